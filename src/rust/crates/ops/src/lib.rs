@@ -1,0 +1,1 @@
+//! The XLA FFI handlers of xlaffi: one file per op.

@@ -1,0 +1,1 @@
+//! A PJRT C-API CPU plugin on top of an installed jaxlib wheel.

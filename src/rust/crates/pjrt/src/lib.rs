@@ -1,0 +1,1 @@
+//! A host for PJRT plugins: load one, compile StableHLO, move buffers, execute.

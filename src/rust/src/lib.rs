@@ -1,0 +1,1 @@
+//! R glue of xlaffi.
