@@ -1,0 +1,114 @@
+#' Clients
+#'
+#' A client is a running plugin: it owns devices, buffers and executables. There is one per
+#' platform; asking again gives the same one.
+#'
+#' @param platform The platform: `"cpu"`, `"cuda"`, ... `NULL` means the environment variable
+#'   `PJRT_PLATFORM`, or `"cpu"`.
+#' @param ... Options for the plugin, only the first time. The included CPU plugin takes
+#'   `cpu_device_count` and `num_threads` (whole numbers).
+#' @param x A client, the name of a platform, or `NULL` for the default.
+#' @return A client, class `xlaffi_client`.
+#' @examplesIf plugins_downloaded()
+#' client <- pjrt_client()
+#' client
+#' devices(client)
+#' @export
+pjrt_client <- function(platform = NULL, ...) {
+  platform <- if (is.null(platform)) Sys.getenv("PJRT_PLATFORM", "cpu") else platform
+  check_string(platform, "platform")
+  plugin_client_create(pjrt_plugin(platform), platform, options = list(...))
+}
+
+#' Create a client
+#'
+#' [pjrt_client()] is what you want in most cases; this function takes the plugin explicitly.
+#'
+#' @param plugin A plugin, see [pjrt_plugin()].
+#' @param platform The name under which the client is kept.
+#' @param options A named list: options that the plugin knows.
+#' @return A client, class `xlaffi_client`.
+#' @examplesIf plugins_downloaded()
+#' plugin_client_create(pjrt_plugin("cpu"), "cpu")
+#' @export
+plugin_client_create <- function(plugin, platform, options = list()) {
+  check_string(platform, "platform")
+  client <- the$clients[[platform]]
+  if (!is.null(client)) {
+    if (length(options)) {
+      abort(
+        sprintf("the client for platform \"%s\" exists; options count only when it is created", platform),
+        code = "ALREADY_EXISTS", operand = "options",
+        hint = "Give them in the first call, or in a new R session."
+      )
+    }
+    return(client)
+  }
+  options <- client_options(platform, options)
+  client <- check(.Call(wrap__plugin_client, plugin, platform, names(options), unname(options)))
+  the$clients[[platform]] <- client
+  the$devices[[platform]] <- check(.Call(wrap__client_devices, client))
+  client
+}
+
+# Defaults of the platform, then the user's; each one integer, number, string or flag.
+client_options <- function(platform, options, call = rlang::caller_env()) {
+  if (!is.list(options) || (length(options) && is.null(names(options)))) {
+    abort("`options` must be a named list", operand = "options", call = call)
+  }
+  defaults <- list()
+  if (platform == "cpu") {
+    count <- suppressWarnings(as.integer(Sys.getenv("PJRT_CPU_DEVICE_COUNT", "1")))
+    if (is.na(count) || count < 1L) {
+      abort(
+        sprintf(
+          "PJRT_CPU_DEVICE_COUNT must be a positive whole number, not \"%s\"",
+          Sys.getenv("PJRT_CPU_DEVICE_COUNT")
+        ),
+        operand = "cpu_device_count", call = call
+      )
+    }
+    defaults$cpu_device_count <- count
+  }
+  defaults[names(options)] <- options
+  for (name in names(defaults)) {
+    option <- defaults[[name]]
+    if (!(is.numeric(option) || is.character(option) || is.logical(option)) ||
+      length(option) != 1L || is.na(option)) {
+      abort(sprintf("option `%s` must be one number, string or flag, not %s", name, describe(option)),
+        operand = name, call = call
+      )
+    }
+  }
+  defaults
+}
+
+#' @rdname pjrt_client
+#' @export
+as_pjrt_client <- function(x) {
+  if (inherits(x, "xlaffi_client")) {
+    x
+  } else if (is.null(x) || is.character(x)) {
+    pjrt_client(x)
+  } else {
+    abort(
+      sprintf("`x` must be a client or the name of a platform, not %s", describe(x)),
+      operand = "x", hint = foreign_hint(x)
+    )
+  }
+}
+
+#' @export
+platform.xlaffi_client <- function(x, ...) check(.Call(wrap__client_platform, x))
+
+#' @export
+as.character.xlaffi_client <- function(x, ...) platform(x)
+
+#' @export
+format.xlaffi_client <- function(x, ...) platform(x)
+
+#' @export
+print.xlaffi_client <- function(x, ...) {
+  cat("<PJRTClient:", platform(x), ">\n", sep = "")
+  invisible(x)
+}

@@ -1,0 +1,73 @@
+# Every error of this package has the class `xlaffi_error` and `xlaffi_error_<code>` and the
+# fields `code` (one of XLA's code names), `op` and `operand` (NULL where unknown). The message is
+# inserted as a value, so that braces in it are text and no template.
+abort <- function(message, code = "INVALID_ARGUMENT", op = NULL, operand = NULL, hint = NULL,
+                  call = rlang::caller_env()) {
+  text <- "{message}"
+  if (!is.null(hint)) {
+    text <- c(text, stats::setNames(sprintf("{hint[[%d]]}", seq_along(hint)), rep("i", length(hint))))
+  }
+  cli::cli_abort(
+    text,
+    class = c(paste0("xlaffi_error_", tolower(code)), "xlaffi_error"),
+    code = code,
+    op = op,
+    operand = operand,
+    call = call
+  )
+}
+
+# Raises what the Rust side returned instead of a result.
+raise <- function(failure, call = rlang::caller_env()) {
+  abort(failure$message, failure$code, failure$op, failure$operand, failure$hint, call = call)
+}
+
+# Passes a result on, or raises it if it is a failure.
+check <- function(result, call = rlang::caller_env()) {
+  if (inherits(result, "xlaffi_failure")) {
+    raise(result, call)
+  }
+  result
+}
+
+check_string <- function(x, name, call = rlang::caller_env()) {
+  if (!is.character(x) || length(x) != 1L || is.na(x) || !nzchar(x)) {
+    abort(sprintf("`%s` must be one non-empty string, not %s", name, describe(x)),
+      operand = name, call = call
+    )
+  }
+}
+
+check_flag <- function(x, name, call = rlang::caller_env()) {
+  if (!is.logical(x) || length(x) != 1L || is.na(x)) {
+    abort(sprintf("`%s` must be TRUE or FALSE, not %s", name, describe(x)),
+      operand = name, call = call
+    )
+  }
+}
+
+# A short name for any R object, for error messages.
+describe <- function(x) {
+  if (is.null(x)) {
+    "NULL"
+  } else if (is.object(x)) {
+    sprintf("an object of class <%s>", class(x)[[1L]])
+  } else if (is.atomic(x) && length(x) == 1L) {
+    if (is.character(x)) dQuote(x, FALSE) else format(x)
+  } else if (is.atomic(x)) {
+    sprintf("a %s vector of length %d", typeof(x), length(x))
+  } else {
+    sprintf("an object of type %s", typeof(x))
+  }
+}
+
+check_dots_empty <- function(..., call = rlang::caller_env()) {
+  if (...length()) {
+    names <- ...names()
+    names <- if (is.null(names)) character() else names[nzchar(names)]
+    abort(
+      paste0("unused arguments in `...`", if (length(names)) paste0(": ", toString(names))),
+      operand = "...", call = call
+    )
+  }
+}

@@ -1,0 +1,118 @@
+#' Compile a program
+#'
+#' @param program A program, see [pjrt_program()].
+#' @param compile_options Made by the default; for programs over several devices.
+#' @param device The device to compile for: a device, a name such as `"cpu:1"`, or `NULL` for the
+#'   default.
+#' @return An executable, class `xlaffi_executable`, for [pjrt_execute()].
+#' @examplesIf plugins_downloaded()
+#' program <- pjrt_program("
+#' func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+#'   %0 = stablehlo.add %x, %x : tensor<2xf32>
+#'   return %0 : tensor<2xf32>
+#' }
+#' ")
+#' double <- pjrt_compile(program)
+#' pjrt_execute(double, pjrt_buffer(c(1, 2)))
+#' @export
+pjrt_compile <- function(program, compile_options = new_compile_options(), device = NULL) {
+  device <- as_pjrt_device(device)
+  if (!inherits(compile_options, "xlaffi_compile_options")) {
+    abort(
+      sprintf("`compile_options` must be compile options, not %s", describe(compile_options)),
+      operand = "compile_options"
+    )
+  }
+  check(.Call(
+    wrap__client_compile, device, program,
+    compile_options$num_replicas, compile_options$num_partitions
+  ))
+}
+
+new_compile_options <- function(num_replicas = 1L, num_partitions = 1L) {
+  structure(
+    list(num_replicas = as.integer(num_replicas), num_partitions = as.integer(num_partitions)),
+    class = "xlaffi_compile_options"
+  )
+}
+
+#' Execute a program
+#'
+#' Arguments go by position. The call may return before the work is done, see [await()]; reading
+#' the result waits for it.
+#'
+#' @param executable An executable, see [pjrt_compile()].
+#' @param ... Buffers, one per parameter of the program.
+#' @param execution_options `NULL` or options made by [pjrt_execution_options()].
+#' @param simplify Whether a single result is returned as such, and not as a list of one.
+#' @param check Whether the arguments are checked before the launch: their class, their device and
+#'   whether they still exist. `FALSE` leaves that to the plugin.
+#' @return A buffer, or a list of buffers.
+#' @inherit pjrt_compile examples
+#' @export
+pjrt_execute <- function(executable, ..., execution_options = NULL, simplify = TRUE, check = TRUE) {
+  arguments <- list(...)
+  result <- .Call(wrap__executable_execute, executable, arguments, execution_options, check)
+  text <- .Call(wrap__printed)
+  if (!is.null(text)) {
+    cat(text, sep = "")
+  }
+  if (!is.null(attributes(result))) {
+    raise(result)
+  }
+  if (simplify && length(result) == 1L) result[[1L]] else result
+}
+
+#' Options for one execution
+#'
+#' @param non_donatable_input_indices Numbers of parameters, counted from 0, whose buffers must
+#'   stay valid although the program may reuse (donate) them.
+#' @param launch_id A number that programs over several hosts agree on.
+#' @return Options for [pjrt_execute()], class `xlaffi_execution_options`.
+#' @examples
+#' pjrt_execution_options(non_donatable_input_indices = 0L)
+#' @export
+pjrt_execution_options <- function(non_donatable_input_indices = integer(), launch_id = 0L) {
+  whole <- function(x) is.numeric(x) && !anyNA(x) && all(x == trunc(x)) && all(abs(x) < 2^31)
+  if (!whole(non_donatable_input_indices) || any(non_donatable_input_indices < 0)) {
+    abort(
+      sprintf(
+        "`non_donatable_input_indices` must be whole numbers from 0, not %s",
+        describe(non_donatable_input_indices)
+      ),
+      operand = "non_donatable_input_indices"
+    )
+  }
+  if (!whole(launch_id) || length(launch_id) != 1L) {
+    abort(sprintf("`launch_id` must be one whole number, not %s", describe(launch_id)),
+      operand = "launch_id"
+    )
+  }
+  structure(
+    list(as.integer(non_donatable_input_indices), as.integer(launch_id)),
+    class = "xlaffi_execution_options"
+  )
+}
+
+#' @export
+print.xlaffi_execution_options <- function(x, ...) {
+  keep <- if (length(x[[1L]])) toString(x[[1L]]) else "none"
+  cat("<PJRTExecuteOptions: not donated ", keep, ", launch ", x[[2L]], ">\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+print.xlaffi_executable <- function(x, ...) {
+  check(.Call(wrap__executable_info, x))
+  cat("<PJRTLoadedExecutable>\n")
+  invisible(x)
+}
+
+#' @export
+platform.xlaffi_executable <- function(x, ...) check(.Call(wrap__executable_info, x))$platform
+
+#' @export
+devices.xlaffi_executable <- function(x = NULL, ...) {
+  info <- check(.Call(wrap__executable_info, x))
+  find_devices(info$platform, info$devices)
+}

@@ -1,0 +1,138 @@
+# What the CPU plugin is tested with.
+python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes")
+
+#' Install what the plugins need
+#'
+#' Makes a Python virtual environment with jaxlib for the included CPU plugin, or downloads the
+#' plugins named by `PJRT_PLUGIN_URL_CPU` and `PJRT_PLUGIN_URL_CUDA`. What is there already is left
+#' alone.
+#'
+#' @details
+#' The environment lies in `tools::R_user_dir("xlaffi", "cache")`; deleting that folder undoes the
+#' installation. It is made with `python3` from the `PATH`, or with the Python that `XLAFFI_PYTHON`
+#' names. Calling this function means consent, except that an interactive session asks first when
+#' a download starts. Elsewhere, when a plugin is needed and missing, the variable `PJRT_INSTALL`
+#' decides: `"1"` installs without a question, `"0"` never; unset, an interactive session asks and
+#' a script stops with an error.
+#'
+#' An archive is checked against `PJRT_PLUGIN_SHA256_CPU`, or a `#sha256=` at the end of its
+#' address, if there is one.
+#'
+#' @param cuda Whether to install the CUDA plugin too, from `PJRT_PLUGIN_URL_CUDA`. `NULL` means
+#'   only if that variable is set.
+#' @return The platforms that are ready, invisibly.
+#' @examplesIf interactive()
+#' install_pjrt()
+#' @export
+install_pjrt <- function(cuda = NULL) {
+  if (!is.null(cuda)) {
+    check_flag(cuda, "cuda")
+  }
+  with_cuda <- if (is.null(cuda)) nzchar(platform_variable("URL", "cuda")) else cuda
+  platforms <- c("cpu", if (with_cuda) "cuda")
+  for (platform in platforms) {
+    if (plugins_downloaded(platform)) {
+      cli::cli_inform(c(v = "Platform {.val {platform}} is ready."))
+      next
+    }
+    if (interactive()) {
+      install <- plugin_path(platform)
+    } else {
+      old <- Sys.getenv("PJRT_INSTALL", NA)
+      Sys.setenv(PJRT_INSTALL = "1")
+      on.exit(if (is.na(old)) Sys.unsetenv("PJRT_INSTALL") else Sys.setenv(PJRT_INSTALL = old))
+      install <- plugin_path(platform)
+    }
+    cli::cli_inform(c(v = "Installed what platform {.val {platform}} needs."))
+  }
+  invisible(platforms)
+}
+
+# Returns if installing is agreed to, else raises what to do instead.
+agree_to_install <- function(what, where, call = rlang::caller_env()) {
+  variable <- Sys.getenv("PJRT_INSTALL")
+  if (variable == "1") {
+    return(invisible())
+  }
+  missing <- function(why) {
+    abort(paste(what, "is not installed,", why),
+      code = "FAILED_PRECONDITION", call = call,
+      hint = c(
+        "Call `install_pjrt()`, or set PJRT_INSTALL to \"1\" to install it when it is needed.",
+        "`xlaffi_sitrep()` tells what was looked for."
+      )
+    )
+  }
+  if (variable == "0") {
+    missing("and PJRT_INSTALL is \"0\"")
+  }
+  if (!interactive()) {
+    missing("and a session that is not interactive does not install it unasked")
+  }
+  cli::cli_inform(c(
+    "{what} is not installed.",
+    i = "It comes from or goes to {.path {where}}."
+  ))
+  if (!isTRUE(utils::askYesNo("Install it now?"))) {
+    missing("and installing it was declined")
+  }
+  invisible()
+}
+
+python_home <- function() cache_dir("venv")
+
+# Whether a Python with jaxlib is at hand. Asking takes a process; a yes is remembered.
+python_usable <- function() {
+  if (!isTRUE(the$python_usable)) {
+    the$python_usable <- is.null(python_report()$message)
+  }
+  the$python_usable
+}
+
+python_report <- function() check(.Call(wrap__python_report))
+
+install_python <- function(call = rlang::caller_env()) {
+  base <- Sys.getenv("XLAFFI_PYTHON", Sys.which("python3"))
+  if (!nzchar(base)) {
+    abort("there is no python3 on the PATH",
+      code = "NOT_FOUND", call = call,
+      hint = "Install Python 3.11 or newer with its shared library, e.g. `apt install python3-venv libpython3-dev`."
+    )
+  }
+  home <- python_home()
+  dir.create(dirname(home), recursive = TRUE, showWarnings = FALSE)
+  cli::cli_progress_step("Making a virtual environment in {.path {home}}")
+  run(base, c("-m", "venv", "--clear", home), call,
+    hint = "On Debian and Ubuntu `apt install python3-venv` brings what venv needs."
+  )
+  python <- file.path(home, if (.Platform$OS.type == "windows") "Scripts/python.exe" else "bin/python")
+  cli::cli_progress_step("Installing {.pkg {python_packages}} (about 100 MB)")
+  run(python, c("-m", "pip", "install", "--quiet", "--disable-pip-version-check", python_packages), call)
+  cli::cli_progress_done()
+  if (nzchar(Sys.getenv("XLAFFI_PYTHON"))) {
+    # The variable names a Python without jaxlib; from now on the environment counts.
+    Sys.setenv(XLAFFI_PYTHON = python)
+  }
+  problem <- python_report()$message
+  if (!is.null(problem)) {
+    abort(problem, code = "FAILED_PRECONDITION", call = call)
+  }
+  invisible(python)
+}
+
+# Runs a program; if it fails, the end of what it wrote is the error.
+run <- function(program, arguments, call, hint = NULL) {
+  output <- suppressWarnings(
+    system2(program, shQuote(arguments), stdout = TRUE, stderr = TRUE)
+  )
+  status <- attr(output, "status")
+  if (!is.null(status)) {
+    shown <- utils::tail(output, 5L)
+    abort(
+      sprintf("`%s` failed with status %d: %s", paste(c(program, arguments), collapse = " "), status,
+        paste(shown, collapse = "\n")),
+      code = "FAILED_PRECONDITION", call = call, hint = hint
+    )
+  }
+  invisible(output)
+}

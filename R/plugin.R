@@ -1,0 +1,138 @@
+#' Plugins
+#'
+#' A plugin is the shared library that compiles and runs programs on one kind of hardware. It is
+#' loaded once per session.
+#'
+#' @details
+#' Where it comes from, in this order: the environment variable `PJRT_PLUGIN_PATH_CPU` (or
+#' `_CUDA`, ...); a plugin that was downloaded before; a download from `PJRT_PLUGIN_URL_CPU`; for
+#' the CPU the plugin inside this package, which needs a Python with jaxlib (see [install_pjrt()]
+#' and [xlaffi_sitrep()]).
+#'
+#' Custom calls registered before with [pjrt_register_custom_call()] are passed on to the plugin
+#' when it is loaded.
+#'
+#' @param platform The platform: `"cpu"`, `"cuda"`, ...
+#' @param x A plugin, or the name of a platform.
+#' @return A plugin, class `xlaffi_plugin`.
+#' @examplesIf plugins_downloaded()
+#' pjrt_plugin("cpu")
+#' @export
+pjrt_plugin <- function(platform) {
+  check_string(platform, "platform")
+  plugin <- the$plugins[[platform]]
+  if (!is.null(plugin)) {
+    return(plugin)
+  }
+  plugin <- check(.Call(wrap__plugin_open, plugin_path(platform), platform))
+  the$plugins[[platform]] <- plugin
+  pass_on_targets(plugin)
+  plugin
+}
+
+#' @rdname pjrt_plugin
+#' @export
+as_pjrt_plugin <- function(x) {
+  if (inherits(x, "xlaffi_plugin")) {
+    x
+  } else if (is.character(x)) {
+    pjrt_plugin(x)
+  } else {
+    abort(
+      sprintf("`x` must be a plugin or the name of a platform, not %s", describe(x)),
+      operand = "x", hint = foreign_hint(x)
+    )
+  }
+}
+
+#' Attributes of a plugin
+#'
+#' @param plugin A plugin, or the name of a platform.
+#' @return A named list of what the plugin tells about itself, e.g. `xla_version` and
+#'   `stablehlo_current_version`.
+#' @examplesIf plugins_downloaded()
+#' plugin_attributes("cpu")
+#' @export
+plugin_attributes <- function(plugin) {
+  check(.Call(wrap__plugin_attributes_list, as_pjrt_plugin(plugin)))
+}
+
+#' @export
+platform.xlaffi_plugin <- function(x, ...) check(.Call(wrap__plugin_info, x))$platform
+
+#' @export
+format.xlaffi_plugin <- function(x, ...) sprintf("<PJRTPlugin:%s>", platform(x))
+
+#' @export
+print.xlaffi_plugin <- function(x, ...) {
+  cat(format(x), "\n", sep = "")
+  invisible(x)
+}
+
+#' Is there a plugin?
+#'
+#' @param platforms Names of platforms; `NULL` means `PJRT_PLATFORM`, or `"cpu"`.
+#' @return `TRUE` if every platform has a plugin that can be used without installing anything.
+#' @examples
+#' plugins_downloaded("cpu")
+#' @export
+plugins_downloaded <- function(platforms = NULL) {
+  if (is.null(platforms)) {
+    platforms <- Sys.getenv("PJRT_PLATFORM", "cpu")
+  }
+  for (platform in platforms) {
+    check_string(platform, "platforms")
+    if (is.null(the$plugins[[platform]]) && is.null(plugin_found(platform))) {
+      return(FALSE)
+    }
+  }
+  TRUE
+}
+
+# The file of the plugin, "" for the one inside this package, NULL where nothing is at hand.
+plugin_found <- function(platform) {
+  given <- platform_variable("PATH", platform)
+  if (nzchar(given)) {
+    return(given)
+  }
+  downloaded <- downloaded_plugin(platform)
+  if (!is.null(downloaded)) {
+    return(downloaded)
+  }
+  if (platform == "cpu" && !nzchar(platform_variable("URL", platform)) && python_usable()) {
+    return("")
+  }
+  NULL
+}
+
+# As above; what is missing is installed if the user agrees, else an error says what to do.
+plugin_path <- function(platform, call = rlang::caller_env()) {
+  found <- plugin_found(platform)
+  if (!is.null(found)) {
+    return(found)
+  }
+  if (nzchar(platform_variable("URL", platform))) {
+    agree_to_install(
+      sprintf("The plugin for platform \"%s\"", platform), platform_variable("URL", platform), call
+    )
+    return(download_plugin(platform, call))
+  }
+  if (platform != "cpu") {
+    abort(sprintf("there is no plugin for platform \"%s\"", platform),
+      code = "NOT_FOUND", operand = "platform", call = call,
+      hint = c(
+        sprintf("Set PJRT_PLUGIN_PATH_%s to the file of a PJRT plugin,", toupper(platform)),
+        sprintf("or PJRT_PLUGIN_URL_%s to an archive that contains one.", toupper(platform))
+      )
+    )
+  }
+  agree_to_install("Python with jaxlib, which the CPU plugin needs,", python_home(), call)
+  install_python(call)
+  ""
+}
+
+platform_variable <- function(what, platform) {
+  Sys.getenv(sprintf("PJRT_PLUGIN_%s_%s", what, toupper(platform)))
+}
+
+cache_dir <- function(...) file.path(tools::R_user_dir("xlaffi", "cache"), ...)

@@ -1,0 +1,15 @@
+# The op print_tensor writes from XLA's threads; its text waits in a queue until R's own thread
+# shows it. cat() is R's, so that capture.output(), sink() and knitr see the text.
+print_waiting <- function() {
+  text <- .Call(wrap__printed)
+  if (!is.null(text)) {
+    cat(text, sep = "")
+  }
+  invisible()
+}
+
+# Calls that other hosts (pjrt) make do not pass through here: show their text before the prompt.
+print_waiting_at_prompt <- function(...) {
+  print_waiting()
+  TRUE
+}

@@ -1,0 +1,27 @@
+#' Custom calls
+#'
+#' `ffi_targets()` lists the custom calls that programs can use in this session, `ffi_handler()`
+#' gives the function behind one as an external pointer, for any host of XLA FFI handlers.
+#'
+#' @param target The name of a custom call.
+#' @param platform `"host"` (or `"cpu"`) or `"cuda"`.
+#' @return `ffi_targets()` a data frame with one row per target: `target`, `platforms`,
+#'   `operands`, `results`, `attributes` and `dtypes` (comma-separated; `NA` where a handler that
+#'   is not ours does not tell) and `package`, who registered it. `ffi_handler()` an external
+#'   pointer.
+#' @examples
+#' ffi_targets()
+#' ffi_handler("lu", "host")
+#' @export
+ffi_targets <- function() {
+  columns <- check(.Call(wrap__registry_list))
+  structure(columns, class = "data.frame", row.names = seq_along(columns[[1L]]))
+}
+
+#' @rdname ffi_targets
+#' @export
+ffi_handler <- function(target, platform) {
+  check_string(target, "target")
+  check_string(platform, "platform")
+  check(.Call(wrap__registry_handler, target, ffi_platform(platform)))
+}

@@ -1,0 +1,32 @@
+#' xlaffi: XLA custom calls from R
+#'
+#' Compile and run StableHLO programs on any PJRT plugin, with custom calls answered by handlers
+#' in Rust, C or C++. Function names, arguments and defaults are those of the package pjrt.
+#'
+#' @section Options:
+#' * `xlaffi.pjrt`: what the package pjrt gets when it is loaded in the same session. `"add"` (the
+#'   default): the targets that it lacks. `"replace"`: all of our targets, also in place of its
+#'   own, for a session in which its plugin is not loaded yet. `"none"`: nothing.
+#' * `pjrt.print_max_rows`, `pjrt.print_max_width`, `pjrt.print_max_rows_slice`: how much of a
+#'   buffer is printed.
+#'
+#' @section Environment variables:
+#' * `PJRT_PLATFORM`: the platform that is used where none is given; `"cpu"` if unset.
+#' * `PJRT_PLUGIN_PATH_CPU`, `PJRT_PLUGIN_PATH_CUDA`, ...: the plugin of a platform, a shared
+#'   library. It comes before everything else that is found.
+#' * `PJRT_PLUGIN_URL_CPU`, ...: an archive (tar or zip) with a plugin that [install_pjrt()]
+#'   downloads; `PJRT_PLUGIN_SHA256_CPU`, ...: its checksum.
+#' * `PJRT_CPU_DEVICE_COUNT`: how many devices a new CPU client has; 1 if unset.
+#' * `PJRT_INSTALL`: `"1"` lets a missing plugin be installed without a question, `"0"` forbids it.
+#' * `XLAFFI_PYTHON`: the Python executable whose jaxlib the included CPU plugin uses.
+#'
+#' @useDynLib xlaffi, .registration = TRUE
+#' @keywords internal
+"_PACKAGE"
+
+# What lives as long as the session: plugins, clients and devices by platform.
+the <- new.env(parent = emptyenv())
+the$plugins <- new.env(parent = emptyenv())
+the$clients <- new.env(parent = emptyenv())
+the$devices <- new.env(parent = emptyenv())
+the$unload_hooks <- character()

@@ -1,0 +1,94 @@
+//! Errors on their way to R: data, raised as a condition by `raise()` in `R/condition.R`.
+//!
+//! extendr turns an `Err` into a bare string and jumps out of Rust with it. So nothing here
+//! returns `Err` to extendr: a failed call returns an R list of class `xlaffi_failure`.
+
+use std::fmt::Display;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+use extendr_api::prelude::*;
+
+/// XLA's code, the text, and what the error is about as far as it is known.
+#[derive(Debug)]
+pub struct Failure {
+    /// One of XLA's code names, e.g. `INVALID_ARGUMENT`.
+    pub code: &'static str,
+    /// One sentence for the user.
+    pub message: String,
+    /// The op (custom call target) or the function that refused.
+    pub op: Option<String>,
+    /// The argument that was refused.
+    pub operand: Option<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// Result of everything below the functions that R calls.
+pub type Outcome<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    /// A failure with a code and a message only.
+    pub fn new(code: &'static str, message: impl Display) -> Self {
+        Failure {
+            code,
+            message: message.to_string(),
+            op: None,
+            operand: None,
+            hint: None,
+        }
+    }
+
+    /// An argument that cannot be used.
+    pub fn argument(operand: &str, message: impl Display) -> Self {
+        Failure {
+            operand: Some(operand.to_string()),
+            ..Failure::new("INVALID_ARGUMENT", message)
+        }
+    }
+
+    /// Adds what the user can do.
+    pub fn hint(mut self, hint: impl Display) -> Self {
+        self.hint = Some(hint.to_string());
+        self
+    }
+
+    fn into_robj(self) -> Robj {
+        let list = List::from_pairs([
+            ("code", Robj::from(self.code)),
+            ("message", Robj::from(self.message)),
+            ("op", Robj::from(self.op)),
+            ("operand", Robj::from(self.operand)),
+            ("hint", Robj::from(self.hint)),
+        ]);
+        let mut robj: Robj = list.into();
+        let class: Robj = "xlaffi_failure".into();
+        match robj.set_attrib(wrapper::symbol::class_symbol(), class) {
+            Ok(object) => object.clone(),
+            Err(_) => robj,
+        }
+    }
+}
+
+/// Runs the body of a function that R calls: an error or a panic becomes data.
+pub fn guard<T: Into<Robj>>(body: impl FnOnce() -> Outcome<T>) -> Robj {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(value)) => value.into(),
+        Ok(Err(failure)) => failure.into_robj(),
+        Err(payload) => Failure::new(
+            "INTERNAL",
+            format!("a panic in the Rust code of xlaffi: {}", panic_text(&*payload)),
+        )
+        .hint("This is a bug in xlaffi; please report it.")
+        .into_robj(),
+    }
+}
+
+fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
+    if let Some(text) = payload.downcast_ref::<&str>() {
+        (*text).to_string()
+    } else if let Some(text) = payload.downcast_ref::<String>() {
+        text.clone()
+    } else {
+        "no message".to_string()
+    }
+}

@@ -1,0 +1,183 @@
+//! R external pointers to Rust objects.
+//!
+//! extendr's own `ExternalPtr` reads a foreign pointer as if it were its own before it looks at
+//! the type. Here the tag of the pointer, a symbol that only this package sets, is checked first,
+//! so that a pointer of another package, a cleared one or any other object is refused with a text.
+
+use std::ffi::{c_void, CStr};
+use std::sync::OnceLock;
+
+use extendr_api::prelude::*;
+use extendr_ffi::{
+    R_ClearExternalPtr, R_ExternalPtrAddr, R_ExternalPtrTag, R_MakeExternalPtr, R_NilValue,
+    R_PreserveObject, R_RegisterCFinalizerEx, Rboolean, Rf_allocVector, Rf_install, Rf_mkString,
+    Rf_protect, Rf_setAttrib, Rf_unprotect, R_ClassSymbol, SEXP, SEXPTYPE, TYPEOF,
+};
+
+use crate::failure::{Failure, Outcome};
+
+/// A Rust type that R holds through an external pointer.
+pub trait Class: Sized + 'static {
+    /// S3 class, also the tag of the pointer.
+    const CLASS: &'static CStr;
+    /// How an error calls it: "a buffer made by pjrt_buffer()".
+    const WHAT: &'static str;
+    /// Where the symbols of this class are kept.
+    fn symbols() -> &'static OnceLock<Symbols>;
+}
+
+/// The tag and the class attribute of a class: R objects that are never collected.
+#[derive(Clone, Copy)]
+pub struct Symbols {
+    tag: SEXP,
+    class: SEXP,
+}
+
+// SAFETY: both are only compared, or handed to R on R's own thread.
+unsafe impl Send for Symbols {}
+// SAFETY: as above; they are never written through.
+unsafe impl Sync for Symbols {}
+
+fn symbols<T: Class>() -> Symbols {
+    *T::symbols().get_or_init(|| {
+        // SAFETY: R's thread (only functions called from R get here); the symbol is permanent
+        // and the class vector is preserved.
+        unsafe {
+            let class = Rf_mkString(T::CLASS.as_ptr());
+            R_PreserveObject(class);
+            Symbols {
+                tag: Rf_install(T::CLASS.as_ptr()),
+                class,
+            }
+        }
+    })
+}
+
+extern "C" fn finalize<T: Class>(pointer: SEXP) {
+    // SAFETY: R calls this once per pointer made by `wrap::<T>`, whose address is a leaked
+    // `Box<T>` or NULL when it was cleared before.
+    unsafe {
+        let address = R_ExternalPtrAddr(pointer).cast::<T>();
+        if !address.is_null() {
+            R_ClearExternalPtr(pointer);
+            let value = Box::from_raw(address);
+            // A panic in a destructor must not unwind into R's collector.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || drop(value)));
+        }
+    }
+}
+
+/// Hands `value` to R. It is dropped when R collects the pointer, or at R's exit.
+pub fn wrap<T: Class>(value: T) -> Robj {
+    let symbols = symbols::<T>();
+    // SAFETY: R's thread; `pointer` stays protected until the Robj holds it.
+    unsafe {
+        let address = Box::into_raw(Box::new(value)).cast::<c_void>();
+        let pointer = Rf_protect(R_MakeExternalPtr(address, symbols.tag, R_NilValue));
+        R_RegisterCFinalizerEx(pointer, Some(finalize::<T>), Rboolean::TRUE);
+        Rf_setAttrib(pointer, R_ClassSymbol, symbols.class);
+        let robj = Robj::from_sexp(pointer);
+        Rf_unprotect(1);
+        robj
+    }
+}
+
+/// A list of wrapped values.
+pub fn wrap_list<T: Class>(values: Vec<T>) -> Robj {
+    List::from_values(values.into_iter().map(wrap)).into()
+}
+
+/// The Rust object behind an R object, or a failure that says what came instead.
+pub fn get<'a, T: Class>(robj: &'a Robj, argument: &str) -> Outcome<&'a T> {
+    // SAFETY: the type is checked before the tag and the tag before the address, so the address
+    // is a live `Box<T>`; it lives as long as the R object that `robj` protects.
+    unsafe {
+        let sexp = robj.get();
+        if TYPEOF(sexp) == SEXPTYPE::EXTPTRSXP && R_ExternalPtrTag(sexp) == symbols::<T>().tag {
+            return R_ExternalPtrAddr(sexp)
+                .cast::<T>()
+                .as_ref()
+                .ok_or_else(|| gone::<T>(argument));
+        }
+    }
+    Err(refused::<T>(robj, argument))
+}
+
+/// Whether this is a pointer of class `T`, alive or not.
+pub fn is<T: Class>(robj: &Robj) -> bool {
+    // SAFETY: reads the type, and the tag only of an external pointer.
+    unsafe {
+        let sexp = robj.get();
+        TYPEOF(sexp) == SEXPTYPE::EXTPTRSXP && R_ExternalPtrTag(sexp) == symbols::<T>().tag
+    }
+}
+
+fn gone<T: Class>(argument: &str) -> Failure {
+    Failure {
+        code: "FAILED_PRECONDITION",
+        ..Failure::argument(
+            argument,
+            format!(
+                "`{argument}` is {} that no longer exists (a NULL external pointer)",
+                T::WHAT
+            ),
+        )
+    }
+    .hint("External pointers do not survive saving and loading: make the object again.")
+}
+
+fn refused<T: Class>(robj: &Robj, argument: &str) -> Failure {
+    let class: Vec<String> = robj
+        .class()
+        .map(|names| names.map(str::to_string).collect())
+        .unwrap_or_default();
+    let failure = Failure::argument(
+        argument,
+        format!("`{argument}` must be {}, not {}", T::WHAT, describe(robj, &class)),
+    );
+    if class.iter().any(|name| name.starts_with("PJRT")) {
+        failure.hint("It belongs to the package pjrt; objects of pjrt and xlaffi do not mix.")
+    } else {
+        failure
+    }
+}
+
+fn describe(robj: &Robj, class: &[String]) -> String {
+    match (class.first(), robj.rtype()) {
+        (Some(name), _) => format!("an object of class <{name}>"),
+        (None, Rtype::Null) => "NULL".to_string(),
+        (None, Rtype::ExternalPtr) => "an external pointer of another package".to_string(),
+        (None, Rtype::Doubles) => "a double vector".to_string(),
+        (None, Rtype::Integers) => "an integer vector".to_string(),
+        (None, Rtype::Logicals) => "a logical vector".to_string(),
+        (None, Rtype::Strings) => "a character vector".to_string(),
+        (None, Rtype::List) => "a list".to_string(),
+        (None, Rtype::Function) => "a function".to_string(),
+        (None, other) => format!("an R object of type {other:?}"),
+    }
+}
+
+/// A vector that R owns, of `len` elements, not initialised.
+///
+/// Allocation failure is R's own error and jumps out of Rust: call it while holding nothing that
+/// needs dropping.
+pub fn alloc(kind: SEXPTYPE, len: usize) -> Robj {
+    // SAFETY: R's thread; `from_sexp` protects the fresh object before anything else allocates.
+    unsafe { Robj::from_sexp(Rf_allocVector(kind, len as isize)) }
+}
+
+/// Implements [`Class`]: `class!(Type, c"s3_class", "what errors call it")`.
+macro_rules! class {
+    ($type:ty, $class:literal, $what:literal) => {
+        impl $crate::pointer::Class for $type {
+            const CLASS: &'static std::ffi::CStr = $class;
+            const WHAT: &'static str = $what;
+            fn symbols() -> &'static std::sync::OnceLock<$crate::pointer::Symbols> {
+                static SYMBOLS: std::sync::OnceLock<$crate::pointer::Symbols> =
+                    std::sync::OnceLock::new();
+                &SYMBOLS
+            }
+        }
+    };
+}
+pub(crate) use class;

@@ -1,0 +1,29 @@
+//! What the CPU plugin in this library finds of Python, for `xlaffi_sitrep()` and `install_pjrt()`.
+
+use extendr_api::prelude::*;
+
+use crate::failure::guard;
+
+/// The places that were looked at, the one that is used, and why there is none.
+#[extendr]
+fn python_report() -> Robj {
+    guard(|| {
+        let report = pjrt_jaxlib::python::find();
+        let places: Vec<String> = report.candidates.iter().map(|c| c.describe()).collect();
+        let chosen = report.chosen().map(|c| c.describe());
+        let message = Some(report.message()).filter(|text| !text.is_empty());
+        Ok(list!(
+            places = places,
+            chosen = chosen.unwrap_or_default(),
+            message = match message {
+                Some(text) => Robj::from(text),
+                None => Robj::from(()),
+            }
+        ))
+    })
+}
+
+extendr_module! {
+    mod python;
+    fn python_report;
+}
