@@ -1,1 +1,41 @@
 //! A host for PJRT plugins: load one, compile StableHLO, move buffers, execute.
+//!
+//! [`Plugin`] → [`Client`] → [`Executable`] and [`Buffer`]. Every object keeps what it came from
+//! alive, so they may be dropped in any order and from any thread. A plugin's library is never
+//! unloaded: XLA keeps threads and statics that must not lose their code.
+//!
+//! Data goes in by [`Client::upload`] and out by [`Buffer::read`]. Both convert the element type
+//! and the order (R's memory is column-major, XLA's row-major) in one pass.
+
+mod api;
+mod buffer;
+mod client;
+mod convert;
+mod device;
+mod dtype;
+mod error;
+mod event;
+mod executable;
+mod layout;
+mod options;
+mod plugin;
+mod program;
+mod read;
+mod staging;
+mod upload;
+mod value;
+
+pub use buffer::Buffer;
+pub use client::Client;
+pub use device::{Device, Memory};
+pub use dtype::DType;
+pub use error::{Code, Error, Kind, Result};
+pub use event::Event;
+pub use executable::{Executable, ExecuteOptions};
+pub use layout::Order;
+pub use options::compile_options;
+pub use plugin::Plugin;
+pub use program::{Program, ProgramFormat};
+pub use read::Dest;
+pub use upload::{HostData, Source};
+pub use value::Value;

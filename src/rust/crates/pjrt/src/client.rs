@@ -1,0 +1,167 @@
+//! Clients: a plugin's connection to its devices.
+
+use crate::api::{call, slice, string, Api};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::executable::Executable;
+use crate::plugin::Plugin;
+use crate::program::Program;
+use crate::value::{self, Value};
+use pjrt_api::*;
+use std::sync::Arc;
+
+/// A client. Cheap to clone; destroyed when the last object made from it is gone.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    plugin: Plugin,
+    raw: *mut PJRT_Client,
+    platform_name: String,
+    devices: Vec<*mut PJRT_Device>,
+}
+
+// SAFETY: the API allows calls on a client from any thread; the rest is constant.
+unsafe impl Send for Inner {}
+// SAFETY: as above.
+unsafe impl Sync for Inner {}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let mut args = PJRT_Client_Destroy_Args::new();
+        args.client = self.raw;
+        // SAFETY: buffers, executables and events hold this object, so none of them is left.
+        // An error at destruction has nobody to go to.
+        let _ = unsafe { call!(self.plugin.api(), PJRT_Client_Destroy(args)) };
+    }
+}
+
+impl Client {
+    pub(crate) fn create(plugin: &Plugin, options: &[(String, Value)]) -> Result<Self> {
+        let options = value::to_c(options);
+        let mut args = PJRT_Client_Create_Args::new();
+        args.create_options = options.as_ptr();
+        args.num_options = options.len();
+        // SAFETY: the options outlive the call.
+        unsafe { call!(plugin.api(), PJRT_Client_Create(args))? };
+        // From here on the client is destroyed on every path.
+        let mut inner = Inner {
+            plugin: plugin.clone(),
+            raw: args.client,
+            platform_name: String::new(),
+            devices: Vec::new(),
+        };
+        let mut name = PJRT_Client_PlatformName_Args::new();
+        name.client = inner.raw;
+        let mut devices = PJRT_Client_AddressableDevices_Args::new();
+        devices.client = inner.raw;
+        // SAFETY: the client is alive, and what it lends is copied at once.
+        unsafe {
+            call!(plugin.api(), PJRT_Client_PlatformName(name))?;
+            inner.platform_name = string(name.platform_name, name.platform_name_size);
+            call!(plugin.api(), PJRT_Client_AddressableDevices(devices))?;
+            inner.devices =
+                slice(devices.addressable_devices, devices.num_addressable_devices).to_vec();
+        }
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
+    }
+
+    pub(crate) fn api(&self) -> Api {
+        self.inner.plugin.api()
+    }
+
+    pub(crate) fn raw(&self) -> *mut PJRT_Client {
+        self.inner.raw
+    }
+
+    pub(crate) fn raw_devices(&self) -> &[*mut PJRT_Device] {
+        &self.inner.devices
+    }
+
+    /// Whether device memory is ordinary memory of this process.
+    pub(crate) fn on_host(&self) -> bool {
+        self.inner.platform_name == "cpu"
+    }
+
+    /// The plugin that it was made from.
+    pub fn plugin(&self) -> &Plugin {
+        &self.inner.plugin
+    }
+
+    /// XLA's name of the platform, e.g. `"cpu"`, `"cuda"`.
+    pub fn platform_name(&self) -> &str {
+        &self.inner.platform_name
+    }
+
+    /// What the plugin says about its version; free text.
+    ///
+    /// # Errors
+    /// What the plugin returns.
+    pub fn platform_version(&self) -> Result<String> {
+        let mut args = PJRT_Client_PlatformVersion_Args::new();
+        args.client = self.raw();
+        // SAFETY: the client is alive, and the text is copied at once.
+        unsafe {
+            call!(self.api(), PJRT_Client_PlatformVersion(args))?;
+            Ok(string(args.platform_version, args.platform_version_size))
+        }
+    }
+
+    /// The devices that this process can use.
+    pub fn devices(&self) -> Vec<Device> {
+        (0..self.inner.devices.len())
+            .map(|index| Device::new(self, index))
+            .collect()
+    }
+
+    /// Whether both are the same client.
+    pub fn is_same(&self, other: &Client) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
+    /// Compiles a program. `options` is a serialised `CompileOptionsProto`, for instance of
+    /// [`compile_options`](crate::compile_options).
+    ///
+    /// # Errors
+    /// What the plugin returns, mostly what the compiler has to say about the program.
+    pub fn compile(&self, program: &Program, options: &[u8]) -> Result<Executable> {
+        let format = program.format().name();
+        let mut c_program = PJRT_Program::new();
+        c_program.code = program.code().as_ptr().cast_mut().cast();
+        c_program.code_size = program.code().len();
+        c_program.format = format.as_ptr().cast();
+        c_program.format_size = format.len();
+        let mut args = PJRT_Client_Compile_Args::new();
+        args.client = self.raw();
+        args.program = &c_program;
+        args.compile_options = options.as_ptr().cast();
+        args.compile_options_size = options.len();
+        // SAFETY: the client is alive; program and options outlive the call, which only reads
+        // them (the program's `code` is mutable in the API for plugins that write into it).
+        unsafe { call!(self.api(), PJRT_Client_Compile(args))? };
+        Executable::new(self, args.executable)
+    }
+
+    /// The first device, which is where data goes if nothing else is said.
+    pub(crate) fn first_device(&self) -> Result<*mut PJRT_Device> {
+        self.inner.devices.first().copied().ok_or_else(|| {
+            Error::argument(format!(
+                "the {} client has no device that this process can use",
+                self.platform_name()
+            ))
+        })
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client")
+            .field("platform_name", &self.platform_name())
+            .field("devices", &self.inner.devices.len())
+            .finish()
+    }
+}

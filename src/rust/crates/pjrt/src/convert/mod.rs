@@ -1,0 +1,240 @@
+//! Conversion of element types and order in one pass over the data.
+//!
+//! [`scalar`] says how one number becomes another, [`plan`] how an array is walked, [`kernel`]
+//! walks it. Here the types are chosen, once per array.
+
+mod kernel;
+mod plan;
+mod scalar;
+
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::read::Dest;
+use crate::upload::Source;
+use half::{bf16, f16};
+use kernel::convert;
+use plan::Plan;
+use scalar::Pred;
+
+/// An array in device memory to be filled.
+pub(crate) struct Target<'a> {
+    pub data: *mut u8,
+    pub dtype: DType,
+    pub strides: &'a [isize],
+}
+
+/// An array in device memory to be read.
+pub(crate) struct Origin<'a> {
+    pub data: *const u8,
+    pub dtype: DType,
+    pub dims: &'a [i64],
+    pub strides: &'a [isize],
+}
+
+/// The Rust type `$T` for each element type but the complex ones, in `$body`.
+macro_rules! for_real {
+    ($dtype:expr, $T:ident => $body:expr, complex => $complex:expr) => {
+        match $dtype {
+            DType::Pred => {
+                type $T = Pred;
+                $body
+            }
+            DType::I8 => {
+                type $T = i8;
+                $body
+            }
+            DType::I16 => {
+                type $T = i16;
+                $body
+            }
+            DType::I32 => {
+                type $T = i32;
+                $body
+            }
+            DType::I64 => {
+                type $T = i64;
+                $body
+            }
+            DType::U8 => {
+                type $T = u8;
+                $body
+            }
+            DType::U16 => {
+                type $T = u16;
+                $body
+            }
+            DType::U32 => {
+                type $T = u32;
+                $body
+            }
+            DType::U64 => {
+                type $T = u64;
+                $body
+            }
+            DType::F16 => {
+                type $T = f16;
+                $body
+            }
+            DType::BF16 => {
+                type $T = bf16;
+                $body
+            }
+            DType::F32 => {
+                type $T = f32;
+                $body
+            }
+            DType::F64 => {
+                type $T = f64;
+                $body
+            }
+            DType::C64 | DType::C128 => $complex,
+        }
+    };
+}
+
+/// A type of the element's size, for copies without conversion.
+macro_rules! for_size {
+    ($size:expr, $T:ident => $body:expr) => {
+        match $size {
+            1 => {
+                type $T = u8;
+                $body
+            }
+            2 => {
+                type $T = u16;
+                $body
+            }
+            4 => {
+                type $T = u32;
+                $body
+            }
+            8 => {
+                type $T = u64;
+                $body
+            }
+            _ => {
+                type $T = [u64; 2];
+                $body
+            }
+        }
+    };
+}
+
+impl Source<'_> {
+    pub(crate) fn as_ptr(&self) -> *const u8 {
+        match self {
+            Source::F64(x) => x.as_ptr().cast(),
+            Source::I32(x) => x.as_ptr().cast(),
+            Source::I64(x) => x.as_ptr().cast(),
+            Source::U8(x) | Source::Bytes(x) => x.as_ptr(),
+            Source::Complex(x) => x.as_ptr().cast(),
+        }
+    }
+}
+
+/// Whether the source's elements have the wanted type already.
+pub(crate) fn is_plain(source: &Source<'_>, dtype: DType) -> bool {
+    matches!(
+        (source, dtype),
+        (Source::F64(_), DType::F64)
+            | (Source::I32(_), DType::I32)
+            | (Source::I64(_), DType::I64)
+            | (Source::U8(_), DType::U8)
+            | (Source::Complex(_), DType::C128)
+            | (Source::Bytes(_), _)
+    )
+}
+
+/// Fills an array for the device from host memory.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` where complex numbers are to become real ones.
+pub(crate) fn to_device(
+    source: Source<'_>,
+    dims: &[i64],
+    strides: &[isize],
+    target: Target<'_>,
+) -> Result<()> {
+    let plan = Plan::new(dims, strides, target.strides);
+    let (from, to, dtype) = (source.as_ptr(), target.data, target.dtype);
+    macro_rules! real {
+        ($S:ty) => {
+            for_real!(dtype, D => convert::<$S, D>(&plan, from, to), complex => {
+                if dtype == DType::C64 {
+                    convert::<$S, [f32; 2]>(&plan, from, to)
+                } else {
+                    convert::<$S, [f64; 2]>(&plan, from, to)
+                }
+            })
+        };
+    }
+    if is_plain(&source, dtype) {
+        for_size!(dtype.size(), T => convert::<T, T>(&plan, from, to));
+        return Ok(());
+    }
+    match source {
+        Source::F64(_) => real!(f64),
+        Source::I32(_) => real!(i32),
+        Source::I64(_) => real!(i64),
+        Source::U8(_) | Source::Bytes(_) => real!(u8),
+        Source::Complex(_) if dtype == DType::C64 => {
+            convert::<[f64; 2], [f32; 2]>(&plan, from, to);
+        }
+        Source::Complex(_) => {
+            return Err(Error::argument(format!(
+                "complex numbers cannot become {dtype}: c64 or c128 is needed"
+            )))
+        }
+    }
+    Ok(())
+}
+
+/// Whether an array of that type can be read into `dest`.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` where complex numbers are to become real ones.
+pub(crate) fn check_read(dtype: DType, dest: &Dest<'_>) -> Result<()> {
+    if dtype.is_complex() && !matches!(dest, Dest::Complex(_) | Dest::Bytes(_)) {
+        return Err(Error::argument(format!(
+            "an array of {dtype} cannot be read as real numbers"
+        )));
+    }
+    Ok(())
+}
+
+/// Fills host memory from an array of the device. The strides `to` are those of `dest`.
+///
+/// # Errors
+/// As [`check_read`].
+pub(crate) fn from_device(origin: Origin<'_>, to: &[isize], dest: Dest<'_>) -> Result<()> {
+    check_read(origin.dtype, &dest)?;
+    let plan = Plan::new(origin.dims, origin.strides, to);
+    let (from, dtype) = (origin.data, origin.dtype);
+    macro_rules! real {
+        ($data:expr, $D:ty) => {{
+            let to = $data.as_mut_ptr().cast::<u8>();
+            for_real!(dtype, S => convert::<S, $D>(&plan, from, to), complex => ())
+        }};
+    }
+    match dest {
+        Dest::Bytes(x) => {
+            for_size!(dtype.size(), T => convert::<T, T>(&plan, from, x.as_mut_ptr()));
+        }
+        Dest::F64(x) => real!(x, f64),
+        Dest::I32(x) => real!(x, i32),
+        Dest::I64(x) => real!(x, i64),
+        Dest::U8(x) => real!(x, u8),
+        Dest::Complex(x) => {
+            let to = x.as_mut_ptr().cast::<u8>();
+            match dtype {
+                DType::C64 => convert::<[f32; 2], [f64; 2]>(&plan, from, to),
+                DType::C128 => convert::<[f64; 2], [f64; 2]>(&plan, from, to),
+                _ => real!(x, [f64; 2]),
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

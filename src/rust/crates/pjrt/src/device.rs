@@ -1,0 +1,216 @@
+//! Devices and their memories.
+
+use crate::api::{call, slice, string, Api};
+use crate::client::Client;
+use crate::error::Result;
+use pjrt_api::*;
+
+/// A device of a client. Cheap to clone.
+#[derive(Clone)]
+pub struct Device {
+    client: Client,
+    index: usize,
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index && self.client.is_same(&other.client)
+    }
+}
+
+impl Device {
+    pub(crate) fn new(client: &Client, index: usize) -> Self {
+        Self {
+            client: client.clone(),
+            index,
+        }
+    }
+
+    pub(crate) fn raw(&self) -> *mut PJRT_Device {
+        self.client.raw_devices()[self.index]
+    }
+
+    fn api(&self) -> Api {
+        self.client.api()
+    }
+
+    fn description(&self) -> Result<*mut PJRT_DeviceDescription> {
+        let mut args = PJRT_Device_GetDescription_Args::new();
+        args.device = self.raw();
+        // SAFETY: a device lives as long as its client.
+        unsafe { call!(self.api(), PJRT_Device_GetDescription(args))? };
+        Ok(args.device_description)
+    }
+
+    /// The client that it belongs to.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Its place among the client's devices, from 0.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Its id, unique among all devices of the platform.
+    ///
+    /// # Errors
+    /// What the plugin returns.
+    pub fn id(&self) -> Result<i32> {
+        let mut args = PJRT_DeviceDescription_Id_Args::new();
+        args.device_description = self.description()?;
+        // SAFETY: a description lives as long as its device.
+        unsafe { call!(self.api(), PJRT_DeviceDescription_Id(args))? };
+        Ok(args.id)
+    }
+
+    /// The hardware's own number, e.g. CUDA's ordinal; -1 where there is none.
+    ///
+    /// # Errors
+    /// What the plugin returns.
+    pub fn local_hardware_id(&self) -> Result<i32> {
+        let mut args = PJRT_Device_LocalHardwareId_Args::new();
+        args.device = self.raw();
+        // SAFETY: a device lives as long as its client.
+        unsafe { call!(self.api(), PJRT_Device_LocalHardwareId(args))? };
+        Ok(args.local_hardware_id)
+    }
+
+    /// The vendor's name of the kind of device.
+    ///
+    /// # Errors
+    /// What the plugin returns.
+    pub fn kind(&self) -> Result<String> {
+        let mut args = PJRT_DeviceDescription_Kind_Args::new();
+        args.device_description = self.description()?;
+        // SAFETY: the description is alive, and the text is copied at once.
+        unsafe {
+            call!(self.api(), PJRT_DeviceDescription_Kind(args))?;
+            Ok(string(args.device_kind, args.device_kind_size))
+        }
+    }
+
+    /// The plugin's short text for the device, e.g. `"CpuDevice(id=0)"`.
+    ///
+    /// # Errors
+    /// What the plugin returns.
+    pub fn text(&self) -> Result<String> {
+        let mut args = PJRT_DeviceDescription_ToString_Args::new();
+        args.device_description = self.description()?;
+        // SAFETY: the description is alive, and the text is copied at once.
+        unsafe {
+            call!(self.api(), PJRT_DeviceDescription_ToString(args))?;
+            Ok(string(args.to_string, args.to_string_size))
+        }
+    }
+
+    /// The plugin's long text for the device.
+    ///
+    /// # Errors
+    /// What the plugin returns.
+    pub fn debug_text(&self) -> Result<String> {
+        let mut args = PJRT_DeviceDescription_DebugString_Args::new();
+        args.device_description = self.description()?;
+        // SAFETY: the description is alive, and the text is copied at once.
+        unsafe {
+            call!(self.api(), PJRT_DeviceDescription_DebugString(args))?;
+            Ok(string(args.debug_string, args.debug_string_size))
+        }
+    }
+
+    /// The memories that it can address.
+    ///
+    /// # Errors
+    /// What the plugin returns.
+    pub fn memories(&self) -> Result<Vec<Memory>> {
+        let mut args = PJRT_Device_AddressableMemories_Args::new();
+        args.device = self.raw();
+        // SAFETY: a device lives as long as its client, and so does its list.
+        unsafe {
+            call!(self.api(), PJRT_Device_AddressableMemories(args))?;
+            Ok(slice(args.memories, args.num_memories)
+                .iter()
+                .map(|&raw| Memory::new(&self.client, raw))
+                .collect())
+        }
+    }
+
+    /// The memory where its buffers go if nothing else is said.
+    ///
+    /// # Errors
+    /// What the plugin returns.
+    pub fn default_memory(&self) -> Result<Memory> {
+        let mut args = PJRT_Device_DefaultMemory_Args::new();
+        args.device = self.raw();
+        // SAFETY: a device lives as long as its client.
+        unsafe { call!(self.api(), PJRT_Device_DefaultMemory(args))? };
+        Ok(Memory::new(&self.client, args.memory))
+    }
+}
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Device({}, {})", self.client.platform_name(), self.index)
+    }
+}
+
+/// A memory of a device.
+#[derive(Clone)]
+pub struct Memory {
+    client: Client,
+    raw: *mut PJRT_Memory,
+}
+
+// SAFETY: a memory is constant and lives as long as its client.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    pub(crate) fn new(client: &Client, raw: *mut PJRT_Memory) -> Self {
+        Self {
+            client: client.clone(),
+            raw,
+        }
+    }
+
+    /// Its id, unique among the client's memories.
+    ///
+    /// # Errors
+    /// What the plugin returns.
+    pub fn id(&self) -> Result<i32> {
+        let mut args = PJRT_Memory_Id_Args::new();
+        args.memory = self.raw;
+        // SAFETY: a memory lives as long as its client.
+        unsafe { call!(self.client.api(), PJRT_Memory_Id(args))? };
+        Ok(args.id)
+    }
+
+    /// What kind of memory it is, e.g. `"device"`, `"pinned_host"`.
+    ///
+    /// # Errors
+    /// What the plugin returns.
+    pub fn kind(&self) -> Result<String> {
+        let mut args = PJRT_Memory_Kind_Args::new();
+        args.memory = self.raw;
+        // SAFETY: the memory is alive, and the text is copied at once.
+        unsafe {
+            call!(self.client.api(), PJRT_Memory_Kind(args))?;
+            Ok(string(args.kind, args.kind_size))
+        }
+    }
+
+    /// The plugin's short text for the memory.
+    ///
+    /// # Errors
+    /// What the plugin returns.
+    pub fn text(&self) -> Result<String> {
+        let mut args = PJRT_Memory_ToString_Args::new();
+        args.memory = self.raw;
+        // SAFETY: the memory is alive, and the text is copied at once.
+        unsafe {
+            call!(self.client.api(), PJRT_Memory_ToString(args))?;
+            Ok(string(args.to_string, args.to_string_size))
+        }
+    }
+}

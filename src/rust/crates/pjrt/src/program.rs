@@ -1,0 +1,65 @@
+//! Programs before compilation.
+
+use crate::error::{Code, Error, Kind, Result};
+use std::path::Path;
+
+/// How a program is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramFormat {
+    /// StableHLO, as text or as MLIR bytecode.
+    Mlir,
+    /// A serialised `HloModuleProto`.
+    Hlo,
+}
+
+impl ProgramFormat {
+    /// The name in the C API, which is also the one that users see.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProgramFormat::Mlir => "mlir",
+            ProgramFormat::Hlo => "hlo",
+        }
+    }
+}
+
+/// A program: its bytes and how they are to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    code: Vec<u8>,
+    format: ProgramFormat,
+}
+
+impl Program {
+    /// A program from its bytes.
+    pub fn new(code: impl Into<Vec<u8>>, format: ProgramFormat) -> Self {
+        Self {
+            code: code.into(),
+            format,
+        }
+    }
+
+    /// A program from a file.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` where the file cannot be read.
+    pub fn read(path: &Path, format: ProgramFormat) -> Result<Self> {
+        let code = std::fs::read(path).map_err(|e| {
+            Error::new(
+                Kind::MissingFile,
+                Code::NOT_FOUND,
+                format!("the program `{}` cannot be read: {e}", path.display()),
+            )
+        })?;
+        Ok(Self::new(code, format))
+    }
+
+    /// The program's bytes.
+    pub fn code(&self) -> &[u8] {
+        &self.code
+    }
+
+    /// How it is written.
+    pub fn format(&self) -> ProgramFormat {
+        self.format
+    }
+}

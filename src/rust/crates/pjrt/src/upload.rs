@@ -1,0 +1,144 @@
+//! From host memory to a device.
+
+use crate::api::call;
+use crate::buffer::Buffer;
+use crate::client::Client;
+use crate::convert::{self, Target};
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::event::{self, keep_until};
+use crate::layout::{self, Order};
+use crate::staging;
+use pjrt_api::*;
+use std::ptr::null_mut;
+
+/// Elements in host memory, as R has them.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// R double.
+    F64(&'a [f64]),
+    /// R integer or logical.
+    I32(&'a [i32]),
+    /// bit64's integer64.
+    I64(&'a [i64]),
+    /// Small non-negative numbers, one byte each.
+    U8(&'a [u8]),
+    /// R complex: pairs of real and imaginary part.
+    Complex(&'a [[f64; 2]]),
+    /// Elements that have the wanted type already, as bytes in the machine's order.
+    Bytes(&'a [u8]),
+}
+
+/// An array in host memory and what is to become of it on the device.
+///
+/// Conversion of numbers that the wanted type does not have: reals are truncated towards zero
+/// to integers, numbers out of range become the nearest one in range, NaN becomes 0; to `pred`,
+/// everything but 0 is true; real numbers get an imaginary part of 0. Complex numbers go to
+/// complex types only. R's NA is not known here: `NA_integer_` is the number -2³¹, `NA_real_` a NaN.
+#[derive(Clone, Copy, Debug)]
+pub struct HostData<'a> {
+    /// The elements.
+    pub source: Source<'a>,
+    /// The array's shape; empty for a scalar.
+    pub dims: &'a [i64],
+    /// The order of the elements in `source`.
+    pub order: Order,
+    /// The element type on the device.
+    pub dtype: DType,
+}
+
+impl Source<'_> {
+    /// Number of elements, if they are of type `dtype` in the case of bytes.
+    fn len(&self, dtype: DType) -> Result<usize> {
+        match self {
+            Source::F64(x) => Ok(x.len()),
+            Source::I32(x) => Ok(x.len()),
+            Source::I64(x) => Ok(x.len()),
+            Source::U8(x) => Ok(x.len()),
+            Source::Complex(x) => Ok(x.len()),
+            Source::Bytes(x) if x.len() % dtype.size() == 0 => Ok(x.len() / dtype.size()),
+            Source::Bytes(x) => Err(Error::argument(format!(
+                "{} bytes are no whole number of {dtype} elements ({} bytes each)",
+                x.len(),
+                dtype.size()
+            ))),
+        }
+    }
+}
+
+/// Below this many bytes, data that needs no conversion is left to the plugin to copy; above, our
+/// own copy into pooled memory that the plugin takes over is faster.
+const PLUGIN_COPIES: usize = 64 << 10;
+
+impl Client {
+    /// Makes an array on `device` (the first one if `None`) from host memory, which may be
+    /// changed as soon as this returns. The device's array is row-major.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` where number of elements and shape disagree or complex numbers are to
+    /// become real ones; `RESOURCE_EXHAUSTED` where memory does not suffice; else what the
+    /// plugin returns.
+    pub fn upload(&self, host: HostData<'_>, device: Option<&Device>) -> Result<Buffer> {
+        let device = match device {
+            None => self.first_device()?,
+            Some(d) if d.client().is_same(self) => d.raw(),
+            Some(_) => return Err(Error::argument("the device belongs to another client")),
+        };
+        let count = layout::elements(host.dims, host.dtype.size())?;
+        let given = host.source.len(host.dtype)?;
+        if given != count {
+            return Err(Error::argument(format!(
+                "an array of shape {:?} has {count} elements, but {given} were given",
+                host.dims
+            )));
+        }
+        let bytes = count * host.dtype.size();
+        let mut args = PJRT_Client_BufferFromHostBuffer_Args::new();
+        args.client = self.raw();
+        args.r#type = host.dtype.to_pjrt();
+        args.dims = host.dims.as_ptr();
+        args.num_dims = host.dims.len();
+        args.device = device;
+
+        let plain = convert::is_plain(&host.source, host.dtype)
+            && (host.order == Order::RowMajor || host.dims.iter().filter(|&&d| d != 1).count() < 2);
+        if plain && bytes <= PLUGIN_COPIES {
+            args.data = host.source.as_ptr().cast();
+            args.host_buffer_semantics = PJRT_HostBufferSemantics::kImmutableOnlyDuringCall;
+            // SAFETY: client and device are alive; data and shape outlive the call, and the
+            // plugin has finished with them when it returns.
+            unsafe { call!(self.api(), PJRT_Client_BufferFromHostBuffer(args))? };
+            let buffer = Buffer::take(self, args.buffer);
+            if !args.done_with_host_buffer.is_null() {
+                event::destroy(self.api(), args.done_with_host_buffer);
+            }
+            return buffer;
+        }
+
+        let block = staging::take(bytes)?;
+        convert::to_device(
+            host.source,
+            host.dims,
+            &layout::dense(host.dims, host.order),
+            Target {
+                data: block.as_ptr(),
+                dtype: host.dtype,
+                strides: &layout::dense(host.dims, Order::RowMajor),
+            },
+        )?;
+        args.data = block.as_ptr().cast();
+        args.host_buffer_semantics = if self.on_host() {
+            PJRT_HostBufferSemantics::kMutableZeroCopy
+        } else {
+            PJRT_HostBufferSemantics::kImmutableUntilTransferCompletes
+        };
+        args.done_with_host_buffer = null_mut();
+        // SAFETY: client and device are alive, the shape outlives the call, and the block is
+        // kept until the plugin says that it has finished with it.
+        unsafe { call!(self.api(), PJRT_Client_BufferFromHostBuffer(args))? };
+        let buffer = Buffer::take(self, args.buffer);
+        keep_until(self.api(), args.done_with_host_buffer, block)?;
+        buffer
+    }
+}
