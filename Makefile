@@ -1,0 +1,65 @@
+# The one command for each kind of work. Every target first installs what it lacks
+# (tools/setup.sh), so none needs another to be run before it.
+.POSIX:
+.SUFFIXES:
+.PHONY: help demo test install lint document check bench vignettes ops-lib clean
+
+# One folder for all builds and for the package that tests and demo use; git ignores it.
+LIB = .lib
+R = R
+FILTER =
+
+help:
+	@echo 'make demo       set up what is missing, build, and run StableHLO programs from R'
+	@echo 'make test       set up what is missing, and run all tests (FILTER=lu runs those named so)'
+	@echo 'make install    install the package into the default library of R'
+	@echo 'make lint       rustfmt, clippy, lintr, shellcheck'
+	@echo 'make document   wrappers, help pages and NAMESPACE from the sources'
+	@echo 'make check      R CMD check --as-cran on the built tarball'
+	@echo 'make bench      the speed figures of the README'
+	@echo 'make vignettes  knit the vignettes into inst/doc'
+	@echo 'make ops-lib    the ops as a shared library without R; its path is the last line'
+	@echo 'make clean      remove everything that was built'
+
+demo:
+	@tools/setup.sh run
+	@tools/install.sh $(LIB)
+	@tools/with-env.sh Rscript tools/demo/demo.R
+
+test:
+	@tools/setup.sh test
+	@tools/test.sh $(FILTER)
+
+install:
+	@tools/setup.sh run
+	$(R) CMD INSTALL .
+
+lint:
+	@tools/setup.sh lint
+	@tools/lint.sh
+
+document:
+	@tools/setup.sh document
+	@tools/document.sh
+
+check:
+	@tools/setup.sh check
+	@tools/check.sh
+
+bench:
+	@tools/setup.sh bench
+	@tools/install.sh $(LIB)
+	@tools/with-env.sh bash tools/bench/run.sh
+
+vignettes:
+	@tools/setup.sh document
+	@tools/install.sh $(LIB)
+	@tools/with-env.sh Rscript tools/vignettes.R
+
+ops-lib:
+	@tools/setup.sh run
+	@tools/ops-lib/build.sh
+
+clean:
+	rm -rf $(LIB) target src/rust/target src/*.o src/*.so src/Makevars src/.cargo src/vendor
+	rm -rf xlaffi.Rcheck xlaffi_*.tar.gz inst/doc

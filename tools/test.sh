@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Runs all tests and ends with one line that adds up the parts: `N passed, N failed, N skipped`.
+# A part that does not build, crashes or says nothing counts as a failure.
+#
+#   tools/test.sh [FILTER]     only tests whose name contains FILTER
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+filter=${1:-}
+export PATH="$PATH:$HOME/.cargo/bin"
+export XLAFFI_PYTHON="${XLAFFI_PYTHON:-$PWD/.venv/bin/python}"
+export R_LIBS="$PWD/.lib${R_LIBS:+:$R_LIBS}"
+
+passed=0 failed=0 skipped=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# add PART PASSED FAILED SKIPPED STATUS: a part that fails without naming a failed test
+# counts as one, and so does a part in which nothing ran.
+add() {
+  local part=$1 ok=$2 bad=$3 skip=$4 status=$5
+  if [ "$bad" = 0 ] && { [ "$status" != 0 ] || { [ "$ok" = 0 ] && [ -z "$filter" ]; }; }; then
+    echo "$part: ended with status $status after $ok tests" >&2
+    bad=1
+  fi
+  summary+="$part: $ok passed, $bad failed, $skip skipped"$'\n'
+  passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
+}
+summary=
+
+# The glue links R's symbols, so it has no test binary: R's tests run it.
+echo "== cargo test"
+cargo test --workspace --exclude xlaffi --no-fail-fast --manifest-path src/rust/Cargo.toml \
+  -- ${filter:+"$filter"} 2>&1 | tee "$work/cargo"
+status=${PIPESTATUS[0]}
+read -r ok bad skip < <(sed -n 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed; \([0-9]*\) ignored;.*/\1 \2 \3/p' "$work/cargo" |
+  awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
+# A test binary that was killed prints no result line.
+started=$(grep -cE '^ +(Running|Doc-tests) ' "$work/cargo")
+ended=$(grep -c '^test result: ' "$work/cargo")
+if [ "$started" -gt "$ended" ]; then
+  echo "cargo test: $((started - ended)) of $started test binaries ended without a result" >&2
+  bad=$((bad + started - ended))
+fi
+add "cargo test" "$ok" "$bad" "$skip" "$status"
+
+echo "== testthat"
+if tools/install.sh .lib --no-docs; then
+  for suite in tests/testthat tests/packaging; do
+    rm -f "$work/result"
+    Rscript tools/test.R "$suite" "$work/result" "$filter"
+    status=$?
+    ok=0 bad=0 skip=0
+    [ ! -s "$work/result" ] || read -r ok bad skip < "$work/result"
+    add "$suite" "$ok" "$bad" "$skip" "$status"
+  done
+else
+  add "installation" 0 0 0 1
+fi
+
+printf '\n%s' "$summary"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
