@@ -1,1 +1,129 @@
 //! Typed, safe Rust over XLA's FFI C API: write custom-call handlers in Rust.
+//!
+//! An op is three things: a struct of its operands ([`io!`]), its name and element types ([`Op`]), and its body
+//! ([`Kernel`]). [`handler`] makes of them the C function that XLA calls. Operands are checked before the body runs,
+//! and no body needs `unsafe`.
+//!
+//! ```
+//! use xla_ffi::{io, Arg, Cx, Floats, HandlerFn, Host, Kernel, MinRank, Op, Platform, Result, Ret, Scalar};
+//!
+//! // What the op needs of a platform, per element type: here, of the CPU.
+//! trait Negate<T>: Platform {
+//!     fn negate(data: &mut [T]);
+//! }
+//! impl<T: Scalar + std::ops::Neg<Output = T>> Negate<T> for Host {
+//!     fn negate(data: &mut [T]) {
+//!         data.iter_mut().for_each(|x| *x = -*x);
+//!     }
+//! }
+//!
+//! io! {
+//!     /// `y = -x`, and how many rows each matrix has.
+//!     pub struct NegIo<'f, T> {
+//!         /// `(..., m, n)`
+//!         x: Arg<'f, T, MinRank<2>>,
+//!         /// `(..., m, n)`
+//!         y: Ret<'f, T, MinRank<2>>,
+//!         /// `(...)`
+//!         rows: Ret<'f, i32>,
+//!     }
+//! }
+//!
+//! pub struct Neg;
+//!
+//! impl Op for Neg {
+//!     const TARGET: &'static str = "neg";
+//!     type Dtypes = Floats; // f32 and f64; see also RealAndComplex, Integers, AllDtypes, dtype_set!
+//! }
+//!
+//! impl<T: Scalar, P: Negate<T>> Kernel<P, T> for Neg {
+//!     type Io<'f> = NegIo<'f, T>;
+//!
+//!     fn run(mut io: NegIo<'_, T>, _cx: &Cx<'_, P>) -> Result<()> {
+//!         let (batch_dims, _batch, [m, _n]) = io.x.split_dims()?;
+//!         io.y.expect_dims(io.x.dims())?;
+//!         io.rows.expect_dims(batch_dims)?;
+//!         io.y.copy_from(&io.x)?; // nothing to do where XLA gave both the same memory
+//!         P::negate(io.y.as_mut_slice()?);
+//!         io.rows.as_mut_slice()?.fill(m as i32);
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let for_xla: HandlerFn = xla_ffi::handler::<Neg, Host>;
+//! ```
+//!
+//! An op over buffers of any type, with attributes and no results:
+//!
+//! ```
+//! use xla_ffi::{io, AnyBuffer, Attr, Cx, HandlerFn, Host, Kernel, Op, Platform, Result, Untyped};
+//!
+//! io! {
+//!     pub struct ShowIo<'f> {
+//!         /// any shape
+//!         x: AnyBuffer<'f>,
+//!         /// printed first
+//!         header: Attr<&'f str> = "buffer",
+//!         limit: Attr<Option<i64>>,
+//!     }
+//! }
+//!
+//! pub struct Show;
+//!
+//! impl Op for Show {
+//!     const TARGET: &'static str = "show";
+//!     type Dtypes = Untyped;
+//! }
+//!
+//! impl<P: Platform> Kernel<P> for Show {
+//!     type Io<'f> = ShowIo<'f>;
+//!
+//!     fn run(io: ShowIo<'_>, _cx: &Cx<'_, P>) -> Result<()> {
+//!         println!("{}: {} {:?}", *io.header, io.x.dtype(), io.x.dims());
+//!         if let Some(limit) = *io.limit {
+//!             println!("{:?}", io.x.as_bytes()?.get(..limit as usize));
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let for_xla: HandlerFn = xla_ffi::handler::<Show, Host>;
+//! ```
+
+mod attrs;
+mod buffer;
+mod context;
+mod dims;
+mod dtype;
+mod entry;
+mod error;
+mod frame;
+mod io;
+mod op;
+mod operand;
+mod pool;
+pub mod sys;
+
+pub use attrs::{AnyAttr, AttrType, AttrValue, Attrs};
+pub use buffer::{AnyBuffer, AnyBufferMut};
+pub use context::{Context, Scratch};
+pub use dims::{AnyRank, MinRank, Rank, RankCheck, RankSpec};
+pub use dtype::{DataType, Pred, Scalar};
+pub use entry::{handler, HandlerFn, REPORTED_VERSION};
+pub use error::{Code, Error, Operand, OperandKind, Result};
+pub use frame::CallFrame;
+pub use half;
+pub use io::{Attr, Field, FieldDtype, FieldInfo, FieldKind, Io, RemainingArgs, RemainingRets};
+pub use num_complex::{self, Complex};
+pub use op::{
+    AllDtypes, AnyFloats, Cx, Dispatch, DtypeSet, Floats, Host, Integers, Kernel, Op, Platform,
+    RealAndComplex, Untyped,
+};
+pub use operand::{Arg, Ret};
+
+/// For the macros of this crate only.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::dtype::Generic;
+    pub use crate::op::{deciding_dtype, no_kernel, run_kernel, Layout};
+}

@@ -1,0 +1,257 @@
+//! What XLA offers during a call: stream, device, run id, scratch memory. The thread pool is in `pool`.
+
+use core::ffi::{c_void, CStr};
+use core::marker::PhantomData;
+use core::mem::size_of;
+use core::ptr::{self, NonNull};
+use std::alloc::{alloc, dealloc, Layout};
+
+use crate::error::{Code, Error, Result};
+use crate::sys;
+
+/// XLA's services for one call. Each can be missing, depending on platform and version, and says so.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'f> {
+    pub(crate) api: *const sys::XLA_FFI_Api,
+    pub(crate) ctx: *mut sys::XLA_FFI_ExecutionContext,
+    host: bool,
+    _frame: PhantomData<&'f ()>,
+}
+
+// SAFETY: XLA's API functions may be called from any thread while the call lasts.
+unsafe impl Send for Context<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Context<'_> {}
+
+/// A function of the API table, `None` where the table of this XLA ends before it.
+macro_rules! api_fn {
+    ($api:expr, $name:ident) => {{
+        let api: *const sys::XLA_FFI_Api = $api;
+        let end = core::mem::offset_of!(sys::XLA_FFI_Api, $name) + core::mem::size_of::<Option<sys::$name>>();
+        // SAFETY: a live table (see `Context::from_raw`), `struct_size` being its first field; a field is read only
+        // if the table reaches that far.
+        unsafe { if !api.is_null() && (*api).struct_size >= end { (*api).$name } else { None } }
+    }};
+}
+pub(crate) use api_fn;
+
+/// Calls an API function with a fresh argument struct; gives the struct back, with what XLA wrote.
+macro_rules! call {
+    ($context:expr, $name:ident, $args:ident { $($field:ident $(: $value:expr)?),* $(,)? }) => {{
+        let context = $context;
+        match api_fn!(context.api, $name) {
+            None => Err(context.missing(stringify!($name))),
+            Some(function) => {
+                let mut args = sys::$args {
+                    struct_size: size_of::<sys::$args>(),
+                    extension_start: ptr::null_mut(),
+                    ctx: context.ctx,
+                    $($field $(: $value)?),*
+                };
+                // SAFETY: XLA's function with the struct it takes; `ctx` is this call's.
+                let error = unsafe { function(&mut args) };
+                // SAFETY: the error, if any, is ours from here on.
+                unsafe { context.take_error(stringify!($name), error) }.map(|()| args)
+            }
+        }
+    }};
+}
+pub(crate) use call;
+
+impl<'f> Context<'f> {
+    /// # Safety
+    /// `api` is null or XLA's table, `ctx` the context of this call; both live for `'f`. `host`: handlers on this
+    /// platform can read and write its memory.
+    pub(crate) unsafe fn from_raw(
+        api: *const sys::XLA_FFI_Api,
+        ctx: *mut sys::XLA_FFI_ExecutionContext,
+        host: bool,
+    ) -> Self {
+        Context {
+            api,
+            ctx,
+            host,
+            _frame: PhantomData,
+        }
+    }
+
+    /// The stream to launch work on: a `CUstream` on CUDA.
+    ///
+    /// # Errors
+    /// The platform has none (CPU).
+    pub fn stream(&self) -> Result<*mut c_void> {
+        let args = call!(
+            self,
+            XLA_FFI_Stream_Get,
+            XLA_FFI_Stream_Get_Args {
+                stream: ptr::null_mut()
+            }
+        )?;
+        Ok(args.stream)
+    }
+
+    /// Which of the platform's devices this call runs on.
+    ///
+    /// # Errors
+    /// This XLA is too old to tell.
+    pub fn device_ordinal(&self) -> Result<i32> {
+        let args = call!(
+            self,
+            XLA_FFI_DeviceOrdinal_Get,
+            XLA_FFI_DeviceOrdinal_Get_Args { device_ordinal: 0 }
+        )?;
+        Ok(args.device_ordinal)
+    }
+
+    /// Identifies the logical execution that this call is part of.
+    ///
+    /// # Errors
+    /// This XLA is too old to tell.
+    pub fn run_id(&self) -> Result<i64> {
+        let args = call!(
+            self,
+            XLA_FFI_RunId_Get,
+            XLA_FFI_RunId_Get_Args { run_id: 0 }
+        )?;
+        Ok(args.run_id)
+    }
+
+    /// Scratch memory of `bytes` bytes for the duration of the call, in the device's memory; from XLA's allocator,
+    /// or from Rust's where handlers run on the CPU (XLA offers none there). `align` is a power of two.
+    ///
+    /// # Errors
+    /// [`Code::ResourceExhausted`] where there is no memory; an alignment that the allocator cannot give.
+    pub fn scratch(&self, bytes: usize, align: usize) -> Result<Scratch<'f>> {
+        let layout = Layout::from_size_align(bytes, align).map_err(|_| {
+            Error::invalid_argument(format!(
+                "no scratch memory can have {bytes} bytes at {align}"
+            ))
+        })?;
+        let exhausted = || {
+            Error::new(
+                Code::ResourceExhausted,
+                format!("no {bytes} bytes of scratch memory"),
+            )
+        };
+        let data = if bytes == 0 {
+            align as *mut c_void
+        } else if self.host {
+            // SAFETY: the size is not 0.
+            unsafe { alloc(layout).cast() }
+        } else {
+            let args = call!(
+                self,
+                XLA_FFI_DeviceMemory_Allocate,
+                XLA_FFI_DeviceMemory_Allocate_Args {
+                    size: bytes,
+                    alignment: align,
+                    data: ptr::null_mut(),
+                }
+            )?;
+            args.data
+        };
+        let data = NonNull::new(data).ok_or_else(exhausted)?;
+        Ok(Scratch {
+            context: *self,
+            data,
+            layout,
+        })
+    }
+
+    #[cold]
+    pub(crate) fn missing(&self, function: &str) -> Error {
+        Error::new(Code::Unimplemented, format!("this XLA has no {function}"))
+    }
+
+    /// Turns an error of XLA's into ours and destroys it.
+    ///
+    /// # Safety
+    /// `error` is null or an error of this API that nobody else will destroy.
+    pub(crate) unsafe fn take_error(
+        &self,
+        function: &str,
+        error: *mut sys::XLA_FFI_Error,
+    ) -> Result<()> {
+        if error.is_null() {
+            return Ok(());
+        }
+        let mut text = format!("{function} failed");
+        if let Some(get_message) = api_fn!(self.api, XLA_FFI_Error_GetMessage) {
+            let mut args = sys::XLA_FFI_Error_GetMessage_Args {
+                struct_size: size_of::<sys::XLA_FFI_Error_GetMessage_Args>(),
+                extension_start: ptr::null_mut(),
+                error,
+                message: ptr::null(),
+            };
+            // SAFETY: a live error, and the struct that the function takes.
+            unsafe { get_message(&mut args) };
+            if !args.message.is_null() {
+                // SAFETY: XLA's messages end in NUL and live as long as the error.
+                let message = unsafe { CStr::from_ptr(args.message) };
+                text = format!("{text}: {}", message.to_string_lossy());
+            }
+        }
+        if let Some(destroy) = api_fn!(self.api, XLA_FFI_Error_Destroy) {
+            let mut args = sys::XLA_FFI_Error_Destroy_Args {
+                struct_size: size_of::<sys::XLA_FFI_Error_Destroy_Args>(),
+                extension_start: ptr::null_mut(),
+                error,
+            };
+            // SAFETY: ours to destroy, by contract, and not used again.
+            unsafe { destroy(&mut args) };
+        }
+        // FFI 0.3 cannot tell the code of an error.
+        Err(Error::new(Code::Unavailable, text))
+    }
+}
+
+/// Scratch memory of the device, given back on drop.
+#[derive(Debug)]
+pub struct Scratch<'f> {
+    context: Context<'f>,
+    data: NonNull<c_void>,
+    layout: Layout,
+}
+
+impl Scratch<'_> {
+    /// The first byte; dangling where there are none.
+    #[must_use]
+    pub fn as_ptr(&self) -> *mut c_void {
+        self.data.as_ptr()
+    }
+
+    /// Size in bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.layout.size()
+    }
+
+    /// Whether there are no bytes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.layout.size() == 0
+    }
+}
+
+impl Drop for Scratch<'_> {
+    fn drop(&mut self) {
+        let (context, size) = (&self.context, self.layout.size());
+        if size == 0 {
+            return;
+        }
+        if context.host {
+            // SAFETY: from `alloc` with this layout.
+            unsafe { dealloc(self.data.as_ptr().cast(), self.layout) };
+            return;
+        }
+        // A drop has nobody to tell, and what XLA could not free is XLA's to report.
+        let _ = call!(
+            context,
+            XLA_FFI_DeviceMemory_Free,
+            XLA_FFI_DeviceMemory_Free_Args {
+                size,
+                data: self.data.as_ptr()
+            }
+        );
+    }
+}

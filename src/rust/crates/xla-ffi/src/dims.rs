@@ -1,0 +1,117 @@
+//! Shapes: how many elements, which rank, how to print them.
+
+use core::fmt;
+
+use crate::error::{Error, Operand, Result};
+use crate::DataType;
+
+/// Product of the dimensions; `None` if one is negative or the product does not fit.
+pub(crate) fn element_count(dims: &[i64]) -> Option<usize> {
+    let mut count = 1usize;
+    let mut overflow = false;
+    for &dim in dims {
+        let dim = usize::try_from(dim).ok()?;
+        if dim == 0 {
+            count = 0;
+        }
+        match count.checked_mul(dim) {
+            Some(product) => count = product,
+            // A later 0 makes the whole product 0.
+            None => overflow = true,
+        }
+    }
+    if overflow && !dims.contains(&0) {
+        return None;
+    }
+    Some(if overflow { 0 } else { count })
+}
+
+/// Bytes of `len` elements; `None` if the dtype is unknown or no Rust slice can be that long.
+pub(crate) fn byte_len(dtype: DataType, len: usize) -> Option<usize> {
+    let size = dtype.size()?.checked_mul(len)?;
+    (size <= isize::MAX as usize).then_some(size)
+}
+
+/// Prints `(2,3)`.
+pub(crate) struct Dims<'a>(pub(crate) &'a [i64]);
+
+impl fmt::Display for Dims<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (i, dim) in self.0.iter().enumerate() {
+            let comma = if i == 0 { "" } else { "," };
+            write!(f, "{comma}{dim}")?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// Which ranks an operand may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RankSpec {
+    /// Any.
+    Any,
+    /// That one.
+    Exactly(usize),
+    /// That one or more.
+    AtLeast(usize),
+}
+
+impl RankSpec {
+    #[inline]
+    pub(crate) fn check(self, operand: Operand, dims: &[i64]) -> Result<()> {
+        let ok = match self {
+            RankSpec::Any => true,
+            RankSpec::Exactly(rank) => dims.len() == rank,
+            RankSpec::AtLeast(rank) => dims.len() >= rank,
+        };
+        if ok {
+            return Ok(());
+        }
+        Err(Error::mismatch(
+            operand,
+            format_args!("have {self}"),
+            format_args!("rank {}", dims.len()),
+        ))
+    }
+}
+
+impl fmt::Display for RankSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RankSpec::Any => f.write_str("any rank"),
+            RankSpec::Exactly(rank) => write!(f, "rank {rank}"),
+            RankSpec::AtLeast(rank) => write!(f, "rank {rank} or more"),
+        }
+    }
+}
+
+/// The rank of a typed buffer, as a type: [`AnyRank`], [`Rank`] or [`MinRank`].
+pub trait RankCheck: 'static {
+    /// What is checked.
+    const SPEC: RankSpec;
+}
+
+/// Any rank.
+#[derive(Debug)]
+pub enum AnyRank {}
+
+/// Exactly `N` dimensions.
+#[derive(Debug)]
+pub enum Rank<const N: usize> {}
+
+/// `N` dimensions or more: batch dimensions, then `N` of one item.
+#[derive(Debug)]
+pub enum MinRank<const N: usize> {}
+
+impl RankCheck for AnyRank {
+    const SPEC: RankSpec = RankSpec::Any;
+}
+
+impl<const N: usize> RankCheck for Rank<N> {
+    const SPEC: RankSpec = RankSpec::Exactly(N);
+}
+
+impl<const N: usize> RankCheck for MinRank<N> {
+    const SPEC: RankSpec = RankSpec::AtLeast(N);
+}

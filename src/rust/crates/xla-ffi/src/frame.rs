@@ -1,0 +1,184 @@
+//! The call frame: what XLA passes to a handler, taken out operand by operand.
+
+use core::ffi::c_void;
+
+use crate::attrs::{raw_slice, Attrs};
+use crate::buffer::{AnyBuffer, AnyBufferMut, Shared};
+use crate::context::Context;
+use crate::error::{Error, Operand, OperandKind, Result};
+use crate::{sys, DataType};
+
+/// A call, decoded lazily: arguments and results come out one after the other, in the program's order, each once.
+/// (One result taken twice would be two ways to write one memory.)
+#[derive(Debug)]
+pub struct CallFrame<'f> {
+    arg_types: &'f [sys::XLA_FFI_ArgType],
+    args: &'f [*mut c_void],
+    ret_types: &'f [sys::XLA_FFI_RetType],
+    shared: Shared<'f>,
+    next_arg: usize,
+    next_ret: usize,
+    attrs: Attrs<'f>,
+    context: Context<'f>,
+}
+
+impl<'f> CallFrame<'f> {
+    /// # Safety
+    /// `raw` is XLA's frame of a call in the execute stage, at least up to `attrs`; what it points to lives,
+    /// unchanged, for `'f`; no other `CallFrame` is made from it; `host` is true only if handlers on this
+    /// platform can read and write its memory.
+    #[inline]
+    pub unsafe fn from_raw(raw: *const sys::XLA_FFI_CallFrame, host: bool) -> Self {
+        // SAFETY: by contract the arrays have `size` entries, and `api` and `ctx` are this call's. Fields are read
+        // one by one, because an older XLA's frame may end before `future`.
+        unsafe {
+            CallFrame {
+                arg_types: raw_slice((*raw).args.types, (*raw).args.size),
+                args: raw_slice((*raw).args.args, (*raw).args.size),
+                ret_types: raw_slice((*raw).rets.types, (*raw).rets.size),
+                shared: Shared {
+                    rets: raw_slice((*raw).rets.rets, (*raw).rets.size),
+                    host,
+                },
+                next_arg: 0,
+                next_ret: 0,
+                attrs: Attrs::from_raw(&(*raw).attrs),
+                context: Context::from_raw((*raw).api, (*raw).ctx, host),
+            }
+        }
+    }
+
+    /// How many arguments the call has.
+    #[must_use]
+    pub fn arg_count(&self) -> usize {
+        self.args.len()
+    }
+
+    /// How many results the call has.
+    #[must_use]
+    pub fn ret_count(&self) -> usize {
+        self.shared.rets.len()
+    }
+
+    /// Moves the arguments that are left into a frame of their own.
+    pub(crate) fn split_off_args(&mut self) -> CallFrame<'f> {
+        let rest = CallFrame {
+            next_ret: self.shared.rets.len(),
+            ..*self
+        };
+        self.next_arg = self.args.len();
+        rest
+    }
+
+    /// Moves the results that are left into a frame of their own.
+    pub(crate) fn split_off_rets(&mut self) -> CallFrame<'f> {
+        let rest = CallFrame {
+            next_arg: self.args.len(),
+            ..*self
+        };
+        self.next_ret = self.shared.rets.len();
+        rest
+    }
+
+    /// How many arguments have not been taken yet.
+    #[must_use]
+    pub fn args_left(&self) -> usize {
+        self.args.len() - self.next_arg
+    }
+
+    /// How many results have not been taken yet.
+    #[must_use]
+    pub fn rets_left(&self) -> usize {
+        self.shared.rets.len() - self.next_ret
+    }
+
+    /// The attributes of the call.
+    #[must_use]
+    pub fn attrs(&self) -> Attrs<'f> {
+        self.attrs
+    }
+
+    /// XLA's services.
+    #[must_use]
+    pub fn context(&self) -> Context<'f> {
+        self.context
+    }
+
+    /// The element type of the argument at `index`, if it is a buffer.
+    #[must_use]
+    pub fn arg_dtype(&self, index: usize) -> Option<DataType> {
+        dtype_at(self.args, self.arg_types, index)
+    }
+
+    /// The element type of the result at `index`, if it is a buffer.
+    #[must_use]
+    pub fn ret_dtype(&self, index: usize) -> Option<DataType> {
+        dtype_at(self.shared.rets, self.ret_types, index)
+    }
+
+    /// Takes the next argument; `name` and `index` tell which it is in errors.
+    ///
+    /// # Errors
+    /// There are no more; it is no buffer; its shape does not fit in memory.
+    pub fn next_arg(&mut self, name: &'static str, index: Option<u32>) -> Result<AnyBuffer<'f>> {
+        let operand = Operand {
+            kind: OperandKind::Argument,
+            name,
+            index,
+        };
+        let raw = take(self.args, self.arg_types, &mut self.next_arg, operand)?;
+        // SAFETY: XLA's descriptor of an argument, see `from_raw`.
+        unsafe { AnyBuffer::from_raw(raw, operand, self.shared) }
+    }
+
+    /// Takes the next result; `name` and `index` tell which it is in errors.
+    ///
+    /// # Errors
+    /// As [`next_arg`](Self::next_arg).
+    pub fn next_ret(&mut self, name: &'static str, index: Option<u32>) -> Result<AnyBufferMut<'f>> {
+        let operand = Operand {
+            kind: OperandKind::Result,
+            name,
+            index,
+        };
+        let raw = take(
+            self.shared.rets,
+            self.ret_types,
+            &mut self.next_ret,
+            operand,
+        )?;
+        // SAFETY: XLA's descriptor of a result, see `from_raw`; `next_ret` moved on, so nobody else gets it.
+        unsafe { AnyBufferMut::from_raw(raw, operand, self.shared) }
+    }
+}
+
+// Arguments and results have the same one type, so one function serves both.
+const _: () = assert!(sys::XLA_FFI_ArgType_BUFFER == sys::XLA_FFI_RetType_BUFFER);
+
+#[inline]
+fn take(
+    all: &[*mut c_void],
+    types: &[i32],
+    next: &mut usize,
+    operand: Operand,
+) -> Result<*mut c_void> {
+    let at = *next;
+    let (Some(&raw), Some(&type_)) = (all.get(at), types.get(at)) else {
+        return Err(Error::invalid_argument("is missing").with_operand(operand));
+    };
+    *next = at + 1;
+    if type_ != sys::XLA_FFI_ArgType_BUFFER {
+        let got = format_args!("an operand of type {type_}");
+        return Err(Error::mismatch(operand, "be a buffer", got));
+    }
+    Ok(raw)
+}
+
+fn dtype_at(all: &[*mut c_void], types: &[i32], index: usize) -> Option<DataType> {
+    let raw = all.get(index)?.cast::<sys::XLA_FFI_Buffer>();
+    if raw.is_null() || *types.get(index)? != sys::XLA_FFI_ArgType_BUFFER {
+        return None;
+    }
+    // SAFETY: not null, so XLA's descriptor of a buffer, alive as long as the frame.
+    Some(DataType(unsafe { (*raw).dtype }))
+}

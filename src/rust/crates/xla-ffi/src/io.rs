@@ -1,0 +1,357 @@
+//! `io!`: the operands of an op as a struct.
+
+use core::ops::Deref;
+
+use crate::attrs::{AttrType, AttrValue, Attrs};
+use crate::buffer::{AnyBuffer, AnyBufferMut};
+use crate::dims::{RankCheck, RankSpec};
+use crate::dtype::Generic;
+use crate::error::Result;
+use crate::frame::CallFrame;
+use crate::operand::{Arg, Ret};
+use crate::{DataType, Scalar};
+
+/// The element type that a field asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldDtype {
+    /// Any.
+    Any,
+    /// The one that the op is generic over: one of [`Op::Dtypes`](crate::Op::Dtypes).
+    Generic,
+    /// That one.
+    Fixed(DataType),
+}
+
+impl FieldDtype {
+    const fn of<T: Scalar>() -> Self {
+        if T::DTYPE.0 == Generic::DTYPE.0 {
+            FieldDtype::Generic
+        } else {
+            FieldDtype::Fixed(T::DTYPE)
+        }
+    }
+}
+
+/// What a field takes from the call frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FieldKind {
+    /// The next argument.
+    Argument {
+        /// Its element type.
+        dtype: FieldDtype,
+        /// Its rank.
+        rank: RankSpec,
+    },
+    /// All arguments that are left.
+    RemainingArguments,
+    /// The next result.
+    Result {
+        /// Its element type.
+        dtype: FieldDtype,
+        /// Its rank.
+        rank: RankSpec,
+    },
+    /// All results that are left.
+    RemainingResults,
+    /// The attribute named like the field.
+    Attribute {
+        /// What it holds.
+        type_: AttrType,
+        /// Whether the call must have it.
+        required: bool,
+    },
+    /// All attributes.
+    Attributes,
+}
+
+/// A field of an operand struct.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldInfo {
+    /// Its name, and that of the operand.
+    pub name: &'static str,
+    /// Its doc comment, line by line, as written.
+    pub doc: &'static [&'static str],
+    /// What it takes from the frame.
+    pub kind: FieldKind,
+    /// The attribute's default, as written.
+    pub default: Option<&'static str>,
+}
+
+/// A type that a field of an operand struct can have.
+pub trait Field<'f>: Sized {
+    /// What it takes from the frame.
+    const KIND: FieldKind;
+
+    /// Takes it.
+    ///
+    /// # Errors
+    /// What is there is not what the field asks for.
+    fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self>;
+}
+
+impl<'f, T: Scalar, R: RankCheck> Field<'f> for Arg<'f, T, R> {
+    const KIND: FieldKind = FieldKind::Argument {
+        dtype: FieldDtype::of::<T>(),
+        rank: R::SPEC,
+    };
+
+    #[inline]
+    fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
+        Arg::new(frame.next_arg(name, None)?)
+    }
+}
+
+impl<'f, T: Scalar, R: RankCheck> Field<'f> for Ret<'f, T, R> {
+    const KIND: FieldKind = FieldKind::Result {
+        dtype: FieldDtype::of::<T>(),
+        rank: R::SPEC,
+    };
+
+    #[inline]
+    fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
+        Ret::new(frame.next_ret(name, None)?)
+    }
+}
+
+impl<'f> Field<'f> for AnyBuffer<'f> {
+    const KIND: FieldKind = FieldKind::Argument {
+        dtype: FieldDtype::Any,
+        rank: RankSpec::Any,
+    };
+
+    #[inline]
+    fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
+        frame.next_arg(name, None)
+    }
+}
+
+impl<'f> Field<'f> for AnyBufferMut<'f> {
+    const KIND: FieldKind = FieldKind::Result {
+        dtype: FieldDtype::Any,
+        rank: RankSpec::Any,
+    };
+
+    #[inline]
+    fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
+        frame.next_ret(name, None)
+    }
+}
+
+/// All attributes of the call, for an op that looks them up itself.
+impl<'f> Field<'f> for Attrs<'f> {
+    const KIND: FieldKind = FieldKind::Attributes;
+
+    #[inline]
+    fn decode(frame: &mut CallFrame<'f>, _name: &'static str) -> Result<Self> {
+        Ok(frame.attrs())
+    }
+}
+
+/// The attribute named like the field: `Attr<V>` must be there, unless the field has a default (`= 30`), and
+/// `Attr<Option<V>>` may be missing.
+#[derive(Clone, Copy, Debug)]
+pub struct Attr<V>(
+    /// The value.
+    pub V,
+);
+
+impl<V> Deref for Attr<V> {
+    type Target = V;
+
+    fn deref(&self) -> &V {
+        &self.0
+    }
+}
+
+impl<'f, V: AttrValue<'f>> Field<'f> for Attr<V> {
+    const KIND: FieldKind = FieldKind::Attribute {
+        type_: V::TYPE,
+        required: true,
+    };
+
+    #[inline]
+    fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
+        frame.attrs().get(name).map(Attr)
+    }
+}
+
+impl<'f, V: AttrValue<'f>> Field<'f> for Attr<Option<V>> {
+    const KIND: FieldKind = FieldKind::Attribute {
+        type_: V::TYPE,
+        required: false,
+    };
+
+    #[inline]
+    fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
+        frame.attrs().get_optional(name).map(Attr)
+    }
+}
+
+impl<'f, V: AttrValue<'f>> Attr<V> {
+    /// The attribute of that name, `default` where there is none. (`io!` calls it.)
+    ///
+    /// # Errors
+    /// It holds something else.
+    #[inline]
+    pub fn decode_or(frame: &mut CallFrame<'f>, name: &'static str, default: V) -> Result<Self> {
+        frame.attrs().get_or(name, default).map(Attr)
+    }
+}
+
+macro_rules! remaining {
+    ($(#[$meta:meta])* $name:ident: $kind:ident, $item:ty, $split:ident, $next:ident, $left:ident) => {
+        $(#[$meta])*
+        #[derive(Debug)]
+        pub struct $name<'f> {
+            frame: CallFrame<'f>,
+            name: &'static str,
+            taken: u32,
+        }
+
+        impl<'f> Field<'f> for $name<'f> {
+            const KIND: FieldKind = FieldKind::$kind;
+
+            fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
+                Ok($name { frame: frame.$split(), name, taken: 0 })
+            }
+        }
+
+        impl<'f> Iterator for $name<'f> {
+            type Item = Result<$item>;
+
+            fn next(&mut self) -> Option<Self::Item> {
+                if self.frame.$left() == 0 {
+                    return None;
+                }
+                let next = self.frame.$next(self.name, Some(self.taken));
+                self.taken += 1;
+                Some(next)
+            }
+
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                let left = self.frame.$left();
+                (left, Some(left))
+            }
+        }
+
+        impl ExactSizeIterator for $name<'_> {}
+    };
+}
+
+remaining! {
+    /// The arguments that no field before takes, as an iterator. One that is not a buffer comes as an error.
+    RemainingArgs: RemainingArguments, AnyBuffer<'f>, split_off_args, next_arg, args_left
+}
+remaining! {
+    /// The results that no field before takes, as an iterator. One that is not a buffer comes as an error.
+    RemainingRets: RemainingResults, AnyBufferMut<'f>, split_off_rets, next_ret, rets_left
+}
+
+/// An operand struct, made by [`io!`](crate::io).
+pub trait Io<'f>: Sized {
+    /// The fields, in order.
+    const FIELDS: &'static [FieldInfo];
+
+    /// The fields, in order, with the element type that the struct is generic over left open.
+    const SIGNATURE: &'static [FieldInfo];
+
+    /// Takes the operands out of the frame.
+    ///
+    /// # Errors
+    /// An operand is not what its field asks for.
+    fn decode(frame: &mut CallFrame<'f>) -> Result<Self>;
+}
+
+/// Declares the operands of an op: a struct whose fields are, in order, what the call frame holds.
+///
+/// A field's type says what it takes: [`Arg`] and [`Ret`] (typed, rank checked), [`AnyBuffer`] and [`AnyBufferMut`] (any
+/// element type), [`RemainingArgs`] and [`RemainingRets`] (last of their kind), [`Attr`] (by the field's name, with a default
+/// if one is given) or [`Attrs`] (all). Field names are the names in error messages, doc comments end up in
+/// [`FieldInfo`]. The struct has a lifetime and, if its op is generic over the element type, one type parameter.
+///
+/// ```
+/// use xla_ffi::{io, Arg, Attr, MinRank, Ret};
+///
+/// io! {
+///     /// `y = scale * x`
+///     pub struct ScaleIo<'f, T> {
+///         /// `(..., n)`
+///         x: Arg<'f, T, MinRank<1>>,
+///         /// like `x`
+///         y: Ret<'f, T>,
+///         /// the factor
+///         scale: Attr<f64> = 1.0,
+///         /// who asks
+///         label: Attr<Option<&'f str>>,
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! io {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident<$life:lifetime $(, $t:ident)?> {
+            $(
+                $(#[doc = $doc:literal])*
+                $field_vis:vis $field:ident: $ty:ty $(= $default:expr)?
+            ),* $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        $vis struct $name<$life $(, $t: $crate::Scalar)?> {
+            $($(#[doc = $doc])* $field_vis $field: $ty,)*
+        }
+
+        impl<$life $(, $t: $crate::Scalar)?> $crate::Io<$life> for $name<$life $(, $t)?> {
+            const FIELDS: &'static [$crate::FieldInfo] = &[$(
+                $crate::FieldInfo {
+                    name: stringify!($field),
+                    doc: &[$($doc),*],
+                    kind: <$ty as $crate::Field<$life>>::KIND,
+                    default: $crate::__default_text!($($default)?),
+                },
+            )*];
+
+            const SIGNATURE: &'static [$crate::FieldInfo] =
+                <$name<'static $(, $crate::__generic!($t))?> as $crate::Io<'static>>::FIELDS;
+
+            #[inline]
+            fn decode(frame: &mut $crate::CallFrame<$life>) -> $crate::Result<Self> {
+                Ok(Self {
+                    $($field: $crate::__decode!(frame, $field, $ty $(, $default)?),)*
+                })
+            }
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __generic {
+    ($t:ident) => {
+        $crate::__private::Generic
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __default_text {
+    () => {
+        None
+    };
+    ($default:expr) => {
+        Some(stringify!($default))
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __decode {
+    ($frame:ident, $field:ident, $ty:ty) => {
+        <$ty as $crate::Field<'_>>::decode($frame, stringify!($field))?
+    };
+    ($frame:ident, $field:ident, $ty:ty, $default:expr) => {
+        <$ty>::decode_or($frame, stringify!($field), $default)?
+    };
+}

@@ -1,0 +1,129 @@
+//! The table of functions that XLA hands to a handler, and the struct that each of them takes.
+
+use super::*;
+
+macro_rules! args {
+    ($($(#[$meta:meta])* $name:ident { $($field:ident: $ty:ty),* $(,)? })*) => {$(
+        $(#[$meta])*
+        #[repr(C)]
+        #[derive(Debug, Clone, Copy)]
+        pub struct $name {
+            pub struct_size: usize,
+            pub extension_start: *mut XLA_FFI_Extension_Base,
+            $(pub $field: $ty,)*
+        }
+    )*};
+}
+
+args! {
+    /// `message` ends in NUL and is copied.
+    XLA_FFI_Error_Create_Args { message: *const c_char, errc: XLA_FFI_Error_Code }
+    /// `message` (out) belongs to `error`.
+    XLA_FFI_Error_GetMessage_Args { error: *mut XLA_FFI_Error, message: *const c_char }
+    XLA_FFI_Error_Destroy_Args { error: *mut XLA_FFI_Error }
+    /// `future` is an out argument.
+    XLA_FFI_Future_Create_Args { future: *mut XLA_FFI_Future }
+    XLA_FFI_Future_SetAvailable_Args { future: *mut XLA_FFI_Future }
+    /// XLA takes ownership of `error`.
+    XLA_FFI_Future_SetError_Args { future: *mut XLA_FFI_Future, error: *mut XLA_FFI_Error }
+    XLA_FFI_Handler_Register_Args {
+        name: XLA_FFI_ByteSpan,
+        platform: XLA_FFI_ByteSpan,
+        bundle: XLA_FFI_Handler_Bundle,
+        traits: XLA_FFI_Handler_Traits,
+    }
+    /// `type_id` goes in and out: XLA assigns one if it is `XLA_FFI_UNKNOWN_TYPE_ID`.
+    XLA_FFI_Type_Register_Args {
+        name: XLA_FFI_ByteSpan,
+        type_id: *mut XLA_FFI_TypeId,
+        type_info: *const XLA_FFI_TypeInfo,
+    }
+    /// `data` is an out argument.
+    XLA_FFI_ExecutionContext_Get_Args {
+        ctx: *mut XLA_FFI_ExecutionContext,
+        type_id: *mut XLA_FFI_TypeId,
+        data: *mut c_void,
+    }
+    XLA_FFI_State_Set_Args {
+        ctx: *mut XLA_FFI_ExecutionContext,
+        stage: XLA_FFI_ExecutionStage,
+        type_id: *mut XLA_FFI_TypeId,
+        state: *mut c_void,
+    }
+    /// `state` is an out argument.
+    XLA_FFI_State_Get_Args {
+        ctx: *mut XLA_FFI_ExecutionContext,
+        stage: XLA_FFI_ExecutionStage,
+        type_id: *mut XLA_FFI_TypeId,
+        state: *mut c_void,
+    }
+    /// `stream` is an out argument: a `CUstream` on CUDA.
+    XLA_FFI_Stream_Get_Args { ctx: *mut XLA_FFI_ExecutionContext, stream: *mut c_void }
+    /// `data` is an out argument.
+    XLA_FFI_DeviceMemory_Allocate_Args {
+        ctx: *mut XLA_FFI_ExecutionContext,
+        size: usize,
+        alignment: usize,
+        data: *mut c_void,
+    }
+    XLA_FFI_DeviceMemory_Free_Args {
+        ctx: *mut XLA_FFI_ExecutionContext,
+        size: usize,
+        data: *mut c_void,
+    }
+    XLA_FFI_ThreadPool_Schedule_Args {
+        ctx: *mut XLA_FFI_ExecutionContext,
+        task: Option<XLA_FFI_Task>,
+        data: *mut c_void,
+    }
+    /// XLA writes through `num_threads`.
+    XLA_FFI_ThreadPool_NumThreads_Args {
+        ctx: *mut XLA_FFI_ExecutionContext,
+        num_threads: *mut i64,
+    }
+    /// `run_id` is an out argument.
+    XLA_FFI_RunId_Get_Args { ctx: *mut XLA_FFI_ExecutionContext, run_id: i64 }
+    /// `device_ordinal` is an out argument.
+    XLA_FFI_DeviceOrdinal_Get_Args { ctx: *mut XLA_FFI_ExecutionContext, device_ordinal: i32 }
+}
+
+/// A task for XLA's thread pool.
+pub type XLA_FFI_Task = unsafe extern "C" fn(data: *mut c_void);
+
+macro_rules! functions {
+    ($($name:ident($args:ty) $(-> $out:ty)?;)*) => {
+        $(pub type $name = unsafe extern "C" fn(args: *mut $args) $(-> $out)?;)*
+
+        /// The functions that XLA offers to handlers. An older XLA's table ends earlier: see `struct_size`.
+        #[repr(C)]
+        #[derive(Debug, Clone, Copy)]
+        pub struct XLA_FFI_Api {
+            pub struct_size: usize,
+            pub extension_start: *mut XLA_FFI_Extension_Base,
+            pub api_version: XLA_FFI_Api_Version,
+            pub internal_api: *const XLA_FFI_InternalApi,
+            $(pub $name: Option<$name>,)*
+        }
+    };
+}
+
+functions! {
+    XLA_FFI_Error_Create(XLA_FFI_Error_Create_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_Error_GetMessage(XLA_FFI_Error_GetMessage_Args);
+    XLA_FFI_Error_Destroy(XLA_FFI_Error_Destroy_Args);
+    XLA_FFI_Handler_Register(XLA_FFI_Handler_Register_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_Stream_Get(XLA_FFI_Stream_Get_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_Type_Register(XLA_FFI_Type_Register_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_ExecutionContext_Get(XLA_FFI_ExecutionContext_Get_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_State_Set(XLA_FFI_State_Set_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_State_Get(XLA_FFI_State_Get_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_DeviceMemory_Allocate(XLA_FFI_DeviceMemory_Allocate_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_DeviceMemory_Free(XLA_FFI_DeviceMemory_Free_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_ThreadPool_Schedule(XLA_FFI_ThreadPool_Schedule_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_ThreadPool_NumThreads(XLA_FFI_ThreadPool_NumThreads_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_Future_Create(XLA_FFI_Future_Create_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_Future_SetAvailable(XLA_FFI_Future_SetAvailable_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_Future_SetError(XLA_FFI_Future_SetError_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_RunId_Get(XLA_FFI_RunId_Get_Args) -> *mut XLA_FFI_Error;
+    XLA_FFI_DeviceOrdinal_Get(XLA_FFI_DeviceOrdinal_Get_Args) -> *mut XLA_FFI_Error;
+}
