@@ -1,1 +1,12 @@
 //! The XLA FFI handlers of xlaffi: one file per op.
+//!
+//! An op file declares operands and body; [`platform`] has what the body needs on each platform;
+//! [`table`] lists the ops. To add one: write its file, add it to the table.
+
+pub mod lu;
+pub mod platform;
+pub mod print;
+pub mod print_tensor;
+mod table;
+
+pub use table::{find, table, Entry};

@@ -1,0 +1,80 @@
+//! What op bodies ask of a platform. A body is written once, for every platform that has the
+//! trait for its scalar; a further platform is a folder here and a name in the table of ops.
+
+mod lapack;
+
+use std::borrow::Cow;
+use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Error, Platform, Result, Scalar};
+
+/// Reach of a platform's memory.
+pub trait Memory: Platform {
+    /// Copies an argument to a result of the same shape, unless XLA gave them the same memory.
+    ///
+    /// # Errors
+    /// The shapes or element types differ; the platform's own.
+    fn copy(cx: &Cx<'_, Self>, from: &AnyBuffer<'_>, to: &mut AnyBufferMut<'_>) -> Result<()>;
+
+    /// The bytes of an argument where this processor can read them.
+    ///
+    /// # Errors
+    /// The platform's own.
+    fn to_host<'f>(cx: &Cx<'_, Self>, from: &AnyBuffer<'f>) -> Result<Cow<'f, [u8]>>;
+}
+
+/// A platform with dense linear algebra in `T`.
+///
+/// The routines work in place on operands whose shapes the op has checked. What cannot be
+/// computed becomes NaN in the matrix concerned and is not an error.
+pub trait Solver<T: Scalar>: Memory {
+    /// `P A = L U` with partial pivoting. `pivots` holds `shape.rank()` row numbers per matrix,
+    /// counted from 1: row `i` was exchanged with row `pivots[i]`.
+    ///
+    /// # Errors
+    /// The platform's own; no memory for a working copy.
+    fn getrf(
+        cx: &Cx<'_, Self>,
+        shape: Matrices,
+        a: &mut AnyBufferMut<'_>,
+        pivots: &mut AnyBufferMut<'_>,
+    ) -> Result<()>;
+}
+
+/// A batch of matrices of one shape, each column-major without gaps, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Matrices {
+    /// Number of matrices.
+    pub count: usize,
+    /// Rows of each; at least 0.
+    pub rows: i32,
+    /// Columns of each; at least 0.
+    pub cols: i32,
+}
+
+impl Matrices {
+    /// The matrices that `buffer` holds in its last two dimensions, and its batch dimensions.
+    ///
+    /// # Errors
+    /// The rank is below 2; the solvers' 32-bit integers cannot hold a dimension.
+    pub fn of<'f>(buffer: &AnyBuffer<'f>) -> Result<(Self, &'f [i64])> {
+        let (batch, count, [rows, cols]) = buffer.split_dims()?;
+        let (Ok(rows), Ok(cols)) = (i32::try_from(rows), i32::try_from(cols)) else {
+            let expected = format_args!("have at most {} rows and columns", i32::MAX);
+            let got = format_args!("{rows} x {cols}");
+            return Err(Error::mismatch(buffer.operand(), expected, got));
+        };
+        Ok((Matrices { count, rows, cols }, batch))
+    }
+
+    /// `min(rows, cols)`.
+    #[must_use]
+    pub fn rank(self) -> i32 {
+        self.rows.min(self.cols)
+    }
+
+    /// Number of elements of one matrix.
+    #[must_use]
+    pub fn elements(self) -> usize {
+        // Neither is negative, and the buffer that holds them fits in memory.
+        self.rows as usize * self.cols as usize
+    }
+}

@@ -1,0 +1,12 @@
+//! Printing buffers: the text ([`format_buffer`]) and where it goes ([`queue_output`]).
+
+mod format;
+mod number;
+mod queue;
+
+#[cfg(test)]
+mod tests;
+
+pub use format::{dtype_label, format_buffer, Options};
+pub(crate) use queue::emit;
+pub use queue::{drain, queue_output};

@@ -1,0 +1,108 @@
+//! The list of all ops, which everything else walks: registration, documentation, tests.
+
+use crate::{lu::Lu, print_tensor::PrintTensor};
+use xla_ffi::{
+    handler, DataType, Dispatch, DtypeSet, FieldInfo, FieldKind, HandlerFn, Host, Op, Platform,
+};
+
+/// A custom-call target.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The name that programs call it by.
+    pub target: &'static str,
+    /// Its handler on each platform that has it, under XLA's canonical name (`"host"`, `"cuda"`).
+    pub handlers: &'static [(&'static str, HandlerFn)],
+    /// Operands, results and attributes in their order, with names and documentation.
+    pub fields: &'static [FieldInfo],
+    /// The element types of the operands that may differ from call to call.
+    pub dtypes: &'static [DataType],
+}
+
+impl Entry {
+    /// The platforms it runs on.
+    pub fn platforms(&self) -> impl Iterator<Item = &'static str> {
+        self.handlers.iter().map(|&(platform, _)| platform)
+    }
+
+    /// Its handler on a platform, under XLA's canonical name.
+    #[must_use]
+    pub fn handler(&self, platform: &str) -> Option<HandlerFn> {
+        let found = self.handlers.iter().find(|(name, _)| *name == platform);
+        found.map(|&(_, handler)| handler)
+    }
+
+    /// Its operands.
+    pub fn operands(&self) -> impl Iterator<Item = &'static FieldInfo> {
+        self.fields.iter().filter(|field| {
+            matches!(
+                field.kind,
+                FieldKind::Argument { .. } | FieldKind::RemainingArguments
+            )
+        })
+    }
+
+    /// Its results.
+    pub fn results(&self) -> impl Iterator<Item = &'static FieldInfo> {
+        self.fields.iter().filter(|field| {
+            matches!(
+                field.kind,
+                FieldKind::Result { .. } | FieldKind::RemainingResults
+            )
+        })
+    }
+
+    /// Its attributes.
+    pub fn attributes(&self) -> impl Iterator<Item = &'static FieldInfo> {
+        self.fields.iter().filter(|field| {
+            matches!(
+                field.kind,
+                FieldKind::Attribute { .. } | FieldKind::Attributes
+            )
+        })
+    }
+}
+
+/// `Op: Platform, Platform;`: the first platform describes the operands, which are the same on
+/// all.
+macro_rules! ops {
+    ($($op:ty: $first:ty $(, $more:ty)*;)*) => {
+        static TABLE: &[Entry] = &[$(
+            Entry {
+                target: <$op as Op>::TARGET,
+                handlers: &[
+                    (<$first as Platform>::NAME, handler::<$op, $first>),
+                    $((<$more as Platform>::NAME, handler::<$op, $more>),)*
+                ],
+                fields: <<$op as Op>::Dtypes as Dispatch<$op, $first>>::SIGNATURE,
+                dtypes: <<$op as Op>::Dtypes as DtypeSet>::DTYPES,
+            },
+        )*];
+    };
+}
+
+ops! {
+    Lu: Host;
+    PrintTensor: Host;
+}
+
+/// All ops.
+#[must_use]
+pub fn table() -> &'static [Entry] {
+    TABLE
+}
+
+/// The handler of `target` on `platform`, under any of the platform's names.
+#[must_use]
+pub fn find(target: &str, platform: &str) -> Option<HandlerFn> {
+    let entry = TABLE.iter().find(|entry| entry.target == target)?;
+    entry.handler(canonical(platform))
+}
+
+/// XLA's name for a platform that hosts call by several.
+fn canonical(platform: &str) -> &str {
+    match platform {
+        "cpu" | "CPU" | "Host" => "host",
+        "gpu" | "GPU" | "CUDA" => "cuda",
+        other => other,
+    }
+}

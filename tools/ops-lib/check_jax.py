@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Runs the ops library under JAX: the same handlers as in R, in another host.
+
+Usage: check_jax.py LIBRARY   (the path that tools/ops-lib/build.sh prints)
+Needs jax, numpy and scipy. Exits with an error if any result is wrong.
+"""
+
+import ctypes
+import os
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.linalg
+
+jax.config.update("jax_enable_x64", True)
+
+# LAPACK's own threshold for its test ratios (LAPACK working note 41).
+RATIO = 30.0
+
+
+def load(path):
+    """A function that gives the handler of a target as a capsule, or None."""
+    library = ctypes.CDLL(path)
+    library.xlaffi_handler.restype = ctypes.c_void_p
+    library.xlaffi_handler.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
+    capsule = ctypes.pythonapi.PyCapsule_New
+    capsule.restype = ctypes.py_object
+    capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+
+    def handler(target, platform="Host"):
+        name = None if target is None else target.encode()
+        where = None if platform is None else platform.encode()
+        pointer = library.xlaffi_handler(name, where)
+        return None if pointer is None else capsule(pointer, None, None)
+
+    return handler
+
+
+def column_major(rank):
+    """JAX's order (major to minor) of a batch of column-major matrices."""
+    return (*range(rank - 2), rank - 1, rank - 2)
+
+
+def lu(a):
+    *batch, m, n = a.shape
+    k = min(m, n)
+    call = jax.ffi.ffi_call(
+        "lu",
+        (
+            jax.ShapeDtypeStruct(a.shape, a.dtype),
+            jax.ShapeDtypeStruct((*batch, k), jnp.int32),
+        ),
+        input_layouts=[column_major(a.ndim)],
+        output_layouts=[column_major(a.ndim), tuple(range(a.ndim - 1))],
+    )
+    return call(a)
+
+
+def captured(action):
+    """What `action` writes to the process's standard output, also from native code."""
+    sys.stdout.flush()
+    with tempfile.TemporaryFile() as file:
+        kept = os.dup(1)
+        os.dup2(file.fileno(), 1)
+        try:
+            action()
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+        file.seek(0)
+        return file.read().decode()
+
+
+def residual_ratio(a, packed, pivots):
+    m, n = a.shape
+    k = min(m, n)
+    lower = np.tril(packed[:, :k].astype(np.float64), -1) + np.eye(m, k)
+    upper = np.triu(packed[:k, :].astype(np.float64))
+    permuted = a.astype(np.float64)
+    for i, p in enumerate(pivots - 1):
+        permuted[[i, p]] = permuted[[p, i]]
+    norm = np.abs(a).sum(axis=0).max() * max(m, n) * np.finfo(a.dtype).eps
+    return np.abs(permuted - lower @ upper).sum(axis=0).max() / norm
+
+
+def check_lu(rng):
+    run = jax.jit(lu)
+    for dtype in (np.float32, np.float64):
+        for shape in ((1, 1), (5, 5), (65, 33), (33, 65), (129, 129), (3, 8, 8), (2, 3, 7, 5)):
+            a = rng.standard_normal(shape).astype(dtype)
+            packed, pivots = map(np.asarray, run(a))
+            assert packed.dtype == dtype and pivots.dtype == np.int32
+            matrices = a.reshape(-1, *shape[-2:])
+            for one, factors, swaps in zip(
+                matrices, packed.reshape(matrices.shape), pivots.reshape(len(matrices), -1)
+            ):
+                ratio = residual_ratio(one, factors, swaps)
+                assert ratio < RATIO, (dtype, shape, ratio)
+                if one.shape[0] == one.shape[1]:
+                    expected, swapped = scipy.linalg.lu_factor(one)
+                    tolerance = 1e3 * np.finfo(dtype).eps
+                    np.testing.assert_array_equal(swaps - 1, swapped)
+                    np.testing.assert_allclose(
+                        factors, expected, rtol=tolerance, atol=tolerance * np.abs(one).max()
+                    )
+    for shape in ((0, 3), (3, 0), (0, 4, 4)):
+        packed, _ = run(np.zeros(shape))
+        assert packed.shape == shape
+
+    bad = rng.standard_normal((3, 4, 4))
+    bad[1, 2, 2] = np.nan
+    packed, pivots = map(np.asarray, run(bad))
+    assert np.isnan(packed[1]).all() and np.isfinite(packed[[0, 2]]).all()
+    assert pivots[1].tolist() == [1, 2, 3, 4]
+
+
+def check_lu_errors():
+    try:
+        jax.block_until_ready(jax.jit(lu)(np.zeros((2, 2), np.int32)))
+    except Exception as error:
+        assert "lu" in str(error) and "i32" in str(error), error
+    else:
+        raise AssertionError("lu accepted integers")
+
+
+def check_threads(rng):
+    run = jax.jit(lu)
+    inputs = [rng.standard_normal((65, 65)) for _ in range(64)]
+    sequential = [np.asarray(run(a)[0]) for a in inputs]
+    with ThreadPoolExecutor(8) as pool:
+        concurrent = list(pool.map(lambda a: np.asarray(run(a)[0]), inputs))
+    for one, other in zip(sequential, concurrent):
+        np.testing.assert_array_equal(one, other)
+
+
+def check_print():
+    def program(x):
+        jax.ffi.ffi_call("print_tensor", (), has_side_effect=True)(
+            x, print_header="my matrix", print_footer="----"
+        )
+        jax.ffi.ffi_call("print_tensor", (), has_side_effect=True)(
+            2.5 * x, print_header="", max_rows=np.int32(1)
+        )
+        return x
+
+    x = np.array([[1, 3, 5], [2, 4, 6]], np.float32)
+    text = captured(lambda: jax.block_until_ready(jax.jit(program)(x)))
+    first = "my matrix\n 1 3 5\n 2 4 6\n----\n"
+    second = (
+        "  2.5000  7.5000 12.5000\n"
+        " ... [output was truncated, set max_rows = -1 to see all]\n"
+        "[ f32{2,3} ]\n"
+    )
+    assert first in text and second in text, text
+    assert len(text) == len(first) + len(second), text
+    for dtype in ("bool", "int8", "uint64", "float16", "bfloat16", "complex64", "complex128"):
+        y = jnp.ones((2,), dtype)
+        show = jax.jit(lambda v: jax.ffi.ffi_call("print_tensor", (), has_side_effect=True)(v))
+        text = captured(lambda: (jax.block_until_ready(show(y)), jax.effects_barrier()))
+        assert text.startswith("PJRTBuffer\n 1") and text.endswith("{2} ]\n"), text
+
+
+def main():
+    handler = load(sys.argv[1])
+    for target, platform in (("nothing", "Host"), ("lu", "moon"), (None, None)):
+        assert handler(target, platform) is None
+    for target in ("lu", "print_tensor"):
+        jax.ffi.register_ffi_target(target, handler(target), platform="cpu")
+    rng = np.random.default_rng(1)
+    check_lu(rng)
+    check_lu_errors()
+    check_threads(rng)
+    check_print()
+    print(f"ops library: lu and print_tensor are right under JAX {jax.__version__}")
+
+
+if __name__ == "__main__":
+    main()
