@@ -143,6 +143,12 @@ impl Drop for Event {
     }
 }
 
+impl std::fmt::Debug for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Event(ready: {:?})", self.is_ready())
+    }
+}
+
 /// Frees an event; an error at that has nobody to go to.
 pub(crate) fn destroy(api: Api, event: *mut PJRT_Event) {
     let mut args = PJRT_Event_Destroy_Args::new();

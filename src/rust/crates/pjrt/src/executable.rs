@@ -275,3 +275,11 @@ impl Executable {
         error
     }
 }
+
+impl std::fmt::Debug for Executable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Executable")
+            .field("num_outputs", &self.num_outputs)
+            .finish_non_exhaustive()
+    }
+}

@@ -178,6 +178,12 @@ impl Plugin {
     }
 }
 
+impl std::fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Plugin({})", self.path().display())
+    }
+}
+
 #[cfg(unix)]
 fn open(file: &Path) -> std::result::Result<libloading::Library, String> {
     use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};

@@ -1,0 +1,358 @@
+//! Round trips, outputs, layouts, errors, leaks, drop order, threads.
+
+use crate::fake::*;
+use pjrt::*;
+use std::time::Duration;
+
+fn upload(client: &Client, x: &[f64], dims: &[i64]) -> Buffer {
+    let host = HostData {
+        source: Source::F64(x),
+        dims,
+        order: Order::ColumnMajor,
+        dtype: DType::F32,
+    };
+    client.upload(host, None).unwrap()
+}
+
+fn program(client: &Client, code: &str) -> Executable {
+    let program = Program::new(code, ProgramFormat::Mlir);
+    client.compile(&program, &compile_options(None)).unwrap()
+}
+
+fn run(client: &Client, code: &str) -> Result<Vec<Buffer>> {
+    program(client, code).execute(&[], &ExecuteOptions::default())
+}
+
+fn read(buffer: &Buffer, order: Order) -> Result<Vec<f64>> {
+    let mut out = vec![f64::NAN; buffer.num_elements()];
+    buffer.read(Dest::F64(&mut out), order).map(|()| out)
+}
+
+#[test]
+fn round_trip_on_either_kind_of_memory() {
+    let _s = session();
+    for platform in ["cpu", "elsewhere"] {
+        let client = client(platform);
+        // The second size is beyond what the plugin is left to copy.
+        for n in [3i64, 40_000] {
+            let x: Vec<f64> = (0..2 * n).map(|i| i as f64).collect();
+            let buffer = upload(&client, &x, &[2, n]);
+            assert_eq!((buffer.dtype(), buffer.dims()), (DType::F32, &[2, n][..]));
+            assert_eq!(read(&buffer, Order::ColumnMajor).unwrap(), x);
+            let rows = read(&buffer, Order::RowMajor).unwrap();
+            assert_eq!(rows[..2], [0.0, 2.0]);
+            // Plain data takes other ways.
+            let plain = HostData {
+                source: Source::F64(&x),
+                dims: &[2 * n],
+                order: Order::ColumnMajor,
+                dtype: DType::F64,
+            };
+            let buffer = client.upload(plain, None).unwrap();
+            assert_eq!(read(&buffer, Order::ColumnMajor).unwrap(), x);
+        }
+        let scalar = upload(&client, &[7.0], &[]);
+        assert_eq!(read(&scalar, Order::ColumnMajor).unwrap(), [7.0]);
+        let empty = upload(&client, &[], &[3, 0]);
+        assert!(read(&empty, Order::ColumnMajor).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn objects_may_go_in_any_order() {
+    let _s = session();
+    for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
+        let client = client("cpu");
+        let executable = program(&client, "late");
+        let buffer = upload(&client, &[1.0, 2.0], &[2]);
+        let output = executable
+            .execute(&[&buffer], &ExecuteOptions::default())
+            .unwrap();
+        let event = output[0].event().unwrap();
+        let mut things: Vec<Option<Box<dyn std::any::Any>>> = vec![
+            Some(Box::new(client)),
+            Some(Box::new(executable)),
+            Some(Box::new((buffer, output))),
+            Some(Box::new(event)),
+        ];
+        for i in order {
+            things[i] = None;
+        }
+    }
+}
+
+#[test]
+fn several_and_no_outputs() {
+    let _s = session();
+    let client = client("cpu");
+    let two = run(&client, "two").unwrap();
+    // Memory 0..6: rows of three, or columns of two.
+    assert_eq!(
+        read(&two[0], Order::RowMajor).unwrap(),
+        [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    );
+    assert_eq!(
+        read(&two[0], Order::ColumnMajor).unwrap(),
+        [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]
+    );
+    assert_eq!(
+        read(&two[1], Order::ColumnMajor).unwrap(),
+        [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    );
+    assert_eq!(
+        read(&two[1], Order::RowMajor).unwrap(),
+        [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]
+    );
+    assert!(run(&client, "none").unwrap().is_empty());
+    // Nobody else would see the error of a program without outputs.
+    assert_eq!(
+        run(&client, "none, fails").unwrap_err().message(),
+        "the handler said no"
+    );
+}
+
+#[test]
+fn layouts_by_strides_and_tiles() {
+    let _s = session();
+    let client = client("cpu");
+    let strides = run(&client, "strides").unwrap();
+    assert_eq!(
+        read(&strides[0], Order::ColumnMajor).unwrap(),
+        [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    );
+    // Tiled memory cannot be read directly: the plugin puts it in order.
+    let tiled = run(&client, "tiled").unwrap();
+    assert_eq!(
+        read(&tiled[0], Order::RowMajor).unwrap(),
+        [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    );
+}
+
+#[test]
+fn errors_keep_code_message_and_call() {
+    let _s = session();
+    let client = client("cpu");
+    let e = client
+        .compile(&Program::new("nonsense", ProgramFormat::Mlir), &[])
+        .unwrap_err();
+    assert_eq!(
+        (e.kind(), e.code(), e.message(), e.call()),
+        (
+            Kind::Plugin,
+            Code::INVALID_ARGUMENT,
+            "cannot parse nonsense",
+            Some("PJRT_Client_Compile")
+        )
+    );
+    assert_eq!(
+        e.to_string(),
+        "INVALID_ARGUMENT: cannot parse nonsense (PJRT_Client_Compile)"
+    );
+    let opaque = Program::new("opaque", ProgramFormat::Mlir);
+    assert_eq!(
+        client.compile(&opaque, &[]).unwrap_err().code(),
+        Code::INTERNAL
+    );
+    assert_eq!(run(&client, "fails").unwrap_err().code(), Code::ABORTED);
+    let strange = run(&client, "one strange").unwrap_err();
+    assert_eq!(strange.code(), Code::UNIMPLEMENTED);
+    assert_eq!(
+        strange.message(),
+        "buffers of element type F8E5M2 (number 16) are not supported"
+    );
+    let none = plugin(table()).unwrap().client(&platform_option("none"));
+    assert_eq!(none.unwrap_err().message(), "no such hardware");
+    for dims in [[13i64]] {
+        for order in [Order::RowMajor, Order::ColumnMajor] {
+            let host = HostData {
+                source: Source::F64(&[0.0; 13]),
+                dims: &dims,
+                order,
+                dtype: DType::F32,
+            };
+            let e = client.upload(host, None).unwrap_err();
+            assert_eq!(e.code(), Code::RESOURCE_EXHAUSTED);
+        }
+    }
+}
+
+#[test]
+fn late_results_and_late_errors() {
+    let _s = session();
+    let client = client("cpu");
+    let late = &run(&client, "late").unwrap()[0];
+    let event = late.event().unwrap().unwrap();
+    assert!(!event.wait_timeout(Duration::ZERO).unwrap());
+    assert!(event.wait_timeout(Duration::from_secs(60)).unwrap());
+    assert!(event.wait_timeout(Duration::ZERO).unwrap());
+    assert_eq!(read(late, Order::RowMajor).unwrap()[5], 5.0);
+    assert!(late.event().unwrap().is_none(), "known to be ready by now");
+
+    let fails = &run(&client, "late, fails").unwrap()[0];
+    let e = fails
+        .event()
+        .unwrap()
+        .unwrap()
+        .wait_timeout(Duration::from_secs(60));
+    assert_eq!(e.unwrap_err().message(), "the handler said no");
+    assert_eq!(
+        read(fails, Order::RowMajor).unwrap_err().code(),
+        Code::INTERNAL
+    );
+    assert_eq!(fails.wait().unwrap_err().message(), "the handler said no");
+    // An event that nobody waits for to the end.
+    let abandoned = run(&client, "late, fails").unwrap();
+    let event = abandoned[0].event().unwrap().unwrap();
+    assert!(!event.wait_timeout(Duration::ZERO).unwrap());
+}
+
+#[test]
+fn deleted_and_donated_buffers() {
+    let _s = session();
+    let client = client("cpu");
+    let executable = program(&client, "donates");
+    let buffer = upload(&client, &[1.0], &[1]);
+    let keep = ExecuteOptions {
+        non_donatable: vec![0],
+        ..Default::default()
+    };
+    executable.execute(&[&buffer], &keep).unwrap();
+    assert!(!buffer.is_deleted().unwrap());
+    executable
+        .execute(&[&buffer], &ExecuteOptions::default())
+        .unwrap();
+    assert!(buffer.is_deleted().unwrap());
+    for e in [
+        read(&buffer, Order::RowMajor).unwrap_err(),
+        buffer.wait().unwrap_err(),
+        executable.execute(&[&buffer], &keep).unwrap_err(),
+    ] {
+        assert_eq!(
+            (e.kind(), e.code()),
+            (Kind::Deleted, Code::INVALID_ARGUMENT)
+        );
+    }
+    let e = executable.execute(&[&buffer], &keep).unwrap_err();
+    assert_eq!(
+        e.message(),
+        "argument 1 has been deleted or donated to an earlier execution"
+    );
+    let buffer = upload(&client, &[1.0], &[1]);
+    buffer.delete().unwrap();
+    assert_eq!(
+        read(&buffer, Order::RowMajor).unwrap_err().kind(),
+        Kind::Deleted
+    );
+}
+
+#[test]
+fn wrong_arguments() {
+    let _s = session();
+    let (here, there) = (client("cpu"), client("elsewhere"));
+    let executable = program(&here, "any");
+    let foreign = upload(&there, &[1.0], &[1]);
+    let message = |e: Error| {
+        assert_eq!(
+            (e.kind(), e.code()),
+            (Kind::Argument, Code::INVALID_ARGUMENT)
+        );
+        e.message().to_string()
+    };
+    assert_eq!(
+        message(
+            executable
+                .execute(&[&foreign], &ExecuteOptions::default())
+                .unwrap_err()
+        ),
+        "argument 1 belongs to another client (elsewhere) than the program (cpu)"
+    );
+    let options = ExecuteOptions {
+        non_donatable: vec![2],
+        ..Default::default()
+    };
+    assert_eq!(
+        message(executable.execute(&[], &options).unwrap_err()),
+        "non-donatable argument 3 does not exist: there are 0"
+    );
+    assert!(foreign.copy_to(&here.devices()[0]).is_err());
+    let try_upload = |source, dims: &[i64], dtype| {
+        let host = HostData {
+            source,
+            dims,
+            order: Order::ColumnMajor,
+            dtype,
+        };
+        message(here.upload(host, None).unwrap_err())
+    };
+    assert_eq!(
+        try_upload(Source::F64(&[1.0]), &[2], DType::F32),
+        "an array of shape [2] has 2 elements, but 1 were given"
+    );
+    assert_eq!(
+        try_upload(Source::F64(&[1.0]), &[-1], DType::F32),
+        "dimension 1 is negative: -1"
+    );
+    assert_eq!(
+        try_upload(Source::Complex(&[[1.0, 0.0]]), &[1], DType::F32),
+        "complex numbers cannot become f32: c64 or c128 is needed"
+    );
+    assert_eq!(
+        try_upload(Source::Bytes(&[1, 2, 3]), &[1], DType::F16),
+        "3 bytes are no whole number of f16 elements (2 bytes each)"
+    );
+    let mine = upload(&here, &[1.0, 2.0], &[2]);
+    assert_eq!(
+        message(mine.read(Dest::I32(&mut [0]), Order::RowMajor).unwrap_err()),
+        "the array of shape [2] has 2 elements, but there is room for 1"
+    );
+    let host = HostData {
+        source: Source::F64(&[]),
+        dims: &[1 << 40, 1 << 40],
+        order: Order::RowMajor,
+        dtype: DType::F64,
+    };
+    let e = here.upload(host, None).unwrap_err();
+    assert_eq!(
+        (e.kind(), e.code()),
+        (Kind::Memory, Code::RESOURCE_EXHAUSTED)
+    );
+}
+
+#[test]
+fn threads_share_clients_programs_and_buffers() {
+    let _s = session();
+    let client = client("cpu");
+    let executable = program(&client, "any");
+    let shared = upload(&client, &[1.0, 2.0], &[2]);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    let own = upload(&client, &[3.0; 4], &[2, 2]);
+                    let out = executable.execute(&[&shared, &own, &own], &Default::default());
+                    assert_eq!(read(&out.unwrap()[0], Order::RowMajor).unwrap()[5], 5.0);
+                    assert_eq!(read(&shared, Order::RowMajor).unwrap(), [1.0, 2.0]);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn attributes_of_every_type() {
+    let _s = session();
+    let attributes = plugin(table()).unwrap().attributes().unwrap();
+    let expected = [
+        Value::String("hi".into()),
+        Value::Int(-7),
+        Value::IntList(vec![1, 2]),
+        Value::Float(0.5),
+        Value::Bool(true),
+    ];
+    // The sixth has a type that this host does not know.
+    assert_eq!(attributes.len(), 5);
+    for ((name, value), (want_name, want)) in attributes.iter().zip("abcde".chars().zip(&expected))
+    {
+        assert_eq!((name, value), (&want_name.to_string(), want));
+    }
+}

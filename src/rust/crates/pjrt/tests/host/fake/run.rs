@@ -1,0 +1,248 @@
+//! Plugin, client and programs of the fake plugin.
+
+use super::objects::*;
+use pjrt_api::*;
+use std::ptr::{null_mut, NonNull};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+struct FakeClient {
+    platform: String,
+    devices: [*mut PJRT_Device; 2],
+}
+
+/// A program is a word, with arguments after a colon.
+struct FakeProgram(String);
+
+fn text(data: *const std::ffi::c_char, len: usize) -> String {
+    // SAFETY: the host passes valid strings.
+    let bytes = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) };
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Does something a little later, on a thread of the plugin.
+fn later(f: impl FnOnce() + Send + 'static) {
+    THREADS.fetch_add(1, Ordering::SeqCst);
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(20));
+        f();
+        THREADS.fetch_sub(1, Ordering::SeqCst);
+    });
+}
+
+fn row_major(rank: usize) -> Placing {
+    Placing::MinorToMajor((0..rank as i64).rev().collect())
+}
+
+/// A 2×3 array of the `f32`s 0..6 in the order of its memory.
+fn six(layout: Placing, ready: FakeEvent) -> *mut PJRT_Buffer {
+    let data = (0..6u8).flat_map(|i| f32::from(i).to_ne_bytes()).collect();
+    FakeBuffer {
+        kind: PJRT_Buffer_Type::F32,
+        dims: vec![2, 3],
+        layout,
+        data: Arc::new(Mutex::new(data)),
+        borrowed: None,
+        ready,
+        deleted: Arc::default(),
+    }
+    .give()
+}
+
+functions! {
+    fn plugin_initialize(_a: PJRT_Plugin_Initialize_Args) -> *mut PJRT_Error {
+        null_mut()
+    }
+    fn plugin_attributes(a: PJRT_Plugin_Attributes_Args) -> *mut PJRT_Error {
+        let list = [1i64, 2];
+        let mut values: Vec<PJRT_NamedValue> = (0..6).map(|_| PJRT_NamedValue::new()).collect();
+        for (i, v) in values.iter_mut().enumerate() {
+            v.name = c"abcdef".as_ptr().wrapping_add(i);
+            v.name_size = 1;
+            v.r#type = PJRT_NamedValue_Type(i as u32);
+            v.value_size = 2;
+        }
+        values[0].value.string_value = c"hi".as_ptr();
+        values[1].value.int64_value = -7;
+        values[2].value.int64_array_value = Box::leak(Box::new(list)).as_ptr();
+        values[3].value.float_value = 0.5;
+        values[4].value.bool_value = true;
+        a.num_attributes = values.len();
+        a.attributes = Vec::leak(values).as_ptr();
+        null_mut()
+    }
+    fn client_create(a: PJRT_Client_Create_Args) -> *mut PJRT_Error {
+        // SAFETY: the host's options are alive during the call; this one is text.
+        let platform = unsafe {
+            let option = &*a.create_options;
+            assert_eq!(text(option.name, option.name_size), "platform");
+            text(option.value.string_value, option.value_size)
+        };
+        if platform == "none" {
+            return error(PJRT_Error_Code::NOT_FOUND, "no such hardware");
+        }
+        let devices = [8 as *mut PJRT_Device, 16 as *mut PJRT_Device];
+        a.client = give(CLIENT, FakeClient { platform, devices });
+        null_mut()
+    }
+    fn client_destroy(a: PJRT_Client_Destroy_Args) -> *mut PJRT_Error {
+        let l = live();
+// With one client left, everything is its own.
+        let left = l[BUFFER] + l[LOADED] + l[EXECUTABLE];
+        assert!(l[CLIENT] > 1 || left == 0, "the client goes before its objects");
+        drop(take::<FakeClient, _>(CLIENT, a.client));
+        null_mut()
+    }
+    fn client_platform_name(a: PJRT_Client_PlatformName_Args) -> *mut PJRT_Error {
+        let client: &FakeClient = peek(a.client);
+        a.platform_name = client.platform.as_ptr().cast();
+        a.platform_name_size = client.platform.len();
+        null_mut()
+    }
+    fn client_devices(a: PJRT_Client_AddressableDevices_Args) -> *mut PJRT_Error {
+        let client: &FakeClient = peek(a.client);
+        a.addressable_devices = client.devices.as_ptr();
+        a.num_addressable_devices = client.devices.len();
+        null_mut()
+    }
+    fn client_compile(a: PJRT_Client_Compile_Args) -> *mut PJRT_Error {
+        // SAFETY: the host's program is alive during the call.
+        let program = unsafe { &*a.program };
+        assert_eq!(text(program.format, program.format_size), "mlir");
+        let code = text(program.code, program.code_size);
+        if code == "nonsense" {
+            return error(PJRT_Error_Code::INVALID_ARGUMENT, "cannot parse nonsense");
+        }
+        a.executable = give(LOADED, FakeProgram(code));
+        null_mut()
+    }
+    fn buffer_from_host(a: PJRT_Client_BufferFromHostBuffer_Args) -> *mut PJRT_Error {
+        // SAFETY: the host's shape is alive during the call.
+        let dims = unsafe { std::slice::from_raw_parts(a.dims, a.num_dims) }.to_vec();
+        if dims == [13] {
+            return error(PJRT_Error_Code::RESOURCE_EXHAUSTED, "out of device memory");
+        }
+        let size = pjrt::DType::from_pjrt(a.r#type).unwrap().size();
+        let len = dims.iter().product::<i64>() as usize * size;
+        let (source, done) = (a.data as usize, FakeEvent::default());
+        let mut buffer = FakeBuffer {
+            kind: a.r#type,
+            layout: row_major(dims.len()),
+            dims,
+            data: Arc::new(Mutex::new(vec![0; len])),
+            borrowed: None,
+            ready: FakeEvent::default(),
+            deleted: Arc::default(),
+        };
+        let copy = move |to: &Mutex<Vec<u8>>| {
+            // SAFETY: the host keeps its memory until it is told.
+            unsafe { to.lock().unwrap().as_mut_ptr().copy_from(source as *const u8, len) };
+        };
+        match a.host_buffer_semantics {
+            PJRT_HostBufferSemantics::kMutableZeroCopy => {
+                buffer.borrowed = Some((NonNull::new(a.data as *mut u8).unwrap(), done.clone()));
+                buffer.ready.set(None);
+            }
+            PJRT_HostBufferSemantics::kImmutableOnlyDuringCall => {
+                copy(&buffer.data);
+                buffer.ready.set(None);
+                done.set(None);
+            }
+            _ => {
+                let (data, ready, done) = (buffer.data.clone(), buffer.ready.clone(), done.clone());
+                later(move || {
+                    copy(&data);
+                    ready.set(None);
+                    done.set(None);
+                });
+            }
+        }
+        a.done_with_host_buffer = done.give();
+        a.buffer = buffer.give();
+        null_mut()
+    }
+    fn loaded_destroy(a: PJRT_LoadedExecutable_Destroy_Args) -> *mut PJRT_Error {
+        drop(take::<FakeProgram, _>(LOADED, a.executable));
+        null_mut()
+    }
+    fn loaded_get(a: PJRT_LoadedExecutable_GetExecutable_Args) -> *mut PJRT_Error {
+        let code = &peek::<FakeProgram, _>(a.loaded_executable).0;
+        if code == "opaque" {
+            return error(PJRT_Error_Code::INTERNAL, "cannot get at the executable");
+        }
+        a.executable = give(EXECUTABLE, FakeProgram(code.clone()));
+        null_mut()
+    }
+    fn executable_destroy(a: PJRT_Executable_Destroy_Args) -> *mut PJRT_Error {
+        drop(take::<FakeProgram, _>(EXECUTABLE, a.executable));
+        null_mut()
+    }
+    fn executable_num_outputs(a: PJRT_Executable_NumOutputs_Args) -> *mut PJRT_Error {
+        a.num_outputs = match peek::<FakeProgram, _>(a.executable).0.as_str() {
+            "two" | "one strange" => 2,
+            "none" | "none, fails" => 0,
+            _ => 1,
+        };
+        null_mut()
+    }
+    fn execute(a: PJRT_LoadedExecutable_Execute_Args) -> *mut PJRT_Error {
+        let code = peek::<FakeProgram, _>(a.executable).0.as_str();
+        // SAFETY: the host's lists are alive during the call and as long as it says.
+        let (inputs, kept, outputs) = unsafe {
+            let options = &*a.options;
+            let kept = match options.num_non_donatable_input_indices {
+                0 => &[],
+                n => std::slice::from_raw_parts(options.non_donatable_input_indices, n),
+            };
+            let inputs = std::slice::from_raw_parts(*a.argument_lists, a.num_args);
+            (inputs, kept, *a.output_lists)
+        };
+        let fails = Some((PJRT_Error_Code::INTERNAL, "the handler said no".to_string()));
+        let output = |i: usize, b: *mut PJRT_Buffer| {
+            // SAFETY: the host's list has room for each output.
+            unsafe { *outputs.add(i) = b }
+        };
+        for &b in inputs {
+            if *peek::<FakeBuffer, _>(b).deleted.lock().unwrap() {
+                return error(PJRT_Error_Code::UNKNOWN, "something is wrong with a buffer");
+            }
+        }
+        let event = FakeEvent::default();
+        match code {
+            "fails" => return error(PJRT_Error_Code::ABORTED, "not today"),
+            "none" => event.set(None),
+            "none, fails" => event.set(fails),
+            "donates" => {
+                if !kept.contains(&0) {
+                    peek::<FakeBuffer, _>(inputs[0]).delete();
+                }
+                output(0, six(row_major(2), FakeEvent::ready()));
+            }
+            "late" | "late, fails" => {
+                let ready = FakeEvent::default();
+                output(0, six(row_major(2), ready.clone()));
+                let outcome = (code == "late, fails").then_some(fails).flatten();
+                later(move || ready.set(outcome));
+            }
+            "two" => {
+                output(0, six(row_major(2), FakeEvent::ready()));
+                output(1, six(Placing::MinorToMajor(vec![0, 1]), FakeEvent::ready()));
+            }
+            "one strange" => {
+                let mut strange = take::<FakeBuffer, _>(BUFFER, six(row_major(2), FakeEvent::ready()));
+                strange.kind = PJRT_Buffer_Type::F8E5M2;
+                output(0, strange.give());
+                output(1, six(row_major(2), FakeEvent::ready()));
+            }
+            "strides" => output(0, six(Placing::ByteStrides(vec![4, 8]), FakeEvent::ready())),
+            "tiled" => output(0, six(Placing::Tiled, FakeEvent::ready())),
+            _ => output(0, six(row_major(2), FakeEvent::ready())),
+        }
+        if !a.device_complete_events.is_null() {
+            // SAFETY: the host's list has room for one event.
+            unsafe { *a.device_complete_events = event.give() };
+        }
+        null_mut()
+    }
+}

@@ -1,0 +1,5 @@
+//! The host on a fake plugin, without XLA.
+
+mod behaviour;
+mod fake;
+mod versions;
