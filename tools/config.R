@@ -99,7 +99,7 @@ values <- c(
   ), collapse = " "),
   LINK_FLAGS = link_flags(debug),
   SYSTEM_LIBS = if (mac) "" else "-lpthread -ldl -lm",
-  CLEAN = if (sealed) ".cargo vendor rust/target" else ""
+  CLEAN = if (sealed) "vendor rust/target" else ""
 )
 
 template <- if (windows) "src/Makevars.win.in" else "src/Makevars.in"

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# R CMD check --as-cran on the built tarball. Fails on any error or warning, on any note but
+# that the package is new or that something could not be looked up offline, on a tarball of
+# 3 MB or more, and on an installed shared object with debug info or stray exports.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+root=$PWD
+export XLAFFI_PYTHON="${XLAFFI_PYTHON:-$root/.venv/bin/python}"
+export PATH="$PATH:$HOME/.cargo/bin"
+limit=3000000
+out=$root/target/check
+problems=()
+
+rm -rf "$out"
+mkdir -p "$out"
+tools/build.sh "$out" | tee "$out/build.log" || exit 1
+tarball=$(tail -n 1 "$out/build.log")
+[ -f "$tarball" ] || { echo "check: no tarball" >&2; exit 1; }
+size=$(stat -c %s "$tarball")
+[ "$size" -lt "$limit" ] || problems+=("the tarball has $size bytes, $limit are allowed")
+for file in src/rust/vendor.tar.xz src/rust/vendor-config.toml src/rust/Cargo.lock inst/AUTHORS; do
+  tar -tzf "$tarball" "xlaffi/$file" >/dev/null 2>&1 || problems+=("$file is not in the tarball")
+done
+
+# The check must pass as on CRAN: no developer's settings, and no crate from this machine.
+manual=()
+command -v pdflatex >/dev/null || manual=(--no-manual)
+(cd "$out" && env -u NOT_CRAN -u CARGO_TARGET_DIR -u R_LIBS \
+  _R_CHECK_FORCE_SUGGESTS_=false R CMD check --as-cran "${manual[@]}" "$tarball")
+
+log=$out/xlaffi.Rcheck/00check.log
+mapfile -t found < <(python3 tools/check_log.py "$log" 2>&1)
+problems+=("${found[@]}")
+
+object=$out/xlaffi.Rcheck/xlaffi/libs/xlaffi.so
+if [ -f "$object" ]; then
+  ! readelf -S "$object" | grep -q '\.debug_info' || problems+=("xlaffi.so has debug info")
+  exports=$(nm -D --defined-only "$object" | awk '{ print $3 }' | grep -v '^R_unload_xlaffi$' | sort | tr '\n' ' ')
+  [ "$exports" = "GetPjrtApi R_init_xlaffi " ] || problems+=("xlaffi.so exports $exports")
+  echo "tarball: $size bytes, xlaffi.so: $(stat -c %s "$object") bytes"
+else
+  problems+=("the check installed no xlaffi.so")
+fi
+
+for problem in ${problems[@]+"${problems[@]}"}; do
+  [ -z "$problem" ] || echo "check: $problem" >&2
+done
+[ -z "${problems[*]}" ] && echo "check: clean"

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Prints what in an R CMD check log must be mended, a line each; nothing where it is clean.
+
+Allowed notes: that the package is new, and that something could not be looked up offline.
+"""
+
+import re
+import sys
+
+ALLOWED = {
+    "CRAN incoming feasibility": (
+        r"Maintainer: .*",
+        r"New submission",
+        r"Unknown, possibly (mis-?spelled|misspelled).*",
+        r".*(URL|Could ?n.t resolve|cannot open|unable to access|Status|Message|From):? ?.*",
+    ),
+    "for future file timestamps": (r"unable to verify current time",),
+    "package dependencies": (r".*(suggested|Enhances).* not available for checking:.*",),
+}
+
+
+def sections(text):
+    """Each check: its name, its outcome, and the lines below it."""
+    parts = re.split(r"^\* ", text, flags=re.MULTILINE)
+    for part in parts:
+        head, _, body = part.partition("\n")
+        match = re.match(r"checking (.*?) \.\.\. ?(?:\[.*?\] ?)?(OK|NOTE|WARNING|ERROR|FAILED)?", head)
+        if match:
+            outcome = match[2]
+            if outcome is None:
+                last = re.findall(r"^ ?(NOTE|WARNING|ERROR|OK)$", body, flags=re.MULTILINE)
+                outcome = last[-1] if last else "OK"
+            yield match[1], outcome, body
+
+
+def complaint(name, outcome, body):
+    """What is wrong with a check, or None."""
+    lines = [line.strip() for line in body.splitlines() if line.strip()]
+    if outcome == "OK":
+        return None
+    if outcome == "NOTE":
+        patterns = ALLOWED.get(name, ())
+        rest = [x for x in lines if not any(re.fullmatch(p, x) for p in patterns)]
+        if patterns and not rest:
+            return None
+        lines = rest
+    return f"{outcome} in {name}: {' | '.join(lines)}"
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        text = file.read()
+    for section in sections(text):
+        wrong = complaint(*section)
+        if wrong:
+            print(wrong)
+    if not re.search(r"^\* DONE", text, flags=re.MULTILINE):
+        print("the check did not come to its end")
+
+
+if __name__ == "__main__":
+    main()
