@@ -102,7 +102,10 @@ mod io;
 mod op;
 mod operand;
 mod pool;
+pub mod registry;
 pub mod sys;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use attrs::{AnyAttr, AttrType, AttrValue, Attrs};
 pub use buffer::{AnyBuffer, AnyBufferMut};

@@ -12,7 +12,7 @@ use crate::Scalar;
 /// An argument with elements of type `T` and rank `R` (any, unless said).
 pub struct Arg<'f, T, R = AnyRank> {
     buffer: AnyBuffer<'f>,
-    _type: PhantomData<(fn() -> T, fn() -> R)>,
+    _type: PhantomData<(T, R)>,
 }
 
 impl<T, R> Clone for Arg<'_, T, R> {
@@ -63,7 +63,7 @@ impl<'f, T, R> Deref for Arg<'f, T, R> {
 /// A result with elements of type `T` and rank `R` (any, unless said).
 pub struct Ret<'f, T, R = AnyRank> {
     buffer: AnyBufferMut<'f>,
-    _type: PhantomData<(fn() -> T, fn() -> R)>,
+    _type: PhantomData<(T, R)>,
 }
 
 impl<T, R> fmt::Debug for Ret<'_, T, R> {

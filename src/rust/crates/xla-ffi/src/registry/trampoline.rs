@@ -1,0 +1,77 @@
+//! The functions that XLA is given: one per slot, made at compile time.
+
+use core::ptr;
+
+use super::slot::Slot;
+use super::Registry;
+use crate::entry::{answer_metadata, report, HandlerFn};
+use crate::sys;
+
+/// How many different names can be registered in the life of the process.
+pub const CAPACITY: usize = 1024;
+
+pub(super) static SLOTS: [Slot; CAPACITY] = [const { Slot::new() }; CAPACITY];
+
+/// # Safety
+/// As a [`HandlerFn`].
+unsafe extern "C" fn trampoline<const SLOT: usize>(
+    frame: *mut sys::XLA_FFI_CallFrame,
+) -> *mut sys::XLA_FFI_Error {
+    match SLOTS[SLOT].enter() {
+        // SAFETY: XLA's frame, handed on.
+        Some(running) => unsafe { (running.handler())(frame) },
+        // SAFETY: as above.
+        None => unsafe { no_handler(frame, SLOT) },
+    }
+}
+
+/// # Safety
+/// As a [`HandlerFn`].
+#[cold]
+unsafe fn no_handler(frame: *mut sys::XLA_FFI_CallFrame, slot: usize) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: by contract.
+    unsafe {
+        // A program with the name may still be compiled; its calls fail.
+        if frame.is_null() || answer_metadata(frame, 0) {
+            return ptr::null_mut();
+        }
+        report(frame, &Registry::global().unregistered(slot))
+    }
+}
+
+macro_rules! row {
+    ($($base:literal)*) => {
+        [$([
+            trampoline::<{ $base * 32 }>, trampoline::<{ $base * 32 + 1 }>,
+            trampoline::<{ $base * 32 + 2 }>, trampoline::<{ $base * 32 + 3 }>,
+            trampoline::<{ $base * 32 + 4 }>, trampoline::<{ $base * 32 + 5 }>,
+            trampoline::<{ $base * 32 + 6 }>, trampoline::<{ $base * 32 + 7 }>,
+            trampoline::<{ $base * 32 + 8 }>, trampoline::<{ $base * 32 + 9 }>,
+            trampoline::<{ $base * 32 + 10 }>, trampoline::<{ $base * 32 + 11 }>,
+            trampoline::<{ $base * 32 + 12 }>, trampoline::<{ $base * 32 + 13 }>,
+            trampoline::<{ $base * 32 + 14 }>, trampoline::<{ $base * 32 + 15 }>,
+            trampoline::<{ $base * 32 + 16 }>, trampoline::<{ $base * 32 + 17 }>,
+            trampoline::<{ $base * 32 + 18 }>, trampoline::<{ $base * 32 + 19 }>,
+            trampoline::<{ $base * 32 + 20 }>, trampoline::<{ $base * 32 + 21 }>,
+            trampoline::<{ $base * 32 + 22 }>, trampoline::<{ $base * 32 + 23 }>,
+            trampoline::<{ $base * 32 + 24 }>, trampoline::<{ $base * 32 + 25 }>,
+            trampoline::<{ $base * 32 + 26 }>, trampoline::<{ $base * 32 + 27 }>,
+            trampoline::<{ $base * 32 + 28 }>, trampoline::<{ $base * 32 + 29 }>,
+            trampoline::<{ $base * 32 + 30 }>, trampoline::<{ $base * 32 + 31 }>,
+        ]),*]
+    };
+}
+
+/// The trampoline of each slot.
+pub(super) struct Trampolines([[HandlerFn; 32]; CAPACITY / 32]);
+
+pub(super) static TRAMPOLINES: Trampolines = Trampolines(row! {
+    0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+});
+
+impl Trampolines {
+    /// The one of slot `index`, below [`CAPACITY`].
+    pub(super) fn get(&self, index: usize) -> HandlerFn {
+        self.0[index / 32][index % 32]
+    }
+}

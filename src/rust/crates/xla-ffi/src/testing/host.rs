@@ -1,0 +1,315 @@
+//! What XLA offers to handlers, imitated: errors, context, scratch memory, a pool of real threads.
+
+use core::ffi::{c_void, CStr};
+use core::mem::size_of;
+use core::ptr;
+use std::alloc::{alloc, dealloc, Layout};
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::mpsc::{channel, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use super::Failure;
+use crate::error::Code;
+use crate::sys;
+
+struct Task {
+    run: sys::XLA_FFI_Task,
+    data: *mut c_void,
+}
+
+// SAFETY: XLA's contract with tasks: they may run on any thread.
+unsafe impl Send for Task {}
+
+#[derive(Debug)]
+struct Pool {
+    tasks: Option<Sender<Task>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Pool {
+    fn new(count: usize) -> Self {
+        let (tasks, queue) = channel::<Task>();
+        let queue = Arc::new(Mutex::new(queue));
+        let work = move || {
+            let queue = Arc::clone(&queue);
+            std::thread::spawn(move || loop {
+                let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let Ok(task) = task else { return };
+                // SAFETY: the handler scheduled it to be run once.
+                unsafe { (task.run)(task.data) };
+            })
+        };
+        let threads = (0..count).map(|_| work()).collect();
+        Pool {
+            tasks: Some(tasks),
+            threads,
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.tasks = None;
+        for thread in self.threads.drain(..) {
+            // A thread that died by a panic has failed its test already.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Scratch {
+    live: HashMap<usize, Layout>,
+    requests: usize,
+}
+
+/// The `XLA_FFI_ExecutionContext` of this host.
+#[derive(Debug, Default)]
+struct State {
+    pool: Option<Pool>,
+    stream: usize,
+    device_ordinal: i32,
+    run_id: i64,
+    scratch_limit: Option<usize>,
+    scratch: Mutex<Scratch>,
+}
+
+#[derive(Debug)]
+pub(super) struct Host {
+    api: Box<sys::XLA_FFI_Api>,
+    state: Box<State>,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Host {
+            api: Box::new(API),
+            state: Box::default(),
+        }
+    }
+}
+
+impl Host {
+    pub(super) fn set_threads(&mut self, threads: usize) {
+        self.state.pool = (threads > 0).then(|| Pool::new(threads));
+    }
+
+    pub(super) fn set_context(&mut self, stream: usize, device_ordinal: i32, run_id: i64) {
+        self.state.stream = stream;
+        self.state.device_ordinal = device_ordinal;
+        self.state.run_id = run_id;
+    }
+
+    pub(super) fn set_scratch_limit(&mut self, bytes: usize) {
+        self.state.scratch_limit = Some(bytes);
+    }
+
+    pub(super) fn set_api_size(&mut self, bytes: usize) {
+        self.api.struct_size = bytes;
+    }
+
+    pub(super) fn scratch(&self) -> (usize, usize) {
+        let scratch = self
+            .state
+            .scratch
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        (
+            scratch.live.values().map(Layout::size).sum(),
+            scratch.requests,
+        )
+    }
+
+    pub(super) fn as_raw(
+        &mut self,
+    ) -> (*const sys::XLA_FFI_Api, *mut sys::XLA_FFI_ExecutionContext) {
+        (
+            ptr::from_ref(&*self.api),
+            ptr::from_mut(&mut *self.state).cast(),
+        )
+    }
+}
+
+/// # Safety
+/// `ctx` is the context of a live [`Host`].
+unsafe fn state<'a>(ctx: *mut sys::XLA_FFI_ExecutionContext) -> &'a State {
+    // SAFETY: by contract.
+    unsafe { &*ctx.cast_const().cast::<State>() }
+}
+
+struct Error {
+    code: Code,
+    message: CString,
+}
+
+fn error(code: Code, message: &CStr) -> *mut sys::XLA_FFI_Error {
+    Box::into_raw(Box::new(Error {
+        code,
+        message: message.to_owned(),
+    }))
+    .cast()
+}
+
+/// Takes an error that a handler returned.
+pub(super) fn take_failure(raw: *mut sys::XLA_FFI_Error) -> Option<Failure> {
+    if raw.is_null() {
+        return None;
+    }
+    // SAFETY: handlers have no errors but those of `error_create`, and give them away.
+    let error = unsafe { Box::from_raw(raw.cast::<Error>()) };
+    Some(Failure {
+        code: error.code,
+        message: error.message.to_string_lossy().into_owned(),
+    })
+}
+
+unsafe extern "C" fn error_create(
+    args: *mut sys::XLA_FFI_Error_Create_Args,
+) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: the API's contract: a filled struct, and a message that ends in NUL.
+    unsafe {
+        error(
+            Code::from_raw((*args).errc),
+            CStr::from_ptr((*args).message),
+        )
+    }
+}
+
+unsafe extern "C" fn error_message(args: *mut sys::XLA_FFI_Error_GetMessage_Args) {
+    // SAFETY: the API's contract: a filled struct and a live error.
+    unsafe { (*args).message = (*(*args).error.cast::<Error>()).message.as_ptr() }
+}
+
+unsafe extern "C" fn error_destroy(args: *mut sys::XLA_FFI_Error_Destroy_Args) {
+    // SAFETY: the API's contract: a filled struct and an error that nobody uses any more.
+    drop(unsafe { Box::from_raw((*args).error.cast::<Error>()) });
+}
+
+unsafe extern "C" fn stream(args: *mut sys::XLA_FFI_Stream_Get_Args) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: the API's contract: a filled struct, this call's context.
+    unsafe {
+        let stream = state((*args).ctx).stream;
+        if stream == 0 {
+            return error(Code::Unimplemented, c"no stream");
+        }
+        (*args).stream = stream as *mut c_void;
+    }
+    ptr::null_mut()
+}
+
+unsafe extern "C" fn run_id(args: *mut sys::XLA_FFI_RunId_Get_Args) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as in `stream`.
+    unsafe { (*args).run_id = state((*args).ctx).run_id };
+    ptr::null_mut()
+}
+
+unsafe extern "C" fn device_ordinal(
+    args: *mut sys::XLA_FFI_DeviceOrdinal_Get_Args,
+) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as in `stream`.
+    unsafe { (*args).device_ordinal = state((*args).ctx).device_ordinal };
+    ptr::null_mut()
+}
+
+unsafe extern "C" fn allocate(
+    args: *mut sys::XLA_FFI_DeviceMemory_Allocate_Args,
+) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as in `stream`; the size is not 0.
+    unsafe {
+        let state = state((*args).ctx);
+        let mut scratch = state.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        scratch.requests += 1;
+        let live: usize = scratch.live.values().map(Layout::size).sum();
+        if state
+            .scratch_limit
+            .is_some_and(|limit| live + (*args).size > limit)
+        {
+            return error(Code::ResourceExhausted, c"no memory left");
+        }
+        match Layout::from_size_align((*args).size, (*args).alignment) {
+            Ok(layout) if layout.size() > 0 => {
+                (*args).data = alloc(layout).cast();
+                scratch.live.insert((*args).data as usize, layout);
+                ptr::null_mut()
+            }
+            _ => error(Code::InvalidArgument, c"no such layout"),
+        }
+    }
+}
+
+unsafe extern "C" fn free(
+    args: *mut sys::XLA_FFI_DeviceMemory_Free_Args,
+) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as in `stream`.
+    let state = unsafe { state((*args).ctx) };
+    let mut scratch = state.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: as in `stream`.
+    let (data, size) = unsafe { ((*args).data, (*args).size) };
+    match scratch.live.remove(&(data as usize)) {
+        Some(layout) if layout.size() == size => {
+            // SAFETY: from `alloc` with this layout.
+            unsafe { dealloc(data.cast(), layout) };
+            ptr::null_mut()
+        }
+        _ => error(Code::InvalidArgument, c"not from this allocator"),
+    }
+}
+
+unsafe extern "C" fn schedule(
+    args: *mut sys::XLA_FFI_ThreadPool_Schedule_Args,
+) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as in `stream`.
+    let (state, run, data) = unsafe { (state((*args).ctx), (*args).task, (*args).data) };
+    let tasks = state.pool.as_ref().and_then(|pool| pool.tasks.as_ref());
+    match (tasks, run) {
+        (Some(tasks), Some(run)) if tasks.send(Task { run, data }).is_ok() => ptr::null_mut(),
+        _ => error(Code::Unimplemented, c"no thread pool"),
+    }
+}
+
+unsafe extern "C" fn num_threads(
+    args: *mut sys::XLA_FFI_ThreadPool_NumThreads_Args,
+) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as in `stream`; `num_threads` points to where the number goes.
+    unsafe {
+        match &state((*args).ctx).pool {
+            Some(pool) => {
+                *(*args).num_threads = pool.threads.len() as i64;
+                ptr::null_mut()
+            }
+            None => error(Code::Unimplemented, c"no thread pool"),
+        }
+    }
+}
+
+const API: sys::XLA_FFI_Api = sys::XLA_FFI_Api {
+    struct_size: size_of::<sys::XLA_FFI_Api>(),
+    extension_start: ptr::null_mut(),
+    api_version: sys::XLA_FFI_Api_Version {
+        struct_size: size_of::<sys::XLA_FFI_Api_Version>(),
+        extension_start: ptr::null_mut(),
+        major_version: sys::XLA_FFI_API_MAJOR,
+        minor_version: sys::XLA_FFI_API_MINOR,
+    },
+    internal_api: ptr::null(),
+    XLA_FFI_Error_Create: Some(error_create),
+    XLA_FFI_Error_GetMessage: Some(error_message),
+    XLA_FFI_Error_Destroy: Some(error_destroy),
+    XLA_FFI_Handler_Register: None,
+    XLA_FFI_Stream_Get: Some(stream),
+    XLA_FFI_Type_Register: None,
+    XLA_FFI_ExecutionContext_Get: None,
+    XLA_FFI_State_Set: None,
+    XLA_FFI_State_Get: None,
+    XLA_FFI_DeviceMemory_Allocate: Some(allocate),
+    XLA_FFI_DeviceMemory_Free: Some(free),
+    XLA_FFI_ThreadPool_Schedule: Some(schedule),
+    XLA_FFI_ThreadPool_NumThreads: Some(num_threads),
+    XLA_FFI_Future_Create: None,
+    XLA_FFI_Future_SetAvailable: None,
+    XLA_FFI_Future_SetError: None,
+    XLA_FFI_RunId_Get: Some(run_id),
+    XLA_FFI_DeviceOrdinal_Get: Some(device_ordinal),
+};

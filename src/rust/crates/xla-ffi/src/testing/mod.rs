@@ -1,0 +1,433 @@
+//! Call handlers without XLA, in tests.
+//!
+//! ```
+//! use xla_ffi::{io, testing::Call, Arg, Cx, Floats, Host, Kernel, Op, Platform, Result, Ret, Scalar};
+//!
+//! io! {
+//!     struct FirstIo<'f, T> {
+//!         x: Arg<'f, T>,
+//!         y: Ret<'f, T>,
+//!     }
+//! }
+//!
+//! struct First;
+//!
+//! impl Op for First {
+//!     const TARGET: &'static str = "first";
+//!     type Dtypes = Floats;
+//! }
+//!
+//! impl<T: Scalar, P: Platform> Kernel<P, T> for First {
+//!     type Io<'f> = FirstIo<'f, T>;
+//!
+//!     fn run(mut io: FirstIo<'_, T>, _cx: &Cx<'_, P>) -> Result<()> {
+//!         io.y.as_mut_slice()?[0] = io.x.as_slice()?[0];
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let mut frame = Call::new().arg(&[2], &[1.5f32, 2.5]).ret::<f32>(&[]).build();
+//! frame.call(xla_ffi::handler::<First, Host>).unwrap();
+//! assert_eq!(frame.ret::<f32>(0), [1.5]);
+//!
+//! let failure = Call::new().arg(&[1], &[1i32]).ret::<f32>(&[]).run(xla_ffi::handler::<First, Host>);
+//! assert_eq!(failure.unwrap_err().to_string(), "INVALID_ARGUMENT: first: argument `x` must be f32 or f64, got i32");
+//! ```
+
+mod attr;
+mod host;
+mod memory;
+
+use core::ffi::c_void;
+use core::fmt;
+use core::mem::{offset_of, size_of};
+use core::ptr;
+
+use crate::entry::HandlerFn;
+use crate::error::Code;
+use crate::{sys, DataType, Scalar};
+
+use attr::RawAttrs;
+pub use attr::Value;
+use host::Host;
+use memory::Memory;
+
+/// What XLA would have been told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The code.
+    pub code: Code,
+    /// The message.
+    pub message: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// What a handler answers to XLA's metadata query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metadata {
+    /// FFI major and minor version.
+    pub version: (i32, i32),
+    /// Traits.
+    pub traits: sys::XLA_FFI_Handler_Traits,
+}
+
+/// Asks a handler for its metadata, as XLA does before any call; `None` if it does not answer.
+pub fn metadata(handler: HandlerFn) -> Option<Metadata> {
+    const UNANSWERED: i32 = -1;
+    let mut metadata = sys::XLA_FFI_Metadata {
+        struct_size: size_of::<sys::XLA_FFI_Metadata>(),
+        api_version: sys::XLA_FFI_Api_Version {
+            struct_size: size_of::<sys::XLA_FFI_Api_Version>(),
+            extension_start: ptr::null_mut(),
+            major_version: UNANSWERED,
+            minor_version: UNANSWERED,
+        },
+        traits: 0,
+        state_type_id: sys::XLA_FFI_UNKNOWN_TYPE_ID,
+    };
+    let mut extension = sys::XLA_FFI_Metadata_Extension {
+        extension_base: sys::XLA_FFI_Extension_Base {
+            struct_size: size_of::<sys::XLA_FFI_Metadata_Extension>(),
+            type_: sys::XLA_FFI_Extension_Metadata,
+            next: ptr::null_mut(),
+        },
+        metadata: &mut metadata,
+    };
+    let mut frame = Call::new().build();
+    frame.raw.extension_start = ptr::addr_of_mut!(extension).cast();
+    // A query has no operands to look at, and need not be of any stage.
+    frame.raw.stage = sys::XLA_FFI_ExecutionStage_INSTANTIATE;
+    frame.call(handler).ok()?;
+    let version = (
+        metadata.api_version.major_version,
+        metadata.api_version.minor_version,
+    );
+    (version.0 != UNANSWERED).then_some(Metadata {
+        version,
+        traits: metadata.traits,
+    })
+}
+
+#[derive(Debug)]
+struct Buffer {
+    dtype: DataType,
+    dims: Vec<i64>,
+    memory: Memory,
+    /// Use the memory of that argument instead.
+    alias: Option<usize>,
+    type_: i32,
+}
+
+impl Buffer {
+    fn new(dtype: DataType, dims: &[i64], bytes: &[u8]) -> Self {
+        let memory = Memory::from_bytes(bytes);
+        Buffer {
+            dtype,
+            dims: dims.to_vec(),
+            memory,
+            alias: None,
+            type_: 1,
+        }
+    }
+}
+
+/// A call to be made: operands, attributes, and what the host offers.
+#[derive(Debug)]
+pub struct Call {
+    args: Vec<Buffer>,
+    rets: Vec<Buffer>,
+    attrs: Vec<(String, Value)>,
+    stage: sys::XLA_FFI_ExecutionStage,
+    frame_size: usize,
+    host: Host,
+}
+
+impl Default for Call {
+    fn default() -> Self {
+        Call::new()
+    }
+}
+
+impl Call {
+    /// A call without operands, in the execute stage, on a host without a thread pool.
+    #[must_use]
+    pub fn new() -> Self {
+        Call {
+            args: Vec::new(),
+            rets: Vec::new(),
+            attrs: Vec::new(),
+            stage: sys::XLA_FFI_ExecutionStage_EXECUTE,
+            frame_size: size_of::<sys::XLA_FFI_CallFrame>(),
+            host: Host::default(),
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg<T: Scalar>(self, dims: &[i64], data: &[T]) -> Self {
+        self.arg_of(T::DTYPE, dims, memory::bytes_of(data))
+    }
+
+    /// Adds an argument of any element type.
+    #[must_use]
+    pub fn arg_of(mut self, dtype: DataType, dims: &[i64], bytes: &[u8]) -> Self {
+        self.args.push(Buffer::new(dtype, dims, bytes));
+        self
+    }
+
+    /// Adds a result with all bytes 0.
+    #[must_use]
+    pub fn ret<T: Scalar>(self, dims: &[i64]) -> Self {
+        self.ret_of(T::DTYPE, dims)
+    }
+
+    /// Adds a result of any element type that has a size, with all bytes 0.
+    #[must_use]
+    pub fn ret_of(mut self, dtype: DataType, dims: &[i64]) -> Self {
+        let count = crate::dims::element_count(dims).unwrap_or(0);
+        let size = dtype.size().unwrap_or(0) * count;
+        self.rets.push(Buffer::new(dtype, dims, &vec![0; size]));
+        self
+    }
+
+    /// Adds a result that has the memory, element type and shape of the argument at `arg`.
+    #[must_use]
+    pub fn ret_aliasing(mut self, arg: usize) -> Self {
+        let (dtype, dims) = (self.args[arg].dtype, self.args[arg].dims.clone());
+        self.rets.push(Buffer {
+            alias: Some(arg),
+            ..Buffer::new(dtype, &dims, &[])
+        });
+        self
+    }
+
+    /// Says that the last argument added is not a buffer but an operand of that type.
+    #[must_use]
+    pub fn last_arg_type(mut self, type_: i32) -> Self {
+        if let Some(arg) = self.args.last_mut() {
+            arg.type_ = type_;
+        }
+        self
+    }
+
+    /// Adds an attribute.
+    #[must_use]
+    pub fn attr(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.attrs.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Sets the stage; execute, unless set.
+    #[must_use]
+    pub fn stage(mut self, stage: sys::XLA_FFI_ExecutionStage) -> Self {
+        self.stage = stage;
+        self
+    }
+
+    /// Gives the host a thread pool.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.host.set_threads(threads);
+        self
+    }
+
+    /// Sets what the context tells: stream (0: there is none), device ordinal, run id.
+    #[must_use]
+    pub fn context(mut self, stream: usize, device_ordinal: i32, run_id: i64) -> Self {
+        self.host.set_context(stream, device_ordinal, run_id);
+        self
+    }
+
+    /// Makes scratch memory run out after that many bytes.
+    #[must_use]
+    pub fn scratch_limit(mut self, bytes: usize) -> Self {
+        self.host.set_scratch_limit(bytes);
+        self
+    }
+
+    /// Cuts the host's table of functions off after that many bytes, like an older XLA's.
+    #[must_use]
+    pub fn api_size(mut self, bytes: usize) -> Self {
+        self.host.set_api_size(bytes);
+        self
+    }
+
+    /// Makes the frame claim that size.
+    #[must_use]
+    pub fn frame_size(mut self, bytes: usize) -> Self {
+        self.frame_size = bytes;
+        self
+    }
+
+    /// Lays the call out in memory as XLA does.
+    #[must_use]
+    pub fn build(self) -> Frame {
+        Frame::new(self)
+    }
+
+    /// Makes the call once, when its results are of no interest.
+    ///
+    /// # Errors
+    /// What the handler reports.
+    pub fn run(self, handler: HandlerFn) -> Result<(), Failure> {
+        self.build().call(handler)
+    }
+}
+
+/// A call laid out in memory as XLA does; it can be made any number of times.
+#[derive(Debug)]
+pub struct Frame {
+    raw: Box<sys::XLA_FFI_CallFrame>,
+    call: Call,
+    // What `raw` points to.
+    _args: Operands,
+    _rets: Operands,
+    _attrs: RawAttrs,
+}
+
+/// XLA's arrays of types and pointers to descriptors.
+#[derive(Debug)]
+struct Operands {
+    types: Vec<i32>,
+    pointers: Vec<*mut c_void>,
+    _descriptors: Vec<sys::XLA_FFI_Buffer>,
+}
+
+impl Operands {
+    fn new(buffers: &mut [Buffer], data: &[*mut c_void]) -> Self {
+        let mut descriptors: Vec<_> = buffers
+            .iter_mut()
+            .zip(data)
+            .map(|(buffer, &data)| sys::XLA_FFI_Buffer {
+                struct_size: size_of::<sys::XLA_FFI_Buffer>(),
+                extension_start: ptr::null_mut(),
+                dtype: buffer.dtype.0,
+                data,
+                rank: buffer.dims.len() as i64,
+                dims: buffer.dims.as_mut_ptr(),
+            })
+            .collect();
+        let pointers = descriptors
+            .iter_mut()
+            .map(|raw| ptr::from_mut(raw).cast())
+            .collect();
+        let types = buffers.iter().map(|buffer| buffer.type_).collect();
+        Operands {
+            types,
+            pointers,
+            _descriptors: descriptors,
+        }
+    }
+}
+
+impl Frame {
+    fn new(mut call: Call) -> Self {
+        let arg_data: Vec<_> = call
+            .args
+            .iter_mut()
+            .map(|arg| arg.memory.as_mut_ptr())
+            .collect();
+        let ret_data: Vec<_> = call
+            .rets
+            .iter_mut()
+            .map(|ret| {
+                ret.alias
+                    .map_or_else(|| ret.memory.as_mut_ptr(), |arg| arg_data[arg])
+            })
+            .collect();
+        let mut args = Operands::new(&mut call.args, &arg_data);
+        let mut rets = Operands::new(&mut call.rets, &ret_data);
+        let attrs = RawAttrs::new(std::mem::take(&mut call.attrs));
+        let (api, ctx) = call.host.as_raw();
+        let raw = Box::new(sys::XLA_FFI_CallFrame {
+            struct_size: call.frame_size,
+            extension_start: ptr::null_mut(),
+            api,
+            ctx,
+            stage: call.stage,
+            args: sys::XLA_FFI_Args {
+                struct_size: size_of::<sys::XLA_FFI_Args>(),
+                extension_start: ptr::null_mut(),
+                size: args.types.len() as i64,
+                types: args.types.as_mut_ptr(),
+                args: args.pointers.as_mut_ptr(),
+            },
+            rets: sys::XLA_FFI_Rets {
+                struct_size: size_of::<sys::XLA_FFI_Rets>(),
+                extension_start: ptr::null_mut(),
+                size: rets.types.len() as i64,
+                types: rets.types.as_mut_ptr(),
+                rets: rets.pointers.as_mut_ptr(),
+            },
+            attrs: attrs.raw(),
+            future: ptr::null_mut(),
+        });
+        Frame {
+            raw,
+            call,
+            _args: args,
+            _rets: rets,
+            _attrs: attrs,
+        }
+    }
+
+    /// Makes the call.
+    ///
+    /// # Errors
+    /// What the handler reports.
+    pub fn call(&mut self, handler: HandlerFn) -> Result<(), Failure> {
+        // SAFETY: a frame as XLA makes it, all of it owned by `self`.
+        let error = unsafe { handler(&mut *self.raw) };
+        host::take_failure(error).map_or(Ok(()), Err)
+    }
+
+    /// The elements of the result at `index`, those of the argument where they share memory.
+    ///
+    /// # Panics
+    /// There is no such result, or its elements are not of type `T`.
+    #[must_use]
+    pub fn ret<T: Scalar>(&self, index: usize) -> &[T] {
+        let ret = &self.call.rets[index];
+        ret.alias
+            .map_or(ret, |arg| &self.call.args[arg])
+            .elements(ret.dtype)
+    }
+
+    /// The elements of the argument at `index`.
+    ///
+    /// # Panics
+    /// There is no such argument, or its elements are not of type `T`.
+    #[must_use]
+    pub fn arg<T: Scalar>(&self, index: usize) -> &[T] {
+        let arg = &self.call.args[index];
+        arg.elements(arg.dtype)
+    }
+
+    /// Bytes of scratch memory that the host has handed out and not got back, and how often it was asked.
+    #[must_use]
+    pub fn scratch(&self) -> (usize, usize) {
+        self.call.host.scratch()
+    }
+
+    /// The frame, to call a handler by hand.
+    pub fn as_raw(&mut self) -> &mut sys::XLA_FFI_CallFrame {
+        &mut self.raw
+    }
+}
+
+impl Buffer {
+    fn elements<T: Scalar>(&self, dtype: DataType) -> &[T] {
+        assert_eq!(dtype, T::DTYPE, "the elements are of another type");
+        self.memory.as_slice()
+    }
+}
+
+/// Size of an API table that ends after `XLA_FFI_Handler_Register`: no services for handlers.
+pub const API_WITHOUT_SERVICES: usize = offset_of!(sys::XLA_FFI_Api, XLA_FFI_Stream_Get);
