@@ -1,14 +1,15 @@
-# Blocks until the computation of a buffer is done, in short turns so that Ctrl-C is heard: R
-# looks for it in Sys.sleep(), outside of Rust. Then shows what the program printed.
-wait_for <- function(x, call = rlang::caller_env()) {
+# Blocks until `done()`, which waits for a short time, is TRUE. Between two turns R looks for
+# Ctrl-C, which it does in Sys.sleep() and outside of Rust. Then shows what the program printed.
+wait_until <- function(done, call) {
   on.exit(print_waiting())
-  repeat {
-    done <- check(.Call(wrap__buffer_wait, x, 0.05), call)
-    if (done) {
-      return(invisible(x))
-    }
+  while (!check(done(), call)) {
     Sys.sleep(0)
   }
+}
+
+wait_for <- function(x, call = rlang::caller_env()) {
+  wait_until(function() .Call(wrap__buffer_wait, x, 0.05), call)
+  invisible(x)
 }
 
 #' @rdname as_array

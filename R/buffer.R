@@ -202,7 +202,7 @@ copy_buffer <- function(buffer, device) {
   check(.Call(wrap__buffer_from_raw, bytes, info$dtype, device, info$shape, TRUE))
 }
 
-buffer_info <- function(x, call = rlang::caller_env()) check(.Call(wrap__buffer_info, x), call)
+buffer_info <- function(x, call = rlang::caller_env()) check(.Call(wrap__buffer_describe, x), call)
 
 #' @export
 shape.xlaffi_buffer <- function(x, ...) buffer_info(x)$shape

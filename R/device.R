@@ -76,7 +76,7 @@ devices.xlaffi_client <- function(x = NULL, ...) {
 #' @export
 platform.xlaffi_device <- function(x, ...) device_info(x)$platform
 
-device_info <- function(x, call = rlang::caller_env()) check(.Call(wrap__device_info, x), call)
+device_info <- function(x, call = rlang::caller_env()) check(.Call(wrap__device_describe, x), call)
 
 #' @export
 as.character.xlaffi_device <- function(x, ...) device_info(x)$label

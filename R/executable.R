@@ -1,7 +1,7 @@
 #' Compile a program
 #'
 #' @param program A program, see [pjrt_program()].
-#' @param compile_options Made by the default; for programs over several devices.
+#' @param compile_options Leave it to the default: one replica, one partition.
 #' @param device The device to compile for: a device, a name such as `"cpu:1"`, or `NULL` for the
 #'   default.
 #' @return An executable, class `xlaffi_executable`, for [pjrt_execute()].
@@ -23,18 +23,11 @@ pjrt_compile <- function(program, compile_options = new_compile_options(), devic
       operand = "compile_options"
     )
   }
-  check(.Call(
-    wrap__client_compile, device, program,
-    compile_options$num_replicas, compile_options$num_partitions
-  ))
+  check(.Call(wrap__client_compile, device, program))
 }
 
-new_compile_options <- function(num_replicas = 1L, num_partitions = 1L) {
-  structure(
-    list(num_replicas = as.integer(num_replicas), num_partitions = as.integer(num_partitions)),
-    class = "xlaffi_compile_options"
-  )
-}
+# One replica and one partition; the place for what comes with more.
+new_compile_options <- function() structure(list(), class = "xlaffi_compile_options")
 
 #' Execute a program
 #'
@@ -57,10 +50,20 @@ pjrt_execute <- function(executable, ..., execution_options = NULL, simplify = T
   if (!is.null(text)) {
     cat(text, sep = "")
   }
-  if (!is.null(attributes(result))) {
-    raise(result)
+  if (is.object(result)) {
+    return(finish(result))
   }
   if (simplify && length(result) == 1L) result[[1L]] else result
+}
+
+# What is left of pjrt_execute() when there are no buffers: an error, or a program without results,
+# which is waited for so that its error is not lost.
+finish <- function(result, call = rlang::caller_env()) {
+  if (inherits(result, "xlaffi_failure")) {
+    raise(result, call)
+  }
+  wait_until(function() .Call(wrap__event_wait, result, 0.05), call)
+  list()
 }
 
 #' Options for one execution

@@ -89,7 +89,7 @@ python_usable <- function() {
   the$python_usable
 }
 
-python_report <- function() check(.Call(wrap__python_report))
+python_report <- function() check(.Call(wrap__python_look))
 
 install_python <- function(call = rlang::caller_env()) {
   base <- Sys.getenv("XLAFFI_PYTHON", Sys.which("python3"))

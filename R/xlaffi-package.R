@@ -21,6 +21,7 @@
 #' * `XLAFFI_PYTHON`: the Python executable whose jaxlib the included CPU plugin uses.
 #'
 #' @useDynLib xlaffi, .registration = TRUE
+#' @importFrom bit64 is.integer64
 #' @keywords internal
 "_PACKAGE"
 

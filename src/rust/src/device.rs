@@ -24,20 +24,20 @@ class!(
     "a device made by pjrt_device() or devices()"
 );
 
-/// Platform, id and label.
+// Platform, id and label.
 #[extendr]
-fn device_info(device: Robj) -> Robj {
+fn device_describe(device: Robj) -> Robj {
     guard(|| {
         let object: &DeviceObject = get(&device, "device")?;
         Ok(list!(
             platform = &*object.platform,
-            id = object.device.id(),
-            label = object.device.label()
+            id = object.device.id()?,
+            label = object.device.text()?
         ))
     })
 }
 
 extendr_module! {
     mod device;
-    fn device_info;
+    fn device_describe;
 }

@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use extendr_api::prelude::*;
+use extendr_api::wrapper;
 
 /// XLA's code, the text, and what the error is about as far as it is known.
 #[derive(Debug)]
@@ -65,6 +66,16 @@ impl Failure {
         match robj.set_attrib(wrapper::symbol::class_symbol(), class) {
             Ok(object) => object.clone(),
             Err(_) => robj,
+        }
+    }
+}
+
+impl From<pjrt::Error> for Failure {
+    fn from(error: pjrt::Error) -> Self {
+        let op = crate::registry::op_named_in(error.message());
+        Failure {
+            op,
+            ..Failure::new(error.code().name(), error.message())
         }
     }
 }

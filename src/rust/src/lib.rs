@@ -1,1 +1,36 @@
-//! R glue of xlaffi.
+//! The R side of xlaffi: one file per R object, no numerics and no raw C API of XLA.
+//!
+//! R calls the functions marked `#[extendr]` by `.Call(wrap__<name>, ...)`. Each runs under
+//! [`failure::guard`], so an error or a panic reaches R as data and is raised there. Objects are
+//! external pointers ([`pointer`]); everything here runs on R's own thread.
+
+mod buffer;
+mod client;
+mod device;
+mod event;
+mod executable;
+mod failure;
+mod host;
+mod literal;
+mod plugin;
+mod pointer;
+mod printed;
+mod program;
+mod python;
+mod registry;
+
+use extendr_api::prelude::*;
+
+extendr_module! {
+    mod xlaffi;
+    use buffer;
+    use client;
+    use device;
+    use event;
+    use executable;
+    use plugin;
+    use printed;
+    use program;
+    use python;
+    use registry;
+}

@@ -28,7 +28,7 @@ class!(
     "a plugin made by pjrt_plugin()"
 );
 
-/// Loads the plugin at `path`; "" is the one in this library.
+// Loads the plugin at `path`; "" is the one in this library.
 #[extendr]
 fn plugin_open(path: &str, platform: &str) -> Robj {
     guard(|| {
@@ -52,7 +52,7 @@ fn plugin_open(path: &str, platform: &str) -> Robj {
     })
 }
 
-/// Platform, path and API version.
+// Platform, path and API version.
 #[extendr]
 fn plugin_info(plugin: Robj) -> Robj {
     guard(|| {
@@ -66,7 +66,7 @@ fn plugin_info(plugin: Robj) -> Robj {
     })
 }
 
-/// What the plugin says about itself, as a named list.
+// What the plugin says about itself, as a named list.
 #[extendr]
 fn plugin_attributes_list(plugin: Robj) -> Robj {
     guard(|| {
@@ -80,7 +80,7 @@ fn plugin_attributes_list(plugin: Robj) -> Robj {
     })
 }
 
-/// A client; options by name and value.
+// A client; options by name and value.
 #[extendr]
 fn plugin_client(plugin: Robj, platform: &str, names: Robj, values: Robj) -> Robj {
     guard(|| {

@@ -5,13 +5,13 @@
 //! so that a pointer of another package, a cleared one or any other object is refused with a text.
 
 use std::ffi::{c_void, CStr};
+use std::fmt::Display;
 use std::sync::OnceLock;
 
 use extendr_api::prelude::*;
 use extendr_ffi::{
     R_ClearExternalPtr, R_ExternalPtrAddr, R_ExternalPtrTag, R_MakeExternalPtr, R_NilValue,
-    R_PreserveObject, R_RegisterCFinalizerEx, Rboolean, Rf_allocVector, Rf_install, Rf_mkString,
-    Rf_protect, Rf_setAttrib, Rf_unprotect, R_ClassSymbol, SEXP, SEXPTYPE, TYPEOF,
+    R_PreserveObject, R_RegisterCFinalizerEx, Rboolean, Rf_allocVector, Rf_install, Rf_protect, Rf_setAttrib, Rf_unprotect, R_ClassSymbol, SEXP, SEXPTYPE, TYPEOF,
 };
 
 use crate::failure::{Failure, Outcome};
@@ -43,11 +43,11 @@ fn symbols<T: Class>() -> Symbols {
         // SAFETY: R's thread (only functions called from R get here); the symbol is permanent
         // and the class vector is preserved.
         unsafe {
-            let class = Rf_mkString(T::CLASS.as_ptr());
-            R_PreserveObject(class);
+            let class = Robj::from(T::CLASS.to_string_lossy().as_ref());
+            R_PreserveObject(class.get());
             Symbols {
                 tag: Rf_install(T::CLASS.as_ptr()),
-                class,
+                class: class.get(),
             }
         }
     })
@@ -88,7 +88,8 @@ pub fn wrap_list<T: Class>(values: Vec<T>) -> Robj {
 }
 
 /// The Rust object behind an R object, or a failure that says what came instead.
-pub fn get<'a, T: Class>(robj: &'a Robj, argument: &str) -> Outcome<&'a T> {
+/// `argument` is how the user knows it; it is only written out for an error.
+pub fn get<'a, T: Class>(robj: &'a Robj, argument: impl Display) -> Outcome<&'a T> {
     // SAFETY: the type is checked before the tag and the tag before the address, so the address
     // is a live `Box<T>`; it lives as long as the R object that `robj` protects.
     unsafe {
@@ -97,10 +98,10 @@ pub fn get<'a, T: Class>(robj: &'a Robj, argument: &str) -> Outcome<&'a T> {
             return R_ExternalPtrAddr(sexp)
                 .cast::<T>()
                 .as_ref()
-                .ok_or_else(|| gone::<T>(argument));
+                .ok_or_else(|| gone::<T>(&argument.to_string()));
         }
     }
-    Err(refused::<T>(robj, argument))
+    Err(refused::<T>(robj, &argument.to_string()))
 }
 
 /// Whether this is a pointer of class `T`, alive or not.
@@ -127,23 +128,26 @@ fn gone<T: Class>(argument: &str) -> Failure {
 }
 
 fn refused<T: Class>(robj: &Robj, argument: &str) -> Failure {
-    let class: Vec<String> = robj
-        .class()
-        .map(|names| names.map(str::to_string).collect())
-        .unwrap_or_default();
     let failure = Failure::argument(
         argument,
-        format!("`{argument}` must be {}, not {}", T::WHAT, describe(robj, &class)),
+        format!("`{argument}` must be {}, not {}", T::WHAT, described(robj)),
     );
-    if class.iter().any(|name| name.starts_with("PJRT")) {
+    if classes(robj).iter().any(|name| name.starts_with("PJRT")) {
         failure.hint("It belongs to the package pjrt; objects of pjrt and xlaffi do not mix.")
     } else {
         failure
     }
 }
 
-fn describe(robj: &Robj, class: &[String]) -> String {
-    match (class.first(), robj.rtype()) {
+fn classes(robj: &Robj) -> Vec<String> {
+    robj.class()
+        .map(|names| names.map(str::to_string).collect())
+        .unwrap_or_default()
+}
+
+/// A few words for any R object, for errors.
+pub fn described(robj: &Robj) -> String {
+    match (classes(robj).first(), robj.rtype()) {
         (Some(name), _) => format!("an object of class <{name}>"),
         (None, Rtype::Null) => "NULL".to_string(),
         (None, Rtype::ExternalPtr) => "an external pointer of another package".to_string(),
@@ -157,13 +161,22 @@ fn describe(robj: &Robj, class: &[String]) -> String {
     }
 }
 
-/// A vector that R owns, of `len` elements, not initialised.
+/// From this many bytes on, memory is tried before R is asked for it.
+const LARGE: usize = 64 << 20;
+
+/// A vector that R owns, of `len` elements that are not initialised.
 ///
-/// Allocation failure is R's own error and jumps out of Rust: call it while holding nothing that
-/// needs dropping.
-pub fn alloc(kind: SEXPTYPE, len: usize) -> Robj {
+/// Where R cannot allocate it jumps out of Rust; trying first turns that into a failure.
+pub fn alloc(kind: SEXPTYPE, len: usize) -> Outcome<Robj> {
+    let bytes = len.saturating_mul(if kind == SEXPTYPE::CPLXSXP { 16 } else { 8 });
+    if bytes >= LARGE && Vec::<u8>::new().try_reserve_exact(bytes).is_err() {
+        return Err(Failure::new(
+            "RESOURCE_EXHAUSTED",
+            format!("an R vector of {len} elements does not fit into memory"),
+        ));
+    }
     // SAFETY: R's thread; `from_sexp` protects the fresh object before anything else allocates.
-    unsafe { Robj::from_sexp(Rf_allocVector(kind, len as isize)) }
+    Ok(unsafe { Robj::from_sexp(Rf_allocVector(kind, len as isize)) })
 }
 
 /// Implements [`Class`]: `class!(Type, c"s3_class", "what errors call it")`.

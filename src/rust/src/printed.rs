@@ -2,7 +2,7 @@
 
 use extendr_api::prelude::*;
 
-/// The texts printed since the last call, in order; NULL where there are none.
+// The texts printed since the last call, in order; NULL where there are none.
 #[extendr]
 fn printed() -> Robj {
     let texts = ops::print::drain();

@@ -8,7 +8,7 @@ use crate::pointer::{class, get, wrap};
 
 class!(Program, c"xlaffi_program", "a program made by pjrt_program()");
 
-/// A program from a string or raw vector.
+// A program from a string or raw vector.
 #[extendr]
 fn program_new(src: Robj, format: Robj) -> Robj {
     guard(|| {
@@ -30,7 +30,7 @@ fn program_new(src: Robj, format: Robj) -> Robj {
     })
 }
 
-/// Format, size in bytes, and the text of a program that is text.
+// Format, size in bytes, and the text of a program that is text.
 #[extendr]
 fn program_info(program: Robj) -> Robj {
     guard(|| {

@@ -4,9 +4,9 @@ use extendr_api::prelude::*;
 
 use crate::failure::guard;
 
-/// The places that were looked at, the one that is used, and why there is none.
+// The places that were looked at, the one that is used, and why there is none.
 #[extendr]
-fn python_report() -> Robj {
+fn python_look() -> Robj {
     guard(|| {
         let report = pjrt_jaxlib::python::find();
         let places: Vec<String> = report.candidates.iter().map(|c| c.describe()).collect();
@@ -25,5 +25,5 @@ fn python_report() -> Robj {
 
 extendr_module! {
     mod python;
-    fn python_report;
+    fn python_look;
 }

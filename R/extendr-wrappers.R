@@ -1,0 +1,68 @@
+buffer_from_r <- function(data, dtype, device, shape) .Call(wrap__buffer_from_r, data, dtype, device, shape)
+
+buffer_from_raw <- function(data, dtype, device, shape, row_major) .Call(wrap__buffer_from_raw, data, dtype, device, shape, row_major)
+
+buffer_empty <- function(dtype, device, shape) .Call(wrap__buffer_empty, dtype, device, shape)
+
+buffer_to_r <- function(buffer) .Call(wrap__buffer_to_r, buffer)
+
+buffer_to_raw <- function(buffer, row_major) .Call(wrap__buffer_to_raw, buffer, row_major)
+
+buffer_describe <- function(buffer) .Call(wrap__buffer_describe, buffer)
+
+buffer_device <- function(buffer) .Call(wrap__buffer_device, buffer)
+
+buffer_wait <- function(buffer, seconds) .Call(wrap__buffer_wait, buffer, seconds)
+
+buffer_copy <- function(buffer, device) .Call(wrap__buffer_copy, buffer, device)
+
+buffer_lines <- function(buffer, max_rows, max_width, max_rows_slice) .Call(wrap__buffer_lines, buffer, max_rows, max_width, max_rows_slice)
+
+buffer_literals <- function(buffer) .Call(wrap__buffer_literals, buffer)
+
+dtype_parse <- function(dtype) .Call(wrap__dtype_parse, dtype)
+
+client_platform <- function(client) .Call(wrap__client_platform, client)
+
+client_devices <- function(client) .Call(wrap__client_devices, client)
+
+client_compile <- function(device, program) .Call(wrap__client_compile, device, program)
+
+device_describe <- function(device) .Call(wrap__device_describe, device)
+
+event_wait <- function(event, seconds) .Call(wrap__event_wait, event, seconds)
+
+executable_execute <- function(executable, arguments, options, check) .Call(wrap__executable_execute, executable, arguments, options, check)
+
+executable_info <- function(executable) .Call(wrap__executable_info, executable)
+
+plugin_open <- function(path, platform) .Call(wrap__plugin_open, path, platform)
+
+plugin_info <- function(plugin) .Call(wrap__plugin_info, plugin)
+
+plugin_attributes_list <- function(plugin) .Call(wrap__plugin_attributes_list, plugin)
+
+plugin_client <- function(plugin, platform, names, values) .Call(wrap__plugin_client, plugin, platform, names, values)
+
+printed <- function() .Call(wrap__printed)
+
+program_new <- function(src, format) .Call(wrap__program_new, src, format)
+
+program_info <- function(program) .Call(wrap__program_info, program)
+
+python_look <- function() .Call(wrap__python_look)
+
+start <- function() .Call(wrap__start)
+
+handler_check <- function(pointer, target, platform) .Call(wrap__handler_check, pointer, target, platform)
+
+registry_register <- function(target, platform, pointer, package) .Call(wrap__registry_register, target, platform, pointer, package)
+
+registry_forget <- function(package) .Call(wrap__registry_forget, package)
+
+registry_handler <- function(target, platform) .Call(wrap__registry_handler, target, platform)
+
+plugin_pass_on <- function(plugin, target) .Call(wrap__plugin_pass_on, plugin, target)
+
+registry_list <- function() .Call(wrap__registry_list)
+

@@ -1,0 +1,245 @@
+//! `xlaffi_buffer`: an array on a device.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use extendr_api::prelude::*;
+use pjrt::{Buffer, HostData, Order, Source};
+
+use crate::device::DeviceObject;
+use crate::failure::{guard, Failure, Outcome};
+use crate::host;
+use crate::literal::literals;
+use crate::pointer::{class, get, wrap};
+
+/// An array on a device.
+pub struct BufferObject {
+    /// The array.
+    pub buffer: Buffer,
+    /// Name of the platform.
+    pub platform: Arc<str>,
+}
+
+class!(
+    BufferObject,
+    c"xlaffi_buffer",
+    "a buffer made by pjrt_buffer() or pjrt_execute()"
+);
+
+fn upload(on: &DeviceObject, host: HostData<'_>) -> Outcome<Robj> {
+    let buffer = on.client.upload(host, Some(&on.device))?;
+    Ok(wrap(BufferObject {
+        buffer,
+        platform: on.platform.clone(),
+    }))
+}
+
+// A buffer from an R vector or array; `dtype` and `shape` may be NULL.
+#[extendr]
+fn buffer_from_r(data: Robj, dtype: Robj, device: Robj, shape: Robj) -> Robj {
+    guard(|| {
+        let on: &DeviceObject = get(&device, "device")?;
+        let vector = host::Vector::new(&data)?;
+        let dtype = match dtype.is_null() {
+            true => vector.default_dtype(),
+            false => host::dtype(&dtype)?,
+        };
+        let dims = match shape.is_null() {
+            true => host::dims_of(&data),
+            false => host::dims(&shape)?,
+        };
+        let count = host::count(&dims, dtype)?;
+        let with = |source| HostData {
+            source,
+            dims: &dims,
+            order: Order::ColumnMajor,
+            dtype,
+        };
+        if vector.len() == 1 && count != 1 {
+            let filled = vector.repeat(count)?;
+            return upload(on, with(filled.source()));
+        }
+        upload(on, with(vector.source()))
+    })
+}
+
+// A buffer from bytes that have the element type already.
+#[extendr]
+fn buffer_from_raw(data: Robj, dtype: Robj, device: Robj, shape: Robj, row_major: bool) -> Robj {
+    guard(|| {
+        let on: &DeviceObject = get(&device, "device")?;
+        let dtype = host::dtype(&dtype)?;
+        let dims = host::dims(&shape)?;
+        let bytes = data
+            .as_raw_slice()
+            .ok_or_else(|| Failure::argument("data", "`data` must be a raw vector"))?;
+        let needed = host::count(&dims, dtype)? * dtype.size();
+        if bytes.len() != needed {
+            return Err(Failure::argument(
+                "data",
+                format!(
+                    "`data` has {} bytes, but {dtype} of shape {} needs {needed}",
+                    bytes.len(),
+                    host::shape_text(&dims)
+                ),
+            ));
+        }
+        let host = HostData {
+            source: Source::Bytes(bytes),
+            dims: &dims,
+            order: order(row_major),
+            dtype,
+        };
+        upload(on, host)
+    })
+}
+
+// A buffer whose contents do not matter.
+#[extendr]
+fn buffer_empty(dtype: Robj, device: Robj, shape: Robj) -> Robj {
+    guard(|| {
+        let on: &DeviceObject = get(&device, "device")?;
+        let dtype = host::dtype(&dtype)?;
+        let dims = host::dims(&shape)?;
+        let bytes = host::zeros(host::count(&dims, dtype)? * dtype.size())?;
+        let host = HostData {
+            source: Source::Bytes(&bytes),
+            dims: &dims,
+            order: Order::RowMajor,
+            dtype,
+        };
+        upload(on, host)
+    })
+}
+
+// The R array, or NULL as long as the contents are not there.
+#[extendr]
+fn buffer_to_r(buffer: Robj) -> Robj {
+    guard(|| {
+        let object: &BufferObject = get(&buffer, "x")?;
+        if !object.buffer.ready()? {
+            return Ok(Robj::from(()));
+        }
+        host::read(&object.buffer)
+    })
+}
+
+// The bytes in the given order. Waits.
+#[extendr]
+fn buffer_to_raw(buffer: Robj, row_major: bool) -> Robj {
+    guard(|| {
+        let object: &BufferObject = get(&buffer, "x")?;
+        host::read_raw(&object.buffer, order(row_major))
+    })
+}
+
+// Dtype, shape and platform.
+#[extendr]
+fn buffer_describe(buffer: Robj) -> Robj {
+    guard(|| {
+        let object: &BufferObject = get(&buffer, "x")?;
+        Ok(list!(
+            dtype = object.buffer.dtype().name(),
+            shape = host::dims_to_r(object.buffer.dims())?,
+            platform = &*object.platform
+        ))
+    })
+}
+
+// Platform and id of the device.
+#[extendr]
+fn buffer_device(buffer: Robj) -> Robj {
+    guard(|| {
+        let object: &BufferObject = get(&buffer, "x")?;
+        Ok(list!(
+            platform = &*object.platform,
+            id = object.buffer.device()?.id()?
+        ))
+    })
+}
+
+// Waits up to `seconds`; whether the contents are there. Raises the error of their computation.
+#[extendr]
+fn buffer_wait(buffer: Robj, seconds: f64) -> Robj {
+    guard(|| {
+        let object: &BufferObject = get(&buffer, "x")?;
+        if let Some(event) = object.buffer.event()? {
+            if !event.wait_timeout(Duration::from_secs_f64(seconds))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    })
+}
+
+// A copy on another device of the same platform.
+#[extendr]
+fn buffer_copy(buffer: Robj, device: Robj) -> Robj {
+    guard(|| {
+        let object: &BufferObject = get(&buffer, "buffer")?;
+        let to: &DeviceObject = get(&device, "device")?;
+        Ok(wrap(BufferObject {
+            buffer: object.buffer.copy_to(&to.device)?,
+            platform: to.platform.clone(),
+        }))
+    })
+}
+
+// The lines that print() shows.
+#[extendr]
+fn buffer_lines(buffer: Robj, max_rows: f64, max_width: f64, max_rows_slice: f64) -> Robj {
+    guard(|| {
+        let object: &BufferObject = get(&buffer, "x")?;
+        let options = ops::print::Options {
+            max_rows: max_rows as i64,
+            max_width: max_width as i64,
+            max_rows_slice: max_rows_slice as i64,
+        };
+        let bytes = host::read_bytes(&object.buffer, Order::RowMajor)?;
+        let dtype = host::ffi_dtype(object.buffer.dtype());
+        let lines = ops::print::format_buffer(dtype, object.buffer.dims(), &bytes, &options)
+            .map_err(|error| Failure::new("INTERNAL", error))?;
+        Ok(Robj::from(lines))
+    })
+}
+
+// The elements as StableHLO writes them, as an array.
+#[extendr]
+fn buffer_literals(buffer: Robj) -> Robj {
+    guard(|| {
+        let object: &BufferObject = get(&buffer, "buffer")?;
+        let buffer = &object.buffer;
+        let bytes = host::read_bytes(buffer, Order::ColumnMajor)?;
+        let texts = Robj::from(literals(buffer.dtype(), &bytes));
+        host::with_dims(texts, buffer.dims())
+    })
+}
+
+// The canonical name of a dtype.
+#[extendr]
+fn dtype_parse(dtype: Robj) -> Robj {
+    guard(|| Ok(Robj::from(host::dtype(&dtype)?.name())))
+}
+
+fn order(row_major: bool) -> Order {
+    match row_major {
+        true => Order::RowMajor,
+        false => Order::ColumnMajor,
+    }
+}
+
+extendr_module! {
+    mod buffer;
+    fn buffer_from_r;
+    fn buffer_from_raw;
+    fn buffer_empty;
+    fn buffer_to_r;
+    fn buffer_to_raw;
+    fn buffer_describe;
+    fn buffer_device;
+    fn buffer_wait;
+    fn buffer_copy;
+    fn buffer_lines;
+    fn buffer_literals;
+    fn dtype_parse;
+}

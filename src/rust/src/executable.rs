@@ -1,0 +1,137 @@
+//! `xlaffi_executable`: a compiled program.
+
+use std::sync::Arc;
+
+use extendr_api::prelude::*;
+use pjrt::{Buffer, Executable, ExecuteOptions};
+
+use crate::buffer::BufferObject;
+use crate::event::EventObject;
+use crate::failure::{guard, Failure, Outcome};
+use crate::pointer::{class, get, wrap, wrap_list};
+
+/// A compiled program.
+pub struct ExecutableObject {
+    /// The program.
+    pub executable: Executable,
+    /// Name of the platform.
+    pub platform: Arc<str>,
+}
+
+class!(
+    ExecutableObject,
+    c"xlaffi_executable",
+    "an executable made by pjrt_compile()"
+);
+
+// Runs the program; a list of buffers, or for a program without results an event.
+#[extendr]
+fn executable_execute(executable: Robj, arguments: Robj, options: Robj, check: Robj) -> Robj {
+    guard(|| {
+        let object: &ExecutableObject = get(&executable, "executable")?;
+        let list = arguments
+            .as_list()
+            .ok_or_else(|| Failure::argument("...", "the arguments must come as a list"))?;
+        if arguments.names().is_some() {
+            return Err(Failure::argument("...", "arguments go by position; they must have no names"));
+        }
+        let values: Vec<Robj> = list.values().collect();
+        let mut buffers: Vec<&Buffer> = Vec::with_capacity(values.len());
+        for (index, value) in values.iter().enumerate() {
+            let buffer: &BufferObject = get(value, format_args!("..{}", index + 1))?;
+            buffers.push(&buffer.buffer);
+        }
+        if check.as_bool() != Some(false) {
+            check_alive(&buffers)?;
+        }
+        let options = execute_options(&options)?;
+        let run = &object.executable;
+        if run.num_outputs() == 0 {
+            // Nobody could wait for such a program later: R waits now, through the event.
+            let (_, event) = run.execute_with_event(&buffers, &options)?;
+            return Ok(match event {
+                Some(event) => wrap(EventObject { event }),
+                None => List::new(0).into(),
+            });
+        }
+        let outputs = run.execute(&buffers, &options)?;
+        Ok(wrap_list(
+            outputs
+                .into_iter()
+                .map(|buffer| BufferObject {
+                    buffer,
+                    platform: object.platform.clone(),
+                })
+                .collect(),
+        ))
+    })
+}
+
+fn check_alive(buffers: &[&Buffer]) -> Outcome<()> {
+    for (index, buffer) in buffers.iter().enumerate() {
+        if buffer.is_deleted()? {
+            return Err(Failure {
+                code: "FAILED_PRECONDITION",
+                ..Failure::argument(
+                    &format!("..{}", index + 1),
+                    format!("argument {} was deleted or donated to an earlier execution", index + 1),
+                )
+            }
+            .hint("`pjrt_execution_options(non_donatable_input_indices = )` keeps an argument."));
+        }
+    }
+    Ok(())
+}
+
+fn execute_options(options: &Robj) -> Outcome<ExecuteOptions> {
+    if options.is_null() {
+        return Ok(ExecuteOptions::default());
+    }
+    let parts = options
+        .as_list()
+        .filter(|_| options.inherits("xlaffi_execution_options"));
+    let read = parts.and_then(|list| {
+        let keep = list.elt(0).ok()?.as_integer_vector()?;
+        let launch_id = list.elt(1).ok()?.as_integer()?;
+        let non_donatable = keep
+            .into_iter()
+            .map(usize::try_from)
+            .collect::<std::result::Result<_, _>>()
+            .ok()?;
+        Some(ExecuteOptions {
+            non_donatable,
+            launch_id,
+        })
+    });
+    read.ok_or_else(|| {
+        Failure::argument(
+            "execution_options",
+            "`execution_options` must be NULL or made by pjrt_execution_options()",
+        )
+    })
+}
+
+// Platform, name, number of results and the ids of the devices.
+#[extendr]
+fn executable_info(executable: Robj) -> Robj {
+    guard(|| {
+        let object: &ExecutableObject = get(&executable, "executable")?;
+        let devices = object.executable.devices()?;
+        let ids = devices
+            .iter()
+            .map(|device| Ok(device.id()?))
+            .collect::<Outcome<Vec<i32>>>()?;
+        Ok(list!(
+            platform = &*object.platform,
+            name = object.executable.name().unwrap_or_default(),
+            results = object.executable.num_outputs() as i32,
+            devices = ids
+        ))
+    })
+}
+
+extendr_module! {
+    mod executable;
+    fn executable_execute;
+    fn executable_info;
+}

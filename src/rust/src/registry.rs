@@ -1,0 +1,258 @@
+//! Custom calls by name: registering them, listing them and passing them on to plugins.
+
+use std::ffi::c_void;
+
+use extendr_api::prelude::*;
+use extendr_ffi::{R_ExternalPtrAddr, R_ExternalPtrTag, R_MakeExternalPtr, R_NilValue, Rf_install};
+use ops::Entry as Op;
+use xla_ffi::registry::{canonical_platform, Entry, Registry};
+use xla_ffi::{FieldInfo, HandlerFn};
+
+use crate::failure::{guard, Failure, Outcome};
+use crate::plugin::PluginObject;
+use crate::pointer::{described, get};
+
+/// The owner of the ops in this library.
+const OURS: &str = "xlaffi";
+
+impl From<xla_ffi::Error> for Failure {
+    fn from(error: xla_ffi::Error) -> Self {
+        Failure::new(error.code().name(), error)
+    }
+}
+
+// Registers our ops and takes charge of what they print. Called when the package is loaded.
+#[extendr]
+fn start() -> Robj {
+    guard(|| {
+        ops::print::queue_output(true);
+        for op in ops::table() {
+            for &(platform, handler) in op.handlers {
+                Registry::global().register(op.target, platform, handler, Some(OURS))?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The function behind a user's external pointer, as far as that can be checked.
+fn handler_of(pointer: &Robj, target: &str, platform: &str) -> Outcome<HandlerFn> {
+    let refuse = |what: &str| Failure {
+        op: Some(target.to_string()),
+        ..Failure::argument(
+            "handler",
+            format!("the handler of \"{target}\" for platform {platform} {what}"),
+        )
+    };
+    if pointer.rtype() != Rtype::ExternalPtr {
+        return Err(refuse(&format!(
+            "must be an external pointer, not {}",
+            described(pointer)
+        )));
+    }
+    // SAFETY: the type was checked.
+    let (address, tag) = unsafe {
+        let sexp = pointer.get();
+        (R_ExternalPtrAddr(sexp), R_ExternalPtrTag(sexp))
+    };
+    if address.is_null() {
+        return Err(refuse("is a NULL pointer"));
+    }
+    // SAFETY: R's thread; symbols are unique.
+    if tag == unsafe { Rf_install(c"registered native symbol".as_ptr()) } {
+        return Err(refuse("is R's description of a routine and not a function")
+            .hint("Return `R_MakeExternalPtrFn()` of the handler from a C function instead."));
+    }
+    if is_code(address as usize) == Some(false) {
+        return Err(refuse("does not point to a function")
+            .hint("Some packages' pointers point to a variable that holds the function."));
+    }
+    // SAFETY: the user says that this address is a handler; that it is code was looked at.
+    let handler = unsafe { std::mem::transmute::<*mut c_void, HandlerFn>(address) };
+    let own = Registry::global().lookup(target, platform);
+    if own.is_some_and(|own| own as usize == address as usize) {
+        return Err(refuse("is what `ffi_handler()` gave for this very name"));
+    }
+    Ok(handler)
+}
+
+/// Whether the memory at an address may be executed; `None` where the system does not tell.
+fn is_code(address: usize) -> Option<bool> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let holds = |line: &str| {
+        let (range, rest) = line.split_once(' ')?;
+        let (start, end) = range.split_once('-')?;
+        let start = usize::from_str_radix(start, 16).ok()?;
+        let end = usize::from_str_radix(end, 16).ok()?;
+        (start..end)
+            .contains(&address)
+            .then(|| rest.as_bytes().get(2) == Some(&b'x'))
+    };
+    Some(maps.lines().find_map(holds).unwrap_or(false))
+}
+
+// Looks at a handler without registering it.
+#[extendr]
+fn handler_check(pointer: Robj, target: &str, platform: &str) -> Robj {
+    guard(|| handler_of(&pointer, target, platform).map(|_| ()))
+}
+
+// Registers a handler. The package that had the name before ("" for none), NULL if it was free.
+#[extendr]
+fn registry_register(target: &str, platform: &str, pointer: Robj, package: Robj) -> Robj {
+    guard(|| {
+        let handler = handler_of(&pointer, target, platform)?;
+        let done = Registry::global().register(target, platform, handler, package.as_str())?;
+        Ok(match done.replaced {
+            Some(replaced) => Robj::from(replaced.owner.unwrap_or_default()),
+            None => Robj::from(()),
+        })
+    })
+}
+
+// Removes all handlers of a package; how many there were.
+#[extendr]
+fn registry_forget(package: &str) -> Robj {
+    guard(|| Ok(Registry::global().unregister_owner(package) as i32))
+}
+
+// An external pointer to the function that hosts register.
+#[extendr]
+fn registry_handler(target: &str, platform: &str) -> Robj {
+    guard(|| match Registry::global().lookup(target, platform) {
+        // SAFETY: R's thread; a trampoline is a function of this library, which stays loaded.
+        Some(handler) => Ok(unsafe {
+            let address = handler as *mut c_void;
+            Robj::from_sexp(R_MakeExternalPtr(address, R_NilValue, R_NilValue))
+        }),
+        None => {
+            let platforms: Vec<String> = active()
+                .into_iter()
+                .filter(|entry| entry.target == target)
+                .map(|entry| entry.platform)
+                .collect();
+            let failure = Failure {
+                code: "NOT_FOUND",
+                op: Some(target.to_string()),
+                ..Failure::argument(
+                    "target",
+                    format!("there is no custom call \"{target}\" for platform {platform}"),
+                )
+            };
+            Err(match platforms.is_empty() {
+                true => failure.hint("`ffi_targets()` lists all custom calls."),
+                false => failure.hint(format!("It is there for: {}.", platforms.join(", "))),
+            })
+        }
+    })
+}
+
+// Registers with a plugin what it does not have yet: one target, or all (NULL). What the plugin
+// refused, by name.
+#[extendr]
+fn plugin_pass_on(plugin: Robj, target: Robj) -> Robj {
+    guard(|| {
+        let object: &PluginObject = get(&plugin, "plugin")?;
+        let platform = canonical_platform(&object.platform);
+        let mut refused = Vec::new();
+        let mut passed = object.passed.borrow_mut();
+        for entry in active() {
+            let wanted = target.as_str().map_or(true, |name| name == entry.target);
+            if !wanted || entry.platform != platform || passed.contains(&entry.target) {
+                continue;
+            }
+            let Some(handler) = Registry::global().lookup(&entry.target, &platform) else {
+                continue;
+            };
+            // SAFETY: a trampoline is a handler and a function of this library, which is never
+            // unloaded.
+            let outcome = unsafe {
+                object.plugin.register_ffi_handler(
+                    &entry.target,
+                    &platform,
+                    handler as *const c_void,
+                )
+            };
+            match outcome {
+                Ok(()) => {
+                    passed.insert(entry.target);
+                }
+                Err(error) => refused.push((entry.target, Robj::from(error.message()))),
+            }
+        }
+        Ok(List::from_pairs(refused))
+    })
+}
+
+// All targets, as the columns of a data frame.
+#[extendr]
+fn registry_list() -> Robj {
+    guard(|| {
+        let mut entries = active();
+        entries.sort_by(|a, b| (&a.target, &a.platform).cmp(&(&b.target, &b.platform)));
+        let mut targets: Vec<Vec<Entry>> = Vec::new();
+        for entry in entries {
+            match targets.last_mut() {
+                Some(rows) if rows[0].target == entry.target => rows.push(entry),
+                _ => targets.push(vec![entry]),
+            }
+        }
+        let column = |value: fn(&[Entry]) -> Option<String>| -> Robj {
+            targets.iter().map(|rows| value(rows)).collect::<Vec<_>>().into()
+        };
+        let described = |of: fn(&Op) -> String| -> Robj {
+            let cell = |rows: &Vec<Entry>| op(rows).map(of);
+            targets.iter().map(cell).collect::<Vec<_>>().into()
+        };
+        Ok(list!(
+            target = column(|rows| Some(rows[0].target.clone())),
+            platforms = column(|rows| {
+                let names: Vec<&str> = rows.iter().map(|entry| &*entry.platform).collect();
+                Some(names.join(", "))
+            }),
+            operands = described(|op| names(op.operands())),
+            results = described(|op| names(op.results())),
+            attributes = described(|op| names(op.attributes())),
+            dtypes = described(|op| {
+                let names: Vec<&str> = op.dtypes.iter().map(|dtype| dtype.name()).collect();
+                names.join(", ")
+            }),
+            package = column(|rows| rows[0].owner.clone())
+        ))
+    })
+}
+
+/// The op of ours behind a target, unless somebody else registered the name.
+fn op(rows: &Vec<Entry>) -> Option<&'static Op> {
+    let entry = rows.iter().find(|entry| entry.owner.as_deref() == Some(OURS))?;
+    ops::table().iter().find(|op| op.target == entry.target)
+}
+
+fn names<'a>(fields: impl Iterator<Item = &'a FieldInfo>) -> String {
+    let names: Vec<&str> = fields.map(|field| field.name).collect();
+    names.join(", ")
+}
+
+fn active() -> Vec<Entry> {
+    let mut entries = Registry::global().list();
+    entries.retain(|entry| entry.active);
+    entries
+}
+
+/// The op that an error message starts with ("lu: ..."), if there is one of that name.
+pub fn op_named_in(message: &str) -> Option<String> {
+    let (name, _) = message.split_once(": ")?;
+    let known = |entry: &Entry| entry.target == name;
+    Registry::global().list().iter().any(known).then(|| name.to_string())
+}
+
+extendr_module! {
+    mod registry;
+    fn start;
+    fn handler_check;
+    fn registry_register;
+    fn registry_forget;
+    fn registry_handler;
+    fn plugin_pass_on;
+    fn registry_list;
+}
