@@ -1,1 +1,41 @@
 //! A PJRT C-API CPU plugin on top of an installed jaxlib wheel.
+//!
+//! [`GetPjrtApi`] is what any PJRT client looks for in a plugin. Behind it, jaxlib's XLA is driven
+//! through CPython, which is embedded at run time: nothing of Python is needed to build or to load
+//! this crate, and [`python::find`] says what was found.
+//!
+//! The way of a call: `table` (the functions) → `entry` (sizes, panics, errors) → one file per kind
+//! of object → `compat` (jaxlib, whose version differences are all in `compat.py`) → `python`.
+
+mod array;
+mod buffer;
+mod client;
+mod compat;
+mod device;
+mod dlpack;
+mod download;
+mod entry;
+mod error;
+mod event;
+mod executable;
+mod execute;
+mod ffi;
+mod plugin;
+mod proto;
+pub mod python;
+mod shape;
+mod strided;
+mod table;
+mod upload;
+
+/// The plugin's function table, valid for as long as the process.
+#[no_mangle]
+#[allow(non_snake_case, reason = "the name that PJRT clients look for")]
+pub extern "C" fn GetPjrtApi() -> *const pjrt_api::PJRT_Api {
+    table::table()
+}
+
+/// The version of the jaxlib that is in use, once a client or a handler has started it.
+pub fn jaxlib_version() -> Option<&'static str> {
+    compat::started().map(|jaxlib| jaxlib.version.as_str())
+}

@@ -1,0 +1,112 @@
+//! One array of jaxlib, and what is known of it.
+
+use crate::compat::Jaxlib;
+use crate::error::{Error, Result};
+use crate::event::Outcome;
+use crate::python::object::{Gil, Object};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::OnceLock;
+
+/// An array; shared by its buffer and by the events that wait for it.
+pub(crate) struct Array {
+    jax: &'static Jaxlib,
+    object: Object,
+    /// How its computation ended; known for good once it has.
+    outcome: OnceLock<Outcome>,
+    /// Address of the elements; 0 until it has been asked for.
+    address: AtomicUsize,
+}
+
+impl Array {
+    pub fn new(jax: &'static Jaxlib, object: Object) -> Self {
+        Self {
+            jax,
+            object,
+            outcome: OnceLock::new(),
+            address: AtomicUsize::new(0),
+        }
+    }
+
+    pub fn object(&self) -> &Object {
+        &self.object
+    }
+
+    /// How it ended, where it has.
+    pub fn poll(&self) -> Option<&Outcome> {
+        if self.outcome.get().is_none() {
+            let ready = self
+                .jax
+                .gil()
+                .and_then(|gil| gil.method0(&self.object, &self.jax.is_ready)?.is_true(&gil));
+            match ready {
+                Ok(false) => return None,
+                Ok(true) => return Some(self.wait()),
+                Err(error) => self.ended(Err(error)),
+            }
+        }
+        self.outcome.get()
+    }
+
+    /// Waits until it has ended; jaxlib gives Python's lock back meanwhile.
+    pub fn wait(&self) -> &Outcome {
+        if self.outcome.get().is_none() {
+            let result = self.jax.gil().and_then(|gil| {
+                gil.method0(&self.object, &self.jax.block_until_ready)
+                    .map(|_array| ())
+            });
+            self.ended(result);
+        }
+        self.outcome.get_or_init(|| None)
+    }
+
+    /// An array that was deleted or donated while somebody waited for it has served its purpose:
+    /// what became of it shows where it went.
+    fn ended(&self, result: Result<()>) {
+        let outcome = match result {
+            Ok(()) => None,
+            Err(_) if self.is_deleted() => None,
+            Err(error) => Some(error),
+        };
+        // Another thread may have been quicker; it saw the same.
+        let _ = self.outcome.set(outcome);
+    }
+
+    fn is_deleted(&self) -> bool {
+        self.jax.gil().is_ok_and(|gil| self.is_deleted_with(&gil))
+    }
+
+    /// Whether jaxlib has deleted it, as donation does.
+    pub fn is_deleted_with(&self, gil: &Gil) -> bool {
+        gil.method0(&self.object, &self.jax.is_deleted)
+            .and_then(|deleted| deleted.is_true(gil))
+            .unwrap_or(false)
+    }
+
+    /// Waits, and returns the address of the elements.
+    pub fn address(&self) -> Result<usize> {
+        match self.address.load(Ordering::Acquire) {
+            0 => {}
+            known => return Ok(known),
+        }
+        if let Some(error) = self.wait() {
+            return Err(error.clone());
+        }
+        let gil = self.jax.gil()?;
+        let address = gil
+            .method0(&self.object, &self.jax.unsafe_buffer_pointer)?
+            .to_address(&gil)? as usize;
+        self.address.store(address, Ordering::Release);
+        Ok(address)
+    }
+
+    /// Gives its memory back as soon as no computation uses it.
+    pub fn delete(&self) -> Result<()> {
+        let gil = self.jax.gil()?;
+        gil.method0(&self.object, &self.jax.delete).map(drop)
+    }
+}
+
+/// The error of a buffer that is no more.
+pub(crate) fn deleted(what: &str) -> Error {
+    Error::invalid(format!("{what} has been deleted or donated"))
+}

@@ -1,0 +1,305 @@
+//! Clients.
+
+use crate::compat::{jaxlib, Environment, Jaxlib};
+use crate::device::Device;
+use crate::entry::{entry, object, slice, text};
+use crate::error::{Error, Result};
+use crate::python::object::{Gil, Object};
+use pjrt_api::{PJRT_Client, PJRT_Device, PJRT_Memory, PJRT_NamedValue, PJRT_NamedValue_Type};
+use std::ffi::c_int;
+use std::sync::Arc;
+
+/// What a `PJRT_Client` is. Buffers and executables keep it alive, whatever is destroyed first.
+pub(crate) struct Client {
+    pub jax: &'static Jaxlib,
+    pub object: Object,
+    platform: String,
+    version: String,
+    process: c_int,
+    pub devices: Box<[Device]>,
+    device_list: Box<[*mut PJRT_Device]>,
+    memory_list: Box<[*mut PJRT_Memory]>,
+}
+
+// SAFETY: the pointers lead into `devices`, which nobody changes.
+unsafe impl Send for Client {}
+// SAFETY: as above.
+unsafe impl Sync for Client {}
+
+/// What a client is made with.
+struct Options {
+    devices: i64,
+    threads: Option<i64>,
+    asynchronous: bool,
+}
+
+impl Options {
+    /// # Safety
+    /// The values are valid as the API says.
+    unsafe fn read(values: &[PJRT_NamedValue]) -> Result<Self> {
+        let mut options = Self {
+            devices: 1,
+            threads: None,
+            asynchronous: true,
+        };
+        for value in values {
+            // SAFETY: by this function's contract.
+            let name = unsafe { text(value.name, value.name_size, "name of an option")? };
+            let number = || match value.r#type {
+                // SAFETY: the type says which member holds.
+                PJRT_NamedValue_Type::kInt64 => match unsafe { value.value.int64_value } {
+                    n @ 1..=1024 => Ok(n),
+                    n => Err(Error::invalid(format!(
+                        "option `{name}` must be from 1 to 1024, got {n}"
+                    ))),
+                },
+                other => Err(Error::invalid(format!(
+                    "option `{name}` must be an integer, got {}",
+                    type_name(other)
+                ))),
+            };
+            match name {
+                "cpu_device_count" => options.devices = number()?,
+                "cpu_thread_count" => options.threads = Some(number()?),
+                "asynchronous" => {
+                    if value.r#type != PJRT_NamedValue_Type::kBool {
+                        return Err(Error::invalid(format!(
+                            "option `asynchronous` must be true or false, got {}",
+                            type_name(value.r#type)
+                        )));
+                    }
+                    // SAFETY: the type says which member holds.
+                    options.asynchronous = unsafe { value.value.bool_value };
+                }
+                _ => {
+                    return Err(Error::invalid(format!(
+                        "unknown option `{name}`; there are cpu_device_count, cpu_thread_count \
+                         and asynchronous"
+                    )))
+                }
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn type_name(ty: PJRT_NamedValue_Type) -> &'static str {
+    match ty {
+        PJRT_NamedValue_Type::kString => "a string",
+        PJRT_NamedValue_Type::kInt64 => "an integer",
+        PJRT_NamedValue_Type::kInt64List => "a list of integers",
+        PJRT_NamedValue_Type::kFloat => "a float",
+        PJRT_NamedValue_Type::kBool => "a bool",
+        _ => "something unknown",
+    }
+}
+
+impl Client {
+    fn new(options: &Options) -> Result<Arc<Self>> {
+        let jax = jaxlib()?;
+        let mut environment = Environment::quiet();
+        if let Some(threads) = options.threads {
+            // XLA sizes its pool by this, once, when the client is made.
+            environment.set("NPROC", &threads.to_string());
+        }
+        let gil = jax.gil()?;
+        let object = gil.call(
+            &jax.make_client,
+            [&gil.int(options.devices)?, &gil.bool(options.asynchronous)?],
+        )?;
+        drop(environment);
+        let facts = gil.call(&jax.client_facts, [&object])?.items(&gil)?;
+        let [platform, version, process] = &facts[..] else {
+            return Err(Error::internal("client_facts gave no three facts"));
+        };
+        let devices: Box<[Device]> = gil
+            .call(&jax.devices, [&object])?
+            .items(&gil)?
+            .into_iter()
+            .map(|device| Device::new(&gil, jax, device))
+            .collect::<Result<_>>()?;
+        devices.iter().for_each(Device::link);
+        Ok(Arc::new(Self {
+            jax,
+            platform: platform.text(&gil)?,
+            version: format!("jaxlib {} ({})", jax.version, version.text(&gil)?),
+            process: process.to_int(&gil)? as c_int,
+            device_list: devices.iter().map(Device::handle).collect(),
+            memory_list: devices
+                .iter()
+                .flat_map(|d| d.memory_list().iter().copied())
+                .collect(),
+            object,
+            devices,
+        }))
+    }
+
+    /// One more owner of the client behind a handle.
+    ///
+    /// # Safety
+    /// `client` is NULL or a client of this crate.
+    pub unsafe fn share(client: *mut PJRT_Client) -> Result<Arc<Self>> {
+        // SAFETY: every client handed out came from `Arc::into_raw`.
+        unsafe {
+            let client = std::ptr::from_ref(object::<Self, _>(client, "client")?);
+            Arc::increment_strong_count(client);
+            Ok(Arc::from_raw(client))
+        }
+    }
+
+    /// The device with this id.
+    pub fn device(&self, id: i64) -> Result<&Device> {
+        self.devices.iter().find(|d| d.id() == id).ok_or_else(|| {
+            Error::invalid(format!(
+                "no device has the id {id}; the client has {} device(s), from 0 on",
+                self.devices.len()
+            ))
+        })
+    }
+
+    /// The device behind a handle, where it is one of this client's.
+    pub fn own_device(&self, device: *const PJRT_Device) -> Result<&Device> {
+        self.devices
+            .iter()
+            .find(|d| std::ptr::eq(d.handle(), device))
+            .ok_or_else(|| Error::invalid("`device` is not a device of this client"))
+    }
+
+    /// The jaxlib devices as a Python list.
+    pub fn python_devices(&self, gil: &Gil, ids: &[i64]) -> Result<Object> {
+        let devices = ids
+            .iter()
+            .map(|&id| self.device(id))
+            .collect::<Result<Vec<&Device>>>()?;
+        gil.list(devices.iter().map(|d| &d.object))
+    }
+}
+
+/// # Safety
+/// `client` is NULL or a client of this crate.
+unsafe fn client<'a>(client: *mut PJRT_Client) -> Result<&'a Client> {
+    // SAFETY: by this function's contract.
+    unsafe { object(client, "client") }
+}
+
+entry!(create, PJRT_Client_Create_Args, |args| {
+    // SAFETY: the API's contract.
+    let options = unsafe {
+        Options::read(slice(
+            args.create_options,
+            args.num_options,
+            "create_options",
+        )?)?
+    };
+    args.client = Arc::into_raw(Client::new(&options)?).cast_mut().cast();
+    Ok(())
+});
+
+entry!(destroy, PJRT_Client_Destroy_Args, |args| {
+    if !args.client.is_null() {
+        // SAFETY: every client handed out came from `Arc::into_raw`; it is destroyed once.
+        drop(unsafe { Arc::from_raw(args.client.cast_const().cast::<Client>()) });
+    }
+    Ok(())
+});
+
+entry!(platform_name, PJRT_Client_PlatformName_Args, |args| {
+    // SAFETY: the API's contract.
+    let name = &unsafe { client(args.client)? }.platform;
+    (args.platform_name, args.platform_name_size) = (name.as_ptr().cast(), name.len());
+    Ok(())
+});
+
+entry!(platform_version, PJRT_Client_PlatformVersion_Args, |args| {
+    // SAFETY: the API's contract.
+    let version = &unsafe { client(args.client)? }.version;
+    (args.platform_version, args.platform_version_size) = (version.as_ptr().cast(), version.len());
+    Ok(())
+});
+
+entry!(process_index, PJRT_Client_ProcessIndex_Args, |args| {
+    // SAFETY: the API's contract.
+    args.process_index = unsafe { client(args.client)? }.process;
+    Ok(())
+});
+
+entry!(devices, PJRT_Client_Devices_Args, |args| {
+    // SAFETY: the API's contract.
+    let list = &unsafe { client(args.client)? }.device_list;
+    (args.devices, args.num_devices) = (list.as_ptr(), list.len());
+    Ok(())
+});
+
+entry!(
+    addressable_devices,
+    PJRT_Client_AddressableDevices_Args,
+    |args| {
+        // SAFETY: the API's contract.
+        let list = &unsafe { client(args.client)? }.device_list;
+        (args.addressable_devices, args.num_addressable_devices) = (list.as_ptr(), list.len());
+        Ok(())
+    }
+);
+
+entry!(
+    addressable_memories,
+    PJRT_Client_AddressableMemories_Args,
+    |args| {
+        // SAFETY: the API's contract.
+        let list = &unsafe { client(args.client)? }.memory_list;
+        (args.addressable_memories, args.num_addressable_memories) = (list.as_ptr(), list.len());
+        Ok(())
+    }
+);
+
+entry!(lookup_device, PJRT_Client_LookupDevice_Args, |args| {
+    // SAFETY: the API's contract.
+    args.device = unsafe { client(args.client)? }
+        .device(args.id.into())?
+        .handle();
+    Ok(())
+});
+
+entry!(
+    lookup_addressable_device,
+    PJRT_Client_LookupAddressableDevice_Args,
+    |args| {
+        let id = args.local_hardware_id;
+        // SAFETY: the API's contract.
+        let device = unsafe { client(args.client)? }
+            .devices
+            .iter()
+            .find(|d| d.local_id() == id);
+        args.addressable_device = device
+            .ok_or_else(|| Error::invalid(format!("no device has the local hardware id {id}")))?
+            .handle();
+        Ok(())
+    }
+);
+
+entry!(
+    default_device_assignment,
+    PJRT_Client_DefaultDeviceAssignment_Args,
+    |args| {
+        // SAFETY: the API's contract.
+        let client = unsafe { client(args.client)? };
+        let wanted = usize::try_from(args.num_replicas)
+            .ok()
+            .zip(usize::try_from(args.num_partitions).ok())
+            .and_then(|(r, p)| r.checked_mul(p))
+            .filter(|n| *n > 0 && *n <= client.devices.len() && *n <= args.default_assignment_size);
+        let Some(wanted) = wanted.filter(|_| !args.default_assignment.is_null()) else {
+            return Err(Error::invalid(format!(
+                "cannot place {} replica(s) of {} partition(s) on {} device(s)",
+                args.num_replicas,
+                args.num_partitions,
+                client.devices.len()
+            )));
+        };
+        for (i, device) in client.devices.iter().take(wanted).enumerate() {
+            // SAFETY: the caller's array holds at least `wanted` numbers.
+            unsafe { args.default_assignment.add(i).write(device.id() as c_int) };
+        }
+        Ok(())
+    }
+);

@@ -1,0 +1,143 @@
+"""jaxlib as the plugin sees it: everything that is private to jaxlib, or differs between its
+versions, is named here and nowhere else. Verified with jaxlib 0.10.2, 0.11.2 and 0.12.0.1."""
+import types
+
+import ml_dtypes
+import numpy
+from jaxlib import xla_client
+from jaxlib.version import __version__ as version
+
+_jaxlib = xla_client._xla
+
+array_type = _jaxlib.ArrayImpl
+from_dlpack = _jaxlib.dlpack_managed_tensor_to_buffer
+to_dlpack = _jaxlib.buffer_to_dlpack_managed_tensor
+
+
+def _make_sharding(device, memory_kind=None, _cache={}):
+    key = device, memory_kind
+    try:
+        return _cache[key]
+    except KeyError:
+        made = _cache[key] = xla_client.SingleDeviceSharding(device, memory_kind=memory_kind)
+        return made
+
+
+# jaxlib asks jax for the sharding of every array it makes: these two stand in for jax during such
+# a call, and only where jax is not loaded (importing it takes half a second; failing to, 50 us).
+stand_in_names = ("jax", "jax._src.sharding_impls")
+stand_ins = tuple(types.ModuleType(name) for name in stand_in_names)
+stand_ins[0].__path__ = []
+stand_ins[1].make_single_device_sharding = _make_sharding
+
+
+def make_client(devices, asynchronous):
+    return xla_client.make_cpu_client(asynchronous=asynchronous, num_devices=devices)
+
+
+def client_facts(client):
+    return client.platform, client.platform_version, client.process_index()
+
+
+def devices(client):
+    return client.local_devices()
+
+
+def device_facts(device):
+    """id, local hardware id, kind, debug string, short string."""
+    local = device.local_hardware_id
+    return device.id, -1 if local is None else local, device.device_kind, str(device), repr(device)
+
+
+def memory_facts(device):
+    """kind, debug string, short string and 1 for the default, of each memory of a device."""
+    default = device.default_memory().kind
+    return [(m.kind, str(m), repr(m), int(m.kind == default)) for m in device.addressable_memories()]
+
+
+def placement(device):
+    """What compiling for a device and copying to it need."""
+    return xla_client.DeviceList((device,)), _make_sharding(device, device.default_memory().kind)
+
+
+def _options(serialized):
+    if not serialized:
+        return xla_client.CompileOptions()
+    options = xla_client.CompileOptions.ParseFromString(serialized)
+    build = options.executable_build_options
+    # XLA aborts the process on a count of zero, which is what leaving it out means.
+    build.num_replicas = build.num_replicas or 1
+    build.num_partitions = build.num_partitions or 1
+    return options
+
+
+def compile_program(client, code, is_hlo, devices, options):
+    if is_hlo:
+        code = _jaxlib.mlir.xla_computation_to_mlir_module(xla_client.XlaComputation(code))
+    options = _options(options)
+    return client.compile_and_load(code, xla_client.DeviceList(tuple(devices)), options)
+
+
+def module_proto(executable):
+    """The compiled module as a serialised HloModuleProto; per device where partitioned."""
+    return executable.hlo_modules()[0].as_serialized_hlo_module_proto()
+
+
+def fingerprint(executable):
+    return executable.fingerprint or b""
+
+
+def serialize(executable):
+    return executable.serialize()
+
+
+def deserialize(client, code, devices, options):
+    options = _options(options) if options else None
+    return client.deserialize_executable(code, xla_client.DeviceList(tuple(devices)), options)
+
+
+class _Aval:
+    weak_type = False
+
+    def __init__(self, shape, dtype):
+        self.shape, self.dtype = tuple(shape), dtype
+
+
+def handler(sharding, shape, dtype):
+    """Makes arrays of raw results without asking jax."""
+    dtype = numpy.dtype(getattr(ml_dtypes, dtype, None) or dtype)
+    aval = _Aval(shape, dtype)
+    try:  # jaxlib < 0.11 checks against jax's types unless told not to
+        return _jaxlib.array_result_handler(aval, sharding, committed=True, _skip_checks=True)
+    except TypeError:
+        return _jaxlib.array_result_handler(aval, sharding, committed=True)
+
+
+def executor(executable):
+    return executable.execute_sharded
+
+
+def run_for_token(execute, arguments):
+    """Runs a program without results; the token tells when it is through."""
+    return execute(arguments, with_tokens=True).consume_token().get_token(0)
+
+
+def copy(array, devices, sharding):
+    copies = xla_client.batched_copy_array_to_devices_with_sharding(
+        [array], [devices], [sharding], [xla_client.ArrayCopySemantics.ALWAYS_COPY])
+    return copies[0]
+
+
+capsule_name = "xla._CUSTOM_CALL_TARGET"
+
+
+def register(name, capsule):
+    _jaxlib.register_custom_call_target(
+        name, capsule, "Host", 1, xla_client.CustomCallTargetTraits.DEFAULT)
+
+
+def stablehlo_versions():
+    """(current, minimum) as integer triples."""
+    from jaxlib.mlir._mlir_libs import _stablehlo
+    numbers = lambda text: [int(n) for n in text.split(".")]
+    return numbers(_stablehlo.get_current_version()), numbers(_stablehlo.get_minimum_version())

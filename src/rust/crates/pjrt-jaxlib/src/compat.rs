@@ -1,0 +1,266 @@
+//! jaxlib: the functions of `compat.py`, loaded once, and names that are used on hot paths.
+
+use crate::error::{Error, Result};
+use crate::python::capi::FILE_INPUT;
+use crate::python::object::{Gil, Object};
+use crate::python::start::{start, Running};
+use std::ffi::{CStr, CString};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+macro_rules! jaxlib {
+    (attributes { $($attr:ident),* $(,)? } names { $($name:ident),* $(,)? }) => {
+        /// jaxlib, imported.
+        pub(crate) struct Jaxlib {
+            pub py: &'static Running,
+            pub version: String,
+            /// Functions of `compat.py`.
+            $(pub $attr: Object,)*
+            /// Names of array methods.
+            $(pub $name: Object,)*
+            stand_in: StandIn,
+        }
+
+        impl Jaxlib {
+            fn from_module(gil: &Gil, module: &Object) -> Result<Self> {
+                let attr = |name: &str| -> Result<Object> {
+                    let name = CString::new(name).map_err(|_| Error::internal("a name with zero"))?;
+                    module.attr(gil, &name)
+                };
+                let name = |text: &str| -> Result<Object> {
+                    let text = CString::new(text).map_err(|_| Error::internal("a name with zero"))?;
+                    gil.name(&text)
+                };
+                Ok(Self {
+                    py: gil.py,
+                    version: attr("version")?.text(gil)?,
+                    $($attr: attr(stringify!($attr))?,)*
+                    $($name: name(stringify!($name))?,)*
+                    stand_in: StandIn::new(gil, &attr("stand_in_names")?, &attr("stand_ins")?)?,
+                })
+            }
+        }
+    };
+}
+
+jaxlib! {
+    attributes {
+        from_dlpack, to_dlpack, make_client, client_facts, devices, device_facts, memory_facts,
+        placement, compile_program, module_proto, fingerprint, serialize, deserialize, handler,
+        executor, run_for_token, copy, register, stablehlo_versions,
+    }
+    names { consume_with_handlers, unsafe_buffer_pointer, block_until_ready, is_ready, is_deleted, delete }
+}
+
+static JAXLIB: OnceLock<Jaxlib> = OnceLock::new();
+
+/// jaxlib, started where it is not yet. A failure is not remembered.
+pub(crate) fn jaxlib() -> Result<&'static Jaxlib> {
+    match JAXLIB.get() {
+        Some(jaxlib) => Ok(jaxlib),
+        None => import(),
+    }
+}
+
+/// jaxlib, where it has been started.
+pub(crate) fn started() -> Option<&'static Jaxlib> {
+    JAXLIB.get()
+}
+
+fn import() -> Result<&'static Jaxlib> {
+    static IMPORTING: Mutex<()> = Mutex::new(());
+    let py = start()?;
+    // Environment first: it is set while no other thread of ours can be in here.
+    let _one_at_a_time = IMPORTING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(jaxlib) = JAXLIB.get() {
+        return Ok(jaxlib);
+    }
+    let _quiet = Environment::quiet();
+    let gil = gil_of(py)?;
+    let module = load(&gil, py)?;
+    let jaxlib = Jaxlib::from_module(&gil, &module)?;
+    Ok(JAXLIB.get_or_init(|| jaxlib))
+}
+
+/// Imports `compat.py`. In a Python that somebody else started, jaxlib may be missing: then that
+/// of an interpreter of the same version is used.
+fn load(gil: &Gil, py: &'static Running) -> Result<Object> {
+    let first = match run(gil, c"_xlaffi_jaxlib", include_str!("compat.py")) {
+        Ok(module) => return Ok(module),
+        Err(error) => error,
+    };
+    let missing = |why: &str| {
+        Error::precondition(format!(
+            "{} cannot import jaxlib ({}){why}",
+            py.from.source, first.message
+        ))
+    };
+    if !py.foreign {
+        return Err(missing(""));
+    }
+    let minor = run(
+        gil,
+        c"_xlaffi_version",
+        "import sys\nversion = '%d.%d' % sys.version_info[:2]",
+    )?
+    .attr(gil, c"version")?
+    .text(gil)?;
+    let report = crate::python::find();
+    let Some(other) = report.chosen() else {
+        return Err(missing(&format!("; {}", report.message())));
+    };
+    if other.minor_version() != Some(minor.as_str()) {
+        return Err(missing(&format!(
+            ", and the Python that has it ({}) is not of its version {minor}",
+            other.describe()
+        )));
+    }
+    let sites: Vec<String> = other.sites.iter().map(|s| format!("{s:?}")).collect();
+    run(
+        gil,
+        c"_xlaffi_sites",
+        &format!(
+            "import site\nfor path in [{}]: site.addsitedir(path)",
+            sites.join(",")
+        ),
+    )?;
+    run(gil, c"_xlaffi_jaxlib", include_str!("compat.py"))
+}
+
+/// Runs Python source as a module.
+fn run(gil: &Gil, name: &CStr, source: &str) -> Result<Object> {
+    let source = CString::new(source).map_err(|_| Error::internal("Python source with zero"))?;
+    let c = &gil.py.c;
+    // SAFETY: the lock is held; the texts end with zero; both calls return new references.
+    unsafe {
+        let code = gil.owned((c.Py_CompileString)(
+            source.as_ptr(),
+            name.as_ptr(),
+            FILE_INPUT,
+        ))?;
+        gil.owned((c.PyImport_ExecCodeModule)(name.as_ptr(), code.as_ptr()))
+    }
+}
+
+fn gil_of(py: &'static Running) -> Result<Gil> {
+    Gil::take(py).ok_or_else(|| Error::precondition("Python has been shut down in this process"))
+}
+
+impl Jaxlib {
+    /// Takes Python's lock.
+    pub fn gil(&self) -> Result<Gil> {
+        gil_of(self.py)
+    }
+
+    /// Runs `body`, which makes arrays, with a stand-in for jax in place where jax is not loaded.
+    pub fn making_arrays<T>(&self, gil: &Gil, body: impl FnOnce() -> Result<T>) -> Result<T> {
+        let placed = self.stand_in.place(gil)?;
+        let made = body();
+        if placed {
+            self.stand_in.remove(gil);
+        }
+        made
+    }
+}
+
+/// Modules that stand in for jax while jaxlib makes arrays.
+struct StandIn {
+    loaded: Object,
+    names: Vec<Object>,
+    modules: Vec<Object>,
+    /// How many calls need them now; changed under Python's lock only.
+    users: AtomicUsize,
+}
+
+impl StandIn {
+    fn new(gil: &Gil, names: &Object, modules: &Object) -> Result<Self> {
+        // SAFETY: the lock is held; the reference is borrowed, so one is added.
+        let loaded = unsafe {
+            let dict = (gil.py.c.PyImport_GetModuleDict)();
+            (gil.py.c.Py_IncRef)(dict);
+            gil.owned(dict)?
+        };
+        Ok(Self {
+            loaded,
+            names: names.items(gil)?,
+            modules: modules.items(gil)?,
+            users: AtomicUsize::new(0),
+        })
+    }
+
+    /// Puts them in place unless jax itself is loaded; says whether they are needed.
+    fn place(&self, gil: &Gil) -> Result<bool> {
+        if self.users.load(Ordering::Relaxed) == 0 {
+            let c = &gil.py.c;
+            // SAFETY: the lock is held; a borrowed reference or NULL comes back.
+            if !unsafe { (c.PyDict_GetItemWithError)(self.loaded.as_ptr(), self.names[0].as_ptr()) }
+                .is_null()
+            {
+                return Ok(false);
+            }
+            for (name, module) in self.names.iter().zip(&self.modules) {
+                // SAFETY: the lock is held; the dictionary takes its own references.
+                if unsafe {
+                    (c.PyDict_SetItem)(self.loaded.as_ptr(), name.as_ptr(), module.as_ptr())
+                } != 0
+                {
+                    return Err(gil.error());
+                }
+            }
+        }
+        self.users.fetch_add(1, Ordering::Relaxed);
+        Ok(true)
+    }
+
+    fn remove(&self, gil: &Gil) {
+        if self.users.fetch_sub(1, Ordering::Relaxed) > 1 {
+            return;
+        }
+        for name in &self.names {
+            // SAFETY: the lock is held.
+            if unsafe { (gil.py.c.PyDict_DelItem)(self.loaded.as_ptr(), name.as_ptr()) } != 0 {
+                // Already gone: whoever took it out wanted the same.
+                drop(gil.error());
+            }
+        }
+    }
+}
+
+/// Environment variables set for as long as this lives, then put back.
+pub(crate) struct Environment {
+    saved: Vec<(&'static str, Option<std::ffi::OsString>)>,
+    _only_one: MutexGuard<'static, ()>,
+}
+
+impl Environment {
+    /// jaxlib reports at start what nobody asked for; a level that the user chose stays.
+    pub fn quiet() -> Self {
+        static ONLY_ONE: Mutex<()> = Mutex::new(());
+        let lock = ONLY_ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut environment = Self {
+            saved: Vec::new(),
+            _only_one: lock,
+        };
+        if std::env::var_os("TF_CPP_MIN_LOG_LEVEL").is_none() {
+            environment.set("TF_CPP_MIN_LOG_LEVEL", "1");
+        }
+        environment
+    }
+
+    /// Sets one variable.
+    pub fn set(&mut self, name: &'static str, value: &str) {
+        self.saved.push((name, std::env::var_os(name)));
+        std::env::set_var(name, value);
+    }
+}
+
+impl Drop for Environment {
+    fn drop(&mut self) {
+        for (name, value) in self.saved.drain(..) {
+            match value {
+                Some(value) => std::env::set_var(name, value),
+                None => std::env::remove_var(name),
+            }
+        }
+    }
+}

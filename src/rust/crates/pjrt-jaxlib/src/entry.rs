@@ -1,0 +1,119 @@
+//! The one way into this crate from C: sizes checked, panics caught, errors boxed.
+
+use crate::error::{Error, Result};
+use pjrt_api::{CStruct, PJRT_Error};
+use std::mem::{size_of, MaybeUninit};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr::null_mut;
+
+/// Declares an `unsafe extern "C"` function of the table.
+macro_rules! entry {
+    ($(#[$doc:meta])* $name:ident, $args:ident, |$arg:pat_param| $body:expr) => {
+        $(#[$doc])*
+        pub(crate) unsafe extern "C" fn $name(
+            args: *mut pjrt_api::$args,
+        ) -> *mut pjrt_api::PJRT_Error {
+            let body = |$arg: &mut pjrt_api::$args| -> $crate::error::Result<()> { $body };
+            // SAFETY: by the API's contract `args` is NULL or points to as many bytes as its
+            // `struct_size` says.
+            unsafe { $crate::entry::call(stringify!($args), args, body) }
+        }
+    };
+}
+pub(crate) use entry;
+
+/// Runs `body` on a copy of the arguments. A caller that was built with an older (or newer) API
+/// passes a shorter (or longer) struct: what it lacks is zero, what is too long is left alone.
+///
+/// # Safety
+/// `args` is NULL, or valid for reads and writes of as many bytes as its first field says.
+pub(crate) unsafe fn call<A: CStruct>(
+    name: &str,
+    args: *mut A,
+    body: impl FnOnce(&mut A) -> Result<()>,
+) -> *mut PJRT_Error {
+    let name = name.trim_end_matches("_Args");
+    let run = || {
+        if args.is_null() {
+            return Err(Error::invalid("the arguments are NULL"));
+        }
+        // SAFETY: every argument struct begins with its size.
+        let told = unsafe { args.cast::<usize>().read() };
+        if told < size_of::<usize>() {
+            return Err(Error::invalid(format!(
+                "struct_size {told} is not the size of a struct"
+            )));
+        }
+        let size = told.min(size_of::<A>());
+        let mut copy = MaybeUninit::<A>::zeroed();
+        // SAFETY: `size` bytes are valid on both sides; all-zero is valid for what is not copied.
+        let mut copy = unsafe {
+            std::ptr::copy_nonoverlapping(args.cast::<u8>(), copy.as_mut_ptr().cast(), size);
+            copy.assume_init()
+        };
+        let result = body(&mut copy);
+        // SAFETY: as above, the other way.
+        unsafe {
+            std::ptr::copy_nonoverlapping((&raw const copy).cast::<u8>(), args.cast(), size);
+        }
+        result
+    };
+    let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<&str>()
+            .map(|s| (*s).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_default();
+        Err(Error::internal(format!("panicked: {text}")))
+    });
+    match result {
+        Ok(()) => null_mut(),
+        Err(mut error) => {
+            if error.own {
+                error.message = format!("{name}: {}", error.message);
+            }
+            error.into_raw()
+        }
+    }
+}
+
+/// The object behind a handle.
+///
+/// # Safety
+/// `handle` is NULL or points to a living `T`.
+pub(crate) unsafe fn object<'a, T, H>(handle: *const H, what: &str) -> Result<&'a T> {
+    // SAFETY: by this function's contract.
+    unsafe { handle.cast::<T>().as_ref() }
+        .ok_or_else(|| Error::invalid(format!("`{what}` is NULL")))
+}
+
+/// A slice that C gave as pointer and length; NULL with length 0 is empty.
+///
+/// # Safety
+/// `pointer` is valid for `length` elements, or NULL.
+pub(crate) unsafe fn slice<'a, T>(pointer: *const T, length: usize, what: &str) -> Result<&'a [T]> {
+    if length == 0 {
+        return Ok(&[]);
+    }
+    if pointer.is_null() {
+        return Err(Error::invalid(format!(
+            "`{what}` is NULL but has {length} elements"
+        )));
+    }
+    // SAFETY: by this function's contract.
+    Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
+}
+
+/// A string that C gave as pointer and length.
+///
+/// # Safety
+/// As for [`slice`].
+pub(crate) unsafe fn text<'a>(
+    pointer: *const std::ffi::c_char,
+    length: usize,
+    what: &str,
+) -> Result<&'a str> {
+    // SAFETY: by this function's contract.
+    let bytes = unsafe { slice(pointer.cast::<u8>(), length, what)? };
+    std::str::from_utf8(bytes).map_err(|_| Error::invalid(format!("`{what}` is not UTF-8")))
+}

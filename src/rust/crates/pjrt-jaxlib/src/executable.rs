@@ -1,0 +1,411 @@
+//! Compiled programs.
+
+use crate::client::Client;
+use crate::entry::{entry, object, slice};
+use crate::error::{Error, Result};
+use crate::proto::{Module, Placement};
+use crate::python::object::{Gil, Object};
+use crate::shape::{facts, Shape};
+use pjrt_api::{
+    PJRT_Buffer_Type, PJRT_Device, PJRT_Error_Code, PJRT_Executable, PJRT_LoadedExecutable,
+    PJRT_SerializedExecutable,
+};
+use std::ffi::c_char;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a `PJRT_Executable` is, and what a `PJRT_LoadedExecutable` shares with it.
+pub(crate) struct Executable {
+    pub client: Arc<Client>,
+    object: Object,
+    pub module: Module,
+    /// Shapes of the results, shared with the buffers that hold them.
+    pub results: Vec<Arc<Shape>>,
+    /// Ids of the devices that it runs on.
+    pub devices: Vec<i64>,
+    replicas: usize,
+    partitions: usize,
+    fingerprint: Vec<u8>,
+    device_list: Vec<*mut PJRT_Device>,
+    result_types: Vec<PJRT_Buffer_Type>,
+    result_dims: Vec<i64>,
+    result_ranks: Vec<usize>,
+    result_memories: Vec<*const c_char>,
+    result_memory_sizes: Vec<usize>,
+}
+
+// SAFETY: the pointers lead into `client`, or to constants; nobody changes what they lead to.
+unsafe impl Send for Executable {}
+// SAFETY: as above.
+unsafe impl Sync for Executable {}
+
+/// What running a program needs of jaxlib.
+pub(crate) struct Runner {
+    /// `execute_sharded` of the executable.
+    pub execute: Object,
+    /// What makes arrays of the results.
+    pub handlers: Object,
+}
+
+/// What a `PJRT_LoadedExecutable` is.
+pub(crate) struct Loaded {
+    pub executable: Arc<Executable>,
+    /// `None` once deleted.
+    runner: Mutex<Option<Arc<Runner>>>,
+}
+
+impl Loaded {
+    /// Wraps what jaxlib compiled.
+    fn new(gil: &Gil, client: Arc<Client>, object: Object, placed: Placement) -> Result<Self> {
+        let jax = client.jax;
+        let module = Module::read(&gil.call(&jax.module_proto, [&object])?.to_bytes(gil)?)?;
+        let results: Vec<Arc<Shape>> = module.results.iter().cloned().map(Arc::new).collect();
+        let device = client.device(placed.devices.first().copied().unwrap_or(0))?;
+        let handlers = results
+            .iter()
+            .map(|shape| {
+                let dims = shape
+                    .dims
+                    .iter()
+                    .map(|&d| gil.int(d))
+                    .collect::<Result<Vec<Object>>>()?;
+                let ty = gil.string(facts(shape.ty)?.numpy)?;
+                gil.call(
+                    &jax.handler,
+                    [&device.sharding, &gil.list(dims.iter())?, &ty],
+                )
+            })
+            .collect::<Result<Vec<Object>>>()?;
+        let runner = Runner {
+            execute: gil.call(&jax.executor, [&object])?,
+            handlers: gil.list(handlers.iter())?,
+        };
+        const MEMORY: &str = "device";
+        let device_list = placed
+            .devices
+            .iter()
+            .map(|&id| client.device(id).map(|d| d.handle()))
+            .collect::<Result<_>>()?;
+        let executable = Executable {
+            fingerprint: gil.call(&jax.fingerprint, [&object])?.to_bytes(gil)?,
+            result_types: results.iter().map(|s| s.ty).collect(),
+            result_dims: results
+                .iter()
+                .flat_map(|s| s.dims.iter().copied())
+                .collect(),
+            result_ranks: results.iter().map(|s| s.dims.len()).collect(),
+            result_memories: vec![MEMORY.as_ptr().cast(); results.len()],
+            result_memory_sizes: vec![MEMORY.len(); results.len()],
+            device_list,
+            devices: placed.devices,
+            replicas: placed.replicas,
+            partitions: placed.partitions,
+            client,
+            object,
+            module,
+            results,
+        };
+        Ok(Self {
+            executable: Arc::new(executable),
+            runner: Mutex::new(Some(Arc::new(runner))),
+        })
+    }
+
+    /// What runs it, where it has not been deleted.
+    pub fn runner(&self) -> Result<Arc<Runner>> {
+        self.runner
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+            .ok_or_else(|| Error::invalid("the executable has been deleted"))
+    }
+
+    fn into_raw(self) -> *mut PJRT_LoadedExecutable {
+        Box::into_raw(Box::new(self)).cast()
+    }
+}
+
+/// Where a program goes, with every device named.
+fn place(client: &Client, options: &[u8]) -> Result<Placement> {
+    let mut placed = Placement::read(options)?;
+    let wanted = placed.replicas * placed.partitions;
+    if placed.devices.is_empty() {
+        placed.devices = client.devices.iter().map(|d| d.id()).take(wanted).collect();
+    }
+    if placed.devices.len() != wanted {
+        return Err(Error::invalid(format!(
+            "{} replica(s) of {} partition(s) need {wanted} device(s), there are {}",
+            placed.replicas,
+            placed.partitions,
+            placed.devices.len()
+        )));
+    }
+    Ok(placed)
+}
+
+/// # Safety
+/// `handle` is NULL or a loaded executable of this crate.
+pub(crate) unsafe fn loaded<'a>(handle: *mut PJRT_LoadedExecutable) -> Result<&'a Loaded> {
+    // SAFETY: by this function's contract.
+    unsafe { object(handle, "executable") }
+}
+
+/// # Safety
+/// `handle` is NULL or an executable of this crate.
+unsafe fn executable<'a>(handle: *const PJRT_Executable) -> Result<&'a Executable> {
+    // SAFETY: by this function's contract.
+    unsafe { object(handle, "executable") }
+}
+
+entry!(compile, PJRT_Client_Compile_Args, |args| {
+    // SAFETY: the API's contract, here and below.
+    let client = unsafe { Client::share(args.client)? };
+    // SAFETY: as above.
+    let program = unsafe { object::<pjrt_api::PJRT_Program, _>(args.program, "program")? };
+    // SAFETY: as above.
+    let (code, format, options) = unsafe {
+        (
+            slice(
+                program.code.cast_const().cast::<u8>(),
+                program.code_size,
+                "code",
+            )?,
+            crate::entry::text(program.format, program.format_size, "format")?,
+            slice(
+                args.compile_options.cast::<u8>(),
+                args.compile_options_size,
+                "compile_options",
+            )?,
+        )
+    };
+    let is_hlo = match format {
+        "mlir" => false,
+        "hlo" => true,
+        _ => {
+            return Err(Error::invalid(format!(
+                "program format `{format}` is unknown; there are mlir and hlo"
+            )))
+        }
+    };
+    let placed = place(&client, options)?;
+    let gil = client.jax.gil()?;
+    let compiled = gil.call(
+        &client.jax.compile_program,
+        [
+            &client.object,
+            &gil.bytes(code)?,
+            &gil.bool(is_hlo)?,
+            &client.python_devices(&gil, &placed.devices)?,
+            &gil.bytes(options)?,
+        ],
+    );
+    let compiled = compiled.map_err(|mut error| {
+        // XLA's parser reports without a code what is the caller's mistake.
+        if error.code == PJRT_Error_Code::UNKNOWN {
+            error.code = PJRT_Error_Code::INVALID_ARGUMENT;
+        }
+        error
+    })?;
+    args.executable = Loaded::new(&gil, client, compiled, placed)?.into_raw();
+    Ok(())
+});
+
+entry!(loaded_destroy, PJRT_LoadedExecutable_Destroy_Args, |args| {
+    if !args.executable.is_null() {
+        // SAFETY: every one handed out is a boxed `Loaded`, and it is destroyed once.
+        drop(unsafe { Box::from_raw(args.executable.cast::<Loaded>()) });
+    }
+    Ok(())
+});
+
+entry!(loaded_delete, PJRT_LoadedExecutable_Delete_Args, |args| {
+    // SAFETY: the API's contract.
+    let runner = &unsafe { loaded(args.executable)? }.runner;
+    let taken = runner.lock().unwrap_or_else(PoisonError::into_inner).take();
+    drop(taken);
+    Ok(())
+});
+
+entry!(
+    loaded_is_deleted,
+    PJRT_LoadedExecutable_IsDeleted_Args,
+    |args| {
+        // SAFETY: the API's contract.
+        args.is_deleted = unsafe { loaded(args.executable)? }.runner().is_err();
+        Ok(())
+    }
+);
+
+entry!(
+    get_executable,
+    PJRT_LoadedExecutable_GetExecutable_Args,
+    |args| {
+        // SAFETY: the API's contract.
+        let executable = Arc::clone(&unsafe { loaded(args.loaded_executable)? }.executable);
+        args.executable = Arc::into_raw(executable).cast_mut().cast();
+        Ok(())
+    }
+);
+
+entry!(
+    loaded_devices,
+    PJRT_LoadedExecutable_AddressableDevices_Args,
+    |args| {
+        // SAFETY: the API's contract.
+        let list = &unsafe { loaded(args.executable)? }.executable.device_list;
+        (args.addressable_devices, args.num_addressable_devices) = (list.as_ptr(), list.len());
+        Ok(())
+    }
+);
+
+entry!(
+    loaded_fingerprint,
+    PJRT_LoadedExecutable_Fingerprint_Args,
+    |args| {
+        // SAFETY: the API's contract.
+        let text = &unsafe { loaded(args.executable)? }.executable.fingerprint;
+        (
+            args.executable_fingerprint,
+            args.executable_fingerprint_size,
+        ) = (text.as_ptr().cast(), text.len());
+        Ok(())
+    }
+);
+
+entry!(destroy, PJRT_Executable_Destroy_Args, |args| {
+    if !args.executable.is_null() {
+        // SAFETY: every one handed out came from `Arc::into_raw`, and it is destroyed once.
+        drop(unsafe { Arc::from_raw(args.executable.cast_const().cast::<Executable>()) });
+    }
+    Ok(())
+});
+
+/// Functions that answer what is known of an executable.
+macro_rules! answers {
+    ($($name:ident($args:ident) |$this:ident| { $($field:ident: $value:expr),* $(,)? };)*) => {$(
+        entry!($name, $args, |args| {
+            // SAFETY: the API's contract.
+            let $this = unsafe { executable(args.executable)? };
+            $(args.$field = $value;)*
+            Ok(())
+        });
+    )*};
+}
+
+answers! {
+    name(PJRT_Executable_Name_Args) |e| {
+        executable_name: e.module.name.as_ptr().cast(), executable_name_size: e.module.name.len(),
+    };
+    fingerprint(PJRT_Executable_Fingerprint_Args) |e| {
+        executable_fingerprint: e.fingerprint.as_ptr().cast(),
+        executable_fingerprint_size: e.fingerprint.len(),
+    };
+    num_replicas(PJRT_Executable_NumReplicas_Args) |e| { num_replicas: e.replicas };
+    num_partitions(PJRT_Executable_NumPartitions_Args) |e| { num_partitions: e.partitions };
+    num_outputs(PJRT_Executable_NumOutputs_Args) |e| { num_outputs: e.results.len() };
+    code_size(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args) |_e| { size_in_bytes: -1 };
+    output_types(PJRT_Executable_OutputElementTypes_Args) |e| {
+        output_types: e.result_types.as_ptr().cast_mut(), num_output_types: e.result_types.len(),
+    };
+    output_dims(PJRT_Executable_OutputDimensions_Args) |e| {
+        num_outputs: e.results.len(),
+        dims: e.result_dims.as_ptr(),
+        dim_sizes: e.result_ranks.as_ptr(),
+    };
+    output_memories(PJRT_Executable_OutputMemoryKinds_Args) |e| {
+        num_outputs: e.results.len(),
+        memory_kinds: e.result_memories.as_ptr(),
+        memory_kind_sizes: e.result_memory_sizes.as_ptr(),
+    };
+}
+
+entry!(
+    optimized_program,
+    PJRT_Executable_OptimizedProgram_Args,
+    |args| {
+        const FORMAT: &str = "hlo";
+        // SAFETY: the API's contract.
+        let this = unsafe { executable(args.executable)? };
+        // SAFETY: the API's contract.
+        let Some(program) = (unsafe { args.program.as_mut() }) else {
+            return Err(Error::invalid("`program` is NULL"));
+        };
+        let gil = this.client.jax.gil()?;
+        let code = gil
+            .call(&this.client.jax.module_proto, [&this.object])?
+            .to_bytes(&gil)?;
+        if !program.code.is_null() {
+            if program.code_size < code.len() {
+                return Err(Error::invalid(format!(
+                    "`code_size` is {}, the program needs {}",
+                    program.code_size,
+                    code.len()
+                )));
+            }
+            // SAFETY: the caller's buffer holds `code_size` bytes.
+            unsafe {
+                std::ptr::copy_nonoverlapping(code.as_ptr(), program.code.cast(), code.len());
+            }
+        }
+        program.code_size = code.len();
+        (program.format, program.format_size) = (FORMAT.as_ptr().cast(), FORMAT.len());
+        Ok(())
+    }
+);
+
+entry!(serialize, PJRT_Executable_Serialize_Args, |args| {
+    // SAFETY: the API's contract.
+    let this = unsafe { executable(args.executable)? };
+    let gil = this.client.jax.gil()?;
+    let code = Box::new(
+        gil.call(&this.client.jax.serialize, [&this.object])?
+            .to_bytes(&gil)?,
+    );
+    (args.serialized_bytes, args.serialized_bytes_size) = (code.as_ptr().cast(), code.len());
+    args.serialized_executable = Box::into_raw(code).cast();
+    args.serialized_executable_deleter = Some(free_serialized);
+    Ok(())
+});
+
+unsafe extern "C" fn free_serialized(code: *mut PJRT_SerializedExecutable) {
+    if !code.is_null() {
+        // SAFETY: made by `serialize` as a boxed vector; freed once.
+        drop(unsafe { Box::from_raw(code.cast::<Vec<u8>>()) });
+    }
+}
+
+entry!(
+    deserialize,
+    PJRT_Executable_DeserializeAndLoad_Args,
+    |args| {
+        // SAFETY: the API's contract, here and below.
+        let client = unsafe { Client::share(args.client)? };
+        // SAFETY: as above.
+        let (code, options) = unsafe {
+            (
+                slice(
+                    args.serialized_executable.cast::<u8>(),
+                    args.serialized_executable_size,
+                    "serialized_executable",
+                )?,
+                slice(
+                    args.overridden_serialized_compile_options.cast::<u8>(),
+                    args.overridden_serialized_compile_options_size,
+                    "overridden_serialized_compile_options",
+                )?,
+            )
+        };
+        let placed = place(&client, options)?;
+        let gil = client.jax.gil()?;
+        let object = gil.call(
+            &client.jax.deserialize,
+            [
+                &client.object,
+                &gil.bytes(code)?,
+                &client.python_devices(&gil, &placed.devices)?,
+                &gil.bytes(options)?,
+            ],
+        )?;
+        args.loaded_executable = Loaded::new(&gil, client, object, placed)?.into_raw();
+        Ok(())
+    }
+);

@@ -1,0 +1,92 @@
+//! The FFI extension: registration of XLA FFI handlers.
+
+use crate::compat::jaxlib;
+use crate::entry::text;
+use crate::error::{Error, Result};
+use crate::python::object::capsule;
+use pjrt_api::{
+    PJRT_Error_Code, PJRT_Extension_Base, PJRT_Extension_Type, PJRT_FFI_Extension,
+    PJRT_FFI_Register_Handler_Args,
+};
+use std::ffi::CStr;
+use std::ptr::null_mut;
+
+/// The name by which jaxlib knows a capsule with a handler.
+const CAPSULE: &CStr = c"xla._CUSTOM_CALL_TARGET";
+/// Names of this platform, compared without case.
+const PLATFORMS: [&str; 2] = ["host", "cpu"];
+
+crate::entry::entry!(type_register, PJRT_FFI_Type_Register_Args, |_args| {
+    Err(Error::unimplemented(
+        "types of FFI handlers cannot be registered with this plugin",
+    ))
+});
+
+crate::entry::entry!(user_data_add, PJRT_FFI_UserData_Add_Args, |_args| {
+    Err(Error::unimplemented(
+        "user data for FFI handlers is not supported by this plugin",
+    ))
+});
+
+crate::entry::entry!(register_handler, PJRT_FFI_Register_Handler_Args, |args| {
+    // SAFETY: the API's contract.
+    unsafe { register(args) }
+});
+
+/// # Safety
+/// `args` holds what the API says.
+unsafe fn register(args: &PJRT_FFI_Register_Handler_Args) -> Result<()> {
+    // SAFETY: by this function's contract.
+    let (target, platform) = unsafe {
+        (
+            text(args.target_name, args.target_name_size, "target_name")?,
+            text(args.platform_name, args.platform_name_size, "platform_name")?,
+        )
+    };
+    if target.is_empty() {
+        return Err(Error::invalid("`target_name` is empty"));
+    }
+    if !PLATFORMS
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(platform))
+    {
+        return Err(Error::invalid(format!(
+            "handler `{target}` is for platform `{platform}`, this plugin's is `host`"
+        )));
+    }
+    if args.handler.is_null() {
+        return Err(Error::invalid(format!("the handler of `{target}` is NULL")));
+    }
+    let jax = jaxlib()?;
+    let gil = jax.gil()?;
+    // SAFETY: the capsule only carries the address; nothing is to be freed.
+    let capsule = unsafe { capsule(&gil, args.handler, CAPSULE, None)? };
+    let registered = gil.call(&jax.register, [&gil.string(target)?, &capsule]);
+    // jaxlib may look into the capsule later: it stays for as long as the process.
+    std::mem::forget(capsule);
+    registered.map(drop).map_err(|error| {
+        let taken = error.code == PJRT_Error_Code::ALREADY_EXISTS
+            || error.message.contains("already registered")
+            || error.message.contains("Duplicate");
+        if taken {
+            Error::exists(format!(
+                "XLA has another handler `{target}` for this platform already, and keeps it"
+            ))
+        } else {
+            error
+        }
+    })
+}
+
+/// The extension as it stands in the table's chain.
+pub(crate) const EXTENSION: PJRT_FFI_Extension = PJRT_FFI_Extension {
+    base: PJRT_Extension_Base {
+        struct_size: std::mem::size_of::<PJRT_FFI_Extension>(),
+        r#type: PJRT_Extension_Type::FFI,
+        next: null_mut(),
+    },
+    type_register: Some(type_register),
+    user_data_add: Some(user_data_add),
+    register_handler: Some(register_handler),
+};
+const _: () = assert!(std::mem::size_of::<PJRT_FFI_Extension>() == 48);

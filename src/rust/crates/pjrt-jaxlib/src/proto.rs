@@ -1,0 +1,244 @@
+//! Just enough of the protocol buffer wire format to read what XLA says of a program.
+
+use crate::error::{Error, Result};
+use crate::shape::{facts_of_xla, Shape};
+
+/// One field: its number and what it holds.
+enum Value<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+}
+
+/// The fields of a message; ends at the first thing that is no field.
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn varint(&mut self) -> Option<u64> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let (&byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    fn take(&mut self, n: usize) -> Option<&'a [u8]> {
+        let bytes = self.0.get(..n)?;
+        self.0 = &self.0[n..];
+        Some(bytes)
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = (u64, Value<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let key = self.varint()?;
+        let value = match key & 7 {
+            0 => Value::Number(self.varint()?),
+            1 => Value::Bytes(self.take(8)?),
+            2 => {
+                let n = usize::try_from(self.varint()?).ok()?;
+                Value::Bytes(self.take(n)?)
+            }
+            5 => Value::Bytes(self.take(4)?),
+            _ => return None,
+        };
+        Some((key >> 3, value))
+    }
+}
+
+/// Adds a repeated integer field, packed or not.
+fn push(list: &mut Vec<i64>, value: &Value<'_>) {
+    match value {
+        Value::Number(n) => list.push(*n as i64),
+        Value::Bytes(bytes) => {
+            let mut fields = Fields(bytes);
+            while let Some(n) = fields.varint() {
+                list.push(n as i64);
+            }
+        }
+    }
+}
+
+/// What the compiled module says of itself.
+pub(crate) struct Module {
+    pub name: String,
+    pub parameters: Vec<Shape>,
+    pub results: Vec<Shape>,
+    /// Whether any argument may be donated to a result.
+    pub donates: bool,
+}
+
+const TUPLE: u64 = 13;
+
+impl Module {
+    /// Reads an `HloModuleProto`.
+    pub fn read(bytes: &[u8]) -> Result<Self> {
+        let mut module = Self {
+            name: String::new(),
+            parameters: Vec::new(),
+            results: Vec::new(),
+            donates: false,
+        };
+        for (number, value) in Fields(bytes) {
+            match (number, value) {
+                (1, Value::Bytes(name)) => module.name = String::from_utf8_lossy(name).into_owned(),
+                (4, Value::Bytes(program)) => {
+                    for (number, value) in Fields(program) {
+                        match (number, value) {
+                            (1, Value::Bytes(s)) => shapes(s, &mut module.parameters)?,
+                            (2, Value::Bytes(s)) => shapes(s, &mut module.results)?,
+                            _ => {}
+                        }
+                    }
+                }
+                (8 | 18, Value::Bytes(aliases)) => module.donates |= !aliases.is_empty(),
+                _ => {}
+            }
+        }
+        Ok(module)
+    }
+}
+
+/// Reads a `ShapeProto`; the members of a tuple one after the other.
+fn shapes(bytes: &[u8], into: &mut Vec<Shape>) -> Result<()> {
+    let (mut ty, mut dims, mut order, mut members) = (0, Vec::new(), Vec::new(), Vec::new());
+    for (number, value) in Fields(bytes) {
+        match (number, value) {
+            (2, Value::Number(n)) => ty = n,
+            (3, value) => push(&mut dims, &value),
+            (4, Value::Bytes(member)) => members.push(member),
+            (5, Value::Bytes(layout)) => {
+                for (number, value) in Fields(layout) {
+                    if number == 1 {
+                        push(&mut order, &value);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    if ty == TUPLE {
+        return members
+            .into_iter()
+            .try_for_each(|member| shapes(member, into));
+    }
+    let ty = facts_of_xla(ty)?.ty;
+    into.push(if order.len() == dims.len() {
+        Shape::new(ty, &dims, order.into())?
+    } else {
+        Shape::row_major(ty, &dims)?
+    });
+    Ok(())
+}
+
+/// What compile options say of devices.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Placement {
+    /// Ids of the devices, replica by replica; empty where none are named.
+    pub devices: Vec<i64>,
+    pub replicas: usize,
+    pub partitions: usize,
+}
+
+impl Placement {
+    /// Reads a `CompileOptionsProto`.
+    pub fn read(bytes: &[u8]) -> Result<Self> {
+        let mut placement = Self {
+            devices: Vec::new(),
+            replicas: 1,
+            partitions: 1,
+        };
+        let mut ordinal = -1;
+        for (number, value) in Fields(bytes) {
+            let (3, Value::Bytes(build)) = (number, value) else {
+                continue;
+            };
+            for (number, value) in Fields(build) {
+                match (number, value) {
+                    (1, Value::Number(n)) => ordinal = n as i64,
+                    (4, Value::Number(n)) => placement.replicas = count(n)?,
+                    (5, Value::Number(n)) => placement.partitions = count(n)?,
+                    (9, Value::Bytes(b)) => placement.devices = assignment(b),
+                    _ => {}
+                }
+            }
+        }
+        if placement.devices.is_empty() && ordinal >= 0 {
+            placement.devices.push(ordinal);
+        }
+        Ok(placement)
+    }
+}
+
+fn count(n: u64) -> Result<usize> {
+    match n {
+        0 => Ok(1),
+        1..=65_536 => Ok(n as usize),
+        _ => Err(Error::invalid(format!(
+            "the compile options ask for {n} replicas or partitions"
+        ))),
+    }
+}
+
+/// Reads a `DeviceAssignmentProto`: one list of replicas per computation.
+fn assignment(bytes: &[u8]) -> Vec<i64> {
+    let mut computations: Vec<Vec<i64>> = Vec::new();
+    for (number, value) in Fields(bytes) {
+        if let (3, Value::Bytes(computation)) = (number, value) {
+            let mut ids = Vec::new();
+            for (number, value) in Fields(computation) {
+                if number == 1 {
+                    push(&mut ids, &value);
+                }
+            }
+            computations.push(ids);
+        }
+    }
+    let replicas = computations.iter().map(Vec::len).max().unwrap_or(0);
+    (0..replicas)
+        .flat_map(|r| {
+            computations
+                .iter()
+                .filter_map(move |ids| ids.get(r).copied())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_name_their_devices() {
+        let none = Placement {
+            devices: vec![],
+            replicas: 1,
+            partitions: 1,
+        };
+        assert_eq!(Placement::read(b""), Ok(none));
+        // executable_build_options { device_ordinal: 1 }
+        assert_eq!(
+            Placement::read(b"\x1a\x02\x08\x01").map(|p| p.devices),
+            Ok(vec![1])
+        );
+        // … { device_ordinal: -1, device_assignment { … computation_devices { 1 } } }
+        let options = b"\x1a\x16\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01J\t\x08\x01\x10\x01\x1a\x03\n\x01\x01";
+        assert_eq!(Placement::read(options).map(|p| p.devices), Ok(vec![1]));
+    }
+
+    #[test]
+    fn garbage_is_not_followed_out_of_bounds() {
+        for n in 0..64 {
+            let bytes: Vec<u8> = (0..n).map(|i| (i * 37 + 255) as u8).collect();
+            let _ = Placement::read(&bytes);
+            let _ = Module::read(&bytes);
+        }
+        assert!(Module::read(b"\x22\xff").is_ok_and(|m| m.parameters.is_empty()));
+    }
+}

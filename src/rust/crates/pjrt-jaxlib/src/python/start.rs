@@ -1,0 +1,190 @@
+//! Bringing Python up in this process, once; it is never taken down.
+
+use super::capi::{wide, Capi};
+use super::probe::{Candidate, Source};
+use crate::error::{Error, Result};
+use libloading::Library;
+use std::ffi::c_int;
+use std::path::Path;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// The Python of this process.
+pub struct Running {
+    pub(crate) c: Capi,
+    /// Where it came from.
+    pub from: Candidate,
+    /// Whether somebody else (reticulate, or Python itself) had brought it up.
+    pub foreign: bool,
+}
+
+impl Running {
+    /// Whether Python is going down or gone: then its objects must not be touched.
+    pub(crate) fn is_gone(&self) -> bool {
+        // SAFETY: both functions may be called at any time.
+        unsafe {
+            (self.c.Py_IsInitialized)() == 0
+                || self
+                    .c
+                    .Py_IsFinalizing
+                    .or(self.c._Py_IsFinalizing)
+                    .is_some_and(|f| f() != 0)
+        }
+    }
+}
+
+static RUNNING: OnceLock<Running> = OnceLock::new();
+
+/// The Python that this crate uses, where it has been started.
+pub fn running() -> Option<&'static Running> {
+    RUNNING.get()
+}
+
+/// The Python of this process: the one that runs already, else the first that [`super::find`]
+/// finds. A failure is not remembered, so that a Python installed meanwhile is found.
+pub(crate) fn start() -> Result<&'static Running> {
+    static STARTING: Mutex<()> = Mutex::new(());
+    if let Some(running) = RUNNING.get() {
+        return Ok(running);
+    }
+    let _one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(running) = RUNNING.get() {
+        return Ok(running);
+    }
+    let started = match in_process() {
+        Some(running) => running?,
+        None => {
+            let report = super::find();
+            let Some(chosen) = report.chosen() else {
+                return Err(Error::not_found(report.message()));
+            };
+            bring_up(chosen.clone())?
+        }
+    };
+    Ok(RUNNING.get_or_init(|| started))
+}
+
+/// The Python that somebody else runs in this process.
+fn in_process() -> Option<Result<Running>> {
+    let library = already_loaded()?;
+    // SAFETY: the function's type is that of CPython's documentation; it may be called at any time.
+    let up = unsafe {
+        library
+            .get::<unsafe extern "C" fn() -> c_int>(b"Py_IsInitialized\0")
+            .ok()?()
+            != 0
+    };
+    up.then(|| {
+        let c = Capi::load(&library)
+            .map_err(|e| Error::precondition(format!("the Python in this process {e}")))?;
+        Ok(Running {
+            c,
+            from: Candidate::new(Source::Running, None),
+            foreign: true,
+        })
+    })
+}
+
+#[cfg(unix)]
+fn already_loaded() -> Option<Library> {
+    Some(libloading::os::unix::Library::this().into())
+}
+
+#[cfg(windows)]
+fn already_loaded() -> Option<Library> {
+    // The version-independent library forwards to whichever Python is loaded.
+    libloading::os::windows::Library::open_already_loaded("python3.dll")
+        .ok()
+        .map(Into::into)
+}
+
+/// Loads and initialises the interpreter that was chosen.
+fn bring_up(chosen: Candidate) -> Result<Running> {
+    let Some(path) = chosen.library.as_deref() else {
+        return Err(Error::internal("the chosen Python has no library"));
+    };
+    let library = load(path).map_err(|e| {
+        Error::precondition(format!(
+            "cannot load Python's library {}: {e}",
+            path.display()
+        ))
+    })?;
+    let c = Capi::load(&library)
+        .map_err(|e| Error::precondition(format!("Python's library {} {e}", path.display())))?;
+    // Python stays for as long as the process.
+    std::mem::forget(library);
+    if let (Some(set), Some(name)) = (
+        c.Py_SetProgramName,
+        chosen.executable.as_deref().and_then(Path::to_str),
+    ) {
+        // From its program name Python finds its own library and the virtual environment; it keeps
+        // the pointer.
+        let name: &'static [super::capi::WChar] = Box::leak(wide(name).into_boxed_slice());
+        // SAFETY: Python is not initialised yet; the text ends with zero and lives for ever.
+        unsafe { set(name.as_ptr()) };
+    }
+    let locale = Locale::save();
+    // SAFETY: not initialised yet. 0: signal handlers stay the host's, so that Ctrl-C keeps its
+    // meaning there. The lock is given up at once; every call takes it anew.
+    unsafe {
+        (c.Py_InitializeEx)(0);
+        (c.PyEval_SaveThread)();
+    }
+    locale.restore();
+    Ok(Running {
+        c,
+        from: chosen,
+        foreign: false,
+    })
+}
+
+/// Extension modules look Python's symbols up in the global scope.
+#[cfg(unix)]
+fn load(path: &Path) -> std::result::Result<Library, libloading::Error> {
+    use libloading::os::unix::{Library as Unix, RTLD_GLOBAL, RTLD_NOW};
+    // SAFETY: libpython's initialisers have no conditions; Python is started by us afterwards.
+    unsafe { Unix::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }.map(Into::into)
+}
+
+#[cfg(windows)]
+fn load(path: &Path) -> std::result::Result<Library, libloading::Error> {
+    // SAFETY: as above.
+    unsafe { Library::new(path) }
+}
+
+/// The locale of character types, which Python's start sets from the environment.
+struct Locale(Option<std::ffi::CString>);
+
+#[cfg(unix)]
+extern "C" {
+    fn setlocale(category: c_int, locale: *const std::ffi::c_char) -> *mut std::ffi::c_char;
+}
+
+/// `LC_CTYPE` of glibc and musl; Apple's and the BSDs' is 2.
+#[cfg(unix)]
+const LC_CTYPE: c_int = if cfg!(target_os = "linux") { 0 } else { 2 };
+
+impl Locale {
+    #[cfg(unix)]
+    fn save() -> Self {
+        // SAFETY: a null locale only asks; the answer is copied at once.
+        let now = unsafe { setlocale(LC_CTYPE, std::ptr::null()) };
+        // SAFETY: a string of the C library, or NULL.
+        Self((!now.is_null()).then(|| unsafe { std::ffi::CStr::from_ptr(now) }.to_owned()))
+    }
+
+    #[cfg(unix)]
+    fn restore(self) {
+        if let Some(name) = self.0 {
+            // SAFETY: a name that `setlocale` gave.
+            unsafe { setlocale(LC_CTYPE, name.as_ptr()) };
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn save() -> Self {
+        Self(None)
+    }
+
+    #[cfg(not(unix))]
+    fn restore(self) {}
+}

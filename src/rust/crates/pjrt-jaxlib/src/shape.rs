@@ -1,0 +1,286 @@
+//! Element types, shapes and layouts.
+
+use crate::error::{Error, Result};
+use pjrt_api::{
+    PJRT_Buffer_MemoryLayout, PJRT_Buffer_MemoryLayout_Type as LayoutType, PJRT_Buffer_Type as Type,
+};
+use std::fmt;
+
+/// What is known of an element type.
+pub(crate) struct TypeFacts {
+    pub ty: Type,
+    /// XLA's name.
+    pub name: &'static str,
+    /// Name for numpy or ml_dtypes.
+    pub numpy: &'static str,
+    /// Bytes per element.
+    pub size: usize,
+    /// Number in XLA's own enumeration.
+    xla: u64,
+    /// DLPack's type code.
+    pub dlpack: u8,
+}
+
+macro_rules! types {
+    ($($ty:ident $name:literal $numpy:literal $size:literal $xla:literal $dlpack:literal;)*) => {
+        const TYPES: &[TypeFacts] = &[$(TypeFacts {
+            ty: Type::$ty, name: $name, numpy: $numpy, size: $size, xla: $xla, dlpack: $dlpack,
+        }),*];
+    };
+}
+
+const INT: u8 = 0;
+const UINT: u8 = 1;
+
+types! {
+    PRED "pred" "bool" 1 1 6;
+    S8 "s8" "int8" 1 2 0;
+    S16 "s16" "int16" 2 3 0;
+    S32 "s32" "int32" 4 4 0;
+    S64 "s64" "int64" 8 5 0;
+    U8 "u8" "uint8" 1 6 1;
+    U16 "u16" "uint16" 2 7 1;
+    U32 "u32" "uint32" 4 8 1;
+    U64 "u64" "uint64" 8 9 1;
+    F16 "f16" "float16" 2 10 2;
+    BF16 "bf16" "bfloat16" 2 16 4;
+    F32 "f32" "float32" 4 11 2;
+    F64 "f64" "float64" 8 12 2;
+    C64 "c64" "complex64" 8 15 5;
+    C128 "c128" "complex128" 16 18 5;
+    F8E5M2 "f8e5m2" "float8_e5m2" 1 19 1;
+    F8E4M3FN "f8e4m3fn" "float8_e4m3fn" 1 20 1;
+    F8E4M3B11FNUZ "f8e4m3b11fnuz" "float8_e4m3b11fnuz" 1 23 1;
+    F8E5M2FNUZ "f8e5m2fnuz" "float8_e5m2fnuz" 1 24 1;
+    F8E4M3FNUZ "f8e4m3fnuz" "float8_e4m3fnuz" 1 25 1;
+    F8E4M3 "f8e4m3" "float8_e4m3" 1 28 1;
+    F8E3M4 "f8e3m4" "float8_e3m4" 1 29 1;
+    F8E8M0FNU "f8e8m0fnu" "float8_e8m0fnu" 1 33 1;
+}
+const _: () = assert!(TYPES[1].dlpack == INT && TYPES[5].dlpack == UINT);
+
+/// What is known of a type of the C API.
+pub(crate) fn facts(ty: Type) -> Result<&'static TypeFacts> {
+    TYPES.iter().find(|f| f.ty == ty).ok_or_else(|| {
+        let name = Type::ALL
+            .iter()
+            .find(|(_, v)| *v == ty.0)
+            .map_or("unknown", |(n, _)| n);
+        Error::unimplemented(format!("element type {name} ({}) is not supported", ty.0))
+    })
+}
+
+/// What is known of a type of XLA's own enumeration.
+pub(crate) fn facts_of_xla(number: u64) -> Result<&'static TypeFacts> {
+    TYPES.iter().find(|f| f.xla == number).ok_or_else(|| {
+        Error::unimplemented(format!(
+            "a value of XLA's primitive type {number} is not supported"
+        ))
+    })
+}
+
+/// The shape of an array, and the order of its elements in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub ty: Type,
+    pub dims: Box<[i64]>,
+    /// Dimensions, the fastest varying first.
+    pub minor_to_major: Box<[i64]>,
+    /// Bytes in all.
+    pub bytes: usize,
+}
+
+impl Shape {
+    /// A shape in row-major order.
+    pub fn row_major(ty: Type, dims: &[i64]) -> Result<Self> {
+        let order = (0..dims.len() as i64).rev().collect();
+        Self::new(ty, dims, order)
+    }
+
+    /// A shape whose dimensions vary in the given order, the fastest first.
+    pub fn new(ty: Type, dims: &[i64], minor_to_major: Box<[i64]>) -> Result<Self> {
+        let mut seen = 0u64;
+        for &d in &*minor_to_major {
+            if (0..dims.len() as i64).contains(&d) && d < 64 {
+                seen |= 1 << d;
+            }
+        }
+        if minor_to_major.len() != dims.len() || seen.count_ones() as usize != dims.len() {
+            return Err(Error::invalid(format!(
+                "layout {} is not an order of {} dimensions",
+                Order(&minor_to_major),
+                dims.len()
+            )));
+        }
+        if let Some(bad) = dims.iter().find(|d| **d < 0) {
+            return Err(Error::invalid(format!(
+                "dimension {bad} of {} is negative",
+                Dims(dims)
+            )));
+        }
+        let size = facts(ty)?.size;
+        // A zero anywhere makes the array empty, however large the other dimensions.
+        let bytes = if dims.contains(&0) {
+            Some(0)
+        } else {
+            dims.iter()
+                .try_fold(size, |n, d| n.checked_mul(usize::try_from(*d).ok()?))
+        };
+        match bytes.filter(|n| isize::try_from(*n).is_ok()) {
+            Some(bytes) => Ok(Self {
+                ty,
+                dims: dims.into(),
+                minor_to_major,
+                bytes,
+            }),
+            None => Err(Error::exhausted(format!(
+                "an array {} of {size}-byte elements is larger than memory",
+                Dims(dims)
+            ))),
+        }
+    }
+
+    /// Bytes per element.
+    pub fn element_size(&self) -> usize {
+        facts(self.ty).map_or(1, |f| f.size)
+    }
+
+    pub fn is_row_major(&self) -> bool {
+        self.minor_to_major
+            .iter()
+            .rev()
+            .copied()
+            .eq(0..self.dims.len() as i64)
+    }
+
+    /// The sizes in the order in which they lie in memory, slowest first.
+    pub fn physical_dims(&self) -> Box<[i64]> {
+        self.minor_to_major
+            .iter()
+            .rev()
+            .map(|&d| self.dims[d as usize])
+            .collect()
+    }
+
+    /// Bytes from one element to the next along each dimension.
+    pub fn strides(&self) -> Box<[i64]> {
+        strides(&self.dims, &self.minor_to_major, self.element_size())
+    }
+
+    /// The same array with its elements in another order.
+    pub fn with_order(&self, minor_to_major: &[i64]) -> Result<Self> {
+        Self::new(self.ty, &self.dims, minor_to_major.into())
+    }
+}
+
+/// Bytes from one element to the next along each dimension of a dense array.
+fn strides(dims: &[i64], minor_to_major: &[i64], size: usize) -> Box<[i64]> {
+    let mut strides = vec![0; dims.len()];
+    let mut step = size as i64;
+    for &d in minor_to_major {
+        strides[d as usize] = step;
+        // Empty arrays have no elements to step over; the value only has to exist.
+        step = step.saturating_mul(dims[d as usize].max(1));
+    }
+    strides.into()
+}
+
+/// A layout that a caller asks for.
+pub(crate) enum Wanted {
+    /// Dense, dimensions in this order, the fastest first.
+    Order(Box<[i64]>),
+    /// Bytes from one element to the next along each dimension.
+    Strides(Box<[i64]>),
+}
+
+impl Wanted {
+    /// Reads a layout of the C API.
+    ///
+    /// # Safety
+    /// `layout` is NULL (for `None`) or valid, and so are the arrays that it points to.
+    pub unsafe fn read(
+        layout: *const PJRT_Buffer_MemoryLayout,
+        rank: usize,
+    ) -> Result<Option<Self>> {
+        // SAFETY: by this function's contract.
+        let Some(layout) = (unsafe { layout.as_ref() }) else {
+            return Ok(None);
+        };
+        let numbers = |pointer, length: usize, what: &str| -> Result<Box<[i64]>> {
+            if length != rank {
+                return Err(Error::invalid(format!(
+                    "`{what}` has {length} elements, the array has {rank} dimensions"
+                )));
+            }
+            // SAFETY: by this function's contract.
+            Ok(unsafe { crate::entry::slice(pointer, length, what)? }.into())
+        };
+        match layout.r#type {
+            LayoutType::Tiled => {
+                // SAFETY: the type says which member holds.
+                let tiled = unsafe { layout.value.tiled };
+                if tiled.num_tiles != 0 {
+                    return Err(Error::unimplemented("tiled layouts do not exist on CPU"));
+                }
+                numbers(
+                    tiled.minor_to_major,
+                    tiled.minor_to_major_size,
+                    "minor_to_major",
+                )
+                .map(|order| Some(Self::Order(order)))
+            }
+            LayoutType::Strides => {
+                // SAFETY: the type says which member holds.
+                let strides = unsafe { layout.value.strides };
+                numbers(
+                    strides.byte_strides,
+                    strides.num_byte_strides,
+                    "byte_strides",
+                )
+                .map(|strides| Some(Self::Strides(strides)))
+            }
+            other => Err(Error::invalid(format!(
+                "layout type {} is unknown",
+                other.0
+            ))),
+        }
+    }
+}
+
+struct Dims<'a>(&'a [i64]);
+struct Order<'a>(&'a [i64]);
+
+fn join(f: &mut fmt::Formatter<'_>, numbers: &[i64]) -> fmt::Result {
+    for (i, n) in numbers.iter().enumerate() {
+        write!(f, "{}{n}", if i == 0 { "" } else { "," })?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for Dims<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        join(f, self.0)?;
+        f.write_str("]")
+    }
+}
+
+impl fmt::Display for Order<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        join(f, self.0)?;
+        f.write_str("}")
+    }
+}
+
+impl fmt::Display for Shape {
+    /// As XLA writes it: `f32[2,3]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}{}",
+            facts(self.ty).map_or("?", |t| t.name),
+            Dims(&self.dims)
+        )
+    }
+}

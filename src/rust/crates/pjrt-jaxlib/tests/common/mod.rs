@@ -1,0 +1,385 @@
+//! The plugin as a C caller sees it.
+#![allow(
+    dead_code,
+    clippy::undocumented_unsafe_blocks,
+    reason = "tests: every call is one"
+)]
+
+use pjrt_api::*;
+use std::ffi::c_void;
+use std::path::Path;
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+
+/// What a failed call said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    pub code: PJRT_Error_Code,
+    pub message: String,
+}
+
+pub type Answer<T> = Result<T, Failure>;
+
+pub fn api() -> &'static PJRT_Api {
+    unsafe { &*pjrt_jaxlib::GetPjrtApi() }
+}
+
+/// Takes an error apart and frees it.
+pub fn answer(error: *mut PJRT_Error) -> Answer<()> {
+    if error.is_null() {
+        return Ok(());
+    }
+    unsafe {
+        let mut m = PJRT_Error_Message_Args {
+            error,
+            ..PJRT_Error_Message_Args::new()
+        };
+        api().PJRT_Error_Message.unwrap()(&mut m);
+        let text = std::slice::from_raw_parts(m.message.cast::<u8>(), m.message_size);
+        let mut c = PJRT_Error_GetCode_Args {
+            error,
+            ..PJRT_Error_GetCode_Args::new()
+        };
+        assert!(api().PJRT_Error_GetCode.unwrap()(&mut c).is_null());
+        let failure = Failure {
+            code: c.code,
+            message: String::from_utf8(text.to_vec()).unwrap(),
+        };
+        let mut d = PJRT_Error_Destroy_Args {
+            error,
+            ..PJRT_Error_Destroy_Args::new()
+        };
+        api().PJRT_Error_Destroy.unwrap()(&mut d);
+        Err(failure)
+    }
+}
+
+/// `call!(Function, Args { field: value })` gives the filled-in arguments or the failure.
+#[macro_export]
+macro_rules! call {
+    ($function:ident, $args:ident { $($field:ident $(: $value:expr)?),* $(,)? }) => {{
+        #[allow(clippy::needless_update)]
+        let mut args = pjrt_api::$args { $($field $(: $value)?,)* ..pjrt_api::$args::new() };
+        #[allow(clippy::undocumented_unsafe_blocks)]
+        let error = unsafe { $crate::common::api().$function.expect("in the table")(&mut args) };
+        $crate::common::answer(error).map(|()| args)
+    }};
+}
+
+/// Whether a Python with jaxlib is there; says so where it is not. Sets `XLAFFI_PYTHON` to the
+/// repository's environment where nobody set it.
+pub fn available() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        if std::env::var_os("XLAFFI_PYTHON").is_none() {
+            let venv = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../.venv/bin/python");
+            if venv.is_file() {
+                std::env::set_var("XLAFFI_PYTHON", venv);
+            }
+        }
+        let report = pjrt_jaxlib::python::find();
+        if report.chosen().is_none() {
+            eprintln!("skipped: {}", report.message());
+        }
+        report.chosen().is_some()
+    })
+}
+
+/// A client shared by the tests of a file: two devices.
+pub fn client() -> Option<*mut PJRT_Client> {
+    struct Shared(*mut PJRT_Client);
+    unsafe impl Send for Shared {}
+    unsafe impl Sync for Shared {}
+    static CLIENT: OnceLock<Shared> = OnceLock::new();
+    available().then(|| {
+        CLIENT
+            .get_or_init(|| Shared(new_client(&[int_option("cpu_device_count", 2)]).unwrap()))
+            .0
+    })
+}
+
+pub fn int_option(name: &'static str, value: i64) -> PJRT_NamedValue {
+    let mut option = PJRT_NamedValue::new();
+    (option.name, option.name_size) = (name.as_ptr().cast(), name.len());
+    option.r#type = PJRT_NamedValue_Type::kInt64;
+    option.value.int64_value = value;
+    option.value_size = 1;
+    option
+}
+
+pub fn new_client(options: &[PJRT_NamedValue]) -> Answer<*mut PJRT_Client> {
+    call!(
+        PJRT_Client_Create,
+        PJRT_Client_Create_Args {
+            create_options: options.as_ptr(),
+            num_options: options.len(),
+        }
+    )
+    .map(|a| a.client)
+}
+
+pub fn devices(client: *mut PJRT_Client) -> &'static [*mut PJRT_Device] {
+    let a = call!(
+        PJRT_Client_AddressableDevices,
+        PJRT_Client_AddressableDevices_Args { client }
+    )
+    .unwrap();
+    unsafe { std::slice::from_raw_parts(a.addressable_devices, a.num_addressable_devices) }
+}
+
+pub fn compile_with(
+    client: *mut PJRT_Client,
+    code: &[u8],
+    format: &str,
+    options: &[u8],
+) -> Answer<*mut PJRT_LoadedExecutable> {
+    let mut program = PJRT_Program::new();
+    program.code = code.as_ptr().cast_mut().cast();
+    program.code_size = code.len();
+    program.format = format.as_ptr().cast();
+    program.format_size = format.len();
+    call!(
+        PJRT_Client_Compile,
+        PJRT_Client_Compile_Args {
+            client,
+            program: &program,
+            compile_options: options.as_ptr().cast(),
+            compile_options_size: options.len(),
+        }
+    )
+    .map(|a| a.executable)
+}
+
+pub fn compile(client: *mut PJRT_Client, code: &str) -> *mut PJRT_LoadedExecutable {
+    compile_with(client, code.as_bytes(), "mlir", b"").unwrap()
+}
+
+/// Host memory aligned for XLA.
+#[repr(align(64))]
+pub struct Aligned<const N: usize>(pub [f32; N]);
+
+pub fn upload_args(
+    client: *mut PJRT_Client,
+    ty: PJRT_Buffer_Type,
+    dims: &[i64],
+    data: *const c_void,
+) -> PJRT_Client_BufferFromHostBuffer_Args {
+    PJRT_Client_BufferFromHostBuffer_Args {
+        client,
+        data,
+        r#type: ty,
+        dims: dims.as_ptr(),
+        num_dims: dims.len(),
+        device: devices(client)[0],
+        ..PJRT_Client_BufferFromHostBuffer_Args::new()
+    }
+}
+
+/// Runs an upload; the buffer and the event.
+pub fn upload_with(
+    mut args: PJRT_Client_BufferFromHostBuffer_Args,
+) -> Answer<(*mut PJRT_Buffer, *mut PJRT_Event)> {
+    let error = unsafe { api().PJRT_Client_BufferFromHostBuffer.unwrap()(&mut args) };
+    answer(error).map(|()| (args.buffer, args.done_with_host_buffer))
+}
+
+pub fn upload<T>(
+    client: *mut PJRT_Client,
+    ty: PJRT_Buffer_Type,
+    dims: &[i64],
+    data: &[T],
+) -> *mut PJRT_Buffer {
+    let (buffer, event) = upload_with(upload_args(client, ty, dims, data.as_ptr().cast())).unwrap();
+    destroy_event(event);
+    buffer
+}
+
+pub fn f32s(client: *mut PJRT_Client, dims: &[i64], data: &[f32]) -> *mut PJRT_Buffer {
+    upload(client, PJRT_Buffer_Type::F32, dims, data)
+}
+
+pub fn destroy_event(event: *mut PJRT_Event) {
+    call!(PJRT_Event_Destroy, PJRT_Event_Destroy_Args { event }).unwrap();
+}
+
+pub fn wait(event: *mut PJRT_Event) -> Answer<()> {
+    call!(PJRT_Event_Await, PJRT_Event_Await_Args { event }).map(drop)
+}
+
+pub fn destroy(buffer: *mut PJRT_Buffer) {
+    call!(PJRT_Buffer_Destroy, PJRT_Buffer_Destroy_Args { buffer }).unwrap();
+}
+
+pub fn destroy_executable(executable: *mut PJRT_LoadedExecutable) {
+    call!(
+        PJRT_LoadedExecutable_Destroy,
+        PJRT_LoadedExecutable_Destroy_Args { executable }
+    )
+    .unwrap();
+}
+
+pub fn is_deleted(buffer: *mut PJRT_Buffer) -> bool {
+    call!(PJRT_Buffer_IsDeleted, PJRT_Buffer_IsDeleted_Args { buffer })
+        .unwrap()
+        .is_deleted
+}
+
+pub fn address(buffer: *mut PJRT_Buffer) -> Answer<usize> {
+    call!(
+        PJRT_Buffer_UnsafePointer,
+        PJRT_Buffer_UnsafePointer_Args { buffer }
+    )
+    .map(|a| a.buffer_pointer)
+}
+
+pub fn dims(buffer: *mut PJRT_Buffer) -> Vec<i64> {
+    let a = call!(
+        PJRT_Buffer_Dimensions,
+        PJRT_Buffer_Dimensions_Args { buffer }
+    )
+    .unwrap();
+    if a.num_dims == 0 {
+        return Vec::new();
+    }
+    unsafe { std::slice::from_raw_parts(a.dims, a.num_dims) }.to_vec()
+}
+
+pub fn layout(buffer: *mut PJRT_Buffer) -> Vec<i64> {
+    let a = call!(
+        PJRT_Buffer_GetMemoryLayout,
+        PJRT_Buffer_GetMemoryLayout_Args { buffer }
+    )
+    .unwrap();
+    assert_eq!(a.layout.r#type, PJRT_Buffer_MemoryLayout_Type::Tiled);
+    let tiled = unsafe { a.layout.value.tiled };
+    if tiled.minor_to_major_size == 0 {
+        return Vec::new();
+    }
+    unsafe { std::slice::from_raw_parts(tiled.minor_to_major, tiled.minor_to_major_size) }.to_vec()
+}
+
+/// A layout of the C API by order of dimensions.
+pub fn order(minor_to_major: &[i64]) -> PJRT_Buffer_MemoryLayout {
+    let mut layout = PJRT_Buffer_MemoryLayout::new();
+    let mut tiled = PJRT_Buffer_MemoryLayout_Tiled::new();
+    tiled.minor_to_major = minor_to_major.as_ptr();
+    tiled.minor_to_major_size = minor_to_major.len();
+    layout.value.tiled = tiled;
+    layout
+}
+
+/// The elements in a wanted order (NULL: as they are).
+pub fn read_as<T: Copy + Default>(
+    buffer: *mut PJRT_Buffer,
+    mut wanted: Option<PJRT_Buffer_MemoryLayout>,
+) -> Answer<Vec<T>> {
+    let host_layout = wanted.as_mut().map_or(null_mut(), |l| l as *mut _);
+    let asked = call!(
+        PJRT_Buffer_ToHostBuffer,
+        PJRT_Buffer_ToHostBuffer_Args {
+            src: buffer,
+            host_layout
+        }
+    )?;
+    assert!(asked.event.is_null());
+    let mut out = vec![T::default(); asked.dst_size / std::mem::size_of::<T>()];
+    let dst = if out.is_empty() {
+        std::ptr::dangling_mut::<u8>().cast()
+    } else {
+        out.as_mut_ptr().cast()
+    };
+    let a = call!(
+        PJRT_Buffer_ToHostBuffer,
+        PJRT_Buffer_ToHostBuffer_Args {
+            src: buffer,
+            host_layout,
+            dst,
+            dst_size: asked.dst_size,
+        }
+    )?;
+    let outcome = wait(a.event);
+    destroy_event(a.event);
+    outcome.map(|()| out)
+}
+
+pub fn read<T: Copy + Default>(buffer: *mut PJRT_Buffer) -> Answer<Vec<T>> {
+    read_as(buffer, None)
+}
+
+/// What an execution may be told.
+#[derive(Default)]
+pub struct How<'a> {
+    pub kept: &'a [i64],
+    pub device: Option<*mut PJRT_Device>,
+}
+
+/// Runs a program on one device: its results and its event.
+pub fn execute_with(
+    executable: *mut PJRT_LoadedExecutable,
+    arguments: &[*mut PJRT_Buffer],
+    how: How<'_>,
+) -> Answer<(Vec<*mut PJRT_Buffer>, *mut PJRT_Event)> {
+    let of = call!(
+        PJRT_LoadedExecutable_GetExecutable,
+        PJRT_LoadedExecutable_GetExecutable_Args {
+            loaded_executable: executable
+        }
+    )
+    .unwrap()
+    .executable;
+    let n = call!(
+        PJRT_Executable_NumOutputs,
+        PJRT_Executable_NumOutputs_Args { executable: of }
+    )
+    .unwrap()
+    .num_outputs;
+    call!(
+        PJRT_Executable_Destroy,
+        PJRT_Executable_Destroy_Args { executable: of }
+    )
+    .unwrap();
+    let mut options = PJRT_ExecuteOptions::new();
+    options.non_donatable_input_indices = how.kept.as_ptr();
+    options.num_non_donatable_input_indices = how.kept.len();
+    let mut outputs = vec![null_mut(); n];
+    let lists = [arguments.as_ptr()];
+    let places = [outputs.as_mut_ptr()];
+    let mut event = [null_mut()];
+    call!(
+        PJRT_LoadedExecutable_Execute,
+        PJRT_LoadedExecutable_Execute_Args {
+            executable,
+            options: &mut options,
+            argument_lists: lists.as_ptr(),
+            num_devices: 1,
+            num_args: arguments.len(),
+            output_lists: places.as_ptr(),
+            device_complete_events: event.as_mut_ptr(),
+            execute_device: how.device.unwrap_or(null_mut()),
+        }
+    )?;
+    Ok((outputs, event[0]))
+}
+
+/// Runs a program and waits for it.
+pub fn execute(
+    executable: *mut PJRT_LoadedExecutable,
+    arguments: &[*mut PJRT_Buffer],
+) -> Answer<Vec<*mut PJRT_Buffer>> {
+    let (outputs, event) = execute_with(executable, arguments, How::default())?;
+    let outcome = wait(event);
+    destroy_event(event);
+    match outcome {
+        Ok(()) => Ok(outputs),
+        Err(failure) => {
+            outputs.into_iter().for_each(destroy);
+            Err(failure)
+        }
+    }
+}
+
+pub const ADD: &str =
+    "func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = stablehlo.add %x, %y : tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}";
