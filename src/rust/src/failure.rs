@@ -57,9 +57,9 @@ impl Failure {
         let list = List::from_pairs([
             ("code", Robj::from(self.code)),
             ("message", Robj::from(self.message)),
-            ("op", Robj::from(self.op)),
-            ("operand", Robj::from(self.operand)),
-            ("hint", Robj::from(self.hint)),
+            ("op", or_null(self.op)),
+            ("operand", or_null(self.operand)),
+            ("hint", or_null(self.hint)),
         ]);
         let mut robj: Robj = list.into();
         let class: Robj = "xlaffi_failure".into();
@@ -68,6 +68,11 @@ impl Failure {
             Err(_) => robj,
         }
     }
+}
+
+/// extendr makes NA of `None`.
+pub fn or_null(text: Option<String>) -> Robj {
+    text.map_or_else(|| Robj::from(()), Robj::from)
 }
 
 impl From<pjrt::Error> for Failure {

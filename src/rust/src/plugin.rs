@@ -132,6 +132,9 @@ fn from_r(name: &str, value: &Robj) -> Outcome<Value> {
     if let Some(flag) = value.as_bool() {
         return Ok(Value::Bool(flag));
     }
+    if let Some(number) = value.as_integer() {
+        return Ok(Value::Int(number.into()));
+    }
     match value.as_real() {
         Some(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
             Ok(Value::Int(number as i64))

@@ -3,7 +3,7 @@
 use extendr_api::prelude::*;
 use pjrt::{Program, ProgramFormat};
 
-use crate::failure::{guard, Failure};
+use crate::failure::{guard, or_null, Failure};
 use crate::pointer::{class, get, wrap};
 
 class!(Program, c"xlaffi_program", "a program made by pjrt_program()");
@@ -41,7 +41,7 @@ fn program_info(program: Robj) -> Robj {
         Ok(list!(
             format = program.format().name(),
             size = program.code().len() as i32,
-            text = text
+            text = or_null(text.map(str::to_string))
         ))
     })
 }

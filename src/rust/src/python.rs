@@ -2,7 +2,7 @@
 
 use extendr_api::prelude::*;
 
-use crate::failure::guard;
+use crate::failure::{guard, or_null};
 
 // The places that were looked at, the one that is used, and why there is none.
 #[extendr]
@@ -15,10 +15,7 @@ fn python_look() -> Robj {
         Ok(list!(
             places = places,
             chosen = chosen.unwrap_or_default(),
-            message = match message {
-                Some(text) => Robj::from(text),
-                None => Robj::from(()),
-            }
+            message = or_null(message)
         ))
     })
 }
