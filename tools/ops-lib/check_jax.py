@@ -45,7 +45,7 @@ def column_major(rank):
     return (*range(rank - 2), rank - 1, rank - 2)
 
 
-def lu(a):
+def lu(a, in_place=False):
     *batch, m, n = a.shape
     k = min(m, n)
     call = jax.ffi.ffi_call(
@@ -56,6 +56,7 @@ def lu(a):
         ),
         input_layouts=[column_major(a.ndim)],
         output_layouts=[column_major(a.ndim), tuple(range(a.ndim - 1))],
+        input_output_aliases={0: 0} if in_place else None,
     )
     return call(a)
 
@@ -89,11 +90,15 @@ def residual_ratio(a, packed, pivots):
 
 def check_lu(rng):
     run = jax.jit(lu)
+    in_place = jax.jit(lambda a: lu(a, in_place=True), donate_argnums=0)
     for dtype in (np.float32, np.float64):
         for shape in ((1, 1), (5, 5), (65, 33), (33, 65), (129, 129), (3, 8, 8), (2, 3, 7, 5)):
             a = rng.standard_normal(shape).astype(dtype)
             packed, pivots = map(np.asarray, run(a))
             assert packed.dtype == dtype and pivots.dtype == np.int32
+            again = in_place(jnp.array(a))
+            np.testing.assert_array_equal(packed, again[0])
+            np.testing.assert_array_equal(pivots, again[1])
             matrices = a.reshape(-1, *shape[-2:])
             for one, factors, swaps in zip(
                 matrices, packed.reshape(matrices.shape), pivots.reshape(len(matrices), -1)

@@ -3,6 +3,7 @@
 
 mod precision;
 mod routines;
+mod stack;
 mod sys;
 
 use super::{Matrices, Memory, Solver};
@@ -32,23 +33,35 @@ impl<T: Precision> Solver<T> for Host {
         if a.is_empty() {
             return Ok(());
         }
-        let mut scratch = Vec::new();
-        let matrices = a.chunks_exact_mut(shape.elements());
-        for (matrix, pivots) in matrices.zip(pivots.chunks_exact_mut(shape.rank() as usize)) {
-            // The search for a pivot compares, and no comparison with NaN means anything.
-            if !all_finite(matrix) {
-                matrix.fill(T::NAN);
-                pivots.iter_mut().zip(1..).for_each(|(p, i)| *p = i);
-                continue;
+        stack::with_room(|| {
+            let mut scratch = Vec::new();
+            let matrices = a.chunks_exact_mut(shape.elements());
+            for (matrix, pivots) in matrices.zip(pivots.chunks_exact_mut(shape.rank() as usize)) {
+                factor(shape, matrix, pivots, &mut scratch)?;
             }
-            let info = T::in_work(matrix, &mut scratch, |work| {
-                T::Work::getrf(shape.rows, shape.cols, work, pivots)
-            })?;
-            // A positive `info` tells of a zero in `U`, which is as it should be.
-            refuse_negative(info, "getrf")?;
-        }
-        Ok(())
+            Ok(())
+        })
     }
+}
+
+/// `P A = L U` of one matrix.
+fn factor<T: Precision>(
+    shape: Matrices,
+    matrix: &mut [T],
+    pivots: &mut [i32],
+    scratch: &mut Vec<T::Work>,
+) -> Result<()> {
+    // The search for a pivot compares, and no comparison with NaN means anything.
+    if !all_finite(matrix) {
+        matrix.fill(T::NAN);
+        pivots.iter_mut().zip(1..).for_each(|(p, i)| *p = i);
+        return Ok(());
+    }
+    let info = T::in_work(matrix, scratch, |work| {
+        T::Work::getrf(shape.rows, shape.cols, work, pivots)
+    })?;
+    // A positive `info` tells of a zero in `U`, which is as it should be.
+    refuse_negative(info, "getrf")
 }
 
 /// Without an early way out, so that it vectorises: the usual matrix is finite to its end.

@@ -1,0 +1,333 @@
+//! `lu`: `P A = L U` up to rounding, for every size, shape and precision; bad input told exactly.
+
+use xla_ffi::testing::{Call, Frame};
+use xla_ffi::{HandlerFn, Scalar};
+
+/// LAPACK's threshold for the test ratios of LAPACK working note 41.
+const RATIO: f64 = 30.0;
+
+fn lu() -> HandlerFn {
+    ops::find("lu", "host").expect("the table has lu on the host")
+}
+
+trait Real: Scalar + Default + PartialEq {
+    const EPS: f64;
+    fn of(value: f64) -> Self;
+    fn f64(self) -> f64;
+}
+
+macro_rules! real {
+    ($($ty:ident)*) => {$(
+        impl Real for $ty {
+            const EPS: f64 = $ty::EPSILON as f64;
+            fn of(value: f64) -> Self { value as $ty }
+            fn f64(self) -> f64 { self.into() }
+        }
+    )*};
+}
+real!(f32 f64);
+
+/// A reproducible number in `[-1, 1)`.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        // Knuth's MMIX generator; its high bits are good enough for test matrices.
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    fn matrix<T: Real>(&mut self, len: usize) -> Vec<T> {
+        (0..len).map(|_| T::of(self.next())).collect()
+    }
+}
+
+fn frame<T: Real>(batch: &[i64], m: usize, n: usize, data: &[T]) -> Frame {
+    let dims = |tail: &[usize]| -> Vec<i64> {
+        let tail = tail.iter().map(|&d| d as i64);
+        batch.iter().copied().chain(tail).collect()
+    };
+    Call::new()
+        .arg(&dims(&[m, n]), data)
+        .ret::<T>(&dims(&[m, n]))
+        .ret::<i32>(&dims(&[m.min(n)]))
+        .build()
+}
+
+/// The factors and pivots of `data`.
+fn factor<T: Real>(batch: &[i64], m: usize, n: usize, data: &[T]) -> (Vec<T>, Vec<i32>) {
+    let mut frame = frame(batch, m, n, data);
+    frame.call(lu()).expect("lu of a good operand");
+    assert!(frame.arg::<T>(0) == data, "the input was written");
+    (frame.ret::<T>(0).to_vec(), frame.ret::<i32>(1).to_vec())
+}
+
+fn norm1(m: usize, a: &[f64]) -> f64 {
+    let columns = a.chunks(m.max(1));
+    columns.fold(0.0, |most, c| most.max(c.iter().map(|v| v.abs()).sum()))
+}
+
+/// `|P A - L U| / (max(m, n) |A| eps)` in the 1-norm; also checks what partial pivoting promises.
+fn ratio<T: Real>(m: usize, n: usize, a: &[T], packed: &[T], pivots: &[i32]) -> f64 {
+    let k = m.min(n);
+    let mut residual: Vec<f64> = a.iter().map(|v| v.f64()).collect();
+    let norm = norm1(m, &residual);
+    assert_eq!(pivots.len(), k);
+    for (i, &p) in pivots.iter().enumerate() {
+        let p = usize::try_from(p - 1).expect("pivots count from 1");
+        assert!((i..m).contains(&p), "pivot {p} of row {i}");
+        for j in 0..n {
+            residual.swap(i + j * m, p + j * m);
+        }
+    }
+    for j in 0..n {
+        for p in 0..k.min(j + 1) {
+            let u = packed[p + j * m].f64();
+            residual[p + j * m] -= u;
+            for i in p + 1..m {
+                residual[i + j * m] -= packed[i + p * m].f64() * u;
+            }
+        }
+    }
+    let below = (0..k).flat_map(|j| (j + 1..m).map(move |i| packed[i + j * m].f64().abs()));
+    let largest = below.fold(0.0, f64::max);
+    assert!(largest <= 1.0 + 4.0 * T::EPS, "{largest} in L");
+    let scale = m.max(n) as f64 * norm * T::EPS;
+    let size = norm1(m, &residual);
+    if size == 0.0 {
+        0.0
+    } else {
+        size / scale
+    }
+}
+
+fn every_size_and_shape<T: Real>() {
+    let mut random = Random(1);
+    for n in [1, 2, 3, 5, 8, 17, 33, 64, 65, 129] {
+        for (m, n) in [(n, n), (n + n / 2 + 1, n), (n, n + n / 2 + 1)] {
+            let a = random.matrix::<T>(m * n);
+            let (packed, pivots) = factor(&[], m, n, &a);
+            let ratio = ratio(m, n, &a, &packed, &pivots);
+            assert!(ratio < RATIO, "{m} x {n}: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn f32_of_every_size_and_shape() {
+    every_size_and_shape::<f32>();
+}
+
+#[test]
+fn f64_of_every_size_and_shape() {
+    every_size_and_shape::<f64>();
+}
+
+#[test]
+fn a_small_matrix_by_hand() {
+    // Columns (1, 3) and (2, 4): the second row is the pivot, and 1/3 of it is subtracted.
+    let (packed, pivots) = factor(&[], 2, 2, &[1.0_f64, 3.0, 2.0, 4.0]);
+    assert_eq!(packed[..3], [3.0, 1.0 / 3.0, 4.0]);
+    assert!((packed[3] - 2.0 / 3.0).abs() < 1e-15);
+    assert_eq!(pivots, [2, 2]);
+}
+
+#[test]
+fn zero_sized_operands_succeed() {
+    for (batch, m, n) in [
+        (&[][..], 0, 0),
+        (&[], 0, 3),
+        (&[], 3, 0),
+        (&[0], 4, 4),
+        (&[2, 0], 4, 3),
+        (&[3], 0, 2),
+    ] {
+        let (packed, pivots) = factor::<f64>(batch, m, n, &[]);
+        assert!(packed.is_empty() && pivots.is_empty());
+    }
+}
+
+#[test]
+fn a_batch_is_the_matrices_one_by_one() {
+    let mut random = Random(2);
+    for (m, n) in [(1, 1), (4, 4), (7, 5), (5, 7), (33, 33)] {
+        let a = random.matrix::<f32>(6 * m * n);
+        let (packed, pivots) = factor(&[2, 3], m, n, &a);
+        for (i, one) in a.chunks(m * n).enumerate() {
+            let (alone, swaps) = factor(&[], m, n, one);
+            assert_eq!(packed[i * m * n..][..m * n], alone);
+            assert_eq!(pivots[i * m.min(n)..][..m.min(n)], swaps);
+        }
+    }
+}
+
+#[test]
+fn in_place_gives_the_same() {
+    let (m, n) = (17, 9);
+    let a = Random(3).matrix::<f64>(3 * m * n);
+    let dims = [3, m as i64, n as i64];
+    let mut aliased = Call::new()
+        .arg(&dims, &a)
+        .ret_aliasing(0)
+        .ret::<i32>(&[3, 9])
+        .build();
+    aliased.call(lu()).expect("lu in place");
+    let (packed, pivots) = factor(&[3], m, n, &a);
+    assert_eq!(aliased.ret::<f64>(0), packed);
+    assert_eq!(aliased.ret::<i32>(1), pivots);
+}
+
+fn special_matrices<T: Real>() {
+    type Element = fn(usize, usize) -> f64;
+    let n = 20;
+    let kinds: [(&str, Element); 6] = [
+        ("zero", |_, _| 0.0),
+        ("identity", |i, j| f64::from(u8::from(i == j))),
+        ("rank one", |i, j| (i + 1) as f64 * (j + 2) as f64),
+        ("Hilbert", |i, j| 1.0 / (i + j + 1) as f64),
+        ("graded", |i, j| 10_f64.powi(-(i as i32)) + (i * j) as f64),
+        ("tiny", |i, j| {
+            1e-30 * (f64::from(u8::from(i == j)) + (i + 7 * j) as f64)
+        }),
+    ];
+    for (name, element) in kinds {
+        let a: Vec<T> = (0..n * n)
+            .map(|at| T::of(element(at % n, at / n)))
+            .collect();
+        let (packed, pivots) = factor(&[], n, n, &a);
+        let ratio = ratio(n, n, &a, &packed, &pivots);
+        assert!(ratio < RATIO, "{name}: {ratio}");
+    }
+}
+
+#[test]
+fn singular_and_other_special_matrices_have_a_factorisation() {
+    special_matrices::<f64>();
+    special_matrices::<f32>();
+}
+
+fn not_finite<T: Real>() {
+    let (m, n) = (6, 5);
+    let good = Random(4).matrix::<T>(3 * m * n);
+    let (packed, pivots) = factor(&[3], m, n, &good);
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        for at in [0, m * n - 1] {
+            let mut a = good.clone();
+            a[m * n + at] = T::of(bad);
+            let mut frame = frame(&[3], m, n, &a);
+            frame.call(lu()).expect("lu of a batch with one bad matrix");
+            let (got, swaps) = (frame.ret::<T>(0), frame.ret::<i32>(1));
+            assert!(got[m * n..2 * m * n].iter().all(|v| v.f64().is_nan()));
+            assert_eq!(swaps[n..2 * n], [1, 2, 3, 4, 5]);
+            assert!(got[..m * n] == packed[..m * n] && got[2 * m * n..] == packed[2 * m * n..]);
+            assert!(swaps[..n] == pivots[..n] && swaps[2 * n..] == pivots[2 * n..]);
+        }
+    }
+}
+
+#[test]
+fn nan_and_infinity_stay_in_their_matrix() {
+    not_finite::<f32>();
+    not_finite::<f64>();
+}
+
+#[test]
+fn many_threads_compute_what_one_does() {
+    let mut random = Random(5);
+    let sizes = [3_usize, 33, 65, 129, 160];
+    let inputs: Vec<_> = (0..15)
+        .map(|i| {
+            (
+                sizes[i % sizes.len()],
+                random.matrix::<f64>(sizes[i % sizes.len()].pow(2)),
+            )
+        })
+        .collect();
+    let run = || -> Vec<_> { inputs.iter().map(|(n, a)| factor(&[], *n, *n, a)).collect() };
+    let sequential = run();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
+        for thread in threads {
+            assert!(thread.join().expect("a thread without panic") == sequential);
+        }
+    });
+}
+
+fn message(call: Call) -> String {
+    call.run(lu()).expect_err("bad input").to_string()
+}
+
+#[test]
+fn bad_operands_are_named() {
+    let good = || Call::new().arg(&[3, 2], &[1_f32; 6]);
+    assert_eq!(
+        message(
+            Call::new()
+                .arg(&[2, 2], &[1_i32; 4])
+                .ret::<i32>(&[2, 2])
+                .ret::<i32>(&[2])
+        ),
+        "INVALID_ARGUMENT: lu: argument `a` must be f32 or f64, got i32"
+    );
+    assert_eq!(
+        message(
+            Call::new()
+                .arg(&[4], &[1_f32; 4])
+                .ret::<f32>(&[4])
+                .ret::<i32>(&[4])
+        ),
+        "INVALID_ARGUMENT: lu: argument `a` must have rank 2 or more, got rank 1"
+    );
+    assert_eq!(
+        message(good().ret::<f32>(&[2, 3]).ret::<i32>(&[2])),
+        "INVALID_ARGUMENT: lu: result `lu` must have shape (3,2), got (2,3)"
+    );
+    assert_eq!(
+        message(good().ret::<f64>(&[3, 2]).ret::<i32>(&[2])),
+        "INVALID_ARGUMENT: lu: result `lu` must be f32, got f64"
+    );
+    assert_eq!(
+        message(good().ret::<f32>(&[3, 2]).ret::<i32>(&[3])),
+        "INVALID_ARGUMENT: lu: result `pivots` must have shape (2), got (3)"
+    );
+    assert_eq!(
+        message(good().ret::<f32>(&[3, 2]).ret::<i64>(&[2])),
+        "INVALID_ARGUMENT: lu: result `pivots` must be i32, got i64"
+    );
+    assert_eq!(
+        message(good().ret::<f32>(&[3, 2])),
+        "INVALID_ARGUMENT: lu: expected 2 results (`lu`, `pivots`), got 1"
+    );
+    assert_eq!(
+        message(
+            good()
+                .arg(&[], &[1_f32])
+                .ret::<f32>(&[3, 2])
+                .ret::<i32>(&[2])
+        ),
+        "INVALID_ARGUMENT: lu: expected 1 argument (`a`), got 2"
+    );
+}
+
+#[test]
+fn sizes_beyond_the_solvers_integers_are_refused_before_any_work() {
+    let call = |dims: &[i64]| {
+        Call::new()
+            .arg::<f32>(dims, &[])
+            .ret::<f32>(&[])
+            .ret::<i32>(&[])
+    };
+    assert_eq!(
+        message(call(&[1 << 31, 1])),
+        "INVALID_ARGUMENT: lu: argument `a` must have at most 2147483647 rows and columns, \
+         got 2147483648 x 1"
+    );
+    assert_eq!(
+        message(call(&[i64::MAX, 4])),
+        "INVALID_ARGUMENT: lu: argument `a` must have a size that fits in memory, \
+         got shape (9223372036854775807,4)"
+    );
+}
