@@ -43,14 +43,16 @@ impl<'f> View<'f> {
         let raw = unsafe { &*raw };
         // SAFETY: XLA's `dims` has `rank` entries and lives as long as the descriptor.
         let dims = unsafe { dims_of(raw) };
-        let Some(len) = element_count(dims) else {
+        let dtype = DataType(raw.dtype);
+        // No Rust slice may be longer than `isize::MAX` bytes. (An unknown dtype never becomes one.)
+        let fits = |&len: &usize| dtype.size().is_none() || byte_len(dtype, len).is_some();
+        let Some(len) = element_count(dims).filter(fits) else {
             return Err(Error::mismatch(
                 operand,
                 "have a size that fits in memory",
                 format_args!("shape {}", Dims(dims)),
             ));
         };
-        let dtype = DataType(raw.dtype);
         Ok(View {
             dtype,
             dims,

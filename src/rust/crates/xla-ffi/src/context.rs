@@ -147,8 +147,9 @@ impl<'f> Context<'f> {
                     alignment: align,
                     data: ptr::null_mut(),
                 }
-            )?;
-            args.data
+            );
+            args.map_err(|error| error.with_code(Code::ResourceExhausted))?
+                .data
         };
         let data = NonNull::new(data).ok_or_else(exhausted)?;
         Ok(Scratch {

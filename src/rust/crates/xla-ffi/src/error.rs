@@ -178,6 +178,13 @@ impl Error {
         error
     }
 
+    /// Sets the code.
+    #[must_use]
+    pub fn with_code(mut self, code: Code) -> Self {
+        self.0.code = code;
+        self
+    }
+
     /// Names the operand at fault.
     #[must_use]
     pub fn with_operand(mut self, operand: Operand) -> Self {

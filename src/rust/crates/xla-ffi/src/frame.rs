@@ -116,6 +116,23 @@ impl<'f> CallFrame<'f> {
         dtype_at(self.shared.rets, self.ret_types, index)
     }
 
+    /// The error of the operand at that position, which has no element type.
+    #[cold]
+    pub(crate) fn not_a_buffer(
+        &self,
+        at: Option<(OperandKind, usize)>,
+        name: &'static str,
+    ) -> Error {
+        let (kind, at) = at.unwrap_or((OperandKind::Argument, 0));
+        let operand = Operand::new(kind, name);
+        let (all, types) = match kind {
+            OperandKind::Result => (self.shared.rets, self.ret_types),
+            _ => (self.args, self.arg_types),
+        };
+        let fault = take(all, types, &mut { at }, operand).err();
+        fault.unwrap_or_else(|| Error::internal("is a null pointer").with_operand(operand))
+    }
+
     /// Takes the next argument; `name` and `index` tell which it is in errors.
     ///
     /// # Errors

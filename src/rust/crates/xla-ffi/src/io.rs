@@ -71,11 +71,41 @@ pub struct FieldInfo {
     /// Its name, and that of the operand.
     pub name: &'static str,
     /// Its doc comment, line by line, as written.
+    #[doc(hidden)]
     pub doc: &'static [&'static str],
     /// What it takes from the frame.
     pub kind: FieldKind,
     /// The attribute's default, as written.
     pub default: Option<&'static str>,
+}
+
+impl FieldInfo {
+    /// Its doc comment in one line.
+    #[must_use]
+    pub fn doc(&self) -> String {
+        self.doc
+            .iter()
+            .map(|line| line.trim())
+            .collect::<Vec<_>>()
+            .join(" ")
+            .trim()
+            .to_owned()
+    }
+
+    /// Whether its element type is the one that the op is generic over.
+    #[must_use]
+    pub const fn is_generic(&self) -> bool {
+        matches!(
+            self.kind,
+            FieldKind::Argument {
+                dtype: FieldDtype::Generic,
+                ..
+            } | FieldKind::Result {
+                dtype: FieldDtype::Generic,
+                ..
+            }
+        )
+    }
 }
 
 /// A type that a field of an operand struct can have.
@@ -268,7 +298,8 @@ pub trait Io<'f>: Sized {
 /// A field's type says what it takes: [`Arg`] and [`Ret`] (typed, rank checked), [`AnyBuffer`] and [`AnyBufferMut`] (any
 /// element type), [`RemainingArgs`] and [`RemainingRets`] (last of their kind), [`Attr`] (by the field's name, with a default
 /// if one is given) or [`Attrs`] (all). Field names are the names in error messages, doc comments end up in
-/// [`FieldInfo`]. The struct has a lifetime and, if its op is generic over the element type, one type parameter.
+/// [`FieldInfo`]. The struct has a lifetime (unless no field needs it)
+/// and, if its op is generic over the element type, one type parameter.
 ///
 /// ```
 /// use xla_ffi::{io, Arg, Attr, MinRank, Ret};
@@ -291,7 +322,7 @@ pub trait Io<'f>: Sized {
 macro_rules! io {
     (
         $(#[$meta:meta])*
-        $vis:vis struct $name:ident<$life:lifetime $(, $t:ident)?> {
+        $vis:vis struct $name:ident $(<$life:lifetime $(, $t:ident)?>)? {
             $(
                 $(#[doc = $doc:literal])*
                 $field_vis:vis $field:ident: $ty:ty $(= $default:expr)?
@@ -299,11 +330,37 @@ macro_rules! io {
         }
     ) => {
         $(#[$meta])*
-        $vis struct $name<$life $(, $t: $crate::Scalar)?> {
+        $vis struct $name $(<$life $(, $t: $crate::Scalar)?>)? {
             $($(#[doc = $doc])* $field_vis $field: $ty,)*
         }
 
-        impl<$life $(, $t: $crate::Scalar)?> $crate::Io<$life> for $name<$life $(, $t)?> {
+        $crate::__impl_io! {
+            $name $(<$life $(, $t)?>)?;
+            $({ [$($doc)*] $field: $ty $(= $default)? })*
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __impl_io {
+    ($name:ident; $($fields:tt)*) => {
+        $crate::__impl_io! { 'f, ['f] [$name] [$name]; $($fields)* }
+    };
+    ($name:ident<$life:lifetime>; $($fields:tt)*) => {
+        $crate::__impl_io! { $life, [$life] [$name<$life>] [$name<'static>]; $($fields)* }
+    };
+    ($name:ident<$life:lifetime, $t:ident>; $($fields:tt)*) => {
+        $crate::__impl_io! {
+            $life, [$life, $t: $crate::Scalar] [$name<$life, $t>]
+            [$name<'static, $crate::__private::Generic>]; $($fields)*
+        }
+    };
+    (
+        $life:lifetime, [$($generics:tt)*] [$name:ty] [$generic_name:ty];
+        $({ [$($doc:literal)*] $field:ident: $ty:ty $(= $default:expr)? })*
+    ) => {
+        impl<$($generics)*> $crate::Io<$life> for $name {
             const FIELDS: &'static [$crate::FieldInfo] = &[$(
                 $crate::FieldInfo {
                     name: stringify!($field),
@@ -314,7 +371,7 @@ macro_rules! io {
             )*];
 
             const SIGNATURE: &'static [$crate::FieldInfo] =
-                <$name<'static $(, $crate::__generic!($t))?> as $crate::Io<'static>>::FIELDS;
+                <$generic_name as $crate::Io<'static>>::FIELDS;
 
             #[inline]
             fn decode(frame: &mut $crate::CallFrame<$life>) -> $crate::Result<Self> {
@@ -323,14 +380,6 @@ macro_rules! io {
                 })
             }
         }
-    };
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __generic {
-    ($t:ident) => {
-        $crate::__private::Generic
     };
 }
 

@@ -119,8 +119,8 @@ pub use half;
 pub use io::{Attr, Field, FieldDtype, FieldInfo, FieldKind, Io, RemainingArgs, RemainingRets};
 pub use num_complex::{self, Complex};
 pub use op::{
-    AllDtypes, AnyFloats, Cx, Dispatch, DtypeSet, Floats, Host, Integers, Kernel, Op, Platform,
-    RealAndComplex, Untyped,
+    describe, AllDtypes, AnyFloats, Cx, Dispatch, DtypeSet, Floats, Host, Integers, Kernel, Op,
+    OpInfo, Platform, RealAndComplex, Untyped,
 };
 pub use operand::{Arg, Ret};
 

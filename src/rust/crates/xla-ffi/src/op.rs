@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::dtype::Generic;
 use crate::error::{Code, Error, Operand, OperandKind, Result};
 use crate::frame::CallFrame;
-use crate::io::{FieldDtype, FieldInfo, FieldKind, Io};
+use crate::io::{FieldInfo, FieldKind, Io};
 use crate::{sys, DataType};
 
 /// Where handlers run: one type per platform, made anew for every call (a CUDA platform picks up stream and solver
@@ -111,6 +111,35 @@ pub trait Dispatch<O: Op, P: Platform>: DtypeSet {
     fn dispatch(frame: &mut CallFrame<'_>) -> Result<()>;
 }
 
+/// What is known of an op without running it.
+#[derive(Clone, Copy, Debug)]
+pub struct OpInfo {
+    /// The target of the custom call.
+    pub target: &'static str,
+    /// The platform, by XLA's name.
+    pub platform: &'static str,
+    /// The element types that it is generic over; empty for an [`Untyped`] one.
+    pub dtypes: &'static [DataType],
+    /// Its operands and attributes.
+    pub fields: &'static [FieldInfo],
+}
+
+/// Describes op `O` on platform `P`.
+#[must_use]
+pub fn describe<O, P>() -> OpInfo
+where
+    O: Op,
+    P: Platform,
+    O::Dtypes: Dispatch<O, P>,
+{
+    OpInfo {
+        target: O::TARGET,
+        platform: P::NAME,
+        dtypes: <O::Dtypes as DtypeSet>::DTYPES,
+        fields: <O::Dtypes as Dispatch<O, P>>::SIGNATURE,
+    }
+}
+
 /// Decodes the operands and runs the body for element type `T`.
 #[doc(hidden)]
 #[inline]
@@ -134,10 +163,15 @@ pub fn deciding_dtype(
     let dtype = match layout.deciding {
         Some((OperandKind::Argument, at)) => frame.arg_dtype(at),
         Some((_, at)) => frame.ret_dtype(at),
-        None => None,
+        None => Some(DataType::INVALID),
     };
-    // Not a buffer: the decoder of any element type says so, naming the operand.
-    Ok(dtype.unwrap_or(DataType::INVALID))
+    dtype.ok_or_else(|| {
+        let name = fields
+            .iter()
+            .find(|field| field.is_generic())
+            .map_or("", |field| field.name);
+        frame.not_a_buffer(layout.deciding, name)
+    })
 }
 
 /// The error of an op that has no body for that element type.
@@ -338,23 +372,6 @@ dtype_set! {
     /// Every [`Scalar`](crate::Scalar).
     pub AllDtypes = crate::Pred, i8, i16, i32, i64, u8, u16, u32, u64, half::f16, half::bf16, f32, f64,
         Complex<f32>, Complex<f64>;
-}
-
-impl FieldInfo {
-    /// Whether its element type is the one that the op is generic over.
-    #[must_use]
-    pub const fn is_generic(&self) -> bool {
-        matches!(
-            self.kind,
-            FieldKind::Argument {
-                dtype: FieldDtype::Generic,
-                ..
-            } | FieldKind::Result {
-                dtype: FieldDtype::Generic,
-                ..
-            }
-        )
-    }
 }
 
 const _: () = assert!(<Generic as crate::Scalar>::DTYPE.size().is_none());

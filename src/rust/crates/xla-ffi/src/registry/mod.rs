@@ -205,14 +205,14 @@ impl Registry {
         else {
             return Error::internal(format!("slot {index} was never registered"));
         };
-        let by = owner
+        let whose = owner
             .as_ref()
-            .map(|owner| format!(" by {owner}"))
+            .map(|owner| format!(" (it belonged to {owner})"))
             .unwrap_or_default();
         Error::new(
             Code::FailedPrecondition,
             format!(
-                "custom call target `{target}` (platform {platform}) was unregistered{by}; \
+                "custom call target `{target}` (platform {platform}) was unregistered{whose}; \
                  register it again before running programs that call it"
             ),
         )

@@ -192,7 +192,7 @@ impl Call {
     #[must_use]
     pub fn ret_of(mut self, dtype: DataType, dims: &[i64]) -> Self {
         let count = crate::dims::element_count(dims).unwrap_or(0);
-        let size = dtype.size().unwrap_or(0) * count;
+        let size = crate::dims::byte_len(dtype, count).unwrap_or(0);
         self.rets.push(Buffer::new(dtype, dims, &vec![0; size]));
         self
     }

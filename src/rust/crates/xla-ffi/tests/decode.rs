@@ -1,0 +1,408 @@
+//! Operands of every element type, remaining operands, attributes.
+
+use std::fmt::Debug;
+
+use xla_ffi::half::{bf16, f16};
+use xla_ffi::testing::{Call, Value};
+use xla_ffi::{
+    handler, io, AllDtypes, AnyBuffer, AnyBufferMut, Arg, Attr, AttrType, Attrs, Code, Complex, Cx,
+    DataType, DtypeSet, Error, FieldDtype, FieldKind, Host, Io, Kernel, MinRank, Op, Platform,
+    Pred, Rank, RankSpec, RemainingArgs, RemainingRets, Result, Ret, Scalar, Untyped,
+};
+
+io! {
+    struct CopyIo<'f, T> {
+        x: Arg<'f, T>,
+        y: Ret<'f, T>,
+    }
+}
+
+struct Copy;
+
+impl Op for Copy {
+    const TARGET: &'static str = "copy";
+    type Dtypes = AllDtypes;
+}
+
+impl<T: Scalar, P: Platform> Kernel<P, T> for Copy {
+    type Io<'f> = CopyIo<'f, T>;
+
+    fn run(mut io: CopyIo<'_, T>, _cx: &Cx<'_, P>) -> Result<()> {
+        io.y.expect_dims(io.x.dims())?;
+        io.y.as_mut_slice()?.copy_from_slice(io.x.as_slice()?);
+        Ok(())
+    }
+}
+
+fn copies<T: Scalar + PartialEq + Debug>(values: [T; 3]) {
+    let mut frame = Call::new().arg(&[3, 1], &values).ret::<T>(&[3, 1]).build();
+    frame
+        .call(handler::<Copy, Host>)
+        .expect("the same shape and type");
+    assert_eq!(frame.ret::<T>(0), values, "{}", T::DTYPE);
+    assert_eq!(frame.arg::<T>(0), values, "{} argument", T::DTYPE);
+}
+
+#[test]
+fn every_dtype_goes_through() {
+    copies([Pred(1), Pred(0), Pred(7)]);
+    copies([i8::MIN, 0, i8::MAX]);
+    copies([i16::MIN, 0, i16::MAX]);
+    copies([i32::MIN, 0, i32::MAX]);
+    copies([i64::MIN, 0, i64::MAX]);
+    copies([u8::MIN, 1, u8::MAX]);
+    copies([u16::MIN, 1, u16::MAX]);
+    copies([u32::MIN, 1, u32::MAX]);
+    copies([u64::MIN, 1, u64::MAX]);
+    copies([f16::from_f32(-1.5), f16::MAX, f16::INFINITY]);
+    copies([bf16::from_f32(-1.5), bf16::MAX, bf16::INFINITY]);
+    copies([-1.5f32, f32::MAX, f32::INFINITY]);
+    copies([-1.5f64, f64::MAX, f64::INFINITY]);
+    copies([
+        Complex::new(1f32, -2.0),
+        Complex::new(0.0, 3.0),
+        Complex::new(4.0, 0.0),
+    ]);
+    copies([
+        Complex::new(1f64, -2.0),
+        Complex::new(0.0, 3.0),
+        Complex::new(4.0, 0.0),
+    ]);
+    assert_eq!(<AllDtypes as DtypeSet>::DTYPES.len(), 15);
+}
+
+#[test]
+fn scalars_and_empty_buffers_go_through() {
+    let mut frame = Call::new().arg(&[], &[2.5f64]).ret::<f64>(&[]).build();
+    frame.call(handler::<Copy, Host>).expect("rank 0");
+    assert_eq!(frame.ret::<f64>(0), [2.5]);
+    // No elements, and so a null pointer.
+    let dims = [3, 0, 2];
+    Call::new()
+        .arg::<f32>(&dims, &[])
+        .ret::<f32>(&dims)
+        .run(handler::<Copy, Host>)
+        .expect("empty");
+    // The product of the others alone would not fit in memory.
+    let dims = [i64::MAX, i64::MAX, 0];
+    Call::new()
+        .arg::<f32>(&dims, &[])
+        .ret::<f32>(&dims)
+        .run(handler::<Copy, Host>)
+        .expect("empty");
+}
+
+#[test]
+fn data_types_have_names_and_sizes() {
+    let names: Vec<_> = DataType::ALL.iter().map(|dtype| dtype.name()).collect();
+    for name in [
+        "pred", "i8", "i64", "ui8", "ui64", "f16", "bf16", "f32", "f64", "c64", "c128",
+    ] {
+        assert!(names.contains(&name), "{name}");
+    }
+    assert_eq!(DataType::C128.size(), Some(16));
+    assert_eq!(DataType(77).size(), None);
+    assert_eq!(DataType(77).name(), "unknown");
+    assert_eq!(DataType(77).to_string(), "unknown dtype 77");
+}
+
+io! {
+    /// Adds up whatever it is given.
+    struct SumIo<'f> {
+        first: Arg<'f, f32>,
+        rest: RemainingArgs<'f>,
+        sum: Ret<'f, f32, Rank<0>>,
+        copies: RemainingRets<'f>,
+    }
+}
+
+struct Sum;
+
+impl Op for Sum {
+    const TARGET: &'static str = "sum";
+    type Dtypes = Untyped;
+}
+
+impl<P: Platform> Kernel<P> for Sum {
+    type Io<'f> = SumIo<'f>;
+
+    fn run(mut io: SumIo<'_>, _cx: &Cx<'_, P>) -> Result<()> {
+        assert_eq!((io.rest.len(), io.copies.len()), (2, 2));
+        let mut sum: f32 = io.first.as_slice()?.iter().sum();
+        for arg in io.rest {
+            sum += arg?.as_slice::<f32>()?.iter().sum::<f32>();
+        }
+        io.sum.as_mut_slice()?[0] = sum;
+        for (factor, copy) in [2.0, 3.0].into_iter().zip(io.copies) {
+            copy?.into_mut_slice::<f32>()?[0] = factor * sum;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn remaining_operands() {
+    let call = Call::new().arg(&[2], &[1f32, 2.0]).arg(&[], &[3f32]);
+    let rets = |call: Call| call.ret::<f32>(&[]).ret::<f32>(&[]).ret::<f32>(&[]);
+    let mut frame = rets(call.arg(&[1, 1], &[4f32])).build();
+    frame
+        .call(handler::<Sum, Host>)
+        .expect("one result and two more");
+    let sums: Vec<f32> = (0..3).flat_map(|i| frame.ret::<f32>(i)).copied().collect();
+    assert_eq!(sums, [10.0, 20.0, 30.0]);
+
+    let wrong = Call::new()
+        .arg(&[1], &[1f32])
+        .arg(&[1], &[1f32])
+        .arg(&[1], &[1i32]);
+    let failure = rets(wrong).run(handler::<Sum, Host>).expect_err("an i32");
+    assert_eq!(
+        failure.message,
+        "sum: argument `rest[1]` must be f32, got i32"
+    );
+
+    let failure = Call::new()
+        .ret::<f32>(&[])
+        .run(handler::<Sum, Host>)
+        .expect_err("no argument");
+    assert_eq!(
+        failure.message,
+        "sum: expected at least 1 argument (`first`), got 0"
+    );
+}
+
+io! {
+    struct AttrsIo<'f> {
+        // Not a buffer of any type: the attributes are what is tested.
+        out: AnyBufferMut<'f>,
+        flag: Attr<bool>,
+        count: Attr<i32>,
+        factor: Attr<f64> = 0.5,
+        label: Attr<&'f str> = "none",
+        sizes: Attr<&'f [i64]>,
+        maybe: Attr<Option<Complex<f32>>>,
+        nested: Attr<Attrs<'f>>,
+        all: Attrs<'f>,
+    }
+}
+
+struct AttrOp;
+
+impl Op for AttrOp {
+    const TARGET: &'static str = "attrs";
+    type Dtypes = Untyped;
+}
+
+impl<P: Platform> Kernel<P> for AttrOp {
+    type Io<'f> = AttrsIo<'f>;
+
+    fn run(mut io: AttrsIo<'_>, _cx: &Cx<'_, P>) -> Result<()> {
+        let inner: Attrs<'_> = io.nested.get("inner")?;
+        let text = format!(
+            "{} {} {} {} {:?} {:?} {} {} {}",
+            *io.flag,
+            *io.count,
+            *io.factor,
+            *io.label,
+            *io.sizes,
+            *io.maybe,
+            inner.get::<f16>("half")?,
+            inner.get_or::<u8>("absent", 9)?,
+            io.all.len(),
+        );
+        let out = io.out.as_mut_slice::<u8>()?;
+        out[..text.len()].copy_from_slice(text.as_bytes());
+        Ok(())
+    }
+}
+
+fn attrs_call() -> Call {
+    let inner: Vec<(String, Value)> = vec![("half".into(), f16::from_f32(1.5).into())];
+    Call::new()
+        .ret::<u8>(&[64])
+        .attr("sizes", &[3i64, 4][..])
+        .attr("flag", true)
+        .attr("nested", vec![("inner".to_owned(), Value::from(inner))])
+        .attr("an unknown one", 1u16)
+}
+
+fn text_of(call: Call) -> Result<String, String> {
+    let mut frame = call.build();
+    frame
+        .call(handler::<AttrOp, Host>)
+        .map_err(|failure| failure.message)?;
+    let bytes = frame.ret::<u8>(0);
+    Ok(String::from_utf8_lossy(bytes)
+        .trim_end_matches('\0')
+        .to_owned())
+}
+
+#[test]
+fn attributes_of_every_kind() {
+    let text = text_of(attrs_call().attr("count", 7i32));
+    assert_eq!(text.as_deref(), Ok("true 7 0.5 none [3, 4] None 1.5 9 5"));
+    let given = attrs_call()
+        .attr("count", -1i32)
+        .attr("label", "é")
+        .attr("factor", 2f64)
+        .attr("maybe", Complex::new(1f32, 2.0));
+    let want = "true -1 2 é [3, 4] Some(Complex { re: 1.0, im: 2.0 }) 1.5 9 8";
+    assert_eq!(text_of(given).as_deref(), Ok(want));
+}
+
+#[test]
+fn attributes_of_every_dtype() {
+    fn round_trip<T: Scalar + PartialEq>(value: T)
+    where
+        T: for<'f> xla_ffi::AttrValue<'f>,
+    {
+        struct Check<T>(std::marker::PhantomData<T>);
+        io! {
+            struct CheckIo<'f> { out: AnyBufferMut<'f>, all: Attrs<'f> }
+        }
+        impl<T: Scalar + PartialEq> Op for Check<T> {
+            const TARGET: &'static str = "check";
+            type Dtypes = Untyped;
+        }
+        impl<T, P> Kernel<P> for Check<T>
+        where
+            T: Scalar + PartialEq + for<'f> xla_ffi::AttrValue<'f>,
+            P: Platform,
+        {
+            type Io<'f> = CheckIo<'f>;
+            fn run(mut io: CheckIo<'_>, _cx: &Cx<'_, P>) -> Result<()> {
+                let one: T = io.all.get("one")?;
+                let two: &[T] = io.all.get("two")?;
+                assert!(io.all.get::<&[T]>("none")?.is_empty());
+                io.out
+                    .as_mut_slice::<T>()?
+                    .copy_from_slice(&[one, two[0], two[1]]);
+                Ok(())
+            }
+        }
+        let call = Call::new().ret::<T>(&[3]).attr("one", value);
+        let call = call
+            .attr("two", &[value, value][..])
+            .attr("none", &[][..] as &[T]);
+        let mut frame = call.build();
+        frame
+            .call(handler::<Check<T>, Host>)
+            .expect("attributes of that type");
+        assert!(
+            frame.ret::<T>(0).iter().all(|got| *got == value),
+            "{}",
+            T::DTYPE
+        );
+    }
+    round_trip(Pred(1));
+    round_trip(-3i8);
+    round_trip(-3i16);
+    round_trip(-3i32);
+    round_trip(-3i64);
+    round_trip(3u8);
+    round_trip(3u16);
+    round_trip(3u32);
+    round_trip(3u64);
+    round_trip(f16::from_f32(0.5));
+    round_trip(bf16::from_f32(0.5));
+    round_trip(0.5f32);
+    round_trip(0.5f64);
+    round_trip(Complex::new(0.5f32, 1.0));
+    round_trip(Complex::new(0.5f64, 1.0));
+}
+
+#[test]
+fn attribute_errors_name_what_was_expected_and_what_came() {
+    let message = |call: Call| text_of(call).expect_err("a bad attribute");
+    assert_eq!(
+        message(attrs_call()),
+        "attrs: attribute `count` must be a scalar i32, got none"
+    );
+    assert_eq!(
+        message(attrs_call().attr("count", 7i64)),
+        "attrs: attribute `count` must be a scalar i32, got a scalar i64"
+    );
+    assert_eq!(
+        message(attrs_call().attr("count", "7")),
+        "attrs: attribute `count` must be a scalar i32, got a string"
+    );
+    let call = || attrs_call().attr("count", 7i32);
+    assert_eq!(
+        message(call().attr("label", 1f32)),
+        "attrs: attribute `label` must be a string, got a scalar f32"
+    );
+    assert_eq!(
+        message(call().attr("label", Value::String(vec![0xff]))),
+        "attrs: attribute `label` must be a string, got bytes that are not UTF-8"
+    );
+    assert_eq!(
+        message(call().attr("maybe", &[1f32][..])),
+        "attrs: attribute `maybe` must be a scalar c64, got an array of f32"
+    );
+}
+
+io! {
+    struct DescribedIo<'f, T> {
+        /// `(..., m, n)`,
+        /// column-major
+        a: Arg<'f, T, MinRank<2>>,
+        any: AnyBuffer<'f>,
+        pivots: Ret<'f, i32>,
+        /// how many
+        count: Attr<i64> = 30,
+        label: Attr<Option<&'f str>>,
+    }
+}
+
+#[test]
+fn operands_describe_themselves() {
+    let fields = <DescribedIo<'static, f32> as Io<'static>>::SIGNATURE;
+    let names: Vec<_> = fields.iter().map(|field| field.name).collect();
+    assert_eq!(names, ["a", "any", "pivots", "count", "label"]);
+    assert_eq!(fields[0].doc(), "`(..., m, n)`, column-major");
+    let generic = FieldKind::Argument {
+        dtype: FieldDtype::Generic,
+        rank: RankSpec::AtLeast(2),
+    };
+    assert_eq!(fields[0].kind, generic);
+    assert!(fields[0].is_generic() && !fields[1].is_generic() && !fields[2].is_generic());
+    let pivots = FieldKind::Result {
+        dtype: FieldDtype::Fixed(DataType::S32),
+        rank: RankSpec::Any,
+    };
+    assert_eq!(fields[2].kind, pivots);
+    assert_eq!(fields[3].default, Some("30"));
+    let label = FieldKind::Attribute {
+        type_: AttrType::String,
+        required: false,
+    };
+    assert_eq!(fields[4].kind, label);
+    // With the element type filled in, it is like any other.
+    let kind = <DescribedIo<'static, f32> as Io<'static>>::FIELDS[0].kind;
+    let fixed = FieldDtype::Fixed(DataType::F32);
+    assert_eq!(
+        kind,
+        FieldKind::Argument {
+            dtype: fixed,
+            rank: RankSpec::AtLeast(2)
+        }
+    );
+}
+
+#[test]
+fn errors_keep_their_parts() {
+    let error = Error::invalid_argument("is odd")
+        .with_op("lu")
+        .with_op("late");
+    assert_eq!(
+        (error.op(), error.code()),
+        (Some("lu"), Code::InvalidArgument)
+    );
+    assert_eq!(error.to_string(), "lu: is odd");
+    assert_eq!(Code::from_raw(8), Code::ResourceExhausted);
+    assert_eq!(Code::from_raw(0), Code::Unknown);
+    assert_eq!(
+        std::mem::size_of::<Result<()>>(),
+        std::mem::size_of::<usize>()
+    );
+}
