@@ -24,7 +24,7 @@ unsafe impl Platform for Device {
 }
 
 io! {
-    struct AskIo { what: Attr<i64> }
+    struct AskIo<'f> { what: Attr<&'f str> }
 }
 
 /// Runs the one of [`BODIES`] that is asked for with the context of a call.

@@ -354,8 +354,13 @@ io! {
     }
 }
 
+io! {
+    struct NumberIo { n: Attr<i64> }
+}
+
 #[test]
 fn operands_describe_themselves() {
+    assert_eq!(<NumberIo as Io<'static>>::SIGNATURE[0].name, "n");
     let fields = <DescribedIo<'static, f32> as Io<'static>>::SIGNATURE;
     let names: Vec<_> = fields.iter().map(|field| field.name).collect();
     assert_eq!(names, ["a", "any", "pivots", "count", "label"]);
