@@ -252,10 +252,7 @@ fn attributes_of_every_kind() {
 
 #[test]
 fn attributes_of_every_dtype() {
-    fn round_trip<T: Scalar + PartialEq>(value: T)
-    where
-        T: for<'f> xla_ffi::AttrValue<'f>,
-    {
+    fn round_trip<T: Scalar + PartialEq + for<'f> xla_ffi::AttrValue<'f>>(value: T) {
         struct Check<T>(std::marker::PhantomData<T>);
         io! {
             struct CheckIo<'f> { out: AnyBufferMut<'f>, all: Attrs<'f> }

@@ -1,0 +1,188 @@
+//! A shared library of ops: what it takes to write one's own.
+//!
+//! `cargo build --example handlers` makes it; `tests/real_xla.py` loads it in Python, hands its handlers to JAX and runs them.
+//! It exports `handler(name)`, the C function of an op (or null), and `unregister(name)`.
+
+use std::ffi::{c_char, c_void, CStr};
+use std::ops::{AddAssign, Mul};
+use std::ptr;
+use std::sync::Once;
+
+use xla_ffi::registry::Registry;
+use xla_ffi::{
+    handler, io, AnyBufferMut, Arg, Attr, Attrs, Cx, Error, Host, Kernel, Op, Platform,
+    RealAndComplex, RemainingArgs, Result, Ret, Scalar, Untyped,
+};
+
+io! {
+    /// `y = scale * x + y`, for as many threads as XLA has.
+    pub struct AxpyIo<'f, T> {
+        /// any shape
+        x: Arg<'f, T>,
+        /// like `x`
+        y: Arg<'f, T>,
+        /// like `x`; may be `y`'s memory
+        out: Ret<'f, T>,
+        /// how often
+        repeat: Attr<i32> = 1,
+    }
+}
+
+/// `y = repeat * x + y`.
+pub struct Axpy;
+
+impl Op for Axpy {
+    const TARGET: &'static str = "axpy";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T, P> Kernel<P, T> for Axpy
+where
+    T: Scalar + AddAssign + Mul<Output = T>,
+    P: Platform,
+{
+    type Io<'f> = AxpyIo<'f, T>;
+
+    fn run(mut io: AxpyIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {
+        io.out.expect_dims(io.x.dims())?;
+        io.out.copy_from(&io.y)?;
+        let (x, out, repeat) = (io.x.as_slice()?, io.out.as_mut_slice()?, *io.repeat);
+        const CHUNK: usize = 4096;
+        cx.parallel_for_each(x.chunks(CHUNK).zip(out.chunks_mut(CHUNK)), |(x, out)| {
+            for (x, out) in x.iter().zip(out) {
+                for _ in 0..repeat {
+                    *out += *x;
+                }
+            }
+        });
+        Ok(())
+    }
+}
+
+io! {
+    /// Fails as told.
+    pub struct FailIo<'f> {
+        x: Arg<'f, f32>,
+        out: Ret<'f, f32>,
+        how: Attr<&'f str>,
+    }
+}
+
+/// Fails.
+pub struct Fail;
+
+impl Op for Fail {
+    const TARGET: &'static str = "fail";
+    type Dtypes = Untyped;
+}
+
+impl<P: Platform> Kernel<P> for Fail {
+    type Io<'f> = FailIo<'f>;
+
+    fn run(mut io: FailIo<'_>, _cx: &Cx<'_, P>) -> Result<()> {
+        match *io.how {
+            "panic" => panic!("a panic in Rust"),
+            "error" => {
+                Err(Error::invalid_argument("is not to be had").with_operand(io.x.operand()))
+            }
+            _ => io.out.copy_from(&io.x),
+        }
+    }
+}
+
+io! {
+    /// Tells what XLA told: bytes of text.
+    pub struct TellIo<'f> {
+        args: RemainingArgs<'f>,
+        text: AnyBufferMut<'f>,
+        attrs: Attrs<'f>,
+    }
+}
+
+/// Prints its arguments, attributes and context into a buffer of bytes.
+pub struct Tell;
+
+impl Op for Tell {
+    const TARGET: &'static str = "tell";
+    type Dtypes = Untyped;
+}
+
+impl<P: Platform> Kernel<P> for Tell {
+    type Io<'f> = TellIo<'f>;
+
+    fn run(mut io: TellIo<'_>, cx: &Cx<'_, P>) -> Result<()> {
+        let mut text = String::new();
+        for arg in io.args {
+            let arg = arg?;
+            text += &format!("{}{:?}{:?} ", arg.dtype(), arg.dims(), arg.as_bytes()?);
+        }
+        for (name, attr) in io.attrs.iter() {
+            text += &format!("{}={} ", String::from_utf8_lossy(name), attr.type_());
+        }
+        text += &format!(
+            "device={} threads={}",
+            cx.device_ordinal()?,
+            cx.num_threads()
+        );
+        cx.run_id()?;
+        if cx.stream().is_ok() {
+            text += " stream";
+        }
+        let out = io.text.as_mut_slice::<u8>()?;
+        out.fill(b' ');
+        let len = text.len().min(out.len());
+        out[..len].copy_from_slice(&text.as_bytes()[..len]);
+        Ok(())
+    }
+}
+
+fn register() -> Result<()> {
+    let all = [
+        (Axpy::TARGET, handler::<Axpy, Host> as xla_ffi::HandlerFn),
+        (Fail::TARGET, handler::<Fail, Host>),
+        (Tell::TARGET, handler::<Tell, Host>),
+    ];
+    for (target, handler) in all {
+        Registry::global().register(target, "host", handler, Some("handlers"))?;
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `name` is null or ends in NUL.
+unsafe fn text<'a>(name: *const c_char) -> &'a str {
+    if name.is_null() {
+        return "";
+    }
+    // SAFETY: by contract.
+    unsafe { CStr::from_ptr(name) }.to_str().unwrap_or("")
+}
+
+/// The handler of that name, null where there is none.
+///
+/// # Safety
+/// `name` is null or ends in NUL.
+#[no_mangle]
+pub unsafe extern "C" fn handler_of(name: *const c_char) -> *mut c_void {
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| {
+        if let Err(error) = register() {
+            eprintln!("handlers: {error}");
+        }
+    });
+    // SAFETY: by contract.
+    let name = unsafe { text(name) };
+    Registry::global()
+        .lookup(name, "host")
+        .map_or(ptr::null_mut(), |handler| handler as *mut c_void)
+}
+
+/// Withdraws the handler of that name; returns whether there was one.
+///
+/// # Safety
+/// `name` is null or ends in NUL.
+#[no_mangle]
+pub unsafe extern "C" fn unregister(name: *const c_char) -> bool {
+    // SAFETY: by contract.
+    Registry::global().unregister(unsafe { text(name) }, "host")
+}
