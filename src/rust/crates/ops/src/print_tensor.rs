@@ -3,8 +3,8 @@
 use crate::platform::Memory;
 use crate::print::{self, dtype_label, format_buffer, Options};
 use xla_ffi::{
-    io, AllDtypes, AnyAttr, AnyBuffer, Arg, Attr, Code, Cx, Error, Kernel, Op, Operand,
-    OperandKind, Result, Scalar,
+    io, AllDtypes, AnyAttr, AnyBuffer, Arg, Attr, Code, Cx, DataType, Error, Kernel, Op, Operand,
+    OperandKind, RemainingArgs, RemainingRets, Result, Scalar,
 };
 
 io! {
@@ -18,10 +18,17 @@ io! {
         print_footer: Attr<Option<&'f str>>,
         /// how many rows are printed at most (i32 or i64, default 30); -1 for all
         max_rows: Attr<Option<AnyAttr<'f>>>,
+        /// tokens: what must come before
+        after: RemainingArgs<'f>,
+        /// tokens: what must come later
+        then: RemainingRets<'f>,
     }
 }
 
 /// `print_tensor`: writes a tensor, in {pjrt}'s look, to where [`print`](crate::print) says.
+///
+/// XLA orders side effects by data flow alone. Tokens, taken and given, put one print after
+/// another.
 pub struct PrintTensor;
 
 impl Op for PrintTensor {
@@ -34,6 +41,12 @@ impl<T: Scalar, P: Memory> Kernel<P, T> for PrintTensor {
 
     fn run(io: PrintTensorIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {
         let options = options(*io.max_rows)?;
+        for token in io.after {
+            token?.expect_dtype(DataType::TOKEN)?;
+        }
+        for token in io.then {
+            token?.expect_dtype(DataType::TOKEN)?;
+        }
         let bytes = P::to_host(cx, &io.x)?;
         show(&io.x, &bytes, *io.print_header, *io.print_footer, &options)
     }

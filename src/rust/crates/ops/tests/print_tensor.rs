@@ -85,6 +85,16 @@ fn the_row_limit_is_an_attribute_of_either_width() {
 }
 
 #[test]
+fn tokens_are_taken_and_given() {
+    let _turn = queued();
+    let ordered = matrix()
+        .arg_of(DataType::TOKEN, &[], &[])
+        .ret_of(DataType::TOKEN, &[]);
+    let plain = printed(matrix());
+    assert_eq!(printed(ordered), plain);
+}
+
+#[test]
 fn bad_operands_are_named_and_print_nothing() {
     let _turn = queued();
     let message = |call: Call| {
@@ -94,12 +104,20 @@ fn bad_operands_are_named_and_print_nothing() {
     };
     assert_eq!(
         message(Call::new()),
-        "INVALID_ARGUMENT: print_tensor: expected 1 argument (`x`), got 0"
+        "INVALID_ARGUMENT: print_tensor: expected at least 1 argument (`x`), got 0"
     );
     assert_eq!(
         message(Call::new().arg_of(DataType::S4, &[1], &[0])),
         "INVALID_ARGUMENT: print_tensor: argument `x` must be pred, i8, i16, i32, i64, ui8, ui16, \
          ui32, ui64, f16, bf16, f32, f64, c64 or c128, got i4"
+    );
+    assert_eq!(
+        message(matrix().arg(&[], &[1_i32])),
+        "INVALID_ARGUMENT: print_tensor: argument `after[0]` must be token, got i32"
+    );
+    assert_eq!(
+        message(matrix().ret::<f32>(&[2, 3])),
+        "INVALID_ARGUMENT: print_tensor: result `then[0]` must be token, got f32"
     );
     assert_eq!(
         message(matrix().attr("print_header", 1_i32)),
