@@ -27,7 +27,7 @@ as_array.xlaffi_buffer <- function(x, check = FALSE, ...) {
   if (is.list(array)) {
     raise(array)
   }
-  if (!identical(check, FALSE)) {
+  if (check) {
     check_representable(array, x, check)
   }
   array

@@ -27,13 +27,16 @@
 #' pjrt_buffer(as.raw(1:4), dtype = "ui8", shape = c(2, 2), row_major = TRUE)
 #' @export
 pjrt_buffer <- function(data, dtype = NULL, device = NULL, shape = NULL, check = FALSE, ...) {
-  UseMethod("pjrt_buffer")
+  # Plain vectors and arrays are most of what comes: they need no look-up of a method.
+  if (is.object(data) || is.raw(data)) UseMethod("pjrt_buffer")
+  upload(data, dtype, device, shape, check, ...)
 }
 
 #' @rdname pjrt_buffer
 #' @export
 pjrt_scalar <- function(data, dtype = NULL, device = NULL, check = FALSE, ...) {
-  UseMethod("pjrt_scalar")
+  if (is.object(data) || is.raw(data)) UseMethod("pjrt_scalar")
+  upload_scalar(data, dtype, device, check, ...)
 }
 
 # One way for all atomic data: the Rust side sees the type and does the rest.
@@ -41,14 +44,20 @@ upload <- function(data, dtype = NULL, device = NULL, shape = NULL, check = FALS
   if (...length()) {
     check_dots_empty(...)
   }
-  if (!identical(check, FALSE)) {
+  if (check) {
     check_no_na(data, check)
   }
   if (is.object(dtype)) {
     dtype <- dtype_name(dtype)
   }
-  device <- if (is.null(device)) default_device() else as_pjrt_device(device)
+  if (!is.null(device)) {
+    device <- as_pjrt_device(device)
+  }
   buffer <- .Call(wrap__buffer_from_r, data, dtype, device, shape)
+  if (is.null(buffer)) {
+    # The default platform has no client yet.
+    buffer <- .Call(wrap__buffer_from_r, data, dtype, default_device(), shape)
+  }
   if (is.list(buffer)) {
     raise(buffer)
   }
@@ -75,24 +84,8 @@ check_no_na <- function(data, check, call = rlang::caller_env()) {
 }
 
 #' @export
-pjrt_buffer.logical <- upload
-#' @export
-pjrt_buffer.integer <- upload
-#' @export
-pjrt_buffer.numeric <- upload
-#' @export
-pjrt_buffer.complex <- upload
-#' @export
 pjrt_buffer.integer64 <- upload
 
-#' @export
-pjrt_scalar.logical <- upload_scalar
-#' @export
-pjrt_scalar.integer <- upload_scalar
-#' @export
-pjrt_scalar.numeric <- upload_scalar
-#' @export
-pjrt_scalar.complex <- upload_scalar
 #' @export
 pjrt_scalar.integer64 <- upload_scalar
 
@@ -152,6 +145,7 @@ pjrt_scalar.xlaffi_buffer <- function(data, dtype = NULL, device = NULL, check =
   pjrt_buffer.xlaffi_buffer(data, dtype, device, integer(), check, ...)
 }
 
+# Other classes of objects: a factor is no integer, a date no number.
 cannot_upload <- function(data, call) {
   abort(
     sprintf(

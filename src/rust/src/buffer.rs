@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use extendr_api::prelude::*;
+use extendr_api::wrapper::symbol;
+use extendr_ffi::R_NilValue;
 use pjrt::{Buffer, HostData, Order, Source};
 
-use crate::device::DeviceObject;
+use crate::device::{default_device, DeviceObject};
 use crate::failure::{guard, Failure, Outcome};
+use crate::fast::fast;
 use crate::host;
 use crate::literal::literals;
-use crate::pointer::{class, get, wrap};
+use crate::pointer::{class, get, wrap, wrap_sexp};
 
 /// An array on a device.
 pub struct BufferObject {
@@ -26,27 +29,33 @@ class!(
     "a buffer made by pjrt_buffer() or pjrt_execute()"
 );
 
-fn upload(on: &DeviceObject, host: HostData<'_>) -> Outcome<Robj> {
-    let buffer = on.client.upload(host, Some(&on.device))?;
-    Ok(wrap(BufferObject {
-        buffer,
+fn upload(on: &DeviceObject, host: HostData<'_>) -> Outcome<BufferObject> {
+    Ok(BufferObject {
+        buffer: on.client.upload(host, Some(&on.device))?,
         platform: on.platform.clone(),
-    }))
+    })
 }
 
-// A buffer from an R vector or array; `dtype` and `shape` may be NULL.
-#[extendr]
-fn buffer_from_r(data: Robj, dtype: Robj, device: Robj, shape: Robj) -> Robj {
-    guard(|| {
-        let on: &DeviceObject = get(&device, "device")?;
-        let vector = host::Vector::new(&data)?;
+fast! {
+    // A buffer from an R vector or array. `dtype` and `shape` may be NULL; so may `device` once
+    // the default platform has a client, else R has to make one: the result is NULL.
+    fn buffer_from_r, wrap__buffer_from_r, meta__buffer_from_r (data, dtype, device, shape) {
+        let on: &DeviceObject = match device.is_null() {
+            true => match default_device() {
+                Some(device) => device,
+                // SAFETY: a constant of R.
+                None => return Ok(unsafe { R_NilValue }),
+            },
+            false => get(device, "device")?,
+        };
+        let vector = host::Vector::new(data)?;
         let dtype = match dtype.is_null() {
             true => vector.default_dtype(),
-            false => host::dtype(&dtype)?,
+            false => host::dtype(dtype)?,
         };
         let dims = match shape.is_null() {
-            true => host::dims_of(&data),
-            false => host::dims(&shape)?,
+            true => host::dims_of(data),
+            false => host::dims(shape)?,
         };
         let count = host::count(&dims, dtype)?;
         let with = |source| HostData {
@@ -55,12 +64,33 @@ fn buffer_from_r(data: Robj, dtype: Robj, device: Robj, shape: Robj) -> Robj {
             order: Order::ColumnMajor,
             dtype,
         };
-        if vector.len() == 1 && count != 1 {
+        let buffer = if vector.len() == 1 && count != 1 {
             let filled = vector.repeat(count)?;
-            return upload(on, with(filled.source()));
+            upload(on, with(filled.source()))?
+        } else {
+            upload(on, with(vector.source()))?
+        };
+        Ok(wrap_sexp(buffer))
+    }
+
+    // The R array, or NULL as long as the contents are not there.
+    fn buffer_to_r, wrap__buffer_to_r, meta__buffer_to_r (buffer) {
+        let object: &BufferObject = get(buffer, "x")?;
+        if !object.buffer.wait_timeout(Duration::ZERO)? {
+            // SAFETY: a constant of R.
+            return Ok(unsafe { R_NilValue });
         }
-        upload(on, with(vector.source()))
-    })
+        host::read(&object.buffer)
+    }
+
+    // Waits up to `seconds`; whether the contents are there. The error of their computation.
+    fn buffer_wait, wrap__buffer_wait, meta__buffer_wait (buffer, seconds) {
+        let object: &BufferObject = get(buffer, "x")?;
+        let limit = Duration::from_secs_f64(seconds.as_real().unwrap_or(0.0).max(0.0));
+        let done = object.buffer.wait_timeout(limit)?;
+        // SAFETY: R's thread; TRUE and FALSE are constants of R.
+        Ok(unsafe { Robj::from(done).get() })
+    }
 }
 
 // A buffer from bytes that have the element type already.
@@ -90,7 +120,7 @@ fn buffer_from_raw(data: Robj, dtype: Robj, device: Robj, shape: Robj, row_major
             order: order(row_major),
             dtype,
         };
-        upload(on, host)
+        Ok(wrap(upload(on, host)?))
     })
 }
 
@@ -108,19 +138,7 @@ fn buffer_empty(dtype: Robj, device: Robj, shape: Robj) -> Robj {
             order: Order::RowMajor,
             dtype,
         };
-        upload(on, host)
-    })
-}
-
-// The R array, or NULL as long as the contents are not there.
-#[extendr]
-fn buffer_to_r(buffer: Robj) -> Robj {
-    guard(|| {
-        let object: &BufferObject = get(&buffer, "x")?;
-        if !object.buffer.ready()? {
-            return Ok(Robj::from(()));
-        }
-        host::read(&object.buffer)
+        Ok(wrap(upload(on, host)?))
     })
 }
 
@@ -155,20 +173,6 @@ fn buffer_device(buffer: Robj) -> Robj {
             platform = &*object.platform,
             id = object.buffer.device()?.id()?
         ))
-    })
-}
-
-// Waits up to `seconds`; whether the contents are there. Raises the error of their computation.
-#[extendr]
-fn buffer_wait(buffer: Robj, seconds: f64) -> Robj {
-    guard(|| {
-        let object: &BufferObject = get(&buffer, "x")?;
-        if let Some(event) = object.buffer.event()? {
-            if !event.wait_timeout(Duration::from_secs_f64(seconds))? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     })
 }
 
@@ -210,8 +214,14 @@ fn buffer_literals(buffer: Robj) -> Robj {
         let object: &BufferObject = get(&buffer, "buffer")?;
         let buffer = &object.buffer;
         let bytes = host::read_bytes(buffer, Order::ColumnMajor)?;
-        let texts = Robj::from(literals(buffer.dtype(), &bytes));
-        host::with_dims(texts, buffer.dims())
+        let mut texts = Robj::from(literals(buffer.dtype(), &bytes));
+        if !buffer.dims().is_empty() {
+            let dims = Robj::from(host::dims_to_r(buffer.dims())?);
+            texts
+                .set_attrib(symbol::dim_symbol(), dims)
+                .map_err(|error| Failure::new("INTERNAL", error))?;
+        }
+        Ok(texts)
     })
 }
 

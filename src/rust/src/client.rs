@@ -8,7 +8,7 @@ use pjrt::{compile_options, Client, Program};
 use crate::device::DeviceObject;
 use crate::executable::ExecutableObject;
 use crate::failure::guard;
-use crate::pointer::{class, get, wrap, wrap_list};
+use crate::pointer::{class, get, wrap};
 
 /// A client under the name of its platform.
 pub struct ClientObject {
@@ -39,15 +39,14 @@ fn client_devices(client: Robj) -> Robj {
     guard(|| {
         let object: &ClientObject = get(&client, "client")?;
         let devices = object.client.devices().into_iter();
-        Ok(wrap_list(
-            devices
-                .map(|device| DeviceObject {
-                    device,
-                    client: object.client.clone(),
-                    platform: object.platform.clone(),
-                })
-                .collect(),
-        ))
+        let devices = devices.map(|device| {
+            wrap(DeviceObject {
+                device,
+                client: object.client.clone(),
+                platform: object.platform.clone(),
+            })
+        });
+        Ok(List::from_values(devices))
     })
 }
 

@@ -1,5 +1,6 @@
 //! `xlaffi_device`: a device of a client.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use extendr_api::prelude::*;
@@ -23,6 +24,27 @@ class!(
     c"xlaffi_device",
     "a device made by pjrt_device() or devices()"
 );
+
+thread_local! {
+    /// The first device of each platform that has a client; there is one client per platform and
+    /// session, so they are never freed. Only R's thread gets here.
+    static FIRST: RefCell<Vec<&'static DeviceObject>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Makes a device the default one of its platform.
+pub fn set_default(device: DeviceObject) {
+    FIRST.with_borrow_mut(|first| {
+        first.retain(|known| known.platform != device.platform);
+        first.push(Box::leak(Box::new(device)));
+    });
+}
+
+/// The first device of the platform that `PJRT_PLATFORM` names, if that has a client.
+pub fn default_device() -> Option<&'static DeviceObject> {
+    let platform = std::env::var("PJRT_PLATFORM");
+    let platform = platform.as_deref().unwrap_or("cpu");
+    FIRST.with_borrow(|first| first.iter().find(|d| &*d.platform == platform).copied())
+}
 
 // Platform, id and label.
 #[extendr]

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use extendr_api::prelude::*;
+use extendr_api::wrapper::symbol;
+use extendr_ffi::{SEXP, VECTOR_ELT};
 use pjrt::{Buffer, Executable, ExecuteOptions};
 
 use crate::buffer::BufferObject;
 use crate::event::EventObject;
 use crate::failure::{guard, Failure, Outcome};
-use crate::pointer::{class, get, wrap, wrap_list};
+use crate::fast::{borrowed, fast};
+use crate::pointer::{class, get, wrap_list, wrap_sexp};
 
 /// A compiled program.
 pub struct ExecutableObject {
@@ -24,47 +27,50 @@ class!(
     "an executable made by pjrt_compile()"
 );
 
-// Runs the program; a list of buffers, or for a program without results an event.
-#[extendr]
-fn executable_execute(executable: Robj, arguments: Robj, options: Robj, check: Robj) -> Robj {
-    guard(|| {
-        let object: &ExecutableObject = get(&executable, "executable")?;
-        let list = arguments
-            .as_list()
-            .ok_or_else(|| Failure::argument("...", "the arguments must come as a list"))?;
-        if arguments.names().is_some() {
+fast! {
+    // Runs the program; a list of buffers, or for a program without results an event.
+    fn executable_execute, wrap__executable_execute, meta__executable_execute
+        (executable, arguments, options, check)
+    {
+        let object: &ExecutableObject = get(executable, "executable")?;
+        if arguments.rtype() != Rtype::List {
+            return Err(Failure::argument("...", "the arguments must come as a list"));
+        }
+        if arguments.get_attrib(symbol::names_symbol()).is_some() {
             return Err(Failure::argument("...", "arguments go by position; they must have no names"));
         }
-        let values: Vec<Robj> = list.values().collect();
+        // SAFETY: a list; its elements live as long as it does, which R protects.
+        let values: Vec<SEXP> = unsafe {
+            let list = arguments.get();
+            (0..arguments.len()).map(|i| VECTOR_ELT(list, i as isize)).collect()
+        };
         let mut buffers: Vec<&Buffer> = Vec::with_capacity(values.len());
         for (index, value) in values.iter().enumerate() {
+            // SAFETY: as above.
+            let value = unsafe { borrowed(value) };
             let buffer: &BufferObject = get(value, format_args!("..{}", index + 1))?;
             buffers.push(&buffer.buffer);
         }
         if check.as_bool() != Some(false) {
             check_alive(&buffers)?;
         }
-        let options = execute_options(&options)?;
+        let options = execute_options(options)?;
         let run = &object.executable;
         if run.num_outputs() == 0 {
             // Nobody could wait for such a program later: R waits now, through the event.
             let (_, event) = run.execute_with_event(&buffers, &options)?;
             return Ok(match event {
-                Some(event) => wrap(EventObject { event }),
-                None => List::new(0).into(),
+                Some(event) => wrap_sexp(EventObject { event }),
+                None => wrap_list::<BufferObject>(Vec::new()),
             });
         }
-        let outputs = run.execute(&buffers, &options)?;
-        Ok(wrap_list(
-            outputs
-                .into_iter()
-                .map(|buffer| BufferObject {
-                    buffer,
-                    platform: object.platform.clone(),
-                })
-                .collect(),
-        ))
-    })
+        let outputs = run.execute(&buffers, &options)?.into_iter();
+        let outputs = outputs.map(|buffer| BufferObject {
+            buffer,
+            platform: object.platform.clone(),
+        });
+        Ok(wrap_list(outputs.collect()))
+    }
 }
 
 fn check_alive(buffers: &[&Buffer]) -> Outcome<()> {

@@ -8,6 +8,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use extendr_api::prelude::*;
 use extendr_api::wrapper;
+use extendr_ffi::SEXP;
 
 /// XLA's code, the text, and what the error is about as far as it is known.
 #[derive(Debug)]
@@ -87,16 +88,27 @@ impl From<pjrt::Error> for Failure {
 
 /// Runs the body of a function that R calls: an error or a panic becomes data.
 pub fn guard<T: Into<Robj>>(body: impl FnOnce() -> Outcome<T>) -> Robj {
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(value)) => value.into(),
-        Ok(Err(failure)) => failure.into_robj(),
-        Err(payload) => Failure::new(
+    match caught(body) {
+        Ok(value) => value.into(),
+        Err(failure) => failure.into_robj(),
+    }
+}
+
+/// As [`guard`], for a body that returns a bare object and allocates nothing after making it.
+pub fn guard_sexp(body: impl FnOnce() -> Outcome<SEXP>) -> SEXP {
+    // SAFETY: the failure's object is released by the end of this line, and R takes it over
+    // before anything is allocated.
+    caught(body).unwrap_or_else(|failure| unsafe { failure.into_robj().get() })
+}
+
+fn caught<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
+        Err(Failure::new(
             "INTERNAL",
             format!("a panic in the Rust code of xlaffi: {}", panic_text(&*payload)),
         )
-        .hint("This is a bug in xlaffi; please report it.")
-        .into_robj(),
-    }
+        .hint("This is a bug in xlaffi; please report it."))
+    })
 }
 
 fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {

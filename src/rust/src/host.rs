@@ -1,12 +1,15 @@
 //! R vectors as the host's data, and back. R's memory is column-major and used where it lies.
 
 use extendr_api::prelude::*;
-use extendr_api::{wrapper, AsTypedSlice};
-use extendr_ffi::{Rcomplex, SEXPTYPE};
+use extendr_api::AsTypedSlice;
+use extendr_ffi::{
+    R_ClassSymbol, R_DimSymbol, Rf_setAttrib, COMPLEX, INTEGER, LOGICAL, RAW, REAL, SEXP, SEXPTYPE,
+};
 use pjrt::{Buffer, DType, Dest, Order, Source};
 use xla_ffi::DataType;
 
 use crate::failure::{Failure, Outcome};
+use crate::fast::Protected;
 use crate::pointer::{alloc, described};
 
 /// The elements of an R vector.
@@ -250,13 +253,18 @@ pub fn dims_to_r(dims: &[i64]) -> Outcome<Vec<i32>> {
 }
 
 /// Sets `dim`, except on a scalar.
-pub fn with_dims(mut robj: Robj, dims: &[i64]) -> Outcome<Robj> {
-    if !dims.is_empty() {
-        let dims = Robj::from(dims_to_r(dims)?);
-        robj.set_attrib(wrapper::symbol::dim_symbol(), dims)
-            .map_err(|error| Failure::new("INTERNAL", error))?;
+fn set_dims(object: &Protected, dims: &[i64]) -> Outcome<()> {
+    if dims.is_empty() {
+        return Ok(());
     }
-    Ok(robj)
+    let values = dims_to_r(dims)?;
+    let dim = alloc(SEXPTYPE::INTSXP, dims.len())?;
+    // SAFETY: R's thread; both objects are protected, and `dim` has as many elements.
+    unsafe {
+        std::ptr::copy_nonoverlapping(values.as_ptr(), INTEGER(dim.sexp()), values.len());
+        Rf_setAttrib(object.sexp(), R_DimSymbol, dim.sexp());
+    }
+    Ok(())
 }
 
 /// Bytes of a buffer, in Rust's memory. Waits.
@@ -269,74 +277,59 @@ pub fn read_bytes(buffer: &Buffer, order: Order) -> Outcome<Vec<u8>> {
 /// Bytes of a buffer as an R raw vector. Waits.
 pub fn read_raw(buffer: &Buffer, order: Order) -> Outcome<Robj> {
     let len = buffer.num_elements() * buffer.dtype().size();
-    let mut robj = alloc(SEXPTYPE::RAWSXP, len)?;
-    let bytes: &mut [u8] = slice_mut(&mut robj)?;
-    buffer.read(Dest::Bytes(bytes), order)?;
-    Ok(robj)
+    let raw = alloc(SEXPTYPE::RAWSXP, len)?;
+    // SAFETY: a fresh raw vector of that length; the Robj protects it from here on.
+    unsafe {
+        buffer.read(Dest::Bytes(memory(RAW(raw.sexp()), len)), order)?;
+        Ok(Robj::from_sexp(raw.sexp()))
+    }
 }
 
-/// The R array of a buffer. Waits.
-pub fn read(buffer: &Buffer) -> Outcome<Robj> {
+/// The memory of a fresh R vector. An empty one has no usable address.
+///
+/// # Safety
+/// `data` is the memory of a vector of `len` elements that nobody else sees yet.
+unsafe fn memory<'a, T>(data: *mut T, len: usize) -> &'a mut [T] {
+    match len {
+        0 => &mut [],
+        // SAFETY: the caller's promise.
+        _ => unsafe { std::slice::from_raw_parts_mut(data, len) },
+    }
+}
+
+/// The R array of a buffer, not protected. Waits.
+pub fn read(buffer: &Buffer) -> Outcome<SEXP> {
     let len = buffer.num_elements();
-    let order = Order::ColumnMajor;
-    let robj = match buffer.dtype() {
-        DType::Pred => {
-            let mut robj = alloc(SEXPTYPE::LGLSXP, len)?;
-            let slice: &mut [Rbool] = slice_mut(&mut robj)?;
-            // SAFETY: an Rbool is a transparent i32.
-            let slice = unsafe {
-                std::slice::from_raw_parts_mut(slice.as_mut_ptr().cast::<i32>(), slice.len())
-            };
-            buffer.read(Dest::I32(slice), order)?;
-            robj
-        }
-        DType::I8 | DType::I16 | DType::I32 | DType::U8 | DType::U16 => {
-            let mut robj = alloc(SEXPTYPE::INTSXP, len)?;
-            buffer.read(Dest::I32(slice_mut(&mut robj)?), order)?;
-            robj
-        }
-        DType::U32 | DType::I64 | DType::U64 => {
-            let mut robj = alloc(SEXPTYPE::REALSXP, len)?;
-            let slice: &mut [f64] = slice_mut(&mut robj)?;
-            let pointer = slice.as_mut_ptr();
-            if buffer.dtype() == DType::U64 {
-                // The bits as they are: large numbers wrap, as R's users of pjrt know it.
-                // SAFETY: the memory of the doubles, as bytes.
-                let bytes = unsafe { std::slice::from_raw_parts_mut(pointer.cast(), len * 8) };
-                buffer.read(Dest::Bytes(bytes), order)?;
-            } else {
-                // SAFETY: f64 and i64 have the same size and alignment.
-                let slice = unsafe { std::slice::from_raw_parts_mut(pointer.cast(), len) };
-                buffer.read(Dest::I64(slice), order)?;
-            }
-            robj.set_attrib(wrapper::symbol::class_symbol(), "integer64")
-                .map_err(|error| Failure::new("INTERNAL", error))?;
-            robj
-        }
-        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
-            let mut robj = alloc(SEXPTYPE::REALSXP, len)?;
-            buffer.read(Dest::F64(slice_mut(&mut robj)?), order)?;
-            robj
-        }
-        DType::C64 | DType::C128 => {
-            let mut robj = alloc(SEXPTYPE::CPLXSXP, len)?;
-            let slice: &mut [Rcomplex] = slice_mut(&mut robj)?;
-            // SAFETY: a complex number is its real and its imaginary part, in this order.
-            let slice = unsafe {
-                std::slice::from_raw_parts_mut(slice.as_mut_ptr().cast::<[f64; 2]>(), slice.len())
-            };
-            buffer.read(Dest::Complex(slice), order)?;
-            robj
+    let dtype = buffer.dtype();
+    let kind = match dtype {
+        DType::Pred => SEXPTYPE::LGLSXP,
+        DType::I8 | DType::I16 | DType::I32 | DType::U8 | DType::U16 => SEXPTYPE::INTSXP,
+        DType::U32 | DType::I64 | DType::U64 => SEXPTYPE::REALSXP,
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => SEXPTYPE::REALSXP,
+        DType::C64 | DType::C128 => SEXPTYPE::CPLXSXP,
+    };
+    let array = alloc(kind, len)?;
+    // SAFETY: R's thread; a fresh vector of the type whose memory is taken, and of that length.
+    // 64-bit integers have the size and alignment of the doubles whose memory they use, and a
+    // complex number is its real and its imaginary part.
+    let dest = unsafe {
+        let sexp = array.sexp();
+        match (kind, dtype) {
+            (SEXPTYPE::LGLSXP, _) => Dest::I32(memory(LOGICAL(sexp), len)),
+            (SEXPTYPE::INTSXP, _) => Dest::I32(memory(INTEGER(sexp), len)),
+            (SEXPTYPE::CPLXSXP, _) => Dest::Complex(memory(COMPLEX(sexp).cast(), len)),
+            // The bits as they are: large numbers wrap, as R's users of pjrt know it.
+            (_, DType::U64) => Dest::Bytes(memory(REAL(sexp).cast(), len * 8)),
+            (_, DType::U32 | DType::I64) => Dest::I64(memory(REAL(sexp).cast(), len)),
+            _ => Dest::F64(memory(REAL(sexp), len)),
         }
     };
-    with_dims(robj, buffer.dims())
-}
-
-fn slice_mut<'a, T>(robj: &'a mut Robj) -> Outcome<&'a mut [T]>
-where
-    Robj: AsTypedSlice<'a, T>,
-    T: 'a,
-{
-    robj.as_typed_slice_mut()
-        .ok_or_else(|| Failure::new("INTERNAL", "R gave a vector of another type"))
+    buffer.read(dest, Order::ColumnMajor)?;
+    if matches!(dtype, DType::U32 | DType::I64 | DType::U64) {
+        let class = Robj::from("integer64");
+        // SAFETY: R's thread; both objects are protected.
+        unsafe { Rf_setAttrib(array.sexp(), R_ClassSymbol, class.get()) };
+    }
+    set_dims(&array, buffer.dims())?;
+    Ok(array.sexp())
 }

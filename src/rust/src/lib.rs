@@ -10,6 +10,7 @@ mod device;
 mod event;
 mod executable;
 mod failure;
+mod fast;
 mod host;
 mod literal;
 mod plugin;

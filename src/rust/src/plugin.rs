@@ -9,6 +9,7 @@ use extendr_api::prelude::*;
 use pjrt::{Plugin, Value};
 
 use crate::client::ClientObject;
+use crate::device::{set_default, DeviceObject};
 use crate::failure::{guard, Failure, Outcome};
 use crate::pointer::{class, get, wrap};
 
@@ -93,10 +94,15 @@ fn plugin_client(plugin: Robj, platform: &str, names: Robj, values: Robj) -> Rob
             .map(|(name, value)| Ok((name.to_string(), from_r(name, &value)?)))
             .collect::<Outcome<Vec<_>>>()?;
         let client = object.plugin.client(&options)?;
-        Ok(wrap(ClientObject {
-            client,
-            platform: platform.into(),
-        }))
+        let platform: Arc<str> = platform.into();
+        if let Some(device) = client.devices().into_iter().next() {
+            set_default(DeviceObject {
+                device,
+                client: client.clone(),
+                platform: platform.clone(),
+            });
+        }
+        Ok(wrap(ClientObject { client, platform }))
     })
 }
 

@@ -11,10 +11,12 @@ use std::sync::OnceLock;
 use extendr_api::prelude::*;
 use extendr_ffi::{
     R_ClearExternalPtr, R_ExternalPtrAddr, R_ExternalPtrTag, R_MakeExternalPtr, R_NilValue,
-    R_PreserveObject, R_RegisterCFinalizerEx, Rboolean, Rf_allocVector, Rf_install, Rf_protect, Rf_setAttrib, Rf_unprotect, R_ClassSymbol, SEXP, SEXPTYPE, TYPEOF,
+    R_PreserveObject, R_RegisterCFinalizerEx, Rboolean, Rf_allocVector, Rf_install, Rf_setAttrib,
+    R_ClassSymbol, SET_VECTOR_ELT, SEXP, SEXPTYPE, TYPEOF,
 };
 
 use crate::failure::{Failure, Outcome};
+use crate::fast::Protected;
 
 /// A Rust type that R holds through an external pointer.
 pub trait Class: Sized + 'static {
@@ -69,22 +71,33 @@ extern "C" fn finalize<T: Class>(pointer: SEXP) {
 
 /// Hands `value` to R. It is dropped when R collects the pointer, or at R's exit.
 pub fn wrap<T: Class>(value: T) -> Robj {
+    // SAFETY: R's thread; nothing is allocated before the Robj protects the object.
+    unsafe { Robj::from_sexp(wrap_sexp(value)) }
+}
+
+/// As [`wrap`], but the object is not protected.
+pub fn wrap_sexp<T: Class>(value: T) -> SEXP {
     let symbols = symbols::<T>();
-    // SAFETY: R's thread; `pointer` stays protected until the Robj holds it.
+    // SAFETY: R's thread; the pointer is protected while others are allocated.
     unsafe {
         let address = Box::into_raw(Box::new(value)).cast::<c_void>();
-        let pointer = Rf_protect(R_MakeExternalPtr(address, symbols.tag, R_NilValue));
-        R_RegisterCFinalizerEx(pointer, Some(finalize::<T>), Rboolean::TRUE);
-        Rf_setAttrib(pointer, R_ClassSymbol, symbols.class);
-        let robj = Robj::from_sexp(pointer);
-        Rf_unprotect(1);
-        robj
+        let pointer = Protected::new(R_MakeExternalPtr(address, symbols.tag, R_NilValue));
+        R_RegisterCFinalizerEx(pointer.sexp(), Some(finalize::<T>), Rboolean::TRUE);
+        Rf_setAttrib(pointer.sexp(), R_ClassSymbol, symbols.class);
+        pointer.sexp()
     }
 }
 
-/// A list of wrapped values.
-pub fn wrap_list<T: Class>(values: Vec<T>) -> Robj {
-    List::from_values(values.into_iter().map(wrap)).into()
+/// A list of wrapped values, not protected.
+pub fn wrap_list<T: Class>(values: Vec<T>) -> SEXP {
+    // SAFETY: R's thread; the list is protected while its elements are made, and has as many.
+    unsafe {
+        let list = Protected::new(Rf_allocVector(SEXPTYPE::VECSXP, values.len() as isize));
+        for (index, value) in values.into_iter().enumerate() {
+            SET_VECTOR_ELT(list.sexp(), index as isize, wrap_sexp(value));
+        }
+        list.sexp()
+    }
 }
 
 /// The Rust object behind an R object, or a failure that says what came instead.
@@ -102,15 +115,6 @@ pub fn get<'a, T: Class>(robj: &'a Robj, argument: impl Display) -> Outcome<&'a 
         }
     }
     Err(refused::<T>(robj, &argument.to_string()))
-}
-
-/// Whether this is a pointer of class `T`, alive or not.
-pub fn is<T: Class>(robj: &Robj) -> bool {
-    // SAFETY: reads the type, and the tag only of an external pointer.
-    unsafe {
-        let sexp = robj.get();
-        TYPEOF(sexp) == SEXPTYPE::EXTPTRSXP && R_ExternalPtrTag(sexp) == symbols::<T>().tag
-    }
 }
 
 fn gone<T: Class>(argument: &str) -> Failure {
@@ -164,10 +168,10 @@ pub fn described(robj: &Robj) -> String {
 /// From this many bytes on, memory is tried before R is asked for it.
 const LARGE: usize = 64 << 20;
 
-/// A vector that R owns, of `len` elements that are not initialised.
+/// An R vector of `len` elements that are not initialised.
 ///
 /// Where R cannot allocate it jumps out of Rust; trying first turns that into a failure.
-pub fn alloc(kind: SEXPTYPE, len: usize) -> Outcome<Robj> {
+pub fn alloc(kind: SEXPTYPE, len: usize) -> Outcome<Protected> {
     let bytes = len.saturating_mul(if kind == SEXPTYPE::CPLXSXP { 16 } else { 8 });
     if bytes >= LARGE && Vec::<u8>::new().try_reserve_exact(bytes).is_err() {
         return Err(Failure::new(
@@ -175,8 +179,8 @@ pub fn alloc(kind: SEXPTYPE, len: usize) -> Outcome<Robj> {
             format!("an R vector of {len} elements does not fit into memory"),
         ));
     }
-    // SAFETY: R's thread; `from_sexp` protects the fresh object before anything else allocates.
-    Ok(unsafe { Robj::from_sexp(Rf_allocVector(kind, len as isize)) })
+    // SAFETY: R's thread.
+    Ok(unsafe { Protected::new(Rf_allocVector(kind, len as isize)) })
 }
 
 /// Implements [`Class`]: `class!(Type, c"s3_class", "what errors call it")`.

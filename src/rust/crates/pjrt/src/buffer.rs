@@ -9,6 +9,7 @@ use crate::event::Event;
 use pjrt_api::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockWriteGuard};
+use std::time::Duration;
 
 /// An array on a device.
 pub struct Buffer {
@@ -247,6 +248,26 @@ impl Buffer {
             self.ready.store(true, Ordering::Release);
         }
         Ok(())
+    }
+
+    /// Waits until the contents are there, but no longer than `limit`; false if that was too
+    /// short. A limit of zero only looks.
+    ///
+    /// # Errors
+    /// As [`Buffer::wait`].
+    pub fn wait_timeout(&self, limit: Duration) -> Result<bool> {
+        if let Some(event) = self.event()? {
+            let done = if limit.is_zero() {
+                event.is_ready()? && event.wait().map(|()| true)?
+            } else {
+                event.wait_timeout(limit)?
+            };
+            if !done {
+                return Ok(false);
+            }
+            self.ready.store(true, Ordering::Release);
+        }
+        Ok(true)
     }
 
     /// A copy on another device of the same client.
