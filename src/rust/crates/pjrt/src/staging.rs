@@ -70,9 +70,7 @@ impl Block {
             .pad_to_align();
         // SAFETY: the layout's size is not 0.
         let data = NonNull::new(unsafe { alloc(layout) }).ok_or_else(exhausted)?;
-        if align == HUGE {
-            advise_huge(data, layout.size());
-        }
+        advise_huge(data.as_ptr(), layout.size());
         Ok(Self { data, layout })
     }
 
@@ -101,20 +99,25 @@ impl Drop for Block {
     }
 }
 
-/// Asks for huge pages: one fault per 2 MiB instead of 512. A hint, so that failure is harmless.
+/// Asks for huge pages in memory that is about to be filled for the first time: one fault per
+/// 2 MiB instead of 512. A hint, so that failure is harmless; the contents are left alone.
 #[cfg(target_os = "linux")]
-fn advise_huge(data: NonNull<u8>, size: usize) {
+pub(crate) fn advise_huge(data: *mut u8, size: usize) {
     use std::ffi::{c_int, c_void};
     extern "C" {
         fn madvise(address: *mut c_void, length: usize, advice: c_int) -> c_int;
     }
     const MADV_HUGEPAGE: c_int = 14;
-    // SAFETY: the range is memory of ours, and the advice does not change its contents.
-    unsafe { madvise(data.as_ptr().cast(), size, MADV_HUGEPAGE) };
+    let skipped = data.align_offset(HUGE);
+    let inside = size.saturating_sub(skipped) / HUGE * HUGE;
+    if inside > 0 {
+        // SAFETY: whole huge pages inside the caller's memory; the advice changes no contents.
+        unsafe { madvise(data.add(skipped).cast(), inside, MADV_HUGEPAGE) };
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn advise_huge(_data: NonNull<u8>, _size: usize) {}
+pub(crate) fn advise_huge(_data: *mut u8, _size: usize) {}
 
 #[cfg(test)]
 mod tests {

@@ -2,15 +2,20 @@
 
 use super::plan::{Axis, Plan};
 use super::scalar::Cast;
+use super::stream;
+use std::ops::Range;
 
 /// Rows and columns of the tiles that are transposed at once: with 8-byte elements a row is a
-/// cache line, and the tile fits into registers and first-level cache.
-const TILE: usize = 8;
+/// cache line.
+pub(super) const TILE: usize = 8;
 /// Length of a strip of tiles along the source's runs, so that the destination's lines that it
 /// touches stay in cache until they are full.
 const STRIP: usize = 256;
-/// From this many bytes on, more threads are worth their start.
-const PARALLEL: usize = 4 << 20;
+/// From this many bytes on, an array is large: more threads are worth their start, and the result
+/// would not stay in cache anyway.
+pub(super) const LARGE: usize = 4 << 20;
+/// Shorter runs, in bytes, hold too few whole cache lines to write them past the caches.
+const RUN: usize = 512;
 /// Memory is the limit; more threads than this do not help.
 const MAX_THREADS: usize = 4;
 
@@ -36,20 +41,25 @@ pub(super) fn convert<S: Cast<D>, D: Copy>(plan: &Plan, from: *const u8, to: *mu
     if bytes == 0 {
         return;
     }
-    let threads = if bytes < PARALLEL {
-        1
-    } else {
-        std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS))
-    };
-    if threads == 1 {
+    if bytes < LARGE {
         // SAFETY: the caller's promise.
-        return unsafe { walk(plan, &plan.outer, from, to) };
+        return unsafe { walk(plan, &plan.outer, false, from, to) };
     }
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS));
     let mut pieces = plan.split(threads);
     let last = pieces.pop();
     let run = |(plan, source, target): &(Plan, isize, isize), f: *const S, t: *mut D| {
         // SAFETY: a piece of the plan lies within what the plan reaches.
-        unsafe { walk(plan, &plan.outer, f.offset(*source), t.offset(*target)) };
+        unsafe {
+            walk(
+                plan,
+                &plan.outer,
+                true,
+                f.offset(*source),
+                t.offset(*target),
+            )
+        };
+        stream::finish();
     };
     std::thread::scope(|scope| {
         for piece in &pieces {
@@ -70,73 +80,70 @@ pub(super) fn convert<S: Cast<D>, D: Copy>(plan: &Plan, from: *const u8, to: *mu
 
 /// # Safety
 /// All elements that the plan reaches from `from` and `to` are inside memory that the caller owns.
-unsafe fn walk<S: Cast<D>, D: Copy>(plan: &Plan, outer: &[Axis], from: *const S, to: *mut D) {
+unsafe fn walk<S: Cast<D>, D: Copy>(
+    plan: &Plan,
+    outer: &[Axis],
+    large: bool,
+    from: *const S,
+    to: *mut D,
+) {
+    let (a, b) = (plan.a, plan.b);
     // SAFETY: the loops stay within the plan.
     unsafe {
         match outer.split_last() {
             Some((axis, rest)) => {
                 for i in 0..axis.len as isize {
-                    walk(
-                        plan,
-                        rest,
-                        from.offset(i * axis.from),
-                        to.offset(i * axis.to),
-                    );
+                    let (f, t) = (from.offset(i * axis.from), to.offset(i * axis.to));
+                    walk(plan, rest, large, f, t);
                 }
             }
-            None if plan.b.len == 1 => line(plan.a, from, to),
-            None => tiles(plan.a, plan.b, from, to),
+            None if b.len == 1 && a.from == 1 && a.to == 1 => {
+                if large && a.len >= RUN {
+                    stream::line(from, to, a.len);
+                } else {
+                    line(from, to, a.len);
+                }
+            }
+            None if b.len > 1 && a.from == 1 && b.to == 1 => {
+                if large && b.len * size_of::<D>() >= RUN {
+                    stream::transpose(a, b, from, to);
+                } else {
+                    tiles(a, b, from, to);
+                }
+            }
+            None => rest(a, b, 0..a.len, 0..b.len, from, to),
         }
     }
 }
 
 /// # Safety
-/// As [`walk`].
-unsafe fn line<S: Cast<D>, D: Copy>(a: Axis, from: *const S, to: *mut D) {
-    // SAFETY: the loops stay within the axis.
-    unsafe {
-        if a.from == 1 && a.to == 1 {
-            for i in 0..a.len {
-                to.add(i)
-                    .write_unaligned(from.add(i).read_unaligned().cast());
-            }
-        } else {
-            for i in 0..a.len as isize {
-                to.offset(i * a.to)
-                    .write_unaligned(from.offset(i * a.from).read_unaligned().cast());
-            }
+/// `len` elements are inside either memory.
+unsafe fn line<S: Cast<D>, D: Copy>(from: *const S, to: *mut D, len: usize) {
+    for i in 0..len {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let x = from.add(i).read_unaligned();
+            to.add(i).write_unaligned(x.cast());
         }
     }
 }
 
-/// Two dimensions, `a` fast in the source and `b` in the destination.
+/// Two dimensions, `a` consecutive in the source and `b` in the destination.
 ///
 /// # Safety
 /// As [`walk`].
 unsafe fn tiles<S: Cast<D>, D: Copy>(a: Axis, b: Axis, from: *const S, to: *mut D) {
-    let whole = a.from == 1 && b.to == 1;
-    let (rows, columns) = if whole {
-        (a.len / TILE * TILE, b.len / TILE * TILE)
-    } else {
-        (0, 0)
-    };
+    let (rows, columns) = (a.len / TILE * TILE, b.len / TILE * TILE);
     // SAFETY: all indices are within the axes.
     unsafe {
-        let mut strip = 0;
-        while strip < rows {
-            let end = rows.min(strip + STRIP);
+        for strip in (0..rows).step_by(STRIP) {
             for j in (0..columns).step_by(TILE) {
-                for i in (strip..end).step_by(TILE) {
+                for i in (strip..rows.min(strip + STRIP)).step_by(TILE) {
                     let (i, j) = (i as isize, j as isize);
-                    tile(
-                        from.offset(i + j * b.from),
-                        b.from,
-                        to.offset(i * a.to + j),
-                        a.to,
-                    );
+                    let (f, t) = (from.offset(i + j * b.from), to.offset(i * a.to + j));
+                    tile(f, b.from, t, a.to);
                 }
             }
-            strip = end;
         }
         // What is left of whole tiles: the last columns, then the last rows.
         rest(a, b, 0..rows, columns..b.len, from, to);
@@ -149,8 +156,8 @@ unsafe fn tiles<S: Cast<D>, D: Copy>(a: Axis, b: Axis, from: *const S, to: *mut 
 unsafe fn rest<S: Cast<D>, D: Copy>(
     a: Axis,
     b: Axis,
-    rows: std::ops::Range<usize>,
-    columns: std::ops::Range<usize>,
+    rows: Range<usize>,
+    columns: Range<usize>,
     from: *const S,
     to: *mut D,
 ) {
@@ -159,8 +166,8 @@ unsafe fn rest<S: Cast<D>, D: Copy>(
             let (i, j) = (i as isize, j as isize);
             // SAFETY: both indices are within the axes.
             unsafe {
-                to.offset(i * a.to + j * b.to)
-                    .write_unaligned(from.offset(i * a.from + j * b.from).read_unaligned().cast());
+                let x = from.offset(i * a.from + j * b.from).read_unaligned();
+                to.offset(i * a.to + j * b.to).write_unaligned(x.cast());
             }
         }
     }
@@ -171,22 +178,19 @@ unsafe fn rest<S: Cast<D>, D: Copy>(
 /// # Safety
 /// `TILE` runs of `TILE` elements, the given strides apart, are inside either memory.
 #[inline(always)]
-unsafe fn tile<S: Cast<D>, D: Copy>(from: *const S, step: isize, to: *mut D, to_step: isize) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let columns: [[D; TILE]; TILE] = std::array::from_fn(|j| {
-            let run = from
-                .offset(j as isize * step)
-                .cast::<[S; TILE]>()
-                .read_unaligned();
-            run.map(S::cast)
-        });
-        let rows: [[D; TILE]; TILE] =
-            std::array::from_fn(|i| std::array::from_fn(|j| columns[j][i]));
-        for (i, row) in rows.into_iter().enumerate() {
-            to.offset(i as isize * to_step)
-                .cast::<[D; TILE]>()
-                .write_unaligned(row);
+pub(super) unsafe fn tile<S: Cast<D>, D: Copy>(
+    from: *const S,
+    step: isize,
+    to: *mut D,
+    to_step: isize,
+) {
+    for i in 0..TILE as isize {
+        for j in 0..TILE as isize {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let x = from.offset(i + j * step).read_unaligned();
+                to.offset(i * to_step + j).write_unaligned(x.cast());
+            }
         }
     }
 }

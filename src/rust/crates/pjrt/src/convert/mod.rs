@@ -1,11 +1,12 @@
 //! Conversion of element types and order in one pass over the data.
 //!
 //! [`scalar`] says how one number becomes another, [`plan`] how an array is walked, [`kernel`]
-//! walks it. Here the types are chosen, once per array.
+//! walks it, [`stream`] large ones. Here the types are chosen, once per array.
 
 mod kernel;
 mod plan;
 mod scalar;
+mod stream;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -132,6 +133,19 @@ impl Source<'_> {
     }
 }
 
+impl Dest<'_> {
+    /// Where the memory starts, and how many bytes it has.
+    fn memory(&mut self) -> (*mut u8, usize) {
+        match self {
+            Dest::F64(x) => (x.as_mut_ptr().cast(), size_of_val(*x)),
+            Dest::I32(x) => (x.as_mut_ptr().cast(), size_of_val(*x)),
+            Dest::I64(x) => (x.as_mut_ptr().cast(), size_of_val(*x)),
+            Dest::U8(x) | Dest::Bytes(x) => (x.as_mut_ptr(), x.len()),
+            Dest::Complex(x) => (x.as_mut_ptr().cast(), size_of_val(*x)),
+        }
+    }
+}
+
 /// Whether the source's elements have the wanted type already.
 pub(crate) fn is_plain(source: &Source<'_>, dtype: DType) -> bool {
     matches!(
@@ -206,8 +220,12 @@ pub(crate) fn check_read(dtype: DType, dest: &Dest<'_>) -> Result<()> {
 ///
 /// # Errors
 /// As [`check_read`].
-pub(crate) fn from_device(origin: Origin<'_>, to: &[isize], dest: Dest<'_>) -> Result<()> {
+pub(crate) fn from_device(origin: Origin<'_>, to: &[isize], mut dest: Dest<'_>) -> Result<()> {
     check_read(origin.dtype, &dest)?;
+    let (start, bytes) = dest.memory();
+    if bytes >= kernel::LARGE {
+        crate::staging::advise_huge(start, bytes);
+    }
     let plan = Plan::new(origin.dims, origin.strides, to);
     let (from, dtype) = (origin.data, origin.dtype);
     macro_rules! real {

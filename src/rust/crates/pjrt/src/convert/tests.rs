@@ -106,6 +106,32 @@ fn large_arrays_on_several_threads() {
 }
 
 #[test]
+fn no_alignment_is_needed() {
+    let dims = [701i64, 757];
+    let (from, to) = (
+        dense(&dims, Order::ColumnMajor),
+        dense(&dims, Order::RowMajor),
+    );
+    let plan = Plan::new(&dims, &from, &to);
+    let count = 701 * 757;
+    let source: Vec<u8> = (0..count * 8 + 3).map(|i| (i % 251) as u8).collect();
+    for shift in [1, 3] {
+        let mut out = vec![0xffu8; count * 8 + 4];
+        convert::<u64, u64>(&plan, source[3..].as_ptr(), out[shift..].as_mut_ptr());
+        for i in 0..701 {
+            for j in 0..757 {
+                let (s, t) = (3 + 8 * (i + j * 701), shift + 8 * (i * 757 + j));
+                assert_eq!(source[s..s + 8], out[t..t + 8], "{i} {j}");
+            }
+        }
+        assert!(out[..shift]
+            .iter()
+            .chain(&out[shift + count * 8..])
+            .all(|&x| x == 0xff));
+    }
+}
+
+#[test]
 fn pieces_of_a_plan_are_the_whole() {
     for dims in [vec![1], vec![130], vec![3, 200], vec![7, 5, 3], vec![0, 4]] {
         let plan = Plan::new(

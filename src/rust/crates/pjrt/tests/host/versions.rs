@@ -19,6 +19,12 @@ fn newer_plugins_are_welcome() {
     plugin.client(&platform_option("cpu")).unwrap();
 }
 
+unsafe extern "C" fn beyond_the_end(
+    _: *mut PJRT_Executable_OutputElementTypes_Args,
+) -> *mut PJRT_Error {
+    unreachable!("the table does not reach so far")
+}
+
 #[test]
 fn older_plugins_lack_functions() {
     let _s = session();
@@ -26,8 +32,7 @@ fn older_plugins_lack_functions() {
     // A table that ends before the output types; what lies behind must not be touched.
     t.struct_size = offset_of!(PJRT_Api, PJRT_Executable_OutputElementTypes);
     t.pjrt_api_version.minor_version = 30;
-    // SAFETY: never called, as the table does not reach so far.
-    t.PJRT_Executable_OutputElementTypes = Some(unsafe { std::mem::transmute::<usize, _>(1) });
+    t.PJRT_Executable_OutputElementTypes = Some(beyond_the_end);
     let client = plugin(t).unwrap().client(&platform_option("cpu")).unwrap();
     let program = Program::new("any", ProgramFormat::Mlir);
     let executable = client.compile(&program, &[]).unwrap();
