@@ -6,7 +6,7 @@ timed <- function(what, expr) {
   t0 <- proc.time()[["elapsed"]]
   value <- force(expr)
   ms <- 1000 * (proc.time()[["elapsed"]] - t0)
-  cli::cli_alert_success("{what} ({format(round(ms, 1), nsmall = 1)} ms)")
+  cli::cli_alert_success(paste0(what, " ({format(round(ms, 1), nsmall = 1)} ms)"))
   value
 }
 
@@ -45,7 +45,7 @@ print(timed("Read the result back", as_array(out)))
 
 cli::cli_h2("(b) Least squares on R's {.code longley}, with our {.code lu} inside the program")
 cli::cli_text(
-  "Seven columns, so nearly dependent that they were published to embarrass regression programs ",
+  "Seven nearly dependent columns: Longley (1967) used them to appraise regression programs ",
   "(condition number {format(kappa(model.matrix(Employed ~ ., longley), exact = TRUE), digits = 2)})."
 )
 x <- model.matrix(Employed ~ ., longley)

@@ -152,6 +152,16 @@ impl Jaxlib {
         gil_of(self.py)
     }
 
+    /// `ordered` of `order.py`. It loads MLIR's Python side, so only programs that print ask for it.
+    pub fn ordered(&self, gil: &Gil) -> Result<&'static Object> {
+        static ORDERED: OnceLock<Object> = OnceLock::new();
+        if let Some(ordered) = ORDERED.get() {
+            return Ok(ordered);
+        }
+        let ordered = run(gil, c"_xlaffi_order", include_str!("order.py"))?.attr(gil, c"ordered")?;
+        Ok(ORDERED.get_or_init(|| ordered))
+    }
+
     /// Runs `body`, which makes arrays, with a stand-in for jax in place where jax is not loaded.
     pub fn making_arrays<T>(&self, gil: &Gil, body: impl FnOnce() -> Result<T>) -> Result<T> {
         let placed = self.stand_in.place(gil)?;
