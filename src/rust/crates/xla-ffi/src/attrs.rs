@@ -327,6 +327,7 @@ fn unreadable<'f, V: AttrValue<'f>>(name: &'static str, attr: AnyAttr<'f>) -> Er
 
 /// # Safety
 /// `data` is null or has `size` elements that live, unchanged, for `'f`.
+#[inline]
 pub(crate) unsafe fn raw_slice<'f, T>(data: *const T, size: i64) -> &'f [T] {
     match usize::try_from(size) {
         // SAFETY: by contract.

@@ -7,90 +7,115 @@
 use core::ffi::c_void;
 use core::{mem, ptr, slice};
 
-use crate::dims::{byte_len, element_count, Dims};
+use crate::attrs::raw_slice;
+use crate::dims::{byte_len, element_count, Dims, RankSpec};
 use crate::error::{Error, Operand, Result};
 use crate::{sys, DataType, Scalar};
 
-/// What every buffer of a frame must know of its frame.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shared<'f> {
-    /// Descriptors of all results.
-    pub(crate) rets: &'f [*mut c_void],
-    /// The memory can be read and written by this processor.
-    pub(crate) host: bool,
-}
-
-/// A decoded descriptor; invariant: `len` is the product of `dims`, none of which is negative.
+/// A checked descriptor; invariant: `len` is the product of its dimensions, none of which is negative. Small, because
+/// operands are moved several times on the way to an op.
 #[derive(Clone, Copy, Debug)]
 struct View<'f> {
-    dtype: DataType,
-    dims: &'f [i64],
+    raw: &'f sys::XLA_FFI_Buffer,
     len: usize,
-    data: *mut u8,
     operand: Operand,
-    shared: Shared<'f>,
+    /// XLA's results, to see what shares memory with one.
+    rets: &'f sys::XLA_FFI_Rets,
+    /// This processor can read and write the memory.
+    host: bool,
+}
+
+/// What a field asks of its buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Want {
+    /// The element type, if it matters.
+    pub(crate) dtype: Option<DataType>,
+    pub(crate) rank: RankSpec,
+}
+
+impl Want {
+    pub(crate) const ANYTHING: Want = Want {
+        dtype: None,
+        rank: RankSpec::Any,
+    };
 }
 
 impl<'f> View<'f> {
     /// # Safety
     /// `raw` is null or an `XLA_FFI_Buffer` that lives, unchanged, for `'f`.
-    unsafe fn new(raw: *mut c_void, operand: Operand, shared: Shared<'f>) -> Result<Self> {
+    // All checks come first, and all is inlined up to the operand struct's field: a view that is made early and handed up
+    // through memory, level by level, costs more than its checks (each copy waits for the stores before it).
+    #[inline(always)]
+    unsafe fn new(
+        raw: *mut c_void,
+        operand: Operand,
+        want: Want,
+        rets: &'f sys::XLA_FFI_Rets,
+        host: bool,
+    ) -> Result<Self> {
         let raw = raw.cast::<sys::XLA_FFI_Buffer>().cast_const();
-        if raw.is_null() {
+        // SAFETY: if not null, by contract a descriptor; XLA fills it up to `dims`, the last field.
+        let Some(raw) = (unsafe { raw.as_ref() }) else {
             return Err(Error::internal("is a null pointer").with_operand(operand));
-        }
-        // SAFETY: not null, so by contract a descriptor; XLA fills it up to `dims`, the last field.
-        let raw = unsafe { &*raw };
-        // SAFETY: XLA's `dims` has `rank` entries and lives as long as the descriptor.
-        let dims = unsafe { dims_of(raw) };
-        let dtype = DataType(raw.dtype);
-        // No Rust slice may be longer than `isize::MAX` bytes. (An unknown dtype never becomes one.)
-        let fits = |&len: &usize| dtype.size().is_none() || byte_len(dtype, len).is_some();
-        let Some(len) = element_count(dims).filter(fits) else {
-            return Err(Error::mismatch(
-                operand,
-                "have a size that fits in memory",
-                format_args!("shape {}", Dims(dims)),
-            ));
         };
+        let dtype = DataType(raw.dtype);
+        if want.dtype.is_some_and(|want| want != dtype) {
+            return Err(wrong_dtype(operand, want.dtype.unwrap_or(dtype), dtype));
+        }
+        // SAFETY: by contract.
+        want.rank.check(operand, unsafe { dims_of(raw) })?;
+        let len = checked_len(raw).ok_or_else(|| too_large(raw, operand))?;
         Ok(View {
-            dtype,
-            dims,
+            raw,
             len,
-            data: raw.data.cast(),
             operand,
-            shared,
+            rets,
+            host,
         })
     }
 
+    #[inline]
+    fn dtype(&self) -> DataType {
+        DataType(self.raw.dtype)
+    }
+
+    #[inline]
+    fn dims(&self) -> &'f [i64] {
+        // SAFETY: XLA's `dims` has `rank` entries and lives as long as the descriptor.
+        unsafe { dims_of(self.raw) }
+    }
+
+    #[inline]
+    fn data(&self) -> *mut u8 {
+        self.raw.data.cast()
+    }
+
     fn byte_len(&self) -> Result<usize> {
-        byte_len(self.dtype, self.len).ok_or_else(|| {
+        byte_len(self.dtype(), self.len).ok_or_else(|| {
             Error::mismatch(
                 self.operand,
                 "be of a known dtype and fit in memory",
-                self.dtype,
+                self.dtype(),
             )
         })
     }
 
+    #[inline]
     fn expect_dtype(&self, dtype: DataType) -> Result<()> {
-        if self.dtype == dtype {
+        if self.dtype() == dtype {
             return Ok(());
         }
-        Err(Error::mismatch(
-            self.operand,
-            format_args!("be {dtype}"),
-            self.dtype,
-        ))
+        Err(wrong_dtype(self.operand, dtype, self.dtype()))
     }
 
     /// The address of the first element, fit for a slice of `T`.
+    #[inline]
     fn host_ptr<T>(&self) -> Result<*mut T> {
-        let data = self.data.cast::<T>();
+        let data = self.data().cast::<T>();
         if self.len == 0 {
             return Ok(ptr::NonNull::dangling().as_ptr());
         }
-        let fault = if !self.shared.host {
+        let fault = if !self.host {
             "is in the device's memory, which this processor cannot read"
         } else if data.is_null() {
             "has elements but no memory"
@@ -103,23 +128,26 @@ impl<'f> View<'f> {
     }
 
     /// Addresses `[start, end)`; empty where nothing is stored.
+    #[inline]
     fn range(&self) -> (usize, usize) {
-        let start = self.data as usize;
+        let start = self.raw.data as usize;
         (
             start,
-            start.saturating_add(byte_len(self.dtype, self.len).unwrap_or(0)),
+            start.saturating_add(byte_len(self.dtype(), self.len).unwrap_or(0)),
         )
     }
 
     /// Whether it shares memory with a result, `except` aside.
+    #[inline]
     fn overlaps_result(&self, except: Option<*mut u8>) -> bool {
-        self.shared.rets.iter().any(|&ret| {
+        // SAFETY: XLA's array has `size` entries.
+        let rets = unsafe { raw_slice(self.rets.rets, self.rets.size) };
+        rets.iter().any(|&ret| {
             let ret = ret.cast::<sys::XLA_FFI_Buffer>().cast_const();
-            if ret.is_null() {
+            // SAFETY: XLA's descriptors, as in `View::new`.
+            let Some(ret) = (unsafe { ret.as_ref() }) else {
                 return false;
-            }
-            // SAFETY: `rets` are XLA's descriptors, as in `View::new`.
-            let ret = unsafe { &*ret };
+            };
             if except == Some(ret.data.cast()) {
                 return false;
             }
@@ -134,6 +162,29 @@ impl<'f> View<'f> {
     }
 }
 
+/// Number of elements; `None` if a dimension is negative or no Rust slice could be that long. (The size of an unknown dtype
+/// does not matter: it never becomes a slice.)
+#[inline]
+fn checked_len(raw: &sys::XLA_FFI_Buffer) -> Option<usize> {
+    let dtype = DataType(raw.dtype);
+    // SAFETY: XLA's descriptor, see `View::new`.
+    let len = element_count(unsafe { dims_of(raw) })?;
+    (dtype.size().is_none() || byte_len(dtype, len).is_some()).then_some(len)
+}
+
+#[cold]
+fn wrong_dtype(operand: Operand, want: DataType, got: DataType) -> Error {
+    Error::mismatch(operand, format_args!("be {want}"), got)
+}
+
+#[cold]
+fn too_large(raw: &sys::XLA_FFI_Buffer, operand: Operand) -> Error {
+    // SAFETY: XLA's descriptor, see `View::new`.
+    let got = format!("shape {}", Dims(unsafe { dims_of(raw) }));
+    Error::mismatch(operand, "have a size that fits in memory", got)
+}
+
+#[inline]
 fn overlap(a: (usize, usize), b: (usize, usize)) -> bool {
     a.0 < b.1 && b.0 < a.1 && a.0 < a.1 && b.0 < b.1
 }
@@ -141,13 +192,8 @@ fn overlap(a: (usize, usize), b: (usize, usize)) -> bool {
 /// # Safety
 /// `dims` of `raw` is null or has `rank` entries that live for `'f`.
 unsafe fn dims_of<'f>(raw: &sys::XLA_FFI_Buffer) -> &'f [i64] {
-    match usize::try_from(raw.rank) {
-        // SAFETY: by contract.
-        Ok(rank) if rank > 0 && !raw.dims.is_null() => unsafe {
-            slice::from_raw_parts(raw.dims, rank)
-        },
-        _ => &[],
-    }
+    // SAFETY: by contract.
+    unsafe { raw_slice(raw.dims, raw.rank) }
 }
 
 /// An argument of any element type.
@@ -174,41 +220,49 @@ macro_rules! describe {
             /// # Safety
             /// `raw` is null or an `XLA_FFI_Buffer` that lives, unchanged, for `'f`, and its memory is as XLA
             /// promises: `dims` elements of `dtype`, and for a result nobody else's.
+            #[inline(always)]
             pub(crate) unsafe fn from_raw(
                 raw: *mut c_void,
                 operand: Operand,
-                shared: Shared<'f>,
+                want: Want,
+                rets: &'f sys::XLA_FFI_Rets,
+                host: bool,
             ) -> Result<Self> {
                 // SAFETY: by contract.
-                Ok($name(unsafe { View::new(raw, operand, shared) }?))
+                Ok($name(unsafe { View::new(raw, operand, want, rets, host) }?))
             }
 
             /// Element type.
             #[must_use]
+            #[inline]
             pub fn dtype(&self) -> DataType {
-                self.0.dtype
+                self.0.dtype()
             }
 
             /// Dimensions, none of them negative; empty for a scalar.
             #[must_use]
+            #[inline]
             pub fn dims(&self) -> &'f [i64] {
-                self.0.dims
+                self.0.dims()
             }
 
             /// Number of dimensions.
             #[must_use]
+            #[inline]
             pub fn rank(&self) -> usize {
-                self.0.dims.len()
+                self.0.dims().len()
             }
 
             /// Number of elements: the product of the dimensions, 1 for a scalar.
             #[must_use]
+            #[inline]
             pub fn len(&self) -> usize {
                 self.0.len
             }
 
             /// Whether there are no elements.
             #[must_use]
+            #[inline]
             pub fn is_empty(&self) -> bool {
                 self.0.len == 0
             }
@@ -223,20 +277,23 @@ macro_rules! describe {
 
             /// Which operand this is.
             #[must_use]
+            #[inline]
             pub fn operand(&self) -> Operand {
                 self.0.operand
             }
 
             /// Address of the first element, in the device's memory; may be null where there are none.
             #[must_use]
+            #[inline]
             pub fn as_ptr(&self) -> *const c_void {
-                self.0.data.cast_const().cast()
+                self.0.data().cast_const().cast()
             }
 
             /// Checks the shape.
             ///
             /// # Errors
             /// ``result `lu` must have shape (2,3), got (3,2)``.
+            #[inline]
             pub fn expect_dims(&self, dims: &[i64]) -> Result<()> {
                 self.expect_batch_dims(dims, &[])
             }
@@ -245,14 +302,15 @@ macro_rules! describe {
             ///
             /// # Errors
             /// As [`expect_dims`](Self::expect_dims).
+            #[inline]
             pub fn expect_batch_dims(&self, batch: &[i64], rest: &[i64]) -> Result<()> {
-                if self.0.dims.iter().eq(batch.iter().chain(rest)) {
+                if self.0.dims().iter().eq(batch.iter().chain(rest)) {
                     return Ok(());
                 }
                 Err(Error::mismatch(
                     self.0.operand,
                     format_args!("have shape {}", Dims(&[batch, rest].concat())),
-                    Dims(self.0.dims),
+                    Dims(self.0.dims()),
                 ))
             }
 
@@ -261,21 +319,17 @@ macro_rules! describe {
             ///
             /// # Errors
             /// ``argument `a` must have rank 2 or more, got rank 1``.
+            #[inline]
             pub fn split_dims<const N: usize>(&self) -> Result<(&'f [i64], usize, [usize; N])> {
-                crate::RankSpec::AtLeast(N).check(self.0.operand, self.0.dims)?;
-                let (batch, rest) = self.0.dims.split_at(self.0.dims.len() - N);
+                RankSpec::AtLeast(N).check(self.0.operand, self.0.dims())?;
+                let (batch, rest) = self.0.dims().split_at(self.0.dims().len() - N);
                 let mut last = [0; N];
                 for (to, &from) in last.iter_mut().zip(rest) {
                     *to = usize::try_from(from).unwrap_or(usize::MAX);
                 }
                 // Where a trailing dimension is 0, `len` says nothing about the batch dimensions.
-                let count = element_count(batch).ok_or_else(|| {
-                    Error::mismatch(
-                        self.0.operand,
-                        "have a size that fits in memory",
-                        format_args!("shape {}", Dims(self.0.dims)),
-                    )
-                })?;
+                let count =
+                    element_count(batch).ok_or_else(|| too_large(self.0.raw, self.0.operand))?;
                 Ok((batch, count, last))
             }
 
@@ -283,6 +337,7 @@ macro_rules! describe {
             ///
             /// # Errors
             /// ``argument `a` must be f32, got i32``.
+            #[inline]
             pub fn expect_dtype(&self, dtype: DataType) -> Result<()> {
                 self.0.expect_dtype(dtype)
             }
@@ -312,6 +367,7 @@ impl<'f> AnyBuffer<'f> {
     ///
     /// # Errors
     /// The element type is not `T`; the memory is a device's; XLA gave it to a result as well.
+    #[inline]
     pub fn as_slice<T: Scalar>(&self) -> Result<&'f [T]> {
         self.0.expect_dtype(T::DTYPE)?;
         let data = self.0.host_ptr::<T>()?;
@@ -325,6 +381,7 @@ impl<'f> AnyBuffer<'f> {
     ///
     /// # Errors
     /// The element type is unknown; the memory is a device's; XLA gave it to a result as well.
+    #[inline]
     pub fn as_bytes(&self) -> Result<&'f [u8]> {
         let size = self.0.byte_len()?;
         let data = self.0.host_ptr::<u8>()?;
@@ -338,13 +395,14 @@ impl<'f> AnyBufferMut<'f> {
     /// Address of the first element, in the device's memory; may be null where there are none.
     #[must_use]
     pub fn as_mut_ptr(&mut self) -> *mut c_void {
-        self.0.data.cast()
+        self.0.data().cast()
     }
 
     /// The elements, in the order in which they lie in memory. Until written they hold anything.
     ///
     /// # Errors
     /// The element type is not `T`; the memory is a device's.
+    #[inline]
     pub fn as_mut_slice<T: Scalar>(&mut self) -> Result<&mut [T]> {
         self.0.expect_dtype(T::DTYPE)?;
         let data = self.0.host_ptr::<T>()?;
@@ -379,13 +437,14 @@ impl<'f> AnyBufferMut<'f> {
     ///
     /// # Errors
     /// The element types or the shapes differ; the memory is a device's.
+    #[inline]
     pub fn copy_from(&mut self, from: &AnyBuffer<'_>) -> Result<()> {
-        self.0.expect_dtype(from.0.dtype)?;
-        self.expect_dims(from.0.dims)?;
-        if self.0.data == from.0.data {
+        self.0.expect_dtype(from.0.dtype())?;
+        self.expect_dims(from.0.dims())?;
+        if self.0.data() == from.0.data() {
             return Ok(());
         }
-        if from.0.overlaps_result(Some(self.0.data)) {
+        if from.0.overlaps_result(Some(self.0.data())) {
             from.expect_unaliased()?;
         }
         let size = self.0.byte_len()?;
@@ -407,12 +466,12 @@ impl<'f> AnyBufferMut<'f> {
         let mut from = [ptr::null::<T>(); N];
         for (from, arg) in from.iter_mut().zip(args) {
             arg.0.expect_dtype(T::DTYPE)?;
-            if arg.0.dims != self.0.dims {
-                return self.expect_dims(arg.0.dims);
+            if arg.0.dims() != self.0.dims() {
+                return self.expect_dims(arg.0.dims());
             }
             // One that starts elsewhere and overlaps would be overwritten before it is read.
-            let shifted = arg.0.data != self.0.data && overlap(arg.0.range(), self.0.range());
-            if shifted || arg.0.overlaps_result(Some(self.0.data)) {
+            let shifted = arg.0.data() != self.0.data() && overlap(arg.0.range(), self.0.range());
+            if shifted || arg.0.overlaps_result(Some(self.0.data())) {
                 arg.expect_unaliased()?;
             }
             *from = arg.0.host_ptr::<T>()?;

@@ -6,27 +6,28 @@ use crate::error::{Error, Operand, Result};
 use crate::DataType;
 
 /// Product of the dimensions; `None` if one is negative or the product does not fit.
+#[inline]
 pub(crate) fn element_count(dims: &[i64]) -> Option<usize> {
     let mut count = 1usize;
-    let mut overflow = false;
+    let (mut negative, mut overflow, mut zero) = (false, false, false);
     for &dim in dims {
-        let dim = usize::try_from(dim).ok()?;
-        if dim == 0 {
-            count = 0;
-        }
-        match count.checked_mul(dim) {
-            Some(product) => count = product,
-            // A later 0 makes the whole product 0.
-            None => overflow = true,
-        }
+        negative |= dim < 0;
+        zero |= dim == 0;
+        let (product, wrapped) = count.overflowing_mul(dim as usize);
+        overflow |= wrapped;
+        count = product;
     }
-    if overflow && !dims.contains(&0) {
-        return None;
+    match () {
+        () if negative => None,
+        // Whatever the others multiply to.
+        () if zero => Some(0),
+        () if overflow => None,
+        () => Some(count),
     }
-    Some(if overflow { 0 } else { count })
 }
 
 /// Bytes of `len` elements; `None` if the dtype is unknown or no Rust slice can be that long.
+#[inline]
 pub(crate) fn byte_len(dtype: DataType, len: usize) -> Option<usize> {
     let size = dtype.size()?.checked_mul(len)?;
     (size <= isize::MAX as usize).then_some(size)

@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 
 use crate::attrs::{raw_slice, Attrs};
-use crate::buffer::{AnyBuffer, AnyBufferMut, Shared};
+use crate::buffer::{AnyBuffer, AnyBufferMut, Want};
 use crate::context::Context;
 use crate::error::{Error, Operand, OperandKind, Result};
 use crate::{sys, DataType};
@@ -15,7 +15,9 @@ pub struct CallFrame<'f> {
     arg_types: &'f [sys::XLA_FFI_ArgType],
     args: &'f [*mut c_void],
     ret_types: &'f [sys::XLA_FFI_RetType],
-    shared: Shared<'f>,
+    rets: &'f [*mut c_void],
+    raw_rets: &'f sys::XLA_FFI_Rets,
+    host: bool,
     next_arg: usize,
     next_ret: usize,
     attrs: Attrs<'f>,
@@ -36,10 +38,9 @@ impl<'f> CallFrame<'f> {
                 arg_types: raw_slice((*raw).args.types, (*raw).args.size),
                 args: raw_slice((*raw).args.args, (*raw).args.size),
                 ret_types: raw_slice((*raw).rets.types, (*raw).rets.size),
-                shared: Shared {
-                    rets: raw_slice((*raw).rets.rets, (*raw).rets.size),
-                    host,
-                },
+                rets: raw_slice((*raw).rets.rets, (*raw).rets.size),
+                raw_rets: &(*raw).rets,
+                host,
                 next_arg: 0,
                 next_ret: 0,
                 attrs: Attrs::from_raw(&(*raw).attrs),
@@ -57,13 +58,13 @@ impl<'f> CallFrame<'f> {
     /// How many results the call has.
     #[must_use]
     pub fn ret_count(&self) -> usize {
-        self.shared.rets.len()
+        self.rets.len()
     }
 
     /// Moves the arguments that are left into a frame of their own.
     pub(crate) fn split_off_args(&mut self) -> CallFrame<'f> {
         let rest = CallFrame {
-            next_ret: self.shared.rets.len(),
+            next_ret: self.rets.len(),
             ..*self
         };
         self.next_arg = self.args.len();
@@ -76,7 +77,7 @@ impl<'f> CallFrame<'f> {
             next_arg: self.args.len(),
             ..*self
         };
-        self.next_ret = self.shared.rets.len();
+        self.next_ret = self.rets.len();
         rest
     }
 
@@ -89,7 +90,7 @@ impl<'f> CallFrame<'f> {
     /// How many results have not been taken yet.
     #[must_use]
     pub fn rets_left(&self) -> usize {
-        self.shared.rets.len() - self.next_ret
+        self.rets.len() - self.next_ret
     }
 
     /// The attributes of the call.
@@ -113,7 +114,7 @@ impl<'f> CallFrame<'f> {
     /// The element type of the result at `index`, if it is a buffer.
     #[must_use]
     pub fn ret_dtype(&self, index: usize) -> Option<DataType> {
-        dtype_at(self.shared.rets, self.ret_types, index)
+        dtype_at(self.rets, self.ret_types, index)
     }
 
     /// The error of the operand at that position, which has no element type.
@@ -126,7 +127,7 @@ impl<'f> CallFrame<'f> {
         let (kind, at) = at.unwrap_or((OperandKind::Argument, 0));
         let operand = Operand::new(kind, name);
         let (all, types) = match kind {
-            OperandKind::Result => (self.shared.rets, self.ret_types),
+            OperandKind::Result => (self.rets, self.ret_types),
             _ => (self.args, self.arg_types),
         };
         let fault = take(all, types, &mut { at }, operand).err();
@@ -137,7 +138,27 @@ impl<'f> CallFrame<'f> {
     ///
     /// # Errors
     /// There are no more; it is no buffer; its shape does not fit in memory.
+    #[inline]
     pub fn next_arg(&mut self, name: &'static str, index: Option<u32>) -> Result<AnyBuffer<'f>> {
+        self.next_arg_as(name, index, Want::ANYTHING)
+    }
+
+    /// Takes the next result; `name` and `index` tell which it is in errors.
+    ///
+    /// # Errors
+    /// As [`next_arg`](Self::next_arg).
+    #[inline]
+    pub fn next_ret(&mut self, name: &'static str, index: Option<u32>) -> Result<AnyBufferMut<'f>> {
+        self.next_ret_as(name, index, Want::ANYTHING)
+    }
+
+    #[inline(always)]
+    pub(crate) fn next_arg_as(
+        &mut self,
+        name: &'static str,
+        index: Option<u32>,
+        want: Want,
+    ) -> Result<AnyBuffer<'f>> {
         let operand = Operand {
             kind: OperandKind::Argument,
             name,
@@ -145,34 +166,31 @@ impl<'f> CallFrame<'f> {
         };
         let raw = take(self.args, self.arg_types, &mut self.next_arg, operand)?;
         // SAFETY: XLA's descriptor of an argument, see `from_raw`.
-        unsafe { AnyBuffer::from_raw(raw, operand, self.shared) }
+        unsafe { AnyBuffer::from_raw(raw, operand, want, self.raw_rets, self.host) }
     }
 
-    /// Takes the next result; `name` and `index` tell which it is in errors.
-    ///
-    /// # Errors
-    /// As [`next_arg`](Self::next_arg).
-    pub fn next_ret(&mut self, name: &'static str, index: Option<u32>) -> Result<AnyBufferMut<'f>> {
+    #[inline(always)]
+    pub(crate) fn next_ret_as(
+        &mut self,
+        name: &'static str,
+        index: Option<u32>,
+        want: Want,
+    ) -> Result<AnyBufferMut<'f>> {
         let operand = Operand {
             kind: OperandKind::Result,
             name,
             index,
         };
-        let raw = take(
-            self.shared.rets,
-            self.ret_types,
-            &mut self.next_ret,
-            operand,
-        )?;
+        let raw = take(self.rets, self.ret_types, &mut self.next_ret, operand)?;
         // SAFETY: XLA's descriptor of a result, see `from_raw`; `next_ret` moved on, so nobody else gets it.
-        unsafe { AnyBufferMut::from_raw(raw, operand, self.shared) }
+        unsafe { AnyBufferMut::from_raw(raw, operand, want, self.raw_rets, self.host) }
     }
 }
 
 // Arguments and results have the same one type, so one function serves both.
 const _: () = assert!(sys::XLA_FFI_ArgType_BUFFER == sys::XLA_FFI_RetType_BUFFER);
 
-#[inline]
+#[inline(always)]
 fn take(
     all: &[*mut c_void],
     types: &[i32],

@@ -126,9 +126,9 @@ impl<'f, T: Scalar, R: RankCheck> Field<'f> for Arg<'f, T, R> {
         rank: R::SPEC,
     };
 
-    #[inline]
+    #[inline(always)]
     fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
-        Arg::new(frame.next_arg(name, None)?)
+        Arg::take(frame, name)
     }
 }
 
@@ -138,9 +138,9 @@ impl<'f, T: Scalar, R: RankCheck> Field<'f> for Ret<'f, T, R> {
         rank: R::SPEC,
     };
 
-    #[inline]
+    #[inline(always)]
     fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
-        Ret::new(frame.next_ret(name, None)?)
+        Ret::take(frame, name)
     }
 }
 
@@ -150,7 +150,7 @@ impl<'f> Field<'f> for AnyBuffer<'f> {
         rank: RankSpec::Any,
     };
 
-    #[inline]
+    #[inline(always)]
     fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
         frame.next_arg(name, None)
     }
@@ -162,7 +162,7 @@ impl<'f> Field<'f> for AnyBufferMut<'f> {
         rank: RankSpec::Any,
     };
 
-    #[inline]
+    #[inline(always)]
     fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
         frame.next_ret(name, None)
     }
@@ -200,7 +200,7 @@ impl<'f, V: AttrValue<'f>> Field<'f> for Attr<V> {
         required: true,
     };
 
-    #[inline]
+    #[inline(always)]
     fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
         frame.attrs().get(name).map(Attr)
     }
@@ -212,7 +212,7 @@ impl<'f, V: AttrValue<'f>> Field<'f> for Attr<Option<V>> {
         required: false,
     };
 
-    #[inline]
+    #[inline(always)]
     fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
         frame.attrs().get_optional(name).map(Attr)
     }
@@ -373,7 +373,7 @@ macro_rules! __impl_io {
             const SIGNATURE: &'static [$crate::FieldInfo] =
                 <$generic_name as $crate::Io<'static>>::FIELDS;
 
-            #[inline]
+            #[inline(always)]
             fn decode(frame: &mut $crate::CallFrame<$life>) -> $crate::Result<Self> {
                 Ok(Self {
                     $($field: $crate::__decode!(frame, $field, $ty $(, $default)?),)*

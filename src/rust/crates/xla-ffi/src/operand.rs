@@ -4,9 +4,10 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 
-use crate::buffer::{AnyBuffer, AnyBufferMut};
+use crate::buffer::{AnyBuffer, AnyBufferMut, Want};
 use crate::dims::{AnyRank, RankCheck};
 use crate::error::Result;
+use crate::frame::CallFrame;
 use crate::Scalar;
 
 /// An argument with elements of type `T` and rank `R` (any, unless said).
@@ -30,10 +31,24 @@ impl<T, R> fmt::Debug for Arg<'_, T, R> {
 }
 
 impl<'f, T: Scalar, R: RankCheck> Arg<'f, T, R> {
+    /// Takes the next one out of the frame.
+    #[inline(always)]
+    pub(crate) fn take(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
+        let want = Want {
+            dtype: Some(T::DTYPE),
+            rank: R::SPEC,
+        };
+        Ok(Arg {
+            buffer: frame.next_arg_as(name, None, want)?,
+            _type: PhantomData,
+        })
+    }
+
     /// Checks element type and rank.
     ///
     /// # Errors
     /// ``argument `a` must be f32, got i32``, ``argument `a` must have rank 2, got rank 3``.
+    #[inline]
     pub fn new(buffer: AnyBuffer<'f>) -> Result<Self> {
         buffer.expect_dtype(T::DTYPE)?;
         R::SPEC.check(buffer.operand(), buffer.dims())?;
@@ -47,6 +62,7 @@ impl<'f, T: Scalar, R: RankCheck> Arg<'f, T, R> {
     ///
     /// # Errors
     /// The memory is a device's; XLA gave it to a result as well (see [`Ret::copy_from`]).
+    #[inline]
     pub fn as_slice(&self) -> Result<&'f [T]> {
         self.buffer.as_slice()
     }
@@ -55,6 +71,7 @@ impl<'f, T: Scalar, R: RankCheck> Arg<'f, T, R> {
 impl<'f, T, R> Deref for Arg<'f, T, R> {
     type Target = AnyBuffer<'f>;
 
+    #[inline]
     fn deref(&self) -> &Self::Target {
         &self.buffer
     }
@@ -73,10 +90,24 @@ impl<T, R> fmt::Debug for Ret<'_, T, R> {
 }
 
 impl<'f, T: Scalar, R: RankCheck> Ret<'f, T, R> {
+    /// Takes the next one out of the frame.
+    #[inline(always)]
+    pub(crate) fn take(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
+        let want = Want {
+            dtype: Some(T::DTYPE),
+            rank: R::SPEC,
+        };
+        Ok(Ret {
+            buffer: frame.next_ret_as(name, None, want)?,
+            _type: PhantomData,
+        })
+    }
+
     /// Checks element type and rank.
     ///
     /// # Errors
     /// As [`Arg::new`].
+    #[inline]
     pub fn new(buffer: AnyBufferMut<'f>) -> Result<Self> {
         buffer.expect_dtype(T::DTYPE)?;
         R::SPEC.check(buffer.operand(), buffer.dims())?;
@@ -90,6 +121,7 @@ impl<'f, T: Scalar, R: RankCheck> Ret<'f, T, R> {
     ///
     /// # Errors
     /// The memory is a device's.
+    #[inline]
     pub fn as_mut_slice(&mut self) -> Result<&mut [T]> {
         self.buffer.as_mut_slice()
     }
@@ -98,6 +130,7 @@ impl<'f, T: Scalar, R: RankCheck> Ret<'f, T, R> {
     ///
     /// # Errors
     /// As [`as_mut_slice`](Self::as_mut_slice).
+    #[inline]
     pub fn into_mut_slice(self) -> Result<&'f mut [T]> {
         self.buffer.into_mut_slice()
     }
@@ -107,6 +140,7 @@ impl<'f, T: Scalar, R: RankCheck> Ret<'f, T, R> {
     ///
     /// # Errors
     /// The shapes differ; the memory is a device's.
+    #[inline]
     pub fn copy_from<Q>(&mut self, from: &Arg<'_, T, Q>) -> Result<()> {
         self.buffer.copy_from(&from.buffer)
     }
@@ -116,6 +150,7 @@ impl<'f, T: Scalar, R: RankCheck> Ret<'f, T, R> {
     ///
     /// # Errors
     /// The shapes differ; the memory is a device's; XLA gave an argument another result's memory.
+    #[inline]
     pub fn map_from<Q, const N: usize>(
         &mut self,
         args: [&Arg<'_, T, Q>; N],
@@ -128,12 +163,14 @@ impl<'f, T: Scalar, R: RankCheck> Ret<'f, T, R> {
 impl<'f, T, R> Deref for Ret<'f, T, R> {
     type Target = AnyBufferMut<'f>;
 
+    #[inline]
     fn deref(&self) -> &Self::Target {
         &self.buffer
     }
 }
 
 impl<T, R> DerefMut for Ret<'_, T, R> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.buffer
     }
