@@ -48,7 +48,7 @@ check:
 
 bench:
 	@tools/setup.sh bench
-	@tools/install.sh $(LIB)
+	@tools/install.sh --shipped $(LIB)
 	@tools/with-env.sh bash tools/bench/run.sh
 
 vignettes:
