@@ -88,10 +88,10 @@ impl Array {
             0 => {}
             known => return Ok(known),
         }
+        let gil = self.jax.gil()?;
         if let Some(error) = self.wait() {
             return Err(error.clone());
         }
-        let gil = self.jax.gil()?;
         let address = gil
             .method0(&self.object, &self.jax.unsafe_buffer_pointer)?
             .to_address(&gil)? as usize;

@@ -12,6 +12,8 @@ _jaxlib = xla_client._xla
 array_type = _jaxlib.ArrayImpl
 from_dlpack = _jaxlib.dlpack_managed_tensor_to_buffer
 to_dlpack = _jaxlib.buffer_to_dlpack_managed_tensor
+# References that jaxlib's own C++ objects give up, such as exported tensors, wait for this call.
+collect_garbage = _jaxlib.collect_garbage
 
 
 def _make_sharding(device, memory_kind=None, _cache={}):
@@ -60,21 +62,26 @@ def placement(device):
     return xla_client.DeviceList((device,)), _make_sharding(device, device.default_memory().kind)
 
 
-def _options(serialized):
-    if not serialized:
-        return xla_client.CompileOptions()
-    options = xla_client.CompileOptions.ParseFromString(serialized)
+def _options(serialized, devices):
+    if serialized:
+        options = xla_client.CompileOptions.ParseFromString(serialized)
+    else:
+        options = xla_client.CompileOptions()
     build = options.executable_build_options
     # XLA aborts the process on a count of zero, which is what leaving it out means.
     build.num_replicas = build.num_replicas or 1
     build.num_partitions = build.num_partitions or 1
+    if build.device_assignment is None:
+        ids = numpy.array([device.id for device in devices])
+        build.device_assignment = xla_client.DeviceAssignment.create(
+            ids.reshape(build.num_replicas, build.num_partitions))
     return options
 
 
 def compile_program(client, code, is_hlo, devices, options):
     if is_hlo:
         code = _jaxlib.mlir.xla_computation_to_mlir_module(xla_client.XlaComputation(code))
-    options = _options(options)
+    options = _options(options, devices)
     return client.compile_and_load(code, xla_client.DeviceList(tuple(devices)), options)
 
 
@@ -92,7 +99,7 @@ def serialize(executable):
 
 
 def deserialize(client, code, devices, options):
-    options = _options(options) if options else None
+    options = _options(options, devices) if options else None
     return client.deserialize_executable(code, xla_client.DeviceList(tuple(devices)), options)
 
 

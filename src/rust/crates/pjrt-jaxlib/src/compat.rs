@@ -45,7 +45,7 @@ macro_rules! jaxlib {
 
 jaxlib! {
     attributes {
-        from_dlpack, to_dlpack, make_client, client_facts, devices, device_facts, memory_facts,
+        from_dlpack, to_dlpack, collect_garbage, make_client, client_facts, devices, device_facts, memory_facts,
         placement, compile_program, module_proto, fingerprint, serialize, deserialize, handler,
         executor, run_for_token, copy, register, stablehlo_versions,
     }
@@ -158,7 +158,8 @@ impl Jaxlib {
         if let Some(ordered) = ORDERED.get() {
             return Ok(ordered);
         }
-        let ordered = run(gil, c"_xlaffi_order", include_str!("order.py"))?.attr(gil, c"ordered")?;
+        let ordered =
+            run(gil, c"_xlaffi_order", include_str!("order.py"))?.attr(gil, c"ordered")?;
         Ok(ORDERED.get_or_init(|| ordered))
     }
 

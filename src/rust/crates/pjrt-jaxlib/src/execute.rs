@@ -100,7 +100,10 @@ fn run(
         arrays
     });
     list.release(gil);
-    drop(held);
+    if !held.is_empty() {
+        drop(held);
+        gil.call(&jax.collect_garbage, [])?;
+    }
     if executable.module.donates {
         for argument in arguments {
             if argument.array.is_deleted_with(gil) {

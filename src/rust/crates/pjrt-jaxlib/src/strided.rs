@@ -141,19 +141,47 @@ unsafe fn each(
 /// As for [`walk`].
 unsafe fn plane<T: Copy>(to: *mut u8, from: *const u8, column: Axis, row: Axis) {
     for c in (0..column.size).step_by(BLOCK) {
+        let columns = BLOCK.min(column.size - c);
         for r in (0..row.size).step_by(BLOCK) {
-            for i in c..(c + BLOCK).min(column.size) {
-                for j in r..(r + BLOCK).min(row.size) {
-                    let (i, j) = (i as isize, j as isize);
-                    // SAFETY: both indices are below the sizes; `T` needs no alignment.
-                    unsafe {
-                        to.offset(i * column.to + j * row.to).cast::<T>().write(
-                            from.offset(i * column.from + j * row.from)
-                                .cast::<T>()
-                                .read(),
-                        );
-                    }
+            let rows = BLOCK.min(row.size - r);
+            let (c, r) = (c as isize, r as isize);
+            // SAFETY: the block begins within the plane, and its sizes end there; `T` needs no
+            // alignment.
+            unsafe {
+                let to = to.offset(c * column.to + r * row.to);
+                let from = from.offset(c * column.from + r * row.from);
+                if columns == BLOCK && rows == BLOCK {
+                    block::<T>(to, from, column, row, BLOCK, BLOCK);
+                } else {
+                    block::<T>(to, from, column, row, columns, rows);
                 }
+            }
+        }
+    }
+}
+
+/// Copies one block; inlined, so that the whole blocks know their size.
+///
+/// # Safety
+/// As for [`walk`].
+#[inline(always)]
+unsafe fn block<T: Copy>(
+    to: *mut u8,
+    from: *const u8,
+    column: Axis,
+    row: Axis,
+    columns: usize,
+    rows: usize,
+) {
+    for i in 0..columns as isize {
+        for j in 0..rows as isize {
+            // SAFETY: by this function's contract.
+            unsafe {
+                to.offset(i * column.to + j * row.to).cast::<T>().write(
+                    from.offset(i * column.from + j * row.from)
+                        .cast::<T>()
+                        .read(),
+                );
             }
         }
     }
