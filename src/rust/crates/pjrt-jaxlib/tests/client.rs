@@ -1,0 +1,366 @@
+//! The table, the plugin, clients and their options, and what bad calls get.
+mod common;
+use common::*;
+use pjrt_api::*;
+use std::mem::size_of;
+
+#[test]
+fn the_table_is_whole() {
+    let api = api();
+    assert_eq!(api.struct_size, PJRT_Api::STRUCT_SIZE);
+    assert_eq!(
+        (
+            api.pjrt_api_version.major_version,
+            api.pjrt_api_version.minor_version
+        ),
+        (API_MAJOR, API_MINOR)
+    );
+    let first = PJRT_Api::FIELDS
+        .iter()
+        .find(|f| f.name == "PJRT_Error_Destroy")
+        .unwrap()
+        .offset;
+    let functions = unsafe {
+        std::slice::from_raw_parts(
+            std::ptr::from_ref(api)
+                .cast::<u8>()
+                .add(first)
+                .cast::<usize>(),
+            PJRT_Api::FUNCTIONS.len(),
+        )
+    };
+    assert!(functions.iter().all(|f| *f != 0));
+    let extension = unsafe { &*api.extension_start.cast::<PJRT_FFI_Extension>() };
+    assert_eq!(extension.base.r#type, PJRT_Extension_Type::FFI);
+    assert_eq!(extension.base.struct_size, 48);
+    assert!(extension.base.next.is_null());
+}
+
+#[test]
+fn what_is_not_implemented_says_its_name() {
+    let failure = call!(PJRT_Device_MemoryStats, PJRT_Device_MemoryStats_Args {})
+        .map(drop)
+        .unwrap_err();
+    assert_eq!(failure.code, PJRT_Error_Code::UNIMPLEMENTED);
+    assert!(
+        failure
+            .message
+            .starts_with("PJRT_Device_MemoryStats is not implemented"),
+        "{}",
+        failure.message
+    );
+    let error = unsafe { api().PJRT_Compile.unwrap()(std::ptr::null_mut()) };
+    assert!(answer(error)
+        .unwrap_err()
+        .message
+        .starts_with("PJRT_Compile "));
+}
+
+#[test]
+fn bad_handles_and_sizes_are_refused() {
+    let failure = call!(PJRT_Client_PlatformName, PJRT_Client_PlatformName_Args {})
+        .map(drop)
+        .unwrap_err();
+    assert_eq!(
+        failure.message,
+        "PJRT_Client_PlatformName: `client` is NULL"
+    );
+    let failure = call!(
+        PJRT_Client_PlatformName,
+        PJRT_Client_PlatformName_Args { struct_size: 3 }
+    )
+    .map(drop)
+    .unwrap_err();
+    assert_eq!(
+        failure.message,
+        "PJRT_Client_PlatformName: struct_size 3 is not the size of a struct"
+    );
+    let error = unsafe { api().PJRT_Buffer_Dimensions.unwrap()(std::ptr::null_mut()) };
+    assert_eq!(
+        answer(error).unwrap_err().message,
+        "PJRT_Buffer_Dimensions: the arguments are NULL"
+    );
+    // What may be NULL when it is destroyed, and an error that is none.
+    call!(PJRT_Client_Destroy, PJRT_Client_Destroy_Args {}).unwrap();
+    call!(PJRT_Buffer_Destroy, PJRT_Buffer_Destroy_Args {}).unwrap();
+    call!(PJRT_Event_Destroy, PJRT_Event_Destroy_Args {}).unwrap();
+    call!(PJRT_Executable_Destroy, PJRT_Executable_Destroy_Args {}).unwrap();
+    call!(
+        PJRT_LoadedExecutable_Destroy,
+        PJRT_LoadedExecutable_Destroy_Args {}
+    )
+    .unwrap();
+    unsafe { api().PJRT_Error_Destroy.unwrap()(&mut PJRT_Error_Destroy_Args::new()) };
+}
+
+#[test]
+fn a_client_describes_itself() {
+    let Some(client) = client() else { return };
+    let text = |pointer: *const std::ffi::c_char, size| {
+        String::from_utf8(
+            unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), size) }.to_vec(),
+        )
+        .unwrap()
+    };
+    let a = call!(
+        PJRT_Client_PlatformName,
+        PJRT_Client_PlatformName_Args { client }
+    )
+    .unwrap();
+    assert_eq!(text(a.platform_name, a.platform_name_size), "cpu");
+    let a = call!(
+        PJRT_Client_PlatformVersion,
+        PJRT_Client_PlatformVersion_Args { client }
+    )
+    .unwrap();
+    let version = pjrt_jaxlib::jaxlib_version().unwrap();
+    assert!(text(a.platform_version, a.platform_version_size).contains(version));
+    assert_eq!(
+        call!(
+            PJRT_Client_ProcessIndex,
+            PJRT_Client_ProcessIndex_Args { client }
+        )
+        .unwrap()
+        .process_index,
+        0
+    );
+    let all = devices(client);
+    assert_eq!(all.len(), 2);
+    assert_eq!(
+        call!(PJRT_Client_Devices, PJRT_Client_Devices_Args { client })
+            .unwrap()
+            .num_devices,
+        2
+    );
+    assert_eq!(
+        call!(
+            PJRT_Client_AddressableMemories,
+            PJRT_Client_AddressableMemories_Args { client }
+        )
+        .unwrap()
+        .num_addressable_memories
+            % 2,
+        0
+    );
+    for (i, &device) in all.iter().enumerate() {
+        let device_description = call!(
+            PJRT_Device_GetDescription,
+            PJRT_Device_GetDescription_Args { device }
+        )
+        .unwrap()
+        .device_description;
+        assert_eq!(
+            call!(
+                PJRT_DeviceDescription_Id,
+                PJRT_DeviceDescription_Id_Args { device_description }
+            )
+            .unwrap()
+            .id,
+            i as i32
+        );
+        let a = call!(
+            PJRT_DeviceDescription_ToString,
+            PJRT_DeviceDescription_ToString_Args { device_description }
+        )
+        .unwrap();
+        assert_eq!(
+            text(a.to_string, a.to_string_size),
+            format!("CpuDevice(id={i})")
+        );
+        let a = call!(
+            PJRT_DeviceDescription_Kind,
+            PJRT_DeviceDescription_Kind_Args { device_description }
+        )
+        .unwrap();
+        assert_eq!(text(a.device_kind, a.device_kind_size), "cpu");
+        assert_eq!(
+            call!(
+                PJRT_Client_LookupDevice,
+                PJRT_Client_LookupDevice_Args {
+                    client,
+                    id: i as i32
+                }
+            )
+            .unwrap()
+            .device,
+            device
+        );
+        let local_hardware_id = call!(
+            PJRT_Device_LocalHardwareId,
+            PJRT_Device_LocalHardwareId_Args { device }
+        )
+        .unwrap()
+        .local_hardware_id;
+        assert_eq!(
+            call!(
+                PJRT_Client_LookupAddressableDevice,
+                PJRT_Client_LookupAddressableDevice_Args {
+                    client,
+                    local_hardware_id
+                }
+            )
+            .unwrap()
+            .addressable_device,
+            device
+        );
+        assert!(
+            call!(
+                PJRT_Device_IsAddressable,
+                PJRT_Device_IsAddressable_Args { device }
+            )
+            .unwrap()
+            .is_addressable
+        );
+    }
+    let failure = call!(
+        PJRT_Client_LookupDevice,
+        PJRT_Client_LookupDevice_Args { client, id: 2 }
+    )
+    .map(drop)
+    .unwrap_err();
+    assert!(failure
+        .message
+        .contains("no device has the id 2; the client has 2 device(s)"));
+    let mut assignment = [-1; 2];
+    call!(
+        PJRT_Client_DefaultDeviceAssignment,
+        PJRT_Client_DefaultDeviceAssignment_Args {
+            client,
+            num_replicas: 2,
+            num_partitions: 1,
+            default_assignment_size: 2,
+            default_assignment: assignment.as_mut_ptr(),
+        }
+    )
+    .unwrap();
+    assert_eq!(assignment, [0, 1]);
+}
+
+#[test]
+fn the_plugin_tells_its_versions() {
+    if !available() {
+        return;
+    }
+    call!(PJRT_Plugin_Initialize, PJRT_Plugin_Initialize_Args {}).unwrap();
+    let a = call!(PJRT_Plugin_Attributes, PJRT_Plugin_Attributes_Args {}).unwrap();
+    let attributes = unsafe { std::slice::from_raw_parts(a.attributes, a.num_attributes) };
+    let names: Vec<&[u8]> = attributes
+        .iter()
+        .map(|a| unsafe { std::slice::from_raw_parts(a.name.cast(), a.name_size) })
+        .collect();
+    assert_eq!(
+        names,
+        [
+            &b"jaxlib_version"[..],
+            b"stablehlo_current_version",
+            b"stablehlo_minimum_version"
+        ]
+    );
+    assert_eq!(
+        (attributes[1].r#type, attributes[1].value_size),
+        (PJRT_NamedValue_Type::kInt64List, 3)
+    );
+}
+
+#[test]
+fn options_are_honoured_or_named() {
+    if !available() {
+        return;
+    }
+    let before = std::env::var_os("NPROC");
+    let client = new_client(&[
+        int_option("cpu_device_count", 3),
+        int_option("cpu_thread_count", 1),
+    ])
+    .unwrap();
+    assert_eq!(devices(client).len(), 3);
+    assert_eq!(std::env::var_os("NPROC"), before);
+    call!(PJRT_Client_Destroy, PJRT_Client_Destroy_Args { client }).unwrap();
+    let fails = |option, text: &str| {
+        let failure = new_client(&[option]).unwrap_err();
+        assert_eq!(failure.code, PJRT_Error_Code::INVALID_ARGUMENT);
+        assert!(failure.message.contains(text), "{}", failure.message);
+    };
+    fails(
+        int_option("device_count", 1),
+        "unknown option `device_count`; there are cpu_device_count",
+    );
+    fails(
+        int_option("cpu_device_count", 0),
+        "`cpu_device_count` must be from 1 to 1024, got 0",
+    );
+    fails(
+        int_option("asynchronous", 1),
+        "`asynchronous` must be true or false, got an integer",
+    );
+    let mut text = int_option("cpu_device_count", 0);
+    text.r#type = PJRT_NamedValue_Type::kString;
+    fails(text, "`cpu_device_count` must be an integer, got a string");
+}
+
+#[test]
+fn a_caller_with_an_older_api_passes_shorter_arguments() {
+    let Some(client) = client() else { return };
+    let (a, b) = (
+        f32s(client, &[2, 3], &[1.; 6]),
+        f32s(client, &[2, 3], &[2.; 6]),
+    );
+    let program = compile(client, ADD);
+    let mut outputs = [std::ptr::null_mut()];
+    let (lists, places) = ([[a, b]], [outputs.as_mut_ptr()]);
+    let lists = [lists[0].as_ptr()];
+    // The table of long ago knew neither `execute_device` nor the end of the options.
+    let mut options = PJRT_ExecuteOptions::new();
+    options.struct_size = 2 * size_of::<usize>();
+    options.num_non_donatable_input_indices = 1000;
+    let size = PJRT_LoadedExecutable_Execute_Args::FIELDS
+        .iter()
+        .find(|f| f.name == "execute_device")
+        .unwrap()
+        .offset;
+    call!(
+        PJRT_LoadedExecutable_Execute,
+        PJRT_LoadedExecutable_Execute_Args {
+            struct_size: size,
+            executable: program,
+            options: &mut options,
+            argument_lists: lists.as_ptr(),
+            num_devices: 1,
+            num_args: 2,
+            output_lists: places.as_ptr(),
+            execute_device: std::ptr::dangling_mut(),
+        }
+    )
+    .unwrap();
+    assert_eq!(read::<f32>(outputs[0]).unwrap(), [3.; 6]);
+    [a, b, outputs[0]].into_iter().for_each(destroy);
+    destroy_executable(program);
+}
+
+#[test]
+fn objects_may_go_in_any_order() {
+    if !available() {
+        return;
+    }
+    let client = new_client(&[]).unwrap();
+    let program = compile(client, ADD);
+    let x = f32s(client, &[2, 3], &[1.; 6]);
+    call!(PJRT_Client_Destroy, PJRT_Client_Destroy_Args { client }).unwrap();
+    let out = execute(program, &[x, x]).unwrap()[0];
+    destroy_executable(program);
+    destroy(x);
+    let event = call!(
+        PJRT_Buffer_ReadyEvent,
+        PJRT_Buffer_ReadyEvent_Args { buffer: out }
+    )
+    .unwrap()
+    .event;
+    assert_eq!(read::<f32>(out).unwrap(), [2.; 6]);
+    let out = out as usize;
+    // … and on any thread.
+    std::thread::spawn(move || destroy(out as *mut PJRT_Buffer))
+        .join()
+        .unwrap();
+    wait(event).unwrap();
+    destroy_event(event);
+}
