@@ -1,0 +1,269 @@
+//! Registration of XLA FFI handlers, and what they do in programs.
+mod common;
+mod handlers;
+use common::*;
+use handlers::*;
+use pjrt_api::*;
+use std::sync::Mutex;
+use xla_ffi::{handler, Host};
+
+/// The gate and the looks are shared by all tests of this file.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+#[test]
+fn a_handler_is_called_and_its_error_comes_back() {
+    let Some(client) = client() else { return };
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    register("test_look_small", "host", Some(handler::<Look, Host>)).unwrap();
+    let code = |failure: &str| {
+        format!(
+            "func.func @main(%x: tensor<2xi16>) -> tensor<2xi16> {{
+               stablehlo.custom_call @test_look_small(%x) {{
+                 backend_config = {{failure = \"{failure}\"}}, has_side_effect = true, api_version = 4 : i32
+               }} : (tensor<2xi16>) -> ()
+               return %x : tensor<2xi16>
+             }}"
+        )
+    };
+    let x = upload(client, PJRT_Buffer_Type::S16, &[2], &[258i16, 3]);
+    let program = compile(client, &code(""));
+    LOOKS.lock().unwrap().clear();
+    let out = execute(program, &[x]).unwrap()[0];
+    assert_eq!(*LOOKS.lock().unwrap(), [[2, 1, 3, 0]]);
+    destroy(out);
+    destroy_executable(program);
+    let program = compile(client, &code("no luck: today"));
+    let failure = execute(program, &[x]).unwrap_err();
+    assert_eq!(failure.code, PJRT_Error_Code::INTERNAL);
+    assert!(
+        failure.message.contains("no luck: today"),
+        "{}",
+        failure.message
+    );
+    // The client is as good as before.
+    let failure = execute(program, &[x]).unwrap_err();
+    assert_eq!(failure.code, PJRT_Error_Code::INTERNAL);
+    destroy_executable(program);
+    destroy(x);
+}
+
+#[test]
+fn a_program_without_results_reports_through_its_event() {
+    let Some(client) = client() else { return };
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    register("test_look_only", "Host", Some(handler::<Look, Host>)).unwrap();
+    let code = |failure: &str| {
+        format!(
+            "func.func @main(%x: tensor<2xi8>) {{
+               stablehlo.custom_call @test_look_only(%x) {{
+                 backend_config = {{failure = \"{failure}\"}}, has_side_effect = true, api_version = 4 : i32
+               }} : (tensor<2xi8>) -> ()
+               return
+             }}"
+        )
+    };
+    let x = upload(client, PJRT_Buffer_Type::S8, &[2], &[5i8, 6]);
+    let program = compile(client, &code(""));
+    LOOKS.lock().unwrap().clear();
+    assert_eq!(
+        execute(program, &[x]).unwrap(),
+        Vec::<*mut PJRT_Buffer>::new()
+    );
+    assert_eq!(*LOOKS.lock().unwrap(), [[5, 6]]);
+    destroy_executable(program);
+    let program = compile(client, &code("not this one"));
+    let failure = execute(program, &[x]).unwrap_err();
+    assert!(
+        failure.message.contains("not this one"),
+        "{}",
+        failure.message
+    );
+    destroy_executable(program);
+    destroy(x);
+}
+
+#[test]
+fn bad_registrations_are_refused() {
+    if !available() {
+        return;
+    }
+    let look = Some(handler::<Look, Host> as xla_ffi::HandlerFn);
+    let gate = Some(handler::<GateOp, Host> as xla_ffi::HandlerFn);
+    register("test_taken", "cpu", look).unwrap();
+    let failure = register("test_taken", "host", gate).unwrap_err();
+    assert_eq!(failure.code, PJRT_Error_Code::ALREADY_EXISTS);
+    assert!(
+        failure.message.contains("another handler `test_taken`"),
+        "{}",
+        failure.message
+    );
+    // The same one again is no harm.
+    register("test_taken", "host", look).unwrap();
+    let fails = |target: &str, platform: &str, handler, text: &str| {
+        let failure = register(target, platform, handler).expect_err(text);
+        assert_eq!(failure.code, PJRT_Error_Code::INVALID_ARGUMENT);
+        assert!(failure.message.contains(text), "{}", failure.message);
+    };
+    fails("", "host", look, "`target_name` is empty");
+    fails(
+        "t",
+        "cuda",
+        look,
+        "`t` is for platform `cuda`, this plugin's is `host`",
+    );
+    fails("t", "host", None, "the handler of `t` is NULL");
+}
+
+#[test]
+fn execution_is_asynchronous_and_errors_come_with_the_event() {
+    let Some(client) = client() else { return };
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    register("test_gate", "host", Some(handler::<GateOp, Host>)).unwrap();
+    let x = f32s(client, &[256, 256], &vec![1.; 256 * 256]);
+    for failure in ["", "the gate fell"] {
+        GATE.set(false);
+        let program = compile(client, &gated(failure));
+        let (outs, event) = execute_with(program, &[x], How::default()).unwrap();
+        let ready = call!(
+            PJRT_Buffer_ReadyEvent,
+            PJRT_Buffer_ReadyEvent_Args { buffer: outs[0] }
+        )
+        .unwrap()
+        .event;
+        assert!(!is_ready(event) && !is_ready(ready), "the gate is closed");
+        let early = call!(PJRT_Event_Error, PJRT_Event_Error_Args { event })
+            .map(drop)
+            .unwrap_err();
+        assert_eq!(early.message, "PJRT_Event_Error: the event is not ready");
+        // Asked for before it is there: a read, a callback on each, and a deletion.
+        let (calls, received) = std::sync::mpsc::channel::<Answer<()>>();
+        let calls = Box::into_raw(Box::new(calls));
+        unsafe extern "C" fn called(error: *mut PJRT_Error, to: *mut std::ffi::c_void) {
+            let to = unsafe { &*to.cast::<std::sync::mpsc::Sender<Answer<()>>>() };
+            to.send(answer(error)).unwrap();
+        }
+        let on_ready = |event| {
+            call!(
+                PJRT_Event_OnReady,
+                PJRT_Event_OnReady_Args {
+                    event,
+                    callback: Some(called),
+                    user_arg: calls.cast()
+                }
+            )
+            .unwrap();
+        };
+        let mut host = vec![0f32; 256 * 256];
+        let reading = call!(
+            PJRT_Buffer_ToHostBuffer,
+            PJRT_Buffer_ToHostBuffer_Args {
+                src: outs[0],
+                dst: host.as_mut_ptr().cast(),
+                dst_size: 4 * 256 * 256,
+            }
+        )
+        .unwrap()
+        .event;
+        [event, ready, reading].into_iter().for_each(on_ready);
+        assert!(!is_ready(reading));
+        assert!(received.try_recv().is_err());
+        destroy(outs[0]);
+        destroy_executable(program);
+        GATE.set(true);
+        let outcomes = [event, ready, reading].map(wait);
+        for outcome in outcomes
+            .into_iter()
+            .chain((0..3).map(|_| received.recv().unwrap()))
+        {
+            match outcome {
+                Ok(()) => assert_eq!(failure, ""),
+                Err(e) => {
+                    assert_eq!(e.code, PJRT_Error_Code::INVALID_ARGUMENT, "{}", e.message);
+                    assert!(
+                        !failure.is_empty() && e.message.contains(failure),
+                        "{}",
+                        e.message
+                    );
+                }
+            }
+        }
+        assert!(is_ready(event));
+        let told = call!(PJRT_Event_Error, PJRT_Event_Error_Args { event }).map(drop);
+        assert_eq!(told.is_err(), !failure.is_empty());
+        // Late callbacks come at once.
+        on_ready(event);
+        assert_eq!(received.try_recv().unwrap().is_err(), !failure.is_empty());
+        assert_eq!(host[0], if failure.is_empty() { 256. } else { 0. });
+        [event, ready, reading].into_iter().for_each(destroy_event);
+        drop(unsafe { Box::from_raw(calls) });
+    }
+    destroy(x);
+}
+
+#[test]
+fn an_unready_argument_is_waited_for_and_its_error_passed_on() {
+    let Some(client) = client() else { return };
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    register("test_gate", "host", Some(handler::<GateOp, Host>)).unwrap();
+    let x = f32s(client, &[256, 256], &vec![1.; 256 * 256]);
+    GATE.set(false);
+    let program = compile(client, &gated("broken early"));
+    let (first, event) = execute_with(program, &[x], How::default()).unwrap();
+    destroy_event(event);
+    let (second, event) = execute_with(program, &[first[0]], How::default()).unwrap();
+    assert!(!is_ready(event));
+    GATE.set(true);
+    assert!(wait(event).unwrap_err().message.contains("broken early"));
+    destroy_event(event);
+    let failure = address(second[0]).map(drop).unwrap_err();
+    assert!(
+        failure.message.contains("broken early"),
+        "{}",
+        failure.message
+    );
+    [x, first[0], second[0]].into_iter().for_each(destroy);
+    destroy_executable(program);
+}
+
+#[test]
+fn events_of_the_caller() {
+    let create = || {
+        call!(PJRT_Event_Create, PJRT_Event_Create_Args {})
+            .unwrap()
+            .event
+    };
+    let set = |event, error_code, text: &str| {
+        call!(
+            PJRT_Event_Set,
+            PJRT_Event_Set_Args {
+                event,
+                error_code,
+                error_message: text.as_ptr().cast(),
+                error_message_size: text.len(),
+            }
+        )
+        .map(drop)
+    };
+    let event = create();
+    assert!(!is_ready(event));
+    set(event, PJRT_Error_Code::OK, "").unwrap();
+    wait(event).unwrap();
+    assert!(set(event, PJRT_Error_Code::OK, "")
+        .unwrap_err()
+        .message
+        .contains("has been set before"));
+    destroy_event(event);
+    let event = create();
+    let waiting = event as usize;
+    let waiter = std::thread::spawn(move || wait(waiting as *mut PJRT_Event));
+    set(event, PJRT_Error_Code::DATA_LOSS, "gone").unwrap();
+    let failure = waiter.join().unwrap().unwrap_err();
+    assert_eq!(
+        failure,
+        Failure {
+            code: PJRT_Error_Code::DATA_LOSS,
+            message: "gone".into()
+        }
+    );
+    destroy_event(event);
+}

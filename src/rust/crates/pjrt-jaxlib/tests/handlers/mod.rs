@@ -1,0 +1,127 @@
+//! Handlers for the tests, written with `xla-ffi`, and their registration.
+#![allow(dead_code, reason = "each test file uses some")]
+
+use crate::call;
+use crate::common::{api, Answer};
+use pjrt_api::*;
+use std::sync::{Condvar, Mutex};
+use xla_ffi::{
+    io, AnyBuffer, Arg, Attr, Cx, Error, Floats, HandlerFn, Kernel, Op, Platform, Result, Ret,
+    Scalar, Untyped,
+};
+
+/// A gate at which a handler waits.
+pub struct Gate(Mutex<bool>, Condvar);
+
+impl Gate {
+    pub const fn new() -> Self {
+        Self(Mutex::new(false), Condvar::new())
+    }
+
+    pub fn set(&self, open: bool) {
+        *self.0.lock().unwrap() = open;
+        self.1.notify_all();
+    }
+
+    fn pass(&self) {
+        let mut open = self.0.lock().unwrap();
+        while !*open {
+            open = self.1.wait(open).unwrap();
+        }
+    }
+}
+
+pub static GATE: Gate = Gate::new();
+
+io! {
+    /// Waits at the gate, then copies; fails where told to.
+    pub struct GateIo<'f, T> {
+        /// any shape
+        x: Arg<'f, T>,
+        /// that shape
+        y: Ret<'f, T>,
+        /// empty: no failure
+        failure: Attr<&'f str> = "",
+    }
+}
+
+pub struct GateOp;
+
+impl Op for GateOp {
+    const TARGET: &'static str = "test_gate";
+    type Dtypes = Floats;
+}
+
+impl<T: Scalar, P: Platform> Kernel<P, T> for GateOp {
+    type Io<'f> = GateIo<'f, T>;
+
+    fn run(mut io: GateIo<'_, T>, _cx: &Cx<'_, P>) -> Result<()> {
+        GATE.pass();
+        if !io.failure.is_empty() {
+            return Err(Error::invalid_argument(io.failure.to_string()));
+        }
+        io.y.copy_from(&io.x)
+    }
+}
+
+io! {
+    /// Looks at its argument, fails where told to.
+    pub struct LookIo<'f> {
+        /// any shape
+        x: AnyBuffer<'f>,
+        /// empty: no failure
+        failure: Attr<&'f str> = "",
+    }
+}
+
+pub static LOOKS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+
+pub struct Look;
+
+impl Op for Look {
+    const TARGET: &'static str = "test_look";
+    type Dtypes = Untyped;
+}
+
+impl<P: Platform> Kernel<P> for Look {
+    type Io<'f> = LookIo<'f>;
+
+    fn run(io: LookIo<'_>, _cx: &Cx<'_, P>) -> Result<()> {
+        if !io.failure.is_empty() {
+            return Err(Error::internal(io.failure.to_string()));
+        }
+        LOOKS.lock().unwrap().push(io.x.as_bytes()?.to_vec());
+        Ok(())
+    }
+}
+
+/// Registers a handler the way PJRT clients do.
+pub fn register(target: &str, platform: &str, handler: Option<HandlerFn>) -> Answer<()> {
+    let extension = unsafe { &*api().extension_start.cast::<PJRT_FFI_Extension>() };
+    let mut args = PJRT_FFI_Register_Handler_Args::new();
+    (args.target_name, args.target_name_size) = (target.as_ptr().cast(), target.len());
+    (args.platform_name, args.platform_name_size) = (platform.as_ptr().cast(), platform.len());
+    args.handler = handler.map_or(std::ptr::null_mut(), |h| h as *mut _);
+    let error = unsafe { extension.register_handler.unwrap()(&mut args) };
+    crate::common::answer(error)
+}
+
+/// Waits at the gate in a program too large for XLA to run on the caller's thread.
+pub fn gated(failure: &str) -> String {
+    format!(
+        "func.func @main(%x: tensor<256x256xf32>) -> tensor<256x256xf32> {{
+           %0 = stablehlo.custom_call @test_gate(%x) {{
+             backend_config = {{failure = \"{failure}\"}}, api_version = 4 : i32
+           }} : (tensor<256x256xf32>) -> tensor<256x256xf32>
+           %1 = stablehlo.dot_general %0, %0, contracting_dims = [1] x [0]
+             : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
+           return %1 : tensor<256x256xf32>
+         }}"
+    )
+}
+
+pub fn is_ready(event: *mut PJRT_Event) -> bool {
+    call!(PJRT_Event_IsReady, PJRT_Event_IsReady_Args { event })
+        .unwrap()
+        .is_ready
+}
