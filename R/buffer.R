@@ -28,24 +28,24 @@
 #' @export
 pjrt_buffer <- function(data, dtype = NULL, device = NULL, shape = NULL, check = FALSE, ...) {
   # Plain vectors and arrays are most of what comes: they need no look-up of a method.
-  if (is.object(data) || is.raw(data)) UseMethod("pjrt_buffer")
+  if (is.object(data) || is.raw(data) || !is.atomic(data)) UseMethod("pjrt_buffer")
   upload(data, dtype, device, shape, check, ...)
 }
 
 #' @rdname pjrt_buffer
 #' @export
 pjrt_scalar <- function(data, dtype = NULL, device = NULL, check = FALSE, ...) {
-  if (is.object(data) || is.raw(data)) UseMethod("pjrt_scalar")
+  if (is.object(data) || is.raw(data) || !is.atomic(data)) UseMethod("pjrt_scalar")
   upload_scalar(data, dtype, device, check, ...)
 }
 
 # One way for all atomic data: the Rust side sees the type and does the rest.
-upload <- function(data, dtype = NULL, device = NULL, shape = NULL, check = FALSE, ...) {
+upload <- function(data, dtype, device, shape, check, ..., call = rlang::caller_env()) {
   if (...length()) {
-    check_dots_empty(...)
+    check_dots_empty(..., call = call)
   }
   if (check) {
-    check_no_na(data, check)
+    check_no_na(data, check, call)
   }
   if (is.object(dtype)) {
     dtype <- dtype_name(dtype)
@@ -59,16 +59,18 @@ upload <- function(data, dtype = NULL, device = NULL, shape = NULL, check = FALS
     buffer <- .Call(wrap__buffer_from_r, data, dtype, default_device(), shape)
   }
   if (is.list(buffer)) {
-    raise(buffer)
+    raise(buffer, call)
   }
   buffer
 }
 
-upload_scalar <- function(data, dtype = NULL, device = NULL, check = FALSE, ...) {
+upload_scalar <- function(data, dtype, device, check, ..., call = rlang::caller_env()) {
   if (length(data) != 1L) {
-    abort(sprintf("`data` of a scalar must have length 1, not %d", length(data)), operand = "data")
+    abort(sprintf("`data` of a scalar must have length 1, not %d", length(data)),
+      operand = "data", call = call
+    )
   }
-  upload(data, dtype, device, integer(), check, ...)
+  upload(data, dtype, device, integer(), check, ..., call = call)
 }
 
 check_no_na <- function(data, check, call = rlang::caller_env()) {
@@ -84,10 +86,16 @@ check_no_na <- function(data, check, call = rlang::caller_env()) {
 }
 
 #' @export
-pjrt_buffer.integer64 <- upload
+pjrt_buffer.integer64 <- function(data, dtype = NULL, device = NULL, shape = NULL, check = FALSE,
+                                  ...) {
+  upload(data, dtype, device, shape, check, ...)
+}
+
 
 #' @export
-pjrt_scalar.integer64 <- upload_scalar
+pjrt_scalar.integer64 <- function(data, dtype = NULL, device = NULL, check = FALSE, ...) {
+  upload_scalar(data, dtype, device, check, ...)
+}
 
 #' @rdname pjrt_buffer
 #' @export

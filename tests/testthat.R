@@ -1,0 +1,4 @@
+library(testthat)
+library(xlaffi)
+
+test_check("xlaffi")

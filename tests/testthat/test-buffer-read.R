@@ -1,0 +1,46 @@
+test_that("values that R takes for NA can be refused", {
+  skip_without_plugin()
+  lowest <- pjrt_buffer(NA_integer_)
+  expect_identical(as.vector(as_array(lowest)), NA_integer_)
+  big <- pjrt_buffer(as.raw(rep(255, 8)), dtype = "ui64", shape = 1, row_major = TRUE)
+  expect_true(as_array(big) < 0)
+  expect_snapshot(error = TRUE, {
+    as_array(lowest, check = TRUE)
+    as_array(pjrt_buffer(bit64::as.integer64(NA)), check = TRUE)
+    as_array(big, check = TRUE)
+  })
+  expect_identical(as.vector(as_array(pjrt_buffer(1:2), check = TRUE)), 1:2)
+  expect_identical(as.vector(as_array(pjrt_buffer(NaN), check = TRUE)), NaN)
+})
+
+test_that("waiting, looking and promises", {
+  skip_without_plugin()
+  buffer <- pjrt_buffer(c(1, 2))
+  expect_identical(withVisible(await(buffer)), list(value = buffer, visible = FALSE))
+  expect_true(is_ready(buffer))
+  promise <- as_array_async(buffer)
+  expect_s3_class(promise, "xlaffi_array_promise")
+  expect_true(is_ready(promise))
+  expect_snapshot(promise)
+  expect_identical(value(promise), array(c(1, 2)))
+  expect_identical(as_array(promise), array(c(1, 2)))
+  expect_identical(await(promise), promise)
+  expect_snapshot(promise)
+  expect_error(as_array_async(1))
+})
+
+test_that("a layout that is not row-major is read right", {
+  skip_without_plugin()
+  # The result has the layout {0,1}: column-major in memory.
+  exec <- compile('
+    module attributes {mhlo.num_partitions = 1 : i32} {
+      func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x3xf32> {mhlo.layout_mode = "{0,1}"}) {
+        %0 = stablehlo.add %x, %x : tensor<2x3xf32>
+        return %0 : tensor<2x3xf32>
+      }
+    }')
+  x <- matrix(as.double(1:6), 2)
+  out <- pjrt_execute(exec, pjrt_buffer(x))
+  expect_identical(as_array(out), 2 * x)
+  expect_identical(as_raw(out, row_major = TRUE), as_raw(pjrt_buffer(2 * x), row_major = TRUE))
+})

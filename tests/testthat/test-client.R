@@ -1,0 +1,40 @@
+test_that("there is one client per platform", {
+  skip_without_plugin()
+  client <- pjrt_client()
+  expect_s3_class(client, "xlaffi_client")
+  expect_identical(pjrt_client("cpu"), client)
+  expect_identical(as_pjrt_client(client), client)
+  expect_identical(as_pjrt_client(NULL), client)
+  expect_identical(platform(client), "cpu")
+  expect_snapshot(client)
+})
+
+test_that("options come with the first call only", {
+  skip_without_plugin()
+  pjrt_client("cpu")
+  expect_snapshot(error = TRUE, pjrt_client("cpu", cpu_device_count = 2L))
+})
+
+test_that("bad options are named", {
+  expect_snapshot(error = TRUE, {
+    xlaffi:::client_options("cpu", list(1L))
+    xlaffi:::client_options("cpu", list(cpu_device_count = 1:2))
+    xlaffi:::client_options("cpu", list(num_threads = NULL, cpu_device_count = NA))
+    as_pjrt_client(1)
+  })
+  withr::local_envvar(PJRT_CPU_DEVICE_COUNT = "many")
+  expect_snapshot(error = TRUE, xlaffi:::client_options("cpu", list()))
+})
+
+test_that("the environment sets platform and number of devices", {
+  skip_without_plugin()
+  run <- run_r(
+    c("length(devices())", "pjrt_device('cpu:2')", "try(pjrt_device('cpu:3'))"),
+    c(PJRT_CPU_DEVICE_COUNT = "3")
+  )
+  expect_identical(run$output[1:2], c("[1] 3", "<CpuDevice(id=2)>"))
+  expect_match(paste(run$output, collapse = " "), "there is no device \"cpu:3\": platform cpu has 3")
+
+  run <- run_r("pjrt_buffer(1)", c(PJRT_PLATFORM = "nowhere"))
+  expect_match(paste(run$output, collapse = " "), "there is no plugin for platform \"nowhere\"")
+})

@@ -1,0 +1,45 @@
+test_that("errors have classes, fields and the caller's name", {
+  error <- error_of(pjrt_program())
+  expect_s3_class(error, c("xlaffi_error_invalid_argument", "xlaffi_error"), exact = FALSE)
+  expect_identical(error$code, "INVALID_ARGUMENT")
+  expect_identical(error$operand, "src")
+  expect_identical(deparse(error$call[[1]]), "pjrt_program")
+})
+
+test_that("messages are text and no templates", {
+  error <- error_of(xlaffi:::abort("{stop('evaluated')} {.cls x} }{", hint = "{1 + 1}"))
+  expect_match(conditionMessage(error), "{stop('evaluated')} {.cls x} }{", fixed = TRUE)
+  expect_match(conditionMessage(error), "{1 + 1}", fixed = TRUE)
+})
+
+test_that("a failure of the Rust side becomes a condition with all its fields", {
+  failure <- structure(
+    list(code = "NOT_FOUND", message = "no {such} thing", op = "lu", operand = "a", hint = NULL),
+    class = "xlaffi_failure"
+  )
+  error <- error_of(xlaffi:::raise(failure))
+  expect_s3_class(error, "xlaffi_error_not_found")
+  expect_identical(error[c("code", "op", "operand")], list(code = "NOT_FOUND", op = "lu", operand = "a"))
+})
+
+test_that("objects that are not ours are refused with a text", {
+  foreign <- methods::new("externalptr")
+  theirs <- structure(foreign, class = "PJRTBuffer")
+  expect_snapshot(error = TRUE, {
+    as_array.xlaffi_buffer <- getS3method("as_array", "xlaffi_buffer")
+    as_array.xlaffi_buffer(1)
+    as_array.xlaffi_buffer(NULL)
+    as_array.xlaffi_buffer(foreign)
+    as_array.xlaffi_buffer(theirs)
+    platform(structure(list(), class = "xlaffi_client"))
+    pjrt_buffer(theirs)
+    pjrt_device(theirs)
+    as_pjrt_client(theirs)
+    as_pjrt_plugin(theirs)
+  })
+})
+
+test_that("external pointers that were saved and loaded are refused", {
+  program <- unserialize(serialize(pjrt_program("module {}"), NULL))
+  expect_snapshot(error = TRUE, print(program))
+})

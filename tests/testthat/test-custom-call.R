@@ -1,0 +1,115 @@
+attributes_text <- paste(
+  "i32 = -7 : i32, i64 = 9000000000 : i64, f32 = 1.5 : f32, f64 = 0.25 : f64, flag = true,",
+  "text = \"three\", doubles = array<f64: 2.5, 3.5>, integers = array<i64: 11, 12, 13>,",
+  "nested = {inner = 42 : i64, other = \"x\"}"
+)
+
+test_that("a C++ handler gets attributes of each kind and gives results", {
+  skip_without_plugin()
+  pjrt_register_custom_call("test_every_attribute", list(cpu = handlers("every_attribute")))
+  exec <- custom_call("test_every_attribute", c(x = "1xf64"), "12xf64", attributes_text)
+  out <- as_array(pjrt_execute(exec, pjrt_buffer(0.5, "f64")))
+  expect_identical(as.vector(out), c(0.5, -7, 9e9, 1.5, 0.25, 1, 5, 2, 2.5, 3, 11, 42))
+})
+
+test_that("an attribute of another type is an error that names it", {
+  skip_without_plugin()
+  pjrt_register_custom_call("test_bad_attribute", list(host = handlers("every_attribute")))
+  wrong <- sub("f64 = 0.25 : f64", "f64 = 1 : i32", attributes_text, fixed = TRUE)
+  error <- error_of({
+    exec <- custom_call("test_bad_attribute", c(x = "1xf64"), "12xf64", wrong)
+    as_array(pjrt_execute(exec, pjrt_buffer(0.5, "f64")))
+  })
+  expect_s3_class(error, "xlaffi_error_invalid_argument")
+  expect_match(conditionMessage(error), "f64", fixed = TRUE)
+})
+
+test_that("a handler's error is an R condition with its code and text", {
+  skip_without_plugin()
+  pjrt_register_custom_call("test_root", list(host = handlers("root")))
+  exec <- custom_call("test_root", c(x = "2xf32"), "2xf32")
+  expect_identical(as.vector(as_array(pjrt_execute(exec, pjrt_buffer(c(4, 9))))), c(2, 3))
+  error <- error_of(as_array(pjrt_execute(exec, pjrt_buffer(c(4, -9)))))
+  expect_s3_class(error, "xlaffi_error_out_of_range")
+  expect_identical(error$code, "OUT_OF_RANGE")
+  expect_match(conditionMessage(error), "no {root} of a negative number", fixed = TRUE)
+  # Nothing is broken afterwards.
+  expect_identical(as.vector(as_array(pjrt_execute(exec, pjrt_buffer(c(1, 16))))), c(1, 4))
+})
+
+test_that("registering again replaces the handler, also for compiled programs, and says so", {
+  skip_without_plugin()
+  pjrt_register_custom_call("test_replaced", list(host = handlers("root")))
+  exec <- custom_call("test_replaced", c(x = "1xf32"), "1xf32")
+  expect_identical(as.vector(as_array(pjrt_execute(exec, pjrt_buffer(16)))), 4)
+  expect_snapshot(
+    pjrt_register_custom_call("test_replaced", list(host = handlers("twice")), .package = "other")
+  )
+  expect_identical(as.vector(as_array(pjrt_execute(exec, pjrt_buffer(16)))), 32)
+  expect_message(
+    pjrt_register_custom_call("test_replaced", list(host = handlers("root"))),
+    class = "xlaffi_message_replaced"
+  )
+})
+
+test_that("a handler is queued until the plugin is loaded", {
+  skip_without_plugin()
+  run <- run_r("
+    pjrt_register_custom_call('early', list(cpu = ffi_handler('lu', 'host')))
+    'early' %in% ffi_targets()$target
+    exec <- pjrt_compile(pjrt_program('
+      func.func @main(%x: tensor<1x1xf32>) -> tensor<1x1xf32> {
+        %0:2 = stablehlo.custom_call @early(%x) {api_version = 4 : i32} :
+          (tensor<1x1xf32>) -> (tensor<1x1xf32>, tensor<1xi32>)
+        return %0#0 : tensor<1x1xf32>
+      }'))
+    as_array(pjrt_execute(exec, pjrt_buffer(matrix(3))))
+  ")
+  expect_identical(run$output, c("[1] TRUE", "     [,1]", "[1,]    3"))
+})
+
+test_that("handlers of a package go when it is unloaded", {
+  skip_without_plugin()
+  pjrt_register_custom_call("test_gone", list(host = handlers("twice")), .package = "leaving")
+  exec <- custom_call("test_gone", c(x = "1xf32"), "1xf32")
+  expect_identical(as.vector(as_array(pjrt_execute(exec, pjrt_buffer(4)))), 8)
+  hooks <- getHook(packageEvent("leaving", "onUnload"))
+  expect_length(hooks, 1)
+  hooks[[1]]("leaving", "")
+  expect_false("test_gone" %in% ffi_targets()$target)
+  error <- error_of(as_array(pjrt_execute(exec, pjrt_buffer(4))))
+  expect_s3_class(error, "xlaffi_error_failed_precondition")
+  expect_match(conditionMessage(error), "test_gone", fixed = TRUE)
+  # Loaded again, it registers again.
+  pjrt_register_custom_call("test_gone", list(host = handlers("twice")), .package = "leaving")
+  expect_identical(as.vector(as_array(pjrt_execute(exec, pjrt_buffer(4)))), 8)
+  hooks[[1]]("leaving", "")
+})
+
+test_that("an unknown target is an error", {
+  skip_without_plugin()
+  error <- error_of({
+    exec <- custom_call("no_such_target", c(x = "1xf32"), "1xf32")
+    as_array(pjrt_execute(exec, pjrt_buffer(1)))
+  })
+  expect_match(conditionMessage(error), "no_such_target", fixed = TRUE)
+})
+
+test_that("bad arguments", {
+  skip_without_plugin()
+  expect_snapshot(error = TRUE, {
+    pjrt_register_custom_call("", list(host = handlers("root")))
+    pjrt_register_custom_call("x", handlers("root"))
+    pjrt_register_custom_call("x", list(handlers("root")))
+    pjrt_register_custom_call("x", list())
+    pjrt_register_custom_call("x", list(host = handlers("root"), cpu = handlers("root")))
+    pjrt_register_custom_call("x", list(host = 1))
+    pjrt_register_custom_call("x", list(host = handlers("null")))
+    pjrt_register_custom_call("x", list(host = handlers("data")))
+    pjrt_register_custom_call("x", list(host = pjrt_buffer(1)))
+    pjrt_register_custom_call("x", list(host = getNativeSymbolInfo("wrap__printed", "xlaffi")$address))
+    pjrt_register_custom_call("lu", list(host = ffi_handler("lu", "host")))
+    pjrt_register_custom_call("x", list(host = handlers("root")), .package = 1)
+  })
+  expect_false("x" %in% ffi_targets()$target)
+})

@@ -1,0 +1,61 @@
+# No Python with jaxlib anywhere.
+local_no_python <- function(envir = parent.frame()) {
+  withr::local_envvar(
+    R_USER_CACHE_DIR = withr::local_tempdir(.local_envir = envir), XLAFFI_PYTHON = NA,
+    VIRTUAL_ENV = NA, RETICULATE_PYTHON = NA, PJRT_PLUGIN_PATH_CPU = NA, PJRT_PLUGIN_URL_CPU = NA,
+    PJRT_INSTALL = NA, PATH = withr::local_tempdir(.local_envir = envir), .local_envir = envir
+  )
+  the <- xlaffi:::the
+  usable <- the$python_usable
+  plugin <- the$plugins$cpu
+  the$python_usable <- NULL
+  if (!is.null(plugin)) {
+    rm("cpu", envir = the$plugins)
+    withr::defer(assign("cpu", plugin, envir = the$plugins), envir = envir)
+  }
+  withr::defer(the$python_usable <- usable, envir = envir)
+}
+
+test_that("without Python, the error of a script says what was looked for and what mends it", {
+  skip_if(interactive())
+  local_no_python()
+  expect_false(plugins_downloaded("cpu"))
+  expect_snapshot(error = TRUE, {
+    pjrt_plugin("cpu")
+    withr::with_envvar(c(PJRT_INSTALL = "0"), pjrt_plugin("cpu"))
+  })
+  report <- xlaffi:::python_report()
+  expect_match(report$message, "install_pjrt()", fixed = TRUE)
+  expect_error(suppressMessages(install_pjrt()), "python3", class = "xlaffi_error_not_found")
+})
+
+test_that("a Python that cannot be used is named with its reason", {
+  local_no_python()
+  withr::local_envvar(XLAFFI_PYTHON = "/no/such/python")
+  report <- xlaffi:::python_report()
+  expect_match(report$message, "/no/such/python", fixed = TRUE)
+  expect_match(report$message, "XLAFFI_PYTHON", fixed = TRUE)
+})
+
+test_that("a failing program shows what it wrote", {
+  error <- error_of(xlaffi:::run("sh", c("-c", "echo {so} long; exit 3"), NULL, hint = "try again"))
+  expect_s3_class(error, "xlaffi_error_failed_precondition")
+  expect_match(conditionMessage(error), "status 3: {so} long", fixed = TRUE)
+  expect_match(conditionMessage(error), "try again")
+})
+
+test_that("what is there is not installed again", {
+  skip_without_plugin()
+  expect_message(expect_identical(install_pjrt(cuda = FALSE), "cpu"), "is ready")
+  expect_error(install_pjrt(cuda = "yes"), class = "xlaffi_error_invalid_argument")
+})
+
+test_that("the environment is made and used", {
+  # The real thing takes a download: this is the way without pip's part.
+  skip_without_plugin()
+  base <- plugin_python()
+  local_no_python()
+  home <- xlaffi:::python_home()
+  xlaffi:::run(base, c("-m", "venv", "--without-pip", "--system-site-packages", home), NULL)
+  expect_match(xlaffi:::python_report()$places[[1]], home, fixed = TRUE)
+})

@@ -1,0 +1,37 @@
+# A program that counts for many minutes.
+slow <- "
+func.func @main(%n: tensor<i64>) -> tensor<i64> {
+  %zero = stablehlo.constant dense<0> : tensor<i64>
+  %one = stablehlo.constant dense<1> : tensor<i64>
+  %r = stablehlo.while(%i = %zero) : tensor<i64>
+    cond {
+      %go = stablehlo.compare LT, %i, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      stablehlo.return %go : tensor<i1>
+    } do {
+      %next = stablehlo.add %i, %one : tensor<i64>
+      stablehlo.return %next : tensor<i64>
+    }
+  return %r : tensor<i64>
+}"
+
+test_that("Ctrl-C ends the wait for a long execution, and R goes on", {
+  skip_without_plugin()
+  skip_on_os("windows")
+  file <- withr::local_tempfile(lines = slow)
+  run <- run_r(sprintf("
+    exec <- pjrt_compile(pjrt_program(path = '%s'))
+    as_array(pjrt_execute(exec, pjrt_scalar(1000L, 'i64')))
+    system(paste('(sleep 1; kill -INT', Sys.getpid(), ') &'))
+    out <- pjrt_execute(exec, pjrt_scalar(2e10, 'i64'))
+    start <- Sys.time()
+    tryCatch({as_array(out); cat('finished\\n')}, interrupt = function(e) cat('interrupted\\n'))
+    cat('quick:', as.numeric(Sys.time() - start, units = 'secs') < 8, '\\n')
+    is_ready(out)
+    as_array(pjrt_buffer(c(1, 2)))
+    tools::pskill(Sys.getpid(), tools::SIGKILL)
+  ", file))
+  expect_identical(
+    as.vector(run$output)[seq_len(6)],
+    c("integer64", "[1] 1000", "interrupted", "quick: TRUE ", "[1] FALSE", "[1] 1 2")
+  )
+})

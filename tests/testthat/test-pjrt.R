@@ -1,0 +1,55 @@
+# A package named pjrt that records what is registered with it.
+local_pjrt <- function(envir = parent.frame()) {
+  library <- withr::local_tempdir(.local_envir = envir)
+  source <- file.path(withr::local_tempdir(.local_envir = envir), "pjrt")
+  dir.create(file.path(source, "R"), recursive = TRUE)
+  writeLines(c("Package: pjrt", "Version: 0.5.0", "Title: Stand-in", "Description: Records calls.",
+    "License: MIT", "Author: nobody", "Maintainer: nobody <nobody@example.com>"),
+    file.path(source, "DESCRIPTION"))
+  writeLines("export(pjrt_register_custom_call, calls)", file.path(source, "NAMESPACE"))
+  writeLines("
+    the <- new.env()
+    the$custom_calls <- list(print_tensor = list(package = 'pjrt'))
+    recorded <- new.env()
+    calls <- function() as.list(recorded)
+    pjrt_register_custom_call <- function(target_name, handler, .package = NULL) {
+      recorded[[target_name]] <- list(handler = handler, package = .package)
+      invisible(NULL)
+    }", file.path(source, "R", "pjrt.R"))
+  utils::install.packages(source, library, repos = NULL, type = "source", quiet = TRUE,
+    INSTALL_opts = c("--no-docs", "--no-byte-compile", "--no-test-load"))
+  library
+}
+
+recorded <- function(library, code) {
+  output <- run_r(c(
+    sprintf(".libPaths(c('%s', .libPaths()))", library), code,
+    "called <- pjrt::calls()",
+    "called <- called[order(names(called))]",
+    "for (name in names(called)) cat(name, names(called[[name]]$handler), typeof(called[[name]]$handler[[1]]), called[[name]]$package, '\\n')"
+  ))
+  expect_identical(output$status, 0L)
+  trimws(output$output)
+}
+
+test_that("pjrt gets what it lacks, whichever is loaded first", {
+  skip_without_plugin()
+  library <- local_pjrt()
+  expect_identical(recorded(library, "loadNamespace('pjrt') |> invisible()"), "lu host externalptr xlaffi")
+  first <- "unloadNamespace('xlaffi'); invisible(loadNamespace('pjrt')); invisible(loadNamespace('xlaffi'))"
+  expect_identical(recorded(library, first), "lu host externalptr xlaffi")
+})
+
+test_that("the option replaces or leaves alone", {
+  skip_without_plugin()
+  library <- local_pjrt()
+  expect_identical(
+    recorded(library, "options(xlaffi.pjrt = 'replace'); invisible(loadNamespace('pjrt'))"),
+    c("lu host externalptr xlaffi", "print_tensor host externalptr xlaffi")
+  )
+  expect_identical(
+    recorded(library, "options(xlaffi.pjrt = 'none'); invisible(loadNamespace('pjrt'))"), character()
+  )
+  odd <- recorded(library, "options(xlaffi.pjrt = TRUE); invisible(loadNamespace('pjrt'))")
+  expect_match(paste(odd, collapse = " "), "must be \"add\", \"replace\" or \"none\"")
+})

@@ -1,0 +1,72 @@
+test_that("the plugin of a platform is loaded once", {
+  skip_without_plugin()
+  plugin <- pjrt_plugin("cpu")
+  expect_s3_class(plugin, "xlaffi_plugin")
+  expect_identical(pjrt_plugin("cpu"), plugin)
+  expect_identical(as_pjrt_plugin("cpu"), plugin)
+  expect_identical(as_pjrt_plugin(plugin), plugin)
+  expect_identical(platform(plugin), "cpu")
+  expect_snapshot(plugin)
+})
+
+test_that("a plugin tells about itself", {
+  skip_without_plugin()
+  attributes <- plugin_attributes("cpu")
+  expect_type(attributes, "list")
+  expect_true(all(nzchar(names(attributes))))
+  expect_identical(plugin_attributes(pjrt_plugin("cpu")), attributes)
+})
+
+test_that("a file that is no plugin is refused", {
+  text <- withr::local_tempfile(lines = "not a library", fileext = ".so")
+  library <- shared_library("int answer(void) { return 42; }")
+  null <- shared_library("void *GetPjrtApi(void) { return 0; }")
+  kinds <- list(
+    missing = open_error("/no/such/plugin.so"),
+    text = open_error(text),
+    library = open_error(library),
+    null = open_error(null)
+  )
+  expect_s3_class(kinds$missing, "xlaffi_error_not_found")
+  expect_s3_class(kinds$text, "xlaffi_error_failed_precondition")
+  expect_match(conditionMessage(kinds$missing), "/no/such/plugin.so` cannot be found")
+  expect_match(conditionMessage(kinds$text), "cannot be loaded as a shared library")
+  expect_match(conditionMessage(kinds$library), "is not a PJRT plugin: it does not export GetPjrtApi")
+  expect_match(conditionMessage(kinds$null), "GetPjrtApi")
+  expect_match(conditionMessage(kinds$null), "PJRT_PLUGIN_PATH_TEST names another file")
+})
+
+test_that("a plugin of another major version is refused, an older minor one is not", {
+  error <- open_error(shared_library(plugin_code(9, 1), "next"))
+  expect_s3_class(error, "xlaffi_error")
+  expect_match(conditionMessage(error), "9.1", fixed = TRUE)
+  # Loads, and then lacks everything: an error and no crash.
+  withr::local_envvar(PJRT_PLUGIN_PATH_TEST = shared_library(plugin_code(0, 40), "old"))
+  withr::defer(rm("test", envir = xlaffi:::the$plugins))
+  expect_warning(plugin <- pjrt_plugin("test"), class = "xlaffi_warning_refused") |>
+    suppressWarnings()
+  expect_output(print(plugin), "<PJRTPlugin:test>", fixed = TRUE)
+  error <- error_of(pjrt_client("test"))
+  expect_s3_class(error, "xlaffi_error_unimplemented")
+  expect_match(conditionMessage(error), "PJRT_Client_Create", fixed = TRUE)
+})
+
+test_that("where no plugin is, the error says what to do", {
+  withr::local_envvar(PJRT_PLUGIN_PATH_TPU = NA, PJRT_PLUGIN_URL_TPU = NA)
+  expect_false(plugins_downloaded("tpu"))
+  expect_snapshot(error = TRUE, {
+    pjrt_plugin("tpu")
+    pjrt_plugin("")
+    pjrt_plugin(NULL)
+    as_pjrt_plugin(1)
+    plugin_client_create(1, "tpu")
+    plugin_attributes(1)
+  })
+})
+
+test_that("the variable comes before everything else", {
+  withr::local_envvar(PJRT_PLUGIN_PATH_TEST = "/some/plugin.so")
+  expect_identical(xlaffi:::plugin_path("test"), "/some/plugin.so")
+  expect_true(plugins_downloaded("test"))
+  expect_false(plugins_downloaded(c("test", "nowhere")))
+})

@@ -1,0 +1,109 @@
+print_program <- function(type, attributes, before = "") {
+  compile(sprintf(
+    "func.func @main(%%x: tensor<%s>) -> tensor<%s> {
+      stablehlo.custom_call @print_tensor(%%x) {
+        has_side_effect = true, api_version = 4 : i32, backend_config = {%s}
+      } : (tensor<%s>) -> ()
+      return %%x : tensor<%s>
+    }", type, type, attributes, type, type
+  ))
+}
+
+test_that("the first example prints exactly this", {
+  skip_without_plugin()
+  src <- r"(
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  stablehlo.custom_call @print_tensor(%x) {
+    call_target_name = "print_tensor",
+    backend_config = {
+      print_header = "my matrix",
+      print_footer = "----"
+    },
+    has_side_effect = true,
+    api_version = 4 : i32,
+    operand_layouts = [dense<[1, 0]> : tensor<2xindex>],
+    result_layouts = []
+  } : (tensor<2x3xf32>) -> ()
+
+  "func.return"(%x) : (tensor<2x3xf32>) -> ()
+}
+)"
+  exec <- pjrt_compile(pjrt_program(src))
+  buf <- pjrt_buffer(matrix(1:6, nrow = 2, ncol = 3), dtype = "f32")
+  expect_snapshot({
+    out <- pjrt_execute(exec, buf)
+    as_array(out)
+  })
+  text <- capture.output(print(as_array(pjrt_execute(exec, buf))))
+  expect_identical(text[1:5], c("my matrix", " 1 3 5", " 2 4 6", "----", "     [,1] [,2] [,3]"))
+})
+
+test_that("defaults, and empty lines left out", {
+  skip_without_plugin()
+  x <- pjrt_buffer(c(1.5, 2))
+  plain <- print_program("2xf32", "")
+  bare <- print_program("2xf32", 'print_header = "", print_footer = ""')
+  expect_snapshot({
+    invisible(as_array(pjrt_execute(plain, x)))
+    invisible(as_array(pjrt_execute(bare, x)))
+  })
+})
+
+test_that("every dtype prints", {
+  skip_without_plugin()
+  types <- c(
+    pred = "i1", i8 = "i8", i16 = "i16", i32 = "i32", i64 = "i64", ui8 = "ui8", ui16 = "ui16",
+    ui32 = "ui32", ui64 = "ui64", f16 = "f16", bf16 = "bf16", f32 = "f32", f64 = "f64",
+    c64 = "complex<f32>", c128 = "complex<f64>"
+  )
+  for (name in names(types)) {
+    data <- if (startsWith(name, "c")) c(1 + 1i, 0i) else c(1, 0)
+    exec <- print_program(paste0("2x", types[[name]]), 'print_header = "h"')
+    text <- capture.output(invisible(as_array(pjrt_execute(exec, pjrt_buffer(data, name)))))
+    label <- if (name == "pred") "bool" else name
+    expect_identical(c(text[[1]], text[[length(text)]]), c("h", sprintf("[ %s{2} ]", label)), info = name)
+  }
+})
+
+test_that("text is not lost when the program fails after it", {
+  skip_without_plugin()
+  exec <- compile('func.func @main(%x: tensor<1x1xf32>) -> tensor<1x1xi32> {
+    stablehlo.custom_call @print_tensor(%x) {
+      has_side_effect = true, api_version = 4 : i32,
+      backend_config = {print_header = "before the failure", print_footer = ""}
+    } : (tensor<1x1xf32>) -> ()
+    %0:2 = stablehlo.custom_call @lu(%x) {api_version = 4 : i32} :
+      (tensor<1x1xf32>) -> (tensor<1x1xi32>, tensor<1xi32>)
+    return %0#0 : tensor<1x1xi32>
+  }')
+  text <- capture.output(
+    error <- error_of(as_array(pjrt_execute(exec, pjrt_buffer(matrix(1)))))
+  )
+  expect_s3_class(error, "xlaffi_error_invalid_argument")
+  expect_identical(text[[1]], "before the failure")
+})
+
+test_that("text that nobody asked for comes at the prompt, at unload and at the end", {
+  skip_without_plugin()
+  code <- "
+    exec <- pjrt_compile(pjrt_program('
+      func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {
+        stablehlo.custom_call @print_tensor(%x) {
+          has_side_effect = true, api_version = 4 : i32,
+          backend_config = {print_header = \"late\", print_footer = \"\"}
+        } : (tensor<1xf32>) -> ()
+        return %x : tensor<1xf32>
+      }'))
+    x <- pjrt_buffer(7)
+    # Past our own functions, as another host would.
+    other_host <- function() {
+      invisible(.Call(xlaffi:::wrap__executable_execute, exec, list(x), NULL, TRUE))
+    }"
+  at_end <- run_r(c(code, "other_host(); cat('last\\n')"))
+  expect_identical(at_end$output, c("last", "late", " 7"))
+  at_unload <- run_r(c(code, "other_host(); unloadNamespace('xlaffi'); cat('last\\n')"))
+  expect_identical(at_unload$output, c("late", " 7", "last"))
+  at_prompt <- run_r(c(code, "other_host(); xlaffi:::print_waiting_at_prompt(); cat('last\\n')"))
+  expect_identical(setdiff(at_prompt$output, "[1] TRUE"), c("late", " 7", "last"))
+  expect_true("xlaffi_print_waiting" %in% getTaskCallbackNames())
+})

@@ -1,0 +1,66 @@
+source_code <- "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = stablehlo.add %x, %x : tensor<2xf32>
+  %1 = stablehlo.add %0, %x : tensor<2xf32>
+  %2 = stablehlo.add %1, %x : tensor<2xf32>
+  return %2 : tensor<2xf32>
+}"
+
+test_that("a program prints its beginning", {
+  program <- pjrt_program(source_code)
+  expect_s3_class(program, "xlaffi_program")
+  expect_snapshot({
+    program
+    print(program, n = 2)
+  })
+  expect_match(format(program), "return %2", fixed = TRUE)
+})
+
+test_that("a program comes from a string, bytes or a file", {
+  file <- withr::local_tempfile(lines = source_code)
+  expect_match(format(pjrt_program(path = file)), "@main", fixed = TRUE)
+  expect_match(format(pjrt_program(charToRaw(source_code))), "@main", fixed = TRUE)
+  expect_output(print(pjrt_program(as.raw(c(0, 255, 1)), format = "hlo")), "code_size=3")
+})
+
+test_that("bad arguments", {
+  expect_snapshot(error = TRUE, {
+    pjrt_program()
+    pjrt_program("a", path = "b")
+    pjrt_program(path = "/no/such/file.mlir")
+    pjrt_program(c("a", "b"))
+    pjrt_program(1)
+    pjrt_program("a", format = "onnx")
+  })
+})
+
+test_that("malformed programs do not compile", {
+  skip_without_plugin()
+  error <- error_of(compile("func.func @main( this is {no} program"))
+  expect_s3_class(error, "xlaffi_error_invalid_argument")
+  error <- error_of(compile("module {}"))
+  expect_s3_class(error, "xlaffi_error")
+  expect_error(pjrt_compile(pjrt_program(as.raw(1:10), format = "hlo")), class = "xlaffi_error")
+  expect_snapshot(error = TRUE, {
+    pjrt_compile("func.func @main() {}")
+    pjrt_compile(pjrt_program(source_code), compile_options = list())
+  })
+})
+
+test_that("StableHLO bytecode and HLO protos are read", {
+  skip_without_plugin()
+  # A module that doubles its argument, as jaxlib serializes it.
+  python <- plugin_python()
+  code <- sprintf("
+import sys
+from jaxlib._jax import mlir as m
+text = '''%s'''
+portable = m.serialize_portable_artifact(text, '1.0.0')
+open(sys.argv[1], 'wb').write(portable)
+", source_code)
+  script <- withr::local_tempfile(lines = code)
+  artifact <- withr::local_tempfile()
+  status <- suppressWarnings(system2(python, c(script, artifact), stdout = FALSE, stderr = FALSE))
+  skip_if(status != 0, "this jaxlib cannot serialize a portable artifact")
+  exec <- pjrt_compile(pjrt_program(path = artifact))
+  expect_equal(as.vector(as_array(pjrt_execute(exec, pjrt_buffer(c(1, 2))))), c(4, 8))
+})

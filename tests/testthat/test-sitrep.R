@@ -1,0 +1,22 @@
+test_that("the report tells what was found", {
+  skip_without_plugin()
+  pjrt_client("cpu")
+  text <- cli::cli_fmt(found <- xlaffi_sitrep())
+  expect_identical(found$plugins$cpu$state, "loaded")
+  expect_identical(found$plugins$cuda$state, "missing")
+  expect_match(found$python$chosen, "jaxlib [0-9]")
+  expect_match(paste(text, collapse = "\n"), "LAPACK", fixed = TRUE)
+})
+
+test_that("the report tells what is missing and what mends it", {
+  found <- list(
+    version = "0.1", r = "4", system = "x", python = list(places = "a: not {found}", chosen = ""),
+    plugins = list(cpu = list(state = "missing"), cuda = list(state = "missing")),
+    lapack = "/usr/lib/liblapack.so.3", blas = "/usr/lib/libblas.so.3", targets = 2L,
+    variables = character()
+  )
+  text <- paste(cli::cli_fmt(xlaffi:::report(found)), collapse = "\n")
+  for (part in c("install_pjrt()", "a: not {found}", "PJRT_PLUGIN_PATH_CUDA", "reference BLAS", "none of ours is set")) {
+    expect_match(text, part, fixed = TRUE)
+  }
+})

@@ -1,0 +1,22 @@
+test_that("our targets are listed with their operands", {
+  targets <- ffi_targets()
+  expect_identical(
+    names(targets),
+    c("target", "platforms", "operands", "results", "attributes", "dtypes", "package")
+  )
+  ours <- targets[targets$package %in% "xlaffi", ]
+  expect_setequal(ours$target, c("lu", "print_tensor"))
+  lu <- ours[ours$target == "lu", ]
+  expect_identical(unlist(lu, use.names = FALSE), c("lu", "host", "a", "lu, pivots", "", "f32, f64", "xlaffi"))
+  expect_match(ours$attributes[ours$target == "print_tensor"], "print_header")
+})
+
+test_that("ffi_handler() gives a pointer, or says what there is", {
+  expect_identical(typeof(ffi_handler("lu", "host")), "externalptr")
+  expect_identical(ffi_handler("lu", "cpu"), ffi_handler("lu", "Host"))
+  expect_snapshot(error = TRUE, {
+    ffi_handler("no_such", "host")
+    ffi_handler("lu", "tpu")
+    ffi_handler(1, "host")
+  })
+})
