@@ -1,7 +1,8 @@
 //! A shared library of ops: what it takes to write one's own.
 //!
-//! `cargo build --example handlers` makes it; `tests/real_xla.py` loads it in Python, hands its handlers to JAX and runs them.
-//! It exports `handler(name)`, the C function of an op (or null), and `unregister(name)`.
+//! `cargo build --example handlers` makes it; `tests/real_xla.py` loads it in Python, hands its
+//! handlers to JAX and runs them. It exports `handler(name)`, the C function of an op (or null),
+//! and `unregister(name)`.
 
 use std::ffi::{c_char, c_void, CStr};
 use std::ops::{AddAssign, Mul};

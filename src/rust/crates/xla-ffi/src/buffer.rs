@@ -2,199 +2,16 @@
 //!
 //! XLA may give an argument and a result the same memory (`output_operand_aliases`). Rust forbids a
 //! shared and a mutable slice of one memory, so an argument that shares memory with a result has no
-//! slice: [`copy_from`](AnyBufferMut::copy_from) and [`map_from`](crate::Ret::map_from) work in place.
+//! slice: [`copy_from`](AnyBufferMut::copy_from) and [`map_from`](crate::Ret::map_from) work in
+//! place.
 
 use core::ffi::c_void;
-use core::{mem, ptr, slice};
+use core::{ptr, slice};
 
-use crate::attrs::raw_slice;
-use crate::dims::{byte_len, element_count, Dims, RankSpec};
+use crate::dims::{element_count, Dims, RankSpec};
 use crate::error::{Error, Operand, Result};
+use crate::view::{overlap, too_large, View, Want};
 use crate::{sys, DataType, Scalar};
-
-/// A checked descriptor; invariant: `len` is the product of its dimensions, none of which is negative. Small, because
-/// operands are moved several times on the way to an op.
-#[derive(Clone, Copy, Debug)]
-struct View<'f> {
-    raw: &'f sys::XLA_FFI_Buffer,
-    len: usize,
-    operand: Operand,
-    /// XLA's results, to see what shares memory with one.
-    rets: &'f sys::XLA_FFI_Rets,
-    /// This processor can read and write the memory.
-    host: bool,
-}
-
-/// What a field asks of its buffer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Want {
-    /// The element type, if it matters.
-    pub(crate) dtype: Option<DataType>,
-    pub(crate) rank: RankSpec,
-}
-
-impl Want {
-    pub(crate) const ANYTHING: Want = Want {
-        dtype: None,
-        rank: RankSpec::Any,
-    };
-}
-
-impl<'f> View<'f> {
-    /// # Safety
-    /// `raw` is null or an `XLA_FFI_Buffer` that lives, unchanged, for `'f`.
-    // All checks come first, and all is inlined up to the operand struct's field: a view that is made early and handed up
-    // through memory, level by level, costs more than its checks (each copy waits for the stores before it).
-    #[inline(always)]
-    unsafe fn new(
-        raw: *mut c_void,
-        operand: Operand,
-        want: Want,
-        rets: &'f sys::XLA_FFI_Rets,
-        host: bool,
-    ) -> Result<Self> {
-        let raw = raw.cast::<sys::XLA_FFI_Buffer>().cast_const();
-        // SAFETY: if not null, by contract a descriptor; XLA fills it up to `dims`, the last field.
-        let Some(raw) = (unsafe { raw.as_ref() }) else {
-            return Err(Error::internal("is a null pointer").with_operand(operand));
-        };
-        let dtype = DataType(raw.dtype);
-        if want.dtype.is_some_and(|want| want != dtype) {
-            return Err(wrong_dtype(operand, want.dtype.unwrap_or(dtype), dtype));
-        }
-        // SAFETY: by contract.
-        want.rank.check(operand, unsafe { dims_of(raw) })?;
-        let len = checked_len(raw).ok_or_else(|| too_large(raw, operand))?;
-        Ok(View {
-            raw,
-            len,
-            operand,
-            rets,
-            host,
-        })
-    }
-
-    #[inline]
-    fn dtype(&self) -> DataType {
-        DataType(self.raw.dtype)
-    }
-
-    #[inline]
-    fn dims(&self) -> &'f [i64] {
-        // SAFETY: XLA's `dims` has `rank` entries and lives as long as the descriptor.
-        unsafe { dims_of(self.raw) }
-    }
-
-    #[inline]
-    fn data(&self) -> *mut u8 {
-        self.raw.data.cast()
-    }
-
-    fn byte_len(&self) -> Result<usize> {
-        byte_len(self.dtype(), self.len).ok_or_else(|| {
-            Error::mismatch(
-                self.operand,
-                "be of a known dtype and fit in memory",
-                self.dtype(),
-            )
-        })
-    }
-
-    #[inline]
-    fn expect_dtype(&self, dtype: DataType) -> Result<()> {
-        if self.dtype() == dtype {
-            return Ok(());
-        }
-        Err(wrong_dtype(self.operand, dtype, self.dtype()))
-    }
-
-    /// The address of the first element, fit for a slice of `T`.
-    #[inline]
-    fn host_ptr<T>(&self) -> Result<*mut T> {
-        let data = self.data().cast::<T>();
-        if self.len == 0 {
-            return Ok(ptr::NonNull::dangling().as_ptr());
-        }
-        let fault = if !self.host {
-            "is in the device's memory, which this processor cannot read"
-        } else if data.is_null() {
-            "has elements but no memory"
-        } else if data.align_offset(mem::align_of::<T>()) != 0 {
-            "is not aligned to its element type"
-        } else {
-            return Ok(data);
-        };
-        Err(Error::internal(fault).with_operand(self.operand))
-    }
-
-    /// Addresses `[start, end)`; empty where nothing is stored.
-    #[inline]
-    fn range(&self) -> (usize, usize) {
-        let start = self.raw.data as usize;
-        (
-            start,
-            start.saturating_add(byte_len(self.dtype(), self.len).unwrap_or(0)),
-        )
-    }
-
-    /// Whether it shares memory with a result, `except` aside.
-    #[inline]
-    fn overlaps_result(&self, except: Option<*mut u8>) -> bool {
-        // SAFETY: XLA's array has `size` entries.
-        let rets = unsafe { raw_slice(self.rets.rets, self.rets.size) };
-        rets.iter().any(|&ret| {
-            let ret = ret.cast::<sys::XLA_FFI_Buffer>().cast_const();
-            // SAFETY: XLA's descriptors, as in `View::new`.
-            let Some(ret) = (unsafe { ret.as_ref() }) else {
-                return false;
-            };
-            if except == Some(ret.data.cast()) {
-                return false;
-            }
-            // SAFETY: as in `View::new`.
-            let len = element_count(unsafe { dims_of(ret) }).unwrap_or(usize::MAX);
-            let size = byte_len(DataType(ret.dtype), len).unwrap_or(usize::MAX);
-            overlap(
-                self.range(),
-                (ret.data as usize, (ret.data as usize).saturating_add(size)),
-            )
-        })
-    }
-}
-
-/// Number of elements; `None` if a dimension is negative or no Rust slice could be that long. (The size of an unknown dtype
-/// does not matter: it never becomes a slice.)
-#[inline]
-fn checked_len(raw: &sys::XLA_FFI_Buffer) -> Option<usize> {
-    let dtype = DataType(raw.dtype);
-    // SAFETY: XLA's descriptor, see `View::new`.
-    let len = element_count(unsafe { dims_of(raw) })?;
-    (dtype.size().is_none() || byte_len(dtype, len).is_some()).then_some(len)
-}
-
-#[cold]
-fn wrong_dtype(operand: Operand, want: DataType, got: DataType) -> Error {
-    Error::mismatch(operand, format_args!("be {want}"), got)
-}
-
-#[cold]
-fn too_large(raw: &sys::XLA_FFI_Buffer, operand: Operand) -> Error {
-    // SAFETY: XLA's descriptor, see `View::new`.
-    let got = format!("shape {}", Dims(unsafe { dims_of(raw) }));
-    Error::mismatch(operand, "have a size that fits in memory", got)
-}
-
-#[inline]
-fn overlap(a: (usize, usize), b: (usize, usize)) -> bool {
-    a.0 < b.1 && b.0 < a.1 && a.0 < a.1 && b.0 < b.1
-}
-
-/// # Safety
-/// `dims` of `raw` is null or has `rank` entries that live for `'f`.
-unsafe fn dims_of<'f>(raw: &sys::XLA_FFI_Buffer) -> &'f [i64] {
-    // SAFETY: by contract.
-    unsafe { raw_slice(raw.dims, raw.rank) }
-}
 
 /// An argument of any element type.
 #[derive(Clone, Copy, Debug)]
@@ -204,8 +21,8 @@ pub struct AnyBuffer<'f>(View<'f>);
 #[derive(Debug)]
 pub struct AnyBufferMut<'f>(View<'f>);
 
-// SAFETY: it only reads, from memory that nobody writes during the call but through a result that does
-// not overlap it (checked before every read).
+// SAFETY: it only reads, from memory that nobody writes during the call but through a result that
+// does not overlap it (checked before every read).
 unsafe impl Send for AnyBuffer<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for AnyBuffer<'_> {}
@@ -218,8 +35,8 @@ macro_rules! describe {
     ($name:ident) => {
         impl<'f> $name<'f> {
             /// # Safety
-            /// `raw` is null or an `XLA_FFI_Buffer` that lives, unchanged, for `'f`, and its memory is as XLA
-            /// promises: `dims` elements of `dtype`, and for a result nobody else's.
+            /// `raw` is null or an `XLA_FFI_Buffer` that lives, unchanged, for `'f`, and its memory
+            /// is as XLA promises: `dims` elements of `dtype`, and for a result nobody else's.
             #[inline(always)]
             pub(crate) unsafe fn from_raw(
                 raw: *mut c_void,
@@ -282,7 +99,8 @@ macro_rules! describe {
                 self.0.operand
             }
 
-            /// Address of the first element, in the device's memory; may be null where there are none.
+            /// Address of the first element, in the device's memory; may be null where there are
+            /// none.
             #[must_use]
             #[inline]
             pub fn as_ptr(&self) -> *const c_void {
@@ -314,8 +132,9 @@ macro_rules! describe {
                 ))
             }
 
-            /// Splits off the last `N` dimensions: the batch dimensions, their product, and the last `N`. For a
-            /// batch of matrices `let (batch_dims, batch, [m, n]) = a.split_dims()?`.
+            /// Splits off the last `N` dimensions: the batch dimensions, their product, and the
+            /// last `N`. For a batch of matrices `let (batch_dims, batch, [m, n]) =
+            /// a.split_dims()?`.
             ///
             /// # Errors
             /// ``argument `a` must have rank 2 or more, got rank 1``.
@@ -372,8 +191,9 @@ impl<'f> AnyBuffer<'f> {
         self.0.expect_dtype(T::DTYPE)?;
         let data = self.0.host_ptr::<T>()?;
         self.expect_unaliased()?;
-        // SAFETY: `host_ptr` made sure of readable, aligned memory, XLA of `len` elements of this dtype (any bit
-        // pattern is a `T`) that stay for the call; no result overlaps them, so nobody writes.
+        // SAFETY: `host_ptr` made sure of readable, aligned memory, XLA of `len` elements of this
+        // dtype (any bit pattern is a `T`) that stay for the call; no result overlaps them, so
+        // nobody writes.
         Ok(unsafe { slice::from_raw_parts(data, self.0.len) })
     }
 
@@ -406,9 +226,9 @@ impl<'f> AnyBufferMut<'f> {
     pub fn as_mut_slice<T: Scalar>(&mut self) -> Result<&mut [T]> {
         self.0.expect_dtype(T::DTYPE)?;
         let data = self.0.host_ptr::<T>()?;
-        // SAFETY: `host_ptr` made sure of writable, aligned memory, XLA of `len` elements that stay for the call. Results
-        // do not overlap each other, arguments that overlap have no slice, and the borrow of `self` keeps a
-        // second one of this away.
+        // SAFETY: `host_ptr` made sure of writable, aligned memory, XLA of `len` elements that stay
+        // for the call. Results do not overlap each other, arguments that overlap have no slice,
+        // and the borrow of `self` keeps a second one of this away.
         Ok(unsafe { slice::from_raw_parts_mut(data, self.0.len) })
     }
 
@@ -449,8 +269,9 @@ impl<'f> AnyBufferMut<'f> {
         }
         let size = self.0.byte_len()?;
         let (from, to) = (from.0.host_ptr::<u8>()?, self.0.host_ptr::<u8>()?);
-        // SAFETY: both have `size` bytes (same dtype and shape) of memory that this processor reaches; no slice of
-        // `self` is out, and what is read belongs to no other result. `copy` allows overlap.
+        // SAFETY: both have `size` bytes (same dtype and shape) of memory that this processor
+        // reaches; no slice of `self` is out, and what is read belongs to no other result. `copy`
+        // allows overlap.
         unsafe { ptr::copy(from, to, size) };
         Ok(())
     }
@@ -477,8 +298,8 @@ impl<'f> AnyBufferMut<'f> {
             *from = arg.0.host_ptr::<T>()?;
         }
         for i in 0..self.0.len {
-            // SAFETY: `i < len` of all (same shape), memory as in `as_slice`; raw reads and writes, so that an argument
-            // may be this very memory.
+            // SAFETY: `i < len` of all (same shape), memory as in `as_slice`; raw reads and writes,
+            // so that an argument may be this very memory.
             unsafe { to.add(i).write(f(from.map(|from| from.add(i).read()))) };
         }
         Ok(())

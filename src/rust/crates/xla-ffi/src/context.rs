@@ -1,4 +1,5 @@
-//! What XLA offers during a call: stream, device, run id, scratch memory. The thread pool is in `pool`.
+//! What XLA offers during a call: stream, device, run id, scratch memory. The thread pool is in
+//! `pool`.
 
 use core::ffi::{c_void, CStr};
 use core::marker::PhantomData;
@@ -9,7 +10,8 @@ use std::alloc::{alloc, dealloc, Layout};
 use crate::error::{Code, Error, Result};
 use crate::sys;
 
-/// XLA's services for one call. Each can be missing, depending on platform and version, and says so.
+/// XLA's services for one call. Each can be missing, depending on platform and version, and says
+/// so.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'f> {
     pub(crate) api: *const sys::XLA_FFI_Api,
@@ -27,10 +29,17 @@ unsafe impl Sync for Context<'_> {}
 macro_rules! api_fn {
     ($api:expr, $name:ident) => {{
         let api: *const sys::XLA_FFI_Api = $api;
-        let end = core::mem::offset_of!(sys::XLA_FFI_Api, $name) + core::mem::size_of::<Option<sys::$name>>();
-        // SAFETY: a live table (see `Context::from_raw`), `struct_size` being its first field; a field is read only
-        // if the table reaches that far.
-        unsafe { if !api.is_null() && (*api).struct_size >= end { (*api).$name } else { None } }
+        let end = core::mem::offset_of!(sys::XLA_FFI_Api, $name)
+            + core::mem::size_of::<Option<sys::$name>>();
+        // SAFETY: a live table (see `Context::from_raw`), `struct_size` being its first field; a
+        // field is read only if the table reaches that far.
+        unsafe {
+            if !api.is_null() && (*api).struct_size >= end {
+                (*api).$name
+            } else {
+                None
+            }
+        }
     }};
 }
 pub(crate) use api_fn;
@@ -60,8 +69,8 @@ pub(crate) use call;
 
 impl<'f> Context<'f> {
     /// # Safety
-    /// `api` is null or XLA's table, `ctx` the context of this call; both live for `'f`. `host`: handlers on this
-    /// platform can read and write its memory.
+    /// `api` is null or XLA's table, `ctx` the context of this call; both live for `'f`. `host`:
+    /// handlers on this platform can read and write its memory.
     pub(crate) unsafe fn from_raw(
         api: *const sys::XLA_FFI_Api,
         ctx: *mut sys::XLA_FFI_ExecutionContext,
@@ -116,11 +125,13 @@ impl<'f> Context<'f> {
         Ok(args.run_id)
     }
 
-    /// Scratch memory of `bytes` bytes for the duration of the call, in the device's memory; from XLA's allocator,
-    /// or from Rust's where handlers run on the CPU (XLA offers none there). `align` is a power of two.
+    /// Scratch memory of `bytes` bytes for the duration of the call, in the device's memory; from
+    /// XLA's allocator, or from Rust's where handlers run on the CPU (XLA offers none there).
+    /// `align` is a power of two.
     ///
     /// # Errors
-    /// [`Code::ResourceExhausted`] where there is no memory; an alignment that the allocator cannot give.
+    /// [`Code::ResourceExhausted`] where there is no memory; an alignment that the allocator cannot
+    /// give.
     pub fn scratch(&self, bytes: usize, align: usize) -> Result<Scratch<'f>> {
         let layout = Layout::from_size_align(bytes, align).map_err(|_| {
             Error::invalid_argument(format!(
@@ -148,8 +159,7 @@ impl<'f> Context<'f> {
                     data: ptr::null_mut(),
                 }
             );
-            args.map_err(|error| error.with_code(Code::ResourceExhausted))?
-                .data
+            args.map_err(out_of_memory)?.data
         };
         let data = NonNull::new(data).ok_or_else(exhausted)?;
         Ok(Scratch {
@@ -177,18 +187,23 @@ impl<'f> Context<'f> {
             return Ok(());
         }
         let mut text = format!("{function} failed");
+        let mut code = Code::Unknown;
         if let Some(get_message) = api_fn!(self.api, XLA_FFI_Error_GetMessage) {
-            let mut args = sys::XLA_FFI_Error_GetMessage_Args {
-                struct_size: size_of::<sys::XLA_FFI_Error_GetMessage_Args>(),
-                extension_start: ptr::null_mut(),
-                error,
-                message: ptr::null(),
+            let mut details = ErrorDetails {
+                message: sys::XLA_FFI_Error_GetMessage_Args {
+                    struct_size: size_of::<ErrorDetails>(),
+                    extension_start: ptr::null_mut(),
+                    error,
+                    message: ptr::null(),
+                },
+                errc: sys::XLA_FFI_Error_Code_OK,
             };
-            // SAFETY: a live error, and the struct that the function takes.
-            unsafe { get_message(&mut args) };
-            if !args.message.is_null() {
+            // SAFETY: a live error, and the struct that the function takes, or a longer one.
+            unsafe { get_message(ptr::addr_of_mut!(details).cast()) };
+            code = Code::from_raw(details.errc);
+            if !details.message.message.is_null() {
                 // SAFETY: XLA's messages end in NUL and live as long as the error.
-                let message = unsafe { CStr::from_ptr(args.message) };
+                let message = unsafe { CStr::from_ptr(details.message.message) };
                 text = format!("{text}: {}", message.to_string_lossy());
             }
         }
@@ -201,8 +216,24 @@ impl<'f> Context<'f> {
             // SAFETY: ours to destroy, by contract, and not used again.
             unsafe { destroy(&mut args) };
         }
-        // FFI 0.3 cannot tell the code of an error.
-        Err(Error::new(Code::Unavailable, text))
+        Err(Error::new(code, text))
+    }
+}
+
+/// From FFI 0.4 on the function that gives an error's message gives its code as well, and needs the
+/// room for it.
+#[repr(C)]
+struct ErrorDetails {
+    message: sys::XLA_FFI_Error_GetMessage_Args,
+    errc: sys::XLA_FFI_Error_Code,
+}
+
+/// Before FFI 0.4 an error of XLA's had no code that could be read.
+#[cold]
+fn out_of_memory(error: Error) -> Error {
+    match error.code() {
+        Code::Unknown => error.with_code(Code::ResourceExhausted),
+        _ => error,
     }
 }
 

@@ -24,8 +24,8 @@ macro_rules! data_types {
             /// Every element type that this crate knows, in XLA's order.
             pub const ALL: &'static [DataType] = &[$(DataType::$id),*];
 
-            /// Short name: `"f32"`, `"pred"`, `"i32"`, `"ui8"`, `"bf16"`, `"c64"`…; `"unknown"` for a number
-            /// that this crate does not know.
+            /// Short name: `"f32"`, `"pred"`, `"i32"`, `"ui8"`, `"bf16"`, `"c64"`…; `"unknown"` for
+            /// a number that this crate does not know.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(DataType::$id => $name,)* _ => "unknown" }
@@ -170,8 +170,8 @@ impl fmt::Debug for Pred {
 /// A Rust type that holds one element of a [`DataType`].
 ///
 /// # Safety
-/// The type has the size that [`DTYPE`](Scalar::DTYPE) has in XLA's memory, every bit pattern of that
-/// size is a value of it, and it has no padding.
+/// The type has the size that [`DTYPE`](Scalar::DTYPE) has in XLA's memory, every bit pattern of
+/// that size is a value of it, and it has no padding.
 pub unsafe trait Scalar: Copy + Send + Sync + fmt::Debug + 'static {
     /// The element type.
     const DTYPE: DataType;
@@ -179,8 +179,8 @@ pub unsafe trait Scalar: Copy + Send + Sync + fmt::Debug + 'static {
 
 macro_rules! scalars {
     ($($ty:ty => $id:ident;)*) => {$(
-        // SAFETY: a number type (or a transparent or repr(C) struct of them) of just that size, without padding or
-        // forbidden bit patterns.
+        // SAFETY: a number type (or a transparent or repr(C) struct of them) of just that size,
+        // without padding or forbidden bit patterns.
         unsafe impl Scalar for $ty {
             const DTYPE: DataType = DataType::$id;
         }

@@ -16,8 +16,8 @@ use crate::sys;
 /// What is registered with XLA.
 pub type HandlerFn = sys::XLA_FFI_Handler;
 
-/// The FFI version that handlers report: the oldest whose frames and services they need. XLA refuses handlers newer than
-/// itself, and each service is checked for when it is asked for.
+/// The FFI version that handlers report: the oldest whose frames and services they need. XLA
+/// refuses handlers newer than itself, and each service is checked for when it is asked for.
 pub const REPORTED_VERSION: (c_int, c_int) = (sys::XLA_FFI_API_MAJOR, 1);
 
 /// The handler of op `O` on platform `P`, ready for XLA: `handler::<Lu, Host>`.
@@ -142,15 +142,22 @@ unsafe fn fill_metadata(metadata: *mut sys::XLA_FFI_Metadata, traits: sys::XLA_F
 #[cold]
 fn panic_error(payload: Box<dyn Any + Send>) -> Error {
     let text = if let Some(text) = payload.downcast_ref::<&'static str>() {
-        (*text).to_owned()
+        format!("panicked: {text}")
     } else if let Some(text) = payload.downcast_ref::<String>() {
-        text.clone()
+        format!("panicked: {text}")
     } else {
-        // Dropping a payload of a type of somebody else's could panic again.
-        core::mem::forget(payload);
-        "(no message)".to_owned()
+        "panicked: (no message)".to_owned()
     };
-    Error::new(Code::Internal, format!("panicked: {text}"))
+    discard(payload);
+    Error::new(Code::Internal, text)
+}
+
+/// Drops what a panic threw, which may panic in its turn.
+pub(crate) fn discard(payload: Box<dyn Any + Send>) {
+    if let Err(next) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        // A panic while a panic's payload is dropped: its own payload is given up.
+        core::mem::forget(next);
+    }
 }
 
 /// Makes XLA's error of ours.

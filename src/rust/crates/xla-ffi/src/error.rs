@@ -26,7 +26,8 @@ macro_rules! codes {
                 match self { $(Code::$id => $name,)* }
             }
 
-            /// The code with XLA's number, [`Code::Unknown`] for a number that is none (0, "ok", among them).
+            /// The code with XLA's number, [`Code::Unknown`] for a number that is none (0, "ok",
+            /// among them).
             #[must_use]
             pub const fn from_raw(raw: i32) -> Code {
                 match raw { $(sys::$raw => Code::$id,)* _ => Code::Unknown }
@@ -135,8 +136,8 @@ struct Inner {
     got: Option<String>,
 }
 
-/// What went wrong, kept in parts; [`Display`](fmt::Display) puts them into the one line that XLA gets:
-/// ``lu: argument `a` must be f32 or f64, got i32``.
+/// What went wrong, kept in parts; [`Display`](fmt::Display) puts them into the one line that XLA
+/// gets: ``lu: argument `a` must be f32 or f64, got i32``.
 // One pointer wide, so that `Result<()>` stays in a register on the way of every call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
@@ -167,8 +168,8 @@ impl Error {
         Error::new(Code::Internal, message)
     }
 
-    /// [`Code::InvalidArgument`]: `operand` must be (or have) `expected`, but `got` came. `expected` starts
-    /// with its verb: ``argument `a` must`` + `be f32`.
+    /// [`Code::InvalidArgument`]: `operand` must be (or have) `expected`, but `got` came.
+    /// `expected` starts with its verb: ``argument `a` must`` + `be f32`.
     #[cold]
     pub fn mismatch(operand: Operand, expected: impl fmt::Display, got: impl fmt::Display) -> Self {
         let mut error = Error::new(Code::InvalidArgument, "");

@@ -3,13 +3,14 @@
 use core::ffi::c_void;
 
 use crate::attrs::{raw_slice, Attrs};
-use crate::buffer::{AnyBuffer, AnyBufferMut, Want};
+use crate::buffer::{AnyBuffer, AnyBufferMut};
 use crate::context::Context;
 use crate::error::{Error, Operand, OperandKind, Result};
+use crate::view::Want;
 use crate::{sys, DataType};
 
-/// A call, decoded lazily: arguments and results come out one after the other, in the program's order, each once.
-/// (One result taken twice would be two ways to write one memory.)
+/// A call, decoded lazily: arguments and results come out one after the other, in the program's
+/// order, each once. (One result taken twice would be two ways to write one memory.)
 #[derive(Debug)]
 pub struct CallFrame<'f> {
     arg_types: &'f [sys::XLA_FFI_ArgType],
@@ -26,13 +27,13 @@ pub struct CallFrame<'f> {
 
 impl<'f> CallFrame<'f> {
     /// # Safety
-    /// `raw` is XLA's frame of a call in the execute stage, at least up to `attrs`; what it points to lives,
-    /// unchanged, for `'f`; no other `CallFrame` is made from it; `host` is true only if handlers on this
-    /// platform can read and write its memory.
+    /// `raw` is XLA's frame of a call in the execute stage, at least up to `attrs`; what it points
+    /// to lives, unchanged, for `'f`; no other `CallFrame` is made from it; `host` is true only if
+    /// handlers on this platform can read and write its memory.
     #[inline]
     pub unsafe fn from_raw(raw: *const sys::XLA_FFI_CallFrame, host: bool) -> Self {
-        // SAFETY: by contract the arrays have `size` entries, and `api` and `ctx` are this call's. Fields are read
-        // one by one, because an older XLA's frame may end before `future`.
+        // SAFETY: by contract the arrays have `size` entries, and `api` and `ctx` are this call's.
+        // Fields are read one by one, because an older XLA's frame may end before `future`.
         unsafe {
             CallFrame {
                 arg_types: raw_slice((*raw).args.types, (*raw).args.size),
@@ -182,7 +183,8 @@ impl<'f> CallFrame<'f> {
             index,
         };
         let raw = take(self.rets, self.ret_types, &mut self.next_ret, operand)?;
-        // SAFETY: XLA's descriptor of a result, see `from_raw`; `next_ret` moved on, so nobody else gets it.
+        // SAFETY: XLA's descriptor of a result, see `from_raw`; `next_ret` moved on, so nobody else
+        // gets it.
         unsafe { AnyBufferMut::from_raw(raw, operand, want, self.raw_rets, self.host) }
     }
 }

@@ -1,8 +1,8 @@
 //! Typed, safe Rust over XLA's FFI C API: write custom-call handlers in Rust.
 //!
-//! An op is three things: a struct of its operands ([`io!`]), its name and element types ([`Op`]), and its body
-//! ([`Kernel`]). [`handler`] makes of them the C function that XLA calls. Operands are checked before the body runs,
-//! and no body needs `unsafe`.
+//! An op is three things: a struct of its operands ([`io!`]), its name and element types ([`Op`]),
+//! and its body ([`Kernel`]). [`handler`] makes of them the C function that XLA calls. Operands are
+//! checked before the body runs, and no body needs `unsafe`.
 //!
 //! ```
 //! use xla_ffi::{io, Arg, Cx, Floats, HandlerFn, Host, Kernel, MinRank, Op, Platform, Result, Ret, Scalar};
@@ -90,15 +90,19 @@
 //! let for_xla: HandlerFn = xla_ffi::handler::<Show, Host>;
 //! ```
 
+mod attr;
 mod attrs;
 mod buffer;
 mod context;
 mod dims;
 mod dtype;
+mod dtype_set;
 mod entry;
 mod error;
 mod frame;
 mod io;
+mod io_macro;
+mod layout;
 mod op;
 mod operand;
 mod pool;
@@ -106,27 +110,28 @@ pub mod registry;
 pub mod sys;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod view;
 
-pub use attrs::{AnyAttr, AttrType, AttrValue, Attrs};
+pub use attr::{AnyAttr, AttrType, AttrValue};
+pub use attrs::Attrs;
 pub use buffer::{AnyBuffer, AnyBufferMut};
 pub use context::{Context, Scratch};
 pub use dims::{AnyRank, MinRank, Rank, RankCheck, RankSpec};
 pub use dtype::{DataType, Pred, Scalar};
+pub use dtype_set::{AllDtypes, AnyFloats, Floats, Integers, RealAndComplex, Untyped};
 pub use entry::{handler, HandlerFn, REPORTED_VERSION};
 pub use error::{Code, Error, Operand, OperandKind, Result};
 pub use frame::CallFrame;
 pub use half;
 pub use io::{Attr, Field, FieldDtype, FieldInfo, FieldKind, Io, RemainingArgs, RemainingRets};
 pub use num_complex::{self, Complex};
-pub use op::{
-    describe, AllDtypes, AnyFloats, Cx, Dispatch, DtypeSet, Floats, Host, Integers, Kernel, Op,
-    OpInfo, Platform, RealAndComplex, Untyped,
-};
+pub use op::{describe, Cx, Dispatch, DtypeSet, Host, Kernel, Op, OpInfo, Platform};
 pub use operand::{Arg, Ret};
 
 /// For the macros of this crate only.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::dtype::Generic;
-    pub use crate::op::{deciding_dtype, no_kernel, run_kernel, Layout};
+    pub use crate::layout::{deciding_dtype, no_kernel, Layout};
+    pub use crate::op::run_kernel;
 }

@@ -4,10 +4,11 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 
-use crate::buffer::{AnyBuffer, AnyBufferMut, Want};
+use crate::buffer::{AnyBuffer, AnyBufferMut};
 use crate::dims::{AnyRank, RankCheck};
 use crate::error::Result;
 use crate::frame::CallFrame;
+use crate::view::Want;
 use crate::Scalar;
 
 /// An argument with elements of type `T` and rank `R` (any, unless said).
@@ -145,8 +146,8 @@ impl<'f, T: Scalar, R: RankCheck> Ret<'f, T, R> {
         self.buffer.copy_from(&from.buffer)
     }
 
-    /// Sets every element to `f` of the elements of `args` at the same place; right also where XLA gave an
-    /// argument this result's memory.
+    /// Sets every element to `f` of the elements of `args` at the same place; right also where XLA
+    /// gave an argument this result's memory.
     ///
     /// # Errors
     /// The shapes differ; the memory is a device's; XLA gave an argument another result's memory.

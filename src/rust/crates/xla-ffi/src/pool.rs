@@ -10,13 +10,15 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::context::{api_fn, call, Context};
+use crate::entry::discard;
 use crate::error::Result;
 use crate::sys;
 
 type Payload = Box<dyn Any + Send>;
 
-/// What the caller and its helpers share. A helper that XLA starts late finds it closed and leaves at once, so the
-/// caller need not wait for helpers that never got a thread: on a busy pool it does all the work itself.
+/// What the caller and its helpers share. A helper that XLA starts late finds it closed and leaves
+/// at once, so the caller need not wait for helpers that never got a thread: on a busy pool it does
+/// all the work itself.
 struct Gang {
     // Borrowed from the caller's stack; used only between `enter` and `leave`.
     work: *const (dyn Fn() + Sync),
@@ -49,16 +51,27 @@ impl Gang {
             }
             state.inside += 1;
         }
-        // SAFETY: the gang was open, and `close_and_wait`, which the caller runs before `work` goes, waits for us.
+        // SAFETY: the gang was open, and `close_and_wait`, which the caller runs before `work`
+        // goes, waits for us.
         let work = unsafe { &*self.work };
         let outcome = catch_unwind(AssertUnwindSafe(work));
         let mut state = self.state();
+        // The first panic goes on in the caller; the others have told their story through the panic
+        // hook.
+        let surplus = match outcome {
+            Err(payload) if state.panic.is_none() => {
+                state.panic = Some(payload);
+                None
+            }
+            outcome => outcome.err(),
+        };
         state.inside -= 1;
-        if let Err(payload) = outcome {
-            state.panic.get_or_insert(payload);
-        }
         if state.inside == 0 {
             self.all_left.notify_all();
+        }
+        drop(state);
+        if let Some(payload) = surplus {
+            discard(payload);
         }
     }
 
@@ -84,9 +97,10 @@ unsafe extern "C" fn run_boxed(task: *mut c_void) {
     type Task = Box<dyn FnOnce() + Send>;
     // SAFETY: from `Box::into_raw` in `schedule`, run once.
     let task = unsafe { Box::from_raw(task.cast::<Task>()) };
-    // Nobody waits for it, so the panic hook's message is all that can be told; XLA must not be unwound.
+    // Nobody waits for it, so the panic hook's message is all that can be told; XLA must not be
+    // unwound.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(*task)) {
-        core::mem::forget(payload);
+        discard(payload);
     }
 }
 
@@ -108,7 +122,8 @@ impl Context<'_> {
         }
     }
 
-    /// Runs `task` on the pool, some time. It must not rely on the call still lasting; a panic ends with it.
+    /// Runs `task` on the pool, some time. It must not rely on the call still lasting; a panic ends
+    /// with it.
     ///
     /// # Errors
     /// The platform has no pool; `task` was dropped.
@@ -138,8 +153,9 @@ impl Context<'_> {
         .map(drop)
     }
 
-    /// Calls `f` with ranges of at most `chunk` (at least 1) that together are `0..count`, on the caller's thread and on the
-    /// pool's, and returns when all is done. The ranges do not depend on the number of threads.
+    /// Calls `f` with ranges of at most `chunk` (at least 1) that together are `0..count`, on the
+    /// caller's thread and on the pool's, and returns when all is done. The ranges do not depend on
+    /// the number of threads.
     ///
     /// # Panics
     /// With the payload of a call of `f` that panicked, after all others have returned.
@@ -157,9 +173,10 @@ impl Context<'_> {
         });
     }
 
-    /// Calls `f` with every item, on the caller's thread and on the pool's, and returns when all is done. For results, let
-    /// the items be chunks: `lu.chunks_exact_mut(m * n).zip(pivots.chunks_exact_mut(k))`. An item costs a lock, so let it be
-    /// worth a microsecond or more.
+    /// Calls `f` with every item, on the caller's thread and on the pool's, and returns when all is
+    /// done. For results, let the items be chunks:
+    /// `lu.chunks_exact_mut(m * n).zip(pivots.chunks_exact_mut(k))`.
+    /// An item costs a lock, so let it be worth a microsecond or more.
     ///
     /// # Panics
     /// With the payload of a call of `f` that panicked, after all others have returned.
@@ -181,7 +198,8 @@ impl Context<'_> {
         });
     }
 
-    /// Runs `work` on the caller's thread, and on up to `at_most - 1` of the pool's at the same time.
+    /// Runs `work` on the caller's thread, and on up to `at_most - 1` of the pool's at the same
+    /// time.
     fn fan_out(&self, at_most: usize, work: &(dyn Fn() + Sync)) {
         let helpers = if at_most <= 1 {
             0
@@ -213,8 +231,13 @@ impl Context<'_> {
         }
         let outcome = catch_unwind(AssertUnwindSafe(work));
         let panic = gang.close_and_wait();
-        if let Some(payload) = outcome.err().or(panic) {
-            resume_unwind(payload);
+        match (outcome, panic) {
+            (Err(payload), other) => {
+                other.into_iter().for_each(discard);
+                resume_unwind(payload);
+            }
+            (Ok(()), Some(payload)) => resume_unwind(payload),
+            (Ok(()), None) => {}
         }
     }
 }

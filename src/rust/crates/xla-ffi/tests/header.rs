@@ -1,8 +1,10 @@
-//! Every struct, field, function and constant of `sys` against XLA's own C header, by way of the C compiler.
+//! Every struct, field, function and constant of `sys` against XLA's own C header, by way of the C
+//! compiler.
 //!
-//! The header comes with the jaxlib wheel; `XLA_FFI_INCLUDE` names its include folder, else a Python that has
-//! jaxlib is asked (`XLAFFI_PYTHON`, the repository's virtual environment, `python3`). Without one the test is skipped,
-//! and says so; with `XLAFFI_REQUIRE_HEADER` set, it fails.
+//! The header comes with the jaxlib wheel; `XLA_FFI_INCLUDE` names its include folder, else a
+//! Python that has jaxlib is asked (`XLAFFI_PYTHON`, the repository's virtual environment,
+//! `python3`). Without one the test is skipped, and says so; with `XLAFFI_REQUIRE_HEADER` set, it
+//! fails.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -240,7 +242,8 @@ fn nothing_of_the_header_is_forgotten() {
     };
     let header = std::fs::read_to_string(include.join("xla/ffi/api/c_api.h")).expect("the header");
     let all_facts: String = rust_facts().into_keys().collect::<Vec<_>>().join(" ");
-    // Macros, types that are only pointed to, plain aliases, and the function by which XLA itself finds its table.
+    // Macros, types that are only pointed to, plain aliases, and the function by which XLA itself
+    // finds its table.
     let known = [
         "API_C_API_H_",
         "API_MAJOR",

@@ -1,7 +1,7 @@
 //! The handlers of `examples/handlers.rs` under a real XLA: see `real_xla.py`.
 //!
-//! Needs a Python with jax (`XLAFFI_PYTHON`, the repository's virtual environment, `python3`). Without one the test is skipped,
-//! and says so; with `XLAFFI_REQUIRE_HEADER` set, it fails.
+//! Needs a Python with jax (`XLAFFI_PYTHON`, the repository's virtual environment, `python3`).
+//! Without one the test is skipped, and says so; with `XLAFFI_REQUIRE_HEADER` set, it fails.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! The registry: replace, withdraw, from many threads. Names differ by test, because there is one registry.
+//! The registry: replace, withdraw, from many threads. Names differ by test, because there is one
+//! registry.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;

@@ -1,8 +1,9 @@
 //! Handlers by target and platform, behind functions whose addresses never change.
 //!
-//! XLA keeps the pointer that it was given under a name for ever, and refuses a second one. So XLA is given a
-//! [trampoline](Registered::trampoline), which runs whatever handler is current: one can be replaced, or withdrawn
-//! before its library is unloaded, and a call that comes too late gets an error instead of unmapped memory.
+//! XLA keeps the pointer that it was given under a name for ever, and refuses a second one. So XLA
+//! is given a [trampoline](Registered::trampoline), which runs whatever handler is current: one can
+//! be replaced, or withdrawn before its library is unloaded, and a call that comes too late gets an
+//! error instead of unmapped memory.
 
 mod slot;
 mod trampoline;
@@ -63,11 +64,13 @@ struct Names {
     by_name: HashMap<(String, String), usize>,
 }
 
-/// The registry of this process (or, rather, of this copy of the crate). All its functions may be called from any thread.
+/// The registry of this process (or, rather, of this copy of the crate). All its functions may be
+/// called from any thread.
 pub struct Registry {
     names: Mutex<Names>,
-    /// Held while a handler changes and its calls run out, so that changes come one after the other; `names` is not held
-    /// meanwhile, because a call that fails for want of a handler asks it for the name.
+    /// Held while a handler changes and its calls run out, so that changes come one after the
+    /// other; `names` is not held meanwhile, because a call that fails for want of a handler asks
+    /// it for the name.
     change: Mutex<()>,
 }
 
@@ -90,8 +93,9 @@ impl Registry {
         self.change.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes `handler` the one that runs for `target` on `platform`. Where there was another, this returns when no call of it
-    /// is running any more; it must not be called from within such a call.
+    /// Makes `handler` the one that runs for `target` on `platform`. Where there was another, this
+    /// returns when no call of it is running any more; so a handler must not call
+    /// this.
     ///
     /// # Errors
     /// [`Code::ResourceExhausted`] when [`CAPACITY`] different names have been registered;
@@ -149,8 +153,8 @@ impl Registry {
         })
     }
 
-    /// Withdraws the handler of that name; returns whether there was one, when no call of it is running any more. From then
-    /// on its library may be unloaded. It must not be called from within such a call.
+    /// Withdraws the handler of that name; returns whether there was one, when no call of it is
+    /// running any more. From then on its library may be unloaded. A handler must not call this.
     pub fn unregister(&self, target: &str, platform: &str) -> bool {
         let _one_at_a_time = self.changing();
         let key = (target.to_owned(), canonical_platform(platform));

@@ -8,10 +8,11 @@ use crate::entry::HandlerFn;
 
 /// Two cells, of which `current` (0 or 1) is the one in use, or [`NONE`].
 ///
-/// A call counts itself into the current cell and then makes sure that the cell is still current. A change first makes the
-/// other cell (or none) current and then waits until the old cell's count is 0. Both sides write one variable and then read
-/// the other's, sequentially consistent: either the change sees the call's count, or the call sees the change. New calls
-/// count in the other cell, so the wait ends however busy the name is.
+/// A call counts itself into the current cell and then makes sure that the cell is still current. A
+/// change first makes the other cell (or none) current and then waits until the old cell's count is
+/// 0. Both sides write one variable and then read the other's, sequentially consistent: either the
+/// change sees the call's count, or the call sees the change. New calls count in the other cell, so
+/// the wait ends however busy the name is.
 pub(super) struct Slot {
     current: AtomicUsize,
     cells: [Cell; 2],
@@ -79,7 +80,8 @@ impl Slot {
         }
     }
 
-    /// Changes or takes away the handler; returns when no call of the old one is running. One change at a time.
+    /// Changes or takes away the handler; returns when no call of the old one is running. One
+    /// change at a time.
     pub(super) fn set(&self, handler: Option<HandlerFn>) {
         let old = self.current.load(SeqCst);
         let new = match handler {

@@ -94,7 +94,8 @@ macro_rules! functions {
     ($($name:ident($args:ty) $(-> $out:ty)?;)*) => {
         $(pub type $name = unsafe extern "C" fn(args: *mut $args) $(-> $out)?;)*
 
-        /// The functions that XLA offers to handlers. An older XLA's table ends earlier: see `struct_size`.
+        /// The functions that XLA offers to handlers. An older XLA's table ends earlier: see
+        /// `struct_size`.
         #[repr(C)]
         #[derive(Debug, Clone, Copy)]
         pub struct XLA_FFI_Api {

@@ -52,7 +52,8 @@ pub struct XLA_FFI_Rets {
     pub rets: *mut *mut c_void,
 }
 
-/// Attributes sorted by name; `attrs[i]` points to a scalar, array, byte span or another `XLA_FFI_Attrs`.
+/// Attributes sorted by name; `attrs[i]` points to a scalar, array, byte span or another
+/// `XLA_FFI_Attrs`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct XLA_FFI_Attrs {

@@ -20,7 +20,8 @@ pub use frame::*;
 
 use core::ffi::{c_char, c_int, c_void};
 
-/// A C enum: XLA's are all unsigned int sized, and a value that we do not know must not be undefined behaviour.
+/// A C enum: XLA's are all unsigned int sized, and a value that we do not know must not be
+/// undefined behaviour.
 pub type XLA_FFI_Enum = c_int;
 
 pub type XLA_FFI_Extension_Type = XLA_FFI_Enum;

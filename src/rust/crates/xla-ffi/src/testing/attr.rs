@@ -8,7 +8,8 @@ use std::any::Any;
 use super::memory::{bytes_of, Memory};
 use crate::{sys, DataType, Scalar};
 
-/// The value of an attribute; made from any [`Scalar`], `bool`, slice of scalars, `&str`, or list of named values.
+/// The value of an attribute; made from any [`Scalar`], `bool`, slice of scalars, `&str`, or list
+/// of named values.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// One element.

@@ -177,9 +177,22 @@ unsafe extern "C" fn error_create(
     }
 }
 
+/// What the function takes from FFI 0.4 on.
+#[repr(C)]
+struct Details {
+    message: sys::XLA_FFI_Error_GetMessage_Args,
+    errc: sys::XLA_FFI_Error_Code,
+}
+
 unsafe extern "C" fn error_message(args: *mut sys::XLA_FFI_Error_GetMessage_Args) {
-    // SAFETY: the API's contract: a filled struct and a live error.
-    unsafe { (*args).message = (*(*args).error.cast::<Error>()).message.as_ptr() }
+    // SAFETY: the API's contract: a filled struct, as long as it says, and a live error.
+    unsafe {
+        let error = &*(*args).error.cast_const().cast::<Error>();
+        (*args).message = error.message.as_ptr();
+        if (*args).struct_size >= size_of::<Details>() {
+            (*args.cast::<Details>()).errc = error.code as sys::XLA_FFI_Error_Code;
+        }
+    }
 }
 
 unsafe extern "C" fn error_destroy(args: *mut sys::XLA_FFI_Error_Destroy_Args) {
