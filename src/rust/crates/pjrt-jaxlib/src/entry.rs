@@ -54,7 +54,11 @@ pub(crate) unsafe fn call<A: CStruct>(
         let result = body(&mut copy);
         // SAFETY: as above, the other way.
         unsafe {
-            std::ptr::copy_nonoverlapping((&raw const copy).cast::<u8>(), args.cast(), size);
+            std::ptr::copy_nonoverlapping(
+                std::ptr::from_ref(&copy).cast::<u8>(),
+                args.cast(),
+                size,
+            );
         }
         result
     };

@@ -165,8 +165,8 @@ unsafe fn kept<'a>(options: *const PJRT_ExecuteOptions) -> Result<&'a [i64]> {
             return Ok(&[]);
         }
         slice(
-            (&raw const (*options).non_donatable_input_indices).read(),
-            (&raw const (*options).num_non_donatable_input_indices).read(),
+            std::ptr::addr_of!((*options).non_donatable_input_indices).read(),
+            std::ptr::addr_of!((*options).num_non_donatable_input_indices).read(),
             "non_donatable_input_indices",
         )
     }

@@ -9,7 +9,7 @@ use std::fmt;
 /// What is known of an element type.
 pub(crate) struct TypeFacts {
     pub ty: Type,
-    /// XLA's name.
+    /// The name that users know it by, as in the R package {pjrt}.
     pub name: &'static str,
     /// Name for numpy or ml_dtypes.
     pub numpy: &'static str,
@@ -22,42 +22,47 @@ pub(crate) struct TypeFacts {
 }
 
 macro_rules! types {
-    ($($ty:ident $name:literal $numpy:literal $size:literal $xla:literal $dlpack:literal;)*) => {
+    ($($ty:ident $name:literal $numpy:literal $size:literal $xla:literal $dlpack:ident;)*) => {
         const TYPES: &[TypeFacts] = &[$(TypeFacts {
             ty: Type::$ty, name: $name, numpy: $numpy, size: $size, xla: $xla, dlpack: $dlpack,
         }),*];
     };
 }
 
+// DLPack's type codes. Types that older ones lack travel as unsigned integers: XLA looks at the
+// size only.
 const INT: u8 = 0;
 const UINT: u8 = 1;
+const FLOAT: u8 = 2;
+const BFLOAT: u8 = 4;
+const COMPLEX: u8 = 5;
+const BOOL: u8 = 6;
 
 types! {
-    PRED "pred" "bool" 1 1 6;
-    S8 "s8" "int8" 1 2 0;
-    S16 "s16" "int16" 2 3 0;
-    S32 "s32" "int32" 4 4 0;
-    S64 "s64" "int64" 8 5 0;
-    U8 "u8" "uint8" 1 6 1;
-    U16 "u16" "uint16" 2 7 1;
-    U32 "u32" "uint32" 4 8 1;
-    U64 "u64" "uint64" 8 9 1;
-    F16 "f16" "float16" 2 10 2;
-    BF16 "bf16" "bfloat16" 2 16 4;
-    F32 "f32" "float32" 4 11 2;
-    F64 "f64" "float64" 8 12 2;
-    C64 "c64" "complex64" 8 15 5;
-    C128 "c128" "complex128" 16 18 5;
-    F8E5M2 "f8e5m2" "float8_e5m2" 1 19 1;
-    F8E4M3FN "f8e4m3fn" "float8_e4m3fn" 1 20 1;
-    F8E4M3B11FNUZ "f8e4m3b11fnuz" "float8_e4m3b11fnuz" 1 23 1;
-    F8E5M2FNUZ "f8e5m2fnuz" "float8_e5m2fnuz" 1 24 1;
-    F8E4M3FNUZ "f8e4m3fnuz" "float8_e4m3fnuz" 1 25 1;
-    F8E4M3 "f8e4m3" "float8_e4m3" 1 28 1;
-    F8E3M4 "f8e3m4" "float8_e3m4" 1 29 1;
-    F8E8M0FNU "f8e8m0fnu" "float8_e8m0fnu" 1 33 1;
+    PRED "pred" "bool" 1 1 BOOL;
+    S8 "i8" "int8" 1 2 INT;
+    S16 "i16" "int16" 2 3 INT;
+    S32 "i32" "int32" 4 4 INT;
+    S64 "i64" "int64" 8 5 INT;
+    U8 "ui8" "uint8" 1 6 UINT;
+    U16 "ui16" "uint16" 2 7 UINT;
+    U32 "ui32" "uint32" 4 8 UINT;
+    U64 "ui64" "uint64" 8 9 UINT;
+    F16 "f16" "float16" 2 10 FLOAT;
+    BF16 "bf16" "bfloat16" 2 16 BFLOAT;
+    F32 "f32" "float32" 4 11 FLOAT;
+    F64 "f64" "float64" 8 12 FLOAT;
+    C64 "c64" "complex64" 8 15 COMPLEX;
+    C128 "c128" "complex128" 16 18 COMPLEX;
+    F8E5M2 "f8e5m2" "float8_e5m2" 1 19 UINT;
+    F8E4M3FN "f8e4m3fn" "float8_e4m3fn" 1 20 UINT;
+    F8E4M3B11FNUZ "f8e4m3b11fnuz" "float8_e4m3b11fnuz" 1 23 UINT;
+    F8E5M2FNUZ "f8e5m2fnuz" "float8_e5m2fnuz" 1 24 UINT;
+    F8E4M3FNUZ "f8e4m3fnuz" "float8_e4m3fnuz" 1 25 UINT;
+    F8E4M3 "f8e4m3" "float8_e4m3" 1 28 UINT;
+    F8E3M4 "f8e3m4" "float8_e3m4" 1 29 UINT;
+    F8E8M0FNU "f8e8m0fnu" "float8_e8m0fnu" 1 33 UINT;
 }
-const _: () = assert!(TYPES[1].dlpack == INT && TYPES[5].dlpack == UINT);
 
 /// What is known of a type of the C API.
 pub(crate) fn facts(ty: Type) -> Result<&'static TypeFacts> {
@@ -274,7 +279,7 @@ impl fmt::Display for Order<'_> {
 }
 
 impl fmt::Display for Shape {
-    /// As XLA writes it: `f32[2,3]`.
+    /// As in `f32[2,3]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

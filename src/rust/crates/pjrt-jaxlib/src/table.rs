@@ -63,10 +63,10 @@ pub(crate) fn table() -> *const PJRT_Api {
             api: api(),
             ffi: ffi::EXTENSION,
         });
-        table.api.extension_start = (&raw mut table.ffi).cast();
+        table.api.extension_start = std::ptr::addr_of_mut!(table.ffi).cast();
         table
     });
-    &raw const table.api
+    std::ptr::addr_of!(table.api)
 }
 
 fn api() -> PJRT_Api {
@@ -78,7 +78,7 @@ fn api() -> PJRT_Api {
     // (asserted above). Whatever its argument's type, a function gets one pointer, which `missing`
     // does not look at; the one function that returns nothing and is not set below ignores it.
     unsafe {
-        let functions = (&raw mut api)
+        let functions = std::ptr::addr_of_mut!(api)
             .cast::<u8>()
             .add(FIRST)
             .cast::<Option<Missing>>();

@@ -1,4 +1,8 @@
 //! Buffers: every type, order, way of giving host memory, and reading back.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "every look at C memory is one"
+)]
 mod common;
 use common::*;
 use pjrt_api::*;

@@ -1,4 +1,8 @@
 //! The table, the plugin, clients and their options, and what bad calls get.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "every look at C memory is one"
+)]
 mod common;
 use common::*;
 use pjrt_api::*;
@@ -328,7 +332,7 @@ fn a_caller_with_an_older_api_passes_shorter_arguments() {
             num_devices: 1,
             num_args: 2,
             output_lists: places.as_ptr(),
-            execute_device: std::ptr::dangling_mut(),
+            execute_device: std::ptr::NonNull::dangling().as_ptr(),
         }
     )
     .unwrap();

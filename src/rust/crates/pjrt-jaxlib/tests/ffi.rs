@@ -1,4 +1,8 @@
 //! Registration of XLA FFI handlers, and what they do in programs.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "every look at C memory is one"
+)]
 mod common;
 mod handlers;
 use common::*;
@@ -198,6 +202,47 @@ fn execution_is_asynchronous_and_errors_come_with_the_event() {
         drop(unsafe { Box::from_raw(calls) });
     }
     destroy(x);
+}
+
+#[test]
+fn a_handler_that_takes_its_time_does_not_hold_others_up() {
+    let Some(client) = client() else { return };
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    register("test_gate", "host", Some(handler::<GateOp, Host>)).unwrap();
+    GATE.set(false);
+    // Small enough for XLA to run it on the caller's thread.
+    let (c, started) = (
+        client as usize,
+        std::sync::Arc::new(std::sync::Barrier::new(2)),
+    );
+    let ready = std::sync::Arc::clone(&started);
+    let caller = std::thread::spawn(move || {
+        let client = c as *mut PJRT_Client;
+        let program = compile(
+            client,
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+               %0 = stablehlo.custom_call @test_gate(%x) {api_version = 4 : i32} : (tensor<2xf32>) -> tensor<2xf32>
+               return %0 : tensor<2xf32>
+             }",
+        );
+        let x = f32s(client, &[2], &[1., 2.]);
+        ready.wait();
+        let out = execute(program, &[x]).unwrap()[0];
+        assert_eq!(read::<f32>(out).unwrap(), [1., 2.]);
+        [x, out].into_iter().for_each(destroy);
+        destroy_executable(program);
+    });
+    started.wait();
+    // Without this thread the gate would stay shut: it must get its own work done meanwhile.
+    let add = compile(client, ADD);
+    for _ in 0..100 {
+        let x = f32s(client, &[2, 3], &[1.; 6]);
+        let out = execute(add, &[x, x]).unwrap()[0];
+        [x, out].into_iter().for_each(destroy);
+    }
+    destroy_executable(add);
+    GATE.set(true);
+    caller.join().unwrap();
 }
 
 #[test]

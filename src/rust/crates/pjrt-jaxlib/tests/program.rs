@@ -1,4 +1,8 @@
 //! Programs: compiling, arguments, results, donation, devices.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "every look at C memory is one"
+)]
 mod common;
 use common::*;
 use pjrt_api::*;
@@ -164,7 +168,7 @@ fn wrong_arguments_are_named() {
     };
     fails(&[good], "`main` takes 2 argument(s), got 1");
     fails(&[good, turned], "argument 1 must be f32[2,3], got f32[3,2]");
-    fails(&[ints, good], "argument 0 must be f32[2,3], got s32[2,3]");
+    fails(&[ints, good], "argument 0 must be f32[2,3], got i32[2,3]");
     fails(&[good, gone], "argument 1 has been deleted or donated");
     fails(
         &[elsewhere, good],

@@ -284,7 +284,7 @@ pub fn read_as<T: Copy + Default>(
     assert!(asked.event.is_null());
     let mut out = vec![T::default(); asked.dst_size / std::mem::size_of::<T>()];
     let dst = if out.is_empty() {
-        std::ptr::dangling_mut::<u8>().cast()
+        std::ptr::NonNull::<u8>::dangling().as_ptr().cast()
     } else {
         out.as_mut_ptr().cast()
     };

@@ -1,5 +1,9 @@
 //! Handlers for the tests, written with `xla-ffi`, and their registration.
-#![allow(dead_code, reason = "each test file uses some")]
+#![allow(
+    dead_code,
+    clippy::undocumented_unsafe_blocks,
+    reason = "shared by test files"
+)]
 
 use crate::call;
 use crate::common::{api, Answer};

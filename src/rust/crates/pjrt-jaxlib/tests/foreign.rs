@@ -1,0 +1,71 @@
+//! The plugin in a process that is a Python itself, with and without jax.
+#![cfg(unix)]
+mod common;
+use common::*;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The plugin as a shared library: the example that `cargo test` builds.
+fn library() -> Option<PathBuf> {
+    let suffix = std::env::consts::DLL_SUFFIX;
+    let test = std::env::current_exe().ok()?;
+    let path = test
+        .parent()?
+        .parent()?
+        .join("examples")
+        .join(format!("libplugin{suffix}"));
+    if !path.is_file() {
+        eprintln!("skipped: {} is not built", path.display());
+    }
+    path.is_file().then_some(path)
+}
+
+/// Runs Python code with the plugin as `lib`; what it printed.
+fn python(code: &str) -> Option<String> {
+    let library = library().filter(|_| available())?;
+    let python = pjrt_jaxlib::python::find().chosen()?.executable.clone()?;
+    let code = format!("import ctypes, sys\nlib = ctypes.CDLL({library:?})\n{code}");
+    let output = Command::new(python).args(["-c", &code]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{:?}: {told}", output.status);
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn the_running_python_is_used_and_jax_left_alone() {
+    let Some(told) = python(
+        "assert lib.run_add() == 0
+assert lib.run_add() == 0
+print([name for name in sys.modules if name.split('.')[0] == 'jax'])",
+    ) else {
+        return;
+    };
+    assert_eq!(told, "[]\n");
+}
+
+const USE_JAX: &str = "
+def use_jax():
+    import jax, jax.numpy as jnp
+    assert float(jax.jit(lambda x: (x + 1).sum())(jnp.ones(3))) == 6
+    assert 'SingleDeviceSharding' in repr(jnp.ones(3).sharding)
+";
+
+#[test]
+fn jax_may_come_before_and_after() {
+    let Some(told) = python("import importlib.util\nprint(bool(importlib.util.find_spec('jax')))")
+    else {
+        return;
+    };
+    if told != "True\n" {
+        eprintln!("skipped: this Python has no jax");
+        return;
+    }
+    let after = format!(
+        "{USE_JAX}assert lib.run_add() == 0\nuse_jax()\nassert lib.run_add() == 0\nuse_jax()"
+    );
+    let before = format!(
+        "{USE_JAX}use_jax()\nassert lib.run_add() == 0\nuse_jax()\nassert lib.run_add() == 0"
+    );
+    python(&after);
+    python(&before);
+}
