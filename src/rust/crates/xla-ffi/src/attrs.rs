@@ -59,9 +59,13 @@ impl<'f> Attrs<'f> {
     // A linear search: there are few, and a host that does not sort them does no harm.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<AnyAttr<'f>> {
-        self.iter()
-            .find(|(key, _)| *key == name.as_bytes())
-            .map(|(_, attr)| attr)
+        let is_it = |&raw: &*mut sys::XLA_FFI_ByteSpan| {
+            // SAFETY: XLA's names, see `from_raw`.
+            unsafe { name_of(raw) == name.as_bytes() }
+        };
+        let at = self.names.iter().position(is_it)?;
+        // SAFETY: XLA's values, see `from_raw`.
+        Some(unsafe { AnyAttr::from_raw(*self.types.get(at)?, *self.values.get(at)?) })
     }
 
     /// The attribute of that name.

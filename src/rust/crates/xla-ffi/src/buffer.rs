@@ -133,8 +133,8 @@ macro_rules! describe {
             }
 
             /// Splits off the last `N` dimensions: the batch dimensions, their product, and the
-            /// last `N`. For a batch of matrices `let (batch_dims, batch, [m, n]) =
-            /// a.split_dims()?`.
+            /// last `N`. For a batch of matrices:
+            /// `let (batch_dims, batch, [m, n]) = a.split_dims()?`.
             ///
             /// # Errors
             /// ``argument `a` must have rank 2 or more, got rank 1``.

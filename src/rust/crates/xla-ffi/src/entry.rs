@@ -155,8 +155,11 @@ fn panic_error(payload: Box<dyn Any + Send>) -> Error {
 /// Drops what a panic threw, which may panic in its turn.
 pub(crate) fn discard(payload: Box<dyn Any + Send>) {
     if let Err(next) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        // A panic while a panic's payload is dropped: its own payload is given up.
-        core::mem::forget(next);
+        let is_text = next.is::<&'static str>() || next.is::<String>();
+        if !is_text {
+            // Once is enough: what it threw while it was dropped is given up.
+            core::mem::forget(next);
+        }
     }
 }
 

@@ -192,6 +192,15 @@ impl<'f> CallFrame<'f> {
 // Arguments and results have the same one type, so one function serves both.
 const _: () = assert!(sys::XLA_FFI_ArgType_BUFFER == sys::XLA_FFI_RetType_BUFFER);
 
+#[cold]
+fn wrong_type(operand: Operand, type_: i32) -> Error {
+    Error::mismatch(
+        operand,
+        "be a buffer",
+        format_args!("an operand of type {type_}"),
+    )
+}
+
 #[inline(always)]
 fn take(
     all: &[*mut c_void],
@@ -205,8 +214,7 @@ fn take(
     };
     *next = at + 1;
     if type_ != sys::XLA_FFI_ArgType_BUFFER {
-        let got = format_args!("an operand of type {type_}");
-        return Err(Error::mismatch(operand, "be a buffer", got));
+        return Err(wrong_type(operand, type_));
     }
     Ok(raw)
 }
