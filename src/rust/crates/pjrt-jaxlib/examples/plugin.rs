@@ -5,6 +5,12 @@ use common::*;
 
 pub use pjrt_jaxlib::GetPjrtApi;
 
+/// For callers that run Python themselves.
+#[no_mangle]
+pub extern "C" fn keep_lock() {
+    pjrt_jaxlib::python::keep_lock();
+}
+
 /// Adds two arrays; 0 where the sum is right.
 #[no_mangle]
 pub extern "C" fn run_add() -> i32 {
@@ -14,6 +20,11 @@ pub extern "C" fn run_add() -> i32 {
         let x = f32s(client, &[2, 3], &[1.; 6]);
         let out = execute(program, &[x, x])?[0];
         let sum = read(out);
+        // Without results there is only the event, which another thread sets.
+        let silent = "func.func @main(%x: tensor<2x3xf32>) { return }";
+        let silent = compile_with(client, silent.as_bytes(), "mlir", b"")?;
+        execute(silent, &[x])?;
+        destroy_executable(silent);
         [x, out].into_iter().for_each(destroy);
         destroy_executable(program);
         call!(PJRT_Client_Destroy, PJRT_Client_Destroy_Args { client })?;

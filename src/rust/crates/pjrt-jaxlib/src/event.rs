@@ -3,6 +3,7 @@
 use crate::array::Array;
 use crate::entry::{entry, object, slice};
 use crate::error::{Error, Result};
+use crate::python::object::blocking;
 use pjrt_api::{PJRT_Error, PJRT_Error_Code, PJRT_Event, PJRT_Event_OnReadyCallback};
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -101,7 +102,10 @@ impl Event {
     fn poll(&self) -> Option<Outcome> {
         match self {
             Self::Done(outcome) => Some(outcome.clone()),
-            Self::Signal(signal) => signal.poll(),
+            Self::Signal(signal) => signal.poll().or_else(|| {
+                blocking(std::thread::yield_now);
+                signal.poll()
+            }),
             Self::Array(array) => array.poll().cloned(),
         }
     }
@@ -109,7 +113,7 @@ impl Event {
     fn wait(&self) -> Outcome {
         match self {
             Self::Done(outcome) => outcome.clone(),
-            Self::Signal(signal) => signal.wait(),
+            Self::Signal(signal) => blocking(|| signal.wait()),
             Self::Array(array) => array.wait().clone(),
         }
     }

@@ -36,6 +36,8 @@ fn the_running_python_is_used_and_jax_left_alone() {
     let Some(told) = python(
         "assert lib.run_add() == 0
 assert lib.run_add() == 0
+# A caller that keeps Python's lock meanwhile, as old versions of reticulate do.
+assert ctypes.PyDLL(lib._name).run_add() == 0
 print([name for name in sys.modules if name.split('.')[0] == 'jax'])",
     ) else {
         return;

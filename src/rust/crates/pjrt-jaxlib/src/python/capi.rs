@@ -76,6 +76,8 @@ capi! {
         Py_IsInitialized() -> c_int;
         Py_InitializeEx(c_int);
         PyEval_SaveThread() -> ThreadState;
+        PyEval_RestoreThread(ThreadState);
+        PyGILState_Check() -> c_int;
         PyGILState_Ensure() -> c_int;
         PyGILState_Release(c_int);
         Py_IncRef(Obj);

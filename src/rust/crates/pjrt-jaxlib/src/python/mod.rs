@@ -11,7 +11,7 @@ pub(crate) mod start;
 
 pub use candidates::cache_dir;
 pub use probe::{Candidate, Source};
-pub use start::{running, Running};
+pub use start::{keep_lock, running, Running};
 
 use probe::probe;
 

@@ -217,6 +217,23 @@ pub fn without_gil(action: Deferred) {
     }
 }
 
+/// Runs `body`, which may block, without Python's lock: a host may hold it on this thread all the
+/// time, as old versions of reticulate do, and other threads need it to get on.
+pub fn blocking<T>(body: impl FnOnce() -> T) -> T {
+    let held = super::running().filter(|py| {
+        // SAFETY: may be called at any time while Python is up.
+        !py.is_gone() && unsafe { (py.c.PyGILState_Check)() } == 1
+    });
+    // SAFETY: this thread holds the lock.
+    let saved = held.map(|py| (py, unsafe { (py.c.PyEval_SaveThread)() }));
+    let result = body();
+    if let Some((py, state)) = saved {
+        // SAFETY: the state that was saved above, on the same thread.
+        unsafe { (py.c.PyEval_RestoreThread)(state) };
+    }
+    result
+}
+
 /// An owned reference to a Python object; may be dropped on any thread, at any time.
 pub struct Object {
     pointer: NonNull<super::capi::PyObject>,

@@ -39,6 +39,19 @@ pub fn running() -> Option<&'static Running> {
     RUNNING.get()
 }
 
+/// Takes Python's lock on this thread, for good: to be called once, on the thread of a host that is
+/// about to run Python code without asking for the lock, as old versions of reticulate do (1.28 of
+/// Debian 12). It does nothing where Python does not run, or somebody else started it and sees to that.
+pub fn keep_lock() {
+    static KEPT: OnceLock<()> = OnceLock::new();
+    if let Some(py) = running().filter(|py| !py.foreign && !py.is_gone()) {
+        KEPT.get_or_init(|| {
+            // SAFETY: Python is up; the lock is never given back.
+            unsafe { (py.c.PyGILState_Ensure)() };
+        });
+    }
+}
+
 /// The Python of this process: the one that runs already, else the first that [`super::find`]
 /// finds. A failure is not remembered, so that a Python installed meanwhile is found.
 pub(crate) fn start() -> Result<&'static Running> {
