@@ -3,7 +3,7 @@
 use crate::compat::Jaxlib;
 use crate::error::{Error, Result};
 use crate::event::Outcome;
-use crate::python::object::{Gil, Object};
+use crate::python::{gil::Gil, object::Object};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::OnceLock;
 

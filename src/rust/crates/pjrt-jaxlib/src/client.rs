@@ -4,7 +4,7 @@ use crate::compat::{jaxlib, Environment, Jaxlib};
 use crate::device::Device;
 use crate::entry::{entry, object, slice, text};
 use crate::error::{Error, Result};
-use crate::python::object::{Gil, Object};
+use crate::python::{gil::Gil, object::Object};
 use pjrt_api::{PJRT_Client, PJRT_Device, PJRT_Memory, PJRT_NamedValue, PJRT_NamedValue_Type};
 use std::ffi::c_int;
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::python::capi::FILE_INPUT;
-use crate::python::object::{Gil, Object};
 use crate::python::start::{start, Running};
+use crate::python::{gil::Gil, object::Object};
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};

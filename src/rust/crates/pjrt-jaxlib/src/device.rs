@@ -3,7 +3,7 @@
 use crate::compat::Jaxlib;
 use crate::entry::{entry, object};
 use crate::error::{Error, Result};
-use crate::python::object::{Gil, Object};
+use crate::python::{gil::Gil, object::Object};
 use pjrt_api::{PJRT_Device, PJRT_DeviceDescription, PJRT_Memory};
 use std::ffi::c_int;
 use std::sync::OnceLock;

@@ -2,8 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::event::Signal;
-use crate::python::object::{capsule, without_gil, Gil, Object};
 use crate::python::running;
+use crate::python::{
+    gil::{without_gil, Gil},
+    object::{capsule, Object},
+};
 use crate::shape::{facts, Shape};
 use std::alloc::{alloc, dealloc, Layout};
 use std::ffi::{c_void, CStr};

@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::entry::{entry, object, slice};
 use crate::error::{Error, Result};
-use crate::python::object::blocking;
+use crate::python::gil::blocking;
 use pjrt_api::{PJRT_Error, PJRT_Error_Code, PJRT_Event, PJRT_Event_OnReadyCallback};
 use std::ffi::c_void;
 use std::ptr::null_mut;

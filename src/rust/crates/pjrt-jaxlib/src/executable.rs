@@ -1,22 +1,19 @@
 //! Compiled programs.
 
 use crate::client::Client;
-use crate::entry::{entry, object, slice};
+use crate::entry::{entry, object};
 use crate::error::{Error, Result};
 use crate::proto::{Module, Placement};
-use crate::python::object::{Gil, Object};
+use crate::python::{gil::Gil, object::Object};
 use crate::shape::{facts, Shape};
-use pjrt_api::{
-    PJRT_Buffer_Type, PJRT_Device, PJRT_Error_Code, PJRT_Executable, PJRT_LoadedExecutable,
-    PJRT_SerializedExecutable,
-};
+use pjrt_api::{PJRT_Buffer_Type, PJRT_Device, PJRT_Executable, PJRT_LoadedExecutable};
 use std::ffi::c_char;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a `PJRT_Executable` is, and what a `PJRT_LoadedExecutable` shares with it.
 pub(crate) struct Executable {
     pub client: Arc<Client>,
-    object: Object,
+    pub object: Object,
     pub module: Module,
     /// Shapes of the results, shared with the buffers that hold them.
     pub results: Vec<Arc<Shape>>,
@@ -55,7 +52,7 @@ pub(crate) struct Loaded {
 
 impl Loaded {
     /// Wraps what jaxlib compiled.
-    fn new(gil: &Gil, client: Arc<Client>, object: Object, placed: Placement) -> Result<Self> {
+    pub fn new(gil: &Gil, client: Arc<Client>, object: Object, placed: Placement) -> Result<Self> {
         let jax = client.jax;
         let module = Module::read(&gil.call(&jax.module_proto, [&object])?.to_bytes(gil)?)?;
         let results: Vec<Arc<Shape>> = module.results.iter().cloned().map(Arc::new).collect();
@@ -119,27 +116,9 @@ impl Loaded {
             .ok_or_else(|| Error::invalid("the executable has been deleted"))
     }
 
-    fn into_raw(self) -> *mut PJRT_LoadedExecutable {
+    pub fn into_raw(self) -> *mut PJRT_LoadedExecutable {
         Box::into_raw(Box::new(self)).cast()
     }
-}
-
-/// Where a program goes, with every device named.
-fn place(client: &Client, options: &[u8]) -> Result<Placement> {
-    let mut placed = Placement::read(options)?;
-    let wanted = placed.replicas * placed.partitions;
-    if placed.devices.is_empty() {
-        placed.devices = client.devices.iter().map(|d| d.id()).take(wanted).collect();
-    }
-    if placed.devices.len() != wanted {
-        return Err(Error::invalid(format!(
-            "{} replica(s) of {} partition(s) need {wanted} device(s), there are {}",
-            placed.replicas,
-            placed.partitions,
-            placed.devices.len()
-        )));
-    }
-    Ok(placed)
 }
 
 /// # Safety
@@ -151,70 +130,9 @@ pub(crate) unsafe fn loaded<'a>(handle: *mut PJRT_LoadedExecutable) -> Result<&'
 
 /// # Safety
 /// `handle` is NULL or an executable of this crate.
-unsafe fn executable<'a>(handle: *const PJRT_Executable) -> Result<&'a Executable> {
+pub(crate) unsafe fn executable<'a>(handle: *const PJRT_Executable) -> Result<&'a Executable> {
     // SAFETY: by this function's contract.
     unsafe { object(handle, "executable") }
-}
-
-entry!(compile, PJRT_Client_Compile_Args, |args| {
-    // SAFETY: the API's contract, here and below.
-    let client = unsafe { Client::share(args.client)? };
-    // SAFETY: as above.
-    let program = unsafe { object::<pjrt_api::PJRT_Program, _>(args.program, "program")? };
-    // SAFETY: as above.
-    let (code, format, options) = unsafe {
-        (
-            slice(
-                program.code.cast_const().cast::<u8>(),
-                program.code_size,
-                "code",
-            )?,
-            crate::entry::text(program.format, program.format_size, "format")?,
-            slice(
-                args.compile_options.cast::<u8>(),
-                args.compile_options_size,
-                "compile_options",
-            )?,
-        )
-    };
-    let is_hlo = match format {
-        "mlir" => false,
-        "hlo" => true,
-        _ => {
-            return Err(Error::invalid(format!(
-                "program format `{format}` is unknown; there are mlir and hlo"
-            )))
-        }
-    };
-    let placed = place(&client, options)?;
-    let gil = client.jax.gil()?;
-    let mut program = gil.bytes(code)?;
-    if !is_hlo && contains(code, b"print_tensor") {
-        program = gil.call(client.jax.ordered(&gil)?, [&program])?;
-    }
-    let compiled = gil.call(
-        &client.jax.compile_program,
-        [
-            &client.object,
-            &program,
-            &gil.bool(is_hlo)?,
-            &client.python_devices(&gil, &placed.devices)?,
-            &gil.bytes(options)?,
-        ],
-    );
-    let compiled = compiled.map_err(|mut error| {
-        // XLA's parser reports without a code what is the caller's mistake.
-        if error.code == PJRT_Error_Code::UNKNOWN {
-            error.code = PJRT_Error_Code::INVALID_ARGUMENT;
-        }
-        error
-    })?;
-    args.executable = Loaded::new(&gil, client, compiled, placed)?.into_raw();
-    Ok(())
-});
-
-fn contains(text: &[u8], word: &[u8]) -> bool {
-    text.windows(word.len()).any(|window| window == word)
 }
 
 entry!(loaded_destroy, PJRT_LoadedExecutable_Destroy_Args, |args| {
@@ -325,95 +243,3 @@ answers! {
         memory_kind_sizes: e.result_memory_sizes.as_ptr(),
     };
 }
-
-entry!(
-    optimized_program,
-    PJRT_Executable_OptimizedProgram_Args,
-    |args| {
-        const FORMAT: &str = "hlo";
-        // SAFETY: the API's contract.
-        let this = unsafe { executable(args.executable)? };
-        // SAFETY: the API's contract.
-        let Some(program) = (unsafe { args.program.as_mut() }) else {
-            return Err(Error::invalid("`program` is NULL"));
-        };
-        let gil = this.client.jax.gil()?;
-        let code = gil
-            .call(&this.client.jax.module_proto, [&this.object])?
-            .to_bytes(&gil)?;
-        if !program.code.is_null() {
-            if program.code_size < code.len() {
-                return Err(Error::invalid(format!(
-                    "`code_size` is {}, the program needs {}",
-                    program.code_size,
-                    code.len()
-                )));
-            }
-            // SAFETY: the caller's buffer holds `code_size` bytes.
-            unsafe {
-                std::ptr::copy_nonoverlapping(code.as_ptr(), program.code.cast(), code.len());
-            }
-        }
-        program.code_size = code.len();
-        (program.format, program.format_size) = (FORMAT.as_ptr().cast(), FORMAT.len());
-        Ok(())
-    }
-);
-
-entry!(serialize, PJRT_Executable_Serialize_Args, |args| {
-    // SAFETY: the API's contract.
-    let this = unsafe { executable(args.executable)? };
-    let gil = this.client.jax.gil()?;
-    let code = Box::new(
-        gil.call(&this.client.jax.serialize, [&this.object])?
-            .to_bytes(&gil)?,
-    );
-    (args.serialized_bytes, args.serialized_bytes_size) = (code.as_ptr().cast(), code.len());
-    args.serialized_executable = Box::into_raw(code).cast();
-    args.serialized_executable_deleter = Some(free_serialized);
-    Ok(())
-});
-
-unsafe extern "C" fn free_serialized(code: *mut PJRT_SerializedExecutable) {
-    if !code.is_null() {
-        // SAFETY: made by `serialize` as a boxed vector; freed once.
-        drop(unsafe { Box::from_raw(code.cast::<Vec<u8>>()) });
-    }
-}
-
-entry!(
-    deserialize,
-    PJRT_Executable_DeserializeAndLoad_Args,
-    |args| {
-        // SAFETY: the API's contract, here and below.
-        let client = unsafe { Client::share(args.client)? };
-        // SAFETY: as above.
-        let (code, options) = unsafe {
-            (
-                slice(
-                    args.serialized_executable.cast::<u8>(),
-                    args.serialized_executable_size,
-                    "serialized_executable",
-                )?,
-                slice(
-                    args.overridden_serialized_compile_options.cast::<u8>(),
-                    args.overridden_serialized_compile_options_size,
-                    "overridden_serialized_compile_options",
-                )?,
-            )
-        };
-        let placed = place(&client, options)?;
-        let gil = client.jax.gil()?;
-        let object = gil.call(
-            &client.jax.deserialize,
-            [
-                &client.object,
-                &gil.bytes(code)?,
-                &client.python_devices(&gil, &placed.devices)?,
-                &gil.bytes(options)?,
-            ],
-        )?;
-        args.loaded_executable = Loaded::new(&gil, client, object, placed)?.into_raw();
-        Ok(())
-    }
-);

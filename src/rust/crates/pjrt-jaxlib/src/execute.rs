@@ -8,7 +8,7 @@ use crate::entry::{entry, object, slice};
 use crate::error::{Error, Result};
 use crate::event::{in_background, Event, Outcome, Signal};
 use crate::executable::{loaded, Executable, Loaded, Runner};
-use crate::python::object::{Gil, Object};
+use crate::python::{gil::Gil, object::Object};
 use crate::upload::{copy_in, make_array};
 use pjrt_api::{PJRT_ExecuteOptions, PJRT_LoadedExecutable_Execute_Args as Args};
 use std::sync::Arc;

@@ -11,6 +11,7 @@ mod array;
 mod buffer;
 mod client;
 mod compat;
+mod compile;
 mod device;
 mod dlpack;
 mod download;

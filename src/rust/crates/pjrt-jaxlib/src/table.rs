@@ -1,7 +1,8 @@
 //! The function table.
 
 use crate::{
-    buffer, client, device, download, error, event, executable, execute, ffi, plugin, upload,
+    buffer, client, compile, device, download, error, event, executable, execute, ffi, plugin,
+    upload,
 };
 use pjrt_api::{CStruct, PJRT_Api, PJRT_Error, PJRT_FFI_Extension, API_MAJOR, API_MINOR};
 use std::ffi::c_void;
@@ -113,7 +114,7 @@ fn api() -> PJRT_Api {
         PJRT_Client_LookupDevice = client::lookup_device;
         PJRT_Client_LookupAddressableDevice = client::lookup_addressable_device;
         PJRT_Client_DefaultDeviceAssignment = client::default_device_assignment;
-        PJRT_Client_Compile = executable::compile;
+        PJRT_Client_Compile = compile::compile;
         PJRT_Client_BufferFromHostBuffer = upload::from_host_buffer;
         PJRT_DeviceDescription_Id = device::description_id;
         PJRT_DeviceDescription_ProcessIndex = device::description_process_index;
@@ -142,9 +143,9 @@ fn api() -> PJRT_Api {
         PJRT_Executable_OutputElementTypes = executable::output_types;
         PJRT_Executable_OutputDimensions = executable::output_dims;
         PJRT_Executable_OutputMemoryKinds = executable::output_memories;
-        PJRT_Executable_OptimizedProgram = executable::optimized_program;
-        PJRT_Executable_Serialize = executable::serialize;
-        PJRT_Executable_DeserializeAndLoad = executable::deserialize;
+        PJRT_Executable_OptimizedProgram = compile::optimized_program;
+        PJRT_Executable_Serialize = compile::serialize;
+        PJRT_Executable_DeserializeAndLoad = compile::deserialize;
         PJRT_LoadedExecutable_Destroy = executable::loaded_destroy;
         PJRT_LoadedExecutable_Delete = executable::loaded_delete;
         PJRT_LoadedExecutable_IsDeleted = executable::loaded_is_deleted;

@@ -5,6 +5,7 @@
 
 mod candidates;
 pub(crate) mod capi;
+pub(crate) mod gil;
 pub(crate) mod object;
 mod probe;
 pub(crate) mod start;

@@ -165,6 +165,7 @@ fn load(path: &Path) -> std::result::Result<Library, libloading::Error> {
 }
 
 /// The locale of character types, which Python's start sets from the environment.
+#[cfg(unix)]
 struct Locale(Option<std::ffi::CString>);
 
 #[cfg(unix)]
@@ -176,8 +177,8 @@ extern "C" {
 #[cfg(unix)]
 const LC_CTYPE: c_int = if cfg!(target_os = "linux") { 0 } else { 2 };
 
+#[cfg(unix)]
 impl Locale {
-    #[cfg(unix)]
     fn save() -> Self {
         // SAFETY: a null locale only asks; the answer is copied at once.
         let now = unsafe { setlocale(LC_CTYPE, std::ptr::null()) };
@@ -185,19 +186,23 @@ impl Locale {
         Self((!now.is_null()).then(|| unsafe { std::ffi::CStr::from_ptr(now) }.to_owned()))
     }
 
-    #[cfg(unix)]
     fn restore(self) {
         if let Some(name) = self.0 {
             // SAFETY: a name that `setlocale` gave.
             unsafe { setlocale(LC_CTYPE, name.as_ptr()) };
         }
     }
+}
 
-    #[cfg(not(unix))]
+/// Windows' C libraries are several; R's is not Python's.
+#[cfg(not(unix))]
+struct Locale;
+
+#[cfg(not(unix))]
+impl Locale {
     fn save() -> Self {
-        Self(None)
+        Self
     }
 
-    #[cfg(not(unix))]
     fn restore(self) {}
 }

@@ -1,0 +1,246 @@
+//! Python's lock, and the calls that need it.
+
+use super::capi::{Obj, ARGUMENTS_OFFSET};
+use super::object::Object;
+use super::start::Running;
+use crate::error::{Error, Result};
+use pjrt_api::PJRT_Error_Code;
+use std::cell::{Cell, RefCell};
+use std::ffi::{c_int, CStr};
+use std::ptr::null_mut;
+
+type Deferred = Box<dyn FnOnce()>;
+
+thread_local! {
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    static DEFERRED: RefCell<Vec<Deferred>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Proof that this thread holds Python's lock.
+pub struct Gil {
+    pub py: &'static Running,
+    state: c_int,
+}
+
+impl Gil {
+    /// Takes the lock; `None` where Python is going down or was never up.
+    pub fn take(py: &'static Running) -> Option<Self> {
+        if py.is_gone() {
+            return None;
+        }
+        // SAFETY: Python is initialised and not finalising.
+        let state = unsafe { (py.c.PyGILState_Ensure)() };
+        DEPTH.set(DEPTH.get() + 1);
+        Some(Self { py, state })
+    }
+
+    /// An error where the last call failed, taken from Python, which then has none set.
+    pub fn error(&self) -> Error {
+        let c = &self.py.c;
+        let (mut kind, mut value, mut trace) = (null_mut(), null_mut(), null_mut());
+        // SAFETY: the lock is held; the three results are owned and may be NULL.
+        let (kind, value, _trace) = unsafe {
+            (c.PyErr_Fetch)(&mut kind, &mut value, &mut trace);
+            if !kind.is_null() {
+                (c.PyErr_NormalizeException)(&mut kind, &mut value, &mut trace);
+            }
+            (
+                Object::own(self.py, kind),
+                Object::own(self.py, value),
+                Object::own(self.py, trace),
+            )
+        };
+        let name = kind
+            .and_then(|k| k.attr(self, c"__name__").ok()?.text(self).ok())
+            .unwrap_or_default();
+        // SAFETY: the lock is held; a new reference or NULL comes back.
+        let text = value
+            .and_then(|v| unsafe { Object::own(self.py, (c.PyObject_Str)(v.as_ptr())) })
+            .and_then(|s| s.text(self).ok());
+        // A failure while reading the failure is of no interest.
+        // SAFETY: the lock is held.
+        unsafe {
+            if !(c.PyErr_Occurred)().is_null() {
+                let (mut a, mut b, mut t) = (null_mut(), null_mut(), null_mut());
+                (c.PyErr_Fetch)(&mut a, &mut b, &mut t);
+                drop((
+                    Object::own(self.py, a),
+                    Object::own(self.py, b),
+                    Object::own(self.py, t),
+                ));
+            }
+        }
+        let text = text.unwrap_or_else(|| format!("a {name} without a message"));
+        match name.as_str() {
+            "TypeError" | "ValueError" | "KeyError" => {
+                Error::from_xla(&text, PJRT_Error_Code::INVALID_ARGUMENT)
+            }
+            "MemoryError" => Error::from_xla(&text, PJRT_Error_Code::RESOURCE_EXHAUSTED),
+            "ImportError" | "ModuleNotFoundError" | "AttributeError" => {
+                Error::precondition(format!("{name}: {text}"))
+            }
+            _ => Error::from_xla(&text, PJRT_Error_Code::UNKNOWN),
+        }
+    }
+
+    /// A new reference that a call returned, or the error that it left.
+    ///
+    /// # Safety
+    /// `object` is NULL or a reference that the caller owns.
+    pub unsafe fn owned(&self, object: Obj) -> Result<Object> {
+        // SAFETY: by this function's contract.
+        unsafe { Object::own(self.py, object) }.ok_or_else(|| self.error())
+    }
+
+    /// A Python string.
+    pub fn string(&self, text: &str) -> Result<Object> {
+        // SAFETY: pointer and length are those of `text`.
+        unsafe {
+            self.owned((self.py.c.PyUnicode_FromStringAndSize)(
+                text.as_ptr().cast(),
+                text.len() as isize,
+            ))
+        }
+    }
+
+    /// A Python string for use as a name: one object per text.
+    pub fn name(&self, text: &CStr) -> Result<Object> {
+        // SAFETY: `text` ends with zero.
+        unsafe { self.owned((self.py.c.PyUnicode_InternFromString)(text.as_ptr())) }
+    }
+
+    /// Python bytes.
+    pub fn bytes(&self, bytes: &[u8]) -> Result<Object> {
+        // SAFETY: pointer and length are those of `bytes`.
+        unsafe {
+            self.owned((self.py.c.PyBytes_FromStringAndSize)(
+                bytes.as_ptr().cast(),
+                bytes.len() as isize,
+            ))
+        }
+    }
+
+    /// A Python integer.
+    pub fn int(&self, value: i64) -> Result<Object> {
+        // SAFETY: the lock is held.
+        unsafe { self.owned((self.py.c.PyLong_FromLongLong)(value)) }
+    }
+
+    /// `True` or `False`.
+    pub fn bool(&self, value: bool) -> Result<Object> {
+        // SAFETY: the lock is held.
+        unsafe { self.owned((self.py.c.PyBool_FromLong)(value.into())) }
+    }
+
+    /// A Python list.
+    pub fn list<'a>(&self, items: impl ExactSizeIterator<Item = &'a Object>) -> Result<Object> {
+        let c = &self.py.c;
+        // SAFETY: the lock is held.
+        let list = unsafe { self.owned((c.PyList_New)(items.len() as isize))? };
+        for (i, item) in items.enumerate() {
+            // SAFETY: `PyList_SetItem` takes over the reference that is added here; the index is
+            // below the length.
+            unsafe {
+                (c.Py_IncRef)(item.as_ptr());
+                (c.PyList_SetItem)(list.as_ptr(), i as isize, item.as_ptr());
+            }
+        }
+        Ok(list)
+    }
+
+    /// Calls `callable` with positional arguments.
+    pub fn call<const N: usize>(&self, callable: &Object, args: [&Object; N]) -> Result<Object> {
+        let mut slots = [null_mut(); 8];
+        debug_assert!(N < slots.len());
+        for (slot, arg) in slots[1..].iter_mut().zip(args) {
+            *slot = arg.as_ptr();
+        }
+        // SAFETY: the lock is held; the `N` arguments live through the call; slot 0 is spare.
+        unsafe {
+            self.owned((self.py.c.PyObject_Vectorcall)(
+                callable.as_ptr(),
+                slots.as_ptr().add(1),
+                N | ARGUMENTS_OFFSET,
+                null_mut(),
+            ))
+        }
+    }
+
+    /// Calls `object.name()`.
+    pub fn method0(&self, object: &Object, name: &Object) -> Result<Object> {
+        let slots = [null_mut(), object.as_ptr()];
+        // SAFETY: as in `call`; the object itself is the first argument.
+        unsafe {
+            self.owned((self.py.c.PyObject_VectorcallMethod)(
+                name.as_ptr(),
+                slots.as_ptr().add(1),
+                1 | ARGUMENTS_OFFSET,
+                null_mut(),
+            ))
+        }
+    }
+
+    /// Calls `object.name(argument)`.
+    pub fn method1(&self, object: &Object, name: &Object, argument: &Object) -> Result<Object> {
+        let slots = [null_mut(), object.as_ptr(), argument.as_ptr()];
+        // SAFETY: as in `method0`.
+        unsafe {
+            self.owned((self.py.c.PyObject_VectorcallMethod)(
+                name.as_ptr(),
+                slots.as_ptr().add(1),
+                2 | ARGUMENTS_OFFSET,
+                null_mut(),
+            ))
+        }
+    }
+
+    /// Whether a call that returned a plain number left an error.
+    pub(super) fn check(&self) -> Result<()> {
+        // SAFETY: the lock is held.
+        if unsafe { (self.py.c.PyErr_Occurred)() }.is_null() {
+            Ok(())
+        } else {
+            Err(self.error())
+        }
+    }
+}
+
+impl Drop for Gil {
+    fn drop(&mut self) {
+        // SAFETY: taken by this thread and given back once.
+        unsafe { (self.py.c.PyGILState_Release)(self.state) };
+        DEPTH.set(DEPTH.get() - 1);
+        if DEPTH.get() == 0 {
+            let waiting = DEFERRED.with_borrow_mut(std::mem::take);
+            for action in waiting {
+                action();
+            }
+        }
+    }
+}
+
+/// Runs `action` now, or, where this thread holds Python's lock through us, after it is given
+/// back: a caller's callback must not run under a lock that it knows nothing of.
+pub fn without_gil(action: Deferred) {
+    match DEPTH.try_with(Cell::get) {
+        Ok(depth) if depth > 0 => DEFERRED.with_borrow_mut(|waiting| waiting.push(action)),
+        _ => action(),
+    }
+}
+
+/// Runs `body`, which may block, without Python's lock: a host may hold it on this thread all the
+/// time, as old versions of reticulate do, and other threads need it to get on.
+pub fn blocking<T>(body: impl FnOnce() -> T) -> T {
+    let held = super::running().filter(|py| {
+        // SAFETY: may be called at any time while Python is up.
+        !py.is_gone() && unsafe { (py.c.PyGILState_Check)() } == 1
+    });
+    // SAFETY: this thread holds the lock.
+    let saved = held.map(|py| (py, unsafe { (py.c.PyEval_SaveThread)() }));
+    let result = body();
+    if let Some((py, state)) = saved {
+        // SAFETY: the state that was saved above, on the same thread.
+        unsafe { (py.c.PyEval_RestoreThread)(state) };
+    }
+    result
+}
