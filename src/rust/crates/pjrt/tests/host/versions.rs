@@ -97,9 +97,9 @@ fn initialised_once_per_table() {
     let _s = session();
     let mut t = table();
     t.PJRT_Plugin_Initialize = Some(count);
-    let t: &'static PJRT_Api = Box::leak(Box::new(t));
+    let t = keep(t);
     for _ in 0..3 {
-        // SAFETY: leaked, so valid for ever.
+        // SAFETY: kept, so valid for ever.
         unsafe { Plugin::from_api(t, "counted") }.unwrap();
     }
     assert_eq!(CALLS.load(Ordering::SeqCst), 1);
@@ -136,7 +136,7 @@ fn handlers_go_through_the_extension() {
     assert_eq!(e.code(), Code::UNIMPLEMENTED);
 
     // Behind another extension, and larger than this host knows it.
-    let ffi = Box::leak(Box::new(PJRT_FFI_Extension {
+    let ffi = keep(PJRT_FFI_Extension {
         base: PJRT_Extension_Base {
             struct_size: PJRT_FFI_Extension::STRUCT_SIZE + 16,
             r#type: PJRT_Extension_Type::FFI,
@@ -145,12 +145,12 @@ fn handlers_go_through_the_extension() {
         type_register: None,
         user_data_add: None,
         register_handler: Some(register),
-    }));
-    let first = Box::leak(Box::new(PJRT_Extension_Base {
+    });
+    let first = keep(PJRT_Extension_Base {
         struct_size: PJRT_Extension_Base::STRUCT_SIZE,
         r#type: PJRT_Extension_Type(99),
-        next: (ffi as *mut PJRT_FFI_Extension).cast(),
-    }));
+        next: ffi.cast(),
+    });
     let mut t = table();
     t.extension_start = first;
     let plugin = plugin(t).unwrap();

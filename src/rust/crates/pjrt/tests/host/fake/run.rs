@@ -56,7 +56,7 @@ functions! {
     }
     fn plugin_attributes(a: PJRT_Plugin_Attributes_Args) -> *mut PJRT_Error {
         let list = [1i64, 2];
-        let mut values: Vec<PJRT_NamedValue> = (0..6).map(|_| PJRT_NamedValue::new()).collect();
+        let mut values = [PJRT_NamedValue::new(); 6];
         for (i, v) in values.iter_mut().enumerate() {
             v.name = c"abcdef".as_ptr().wrapping_add(i);
             v.name_size = 1;
@@ -65,11 +65,11 @@ functions! {
         }
         values[0].value.string_value = c"hi".as_ptr();
         values[1].value.int64_value = -7;
-        values[2].value.int64_array_value = Box::leak(Box::new(list)).as_ptr();
+        values[2].value.int64_array_value = super::keep(list).cast();
         values[3].value.float_value = 0.5;
         values[4].value.bool_value = true;
         a.num_attributes = values.len();
-        a.attributes = Vec::leak(values).as_ptr();
+        a.attributes = super::keep::<[_; 6]>(values).cast();
         null_mut()
     }
     fn client_create(a: PJRT_Client_Create_Args) -> *mut PJRT_Error {
