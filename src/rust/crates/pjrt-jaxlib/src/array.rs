@@ -17,8 +17,24 @@ pub(crate) struct Array {
     address: AtomicUsize,
 }
 
+/// After so many arrays jaxlib is asked to let go of what it has collected meanwhile.
+const ARRAYS_PER_COLLECTION: usize = 256;
+
+/// jaxlib puts references that it gives up on a list (some 40 bytes for each array and each wait),
+/// which only Python's own garbage collector would empty, and that never runs for calls from here.
+fn collect_now_and_then(jax: &Jaxlib) {
+    static ARRAYS: AtomicUsize = AtomicUsize::new(0);
+    if ARRAYS.fetch_add(1, Ordering::Relaxed) % ARRAYS_PER_COLLECTION == 0 {
+        // A failure costs these bytes, no more.
+        let _ = jax
+            .gil()
+            .and_then(|gil| gil.call(&jax.collect_garbage, []).map(drop));
+    }
+}
+
 impl Array {
     pub fn new(jax: &'static Jaxlib, object: Object) -> Self {
+        collect_now_and_then(jax);
         Self {
             jax,
             object,

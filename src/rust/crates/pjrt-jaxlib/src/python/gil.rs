@@ -211,7 +211,8 @@ impl Drop for Gil {
         unsafe { (self.py.c.PyGILState_Release)(self.state) };
         DEPTH.set(DEPTH.get() - 1);
         if DEPTH.get() == 0 {
-            let waiting = DEFERRED.with_borrow_mut(std::mem::take);
+            // Gone at the end of a thread: then nothing can be waiting.
+            let waiting = DEFERRED.try_with(RefCell::take).unwrap_or_default();
             for action in waiting {
                 action();
             }
@@ -222,9 +223,13 @@ impl Drop for Gil {
 /// Runs `action` now, or, where this thread holds Python's lock through us, after it is given
 /// back: a caller's callback must not run under a lock that it knows nothing of.
 pub fn without_gil(action: Deferred) {
-    match DEPTH.try_with(Cell::get) {
-        Ok(depth) if depth > 0 => DEFERRED.with_borrow_mut(|waiting| waiting.push(action)),
-        _ => action(),
+    if DEPTH.get() == 0 {
+        return action();
+    }
+    let mut action = Some(action);
+    let deferred = DEFERRED.try_with(|waiting| waiting.borrow_mut().extend(action.take()));
+    if let (Err(_), Some(action)) = (deferred, action) {
+        action();
     }
 }
 
