@@ -36,10 +36,7 @@ print.xlaffi_buffer <- function(x,
     )
   }
   # The blank at the end of the first and the last line is {pjrt}'s look.
-  cat(c(if (header) "PJRTBuffer ", lines, if (nzchar(footer)) paste0(footer, " ")),
-    sep = "\n"
-  )
-  cat("\n")
+  writeLines(c(if (header) "PJRTBuffer ", lines, if (nzchar(footer)) paste0(footer, " ")))
   invisible(x)
 }
 

@@ -28,14 +28,16 @@
 #' @export
 pjrt_buffer <- function(data, dtype = NULL, device = NULL, shape = NULL, check = FALSE, ...) {
   # Plain vectors and arrays are most of what comes: they need no look-up of a method.
-  if (is.object(data) || is.raw(data) || !is.atomic(data)) UseMethod("pjrt_buffer")
+  plain <- is.numeric(data) || is.logical(data) || is.complex(data)
+  if (!plain || is.object(data)) UseMethod("pjrt_buffer")
   upload(data, dtype, device, shape, check, ...)
 }
 
 #' @rdname pjrt_buffer
 #' @export
 pjrt_scalar <- function(data, dtype = NULL, device = NULL, check = FALSE, ...) {
-  if (is.object(data) || is.raw(data) || !is.atomic(data)) UseMethod("pjrt_scalar")
+  plain <- is.numeric(data) || is.logical(data) || is.complex(data)
+  if (!plain || is.object(data)) UseMethod("pjrt_scalar")
   upload_scalar(data, dtype, device, check, ...)
 }
 

@@ -55,7 +55,7 @@ describe <- function(x) {
   } else if (is.atomic(x) && length(x) == 1L) {
     if (is.character(x)) dQuote(x, FALSE) else format(x)
   } else if (is.atomic(x)) {
-    sprintf("a %s vector of length %d", typeof(x), length(x))
+    sprintf("a vector of type %s and length %d", typeof(x), length(x))
   } else {
     sprintf("an object of type %s", typeof(x))
   }

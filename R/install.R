@@ -48,33 +48,27 @@ install_pjrt <- function(cuda = NULL) {
   invisible(platforms)
 }
 
-# Returns if installing is agreed to, else raises what to do instead.
-agree_to_install <- function(what, where, call = rlang::caller_env()) {
+# Returns if installing is agreed to, else raises `problem` and what to do about it.
+agree_to_install <- function(problem, offer, call = rlang::caller_env()) {
   variable <- Sys.getenv("PJRT_INSTALL")
   if (variable == "1") {
     return(invisible())
   }
-  missing <- function(why) {
-    abort(paste(what, "is not installed,", why),
+  refuse <- function(why) {
+    abort(problem,
       code = "FAILED_PRECONDITION", call = call,
-      hint = c(
-        "Call `install_pjrt()`, or set PJRT_INSTALL to \"1\" to install it when it is needed.",
-        "`xlaffi_sitrep()` tells what was looked for."
-      )
+      hint = c(why, "`install_pjrt()` installs what is missing, `xlaffi_sitrep()` shows what was found.")
     )
   }
   if (variable == "0") {
-    missing("and PJRT_INSTALL is \"0\"")
+    refuse("PJRT_INSTALL is \"0\": nothing is installed when it is needed.")
   }
   if (!interactive()) {
-    missing("and a session that is not interactive does not install it unasked")
+    refuse("PJRT_INSTALL is not \"1\": a script installs nothing unasked.")
   }
-  cli::cli_inform(c(
-    "{what} is not installed.",
-    i = "It comes from or goes to {.path {where}}."
-  ))
+  cli::cli_inform(c("{problem}", i = "{offer}"))
   if (!isTRUE(utils::askYesNo("Install it now?"))) {
-    missing("and installing it was declined")
+    refuse("Installing it was declined.")
   }
   invisible()
 }

@@ -113,7 +113,8 @@ plugin_path <- function(platform, call = rlang::caller_env()) {
   }
   if (nzchar(platform_variable("URL", platform))) {
     agree_to_install(
-      sprintf("The plugin for platform \"%s\"", platform), platform_variable("URL", platform), call
+      sprintf("the plugin for platform \"%s\" is not installed", platform),
+      sprintf("It can be downloaded from %s.", platform_variable("URL", platform)), call
     )
     return(download_plugin(platform, call))
   }
@@ -126,7 +127,10 @@ plugin_path <- function(platform, call = rlang::caller_env()) {
       )
     )
   }
-  agree_to_install("Python with jaxlib, which the CPU plugin needs,", python_home(), call)
+  agree_to_install(
+    python_report()$message,
+    sprintf("A virtual environment with jaxlib can be made in %s (about 300 MB).", python_home()), call
+  )
   install_python(call)
   ""
 }

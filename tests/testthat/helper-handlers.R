@@ -19,13 +19,14 @@ compile_handlers <- function() {
   dir.create(folder)
   source <- file.path(folder, "handlers.cc")
   file.copy(test_path("handlers.cc"), source)
-  output <- withr::with_envvar(
-    c(PKG_CPPFLAGS = paste0("-I", shQuote(file.path(include, "include"))), CXX_STD = "CXX17"),
-    suppressWarnings(system2(
-      file.path(R.home("bin"), "R"), c("CMD", "SHLIB", shQuote(source)),
-      stdout = TRUE, stderr = TRUE
-    ))
+  writeLines(
+    c("CXX_STD = CXX17", sprintf("PKG_CPPFLAGS = -I\"%s\"", file.path(include, "include"))),
+    file.path(folder, "Makevars")
   )
+  output <- withr::with_dir(folder, suppressWarnings(system2(
+    file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "handlers.cc"),
+    stdout = TRUE, stderr = TRUE
+  )))
   file <- file.path(folder, paste0("handlers", .Platform$dynlib.ext))
   if (!file.exists(file)) {
     stop("handlers.cc does not compile:\n", paste(output, collapse = "\n"))

@@ -21,7 +21,7 @@ test_that("an attribute of another type is an error that names it", {
     as_array(pjrt_execute(exec, pjrt_buffer(0.5, "f64")))
   })
   expect_s3_class(error, "xlaffi_error_invalid_argument")
-  expect_match(conditionMessage(error), "f64", fixed = TRUE)
+  expect_match(conditionMessage(error), "expected F64 but got S32", fixed = TRUE)
 })
 
 test_that("a handler's error is an R condition with its code and text", {
@@ -107,7 +107,7 @@ test_that("bad arguments", {
     pjrt_register_custom_call("x", list(host = handlers("null")))
     pjrt_register_custom_call("x", list(host = handlers("data")))
     pjrt_register_custom_call("x", list(host = pjrt_buffer(1)))
-    pjrt_register_custom_call("x", list(host = getNativeSymbolInfo("wrap__printed", "xlaffi")$address))
+    pjrt_register_custom_call("x", list(host = getNativeSymbolInfo("wrap__printed", "xlaffi", withRegistrationInfo = TRUE)$address))
     pjrt_register_custom_call("lu", list(host = ffi_handler("lu", "host")))
     pjrt_register_custom_call("x", list(host = handlers("root")), .package = 1)
   })

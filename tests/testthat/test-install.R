@@ -20,7 +20,8 @@ test_that("without Python, the error of a script says what was looked for and wh
   skip_if(interactive())
   local_no_python()
   expect_false(plugins_downloaded("cpu"))
-  expect_snapshot(error = TRUE, {
+  hide <- function(lines) gsub("[(]/[^)]*[)]", "(<path>)", lines)
+  expect_snapshot(error = TRUE, transform = hide, {
     pjrt_plugin("cpu")
     withr::with_envvar(c(PJRT_INSTALL = "0"), pjrt_plugin("cpu"))
   })

@@ -25,8 +25,7 @@ recorded <- function(library, code) {
   output <- run_r(c(
     sprintf(".libPaths(c('%s', .libPaths()))", library), code,
     "called <- pjrt::calls()",
-    "called <- called[order(names(called))]",
-    "for (name in names(called)) cat(name, names(called[[name]]$handler), typeof(called[[name]]$handler[[1]]), called[[name]]$package, '\\n')"
+    "for (name in sort(names(called))) cat(name, names(called[[name]]$handler), typeof(called[[name]]$handler[[1]]), called[[name]]$package, '\\n')"
   ))
   expect_identical(output$status, 0L)
   trimws(output$output)

@@ -76,13 +76,10 @@ fast! {
 fn check_alive(buffers: &[&Buffer]) -> Outcome<()> {
     for (index, buffer) in buffers.iter().enumerate() {
         if buffer.is_deleted()? {
-            return Err(Failure {
-                code: "FAILED_PRECONDITION",
-                ..Failure::argument(
-                    &format!("..{}", index + 1),
-                    format!("argument {} was deleted or donated to an earlier execution", index + 1),
-                )
-            }
+            return Err(Failure::argument(
+                &format!("..{}", index + 1),
+                format!("argument {} has been deleted or donated to an earlier execution", index + 1),
+            )
             .hint("`pjrt_execution_options(non_donatable_input_indices = )` keeps an argument."));
         }
     }
