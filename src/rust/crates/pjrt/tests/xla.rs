@@ -1,58 +1,11 @@
 //! The host on real XLA, through the plugin made from jaxlib. Without a Python that has jaxlib
 //! (`XLAFFI_PYTHON`, or `.venv` in the repository) each test says so and passes.
 
+mod common;
+
+use common::*;
 use pjrt::*;
-use std::path::Path;
-use std::sync::OnceLock;
 use std::time::Duration;
-
-const ADD: &str = "func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  %0 = stablehlo.add %x, %y : tensor<2x3xf32>
-  return %0 : tensor<2x3xf32>
-}";
-
-/// Two devices, shared by all tests.
-fn client() -> Option<&'static Client> {
-    static CLIENT: OnceLock<Option<Client>> = OnceLock::new();
-    CLIENT
-        .get_or_init(|| {
-            let venv = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../.venv/bin/python");
-            if std::env::var_os("XLAFFI_PYTHON").is_none() {
-                if !venv.exists() {
-                    eprintln!("skipped: no XLAFFI_PYTHON and no .venv, so no XLA to test with");
-                    return None;
-                }
-                std::env::set_var("XLAFFI_PYTHON", venv);
-            }
-            // SAFETY: the table is that of a linked crate.
-            let plugin = unsafe { Plugin::from_api(pjrt_jaxlib::GetPjrtApi(), "pjrt-jaxlib") };
-            let options = [("cpu_device_count".to_string(), Value::Int(2))];
-            Some(plugin.unwrap().client(&options).unwrap())
-        })
-        .as_ref()
-}
-
-fn compile(client: &Client, code: &str) -> Executable {
-    let program = Program::new(code, ProgramFormat::Mlir);
-    client.compile(&program, &compile_options(None)).unwrap()
-}
-
-fn upload(client: &Client, x: &[f64], dims: &[i64], dtype: DType) -> Buffer {
-    let host = HostData {
-        source: Source::F64(x),
-        dims,
-        order: Order::ColumnMajor,
-        dtype,
-    };
-    client.upload(host, None).unwrap()
-}
-
-fn read(buffer: &Buffer) -> Result<Vec<f64>> {
-    let mut out = vec![f64::NAN; buffer.num_elements()];
-    buffer
-        .read(Dest::F64(&mut out), Order::ColumnMajor)
-        .map(|()| out)
-}
 
 #[test]
 fn add() {
