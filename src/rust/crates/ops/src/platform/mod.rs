@@ -58,9 +58,11 @@ impl Matrices {
     pub fn of<'f>(buffer: &AnyBuffer<'f>) -> Result<(Self, &'f [i64])> {
         let (batch, count, [rows, cols]) = buffer.split_dims()?;
         let (Ok(rows), Ok(cols)) = (i32::try_from(rows), i32::try_from(cols)) else {
-            let expected = format_args!("have at most {} rows and columns", i32::MAX);
-            let got = format_args!("{rows} x {cols}");
-            return Err(Error::mismatch(buffer.operand(), expected, got));
+            return Err(Error::mismatch(
+                buffer.operand(),
+                format_args!("have at most {} rows and columns", i32::MAX),
+                format_args!("{rows} x {cols}"),
+            ));
         };
         Ok((Matrices { count, rows, cols }, batch))
     }
