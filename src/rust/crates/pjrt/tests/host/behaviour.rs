@@ -246,6 +246,29 @@ fn deleted_and_donated_buffers() {
 }
 
 #[test]
+fn memory_that_is_being_read_is_not_donated() {
+    let _s = session();
+    let client = client("cpu");
+    let donates = program(&client, "donates");
+    let buffer = &run(&client, "gated").unwrap()[0];
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| read(buffer, Order::RowMajor));
+        until_somebody_waits();
+        donates
+            .execute(&[buffer], &ExecuteOptions::default())
+            .unwrap();
+        let gone = buffer.is_deleted();
+        open_gate();
+        assert!(!gone.unwrap());
+        assert_eq!(reader.join().unwrap().unwrap()[5], 5.0);
+    });
+    donates
+        .execute(&[buffer], &ExecuteOptions::default())
+        .unwrap();
+    assert!(buffer.is_deleted().unwrap());
+}
+
+#[test]
 fn wrong_arguments() {
     let _s = session();
     let (here, there) = (client("cpu"), client("elsewhere"));

@@ -4,9 +4,12 @@
 mod objects;
 mod run;
 
+pub use run::open_gate;
+
 use objects::*;
 use pjrt::{Client, Plugin, Value};
 use pjrt_api::*;
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static SESSION: Mutex<()> = Mutex::new(());
@@ -70,6 +73,13 @@ pub fn table() -> PJRT_Api {
     t.PJRT_Buffer_ToHostBuffer = Some(buffer_to_host);
     t.PJRT_Buffer_UnsafePointer = Some(buffer_pointer);
     t
+}
+
+/// Waits until another thread waits for an event.
+pub fn until_somebody_waits() {
+    while WAITING.load(Ordering::SeqCst) == 0 {
+        std::thread::yield_now();
+    }
 }
 
 /// Keeps something for ever, where leak checkers can see it.

@@ -12,6 +12,9 @@ static LIVE: [AtomicIsize; 6] = [const { AtomicIsize::new(0) }; 6];
 /// Threads of the plugin that have not finished.
 pub static THREADS: AtomicIsize = AtomicIsize::new(0);
 
+/// Calls that wait for an event which is not ready.
+pub static WAITING: AtomicIsize = AtomicIsize::new(0);
+
 pub const ERROR: usize = 0;
 pub const EVENT: usize = 1;
 pub const CLIENT: usize = 2;
@@ -139,7 +142,9 @@ functions! {
     }
     fn event_await(a: PJRT_Event_Await_Args) -> *mut PJRT_Error {
         let event = peek::<FakeEvent, _>(a.event).0.clone();
+        WAITING.fetch_add(1, Ordering::SeqCst);
         let state = event.1.wait_while(event.0.lock().unwrap(), |s| s.outcome.is_none()).unwrap();
+        WAITING.fetch_sub(1, Ordering::SeqCst);
         to_error(state.outcome.as_ref().unwrap())
     }
     fn event_on_ready(a: PJRT_Event_OnReady_Args) -> *mut PJRT_Error {

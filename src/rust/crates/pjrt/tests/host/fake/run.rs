@@ -21,6 +21,16 @@ fn text(data: *const std::ffi::c_char, len: usize) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
+/// When the results of the program "gated" are there.
+static GATE: Mutex<Option<FakeEvent>> = Mutex::new(None);
+
+/// Lets the results of the last "gated" be there.
+pub fn open_gate() {
+    if let Some(gate) = GATE.lock().unwrap().take() {
+        gate.set(None);
+    }
+}
+
 /// Does something a little later, on a thread of the plugin.
 fn later(f: impl FnOnce() + Send + 'static) {
     THREADS.fetch_add(1, Ordering::SeqCst);
@@ -224,6 +234,11 @@ functions! {
                 output(0, six(row_major(2), ready.clone()));
                 let outcome = (code == "late, fails").then_some(fails).flatten();
                 later(move || ready.set(outcome));
+            }
+            "gated" => {
+                let gate = FakeEvent::default();
+                output(0, six(row_major(2), gate.clone()));
+                *GATE.lock().unwrap() = Some(gate);
             }
             "two" => {
                 output(0, six(row_major(2), FakeEvent::ready()));
