@@ -23,7 +23,7 @@ pjrt_compile <- function(program, compile_options = new_compile_options(), devic
       operand = "compile_options"
     )
   }
-  check(.Call(wrap__client_compile, device, program))
+  finish(.Call(wrap__client_compile, device, program))
 }
 
 # One replica and one partition; the place for what comes with more.
@@ -51,19 +51,25 @@ pjrt_execute <- function(executable, ..., execution_options = NULL, simplify = T
     cat(text, sep = "")
   }
   if (is.object(result)) {
-    return(finish(result))
+    result <- finish(result)
   }
   if (simplify && length(result) == 1L) result[[1L]] else result
 }
 
-# What is left of pjrt_execute() when there are no buffers: an error, or a program without results,
-# which is waited for so that its error is not lost.
-finish <- function(result, call = rlang::caller_env()) {
-  if (inherits(result, "xlaffi_failure")) {
-    raise(result, call)
+# What a run under way ends with. It works on another thread; between two turns of waiting R looks
+# for Ctrl-C, which it does in Sys.sleep() and outside of Rust. Interrupted, the work goes on and
+# its result is dropped.
+finish <- function(run, call = rlang::caller_env()) {
+  while (inherits(run, "xlaffi_run")) {
+    done <- .Call(wrap__run_wait, run, 0.05)
+    if (is.null(done)) {
+      Sys.sleep(0)
+    } else {
+      run <- done
+    }
   }
-  wait_until(function() .Call(wrap__event_wait, result, 0.05), call)
-  list()
+  print_waiting()
+  check(run, call)
 }
 
 #' Options for one execution

@@ -18,7 +18,7 @@ use crate::pointer::{class, get, wrap, wrap_sexp};
 /// An array on a device.
 pub struct BufferObject {
     /// The array.
-    pub buffer: Buffer,
+    pub buffer: Arc<Buffer>,
     /// Name of the platform.
     pub platform: Arc<str>,
 }
@@ -31,7 +31,7 @@ class!(
 
 fn upload(on: &DeviceObject, host: HostData<'_>) -> Outcome<BufferObject> {
     Ok(BufferObject {
-        buffer: on.client.upload(host, Some(&on.device))?,
+        buffer: Arc::new(on.client.upload(host, Some(&on.device))?),
         platform: on.platform.clone(),
     })
 }
@@ -183,7 +183,7 @@ fn buffer_copy(buffer: Robj, device: Robj) -> Robj {
         let object: &BufferObject = get(&buffer, "buffer")?;
         let to: &DeviceObject = get(&device, "device")?;
         Ok(wrap(BufferObject {
-            buffer: object.buffer.copy_to(&to.device)?,
+            buffer: Arc::new(object.buffer.copy_to(&to.device)?),
             platform: to.platform.clone(),
         }))
     })

@@ -6,9 +6,10 @@ use extendr_api::prelude::*;
 use pjrt::{compile_options, Client, Program};
 
 use crate::device::DeviceObject;
-use crate::executable::ExecutableObject;
+use crate::executable::{may_take_long, ExecutableObject};
 use crate::failure::guard;
 use crate::pointer::{class, get, wrap};
+use crate::run::{Done, Run};
 
 /// A client under the name of its platform.
 pub struct ClientObject {
@@ -50,18 +51,24 @@ fn client_devices(client: Robj) -> Robj {
     })
 }
 
-// Compiles a program for a device.
+// Compiles a program for a device, on another thread: a run.
 #[extendr]
 fn client_compile(device: Robj, program: Robj) -> Robj {
     guard(|| {
         let on: &DeviceObject = get(&device, "device")?;
         let program: &Program = get(&program, "program")?;
         let options = compile_options(Some(on.device.id()?));
-        let executable = on.client.compile(program, &options)?;
-        Ok(wrap(ExecutableObject {
-            executable,
-            platform: on.platform.clone(),
-        }))
+        let (client, program) = (on.client.clone(), program.clone());
+        let platform = on.platform.clone();
+        let run = Run::start(move || {
+            let executable = client.compile(&program, &options)?;
+            Ok(Done::Compiled(ExecutableObject {
+                may_take_long: may_take_long(program.code()),
+                executable: Arc::new(executable),
+                platform,
+            }))
+        })?;
+        Ok(wrap(run))
     })
 }
 

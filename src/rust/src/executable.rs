@@ -1,6 +1,7 @@
 //! `xlaffi_executable`: a compiled program.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use extendr_api::prelude::*;
 use extendr_api::wrapper::symbol;
@@ -8,15 +9,17 @@ use extendr_ffi::{SEXP, VECTOR_ELT};
 use pjrt::{Buffer, Executable, ExecuteOptions};
 
 use crate::buffer::BufferObject;
-use crate::event::EventObject;
 use crate::failure::{guard, Failure, Outcome};
 use crate::fast::{borrowed, fast};
 use crate::pointer::{class, get, wrap_list, wrap_sexp};
+use crate::run::{Done, Run};
 
 /// A compiled program.
 pub struct ExecutableObject {
     /// The program.
-    pub executable: Executable,
+    pub executable: Arc<Executable>,
+    /// Whether it must not run on R's thread.
+    pub may_take_long: bool,
     /// Name of the platform.
     pub platform: Arc<str>,
 }
@@ -27,8 +30,16 @@ class!(
     "an executable made by pjrt_compile()"
 );
 
+/// Whether a program can run for long on the thread that launches it: XLA counts neither the turns
+/// of a loop nor the work of a custom call. Programs that are not text may have either.
+pub fn may_take_long(code: &[u8]) -> bool {
+    std::str::from_utf8(code).map_or(true, |text| {
+        ["while", "custom_call", "\0"].iter().any(|word| text.contains(word))
+    })
+}
+
 fast! {
-    // Runs the program; a list of buffers, or for a program without results an event.
+    // Runs the program; a list of buffers, or a run that R has to wait for.
     fn executable_execute, wrap__executable_execute, meta__executable_execute
         (executable, arguments, options, check)
     {
@@ -44,7 +55,7 @@ fast! {
             let list = arguments.get();
             (0..arguments.len()).map(|i| VECTOR_ELT(list, i as isize)).collect()
         };
-        let mut buffers: Vec<&Buffer> = Vec::with_capacity(values.len());
+        let mut buffers: Vec<&Arc<Buffer>> = Vec::with_capacity(values.len());
         for (index, value) in values.iter().enumerate() {
             // SAFETY: as above.
             let value = unsafe { borrowed(value) };
@@ -55,25 +66,49 @@ fast! {
             check_alive(&buffers)?;
         }
         let options = execute_options(options)?;
-        let run = &object.executable;
-        if run.num_outputs() == 0 {
-            // Nobody could wait for such a program later: R waits now, through the event.
-            let (_, event) = run.execute_with_event(&buffers, &options)?;
-            return Ok(match event {
-                Some(event) => wrap_sexp(EventObject { event }),
-                None => wrap_list::<BufferObject>(Vec::new()),
-            });
+        if !object.may_take_long && object.executable.num_outputs() > 0 {
+            let buffers: Vec<&Buffer> = buffers.into_iter().map(|buffer| &**buffer).collect();
+            let outputs = object.executable.execute(&buffers, &options)?;
+            return Ok(outputs_to_r(outputs, &object.platform));
         }
-        let outputs = run.execute(&buffers, &options)?.into_iter();
-        let outputs = outputs.map(|buffer| BufferObject {
-            buffer,
-            platform: object.platform.clone(),
-        });
-        Ok(wrap_list(outputs.collect()))
+        let run = launch(object, buffers.into_iter().cloned().collect(), options)?;
+        // Most programs are done soon, whatever they could take.
+        match run.wait(FIRST_WAIT) {
+            Some(done) => Ok(done?.into_sexp()),
+            None => Ok(wrap_sexp(run)),
+        }
     }
 }
 
-fn check_alive(buffers: &[&Buffer]) -> Outcome<()> {
+/// How long R waits before it looks for an interrupt the first time.
+const FIRST_WAIT: Duration = Duration::from_millis(20);
+
+/// Starts a program on another thread. One without results is waited for there, so that its error
+/// is not lost.
+fn launch(
+    object: &ExecutableObject,
+    buffers: Vec<Arc<Buffer>>,
+    options: ExecuteOptions,
+) -> Outcome<Run> {
+    let executable = object.executable.clone();
+    let platform = object.platform.clone();
+    Run::start(move || {
+        let buffers: Vec<&Buffer> = buffers.iter().map(|buffer| &**buffer).collect();
+        let outputs = executable.execute(&buffers, &options)?;
+        Ok(Done::Executed(outputs, platform))
+    })
+}
+
+/// A list of buffers, not protected.
+pub fn outputs_to_r(outputs: Vec<Buffer>, platform: &Arc<str>) -> SEXP {
+    let outputs = outputs.into_iter().map(|buffer| BufferObject {
+        buffer: Arc::new(buffer),
+        platform: platform.clone(),
+    });
+    wrap_list(outputs.collect())
+}
+
+fn check_alive(buffers: &[&Arc<Buffer>]) -> Outcome<()> {
     for (index, buffer) in buffers.iter().enumerate() {
         if buffer.is_deleted()? {
             return Err(Failure::argument(

@@ -102,13 +102,16 @@ pub fn guard_sexp(body: impl FnOnce() -> Outcome<SEXP>) -> SEXP {
 }
 
 fn caught<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
-        Err(Failure::new(
-            "INTERNAL",
-            format!("a panic in the Rust code of xlaffi: {}", panic_text(&*payload)),
-        )
-        .hint("This is a bug in xlaffi; please report it."))
-    })
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(panicked(&*payload)))
+}
+
+/// What a caught panic becomes.
+pub fn panicked(payload: &(dyn std::any::Any + Send)) -> Failure {
+    Failure::new(
+        "INTERNAL",
+        format!("a panic in the Rust code of xlaffi: {}", panic_text(payload)),
+    )
+    .hint("This is a bug in xlaffi; please report it.")
 }
 
 fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {

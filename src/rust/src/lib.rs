@@ -7,7 +7,7 @@
 mod buffer;
 mod client;
 mod device;
-mod event;
+mod run;
 mod executable;
 mod failure;
 mod fast;
@@ -19,6 +19,7 @@ mod printed;
 mod program;
 mod python;
 mod registry;
+mod worker;
 
 use extendr_api::prelude::*;
 
@@ -27,7 +28,7 @@ extendr_module! {
     use buffer;
     use client;
     use device;
-    use event;
+    use run;
     use executable;
     use plugin;
     use printed;

@@ -9,7 +9,7 @@ use crate::event::Event;
 use pjrt_api::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockWriteGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// An array on a device.
 pub struct Buffer {
@@ -250,8 +250,9 @@ impl Buffer {
         Ok(())
     }
 
-    /// Waits until the contents are there, but no longer than `limit`; false if that was too
-    /// short. A limit of zero only looks.
+    /// Waits until the contents are there and can be read, but no longer than `limit`; false if
+    /// that was too short. A limit of zero only looks. An execution that is being launched with
+    /// the buffer may be donated its memory: until it is known, reading has to wait.
     ///
     /// # Errors
     /// As [`Buffer::wait`].
@@ -267,7 +268,21 @@ impl Buffer {
             }
             self.ready.store(true, Ordering::Release);
         }
-        Ok(true)
+        Ok(self.readable_within(limit))
+    }
+
+    /// Whether nobody may take the memory away, as a launch under way might.
+    fn readable_within(&self, limit: Duration) -> bool {
+        const TURN: Duration = Duration::from_millis(1);
+        let deadline = Instant::now() + limit;
+        while let Err(std::sync::TryLockError::WouldBlock) = self.lock.try_read() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            std::thread::sleep(left.min(TURN));
+        }
+        true
     }
 
     /// A copy on another device of the same client.
