@@ -30,7 +30,7 @@ client_compile <- function(device, program) .Call(wrap__client_compile, device, 
 
 device_describe <- function(device) .Call(wrap__device_describe, device)
 
-event_wait <- function(event, seconds) .Call(wrap__event_wait, event, seconds)
+run_wait <- function(run, seconds) .Call(wrap__run_wait, run, seconds)
 
 executable_execute <- function(executable, arguments, options, check) .Call(wrap__executable_execute, executable, arguments, options, check)
 

@@ -1,0 +1,83 @@
+//! Work that may take long, off R's thread: R waits in short turns and can be interrupted.
+//!
+//! XLA's CPU client runs programs that it takes for cheap on the caller's thread, and a loop or a
+//! custom call counts as cheap however long it runs. An interrupted wait leaves the work to its
+//! thread, which drops the result.
+
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::mpsc::{channel, Sender};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::failure::{panicked, Failure, Outcome};
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Threads without work. A thread that is busy with abandoned work is not among them.
+static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
+
+/// As much as R's own thread has: handlers run here.
+const STACK: usize = 16 << 20;
+
+/// A result that is not there yet.
+pub struct Pending<T> {
+    slot: Arc<Slot<T>>,
+}
+
+struct Slot<T> {
+    result: Mutex<Option<Outcome<T>>>,
+    changed: Condvar,
+}
+
+/// Starts `work` on another thread.
+pub fn start<T: Send + 'static>(
+    work: impl FnOnce() -> Outcome<T> + Send + 'static,
+) -> Outcome<Pending<T>> {
+    let slot = Arc::new(Slot {
+        result: Mutex::new(None),
+        changed: Condvar::new(),
+    });
+    let pending = Pending { slot: slot.clone() };
+    let mut job: Job = Box::new(move || {
+        let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|p| Err(panicked(&*p)));
+        *slot.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        slot.changed.notify_all();
+    });
+    let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    while let Some(worker) = idle() {
+        match worker.send(job) {
+            Ok(()) => return Ok(pending),
+            // Its thread is gone.
+            Err(back) => job = back.0,
+        }
+    }
+    let (sender, jobs) = channel::<Job>();
+    let again = sender.clone();
+    let loops = move || {
+        for job in jobs {
+            job();
+            IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(again.clone());
+        }
+    };
+    let thread = std::thread::Builder::new().name("xlaffi".into()).stack_size(STACK);
+    let started = thread.spawn(loops).is_ok() && sender.send(job).is_ok();
+    if started {
+        Ok(pending)
+    } else {
+        Err(Failure::new("RESOURCE_EXHAUSTED", "no thread can be started"))
+    }
+}
+
+impl<T> Pending<T> {
+    /// The result if it comes within `limit`. It is given once.
+    pub fn wait(&self, limit: Duration) -> Option<Outcome<T>> {
+        let result = self.slot.result.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = |result: &mut Option<Outcome<T>>| result.is_none();
+        let (mut result, _) = self
+            .slot
+            .changed
+            .wait_timeout_while(result, limit, waiting)
+            .unwrap_or_else(PoisonError::into_inner);
+        result.take()
+    }
+}
