@@ -7,15 +7,23 @@ Allowed notes: that the package is new, and that something could not be looked u
 import re
 import sys
 
+# Lines that a note may consist of, by the name of the check.
 ALLOWED = {
     "CRAN incoming feasibility": (
         r"Maintainer: .*",
         r"New submission",
-        r"Unknown, possibly (mis-?spelled|misspelled).*",
-        r".*(URL|Could ?n.t resolve|cannot open|unable to access|Status|Message|From):? ?.*",
+        r"(Warning|Warning in .*): .*",
+        r"cannot open URL .*|URL .*: status was .*",
+        r"NB: need Internet access .*|NOTE",
+        # A URL that could not be looked up, but none that was looked up and is wrong.
+        r"Found the following \(possibly\) invalid URLs:",
+        r"URL: .*|From: .*|Status: Error|Message: .*|Could not resolve host: .*",
     ),
     "for future file timestamps": (r"unable to verify current time",),
-    "package dependencies": (r".*(suggested|Enhances).* not available for checking:.*",),
+    "package dependencies": (
+        r"Warning: unable to access index .*|cannot open URL .*|NOTE",
+        r"Package which this enhances but not available for checking: .*",
+    ),
 }
 
 
