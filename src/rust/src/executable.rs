@@ -34,7 +34,9 @@ class!(
 /// of a loop nor the work of a custom call. Programs that are not text may have either.
 pub fn may_take_long(code: &[u8]) -> bool {
     std::str::from_utf8(code).map_or(true, |text| {
-        ["while", "custom_call", "\0"].iter().any(|word| text.contains(word))
+        ["while", "custom_call", "\0"]
+            .iter()
+            .any(|word| text.contains(word))
     })
 }
 
@@ -113,7 +115,10 @@ fn check_alive(buffers: &[&Arc<Buffer>]) -> Outcome<()> {
         if buffer.is_deleted()? {
             return Err(Failure::argument(
                 &format!("..{}", index + 1),
-                format!("argument {} has been deleted or donated to an earlier execution", index + 1),
+                format!(
+                    "argument {} has been deleted or donated to an earlier execution",
+                    index + 1
+                ),
             )
             .hint("`pjrt_execution_options(non_donatable_input_indices = )` keeps an argument."));
         }

@@ -109,7 +109,10 @@ fn caught<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
 pub fn panicked(payload: &(dyn std::any::Any + Send)) -> Failure {
     Failure::new(
         "INTERNAL",
-        format!("a panic in the Rust code of xlaffi: {}", panic_text(payload)),
+        format!(
+            "a panic in the Rust code of xlaffi: {}",
+            panic_text(payload)
+        ),
     )
     .hint("This is a bug in xlaffi; please report it.")
 }

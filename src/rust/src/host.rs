@@ -62,7 +62,10 @@ impl<'a> Vector<'a> {
             }
             _ => Err(Failure::argument(
                 "data",
-                format!("`data` must be a vector of numbers, not {}", described(data)),
+                format!(
+                    "`data` must be a vector of numbers, not {}",
+                    described(data)
+                ),
             )),
         }
     }
@@ -178,7 +181,11 @@ pub fn dtype(name: &Robj) -> Outcome<DType> {
 /// The same type in XLA's numbering. Both crates use the same names.
 pub fn ffi_dtype(dtype: DType) -> DataType {
     let same = |other: &&DataType| other.name() == dtype.name();
-    DataType::ALL.iter().find(same).copied().unwrap_or(DataType::INVALID)
+    DataType::ALL
+        .iter()
+        .find(same)
+        .copied()
+        .unwrap_or(DataType::INVALID)
 }
 
 /// The dimensions of an R object: its `dim`, or its length.
@@ -220,7 +227,10 @@ pub fn count(dims: &[i64], dtype: DType) -> Outcome<usize> {
         .iter()
         .try_fold(1_usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?));
     count
-        .filter(|n| n.checked_mul(dtype.size()).is_some_and(|b| isize::try_from(b).is_ok()))
+        .filter(|n| {
+            n.checked_mul(dtype.size())
+                .is_some_and(|b| isize::try_from(b).is_ok())
+        })
         .ok_or_else(|| Failure {
             code: "RESOURCE_EXHAUSTED",
             ..Failure::argument(

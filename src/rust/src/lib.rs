@@ -4,10 +4,12 @@
 //! [`failure::guard`], so an error or a panic reaches R as data and is raised there. Objects are
 //! external pointers ([`pointer`]); everything here runs on R's own thread.
 
+// extendr_module! makes public functions, which only R calls.
+#![allow(missing_docs)]
+
 mod buffer;
 mod client;
 mod device;
-mod run;
 mod executable;
 mod failure;
 mod fast;
@@ -19,6 +21,7 @@ mod printed;
 mod program;
 mod python;
 mod registry;
+mod run;
 mod worker;
 
 use extendr_api::prelude::*;

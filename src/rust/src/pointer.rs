@@ -10,9 +10,9 @@ use std::sync::OnceLock;
 
 use extendr_api::prelude::*;
 use extendr_ffi::{
-    R_ClearExternalPtr, R_ExternalPtrAddr, R_ExternalPtrTag, R_MakeExternalPtr, R_NilValue,
-    R_PreserveObject, R_RegisterCFinalizerEx, Rboolean, Rf_allocVector, Rf_install, Rf_setAttrib,
-    R_ClassSymbol, SET_VECTOR_ELT, SEXP, SEXPTYPE, TYPEOF,
+    R_ClassSymbol, R_ClearExternalPtr, R_ExternalPtrAddr, R_ExternalPtrTag, R_MakeExternalPtr,
+    R_NilValue, R_PreserveObject, R_RegisterCFinalizerEx, Rboolean, Rf_allocVector, Rf_install,
+    Rf_setAttrib, SET_VECTOR_ELT, SEXP, SEXPTYPE, TYPEOF,
 };
 
 use crate::failure::{Failure, Outcome};
@@ -102,7 +102,7 @@ pub fn wrap_list<T: Class>(values: Vec<T>) -> SEXP {
 
 /// The Rust object behind an R object, or a failure that says what came instead.
 /// `argument` is how the user knows it; it is only written out for an error.
-pub fn get<'a, T: Class>(robj: &'a Robj, argument: impl Display) -> Outcome<&'a T> {
+pub fn get<T: Class>(robj: &Robj, argument: impl Display) -> Outcome<&T> {
     // SAFETY: the type is checked before the tag and the tag before the address, so the address
     // is a live `Box<T>`; it lives as long as the R object that `robj` protects.
     unsafe {

@@ -6,7 +6,11 @@ use pjrt::{Program, ProgramFormat};
 use crate::failure::{guard, or_null, Failure};
 use crate::pointer::{class, get, wrap};
 
-class!(Program, c"xlaffi_program", "a program made by pjrt_program()");
+class!(
+    Program,
+    c"xlaffi_program",
+    "a program made by pjrt_program()"
+);
 
 // A program from a string or raw vector.
 #[extendr]

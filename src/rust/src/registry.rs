@@ -198,7 +198,11 @@ fn registry_list() -> Robj {
             }
         }
         let column = |value: fn(&[Entry]) -> Option<String>| -> Robj {
-            targets.iter().map(|rows| value(rows)).collect::<Vec<_>>().into()
+            targets
+                .iter()
+                .map(|rows| value(rows))
+                .collect::<Vec<_>>()
+                .into()
         };
         let described = |of: fn(&Op) -> String| -> Robj {
             let cell = |rows: &Vec<Entry>| op(rows).map(of);
@@ -223,8 +227,10 @@ fn registry_list() -> Robj {
 }
 
 /// The op of ours behind a target, unless somebody else registered the name.
-fn op(rows: &Vec<Entry>) -> Option<&'static Op> {
-    let entry = rows.iter().find(|entry| entry.owner.as_deref() == Some(OURS))?;
+fn op(rows: &[Entry]) -> Option<&'static Op> {
+    let entry = rows
+        .iter()
+        .find(|entry| entry.owner.as_deref() == Some(OURS))?;
     ops::table().iter().find(|op| op.target == entry.target)
 }
 
@@ -243,7 +249,11 @@ fn active() -> Vec<Entry> {
 pub fn op_named_in(message: &str) -> Option<String> {
     let (name, _) = message.split_once(": ")?;
     let known = |entry: &Entry| entry.target == name;
-    Registry::global().list().iter().any(known).then(|| name.to_string())
+    Registry::global()
+        .list()
+        .iter()
+        .any(known)
+        .then(|| name.to_string())
 }
 
 extendr_module! {

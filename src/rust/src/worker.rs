@@ -56,22 +56,33 @@ pub fn start<T: Send + 'static>(
     let loops = move || {
         for job in jobs {
             job();
-            IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(again.clone());
+            IDLE.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(again.clone());
         }
     };
-    let thread = std::thread::Builder::new().name("xlaffi".into()).stack_size(STACK);
+    let thread = std::thread::Builder::new()
+        .name("xlaffi".into())
+        .stack_size(STACK);
     let started = thread.spawn(loops).is_ok() && sender.send(job).is_ok();
     if started {
         Ok(pending)
     } else {
-        Err(Failure::new("RESOURCE_EXHAUSTED", "no thread can be started"))
+        Err(Failure::new(
+            "RESOURCE_EXHAUSTED",
+            "no thread can be started",
+        ))
     }
 }
 
 impl<T> Pending<T> {
     /// The result if it comes within `limit`. It is given once.
     pub fn wait(&self, limit: Duration) -> Option<Outcome<T>> {
-        let result = self.slot.result.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = self
+            .slot
+            .result
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let waiting = |result: &mut Option<Outcome<T>>| result.is_none();
         let (mut result, _) = self
             .slot
