@@ -81,6 +81,13 @@ static SEXP pointer(XLA_FFI_Handler* handler) {
   return R_MakeExternalPtrFn(reinterpret_cast<DL_FUNC>(handler), R_NilValue, R_NilValue);
 }
 
+// What a `void *lookup(const char *name)` of another library answers.
+extern "C" SEXP looked_up(SEXP lookup, SEXP name) {
+  using Lookup = void* (*)(const char*);
+  auto function = reinterpret_cast<Lookup>(R_ExternalPtrAddrFn(lookup));
+  return R_MakeExternalPtr(function(CHAR(STRING_ELT(name, 0))), R_NilValue, R_NilValue);
+}
+
 static double variable = 1.0;
 
 extern "C" SEXP every_attribute_pointer() { return pointer(every_attribute); }

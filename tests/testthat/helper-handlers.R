@@ -5,9 +5,29 @@ handlers <- local({
     if (is.null(library)) {
       library <<- compile_handlers()
     }
+    if (name == "looked_up") {
+      return(getNativeSymbolInfo(name, library))
+    }
     .Call(getNativeSymbolInfo(paste0(name, "_pointer"), library))
   }
 })
+
+# A handler in Rust of the crate xla-ffi's example, which cargo has built for its own tests.
+rust_handler <- function(name) {
+  manifest <- file.path(Sys.getenv("XLAFFI_SOURCE"), "src/rust/crates/xla-ffi/Cargo.toml")
+  skip_if_not(nzchar(Sys.getenv("XLAFFI_SOURCE")) && file.exists(manifest), "the sources are not here")
+  skip_if_not(nzchar(Sys.which("cargo")), "no cargo")
+  output <- suppressWarnings(system2(
+    "cargo", c("build", "--offline", "--example", "handlers", "--message-format", "json", "--manifest-path", manifest),
+    stdout = TRUE, stderr = FALSE
+  ))
+  files <- unlist(regmatches(output, gregexpr("[^\"]*libhandlers[.](so|dylib)", output)))
+  if (!length(files)) {
+    stop("cargo did not build the example")
+  }
+  lookup <- getNativeSymbolInfo("handler_of", dyn.load(files[[1]]))$address
+  .Call(handlers("looked_up"), lookup, name)
+}
 
 compile_handlers <- function() {
   skip_without_plugin()

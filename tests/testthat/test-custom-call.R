@@ -37,6 +37,19 @@ test_that("a handler's error is an R condition with its code and text", {
   expect_identical(as.vector(as_array(pjrt_execute(exec, pjrt_buffer(c(1, 16))))), c(1, 4))
 })
 
+test_that("a panic in a handler is an error, and nothing is broken afterwards", {
+  skip_without_plugin()
+  pjrt_register_custom_call("test_panic", list(host = rust_handler("fail")))
+  run <- function(how) {
+    exec <- custom_call("test_panic", c(x = "2xf32"), "2xf32", sprintf("how = \"%s\"", how))
+    as.vector(as_array(pjrt_execute(exec, pjrt_buffer(c(1, 2)))))
+  }
+  error <- error_of(run("panic"))
+  expect_s3_class(error, "xlaffi_error_internal")
+  expect_identical(conditionMessage(error), "fail: panicked: a panic in Rust")
+  expect_identical(run("copy"), c(1, 2))
+})
+
 test_that("registering again replaces the handler, also for compiled programs, and says so", {
   skip_without_plugin()
   pjrt_register_custom_call("test_replaced", list(host = handlers("root")))
