@@ -120,7 +120,9 @@ test_that("bad arguments", {
     pjrt_register_custom_call("x", list(host = handlers("null")))
     pjrt_register_custom_call("x", list(host = handlers("data")))
     pjrt_register_custom_call("x", list(host = pjrt_buffer(1)))
-    pjrt_register_custom_call("x", list(host = getNativeSymbolInfo("wrap__printed", "xlaffi", withRegistrationInfo = TRUE)$address))
+    pjrt_register_custom_call("x", list(
+      host = getNativeSymbolInfo("wrap__printed", "xlaffi", withRegistrationInfo = TRUE)$address
+    ))
     pjrt_register_custom_call("lu", list(host = ffi_handler("lu", "host")))
     pjrt_register_custom_call("x", list(host = handlers("root")), .package = 1)
   })

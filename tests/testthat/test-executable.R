@@ -101,7 +101,13 @@ test_that("a large program runs asynchronously and is waited for", {
   n <- 400
   type <- sprintf("%dx%dxf32", n, n)
   exec <- program(
-    sprintf("%%r = stablehlo.dot_general %%x, %%x, contracting_dims = [1] x [0] : (tensor<%s>, tensor<%s>) -> tensor<%s>", type, type, type),
+    sprintf(
+      paste(
+        "%%r = stablehlo.dot_general %%x, %%x, contracting_dims = [1] x [0] :",
+        "(tensor<%1$s>, tensor<%1$s>) -> tensor<%1$s>"
+      ),
+      type
+    ),
     c(x = type), type
   )
   x <- matrix(runif(n * n), n)

@@ -25,7 +25,10 @@ recorded <- function(library, code) {
   output <- run_r(c(
     sprintf(".libPaths(c('%s', .libPaths()))", library), code,
     "called <- pjrt::calls()",
-    "for (name in sort(names(called))) cat(name, names(called[[name]]$handler), typeof(called[[name]]$handler[[1]]), called[[name]]$package, '\\n')"
+    "for (name in sort(names(called))) {",
+    "  call <- called[[name]]",
+    "  cat(name, names(call$handler), typeof(call$handler[[1]]), call$package, '\\n')",
+    "}"
   ))
   expect_identical(output$status, 0L)
   trimws(output$output)

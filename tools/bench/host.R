@@ -95,7 +95,8 @@ versions <- c(
   paste("xlaffi", packageVersion("xlaffi")),
   paste("R", getRversion()),
   if ("JAX by reticulate" %in% names(small)) {
-    paste(c("jaxlib", "reticulate"), c(reticulate::import("jaxlib")$version$`__version__`, format(packageVersion("reticulate"))))
+    jaxlib <- reticulate::import("jaxlib")$version$`__version__`
+    paste(c("jaxlib", "reticulate"), c(jaxlib, format(packageVersion("reticulate"))))
   },
   if ("{pjrt}" %in% names(small)) paste("pjrt", packageVersion("pjrt"))
 )

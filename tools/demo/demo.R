@@ -95,7 +95,9 @@ print(
   ),
   digits = 10
 )
-cli::cli_bullets(c("i" = "largest relative difference to JAX's own result: {format(worst(here, jax$value), digits = 2)}"))
+cli::cli_bullets(c(
+  "i" = "largest relative difference to JAX's own result: {format(worst(here, jax$value), digits = 2)}"
+))
 
 stopifnot(
   worst(beta, coef(reference)) < 1e-8,
