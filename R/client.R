@@ -46,6 +46,7 @@ plugin_client_create <- function(plugin, platform, options = list()) {
   }
   options <- client_options(platform, options)
   client <- check(.Call(wrap__plugin_client, plugin, platform, names(options), unname(options)))
+  share_python()
   the$clients[[platform]] <- client
   the$devices[[platform]] <- check(.Call(wrap__client_devices, client))
   client

@@ -1,3 +1,5 @@
+about <- function() .Call(wrap__about)
+
 buffer_from_r <- function(data, dtype, device, shape) .Call(wrap__buffer_from_r, data, dtype, device, shape)
 
 buffer_from_raw <- function(data, dtype, device, shape, row_major) .Call(wrap__buffer_from_raw, data, dtype, device, shape, row_major)
@@ -49,6 +51,8 @@ printed <- function() .Call(wrap__printed)
 program_new <- function(src, format) .Call(wrap__program_new, src, format)
 
 program_info <- function(program) .Call(wrap__program_info, program)
+
+python_keep_lock <- function() .Call(wrap__python_keep_lock)
 
 python_look <- function() .Call(wrap__python_look)
 

@@ -35,17 +35,20 @@ install_pjrt <- function(cuda = NULL) {
       cli::cli_inform(c(v = "Platform {.val {platform}} is ready."))
       next
     }
-    if (interactive()) {
-      install <- plugin_path(platform)
-    } else {
-      old <- Sys.getenv("PJRT_INSTALL", NA)
-      Sys.setenv(PJRT_INSTALL = "1")
-      on.exit(if (is.na(old)) Sys.unsetenv("PJRT_INSTALL") else Sys.setenv(PJRT_INSTALL = old))
-      install <- plugin_path(platform)
-    }
+    install_platform(platform, ask = interactive())
     cli::cli_inform(c(v = "Installed what platform {.val {platform}} needs."))
   }
   invisible(platforms)
+}
+
+install_platform <- function(platform, ask, call = rlang::caller_env()) {
+  if (!ask) {
+    # The call itself is the consent.
+    old <- Sys.getenv("PJRT_INSTALL", NA)
+    Sys.setenv(PJRT_INSTALL = "1")
+    on.exit(if (is.na(old)) Sys.unsetenv("PJRT_INSTALL") else Sys.setenv(PJRT_INSTALL = old))
+  }
+  plugin_path(platform, call)
 }
 
 # Returns if installing is agreed to, else raises `problem` and what to do about it.

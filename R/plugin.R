@@ -27,6 +27,7 @@ pjrt_plugin <- function(platform) {
   plugin <- check(.Call(wrap__plugin_open, plugin_path(platform), platform))
   the$plugins[[platform]] <- plugin
   pass_on_targets(plugin)
+  share_python()
   plugin
 }
 
@@ -129,7 +130,7 @@ plugin_path <- function(platform, call = rlang::caller_env()) {
   }
   agree_to_install(
     python_report()$message,
-    sprintf("A virtual environment with jaxlib can be made in %s (about 300 MB).", python_home()), call
+    sprintf("A virtual environment with jaxlib can be made in %s (600 MB).", python_home()), call
   )
   install_python(call)
   ""

@@ -14,6 +14,7 @@ xlaffi_sitrep <- function() {
     system = paste(Sys.info()[c("sysname", "release", "machine")], collapse = " "),
     python = python_report(),
     plugins = lapply(stats::setNames(nm = c("cpu", "cuda")), plugin_state),
+    single_precision = check(.Call(wrap__about))$single_precision,
     lapack = La_library(),
     blas = utils::sessionInfo()$BLAS,
     targets = nrow(ffi_targets()),
@@ -73,6 +74,11 @@ report <- function(found) {
   cli::cli_bullets(c(
     "*" = "LAPACK: {.path {found$lapack}}",
     "*" = "BLAS: {.path {found$blas}}",
+    "*" = if (found$single_precision) {
+      "f32 is computed in f32"
+    } else {
+      "f32 is computed in f64: the LAPACK of the build has no single precision"
+    },
     if (!grepl("openblas|mkl|accelerate|blis", paste(found$lapack, found$blas), ignore.case = TRUE)) {
       c(i = "This looks like the reference BLAS. OpenBLAS is several times faster: {.code apt install libopenblas0}.")
     },

@@ -7,6 +7,7 @@
     offer_to_pjrt()
   }
   setHook(packageEvent("pjrt", "onLoad"), offer_to_pjrt)
+  setHook(packageEvent("reticulate", "onLoad"), share_python)
   addTaskCallback(print_waiting_at_prompt, name = "xlaffi_print_waiting")
   # At the end of a session what programs printed last is shown too.
   reg.finalizer(the, function(the) print_waiting(), onexit = TRUE)
@@ -17,7 +18,15 @@
   removeTaskCallback("xlaffi_print_waiting")
   remove_hook("tengen", register_tengen_methods)
   remove_hook("pjrt", offer_to_pjrt)
+  remove_hook("reticulate", share_python)
   # XLA may call our code as long as the process lives: the library stays in memory.
+}
+
+# reticulate and the CPU plugin use one Python, whichever comes first.
+share_python <- function(...) {
+  if (isNamespaceLoaded("reticulate")) {
+    check(.Call(wrap__python_keep_lock))
+  }
 }
 
 remove_hook <- function(package, hook) {

@@ -13,10 +13,11 @@ test_that("the report tells what is missing and what mends it", {
     version = "0.1", r = "4", system = "x", python = list(places = "a: not {found}", chosen = ""),
     plugins = list(cpu = list(state = "missing"), cuda = list(state = "missing")),
     lapack = "/usr/lib/liblapack.so.3", blas = "/usr/lib/libblas.so.3", targets = 2L,
+    single_precision = FALSE,
     variables = character()
   )
   text <- paste(cli::cli_fmt(xlaffi:::report(found)), collapse = "\n")
-  for (part in c("install_pjrt()", "a: not {found}", "PJRT_PLUGIN_PATH_CUDA", "reference BLAS", "none of ours is set")) {
+  for (part in c("install_pjrt()", "a: not {found}", "PJRT_PLUGIN_PATH_CUDA", "reference BLAS", "f32 is computed in f64", "none of ours is set")) {
     expect_match(text, part, fixed = TRUE)
   }
 })

@@ -7,6 +7,7 @@
 // extendr_module! makes public functions, which only R calls.
 #![allow(missing_docs)]
 
+mod about;
 mod buffer;
 mod client;
 mod device;
@@ -28,6 +29,7 @@ use extendr_api::prelude::*;
 
 extendr_module! {
     mod xlaffi;
+    use about;
     use buffer;
     use client;
     use device;

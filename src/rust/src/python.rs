@@ -20,7 +20,18 @@ fn python_look() -> Robj {
     })
 }
 
+// Old versions of reticulate run Python on R's thread without asking for its lock: R's thread
+// keeps it from now on, as if reticulate had started Python.
+#[extendr]
+fn python_keep_lock() -> Robj {
+    guard(|| {
+        pjrt_jaxlib::python::keep_lock();
+        Ok(())
+    })
+}
+
 extendr_module! {
     mod python;
+    fn python_keep_lock;
     fn python_look;
 }

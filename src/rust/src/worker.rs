@@ -78,6 +78,11 @@ pub fn start<T: Send + 'static>(
 impl<T> Pending<T> {
     /// The result if it comes within `limit`. It is given once.
     pub fn wait(&self, limit: Duration) -> Option<Outcome<T>> {
+        // The work may need Python's lock, which reticulate makes R's thread keep.
+        pjrt_jaxlib::python::blocking(|| self.wait_here(limit))
+    }
+
+    fn wait_here(&self, limit: Duration) -> Option<Outcome<T>> {
         let result = self
             .slot
             .result

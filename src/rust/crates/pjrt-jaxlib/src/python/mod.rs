@@ -12,6 +12,7 @@ pub(crate) mod start;
 
 pub use candidates::cache_dir;
 pub use probe::{Candidate, Source};
+pub use gil::blocking;
 pub use start::{keep_lock, running, Running};
 
 use probe::probe;
