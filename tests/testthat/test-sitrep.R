@@ -17,7 +17,11 @@ test_that("the report tells what is missing and what mends it", {
     variables = character()
   )
   text <- paste(cli::cli_fmt(xlaffi:::report(found)), collapse = "\n")
-  for (part in c("install_pjrt()", "a: not {found}", "PJRT_PLUGIN_PATH_CUDA", "reference BLAS", "f32 is computed in f64", "none of ours is set")) {
+  parts <- c(
+    "install_pjrt()", "a: not {found}", "PJRT_PLUGIN_PATH_CUDA", "reference BLAS",
+    "f32 is computed in f64", "none of ours is set"
+  )
+  for (part in parts) {
     expect_match(text, part, fixed = TRUE)
   }
 })
