@@ -14,6 +14,7 @@ use crate::fast::fast;
 use crate::host;
 use crate::literal::literals;
 use crate::pointer::{class, get, wrap, wrap_sexp};
+use crate::vector::Vector;
 
 /// An array on a device.
 pub struct BufferObject {
@@ -48,7 +49,7 @@ fast! {
             },
             false => get(device, "device")?,
         };
-        let vector = host::Vector::new(data)?;
+        let vector = Vector::new(data)?;
         let dtype = match dtype.is_null() {
             true => vector.default_dtype(),
             false => host::dtype(dtype)?,

@@ -23,6 +23,7 @@ mod program;
 mod python;
 mod registry;
 mod run;
+mod vector;
 mod worker;
 
 use extendr_api::prelude::*;
