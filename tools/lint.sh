@@ -12,7 +12,7 @@ step() { # step NAME COMMAND...
   "$@" || failed+=("$name")
 }
 
-mapfile -t scripts < <(git ls-files -co --exclude-standard 2>/dev/null | grep -E '(\.sh|^\.ci/run|^configure|^cleanup)$' | xargs -r ls -d 2>/dev/null)
+scripts=(tools/*.sh tools/*/*.sh .ci/run configure configure.win cleanup cleanup.win)
 
 step rustfmt cargo fmt --all --check --manifest-path src/rust/Cargo.toml
 step clippy cargo clippy --quiet --workspace --all-targets --manifest-path src/rust/Cargo.toml -- -D warnings

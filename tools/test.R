@@ -16,7 +16,7 @@ if (!is.null(filter) && !any(grepl(filter, sub("^test-(.*)\\.R$", "\\1", files))
 results <- testthat::test_dir(
   folder,
   filter = filter, package = "xlaffi", load_package = "installed",
-  reporter = "summary", stop_on_failure = FALSE
+  reporter = testthat::SummaryReporter$new(show_praise = FALSE), stop_on_failure = FALSE
 )
 results <- as.data.frame(results)
 failed <- results$failed > 0 | results$error
