@@ -37,8 +37,8 @@ fn check<'a>(
     buffers
         .iter()
         .zip(parameters)
-        .enumerate()
-        .map(|(i, (buffer, want))| {
+        .zip(1..)
+        .map(|((buffer, want), i)| {
             let shape = &buffer.shape;
             if shape.ty != want.ty || shape.dims != want.dims {
                 return Err(Error::invalid(format!(
@@ -217,7 +217,7 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
         .iter()
         .enumerate()
         // SAFETY: as above.
-        .map(|(i, handle)| unsafe { object(*handle, &format!("argument {i}")) })
+        .map(|(i, handle)| unsafe { object(*handle, &format!("argument {}", i + 1)) })
         .collect::<Result<Vec<&Buffer>>>()?;
     let arguments = check(executable, device, &buffers)?;
     // SAFETY: as above.

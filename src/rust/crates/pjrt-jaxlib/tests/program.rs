@@ -167,14 +167,14 @@ fn wrong_arguments_are_named() {
         );
     };
     fails(&[good], "`main` takes 2 argument(s), got 1");
-    fails(&[good, turned], "argument 1 must be f32[2,3], got f32[3,2]");
-    fails(&[ints, good], "argument 0 must be f32[2,3], got i32[2,3]");
-    fails(&[good, gone], "argument 1 has been deleted or donated");
+    fails(&[good, turned], "argument 2 must be f32[2,3], got f32[3,2]");
+    fails(&[ints, good], "argument 1 must be f32[2,3], got i32[2,3]");
+    fails(&[good, gone], "argument 2 has been deleted or donated");
     fails(
         &[elsewhere, good],
-        "argument 0 is on CpuDevice(id=1), the program runs on CpuDevice(id=0)",
+        "argument 1 is on CpuDevice(id=1), the program runs on CpuDevice(id=0)",
     );
-    fails(&[good, std::ptr::null_mut()], "`argument 1` is NULL");
+    fails(&[good, std::ptr::null_mut()], "`argument 2` is NULL");
     let how = How {
         kept: &[2],
         ..How::default()
