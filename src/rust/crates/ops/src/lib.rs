@@ -3,10 +3,15 @@
 //! An op file declares operands and body; [`platform`] has what the body needs on each platform;
 //! [`table`] lists the ops. To add one: write its file, add it to the table.
 
+pub mod eigh;
+pub mod geqrf;
+mod letter;
 pub mod lu;
+pub mod orgqr;
 pub mod platform;
 pub mod print;
 pub mod print_tensor;
+pub mod svd;
 mod table;
 
 pub use table::{find, table, Entry};

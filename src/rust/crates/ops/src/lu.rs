@@ -1,7 +1,7 @@
 //! LU factorisation.
 
 use crate::platform::{Matrices, Solver};
-use xla_ffi::{io, Arg, Cx, Floats, Kernel, MinRank, Op, Result, Ret, Scalar};
+use xla_ffi::{io, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar};
 
 io! {
     /// `P A = L U` with partial pivoting.
@@ -21,7 +21,7 @@ pub struct Lu;
 
 impl Op for Lu {
     const TARGET: &'static str = "lu";
-    type Dtypes = Floats;
+    type Dtypes = RealAndComplex;
 }
 
 impl<T: Scalar, P: Solver<T>> Kernel<P, T> for Lu {

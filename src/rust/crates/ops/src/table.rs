@@ -1,6 +1,6 @@
 //! The list of all ops, which everything else walks: registration, documentation, tests.
 
-use crate::{lu::Lu, print_tensor::PrintTensor};
+use crate::{eigh::Eigh, geqrf::Geqrf, lu::Lu, orgqr::Orgqr, print_tensor::PrintTensor, svd::Svd};
 use xla_ffi::{
     handler, DataType, Dispatch, DtypeSet, FieldInfo, FieldKind, HandlerFn, Host, Op, Platform,
 };
@@ -81,8 +81,12 @@ macro_rules! ops {
 }
 
 ops! {
+    Eigh: Host;
+    Geqrf: Host;
     Lu: Host;
+    Orgqr: Host;
     PrintTensor: Host;
+    Svd: Host;
 }
 
 /// All ops.

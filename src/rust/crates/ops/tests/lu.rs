@@ -1,130 +1,84 @@
 //! `lu`: `P A = L U` up to rounding, for every size, shape and precision; bad input told exactly.
 
-use xla_ffi::testing::{Call, Frame};
-use xla_ffi::{HandlerFn, Scalar};
+mod common;
 
-/// LAPACK's threshold for the test ratios of LAPACK working note 41.
-const RATIO: f64 = 30.0;
+use common::{
+    abs, assert_small, dims, handler, is_nan, ratio, run, shapes, Mat, Number, Random, C, SIZES,
+};
+use xla_ffi::testing::{Call, Frame};
+use xla_ffi::HandlerFn;
 
 fn lu() -> HandlerFn {
-    ops::find("lu", "host").expect("the table has lu on the host")
+    handler("lu")
 }
 
-trait Real: Scalar + Default + PartialEq {
-    const EPS: f64;
-    fn of(value: f64) -> Self;
-    fn f64(self) -> f64;
-}
-
-macro_rules! real {
-    ($($ty:ident)*) => {$(
-        impl Real for $ty {
-            const EPS: f64 = $ty::EPSILON as f64;
-            fn of(value: f64) -> Self { value as $ty }
-            fn f64(self) -> f64 { self.into() }
-        }
-    )*};
-}
-real!(f32 f64);
-
-/// A reproducible number in `[-1, 1)`.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        // Knuth's MMIX generator; its high bits are good enough for test matrices.
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-
-    fn matrix<T: Real>(&mut self, len: usize) -> Vec<T> {
-        (0..len).map(|_| T::of(self.next())).collect()
-    }
-}
-
-fn frame<T: Real>(batch: &[i64], m: usize, n: usize, data: &[T]) -> Frame {
-    let dims = |tail: &[usize]| -> Vec<i64> {
-        let tail = tail.iter().map(|&d| d as i64);
-        batch.iter().copied().chain(tail).collect()
-    };
+fn call<T: Number>(batch: &[i64], m: usize, n: usize, data: &[T]) -> Call {
     Call::new()
-        .arg(&dims(&[m, n]), data)
-        .ret::<T>(&dims(&[m, n]))
-        .ret::<i32>(&dims(&[m.min(n)]))
-        .build()
+        .arg(&dims(batch, &[m, n]), data)
+        .ret::<T>(&dims(batch, &[m, n]))
+        .ret::<i32>(&dims(batch, &[m.min(n)]))
+}
+
+fn frame<T: Number>(batch: &[i64], m: usize, n: usize, data: &[T]) -> Frame {
+    call(batch, m, n, data).build()
 }
 
 /// The factors and pivots of `data`.
-fn factor<T: Real>(batch: &[i64], m: usize, n: usize, data: &[T]) -> (Vec<T>, Vec<i32>) {
-    let mut frame = frame(batch, m, n, data);
-    frame.call(lu()).expect("lu of a good operand");
+fn factor<T: Number>(batch: &[i64], m: usize, n: usize, data: &[T]) -> (Vec<T>, Vec<i32>) {
+    let frame = run(frame(batch, m, n, data), "lu");
     assert!(frame.arg::<T>(0) == data, "the input was written");
     (frame.ret::<T>(0).to_vec(), frame.ret::<i32>(1).to_vec())
 }
 
-fn norm1(m: usize, a: &[f64]) -> f64 {
-    let columns = a.chunks(m.max(1));
-    columns.fold(0.0, |most, c| most.max(c.iter().map(|v| v.abs()).sum()))
-}
-
-/// `|P A - L U| / (max(m, n) |A| eps)` in the 1-norm; also checks what partial pivoting promises.
-fn ratio<T: Real>(m: usize, n: usize, a: &[T], packed: &[T], pivots: &[i32]) -> f64 {
+/// `|P A - L U| / (max(m, n) |A| eps)`; also checks what partial pivoting promises.
+fn residual<T: Number>(m: usize, n: usize, a: &[T], packed: &[T], pivots: &[i32]) -> f64 {
     let k = m.min(n);
-    let mut residual: Vec<f64> = a.iter().map(|v| v.f64()).collect();
-    let norm = norm1(m, &residual);
+    let (mut permuted, packed) = (Mat::new(m, n, a), Mat::new(m, n, packed));
+    let norm = permuted.norm1();
     assert_eq!(pivots.len(), k);
     for (i, &p) in pivots.iter().enumerate() {
         let p = usize::try_from(p - 1).expect("pivots count from 1");
         assert!((i..m).contains(&p), "pivot {p} of row {i}");
         for j in 0..n {
-            residual.swap(i + j * m, p + j * m);
+            permuted.data.swap(i + j * m, p + j * m);
         }
     }
-    for j in 0..n {
-        for p in 0..k.min(j + 1) {
-            let u = packed[p + j * m].f64();
-            residual[p + j * m] -= u;
-            for i in p + 1..m {
-                residual[i + j * m] -= packed[i + p * m].f64() * u;
-            }
-        }
-    }
-    let below = (0..k).flat_map(|j| (j + 1..m).map(move |i| packed[i + j * m].f64().abs()));
-    let largest = below.fold(0.0, f64::max);
-    assert!(largest <= 1.0 + 4.0 * T::EPS, "{largest} in L");
-    let scale = m.max(n) as f64 * norm * T::EPS;
-    let size = norm1(m, &residual);
-    if size == 0.0 {
-        0.0
-    } else {
-        size / scale
-    }
+    let lower = Mat::make(m, k, |i, j| match i.cmp(&j) {
+        std::cmp::Ordering::Less => C::default(),
+        std::cmp::Ordering::Equal => 1.0.into(),
+        std::cmp::Ordering::Greater => packed.at(i, j),
+    });
+    // Complex pivots are chosen by |re| + |im|.
+    let largest = lower.data.iter().fold(0.0, |l: f64, &v| l.max(abs(v)));
+    assert!(largest <= 2_f64.sqrt() + 8.0 * T::EPS, "{largest} in L");
+    let residual = permuted.plus(&lower.times(&packed.upper(k)), -1.0);
+    ratio::<T>(&residual, m.max(n), norm)
 }
 
-fn every_size_and_shape<T: Real>() {
+fn every_size_and_shape<T: Number>() {
     let mut random = Random(1);
-    for n in [1, 2, 3, 5, 8, 17, 33, 64, 65, 129] {
-        for (m, n) in [(n, n), (n + n / 2 + 1, n), (n, n + n / 2 + 1)] {
-            let a = random.matrix::<T>(m * n);
-            let (packed, pivots) = factor(&[], m, n, &a);
-            let ratio = ratio(m, n, &a, &packed, &pivots);
-            assert!(ratio < RATIO, "{m} x {n}: {ratio}");
+    for (m, n) in SIZES.into_iter().flat_map(shapes) {
+        let a = random.matrix::<T>(m * n);
+        let (packed, pivots) = factor(&[], m, n, &a);
+        assert_small(residual(m, n, &a, &packed, &pivots), &format!("{m} x {n}"));
+    }
+}
+
+/// Enough matrices that a pool is worth it, and few: the same whatever the number of threads.
+fn threads_change_nothing<T: Number>() {
+    let mut random = Random(6);
+    for (count, n) in [(500, 3), (40, 17), (3, 65)] {
+        let a = random.matrix::<T>(count * n * n);
+        let (packed, pivots) = factor(&[count as i64], n, n, &a);
+        for threads in 1..=8 {
+            let call = call(&[count as i64], n, n, &a).threads(threads);
+            let frame = run(call.build(), "lu");
+            assert!(frame.ret::<T>(0) == packed && frame.ret::<i32>(1) == pivots);
         }
     }
 }
 
-#[test]
-fn f32_of_every_size_and_shape() {
-    every_size_and_shape::<f32>();
-}
-
-#[test]
-fn f64_of_every_size_and_shape() {
-    every_size_and_shape::<f64>();
-}
+for_every_dtype!(every_size_and_shape special_matrices not_finite threads_change_nothing);
 
 #[test]
 fn a_small_matrix_by_hand() {
@@ -180,7 +134,7 @@ fn in_place_gives_the_same() {
     assert_eq!(aliased.ret::<i32>(1), pivots);
 }
 
-fn special_matrices<T: Real>() {
+fn special_matrices<T: Number>() {
     type Element = fn(usize, usize) -> f64;
     let n = 20;
     let kinds: [(&str, Element); 6] = [
@@ -195,43 +149,30 @@ fn special_matrices<T: Real>() {
     ];
     for (name, element) in kinds {
         let a: Vec<T> = (0..n * n)
-            .map(|at| T::of(element(at % n, at / n)))
+            .map(|at| T::of(element(at % n, at / n).into()))
             .collect();
         let (packed, pivots) = factor(&[], n, n, &a);
-        let ratio = ratio(n, n, &a, &packed, &pivots);
-        assert!(ratio < RATIO, "{name}: {ratio}");
+        assert_small(residual(n, n, &a, &packed, &pivots), name);
     }
 }
 
-#[test]
-fn singular_and_other_special_matrices_have_a_factorisation() {
-    special_matrices::<f64>();
-    special_matrices::<f32>();
-}
-
-fn not_finite<T: Real>() {
+fn not_finite<T: Number>() {
     let (m, n) = (6, 5);
     let good = Random(4).matrix::<T>(3 * m * n);
     let (packed, pivots) = factor(&[3], m, n, &good);
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         for at in [0, m * n - 1] {
             let mut a = good.clone();
-            a[m * n + at] = T::of(bad);
+            a[m * n + at] = T::of(bad.into());
             let mut frame = frame(&[3], m, n, &a);
             frame.call(lu()).expect("lu of a batch with one bad matrix");
             let (got, swaps) = (frame.ret::<T>(0), frame.ret::<i32>(1));
-            assert!(got[m * n..2 * m * n].iter().all(|v| v.f64().is_nan()));
+            assert!(got[m * n..2 * m * n].iter().all(is_nan));
             assert_eq!(swaps[n..2 * n], [1, 2, 3, 4, 5]);
             assert!(got[..m * n] == packed[..m * n] && got[2 * m * n..] == packed[2 * m * n..]);
             assert!(swaps[..n] == pivots[..n] && swaps[2 * n..] == pivots[2 * n..]);
         }
     }
-}
-
-#[test]
-fn nan_and_infinity_stay_in_their_matrix() {
-    not_finite::<f32>();
-    not_finite::<f64>();
 }
 
 #[test]
@@ -270,7 +211,7 @@ fn bad_operands_are_named() {
                 .ret::<i32>(&[2, 2])
                 .ret::<i32>(&[2])
         ),
-        "INVALID_ARGUMENT: lu: argument `a` must be f32 or f64, got i32"
+        "INVALID_ARGUMENT: lu: argument `a` must be f32, f64, c64 or c128, got i32"
     );
     assert_eq!(
         message(

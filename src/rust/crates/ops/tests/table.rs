@@ -49,7 +49,8 @@ fn lu_is_described() {
     assert_eq!(names(&mut lu.operands()), ["a"]);
     assert_eq!(names(&mut lu.results()), ["lu", "pivots"]);
     assert_eq!(lu.attributes().count(), 0);
-    assert_eq!(lu.dtypes, [DataType::F32, DataType::F64]);
+    let dtypes = [DataType::F32, DataType::F64, DataType::C64, DataType::C128];
+    assert_eq!(lu.dtypes, dtypes);
     assert_eq!(lu.platforms().collect::<Vec<_>>(), ["host"]);
 }
 

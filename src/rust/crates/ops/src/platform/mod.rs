@@ -1,7 +1,7 @@
 //! What op bodies ask of a platform. A body is written once, for every platform that has the
 //! trait for its scalar; a further platform is a folder here and a name in the table of ops.
 
-mod lapack;
+pub mod lapack;
 
 use std::borrow::Cow;
 use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Error, Platform, Result, Scalar};
@@ -21,21 +21,93 @@ pub trait Memory: Platform {
     fn to_host<'f>(cx: &Cx<'_, Self>, from: &AnyBuffer<'f>) -> Result<Cow<'f, [u8]>>;
 }
 
+/// The triangle of a Hermitian matrix that is read; and which singular vectors are wanted.
+pub use lapack::{Triangle, Vectors};
+
 /// A platform with dense linear algebra in `T`.
 ///
 /// The routines work in place on operands whose shapes the op has checked. What cannot be
-/// computed becomes NaN in the matrix concerned and is not an error.
+/// computed becomes NaN in the matrix concerned and is not an error. Errors are the platform's
+/// own: matrices that its integers cannot count, no memory to work in.
 pub trait Solver<T: Scalar>: Memory {
+    /// `T`, or the type of its parts.
+    type Real: Scalar;
+
     /// `P A = L U` with partial pivoting. `pivots` holds `shape.rank()` row numbers per matrix,
     /// counted from 1: row `i` was exchanged with row `pivots[i]`.
     ///
     /// # Errors
-    /// The platform's own; no memory for a working copy.
+    /// The platform's own.
     fn getrf(
         cx: &Cx<'_, Self>,
         shape: Matrices,
         a: &mut AnyBufferMut<'_>,
         pivots: &mut AnyBufferMut<'_>,
+    ) -> Result<()>;
+
+    /// `A = Q R`: `R` on and above the diagonal, below it and in `tau` (`shape.rank()` per matrix)
+    /// the reflectors of `Q`.
+    ///
+    /// # Errors
+    /// The platform's own.
+    fn geqrf(
+        cx: &Cx<'_, Self>,
+        shape: Matrices,
+        a: &mut AnyBufferMut<'_>,
+        tau: &mut AnyBufferMut<'_>,
+    ) -> Result<()>;
+
+    /// Copies the first `cols` columns of each matrix; where these are all, as
+    /// [`copy`](Memory::copy).
+    ///
+    /// # Errors
+    /// The platform's own.
+    fn copy_columns(
+        cx: &Cx<'_, Self>,
+        shape: Matrices,
+        from: &AnyBuffer<'_>,
+        cols: i32,
+        to: &mut AnyBufferMut<'_>,
+    ) -> Result<()>;
+
+    /// The columns of `Q` in place of its reflectors; `tau` holds `reflectors` per matrix, not more
+    /// than columns, of which there are not more than rows.
+    ///
+    /// # Errors
+    /// The platform's own.
+    fn orgqr(
+        cx: &Cx<'_, Self>,
+        shape: Matrices,
+        reflectors: usize,
+        a: &mut AnyBufferMut<'_>,
+        tau: &AnyBuffer<'_>,
+    ) -> Result<()>;
+
+    /// `A = U diag(s) Vᴴ` with `k = shape.rank()` columns of `U` and rows of `Vᴴ`; `s` is real and
+    /// descending.
+    ///
+    /// # Errors
+    /// The platform's own.
+    fn svd(
+        cx: &Cx<'_, Self>,
+        shape: Matrices,
+        a: &AnyBuffer<'_>,
+        u: &mut AnyBufferMut<'_>,
+        s: &mut AnyBufferMut<'_>,
+        vt: &mut AnyBufferMut<'_>,
+    ) -> Result<()>;
+
+    /// `A = V diag(w) Vᴴ` of Hermitian matrices of which one triangle is read; `a` becomes `V`, `w`
+    /// is real and ascending.
+    ///
+    /// # Errors
+    /// The platform's own.
+    fn eigh(
+        cx: &Cx<'_, Self>,
+        shape: Matrices,
+        triangle: Triangle,
+        a: &mut AnyBufferMut<'_>,
+        w: &mut AnyBufferMut<'_>,
     ) -> Result<()>;
 }
 
@@ -67,6 +139,22 @@ impl Matrices {
         Ok((Matrices { count, rows, cols }, batch))
     }
 
+    /// The same of square matrices.
+    ///
+    /// # Errors
+    /// As [`of`](Matrices::of); the matrices are not square.
+    pub fn square<'f>(buffer: &AnyBuffer<'f>) -> Result<(Self, &'f [i64])> {
+        let (shape, batch) = Matrices::of(buffer)?;
+        if shape.rows == shape.cols {
+            return Ok((shape, batch));
+        }
+        Err(Error::mismatch(
+            buffer.operand(),
+            "be square",
+            format_args!("{} x {}", shape.rows, shape.cols),
+        ))
+    }
+
     /// `min(rows, cols)`.
     #[must_use]
     pub fn rank(self) -> i32 {
@@ -78,5 +166,21 @@ impl Matrices {
     pub fn elements(self) -> usize {
         // Neither is negative, and the buffer that holds them fits in memory.
         self.rows as usize * self.cols as usize
+    }
+
+    /// The same matrices, each transposed.
+    #[must_use]
+    pub fn transposed(self) -> Self {
+        Matrices {
+            rows: self.cols,
+            cols: self.rows,
+            ..self
+        }
+    }
+
+    /// Operations that a factorisation of one matrix takes, roughly.
+    #[must_use]
+    pub fn flops(self) -> f64 {
+        f64::from(self.rows) * f64::from(self.cols) * f64::from(self.rank())
     }
 }

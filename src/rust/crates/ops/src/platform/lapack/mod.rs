@@ -1,16 +1,24 @@
 //! The CPU's linear algebra: LAPACK, as linked by R or, for tests and the ops library, found on
 //! the system.
 
+mod batch;
+pub mod eigh;
+pub mod lu;
 mod precision;
+pub mod qr;
 mod routines;
+mod solver;
 mod stack;
+pub mod svd;
 mod sys;
+mod workspace;
 
-use super::{Matrices, Memory, Solver};
-use precision::Precision;
-use routines::Routines;
+use super::{Matrices, Memory};
 use std::borrow::Cow;
 use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Error, Host, Result};
+
+pub use precision::Precision;
+pub use routines::{Triangle, Vectors};
 
 impl Memory for Host {
     fn copy(_: &Cx<'_, Host>, from: &AnyBuffer<'_>, to: &mut AnyBufferMut<'_>) -> Result<()> {
@@ -22,51 +30,36 @@ impl Memory for Host {
     }
 }
 
-impl<T: Precision> Solver<T> for Host {
-    fn getrf(
-        _: &Cx<'_, Host>,
-        shape: Matrices,
-        a: &mut AnyBufferMut<'_>,
-        pivots: &mut AnyBufferMut<'_>,
-    ) -> Result<()> {
-        let (a, pivots) = (a.as_mut_slice::<T>()?, pivots.as_mut_slice::<i32>()?);
-        if a.is_empty() {
-            return Ok(());
-        }
-        stack::with_room(|| {
-            let mut scratch = Vec::new();
-            let matrices = a.chunks_exact_mut(shape.elements());
-            for (matrix, pivots) in matrices.zip(pivots.chunks_exact_mut(shape.rank() as usize)) {
-                factor(shape, matrix, pivots, &mut scratch)?;
-            }
-            Ok(())
-        })
-    }
-}
-
-/// `P A = L U` of one matrix.
-fn factor<T: Precision>(
-    shape: Matrices,
-    matrix: &mut [T],
-    pivots: &mut [i32],
-    scratch: &mut Vec<T::Work>,
-) -> Result<()> {
-    // The search for a pivot compares, and no comparison with NaN means anything.
-    if !all_finite(matrix) {
-        matrix.fill(T::NAN);
-        pivots.iter_mut().zip(1..).for_each(|(p, i)| *p = i);
-        return Ok(());
-    }
-    let info = T::in_work(matrix, scratch, |work| {
-        T::Work::getrf(shape.rows, shape.cols, work, pivots)
-    })?;
-    // A positive `info` tells of a zero in `U`, which is as it should be.
-    refuse_negative(info, "getrf")
-}
+/// What a batch's routine needs to know of XLA and of its matrices.
+type Batch<'a> = (&'a xla_ffi::Context<'a>, Matrices);
 
 /// Without an early way out, so that it vectorises: the usual matrix is finite to its end.
-fn all_finite<T: Precision>(matrix: &[T]) -> bool {
-    matrix.iter().fold(true, |all, v| all & v.is_finite())
+fn all_finite<T: Precision>(values: &[T]) -> bool {
+    values.iter().fold(true, |all, v| all & v.is_finite())
+}
+
+/// Whether the triangle of a column-major matrix of `n` rows is finite.
+fn triangle_finite<T: Precision>(matrix: &[T], n: usize, triangle: Triangle) -> bool {
+    let columns = matrix.chunks_exact(n.max(1)).enumerate();
+    columns.fold(true, |all, (j, column)| {
+        let part = match triangle {
+            Triangle::Lower => &column[j..],
+            Triangle::Upper => &column[..=j],
+        };
+        all & all_finite(part)
+    })
+}
+
+/// Each column-major matrix of `rows` rows becomes the identity, cut or continued with zeros.
+fn fill_identity<T: Precision>(matrices: &mut [T], rows: usize, cols: usize) {
+    matrices.fill(T::ZERO);
+    for matrix in matrices.chunks_exact_mut((rows * cols).max(1)) {
+        matrix
+            .iter_mut()
+            .step_by(rows + 1)
+            .take(rows.min(cols))
+            .for_each(|diagonal| *diagonal = T::ONE);
+    }
 }
 
 /// A negative `info` blames an argument of ours.

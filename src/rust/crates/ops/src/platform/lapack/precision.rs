@@ -1,89 +1,168 @@
 //! In which precision a dtype is computed: its own where LAPACK has it, else the double one.
 
-use super::routines::Routines;
-#[cfg(feature = "promote-f32")]
-use xla_ffi::{Code, Error};
-use xla_ffi::{Result, Scalar};
+use super::routines::{Element, Routines};
+use std::ops::DerefMut;
+use xla_ffi::{Complex, Result, Scalar};
 
 /// A dtype that the CPU ops compute with.
 pub trait Precision: Scalar {
     /// What LAPACK works in.
     type Work: Routines;
 
+    /// Itself, or the type of its parts.
+    type Real: Precision<Work = <Self::Work as Element>::Real>;
+
+    /// Values in the working precision; when it goes, they are where they came from.
+    type Staged<'a>: DerefMut<Target = [Self::Work]>;
+
     /// What a matrix is filled with that could not be computed.
     const NAN: Self;
+    /// 0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
 
     /// Whether the value is neither infinite nor NaN.
     fn is_finite(self) -> bool;
 
-    /// Runs `f` on `matrix` in the working precision and leaves the result in `matrix`. `scratch`
-    /// is reused from one matrix of a batch to the next; it stays empty where no conversion is
-    /// needed.
-    fn in_work<R>(
-        matrix: &mut [Self],
-        scratch: &mut Vec<Self::Work>,
-        f: impl FnOnce(&mut [Self::Work]) -> R,
-    ) -> Result<R>;
+    /// The values in the working precision, to be changed in place.
+    ///
+    /// # Errors
+    /// There is no memory for a working copy, where one is needed.
+    fn stage(values: &mut [Self]) -> Result<Self::Staged<'_>>;
+}
+
+macro_rules! constants {
+    (real, $scalar:ident) => {
+        type Real = $scalar;
+        const NAN: Self = $scalar::NAN;
+        const ZERO: Self = 0.0;
+        const ONE: Self = 1.0;
+
+        fn is_finite(self) -> bool {
+            $scalar::is_finite(self)
+        }
+    };
+    (complex, $part:ident) => {
+        type Real = $part;
+        const NAN: Self = Complex::new($part::NAN, $part::NAN);
+        const ZERO: Self = Complex::new(0.0, 0.0);
+        const ONE: Self = Complex::new(1.0, 0.0);
+
+        fn is_finite(self) -> bool {
+            self.re.is_finite() & self.im.is_finite()
+        }
+    };
 }
 
 macro_rules! computed_as_it_is {
-    ($scalar:ident) => {
+    ($scalar:ty, $kind:ident, $part:ident) => {
         impl Precision for $scalar {
             type Work = $scalar;
-            const NAN: Self = $scalar::NAN;
+            type Staged<'a> = &'a mut [$scalar];
+            constants!($kind, $part);
 
-            fn is_finite(self) -> bool {
-                $scalar::is_finite(self)
-            }
-
-            fn in_work<R>(
-                matrix: &mut [Self],
-                _: &mut Vec<Self::Work>,
-                f: impl FnOnce(&mut [Self::Work]) -> R,
-            ) -> Result<R> {
-                Ok(f(matrix))
+            fn stage(values: &mut [Self]) -> Result<&mut [Self]> {
+                Ok(values)
             }
         }
     };
 }
 
 #[cfg(not(feature = "promote-f32"))]
-computed_as_it_is!(f32);
-computed_as_it_is!(f64);
+computed_as_it_is!(f32, real, f32);
+#[cfg(not(feature = "promote-f32"))]
+computed_as_it_is!(Complex<f32>, complex, f32);
+computed_as_it_is!(f64, real, f64);
+computed_as_it_is!(Complex<f64>, complex, f64);
 
 #[cfg(feature = "promote-f32")]
-impl Precision for f32 {
-    type Work = f64;
-    const NAN: Self = f32::NAN;
+mod promoted {
+    use super::super::workspace::filled;
+    use super::*;
+    use std::ops::Deref;
 
-    fn is_finite(self) -> bool {
-        f32::is_finite(self)
+    /// A value that is computed in a wider type.
+    pub trait Narrow: Precision {
+        fn widen(self) -> Self::Work;
+        fn narrow(wide: Self::Work) -> Self;
     }
 
-    fn in_work<R>(
-        matrix: &mut [Self],
-        scratch: &mut Vec<Self::Work>,
-        f: impl FnOnce(&mut [Self::Work]) -> R,
-    ) -> Result<R> {
-        scratch.clear();
-        reserve(scratch, matrix.len())?;
-        scratch.extend(matrix.iter().map(|&v| f64::from(v)));
-        let result = f(scratch);
-        for (to, from) in matrix.iter_mut().zip(scratch) {
-            *to = *from as f32;
+    /// Single-precision values, and a copy in the precision that is worked in.
+    pub struct Promoted<'a, T: Narrow> {
+        origin: &'a mut [T],
+        copy: Vec<T::Work>,
+    }
+
+    impl<'a, T: Narrow> Promoted<'a, T> {
+        pub(super) fn new(origin: &'a mut [T]) -> Result<Self> {
+            let mut copy = filled(origin.len(), T::Work::ZERO)?;
+            for (to, from) in copy.iter_mut().zip(origin.iter()) {
+                *to = from.widen();
+            }
+            Ok(Promoted { origin, copy })
         }
-        Ok(result)
     }
-}
 
-/// Makes room in an empty vector, or says that there is no memory for it.
-#[cfg(feature = "promote-f32")]
-fn reserve<T>(vector: &mut Vec<T>, len: usize) -> Result<()> {
-    vector.try_reserve_exact(len).map_err(|_| {
-        let bytes = len.saturating_mul(size_of::<T>());
-        Error::new(
-            Code::ResourceExhausted,
-            format!("no memory for a working copy of {bytes} bytes"),
-        )
-    })
+    impl<T: Narrow> Deref for Promoted<'_, T> {
+        type Target = [T::Work];
+
+        fn deref(&self) -> &[T::Work] {
+            &self.copy
+        }
+    }
+
+    impl<T: Narrow> DerefMut for Promoted<'_, T> {
+        fn deref_mut(&mut self) -> &mut [T::Work] {
+            &mut self.copy
+        }
+    }
+
+    impl<T: Narrow> Drop for Promoted<'_, T> {
+        fn drop(&mut self) {
+            for (to, &from) in self.origin.iter_mut().zip(&self.copy) {
+                *to = T::narrow(from);
+            }
+        }
+    }
+
+    impl Narrow for f32 {
+        fn widen(self) -> f64 {
+            self.into()
+        }
+
+        fn narrow(wide: f64) -> Self {
+            wide as f32
+        }
+    }
+
+    impl Narrow for Complex<f32> {
+        fn widen(self) -> Complex<f64> {
+            Complex::new(self.re.into(), self.im.into())
+        }
+
+        fn narrow(wide: Complex<f64>) -> Self {
+            Complex::new(wide.re as f32, wide.im as f32)
+        }
+    }
+
+    impl Precision for f32 {
+        type Work = f64;
+        type Staged<'a> = Promoted<'a, f32>;
+        constants!(real, f32);
+
+        fn stage(values: &mut [Self]) -> Result<Promoted<'_, Self>> {
+            Promoted::new(values)
+        }
+    }
+
+    impl Precision for Complex<f32> {
+        type Work = Complex<f64>;
+        type Staged<'a> = Promoted<'a, Complex<f32>>;
+        constants!(complex, f32);
+
+        fn stage(values: &mut [Self]) -> Result<Promoted<'_, Self>> {
+            Promoted::new(values)
+        }
+    }
 }

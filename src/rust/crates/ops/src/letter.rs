@@ -1,0 +1,60 @@
+//! Attributes that are one letter, as LAPACK's options are: jaxlib passes its ASCII code.
+
+use crate::platform::Triangle;
+use xla_ffi::{AnyAttr, Error, Operand, OperandKind, Result};
+
+/// The letter that an attribute holds as text or as a ui8.
+///
+/// # Errors
+/// It holds something else.
+pub fn of(name: &'static str, attr: AnyAttr<'_>) -> Result<u8> {
+    match (attr.scalar::<u8>(), attr.bytes()) {
+        (Some(letter), _) | (None, Some(&[letter])) => Ok(letter),
+        (None, Some(text)) => Err(Error::mismatch(
+            Operand::new(OperandKind::Attribute, name),
+            "be one letter",
+            format_args!("\"{}\"", text.escape_ascii()),
+        )),
+        (None, None) => Err(Error::mismatch(
+            Operand::new(OperandKind::Attribute, name),
+            "be a string or a scalar ui8",
+            attr.type_(),
+        )),
+    }
+}
+
+/// What the letter stands for.
+///
+/// # Errors
+/// ``attribute `uplo` must be 'L' or 'U', got 'X'``.
+fn choose<V: Copy>(name: &'static str, letter: u8, choices: &[(u8, V)]) -> Result<V> {
+    let found = choices.iter().find(|(choice, _)| *choice == letter);
+    found.map(|&(_, value)| value).ok_or_else(|| {
+        let quoted: Vec<String> = choices
+            .iter()
+            .map(|&(choice, _)| format!("'{}'", choice as char))
+            .collect();
+        let expected = match quoted.as_slice() {
+            [only] => only.clone(),
+            [before @ .., last] => format!("{} or {last}", before.join(", ")),
+            [] => String::new(),
+        };
+        Error::mismatch(
+            Operand::new(OperandKind::Attribute, name),
+            format_args!("be {expected}"),
+            format_args!("'{}'", letter.escape_ascii()),
+        )
+    })
+}
+
+/// `L` or `U`.
+///
+/// # Errors
+/// It is neither.
+pub fn triangle(name: &'static str, letter: u8) -> Result<Triangle> {
+    choose(
+        name,
+        letter,
+        &[(b'L', Triangle::Lower), (b'U', Triangle::Upper)],
+    )
+}

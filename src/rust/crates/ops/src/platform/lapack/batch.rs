@@ -1,0 +1,100 @@
+//! The way through a batch that all routines share: one matrix after the other, on XLA's threads
+//! where that pays, with one workspace per thread. What is computed for a matrix does not depend on
+//! the thread or on its neighbours.
+
+use super::stack::with_room;
+use std::sync::{Mutex, PoisonError};
+use xla_ffi::{Context, Error, Result};
+
+/// Floating-point operations below which a batch is not worth waking a thread for.
+const ALONE: f64 = 100e3;
+
+/// Operations that a thread takes from the batch at once; a lock is worth that much.
+const AT_ONCE: f64 = 20e3;
+
+/// Operations from which on a matrix is left to LAPACK's own threads: from about this size on they
+/// are used, and two sets of threads would be in each other's way.
+const LARGE: f64 = 4e6;
+
+/// Calls `f` with every item and the thread's workspace. `flops` is what one item costs.
+///
+/// # Errors
+/// One of `f`'s or of `workspace`'s; the items after it may be missing.
+pub(super) fn for_each<I, W>(
+    cx: &Context<'_>,
+    flops: f64,
+    items: I,
+    workspace: impl Fn() -> Result<W> + Sync,
+    f: impl Fn(&mut W, I::Item) -> Result<()> + Sync,
+) -> Result<()>
+where
+    I: ExactSizeIterator + Send,
+    I::Item: Send,
+{
+    let count = items.len();
+    let threads = if flops >= LARGE || flops * count as f64 <= ALONE {
+        1
+    } else {
+        cx.num_threads().min(count)
+    };
+    if threads <= 1 {
+        return with_room(|| {
+            let mut workspace = workspace()?;
+            items
+                .into_iter()
+                .try_for_each(|item| f(&mut workspace, item))
+        });
+    }
+    // No more than an equal part, so that every thread gets one.
+    let at_once = (AT_ONCE / flops.max(1.0)) as usize;
+    let at_once = at_once.clamp(1, count.div_ceil(threads));
+    let items = Mutex::new(items);
+    let failure: Mutex<Option<Error>> = Mutex::new(None);
+    let take = |group: &mut Vec<I::Item>| {
+        group.clear();
+        let mut items = items.lock().unwrap_or_else(PoisonError::into_inner);
+        group.extend(items.by_ref().take(at_once));
+        !group.is_empty()
+    };
+    let work = || {
+        let mut group = Vec::with_capacity(at_once);
+        if !take(&mut group) {
+            return Ok(());
+        }
+        with_room(|| {
+            let mut workspace = workspace()?;
+            loop {
+                for item in group.drain(..) {
+                    f(&mut workspace, item)?;
+                }
+                if !take(&mut group) {
+                    return Ok(());
+                }
+            }
+        })
+    };
+    cx.parallel_for(threads, 1, |_| {
+        if let Err(error) = work() {
+            failure
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert(error);
+        }
+    });
+    let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failure.map_or(Ok(()), Err)
+}
+
+/// `data` in parts of `len` elements, which may be 0.
+pub(super) fn split<T>(
+    data: &mut [T],
+    len: usize,
+    count: usize,
+) -> impl ExactSizeIterator<Item = &mut [T]> {
+    let mut rest = data;
+    (0..count).map(move |_| {
+        let (part, others) = std::mem::take(&mut rest).split_at_mut(len);
+        rest = others;
+        part
+    })
+}

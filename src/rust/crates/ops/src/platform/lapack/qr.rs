@@ -1,0 +1,77 @@
+//! QR factorisation of a batch.
+
+use super::batch::{for_each, split};
+use super::routines::Qr;
+use super::workspace::{Sizes, Workspace};
+use super::{all_finite, fill_identity, refuse_negative, Batch, Precision};
+use xla_ffi::Result;
+
+/// `A = Q R` in place: `R` on and above the diagonal, the reflectors of `Q` below it and in `tau`.
+/// A matrix with NaN or an infinity becomes NaN.
+///
+/// # Errors
+/// The matrices are too large for LAPACK's integers; there is no memory to work in.
+pub fn geqrf<T: Precision>((cx, shape): Batch<'_>, a: &mut [T], tau: &mut [T]) -> Result<()> {
+    let sizes = Sizes::or_too_large(T::Work::qr_sizes(shape.cols), shape.rows, shape.cols)?;
+    if a.is_empty() {
+        return Ok(());
+    }
+    let items =
+        split(a, shape.elements(), shape.count).zip(split(tau, shape.rank() as usize, shape.count));
+    for_each(
+        cx,
+        2.0 * shape.flops(),
+        items,
+        || Workspace::new(sizes),
+        |ws, (a, tau)| {
+            if !all_finite(a) {
+                a.fill(T::NAN);
+                tau.fill(T::NAN);
+                return Ok(());
+            }
+            let (mut a, mut tau) = (T::stage(a)?, T::stage(tau)?);
+            let info = T::Work::geqrf(shape.rows, shape.cols, &mut a, &mut tau, ws);
+            refuse_negative(info, "geqrf")
+        },
+    )
+}
+
+/// The columns of `Q` in place of the reflectors in `a`, whose `tau` has `reflectors` places per
+/// matrix; `reflectors <= cols <= rows`. A matrix whose operands have NaN or an infinity becomes
+/// NaN.
+///
+/// # Errors
+/// As [`geqrf`].
+pub fn orgqr<T: Precision>(
+    (cx, shape): Batch<'_>,
+    reflectors: usize,
+    a: &mut [T],
+    tau: &[T],
+) -> Result<()> {
+    let sizes = Sizes::or_too_large(T::Work::qr_sizes(shape.cols), shape.rows, shape.cols)?;
+    if a.is_empty() {
+        return Ok(());
+    }
+    if reflectors == 0 {
+        fill_identity(a, shape.rows as usize, shape.cols as usize);
+        return Ok(());
+    }
+    let items = split(a, shape.elements(), shape.count).zip(tau.chunks_exact(reflectors));
+    for_each(
+        cx,
+        2.0 * shape.flops(),
+        items,
+        || Ok((Workspace::new(sizes)?, vec![T::ZERO; reflectors])),
+        |(ws, factors), (a, tau)| {
+            let used = &a[..shape.rows as usize * reflectors];
+            if !(all_finite(used) && all_finite(tau)) {
+                a.fill(T::NAN);
+                return Ok(());
+            }
+            factors.copy_from_slice(tau);
+            let (mut a, factors) = (T::stage(a)?, T::stage(factors)?);
+            let info = T::Work::orgqr(shape.rows, shape.cols, &mut a, &factors, ws);
+            refuse_negative(info, "orgqr")
+        },
+    )
+}

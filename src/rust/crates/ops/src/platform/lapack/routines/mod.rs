@@ -1,0 +1,98 @@
+//! The routines as safe functions: slices in, the length contract checked before the call, so that
+//! LAPACK's own error handler (which is R's, and jumps) is never reached.
+
+/// Implements for each scalar of the linked LAPACK, in `sys`'s module of its letter.
+macro_rules! for_each_scalar {
+    ($implement:ident) => {
+        #[cfg(not(feature = "promote-f32"))]
+        $implement!(f32, s, real);
+        $implement!(f64, d, real);
+        #[cfg(not(feature = "promote-f32"))]
+        $implement!(xla_ffi::Complex<f32>, c, complex);
+        $implement!(xla_ffi::Complex<f64>, z, complex);
+    };
+}
+
+mod eigh;
+mod lu;
+mod qr;
+mod svd;
+
+use super::sys::Int;
+use std::ffi::c_char;
+use xla_ffi::Complex;
+
+pub use eigh::{Eigh, Triangle};
+pub use lu::Lu;
+pub use qr::Qr;
+pub use svd::{Svd, Vectors};
+
+/// A number as LAPACK has it.
+pub trait Element: Copy + Send + Sync + 'static {
+    /// Itself, or the type of its parts.
+    type Real: Element<Real = Self::Real>;
+    /// 0.
+    const ZERO: Self;
+    /// The real part, for sizes that LAPACK tells as numbers.
+    fn re_f64(self) -> f64;
+}
+
+macro_rules! elements {
+    ($($real:ty)*) => {$(
+        impl Element for $real {
+            type Real = $real;
+            const ZERO: Self = 0.0;
+            fn re_f64(self) -> f64 {
+                self.into()
+            }
+        }
+
+        impl Element for Complex<$real> {
+            type Real = $real;
+            const ZERO: Self = Complex { re: 0.0, im: 0.0 };
+            fn re_f64(self) -> f64 {
+                self.re.into()
+            }
+        }
+    )*};
+}
+elements!(f32 f64);
+
+/// All routines.
+pub trait Routines: Element + Lu + Qr + Svd + Eigh {}
+
+impl<T: Element + Lu + Qr + Svd + Eigh> Routines for T {}
+
+/// The rows that a block of LAPACK's has at most, for workspace that lets it use them.
+const BLOCK: i128 = 64;
+
+/// A CHARACTER of one letter.
+fn letter(ascii: &u8) -> *const c_char {
+    std::ptr::from_ref(ascii).cast()
+}
+
+/// Elements of an `m` × `n` matrix, neither of which is negative.
+fn elements(m: Int, n: Int) -> usize {
+    usize::try_from(m)
+        .ok()
+        .zip(usize::try_from(n).ok())
+        .and_then(|(m, n)| m.checked_mul(n))
+        .unwrap_or_else(|| panic!("no matrix has {m} x {n} elements"))
+}
+
+/// The length of a workspace as LAPACK takes it.
+fn length<T>(work: &[T]) -> Int {
+    Int::try_from(work.len()).unwrap_or(Int::MAX)
+}
+
+/// A size that LAPACK gives as a number of its own precision, which may have lost the last digits:
+/// rounded up.
+fn told<T: Element>(size: T) -> i128 {
+    let size = size.re_f64();
+    let slack = if size > 16_777_215.0 {
+        size * 2e-7
+    } else {
+        0.0
+    };
+    (size + slack).ceil() as i128
+}

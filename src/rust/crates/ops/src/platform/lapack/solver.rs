@@ -1,0 +1,108 @@
+//! The CPU as a [`Solver`].
+
+use super::workspace::filled;
+use super::{eigh, lu, qr, svd, Matrices, Precision, Triangle, Vectors};
+use crate::platform::{Memory, Solver};
+use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Host, Result};
+
+/// Room for what the routines tell of each matrix, where nobody asks.
+fn unwanted_info(shape: Matrices) -> Result<Vec<i32>> {
+    // There can be any number of matrices without elements.
+    let count = if shape.elements() == 0 {
+        0
+    } else {
+        shape.count
+    };
+    filled(count, 0)
+}
+
+impl<T: Precision> Solver<T> for Host {
+    type Real = T::Real;
+
+    fn getrf(
+        cx: &Cx<'_, Host>,
+        shape: Matrices,
+        a: &mut AnyBufferMut<'_>,
+        pivots: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        let (a, pivots) = (a.as_mut_slice::<T>()?, pivots.as_mut_slice::<i32>()?);
+        lu::getrf((cx, shape), a, pivots, &mut unwanted_info(shape)?)
+    }
+
+    fn geqrf(
+        cx: &Cx<'_, Host>,
+        shape: Matrices,
+        a: &mut AnyBufferMut<'_>,
+        tau: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        let (a, tau) = (a.as_mut_slice::<T>()?, tau.as_mut_slice::<T>()?);
+        qr::geqrf((cx, shape), a, tau)
+    }
+
+    fn copy_columns(
+        cx: &Cx<'_, Host>,
+        shape: Matrices,
+        from: &AnyBuffer<'_>,
+        cols: i32,
+        to: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        if cols == shape.cols {
+            return Self::copy(cx, from, to);
+        }
+        let part = Matrices { cols, ..shape };
+        if part.elements() == 0 {
+            return Ok(());
+        }
+        let from = from.as_slice::<T>()?.chunks_exact(shape.elements());
+        let to = to.as_mut_slice::<T>()?.chunks_exact_mut(part.elements());
+        to.zip(from)
+            .for_each(|(to, from)| to.copy_from_slice(&from[..part.elements()]));
+        Ok(())
+    }
+
+    fn orgqr(
+        cx: &Cx<'_, Host>,
+        shape: Matrices,
+        reflectors: usize,
+        a: &mut AnyBufferMut<'_>,
+        tau: &AnyBuffer<'_>,
+    ) -> Result<()> {
+        let (a, tau) = (a.as_mut_slice::<T>()?, tau.as_slice::<T>()?);
+        qr::orgqr((cx, shape), reflectors, a, tau)
+    }
+
+    fn svd(
+        cx: &Cx<'_, Host>,
+        shape: Matrices,
+        a: &AnyBuffer<'_>,
+        u: &mut AnyBufferMut<'_>,
+        s: &mut AnyBufferMut<'_>,
+        vt: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        let results = (
+            s.as_mut_slice::<T::Real>()?,
+            u.as_mut_slice::<T>()?,
+            vt.as_mut_slice::<T>()?,
+        );
+        let info = &mut unwanted_info(shape)?;
+        svd::gesdd_of(
+            (cx, shape),
+            Vectors::Thin,
+            a.as_slice::<T>()?,
+            results,
+            info,
+        )
+    }
+
+    fn eigh(
+        cx: &Cx<'_, Host>,
+        shape: Matrices,
+        triangle: Triangle,
+        a: &mut AnyBufferMut<'_>,
+        w: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        let (a, w) = (a.as_mut_slice::<T>()?, w.as_mut_slice::<T::Real>()?);
+        let info = &mut unwanted_info(shape)?;
+        eigh::syevd((cx, shape), true, triangle, a, w, info)
+    }
+}

@@ -1,0 +1,136 @@
+//! Singular values of a batch.
+
+use super::batch::{for_each, split};
+use super::routines::Svd;
+use super::workspace::{filled, Sizes, Workspace};
+use super::{all_finite, fill_identity, refuse_negative, Batch, Precision, Vectors};
+use xla_ffi::Result;
+
+/// LAPACK's own answer to a matrix that is not finite.
+const NOT_FINITE: i32 = -4;
+
+/// The results of one matrix.
+struct Parts<'a, T: Precision> {
+    s: &'a mut [T::Real],
+    u: &'a mut [T],
+    vt: &'a mut [T],
+    info: &'a mut i32,
+}
+
+/// `A = U diag(s) Vᴴ`, `s` descending; `a` is overwritten. `info` is 0, -4 for a matrix with NaN or
+/// an infinity, positive where it did not converge; in both cases the results are NaN.
+///
+/// # Errors
+/// The matrices are too large for LAPACK's integers; there is no memory to work in.
+pub fn gesdd<T: Precision>(
+    batch: Batch<'_>,
+    vectors: Vectors,
+    a: &mut [T],
+    (s, u, vt): (&mut [T::Real], &mut [T], &mut [T]),
+    info: &mut [i32],
+) -> Result<()> {
+    let (cx, shape) = batch;
+    let sizes = sizes::<T>(batch, vectors)?;
+    let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
+        return Ok(());
+    };
+    for_each(
+        cx,
+        10.0 * shape.flops(),
+        split(a, shape.elements(), shape.count).zip(parts),
+        || Workspace::new(sizes),
+        |ws, (a, parts)| decompose(batch, vectors, a, parts, ws),
+    )
+}
+
+/// As [`gesdd`], `a` being left as it is.
+///
+/// # Errors
+/// As [`gesdd`].
+pub fn gesdd_of<T: Precision>(
+    batch: Batch<'_>,
+    vectors: Vectors,
+    a: &[T],
+    (s, u, vt): (&mut [T::Real], &mut [T], &mut [T]),
+    info: &mut [i32],
+) -> Result<()> {
+    let (cx, shape) = batch;
+    let sizes = sizes::<T>(batch, vectors)?;
+    let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
+        return Ok(());
+    };
+    for_each(
+        cx,
+        10.0 * shape.flops(),
+        a.chunks_exact(shape.elements()).zip(parts),
+        || Ok((Workspace::new(sizes)?, filled(shape.elements(), T::ZERO)?)),
+        |(ws, copy), (a, parts)| {
+            copy.copy_from_slice(a);
+            decompose(batch, vectors, copy, parts, ws)
+        },
+    )
+}
+
+fn sizes<T: Precision>((_, shape): Batch<'_>, vectors: Vectors) -> Result<Sizes> {
+    let sizes = if shape.rank() == 0 {
+        Some(Sizes::default())
+    } else {
+        T::Work::gesdd_sizes(vectors, shape.rows, shape.cols)
+    };
+    Sizes::or_too_large(sizes, shape.rows, shape.cols)
+}
+
+/// The results matrix by matrix; none where all that is to be done is done: a matrix without
+/// elements has the first unit vectors for singular vectors.
+fn parts<'a, T: Precision>(
+    (_, shape): Batch<'_>,
+    vectors: Vectors,
+    s: &'a mut [T::Real],
+    u: &'a mut [T],
+    vt: &'a mut [T],
+    info: &'a mut [i32],
+) -> Option<impl ExactSizeIterator<Item = Parts<'a, T>> + Send> {
+    let (m, n, count) = (shape.rows as usize, shape.cols as usize, shape.count);
+    let (columns, rows) = vectors.counts(shape.rows, shape.cols);
+    let (columns, rows) = (columns as usize, rows as usize);
+    if shape.rank() == 0 || count == 0 {
+        if vectors != Vectors::No {
+            fill_identity(u, m, columns);
+            fill_identity(vt, rows, n);
+        }
+        info.fill(0);
+        return None;
+    }
+    let parts = split(s, m.min(n), count)
+        .zip(split(u, m * columns, count))
+        .zip(split(vt, rows * n, count))
+        .zip(info);
+    Some(parts.map(|(((s, u), vt), info)| Parts { s, u, vt, info }))
+}
+
+fn decompose<T: Precision>(
+    (_, shape): Batch<'_>,
+    vectors: Vectors,
+    a: &mut [T],
+    parts: Parts<'_, T>,
+    ws: &mut Workspace<T::Work>,
+) -> Result<()> {
+    let Parts { s, u, vt, info } = parts;
+    *info = NOT_FINITE;
+    if all_finite(a) {
+        let (mut a, mut s) = (T::stage(a)?, T::Real::stage(s)?);
+        let (mut u, mut vt) = (T::stage(u)?, T::stage(vt)?);
+        let shape = (shape.rows, shape.cols);
+        *info = T::Work::gesdd(vectors, shape, &mut a, &mut s, &mut u, &mut vt, ws);
+        // Newer versions look for NaN themselves, in what they were given and on the way.
+        if *info != NOT_FINITE {
+            refuse_negative(*info, "gesdd")?;
+        }
+    }
+    if *info != 0 {
+        s.fill(T::Real::NAN);
+        u.fill(T::NAN);
+        vt.fill(T::NAN);
+    }
+    Ok(())
+}
