@@ -11,8 +11,8 @@ mod probe;
 pub(crate) mod start;
 
 pub use candidates::cache_dir;
-pub use probe::{Candidate, Source};
 pub use gil::blocking;
+pub use probe::{Candidate, Source};
 pub use start::{keep_lock, running, Running};
 
 use probe::probe;
