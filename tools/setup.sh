@@ -42,7 +42,6 @@ case "$level" in
     requirements+=(tools/requirements-test.txt) ;;
   bench)
     debs+=(libopenblas0-pthread)
-    rpkgs+=(reticulate)
     requirements+=(tools/requirements-test.txt) ;;
   *) die "unknown level '$level': run, test, lint, document, check or bench" ;;
 esac

@@ -1,5 +1,5 @@
-# What moving data and calling a compiled program cost from R, beside the other ways
-# there are: JAX through reticulate, and {pjrt} where it is installed. One process, in turn.
+# What moving data and calling a compiled program cost from R, beside JAX in Python (a process
+# of its own that does its batches when asked to) and {pjrt} where it is installed, in turn.
 
 library(xlaffi)
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
@@ -26,25 +26,6 @@ ours <- function(type) {
   )
 }
 
-jax_by_reticulate <- function(type) {
-  ok <- requireNamespace("reticulate", quietly = TRUE) && reticulate::py_module_available("jax")
-  if (!ok) return(NULL)
-  jax <- reticulate::import("jax")
-  np <- reticulate::import("numpy", convert = FALSE)
-  jax$config$update("jax_enable_x64", TRUE)
-  jnp <- reticulate::import("jax.numpy", convert = FALSE)
-  plus <- reticulate::py_run_string("
-import jax
-plus = jax.jit(lambda a, b: a + b)
-", convert = FALSE)$plus
-  list(
-    upload = function(x, dtype) jnp$asarray(x, dtype = c(f32 = "float32", f64 = "float64")[[dtype]]),
-    execute = function(a, b) plus(a, b)$block_until_ready(),
-    launch = function(a, b) plus(a, b),
-    read = function(buffer) reticulate::py_to_r(np$asarray(buffer))
-  )
-}
-
 pjrt_package <- function(type) {
   if (!requireNamespace("pjrt", quietly = TRUE)) return(NULL)
   exec <- pjrt::pjrt_compile(pjrt::pjrt_program(add(type)))
@@ -56,36 +37,57 @@ pjrt_package <- function(type) {
   )
 }
 
-ways <- function(type) {
-  Filter(
-    Negate(is.null),
-    list(xlaffi = ours(type), `JAX by reticulate` = jax_by_reticulate(type), `{pjrt}` = pjrt_package(type))
+# JAX answers over two pipes: the name of a case in, microseconds per call out
+start_jax <- function() {
+  dir <- tempfile("jax")
+  dir.create(dir)
+  pipes <- file.path(dir, c("ask", "answer"))
+  system2("mkfifo", pipes)
+  system2(Sys.getenv("XLAFFI_PYTHON"), c(file.path(here, "host_jax.py"), pipes), wait = FALSE)
+  ask <- file(pipes[[1]], "w", raw = TRUE)
+  answer <- file(pipes[[2]], "r", raw = TRUE)
+  version <- readLines(answer, 1)
+  if (!length(version)) stop("host_jax.py did not start; it needs jax")
+  list(
+    version = version,
+    case = function(name) {
+      function() {
+        writeLines(name, ask)
+        flush(ask)
+        as.numeric(readLines(answer, 1))
+      }
+    }
   )
 }
 
-case <- function(ways, f) alternate(lapply(ways, f))
-
+jax <- start_jax()
 results <- list()
+run <- function(name, ways, f) {
+  peers <- c(lapply(ways, function(way) batches(f(way))), list(`JAX in Python` = jax$case(name)))
+  results[[name]] <<- alternate(peers[c("xlaffi", setdiff(names(peers), "xlaffi"))])
+}
+ways <- function(type) Filter(Negate(is.null), list(xlaffi = ours(type), `{pjrt}` = pjrt_package(type)))
+
 x <- matrix(c(1, 2, 3, 4), 2)
 small <- ways("2x2xf32")
-results[["2x2 f32: upload"]] <- case(small, function(w) function() w$upload(x, "f32"))
-results[["2x2 f32: execute and wait"]] <- case(small, function(w) {
+run("2x2 f32: upload", small, function(w) function() w$upload(x, "f32"))
+run("2x2 f32: execute and wait", small, function(w) {
   a <- w$upload(x, "f32")
   function() w$execute(a, a)
 })
-results[["2x2 f32: read back"]] <- case(small, function(w) {
+run("2x2 f32: read back", small, function(w) {
   a <- w$upload(x, "f32")
   function() w$read(a)
 })
-results[["2x2 f32: two uploads, execute, read back"]] <- case(small, function(w) {
+run("2x2 f32: two uploads, execute, read back", small, function(w) {
   function() w$read(w$launch(w$upload(x, "f32"), w$upload(x, "f32")))
 })
 
 set.seed(1)
 x <- matrix(rnorm(4e6), 2000)
 large <- ways("2000x2000xf64")
-results[["2000x2000 f64: upload"]] <- case(large, function(w) function() w$upload(x, "f64"))
-results[["2000x2000 f64: read back"]] <- case(large, function(w) {
+run("2000x2000 f64: upload", large, function(w) function() w$upload(x, "f64"))
+run("2000x2000 f64: read back", large, function(w) {
   a <- w$upload(x, "f64")
   function() w$read(a)
 })
@@ -94,10 +96,7 @@ cpu <- grep("model name", readLines("/proc/cpuinfo"), value = TRUE)
 versions <- c(
   paste("xlaffi", packageVersion("xlaffi")),
   paste("R", getRversion()),
-  if ("JAX by reticulate" %in% names(small)) {
-    jaxlib <- reticulate::import("jaxlib")$version$`__version__`
-    paste(c("jaxlib", "reticulate"), c(jaxlib, format(packageVersion("reticulate"))))
-  },
+  jax$version,
   if ("{pjrt}" %in% names(small)) paste("pjrt", packageVersion("pjrt"))
 )
 text <- c(
@@ -105,7 +104,7 @@ text <- c(
   "",
   paste0(
     paste(versions, collapse = ", "), "; ", parallel::detectCores(), " cores, ",
-    sub(".*: ", "", cpu[1]), "; medians of 15 rounds in turn, one process; ", Sys.Date(), "."
+    sub(".*: ", "", cpu[1]), "; medians of 15 rounds in turn; ", Sys.Date(), "."
   )
 )
 writeLines(text)

@@ -2,7 +2,5 @@
 # The speed figures of the README. Writes tools/bench/results-*.md beside this script.
 set -euo pipefail
 cd "$(dirname "$0")"
-# The peer that R users have today runs in the same Python: JAX, called through reticulate.
-export RETICULATE_PYTHON="$XLAFFI_PYTHON"
 Rscript host.R
 "$XLAFFI_PYTHON" call.py "$(../ops-lib/build.sh | tail -n 1)"

@@ -1,32 +1,26 @@
 # Timing helpers of the benchmarks: every case is run by all peers in turn, so that
 # a machine whose speed drifts slows all of them alike, and medians are compared.
 
-# Calls per batch so that one batch takes at least `seconds`
-batch_size <- function(f, seconds = 0.02) {
+# A peer's case is a function that runs one batch and returns microseconds per call.
+# This makes one of an R function: as many calls as take `seconds`.
+batches <- function(f, seconds = 0.02) {
+  f()
   n <- 1L
   repeat {
     t <- system.time(for (i in seq_len(n)) f(), gcFirst = FALSE)[["elapsed"]]
-    if (t >= seconds || n >= 1e6) return(n)
+    if (t >= seconds || n >= 1e6) break
     n <- if (t <= 0.002) n * 8L else as.integer(ceiling(n * seconds / t * 1.1))
+  }
+  function() {
+    gc(FALSE)
+    1e6 * system.time(for (i in seq_len(n)) f(), gcFirst = FALSE)[["elapsed"]] / n
   }
 }
 
-# Microseconds per call: the median over `rounds` batches of each peer, taken in turn.
-# `peers` is a named list of functions; a NULL peer is left out.
+# The median of each peer over `rounds` batches, taken in turn
 alternate <- function(peers, rounds = 15L) {
-  peers <- Filter(Negate(is.null), peers)
-  for (f in peers) f()
-  n <- vapply(peers, batch_size, integer(1))
-  us <- matrix(NA_real_, rounds, length(peers), dimnames = list(NULL, names(peers)))
-  for (r in seq_len(rounds)) {
-    for (p in names(peers)) {
-      f <- peers[[p]]
-      gc(FALSE)
-      t <- system.time(for (i in seq_len(n[[p]])) f(), gcFirst = FALSE)[["elapsed"]]
-      us[r, p] <- 1e6 * t / n[[p]]
-    }
-  }
-  apply(us, 2, stats::median)
+  us <- replicate(rounds, vapply(peers, function(batch) batch(), numeric(1)))
+  apply(matrix(us, length(peers), dimnames = list(names(peers), NULL)), 1, stats::median)
 }
 
 duration <- function(us) {
