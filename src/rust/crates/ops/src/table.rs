@@ -1,5 +1,6 @@
 //! The list of all ops, which everything else walks: registration, documentation, tests.
 
+use crate::kepler::Kepler;
 use crate::{eigh::Eigh, geqrf::Geqrf, lu::Lu, orgqr::Orgqr, print_tensor::PrintTensor, svd::Svd};
 use xla_ffi::{
     handler, DataType, Dispatch, DtypeSet, FieldInfo, FieldKind, HandlerFn, Host, Op, Platform,
@@ -83,6 +84,7 @@ macro_rules! ops {
 ops! {
     Eigh: Host;
     Geqrf: Host;
+    Kepler: Host;
     Lu: Host;
     Orgqr: Host;
     PrintTensor: Host;

@@ -1,0 +1,43 @@
+//! The same code for each of the vector units, chosen when it runs.
+//!
+//! No SIMD crate: those that choose at run time and build with Rust 1.81 (pulp, multiversion) have
+//! no AVX-512 there, nor conversions between f32, f64 and bits; and plain loops become the same
+//! instructions. The compiler is asked once, by `build.rs`, whether it knows AVX-512 (1.89).
+
+use super::block::{solve_all, Point};
+
+/// Solves for all points; the slices have one length.
+pub(super) fn solve<T: Point>(m: &[T], e: &[T], sin: &mut [T], cos: &mut [T]) {
+    #[cfg(all(target_arch = "x86_64", avx512))]
+    if is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("fma")
+    {
+        // SAFETY: the processor has been asked for each of its features.
+        return unsafe { with_avx512(m, e, sin, cos) };
+    }
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        // SAFETY: the processor has been asked for each of its features.
+        return unsafe { with_avx2(m, e, sin, cos) };
+    }
+    // NEON needs no asking: every 64-bit ARM has it.
+    solve_all::<T, { cfg!(target_arch = "aarch64") }>(m, e, sin, cos);
+}
+
+/// # Safety
+/// The processor has AVX2 and FMA.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn with_avx2<T: Point>(m: &[T], e: &[T], sin: &mut [T], cos: &mut [T]) {
+    solve_all::<T, true>(m, e, sin, cos);
+}
+
+/// # Safety
+/// The processor has AVX-512 F, DQ and VL, and FMA.
+#[cfg(all(target_arch = "x86_64", avx512))]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
+unsafe fn with_avx512<T: Point>(m: &[T], e: &[T], sin: &mut [T], cos: &mut [T]) {
+    solve_all::<T, true>(m, e, sin, cos);
+}
