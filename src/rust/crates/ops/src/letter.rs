@@ -1,6 +1,7 @@
 //! Attributes that are one letter, as LAPACK's options are: jaxlib passes its ASCII code.
 
-use crate::platform::Triangle;
+use crate::platform::lapack::Transpose;
+use crate::platform::{Triangle, Vectors};
 use xla_ffi::{AnyAttr, Error, Operand, OperandKind, Result};
 
 /// The letter that an attribute holds as text or as a ui8.
@@ -57,4 +58,54 @@ pub fn triangle(name: &'static str, letter: u8) -> Result<Triangle> {
         letter,
         &[(b'L', Triangle::Lower), (b'U', Triangle::Upper)],
     )
+}
+
+/// `A`, `S` or `N`: which singular vectors.
+///
+/// # Errors
+/// It is none of them.
+pub fn vectors(name: &'static str, letter: u8) -> Result<Vectors> {
+    let choices = [
+        (b'A', Vectors::Full),
+        (b'S', Vectors::Thin),
+        (b'N', Vectors::No),
+    ];
+    choose(name, letter, &choices)
+}
+
+/// `V` (with vectors) or `N` (without).
+///
+/// # Errors
+/// It is neither.
+pub fn with_vectors(name: &'static str, letter: u8) -> Result<bool> {
+    choose(name, letter, &[(b'V', true), (b'N', false)])
+}
+
+/// `L` (true) or `R`: the side of a factor.
+///
+/// # Errors
+/// It is neither.
+pub fn left(name: &'static str, letter: u8) -> Result<bool> {
+    choose(name, letter, &[(b'L', true), (b'R', false)])
+}
+
+/// `U` (true) or `N`: whether a diagonal is taken to be of ones.
+///
+/// # Errors
+/// It is neither.
+pub fn unit(name: &'static str, letter: u8) -> Result<bool> {
+    choose(name, letter, &[(b'U', true), (b'N', false)])
+}
+
+/// `N`, `T` or `C`: as it is, transposed, or conjugated as well.
+///
+/// # Errors
+/// It is none of them.
+pub fn transpose(name: &'static str, letter: u8) -> Result<Transpose> {
+    let choices = [
+        (b'N', Transpose::No),
+        (b'T', Transpose::Plain),
+        (b'C', Transpose::Conjugate),
+    ];
+    choose(name, letter, &choices)
 }

@@ -5,6 +5,7 @@
 
 pub mod eigh;
 pub mod geqrf;
+pub mod jaxlib;
 pub mod kepler;
 mod letter;
 pub mod lu;

@@ -1,9 +1,11 @@
 //! The list of all ops, which everything else walks: registration, documentation, tests.
 
+use crate::jaxlib;
 use crate::kepler::Kepler;
 use crate::{eigh::Eigh, geqrf::Geqrf, lu::Lu, orgqr::Orgqr, print_tensor::PrintTensor, svd::Svd};
 use xla_ffi::{
-    handler, DataType, Dispatch, DtypeSet, FieldInfo, FieldKind, HandlerFn, Host, Op, Platform,
+    handler, Complex, DataType, Dispatch, DtypeSet, FieldInfo, FieldKind, HandlerFn, Host, Op,
+    Platform,
 };
 
 /// A custom-call target.
@@ -81,6 +83,10 @@ macro_rules! ops {
     };
 }
 
+/// c64 and c128 in Rust.
+type C64 = Complex<f32>;
+type C128 = Complex<f64>;
+
 ops! {
     Eigh: Host;
     Geqrf: Host;
@@ -89,6 +95,13 @@ ops! {
     Orgqr: Host;
     PrintTensor: Host;
     Svd: Host;
+    jaxlib::Geqrf<f32>: Host; jaxlib::Geqrf<f64>: Host; jaxlib::Geqrf<C64>: Host; jaxlib::Geqrf<C128>: Host;
+    jaxlib::Gesdd<f32>: Host; jaxlib::Gesdd<f64>: Host; jaxlib::Gesdd<C64>: Host; jaxlib::Gesdd<C128>: Host;
+    jaxlib::Getrf<f32>: Host; jaxlib::Getrf<f64>: Host; jaxlib::Getrf<C64>: Host; jaxlib::Getrf<C128>: Host;
+    jaxlib::Orgqr<f32>: Host; jaxlib::Orgqr<f64>: Host; jaxlib::Orgqr<C64>: Host; jaxlib::Orgqr<C128>: Host;
+    jaxlib::Potrf<f32>: Host; jaxlib::Potrf<f64>: Host; jaxlib::Potrf<C64>: Host; jaxlib::Potrf<C128>: Host;
+    jaxlib::Syevd<f32>: Host; jaxlib::Syevd<f64>: Host; jaxlib::Syevd<C64>: Host; jaxlib::Syevd<C128>: Host;
+    jaxlib::Trsm<f32>: Host; jaxlib::Trsm<f64>: Host; jaxlib::Trsm<C64>: Host; jaxlib::Trsm<C128>: Host;
 }
 
 /// All ops.

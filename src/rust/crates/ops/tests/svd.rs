@@ -58,7 +58,8 @@ fn every_size_and_shape<T: Number>() {
 
 fn special_matrices<T: Number>() {
     let n = 20;
-    let kinds: [(&str, fn(usize, usize) -> f64); 5] = [
+    type Element = fn(usize, usize) -> f64;
+    let kinds: [(&str, Element); 5] = [
         ("zero", |_, _| 0.0),
         ("identity", |i, j| f64::from(u8::from(i == j))),
         ("rank one", |i, j| (i + 1) as f64 * (j + 2) as f64),

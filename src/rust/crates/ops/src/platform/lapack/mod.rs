@@ -2,6 +2,7 @@
 //! the system.
 
 mod batch;
+pub mod cholesky;
 pub mod eigh;
 pub mod lu;
 mod precision;
@@ -11,6 +12,7 @@ mod solver;
 mod stack;
 pub mod svd;
 mod sys;
+pub mod triangular;
 mod workspace;
 
 use super::{Matrices, Memory};
@@ -18,7 +20,7 @@ use std::borrow::Cow;
 use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Error, Host, Result};
 
 pub use precision::Precision;
-pub use routines::{Triangle, Vectors};
+pub use routines::{Transpose, Triangle, Vectors};
 
 impl Memory for Host {
     fn copy(_: &Cx<'_, Host>, from: &AnyBuffer<'_>, to: &mut AnyBufferMut<'_>) -> Result<()> {

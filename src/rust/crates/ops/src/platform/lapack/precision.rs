@@ -30,6 +30,13 @@ pub trait Precision: Scalar {
     /// # Errors
     /// There is no memory for a working copy, where one is needed.
     fn stage(values: &mut [Self]) -> Result<Self::Staged<'_>>;
+
+    /// The values in the working precision, to be read; `copy` is where they are if that is not
+    /// their own.
+    ///
+    /// # Errors
+    /// As [`stage`](Precision::stage).
+    fn read<'a>(values: &'a [Self], copy: &'a mut Vec<Self::Work>) -> Result<&'a [Self::Work]>;
 }
 
 macro_rules! constants {
@@ -65,6 +72,10 @@ macro_rules! computed_as_it_is {
             fn stage(values: &mut [Self]) -> Result<&mut [Self]> {
                 Ok(values)
             }
+
+            fn read<'a>(values: &'a [Self], _: &'a mut Vec<Self>) -> Result<&'a [Self]> {
+                Ok(values)
+            }
         }
     };
 }
@@ -96,12 +107,17 @@ mod promoted {
 
     impl<'a, T: Narrow> Promoted<'a, T> {
         pub(super) fn new(origin: &'a mut [T]) -> Result<Self> {
-            let mut copy = filled(origin.len(), T::Work::ZERO)?;
-            for (to, from) in copy.iter_mut().zip(origin.iter()) {
-                *to = from.widen();
-            }
+            let copy = widened(origin)?;
             Ok(Promoted { origin, copy })
         }
+    }
+
+    fn widened<T: Narrow>(values: &[T]) -> Result<Vec<T::Work>> {
+        let mut copy = filled(values.len(), T::Work::ZERO)?;
+        for (to, from) in copy.iter_mut().zip(values) {
+            *to = from.widen();
+        }
+        Ok(copy)
     }
 
     impl<T: Narrow> Deref for Promoted<'_, T> {
@@ -154,6 +170,11 @@ mod promoted {
         fn stage(values: &mut [Self]) -> Result<Promoted<'_, Self>> {
             Promoted::new(values)
         }
+
+        fn read<'a>(values: &'a [Self], copy: &'a mut Vec<Self::Work>) -> Result<&'a [Self::Work]> {
+            *copy = widened(values)?;
+            Ok(copy)
+        }
     }
 
     impl Precision for Complex<f32> {
@@ -163,6 +184,11 @@ mod promoted {
 
         fn stage(values: &mut [Self]) -> Result<Promoted<'_, Self>> {
             Promoted::new(values)
+        }
+
+        fn read<'a>(values: &'a [Self], copy: &'a mut Vec<Self::Work>) -> Result<&'a [Self::Work]> {
+            *copy = widened(values)?;
+            Ok(copy)
         }
     }
 }

@@ -61,16 +61,15 @@ pub fn orgqr<T: Precision>(
         cx,
         2.0 * shape.flops(),
         items,
-        || Ok((Workspace::new(sizes)?, vec![T::ZERO; reflectors])),
+        || Ok((Workspace::new(sizes)?, Vec::new())),
         |(ws, factors), (a, tau)| {
             let used = &a[..shape.rows as usize * reflectors];
             if !(all_finite(used) && all_finite(tau)) {
                 a.fill(T::NAN);
                 return Ok(());
             }
-            factors.copy_from_slice(tau);
-            let (mut a, factors) = (T::stage(a)?, T::stage(factors)?);
-            let info = T::Work::orgqr(shape.rows, shape.cols, &mut a, &factors, ws);
+            let (mut a, tau) = (T::stage(a)?, T::read(tau, factors)?);
+            let info = T::Work::orgqr(shape.rows, shape.cols, &mut a, tau, ws);
             refuse_negative(info, "orgqr")
         },
     )

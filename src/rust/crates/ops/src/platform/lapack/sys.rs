@@ -41,6 +41,35 @@ macro_rules! common {
                 info: *mut Int,
             );
 
+            #[link_name = concat!($letter, "potrf_")]
+            pub(in super::super) fn potrf(
+                uplo: Char,
+                n: *const Int,
+                a: *mut $t,
+                lda: *const Int,
+                info: *mut Int,
+                uplo_len: usize,
+            );
+
+            #[link_name = concat!($letter, "trsm_")]
+            pub(in super::super) fn trsm(
+                side: Char,
+                uplo: Char,
+                transa: Char,
+                diag: Char,
+                m: *const Int,
+                n: *const Int,
+                alpha: *const $t,
+                a: *const $t,
+                lda: *const Int,
+                b: *mut $t,
+                ldb: *const Int,
+                side_len: usize,
+                uplo_len: usize,
+                transa_len: usize,
+                diag_len: usize,
+            );
+
             #[link_name = concat!($letter, $orgqr, "gqr_")]
             pub(in super::super) fn orgqr(
                 m: *const Int,

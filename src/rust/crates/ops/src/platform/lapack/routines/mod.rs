@@ -16,6 +16,7 @@ macro_rules! for_each_scalar {
 mod eigh;
 mod lu;
 mod qr;
+mod solve;
 mod svd;
 
 use super::sys::Int;
@@ -25,6 +26,7 @@ use xla_ffi::Complex;
 pub use eigh::{Eigh, Triangle};
 pub use lu::Lu;
 pub use qr::Qr;
+pub use solve::{Form, Solve, Transpose};
 pub use svd::{Svd, Vectors};
 
 /// A number as LAPACK has it.
@@ -59,9 +61,9 @@ macro_rules! elements {
 elements!(f32 f64);
 
 /// All routines.
-pub trait Routines: Element + Lu + Qr + Svd + Eigh {}
+pub trait Routines: Element + Lu + Qr + Svd + Eigh + Solve {}
 
-impl<T: Element + Lu + Qr + Svd + Eigh> Routines for T {}
+impl<T: Element + Lu + Qr + Svd + Eigh + Solve> Routines for T {}
 
 /// The rows that a block of LAPACK's has at most, for workspace that lets it use them.
 const BLOCK: i128 = 64;

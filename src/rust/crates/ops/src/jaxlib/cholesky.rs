@@ -1,0 +1,41 @@
+//! Cholesky factorisation.
+
+use crate::letter;
+use crate::platform::lapack::{cholesky, Precision};
+use crate::platform::Matrices;
+use xla_ffi::{io, Arg, Attr, Cx, Host, Kernel, MinRank, Op, Result, Ret};
+
+io! {
+    /// `A = L Lᴴ` or `A = Uᴴ U`.
+    pub struct PotrfIo<'f, T> {
+        /// `(..., n, n)`, Hermitian and positive definite
+        x: Arg<'f, T, MinRank<2>>,
+        /// `(..., n, n)`: the factor in its triangle, the other one as in `x`; shares `x`'s memory
+        factor: Ret<'f, T>,
+        /// `(...)`: 0, or the order of the first minor that is not positive definite
+        info: Ret<'f, i32>,
+        /// the triangle that is read and written: L or U
+        uplo: Attr<u8>,
+    }
+}
+
+super::targets! {
+    /// Cholesky factorisation.
+    Potrf = "potrf"
+}
+
+impl<T: Precision> Kernel<Host, T> for Potrf<T>
+where
+    Potrf<T>: Op,
+{
+    type Io<'f> = PotrfIo<'f, T>;
+
+    fn run(mut io: PotrfIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+        let (shape, batch) = Matrices::square(&io.x)?;
+        let triangle = letter::triangle("uplo", *io.uplo)?;
+        io.info.expect_dims(batch)?;
+        io.factor.copy_from(&io.x)?;
+        let info = io.info.as_mut_slice()?;
+        cholesky::potrf((cx, shape), triangle, io.factor.as_mut_slice()?, info)
+    }
+}

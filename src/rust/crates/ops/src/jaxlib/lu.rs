@@ -1,0 +1,40 @@
+//! LU factorisation.
+
+use crate::platform::lapack::{lu, Precision};
+use crate::platform::Matrices;
+use xla_ffi::{io, Arg, Cx, Host, Kernel, MinRank, Op, Result, Ret};
+
+io! {
+    /// `P A = L U`.
+    pub struct GetrfIo<'f, T> {
+        /// `(..., m, n)`
+        x: Arg<'f, T, MinRank<2>>,
+        /// `(..., m, n)`: both factors; shares `x`'s memory
+        lu: Ret<'f, T>,
+        /// `(..., min(m, n))`: exchanged rows, counted from 1
+        ipiv: Ret<'f, i32>,
+        /// `(...)`: 0, or the first column where `U` has a zero on its diagonal
+        info: Ret<'f, i32>,
+    }
+}
+
+super::targets! {
+    /// LU factorisation with partial pivoting.
+    Getrf = "getrf"
+}
+
+impl<T: Precision> Kernel<Host, T> for Getrf<T>
+where
+    Getrf<T>: Op,
+{
+    type Io<'f> = GetrfIo<'f, T>;
+
+    fn run(mut io: GetrfIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+        let (shape, batch) = Matrices::of(&io.x)?;
+        io.ipiv.expect_batch_dims(batch, &[shape.rank().into()])?;
+        io.info.expect_dims(batch)?;
+        io.lu.copy_from(&io.x)?;
+        let (pivots, info) = (io.ipiv.as_mut_slice()?, io.info.as_mut_slice()?);
+        lu::getrf((cx, shape), io.lu.as_mut_slice()?, pivots, info)
+    }
+}

@@ -1,0 +1,59 @@
+//! Singular values.
+
+use crate::letter;
+use crate::platform::lapack::{svd, Precision};
+use crate::platform::{Matrices, Vectors};
+use xla_ffi::{io, AnyBufferMut, Arg, Attr, Cx, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
+
+io! {
+    /// `A = U diag(s) Vᴴ`.
+    pub struct SvdIo<'f, T> {
+        /// `(..., m, n)`
+        x: Arg<'f, T, MinRank<2>>,
+        /// `(..., m, n)`: overwritten; shares `x`'s memory
+        scratch: Ret<'f, T>,
+        /// `(..., min(m, n))`, descending; real
+        s: AnyBufferMut<'f>,
+        /// `(..., m, m)` or `(..., m, min(m, n))`
+        u: Ret<'f, T, MinRank<2>>,
+        /// `(..., n, n)` or `(..., min(m, n), n)`
+        vt: Ret<'f, T, MinRank<2>>,
+        /// `(...)`: 0, or not if there is no result
+        info: Ret<'f, i32>,
+        /// A: all singular vectors, S: the first min(m, n), N: none
+        mode: Attr<u8>,
+    }
+}
+
+super::targets! {
+    /// Singular value decomposition by divide and conquer.
+    Gesdd = "gesdd"
+}
+
+impl<T: Precision> Kernel<Host, T> for Gesdd<T>
+where
+    Gesdd<T>: Op,
+{
+    type Io<'f> = SvdIo<'f, T>;
+
+    fn run(mut io: SvdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+        let (shape, batch) = Matrices::of(&io.x)?;
+        let vectors = letter::vectors("mode", *io.mode)?;
+        let (columns, rows) = vectors.counts(shape.rows, shape.cols);
+        io.s.expect_dtype(T::Real::DTYPE)?;
+        io.s.expect_batch_dims(batch, &[shape.rank().into()])?;
+        io.info.expect_dims(batch)?;
+        let (u, vt) = if vectors == Vectors::No {
+            (&mut [][..], &mut [][..])
+        } else {
+            io.u.expect_batch_dims(batch, &[shape.rows.into(), columns.into()])?;
+            io.vt
+                .expect_batch_dims(batch, &[rows.into(), shape.cols.into()])?;
+            (io.u.as_mut_slice()?, io.vt.as_mut_slice()?)
+        };
+        io.scratch.copy_from(&io.x)?;
+        let results = (io.s.as_mut_slice()?, u, vt);
+        let (a, info) = (io.scratch.as_mut_slice()?, io.info.as_mut_slice()?);
+        svd::gesdd((cx, shape), vectors, a, results, info)
+    }
+}
