@@ -142,6 +142,152 @@ def check_threads(rng):
         np.testing.assert_array_equal(one, other)
 
 
+def both(target, results, *operands, aliases=None, **attributes):
+    """What jaxlib's own handler and ours give for the same call: two lists of arrays.
+
+    `results`: shape and dtype of each. Matrices are column-major in both.
+    """
+
+    def layout(shape, matrix):
+        return column_major(len(shape)) if matrix else tuple(range(len(shape)))
+
+    batch = operands[0].ndim - 2
+    kinds = [a.ndim >= batch + 2 for a in operands]
+    answers = []
+    for prefix in ("", "xlaffi_"):
+        call = jax.ffi.ffi_call(
+            f"{prefix}lapack_{target}_ffi",
+            [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in results],
+            input_layouts=[layout(a.shape, m) for a, m in zip(operands, kinds)],
+            output_layouts=[layout(s, len(s) >= batch + 2) for s, _ in results],
+            input_output_aliases=aliases if aliases is not None else {0: 0},
+        )
+        out = jax.jit(lambda *a, call=call: call(*a, **attributes))(*operands)
+        answers.append([np.asarray(a) for a in out])
+    return answers
+
+
+def letter(text):
+    return np.uint8(ord(text))
+
+
+def close(theirs, ours, factor=1e3):
+    assert theirs.dtype == ours.dtype and theirs.shape == ours.shape
+    if theirs.dtype.kind == "i":
+        np.testing.assert_array_equal(theirs, ours)
+        return
+    tolerance = factor * np.finfo(theirs.dtype).eps
+    scale = max(1.0, np.abs(theirs).max(initial=0))
+    np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * scale)
+
+
+def adjoint(a):
+    return np.conj(np.swapaxes(a, -1, -2))
+
+
+def check_jaxlib_factors(rng, letter_of, dtype, batch):
+    """getrf, geqrf, orgqr, gesdd, syevd, potrf and trsm against jaxlib's."""
+    real = np.finfo(dtype).dtype
+    is_complex = np.dtype(dtype).kind == "c"
+    i32 = np.int32
+
+    def random(*shape):
+        a = rng.standard_normal((*batch, *shape))
+        if is_complex:
+            a = a + 1j * rng.standard_normal(a.shape)
+        return a.astype(dtype)
+
+    for m, n in ((5, 4), (4, 5), (33, 33), (1, 1)):
+        k, x = min(m, n), random(m, n)
+        shape = (*batch, m, n)
+        for theirs, ours in zip(
+            *both(f"{letter_of}getrf", [(shape, dtype), ((*batch, k), i32), (batch, i32)], x)
+        ):
+            close(theirs, ours)
+        (packed, tau), own = both(f"{letter_of}geqrf", [(shape, dtype), ((*batch, k), dtype)], x)
+        close(packed, own[0])
+        close(tau, own[1])
+        orgqr = f"{letter_of}{'un' if is_complex else 'or'}gqr"
+        columns = packed[..., :k]
+        close(*(out[0] for out in both(orgqr, [((*batch, m, k), dtype)], columns, tau)))
+
+        for mode, cols, rows in (("A", m, n), ("S", k, k), ("N", m, n)):
+            results = [
+                (shape, dtype),
+                ((*batch, k), real),
+                ((*batch, m, cols), dtype),
+                ((*batch, rows, n), dtype),
+                (batch, i32),
+            ]
+            theirs, ours = both(f"{letter_of}gesdd", results, x, mode=letter(mode))
+            close(theirs[1], ours[1])
+            close(theirs[4], ours[4])
+            if mode != "N":
+                _, s, u, vt, _ = ours
+                close((u[..., :k] * s[..., None, :]) @ vt[..., :k, :], x)
+                close(adjoint(u) @ u, np.broadcast_to(np.eye(cols, dtype=dtype), (*batch, cols, cols)))
+
+    n, x = 9, random(9, 9)
+    square = (*batch, n, n)
+    for mode in "VN":
+        for uplo in "LU":
+            results = [(square, dtype), ((*batch, n), real), (batch, i32)]
+            theirs, ours = both(
+                f"{letter_of}{'heevd' if is_complex else 'syevd'}",
+                results, x, mode=letter(mode), uplo=letter(uplo),
+            )
+            close(theirs[1], ours[1])
+            close(theirs[2], ours[2])
+            if mode == "V":
+                # The eigenvalues are distinct, so the vectors agree up to a factor.
+                products = np.abs((np.conj(theirs[0]) * ours[0]).sum(-2))
+                close(products, np.ones_like(products))
+    definite = x @ adjoint(x) + n * np.eye(n, dtype=dtype)
+    if batch and definite.size:
+        definite[(0,) * len(batch)] *= -1
+    for uplo in "LU":
+        results = [(square, dtype), (batch, i32)]
+        theirs, ours = both(f"{letter_of}potrf", results, definite, uplo=letter(uplo))
+        close(theirs[1], ours[1])
+        good = theirs[1] == 0
+        close(theirs[0][good], ours[0][good])
+
+    triangle, right = definite, random(n, n)[..., :4]
+    for side, y in (("L", right), ("R", np.swapaxes(right, -1, -2))):
+        for options in ("LNN", "UTU", "LCN"):
+            uplo, trans, diag = map(letter, options)
+            theirs, ours = both(
+                f"{letter_of}trsm", [(y.shape, dtype)], triangle, y, aliases={1: 0},
+                side=letter(side), uplo=uplo, trans_x=trans, diag=diag,
+            )
+            if options[2] == "N":  # with ones on the diagonal the solutions are huge
+                close(theirs[0], ours[0])
+            else:
+                scale = np.abs(theirs[0]).max(initial=1)
+                close(theirs[0] / scale, ours[0] / scale)
+
+
+def check_jaxlib(rng, handler):
+    """Every target of jaxlib's that we have, beside jaxlib's own in one process."""
+    names = [t for t in jax_targets() if handler(t) is not None]
+    for name in names:
+        jax.ffi.register_ffi_target(f"xlaffi_{name}", handler(name), platform="cpu")
+    dtypes = dict(s=np.float32, d=np.float64, c=np.complex64, z=np.complex128)
+    for letter_of, dtype in dtypes.items():
+        for batch in ((), (0,), (3,), (2, 3)):
+            check_jaxlib_factors(rng, letter_of, dtype, batch)
+    return names
+
+
+def jax_targets():
+    """jaxlib's LAPACK targets, made ready to be called."""
+    from jaxlib import lapack
+
+    lapack.prepare_lapack_call("getrf_ffi", np.dtype(np.float64))
+    names = (name for name, *_ in lapack.registrations()["cpu"])
+    return sorted(n for n in names if n.startswith("lapack_") and n.endswith("_ffi"))
+
+
 def check_print():
     def program(x):
         jax.ffi.ffi_call("print_tensor", (), has_side_effect=True)(
@@ -180,7 +326,8 @@ def main():
     check_lu_errors()
     check_threads(rng)
     check_print()
-    print(f"ops library: lu and print_tensor are right under JAX {jax.__version__}")
+    count = len(check_jaxlib(rng, handler))
+    print(f"ops library: all right under JAX {jax.__version__}, {count} of jaxlib's targets")
 
 
 if __name__ == "__main__":
