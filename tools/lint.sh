@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# rustfmt, clippy, lintr and shellcheck; runs all of them and fails if any complains.
+# rustfmt, clippy, lintr and shellcheck, and a compilation by the oldest Rust that we declare
+# where rustup has it; runs all of them and fails if any complains.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 export PATH="$PATH:$HOME/.cargo/bin"
@@ -16,6 +17,11 @@ scripts=(tools/*.sh tools/*/*.sh .ci/run configure configure.win cleanup cleanup
 
 step rustfmt cargo fmt --all --check --manifest-path src/rust/Cargo.toml
 step clippy cargo clippy --quiet --workspace --all-targets --manifest-path src/rust/Cargo.toml -- -D warnings
+oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' src/rust/Cargo.toml | head -n 1).0
+if cargo "+$oldest" --version >/dev/null 2>&1; then
+  step "rustc $oldest" cargo "+$oldest" check --quiet --workspace --all-targets \
+    --manifest-path src/rust/Cargo.toml --target-dir src/rust/target/oldest
+fi
 step lintr Rscript tools/lint.R
 step shellcheck shellcheck "${scripts[@]}"
 

@@ -27,7 +27,7 @@ requirements=(tools/requirements.txt)
 case "$level" in
   run) ;;
   test)
-    rpkgs+=(testthat withr)
+    rpkgs+=(testthat withr reticulate)
     requirements+=(tools/requirements-test.txt) ;;
   lint)
     debs+=(shellcheck)
