@@ -30,6 +30,8 @@ impl Point for f32 {
         cos: &mut [f32; BLOCK],
     ) {
         let mut wrapped = [0.0; BLOCK];
+        let mut w = [0.0; BLOCK];
+        let mut start = [0.0; BLOCK];
         let mut far = false;
         for i in 0..BLOCK {
             let m = f64::from(m[i]);
@@ -46,8 +48,11 @@ impl Point for f32 {
         for i in 0..BLOCK {
             // NaN comes out wherever NaN goes in.
             let valid = e[i] >= 0.0 && e[i] < 1.0;
-            let w = if valid { 1.0 - e[i] } else { f32::NAN };
-            let found = single::solve::<FMA>(wrapped[i].abs(), w);
+            w[i] = if valid { 1.0 - e[i] } else { f32::NAN };
+            start[i] = single::starter::<FMA>(wrapped[i].abs(), w[i]);
+        }
+        for i in 0..BLOCK {
+            let found = single::improve::<FMA>(start[i], wrapped[i].abs(), w[i]);
             let sign = wrapped[i].to_bits() & (1 << 31);
             sin[i] = f32::from_bits(found.sin.to_bits() ^ sign);
             cos[i] = found.cos;
@@ -65,6 +70,7 @@ impl Point for f64 {
     ) {
         let mut wrapped = [0.0; BLOCK];
         let mut anomaly = [0.0; BLOCK];
+        let mut start = [0.0; BLOCK];
         let mut inverse = [0.0; BLOCK];
         let mut far = false;
         for i in 0..BLOCK {
@@ -83,7 +89,10 @@ impl Point for f64 {
             inverse[i] = (1.0 - e[i]) as f32;
         }
         for i in 0..BLOCK {
-            let found = single::solve::<FMA>(anomaly[i], inverse[i]);
+            start[i] = single::starter::<FMA>(anomaly[i], inverse[i]);
+        }
+        for i in 0..BLOCK {
+            let found = single::improve::<FMA>(start[i], anomaly[i], inverse[i]);
             anomaly[i] = found.anomaly;
             inverse[i] = found.inverse;
         }

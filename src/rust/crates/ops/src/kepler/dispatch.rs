@@ -1,8 +1,8 @@
 //! The same code for each of the vector units, chosen when it runs.
 //!
-//! No SIMD crate: those that choose at run time and build with Rust 1.81 (pulp, multiversion) have
-//! no AVX-512 there, nor conversions between f32, f64 and bits; and plain loops become the same
-//! instructions. The compiler is asked once, by `build.rs`, whether it knows AVX-512 (1.89).
+//! No SIMD crate: AVX-512 is on stable from Rust 1.89 on, and we build from 1.81 on. A crate's
+//! Cargo feature (pulp's `x86-v4`) cannot follow the compiler; `build.rs` can. The loops of
+//! [`super::block`] become the instructions that one would write by hand.
 
 use super::block::{solve_all, Point};
 

@@ -22,12 +22,11 @@ pub(super) struct Approx {
     pub(super) cos: f32,
 }
 
-/// Solves for `m` in `[0, π]` and `w = 1 - e` in `(0, 1]`; the caller knows `w` better than
-/// `1 - e` in f32 could be.
+/// One step from `start`, the result of [`starter`], for `m` in `[0, π]` and `w = 1 - e` in
+/// `(0, 1]`; the caller knows `w` better than `1 - e` in f32 could be.
 #[inline(always)]
-pub(super) fn solve<const FMA: bool>(m: f32, w: f32) -> Approx {
+pub(super) fn improve<const FMA: bool>(start: f32, m: f32, w: f32) -> Approx {
     let e = 1.0 - w;
-    let start = starter::<FMA>(m, w, e);
     let near = Near::at::<FMA>(start);
 
     // f(E) = E - e sin E - m and its first two derivatives. Written with w, E - sin E and 1 - cos E
@@ -55,7 +54,8 @@ pub(super) fn solve<const FMA: bool>(m: f32, w: f32) -> Approx {
 
 /// Mikkola's starter, in an order in which nothing cancels and nothing that matters underflows.
 #[inline(always)]
-fn starter<const FMA: bool>(m: f32, w: f32, e: f32) -> f32 {
+pub(super) fn starter<const FMA: bool>(m: f32, w: f32) -> f32 {
+    let e = 1.0 - w;
     let u = fma::<FMA, _>(-4.0, w, 4.5);
     let both = 1.0 / (w * u);
     let inverse_u = w * both;
