@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use xla_ffi::registry::{canonical_platform, Registry, Replaced};
 use xla_ffi::testing::{metadata, Call};
@@ -165,10 +165,10 @@ fn platforms_have_one_name() {
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 static LEAVE: AtomicBool = AtomicBool::new(false);
 
-/// A handler that stays until it is told to leave.
+/// A handler whose first call stays until it is told to leave.
 unsafe extern "C" fn slow(_: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
-    INSIDE.fetch_add(1, Ordering::SeqCst);
-    while !LEAVE.load(Ordering::SeqCst) {
+    let first = INSIDE.fetch_add(1, Ordering::SeqCst) == 0;
+    while first && !LEAVE.load(Ordering::SeqCst) {
         std::thread::yield_now();
     }
     INSIDE.fetch_sub(1, Ordering::SeqCst);
@@ -193,11 +193,16 @@ fn withdrawing_waits_for_calls_that_run() {
             done.send(INSIDE.load(Ordering::SeqCst))
                 .expect("somebody waits");
         });
+        // Once the change is under way a new call is refused rather than let in, or held up.
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let mut outcome = Call::new().run(trampoline);
+        while outcome.is_ok() && Instant::now() < deadline {
+            outcome = Call::new().run(trampoline);
+        }
         let early = wait.recv_timeout(Duration::from_millis(50));
-        // Meanwhile a new call is refused rather than let in, or held up.
-        let refused = said(trampoline).expect_err("no handler any more");
         LEAVE.store(true, Ordering::SeqCst);
         assert!(early.is_err(), "it returned while a call was running");
+        let refused = outcome.expect_err("no handler any more").to_string();
         assert!(refused.contains("was unregistered"), "{refused}");
         assert_eq!(wait.recv_timeout(Duration::from_secs(60)), Ok(0));
     });
