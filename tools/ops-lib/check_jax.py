@@ -151,7 +151,7 @@ def both(target, results, *operands, aliases=None, **attributes):
     def layout(shape, matrix):
         return column_major(len(shape)) if matrix else tuple(range(len(shape)))
 
-    batch = operands[0].ndim - 2
+    batch = max(a.ndim for a in operands) - 2
     kinds = [a.ndim >= batch + 2 for a in operands]
     answers = []
     for prefix in ("", "xlaffi_"):
@@ -267,6 +267,50 @@ def check_jaxlib_factors(rng, letter_of, dtype, batch):
                 close(theirs[0] / scale, ours[0] / scale)
 
 
+def check_jaxlib_reductions(rng, letter_of, dtype, batch):
+    """ormqr, geqp3, sytrd, gehrd and gtsv against jaxlib's."""
+    real = np.finfo(dtype).dtype
+    is_complex = np.dtype(dtype).kind == "c"
+    i32 = np.int32
+
+    def random(*shape):
+        a = rng.standard_normal((*batch, *shape))
+        if is_complex:
+            a = a + 1j * rng.standard_normal(a.shape)
+        return a.astype(dtype)
+
+    def compare(name, results, *operands, **rest):
+        for theirs, ours in zip(*both(f"{letter_of}{name}", results, *operands, **rest)):
+            close(theirs, ours)
+
+    for m, n in ((6, 4), (4, 6), (1, 1)):
+        k, x = min(m, n), random(m, n)
+        jpvt = np.zeros((*batch, n), i32)
+        jpvt[..., -1] = 1
+        results = [(x.shape, dtype), (jpvt.shape, i32), ((*batch, k), dtype)]
+        compare("geqp3", results, x, jpvt, aliases={0: 0, 1: 1})
+    (packed, tau), _ = both(
+        f"{letter_of}geqrf", [((*batch, 6, 4), dtype), ((*batch, 4), dtype)], random(6, 4)
+    )
+    for left, c in ((True, random(6, 3)), (False, random(3, 6))):
+        for transpose in (True, False):
+            name = "unmqr" if is_complex else "ormqr"
+            options = dict(left=left, transpose=transpose)
+            compare(name, [(c.shape, dtype)], packed, tau, c, aliases={2: 0}, **options)
+    for n in (7, 2, 1):
+        x = random(n, n)
+        x = x + adjoint(x)
+        vectors = [((*batch, n), real), ((*batch, n - 1), real), ((*batch, n - 1), dtype)]
+        for uplo in "LU":
+            name = "hetrd" if is_complex else "sytrd"
+            compare(name, [(x.shape, dtype), *vectors, (batch, i32)], x, uplo=letter(uplo))
+        results = [(x.shape, dtype), ((*batch, n - 1), dtype), (batch, i32)]
+        compare("gehrd", results, x, low=np.int32(1), high=np.int32(n))
+        dl, d, du, b = random(n), random(n) + 3, random(n), random(n, 2)
+        results = [*[(d.shape, dtype)] * 3, (b.shape, dtype), (batch, i32)]
+        compare("gtsv", results, dl, d, du, b, aliases={i: i for i in range(4)})
+
+
 def check_jaxlib(rng, handler):
     """Every target of jaxlib's that we have, beside jaxlib's own in one process."""
     names = [t for t in jax_targets() if handler(t) is not None]
@@ -276,6 +320,7 @@ def check_jaxlib(rng, handler):
     for letter_of, dtype in dtypes.items():
         for batch in ((), (0,), (3,), (2, 3)):
             check_jaxlib_factors(rng, letter_of, dtype, batch)
+            check_jaxlib_reductions(rng, letter_of, dtype, batch)
     return names
 
 

@@ -101,6 +101,11 @@ ops! {
     jaxlib::Orgqr<f32>: Host; jaxlib::Orgqr<f64>: Host; jaxlib::Orgqr<C64>: Host; jaxlib::Orgqr<C128>: Host;
     jaxlib::Potrf<f32>: Host; jaxlib::Potrf<f64>: Host; jaxlib::Potrf<C64>: Host; jaxlib::Potrf<C128>: Host;
     jaxlib::Syevd<f32>: Host; jaxlib::Syevd<f64>: Host; jaxlib::Syevd<C64>: Host; jaxlib::Syevd<C128>: Host;
+    jaxlib::Gehrd<f32>: Host; jaxlib::Gehrd<f64>: Host; jaxlib::Gehrd<C64>: Host; jaxlib::Gehrd<C128>: Host;
+    jaxlib::Geqp3<f32>: Host; jaxlib::Geqp3<f64>: Host; jaxlib::Geqp3<C64>: Host; jaxlib::Geqp3<C128>: Host;
+    jaxlib::Gtsv<f32>: Host; jaxlib::Gtsv<f64>: Host; jaxlib::Gtsv<C64>: Host; jaxlib::Gtsv<C128>: Host;
+    jaxlib::Ormqr<f32>: Host; jaxlib::Ormqr<f64>: Host; jaxlib::Ormqr<C64>: Host; jaxlib::Ormqr<C128>: Host;
+    jaxlib::Sytrd<f32>: Host; jaxlib::Sytrd<f64>: Host; jaxlib::Sytrd<C64>: Host; jaxlib::Sytrd<C128>: Host;
     jaxlib::Trsm<f32>: Host; jaxlib::Trsm<f64>: Host; jaxlib::Trsm<C64>: Host; jaxlib::Trsm<C128>: Host;
 }
 

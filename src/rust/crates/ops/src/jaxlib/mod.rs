@@ -9,16 +9,22 @@
 mod cholesky;
 mod eigh;
 mod lu;
+mod pivoted;
 mod qr;
+mod reduce;
 mod svd;
 mod triangular;
+mod tridiagonal;
 
 pub use cholesky::Potrf;
 pub use eigh::Syevd;
 pub use lu::Getrf;
-pub use qr::{Geqrf, Orgqr};
+pub use pivoted::Geqp3;
+pub use qr::{Geqrf, Orgqr, Ormqr};
+pub use reduce::{Gehrd, Sytrd};
 pub use svd::Gesdd;
 pub use triangular::Trsm;
+pub use tridiagonal::Gtsv;
 
 use xla_ffi::{dtype_set, Complex};
 

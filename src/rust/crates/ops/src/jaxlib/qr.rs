@@ -1,8 +1,8 @@
 //! QR factorisation.
 
-use crate::platform::lapack::{qr, Precision};
+use crate::platform::lapack::{qr, reduce, Precision};
 use crate::platform::Matrices;
-use xla_ffi::{io, Arg, Cx, Error, Host, Kernel, MinRank, Op, Result, Ret};
+use xla_ffi::{io, Arg, Attr, Cx, Error, Host, Kernel, MinRank, Op, Result, Ret};
 
 io! {
     /// `A = Q R`.
@@ -85,9 +85,54 @@ fn reflectors<T: Precision>(
 ) -> Result<usize> {
     let (_, _, [k]) = tau.split_dims()?;
     let Some(count) = i64::try_from(k).ok().filter(|&k| k <= most.into()) else {
-        let expected = format_args!("have at most {most} factors");
-        return Err(Error::mismatch(tau.operand(), expected, k));
+        return Err(Error::mismatch(
+            tau.operand(),
+            format_args!("have at most {most} factors"),
+            k,
+        ));
     };
     tau.expect_batch_dims(batch, &[count])?;
     Ok(k)
+}
+
+io! {
+    /// Products with `Q`.
+    pub struct OrmqrIo<'f, T> {
+        /// `(..., m, k)` (left) or `(..., n, k)` (right): reflectors
+        a: Arg<'f, T, MinRank<2>>,
+        /// `(..., k)`
+        tau: Arg<'f, T, MinRank<1>>,
+        /// `(..., m, n)`
+        c: Arg<'f, T, MinRank<2>>,
+        /// `(..., m, n)`; shares `c`'s memory
+        product: Ret<'f, T>,
+        /// whether `Q` is to the left of `C`
+        left: Attr<bool>,
+        /// whether it is `Qᴴ` instead
+        transpose: Attr<bool>,
+    }
+}
+
+super::targets! {
+    /// Products with the `Q` that reflectors make.
+    Ormqr = "ormqr", "unmqr"
+}
+
+impl<T: Precision> Kernel<Host, T> for Ormqr<T>
+where
+    Ormqr<T>: Op,
+{
+    type Io<'f> = OrmqrIo<'f, T>;
+
+    fn run(mut io: OrmqrIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+        let (shape, batch) = Matrices::of(&io.c)?;
+        let order = if *io.left { shape.rows } else { shape.cols };
+        let k = reflectors(&io.tau, batch, order)?;
+        let columns = i64::try_from(k).unwrap_or(i64::MAX);
+        io.a.expect_batch_dims(batch, &[order.into(), columns])?;
+        io.product.copy_from(&io.c)?;
+        let reflectors = (io.a.as_slice()?, io.tau.as_slice()?, k);
+        let form = (*io.left, *io.transpose);
+        reduce::ormqr((cx, shape), form, reflectors, io.product.as_mut_slice()?)
+    }
 }

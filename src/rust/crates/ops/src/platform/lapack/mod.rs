@@ -5,14 +5,17 @@ mod batch;
 pub mod cholesky;
 pub mod eigh;
 pub mod lu;
+pub mod pivoted;
 mod precision;
 pub mod qr;
+pub mod reduce;
 mod routines;
 mod solver;
 mod stack;
 pub mod svd;
 mod sys;
 pub mod triangular;
+pub mod tridiagonal;
 mod workspace;
 
 use super::{Matrices, Memory};

@@ -17,7 +17,7 @@ extern "C" {}
 
 /// The routines with the same arguments for real and complex matrices, but for their names.
 macro_rules! common {
-    ($letter:literal, $t:ty, $real:ty, $orgqr:literal) => {
+    ($letter:literal, $t:ty, $real:ty, $orgqr:literal, $sytrd:literal) => {
         extern "C" {
             #[link_name = concat!($letter, "getrf_")]
             pub(in super::super) fn getrf(
@@ -39,6 +39,65 @@ macro_rules! common {
                 work: *mut $t,
                 lwork: *const Int,
                 info: *mut Int,
+            );
+
+            #[link_name = concat!($letter, $orgqr, "mqr_")]
+            pub(in super::super) fn ormqr(
+                side: Char,
+                trans: Char,
+                m: *const Int,
+                n: *const Int,
+                k: *const Int,
+                a: *mut $t,
+                lda: *const Int,
+                tau: *const $t,
+                c: *mut $t,
+                ldc: *const Int,
+                work: *mut $t,
+                lwork: *const Int,
+                info: *mut Int,
+                side_len: usize,
+                trans_len: usize,
+            );
+
+            #[link_name = concat!($letter, "gehrd_")]
+            pub(in super::super) fn gehrd(
+                n: *const Int,
+                ilo: *const Int,
+                ihi: *const Int,
+                a: *mut $t,
+                lda: *const Int,
+                tau: *mut $t,
+                work: *mut $t,
+                lwork: *const Int,
+                info: *mut Int,
+            );
+
+            #[link_name = concat!($letter, "gtsv_")]
+            pub(in super::super) fn gtsv(
+                n: *const Int,
+                nrhs: *const Int,
+                dl: *mut $t,
+                d: *mut $t,
+                du: *mut $t,
+                b: *mut $t,
+                ldb: *const Int,
+                info: *mut Int,
+            );
+
+            #[link_name = concat!($letter, $sytrd, "trd_")]
+            pub(in super::super) fn sytrd(
+                uplo: Char,
+                n: *const Int,
+                a: *mut $t,
+                lda: *const Int,
+                d: *mut $real,
+                e: *mut $real,
+                tau: *mut $t,
+                work: *mut $t,
+                lwork: *const Int,
+                info: *mut Int,
+                uplo_len: usize,
             );
 
             #[link_name = concat!($letter, "potrf_")]
@@ -89,7 +148,7 @@ macro_rules! common {
 /// What only real matrices have in this form.
 macro_rules! real {
     ($letter:literal, $t:ty) => {
-        common!($letter, $t, $t, "or");
+        common!($letter, $t, $t, "or", "sy");
 
         extern "C" {
             #[link_name = concat!($letter, "gesdd_")]
@@ -109,6 +168,19 @@ macro_rules! real {
                 iwork: *mut Int,
                 info: *mut Int,
                 jobz_len: usize,
+            );
+
+            #[link_name = concat!($letter, "geqp3_")]
+            pub(in super::super) fn geqp3(
+                m: *const Int,
+                n: *const Int,
+                a: *mut $t,
+                lda: *const Int,
+                jpvt: *mut Int,
+                tau: *mut $t,
+                work: *mut $t,
+                lwork: *const Int,
+                info: *mut Int,
             );
 
             #[link_name = concat!($letter, "syevd_")]
@@ -134,7 +206,7 @@ macro_rules! real {
 /// What complex matrices have with real workspace besides.
 macro_rules! complex {
     ($letter:literal, $t:ty, $real:ty) => {
-        common!($letter, $t, $real, "un");
+        common!($letter, $t, $real, "un", "he");
 
         extern "C" {
             #[link_name = concat!($letter, "gesdd_")]
@@ -155,6 +227,20 @@ macro_rules! complex {
                 iwork: *mut Int,
                 info: *mut Int,
                 jobz_len: usize,
+            );
+
+            #[link_name = concat!($letter, "geqp3_")]
+            pub(in super::super) fn geqp3(
+                m: *const Int,
+                n: *const Int,
+                a: *mut $t,
+                lda: *const Int,
+                jpvt: *mut Int,
+                tau: *mut $t,
+                work: *mut $t,
+                lwork: *const Int,
+                rwork: *mut $real,
+                info: *mut Int,
             );
 
             #[link_name = concat!($letter, "heevd_")]

@@ -15,7 +15,9 @@ macro_rules! for_each_scalar {
 
 mod eigh;
 mod lu;
+mod pivoted;
 mod qr;
+mod reduce;
 mod solve;
 mod svd;
 
@@ -25,7 +27,9 @@ use xla_ffi::Complex;
 
 pub use eigh::{Eigh, Triangle};
 pub use lu::Lu;
+pub use pivoted::Pivoted;
 pub use qr::Qr;
+pub use reduce::Reduce;
 pub use solve::{Form, Solve, Transpose};
 pub use svd::{Svd, Vectors};
 
@@ -61,9 +65,9 @@ macro_rules! elements {
 elements!(f32 f64);
 
 /// All routines.
-pub trait Routines: Element + Lu + Qr + Svd + Eigh + Solve {}
+pub trait Routines: Element + Lu + Qr + Pivoted + Svd + Eigh + Solve + Reduce {}
 
-impl<T: Element + Lu + Qr + Svd + Eigh + Solve> Routines for T {}
+impl<T: Element + Lu + Qr + Pivoted + Svd + Eigh + Solve + Reduce> Routines for T {}
 
 /// The rows that a block of LAPACK's has at most, for workspace that lets it use them.
 const BLOCK: i128 = 64;
