@@ -48,8 +48,8 @@ where
         };
         let order = if form.left { shape.rows } else { shape.cols };
         if triangles.rows != order {
-            let got = format_args!("{} x {}", triangles.rows, triangles.cols);
-            let expected = format_args!("be {order} x {order} to fit `y`");
+            let got = format!("{} x {}", triangles.rows, triangles.cols);
+            let expected = format!("be {order} x {order} to fit `y`");
             return Err(Error::mismatch(io.x.operand(), expected, got));
         }
         io.x.expect_batch_dims(batch, &[order.into(), order.into()])?;
