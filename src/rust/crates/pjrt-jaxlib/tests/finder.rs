@@ -20,6 +20,8 @@ const VARIABLES: [&str; 5] = [
 /// An environment of our own: nothing to be found, and one test at a time. Put back at the end.
 struct Place {
     folder: PathBuf,
+    /// The Python with jaxlib that there was before, if any.
+    good: Option<OsString>,
     saved: Vec<(&'static str, Option<OsString>)>,
     _alone: MutexGuard<'static, ()>,
 }
@@ -28,6 +30,10 @@ impl Place {
     fn new(name: &str) -> Self {
         static ALONE: Mutex<()> = Mutex::new(());
         let alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+        // It may set the variable, so it is asked while no other test looks.
+        let good = available()
+            .then(|| std::env::var_os("XLAFFI_PYTHON"))
+            .flatten();
         let folder = std::env::temp_dir().join(format!("xlaffi-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let saved = VARIABLES.map(|v| (v, std::env::var_os(v))).to_vec();
@@ -36,6 +42,7 @@ impl Place {
         std::env::set_var("PATH", folder.join("bin"));
         Self {
             folder,
+            good,
             saved,
             _alone: alone,
         }
@@ -150,9 +157,6 @@ fn places_are_looked_at_in_order_until_one_will_do() {
 
 #[test]
 fn a_client_without_python_says_so_and_may_be_tried_again() {
-    let good = available()
-        .then(|| std::env::var_os("XLAFFI_PYTHON"))
-        .flatten();
     let place = Place::new("client");
     std::env::set_var("XLAFFI_PYTHON", "/no/such/python");
     let failure = new_client(&[]).unwrap_err();
@@ -175,7 +179,7 @@ fn a_client_without_python_says_so_and_may_be_tried_again() {
         "{}",
         failure.message
     );
-    let Some(good) = good else { return };
+    let Some(good) = &place.good else { return };
     std::env::set_var("XLAFFI_PYTHON", good);
     let client = new_client(&[]).unwrap();
     call!(PJRT_Client_Destroy, PJRT_Client_Destroy_Args { client }).unwrap();
