@@ -318,7 +318,8 @@ def check_jaxlib(rng, handler):
         jax.ffi.register_ffi_target(f"xlaffi_{name}", handler(name), platform="cpu")
     dtypes = dict(s=np.float32, d=np.float64, c=np.complex64, z=np.complex128)
     for letter_of, dtype in dtypes.items():
-        for batch in ((), (0,), (3,), (2, 3)):
+        # Each call is a compilation, so one dtype stands for all in how batches are treated.
+        for batch in ((), (0,), (2, 3)) if letter_of == "d" else ((2, 3),):
             check_jaxlib_factors(rng, letter_of, dtype, batch)
             check_jaxlib_reductions(rng, letter_of, dtype, batch)
     return names
