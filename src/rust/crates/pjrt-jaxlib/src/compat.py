@@ -138,9 +138,18 @@ def copy(array, devices, sharding):
 capsule_name = "xla._CUSTOM_CALL_TARGET"
 
 
+# JAX registers its LAPACK kernels under these names when it starts, and cannot start where another
+# handler has one of them. Ours get private names, and programs are changed to call them.
+claimed = "lapack_"
+own_names = {}
+
+
 def register(name, capsule):
+    own = "xlaffi_" + name if name.startswith(claimed) else name
     _jaxlib.register_custom_call_target(
-        name, capsule, "Host", 1, xla_client.CustomCallTargetTraits.DEFAULT)
+        own, capsule, "Host", 1, xla_client.CustomCallTargetTraits.DEFAULT)
+    if own != name:
+        own_names[name] = own
 
 
 def stablehlo_versions():

@@ -152,15 +152,15 @@ impl Jaxlib {
         gil_of(self.py)
     }
 
-    /// `ordered` of `order.py`. It loads MLIR's Python side, so only programs that print ask for it.
-    pub fn ordered(&self, gil: &Gil) -> Result<&'static Object> {
-        static ORDERED: OnceLock<Object> = OnceLock::new();
-        if let Some(ordered) = ORDERED.get() {
-            return Ok(ordered);
+    /// `prepared` of `prepare.py`. It loads MLIR's Python side, so only programs that need it ask.
+    pub fn prepared(&self, gil: &Gil) -> Result<&'static Object> {
+        static PREPARED: OnceLock<Object> = OnceLock::new();
+        if let Some(prepared) = PREPARED.get() {
+            return Ok(prepared);
         }
-        let ordered =
-            run(gil, c"_xlaffi_order", include_str!("order.py"))?.attr(gil, c"ordered")?;
-        Ok(ORDERED.get_or_init(|| ordered))
+        let prepared =
+            run(gil, c"_xlaffi_prepare", include_str!("prepare.py"))?.attr(gil, c"prepared")?;
+        Ok(PREPARED.get_or_init(|| prepared))
     }
 
     /// Runs `body`, which makes arrays, with a stand-in for jax in place where jax is not loaded.

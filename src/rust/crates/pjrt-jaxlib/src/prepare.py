@@ -1,9 +1,14 @@
-"""Keeps print_tensor calls in the order of the program.
+"""What is done to a program before XLA compiles it.
 
-XLA orders side effects by data flow alone: of two calls without a value between them either may
-run first. This threads a StableHLO token through all of them, through loops, branches and calls
-of functions. (A print in the condition of a loop, or in a reduction, is left as it is.)"""
+print_tensor calls are kept in the order of the program: XLA orders side effects by data flow alone,
+so of two calls without a value between them either may run first. A StableHLO token is threaded
+through all of them, through loops, branches and calls of functions. (A print in the condition of a
+loop, or in a reduction, is left as it is.)
+
+Calls of names that JAX claims for itself go to the private names of our handlers; see compat.py."""
 import io
+
+from _xlaffi_jaxlib import own_names
 
 from jaxlib.mlir import ir
 from jaxlib.mlir._mlir_libs import _jax_mlir_ext
@@ -163,24 +168,58 @@ def _valid(module):
         return False
 
 
-def ordered(code):
-    """The program `code` (StableHLO, text or bytecode) with its prints in order."""
+def _operations(op):
+    """All operations inside `op`."""
+    for region in op.regions:
+        for block in region:
+            for view in block.operations:
+                yield view.operation
+                yield from _operations(view.operation)
+
+
+def _rename(module):
+    """Sends calls of names that JAX claims to the handlers that were registered with this plugin."""
+    renamed = False
+    for op in _operations(module.operation):
+        if op.name != "stablehlo.custom_call":
+            continue
+        own = own_names.get(_attr(op, "call_target_name").value)
+        if own is not None:
+            op.attributes["call_target_name"] = ir.StringAttr.get(own)
+            renamed = True
+    return renamed
+
+
+def _bytecode(module):
+    bytecode = io.BytesIO()
+    module.operation.write_bytecode(bytecode)
+    return bytecode.getvalue()
+
+
+def _order(module):
+    """Threads the token; returns whether there was anything to keep in order."""
+    threader = _Threader(module)
+    main = threader.funcs.get("main")
+    if main is None or not threader.has_order(main):
+        return False
+    block = main.regions[0].blocks[0]
+    token = ir.Operation.create(
+        "stablehlo.create_token", results=[threader.token],
+        loc=main.location, ip=ir.InsertionPoint.at_block_begin(block),
+    ).results[0]
+    threader.block(block, token, returns=False)
+    return True
+
+
+def prepared(code):
+    """The program `code` (StableHLO, text or bytecode) with our names and its prints in order."""
     module = _parse(code)
     if module is None:
         return code
     with module.context, ir.Location.unknown():
-        threader = _Threader(module)
-        main = threader.funcs.get("main")
-        if main is None or not threader.has_order(main):
-            return code
-        block = main.regions[0].blocks[0]
-        token = ir.Operation.create(
-            "stablehlo.create_token", results=[threader.token],
-            loc=main.location, ip=ir.InsertionPoint.at_block_begin(block),
-        ).results[0]
-        threader.block(block, token, returns=False)
-        if not _valid(module):  # a call of a printing function from where no token can go
-            return code
-        bytecode = io.BytesIO()
-        module.operation.write_bytecode(bytecode)
-        return bytecode.getvalue()
+        if _rename(module):
+            code = _bytecode(module)
+        # Not valid: a printing function is called from where no token can go.
+        if _order(module) and _valid(module):
+            code = _bytecode(module)
+    return code
