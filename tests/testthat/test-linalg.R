@@ -41,7 +41,7 @@ test_that("programs may call LAPACK by the names that JAX exports, without JAX",
   exec <- pjrt_compile(pjrt_program('
     func.func @main(%a: tensor<3x3xf64>) -> (tensor<3x3xf64>, tensor<i32>) {
       %0:2 = stablehlo.custom_call @lapack_dpotrf_ffi(%a) {
-        mhlo.backend_config = {uplo = 76 : ui8}, api_version = 4 : i32,
+        backend_config = {uplo = 76 : ui8}, api_version = 4 : i32,
         operand_layouts = [dense<[0, 1]> : tensor<2xindex>],
         result_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<> : tensor<0xindex>],
         output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0],

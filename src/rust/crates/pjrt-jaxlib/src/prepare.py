@@ -6,6 +6,7 @@ through all of them, through loops, branches and calls of functions. (A print in
 loop, or in a reduction, is left as it is.)
 
 Calls of names that JAX claims for itself go to the private names of our handlers; see compat.py."""
+import importlib
 import io
 
 from _xlaffi_jaxlib import own_names
@@ -15,6 +16,7 @@ from jaxlib.mlir._mlir_libs import _jax_mlir_ext
 from jaxlib.mlir.dialects import stablehlo
 
 TARGET = "print_tensor"
+_BYTECODE = b"ML\xefR"
 
 
 def _attr(op, name):
@@ -146,18 +148,32 @@ class _Threader:
             last.erase()
 
 
-def _parse(code):
-    """The module in a context of its own, or None: then XLA's parser gives the error."""
+def _context():
+    """All dialects that programs from JAX are written in."""
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
     context = ir.Context()
     context.append_dialect_registry(registry)
     context.load_all_available_dialects()
-    stablehlo.register_dialect(context)
+    for name in ("stablehlo", "chlo", "mhlo", "sdy", "mpmd"):
+        try:
+            dialect = importlib.import_module("jaxlib.mlir.dialects." + name)
+        except ImportError:  # not every jaxlib has all of them
+            continue
+        register = getattr(dialect, "register_dialect", None) or dialect.register_mhlo_dialect
+        register(context)
+    return context
+
+
+def _parse(code):
+    """The module in a context of its own, or None: then XLA's parser gives the error."""
+    context = _context()
     with context, ir.Location.unknown():
         try:
+            if code.startswith(_BYTECODE):
+                return stablehlo.deserialize_portable_artifact(context, code)
             return ir.Module.parse(code)
-        except ir.MLIRError:
+        except (ir.MLIRError, ValueError):
             return None
 
 
