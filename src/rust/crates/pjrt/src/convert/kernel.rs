@@ -36,29 +36,39 @@ impl<T: Copy> Across<T> {
 /// The caller owns both memories for the call; all elements that the plan reaches lie inside
 /// them, and `S` and `D` are the types of the elements there. No alignment is needed.
 pub(super) fn convert<S: Cast<D>, D: Copy>(plan: &Plan, from: *const u8, to: *mut u8) {
-    let (from, to) = (from.cast::<S>(), to.cast::<D>());
     let bytes = plan.elements() * size_of::<D>().max(size_of::<S>());
     if bytes == 0 {
         return;
     }
     if bytes < LARGE {
         // SAFETY: the caller's promise.
-        return unsafe { walk(plan, &plan.outer, false, from, to) };
+        return unsafe { part::<S, D>(plan, false, from, to) };
     }
+    threads(
+        plan,
+        part::<S, D>,
+        [size_of::<S>(), size_of::<D>()],
+        from,
+        to,
+    );
+}
+
+/// Runs `part` on pieces of a plan, each on a thread; elements have the given `sizes`. Apart from
+/// [`convert`], so that it is compiled once for all pairs of types.
+fn threads(
+    plan: &Plan,
+    part: unsafe fn(&Plan, bool, *const u8, *mut u8),
+    sizes: [usize; 2],
+    from: *const u8,
+    to: *mut u8,
+) {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS));
     let mut pieces = plan.split(threads);
     let last = pieces.pop();
-    let run = |(plan, source, target): &(Plan, isize, isize), f: *const S, t: *mut D| {
+    let run = |(plan, source, target): &(Plan, isize, isize), f: *const u8, t: *mut u8| {
+        let (source, target) = (source * sizes[0] as isize, target * sizes[1] as isize);
         // SAFETY: a piece of the plan lies within what the plan reaches.
-        unsafe {
-            walk(
-                plan,
-                &plan.outer,
-                true,
-                f.offset(*source),
-                t.offset(*target),
-            )
-        };
+        unsafe { part(plan, true, f.offset(source), t.offset(target)) };
         stream::finish();
     };
     std::thread::scope(|scope| {
@@ -76,6 +86,13 @@ pub(super) fn convert<S: Cast<D>, D: Copy>(plan: &Plan, from: *const u8, to: *mu
             run(piece, from, to);
         }
     });
+}
+
+/// # Safety
+/// As [`walk`], with elements of type `S` and `D`.
+unsafe fn part<S: Cast<D>, D: Copy>(plan: &Plan, large: bool, from: *const u8, to: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe { walk(plan, &plan.outer, large, from.cast::<S>(), to.cast::<D>()) };
 }
 
 /// # Safety

@@ -59,6 +59,7 @@ pub(super) fn finish() {
 ///
 /// # Safety
 /// `from` is readable and `to` writable for `len` bytes, and they do not overlap.
+#[inline(never)] // once, not in each pair of types
 pub(super) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     let head = to.align_offset(LINE).min(len);
     let count = (len - head) / LINE;
@@ -182,6 +183,7 @@ unsafe fn fill<S: Cast<D>, D: Copy>(
 /// `row` belongs at `to` and is readable for `len` bytes; with `more` behind an earlier round, the
 /// bytes between `to` and the line that it lies in are in the same places before `row`; `to` is
 /// writable from that line's start on.
+#[inline(never)] // once, not in each pair of types
 unsafe fn flush(row: *mut u8, to: *mut u8, more: bool, len: usize, last: bool) {
     let carried = if more { to as usize % LINE } else { 0 };
     // SAFETY: the caller's promise.
