@@ -55,10 +55,12 @@ f32_lapack <- function() {
 }
 
 # The linker options that this system's linker takes: no debug info, no code that nothing
-# calls, and no symbols but R's entry points and GetPjrtApi, which PJRT clients look up.
-link_flags <- function(debug) {
+# calls, and no exports but R's entry points and GetPjrtApi, which PJRT clients look up.
+# A developer's build keeps the names of functions, for profilers and stack traces.
+link_flags <- function(debug, sealed) {
+  stripped <- if (!sealed) "-Wl,-S" else if (mac) "-Wl,-S,-x" else "-Wl,-s"
   if (windows) {
-    return(if (debug) "" else "-Wl,-S")
+    return(if (debug) "" else stripped)
   }
   if (mac) {
     shared <- "-dynamiclib"
@@ -72,7 +74,7 @@ link_flags <- function(debug) {
   # The paths are relative to src/, where the package is linked.
   owd <- setwd("src")
   on.exit(setwd(owd))
-  wanted <- c(hidden, if (!debug) c(unused, "-Wl,-S"))
+  wanted <- c(hidden, if (!debug) c(unused, stripped))
   source <- "int GetPjrtApi(void) { return 0; }"
   taken <- Filter(function(flags) links(source, paste(shared, flags)), wanted)
   paste(taken, collapse = " ")
@@ -97,7 +99,7 @@ values <- c(
     if (sealed) "-j 2 --offline --locked",
     if (!single) "--features promote-f32"
   ), collapse = " "),
-  LINK_FLAGS = link_flags(debug),
+  LINK_FLAGS = link_flags(debug, sealed),
   SYSTEM_LIBS = if (mac) "" else "-lpthread -ldl -lm",
   CLEAN = if (sealed) "vendor rust/target" else ""
 )
