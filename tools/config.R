@@ -34,24 +34,42 @@ links <- function(source, flags) {
   system(command, ignore.stdout = TRUE, ignore.stderr = TRUE) == 0
 }
 
-# R's LAPACK may lack single precision. Only an executable shows it at link time: a shared
-# object links with any undefined symbol and fails when it is loaded.
-f32_lapack <- function() {
+# R's LAPACK may lack routines: R's bundled one has no single precision and not all complex ones.
+# Only an executable shows it at link time: a shared object links with any undefined symbol and
+# fails when it is loaded.
+lapack_has <- function(routines, libs) {
+  links(c(
+    sprintf("void %s_(void);", routines),
+    sprintf("int main(void) { %s return 0; }", paste0(routines, "_();", collapse = " "))
+  ), libs)
+}
+
+real <- c("getrf", "geqrf", "geqp3", "orgqr", "ormqr", "potrf", "gesdd", "syevd", "sytrd", "gehrd", "gtsv", "trsm")
+complex <- sub("^sy", "he", sub("^or", "un", real))
+lapack_libs <- paste(r_config("LAPACK_LIBS"), r_config("BLAS_LIBS"), r_config("FLIBS"))
+
+# What has to be added to R's own libraries to have double precision complete.
+more_lapack <- function() {
+  needed <- c(paste0("d", real), paste0("z", complex))
+  if (windows || lapack_has(needed, lapack_libs)) {
+    return("")
+  }
+  if (lapack_has(needed, paste("-llapack -lblas", lapack_libs))) {
+    return("-llapack -lblas")
+  }
+  stop(
+    "the LAPACK that R uses lacks routines for complex matrices, and there is no other.\n",
+    "Install LAPACK and BLAS (on Debian: liblapack-dev libblas-dev) and try again.",
+    call. = FALSE
+  )
+}
+
+f32_lapack <- function(more) {
   forced <- Sys.getenv("XLAFFI_F32_LAPACK")
   if (nzchar(forced)) {
     return(forced != "0")
   }
-  if (windows) {
-    return(FALSE)
-  }
-  libs <- paste(r_config("LAPACK_LIBS"), r_config("BLAS_LIBS"), r_config("FLIBS"))
-  calls <- function(routines) {
-    c(
-      sprintf("void %s_(void);", routines),
-      sprintf("int main(void) { %s return 0; }", paste0(routines, "_();", collapse = " "))
-    )
-  }
-  links(calls(c("ssyevd", "sgetrf", "cgetrf")), libs)
+  !windows && lapack_has(c(paste0("s", real), paste0("c", complex)), paste(more, lapack_libs))
 }
 
 # The linker options that this system's linker takes: no debug info, no code that nothing
@@ -82,7 +100,8 @@ link_flags <- function(debug, sealed) {
 
 sealed <- file.exists("src/rust/vendor.tar.xz") && Sys.getenv("NOT_CRAN") != "true"
 debug <- flag("XLAFFI_DEBUG")
-single <- f32_lapack()
+more <- more_lapack()
+single <- f32_lapack(more)
 target_dir <- if (sealed) "" else Sys.getenv("CARGO_TARGET_DIR")
 
 values <- c(
@@ -100,6 +119,7 @@ values <- c(
     if (!single) "--features promote-f32"
   ), collapse = " "),
   LINK_FLAGS = link_flags(debug, sealed),
+  MORE_LAPACK = more,
   SYSTEM_LIBS = if (mac) "" else "-lpthread -ldl -lm",
   CLEAN = if (sealed) "vendor rust/target" else ""
 )

@@ -3,4 +3,6 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 Rscript host.R
-"$XLAFFI_PYTHON" call.py "$(../ops-lib/build.sh | tail -n 1)"
+ops=$(../ops-lib/build.sh | tail -n 1)
+"$XLAFFI_PYTHON" call.py "$ops"
+"$XLAFFI_PYTHON" kepler.py "$ops"
