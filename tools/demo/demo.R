@@ -3,10 +3,10 @@
 suppressPackageStartupMessages(library(xlaffi))
 
 timed <- function(what, expr) {
-  t0 <- proc.time()[["elapsed"]]
+  t0 <- Sys.time()
   value <- force(expr)
-  ms <- 1000 * (proc.time()[["elapsed"]] - t0)
-  cli::cli_alert_success(paste0(what, " ({format(round(ms, 1), nsmall = 1)} ms)"))
+  ms <- 1000 * as.numeric(difftime(Sys.time(), t0, units = "secs"))
+  cli::cli_alert_success(paste0(what, " ({format(round(ms, 2), nsmall = 2)} ms)"))
   value
 }
 
