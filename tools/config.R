@@ -74,9 +74,10 @@ f32_lapack <- function(more) {
 
 # The linker options that this system's linker takes: no debug info, no code that nothing
 # calls, and no exports but R's entry points and GetPjrtApi, which PJRT clients look up.
-# A developer's build keeps the names of functions, for profilers and stack traces.
+# A developer's build keeps the names of functions, for profilers and stack traces. Without
+# any symbol, as by -Wl,-s, R CMD check cannot see that routines are registered.
 link_flags <- function(debug, sealed) {
-  stripped <- if (!sealed) "-Wl,-S" else if (mac) "-Wl,-S,-x" else "-Wl,-s"
+  stripped <- if (sealed) "-Wl,-S,-x" else "-Wl,-S"
   if (windows) {
     return(if (debug) "" else stripped)
   }
