@@ -8,7 +8,11 @@ wait_until <- function(done, call) {
 }
 
 wait_for <- function(x, call = rlang::caller_env()) {
-  wait_until(function() .Call(wrap__buffer_wait, x, 0.05), call)
+  if (isTRUE(.Call(wrap__buffer_wait, x, 0.05))) {
+    print_waiting()
+  } else {
+    wait_until(function() .Call(wrap__buffer_wait, x, 0.05), call)
+  }
   invisible(x)
 }
 
