@@ -105,14 +105,32 @@ test_that("XLAFFI_F32_LAPACK decides instead of the link test", {
   expect_false(any(grepl("promote-f32", makevars(dir))))
 })
 
-test_that("a LAPACK without single precision is found by the link test", {
+test_that("the link test finds what R's LAPACK lacks", {
   dir <- configure_copy()
-  settings <- file.path(dir, "lapack")
-  writeLines(c("LAPACK_LIBS =", "BLAS_LIBS ="), settings)
-  configure(dir, c(XLAFFI_F32_LAPACK = NA, R_MAKEVARS_USER = settings))
-  expect_match(makevars(dir), "--features promote-f32", fixed = TRUE, all = FALSE)
+  settings <- file.path(dir, "settings.mk")
+  with_lapack <- function(libs) {
+    writeLines(c(paste("LAPACK_LIBS =", libs), "BLAS_LIBS ="), settings)
+    configure(dir, c(XLAFFI_F32_LAPACK = NA, R_MAKEVARS_USER = settings))
+    makevars(dir)
+  }
+  # A LAPACK of double precision only, as R's bundled one
+  real <- c(
+    "getrf", "geqrf", "geqp3", "orgqr", "ormqr", "potrf", "gesdd", "syevd", "sytrd", "gehrd", "gtsv", "trsm"
+  )
+  complex <- sub("^or", "un", sub("^sy", "he", real))
+  double <- file.path(dir, "double.o")
+  source <- sub("o$", "c", double)
+  writeLines(sprintf("void %s_(void) {}", c(paste0("d", real), paste0("z", complex))), source)
+  expect_equal(system2("cc", c("-c", source, "-o", double)), 0L)
+  expect_match(with_lapack(double), "--features promote-f32", fixed = TRUE, all = FALSE)
+
+  # Without complex routines the system's LAPACK is added; that has single precision
+  added <- with_lapack("")
+  expect_match(added, "-llapack -lblas $(LAPACK_LIBS)", fixed = TRUE, all = FALSE)
+  expect_no_match(added, "promote-f32", fixed = TRUE)
+
   configure(dir, c(XLAFFI_F32_LAPACK = NA, R_MAKEVARS_USER = NA))
-  expect_false(any(grepl("promote-f32", makevars(dir))))
+  expect_no_match(makevars(dir), "promote-f32", fixed = TRUE)
 })
 
 test_that("XLAFFI_DEBUG keeps the debug info", {
