@@ -60,13 +60,17 @@ impl<W: Element> Workspace<W> {
     }
 }
 
+/// Elements behind the end that are ours: OpenBLAS 0.3.21's complex `gemv` for Haswell reads (and never
+/// writes) past the end of its operands, which faults where the next page is not mapped.
+const SLACK: usize = 512;
+
 /// A vector of `len` times `value`.
 ///
 /// # Errors
 /// There is no memory for it.
 pub(super) fn filled<T: Clone>(len: usize, value: T) -> Result<Vec<T>> {
     let mut vector = Vec::new();
-    vector.try_reserve_exact(len).map_err(|_| {
+    vector.try_reserve_exact(len.saturating_add(SLACK)).map_err(|_| {
         let bytes = len.saturating_mul(size_of::<T>());
         Error::new(
             Code::ResourceExhausted,
