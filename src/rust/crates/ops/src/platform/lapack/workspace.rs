@@ -70,13 +70,15 @@ const SLACK: usize = 512;
 /// There is no memory for it.
 pub(super) fn filled<T: Clone>(len: usize, value: T) -> Result<Vec<T>> {
     let mut vector = Vec::new();
-    vector.try_reserve_exact(len.saturating_add(SLACK)).map_err(|_| {
-        let bytes = len.saturating_mul(size_of::<T>());
-        Error::new(
-            Code::ResourceExhausted,
-            format!("no memory for {bytes} bytes of workspace"),
-        )
-    })?;
+    vector
+        .try_reserve_exact(len.saturating_add(SLACK))
+        .map_err(|_| {
+            let bytes = len.saturating_mul(size_of::<T>());
+            Error::new(
+                Code::ResourceExhausted,
+                format!("no memory for {bytes} bytes of workspace"),
+            )
+        })?;
     vector.resize(len, value);
     Ok(vector)
 }
