@@ -6,7 +6,6 @@ A program of 1,000 calls, each on the 1x1 result of the one before, is run by bo
 Writes results-call.md. Needs jax and a C++ compiler.
 """
 
-import ctypes
 import datetime
 import os
 import pathlib
@@ -19,23 +18,11 @@ import time
 import jax
 import jax.numpy as jnp
 import jaxlib
+from handlers import Ours, register_peer
 
 jax.config.update("jax_enable_x64", True)
 HERE = pathlib.Path(__file__).resolve().parent
 CALLS, RUNS, ROUNDS = 1000, 20, 15
-
-
-def capsule(pointer):
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new(pointer, None, None)
-
-
-def ours(path):
-    library = ctypes.CDLL(path)
-    library.xlaffi_handler.restype = ctypes.c_void_p
-    library.xlaffi_handler.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
-    return capsule(library.xlaffi_handler(b"lu", b"host"))
 
 
 def cpp(folder):
@@ -43,7 +30,7 @@ def cpp(folder):
     include = os.path.join(os.path.dirname(jaxlib.__file__), "include")
     command = ["c++", "-std=c++17", "-O3", "-w", "-shared", "-fPIC", "-I", include]
     subprocess.run(command + [str(HERE / "lu.cc"), "-o", library, "-llapack"], check=True)
-    return capsule(ctypes.cast(ctypes.CDLL(library).cpp_lu, ctypes.c_void_p).value)
+    return register_peer(library, "cpp_lu")
 
 
 def chain(target):
@@ -59,9 +46,7 @@ def chain(target):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        jax.ffi.register_ffi_target("xlaffi_lu", ours(sys.argv[1]), platform="cpu")
-        jax.ffi.register_ffi_target("cpp_lu", cpp(folder), platform="cpu")
-        programs = {"xlaffi": chain("xlaffi_lu"), "C++": chain("cpp_lu")}
+        programs = {"xlaffi": chain(Ours(sys.argv[1]).register("lu")), "C++": chain(cpp(folder))}
         x = jnp.ones((1, 1))
         times = {name: [] for name in programs}
         for _ in range(ROUNDS):
