@@ -27,7 +27,13 @@
 #' pjrt_buffer(as.raw(1:4), dtype = "ui8", shape = c(2, 2), row_major = TRUE)
 #' @export
 pjrt_buffer <- function(data, dtype = NULL, device = NULL, shape = NULL, check = FALSE, ...) {
-  # Plain vectors and arrays are most of what comes: they need no look-up of a method.
+  # Most of what comes needs no look-up of a method and one call; the rest goes the long way.
+  if (!is.object(data) && !check && ...length() == 0L) {
+    buffer <- .Call(wrap__buffer_from_r, data, dtype, device, shape)
+    if (!is.null(buffer) && !is.list(buffer)) {
+      return(buffer)
+    }
+  }
   plain <- is.numeric(data) || is.logical(data) || is.complex(data)
   if (!plain || is.object(data)) UseMethod("pjrt_buffer")
   upload(data, dtype, device, shape, check, ...)
@@ -36,6 +42,12 @@ pjrt_buffer <- function(data, dtype = NULL, device = NULL, shape = NULL, check =
 #' @rdname pjrt_buffer
 #' @export
 pjrt_scalar <- function(data, dtype = NULL, device = NULL, check = FALSE, ...) {
+  if (!is.object(data) && !check && length(data) == 1L && ...length() == 0L) {
+    buffer <- .Call(wrap__buffer_from_r, data, dtype, device, integer())
+    if (!is.null(buffer) && !is.list(buffer)) {
+      return(buffer)
+    }
+  }
   plain <- is.numeric(data) || is.logical(data) || is.complex(data)
   if (!plain || is.object(data)) UseMethod("pjrt_scalar")
   upload_scalar(data, dtype, device, check, ...)

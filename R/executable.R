@@ -44,12 +44,8 @@ new_compile_options <- function() structure(list(), class = "xlaffi_compile_opti
 #' @inherit pjrt_compile examples
 #' @export
 pjrt_execute <- function(executable, ..., execution_options = NULL, simplify = TRUE, check = TRUE) {
-  arguments <- list(...)
-  result <- .Call(wrap__executable_execute, executable, arguments, execution_options, check)
-  text <- .Call(wrap__printed)
-  if (!is.null(text)) {
-    cat(text, sep = "")
-  }
+  result <- .Call(wrap__executable_execute, executable, list(...), execution_options, check)
+  # Not a plain list of buffers: a failure, a run under way, or text that waits to be shown.
   if (is.object(result)) {
     result <- finish(result)
   }
@@ -69,7 +65,7 @@ finish <- function(run, call = rlang::caller_env()) {
     }
   }
   print_waiting()
-  check(run, call)
+  if (inherits(run, "xlaffi_executed")) unclass(run) else check(run, call)
 }
 
 #' Options for one execution

@@ -6,6 +6,8 @@ buffer_from_raw <- function(data, dtype, device, shape, row_major) .Call(wrap__b
 
 buffer_empty <- function(dtype, device, shape) .Call(wrap__buffer_empty, dtype, device, shape)
 
+buffer_to_r_now <- function(buffer) .Call(wrap__buffer_to_r_now, buffer)
+
 buffer_to_r <- function(buffer) .Call(wrap__buffer_to_r, buffer)
 
 buffer_to_raw <- function(buffer, row_major) .Call(wrap__buffer_to_raw, buffer, row_major)

@@ -44,3 +44,12 @@ test_that("a layout that is not row-major is read right", {
   expect_identical(as_array(out), 2 * x)
   expect_identical(as_raw(out, row_major = TRUE), as_raw(pjrt_buffer(2 * x), row_major = TRUE))
 })
+
+test_that("a subclass keeps its own method of as_array()", {
+  skip_without_plugin()
+  registerS3method("as_array", "my_buffer", function(x, ...) "mine", envir = asNamespace("xlaffi"))
+  x <- pjrt_buffer(1:3)
+  expect_equal(as_array(x), array(1:3))
+  class(x) <- c("my_buffer", class(x))
+  expect_equal(as_array(x), "mine")
+})

@@ -13,7 +13,7 @@ use crate::failure::{guard, Failure, Outcome};
 use crate::fast::fast;
 use crate::host;
 use crate::literal::literals;
-use crate::pointer::{class, get, wrap, wrap_sexp};
+use crate::pointer::{class, get, has_own_class, wrap, wrap_sexp};
 use crate::vector::Vector;
 
 /// An array on a device.
@@ -72,6 +72,21 @@ fast! {
             upload(on, with(vector.source()))?
         };
         Ok(wrap_sexp(buffer))
+    }
+
+    // The R array of a buffer that needs nothing else: its contents are there, no printed text
+    // waits to be shown before it, and no subclass has a method of its own. Else NULL.
+    fn buffer_to_r_now, wrap__buffer_to_r_now, meta__buffer_to_r_now (buffer) {
+        // SAFETY: a constant of R.
+        let not_now = Ok(unsafe { R_NilValue });
+        if !has_own_class::<BufferObject>(buffer) || ops::print::is_waiting() {
+            return not_now;
+        }
+        let object: &BufferObject = get(buffer, "x")?;
+        match object.buffer.wait_timeout(Duration::ZERO) {
+            Ok(true) => host::read(&object.buffer).or(not_now),
+            _ => not_now,
+        }
     }
 
     // The R array, or NULL as long as the contents are not there.
@@ -244,6 +259,7 @@ extendr_module! {
     fn buffer_from_r;
     fn buffer_from_raw;
     fn buffer_empty;
+    fn buffer_to_r_now;
     fn buffer_to_r;
     fn buffer_to_raw;
     fn buffer_describe;

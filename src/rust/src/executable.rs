@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use extendr_api::prelude::*;
 use extendr_api::wrapper::symbol;
-use extendr_ffi::{SEXP, VECTOR_ELT};
+use extendr_ffi::{R_ClassSymbol, Rf_setAttrib, SEXP, VECTOR_ELT};
 use pjrt::{Buffer, Executable, ExecuteOptions};
 
 use crate::buffer::BufferObject;
 use crate::failure::{guard, Failure, Outcome};
-use crate::fast::{borrowed, fast};
+use crate::fast::{borrowed, fast, Protected};
 use crate::pointer::{class, get, wrap_list, wrap_sexp};
 use crate::run::{Done, Run};
 
@@ -41,7 +41,8 @@ pub fn may_take_long(code: &[u8]) -> bool {
 }
 
 fast! {
-    // Runs the program; a list of buffers, or a run that R has to wait for.
+    // Runs the program; a list of buffers, or a run that R has to wait for. The list has the class
+    // `xlaffi_executed` where printed text waits to be shown.
     fn executable_execute, wrap__executable_execute, meta__executable_execute
         (executable, arguments, options, check)
     {
@@ -71,14 +72,28 @@ fast! {
         if !object.may_take_long && object.executable.num_outputs() > 0 {
             let buffers: Vec<&Buffer> = buffers.into_iter().map(|buffer| &**buffer).collect();
             let outputs = object.executable.execute(&buffers, &options)?;
-            return Ok(outputs_to_r(outputs, &object.platform));
+            return Ok(told(outputs_to_r(outputs, &object.platform)));
         }
         let run = launch(object, buffers.into_iter().cloned().collect(), options)?;
         // Most programs are done soon, whatever they could take.
         match run.wait(FIRST_WAIT) {
-            Some(done) => Ok(done?.into_sexp()),
+            Some(done) => Ok(told(done?.into_sexp())),
             None => Ok(wrap_sexp(run)),
         }
+    }
+}
+
+/// Marks fresh results, which are not protected, where printed text waits.
+fn told(results: SEXP) -> SEXP {
+    if !ops::print::is_waiting() {
+        return results;
+    }
+    // SAFETY: R's thread; both objects are protected while they are put together.
+    unsafe {
+        let results = Protected::new(results);
+        let class = Robj::from("xlaffi_executed");
+        Rf_setAttrib(results.sexp(), R_ClassSymbol, class.get());
+        results.sexp()
     }
 }
 

@@ -2,13 +2,14 @@
 
 use extendr_api::prelude::*;
 use extendr_ffi::{
-    R_ClassSymbol, R_DimSymbol, Rf_setAttrib, COMPLEX, INTEGER, LOGICAL, RAW, REAL, SEXP, SEXPTYPE,
+    R_ClassSymbol, R_DimSymbol, Rf_getAttrib, Rf_setAttrib, COMPLEX, INTEGER, LOGICAL, RAW, REAL,
+    SEXP, SEXPTYPE,
 };
 use pjrt::{Buffer, DType, Dest, Order};
 use xla_ffi::DataType;
 
 use crate::failure::{Failure, Outcome};
-use crate::fast::Protected;
+use crate::fast::{borrowed, Protected};
 use crate::pointer::alloc;
 use crate::vector::fill;
 
@@ -41,8 +42,11 @@ pub fn ffi_dtype(dtype: DType) -> DataType {
 
 /// The dimensions of an R object: its `dim`, or its length.
 pub fn dims_of(data: &Robj) -> Vec<i64> {
-    match data.dim() {
-        Some(dims) => dims.iter().map(|d| i64::from(d.0)).collect(),
+    // SAFETY: R's thread; the attribute belongs to `data`, which the caller protects.
+    let dim = unsafe { Rf_getAttrib(data.get(), R_DimSymbol) };
+    // SAFETY: as above, and nothing is allocated while it is borrowed.
+    match unsafe { borrowed(&dim) }.as_integer_slice() {
+        Some(dims) => dims.iter().map(|&d| i64::from(d)).collect(),
         None => vec![data.len() as i64],
     }
 }

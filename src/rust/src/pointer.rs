@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 use extendr_api::prelude::*;
 use extendr_ffi::{
     R_ClassSymbol, R_ClearExternalPtr, R_ExternalPtrAddr, R_ExternalPtrTag, R_MakeExternalPtr,
-    R_NilValue, R_PreserveObject, R_RegisterCFinalizerEx, Rboolean, Rf_allocVector, Rf_install,
-    Rf_setAttrib, SET_VECTOR_ELT, SEXP, SEXPTYPE, TYPEOF,
+    R_NilValue, R_PreserveObject, R_RegisterCFinalizerEx, Rboolean, Rf_allocVector, Rf_getAttrib,
+    Rf_install, Rf_setAttrib, SET_VECTOR_ELT, SEXP, SEXPTYPE, TYPEOF,
 };
 
 use crate::failure::{Failure, Outcome};
@@ -115,6 +115,12 @@ pub fn get<T: Class>(robj: &Robj, argument: impl Display) -> Outcome<&T> {
         }
     }
     Err(refused::<T>(robj, &argument.to_string()))
+}
+
+/// Whether the class attribute is the one that [`wrap`] gave: no subclass, nothing set by hand.
+pub fn has_own_class<T: Class>(robj: &Robj) -> bool {
+    // SAFETY: R's thread; the attribute is only compared.
+    unsafe { Rf_getAttrib(robj.get(), R_ClassSymbol) == symbols::<T>().class }
 }
 
 fn gone<T: Class>(argument: &str) -> Failure {

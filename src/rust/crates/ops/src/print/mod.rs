@@ -9,4 +9,4 @@ mod tests;
 
 pub use format::{dtype_label, format_buffer, Options};
 pub(crate) use queue::emit;
-pub use queue::{drain, queue_output};
+pub use queue::{drain, is_waiting, queue_output};

@@ -32,6 +32,11 @@ pub fn drain() -> Vec<String> {
     std::mem::take(&mut sink().texts)
 }
 
+/// Whether texts wait to be taken.
+pub fn is_waiting() -> bool {
+    !sink().texts.is_empty()
+}
+
 /// Hands over the whole text of one call: the lock is held over the write, so the outputs of
 /// calls that run at once do not mix.
 pub(crate) fn emit(text: String) -> std::io::Result<()> {
