@@ -168,6 +168,13 @@ impl Matrices {
         self.rows as usize * self.cols as usize
     }
 
+    /// Rows, columns and the smaller of both.
+    #[must_use]
+    pub fn sizes(self) -> (usize, usize, usize) {
+        // None is negative.
+        (self.rows as usize, self.cols as usize, self.rank() as usize)
+    }
+
     /// The same matrices, each transposed.
     #[must_use]
     pub fn transposed(self) -> Self {

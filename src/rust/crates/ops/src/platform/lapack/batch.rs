@@ -1,16 +1,22 @@
-//! The way through a batch that all routines share: one matrix after the other, on XLA's threads
-//! where that pays, with one workspace per thread. What is computed for a matrix does not depend on
-//! the thread or on its neighbours.
+//! The way through a batch that all routines share: one part after the other, on XLA's threads
+//! where that pays. What is computed for a matrix does not depend on the thread or on its
+//! neighbours.
 
 use super::stack::with_room;
 use std::sync::{Mutex, PoisonError};
 use xla_ffi::{Context, Error, Result};
 
-/// Floating-point operations below which a batch is not worth waking a thread for.
+/// Floating-point operations of LAPACK's below which a batch is not worth waking a thread for, and
+/// what a thread takes from the batch at once: a lock is worth that much.
 const ALONE: f64 = 100e3;
-
-/// Operations that a thread takes from the batch at once; a lock is worth that much.
 const AT_ONCE: f64 = 20e3;
+
+/// The same of operations in lanes, of which there are several at once.
+const ALONE_IN_LANES: f64 = 400e3;
+const AT_ONCE_IN_LANES: f64 = 100e3;
+
+/// A run of matrices is a multiple of this, so that only the last block of a batch is not full.
+const FULL: usize = 16;
 
 /// Operations from which on a matrix is left to LAPACK's own threads: from about this size on they
 /// are used, and two sets of threads would be in each other's way.
@@ -83,6 +89,27 @@ where
     });
     let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
     failure.map_or(Ok(()), Err)
+}
+
+/// Matrices that a thread computes at once where they are computed in lanes; `flops` is what one
+/// costs.
+pub(super) fn run_length(flops: f64) -> usize {
+    ((AT_ONCE_IN_LANES / flops.max(1.0)) as usize)
+        .max(1)
+        .next_multiple_of(FULL)
+}
+
+/// Calls `f` with every run of matrices, for [`Vectorised::in_lanes`]. `flops` is what all cost.
+pub(super) fn for_each_run<I>(cx: &Context<'_>, flops: f64, runs: I, f: impl Fn(I::Item) + Sync)
+where
+    I: Iterator + Send,
+    I::Item: Send,
+{
+    if flops <= ALONE_IN_LANES {
+        runs.for_each(f);
+    } else {
+        cx.parallel_for_each(runs, f);
+    }
 }
 
 /// `data` in parts of `len` elements, which may be 0.

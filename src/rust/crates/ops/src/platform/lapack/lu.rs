@@ -1,8 +1,8 @@
 //! LU factorisation of a batch.
 
-use super::batch::{for_each, split};
+use super::batch::{for_each, for_each_run, run_length, split};
 use super::routines::Lu;
-use super::{all_finite, refuse_negative, Batch, Precision};
+use super::{all_finite, refuse_negative, small, Batch, Precision};
 use xla_ffi::Result;
 
 /// `P A = L U` in place. `info` is 0, or the first column, counted from 1, where `U` has a zero on
@@ -20,20 +20,46 @@ pub fn getrf<T: Precision>(
         info.fill(0);
         return Ok(());
     }
+    let flops = shape.flops();
+    if small::suits::<T>(shape, small::lu::MOST) {
+        let run = run_length(flops);
+        let (m, n, rank) = shape.sizes();
+        let runs = a
+            .chunks_mut(run * m * n)
+            .zip(pivots.chunks_mut(run * rank))
+            .zip(info.chunks_mut(run));
+        for_each_run(
+            cx,
+            flops * shape.count as f64,
+            runs,
+            |((a, pivots), info)| {
+                let count = info.len();
+                T::in_lanes(
+                    small::lu::Lu {
+                        m,
+                        n,
+                        a,
+                        pivots,
+                        info,
+                    },
+                    count,
+                );
+            },
+        );
+        return Ok(());
+    }
     let items = split(a, shape.elements(), shape.count)
         .zip(split(pivots, shape.rank() as usize, shape.count))
         .zip(info);
     for_each(
         cx,
-        shape.flops(),
+        flops,
         items,
         || Ok(()),
         |(), ((a, pivots), info)| {
             // The search for a pivot compares, and no comparison with NaN means anything.
             if !all_finite(a) {
-                a.fill(T::NAN);
-                pivots.iter_mut().zip(1..).for_each(|(p, i)| *p = i);
-                *info = 0;
+                small::lu::not_finite(a, pivots, info);
                 return Ok(());
             }
             let mut work = T::stage(a)?;

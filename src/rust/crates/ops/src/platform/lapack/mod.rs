@@ -10,6 +10,7 @@ mod precision;
 pub mod qr;
 pub mod reduce;
 mod routines;
+pub mod small;
 mod solver;
 mod stack;
 pub mod svd;

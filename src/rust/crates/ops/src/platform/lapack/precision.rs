@@ -1,11 +1,12 @@
 //! In which precision a dtype is computed: its own where LAPACK has it, else the double one.
 
 use super::routines::{Element, Routines};
+use super::small::Vectorised;
 use std::ops::DerefMut;
 use xla_ffi::{Complex, Result, Scalar};
 
 /// A dtype that the CPU ops compute with.
-pub trait Precision: Scalar {
+pub trait Precision: Scalar + Vectorised {
     /// What LAPACK works in.
     type Work: Routines;
 

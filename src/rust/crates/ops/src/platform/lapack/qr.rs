@@ -1,9 +1,9 @@
 //! QR factorisation of a batch.
 
-use super::batch::{for_each, split};
+use super::batch::{for_each, for_each_run, run_length, split};
 use super::routines::Qr;
 use super::workspace::{Sizes, Workspace};
-use super::{all_finite, fill_identity, refuse_negative, Batch, Precision};
+use super::{all_finite, fill_identity, refuse_negative, small, Batch, Precision};
 use xla_ffi::Result;
 
 /// `A = Q R` in place: `R` on and above the diagonal, the reflectors of `Q` below it and in `tau`.
@@ -16,11 +16,22 @@ pub fn geqrf<T: Precision>((cx, shape): Batch<'_>, a: &mut [T], tau: &mut [T]) -
     if a.is_empty() {
         return Ok(());
     }
+    let flops = 2.0 * shape.flops();
+    if small::suits::<T>(shape, small::qr::MOST) {
+        let run = run_length(flops);
+        let (m, n, rank) = shape.sizes();
+        let runs = a.chunks_mut(run * m * n).zip(tau.chunks_mut(run * rank));
+        for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
+            let count = tau.len() / rank;
+            T::in_lanes(small::qr::Geqrf { m, n, a, tau }, count);
+        });
+        return Ok(());
+    }
     let items =
         split(a, shape.elements(), shape.count).zip(split(tau, shape.rank() as usize, shape.count));
     for_each(
         cx,
-        2.0 * shape.flops(),
+        flops,
         items,
         || Workspace::new(sizes),
         |ws, (a, tau)| {
@@ -56,10 +67,21 @@ pub fn orgqr<T: Precision>(
         fill_identity(a, shape.rows as usize, shape.cols as usize);
         return Ok(());
     }
+    let flops = 2.0 * shape.flops();
+    if small::suits::<T>(shape, small::qr::MOST) {
+        let run = run_length(flops);
+        let (m, n, k) = (shape.rows as usize, shape.cols as usize, reflectors);
+        let runs = a.chunks_mut(run * m * n).zip(tau.chunks(run * k));
+        for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
+            let count = tau.len() / k;
+            T::in_lanes(small::qr::Orgqr { m, n, k, a, tau }, count);
+        });
+        return Ok(());
+    }
     let items = split(a, shape.elements(), shape.count).zip(tau.chunks_exact(reflectors));
     for_each(
         cx,
-        2.0 * shape.flops(),
+        flops,
         items,
         || Ok((Workspace::new(sizes)?, Vec::new())),
         |(ws, factors), (a, tau)| {

@@ -1,9 +1,9 @@
 //! Triangular systems of a batch.
 
-use super::batch::{for_each, split};
+use super::batch::{for_each, for_each_run, run_length, split};
 pub use super::routines::Form;
 use super::routines::Solve;
-use super::{Batch, Precision};
+use super::{small, Batch, Precision};
 use xla_ffi::Result;
 
 /// `op(X) S = Y` or `S op(X) = Y`, `y` (of the batch's shape) becoming `S`.
@@ -15,12 +15,24 @@ pub fn trsm<T: Precision>((cx, shape): Batch<'_>, form: Form, x: &[T], y: &mut [
         return Ok(());
     }
     let order = if form.left { shape.rows } else { shape.cols };
+    let flops = f64::from(order) * f64::from(shape.rows) * f64::from(shape.cols);
+    if small::suits::<T>(shape, small::triangular::MOST) {
+        let run = run_length(flops);
+        let (m, n, _) = shape.sizes();
+        let square = (order as usize).pow(2);
+        let runs = x.chunks(run * square).zip(y.chunks_mut(run * m * n));
+        for_each_run(cx, flops * shape.count as f64, runs, |(x, y)| {
+            let count = x.len() / square;
+            T::in_lanes(small::triangular::Trsm { form, m, n, x, y }, count);
+        });
+        return Ok(());
+    }
     let items =
         x.chunks_exact((order as usize).pow(2))
             .zip(split(y, shape.elements(), shape.count));
     for_each(
         cx,
-        f64::from(order) * f64::from(shape.rows) * f64::from(shape.cols),
+        flops,
         items,
         || Ok(Vec::new()),
         |copy, (x, y)| {

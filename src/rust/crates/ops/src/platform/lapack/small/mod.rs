@@ -1,0 +1,68 @@
+//! Own kernels for batches of small real matrices, where LAPACK's calls cost more than its work.
+//! They compute several matrices at once, one per lane of a vector register: element `(i, j)` of
+//! all of them lies side by side (`block.rs`), and the algorithm is the unblocked one of
+//! the textbook, written once over [`Lanes`]. A decision for one matrix (a pivot, a scaling) is a
+//! choice in its lane and nothing to its neighbours, so a matrix's result is the same to the last
+//! bit wherever it stands in a batch, also alone.
+//!
+//! To add one: a struct of the slices of a run of matrices, with [`Kernel`] for it (all of it
+//! `#[inline(always)]`), and in the routine of the batch, where [`suits`] says so, runs of matrices
+//! ([`run_length`](super::batch::run_length)) for [`for_each_run`](super::batch::for_each_run), each
+//! of which is given to [`Vectorised::in_lanes`]; see `lu.rs` here and there. Complex matrices are
+//! left to LAPACK ([`Vectorised::LANES`]). f32 is computed in f32 in every build, as nothing here
+//! needs LAPACK.
+
+mod block;
+pub mod cholesky;
+mod dispatch;
+mod householder;
+mod lanes;
+pub mod lu;
+pub mod qr;
+mod scratch;
+pub mod triangular;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use dispatch::Kernel;
+pub use lanes::{Float, Lanes};
+
+use super::Matrices;
+use xla_ffi::Complex;
+
+/// A dtype that may have kernels.
+pub trait Vectorised: Sized {
+    /// Whether it has.
+    const LANES: bool;
+
+    /// Runs `kernel` over `count` matrices on this thread; only where it [has](Self::LANES).
+    fn in_lanes(kernel: impl Kernel<Self>, count: usize);
+}
+
+macro_rules! vectorised {
+    ($($t:ident)*) => {$(
+        impl Vectorised for $t {
+            const LANES: bool = true;
+
+            fn in_lanes(mut kernel: impl Kernel<Self>, count: usize) {
+                scratch::with_lines(kernel.scratch(), |lines| {
+                    dispatch::run(&mut kernel, count, lines);
+                });
+            }
+        }
+
+        impl Vectorised for Complex<$t> {
+            const LANES: bool = false;
+
+            fn in_lanes(_: impl Kernel<Self>, _: usize) {
+                unreachable!("complex matrices are left to LAPACK");
+            }
+        }
+    )*};
+}
+vectorised!(f32 f64);
+
+/// Whether matrices of that shape are computed here: at most `most` rows and columns.
+pub fn suits<T: Vectorised>(shape: Matrices, most: i32) -> bool {
+    T::LANES && shape.rows.max(shape.cols) <= most
+}
