@@ -44,7 +44,10 @@ lapack_has <- function(routines, libs) {
   ), libs)
 }
 
-real <- c("getrf", "geqrf", "geqp3", "orgqr", "ormqr", "potrf", "gesdd", "syevd", "sytrd", "gehrd", "gtsv", "trsm")
+real <- c(
+  "getrf", "geqrf", "geqp3", "orgqr", "ormqr", "potrf", "gesdd", "gesvd", "syevd", "geev", "gees", "sytrd", "gehrd",
+  "gtsv", "trsm"
+)
 complex <- sub("^sy", "he", sub("^or", "un", real))
 lapack_libs <- paste(r_config("LAPACK_LIBS"), r_config("BLAS_LIBS"), r_config("FLIBS"))
 

@@ -115,7 +115,8 @@ test_that("the link test finds what R's LAPACK lacks", {
   }
   # A LAPACK of double precision only, as R's bundled one
   real <- c(
-    "getrf", "geqrf", "geqp3", "orgqr", "ormqr", "potrf", "gesdd", "syevd", "sytrd", "gehrd", "gtsv", "trsm"
+    "getrf", "geqrf", "geqp3", "orgqr", "ormqr", "potrf", "gesdd", "gesvd", "syevd", "geev", "gees", "sytrd", "gehrd",
+    "gtsv", "trsm"
   )
   complex <- sub("^or", "un", sub("^sy", "he", real))
   double <- file.path(dir, "double.o")

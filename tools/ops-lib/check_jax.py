@@ -311,6 +311,63 @@ def check_jaxlib_reductions(rng, letter_of, dtype, batch):
         compare("gtsv", results, dl, d, du, b, aliases={i: i for i in range(4)})
 
 
+def check_jaxlib_eigen(rng, letter_of, dtype, batch):
+    """gesvd, geev and gees beside jaxlib's: the same values, vectors, forms and infos."""
+    real, wide = np.finfo(dtype).dtype, np.result_type(dtype, np.complex64)
+    is_complex = np.dtype(dtype).kind == "c"
+    i32 = np.int32
+
+    def random(*shape):
+        a = rng.standard_normal((*batch, *shape))
+        if is_complex:
+            a = a + 1j * rng.standard_normal(a.shape)
+        return a.astype(dtype)
+
+    def eigenvalues(parts):
+        return parts[0] if is_complex else parts[0] + 1j * parts[1]
+
+    for mode, m, n in (("A", 6, 4), ("S", 4, 6), ("S", 1, 1), ("N", 6, 4)):
+        k, x = min(m, n), random(m, n)
+        cols, rows = (k, k) if mode == "S" else (m, n)
+        results = [
+            (x.shape, dtype),
+            ((*batch, k), real),
+            ((*batch, m, cols), dtype),
+            ((*batch, rows, n), dtype),
+            (batch, i32),
+        ]
+        theirs, ours = both(f"{letter_of}gesvd", results, x, mode=letter(mode))
+        for at in (1, 4) if mode == "N" else (1, 2, 3, 4):
+            close(theirs[at], ours[at])
+
+    parts = [((*batch, 9), dtype)] * (1 if is_complex else 2)
+    p = len(parts)
+    x = random(9, 9)
+    if x.size:
+        x[(-1,) * len(batch)][3, 4] = np.nan
+    square = ((*batch, 9, 9), dtype)
+    for left, right in ("VV", "NV", "NN"):
+        results = [*parts, *[((*batch, 9, 9), wide)] * 2, (batch, i32)]
+        theirs, ours = both(
+            f"{letter_of}geev", results, x, aliases={},
+            compute_left=letter(left), compute_right=letter(right),
+        )
+        assert (theirs[-1] == ours[-1]).all(), (theirs[-1], ours[-1])
+        good = ours[-1] == 0
+        close(eigenvalues(theirs)[good], eigenvalues(ours)[good])
+        for at, wanted in ((p, left), (p + 1, right)):
+            if wanted == "V":
+                close(theirs[at][good], ours[at][good])
+                assert np.isnan(ours[at][~good]).all()
+    for mode in "VN":
+        results = [square, square, *parts, (batch, i32), (batch, i32)]
+        theirs, ours = both(f"{letter_of}gees", results, x, mode=letter(mode), sort=letter("N"))
+        for at in (-1, -2):
+            close(theirs[at], ours[at])
+        for at in range(2 if mode == "N" else 0, len(results) - 2):
+            close(theirs[at][good], ours[at][good])
+
+
 def check_jaxlib(rng, handler):
     """Every target of jaxlib's that we have, beside jaxlib's own in one process."""
     names = [t for t in jax_targets() if handler(t) is not None]
@@ -322,6 +379,7 @@ def check_jaxlib(rng, handler):
         for batch in ((), (0,), (2, 3)) if letter_of == "d" else ((2, 3),):
             check_jaxlib_factors(rng, letter_of, dtype, batch)
             check_jaxlib_reductions(rng, letter_of, dtype, batch)
+            check_jaxlib_eigen(rng, letter_of, dtype, batch)
     return names
 
 

@@ -81,6 +81,14 @@ pub fn with_vectors(name: &'static str, letter: u8) -> Result<bool> {
     choose(name, letter, &[(b'V', true), (b'N', false)])
 }
 
+/// `N`: eigenvalues stay in the order in which they were found.
+///
+/// # Errors
+/// It is something else.
+pub fn unsorted(name: &'static str, letter: u8) -> Result<()> {
+    choose(name, letter, &[(b'N', ())])
+}
+
 /// `L` (true) or `R`: the side of a factor.
 ///
 /// # Errors

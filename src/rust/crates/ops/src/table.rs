@@ -97,10 +97,15 @@ ops! {
     Svd: Host;
     jaxlib::Geqrf<f32>: Host; jaxlib::Geqrf<f64>: Host; jaxlib::Geqrf<C64>: Host; jaxlib::Geqrf<C128>: Host;
     jaxlib::Gesdd<f32>: Host; jaxlib::Gesdd<f64>: Host; jaxlib::Gesdd<C64>: Host; jaxlib::Gesdd<C128>: Host;
+    jaxlib::Gesvd<f32>: Host; jaxlib::Gesvd<f64>: Host; jaxlib::Gesvd<C64>: Host; jaxlib::Gesvd<C128>: Host;
     jaxlib::Getrf<f32>: Host; jaxlib::Getrf<f64>: Host; jaxlib::Getrf<C64>: Host; jaxlib::Getrf<C128>: Host;
     jaxlib::Orgqr<f32>: Host; jaxlib::Orgqr<f64>: Host; jaxlib::Orgqr<C64>: Host; jaxlib::Orgqr<C128>: Host;
     jaxlib::Potrf<f32>: Host; jaxlib::Potrf<f64>: Host; jaxlib::Potrf<C64>: Host; jaxlib::Potrf<C128>: Host;
     jaxlib::Syevd<f32>: Host; jaxlib::Syevd<f64>: Host; jaxlib::Syevd<C64>: Host; jaxlib::Syevd<C128>: Host;
+    jaxlib::Geev<f32>: Host; jaxlib::Geev<f64>: Host;
+    jaxlib::GeevComplex<C64>: Host; jaxlib::GeevComplex<C128>: Host;
+    jaxlib::Gees<f32>: Host; jaxlib::Gees<f64>: Host;
+    jaxlib::GeesComplex<C64>: Host; jaxlib::GeesComplex<C128>: Host;
     jaxlib::Gehrd<f32>: Host; jaxlib::Gehrd<f64>: Host; jaxlib::Gehrd<C64>: Host; jaxlib::Gehrd<C128>: Host;
     jaxlib::Geqp3<f32>: Host; jaxlib::Geqp3<f64>: Host; jaxlib::Geqp3<C64>: Host; jaxlib::Geqp3<C128>: Host;
     jaxlib::Gtsv<f32>: Host; jaxlib::Gtsv<f64>: Host; jaxlib::Gtsv<C64>: Host; jaxlib::Gtsv<C128>: Host;

@@ -7,22 +7,26 @@
 //! take that for "no result".
 
 mod cholesky;
+mod eig;
 mod eigh;
 mod lu;
 mod pivoted;
 mod qr;
 mod reduce;
+mod schur;
 mod svd;
 mod triangular;
 mod tridiagonal;
 
 pub use cholesky::Potrf;
+pub use eig::{Geev, GeevComplex};
 pub use eigh::Syevd;
 pub use lu::Getrf;
 pub use pivoted::Geqp3;
 pub use qr::{Geqrf, Orgqr, Ormqr};
 pub use reduce::{Gehrd, Sytrd};
-pub use svd::Gesdd;
+pub use schur::{Gees, GeesComplex};
+pub use svd::{Gesdd, Gesvd};
 pub use triangular::Trsm;
 pub use tridiagonal::Gtsv;
 
@@ -40,33 +44,34 @@ dtype_set! {
 }
 
 /// Declares an op per dtype, by the routine's name for real and, if it differs, for complex
-/// matrices.
+/// matrices; or, after `real` or `complex`, for these only.
 macro_rules! targets {
     ($(#[$meta:meta])* $op:ident = $real:literal) => {
         $crate::jaxlib::targets!($(#[$meta])* $op = $real, $real);
     };
     ($(#[$meta:meta])* $op:ident = $real:literal, $complex:literal) => {
+        $crate::jaxlib::targets!($(#[$meta])* real $op = $real);
+        $crate::jaxlib::targets!(@ $op: C = xla_ffi::Complex<f32>, "c", $complex);
+        $crate::jaxlib::targets!(@ $op: Z = xla_ffi::Complex<f64>, "z", $complex);
+    };
+    ($(#[$meta:meta])* real $op:ident = $routine:literal) => {
         $(#[$meta])*
         pub struct $op<T>(core::marker::PhantomData<T>);
 
-        impl xla_ffi::Op for $op<f32> {
-            const TARGET: &'static str = concat!("lapack_s", $real, "_ffi");
-            type Dtypes = $crate::jaxlib::S;
-        }
+        $crate::jaxlib::targets!(@ $op: S = f32, "s", $routine);
+        $crate::jaxlib::targets!(@ $op: D = f64, "d", $routine);
+    };
+    ($(#[$meta:meta])* complex $op:ident = $routine:literal) => {
+        $(#[$meta])*
+        pub struct $op<T>(core::marker::PhantomData<T>);
 
-        impl xla_ffi::Op for $op<f64> {
-            const TARGET: &'static str = concat!("lapack_d", $real, "_ffi");
-            type Dtypes = $crate::jaxlib::D;
-        }
-
-        impl xla_ffi::Op for $op<xla_ffi::Complex<f32>> {
-            const TARGET: &'static str = concat!("lapack_c", $complex, "_ffi");
-            type Dtypes = $crate::jaxlib::C;
-        }
-
-        impl xla_ffi::Op for $op<xla_ffi::Complex<f64>> {
-            const TARGET: &'static str = concat!("lapack_z", $complex, "_ffi");
-            type Dtypes = $crate::jaxlib::Z;
+        $crate::jaxlib::targets!(@ $op: C = xla_ffi::Complex<f32>, "c", $routine);
+        $crate::jaxlib::targets!(@ $op: Z = xla_ffi::Complex<f64>, "z", $routine);
+    };
+    (@ $op:ident: $set:ident = $t:ty, $letter:literal, $routine:literal) => {
+        impl xla_ffi::Op for $op<$t> {
+            const TARGET: &'static str = concat!("lapack_", $letter, $routine, "_ffi");
+            type Dtypes = $crate::jaxlib::$set;
         }
     };
 }

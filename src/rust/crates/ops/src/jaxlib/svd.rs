@@ -1,7 +1,7 @@
 //! Singular values.
 
 use crate::letter;
-use crate::platform::lapack::{svd, Precision};
+use crate::platform::lapack::{gesvd, svd, Precision};
 use crate::platform::{Matrices, Vectors};
 use xla_ffi::{io, AnyBufferMut, Arg, Attr, Cx, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
 
@@ -36,7 +36,31 @@ where
 {
     type Io<'f> = SvdIo<'f, T>;
 
-    fn run(mut io: SvdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    fn run(io: SvdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+        io.run(cx, svd::gesdd)
+    }
+}
+
+super::targets! {
+    /// Singular value decomposition by the QR algorithm.
+    Gesvd = "gesvd"
+}
+
+impl<T: Precision> Kernel<Host, T> for Gesvd<T>
+where
+    Gesvd<T>: Op,
+{
+    type Io<'f> = SvdIo<'f, T>;
+
+    fn run(io: SvdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+        io.run(cx, gesvd::gesvd)
+    }
+}
+
+impl<T: Precision> SvdIo<'_, T> {
+    /// Checks the operands and has the routine do the rest.
+    fn run(mut self, cx: &Cx<'_, Host>, routine: svd::Routine<T>) -> Result<()> {
+        let io = &mut self;
         let (shape, batch) = Matrices::of(&io.x)?;
         let vectors = letter::vectors("mode", *io.mode)?;
         let (columns, rows) = vectors.counts(shape.rows, shape.cols);
@@ -54,6 +78,6 @@ where
         io.scratch.copy_from(&io.x)?;
         let results = (io.s.as_mut_slice()?, u, vt);
         let (a, info) = (io.scratch.as_mut_slice()?, io.info.as_mut_slice()?);
-        svd::gesdd((cx, shape), vectors, a, results, info)
+        routine((cx, shape), vectors, a, results, info)
     }
 }

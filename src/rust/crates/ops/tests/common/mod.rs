@@ -18,6 +18,7 @@ pub fn handler(target: &str) -> HandlerFn {
 
 pub trait Number: Scalar + Default + PartialEq {
     type Real: Number<Real = Self::Real>;
+    type Complex: Number;
     const EPS: f64;
     const COMPLEX: bool;
     /// The letter in LAPACK's names.
@@ -30,6 +31,7 @@ macro_rules! numbers {
     ($($part:ident $letter:literal $complex_letter:literal;)*) => {$(
         impl Number for $part {
             type Real = $part;
+            type Complex = Complex<$part>;
             const EPS: f64 = $part::EPSILON as f64;
             const COMPLEX: bool = false;
             const LETTER: &'static str = $letter;
@@ -39,6 +41,7 @@ macro_rules! numbers {
 
         impl Number for Complex<$part> {
             type Real = $part;
+            type Complex = Complex<$part>;
             const EPS: f64 = $part::EPSILON as f64;
             const COMPLEX: bool = true;
             const LETTER: &'static str = $complex_letter;

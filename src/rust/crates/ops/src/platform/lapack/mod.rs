@@ -3,13 +3,16 @@
 
 mod batch;
 pub mod cholesky;
+pub mod eig;
 pub mod eigh;
+pub mod gesvd;
 pub mod lu;
 pub mod pivoted;
 mod precision;
 pub mod qr;
 pub mod reduce;
 mod routines;
+pub mod schur;
 pub mod small;
 mod solver;
 mod stack;
@@ -38,6 +41,9 @@ impl Memory for Host {
 
 /// What a batch's routine needs to know of XLA and of its matrices.
 type Batch<'a> = (&'a xla_ffi::Context<'a>, Matrices);
+
+/// LAPACK's own answer to a matrix that is not finite, where a routine looks.
+const NOT_FINITE: i32 = -4;
 
 /// Without an early way out, so that it vectorises: the usual matrix is finite to its end.
 fn all_finite<T: Precision>(values: &[T]) -> bool {

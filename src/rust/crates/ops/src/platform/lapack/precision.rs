@@ -13,6 +13,9 @@ pub trait Precision: Scalar + Vectorised {
     /// Itself, or the type of its parts.
     type Real: Precision<Work = <Self::Work as Element>::Real>;
 
+    /// Itself, or the type whose parts it is.
+    type Complex: Precision<Work = <Self::Work as Element>::Complex>;
+
     /// Values in the working precision; when it goes, they are where they came from.
     type Staged<'a>: DerefMut<Target = [Self::Work]>;
 
@@ -43,6 +46,7 @@ pub trait Precision: Scalar + Vectorised {
 macro_rules! constants {
     (real, $scalar:ident) => {
         type Real = $scalar;
+        type Complex = Complex<$scalar>;
         const NAN: Self = $scalar::NAN;
         const ZERO: Self = 0.0;
         const ONE: Self = 1.0;
@@ -53,6 +57,7 @@ macro_rules! constants {
     };
     (complex, $part:ident) => {
         type Real = $part;
+        type Complex = Self;
         const NAN: Self = Complex::new($part::NAN, $part::NAN);
         const ZERO: Self = Complex::new(0.0, 0.0);
         const ONE: Self = Complex::new(1.0, 0.0);

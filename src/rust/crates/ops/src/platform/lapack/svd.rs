@@ -1,16 +1,22 @@
 //! Singular values of a batch.
 
 use super::batch::{for_each, split};
-use super::routines::Svd;
+use super::routines::{Element, Svd};
 use super::workspace::{filled, Sizes, Workspace};
-use super::{all_finite, fill_identity, refuse_negative, Batch, Precision, Vectors};
+use super::{all_finite, fill_identity, refuse_negative, Batch, Precision, Vectors, NOT_FINITE};
 use xla_ffi::Result;
 
-/// LAPACK's own answer to a matrix that is not finite.
-const NOT_FINITE: i32 = -4;
+/// [`gesdd`] or a routine like it.
+pub type Routine<T> = fn(
+    Batch<'_>,
+    Vectors,
+    &mut [T],
+    (&mut [<T as Precision>::Real], &mut [T], &mut [T]),
+    &mut [i32],
+) -> Result<()>;
 
 /// The results of one matrix.
-struct Parts<'a, T: Precision> {
+pub(super) struct Parts<'a, T: Precision> {
     s: &'a mut [T::Real],
     u: &'a mut [T],
     vt: &'a mut [T],
@@ -30,7 +36,7 @@ pub fn gesdd<T: Precision>(
     info: &mut [i32],
 ) -> Result<()> {
     let (cx, shape) = batch;
-    let sizes = sizes::<T>(batch, vectors)?;
+    let sizes = sizes(batch, vectors, T::Work::gesdd_sizes)?;
     let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
         return Ok(());
     };
@@ -55,7 +61,7 @@ pub fn gesdd_of<T: Precision>(
     info: &mut [i32],
 ) -> Result<()> {
     let (cx, shape) = batch;
-    let sizes = sizes::<T>(batch, vectors)?;
+    let sizes = sizes(batch, vectors, T::Work::gesdd_sizes)?;
     let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
         return Ok(());
     };
@@ -71,18 +77,23 @@ pub fn gesdd_of<T: Precision>(
     )
 }
 
-fn sizes<T: Precision>((_, shape): Batch<'_>, vectors: Vectors) -> Result<Sizes> {
+/// The workspace by a routine's own `sizes`, which a matrix without elements does not need.
+pub(super) fn sizes(
+    (_, shape): Batch<'_>,
+    vectors: Vectors,
+    sizes: fn(Vectors, i32, i32) -> Option<Sizes>,
+) -> Result<Sizes> {
     let sizes = if shape.rank() == 0 {
         Some(Sizes::default())
     } else {
-        T::Work::gesdd_sizes(vectors, shape.rows, shape.cols)
+        sizes(vectors, shape.rows, shape.cols)
     };
     Sizes::or_too_large(sizes, shape.rows, shape.cols)
 }
 
 /// The results matrix by matrix; none where all that is to be done is done: a matrix without
 /// elements has the first unit vectors for singular vectors.
-fn parts<'a, T: Precision>(
+pub(super) fn parts<'a, T: Precision>(
     (_, shape): Batch<'_>,
     vectors: Vectors,
     s: &'a mut [T::Real],
@@ -115,22 +126,43 @@ fn decompose<T: Precision>(
     parts: Parts<'_, T>,
     ws: &mut Workspace<T::Work>,
 ) -> Result<()> {
-    let Parts { s, u, vt, info } = parts;
-    *info = NOT_FINITE;
-    if all_finite(a) {
-        let (mut a, mut s) = (T::stage(a)?, T::Real::stage(s)?);
-        let (mut u, mut vt) = (T::stage(u)?, T::stage(vt)?);
-        let shape = (shape.rows, shape.cols);
-        *info = T::Work::gesdd(vectors, shape, &mut a, &mut s, &mut u, &mut vt, ws);
-        // Newer versions look for NaN themselves, in what they were given and on the way.
-        if *info != NOT_FINITE {
-            refuse_negative(*info, "gesdd")?;
+    let shape = (shape.rows, shape.cols);
+    parts.fill("gesdd", a, |a, s, (u, vt)| {
+        T::Work::gesdd(vectors, shape, a, s, u, vt, ws)
+    })
+}
+
+/// The factors as LAPACK computes them.
+type Factors<'a, W> = (&'a mut [W], &'a mut [W]);
+
+impl<T: Precision> Parts<'_, T> {
+    /// Calls the routine if the matrix is finite; without success the results are NaN.
+    pub(super) fn fill(
+        self,
+        name: &str,
+        a: &mut [T],
+        routine: impl FnOnce(
+            &mut [T::Work],
+            &mut [<T::Work as Element>::Real],
+            Factors<'_, T::Work>,
+        ) -> i32,
+    ) -> Result<()> {
+        let Parts { s, u, vt, info } = self;
+        *info = NOT_FINITE;
+        if all_finite(a) {
+            let (mut a, mut s) = (T::stage(a)?, T::Real::stage(s)?);
+            let (mut u, mut vt) = (T::stage(u)?, T::stage(vt)?);
+            *info = routine(&mut a, &mut s, (&mut u, &mut vt));
+            // Newer versions look for NaN themselves, in what they were given and on the way.
+            if *info != NOT_FINITE {
+                refuse_negative(*info, name)?;
+            }
         }
+        if *info != 0 {
+            s.fill(T::Real::NAN);
+            u.fill(T::NAN);
+            vt.fill(T::NAN);
+        }
+        Ok(())
     }
-    if *info != 0 {
-        s.fill(T::Real::NAN);
-        u.fill(T::NAN);
-        vt.fill(T::NAN);
-    }
-    Ok(())
 }

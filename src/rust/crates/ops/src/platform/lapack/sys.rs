@@ -15,9 +15,14 @@ pub(super) type Char = *const c_char;
 #[link(name = "blas")]
 extern "C" {}
 
-/// The routines with the same arguments for real and complex matrices, but for their names.
-macro_rules! common {
-    ($letter:literal, $t:ty, $real:ty, $orgqr:literal, $sytrd:literal) => {
+/// The routines of one letter. Those of complex matrices have other names where `or` and `sy` stand
+/// here, real workspace besides (`rwork` and its length), and eigenvalues in one array, not two (`w`,
+/// `wi`).
+macro_rules! routines {
+    (
+        $letter:literal, $t:ty, $real:ty, $or:literal, $sy:literal,
+        {$($wi:tt)*} {$($rwork:tt)*} {$($lrwork:tt)*}
+    ) => {
         extern "C" {
             #[link_name = concat!($letter, "getrf_")]
             pub(in super::super) fn getrf(
@@ -41,7 +46,20 @@ macro_rules! common {
                 info: *mut Int,
             );
 
-            #[link_name = concat!($letter, $orgqr, "mqr_")]
+            #[link_name = concat!($letter, $or, "gqr_")]
+            pub(in super::super) fn orgqr(
+                m: *const Int,
+                n: *const Int,
+                k: *const Int,
+                a: *mut $t,
+                lda: *const Int,
+                tau: *const $t,
+                work: *mut $t,
+                lwork: *const Int,
+                info: *mut Int,
+            );
+
+            #[link_name = concat!($letter, $or, "mqr_")]
             pub(in super::super) fn ormqr(
                 side: Char,
                 trans: Char,
@@ -60,44 +78,18 @@ macro_rules! common {
                 trans_len: usize,
             );
 
-            #[link_name = concat!($letter, "gehrd_")]
-            pub(in super::super) fn gehrd(
-                n: *const Int,
-                ilo: *const Int,
-                ihi: *const Int,
-                a: *mut $t,
-                lda: *const Int,
-                tau: *mut $t,
-                work: *mut $t,
-                lwork: *const Int,
-                info: *mut Int,
-            );
-
-            #[link_name = concat!($letter, "gtsv_")]
-            pub(in super::super) fn gtsv(
-                n: *const Int,
-                nrhs: *const Int,
-                dl: *mut $t,
-                d: *mut $t,
-                du: *mut $t,
-                b: *mut $t,
-                ldb: *const Int,
-                info: *mut Int,
-            );
-
-            #[link_name = concat!($letter, $sytrd, "trd_")]
-            pub(in super::super) fn sytrd(
-                uplo: Char,
+            #[link_name = concat!($letter, "geqp3_")]
+            pub(in super::super) fn geqp3(
+                m: *const Int,
                 n: *const Int,
                 a: *mut $t,
                 lda: *const Int,
-                d: *mut $real,
-                e: *mut $real,
+                jpvt: *mut Int,
                 tau: *mut $t,
                 work: *mut $t,
                 lwork: *const Int,
+                $($rwork)*
                 info: *mut Int,
-                uplo_len: usize,
             );
 
             #[link_name = concat!($letter, "potrf_")]
@@ -129,86 +121,18 @@ macro_rules! common {
                 diag_len: usize,
             );
 
-            #[link_name = concat!($letter, $orgqr, "gqr_")]
-            pub(in super::super) fn orgqr(
-                m: *const Int,
+            #[link_name = concat!($letter, "gtsv_")]
+            pub(in super::super) fn gtsv(
                 n: *const Int,
-                k: *const Int,
-                a: *mut $t,
-                lda: *const Int,
-                tau: *const $t,
-                work: *mut $t,
-                lwork: *const Int,
-                info: *mut Int,
-            );
-        }
-    };
-}
-
-/// What only real matrices have in this form.
-macro_rules! real {
-    ($letter:literal, $t:ty) => {
-        common!($letter, $t, $t, "or", "sy");
-
-        extern "C" {
-            #[link_name = concat!($letter, "gesdd_")]
-            pub(in super::super) fn gesdd(
-                jobz: Char,
-                m: *const Int,
-                n: *const Int,
-                a: *mut $t,
-                lda: *const Int,
-                s: *mut $t,
-                u: *mut $t,
-                ldu: *const Int,
-                vt: *mut $t,
-                ldvt: *const Int,
-                work: *mut $t,
-                lwork: *const Int,
-                iwork: *mut Int,
-                info: *mut Int,
-                jobz_len: usize,
-            );
-
-            #[link_name = concat!($letter, "geqp3_")]
-            pub(in super::super) fn geqp3(
-                m: *const Int,
-                n: *const Int,
-                a: *mut $t,
-                lda: *const Int,
-                jpvt: *mut Int,
-                tau: *mut $t,
-                work: *mut $t,
-                lwork: *const Int,
+                nrhs: *const Int,
+                dl: *mut $t,
+                d: *mut $t,
+                du: *mut $t,
+                b: *mut $t,
+                ldb: *const Int,
                 info: *mut Int,
             );
 
-            #[link_name = concat!($letter, "syevd_")]
-            pub(in super::super) fn syevd(
-                jobz: Char,
-                uplo: Char,
-                n: *const Int,
-                a: *mut $t,
-                lda: *const Int,
-                w: *mut $t,
-                work: *mut $t,
-                lwork: *const Int,
-                iwork: *mut Int,
-                liwork: *const Int,
-                info: *mut Int,
-                jobz_len: usize,
-                uplo_len: usize,
-            );
-        }
-    };
-}
-
-/// What complex matrices have with real workspace besides.
-macro_rules! complex {
-    ($letter:literal, $t:ty, $real:ty) => {
-        common!($letter, $t, $real, "un", "he");
-
-        extern "C" {
             #[link_name = concat!($letter, "gesdd_")]
             pub(in super::super) fn gesdd(
                 jobz: Char,
@@ -223,28 +147,35 @@ macro_rules! complex {
                 ldvt: *const Int,
                 work: *mut $t,
                 lwork: *const Int,
-                rwork: *mut $real,
+                $($rwork)*
                 iwork: *mut Int,
                 info: *mut Int,
                 jobz_len: usize,
             );
 
-            #[link_name = concat!($letter, "geqp3_")]
-            pub(in super::super) fn geqp3(
+            #[link_name = concat!($letter, "gesvd_")]
+            pub(in super::super) fn gesvd(
+                jobu: Char,
+                jobvt: Char,
                 m: *const Int,
                 n: *const Int,
                 a: *mut $t,
                 lda: *const Int,
-                jpvt: *mut Int,
-                tau: *mut $t,
+                s: *mut $real,
+                u: *mut $t,
+                ldu: *const Int,
+                vt: *mut $t,
+                ldvt: *const Int,
                 work: *mut $t,
                 lwork: *const Int,
-                rwork: *mut $real,
+                $($rwork)*
                 info: *mut Int,
+                jobu_len: usize,
+                jobvt_len: usize,
             );
 
-            #[link_name = concat!($letter, "heevd_")]
-            pub(in super::super) fn heevd(
+            #[link_name = concat!($letter, $sy, "evd_")]
+            pub(in super::super) fn syevd(
                 jobz: Char,
                 uplo: Char,
                 n: *const Int,
@@ -253,15 +184,97 @@ macro_rules! complex {
                 w: *mut $real,
                 work: *mut $t,
                 lwork: *const Int,
-                rwork: *mut $real,
-                lrwork: *const Int,
+                $($rwork)* $($lrwork)*
                 iwork: *mut Int,
                 liwork: *const Int,
                 info: *mut Int,
                 jobz_len: usize,
                 uplo_len: usize,
             );
+
+            #[link_name = concat!($letter, $sy, "trd_")]
+            pub(in super::super) fn sytrd(
+                uplo: Char,
+                n: *const Int,
+                a: *mut $t,
+                lda: *const Int,
+                d: *mut $real,
+                e: *mut $real,
+                tau: *mut $t,
+                work: *mut $t,
+                lwork: *const Int,
+                info: *mut Int,
+                uplo_len: usize,
+            );
+
+            #[link_name = concat!($letter, "gehrd_")]
+            pub(in super::super) fn gehrd(
+                n: *const Int,
+                ilo: *const Int,
+                ihi: *const Int,
+                a: *mut $t,
+                lda: *const Int,
+                tau: *mut $t,
+                work: *mut $t,
+                lwork: *const Int,
+                info: *mut Int,
+            );
+
+            #[link_name = concat!($letter, "geev_")]
+            pub(in super::super) fn geev(
+                jobvl: Char,
+                jobvr: Char,
+                n: *const Int,
+                a: *mut $t,
+                lda: *const Int,
+                w: *mut $t,
+                $($wi)*
+                vl: *mut $t,
+                ldvl: *const Int,
+                vr: *mut $t,
+                ldvr: *const Int,
+                work: *mut $t,
+                lwork: *const Int,
+                $($rwork)*
+                info: *mut Int,
+                jobvl_len: usize,
+                jobvr_len: usize,
+            );
+
+            #[link_name = concat!($letter, "gees_")]
+            pub(in super::super) fn gees(
+                jobvs: Char,
+                sort: Char,
+                select: Option<extern "C" fn()>,
+                n: *const Int,
+                a: *mut $t,
+                lda: *const Int,
+                sdim: *mut Int,
+                w: *mut $t,
+                $($wi)*
+                vs: *mut $t,
+                ldvs: *const Int,
+                work: *mut $t,
+                lwork: *const Int,
+                $($rwork)*
+                bwork: *mut Int,
+                info: *mut Int,
+                jobvs_len: usize,
+                sort_len: usize,
+            );
         }
+    };
+}
+
+macro_rules! real {
+    ($letter:literal, $t:ty) => {
+        routines!($letter, $t, $t, "or", "sy", { wi: *mut $t, } {} {});
+    };
+}
+
+macro_rules! complex {
+    ($letter:literal, $t:ty, $real:ty) => {
+        routines!($letter, $t, $real, "un", "he", {} { rwork: *mut $real, } { lrwork: *const Int, });
     };
 }
 

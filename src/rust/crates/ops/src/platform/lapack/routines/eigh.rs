@@ -106,7 +106,7 @@ macro_rules! eigh {
                 let mut info = 0;
                 // SAFETY: as for real matrices, with a real workspace besides.
                 unsafe {
-                    sys::$sys::heevd(
+                    sys::$sys::syevd(
                         letter(&job),
                         letter(&(triangle as u8)),
                         &n,

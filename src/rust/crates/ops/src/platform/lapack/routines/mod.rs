@@ -13,11 +13,47 @@ macro_rules! for_each_scalar {
     };
 }
 
+/// `real` or `complex`: the first value or the second.
+macro_rules! select {
+    (real, $real:expr, $complex:expr) => {
+        $real
+    };
+    (complex, $real:expr, $complex:expr) => {
+        $complex
+    };
+}
+
+/// Calls a routine that has arguments for real or for complex matrices only, which stand after
+/// `real:` or `complex:`.
+macro_rules! call {
+    ($kind:ident, $routine:expr, { $($args:tt)* }) => {
+        call!(@ $kind, $routine, [] $($args)*)
+    };
+    (@ $kind:ident, $routine:expr, [$($done:expr,)*]) => {
+        $routine($($done),*)
+    };
+    (@ real, $routine:expr, [$($done:tt)*] complex: $arg:expr, $($rest:tt)*) => {
+        call!(@ real, $routine, [$($done)*] $($rest)*)
+    };
+    (@ complex, $routine:expr, [$($done:tt)*] real: $arg:expr, $($rest:tt)*) => {
+        call!(@ complex, $routine, [$($done)*] $($rest)*)
+    };
+    (@ $kind:ident, $routine:expr, [$($done:tt)*] $kind_of:ident: $arg:expr, $($rest:tt)*) => {
+        call!(@ $kind, $routine, [$($done)* $arg,] $($rest)*)
+    };
+    (@ $kind:ident, $routine:expr, [$($done:tt)*] $arg:expr, $($rest:tt)*) => {
+        call!(@ $kind, $routine, [$($done)* $arg,] $($rest)*)
+    };
+}
+
+mod eig;
 mod eigh;
+mod gesvd;
 mod lu;
 mod pivoted;
 mod qr;
 mod reduce;
+mod schur;
 mod solve;
 mod svd;
 
@@ -25,11 +61,14 @@ use super::sys::Int;
 use std::ffi::c_char;
 use xla_ffi::Complex;
 
+pub use eig::Eig;
 pub use eigh::{Eigh, Triangle};
+pub use gesvd::QrSvd;
 pub use lu::Lu;
 pub use pivoted::Pivoted;
 pub use qr::Qr;
 pub use reduce::Reduce;
+pub use schur::Schur;
 pub use solve::{Form, Solve, Transpose};
 pub use svd::{Svd, Vectors};
 
@@ -37,6 +76,8 @@ pub use svd::{Svd, Vectors};
 pub trait Element: Copy + Send + Sync + 'static {
     /// Itself, or the type of its parts.
     type Real: Element<Real = Self::Real>;
+    /// Itself, or the type whose parts it is.
+    type Complex: Element<Real = Self::Real>;
     /// 0.
     const ZERO: Self;
     /// The real part, for sizes that LAPACK tells as numbers.
@@ -47,6 +88,7 @@ macro_rules! elements {
     ($($real:ty)*) => {$(
         impl Element for $real {
             type Real = $real;
+            type Complex = Complex<$real>;
             const ZERO: Self = 0.0;
             fn re_f64(self) -> f64 {
                 self.into()
@@ -55,6 +97,7 @@ macro_rules! elements {
 
         impl Element for Complex<$real> {
             type Real = $real;
+            type Complex = Complex<$real>;
             const ZERO: Self = Complex { re: 0.0, im: 0.0 };
             fn re_f64(self) -> f64 {
                 self.re.into()
@@ -65,9 +108,15 @@ macro_rules! elements {
 elements!(f32 f64);
 
 /// All routines.
-pub trait Routines: Element + Lu + Qr + Pivoted + Svd + Eigh + Solve + Reduce {}
+pub trait Routines:
+    Element + Lu + Qr + Pivoted + Svd + QrSvd + Eigh + Eig + Schur + Solve + Reduce
+{
+}
 
-impl<T: Element + Lu + Qr + Pivoted + Svd + Eigh + Solve + Reduce> Routines for T {}
+impl<T> Routines for T where
+    T: Element + Lu + Qr + Pivoted + Svd + QrSvd + Eigh + Eig + Schur + Solve + Reduce
+{
+}
 
 /// The rows that a block of LAPACK's has at most, for workspace that lets it use them.
 const BLOCK: i128 = 64;

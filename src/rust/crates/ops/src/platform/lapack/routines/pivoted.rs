@@ -24,15 +24,6 @@ pub trait Pivoted: Element {
     ) -> Int;
 }
 
-macro_rules! call_geqp3 {
-    (real, $sys:ident, ($($arg:expr),*), $real:expr, $info:expr) => {
-        sys::$sys::geqp3($($arg,)* $info)
-    };
-    (complex, $sys:ident, ($($arg:expr),*), $real:expr, $info:expr) => {
-        sys::$sys::geqp3($($arg,)* $real, $info)
-    };
-}
-
 macro_rules! pivoted {
     ($scalar:ty, $sys:ident, $kind:ident) => {
         impl Pivoted for $scalar {
@@ -53,22 +44,12 @@ macro_rules! pivoted {
                 // SAFETY: matrix, pivots and factors have the lengths that the routine asks for,
                 // the workspaces are longer than its minima, and no size is 0.
                 unsafe {
-                    call_geqp3!(
-                        $kind,
-                        $sys,
-                        (
-                            &m,
-                            &n,
-                            a.as_mut_ptr(),
-                            &m,
-                            jpvt.as_mut_ptr(),
-                            tau.as_mut_ptr(),
-                            ws.work.as_mut_ptr(),
-                            &lwork
-                        ),
-                        ws.real.as_mut_ptr(),
-                        &mut info
-                    );
+                    call!($kind, sys::$sys::geqp3, {
+                        &m, &n, a.as_mut_ptr(), &m, jpvt.as_mut_ptr(), tau.as_mut_ptr(),
+                        ws.work.as_mut_ptr(), &lwork,
+                        complex: ws.real.as_mut_ptr(),
+                        &mut info,
+                    });
                 }
                 info
             }

@@ -1,0 +1,38 @@
+//! Singular values of a batch by the QR algorithm.
+
+use super::batch::{for_each, split};
+use super::routines::QrSvd;
+use super::svd::{parts, sizes};
+use super::workspace::Workspace;
+use super::{Batch, Precision, Vectors};
+use xla_ffi::Result;
+
+/// As [`gesdd`](super::svd::gesdd).
+///
+/// # Errors
+/// The matrices are too large for LAPACK's integers; there is no memory to work in.
+pub fn gesvd<T: Precision>(
+    batch: Batch<'_>,
+    vectors: Vectors,
+    a: &mut [T],
+    (s, u, vt): (&mut [T::Real], &mut [T], &mut [T]),
+    info: &mut [i32],
+) -> Result<()> {
+    let (cx, shape) = batch;
+    let (m, n) = (shape.rows, shape.cols);
+    let sizes = sizes(batch, vectors, T::Work::gesvd_sizes)?;
+    let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
+        return Ok(());
+    };
+    for_each(
+        cx,
+        10.0 * shape.flops(),
+        split(a, shape.elements(), shape.count).zip(parts),
+        || Workspace::new(sizes),
+        |ws, (a, parts)| {
+            parts.fill("gesvd", a, |a, s, factors| {
+                T::Work::gesvd(vectors, (m, n), a, s, factors, ws)
+            })
+        },
+    )
+}
