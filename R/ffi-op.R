@@ -1,0 +1,86 @@
+#' An op: a function with rules
+#'
+#' Makes a function of [values][xlaffi_value], most often one round a custom call, into an object
+#' that knows its derivatives and how to work on batches.
+#'
+#' @details
+#' The result is called as those of [xla_jit()] are. Rules are functions of values too, so they can be
+#' differentiated again.
+#'
+#' `jvp(primals, results, tangents)` is given the arguments, what the op returned for them, and
+#' how the arguments change: a list like the arguments with NULL for what does not change. It
+#' returns how the results change, as the op returns them, with NULL for what does not. It must
+#' be linear in `tangents`. Where there is no rule, what `call` itself is made of is
+#' differentiated; that fails at a custom call.
+#'
+#' `transpose(primals, cotangents)` is needed only where the op is applied to tangents, as a solver of
+#' linear equations may be: for an op that is linear in those arguments that are NULL in `primals`,
+#' it returns their cotangents in a list like `primals`.
+#'
+#' @param call A function of values that returns a value or a (named) list of values.
+#' @param jvp The rule for derivatives, or `NULL`.
+#' @param vmap The rule for batches, see [ffi_vmap()], or `NULL`.
+#' @param transpose The rule for linear ops, or `NULL`.
+#' @param name The op's name in messages.
+#' @return An op: a function, class `xlaffi_op`.
+#' @seealso [ffi_call()] makes the function for a custom call; [ffi_jvp()], [ffi_vjp()].
+#' @examplesIf plugins_downloaded()
+#' # Kepler's equation: sin E and cos E of M and e, by the handler `kepler`
+#' anomaly <- ffi_op(
+#'   function(M, e) hlo_custom_call("kepler", list(M, e), list(sin = M, cos = M)),
+#'   jvp = function(primals, results, tangents) {
+#'     change <- (tangents$M) / (1 - primals$e * results$cos)
+#'     list(sin = results$cos * change, cos = -results$sin * change)
+#'   },
+#'   name = "anomaly"
+#' )
+#' anomaly(c(0.1, 1), c(0.5, 0.3))
+#' @export
+ffi_op <- function(call, jvp = NULL, vmap = NULL, transpose = NULL, name = "op") {
+  if (!is.function(call)) {
+    abort(sprintf("`call` must be a function, not %s", describe(call)), operand = "call")
+  }
+  check_string(name, "name")
+  rules <- list(jvp = jvp, vmap = vmap, transpose = transpose)
+  for (rule in names(rules)) {
+    if (!is.null(rules[[rule]]) && !is.function(rules[[rule]])) {
+      abort(sprintf("`%s` must be a function or NULL, not %s", rule, describe(rules[[rule]])),
+        op = name, operand = rule
+      )
+    }
+  }
+  op <- c(list(name = name, call = call), rules)
+  compiled <- xla_jit(function(...) record_op(op, named_arguments(call, list(...))))
+  structure(compiled, class = c("xlaffi_op", class(compiled)), op = op)
+}
+
+# The arguments under the names and in the order that `f` gives them, unless it takes `...`.
+named_arguments <- function(f, arguments) {
+  formals <- names(formals(args(f)))
+  if (is.null(formals) || "..." %in% formals) {
+    return(arguments)
+  }
+  places <- as.list(match.call(f, as.call(c(list(as.name("f")), stats::setNames(
+    as.list(seq_along(arguments)), names(arguments)
+  )))))[-1L]
+  lapply(places, function(place) arguments[[place]])
+}
+
+# A node that stands for the op. A program is made of what its call gave, derivatives of the node.
+record_op <- function(op, arguments) {
+  # Nothing but the arguments themselves is what the op is applied to.
+  results <- do.call(op$call, arguments)
+  body <- lapply(tree_leaves(results), as_value, "call")
+  node <- new_node("op", tree_leaves(arguments), lapply(body, type_of), list(
+    op = op, body = body, arguments = tree_map(arguments, function(leaf) 0), results = tree_fill(results, body)
+  ))
+  tree_fill(results, node_values(node))
+}
+
+#' @export
+print.xlaffi_op <- function(x, ...) {
+  op <- attr(x, "op")
+  rules <- names(Filter(is.function, op[c("jvp", "vmap", "transpose")]))
+  cat("<op ", op$name, if (length(rules)) paste0(", rules: ", toString(rules)), ">\n", sep = "")
+  invisible(x)
+}

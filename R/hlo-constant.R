@@ -1,0 +1,64 @@
+#' Constants
+#'
+#' `hlo_constant()` puts R data into a program; `hlo_iota()` counts along an axis from 0.
+#'
+#' @param data A logical, integer, double, complex or integer64 vector or array. One number fills
+#'   `shape`.
+#' @param dtype The element type; `NULL` means `f64` for doubles, `i32` for integers, `pred` for
+#'   logicals, `c128` for complex and `i64` for integer64 data.
+#' @param shape The dimensions; `NULL` means those of `data`, or its length.
+#' @param axis The axis along which the numbers grow.
+#' @return A [value][xlaffi_value].
+#' @examplesIf plugins_downloaded()
+#' xla_jit(function(x) x * hlo_constant(1:3, "f64") + hlo_iota("f64", 3))(c(1, 1, 1))
+#' @export
+hlo_constant <- function(data, dtype = NULL, shape = NULL) {
+  if (is_value(data) || !is.atomic(data) || is.null(data) || is.character(data)) {
+    abort(sprintf("`data` must be numbers or logicals, not %s", describe(data)), operand = "data")
+  }
+  dtype <- if (is.null(dtype)) r_dtype(data) else check_dtype(dtype, "dtype")
+  shape <- if (is.null(shape)) r_shape(data) else check_shape(shape, "shape")
+  constant(data, dtype, shape, "data")
+}
+
+#' @rdname hlo_constant
+#' @export
+hlo_iota <- function(dtype, shape, axis = 1) {
+  dtype <- check_dtype(dtype, "dtype")
+  shape <- check_shape(shape, "shape")
+  if (dtype == "pred") {
+    abort("`dtype` must be a type of numbers, not pred", operand = "dtype")
+  }
+  axis <- check_axes(axis, "axis", length(shape), 1L)
+  record("iota", list(), dtype, shape, list(axis = axis))
+}
+
+# The data are kept as they are in R; what the dtype cannot hold is refused here.
+constant <- function(data, dtype, shape, name, call = rlang::caller_env()) {
+  if (length(data) != 1L && length(data) != prod(shape)) {
+    abort(
+      sprintf("`%s` has %d elements, but shape %s needs %d", name, length(data), shape_text(shape), prod(shape)),
+      operand = name, call = call
+    )
+  }
+  if (dtype == "pred" && anyNA(data)) {
+    abort(sprintf("`%s` has NA, which pred cannot hold", name), operand = name, call = call)
+  }
+  lossy <- if (is.complex(data)) {
+    !is_complex(dtype)
+  } else if (is_integer(dtype)) {
+    is.double(data) && !is.integer64(data) && (anyNA(data) || any(data != trunc(data) | abs(data) > 2^53))
+  } else {
+    dtype == "pred" && !all(data %in% c(0, 1))
+  }
+  if (lossy) {
+    abort(
+      sprintf("`%s` holds numbers that dtype %s cannot: %s", name, dtype, describe(data)),
+      operand = name, call = call
+    )
+  }
+  record("constant", list(), dtype, shape, list(data = data))
+}
+
+# Zeros and ones like a value.
+filled <- function(number, like) constant(number, like$dtype, like$shape, "number")

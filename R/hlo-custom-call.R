@@ -1,0 +1,154 @@
+#' A custom call in a program
+#'
+#' Puts a `stablehlo.custom_call` with typed FFI (`api_version = 4`) into the program.
+#'
+#' @param target The name under which the handler is registered, see [ffi_targets()].
+#' @param operands A value or a list of values.
+#' @param results What comes back: a type ([ffi_type()]) or anything that has a dtype and a shape,
+#'   or a (named) list of them.
+#' @param attributes A named list; what R types become is told in [ffi_call()].
+#' @param operand_layouts,result_layouts How the arrays lie in memory. `NULL`: by rows. `"column"`:
+#'   matrices by columns, the batch axes before them by rows, for every array of 2 or more axes.
+#'   Or a list with, for each array, `NULL`, `"column"` or its axes (counted from 1), that which
+#'   runs fastest first.
+#' @param aliases Results that may take the memory of an operand: a list of
+#'   `c(operand, result)`, counted from 1.
+#' @param has_side_effect Whether the call must stay though nobody uses its results.
+#' @return A value, or a list of values as `results`.
+#' @examplesIf plugins_downloaded()
+#' factors <- xla_jit(function(a) {
+#'   n <- nrow(a)
+#'   hlo_custom_call("lu", a, list(lu = a, pivots = ffi_type("i32", n)),
+#'     operand_layouts = "column", result_layouts = "column"
+#'   )
+#' })
+#' factors(matrix(c(4, 2, 1, 3), 2))
+#' @export
+hlo_custom_call <- function(target, operands, results, attributes = list(), operand_layouts = NULL,
+                            result_layouts = NULL, aliases = list(), has_side_effect = FALSE) {
+  check_string(target, "target")
+  check_flag(has_side_effect, "has_side_effect")
+  call <- rlang::current_env()
+  inputs <- lapply(tree_leaves(operands), as_value, "operands", call = call)
+  types <- lapply(tree_leaves(results), function(result) {
+    if (!is_value(result) && !inherits(result, "xlaffi_type")) {
+      abort(sprintf("`results` must be types made by ffi_type(), not %s", describe(result)),
+        op = target, operand = "results", call = call
+      )
+    }
+    type_of(result)
+  })
+  node <- new_node("custom_call", inputs, types, list(
+    target = target,
+    attributes = attributes_text(attributes, target, call),
+    operand_layouts = check_layouts(operand_layouts, inputs, "operand_layouts", call),
+    result_layouts = check_layouts(result_layouts, types, "result_layouts", call),
+    aliases = check_aliases(aliases, inputs, types, call),
+    has_side_effect = has_side_effect
+  ))
+  if (has_side_effect) {
+    record_effect(node)
+  }
+  tree_fill(results, node_values(node))
+}
+
+# For each array its axes, the fastest first.
+check_layouts <- function(layouts, types, name, call) {
+  if (!is.list(layouts)) {
+    layouts <- rep(list(layouts), length(types))
+  }
+  if (length(layouts) != length(types)) {
+    abort(sprintf("`%s` must have %d entries, one per array, not %d", name, length(types), length(layouts)),
+      operand = name, call = call
+    )
+  }
+  Map(function(layout, type) {
+    rank <- length(type$shape)
+    if (is.null(layout) || (identical(layout, "column") && rank < 2L)) {
+      rev(seq_len(rank))
+    } else if (identical(layout, "column")) {
+      c(rank - 1L, rank, rev(seq_len(rank - 2L)))
+    } else if (is.numeric(layout) && setequal(layout, seq_len(rank)) && length(layout) == rank) {
+      as.integer(layout)
+    } else {
+      abort(
+        sprintf("`%s` must be NULL, \"column\" or the axes 1 to %d, not %s", name, rank, values_text(layout)),
+        operand = name, call = call
+      )
+    }
+  }, layouts, types)
+}
+
+check_aliases <- function(aliases, inputs, types, call) {
+  if (is.numeric(aliases)) {
+    aliases <- list(aliases)
+  }
+  lapply(aliases, function(pair) {
+    fine <- is.numeric(pair) && length(pair) == 2L && pair[[1L]] %in% seq_along(inputs) &&
+      pair[[2L]] %in% seq_along(types)
+    if (!fine) {
+      abort(
+        sprintf(
+          "`aliases` must be pairs c(operand, result) up to c(%d, %d), not %s",
+          length(inputs), length(types), values_text(pair)
+        ),
+        operand = "aliases", call = call
+      )
+    }
+    pair <- as.integer(pair)
+    if (!same_type(inputs[[pair[[1L]]]], types[[pair[[2L]]]])) {
+      abort(
+        sprintf(
+          "`aliases`: operand %d is %s, but result %d is %s", pair[[1L]], type_text(inputs[[pair[[1L]]]]),
+          pair[[2L]], type_text(types[[pair[[2L]]]])
+        ),
+        operand = "aliases", call = call
+      )
+    }
+    pair
+  })
+}
+
+layouts_text <- function(layouts) {
+  one <- function(axes) {
+    sprintf("dense<%s> : tensor<%dxindex>", if (length(axes)) axes_text(axes) else "", length(axes))
+  }
+  sprintf("[%s]", paste(vapply(layouts, one, ""), collapse = ", "))
+}
+
+aliases_text <- function(aliases, count) {
+  one <- function(pair) {
+    sprintf(
+      paste0(
+        "#stablehlo.output_operand_alias<output_tuple_indices = [%s], operand_index = %d, ",
+        "operand_tuple_indices = []>"
+      ),
+      if (count > 1L) pair[[2L]] - 1L else "", pair[[1L]] - 1L
+    )
+  }
+  sprintf("[%s]", paste(vapply(aliases, one, ""), collapse = ", "))
+}
+
+primitive("custom_call", text = function(node, operands, scope) {
+  p <- node$params
+  fields <- c(
+    "api_version = 4 : i32", sprintf("backend_config = %s", p$attributes),
+    sprintf("operand_layouts = %s", layouts_text(p$operand_layouts)),
+    sprintf("result_layouts = %s", layouts_text(p$result_layouts)),
+    if (length(p$aliases)) {
+      sprintf("output_operand_aliases = %s", aliases_text(p$aliases, length(node$types)))
+    },
+    if (p$has_side_effect) "has_side_effect = true"
+  )
+  sprintf(
+    "stablehlo.custom_call @%s(%s) {%s} : %s", target_text(p$target), toString(operands), toString(fields),
+    signature_text(node)
+  )
+})
+
+# A symbol of MLIR: quoted unless it is a plain name.
+target_text <- function(target) {
+  if (grepl("^[A-Za-z_][A-Za-z0-9_$.]*$", target)) target else quoted(target)
+}
+
+quoted <- function(x) sprintf("\"%s\"", gsub("([\"\\\\])", "\\\\\\1", x))

@@ -1,0 +1,189 @@
+#' Elementwise functions
+#'
+#' What R's operators and mathematical functions do not cover.
+#'
+#' @details
+#' `hlo_max()` and `hlo_min()` work element by element, as [pmax()] and [pmin()] do. `hlo_logistic()`
+#' is `1 / (1 + exp(-x))`, `hlo_rsqrt()` `1 / sqrt(x)`. `hlo_convert()` changes the dtype as
+#' StableHLO does: floating-point numbers are rounded towards zero to become integers, and
+#' complex numbers cannot become real (see `hlo_real()`).
+#'
+#' @param x,y,re,im [Values][xlaffi_value], or R numbers beside a value, as for operators.
+#' @param pred A value of dtype pred: where to take `x`. A scalar chooses as a whole.
+#' @param dtype An element type.
+#' @return A value.
+#' @examplesIf plugins_downloaded()
+#' relu <- xla_jit(function(x) hlo_max(x, 0))
+#' relu(c(-1, 2))
+#' xla_jit(function(x) hlo_select(x > 0, sqrt(x), x))(c(-1, 4))
+#' @name hlo_elementwise
+NULL
+
+# The dtypes that a kind of node takes, in words and as a test.
+numeric_kinds <- list(
+  "a number" = function(dtype) dtype != "pred",
+  "a real number" = function(dtype) dtype != "pred" && !is_complex(dtype),
+  "a floating-point or complex number" = is_inexact,
+  "a floating-point number" = is_float,
+  "a complex number" = is_complex,
+  "a logical or an integer" = function(dtype) !is_inexact(dtype)
+)
+
+check_kind <- function(x, kind, op, name, call) {
+  if (!numeric_kinds[[kind]](x$dtype)) {
+    hint <- if (is_inexact(x$dtype)) NULL else "`hlo_convert()` changes the dtype."
+    abort(sprintf("%s: `%s` must be %s, not %s", op, name, kind, type_text(x)),
+      op = op, operand = name, hint = hint, call = call
+    )
+  }
+}
+
+unary <- function(op, x, kind, shown, dtype = x$dtype, call = rlang::caller_env()) {
+  x <- as_value(x, "x", call = call)
+  check_kind(x, kind, shown, "x", call)
+  record(op, list(x), dtype, x$shape)
+}
+
+# Both operands as values of one dtype and shape.
+operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()) {
+  if (!is_value(x) && !is_value(y)) {
+    x <- as_value(x, names[[1L]], call = call)
+  }
+  y <- as_value(y, names[[2L]], if (is_value(x)) x, call)
+  x <- as_value(x, names[[1L]], y, call)
+  if (x$dtype != y$dtype) {
+    abort(
+      sprintf("%s: `%s` must have dtype %s as `%s` has, not %s", op, names[[2L]], x$dtype, names[[1L]], y$dtype),
+      op = op, operand = names[[2L]], hint = "`hlo_convert()` changes the dtype.", call = call
+    )
+  }
+  if (!identical(x$shape, y$shape)) {
+    if (repeats(y, x)) {
+      y <- repeated(y, x$shape)
+    } else if (repeats(x, y)) {
+      x <- repeated(x, y$shape)
+    } else {
+      abort(
+        sprintf(
+          "%s: `%s` must have shape %s as `%s` has, or one element, not %s",
+          op, names[[2L]], shape_text(x$shape), names[[1L]], shape_text(y$shape)
+        ),
+        op = op, operand = names[[2L]], hint = "`hlo_broadcast()` repeats along axes.", call = call
+      )
+    }
+  }
+  list(x, y)
+}
+
+# As R recycles one number; two of them give the higher rank.
+repeats <- function(x, to) length(x) == 1L && length(x$shape) <= min(1L, length(to$shape))
+
+repeated <- function(x, shape) {
+  if (length(x$shape)) {
+    x <- reshaped(x, integer())
+  }
+  if (length(shape)) broadcast(x, shape, integer()) else x
+}
+
+binary <- function(op, x, y, kind, shown, names = c("x", "y"), dtype = NULL, call = rlang::caller_env()) {
+  both <- operands(x, y, shown, names, call)
+  check_kind(both[[1L]], kind, shown, names[[1L]], call)
+  record(op, both, if (is.null(dtype)) both[[1L]]$dtype else dtype, both[[1L]]$shape)
+}
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_max <- function(x, y) binary("maximum", x, y, "a real number", "hlo_max")
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_min <- function(x, y) binary("minimum", x, y, "a real number", "hlo_min")
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_atan2 <- function(y, x) binary("atan2", y, x, "a floating-point number", "hlo_atan2", c("y", "x"))
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_logistic <- function(x) unary("logistic", x, "a floating-point or complex number", "hlo_logistic")
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_rsqrt <- function(x) unary("rsqrt", x, "a floating-point or complex number", "hlo_rsqrt")
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_select <- function(pred, x, y) {
+  pred <- as_value(pred, "pred")
+  both <- operands(x, y, "hlo_select", c("x", "y"))
+  if (pred$dtype != "pred") {
+    abort(sprintf("hlo_select: `pred` must have dtype pred, not %s", pred$dtype), op = "hlo_select", operand = "pred")
+  }
+  shape <- both[[1L]]$shape
+  if (!identical(pred$shape, shape)) {
+    if (repeats(pred, both[[1L]])) {
+      pred <- repeated(pred, shape)
+    } else if (repeats(both[[1L]], pred)) {
+      both <- lapply(both, repeated, pred$shape)
+    } else {
+      abort(
+        sprintf("hlo_select: `pred` must have shape %s, not %s", shape_text(shape), shape_text(pred$shape)),
+        op = "hlo_select", operand = "pred"
+      )
+    }
+  }
+  selected(pred, both[[1L]], both[[2L]])
+}
+
+selected <- function(pred, x, y) record("select", list(pred, x, y), x$dtype, x$shape)
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_convert <- function(x, dtype) {
+  dtype <- check_dtype(dtype, "dtype")
+  x <- as_value(x, "x")
+  if (is_complex(x$dtype) && !is_complex(dtype)) {
+    abort(sprintf("hlo_convert: `x` is %s, which %s cannot hold", type_text(x), dtype),
+      op = "hlo_convert", operand = "dtype", hint = "`hlo_real()` takes the real part."
+    )
+  }
+  converted(x, dtype)
+}
+
+converted <- function(x, dtype) if (x$dtype == dtype) x else record("convert", list(x), dtype, x$shape)
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_real <- function(x) real_part("real", x, "hlo_real")
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_imag <- function(x) real_part("imag", x, "hlo_imag")
+
+real_part <- function(op, x, shown, call = rlang::caller_env()) {
+  x <- as_value(x, "x", call = call)
+  unary(op, x, "a complex number", shown, real_dtype(x$dtype), call)
+}
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_complex <- function(re, im) {
+  both <- operands(re, im, "hlo_complex", c("re", "im"))
+  dtype <- complex_dtype(both[[1L]]$dtype)
+  if (is.null(dtype)) {
+    abort(sprintf("hlo_complex: `re` must have dtype f32 or f64, not %s", both[[1L]]$dtype),
+      op = "hlo_complex", operand = "re"
+    )
+  }
+  record("complex", both, dtype, both[[1L]]$shape)
+}
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_conj <- function(x) {
+  x <- as_value(x, "x")
+  if (!is_complex(x$dtype)) {
+    return(x)
+  }
+  hlo_complex(hlo_real(x), -hlo_imag(x))
+}

@@ -1,0 +1,72 @@
+# Walks over the graph of a program.
+
+value_key <- function(value) paste0(value$node$id, ":", value$index)
+
+unique_values <- function(values) values[!duplicated(vapply(values, value_key, ""))]
+
+nodes_of <- function(values) lapply(values, function(value) value$node)
+
+# These nodes and those that they are computed from, in the order of computation; none with a number
+# below `first` is looked at. `edges` gives the values that a node is computed from.
+nodes_behind <- function(nodes, edges, first = 0) {
+  seen <- new.env(parent = emptyenv())
+  waiting <- nodes
+  while (length(waiting)) {
+    fresh <- list()
+    for (node in waiting) {
+      id <- as.character(node$id)
+      if (node$id >= first && is.null(seen[[id]])) {
+        seen[[id]] <- node
+        fresh <- c(fresh, nodes_of(edges(node)))
+      }
+    }
+    waiting <- fresh
+  }
+  in_order(as.list(seen))
+}
+
+in_order <- function(nodes) unname(nodes)[order(vapply(nodes, function(node) node$id, 0))]
+
+# An op stands for the values that its call gave (see ffi_op()): that is what a program is made of.
+program_edges <- function(node) if (node$op == "op") node$params$body else node$inputs
+
+# Follows names to what was computed.
+resolved <- function(value) {
+  while (value$node$op %in% c("alias", "op")) {
+    value <- program_edges(value$node)[[value$index]]
+  }
+  value
+}
+
+# Calls `f` with parameters of the given types and records what it does: a program, or a region of
+# one. Nodes with side effects are kept though nobody uses what they give.
+trace_region <- function(f, types) {
+  depth <- length(the$traces)
+  on.exit(the$traces <- the$traces[seq_len(depth)])
+  the$traces[[depth + 1L]] <- list()
+  first <- the$node_count + 1
+  params <- lapply(types, new_parameter)
+  results <- f(params)
+  list(
+    params = params, results = results, first = first, last = the$node_count,
+    effects = the$traces[[depth + 1L]]
+  )
+}
+
+record_effect <- function(node) {
+  depth <- length(the$traces)
+  if (depth) {
+    the$traces[[depth]] <- c(the$traces[[depth]], node)
+  }
+}
+
+# The nodes of a region that are computed for its results or for what they do.
+region_nodes <- function(region) {
+  nodes_behind(c(nodes_of(region$results), region$effects), program_edges, region$first)
+}
+
+# The values from outside that a region uses.
+region_captures <- function(region) {
+  inputs <- unlist(lapply(region_nodes(region), program_edges), recursive = FALSE)
+  Filter(function(value) value$node$id < region$first, c(inputs, region$results))
+}

@@ -1,0 +1,172 @@
+# R's operators and mathematical functions on values: the methods of the groups Ops, Math, Summary
+# and Complex.
+
+comparisons <- c("==" = "EQ", "!=" = "NE", "<" = "LT", "<=" = "LE", ">" = "GT", ">=" = "GE")
+
+arithmetic <- c("+" = "add", "-" = "subtract", "*" = "multiply", "/" = "divide", "^" = "power")
+
+#' @export
+Ops.xlaffi_value <- function(e1, e2) {
+  shown <- paste0("`", .Generic, "`")
+  call <- rlang::caller_env()
+  if (missing(e2)) {
+    return(switch(.Generic,
+      "+" = e1,
+      "-" = unary("negate", e1, "a number", shown, call = call),
+      "!" = unary("not", e1, "a logical or an integer", shown, call = call)
+    ))
+  }
+  if (.Generic %in% names(comparisons)) {
+    kind <- if (.Generic %in% c("==", "!=")) NULL else "a real number"
+    return(compared(e1, e2, comparisons[[.Generic]], shown, kind, call))
+  }
+  two <- function(op, kind) binary(op, e1, e2, kind, shown, c("e1", "e2"), call = call)
+  switch(.Generic,
+    "+" = ,
+    "-" = ,
+    "*" = two(arithmetic[[.Generic]], "a number"),
+    "/" = two("divide", "a floating-point or complex number"),
+    "^" = power(e1, e2, shown, call),
+    "%%" = modulo(e1, e2, shown, call),
+    "%/%" = floor(two("divide", "a floating-point number")),
+    "&" = two("and", "a logical or an integer"),
+    "|" = two("or", "a logical or an integer")
+  )
+}
+
+compared <- function(e1, e2, direction, shown, kind = NULL, call = rlang::caller_env()) {
+  both <- operands(e1, e2, shown, call = call)
+  if (!is.null(kind)) {
+    check_kind(both[[1L]], kind, shown, "e1", call)
+  }
+  record("compare", both, "pred", both[[1L]]$shape, list(direction = direction))
+}
+
+# Small whole powers are products: exact, and defined for negative numbers.
+power <- function(e1, e2, shown, call) {
+  whole <- !is_value(e2) && is.numeric(e2) && length(e2) == 1L && is.null(dim(e2)) && e2 %in% c(1, 2, 3)
+  if (!whole) {
+    return(binary("power", e1, e2, "a floating-point or complex number", shown, c("e1", "e2"), call = call))
+  }
+  check_kind(e1, "a number", shown, "e1", call)
+  switch(e2,
+    e1,
+    e1 * e1,
+    e1 * e1 * e1
+  )
+}
+
+# R's sign rule: the result has the sign of the divisor.
+modulo <- function(e1, e2, shown, call) {
+  both <- operands(e1, e2, shown, call = call)
+  check_kind(both[[1L]], "a real number", shown, "e1", call)
+  y <- both[[2L]]
+  rest <- record("remainder", both, y$dtype, y$shape)
+  if (startsWith(y$dtype, "u")) {
+    return(rest)
+  }
+  hlo_select((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
+}
+
+# R's name, StableHLO's name and what it takes.
+math_functions <- local({
+  inexact <- "a floating-point or complex number"
+  float <- "a floating-point number"
+  list(
+    sqrt = c("sqrt", inexact), exp = c("exponential", inexact),
+    expm1 = c("exponential_minus_one", inexact), log1p = c("log_plus_one", inexact),
+    cos = c("cosine", inexact), sin = c("sine", inexact), tanh = c("tanh", inexact),
+    floor = c("floor", float), ceiling = c("ceil", float), sign = c("sign", "a number")
+  )
+})
+
+#' @export
+Math.xlaffi_value <- function(x, ...) {
+  call <- rlang::caller_env()
+  shown <- paste0(.Generic, "()")
+  entry <- math_functions[[.Generic]]
+  if (!is.null(entry)) {
+    return(unary(entry[[1L]], x, entry[[2L]], shown, call = call))
+  }
+  inexact <- function() check_kind(x, "a floating-point or complex number", shown, "x", call)
+  float <- function() check_kind(x, "a floating-point number", shown, "x", call)
+  switch(.Generic,
+    abs = unary("abs", x, "a number", shown, real_dtype(x$dtype), call),
+    log = logarithm(x, shown, call, ...),
+    log2 = logarithm(x, shown, call, 2),
+    log10 = logarithm(x, shown, call, 10),
+    round = rounded(x, shown, call, ...),
+    trunc = {
+      float()
+      sign(x) * floor(abs(x))
+    },
+    tan = {
+      inexact()
+      sin(x) / cos(x)
+    },
+    cosh = {
+      inexact()
+      (exp(x) + exp(-x)) / 2
+    },
+    sinh = {
+      inexact()
+      (expm1(x) - expm1(-x)) / 2
+    },
+    atan = {
+      float()
+      hlo_atan2(x, 1)
+    },
+    asin = {
+      float()
+      hlo_atan2(x, sqrt((1 - x) * (1 + x)))
+    },
+    acos = {
+      float()
+      hlo_atan2(sqrt((1 - x) * (1 + x)), x)
+    },
+    abort(sprintf("%s is not available for values of programs", shown), "UNIMPLEMENTED", op = .Generic, call = call)
+  )
+}
+
+logarithm <- function(x, shown, call, base = NULL) {
+  natural <- unary("log", x, "a floating-point or complex number", shown, call = call)
+  if (is.null(base)) natural else natural / log(base)
+}
+
+rounded <- function(x, shown, call, digits = 0) {
+  if (!identical(as.numeric(digits), 0)) {
+    abort("round(): values of programs are rounded to whole numbers only",
+      op = "round", operand = "digits", call = call
+    )
+  }
+  unary("round_nearest_even", x, "a floating-point number", shown, call = call)
+}
+
+#' @export
+Summary.xlaffi_value <- function(..., na.rm = FALSE) {
+  shown <- paste0(.Generic, "()")
+  call <- rlang::caller_env()
+  if (...length() != 1L || isTRUE(na.rm)) {
+    abort(sprintf("%s takes one value of a program and no `na.rm`", shown), op = .Generic, call = call)
+  }
+  switch(.Generic,
+    sum = hlo_sum(..1),
+    max = reduced("reduce_max", ..1, NULL, shown, call),
+    min = reduced("reduce_min", ..1, NULL, shown, call),
+    abort(sprintf("%s is not available for values of programs", shown), "UNIMPLEMENTED", op = .Generic, call = call)
+  )
+}
+
+#' @export
+mean.xlaffi_value <- function(x, ...) sum(x) / length(x)
+
+#' @export
+Complex.xlaffi_value <- function(z) {
+  switch(.Generic,
+    Re = if (is_complex(z$dtype)) hlo_real(z) else z,
+    Im = if (is_complex(z$dtype)) hlo_imag(z) else z * 0,
+    Conj = hlo_conj(z),
+    Mod = abs(z),
+    Arg = hlo_atan2(Im(z), Re(z))
+  )
+}

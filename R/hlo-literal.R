@@ -1,0 +1,94 @@
+# R data as literals of MLIR.
+
+mlir_dtype <- function(dtype) {
+  switch(dtype, pred = "i1", c64 = "complex<f32>", c128 = "complex<f64>", dtype)
+}
+
+mlir_type <- function(type) sprintf("tensor<%s>", paste(c(type$shape, mlir_dtype(type$dtype)), collapse = "x"))
+
+# Numbers in MLIR's syntax. Floating-point numbers are read back as the very same.
+mlir_numbers <- function(x, dtype) {
+  if (dtype == "pred") {
+    return(ifelse(as.logical(x), "true", "false"))
+  }
+  if (is_complex(dtype)) {
+    x <- as.complex(x)
+    part <- real_dtype(dtype)
+    return(sprintf("(%s, %s)", mlir_numbers(Re(x), part), mlir_numbers(Im(x), part)))
+  }
+  if (is_float(dtype)) mlir_floats(as.double(x), dtype) else mlir_integers(x)
+}
+
+# Bit patterns of +Inf, -Inf and NaN.
+special_bits <- list(
+  f64 = c("0x7FF0000000000000", "0xFFF0000000000000", "0x7FF8000000000000"),
+  f32 = c("0x7F800000", "0xFF800000", "0x7FC00000"),
+  f16 = c("0x7C00", "0xFC00", "0x7E00"),
+  bf16 = c("0x7F80", "0xFF80", "0x7FC0")
+)
+
+mlir_floats <- function(x, dtype) {
+  if (dtype == "f32") {
+    # Rounded once, here: 9 digits give a single-precision number back.
+    x <- readBin(writeBin(x, raw(), size = 4L), "double", length(x), size = 4L)
+  }
+  text <- sprintf("%.15g", x)
+  short <- is.finite(x) & as.numeric(text) != x
+  text[short] <- sprintf("%.17g", x[short])
+  # MLIR wants a point in every number.
+  text <- ifelse(grepl(".", text, fixed = TRUE), text, sub("^(-?[0-9]+)", "\\1.0", text))
+  bits <- special_bits[[dtype]]
+  text[is.nan(x) | is.na(x)] <- bits[[3L]]
+  text[x %in% Inf] <- bits[[1L]]
+  text[x %in% -Inf] <- bits[[2L]]
+  text
+}
+
+mlir_integers <- function(x) {
+  if (is.integer64(x)) {
+    as.character(x)
+  } else {
+    x <- as.double(x)
+    # R's NA is the smallest integer.
+    x[is.na(x)] <- -2^31
+    sprintf("%.0f", x)
+  }
+}
+
+# `dense<...>` for data in R's order; XLA's is by rows.
+mlir_dense <- function(x, dtype, shape) {
+  if (length(x) == 1L) {
+    return(sprintf("dense<%s>", mlir_numbers(x, dtype)))
+  }
+  if (!length(x)) {
+    return("dense<>")
+  }
+  if (length(shape) > 1L) {
+    x <- by_rows(x, shape)
+  }
+  if (length(x) > 64L && dtype %in% c("f32", "f64", "i32", "c64", "c128")) {
+    return(sprintf("dense<\"0x%s\">", paste(toupper(format(little_endian(x, dtype))), collapse = "")))
+  }
+  text <- mlir_numbers(x, dtype)
+  for (size in rev(shape)) {
+    rows <- matrix(text, nrow = size)
+    text <- sprintf("[%s]", apply(rows, 2L, paste, collapse = ", "))
+  }
+  sprintf("dense<%s>", text)
+}
+
+by_rows <- function(x, shape) {
+  if (!is.integer64(x)) {
+    return(as.vector(aperm(array(x, shape), rev(seq_along(shape)))))
+  }
+  x[as.vector(aperm(array(seq_along(x), shape), rev(seq_along(shape))))]
+}
+
+little_endian <- function(x, dtype) {
+  switch(dtype,
+    i32 = writeBin(as.integer(x), raw(), endian = "little"),
+    f64 = writeBin(as.double(x), raw(), endian = "little"),
+    f32 = writeBin(as.double(x), raw(), size = 4L, endian = "little"),
+    writeBin(as.double(rbind(Re(x), Im(x))), raw(), size = if (dtype == "c64") 4L else 8L, endian = "little")
+  )
+}

@@ -1,0 +1,189 @@
+# The graph as StableHLO text. A `scope` holds the names of the values so far.
+
+# A whole module. `region` is what trace_region() gave.
+program_text <- function(region) {
+  scope <- list(names = new.env(parent = emptyenv()), count = new.env(parent = emptyenv()), indent = "    ")
+  scope$count$values <- 0L
+  arguments <- sprintf("%%arg%d", seq_along(region$params) - 1L)
+  name_parameters(scope, region$params, arguments)
+  body <- region_lines(scope, region)
+  types <- vapply(region$results, mlir_type, "")
+  results <- vapply(region$results, value_name, "", scope = scope)
+  lines <- c(
+    "module @main {",
+    sprintf(
+      "  func.func public @main(%s) -> (%s) {",
+      paste(sprintf("%s: %s", arguments, vapply(region$params, mlir_type, "")), collapse = ", "), toString(types)
+    ),
+    body,
+    if (length(types)) sprintf("    return %s : %s", toString(results), toString(types)) else "    return",
+    "  }",
+    "}"
+  )
+  paste0(paste(lines, collapse = "\n"), "\n")
+}
+
+name_parameters <- function(scope, params, names) {
+  for (i in seq_along(params)) {
+    scope$names[[as.character(params[[i]]$node$id)]] <- names[[i]]
+  }
+}
+
+region_lines <- function(scope, region) {
+  nodes <- Filter(function(node) !node$op %in% c("alias", "op", "parameter"), region_nodes(region))
+  unlist(lapply(nodes, node_lines, scope = scope))
+}
+
+value_name <- function(value, scope) {
+  value <- resolved(value)
+  names <- scope$names[[as.character(value$node$id)]]
+  if (is.null(names)) {
+    abort(
+      sprintf("a value of another program is used here: %s", format(value)),
+      operand = "f", hint = "Values live in the function that they were made in: return them, or pass them on.",
+      call = NULL
+    )
+  }
+  names[[value$index]]
+}
+
+node_lines <- function(scope, node) {
+  operands <- vapply(node$inputs, value_name, "", scope = scope)
+  text <- primitive_rule(node$op, "text")(node, operands, scope)
+  count <- length(node$types)
+  if (!count) {
+    return(paste0(scope$indent, text))
+  }
+  name <- paste0("%", scope$count$values)
+  scope$count$values <- scope$count$values + 1L
+  scope$names[[as.character(node$id)]] <- if (count == 1L) name else sprintf("%s#%d", name, seq_len(count) - 1L)
+  text[[1L]] <- sprintf("%s%s%s = %s", scope$indent, name, if (count == 1L) "" else paste0(":", count), text[[1L]])
+  text
+}
+
+# Pieces of syntax.
+
+input_types <- function(node) vapply(node$inputs, mlir_type, "")
+
+result_types <- function(node) vapply(node$types, mlir_type, "")
+
+signature_text <- function(node) {
+  results <- result_types(node)
+  inputs <- toString(input_types(node))
+  sprintf("(%s) -> %s", inputs, if (length(results) == 1L) results else sprintf("(%s)", toString(results)))
+}
+
+# Axes, which MLIR counts from 0.
+axes_text <- function(axes) sprintf("[%s]", toString(axes - 1L))
+
+sizes_text <- function(sizes) sprintf("[%s]", toString(sizes))
+
+# Operands and result of one type.
+plain_text <- function(node, operands, scope) {
+  sprintf("stablehlo.%s %s : %s", node$op, toString(operands), result_types(node))
+}
+
+primitive(
+  c(
+    "negate", "sign", "sqrt", "rsqrt", "exponential", "exponential_minus_one", "log", "log_plus_one", "sine",
+    "cosine", "tanh", "logistic", "floor", "ceil", "round_nearest_even", "not", "add", "subtract", "multiply",
+    "divide", "power", "maximum", "minimum", "atan2", "remainder", "and", "or"
+  ),
+  text = plain_text
+)
+
+# The type of the result differs from that of the operands. `details` comes before the colon.
+signed_text <- function(details = function(params) "") {
+  function(node, operands, scope) {
+    sprintf("stablehlo.%s %s%s : %s", node$op, toString(operands), details(node$params), signature_text(node))
+  }
+}
+
+primitive(c("real", "imag", "abs", "complex", "convert", "reshape"), text = signed_text())
+primitive("broadcast_in_dim", text = signed_text(function(p) sprintf(", dims = %s", axes_text(p$axes))))
+primitive("transpose", text = signed_text(function(p) sprintf(", dims = %s", axes_text(p$permutation))))
+primitive("concatenate", text = signed_text(function(p) sprintf(", dim = %d", p$axis - 1L)))
+primitive("dynamic_slice", text = signed_text(function(p) sprintf(", sizes = %s", sizes_text(p$sizes))))
+primitive("dynamic_update_slice", text = signed_text())
+primitive("pad", text = signed_text(function(p) {
+  sprintf(
+    ", low = %s, high = %s, interior = %s", sizes_text(p$low), sizes_text(p$high), sizes_text(p$interior)
+  )
+}))
+primitive("slice", text = signed_text(function(p) {
+  sprintf(" [%s]", paste(sprintf("%d:%d:%d", p$start - 1L, p$end, p$step), collapse = ", "))
+}))
+primitive("dot_general", text = signed_text(function(p) {
+  pair <- function(axes) sprintf("%s x %s", axes_text(axes[[1L]]), axes_text(axes[[2L]]))
+  batch <- if (length(p$batch[[1L]])) sprintf(", batching_dims = %s", pair(p$batch)) else ""
+  sprintf("%s, contracting_dims = %s, precision = [HIGHEST, HIGHEST]", batch, pair(p$contract))
+}))
+
+primitive("constant", text = function(node, operands, scope) {
+  type <- node$types[[1L]]
+  sprintf("stablehlo.constant %s : %s", mlir_dense(node$params$data, type$dtype, type$shape), mlir_type(type))
+})
+
+primitive("iota", text = function(node, operands, scope) {
+  sprintf("stablehlo.iota dim = %d : %s", node$params$axis - 1L, result_types(node))
+})
+
+primitive("reverse", text = function(node, operands, scope) {
+  sprintf("stablehlo.reverse %s, dims = %s : %s", operands, axes_text(node$params$axes), result_types(node))
+})
+
+primitive("compare", text = function(node, operands, scope) {
+  dtype <- node$inputs[[1L]]$dtype
+  kind <- if (is_inexact(dtype)) "FLOAT" else if (dtype == "pred" || startsWith(dtype, "u")) "UNSIGNED" else "SIGNED"
+  sprintf(
+    "stablehlo.compare %s, %s, %s : %s", node$params$direction, toString(operands), kind, signature_text(node)
+  )
+})
+
+primitive("select", text = function(node, operands, scope) {
+  sprintf("stablehlo.select %s : %s", toString(operands), toString(input_types(node)[1:2]))
+})
+
+primitive(c("reduce_add", "reduce_max", "reduce_min"), text = function(node, operands, scope) {
+  sprintf(
+    "stablehlo.reduce(%s init: %s) applies stablehlo.%s across dimensions = %s : %s", operands[[1L]], operands[[2L]],
+    c(reduce_add = "add", reduce_max = "maximum", reduce_min = "minimum")[[node$op]], axes_text(node$params$axes),
+    signature_text(node)
+  )
+})
+
+primitive("triangular_solve", text = function(node, operands, scope) {
+  p <- node$params
+  transpose <- c(none = "NO_TRANSPOSE", transpose = "TRANSPOSE", adjoint = "ADJOINT")[[p$transpose]]
+  flag <- function(x) if (x) "true" else "false"
+  sprintf(
+    paste0(
+      "\"stablehlo.triangular_solve\"(%s) <{left_side = %s, lower = %s, unit_diagonal = %s, ",
+      "transpose_a = #stablehlo<transpose %s>}> : %s"
+    ),
+    toString(operands), flag(p$left), flag(p$lower), flag(p$unit), transpose, signature_text(node)
+  )
+})
+
+primitive("while", text = function(node, operands, scope) {
+  carried <- seq_along(node$types)
+  inner <- scope
+  inner$indent <- paste0(scope$indent, "  ")
+  names <- sprintf("%%loop%d_%d", scope$count$values, carried - 1L)
+  region <- function(region) {
+    name_parameters(inner, region$params, names)
+    scope$count$values <- scope$count$values + 1L
+    lines <- region_lines(inner, region)
+    results <- vapply(region$results, value_name, "", scope = inner)
+    types <- vapply(region$results, mlir_type, "")
+    c(lines, sprintf("%sstablehlo.return %s : %s", inner$indent, toString(results), toString(types)))
+  }
+  head <- sprintf(
+    "stablehlo.while(%s) : %s",
+    paste(sprintf("%s = %s", names, operands[carried]), collapse = ", "), toString(result_types(node))
+  )
+  c(
+    head, paste0(scope$indent, "cond {"), region(node$params$regions[[1L]]),
+    paste0(scope$indent, "} do {"), region(node$params$regions[[2L]]), paste0(scope$indent, "}")
+  )
+})

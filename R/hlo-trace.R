@@ -1,0 +1,68 @@
+# Runs `f` on values of the given types and gives the program that it wrote. `arguments` is a list
+# of trees of types, `results` a tree of types.
+trace_program <- function(f, arguments) {
+  tree <- NULL
+  region <- trace_region(function(params) {
+    tree <<- do.call(f, tree_fill(arguments, params))
+    lapply(tree_leaves(tree), as_value, "f")
+  }, tree_leaves(arguments))
+  list(text = program_text(region), results = tree_fill(tree, lapply(region$results, type_of)))
+}
+
+# The type of an argument: of a buffer its own, of R data that in which they are passed on.
+argument_type <- function(x, name, call = rlang::caller_env()) {
+  if (inherits(x, "xlaffi_type")) {
+    return(x)
+  }
+  if (is_value(x)) {
+    return(type_of(x))
+  }
+  if (inherits(x, "xlaffi_buffer")) {
+    info <- buffer_info(x, call)
+    return(new_type(info$dtype, info$shape))
+  }
+  if (!(is.numeric(x) || is.logical(x) || is.complex(x)) || (is.object(x) && !is.integer64(x))) {
+    abort(
+      sprintf("argument %s must be numbers, logicals, a buffer or a value of a program, not %s", name, describe(x)),
+      operand = name, hint = "Other options can go into the function: `function(x) f(x, option)`.", call = call
+    )
+  }
+  new_type(r_dtype(x), r_shape(x))
+}
+
+# Names of the arguments for messages: the given one or the number.
+argument_names <- function(arguments) {
+  names <- rlang::names2(arguments)
+  ifelse(nzchar(names), sprintf("`%s`", names), as.character(seq_along(arguments)))
+}
+
+argument_types <- function(arguments, call = rlang::caller_env()) {
+  Map(
+    function(argument, name) tree_map(argument, argument_type, name, call),
+    arguments, argument_names(arguments)
+  )
+}
+
+#' The program of a function
+#'
+#' The StableHLO text that [xla_jit()] compiles for such arguments.
+#'
+#' @param f A function of [values][xlaffi_value], or what [xla_jit()], [ffi_op()], [ffi_call()]
+#'   and the like return.
+#' @param ... Arguments for it: R data, buffers, or their types ([ffi_type()]).
+#' @return A string, class `xlaffi_text`, that prints as it is. [pjrt_program()] takes it.
+#' @examplesIf plugins_downloaded()
+#' ffi_program(function(x, y) x * y + 1, c(1, 2, 3), ffi_type("f64", 3))
+#' @export
+ffi_program <- function(f, ...) {
+  if (!is.function(f)) {
+    abort(sprintf("`f` must be a function, not %s", describe(f)), operand = "f")
+  }
+  structure(trace_program(f, argument_types(list(...)))$text, class = "xlaffi_text")
+}
+
+#' @export
+print.xlaffi_text <- function(x, ...) {
+  cat(x)
+  invisible(x)
+}

@@ -1,0 +1,116 @@
+# A program under construction is a graph: nodes point to the values that they take. Nodes are
+# numbered as they are made, so the order of their numbers is an order of computation.
+
+new_node <- function(op, inputs, types, params = list()) {
+  # Making the inputs may make nodes: those come first.
+  force(inputs)
+  force(params)
+  the$node_count <- the$node_count + 1
+  node <- new.env(parent = emptyenv(), size = 8L)
+  node$id <- the$node_count
+  node$op <- op
+  node$inputs <- inputs
+  node$types <- types
+  node$params <- params
+  node
+}
+
+new_value <- function(node, index = 1L) {
+  type <- node$types[[index]]
+  structure(
+    list(node = node, index = index, dtype = type$dtype, shape = type$shape),
+    class = "xlaffi_value"
+  )
+}
+
+node_values <- function(node) lapply(seq_along(node$types), new_value, node = node)
+
+# A node with one result.
+record <- function(op, inputs, dtype, shape, params = list()) {
+  new_value(new_node(op, inputs, list(new_type(dtype, shape)), params))
+}
+
+# What a program or a region takes.
+new_parameter <- function(type) record("parameter", list(), type$dtype, type$shape)
+
+# The same value under a new name: derivatives with respect to it see no other use of it.
+alias_of <- function(x) record("alias", list(x), x$dtype, x$shape)
+
+is_value <- function(x) inherits(x, "xlaffi_value")
+
+#' Values of a program
+#'
+#' Inside [xla_jit()] and its kin, arguments are not numbers but *values*: places in a StableHLO
+#' program that is being written. Arithmetic, comparisons, mathematical functions, `sum()`,
+#' `max()`, `min()`, `mean()`, `t()`, `[` and the functions `hlo_*()` take values and give
+#' values.
+#'
+#' @details
+#' * Both sides of an operator have one dtype. R numbers become constants of the value's dtype;
+#'   nothing else is converted unless [hlo_convert()] is asked.
+#' * Shapes are equal, or one side has a single element and rank 0 or 1: it is repeated.
+#' * `x[i, j]` takes single numbers (they drop the axis unless `drop = FALSE`), ranges with a
+#'   constant step, or nothing (the whole axis); also a scalar integer value.
+#' * `dim()` gives the shape, `length()` the number of elements; [dtype()] and [shape()] work too.
+#'
+#' @seealso [hlo_elementwise], [hlo_shape], [hlo_sum()], [hlo_dot()], [hlo_while()],
+#'   [hlo_custom_call()].
+#' @examplesIf plugins_downloaded()
+#' f <- xla_jit(function(x, y) sqrt(sum((x - y)^2)))
+#' f(c(1, 2, 3), c(1, 0, 3))
+#' @name xlaffi_value
+NULL
+
+#' @export
+dtype.xlaffi_value <- function(x, ...) new_dtype(x$dtype)
+
+#' @export
+elt_type.xlaffi_value <- function(x) new_dtype(x$dtype)
+
+#' @export
+shape.xlaffi_value <- function(x, ...) x$shape
+
+#' @export
+dim.xlaffi_value <- function(x) if (length(x$shape)) x$shape
+
+#' @export
+length.xlaffi_value <- function(x) as.integer(prod(x$shape))
+
+#' @export
+format.xlaffi_value <- function(x, ...) {
+  sprintf("<value %s from %s>", type_text(x), x$node$op)
+}
+
+#' @export
+print.xlaffi_value <- function(x, ...) {
+  cat(format(x), "\n", sep = "")
+  invisible(x)
+}
+
+# Any operand as a value: R data become constants, of the dtype and (one number) the shape of
+# `like`, if it is given.
+as_value <- function(x, name, like = NULL, call = rlang::caller_env()) {
+  if (is_value(x)) {
+    return(x)
+  }
+  fine <- (is.numeric(x) || is.logical(x) || is.complex(x)) && (!is.object(x) || is.integer64(x))
+  if (!fine) {
+    hint <- if (inherits(x, "xlaffi_buffer")) "Pass the buffer as an argument of the function."
+    abort(
+      sprintf("`%s` must be a value of the program, numbers or logicals, not %s", name, describe(x)),
+      operand = name, hint = hint, call = call
+    )
+  }
+  if (is.null(like)) {
+    return(constant(x, r_dtype(x), r_shape(x), name, call))
+  }
+  shape <- if (length(x) == 1L && is.null(dim(x))) like$shape else r_shape(x)
+  constant(x, like$dtype, shape, name, call)
+}
+
+# How R data enter programs: in R's own precision.
+r_dtype <- function(x) {
+  if (is.integer64(x)) "i64" else switch(typeof(x), logical = "pred", integer = "i32", double = "f64", complex = "c128")
+}
+
+r_shape <- function(x) if (is.null(dim(x))) length(x) else dim(x)

@@ -1,0 +1,81 @@
+#' Loops
+#'
+#' `hlo_while()` repeats `body` while `cond` holds.
+#'
+#' @details
+#' What the loop carries keeps its names, dtypes and shapes from turn to turn. Both functions may use
+#' values from outside. Derivatives: forward mode ([ffi_jvp()]) goes through loops; reverse mode
+#' ([ffi_vjp()]) does not, since nobody knows how many turns there will be. A loop of a fixed, small
+#' number of turns can be an R loop, which writes out all turns.
+#'
+#' @param cond A function of the carried values (as separate arguments) that gives a scalar of dtype
+#'   pred.
+#' @param body A function of them that gives the new ones, as `init` is: a value or a list.
+#' @param init What is carried at first: a value or a (named) list of values.
+#' @return What is carried at last, as `init`.
+#' @examplesIf plugins_downloaded()
+#' # Newton's method for a square root
+#' root <- xla_jit(function(y) {
+#'   hlo_while(
+#'     cond = function(x) abs(x * x - y) > 1e-12,
+#'     body = function(x) (x + y / x) / 2,
+#'     init = y
+#'   )
+#' })
+#' root(2)
+#' @export
+hlo_while <- function(cond, body, init) {
+  for (name in c("cond", "body")) {
+    if (!is.function(get(name))) {
+      abort(sprintf("hlo_while: `%s` must be a function, not %s", name, describe(get(name))),
+        op = "hlo_while", operand = name
+      )
+    }
+  }
+  call <- rlang::current_env()
+  start <- lapply(tree_leaves(init), as_value, "init", call = call)
+  types <- lapply(start, type_of)
+  run <- function(f, leaves) tree_leaves(do.call(f, as_arguments(tree_fill(init, leaves))))
+  values <- while_loop(
+    function(leaves) loop_test(run(cond, leaves), call),
+    function(leaves) loop_turn(run(body, leaves), types, call),
+    start
+  )
+  tree_fill(init, values)
+}
+
+# `cond` and `body` are functions of lists of values. They are kept, since a loop with
+# derivatives is another loop.
+while_loop <- function(cond, body, start) {
+  types <- lapply(start, type_of)
+  regions <- list(trace_region(cond, types), trace_region(body, types))
+  captured <- unique_values(unlist(lapply(regions, region_captures), recursive = FALSE))
+  params <- list(cond = cond, body = body, regions = regions)
+  node <- new_node("while", c(start, captured), types, params)
+  if (any(lengths(lapply(regions, function(region) region$effects)))) {
+    record_effect(node)
+  }
+  node_values(node)
+}
+
+loop_test <- function(leaves, call) {
+  test <- lapply(leaves, as_value, "cond", call = call)
+  if (length(test) != 1L || test[[1L]]$dtype != "pred" || length(test[[1L]]) != 1L) {
+    abort(sprintf("hlo_while: `cond` must give one value pred(), not %s", types_text(test)),
+      op = "hlo_while", operand = "cond", call = call
+    )
+  }
+  list(reshaped(test[[1L]], integer()))
+}
+
+loop_turn <- function(leaves, types, call) {
+  like <- c(types, rep(list(NULL), max(0L, length(leaves) - length(types))))[seq_along(leaves)]
+  leaves <- Map(function(leaf, like) as_value(leaf, "body", like, call), leaves, like)
+  if (length(leaves) != length(types) || !all(mapply(same_type, leaves, types))) {
+    abort(
+      sprintf("hlo_while: `body` must give what `init` has, %s, not %s", types_text(types), types_text(leaves)),
+      op = "hlo_while", operand = "body", call = call
+    )
+  }
+  leaves
+}

@@ -1,0 +1,107 @@
+# Every elementwise function beside R's own.
+
+expect_as_in_r <- function(f, ..., tolerance = 1e-14) {
+  expected <- f(...)
+  result <- xla_jit(f)(...)
+  dim(result) <- dim(expected)
+  expect_equal(result, expected, tolerance = tolerance)
+}
+
+test_that("R's functions and operators give what they give in R", {
+  skip_without_plugin()
+  x <- c(-0.7, 0.3, 0.5)
+  functions <- list(
+    abs, exp, expm1, cos, sin, tan, tanh, sinh, cosh, floor, ceiling, sign, atan, asin, acos, trunc, round, log1p,
+    function(x) log(abs(x)), function(x) log2(abs(x)), function(x) log10(abs(x)), function(x) log(abs(x), 3),
+    function(x) sqrt(abs(x)), function(x) x %% 0.4, function(x) x %% -0.4, function(x) x %/% 0.4,
+    function(x) x^3, function(x) x^2, function(x) abs(x)^0.3, function(x) 2^x, function(x) -x, function(x) +x,
+    function(x) 2 / x, function(x) x > 0.2, function(x) !(x > 0.2 | x < -0.2) & x != 0.3, function(x) x <= 0.3,
+    function(x) x * c(1, 2, 3), max, min, sum, mean
+  )
+  for (f in functions) {
+    expect_as_in_r(f, x)
+  }
+  for (f in list(abs, sign, function(x) x %% 3L, function(x) x * 2L, function(x) -x, max, min, sum)) {
+    expect_as_in_r(f, c(-5L, 0L, 7L))
+  }
+  z <- complex(real = c(0.3, -1.2), imaginary = c(0.7, 0.1))
+  complex_functions <- list(
+    exp, sin, cos, tanh, sqrt, log, abs, Mod, Re, Im, Conj, Arg, sum, function(z) z * 1i, function(z) z / z
+  )
+  for (f in complex_functions) {
+    expect_as_in_r(f, z)
+  }
+})
+
+test_that("functions that R has under other names", {
+  skip_without_plugin()
+  x <- c(-1, 0.5, 2)
+  run <- function(f, ...) as.vector(xla_jit(f)(...))
+  expect_equal(run(function(x) hlo_max(x, 1), x), pmax(x, 1))
+  expect_equal(run(function(x) hlo_min(0, x), x), pmin(0, x))
+  expect_equal(run(hlo_atan2, x, rev(x)), atan2(x, rev(x)))
+  expect_equal(run(hlo_logistic, x), stats::plogis(x), tolerance = 1e-15)
+  expect_equal(run(hlo_rsqrt, abs(x)), 1 / sqrt(abs(x)))
+  expect_equal(run(function(x) hlo_select(x > 0, x, -1), x), ifelse(x > 0, x, -1))
+  expect_equal(run(function(x, y) hlo_select(y > 0, x, 0), x, 1), x)
+  expect_identical(run(function(x) hlo_convert(x, "i32"), c(-1.7, 2.7)), c(-1L, 2L))
+  expect_identical(run(function(x) hlo_convert(x, "c128"), x), as.complex(x))
+  expect_equal(run(hlo_complex, x, rev(x)), complex(real = x, imaginary = rev(x)))
+})
+
+test_that("one element is repeated, whatever its rank and side", {
+  skip_without_plugin()
+  m <- matrix(1:6 / 2, 2)
+  f <- xla_jit(function(m, s) s * m + s)
+  expect_equal(f(m, 2), m * 2 + 2)
+  expect_equal(f(2, m), 2 * m + m)
+  expect_identical(shape(f(pjrt_scalar(2, "f64"), pjrt_buffer(3, "f64"))), 1L)
+})
+
+test_that("wrong operands are named", {
+  x <- xlaffi:::new_parameter(ffi_type("f64", 3))
+  i <- xlaffi:::new_parameter(ffi_type("i32", 3))
+  z <- xlaffi:::new_parameter(ffi_type("c128", 3))
+  m <- xlaffi:::new_parameter(ffi_type("f64", c(3, 2)))
+  expect_snapshot(error = TRUE, {
+    x + i
+    x + m
+    x * c(1, 2)
+    i + 1.5
+    x * 1i
+    x + "a"
+    sqrt(i)
+    z < z
+    !x
+    hlo_max(x, i)
+    hlo_select(x, x, x)
+    hlo_select(x > 0, x, i)
+    hlo_select(m > 0, x, x)
+    hlo_convert(z, "f64")
+    hlo_convert(x, "f65")
+    hlo_real(x)
+    hlo_complex(i, i)
+    gamma(x)
+    round(x, 2)
+    range(x)
+    hlo_constant("a")
+    hlo_constant(1:3, shape = 2)
+    hlo_constant(NA)
+    hlo_iota("pred", 3)
+    hlo_iota("i32", 3, axis = 2)
+  })
+  expect_identical(error_of(x + i)$op, "`+`")
+})
+
+test_that("values tell what they are", {
+  x <- xlaffi:::new_parameter(ffi_type("f64", c(3, 2)))
+  expect_identical(dim(x), c(3L, 2L))
+  expect_identical(length(x), 6L)
+  expect_identical(nrow(x), 3L)
+  expect_identical(shape(x), c(3L, 2L))
+  expect_identical(as.character(dtype(x)), "f64")
+  expect_snapshot({
+    x
+    ffi_type("pred")
+  })
+})
