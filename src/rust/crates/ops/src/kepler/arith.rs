@@ -1,9 +1,21 @@
 //! Arithmetic that both precisions share.
 
-use std::ops::{Add, Mul};
+use std::ops::{Add, Mul, Neg, Sub};
 
 /// f32 and f64.
-pub(super) trait Real: Copy + Add<Output = Self> + Mul<Output = Self> {
+pub(super) trait Real:
+    Copy
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Neg<Output = Self>
+{
+    const ZERO: Self;
+    const HALF: Self;
+    const ONE: Self;
+    const NAN: Self;
+
     /// `self * b + c` with one rounding.
     fn fused(self, b: Self, c: Self) -> Self;
 }
@@ -11,6 +23,11 @@ pub(super) trait Real: Copy + Add<Output = Self> + Mul<Output = Self> {
 macro_rules! real {
     ($($t:ty)*) => {$(
         impl Real for $t {
+            const ZERO: $t = 0.0;
+            const HALF: $t = 0.5;
+            const ONE: $t = 1.0;
+            const NAN: $t = <$t>::NAN;
+
             #[inline(always)]
             fn fused(self, b: Self, c: Self) -> Self {
                 self.mul_add(b, c)

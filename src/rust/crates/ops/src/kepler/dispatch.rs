@@ -1,8 +1,10 @@
 //! The same code for each of the vector units, chosen when it runs.
 //!
-//! No SIMD crate: AVX-512 is on stable from Rust 1.89 on, and we build from 1.81 on. A crate's
-//! Cargo feature (pulp's `x86-v4`) cannot follow the compiler; `build.rs` can. The loops of
-//! [`super::block`] become the instructions that one would write by hand.
+//! No SIMD crate. f64 starts in f32, with twice the numbers to a vector, and f32 is wrapped in f64:
+//! pulp (0.22) does not convert between the two. AVX-512 is on stable from Rust 1.89 on, and we
+//! build from 1.81 on: a crate's Cargo feature (pulp's `x86-v4`) cannot follow the compiler,
+//! `build.rs` can. multiversion would write the functions below, by a procedural macro with `syn`.
+//! The loops of [`super::block`] become the instructions that one would write by hand.
 
 use super::block::{solve_all, Point};
 

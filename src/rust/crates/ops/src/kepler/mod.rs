@@ -7,6 +7,7 @@ mod double;
 mod single;
 #[cfg(test)]
 mod tests;
+mod trig;
 
 pub use block::Point;
 

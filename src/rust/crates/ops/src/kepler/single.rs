@@ -1,69 +1,46 @@
 //! Kepler's equation in f32, one point; also what f64 starts from.
 //!
-//! 1. Starter: Mikkola (1987, Celestial Mechanics 40, 329): with `s = sin(E / 3)` the equation is
-//!    nearly a cubic in `s`, which has a closed form; a term in `s⁵` corrects it. Relative error at
-//!    most 1.6e-3, and far less near the corner `e → 1, M → 0`.
-//! 2. One step of Halley's method, as a series: relative error below 1e-8 before rounding.
+//! 1. [`cubic`] and [`starter`]: S. Mikkola, "A cubic approximation for Kepler's equation",
+//!    Celestial Mechanics 40 (1987), 329-334. With `s = sin(E / 3)` the equation is nearly a cubic
+//!    in `s`, which has a closed form; a term in `s⁵` corrects it. Relative error at most 1.6e-3,
+//!    and far less near the corner `e → 1, M → 0`.
+//! 2. [`Step::at`]: Halley's method, as a series. Relative error below 1e-8 before rounding.
 //!
 //! Straight-line code without branches or calls, so that a loop over it becomes vector code.
 
 use super::arith::fma;
+use super::trig::Near;
 
-/// An approximate solution.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Approx {
-    /// `E`.
-    pub(super) anomaly: f32,
-    /// `1 / (1 - e cos E)`.
-    pub(super) inverse: f32,
-    /// `sin E`.
-    pub(super) sin: f32,
-    /// `cos E`.
-    pub(super) cos: f32,
+/// The coefficients of Mikkola's cubic, `s³ + 3 alpha s = 2 beta`, and the cube of
+/// `z = (s + sqrt(s² + 4 alpha)) / 2`, for `m` in `[0, π]` and `w = 1 - e` in `(0, 1]`; the caller
+/// knows `w` better than `1 - e` in f32 could be.
+#[derive(Clone, Copy)]
+pub(super) struct Cubic {
+    pub(super) alpha: f32,
+    pub(super) beta: f32,
+    pub(super) cube: f32,
 }
 
-/// One step from `start`, the result of [`starter`], for `m` in `[0, π]` and `w = 1 - e` in
-/// `(0, 1]`; the caller knows `w` better than `1 - e` in f32 could be.
+/// In an order in which nothing cancels and nothing that matters underflows.
 #[inline(always)]
-pub(super) fn improve<const FMA: bool>(start: f32, m: f32, w: f32) -> Approx {
-    let e = 1.0 - w;
-    let near = Near::at::<FMA>(start);
-
-    // f(E) = E - e sin E - m and its first two derivatives. Written with w, E - sin E and 1 - cos E
-    // none of them cancels where e is near 1 and E near 0.
-    let f0 = fma::<FMA, _>(e, near.lag, fma::<FMA, _>(w, start, -m));
-    let f1 = fma::<FMA, _>(e, near.versine, w);
-    let f2 = e * near.sin;
-    let inverse = 1.0 / f1;
-    let slope = f2 * inverse;
-    let newton = -f0 * inverse;
-    let step = newton * fma::<FMA, _>(-0.5 * newton, slope, 1.0);
-
-    let half = 0.5 * step;
-    // sin(step); the step is below 0.01.
-    let bend = step * fma::<FMA, _>(step * step, -1.0 / 6.0, 1.0);
-    // f1 has changed by this part of itself.
-    let change = step * fma::<FMA, _>(e * half * inverse, near.cos, slope);
-    Approx {
-        anomaly: start + step,
-        inverse: inverse * fma::<FMA, _>(change, change - 1.0, 1.0),
-        sin: near.sin + fma::<FMA, _>(near.cos, bend, -(near.sin * step * half)),
-        cos: near.cos - fma::<FMA, _>(near.sin, bend, near.cos * step * half),
-    }
-}
-
-/// Mikkola's starter, in an order in which nothing cancels and nothing that matters underflows.
-#[inline(always)]
-pub(super) fn starter<const FMA: bool>(m: f32, w: f32) -> f32 {
-    let e = 1.0 - w;
+pub(super) fn cubic<const FMA: bool>(m: f32, w: f32) -> Cubic {
     let u = fma::<FMA, _>(-4.0, w, 4.5);
     let both = 1.0 / (w * u);
     let inverse_u = w * both;
     let alpha = w * inverse_u;
     let beta = 0.5 * m * inverse_u;
     let ratio = 0.5 * m * (u * both); // beta / alpha
-                                      // z³ = beta + sqrt(alpha³ + beta²)
-    let cube = fma::<FMA, _>(alpha, fma::<FMA, _>(ratio, ratio, alpha).sqrt(), beta);
+    let root = fma::<FMA, _>(ratio, ratio, alpha).sqrt();
+    // z³ = beta + sqrt(alpha³ + beta²)
+    let cube = fma::<FMA, _>(alpha, root, beta);
+    Cubic { alpha, beta, cube }
+}
+
+/// An `E` that is off by at most 1.6e-3 of itself.
+#[inline(always)]
+pub(super) fn starter<const FMA: bool>(m: f32, w: f32, cubic: Cubic) -> f32 {
+    let Cubic { alpha, beta, cube } = cubic;
+    let e = 1.0 - w;
     let inverse_z = inverse_cbrt::<FMA>(cube);
     let z = cube * inverse_z * inverse_z;
     let over = alpha * inverse_z;
@@ -85,55 +62,44 @@ fn inverse_cbrt<const FMA: bool>(x: f32) -> f32 {
     fma::<FMA, _>(y * h, fma::<FMA, _>(h, 2.0 / 9.0, 1.0 / 3.0), y)
 }
 
-/// Sine and cosine, and what is left of them for small angles.
-struct Near {
-    sin: f32,
-    cos: f32,
-    /// `x - sin x`.
-    lag: f32,
-    /// `1 - cos x`.
-    versine: f32,
+/// The step from a start to the solution.
+pub(super) struct Step {
+    near: Near<f32>,
+    step: f32,
+    /// Half of `e sin E / (1 - e cos E)`.
+    bend: f32,
 }
 
-impl Near {
-    /// At `x` in about `[0, π]`. Minimax polynomials about the nearest of 0, π/2 and π.
+impl Step {
+    /// From `start`, the result of [`starter`].
     #[inline(always)]
-    fn at<const FMA: bool>(x: f32) -> Near {
-        const ROUND: f32 = 12_582_912.0; // 1.5 * 2²³: adding it rounds to an integer
-        let shifted = fma::<FMA, _>(x, std::f32::consts::FRAC_2_PI, ROUND);
-        let quadrant = shifted - ROUND;
-        let bits = shifted.to_bits();
-        let r = fma::<FMA, _>(quadrant, -std::f32::consts::FRAC_PI_2, x);
-        let r = fma::<FMA, _>(quadrant, 4.371_139e-8, r);
-        let r2 = r * r;
-        let p = fma::<FMA, _>(r2, 2.724_939e-6, -1.984_008_3e-4);
-        let p = fma::<FMA, _>(r2, p, 8.333_332e-3);
-        let p = fma::<FMA, _>(r2, p, -0.166_666_67);
-        let q = fma::<FMA, _>(r2, 2.454_750_8e-5, -1.388_830_1e-3);
-        let q = fma::<FMA, _>(r2, q, 4.166_666_5e-2);
-        let cubic = r * r2 * p;
-        let sin = r + cubic;
-        let versine = fma::<FMA, _>(-r2 * r2, q, 0.5 * r2);
-        let cos = 1.0 - versine;
+    pub(super) fn at<const FMA: bool>(start: f32, m: f32, w: f32) -> Step {
+        let e = 1.0 - w;
+        let near = Near::at::<FMA>(start);
+        let (f0, f1) = near.equation::<FMA>(start, m, e, w);
+        let inverse = 1.0 / f1;
+        let bend = 0.5 * e * near.sin * inverse;
+        let newton = -f0 * inverse;
+        let step = fma::<FMA, _>(-newton * bend, newton, newton);
+        Step { near, step, bend }
+    }
 
-        let swap = bits & 1 != 0;
-        let sin_sign = (bits & 2) << 30;
-        let cos_sign = (bits.wrapping_add(1) & 2) << 30;
-        let full_sin = f32::from_bits(if swap { cos } else { sin }.to_bits() ^ sin_sign);
-        let full_cos = f32::from_bits(if swap { sin } else { cos }.to_bits() ^ cos_sign);
-        let first = quadrant == 0.0;
-        Near {
-            sin: full_sin,
-            cos: full_cos,
-            lag: if first {
-                -cubic
-            } else if swap {
-                // sin x = cos r = 1 - versine. Where e is near 1 an error here is tripled.
-                (x - 1.0) + versine
-            } else {
-                x - full_sin
-            },
-            versine: if first { versine } else { 1.0 - full_cos },
-        }
+    /// For [`super::double`]: `E` and the bend, which is that of the start still.
+    #[inline(always)]
+    pub(super) fn anomaly(self, start: f32) -> (f32, f32) {
+        (start + self.step, self.bend)
+    }
+
+    /// `(sin E, cos E)`.
+    #[inline(always)]
+    pub(super) fn sin_cos<const FMA: bool>(self) -> (f32, f32) {
+        let Step { near, step, .. } = self;
+        // The step is below 0.01.
+        let sin = step * fma::<FMA, _>(step * step, -1.0 / 6.0, 1.0);
+        let versine = 0.5 * step * step;
+        (
+            near.sin + fma::<FMA, _>(near.cos, sin, -(near.sin * versine)),
+            near.cos - fma::<FMA, _>(near.sin, sin, near.cos * versine),
+        )
     }
 }
