@@ -36,6 +36,8 @@ device_describe <- function(device) .Call(wrap__device_describe, device)
 
 run_wait <- function(run, seconds) .Call(wrap__run_wait, run, seconds)
 
+signature <- function(id, arguments) .Call(wrap__signature, id, arguments)
+
 executable_execute <- function(executable, arguments, options, check) .Call(wrap__executable_execute, executable, arguments, options, check)
 
 executable_info <- function(executable) .Call(wrap__executable_info, executable)

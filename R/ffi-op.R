@@ -50,7 +50,7 @@ ffi_op <- function(call, jvp = NULL, vmap = NULL, transpose = NULL, name = "op")
     }
   }
   op <- c(list(name = name, call = call), rules)
-  compiled <- xla_jit(function(...) record_op(op, named_arguments(call, list(...))))
+  compiled <- new_jit(function(...) record_op(op, named_arguments(call, list(...))), name)
   structure(compiled, class = c("xlaffi_op", class(compiled)), op = op)
 }
 

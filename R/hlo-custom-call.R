@@ -7,13 +7,15 @@
 #' @param results What comes back: a type ([ffi_type()]) or anything that has a dtype and a shape,
 #'   or a (named) list of them.
 #' @param attributes A named list; what R types become is told in [ffi_call()].
-#' @param operand_layouts,result_layouts How the arrays lie in memory. `NULL`: by rows. `"column"`:
-#'   matrices by columns, the batch axes before them by rows, for every array of 2 or more axes.
-#'   Or a list with, for each array, `NULL`, `"column"` or its axes (counted from 1), that which
-#'   runs fastest first.
+#' @param operand_layouts,result_layouts How the arrays lie in memory. `NULL` or `"row"`: by rows.
+#'   `"column"`: matrices by columns, the batch axes before them by rows, for every array of 2 or more
+#'   axes. Or a list with, for each array, one of these or its axes (counted from 1), that which runs
+#'   fastest first.
 #' @param aliases Results that may take the memory of an operand: a list of
 #'   `c(operand, result)`, counted from 1.
 #' @param has_side_effect Whether the call must stay though nobody uses its results.
+#' @param vmap_method How [ffi_vmap()] works on the call: `"sequential"`, `"expand_dims"`,
+#'   `"broadcast_all"` or `NULL`, see [ffi_call()].
 #' @return A value, or a list of values as `results`.
 #' @examplesIf plugins_downloaded()
 #' factors <- xla_jit(function(a) {
@@ -25,9 +27,11 @@
 #' factors(matrix(c(4, 2, 1, 3), 2))
 #' @export
 hlo_custom_call <- function(target, operands, results, attributes = list(), operand_layouts = NULL,
-                            result_layouts = NULL, aliases = list(), has_side_effect = FALSE) {
+                            result_layouts = NULL, aliases = list(), has_side_effect = FALSE,
+                            vmap_method = NULL) {
   check_string(target, "target")
   check_flag(has_side_effect, "has_side_effect")
+  check_vmap_method(vmap_method)
   call <- rlang::current_env()
   inputs <- lapply(tree_leaves(operands), as_value, "operands", call = call)
   types <- lapply(tree_leaves(results), function(result) {
@@ -44,7 +48,8 @@ hlo_custom_call <- function(target, operands, results, attributes = list(), oper
     operand_layouts = check_layouts(operand_layouts, inputs, "operand_layouts", call),
     result_layouts = check_layouts(result_layouts, types, "result_layouts", call),
     aliases = check_aliases(aliases, inputs, types, call),
-    has_side_effect = has_side_effect
+    has_side_effect = has_side_effect,
+    vmap_method = vmap_method
   ))
   if (has_side_effect) {
     record_effect(node)
@@ -64,7 +69,7 @@ check_layouts <- function(layouts, types, name, call) {
   }
   Map(function(layout, type) {
     rank <- length(type$shape)
-    if (is.null(layout) || (identical(layout, "column") && rank < 2L)) {
+    if (is.null(layout) || identical(layout, "row") || (identical(layout, "column") && rank < 2L)) {
       rev(seq_len(rank))
     } else if (identical(layout, "column")) {
       c(rank - 1L, rank, rev(seq_len(rank - 2L)))
@@ -72,7 +77,7 @@ check_layouts <- function(layouts, types, name, call) {
       as.integer(layout)
     } else {
       abort(
-        sprintf("`%s` must be NULL, \"column\" or the axes 1 to %d, not %s", name, rank, values_text(layout)),
+        sprintf("`%s` must be NULL, \"row\", \"column\" or the axes 1 to %d, not %s", name, rank, values_text(layout)),
         operand = name, call = call
       )
     }
@@ -148,7 +153,5 @@ primitive("custom_call", text = function(node, operands, scope) {
 
 # A symbol of MLIR: quoted unless it is a plain name.
 target_text <- function(target) {
-  if (grepl("^[A-Za-z_][A-Za-z0-9_$.]*$", target)) target else quoted(target)
+  if (grepl("^[A-Za-z_][A-Za-z0-9_$.]*$", target)) target else mlir_string(target)
 }
-
-quoted <- function(x) sprintf("\"%s\"", gsub("([\"\\\\])", "\\\\\\1", x))

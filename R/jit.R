@@ -12,9 +12,12 @@
 #' Arguments may be lists of data. Everything else that `f` uses is taken as it is while the program is
 #' written: R's `if` and `for` decide then what the program contains.
 #'
+#' The program runs on the device of the first buffer, or on the default one.
+#'
 #' @param f A function of [values][xlaffi_value] that gives a value or a (named) list of values.
 #' @return A function of R data, buffers or values.
-#' @seealso [ffi_program()] shows the program; [ffi_op()], [ffi_jvp()], [ffi_vjp()].
+#' @seealso [ffi_program()] shows the program, [ffi_cache()] what is compiled; [ffi_op()],
+#'   [ffi_jvp()], [ffi_vjp()].
 #' @examplesIf plugins_downloaded()
 #' norm <- xla_jit(function(x) sqrt(sum(x^2)))
 #' norm(c(3, 4))
@@ -24,30 +27,84 @@ xla_jit <- function(f) {
   if (!is.function(f)) {
     abort(sprintf("`f` must be a function, not %s", describe(f)), operand = "f")
   }
-  programs <- new.env(parent = emptyenv())
+  new_jit(f, "function")
+}
+
+# `name` is what ffi_cache() calls it.
+new_jit <- function(f, name) {
+  the$jit_count <- the$jit_count + 1
+  id <- sprintf("%.0f", the$jit_count)
   compiled <- function(...) {
     arguments <- list(...)
-    leaves <- tree_leaves(arguments)
-    if (any_of_class(leaves, c("xlaffi_value", "xlaffi_type"))) {
-      call <- rlang::current_env()
-      return(do.call(f, Map(
-        function(argument, name) tree_map(argument, as_value, name, call = call),
-        arguments, rlang::names2(arguments)
-      )))
+    key <- .Call(wrap__signature, id, arguments)
+    call <- if (!is.null(key)) the$calls[[key]]
+    if (is.null(call)) {
+      return(run_new(f, name, id, key, arguments, rlang::current_env()))
     }
-    types <- argument_types(arguments)
-    key <- signature_key(types)
-    if (is.null(programs[[key]])) {
-      programs[[key]] <- compile_function(f, types)
-    }
-    program <- programs[[key]]
-    outputs <- run_leaves(program, leaves)
-    if (!any_of_class(leaves, "xlaffi_buffer")) {
-      outputs <- lapply(outputs, as_array)
-    }
-    tree_fill(program$results, outputs)
+    the$clock <- the$clock + 1
+    call$program$used <- the$clock
+    run_call(call, arguments)
   }
   structure(compiled, class = c("xlaffi_jit", "function"))
+}
+
+# Runs a function in an environment known by its signature. `call` has `program`; `buffers`, which
+# of the arguments are buffers; `dtypes`, those of the others.
+run_call <- function(call, leaves) {
+  program <- call$program
+  if (call$all) {
+    names(leaves) <- NULL
+  } else {
+    leaves <- lapply(seq_along(leaves), function(i) {
+      if (call$buffers[[i]]) leaves[[i]] else pjrt_buffer(leaves[[i]], call$dtypes[[i]], call$device)
+    })
+  }
+  outputs <- .Call(wrap__executable_execute, program$executable, leaves, NULL, TRUE)
+  if (is.object(outputs)) {
+    outputs <- finish(outputs, NULL)
+  }
+  if (!call$any) {
+    outputs <- lapply(outputs, as_array)
+  }
+  switch(program$form,
+    one = outputs[[1L]],
+    list = `names<-`(outputs, program$names),
+    tree_fill(program$results, outputs)
+  )
+}
+
+# The first call with a signature, and every call with nested lists or values. Under `key`, if
+# there is one, it is found at once the next time.
+run_new <- function(f, name, id, key, arguments, env) {
+  leaves <- as.list(tree_leaves(arguments))
+  if (any_of_class(leaves, c("xlaffi_value", "xlaffi_type"))) {
+    return(do.call(f, Map(
+      function(argument, name) tree_map(argument, as_value, name, call = env),
+      arguments, rlang::names2(arguments)
+    )))
+  }
+  types <- argument_types(arguments, env)
+  buffers <- vapply(leaves, inherits, NA, what = "xlaffi_buffer")
+  device <- if (any(buffers)) device(leaves[[which(buffers)[[1L]]]]) else default_device()
+  signature <- paste(id, format(device), signature_key(types))
+  program <- the$programs[[signature]]
+  if (is.null(program)) {
+    program <- compile_function(f, types, device)
+    program$name <- name
+    program$signature <- signature
+    remember_program(program)
+  }
+  the$clock <- the$clock + 1
+  program$used <- the$clock
+  call <- list(
+    program = program, buffers = buffers, any = any(buffers), all = all(buffers), device = device,
+    dtypes = lapply(tree_leaves(types), function(type) type$dtype)
+  )
+  if (!is.null(key)) {
+    program$keys <- c(program$keys, key)
+    the$calls[[key]] <- call
+  }
+  run_call(call, leaves)
 }
 
 any_of_class <- function(leaves, class) any(vapply(leaves, inherits, NA, what = class))
@@ -58,17 +115,16 @@ signature_key <- function(types) {
   paste(c(leaves, deparse(tree_map(types, function(type) 0))), collapse = " ")
 }
 
-compile_function <- function(f, types) {
-  program <- trace_program(f, types)
-  program$executable <- pjrt_compile(pjrt_program(program$text))
+compile_function <- function(f, types, device) {
+  traced <- trace_program(f, types)
+  results <- traced$results
+  flat <- is_branch(results) && all(vapply(results, inherits, NA, what = "xlaffi_type"))
+  program <- list2env(traced, parent = emptyenv())
+  program$types <- types_text(tree_leaves(types))
+  program$executable <- pjrt_compile(pjrt_program(traced$text), device = device)
+  program$form <- if (inherits(results, "xlaffi_type")) "one" else if (flat) "list" else "tree"
+  program$names <- names(results)
   program
-}
-
-run_leaves <- function(program, leaves) {
-  buffers <- lapply(leaves, function(leaf) {
-    if (inherits(leaf, "xlaffi_buffer")) leaf else pjrt_buffer(leaf, r_dtype(leaf))
-  })
-  do.call(pjrt_execute, c(list(program$executable), unname(buffers), simplify = FALSE))
 }
 
 #' @export

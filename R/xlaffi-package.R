@@ -35,3 +35,9 @@ the$unload_hooks <- character()
 # being traced, the innermost last.
 the$node_count <- 0
 the$traces <- list()
+# Compiled functions: programs by their full signature, and by the signature of plain calls what
+# runs them; how many functions there are, and how many calls there were.
+the$programs <- new.env(parent = emptyenv())
+the$calls <- new.env(parent = emptyenv())
+the$jit_count <- 0
+the$clock <- 0

@@ -1,5 +1,8 @@
 // Handlers that are not ours, against XLA's own header: compiled by test-custom-call.R.
 #include <cmath>
+#include <cstring>
+#include <sstream>
+#include <string>
 #include <string_view>
 
 #include "xla/ffi/api/ffi.h"
@@ -77,6 +80,89 @@ static ffi::Error Twice(ffi::Buffer<ffi::F32> x, ffi::ResultBuffer<ffi::F32> y) 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
     twice, Twice, ffi::Ffi::Bind().Arg<ffi::Buffer<ffi::F32>>().Ret<ffi::Buffer<ffi::F32>>());
 
+// Writes down all attributes as text, in the order of the call frame, into the result (ui8), the
+// rest of which is blank: `name=i32:1`, `name=f64[1,2]`, `name="text"`, `name={inner=i1:1}`.
+// Against the bare C interface, since the types are not known beforehand.
+template <typename T>
+static void put_numbers(std::ostringstream& out, const void* data, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    out << (i ? "," : "") << +static_cast<const T*>(data)[i];
+  }
+}
+
+static void put_data(std::ostringstream& out, XLA_FFI_DataType type, const void* data, size_t count,
+                     const char* open, const char* close) {
+  switch (type) {
+#define PUT(enumerator, name, ctype)             \
+  case XLA_FFI_DataType_##enumerator:            \
+    out << name << open;                         \
+    put_numbers<ctype>(out, data, count);        \
+    break;
+    PUT(PRED, "i1", bool)
+    PUT(S8, "i8", int8_t)
+    PUT(S16, "i16", int16_t)
+    PUT(S32, "i32", int32_t)
+    PUT(S64, "i64", int64_t)
+    PUT(U8, "ui8", uint8_t)
+    PUT(U16, "ui16", uint16_t)
+    PUT(U32, "ui32", uint32_t)
+    PUT(U64, "ui64", uint64_t)
+    PUT(F32, "f32", float)
+    PUT(F64, "f64", double)
+#undef PUT
+    default:
+      out << "dtype " << type << open;
+  }
+  out << close;
+}
+
+static void put_attributes(std::ostringstream& out, const XLA_FFI_Attrs& attrs) {
+  for (int64_t i = 0; i < attrs.size; i++) {
+    out << (i ? " " : "") << std::string_view(attrs.names[i]->ptr, attrs.names[i]->len) << "=";
+    const void* attr = attrs.attrs[i];
+    switch (attrs.types[i]) {
+      case XLA_FFI_AttrType_SCALAR: {
+        auto scalar = static_cast<const XLA_FFI_Scalar*>(attr);
+        put_data(out, scalar->dtype, scalar->value, 1, ":", "");
+        break;
+      }
+      case XLA_FFI_AttrType_ARRAY: {
+        auto array = static_cast<const XLA_FFI_Array*>(attr);
+        put_data(out, array->dtype, array->data, array->size, "[", "]");
+        break;
+      }
+      case XLA_FFI_AttrType_STRING: {
+        auto text = static_cast<const XLA_FFI_ByteSpan*>(attr);
+        out << '"' << std::string_view(text->ptr, text->len) << '"';
+        break;
+      }
+      case XLA_FFI_AttrType_DICTIONARY:
+        out << "{";
+        put_attributes(out, *static_cast<const XLA_FFI_Attrs*>(attr));
+        out << "}";
+        break;
+    }
+  }
+}
+
+extern "C" XLA_FFI_Error* write_attributes(XLA_FFI_CallFrame* frame) {
+  auto extension = frame->extension_start;
+  if (extension != nullptr && extension->type == XLA_FFI_Extension_Metadata) {
+    auto metadata = reinterpret_cast<XLA_FFI_Metadata_Extension*>(extension)->metadata;
+    metadata->api_version.major_version = XLA_FFI_API_MAJOR;
+    metadata->api_version.minor_version = XLA_FFI_API_MINOR;
+    return nullptr;
+  }
+  std::ostringstream out;
+  out.precision(17);
+  put_attributes(out, frame->attrs);
+  std::string text = out.str();
+  auto result = static_cast<XLA_FFI_Buffer*>(frame->rets.rets[0]);
+  text.resize(static_cast<size_t>(result->dims[0]), ' ');
+  std::memcpy(result->data, text.data(), text.size());
+  return nullptr;
+}
+
 static SEXP pointer(XLA_FFI_Handler* handler) {
   return R_MakeExternalPtrFn(reinterpret_cast<DL_FUNC>(handler), R_NilValue, R_NilValue);
 }
@@ -93,5 +179,6 @@ static double variable = 1.0;
 extern "C" SEXP every_attribute_pointer() { return pointer(every_attribute); }
 extern "C" SEXP root_pointer() { return pointer(root); }
 extern "C" SEXP twice_pointer() { return pointer(twice); }
+extern "C" SEXP write_attributes_pointer() { return pointer(write_attributes); }
 extern "C" SEXP null_pointer() { return R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue); }
 extern "C" SEXP data_pointer() { return R_MakeExternalPtr(&variable, R_NilValue, R_NilValue); }

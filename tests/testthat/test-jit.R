@@ -85,7 +85,7 @@ test_that("bad arguments are named", {
   expect_snapshot(error = TRUE, {
     hlo_custom_call("", x, x)
     hlo_custom_call("t", x, "f64")
-    hlo_custom_call("t", x, x, operand_layouts = list("row"))
+    hlo_custom_call("t", x, x, operand_layouts = list("rows"))
     hlo_custom_call("t", x, x, operand_layouts = list(1, 1))
     hlo_custom_call("t", x, x, aliases = list(c(1, 2)))
     hlo_custom_call("t", x, ffi_type("f32", 3), aliases = list(c(1, 1)))

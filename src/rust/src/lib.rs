@@ -23,6 +23,7 @@ mod program;
 mod python;
 mod registry;
 mod run;
+mod signature;
 mod vector;
 mod worker;
 
@@ -35,6 +36,7 @@ extendr_module! {
     use client;
     use device;
     use run;
+    use signature;
     use executable;
     use plugin;
     use printed;

@@ -1,0 +1,117 @@
+#' Call a handler like a function
+#'
+#' Makes a function of R arrays, buffers or values of the custom call `target`, as `jax.ffi.ffi_call`
+#' does in Python. The program round the call is written, compiled and kept on its own.
+#'
+#' @details
+#' Operands go by position. Like [xla_jit()]'s, the function gives R arrays for R data, buffers
+#' where an argument is a buffer, and values inside another program.
+#'
+#' What `vmap_method` means for [ffi_vmap()], with batches of `b` elements:
+#' * `"sequential"`: the handler is called `b` times, in a loop inside the program.
+#' * `"expand_dims"`: it is called once. Operands and results have one more axis in front, of length
+#'   `b`; that of operands that are not mapped has length 1.
+#' * `"broadcast_all"`: as `"expand_dims"`, with operands that are not mapped repeated `b` times.
+#' * `NULL`: there is no batching; trying is an error.
+#'
+#' @param target The name under which the handler is registered, see [ffi_targets()] and
+#'   [pjrt_register_custom_call()].
+#' @param results The types of the results: one [ffi_type()], a (named) list of them, or a function
+#'   that is given the operands' types and returns such.
+#' @param attributes A named list; [ffi_attribute()] tells what R types become.
+#' @inheritParams hlo_custom_call
+#' @param jvp,vmap Rules for derivatives and batches, as [ffi_op()] has them. Where `vmap` is NULL,
+#'   `vmap_method` counts.
+#' @param check_target Whether to look up `target` before the program is compiled. `FALSE` is for
+#'   handlers that only the plugin itself knows.
+#' @return An op: a function of the operands, class `xlaffi_op`.
+#' @seealso [ffi_program()] shows its program; `vignette("ffi-call")`.
+#' @examplesIf plugins_downloaded()
+#' lu <- ffi_call("lu", function(a) list(lu = a, pivots = ffi_type("i32", min(shape(a)))),
+#'   operand_layouts = "column", result_layouts = "column"
+#' )
+#' lu(matrix(c(4, 2, 1, 3), 2))
+#'
+#' kepler <- ffi_call("kepler", function(M, e) list(sin = M, cos = M), vmap_method = "broadcast_all")
+#' kepler(c(0.1, 1), c(0.5, 0.3))
+#' @export
+ffi_call <- function(target, results, attributes = list(), operand_layouts = NULL, result_layouts = NULL,
+                     aliases = list(), has_side_effect = FALSE, vmap_method = NULL, jvp = NULL, vmap = NULL,
+                     check_target = TRUE) {
+  check_string(target, "target")
+  check_flag(has_side_effect, "has_side_effect")
+  check_flag(check_target, "check_target")
+  check_vmap_method(vmap_method)
+  # Told here, and not at the first call.
+  attributes_text(attributes, target)
+  if (!is.function(results)) {
+    check_results(results, target)
+  }
+  run <- function(...) {
+    operands <- unname(list(...))
+    env <- rlang::current_env()
+    if (check_target) {
+      check_registered(target, env)
+    }
+    types <- if (is.function(results)) results_for(results, operands, target, env) else results
+    hlo_custom_call(
+      target, operands, types, attributes, operand_layouts, result_layouts, aliases, has_side_effect, vmap_method
+    )
+  }
+  ffi_op(run, jvp = jvp, vmap = vmap, name = target)
+}
+
+vmap_methods <- c("sequential", "expand_dims", "broadcast_all")
+
+check_vmap_method <- function(method, call = rlang::caller_env()) {
+  if (!is.null(method) && !(is.character(method) && length(method) == 1L && method %in% vmap_methods)) {
+    abort(
+      sprintf(
+        "`vmap_method` must be NULL or one of %s, not %s",
+        paste(dQuote(vmap_methods, FALSE), collapse = ", "), describe(method)
+      ),
+      operand = "vmap_method", call = call
+    )
+  }
+}
+
+check_results <- function(results, target, call = rlang::caller_env()) {
+  for (leaf in tree_leaves(results)) {
+    if (!inherits(leaf, "xlaffi_type")) {
+      abort(sprintf("`results` must be types made by ffi_type(), a list of them or a function, not %s", describe(leaf)),
+        op = target, operand = "results", call = call
+      )
+    }
+  }
+}
+
+# What the function `results` says for these operands.
+results_for <- function(results, operands, target, call) {
+  types <- lapply(operands, function(operand) tree_map(operand, function(leaf) type_of(as_value(leaf, "operands"))))
+  given <- types_text(tree_leaves(types))
+  types <- tryCatch(do.call(results, types), error = function(e) {
+    abort(sprintf("`results` fails for operands %s: %s", given, conditionMessage(e)),
+      op = target, operand = "results", call = call
+    )
+  })
+  check_results(types, target, call)
+  types
+}
+
+# An unknown target would only be told by XLA, with less to go by.
+check_registered <- function(target, call) {
+  known <- unique(ffi_targets()$target)
+  if (target %in% known) {
+    return(invisible())
+  }
+  distance <- drop(utils::adist(target, known, ignore.case = TRUE))
+  near <- known[order(distance)][seq_len(sum(distance <= max(2, nchar(target) %/% 3)))]
+  near <- utils::head(near, 3L)
+  abort(sprintf("no handler is registered for custom call \"%s\"", target),
+    code = "NOT_FOUND", op = target, operand = "target", call = call,
+    hint = c(
+      if (length(near)) sprintf("There is: %s.", paste(dQuote(near, FALSE), collapse = ", ")),
+      "`ffi_targets()` lists all, `pjrt_register_custom_call()` adds one."
+    )
+  )
+}

@@ -1,0 +1,57 @@
+#' Compiled functions
+#'
+#' What [xla_jit()], [ffi_op()], [ffi_call()] and the like have compiled is kept, so that the next
+#' call with arguments of the same dtypes and shapes runs at once. `ffi_cache()` lists it,
+#' `ffi_cache_clear()` forgets it.
+#'
+#' @details
+#' At most `getOption("xlaffi.cache_size", 512)` programs are kept; the one that was not used for
+#' the longest time makes place for a new one. What was forgotten is compiled again when it is needed.
+#'
+#' @return `ffi_cache()` a data frame, the program used last first: `name` (of the op, or
+#'   `"function"`), `arguments`, `device` and `program`, the StableHLO text. `ffi_cache_clear()` how
+#'   many there were, invisibly.
+#' @examplesIf plugins_downloaded()
+#' xla_jit(function(x) x + 1)(c(1, 2))
+#' ffi_cache()[1, c("name", "arguments")]
+#' @export
+ffi_cache <- function() {
+  programs <- as.list(the$programs)
+  used <- vapply(programs, function(program) program$used, 0)
+  programs <- unname(programs[order(used, decreasing = TRUE)])
+  column <- function(field) vapply(programs, function(program) program[[field]], "")
+  data.frame(
+    name = column("name"), arguments = column("types"),
+    device = vapply(programs, function(program) format(devices(program$executable)[[1L]]), ""),
+    program = column("text")
+  )
+}
+
+#' @rdname ffi_cache
+#' @export
+ffi_cache_clear <- function() {
+  count <- length(the$programs)
+  for (signature in ls(the$programs)) {
+    forget_program(the$programs[[signature]])
+  }
+  invisible(count)
+}
+
+remember_program <- function(program) {
+  limit <- getOption("xlaffi.cache_size", 512)
+  if (!is.numeric(limit) || length(limit) != 1L || is.na(limit) || limit < 1) {
+    abort(sprintf("the option `xlaffi.cache_size` must be a number from 1, not %s", describe(limit)),
+      operand = "xlaffi.cache_size", call = NULL
+    )
+  }
+  while (length(the$programs) >= limit) {
+    used <- vapply(as.list(the$programs), function(program) program$used, 0)
+    forget_program(the$programs[[names(used)[[which.min(used)]]]])
+  }
+  the$programs[[program$signature]] <- program
+}
+
+forget_program <- function(program) {
+  rm(list = as.character(program$keys), envir = the$calls)
+  rm(list = program$signature, envir = the$programs)
+}

@@ -1,0 +1,93 @@
+# What a handler is told, as it says itself: `name=type:value`, in the order of the names.
+told <- function(attributes, length = 400L) {
+  pjrt_register_custom_call("write_attributes", list(host = handlers("write_attributes"))) |> suppressMessages()
+  tell <- ffi_call("write_attributes", ffi_type("ui8", length), attributes)
+  trimws(rawToChar(as.raw(tell())))
+}
+
+test_that("each R type arrives as the type that the help promises", {
+  skip_without_plugin()
+  expect_identical(
+    told(list(
+      flag = TRUE, int = -7L, double = 0.1, long = bit64::as.integer64("9007199254740993"), text = "abc",
+      ints = 1:3, doubles = c(0.5, Inf), longs = bit64::as.integer64(c(1, -2)),
+      one = I(5L), one_double = I(2.5), none = integer(), nested = list(a = 1L, b = list(c = "x", d = FALSE)),
+      empty = list()
+    )),
+    paste(
+      "double=f64:0.10000000000000001 doubles=f64[0.5,inf] empty={} flag=i1:1 int=i32:-7 ints=i32[1,2,3]",
+      "long=i64:9007199254740993 longs=i64[1,-2] nested={a=i32:1 b={c=\"x\" d=i1:0}} none=i32[]",
+      "one=i32[5] one_double=f64[2.5] text=\"abc\""
+    )
+  )
+  expect_identical(told(list()), "")
+})
+
+test_that("types that are asked for arrive", {
+  skip_without_plugin()
+  as <- function(x, ...) told(list(a = ffi_attribute(x, ...)))
+  for (dtype in c("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")) {
+    expect_identical(as(100, dtype), sprintf("a=%s:100", dtype))
+    expect_identical(as(c(1, 100, 1), dtype), sprintf("a=%s[1,100,1]", dtype))
+    expect_identical(as(numeric(), dtype), sprintf("a=%s[]", dtype))
+    expect_identical(as(3L, dtype, array = TRUE), sprintf("a=%s[3]", dtype))
+  }
+  expect_identical(as(255, "u8"), "a=ui8:255")
+  expect_identical(as(-2^63, "i64"), "a=i64:-9223372036854775808")
+  expect_identical(as(bit64::as.integer64("9223372036854775807"), "i64"), "a=i64:9223372036854775807")
+  expect_identical(as(2^64 - 2^11, "ui64"), "a=ui64:18446744073709549568")
+  expect_identical(as(0.1, "f32"), "a=f32:0.10000000149011612")
+  expect_identical(as(c(1L, 2L), "f32"), "a=f32[1,2]")
+  expect_identical(as(NaN), "a=f64:nan")
+  expect_identical(as(1e-300), "a=f64:1e-300")
+  expect_identical(as(TRUE, "bool"), "a=i1:1")
+})
+
+test_that("strings arrive byte for byte, names too", {
+  skip_without_plugin()
+  for (text in c("", "a\"b\\c", "line\nbreak\ttab", "\u00e4\u4e2d", "\\0A", "%d {x}", "\001")) {
+    expect_identical(charToRaw(told(list(a = text))), charToRaw(enc2utf8(sprintf("a=\"%s\"", text))))
+  }
+  expect_identical(told(list(`a "b"` = 1L, `x.y` = 2L)), "a \"b\"=i32:1 x.y=i32:2")
+})
+
+test_that("attributes that XLA does not know are refused by name", {
+  attempt <- function(...) ffi_call("lu", ffi_type("f64"), list(...))
+  expect_snapshot(error = TRUE, {
+    attempt(1)
+    attempt(a = 1, a = 2)
+    attempt(a = NULL)
+    attempt(a = factor("x"))
+    attempt(a = Sys.Date)
+    attempt(a = 1i)
+    attempt(a = NA)
+    attempt(a = c(1, NA))
+    attempt(a = bit64::NA_integer64_)
+    attempt(a = NA_character_)
+    attempt(a = c(TRUE, FALSE))
+    attempt(a = c("x", "y"))
+    attempt(a = matrix(1:4, 2))
+    attempt(outer = list(inner = list(deep = as.Date("2020-01-01"))))
+    attempt(outer = list(1))
+    ffi_call("lu", ffi_type("f64"), attributes = 1)
+    ffi_attribute(300, "ui8")
+    ffi_attribute(-1, "ui64")
+    ffi_attribute(2^63, "i64")
+    ffi_attribute(1.5, "i32")
+    ffi_attribute(NaN, "i32")
+    ffi_attribute(2, "pred")
+    ffi_attribute("x", "i32")
+    ffi_attribute(1, "f16")
+    ffi_attribute(1, "c64")
+    ffi_attribute(1, array = NA)
+    ffi_attribute(c(1, 2), array = FALSE)
+  })
+})
+
+test_that("an attribute shows what goes into the program", {
+  expect_snapshot({
+    ffi_attribute(3, "i64")
+    ffi_attribute(c(1, 2), "ui8")
+    ffi_attribute("a\"b")
+  })
+})
