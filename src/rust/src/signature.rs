@@ -5,7 +5,7 @@ use std::fmt::Write;
 use extendr_api::prelude::*;
 use extendr_api::wrapper::symbol;
 use extendr_ffi::{
-    cetype_t, R_NilValue, Rboolean, Rf_isObject, Rf_mkCharLenCE, SEXP, SEXPTYPE, SET_STRING_ELT,
+    cetype_t, R_NilValue, Rboolean, Rf_isObject, Rf_mkCharLenCE, SET_STRING_ELT, SEXP, SEXPTYPE,
     VECTOR_ELT,
 };
 
