@@ -3,6 +3,7 @@
 //! An op file declares operands and body; [`platform`] has what the body needs on each platform;
 //! [`table`] lists the ops. To add one: write its file, add it to the table.
 
+pub mod cusolver;
 pub mod eigh;
 pub mod geqrf;
 pub mod jaxlib;

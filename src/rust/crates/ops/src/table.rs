@@ -1,7 +1,9 @@
 //! The list of all ops, which everything else walks: registration, documentation, tests.
 
+use crate::cusolver;
 use crate::jaxlib;
 use crate::kepler::Kepler;
+use crate::platform::cuda::Cuda;
 use crate::{eigh::Eigh, geqrf::Geqrf, lu::Lu, orgqr::Orgqr, print_tensor::PrintTensor, svd::Svd};
 use xla_ffi::{
     handler, Complex, DataType, Dispatch, DtypeSet, FieldInfo, FieldKind, HandlerFn, Host, Op,
@@ -88,13 +90,25 @@ type C64 = Complex<f32>;
 type C128 = Complex<f64>;
 
 ops! {
-    Eigh: Host;
-    Geqrf: Host;
-    Kepler: Host;
-    Lu: Host;
-    Orgqr: Host;
-    PrintTensor: Host;
-    Svd: Host;
+    Eigh: Host, Cuda;
+    Geqrf: Host, Cuda;
+    Kepler: Host, Cuda;
+    Lu: Host, Cuda;
+    Orgqr: Host, Cuda;
+    PrintTensor: Host, Cuda;
+    Svd: Host, Cuda;
+    cusolver::Geev: Cuda;
+    cusolver::Geqrf: Cuda;
+    cusolver::Gesvd: Cuda;
+    cusolver::Gesvdj: Cuda;
+    cusolver::Gesvdp: Cuda;
+    cusolver::Getrf: Cuda;
+    cusolver::Orgqr: Cuda;
+    cusolver::Ormqr: Cuda;
+    cusolver::PivotsToPermutation: Cuda;
+    cusolver::Potrf: Cuda;
+    cusolver::Syevd: Cuda;
+    cusolver::Sytrd: Cuda;
     jaxlib::Geqrf<f32>: Host; jaxlib::Geqrf<f64>: Host; jaxlib::Geqrf<C64>: Host; jaxlib::Geqrf<C128>: Host;
     jaxlib::Gesdd<f32>: Host; jaxlib::Gesdd<f64>: Host; jaxlib::Gesdd<C64>: Host; jaxlib::Gesdd<C128>: Host;
     jaxlib::Gesvd<f32>: Host; jaxlib::Gesvd<f64>: Host; jaxlib::Gesvd<C64>: Host; jaxlib::Gesvd<C128>: Host;

@@ -3,13 +3,13 @@
 mod common;
 
 use common::{
-    ascending, assert_small, count, dims, handler, is_nan, orthogonality, ratio, run, Mat, Number,
-    Random, SIZES,
+    ascending, assert_small, count, dims, for_every_dtype, handler, is_nan, orthogonality, ratio,
+    run, start, Mat, Number, Random, SIZES,
 };
 use xla_ffi::testing::{Call, Value};
 
 fn call<T: Number>(batch: &[i64], n: usize, a: &[T]) -> Call {
-    Call::new()
+    start()
         .arg(&dims(batch, &[n, n]), a)
         .ret::<T>(&dims(batch, &[n, n]))
         .ret::<T::Real>(&dims(batch, &[n]))
@@ -89,7 +89,7 @@ fn batches_threads_aliases_and_nan<T: Number>() {
             }
         }
         for threads in [1, 2, 5] {
-            let call = Call::new()
+            let call = start()
                 .arg(&dims(batch, &[n, n]), &a)
                 .ret_aliasing(0)
                 .ret::<T::Real>(&dims(batch, &[n]))
@@ -119,7 +119,7 @@ fn bad_operands_are_named() {
     let good = || call(&[], 2, &[1_f64; 4]);
     assert_eq!(
         message(
-            Call::new()
+            start()
                 .arg(&[2, 3], &[1_f64; 6])
                 .ret::<f64>(&[2, 3])
                 .ret::<f64>(&[2])

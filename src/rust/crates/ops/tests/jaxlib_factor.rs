@@ -4,7 +4,8 @@
 mod common;
 
 use common::{
-    assert_small, dims, handler, is_nan, orthogonality, ratio, run, same, Mat, Number, Random,
+    assert_small, dims, for_every_dtype, handler, is_nan, orthogonality, ratio, run, same, Mat,
+    Number, Random,
 };
 use xla_ffi::testing::{Call, Frame};
 

@@ -4,8 +4,8 @@
 mod common;
 
 use common::{
-    abs, assert_small, dims, handler, is_nan, orthogonality, ratio, run, same, shapes, Mat, Number,
-    Random, C,
+    abs, assert_small, dims, for_every_dtype, handler, is_nan, orthogonality, ratio, run, same,
+    shapes, Mat, Number, Random, C,
 };
 use xla_ffi::testing::{Call, Frame};
 

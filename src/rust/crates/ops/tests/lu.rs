@@ -3,7 +3,8 @@
 mod common;
 
 use common::{
-    abs, assert_small, dims, handler, is_nan, ratio, run, shapes, Mat, Number, Random, C, SIZES,
+    abs, assert_small, dims, for_every_dtype, handler, is_nan, ratio, run, shapes, start, Mat,
+    Number, Random, C, SIZES,
 };
 use xla_ffi::testing::{Call, Frame};
 use xla_ffi::HandlerFn;
@@ -13,7 +14,7 @@ fn lu() -> HandlerFn {
 }
 
 fn call<T: Number>(batch: &[i64], m: usize, n: usize, data: &[T]) -> Call {
-    Call::new()
+    start()
         .arg(&dims(batch, &[m, n]), data)
         .ret::<T>(&dims(batch, &[m, n]))
         .ret::<i32>(&dims(batch, &[m.min(n)]))
@@ -123,7 +124,7 @@ fn in_place_gives_the_same() {
     let (m, n) = (17, 9);
     let a = Random(3).matrix::<f64>(3 * m * n);
     let dims = [3, m as i64, n as i64];
-    let mut aliased = Call::new()
+    let mut aliased = start()
         .arg(&dims, &a)
         .ret_aliasing(0)
         .ret::<i32>(&[3, 9])
@@ -203,10 +204,10 @@ fn message(call: Call) -> String {
 
 #[test]
 fn bad_operands_are_named() {
-    let good = || Call::new().arg(&[3, 2], &[1_f32; 6]);
+    let good = || start().arg(&[3, 2], &[1_f32; 6]);
     assert_eq!(
         message(
-            Call::new()
+            start()
                 .arg(&[2, 2], &[1_i32; 4])
                 .ret::<i32>(&[2, 2])
                 .ret::<i32>(&[2])
@@ -215,7 +216,7 @@ fn bad_operands_are_named() {
     );
     assert_eq!(
         message(
-            Call::new()
+            start()
                 .arg(&[4], &[1_f32; 4])
                 .ret::<f32>(&[4])
                 .ret::<i32>(&[4])
@@ -256,7 +257,7 @@ fn bad_operands_are_named() {
 #[test]
 fn sizes_beyond_the_solvers_integers_are_refused_before_any_work() {
     let call = |dims: &[i64]| {
-        Call::new()
+        start()
             .arg::<f32>(dims, &[])
             .ret::<f32>(&[])
             .ret::<i32>(&[])

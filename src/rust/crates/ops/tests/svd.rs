@@ -3,8 +3,8 @@
 mod common;
 
 use common::{
-    ascending, assert_small, count, dims, handler, is_nan, orthogonality, ratio, run, shapes, Mat,
-    Number, Random, C, SIZES,
+    ascending, assert_small, count, dims, for_every_dtype, handler, is_nan, orthogonality, ratio,
+    run, shapes, start, Mat, Number, Random, C, ON_CUDA, SIZES,
 };
 use xla_ffi::testing::Call;
 
@@ -13,7 +13,7 @@ type Parts<T> = (Vec<T>, Vec<<T as Number>::Real>, Vec<T>);
 
 fn call<T: Number>(batch: &[i64], m: usize, n: usize, a: &[T]) -> Call {
     let k = m.min(n);
-    Call::new()
+    start()
         .arg(&dims(batch, &[m, n]), a)
         .ret::<T>(&dims(batch, &[m, k]))
         .ret::<T::Real>(&dims(batch, &[k]))
@@ -89,6 +89,16 @@ fn transposed<T: Number>() {
     }
 }
 
+/// A matrix of a batch gives what it gives alone. On CUDA small ones of a batch go another way than
+/// one by itself, and the results need only be as good.
+fn same_or_as_good<T: Number>(a: &Mat, got: &Parts<T>) {
+    if ON_CUDA {
+        check(a, got, "in a batch");
+    } else {
+        assert!(*got == parts::<T>(call(&[], a.m, a.n, &a.to::<T>())));
+    }
+}
+
 fn batches_threads_and_nan<T: Number>() {
     let mut random = Random(23);
     for (batch, m, n) in [
@@ -112,7 +122,7 @@ fn batches_threads_and_nan<T: Number>() {
                 assert!(alone.0.iter().chain(&alone.2).all(is_nan));
                 assert!(alone.1.iter().all(is_nan));
             } else {
-                assert!(alone == parts::<T>(call(&[], m, n, one)));
+                same_or_as_good(&Mat::new(m, n, one), &alone);
             }
         }
         for threads in [1, 2, 5] {
@@ -157,29 +167,29 @@ fn bad_operands_are_named() {
         let failure = call.run(handler("svd")).expect_err("bad input");
         failure.to_string()
     };
-    let start = || {
-        Call::new()
-            .arg(&[2, 3], &[C::default(); 6])
-            .ret::<C>(&[2, 2])
-    };
+    let good = || start().arg(&[2, 3], &[C::default(); 6]).ret::<C>(&[2, 2]);
     assert_eq!(
-        message(start().ret::<C>(&[2]).ret::<C>(&[2, 3])),
+        message(good().ret::<C>(&[2]).ret::<C>(&[2, 3])),
         "INVALID_ARGUMENT: svd: result `s` must be f64, got c128"
     );
     assert_eq!(
-        message(start().ret::<f64>(&[2]).ret::<C>(&[3, 3])),
+        message(good().ret::<f64>(&[2]).ret::<C>(&[3, 3])),
         "INVALID_ARGUMENT: svd: result `vt` must have shape (2,3), got (3,3)"
     );
     assert_eq!(
         message(
-            start()
+            good()
                 .ret::<f64>(&[2])
                 .ret::<C>(&[2, 3])
                 .attr("transposed", 1_i32)
         ),
         "INVALID_ARGUMENT: svd: attribute `transposed` must be a scalar pred, got a scalar i32"
     );
-    let vast = Call::new()
+    // LAPACK counts with 32 bits; cuSOLVER is not asked about matrices that are not there.
+    if ON_CUDA {
+        return;
+    }
+    let vast = start()
         .arg::<f32>(&[0, 100_000, 100_000], &[])
         .ret::<f32>(&[0, 100_000, 100_000])
         .ret::<f32>(&[0, 100_000])

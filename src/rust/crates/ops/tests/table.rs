@@ -51,7 +51,7 @@ fn lu_is_described() {
     assert_eq!(lu.attributes().count(), 0);
     let dtypes = [DataType::F32, DataType::F64, DataType::C64, DataType::C128];
     assert_eq!(lu.dtypes, dtypes);
-    assert_eq!(lu.platforms().collect::<Vec<_>>(), ["host"]);
+    assert_eq!(lu.platforms().collect::<Vec<_>>(), ["host", "cuda"]);
 }
 
 #[test]
@@ -59,6 +59,10 @@ fn platforms_are_found_by_each_of_their_names() {
     for platform in ["host", "Host", "cpu"] {
         assert!(ops::find("lu", platform).is_some());
     }
-    assert!(ops::find("lu", "cuda").is_none());
+    for platform in ["cuda", "CUDA", "gpu"] {
+        assert!(ops::find("lu", platform).is_some());
+    }
+    assert!(ops::find("cusolver_getrf_ffi", "host").is_none());
+    assert!(ops::find("lu", "rocm").is_none());
     assert!(ops::find("nothing", "host").is_none());
 }

@@ -2,19 +2,29 @@
 
 use crate::platform::lapack::{lu, Precision};
 use crate::platform::Matrices;
-use xla_ffi::{io, Arg, Cx, Host, Kernel, MinRank, Op, Result, Ret};
+use xla_ffi::{io, Arg, Cx, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
 
 io! {
     /// `P A = L U`.
     pub struct GetrfIo<'f, T> {
         /// `(..., m, n)`
-        x: Arg<'f, T, MinRank<2>>,
+        pub(crate) x: Arg<'f, T, MinRank<2>>,
         /// `(..., m, n)`: both factors; shares `x`'s memory
-        lu: Ret<'f, T>,
+        pub(crate) lu: Ret<'f, T>,
         /// `(..., min(m, n))`: exchanged rows, counted from 1
-        ipiv: Ret<'f, i32>,
+        pub(crate) ipiv: Ret<'f, i32>,
         /// `(...)`: 0, or the first column where `U` has a zero on its diagonal
-        info: Ret<'f, i32>,
+        pub(crate) info: Ret<'f, i32>,
+    }
+}
+
+impl<T: Scalar> GetrfIo<'_, T> {
+    /// The matrices, once the results are found to have their shapes.
+    pub(crate) fn shape(&self) -> Result<Matrices> {
+        let (shape, batch) = Matrices::of(&self.x)?;
+        self.ipiv.expect_batch_dims(batch, &[shape.rank().into()])?;
+        self.info.expect_dims(batch)?;
+        Ok(shape)
     }
 }
 
@@ -30,9 +40,7 @@ where
     type Io<'f> = GetrfIo<'f, T>;
 
     fn run(mut io: GetrfIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, batch) = Matrices::of(&io.x)?;
-        io.ipiv.expect_batch_dims(batch, &[shape.rank().into()])?;
-        io.info.expect_dims(batch)?;
+        let shape = io.shape()?;
         io.lu.copy_from(&io.x)?;
         let (pivots, info) = (io.ipiv.as_mut_slice()?, io.info.as_mut_slice()?);
         lu::getrf((cx, shape), io.lu.as_mut_slice()?, pivots, info)

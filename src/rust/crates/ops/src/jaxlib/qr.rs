@@ -2,17 +2,26 @@
 
 use crate::platform::lapack::{qr, reduce, Precision};
 use crate::platform::Matrices;
-use xla_ffi::{io, Arg, Attr, Cx, Error, Host, Kernel, MinRank, Op, Result, Ret};
+use xla_ffi::{io, Arg, Attr, Cx, Error, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
 
 io! {
     /// `A = Q R`.
     pub struct GeqrfIo<'f, T> {
         /// `(..., m, n)`
-        x: Arg<'f, T, MinRank<2>>,
+        pub(crate) x: Arg<'f, T, MinRank<2>>,
         /// `(..., m, n)`: `R`, and the reflectors of `Q` below it; shares `x`'s memory
-        packed: Ret<'f, T>,
+        pub(crate) packed: Ret<'f, T>,
         /// `(..., min(m, n))`
-        tau: Ret<'f, T>,
+        pub(crate) tau: Ret<'f, T>,
+    }
+}
+
+impl<T: Scalar> GeqrfIo<'_, T> {
+    /// The matrices, once the results are found to have their shapes.
+    pub(crate) fn shape(&self) -> Result<Matrices> {
+        let (shape, batch) = Matrices::of(&self.x)?;
+        self.tau.expect_batch_dims(batch, &[shape.rank().into()])?;
+        Ok(shape)
     }
 }
 
@@ -28,8 +37,7 @@ where
     type Io<'f> = GeqrfIo<'f, T>;
 
     fn run(mut io: GeqrfIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, batch) = Matrices::of(&io.x)?;
-        io.tau.expect_batch_dims(batch, &[shape.rank().into()])?;
+        let shape = io.shape()?;
         io.packed.copy_from(&io.x)?;
         qr::geqrf(
             (cx, shape),
@@ -43,11 +51,26 @@ io! {
     /// The columns of `Q`.
     pub struct OrgqrIo<'f, T> {
         /// `(..., m, n)`, `n <= m`: reflectors in the first columns
-        x: Arg<'f, T, MinRank<2>>,
+        pub(crate) x: Arg<'f, T, MinRank<2>>,
         /// `(..., k)`, `k <= n`
-        tau: Arg<'f, T, MinRank<1>>,
+        pub(crate) tau: Arg<'f, T, MinRank<1>>,
         /// `(..., m, n)`; shares `x`'s memory
-        q: Ret<'f, T>,
+        pub(crate) q: Ret<'f, T>,
+    }
+}
+
+impl<T: Scalar> OrgqrIo<'_, T> {
+    /// The matrices and their numbers of reflectors.
+    pub(crate) fn shape(&self) -> Result<(Matrices, usize)> {
+        let (shape, batch) = Matrices::of(&self.x)?;
+        if shape.cols > shape.rows {
+            return Err(Error::mismatch(
+                self.x.operand(),
+                "have at least as many rows as columns",
+                format_args!("{} x {}", shape.rows, shape.cols),
+            ));
+        }
+        Ok((shape, reflectors(&self.tau, batch, shape.cols)?))
     }
 }
 
@@ -63,26 +86,14 @@ where
     type Io<'f> = OrgqrIo<'f, T>;
 
     fn run(mut io: OrgqrIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, batch) = Matrices::of(&io.x)?;
-        if shape.cols > shape.rows {
-            return Err(Error::mismatch(
-                io.x.operand(),
-                "have at least as many rows as columns",
-                format_args!("{} x {}", shape.rows, shape.cols),
-            ));
-        }
-        let k = reflectors(&io.tau, batch, shape.cols)?;
+        let (shape, k) = io.shape()?;
         io.q.copy_from(&io.x)?;
         qr::orgqr((cx, shape), k, io.q.as_mut_slice()?, io.tau.as_slice()?)
     }
 }
 
 /// How many reflectors `tau` has per matrix.
-fn reflectors<T: Precision>(
-    tau: &Arg<'_, T, MinRank<1>>,
-    batch: &[i64],
-    most: i32,
-) -> Result<usize> {
+fn reflectors<T: Scalar>(tau: &Arg<'_, T, MinRank<1>>, batch: &[i64], most: i32) -> Result<usize> {
     let (_, _, [k]) = tau.split_dims()?;
     let Some(count) = i64::try_from(k).ok().filter(|&k| k <= most.into()) else {
         return Err(Error::mismatch(
@@ -99,17 +110,29 @@ io! {
     /// Products with `Q`.
     pub struct OrmqrIo<'f, T> {
         /// `(..., m, k)` (left) or `(..., n, k)` (right): reflectors
-        a: Arg<'f, T, MinRank<2>>,
+        pub(crate) a: Arg<'f, T, MinRank<2>>,
         /// `(..., k)`
-        tau: Arg<'f, T, MinRank<1>>,
+        pub(crate) tau: Arg<'f, T, MinRank<1>>,
         /// `(..., m, n)`
-        c: Arg<'f, T, MinRank<2>>,
+        pub(crate) c: Arg<'f, T, MinRank<2>>,
         /// `(..., m, n)`; shares `c`'s memory
-        product: Ret<'f, T>,
+        pub(crate) product: Ret<'f, T>,
         /// whether `Q` is to the left of `C`
-        left: Attr<bool>,
+        pub(crate) left: Attr<bool>,
         /// whether it is `Qᴴ` instead
-        transpose: Attr<bool>,
+        pub(crate) transpose: Attr<bool>,
+    }
+}
+
+impl<T: Scalar> OrmqrIo<'_, T> {
+    /// The matrices of `c` and the numbers of reflectors.
+    pub(crate) fn shape(&self) -> Result<(Matrices, usize)> {
+        let (shape, batch) = Matrices::of(&self.c)?;
+        let order = if *self.left { shape.rows } else { shape.cols };
+        let k = reflectors(&self.tau, batch, order)?;
+        let columns = i64::try_from(k).unwrap_or(i64::MAX);
+        self.a.expect_batch_dims(batch, &[order.into(), columns])?;
+        Ok((shape, k))
     }
 }
 
@@ -125,11 +148,7 @@ where
     type Io<'f> = OrmqrIo<'f, T>;
 
     fn run(mut io: OrmqrIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, batch) = Matrices::of(&io.c)?;
-        let order = if *io.left { shape.rows } else { shape.cols };
-        let k = reflectors(&io.tau, batch, order)?;
-        let columns = i64::try_from(k).unwrap_or(i64::MAX);
-        io.a.expect_batch_dims(batch, &[order.into(), columns])?;
+        let (shape, k) = io.shape()?;
         io.product.copy_from(&io.c)?;
         let reflectors = (io.a.as_slice()?, io.tau.as_slice()?, k);
         let form = (*io.left, *io.transpose);

@@ -11,19 +11,19 @@ mod trig;
 
 pub use block::Point;
 
-use xla_ffi::{io, Arg, Cx, Floats, Host, Kernel, Op, Platform, Result, Ret, Scalar};
+use xla_ffi::{io, sys, Arg, Cx, Floats, Host, Kernel, Op, Platform, Result, Ret, Scalar};
 
 io! {
     /// `E - e sin E = M`.
     pub struct KeplerIo<'f, T> {
         /// any shape: the mean anomaly M, in radians
-        mean_anomaly: Arg<'f, T>,
+        pub(crate) mean_anomaly: Arg<'f, T>,
         /// shape of M: the eccentricity e, in [0, 1)
-        eccentricity: Arg<'f, T>,
+        pub(crate) eccentricity: Arg<'f, T>,
         /// shape of M: the sine of the eccentric anomaly E
-        sin: Ret<'f, T>,
+        pub(crate) sin: Ret<'f, T>,
         /// shape of M: the cosine of E
-        cos: Ret<'f, T>,
+        pub(crate) cos: Ret<'f, T>,
     }
 }
 
@@ -34,6 +34,9 @@ pub struct Kepler;
 impl Op for Kepler {
     const TARGET: &'static str = "kepler";
     type Dtypes = Floats;
+    // On CUDA one kernel, without scratch memory.
+    const TRAITS: sys::XLA_FFI_Handler_Traits =
+        sys::XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE;
 }
 
 /// A platform that solves Kepler's equation in `T`.

@@ -1,6 +1,7 @@
 //! What op bodies ask of a platform. A body is written once, for every platform that has the
 //! trait for its scalar; a further platform is a folder here and a name in the table of ops.
 
+pub mod cuda;
 pub mod lapack;
 
 use std::borrow::Cow;

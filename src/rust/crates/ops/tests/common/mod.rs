@@ -1,8 +1,11 @@
 //! What the tests of linear algebra share: numbers of every dtype, matrices to check with, in
 //! complex double precision whatever is tested, and the ratios of LAPACK working note 41.
-#![allow(dead_code)] // Each test uses its own part.
+#![allow(dead_code, unused_imports, unused_macros)] // Each test uses its own part.
 
-use xla_ffi::testing::Frame;
+#[cfg(target_os = "linux")]
+pub mod fake;
+
+use xla_ffi::testing::{Call, Frame};
 use xla_ffi::{Complex, HandlerFn, Scalar};
 
 pub type C = Complex<f64>;
@@ -12,8 +15,25 @@ pub const RATIO: f64 = 30.0;
 
 pub const SIZES: [usize; 9] = [1, 2, 3, 5, 8, 17, 33, 65, 129];
 
+/// Whether the tests are run a second time, as part of `cuda/main.rs`.
+pub const ON_CUDA: bool = matches!(env!("CARGO_CRATE_NAME").as_bytes(), b"cuda");
+
 pub fn handler(target: &str) -> HandlerFn {
-    ops::find(target, "host").unwrap_or_else(|| panic!("the table has {target} on the host"))
+    let platform = if ON_CUDA { "cuda" } else { "host" };
+    #[cfg(target_os = "linux")]
+    if ON_CUDA {
+        fake::load();
+    }
+    ops::find(target, platform).unwrap_or_else(|| panic!("the table has {target} on {platform}"))
+}
+
+/// A call, on a stream where there are any.
+pub fn start() -> Call {
+    if ON_CUDA {
+        Call::new().context(1, 0, 0)
+    } else {
+        Call::new()
+    }
 }
 
 pub trait Number: Scalar + Default + PartialEq {
@@ -53,7 +73,6 @@ macro_rules! numbers {
 numbers! { f32 "s" "c"; f64 "d" "z"; }
 
 /// Makes a test of a function for every dtype.
-#[macro_export]
 macro_rules! for_every_dtype {
     ($($name:ident)*) => {$(
         mod $name {
@@ -76,6 +95,7 @@ macro_rules! for_every_dtype {
         }
     )*};
 }
+pub(crate) use for_every_dtype;
 
 /// Reproducible numbers.
 pub struct Random(pub u64);
@@ -228,6 +248,13 @@ pub fn is_nan<T: Number>(value: &T) -> bool {
 pub fn same<T: Number>(a: &[T], b: &[T]) -> bool {
     let equal = |(a, b): (&T, &T)| a == b || (is_nan(a) && is_nan(b));
     a.len() == b.len() && a.iter().zip(b).all(equal)
+}
+
+/// Equal, or on CUDA, where a matrix of a batch goes another way than one by itself, equal up to
+/// rounding.
+pub fn same_or_close<T: Number>(a: &[T], b: &[T]) -> bool {
+    let close = |(a, b): (&T, &T)| abs(a.c() - b.c()) <= 1000.0 * T::EPS;
+    same(a, b) || (ON_CUDA && a.len() == b.len() && a.iter().zip(b).all(close))
 }
 
 pub fn ascending<T: Number>(values: &[T]) -> bool {

@@ -1,0 +1,79 @@
+//! LU factorisation, and its exchanges of rows as a permutation.
+
+use crate::jaxlib::GetrfIo;
+use crate::platform::cuda::{self, Cuda, Element};
+use crate::platform::Memory;
+use xla_ffi::{
+    dtype_set, io, sys, Arg, Cx, Error, Kernel, MinRank, Op, RealAndComplex, Result, Ret,
+};
+
+/// LU factorisation with partial pivoting.
+pub struct Getrf;
+
+impl Op for Getrf {
+    const TARGET: &'static str = "cusolver_getrf_ffi";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T: Element> Kernel<Cuda, T> for Getrf {
+    type Io<'f> = GetrfIo<'f, T>;
+
+    fn run(mut io: GetrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
+        let shape = io.shape()?;
+        Cuda::copy(cx, &io.x, &mut io.lu)?;
+        let (a, pivots, info) = (
+            io.lu.as_mut_ptr(),
+            io.ipiv.as_mut_ptr(),
+            io.info.as_mut_ptr(),
+        );
+        cuda::getrf::<T>((cx, shape), a, pivots, Some(info))
+    }
+}
+
+io! {
+    /// Row numbers from pivots.
+    pub struct PivotsIo<'f, T> {
+        /// `(..., k)`: row `i` was exchanged with row `pivots[i]`, counted from 0
+        pivots: Arg<'f, T, MinRank<1>>,
+        /// `(..., m)`, `m >= k`: the rows in their new order
+        permutation: Ret<'f, T, MinRank<1>>,
+    }
+}
+
+dtype_set! {
+    /// i32.
+    pub Rows = i32;
+}
+
+/// The order of rows that the pivots of LU factorisation leave.
+pub struct PivotsToPermutation;
+
+impl Op for PivotsToPermutation {
+    const TARGET: &'static str = "cu_lu_pivots_to_permutation";
+    type Dtypes = Rows;
+    const TRAITS: sys::XLA_FFI_Handler_Traits =
+        sys::XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE;
+}
+
+impl Kernel<Cuda, i32> for PivotsToPermutation {
+    type Io<'f> = PivotsIo<'f, i32>;
+
+    fn run(mut io: PivotsIo<'_, i32>, cx: &Cx<'_, Cuda>) -> Result<()> {
+        let (batch, count, [length]) = io.pivots.split_dims()?;
+        let (_, _, [size]) = io.permutation.split_dims()?;
+        let rows = i64::try_from(size).unwrap_or(i64::MAX);
+        io.permutation.expect_batch_dims(batch, &[rows])?;
+        if length > size {
+            return Err(Error::mismatch(
+                io.pivots.operand(),
+                format_args!("have at most {size} pivots"),
+                length,
+            ));
+        }
+        if io.permutation.is_empty() {
+            return Ok(());
+        }
+        let to = (io.permutation.as_mut_ptr(), size);
+        cuda::permutation(cx, count, (io.pivots.as_ptr(), length), to)
+    }
+}

@@ -1,0 +1,66 @@
+//! The device's memory: copies and fills on the stream.
+
+use super::status::driver;
+use super::Cuda;
+use std::ffi::c_void;
+use xla_ffi::{Code, Error, Result};
+
+/// Copies within the device; nothing to do where both are one.
+///
+/// # Errors
+/// The driver's.
+pub fn copy(cuda: &Cuda, to: *mut c_void, from: *const c_void, bytes: usize) -> Result<()> {
+    if bytes == 0 || to.cast_const() == from {
+        return Ok(());
+    }
+    // SAFETY: both are `bytes` of device memory that XLA or its allocator gave to this call; the
+    // driver reads them on the stream, in its order.
+    let status =
+        unsafe { (cuda.driver.memcpy_dtod_async)(to as u64, from as u64, bytes, cuda.stream) };
+    driver("MemcpyDtoDAsync", status)
+}
+
+/// Sets bytes to 0.
+///
+/// # Errors
+/// The driver's.
+pub fn clear(cuda: &Cuda, to: *mut c_void, bytes: usize) -> Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: as in `copy`.
+    let status = unsafe { (cuda.driver.memset_d8_async)(to as u64, 0, bytes, cuda.stream) };
+    driver("MemsetD8Async", status)
+}
+
+/// Bytes of the device, read once all earlier work on the stream is done. The only function here
+/// that waits.
+///
+/// # Errors
+/// The driver's, also those of earlier work; there is no memory to read into.
+pub fn read(cuda: &Cuda, from: *const c_void, bytes: usize) -> Result<Vec<u8>> {
+    let mut read = Vec::new();
+    if bytes == 0 {
+        return Ok(read);
+    }
+    if read.try_reserve_exact(bytes).is_err() {
+        let text = format!("no {bytes} bytes of memory to read into");
+        return Err(Error::new(Code::ResourceExhausted, text));
+    }
+    read.resize(bytes, 0);
+    // SAFETY: `bytes` of device memory, and room for as many, which stays until the stream is done.
+    let status = unsafe {
+        (cuda.driver.memcpy_dtoh_async)(read.as_mut_ptr().cast(), from as u64, bytes, cuda.stream)
+    };
+    let copied = driver("MemcpyDtoHAsync", status);
+    // SAFETY: XLA's stream.
+    let waited = unsafe { (cuda.driver.stream_synchronize)(cuda.stream) };
+    copied
+        .and(driver("StreamSynchronize", waited))
+        .map(|()| read)
+}
+
+/// The address of item `index` of `bytes` bytes each. Only an address: the device reads there.
+pub fn at(data: *mut c_void, index: usize, bytes: usize) -> *mut c_void {
+    data.wrapping_byte_add(index.wrapping_mul(bytes))
+}

@@ -1,0 +1,227 @@
+//! Eigenvalues of a batch of Hermitian matrices.
+
+use super::guard::{self, Guard};
+use super::lu::{count_of, work_bytes};
+use super::scratch::{arena, bytes, HostWork};
+use super::{device, fill_mode, handles, sizes, status, Batch, Element, VECTORS};
+use crate::platform::Triangle;
+use std::ffi::{c_int, c_void};
+use std::mem::size_of;
+use xla_ffi::Result;
+
+/// What `info` is for a matrix with NaN or an infinity: none of its eigenvalues was found.
+const NOT_FINITE: u64 = 1;
+
+/// Who says which algorithm is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// The sizes.
+    Default,
+    /// The caller: reduction to tridiagonal form, then divide and conquer.
+    DivideAndConquer,
+    /// The caller: Jacobi's.
+    Jacobi,
+}
+
+/// `A = V diag(w) Vᴴ`, `w` ascending; `a` becomes `V`. Only the triangle is read. `info` is 0, or
+/// positive where it did not converge or the triangle has NaN or an infinity; then the results are
+/// NaN.
+///
+/// # Errors
+/// A library is missing or refuses; there is no memory to work in.
+pub(crate) fn syevd<T: Element>(
+    batch: Batch<'_, '_>,
+    (method, triangle): (Method, Triangle),
+    a: *mut c_void,
+    w: *mut c_void,
+    info: Option<*mut c_void>,
+) -> Result<()> {
+    let (cx, shape) = batch;
+    let infos = bytes(shape.count, size_of::<i32>())?;
+    if shape.elements() == 0 || shape.count == 0 {
+        return info.map_or(Ok(()), |info| device::clear(cx.platform(), info, infos));
+    }
+    let scratch = arena(
+        cx,
+        [guard::bytes(shape), if info.is_some() { 0 } else { infos }],
+    )?;
+    let [flags, own_info] = scratch.parts;
+    let info = info.unwrap_or(own_info);
+    let guard = Guard::new(batch, flags)?;
+    guard.scan_triangle::<T>(batch, a, triangle)?;
+    guard.scrub::<T>(batch, a)?;
+    let small = shape.rows <= sizes::EIGH_JACOBI;
+    match method {
+        Method::Jacobi => jacobi::<T>(batch, triangle, a, w, info),
+        Method::Default if small => jacobi::<T>(batch, triangle, a, w, info),
+        _ => divide_and_conquer::<T>(batch, triangle, a, w, info),
+    }?;
+    guard.mark(batch, info, NOT_FINITE)?;
+    guard.poison::<T>(batch, a, shape.elements(), Some(info))?;
+    guard.poison::<T::Real>(batch, w, shape.rows as usize, Some(info))
+}
+
+/// One matrix, or all in one launch.
+fn jacobi<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    triangle: Triangle,
+    a: *mut c_void,
+    w: *mut c_void,
+    info: *mut c_void,
+) -> Result<()> {
+    let solver = handles::solver(cx.platform())?;
+    let (library, handle, params) = (solver.library, solver.handle, solver.syevj);
+    let (n, uplo, count) = (shape.rows, fill_mode(triangle), count_of(shape.count)?);
+    let mut length: c_int = 0;
+    // SAFETY: only the length is written; the operands are not looked at.
+    let answer = unsafe {
+        if count == 1 {
+            (library.syevj_size[T::KIND])(handle, VECTORS, uplo, n, a, n, w, &mut length, params)
+        } else {
+            (library.syevj_batched_size[T::KIND])(
+                handle,
+                VECTORS,
+                uplo,
+                n,
+                a,
+                n,
+                w,
+                &mut length,
+                params,
+                count,
+            )
+        }
+    };
+    status::cusolver("syevj_bufferSize", answer)?;
+    let scratch = arena(cx, [work_bytes::<T>(length)?])?;
+    let ([work], info) = (scratch.parts, info.cast());
+    // SAFETY: `count` matrices of `n` rows without gaps, eigenvalues and infos for all, and as much
+    // to work in as the routine asked for.
+    let answer = unsafe {
+        if count == 1 {
+            (library.syevj[T::KIND])(
+                handle, VECTORS, uplo, n, a, n, w, work, length, info, params,
+            )
+        } else {
+            (library.syevj_batched[T::KIND])(
+                handle, VECTORS, uplo, n, a, n, w, work, length, info, params, count,
+            )
+        }
+    };
+    status::cusolver("syevj", answer)
+}
+
+/// All at once where cuSOLVER can (from CUDA 12.6 on), else one after the other.
+fn divide_and_conquer<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    triangle: Triangle,
+    a: *mut c_void,
+    w: *mut c_void,
+    info: *mut c_void,
+) -> Result<()> {
+    let solver = handles::solver(cx.platform())?;
+    let (library, handle, params) = (solver.library, solver.handle, solver.params);
+    let (n, uplo) = (i64::from(shape.rows), fill_mode(triangle));
+    let (a_type, w_type) = (T::DATA_TYPE, T::Real::DATA_TYPE);
+    let at_once = match (library.xsyev_batched_size, library.xsyev_batched) {
+        (Some(size), Some(run)) if shape.count > 1 => Some((size, run)),
+        _ => None,
+    };
+    let (mut on_device, mut on_host) = (0, 0);
+    let count = shape.count as i64;
+    // SAFETY: only the sizes are written; the operands are not looked at.
+    let answer = unsafe {
+        match at_once {
+            Some((size, _)) => size(
+                handle,
+                params,
+                VECTORS,
+                uplo,
+                n,
+                a_type,
+                a,
+                n,
+                w_type,
+                w,
+                a_type,
+                &mut on_device,
+                &mut on_host,
+                count,
+            ),
+            None => (library.xsyevd_size)(
+                handle,
+                params,
+                VECTORS,
+                uplo,
+                n,
+                a_type,
+                a,
+                n,
+                w_type,
+                w,
+                a_type,
+                &mut on_device,
+                &mut on_host,
+            ),
+        }
+    };
+    status::cusolver("Xsyevd_bufferSize", answer)?;
+    let scratch = arena(cx, [on_device])?;
+    let [device] = scratch.parts;
+    let mut host = HostWork::new(on_host)?;
+    let host = host.as_mut_ptr();
+    if let Some((_, run)) = at_once {
+        // SAFETY: `count` matrices of `n` rows without gaps, eigenvalues and infos for all, and as
+        // much to work in, here and there, as the routine asked for.
+        let answer = unsafe {
+            run(
+                handle,
+                params,
+                VECTORS,
+                uplo,
+                n,
+                a_type,
+                a,
+                n,
+                w_type,
+                w,
+                a_type,
+                device,
+                on_device,
+                host,
+                on_host,
+                info.cast(),
+                count,
+            )
+        };
+        return status::cusolver("XsyevBatched", answer);
+    }
+    for i in 0..shape.count {
+        let a = device::at(a, i, shape.elements() * size_of::<T>());
+        let w = device::at(w, i, shape.rows as usize * size_of::<T::Real>());
+        let info = device::at(info, i, size_of::<i32>());
+        // SAFETY: as above, of one matrix.
+        let answer = unsafe {
+            (library.xsyevd)(
+                handle,
+                params,
+                VECTORS,
+                uplo,
+                n,
+                a_type,
+                a,
+                n,
+                w_type,
+                w,
+                a_type,
+                device,
+                on_device,
+                host,
+                on_host,
+                info.cast(),
+            )
+        };
+        status::cusolver("Xsyevd", answer)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! Kepler's equation.
+
+use super::{kernels, Cuda, Element};
+use crate::kepler::{KeplerIo, KeplerSolver};
+use xla_ffi::{Code, Cx, Error, Result};
+
+const KEPLER: [&str; 2] = ["kepler_f32", "kepler_f64"];
+
+/// f32 and f64.
+pub trait Point: Element {}
+
+impl Point for f32 {}
+impl Point for f64 {}
+
+impl<T: Point> KeplerSolver<T> for Cuda {
+    fn kepler(io: KeplerIo<'_, T>, cx: &Cx<'_, Self>) -> Result<()> {
+        let KeplerIo {
+            mean_anomaly,
+            eccentricity,
+            mut sin,
+            mut cos,
+        } = io;
+        let results = [sin.as_mut_ptr(), cos.as_mut_ptr()];
+        for argument in [&mean_anomaly, &eccentricity] {
+            // A point is read before it is written, so the very memory will do, but not a part.
+            if argument.is_aliased() && results.iter().all(|&r| r.cast_const() != argument.as_ptr())
+            {
+                let text = "shares a part of its memory with a result";
+                return Err(
+                    Error::new(Code::FailedPrecondition, text).with_operand(argument.operand())
+                );
+            }
+        }
+        let count = sin.len();
+        let arguments = [
+            mean_anomaly.as_ptr() as u64,
+            eccentricity.as_ptr() as u64,
+            results[0] as u64,
+            results[1] as u64,
+            count as u64,
+        ];
+        kernels::launch(cx.platform(), KEPLER[T::PRECISION], (count, 1), arguments)
+    }
+}

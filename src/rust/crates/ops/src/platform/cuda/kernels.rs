@@ -1,0 +1,257 @@
+//! Our own kernels: compiled for the device by NVRTC when one is first launched, or by the driver
+//! from PTX where NVRTC is missing or does not know the device.
+
+use super::sys::{Driver, Nvrtc};
+use super::{libraries, status, Cuda};
+use std::collections::HashMap;
+use std::ffi::{c_char, c_int, c_void, CString};
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
+use xla_ffi::{Code, Error, Result};
+
+/// The sources, as one program that ends in NUL.
+pub const SOURCE: &str = concat!(
+    include_str!("kernels/linalg.cu"),
+    include_str!("kernels/kepler.cu"),
+    "\0"
+);
+
+/// The same as PTX, made by `tools/cuda/ptx.py`.
+const PTX: &str = concat!(include_str!("kernels/kernels.ptx"), "\0");
+
+/// Set to `ptx`, it keeps NVRTC out.
+pub const VARIABLE: &str = "XLAFFI_CUDA_KERNELS";
+
+/// Threads of a block.
+const BLOCK: usize = 256;
+
+/// CUDA's attributes of a device: its major and minor compute capability.
+const CAPABILITY: [c_int; 2] = [75, 76];
+
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`.
+const RELAXED: c_int = 2;
+
+/// Functions by context and name, and modules by context. Kept for good, as [`super::pool`] keeps
+/// handles.
+#[derive(Default)]
+struct Loaded {
+    modules: HashMap<usize, usize>,
+    functions: HashMap<(usize, &'static str), usize>,
+}
+
+static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
+
+/// Runs a kernel over `count` matrices of `size` elements (or 1 of `size`), each argument being
+/// passed as 64 bits. Nothing is launched where there are no elements.
+///
+/// # Errors
+/// The kernels cannot be compiled or loaded; the driver's.
+pub fn launch<const N: usize>(
+    cuda: &Cuda,
+    name: &'static str,
+    (size, count): (usize, usize),
+    mut arguments: [u64; N],
+) -> Result<()> {
+    if size == 0 || count == 0 {
+        return Ok(());
+    }
+    let function = function(cuda, name)?;
+    let x = size.next_power_of_two().min(BLOCK);
+    let y = (BLOCK / x).min(count);
+    // The kernels stride over what a grid does not reach.
+    let grid_x = size.div_ceil(x).min(1 << 20) as u32;
+    let grid_y = count.div_ceil(y).min(65_535) as u32;
+    let mut addresses = [ptr::null_mut(); N];
+    for (address, argument) in addresses.iter_mut().zip(&mut arguments) {
+        *address = ptr::from_mut(argument).cast::<c_void>();
+    }
+    // SAFETY: the function is the kernel of that name, all of whose parameters have 64 bits; the
+    // driver copies them before it returns. Addresses are of memory that this call has.
+    let launched = unsafe {
+        (cuda.driver.launch_kernel)(
+            function as *mut c_void,
+            grid_x,
+            grid_y,
+            1,
+            x as u32,
+            y as u32,
+            1,
+            0,
+            cuda.stream,
+            addresses.as_mut_ptr(),
+            ptr::null_mut(),
+        )
+    };
+    status::driver("LaunchKernel", launched)
+}
+
+/// The kernel of that name in the call's context.
+fn function(cuda: &Cuda, name: &'static str) -> Result<usize> {
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let loaded = loaded.get_or_insert_with(Loaded::default);
+    if let Some(&function) = loaded.functions.get(&(cuda.context, name)) {
+        return Ok(function);
+    }
+    let driver = cuda.driver;
+    let module = match loaded.modules.get(&cuda.context) {
+        Some(&module) => module,
+        None => {
+            let module = relaxed(driver, || load(driver))?;
+            loaded.modules.insert(cuda.context, module);
+            module
+        }
+    };
+    let symbol = CString::new(name).unwrap_or_default();
+    let mut function: *mut c_void = ptr::null_mut();
+    // SAFETY: `function` is where the answer goes, the module is loaded in this context.
+    let found = unsafe {
+        (driver.module_get_function)(&mut function, module as *mut c_void, symbol.as_ptr())
+    };
+    status::driver("ModuleGetFunction", found)?;
+    loaded
+        .functions
+        .insert((cuda.context, name), function as usize);
+    Ok(function as usize)
+}
+
+/// Runs `f` while this thread may do what a recording of a CUDA graph would forbid: loading a module
+/// allocates memory.
+fn relaxed<R>(driver: &Driver, f: impl FnOnce() -> R) -> R {
+    let mut mode = RELAXED;
+    // SAFETY: `mode` goes in and comes out.
+    let exchanged = unsafe { (driver.thread_exchange_stream_capture_mode)(&mut mode) } == 0;
+    let result = f();
+    if exchanged {
+        // SAFETY: as above; the mode is the one that was there before.
+        unsafe { (driver.thread_exchange_stream_capture_mode)(&mut mode) };
+    }
+    result
+}
+
+/// The kernels as a module of the current context.
+fn load(driver: &Driver) -> Result<usize> {
+    let with_nvrtc = if std::env::var_os(VARIABLE).is_some_and(|value| value == "ptx") {
+        Err(Error::new(
+            Code::FailedPrecondition,
+            format!("{VARIABLE} is \"ptx\""),
+        ))
+    } else {
+        compile(driver).and_then(|cubin| module(driver, cubin.as_ptr().cast()))
+    };
+    with_nvrtc.or_else(|first| {
+        module(driver, PTX.as_ptr().cast()).map_err(|second| {
+            Error::new(
+                second.code(),
+                format!("the kernels can be loaded neither as compiled by NVRTC ({first}) nor as PTX ({second})"),
+            )
+        })
+    })
+}
+
+/// Loads code; `image` is a cubin, or PTX that ends in NUL.
+fn module(driver: &Driver, image: *const c_void) -> Result<usize> {
+    let mut module: *mut c_void = ptr::null_mut();
+    // SAFETY: `module` is where the answer goes, the image is complete.
+    status::driver("ModuleLoadData", unsafe {
+        (driver.module_load_data)(&mut module, image)
+    })?;
+    Ok(module as usize)
+}
+
+/// Machine code for the current device.
+fn compile(driver: &Driver) -> Result<Vec<u8>> {
+    let nvrtc = libraries::nvrtc()?;
+    let mut device = 0;
+    // SAFETY: `device` is where the answer goes.
+    status::driver("CtxGetDevice", unsafe {
+        (driver.ctx_get_device)(&mut device)
+    })?;
+    let mut capability = [0; 2];
+    for (value, attribute) in capability.iter_mut().zip(CAPABILITY) {
+        // SAFETY: `value` is where the answer goes.
+        let answer = unsafe { (driver.device_get_attribute)(value, attribute, device) };
+        status::driver("DeviceGetAttribute", answer)?;
+    }
+    let [major, minor] = capability;
+    Program::new(nvrtc)?.compile(&format!("--gpu-architecture=sm_{major}{minor}"))
+}
+
+/// A program of NVRTC's.
+struct Program {
+    nvrtc: &'static Nvrtc,
+    raw: *mut c_void,
+}
+
+impl Program {
+    fn new(nvrtc: &'static Nvrtc) -> Result<Self> {
+        let mut raw: *mut c_void = ptr::null_mut();
+        // SAFETY: `raw` is where the answer goes; the source ends in NUL and includes nothing.
+        let created = unsafe {
+            (nvrtc.create_program)(
+                &mut raw,
+                SOURCE.as_ptr().cast(),
+                c"xlaffi.cu".as_ptr(),
+                0,
+                ptr::null(),
+                ptr::null(),
+            )
+        };
+        let program = Program { nvrtc, raw };
+        program.check("CreateProgram", created)?;
+        Ok(program)
+    }
+
+    fn compile(&self, option: &str) -> Result<Vec<u8>> {
+        let option = CString::new(option).unwrap_or_default();
+        let options: [*const c_char; 1] = [option.as_ptr()];
+        // SAFETY: a live program, one option that ends in NUL.
+        let compiled = unsafe { (self.nvrtc.compile_program)(self.raw, 1, options.as_ptr()) };
+        if compiled != 0 {
+            let log = self.bytes(self.nvrtc.get_program_log_size, self.nvrtc.get_program_log);
+            let log = log.unwrap_or_default();
+            let log = String::from_utf8_lossy(&log);
+            let text = format!(
+                "NVRTC answered {compiled} to {}: {}",
+                option.to_string_lossy(),
+                log.trim_end_matches(['\0', '\n'])
+            );
+            return Err(Error::internal(text));
+        }
+        self.bytes(self.nvrtc.get_cubin_size, self.nvrtc.get_cubin)
+    }
+
+    /// What the program has of something: first its size, then its bytes.
+    fn bytes(
+        &self,
+        size_of: unsafe extern "C" fn(*mut c_void, *mut usize) -> c_int,
+        get: unsafe extern "C" fn(*mut c_void, *mut c_char) -> c_int,
+    ) -> Result<Vec<u8>> {
+        let mut size = 0;
+        // SAFETY: a live program, `size` is where the answer goes.
+        self.check("Get…Size", unsafe { size_of(self.raw, &mut size) })?;
+        let mut bytes = vec![0u8; size];
+        // SAFETY: there is room for as many bytes as the program has.
+        self.check("Get…", unsafe {
+            get(self.raw, bytes.as_mut_ptr().cast())
+        })?;
+        Ok(bytes)
+    }
+
+    fn check(&self, function: &str, status: c_int) -> Result<()> {
+        if status == 0 {
+            return Ok(());
+        }
+        Err(Error::internal(format!(
+            "nvrtc{function} answered {status}"
+        )))
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        if !self.raw.is_null() {
+            // SAFETY: made by `create_program` and not used again.
+            unsafe { (self.nvrtc.destroy_program)(&mut self.raw) };
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! QR factorisation of a batch.
+
+use super::guard::{self, Guard};
+use super::lu::{addresses_bytes, count_of, list_addresses, work_bytes};
+use super::scratch::{arena, bytes};
+use super::{device, handles, kernels, sizes, status, Batch, Element};
+use std::ffi::{c_int, c_void};
+use std::mem::size_of;
+use xla_ffi::Result;
+
+/// `A = Q R` in place: `R` on and above the diagonal, the reflectors of `Q` below it and in `tau`.
+/// A matrix with NaN or an infinity becomes NaN.
+///
+/// # Errors
+/// A library is missing or refuses; there is no memory to work in.
+pub(crate) fn geqrf<T: Element>(
+    batch: Batch<'_, '_>,
+    a: *mut c_void,
+    tau: *mut c_void,
+) -> Result<()> {
+    let (cx, shape) = batch;
+    let (cuda, m, n) = (cx.platform(), shape.rows, shape.cols);
+    if shape.elements() == 0 || shape.count == 0 {
+        return Ok(());
+    }
+    let matrix_bytes = bytes(shape.elements(), size_of::<T>())?;
+    let tau_bytes = shape.rank() as usize * size_of::<T>();
+    let finish = |guard: Guard| {
+        guard.poison::<T>(batch, a, shape.elements(), None)?;
+        guard.poison::<T>(batch, tau, shape.rank() as usize, None)
+    };
+    if sizes::qr_at_once(shape) {
+        let addresses = addresses_bytes(shape.count)?;
+        let scratch = arena(cx, [guard::bytes(shape), addresses, addresses])?;
+        let [flags, matrices, factors] = scratch.parts;
+        let guard = Guard::new(batch, flags)?;
+        guard.scan::<T>(batch, a, shape.elements())?;
+        list_addresses(cx, matrices, a, matrix_bytes, shape.count)?;
+        list_addresses(cx, factors, tau, tau_bytes, shape.count)?;
+        let blas = handles::blas(cuda)?;
+        let count = count_of(shape.count)?;
+        let mut info: c_int = 0; // Blames an argument; there is nothing to wait for.
+                                 // SAFETY: addresses of `count` matrices of that shape and of their factors in the device's
+                                 // memory; `info` is the host's.
+        let answer = unsafe {
+            (blas.library.geqrf_batched[T::KIND])(
+                blas.handle,
+                m,
+                n,
+                matrices as *const *mut c_void,
+                m,
+                factors as *const *mut c_void,
+                &mut info,
+                count,
+            )
+        };
+        status::cublas("geqrfBatched", answer)?;
+        return finish(guard);
+    }
+    let solver = handles::solver(cuda)?;
+    let mut length: c_int = 0;
+    // SAFETY: only the length is written; the matrix is not looked at.
+    let answer =
+        unsafe { (solver.library.geqrf_size[T::KIND])(solver.handle, m, n, a, m, &mut length) };
+    status::cusolver("geqrf_bufferSize", answer)?;
+    let scratch = arena(
+        cx,
+        [
+            guard::bytes(shape),
+            size_of::<i32>(),
+            work_bytes::<T>(length)?,
+        ],
+    )?;
+    let [flags, info, work] = scratch.parts;
+    let guard = Guard::new(batch, flags)?;
+    guard.scan::<T>(batch, a, shape.elements())?;
+    for i in 0..shape.count {
+        let (matrix, tau) = (
+            device::at(a, i, matrix_bytes),
+            device::at(tau, i, tau_bytes),
+        );
+        // SAFETY: a matrix of that shape and its factors, as much to work in as the routine asked
+        // for.
+        let answer = unsafe {
+            (solver.library.geqrf[T::KIND])(
+                solver.handle,
+                m,
+                n,
+                matrix,
+                m,
+                tau,
+                work,
+                length,
+                info.cast(),
+            )
+        };
+        status::cusolver("geqrf", answer)?;
+    }
+    finish(guard)
+}
+
+const IDENTITY: [&str; 2] = ["identity_f32", "identity_f64"];
+const COLUMNS: [&str; 4] = [
+    "columns_of_q_f32",
+    "columns_of_q_f64",
+    "columns_of_q_c64",
+    "columns_of_q_c128",
+];
+
+/// Each matrix becomes the identity, cut or continued with zeros.
+///
+/// # Errors
+/// As [`kernels::launch`].
+pub(super) fn fill_identity<T: Element>(batch: Batch<'_, '_>, a: *mut c_void) -> Result<()> {
+    let (cx, shape) = batch;
+    let size = shape.elements() << T::SHIFT;
+    let arguments = [
+        a as u64,
+        size as u64,
+        shape.count as u64,
+        u64::from(T::SHIFT),
+        shape.rows as u64,
+    ];
+    kernels::launch(
+        cx.platform(),
+        IDENTITY[T::PRECISION],
+        (size, shape.count),
+        arguments,
+    )
+}
+
+/// The columns of `Q` in place of the reflectors in `a`, whose `tau` has `reflectors` places per
+/// matrix; `reflectors <= cols <= rows`. A matrix whose operands have NaN or an infinity becomes
+/// NaN.
+///
+/// # Errors
+/// As [`geqrf`].
+pub(crate) fn orgqr<T: Element>(
+    batch: Batch<'_, '_>,
+    reflectors: usize,
+    a: *mut c_void,
+    tau: *const c_void,
+) -> Result<()> {
+    let (cx, shape) = batch;
+    let (cuda, m, n) = (cx.platform(), shape.rows, shape.cols);
+    if shape.elements() == 0 || shape.count == 0 {
+        return Ok(());
+    }
+    if reflectors == 0 {
+        return fill_identity::<T>(batch, a);
+    }
+    let (used, elements) = (m as usize * reflectors, shape.elements());
+    let matrix_bytes = bytes(elements, size_of::<T>())?;
+    // `tau` as matrices of one column.
+    let factors = crate::platform::Matrices {
+        rows: reflectors as i32, // at most `cols`
+        cols: 1,
+        count: shape.count,
+    };
+    let scan = |guard: Guard| {
+        guard.scan::<T>(batch, a, used)?;
+        guard.scan::<T>((cx, factors), tau, reflectors)
+    };
+    if sizes::columns_at_once(shape) {
+        let all = bytes(matrix_bytes, shape.count)?;
+        let scratch = arena(cx, [guard::bytes(shape), all])?;
+        let [flags, packed] = scratch.parts;
+        let guard = Guard::new(batch, flags)?;
+        scan(guard)?;
+        device::copy(cuda, packed, a, all)?;
+        let arguments = [
+            a as u64,
+            packed as u64,
+            tau as u64,
+            n as u64,
+            shape.count as u64,
+            m as u64,
+            reflectors as u64,
+        ];
+        kernels::launch(cuda, COLUMNS[T::KIND], (n as usize, shape.count), arguments)?;
+        return guard.poison::<T>(batch, a, elements, None);
+    }
+    let solver = handles::solver(cuda)?;
+    let k = factors.rows;
+    let mut length: c_int = 0;
+    // SAFETY: only the length is written; the operands are not looked at.
+    let answer = unsafe {
+        (solver.library.orgqr_size[T::KIND])(solver.handle, m, n, k, a, m, tau, &mut length)
+    };
+    status::cusolver("orgqr_bufferSize", answer)?;
+    let scratch = arena(
+        cx,
+        [
+            guard::bytes(shape),
+            size_of::<i32>(),
+            work_bytes::<T>(length)?,
+        ],
+    )?;
+    let [flags, info, work] = scratch.parts;
+    let guard = Guard::new(batch, flags)?;
+    scan(guard)?;
+    for i in 0..shape.count {
+        let tau = device::at(tau.cast_mut(), i, reflectors * size_of::<T>());
+        // SAFETY: a matrix of that shape and its `k` factors, as much to work in as the routine
+        // asked for.
+        let answer = unsafe {
+            (solver.library.orgqr[T::KIND])(
+                solver.handle,
+                m,
+                n,
+                k,
+                device::at(a, i, matrix_bytes),
+                m,
+                tau,
+                work,
+                length,
+                info.cast(),
+            )
+        };
+        status::cusolver("orgqr", answer)?;
+    }
+    guard.poison::<T>(batch, a, elements, None)
+}

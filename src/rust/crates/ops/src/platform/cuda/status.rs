@@ -1,0 +1,108 @@
+//! Answers of NVIDIA's libraries as errors that name the function.
+
+use super::libraries;
+use super::sys::Status;
+use std::ffi::{c_char, CStr};
+use std::ptr;
+use xla_ffi::{Code, Error, Result};
+
+const CUSOLVER: &[(Status, &str)] = &[
+    (1, "NOT_INITIALIZED"),
+    (2, "ALLOC_FAILED"),
+    (3, "INVALID_VALUE"),
+    (4, "ARCH_MISMATCH"),
+    (5, "MAPPING_ERROR"),
+    (6, "EXECUTION_FAILED"),
+    (7, "INTERNAL_ERROR"),
+    (8, "MATRIX_TYPE_NOT_SUPPORTED"),
+    (9, "NOT_SUPPORTED"),
+];
+
+const CUBLAS: &[(Status, &str)] = &[
+    (1, "NOT_INITIALIZED"),
+    (3, "ALLOC_FAILED"),
+    (7, "INVALID_VALUE"),
+    (8, "ARCH_MISMATCH"),
+    (11, "MAPPING_ERROR"),
+    (13, "EXECUTION_FAILED"),
+    (14, "INTERNAL_ERROR"),
+    (15, "NOT_SUPPORTED"),
+];
+
+/// `CUDA_ERROR_OUT_OF_MEMORY`.
+const OUT_OF_MEMORY: Status = 2;
+
+fn check(
+    status: Status,
+    (library, function): (&str, &str),
+    prefix: &str,
+    names: &[(Status, &str)],
+) -> Result<()> {
+    if status == 0 {
+        return Ok(());
+    }
+    let found = names.iter().find(|(value, _)| *value == status);
+    let name = match found {
+        Some((_, name)) => format!("{prefix}{name}"),
+        None => "an unknown status".to_owned(),
+    };
+    let code = match found {
+        Some((_, "ALLOC_FAILED")) => Code::ResourceExhausted,
+        _ => Code::Internal,
+    };
+    Err(Error::new(
+        code,
+        format!("{library}{function} answered {name} ({status})"),
+    ))
+}
+
+/// # Errors
+/// `cusolverDnXsyevd answered CUSOLVER_STATUS_INTERNAL_ERROR (7)`.
+pub fn cusolver(function: &str, status: Status) -> Result<()> {
+    check(
+        status,
+        ("cusolverDn", function),
+        "CUSOLVER_STATUS_",
+        CUSOLVER,
+    )
+}
+
+/// # Errors
+/// As [`cusolver`].
+pub fn cublas(function: &str, status: Status) -> Result<()> {
+    check(status, ("cublas", function), "CUBLAS_STATUS_", CUBLAS)
+}
+
+/// # Errors
+/// `cuLaunchKernel answered CUDA_ERROR_INVALID_VALUE (1)`.
+pub fn driver(function: &str, status: Status) -> Result<()> {
+    if status == 0 {
+        return Ok(());
+    }
+    let name = error_name(status).unwrap_or_else(|| "an unknown error".to_owned());
+    let code = if status == OUT_OF_MEMORY {
+        Code::ResourceExhausted
+    } else {
+        Code::Internal
+    };
+    Err(Error::new(
+        code,
+        format!("cu{function} answered {name} ({status})"),
+    ))
+}
+
+fn error_name(status: Status) -> Option<String> {
+    let driver = libraries::driver().ok()?;
+    let mut name: *const c_char = ptr::null();
+    // SAFETY: `name` is where the answer goes.
+    let known = unsafe { (driver.get_error_name)(status, &mut name) } == 0;
+    if !known || name.is_null() {
+        return None;
+    }
+    // SAFETY: the driver's names are constants that end in NUL.
+    Some(
+        unsafe { CStr::from_ptr(name) }
+            .to_string_lossy()
+            .into_owned(),
+    )
+}

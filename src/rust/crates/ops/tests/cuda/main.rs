@@ -1,0 +1,18 @@
+//! The ops on CUDA, without a GPU: the tests of the CPU's ops run a second time, on stand-ins for
+//! NVIDIA's libraries (`fake.cc`), and tests of what only CUDA has.
+#![cfg(target_os = "linux")]
+#![allow(clippy::duplicate_mod)] // Each of those tests has its own copy of what they share.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../eigh.rs"]
+mod eigh;
+mod fakes;
+mod loading;
+#[path = "../lu.rs"]
+mod lu;
+mod points;
+#[path = "../qr.rs"]
+mod qr;
+#[path = "../svd.rs"]
+mod svd;

@@ -1,0 +1,89 @@
+//! `kepler` and `print_tensor`.
+
+use super::common::{handler, start};
+use xla_ffi::testing::Frame;
+use xla_ffi::Scalar;
+
+fn points() -> Vec<(f64, f64)> {
+    let many = (0..5000).map(|i| {
+        let i = f64::from(i);
+        (
+            (i * 0.618_033_988_749_895).fract() * 200.0 - 100.0,
+            (i * 0.324_717_957_244_746).fract(),
+        )
+    });
+    let edges = [
+        0.0,
+        -0.0,
+        1e-12,
+        -1e-12,
+        1e-300,
+        3.0,
+        1e15,
+        f64::NAN,
+        f64::INFINITY,
+    ];
+    let eccentric = [0.0, 0.5, 0.999_999, 1.0, -0.1, f64::NAN];
+    let edges = edges.into_iter().flat_map(|m| eccentric.map(|e| (m, e)));
+    edges.chain(many).collect()
+}
+
+fn solve<T: Scalar>(m: &[T], e: &[T], on_cuda: bool) -> Frame {
+    let dims = [m.len() as i64];
+    let call = start().arg(&dims, m).arg(&dims, e);
+    let mut frame = call.ret::<T>(&dims).ret::<T>(&dims).build();
+    let host = ops::find("kepler", "host").expect("kepler on the host");
+    let handler = if on_cuda { handler("kepler") } else { host };
+    frame.call(handler).expect("kepler");
+    frame
+}
+
+#[test]
+fn kepler_is_what_it_is_on_the_cpu() {
+    let (m, e): (Vec<f64>, Vec<f64>) = points().into_iter().unzip();
+    let (got, want) = (solve(&m, &e, true), solve(&m, &e, false));
+    for result in 0..2 {
+        let pairs = got.ret::<f64>(result).iter().zip(want.ret::<f64>(result));
+        for (i, (got, want)) in pairs.enumerate() {
+            let close = (got - want).abs() <= 1e-15 * want.abs().max(0.1)
+                || (got.is_nan() && want.is_nan());
+            assert!(
+                close,
+                "M = {}, e = {}: {got} on CUDA, {want} on the CPU",
+                m[i], e[i]
+            );
+        }
+    }
+    let single = |values: &[f64]| values.iter().map(|&v| v as f32).collect::<Vec<f32>>();
+    let (m, e) = (single(&m), single(&e));
+    let (got, want) = (solve(&m, &e, true), solve(&m, &e, false));
+    for result in 0..2 {
+        let pairs = got.ret::<f32>(result).iter().zip(want.ret::<f32>(result));
+        for (i, (got, want)) in pairs.enumerate() {
+            let close = (got - want).abs() <= 4e-7 || (got.is_nan() && want.is_nan());
+            assert!(
+                close,
+                "M = {}, e = {}: {got} on CUDA, {want} on the CPU",
+                m[i], e[i]
+            );
+        }
+    }
+}
+
+#[test]
+fn kepler_works_in_place() {
+    let (m, e): (Vec<f64>, Vec<f64>) = points()
+        .into_iter()
+        .filter(|(m, e)| (m + e).is_finite())
+        .unzip();
+    let want = solve(&m, &e, true);
+    let dims = [m.len() as i64];
+    for (first, second) in [(0, 1), (1, 0)] {
+        let call = start().arg(&dims, &m).arg(&dims, &e);
+        let mut frame = call.ret_aliasing(first).ret_aliasing(second).build();
+        frame.call(handler("kepler")).expect("kepler in place");
+        let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(frame.ret::<f64>(0)), bits(want.ret::<f64>(0)));
+        assert_eq!(bits(frame.ret::<f64>(1)), bits(want.ret::<f64>(1)));
+    }
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Makes kernels.ptx, which the driver compiles where there is no NVRTC.
+
+    tools/cuda/ptx.py LIBNVRTC
+
+LIBNVRTC is the path of a libnvrtc.so.12 of CUDA 12.0, the oldest that the package supports: a driver
+reads the PTX of its own version and of older ones (pip install 'nvidia-cuda-nvrtc-cu12==12.0.*').
+No GPU is needed. compute_60 is the oldest architecture that has all that the kernels use.
+"""
+
+import ctypes
+import pathlib
+import sys
+
+KERNELS = pathlib.Path(__file__).parents[2] / "src/rust/crates/ops/src/platform/cuda/kernels"
+
+
+def main(path):
+    nvrtc = ctypes.CDLL(path)
+
+    def check(status):
+        if status:
+            size = ctypes.c_size_t()
+            nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+            log = ctypes.create_string_buffer(size.value)
+            nvrtc.nvrtcGetProgramLog(program, log)
+            sys.exit(f"NVRTC answered {status}: {log.value.decode()}")
+
+    source = b"".join((KERNELS / name).read_bytes() for name in ("linalg.cu", "kepler.cu"))
+    program = ctypes.c_void_p()
+    check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"xlaffi.cu", 0, None, None))
+    options = (ctypes.c_char_p * 1)(b"--gpu-architecture=compute_60")
+    check(nvrtc.nvrtcCompileProgram(program, 1, options))
+    size = ctypes.c_size_t()
+    check(nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size)))
+    ptx = ctypes.create_string_buffer(size.value)
+    check(nvrtc.nvrtcGetPTX(program, ptx))
+    out = KERNELS / "kernels.ptx"
+    out.write_bytes(ptx.value)
+    print(f"{out}: {len(ptx.value)} bytes")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])
