@@ -68,7 +68,9 @@ named_arguments <- function(f, arguments) {
 
 # A node that stands for the op. A program is made of what its call gave, derivatives of the node.
 record_op <- function(op, arguments) {
-  # Nothing but the arguments themselves is what the op is applied to.
+  outer <- the$owner
+  on.exit(the$owner <- outer)
+  the$owner <- op$name
   results <- do.call(op$call, arguments)
   body <- lapply(tree_leaves(results), as_value, "call")
   node <- new_node("op", tree_leaves(arguments), lapply(body, type_of), list(

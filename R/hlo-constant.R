@@ -34,15 +34,15 @@ hlo_iota <- function(dtype, shape, axis = 1) {
 }
 
 # The data are kept as they are in R; what the dtype cannot hold is refused here.
-constant <- function(data, dtype, shape, name, call = rlang::caller_env()) {
+constant <- function(data, dtype, shape, name, call = rlang::caller_env(), op = NULL) {
+  refuse <- function(text) abort(paste0(start_of(op), text), op = op, operand = name, call = call)
   if (length(data) != 1L && length(data) != prod(shape)) {
-    abort(
-      sprintf("`%s` has %d elements, but shape %s needs %d", name, length(data), shape_text(shape), prod(shape)),
-      operand = name, call = call
+    refuse(
+      sprintf("`%s` has %d elements, but shape %s needs %d", name, length(data), shape_text(shape), prod(shape))
     )
   }
   if (dtype == "pred" && anyNA(data)) {
-    abort(sprintf("`%s` has NA, which pred cannot hold", name), operand = name, call = call)
+    refuse(sprintf("`%s` has NA, which pred cannot hold", name))
   }
   lossy <- if (is.complex(data)) {
     !is_complex(dtype)
@@ -52,10 +52,7 @@ constant <- function(data, dtype, shape, name, call = rlang::caller_env()) {
     dtype == "pred" && !all(data %in% c(0, 1))
   }
   if (lossy) {
-    abort(
-      sprintf("`%s` holds numbers that dtype %s cannot: %s", name, dtype, describe(data)),
-      operand = name, call = call
-    )
+    refuse(sprintf("`%s` holds numbers that dtype %s cannot: %s", name, dtype, describe(data)))
   }
   record("constant", list(), dtype, shape, list(data = data))
 }

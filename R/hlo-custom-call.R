@@ -43,7 +43,7 @@ hlo_custom_call <- function(target, operands, results, attributes = list(), oper
     type_of(result)
   })
   node <- new_node("custom_call", inputs, types, list(
-    target = target,
+    target = target, owner = the$owner,
     attributes = attributes_text(attributes, target, call),
     operand_layouts = check_layouts(operand_layouts, inputs, "operand_layouts", call),
     result_layouts = check_layouts(result_layouts, types, "result_layouts", call),

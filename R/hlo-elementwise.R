@@ -47,10 +47,10 @@ unary <- function(op, x, kind, shown, dtype = x$dtype, call = rlang::caller_env(
 # Both operands as values of one dtype and shape.
 operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()) {
   if (!is_value(x) && !is_value(y)) {
-    x <- as_value(x, names[[1L]], call = call)
+    x <- as_value(x, names[[1L]], call = call, op = op)
   }
-  y <- as_value(y, names[[2L]], if (is_value(x)) x, call)
-  x <- as_value(x, names[[1L]], y, call)
+  y <- as_value(y, names[[2L]], if (is_value(x)) x, call, op)
+  x <- as_value(x, names[[1L]], y, call, op)
   if (x$dtype != y$dtype) {
     abort(
       sprintf("%s: `%s` must have dtype %s as `%s` has, not %s", op, names[[2L]], x$dtype, names[[1L]], y$dtype),

@@ -30,6 +30,8 @@ in_order <- function(nodes) unname(nodes)[order(vapply(nodes, function(node) nod
 # An op stands for the values that its call gave (see ffi_op()): that is what a program is made of.
 program_edges <- function(node) if (node$op == "op") node$params$body else node$inputs
 
+all_edges <- function(node) c(node$inputs, if (node$op == "op") node$params$body)
+
 # Follows names to what was computed.
 resolved <- function(value) {
   while (value$node$op %in% c("alias", "op")) {
@@ -40,7 +42,7 @@ resolved <- function(value) {
 
 # Calls `f` with parameters of the given types and records what it does: a program, or a region of
 # one. Nodes with side effects are kept though nobody uses what they give.
-trace_region <- function(f, types) {
+trace_region <- function(f, types, silent = FALSE) {
   depth <- length(the$traces)
   on.exit(the$traces <- the$traces[seq_len(depth)])
   the$traces[[depth + 1L]] <- list()
@@ -49,7 +51,7 @@ trace_region <- function(f, types) {
   results <- f(params)
   list(
     params = params, results = results, first = first, last = the$node_count,
-    effects = the$traces[[depth + 1L]]
+    effects = if (!silent) the$traces[[depth + 1L]]
   )
 }
 
@@ -65,8 +67,9 @@ region_nodes <- function(region) {
   nodes_behind(c(nodes_of(region$results), region$effects), program_edges, region$first)
 }
 
-# The values from outside that a region uses.
+# The values from outside that a region uses, also those that only an op's rules use.
 region_captures <- function(region) {
-  inputs <- unlist(lapply(region_nodes(region), program_edges), recursive = FALSE)
+  nodes <- nodes_behind(c(nodes_of(region$results), region$effects), all_edges, region$first)
+  inputs <- unlist(lapply(nodes, all_edges), recursive = FALSE)
   Filter(function(value) value$node$id < region$first, c(inputs, region$results))
 }

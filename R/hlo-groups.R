@@ -8,7 +8,7 @@ arithmetic <- c("+" = "add", "-" = "subtract", "*" = "multiply", "/" = "divide",
 #' @export
 Ops.xlaffi_value <- function(e1, e2) {
   shown <- paste0("`", .Generic, "`")
-  call <- rlang::caller_env()
+  call <- NULL
   if (missing(e2)) {
     return(switch(.Generic,
       "+" = e1,
@@ -82,7 +82,7 @@ math_functions <- local({
 
 #' @export
 Math.xlaffi_value <- function(x, ...) {
-  call <- rlang::caller_env()
+  call <- NULL
   shown <- paste0(.Generic, "()")
   entry <- math_functions[[.Generic]]
   if (!is.null(entry)) {
@@ -145,7 +145,7 @@ rounded <- function(x, shown, call, digits = 0) {
 #' @export
 Summary.xlaffi_value <- function(..., na.rm = FALSE) {
   shown <- paste0(.Generic, "()")
-  call <- rlang::caller_env()
+  call <- NULL
   if (...length() != 1L || isTRUE(na.rm)) {
     abort(sprintf("%s takes one value of a program and no `na.rm`", shown), op = .Generic, call = call)
   }

@@ -88,8 +88,8 @@ print.xlaffi_value <- function(x, ...) {
 }
 
 # Any operand as a value: R data become constants, of the dtype and (one number) the shape of
-# `like`, if it is given.
-as_value <- function(x, name, like = NULL, call = rlang::caller_env()) {
+# `like`, if it is given. `op` begins the messages.
+as_value <- function(x, name, like = NULL, call = rlang::caller_env(), op = NULL) {
   if (is_value(x)) {
     return(x)
   }
@@ -97,16 +97,18 @@ as_value <- function(x, name, like = NULL, call = rlang::caller_env()) {
   if (!fine) {
     hint <- if (inherits(x, "xlaffi_buffer")) "Pass the buffer as an argument of the function."
     abort(
-      sprintf("`%s` must be a value of the program, numbers or logicals, not %s", name, describe(x)),
-      operand = name, hint = hint, call = call
+      sprintf("%s`%s` must be a value of the program, numbers or logicals, not %s", start_of(op), name, describe(x)),
+      op = op, operand = name, hint = hint, call = call
     )
   }
   if (is.null(like)) {
-    return(constant(x, r_dtype(x), r_shape(x), name, call))
+    return(constant(x, r_dtype(x), r_shape(x), name, call, op))
   }
   shape <- if (length(x) == 1L && is.null(dim(x))) like$shape else r_shape(x)
-  constant(x, like$dtype, shape, name, call)
+  constant(x, like$dtype, shape, name, call, op)
 }
+
+start_of <- function(op) if (is.null(op)) "" else paste0(op, ": ")
 
 # How R data enter programs: in R's own precision.
 r_dtype <- function(x) {

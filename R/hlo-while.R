@@ -45,14 +45,14 @@ hlo_while <- function(cond, body, init) {
 }
 
 # `cond` and `body` are functions of lists of values. They are kept, since a loop with
-# derivatives is another loop.
-while_loop <- function(cond, body, start) {
+# derivatives is another loop; a `silent` one has no side effects, since the first one has them.
+while_loop <- function(cond, body, start, silent = FALSE) {
   types <- lapply(start, type_of)
-  regions <- list(trace_region(cond, types), trace_region(body, types))
+  regions <- list(trace_region(cond, types, silent), trace_region(body, types, silent))
   captured <- unique_values(unlist(lapply(regions, region_captures), recursive = FALSE))
   params <- list(cond = cond, body = body, regions = regions)
   node <- new_node("while", c(start, captured), types, params)
-  if (any(lengths(lapply(regions, function(region) region$effects)))) {
+  if (!silent && any(lengths(lapply(regions, function(region) region$effects)))) {
     record_effect(node)
   }
   node_values(node)

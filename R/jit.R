@@ -7,7 +7,8 @@
 #' R data are passed on in R's own precision: doubles as `f64`, integers `i32`, logicals `pred`,
 #' complex numbers `c128`. A vector without dimensions has shape (n). With R data alone the
 #' results are R arrays; with a buffer among the arguments they are buffers; with a
-#' [value][xlaffi_value] they are values: inside another such function, `f` is written out.
+#' [value][xlaffi_value] they are values: inside another such function, `f` is written out (also when its
+#' arguments there are R data alone).
 #'
 #' Arguments may be lists of data. Everything else that `f` uses is taken as it is while the program is
 #' written: R's `if` and `for` decide then what the program contains.
@@ -36,7 +37,8 @@ new_jit <- function(f, name) {
   id <- sprintf("%.0f", the$jit_count)
   compiled <- function(...) {
     arguments <- list(...)
-    key <- .Call(wrap__signature, id, arguments)
+    # While a program is being written, this becomes a part of it.
+    key <- if (!length(the$traces)) .Call(wrap__signature, id, arguments)
     call <- if (!is.null(key)) the$calls[[key]]
     if (is.null(call)) {
       return(run_new(f, name, id, key, arguments, rlang::current_env()))
@@ -77,14 +79,13 @@ run_call <- function(call, leaves) {
 # there is one, it is found at once the next time.
 run_new <- function(f, name, id, key, arguments, env) {
   leaves <- as.list(tree_leaves(arguments))
-  if (any_of_class(leaves, c("xlaffi_value", "xlaffi_type"))) {
-    return(do.call(f, Map(
-      function(argument, name) tree_map(argument, as_value, name, call = env),
-      arguments, rlang::names2(arguments)
-    )))
+  buffers <- vapply(leaves, inherits, NA, what = "xlaffi_buffer")
+  if (any_of_class(leaves, c("xlaffi_value", "xlaffi_type")) || (length(the$traces) && !any(buffers))) {
+    names <- rlang::names2(arguments)
+    names[!nzchar(names)] <- which(!nzchar(names))
+    return(do.call(f, Map(function(argument, name) tree_map(argument, as_value, name, call = env), arguments, names)))
   }
   types <- argument_types(arguments, env)
-  buffers <- vapply(leaves, inherits, NA, what = "xlaffi_buffer")
   device <- if (any(buffers)) device(leaves[[which(buffers)[[1L]]]]) else default_device()
   signature <- paste(id, format(device), signature_key(types))
   program <- the$programs[[signature]]

@@ -35,6 +35,8 @@ the$unload_hooks <- character()
 # being traced, the innermost last.
 the$node_count <- 0
 the$traces <- list()
+# The name of the op whose call is being traced.
+the$owner <- NULL
 # Compiled functions: programs by their full signature, and by the signature of plain calls what
 # runs them; how many functions there are, and how many calls there were.
 the$programs <- new.env(parent = emptyenv())

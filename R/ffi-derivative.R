@@ -1,0 +1,135 @@
+# Forward mode walks over the graph and adds the nodes of the tangents; reverse mode walks over
+# these backwards.
+
+# What a node is computed from, for derivatives: an op with a rule stands for itself.
+derivative_edges <- function(rule) {
+  function(node) if (node$op == "op" && is.null(node$params$op[[rule]])) node$params$body else node$inputs
+}
+
+# The tangents of `outputs` when `roots` change by `tangents`; NULL for zero. What the roots are
+# computed from does not count.
+push_tangents <- function(outputs, roots, tangents) {
+  if (!length(roots)) {
+    return(vector("list", length(outputs)))
+  }
+  edges <- derivative_edges("jvp")
+  known <- new.env(parent = emptyenv())
+  leaf <- new.env(parent = emptyenv())
+  for (i in seq_along(roots)) {
+    leaf[[as.character(roots[[i]]$node$id)]] <- TRUE
+    known[[value_key(roots[[i]])]] <- tangents[[i]]
+  }
+  is_leaf <- function(node) !is.null(leaf[[as.character(node$id)]])
+  first <- min(vapply(roots, function(root) root$node$id, 0))
+  nodes <- nodes_behind(nodes_of(outputs), function(node) if (is_leaf(node)) list() else edges(node), first)
+  for (node in nodes) {
+    if (is_leaf(node)) {
+      next
+    }
+    given <- lapply(edges(node), function(value) known[[value_key(value)]])
+    if (all(vapply(given, is.null, NA))) {
+      next
+    }
+    changes <- node_tangents(node, given)
+    for (i in seq_along(changes)) {
+      known[[paste0(node$id, ":", i)]] <- changes[[i]]
+    }
+  }
+  lapply(outputs, function(value) known[[value_key(value)]])
+}
+
+node_tangents <- function(node, tangents) {
+  if (node$op == "alias") {
+    return(tangents)
+  }
+  if (node$op == "op") {
+    return(if (is.null(node$params$op$jvp)) tangents else op_tangents(node, tangents))
+  }
+  if (!any(vapply(node$types, function(type) is_inexact(type$dtype), NA))) {
+    return(vector("list", length(node$types)))
+  }
+  rule <- primitive_rule(node$op, "jvp")
+  if (is.null(rule)) {
+    no_rule(node, "jvp", "has no rule for derivatives",
+      "`ffi_op(call, jvp = )` gives a custom call a rule; see ?ffi_op."
+    )
+  }
+  rule(node, tangents)
+}
+
+node_title <- function(node) {
+  if (node$op != "custom_call") {
+    return(sprintf("`%s`", node$op))
+  }
+  owner <- node$params$owner
+  call <- sprintf("the custom call \"%s\"", node$params$target)
+  if (is.null(owner)) call else sprintf("the op `%s` (%s)", owner, call)
+}
+
+no_rule <- function(node, rule, text, hint = NULL) {
+  op <- if (node$op == "custom_call") node$params$target else node$op
+  abort(sprintf("%s %s", node_title(node), text), "UNIMPLEMENTED", op = op, operand = rule, hint = hint, call = NULL)
+}
+
+# The rule of an op, and what it returned in the order of the results.
+op_tangents <- function(node, tangents) {
+  p <- node$params
+  results <- tree_fill(p$results, node_values(node))
+  changes <- p$op$jvp(tree_fill(p$arguments, node$inputs), results, tree_fill(p$arguments, tangents))
+  rule_results(changes, results, node$types, p$op$name, "jvp")
+}
+
+# What a rule returned for `like`, a tree: a list of values or NULLs, each of the type that it
+# belongs to.
+rule_results <- function(x, like, types, op, rule) {
+  leaves <- tree_match(like, x, function(text) {
+    abort(sprintf("the %s rule of op `%s` must return a list like %s: %s",
+      rule, op, if (rule == "jvp") "the op's results" else "its arguments", text
+    ), op = op, operand = rule, call = NULL)
+  })
+  Map(function(leaf, type, number) {
+    if (is.null(leaf) || !is_inexact(type$dtype)) {
+      return(NULL)
+    }
+    leaf <- as_value(leaf, rule, type, call = NULL)
+    if (!same_type(leaf, type)) {
+      abort(
+        sprintf(
+          "the %s rule of op `%s` must return %s as number %d, not %s", rule, op, type_text(type), number,
+          type_text(leaf)
+        ),
+        op = op, operand = rule, call = NULL
+      )
+    }
+    leaf
+  }, leaves, types, seq_along(leaves))
+}
+
+# The leaves of `x` at the places of those of `like`, by name where both have names; NULL where
+# there is nothing.
+tree_match <- function(like, x, refuse) {
+  if (is.null(like)) {
+    return(list())
+  }
+  if (!is_branch(like)) {
+    if (is_branch(x)) {
+      if (length(x) != 1L) refuse(sprintf("a list of %d where one value belongs", length(x)))
+      x <- x[[1L]]
+    }
+    return(list(x))
+  }
+  if (is.null(x)) {
+    x <- vector("list", length(like))
+  }
+  if (!is_branch(x)) {
+    if (length(like) != 1L) refuse(sprintf("one value where a list of %d belongs", length(like)))
+    x <- list(x)
+  }
+  if (rlang::is_named(like) && rlang::is_named(x)) {
+    unknown <- setdiff(names(x), names(like))
+    if (length(unknown)) refuse(sprintf("there is no `%s`", unknown[[1L]]))
+    x <- lapply(stats::setNames(nm = names(like)), function(name) x[[name]])
+  }
+  if (length(x) != length(like)) refuse(sprintf("%d where there are %d", length(x), length(like)))
+  do.call(c, c(list(list()), unname(Map(function(like, x) tree_match(like, x, refuse), like, x))))
+}

@@ -1,0 +1,23 @@
+# A loop with derivatives carries the tangents too. Reverse mode would have to know how many turns
+# there are, so there is no transpose.
+
+primitive("while", jvp = function(node, tangents) {
+  p <- node$params
+  count <- length(node$types)
+  carried <- seq_len(count)
+  moving <- which(vapply(node$types, function(type) is_inexact(type$dtype), NA))
+  captured <- node$inputs[-carried]
+  start <- c(node$inputs[carried], Map(or_zero, tangents[moving], node$inputs[moving]))
+  turn <- function(leaves) {
+    values <- leaves[carried]
+    now <- vector("list", count)
+    now[moving] <- leaves[-carried]
+    results <- p$body(values)
+    changes <- push_tangents(results, c(values, captured), c(now, tangents[-carried]))
+    c(results, Map(or_zero, changes[moving], results[moving]))
+  }
+  out <- while_loop(function(leaves) p$cond(leaves[carried]), turn, start, silent = TRUE)
+  changes <- vector("list", count)
+  changes[moving] <- out[-carried]
+  changes
+})

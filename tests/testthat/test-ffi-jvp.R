@@ -1,0 +1,184 @@
+vec <- function(x) lapply(xlaffi:::tree_leaves(x), as.vector)
+
+# A custom call with and without rules: kepler's sine and cosine of M.
+kepler_call <- function(M, e) hlo_custom_call("kepler", list(M, e), list(sin = M, cos = M))
+
+test_that("arguments and results keep their structure", {
+  skip_without_plugin()
+  f <- function(data, scale) list(a = data$x * scale, b = list(data$y))
+  at <- list(data = list(x = c(1, 2), y = 3L), scale = c(2, 5))
+  out <- ffi_jvp(f)(at, list(data = list(x = c(1, 0)), scale = NULL))
+  expect_identical(names(out), c("value", "tangent"))
+  expect_identical(vec(out$tangent$a), list(c(2, 0)))
+  # An integer has no tangent.
+  expect_identical(out$tangent$b, list(NULL))
+  back <- ffi_vjp(f)(at, list(a = c(1, 1), b = NULL))
+  expect_identical(names(back$gradients), c("data", "scale"))
+  expect_identical(vec(back$gradients), list(c(2, 5), c(1, 2)))
+  expect_null(back$gradients$data$y)
+  # One argument and one result need no lists.
+  expect_identical(vec(ffi_jvp(sin)(0, 2)$tangent), list(2))
+  expect_identical(vec(ffi_vjp(sin)(0, 2)$gradients), list(2))
+})
+
+test_that("what does not depend has derivative zero", {
+  skip_without_plugin()
+  f <- function(x, y) list(x * 0 + 1, floor(y), 3)
+  out <- ffi_jvp(f)(list(2, 3), list(1, 1))
+  expect_identical(vec(out$tangent), list(0, 0, 0))
+  expect_identical(vec(ffi_vjp(f)(list(2, 3), list(1, 1, 1))$gradients), list(0, 0))
+  expect_identical(vec(ffi_jvp(f)(list(2, 3), list(NULL, NULL))$tangent), list(0, 0, 0))
+})
+
+test_that("derivatives of derivatives see their own variable only", {
+  skip_without_plugin()
+  # d/dx (x * d/dy (x + y)) = 1, though both derivatives pass through the same sum.
+  f <- function(x) x * ffi_jvp(function(y) x + y)(1, 1)$tangent
+  expect_identical(vec(ffi_jvp(f)(2, 1)$tangent), list(1))
+  expect_identical(vec(ffi_grad(f)(2)), list(1))
+  # The same value inside and outside.
+  g <- function(x) ffi_grad(function(z) sum(z * x))(x)
+  expect_identical(vec(ffi_jvp(g)(3, 1)), list(3, 1))
+  cube <- function(x) sum(x^3)
+  expect_equal(vec(ffi_grad(function(x) sum(ffi_grad(function(x) sum(ffi_grad(cube)(x)))(x)))(2)), list(6))
+})
+
+test_that("gradients, Hessians and their products", {
+  skip_without_plugin()
+  f <- function(x, y, flag) sum(sin(x) * y)
+  expect_equal(vec(ffi_grad(f)(c(1, 2), c(3, 4), TRUE)), list(cos(c(1, 2)) * c(3, 4)))
+  expect_equal(vec(ffi_grad(f, "y")(x = c(1, 2), y = c(3, 4), flag = TRUE)), list(sin(c(1, 2))))
+  expect_equal(vec(ffi_grad(f, c("y", "x"))(c(1, 2), c(3, 4), TRUE)), list(sin(c(1, 2)), cos(c(1, 2)) * c(3, 4)))
+  out <- ffi_grad(f, 2, value = TRUE)(c(1, 2), c(3, 4), TRUE)
+  expect_equal(vec(out), list(sum(sin(c(1, 2)) * c(3, 4)), sin(c(1, 2))))
+  quadratic <- function(x, a) sum(x * hlo_matmul(a, x)) / 2
+  a <- matrix(c(4, 1, 1, 3), 2)
+  expect_equal(ffi_hessian(quadratic)(c(1, 2), a), a)
+  product <- ffi_jvp(function(x) ffi_grad(quadratic)(x, a))
+  expect_equal(vec(product(c(1, 2), c(5, 6))$tangent), list(as.vector(a %*% c(5, 6))))
+  expect_equal(ffi_hessian(function(m) sum(m^3))(matrix(c(1, 2, 3, 4), 2)), diag(6 * c(1, 3, 2, 4)))
+})
+
+test_that("value and derivative share their work, and nothing else is in the program", {
+  text <- ffi_program(ffi_grad(function(x) sum(exp(x) * x)), ffi_type("f64", 3))
+  expect_identical(lengths(regmatches(text, gregexpr("exponential", text))), 1L)
+  expect_false(grepl("reduce", text))
+  text <- ffi_program(function(x) ffi_jvp(exp)(x, x), ffi_type("f64", 3))
+  expect_identical(lengths(regmatches(text, gregexpr("exponential", text))), 1L)
+})
+
+test_that("loops with side effects have them once", {
+  skip_without_plugin()
+  f <- function(x) {
+    hlo_while(function(i, x) i < 2L, function(i, x) {
+      hlo_custom_call("print_tensor", i, list(), list(print_header = "turn"), has_side_effect = TRUE)
+      list(i + 1L, x * x)
+    }, list(hlo_constant(0L, shape = integer()), x))[[2]]
+  }
+  output <- capture.output(out <- ffi_jvp(f)(3, 1))
+  expect_identical(sum(output == "turn"), 2L)
+  expect_identical(vec(out), list(81, 108))
+})
+
+test_that("%% and the power of two variables have the slopes of finite differences", {
+  skip_without_plugin()
+  for (f in list(`%%`, function(x, y) abs(x)^y, function(x, y) hlo_complex(x, y)^hlo_complex(y, x))) {
+    run <- xla_jit(f)
+    out <- ffi_jvp(f)(list(c(5.3, -4.1), c(1.7, 2.2)), list(c(1, 2), c(-1, 1)))
+    at <- function(h) as.vector(run(c(5.3, -4.1) + h * c(1, 2), c(1.7, 2.2) + h * c(-1, 1)))
+    expect_equal(as.vector(out$tangent), (at(1e-6) - at(-1e-6)) / 2e-6, tolerance = 1e-7)
+  }
+})
+
+test_that("gradients through slices, pads and products of no elements", {
+  skip_without_plugin()
+  f <- function(x) sum(hlo_slice(x, 2, 1)) + sum(x[2:3])
+  expect_identical(vec(ffi_grad(f)(c(1, 2, 3))), list(c(0, 1, 1)))
+  g <- function(x) sum(hlo_matmul(x, hlo_constant(0, "f64", c(0, 2))))
+  expect_identical(dim(ffi_grad(g)(matrix(0, 3, 0))), c(3L, 0L))
+})
+
+test_that("buffers keep their precision", {
+  skip_without_plugin()
+  x <- pjrt_buffer(c(0.5, 1), "f32")
+  out <- ffi_jvp(exp)(x, pjrt_buffer(c(1, 1), "f32"))
+  expect_identical(as.character(dtype(out$tangent)), "f32")
+  inside <- xla_jit(function(x) ffi_jvp(exp)(x, c(1, 1))$tangent)
+  expect_equal(as.vector(as_array(inside(x))), exp(c(0.5, 1)), tolerance = 1e-6)
+})
+
+test_that("an op without a rule is named, and so is a rule that does not fit", {
+  none <- ffi_op(kepler_call, name = "anomaly")
+  type <- ffi_type("f64", 2)
+  forward <- function(f) ffi_program(ffi_jvp(f), list(type, type), list(type, type))
+  reverse <- function(f, ...) ffi_program(ffi_vjp(f), list(type, type), list(type, type))
+  with_rule <- function(rule) ffi_op(kepler_call, jvp = rule, name = "anomaly")
+  expect_snapshot(error = TRUE, {
+    forward(kepler_call)
+    forward(none)
+    reverse(none)
+    forward(with_rule(function(primals, results, tangents) tangents$M))
+    forward(with_rule(function(primals, results, tangents) list(sin = tangents$M, tan = tangents$M)))
+    forward(with_rule(function(primals, results, tangents) list(tangents$M, tangents$M, tangents$M)))
+    forward(with_rule(function(primals, results, tangents) list(sin = sum(tangents$M))))
+    forward(with_rule(function(primals, results, tangents) list(sin = hlo_convert(tangents$M, "f32"))))
+    reverse(with_rule(function(primals, results, tangents) list(sin = sin(tangents$M))))
+    reverse(with_rule(function(primals, results, tangents) list(sin = tangents$M * tangents$M)))
+    reverse(with_rule(function(primals, results, tangents) none(tangents$M, primals$e)))
+    reverse(function(x, y) list(hlo_while(function(x) sum(x) < 1, function(x) x + 1, x), y))
+  })
+  error <- error_of(forward(none))
+  expect_identical(error[c("code", "op")], list(code = "UNIMPLEMENTED", op = "kepler"))
+})
+
+test_that("an op that is linear can have a rule for transposition", {
+  skip_without_plugin()
+  # x -> a x by two custom calls' worth of nothing: the rule alone knows.
+  times <- ffi_op(
+    function(a, x) {
+      k <- hlo_custom_call("kepler", list(x, x * 0), list(x, x))
+      a * x + 0 * k[[1]]
+    },
+    jvp = function(primals, results, tangents) {
+      by_x <- if (!is.null(tangents$x)) times(primals$a, tangents$x)
+      by_a <- if (!is.null(tangents$a)) tangents$a * primals$x
+      if (is.null(by_x)) by_a else if (is.null(by_a)) by_x else by_x + by_a
+    },
+    transpose = function(primals, cotangents) {
+      expect_null(primals$x)
+      list(x = times(primals$a, cotangents))
+    },
+    name = "times"
+  )
+  out <- ffi_vjp(times)(list(a = c(2, 3), x = c(5, 7)), c(1, 10))
+  expect_equal(vec(out$gradients), list(c(5, 70), c(2, 30)))
+  expect_equal(vec(ffi_grad(function(x) sum(ffi_grad(function(x) sum(times(x, x)))(x)))(c(1, 2))), list(c(2, 2)))
+})
+
+test_that("tangents and cotangents that do not fit are named", {
+  f <- function(x, n) list(value = x * 2, count = n)
+  x <- ffi_type("f64", 3)
+  n <- ffi_type("i32")
+  jvp <- function(...) ffi_program(ffi_jvp(f), ...)
+  vjp <- function(...) ffi_program(ffi_vjp(f), ...)
+  expect_snapshot(error = TRUE, {
+    ffi_jvp(1)
+    ffi_vjp("f")
+    ffi_grad(NULL)
+    jvp(list(x, n), list(x))
+    jvp(list(x, n), x)
+    jvp(list(x, n), list(ffi_type("f64", 2), NULL))
+    jvp(list(x, n), list(ffi_type("f32", 3), NULL))
+    jvp(list(x, n), list(NULL, n))
+    jvp(list(x = x, n = n), list(y = x))
+    vjp(list(x, n), list(value = n))
+    vjp(list(x, n), list(x, NULL, x))
+    vjp(list(x, n), list(value = list(x, x)))
+    ffi_grad(f, wrt = TRUE)
+    ffi_program(ffi_grad(f, "z"), x = x, n = n)
+    ffi_program(ffi_grad(f, 3), x, n)
+    ffi_program(ffi_grad(f), x, n)
+    ffi_program(ffi_grad(function(x) x), x)
+    ffi_program(ffi_hessian(function(n) sum(n)), n)
+  })
+})

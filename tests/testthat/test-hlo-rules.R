@@ -1,0 +1,166 @@
+# The derivatives of every builder function and of compositions of them, against JAX's (recorded by
+# jax-derivatives.py in jax-derivatives.csv, and fresh ones where JAX is there), against finite
+# differences, and reverse mode against forward mode.
+
+kepler_op <- ffi_op(
+  function(M, e) hlo_custom_call("kepler", list(M, e), list(sin = M, cos = M)),
+  jvp = xlaffi:::kepler_jvp, name = "kepler"
+)
+rosenbrock <- function(x) {
+  n <- length(x)
+  sum((1 - x[seq_len(n - 1)])^2) + 100 * sum((x[2:n] - x[seq_len(n - 1)]^2)^2)
+}
+network <- function(w, v, x) sum(hlo_matmul(tanh(hlo_matmul(x, w)), v))
+loop <- function(x, y) {
+  hlo_while(
+    function(i, z) i < 5L,
+    function(i, z) list(i + 1L, sin(z) * y + hlo_convert(i, "f64")),
+    list(hlo_constant(0L, shape = integer()), x)
+  )[[2]]
+}
+
+functions <- list(
+  "sqrt" = sqrt, "rsqrt" = hlo_rsqrt, "exp" = exp, "expm1" = expm1, "log" = log, "log1p" = log1p, "sin" = sin,
+  "cos" = cos, "tan" = tan, "tanh" = tanh, "sinh" = sinh, "cosh" = cosh, "asin" = asin, "acos" = acos,
+  "atan" = atan, "logistic" = hlo_logistic, "abs" = abs, "sign" = sign, "floor" = floor,
+  "exp complex" = exp, "log complex" = log, "sin complex" = sin, "cos complex" = cos, "tanh complex" = tanh,
+  "sqrt complex" = sqrt, "abs complex" = abs, "neg complex" = function(x) -x, "rsqrt complex" = hlo_rsqrt,
+  "logistic complex" = hlo_logistic, "expm1 complex" = expm1, "log1p complex" = log1p,
+  "add" = `+`, "sub" = `-`, "mul" = `*`, "mul complex" = `*`, "div" = `/`, "div complex" = `/`,
+  "pow" = `^`, "pow at zero" = `^`, "pow whole" = function(x) x^3 + x^2,
+  "max" = hlo_max, "min" = hlo_min, "atan2" = hlo_atan2,
+  "rem" = function(x, y) x - y * trunc(x / y),
+  "select" = function(x, y) hlo_select(x > y, x * 2, y * y),
+  "real imag" = function(z) hlo_real(z) * hlo_imag(z),
+  "complex conj" = function(x, y) hlo_conj(hlo_complex(x, y)) * 2i,
+  "convert" = function(x) hlo_convert(x, "c128") * (1 + 2i),
+  "scalar" = function(x, s) x * s + s,
+  "broadcast" = function(x) hlo_broadcast(x, c(4, 3, 2), c(2, 3)),
+  "broadcast vector" = function(x) hlo_broadcast(x, c(2, 3), 2),
+  "reshape" = function(x) sin(hlo_reshape(x, c(3, 2))),
+  "transpose" = function(x) hlo_transpose(x, c(3, 1, 2)) * 2,
+  "rev" = function(x) hlo_reverse(x, 2),
+  "slice" = function(x) hlo_slice(x, c(2, 1), c(4, 5), c(1, 2)),
+  "pad" = function(x, v) hlo_pad(x, v, c(1, -1), c(2, 0), c(1, 2)),
+  "concatenate" = function(x, y) hlo_concatenate(x, y * 2, x, axis = 2),
+  "dynamic slice" = function(x) hlo_dynamic_slice(x, list(2, 3), c(2, 2)),
+  "dynamic update" = function(x, u) hlo_dynamic_update_slice(x, u, list(2, 3)),
+  "sum" = function(x) hlo_sum(x, c(1, 3)), "sum all" = function(x) sum(x * x),
+  "max over" = function(x) xlaffi:::reduced("reduce_max", x, 2L, "max()"), "min over" = min,
+  "matmul" = hlo_matmul, "matmul complex" = hlo_matmul, "matmul batch" = hlo_matmul,
+  "dot" = function(x, y) hlo_dot(x, y, list(c(4, 1), c(3, 4)), list(2, 1)),
+  "kepler" = kepler_op, "kepler hard" = kepler_op,
+  "kepler second" = ffi_grad(function(M, e) sum(kepler_op(M, e)$sin^2), wrt = 1:2),
+  "rosenbrock gradient" = ffi_grad(rosenbrock), "hessian" = ffi_hessian(rosenbrock),
+  "network" = network, "network gradient" = ffi_grad(network, 2),
+  "jvp of jvp" = function(x, t) ffi_jvp(function(x) sin(x) * x)(x, t)$tangent,
+  "grad complex" = ffi_grad(function(z) sum(abs(z * z + 1))),
+  "vjp of vjp" = function(z, w) ffi_vjp(function(z) exp(z) * z)(z, w)$gradients,
+  "loop" = loop
+)
+for (left in 0:1) {
+  for (lower in 0:1) {
+    for (transpose in c("none", "transpose", "adjoint")) {
+      local({
+        arguments <- list(left = left == 1, lower = lower == 1, unit_diagonal = left == lower, transpose = transpose)
+        name <- sprintf("triangular %d%d%d %s", left, lower, as.integer(left == lower), transpose)
+        functions[[name]] <<- function(a, b) do.call(hlo_triangular_solve, c(list(a, b), arguments))
+      })
+    }
+  }
+}
+
+# Reverse mode does not go through loops.
+loops <- c("loop", "hessian")
+
+# Their derivatives jump, so that finite differences mean nothing.
+kinks <- c("max", "min", "max over", "min over", "pow at zero")
+
+# One array from a line of the file. There the last axis runs fastest.
+read_array <- function(line) {
+  x <- as.numeric(strsplit(line$elements, " ", fixed = TRUE)[[1]])
+  if (line$dtype == "c128") {
+    x <- complex(real = x[c(TRUE, FALSE)], imaginary = x[c(FALSE, TRUE)])
+  }
+  shape <- as.integer(strsplit(line$shape, "x", fixed = TRUE)[[1]])
+  if (length(shape)) aperm(array(x, rev(shape))) else pjrt_scalar(x, line$dtype)
+}
+
+read_cases <- function(file) {
+  lines <- utils::read.csv(file, colClasses = "character")
+  lines <- split(lines, factor(lines$case, unique(lines$case)))
+  lapply(lines, function(case) {
+    lapply(split(case, case$what), function(part) lapply(seq_len(nrow(part)), function(i) read_array(part[i, ])))
+  })
+}
+
+plain <- function(x) lapply(xlaffi:::tree_leaves(x), function(x) if (inherits(x, "xlaffi_buffer")) as_array(x) else x)
+
+numbers <- function(x) unlist(lapply(plain(x), as.vector))
+
+# `cotangent` in the structure of `value`.
+like_value <- function(value, leaves) xlaffi:::tree_fill(value, leaves)
+
+expect_derivatives <- function(name, case) {
+  f <- functions[[name]]
+  forward <- ffi_jvp(f)(case$primal, case$tangent)
+  expect_equal(numbers(forward$value), numbers(case$value), tolerance = 1e-10, info = name)
+  expect_equal(numbers(forward$tangent), numbers(case$jvp), tolerance = 1e-10, info = name)
+  expect_identical(lapply(plain(forward$tangent), dim), lapply(plain(forward$value), dim), info = name)
+  if (name %in% loops) {
+    return(invisible())
+  }
+  cotangents <- like_value(forward$value, case$cotangent)
+  reverse <- ffi_vjp(f)(case$primal, cotangents)
+  expect_equal(numbers(reverse$gradients), numbers(case$vjp), tolerance = 1e-10, info = name)
+  # The pairing that both keep: over complex numbers, its real part.
+  expect_equal(
+    Re(sum(numbers(reverse$gradients) * numbers(case$tangent))),
+    Re(sum(numbers(case$cotangent) * numbers(forward$tangent))),
+    tolerance = 1e-9, info = name
+  )
+}
+
+expect_finite_difference <- function(name, case) {
+  f <- xla_jit(functions[[name]])
+  step <- 1e-5
+  at <- function(by) {
+    numbers(do.call(f, Map(function(x, t) plain(x)[[1]] + by * plain(t)[[1]], case$primal, case$tangent)))
+  }
+  expect_equal((at(step) - at(-step)) / (2 * step), numbers(case$jvp), tolerance = 1e-6, info = name)
+}
+
+test_that("derivatives are JAX's, in forward and in reverse mode", {
+  skip_without_plugin()
+  cases <- read_cases(test_path("jax-derivatives.csv"))
+  expect_setequal(names(cases), names(functions))
+  for (name in names(cases)) {
+    expect_derivatives(name, cases[[name]])
+  }
+})
+
+test_that("derivatives are the limits of finite differences", {
+  skip_without_plugin()
+  cases <- read_cases(test_path("jax-derivatives.csv"))
+  for (name in setdiff(names(cases), c(kinks, "kepler hard"))) {
+    expect_finite_difference(name, cases[[name]])
+  }
+})
+
+test_that("the recorded derivatives are what JAX gives", {
+  skip_without_plugin()
+  python <- plugin_python()
+  found <- suppressWarnings(system2(python, c("-c", shQuote("import jax")), stdout = FALSE, stderr = FALSE))
+  skip_if_not(found == 0, "no JAX in the plugin's Python")
+  fresh <- withr::local_tempfile()
+  withr::with_envvar(
+    c(XLA_FLAGS = "--xla_backend_optimization_level=0"),
+    system2(python, test_path("jax-derivatives.py"), stdout = fresh, stderr = FALSE)
+  )
+  recorded <- read_cases(test_path("jax-derivatives.csv"))
+  fresh <- read_cases(fresh)
+  expect_identical(names(fresh), names(recorded))
+  for (name in names(fresh)) {
+    expect_equal(numbers(fresh[[name]]), numbers(recorded[[name]]), tolerance = 1e-10, info = name)
+  }
+})
