@@ -253,7 +253,9 @@ pub fn same<T: Number>(a: &[T], b: &[T]) -> bool {
 /// Equal, or on CUDA, where a matrix of a batch goes another way than one by itself, equal up to
 /// rounding.
 pub fn same_or_close<T: Number>(a: &[T], b: &[T]) -> bool {
-    let close = |(a, b): (&T, &T)| abs(a.c() - b.c()) <= 1000.0 * T::EPS;
+    let close = |(a, b): (&T, &T)| {
+        (is_nan(a) && is_nan(b)) || a == b || abs(a.c() - b.c()) <= 1000.0 * T::EPS
+    };
     same(a, b) || (ON_CUDA && a.len() == b.len() && a.iter().zip(b).all(close))
 }
 

@@ -8,6 +8,7 @@ mod common;
 #[path = "../eigh.rs"]
 mod eigh;
 mod fakes;
+mod jaxlib;
 mod loading;
 #[path = "../lu.rs"]
 mod lu;
