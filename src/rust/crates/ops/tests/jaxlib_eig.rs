@@ -3,8 +3,8 @@
 mod common;
 
 use common::{
-    abs, assert_small, count, dims, handler, is_nan, orthogonality, ratio, run, same, Mat, Number,
-    Random, C,
+    abs, assert_small, count, dims, for_every_dtype, handler, is_nan, orthogonality, ratio, run,
+    same, Mat, Number, Random, C,
 };
 use xla_ffi::testing::{Call, Frame};
 

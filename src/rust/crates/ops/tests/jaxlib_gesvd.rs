@@ -3,8 +3,8 @@
 mod common;
 
 use common::{
-    ascending, assert_small, count, dims, handler, is_nan, orthogonality, ratio, run, same, shapes,
-    Mat, Number, Random,
+    ascending, assert_small, count, dims, for_every_dtype, handler, is_nan, orthogonality, ratio,
+    run, same, shapes, Mat, Number, Random,
 };
 use xla_ffi::testing::{Call, Frame};
 
