@@ -111,7 +111,7 @@ fn compile(folder: &Path, source: &Path, kernels: &Path) {
     run(Command::new("c++")
         .args([
             "-std=c++17",
-            "-O1",
+            "-O2",
             "-shared",
             "-fPIC",
             "-Wno-unknown-pragmas",

@@ -45,8 +45,9 @@ fn kepler_is_what_it_is_on_the_cpu() {
     for result in 0..2 {
         let pairs = got.ret::<f64>(result).iter().zip(want.ret::<f64>(result));
         for (i, (got, want)) in pairs.enumerate() {
-            let close = (got - want).abs() <= 1e-15 * want.abs().max(0.1)
-                || (got.is_nan() && want.is_nan());
+            // Near e = 1 a rounding error of M is magnified by 1 / (1 - e).
+            let off = (got - want).abs() * (1.0 - e[i]).min(1.0);
+            let close = off <= 5e-16 || (got.is_nan() && want.is_nan());
             assert!(
                 close,
                 "M = {}, e = {}: {got} on CUDA, {want} on the CPU",
@@ -60,7 +61,8 @@ fn kepler_is_what_it_is_on_the_cpu() {
     for result in 0..2 {
         let pairs = got.ret::<f32>(result).iter().zip(want.ret::<f32>(result));
         for (i, (got, want)) in pairs.enumerate() {
-            let close = (got - want).abs() <= 4e-7 || (got.is_nan() && want.is_nan());
+            let off = (got - want).abs() * (1.0 - e[i]).min(1.0);
+            let close = off <= 3e-7 || (got.is_nan() && want.is_nan());
             assert!(
                 close,
                 "M = {}, e = {}: {got} on CUDA, {want} on the CPU",
