@@ -7,7 +7,7 @@ tree_leaves <- function(x) {
   if (is.null(x)) {
     list()
   } else if (is_branch(x)) {
-    unlist(lapply(unname(x), tree_leaves), recursive = FALSE)
+    do.call(c, c(list(list()), lapply(unname(x), tree_leaves)))
   } else {
     list(x)
   }

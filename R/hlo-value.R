@@ -50,7 +50,8 @@ is_value <- function(x) inherits(x, "xlaffi_value")
 #'   nothing else is converted unless [hlo_convert()] is asked.
 #' * Shapes are equal, or one side has a single element and rank 0 or 1: it is repeated.
 #' * `x[i, j]` takes single numbers (they drop the axis unless `drop = FALSE`), ranges with a
-#'   constant step, or nothing (the whole axis); also a scalar integer value.
+#'   constant step, or nothing (the whole axis); also a scalar integer value. `x[[i]]` takes one element,
+#'   `c()` joins vectors and scalars if the first is a value. Values are not changed: there is no `x[i] <- y`.
 #' * `dim()` gives the shape, `length()` the number of elements; [dtype()] and [shape()] work too.
 #'
 #' @seealso [hlo_elementwise], [hlo_shape], [hlo_sum()], [hlo_dot()], [hlo_while()],

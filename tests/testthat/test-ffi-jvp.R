@@ -67,6 +67,32 @@ test_that("value and derivative share their work, and nothing else is in the pro
   expect_identical(lengths(regmatches(text, gregexpr("exponential", text))), 1L)
 })
 
+test_that("forward mode goes through loops in loops, twice, and through ops in them", {
+  skip_without_plugin()
+  anomaly <- ffi_op(kepler_call, jvp = xlaffi:::kepler_jvp, name = "anomaly")
+  turns <- function(count, body, x) {
+    start <- list(hlo_constant(0L, shape = integer()), x)
+    hlo_while(function(i, x) i < count, function(i, x) list(i + 1L, body(x)), start)[[2]]
+  }
+  # The same without loops.
+  f <- function(x, e) {
+    turns(2L, function(x) turns(3L, function(x) sin(x) * e + anomaly(x, e)$sin, x) + x, x)
+  }
+  g <- function(x, e) {
+    for (i in 1:2) {
+      before <- x
+      for (j in 1:3) x <- sin(x) * e + anomaly(x, e)$sin
+      x <- x + before
+    }
+    x
+  }
+  at <- list(c(0.3, 1), c(0.2, 0.5))
+  along <- list(c(1, 2), c(0.1, -0.1))
+  expect_equal(vec(ffi_jvp(f)(at, along)), vec(ffi_jvp(g)(at, along)), tolerance = 1e-13)
+  twice <- function(f) ffi_jvp(ffi_jvp(f))(list(at, along), list(along, list(NULL, c(1, 1))))
+  expect_equal(vec(twice(f)), vec(twice(g)), tolerance = 1e-12)
+})
+
 test_that("loops with side effects have them once", {
   skip_without_plugin()
   f <- function(x) {

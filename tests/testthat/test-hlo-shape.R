@@ -33,6 +33,8 @@ test_that("indices take what they take in R", {
   expect_equal(run(function(m) m[, c(1, 3)], m), m[, c(1, 3)])
   expect_equal(as.vector(run(function(m, i) m[i, 1:2], m, 2L)), m[2, 1:2])
   expect_equal(run(function(m, i) m[, i, drop = FALSE], m, 3L), m[, 3, drop = FALSE])
+  expect_equal(as.vector(run(function(m) m[[2, 3]], m)), m[[2, 3]])
+  expect_equal(as.vector(run(function(m) c(m[1, 2], 5, m[2, ]), m)), c(m[1, 2], 5, m[2, ]))
 })
 
 test_that("sums and products are R's", {
@@ -111,6 +113,10 @@ test_that("wrong shapes and axes are named", {
     x[4]
     x[c(1, 1)]
     m[1]
+    m[[1, ]]
+    m[1, 1] <- 0
+    x[[1]] <- 0
+    c(x, m)
     hlo_sum(x, 2)
     hlo_matmul(m, m)
     hlo_matmul(m, i)
