@@ -10,7 +10,7 @@
 #' `jvp(primals, results, tangents)` is given the arguments, what the op returned for them, and
 #' how the arguments change: a list like the arguments with NULL for what does not change. It
 #' returns how the results change, as the op returns them, with NULL for what does not. It must
-#' be linear in `tangents`. Where there is no rule, what `call` itself is made of is
+#' be linear in `tangents`; [hlo_add()] helps with NULL. Where there is no rule, what `call` itself is made of is
 #' differentiated; that fails at a custom call.
 #'
 #' `transpose(primals, cotangents)` is needed only where the op is applied to tangents, as a solver of
@@ -29,12 +29,14 @@
 #' anomaly <- ffi_op(
 #'   function(M, e) hlo_custom_call("kepler", list(M, e), list(sin = M, cos = M)),
 #'   jvp = function(primals, results, tangents) {
-#'     change <- (tangents$M) / (1 - primals$e * results$cos)
+#'     by_e <- if (!is.null(tangents$e)) results$sin * tangents$e
+#'     change <- hlo_add(tangents$M, by_e) / (1 - primals$e * results$cos)
 #'     list(sin = results$cos * change, cos = -results$sin * change)
 #'   },
 #'   name = "anomaly"
 #' )
 #' anomaly(c(0.1, 1), c(0.5, 0.3))
+#' ffi_jvp(anomaly)(list(M = 1, e = 0.3), list(M = NULL, e = 1))$tangent
 #' @export
 ffi_op <- function(call, jvp = NULL, vmap = NULL, transpose = NULL, name = "op") {
   if (!is.function(call)) {

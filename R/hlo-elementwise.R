@@ -8,9 +8,13 @@
 #' StableHLO does: floating-point numbers are rounded towards zero to become integers, and
 #' complex numbers cannot become real (see `hlo_real()`).
 #'
+#' `hlo_add()` adds up any number of values and leaves out NULL; of nothing but NULL it is NULL. That
+#' is what rules for derivatives need, where NULL stands for zero, see [ffi_op()].
+#'
 #' @param x,y,re,im [Values][xlaffi_value], or R numbers beside a value, as for operators.
 #' @param pred A value of dtype pred: where to take `x`. A scalar chooses as a whole.
 #' @param dtype An element type.
+#' @param ... Values, R numbers beside values, or NULL.
 #' @return A value.
 #' @examplesIf plugins_downloaded()
 #' relu <- xla_jit(function(x) hlo_max(x, 0))
@@ -90,6 +94,10 @@ binary <- function(op, x, y, kind, shown, names = c("x", "y"), dtype = NULL, cal
   check_kind(both[[1L]], kind, shown, names[[1L]], call)
   record(op, both, if (is.null(dtype)) both[[1L]]$dtype else dtype, both[[1L]]$shape)
 }
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_add <- function(...) Reduce(add_tangents, list(...))
 
 #' @rdname hlo_elementwise
 #' @export

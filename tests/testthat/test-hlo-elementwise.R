@@ -37,6 +37,8 @@ test_that("functions that R has under other names", {
   skip_without_plugin()
   x <- c(-1, 0.5, 2)
   run <- function(f, ...) as.vector(xla_jit(f)(...))
+  expect_equal(run(function(x) hlo_add(NULL, x, 1, NULL, x), x), 2 * x + 1)
+  expect_null(hlo_add(NULL, NULL))
   expect_equal(run(function(x) hlo_max(x, 1), x), pmax(x, 1))
   expect_equal(run(function(x) hlo_min(0, x), x), pmin(0, x))
   expect_equal(run(hlo_atan2, x, rev(x)), atan2(x, rev(x)))
