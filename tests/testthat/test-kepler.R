@@ -1,0 +1,96 @@
+# E, by Newton's method for each point.
+eccentric <- function(M, e) {
+  M <- M %% (2 * pi)
+  E <- rep_len(pi, max(length(M), length(e)))
+  for (i in 1:60) {
+    E <- E - (E - e * sin(E) - M) / (1 - e * cos(E))
+  }
+  E
+}
+
+velocity <- function(time, period, tc, e, omega, K) {
+  nu <- pi / 2 - omega
+  at_tc <- 2 * atan(sqrt((1 - e) / (1 + e)) * tan(nu / 2))
+  tp <- tc - period / (2 * pi) * (at_tc - e * sin(at_tc))
+  E <- eccentric(2 * pi * (time - tp) / period, e)
+  nu <- 2 * atan(sqrt((1 + e) / (1 - e)) * tan(E / 2))
+  K * (cos(nu + omega) + e * cos(omega))
+}
+
+test_that("kepler() solves Kepler's equation", {
+  skip_without_plugin()
+  M <- c(-7, -1, 0, 1e-3, 0.5, 2, pi, 4, 6.2, 50)
+  e <- c(0, 0.2, 0.99, 0.9, 0.01, 0.5, 0.3, 0.7, 0.999, 0.1)
+  got <- kepler(M, e)
+  expect_named(got, c("sin", "cos"))
+  expect_equal(as.vector(got$sin), sin(eccentric(M, e)), tolerance = 1e-13)
+  expect_equal(as.vector(got$cos), cos(eccentric(M, e)), tolerance = 1e-13)
+})
+
+test_that("numbers are recycled, integers are numbers, and shapes are kept", {
+  skip_without_plugin()
+  M <- matrix(c(0.3, 1, 2, 3, 4, 5), 2, 3)
+  expect_equal(kepler(M, 0.4)$sin, matrix(sin(eccentric(M, 0.4)), 2, 3), tolerance = 1e-13)
+  expect_equal(as.vector(kepler(1L, c(0, 0.4))$cos), cos(eccentric(1, c(0, 0.4))), tolerance = 1e-13)
+  expect_length(kepler(numeric(), 0.4)$sin, 0)
+  expect_equal(as.vector(kepler_rv(0:3, 10L, 2, 0.3, 1, 4)), velocity(0:3, 10, 2, 0.3, 1, 4), tolerance = 1e-13)
+})
+
+test_that("NaN comes out where there is no orbit, and nowhere else", {
+  skip_without_plugin()
+  got <- kepler(c(1, 1, 1, NaN, Inf, 1), c(0.5, 1, -0.1, 0.5, 0.5, NaN))
+  expect_identical(is.nan(as.vector(got$sin)), c(FALSE, rep(TRUE, 5)))
+  expect_identical(is.nan(as.vector(got$cos)), c(FALSE, rep(TRUE, 5)))
+})
+
+test_that("the true anomaly is the angle from periastron", {
+  skip_without_plugin()
+  M <- seq(-3, 3, length.out = 13)
+  E <- eccentric(M, 0.6)
+  want <- 2 * atan(sqrt(1.6 / 0.4) * tan(E / 2))
+  expect_equal(as.vector(kepler_true(M, 0.6)), want, tolerance = 1e-13)
+  expect_equal(as.vector(kepler_true(2, 0)), 2, tolerance = 1e-14)
+})
+
+test_that("velocities are those of the textbook", {
+  skip_without_plugin()
+  time <- seq(0, 40, length.out = 101)
+  for (omega in c(-3, -pi / 2, -0.5, 0, 0.7, pi / 2, 3)) {
+    got <- kepler_rv(time, 9.3, 4.2, 0.45, omega, 5)
+    expect_equal(as.vector(got), velocity(time, 9.3, 4.2, 0.45, omega, 5), tolerance = 1e-12)
+    # At conjunction the planet moves across the line of sight.
+    expect_equal(as.vector(kepler_rv(4.2, 9.3, 4.2, 0.45, omega, 5)), 5 * 0.45 * cos(omega), tolerance = 1e-12)
+  }
+  expect_equal(as.vector(kepler_rv(time, 9.3, 4.2, 0, 1, 5)), -5 * sin(2 * pi * (time - 4.2) / 9.3), tolerance = 1e-12)
+})
+
+test_that("buffers give buffers, and programs contain the op", {
+  skip_without_plugin()
+  M <- pjrt_buffer(c(0.5, 3), "f32")
+  got <- kepler(M, pjrt_buffer(c(0.1, 0.2), "f32"))
+  expect_s3_class(got$sin, "xlaffi_buffer")
+  expect_equal(as.vector(as_array(got$sin)), sin(eccentric(c(0.5, 3), c(0.1, 0.2))), tolerance = 1e-6)
+
+  # An R number has the dtype of the value beside it.
+  ratio <- xla_jit(function(M) {
+    E <- kepler(M, 0.3)
+    E$sin / E$cos
+  })
+  expect_equal(as.vector(as_array(ratio(M))), tan(eccentric(c(0.5, 3), 0.3)), tolerance = 1e-5)
+  expect_match(as.character(ffi_program(kepler_true, 1, 0.5)), "@kepler", fixed = TRUE)
+})
+
+test_that("bad input is named", {
+  skip_without_plugin()
+  expect_snapshot(error = TRUE, {
+    kepler(c(1, 2), c(0.1, 0.2, 0.3))
+    kepler(1i, 0.5)
+    kepler(1, TRUE)
+    kepler("a", 0.5)
+    kepler(pjrt_buffer(1, "f32"), 0.5)
+    kepler(pjrt_buffer(1L), 0.5)
+    kepler_true(matrix(1, 2, 2), c(0.1, 0.2))
+    kepler_rv(c(1, 2), 1, c(1, 2, 3), 0.1, 0, 1)
+    kepler_rv(1, 1, 1, 0.1, "north", 1)
+  })
+})
