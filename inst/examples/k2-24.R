@@ -106,12 +106,11 @@ mass <- function(K, e, period, star) {
 }
 
 masses <- function(samples, star = rnorm(nrow(samples), 1.12, 0.05)) {
-  e_b <- sqrt(rowSums(samples[, c("ecosw_b", "esinw_b")]^2))
-  e_c <- sqrt(rowSums(samples[, c("ecosw_c", "esinw_c")]^2))
-  data.frame(
-    b = mass(samples[, "K_b"], e_b, planets$period[1], star),
-    c = mass(samples[, "K_c"], e_c, planets$period[2], star)
-  )
+  of <- function(i) {
+    p <- lapply(c("K_", "ecosw_", "esinw_"), function(name) samples[, paste0(name, planets$planet[i])])
+    mass(p[[1]], sqrt(p[[2]]^2 + p[[3]]^2), planets$period[i], star)
+  }
+  data.frame(b = of(1), c = of(2))
 }
 
 published <- data.frame(planet = c("b", "c"), mass = c(21.0, 27.0), error = c(5.4, 6.9))

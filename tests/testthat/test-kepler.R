@@ -94,3 +94,66 @@ test_that("bad input is named", {
     kepler_rv(1, 1, 1, 0.1, "north", 1)
   })
 })
+
+# Central differences of the function `f` of a vector.
+differences <- function(f, at, step = 1e-5) {
+  vapply(seq_along(at), function(i) {
+    move <- replace(numeric(length(at)), i, step)
+    (f(at + move) - f(at - move)) / (2 * step)
+  }, 0)
+}
+
+test_that("first and second derivatives are those of differences", {
+  skip_without_plugin()
+  functions <- list(
+    function(p) {
+      E <- kepler(p[1], p[2])
+      E$sin * 2 - E$cos
+    },
+    function(p) kepler_true(p[1], p[2]),
+    function(p) kepler_rv(7.3, p[1] * 10, p[3], p[2], p[4], p[5]),
+    # One eccentricity for many M, and the other way round.
+    function(p) sum(kepler(hlo_constant(c(0.3, 2, -1)), p[2])$sin) + sum(kepler(p[1], hlo_constant(c(0.1, 0.5)))$cos)
+  )
+  at <- c(1.2, 0.4, 0.7, -0.8, 3)
+  for (f in functions) {
+    f1 <- function(p) sum(f(p))
+    value <- xla_jit(f1)
+    gradient <- ffi_grad(f1)
+    want <- differences(function(p) as.vector(value(p)), at)
+    expect_equal(as.vector(gradient(at)), want, tolerance = 1e-8)
+    second <- vapply(seq_along(at), function(i) {
+      differences(function(p) as.vector(gradient(p))[i], at)
+    }, numeric(length(at)))
+    expect_equal(ffi_hessian(f1)(at), second, tolerance = 1e-8)
+  }
+})
+
+test_that("derivatives hold near e = 1, M = 0", {
+  skip_without_plugin()
+  M <- 1e-6
+  e <- 1 - 1e-6
+  # E from the handler's sine: there 1 - e cos E = w + e E^2 / 2 - ...
+  E <- asin(as.vector(kepler(M, e)$sin))
+  slope <- (1 - e) + e * 2 * sin(E / 2)^2
+  got <- ffi_jvp(kepler)(list(M, e), list(1, NULL))$tangent
+  expect_equal(as.vector(got$sin), cos(E) / slope, tolerance = 1e-10)
+  got <- ffi_jvp(kepler)(list(M, e), list(NULL, 1))$tangent
+  expect_equal(as.vector(got$cos), -sin(E)^2 / slope, tolerance = 1e-10)
+})
+
+test_that("the example finds the published planets", {
+  skip_without_plugin()
+  example <- new.env()
+  source(system.file("examples/k2-24.R", package = "xlaffi", mustWork = TRUE), local = example)
+  fit <- example$find_mode()
+  expect_identical(fit$convergence, 0L)
+  expect_lt(max(abs(example$gradient(fit$par))), 1e-2)
+  expect_equal(as.vector(example$gradient(example$start)),
+    differences(function(p) as.vector(example$objective(p)), example$start),
+    tolerance = 1e-6
+  )
+  mode <- matrix(fit$par, 1, dimnames = list(NULL, example$parameters))
+  found <- unlist(example$masses(mode, star = 1.12))
+  expect_true(all(abs(found - example$published$mass) < example$published$error))
+})
