@@ -94,7 +94,7 @@ ffi_grad <- function(f, wrt = 1, value = FALSE) {
     }
     at <- evaluated(function(...) {
       arguments[chosen] <- list(...)
-      do.call(f, arguments)
+      do.call("f", arguments)
     }, arguments[chosen], named = FALSE)
     result <- at$outputs
     if (length(result) != 1L || length(result[[1L]]) != 1L || !is_float(result[[1L]]$dtype)) {
@@ -145,7 +145,7 @@ check_function <- function(f, call = rlang::caller_env()) {
 evaluated <- function(f, primals, named = TRUE) {
   roots <- lapply(tree_leaves(primals), alias_of)
   arguments <- as_arguments(tree_fill(primals, roots))
-  tree <- do.call(f, if (named) arguments else unname(arguments))
+  tree <- do.call("f", if (named) arguments else unname(arguments))
   outputs <- lapply(tree_leaves(tree), as_value, "f")
   list(roots = roots, outputs = outputs, value = tree_fill(tree, outputs))
 }

@@ -3,7 +3,7 @@
 trace_program <- function(f, arguments) {
   tree <- NULL
   region <- trace_region(function(params) {
-    tree <<- do.call(f, tree_fill(arguments, params))
+    tree <<- do.call("f", tree_fill(arguments, params))
     lapply(tree_leaves(tree), as_value, "f")
   }, tree_leaves(arguments))
   list(text = program_text(region), results = tree_fill(tree, lapply(region$results, type_of)))

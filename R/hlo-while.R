@@ -35,7 +35,7 @@ hlo_while <- function(cond, body, init) {
   call <- rlang::current_env()
   start <- lapply(tree_leaves(init), as_value, "init", call = call)
   types <- lapply(start, type_of)
-  run <- function(f, leaves) tree_leaves(do.call(f, as_arguments(tree_fill(init, leaves))))
+  run <- function(f, leaves) tree_leaves(do.call("f", as_arguments(tree_fill(init, leaves))))
   values <- while_loop(
     function(leaves) loop_test(run(cond, leaves), call),
     function(leaves) loop_turn(run(body, leaves), types, call),

@@ -83,7 +83,7 @@ run_new <- function(f, name, id, key, arguments, env) {
   if (any_of_class(leaves, c("xlaffi_value", "xlaffi_type")) || (length(the$traces) && !any(buffers))) {
     names <- rlang::names2(arguments)
     names[!nzchar(names)] <- which(!nzchar(names))
-    return(do.call(f, Map(function(argument, name) tree_map(argument, as_value, name, call = env), arguments, names)))
+    return(do.call("f", Map(function(argument, name) tree_map(argument, as_value, name, call = env), arguments, names)))
   }
   types <- argument_types(arguments, env)
   device <- if (any(buffers)) device(leaves[[which(buffers)[[1L]]]]) else default_device()
