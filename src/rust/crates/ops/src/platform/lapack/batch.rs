@@ -112,7 +112,7 @@ where
     }
 }
 
-/// `data` in parts of `len` elements, which may be 0.
+/// `data` in parts of `len` elements, which may be 0; the last one may be shorter.
 pub(super) fn split<T>(
     data: &mut [T],
     len: usize,
@@ -120,7 +120,8 @@ pub(super) fn split<T>(
 ) -> impl ExactSizeIterator<Item = &mut [T]> {
     let mut rest = data;
     (0..count).map(move |_| {
-        let (part, others) = std::mem::take(&mut rest).split_at_mut(len);
+        let all = std::mem::take(&mut rest);
+        let (part, others) = all.split_at_mut(len.min(all.len()));
         rest = others;
         part
     })

@@ -1,13 +1,11 @@
 //! Eigenvalues of a batch of Hermitian matrices.
 
-use super::batch::{for_each, split};
+use super::batch::{for_each, for_each_run, run_length, split};
 use super::routines::Eigh;
 use super::workspace::{Sizes, Workspace};
-use super::{refuse_negative, triangle_finite, Batch, Precision, Triangle};
+use super::small::eigh::{Syevd, MOST, NOT_FINITE};
+use super::{refuse_negative, small, triangle_finite, Batch, Precision, Triangle};
 use xla_ffi::Result;
-
-/// What `info` is for a matrix with NaN or an infinity: none of its eigenvalues was found.
-const NOT_FINITE: i32 = 1;
 
 /// `A = V diag(w) Vᴴ`, `w` ascending; `a` becomes `V` if `vectors`, else anything. Only the triangle
 /// is read. `info` is 0, or positive where it did not converge or the triangle has NaN or an
@@ -29,12 +27,35 @@ pub fn syevd<T: Precision>(
         info.fill(0);
         return Ok(());
     }
+    let flops = 5.0 * shape.flops();
+    if small::suits::<T>(shape, MOST) {
+        let (n, run) = (n as usize, run_length(flops));
+        let runs = a
+            .chunks_mut(run * n * n)
+            .zip(w.chunks_mut(run * n))
+            .zip(info.chunks_mut(run));
+        for_each_run(cx, flops * shape.count as f64, runs, |((a, w), info)| {
+            let count = info.len();
+            T::in_lanes(
+                Syevd {
+                    n,
+                    vectors,
+                    triangle,
+                    a,
+                    w,
+                    info,
+                },
+                count,
+            );
+        });
+        return Ok(());
+    }
     let items = split(a, shape.elements(), shape.count)
         .zip(split(w, n as usize, shape.count))
         .zip(info);
     for_each(
         cx,
-        5.0 * shape.flops(),
+        flops,
         items,
         || Workspace::new(sizes),
         |ws, ((a, w), info)| {

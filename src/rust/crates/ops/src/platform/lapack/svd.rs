@@ -1,9 +1,12 @@
 //! Singular values of a batch.
 
-use super::batch::{for_each, split};
+use super::batch::{for_each, for_each_run, run_length, split};
 use super::routines::{Element, Svd};
 use super::workspace::{filled, Sizes, Workspace};
-use super::{all_finite, fill_identity, refuse_negative, Batch, Precision, Vectors, NOT_FINITE};
+use super::small::svd::{Gesdd, MOST};
+use super::{
+    all_finite, fill_identity, refuse_negative, small, Batch, Precision, Vectors, NOT_FINITE,
+};
 use xla_ffi::Result;
 
 /// [`gesdd`] or a routine like it.
@@ -14,6 +17,9 @@ pub type Routine<T> = fn(
     (&mut [<T as Precision>::Real], &mut [T], &mut [T]),
     &mut [i32],
 ) -> Result<()>;
+
+/// The singular values, left and right singular vectors of all matrices.
+type Results<'a, T> = (&'a mut [<T as Precision>::Real], &'a mut [T], &'a mut [T]);
 
 /// The results of one matrix.
 pub(super) struct Parts<'a, T: Precision> {
@@ -32,10 +38,14 @@ pub fn gesdd<T: Precision>(
     batch: Batch<'_>,
     vectors: Vectors,
     a: &mut [T],
-    (s, u, vt): (&mut [T::Real], &mut [T], &mut [T]),
+    (s, u, vt): Results<'_, T>,
     info: &mut [i32],
 ) -> Result<()> {
     let (cx, shape) = batch;
+    if suits::<T>(batch) {
+        in_lanes(batch, vectors, a, (s, u, vt), info);
+        return Ok(());
+    }
     let sizes = sizes(batch, vectors, T::Work::gesdd_sizes)?;
     let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
         return Ok(());
@@ -57,10 +67,14 @@ pub fn gesdd_of<T: Precision>(
     batch: Batch<'_>,
     vectors: Vectors,
     a: &[T],
-    (s, u, vt): (&mut [T::Real], &mut [T], &mut [T]),
+    (s, u, vt): Results<'_, T>,
     info: &mut [i32],
 ) -> Result<()> {
     let (cx, shape) = batch;
+    if suits::<T>(batch) {
+        in_lanes(batch, vectors, a, (s, u, vt), info);
+        return Ok(());
+    }
     let sizes = sizes(batch, vectors, T::Work::gesdd_sizes)?;
     let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
         return Ok(());
@@ -75,6 +89,49 @@ pub fn gesdd_of<T: Precision>(
             decompose(batch, vectors, copy, parts, ws)
         },
     )
+}
+
+/// Whether the matrices are computed in lanes.
+fn suits<T: Precision>((_, shape): Batch<'_>) -> bool {
+    small::suits::<T>(shape, MOST) && shape.rank() > 0 && shape.count > 0
+}
+
+/// As [`gesdd_of`], of matrices that [suit](suits).
+fn in_lanes<T: Precision>(
+    (cx, shape): Batch<'_>,
+    vectors: Vectors,
+    a: &[T],
+    (s, u, vt): Results<'_, T>,
+    info: &mut [i32],
+) {
+    let flops = 10.0 * shape.flops();
+    let (m, n, rank) = shape.sizes();
+    let (columns, rows) = vectors.counts(shape.rows, shape.cols);
+    let run = run_length(flops);
+    let count = shape.count.div_ceil(run);
+    let runs = a
+        .chunks(run * m * n)
+        .zip(split(s, run * rank, count))
+        .zip(split(u, run * m * columns as usize, count))
+        .zip(split(vt, run * rows as usize * n, count))
+        .zip(info.chunks_mut(run));
+    let flops = flops * shape.count as f64;
+    for_each_run(cx, flops, runs, |((((a, s), u), vt), info)| {
+        let count = info.len();
+        T::in_lanes(
+            Gesdd {
+                m,
+                n,
+                vectors,
+                a,
+                s,
+                u,
+                vt,
+                info,
+            },
+            count,
+        );
+    });
 }
 
 /// The workspace by a routine's own `sizes`, which a matrix without elements does not need.

@@ -7,7 +7,7 @@ use std::array;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
 /// f32 or f64.
-pub trait Float: Precision + PartialOrd {
+pub trait Float: Precision<Real = Self> + PartialOrd {
     /// A block on any processor.
     type Plain: Lanes<Float = Self>;
     /// A block with AVX2 and FMA.

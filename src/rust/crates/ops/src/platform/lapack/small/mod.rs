@@ -12,15 +12,25 @@
 //! left to LAPACK ([`Vectorised::LANES`]). f32 is computed in f32 in every build, as nothing here
 //! needs LAPACK.
 
+mod accumulate;
+mod bidiagonal;
 mod block;
 pub mod cholesky;
 mod dispatch;
+pub mod eigh;
 mod householder;
 mod lanes;
 pub mod lu;
 pub mod qr;
+mod rotation;
+mod scale;
 mod scratch;
+mod singular;
+mod sorted;
+pub mod svd;
+mod symmetric;
 pub mod triangular;
+mod tridiagonal;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
