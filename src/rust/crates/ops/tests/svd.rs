@@ -4,7 +4,7 @@ mod common;
 
 use common::{
     ascending, assert_small, count, dims, for_every_dtype, handler, is_nan, orthogonality, ratio,
-    run, shapes, start, Mat, Number, Random, C, ON_CUDA, SIZES,
+    run, shapes, start, Mat, Number, Random, C, ON_CUDA,
 };
 use xla_ffi::testing::Call;
 
@@ -43,13 +43,16 @@ fn check<T: Number>(a: &Mat, (u, s, vt): &Parts<T>, what: &str) {
 
 fn every_size_and_shape<T: Number>() {
     let mut random = Random(21);
-    for (m, n) in SIZES.into_iter().flat_map(shapes) {
+    for (m, n) in [1, 2, 3, 4, 5, 8, 16, 17, 32, 33, 64, 65]
+        .into_iter()
+        .flat_map(shapes)
+    {
         let a = random.matrix::<T>(m * n);
         let parts = parts::<T>(call(&[], m, n, &a));
         check(&Mat::new(m, n, &a), &parts, &format!("{m} x {n}"));
     }
-    // Far from square, which LAPACK treats in ways of its own.
-    for (m, n) in [(200, 3), (3, 200), (40, 20)] {
+    // Far from square, which LAPACK treats in ways of its own, and large.
+    for (m, n) in [(200, 3), (3, 200), (40, 20), (128, 128), (129, 129)] {
         let a = random.matrix::<T>(m * n);
         let parts = parts::<T>(call(&[], m, n, &a));
         check(&Mat::new(m, n, &a), &parts, &format!("{m} x {n}"));
@@ -105,7 +108,9 @@ fn batches_threads_and_nan<T: Number>() {
         (&[3_i64][..], 5, 4),
         (&[2, 3], 4, 5),
         (&[60], 4, 4),
+        (&[9], 6, 2),
         (&[5], 17, 20),
+        (&[3], 65, 64),
     ] {
         let (k, count) = (m.min(n), count(batch));
         let mut a = random.matrix::<T>(count * m * n);
@@ -125,7 +130,7 @@ fn batches_threads_and_nan<T: Number>() {
                 same_or_as_good(&Mat::new(m, n, one), &alone);
             }
         }
-        for threads in [1, 2, 5] {
+        for threads in [1, 2, 3, 5, 8] {
             let again = parts::<T>(call(batch, m, n, &a).threads(threads));
             let bytes = |p: &Parts<T>| format!("{p:?}");
             assert!(bytes(&again) == bytes(&(u.clone(), s.clone(), vt.clone())));
@@ -134,6 +139,13 @@ fn batches_threads_and_nan<T: Number>() {
 }
 
 for_every_dtype!(every_size_and_shape special_matrices transposed batches_threads_and_nan);
+
+#[test]
+fn a_large_matrix() {
+    let a = Random(25).matrix::<f64>(300 * 300);
+    let large = parts::<f64>(call(&[], 300, 300, &a));
+    check(&Mat::new(300, 300, &a), &large, "300");
+}
 
 #[test]
 fn singular_values_by_hand() {

@@ -2,8 +2,8 @@
 
 use super::batch::{for_each, for_each_run, run_length, split};
 use super::routines::Eigh;
-use super::workspace::{Sizes, Workspace};
 use super::small::eigh::{Syevd, MOST, NOT_FINITE};
+use super::workspace::{Sizes, Workspace};
 use super::{refuse_negative, small, triangle_finite, Batch, Precision, Triangle};
 use xla_ffi::Result;
 

@@ -2,8 +2,8 @@
 
 use super::batch::{for_each, for_each_run, run_length, split};
 use super::routines::{Element, Svd};
-use super::workspace::{filled, Sizes, Workspace};
 use super::small::svd::{Gesdd, MOST};
+use super::workspace::{filled, Sizes, Workspace};
 use super::{
     all_finite, fill_identity, refuse_negative, small, Batch, Precision, Vectors, NOT_FINITE,
 };

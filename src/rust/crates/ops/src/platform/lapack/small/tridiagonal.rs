@@ -24,7 +24,12 @@ pub(super) fn tridiagonal<V: Lanes>(
         // What the last reflection does to this column, and, below, to those after it.
         let last = if k > 0 { &before[(k - 1) * n..] } else { &[] };
         if k > 0 {
-            update(&mut [&mut column[k..]], &last[k..n], &w[k..n], [(last[k], w[k])]);
+            update(
+                &mut [&mut column[k..]],
+                &last[k..n],
+                &w[k..n],
+                [(last[k], w[k])],
+            );
         }
         d[k] = column[k];
         if k + 1 == n {
@@ -50,7 +55,12 @@ pub(super) fn tridiagonal<V: Lanes>(
         for column in groups.into_remainder().chunks_exact_mut(n) {
             let mut columns = columns::<V, 1>(column, n, k + 1);
             if k > 0 {
-                update(&mut columns, &last[k + 1..n], &w[k + 1..n], [(last[j], w[j])]);
+                update(
+                    &mut columns,
+                    &last[k + 1..n],
+                    &w[k + 1..n],
+                    [(last[j], w[j])],
+                );
             }
             multiply(&columns, [v[j - k - 1]], p_here);
             j += 1;
@@ -96,7 +106,11 @@ fn update<V: Lanes, const N: usize>(
 
 /// Adds the columns times their factors.
 #[inline(always)]
-pub(super) fn multiply<V: Lanes, const N: usize>(columns: &[&mut [V]; N], factors: [V; N], sum: &mut [V]) {
+pub(super) fn multiply<V: Lanes, const N: usize>(
+    columns: &[&mut [V]; N],
+    factors: [V; N],
+    sum: &mut [V],
+) {
     for column in columns {
         assert_eq!(column.len(), sum.len());
     }
