@@ -141,13 +141,6 @@ fn batches_threads_and_nan<T: Number>() {
 for_every_dtype!(every_size_and_shape special_matrices transposed batches_threads_and_nan);
 
 #[test]
-fn a_large_matrix() {
-    let a = Random(25).matrix::<f64>(300 * 300);
-    let large = parts::<f64>(call(&[], 300, 300, &a));
-    check(&Mat::new(300, 300, &a), &large, "300");
-}
-
-#[test]
 fn singular_values_by_hand() {
     let a = [
         C::new(0.0, 3.0),

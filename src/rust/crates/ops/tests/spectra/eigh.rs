@@ -108,6 +108,18 @@ fn mixed_batches<T: Number>() {
 
 for_every_dtype!(kinds_of_spectra mixed_batches);
 
+#[test]
+fn a_large_matrix() {
+    let n = 300;
+    let x = Random(35).hermitian::<f64>(n);
+    let full = syevd(&[], n, &x, b'V', 1);
+    let (v, w) = (
+        Mat::new::<f64>(n, n, full.ret(0)),
+        Mat::new::<f64>(n, 1, full.ret(1)),
+    );
+    check::<f64>(&Mat::new(n, n, &x), &v, &w, 0.0, "300");
+}
+
 /// Elements over three hundred powers of ten, in either direction.
 #[test]
 fn graded_over_the_whole_range() {

@@ -119,6 +119,18 @@ fn mixed_batches<T: Number>() {
 
 for_every_dtype!(kinds_of_spectra mixed_batches);
 
+#[test]
+fn a_large_matrix() {
+    let n = 300;
+    let x = Random(25).matrix::<f64>(n * n);
+    let full = gesdd(&[], n, n, &x, b'A', 1);
+    let (u, vt) = (
+        Mat::new::<f64>(n, n, full.ret(2)),
+        Mat::new::<f64>(n, n, full.ret(3)),
+    );
+    check_factors::<f64>(&Mat::new(n, n, &x), (&u, full.ret(1), &vt), 0.0, "300");
+}
+
 /// Elements over three hundred powers of ten, in either direction.
 #[test]
 fn graded_over_the_whole_range() {
