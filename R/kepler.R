@@ -87,9 +87,18 @@ kepler_op <- function(M, e) {
   op <- once("op", ffi_op(
     function(M, e) hlo_custom_call("kepler", list(M, e), list(sin = M, cos = M)),
     jvp = kepler_jvp,
+    vmap = kepler_vmap,
     name = "kepler"
   ))
   op(M, e)
+}
+
+# Each point for itself: a batch is a larger array.
+kepler_vmap <- function(arguments, axes, size) {
+  whole <- Map(function(x, axis) {
+    if (is.null(axis)) hlo_broadcast(x, c(size, shape(x)), 1 + seq_along(shape(x))) else x
+  }, arguments, axes)
+  do.call(kepler_op, whole)
 }
 
 kepler_values <- function(M, e) {

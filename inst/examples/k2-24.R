@@ -107,8 +107,8 @@ mass <- function(K, e, period, star) {
 
 masses <- function(samples, star = rnorm(nrow(samples), 1.12, 0.05)) {
   of <- function(i) {
-    p <- lapply(c("K_", "ecosw_", "esinw_"), function(name) samples[, paste0(name, planets$planet[i])])
-    mass(p[[1]], sqrt(p[[2]]^2 + p[[3]]^2), planets$period[i], star)
+    p <- samples[, paste0(c("K_", "ecosw_", "esinw_"), planets$planet[i]), drop = FALSE]
+    mass(p[, 1], sqrt(p[, 2]^2 + p[, 3]^2), planets$period[i], star)
   }
   data.frame(b = of(1), c = of(2))
 }

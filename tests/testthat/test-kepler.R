@@ -142,6 +142,20 @@ test_that("derivatives hold near e = 1, M = 0", {
   expect_equal(as.vector(got$cos), -sin(E)^2 / slope, tolerance = 1e-10)
 })
 
+test_that("batches are larger arrays", {
+  skip_without_plugin()
+  M <- c(0.3, 2, -1)
+  e <- c(0.1, 0.5)
+  got <- ffi_vmap(kepler, in_axes = list(NULL, 1))(M, e)
+  expect_equal(got$sin, rbind(sin(eccentric(M, 0.1)), sin(eccentric(M, 0.5))), tolerance = 1e-13)
+  # Scalars along one axis each; and the derivative of a batch.
+  grid <- ffi_vmap(ffi_vmap(function(M, e) kepler(M, e)$cos, list(1, NULL)), list(NULL, 1))
+  expect_equal(grid(M, e), rbind(cos(eccentric(M, 0.1)), cos(eccentric(M, 0.5))), tolerance = 1e-13)
+  slope <- function(e) ffi_grad(function(e) sum(kepler(hlo_constant(M), e)$sin))(e)
+  expect_equal(as.vector(ffi_vmap(slope)(e)), vapply(e, function(e) as.vector(slope(e)), 0), tolerance = 1e-12)
+  expect_length(gregexpr("@kepler", as.character(ffi_program(grid, M, e)))[[1L]], 1)
+})
+
 test_that("the example finds the published planets", {
   skip_without_plugin()
   example <- new.env()
