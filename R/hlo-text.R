@@ -152,19 +152,6 @@ primitive(c("reduce_add", "reduce_max", "reduce_min"), text = function(node, ope
   )
 })
 
-primitive("triangular_solve", text = function(node, operands, scope) {
-  p <- node$params
-  transpose <- c(none = "NO_TRANSPOSE", transpose = "TRANSPOSE", adjoint = "ADJOINT")[[p$transpose]]
-  flag <- function(x) if (x) "true" else "false"
-  sprintf(
-    paste0(
-      "\"stablehlo.triangular_solve\"(%s) <{left_side = %s, lower = %s, unit_diagonal = %s, ",
-      "transpose_a = #stablehlo<transpose %s>}> : %s"
-    ),
-    toString(operands), flag(p$left), flag(p$lower), flag(p$unit), transpose, signature_text(node)
-  )
-})
-
 primitive("while", text = function(node, operands, scope) {
   carried <- seq_along(node$types)
   inner <- scope

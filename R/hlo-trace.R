@@ -1,6 +1,9 @@
 # Runs `f` on values of the given types and gives the program that it wrote. `arguments` is a list
-# of trees of types, `results` a tree of types.
-trace_program <- function(f, arguments) {
+# of trees of types, `results` a tree of types. `platform` is where it is going to run.
+trace_program <- function(f, arguments, platform = Sys.getenv("PJRT_PLATFORM", "cpu")) {
+  outer <- the$platform
+  on.exit(the$platform <- outer)
+  the$platform <- platform
   tree <- NULL
   region <- trace_region(function(params) {
     tree <<- do.call("f", tree_fill(arguments, params))

@@ -113,13 +113,11 @@ any_of_class <- function(leaves, class) any(vapply(leaves, inherits, NA, what = 
 # Names, dtypes and shapes of the arguments.
 signature_key <- function(types) {
   leaves <- vapply(tree_leaves(types), type_text, "")
-  key <- paste(c(leaves, deparse(tree_map(types, function(type) 0))), collapse = " ")
-  # R has a limit on the length of names in an environment.
-  if (nchar(key) > 5000L) rlang::hash(key) else key
+  paste(c(leaves, deparse(tree_map(types, function(type) 0))), collapse = " ")
 }
 
 compile_function <- function(f, types, device) {
-  traced <- trace_program(f, types)
+  traced <- trace_program(f, types, platform(device))
   results <- traced$results
   flat <- is_branch(results) && all(vapply(results, inherits, NA, what = "xlaffi_type"))
   program <- list2env(traced, parent = emptyenv())

@@ -43,3 +43,5 @@ the$programs <- new.env(parent = emptyenv())
 the$calls <- new.env(parent = emptyenv())
 the$jit_count <- 0
 the$clock <- 0
+# The platform of the program that is being traced.
+the$platform <- NULL

@@ -1,0 +1,159 @@
+#' Linear algebra
+#'
+#' Matrix factorisations and solvers for one matrix or a batch of them, compiled by XLA: QR
+#' ([xla_qr()]), LU ([xla_lu()]), singular values ([xla_svd()]), eigenvalues of symmetric and
+#' Hermitian matrices ([xla_eigh()]), Cholesky ([xla_chol()]) and linear systems ([xla_solve()]).
+#'
+#' @section Shapes:
+#' A matrix is the last two axes of its argument, and all axes before count a batch: an array of
+#' dimensions `c(100, 4, 3)` is 100 matrices of 4 rows and 3 columns, `x[i, , ]` the i-th. Every
+#' matrix of a batch is treated as if it were alone, and batches are worked on in parallel. Any
+#' dimension may be 0.
+#'
+#' @section Arguments and results:
+#' As in [xla_jit()]: R matrices and arrays give R arrays, a buffer gives buffers, and in a function
+#' that is being compiled a [value][xlaffi_value] gives values. Programs are compiled once for each dtype
+#' and shape and kept. Dimnames are dropped.
+#'
+#' @section Precision:
+#' R's numbers are computed in double precision (`f64`, complex numbers `c128`), integers and
+#' logicals as doubles. Buffers and values are computed in their own dtype, which must be `f32`, `f64`, `c64`
+#' or `c128`; `dtype` converts before.
+#'
+#' @section What cannot be computed:
+#' Nothing is an error that depends on the numbers: the matrix concerned gives NaN (or infinities, as
+#' the page of the function tells), its neighbours in the batch are right. NA counts as NaN.
+#'
+#' @section Derivatives:
+#' All have rules for [ffi_jvp()], [ffi_vjp()] and [ffi_grad()], of any order, for real and for complex
+#' matrices. The pages tell where a derivative does not exist and what comes out.
+#' The formulas follow M. Giles, "An extended collection of matrix derivative results for forward
+#' and reverse mode algorithmic differentiation", Oxford University Computing Laboratory, report
+#' NA-08/01 (2008), M. Seeger and others, "Auto-Differentiating Linear Algebra", arXiv:1710.08717
+#' (2017) and I. Murray, "Differentiation of the Cholesky decomposition", arXiv:1602.07527 (2016).
+#' @name xla_linalg
+NULL
+
+# Functions and ops by how they are called, each made when it is first needed: compiled functions
+# hold their programs.
+linalg <- new.env(parent = emptyenv())
+
+made_once <- function(key, make) {
+  if (is.null(linalg[[key]])) {
+    linalg[[key]] <- make()
+  }
+  linalg[[key]]
+}
+
+linalg_dtypes <- c("f32", "f64", "c64", "c128")
+
+# The argument of a wrapper, ready for xla_jit(): (..., m, n), R data as doubles or complex.
+check_matrices <- function(x, name, dtype, square = FALSE, call = rlang::caller_env()) {
+  x <- check_numbers(x, name, dtype, call)
+  dims <- argument_type(x, name, call)$shape
+  rank <- length(dims)
+  if (rank < 2L || (is.null(dim(x)) && !is_on_device(x))) {
+    abort(sprintf("`%s` must be a matrix or an array of matrices, not %s", name, dims_text(x, dims)),
+      operand = name, call = call
+    )
+  }
+  if (square && dims[[rank]] != dims[[rank - 1L]]) {
+    abort(sprintf("`%s` must have square matrices, not %d x %d", name, dims[[rank - 1L]], dims[[rank]]),
+      operand = name, call = call
+    )
+  }
+  x
+}
+
+dims_text <- function(x, dims) {
+  if (is.null(dim(x)) && !is_on_device(x)) {
+    sprintf("a vector of length %d", length(x))
+  } else {
+    sprintf("an array of shape %s", shape_text(dims))
+  }
+}
+
+# Numbers of a dtype that the handlers take, or R numbers that become some.
+check_numbers <- function(x, name, dtype, call) {
+  if (!is_on_device(x)) {
+    if (!(is.numeric(x) || is.logical(x) || is.complex(x)) || is.object(x)) {
+      abort(sprintf("`%s` must be a matrix of numbers, a buffer or a value, not %s", name, describe(x)),
+        operand = name, call = call
+      )
+    }
+    if (!is.complex(x)) storage.mode(x) <- "double"
+  }
+  own <- argument_type(x, name, call)$dtype
+  if (is.null(dtype)) {
+    if (!own %in% linalg_dtypes) {
+      abort(sprintf("`%s` has dtype %s, but must have one of %s", name, own, toString(linalg_dtypes)),
+        operand = name, hint = "The argument `dtype` converts.", call = call
+      )
+    }
+  } else if (is_complex(own) && !is_complex(dtype)) {
+    abort(sprintf("`%s` is complex, which dtype %s cannot hold", name, dtype), operand = "dtype", call = call)
+  }
+  x
+}
+
+is_on_device <- function(x) inherits(x, c("xlaffi_buffer", "xlaffi_value", "xlaffi_type"))
+
+check_linalg_dtype <- function(dtype, call = rlang::caller_env()) {
+  if (is.null(dtype)) {
+    return(NULL)
+  }
+  dtype <- check_dtype(dtype, "dtype", call)
+  if (!dtype %in% linalg_dtypes) {
+    abort(sprintf("`dtype` must be one of %s, not %s", toString(linalg_dtypes), dtype),
+      operand = "dtype", call = call
+    )
+  }
+  dtype
+}
+
+check_uplo <- function(uplo, call = rlang::caller_env()) {
+  if (!identical(uplo, "L") && !identical(uplo, "U")) {
+    abort(sprintf("`uplo` must be \"L\" or \"U\", not %s", describe(uplo)), operand = "uplo", call = call)
+  }
+}
+
+# Runs a function of values on the arguments, converted to `dtype`, or gives its program.
+run_linalg <- function(key, f, arguments, dtype, program) {
+  compiled <- made_once(paste(c("run", key, dtype), collapse = " "), function() {
+    xla_jit(function(...) do.call(f, lapply(list(...), function(x) if (is.null(dtype)) x else hlo_convert(x, dtype))))
+  })
+  if (program) do.call(ffi_program, c(compiled, arguments)) else do.call(compiled, arguments)
+}
+
+# An op on matrices, with its rule for derivatives. A batch of its arguments is one of more axes.
+matrix_op <- function(name, key, call, jvp) {
+  made_once(paste(c("op", name, key), collapse = " "), function() {
+    vmap <- function(arguments, axes, size) {
+      do.call(call, Map(in_front, arguments, !vapply(axes, is.null, NA), size))
+    }
+    ffi_op(call, jvp, vmap, name = name)
+  })
+}
+
+# A call of a handler that takes and gives column-major matrices. Vectors, with an axis less, and
+# numbers are batches by rows.
+call_handler <- function(target, operands, results, attributes = list()) {
+  operands <- tree_leaves(operands)
+  layouts <- function(arrays) {
+    lapply(arrays, function(x) if (rank_of(x) == rank_of(operands[[1L]])) "column")
+  }
+  hlo_custom_call(target, operands, results, attributes,
+    operand_layouts = layouts(operands), result_layouts = layouts(tree_leaves(results))
+  )
+}
+
+# The type like `x` with other last dimensions
+stacked_type <- function(x, dims, dtype = x$dtype) {
+  new_type(dtype, c(x$shape[seq_len(rank_of(x) - 2L)], dims))
+}
+
+# Rows, columns, and the smaller of both
+matrix_dims <- function(x) {
+  dims <- utils::tail(x$shape, 2L)
+  c(dims, min(dims))
+}

@@ -1,0 +1,97 @@
+# What the functions xla_*() of linear algebra have in common.
+
+test_that("buffers give buffers, in their own dtype", {
+  skip_without_plugin()
+  x <- random_array(c(4, 3))
+  f <- xla_qr(pjrt_buffer(x, "f32"))
+  expect_s3_class(f$q, "xlaffi_buffer")
+  expect_identical(as.character(dtype(f$r)), "f32")
+  expect_equal(as_array(f$q) %*% as_array(f$r), x, tolerance = 1e-5)
+  a <- pjrt_buffer(diag(2), "f64")
+  expect_s3_class(xla_solve(a, 1:2), "xlaffi_buffer")
+  expect_identical(as.character(dtype(xla_solve(a, 1:2 + 1i))), "c128")
+})
+
+test_that("dtype converts", {
+  skip_without_plugin()
+  x <- random_definite(c(3, 3))
+  r <- xla_chol(x, dtype = "f32")
+  expect_equal(r, chol(x), tolerance = 1e-5)
+  expect_gt(max(abs(r - chol(x))), 1e-12)
+  expect_equal(xla_chol(pjrt_buffer(x, "f32"), dtype = "f64") |> dtype() |> as.character(), "f64")
+  expect_equal(xla_solve(x, 1:3, dtype = "c64"), array(solve(x, 1:3) + 0i), tolerance = 1e-5)
+})
+
+test_that("integers and logicals are computed as doubles, dimnames go", {
+  skip_without_plugin()
+  x <- matrix(c(2L, 1L, 1L, 3L), 2, dimnames = list(c("a", "b"), NULL))
+  expect_equal(xla_chol(x), unname(chol(x)))
+  expect_equal(xla_solve(x, c(1L, 2L)), array(solve(unname(x), 1:2)))
+  expect_equal(xla_svd(diag(2) == 1)$d, array(c(1, 1)))
+  expect_true(all(is.nan(xla_chol(matrix(c(2L, 1L, NA, 3L), 2))[1, ])))
+})
+
+test_that("values give values, and functions compose", {
+  skip_without_plugin()
+  x <- random_definite(c(3, 3))
+  log_det <- xla_jit(function(x) sum(log(abs(hlo_sum(xla_lu(x)$u * hlo_constant(diag(3)), 2)))))
+  expect_equal(as.vector(log_det(x)), as.vector(determinant(x)$modulus))
+  expect_s3_class(xla_svd(x, program = TRUE), "xlaffi_text")
+  expect_match(xla_eigh(x, program = TRUE), "@eigh", fixed = TRUE)
+  expect_match(xla_chol(ffi_type("c64", c(5, 2, 2)), program = TRUE), "@lapack_cpotrf_ffi", fixed = TRUE)
+})
+
+test_that("programs are compiled once for each dtype and shape", {
+  skip_without_plugin()
+  x <- random_array(c(2, 2))
+  xla_qr(x)
+  before <- nrow(ffi_cache())
+  xla_qr(x + 1)
+  expect_identical(nrow(ffi_cache()), before)
+  xla_qr(x, dtype = "f32")
+  expect_identical(nrow(ffi_cache()), before + 1L)
+})
+
+test_that("wrong arguments are named", {
+  skip_without_plugin()
+  expect_snapshot(error = TRUE, {
+    xla_qr(c(1, 2))
+    xla_qr("a")
+    xla_qr(data.frame(a = 1))
+    xla_qr(NULL)
+    xla_qr(matrix("a"))
+    xla_qr(pjrt_buffer(c(1, 2)))
+    xla_qr(pjrt_buffer(matrix(1:4, 2)))
+    xla_qr(diag(2), dtype = "i32")
+    xla_qr(diag(2) + 0i, dtype = "f64")
+    xla_qr(diag(2), program = NA)
+    xla_eigh(matrix(1, 2, 3))
+    xla_eigh(diag(2), uplo = "lower")
+    xla_eigh(diag(2), vectors = 1)
+    xla_svd(diag(2), full = "yes")
+    xla_chol(array(1, c(2, 3, 4)))
+    xla_lu(1)
+    xla_solve(matrix(1, 2, 3))
+    xla_solve(diag(2), 1:3)
+    xla_solve(diag(2), array(1, c(2, 2, 2)))
+    xla_solve(diag(2), "b")
+    xla_solve(pjrt_buffer(diag(2), "f32"), pjrt_buffer(diag(2), "f64"))
+  })
+})
+
+test_that("a full decomposition of other than square matrices has no derivative", {
+  skip_without_plugin()
+  x <- random_array(c(3, 2))
+  expect_snapshot(error = TRUE, ffi_jvp(function(x) xla_svd(x, full = TRUE))(x, x))
+})
+
+test_that("ffi_vmap() adds a batch axis", {
+  skip_without_plugin()
+  x <- random_array(c(3, 4, 4))
+  expect_equal(ffi_vmap(xla_lu)(x), xla_lu(x))
+  b <- random_array(c(4, 2))
+  solved <- ffi_vmap(xla_solve, in_axes = list(1, NULL))(x, b)
+  for (i in 1:3) expect_equal(solved[i, , ], solve(x[i, , ], b))
+  slope <- function(x) ffi_jvp(function(x) xla_qr(x)$r)(x, x)$tangent
+  expect_equal(ffi_vmap(slope)(x), xla_jit(slope)(x))
+})
