@@ -1,7 +1,8 @@
 #' Situation report
 #'
 #' What was found: versions, plugins, Python and jaxlib, LAPACK, and the environment variables that
-#' are set; and what to do about what is missing.
+#' are set; and what to do about what is missing. NVIDIA's libraries are loaded to see whether they
+#' can be; the folder in the variable `XLAFFI_CUDA_PATH` comes before the system's.
 #'
 #' @return The findings as a list, invisibly.
 #' @examples
@@ -14,6 +15,7 @@ xlaffi_sitrep <- function() {
     system = paste(Sys.info()[c("sysname", "release", "machine")], collapse = " "),
     python = python_report(),
     plugins = lapply(stats::setNames(nm = c("cpu", "cuda")), plugin_state),
+    cuda = as.data.frame(check(.Call(wrap__cuda_libraries))),
     single_precision = check(.Call(wrap__about))$single_precision,
     lapack = La_library(),
     blas = utils::sessionInfo()$BLAS,
@@ -43,7 +45,7 @@ set_variables <- function() {
     "PJRT_PLATFORM", "PJRT_CPU_DEVICE_COUNT", "PJRT_INSTALL", "PJRT_PLUGIN_PATH_CPU",
     "PJRT_PLUGIN_PATH_CUDA", "PJRT_PLUGIN_URL_CPU", "PJRT_PLUGIN_URL_CUDA", "XLAFFI_PYTHON",
     "VIRTUAL_ENV", "RETICULATE_PYTHON", "XLA_FLAGS", "TF_CPP_MIN_LOG_LEVEL", "NPROC",
-    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "XLAFFI_CUDA_PATH", "XLAFFI_CUDA_KERNELS"
   )
   values <- Sys.getenv(names, NA)
   values[!is.na(values)]
@@ -84,6 +86,13 @@ report <- function(found) {
     },
     "*" = "{found$targets} custom call target{?s}, see {.code ffi_targets()}"
   ))
+  cli::cli_h2("CUDA")
+  for (i in seq_len(nrow(found$cuda))) {
+    library <- found$cuda$library[[i]]
+    path <- found$cuda$path[[i]]
+    problem <- found$cuda$problem[[i]]
+    cli::cli_bullets(if (is.na(path)) c("*" = "{problem}") else c(v = "{library}: {.path {path}}"))
+  }
   cli::cli_h2("Environment variables")
   if (length(found$variables)) {
     for (name in names(found$variables)) {

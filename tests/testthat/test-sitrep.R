@@ -4,6 +4,9 @@ test_that("the report tells what was found", {
   text <- cli::cli_fmt(found <- xlaffi_sitrep())
   expect_identical(found$plugins$cpu$state, "loaded")
   expect_identical(found$plugins$cuda$state, "missing")
+  libraries <- c("NVIDIA's driver", "cuSOLVER", "cuBLAS", "NVRTC")
+  expect_identical(found$cuda$library, libraries)
+  expect_true(all(xor(is.na(found$cuda$path), is.na(found$cuda$problem))))
   expect_match(found$python$chosen, "jaxlib [0-9]")
   expect_match(paste(text, collapse = "\n"), "LAPACK", fixed = TRUE)
 })
@@ -14,12 +17,17 @@ test_that("the report tells what is missing and what mends it", {
     plugins = list(cpu = list(state = "missing"), cuda = list(state = "missing")),
     lapack = "/usr/lib/liblapack.so.3", blas = "/usr/lib/libblas.so.3", targets = 2L,
     single_precision = FALSE,
+    cuda = data.frame(
+      library = c("cuSOLVER", "cuBLAS"), path = c("/x/libcusolver.so.12", NA),
+      problem = c(NA, "cuBLAS was not found (XLAFFI_CUDA_PATH is not set). Tried: nothing")
+    ),
     variables = character()
   )
   text <- paste(cli::cli_fmt(xlaffi:::report(found)), collapse = "\n")
   parts <- c(
     "install_pjrt()", "a: not {found}", "PJRT_PLUGIN_PATH_CUDA", "reference BLAS",
-    "f32 is computed in f64", "none of ours is set"
+    "f32 is computed in f64", "none of ours is set", "cuSOLVER: /x/libcusolver.so.12",
+    "cuBLAS was not found"
   )
   for (part in parts) {
     expect_match(text, part, fixed = TRUE)

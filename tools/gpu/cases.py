@@ -1,0 +1,467 @@
+"""The parts of tools/gpu/check that run under JAX: `cases.py LIBRARY PLATFORM PART`."""
+
+import ctypes
+import itertools
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+jax.config.update("jax_enable_x64", True)
+
+RATIO = 30.0  # LAPACK's own threshold for its test ratios (LAPACK working note 41).
+DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
+SHAPES = [(1, 1), (2, 2), (3, 5), (5, 3), (4, 4), (16, 16), (17, 20), (32, 32), (33, 33), (64, 40), (40, 64), (129, 129), (300, 3), (3, 300)]
+BATCHES = [(), (1,), (7,), (2, 3)]
+MANY = [((300,), 4, 4), ((300,), 5, 3), ((70_000,), 2, 2), ((40,), 64, 64)]
+# Past the change from Jacobi's method to QR iteration.
+LARGE = [((), 1100, 1030), ((), 1030, 1100)]
+EMPTY = [((), 0, 3), ((), 3, 0), ((0,), 4, 4), ((2, 0), 3, 2), ((3,), 0, 0)]
+
+
+class Ops:
+    """Our handlers as targets of JAX, on one platform, as `xlaffi.<target>`."""
+
+    def __init__(self, path, platform):
+        self.cuda = platform == "cuda"
+        self.device = jax.devices(platform)[0]
+        find = ctypes.CDLL(path).xlaffi_handler
+        find.restype, find.argtypes = ctypes.c_void_p, [ctypes.c_char_p, ctypes.c_char_p]
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        targets = ["lu", "geqrf", "orgqr", "svd", "eigh", "kepler", "print_tensor"]
+        if self.cuda:
+            names = "getrf geqrf orgqr ormqr potrf syevd gesvd gesvdj gesvdp sytrd geev"
+            targets += [f"cusolver_{name}_ffi" for name in names.split()] + ["cu_lu_pivots_to_permutation"]
+        for target in targets:
+            pointer = find(target.encode(), platform.encode())
+            assert pointer, f"the library has no {target}"
+            jax.ffi.register_ffi_target(f"xlaffi.{target}", new(pointer, None, None), platform="CUDA" if self.cuda else "cpu")
+
+    def put(self, x):
+        return jax.device_put(x, self.device)
+
+
+def column_major(rank):
+    """JAX's order (major to minor) of a batch of column-major matrices."""
+    return (*range(rank - 2), rank - 1, rank - 2)
+
+
+def call(target, results, *operands, vectors=(), aliases=None, **attributes):
+    """A target on matrices; `results` are shapes and dtypes, operands and results of rank 2 and more
+    are column-major, those whose place is in `vectors` (results after operands) are batches of
+    vectors."""
+    places = [*operands, *results]
+    shapes = [o.shape for o in operands] + [shape for shape, _ in results]
+    layouts = [tuple(range(len(s))) if i in vectors or len(s) < 2 else column_major(len(s)) for i, s in enumerate(shapes)]
+    assert len(layouts) == len(places)
+    return jax.ffi.ffi_call(
+        target,
+        [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in results],
+        input_layouts=layouts[: len(operands)],
+        output_layouts=layouts[len(operands) :],
+        input_output_aliases=aliases,
+        vmap_method=None,
+    )(*operands, **attributes)
+
+
+def real(dtype):
+    return np.zeros((), dtype).real.dtype
+
+
+def lu(a, name="xlaffi.lu", **more):
+    *batch, m, n = a.shape
+    return call(name, [(a.shape, a.dtype), ((*batch, min(m, n)), np.int32)], a, vectors=(2,), **more)
+
+
+def geqrf(a, name="xlaffi.geqrf", **more):
+    *batch, m, n = a.shape
+    return call(name, [(a.shape, a.dtype), ((*batch, min(m, n)), a.dtype)], a, vectors=(2,), **more)
+
+
+def orgqr(packed, tau, name="xlaffi.orgqr"):
+    shape = (*packed.shape[:-1], tau.shape[-1])
+    return call(name, [(shape, packed.dtype)], packed, tau, vectors=(1,))[0]
+
+
+def svd(a):
+    *batch, m, n = a.shape
+    k = min(m, n)
+    results = [((*batch, m, k), a.dtype), ((*batch, k), real(a.dtype)), ((*batch, k, n), a.dtype)]
+    return call("xlaffi.svd", results, a, vectors=(2,))
+
+
+def eigh(a, **more):
+    return call("xlaffi.eigh", [(a.shape, a.dtype), (a.shape[:-1], real(a.dtype))], a, vectors=(2,), **more)
+
+
+def kepler(m, e):
+    return call("xlaffi.kepler", [(m.shape, m.dtype)] * 2, m, e, vectors=range(4))
+
+
+def matrices(rng, shape, dtype):
+    a = rng.standard_normal(shape)
+    if np.issubdtype(dtype, np.complexfloating):
+        a = a + 1j * rng.standard_normal(shape)
+    return a.astype(dtype)
+
+
+def adjoint(a):
+    return np.conj(np.swapaxes(a, -1, -2))
+
+
+def norm(a):
+    return np.abs(a).sum(-2).max(-1, initial=0)
+
+
+def small(residual, size, scale, dtype, what):
+    """Every residual is no larger than rounding makes it."""
+    eps = np.finfo(dtype).eps
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.where(norm(residual) == 0, 0, norm(residual) / (max(size, 1) * scale * eps))
+    worst = ratio.max(initial=0) if np.all(np.isfinite(ratio)) else np.inf
+    assert worst < RATIO, f"{what}: ratio {worst}"
+
+
+def wide(x):
+    return np.asarray(x).astype(np.complex128)
+
+
+def check_lu(a, packed, pivots, what):
+    a, p = wide(a), wide(packed)
+    *batch, m, n = a.shape
+    k = min(m, n)
+    lower = np.tril(p[..., :k], -1) + np.eye(m, k)
+    upper = np.triu(p[..., :k, :])
+    a, pivots = a.copy().reshape(-1, m, n), np.asarray(pivots).reshape(-1, k)
+    rows = np.tile(np.arange(m), (len(a), 1))
+    every = np.arange(len(a))
+    for i in range(k):
+        other = pivots[:, i] - 1
+        assert np.all((other >= i) & (other < m)), f"{what}: pivots out of range"
+        kept = rows[every, i].copy()
+        rows[every, i] = rows[every, other]
+        rows[every, other] = kept
+    a = np.take_along_axis(a, rows[:, :, None], 1).reshape(*batch, m, n)
+    small(a - lower @ upper, max(m, n), norm(a), packed.dtype, what)
+
+
+def orthonormal(q, dtype, what):
+    small(adjoint(q) @ q - np.eye(q.shape[-1]), q.shape[-2], 1.0, dtype, f"{what}, orthogonality")
+
+
+def check_qr(a, packed, q, what):
+    a, q = wide(a), wide(q)
+    k = min(a.shape[-2:])
+    r = np.triu(wide(packed)[..., :k, :])
+    small(a - q @ r, max(a.shape[-2:]), norm(a), packed.dtype, what)
+    orthonormal(q, packed.dtype, what)
+
+
+def check_svd(a, u, s, vt, what):
+    dtype, a, u, vt, s = u.dtype, wide(a), wide(u), wide(vt), np.asarray(s)
+    small(a - (u * s[..., None, :]) @ vt, max(a.shape[-2:]), norm(a), dtype, what)
+    orthonormal(u, dtype, what)
+    orthonormal(adjoint(vt), dtype, what)
+    assert np.all(np.diff(s) <= 0) and np.all(s >= 0), f"{what}: order"
+
+
+def check_eigh(a, v, w, what):
+    dtype, a, v, w = v.dtype, wide(a), wide(v), np.asarray(w)
+    small(a @ v - v * w[..., None, :], a.shape[-1], norm(a), dtype, what)
+    orthonormal(v, dtype, what)
+    assert np.all(np.diff(w) >= 0), f"{what}: order"
+
+
+def every(ops, cases, dtypes=DTYPES):
+    """Each op on each case, against what its results must satisfy."""
+    rng, count = np.random.default_rng(1), 0
+    run = {f: jax.jit(f) for f in (lu, geqrf, orgqr, svd, eigh)}
+    for (batch, m, n), dtype in itertools.product(cases, dtypes):
+        what = f"{np.dtype(dtype).name} {(*batch, m, n)}"
+        host = matrices(rng, (*batch, m, n), dtype)
+        a = ops.put(host)
+        packed, pivots = run[lu](a)
+        check_lu(host, packed, pivots, f"lu {what}")
+        packed, tau = run[geqrf](a)
+        q = run[orgqr](packed, tau)
+        check_qr(host, packed, q, f"qr {what}")
+        check_svd(host, *run[svd](a), f"svd {what}")
+        count += 4
+        if m == n:
+            hermitian = host + adjoint(host)
+            check_eigh(hermitian, *run[eigh](ops.put(hermitian)), f"eigh {what}")
+            count += 1
+        assert np.array_equal(np.asarray(a), host), f"{what}: the operand was written"
+    return count
+
+
+def check_kepler(ops, count=100_000):
+    rng = np.random.default_rng(2)
+    for dtype, close in [(np.float64, 4e-13), (np.float32, 2e-6)]:
+        m = rng.uniform(-100, 100, count).astype(dtype)
+        e = rng.uniform(0, 0.999, count).astype(dtype)
+        s, c = (np.asarray(x, np.float64) for x in jax.jit(kepler)(ops.put(m), ops.put(e)))
+        off = np.sin(np.arctan2(s, c) - e.astype(np.float64) * s - m)
+        assert np.abs(off).max() < close, f"kepler {dtype}: {np.abs(off).max()}"
+        assert np.abs(s * s + c * c - 1).max() < close
+        bad = np.array([np.nan, np.inf, 1, 1, 1], dtype), np.array([0.5, 0.5, 1, -0.1, np.nan], dtype)
+        assert np.isnan(np.asarray(jax.jit(kepler)(*map(ops.put, bad)))).all()
+    return 4
+
+
+def captured(action):
+    """What `action` writes to the process's standard output, also from native code."""
+    sys.stdout.flush()
+    with tempfile.TemporaryFile() as file:
+        kept = os.dup(1)
+        os.dup2(file.fileno(), 1)
+        try:
+            action()
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+        file.seek(0)
+        return file.read().decode()
+
+
+def check_print(ops):
+    @jax.jit
+    def show(x):
+        jax.ffi.ffi_call("xlaffi.print_tensor", [], has_side_effect=True)(x)
+        return x + 1
+
+    x = ops.put(np.arange(6, dtype=np.float32).reshape(2, 3) * 2)
+    text = captured(lambda: show(x).block_until_ready())
+    assert text == "PJRTBuffer\n  0  2  4\n  6  8 10\n[ f32{2,3} ]\n", text
+    return 1
+
+
+def part_environment(ops):
+    print(f"jax {jax.__version__}, {ops.device.device_kind}, Python {sys.version.split()[0]}")
+    if ops.cuda:
+        query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total,clocks.sm,clocks.mem", "--format=csv,noheader"]
+        print(subprocess.run(query, capture_output=True, text=True, check=False).stdout.strip())
+        maps = {line.split()[-1] for line in open("/proc/self/maps") if any(n in line for n in ("cusolver.so", "cublas.so", "nvrtc.so", "libcuda.so"))}
+        print("\n".join(sorted(maps)))
+
+
+def part_small(ops):
+    count = every(ops, [((), 5, 3), ((3,), 4, 4), ((2,), 3, 5), ((), 40, 40), ((2,), 33, 20)], [np.float32, np.complex128])
+    count += check_kepler(ops, 1000)
+    print(f"{count} small cases right")
+
+
+def part_ops(ops):
+    cases = [(b, m, n) for b in BATCHES for m, n in SHAPES]
+    count = every(ops, cases) + every(ops, MANY + LARGE, [np.float32, np.float64]) + every(ops, EMPTY)
+    count += check_kepler(ops) + check_print(ops)
+    print(f"{count} cases right")
+
+
+def part_policy(ops):
+    """Aliased operands; NaN, infinite and singular matrices; the transposed attribute; triangles."""
+    rng, count = np.random.default_rng(3), 0
+    for dtype, (batch, n) in itertools.product(DTYPES, [(3, 4), (3, 40), (3, 130)]):
+        host = matrices(rng, (batch, n, n), dtype)
+        host = host + adjoint(host)
+        broken = host.copy()
+        broken[1, n - 1, 0] = np.inf if n == 4 else np.nan
+        good = [0, 2]
+        for f in (lu, geqrf, svd, eigh):
+            want, got = (jax.jit(f)(ops.put(x)) for x in (host, broken))
+            for i, (w, g) in enumerate(zip(want, got)):
+                w, g = np.asarray(w), np.asarray(g)
+                where = f"{f.__name__} {np.dtype(dtype).name} {n}, result {i}"
+                assert np.array_equal(g[good], w[good]), f"{where}: a neighbour of a broken matrix differs"
+                if g.dtype == np.int32:
+                    assert np.array_equal(g[1], np.arange(1, n + 1)), f"{where}: pivots"
+                else:
+                    assert np.isnan(g[1]).all(), f"{where}: not NaN"
+                count += 1
+        for f in (lu, geqrf, eigh):
+            inside = jax.jit(lambda a, f=f: f(a, aliases={0: 0}), donate_argnums=0)
+            for want, got in zip(jax.jit(f)(ops.put(host)), inside(ops.put(host))):
+                assert np.array_equal(np.asarray(want), np.asarray(got)), f"{f.__name__} in place"
+                count += 1
+        # Singular: a factorisation like any other.
+        singular = host.copy()
+        singular[1] = 0
+        singular[2, :, 1] = singular[2, :, 0]
+        check_lu(singular, *jax.jit(lu)(ops.put(singular)), f"singular lu {n}")
+        # The upper triangle alone.
+        upper = np.triu(host) + np.tril(np.full_like(host, 9), -1)
+        check_eigh(host, *jax.jit(lambda a: eigh(a, uplo="U"))(ops.put(upper)), f"upper eigh {n}")
+        count += 2
+    for m, n in [(4, 9), (9, 4)]:
+        host, k = matrices(rng, (m, n), np.complex128), min(m, n)
+
+        def transposed(a):
+            results = [jax.ShapeDtypeStruct(s, d) for s, d in (((m, k), a.dtype), ((k,), np.float64), ((k, n), a.dtype))]
+            return jax.ffi.ffi_call("xlaffi.svd", results)(a, transposed=True)
+
+        check_svd(host, *jax.jit(transposed)(ops.put(host)), "svd, row-major")
+        count += 1
+    print(f"{count} cases right")
+
+
+def part_streams(ops):
+    """Programs that run at once give what they give alone."""
+    rng = np.random.default_rng(4)
+    work = []
+    for f, shape in itertools.product((lu, geqrf, svd, eigh), [(50, 8, 8), (1, 200, 200), (20, 40, 40)]):
+        a = matrices(rng, shape, np.float64)
+        a = ops.put(a + adjoint(a))
+        program = jax.jit(f).lower(a).compile()
+        work.append((program, a, [np.asarray(x) for x in program(a)]))
+
+    def again(job):
+        program, a, want = work[job % len(work)]
+        return all(np.array_equal(np.asarray(x), w) for x, w in zip(program(a), want))
+
+    with ThreadPoolExecutor(4) as pool:
+        same = list(pool.map(again, range(10 * len(work))))
+    assert all(same), f"{same.count(False)} of {len(same)} runs differ from the first"
+    print(f"{len(same)} runs in four threads, all the same")
+
+
+def part_jaxlib(ops):
+    """Our handlers of jaxlib's targets beside jaxlib's own, on the same operands."""
+    rng, count = np.random.default_rng(5), 0
+
+    def both(target, results, *operands, **more):
+        return [jax.jit(lambda *o, p=p: call(p + target, results, *o, **more))(*operands) for p in ("xlaffi.", "")]
+
+    def close(ours, theirs, dtype, what):
+        ours, theirs = np.asarray(ours), np.asarray(theirs)
+        assert np.allclose(ours, theirs, rtol=0, atol=3e3 * np.finfo(dtype).eps * (1 + np.abs(theirs).max(initial=0))), what
+
+    for dtype, (batch, m, n) in itertools.product(DTYPES, [((), 5, 5), ((3,), 8, 8), ((2,), 40, 30), ((2,), 150, 150)]):
+        k, r = min(m, n), real(dtype)
+        what = f"{np.dtype(dtype).name} {(*batch, m, n)}"
+        a = ops.put(matrices(rng, (*batch, m, n), dtype))
+        info = (batch, np.int32)
+        ours, theirs = both("cusolver_getrf_ffi", [(a.shape, dtype), ((*batch, k), np.int32), info], a, vectors=(2,))
+        close(ours[0], theirs[0], dtype, f"getrf {what}")
+        assert np.array_equal(ours[1], theirs[1])
+        ours, theirs = both("cusolver_geqrf_ffi", [(a.shape, dtype), ((*batch, k), dtype)], a, vectors=(2,))
+        close(ours[0], theirs[0], dtype, f"geqrf {what}")
+        packed, tau = ours
+        ours, theirs = both("cusolver_orgqr_ffi", [(a.shape, dtype)], packed, tau, vectors=(1,))
+        close(ours[0], theirs[0], dtype, f"orgqr {what}")
+        for left, transpose in itertools.product((True, False), repeat=2):
+            c = ops.put(matrices(rng, (*batch, m, 3) if left else (*batch, 3, m), dtype))
+            ours, theirs = both("cusolver_ormqr_ffi", [(c.shape, dtype)], packed, tau, c, vectors=(1,), left=left, transpose=transpose)
+            close(ours[0], theirs[0], dtype, f"ormqr {what}")
+        values = ((*batch, k), r)
+        ours, theirs = both("cusolver_gesvd_ffi", [(a.shape, dtype), values, ((*batch, m, n), dtype), ((*batch, n, n), dtype), info], a,
+                            vectors=(2,), full_matrices=False, compute_uv=True, transposed=False)
+        close(ours[1], theirs[1], r, f"gesvd {what}")
+        check_svd(a, ours[2], ours[1], ours[3], f"gesvd {what}")
+        for target in ("cusolver_gesvdj_ffi", "cusolver_gesvdp_ffi"):
+            ours, theirs = both(target, [(a.shape, dtype), values, ((*batch, m, k), dtype), ((*batch, n, k), dtype), info], a,
+                                vectors=(2,), full_matrices=False, compute_uv=True)
+            close(ours[1], theirs[1], r, f"{target} {what}")
+            check_svd(a, ours[2], ours[1], adjoint(np.asarray(ours[3])), f"{target} {what}")
+        count += 9
+        if m != n:
+            continue
+        host = np.asarray(a)
+        host = host @ adjoint(host) + np.eye(n)
+        a = ops.put(host.astype(dtype))
+        ours, theirs = both("cusolver_potrf_ffi", [(a.shape, dtype), info], a, lower=True)
+        close(np.tril(ours[0]), np.tril(theirs[0]), dtype, f"potrf {what}")
+        for algorithm in range(3):
+            ours, theirs = both("cusolver_syevd_ffi", [(a.shape, dtype), values, info], a, vectors=(2,), lower=True, algorithm=np.uint8(algorithm))
+            close(ours[1], theirs[1], r, f"syevd {what}")
+            check_eigh(a, ours[0], ours[1], f"syevd {what}")
+        beside = (*batch, n - 1)
+        ours, theirs = both("cusolver_sytrd_ffi", [(a.shape, dtype), values, (beside, r), (beside, dtype), info], a, vectors=(2, 3, 4), lower=True)
+        close(np.abs(ours[2]), np.abs(theirs[2]), dtype, f"sytrd {what}")
+        square = (a.shape, dtype)
+        ours, theirs = both("cusolver_geev_ffi", [square, ((*batch, n), np.result_type(dtype, 1j)), square, square, info], a,
+                            vectors=(2,), left=False, right=True)
+        close(np.sort(np.abs(ours[1])), np.sort(np.abs(theirs[1])), r, f"geev {what}")
+        count += 6
+    pivots = ops.put(np.array([[2, 2, 3], [1, 1, 2]], np.int32))
+    ours, theirs = both("cu_lu_pivots_to_permutation", [((2, 5), np.int32)], pivots, vectors=(0, 1))
+    assert np.array_equal(ours[0], theirs[0])
+    print(f"{count + 1} cases right")
+
+
+def timed(program, *operands, seconds=0.05):
+    """Seconds of one run, many being under way at once."""
+    jax.block_until_ready(program(*operands))
+    runs = 1
+    while True:
+        start = time.perf_counter()
+        for _ in range(runs):
+            last = program(*operands)
+        jax.block_until_ready(last)
+        took = time.perf_counter() - start
+        if took > seconds or runs > 10_000:
+            return took / runs
+        runs = max(runs * 2, int(runs * seconds / max(took, 1e-6)))
+
+
+def in_turn(ours, theirs, operands, rounds=5):
+    """Medians of our time and of the ratio to theirs."""
+    pairs = [(timed(ours, *operands), timed(theirs, *operands)) for _ in range(rounds)]
+    return statistics.median(p[0] for p in pairs), statistics.median(p[0] / p[1] for p in pairs)
+
+
+def jaxlibs_svd(a):
+    u, s, vt = jax.lax.linalg.svd(a, full_matrices=False)
+    return u, s, vt
+
+
+def part_bench(ops):
+    """Beside jaxlib's kernels. One matrix by itself tells what a loop over a batch would cost."""
+    theirs = {
+        lu: lambda a: call("cusolver_getrf_ffi", [(a.shape, a.dtype), (a.shape[:-1], np.int32), (a.shape[:-2], np.int32)], a, vectors=(2,)),
+        geqrf: lambda a: geqrf(a, name="cusolver_geqrf_ffi"),
+        svd: jaxlibs_svd,
+        eigh: lambda a: call("cusolver_syevd_ffi", [(a.shape, a.dtype), (a.shape[:-1], a.dtype), (a.shape[:-2], np.int32)], a,
+                             vectors=(2,), lower=True, algorithm=np.uint8(0)),
+        orgqr: lambda p, t: orgqr(p, t, name="cusolver_orgqr_ffi"),
+    }
+    rng = np.random.default_rng(6)
+    print("| op | dtype | batch | n | our µs | ratio to jaxlib |\n|---|---|---|---|---|---|")
+    sizes = [(10_000, 4), (1_000, 16), (1_000, 32), (200, 64), (20, 128), (20, 256), (1, 16), (1, 64), (1, 256), (1, 1000), (1, 2000)]
+    for (count, n), dtype, (ours, other) in itertools.product(sizes, (np.float32, np.float64), theirs.items()):
+        a = matrices(rng, (count, n, n), dtype)
+        a = ops.put(a + adjoint(a))
+        operands = (a,)
+        if ours is orgqr:
+            operands = tuple(jax.jit(geqrf)(a))
+        quick = n >= 1000 and ours in (svd, eigh)
+        took, ratio = in_turn(jax.jit(ours), jax.jit(other), operands, rounds=2 if quick else 5)
+        print(f"| {ours.__name__} | {np.dtype(dtype).name} | {count} | {n} | {took * 1e6:.1f} | {ratio:.2f} |")
+
+
+def part_kepler(ops):
+    """Bandwidth: two arrays are read and two written, as a copy of two arrays does."""
+    rng, count = np.random.default_rng(7), 1 << 26
+    print("| dtype | points | GB/s | of a copy's |\n|---|---|---|---|")
+    for dtype in (np.float32, np.float64):
+        m, e = (ops.put(x.astype(dtype)) for x in (rng.uniform(-4, 4, count), rng.uniform(0, 0.99, count)))
+        copy = jax.jit(lambda m, e: (m + 1, e + 1))
+        took, ratio = in_turn(jax.jit(kepler), copy, (m, e))
+        rate = 4 * count * np.dtype(dtype).itemsize / took / 1e9
+        print(f"| {np.dtype(dtype).name} | {count} | {rate:.0f} | {1 / ratio:.3f} |")
+
+
+def main():
+    library, platform, part = sys.argv[1:]
+    globals()[f"part_{part}"](Ops(library, platform))
+
+
+if __name__ == "__main__":
+    main()
