@@ -1,3 +1,5 @@
+cuda_libraries <- function() .Call(wrap__cuda_libraries)
+
 about <- function() .Call(wrap__about)
 
 buffer_from_r <- function(data, dtype, device, shape) .Call(wrap__buffer_from_r, data, dtype, device, shape)

@@ -87,11 +87,15 @@ report <- function(found) {
     "*" = "{found$targets} custom call target{?s}, see {.code ffi_targets()}"
   ))
   cli::cli_h2("CUDA")
-  for (i in seq_len(nrow(found$cuda))) {
-    library <- found$cuda$library[[i]]
-    path <- found$cuda$path[[i]]
-    problem <- found$cuda$problem[[i]]
-    cli::cli_bullets(if (is.na(path)) c("*" = "{problem}") else c(v = "{library}: {.path {path}}"))
+  if (all(is.na(found$cuda$path))) {
+    cli::cli_bullets(c("*" = "none of NVIDIA's libraries; {.code xlaffi_sitrep()$cuda} tells what was tried"))
+  } else {
+    for (i in seq_len(nrow(found$cuda))) {
+      library <- found$cuda$library[[i]]
+      path <- found$cuda$path[[i]]
+      problem <- found$cuda$problem[[i]]
+      cli::cli_bullets(if (is.na(path)) c(x = "{problem}") else c(v = "{library}: {.path {path}}"))
+    }
   }
   cli::cli_h2("Environment variables")
   if (length(found$variables)) {
