@@ -1,8 +1,8 @@
 //! `geev`, `gees` and `gesvd`.
 
-use crate::common::{dims, Mat, Number, Random, C};
+use crate::common::{dims, for_every_dtype, Mat, Number, Random, C};
 use crate::kinds::{kinds, ORDER};
-use crate::{assert_equal, done, for_every_dtype, probe, SIZES};
+use crate::{assert_equal, done, probe, smallest, SIZES};
 use xla_ffi::testing::{Call, Frame};
 
 /// The results that hold eigenvalues, after those in `call`.
@@ -43,7 +43,9 @@ fn check_geev<T: Number>(n: usize, x: &[T], what: &str) {
     let scaled = Mat::make(n, 2, |i, j| w[i] * p.at(i, j));
     let norm = a.norm1() * v.norm1().max(1.0);
     assert_equal::<T>(&a.times(&v.times(&p)), &v.times(&scaled), n, norm, &what);
-    for column in v.data.chunks(n) {
+    // The imaginary parts of a pair may vanish among denormals, and with them the pair.
+    let normal = a.norm1() == 0.0 || a.norm1() > 1e3 * smallest::<T>() / T::EPS;
+    for column in v.data.chunks(n).filter(|_| normal) {
         let length = column.iter().map(|v| v.norm_sqr()).sum::<f64>().sqrt();
         assert!(
             (length - 1.0).abs() < 30.0 * n as f64 * T::EPS,
@@ -105,17 +107,20 @@ fn check_gesvd<T: Number>((m, n): (usize, usize), x: &[T], what: &str) {
 
 fn every_size<T: Number>() {
     let mut random = Random(96);
-    for n in SIZES {
+    // The largest take their time: one real and one complex dtype for all.
+    let sizes = SIZES
+        .into_iter()
+        .filter(|&n| n < 300 || ["d", "c"].contains(&T::LETTER));
+    for (at, n) in sizes.enumerate() {
         let x = random.matrix::<T>(n * n);
         check_geev(n, &x, &n.to_string());
         check_gees(n, &x, &n.to_string());
-        for shape in [(n, n), (n + 3, n), (n, 2 * n)] {
-            check_gesvd(
-                shape,
-                &random.matrix::<T>(shape.0 * shape.1),
-                &format!("{shape:?}"),
-            );
-        }
+        let shape = [(n, n), (n + 3, n), (n / 2, n)][at % 3];
+        check_gesvd(
+            shape,
+            &random.matrix::<T>(shape.0 * shape.1),
+            &format!("{shape:?}"),
+        );
     }
 }
 

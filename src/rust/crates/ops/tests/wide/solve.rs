@@ -1,7 +1,7 @@
 //! `trsm` and `gtsv`.
 
-use crate::common::{dims, Mat, Number, Random, C};
-use crate::{assert_equal, done, for_every_dtype, SIZES};
+use crate::common::{dims, for_every_dtype, Mat, Number, Random, C};
+use crate::{assert_equal, done, SIZES};
 use xla_ffi::testing::Call;
 
 fn trsm<T: Number>() {

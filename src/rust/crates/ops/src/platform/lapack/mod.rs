@@ -11,6 +11,7 @@ pub mod pivoted;
 mod precision;
 pub mod qr;
 pub mod reduce;
+mod room;
 mod routines;
 pub mod schur;
 pub mod small;

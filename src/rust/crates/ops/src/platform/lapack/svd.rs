@@ -1,6 +1,7 @@
 //! Singular values of a batch.
 
 use super::batch::{for_each, for_each_run, run_length, split};
+use super::room::Roomy;
 use super::routines::{Element, Svd};
 use super::small::svd::{Gesdd, MOST};
 use super::workspace::{filled, Sizes, Workspace};
@@ -184,7 +185,8 @@ fn decompose<T: Precision>(
     ws: &mut Workspace<T::Work>,
 ) -> Result<()> {
     let shape = (shape.rows, shape.cols);
-    parts.fill("gesdd", a, |a, s, (u, vt)| {
+    let rows = (shape.0, vectors.counts(shape.0, shape.1).1);
+    parts.fill("gesdd", rows, a, |a, s, (u, vt)| {
         T::Work::gesdd(vectors, shape, a, s, u, vt, ws)
     })
 }
@@ -193,10 +195,12 @@ fn decompose<T: Precision>(
 type Factors<'a, W> = (&'a mut [W], &'a mut [W]);
 
 impl<T: Precision> Parts<'_, T> {
-    /// Calls the routine if the matrix is finite; without success the results are NaN.
+    /// Calls the routine if the matrix is finite; without success the results are NaN. `a` and
+    /// `vt` have so many rows.
     pub(super) fn fill(
         self,
         name: &str,
+        (rows, vt_rows): (i32, i32),
         a: &mut [T],
         routine: impl FnOnce(
             &mut [T::Work],
@@ -209,6 +213,8 @@ impl<T: Precision> Parts<'_, T> {
         if all_finite(a) {
             let (mut a, mut s) = (T::stage(a)?, T::Real::stage(s)?);
             let (mut u, mut vt) = (T::stage(u)?, T::stage(vt)?);
+            let mut a = Roomy::new(&mut a, rows)?;
+            let mut vt = Roomy::new(&mut vt, vt_rows)?;
             *info = routine(&mut a, &mut s, (&mut u, &mut vt));
             // Newer versions look for NaN themselves, in what they were given and on the way.
             if *info != NOT_FINITE {

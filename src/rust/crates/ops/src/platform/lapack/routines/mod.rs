@@ -80,6 +80,8 @@ pub trait Element: Copy + Send + Sync + 'static {
     type Complex: Element<Real = Self::Real>;
     /// 0.
     const ZERO: Self;
+    /// Whether it has two parts.
+    const COMPLEX: bool;
     /// The real part, for sizes that LAPACK tells as numbers.
     fn re_f64(self) -> f64;
 }
@@ -90,6 +92,7 @@ macro_rules! elements {
             type Real = $real;
             type Complex = Complex<$real>;
             const ZERO: Self = 0.0;
+            const COMPLEX: bool = false;
             fn re_f64(self) -> f64 {
                 self.into()
             }
@@ -99,6 +102,7 @@ macro_rules! elements {
             type Real = $real;
             type Complex = Complex<$real>;
             const ZERO: Self = Complex { re: 0.0, im: 0.0 };
+            const COMPLEX: bool = true;
             fn re_f64(self) -> f64 {
                 self.re.into()
             }
