@@ -69,7 +69,7 @@ run_values <- function(name, f, arguments) {
     }
     x
   })
-  do.call(if (any_of_class(arguments, "xlaffi_value")) f else once(name, xla_jit(f)), arguments)
+  do.call(if (any_of_class(arguments, "xlaffi_value")) f else once(name, new_jit(f, name)), arguments)
 }
 
 # Functions made at their first use: what was compiled belongs to a session, not to the package.

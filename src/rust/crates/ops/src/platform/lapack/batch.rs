@@ -99,7 +99,7 @@ pub(super) fn run_length(flops: f64) -> usize {
         .next_multiple_of(FULL)
 }
 
-/// Calls `f` with every run of matrices, for [`Vectorised::in_lanes`]. `flops` is what all cost.
+/// Calls `f` with every run of matrices, for `Vectorised::in_lanes`. `flops` is what all cost.
 pub(super) fn for_each_run<I>(cx: &Context<'_>, flops: f64, runs: I, f: impl Fn(I::Item) + Sync)
 where
     I: Iterator + Send,

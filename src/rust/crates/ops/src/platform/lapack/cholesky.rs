@@ -1,9 +1,9 @@
 //! Cholesky factorisation of a batch.
 
-use super::batch::{for_each, for_each_run, run_length, split};
+use super::batch::{for_each, for_each_run, run_length};
 use super::routines::Solve;
 use super::small::cholesky::NOT_FINITE;
-use super::{refuse_negative, small, triangle_finite, Batch, Precision, Triangle};
+use super::{refuse_negative, small, triangle_finite, Batch, Changed, Precision, Triangle};
 use xla_ffi::Result;
 
 /// The Cholesky factor in place of the triangle; the other triangle is neither read nor written.
@@ -15,7 +15,7 @@ use xla_ffi::Result;
 pub fn potrf<T: Precision>(
     (cx, shape): Batch<'_>,
     triangle: Triangle,
-    a: &mut [T],
+    a: Changed<'_, T>,
     info: &mut [i32],
 ) -> Result<()> {
     if a.is_empty() {
@@ -26,9 +26,9 @@ pub fn potrf<T: Precision>(
     if small::suits::<T>(shape, small::cholesky::MOST) {
         let run = run_length(flops);
         let n = shape.rows as usize;
-        let runs = a.chunks_mut(run * n * n).zip(info.chunks_mut(run));
+        let runs = a.parts(run * n * n).zip(info.chunks_mut(run));
         for_each_run(cx, flops * shape.count as f64, runs, |(a, info)| {
-            let count = info.len();
+            let (a, count) = (a.ready(), info.len());
             T::in_lanes(
                 small::cholesky::Potrf {
                     n,
@@ -41,13 +41,14 @@ pub fn potrf<T: Precision>(
         });
         return Ok(());
     }
-    let items = split(a, shape.elements(), shape.count).zip(info);
+    let items = a.parts(shape.elements()).zip(info);
     for_each(
         cx,
         flops,
         items,
         || Ok(()),
         |(), (a, info)| {
+            let a = a.ready();
             if !triangle_finite(a, shape.rows as usize, triangle) {
                 a.fill(T::NAN);
                 *info = NOT_FINITE;

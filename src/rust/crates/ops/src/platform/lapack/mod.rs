@@ -7,6 +7,7 @@ pub mod eig;
 pub mod eigh;
 pub mod gesvd;
 pub mod lu;
+mod operand;
 pub mod pivoted;
 mod precision;
 pub mod qr;
@@ -27,6 +28,7 @@ use super::{Matrices, Memory};
 use std::borrow::Cow;
 use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Error, Host, Result};
 
+pub use operand::Changed;
 pub use precision::Precision;
 pub use routines::{Transpose, Triangle, Vectors};
 

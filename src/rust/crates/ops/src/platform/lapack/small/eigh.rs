@@ -52,7 +52,7 @@ impl<T: Precision> Kernel<T> for Syevd<'_, T> {
         let (d, scratch) = scratch.split_at_mut(n);
         let (e, scratch) = scratch.split_at_mut(n);
         let (tau, scratch) = scratch.split_at_mut(n);
-        gather(a, size, (0, 1), block);
+        gather(a, block);
         let (bad, scale) = prepare(n, self.triangle, block);
         tridiagonal(n, block, (d, e, tau), scratch);
         let failed = if self.vectors {

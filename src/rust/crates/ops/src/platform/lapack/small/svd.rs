@@ -3,7 +3,7 @@
 
 use super::accumulate::form;
 use super::bidiagonal::bidiagonal;
-use super::block::{finite, gather};
+use super::block::{finite, gather, gather_strided};
 use super::scale::Scale;
 use super::singular::diagonal;
 use super::sorted::{order, scatter_columns};
@@ -72,10 +72,10 @@ impl<T: Precision> Kernel<T> for Gesdd<'_, T> {
         let whole = &mut u[..m * n];
         if m < n {
             for (i, row) in whole.chunks_exact_mut(n).enumerate() {
-                gather(a, m * n, (i, m), row);
+                gather_strided(a, m * n, (i, m), row);
             }
         } else {
-            gather(a, m * n, (0, 1), whole);
+            gather(a, whole);
         }
         let (bad, scale) = prepare(whole);
         bidiagonal(tall, narrow, whole, (d, e), (left, right), work);
