@@ -1,10 +1,13 @@
 //! Cholesky factorisation of a batch.
 
-use super::batch::{for_each, for_each_run, run_length};
+use super::batch::{for_each, for_each_run, run_length, LARGE};
 use super::routines::Solve;
 use super::small::cholesky::NOT_FINITE;
 use super::{refuse_negative, small, triangle_finite, Batch, Changed, Precision, Triangle};
 use xla_ffi::Result;
+
+/// Rows from which on OpenBLAS uses its threads.
+const THREADED: i32 = 64;
 
 /// The Cholesky factor in place of the triangle; the other triangle is neither read nor written.
 /// `info` is 0, or the order of the first minor that is not positive definite. A matrix whose
@@ -44,7 +47,11 @@ pub fn potrf<T: Precision>(
     let items = a.parts(shape.elements()).zip(info);
     for_each(
         cx,
-        flops,
+        if shape.rows < THREADED {
+            flops
+        } else {
+            flops.max(LARGE)
+        },
         items,
         || Ok(()),
         |(), (a, info)| {

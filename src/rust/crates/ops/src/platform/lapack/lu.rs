@@ -64,9 +64,40 @@ pub fn getrf<T: Precision>(
                 small::lu::not_finite(a, pivots, info);
                 return Ok(());
             }
-            let mut work = T::stage(a)?;
-            *info = T::Work::getrf(shape.rows, shape.cols, &mut work, pivots);
+            let lifted = lift(a);
+            {
+                let mut work = T::stage(a)?;
+                *info = T::Work::getrf(shape.rows, shape.cols, &mut work, pivots);
+            }
+            if let Some(power) = lifted {
+                let columns = a.chunks_exact_mut(shape.rows as usize).enumerate();
+                for (j, column) in columns {
+                    for u in column.iter_mut().take(j + 1) {
+                        *u = u.times(1.0 / power);
+                    }
+                }
+            }
             refuse_negative(*info, "getrf")
         },
     )
+}
+
+/// Multiplies a matrix that has tiny elements by a power of 2, if that leaves room for what they
+/// grow to, and tells the power: OpenBLAS multiplies by reciprocals of pivots, which overflow where
+/// those are subnormal. `L` is then the same, and `U` is that multiple of itself.
+fn lift<T: Precision>(a: &mut [T]) -> Option<f64> {
+    let (mut tiny, mut largest) = (false, 0.0_f64);
+    for value in &*a {
+        let size = value.magnitude();
+        tiny |= size != 0.0 && size < T::TINY;
+        largest = largest.max(size);
+    }
+    // An eighth of the range is left for growth.
+    let room = (-0.875 * T::TINY.log2() - largest.log2()).floor();
+    if !tiny || room < 1.0 {
+        return None;
+    }
+    let power = room.min(1000.0).exp2();
+    a.iter_mut().for_each(|value| *value = value.times(power));
+    Some(power)
 }

@@ -1,10 +1,13 @@
 //! Triangular systems of a batch.
 
-use super::batch::{for_each, for_each_run, run_length};
+use super::batch::{for_each, for_each_run, run_length, LARGE};
 pub use super::routines::Form;
 use super::routines::Solve;
 use super::{small, Batch, Changed, Precision};
 use xla_ffi::Result;
+
+/// Rows and columns from which on OpenBLAS uses its threads.
+const THREADED: i32 = 8;
 
 /// `op(X) S = Y` or `S op(X) = Y`, `y` (of the batch's shape) becoming `S`.
 ///
@@ -37,7 +40,11 @@ pub fn trsm<T: Precision>(
         .zip(y.parts(shape.elements()));
     for_each(
         cx,
-        flops,
+        if shape.rank() < THREADED {
+            flops
+        } else {
+            flops.max(LARGE)
+        },
         items,
         || Ok(Vec::new()),
         |copy, (x, y)| {
