@@ -85,7 +85,7 @@ once <- function(name, make) {
 # The op itself: both operands have one shape.
 kepler_op <- function(M, e) {
   op <- once("op", ffi_op(
-    function(M, e) hlo_custom_call("kepler", list(M, e), list(sin = M, cos = M)),
+    function(M, e) hlo_custom_call("kepler", list(M, e), list(sin = M, cos = M), vmap_method = "broadcast_all"),
     jvp = kepler_jvp,
     vmap = kepler_vmap,
     name = "kepler"
