@@ -10,8 +10,8 @@
 #' The derivative is that of the function as it is: it looks at the triangle that is read, so a gradient
 #' lies in it. Eigenvectors are fixed up to a sign (a phase, where they are complex), and
 #' the derivative leaves that as it is: it is orthogonal to the vector. Where two eigenvalues are equal, their
-#' vectors have no derivative, and it comes out infinite or NaN; `vectors = FALSE` has the derivatives of
-#' the values alone, which stay finite there.
+#' vectors have no derivative, and it comes out infinite or NaN. The derivatives of the values stay
+#' finite: their sum over equal eigenvalues is right, how it is split is arbitrary.
 #'
 #' @inheritParams xla_qr
 #' @param x Matrices `(..., n, n)`: an R matrix or array, a buffer or a value.

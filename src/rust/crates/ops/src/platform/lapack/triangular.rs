@@ -1,24 +1,16 @@
 //! Triangular systems of a batch.
 
-use super::batch::{for_each, for_each_run, run_length, LARGE};
+use super::batch::{for_each, for_each_run, run_length, split};
 pub use super::routines::Form;
 use super::routines::Solve;
-use super::{small, Batch, Changed, Precision};
+use super::{small, Batch, Precision};
 use xla_ffi::Result;
-
-/// Rows and columns from which on OpenBLAS uses its threads.
-const THREADED: i32 = 8;
 
 /// `op(X) S = Y` or `S op(X) = Y`, `y` (of the batch's shape) becoming `S`.
 ///
 /// # Errors
 /// There is no memory for a working copy.
-pub fn trsm<T: Precision>(
-    (cx, shape): Batch<'_>,
-    form: Form,
-    x: &[T],
-    y: Changed<'_, T>,
-) -> Result<()> {
+pub fn trsm<T: Precision>((cx, shape): Batch<'_>, form: Form, x: &[T], y: &mut [T]) -> Result<()> {
     if y.is_empty() {
         return Ok(());
     }
@@ -28,27 +20,23 @@ pub fn trsm<T: Precision>(
         let run = run_length(flops);
         let (m, n, _) = shape.sizes();
         let square = (order as usize).pow(2);
-        let runs = x.chunks(run * square).zip(y.parts(run * m * n));
+        let runs = x.chunks(run * square).zip(y.chunks_mut(run * m * n));
         for_each_run(cx, flops * shape.count as f64, runs, |(x, y)| {
-            let (y, count) = (y.ready(), x.len() / square);
+            let count = x.len() / square;
             T::in_lanes(small::triangular::Trsm { form, m, n, x, y }, count);
         });
         return Ok(());
     }
-    let items = x
-        .chunks_exact((order as usize).pow(2))
-        .zip(y.parts(shape.elements()));
+    let items =
+        x.chunks_exact((order as usize).pow(2))
+            .zip(split(y, shape.elements(), shape.count));
     for_each(
         cx,
-        if shape.rank() < THREADED {
-            flops
-        } else {
-            flops.max(LARGE)
-        },
+        flops,
         items,
         || Ok(Vec::new()),
         |copy, (x, y)| {
-            let (x, mut y) = (T::read(x, copy)?, T::stage(y.ready())?);
+            let (x, mut y) = (T::read(x, copy)?, T::stage(y)?);
             T::Work::trsm(form, (shape.rows, shape.cols), x, &mut y);
             Ok(())
         },

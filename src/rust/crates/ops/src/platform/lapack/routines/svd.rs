@@ -81,6 +81,21 @@ fn sizes(
     Sizes::new(work.max(best()), real, ints)
 }
 
+macro_rules! call_gesdd {
+    (real, $sys:ident, $job:expr, $m:expr, $n:expr, $a:expr, $s:expr, $u:expr, $ldu:expr, $vt:expr,
+     $ldvt:expr, $work:expr, $lwork:expr, $real:expr, $ints:expr, $info:expr) => {
+        sys::$sys::gesdd(
+            $job, $m, $n, $a, $m, $s, $u, $ldu, $vt, $ldvt, $work, $lwork, $ints, $info, 1,
+        )
+    };
+    (complex, $sys:ident, $job:expr, $m:expr, $n:expr, $a:expr, $s:expr, $u:expr, $ldu:expr,
+     $vt:expr, $ldvt:expr, $work:expr, $lwork:expr, $real:expr, $ints:expr, $info:expr) => {
+        sys::$sys::gesdd(
+            $job, $m, $n, $a, $m, $s, $u, $ldu, $vt, $ldvt, $work, $lwork, $real, $ints, $info, 1,
+        )
+    };
+}
+
 macro_rules! svd {
     ($scalar:ty, $sys:ident, $kind:ident) => {
         impl Svd for $scalar {
@@ -94,12 +109,13 @@ macro_rules! svd {
                     // SAFETY: with a workspace of -1 the routine checks its arguments, which are
                     // good, and writes the best size to `best`.
                     unsafe {
-                        call!($kind, sys::$sys::gesdd, {
+                        call_gesdd!(
+                            $kind,
+                            $sys,
                             letter(&job),
                             &m,
                             &n,
                             nothing,
-                            &m,
                             s.as_mut_ptr(),
                             nothing,
                             &m,
@@ -107,11 +123,10 @@ macro_rules! svd {
                             &ldvt,
                             best.as_mut_ptr(),
                             &-1,
-                            complex: s.as_mut_ptr(),
+                            s.as_mut_ptr(),
                             none.as_mut_ptr(),
-                            &mut info,
-                            1,
-                        });
+                            &mut info
+                        );
                     }
                     told(best[0])
                 })
@@ -142,12 +157,13 @@ macro_rules! svd {
                 // routine's documentation asks for, checked above, with leading dimensions of
                 // their own row counts: no argument is one that LAPACK refuses.
                 unsafe {
-                    call!($kind, sys::$sys::gesdd, {
+                    call_gesdd!(
+                        $kind,
+                        $sys,
                         letter(&job),
                         &m,
                         &n,
                         a.as_mut_ptr(),
-                        &m,
                         s.as_mut_ptr(),
                         u.as_mut_ptr(),
                         &m,
@@ -155,11 +171,10 @@ macro_rules! svd {
                         &ldvt,
                         ws.work.as_mut_ptr(),
                         &lwork,
-                        complex: ws.real.as_mut_ptr(),
+                        ws.real.as_mut_ptr(),
                         ws.ints.as_mut_ptr(),
-                        &mut info,
-                        1,
-                    });
+                        &mut info
+                    );
                 }
                 info
             }

@@ -3,20 +3,15 @@
 
 use super::accumulate::form;
 use super::bidiagonal::bidiagonal;
-use super::block::{finite, gather, gather_strided};
+use super::block::{finite, gather};
 use super::scale::Scale;
 use super::singular::diagonal;
 use super::sorted::{order, scatter_columns};
-use super::update::largest;
 use super::{Float, Kernel, Lanes};
 use crate::platform::lapack::{Precision, Vectors, NOT_FINITE};
 use std::ops::Range;
 
-/// Rows and columns up to which this is used. Its time as a part of that of OpenBLAS's `gesdd`, f64,
-/// AVX-512, two threads: with vectors, in a batch, 0.13 for 4 × 4, 0.2 for 16 × 16, 0.3 to
-/// 0.4 for 32 × 32, 0.3 for 64 × 64, 0.4 for 96 × 96; alone 0.8, 0.7, 0.7, 0.7, 0.8. Values only: 0.17,
-/// 0.25, 0.35, 0.4, 0.4; alone 0.8, 1.0, 1.2, 1.25, 1.1. Above 64 a block of f64 is more than the
-/// second level of cache holds.
+/// Rows and columns up to which this beats LAPACK's `gesdd`.
 pub const MOST: i32 = 64;
 
 /// A run of matrices of `m` × `n`.
@@ -77,10 +72,10 @@ impl<T: Precision> Kernel<T> for Gesdd<'_, T> {
         let whole = &mut u[..m * n];
         if m < n {
             for (i, row) in whole.chunks_exact_mut(n).enumerate() {
-                gather_strided(a, m * n, (i, m), row);
+                gather(a, m * n, (i, m), row);
             }
         } else {
-            gather(a, whole);
+            gather(a, m * n, (0, 1), whole);
         }
         let (bad, scale) = prepare(whole);
         bidiagonal(tall, narrow, whole, (d, e), (left, right), work);
@@ -134,7 +129,8 @@ fn prepare<V: Lanes>(a: &mut [V]) -> (V, Scale<V>) {
     if zero.any_less(bad) {
         a.iter_mut().for_each(|a| *a = good(*a, zero));
     }
-    let scale = Scale::of(largest(a));
+    let largest = a.iter().fold(zero, |largest, a| a.abs().max(largest));
+    let scale = Scale::of(largest);
     scale.there(a);
     (bad, scale)
 }
