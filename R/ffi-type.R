@@ -5,7 +5,8 @@
 #'
 #' @param dtype The element type: a name as in [pjrt_buffer()], or what [dtype()] returns.
 #' @param shape The dimensions; `integer()` for a scalar.
-#' @return An object of class `xlaffi_type`; [dtype()] and [shape()] take it apart.
+#' @return An object of class `xlaffi_type`; [dtype()], [shape()], `dim()` and `nrow()` take it
+#'   apart.
 #' @examples
 #' ffi_type("f64", c(2, 3))
 #' @export
@@ -27,6 +28,9 @@ check_shape <- function(shape, name, call = rlang::caller_env()) {
   if (!fine) {
     abort(sprintf("`%s` must be whole numbers from 0, not %s", name, describe(shape)), operand = name, call = call)
   }
+  if (any(shape >= 2^31)) {
+    abort(sprintf("`%s` has a dimension of 2^31 or more, which R cannot hold", name), operand = name, call = call)
+  }
   as.integer(shape)
 }
 
@@ -38,6 +42,9 @@ elt_type.xlaffi_type <- function(x) new_dtype(x$dtype)
 
 #' @export
 shape.xlaffi_type <- function(x, ...) x$shape
+
+#' @export
+dim.xlaffi_type <- function(x) if (length(x$shape)) x$shape
 
 #' @export
 format.xlaffi_type <- function(x, ...) type_text(x)

@@ -40,7 +40,7 @@ ffi_vmap <- function(f, in_axes = 1, out_axes = 1) {
   check_axes_tree(in_axes, "in_axes")
   check_axes_tree(out_axes, "out_axes")
   new_jit(function(...) {
-    env <- rlang::current_env()
+    env <- quote(ffi_vmap())
     arguments <- list(...)
     leaves <- tree_leaves(arguments)
     axes <- axes_for(in_axes, arguments, "in_axes", "the arguments", env)

@@ -77,12 +77,7 @@ same_dtype <- function(x, y, op, names = c("x", "y"), call = rlang::caller_env()
   x <- as_value(x, names[[1L]], like, call)
   y <- as_value(y, names[[2L]], like, call)
   check_kind(x, "a number", op, names[[1L]], call)
-  if (x$dtype != y$dtype) {
-    abort(
-      sprintf("%s: `%s` must have dtype %s as `%s` has, not %s", op, names[[2L]], x$dtype, names[[1L]], y$dtype),
-      op = op, operand = names[[2L]], hint = "`hlo_convert()` changes the dtype.", call = call
-    )
-  }
+  check_same_dtype(x, y, op, names, call)
   list(x, y)
 }
 

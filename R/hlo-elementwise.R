@@ -55,12 +55,7 @@ operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()
   }
   y <- as_value(y, names[[2L]], if (is_value(x)) x, call, op)
   x <- as_value(x, names[[1L]], y, call, op)
-  if (x$dtype != y$dtype) {
-    abort(
-      sprintf("%s: `%s` must have dtype %s as `%s` has, not %s", op, names[[2L]], x$dtype, names[[1L]], y$dtype),
-      op = op, operand = names[[2L]], hint = "`hlo_convert()` changes the dtype.", call = call
-    )
-  }
+  check_same_dtype(x, y, op, names, call)
   if (!identical(x$shape, y$shape)) {
     if (repeats(y, x)) {
       y <- repeated(y, x$shape)
@@ -77,6 +72,15 @@ operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()
     }
   }
   list(x, y)
+}
+
+check_same_dtype <- function(x, y, op, names, call) {
+  if (x$dtype != y$dtype) {
+    abort(
+      sprintf("%s: `%s` must have dtype %s as `%s` has, not %s", op, names[[2L]], x$dtype, names[[1L]], y$dtype),
+      op = op, operand = names[[2L]], hint = "`hlo_convert()` changes the dtype.", call = call
+    )
+  }
 }
 
 # As R recycles one number; two of them give the higher rank.

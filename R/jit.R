@@ -113,7 +113,9 @@ any_of_class <- function(leaves, class) any(vapply(leaves, inherits, NA, what = 
 # Names, dtypes and shapes of the arguments.
 signature_key <- function(types) {
   leaves <- vapply(tree_leaves(types), type_text, "")
-  paste(c(leaves, deparse(tree_map(types, function(type) 0))), collapse = " ")
+  key <- paste(c(leaves, deparse(tree_map(types, function(type) 0))), collapse = " ")
+  # R has a limit on the length of names in an environment.
+  if (nchar(key) > 5000L) rlang::hash(key) else key
 }
 
 compile_function <- function(f, types, device) {

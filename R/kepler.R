@@ -69,7 +69,7 @@ run_values <- function(name, f, arguments) {
     }
     x
   })
-  do.call(if (any_of_class(arguments, "xlaffi_value")) f else once(name, xla_jit(f)), arguments)
+  do.call(if (any_of_class(arguments, "xlaffi_value")) f else once(name, new_jit(f, name)), arguments)
 }
 
 # Functions made at their first use: what was compiled belongs to a session, not to the package.
@@ -85,7 +85,7 @@ once <- function(name, make) {
 # The op itself: both operands have one shape.
 kepler_op <- function(M, e) {
   op <- once("op", ffi_op(
-    function(M, e) hlo_custom_call("kepler", list(M, e), list(sin = M, cos = M)),
+    function(M, e) hlo_custom_call("kepler", list(M, e), list(sin = M, cos = M), vmap_method = "broadcast_all"),
     jvp = kepler_jvp,
     vmap = kepler_vmap,
     name = "kepler"

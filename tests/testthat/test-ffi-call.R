@@ -28,6 +28,8 @@ test_that("results may be fixed types, a single one, or none", {
   skip_without_plugin()
   fixed <- ffi_call("kepler", list(ffi_type("f64", 2), ffi_type("f64", 2)))
   expect_equal(as.vector(fixed(c(0, 0), c(0, 0))[[2]]), c(1, 1))
+  expect_identical(dim(ffi_type("f64", c(2, 3))), c(2L, 3L))
+  expect_null(dim(ffi_type("f64")))
   expect_output(
     expect_identical(ffi_call("print_tensor", list(), list(print_header = "here"), has_side_effect = TRUE)(1), list()),
     "here"
@@ -93,6 +95,7 @@ test_that("what is wrong is told before compiling, by name", {
     ffi_call("keplr", ffi_type("f64"))(1)
     ffi_call("nothing like it", ffi_type("f64"))(1)
     ffi_call("", ffi_type("f64"))
+    ffi_type("f64", 2^31)
     ffi_call("lu", "f64")
     ffi_call("lu", list(1))
     ffi_call("lu", function(a) stop("no"))(1)

@@ -39,6 +39,16 @@ test_that("each signature is traced once", {
   expect_identical(traced, 3)
 })
 
+test_that("a signature may be long", {
+  skip_without_plugin()
+  total <- xla_jit(function(...) Reduce(`+`, xlaffi:::tree_leaves(list(...))))
+  many <- as.list(as.double(1:900))
+  for (turn in 1:2) {
+    expect_identical(as.vector(do.call(total, many)), sum(1:900) + 0)
+    expect_identical(as.vector(total(many)), sum(1:900) + 0)
+  }
+})
+
 test_that("what is not needed is not in the program, what has side effects is", {
   text <- ffi_program(function(x) {
     sin(x)

@@ -11,6 +11,7 @@ No GPU is needed. compute_60 is the oldest architecture that has all that the ke
 import ctypes
 import pathlib
 import sys
+import zlib
 
 KERNELS = pathlib.Path(__file__).parents[2] / "src/rust/crates/ops/src/platform/cuda/kernels"
 
@@ -36,7 +37,9 @@ def main(path):
     ptx = ctypes.create_string_buffer(size.value)
     check(nvrtc.nvrtcGetPTX(program, ptx))
     out = KERNELS / "kernels.ptx"
-    out.write_bytes(ptx.value)
+    # A test compares this with the sources.
+    mark = f"// of sources with the checksum {zlib.crc32(source):08x}\n".encode()
+    out.write_bytes(mark + ptx.value)
     print(f"{out}: {len(ptx.value)} bytes")
 
 

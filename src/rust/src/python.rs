@@ -4,17 +4,19 @@ use extendr_api::prelude::*;
 
 use crate::failure::{guard, or_null};
 
-// The places that were looked at, the one that is used, and why there is none.
+// The places that were looked at, the one that is used and its executable, and why there is none.
 #[extendr]
 fn python_look() -> Robj {
     guard(|| {
         let report = pjrt_jaxlib::python::find();
         let places: Vec<String> = report.candidates.iter().map(|c| c.describe()).collect();
         let chosen = report.chosen().map(|c| c.describe());
+        let executable = report.chosen().and_then(|c| c.executable.as_ref());
         let message = Some(report.message()).filter(|text| !text.is_empty());
         Ok(list!(
             places = places,
             chosen = chosen.unwrap_or_default(),
+            executable = or_null(executable.map(|path| path.display().to_string())),
             message = or_null(message)
         ))
     })

@@ -16,12 +16,17 @@ use crate::fast::{borrowed, fast};
 use crate::host::dims_of;
 use crate::pointer::{alloc, get, has_own_class};
 
+// R names in environments have at most 10,000 bytes.
+const LONGEST: usize = 5_000;
+
 fast! {
     // One string for the function `id` and these arguments: their names, whether they are buffers,
     // dtypes, dimensions, and the device of the first buffer or the default one. NULL where
-    // there is more to it: nested lists, values of programs, or anything that is not allowed.
+    // there is more to it: nested lists, values of programs, anything that is not allowed, or
+    // more arguments than fit into a name.
     fn signature, wrap__signature, meta__signature (id, arguments) {
-        let Some(text) = signature_of(id, arguments)? else {
+        let text = signature_of(id, arguments)?.filter(|text| text.len() < LONGEST);
+        let Some(text) = text else {
             // SAFETY: a constant of R.
             return Ok(unsafe { R_NilValue });
         };

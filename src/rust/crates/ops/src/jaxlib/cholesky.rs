@@ -1,7 +1,7 @@
 //! Cholesky factorisation.
 
 use crate::letter;
-use crate::platform::lapack::{cholesky, Precision};
+use crate::platform::lapack::{cholesky, Changed, Precision};
 use crate::platform::Matrices;
 use xla_ffi::{io, Arg, Attr, Cx, Host, Kernel, MinRank, Op, Result, Ret};
 
@@ -34,8 +34,8 @@ where
         let (shape, batch) = Matrices::square(&io.x)?;
         let triangle = letter::triangle("uplo", *io.uplo)?;
         io.info.expect_dims(batch)?;
-        io.factor.copy_from(&io.x)?;
+        let factor: Changed<T> = Changed::new(&io.x, &mut io.factor)?;
         let info = io.info.as_mut_slice()?;
-        cholesky::potrf((cx, shape), triangle, io.factor.as_mut_slice()?, info)
+        cholesky::potrf((cx, shape), triangle, factor, info)
     }
 }

@@ -1,6 +1,6 @@
 //! LU factorisation.
 
-use crate::platform::lapack::{lu, Precision};
+use crate::platform::lapack::{lu, Changed, Precision};
 use crate::platform::Matrices;
 use xla_ffi::{io, Arg, Cx, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
 
@@ -41,8 +41,8 @@ where
 
     fn run(mut io: GetrfIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
         let shape = io.shape()?;
-        io.lu.copy_from(&io.x)?;
+        let lu: Changed<T> = Changed::new(&io.x, &mut io.lu)?;
         let (pivots, info) = (io.ipiv.as_mut_slice()?, io.info.as_mut_slice()?);
-        lu::getrf((cx, shape), io.lu.as_mut_slice()?, pivots, info)
+        lu::getrf((cx, shape), lu, pivots, info)
     }
 }

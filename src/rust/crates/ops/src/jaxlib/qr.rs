@@ -1,6 +1,6 @@
 //! QR factorisation.
 
-use crate::platform::lapack::{qr, reduce, Precision};
+use crate::platform::lapack::{qr, reduce, Changed, Precision};
 use crate::platform::Matrices;
 use xla_ffi::{io, Arg, Attr, Cx, Error, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
 
@@ -38,12 +38,8 @@ where
 
     fn run(mut io: GeqrfIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
         let shape = io.shape()?;
-        io.packed.copy_from(&io.x)?;
-        qr::geqrf(
-            (cx, shape),
-            io.packed.as_mut_slice()?,
-            io.tau.as_mut_slice()?,
-        )
+        let packed = Changed::new(&io.x, &mut io.packed)?;
+        qr::geqrf((cx, shape), packed, io.tau.as_mut_slice()?)
     }
 }
 
@@ -87,8 +83,8 @@ where
 
     fn run(mut io: OrgqrIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
         let (shape, k) = io.shape()?;
-        io.q.copy_from(&io.x)?;
-        qr::orgqr((cx, shape), k, io.q.as_mut_slice()?, io.tau.as_slice()?)
+        let q = Changed::new(&io.x, &mut io.q)?;
+        qr::orgqr((cx, shape), k, q, io.tau.as_slice()?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Triangular systems.
 
 use crate::letter;
-use crate::platform::lapack::{triangular, Precision};
+use crate::platform::lapack::{triangular, Changed, Precision};
 use crate::platform::Matrices;
 use xla_ffi::{io, Arg, Attr, Cx, Error, Host, Kernel, MinRank, Op, Result, Ret};
 
@@ -53,8 +53,7 @@ where
             return Err(Error::mismatch(io.x.operand(), expected, got));
         }
         io.x.expect_batch_dims(batch, &[order.into(), order.into()])?;
-        io.solution.copy_from(&io.y)?;
-        let solution = io.solution.as_mut_slice()?;
+        let solution = Changed::new(&io.y, &mut io.solution)?;
         triangular::trsm((cx, shape), form, io.x.as_slice()?, solution)
     }
 }

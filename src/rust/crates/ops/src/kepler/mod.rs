@@ -1,4 +1,14 @@
 //! Kepler's equation.
+//!
+//! Without iterations, so that a vector of points takes one way. M is wrapped to ±π. The starter is
+//! that of S. Mikkola, "A cubic approximation for Kepler's equation", Celestial Mechanics 40
+//! (1987), 329-334, doi:10.1007/BF01235850; then follow one step of Halley's method in f32 and, for
+//! f64, one more in f64. Sine and cosine are minimax polynomials about 0, π/2 and π. All is written
+//! with `1 - e`, `E - sin E` and `1 - cos E`, which do not cancel where e is near 1 and E near 0.
+//!
+//! Errors stay below 3 units, a unit being one ulp of the result plus what one ulp of the wrapped
+//! M makes of it; `examples/kepler_accuracy.rs` measures it on ten million points, M down to 1e-30
+//! and 1 - e down to 1e-16.
 
 mod arith;
 mod block;

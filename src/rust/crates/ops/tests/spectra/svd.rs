@@ -69,6 +69,18 @@ fn kinds_of_spectra<T: Number>() {
     }
 }
 
+/// Equal singular values are the hardest to tell from what does not converge.
+fn many_pairs_converge<T: Number>() {
+    let mut random = Random(26);
+    for n in [5, 17, 33] {
+        let pairs: Vec<f64> = (0..n).map(|i| 1.0 / (1 + i / 2) as f64).collect();
+        let matrix = |_| general::<T>(&mut random, n, n, &pairs).to::<T>();
+        let x: Vec<T> = (0..50).flat_map(matrix).collect();
+        let values = gesdd(&[50], n, n, &x, b'N', 2);
+        assert_eq!(values.ret::<i32>(4), [0; 50], "{n}");
+    }
+}
+
 /// What comes out depends on the matrix alone.
 fn mixed_batches<T: Number>() {
     let mut random = Random(23);
@@ -117,7 +129,7 @@ fn mixed_batches<T: Number>() {
     }
 }
 
-for_every_dtype!(kinds_of_spectra mixed_batches);
+for_every_dtype!(kinds_of_spectra many_pairs_converge mixed_batches);
 
 #[test]
 fn a_large_matrix() {

@@ -255,3 +255,39 @@ impl Drop for Program {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CRC-32, as zlib has it.
+    fn checksum(bytes: &[u8]) -> u32 {
+        let step = |mut crc: u32, byte: &u8| {
+            crc ^= u32::from(*byte);
+            for _ in 0..8 {
+                crc = (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+            }
+            crc
+        };
+        !bytes.iter().fold(!0, step)
+    }
+
+    #[test]
+    fn the_ptx_is_of_these_sources() {
+        assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
+        let source = SOURCE.trim_end_matches('\0');
+        let mark = format!(
+            "// of sources with the checksum {:08x}\n",
+            checksum(source.as_bytes())
+        );
+        assert!(PTX.starts_with(&mark), "run tools/cuda/ptx.py");
+        for name in [
+            "scan_f64",
+            "columns_of_q_c128",
+            "kepler_f32",
+            "pivots_to_permutation",
+        ] {
+            assert!(PTX.contains(&format!(".visible .entry {name}(")), "{name}");
+        }
+    }
+}

@@ -19,8 +19,10 @@ const AT_ONCE_IN_LANES: f64 = 100e3;
 const FULL: usize = 16;
 
 /// Operations from which on a matrix is left to LAPACK's own threads: from about this size on they
-/// are used, and two sets of threads would be in each other's way.
-const LARGE: f64 = 4e6;
+/// are used, and two sets of threads would be in each other's way. (They cannot be turned off for
+/// one caller: OpenBLAS has a function for that from 0.3.26 on, and other libraries have others.)
+/// `potrf` and `trsm` of OpenBLAS start theirs much earlier.
+pub(super) const LARGE: f64 = 4e6;
 
 /// Calls `f` with every item and the thread's workspace. `flops` is what one item costs.
 ///
@@ -99,7 +101,7 @@ pub(super) fn run_length(flops: f64) -> usize {
         .next_multiple_of(FULL)
 }
 
-/// Calls `f` with every run of matrices, for [`Vectorised::in_lanes`]. `flops` is what all cost.
+/// Calls `f` with every run of matrices, for `Vectorised::in_lanes`. `flops` is what all cost.
 pub(super) fn for_each_run<I>(cx: &Context<'_>, flops: f64, runs: I, f: impl Fn(I::Item) + Sync)
 where
     I: Iterator + Send,

@@ -1,10 +1,13 @@
 //! Cholesky factorisation of a batch.
 
-use super::batch::{for_each, for_each_run, run_length, split};
+use super::batch::{for_each, for_each_run, run_length, LARGE};
 use super::routines::Solve;
 use super::small::cholesky::NOT_FINITE;
-use super::{refuse_negative, small, triangle_finite, Batch, Precision, Triangle};
+use super::{refuse_negative, small, triangle_finite, Batch, Changed, Precision, Triangle};
 use xla_ffi::Result;
+
+/// Rows from which on OpenBLAS uses its threads.
+const THREADED: i32 = 64;
 
 /// The Cholesky factor in place of the triangle; the other triangle is neither read nor written.
 /// `info` is 0, or the order of the first minor that is not positive definite. A matrix whose
@@ -15,7 +18,7 @@ use xla_ffi::Result;
 pub fn potrf<T: Precision>(
     (cx, shape): Batch<'_>,
     triangle: Triangle,
-    a: &mut [T],
+    a: Changed<'_, T>,
     info: &mut [i32],
 ) -> Result<()> {
     if a.is_empty() {
@@ -26,9 +29,9 @@ pub fn potrf<T: Precision>(
     if small::suits::<T>(shape, small::cholesky::MOST) {
         let run = run_length(flops);
         let n = shape.rows as usize;
-        let runs = a.chunks_mut(run * n * n).zip(info.chunks_mut(run));
+        let runs = a.parts(run * n * n).zip(info.chunks_mut(run));
         for_each_run(cx, flops * shape.count as f64, runs, |(a, info)| {
-            let count = info.len();
+            let (a, count) = (a.ready(), info.len());
             T::in_lanes(
                 small::cholesky::Potrf {
                     n,
@@ -41,13 +44,18 @@ pub fn potrf<T: Precision>(
         });
         return Ok(());
     }
-    let items = split(a, shape.elements(), shape.count).zip(info);
+    let items = a.parts(shape.elements()).zip(info);
     for_each(
         cx,
-        flops,
+        if shape.rows < THREADED {
+            flops
+        } else {
+            flops.max(LARGE)
+        },
         items,
         || Ok(()),
         |(), (a, info)| {
+            let a = a.ready();
             if !triangle_finite(a, shape.rows as usize, triangle) {
                 a.fill(T::NAN);
                 *info = NOT_FINITE;

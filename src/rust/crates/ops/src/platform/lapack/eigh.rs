@@ -1,6 +1,7 @@
 //! Eigenvalues of a batch of Hermitian matrices.
 
 use super::batch::{for_each, for_each_run, run_length, split};
+use super::room::Roomy;
 use super::routines::Eigh;
 use super::small::eigh::{Syevd, MOST, NOT_FINITE};
 use super::workspace::{Sizes, Workspace};
@@ -62,6 +63,7 @@ pub fn syevd<T: Precision>(
             *info = NOT_FINITE;
             if triangle_finite(a, n as usize, triangle) {
                 let (mut a, mut w) = (T::stage(a)?, T::Real::stage(w)?);
+                let mut a = Roomy::new(&mut a, n)?;
                 *info = T::Work::syevd(vectors, triangle, &mut a, &mut w, ws);
                 refuse_negative(*info, "syevd")?;
             }

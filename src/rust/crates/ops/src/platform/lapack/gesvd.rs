@@ -24,13 +24,14 @@ pub fn gesvd<T: Precision>(
     let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
         return Ok(());
     };
+    let rows = (m, vectors.counts(m, n).1);
     for_each(
         cx,
         10.0 * shape.flops(),
         split(a, shape.elements(), shape.count).zip(parts),
         || Workspace::new(sizes),
         |ws, (a, parts)| {
-            parts.fill("gesvd", a, |a, s, factors| {
+            parts.fill("gesvd", rows, a, |a, s, factors| {
                 T::Work::gesvd(vectors, (m, n), a, s, factors, ws)
             })
         },

@@ -2,7 +2,7 @@
 
 use super::batch::{for_each, for_each_run, run_length, split};
 use super::routines::Lu;
-use super::{all_finite, refuse_negative, small, Batch, Precision};
+use super::{all_finite, refuse_negative, small, Batch, Changed, Precision};
 use xla_ffi::Result;
 
 /// `P A = L U` in place. `info` is 0, or the first column, counted from 1, where `U` has a zero on
@@ -12,7 +12,7 @@ use xla_ffi::Result;
 /// There is no memory for a working copy.
 pub fn getrf<T: Precision>(
     (cx, shape): Batch<'_>,
-    a: &mut [T],
+    a: Changed<'_, T>,
     pivots: &mut [i32],
     info: &mut [i32],
 ) -> Result<()> {
@@ -25,7 +25,7 @@ pub fn getrf<T: Precision>(
         let run = run_length(flops);
         let (m, n, rank) = shape.sizes();
         let runs = a
-            .chunks_mut(run * m * n)
+            .parts(run * m * n)
             .zip(pivots.chunks_mut(run * rank))
             .zip(info.chunks_mut(run));
         for_each_run(
@@ -33,7 +33,7 @@ pub fn getrf<T: Precision>(
             flops * shape.count as f64,
             runs,
             |((a, pivots), info)| {
-                let count = info.len();
+                let (a, count) = (a.ready(), info.len());
                 T::in_lanes(
                     small::lu::Lu {
                         m,
@@ -48,7 +48,8 @@ pub fn getrf<T: Precision>(
         );
         return Ok(());
     }
-    let items = split(a, shape.elements(), shape.count)
+    let items = a
+        .parts(shape.elements())
         .zip(split(pivots, shape.rank() as usize, shape.count))
         .zip(info);
     for_each(
@@ -57,14 +58,46 @@ pub fn getrf<T: Precision>(
         items,
         || Ok(()),
         |(), ((a, pivots), info)| {
+            let a = a.ready();
             // The search for a pivot compares, and no comparison with NaN means anything.
             if !all_finite(a) {
                 small::lu::not_finite(a, pivots, info);
                 return Ok(());
             }
-            let mut work = T::stage(a)?;
-            *info = T::Work::getrf(shape.rows, shape.cols, &mut work, pivots);
+            let lifted = lift(a);
+            {
+                let mut work = T::stage(a)?;
+                *info = T::Work::getrf(shape.rows, shape.cols, &mut work, pivots);
+            }
+            if let Some(power) = lifted {
+                let columns = a.chunks_exact_mut(shape.rows as usize).enumerate();
+                for (j, column) in columns {
+                    for u in column.iter_mut().take(j + 1) {
+                        *u = u.times(1.0 / power);
+                    }
+                }
+            }
             refuse_negative(*info, "getrf")
         },
     )
+}
+
+/// Multiplies a matrix that has tiny elements by a power of 2, if that leaves room for what they
+/// grow to, and tells the power: OpenBLAS multiplies by reciprocals of pivots, which overflow where
+/// those are subnormal. `L` is then the same, and `U` is that multiple of itself.
+fn lift<T: Precision>(a: &mut [T]) -> Option<f64> {
+    let (mut tiny, mut largest) = (false, 0.0_f64);
+    for value in &*a {
+        let size = value.magnitude();
+        tiny |= size != 0.0 && size < T::TINY;
+        largest = largest.max(size);
+    }
+    // An eighth of the range is left for growth.
+    let room = (-0.875 * T::TINY.log2() - largest.log2()).floor();
+    if !tiny || room < 1.0 {
+        return None;
+    }
+    let power = room.min(1000.0).exp2();
+    a.iter_mut().for_each(|value| *value = value.times(power));
+    Some(power)
 }

@@ -7,10 +7,12 @@ pub mod eig;
 pub mod eigh;
 pub mod gesvd;
 pub mod lu;
+mod operand;
 pub mod pivoted;
 mod precision;
 pub mod qr;
 pub mod reduce;
+mod room;
 mod routines;
 pub mod schur;
 pub mod small;
@@ -26,6 +28,7 @@ use super::{Matrices, Memory};
 use std::borrow::Cow;
 use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Error, Host, Result};
 
+pub use operand::Changed;
 pub use precision::Precision;
 pub use routines::{Transpose, Triangle, Vectors};
 

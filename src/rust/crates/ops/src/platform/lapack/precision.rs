@@ -26,8 +26,17 @@ pub trait Precision: Scalar + Vectorised {
     /// 1.
     const ONE: Self;
 
+    /// Below this a reciprocal may overflow, or a difference may have lost digits.
+    const TINY: f64;
+
     /// Whether the value is neither infinite nor NaN.
     fn is_finite(self) -> bool;
+
+    /// The magnitude, of the larger part of a complex number.
+    fn magnitude(self) -> f64;
+
+    /// The value times a power of 2.
+    fn times(self, power: f64) -> Self;
 
     /// The values in the working precision, to be changed in place.
     ///
@@ -50,9 +59,18 @@ macro_rules! constants {
         const NAN: Self = $scalar::NAN;
         const ZERO: Self = 0.0;
         const ONE: Self = 1.0;
+        const TINY: f64 = $scalar::MIN_POSITIVE as f64 / $scalar::EPSILON as f64;
 
         fn is_finite(self) -> bool {
             $scalar::is_finite(self)
+        }
+
+        fn magnitude(self) -> f64 {
+            self.abs().into()
+        }
+
+        fn times(self, power: f64) -> Self {
+            (f64::from(self) * power) as $scalar
         }
     };
     (complex, $part:ident) => {
@@ -61,9 +79,18 @@ macro_rules! constants {
         const NAN: Self = Complex::new($part::NAN, $part::NAN);
         const ZERO: Self = Complex::new(0.0, 0.0);
         const ONE: Self = Complex::new(1.0, 0.0);
+        const TINY: f64 = $part::TINY;
 
         fn is_finite(self) -> bool {
             self.re.is_finite() & self.im.is_finite()
+        }
+
+        fn magnitude(self) -> f64 {
+            self.re.magnitude().max(self.im.magnitude())
+        }
+
+        fn times(self, power: f64) -> Self {
+            Complex::new(self.re.times(power), self.im.times(power))
         }
     };
 }

@@ -3,7 +3,7 @@
 use super::batch::{for_each, for_each_run, run_length, split};
 use super::routines::Qr;
 use super::workspace::{Sizes, Workspace};
-use super::{all_finite, fill_identity, refuse_negative, small, Batch, Precision};
+use super::{all_finite, fill_identity, refuse_negative, small, Batch, Changed, Precision};
 use xla_ffi::Result;
 
 /// `A = Q R` in place: `R` on and above the diagonal, the reflectors of `Q` below it and in `tau`.
@@ -11,7 +11,7 @@ use xla_ffi::Result;
 ///
 /// # Errors
 /// The matrices are too large for LAPACK's integers; there is no memory to work in.
-pub fn geqrf<T: Precision>((cx, shape): Batch<'_>, a: &mut [T], tau: &mut [T]) -> Result<()> {
+pub fn geqrf<T: Precision>((cx, shape): Batch<'_>, a: Changed<'_, T>, tau: &mut [T]) -> Result<()> {
     let sizes = Sizes::or_too_large(T::Work::qr_sizes(shape.cols), shape.rows, shape.cols)?;
     if a.is_empty() {
         return Ok(());
@@ -20,21 +20,23 @@ pub fn geqrf<T: Precision>((cx, shape): Batch<'_>, a: &mut [T], tau: &mut [T]) -
     if small::suits::<T>(shape, small::qr::MOST) {
         let run = run_length(flops);
         let (m, n, rank) = shape.sizes();
-        let runs = a.chunks_mut(run * m * n).zip(tau.chunks_mut(run * rank));
+        let runs = a.parts(run * m * n).zip(tau.chunks_mut(run * rank));
         for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
-            let count = tau.len() / rank;
+            let (a, count) = (a.ready(), tau.len() / rank);
             T::in_lanes(small::qr::Geqrf { m, n, a, tau }, count);
         });
         return Ok(());
     }
-    let items =
-        split(a, shape.elements(), shape.count).zip(split(tau, shape.rank() as usize, shape.count));
+    let items = a
+        .parts(shape.elements())
+        .zip(split(tau, shape.rank() as usize, shape.count));
     for_each(
         cx,
         flops,
         items,
         || Workspace::new(sizes),
         |ws, (a, tau)| {
+            let a = a.ready();
             if !all_finite(a) {
                 a.fill(T::NAN);
                 tau.fill(T::NAN);
@@ -56,7 +58,7 @@ pub fn geqrf<T: Precision>((cx, shape): Batch<'_>, a: &mut [T], tau: &mut [T]) -
 pub fn orgqr<T: Precision>(
     (cx, shape): Batch<'_>,
     reflectors: usize,
-    a: &mut [T],
+    a: Changed<'_, T>,
     tau: &[T],
 ) -> Result<()> {
     let sizes = Sizes::or_too_large(T::Work::qr_sizes(shape.cols), shape.rows, shape.cols)?;
@@ -64,27 +66,28 @@ pub fn orgqr<T: Precision>(
         return Ok(());
     }
     if reflectors == 0 {
-        fill_identity(a, shape.rows as usize, shape.cols as usize);
+        fill_identity(a.ready(), shape.rows as usize, shape.cols as usize);
         return Ok(());
     }
     let flops = 2.0 * shape.flops();
     if small::suits::<T>(shape, small::qr::MOST) {
         let run = run_length(flops);
         let (m, n, k) = (shape.rows as usize, shape.cols as usize, reflectors);
-        let runs = a.chunks_mut(run * m * n).zip(tau.chunks(run * k));
+        let runs = a.parts(run * m * n).zip(tau.chunks(run * k));
         for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
-            let count = tau.len() / k;
+            let (a, count) = (a.ready(), tau.len() / k);
             T::in_lanes(small::qr::Orgqr { m, n, k, a, tau }, count);
         });
         return Ok(());
     }
-    let items = split(a, shape.elements(), shape.count).zip(tau.chunks_exact(reflectors));
+    let items = a.parts(shape.elements()).zip(tau.chunks_exact(reflectors));
     for_each(
         cx,
         flops,
         items,
         || Ok((Workspace::new(sizes)?, Vec::new())),
         |(ws, factors), (a, tau)| {
+            let a = a.ready();
             let used = &a[..shape.rows as usize * reflectors];
             if !(all_finite(used) && all_finite(tau)) {
                 a.fill(T::NAN);

@@ -1,6 +1,7 @@
 //! Reductions, products with `Q` and tridiagonal systems of a batch.
 
 use super::batch::{for_each, split};
+use super::room::Roomy;
 use super::routines::Reduce;
 use super::workspace::{filled, Sizes, Workspace};
 use super::{all_finite, refuse_negative, triangle_finite, Batch, Precision, Triangle};
@@ -90,6 +91,7 @@ pub fn sytrd<T: Precision>(
             }
             let (mut a, mut tau) = (T::stage(a)?, T::stage(tau)?);
             let (mut d, mut e) = (T::Real::stage(d)?, T::Real::stage(e)?);
+            let mut a = Roomy::new(&mut a, shape.rows)?;
             let info = T::Work::sytrd(triangle, &mut a, &mut d, &mut e, &mut tau, ws);
             refuse_negative(info, "sytrd")
         },

@@ -1,7 +1,7 @@
 //! The CPU as a [`Solver`].
 
 use super::workspace::filled;
-use super::{eigh, lu, qr, svd, Matrices, Precision, Triangle, Vectors};
+use super::{eigh, lu, qr, svd, Changed, Matrices, Precision, Triangle, Vectors};
 use crate::platform::{Memory, Solver};
 use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Host, Result};
 
@@ -26,7 +26,12 @@ impl<T: Precision> Solver<T> for Host {
         pivots: &mut AnyBufferMut<'_>,
     ) -> Result<()> {
         let (a, pivots) = (a.as_mut_slice::<T>()?, pivots.as_mut_slice::<i32>()?);
-        lu::getrf((cx, shape), a, pivots, &mut unwanted_info(shape)?)
+        lu::getrf(
+            (cx, shape),
+            Changed::in_place(a),
+            pivots,
+            &mut unwanted_info(shape)?,
+        )
     }
 
     fn geqrf(
@@ -36,7 +41,7 @@ impl<T: Precision> Solver<T> for Host {
         tau: &mut AnyBufferMut<'_>,
     ) -> Result<()> {
         let (a, tau) = (a.as_mut_slice::<T>()?, tau.as_mut_slice::<T>()?);
-        qr::geqrf((cx, shape), a, tau)
+        qr::geqrf((cx, shape), Changed::in_place(a), tau)
     }
 
     fn copy_columns(
@@ -68,7 +73,7 @@ impl<T: Precision> Solver<T> for Host {
         tau: &AnyBuffer<'_>,
     ) -> Result<()> {
         let (a, tau) = (a.as_mut_slice::<T>()?, tau.as_slice::<T>()?);
-        qr::orgqr((cx, shape), reflectors, a, tau)
+        qr::orgqr((cx, shape), reflectors, Changed::in_place(a), tau)
     }
 
     fn svd(

@@ -1,6 +1,7 @@
 //! Singular values of a batch.
 
 use super::batch::{for_each, for_each_run, run_length, split};
+use super::room::Roomy;
 use super::routines::{Element, Svd};
 use super::small::svd::{Gesdd, MOST};
 use super::workspace::{filled, Sizes, Workspace};
@@ -19,7 +20,7 @@ pub type Routine<T> = fn(
 ) -> Result<()>;
 
 /// The singular values, left and right singular vectors of all matrices.
-type Results<'a, T> = (&'a mut [<T as Precision>::Real], &'a mut [T], &'a mut [T]);
+pub type Results<'a, T> = (&'a mut [<T as Precision>::Real], &'a mut [T], &'a mut [T]);
 
 /// The results of one matrix.
 pub(super) struct Parts<'a, T: Precision> {
@@ -38,25 +39,16 @@ pub fn gesdd<T: Precision>(
     batch: Batch<'_>,
     vectors: Vectors,
     a: &mut [T],
-    (s, u, vt): Results<'_, T>,
+    results: Results<'_, T>,
     info: &mut [i32],
 ) -> Result<()> {
-    let (cx, shape) = batch;
     if suits::<T>(batch) {
-        in_lanes(batch, vectors, a, (s, u, vt), info);
+        in_lanes(batch, vectors, a, results, info);
         return Ok(());
     }
-    let sizes = sizes(batch, vectors, T::Work::gesdd_sizes)?;
-    let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
-        return Ok(());
-    };
-    for_each(
-        cx,
-        10.0 * shape.flops(),
-        split(a, shape.elements(), shape.count).zip(parts),
-        || Workspace::new(sizes),
-        |ws, (a, parts)| decompose(batch, vectors, a, parts, ws),
-    )
+    let matrices = split(a, batch.1.elements(), batch.1.count);
+    let matrices = matrices.map(Operand::Changed);
+    by_lapack(batch, vectors, matrices, 0, results, info)
 }
 
 /// As [`gesdd`], `a` being left as it is.
@@ -67,14 +59,49 @@ pub fn gesdd_of<T: Precision>(
     batch: Batch<'_>,
     vectors: Vectors,
     a: &[T],
+    results: Results<'_, T>,
+    info: &mut [i32],
+) -> Result<()> {
+    if suits::<T>(batch) {
+        in_lanes(batch, vectors, a, results, info);
+        return Ok(());
+    }
+    let len = batch.1.elements();
+    let matrices = (0..batch.1.count).map(|i| Operand::Kept(&a[i * len..][..len]));
+    by_lapack(batch, vectors, matrices, len, results, info)
+}
+
+/// A matrix, which LAPACK overwrites: itself or a copy.
+enum Operand<'a, T> {
+    Changed(&'a mut [T]),
+    Kept(&'a [T]),
+}
+
+impl<'a, T: Precision> Operand<'a, T> {
+    fn ready<'b>(self, copy: &'b mut [T]) -> &'b mut [T]
+    where
+        'a: 'b,
+    {
+        match self {
+            Operand::Changed(a) => a,
+            Operand::Kept(a) => {
+                copy.copy_from_slice(a);
+                copy
+            }
+        }
+    }
+}
+
+/// By LAPACK; `copy` is the length of a thread's room for a copy.
+fn by_lapack<'a, T: Precision>(
+    batch: Batch<'_>,
+    vectors: Vectors,
+    matrices: impl ExactSizeIterator<Item = Operand<'a, T>> + Send,
+    copy: usize,
     (s, u, vt): Results<'_, T>,
     info: &mut [i32],
 ) -> Result<()> {
     let (cx, shape) = batch;
-    if suits::<T>(batch) {
-        in_lanes(batch, vectors, a, (s, u, vt), info);
-        return Ok(());
-    }
     let sizes = sizes(batch, vectors, T::Work::gesdd_sizes)?;
     let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
         return Ok(());
@@ -82,11 +109,13 @@ pub fn gesdd_of<T: Precision>(
     for_each(
         cx,
         10.0 * shape.flops(),
-        a.chunks_exact(shape.elements()).zip(parts),
-        || Ok((Workspace::new(sizes)?, filled(shape.elements(), T::ZERO)?)),
+        matrices.zip(parts),
+        || Ok((Workspace::new(sizes)?, filled(copy, T::ZERO)?)),
         |(ws, copy), (a, parts)| {
-            copy.copy_from_slice(a);
-            decompose(batch, vectors, copy, parts, ws)
+            let rows = (shape.rows, vectors.counts(shape.rows, shape.cols).1);
+            parts.fill("gesdd", rows, a.ready(copy), |a, s, (u, vt)| {
+                T::Work::gesdd(vectors, (shape.rows, shape.cols), a, s, u, vt, ws)
+            })
         },
     )
 }
@@ -176,27 +205,16 @@ pub(super) fn parts<'a, T: Precision>(
     Some(parts.map(|(((s, u), vt), info)| Parts { s, u, vt, info }))
 }
 
-fn decompose<T: Precision>(
-    (_, shape): Batch<'_>,
-    vectors: Vectors,
-    a: &mut [T],
-    parts: Parts<'_, T>,
-    ws: &mut Workspace<T::Work>,
-) -> Result<()> {
-    let shape = (shape.rows, shape.cols);
-    parts.fill("gesdd", a, |a, s, (u, vt)| {
-        T::Work::gesdd(vectors, shape, a, s, u, vt, ws)
-    })
-}
-
 /// The factors as LAPACK computes them.
 type Factors<'a, W> = (&'a mut [W], &'a mut [W]);
 
 impl<T: Precision> Parts<'_, T> {
-    /// Calls the routine if the matrix is finite; without success the results are NaN.
+    /// Calls the routine if the matrix is finite; without success the results are NaN. `a` and
+    /// `vt` have so many rows.
     pub(super) fn fill(
         self,
         name: &str,
+        (rows, vt_rows): (i32, i32),
         a: &mut [T],
         routine: impl FnOnce(
             &mut [T::Work],
@@ -209,6 +227,8 @@ impl<T: Precision> Parts<'_, T> {
         if all_finite(a) {
             let (mut a, mut s) = (T::stage(a)?, T::Real::stage(s)?);
             let (mut u, mut vt) = (T::stage(u)?, T::stage(vt)?);
+            let mut a = Roomy::new(&mut a, rows)?;
+            let mut vt = Roomy::new(&mut vt, vt_rows)?;
             *info = routine(&mut a, &mut s, (&mut u, &mut vt));
             // Newer versions look for NaN themselves, in what they were given and on the way.
             if *info != NOT_FINITE {

@@ -1,16 +1,24 @@
 //! Triangular systems of a batch.
 
-use super::batch::{for_each, for_each_run, run_length, split};
+use super::batch::{for_each, for_each_run, run_length, LARGE};
 pub use super::routines::Form;
 use super::routines::Solve;
-use super::{small, Batch, Precision};
+use super::{small, Batch, Changed, Precision};
 use xla_ffi::Result;
+
+/// Rows and columns from which on OpenBLAS uses its threads.
+const THREADED: i32 = 8;
 
 /// `op(X) S = Y` or `S op(X) = Y`, `y` (of the batch's shape) becoming `S`.
 ///
 /// # Errors
 /// There is no memory for a working copy.
-pub fn trsm<T: Precision>((cx, shape): Batch<'_>, form: Form, x: &[T], y: &mut [T]) -> Result<()> {
+pub fn trsm<T: Precision>(
+    (cx, shape): Batch<'_>,
+    form: Form,
+    x: &[T],
+    y: Changed<'_, T>,
+) -> Result<()> {
     if y.is_empty() {
         return Ok(());
     }
@@ -20,23 +28,27 @@ pub fn trsm<T: Precision>((cx, shape): Batch<'_>, form: Form, x: &[T], y: &mut [
         let run = run_length(flops);
         let (m, n, _) = shape.sizes();
         let square = (order as usize).pow(2);
-        let runs = x.chunks(run * square).zip(y.chunks_mut(run * m * n));
+        let runs = x.chunks(run * square).zip(y.parts(run * m * n));
         for_each_run(cx, flops * shape.count as f64, runs, |(x, y)| {
-            let count = x.len() / square;
+            let (y, count) = (y.ready(), x.len() / square);
             T::in_lanes(small::triangular::Trsm { form, m, n, x, y }, count);
         });
         return Ok(());
     }
-    let items =
-        x.chunks_exact((order as usize).pow(2))
-            .zip(split(y, shape.elements(), shape.count));
+    let items = x
+        .chunks_exact((order as usize).pow(2))
+        .zip(y.parts(shape.elements()));
     for_each(
         cx,
-        flops,
+        if shape.rank() < THREADED {
+            flops
+        } else {
+            flops.max(LARGE)
+        },
         items,
         || Ok(Vec::new()),
         |copy, (x, y)| {
-            let (x, mut y) = (T::read(x, copy)?, T::stage(y)?);
+            let (x, mut y) = (T::read(x, copy)?, T::stage(y.ready())?);
             T::Work::trsm(form, (shape.rows, shape.cols), x, &mut y);
             Ok(())
         },

@@ -2,6 +2,8 @@
 
 use super::routines::Element;
 use super::sys::Int;
+use std::cell::Cell;
+use std::mem::take;
 use xla_ffi::{Code, Error, Result};
 
 /// How many elements of each kind a routine works in.
@@ -33,7 +35,7 @@ impl Sizes {
     }
 }
 
-/// LAPACK's workspace. Its contents mean nothing between calls.
+/// LAPACK's workspace, from what the thread has kept. Its contents mean nothing between calls.
 #[derive(Debug)]
 pub struct Workspace<W: Element> {
     pub(super) work: Vec<W>,
@@ -41,14 +43,22 @@ pub struct Workspace<W: Element> {
     pub(super) ints: Vec<Int>,
 }
 
+/// The parts of a workspace that a thread keeps, for each element type, until it ends.
+pub(super) type Kept<W> = (Vec<W>, Vec<<W as Element>::Real>, Vec<Int>);
+
+/// Bytes that a thread keeps at most of each element type.
+const MOST_KEPT: usize = 4 << 20;
+
 impl<W: Element> Workspace<W> {
     /// # Errors
     /// There is no memory for it.
     pub(super) fn new(sizes: Sizes) -> Result<Self> {
+        // A thread that is about to end has nothing left.
+        let (work, real, ints) = W::kept().try_with(Cell::take).unwrap_or_default();
         Ok(Workspace {
-            work: filled(sizes.work, W::ZERO)?,
-            real: filled(sizes.real, W::Real::ZERO)?,
-            ints: filled(sizes.ints, 0)?,
+            work: resized(work, sizes.work, W::ZERO)?,
+            real: resized(real, sizes.real, W::Real::ZERO)?,
+            ints: resized(ints, sizes.ints, 0)?,
         })
     }
 
@@ -58,6 +68,35 @@ impl<W: Element> Workspace<W> {
             && self.real.len() >= sizes.real
             && self.ints.len() >= sizes.ints
     }
+}
+
+impl<W: Element> Drop for Workspace<W> {
+    fn drop(&mut self) {
+        let parts = (
+            take(&mut self.work),
+            take(&mut self.real),
+            take(&mut self.ints),
+        );
+        let bytes = parts.0.capacity() * size_of::<W>()
+            + parts.1.capacity() * size_of::<W::Real>()
+            + parts.2.capacity() * size_of::<Int>();
+        if bytes <= MOST_KEPT {
+            // A thread that is about to end keeps nothing.
+            let _ = W::kept().try_with(|kept| kept.set(parts));
+        }
+    }
+}
+
+/// A vector of exactly `len`, not more, as what LAPACK computes may depend on how much room it has.
+///
+/// # Errors
+/// There is no memory for it.
+fn resized<T: Clone>(mut kept: Vec<T>, len: usize, value: T) -> Result<Vec<T>> {
+    if kept.capacity() < len.saturating_add(SLACK) {
+        return filled(len, value);
+    }
+    kept.resize(len, value);
+    Ok(kept)
 }
 
 /// Elements behind the end that are ours: OpenBLAS 0.3.21's complex `gemv` for Haswell reads (and never
@@ -81,4 +120,30 @@ pub(super) fn filled<T: Clone>(len: usize, value: T) -> Result<Vec<T>> {
         })?;
     vector.resize(len, value);
     Ok(vector)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_keeps_one_workspace_and_gives_exactly_what_is_asked_for() {
+        let sizes = |work| Sizes::new(work, 3, 5).expect("small sizes");
+        let ws = Workspace::<f64>::new(sizes(1000)).expect("memory");
+        let place = ws.work.as_ptr();
+        drop(ws);
+        let ws = Workspace::<f64>::new(sizes(10)).expect("memory");
+        assert_eq!((ws.work.as_ptr(), ws.work.len()), (place, 10));
+        // It is in use, so the next one is another.
+        let other = Workspace::<f64>::new(sizes(1000)).expect("memory");
+        assert!(other.work.as_ptr() != place && other.holds(sizes(1000)));
+    }
+
+    #[test]
+    fn what_is_large_is_not_kept() {
+        let large = Sizes::new(1 << 20, 1, 1).expect("a size that fits");
+        drop(Workspace::<f64>::new(large).expect("memory"));
+        let kept = f64::kept().take();
+        assert_eq!(kept.0.capacity(), 0);
+    }
 }

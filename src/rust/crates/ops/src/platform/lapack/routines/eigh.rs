@@ -32,62 +32,20 @@ pub trait Eigh: Element {
 }
 
 macro_rules! eigh {
-    ($scalar:ty, $sys:ident, real) => {
+    ($scalar:ty, $sys:ident, $kind:ident) => {
         impl Eigh for $scalar {
             fn syevd_sizes(vectors: bool, n: Int) -> Option<Sizes> {
                 let n = i128::from(n);
-                let blocked = 2 * n + n * BLOCK;
+                let parts = select!($kind, 2, 1);
+                let blocked = parts * n + n * BLOCK;
+                let squares = (1 + 5 * n + 2 * n * n, n * n + 2 * n);
                 match vectors {
-                    true => Sizes::new(blocked.max(1 + 6 * n + 2 * n * n), 0, 3 + 5 * n),
-                    false => Sizes::new(blocked + 1, 0, 1),
-                }
-            }
-
-            fn syevd(
-                vectors: bool,
-                triangle: Triangle,
-                a: &mut [Self],
-                w: &mut [Self],
-                ws: &mut Workspace<Self>,
-            ) -> Int {
-                let (n, job) = (length(w), if vectors { b'V' } else { b'N' });
-                assert_eq!(a.len(), elements(n, n));
-                assert!(n > 0 && Self::syevd_sizes(vectors, n).is_some_and(|s| ws.holds(s)));
-                let (lwork, lints) = (length(&ws.work), length(&ws.ints));
-                let mut info = 0;
-                // SAFETY: `a` is `n` × `n` without gaps, `w` has `n` places, and the workspaces
-                // are at least as long as the routine's documentation asks.
-                unsafe {
-                    sys::$sys::syevd(
-                        letter(&job),
-                        letter(&(triangle as u8)),
-                        &n,
-                        a.as_mut_ptr(),
-                        &n,
-                        w.as_mut_ptr(),
-                        ws.work.as_mut_ptr(),
-                        &lwork,
-                        ws.ints.as_mut_ptr(),
-                        &lints,
-                        &mut info,
-                        1,
-                        1,
-                    );
-                }
-                info
-            }
-        }
-    };
-    ($scalar:ty, $sys:ident, complex) => {
-        impl Eigh for $scalar {
-            fn syevd_sizes(vectors: bool, n: Int) -> Option<Sizes> {
-                let n = i128::from(n);
-                let blocked = n + n * BLOCK;
-                match vectors {
-                    true => {
-                        Sizes::new(blocked.max(2 * n + n * n), 1 + 5 * n + 2 * n * n, 3 + 5 * n)
-                    }
-                    false => Sizes::new(blocked + 1, n, 1),
+                    true => Sizes::new(
+                        blocked.max(select!($kind, squares.0 + n, squares.1)),
+                        select!($kind, 0, squares.0),
+                        3 + 5 * n,
+                    ),
+                    false => Sizes::new(blocked + 1, select!($kind, 0, n), 1),
                 }
             }
 
@@ -102,11 +60,12 @@ macro_rules! eigh {
                 assert_eq!(a.len(), elements(n, n));
                 assert!(n > 0 && Self::syevd_sizes(vectors, n).is_some_and(|s| ws.holds(s)));
                 let (lwork, lints) = (length(&ws.work), length(&ws.ints));
-                let lreal = length(&ws.real);
                 let mut info = 0;
-                // SAFETY: as for real matrices, with a real workspace besides.
+                // SAFETY: `a` is `n` × `n` without gaps, `w` has `n` places, and the workspaces
+                // are at least as long as the routine's documentation asks; a real routine takes
+                // no real workspace besides.
                 unsafe {
-                    sys::$sys::syevd(
+                    call!($kind, sys::$sys::syevd, {
                         letter(&job),
                         letter(&(triangle as u8)),
                         &n,
@@ -115,14 +74,14 @@ macro_rules! eigh {
                         w.as_mut_ptr(),
                         ws.work.as_mut_ptr(),
                         &lwork,
-                        ws.real.as_mut_ptr(),
-                        &lreal,
+                        complex: ws.real.as_mut_ptr(),
+                        complex: &length(&ws.real),
                         ws.ints.as_mut_ptr(),
                         &lints,
                         &mut info,
                         1,
                         1,
-                    );
+                    });
                 }
                 info
             }

@@ -58,7 +58,10 @@ mod solve;
 mod svd;
 
 use super::sys::Int;
+use super::workspace::Kept;
+use std::cell::Cell;
 use std::ffi::c_char;
+use std::thread::LocalKey;
 use xla_ffi::Complex;
 
 pub use eig::Eig;
@@ -80,8 +83,23 @@ pub trait Element: Copy + Send + Sync + 'static {
     type Complex: Element<Real = Self::Real>;
     /// 0.
     const ZERO: Self;
+    /// Whether it has two parts.
+    const COMPLEX: bool;
     /// The real part, for sizes that LAPACK tells as numbers.
     fn re_f64(self) -> f64;
+    /// What this thread keeps of its last workspace.
+    fn kept() -> &'static LocalKey<Cell<Kept<Self>>>;
+}
+
+macro_rules! kept {
+    ($scalar:ty) => {
+        fn kept() -> &'static LocalKey<Cell<Kept<Self>>> {
+            thread_local! {
+                static KEPT: Cell<Kept<$scalar>> = const { Cell::new((Vec::new(), Vec::new(), Vec::new())) };
+            }
+            &KEPT
+        }
+    };
 }
 
 macro_rules! elements {
@@ -90,6 +108,8 @@ macro_rules! elements {
             type Real = $real;
             type Complex = Complex<$real>;
             const ZERO: Self = 0.0;
+            const COMPLEX: bool = false;
+            kept!($real);
             fn re_f64(self) -> f64 {
                 self.into()
             }
@@ -99,6 +119,8 @@ macro_rules! elements {
             type Real = $real;
             type Complex = Complex<$real>;
             const ZERO: Self = Complex { re: 0.0, im: 0.0 };
+            const COMPLEX: bool = true;
+            kept!(Complex<$real>);
             fn re_f64(self) -> f64 {
                 self.re.into()
             }

@@ -81,21 +81,6 @@ fn sizes(
     Sizes::new(work.max(best()), real, ints)
 }
 
-macro_rules! call_gesdd {
-    (real, $sys:ident, $job:expr, $m:expr, $n:expr, $a:expr, $s:expr, $u:expr, $ldu:expr, $vt:expr,
-     $ldvt:expr, $work:expr, $lwork:expr, $real:expr, $ints:expr, $info:expr) => {
-        sys::$sys::gesdd(
-            $job, $m, $n, $a, $m, $s, $u, $ldu, $vt, $ldvt, $work, $lwork, $ints, $info, 1,
-        )
-    };
-    (complex, $sys:ident, $job:expr, $m:expr, $n:expr, $a:expr, $s:expr, $u:expr, $ldu:expr,
-     $vt:expr, $ldvt:expr, $work:expr, $lwork:expr, $real:expr, $ints:expr, $info:expr) => {
-        sys::$sys::gesdd(
-            $job, $m, $n, $a, $m, $s, $u, $ldu, $vt, $ldvt, $work, $lwork, $real, $ints, $info, 1,
-        )
-    };
-}
-
 macro_rules! svd {
     ($scalar:ty, $sys:ident, $kind:ident) => {
         impl Svd for $scalar {
@@ -109,13 +94,12 @@ macro_rules! svd {
                     // SAFETY: with a workspace of -1 the routine checks its arguments, which are
                     // good, and writes the best size to `best`.
                     unsafe {
-                        call_gesdd!(
-                            $kind,
-                            $sys,
+                        call!($kind, sys::$sys::gesdd, {
                             letter(&job),
                             &m,
                             &n,
                             nothing,
+                            &m,
                             s.as_mut_ptr(),
                             nothing,
                             &m,
@@ -123,10 +107,11 @@ macro_rules! svd {
                             &ldvt,
                             best.as_mut_ptr(),
                             &-1,
-                            s.as_mut_ptr(),
+                            complex: s.as_mut_ptr(),
                             none.as_mut_ptr(),
-                            &mut info
-                        );
+                            &mut info,
+                            1,
+                        });
                     }
                     told(best[0])
                 })
@@ -157,13 +142,12 @@ macro_rules! svd {
                 // routine's documentation asks for, checked above, with leading dimensions of
                 // their own row counts: no argument is one that LAPACK refuses.
                 unsafe {
-                    call_gesdd!(
-                        $kind,
-                        $sys,
+                    call!($kind, sys::$sys::gesdd, {
                         letter(&job),
                         &m,
                         &n,
                         a.as_mut_ptr(),
+                        &m,
                         s.as_mut_ptr(),
                         u.as_mut_ptr(),
                         &m,
@@ -171,10 +155,11 @@ macro_rules! svd {
                         &ldvt,
                         ws.work.as_mut_ptr(),
                         &lwork,
-                        ws.real.as_mut_ptr(),
+                        complex: ws.real.as_mut_ptr(),
                         ws.ints.as_mut_ptr(),
-                        &mut info
-                    );
+                        &mut info,
+                        1,
+                    });
                 }
                 info
             }

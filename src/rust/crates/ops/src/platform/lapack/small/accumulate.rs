@@ -1,23 +1,7 @@
-//! Reflections multiplied up, and what else the reductions share.
+//! Reflections multiplied up.
 
 use super::householder::reflect;
 use super::Lanes;
-
-/// `xᵀ y`, in sums that do not wait for one another.
-#[inline(always)]
-pub(super) fn dot<V: Lanes>(x: &[V], y: &[V]) -> V {
-    let mut sums = [V::of(0.0); 4];
-    let (mut xs, mut ys) = (x.chunks_exact(4), y.chunks_exact(4));
-    for (x, y) in (&mut xs).zip(&mut ys) {
-        for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
-            *sum = x.mul_add(*y, *sum);
-        }
-    }
-    for ((sum, x), y) in sums.iter_mut().zip(xs.remainder()).zip(ys.remainder()) {
-        *sum = x.mul_add(*y, *sum);
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3])
-}
 
 /// The columns, of `m` rows, of the product of reflections, as LAPACK's `org2l`: reflection `k`
 /// begins in row `k + offset` (0 or 1), its vector stands in column `k` below that row.

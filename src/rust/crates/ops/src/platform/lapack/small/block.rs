@@ -2,27 +2,39 @@
 
 use super::lanes::Lanes;
 
-/// A batch's part: matrices of `len` elements each, one after the other, not more than lanes.
-/// Where one stands in a vector it takes: `to[e]` is element `start + e * step` of each. Lanes
-/// without a matrix get the first one's.
+/// Element `e` of each of the matrices, of which there are not more than lanes, becomes `to[e]`.
+/// Lanes without a matrix get the first one's.
 #[inline(always)]
-pub(super) fn gather<V: Lanes>(
+pub(super) fn gather<V: Lanes>(matrices: &[V::Float], to: &mut [V]) {
+    let len = to.len();
+    if matrices.len() < V::WIDTH * len {
+        return gather_strided(matrices, len, (0, 1), to);
+    }
+    let mut squares = to.chunks_exact_mut(V::WIDTH);
+    let mut at = 0;
+    for square in &mut squares {
+        for (lane, row) in square.iter_mut().enumerate() {
+            let from = &matrices[lane * len + at..][..V::WIDTH];
+            row.as_mut_slice().copy_from_slice(from);
+        }
+        V::transpose(square);
+        at += V::WIDTH;
+    }
+    for (to, e) in squares.into_remainder().iter_mut().zip(at..) {
+        for (lane, to) in to.as_mut_slice().iter_mut().enumerate() {
+            *to = matrices[lane * len + e];
+        }
+    }
+}
+
+/// As [`gather`], of matrices of `len` elements: `to[e]` is element `start + e * step` of each.
+#[inline(always)]
+pub(super) fn gather_strided<V: Lanes>(
     matrices: &[V::Float],
     len: usize,
     (start, step): (usize, usize),
     to: &mut [V],
 ) {
-    if matrices.len() == V::WIDTH * len {
-        let mut at = start;
-        for to in to {
-            assert!(at < len);
-            for (lane, to) in to.as_mut_slice().iter_mut().enumerate() {
-                *to = matrices[lane * len + at];
-            }
-            at += step;
-        }
-        return;
-    }
     for (e, to) in to.iter_mut().enumerate() {
         let at = start + e * step;
         *to = V::splat(matrices[at]);
@@ -32,29 +44,32 @@ pub(super) fn gather<V: Lanes>(
     }
 }
 
-/// The way back of [`gather`].
+/// The way back of [`gather`]; what `from` holds then means nothing.
 #[inline(always)]
-pub(super) fn scatter<V: Lanes>(
-    from: &[V],
-    matrices: &mut [V::Float],
-    len: usize,
-    (start, step): (usize, usize),
-) {
-    if matrices.len() == V::WIDTH * len {
-        let mut at = start;
-        for from in from {
-            assert!(at < len);
-            for (lane, from) in from.as_slice().iter().enumerate() {
-                matrices[lane * len + at] = *from;
+pub(super) fn scatter<V: Lanes>(from: &mut [V], matrices: &mut [V::Float]) {
+    let len = from.len();
+    if matrices.len() < V::WIDTH * len {
+        for (e, from) in from.iter().enumerate() {
+            let matrices = matrices.chunks_exact_mut(len);
+            for (from, matrix) in from.as_slice().iter().zip(matrices) {
+                matrix[e] = *from;
             }
-            at += step;
         }
         return;
     }
-    for (e, from) in from.iter().enumerate() {
-        let matrices = matrices.chunks_exact_mut(len);
-        for (from, matrix) in from.as_slice().iter().zip(matrices) {
-            matrix[start + e * step] = *from;
+    let mut squares = from.chunks_exact_mut(V::WIDTH);
+    let mut at = 0;
+    for square in &mut squares {
+        V::transpose(square);
+        for (lane, row) in square.iter().enumerate() {
+            let to = &mut matrices[lane * len + at..][..V::WIDTH];
+            to.copy_from_slice(row.as_slice());
+        }
+        at += V::WIDTH;
+    }
+    for (from, e) in squares.into_remainder().iter().zip(at..) {
+        for (lane, from) in from.as_slice().iter().enumerate() {
+            matrices[lane * len + e] = *from;
         }
     }
 }
@@ -63,6 +78,28 @@ pub(super) fn scatter<V: Lanes>(
 #[inline(always)]
 pub(super) fn finite<V: Lanes>(values: &[V]) -> V {
     let zero = V::of(0.0);
-    let sum = |sum, &value: &V| value.mul_add(zero, sum);
-    values.iter().fold(zero, sum)
+    // Several sums, which do not wait for one another.
+    let mut sums = [zero; 4];
+    let mut fours = values.chunks_exact(4);
+    for four in &mut fours {
+        for (sum, value) in sums.iter_mut().zip(four) {
+            *sum = value.mul_add(zero, *sum);
+        }
+    }
+    for (sum, value) in sums.iter_mut().zip(fours.remainder()) {
+        *sum = value.mul_add(zero, *sum);
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
+/// Transposes each matrix of `n` × `n` in place.
+#[inline(always)]
+pub(super) fn transpose<V: Lanes>(matrix: &mut [V], n: usize) {
+    for j in 0..n {
+        let (columns, rest) = matrix.split_at_mut((j + 1) * n);
+        let column = &mut columns[j * n + j + 1..];
+        for (x, other) in column.iter_mut().zip(rest.chunks_exact_mut(n)) {
+            std::mem::swap(x, &mut other[j]);
+        }
+    }
 }

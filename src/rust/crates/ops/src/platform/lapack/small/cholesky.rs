@@ -1,12 +1,13 @@
 //! Cholesky factorisation: right-looking, as LAPACK's `potf2`.
 
-use super::block::{finite, gather, scatter};
+use super::block::{finite, gather, scatter, transpose};
+use super::update::{scale, subtract, subtract_panel, PANEL};
 use super::{Float, Kernel, Lanes};
 use crate::platform::lapack::{Precision, Triangle};
 use std::ops::Range;
 
 /// Rows up to which this beats LAPACK's `potrf`.
-pub const MOST: i32 = 32;
+pub const MOST: i32 = 64;
 
 /// What `info` is for a matrix with NaN or an infinity: no minor is positive definite.
 pub const NOT_FINITE: i32 = 1;
@@ -24,18 +25,6 @@ pub struct Potrf<'a, T> {
     pub info: &'a mut [i32],
 }
 
-impl<T> Potrf<'_, T> {
-    /// Where column `j` of the lower triangle, from the diagonal on, is stored: start and step.
-    #[inline(always)]
-    fn column(&self, j: usize) -> (usize, usize) {
-        let step = match self.triangle {
-            Triangle::Lower => 1,
-            Triangle::Upper => self.n,
-        };
-        (j * self.n + j, step)
-    }
-}
-
 impl<T: Precision> Kernel<T> for Potrf<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
@@ -49,23 +38,23 @@ impl<T: Precision> Kernel<T> for Potrf<'_, T> {
     {
         let n = self.n;
         let size = n * n;
-        let whole = range.start * size..range.end * size;
+        let a = &mut self.a[range.start * size..range.end * size];
+        gather(a, block);
+        let upper = self.triangle == Triangle::Upper;
+        if upper {
+            transpose(block, n);
+        }
         let mut sum = V::of(0.0);
-        for (j, column) in block.chunks_exact_mut(n).enumerate() {
-            gather(
-                &self.a[whole.clone()],
-                size,
-                self.column(j),
-                &mut column[j..],
-            );
+        for (j, column) in block.chunks_exact(n).enumerate() {
             sum += finite(&column[j..]);
         }
         let failed = factor(n, block);
-        for (j, column) in block.chunks_exact(n).enumerate() {
-            let place = self.column(j);
-            scatter(&column[j..], &mut self.a[whole.clone()], size, place);
+        if upper {
+            transpose(block, n);
         }
-        let matrices = self.a[whole].chunks_exact_mut(size);
+        // With the other triangle as it was.
+        scatter(block, a);
+        let matrices = a.chunks_exact_mut(size);
         for (lane, (a, info)) in matrices.zip(&mut self.info[range]).enumerate() {
             if sum.as_slice()[lane] == T::ZERO {
                 *info = failed.as_slice()[lane].f64() as i32;
@@ -83,23 +72,32 @@ impl<T: Precision> Kernel<T> for Potrf<'_, T> {
 fn factor<V: Lanes>(n: usize, a: &mut [V]) -> V {
     let (zero, one, nan) = (V::of(0.0), V::of(1.0), V::of(f64::NAN));
     let (mut failed, mut order) = (zero, zero);
-    for j in 0..n {
-        let (done, rest) = a.split_at_mut((j + 1) * n);
-        let column = &mut done[j * n + j..];
-        order += one;
-        let positive = |yes, no| zero.if_less(column[0], yes, no);
-        let diagonal = positive(column[0], nan).sqrt();
-        failed = failed.if_equal(zero, positive(zero, order), failed);
-        let inverse = one / diagonal;
-        column[0] = diagonal;
-        let below = &mut column[1..];
-        below.iter_mut().for_each(|l| *l = *l * inverse);
-        for (c, other) in rest.chunks_exact_mut(n).enumerate() {
-            let below = &below[c..];
-            let factor = below[0];
-            for (x, l) in other[j + 1 + c..].iter_mut().zip(below) {
-                *x = l.neg_mul_add(factor, *x);
+    for start in (0..n).step_by(PANEL) {
+        let end = n.min(start + PANEL);
+        for j in start..end {
+            let (done, rest) = a.split_at_mut((j + 1) * n);
+            let column = &mut done[j * n..];
+            order += one;
+            let value = column[j];
+            let positive = |yes, no| zero.if_less(value, yes, no);
+            failed = failed.if_equal(zero, positive(zero, order), failed);
+            let diagonal = positive(value, nan).sqrt();
+            let inverse = one / diagonal;
+            column[j] = diagonal;
+            scale(&mut column[j + 1..], inverse);
+            // The other columns wait until the panel is done.
+            for (other, c) in rest.chunks_exact_mut(n).zip(j + 1..end) {
+                subtract(&mut other[c..], [&column[c..]], [column[c]]);
             }
+        }
+        let (done, rest) = a.split_at_mut(end * n);
+        let panel = &done[start * n..];
+        for (other, c) in rest.chunks_exact_mut(n).zip(end..) {
+            let mut factors = [zero; PANEL];
+            for (factor, column) in factors.iter_mut().zip(panel.chunks_exact(n)) {
+                *factor = column[c];
+            }
+            subtract_panel(other, panel, n, c..n, &factors[..end - start]);
         }
     }
     failed

@@ -63,12 +63,13 @@ where
 {
     let len = kernel.scratch();
     let mut first = 0;
-    while count - first > 1 {
+    // A block costs what a few matrices cost one by one, however many it holds.
+    while count - first > B::WIDTH / 4 {
         let last = count.min(first + B::WIDTH);
         kernel.run::<B>(first..last, Line::lanes(lines, len));
         first = last;
     }
-    if first < count {
-        kernel.run::<O>(first..count, Line::lanes(lines, len));
+    for one in first..count {
+        kernel.run::<O>(one..one + 1, Line::lanes(lines, len));
     }
 }

@@ -11,7 +11,11 @@ use super::{Float, Kernel, Lanes};
 use crate::platform::lapack::{Precision, Triangle};
 use std::ops::Range;
 
-/// Rows up to which this beats LAPACK's `syevd`.
+/// Rows up to which this is used. Its time as a part of that of OpenBLAS's `syevd`, f64, AVX-512, two
+/// threads: with vectors, in a batch, 0.14 for 4 × 4, 0.16 for 16 × 16, 0.2 for 32 × 32, 0.25
+/// for 64 × 64, 0.45 for 96 × 96; alone 0.9, 0.7, 0.7, 0.7, 0.9. Values only: 0.2, 0.2, 0.3, 0.4, 0.5;
+/// alone 0.95, 1.0, 1.1, 1.1, 1.2. Above 64 a block of f64 is more than the second level of cache
+/// holds.
 pub const MOST: i32 = 64;
 
 /// What `info` is for a matrix with NaN or an infinity: none of its eigenvalues was found.
@@ -52,7 +56,7 @@ impl<T: Precision> Kernel<T> for Syevd<'_, T> {
         let (d, scratch) = scratch.split_at_mut(n);
         let (e, scratch) = scratch.split_at_mut(n);
         let (tau, scratch) = scratch.split_at_mut(n);
-        gather(a, size, (0, 1), block);
+        gather(a, block);
         let (bad, scale) = prepare(n, self.triangle, block);
         tridiagonal(n, block, (d, e, tau), scratch);
         let failed = if self.vectors {

@@ -1,5 +1,6 @@
 //! Householder's reflections `H = I - tau v vᵀ`, `v` beginning with 1, by LAPACK's conventions.
 
+use super::update::{self, products, subtract};
 use super::{Float, Lanes};
 
 /// Powers of 2 that bring what is too small or too large to be squared into range, and the bounds
@@ -39,11 +40,8 @@ impl<V: Lanes> Range<V> {
 pub(super) fn reflection<V: Lanes>(alpha: V, x: &mut [V]) -> (V, V) {
     let (zero, one) = (V::of(0.0), V::of(1.0));
     let range = Range::get();
-    let (mut squares, mut largest) = (zero, zero);
-    for x in &*x {
-        squares = x.mul_add(*x, squares);
-        largest = largest.max(x.abs());
-    }
+    let largest = update::largest(x);
+    let [squares] = products(x, [x], [zero]);
     let total = alpha.mul_add(alpha, squares);
     let mut scale = one;
     let (mut scaled_alpha, mut total_scaled) = (alpha, total);
@@ -53,17 +51,14 @@ pub(super) fn reflection<V: Lanes>(alpha: V, x: &mut [V]) -> (V, V) {
         scale = judged.if_less(range.tiny, range.up, one);
         scale = range.huge.if_less(judged, range.down, scale);
         scaled_alpha = alpha * scale;
-        let mut squares = zero;
-        for x in &mut *x {
-            *x = *x * scale;
-            squares = x.mul_add(*x, squares);
-        }
+        update::scale(x, scale);
+        let [squares] = products(x, [x], [zero]);
         total_scaled = scaled_alpha.mul_add(scaled_alpha, squares);
     }
     let beta = -total_scaled.sqrt().copysign(scaled_alpha);
     let tau = (beta - scaled_alpha) / nothing(one, beta);
     let inverse = one / nothing(one, scaled_alpha - beta);
-    x.iter_mut().for_each(|x| *x = *x * inverse);
+    update::scale(x, inverse);
     (nothing(alpha, beta / scale), nothing(zero, tau))
 }
 
@@ -71,14 +66,19 @@ pub(super) fn reflection<V: Lanes>(alpha: V, x: &mut [V]) -> (V, V) {
 /// elements of `v` after its 1.
 #[inline(always)]
 pub(super) fn reflect<V: Lanes>(v: &[V], tau: V, columns: &mut [V], m: usize, first: usize) {
-    let mut fours = columns.chunks_exact_mut(4 * m);
-    for four in &mut fours {
-        let (a, rest) = four.split_at_mut(m);
-        let (b, rest) = rest.split_at_mut(m);
-        let (c, d) = rest.split_at_mut(m);
-        reflect_columns(v, tau, [a, b, c, d].map(|column| &mut column[first..]));
+    let mut rest = columns;
+    if V::WIDTH == 1 {
+        // Registers hold that many sums.
+        let mut fours = rest.chunks_exact_mut(4 * m);
+        for four in &mut fours {
+            let (a, others) = four.split_at_mut(m);
+            let (b, others) = others.split_at_mut(m);
+            let (c, d) = others.split_at_mut(m);
+            reflect_columns(v, tau, [a, b, c, d].map(|column| &mut column[first..]));
+        }
+        rest = fours.into_remainder();
     }
-    for column in fours.into_remainder().chunks_exact_mut(m) {
+    for column in rest.chunks_exact_mut(m) {
         reflect_columns(v, tau, [&mut column[first..]]);
     }
 }
@@ -86,18 +86,12 @@ pub(super) fn reflect<V: Lanes>(v: &[V], tau: V, columns: &mut [V], m: usize, fi
 /// Several at a time, so that their sums do not wait for one another.
 #[inline(always)]
 fn reflect_columns<V: Lanes, const N: usize>(v: &[V], tau: V, columns: [&mut [V]; N]) {
-    let columns = columns.map(|column| &mut column[..v.len() + 1]);
-    let mut sums: [V; N] = std::array::from_fn(|c| columns[c][0]);
-    for (i, v) in v.iter().enumerate() {
-        for (sum, column) in sums.iter_mut().zip(&columns) {
-            *sum = v.mul_add(column[i + 1], *sum);
-        }
-    }
-    for (sum, column) in sums.iter_mut().zip(columns) {
-        *sum = *sum * tau;
-        column[0] = column[0] - *sum;
-        for (x, v) in column[1..].iter_mut().zip(v) {
-            *x = v.neg_mul_add(*sum, *x);
-        }
+    let heads: [V; N] = std::array::from_fn(|c| columns[c][0]);
+    let tails = std::array::from_fn(|c| &columns[c][1..]);
+    let sums = products(v, tails, heads);
+    for (sum, column) in sums.into_iter().zip(columns) {
+        let sum = sum * tau;
+        column[0] = column[0] - sum;
+        subtract(&mut column[1..], [v], [sum]);
     }
 }

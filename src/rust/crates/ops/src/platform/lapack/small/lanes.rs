@@ -52,6 +52,8 @@ pub trait Lanes:
     fn as_slice(&self) -> &[Self::Float];
     /// The lanes, to be changed.
     fn as_mut_slice(&mut self) -> &mut [Self::Float];
+    /// The first vectors of `square`, as many as each has lanes, transposed as a matrix.
+    fn transpose(square: &mut [Self]);
     /// `self * b + c`, rounded once where the processor can and twice elsewhere, but always the
     /// same way for all of a process.
     fn mul_add(self, b: Self, c: Self) -> Self;
@@ -159,6 +161,16 @@ macro_rules! floats {
             #[inline(always)]
             fn as_mut_slice(&mut self) -> &mut [$t] {
                 &mut self.0
+            }
+            #[inline(always)]
+            fn transpose(square: &mut [Self]) {
+                for i in 1..W {
+                    for j in 0..i {
+                        let old = square[i].0[j];
+                        square[i].0[j] = square[j].0[i];
+                        square[j].0[i] = old;
+                    }
+                }
             }
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {

@@ -5,12 +5,15 @@
 //! choice in its lane and nothing to its neighbours, so a matrix's result is the same to the last
 //! bit wherever it stands in a batch, also alone.
 //!
-//! To add one: a struct of the slices of a run of matrices, with [`Kernel`] for it (all of it
-//! `#[inline(always)]`), and in the routine of the batch, where [`suits`] says so, runs of matrices
-//! ([`run_length`](super::batch::run_length)) for [`for_each_run`](super::batch::for_each_run), each
-//! of which is given to [`Vectorised::in_lanes`]; see `lu.rs` here and there. Complex matrices are
-//! left to LAPACK ([`Vectorised::LANES`]). f32 is computed in f32 in every build, as nothing here
-//! needs LAPACK.
+//! To add one: a struct of the slices of a run of matrices, with [`Kernel`] for it, and in the
+//! routine of the batch, where [`suits`] says so, runs of matrices (`run_length`) for `for_each_run`
+//! of `batch.rs`, each of which is given to [`Vectorised::in_lanes`]; see `lu.rs` here and there.
+//! Complex matrices are left to LAPACK ([`Vectorised::LANES`]). f32 is computed in f32 in every
+//! build, as nothing here needs LAPACK.
+//!
+//! All that a kernel calls is `#[inline(always)]`, and its loops are `for` loops: a function or a
+//! closure with a loop in it (`for_each`, `fold`) that the compiler does not inline is compiled
+//! without the vector instructions, and each `mul_add` in it becomes a call.
 
 mod accumulate;
 mod bidiagonal;
@@ -31,6 +34,7 @@ pub mod svd;
 mod symmetric;
 pub mod triangular;
 mod tridiagonal;
+mod update;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 

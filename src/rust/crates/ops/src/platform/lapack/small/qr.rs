@@ -3,12 +3,13 @@
 
 use super::block::{finite, gather, scatter};
 use super::householder::{reflect, reflection};
+use super::update::scale;
 use super::{Float, Kernel, Lanes};
 use crate::platform::lapack::Precision;
 use std::ops::Range;
 
 /// Rows and columns up to which this beats LAPACK's `geqrf` and `orgqr`.
-pub const MOST: i32 = 32;
+pub const MOST: i32 = 64;
 
 /// A run of matrices of `m` × `n` and the factors of their reflections.
 pub struct Geqrf<'a, T> {
@@ -38,7 +39,7 @@ impl<T: Precision> Kernel<T> for Geqrf<'_, T> {
         let a = &mut self.a[range.start * size..range.end * size];
         let tau = &mut self.tau[range.start * rank..range.end * rank];
         let (block, factors) = scratch.split_at_mut(size);
-        gather(a, size, (0, 1), block);
+        gather(a, block);
         let finite = finite(block);
         for (j, factor) in factors.iter_mut().enumerate() {
             let (done, rest) = block.split_at_mut((j + 1) * m);
@@ -46,8 +47,8 @@ impl<T: Precision> Kernel<T> for Geqrf<'_, T> {
             (head[j], *factor) = reflection(head[j], v);
             reflect(v, *factor, rest, m, j);
         }
-        scatter(block, a, size, (0, 1));
-        scatter(factors, tau, rank, (0, 1));
+        scatter(block, a);
+        scatter(factors, tau);
         let matrices = a.chunks_exact_mut(size).zip(tau.chunks_exact_mut(rank));
         for ((a, tau), finite) in matrices.zip(finite.as_slice()) {
             if *finite != T::ZERO {
@@ -87,14 +88,9 @@ impl<T: Precision> Kernel<T> for Orgqr<'_, T> {
         let size = m * self.n;
         let a = &mut self.a[range.start * size..range.end * size];
         let (block, factors) = scratch.split_at_mut(size);
+        gather(a, block);
+        gather(&self.tau[range.start * k..range.end * k], factors);
         let (reflections, others) = block.split_at_mut(m * k);
-        gather(a, size, (0, 1), reflections);
-        gather(
-            &self.tau[range.start * k..range.end * k],
-            k,
-            (0, 1),
-            factors,
-        );
         let finite = finite(reflections) + finite(factors);
         for (j, column) in others.chunks_exact_mut(m).enumerate() {
             column.fill(V::of(0.0));
@@ -104,11 +100,11 @@ impl<T: Precision> Kernel<T> for Orgqr<'_, T> {
             let (done, rest) = block.split_at_mut((j + 1) * m);
             let (head, v) = done[j * m..].split_at_mut(j + 1);
             reflect(v, tau, rest, m, j);
-            v.iter_mut().for_each(|v| *v = -(tau * *v));
+            scale(v, -tau);
             head.fill(V::of(0.0));
             head[j] = V::of(1.0) - tau;
         }
-        scatter(block, a, size, (0, 1));
+        scatter(block, a);
         for (a, finite) in a.chunks_exact_mut(size).zip(finite.as_slice()) {
             if *finite != T::ZERO {
                 a.fill(T::NAN);

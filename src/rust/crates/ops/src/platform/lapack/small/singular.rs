@@ -7,6 +7,10 @@ use super::{Float, Lanes};
 /// Sweeps, per column, before it is given up.
 const SWEEPS: usize = 60;
 
+/// What an element right of the diagonal may have of its neighbours' sum, in roundings, to be
+/// negligible. LAPACK allows 10 and more of them: with less, some elements never get there.
+const TOLERANCE: f64 = 4.0;
+
 /// The matrices whose columns take part in the rotations: the left one with its rows, and the right
 /// one.
 type Factors<'a, V> = Option<(&'a mut [V], usize, &'a mut [V])>;
@@ -64,6 +68,7 @@ struct Block<V> {
 fn last_block<V: Lanes>(d: &[V], e: &mut [V], end: usize) -> Block<V> {
     let (zero, one) = (V::of(0.0), V::of(1.0));
     let eps = V::of(V::Float::ROUNDING.f64());
+    let tolerance = V::of(TOLERANCE * V::Float::ROUNDING.f64());
     let floor = negligible_square::<V>().sqrt();
     let (mut first, mut last, mut singular) = (zero, zero, zero);
     let (mut begins, mut smallest, mut largest) = (zero, one, zero);
@@ -74,7 +79,7 @@ fn last_block<V: Lanes>(d: &[V], e: &mut [V], end: usize) -> Block<V> {
     let (mut index, mut before) = (zero, zero);
     for i in 0..end {
         let (here, next) = (d[i].abs(), d[i + 1].abs());
-        let bound = eps.mul_add(here + next, floor);
+        let bound = tolerance.mul_add(here + next, floor);
         let size = e[i].abs();
         e[i] = size.if_less(bound, zero, e[i]);
         let new = |new, old| before.if_equal(zero, new, old);

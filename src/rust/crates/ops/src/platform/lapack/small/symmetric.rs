@@ -1,5 +1,4 @@
-//! The QR algorithm for symmetric tridiagonal matrices, with Wilkinson's shift and without square
-//! roots of what is shifted, as LAPACK's `steqr`.
+//! The QR algorithm for symmetric tridiagonal matrices, with Wilkinson's shift, as LAPACK's `steqr`.
 
 use super::rotation::{negligible_square, rotation, span, Active};
 use super::{Float, Lanes};

@@ -1,13 +1,14 @@
 //! Triangular systems, by substitution.
 
-use super::block::{gather, scatter};
+use super::block::{gather, scatter, transpose};
+use super::update::{subtract, subtract_panel, PANEL};
 use super::{Float, Kernel, Lanes};
 use crate::platform::lapack::routines::{Form, Transpose};
 use crate::platform::lapack::{Precision, Triangle};
 use std::ops::Range;
 
 /// Rows and columns up to which this beats BLAS's `trsm`.
-pub const MOST: i32 = 32;
+pub const MOST: i32 = 64;
 
 /// A run of triangular matrices, and as many of right-hand sides (`m` × `n`).
 pub struct Trsm<'a, T> {
@@ -24,13 +25,13 @@ pub struct Trsm<'a, T> {
 }
 
 impl<T> Trsm<'_, T> {
-    /// Unknowns of a system, and the systems that a matrix has.
+    /// Rows and columns of the triangular matrices.
     #[inline(always)]
-    fn sizes(&self) -> (usize, usize) {
+    fn order(&self) -> usize {
         if self.form.left {
-            (self.m, self.n)
+            self.m
         } else {
-            (self.n, self.m)
+            self.n
         }
     }
 }
@@ -38,8 +39,7 @@ impl<T> Trsm<'_, T> {
 impl<T: Precision> Kernel<T> for Trsm<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
-        let (order, systems) = self.sizes();
-        order * (order + systems)
+        self.order().pow(2) + self.m * self.n
     }
 
     #[inline(always)]
@@ -47,71 +47,96 @@ impl<T: Precision> Kernel<T> for Trsm<'_, T> {
     where
         T: Float,
     {
-        let (order, systems) = self.sizes();
-        let (square, size) = (order * order, self.m * self.n);
-        let x = &self.x[range.start * square..range.end * square];
+        let (order, size) = (self.order(), self.m * self.n);
+        let square = order * order;
         let y = &mut self.y[range.start * size..range.end * size];
         let (matrix, sides) = scratch.split_at_mut(square);
-
-        // `S X = Y` is `Xᵀ Sᵀ = Yᵀ`.
-        let transposed = (self.form.transpose != Transpose::No) == self.form.left;
+        gather(&self.x[range.start * square..range.end * square], matrix);
+        gather(y, sides);
+        let transposed = self.form.transpose != Transpose::No;
+        if transposed {
+            transpose(matrix, order);
+        }
         let lower = (self.form.triangle == Triangle::Lower) != transposed;
-        for (j, column) in matrix.chunks_exact_mut(order).enumerate() {
-            let rows = if lower { j..order } else { 0..j + 1 };
-            let (row, step) = if transposed { (order, order) } else { (1, 1) };
-            let start = if transposed { j } else { j * order };
-            gather(
-                x,
-                square,
-                (start + rows.start * row, step),
-                &mut column[rows],
-            );
+        let unit = self.form.unit;
+        match (self.form.left, lower) {
+            (true, true) => forward(matrix, sides, order, unit),
+            (true, false) => backward(matrix, sides, order, unit),
+            (false, _) => from_the_right(matrix, sides, (self.m, order), lower, unit),
         }
-        let place = |system: usize| {
-            if self.form.left {
-                (system * order, 1)
-            } else {
-                (system, systems)
+        scatter(sides, y);
+    }
+}
+
+/// `L S = Y`, in place of `Y`.
+#[inline(always)]
+fn forward<V: Lanes>(matrix: &[V], sides: &mut [V], order: usize, unit: bool) {
+    for start in (0..order).step_by(PANEL) {
+        let end = order.min(start + PANEL);
+        let panel = &matrix[start * order..end * order];
+        for side in sides.chunks_exact_mut(order) {
+            let mut known = [V::of(0.0); PANEL];
+            for (c, column) in panel.chunks_exact(order).enumerate() {
+                let j = start + c;
+                known[c] = solved(side[j], column[j], unit);
+                side[j] = known[c];
+                subtract(&mut side[j + 1..end], [&column[j + 1..end]], [known[c]]);
             }
-        };
-        for (system, side) in sides.chunks_exact_mut(order).enumerate() {
-            gather(y, size, place(system), side);
-            if lower {
-                forward(matrix, side, self.form.unit);
-            } else {
-                backward(matrix, side, self.form.unit);
-            }
-            scatter(side, y, size, place(system));
+            subtract_panel(side, panel, order, end..order, &known[..end - start]);
         }
     }
 }
 
-/// With a lower triangle.
+/// `U S = Y`, in place of `Y`.
 #[inline(always)]
-fn forward<V: Lanes>(matrix: &[V], side: &mut [V], unit: bool) {
-    for (j, column) in matrix.chunks_exact(side.len()).enumerate() {
-        let (known, rest) = side.split_at_mut(j + 1);
-        let value = &mut known[j];
-        if !unit {
-            *value = *value / column[j];
-        }
-        for (y, x) in rest.iter_mut().zip(&column[j + 1..]) {
-            *y = x.neg_mul_add(*value, *y);
+fn backward<V: Lanes>(matrix: &[V], sides: &mut [V], order: usize, unit: bool) {
+    for done in (0..order).step_by(PANEL) {
+        let (start, end) = (order.saturating_sub(done + PANEL), order - done);
+        let panel = &matrix[start * order..end * order];
+        for side in sides.chunks_exact_mut(order) {
+            let mut known = [V::of(0.0); PANEL];
+            for (c, column) in panel.chunks_exact(order).enumerate().rev() {
+                let j = start + c;
+                known[c] = solved(side[j], column[j], unit);
+                side[j] = known[c];
+                subtract(&mut side[start..j], [&column[start..j]], [known[c]]);
+            }
+            subtract_panel(side, panel, order, 0..start, &known[..end - start]);
         }
     }
 }
 
-/// With an upper triangle.
+/// `S X = Y`, in place of `Y` (`m` rows, as many columns as `X`): a column of `S` is known once those
+/// before it (those after it, if `X` is a lower triangle) are taken away.
 #[inline(always)]
-fn backward<V: Lanes>(matrix: &[V], side: &mut [V], unit: bool) {
-    for (j, column) in matrix.chunks_exact(side.len()).enumerate().rev() {
-        let (rest, known) = side.split_at_mut(j);
-        let value = &mut known[0];
-        if !unit {
-            *value = *value / column[j];
+fn from_the_right<V: Lanes>(
+    matrix: &[V],
+    sides: &mut [V],
+    (m, order): (usize, usize),
+    lower: bool,
+    unit: bool,
+) {
+    for step in 0..order {
+        let j = if lower { order - 1 - step } else { step };
+        let column = &matrix[j * order..(j + 1) * order];
+        let (before, rest) = sides.split_at_mut(j * m);
+        let (side, after) = rest.split_at_mut(m);
+        if lower {
+            subtract_panel(side, after, m, 0..m, &column[j + 1..]);
+        } else {
+            subtract_panel(side, before, m, 0..m, &column[..j]);
         }
-        for (y, x) in rest.iter_mut().zip(column) {
-            *y = x.neg_mul_add(*value, *y);
+        for s in side {
+            *s = solved(*s, column[j], unit);
         }
+    }
+}
+
+#[inline(always)]
+fn solved<V: Lanes>(value: V, diagonal: V, unit: bool) -> V {
+    if unit {
+        value
+    } else {
+        value / diagonal
     }
 }

@@ -1,8 +1,8 @@
 //! Householder's reduction of symmetric matrices to tridiagonal form, as LAPACK's `sytd2`. Both
 //! triangles are kept up to date: so all is done along columns.
 
-use super::accumulate::dot;
 use super::householder::reflection;
+use super::update::products;
 use super::Lanes;
 
 /// Columns that are read together, so that what is summed is loaded and stored less often.
@@ -67,7 +67,8 @@ pub(super) fn tridiagonal<V: Lanes>(
         }
         let (tau, half) = (tau[k], V::of(-0.5));
         p_here.iter_mut().for_each(|p| *p = *p * tau);
-        let alpha = half * tau * dot(p_here, v);
+        let [product] = products(p_here, [v], [V::of(0.0)]);
+        let alpha = half * tau * product;
         for (p, v) in p_here.iter_mut().zip(v) {
             *p = alpha.mul_add(*v, *p);
         }

@@ -4,16 +4,18 @@
 // `build.rs` has asked the compiler for those of AVX-512.
 #![allow(clippy::incompatible_msrv)]
 
+mod transpose;
+
 use super::lanes::Lanes;
 use std::arch::x86_64::*;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
-/// A vector type from its instructions; `less` and `equal` are the immediates of the comparisons.
+/// A vector type from its instructions.
 macro_rules! vector {
     (
         $(#[$meta:meta])* $name:ident($raw:ty) = $width:literal $float:ident:
         $splat:ident $add:ident $sub:ident $mul:ident $div:ident
-        $fmadd:ident $fnmadd:ident $sqrt:ident $and:ident $andnot:ident $or:ident $xor:ident,
+        $fmadd:ident $fnmadd:ident $sqrt:ident $and:ident $andnot:ident $or:ident $xor:ident $transpose:ident,
         |$a:ident, $b:ident| $compare:ident, |$mask:ident, $yes:ident, $no:ident| $blend:expr,
         any $any:expr
     ) => {
@@ -59,6 +61,15 @@ macro_rules! vector {
                 // SAFETY: as above.
                 let lanes: &mut [$float; $width] = unsafe { &mut *std::ptr::from_mut(self).cast() };
                 lanes
+            }
+            #[inline(always)]
+            fn transpose(square: &mut [Self]) {
+                let rows = std::array::from_fn(|i| square[i].0);
+                // SAFETY: see the module's documentation.
+                let columns = unsafe { transpose::$transpose(rows) };
+                for (to, column) in square[..$width].iter_mut().zip(columns) {
+                    to.0 = column;
+                }
             }
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {
@@ -133,7 +144,7 @@ vector! {
     F64x4(__m256d) = 4 f64:
     _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd
     _mm256_fmadd_pd _mm256_fnmadd_pd _mm256_sqrt_pd
-    _mm256_and_pd _mm256_andnot_pd _mm256_or_pd _mm256_xor_pd,
+    _mm256_and_pd _mm256_andnot_pd _mm256_or_pd _mm256_xor_pd f64x4,
     |a, b| _mm256_cmp_pd, |mask, yes, no| _mm256_blendv_pd(no, yes, mask),
     any _mm256_movemask_pd(mask)
 }
@@ -143,7 +154,7 @@ vector! {
     F32x8(__m256) = 8 f32:
     _mm256_set1_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps
     _mm256_fmadd_ps _mm256_fnmadd_ps _mm256_sqrt_ps
-    _mm256_and_ps _mm256_andnot_ps _mm256_or_ps _mm256_xor_ps,
+    _mm256_and_ps _mm256_andnot_ps _mm256_or_ps _mm256_xor_ps f32x8,
     |a, b| _mm256_cmp_ps, |mask, yes, no| _mm256_blendv_ps(no, yes, mask),
     any _mm256_movemask_ps(mask)
 }
@@ -154,7 +165,7 @@ vector! {
     F64x8(__m512d) = 8 f64:
     _mm512_set1_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd
     _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd
-    _mm512_and_pd _mm512_andnot_pd _mm512_or_pd _mm512_xor_pd,
+    _mm512_and_pd _mm512_andnot_pd _mm512_or_pd _mm512_xor_pd f64x8,
     |a, b| _mm512_cmp_pd_mask, |mask, yes, no| _mm512_mask_blend_pd(mask, no, yes),
     any mask
 }
@@ -165,7 +176,7 @@ vector! {
     F32x16(__m512) = 16 f32:
     _mm512_set1_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps
     _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps
-    _mm512_and_ps _mm512_andnot_ps _mm512_or_ps _mm512_xor_ps,
+    _mm512_and_ps _mm512_andnot_ps _mm512_or_ps _mm512_xor_ps f32x16,
     |a, b| _mm512_cmp_ps_mask, |mask, yes, no| _mm512_mask_blend_ps(mask, no, yes),
     any mask
 }

@@ -1,0 +1,35 @@
+//! Kernels on a machine whose NVRTC is of no use: first the shipped PTX is refused as well, then the
+//! driver takes it. A process of its own, since kernels are loaded once.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{fake, handler, start};
+use xla_ffi::testing::Frame;
+
+fn kepler() -> Frame {
+    let call = start().arg(&[1], &[1.0_f64]).arg(&[1], &[0.0_f64]);
+    call.ret::<f64>(&[1]).ret::<f64>(&[1]).build()
+}
+
+#[test]
+fn the_driver_compiles_ptx_where_nvrtc_cannot() {
+    let handler = handler("kepler");
+    fake::fail("nvrtcCompileProgram", 5);
+    fake::fail("cuModuleLoadData", 1);
+    let failure = kepler().call(handler).expect_err("no kernels");
+    assert_eq!(
+        failure.to_string(),
+        "INTERNAL: kepler: the kernels can be loaded neither as compiled by NVRTC (NVRTC answered 5 to \
+         --gpu-architecture=sm_90: bad source) nor as PTX (cuModuleLoadData answered \
+         CUDA_ERROR_INVALID_VALUE (1))"
+    );
+    fake::fail("nvrtcCompileProgram", 5);
+    let mut frame = kepler();
+    frame.call(handler).expect("kernels from PTX");
+    assert!((frame.ret::<f64>(0)[0] - 1.0_f64.sin()).abs() < 1e-15);
+    assert_eq!(fake::calls("cuModuleLoadData"), 2);
+    // Loaded once.
+    kepler().call(handler).expect("the same kernels");
+    assert_eq!(fake::calls("cuModuleLoadData"), 2);
+}
