@@ -8,7 +8,10 @@
 #            that `linear` marks (the others do not depend on what is differentiated), one
 #            cotangent per operand, NULL for zero and for those not marked
 #
-# A kind without `jvp` or `transpose` has no derivative of that kind.
+# vmap       function(node, inputs, mapped, size): the values for a batch, see vmap-rules.R
+#
+# A kind without `jvp` or `transpose` has no derivative of that kind; one without `vmap` works on a
+# batch in a loop.
 primitives <- new.env(parent = emptyenv())
 
 # Adds to the entries of one or several kinds.
@@ -19,3 +22,10 @@ primitive <- function(ops, ...) {
 }
 
 primitive_rule <- function(op, rule) primitives[[op]][[rule]]
+
+# Kinds that work element by element on operands and a result of one type.
+elementwise <- c(
+  "negate", "sign", "sqrt", "rsqrt", "exponential", "exponential_minus_one", "log", "log_plus_one", "sine",
+  "cosine", "tanh", "logistic", "floor", "ceil", "round_nearest_even", "not", "add", "subtract", "multiply",
+  "divide", "power", "maximum", "minimum", "atan2", "remainder", "and", "or"
+)

@@ -83,14 +83,7 @@ plain_text <- function(node, operands, scope) {
   sprintf("stablehlo.%s %s : %s", node$op, toString(operands), result_types(node))
 }
 
-primitive(
-  c(
-    "negate", "sign", "sqrt", "rsqrt", "exponential", "exponential_minus_one", "log", "log_plus_one", "sine",
-    "cosine", "tanh", "logistic", "floor", "ceil", "round_nearest_even", "not", "add", "subtract", "multiply",
-    "divide", "power", "maximum", "minimum", "atan2", "remainder", "and", "or"
-  ),
-  text = plain_text
-)
+primitive(elementwise, text = plain_text)
 
 # The type of the result differs from that of the operands. `details` comes before the colon.
 signed_text <- function(details = function(params) "") {

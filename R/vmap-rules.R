@@ -4,12 +4,7 @@
 primitive("alias", vmap = function(node, inputs, mapped, size) inputs)
 
 primitive(
-  c(
-    "negate", "sign", "sqrt", "rsqrt", "exponential", "exponential_minus_one", "log", "log_plus_one", "sine",
-    "cosine", "tanh", "logistic", "floor", "ceil", "round_nearest_even", "not", "add", "subtract", "multiply",
-    "divide", "power", "maximum", "minimum", "atan2", "remainder", "and", "or", "real", "imag", "abs", "complex",
-    "convert", "compare", "triangular_solve"
-  ),
+  c(elementwise, "real", "imag", "abs", "complex", "convert", "compare", "triangular_solve"),
   vmap = function(node, inputs, mapped, size) batch_again(node, all_in_front(inputs, mapped, size), size)
 )
 
