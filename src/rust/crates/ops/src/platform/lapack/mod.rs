@@ -77,6 +77,23 @@ fn fill_identity<T: Precision>(matrices: &mut [T], rows: usize, cols: usize) {
     }
 }
 
+/// Has a routine leave a form in `a` and the factors of its reflectors in `tau`; of a matrix with NaN
+/// or an infinity both become NaN.
+fn reflect<T: Precision>(
+    name: &str,
+    a: &mut [T],
+    tau: &mut [T],
+    routine: impl FnOnce(&mut [T::Work], &mut [T::Work]) -> i32,
+) -> Result<()> {
+    if !all_finite(a) {
+        a.fill(T::NAN);
+        tau.fill(T::NAN);
+        return Ok(());
+    }
+    let (mut a, mut tau) = (T::stage(a)?, T::stage(tau)?);
+    refuse_negative(routine(&mut a, &mut tau), name)
+}
+
 /// A negative `info` blames an argument of ours.
 fn refuse_negative(info: i32, routine: &str) -> Result<()> {
     if info >= 0 {

@@ -3,7 +3,9 @@
 use super::batch::{for_each, for_each_run, run_length, split};
 use super::routines::Qr;
 use super::workspace::{Sizes, Workspace};
-use super::{all_finite, fill_identity, refuse_negative, small, Batch, Changed, Precision};
+use super::{
+    all_finite, fill_identity, reflect, refuse_negative, small, Batch, Changed, Precision,
+};
 use xla_ffi::Result;
 
 /// `A = Q R` in place: `R` on and above the diagonal, the reflectors of `Q` below it and in `tau`.
@@ -36,15 +38,9 @@ pub fn geqrf<T: Precision>((cx, shape): Batch<'_>, a: Changed<'_, T>, tau: &mut 
         items,
         || Workspace::new(sizes),
         |ws, (a, tau)| {
-            let a = a.ready();
-            if !all_finite(a) {
-                a.fill(T::NAN);
-                tau.fill(T::NAN);
-                return Ok(());
-            }
-            let (mut a, mut tau) = (T::stage(a)?, T::stage(tau)?);
-            let info = T::Work::geqrf(shape.rows, shape.cols, &mut a, &mut tau, ws);
-            refuse_negative(info, "geqrf")
+            reflect("geqrf", a.ready(), tau, |a, tau| {
+                T::Work::geqrf(shape.rows, shape.cols, a, tau, ws)
+            })
         },
     )
 }

@@ -4,7 +4,7 @@ use super::batch::{for_each, split};
 use super::room::Roomy;
 use super::routines::Reduce;
 use super::workspace::{filled, Sizes, Workspace};
-use super::{all_finite, refuse_negative, triangle_finite, Batch, Precision, Triangle};
+use super::{all_finite, reflect, refuse_negative, triangle_finite, Batch, Precision, Triangle};
 use xla_ffi::Result;
 
 fn sizes<T: Precision>(rows: i32, cols: i32) -> Result<Sizes> {
@@ -124,14 +124,9 @@ pub fn gehrd<T: Precision>(
         items,
         || Workspace::new(sizes),
         |ws, (a, tau)| {
-            if !all_finite(a) {
-                a.fill(T::NAN);
-                tau.fill(T::NAN);
-                return Ok(());
-            }
-            let (mut a, mut tau) = (T::stage(a)?, T::stage(tau)?);
-            let info = T::Work::gehrd(shape.rows, range, &mut a, &mut tau, ws);
-            refuse_negative(info, "gehrd")
+            reflect("gehrd", a, tau, |a, tau| {
+                T::Work::gehrd(shape.rows, range, a, tau, ws)
+            })
         },
     )
 }

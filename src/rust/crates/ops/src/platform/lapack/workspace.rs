@@ -99,8 +99,9 @@ fn resized<T: Clone>(mut kept: Vec<T>, len: usize, value: T) -> Result<Vec<T>> {
     Ok(kept)
 }
 
-/// Elements behind the end that are ours: OpenBLAS 0.3.21's complex `gemv` for Haswell reads (and never
-/// writes) past the end of its operands, which faults where the next page is not mapped.
+/// Elements behind the end that are ours: OpenBLAS 0.3.21's complex `gemv` for Haswell reads, without
+/// using it, one element more of its vector, which faults where the next page is not mapped; see
+/// `room.rs`.
 const SLACK: usize = 512;
 
 /// A vector of `len` times `value`.
