@@ -4,8 +4,8 @@
 
 FILTER: only cases whose name, for instance "f64 svd 4x4", holds all of these words. A case is the
 kernels alone: matrices come as the handlers want them, column-major, and the operand is left as it
-is. `solve` is getrf and two trsm with one right-hand side. Writes results-linalg.md and .csv when
-nothing is filtered. Needs jax.
+is. `solve` is getrf and two trsm with one right-hand side. When nothing is filtered, writes
+results-linalg.md here and inst/extdata/bench-linalg.csv. Needs jax.
 """
 
 import csv
@@ -24,6 +24,7 @@ from handlers import Ours
 
 jax.config.update("jax_enable_x64", True)
 HERE = pathlib.Path(__file__).resolve().parent
+EXTDATA = HERE.parents[1] / "inst" / "extdata"
 SHAPES = [(10_000, 4), (1_000, 16), (200, 64), (1, 512), (1, 1000)]
 # What the project aims at, as ratio of our time to jaxlib's.
 GOALS = {4: 0.2, 16: 0.5, 64: 0.55, 512: 1.05, 1000: 1.05}
@@ -143,7 +144,7 @@ def main():
 
 
 def write(rows):
-    with open(HERE / "results-linalg.csv", "w", newline="") as file:
+    with open(EXTDATA / "bench-linalg.csv", "w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(["dtype", "op", "count", "n", "xlaffi_ms", "jaxlib_ms", "ratio"])
         out.writerows([*row[:4], *(f"{number:.4g}" for number in row[4:])] for row in rows)
