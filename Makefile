@@ -25,6 +25,7 @@ demo:
 	@tools/setup.sh run
 	@tools/install.sh $(LIB)
 	@tools/with-env.sh Rscript tools/demo/demo.R
+	@tools/with-env.sh Rscript tools/demo/kepler.R
 
 test:
 	@tools/setup.sh test

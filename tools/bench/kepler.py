@@ -6,7 +6,6 @@ All are programs on XLA CPU, run in turn; so is a copy of the arrays, which noth
 on one thread, once on all. Writes results-kepler.md. Needs jax and a C++ compiler.
 """
 
-import ctypes
 import datetime
 import json
 import os
@@ -20,24 +19,6 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 POINTS, WARM, ROUNDS = 2_000_000, 6, 15
 NAMES = {"xlaffi": "xlaffi (Rust)", "cpp": "Newton loop in C++", "jax": "pure JAX", "copy": "copy of the arrays"}
-
-
-def capsule(pointer):
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new(pointer, None, None)
-
-
-def register(jax, path, peer):
-    library = ctypes.CDLL(path)
-    library.xlaffi_handler.restype = ctypes.c_void_p
-    library.xlaffi_handler.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
-    ours = library.xlaffi_handler(b"kepler", b"host")
-    jax.ffi.register_ffi_target("xlaffi_kepler", capsule(ours), platform="cpu")
-    peer = ctypes.CDLL(peer)
-    for dtype in ("float32", "float64"):
-        handler = ctypes.cast(getattr(peer, f"cpp_kepler_{dtype}"), ctypes.c_void_p)
-        jax.ffi.register_ffi_target(f"cpp_kepler_{dtype}", capsule(handler.value), platform="cpu")
 
 
 def pure_jax(jnp, m, e):
@@ -62,9 +43,10 @@ def measure(path, peer):
     import jax
     import jax.numpy as jnp
     import numpy as np
+    from handlers import Ours, register_peer
 
     jax.config.update("jax_enable_x64", True)
-    register(jax, path, peer)
+    ours = Ours(path).register("kepler")
     random = np.random.default_rng(1)
     mean, ecc = random.uniform(0, 2 * np.pi, POINTS), random.uniform(0, 0.9, POINTS)
     result = {}
@@ -72,8 +54,8 @@ def measure(path, peer):
         m, e = jnp.asarray(mean, dtype), jnp.asarray(ecc, dtype)
         spec = jax.ShapeDtypeStruct(m.shape, m.dtype)
         ways = {
-            "xlaffi": jax.ffi.ffi_call("xlaffi_kepler", [spec, spec]),
-            "cpp": jax.ffi.ffi_call(f"cpp_kepler_{dtype}", [spec, spec]),
+            "xlaffi": jax.ffi.ffi_call(ours, [spec, spec]),
+            "cpp": jax.ffi.ffi_call(register_peer(peer, f"cpp_kepler_{dtype}"), [spec, spec]),
             "jax": lambda m, e: pure_jax(jnp, m, e),
             "copy": lambda m, e: (-m, -e),
         }
@@ -87,8 +69,8 @@ def measure(path, peer):
                 answers[who] = jax.block_until_ready(way(m, e))
                 times[who].append((time.perf_counter() - start) / POINTS * 1e9)
         for who in ("cpp", "jax"):
-            for ours, theirs in zip(answers["xlaffi"], answers[who]):
-                off = float(jnp.max(jnp.abs(ours - theirs)))
+            for found, theirs in zip(answers["xlaffi"], answers[who]):
+                off = float(jnp.max(jnp.abs(found - theirs)))
                 assert off < 1000 * jnp.finfo(dtype).eps, f"{who} differs by {off} in {dtype}"
         result[dtype] = {who: t[WARM:] for who, t in times.items()}
     return result

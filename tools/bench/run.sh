@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
-# The speed figures of the README. Writes tools/bench/results-*.md beside this script.
+# The speed figures of the README. Writes results-*.md beside this script, and the tables that the
+# vignette "performance" draws to inst/extdata.
 set -euo pipefail
 cd "$(dirname "$0")"
 Rscript host.R
+Rscript ffi_call.R
+Rscript linalg.R
 ops=$(../ops-lib/build.sh | tail -n 1)
 "$XLAFFI_PYTHON" call.py "$ops"
 "$XLAFFI_PYTHON" kepler.py "$ops"
+"$XLAFFI_PYTHON" linalg.py "$ops"
