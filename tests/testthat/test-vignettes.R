@@ -33,6 +33,9 @@ test_that("kepler knits", {
   expect_match(knit("kepler"), "#>", fixed = TRUE, all = FALSE)
 })
 
-test_that("architecture knits", {
+test_that("the other vignettes knit", {
   expect_match(knit("architecture"), "crates", fixed = TRUE, all = FALSE)
+  expect_match(knit("cuda"), "cuSOLVER", fixed = TRUE, all = FALSE)
+  expect_match(knit("linear-algebra"), "#>", fixed = TRUE, all = FALSE)
+  expect_match(knit("performance"), "f64 qr", fixed = TRUE, all = FALSE)
 })
