@@ -2,7 +2,7 @@
 # (tools/setup.sh), so none needs another to be run before it.
 .POSIX:
 .SUFFIXES:
-.PHONY: help demo test install lint document check bench vignettes ops-lib clean
+.PHONY: help demo test install lint document check check-jax bench vignettes ops-lib clean
 
 # One folder for all builds and for the package that tests and demo use; git ignores it.
 LIB = .lib
@@ -17,6 +17,7 @@ help:
 	@echo 'make document   wrappers, help pages and NAMESPACE from the sources'
 	@echo 'make check      R CMD check --as-cran on the built tarball'
 	@echo 'make bench      the speed figures of the README'
+	@echo 'make check-jax  run all linear algebra that JAX exports, and compare with JAX'
 	@echo 'make vignettes  knit the vignettes into inst/doc'
 	@echo 'make ops-lib    the ops as a shared library without R; its path is the last line'
 	@echo 'make clean      remove everything that was built'
@@ -46,6 +47,12 @@ document:
 check:
 	@tools/setup.sh check
 	@tools/check.sh
+
+check-jax:
+	@tools/setup.sh test
+	@tools/install.sh $(LIB)
+	@rm -rf target/jax && mkdir -p target
+	@tools/with-env.sh Rscript tools/jax/run.R target/jax
 
 bench:
 	@tools/setup.sh bench

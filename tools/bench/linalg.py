@@ -6,13 +6,18 @@ FILTER: only cases whose name, for instance "f64 svd 4x4", holds all of these wo
 kernels alone: matrices come as the handlers want them, column-major, and the operand is left as it
 is. `solve` is getrf and two trsm with one right-hand side. When nothing is filtered, writes
 results-linalg.md here and inst/extdata/bench-linalg.csv. Needs jax.
+
+Batches are run with the threads that there are. Single matrices are run with one thread of the
+BLAS: the two libraries' idle threads wait for work in a loop, on the cores that the other needs.
 """
 
 import csv
 import datetime
+import json
 import os
 import pathlib
 import statistics
+import subprocess
 import sys
 import time
 
@@ -124,21 +129,38 @@ def prepare(path):
     jnp.linalg.eigh(jnp.eye(2))
 
 
-def main():
-    prepare(sys.argv[1])
-    words = sys.argv[2:]
+def measure(path, words, single):
+    """Rows of the table, of the single matrices or of the batches."""
+    prepare(path)
     rows = []
     for dtype in DTYPES:
         for op in OPS:
             for count, n in SHAPES:
                 name = f"{dtype} {op} {n}x{n}"
-                if not all(word in name.split() for word in words):
+                if (count == 1) != single or not all(word in name.split() for word in words):
                     continue
                 ours, theirs = compare(op, dtype, count, n)
                 ratio = statistics.median(a / b for a, b in zip(ours, theirs))
-                rows.append([dtype, op, count, n, statistics.median(ours) * 1e3, statistics.median(theirs) * 1e3, ratio])
-                print(f"{name:>22} x {count:<6} ours {rows[-1][4]:9.3f} ms   jaxlib {rows[-1][5]:9.3f} ms   "
-                      f"ratio {ratio:.2f}   goal {GOALS[n]}", flush=True)
+                row = [dtype, op, count, n, statistics.median(ours) * 1e3, statistics.median(theirs) * 1e3, ratio]
+                print(f"{name:>22} x {count:<6} ours {row[4]:9.3f} ms   jaxlib {row[5]:9.3f} ms   "
+                      f"ratio {ratio:.2f}   goal {GOALS[n]}", file=sys.stderr)
+                rows.append(row)
+    return rows
+
+
+def in_process(path, words, single):
+    threads = {"OPENBLAS_NUM_THREADS": "1"} if single else {}
+    command = [sys.executable, __file__, path, *words, "--single" if single else "--batches"]
+    done = subprocess.run(command, env=os.environ | threads, check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)
+
+
+def main():
+    path, *words = sys.argv[1:]
+    if words and words[-1].startswith("--"):
+        json.dump(measure(path, words[:-1], words[-1] == "--single"), sys.stdout)
+        return
+    rows = in_process(path, words, False) + in_process(path, words, True)
     if not words:
         write(rows)
 
@@ -157,7 +179,8 @@ def write(rows):
             text += f"| {dtype} {op} | {' | '.join(f'{c[6]:.2f} ({c[4]:.3g} ms)' for c in cells)} |\n"
     text += f"| aim | {' | '.join(str(GOALS[n]) for _, n in SHAPES)} |\n\n"
     text += (
-        f"Median ratio (and our median time) of {ROUNDS} rounds in turn, kernels alone, in one process; "
+        f"Median ratio (and our median time) of {ROUNDS} rounds in turn, kernels alone, in one process; single matrices "
+        f"with one thread of the BLAS; "
         f"jaxlib {jaxlib.__version__} (SciPy's OpenBLAS), ours on the system's LAPACK; {os.cpu_count()} cores; {datetime.date.today()}.\n"
     )
     print(text)
