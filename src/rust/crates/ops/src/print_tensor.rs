@@ -25,7 +25,7 @@ io! {
     }
 }
 
-/// `print_tensor`: writes a tensor, in {pjrt}'s look, to where [`print`](crate::print) says.
+/// `print_tensor`: writes a tensor, in {pjrt}'s look, to where [`print`](mod@crate::print) says.
 ///
 /// XLA orders side effects by data flow alone. Tokens, taken and given, put one print after
 /// another.

@@ -3,7 +3,7 @@
 //!
 //! All work is put on the stream and nothing waits for it, but for
 //! [`to_host`](crate::platform::Memory::to_host). So the host never sees `devInfo`: what could not
-//! be computed is turned into NaN on the stream ([`guard`]).
+//! be computed is turned into NaN on the stream (`guard`).
 
 mod cholesky;
 mod device;
