@@ -3,7 +3,7 @@
 # so there LAPACK's routine is called.
 
 primitive("triangular_solve", text = function(node, operands, scope) {
-  lapack <- identical(the$platform, "cpu") && node$types[[1L]]$dtype %in% names(lapack_letters)
+  lapack <- on_cpu() && node$types[[1L]]$dtype %in% names(lapack_letters)
   if (lapack) trsm_text(node, operands) else triangular_text(node, operands)
 })
 
@@ -39,6 +39,9 @@ triangular_text <- function(node, operands) {
     toString(operands), flag(p$left), flag(p$lower), flag(p$unit), transpose, signature_text(node)
   )
 }
+
+# Whether the program that is being traced is for the CPU
+on_cpu <- function() identical(the$platform, "cpu")
 
 # The handler of a LAPACK routine for the dtype of `x`, and a character for it
 lapack_target <- function(routine, x) sprintf("lapack_%s%s_ffi", lapack_letters[[x$dtype]], routine)

@@ -30,8 +30,10 @@ chol_op <- function() matrix_op("xla_chol", NULL, chol_factor, chol_jvp)
 # The handler sees matrices by rows as their transposes: the lower factor of t(x) = Conj(x), by columns,
 # is r by rows, and nothing needs to be turned.
 chol_factor <- function(x) {
+  target <- if (on_cpu()) lapack_target("potrf", x) else "cusolver_potrf_ffi"
+  attributes <- if (on_cpu()) list(uplo = lapack_letter("L")) else list(lower = TRUE)
   found <- hlo_custom_call(
-    lapack_target("potrf", x), x, list(x, stacked_type(x, integer(), "i32")), list(uplo = lapack_letter("L")),
+    target, x, list(x, stacked_type(x, integer(), "i32")), attributes,
     aliases = c(1L, 1L)
   )
   failed <- found[[2L]] != 0L

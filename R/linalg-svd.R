@@ -52,13 +52,19 @@ svd_thin <- function(x) {
   list(d = found[[2L]], u = found[[1L]], v = adjoint(found[[3L]]))
 }
 
-# LAPACK's gesdd with all vectors ("A") or none ("N"), whose arrays of vectors then mean nothing
+# All vectors ("A") or none ("N"), whose arrays then mean nothing: by LAPACK's gesdd, or by cuSOLVER, which
+# gives the right vectors as columns
 svd_lapack <- function(x, mode) {
   dims <- matrix_dims(x)
   results <- list(
     x, stacked_type(x, dims[[3L]], real_dtype(x$dtype)), stacked_type(x, dims[c(1L, 1L)]),
     stacked_type(x, dims[c(2L, 2L)]), stacked_type(x, integer(), "i32")
   )
-  found <- call_handler(lapack_target("gesdd", x), x, results, list(mode = lapack_letter(mode)))
-  list(d = found[[2L]], u = found[[3L]], v = adjoint(found[[4L]]))
+  if (on_cpu()) {
+    found <- call_handler(lapack_target("gesdd", x), x, results, list(mode = lapack_letter(mode)))
+    return(list(d = found[[2L]], u = found[[3L]], v = adjoint(found[[4L]])))
+  }
+  attributes <- list(full_matrices = TRUE, compute_uv = mode == "A")
+  found <- call_handler("cusolver_gesvdj_ffi", x, results, attributes)
+  list(d = found[[2L]], u = found[[3L]], v = found[[4L]])
 }

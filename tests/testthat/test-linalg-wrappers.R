@@ -97,3 +97,21 @@ test_that("ffi_vmap() adds a batch axis", {
   slope <- function(x) ffi_jvp(function(x) xla_qr(x)$r)(x, x)$tangent
   expect_equal(ffi_vmap(slope)(x), xla_jit(slope)(x))
 })
+
+test_that("a program for CUDA calls no handler of the CPU", {
+  withr::local_envvar(PJRT_PLATFORM = "cuda")
+  targets <- function(f) {
+    text <- ffi_program(f, matrix(c(2, 1, 1, 3), 2))
+    sort(unique(regmatches(text, gregexpr("(?<=custom_call @)\\w+", text, perl = TRUE))[[1L]]))
+  }
+  on_cuda <- ffi_targets()
+  on_cuda <- on_cuda$target[grepl("cuda", on_cuda$platforms)]
+  used <- targets(function(x) {
+    list(
+      xla_qr(x), xla_lu(x), xla_svd(x), xla_svd(x, full = TRUE), xla_svd(x, vectors = FALSE), xla_eigh(x),
+      xla_eigh(x, vectors = FALSE), xla_chol(x), xla_solve(x), xla_solve(x, x)
+    )
+  })
+  expect_true("cusolver_potrf_ffi" %in% used)
+  expect_equal(setdiff(used, on_cuda), character())
+})

@@ -86,15 +86,18 @@ pub fn getrf<T: Precision>(
 /// grow to, and tells the power: OpenBLAS multiplies by reciprocals of pivots, which overflow where
 /// those are subnormal. `L` is then the same, and `U` is that multiple of itself.
 fn lift<T: Precision>(a: &mut [T]) -> Option<f64> {
-    let (mut tiny, mut largest) = (false, 0.0_f64);
-    for value in &*a {
+    // Without an early way out, and without the largest, so that it vectorises: usually there is none.
+    let tiny = a.iter().fold(false, |tiny, value| {
         let size = value.magnitude();
-        tiny |= size != 0.0 && size < T::TINY;
-        largest = largest.max(size);
+        tiny | ((size != 0.0) & (size < T::TINY))
+    });
+    if !tiny {
+        return None;
     }
+    let largest = a.iter().map(|value| value.magnitude()).fold(0.0, f64::max);
     // An eighth of the range is left for growth.
     let room = (-0.875 * T::TINY.log2() - largest.log2()).floor();
-    if !tiny || room < 1.0 {
+    if room < 1.0 {
         return None;
     }
     let power = room.min(1000.0).exp2();
