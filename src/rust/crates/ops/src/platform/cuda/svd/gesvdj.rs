@@ -1,0 +1,127 @@
+//! Singular values by Jacobi's method.
+
+use super::{each, guarded, job, Parts};
+use crate::platform::cuda::lu::{count_of, work_bytes};
+use crate::platform::cuda::scratch::arena;
+use crate::platform::cuda::{handles, sizes, status, Batch, Element};
+use crate::platform::Vectors;
+use std::ffi::{c_int, c_void};
+use xla_ffi::Result;
+
+/// By Jacobi's method: `a` is overwritten; `v` is `V`. There is memory at `u` and `v` also where no
+/// vectors are asked for.
+///
+/// # Errors
+/// As [`gesvd`](super::gesvd).
+pub(crate) fn gesvdj<T: Element>(
+    batch: Batch<'_, '_>,
+    (vectors, full): (bool, bool),
+    a: *mut c_void,
+    parts: Parts,
+) -> Result<()> {
+    let kind = if full { Vectors::Full } else { Vectors::Thin };
+    let jobz = job(if vectors { kind } else { Vectors::No });
+    guarded::<T>(batch, kind, a, parts, || {
+        let (cx, shape) = batch;
+        let solver = handles::solver(cx.platform())?;
+        let (library, handle, params) = (solver.library, solver.handle, solver.gesvdj);
+        let (m, n, econ) = (shape.rows, shape.cols, c_int::from(!full));
+        let Parts { s, u, v, info } = parts;
+        let mut length: c_int = 0;
+        if full && shape.count > 1 && m.max(n) <= sizes::SVD_AT_ONCE {
+            let count = count_of(shape.count)?;
+            // SAFETY: only the length is written; the operands are not looked at.
+            let answer = unsafe {
+                (library.gesvdj_batched_size[T::KIND])(
+                    handle,
+                    jobz,
+                    m,
+                    n,
+                    a,
+                    m,
+                    s,
+                    u,
+                    m,
+                    v,
+                    n,
+                    &mut length,
+                    params,
+                    count,
+                )
+            };
+            status::cusolver("gesvdjBatched_bufferSize", answer)?;
+            let scratch = arena(cx, [work_bytes::<T>(length)?])?;
+            let [work] = scratch.parts;
+            // SAFETY: `count` matrices of that shape, room for all their parts, as much to work in
+            // as the routine asked for.
+            let answer = unsafe {
+                (library.gesvdj_batched[T::KIND])(
+                    handle,
+                    jobz,
+                    m,
+                    n,
+                    a,
+                    m,
+                    s,
+                    u,
+                    m,
+                    v,
+                    n,
+                    work,
+                    length,
+                    info.cast(),
+                    params,
+                    count,
+                )
+            };
+            return status::cusolver("gesvdjBatched", answer);
+        }
+        // SAFETY: only the length is written; the operands are not looked at.
+        let answer = unsafe {
+            (library.gesvdj_size[T::KIND])(
+                handle,
+                jobz,
+                econ,
+                m,
+                n,
+                a,
+                m,
+                s,
+                u,
+                m,
+                v,
+                n,
+                &mut length,
+                params,
+            )
+        };
+        status::cusolver("gesvdj_bufferSize", answer)?;
+        let scratch = arena(cx, [work_bytes::<T>(length)?])?;
+        let [work] = scratch.parts;
+        each::<T>(shape, kind, a, parts, |a, Parts { s, u, v, info }| {
+            // SAFETY: a matrix of that shape, room for its parts, as much to work in as the routine
+            // asked for.
+            let answer = unsafe {
+                (library.gesvdj[T::KIND])(
+                    handle,
+                    jobz,
+                    econ,
+                    m,
+                    n,
+                    a,
+                    m,
+                    s,
+                    u,
+                    m,
+                    v,
+                    n,
+                    work,
+                    length,
+                    info.cast(),
+                    params,
+                )
+            };
+            status::cusolver("gesvdj", answer)
+        })
+    })
+}
