@@ -60,7 +60,17 @@ pub fn read(cuda: &Cuda, from: *const c_void, bytes: usize) -> Result<Vec<u8>> {
         .map(|()| read)
 }
 
-/// The address of item `index` of `bytes` bytes each. Only an address: the device reads there.
-pub fn at(data: *mut c_void, index: usize, bytes: usize) -> *mut c_void {
-    data.wrapping_byte_add(index.wrapping_mul(bytes))
+/// Calls `f` for each of `count` matrices with where its parts are; of each part, it is told where
+/// the first matrix's is and how many bytes one takes. Only addresses: the device reads there.
+///
+/// # Errors
+/// The first of `f`'s.
+pub fn each<const N: usize>(
+    count: usize,
+    parts: [(*mut c_void, usize); N],
+    f: impl Fn([*mut c_void; N]) -> Result<()>,
+) -> Result<()> {
+    (0..count).try_for_each(|i| {
+        f(parts.map(|(first, bytes)| first.wrapping_byte_add(i.wrapping_mul(bytes))))
+    })
 }

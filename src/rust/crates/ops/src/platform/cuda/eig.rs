@@ -1,14 +1,11 @@
 //! Eigenvalues of a batch of general matrices.
 
-use super::guard::{self, Guard};
-use super::scratch::{arena, bytes, HostWork};
-use super::{device, handles, status, Batch, Element, NO_VECTORS, VECTORS};
-use std::ffi::{c_int, c_void};
+use super::guard::{Guard, NOT_FINITE};
+use super::scratch::{bytes, Work};
+use super::{device, handles, job, status, Batch, Element};
+use std::ffi::c_void;
 use std::mem::size_of;
 use xla_ffi::{Code, Complex, Error, Result};
-
-/// What `info` is for a matrix with NaN or an infinity.
-const NOT_FINITE: u64 = 1;
 
 /// An element type and the complex one of its precision.
 pub trait General: Element {
@@ -44,63 +41,70 @@ pub(crate) fn geev<T: General>(
     if shape.elements() == 0 || shape.count == 0 {
         return device::clear(cx.platform(), info, bytes(shape.count, size_of::<i32>())?);
     }
+    let (guard, []) = Guard::new(batch, [])?;
+    guard.scan::<T>(batch, a, shape.elements())?;
+    guard.scrub::<T>(batch, a)?;
+    decompose::<T>(batch, (left, right), a, (w, vl, vr), info)?;
+    guard.mark(batch, info, NOT_FINITE)?;
+    guard.poison::<T::Complex>(batch, w, shape.rows as usize, Some(info))?;
+    let vectors = [(left, vl), (right, vr)];
+    for (_, v) in vectors.into_iter().filter(|(wanted, _)| *wanted) {
+        guard.poison::<T>(batch, v, shape.elements(), Some(info))?;
+    }
+    Ok(())
+}
+
+/// One matrix after the other.
+fn decompose<T: General>(
+    (cx, shape): Batch<'_, '_>,
+    (left, right): (bool, bool),
+    a: *mut c_void,
+    (w, vl, vr): (*mut c_void, *mut c_void, *mut c_void),
+    info: *mut c_void,
+) -> Result<()> {
     let solver = handles::solver(cx.platform())?;
     let library = solver.library;
     let (Some(size), Some(run)) = (library.xgeev_size, library.xgeev) else {
         let text = "this cuSOLVER has no cusolverDnXgeev: CUDA 12.6 or newer is needed";
         return Err(Error::new(Code::Unimplemented, text));
     };
-    let job = |wanted: bool| -> c_int {
-        if wanted {
-            VECTORS
-        } else {
-            NO_VECTORS
-        }
-    };
     let (jobvl, jobvr, n) = (job(left), job(right), i64::from(shape.rows));
     let (a_type, w_type) = (T::DATA_TYPE, T::Complex::DATA_TYPE);
-    let (mut on_device, mut on_host) = (0, 0);
-    // SAFETY: only the sizes are written; the operands are not looked at.
-    let answer = unsafe {
-        size(
-            solver.handle,
-            solver.params,
-            jobvl,
-            jobvr,
-            n,
-            a_type,
-            a,
-            n,
-            w_type,
-            w,
-            a_type,
-            vl,
-            n,
-            a_type,
-            vr,
-            n,
-            a_type,
-            &mut on_device,
-            &mut on_host,
-        )
-    };
-    status::cusolver("Xgeev_bufferSize", answer)?;
-    let scratch = arena(cx, [guard::bytes(shape), on_device])?;
-    let [flags, device] = scratch.parts;
-    let mut host = HostWork::new(on_host)?;
-    let host = host.as_mut_ptr();
-    let guard = Guard::new(batch, flags)?;
-    guard.scan::<T>(batch, a, shape.elements())?;
-    guard.scrub::<T>(batch, a)?;
+    let work = Work::ask(cx, "Xgeev_bufferSize", |device, host| {
+        // SAFETY: only the sizes are written; the operands are not looked at.
+        unsafe {
+            size(
+                solver.handle,
+                solver.params,
+                jobvl,
+                jobvr,
+                n,
+                a_type,
+                a,
+                n,
+                w_type,
+                w,
+                a_type,
+                vl,
+                n,
+                a_type,
+                vr,
+                n,
+                a_type,
+                device,
+                host,
+            )
+        }
+    })?;
     let matrix = shape.elements() * size_of::<T>();
-    for i in 0..shape.count {
-        let (a, vl, vr) = (
-            device::at(a, i, matrix),
-            device::at(vl, i, matrix),
-            device::at(vr, i, matrix),
-        );
-        let w = device::at(w, i, shape.rows as usize * size_of::<T::Complex>());
-        let info = device::at(info, i, size_of::<i32>());
+    let parts = [
+        (a, matrix),
+        (w, shape.rows as usize * size_of::<T::Complex>()),
+        (vl, matrix),
+        (vr, matrix),
+        (info, size_of::<i32>()),
+    ];
+    device::each(shape.count, parts, |[a, w, vl, vr, info]| {
         // SAFETY: a matrix of `n` rows, its eigenvalues, vectors and info, and as much to work in,
         // here and there, as the routine asked for.
         let answer = unsafe {
@@ -122,20 +126,13 @@ pub(crate) fn geev<T: General>(
                 vr,
                 n,
                 a_type,
-                device,
-                on_device,
-                host,
-                on_host,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
                 info.cast(),
             )
         };
-        status::cusolver("Xgeev", answer)?;
-    }
-    guard.mark(batch, info, NOT_FINITE)?;
-    guard.poison::<T::Complex>(batch, w, shape.rows as usize, Some(info))?;
-    let vectors = [(left, vl), (right, vr)];
-    for (_, v) in vectors.into_iter().filter(|(wanted, _)| *wanted) {
-        guard.poison::<T>(batch, v, shape.elements(), Some(info))?;
-    }
-    Ok(())
+        status::cusolver("Xgeev", answer)
+    })
 }

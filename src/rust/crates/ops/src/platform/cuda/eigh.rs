@@ -1,16 +1,13 @@
 //! Eigenvalues of a batch of Hermitian matrices.
 
-use super::guard::{self, Guard};
-use super::lu::{count_of, work_bytes};
-use super::scratch::{arena, bytes, HostWork};
-use super::{device, fill_mode, handles, sizes, status, Batch, Element, VECTORS};
+use super::batched::count_of;
+use super::guard::{Guard, NOT_FINITE};
+use super::scratch::{self, arena, bytes, Work};
+use super::{device, fill_mode, handles, job, sizes, status, Batch, Element};
 use crate::platform::Triangle;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::mem::size_of;
 use xla_ffi::Result;
-
-/// What `info` is for a matrix with NaN or an infinity: none of its eigenvalues was found.
-const NOT_FINITE: u64 = 1;
 
 /// Who says which algorithm is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,13 +38,9 @@ pub(crate) fn syevd<T: Element>(
     if shape.elements() == 0 || shape.count == 0 {
         return info.map_or(Ok(()), |info| device::clear(cx.platform(), info, infos));
     }
-    let scratch = arena(
-        cx,
-        [guard::bytes(shape), if info.is_some() { 0 } else { infos }],
-    )?;
-    let [flags, own_info] = scratch.parts;
+    let own_info = if info.is_some() { 0 } else { infos };
+    let (guard, [own_info]) = Guard::new(batch, [own_info])?;
     let info = info.unwrap_or(own_info);
-    let guard = Guard::new(batch, flags)?;
     guard.scan_triangle::<T>(batch, a, triangle)?;
     guard.scrub::<T>(batch, a)?;
     let small = shape.rows <= sizes::EIGH_JACOBI;
@@ -71,40 +64,30 @@ fn jacobi<T: Element>(
 ) -> Result<()> {
     let solver = handles::solver(cx.platform())?;
     let (library, handle, params) = (solver.library, solver.handle, solver.syevj);
-    let (n, uplo, count) = (shape.rows, fill_mode(triangle), count_of(shape.count)?);
-    let mut length: c_int = 0;
-    // SAFETY: only the length is written; the operands are not looked at.
-    let answer = unsafe {
-        if count == 1 {
-            (library.syevj_size[T::KIND])(handle, VECTORS, uplo, n, a, n, w, &mut length, params)
-        } else {
-            (library.syevj_batched_size[T::KIND])(
-                handle,
-                VECTORS,
-                uplo,
-                n,
-                a,
-                n,
-                w,
-                &mut length,
-                params,
-                count,
-            )
+    let (n, count) = (shape.rows, count_of(shape.count)?);
+    let (jobz, uplo) = (job(true), fill_mode(triangle));
+    let (length, work_bytes) = scratch::ask::<T>("syevj_bufferSize", |length| {
+        // SAFETY: only the length is written; the operands are not looked at.
+        unsafe {
+            if count == 1 {
+                (library.syevj_size[T::KIND])(handle, jobz, uplo, n, a, n, w, length, params)
+            } else {
+                (library.syevj_batched_size[T::KIND])(
+                    handle, jobz, uplo, n, a, n, w, length, params, count,
+                )
+            }
         }
-    };
-    status::cusolver("syevj_bufferSize", answer)?;
-    let scratch = arena(cx, [work_bytes::<T>(length)?])?;
+    })?;
+    let scratch = arena(cx, [work_bytes])?;
     let ([work], info) = (scratch.parts, info.cast());
     // SAFETY: `count` matrices of `n` rows without gaps, eigenvalues and infos for all, and as much
     // to work in as the routine asked for.
     let answer = unsafe {
         if count == 1 {
-            (library.syevj[T::KIND])(
-                handle, VECTORS, uplo, n, a, n, w, work, length, info, params,
-            )
+            (library.syevj[T::KIND])(handle, jobz, uplo, n, a, n, w, work, length, info, params)
         } else {
             (library.syevj_batched[T::KIND])(
-                handle, VECTORS, uplo, n, a, n, w, work, length, info, params, count,
+                handle, jobz, uplo, n, a, n, w, work, length, info, params, count,
             )
         }
     };
@@ -121,55 +104,27 @@ fn divide_and_conquer<T: Element>(
 ) -> Result<()> {
     let solver = handles::solver(cx.platform())?;
     let (library, handle, params) = (solver.library, solver.handle, solver.params);
-    let (n, uplo) = (i64::from(shape.rows), fill_mode(triangle));
+    let (n, jobz, uplo) = (i64::from(shape.rows), job(true), fill_mode(triangle));
     let (a_type, w_type) = (T::DATA_TYPE, T::Real::DATA_TYPE);
     let at_once = match (library.xsyev_batched_size, library.xsyev_batched) {
         (Some(size), Some(run)) if shape.count > 1 => Some((size, run)),
         _ => None,
     };
-    let (mut on_device, mut on_host) = (0, 0);
     let count = shape.count as i64;
-    // SAFETY: only the sizes are written; the operands are not looked at.
-    let answer = unsafe {
-        match at_once {
-            Some((size, _)) => size(
-                handle,
-                params,
-                VECTORS,
-                uplo,
-                n,
-                a_type,
-                a,
-                n,
-                w_type,
-                w,
-                a_type,
-                &mut on_device,
-                &mut on_host,
-                count,
-            ),
-            None => (library.xsyevd_size)(
-                handle,
-                params,
-                VECTORS,
-                uplo,
-                n,
-                a_type,
-                a,
-                n,
-                w_type,
-                w,
-                a_type,
-                &mut on_device,
-                &mut on_host,
-            ),
+    let work = Work::ask(cx, "Xsyevd_bufferSize", |device, host| {
+        // SAFETY: only the sizes are written; the operands are not looked at.
+        unsafe {
+            match at_once {
+                Some((size, _)) => size(
+                    handle, params, jobz, uplo, n, a_type, a, n, w_type, w, a_type, device, host,
+                    count,
+                ),
+                None => (library.xsyevd_size)(
+                    handle, params, jobz, uplo, n, a_type, a, n, w_type, w, a_type, device, host,
+                ),
+            }
         }
-    };
-    status::cusolver("Xsyevd_bufferSize", answer)?;
-    let scratch = arena(cx, [on_device])?;
-    let [device] = scratch.parts;
-    let mut host = HostWork::new(on_host)?;
-    let host = host.as_mut_ptr();
+    })?;
     if let Some((_, run)) = at_once {
         // SAFETY: `count` matrices of `n` rows without gaps, eigenvalues and infos for all, and as
         // much to work in, here and there, as the routine asked for.
@@ -177,7 +132,7 @@ fn divide_and_conquer<T: Element>(
             run(
                 handle,
                 params,
-                VECTORS,
+                jobz,
                 uplo,
                 n,
                 a_type,
@@ -186,26 +141,28 @@ fn divide_and_conquer<T: Element>(
                 w_type,
                 w,
                 a_type,
-                device,
-                on_device,
-                host,
-                on_host,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
                 info.cast(),
                 count,
             )
         };
         return status::cusolver("XsyevBatched", answer);
     }
-    for i in 0..shape.count {
-        let a = device::at(a, i, shape.elements() * size_of::<T>());
-        let w = device::at(w, i, shape.rows as usize * size_of::<T::Real>());
-        let info = device::at(info, i, size_of::<i32>());
+    let parts = [
+        (a, shape.elements() * size_of::<T>()),
+        (w, shape.rows as usize * size_of::<T::Real>()),
+        (info, size_of::<i32>()),
+    ];
+    device::each(shape.count, parts, |[a, w, info]| {
         // SAFETY: as above, of one matrix.
         let answer = unsafe {
             (library.xsyevd)(
                 handle,
                 params,
-                VECTORS,
+                jobz,
                 uplo,
                 n,
                 a_type,
@@ -214,14 +171,13 @@ fn divide_and_conquer<T: Element>(
                 w_type,
                 w,
                 a_type,
-                device,
-                on_device,
-                host,
-                on_host,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
                 info.cast(),
             )
         };
-        status::cusolver("Xsyevd", answer)?;
-    }
-    Ok(())
+        status::cusolver("Xsyevd", answer)
+    })
 }

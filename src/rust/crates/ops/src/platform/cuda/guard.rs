@@ -2,33 +2,41 @@
 //! before anything iterates over it, and its results become NaN; so do those where `info` says that
 //! there are none. The host learns nothing of it and waits for nothing.
 
-use super::{kernels, Batch, Element};
-use crate::platform::{Matrices, Triangle};
+use super::scratch::{arena_after, bytes, Arena};
+use super::{device, kernels, Batch, Element};
+use crate::platform::Triangle;
 use std::ffi::c_void;
 use std::mem::size_of;
-use xla_ffi::Result;
+use xla_ffi::{Result, Scratch};
 
 const SCAN: [&str; 2] = ["scan_f32", "scan_f64"];
 const SCRUB: [&str; 2] = ["scrub_f32", "scrub_f64"];
 const POISON: [&str; 2] = ["poison_f32", "poison_f64"];
 
-/// Bytes of what [`Guard`] keeps of a batch.
-pub fn bytes(shape: Matrices) -> usize {
-    shape.count.saturating_mul(size_of::<i32>())
-}
+/// What `info` is for a matrix that is not finite, where it says that there is no result.
+pub const NOT_FINITE: u64 = 1;
 
 /// Which matrices of a batch are not finite: one i32 for each, in the device's memory.
-#[derive(Clone, Copy)]
-pub struct Guard(*mut c_void);
+pub struct Guard<'f>(Scratch<'f>);
 
-impl Guard {
-    /// Flags in `memory`, all matrices being finite so far.
+impl<'f> Guard<'f> {
+    /// All matrices are finite so far. With it, in one request, scratch memory of these sizes, which
+    /// is there for as long as the guard is.
     ///
     /// # Errors
-    /// The driver's.
-    pub fn new((cx, shape): Batch<'_, '_>, memory: *mut c_void) -> Result<Self> {
-        super::device::clear(cx.platform(), memory, bytes(shape))?;
-        Ok(Guard(memory))
+    /// There is no memory; the driver's.
+    pub fn new<const N: usize>(
+        (cx, shape): Batch<'_, 'f>,
+        sizes: [usize; N],
+    ) -> Result<(Self, [*mut c_void; N])> {
+        let size = bytes(shape.count, size_of::<i32>())?;
+        let Arena { memory, parts } = arena_after(cx, size, sizes)?;
+        device::clear(cx.platform(), memory.as_ptr(), size)?;
+        Ok((Guard(memory), parts))
+    }
+
+    fn flags(&self) -> u64 {
+        self.0.as_ptr() as u64
     }
 
     /// Looks at the first `used` elements of each matrix.
@@ -36,7 +44,7 @@ impl Guard {
     /// # Errors
     /// As [`kernels::launch`].
     pub fn scan<T: Element>(
-        self,
+        &self,
         (cx, shape): Batch<'_, '_>,
         a: *const c_void,
         used: usize,
@@ -49,7 +57,7 @@ impl Guard {
     /// # Errors
     /// As [`kernels::launch`].
     pub fn scan_triangle<T: Element>(
-        self,
+        &self,
         (cx, shape): Batch<'_, '_>,
         a: *const c_void,
         triangle: Triangle,
@@ -62,7 +70,7 @@ impl Guard {
     }
 
     fn look<T: Element>(
-        self,
+        &self,
         (cx, shape): Batch<'_, '_>,
         a: *const c_void,
         used: usize,
@@ -77,7 +85,7 @@ impl Guard {
             u64::from(T::SHIFT),
             shape.rows as u64,
             triangle,
-            self.0 as u64,
+            self.flags(),
         ];
         kernels::launch(
             cx.platform(),
@@ -91,9 +99,9 @@ impl Guard {
     ///
     /// # Errors
     /// As [`kernels::launch`].
-    pub fn scrub<T: Element>(self, (cx, shape): Batch<'_, '_>, a: *mut c_void) -> Result<()> {
+    pub fn scrub<T: Element>(&self, (cx, shape): Batch<'_, '_>, a: *mut c_void) -> Result<()> {
         let size = shape.elements() << T::SHIFT;
-        let arguments = [a as u64, size as u64, shape.count as u64, self.0 as u64];
+        let arguments = [a as u64, size as u64, shape.count as u64, self.flags()];
         kernels::launch(
             cx.platform(),
             SCRUB[T::PRECISION],
@@ -108,7 +116,7 @@ impl Guard {
     /// # Errors
     /// As [`kernels::launch`].
     pub fn poison<T: Element>(
-        self,
+        &self,
         (cx, shape): Batch<'_, '_>,
         result: *mut c_void,
         elements: usize,
@@ -119,7 +127,7 @@ impl Guard {
             result as u64,
             size as u64,
             shape.count as u64,
-            self.0 as u64,
+            self.flags(),
             info.map_or(0, |info| info as u64),
         ];
         kernels::launch(
@@ -134,8 +142,8 @@ impl Guard {
     ///
     /// # Errors
     /// As [`kernels::launch`].
-    pub fn mark(self, (cx, shape): Batch<'_, '_>, info: *mut c_void, value: u64) -> Result<()> {
-        let arguments = [info as u64, shape.count as u64, value, self.0 as u64];
+    pub fn mark(&self, (cx, shape): Batch<'_, '_>, info: *mut c_void, value: u64) -> Result<()> {
+        let arguments = [info as u64, shape.count as u64, value, self.flags()];
         kernels::launch(cx.platform(), "mark", (shape.count, 1), arguments)
     }
 
@@ -143,14 +151,9 @@ impl Guard {
     ///
     /// # Errors
     /// As [`kernels::launch`].
-    pub fn keep_rows(self, (cx, shape): Batch<'_, '_>, pivots: *mut c_void) -> Result<()> {
+    pub fn keep_rows(&self, (cx, shape): Batch<'_, '_>, pivots: *mut c_void) -> Result<()> {
         let size = shape.rank() as usize;
-        let arguments = [
-            pivots as u64,
-            size as u64,
-            shape.count as u64,
-            self.0 as u64,
-        ];
+        let arguments = [pivots as u64, size as u64, shape.count as u64, self.flags()];
         kernels::launch(cx.platform(), "keep_rows", (size, shape.count), arguments)
     }
 }

@@ -5,6 +5,7 @@
 //! [`to_host`](crate::platform::Memory::to_host). So the host never sees `devInfo`: what could not
 //! be computed is turned into NaN on the stream (`guard`).
 
+mod batched;
 mod cholesky;
 mod device;
 mod eig;
@@ -49,8 +50,9 @@ use super::{Matrices, Memory, Triangle};
 pub type Batch<'a, 'f> = (&'a Cx<'f, Cuda>, Matrices);
 
 /// `cusolverEigMode_t`: with or without vectors.
-const VECTORS: c_int = 1;
-const NO_VECTORS: c_int = 0;
+fn job(vectors: bool) -> c_int {
+    c_int::from(vectors)
+}
 
 /// `cublasFillMode_t`.
 fn fill_mode(triangle: Triangle) -> c_int {

@@ -1,8 +1,8 @@
 //! QR factorisation of a batch.
 
-use super::guard::{self, Guard};
-use super::lu::{addresses_bytes, count_of, list_addresses, work_bytes};
-use super::scratch::{arena, bytes};
+use super::batched::{addresses_bytes, count_of, list_addresses};
+use super::guard::Guard;
+use super::scratch::{self, bytes};
 use super::{device, handles, kernels, sizes, status, Batch, Element};
 use std::ffi::{c_int, c_void};
 use std::mem::size_of;
@@ -25,15 +25,13 @@ pub(crate) fn geqrf<T: Element>(
     }
     let matrix_bytes = bytes(shape.elements(), size_of::<T>())?;
     let tau_bytes = shape.rank() as usize * size_of::<T>();
-    let finish = |guard: Guard| {
+    let finish = |guard: Guard<'_>| {
         guard.poison::<T>(batch, a, shape.elements(), None)?;
         guard.poison::<T>(batch, tau, shape.rank() as usize, None)
     };
     if sizes::qr_at_once(shape) {
         let addresses = addresses_bytes(shape.count)?;
-        let scratch = arena(cx, [guard::bytes(shape), addresses, addresses])?;
-        let [flags, matrices, factors] = scratch.parts;
-        let guard = Guard::new(batch, flags)?;
+        let (guard, [matrices, factors]) = Guard::new(batch, [addresses, addresses])?;
         guard.scan::<T>(batch, a, shape.elements())?;
         list_addresses(cx, matrices, a, matrix_bytes, shape.count)?;
         list_addresses(cx, factors, tau, tau_bytes, shape.count)?;
@@ -58,27 +56,14 @@ pub(crate) fn geqrf<T: Element>(
         return finish(guard);
     }
     let solver = handles::solver(cuda)?;
-    let mut length: c_int = 0;
-    // SAFETY: only the length is written; the matrix is not looked at.
-    let answer =
-        unsafe { (solver.library.geqrf_size[T::KIND])(solver.handle, m, n, a, m, &mut length) };
-    status::cusolver("geqrf_bufferSize", answer)?;
-    let scratch = arena(
-        cx,
-        [
-            guard::bytes(shape),
-            size_of::<i32>(),
-            work_bytes::<T>(length)?,
-        ],
-    )?;
-    let [flags, info, work] = scratch.parts;
-    let guard = Guard::new(batch, flags)?;
+    let (length, work_bytes) = scratch::ask::<T>("geqrf_bufferSize", |length| {
+        // SAFETY: only the length is written; the matrix is not looked at.
+        unsafe { (solver.library.geqrf_size[T::KIND])(solver.handle, m, n, a, m, length) }
+    })?;
+    let (guard, [info, work]) = Guard::new(batch, [size_of::<i32>(), work_bytes])?;
     guard.scan::<T>(batch, a, shape.elements())?;
-    for i in 0..shape.count {
-        let (matrix, tau) = (
-            device::at(a, i, matrix_bytes),
-            device::at(tau, i, tau_bytes),
-        );
+    let parts = [(a, matrix_bytes), (tau, tau_bytes)];
+    device::each(shape.count, parts, |[a, tau]| {
         // SAFETY: a matrix of that shape and its factors, as much to work in as the routine asked
         // for.
         let answer = unsafe {
@@ -86,7 +71,7 @@ pub(crate) fn geqrf<T: Element>(
                 solver.handle,
                 m,
                 n,
-                matrix,
+                a,
                 m,
                 tau,
                 work,
@@ -94,8 +79,8 @@ pub(crate) fn geqrf<T: Element>(
                 info.cast(),
             )
         };
-        status::cusolver("geqrf", answer)?;
-    }
+        status::cusolver("geqrf", answer)
+    })?;
     finish(guard)
 }
 
@@ -157,16 +142,14 @@ pub(crate) fn orgqr<T: Element>(
         cols: 1,
         count: shape.count,
     };
-    let scan = |guard: Guard| {
+    let scan = |guard: &Guard<'_>| {
         guard.scan::<T>(batch, a, used)?;
         guard.scan::<T>((cx, factors), tau, reflectors)
     };
     if sizes::columns_at_once(shape) {
         let all = bytes(matrix_bytes, shape.count)?;
-        let scratch = arena(cx, [guard::bytes(shape), all])?;
-        let [flags, packed] = scratch.parts;
-        let guard = Guard::new(batch, flags)?;
-        scan(guard)?;
+        let (guard, [packed]) = Guard::new(batch, [all])?;
+        scan(&guard)?;
         device::copy(cuda, packed, a, all)?;
         let arguments = [
             a as u64,
@@ -182,25 +165,15 @@ pub(crate) fn orgqr<T: Element>(
     }
     let solver = handles::solver(cuda)?;
     let k = factors.rows;
-    let mut length: c_int = 0;
-    // SAFETY: only the length is written; the operands are not looked at.
-    let answer = unsafe {
-        (solver.library.orgqr_size[T::KIND])(solver.handle, m, n, k, a, m, tau, &mut length)
-    };
-    status::cusolver("orgqr_bufferSize", answer)?;
-    let scratch = arena(
-        cx,
-        [
-            guard::bytes(shape),
-            size_of::<i32>(),
-            work_bytes::<T>(length)?,
-        ],
-    )?;
-    let [flags, info, work] = scratch.parts;
-    let guard = Guard::new(batch, flags)?;
-    scan(guard)?;
-    for i in 0..shape.count {
-        let tau = device::at(tau.cast_mut(), i, reflectors * size_of::<T>());
+    let (length, work_bytes) = scratch::ask::<T>("orgqr_bufferSize", |length| {
+        // SAFETY: only the length is written; the operands are not looked at.
+        unsafe { (solver.library.orgqr_size[T::KIND])(solver.handle, m, n, k, a, m, tau, length) }
+    })?;
+    let (guard, [info, work]) = Guard::new(batch, [size_of::<i32>(), work_bytes])?;
+    scan(&guard)?;
+    let tau_bytes = reflectors * size_of::<T>();
+    let parts = [(a, matrix_bytes), (tau.cast_mut(), tau_bytes)];
+    device::each(shape.count, parts, |[a, tau]| {
         // SAFETY: a matrix of that shape and its `k` factors, as much to work in as the routine
         // asked for.
         let answer = unsafe {
@@ -209,7 +182,7 @@ pub(crate) fn orgqr<T: Element>(
                 m,
                 n,
                 k,
-                device::at(a, i, matrix_bytes),
+                a,
                 m,
                 tau,
                 work,
@@ -217,7 +190,7 @@ pub(crate) fn orgqr<T: Element>(
                 info.cast(),
             )
         };
-        status::cusolver("orgqr", answer)?;
-    }
+        status::cusolver("orgqr", answer)
+    })?;
     guard.poison::<T>(batch, a, elements, None)
 }

@@ -1,8 +1,7 @@
 //! Products with `Q` and tridiagonal form, of a batch.
 
-use super::guard::{self, Guard};
-use super::lu::work_bytes;
-use super::scratch::{arena, bytes};
+use super::guard::Guard;
+use super::scratch::{self, bytes};
 use super::{device, fill_mode, handles, status, Batch, Element};
 use crate::platform::{Matrices, Triangle};
 use std::ffi::{c_int, c_void};
@@ -44,42 +43,33 @@ pub(crate) fn ormqr<T: Element>(
     };
     let (of_a, of_tau) = (part(order, k), part(k, 1));
     let solver = handles::solver(cx.platform())?;
-    let mut length: c_int = 0;
-    // SAFETY: only the length is written; the operands are not looked at.
-    let answer = unsafe {
-        (solver.library.ormqr_size[T::KIND])(
-            solver.handle,
-            side,
-            operation,
-            m,
-            n,
-            k,
-            a,
-            order,
-            tau,
-            c,
-            m,
-            &mut length,
-        )
-    };
-    status::cusolver("ormqr_bufferSize", answer)?;
-    let scratch = arena(
-        cx,
-        [
-            guard::bytes(shape),
-            size_of::<i32>(),
-            work_bytes::<T>(length)?,
-        ],
-    )?;
-    let [flags, info, work] = scratch.parts;
-    let guard = Guard::new(batch, flags)?;
+    let (length, work_bytes) = scratch::ask::<T>("ormqr_bufferSize", |length| {
+        // SAFETY: only the length is written; the operands are not looked at.
+        unsafe {
+            (solver.library.ormqr_size[T::KIND])(
+                solver.handle,
+                side,
+                operation,
+                m,
+                n,
+                k,
+                a,
+                order,
+                tau,
+                c,
+                m,
+                length,
+            )
+        }
+    })?;
+    let (guard, [info, work]) = Guard::new(batch, [size_of::<i32>(), work_bytes])?;
     guard.scan::<T>((cx, of_a), a, of_a.elements())?;
     guard.scan::<T>((cx, of_tau), tau, of_tau.elements())?;
     guard.scan::<T>(batch, c, shape.elements())?;
-    for i in 0..shape.count {
-        let of = |data: *const c_void, part: Matrices| {
-            device::at(data.cast_mut(), i, part.elements() * size_of::<T>())
-        };
+    let each =
+        |data: *const c_void, part: Matrices| (data.cast_mut(), part.elements() * size_of::<T>());
+    let parts = [each(a, of_a), each(tau, of_tau), each(c, shape)];
+    device::each(shape.count, parts, |[a, tau, c]| {
         // SAFETY: reflectors, factors and a matrix of these shapes, as much to work in as the
         // routine asked for.
         let answer = unsafe {
@@ -90,18 +80,18 @@ pub(crate) fn ormqr<T: Element>(
                 m,
                 n,
                 k,
-                of(a, of_a),
+                a,
                 order,
-                of(tau, of_tau),
-                of(c, shape),
+                tau,
+                c,
                 m,
                 work,
                 length,
                 info.cast(),
             )
         };
-        status::cusolver("ormqr", answer)?;
-    }
+        status::cusolver("ormqr", answer)
+    })?;
     guard.poison::<T>(batch, c, shape.elements(), None)
 }
 
@@ -125,18 +115,23 @@ pub(crate) fn sytrd<T: Element>(
     let (n, uplo) = (shape.rows, fill_mode(triangle));
     let beside = n as usize - 1;
     let solver = handles::solver(cx.platform())?;
-    let mut length: c_int = 0;
-    // SAFETY: only the length is written; the operands are not looked at.
-    let answer = unsafe {
-        (solver.library.sytrd_size[T::KIND])(solver.handle, uplo, n, a, n, d, e, tau, &mut length)
-    };
-    status::cusolver("sytrd_bufferSize", answer)?;
-    let scratch = arena(cx, [guard::bytes(shape), work_bytes::<T>(length)?])?;
-    let [flags, work] = scratch.parts;
-    let guard = Guard::new(batch, flags)?;
+    let (length, work_bytes) = scratch::ask::<T>("sytrd_bufferSize", |length| {
+        // SAFETY: only the length is written; the operands are not looked at.
+        unsafe {
+            (solver.library.sytrd_size[T::KIND])(solver.handle, uplo, n, a, n, d, e, tau, length)
+        }
+    })?;
+    let (guard, [work]) = Guard::new(batch, [work_bytes])?;
     guard.scan_triangle::<T>(batch, a, triangle)?;
     guard.scrub::<T>(batch, a)?;
-    for i in 0..shape.count {
+    let parts = [
+        (a, shape.elements() * size_of::<T>()),
+        (d, n as usize * size_of::<T::Real>()),
+        (e, beside * size_of::<T::Real>()),
+        (tau, beside * size_of::<T>()),
+        (info, size_of::<i32>()),
+    ];
+    device::each(shape.count, parts, |[a, d, e, tau, info]| {
         // SAFETY: a matrix of `n` rows, its diagonals, factors and info, as much to work in as the
         // routine asked for.
         let answer = unsafe {
@@ -144,18 +139,18 @@ pub(crate) fn sytrd<T: Element>(
                 solver.handle,
                 uplo,
                 n,
-                device::at(a, i, shape.elements() * size_of::<T>()),
+                a,
                 n,
-                device::at(d, i, n as usize * size_of::<T::Real>()),
-                device::at(e, i, beside * size_of::<T::Real>()),
-                device::at(tau, i, beside * size_of::<T>()),
+                d,
+                e,
+                tau,
                 work,
                 length,
-                device::at(info, i, size_of::<i32>()).cast(),
+                info.cast(),
             )
         };
-        status::cusolver("sytrd", answer)?;
-    }
+        status::cusolver("sytrd", answer)
+    })?;
     guard.poison::<T>(batch, a, shape.elements(), None)?;
     guard.poison::<T::Real>(batch, d, n as usize, None)?;
     guard.poison::<T::Real>(batch, e, beside, None)?;

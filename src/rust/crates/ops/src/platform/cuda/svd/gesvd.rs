@@ -1,7 +1,7 @@
 //! Singular values by QR iteration.
 
 use super::{each, guarded, Parts};
-use crate::platform::cuda::scratch::{arena, HostWork};
+use crate::platform::cuda::scratch::Work;
 use crate::platform::cuda::{handles, status, Batch, Element};
 use crate::platform::Vectors;
 use std::ffi::{c_schar, c_void};
@@ -28,38 +28,16 @@ pub(crate) fn gesvd<T: Element>(
         let (library, handle, params) = (solver.library, solver.handle, solver.params);
         let (m, n) = (i64::from(shape.rows), i64::from(shape.cols));
         let (t, s_type) = (T::DATA_TYPE, T::Real::DATA_TYPE);
-        let (mut on_device, mut on_host) = (0, 0);
         let Parts { s, u, v, .. } = parts;
-        // SAFETY: only the sizes are written; the operands are not looked at.
-        let answer = unsafe {
-            (library.xgesvd_size)(
-                handle,
-                params,
-                letter,
-                letter,
-                m,
-                n,
-                t,
-                a,
-                m,
-                s_type,
-                s,
-                t,
-                u,
-                m,
-                t,
-                v,
-                n,
-                t,
-                &mut on_device,
-                &mut on_host,
-            )
-        };
-        status::cusolver("Xgesvd_bufferSize", answer)?;
-        let scratch = arena(cx, [on_device])?;
-        let [device] = scratch.parts;
-        let mut host = HostWork::new(on_host)?;
-        let host = host.as_mut_ptr();
+        let work = Work::ask(cx, "Xgesvd_bufferSize", |device, host| {
+            // SAFETY: only the sizes are written; the operands are not looked at.
+            unsafe {
+                (library.xgesvd_size)(
+                    handle, params, letter, letter, m, n, t, a, m, s_type, s, t, u, m, t, v, n, t,
+                    device, host,
+                )
+            }
+        })?;
         each::<T>(shape, vectors, a, parts, |a, Parts { s, u, v, info }| {
             // SAFETY: a matrix of that shape, room for its parts, and as much to work in, here and
             // there, as the routine asked for.
@@ -83,10 +61,10 @@ pub(crate) fn gesvd<T: Element>(
                     v,
                     n,
                     t,
-                    device,
-                    on_device,
-                    host,
-                    on_host,
+                    work.device,
+                    work.device_bytes,
+                    work.host,
+                    work.host_bytes,
                     info.cast(),
                 )
             };

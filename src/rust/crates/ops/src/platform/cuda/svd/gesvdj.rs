@@ -1,9 +1,9 @@
 //! Singular values by Jacobi's method.
 
-use super::{each, guarded, job, Parts};
-use crate::platform::cuda::lu::{count_of, work_bytes};
-use crate::platform::cuda::scratch::arena;
-use crate::platform::cuda::{handles, sizes, status, Batch, Element};
+use super::{each, guarded, Parts};
+use crate::platform::cuda::batched::count_of;
+use crate::platform::cuda::scratch::{self, arena};
+use crate::platform::cuda::{handles, job, sizes, status, Batch, Element};
 use crate::platform::Vectors;
 use std::ffi::{c_int, c_void};
 use xla_ffi::Result;
@@ -20,37 +20,24 @@ pub(crate) fn gesvdj<T: Element>(
     parts: Parts,
 ) -> Result<()> {
     let kind = if full { Vectors::Full } else { Vectors::Thin };
-    let jobz = job(if vectors { kind } else { Vectors::No });
+    let jobz = job(vectors);
     guarded::<T>(batch, kind, a, parts, || {
         let (cx, shape) = batch;
         let solver = handles::solver(cx.platform())?;
         let (library, handle, params) = (solver.library, solver.handle, solver.gesvdj);
         let (m, n, econ) = (shape.rows, shape.cols, c_int::from(!full));
         let Parts { s, u, v, info } = parts;
-        let mut length: c_int = 0;
         if full && shape.count > 1 && m.max(n) <= sizes::SVD_AT_ONCE {
             let count = count_of(shape.count)?;
-            // SAFETY: only the length is written; the operands are not looked at.
-            let answer = unsafe {
-                (library.gesvdj_batched_size[T::KIND])(
-                    handle,
-                    jobz,
-                    m,
-                    n,
-                    a,
-                    m,
-                    s,
-                    u,
-                    m,
-                    v,
-                    n,
-                    &mut length,
-                    params,
-                    count,
-                )
-            };
-            status::cusolver("gesvdjBatched_bufferSize", answer)?;
-            let scratch = arena(cx, [work_bytes::<T>(length)?])?;
+            let (length, work_bytes) = scratch::ask::<T>("gesvdjBatched_bufferSize", |length| {
+                // SAFETY: only the length is written; the operands are not looked at.
+                unsafe {
+                    (library.gesvdj_batched_size[T::KIND])(
+                        handle, jobz, m, n, a, m, s, u, m, v, n, length, params, count,
+                    )
+                }
+            })?;
+            let scratch = arena(cx, [work_bytes])?;
             let [work] = scratch.parts;
             // SAFETY: `count` matrices of that shape, room for all their parts, as much to work in
             // as the routine asked for.
@@ -76,27 +63,15 @@ pub(crate) fn gesvdj<T: Element>(
             };
             return status::cusolver("gesvdjBatched", answer);
         }
-        // SAFETY: only the length is written; the operands are not looked at.
-        let answer = unsafe {
-            (library.gesvdj_size[T::KIND])(
-                handle,
-                jobz,
-                econ,
-                m,
-                n,
-                a,
-                m,
-                s,
-                u,
-                m,
-                v,
-                n,
-                &mut length,
-                params,
-            )
-        };
-        status::cusolver("gesvdj_bufferSize", answer)?;
-        let scratch = arena(cx, [work_bytes::<T>(length)?])?;
+        let (length, work_bytes) = scratch::ask::<T>("gesvdj_bufferSize", |length| {
+            // SAFETY: only the length is written; the operands are not looked at.
+            unsafe {
+                (library.gesvdj_size[T::KIND])(
+                    handle, jobz, econ, m, n, a, m, s, u, m, v, n, length, params,
+                )
+            }
+        })?;
+        let scratch = arena(cx, [work_bytes])?;
         let [work] = scratch.parts;
         each::<T>(shape, kind, a, parts, |a, Parts { s, u, v, info }| {
             // SAFETY: a matrix of that shape, room for its parts, as much to work in as the routine

@@ -1,8 +1,8 @@
 //! Singular values by polar decomposition.
 
-use super::{each, guarded, job, Parts};
-use crate::platform::cuda::scratch::{arena, HostWork};
-use crate::platform::cuda::{handles, status, Batch, Element};
+use super::{each, guarded, Parts};
+use crate::platform::cuda::scratch::Work;
+use crate::platform::cuda::{handles, job, status, Batch, Element};
 use crate::platform::Vectors;
 use std::ffi::{c_int, c_void};
 use xla_ffi::Result;
@@ -19,7 +19,7 @@ pub(crate) fn gesvdp<T: Element>(
     parts: Parts,
 ) -> Result<()> {
     let kind = if full { Vectors::Full } else { Vectors::Thin };
-    let jobz = job(if vectors { kind } else { Vectors::No });
+    let jobz = job(vectors);
     guarded::<T>(batch, kind, a, parts, || {
         let (cx, shape) = batch;
         let solver = handles::solver(cx.platform())?;
@@ -30,38 +30,16 @@ pub(crate) fn gesvdp<T: Element>(
             c_int::from(!full),
         );
         let (t, s_type) = (T::DATA_TYPE, T::Real::DATA_TYPE);
-        let (mut on_device, mut on_host) = (0, 0);
         let Parts { s, u, v, .. } = parts;
-        // SAFETY: only the sizes are written; the operands are not looked at.
-        let answer = unsafe {
-            (library.xgesvdp_size)(
-                handle,
-                params,
-                jobz,
-                econ,
-                m,
-                n,
-                t,
-                a,
-                m,
-                s_type,
-                s,
-                t,
-                u,
-                m,
-                t,
-                v,
-                n,
-                t,
-                &mut on_device,
-                &mut on_host,
-            )
-        };
-        status::cusolver("Xgesvdp_bufferSize", answer)?;
-        let scratch = arena(cx, [on_device])?;
-        let [device] = scratch.parts;
-        let mut host = HostWork::new(on_host)?;
-        let host = host.as_mut_ptr();
+        let work = Work::ask(cx, "Xgesvdp_bufferSize", |device, host| {
+            // SAFETY: only the sizes are written; the operands are not looked at.
+            unsafe {
+                (library.xgesvdp_size)(
+                    handle, params, jobz, econ, m, n, t, a, m, s_type, s, t, u, m, t, v, n, t,
+                    device, host,
+                )
+            }
+        })?;
         each::<T>(shape, kind, a, parts, |a, Parts { s, u, v, info }| {
             let mut sigma_error = 0.0;
             // SAFETY: a matrix of that shape, room for its parts, and as much to work in, here and
@@ -86,10 +64,10 @@ pub(crate) fn gesvdp<T: Element>(
                     v,
                     n,
                     t,
-                    device,
-                    on_device,
-                    host,
-                    on_host,
+                    work.device,
+                    work.device_bytes,
+                    work.host,
+                    work.host_bytes,
                     info.cast(),
                     &mut sigma_error,
                 )

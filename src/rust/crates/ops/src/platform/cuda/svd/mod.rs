@@ -10,16 +10,13 @@ pub(crate) use gesvdj::gesvdj;
 pub(crate) use gesvdp::gesvdp;
 pub(super) use thin::{take_columns, thin};
 
-use super::guard::{self, Guard};
-use super::scratch::{arena, bytes};
-use super::{device, Batch, Element, NO_VECTORS, VECTORS};
+use super::guard::{Guard, NOT_FINITE};
+use super::scratch::bytes;
+use super::{device, Batch, Element};
 use crate::platform::{Matrices, Vectors};
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::mem::size_of;
 use xla_ffi::Result;
-
-/// What `info` is for a matrix with NaN or an infinity.
-const NOT_FINITE: u64 = 1;
 
 /// The results of a decomposition. `v` is `V` or `Vᴴ`, as the routine says.
 #[derive(Clone, Copy)]
@@ -60,9 +57,7 @@ fn guarded<T: Element>(
         }
         return device::clear(cx.platform(), parts.info, bytes(count, size_of::<i32>())?);
     }
-    let scratch = arena(cx, [guard::bytes(shape)])?;
-    let [flags] = scratch.parts;
-    let guard = Guard::new(batch, flags)?;
+    let (guard, []) = Guard::new(batch, [])?;
     guard.scan::<T>(batch, a, shape.elements())?;
     guard.scrub::<T>(batch, a)?;
     decompose()?;
@@ -79,14 +74,6 @@ fn counts(shape: Matrices, vectors: Vectors) -> (usize, usize) {
     (columns as usize, rows as usize)
 }
 
-fn job(vectors: Vectors) -> c_int {
-    if vectors == Vectors::No {
-        NO_VECTORS
-    } else {
-        VECTORS
-    }
-}
-
 /// Calls `f` with each matrix and its parts.
 fn each<T: Element>(
     shape: Matrices,
@@ -98,13 +85,14 @@ fn each<T: Element>(
     let (m, n) = (shape.rows as usize, shape.cols as usize);
     let (columns, rows) = counts(shape, vectors);
     let element = size_of::<T>();
-    (0..shape.count).try_for_each(|i| {
-        let parts = Parts {
-            s: device::at(s, i, m.min(n) * size_of::<T::Real>()),
-            u: device::at(u, i, m * columns * element),
-            v: device::at(v, i, n * rows * element),
-            info: device::at(info, i, size_of::<i32>()),
-        };
-        f(device::at(a, i, shape.elements() * element), parts)
+    let parts = [
+        (a, shape.elements() * element),
+        (s, m.min(n) * size_of::<T::Real>()),
+        (u, m * columns * element),
+        (v, n * rows * element),
+        (info, size_of::<i32>()),
+    ];
+    device::each(shape.count, parts, |[a, s, u, v, info]| {
+        f(a, Parts { s, u, v, info })
     })
 }
