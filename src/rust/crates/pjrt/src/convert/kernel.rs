@@ -1,16 +1,19 @@
-//! The loops.
+//! The loops around those of [`super::pair`], the same for all types.
 
+use super::pair::{Pair, TILE};
 use super::plan::{Axis, Plan};
-use super::scalar::Cast;
 use super::stream;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Rows and columns of the tiles that are transposed at once: with 8-byte elements a row is a
-/// cache line.
-pub(super) const TILE: usize = 8;
 /// Length of a strip of tiles along the source's runs, so that the destination's lines that it
 /// touches stay in cache until they are full.
 const STRIP: usize = 256;
+/// Elements of a run that are converted at once before they are transposed. They stay in the
+/// first level of cache.
+const CHUNK: usize = 64;
+/// Bytes of the largest element.
+const WIDEST: usize = 16;
 /// From this many bytes on, an array is large: more threads are worth their start, and the result
 /// would not stay in cache anyway.
 pub(super) const LARGE: usize = 4 << 20;
@@ -34,41 +37,37 @@ impl<T: Copy> Across<T> {
 /// Converts a whole array from `from` to `to`.
 ///
 /// The caller owns both memories for the call; all elements that the plan reaches lie inside
-/// them, and `S` and `D` are the types of the elements there. No alignment is needed.
-pub(super) fn convert<S: Cast<D>, D: Copy>(plan: &Plan, from: *const u8, to: *mut u8) {
-    let bytes = plan.elements() * size_of::<D>().max(size_of::<S>());
+/// them, and `pair` is of the types of the elements there. No alignment is needed.
+pub(super) fn convert(plan: &Plan, pair: &Pair, from: *const u8, to: *mut u8) {
+    let bytes = plan.elements() * pair.to.max(pair.from);
     if bytes == 0 {
         return;
     }
     if bytes < LARGE {
         // SAFETY: the caller's promise.
-        return unsafe { part::<S, D>(plan, false, from, to) };
+        return unsafe { walk(plan, &plan.outer, pair, false, from, to) };
     }
-    threads(
-        plan,
-        part::<S, D>,
-        [size_of::<S>(), size_of::<D>()],
-        from,
-        to,
-    );
+    threads(plan, pair, from, to);
 }
 
-/// Runs `part` on pieces of a plan, each on a thread; elements have the given `sizes`. Apart from
-/// [`convert`], so that it is compiled once for all pairs of types.
-fn threads(
-    plan: &Plan,
-    part: unsafe fn(&Plan, bool, *const u8, *mut u8),
-    sizes: [usize; 2],
-    from: *const u8,
-    to: *mut u8,
-) {
+/// Converts pieces of a plan, each on a thread.
+fn threads(plan: &Plan, pair: &Pair, from: *const u8, to: *mut u8) {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS));
     let mut pieces = plan.split(threads);
     let last = pieces.pop();
     let run = |(plan, source, target): &(Plan, isize, isize), f: *const u8, t: *mut u8| {
-        let (source, target) = (source * sizes[0] as isize, target * sizes[1] as isize);
+        let (source, target) = (source * pair.from as isize, target * pair.to as isize);
         // SAFETY: a piece of the plan lies within what the plan reaches.
-        unsafe { part(plan, true, f.offset(source), t.offset(target)) };
+        unsafe {
+            walk(
+                plan,
+                &plan.outer,
+                pair,
+                true,
+                f.offset(source),
+                t.offset(target),
+            )
+        };
         stream::finish();
     };
     std::thread::scope(|scope| {
@@ -89,125 +88,148 @@ fn threads(
 }
 
 /// # Safety
-/// As [`walk`], with elements of type `S` and `D`.
-unsafe fn part<S: Cast<D>, D: Copy>(plan: &Plan, large: bool, from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's promise.
-    unsafe { walk(plan, &plan.outer, large, from.cast::<S>(), to.cast::<D>()) };
-}
-
-/// # Safety
 /// All elements that the plan reaches from `from` and `to` are inside memory that the caller owns.
-unsafe fn walk<S: Cast<D>, D: Copy>(
+unsafe fn walk(
     plan: &Plan,
     outer: &[Axis],
+    pair: &Pair,
     large: bool,
-    from: *const S,
-    to: *mut D,
+    from: *const u8,
+    to: *mut u8,
 ) {
     let (a, b) = (plan.a, plan.b);
+    let sizes = (pair.from as isize, pair.to as isize);
     // SAFETY: the loops stay within the plan.
     unsafe {
         match outer.split_last() {
             Some((axis, rest)) => {
                 for i in 0..axis.len as isize {
-                    let (f, t) = (from.offset(i * axis.from), to.offset(i * axis.to));
-                    walk(plan, rest, large, f, t);
+                    let f = from.offset(i * axis.from * sizes.0);
+                    walk(plan, rest, pair, large, f, to.offset(i * axis.to * sizes.1));
                 }
             }
             None if b.len == 1 && a.from == 1 && a.to == 1 => {
                 if large && a.len >= RUN {
-                    stream::line(from, to, a.len);
+                    stream::line(pair, from, to, a.len);
                 } else {
-                    line(from, to, a.len);
+                    pair.line(from, to, a.len);
                 }
             }
             None if b.len > 1 && a.from == 1 && b.to == 1 => {
-                if large && b.len * size_of::<D>() >= RUN {
-                    stream::transpose(a, b, from, to);
+                let steps = (b.from * sizes.0, a.to * sizes.1);
+                if large && b.len * pair.to >= RUN {
+                    stream::transpose(pair, (a.len, b.len), steps, from, to);
                 } else {
-                    tiles(a, b, from, to);
+                    strips(pair, (a.len, b.len), steps, from, to);
                 }
             }
-            None => rest(a, b, 0..a.len, 0..b.len, from, to),
+            None => {
+                let (inner, outer) = if b.len == 1 { (a, b) } else { (b, a) };
+                for i in 0..outer.len as isize {
+                    (pair.run)(
+                        from.offset(i * outer.from * sizes.0),
+                        inner.from * sizes.0,
+                        to.offset(i * outer.to * sizes.1),
+                        inner.to * sizes.1,
+                        inner.len,
+                    );
+                }
+            }
         }
     }
 }
 
+/// Transposes in strips.
+///
 /// # Safety
-/// `len` elements are inside either memory.
-unsafe fn line<S: Cast<D>, D: Copy>(from: *const S, to: *mut D, len: usize) {
-    for i in 0..len {
-        // SAFETY: the caller's promise.
+/// As [`transpose`].
+unsafe fn strips(
+    pair: &Pair,
+    (rows, columns): (usize, usize),
+    steps: (isize, isize),
+    from: *const u8,
+    to: *mut u8,
+) {
+    for start in (0..rows).step_by(STRIP) {
+        let sizes = (STRIP.min(rows - start), columns);
+        // SAFETY: the strip is part of the whole.
         unsafe {
-            let x = from.add(i).read_unaligned();
-            to.add(i).write_unaligned(x.cast());
+            let (f, t) = (
+                from.add(start * pair.from),
+                to.offset(start as isize * steps.1),
+            );
+            transpose(pair, sizes, steps, f, t);
         }
     }
 }
 
-/// Two dimensions, `a` consecutive in the source and `b` in the destination.
+/// Transposes: `columns` runs of `rows` elements in the source, `steps.0` bytes apart, become
+/// `rows` runs in the destination, `steps.1` bytes apart.
 ///
 /// # Safety
-/// As [`walk`].
-unsafe fn tiles<S: Cast<D>, D: Copy>(a: Axis, b: Axis, from: *const S, to: *mut D) {
-    let (rows, columns) = (a.len / TILE * TILE, b.len / TILE * TILE);
-    // SAFETY: all indices are within the axes.
-    unsafe {
-        for strip in (0..rows).step_by(STRIP) {
-            for j in (0..columns).step_by(TILE) {
-                for i in (strip..rows.min(strip + STRIP)).step_by(TILE) {
-                    let (i, j) = (i as isize, j as isize);
-                    let (f, t) = (from.offset(i + j * b.from), to.offset(i * a.to + j));
-                    tile(f, b.from, t, a.to);
-                }
-            }
-        }
-        // What is left of whole tiles: the last columns, then the last rows.
-        rest(a, b, 0..rows, columns..b.len, from, to);
-        rest(a, b, rows..a.len, 0..b.len, from, to);
-    }
-}
-
-/// # Safety
-/// As [`walk`]; the ranges lie within the axes.
-unsafe fn rest<S: Cast<D>, D: Copy>(
-    a: Axis,
-    b: Axis,
-    rows: Range<usize>,
-    columns: Range<usize>,
-    from: *const S,
-    to: *mut D,
+/// These elements are inside either memory.
+pub(super) unsafe fn transpose(
+    pair: &Pair,
+    (rows, columns): (usize, usize),
+    steps: (isize, isize),
+    from: *const u8,
+    to: *mut u8,
 ) {
-    for i in rows {
-        for j in columns.clone() {
-            let (i, j) = (i as isize, j as isize);
-            // SAFETY: both indices are within the axes.
-            unsafe {
-                let x = from.offset(i * a.from + j * b.from).read_unaligned();
-                to.offset(i * a.to + j * b.to).write_unaligned(x.cast());
+    let (whole_rows, whole_columns) = (rows / TILE * TILE, columns / TILE * TILE);
+    // A part of column `j`, element by element.
+    let part = |j: usize, rows: Range<usize>| {
+        // SAFETY: called for elements inside the matrix only.
+        unsafe {
+            (pair.run)(
+                from.add(rows.start * pair.from)
+                    .offset(j as isize * steps.0),
+                pair.from as isize,
+                to.offset(rows.start as isize * steps.1).add(j * pair.to),
+                steps.1,
+                rows.len(),
+            );
+        }
+    };
+    for j in (0..whole_columns).step_by(TILE) {
+        // SAFETY: the tiles are inside the matrix.
+        unsafe {
+            let (f, t) = (from.offset(j as isize * steps.0), to.add(j * pair.to));
+            if pair.direct {
+                (pair.tiles)(f, steps.0, t, steps.1, whole_rows / TILE);
+            } else {
+                convert_tiles(pair, whole_rows, steps, f, t);
             }
         }
+        (j..j + TILE).for_each(|j| part(j, whole_rows..rows));
     }
+    (whole_columns..columns).for_each(|j| part(j, 0..rows));
 }
 
-/// Transposes one tile.
+/// Converts and transposes a column of tiles: first the one, which vectorises along the runs, then
+/// the other.
 ///
 /// # Safety
-/// `TILE` runs of `TILE` elements, the given strides apart, are inside either memory.
-#[inline(always)]
-pub(super) unsafe fn tile<S: Cast<D>, D: Copy>(
-    from: *const S,
-    step: isize,
-    to: *mut D,
-    to_step: isize,
+/// As [`transpose`], with `TILE` columns and whole tiles.
+unsafe fn convert_tiles(
+    pair: &Pair,
+    rows: usize,
+    steps: (isize, isize),
+    from: *const u8,
+    to: *mut u8,
 ) {
-    for i in 0..TILE as isize {
-        for j in 0..TILE as isize {
-            // SAFETY: the caller's promise.
-            unsafe {
-                let x = from.offset(i + j * step).read_unaligned();
-                to.offset(i * to_step + j).write_unaligned(x.cast());
+    let mut buffer = MaybeUninit::<[u8; TILE * CHUNK * WIDEST]>::uninit();
+    let buffer = buffer.as_mut_ptr().cast::<u8>();
+    let pitch = CHUNK * pair.to;
+    for start in (0..rows).step_by(CHUNK) {
+        let count = CHUNK.min(rows - start);
+        // SAFETY: the buffer has room for `TILE` runs of `CHUNK` elements.
+        unsafe {
+            for j in 0..TILE {
+                let run = from.add(start * pair.from).offset(j as isize * steps.0);
+                pair.line(run, buffer.add(j * pitch), count);
             }
+            let to = to.offset(start as isize * steps.1);
+            (pair.tiles)(buffer, pitch as isize, to, steps.1, count / TILE);
         }
     }
 }

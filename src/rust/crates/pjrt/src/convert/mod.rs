@@ -1,9 +1,11 @@
 //! Conversion of element types and order in one pass over the data.
 //!
-//! [`scalar`] says how one number becomes another, [`plan`] how an array is walked, [`kernel`]
-//! walks it, [`stream`] large ones. Here the types are chosen, once per array.
+//! [`scalar`] says how one number becomes another, [`pair`] has the loops over them, [`plan`] says
+//! how an array is walked, [`kernel`] walks it, [`stream`] large ones. Here the types are chosen,
+//! once per array.
 
 mod kernel;
+mod pair;
 mod plan;
 mod scalar;
 mod stream;
@@ -13,9 +15,9 @@ use crate::error::{Error, Result};
 use crate::read::Dest;
 use crate::upload::Source;
 use half::{bf16, f16};
-use kernel::convert;
+use pair::Pair;
 use plan::Plan;
-use scalar::Pred;
+use scalar::{Cast, Pred};
 
 /// An array in device memory to be filled.
 pub(crate) struct Target<'a> {
@@ -93,7 +95,7 @@ macro_rules! for_real {
     };
 }
 
-/// A type of the element's size, for copies without conversion.
+/// A type of the element's size, for what does not look at the number.
 macro_rules! for_size {
     ($size:expr, $T:ident => $body:expr) => {
         match $size {
@@ -121,6 +123,8 @@ macro_rules! for_size {
     };
 }
 
+use for_size;
+
 impl Source<'_> {
     pub(crate) fn as_ptr(&self) -> *const u8 {
         match self {
@@ -144,6 +148,11 @@ impl Dest<'_> {
             Dest::Complex(x) => (x.as_mut_ptr().cast(), size_of_val(*x)),
         }
     }
+}
+
+/// Converts a whole array; see [`kernel::convert`].
+fn convert<S: Cast<D> + 'static, D: Copy + 'static>(plan: &Plan, from: *const u8, to: *mut u8) {
+    kernel::convert(plan, &Pair::of::<S, D>(), from, to);
 }
 
 /// Whether the source's elements have the wanted type already.

@@ -10,6 +10,9 @@ pub(crate) struct Pred(pub u8);
 /// Conversion of one element. Numbers out of range become the nearest in range, fractions are
 /// cut off, NaN becomes 0 (for integers) or true (for `Pred`).
 pub(crate) trait Cast<D>: Copy {
+    /// Whether the pair is worth a loop of its own that transposes too.
+    const OFTEN: bool = false;
+
     fn cast(self) -> D;
 }
 
@@ -44,8 +47,10 @@ macro_rules! integers {
 
 /// Rust's `as`: between real types rounded to nearest; from reals to integers as stated above.
 macro_rules! numeric {
-    ($($s:ty => $($d:ty)+;)*) => {$($(
+    ($often:literal: $($s:ty => $($d:ty)+;)*) => {$($(
         impl Cast<$d> for $s {
+            const OFTEN: bool = $often;
+
             #[inline(always)]
             fn cast(self) -> $d {
                 self as $d
@@ -66,9 +71,16 @@ integers! {
 }
 
 numeric! {
-    f64 => i8 i16 i32 i64 u8 u16 u32 u64 f32;
-    f32 => i32 i64 u8 f64;
+    true:
+    f64 => f32 i32;
+    f32 => f64;
     i32 => f32 f64;
+}
+
+numeric! {
+    false:
+    f64 => i8 i16 i64 u8 u16 u32 u64;
+    f32 => i32 i64 u8;
     i64 => f32 f64;
     u8 => f32 f64;
     i8 => f64;
@@ -78,16 +90,20 @@ numeric! {
     u64 => f64;
 }
 
-/// From and to `Pred`.
+/// From and to `Pred`; R's logical values are `i32`.
 macro_rules! pred {
     (to: $($s:ty)+; from: $($d:ty)+) => {
         $(impl Cast<Pred> for $s {
+            const OFTEN: bool = size_of::<$s>() == 4;
+
             #[inline(always)]
             fn cast(self) -> Pred {
                 Pred(u8::from(self != (0 as $s)))
             }
         })+
         $(impl Cast<$d> for Pred {
+            const OFTEN: bool = size_of::<$d>() == 4;
+
             #[inline(always)]
             fn cast(self) -> $d {
                 u8::from(self.0 != 0) as $d
@@ -171,6 +187,8 @@ macro_rules! halves {
 halves! { f16 bf16 }
 
 impl Cast<[f32; 2]> for [f64; 2] {
+    const OFTEN: bool = true;
+
     #[inline(always)]
     fn cast(self) -> [f32; 2] {
         [self[0] as f32, self[1] as f32]
@@ -178,6 +196,8 @@ impl Cast<[f32; 2]> for [f64; 2] {
 }
 
 impl Cast<[f64; 2]> for [f32; 2] {
+    const OFTEN: bool = true;
+
     #[inline(always)]
     fn cast(self) -> [f64; 2] {
         [f64::from(self[0]), f64::from(self[1])]

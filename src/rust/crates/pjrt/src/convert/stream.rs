@@ -2,9 +2,8 @@
 //! lines. Ordinary writes would first fetch every line that is about to be overwritten; without
 //! that a transposition runs nearly as fast as a plain copy.
 
-use super::kernel::{tile, TILE};
-use super::plan::Axis;
-use super::scalar::Cast;
+use super::kernel;
+use super::pair::Pair;
 use std::mem::MaybeUninit;
 
 /// Bytes of a cache line.
@@ -59,7 +58,6 @@ pub(super) fn finish() {
 ///
 /// # Safety
 /// `from` is readable and `to` writable for `len` bytes, and they do not overlap.
-#[inline(never)] // once, not in each pair of types
 pub(super) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     let head = to.align_offset(LINE).min(len);
     let count = (len - head) / LINE;
@@ -77,103 +75,62 @@ pub(super) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
 ///
 /// # Safety
 /// `len` elements are inside either memory.
-pub(super) unsafe fn line<S: Cast<D>, D: Copy>(from: *const S, to: *mut D, len: usize) {
+pub(super) unsafe fn line(pair: &Pair, from: *const u8, to: *mut u8, len: usize) {
     const CHUNK: usize = 4096;
     let mut buffer = MaybeUninit::<[u8; CHUNK]>::uninit();
-    let buffer = buffer.as_mut_ptr().cast::<D>();
-    let step = CHUNK / size_of::<D>();
+    let buffer = buffer.as_mut_ptr().cast::<u8>();
+    let step = CHUNK / pair.to;
     for start in (0..len).step_by(step) {
         let count = step.min(len - start);
         // SAFETY: the chunk lies in either memory and fits into the buffer.
         unsafe {
-            for i in 0..count {
-                let x = from.add(start + i).read_unaligned();
-                buffer.add(i).write_unaligned(x.cast());
-            }
-            copy(buffer.cast(), to.add(start).cast(), count * size_of::<D>());
+            pair.line(from.add(start * pair.from), buffer, count);
+            copy(buffer, to.add(start * pair.to), count * pair.to);
         }
     }
 }
 
-/// Transposes: `a` is consecutive in the source, `b` in the destination.
+/// Transposes, as [`kernel::transpose`].
 ///
 /// # Safety
-/// `a.len` × `b.len` elements, the axes' strides apart, are inside either memory.
-pub(super) unsafe fn transpose<S: Cast<D>, D: Copy>(a: Axis, b: Axis, from: *const S, to: *mut D) {
-    let size = size_of::<D>();
-    let width = WIDTH / size;
+/// As there.
+pub(super) unsafe fn transpose(
+    pair: &Pair,
+    (rows, columns): (usize, usize),
+    steps: (isize, isize),
+    from: *const u8,
+    to: *mut u8,
+) {
+    let width = WIDTH / pair.to;
     let mut memory: Vec<u8> = Vec::with_capacity(ROWS * PITCH + LINE);
     let spare = memory.spare_capacity_mut().as_mut_ptr().cast::<u8>();
     // SAFETY: the capacity has room for the step to the next line.
     let buffer = unsafe { spare.add(spare.align_offset(LINE)) };
-    for first in (0..a.len).step_by(ROWS) {
-        let rows = ROWS.min(a.len - first);
-        for start in (0..b.len).step_by(width) {
-            let columns = width.min(b.len - start);
-            // SAFETY: the block lies in the source, and the buffer holds `rows` rows of that
+    for first in (0..rows).step_by(ROWS) {
+        let count = ROWS.min(rows - first);
+        for start in (0..columns).step_by(width) {
+            let width = width.min(columns - start);
+            // SAFETY: the block lies in the source, and the buffer holds `count` rows of that
             // width behind the room at their beginning. Row `i` goes to where the block's row
             // lies in the destination, except for what does not fill a line: that stays in the
             // buffer until more of the row follows.
             unsafe {
-                let block = from.offset(first as isize + start as isize * b.from);
-                fill(block, b.from, buffer.add(LINE).cast(), rows, columns);
-                for i in 0..rows {
-                    let row = to.offset((first + i) as isize * a.to + start as isize);
-                    let last = start + columns == b.len;
+                let block = from.add(first * pair.from).offset(start as isize * steps.0);
+                let to_buffer = (steps.0, PITCH as isize);
+                kernel::transpose(pair, (count, width), to_buffer, block, buffer.add(LINE));
+                for i in 0..count {
+                    let row = to.offset((first + i) as isize * steps.1);
+                    let last = start + width == columns;
                     flush(
                         buffer.add(i * PITCH + LINE),
-                        row.cast(),
+                        row.add(start * pair.to),
                         start > 0,
-                        columns * size,
+                        width * pair.to,
                         last,
                     );
                 }
             }
         }
-    }
-}
-
-/// Fills the buffer with a block, transposed and converted.
-///
-/// # Safety
-/// `columns` runs of `rows` elements, `step` apart, are readable; rows of that many columns,
-/// `PITCH` bytes apart, are writable.
-unsafe fn fill<S: Cast<D>, D: Copy>(
-    from: *const S,
-    step: isize,
-    to: *mut D,
-    rows: usize,
-    columns: usize,
-) {
-    let pitch = (PITCH / size_of::<D>()) as isize;
-    let (whole_rows, whole_columns) = (rows / TILE * TILE, columns / TILE * TILE);
-    let one = |i: usize, j: usize| {
-        let (i, j) = (i as isize, j as isize);
-        // SAFETY: called for indices inside the block only.
-        unsafe {
-            let x = from.offset(i + j * step).read_unaligned();
-            to.offset(i * pitch + j).write_unaligned(x.cast());
-        }
-    };
-    for j in (0..whole_columns).step_by(TILE) {
-        for i in (0..whole_rows).step_by(TILE) {
-            let (i, j) = (i as isize, j as isize);
-            // SAFETY: the tile lies inside the block.
-            unsafe {
-                tile(
-                    from.offset(i + j * step),
-                    step,
-                    to.offset(i * pitch + j),
-                    pitch,
-                )
-            };
-        }
-        for j in j..j + TILE {
-            (whole_rows..rows).for_each(|i| one(i, j));
-        }
-    }
-    for j in whole_columns..columns {
-        (0..rows).for_each(|i| one(i, j));
     }
 }
 
@@ -183,7 +140,6 @@ unsafe fn fill<S: Cast<D>, D: Copy>(
 /// `row` belongs at `to` and is readable for `len` bytes; with `more` behind an earlier round, the
 /// bytes between `to` and the line that it lies in are in the same places before `row`; `to` is
 /// writable from that line's start on.
-#[inline(never)] // once, not in each pair of types
 unsafe fn flush(row: *mut u8, to: *mut u8, more: bool, len: usize, last: bool) {
     let carried = if more { to as usize % LINE } else { 0 };
     // SAFETY: the caller's promise.

@@ -1,8 +1,5 @@
 //! Conversion and order against naive loops.
 
-use super::kernel::convert;
-use super::plan::Plan;
-use super::scalar::{Cast, Pred};
 use super::*;
 use crate::layout::{dense, elements, from_minor_to_major, Order};
 
@@ -31,13 +28,16 @@ fn check(dims: &[i64], from: &[isize], to: &[isize]) {
     let count = elements(dims, 8).unwrap();
     let source: Vec<f64> = (0..count).map(|i| i as f64).collect();
     let mut wide = vec![-1.0f64; count];
+    let mut often = vec![-1.0f32; count];
     let mut narrow = vec![u16::MAX; count];
     let plan = Plan::new(dims, from, to);
     convert::<f64, f64>(&plan, source.as_ptr().cast(), wide.as_mut_ptr().cast());
+    convert::<f64, f32>(&plan, source.as_ptr().cast(), often.as_mut_ptr().cast());
     convert::<f64, u16>(&plan, source.as_ptr().cast(), narrow.as_mut_ptr().cast());
     for index in indices(dims) {
         let (s, t) = (offset(&index, from), offset(&index, to));
         assert_eq!(wide[t], source[s], "{dims:?} {from:?} {to:?} at {index:?}");
+        assert_eq!(f64::from(often[t]), source[s], "{dims:?} at {index:?}");
         assert_eq!(narrow[t], (source[s] as u16), "{dims:?} at {index:?}");
     }
 }
