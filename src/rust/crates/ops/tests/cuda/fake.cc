@@ -69,9 +69,14 @@ inline double __longlong_as_double(long long x) { return bits<double>(x); }
 inline long long __double_as_longlong(double x) { return bits<long long>(x); }
 inline void sincos(double x, double *s, double *c) { *s = std::sin(x), *c = std::cos(x); }
 using std::fma;
+// The unit for special functions is off by a unit in the last place, one way or the other.
+inline float off(float x, float y) { return y * (__float_as_int(x) & 1 ? 1.00000012f : 0.9999999f); }
+inline float reciprocal(float x) { return off(x, 1 / x); }
+inline float inverse_root(float x) { return off(x, 1 / std::sqrt(x)); }
 
 #define __global__
 #define __device__
+#define __noinline__ __attribute__((noinline))
 #include "linalg.cu"
 #include "kepler.cu"
 

@@ -2,7 +2,7 @@
 
 use super::common::{handler, start};
 use xla_ffi::testing::Frame;
-use xla_ffi::Scalar;
+use xla_ffi::{sys, Scalar};
 
 fn points() -> Vec<(f64, f64)> {
     let many = (0..5000).map(|i| {
@@ -88,4 +88,49 @@ fn kepler_works_in_place() {
         assert_eq!(bits(frame.ret::<f64>(0)), bits(want.ret::<f64>(0)));
         assert_eq!(bits(frame.ret::<f64>(1)), bits(want.ret::<f64>(1)));
     }
+}
+
+/// Any number of points, with the first at the beginning of 16 bytes or beside it: what is solved one by
+/// one is what is solved in packs, and nothing beyond is written.
+fn packs_and_single_points<T: Scalar + PartialEq>(cast: impl Fn(f64) -> T) {
+    for n in 0..10_usize {
+        let (m, e): (Vec<T>, Vec<T>) = points()[54..54 + 2 * n.max(1)]
+            .iter()
+            .map(|&(m, e)| (cast(m), cast(e)))
+            .unzip();
+        let want = solve(&m, &e, true);
+        for shift in 0..2 {
+            let dims = [2, n as i64];
+            let data = |values: &[T]| values[..2 * n].to_vec();
+            let call = start().arg(&dims, &data(&m)).arg(&dims, &data(&e));
+            let mut frame = call.ret::<T>(&dims).ret::<T>(&dims).build();
+            let raw = frame.as_raw();
+            for list in [raw.args.args, raw.rets.rets] {
+                for i in 0..2 {
+                    // SAFETY: two buffers of shape (2, n): the second dimension alone, from the
+                    // element `shift` on, lies inside.
+                    unsafe {
+                        let buffer = &mut *(*list.add(i)).cast::<sys::XLA_FFI_Buffer>();
+                        buffer.rank = 1;
+                        buffer.dims = buffer.dims.add(1);
+                        buffer.data = buffer.data.cast::<T>().add(shift.min(n)).cast();
+                    }
+                }
+            }
+            frame.call(handler("kepler")).expect("kepler");
+            for result in 0..2 {
+                let got = frame.ret::<T>(result);
+                let inside = shift.min(n)..shift.min(n) + n;
+                assert!(got[inside.clone()] == want.ret::<T>(result)[inside.clone()]);
+                let mut outside = (0..2 * n).filter(|i| !inside.contains(i));
+                assert!(outside.all(|i| got[i] == cast(0.0)));
+            }
+        }
+    }
+}
+
+#[test]
+fn kepler_takes_any_number_of_points_from_any_address() {
+    packs_and_single_points(|value| value);
+    packs_and_single_points(|value| value as f32);
 }

@@ -2,9 +2,13 @@
 
 use super::{kernels, Cuda, Element};
 use crate::kepler::{KeplerIo, KeplerSolver};
+use std::mem::size_of;
 use xla_ffi::{Code, Cx, Error, Result};
 
 const KEPLER: [&str; 2] = ["kepler_f32", "kepler_f64"];
+
+/// Bytes that a thread of the kernel reads at once, and so its points.
+const PACK: usize = 16;
 
 /// f32 and f64.
 pub trait Point: Element {}
@@ -39,6 +43,7 @@ impl<T: Point> KeplerSolver<T> for Cuda {
             results[1] as u64,
             count as u64,
         ];
-        kernels::launch(cx.platform(), KEPLER[T::PRECISION], (count, 1), arguments)
+        let threads = count.div_ceil(PACK / size_of::<T>());
+        kernels::launch(cx.platform(), KEPLER[T::PRECISION], (threads, 1), arguments)
     }
 }

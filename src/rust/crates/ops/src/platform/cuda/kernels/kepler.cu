@@ -9,16 +9,34 @@ __device__ inline double flip(double x, unsigned long long sign) {
   return __longlong_as_double(__double_as_longlong(x) ^ (long long)sign);
 }
 
-// m less the nearest multiple of 2 pi.
+#ifdef __CUDACC__
+// 1 / x and 1 / sqrt(x) by the unit for special functions, good to two units in the last place. Exact
+// division takes eight instructions and a branch; nothing here needs it.
+__device__ inline float reciprocal(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ inline float inverse_root(float x) {
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+#endif
+
+// m less the nearest multiple of 2 pi, for |m| up to 1e14.
 __device__ inline double wrap(double m) {
   const double tau = 6.283185307179586, rest = 2.4492935982947064e-16;
-  if (fabs(m) > 1e14) {
-    double s, c;
-    sincos(m, &s, &c);
-    return atan2(s, c);
-  }
   double n = fma(m, 1.0 / tau, ROUND_F64) - ROUND_F64;
   return fma(n, -rest, fma(n, -tau, m));
+}
+
+// The same beyond: seldom asked for, so no part of the straight line.
+__device__ inline bool is_far(double m) { return fabs(m) > 1e14; }
+__device__ __noinline__ double wrap_far(double m) {
+  double s, c;
+  sincos(m, &s, &c);
+  return atan2(s, c);
 }
 
 // Sine and cosine of x in about [0, pi], x - sin x and 1 - cos x.
@@ -92,11 +110,12 @@ __device__ inline float inverse_cbrt(float x) {
 // Mikkola's starter for m in [0, pi] and w = 1 - e.
 __device__ inline float starter(float m, float w) {
   float e = 1.0f - w, u = fmaf(-4.0f, w, 4.5f);
-  float both = 1.0f / (w * u), inverse_u = w * both;
+  float both = reciprocal(w * u), inverse_u = w * both;
   float alpha = w * inverse_u, beta = 0.5f * m * inverse_u, ratio = 0.5f * m * (u * both);
-  float cube = fmaf(alpha, sqrtf(fmaf(ratio, ratio, alpha)), beta);
+  float square = fmaf(ratio, ratio, alpha);
+  float cube = fmaf(alpha, square * inverse_root(square), beta);
   float inverse_z = inverse_cbrt(cube), z = cube * inverse_z * inverse_z, over = alpha * inverse_z;
-  float s = 2.0f * beta / fmaf(z, z, fmaf(over, over, alpha));
+  float s = 2.0f * beta * reciprocal(fmaf(z, z, fmaf(over, over, alpha)));
   float s2 = s * s;
   s = fmaf(fmaf(0.026f, e, -0.065f) * s, s2 * s2, s);
   return fmaf(e * s, fmaf(-4.0f * s, s, 3.0f), m);
@@ -109,7 +128,7 @@ __device__ inline Approx improve(float start, float m, float w) {
   float e = 1.0f - w;
   Near32 at = near(start);
   float f0 = fmaf(e, at.lag, fmaf(w, start, -m)), f1 = fmaf(e, at.versine, w), f2 = e * at.sin;
-  float inverse = 1.0f / f1, slope = f2 * inverse, newton = -f0 * inverse;
+  float inverse = reciprocal(f1), slope = f2 * inverse, newton = -f0 * inverse;
   float step = newton * fmaf(-0.5f * newton, slope, 1.0f), half = 0.5f * step;
   float bend = step * fmaf(step * step, -1.0f / 6.0f, 1.0f);
   float change = step * fmaf(e * half * inverse, at.cos, slope);
@@ -121,8 +140,8 @@ __device__ inline Approx improve(float start, float m, float w) {
   return found;
 }
 
-__device__ inline void solve(float m, float e, float &sine, float &cosine) {
-  float wrapped = (float)wrap((double)m);
+// Both take a wrapped m.
+__device__ inline void solve(float wrapped, float e, float &sine, float &cosine) {
   float w = 1.0f - e;
   if (!(e >= 0.0f && e < 1.0f)) set_nan(w);
   Approx found = improve(starter(fabsf(wrapped), w), fabsf(wrapped), w);
@@ -130,8 +149,8 @@ __device__ inline void solve(float m, float e, float &sine, float &cosine) {
   cosine = found.cos;
 }
 
-__device__ inline void solve(double m, double e, double &sine, double &cosine) {
-  double wrapped = wrap(m), positive = fabs(wrapped), w = 1.0 - e;
+__device__ inline void solve(double wrapped, double e, double &sine, double &cosine) {
+  double positive = fabs(wrapped), w = 1.0 - e;
   if (!(e >= 0.0 && e < 1.0)) set_nan(e);
   Approx found = improve(starter((float)positive, (float)w), (float)positive, (float)w);
   w = 1.0 - e;
@@ -147,20 +166,41 @@ __device__ inline void solve(double m, double e, double &sine, double &cosine) {
   sine = flip(s, (unsigned long long)__double_as_longlong(wrapped) & 0x8000000000000000ull);
 }
 
-// A result may be the memory of an argument: every thread reads its point before it writes.
-KERNEL kepler_f32(const float *m, const float *e, float *sine, float *cosine, i64 count) {
-  EACH_ELEMENT(i, count) {
-    float s, c;
-    solve(m[i], e[i], s, c);
-    sine[i] = s;
-    cosine[i] = c;
+// Points that lie side by side, read and written 16 bytes at a time.
+template <class R> struct alignas(16) Pack {
+  static const int WIDTH = 16 / sizeof(R);
+  R at[WIDTH];
+};
+
+template <class R, int WIDTH> __device__ inline void solve(R *m, const R *e, R *sine, R *cosine) {
+  bool far = false;
+  double wrapped[WIDTH];
+  for (int k = 0; k < WIDTH; k++) {
+    far |= is_far(m[k]);
+    wrapped[k] = wrap(m[k]);
+  }
+  if (far)
+    for (int k = 0; k < WIDTH; k++)
+      if (is_far(m[k])) wrapped[k] = wrap_far(m[k]);
+  for (int k = 0; k < WIDTH; k++) solve((R)wrapped[k], e[k], sine[k], cosine[k]);
+}
+
+// A result may be the memory of an argument: every thread reads its points before it writes.
+template <class R> __device__ void kepler(const R *m, const R *e, R *sine, R *cosine, i64 count) {
+  typedef Pack<R> P;
+  bool aligned = !(((i64)m | (i64)e | (i64)sine | (i64)cosine) & (sizeof(P) - 1));
+  i64 packs = aligned ? count / P::WIDTH : 0, done = packs * P::WIDTH;
+  EACH_ELEMENT(i, packs) {
+    P a = ((const P *)m)[i], b = ((const P *)e)[i], s, c;
+    solve<R, P::WIDTH>(a.at, b.at, s.at, c.at);
+    ((P *)sine)[i] = s;
+    ((P *)cosine)[i] = c;
+  }
+  EACH_ELEMENT(i, count - done) {
+    R a = m[done + i], b = e[done + i];
+    solve<R, 1>(&a, &b, sine + done + i, cosine + done + i);
   }
 }
-KERNEL kepler_f64(const double *m, const double *e, double *sine, double *cosine, i64 count) {
-  EACH_ELEMENT(i, count) {
-    double s, c;
-    solve(m[i], e[i], s, c);
-    sine[i] = s;
-    cosine[i] = c;
-  }
-}
+#define PARAMETERS(R) (const R *m, const R *e, R *sine, R *cosine, i64 count)
+REAL_KERNEL(kepler, PARAMETERS, (m, e, sine, cosine, count))
+#undef PARAMETERS
