@@ -5,6 +5,7 @@ use super::scratch::{bytes, Work};
 use super::{device, handles, job, status, Batch, Element};
 use std::ffi::c_void;
 use std::mem::size_of;
+use std::sync::{Mutex, PoisonError};
 use xla_ffi::{Code, Complex, Error, Result};
 
 /// An element type and the complex one of its precision.
@@ -53,6 +54,9 @@ pub(crate) fn geev<T: General>(
     }
     Ok(())
 }
+
+/// Two threads at once in `Xgeev` could make it fail before CUDA 13.0 Update 1 (its release notes).
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// One matrix after the other.
 fn decompose<T: General>(
@@ -104,6 +108,7 @@ fn decompose<T: General>(
         (vr, matrix),
         (info, size_of::<i32>()),
     ];
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     device::each(shape.count, parts, |[a, w, vl, vr, info]| {
         // SAFETY: a matrix of `n` rows, its eigenvalues, vectors and info, and as much to work in,
         // here and there, as the routine asked for.

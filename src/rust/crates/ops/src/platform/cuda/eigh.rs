@@ -66,7 +66,12 @@ fn jacobi<T: Element>(
     let (library, handle, params) = (solver.library, solver.handle, solver.syevj);
     let (n, count) = (shape.rows, count_of(shape.count)?);
     let (jobz, uplo) = (job(true), fill_mode(triangle));
-    let (length, work_bytes) = scratch::ask::<T>("syevj_bufferSize", |length| {
+    let (routine, its_size) = if count == 1 {
+        ("syevj", "syevj_bufferSize")
+    } else {
+        ("syevjBatched", "syevjBatched_bufferSize")
+    };
+    let (length, work_bytes) = scratch::ask::<T>(its_size, |length| {
         // SAFETY: only the length is written; the operands are not looked at.
         unsafe {
             if count == 1 {
@@ -91,7 +96,7 @@ fn jacobi<T: Element>(
             )
         }
     };
-    status::cusolver("syevj", answer)
+    status::cusolver(routine, answer)
 }
 
 /// All at once where cuSOLVER can (from CUDA 12.6 on), else one after the other.
@@ -111,7 +116,11 @@ fn divide_and_conquer<T: Element>(
         _ => None,
     };
     let count = shape.count as i64;
-    let work = Work::ask(cx, "Xsyevd_bufferSize", |device, host| {
+    let its_size = match at_once {
+        Some(_) => "XsyevBatched_bufferSize",
+        None => "Xsyevd_bufferSize",
+    };
+    let work = Work::ask(cx, its_size, |device, host| {
         // SAFETY: only the sizes are written; the operands are not looked at.
         unsafe {
             match at_once {

@@ -92,30 +92,35 @@ fn function(cuda: &Cuda, name: &'static str) -> Result<usize> {
     if let Some(&function) = loaded.functions.get(&(cuda.context, name)) {
         return Ok(function);
     }
-    let driver = cuda.driver;
-    let module = match loaded.modules.get(&cuda.context) {
-        Some(&module) => module,
-        None => {
-            let module = relaxed(driver, || load(driver))?;
-            loaded.modules.insert(cuda.context, module);
-            module
-        }
-    };
-    let symbol = CString::new(name).unwrap_or_default();
-    let mut function: *mut c_void = ptr::null_mut();
-    // SAFETY: `function` is where the answer goes, the module is loaded in this context.
-    let found = unsafe {
-        (driver.module_get_function)(&mut function, module as *mut c_void, symbol.as_ptr())
-    };
-    status::driver("ModuleGetFunction", found)?;
-    loaded
-        .functions
-        .insert((cuda.context, name), function as usize);
-    Ok(function as usize)
+    let function = relaxed(cuda.driver, || loaded.look_up(cuda, name))?;
+    loaded.functions.insert((cuda.context, name), function);
+    Ok(function)
 }
 
-/// Runs `f` while this thread may do what a recording of a CUDA graph would forbid: loading a module
-/// allocates memory.
+impl Loaded {
+    /// A kernel that nobody has asked for yet.
+    fn look_up(&mut self, cuda: &Cuda, name: &str) -> Result<usize> {
+        let driver = cuda.driver;
+        let module = match self.modules.get(&cuda.context) {
+            Some(&module) => module,
+            None => {
+                let module = load(driver)?;
+                self.modules.insert(cuda.context, module);
+                module
+            }
+        };
+        let symbol = CString::new(name).unwrap_or_default();
+        let mut function: *mut c_void = ptr::null_mut();
+        // SAFETY: `function` is where the answer goes, the module is loaded in this context.
+        let found = unsafe {
+            (driver.module_get_function)(&mut function, module as *mut c_void, symbol.as_ptr())
+        };
+        status::driver("ModuleGetFunction", found).map(|()| function as usize)
+    }
+}
+
+/// Runs `f` while this thread may do what a recording of a CUDA graph would forbid: a module and,
+/// since CUDA loads lazily, each of its kernels take memory when they are first asked for.
 fn relaxed<R>(driver: &Driver, f: impl FnOnce() -> R) -> R {
     let mut mode = RELAXED;
     // SAFETY: `mode` goes in and comes out.

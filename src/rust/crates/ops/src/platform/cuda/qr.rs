@@ -37,9 +37,10 @@ pub(crate) fn geqrf<T: Element>(
         list_addresses(cx, factors, tau, tau_bytes, shape.count)?;
         let blas = handles::blas(cuda)?;
         let count = count_of(shape.count)?;
-        let mut info: c_int = 0; // Blames an argument; there is nothing to wait for.
-                                 // SAFETY: addresses of `count` matrices of that shape and of their factors in the device's
-                                 // memory; `info` is the host's.
+        // Blames an argument; there is nothing to wait for.
+        let mut info: c_int = 0;
+        // SAFETY: addresses of `count` matrices of that shape and of their factors in the device's
+        // memory; `info` is the host's.
         let answer = unsafe {
             (blas.library.geqrf_batched[T::KIND])(
                 blas.handle,

@@ -74,7 +74,8 @@ pub fn ask<T: Element>(
     Ok((length, bytes(elements, size_of::<T>())?))
 }
 
-/// What a routine of the 64-bit API works in; there for as long as this is.
+/// What a routine of the 64-bit API works in; there for as long as this is. The host's memory is
+/// pageable, so CUDA's copies from and to it are done when the routine returns, and it may go then.
 pub struct Work<'f> {
     /// Memory of the device.
     pub device: *mut c_void,

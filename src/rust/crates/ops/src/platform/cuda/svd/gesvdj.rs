@@ -12,7 +12,7 @@ use xla_ffi::Result;
 /// vectors are asked for.
 ///
 /// # Errors
-/// As [`gesvd`](super::gesvd).
+/// As [`gesvd`](super::gesvd()).
 pub(crate) fn gesvdj<T: Element>(
     batch: Batch<'_, '_>,
     (vectors, full): (bool, bool),

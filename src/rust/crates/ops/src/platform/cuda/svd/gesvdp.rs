@@ -11,7 +11,7 @@ use xla_ffi::Result;
 /// cuSOLVER tells it how exact the result is.
 ///
 /// # Errors
-/// As [`gesvd`](super::gesvd).
+/// As [`gesvd`](super::gesvd()).
 pub(crate) fn gesvdp<T: Element>(
     batch: Batch<'_, '_>,
     (vectors, full): (bool, bool),

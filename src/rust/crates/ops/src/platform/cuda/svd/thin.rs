@@ -45,7 +45,7 @@ fn turn(
 /// The thin decomposition: `a` is left as it is, `vt` is `Vᴴ`.
 ///
 /// # Errors
-/// As [`gesvd`].
+/// As [`gesvd()`].
 pub(crate) fn thin<T: Element>(
     batch: Batch<'_, '_>,
     a: *const c_void,
