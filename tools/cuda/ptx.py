@@ -10,6 +10,7 @@ No GPU is needed. compute_60 is the oldest architecture that has all that the ke
 
 import ctypes
 import pathlib
+import re
 import sys
 import zlib
 
@@ -27,7 +28,7 @@ def main(path):
             nvrtc.nvrtcGetProgramLog(program, log)
             sys.exit(f"NVRTC answered {status}: {log.value.decode()}")
 
-    source = b"".join((KERNELS / name).read_bytes() for name in ("linalg.cu", "kepler.cu"))
+    source = b"".join((KERNELS / name).read_bytes() for name in ("linalg.cu", "kepler.cu", "blocks.cu", "lu.cu", "jacobi.cu"))
     program = ctypes.c_void_p()
     check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"xlaffi.cu", 0, None, None))
     options = (ctypes.c_char_p * 1)(b"--gpu-architecture=compute_60")
@@ -36,11 +37,14 @@ def main(path):
     check(nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size)))
     ptx = ctypes.create_string_buffer(size.value)
     check(nvrtc.nvrtcGetPTX(program, ptx))
+    # Without indentation and the compiler's remarks, which nobody reads in the shared object.
+    lines = [re.sub(rb"\s*//.*", b"", line).strip() for line in ptx.value.splitlines()]
+    text = b"\n".join(re.sub(rb"\s+", b" ", line) for line in lines if line) + b"\n"
     out = KERNELS / "kernels.ptx"
     # A test compares this with the sources.
     mark = f"// of sources with the checksum {zlib.crc32(source):08x}\n".encode()
-    out.write_bytes(mark + ptx.value)
-    print(f"{out}: {len(ptx.value)} bytes")
+    out.write_bytes(mark + text)
+    print(f"{out}: {len(text)} bytes")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-//! Stand-ins for NVIDIA's libraries, built from `cuda/fake.cc` when a test first needs them and
+//! Stand-ins for NVIDIA's libraries, built from `cuda/fake` when a test first needs them and
 //! loaded under NVIDIA's names, as JAX's wheels load the real ones.
 
 use libloading::{Library, Symbol};
@@ -33,7 +33,7 @@ pub fn load() {
 /// How often a function has been called.
 pub fn calls(function: &str) -> c_int {
     let name = CString::new(function).expect("a name");
-    // SAFETY: the prototype in `fake.cc`.
+    // SAFETY: the prototype in `driver.cc`.
     unsafe {
         let calls: Symbol<unsafe extern "C" fn(*const std::ffi::c_char) -> c_int> =
             loaded().whole.get(b"fake_calls").expect("fake_calls");
@@ -44,7 +44,7 @@ pub fn calls(function: &str) -> c_int {
 /// Makes a function's next call answer `status`.
 pub fn fail(function: &str, status: c_int) {
     let name = CString::new(function).expect("a name");
-    // SAFETY: the prototype in `fake.cc`.
+    // SAFETY: the prototype in `driver.cc`.
     unsafe {
         let fail: Symbol<unsafe extern "C" fn(*const std::ffi::c_char, c_int) -> c_int> =
             loaded().whole.get(b"fake_fail").expect("fake_fail");
@@ -67,15 +67,12 @@ fn loaded() -> &'static Fake {
 /// The folder with the stand-ins, built unless they are newer than their sources. Tests of one
 /// process may ask at the same time, in modules that share nothing but this file.
 fn build() -> PathBuf {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/fake");
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/platform/cuda/kernels");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fake-cuda");
     fs::create_dir_all(&folder).expect("a folder for the stand-ins");
-    let sources = [
-        tests.join("fake.cc"),
-        kernels.join("linalg.cu"),
-        kernels.join("kepler.cu"),
-    ];
+    let (units, headers) = (files(&tests, "cc"), files(&tests, "h"));
+    let sources = [units.clone(), headers, files(&kernels, "cu")].concat();
     let age = |file: &PathBuf| fs::metadata(file).and_then(|data| data.modified());
     let newest = sources
         .iter()
@@ -96,14 +93,23 @@ fn build() -> PathBuf {
             continue;
         }
         if !age(&last).is_ok_and(|made| made >= newest) {
-            compile(&folder, &tests.join("fake.cc"), &kernels);
+            compile(&folder, &units, &kernels);
         }
         fs::remove_file(&lock).expect("our own lock");
     }
     folder
 }
 
-fn compile(folder: &Path, source: &Path, kernels: &Path) {
+/// The files of a folder with that extension.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder of sources");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
+        .collect()
+}
+
+fn compile(folder: &Path, units: &[PathBuf], kernels: &Path) {
     let mut include = OsString::from("-I");
     include.push(kernels);
     let fake = folder.join("libfake.so");
@@ -117,10 +123,10 @@ fn compile(folder: &Path, source: &Path, kernels: &Path) {
             "-Wno-unknown-pragmas",
         ])
         .arg(include)
-        .arg(source)
+        .args(units)
         .arg("-o")
         .arg(part("libfake.so"))
-        .args(["-Wl,-soname,libfake.so", "-llapack", "-lblas"]));
+        .args(["-Wl,-soname,libfake.so", "-llapack", "-lblas", "-pthread"]));
     fs::rename(part("libfake.so"), &fake).expect("the stand-in in its place");
     for name in NAMES {
         run(Command::new("c++")

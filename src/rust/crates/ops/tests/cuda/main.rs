@@ -1,5 +1,5 @@
 //! The ops on CUDA, without a GPU: the tests of the CPU's ops run a second time, on stand-ins for
-//! NVIDIA's libraries (`fake.cc`), and tests of what only CUDA has.
+//! NVIDIA's libraries (`fake`), and tests of what only CUDA has.
 #![cfg(target_os = "linux")]
 #![allow(clippy::duplicate_mod)] // Each of those tests has its own copy of what they share.
 

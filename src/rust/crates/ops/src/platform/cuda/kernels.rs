@@ -1,18 +1,21 @@
 //! Our own kernels: compiled for the device by NVRTC when one is first launched, or by the driver
 //! from PTX where NVRTC is missing or does not know the device.
 
-use super::sys::{Driver, Nvrtc};
-use super::{libraries, status, Cuda};
+use super::sys::Driver;
+use super::{program, status, Cuda};
 use std::collections::HashMap;
-use std::ffi::{c_char, c_int, c_void, CString};
+use std::ffi::{c_int, c_void, CString};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 use xla_ffi::{Code, Error, Result};
 
 /// The sources, as one program that ends in NUL.
-pub const SOURCE: &str = concat!(
+const SOURCE: &str = concat!(
     include_str!("kernels/linalg.cu"),
     include_str!("kernels/kepler.cu"),
+    include_str!("kernels/blocks.cu"),
+    include_str!("kernels/lu.cu"),
+    include_str!("kernels/jacobi.cu"),
     "\0"
 );
 
@@ -24,9 +27,6 @@ pub const VARIABLE: &str = "XLAFFI_CUDA_KERNELS";
 
 /// Threads of a block.
 const BLOCK: usize = 256;
-
-/// CUDA's attributes of a device: its major and minor compute capability.
-const CAPABILITY: [c_int; 2] = [75, 76];
 
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`.
 const RELAXED: c_int = 2;
@@ -50,17 +50,59 @@ pub fn launch<const N: usize>(
     cuda: &Cuda,
     name: &'static str,
     (size, count): (usize, usize),
-    mut arguments: [u64; N],
+    arguments: [u64; N],
 ) -> Result<()> {
     if size == 0 || count == 0 {
         return Ok(());
     }
-    let function = function(cuda, name)?;
     let x = size.next_power_of_two().min(BLOCK);
     let y = (BLOCK / x).min(count);
     // The kernels stride over what a grid does not reach.
     let grid_x = size.div_ceil(x).min(1 << 20) as u32;
     let grid_y = count.div_ceil(y).min(65_535) as u32;
+    start(
+        cuda,
+        name,
+        ([grid_x, grid_y], [x as u32, y as u32], 0),
+        arguments,
+    )
+}
+
+/// Blocks of threads for a kernel that gives each a matrix. It strides over the matrices that are
+/// more than the blocks.
+#[derive(Clone, Copy)]
+pub struct Blocks {
+    /// How many.
+    pub count: usize,
+    /// Warps in each.
+    pub warps: usize,
+    /// Bytes of shared memory for each, beside what the kernel has in any case.
+    pub shared: usize,
+}
+
+/// Runs a kernel in blocks, each argument being passed as 64 bits.
+///
+/// # Errors
+/// As [`launch`].
+pub fn launch_blocks<const N: usize>(
+    cuda: &Cuda,
+    name: &'static str,
+    blocks: Blocks,
+    arguments: [u64; N],
+) -> Result<()> {
+    let grid = blocks.count.min(1 << 20) as u32;
+    let sizes = ([grid, 1], [32, blocks.warps as u32], blocks.shared as u32);
+    start(cuda, name, sizes, arguments)
+}
+
+/// Puts a kernel on the stream: the sizes of the grid and of a block, the bytes of shared memory.
+fn start<const N: usize>(
+    cuda: &Cuda,
+    name: &'static str,
+    (grid, block, shared): ([u32; 2], [u32; 2], u32),
+    mut arguments: [u64; N],
+) -> Result<()> {
+    let function = function(cuda, name)?;
     let mut addresses = [ptr::null_mut(); N];
     for (address, argument) in addresses.iter_mut().zip(&mut arguments) {
         *address = ptr::from_mut(argument).cast::<c_void>();
@@ -70,13 +112,13 @@ pub fn launch<const N: usize>(
     let launched = unsafe {
         (cuda.driver.launch_kernel)(
             function as *mut c_void,
-            grid_x,
-            grid_y,
+            grid[0],
+            grid[1],
             1,
-            x as u32,
-            y as u32,
+            block[0],
+            block[1],
             1,
-            0,
+            shared,
             cuda.stream,
             addresses.as_mut_ptr(),
             ptr::null_mut(),
@@ -141,7 +183,7 @@ fn load(driver: &Driver) -> Result<usize> {
             format!("{VARIABLE} is \"ptx\""),
         ))
     } else {
-        compile(driver).and_then(|cubin| module(driver, cubin.as_ptr().cast()))
+        program::compile(driver, SOURCE).and_then(|cubin| module(driver, cubin.as_ptr().cast()))
     };
     with_nvrtc.or_else(|first| {
         module(driver, PTX.as_ptr().cast()).map_err(|second| {
@@ -161,104 +203,6 @@ fn module(driver: &Driver, image: *const c_void) -> Result<usize> {
         (driver.module_load_data)(&mut module, image)
     })?;
     Ok(module as usize)
-}
-
-/// Machine code for the current device.
-fn compile(driver: &Driver) -> Result<Vec<u8>> {
-    let nvrtc = libraries::nvrtc()?;
-    let mut device = 0;
-    // SAFETY: `device` is where the answer goes.
-    status::driver("CtxGetDevice", unsafe {
-        (driver.ctx_get_device)(&mut device)
-    })?;
-    let mut capability = [0; 2];
-    for (value, attribute) in capability.iter_mut().zip(CAPABILITY) {
-        // SAFETY: `value` is where the answer goes.
-        let answer = unsafe { (driver.device_get_attribute)(value, attribute, device) };
-        status::driver("DeviceGetAttribute", answer)?;
-    }
-    let [major, minor] = capability;
-    Program::new(nvrtc)?.compile(&format!("--gpu-architecture=sm_{major}{minor}"))
-}
-
-/// A program of NVRTC's.
-struct Program {
-    nvrtc: &'static Nvrtc,
-    raw: *mut c_void,
-}
-
-impl Program {
-    fn new(nvrtc: &'static Nvrtc) -> Result<Self> {
-        let mut raw: *mut c_void = ptr::null_mut();
-        // SAFETY: `raw` is where the answer goes; the source ends in NUL and includes nothing.
-        let created = unsafe {
-            (nvrtc.create_program)(
-                &mut raw,
-                SOURCE.as_ptr().cast(),
-                c"xlaffi.cu".as_ptr(),
-                0,
-                ptr::null(),
-                ptr::null(),
-            )
-        };
-        let program = Program { nvrtc, raw };
-        program.check("CreateProgram", created)?;
-        Ok(program)
-    }
-
-    fn compile(&self, option: &str) -> Result<Vec<u8>> {
-        let option = CString::new(option).unwrap_or_default();
-        let options: [*const c_char; 1] = [option.as_ptr()];
-        // SAFETY: a live program, one option that ends in NUL.
-        let compiled = unsafe { (self.nvrtc.compile_program)(self.raw, 1, options.as_ptr()) };
-        if compiled != 0 {
-            let log = self.bytes(self.nvrtc.get_program_log_size, self.nvrtc.get_program_log);
-            let log = log.unwrap_or_default();
-            let log = String::from_utf8_lossy(&log);
-            let text = format!(
-                "NVRTC answered {compiled} to {}: {}",
-                option.to_string_lossy(),
-                log.trim_end_matches(['\0', '\n'])
-            );
-            return Err(Error::internal(text));
-        }
-        self.bytes(self.nvrtc.get_cubin_size, self.nvrtc.get_cubin)
-    }
-
-    /// What the program has of something: first its size, then its bytes.
-    fn bytes(
-        &self,
-        size_of: unsafe extern "C" fn(*mut c_void, *mut usize) -> c_int,
-        get: unsafe extern "C" fn(*mut c_void, *mut c_char) -> c_int,
-    ) -> Result<Vec<u8>> {
-        let mut size = 0;
-        // SAFETY: a live program, `size` is where the answer goes.
-        self.check("Get…Size", unsafe { size_of(self.raw, &mut size) })?;
-        let mut bytes = vec![0u8; size];
-        // SAFETY: there is room for as many bytes as the program has.
-        self.check("Get…", unsafe {
-            get(self.raw, bytes.as_mut_ptr().cast())
-        })?;
-        Ok(bytes)
-    }
-
-    fn check(&self, function: &str, status: c_int) -> Result<()> {
-        if status == 0 {
-            return Ok(());
-        }
-        Err(Error::internal(format!(
-            "nvrtc{function} answered {status}"
-        )))
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        if !self.raw.is_null() {
-            // SAFETY: made by `create_program` and not used again.
-            unsafe { (self.nvrtc.destroy_program)(&mut self.raw) };
-        }
-    }
 }
 
 #[cfg(test)]
@@ -290,6 +234,8 @@ mod tests {
             "scan_f64",
             "columns_of_q_c128",
             "kepler_f32",
+            "lu_c64",
+            "jacobi_f64",
             "pivots_to_permutation",
         ] {
             assert!(PTX.contains(&format!(".visible .entry {name}(")), "{name}");

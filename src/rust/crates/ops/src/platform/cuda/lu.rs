@@ -2,6 +2,7 @@
 
 use super::batched::{addresses_bytes, count_of, list_addresses};
 use super::guard::Guard;
+use super::kernels::Blocks;
 use super::scratch::{self, bytes};
 use super::{device, handles, kernels, sizes, status, Batch, Cuda, Element};
 use std::ffi::c_void;
@@ -23,6 +24,9 @@ pub(crate) fn getrf<T: Element>(
     let (cuda, infos) = (cx.platform(), bytes(shape.count, size_of::<i32>())?);
     if shape.elements() == 0 || shape.count == 0 {
         return info.map_or(Ok(()), |info| device::clear(cuda, info, infos));
+    }
+    if sizes::lu_in_blocks(shape) {
+        return in_blocks::<T>(batch, a, pivots, info);
     }
     let own_info = if info.is_some() { 0 } else { infos };
     let matrix_bytes = bytes(shape.elements(), size_of::<T>())?;
@@ -84,6 +88,34 @@ pub(crate) fn getrf<T: Element>(
             })
         })
     }
+}
+
+const LU: [&str; 4] = ["lu_f32", "lu_f64", "lu_c64", "lu_c128"];
+
+/// All in one launch, with what the policy asks for.
+fn in_blocks<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    a: *mut c_void,
+    pivots: *mut c_void,
+    info: Option<*mut c_void>,
+) -> Result<()> {
+    let matrix = shape.elements() * size_of::<T>();
+    let near = matrix <= sizes::SHARED;
+    let blocks = Blocks {
+        count: shape.count,
+        warps: sizes::lu_warps(shape),
+        shared: if near { matrix } else { 0 },
+    };
+    let arguments = [
+        a as u64,
+        pivots as u64,
+        info.map_or(0, |info| info as u64),
+        shape.count as u64,
+        shape.rows as u64,
+        shape.cols as u64,
+        u64::from(near),
+    ];
+    kernels::launch_blocks(cx.platform(), LU[T::KIND], blocks, arguments)
 }
 
 /// Does `factor` with what the policy asks for before and after it.

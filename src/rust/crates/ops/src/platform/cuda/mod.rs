@@ -19,6 +19,7 @@ pub mod libraries;
 pub mod loader;
 mod lu;
 mod pool;
+mod program;
 mod qr;
 mod reduce;
 mod scratch;

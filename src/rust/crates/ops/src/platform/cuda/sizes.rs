@@ -10,16 +10,37 @@ pub fn lu_at_once(shape: Matrices) -> bool {
     shape.rows == shape.cols && at_once(shape)
 }
 
+/// Whether a kernel of our own factors all matrices, a block of threads each: cuBLAS has no routine
+/// for a batch of matrices that are not square. One by itself has enough to do for a block, too, unless
+/// it is large.
+pub fn lu_in_blocks(shape: Matrices) -> bool {
+    let larger = shape.rows.max(shape.cols);
+    (shape.rows != shape.cols || larger <= LU_SQUARE_IN_BLOCKS) && larger <= 256 && enough(shape)
+}
+
+/// Up to how many rows the same kernel takes square matrices. To be raised if its one launch is
+/// faster than cuBLAS's routine with the six launches around it.
+const LU_SQUARE_IN_BLOCKS: i32 = 0;
+
+/// Warps of a block for LU factorisation: some elements for each thread.
+pub fn lu_warps(shape: Matrices) -> usize {
+    (shape.elements() / 256).clamp(1, WARPS)
+}
+
 /// The same for QR factorisation.
 pub fn qr_at_once(shape: Matrices) -> bool {
     at_once(shape)
 }
 
 fn at_once(shape: Matrices) -> bool {
+    let larger = shape.rows.max(shape.cols);
+    shape.count > 1 && larger <= 1024 && enough(shape)
+}
+
+/// Whether there are enough matrices for their size, where each has one block of threads.
+fn enough(shape: Matrices) -> bool {
     let larger = i64::from(shape.rows.max(shape.cols));
-    shape.count > 1
-        && larger <= 1024
-        && larger <= 128 * i64::try_from(shape.count).unwrap_or(i64::MAX)
+    larger <= 128 * i64::try_from(shape.count).unwrap_or(i64::MAX)
 }
 
 /// Whether one launch makes the columns of all Q: a thread a column, so there must be enough of
@@ -41,3 +62,35 @@ pub const SVD_AT_ONCE: i32 = 32;
 
 /// Up to this rank singular values come from Jacobi's method, beyond by QR iteration.
 pub const SVD_JACOBI: i32 = 1024;
+
+/// Whether a kernel of our own has the singular values of all matrices, a block of threads each: of
+/// those that are too large for `gesvdjBatched`. By an estimate, 128 columns take a block 5 ms, about
+/// what cuSOLVER's routine takes for one matrix; beyond, neither matrix is in shared memory, and
+/// there are enough threads for the whole device in one of them.
+pub fn svd_in_blocks(shape: Matrices) -> bool {
+    let larger = shape.rows.max(shape.cols);
+    shape.count > 1
+        && (SVD_AT_ONCE + 1..=1024).contains(&larger)
+        && (1..=SVD_COLUMNS).contains(&shape.rank())
+}
+
+/// The most columns that the kernel has room for: `SIDE` in `jacobi.cu`.
+const SVD_COLUMNS: i32 = 128;
+
+/// Warps of a block for singular values: four pairs of columns each.
+pub fn svd_warps(shape: Matrices) -> usize {
+    (shape.rank() as usize).div_ceil(8).clamp(1, WARPS)
+}
+
+/// How many blocks there are for singular values, where each works in so many bytes: more than run at
+/// once, so long as that is not much memory.
+pub fn svd_blocks(count: usize, bytes: usize) -> usize {
+    count.min(2048).min(((128 << 20) / bytes).max(1))
+}
+
+/// The most warps in a block of our kernels: `WARPS` in `blocks.cu`.
+const WARPS: usize = 16;
+
+/// Shared memory that a block may ask for: the 48 KiB that it has everywhere, less what the kernels
+/// have in any case.
+pub const SHARED: usize = 38 << 10;

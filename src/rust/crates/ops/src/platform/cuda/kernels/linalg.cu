@@ -171,8 +171,8 @@ COMPLEX_KERNEL(columns_of_q, PARAMETERS, (q, packed, tau, cols, count, rows, ref
 KERNEL pivots_to_permutation(int *permutation, const int *pivots, i64 count, i64 length, i64 size) {
   EACH_ELEMENT(b, count) {
     int *to = permutation + b * size;
-    for (i64 i = 0; i < size; i++) to[i] = (int)i;
-    for (i64 i = 0; i < length; i++) {
+    _Pragma("unroll 1") for (i64 i = 0; i < size; i++) to[i] = (int)i;
+    _Pragma("unroll 1") for (i64 i = 0; i < length; i++) {
       int other = pivots[b * length + i];
       if (other < 0 || other >= size) continue;
       int row = to[i];

@@ -1,6 +1,6 @@
 //! Singular values by Jacobi's method.
 
-use super::{each, guarded, Parts};
+use super::{each, guarded, jacobi, Parts};
 use crate::platform::cuda::batched::count_of;
 use crate::platform::cuda::scratch::{self, arena};
 use crate::platform::cuda::{handles, job, sizes, status, Batch, Element};
@@ -19,6 +19,9 @@ pub(crate) fn gesvdj<T: Element>(
     a: *mut c_void,
     parts: Parts,
 ) -> Result<()> {
+    if sizes::svd_in_blocks(batch.1) {
+        return jacobi::in_blocks::<T>(batch, (vectors, full, false), a, parts);
+    }
     let kind = if full { Vectors::Full } else { Vectors::Thin };
     let jobz = job(vectors);
     guarded::<T>(batch, kind, a, parts, || {

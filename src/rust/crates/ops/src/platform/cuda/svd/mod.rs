@@ -3,6 +3,7 @@
 mod gesvd;
 mod gesvdj;
 mod gesvdp;
+mod jacobi;
 mod thin;
 
 pub(crate) use gesvd::gesvd;

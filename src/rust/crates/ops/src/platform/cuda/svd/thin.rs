@@ -1,11 +1,12 @@
 //! The thin decomposition, its method chosen by the sizes, and its copies and transposes.
 
-use super::{gesvd, gesvdj, Parts};
+use super::{gesvd, gesvdj, jacobi, Parts};
 use crate::platform::cuda::scratch::{arena, bytes};
 use crate::platform::cuda::{device, kernels, sizes, Batch, Element};
 use crate::platform::{Matrices, Vectors};
 use std::ffi::c_void;
 use std::mem::size_of;
+use std::ptr;
 use xla_ffi::Result;
 
 const TRANSPOSE: [&str; 4] = [
@@ -63,6 +64,15 @@ pub(crate) fn thin<T: Element>(
     let (m, n) = (shape.rows, shape.cols);
     let infos = bytes(count, size_of::<i32>())?;
     let copied = room(shape)?;
+    if sizes::svd_in_blocks(shape) {
+        let parts = Parts {
+            s,
+            u,
+            v: vt,
+            info: ptr::null_mut(),
+        };
+        return jacobi::in_blocks::<T>(batch, (true, false, true), a, parts);
+    }
     if k > sizes::SVD_JACOBI {
         return by_qr_iteration::<T>(batch, a, s, u, vt);
     }

@@ -1,0 +1,258 @@
+// Singular values by one-sided Jacobi, a block a matrix, all of the batch in one launch. A (or its
+// adjoint, if it is wide) is factored, A P = Q R with column pivoting; rotations W make the columns of
+// X = R^H orthogonal: X W = V S. Then R = W S V^H, and A = (Q W) S (P V)^H. The order of the steps and
+// why the triangle is transposed: Drmac and Veselic, LAPACK working notes 169 and 170. V comes from the
+// QR factorisation of X W, whose R is diagonal up to rounding: so V is unitary also where singular
+// values are zero.
+
+// Most columns of the tall one of A and its adjoint. sizes.rs has the same number.
+#define SIDE 128
+#define SWEEPS 30
+// What `info` is for a matrix with NaN or an infinity.
+#define NOT_FINITE 1
+
+__device__ inline float epsilon_of(float) { return 1.1920929e-7f; }
+__device__ inline double epsilon_of(double) { return 2.220446049250313e-16; }
+// Columns with smaller squares are zero beside the largest element, which is at least 1.
+__device__ inline float nothing_of(float) { return 1e-30f; }
+__device__ inline double nothing_of(double) { return 1e-290; }
+
+// 2^power, for powers whose result is not among the smallest numbers.
+__device__ inline float power_of_two(float, int power) { return __int_as_float((power + 127) << 23); }
+__device__ inline double power_of_two(double, int power) {
+  return __longlong_as_double((long long)(power + 1023) << 52);
+}
+// The power of two that begins a number; one that is below them all for the smallest numbers and 0.
+__device__ inline int power_in(float x) { return (__float_as_int(x) >> 23) - 127; }
+__device__ inline int power_in(double x) { return (int)(__double_as_longlong(x) >> 52) - 1023; }
+// x 2^power. In two steps, because 2^power itself may be no number.
+template <class T> __device__ inline T scaled(T x, int power) {
+  int half = power / 2;
+  return times(power_of_two(Real<T>(), power - half), times(power_of_two(Real<T>(), half), x));
+}
+
+// A QR factorisation beside its matrix. Reflector k, I - gain v v^H, is in column order[k] of the matrix,
+// from row k on, but for its first number, head. The diagonal of R is turn times size.
+template <class T> struct Factors {
+  Real<T> gain[SIDE], size[SIDE], squares[2][SIDE];
+  T head[SIDE], turn[SIDE];
+  int order[SIDE];
+};
+
+// QR factorisation with column pivoting. Columns keep their places; row k of R is final after step k. A
+// column was written by the threads that have it here, or before a barrier.
+template <class T> __device__ inline void factor(T *x, int rows, int cols, Factors<T> &f) {
+  typedef Real<T> R;
+  EACH_COLUMN(j, cols) {
+    R sum = 0;
+    EACH_ROW(i, 0, rows) sum += square(x[i + j * rows]);
+    sum = sum_of_lanes(sum);
+    if (threadIdx.x == 0) f.squares[0][j] = sum;
+  }
+  LOOP (int k = 0; k < cols; k++) {
+    __syncthreads();
+    const R *now = f.squares[k & 1];
+    R *next = f.squares[~k & 1], best = -1;
+    int at = 0;
+    // Columns that have been taken are marked with -1.
+    EACH_ROW(j, 0, cols) if (now[j] > best) best = now[j], at = j;
+    LOOP (int i = WARP / 2; i > 0; i /= 2) {
+      R other = __shfl_xor_sync(0xffffffffu, best, i);
+      int where = __shfl_xor_sync(0xffffffffu, at, i);
+      if (other > best || (other == best && where < at)) best = other, at = where;
+    }
+    const T *v = x + at * rows, first = v[k];
+    R norm = sqrt(best), size = modulus(first);
+    bool there = best > nothing_of(best), alone = k + 1 == rows;
+    // The first number's sign; of one that vanishes beside the others it does not matter.
+    T sign = there && size > epsilon_of(size) * norm ? over(first, size) : one_of(T());
+    T head = times(size + norm, sign);
+    R gain = there && !alone ? R(1) / (norm * (norm + size)) : R(0);
+    if (threadIdx.x == 0 && threadIdx.y == 0) {
+      f.order[k] = at, f.gain[k] = gain, f.size[k] = norm, f.head[k] = head, f.turn[k] = times(R(alone ? 1 : -1), sign);
+    }
+    EACH_COLUMN(j, cols) {
+      R left = -1;
+      if (now[j] >= R(0) && j != at) {
+        T *column = x + j * rows, product = T();
+        EACH_ROW(i, k, rows) product = plus(product, conj(i == k ? head : v[i]), column[i]);
+        product = times(gain, sum_of_lanes(product));
+        left = 0;
+        EACH_ROW(i, k, rows) {
+          T value = minus(column[i], i == k ? head : v[i], product);
+          column[i] = value;
+          if (i > k) left += square(value);
+        }
+        left = sum_of_lanes(left);
+      }
+      if (threadIdx.x == 0) next[j] = left;
+    }
+  }
+  __syncthreads();
+}
+
+// By a warp: applies the reflectors from `last` down to the first to a column.
+template <class T>
+__device__ inline void reflect(const T *x, int rows, int last, const Factors<T> &f, T *column) {
+  LOOP (int k = last; k >= 0; k--) {
+    const T *v = x + f.order[k] * rows, head = f.head[k];
+    T product = T();
+    EACH_ROW(i, k, rows) product = plus(product, conj(i == k ? head : v[i]), column[i]);
+    product = times(f.gain[k], sum_of_lanes(product));
+    EACH_ROW(i, k, rows) column[i] = minus(column[i], i == k ? head : v[i], product);
+  }
+}
+
+// With cosine = 1 - less: p becomes cosine p - conj(sine) q, q becomes cosine q + sine p; or the other way
+// round. Rounding a cosine near 1 would make all columns longer, or all shorter.
+template <class T>
+__device__ inline void rotate(T *p, T *q, int rows, Real<T> less, T sine, bool exchange) {
+  EACH_ROW(i, 0, rows) {
+    T from = p[i], other = q[i];
+    T p_less = plus(times(less, from), conj(sine), other), q_less = minus(times(less, other), sine, from);
+    from = difference(from, p_less), other = difference(other, q_less);
+    p[i] = exchange ? other : from;
+    q[i] = exchange ? from : other;
+  }
+}
+
+// By a warp: makes columns p and q of x orthogonal, the larger one first; whether they were not. `w`, if
+// there is one, has the product of all rotations.
+template <class T>
+__device__ inline bool orthogonalise(T *p, T *q, int rows, Real<T> tolerance, T *w_p, T *w_q) {
+  typedef Real<T> R;
+  T product = T();
+  R a = 0, b = 0;
+  EACH_ROW(i, 0, rows) {
+    T one = p[i], other = q[i];
+    product = plus(product, conj(one), other);
+    a += square(one), b += square(other);
+  }
+  product = sum_of_lanes(product), a = sum_of_lanes(a), b = sum_of_lanes(b);
+  R size = modulus(product);
+  if (!(a > nothing_of(a) && b > nothing_of(b) && size > tolerance * sqrt(a) * sqrt(b))) return false;
+  R zeta = (b - a) / (R(2) * size), length = fabs(zeta);
+  // Squares of large ones are beyond all numbers, and nothing is lost without the 1.
+  length = length > R(1) / epsilon_of(a) ? R(2) * length : length + sqrt(R(1) + length * length);
+  R tangent = (zeta < R(0) ? R(-1) : R(1)) / length, cosine = R(1) / sqrt(R(1) + tangent * tangent);
+  R length_of_sine = cosine * tangent, less = length_of_sine * length_of_sine / (R(1) + cosine);
+  T sine = times(length_of_sine / size, product);
+  rotate(p, q, rows, less, sine, a < b);
+  if (w_p) rotate(w_p, w_q, rows, less, sine, a < b);
+  return true;
+}
+
+// Sweeps over all pairs of columns, until a sweep finds all orthogonal; whether one did. The pairs of a
+// round have no column in common: their sums are equal, modulo the number of columns but one. Sums that
+// grow by 1 from round to round take a quarter fewer sweeps than the usual tournament's, that grow by 2.
+template <class T>
+__device__ inline bool sweep(T *x, int n, T *w, int w_rows, bool vectors) {
+  typedef Real<T> R;
+  int others = n - 1 + (n & 1);
+  R tolerance = epsilon_of(R()) * sqrt(R(n));
+  LOOP (int i = 0; i < SWEEPS; i++) {
+    bool turned = false;
+    LOOP (int round = 0; round < others; round++) {
+      __syncthreads();
+      int half = round * ((others + 1) / 2) % others;
+      EACH_COLUMN(pair, (others + 1) / 2) {
+        // Without a partner a column has the last one's place, which may be empty.
+        int one = pair ? (half + pair) % others : others, other = (half + others - pair) % others;
+        int p = one < other ? one : other, q = one < other ? other : one;
+        if (q >= n) continue;
+        turned |= orthogonalise(x + p * n, x + q * n, n, tolerance, vectors ? w + p * w_rows : nullptr, w + q * w_rows);
+      }
+    }
+    if (largest_of_block(R(turned)) == R(0)) return true;
+  }
+  return false;
+}
+
+// Where elements of singular vectors, or of their adjoint, are, and their signs.
+template <class T> struct Places {
+  T *to;
+  int down, right;
+  bool conjugate;
+  __device__ Places(T *to, int rows, int cols, bool adjoint)
+      : to(to), down(adjoint ? cols : 1), right(adjoint ? 1 : rows), conjugate(adjoint) {}
+  __device__ void put(int i, int j, T value) { to[i * down + j * right] = conjugate ? conj(value) : value; }
+};
+
+// `near`: for how many of X and W there is shared memory; `room`: elements of a block's part of the
+// scratch memory. With `adjoint`, `v` is V^H.
+template <class T>
+__device__ void jacobi(const T *all, Real<T> *values, T *all_u, T *all_v, int *info, T *scratch, i64 room,
+                       i64 count, i64 rows, i64 cols, i64 near, i64 vectors, i64 full, i64 adjoint) {
+  typedef Real<T> R;
+  extern __shared__ double memory[];
+  SHARED Factors<T> f;
+  SHARED int moved[SIDE];
+  bool wide = rows < cols;
+  int m = (int)(wide ? cols : rows), n = (int)(wide ? rows : cols), length = full ? m : n;
+  int u_size = (int)rows * (wide ? n : length), v_size = (int)cols * (wide ? length : n);
+  int down = wide ? n : 1, right = wide ? 1 : m;
+  T *h = scratch + blockIdx.x * room, *z = h + m * n, *x = near ? (T *)memory : z + m * length;
+  T *w = near == 2 ? x + n * n : z;
+  int w_rows = near == 2 ? n : m;
+  LOOP (i64 b = blockIdx.x; b < count; b += gridDim.x) {
+    const T *a = all + b * m * n;
+    R *s = values + b * n, most = 0;
+    T *u = all_u + b * u_size, *v = all_v + b * v_size;
+    EACH_OF(e, m * n) most = larger(most, a[e]);
+    most = largest_of_block(most);
+    int power = power_in(most), failed = NOT_FINITE;
+    if (is_finite(most)) {
+      EACH_COLUMN(j, n) EACH_ROW(i, 0, m) {
+        T value = scaled(a[i * down + j * right], -power);
+        h[i + j * m] = wide ? conj(value) : value;
+      }
+      // First A, or its adjoint, and the long singular vectors, then X and the short ones, which take the
+      // place of the first reflectors.
+      LOOP (int pass = 0; pass < 2; pass++) {
+        T *y = pass ? x : h, *to = pass ? h : z;
+        int y_rows = pass ? n : m;
+        factor(y, y_rows, n, f);
+        if (pass == 0) {
+          EACH_COLUMN(j, n) EACH_ROW(i, 0, n) {
+            T value = i > j ? h[j + f.order[i] * m] : i < j ? T() : times(f.size[j], f.turn[j]);
+            x[i + j * n] = conj(value);
+            w[i + j * w_rows] = i == j ? one_of(T()) : T();
+          }
+          EACH_OF(i, n) moved[i] = f.order[i];
+          failed = sweep(x, n, w, w_rows, vectors) ? 0 : n + 1;
+        }
+        if (vectors) EACH_COLUMN(j, pass ? n : length) {
+          T diagonal = pass ? f.turn[j] : one_of(T());
+          EACH_ROW(i, 0, y_rows) {
+            bool rotated = pass == 0 && j < n && i < n;
+            to[i + j * y_rows] = rotated ? w[i + j * w_rows] : i == j ? diagonal : T();
+          }
+          reflect(y, y_rows, pass ? j : n - 1, f, to + j * y_rows);
+        }
+      }
+    }
+    if (info && threadIdx.x == 0 && threadIdx.y == 0) info[b] = failed;
+    if (failed) {
+      EACH_OF(e, n) set_nan(s[e]);
+      EACH_OF(e, vectors ? u_size : 0) set_nan(u[e]);
+      EACH_OF(e, vectors ? v_size : 0) set_nan(v[e]);
+    } else {
+      EACH_OF(j, n) {
+        R least = f.size[0];
+        LOOP (int i = 1; i <= j; i++) least = f.size[i] < least ? f.size[i] : least;
+        s[j] = scaled(least, power);
+      }
+      if (vectors) {
+        Places<T> longs(wide ? v : u, m, length, wide && adjoint), shorts(wide ? u : v, n, n, !wide && adjoint);
+        EACH_COLUMN(j, length) EACH_ROW(i, 0, m) longs.put(i, j, z[i + (j < n ? f.order[j] : j) * m]);
+        EACH_COLUMN(j, n) EACH_ROW(i, 0, n) shorts.put(moved[i], j, h[i + j * n]);
+      }
+    }
+    __syncthreads();
+  }
+}
+#define PARAMETERS(T)                                                                                    \
+  (const T *a, Real<T> *s, T *u, T *v, int *info, T *scratch, i64 room, i64 count, i64 rows, i64 cols, \
+   i64 near, i64 vectors, i64 full, i64 adjoint)
+BLOCK_KERNEL(jacobi, PARAMETERS, (a, s, u, v, info, scratch, room, count, rows, cols, near, vectors, full, adjoint))
+#undef PARAMETERS

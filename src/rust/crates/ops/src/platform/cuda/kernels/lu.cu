@@ -1,0 +1,107 @@
+// LU factorisation with partial pivoting, a block a matrix, all of the batch in one launch. Column by
+// column as LAPACK's getf2: the first largest element is the pivot, a zero one is noted in `info` and
+// passed over. The warp that updates the next column makes a column of L of it at once, so there is one
+// barrier a column.
+
+// Divides by a number whose square may be beyond all numbers.
+template <class T> struct Divisor {
+  T by;
+  __device__ Divisor(T by) : by(by) {}
+  __device__ T operator()(T x) const { return x / by; }
+};
+template <class R> struct Divisor<Complex<R>> {
+  R size;
+  Complex<R> inverse;
+  __device__ Divisor(Complex<R> by) : size(size_of(by)) {
+    R re = by.re / size, im = by.im / size, part = R(1) / (re * re + im * im);
+    inverse = {re * part, -im * part};
+  }
+  __device__ Complex<R> operator()(Complex<R> x) const {
+    return plus(Complex<R>(), {x.re / size, x.im / size}, inverse);
+  }
+};
+
+// By a warp: makes column j of L of an updated one. `chosen` becomes the pivot's row, or its
+// complement where that is zero.
+template <class T> __device__ inline void choose(T *column, int rows, int j, int *chosen) {
+  Real<T> best = -1;
+  int at = j;
+  EACH_ROW(i, j, rows) {
+    Real<T> size = size_of(column[i]);
+    if (size > best) best = size, at = i;
+  }
+  LOOP (int i = WARP / 2; i > 0; i /= 2) {
+    Real<T> other = __shfl_xor_sync(0xffffffffu, best, i);
+    int where = __shfl_xor_sync(0xffffffffu, at, i);
+    if (other > best || (other == best && where < at)) best = other, at = where;
+  }
+  __syncwarp();
+  T pivot = column[at], top = column[j];
+  __syncwarp();
+  if (best != Real<T>(0)) {
+    Divisor<T> quotient(pivot);
+    EACH_ROW(i, j, rows) column[i] = i == j ? pivot : quotient(i == at ? top : column[i]);
+  }
+  if (threadIdx.x == 0) *chosen = best != Real<T>(0) ? at : ~at;
+}
+
+// `near`: whether there is shared memory for a matrix. One that is not finite becomes NaN, its pivots
+// 1, 2, ….
+template <class T>
+__device__ void lu(T *all, int *pivots, int *info, i64 count, i64 rows, i64 cols, i64 near) {
+  extern __shared__ double memory[];
+  SHARED int chosen[2];
+  int m = (int)rows, n = (int)cols, rank = m < n ? m : n;
+  LOOP (i64 b = blockIdx.x; b < count; b += gridDim.x) {
+    T *a = all + b * m * n, *x = near ? (T *)memory : a;
+    int *rows_of = pivots + b * rank;
+    Real<T> most = 0;
+    EACH_OF(e, m * n) {
+      T value = a[e];
+      most = larger(most, value);
+      if (near) x[e] = value;
+    }
+    int zero = 0;
+    if (!is_finite(largest_of_block(most))) {
+      EACH_OF(e, m * n) set_nan(a[e]);
+      EACH_OF(i, rank) rows_of[i] = i + 1;
+    } else {
+      // Before the first step the first column has its pivot chosen.
+      LOOP (int k = -1; k < rank; k++) {
+        int p = k;
+        if (k >= 0) {
+          __syncthreads();
+          p = chosen[k & 1];
+          if (p < 0) {
+            p = ~p;
+            if (!zero) zero = k + 1;
+          }
+          if (p != k) EACH_OF(j, k) {
+            T other = x[p + j * m];
+            x[p + j * m] = x[k + j * m];
+            x[k + j * m] = other;
+          }
+          if (threadIdx.x == 0 && threadIdx.y == 0) rows_of[k] = p + 1;
+        }
+        const T *l = x + k * m;
+        EACH_COLUMN(j, n) {
+          if (j <= k) continue;
+          T *column = x + j * m;
+          if (k >= 0) {
+            T pivot = column[p], top = column[k];
+            __syncwarp();
+            EACH_ROW(i, k, m) column[i] = i == k ? pivot : minus(i == p ? top : column[i], l[i], pivot);
+          }
+          if (j == k + 1 && j < rank) choose(column, m, j, &chosen[j & 1]);
+        }
+      }
+      __syncthreads();
+      if (near) EACH_OF(e, m * n) a[e] = x[e];
+    }
+    if (info && threadIdx.x == 0 && threadIdx.y == 0) info[b] = zero;
+    __syncthreads();
+  }
+}
+#define PARAMETERS(T) (T *a, int *pivots, int *info, i64 count, i64 rows, i64 cols, i64 near)
+BLOCK_KERNEL(lu, PARAMETERS, (a, pivots, info, count, rows, cols, near))
+#undef PARAMETERS
