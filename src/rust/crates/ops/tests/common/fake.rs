@@ -30,7 +30,7 @@ pub fn load() {
     loaded();
 }
 
-/// How often a function has been called.
+/// How often this thread has called a function.
 pub fn calls(function: &str) -> c_int {
     let name = CString::new(function).expect("a name");
     // SAFETY: the prototype in `driver.cc`.
@@ -41,7 +41,7 @@ pub fn calls(function: &str) -> c_int {
     }
 }
 
-/// Makes a function's next call answer `status`.
+/// Makes this thread's next call of a function answer `status`.
 pub fn fail(function: &str, status: c_int) {
     let name = CString::new(function).expect("a name");
     // SAFETY: the prototype in `driver.cc`.

@@ -12,7 +12,6 @@ fn eigh(n: usize) -> Call {
         .ret::<f64>(&dims[..1])
 }
 
-/// The only test that makes the stand-ins fail, so that no other meets the failure.
 #[test]
 fn a_librarys_error_names_the_function_and_the_handle_comes_back() {
     let run = || eigh(40).run(handler("eigh"));
@@ -28,8 +27,19 @@ fn a_librarys_error_names_the_function_and_the_handle_comes_back() {
         run().expect_err("a failure").to_string(),
         "INTERNAL: eigh: cusolverDnXsyevd answered an unknown status (99)"
     );
+    let several = || {
+        let call = start().arg(&[2, 40, 40], &[1.0_f64; 3200]).ret_aliasing(0);
+        let call = call.ret::<f64>(&[2, 40]).ret::<i32>(&[2]);
+        let by_jacobi = call.attr("lower", true).attr("algorithm", 2_u8);
+        by_jacobi.run(handler("cusolver_syevd_ffi"))
+    };
+    fake::fail("cusolverDnDsyevjBatched", 6);
+    assert_eq!(
+        several().expect_err("a failure").to_string(),
+        "INTERNAL: cusolver_syevd_ffi: cusolverDnsyevjBatched answered CUSOLVER_STATUS_EXECUTION_FAILED (6)"
+    );
     assert_eq!(run(), Ok(()));
-    // Other tests may make handles at the same time, but not as many as there are calls here.
+    // Other tests may have all handles at the same time, but not always.
     for _ in 0..100 {
         assert_eq!(run(), Ok(()));
     }
@@ -88,19 +98,42 @@ fn kernels_without_scratch_memory_may_be_recorded_in_a_graph() {
     assert_eq!(traits("lu"), 0);
 }
 
-/// The order of fields in a block's grid, sizes past a block and a grid's second dimension.
+/// Past a block of threads, past the second dimension of a grid.
 #[test]
-fn nothing_but_print_tensor_waits() {
-    let (mut total, mut frame) = (0, eigh(5).build());
-    frame.call(handler("eigh")).expect("eigh");
+fn every_matrix_of_a_large_batch_is_reached() {
     for n in [1_i64, 300, 70_000] {
         let data = vec![0.25_f64; n as usize];
         let call = start().arg(&[n, 1, 1], &data);
         let mut frame = call.ret::<f64>(&[n, 1, 1]).ret::<i32>(&[n, 1]).build();
         frame.call(handler("lu")).expect("lu");
         assert!(frame.ret::<f64>(0) == data && frame.ret::<i32>(1).iter().all(|&p| p == 1));
-        total += n;
     }
-    assert!(total > 0);
-    assert_eq!(fake::calls("cuStreamSynchronize"), 0);
+}
+
+#[test]
+fn print_tensor_waits_for_its_operand_and_linear_algebra_for_nothing() {
+    let waits = || fake::calls("cuStreamSynchronize") + fake::calls("cuMemcpyDtoHAsync_v2");
+    for (count, n) in [(1, 5), (3, 5), (1, 40), (2, 40)] {
+        let (matrices, vectors) = ([count, n, n], [count, n]);
+        let call = || start().arg(&matrices, &vec![1.0_f64; (count * n * n) as usize]);
+        let square = || call().ret::<f64>(&matrices);
+        let calls = [
+            ("lu", square().ret::<i32>(&vectors)),
+            ("geqrf", square().ret::<f64>(&vectors)),
+            ("eigh", square().ret::<f64>(&vectors)),
+            ("svd", square().ret::<f64>(&vectors).ret::<f64>(&matrices)),
+        ];
+        for (target, call) in calls {
+            assert_eq!(call.run(handler(target)), Ok(()), "{target}");
+        }
+    }
+    assert_eq!(waits(), 0);
+    ops::print::queue_output(true);
+    let matrix = start().arg(&[2, 3], &[1_f32, 3., 5., 2., 4., 6.]);
+    assert_eq!(matrix.run(handler("print_tensor")), Ok(()));
+    assert_eq!(
+        ops::print::drain().concat(),
+        "PJRTBuffer\n 1 3 5\n 2 4 6\n[ f32{2,3} ]\n"
+    );
+    assert_eq!(waits(), 2);
 }

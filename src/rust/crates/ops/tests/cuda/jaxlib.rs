@@ -306,6 +306,27 @@ fn eigenvalues_of_general_matrices() {
     eigenvalues::<Complex<f64>, Complex<f64>>();
 }
 
+/// As cuSOLVER before CUDA 13.0 Update 1, the stand-in refuses a thread while it works for another.
+#[test]
+fn threads_take_turns_in_xgeev() {
+    let identity = [1.0_f32, 0.0, 0.0, 1.0];
+    let eigenvalues = || {
+        let call = start().arg(&[2, 2], &identity).ret::<f32>(&[2, 2]);
+        let call = call.ret::<Complex<f32>>(&[2]).ret::<f32>(&[2, 2]);
+        let call = call.ret::<f32>(&[2, 2]).ret::<i32>(&[]);
+        let frame = run(
+            call.attr("left", false).attr("right", true).build(),
+            "cusolver_geev_ffi",
+        );
+        assert_eq!(frame.ret::<Complex<f32>>(1), [Complex::new(1.0, 0.0); 2]);
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..10).for_each(|_| eigenvalues()));
+        }
+    });
+}
+
 #[test]
 fn pivots_become_a_permutation() {
     let permutation = |pivots: &[i32], count: i64, size: i64| {

@@ -1,4 +1,4 @@
-//! `kepler` and `print_tensor`.
+//! `kepler`.
 
 use super::common::{handler, start};
 use xla_ffi::testing::Frame;

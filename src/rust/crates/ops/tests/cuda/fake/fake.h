@@ -4,7 +4,7 @@
 // but the GPU: which routines are called, in which order, with which operands and how much to work in.
 //
 // fake_fail("cusolverDnXsyevd", 7): the function's next call answers 7. fake_calls("…"): how often it
-// has been called.
+// has been called. Both are of the thread that asks.
 
 #pragma once
 

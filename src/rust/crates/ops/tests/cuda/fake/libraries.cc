@@ -3,10 +3,13 @@
 #include "fake.h"
 
 #include <algorithm>
+#include <chrono>
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <pthread.h>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -331,6 +334,11 @@ API cusolverDnXgesvdp(void *, void *, int jobz, int econ, int64_t m, int64_t n, 
 API cusolverDnXgeev_bufferSize(void *, void *, int, int, int64_t, int, const void *, int64_t, int, const void *, int, const void *, int64_t, int, const void *, int64_t, int, size_t *device, size_t *host) { SIZES(device, host); }
 API cusolverDnXgeev(void *, void *, int left, int right, int64_t n, int type, void *a, int64_t, int, void *w, int, void *vl, int64_t, int, void *vr, int64_t, int, void *device, size_t on_device, void *host, size_t on_host, int *info) {
   WORK_IN(device, host);
+  // As before CUDA 13.0 Update 1, two threads at once are one too many.
+  static std::mutex busy;
+  std::unique_lock<std::mutex> alone(busy, std::try_to_lock);
+  if (!alone) return 7;
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return with_type(type, [=](auto *t) {
     typedef std::remove_reference_t<decltype(*t)> T;
     general(left ? "V" : "N", right ? "V" : "N", n, at<T>(a, 0), at<std::complex<Real<T>>>(w, 0), at<T>(vl, 0), at<T>(vr, 0), info);
