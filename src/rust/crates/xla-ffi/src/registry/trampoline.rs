@@ -17,11 +17,24 @@ pub(super) static SLOTS: [Slot; CAPACITY] = [const { Slot::new() }; CAPACITY];
 unsafe extern "C" fn trampoline<const SLOT: usize>(
     frame: *mut sys::XLA_FFI_CallFrame,
 ) -> *mut sys::XLA_FFI_Error {
-    match SLOTS[SLOT].enter() {
+    // SAFETY: by contract.
+    unsafe { call(frame, SLOT) }
+}
+
+/// What all trampolines jump to: `extern "C"` as they are, so that a jump it is.
+///
+/// # Safety
+/// As a [`HandlerFn`].
+#[inline(never)]
+unsafe extern "C" fn call(
+    frame: *mut sys::XLA_FFI_CallFrame,
+    slot: usize,
+) -> *mut sys::XLA_FFI_Error {
+    match SLOTS[slot].enter() {
         // SAFETY: XLA's frame, handed on.
         Some(running) => unsafe { (running.handler())(frame) },
         // SAFETY: as above.
-        None => unsafe { no_handler(frame, SLOT) },
+        None => unsafe { no_handler(frame, slot) },
     }
 }
 

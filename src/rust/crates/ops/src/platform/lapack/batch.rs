@@ -45,44 +45,45 @@ where
     } else {
         cx.num_threads().min(count)
     };
-    if threads <= 1 {
-        return with_room(|| {
-            let mut workspace = workspace()?;
-            items
-                .into_iter()
-                .try_for_each(|item| f(&mut workspace, item))
-        });
-    }
     // No more than an equal part, so that every thread gets one.
     let at_once = (AT_ONCE / flops.max(1.0)) as usize;
-    let at_once = at_once.clamp(1, count.div_ceil(threads));
+    let at_once = at_once.clamp(1, count.div_ceil(threads).max(1));
     let items = Mutex::new(items);
-    let failure: Mutex<Option<Error>> = Mutex::new(None);
-    let take = |group: &mut Vec<I::Item>| {
-        group.clear();
-        let mut items = items.lock().unwrap_or_else(PoisonError::into_inner);
-        group.extend(items.by_ref().take(at_once));
-        !group.is_empty()
-    };
-    let work = || {
+    in_threads(cx, threads, &|| {
+        let take = |group: &mut Vec<I::Item>| {
+            let mut items = items.lock().unwrap_or_else(PoisonError::into_inner);
+            group.extend(items.by_ref().take(at_once));
+            !group.is_empty()
+        };
         let mut group = Vec::with_capacity(at_once);
         if !take(&mut group) {
             return Ok(());
         }
-        with_room(|| {
-            let mut workspace = workspace()?;
-            loop {
-                for item in group.drain(..) {
-                    f(&mut workspace, item)?;
-                }
-                if !take(&mut group) {
-                    return Ok(());
-                }
+        let mut workspace = workspace()?;
+        loop {
+            for item in group.drain(..) {
+                f(&mut workspace, item)?;
             }
-        })
-    };
+            if !take(&mut group) {
+                return Ok(());
+            }
+        }
+    })
+}
+
+/// Runs `work` with room on the stack, on that many threads at once. Not generic: what calls it is
+/// compiled for every routine and dtype.
+fn in_threads(
+    cx: &Context<'_>,
+    threads: usize,
+    work: &(dyn Fn() -> Result<()> + Sync),
+) -> Result<()> {
+    if threads <= 1 {
+        return with_room(work);
+    }
+    let failure: Mutex<Option<Error>> = Mutex::new(None);
     cx.parallel_for(threads, 1, |_| {
-        if let Err(error) = work() {
+        if let Err(error) = with_room(work) {
             failure
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)

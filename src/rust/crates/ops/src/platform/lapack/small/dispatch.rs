@@ -1,7 +1,9 @@
 //! The same kernel for each of the vector units, chosen when it runs. See [`crate::kepler`] on why
 //! there is no SIMD crate.
 
-use super::lanes::{Float, Lanes, PLAIN_FMA};
+#[cfg(not(target_arch = "x86_64"))]
+use super::lanes::PLAIN_FMA;
+use super::lanes::{Float, Lanes};
 use super::scratch::Line;
 use std::ops::Range;
 
@@ -19,57 +21,131 @@ pub trait Kernel<T> {
         T: Float;
 }
 
-/// Runs `kernel` over `count` matrices.
-pub(super) fn run<T: Float, K: Kernel<T>>(kernel: &mut K, count: usize, lines: &mut [Line]) {
+/// The vector units that there is code for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
     #[cfg(all(target_arch = "x86_64", avx512))]
-    if is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("fma")
-    {
-        // SAFETY: the processor has been asked for each of its features.
-        return unsafe { with_avx512(kernel, count, lines) };
-    }
+    Avx512,
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: the processor has been asked for each of its features.
-        return unsafe { with_avx2(kernel, count, lines) };
+    Avx2,
+    #[cfg(not(target_arch = "x86_64"))]
+    Plain,
+}
+
+impl Unit {
+    /// The processor's best; none on an x86-64 of before 2013, for which LAPACK is good enough.
+    #[inline]
+    pub(super) fn best() -> Option<Unit> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if !(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")) {
+                return None;
+            }
+            #[cfg(avx512)]
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+            {
+                return Some(Unit::Avx512);
+            }
+            Some(Unit::Avx2)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        Some(Unit::Plain)
     }
-    in_groups::<T::Plain, T::One<PLAIN_FMA>, K>(kernel, count, lines);
+}
+
+/// Runs `kernel` over `count` matrices, in blocks and what is left one by one. On x86-64 the latter
+/// is the same code with and without AVX-512, whose registers one matrix does not fill.
+///
+/// # Panics
+/// The processor has no [`Unit`].
+pub(super) fn run<T: Float, K: Kernel<T>>(kernel: &mut K, count: usize, lines: &mut [Line]) {
+    let unit = Unit::best().expect("a vector unit, as `suits` found one");
+    let alone = match unit {
+        // SAFETY: the processor has been asked for the features.
+        #[cfg(all(target_arch = "x86_64", avx512))]
+        Unit::Avx512 => unsafe { blocks_avx512(kernel, count, lines) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Unit::Avx2 => unsafe { blocks_avx2(kernel, count, lines) },
+        #[cfg(not(target_arch = "x86_64"))]
+        Unit::Plain => blocks::<T::Plain, K>(kernel, count, lines),
+    };
+    if alone == count {
+        return;
+    }
+    // SAFETY: every unit of x86-64 has AVX2.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        one_by_one_avx2(kernel, alone..count, lines);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    one_by_one::<T::One<PLAIN_FMA>, K>(kernel, alone..count, lines);
 }
 
 /// # Safety
 /// The processor has AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn with_avx2<T: Float, K: Kernel<T>>(kernel: &mut K, count: usize, lines: &mut [Line]) {
-    in_groups::<T::Avx2, T::One<true>, K>(kernel, count, lines);
+unsafe fn blocks_avx2<T: Float, K: Kernel<T>>(
+    kernel: &mut K,
+    count: usize,
+    lines: &mut [Line],
+) -> usize {
+    blocks::<T::Avx2, K>(kernel, count, lines)
+}
+
+/// # Safety
+/// The processor has AVX2 and FMA.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn one_by_one_avx2<T: Float, K: Kernel<T>>(
+    kernel: &mut K,
+    range: Range<usize>,
+    lines: &mut [Line],
+) {
+    one_by_one::<T::One<true>, K>(kernel, range, lines);
 }
 
 /// # Safety
 /// The processor has AVX-512 F, DQ and VL, and FMA.
 #[cfg(all(target_arch = "x86_64", avx512))]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
-unsafe fn with_avx512<T: Float, K: Kernel<T>>(kernel: &mut K, count: usize, lines: &mut [Line]) {
-    in_groups::<T::Avx512, T::One<true>, K>(kernel, count, lines);
+unsafe fn blocks_avx512<T: Float, K: Kernel<T>>(
+    kernel: &mut K,
+    count: usize,
+    lines: &mut [Line],
+) -> usize {
+    blocks::<T::Avx512, K>(kernel, count, lines)
 }
 
+/// Runs `kernel` over blocks of matrices while that pays; the first one that is left.
 #[inline(always)]
-fn in_groups<B, O, K>(kernel: &mut K, count: usize, lines: &mut [Line])
-where
-    B: Lanes,
-    O: Lanes<Float = B::Float>,
-    K: Kernel<B::Float>,
-{
+fn blocks<V: Lanes, K: Kernel<V::Float>>(
+    kernel: &mut K,
+    count: usize,
+    lines: &mut [Line],
+) -> usize {
     let len = kernel.scratch();
     let mut first = 0;
     // A block costs what a few matrices cost one by one, however many it holds.
-    while count - first > B::WIDTH / 4 {
-        let last = count.min(first + B::WIDTH);
-        kernel.run::<B>(first..last, Line::lanes(lines, len));
+    while count - first > V::WIDTH / 4 {
+        let last = count.min(first + V::WIDTH);
+        kernel.run::<V>(first..last, Line::lanes(lines, len));
         first = last;
     }
-    for one in first..count {
-        kernel.run::<O>(one..one + 1, Line::lanes(lines, len));
+    first
+}
+
+#[inline(always)]
+fn one_by_one<V: Lanes, K: Kernel<V::Float>>(
+    kernel: &mut K,
+    range: Range<usize>,
+    lines: &mut [Line],
+) {
+    let len = kernel.scratch();
+    for one in range {
+        kernel.run::<V>(one..one + 1, Line::lanes(lines, len));
     }
 }

@@ -8,7 +8,8 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
 /// f32 or f64.
 pub trait Float: Precision<Real = Self> + PartialOrd {
-    /// A block on any processor.
+    /// A block on another processor than x86-64.
+    #[cfg(not(target_arch = "x86_64"))]
     type Plain: Lanes<Float = Self>;
     /// A block with AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
@@ -122,11 +123,13 @@ impl<T: Add<Output = T> + Copy, const W: usize, const FMA: bool> AddAssign for P
 }
 
 /// Every 64-bit ARM has fused multiply-add; elsewhere it may be a slow call.
+#[cfg(not(target_arch = "x86_64"))]
 pub(super) const PLAIN_FMA: bool = cfg!(target_arch = "aarch64");
 
 macro_rules! floats {
     ($($t:ident $plain:literal $avx2:ident $avx512:ident;)*) => {$(
         impl Float for $t {
+            #[cfg(not(target_arch = "x86_64"))]
             type Plain = Pack<$t, $plain, PLAIN_FMA>;
             #[cfg(target_arch = "x86_64")]
             type Avx2 = x86::$avx2;

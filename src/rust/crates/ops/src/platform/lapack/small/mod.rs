@@ -76,7 +76,8 @@ macro_rules! vectorised {
 }
 vectorised!(f32 f64);
 
-/// Whether matrices of that shape are computed here: at most `most` rows and columns.
+/// Whether matrices of that shape are computed here: at most `most` rows and columns, on a processor
+/// that there is code for.
 pub fn suits<T: Vectorised>(shape: Matrices, most: i32) -> bool {
-    T::LANES && shape.rows.max(shape.cols) <= most
+    T::LANES && shape.rows.max(shape.cols) <= most && dispatch::Unit::best().is_some()
 }
