@@ -40,16 +40,28 @@ impl<T: Scalar, P: Memory> Kernel<P, T> for PrintTensor {
     type Io<'f> = PrintTensorIo<'f, T>;
 
     fn run(io: PrintTensorIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {
-        let options = options(*io.max_rows)?;
-        for token in io.after {
-            token?.expect_dtype(DataType::TOKEN)?;
-        }
-        for token in io.then {
-            token?.expect_dtype(DataType::TOKEN)?;
-        }
-        let bytes = P::to_host(cx, &io.x)?;
-        show(&io.x, &bytes, *io.print_header, *io.print_footer, &options)
+        let ends = (*io.print_header, *io.print_footer);
+        print(&io.x, ends, *io.max_rows, (io.after, io.then), cx)
     }
+}
+
+/// The body, once for all dtypes.
+fn print<P: Memory>(
+    x: &AnyBuffer<'_>,
+    (header, footer): (&str, Option<&str>),
+    max_rows: Option<AnyAttr<'_>>,
+    (after, then): (RemainingArgs<'_>, RemainingRets<'_>),
+    cx: &Cx<'_, P>,
+) -> Result<()> {
+    let options = options(max_rows)?;
+    for token in after {
+        token?.expect_dtype(DataType::TOKEN)?;
+    }
+    for token in then {
+        token?.expect_dtype(DataType::TOKEN)?;
+    }
+    let bytes = P::to_host(cx, x)?;
+    show(x, &bytes, header, footer, &options)
 }
 
 /// The text is complete before any of it is written, so an error never leaves half a tensor.

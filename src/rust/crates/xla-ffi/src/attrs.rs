@@ -58,6 +58,7 @@ impl<'f> Attrs<'f> {
     /// The attribute of that name, whatever it holds.
     // A linear search: there are few, and a host that does not sort them does no harm.
     #[must_use]
+    #[inline(never)] // once, not for each attribute
     pub fn find(&self, name: &str) -> Option<AnyAttr<'f>> {
         let is_it = |&raw: &*mut sys::XLA_FFI_ByteSpan| {
             // SAFETY: XLA's names, see `from_raw`.

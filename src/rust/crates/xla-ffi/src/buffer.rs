@@ -10,8 +10,8 @@ use core::{ptr, slice};
 
 use crate::dims::{element_count, Dims, RankSpec};
 use crate::error::{Error, Operand, Result};
-use crate::view::{overlap, too_large, View, Want};
-use crate::{sys, DataType, Scalar};
+use crate::view::{overlap, too_large, View};
+use crate::{DataType, Scalar};
 
 /// An argument of any element type.
 #[derive(Clone, Copy, Debug)]
@@ -35,18 +35,11 @@ macro_rules! describe {
     ($name:ident) => {
         impl<'f> $name<'f> {
             /// # Safety
-            /// `raw` is null or an `XLA_FFI_Buffer` that lives, unchanged, for `'f`, and its memory
-            /// is as XLA promises: `dims` elements of `dtype`, and for a result nobody else's.
+            /// The memory is as XLA promises: `dims` elements of `dtype`, and for a result nobody
+            /// else's.
             #[inline(always)]
-            pub(crate) unsafe fn from_raw(
-                raw: *mut c_void,
-                operand: Operand,
-                want: Want,
-                rets: &'f sys::XLA_FFI_Rets,
-                host: bool,
-            ) -> Result<Self> {
-                // SAFETY: by contract.
-                Ok($name(unsafe { View::new(raw, operand, want, rets, host) }?))
+            pub(crate) unsafe fn new(view: View<'f>) -> Self {
+                $name(view)
             }
 
             /// Element type.

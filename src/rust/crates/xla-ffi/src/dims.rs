@@ -60,13 +60,17 @@ pub enum RankSpec {
 
 impl RankSpec {
     #[inline]
-    pub(crate) fn check(self, operand: Operand, dims: &[i64]) -> Result<()> {
-        let ok = match self {
+    pub(crate) fn allows(self, got: usize) -> bool {
+        match self {
             RankSpec::Any => true,
-            RankSpec::Exactly(rank) => dims.len() == rank,
-            RankSpec::AtLeast(rank) => dims.len() >= rank,
-        };
-        if ok {
+            RankSpec::Exactly(rank) => got == rank,
+            RankSpec::AtLeast(rank) => got >= rank,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn check(self, operand: Operand, dims: &[i64]) -> Result<()> {
+        if self.allows(dims.len()) {
             return Ok(());
         }
         Err(Error::mismatch(

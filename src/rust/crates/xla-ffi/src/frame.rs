@@ -6,7 +6,7 @@ use crate::attrs::{raw_slice, Attrs};
 use crate::buffer::{AnyBuffer, AnyBufferMut};
 use crate::context::Context;
 use crate::error::{Error, Operand, OperandKind, Result};
-use crate::view::Want;
+use crate::view::{checked, fault, View, Want};
 use crate::{sys, DataType};
 
 /// A call, decoded lazily: arguments and results come out one after the other, in the program's
@@ -141,7 +141,7 @@ impl<'f> CallFrame<'f> {
     /// There are no more; it is no buffer; its shape does not fit in memory.
     #[inline]
     pub fn next_arg(&mut self, name: &'static str, index: Option<u32>) -> Result<AnyBuffer<'f>> {
-        self.next_arg_as(name, index, Want::ANYTHING)
+        self.next_arg_as(name, index, &Want::ANYTHING)
     }
 
     /// Takes the next result; `name` and `index` tell which it is in errors.
@@ -150,7 +150,7 @@ impl<'f> CallFrame<'f> {
     /// As [`next_arg`](Self::next_arg).
     #[inline]
     pub fn next_ret(&mut self, name: &'static str, index: Option<u32>) -> Result<AnyBufferMut<'f>> {
-        self.next_ret_as(name, index, Want::ANYTHING)
+        self.next_ret_as(name, index, &Want::ANYTHING)
     }
 
     #[inline(always)]
@@ -158,16 +158,18 @@ impl<'f> CallFrame<'f> {
         &mut self,
         name: &'static str,
         index: Option<u32>,
-        want: Want,
+        want: &'static Want,
     ) -> Result<AnyBuffer<'f>> {
         let operand = Operand {
             kind: OperandKind::Argument,
             name,
             index,
         };
-        let raw = take(self.args, self.arg_types, &mut self.next_arg, operand)?;
+        let Some((raw, len)) = self.checked_arg(want) else {
+            return Err(self.arg_fault(want, operand));
+        };
         // SAFETY: XLA's descriptor of an argument, see `from_raw`.
-        unsafe { AnyBuffer::from_raw(raw, operand, want, self.raw_rets, self.host) }
+        Ok(unsafe { AnyBuffer::new(self.view(raw, len, operand)) })
     }
 
     #[inline(always)]
@@ -175,17 +177,87 @@ impl<'f> CallFrame<'f> {
         &mut self,
         name: &'static str,
         index: Option<u32>,
-        want: Want,
+        want: &'static Want,
     ) -> Result<AnyBufferMut<'f>> {
         let operand = Operand {
             kind: OperandKind::Result,
             name,
             index,
         };
-        let raw = take(self.rets, self.ret_types, &mut self.next_ret, operand)?;
+        let Some((raw, len)) = self.checked_ret(want) else {
+            return Err(self.ret_fault(want, operand));
+        };
         // SAFETY: XLA's descriptor of a result, see `from_raw`; `next_ret` moved on, so nobody else
         // gets it.
-        unsafe { AnyBufferMut::from_raw(raw, operand, want, self.raw_rets, self.host) }
+        Ok(unsafe { AnyBufferMut::new(self.view(raw, len, operand)) })
+    }
+
+    #[inline(always)]
+    fn view(&self, raw: &'f sys::XLA_FFI_Buffer, len: usize, operand: Operand) -> View<'f> {
+        View {
+            raw,
+            len,
+            operand,
+            rets: self.raw_rets,
+            host: self.host,
+        }
+    }
+
+    /// Not inlined, as every field of every operand struct has it, for each element type.
+    #[inline(never)]
+    fn checked_arg(&mut self, want: &Want) -> Option<(&'f sys::XLA_FFI_Buffer, usize)> {
+        next(self.args, self.arg_types, &mut self.next_arg, want)
+    }
+
+    /// As [`checked_arg`](Self::checked_arg).
+    #[inline(never)]
+    fn checked_ret(&mut self, want: &Want) -> Option<(&'f sys::XLA_FFI_Buffer, usize)> {
+        next(self.rets, self.ret_types, &mut self.next_ret, want)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn arg_fault(&mut self, want: &Want, operand: Operand) -> Error {
+        next_fault(self.args, self.arg_types, &mut self.next_arg, want, operand)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ret_fault(&mut self, want: &Want, operand: Operand) -> Error {
+        next_fault(self.rets, self.ret_types, &mut self.next_ret, want, operand)
+    }
+}
+
+/// The next operand, if it is what is wanted; else it stays the next one.
+#[inline(always)]
+fn next<'f>(
+    all: &[*mut c_void],
+    types: &[i32],
+    next: &mut usize,
+    want: &Want,
+) -> Option<(&'f sys::XLA_FFI_Buffer, usize)> {
+    let (&raw, &type_) = (all.get(*next)?, types.get(*next)?);
+    if type_ != sys::XLA_FFI_ArgType_BUFFER {
+        return None;
+    }
+    // SAFETY: XLA's descriptor of an operand, see `CallFrame::from_raw`.
+    let found = unsafe { checked(raw, want) }?;
+    *next += 1;
+    Some(found)
+}
+
+/// What is wrong with the next operand, which is passed over.
+fn next_fault(
+    all: &[*mut c_void],
+    types: &[i32],
+    next: &mut usize,
+    want: &Want,
+    operand: Operand,
+) -> Error {
+    match take(all, types, next, operand) {
+        Err(error) => error,
+        // SAFETY: as in `next`.
+        Ok(raw) => unsafe { fault(raw, want, operand) },
     }
 }
 
@@ -201,7 +273,6 @@ fn wrong_type(operand: Operand, type_: i32) -> Error {
     )
 }
 
-#[inline(always)]
 fn take(
     all: &[*mut c_void],
     types: &[i32],

@@ -35,9 +35,11 @@ impl<'f, T: Scalar, R: RankCheck> Arg<'f, T, R> {
     /// Takes the next one out of the frame.
     #[inline(always)]
     pub(crate) fn take(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
-        let want = Want {
-            dtype: Some(T::DTYPE),
-            rank: R::SPEC,
+        let want = const {
+            &Want {
+                dtype: Some(T::DTYPE),
+                rank: R::SPEC,
+            }
         };
         Ok(Arg {
             buffer: frame.next_arg_as(name, None, want)?,
@@ -94,9 +96,11 @@ impl<'f, T: Scalar, R: RankCheck> Ret<'f, T, R> {
     /// Takes the next one out of the frame.
     #[inline(always)]
     pub(crate) fn take(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
-        let want = Want {
-            dtype: Some(T::DTYPE),
-            rank: R::SPEC,
+        let want = const {
+            &Want {
+                dtype: Some(T::DTYPE),
+                rank: R::SPEC,
+            }
         };
         Ok(Ret {
             buffer: frame.next_ret_as(name, None, want)?,

@@ -36,41 +36,50 @@ impl Want {
     };
 }
 
-impl<'f> View<'f> {
-    /// # Safety
-    /// `raw` is null or an `XLA_FFI_Buffer` that lives, unchanged, for `'f`.
-    // All checks come first, and all is inlined up to the operand struct's field: a view that is
-    // made early and handed up through memory, level by level, costs more than its checks (each
-    // copy waits for the stores before it).
-    #[inline(always)]
-    pub(crate) unsafe fn new(
-        raw: *mut c_void,
-        operand: Operand,
-        want: Want,
-        rets: &'f sys::XLA_FFI_Rets,
-        host: bool,
-    ) -> Result<Self> {
-        let raw = raw.cast::<sys::XLA_FFI_Buffer>().cast_const();
-        // SAFETY: if not null, by contract a descriptor; XLA fills it up to `dims`, the last field.
-        let Some(raw) = (unsafe { raw.as_ref() }) else {
-            return Err(Error::internal("is a null pointer").with_operand(operand));
-        };
-        let dtype = DataType(raw.dtype);
-        if want.dtype.is_some_and(|want| want != dtype) {
-            return Err(wrong_dtype(operand, want.dtype.unwrap_or(dtype), dtype));
-        }
-        // SAFETY: by contract.
-        want.rank.check(operand, unsafe { dims_of(raw) })?;
-        let len = checked_len(raw).ok_or_else(|| too_large(raw, operand))?;
-        Ok(View {
-            raw,
-            len,
-            operand,
-            rets,
-            host,
-        })
+/// The descriptor and its number of elements, if it is what is wanted. Two words, which come back
+/// in registers: a view that is made early and handed up through memory, level by level, costs more
+/// than its checks (each copy waits for the stores before it).
+///
+/// # Safety
+/// `raw` is null or an `XLA_FFI_Buffer` that lives, unchanged, for `'f`.
+#[inline]
+pub(crate) unsafe fn checked<'f>(
+    raw: *mut c_void,
+    want: &Want,
+) -> Option<(&'f sys::XLA_FFI_Buffer, usize)> {
+    // SAFETY: if not null, by contract a descriptor; XLA fills it up to `dims`, the last field.
+    let raw = unsafe { raw.cast::<sys::XLA_FFI_Buffer>().cast_const().as_ref() }?;
+    // SAFETY: by contract.
+    let rank = unsafe { dims_of(raw) }.len();
+    let fits = want.dtype.map_or(true, |want| want.0 == raw.dtype) && want.rank.allows(rank);
+    if !fits {
+        return None;
     }
+    Some((raw, checked_len(raw)?))
+}
 
+/// What [`checked`] found.
+///
+/// # Safety
+/// As there.
+#[cold]
+pub(crate) unsafe fn fault(raw: *mut c_void, want: &Want, operand: Operand) -> Error {
+    // SAFETY: as in `checked`.
+    let Some(raw) = (unsafe { raw.cast::<sys::XLA_FFI_Buffer>().cast_const().as_ref() }) else {
+        return Error::internal("is a null pointer").with_operand(operand);
+    };
+    let dtype = DataType(raw.dtype);
+    if let Some(want) = want.dtype.filter(|&want| want != dtype) {
+        return wrong_dtype(operand, want, dtype);
+    }
+    // SAFETY: by contract.
+    match want.rank.check(operand, unsafe { dims_of(raw) }) {
+        Err(error) => error,
+        Ok(()) => too_large(raw, operand),
+    }
+}
+
+impl<'f> View<'f> {
     #[inline]
     pub(crate) fn dtype(&self) -> DataType {
         DataType(self.raw.dtype)
@@ -141,14 +150,14 @@ impl<'f> View<'f> {
         let rets = unsafe { raw_slice(self.rets.rets, self.rets.size) };
         rets.iter().any(|&ret| {
             let ret = ret.cast::<sys::XLA_FFI_Buffer>().cast_const();
-            // SAFETY: XLA's descriptors, as in `View::new`.
+            // SAFETY: XLA's descriptors, as in `checked`.
             let Some(ret) = (unsafe { ret.as_ref() }) else {
                 return false;
             };
             if except == Some(ret.data.cast()) {
                 return false;
             }
-            // SAFETY: as in `View::new`.
+            // SAFETY: as in `checked`.
             let len = element_count(unsafe { dims_of(ret) }).unwrap_or(usize::MAX);
             let size = byte_len(DataType(ret.dtype), len).unwrap_or(usize::MAX);
             overlap(
@@ -164,7 +173,7 @@ impl<'f> View<'f> {
 #[inline]
 fn checked_len(raw: &sys::XLA_FFI_Buffer) -> Option<usize> {
     let dtype = DataType(raw.dtype);
-    // SAFETY: XLA's descriptor, see `View::new`.
+    // SAFETY: XLA's descriptor, see `checked`.
     let len = element_count(unsafe { dims_of(raw) })?;
     (dtype.size().is_none() || byte_len(dtype, len).is_some()).then_some(len)
 }
@@ -176,7 +185,7 @@ fn wrong_dtype(operand: Operand, want: DataType, got: DataType) -> Error {
 
 #[cold]
 pub(crate) fn too_large(raw: &sys::XLA_FFI_Buffer, operand: Operand) -> Error {
-    // SAFETY: XLA's descriptor, see `View::new`.
+    // SAFETY: XLA's descriptor, see `checked`.
     let got = format!("shape {}", Dims(unsafe { dims_of(raw) }));
     Error::mismatch(operand, "have a size that fits in memory", got)
 }

@@ -128,6 +128,7 @@ impl Matrices {
     ///
     /// # Errors
     /// The rank is below 2; the solvers' 32-bit integers cannot hold a dimension.
+    #[inline(never)] // once, not in each op for each dtype
     pub fn of<'f>(buffer: &AnyBuffer<'f>) -> Result<(Self, &'f [i64])> {
         let (batch, count, [rows, cols]) = buffer.split_dims()?;
         let (Ok(rows), Ok(cols)) = (i32::try_from(rows), i32::try_from(cols)) else {

@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use crate::entry::HandlerFn;
 
-/// Two cells, of which `current` (0 or 1) is the one in use, or [`NONE`].
+/// Two cells, of which `current` (1 or 2) is the one in use, or [`NONE`].
 ///
 /// A call counts itself into the current cell and then makes sure that the cell is still current. A
 /// change first makes the other cell (or none) current and then waits until the old cell's count is
@@ -24,7 +24,8 @@ struct Cell {
     running: AtomicUsize,
 }
 
-const NONE: usize = 2;
+/// 0, so that slots which nobody uses take no room in the file.
+const NONE: usize = 0;
 
 /// Counts out on drop.
 pub(super) struct Running<'a> {
@@ -63,12 +64,17 @@ impl Slot {
         }
     }
 
+    #[inline]
+    fn cell(&self, current: usize) -> Option<&Cell> {
+        self.cells.get(current.wrapping_sub(1))
+    }
+
     /// Counts a call in; `None` where there is no handler.
     #[inline]
     pub(super) fn enter(&self) -> Option<Running<'_>> {
         loop {
             let current = self.current.load(SeqCst);
-            let cell = self.cells.get(current)?;
+            let cell = self.cell(current)?;
             cell.running.fetch_add(1, SeqCst);
             if self.current.load(SeqCst) == current {
                 let handler = cell.handler.load(SeqCst);
@@ -87,13 +93,13 @@ impl Slot {
         let new = match handler {
             None => NONE,
             Some(handler) => {
-                let new = usize::from(old == 0);
-                self.cells[new].handler.store(handler as *mut (), SeqCst);
-                new
+                let at = usize::from(old == 1);
+                self.cells[at].handler.store(handler as *mut (), SeqCst);
+                at + 1
             }
         };
         self.current.store(new, SeqCst);
-        let Some(old) = self.cells.get(old) else {
+        let Some(old) = self.cell(old) else {
             return;
         };
         let mut spins = 0u32;
