@@ -6,10 +6,19 @@ use super::lanes::Lanes;
 /// Lanes without a matrix get the first one's.
 #[inline(always)]
 pub(super) fn gather<V: Lanes>(matrices: &[V::Float], to: &mut [V]) {
-    let len = to.len();
-    if matrices.len() < V::WIDTH * len {
-        return gather_strided(matrices, len, (0, 1), to);
+    if matrices.len() < V::WIDTH * to.len() {
+        gather_strided(matrices, to.len(), (0, 1), to);
+    } else if V::WIDTH == 1 {
+        V::flat_mut(to).copy_from_slice(matrices);
+    } else {
+        V::gather(matrices, to);
     }
+}
+
+/// As [`gather`], where every lane has a matrix: what [`Lanes::gather`] does.
+#[inline(always)]
+pub(super) fn gather_full<V: Lanes>(matrices: &[V::Float], to: &mut [V]) {
+    let len = to.len();
     let mut squares = to.chunks_exact_mut(V::WIDTH);
     let mut at = 0;
     for square in &mut squares {
@@ -32,13 +41,25 @@ pub(super) fn gather<V: Lanes>(matrices: &[V::Float], to: &mut [V]) {
 pub(super) fn gather_strided<V: Lanes>(
     matrices: &[V::Float],
     len: usize,
-    (start, step): (usize, usize),
+    from: (usize, usize),
     to: &mut [V],
 ) {
-    for (e, to) in to.iter_mut().enumerate() {
+    strided(matrices, len, from, V::flat_mut(to), V::WIDTH);
+}
+
+/// [`gather_strided`], once for all kinds of lanes; `to` is of that `width`.
+#[inline(never)]
+fn strided<T: Copy>(
+    matrices: &[T],
+    len: usize,
+    (start, step): (usize, usize),
+    to: &mut [T],
+    width: usize,
+) {
+    for (e, to) in to.chunks_exact_mut(width).enumerate() {
         let at = start + e * step;
-        *to = V::splat(matrices[at]);
-        for (to, matrix) in to.as_mut_slice().iter_mut().zip(matrices.chunks_exact(len)) {
+        to.fill(matrices[at]);
+        for (to, matrix) in to.iter_mut().zip(matrices.chunks_exact(len)) {
             *to = matrix[at];
         }
     }
@@ -47,16 +68,29 @@ pub(super) fn gather_strided<V: Lanes>(
 /// The way back of [`gather`]; what `from` holds then means nothing.
 #[inline(always)]
 pub(super) fn scatter<V: Lanes>(from: &mut [V], matrices: &mut [V::Float]) {
-    let len = from.len();
-    if matrices.len() < V::WIDTH * len {
-        for (e, from) in from.iter().enumerate() {
-            let matrices = matrices.chunks_exact_mut(len);
-            for (from, matrix) in from.as_slice().iter().zip(matrices) {
-                matrix[e] = *from;
-            }
-        }
-        return;
+    if matrices.len() < V::WIDTH * from.len() {
+        scatter_some(V::flat(from), from.len(), matrices, V::WIDTH);
+    } else if V::WIDTH == 1 {
+        matrices.copy_from_slice(V::flat(from));
+    } else {
+        V::scatter(from, matrices);
     }
+}
+
+/// As [`scatter`], where not every lane has a matrix; `from` has `len` elements of that `width`.
+#[inline(never)]
+fn scatter_some<T: Copy>(from: &[T], len: usize, matrices: &mut [T], width: usize) {
+    for (e, from) in from.chunks_exact(width).enumerate() {
+        for (from, matrix) in from.iter().zip(matrices.chunks_exact_mut(len)) {
+            matrix[e] = *from;
+        }
+    }
+}
+
+/// As [`scatter`], where every lane has a matrix: what [`Lanes::scatter`] does.
+#[inline(always)]
+pub(super) fn scatter_full<V: Lanes>(from: &mut [V], matrices: &mut [V::Float]) {
+    let len = from.len();
     let mut squares = from.chunks_exact_mut(V::WIDTH);
     let mut at = 0;
     for square in &mut squares {

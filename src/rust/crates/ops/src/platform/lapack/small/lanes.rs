@@ -1,5 +1,6 @@
 //! The same number of each of several matrices: one lane per matrix.
 
+use super::block;
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 use crate::platform::lapack::Precision;
@@ -53,6 +54,10 @@ pub trait Lanes:
     fn as_slice(&self) -> &[Self::Float];
     /// The lanes, to be changed.
     fn as_mut_slice(&mut self) -> &mut [Self::Float];
+    /// [`block::gather_full`], not inlined: kernels have it many times.
+    fn gather(matrices: &[Self::Float], to: &mut [Self]);
+    /// [`block::scatter_full`], not inlined.
+    fn scatter(from: &mut [Self], matrices: &mut [Self::Float]);
     /// The first vectors of `square`, as many as each has lanes, transposed as a matrix.
     fn transpose(square: &mut [Self]);
     /// `self * b + c`, rounded once where the processor can and twice elsewhere, but always the
@@ -73,6 +78,25 @@ pub trait Lanes:
     /// Whether `self < other` in some lane.
     fn any_less(self, other: Self) -> bool;
 
+    /// The lanes of all vectors, one after the other.
+    #[inline(always)]
+    fn flat(values: &[Self]) -> &[Self::Float] {
+        const { assert!(size_of::<Self>() == Self::WIDTH * size_of::<Self::Float>()) };
+        let count = values.len() * Self::WIDTH;
+        // SAFETY: vectors are arrays of their lanes, without anything between them, and any bits
+        // are a number.
+        unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), count) }
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    fn flat_mut(values: &mut [Self]) -> &mut [Self::Float] {
+        const { assert!(size_of::<Self>() == Self::WIDTH * size_of::<Self::Float>()) };
+        let count = values.len() * Self::WIDTH;
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), count) }
+    }
+
     /// `value`, rounded, in all lanes.
     #[inline(always)]
     fn of(value: f64) -> Self {
@@ -89,6 +113,7 @@ pub trait Lanes:
 /// `W` lanes in an array, which the compiler makes vectors of as it can. `FMA`: the processor has
 /// fused multiply-add.
 #[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
 pub struct Pack<T, const W: usize, const FMA: bool>([T; W]);
 
 macro_rules! operators {
@@ -164,6 +189,12 @@ macro_rules! floats {
             #[inline(always)]
             fn as_mut_slice(&mut self) -> &mut [$t] {
                 &mut self.0
+            }
+            fn gather(matrices: &[$t], to: &mut [Self]) {
+                block::gather_full(matrices, to);
+            }
+            fn scatter(from: &mut [Self], matrices: &mut [$t]) {
+                block::scatter_full(from, matrices);
             }
             #[inline(always)]
             fn transpose(square: &mut [Self]) {

@@ -35,13 +35,28 @@ pub(super) fn scatter_columns<V: Lanes>(
     lane: usize,
     places: &[u16],
     to: &mut [V::Float],
+    steps: (usize, usize),
+) {
+    let lanes = &V::flat(columns)[lane..];
+    scatter(lanes, (rows, V::WIDTH), places, to, steps);
+}
+
+/// [`scatter_columns`], once for all kinds of lanes: `columns` has a lane every `width`.
+#[inline(never)]
+fn scatter<T: Copy>(
+    columns: &[T],
+    (rows, width): (usize, usize),
+    places: &[u16],
+    to: &mut [T],
     (down, right): (usize, usize),
 ) {
     for (j, &place) in places.iter().enumerate() {
-        let column = &columns[usize::from(place) * rows..][..rows];
+        let column = columns[usize::from(place) * rows * width..]
+            .iter()
+            .step_by(width);
         let to = to[j * right..].iter_mut().step_by(down);
-        for (to, value) in to.zip(column) {
-            *to = value.as_slice()[lane];
+        for (to, value) in to.zip(column).take(rows) {
+            *to = *value;
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod transpose;
 
+use super::block;
 use super::lanes::Lanes;
 use std::arch::x86_64::*;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
@@ -13,7 +14,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 /// A vector type from its instructions.
 macro_rules! vector {
     (
-        $(#[$meta:meta])* $name:ident($raw:ty) = $width:literal $float:ident:
+        $(#[$meta:meta])* $name:ident($raw:ty) = $width:literal $float:ident, $features:literal:
         $splat:ident $add:ident $sub:ident $mul:ident $div:ident
         $fmadd:ident $fnmadd:ident $sqrt:ident $and:ident $andnot:ident $or:ident $xor:ident $transpose:ident,
         |$a:ident, $b:ident| $compare:ident, |$mask:ident, $yes:ident, $no:ident| $blend:expr,
@@ -61,6 +62,26 @@ macro_rules! vector {
                 // SAFETY: as above.
                 let lanes: &mut [$float; $width] = unsafe { &mut *std::ptr::from_mut(self).cast() };
                 lanes
+            }
+            #[inline(always)]
+            fn gather(matrices: &[$float], to: &mut [Self]) {
+                #[inline(never)]
+                #[target_feature(enable = $features)]
+                unsafe fn gather(matrices: &[$float], to: &mut [$name]) {
+                    block::gather_full(matrices, to);
+                }
+                // SAFETY: see the module's documentation.
+                unsafe { gather(matrices, to) };
+            }
+            #[inline(always)]
+            fn scatter(from: &mut [Self], matrices: &mut [$float]) {
+                #[inline(never)]
+                #[target_feature(enable = $features)]
+                unsafe fn scatter(from: &mut [$name], matrices: &mut [$float]) {
+                    block::scatter_full(from, matrices);
+                }
+                // SAFETY: see the module's documentation.
+                unsafe { scatter(from, matrices) };
             }
             #[inline(always)]
             fn transpose(square: &mut [Self]) {
@@ -141,7 +162,7 @@ macro_rules! vector {
 
 vector! {
     /// AVX2 and FMA.
-    F64x4(__m256d) = 4 f64:
+    F64x4(__m256d) = 4 f64, "avx2,fma":
     _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd
     _mm256_fmadd_pd _mm256_fnmadd_pd _mm256_sqrt_pd
     _mm256_and_pd _mm256_andnot_pd _mm256_or_pd _mm256_xor_pd f64x4,
@@ -151,7 +172,7 @@ vector! {
 
 vector! {
     /// AVX2 and FMA.
-    F32x8(__m256) = 8 f32:
+    F32x8(__m256) = 8 f32, "avx2,fma":
     _mm256_set1_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps
     _mm256_fmadd_ps _mm256_fnmadd_ps _mm256_sqrt_ps
     _mm256_and_ps _mm256_andnot_ps _mm256_or_ps _mm256_xor_ps f32x8,
@@ -162,7 +183,7 @@ vector! {
 #[cfg(avx512)]
 vector! {
     /// AVX-512 F and DQ.
-    F64x8(__m512d) = 8 f64:
+    F64x8(__m512d) = 8 f64, "avx512f,avx512dq,avx512vl,fma":
     _mm512_set1_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd
     _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd
     _mm512_and_pd _mm512_andnot_pd _mm512_or_pd _mm512_xor_pd f64x8,
@@ -173,7 +194,7 @@ vector! {
 #[cfg(avx512)]
 vector! {
     /// AVX-512 F and DQ.
-    F32x16(__m512) = 16 f32:
+    F32x16(__m512) = 16 f32, "avx512f,avx512dq,avx512vl,fma":
     _mm512_set1_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps
     _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps
     _mm512_and_ps _mm512_andnot_ps _mm512_or_ps _mm512_xor_ps f32x16,
