@@ -111,6 +111,8 @@ fn batches_threads_and_nan<T: Number>() {
         (&[9], 6, 2),
         (&[5], 17, 20),
         (&[3], 65, 64),
+        (&[4], 3, 40),
+        (&[4], 40, 1),
     ] {
         let (k, count) = (m.min(n), count(batch));
         let mut a = random.matrix::<T>(count * m * n);
