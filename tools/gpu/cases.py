@@ -21,6 +21,9 @@ DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
 SHAPES = [(1, 1), (2, 2), (3, 5), (5, 3), (4, 4), (16, 16), (17, 20), (32, 32), (33, 33), (64, 40), (40, 64), (129, 129), (300, 3), (3, 300)]
 BATCHES = [(), (1,), (7,), (2, 3)]
 MANY = [((300,), 4, 4), ((300,), 5, 3), ((70_000,), 2, 2), ((40,), 64, 64)]
+# Sizes up to which our own kernels have a block for each matrix and from which on they have none, and more
+# matrices than there are blocks.
+BLOCKS = [((3,), 34, 33), ((3,), 70, 71), ((3,), 128, 128), ((3,), 129, 128), ((2,), 1024, 5), ((2,), 5, 1025), ((2,), 256, 20), ((2,), 20, 257), ((2100,), 33, 2)]
 # Past the change from Jacobi's method to QR iteration.
 LARGE = [((), 1100, 1030), ((), 1030, 1100)]
 EMPTY = [((), 0, 3), ((), 3, 0), ((0,), 4, 4), ((2, 0), 3, 2), ((3,), 0, 0)]
@@ -268,7 +271,7 @@ def part_small(ops):
 def part_ops(ops):
     count = every(ops, [(b, m, n) for b in BATCHES for m, n in SHAPES], [np.float32, np.complex128])
     count += every(ops, [(b, m, n) for b in [(), (7,)] for m, n in SHAPES], [np.float64, np.complex64])
-    count += every(ops, MANY + LARGE, [np.float32, np.float64]) + every(ops, EMPTY)
+    count += every(ops, MANY + LARGE, [np.float32, np.float64]) + every(ops, BLOCKS) + every(ops, EMPTY)
     count += check_kepler(ops) + check_print(ops)
     print(f"{count} cases right")
 
@@ -307,6 +310,18 @@ def part_policy(ops):
         upper = np.triu(host) + np.tril(np.full_like(host, 9), -1)
         check_eigh(host, *jax.jit(lambda a: eigh(a, uplo="U"))(ops.put(upper)), f"upper eigh {n}")
         count += 2
+    for dtype, (m, n) in itertools.product(DTYPES, [(33, 33), (50, 40), (40, 50)]):
+        # Ranks, gaps, grades and scales, as a batch.
+        one, power = matrices(rng, (m, n), dtype), 30 if real(dtype) == np.float32 else 290
+        rows, columns = np.indices((m, n))
+        kinds = [0 * one, rows == columns, (rows + 1) * (columns + 2), one * 10.0 ** -columns, one * 10.0 ** -rows, one * 10.0**-power, one * 10.0**power]
+        host = np.array(kinds).astype(dtype)
+        results = [np.asarray(x) for x in jax.jit(svd)(ops.put(host))]
+        for i, parts in enumerate(zip(host, *results)):
+            scale = 2.0 ** -np.frexp(np.abs(host[i]).max() or 1)[1]
+            a, u, s, vt = parts
+            check_svd(wide(a) * scale, u, np.float64(s) * scale, vt, f"svd, matrix {i}, {np.dtype(dtype).name} {m} x {n}")
+            count += 1
     for m, n in [(4, 9), (9, 4)]:
         host, k = matrices(rng, (m, n), np.complex128), min(m, n)
 
@@ -432,7 +447,7 @@ def jaxlibs_svd(a):
 def part_bench(ops):
     """Beside jaxlib's kernels. One matrix by itself tells what a loop over a batch would cost."""
     theirs = {
-        lu: lambda a: call("cusolver_getrf_ffi", [(a.shape, a.dtype), (a.shape[:-1], np.int32), (a.shape[:-2], np.int32)], a, vectors=(2,)),
+        lu: lambda a: call("cusolver_getrf_ffi", [(a.shape, a.dtype), ((*a.shape[:-2], min(a.shape[-2:])), np.int32), (a.shape[:-2], np.int32)], a, vectors=(2,)),
         geqrf: lambda a: geqrf(a, name="cusolver_geqrf_ffi"),
         svd: jaxlibs_svd,
         eigh: lambda a: call("cusolver_syevd_ffi", [(a.shape, a.dtype), (a.shape[:-1], a.dtype), (a.shape[:-2], np.int32)], a,
@@ -440,17 +455,22 @@ def part_bench(ops):
         orgqr: lambda p, t: orgqr(p, t, name="cusolver_orgqr_ffi"),
     }
     rng = np.random.default_rng(6)
-    print("| op | dtype | batch | n | our µs | ratio to jaxlib |\n|---|---|---|---|---|---|")
+    print("| op | dtype | batch | rows | columns | our µs | ratio to jaxlib |\n|---|---|---|---|---|---|---|")
     sizes = [(10_000, 4), (1_000, 16), (1_000, 32), (200, 64), (20, 128), (20, 256), (1, 16), (1, 64), (1, 256), (1, 1000), (1, 2000)]
-    for (count, n), dtype, (ours, other) in itertools.product(sizes, (np.float32, np.float64), theirs.items()):
-        a = matrices(rng, (count, n, n), dtype)
-        a = ops.put(a + adjoint(a))
+    cases = [(f, count, n, n) for (count, n), f in itertools.product(sizes, theirs)]
+    # Where another routine takes over, and matrices that are not square.
+    cases += [(svd, 200, n, n) for n in (31, 32, 33, 34)] + [(svd, 20, n, n) for n in (127, 129)] + [(svd, 50, 100, 60), (svd, 200, 20, 40), (svd, 200, 300, 4)]
+    cases += [(lu, 10_000, 6, 4), (lu, 1_000, 16, 20), (lu, 200, 64, 40), (lu, 20, 256, 100), (lu, 20, 257, 100), (lu, 1, 64, 40), (lu, 1, 128, 100)]
+    for (ours, count, m, n), dtype in itertools.product(cases, (np.float32, np.float64)):
+        a = matrices(rng, (count, m, n), dtype)
+        a = ops.put(a + adjoint(a) if m == n else a)
         operands = (a,)
         if ours is orgqr:
             operands = tuple(jax.jit(geqrf)(a))
-        quick = n >= 1000 and ours in (svd, eigh)
-        took, ratio = in_turn(jax.jit(ours), jax.jit(other), operands, rounds=2 if quick else 5)
-        print(f"| {ours.__name__} | {np.dtype(dtype).name} | {count} | {n} | {took * 1e6:.1f} | {ratio:.2f} |")
+        # jaxlib takes singular values of a batch matrix by matrix.
+        quick = (n >= 1000 and ours in (svd, eigh)) or (ours is svd and count > 1 and max(m, n) > 32)
+        took, ratio = in_turn(jax.jit(ours), jax.jit(theirs[ours]), operands, rounds=2 if quick else 5)
+        print(f"| {ours.__name__} | {np.dtype(dtype).name} | {count} | {m} | {n} | {took * 1e6:.1f} | {ratio:.2f} |")
 
 
 def part_kepler(ops):
