@@ -110,6 +110,35 @@ fn singular_matrices_have_an_info<T: Number>() {
     assert_eq!(done::<T>(call, "getrf", "getrf").ret::<i32>(2), [2, 0]);
 }
 
+/// Ordinary ones, one that begins with zero, and one that is not finite.
+fn rows_are_their_own_factors<T: Number>() {
+    let x = [
+        [2.0, 3.0, 5.0],
+        [0.0, 3.0, 5.0],
+        [7.0, 3.0, f64::NAN],
+        [7.0, 0.0, 1.0],
+    ]
+    .concat();
+    let x: Vec<T> = x.into_iter().map(|v| T::of(v.into())).collect();
+    for n in [3, 1] {
+        let rows = x.len() / n;
+        let batch = [rows as i64];
+        let call = in_place(&batch, 1, n, &x).ret::<i32>(&[rows as i64, 1]);
+        let frame = done::<T>(call.ret::<i32>(&batch), "getrf", "getrf");
+        assert!(frame.ret::<i32>(1).iter().all(|&pivot| pivot == 1));
+        let results = frame.ret::<T>(0).chunks(n).zip(frame.ret::<i32>(2));
+        for (row, (u, &info)) in x.chunks(n).zip(results) {
+            let finite = !row.iter().any(is_nan);
+            assert!(if finite {
+                u == row
+            } else {
+                u.iter().all(is_nan)
+            });
+            assert_eq!(info, i32::from(finite && row[0] == T::of(0.0.into())));
+        }
+    }
+}
+
 /// All columns of `Q`, from fewer reflectors.
 fn orgqr_makes_any_number_of_columns<T: Number>() {
     let mut random = Random(42);
@@ -255,6 +284,7 @@ fn trsm<T: Number>() {
 }
 
 for_every_dtype!(
+    rows_are_their_own_factors
     same_as_the_short_names singular_matrices_have_an_info orgqr_makes_any_number_of_columns
     gesdd_modes potrf trsm
 );

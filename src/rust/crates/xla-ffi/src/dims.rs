@@ -9,21 +9,23 @@ use crate::DataType;
 #[inline]
 pub(crate) fn element_count(dims: &[i64]) -> Option<usize> {
     let mut count = 1usize;
-    let (mut negative, mut overflow, mut zero) = (false, false, false);
     for &dim in dims {
-        negative |= dim < 0;
-        zero |= dim == 0;
-        let (product, wrapped) = count.overflowing_mul(dim as usize);
-        overflow |= wrapped;
+        let product = usize::try_from(dim)
+            .ok()
+            .and_then(|dim| count.checked_mul(dim));
+        let Some(product) = product else {
+            return unusual_count(dims);
+        };
         count = product;
     }
-    match () {
-        () if negative => None,
-        // Whatever the others multiply to.
-        () if zero => Some(0),
-        () if overflow => None,
-        () => Some(count),
-    }
+    Some(count)
+}
+
+/// The same where one is negative or a product does not fit: unless another is 0.
+#[cold]
+fn unusual_count(dims: &[i64]) -> Option<usize> {
+    let negative = dims.iter().any(|&dim| dim < 0);
+    (!negative && dims.contains(&0)).then_some(0)
 }
 
 /// Bytes of `len` elements; `None` if the dtype is unknown or no Rust slice can be that long.

@@ -42,7 +42,7 @@ impl Want {
 ///
 /// # Safety
 /// `raw` is null or an `XLA_FFI_Buffer` that lives, unchanged, for `'f`.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn checked<'f>(
     raw: *mut c_void,
     want: &Want,
@@ -148,20 +148,22 @@ impl<'f> View<'f> {
     pub(crate) fn overlaps_result(&self, except: Option<*mut u8>) -> bool {
         // SAFETY: XLA's array has `size` entries.
         let rets = unsafe { raw_slice(self.rets.rets, self.rets.size) };
+        let range = self.range();
         rets.iter().any(|&ret| {
             let ret = ret.cast::<sys::XLA_FFI_Buffer>().cast_const();
             // SAFETY: XLA's descriptors, as in `checked`.
             let Some(ret) = (unsafe { ret.as_ref() }) else {
                 return false;
             };
-            if except == Some(ret.data.cast()) {
+            // One that starts behind the end is the usual case, and needs no size.
+            if except == Some(ret.data.cast()) || ret.data as usize >= range.1 {
                 return false;
             }
             // SAFETY: as in `checked`.
             let len = element_count(unsafe { dims_of(ret) }).unwrap_or(usize::MAX);
             let size = byte_len(DataType(ret.dtype), len).unwrap_or(usize::MAX);
             overlap(
-                self.range(),
+                range,
                 (ret.data as usize, (ret.data as usize).saturating_add(size)),
             )
         })

@@ -1,10 +1,11 @@
-//! jaxlib's reductions, eigenvalues and solves at the block edges of LAPACK and beyond, over its kinds
+//! jaxlib's factorisations, reductions, eigenvalues and solves at the block edges of LAPACK and beyond, over its kinds
 //! of test matrices. Products with a few random columns stand for the matrices themselves, so that
 //! large ones are checked in little time.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod eigen;
+mod factor;
 mod kinds;
 mod reduce;
 mod solve;

@@ -20,6 +20,10 @@ pub fn getrf<T: Precision>(
         info.fill(0);
         return Ok(());
     }
+    if shape.rows == 1 {
+        one_row(a.ready(), shape.cols as usize, pivots, info);
+        return Ok(());
+    }
     let flops = shape.flops();
     if small::suits::<T>(shape, small::lu::MOST) {
         let run = run_length(flops);
@@ -80,6 +84,19 @@ pub fn getrf<T: Precision>(
             refuse_negative(*info, "getrf")
         },
     )
+}
+
+/// Matrices of one row, in which there is nothing to eliminate.
+fn one_row<T: Precision>(a: &mut [T], cols: usize, pivots: &mut [i32], info: &mut [i32]) {
+    let results = pivots.chunks_exact_mut(1).zip(info);
+    for (row, (pivot, info)) in a.chunks_exact_mut(cols).zip(results) {
+        if all_finite(row) {
+            pivot.fill(1);
+            *info = i32::from(row[0].magnitude() == 0.0);
+        } else {
+            small::lu::not_finite(row, pivot, info);
+        }
+    }
 }
 
 /// Multiplies a matrix that has tiny elements by a power of 2, if that leaves room for what they

@@ -5,15 +5,36 @@ use super::{eigh, lu, qr, svd, Changed, Matrices, Precision, Triangle, Vectors};
 use crate::platform::{Memory, Solver};
 use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Host, Result};
 
-/// Room for what the routines tell of each matrix, where nobody asks.
-fn unwanted_info(shape: Matrices) -> Result<Vec<i32>> {
-    // There can be any number of matrices without elements.
-    let count = if shape.elements() == 0 {
-        0
-    } else {
-        shape.count
-    };
-    filled(count, 0)
+/// Room for what the routines tell of each matrix, where nobody asks: of a few on the stack.
+struct UnwantedInfo {
+    few: [i32; 16],
+    many: Vec<i32>,
+    count: usize,
+}
+
+impl UnwantedInfo {
+    fn new(shape: Matrices) -> Result<Self> {
+        // There can be any number of matrices without elements.
+        let count = if shape.elements() == 0 {
+            0
+        } else {
+            shape.count
+        };
+        let few = [0; 16];
+        let many = if count <= few.len() {
+            Vec::new()
+        } else {
+            filled(count, 0)?
+        };
+        Ok(UnwantedInfo { few, many, count })
+    }
+
+    fn as_mut_slice(&mut self) -> &mut [i32] {
+        match self.few.get_mut(..self.count) {
+            Some(few) => few,
+            None => &mut self.many,
+        }
+    }
 }
 
 impl<T: Precision> Solver<T> for Host {
@@ -30,7 +51,7 @@ impl<T: Precision> Solver<T> for Host {
             (cx, shape),
             Changed::in_place(a),
             pivots,
-            &mut unwanted_info(shape)?,
+            UnwantedInfo::new(shape)?.as_mut_slice(),
         )
     }
 
@@ -89,13 +110,13 @@ impl<T: Precision> Solver<T> for Host {
             u.as_mut_slice::<T>()?,
             vt.as_mut_slice::<T>()?,
         );
-        let info = &mut unwanted_info(shape)?;
+        let mut info = UnwantedInfo::new(shape)?;
         svd::gesdd_of(
             (cx, shape),
             Vectors::Thin,
             a.as_slice::<T>()?,
             results,
-            info,
+            info.as_mut_slice(),
         )
     }
 
@@ -107,7 +128,7 @@ impl<T: Precision> Solver<T> for Host {
         w: &mut AnyBufferMut<'_>,
     ) -> Result<()> {
         let (a, w) = (a.as_mut_slice::<T>()?, w.as_mut_slice::<T::Real>()?);
-        let info = &mut unwanted_info(shape)?;
-        eigh::syevd((cx, shape), true, triangle, a, w, info)
+        let mut info = UnwantedInfo::new(shape)?;
+        eigh::syevd((cx, shape), true, triangle, a, w, info.as_mut_slice())
     }
 }
