@@ -444,23 +444,21 @@ def jaxlibs_svd(a):
     return u, s, vt
 
 
-def part_bench(ops):
-    """Beside jaxlib's kernels. One matrix by itself tells what a loop over a batch would cost."""
-    theirs = {
-        lu: lambda a: call("cusolver_getrf_ffi", [(a.shape, a.dtype), ((*a.shape[:-2], min(a.shape[-2:])), np.int32), (a.shape[:-2], np.int32)], a, vectors=(2,)),
-        geqrf: lambda a: geqrf(a, name="cusolver_geqrf_ffi"),
-        svd: jaxlibs_svd,
-        eigh: lambda a: call("cusolver_syevd_ffi", [(a.shape, a.dtype), (a.shape[:-1], a.dtype), (a.shape[:-2], np.int32)], a,
-                             vectors=(2,), lower=True, algorithm=np.uint8(0)),
-        orgqr: lambda p, t: orgqr(p, t, name="cusolver_orgqr_ffi"),
-    }
+# jaxlib's kernels of the ops.
+THEIRS = {
+    lu: lambda a: call("cusolver_getrf_ffi", [(a.shape, a.dtype), ((*a.shape[:-2], min(a.shape[-2:])), np.int32), (a.shape[:-2], np.int32)], a, vectors=(2,)),
+    geqrf: lambda a: geqrf(a, name="cusolver_geqrf_ffi"),
+    svd: jaxlibs_svd,
+    eigh: lambda a: call("cusolver_syevd_ffi", [(a.shape, a.dtype), (a.shape[:-1], a.dtype), (a.shape[:-2], np.int32)], a,
+                         vectors=(2,), lower=True, algorithm=np.uint8(0)),
+    orgqr: lambda p, t: orgqr(p, t, name="cusolver_orgqr_ffi"),
+}
+
+
+def bench(ops, cases):
+    """Times of ops on batches of matrices beside jaxlib's."""
     rng = np.random.default_rng(6)
     print("| op | dtype | batch | rows | columns | our µs | ratio to jaxlib |\n|---|---|---|---|---|---|---|")
-    sizes = [(10_000, 4), (1_000, 16), (1_000, 32), (200, 64), (20, 128), (20, 256), (1, 16), (1, 64), (1, 256), (1, 1000), (1, 2000)]
-    cases = [(f, count, n, n) for (count, n), f in itertools.product(sizes, theirs)]
-    # Where another routine takes over, and matrices that are not square.
-    cases += [(svd, 200, n, n) for n in (31, 32, 33, 34)] + [(svd, 20, n, n) for n in (127, 129)] + [(svd, 50, 100, 60), (svd, 200, 20, 40), (svd, 200, 300, 4)]
-    cases += [(lu, 10_000, 6, 4), (lu, 1_000, 16, 20), (lu, 200, 64, 40), (lu, 20, 256, 100), (lu, 20, 257, 100), (lu, 1, 64, 40), (lu, 1, 128, 100)]
     for (ours, count, m, n), dtype in itertools.product(cases, (np.float32, np.float64)):
         a = matrices(rng, (count, m, n), dtype)
         a = ops.put(a + adjoint(a) if m == n else a)
@@ -469,8 +467,27 @@ def part_bench(ops):
             operands = tuple(jax.jit(geqrf)(a))
         # jaxlib takes singular values of a batch matrix by matrix.
         quick = (n >= 1000 and ours in (svd, eigh)) or (ours is svd and count > 1 and max(m, n) > 32)
-        took, ratio = in_turn(jax.jit(ours), jax.jit(theirs[ours]), operands, rounds=2 if quick else 5)
+        took, ratio = in_turn(jax.jit(ours), jax.jit(THEIRS[ours]), operands, rounds=2 if quick else 5)
         print(f"| {ours.__name__} | {np.dtype(dtype).name} | {count} | {m} | {n} | {took * 1e6:.1f} | {ratio:.2f} |")
+
+
+def part_bench(ops):
+    """Beside jaxlib's kernels. One matrix by itself tells what a loop over a batch would cost."""
+    sizes = [(10_000, 4), (1_000, 16), (1_000, 32), (200, 64), (20, 128), (20, 256), (1, 16), (1, 64), (1, 256), (1, 1000), (1, 2000)]
+    cases = [(f, count, n, n) for (count, n), f in itertools.product(sizes, THEIRS)]
+    # Where another routine takes over, and matrices that are not square.
+    cases += [(svd, 200, n, n) for n in (31, 32, 33, 34)] + [(svd, 20, n, n) for n in (127, 129)] + [(svd, 50, 100, 60), (svd, 200, 20, 40), (svd, 200, 300, 4)]
+    cases += [(lu, 10_000, 6, 4), (lu, 1_000, 16, 20), (lu, 200, 64, 40), (lu, 20, 256, 100), (lu, 20, 257, 100), (lu, 1, 64, 40), (lu, 1, 128, 100)]
+    bench(ops, cases)
+
+
+def part_blocks(ops):
+    """The kernels that have a block for each matrix where NVIDIA's routines are taken otherwise: right, and
+    as fast? To be compared with what part bench says of the same sizes."""
+    every(ops, [((7,), n, n) for n in (1, 2, 5, 32, 64)] + [((300,), 5, 3)])
+    sizes = [(10_000, 4), (1_000, 16), (1_000, 32), (200, 64), (20, 128), (20, 256), (1, 16), (1, 64)]
+    cases = [(lu, count, n, n) for count, n in sizes] + [(svd, count, n, n) for count, n in sizes[:3]]
+    bench(ops, cases)
 
 
 def part_kepler(ops):

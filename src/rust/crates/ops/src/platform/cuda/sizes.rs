@@ -3,6 +3,8 @@
 //! NVIDIA's manuals and jaxlib's practice say of the routines.
 
 use crate::platform::Matrices;
+use std::env;
+use std::sync::OnceLock;
 
 /// Whether cuBLAS factors all matrices at once. Its kernels give a matrix to one block of threads,
 /// which is slow for a large one unless there are many; a matrix by itself is cuSOLVER's.
@@ -10,17 +12,22 @@ pub fn lu_at_once(shape: Matrices) -> bool {
     shape.rows == shape.cols && at_once(shape)
 }
 
-/// Whether a kernel of our own factors all matrices, a block of threads each: cuBLAS has no routine
-/// for a batch of matrices that are not square. One by itself has enough to do for a block, too, unless
-/// it is large.
-pub fn lu_in_blocks(shape: Matrices) -> bool {
-    let larger = shape.rows.max(shape.cols);
-    (shape.rows != shape.cols || larger <= LU_SQUARE_IN_BLOCKS) && larger <= 256 && enough(shape)
+/// Set to `all`, our own kernels also take what NVIDIA's routines for batches take otherwise:
+/// `tools/gpu/check` compares them, on a machine that cannot build another library.
+const VARIABLE: &str = "XLAFFI_CUDA_BLOCKS";
+
+fn blocks_take_all() -> bool {
+    static ALL: OnceLock<bool> = OnceLock::new();
+    *ALL.get_or_init(|| env::var_os(VARIABLE).is_some_and(|value| value == "all"))
 }
 
-/// Up to how many rows the same kernel takes square matrices. To be raised if its one launch is
-/// faster than cuBLAS's routine with the six launches around it.
-const LU_SQUARE_IN_BLOCKS: i32 = 0;
+/// Whether a kernel of our own factors all matrices, a block of threads each: cuBLAS has no routine
+/// for a batch of matrices that are not square. One by itself has enough to do for a block, too,
+/// unless it is large.
+pub fn lu_in_blocks(shape: Matrices) -> bool {
+    let larger = shape.rows.max(shape.cols);
+    (shape.rows != shape.cols || blocks_take_all()) && larger <= 256 && enough(shape)
+}
 
 /// Warps of a block for LU factorisation: some elements for each thread.
 pub fn lu_warps(shape: Matrices) -> usize {
@@ -70,7 +77,8 @@ pub const SVD_JACOBI: i32 = 1024;
 pub fn svd_in_blocks(shape: Matrices) -> bool {
     let larger = shape.rows.max(shape.cols);
     shape.count > 1
-        && (SVD_AT_ONCE + 1..=1024).contains(&larger)
+        && (larger > SVD_AT_ONCE || blocks_take_all())
+        && larger <= 1024
         && (1..=SVD_COLUMNS).contains(&shape.rank())
 }
 
