@@ -28,7 +28,7 @@ def main(path):
             nvrtc.nvrtcGetProgramLog(program, log)
             sys.exit(f"NVRTC answered {status}: {log.value.decode()}")
 
-    source = b"".join((KERNELS / name).read_bytes() for name in ("linalg.cu", "kepler.cu", "blocks.cu", "lu.cu", "jacobi.cu"))
+    source = b"".join((KERNELS / name).read_bytes() for name in ("linalg.cu", "kepler.cu", "blocks.cu", "q.cu", "lu.cu", "jacobi.cu"))
     program = ctypes.c_void_p()
     check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"xlaffi.cu", 0, None, None))
     options = (ctypes.c_char_p * 1)(b"--gpu-architecture=compute_60")

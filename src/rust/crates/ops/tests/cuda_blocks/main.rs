@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod lu;
+mod q;
 mod svd;
 
 use common::{fake, run};

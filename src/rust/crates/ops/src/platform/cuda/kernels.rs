@@ -14,6 +14,7 @@ const SOURCE: &str = concat!(
     include_str!("kernels/linalg.cu"),
     include_str!("kernels/kepler.cu"),
     include_str!("kernels/blocks.cu"),
+    include_str!("kernels/q.cu"),
     include_str!("kernels/lu.cu"),
     include_str!("kernels/jacobi.cu"),
     "\0"

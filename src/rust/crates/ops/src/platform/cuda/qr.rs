@@ -2,6 +2,7 @@
 
 use super::batched::{addresses_bytes, count_of, list_addresses};
 use super::guard::Guard;
+use super::kernels::Blocks;
 use super::scratch::{self, bytes};
 use super::{device, handles, kernels, sizes, status, Batch, Element};
 use std::ffi::{c_int, c_void};
@@ -92,6 +93,12 @@ const COLUMNS: [&str; 4] = [
     "columns_of_q_c64",
     "columns_of_q_c128",
 ];
+const LONG_COLUMNS: [&str; 4] = [
+    "long_columns_of_q_f32",
+    "long_columns_of_q_f64",
+    "long_columns_of_q_c64",
+    "long_columns_of_q_c128",
+];
 
 /// Each matrix becomes the identity, cut or continued with zeros.
 ///
@@ -161,7 +168,18 @@ pub(crate) fn orgqr<T: Element>(
             m as u64,
             reflectors as u64,
         ];
-        kernels::launch(cuda, COLUMNS[T::KIND], (n as usize, shape.count), arguments)?;
+        let columns = n as usize;
+        if sizes::columns_by_threads(shape) {
+            let sizes = (columns, shape.count);
+            kernels::launch(cuda, COLUMNS[T::KIND], sizes, arguments)?;
+        } else {
+            let blocks = Blocks {
+                count: (columns * shape.count).div_ceil(sizes::COLUMN_WARPS),
+                warps: sizes::COLUMN_WARPS,
+                shared: 0,
+            };
+            kernels::launch_blocks(cuda, LONG_COLUMNS[T::KIND], blocks, arguments)?;
+        }
         return guard.poison::<T>(batch, a, elements, None);
     }
     let solver = handles::solver(cuda)?;

@@ -50,11 +50,18 @@ fn enough(shape: Matrices) -> bool {
     larger <= 128 * i64::try_from(shape.count).unwrap_or(i64::MAX)
 }
 
-/// Whether one launch makes the columns of all Q: a thread a column, so there must be enough of
-/// them, and reflectors short enough to stay in the caches.
+/// Whether one launch of ours makes the columns of all Q.
 pub fn columns_at_once(shape: Matrices) -> bool {
-    shape.count > 1 && shape.rows <= 128
+    at_once(shape)
 }
+
+/// Whether a thread makes a column then, and not a warp: it goes through the rows one by one.
+pub fn columns_by_threads(shape: Matrices) -> bool {
+    shape.rows <= 32
+}
+
+/// Warps of a block where a warp makes a column.
+pub const COLUMN_WARPS: usize = 8;
 
 /// Whether cuSOLVER factors all matrices at once by Cholesky's method.
 pub fn cholesky_at_once(shape: Matrices) -> bool {

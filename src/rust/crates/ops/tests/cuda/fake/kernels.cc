@@ -99,6 +99,7 @@ double memory[LIMIT / sizeof(double)];
 #include "linalg.cu"
 #include "kepler.cu"
 #include "blocks.cu"
+#include "q.cu"
 #include "lu.cu"
 #include "jacobi.cu"
 
@@ -129,7 +130,7 @@ const std::map<std::string, Kernel> all = {
     TWO(scan),      TWO(scrub),       TWO(poison),      ONE(mark),         ONE(keep_rows),
     ONE(addresses), ONE(take_front),  TWO(identity),    FOUR(transpose),   ONE(adjoint_c64),
     ONE(adjoint_c128), FOUR(columns_of_q), TWO(kepler), ONE(pivots_to_permutation),
-    BLOCKS(lu),     BLOCKS(jacobi),
+    BLOCKS(lu),     BLOCKS(jacobi),   BLOCKS(long_columns_of_q),
 };
 
 int run_blocks(const Kernel &kernel, unsigned grid, unsigned warps, unsigned shared_bytes, void **arguments) {

@@ -150,14 +150,14 @@ __device__ void columns_of_q(T *q, const T *packed, const T *tau, i64 cols, i64 
                              i64 reflectors) {
   EACH_MATRIX(b) EACH_ELEMENT(j, cols) {
     T *column = q + (b * cols + j) * rows;
-    for (i64 r = 0; r < rows; r++) column[r] = r == j ? one_of(T()) : T();
-    for (i64 i = reflectors - 1; i >= 0; i--) {
+    _Pragma("unroll 1") for (i64 r = 0; r < rows; r++) column[r] = r == j ? one_of(T()) : T();
+    _Pragma("unroll 1") for (i64 i = reflectors - 1; i >= 0; i--) {
       const T *v = packed + (b * cols + i) * rows;
       T product = column[i];
-      for (i64 r = i + 1; r < rows; r++) product = plus(product, conj(v[r]), column[r]);
+      _Pragma("unroll 1") for (i64 r = i + 1; r < rows; r++) product = plus(product, conj(v[r]), column[r]);
       product = plus(T(), tau[b * reflectors + i], product);
       column[i] = minus(column[i], product, one_of(T()));
-      for (i64 r = i + 1; r < rows; r++) column[r] = minus(column[r], product, v[r]);
+      _Pragma("unroll 1") for (i64 r = i + 1; r < rows; r++) column[r] = minus(column[r], product, v[r]);
     }
   }
 }
