@@ -50,7 +50,18 @@ new_jit <- function(f, name) {
   structure(compiled, class = c("xlaffi_jit", "function"))
 }
 
-# Runs a function in an environment known by its signature. `call` has `program`; `buffers`, which
+# Compiled functions and ops of the package's own, each made at its first use: they hold their programs,
+# which belong to a session.
+made <- new.env(parent = emptyenv())
+
+made_once <- function(key, make) {
+  if (is.null(made[[key]])) {
+    made[[key]] <- make()
+  }
+  made[[key]]
+}
+
+# Runs a function that was found by its signature. `call` has `program`; `buffers`, which
 # of the arguments are buffers; `dtypes`, those of the others.
 run_call <- function(call, leaves) {
   program <- call$program

@@ -69,27 +69,19 @@ run_values <- function(name, f, arguments) {
     }
     x
   })
-  do.call(if (any_of_class(arguments, "xlaffi_value")) f else once(name, new_jit(f, name)), arguments)
-}
-
-# Functions made at their first use: what was compiled belongs to a session, not to the package.
-made <- new.env(parent = emptyenv())
-
-once <- function(name, make) {
-  if (is.null(made[[name]])) {
-    made[[name]] <- make
-  }
-  made[[name]]
+  do.call(if (any_of_class(arguments, "xlaffi_value")) f else made_once(paste("run", name), function() new_jit(f, name)), arguments)
 }
 
 # The op itself: both operands have one shape.
 kepler_op <- function(M, e) {
-  op <- once("op", ffi_op(
-    function(M, e) hlo_custom_call("kepler", list(M, e), list(sin = M, cos = M), vmap_method = "broadcast_all"),
-    jvp = kepler_jvp,
-    vmap = kepler_vmap,
-    name = "kepler"
-  ))
+  op <- made_once("op kepler", function() {
+    ffi_op(
+      function(M, e) hlo_custom_call("kepler", list(M, e), list(sin = M, cos = M), vmap_method = "broadcast_all"),
+      jvp = kepler_jvp,
+      vmap = kepler_vmap,
+      name = "kepler"
+    )
+  })
   op(M, e)
 }
 

@@ -34,17 +34,6 @@
 #' @name xla_linalg
 NULL
 
-# Functions and ops by how they are called, each made when it is first needed: compiled functions
-# hold their programs.
-linalg <- new.env(parent = emptyenv())
-
-made_once <- function(key, make) {
-  if (is.null(linalg[[key]])) {
-    linalg[[key]] <- make()
-  }
-  linalg[[key]]
-}
-
 linalg_dtypes <- c("f32", "f64", "c64", "c128")
 
 # The argument of a wrapper, ready for xla_jit(): (..., m, n), R data as doubles or complex.

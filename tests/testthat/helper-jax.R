@@ -52,7 +52,7 @@ jax_errors <- function(program) {
     result$value <- value
     result
   }, found, expected)
-  compare <- switch(program$comparison, values = list, svd = jax_svd, eigh = jax_eigh, eig = jax_eig)
+  compare <- switch(program$comparison, values = list, svd = jax_svd, eigh = jax_eigh, eig = jax_eig, schur = jax_schur)
   mapply(jax_distance, do.call(compare, found), do.call(compare, expected))
 }
 
@@ -85,6 +85,12 @@ jax_eig <- function(w, v) {
   scaled <- jax_map(list(v), function(v) sweep(v, 2, apply(v, 2, function(x) x[[which.max(round(Mod(x), 3))]]), "/"))
   lengths <- jax_map(list(v), function(v) colSums(Mod(v)^2))
   list(w, scaled, lengths)
+}
+
+# The columns of z are as free, and with them the rows and columns of t outside its diagonal.
+jax_schur <- function(t, z) {
+  product <- jax_map(list(t, z), function(upper, z) z %*% upper %*% Conj(t(z)))
+  list(jax_map(list(t), diag), product, jax_gram(z))
 }
 
 jax_gram <- function(u) jax_map(list(u), function(u) Conj(t(u)) %*% u)

@@ -18,10 +18,12 @@ import time
 import jax
 import jax.numpy as jnp
 import jaxlib
-from handlers import Ours, register_peer
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "ops-lib"))
+from handlers import Library, register_peer
 
 jax.config.update("jax_enable_x64", True)
-HERE = pathlib.Path(__file__).resolve().parent
 CALLS, RUNS, ROUNDS = 1000, 20, 15
 
 
@@ -46,7 +48,7 @@ def chain(target):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        programs = {"xlaffi": chain(Ours(sys.argv[1]).register("lu")), "C++": chain(cpp(folder))}
+        programs = {"xlaffi": chain(Library(sys.argv[1]).register("lu", "xlaffi_")), "C++": chain(cpp(folder))}
         x = jnp.ones((1, 1))
         times = {name: [] for name in programs}
         for _ in range(ROUNDS):

@@ -17,6 +17,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "ops-lib"))
 POINTS, WARM, ROUNDS = 2_000_000, 6, 15
 NAMES = {"xlaffi": "xlaffi (Rust)", "cpp": "Newton loop in C++", "jax": "pure JAX", "copy": "copy of the arrays"}
 
@@ -43,10 +44,10 @@ def measure(path, peer):
     import jax
     import jax.numpy as jnp
     import numpy as np
-    from handlers import Ours, register_peer
+    from handlers import Library, register_peer
 
     jax.config.update("jax_enable_x64", True)
-    ours = Ours(path).register("kepler")
+    ours = Library(path).register("kepler", "xlaffi_")
     random = np.random.default_rng(1)
     mean, ecc = random.uniform(0, 2 * np.pi, POINTS), random.uniform(0, 0.9, POINTS)
     result = {}

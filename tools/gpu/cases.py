@@ -1,18 +1,19 @@
 """The parts of tools/gpu/check that run under JAX: `cases.py LIBRARY PLATFORM PART`."""
 
-import ctypes
 import itertools
-import os
+import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "ops-lib"))
+from handlers import Library, captured, column_major
 
 jax.config.update("jax_enable_x64", True)
 
@@ -35,26 +36,16 @@ class Ops:
     def __init__(self, path, platform):
         self.cuda = platform == "cuda"
         self.device = jax.devices(platform)[0]
-        find = ctypes.CDLL(path).xlaffi_handler
-        find.restype, find.argtypes = ctypes.c_void_p, [ctypes.c_char_p, ctypes.c_char_p]
-        new = ctypes.pythonapi.PyCapsule_New
-        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        library = Library(path)
         targets = ["lu", "geqrf", "orgqr", "svd", "eigh", "kepler", "print_tensor"]
         if self.cuda:
             names = "getrf geqrf orgqr ormqr potrf syevd gesvd gesvdj gesvdp sytrd geev"
             targets += [f"cusolver_{name}_ffi" for name in names.split()] + ["cu_lu_pivots_to_permutation"]
         for target in targets:
-            pointer = find(target.encode(), platform.encode())
-            assert pointer, f"the library has no {target}"
-            jax.ffi.register_ffi_target(f"xlaffi.{target}", new(pointer, None, None), platform="CUDA" if self.cuda else "cpu")
+            library.register(target, "xlaffi.", platform)
 
     def put(self, x):
         return jax.device_put(x, self.device)
-
-
-def column_major(rank):
-    """JAX's order (major to minor) of a batch of column-major matrices."""
-    return (*range(rank - 2), rank - 1, rank - 2)
 
 
 def call(target, results, *operands, vectors=(), aliases=None, **attributes):
@@ -224,21 +215,6 @@ def check_kepler(ops, count=100_000):
         bad = np.array([np.nan, np.inf, 1, 1, 1], dtype), np.array([0.5, 0.5, 1, -0.1, np.nan], dtype)
         assert np.isnan(np.asarray(jax.jit(kepler)(*map(ops.put, bad)))).all()
     return 4
-
-
-def captured(action):
-    """What `action` writes to the process's standard output, also from native code."""
-    sys.stdout.flush()
-    with tempfile.TemporaryFile() as file:
-        kept = os.dup(1)
-        os.dup2(file.fileno(), 1)
-        try:
-            action()
-        finally:
-            os.dup2(kept, 1)
-            os.close(kept)
-        file.seek(0)
-        return file.read().decode()
 
 
 def check_print(ops):

@@ -113,8 +113,8 @@ FUNCTIONS = [
     ("sqrtm", each(jsl.sqrtm), lambda x: [x.regular(4)], "values"),
     ("eig", lambda a: tuple(jnp.linalg.eig(a)), lambda x: [x.general(5, 5)], "eig"),
     ("eigvals", jnp.linalg.eigvals, lambda x: [x.general(5, 5)], "values"),
-    ("schur", each(jsl.schur), lambda x: [x.general(5, 5)], "values"),
-    ("schur_complex", each(lambda a: jsl.schur(a, output="complex")), lambda x: [x.general(5, 5)], "values"),
+    ("schur", each(jsl.schur), lambda x: [x.general(5, 5)], "schur"),
+    ("schur_complex", each(lambda a: jsl.schur(a, output="complex")), lambda x: [x.general(5, 5)], "schur"),
     ("hessenberg", lambda a: jsl.hessenberg(a, calc_q=True), lambda x: [x.general(5, 5)], "values"),
     ("tridiagonal", lambda a: jax.lax.linalg.tridiagonal(a), lambda x: [x.hermitian(5)], "values"),
     (
