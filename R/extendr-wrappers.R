@@ -42,6 +42,8 @@ signature <- function(id, arguments) .Call(wrap__signature, id, arguments)
 
 executable_execute <- function(executable, arguments, options, check) .Call(wrap__executable_execute, executable, arguments, options, check)
 
+executable_call <- function(executable, arguments, dtypes, device) .Call(wrap__executable_call, executable, arguments, dtypes, device)
+
 executable_info <- function(executable) .Call(wrap__executable_info, executable)
 
 plugin_open <- function(path, platform) .Call(wrap__plugin_open, path, platform)

@@ -55,28 +55,35 @@ new_jit <- function(f, name) {
 made <- new.env(parent = emptyenv())
 
 made_once <- function(key, make) {
-  if (is.null(made[[key]])) {
-    made[[key]] <- make()
+  found <- made[[key]]
+  if (is.null(found)) {
+    found <- make()
+    made[[key]] <- found
   }
-  made[[key]]
+  found
 }
 
 # Runs a function that was found by its signature. `call` has `program`; `buffers`, which
 # of the arguments are buffers; `dtypes`, those of the others.
 run_call <- function(call, leaves) {
   program <- call$program
-  if (call$all) {
-    names(leaves) <- NULL
+  if (!call$any) {
+    outputs <- .Call(wrap__executable_call, program$executable, leaves, call$dtypes, call$device)
   } else {
-    leaves <- lapply(seq_along(leaves), function(i) {
-      if (call$buffers[[i]]) leaves[[i]] else pjrt_buffer(leaves[[i]], call$dtypes[[i]], call$device)
-    })
+    if (call$all) {
+      names(leaves) <- NULL
+    } else {
+      leaves <- lapply(seq_along(leaves), function(i) {
+        if (call$buffers[[i]]) leaves[[i]] else pjrt_buffer(leaves[[i]], call$dtypes[[i]], call$device)
+      })
+    }
+    outputs <- .Call(wrap__executable_execute, program$executable, leaves, NULL, TRUE)
   }
-  outputs <- .Call(wrap__executable_execute, program$executable, leaves, NULL, TRUE)
   if (is.object(outputs)) {
     outputs <- finish(outputs, NULL)
   }
-  if (!call$any) {
+  # What was not there at once came as buffers.
+  if (!call$any && length(outputs) && typeof(outputs[[1L]]) == "externalptr") {
     outputs <- lapply(outputs, as_array)
   }
   switch(program$form,

@@ -69,7 +69,8 @@ run_values <- function(name, f, arguments) {
     }
     x
   })
-  do.call(if (any_of_class(arguments, "xlaffi_value")) f else made_once(paste("run", name), function() new_jit(f, name)), arguments)
+  traced <- any_of_class(arguments, "xlaffi_value")
+  do.call(if (traced) f else made_once(paste("run", name), function() new_jit(f, name)), arguments)
 }
 
 # The op itself: both operands have one shape.

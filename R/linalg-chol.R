@@ -30,15 +30,13 @@ chol_op <- function() matrix_op("xla_chol", NULL, chol_factor, chol_jvp)
 # The handler sees matrices by rows as their transposes: the lower factor of t(x) = Conj(x), by columns,
 # is r by rows, and nothing needs to be turned.
 chol_factor <- function(x) {
-  target <- if (on_cpu()) lapack_target("potrf", x) else "cusolver_potrf_ffi"
-  attributes <- if (on_cpu()) list(uplo = lapack_letter("L")) else list(lower = TRUE)
+  if (on_cpu()) {
+    return(hlo_custom_call("cholesky", x, x, list(uplo = "L")))
+  }
   found <- hlo_custom_call(
-    target, x, list(x, stacked_type(x, integer(), "i32")), attributes,
+    "cusolver_potrf_ffi", x, list(x, stacked_type(x, integer(), "i32")), list(lower = TRUE),
     aliases = c(1L, 1L)
   )
-  failed <- found[[2L]] != 0L
-  nan <- hlo_broadcast(filled(NaN, x), x$shape)
-  hlo_select(
-    hlo_broadcast(failed, x$shape, seq_len(rank_of(x) - 2L)), nan, upper(found[[1L]])
-  )
+  failed <- hlo_broadcast(found[[2L]] != 0L, x$shape, seq_len(rank_of(x) - 2L))
+  hlo_select(failed, hlo_broadcast(filled(NaN, x), x$shape), upper(found[[1L]]))
 }

@@ -51,24 +51,15 @@ lu_factors <- function(packed) {
   list(l = strict_lower(columns) + identity_like(columns), u = upper(leading(packed, rows = k)))
 }
 
-# From exchanges (..., k), row i with row pivots[i] (from 1), to the order of all m rows, from 0
+# From exchanges (..., k), row i with row pivots[i] (from 1), to the order of all m rows, from 0.
+# jaxlib's handler for CUDA counts the pivots from 0 as well.
 row_order <- function(pivots, m) {
-  rank <- rank_of(pivots)
-  k <- pivots$shape[[rank]]
-  batch <- pivots$shape[-rank]
-  start <- hlo_iota("i32", c(batch, m), rank)
-  turn <- function(i, order) {
-    here <- start == i
-    pivot <- hlo_dynamic_slice(pivots, c(rep(list(1L), rank - 1L), list(i + 1L)), c(batch, 1L))
-    there <- start == hlo_broadcast(pivot - 1L, start$shape)
-    pick <- function(where) {
-      hlo_broadcast(hlo_sum(hlo_select(where, order, 0L), rank), start$shape, seq_len(rank - 1L))
-    }
-    list(i = i + 1L, order = hlo_select(here, pick(there), hlo_select(there, pick(here), order)))
-  }
+  order <- new_type("i32", c(pivots$shape[-rank_of(pivots)], m))
   if (!length(pivots)) {
-    return(start)
+    hlo_iota("i32", order$shape, rank_of(order))
+  } else if (on_cpu()) {
+    hlo_custom_call("lu_pivots_to_permutation", pivots, order)
+  } else {
+    hlo_custom_call("cu_lu_pivots_to_permutation", pivots - 1L, order)
   }
-  first <- hlo_constant(0L, shape = integer())
-  hlo_while(function(i, order) i < k, turn, list(i = first, order = start))$order
 }

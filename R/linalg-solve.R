@@ -29,8 +29,12 @@ xla_solve <- function(a, b = NULL, dtype = NULL, program = FALSE) {
   if (is.null(b)) {
     return(run_linalg("inverse", inverse, list(a), dtype, program))
   }
-  b <- check_numbers(b, "b", dtype, rlang::current_env())
-  dtype <- common_dtype(a, b, dtype)
+  if (is.null(dtype) && is_plain_double(a) && is_plain_double(b)) {
+    dtype <- "f64"
+  } else {
+    b <- check_numbers(b, "b", dtype, rlang::current_env())
+    dtype <- common_dtype(a, b, dtype)
+  }
   check_right_side(a, b)
   run_linalg("solve", solve_any, list(a, b), dtype, program)
 }
@@ -52,8 +56,9 @@ common_dtype <- function(a, b, dtype, call = rlang::caller_env()) {
 }
 
 check_right_side <- function(a, b, call = rlang::caller_env()) {
-  a <- argument_type(a, "a", call)$shape
-  b <- argument_type(b, "b", call)$shape
+  shape_of <- function(x, name) if (is_plain_double(x)) r_shape(x) else argument_type(x, name, call)$shape
+  a <- shape_of(a, "a")
+  b <- shape_of(b, "b")
   rank <- length(a)
   if (!length(b) %in% c(rank, rank - 1L) || !identical(b[seq_len(rank - 1L)], a[seq_len(rank - 1L)])) {
     abort(

@@ -38,6 +38,10 @@ linalg_dtypes <- c("f32", "f64", "c64", "c128")
 
 # The argument of a wrapper, ready for xla_jit(): (..., m, n), R data as doubles or complex.
 check_matrices <- function(x, name, dtype, square = FALSE, call = rlang::caller_env()) {
+  # A matrix of doubles, which most are: a small one is factored in the time that the rest takes.
+  if (is_plain_double(x) && is.matrix(x) && (!square || nrow(x) == ncol(x))) {
+    return(x)
+  }
   x <- check_numbers(x, name, dtype, call)
   dims <- argument_type(x, name, call)$shape
   rank <- length(dims)
@@ -70,7 +74,7 @@ check_numbers <- function(x, name, dtype, call) {
         operand = name, call = call
       )
     }
-    if (!is.complex(x)) storage.mode(x) <- "double"
+    if (is.integer(x) || is.logical(x)) storage.mode(x) <- "double"
   }
   own <- argument_type(x, name, call)$dtype
   if (is.null(dtype)) {
@@ -84,6 +88,8 @@ check_numbers <- function(x, name, dtype, call) {
   }
   x
 }
+
+is_plain_double <- function(x) is.double(x) && !is.object(x)
 
 is_on_device <- function(x) inherits(x, c("xlaffi_buffer", "xlaffi_value", "xlaffi_type"))
 
@@ -108,7 +114,7 @@ check_uplo <- function(uplo, call = rlang::caller_env()) {
 
 # Runs a function of values on the arguments, converted to `dtype`, or gives its program.
 run_linalg <- function(key, f, arguments, dtype, program) {
-  compiled <- made_once(paste(c("run", key, dtype), collapse = " "), function() {
+  compiled <- made_once(paste("run", key, dtype), function() {
     xla_jit(function(...) do.call(f, lapply(list(...), function(x) if (is.null(dtype)) x else hlo_convert(x, dtype))))
   })
   if (program) do.call(ffi_program, c(compiled, arguments)) else do.call(compiled, arguments)

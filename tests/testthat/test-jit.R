@@ -39,6 +39,36 @@ test_that("each signature is traced once", {
   expect_identical(traced, 3)
 })
 
+test_that("a program that was quick before gives the same results, prints and errors again", {
+  skip_without_plugin()
+  x <- matrix(c(4, 2, 1, 3), 2)
+  factors <- xla_jit(function(x) {
+    hlo_custom_call("print_tensor", x, list(), has_side_effect = TRUE)
+    results <- list(x, ffi_type("i32", 2))
+    hlo_custom_call("lu", x, results, operand_layouts = "column", result_layouts = list("column", 1))
+  })
+  wrong <- xla_jit(function(x) hlo_custom_call("lu", x, list(x, ffi_type("i32", 3))))
+  # The first run is on another thread, those after it on R's.
+  for (turn in 1:3) {
+    expect_output(found <- factors(x), "4 1\n 2 3\n\\[ f64\\{2,2\\} \\]")
+    expect_equal(found, list(matrix(c(4, 0.5, 1, 2.5), 2), array(1:2)))
+    expect_output(found <- factors(pjrt_buffer(x, "f64")), "4 1\n 2 3")
+    expect_equal(as_array(found[[1]]), matrix(c(4, 0.5, 1, 2.5), 2))
+    expect_error(wrong(x), "result `pivots` must have shape (2), got (3)", fixed = TRUE, class = "xlaffi_error")
+  }
+})
+
+test_that("results that R has to wait for arrive as well", {
+  skip_without_plugin()
+  # More than a moment's work, on XLA's threads and (with a loop) on ours
+  f <- xla_jit(function(x) hlo_matmul(x, hlo_matmul(x, x)))
+  turn <- function(i, x) list(i + 1L, hlo_matmul(x, x))
+  slow <- xla_jit(function(x) hlo_while(function(i, x) i < 4L, turn, list(0L, x))[[2]])
+  x <- diag(700) * 2
+  expect_identical(f(x), x^3)
+  expect_identical(slow(x), x^16)
+})
+
 test_that("a signature may be long", {
   skip_without_plugin()
   total <- xla_jit(function(...) Reduce(`+`, xlaffi:::tree_leaves(list(...))))

@@ -6,7 +6,7 @@ use std::time::Duration;
 use extendr_api::prelude::*;
 use extendr_api::wrapper::symbol;
 use extendr_ffi::R_NilValue;
-use pjrt::{Buffer, HostData, Order, Source};
+use pjrt::{Buffer, DType, HostData, Order, Source};
 
 use crate::device::{default_device, DeviceObject};
 use crate::failure::{guard, Failure, Outcome};
@@ -37,6 +37,34 @@ fn upload(on: &DeviceObject, host: HostData<'_>) -> Outcome<BufferObject> {
     })
 }
 
+/// An R vector or array, with the dimensions that it has, on a device.
+pub fn upload_array(on: &DeviceObject, data: &Robj, dtype: DType) -> Outcome<BufferObject> {
+    upload_shaped(on, data, Some(dtype), host::dims_of(data))
+}
+
+fn upload_shaped(
+    on: &DeviceObject,
+    data: &Robj,
+    dtype: Option<DType>,
+    dims: Vec<i64>,
+) -> Outcome<BufferObject> {
+    let vector = Vector::new(data)?;
+    let dtype = dtype.unwrap_or_else(|| vector.default_dtype());
+    let count = host::count(&dims, dtype)?;
+    let with = |source| HostData {
+        source,
+        dims: &dims,
+        order: Order::ColumnMajor,
+        dtype,
+    };
+    if vector.len() == 1 && count != 1 {
+        let filled = vector.repeat(count)?;
+        upload(on, with(filled.source()))
+    } else {
+        upload(on, with(vector.source()))
+    }
+}
+
 fast! {
     // A buffer from an R vector or array. `dtype` and `shape` may be NULL; so may `device` once
     // the default platform has a client, else R has to make one: the result is NULL.
@@ -49,29 +77,15 @@ fast! {
             },
             false => get(device, "device")?,
         };
-        let vector = Vector::new(data)?;
         let dtype = match dtype.is_null() {
-            true => vector.default_dtype(),
-            false => host::dtype(dtype)?,
+            true => None,
+            false => Some(host::dtype(dtype)?),
         };
         let dims = match shape.is_null() {
             true => host::dims_of(data),
             false => host::dims(shape)?,
         };
-        let count = host::count(&dims, dtype)?;
-        let with = |source| HostData {
-            source,
-            dims: &dims,
-            order: Order::ColumnMajor,
-            dtype,
-        };
-        let buffer = if vector.len() == 1 && count != 1 {
-            let filled = vector.repeat(count)?;
-            upload(on, with(filled.source()))?
-        } else {
-            upload(on, with(vector.source()))?
-        };
-        Ok(wrap_sexp(buffer))
+        Ok(wrap_sexp(upload_shaped(on, data, dtype, dims)?))
     }
 
     // The R array of a buffer that needs nothing else: its contents are there, no printed text

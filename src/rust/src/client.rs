@@ -6,8 +6,9 @@ use extendr_api::prelude::*;
 use pjrt::{compile_options, Client, Program};
 
 use crate::device::DeviceObject;
-use crate::executable::{may_take_long, ExecutableObject};
+use crate::executable::ExecutableObject;
 use crate::failure::guard;
+use crate::pace::Pace;
 use crate::pointer::{class, get, wrap};
 use crate::run::{Done, Run};
 
@@ -63,8 +64,8 @@ fn client_compile(device: Robj, program: Robj) -> Robj {
         let run = Run::start(move || {
             let executable = client.compile(&program, &options)?;
             Ok(Done::Compiled(ExecutableObject {
-                may_take_long: may_take_long(program.code()),
                 executable: Arc::new(executable),
+                pace: Arc::new(Pace::of(program.code())),
                 platform,
             }))
         })?;

@@ -5,21 +5,24 @@ use std::time::Duration;
 
 use extendr_api::prelude::*;
 use extendr_api::wrapper::symbol;
-use extendr_ffi::{R_ClassSymbol, Rf_setAttrib, SEXP, VECTOR_ELT};
+use extendr_ffi::{R_ClassSymbol, Rf_setAttrib, SET_VECTOR_ELT, SEXP, VECTOR_ELT};
 use pjrt::{Buffer, Executable, ExecuteOptions};
 
-use crate::buffer::BufferObject;
+use crate::buffer::{upload_array, BufferObject};
+use crate::device::DeviceObject;
 use crate::failure::{guard, Failure, Outcome};
 use crate::fast::{borrowed, fast, Protected};
-use crate::pointer::{class, get, wrap_list, wrap_sexp};
+use crate::host;
+use crate::pace::Pace;
+use crate::pointer::{alloc_list, class, get, wrap_list, wrap_sexp};
 use crate::run::{Done, Run};
 
 /// A compiled program.
 pub struct ExecutableObject {
     /// The program.
     pub executable: Arc<Executable>,
-    /// Whether it must not run on R's thread.
-    pub may_take_long: bool,
+    /// Where it runs.
+    pub pace: Arc<Pace>,
     /// Name of the platform.
     pub platform: Arc<str>,
 }
@@ -30,14 +33,12 @@ class!(
     "an executable made by pjrt_compile()"
 );
 
-/// Whether a program can run for long on the thread that launches it: XLA counts neither the turns
-/// of a loop nor the work of a custom call. Programs that are not text may have either.
-pub fn may_take_long(code: &[u8]) -> bool {
-    std::str::from_utf8(code).map_or(true, |text| {
-        ["while", "custom_call", "\0"]
-            .iter()
-            .any(|word| text.contains(word))
-    })
+/// A run that has been started.
+enum Started {
+    /// It is through, or XLA goes on with it on its own threads: the results.
+    Launched(Vec<Buffer>),
+    /// On another thread of ours.
+    Running(Run),
 }
 
 fast! {
@@ -69,17 +70,50 @@ fast! {
             check_alive(&buffers)?;
         }
         let options = execute_options(options)?;
-        if !object.may_take_long && object.executable.num_outputs() > 0 {
-            let buffers: Vec<&Buffer> = buffers.into_iter().map(|buffer| &**buffer).collect();
-            let outputs = object.executable.execute(&buffers, &options)?;
-            return Ok(told(outputs_to_r(outputs, &object.platform)));
+        let buffers = buffers.into_iter().cloned().collect();
+        match start(object, buffers, options)? {
+            Started::Launched(outputs) => Ok(told(outputs_to_r(outputs, &object.platform))),
+            Started::Running(run) => Ok(wrap_sexp(run)),
         }
-        let run = launch(object, buffers.into_iter().cloned().collect(), options)?;
-        // Most programs are done soon, whatever they could take.
-        match run.wait(FIRST_WAIT) {
-            Some(done) => Ok(told(done?.into_sexp())),
-            None => Ok(wrap_sexp(run)),
+    }
+
+    // Runs the program on R arrays, passed on in the given dtypes: a list of the results as R
+    // arrays. On the device all of them are gone when it returns, so that the next call finds the
+    // memory warm. Where R has to wait, a list of buffers, or a run.
+    fn executable_call, wrap__executable_call, meta__executable_call
+        (executable, arguments, dtypes, device)
+    {
+        let object: &ExecutableObject = get(executable, "executable")?;
+        let on: &DeviceObject = get(device, "device")?;
+        let mut buffers = Vec::with_capacity(arguments.len());
+        for index in 0..arguments.len() {
+            // SAFETY: lists of one length, as R code promises; R protects them, and with them
+            // their elements.
+            let (data, dtype) = unsafe {
+                let at = index as isize;
+                (VECTOR_ELT(arguments.get(), at), VECTOR_ELT(dtypes.get(), at))
+            };
+            // SAFETY: as above.
+            let (data, dtype) = unsafe { (borrowed(&data), borrowed(&dtype)) };
+            let buffer = upload_array(on, data, host::dtype(dtype)?)?;
+            buffers.push(buffer.buffer);
         }
+        let outputs = match start(object, buffers, ExecuteOptions::default())? {
+            Started::Launched(outputs) => outputs,
+            Started::Running(run) => return Ok(wrap_sexp(run)),
+        };
+        for output in &outputs {
+            if !output.wait_timeout(FIRST_WAIT)? {
+                return Ok(told(outputs_to_r(outputs, &object.platform)));
+            }
+        }
+        let arrays = alloc_list(outputs.len());
+        for (index, output) in outputs.iter().enumerate() {
+            let array = host::read(output)?;
+            // SAFETY: R's thread; the list is protected and has a place for each result.
+            unsafe { SET_VECTOR_ELT(arrays.sexp(), index as isize, array) };
+        }
+        Ok(told(arrays.sexp()))
     }
 }
 
@@ -100,20 +134,31 @@ fn told(results: SEXP) -> SEXP {
 /// How long R waits before it looks for an interrupt the first time.
 const FIRST_WAIT: Duration = Duration::from_millis(20);
 
-/// Starts a program on another thread. One without results is waited for there, so that its error
-/// is not lost.
-fn launch(
+/// Runs a program here if it is known to be quick, else on another thread, and waits for a moment.
+/// One without results is waited for there, so that its error is not lost.
+fn start(
     object: &ExecutableObject,
     buffers: Vec<Arc<Buffer>>,
     options: ExecuteOptions,
-) -> Outcome<Run> {
-    let executable = object.executable.clone();
-    let platform = object.platform.clone();
-    Run::start(move || {
+) -> Outcome<Started> {
+    let (executable, pace) = (object.executable.clone(), object.pace.clone());
+    let execute = move || {
         let buffers: Vec<&Buffer> = buffers.iter().map(|buffer| &**buffer).collect();
-        let outputs = executable.execute(&buffers, &options)?;
-        Ok(Done::Executed(outputs, platform))
-    })
+        pace.timed(|| executable.execute(&buffers, &options))
+    };
+    if !object.pace.may_take_long() && object.executable.num_outputs() > 0 {
+        return Ok(Started::Launched(execute()?));
+    }
+    let platform = object.platform.clone();
+    let run = Run::start(move || Ok(Done::Executed(execute()?, platform)))?;
+    // Most programs are done soon, whatever they could take.
+    match run.wait(FIRST_WAIT) {
+        Some(done) => match done? {
+            Done::Executed(outputs, _) => Ok(Started::Launched(outputs)),
+            Done::Compiled(_) => Err(Failure::new("INTERNAL", "a run ended with a program")),
+        },
+        None => Ok(Started::Running(run)),
+    }
 }
 
 /// A list of buffers, not protected.
@@ -191,5 +236,6 @@ fn executable_info(executable: Robj) -> Robj {
 extendr_module! {
     mod executable;
     fn executable_execute;
+    fn executable_call;
     fn executable_info;
 }

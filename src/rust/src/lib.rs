@@ -16,6 +16,7 @@ mod failure;
 mod fast;
 mod host;
 mod literal;
+mod pace;
 mod plugin;
 mod pointer;
 mod printed;

@@ -88,16 +88,20 @@ pub fn wrap_sexp<T: Class>(value: T) -> SEXP {
     }
 }
 
+/// A list of `len` elements, NULL for now.
+pub fn alloc_list(len: usize) -> Protected {
+    // SAFETY: R's thread.
+    unsafe { Protected::new(Rf_allocVector(SEXPTYPE::VECSXP, len as isize)) }
+}
+
 /// A list of wrapped values, not protected.
 pub fn wrap_list<T: Class>(values: Vec<T>) -> SEXP {
-    // SAFETY: R's thread; the list is protected while its elements are made, and has as many.
-    unsafe {
-        let list = Protected::new(Rf_allocVector(SEXPTYPE::VECSXP, values.len() as isize));
-        for (index, value) in values.into_iter().enumerate() {
-            SET_VECTOR_ELT(list.sexp(), index as isize, wrap_sexp(value));
-        }
-        list.sexp()
+    let list = alloc_list(values.len());
+    for (index, value) in values.into_iter().enumerate() {
+        // SAFETY: R's thread; the list is protected while its elements are made, and has as many.
+        unsafe { SET_VECTOR_ELT(list.sexp(), index as isize, wrap_sexp(value)) };
     }
+    list.sexp()
 }
 
 /// The Rust object behind an R object, or a failure that says what came instead.

@@ -1,7 +1,7 @@
 //! Eigenvalues of Hermitian matrices.
 
 use crate::letter;
-use crate::platform::{Matrices, Solver, Triangle};
+use crate::platform::{Matrices, Solver};
 use xla_ffi::{
     io, AnyAttr, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret,
     Scalar,
@@ -36,10 +36,7 @@ impl<T: Scalar, P: Solver<T>> Kernel<P, T> for Eigh {
 
     fn run(mut io: EighIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {
         let (shape, batch) = Matrices::square(&io.a)?;
-        let triangle = match *io.uplo {
-            Some(attr) => letter::triangle("uplo", letter::of("uplo", attr)?)?,
-            None => Triangle::Lower,
-        };
+        let triangle = letter::triangle_or_lower("uplo", *io.uplo)?;
         io.w.expect_dtype(P::Real::DTYPE)?;
         io.v.expect_dims(io.a.dims())?;
         io.w.expect_batch_dims(batch, &[shape.rows.into()])?;

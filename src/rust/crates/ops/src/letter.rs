@@ -60,6 +60,14 @@ pub fn triangle(name: &'static str, letter: u8) -> Result<Triangle> {
     )
 }
 
+/// `L`, also where there is no attribute, or `U`.
+///
+/// # Errors
+/// It is something else.
+pub fn triangle_or_lower(name: &'static str, attr: Option<AnyAttr<'_>>) -> Result<Triangle> {
+    attr.map_or(Ok(Triangle::Lower), |attr| triangle(name, of(name, attr)?))
+}
+
 /// `A`, `S` or `N`: which singular vectors.
 ///
 /// # Errors

@@ -3,8 +3,12 @@
 use crate::cusolver;
 use crate::jaxlib;
 use crate::kepler::Kepler;
+use crate::permutation::LuPivotsToPermutation;
 use crate::platform::cuda::Cuda;
-use crate::{eigh::Eigh, geqrf::Geqrf, lu::Lu, orgqr::Orgqr, print_tensor::PrintTensor, svd::Svd};
+use crate::{
+    cholesky::Cholesky, eigh::Eigh, geqrf::Geqrf, lu::Lu, orgqr::Orgqr, print_tensor::PrintTensor,
+    svd::Svd,
+};
 use xla_ffi::{
     handler, Complex, DataType, Dispatch, DtypeSet, FieldInfo, FieldKind, HandlerFn, Host, Op,
     Platform,
@@ -90,10 +94,12 @@ type C64 = Complex<f32>;
 type C128 = Complex<f64>;
 
 ops! {
+    Cholesky: Host;
     Eigh: Host, Cuda;
     Geqrf: Host, Cuda;
     Kepler: Host, Cuda;
     Lu: Host, Cuda;
+    LuPivotsToPermutation: Host;
     Orgqr: Host, Cuda;
     PrintTensor: Host, Cuda;
     Svd: Host, Cuda;

@@ -1,11 +1,10 @@
 //! LU factorisation, and its exchanges of rows as a permutation.
 
 use crate::jaxlib::GetrfIo;
+use crate::permutation::{self, Rows};
 use crate::platform::cuda::{self, Cuda, Element};
 use crate::platform::Memory;
-use xla_ffi::{
-    dtype_set, io, sys, Arg, Cx, Error, Kernel, MinRank, Op, RealAndComplex, Result, Ret,
-};
+use xla_ffi::{io, sys, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret};
 
 /// LU factorisation with partial pivoting.
 pub struct Getrf;
@@ -40,11 +39,6 @@ io! {
     }
 }
 
-dtype_set! {
-    /// i32.
-    pub Rows = i32;
-}
-
 /// The order of rows that the pivots of LU factorisation leave.
 pub struct PivotsToPermutation;
 
@@ -59,17 +53,7 @@ impl Kernel<Cuda, i32> for PivotsToPermutation {
     type Io<'f> = PivotsIo<'f, i32>;
 
     fn run(mut io: PivotsIo<'_, i32>, cx: &Cx<'_, Cuda>) -> Result<()> {
-        let (batch, count, [length]) = io.pivots.split_dims()?;
-        let (_, _, [size]) = io.permutation.split_dims()?;
-        let rows = i64::try_from(size).unwrap_or(i64::MAX);
-        io.permutation.expect_batch_dims(batch, &[rows])?;
-        if length > size {
-            return Err(Error::mismatch(
-                io.pivots.operand(),
-                format_args!("have at most {size} pivots"),
-                length,
-            ));
-        }
+        let (count, length, size) = permutation::sizes(&io.pivots, &io.permutation)?;
         if io.permutation.is_empty() {
             return Ok(());
         }

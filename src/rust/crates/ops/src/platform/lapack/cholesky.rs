@@ -11,7 +11,7 @@ const THREADED: i32 = 64;
 
 /// The Cholesky factor in place of the triangle; the other triangle is neither read nor written.
 /// `info` is 0, or the order of the first minor that is not positive definite. A matrix whose
-/// triangle has NaN or an infinity becomes NaN.
+/// triangle has NaN or an infinity becomes NaN. `finish` is called with each matrix and its `info`.
 ///
 /// # Errors
 /// There is no memory for a working copy.
@@ -20,6 +20,7 @@ pub fn potrf<T: Precision>(
     triangle: Triangle,
     a: Changed<'_, T>,
     info: &mut [i32],
+    finish: impl Fn(&mut [T], &i32) + Sync,
 ) -> Result<()> {
     if a.is_empty() {
         info.fill(0);
@@ -36,11 +37,14 @@ pub fn potrf<T: Precision>(
                 small::cholesky::Potrf {
                     n,
                     triangle,
-                    a,
-                    info,
+                    a: &mut *a,
+                    info: &mut *info,
                 },
                 count,
             );
+            for (a, info) in a.chunks_exact_mut(n * n).zip(&*info) {
+                finish(a, info);
+            }
         });
         return Ok(());
     }
@@ -56,12 +60,13 @@ pub fn potrf<T: Precision>(
         || Ok(()),
         |(), (a, info)| {
             let a = a.ready();
-            if !triangle_finite(a, shape.rows as usize, triangle) {
+            if triangle_finite(a, shape.rows as usize, triangle) {
+                *info = T::Work::potrf(triangle, shape.rows, &mut T::stage(a)?);
+            } else {
                 a.fill(T::NAN);
                 *info = NOT_FINITE;
-                return Ok(());
             }
-            *info = T::Work::potrf(triangle, shape.rows, &mut T::stage(a)?);
+            finish(a, info);
             refuse_negative(*info, "potrf")
         },
     )

@@ -1,0 +1,122 @@
+//! `cholesky`: `A = L Lᴴ` or `Uᴴ U` up to rounding, the rest zero, and NaN where there is none.
+
+mod common;
+
+use common::{
+    assert_small, dims, for_every_dtype, handler, is_nan, ratio, run, start, Mat, Number, Random,
+    C, SIZES,
+};
+use xla_ffi::testing::Call;
+
+fn call<T: Number>(batch: &[i64], n: usize, a: &[T]) -> Call {
+    let dims = dims(batch, &[n, n]);
+    start().arg(&dims, a).ret::<T>(&dims)
+}
+
+fn factor<T: Number>(call: Call) -> Vec<T> {
+    run(call.build(), "cholesky").ret::<T>(0).to_vec()
+}
+
+fn definite<T: Number>(random: &mut Random, n: usize) -> Vec<T> {
+    let x = Mat::new(n, n, &random.matrix::<T>(n * n));
+    let shift = Mat::make(n, n, |i, j| C::from(if i == j { 1.0 } else { 0.0 }));
+    x.times(&x.adjoint()).plus(&shift, 1.0).to()
+}
+
+/// `a` with another value where the row is above (`upper`) or below the diagonal.
+fn with_other<T: Number>(a: &[T], n: usize, upper: bool, value: f64) -> Vec<T> {
+    let elements = a.iter().enumerate();
+    let kept = elements.map(|(at, &v)| match (at % n, at / n) {
+        (i, j) if i < j && upper || i > j && !upper => T::of(value.into()),
+        _ => v,
+    });
+    kept.collect()
+}
+
+fn every_size_and_triangle<T: Number>() {
+    let mut random = Random(41);
+    for n in SIZES {
+        let a = definite::<T>(&mut random, n);
+        let whole = Mat::new(n, n, &a);
+        let lower = factor::<T>(call(&[], n, &with_other(&a, n, true, f64::NAN)));
+        assert!(
+            lower == with_other(&lower, n, true, 0.0),
+            "{n}: not a triangle"
+        );
+        let l = Mat::new(n, n, &lower);
+        let residual = whole.plus(&l.times(&l.adjoint()), -1.0);
+        assert_small(
+            ratio::<T>(&residual, n, whole.norm1()),
+            &format!("lower, {n}"),
+        );
+        for uplo in ["L".into(), xla_ffi::testing::Value::from(b'L')] {
+            assert!(factor::<T>(call(&[], n, &a).attr("uplo", uplo)) == lower);
+        }
+        let upper = with_other(&a, n, false, f64::INFINITY);
+        let upper = factor::<T>(call(&[], n, &upper).attr("uplo", "U"));
+        assert!(
+            upper == with_other(&upper, n, false, 0.0),
+            "{n}: not a triangle"
+        );
+        let u = Mat::new(n, n, &upper);
+        let residual = whole.plus(&u.adjoint().times(&u), -1.0);
+        assert_small(
+            ratio::<T>(&residual, n, whole.norm1()),
+            &format!("upper, {n}"),
+        );
+    }
+}
+
+fn what_has_no_factor_is_nan_and_alone<T: Number>() {
+    let mut random = Random(42);
+    for n in [3, 65] {
+        let good: Vec<T> = (0..4).flat_map(|_| definite::<T>(&mut random, n)).collect();
+        let want = factor::<T>(call(&[4], n, &good));
+        let mut a = good.clone();
+        a[n * n] = T::of((-1.0).into());
+        a[2 * n * n + 1] = T::of(f64::NAN.into());
+        let mut aliased = start()
+            .arg(&dims(&[4], &[n, n]), &a)
+            .ret_aliasing(0)
+            .build();
+        aliased
+            .call(handler("cholesky"))
+            .expect("cholesky in place");
+        for threads in [1, 3] {
+            let got = factor::<T>(call(&[4], n, &a).threads(threads));
+            let [first, second, third, fourth] = [0, 1, 2, 3].map(|i| &got[i * n * n..][..n * n]);
+            assert!(second.iter().chain(third).all(is_nan));
+            assert!(first == &want[..n * n] && fourth == &want[3 * n * n..]);
+            assert!(common::same(aliased.ret::<T>(0), &got));
+        }
+    }
+}
+
+for_every_dtype!(every_size_and_triangle what_has_no_factor_is_nan_and_alone);
+
+#[test]
+fn zero_sized_operands_succeed() {
+    for (batch, n) in [(&[][..], 0), (&[0], 4), (&[3], 0)] {
+        assert!(factor::<f64>(call::<f64>(batch, n, &[])).is_empty());
+    }
+}
+
+#[test]
+fn bad_operands_are_named() {
+    let message = |call: Call| {
+        let failure = call.run(handler("cholesky")).expect_err("bad input");
+        failure.to_string()
+    };
+    assert_eq!(
+        message(start().arg(&[2, 3], &[1_f32; 6]).ret::<f32>(&[2, 3])),
+        "INVALID_ARGUMENT: cholesky: argument `a` must be square, got 2 x 3"
+    );
+    assert_eq!(
+        message(start().arg(&[2, 2], &[1_f32; 4]).ret::<f32>(&[2])),
+        "INVALID_ARGUMENT: cholesky: result `factor` must have shape (2,2), got (2)"
+    );
+    assert_eq!(
+        message(call(&[], 2, &[1_f32; 4]).attr("uplo", "X")),
+        "INVALID_ARGUMENT: cholesky: attribute `uplo` must be 'L' or 'U', got 'X'"
+    );
+}

@@ -1,0 +1,68 @@
+//! Which programs may run on R's thread, where nobody looks for Ctrl-C until they are through.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a program can keep the thread that launches it. XLA counts neither the turns of a
+/// loop nor the work of a custom call.
+pub enum Pace {
+    /// No loops and no custom calls: what takes long runs on XLA's own threads.
+    Short,
+    /// No loops, and custom calls to ops of ours alone, whose work depends on shapes: a run takes
+    /// about as long as the one before. Whether that was quick.
+    Steady(AtomicBool),
+    /// Anything.
+    Long,
+}
+
+/// Runs that take longer are worth the way to another thread, about a tenth of it.
+const QUICK: Duration = Duration::from_millis(1);
+
+impl Pace {
+    /// The pace of a program; one that is not text may have anything in it.
+    pub fn of(code: &[u8]) -> Self {
+        let text = match std::str::from_utf8(code) {
+            Ok(text) if !text.contains("while") && !text.contains('\0') => text,
+            _ => return Pace::Long,
+        };
+        let mut calls = text.split("custom_call").skip(1).peekable();
+        if calls.peek().is_none() {
+            Pace::Short
+        } else if calls.all(|rest| is_ours(called(rest))) {
+            Pace::Steady(AtomicBool::new(false))
+        } else {
+            Pace::Long
+        }
+    }
+
+    /// Whether the next run may take long.
+    pub fn may_take_long(&self) -> bool {
+        match self {
+            Pace::Short => false,
+            Pace::Steady(was_quick) => !was_quick.load(Ordering::Relaxed),
+            Pace::Long => true,
+        }
+    }
+
+    /// Runs it, and remembers how long that took.
+    pub fn timed<R>(&self, run: impl FnOnce() -> R) -> R {
+        let Pace::Steady(was_quick) = self else {
+            return run();
+        };
+        let start = Instant::now();
+        let result = run();
+        was_quick.store(start.elapsed() < QUICK, Ordering::Relaxed);
+        result
+    }
+}
+
+/// The target behind `custom_call` in ` @lu(%arg0)`; empty where it is written in another way.
+fn called(rest: &str) -> &str {
+    let name = rest.trim_start().strip_prefix('@').unwrap_or_default();
+    let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+    &name[..end.unwrap_or(name.len())]
+}
+
+fn is_ours(target: &str) -> bool {
+    ops::table().iter().any(|op| op.target == target)
+}
