@@ -17,10 +17,11 @@ new_node <- function(op, inputs, types, params = list()) {
 
 new_value <- function(node, index = 1L) {
   type <- node$types[[index]]
-  structure(
+  # `%*%` dispatches on S4 objects only; see hlo-linalg.R.
+  asS4(structure(
     list(node = node, index = index, dtype = type$dtype, shape = type$shape),
     class = "xlaffi_value"
-  )
+  ))
 }
 
 node_values <- function(node) lapply(seq_along(node$types), new_value, node = node)
@@ -42,7 +43,7 @@ is_value <- function(x) inherits(x, "xlaffi_value")
 #'
 #' Inside [xla_jit()] and its kin, arguments are not numbers but *values*: places in a StableHLO
 #' program that is being written. Arithmetic, comparisons, mathematical functions, `sum()`,
-#' `max()`, `min()`, `mean()`, `t()`, `[` and the functions `hlo_*()` take values and give
+#' `max()`, `min()`, `mean()`, `t()`, `[`, `%*%`, `solve()` and the functions `hlo_*()` take values and give
 #' values.
 #'
 #' @details
@@ -54,7 +55,7 @@ is_value <- function(x) inherits(x, "xlaffi_value")
 #'   `c()` joins vectors and scalars if the first is a value. Values are not changed: there is no `x[i] <- y`.
 #' * `dim()` gives the shape, `length()` the number of elements; [dtype()] and [shape()] work too.
 #'
-#' @seealso [hlo_elementwise], [hlo_shape], [hlo_sum()], [hlo_dot()], [hlo_while()],
+#' @seealso [hlo_elementwise], [hlo_shape], [hlo_sum()], [hlo_dot()], [hlo_linalg], [hlo_while()],
 #'   [hlo_custom_call()].
 #' @examplesIf plugins_downloaded()
 #' f <- xla_jit(function(x, y) sqrt(sum((x - y)^2)))

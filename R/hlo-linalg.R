@@ -1,0 +1,127 @@
+#' Linear algebra on values
+#'
+#' Inside [xla_jit()] and its kin, R's own functions of matrices work on [values][xlaffi_value] as they do on
+#' R matrices: `%*%`, [solve()], [chol()], [determinant()] and [det()].
+#'
+#' @details
+#' `%*%` takes a vector for a row or a column, whichever fits, and gives a matrix, as R does. With more than two axes
+#' on a side it is [hlo_matmul()], whose matrices are the last two axes.
+#'
+#' `solve()` and `chol()` are [xla_solve()] and [xla_chol()]. R looks for a method by the first argument, so
+#' `solve(a, b)` wants a value in `a`.
+#'
+#' `determinant()` gives a list of two values: `modulus`, the logarithm of the determinant's absolute value
+#' unless `logarithm = FALSE`, and `sign`, 1 or -1. It takes real matrices, and batches of them. Its derivative is that
+#' of [xla_lu()], of which the determinant is computed: none where the matrix is singular.
+#'
+#' `crossprod()`, `diag()`, `svd()` and `eigen()` take no methods in all versions of R, and [qr()] gives
+#' LAPACK's packed form: there are `t(x) %*% y`, [xla_svd()], [xla_eigh()] and [xla_qr()].
+#'
+#' @param x,y,a Values; `y` and the other side of `%*%` may be R data.
+#' @param b What to solve for: a value or R data; without it, the inverse of `a`.
+#' @param object A value, for the console.
+#' @param logarithm Whether to give the logarithm of the modulus.
+#' @param ... For the generics; must be empty.
+#' @return A value; `determinant()` a list of two.
+#' @examplesIf plugins_downloaded()
+#' x <- matrix(c(4, 1, 1, 3), 2)
+#' xla_jit(function(x, y) solve(x, t(chol(x)) %*% y))(x, c(1, 2))
+#' # The log density of a normal distribution, up to a constant
+#' f <- function(sigma, x) -0.5 * (sum(x * solve(sigma, x)) + determinant(sigma)$modulus)
+#' xla_jit(f)(x, c(1, 2))
+#' ffi_grad(f)(x, c(1, 2))
+#' @name hlo_linalg
+NULL
+
+# Up to R 4.2 `%*%` looks for S4 methods only, and only where an argument is marked as an S4 object, which
+# new_value() sees to. All versions of R take such methods.
+#' @importFrom methods setMethod setOldClass show
+setOldClass("xlaffi_value")
+
+#' @rdname hlo_linalg
+#' @export
+setMethod("%*%", c("xlaffi_value", "ANY"), function(x, y) matrix_product(x, y))
+
+#' @rdname hlo_linalg
+#' @export
+setMethod("%*%", c("ANY", "xlaffi_value"), function(x, y) matrix_product(x, y))
+
+#' @rdname hlo_linalg
+#' @export
+setMethod("%*%", c("xlaffi_value", "xlaffi_value"), function(x, y) matrix_product(x, y))
+
+# What the console does with an S4 object
+#' @rdname hlo_linalg
+#' @export
+setMethod("show", "xlaffi_value", function(object) print(object))
+
+matrix_product <- function(x, y) {
+  both <- same_dtype(x, y, "`%*%`", call = NULL)
+  x <- both[[1L]]
+  y <- both[[2L]]
+  if (max(rank_of(x), rank_of(y)) > 2L) {
+    return(hlo_matmul(x, y))
+  }
+  matrices <- list(x, y)
+  vectors <- c(rank_of(x), rank_of(y)) < 2L
+  if (all(vectors)) {
+    row <- length(x) == length(y) || length(x) != 1L
+    matrices <- list(one_axis(x, row), one_axis(y, !row))
+  } else if (vectors[[1L]]) {
+    matrices[[1L]] <- one_axis(x, length(x) == y$shape[[1L]] || y$shape[[1L]] != 1L)
+  } else if (vectors[[2L]]) {
+    matrices[[2L]] <- one_axis(y, length(y) != x$shape[[2L]] && x$shape[[2L]] == 1L)
+  }
+  if (matrices[[1L]]$shape[[2L]] != matrices[[2L]]$shape[[1L]]) {
+    abort(sprintf("`%%*%%`: `x` %s and `y` %s do not fit", type_text(x), type_text(y)),
+      op = "%*%", operand = "y", call = NULL
+    )
+  }
+  hlo_matmul(matrices[[1L]], matrices[[2L]])
+}
+
+# A vector as a matrix of one row or of one column
+one_axis <- function(x, row) reshaped(x, if (row) c(1L, length(x)) else c(length(x), 1L))
+
+#' @rdname hlo_linalg
+#' @export
+solve.xlaffi_value <- function(a, b, ...) {
+  check_dots_empty(...)
+  check_kind(a, "a floating-point or complex number", "solve()", "a", rlang::current_env())
+  if (missing(b)) xla_solve(a) else xla_solve(a, b)
+}
+
+#' @rdname hlo_linalg
+#' @export
+chol.xlaffi_value <- function(x, ...) {
+  check_dots_empty(...)
+  check_kind(x, "a floating-point or complex number", "chol()", "x", rlang::current_env())
+  xla_chol(x)
+}
+
+#' @rdname hlo_linalg
+#' @export
+determinant.xlaffi_value <- function(x, logarithm = TRUE, ...) {
+  check_dots_empty(...)
+  check_flag(logarithm, "logarithm")
+  check_kind(x, "a floating-point number", "determinant()", "x", rlang::current_env())
+  x <- check_matrices(x, "x", NULL, square = TRUE)
+  packed <- lu_op()(x)
+  u <- diagonal(packed$lu)
+  last <- rank_of(u)
+  modulus <- hlo_sum(log(abs(u)), last)
+  negative <- hlo_sum(hlo_convert(u < 0, "i32"), last) + inversions(packed$order)
+  list(
+    modulus = if (logarithm) modulus else exp(modulus),
+    sign = 1 - 2 * hlo_convert(negative %% 2L, x$dtype)
+  )
+}
+
+# How many pairs of an order (..., n) stand the wrong way round: odd for an odd permutation
+inversions <- function(order) {
+  rank <- rank_of(order)
+  square <- c(order$shape, order$shape[[rank]])
+  first <- hlo_broadcast(order, square, seq_len(rank))
+  second <- hlo_broadcast(order, square, c(seq_len(rank - 1L), rank + 1L))
+  hlo_sum(hlo_convert((first > second) & (place(first) < 0L), "i32"), c(rank, rank + 1L))
+}
