@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes kernels.ptx, which the driver compiles where there is no NVRTC.
+"""Makes elements.ptx and blocks.ptx, which the driver compiles where there is no NVRTC.
 
     tools/cuda/ptx.py LIBNVRTC
 
@@ -14,12 +14,15 @@ import re
 import sys
 import zlib
 
+# As in kernels.rs.
+PROGRAMS = {
+    "elements": ["types.cu", "linalg.cu", "kepler.cu"],
+    "blocks": ["types.cu", "blocks.cu", "q.cu", "lu.cu", "jacobi.cu"],
+}
 KERNELS = pathlib.Path(__file__).parents[2] / "src/rust/crates/ops/src/platform/cuda/kernels"
 
 
-def main(path):
-    nvrtc = ctypes.CDLL(path)
-
+def compile_program(nvrtc, name, files):
     def check(status):
         if status:
             size = ctypes.c_size_t()
@@ -28,7 +31,7 @@ def main(path):
             nvrtc.nvrtcGetProgramLog(program, log)
             sys.exit(f"NVRTC answered {status}: {log.value.decode()}")
 
-    source = b"".join((KERNELS / name).read_bytes() for name in ("linalg.cu", "kepler.cu", "blocks.cu", "q.cu", "lu.cu", "jacobi.cu"))
+    source = b"".join((KERNELS / file).read_bytes() for file in files)
     program = ctypes.c_void_p()
     check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"xlaffi.cu", 0, None, None))
     options = (ctypes.c_char_p * 1)(b"--gpu-architecture=compute_60")
@@ -40,11 +43,17 @@ def main(path):
     # Without indentation and the compiler's remarks, which nobody reads in the shared object.
     lines = [re.sub(rb"\s*//.*", b"", line).strip() for line in ptx.value.splitlines()]
     text = b"\n".join(re.sub(rb"\s+", b" ", line) for line in lines if line) + b"\n"
-    out = KERNELS / "kernels.ptx"
+    out = KERNELS / f"{name}.ptx"
     # A test compares this with the sources.
     mark = f"// of sources with the checksum {zlib.crc32(source):08x}\n".encode()
     out.write_bytes(mark + text)
     print(f"{out}: {len(text)} bytes")
+
+
+def main(path):
+    nvrtc = ctypes.CDLL(path)
+    for name, files in PROGRAMS.items():
+        compile_program(nvrtc, name, files)
 
 
 if __name__ == "__main__":

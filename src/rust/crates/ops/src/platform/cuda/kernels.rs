@@ -2,26 +2,47 @@
 //! from PTX where NVRTC is missing or does not know the device.
 
 use super::sys::Driver;
-use super::{program, status, Cuda};
+use super::{nvrtc, status, Cuda};
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void, CString};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 use xla_ffi::{Code, Error, Result};
 
-/// The sources, as one program that ends in NUL.
-const SOURCE: &str = concat!(
-    include_str!("kernels/linalg.cu"),
-    include_str!("kernels/kepler.cu"),
-    include_str!("kernels/blocks.cu"),
-    include_str!("kernels/q.cu"),
-    include_str!("kernels/lu.cu"),
-    include_str!("kernels/jacobi.cu"),
-    "\0"
-);
+/// Kernels that are compiled together, when the first of them is launched.
+struct Program {
+    name: &'static str,
+    /// The sources; end in NUL.
+    source: &'static str,
+    /// The same as PTX, made by `tools/cuda/ptx.py`.
+    ptx: &'static str,
+}
 
-/// The same as PTX, made by `tools/cuda/ptx.py`.
-const PTX: &str = concat!(include_str!("kernels/kernels.ptx"), "\0");
+/// Those that [`launch`] runs.
+static ELEMENTS: Program = Program {
+    name: "elements",
+    source: concat!(
+        include_str!("kernels/types.cu"),
+        include_str!("kernels/linalg.cu"),
+        include_str!("kernels/kepler.cu"),
+        "\0"
+    ),
+    ptx: concat!(include_str!("kernels/elements.ptx"), "\0"),
+};
+
+/// Those that [`launch_blocks`] runs.
+static BLOCKS: Program = Program {
+    name: "blocks",
+    source: concat!(
+        include_str!("kernels/types.cu"),
+        include_str!("kernels/blocks.cu"),
+        include_str!("kernels/q.cu"),
+        include_str!("kernels/lu.cu"),
+        include_str!("kernels/jacobi.cu"),
+        "\0"
+    ),
+    ptx: concat!(include_str!("kernels/blocks.ptx"), "\0"),
+};
 
 /// Set to `ptx`, it keeps NVRTC out.
 pub const VARIABLE: &str = "XLAFFI_CUDA_KERNELS";
@@ -32,11 +53,11 @@ const BLOCK: usize = 256;
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`.
 const RELAXED: c_int = 2;
 
-/// Functions by context and name, and modules by context. Kept for good, as [`super::pool`] keeps
+/// Functions by context and name, and modules by context and program. Kept for good, as [`super::pool`] keeps
 /// handles.
 #[derive(Default)]
 struct Loaded {
-    modules: HashMap<usize, usize>,
+    modules: HashMap<(usize, &'static str), usize>,
     functions: HashMap<(usize, &'static str), usize>,
 }
 
@@ -63,7 +84,7 @@ pub fn launch<const N: usize>(
     let grid_y = count.div_ceil(y).min(65_535) as u32;
     start(
         cuda,
-        name,
+        (&ELEMENTS, name),
         ([grid_x, grid_y], [x as u32, y as u32], 0),
         arguments,
     )
@@ -93,17 +114,17 @@ pub fn launch_blocks<const N: usize>(
 ) -> Result<()> {
     let grid = blocks.count.min(1 << 20) as u32;
     let sizes = ([grid, 1], [32, blocks.warps as u32], blocks.shared as u32);
-    start(cuda, name, sizes, arguments)
+    start(cuda, (&BLOCKS, name), sizes, arguments)
 }
 
 /// Puts a kernel on the stream: the sizes of the grid and of a block, the bytes of shared memory.
 fn start<const N: usize>(
     cuda: &Cuda,
-    name: &'static str,
+    (program, name): (&'static Program, &'static str),
     (grid, block, shared): ([u32; 2], [u32; 2], u32),
     mut arguments: [u64; N],
 ) -> Result<()> {
-    let function = function(cuda, name)?;
+    let function = function(cuda, program, name)?;
     let mut addresses = [ptr::null_mut(); N];
     for (address, argument) in addresses.iter_mut().zip(&mut arguments) {
         *address = ptr::from_mut(argument).cast::<c_void>();
@@ -129,26 +150,26 @@ fn start<const N: usize>(
 }
 
 /// The kernel of that name in the call's context.
-fn function(cuda: &Cuda, name: &'static str) -> Result<usize> {
+fn function(cuda: &Cuda, program: &'static Program, name: &'static str) -> Result<usize> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let loaded = loaded.get_or_insert_with(Loaded::default);
     if let Some(&function) = loaded.functions.get(&(cuda.context, name)) {
         return Ok(function);
     }
-    let function = relaxed(cuda.driver, || loaded.look_up(cuda, name))?;
+    let function = relaxed(cuda.driver, || loaded.look_up(cuda, program, name))?;
     loaded.functions.insert((cuda.context, name), function);
     Ok(function)
 }
 
 impl Loaded {
     /// A kernel that nobody has asked for yet.
-    fn look_up(&mut self, cuda: &Cuda, name: &str) -> Result<usize> {
-        let driver = cuda.driver;
-        let module = match self.modules.get(&cuda.context) {
+    fn look_up(&mut self, cuda: &Cuda, program: &Program, name: &str) -> Result<usize> {
+        let (driver, key) = (cuda.driver, (cuda.context, program.name));
+        let module = match self.modules.get(&key) {
             Some(&module) => module,
             None => {
-                let module = load(driver)?;
-                self.modules.insert(cuda.context, module);
+                let module = load(driver, program)?;
+                self.modules.insert(key, module);
                 module
             }
         };
@@ -176,18 +197,19 @@ fn relaxed<R>(driver: &Driver, f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The kernels as a module of the current context.
-fn load(driver: &Driver) -> Result<usize> {
+/// A program's kernels as a module of the current context.
+fn load(driver: &Driver, program: &Program) -> Result<usize> {
     let with_nvrtc = if std::env::var_os(VARIABLE).is_some_and(|value| value == "ptx") {
         Err(Error::new(
             Code::FailedPrecondition,
             format!("{VARIABLE} is \"ptx\""),
         ))
     } else {
-        program::compile(driver, SOURCE).and_then(|cubin| module(driver, cubin.as_ptr().cast()))
+        nvrtc::compile(driver, program.source)
+            .and_then(|cubin| module(driver, cubin.as_ptr().cast()))
     };
     with_nvrtc.or_else(|first| {
-        module(driver, PTX.as_ptr().cast()).map_err(|second| {
+        module(driver, program.ptx.as_ptr().cast()).map_err(|second| {
             Error::new(
                 second.code(),
                 format!("the kernels can be loaded neither as compiled by NVRTC ({first}) nor as PTX ({second})"),
@@ -225,21 +247,38 @@ mod tests {
     #[test]
     fn the_ptx_is_of_these_sources() {
         assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
-        let source = SOURCE.trim_end_matches('\0');
-        let mark = format!(
-            "// of sources with the checksum {:08x}\n",
-            checksum(source.as_bytes())
-        );
-        assert!(PTX.starts_with(&mark), "run tools/cuda/ptx.py");
-        for name in [
-            "scan_f64",
-            "columns_of_q_c128",
-            "kepler_f32",
-            "lu_c64",
-            "jacobi_f64",
-            "pivots_to_permutation",
+        for (program, names) in [
+            (
+                &ELEMENTS,
+                [
+                    "scan_f64",
+                    "columns_of_q_c128",
+                    "kepler_f32",
+                    "pivots_to_permutation",
+                ],
+            ),
+            (
+                &BLOCKS,
+                [
+                    "long_columns_of_q_f32",
+                    "lu_f64",
+                    "jacobi_c64",
+                    "jacobi_c128",
+                ],
+            ),
         ] {
-            assert!(PTX.contains(&format!(".visible .entry {name}(")), "{name}");
+            let source = program.source.trim_end_matches('\0');
+            let mark = format!(
+                "// of sources with the checksum {:08x}\n",
+                checksum(source.as_bytes())
+            );
+            assert!(program.ptx.starts_with(&mark), "run tools/cuda/ptx.py");
+            for name in names {
+                assert!(
+                    program.ptx.contains(&format!(".visible .entry {name}(")),
+                    "{name}"
+                );
+            }
         }
     }
 }

@@ -96,6 +96,7 @@ double memory[LIMIT / sizeof(double)];
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(threads, blocks)
 #define SHARED static
+#include "types.cu"
 #include "linalg.cu"
 #include "kepler.cu"
 #include "blocks.cu"

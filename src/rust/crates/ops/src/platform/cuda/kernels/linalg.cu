@@ -1,9 +1,6 @@
 // Kernels beside cuSOLVER's: looking for what is not finite, filling with NaN, moving matrices, and
 // what is done for a whole batch in one launch. The grid's second dimension runs over the matrices,
 // the first over the elements of one; both in strides of the grid, so that any size of it will do.
-// Every number is passed as 64 bits.
-
-typedef long long i64;
 
 #define KERNEL extern "C" __global__ void
 #define EACH(axis, i, count)                                                       \
@@ -19,16 +16,6 @@ typedef long long i64;
 #define COMPLEX_KERNEL(name, parameters, arguments)               \
   KERNEL name##_c64 parameters(Complex<float>) { name arguments; } \
   KERNEL name##_c128 parameters(Complex<double>) { name arguments; }
-
-template <class R> struct Complex {
-  R re, im;
-};
-
-// NaN without <math.h>, which NVRTC has not.
-__device__ inline void set_nan(float &x) { x = __int_as_float(0x7fffffff); }
-__device__ inline void set_nan(double &x) { x = __longlong_as_double(0x7fffffffffffffffLL); }
-// Whatever is NaN or infinite is no zero when it is taken from itself.
-template <class R> __device__ inline bool is_finite(R x) { return x - x == R(0); }
 
 // bad[b] = 1 where the first `used` numbers of matrix b are not all finite. Matrices have `size`
 // numbers each, 2^shift in an element. Triangle: 0 for all elements, 1 for the lower, 2 for the
@@ -101,9 +88,6 @@ template <class R> __device__ void identity(R *a, i64 size, i64 count, i64 shift
 REAL_KERNEL(identity, PARAMETERS, (a, size, count, shift, rows))
 #undef PARAMETERS
 
-template <class R> __device__ inline R conj(R x) { return x; }
-template <class R> __device__ inline Complex<R> conj(Complex<R> x) { return {x.re, -x.im}; }
-
 // Transposes column-major matrices of `rows` rows, of which `size` elements are wanted and `stride`
 // are there. The result is written in its order; it has `cols` rows.
 template <bool CONJUGATE, class T>
@@ -126,21 +110,6 @@ REAL_KERNEL(transpose, PARAMETERS, (to, from, size, count, rows, stride))
 COMPLEX_KERNEL(transpose, PARAMETERS, (to, from, size, count, rows, stride))
 COMPLEX_KERNEL(adjoint, PARAMETERS, (to, from, size, count, rows, stride))
 #undef PARAMETERS
-
-__device__ inline float one_of(float) { return 1; }
-__device__ inline double one_of(double) { return 1; }
-template <class R> __device__ inline Complex<R> one_of(Complex<R>) { return {R(1), R(0)}; }
-// c + a b, c - a b
-__device__ inline float plus(float c, float a, float b) { return c + a * b; }
-__device__ inline double plus(double c, double a, double b) { return c + a * b; }
-template <class R> __device__ inline Complex<R> plus(Complex<R> c, Complex<R> a, Complex<R> b) {
-  return {c.re + a.re * b.re - a.im * b.im, c.im + a.re * b.im + a.im * b.re};
-}
-__device__ inline float minus(float c, float a, float b) { return c - a * b; }
-__device__ inline double minus(double c, double a, double b) { return c - a * b; }
-template <class R> __device__ inline Complex<R> minus(Complex<R> c, Complex<R> a, Complex<R> b) {
-  return {c.re - a.re * b.re + a.im * b.im, c.im - a.re * b.im - a.im * b.re};
-}
 
 // The columns of Q, all of the batch in one launch: a thread takes a column of the identity through
 // the reflectors, the last one first. Reflector i has a 1 in row i, which is not stored, and zeros
