@@ -127,6 +127,23 @@ fn singular_values<T: Number>() {
     }
 }
 
+/// cuSOLVER's routine for a batch has no thin form.
+fn small_and_thin<T: Number>() {
+    for (m, n) in [(1, 1), (2, 2), (4, 6), (5, 2), (32, 31)] {
+        let (k, a) = (m.min(n), Random(55).matrix::<T>(2 * m * n));
+        let (u, s, v, info) = gesvdj(&[2], (m, n), (true, false), &a);
+        assert_eq!(info, [0, 0]);
+        for (i, one) in a.chunks(m * n).enumerate() {
+            let (one, v) = (
+                Mat::new(m, n, one),
+                Mat::new(n, k, &v[i * n * k..][..n * k]),
+            );
+            let (u, s) = (&u[i * m * k..][..m * k], &s[i * k..][..k]);
+            check_svd(&one, u, s, &v, &format!("matrix {i} of {m} x {n}"));
+        }
+    }
+}
+
 /// Ranks, gaps and grades of all kinds; as good at any scale.
 fn special_matrices<T: Number>() {
     type Element = fn(usize, usize) -> f64;
@@ -183,7 +200,7 @@ fn special_matrices<T: Number>() {
     }
 }
 
-for_every_dtype!(singular_values special_matrices);
+for_every_dtype!(singular_values small_and_thin special_matrices);
 
 /// More than there are blocks.
 #[test]

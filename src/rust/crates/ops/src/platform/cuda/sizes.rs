@@ -77,14 +77,14 @@ pub const SVD_AT_ONCE: i32 = 32;
 /// Up to this rank singular values come from Jacobi's method, beyond by QR iteration.
 pub const SVD_JACOBI: i32 = 1024;
 
-/// Whether a kernel of our own has the singular values of all matrices, a block of threads each: of
-/// those that are too large for `gesvdjBatched`. By an estimate, 128 columns take a block 5 ms, about
-/// what cuSOLVER's routine takes for one matrix; beyond, neither matrix is in shared memory, and
-/// there are enough threads for the whole device in one of them.
-pub fn svd_in_blocks(shape: Matrices) -> bool {
+/// Whether a kernel of our own has the singular values of all matrices, a block of threads each:
+/// where `gesvdjBatched` cannot, which has a limit and no thin form. By an estimate, 128 columns
+/// take a block 5 ms, about what cuSOLVER's routine takes for one matrix; beyond, neither matrix is in
+/// shared memory, and there are enough threads for the whole device in one of them.
+pub fn svd_in_blocks(shape: Matrices, full: bool) -> bool {
     let larger = shape.rows.max(shape.cols);
     shape.count > 1
-        && (larger > SVD_AT_ONCE || blocks_take_all())
+        && (larger > SVD_AT_ONCE || !full || blocks_take_all())
         && larger <= 1024
         && (1..=SVD_COLUMNS).contains(&shape.rank())
 }

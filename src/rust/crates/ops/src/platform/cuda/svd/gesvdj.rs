@@ -19,7 +19,7 @@ pub(crate) fn gesvdj<T: Element>(
     a: *mut c_void,
     parts: Parts,
 ) -> Result<()> {
-    if sizes::svd_in_blocks(batch.1) {
+    if sizes::svd_in_blocks(batch.1, full) {
         return jacobi::in_blocks::<T>(batch, (vectors, full, false), a, parts);
     }
     let kind = if full { Vectors::Full } else { Vectors::Thin };

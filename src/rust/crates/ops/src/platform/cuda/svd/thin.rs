@@ -64,7 +64,7 @@ pub(crate) fn thin<T: Element>(
     let (m, n) = (shape.rows, shape.cols);
     let infos = bytes(count, size_of::<i32>())?;
     let copied = room(shape)?;
-    if sizes::svd_in_blocks(shape) {
+    if sizes::svd_in_blocks(shape, true) {
         let parts = Parts {
             s,
             u,
