@@ -13,7 +13,7 @@
 
 __device__ inline float epsilon_of(float) { return 1.1920929e-7f; }
 __device__ inline double epsilon_of(double) { return 2.220446049250313e-16; }
-// Columns with smaller squares are zero beside the largest element, which is at least 1.
+// Smaller squares are zero beside the largest element, which is at least 1.
 __device__ inline float nothing_of(float) { return 1e-30f; }
 __device__ inline double nothing_of(double) { return 1e-290; }
 
@@ -116,8 +116,9 @@ __device__ inline void rotate(T *p, T *q, int rows, Real<T> less, T sine, bool e
   }
 }
 
-// By a warp: makes columns p and q of x orthogonal, the larger one first; whether they were not. `w`, if
-// there is one, has the product of all rotations.
+// By a warp: makes columns p and q of x orthogonal, the larger one first; whether they were not, which is
+// if the square of the angle's cosine is above `tolerance`. `w`, if there is one, has the product of all
+// rotations.
 template <class T>
 __device__ inline bool orthogonalise(T *p, T *q, int rows, Real<T> tolerance, T *w_p, T *w_q) {
   typedef Real<T> R;
@@ -129,14 +130,14 @@ __device__ inline bool orthogonalise(T *p, T *q, int rows, Real<T> tolerance, T 
     a += square(one), b += square(other);
   }
   product = sum_of_lanes(product), a = sum_of_lanes(a), b = sum_of_lanes(b);
-  R size = modulus(product);
-  if (!(a > nothing_of(a) && b > nothing_of(b) && size > tolerance * sqrt(a) * sqrt(b))) return false;
-  R zeta = (b - a) / (R(2) * size), length = fabs(zeta);
-  // Squares of large ones are beyond all numbers, and nothing is lost without the 1.
-  length = length > R(1) / epsilon_of(a) ? R(2) * length : length + sqrt(R(1) + length * length);
-  R tangent = (zeta < R(0) ? R(-1) : R(1)) / length, cosine = R(1) / sqrt(R(1) + tangent * tangent);
-  R length_of_sine = cosine * tangent, less = length_of_sine * length_of_sine / (R(1) + cosine);
-  T sine = times(length_of_sine / size, product);
+  R squared = square(product);
+  // Below that squares are not exact, and the rotation would be none.
+  if (!(squared > nothing_of(squared) && squared > tolerance * a * b)) return false;
+  // The tangent is that of the smaller angle: `ratio` times the absolute value of the product.
+  R gap = b - a, ratio = (gap < R(0) ? R(-2) : R(2)) / (fabs(gap) + sqrt(gap * gap + R(4) * squared));
+  R tangent_squared = ratio * (ratio * squared), cosine = R(1) / sqrt(R(1) + tangent_squared);
+  R less = tangent_squared * cosine * cosine / (R(1) + cosine);
+  T sine = times(cosine * ratio, product);
   rotate(p, q, rows, less, sine, a < b);
   if (w_p) rotate(w_p, w_q, rows, less, sine, a < b);
   return true;
@@ -149,7 +150,7 @@ template <class T>
 __device__ inline bool sweep(T *x, int n, T *w, int w_rows, bool vectors) {
   typedef Real<T> R;
   int others = n - 1 + (n & 1);
-  R tolerance = epsilon_of(R()) * sqrt(R(n));
+  R tolerance = epsilon_of(R()) * epsilon_of(R()) * R(n);
   LOOP (int i = 0; i < SWEEPS; i++) {
     bool turned = false;
     LOOP (int round = 0; round < others; round++) {
