@@ -48,7 +48,7 @@ template <class T> void run(const std::string &type, int m, int n, int near, int
   for (unsigned warps : {1, 2, 5}) {
     long long svd[] = {number(a.data()),    number(s.data()),       number(u.data()), number(v.data()), number(info.data()),
                        number(scratch.data()), room,   COUNT,  m, n, near, 1, full, adjoint};
-    launch("jacobi_" + type, warps, near * k * k * sizeof(T), svd);
+    launch("jacobi_" + type, warps, k * (6 * sizeof(T) + 2 * sizeof(int)) + near * k * k * sizeof(T), svd);
     std::vector<T> packed = a;
     long long lu[] = {number(packed.data()), number(pivots.data()), number(info.data()), COUNT, m, n, near > 0};
     launch("lu_" + type, warps, near ? m * n * sizeof(T) : 0, lu);

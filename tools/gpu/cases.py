@@ -24,7 +24,7 @@ BATCHES = [(), (1,), (7,), (2, 3)]
 MANY = [((300,), 4, 4), ((300,), 5, 3), ((70_000,), 2, 2), ((40,), 64, 64)]
 # Sizes up to which our own kernels have a block for each matrix and from which on they have none, and more
 # matrices than there are blocks.
-BLOCKS = [((3,), 34, 33), ((3,), 70, 71), ((3,), 128, 128), ((3,), 129, 128), ((2,), 1024, 5), ((2,), 5, 1025), ((2,), 256, 20), ((2,), 20, 257), ((2100,), 33, 2)]
+BLOCKS = [((3,), 34, 33), ((3,), 70, 71), ((3,), 128, 128), ((3,), 129, 193), ((4,), 256, 257), ((4,), 257, 257), ((2,), 1024, 5), ((2,), 5, 1025), ((2,), 256, 20), ((2,), 20, 257), ((2100,), 33, 2)]
 # Past the change from Jacobi's method to QR iteration.
 LARGE = [((), 1100, 1030), ((), 1030, 1100)]
 EMPTY = [((), 0, 3), ((), 3, 0), ((0,), 4, 4), ((2, 0), 3, 2), ((3,), 0, 0)]
@@ -452,7 +452,7 @@ def part_bench(ops):
     sizes = [(10_000, 4), (1_000, 16), (1_000, 32), (200, 64), (20, 128), (20, 256), (1, 16), (1, 64), (1, 256), (1, 1000), (1, 2000)]
     cases = [(f, count, n, n) for (count, n), f in itertools.product(sizes, THEIRS)]
     # Where another routine takes over, and matrices that are not square.
-    cases += [(svd, 200, n, n) for n in (31, 32, 33, 34)] + [(svd, 20, n, n) for n in (127, 129)] + [(svd, 50, 100, 60), (svd, 200, 20, 40), (svd, 200, 300, 4)]
+    cases += [(svd, 200, n, n) for n in (31, 32, 33, 34)] + [(svd, 20, n, n) for n in (129, 257)] + [(svd, 50, 100, 60), (svd, 200, 20, 40), (svd, 200, 300, 4)]
     cases += [(lu, 10_000, 6, 4), (lu, 1_000, 16, 20), (lu, 200, 64, 40), (lu, 20, 256, 100), (lu, 20, 257, 100), (lu, 1, 64, 40), (lu, 1, 128, 100)]
     bench(ops, cases)
 

@@ -79,18 +79,17 @@ pub const SVD_JACOBI: i32 = 1024;
 
 /// Whether a kernel of our own has the singular values of all matrices, a block of threads each:
 /// where `gesvdjBatched` cannot, which has a limit and no thin form. By an estimate, 128 columns
-/// take a block 5 ms, about what cuSOLVER's routine takes for one matrix; beyond, neither matrix is in
-/// shared memory, and there are enough threads for the whole device in one of them.
+/// take a block 5 ms, about what cuSOLVER's routine takes for one matrix, and 256 take it 40 ms,
+/// against 20 to 25.
 pub fn svd_in_blocks(shape: Matrices, full: bool) -> bool {
     let larger = shape.rows.max(shape.cols);
+    let rank = shape.rank() as usize;
     shape.count > 1
         && (larger > SVD_AT_ONCE || !full || blocks_take_all())
         && larger <= 1024
-        && (1..=SVD_COLUMNS).contains(&shape.rank())
+        && (1..=256).contains(&rank)
+        && rank <= shape.count.saturating_mul(64)
 }
-
-/// The most columns that the kernel has room for: `SIDE` in `jacobi.cu`.
-const SVD_COLUMNS: i32 = 128;
 
 /// Warps of a block for singular values: four pairs of columns each.
 pub fn svd_warps(shape: Matrices) -> usize {
@@ -100,7 +99,7 @@ pub fn svd_warps(shape: Matrices) -> usize {
 /// How many blocks there are for singular values, where each works in so many bytes: more than run at
 /// once, so long as that is not much memory.
 pub fn svd_blocks(count: usize, bytes: usize) -> usize {
-    count.min(2048).min(((128 << 20) / bytes).max(1))
+    count.min(2048).min(((256 << 20) / bytes).max(1))
 }
 
 /// The most warps in a block of our kernels: `WARPS` in `blocks.cu`.
@@ -108,4 +107,4 @@ const WARPS: usize = 16;
 
 /// Shared memory that a block may ask for: the 48 KiB that it has everywhere, less what the kernels
 /// have in any case.
-pub const SHARED: usize = 38 << 10;
+pub const SHARED: usize = 47 << 10;

@@ -22,7 +22,7 @@
 namespace {
 // Shared memory that a launch may ask for: the least that every device has, less what kernels have
 // in any case.
-constexpr size_t LIMIT = 48 << 10, FIXED = 10 << 10;
+constexpr size_t LIMIT = 48 << 10, FIXED = 1 << 10;
 
 class Barrier {
   pthread_barrier_t barrier;

@@ -5,8 +5,6 @@
 // QR factorisation of X W, whose R is diagonal up to rounding: so V is unitary also where singular
 // values are zero.
 
-// Most columns of the tall one of A and its adjoint. sizes.rs has the same number.
-#define SIDE 128
 #define SWEEPS 30
 // What `info` is for a matrix with NaN or an infinity.
 #define NOT_FINITE 1
@@ -31,31 +29,31 @@ template <class T> __device__ inline T scaled(T x, int power) {
   return times(power_of_two(Real<T>(), power - half), times(power_of_two(Real<T>(), half), x));
 }
 
-// A QR factorisation beside its matrix. Reflector k, I - gain v v^H, is in column order[k] of the matrix,
-// from row k on, but for its first number, head. The diagonal of R is turn times size.
-template <class T> struct Factors {
-  Real<T> gain[SIDE], size[SIDE], squares[2][SIDE];
-  T head[SIDE], turn[SIDE];
-  int order[SIDE];
+// What a QR factorisation has beside its matrix for each column, in shared memory. Reflector k, I - gain v v^H,
+// is in column order of the matrix, from row k on, but for its first number, head. The diagonal of R is
+// turn times size.
+template <class T> struct Column {
+  T head, turn;
+  Real<T> gain, size, squares[2];
+  int order, moved;
 };
 
 // QR factorisation with column pivoting. Columns keep their places; row k of R is final after step k. A
 // column was written by the threads that have it here, or before a barrier.
-template <class T> __device__ inline void factor(T *x, int rows, int cols, Factors<T> &f) {
+template <class T> __device__ inline void factor(T *x, int rows, int cols, Column<T> *f) {
   typedef Real<T> R;
   EACH_COLUMN(j, cols) {
     R sum = 0;
     EACH_ROW(i, 0, rows) sum += square(x[i + j * rows]);
     sum = sum_of_lanes(sum);
-    if (threadIdx.x == 0) f.squares[0][j] = sum;
+    if (threadIdx.x == 0) f[j].squares[0] = sum;
   }
   LOOP (int k = 0; k < cols; k++) {
     __syncthreads();
-    const R *now = f.squares[k & 1];
-    R *next = f.squares[~k & 1], best = -1;
-    int at = 0;
+    int now = k & 1, at = 0;
+    R best = -1;
     // Columns that have been taken are marked with -1.
-    EACH_ROW(j, 0, cols) if (now[j] > best) best = now[j], at = j;
+    EACH_ROW(j, 0, cols) if (f[j].squares[now] > best) best = f[j].squares[now], at = j;
     LOOP (int i = WARP / 2; i > 0; i /= 2) {
       R other = __shfl_xor_sync(0xffffffffu, best, i);
       int where = __shfl_xor_sync(0xffffffffu, at, i);
@@ -69,11 +67,11 @@ template <class T> __device__ inline void factor(T *x, int rows, int cols, Facto
     T head = times(size + norm, sign);
     R gain = there && !alone ? R(1) / (norm * (norm + size)) : R(0);
     if (threadIdx.x == 0 && threadIdx.y == 0) {
-      f.order[k] = at, f.gain[k] = gain, f.size[k] = norm, f.head[k] = head, f.turn[k] = times(R(alone ? 1 : -1), sign);
+      f[k].order = at, f[k].gain = gain, f[k].size = norm, f[k].head = head, f[k].turn = times(R(alone ? 1 : -1), sign);
     }
     EACH_COLUMN(j, cols) {
       R left = -1;
-      if (now[j] >= R(0) && j != at) {
+      if (f[j].squares[now] >= R(0) && j != at) {
         T *column = x + j * rows, product = T();
         EACH_ROW(i, k, rows) product = plus(product, conj(i == k ? head : v[i]), column[i]);
         product = times(gain, sum_of_lanes(product));
@@ -85,7 +83,7 @@ template <class T> __device__ inline void factor(T *x, int rows, int cols, Facto
         }
         left = sum_of_lanes(left);
       }
-      if (threadIdx.x == 0) next[j] = left;
+      if (threadIdx.x == 0) f[j].squares[1 - now] = left;
     }
   }
   __syncthreads();
@@ -93,12 +91,12 @@ template <class T> __device__ inline void factor(T *x, int rows, int cols, Facto
 
 // By a warp: applies the reflectors from `last` down to the first to a column.
 template <class T>
-__device__ inline void reflect(const T *x, int rows, int last, const Factors<T> &f, T *column) {
+__device__ inline void reflect(const T *x, int rows, int last, const Column<T> *f, T *column) {
   LOOP (int k = last; k >= 0; k--) {
-    const T *v = x + f.order[k] * rows, head = f.head[k];
+    const T *v = x + f[k].order * rows, head = f[k].head;
     T product = T();
     EACH_ROW(i, k, rows) product = plus(product, conj(i == k ? head : v[i]), column[i]);
-    product = times(f.gain[k], sum_of_lanes(product));
+    product = times(f[k].gain, sum_of_lanes(product));
     EACH_ROW(i, k, rows) column[i] = minus(column[i], i == k ? head : v[i], product);
   }
 }
@@ -186,13 +184,12 @@ __device__ void jacobi(const T *all, Real<T> *values, T *all_u, T *all_v, int *i
                        i64 count, i64 rows, i64 cols, i64 near, i64 vectors, i64 full, i64 adjoint) {
   typedef Real<T> R;
   extern __shared__ double memory[];
-  SHARED Factors<T> f;
-  SHARED int moved[SIDE];
   bool wide = rows < cols;
   int m = (int)(wide ? cols : rows), n = (int)(wide ? rows : cols), length = full ? m : n;
   int u_size = (int)rows * (wide ? n : length), v_size = (int)cols * (wide ? length : n);
   int down = wide ? n : 1, right = wide ? 1 : m;
-  T *h = scratch + blockIdx.x * room, *z = h + m * n, *x = near ? (T *)memory : z + m * length;
+  Column<T> *f = (Column<T> *)memory;
+  T *h = scratch + blockIdx.x * room, *z = h + m * n, *x = near ? (T *)(f + n) : z + m * length;
   T *w = near == 2 ? x + n * n : z;
   int w_rows = near == 2 ? n : m;
   LOOP (i64 b = blockIdx.x; b < count; b += gridDim.x) {
@@ -215,15 +212,15 @@ __device__ void jacobi(const T *all, Real<T> *values, T *all_u, T *all_v, int *i
         factor(y, y_rows, n, f);
         if (pass == 0) {
           EACH_COLUMN(j, n) EACH_ROW(i, 0, n) {
-            T value = i > j ? h[j + f.order[i] * m] : i < j ? T() : times(f.size[j], f.turn[j]);
+            T value = i > j ? h[j + f[i].order * m] : i < j ? T() : times(f[j].size, f[j].turn);
             x[i + j * n] = conj(value);
             w[i + j * w_rows] = i == j ? one_of(T()) : T();
           }
-          EACH_OF(i, n) moved[i] = f.order[i];
+          EACH_OF(i, n) f[i].moved = f[i].order;
           failed = sweep(x, n, w, w_rows, vectors) ? 0 : n + 1;
         }
         if (vectors) EACH_COLUMN(j, pass ? n : length) {
-          T diagonal = pass ? f.turn[j] : one_of(T());
+          T diagonal = pass ? f[j].turn : one_of(T());
           EACH_ROW(i, 0, y_rows) {
             bool rotated = pass == 0 && j < n && i < n;
             to[i + j * y_rows] = rotated ? w[i + j * w_rows] : i == j ? diagonal : T();
@@ -239,14 +236,14 @@ __device__ void jacobi(const T *all, Real<T> *values, T *all_u, T *all_v, int *i
       EACH_OF(e, vectors ? v_size : 0) set_nan(v[e]);
     } else {
       EACH_OF(j, n) {
-        R least = f.size[0];
-        LOOP (int i = 1; i <= j; i++) least = f.size[i] < least ? f.size[i] : least;
+        R least = f[0].size;
+        LOOP (int i = 1; i <= j; i++) least = f[i].size < least ? f[i].size : least;
         s[j] = scaled(least, power);
       }
       if (vectors) {
         Places<T> longs(wide ? v : u, m, length, wide && adjoint), shorts(wide ? u : v, n, n, !wide && adjoint);
-        EACH_COLUMN(j, length) EACH_ROW(i, 0, m) longs.put(i, j, z[i + (j < n ? f.order[j] : j) * m]);
-        EACH_COLUMN(j, n) EACH_ROW(i, 0, n) shorts.put(moved[i], j, h[i + j * n]);
+        EACH_COLUMN(j, length) EACH_ROW(i, 0, m) longs.put(i, j, z[i + (j < n ? f[j].order : j) * m]);
+        EACH_COLUMN(j, n) EACH_ROW(i, 0, n) shorts.put(f[i].moved, j, h[i + j * n]);
       }
     }
     __syncthreads();

@@ -25,8 +25,11 @@ pub(super) fn in_blocks<T: Element>(
     let (short, long) = (shape.rank() as usize, shape.rows.max(shape.cols) as usize);
     let columns = if full { long } else { short };
     let square = short * short * size_of::<T>();
-    // How many of the kernel's two square matrices are in shared memory.
-    let near = (sizes::SHARED / square).min(2);
+    // What the kernel has in shared memory for each column, and how many of its two square matrices
+    // beside that.
+    let column = 2 * size_of::<T>() + 4 * size_of::<T::Real>() + 2 * size_of::<i32>();
+    let factors = short * column;
+    let near = (sizes::SHARED.saturating_sub(factors) / square).min(2);
     let room = long * short + long * columns + if near == 0 { short * short } else { 0 };
     let room_bytes = room * size_of::<T>();
     let count = sizes::svd_blocks(shape.count, room_bytes);
@@ -35,7 +38,7 @@ pub(super) fn in_blocks<T: Element>(
     let blocks = Blocks {
         count,
         warps: sizes::svd_warps(shape),
-        shared: near * square,
+        shared: factors + near * square,
     };
     let arguments = [
         a as u64,
