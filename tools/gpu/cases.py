@@ -247,7 +247,7 @@ def part_small(ops):
 def part_ops(ops):
     count = every(ops, [(b, m, n) for b in BATCHES for m, n in SHAPES], [np.float32, np.complex128])
     count += every(ops, [(b, m, n) for b in [(), (7,)] for m, n in SHAPES], [np.float64, np.complex64])
-    count += every(ops, MANY + LARGE, [np.float32, np.float64]) + every(ops, BLOCKS) + every(ops, EMPTY)
+    count += every(ops, MANY + LARGE, [np.float32, np.float64]) + every(ops, BLOCKS, [np.float32, np.complex128]) + every(ops, EMPTY)
     count += check_kepler(ops) + check_print(ops)
     print(f"{count} cases right")
 
