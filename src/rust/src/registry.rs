@@ -189,7 +189,7 @@ fn plugin_pass_on(plugin: Robj, target: Robj) -> Robj {
 fn registry_list() -> Robj {
     guard(|| {
         let mut entries = active();
-        entries.sort_by(|a, b| (&a.target, &a.platform).cmp(&(&b.target, &b.platform)));
+        entries.sort_unstable_by(|a, b| (&a.target, &a.platform).cmp(&(&b.target, &b.platform)));
         let mut targets: Vec<Vec<Entry>> = Vec::new();
         for entry in entries {
             match targets.last_mut() {

@@ -56,7 +56,7 @@ pub(crate) unsafe fn copy(
 unsafe fn walk<T: Copy>(to: *mut u8, from: *const u8, mut axes: Vec<Axis>) {
     let size = std::mem::size_of::<T>() as isize;
     // Slowest written dimension first, so that the last one is written in order.
-    axes.sort_by_key(|a| std::cmp::Reverse(a.to.unsigned_abs()));
+    axes.sort_unstable_by_key(|a| std::cmp::Reverse(a.to.unsigned_abs()));
     // Dimensions that lie one within the next on both sides are one dimension.
     let mut merged: Vec<Axis> = Vec::with_capacity(axes.len());
     for axis in axes {

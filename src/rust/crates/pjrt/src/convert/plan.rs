@@ -43,7 +43,7 @@ impl Plan {
         let empty = axes.iter().any(|x| x.len == 0);
         axes.retain(|x| x.len != 1);
         // Fastest in the destination first.
-        axes.sort_by_key(|x| x.to);
+        axes.sort_unstable_by_key(|x| x.to);
         let mut merged: Vec<Axis> = Vec::with_capacity(axes.len());
         for axis in axes {
             match merged.last_mut() {

@@ -207,7 +207,7 @@ fn within(folder: &Path) -> Vec<PathBuf> {
         .map(|entry| entry.path().join("lib"))
         .filter(|folder| folder.is_dir())
         .collect();
-    wheels.sort();
+    wheels.sort_unstable();
     folders.append(&mut wheels);
     folders
 }
