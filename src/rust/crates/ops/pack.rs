@@ -11,7 +11,7 @@ use std::collections::HashMap;
 const LEAST: usize = 5;
 
 /// Earlier places that are compared with each.
-const TRIED: usize = 16;
+const TRIED: usize = 64;
 
 pub fn pack(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();

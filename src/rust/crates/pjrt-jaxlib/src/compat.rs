@@ -31,13 +31,19 @@ macro_rules! jaxlib {
                     let text = CString::new(text).map_err(|_| Error::internal("a name with zero"))?;
                     gil.name(&text)
                 };
-                Ok(Self {
-                    py: gil.py,
-                    version: attr("version")?.text(gil)?,
-                    $($attr: attr(stringify!($attr))?,)*
-                    $($name: name(stringify!($name))?,)*
-                    stand_in: StandIn::new(gil, &attr("stand_in_names")?, &attr("stand_ins")?)?,
-                })
+                // As lists first: of a struct that is half made, every field would have to be dropped
+                // at every place where the next one fails, in code of its own.
+                let attributes: Result<Vec<Object>> = [$(stringify!($attr)),*].map(attr).into_iter().collect();
+                let names: Result<Vec<Object>> = [$(stringify!($name)),*].map(name).into_iter().collect();
+                let version = attr("version")?.text(gil)?;
+                let stand_in = StandIn::new(gil, &attr("stand_in_names")?, &attr("stand_ins")?)?;
+                const ATTRIBUTES: usize = [$(stringify!($attr)),*].len();
+                const NAMES: usize = [$(stringify!($name)),*].len();
+                let all = (<[_; ATTRIBUTES]>::try_from(attributes?), <[_; NAMES]>::try_from(names?));
+                let (Ok([$($attr),*]), Ok([$($name),*])) = all else {
+                    return Err(Error::internal("a list has lost objects"));
+                };
+                Ok(Self { py: gil.py, version, $($attr,)* $($name,)* stand_in })
             }
         }
     };

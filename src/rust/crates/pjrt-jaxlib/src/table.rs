@@ -11,10 +11,14 @@ use std::sync::OnceLock;
 
 /// Answers that a function is not there. `N` is its place among the table's functions.
 unsafe extern "C" fn missing<const N: usize>(_args: *mut c_void) -> *mut PJRT_Error {
-    let name = PJRT_Api::FUNCTIONS
-        .get(N)
-        .copied()
-        .unwrap_or("a PJRT function");
+    unimplemented(N)
+}
+
+#[cold]
+#[inline(never)] // once, not in each `missing`
+fn unimplemented(at: usize) -> *mut PJRT_Error {
+    let functions = PJRT_Api::FUNCTIONS;
+    let name = functions.get(at).copied().unwrap_or("a PJRT function");
     error::Error {
         own: false,
         ..error::Error::unimplemented(format!(

@@ -102,6 +102,7 @@ fn one_row<T: Precision>(a: &mut [T], cols: usize, pivots: &mut [i32], info: &mu
 /// Multiplies a matrix that has tiny elements by a power of 2, if that leaves room for what they
 /// grow to, and tells the power: OpenBLAS multiplies by reciprocals of pivots, which overflow where
 /// those are subnormal. `L` is then the same, and `U` is that multiple of itself.
+#[inline(never)]
 fn lift<T: Precision>(a: &mut [T]) -> Option<f64> {
     // Without an early way out, and without the largest, so that it vectorises: usually there is none.
     let tiny = a.iter().fold(false, |tiny, value| {

@@ -49,6 +49,7 @@ type Batch<'a> = (&'a xla_ffi::Context<'a>, Matrices);
 const NOT_FINITE: i32 = -4;
 
 /// Without an early way out, so that it vectorises: the usual matrix is finite to its end.
+#[inline(never)] // once for each dtype
 fn all_finite<T: Precision>(values: &[T]) -> bool {
     values.iter().fold(true, |all, v| all & v.is_finite())
 }
@@ -99,8 +100,11 @@ fn refuse_negative(info: i32, routine: &str) -> Result<()> {
     if info >= 0 {
         return Ok(());
     }
-    let at = info.unsigned_abs();
-    Err(Error::internal(format!(
-        "LAPACK's {routine} refused its argument {at}"
-    )))
+    Err(refused(info.unsigned_abs(), routine))
+}
+
+#[cold]
+#[inline(never)]
+fn refused(at: u32, routine: &str) -> Error {
+    Error::internal(format!("LAPACK's {routine} refused its argument {at}"))
 }

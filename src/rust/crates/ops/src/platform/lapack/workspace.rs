@@ -27,12 +27,16 @@ impl Sizes {
 
     /// The refusal of a matrix whose workspace LAPACK cannot address.
     pub(super) fn or_too_large(sizes: Option<Self>, rows: Int, cols: Int) -> Result<Self> {
-        sizes.ok_or_else(|| {
-            Error::invalid_argument(format!(
-                "a matrix of {rows} x {cols} needs more workspace than LAPACK's integers can count"
-            ))
-        })
+        sizes.ok_or_else(|| too_large(rows, cols))
     }
+}
+
+#[cold]
+#[inline(never)]
+fn too_large(rows: Int, cols: Int) -> Error {
+    Error::invalid_argument(format!(
+        "a matrix of {rows} x {cols} needs more workspace than LAPACK's integers can count"
+    ))
 }
 
 /// LAPACK's workspace, from what the thread has kept. Its contents mean nothing between calls.
@@ -52,6 +56,7 @@ const MOST_KEPT: usize = 4 << 20;
 impl<W: Element> Workspace<W> {
     /// # Errors
     /// There is no memory for it.
+    #[inline(never)] // once for each dtype, not for each routine
     pub(super) fn new(sizes: Sizes) -> Result<Self> {
         // A thread that is about to end has nothing left.
         let (work, real, ints) = W::kept().try_with(Cell::take).unwrap_or_default();
@@ -71,6 +76,7 @@ impl<W: Element> Workspace<W> {
 }
 
 impl<W: Element> Drop for Workspace<W> {
+    #[inline(never)]
     fn drop(&mut self) {
         let parts = (
             take(&mut self.work),
@@ -108,6 +114,7 @@ const SLACK: usize = 512;
 ///
 /// # Errors
 /// There is no memory for it.
+#[inline(never)]
 pub(super) fn filled<T: Clone>(len: usize, value: T) -> Result<Vec<T>> {
     let mut vector = Vec::new();
     vector
