@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # R CMD check --as-cran on the built tarball. Fails on any error or warning, on any note but
-# that the package is new or that something could not be looked up offline, on a tarball of
-# 3 MB or more, and on an installed shared object with debug info or stray exports.
+# that the package is new, that something could not be looked up offline or that it is large (with
+# a bound, in check_log.py), on a tarball of 3 MB or more, and on an installed shared object with
+# debug info or stray exports.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD

@@ -146,6 +146,8 @@ values <- c(
   ), collapse = " "),
   LINK_FLAGS = link_flags(debug, sealed),
   MORE_LAPACK = more,
+  # The linker keeps the names of what only the version script makes local.
+  STRIP = if (sealed && !debug && !mac && nzchar(Sys.which("strip"))) "strip -x $(SHLIB)" else "",
   SYSTEM_LIBS = if (mac) "" else "-lpthread -ldl -lm",
   CLEAN = if (sealed) "vendor rust/target" else ""
 )
