@@ -51,6 +51,12 @@ remember_program <- function(program) {
   the$programs[[program$signature]] <- program
 }
 
+# Under `key` the call is found the next time, as long as its program is kept.
+remember_call <- function(call, key) {
+  call$program$keys <- c(call$program$keys, key)
+  the$calls[[key]] <- call
+}
+
 forget_program <- function(program) {
   rm(list = as.character(program$keys), envir = the$calls)
   rm(list = program$signature, envir = the$programs)

@@ -43,9 +43,7 @@ new_jit <- function(f, name) {
     if (is.null(call)) {
       return(run_new(f, name, id, key, arguments, rlang::current_env()))
     }
-    the$clock <- the$clock + 1
-    call$program$used <- the$clock
-    run_call(call, arguments)
+    run_again(call, arguments)
   }
   structure(compiled, class = c("xlaffi_jit", "function"))
 }
@@ -61,6 +59,12 @@ made_once <- function(key, make) {
     made[[key]] <- found
   }
   found
+}
+
+run_again <- function(call, arguments) {
+  the$clock <- the$clock + 1
+  call$program$used <- the$clock
+  run_call(call, arguments)
 }
 
 # Runs a function that was found by its signature. `call` has `program`; `buffers`, which
@@ -120,8 +124,7 @@ run_new <- function(f, name, id, key, arguments, env) {
     dtypes = lapply(tree_leaves(types), function(type) type$dtype)
   )
   if (!is.null(key)) {
-    program$keys <- c(program$keys, key)
-    the$calls[[key]] <- call
+    remember_call(call, key)
   }
   run_call(call, leaves)
 }

@@ -21,8 +21,10 @@
 xla_chol <- function(x, dtype = NULL, program = FALSE) {
   check_flag(program, "program")
   dtype <- check_linalg_dtype(dtype)
-  x <- check_matrices(x, "x", dtype, square = TRUE)
-  run_linalg("chol", chol_op(), list(x), dtype, program)
+  checked_once(paste("chol", dtype), list(x), program, {
+    x <- check_matrices(x, "x", dtype, square = TRUE)
+    run_linalg("chol", chol_op(), list(x), dtype, program)
+  })
 }
 
 chol_op <- function() matrix_op("xla_chol", NULL, chol_factor, chol_jvp)

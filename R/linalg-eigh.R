@@ -31,8 +31,10 @@ xla_eigh <- function(x, uplo = "L", vectors = TRUE, dtype = NULL, program = FALS
   check_flag(vectors, "vectors")
   check_flag(program, "program")
   dtype <- check_linalg_dtype(dtype)
-  x <- check_matrices(x, "x", dtype, square = TRUE)
-  run_linalg(paste("eigh", uplo, vectors), eigh_op(uplo, vectors), list(x), dtype, program)
+  checked_once(paste("eigh", uplo, vectors, dtype), list(x), program, {
+    x <- check_matrices(x, "x", dtype, square = TRUE)
+    run_linalg(paste("eigh", uplo, vectors), eigh_op(uplo, vectors), list(x), dtype, program)
+  })
 }
 
 eigh_op <- function(uplo, vectors) {

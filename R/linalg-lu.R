@@ -25,8 +25,10 @@
 xla_lu <- function(x, dtype = NULL, program = FALSE) {
   check_flag(program, "program")
   dtype <- check_linalg_dtype(dtype)
-  x <- check_matrices(x, "x", dtype)
-  run_linalg("lu", lu_unpacked, list(x), dtype, program)
+  checked_once(paste("lu", dtype), list(x), program, {
+    x <- check_matrices(x, "x", dtype)
+    run_linalg("lu", lu_unpacked, list(x), dtype, program)
+  })
 }
 
 lu_unpacked <- function(x) {

@@ -26,8 +26,10 @@
 xla_qr <- function(x, dtype = NULL, program = FALSE) {
   check_flag(program, "program")
   dtype <- check_linalg_dtype(dtype)
-  x <- check_matrices(x, "x", dtype)
-  run_linalg("qr", qr_op(), list(x), dtype, program)
+  checked_once(paste("qr", dtype), list(x), program, {
+    x <- check_matrices(x, "x", dtype)
+    run_linalg("qr", qr_op(), list(x), dtype, program)
+  })
 }
 
 qr_op <- function() matrix_op("xla_qr", NULL, qr_factors, qr_jvp)

@@ -25,18 +25,17 @@
 xla_solve <- function(a, b = NULL, dtype = NULL, program = FALSE) {
   check_flag(program, "program")
   dtype <- check_linalg_dtype(dtype)
-  a <- check_matrices(a, "a", dtype, square = TRUE)
-  if (is.null(b)) {
-    return(run_linalg("inverse", inverse, list(a), dtype, program))
-  }
-  if (is.null(dtype) && is_plain_double(a) && is_plain_double(b)) {
-    dtype <- "f64"
-  } else {
-    b <- check_numbers(b, "b", dtype, rlang::current_env())
-    dtype <- common_dtype(a, b, dtype)
-  }
-  check_right_side(a, b)
-  run_linalg("solve", solve_any, list(a, b), dtype, program)
+  checked_once(paste("solve", dtype), if (is.null(b)) list(a) else list(a, b), program, {
+    a <- check_matrices(a, "a", dtype, square = TRUE)
+    if (is.null(b)) {
+      run_linalg("inverse", inverse, list(a), dtype, program)
+    } else {
+      b <- check_numbers(b, "b", dtype, rlang::current_env())
+      dtype <- common_dtype(a, b, dtype)
+      check_right_side(a, b)
+      run_linalg("solve", solve_any, list(a, b), dtype, program)
+    }
+  })
 }
 
 # What both are converted to: R's numbers follow buffers and values, real ones complex ones.
@@ -56,9 +55,8 @@ common_dtype <- function(a, b, dtype, call = rlang::caller_env()) {
 }
 
 check_right_side <- function(a, b, call = rlang::caller_env()) {
-  shape_of <- function(x, name) if (is_plain_double(x)) r_shape(x) else argument_type(x, name, call)$shape
-  a <- shape_of(a, "a")
-  b <- shape_of(b, "b")
+  a <- argument_type(a, "a", call)$shape
+  b <- argument_type(b, "b", call)$shape
   rank <- length(a)
   if (!length(b) %in% c(rank, rank - 1L) || !identical(b[seq_len(rank - 1L)], a[seq_len(rank - 1L)])) {
     abort(

@@ -29,8 +29,10 @@ xla_svd <- function(x, full = FALSE, vectors = TRUE, dtype = NULL, program = FAL
   check_flag(vectors, "vectors")
   check_flag(program, "program")
   dtype <- check_linalg_dtype(dtype)
-  x <- check_matrices(x, "x", dtype)
-  run_linalg(paste("svd", full, vectors), svd_op(full, vectors), list(x), dtype, program)
+  checked_once(paste("svd", full, vectors, dtype), list(x), program, {
+    x <- check_matrices(x, "x", dtype)
+    run_linalg(paste("svd", full, vectors), svd_op(full, vectors), list(x), dtype, program)
+  })
 }
 
 svd_op <- function(full, vectors) {

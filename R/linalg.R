@@ -38,10 +38,6 @@ linalg_dtypes <- c("f32", "f64", "c64", "c128")
 
 # The argument of a wrapper, ready for xla_jit(): (..., m, n), R data as doubles or complex.
 check_matrices <- function(x, name, dtype, square = FALSE, call = rlang::caller_env()) {
-  # A matrix of doubles, which most are: a small one is factored in the time that the rest takes.
-  if (is_plain_double(x) && is.matrix(x) && (!square || nrow(x) == ncol(x))) {
-    return(x)
-  }
   x <- check_numbers(x, name, dtype, call)
   dims <- argument_type(x, name, call)$shape
   rank <- length(dims)
@@ -89,8 +85,6 @@ check_numbers <- function(x, name, dtype, call) {
   x
 }
 
-is_plain_double <- function(x) is.double(x) && !is.object(x)
-
 is_on_device <- function(x) inherits(x, c("xlaffi_buffer", "xlaffi_value", "xlaffi_type"))
 
 check_linalg_dtype <- function(dtype, call = rlang::caller_env()) {
@@ -112,12 +106,38 @@ check_uplo <- function(uplo, call = rlang::caller_env()) {
   }
 }
 
+# What `run`, which checks the arguments and ends with run_linalg(), gives. Where that went well before for
+# arguments of these types, which `key` completes, the program that it ran is run at once: a small matrix is
+# factored in the time that the checks take.
+checked_once <- function(key, arguments, program, run) {
+  signature <- if (!program && !length(the$traces)) .Call(wrap__signature, key, arguments)
+  call <- if (!is.null(signature)) the$calls[[signature]]
+  if (!is.null(call)) {
+    return(run_again(call, arguments))
+  }
+  result <- run
+  ran <- the$ran
+  the$ran <- NULL
+  if (!is.null(signature) && !is.null(ran)) {
+    # Not where something was converted on the way
+    same <- identical(.Call(wrap__signature, "", arguments), .Call(wrap__signature, "", ran$arguments))
+    call <- if (same) the$calls[[.Call(wrap__signature, ran$id, ran$arguments)]]
+    if (!is.null(call)) remember_call(call, signature)
+  }
+  result
+}
+
 # Runs a function of values on the arguments, converted to `dtype`, or gives its program.
 run_linalg <- function(key, f, arguments, dtype, program) {
   compiled <- made_once(paste("run", key, dtype), function() {
     xla_jit(function(...) do.call(f, lapply(list(...), function(x) if (is.null(dtype)) x else hlo_convert(x, dtype))))
   })
-  if (program) do.call(ffi_program, c(compiled, arguments)) else do.call(compiled, arguments)
+  if (program) {
+    return(do.call(ffi_program, c(compiled, arguments)))
+  }
+  result <- do.call(compiled, arguments)
+  the$ran <- list(id = environment(compiled)$id, arguments = arguments)
+  result
 }
 
 # An op on matrices, with its rule for derivatives. A batch of its arguments is one of more axes.

@@ -54,6 +54,29 @@ test_that("programs are compiled once for each dtype and shape", {
   expect_identical(nrow(ffi_cache()), before + 1L)
 })
 
+test_that("what passed the checks once spares no other arguments them", {
+  skip_without_plugin()
+  x <- random_definite(c(3, 3))
+  single <- pjrt_buffer(x, "f32")
+  for (turn in 1:3) {
+    if (turn == 3) ffi_cache_clear()
+    expect_equal(xla_chol(x), chol(x))
+    expect_identical(as.character(dtype(xla_chol(single))), "f32")
+    expect_identical(as.character(dtype(xla_chol(single, dtype = "f64"))), "f64")
+    expect_equal(as.vector(xla_solve(x, 1:3)), solve(x, 1:3))
+    expect_equal(as.vector(xla_solve(x, c(1, 2, 3))), solve(x, 1:3))
+    expect_equal(xla_solve(x), solve(x))
+    expect_true(all(is.nan(xla_chol(matrix(c(NA, 1L, 1L, 3L), 2)))))
+    expect_error(xla_chol(x[1:2, ]), "square matrices")
+    expect_error(xla_chol(as.vector(x)), "must be a matrix")
+    expect_error(xla_chol(pjrt_buffer(x, "i32")), "dtype i32")
+    expect_error(xla_chol(x, program = NA), "TRUE or FALSE")
+    expect_error(xla_eigh(x, vectors = "TRUE"), "TRUE or FALSE")
+    expect_error(xla_solve(x, c(1, 2)), "must be of shape")
+    expect_error(xla_solve(single, pjrt_buffer(c(1, 2, 3), "f64")), "dtype f64")
+  }
+})
+
 test_that("wrong arguments are named", {
   skip_without_plugin()
   expect_snapshot(error = TRUE, {
