@@ -1,7 +1,6 @@
 //! Our own kernels: compiled for the device by NVRTC when one is first launched, or by the driver
 //! from PTX where NVRTC is missing or does not know the device.
 
-use super::packed::unpack;
 use super::sys::Driver;
 use super::{nvrtc, status, Cuda};
 use std::collections::HashMap;
@@ -15,8 +14,8 @@ struct Program {
     name: &'static str,
     /// The sources; end in NUL.
     source: &'static str,
-    /// The same as PTX, made by `tools/cuda/ptx.py` and packed by the build script.
-    ptx: &'static [u8],
+    /// The same as PTX, made by `tools/cuda/ptx.py`; ends in NUL.
+    ptx: &'static str,
 }
 
 /// Those that [`launch`] runs.
@@ -28,7 +27,7 @@ static ELEMENTS: Program = Program {
         include_str!("kernels/kepler.cu"),
         "\0"
     ),
-    ptx: include_bytes!(concat!(env!("OUT_DIR"), "/elements.ptx.packed")),
+    ptx: concat!(include_str!("kernels/elements.ptx"), "\0"),
 };
 
 /// Those that [`launch_blocks`] runs.
@@ -42,7 +41,7 @@ static BLOCKS: Program = Program {
         include_str!("kernels/jacobi.cu"),
         "\0"
     ),
-    ptx: include_bytes!(concat!(env!("OUT_DIR"), "/blocks.ptx.packed")),
+    ptx: concat!(include_str!("kernels/blocks.ptx"), "\0"),
 };
 
 /// Set to `ptx`, it keeps NVRTC out.
@@ -210,9 +209,7 @@ fn load(driver: &Driver, program: &Program) -> Result<usize> {
             .and_then(|cubin| module(driver, cubin.as_ptr().cast()))
     };
     with_nvrtc.or_else(|first| {
-        let mut ptx = unpack(program.ptx);
-        ptx.push(0);
-        module(driver, ptx.as_ptr().cast()).map_err(|second| {
+        module(driver, program.ptx.as_ptr().cast()).map_err(|second| {
             Error::new(
                 second.code(),
                 format!("the kernels can be loaded neither as compiled by NVRTC ({first}) nor as PTX ({second})"),
@@ -250,10 +247,9 @@ mod tests {
     #[test]
     fn the_ptx_is_of_these_sources() {
         assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
-        for (program, shipped, names) in [
+        for (program, names) in [
             (
                 &ELEMENTS,
-                include_str!("kernels/elements.ptx"),
                 [
                     "scan_f64",
                     "columns_of_q_c128",
@@ -263,7 +259,6 @@ mod tests {
             ),
             (
                 &BLOCKS,
-                include_str!("kernels/blocks.ptx"),
                 [
                     "long_columns_of_q_f32",
                     "lu_f64",
@@ -277,8 +272,7 @@ mod tests {
                 "// of sources with the checksum {:08x}\n",
                 checksum(source.as_bytes())
             );
-            let ptx = String::from_utf8(unpack(program.ptx)).expect("text");
-            assert!(ptx == shipped, "{}", program.name);
+            let ptx = program.ptx;
             assert!(ptx.starts_with(&mark), "run tools/cuda/ptx.py");
             for name in names {
                 assert!(ptx.contains(&format!(".visible .entry {name}(")), "{name}");

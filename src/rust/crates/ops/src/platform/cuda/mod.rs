@@ -19,7 +19,6 @@ pub mod libraries;
 pub mod loader;
 mod lu;
 mod nvrtc;
-mod packed;
 mod pool;
 mod qr;
 mod reduce;
