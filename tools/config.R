@@ -75,23 +75,6 @@ f32_lapack <- function(more) {
   !windows && lapack_has(c(paste0("s", real), paste0("c", complex)), paste(more, lapack_libs))
 }
 
-# Whether a shared object that is linked with these flags can be loaded, and finds its own data. In a
-# process of its own, which may crash: a loader that does not know the form of a table may pass it over.
-loads <- function(flags) {
-  dir <- tempfile("conftest")
-  dir.create(dir)
-  owd <- setwd(dir)
-  on.exit({
-    setwd(owd)
-    unlink(dir, recursive = TRUE)
-  })
-  writeLines("static int x = 7; static int *volatile p = &x; void conftest(int *y) { *y = *p; }", "conftest.c")
-  command <- paste(r_config("CC"), r_config("CFLAGS"), r_config("LDFLAGS"), flags, "conftest.c -o conftest.so")
-  code <- "dyn.load('conftest.so'); quit(status = .C('conftest', 0L)[[1]] - 7L)"
-  run <- paste(shQuote(file.path(R.home("bin"), "Rscript")), "-e", shQuote(code))
-  all(vapply(c(command, run), system, 0L, ignore.stdout = TRUE, ignore.stderr = TRUE) == 0L)
-}
-
 # The linker options that this system's linker takes: no debug info, no code that nothing
 # calls, and no exports but R's entry points and GetPjrtApi, which PJRT clients look up.
 # A developer's build keeps the names of functions, for profilers and stack traces. Without
@@ -116,11 +99,6 @@ link_flags <- function(debug, sealed) {
   wanted <- c(hidden, if (!debug) c(unused, stripped))
   source <- "int GetPjrtApi(void) { return 0; }"
   taken <- Filter(function(flags) links(source, paste(shared, flags)), wanted)
-  # A short form of the addresses in tables, which are many.
-  short <- "-Wl,-z,pack-relative-relocs"
-  if (!debug && !mac && loads(paste(shared, short))) {
-    taken <- c(taken, short)
-  }
   paste(taken, collapse = " ")
 }
 
