@@ -204,6 +204,15 @@ fn cholesky_goes_as_far_as_it_can() {
     let x = [4.0, 2.0, 2.0, 2.0, 1.0, 5.0, 2.0, 5.0, 9.0_f64];
     let got = results(Potrf(b'L'), (3, 3), &x, &[]);
     assert_eq!(got.info, [2]);
+    // A processor that there are no own kernels for, where LAPACK leaves what it leaves.
+    #[cfg(target_arch = "x86_64")]
+    if !is_x86_feature_detected!("avx2") {
+        assert_eq!(
+            (got.a[0], &got.a[3..4], &got.a[6..8]),
+            (2.0, &x[3..4], &x[6..8])
+        );
+        return;
+    }
     let nan = f64::NAN;
     let expected = [2.0, 1.0, 1.0, 2.0, nan, nan, 2.0, 5.0, nan];
     assert!(same(&got.a, &expected), "{:?}", got.a);
