@@ -1,4 +1,4 @@
-//! Times of the plugin's own layer: `cargo run --release -p pjrt-jaxlib --example cycle`.
+//! Times of the plugin's own layer: `cargo run --release -p pjrt-jaxlib --example layer`.
 //!
 //! Microseconds per call, the best of several rounds, on 2×2 f32 arrays; then an upload of
 //! 2000×2000 f64 with each of the ways that host memory can be given.
