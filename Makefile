@@ -12,7 +12,7 @@ FILTER =
 help:
 	@echo 'make demo       set up what is missing, build, and run StableHLO programs from R'
 	@echo 'make test       set up what is missing, and run all tests (FILTER=lu runs those named so)'
-	@echo 'make install    install the package into the default library of R'
+	@echo 'make install    install the package, with its vignettes, into the default library of R'
 	@echo 'make lint       rustfmt, clippy, lintr, shellcheck'
 	@echo 'make document   wrappers, help pages and NAMESPACE from the sources'
 	@echo 'make check      R CMD check --as-cran on the built tarball'
@@ -32,9 +32,13 @@ test:
 	@tools/setup.sh test
 	@tools/test.sh $(FILTER)
 
+# The vignettes are knitted with the package in LIB, which has the same build; R installs what it
+# finds in inst/doc.
 install:
-	@tools/setup.sh run
-	$(R) CMD INSTALL .
+	@tools/setup.sh install
+	@tools/install.sh --shipped $(LIB)
+	@tools/with-env.sh Rscript tools/vignettes.R
+	NOT_CRAN=true $(R) CMD INSTALL .
 
 lint:
 	@tools/setup.sh lint

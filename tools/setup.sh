@@ -2,7 +2,7 @@
 # Installs what is missing for one level of work, and does nothing (in under a second) when
 # nothing is missing:
 #
-#   tools/setup.sh [run|test|lint|document|check|bench]
+#   tools/setup.sh [run|install|test|lint|document|check|bench]
 #
 # System packages come from apt (as root or by sudo), R packages as Debian's r-cran-*, Rust
 # from the PATH or else from Debian, jaxlib into the virtual environment .venv. Set
@@ -26,8 +26,12 @@ rust_tools=()
 requirements=(tools/requirements.txt)
 case "$level" in
   run) ;;
+  install)
+    debs+=(pandoc)
+    rpkgs+=(knitr rmarkdown) ;;
   test)
-    rpkgs+=(testthat withr reticulate)
+    debs+=(pandoc zip)
+    rpkgs+=(testthat withr reticulate knitr rmarkdown)
     requirements+=(tools/requirements-test.txt) ;;
   lint)
     debs+=(shellcheck)
@@ -43,7 +47,7 @@ case "$level" in
   bench)
     debs+=(libopenblas0-pthread)
     requirements+=(tools/requirements-test.txt) ;;
-  *) die "unknown level '$level': run, test, lint, document, check or bench" ;;
+  *) die "unknown level '$level': run, install, test, lint, document, check or bench" ;;
 esac
 
 # --- what is missing ----------------------------------------------------------------------

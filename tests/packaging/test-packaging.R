@@ -1,8 +1,6 @@
 # The source tree and the build, as `make test` sees them. Not in the tarball: an installed
 # package has neither.
 
-source_file <- function(...) file.path(Sys.getenv("XLAFFI_SOURCE"), ...)
-source_lines <- function(...) readLines(source_file(...), warn = FALSE)
 first_match <- function(lines, pattern) {
   line <- grep(pattern, lines, value = TRUE)[[1]]
   sub(pattern, "\\1", line)
