@@ -118,3 +118,10 @@ test_that("a large program runs asynchronously and is waited for", {
   y <- x / n
   expect_equal(as_array(chained), (y %*% y) %*% (y %*% y), tolerance = 1e-4)
 })
+
+test_that("maximum and minimum of NaN are NaN, as in JAX", {
+  skip_without_plugin()
+  x <- c(1, NaN, 3, 4)
+  expect_identical(xla_jit(max)(x), NaN)
+  expect_identical(xla_jit(min)(x), NaN)
+})

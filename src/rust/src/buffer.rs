@@ -117,7 +117,8 @@ fast! {
     fn buffer_wait, wrap__buffer_wait, meta__buffer_wait (buffer, seconds) {
         let object: &BufferObject = get(buffer, "x")?;
         let limit = Duration::from_secs_f64(seconds.as_real().unwrap_or(0.0).max(0.0));
-        let done = object.buffer.wait_timeout(limit)?;
+        // What is waited for may need Python's lock, which reticulate makes R's thread keep.
+        let done = pjrt_jaxlib::python::blocking(|| object.buffer.wait_timeout(limit))?;
         // SAFETY: R's thread; TRUE and FALSE are constants of R.
         Ok(unsafe { Robj::from(done).get() })
     }

@@ -103,7 +103,7 @@ fast! {
             Started::Running(run) => return Ok(wrap_sexp(run)),
         };
         for output in &outputs {
-            if !output.wait_timeout(FIRST_WAIT)? {
+            if !pjrt_jaxlib::python::blocking(|| output.wait_timeout(FIRST_WAIT))? {
                 return Ok(told(outputs_to_r(outputs, &object.platform)));
             }
         }

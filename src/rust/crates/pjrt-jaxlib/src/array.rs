@@ -2,10 +2,10 @@
 
 use crate::compat::Jaxlib;
 use crate::error::{Error, Result};
-use crate::event::Outcome;
+use crate::event::{in_background, Outcome, Signal};
 use crate::python::{gil::Gil, object::Object};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An array; shared by its buffer and by the events that wait for it.
 pub(crate) struct Array {
@@ -13,6 +13,9 @@ pub(crate) struct Array {
     object: Object,
     /// How its computation ended; known for good once it has.
     outcome: OnceLock<Outcome>,
+    /// Set by the one thread that waits for all who want to be called back; there from the first
+    /// of them on.
+    completion: Mutex<Option<Arc<Signal>>>,
     /// Address of the elements; 0 until it has been asked for.
     address: AtomicUsize,
 }
@@ -39,6 +42,7 @@ impl Array {
             jax,
             object,
             outcome: OnceLock::new(),
+            completion: Mutex::new(None),
             address: AtomicUsize::new(0),
         }
     }
@@ -73,6 +77,26 @@ impl Array {
             self.ended(result);
         }
         self.outcome.get_or_init(|| None)
+    }
+
+    /// What is set when it has ended. jaxlib's arrays can be asked and waited for, but do not call
+    /// back: a thread waits for this one, however many want to know.
+    pub fn completion(self: &Arc<Self>) -> Result<Arc<Signal>> {
+        let mut completion = self
+            .completion
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(signal) = &*completion {
+            return Ok(Arc::clone(signal));
+        }
+        let (array, signal) = (Arc::clone(self), Signal::new());
+        let waiting = Arc::clone(&signal);
+        in_background("xlaffi-on-ready", move || {
+            // Set here only.
+            let _ = waiting.set(array.wait().clone());
+        })?;
+        *completion = Some(Arc::clone(&signal));
+        Ok(signal)
     }
 
     /// An array that was deleted or donated while somebody waited for it has served its purpose:

@@ -62,11 +62,14 @@ def placement(device):
     return xla_client.DeviceList((device,)), _make_sharding(device, device.default_memory().kind)
 
 
+# What JAX sets differently from XLA, of all that matters to a program on one CPU device: XLA's own
+# minima and maxima may drop NaN. (For CUDA XLA's default is JAX's.)
+_jax_defaults = {"xla_cpu_enable_fast_min_max": False}
+
+
 def _options(serialized, devices):
-    if serialized:
-        options = xla_client.CompileOptions.ParseFromString(serialized)
-    else:
-        options = xla_client.CompileOptions()
+    options = xla_client.CompileOptions.ParseFromString(serialized)
+    options.env_option_overrides = list({**_jax_defaults, **dict(options.env_option_overrides)}.items())
     build = options.executable_build_options
     # XLA aborts the process on a count of zero, which is what leaving it out means.
     build.num_replicas = build.num_replicas or 1

@@ -125,10 +125,7 @@ impl Event {
             Self::Done(outcome) => callback(outcome.clone()),
             Self::Array(array) => match array.poll() {
                 Some(outcome) => callback(outcome.clone()),
-                None => {
-                    let array = Arc::clone(array);
-                    in_background("xlaffi-on-ready", move || callback(array.wait().clone()))?;
-                }
+                None => array.completion()?.on_ready(callback),
             },
         }
         Ok(())

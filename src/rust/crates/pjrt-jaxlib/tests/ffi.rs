@@ -204,6 +204,69 @@ fn execution_is_asynchronous_and_errors_come_with_the_event() {
     destroy(x);
 }
 
+/// Threads of this process that wait for arrays.
+#[cfg(target_os = "linux")]
+fn waiting_threads() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    tasks
+        .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok())
+        .filter(|name| name.starts_with("xlaffi-on-ready"))
+        .count()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hundred_waits_for_one_array_are_one_thread() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    unsafe extern "C" fn called(error: *mut PJRT_Error, _: *mut std::ffi::c_void) {
+        answer(error).unwrap();
+        CALLS.fetch_add(1, Ordering::SeqCst);
+    }
+    let Some(client) = client() else { return };
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    register("test_gate", "host", Some(handler::<GateOp, Host>)).unwrap();
+    let x = f32s(client, &[256, 256], &vec![1.; 256 * 256]);
+    GATE.set(false);
+    let program = compile(client, &gated(""));
+    let (outs, done) = execute_with(program, &[x], How::default()).unwrap();
+    // As a host does that waits in short turns: an event a turn.
+    for _ in 0..100 {
+        let event = call!(
+            PJRT_Buffer_ReadyEvent,
+            PJRT_Buffer_ReadyEvent_Args { buffer: outs[0] }
+        )
+        .unwrap()
+        .event;
+        assert!(!is_ready(event), "the gate is closed");
+        call!(
+            PJRT_Event_OnReady,
+            PJRT_Event_OnReady_Args {
+                event,
+                callback: Some(called)
+            }
+        )
+        .unwrap();
+        destroy_event(event);
+    }
+    // A thread has its name a moment after it has begun.
+    while waiting_threads() == 0 {
+        std::thread::yield_now();
+    }
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert_eq!(waiting_threads(), 1);
+    assert_eq!(CALLS.load(Ordering::SeqCst), 0);
+    GATE.set(true);
+    wait(done).unwrap();
+    while waiting_threads() > 0 {
+        std::thread::yield_now();
+    }
+    assert_eq!(CALLS.load(Ordering::SeqCst), 100);
+    destroy_event(done);
+    [x, outs[0]].into_iter().for_each(destroy);
+    destroy_executable(program);
+}
+
 #[test]
 fn a_handler_that_takes_its_time_does_not_hold_others_up() {
     let Some(client) = client() else { return };

@@ -536,3 +536,38 @@ fn a_deleted_program_says_so() {
     );
     destroy_executable(program);
 }
+
+/// JAX turns off what XLA's CPU compiler does by default: minima and maxima that forget NaN.
+#[test]
+fn maximum_and_minimum_keep_nan() {
+    let Some(client) = client() else { return };
+    let reduce = |op: &str, start: &str| {
+        format!(
+            "func.func @main(%x: tensor<4xf32>) -> tensor<f32> {{
+               %start = stablehlo.constant dense<{start}> : tensor<f32>
+               %0 = stablehlo.reduce(%x init: %start) applies stablehlo.{op} across dimensions = [0]
+                 : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+               return %0 : tensor<f32>
+             }}"
+        )
+    };
+    let some = f32s(client, &[4], &[1., f32::NAN, 3., 4.]);
+    let none = f32s(client, &[4], &[1., 2., 3., 4.]);
+    for (op, start, expected) in [("maximum", "0xFF800000", 4.), ("minimum", "0x7F800000", 1.)] {
+        // executable_build_options { num_replicas: 1 num_partitions: 1 }
+        for options in [&b""[..], b"\x1a\x04\x20\x01\x28\x01"] {
+            let program =
+                compile_with(client, reduce(op, start).as_bytes(), "mlir", options).unwrap();
+            let result = |x| {
+                let out = execute(program, &[x]).unwrap()[0];
+                let value = read::<f32>(out).unwrap()[0];
+                destroy(out);
+                value
+            };
+            assert!(result(some).is_nan(), "{op}");
+            assert_eq!(result(none), expected, "{op}");
+            destroy_executable(program);
+        }
+    }
+    [some, none].into_iter().for_each(destroy);
+}
