@@ -24,10 +24,7 @@ as_array.xlaffi_buffer <- function(x, check = FALSE, ...) {
     wait_for(x)
     array <- .Call(wrap__buffer_to_r, x)
   }
-  text <- .Call(wrap__printed)
-  if (!is.null(text)) {
-    cat(text, sep = "")
-  }
+  print_waiting()
   if (is.list(array)) {
     raise(array)
   }

@@ -90,7 +90,7 @@ fast! {
 
     // The R array of a buffer that needs nothing else: its contents are there, no printed text
     // waits to be shown before it, and no subclass has a method of its own. Else NULL.
-    fn buffer_to_r_now, wrap__buffer_to_r_now, meta__buffer_to_r_now (buffer) {
+    fn buffer_to_r_now, wrap__buffer_to_r_now, meta__buffer_to_r_now (buffer) or null {
         // SAFETY: a constant of R.
         let not_now = Ok(unsafe { R_NilValue });
         if !has_own_class::<BufferObject>(buffer) || ops::print::is_waiting() {

@@ -8,7 +8,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use extendr_api::prelude::*;
 use extendr_api::wrapper;
-use extendr_ffi::SEXP;
+use extendr_ffi::{R_NilValue, SEXP};
 
 /// XLA's code, the text, and what the error is about as far as it is known.
 #[derive(Debug)]
@@ -48,6 +48,11 @@ impl Failure {
         }
     }
 
+    /// XLA was used before this process was forked.
+    pub fn forked() -> Self {
+        Failure::new("FAILED_PRECONDITION", fork::MESSAGE).hint(fork::HINT)
+    }
+
     /// Adds what the user can do.
     pub fn hint(mut self, hint: impl Display) -> Self {
         self.hint = Some(hint.to_string());
@@ -78,6 +83,9 @@ pub fn or_null(text: Option<String>) -> Robj {
 
 impl From<pjrt::Error> for Failure {
     fn from(error: pjrt::Error) -> Self {
+        if error.kind() == pjrt::Kind::Forked {
+            return Failure::forked();
+        }
         let op = crate::registry::op_named_in(error.message());
         Failure {
             op,
@@ -101,7 +109,16 @@ pub fn guard_sexp(body: impl FnOnce() -> Outcome<SEXP>) -> SEXP {
     caught(body).unwrap_or_else(|failure| unsafe { failure.into_robj().get() })
 }
 
+/// As [`guard_sexp`], where a failure makes NULL: R then goes a way on which it shows.
+pub fn guard_or_null(body: impl FnOnce() -> Outcome<SEXP>) -> SEXP {
+    // SAFETY: a constant of R.
+    caught(body).unwrap_or(unsafe { R_NilValue })
+}
+
 fn caught<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+    if fork::is_child() {
+        return Err(Failure::forked());
+    }
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(panicked(&*payload)))
 }
 

@@ -43,15 +43,16 @@ impl Drop for Protected {
 }
 
 /// What `#[extendr]` does, for a body that returns `Outcome<SEXP>` and allocates nothing after
-/// making its result: `fast! { fn name, wrap__name, meta__name (a, b) { ... } }`.
+/// making its result: `fast! { fn name, wrap__name, meta__name (a, b) { ... } }`. With `or null`
+/// before the body a failure becomes NULL: R then goes the long way, where it shows.
 macro_rules! fast {
-    ($(fn $name:ident, $wrap:ident, $meta:ident ($($arg:ident),*) $body:block)*) => {$(
+    ($(fn $name:ident, $wrap:ident, $meta:ident ($($arg:ident),*) $(or $null:ident)? $body:block)*) => {$(
         #[no_mangle]
         #[allow(non_snake_case)]
         extern "C" fn $wrap($($arg: extendr_ffi::SEXP),*) -> extendr_ffi::SEXP {
             // SAFETY: R protects the arguments during the call.
             $(let $arg: &extendr_api::Robj = unsafe { $crate::fast::borrowed(&$arg) };)*
-            $crate::failure::guard_sexp(|| $body)
+            $crate::fast::fast!(@guard || $body $(, $null)?)
         }
 
         #[allow(non_snake_case)]
@@ -74,5 +75,7 @@ macro_rules! fast {
             });
         }
     )*};
+    (@guard $body:expr) => { $crate::failure::guard_sexp($body) };
+    (@guard $body:expr, null) => { $crate::failure::guard_or_null($body) };
 }
 pub(crate) use fast;

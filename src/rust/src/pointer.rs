@@ -56,6 +56,10 @@ fn symbols<T: Class>() -> Symbols {
 }
 
 extern "C" fn finalize<T: Class>(pointer: SEXP) {
+    // What a forked child has copies of is the parent's to free.
+    if fork::is_child() {
+        return;
+    }
     // SAFETY: R calls this once per pointer made by `wrap::<T>`, whose address is a leaked
     // `Box<T>` or NULL when it was cleared before.
     unsafe {

@@ -24,7 +24,7 @@ fast! {
     // dtypes, dimensions, and the device of the first buffer or the default one. NULL where
     // there is more to it: nested lists, values of programs, anything that is not allowed, or
     // more arguments than fit into a name.
-    fn signature, wrap__signature, meta__signature (id, arguments) {
+    fn signature, wrap__signature, meta__signature (id, arguments) or null {
         let text = signature_of(id, arguments)?.filter(|text| text.len() < LONGEST);
         let Some(text) = text else {
             // SAFETY: a constant of R.

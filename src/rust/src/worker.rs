@@ -61,6 +61,7 @@ pub fn start<T: Send + 'static>(
                 .push(again.clone());
         }
     };
+    fork::started();
     let thread = std::thread::Builder::new()
         .name("xlaffi".into())
         .stack_size(STACK);

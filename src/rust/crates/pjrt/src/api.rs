@@ -19,7 +19,7 @@ unsafe impl Sync for Api {}
 
 /// Calls a function of the table: `call!(api, PJRT_Event_Await(args))`. A table too short to hold
 /// it or a NULL in its place is `UNIMPLEMENTED`, with the function's name; a returned error is
-/// taken over and freed. To be used inside `unsafe`: the pointers in `args` must be what the
+/// taken over and freed. In a forked child nothing is called. To be used inside `unsafe`: the pointers in `args` must be what the
 /// function wants.
 macro_rules! call {
     ($api:expr, $function:ident($args:ident)) => {{
@@ -31,6 +31,7 @@ macro_rules! call {
             None
         };
         match function {
+            _ if fork::is_child() => Err($crate::error::Error::forked()),
             Some(f) => api.check(stringify!($function), f(&mut $args)),
             None => Err($crate::error::Error::missing_function(stringify!(
                 $function

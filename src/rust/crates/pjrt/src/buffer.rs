@@ -205,6 +205,7 @@ impl Buffer {
     /// # Errors
     /// What the plugin returns.
     pub fn delete(&self) -> Result<()> {
+        Error::if_forked()?;
         let _lock = self.lock.write().unwrap_or_else(PoisonError::into_inner);
         let mut args = PJRT_Buffer_Delete_Args::new();
         args.buffer = self.raw;

@@ -40,6 +40,8 @@ impl Drop for Inner {
 
 impl Client {
     pub(crate) fn create(plugin: &Plugin, options: &[(String, Value)]) -> Result<Self> {
+        Error::if_forked()?;
+        fork::started();
         let options = value::to_c(options);
         let mut args = PJRT_Client_Create_Args::new();
         args.create_options = options.as_ptr();

@@ -52,6 +52,8 @@ pub enum Kind {
     Argument,
     /// Not enough memory on the host.
     Memory,
+    /// XLA was used before this process was forked.
+    Forked,
     /// The plugin returned the error.
     Plugin,
 }
@@ -77,6 +79,19 @@ impl Error {
 
     pub(crate) fn argument(message: impl Into<String>) -> Self {
         Self::new(Kind::Argument, Code::INVALID_ARGUMENT, message)
+    }
+
+    pub(crate) fn forked() -> Self {
+        Self::new(Kind::Forked, Code::FAILED_PRECONDITION, fork::MESSAGE)
+    }
+
+    /// An error in a forked child, for what waits for locks of the parent's threads before it
+    /// calls the plugin.
+    pub(crate) fn if_forked() -> Result<()> {
+        match fork::is_child() {
+            true => Err(Self::forked()),
+            false => Ok(()),
+        }
     }
 
     pub(crate) fn from_plugin(call: &'static str, code: Code, message: String) -> Self {

@@ -201,6 +201,7 @@ impl Executable {
         options: &ExecuteOptions,
         event: *mut *mut PJRT_Event,
     ) -> Result<Vec<Buffer>> {
+        Error::if_forked()?;
         self.check_arguments(arguments, options)?;
         // Memory that is being read must not be donated under the reader's feet.
         let (_locks, busy) = crate::buffer::lock_for_execution(arguments);

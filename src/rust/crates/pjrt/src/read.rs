@@ -49,6 +49,7 @@ impl Buffer {
     /// where `dest` does not have exactly as many elements as the array, or complex numbers are to become
     /// real ones; the error of the execution that makes the array; else what the plugin returns.
     pub fn read(&self, dest: Dest<'_>, order: Order) -> Result<()> {
+        Error::if_forked()?;
         let count = layout::elements(self.dims(), self.dtype().size())?;
         let room = dest.len(self.dtype());
         if room != count {

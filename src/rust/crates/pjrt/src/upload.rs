@@ -80,6 +80,7 @@ impl Client {
     /// become real ones; `RESOURCE_EXHAUSTED` where memory does not suffice; else what the
     /// plugin returns.
     pub fn upload(&self, host: HostData<'_>, device: Option<&Device>) -> Result<Buffer> {
+        Error::if_forked()?;
         let device = match device {
             None => self.first_device()?,
             Some(d) if d.client().is_same(self) => d.raw(),
