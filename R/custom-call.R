@@ -20,6 +20,11 @@
 #' @export
 pjrt_register_custom_call <- function(target_name, handler, .package = NULL) {
   check_string(target_name, "target_name")
+  if (startsWith(target_name, private_prefix)) {
+    abort(sprintf("`target_name` must not begin with \"%s\": such names are this package's own", private_prefix),
+      op = target_name, operand = "target_name"
+    )
+  }
   if (!is.list(handler) || !length(handler) || is.null(names(handler)) || !all(nzchar(names(handler)))) {
     abort(
       sprintf(

@@ -62,12 +62,12 @@ node_title <- function(node) {
     return(sprintf("`%s`", node$op))
   }
   owner <- node$params$owner
-  call <- sprintf("the custom call \"%s\"", node$params$target)
+  call <- sprintf("the custom call \"%s\"", public_target(node$params$target))
   if (is.null(owner)) call else sprintf("the op `%s` (%s)", owner, call)
 }
 
 no_rule <- function(node, rule, text, hint = NULL) {
-  op <- if (node$op == "custom_call") node$params$target else node$op
+  op <- if (node$op == "custom_call") public_target(node$params$target) else node$op
   abort(sprintf("%s %s", node_title(node), text), "UNIMPLEMENTED", op = op, operand = rule, hint = hint, call = NULL)
 }
 

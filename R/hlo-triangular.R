@@ -22,7 +22,7 @@ trsm_text <- function(node, operands) {
       "stablehlo.custom_call @%s(%s) {api_version = 4 : i32, backend_config = %s, operand_layouts = %s, ",
       "result_layouts = %s, output_operand_aliases = %s} : %s"
     ),
-    lapack_target("trsm", type), toString(operands), attributes, layouts_text(layouts),
+    private_target(lapack_target("trsm", type)), toString(operands), attributes, layouts_text(layouts),
     layouts_text(layouts[2L]), aliases_text(list(c(2L, 1L)), 1L), signature_text(node)
   )
 }

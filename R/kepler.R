@@ -77,7 +77,9 @@ run_values <- function(name, f, arguments) {
 kepler_op <- function(M, e) {
   op <- made_once("op kepler", function() {
     ffi_op(
-      function(M, e) hlo_custom_call("kepler", list(M, e), list(sin = M, cos = M), vmap_method = "broadcast_all"),
+      function(M, e) {
+        hlo_custom_call(private_target("kepler"), list(M, e), list(sin = M, cos = M), vmap_method = "broadcast_all")
+      },
       jvp = kepler_jvp,
       vmap = kepler_vmap,
       name = "kepler"

@@ -33,10 +33,10 @@ chol_op <- function() matrix_op("xla_chol", NULL, chol_factor, chol_jvp)
 # is r by rows, and nothing needs to be turned.
 chol_factor <- function(x) {
   if (on_cpu()) {
-    return(hlo_custom_call("cholesky", x, x, list(uplo = "L")))
+    return(hlo_custom_call(private_target("cholesky"), x, x, list(uplo = "L")))
   }
   found <- hlo_custom_call(
-    "cusolver_potrf_ffi", x, list(x, stacked_type(x, integer(), "i32")), list(lower = TRUE),
+    private_target("cusolver_potrf_ffi"), x, list(x, stacked_type(x, integer(), "i32")), list(lower = TRUE),
     aliases = c(1L, 1L)
   )
   failed <- hlo_broadcast(found[[2L]] != 0L, x$shape, seq_len(rank_of(x) - 2L))

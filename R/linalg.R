@@ -157,7 +157,7 @@ call_handler <- function(target, operands, results, attributes = list()) {
   layouts <- function(arrays) {
     lapply(arrays, function(x) if (rank_of(x) == rank_of(operands[[1L]])) "column")
   }
-  hlo_custom_call(target, operands, results, attributes,
+  hlo_custom_call(private_target(target), operands, results, attributes,
     operand_layouts = layouts(operands), result_layouts = layouts(tree_leaves(results))
   )
 }

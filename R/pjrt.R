@@ -13,7 +13,7 @@ offer_to_pjrt <- function(...) {
   if (mode == "none") {
     return(invisible())
   }
-  targets <- ffi_targets()
+  targets <- all_targets()
   targets <- targets[targets$package %in% "xlaffi", ]
   if (mode == "add") {
     targets <- targets[!targets$target %in% targets_of_pjrt(), ]

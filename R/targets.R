@@ -14,8 +14,25 @@
 #' ffi_handler("lu", "host")
 #' @export
 ffi_targets <- function() {
+  targets <- all_targets()
+  targets <- targets[!startsWith(targets$target, private_prefix), ]
+  row.names(targets) <- NULL
+  targets
+}
+
+all_targets <- function() {
   columns <- check(.Call(wrap__registry_list))
   structure(columns, class = "data.frame", row.names = seq_along(columns[[1L]]))
+}
+
+# XLA has one registry per process, and another host may have put its handler under a name of ours. So our
+# own programs call our handlers by second names, which nobody else takes.
+private_prefix <- "xlaffi."
+
+private_target <- function(target) paste0(private_prefix, target)
+
+public_target <- function(target) {
+  ifelse(startsWith(target, private_prefix), substring(target, nchar(private_prefix) + 1L), target)
 }
 
 #' @rdname ffi_targets

@@ -94,7 +94,7 @@ primitive("custom_call", vmap = function(node, inputs, mapped, size) {
   method <- p$vmap_method
   if (is.null(method)) {
     abort(sprintf("%s has no `vmap_method`, so there are no batches of it", node_title(node)),
-      "UNIMPLEMENTED", op = p$target, operand = "vmap_method", call = NULL,
+      "UNIMPLEMENTED", op = public_target(p$target), operand = "vmap_method", call = NULL,
       hint = sprintf("`ffi_call(vmap_method = )` is one of %s.", paste(dQuote(vmap_methods, FALSE), collapse = ", "))
     )
   }

@@ -113,6 +113,7 @@ test_that("bad arguments", {
   skip_without_plugin()
   expect_snapshot(error = TRUE, {
     pjrt_register_custom_call("", list(host = handlers("root")))
+    pjrt_register_custom_call("xlaffi.lu", list(host = handlers("root")))
     pjrt_register_custom_call("x", handlers("root"))
     pjrt_register_custom_call("x", list(handlers("root")))
     pjrt_register_custom_call("x", list())

@@ -37,8 +37,8 @@ test_that("values give values, and functions compose", {
   log_det <- xla_jit(function(x) sum(log(abs(hlo_sum(xla_lu(x)$u * hlo_constant(diag(3)), 2)))))
   expect_equal(as.vector(log_det(x)), as.vector(determinant(x)$modulus))
   expect_s3_class(xla_svd(x, program = TRUE), "xlaffi_text")
-  expect_match(xla_eigh(x, program = TRUE), "@eigh", fixed = TRUE)
-  expect_match(xla_chol(ffi_type("c64", c(5, 2, 2)), program = TRUE), "@cholesky", fixed = TRUE)
+  expect_match(xla_eigh(x, program = TRUE), "@xlaffi.eigh", fixed = TRUE)
+  expect_match(xla_chol(ffi_type("c64", c(5, 2, 2)), program = TRUE), "@xlaffi.cholesky", fixed = TRUE)
 })
 
 test_that("programs are compiled once for each dtype and shape", {
@@ -125,7 +125,7 @@ test_that("a program for CUDA calls no handler of the CPU", {
   withr::local_envvar(PJRT_PLATFORM = "cuda")
   targets <- function(f) {
     text <- ffi_program(f, matrix(c(2, 1, 1, 3), 2))
-    sort(unique(regmatches(text, gregexpr("(?<=custom_call @)\\w+", text, perl = TRUE))[[1L]]))
+    sort(unique(regmatches(text, gregexpr("(?<=custom_call @xlaffi[.])\\w+", text, perl = TRUE))[[1L]]))
   }
   on_cuda <- ffi_targets()
   on_cuda <- on_cuda$target[grepl("cuda", on_cuda$platforms)]

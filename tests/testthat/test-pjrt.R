@@ -37,7 +37,10 @@ recorded <- function(library, code) {
 # One line per target of ours, as recorded() gives them.
 ours <- function(without = character()) {
   targets <- ffi_targets()
-  targets <- targets[targets$package %in% "xlaffi" & !targets$target %in% without, ]
+  targets <- targets[targets$package %in% "xlaffi", ]
+  own <- transform(targets, target = paste0("xlaffi.", target))
+  targets <- rbind(targets[!targets$target %in% without, ], own)
+  targets <- targets[order(targets$target), ]
   sprintf("%s %s externalptr xlaffi", targets$target, gsub(",", "", targets$platforms))
 }
 

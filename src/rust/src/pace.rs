@@ -59,10 +59,10 @@ impl Pace {
 /// The target behind `custom_call` in ` @lu(%arg0)`; empty where it is written in another way.
 fn called(rest: &str) -> &str {
     let name = rest.trim_start().strip_prefix('@').unwrap_or_default();
-    let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
     &name[..end.unwrap_or(name.len())]
 }
 
 fn is_ours(target: &str) -> bool {
-    ops::table().iter().any(|op| op.target == target)
+    ops::named(target).is_some()
 }

@@ -28,7 +28,9 @@ fn start() -> Robj {
         ops::print::queue_output(true);
         for op in ops::table() {
             for &(platform, handler) in op.handlers {
-                Registry::global().register(op.target, platform, handler, Some(OURS))?;
+                for target in [op.target, &format!("{}{}", ops::PRIVATE, op.target)] {
+                    Registry::global().register(target, platform, handler, Some(OURS))?;
+                }
             }
         }
         Ok(())
@@ -231,7 +233,7 @@ fn op(rows: &[Entry]) -> Option<&'static Op> {
     let entry = rows
         .iter()
         .find(|entry| entry.owner.as_deref() == Some(OURS))?;
-    ops::table().iter().find(|op| op.target == entry.target)
+    ops::named(&entry.target)
 }
 
 fn names<'a>(fields: impl Iterator<Item = &'a FieldInfo>) -> String {

@@ -19,4 +19,4 @@ pub mod print_tensor;
 pub mod svd;
 mod table;
 
-pub use table::{find, table, Entry};
+pub use table::{find, named, table, Entry, PRIVATE};

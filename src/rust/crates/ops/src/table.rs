@@ -140,11 +140,21 @@ pub fn table() -> &'static [Entry] {
     TABLE
 }
 
-/// The handler of `target` on `platform`, under any of the platform's names.
+/// What a second name of each op begins with. XLA has one registry per process, where another host's
+/// handler may have taken an op's name; nobody else takes these.
+pub const PRIVATE: &str = "xlaffi.";
+
+/// The op of that name, its own or the private one.
+#[must_use]
+pub fn named(target: &str) -> Option<&'static Entry> {
+    let target = target.strip_prefix(PRIVATE).unwrap_or(target);
+    TABLE.iter().find(|entry| entry.target == target)
+}
+
+/// The handler of `target` on `platform`, under any of the names that the op and the platform have.
 #[must_use]
 pub fn find(target: &str, platform: &str) -> Option<HandlerFn> {
-    let entry = TABLE.iter().find(|entry| entry.target == target)?;
-    entry.handler(canonical(platform))
+    named(target)?.handler(canonical(platform))
 }
 
 /// XLA's name for a platform that hosts call by several.

@@ -65,4 +65,9 @@ fn platforms_are_found_by_each_of_their_names() {
     assert!(ops::find("cusolver_getrf_ffi", "host").is_none());
     assert!(ops::find("lu", "rocm").is_none());
     assert!(ops::find("nothing", "host").is_none());
+    assert!(ops::find("xlaffi.nothing", "host").is_none());
+    for op in ops::table() {
+        let own = ops::named(&format!("{}{}", ops::PRIVATE, op.target));
+        assert_eq!(own.map(|own| own.target), Some(op.target));
+    }
 }
