@@ -19,7 +19,7 @@ PROGRAMS = {
     "elements": ["types.cu", "linalg.cu", "kepler.cu"],
     "blocks": ["types.cu", "blocks.cu", "q.cu", "lu.cu", "jacobi.cu"],
 }
-KERNELS = pathlib.Path(__file__).parents[2] / "src/rust/crates/ops/src/platform/cuda/kernels"
+KERNELS = pathlib.Path(__file__).parents[2] / "src/rust/crates/cuda/src/kernels"
 
 
 def compile_program(nvrtc, name, files):
@@ -43,7 +43,7 @@ def compile_program(nvrtc, name, files):
     # Without indentation and the compiler's remarks, which nobody reads in the shared object.
     lines = [re.sub(rb"\s*//.*", b"", line).strip() for line in ptx.value.splitlines()]
     text = b"\n".join(re.sub(rb"\s+", b" ", line) for line in lines if line) + b"\n"
-    out = KERNELS / f"{name}.ptx"
+    out = KERNELS / "generated" / f"{name}.ptx"
     # A test compares this with the sources.
     mark = f"// of sources with the checksum {zlib.crc32(source):08x}\n".encode()
     out.write_bytes(mark + text)

@@ -3,7 +3,7 @@
 use extendr_api::prelude::*;
 
 use crate::failure::guard;
-use ops::platform::cuda::libraries::Found;
+use cuda::libraries::Found;
 
 // Whether f32 is computed in f32, which needs a LAPACK with single precision.
 #[extendr]
@@ -15,7 +15,7 @@ fn about() -> Robj {
 #[extendr]
 fn cuda_libraries() -> Robj {
     guard(|| {
-        let found = ops::platform::cuda::libraries::report();
+        let found = cuda::libraries::report();
         let column = |of: fn(&Found) -> Option<&str>| -> Vec<Option<String>> {
             found.iter().map(|f| of(f).map(str::to_owned)).collect()
         };

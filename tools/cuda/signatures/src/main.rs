@@ -1,6 +1,6 @@
 //! Looks for our symbols in NVIDIA's libraries: `signatures LIBRARY...`.
 
-use ops::platform::cuda::sys::{Cublas, Cusolver, Driver, Nvrtc};
+use cuda::sys::{Cublas, Cusolver, Driver, Nvrtc};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -57,7 +57,7 @@ mod tests {
         cublas::sys as cublas, cusolver::sys as cusolver, driver::sys as driver,
         nvrtc::sys as nvrtc,
     };
-    use ops::platform::cuda::sys::{Cublas, Cusolver, Driver, Nvrtc};
+    use cuda::sys::{Cublas, Cusolver, Driver, Nvrtc};
 
     /// `field(one _ for each parameter) = function`: compares, and that every symbol is compared.
     macro_rules! compare {

@@ -1,7 +1,6 @@
 //! Attributes that are one letter, as LAPACK's options are: jaxlib passes its ASCII code.
 
-use crate::platform::lapack::Transpose;
-use crate::platform::{Triangle, Vectors};
+use matrices::{Transpose, Triangle, Vectors};
 use xla_ffi::{AnyAttr, Error, Operand, OperandKind, Result};
 
 /// The letter that an attribute holds as text or as a ui8.

@@ -1,22 +1,26 @@
-//! The XLA FFI handlers of xlaffi: one file per op.
+//! The XLA FFI handlers of xlaffi: one room, a folder, per decomposition.
 //!
-//! An op file declares operands and body; [`platform`] has what the body needs on each platform;
-//! [`table`] lists the ops. To add one: write its file, add it to the table.
+//! In a room, `mod.rs` has the op, `jaxlib.rs` and `cusolver.rs` have jaxlib's targets for the CPU and
+//! for CUDA, `host.rs` and `cuda.rs` do the work. [`platform`] has what bodies need of either;
+//! [`table`] lists the ops. To add one: write its room, add it to the table.
 
-pub mod cholesky;
-pub mod cusolver;
-pub mod eigh;
-pub mod geqrf;
-pub mod jaxlib;
+mod cholesky;
+mod cusolver;
+mod eig;
+mod eigh;
+mod jaxlib;
 pub mod kepler;
 mod letter;
-pub mod lu;
-pub mod orgqr;
-pub mod permutation;
-pub mod platform;
+mod lu;
+mod platform;
 pub mod print;
-pub mod print_tensor;
-pub mod svd;
+mod qr;
+mod reduce;
+mod schur;
+mod shape;
+mod svd;
 mod table;
+mod triangular;
+mod tridiagonal;
 
 pub use table::{find, named, table, Entry, PRIVATE};

@@ -1,14 +1,14 @@
 //! The list of all ops, which everything else walks: registration, documentation, tests.
 
-use crate::cusolver;
-use crate::jaxlib;
 use crate::kepler::Kepler;
-use crate::permutation::LuPivotsToPermutation;
-use crate::platform::cuda::Cuda;
+use crate::lu::permutation::LuPivotsToPermutation;
+use crate::print::tensor::PrintTensor;
+use crate::qr::{geqrf::Geqrf, orgqr::Orgqr};
 use crate::{
-    cholesky::Cholesky, eigh::Eigh, geqrf::Geqrf, lu::Lu, orgqr::Orgqr, print_tensor::PrintTensor,
-    svd::Svd,
+    cholesky, cholesky::Cholesky, eig, eigh, eigh::Eigh, lu, lu::Lu, qr, reduce, schur, svd,
+    svd::Svd, triangular, tridiagonal,
 };
+use cuda::Cuda;
 use xla_ffi::{
     handler, Complex, DataType, Dispatch, DtypeSet, FieldInfo, FieldKind, HandlerFn, Host, Op,
     Platform,
@@ -103,35 +103,35 @@ ops! {
     Orgqr: Host, Cuda;
     PrintTensor: Host, Cuda;
     Svd: Host, Cuda;
-    cusolver::Geev: Cuda;
-    cusolver::Geqrf: Cuda;
-    cusolver::Gesvd: Cuda;
-    cusolver::Gesvdj: Cuda;
-    cusolver::Gesvdp: Cuda;
-    cusolver::Getrf: Cuda;
-    cusolver::Orgqr: Cuda;
-    cusolver::Ormqr: Cuda;
-    cusolver::PivotsToPermutation: Cuda;
-    cusolver::Potrf: Cuda;
-    cusolver::Syevd: Cuda;
-    cusolver::Sytrd: Cuda;
-    jaxlib::Geqrf<f32>: Host; jaxlib::Geqrf<f64>: Host; jaxlib::Geqrf<C64>: Host; jaxlib::Geqrf<C128>: Host;
-    jaxlib::Gesdd<f32>: Host; jaxlib::Gesdd<f64>: Host; jaxlib::Gesdd<C64>: Host; jaxlib::Gesdd<C128>: Host;
-    jaxlib::Gesvd<f32>: Host; jaxlib::Gesvd<f64>: Host; jaxlib::Gesvd<C64>: Host; jaxlib::Gesvd<C128>: Host;
-    jaxlib::Getrf<f32>: Host; jaxlib::Getrf<f64>: Host; jaxlib::Getrf<C64>: Host; jaxlib::Getrf<C128>: Host;
-    jaxlib::Orgqr<f32>: Host; jaxlib::Orgqr<f64>: Host; jaxlib::Orgqr<C64>: Host; jaxlib::Orgqr<C128>: Host;
-    jaxlib::Potrf<f32>: Host; jaxlib::Potrf<f64>: Host; jaxlib::Potrf<C64>: Host; jaxlib::Potrf<C128>: Host;
-    jaxlib::Syevd<f32>: Host; jaxlib::Syevd<f64>: Host; jaxlib::Syevd<C64>: Host; jaxlib::Syevd<C128>: Host;
-    jaxlib::Geev<f32>: Host; jaxlib::Geev<f64>: Host;
-    jaxlib::GeevComplex<C64>: Host; jaxlib::GeevComplex<C128>: Host;
-    jaxlib::Gees<f32>: Host; jaxlib::Gees<f64>: Host;
-    jaxlib::GeesComplex<C64>: Host; jaxlib::GeesComplex<C128>: Host;
-    jaxlib::Gehrd<f32>: Host; jaxlib::Gehrd<f64>: Host; jaxlib::Gehrd<C64>: Host; jaxlib::Gehrd<C128>: Host;
-    jaxlib::Geqp3<f32>: Host; jaxlib::Geqp3<f64>: Host; jaxlib::Geqp3<C64>: Host; jaxlib::Geqp3<C128>: Host;
-    jaxlib::Gtsv<f32>: Host; jaxlib::Gtsv<f64>: Host; jaxlib::Gtsv<C64>: Host; jaxlib::Gtsv<C128>: Host;
-    jaxlib::Ormqr<f32>: Host; jaxlib::Ormqr<f64>: Host; jaxlib::Ormqr<C64>: Host; jaxlib::Ormqr<C128>: Host;
-    jaxlib::Sytrd<f32>: Host; jaxlib::Sytrd<f64>: Host; jaxlib::Sytrd<C64>: Host; jaxlib::Sytrd<C128>: Host;
-    jaxlib::Trsm<f32>: Host; jaxlib::Trsm<f64>: Host; jaxlib::Trsm<C64>: Host; jaxlib::Trsm<C128>: Host;
+    eig::cusolver::Geev: Cuda;
+    qr::cusolver::Geqrf: Cuda;
+    svd::cusolver::Gesvd: Cuda;
+    svd::cusolver::Gesvdj: Cuda;
+    svd::cusolver::Gesvdp: Cuda;
+    lu::cusolver::Getrf: Cuda;
+    qr::cusolver::Orgqr: Cuda;
+    qr::cusolver::Ormqr: Cuda;
+    lu::cusolver::PivotsToPermutation: Cuda;
+    cholesky::cusolver::Potrf: Cuda;
+    eigh::cusolver::Syevd: Cuda;
+    reduce::cusolver::Sytrd: Cuda;
+    qr::jaxlib::Geqrf<f32>: Host; qr::jaxlib::Geqrf<f64>: Host; qr::jaxlib::Geqrf<C64>: Host; qr::jaxlib::Geqrf<C128>: Host;
+    svd::jaxlib::Gesdd<f32>: Host; svd::jaxlib::Gesdd<f64>: Host; svd::jaxlib::Gesdd<C64>: Host; svd::jaxlib::Gesdd<C128>: Host;
+    svd::jaxlib::Gesvd<f32>: Host; svd::jaxlib::Gesvd<f64>: Host; svd::jaxlib::Gesvd<C64>: Host; svd::jaxlib::Gesvd<C128>: Host;
+    lu::jaxlib::Getrf<f32>: Host; lu::jaxlib::Getrf<f64>: Host; lu::jaxlib::Getrf<C64>: Host; lu::jaxlib::Getrf<C128>: Host;
+    qr::jaxlib::Orgqr<f32>: Host; qr::jaxlib::Orgqr<f64>: Host; qr::jaxlib::Orgqr<C64>: Host; qr::jaxlib::Orgqr<C128>: Host;
+    cholesky::jaxlib::Potrf<f32>: Host; cholesky::jaxlib::Potrf<f64>: Host; cholesky::jaxlib::Potrf<C64>: Host; cholesky::jaxlib::Potrf<C128>: Host;
+    eigh::jaxlib::Syevd<f32>: Host; eigh::jaxlib::Syevd<f64>: Host; eigh::jaxlib::Syevd<C64>: Host; eigh::jaxlib::Syevd<C128>: Host;
+    eig::jaxlib::Geev<f32>: Host; eig::jaxlib::Geev<f64>: Host;
+    eig::jaxlib::GeevComplex<C64>: Host; eig::jaxlib::GeevComplex<C128>: Host;
+    schur::jaxlib::Gees<f32>: Host; schur::jaxlib::Gees<f64>: Host;
+    schur::jaxlib::GeesComplex<C64>: Host; schur::jaxlib::GeesComplex<C128>: Host;
+    reduce::jaxlib::Gehrd<f32>: Host; reduce::jaxlib::Gehrd<f64>: Host; reduce::jaxlib::Gehrd<C64>: Host; reduce::jaxlib::Gehrd<C128>: Host;
+    qr::pivoted::Geqp3<f32>: Host; qr::pivoted::Geqp3<f64>: Host; qr::pivoted::Geqp3<C64>: Host; qr::pivoted::Geqp3<C128>: Host;
+    tridiagonal::jaxlib::Gtsv<f32>: Host; tridiagonal::jaxlib::Gtsv<f64>: Host; tridiagonal::jaxlib::Gtsv<C64>: Host; tridiagonal::jaxlib::Gtsv<C128>: Host;
+    qr::jaxlib::Ormqr<f32>: Host; qr::jaxlib::Ormqr<f64>: Host; qr::jaxlib::Ormqr<C64>: Host; qr::jaxlib::Ormqr<C128>: Host;
+    reduce::jaxlib::Sytrd<f32>: Host; reduce::jaxlib::Sytrd<f64>: Host; reduce::jaxlib::Sytrd<C64>: Host; reduce::jaxlib::Sytrd<C128>: Host;
+    triangular::jaxlib::Trsm<f32>: Host; triangular::jaxlib::Trsm<f64>: Host; triangular::jaxlib::Trsm<C64>: Host; triangular::jaxlib::Trsm<C128>: Host;
 }
 
 /// All ops.

@@ -12,6 +12,7 @@
 
 mod arith;
 mod block;
+mod cuda;
 mod dispatch;
 mod double;
 mod single;

@@ -3,6 +3,7 @@
 mod format;
 mod number;
 mod queue;
+pub(crate) mod tensor;
 
 #[cfg(test)]
 mod tests;

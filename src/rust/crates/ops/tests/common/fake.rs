@@ -68,7 +68,7 @@ fn loaded() -> &'static Fake {
 /// process may ask at the same time, in modules that share nothing but this file.
 fn build() -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/fake");
-    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/platform/cuda/kernels");
+    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cuda/src/kernels");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fake-cuda");
     fs::create_dir_all(&folder).expect("a folder for the stand-ins");
     let (units, headers) = (files(&tests, "cc"), files(&tests, "h"));

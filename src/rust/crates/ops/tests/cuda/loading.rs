@@ -1,6 +1,6 @@
 //! Finding libraries: each way in which one may be missing or wrong is told.
 
-use ops::platform::cuda::loader::{Lazy, Library, Names, Search, Table};
+use cuda::loader::{Lazy, Library, Names, Search, Table};
 use std::ffi::c_int;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,282 @@
+//! Our own kernels: compiled for the device by NVRTC when one is first launched, or by the driver
+//! from PTX where NVRTC is missing or does not know the device.
+
+use super::sys::Driver;
+use super::{nvrtc, status, Cuda};
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void, CString};
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
+use xla_ffi::{Code, Error, Result};
+
+/// Kernels that are compiled together, when the first of them is launched.
+struct Program {
+    name: &'static str,
+    /// The sources; end in NUL.
+    source: &'static str,
+    /// The same as PTX, made by `tools/cuda/ptx.py`; ends in NUL.
+    ptx: &'static str,
+}
+
+/// Those that [`launch`] runs.
+static ELEMENTS: Program = Program {
+    name: "elements",
+    source: concat!(
+        include_str!("kernels/types.cu"),
+        include_str!("kernels/linalg.cu"),
+        include_str!("kernels/kepler.cu"),
+        "\0"
+    ),
+    ptx: concat!(include_str!("kernels/generated/elements.ptx"), "\0"),
+};
+
+/// Those that [`launch_blocks`] runs.
+static BLOCKS: Program = Program {
+    name: "blocks",
+    source: concat!(
+        include_str!("kernels/types.cu"),
+        include_str!("kernels/blocks.cu"),
+        include_str!("kernels/q.cu"),
+        include_str!("kernels/lu.cu"),
+        include_str!("kernels/jacobi.cu"),
+        "\0"
+    ),
+    ptx: concat!(include_str!("kernels/generated/blocks.ptx"), "\0"),
+};
+
+/// Set to `ptx`, it keeps NVRTC out.
+pub const VARIABLE: &str = "XLAFFI_CUDA_KERNELS";
+
+/// Threads of a block.
+const BLOCK: usize = 256;
+
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`.
+const RELAXED: c_int = 2;
+
+/// Functions by context and name, and modules by context and program. Kept for good, as [`super::pool`] keeps
+/// handles.
+#[derive(Default)]
+struct Loaded {
+    modules: HashMap<(usize, &'static str), usize>,
+    functions: HashMap<(usize, &'static str), usize>,
+}
+
+static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
+
+/// Runs a kernel over `count` matrices of `size` elements (or 1 of `size`), each argument being
+/// passed as 64 bits. Nothing is launched where there are no elements.
+///
+/// # Errors
+/// The kernels cannot be compiled or loaded; the driver's.
+pub fn launch<const N: usize>(
+    cuda: &Cuda,
+    name: &'static str,
+    (size, count): (usize, usize),
+    arguments: [u64; N],
+) -> Result<()> {
+    if size == 0 || count == 0 {
+        return Ok(());
+    }
+    let x = size.next_power_of_two().min(BLOCK);
+    let y = (BLOCK / x).min(count);
+    // The kernels stride over what a grid does not reach.
+    let grid_x = size.div_ceil(x).min(1 << 20) as u32;
+    let grid_y = count.div_ceil(y).min(65_535) as u32;
+    start(
+        cuda,
+        (&ELEMENTS, name),
+        ([grid_x, grid_y], [x as u32, y as u32], 0),
+        arguments,
+    )
+}
+
+/// Blocks of threads for a kernel that gives each a matrix. It strides over the matrices that are
+/// more than the blocks.
+#[derive(Clone, Copy)]
+pub struct Blocks {
+    /// How many.
+    pub count: usize,
+    /// Warps in each.
+    pub warps: usize,
+    /// Bytes of shared memory for each, beside what the kernel has in any case.
+    pub shared: usize,
+}
+
+/// Runs a kernel in blocks, each argument being passed as 64 bits.
+///
+/// # Errors
+/// As [`launch`].
+pub fn launch_blocks<const N: usize>(
+    cuda: &Cuda,
+    name: &'static str,
+    blocks: Blocks,
+    arguments: [u64; N],
+) -> Result<()> {
+    let grid = blocks.count.min(1 << 20) as u32;
+    let sizes = ([grid, 1], [32, blocks.warps as u32], blocks.shared as u32);
+    start(cuda, (&BLOCKS, name), sizes, arguments)
+}
+
+/// Puts a kernel on the stream: the sizes of the grid and of a block, the bytes of shared memory.
+fn start<const N: usize>(
+    cuda: &Cuda,
+    (program, name): (&'static Program, &'static str),
+    (grid, block, shared): ([u32; 2], [u32; 2], u32),
+    mut arguments: [u64; N],
+) -> Result<()> {
+    let function = function(cuda, program, name)?;
+    let mut addresses = [ptr::null_mut(); N];
+    for (address, argument) in addresses.iter_mut().zip(&mut arguments) {
+        *address = ptr::from_mut(argument).cast::<c_void>();
+    }
+    // SAFETY: the function is the kernel of that name, all of whose parameters have 64 bits; the
+    // driver copies them before it returns. Addresses are of memory that this call has.
+    let launched = unsafe {
+        (cuda.driver.launch_kernel)(
+            function as *mut c_void,
+            grid[0],
+            grid[1],
+            1,
+            block[0],
+            block[1],
+            1,
+            shared,
+            cuda.stream,
+            addresses.as_mut_ptr(),
+            ptr::null_mut(),
+        )
+    };
+    status::driver("LaunchKernel", launched)
+}
+
+/// The kernel of that name in the call's context.
+fn function(cuda: &Cuda, program: &'static Program, name: &'static str) -> Result<usize> {
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let loaded = loaded.get_or_insert_with(Loaded::default);
+    if let Some(&function) = loaded.functions.get(&(cuda.context, name)) {
+        return Ok(function);
+    }
+    let function = relaxed(cuda.driver, || loaded.look_up(cuda, program, name))?;
+    loaded.functions.insert((cuda.context, name), function);
+    Ok(function)
+}
+
+impl Loaded {
+    /// A kernel that nobody has asked for yet.
+    fn look_up(&mut self, cuda: &Cuda, program: &Program, name: &str) -> Result<usize> {
+        let (driver, key) = (cuda.driver, (cuda.context, program.name));
+        let module = match self.modules.get(&key) {
+            Some(&module) => module,
+            None => {
+                let module = load(driver, program)?;
+                self.modules.insert(key, module);
+                module
+            }
+        };
+        let symbol = CString::new(name).unwrap_or_default();
+        let mut function: *mut c_void = ptr::null_mut();
+        // SAFETY: `function` is where the answer goes, the module is loaded in this context.
+        let found = unsafe {
+            (driver.module_get_function)(&mut function, module as *mut c_void, symbol.as_ptr())
+        };
+        status::driver("ModuleGetFunction", found).map(|()| function as usize)
+    }
+}
+
+/// Runs `f` while this thread may do what a recording of a CUDA graph would forbid: a module and,
+/// since CUDA loads lazily, each of its kernels take memory when they are first asked for.
+fn relaxed<R>(driver: &Driver, f: impl FnOnce() -> R) -> R {
+    let mut mode = RELAXED;
+    // SAFETY: `mode` goes in and comes out.
+    let exchanged = unsafe { (driver.thread_exchange_stream_capture_mode)(&mut mode) } == 0;
+    let result = f();
+    if exchanged {
+        // SAFETY: as above; the mode is the one that was there before.
+        unsafe { (driver.thread_exchange_stream_capture_mode)(&mut mode) };
+    }
+    result
+}
+
+/// A program's kernels as a module of the current context.
+fn load(driver: &Driver, program: &Program) -> Result<usize> {
+    let with_nvrtc = if std::env::var_os(VARIABLE).is_some_and(|value| value == "ptx") {
+        Err(Error::new(
+            Code::FailedPrecondition,
+            format!("{VARIABLE} is \"ptx\""),
+        ))
+    } else {
+        nvrtc::compile(driver, program.source)
+            .and_then(|cubin| module(driver, cubin.as_ptr().cast()))
+    };
+    with_nvrtc.or_else(|first| {
+        module(driver, program.ptx.as_ptr().cast()).map_err(|second| {
+            Error::new(
+                second.code(),
+                format!("the kernels can be loaded neither as compiled by NVRTC ({first}) nor as PTX ({second})"),
+            )
+        })
+    })
+}
+
+/// Loads code; `image` is a cubin, or PTX that ends in NUL.
+fn module(driver: &Driver, image: *const c_void) -> Result<usize> {
+    let mut module: *mut c_void = ptr::null_mut();
+    // SAFETY: `module` is where the answer goes, the image is complete.
+    status::driver("ModuleLoadData", unsafe {
+        (driver.module_load_data)(&mut module, image)
+    })?;
+    Ok(module as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CRC-32, as zlib has it.
+    fn checksum(bytes: &[u8]) -> u32 {
+        let step = |mut crc: u32, byte: &u8| {
+            crc ^= u32::from(*byte);
+            for _ in 0..8 {
+                crc = (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+            }
+            crc
+        };
+        !bytes.iter().fold(!0, step)
+    }
+
+    #[test]
+    fn the_ptx_is_of_these_sources() {
+        assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
+        for (program, names) in [
+            (
+                &ELEMENTS,
+                [
+                    "scan_f64",
+                    "columns_of_q_c128",
+                    "kepler_f32",
+                    "pivots_to_permutation",
+                ],
+            ),
+            (
+                &BLOCKS,
+                [
+                    "long_columns_of_q_f32",
+                    "lu_f64",
+                    "jacobi_c64",
+                    "jacobi_c128",
+                ],
+            ),
+        ] {
+            let source = program.source.trim_end_matches('\0');
+            let mark = format!(
+                "// of sources with the checksum {:08x}\n",
+                checksum(source.as_bytes())
+            );
+            let ptx = program.ptx;
+            assert!(ptx.starts_with(&mark), "run tools/cuda/ptx.py");
+            for name in names {
+                assert!(ptx.contains(&format!(".visible .entry {name}(")), "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Which way a batch goes, by its sizes. The one place to change after measuring
+//! (`tools/gpu/check`): none of these numbers has been measured on a GPU yet. They follow what
+//! NVIDIA's manuals and jaxlib's practice say of the routines.
+
+use matrices::Matrices;
+use std::env;
+use std::sync::OnceLock;
+
+/// Whether cuBLAS factors all matrices at once. Its kernels give a matrix to one block of threads,
+/// which is slow for a large one unless there are many; a matrix by itself is cuSOLVER's.
+pub fn lu_at_once(shape: Matrices) -> bool {
+    shape.rows == shape.cols && at_once(shape)
+}
+
+/// Set to `all`, our own kernels also take what NVIDIA's routines for batches take otherwise:
+/// `tools/gpu/check` compares them, on a machine that cannot build another library.
+const VARIABLE: &str = "XLAFFI_CUDA_BLOCKS";
+
+fn blocks_take_all() -> bool {
+    static ALL: OnceLock<bool> = OnceLock::new();
+    *ALL.get_or_init(|| env::var_os(VARIABLE).is_some_and(|value| value == "all"))
+}
+
+/// Whether a kernel of our own factors all matrices, a block of threads each: cuBLAS has no routine
+/// for a batch of matrices that are not square. One by itself has enough to do for a block, too,
+/// unless it is large.
+pub fn lu_in_blocks(shape: Matrices) -> bool {
+    let larger = shape.rows.max(shape.cols);
+    (shape.rows != shape.cols || blocks_take_all()) && larger <= 256 && enough(shape)
+}
+
+/// Warps of a block for LU factorisation: some elements for each thread.
+pub fn lu_warps(shape: Matrices) -> usize {
+    (shape.elements() / 256).clamp(1, WARPS)
+}
+
+/// The same for QR factorisation.
+pub fn qr_at_once(shape: Matrices) -> bool {
+    at_once(shape)
+}
+
+fn at_once(shape: Matrices) -> bool {
+    let larger = shape.rows.max(shape.cols);
+    shape.count > 1 && larger <= 1024 && enough(shape)
+}
+
+/// Whether there are enough matrices for their size, where each has one block of threads.
+fn enough(shape: Matrices) -> bool {
+    let larger = i64::from(shape.rows.max(shape.cols));
+    larger <= 128 * i64::try_from(shape.count).unwrap_or(i64::MAX)
+}
+
+/// Whether one launch of ours makes the columns of all Q.
+pub fn columns_at_once(shape: Matrices) -> bool {
+    at_once(shape)
+}
+
+/// Whether a thread makes a column then, and not a warp: it goes through the rows one by one.
+pub fn columns_by_threads(shape: Matrices) -> bool {
+    shape.rows <= 32
+}
+
+/// Warps of a block where a warp makes a column.
+pub const COLUMN_WARPS: usize = 8;
+
+/// Whether cuSOLVER factors all matrices at once by Cholesky's method.
+pub fn cholesky_at_once(shape: Matrices) -> bool {
+    shape.count > 1 && shape.rows <= 512
+}
+
+/// Up to how many rows Jacobi's method is taken for eigenvalues: one block of threads has it all.
+pub const EIGH_JACOBI: i32 = 32;
+
+/// Up to how many rows and columns `gesvdjBatched` works: its limit.
+pub const SVD_AT_ONCE: i32 = 32;
+
+/// Up to this rank singular values come from Jacobi's method, beyond by QR iteration.
+pub const SVD_JACOBI: i32 = 1024;
+
+/// Whether a kernel of our own has the singular values of all matrices, a block of threads each:
+/// where `gesvdjBatched` cannot, which has a limit and no thin form. By an estimate, 128 columns
+/// take a block 5 ms, about what cuSOLVER's routine takes for one matrix, and 256 take it 40 ms,
+/// against 20 to 25.
+pub fn svd_in_blocks(shape: Matrices, full: bool) -> bool {
+    let larger = shape.rows.max(shape.cols);
+    let rank = shape.rank() as usize;
+    shape.count > 1
+        && (larger > SVD_AT_ONCE || !full || blocks_take_all())
+        && larger <= 1024
+        && (1..=256).contains(&rank)
+        && rank <= shape.count.saturating_mul(64)
+}
+
+/// Warps of a block for singular values: four pairs of columns each.
+pub fn svd_warps(shape: Matrices) -> usize {
+    (shape.rank() as usize).div_ceil(8).clamp(1, WARPS)
+}
+
+/// How many blocks there are for singular values, where each works in so many bytes: more than run at
+/// once, so long as that is not much memory.
+pub fn svd_blocks(count: usize, bytes: usize) -> usize {
+    count.min(2048).min(((256 << 20) / bytes).max(1))
+}
+
+/// The most warps in a block of our kernels: `WARPS` in `blocks.cu`.
+const WARPS: usize = 16;
+
+/// Shared memory that a block may ask for: the 48 KiB that it has everywhere, less what the kernels
+/// have in any case.
+pub const SHARED: usize = 47 << 10;

@@ -1,0 +1,30 @@
+//! Reflections multiplied up.
+
+use super::householder::reflect;
+use super::Lanes;
+
+/// The columns, of `m` rows, of the product of reflections, as LAPACK's `org2l`: reflection `k`
+/// begins in row `k + offset` (0 or 1), its vector stands in column `k` below that row.
+#[inline(always)]
+pub(crate) fn form<V: Lanes>(q: &mut [V], m: usize, offset: usize, tau: &[V]) {
+    let (zero, one) = (V::of(0.0), V::of(1.0));
+    for j in (0..q.len() / m).rev() {
+        let (done, rest) = q.split_at_mut((j + 1) * m);
+        let (before, column) = done.split_at_mut(j * m);
+        let (head, below) = column.split_at_mut((j + 1).min(m));
+        if j < offset || j - offset >= tau.len() {
+            below.fill(zero);
+            head.fill(zero);
+            head[j] = one;
+            continue;
+        }
+        if offset > 0 {
+            below.copy_from_slice(&before[(j - offset) * m + j + 1..][..below.len()]);
+        }
+        let tau = tau[j - offset];
+        reflect(below, tau, rest, m, j);
+        below.iter_mut().for_each(|v| *v = -(tau * *v));
+        head.fill(zero);
+        head[j] = one - tau;
+    }
+}

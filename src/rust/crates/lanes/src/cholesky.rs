@@ -1,0 +1,104 @@
+//! Cholesky factorisation: right-looking, as LAPACK's `potf2`.
+
+use super::block::{finite, gather, scatter, transpose};
+use super::update::{scale, subtract, subtract_panel, PANEL};
+use super::{Float, Kernel, Lanes};
+use matrices::{Element, Triangle};
+use std::ops::Range;
+
+/// Rows up to which this beats LAPACK's `potrf`.
+pub const MOST: i32 = 64;
+
+/// What `info` is for a matrix with NaN or an infinity: no minor is positive definite.
+pub const NOT_FINITE: i32 = 1;
+
+/// A run of matrices of `n` × `n` and their `info`s.
+pub struct Potrf<'a, T> {
+    /// Rows and columns.
+    pub n: usize,
+    /// What is read and written.
+    pub triangle: Triangle,
+    /// The matrices, whose triangle becomes the factor. From the row and column on where the matrix
+    /// is found not to be positive definite it becomes NaN.
+    pub a: &'a mut [T],
+    /// One each.
+    pub info: &'a mut [i32],
+}
+
+impl<T: Element> Kernel<T> for Potrf<'_, T> {
+    #[inline(always)]
+    fn scratch(&self) -> usize {
+        self.n * self.n
+    }
+
+    #[inline(always)]
+    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, block: &mut [V])
+    where
+        T: Float,
+    {
+        let n = self.n;
+        let size = n * n;
+        let a = &mut self.a[range.start * size..range.end * size];
+        gather(a, block);
+        let upper = self.triangle == Triangle::Upper;
+        if upper {
+            transpose(block, n);
+        }
+        let mut sum = V::of(0.0);
+        for (j, column) in block.chunks_exact(n).enumerate() {
+            sum += finite(&column[j..]);
+        }
+        let failed = factor(n, block);
+        if upper {
+            transpose(block, n);
+        }
+        // With the other triangle as it was.
+        scatter(block, a);
+        let matrices = a.chunks_exact_mut(size);
+        for (lane, (a, info)) in matrices.zip(&mut self.info[range]).enumerate() {
+            if sum.as_slice()[lane] == T::ZERO {
+                *info = failed.as_slice()[lane].f64() as i32;
+            } else {
+                a.fill(T::NAN);
+                *info = NOT_FINITE;
+            }
+        }
+    }
+}
+
+/// Factors the lower triangle in place. Returns the order of the first minor that is not positive
+/// definite, or 0.
+#[inline(always)]
+fn factor<V: Lanes>(n: usize, a: &mut [V]) -> V {
+    let (zero, one, nan) = (V::of(0.0), V::of(1.0), V::of(f64::NAN));
+    let (mut failed, mut order) = (zero, zero);
+    for start in (0..n).step_by(PANEL) {
+        let end = n.min(start + PANEL);
+        for j in start..end {
+            let (done, rest) = a.split_at_mut((j + 1) * n);
+            let column = &mut done[j * n..];
+            order += one;
+            let value = column[j];
+            let positive = |yes, no| zero.if_less(value, yes, no);
+            failed = failed.if_equal(zero, positive(zero, order), failed);
+            let diagonal = positive(value, nan).sqrt();
+            let inverse = one / diagonal;
+            column[j] = diagonal;
+            scale(&mut column[j + 1..], inverse);
+            // The other columns wait until the panel is done.
+            for (other, c) in rest.chunks_exact_mut(n).zip(j + 1..end) {
+                subtract(&mut other[c..], [&column[c..]], [column[c]]);
+            }
+        }
+        let (done, rest) = a.split_at_mut(end * n);
+        let panel = &done[start * n..];
+        for (other, c) in rest.chunks_exact_mut(n).zip(end..) {
+            let mut factors = [zero; PANEL];
+            for (factor, column) in factors.iter_mut().zip(panel.chunks_exact(n)) {
+                *factor = column[c];
+            }
+            subtract_panel(other, panel, n, c..n, &factors[..end - start]);
+        }
+    }
+    failed
+}

@@ -1,0 +1,152 @@
+//! The same kernel for each of the vector units, chosen when it runs. No SIMD crate: AVX-512 is on
+//! stable from Rust 1.89 on and we build from 1.81 on, which `build.rs` can follow and a crate's
+//! feature cannot.
+
+#[cfg(not(target_arch = "x86_64"))]
+use super::lanes::PLAIN_FMA;
+use super::lanes::{Float, Lanes};
+use super::scratch::Line;
+use std::ops::Range;
+
+/// What is done with each group of matrices. Whether a matrix is one of many in a block, of few
+/// (the other lanes hold what is left there, and are not looked at) or alone must not change its
+/// result; it does not where lanes are never mixed.
+pub trait Kernel<T> {
+    /// How many `V`s it works in.
+    fn scratch(&self) -> usize;
+
+    /// Computes the matrices of `range`, which are not more than `V` has lanes; `scratch` holds
+    /// anything. To be `#[inline(always)]`, as what it calls: so it gets the vector instructions.
+    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
+    where
+        T: Float;
+}
+
+/// The vector units that there is code for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    #[cfg(all(target_arch = "x86_64", avx512))]
+    Avx512,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(not(target_arch = "x86_64"))]
+    Plain,
+}
+
+impl Unit {
+    /// The processor's best; none on an x86-64 of before 2013, for which LAPACK is good enough.
+    #[inline]
+    pub(crate) fn best() -> Option<Unit> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if !(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")) {
+                return None;
+            }
+            #[cfg(avx512)]
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+            {
+                return Some(Unit::Avx512);
+            }
+            Some(Unit::Avx2)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        Some(Unit::Plain)
+    }
+}
+
+/// Runs `kernel` over `count` matrices, in blocks and what is left one by one. On x86-64 the latter
+/// is the same code with and without AVX-512, whose registers one matrix does not fill.
+///
+/// # Panics
+/// The processor has no [`Unit`].
+pub(crate) fn run<T: Float, K: Kernel<T>>(kernel: &mut K, count: usize, lines: &mut [Line]) {
+    let unit = Unit::best().expect("a vector unit, as `suits` found one");
+    let alone = match unit {
+        // SAFETY: the processor has been asked for the features.
+        #[cfg(all(target_arch = "x86_64", avx512))]
+        Unit::Avx512 => unsafe { blocks_avx512(kernel, count, lines) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Unit::Avx2 => unsafe { blocks_avx2(kernel, count, lines) },
+        #[cfg(not(target_arch = "x86_64"))]
+        Unit::Plain => blocks::<T::Plain, K>(kernel, count, lines),
+    };
+    if alone == count {
+        return;
+    }
+    // SAFETY: every unit of x86-64 has AVX2.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        one_by_one_avx2(kernel, alone..count, lines);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    one_by_one::<T::One<PLAIN_FMA>, K>(kernel, alone..count, lines);
+}
+
+/// # Safety
+/// The processor has AVX2 and FMA.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn blocks_avx2<T: Float, K: Kernel<T>>(
+    kernel: &mut K,
+    count: usize,
+    lines: &mut [Line],
+) -> usize {
+    blocks::<T::Avx2, K>(kernel, count, lines)
+}
+
+/// # Safety
+/// The processor has AVX2 and FMA.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn one_by_one_avx2<T: Float, K: Kernel<T>>(
+    kernel: &mut K,
+    range: Range<usize>,
+    lines: &mut [Line],
+) {
+    one_by_one::<T::One<true>, K>(kernel, range, lines);
+}
+
+/// # Safety
+/// The processor has AVX-512 F, DQ and VL, and FMA.
+#[cfg(all(target_arch = "x86_64", avx512))]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
+unsafe fn blocks_avx512<T: Float, K: Kernel<T>>(
+    kernel: &mut K,
+    count: usize,
+    lines: &mut [Line],
+) -> usize {
+    blocks::<T::Avx512, K>(kernel, count, lines)
+}
+
+/// Runs `kernel` over blocks of matrices while that pays; the first one that is left.
+#[inline(always)]
+fn blocks<V: Lanes, K: Kernel<V::Float>>(
+    kernel: &mut K,
+    count: usize,
+    lines: &mut [Line],
+) -> usize {
+    let len = kernel.scratch();
+    let mut first = 0;
+    // A block costs what a few matrices cost one by one, however many it holds.
+    while count - first > V::WIDTH / 4 {
+        let last = count.min(first + V::WIDTH);
+        kernel.run::<V>(first..last, Line::lanes(lines, len));
+        first = last;
+    }
+    first
+}
+
+#[inline(always)]
+fn one_by_one<V: Lanes, K: Kernel<V::Float>>(
+    kernel: &mut K,
+    range: Range<usize>,
+    lines: &mut [Line],
+) {
+    let len = kernel.scratch();
+    for one in range {
+        kernel.run::<V>(one..one + 1, Line::lanes(lines, len));
+    }
+}

@@ -1,0 +1,97 @@
+//! Householder's reflections `H = I - tau v vᵀ`, `v` beginning with 1, by LAPACK's conventions.
+
+use super::update::{self, products, subtract};
+use super::{Float, Lanes};
+
+/// Powers of 2 that bring what is too small or too large to be squared into range, and the bounds
+/// of a sum of squares that is right without.
+struct Range<V> {
+    tiny: V,
+    huge: V,
+    up: V,
+    down: V,
+}
+
+impl<V: Lanes> Range<V> {
+    #[inline(always)]
+    fn get() -> Self {
+        let (smallest, eps) = (V::Float::SMALLEST.f64(), V::Float::ROUNDING.f64());
+        // 2⁻¹⁰²² and 2⁻⁵³, or 2⁻¹²⁶ and 2⁻²⁴. A square that underflows is too small to matter
+        // beside `tiny`. `up` lifts the smallest subnormal number to where its square is normal,
+        // `down` brings the largest number's square below the largest number.
+        let (up, down) = if smallest < 1e-300 {
+            (600, -600)
+        } else {
+            (90, -75)
+        };
+        Range {
+            tiny: V::of(smallest / eps / eps),
+            huge: V::of(0.25 / smallest),
+            up: V::of(2_f64.powi(up)),
+            down: V::of(2_f64.powi(down)),
+        }
+    }
+}
+
+/// The reflection that takes `(alpha, x)` to `(beta, 0)`: returns `beta` and `tau`; `x` becomes the
+/// rest of `v`. Where `x` is 0 that is the identity, with `tau` 0. `dlarfg`, with the scaling in
+/// one step.
+#[inline(always)]
+pub(crate) fn reflection<V: Lanes>(alpha: V, x: &mut [V]) -> (V, V) {
+    let (zero, one) = (V::of(0.0), V::of(1.0));
+    let range = Range::get();
+    let largest = update::largest(x);
+    let [squares] = products(x, [x], [zero]);
+    let total = alpha.mul_add(alpha, squares);
+    let mut scale = one;
+    let (mut scaled_alpha, mut total_scaled) = (alpha, total);
+    let nothing = |yes: V, no: V| largest.if_equal(zero, yes, no);
+    let judged = nothing(one, total);
+    if judged.any_less(range.tiny) || range.huge.any_less(judged) {
+        scale = judged.if_less(range.tiny, range.up, one);
+        scale = range.huge.if_less(judged, range.down, scale);
+        scaled_alpha = alpha * scale;
+        update::scale(x, scale);
+        let [squares] = products(x, [x], [zero]);
+        total_scaled = scaled_alpha.mul_add(scaled_alpha, squares);
+    }
+    let beta = -total_scaled.sqrt().copysign(scaled_alpha);
+    let tau = (beta - scaled_alpha) / nothing(one, beta);
+    let inverse = one / nothing(one, scaled_alpha - beta);
+    update::scale(x, inverse);
+    (nothing(alpha, beta / scale), nothing(zero, tau))
+}
+
+/// `H C` in place, for the columns of `columns` (`m` rows each) from row `first` on; `v` are the
+/// elements of `v` after its 1.
+#[inline(always)]
+pub(crate) fn reflect<V: Lanes>(v: &[V], tau: V, columns: &mut [V], m: usize, first: usize) {
+    let mut rest = columns;
+    if V::WIDTH == 1 {
+        // Registers hold that many sums.
+        let mut fours = rest.chunks_exact_mut(4 * m);
+        for four in &mut fours {
+            let (a, others) = four.split_at_mut(m);
+            let (b, others) = others.split_at_mut(m);
+            let (c, d) = others.split_at_mut(m);
+            reflect_columns(v, tau, [a, b, c, d].map(|column| &mut column[first..]));
+        }
+        rest = fours.into_remainder();
+    }
+    for column in rest.chunks_exact_mut(m) {
+        reflect_columns(v, tau, [&mut column[first..]]);
+    }
+}
+
+/// Several at a time, so that their sums do not wait for one another.
+#[inline(always)]
+fn reflect_columns<V: Lanes, const N: usize>(v: &[V], tau: V, columns: [&mut [V]; N]) {
+    let heads: [V; N] = std::array::from_fn(|c| columns[c][0]);
+    let tails = std::array::from_fn(|c| &columns[c][1..]);
+    let sums = products(v, tails, heads);
+    for (sum, column) in sums.into_iter().zip(columns) {
+        let sum = sum * tau;
+        column[0] = column[0] - sum;
+        subtract(&mut column[1..], [v], [sum]);
+    }
+}

@@ -1,0 +1,253 @@
+//! The same number of each of several matrices: one lane per matrix.
+
+use super::block;
+#[cfg(target_arch = "x86_64")]
+use super::x86;
+use matrices::Element;
+use std::array;
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
+
+/// f32 or f64.
+pub trait Float: Element<Real = Self> + PartialOrd {
+    /// A block on another processor than x86-64.
+    #[cfg(not(target_arch = "x86_64"))]
+    type Plain: Lanes<Float = Self>;
+    /// A block with AVX2 and FMA.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Lanes<Float = Self>;
+    /// A block with AVX-512.
+    #[cfg(all(target_arch = "x86_64", avx512))]
+    type Avx512: Lanes<Float = Self>;
+    /// One matrix alone.
+    type One<const FMA: bool>: Lanes<Float = Self>;
+
+    /// Half the unit in the last place of 1: LAPACK's `eps`.
+    const ROUNDING: Self;
+    /// The smallest normal number, whose reciprocal is finite: LAPACK's `safmin`.
+    const SMALLEST: Self;
+
+    /// The nearest.
+    fn of(value: f64) -> Self;
+    /// The same number.
+    fn f64(self) -> f64;
+}
+
+/// Arithmetic on each lane alone, so that a lane's results depend neither on the others nor on how
+/// many there are. Nothing is fused but what says so.
+pub trait Lanes:
+    Copy
+    + Add<Output = Self>
+    + AddAssign
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// What a lane holds.
+    type Float: Float;
+    /// The number of lanes.
+    const WIDTH: usize;
+
+    /// The same in all lanes.
+    fn splat(value: Self::Float) -> Self;
+    /// The lanes.
+    fn as_slice(&self) -> &[Self::Float];
+    /// The lanes, to be changed.
+    fn as_mut_slice(&mut self) -> &mut [Self::Float];
+    /// [`block::gather_full`], not inlined: kernels have it many times.
+    fn gather(matrices: &[Self::Float], to: &mut [Self]);
+    /// [`block::scatter_full`], not inlined.
+    fn scatter(from: &mut [Self], matrices: &mut [Self::Float]);
+    /// The first vectors of `square`, as many as each has lanes, transposed as a matrix.
+    fn transpose(square: &mut [Self]);
+    /// `self * b + c`, rounded once where the processor can and twice elsewhere, but always the
+    /// same way for all of a process.
+    fn mul_add(self, b: Self, c: Self) -> Self;
+    /// `c - self * b`, in the same way.
+    fn neg_mul_add(self, b: Self, c: Self) -> Self;
+    /// The square root.
+    fn sqrt(self) -> Self;
+    /// The absolute value.
+    fn abs(self) -> Self;
+    /// The absolute value with the sign of `sign`.
+    fn copysign(self, sign: Self) -> Self;
+    /// `yes` where `self < other`, else `no`; `no` with NaN.
+    fn if_less(self, other: Self, yes: Self, no: Self) -> Self;
+    /// `yes` where `self == other`, else `no`; `no` with NaN.
+    fn if_equal(self, other: Self, yes: Self, no: Self) -> Self;
+    /// Whether `self < other` in some lane.
+    fn any_less(self, other: Self) -> bool;
+
+    /// The lanes of all vectors, one after the other.
+    #[inline(always)]
+    fn flat(values: &[Self]) -> &[Self::Float] {
+        const { assert!(size_of::<Self>() == Self::WIDTH * size_of::<Self::Float>()) };
+        let count = values.len() * Self::WIDTH;
+        // SAFETY: vectors are arrays of their lanes, without anything between them, and any bits
+        // are a number.
+        unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), count) }
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    fn flat_mut(values: &mut [Self]) -> &mut [Self::Float] {
+        const { assert!(size_of::<Self>() == Self::WIDTH * size_of::<Self::Float>()) };
+        let count = values.len() * Self::WIDTH;
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), count) }
+    }
+
+    /// `value`, rounded, in all lanes.
+    #[inline(always)]
+    fn of(value: f64) -> Self {
+        Self::splat(Self::Float::of(value))
+    }
+
+    /// The larger; `other` with NaN.
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        other.if_less(self, self, other)
+    }
+}
+
+/// `W` lanes in an array, which the compiler makes vectors of as it can. `FMA`: the processor has
+/// fused multiply-add.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Pack<T, const W: usize, const FMA: bool>([T; W]);
+
+macro_rules! operators {
+    ($($trait:ident $method:ident $op:tt),*) => {$(
+        impl<T, const W: usize, const FMA: bool> $trait for Pack<T, W, FMA>
+        where
+            T: $trait<Output = T> + Copy,
+        {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                Pack(array::from_fn(|i| self.0[i] $op other.0[i]))
+            }
+        }
+    )*};
+}
+operators!(Add add +, Sub sub -, Mul mul *, Div div /);
+
+impl<T: Neg<Output = T>, const W: usize, const FMA: bool> Neg for Pack<T, W, FMA> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Pack(self.0.map(|a| -a))
+    }
+}
+
+impl<T: Add<Output = T> + Copy, const W: usize, const FMA: bool> AddAssign for Pack<T, W, FMA> {
+    #[inline(always)]
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+/// Every 64-bit ARM has fused multiply-add; elsewhere it may be a slow call.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) const PLAIN_FMA: bool = cfg!(target_arch = "aarch64");
+
+macro_rules! floats {
+    ($($t:ident $plain:literal $avx2:ident $avx512:ident;)*) => {$(
+        impl Float for $t {
+            #[cfg(not(target_arch = "x86_64"))]
+            type Plain = Pack<$t, $plain, PLAIN_FMA>;
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = x86::$avx2;
+            #[cfg(all(target_arch = "x86_64", avx512))]
+            type Avx512 = x86::$avx512;
+            type One<const FMA: bool> = Pack<$t, 1, FMA>;
+            const ROUNDING: $t = $t::EPSILON / 2.0;
+            const SMALLEST: $t = $t::MIN_POSITIVE;
+
+            #[inline(always)]
+            fn of(value: f64) -> $t {
+                value as $t
+            }
+            #[inline(always)]
+            fn f64(self) -> f64 {
+                self.into()
+            }
+        }
+
+        impl<const W: usize, const FMA: bool> Lanes for Pack<$t, W, FMA> {
+            type Float = $t;
+            const WIDTH: usize = W;
+
+            #[inline(always)]
+            fn splat(value: $t) -> Self {
+                Pack([value; W])
+            }
+            #[inline(always)]
+            fn as_slice(&self) -> &[$t] {
+                &self.0
+            }
+            #[inline(always)]
+            fn as_mut_slice(&mut self) -> &mut [$t] {
+                &mut self.0
+            }
+            fn gather(matrices: &[$t], to: &mut [Self]) {
+                block::gather_full(matrices, to);
+            }
+            fn scatter(from: &mut [Self], matrices: &mut [$t]) {
+                block::scatter_full(from, matrices);
+            }
+            #[inline(always)]
+            fn transpose(square: &mut [Self]) {
+                for i in 1..W {
+                    for j in 0..i {
+                        let old = square[i].0[j];
+                        square[i].0[j] = square[j].0[i];
+                        square[j].0[i] = old;
+                    }
+                }
+            }
+            #[inline(always)]
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                Pack(array::from_fn(|i| {
+                    if FMA {
+                        self.0[i].mul_add(b.0[i], c.0[i])
+                    } else {
+                        self.0[i] * b.0[i] + c.0[i]
+                    }
+                }))
+            }
+            #[inline(always)]
+            fn neg_mul_add(self, b: Self, c: Self) -> Self {
+                (-self).mul_add(b, c)
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                Pack(self.0.map($t::sqrt))
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                Pack(self.0.map($t::abs))
+            }
+            #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                Pack(array::from_fn(|i| self.0[i].copysign(sign.0[i])))
+            }
+            #[inline(always)]
+            fn if_less(self, other: Self, yes: Self, no: Self) -> Self {
+                Pack(array::from_fn(|i| if self.0[i] < other.0[i] { yes.0[i] } else { no.0[i] }))
+            }
+            #[inline(always)]
+            fn if_equal(self, other: Self, yes: Self, no: Self) -> Self {
+                Pack(array::from_fn(|i| if self.0[i] == other.0[i] { yes.0[i] } else { no.0[i] }))
+            }
+            #[inline(always)]
+            fn any_less(self, other: Self) -> bool {
+                (0..W).fold(false, |any, i| any | (self.0[i] < other.0[i]))
+            }
+        }
+    )*};
+}
+floats! {
+    f32 4 F32x8 F32x16;
+    f64 2 F64x4 F64x8;
+}

@@ -1,0 +1,181 @@
+//! LU factorisation with partial pivoting: right-looking, as LAPACK's `getf2`.
+
+use super::block::{finite, gather, scatter};
+use super::update::{largest, scale, subtract, subtract_panel, PANEL};
+use super::{Float, Kernel, Lanes};
+use matrices::Element;
+use std::ops::Range;
+
+/// Rows and columns up to which this beats LAPACK's `getrf`.
+pub const MOST: i32 = 64;
+
+/// A run of matrices of `m` × `n`, their pivots and `info`s.
+pub struct Lu<'a, T> {
+    /// Rows.
+    pub m: usize,
+    /// Columns.
+    pub n: usize,
+    /// The matrices, which become `L` and `U`.
+    pub a: &'a mut [T],
+    /// `min(m, n)` each.
+    pub pivots: &'a mut [i32],
+    /// One each.
+    pub info: &'a mut [i32],
+}
+
+impl<T: Element> Kernel<T> for Lu<'_, T> {
+    #[inline(always)]
+    fn scratch(&self) -> usize {
+        self.m * self.n + self.m.min(self.n)
+    }
+
+    #[inline(always)]
+    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
+    where
+        T: Float,
+    {
+        let (m, n) = (self.m, self.n);
+        let (size, rank) = (m * n, m.min(n));
+        let a = &mut self.a[range.start * size..range.end * size];
+        let (block, rows) = scratch.split_at_mut(size);
+        gather(a, block);
+        let finite = finite(block);
+        let singular = factor(m, block, rows);
+        scatter(block, a);
+        let pivots = self.pivots[range.start * rank..range.end * rank].chunks_exact_mut(rank);
+        let matrices = a.chunks_exact_mut(size).zip(pivots);
+        for (lane, ((a, pivots), info)) in matrices.zip(&mut self.info[range]).enumerate() {
+            if finite.as_slice()[lane] == T::ZERO {
+                for (pivot, row) in pivots.iter_mut().zip(&*rows) {
+                    *pivot = row.as_slice()[lane].f64() as i32 + 1;
+                }
+                *info = singular.as_slice()[lane].f64() as i32;
+            } else {
+                not_finite(a, pivots, info);
+            }
+        }
+    }
+}
+
+/// What a matrix with NaN or an infinity gives.
+#[cold]
+pub fn not_finite<T: Element>(a: &mut [T], pivots: &mut [i32], info: &mut i32) {
+    a.fill(T::NAN);
+    pivots.iter_mut().zip(1..).for_each(|(p, i)| *p = i);
+    *info = 0;
+}
+
+/// Factors in place; `rows` become the rows of the pivots, counted from 0. Returns the first column,
+/// counted from 1, where the pivot is 0, or 0.
+#[inline(always)]
+fn factor<V: Lanes>(m: usize, a: &mut [V], rows: &mut [V]) -> V {
+    let zero = V::of(0.0);
+    let (mut singular, mut place) = (zero, zero);
+    let rank = rows.len();
+    for start in (0..rank).step_by(PANEL) {
+        let end = rank.min(start + PANEL);
+        let (done, rest) = a.split_at_mut(end * m);
+        let panel = &mut done[start * m..];
+        for j in start..end {
+            let column = &panel[(j - start) * m..][..m];
+            rows[j] = largest_row(&column[j..], place);
+            for column in panel.chunks_exact_mut(m) {
+                exchange(column, j, rows[j]);
+            }
+            place += V::of(1.0);
+            let (done, others) = panel.split_at_mut((j + 1 - start) * m);
+            let (head, below) = done[(j - start) * m..].split_at_mut(j + 1);
+            let pivot = head[j];
+            singular = singular.if_equal(zero, pivot.if_equal(zero, place, zero), singular);
+            divide(below, pivot);
+            for other in others.chunks_exact_mut(m) {
+                let top = other[j];
+                subtract(&mut other[j + 1..], [&*below], [top]);
+            }
+        }
+        // The columns behind follow the panel, each at one go.
+        for other in rest.chunks_exact_mut(m) {
+            let mut factors = [zero; PANEL];
+            for (j, &row) in (start..end).zip(&rows[start..end]) {
+                exchange(other, j, row);
+            }
+            for (c, column) in panel.chunks_exact(m).enumerate() {
+                let j = start + c;
+                factors[c] = other[j];
+                subtract(&mut other[j + 1..end], [&column[j + 1..end]], [factors[c]]);
+            }
+            subtract_panel(other, panel, m, end..m, &factors[..end - start]);
+        }
+    }
+    // And those before it, in the end.
+    for (c, column) in a.chunks_exact_mut(m).take(rank).enumerate() {
+        for (j, &row) in rows.iter().enumerate().skip((c / PANEL + 1) * PANEL) {
+            exchange(column, j, row);
+        }
+    }
+    singular
+}
+
+/// Divides by the pivot, unless that is 0, as then all are.
+#[inline(always)]
+fn divide<V: Lanes>(column: &mut [V], pivot: V) {
+    let (zero, one) = (V::of(0.0), V::of(1.0));
+    let smallest = V::splat(V::Float::SMALLEST);
+    let pivot = pivot.if_equal(zero, one, pivot);
+    let inverse = one / pivot;
+    if pivot.abs().any_less(smallest) {
+        // The reciprocal may be infinite.
+        for l in column {
+            *l = pivot.abs().if_less(smallest, *l / pivot, *l * inverse);
+        }
+    } else {
+        scale(column, inverse);
+    }
+}
+
+/// The row, from `first` on, of the first element that is largest in magnitude.
+#[inline(always)]
+fn largest_row<V: Lanes>(column: &[V], first: V) -> V {
+    if V::WIDTH == 1 {
+        let size = largest(column);
+        for (value, row) in column.iter().zip(0_u32..) {
+            let value = value.abs();
+            if !value.any_less(size) {
+                return first + V::of(row.into());
+            }
+        }
+    }
+    let one = V::of(1.0);
+    let (mut size, mut at, mut row) = (V::of(-1.0), first, first);
+    for value in column {
+        let value = value.abs();
+        at = size.if_less(value, row, at);
+        size = size.if_less(value, value, size);
+        row += one;
+    }
+    at
+}
+
+/// Exchanges row `j` of a column with the row in `at`, which is not above it.
+#[inline(always)]
+fn exchange<V: Lanes>(column: &mut [V], j: usize, at: V) {
+    if V::WIDTH == 1 || column.len() - j > 2 * V::WIDTH {
+        for (lane, row) in at.as_slice().iter().enumerate() {
+            let row = row.f64() as usize;
+            let (a, b) = (column[j].as_slice()[lane], column[row].as_slice()[lane]);
+            column[j].as_mut_slice()[lane] = b;
+            column[row].as_mut_slice()[lane] = a;
+        }
+        return;
+    }
+    let one = V::of(1.0);
+    let (head, below) = column.split_at_mut(j + 1);
+    let (old, mut new) = (head[j], head[j]);
+    let mut row = V::of(j as f64);
+    for value in below {
+        row += one;
+        new = at.if_equal(row, *value, new);
+        *value = at.if_equal(row, old, *value);
+    }
+    head[j] = new;
+}

@@ -1,0 +1,50 @@
+//! The memory that kernels work in: one piece per thread, kept from call to call.
+
+use super::lanes::Lanes;
+use std::cell::RefCell;
+
+/// What a vector register holds at most, aligned like it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Line([u8; 64]);
+
+impl Line {
+    /// The first `len` lanes that fit in the memory of `lines`; each holds some number.
+    ///
+    /// # Panics
+    /// There are fewer than `len` lines.
+    #[inline(always)]
+    pub(crate) fn lanes<V: Lanes>(lines: &mut [Line], len: usize) -> &mut [V] {
+        const {
+            assert!(size_of::<V>() <= size_of::<Line>() && align_of::<V>() <= align_of::<Line>());
+            assert!(size_of::<V>() == V::WIDTH * size_of::<V::Float>());
+        }
+        assert!(len <= lines.len());
+        // SAFETY: `len` lines are at least as large as `len` lanes, aligned for them, and
+        // initialised; any bits are a number.
+        unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), len) }
+    }
+}
+
+/// Lines that a thread keeps: a megabyte, which the second level of cache holds too.
+const KEPT: usize = 16384;
+
+thread_local! {
+    // Freed when the thread ends.
+    static LINES: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Calls `f` with `len` lines of this thread.
+pub(crate) fn with_lines<R>(len: usize, f: impl FnOnce(&mut [Line]) -> R) -> R {
+    let take = |lines: &RefCell<Vec<Line>>| lines.take();
+    let mut lines = LINES.try_with(take).unwrap_or_default();
+    if lines.len() < len {
+        lines.resize(len, Line([0; 64]));
+    }
+    let result = f(&mut lines[..len]);
+    if lines.len() <= KEPT {
+        // A thread that is about to end keeps nothing.
+        let _ = LINES.try_with(|kept| kept.replace(lines));
+    }
+    result
+}

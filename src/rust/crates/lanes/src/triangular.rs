@@ -1,0 +1,141 @@
+//! Triangular systems, by substitution.
+
+use super::block::{gather, scatter, transpose};
+use super::update::{subtract, subtract_panel, PANEL};
+use super::{Float, Kernel, Lanes};
+use matrices::{Element, Form, Transpose, Triangle};
+use std::ops::Range;
+
+/// Rows and columns up to which this beats BLAS's `trsm`.
+pub const MOST: i32 = 64;
+
+/// A run of triangular matrices, and as many of right-hand sides (`m` × `n`).
+pub struct Trsm<'a, T> {
+    /// Which system.
+    pub form: Form,
+    /// Rows of `y`.
+    pub m: usize,
+    /// Columns of `y`.
+    pub n: usize,
+    /// Triangular matrices: `m` × `m` to the left of the unknowns, `n` × `n` to their right.
+    pub x: &'a [T],
+    /// The right-hand sides, which become the unknowns.
+    pub y: &'a mut [T],
+}
+
+impl<T> Trsm<'_, T> {
+    /// Rows and columns of the triangular matrices.
+    #[inline(always)]
+    fn order(&self) -> usize {
+        if self.form.left {
+            self.m
+        } else {
+            self.n
+        }
+    }
+}
+
+impl<T: Element> Kernel<T> for Trsm<'_, T> {
+    #[inline(always)]
+    fn scratch(&self) -> usize {
+        self.order().pow(2) + self.m * self.n
+    }
+
+    #[inline(always)]
+    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
+    where
+        T: Float,
+    {
+        let (order, size) = (self.order(), self.m * self.n);
+        let square = order * order;
+        let y = &mut self.y[range.start * size..range.end * size];
+        let (matrix, sides) = scratch.split_at_mut(square);
+        gather(&self.x[range.start * square..range.end * square], matrix);
+        gather(y, sides);
+        let transposed = self.form.transpose != Transpose::No;
+        if transposed {
+            transpose(matrix, order);
+        }
+        let lower = (self.form.triangle == Triangle::Lower) != transposed;
+        let unit = self.form.unit;
+        match (self.form.left, lower) {
+            (true, true) => forward(matrix, sides, order, unit),
+            (true, false) => backward(matrix, sides, order, unit),
+            (false, _) => from_the_right(matrix, sides, (self.m, order), lower, unit),
+        }
+        scatter(sides, y);
+    }
+}
+
+/// `L S = Y`, in place of `Y`.
+#[inline(always)]
+fn forward<V: Lanes>(matrix: &[V], sides: &mut [V], order: usize, unit: bool) {
+    for start in (0..order).step_by(PANEL) {
+        let end = order.min(start + PANEL);
+        let panel = &matrix[start * order..end * order];
+        for side in sides.chunks_exact_mut(order) {
+            let mut known = [V::of(0.0); PANEL];
+            for (c, column) in panel.chunks_exact(order).enumerate() {
+                let j = start + c;
+                known[c] = solved(side[j], column[j], unit);
+                side[j] = known[c];
+                subtract(&mut side[j + 1..end], [&column[j + 1..end]], [known[c]]);
+            }
+            subtract_panel(side, panel, order, end..order, &known[..end - start]);
+        }
+    }
+}
+
+/// `U S = Y`, in place of `Y`.
+#[inline(always)]
+fn backward<V: Lanes>(matrix: &[V], sides: &mut [V], order: usize, unit: bool) {
+    for done in (0..order).step_by(PANEL) {
+        let (start, end) = (order.saturating_sub(done + PANEL), order - done);
+        let panel = &matrix[start * order..end * order];
+        for side in sides.chunks_exact_mut(order) {
+            let mut known = [V::of(0.0); PANEL];
+            for (c, column) in panel.chunks_exact(order).enumerate().rev() {
+                let j = start + c;
+                known[c] = solved(side[j], column[j], unit);
+                side[j] = known[c];
+                subtract(&mut side[start..j], [&column[start..j]], [known[c]]);
+            }
+            subtract_panel(side, panel, order, 0..start, &known[..end - start]);
+        }
+    }
+}
+
+/// `S X = Y`, in place of `Y` (`m` rows, as many columns as `X`): a column of `S` is known once those
+/// before it (those after it, if `X` is a lower triangle) are taken away.
+#[inline(always)]
+fn from_the_right<V: Lanes>(
+    matrix: &[V],
+    sides: &mut [V],
+    (m, order): (usize, usize),
+    lower: bool,
+    unit: bool,
+) {
+    for step in 0..order {
+        let j = if lower { order - 1 - step } else { step };
+        let column = &matrix[j * order..(j + 1) * order];
+        let (before, rest) = sides.split_at_mut(j * m);
+        let (side, after) = rest.split_at_mut(m);
+        if lower {
+            subtract_panel(side, after, m, 0..m, &column[j + 1..]);
+        } else {
+            subtract_panel(side, before, m, 0..m, &column[..j]);
+        }
+        for s in side {
+            *s = solved(*s, column[j], unit);
+        }
+    }
+}
+
+#[inline(always)]
+fn solved<V: Lanes>(value: V, diagonal: V, unit: bool) -> V {
+    if unit {
+        value
+    } else {
+        value / diagonal
+    }
+}

@@ -1,0 +1,131 @@
+//! Sums over columns: what the time of a factorisation goes into.
+
+use super::lanes::Lanes;
+use std::ops::Range;
+
+/// Columns that are taken into account at a time.
+pub(crate) const PANEL: usize = 4;
+
+/// Rows that are one vector where there is a single lane.
+const CHUNK: usize = 8;
+
+/// `to[i] -= from[0][i] factors[0]`, then the same of `from[1]` and so on: rounded after each, so
+/// that the result is that of one at a time. All slices have `to`'s length, or more.
+#[inline(always)]
+pub(crate) fn subtract<V: Lanes, const N: usize>(to: &mut [V], from: [&[V]; N], factors: [V; N]) {
+    let len = to.len();
+    let from = from.map(|from| &from[..len]);
+    let mut done = 0;
+    if V::WIDTH == 1 {
+        // Straight-line code over a chunk becomes vectors of rows.
+        while len - done >= CHUNK {
+            let to = &mut to[done..done + CHUNK];
+            let mut values = [to[0]; CHUNK];
+            values.copy_from_slice(to);
+            for (from, factor) in from.iter().zip(factors) {
+                let from = &from[done..done + CHUNK];
+                for i in 0..CHUNK {
+                    values[i] = from[i].neg_mul_add(factor, values[i]);
+                }
+            }
+            to.copy_from_slice(&values);
+            done += CHUNK;
+        }
+    }
+    for (i, to) in to.iter_mut().enumerate().skip(done) {
+        let mut value = *to;
+        for (from, factor) in from.iter().zip(factors) {
+            value = from[i].neg_mul_add(factor, value);
+        }
+        *to = value;
+    }
+}
+
+/// Each value times `factor`.
+#[inline(always)]
+pub(crate) fn scale<V: Lanes>(values: &mut [V], factor: V) {
+    for value in values {
+        *value = *value * factor;
+    }
+}
+
+/// The largest magnitude, or 0.
+#[inline(always)]
+pub(crate) fn largest<V: Lanes>(values: &[V]) -> V {
+    let mut parts = [V::of(0.0); CHUNK];
+    let mut chunks = values.chunks_exact(CHUNK);
+    for chunk in &mut chunks {
+        for i in 0..CHUNK {
+            parts[i] = parts[i].max(chunk[i].abs());
+        }
+    }
+    let mut largest = V::of(0.0);
+    for part in parts {
+        largest = largest.max(part);
+    }
+    for value in chunks.remainder() {
+        largest = largest.max(value.abs());
+    }
+    largest
+}
+
+/// [`subtract`] from `rows` of `to`, of those of each column of `panel` (`m` rows each), of which
+/// there are as many as factors.
+#[inline(always)]
+pub(crate) fn subtract_panel<V: Lanes>(
+    to: &mut [V],
+    panel: &[V],
+    m: usize,
+    rows: Range<usize>,
+    factors: &[V],
+) {
+    let mut fours = factors.chunks_exact(PANEL);
+    let mut columns = panel;
+    for factors in &mut fours {
+        let (four, rest) = columns.split_at(PANEL * m);
+        columns = rest;
+        let from = std::array::from_fn::<_, PANEL, _>(|c| &four[c * m..][rows.clone()]);
+        subtract(
+            &mut to[rows.clone()],
+            from,
+            std::array::from_fn(|c| factors[c]),
+        );
+    }
+    for (&factor, column) in fours.remainder().iter().zip(columns.chunks_exact(m)) {
+        subtract(&mut to[rows.clone()], [&column[rows.clone()]], [factor]);
+    }
+}
+
+/// Sums of products of `x` with several columns of its length, which do not wait for one another:
+/// `sums[c]` plus those with `columns[c]`. How they are added up depends on the length only.
+#[inline(always)]
+pub(crate) fn products<V: Lanes, const N: usize>(
+    x: &[V],
+    columns: [&[V]; N],
+    mut sums: [V; N],
+) -> [V; N] {
+    let columns = columns.map(|column| &column[..x.len()]);
+    let mut done = 0;
+    if x.len() >= CHUNK {
+        let mut parts = [[V::of(0.0); CHUNK]; N];
+        while x.len() - done >= CHUNK {
+            let x = &x[done..done + CHUNK];
+            for (parts, column) in parts.iter_mut().zip(&columns) {
+                let column = &column[done..done + CHUNK];
+                for i in 0..CHUNK {
+                    parts[i] = x[i].mul_add(column[i], parts[i]);
+                }
+            }
+            done += CHUNK;
+        }
+        for (sum, p) in sums.iter_mut().zip(parts) {
+            *sum += ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]));
+        }
+    }
+    for i in done..x.len() {
+        for (sum, column) in sums.iter_mut().zip(&columns) {
+            *sum = x[i].mul_add(column[i], *sum);
+        }
+    }
+    sums
+}

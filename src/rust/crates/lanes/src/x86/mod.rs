@@ -1,0 +1,203 @@
+//! Lanes in the vector registers of x86-64. Only [`super::dispatch`] names these types, for code
+//! that it runs after it has asked the processor for their instructions.
+
+// `build.rs` has asked the compiler for those of AVX-512.
+#![allow(clippy::incompatible_msrv)]
+
+mod transpose;
+
+use crate::block;
+use crate::lanes::Lanes;
+use std::arch::x86_64::*;
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
+
+/// A vector type from its instructions.
+macro_rules! vector {
+    (
+        $(#[$meta:meta])* $name:ident($raw:ty) = $width:literal $float:ident, $features:literal:
+        $splat:ident $add:ident $sub:ident $mul:ident $div:ident
+        $fmadd:ident $fnmadd:ident $sqrt:ident $and:ident $andnot:ident $or:ident $xor:ident $transpose:ident,
+        |$a:ident, $b:ident| $compare:ident, |$mask:ident, $yes:ident, $no:ident| $blend:expr,
+        any $any:expr
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name($raw);
+
+        vector!(@operators $name: Add add $add, Sub sub $sub, Mul mul $mul, Div div $div);
+
+        impl Neg for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn neg(self) -> Self {
+                // SAFETY: see the module's documentation.
+                $name(unsafe { $xor(self.0, $splat(-0.0)) })
+            }
+        }
+
+        impl AddAssign for $name {
+            #[inline(always)]
+            fn add_assign(&mut self, other: Self) {
+                *self = *self + other;
+            }
+        }
+
+        impl Lanes for $name {
+            type Float = $float;
+            const WIDTH: usize = $width;
+
+            #[inline(always)]
+            fn splat(value: $float) -> Self {
+                // SAFETY: see the module's documentation.
+                $name(unsafe { $splat(value) })
+            }
+            #[inline(always)]
+            fn as_slice(&self) -> &[$float] {
+                // SAFETY: a vector is an array of its lanes, any bits of which are a number.
+                let lanes: &[$float; $width] = unsafe { &*std::ptr::from_ref(self).cast() };
+                lanes
+            }
+            #[inline(always)]
+            fn as_mut_slice(&mut self) -> &mut [$float] {
+                // SAFETY: as above.
+                let lanes: &mut [$float; $width] = unsafe { &mut *std::ptr::from_mut(self).cast() };
+                lanes
+            }
+            #[inline(always)]
+            fn gather(matrices: &[$float], to: &mut [Self]) {
+                #[inline(never)]
+                #[target_feature(enable = $features)]
+                unsafe fn gather(matrices: &[$float], to: &mut [$name]) {
+                    block::gather_full(matrices, to);
+                }
+                // SAFETY: see the module's documentation.
+                unsafe { gather(matrices, to) };
+            }
+            #[inline(always)]
+            fn scatter(from: &mut [Self], matrices: &mut [$float]) {
+                #[inline(never)]
+                #[target_feature(enable = $features)]
+                unsafe fn scatter(from: &mut [$name], matrices: &mut [$float]) {
+                    block::scatter_full(from, matrices);
+                }
+                // SAFETY: see the module's documentation.
+                unsafe { scatter(from, matrices) };
+            }
+            #[inline(always)]
+            fn transpose(square: &mut [Self]) {
+                let rows = std::array::from_fn(|i| square[i].0);
+                // SAFETY: see the module's documentation.
+                let columns = unsafe { transpose::$transpose(rows) };
+                for (to, column) in square[..$width].iter_mut().zip(columns) {
+                    to.0 = column;
+                }
+            }
+            #[inline(always)]
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                // SAFETY: see the module's documentation.
+                $name(unsafe { $fmadd(self.0, b.0, c.0) })
+            }
+            #[inline(always)]
+            fn neg_mul_add(self, b: Self, c: Self) -> Self {
+                // SAFETY: as above.
+                $name(unsafe { $fnmadd(self.0, b.0, c.0) })
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                // SAFETY: as above.
+                $name(unsafe { $sqrt(self.0) })
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                // SAFETY: as above.
+                $name(unsafe { $andnot($splat(-0.0), self.0) })
+            }
+            #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                // SAFETY: as above.
+                $name(unsafe {
+                    let minus = $splat(-0.0);
+                    $or($andnot(minus, self.0), $and(minus, sign.0))
+                })
+            }
+            #[inline(always)]
+            fn if_less(self, other: Self, yes: Self, no: Self) -> Self {
+                let ($yes, $no) = (yes.0, no.0);
+                // SAFETY: as above.
+                $name(unsafe {
+                    let $mask = $compare::<_CMP_LT_OQ>(self.0, other.0);
+                    $blend
+                })
+            }
+            #[inline(always)]
+            fn if_equal(self, other: Self, yes: Self, no: Self) -> Self {
+                let ($yes, $no) = (yes.0, no.0);
+                // SAFETY: as above.
+                $name(unsafe {
+                    let $mask = $compare::<_CMP_EQ_OQ>(self.0, other.0);
+                    $blend
+                })
+            }
+            #[inline(always)]
+            fn any_less(self, other: Self) -> bool {
+                // SAFETY: as above.
+                unsafe {
+                    let $mask = $compare::<_CMP_LT_OQ>(self.0, other.0);
+                    $any != 0
+                }
+            }
+        }
+    };
+    (@operators $name:ident: $($trait:ident $method:ident $instruction:ident),*) => {$(
+        impl $trait for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                // SAFETY: see the module's documentation.
+                $name(unsafe { $instruction(self.0, other.0) })
+            }
+        }
+    )*};
+}
+
+vector! {
+    /// AVX2 and FMA.
+    F64x4(__m256d) = 4 f64, "avx2,fma":
+    _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd
+    _mm256_fmadd_pd _mm256_fnmadd_pd _mm256_sqrt_pd
+    _mm256_and_pd _mm256_andnot_pd _mm256_or_pd _mm256_xor_pd f64x4,
+    |a, b| _mm256_cmp_pd, |mask, yes, no| _mm256_blendv_pd(no, yes, mask),
+    any _mm256_movemask_pd(mask)
+}
+
+vector! {
+    /// AVX2 and FMA.
+    F32x8(__m256) = 8 f32, "avx2,fma":
+    _mm256_set1_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps
+    _mm256_fmadd_ps _mm256_fnmadd_ps _mm256_sqrt_ps
+    _mm256_and_ps _mm256_andnot_ps _mm256_or_ps _mm256_xor_ps f32x8,
+    |a, b| _mm256_cmp_ps, |mask, yes, no| _mm256_blendv_ps(no, yes, mask),
+    any _mm256_movemask_ps(mask)
+}
+
+#[cfg(avx512)]
+vector! {
+    /// AVX-512 F and DQ.
+    F64x8(__m512d) = 8 f64, "avx512f,avx512dq,avx512vl,fma":
+    _mm512_set1_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd
+    _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd
+    _mm512_and_pd _mm512_andnot_pd _mm512_or_pd _mm512_xor_pd f64x8,
+    |a, b| _mm512_cmp_pd_mask, |mask, yes, no| _mm512_mask_blend_pd(mask, no, yes),
+    any mask
+}
+
+#[cfg(avx512)]
+vector! {
+    /// AVX-512 F and DQ.
+    F32x16(__m512) = 16 f32, "avx512f,avx512dq,avx512vl,fma":
+    _mm512_set1_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps
+    _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps
+    _mm512_and_ps _mm512_andnot_ps _mm512_or_ps _mm512_xor_ps f32x16,
+    |a, b| _mm512_cmp_ps_mask, |mask, yes, no| _mm512_mask_blend_ps(mask, no, yes),
+    any mask
+}

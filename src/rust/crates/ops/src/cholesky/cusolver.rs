@@ -1,0 +1,41 @@
+//! Cholesky factorisation.
+
+use super::cuda::{self};
+use crate::platform::Memory;
+use crate::shape;
+use ::cuda::{Cuda, Element};
+use xla_ffi::{io, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret};
+
+io! {
+    /// `A = L Lᴴ` or `A = Uᴴ U`.
+    pub struct PotrfIo<'f, T> {
+        /// `(..., n, n)`, Hermitian and positive definite
+        x: Arg<'f, T, MinRank<2>>,
+        /// `(..., n, n)`: the factor in its triangle; shares `x`'s memory
+        factor: Ret<'f, T>,
+        /// `(...)`: 0, or the order of the first minor that is not positive definite
+        info: Ret<'f, i32>,
+        /// whether the lower triangle is read and written, else the upper one
+        lower: Attr<bool>,
+    }
+}
+
+/// Cholesky factorisation.
+pub struct Potrf;
+
+impl Op for Potrf {
+    const TARGET: &'static str = "cusolver_potrf_ffi";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T: Element> Kernel<Cuda, T> for Potrf {
+    type Io<'f> = PotrfIo<'f, T>;
+
+    fn run(mut io: PotrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
+        let (shape, batch) = shape::square(&io.x)?;
+        io.info.expect_dims(batch)?;
+        Cuda::copy(cx, &io.x, &mut io.factor)?;
+        let (a, info) = (io.factor.as_mut_ptr(), io.info.as_mut_ptr());
+        cuda::potrf::<T>((cx, shape), crate::cusolver::triangle(*io.lower), a, info)
+    }
+}

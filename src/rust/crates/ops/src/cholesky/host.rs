@@ -1,0 +1,75 @@
+//! Cholesky factorisation of a batch.
+
+use crate::platform::host::batch::{for_each, for_each_run, run_length, LARGE};
+use crate::platform::host::{Batch, Changed, HostScalar};
+use lanes::cholesky::NOT_FINITE;
+use lapack::refuse_negative;
+use lapack::routines::Solve;
+use matrices::{triangle_finite, Triangle};
+use xla_ffi::Result;
+
+/// Rows from which on OpenBLAS uses its threads.
+const THREADED: i32 = 64;
+
+/// The Cholesky factor in place of the triangle; the other triangle is neither read nor written.
+/// `info` is 0, or the order of the first minor that is not positive definite. A matrix whose
+/// triangle has NaN or an infinity becomes NaN. `finish` is called with each matrix and its `info`.
+///
+/// # Errors
+/// There is no memory for a working copy.
+pub fn potrf<T: HostScalar>(
+    (cx, shape): Batch<'_>,
+    triangle: Triangle,
+    a: Changed<'_, T>,
+    info: &mut [i32],
+    finish: impl Fn(&mut [T], &i32) + Sync,
+) -> Result<()> {
+    if a.is_empty() {
+        info.fill(0);
+        return Ok(());
+    }
+    let flops = shape.flops() / 3.0;
+    if lanes::suits::<T>(shape, lanes::cholesky::MOST) {
+        let run = run_length(flops);
+        let n = shape.rows as usize;
+        let runs = a.parts(run * n * n).zip(info.chunks_mut(run));
+        for_each_run(cx, flops * shape.count as f64, runs, |(a, info)| {
+            let (a, count) = (a.ready(), info.len());
+            T::in_lanes(
+                lanes::cholesky::Potrf {
+                    n,
+                    triangle,
+                    a: &mut *a,
+                    info: &mut *info,
+                },
+                count,
+            );
+            for (a, info) in a.chunks_exact_mut(n * n).zip(&*info) {
+                finish(a, info);
+            }
+        });
+        return Ok(());
+    }
+    let items = a.parts(shape.elements()).zip(info);
+    for_each(
+        cx,
+        if shape.rows < THREADED {
+            flops
+        } else {
+            flops.max(LARGE)
+        },
+        items,
+        || Ok(()),
+        |(), (a, info)| {
+            let a = a.ready();
+            if triangle_finite(a, shape.rows as usize, triangle) {
+                *info = T::Work::potrf(triangle, shape.rows, &mut T::stage(a)?);
+            } else {
+                a.fill(T::NAN);
+                *info = NOT_FINITE;
+            }
+            finish(a, info);
+            refuse_negative(*info, "potrf")
+        },
+    )
+}

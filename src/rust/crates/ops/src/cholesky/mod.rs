@@ -1,0 +1,65 @@
+//! Cholesky factorisation.
+
+pub(crate) mod cuda;
+pub(crate) mod cusolver;
+pub(crate) mod host;
+pub(crate) mod jaxlib;
+
+use crate::letter;
+use crate::platform::host::{Changed, HostScalar};
+use crate::shape;
+use matrices::Triangle;
+use xla_ffi::{io, AnyAttr, Arg, Attr, Cx, Host, Kernel, MinRank, Op, RealAndComplex, Result, Ret};
+
+io! {
+    /// `A = L Lᴴ` or `A = Uᴴ U`.
+    pub struct CholeskyIo<'f, T> {
+        /// `(..., n, n)`, column-major Hermitian matrices, positive definite
+        a: Arg<'f, T, MinRank<2>>,
+        /// `(..., n, n)`: the factor, with zeros in the other triangle
+        factor: Ret<'f, T>,
+        /// the triangle that is read and written: "L" (default) or "U", as text or as one ui8 letter
+        uplo: Attr<Option<AnyAttr<'f>>>,
+    }
+}
+
+/// `cholesky`: the Cholesky factor of each matrix of a batch, of which one triangle is read. NaN where
+/// the matrix is not positive definite, or has NaN or an infinity in that triangle.
+pub struct Cholesky;
+
+impl Op for Cholesky {
+    const TARGET: &'static str = "cholesky";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T: HostScalar> Kernel<Host, T> for Cholesky {
+    type Io<'f> = CholeskyIo<'f, T>;
+
+    fn run(mut io: CholeskyIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+        let (shape, _) = shape::square(&io.a)?;
+        let triangle = letter::triangle_or_lower("uplo", *io.uplo)?;
+        let factor: Changed<T> = Changed::new(&io.a, &mut io.factor)?;
+        let mut info = vec![0; shape.count];
+        host::potrf(
+            (cx, shape),
+            triangle,
+            factor,
+            &mut info,
+            |a, &info| match info {
+                0 => clear_other(triangle, shape.rows as usize, a),
+                _ => a.fill(T::NAN),
+            },
+        )
+    }
+}
+
+/// Zeros outside the triangle of an `n` x `n` matrix.
+fn clear_other<T: HostScalar>(triangle: Triangle, n: usize, a: &mut [T]) {
+    for (j, column) in a.chunks_exact_mut(n).enumerate() {
+        let other = match triangle {
+            Triangle::Lower => &mut column[..j],
+            Triangle::Upper => &mut column[j + 1..],
+        };
+        other.fill(T::ZERO);
+    }
+}

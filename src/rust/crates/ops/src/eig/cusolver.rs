@@ -1,0 +1,67 @@
+//! Eigenvalues of general matrices.
+
+use super::cuda::{self, General};
+use crate::platform::Memory;
+use crate::shape;
+use ::cuda::Cuda;
+use xla_ffi::{
+    io, AnyBufferMut, Arg, Attr, Cx, Error, Kernel, MinRank, Op, Operand, OperandKind,
+    RealAndComplex, Result, Ret, Scalar,
+};
+
+io! {
+    /// `A V = V diag(w)`.
+    pub struct GeevIo<'f, T> {
+        /// `(..., n, n)`
+        x: Arg<'f, T, MinRank<2>>,
+        /// `(..., n, n)`: overwritten
+        scratch: Ret<'f, T>,
+        /// `(..., n)`: the eigenvalues; complex
+        w: AnyBufferMut<'f>,
+        /// `(..., n, n)`: the left eigenvectors as columns; of a complex pair of a real matrix the
+        /// real part, then the imaginary one
+        vl: Ret<'f, T>,
+        /// `(..., n, n)`: the right eigenvectors, likewise
+        vr: Ret<'f, T>,
+        /// `(...)`: 0, or not if there is no result
+        info: Ret<'f, i32>,
+        /// whether left eigenvectors are computed; cuSOLVER cannot
+        left: Attr<bool>,
+        /// whether right eigenvectors are computed
+        right: Attr<bool>,
+    }
+}
+
+/// Eigenvalues and eigenvectors of general matrices.
+pub struct Geev;
+
+impl Op for Geev {
+    const TARGET: &'static str = "cusolver_geev_ffi";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T: General> Kernel<Cuda, T> for Geev {
+    type Io<'f> = GeevIo<'f, T>;
+
+    fn run(mut io: GeevIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
+        let (shape, batch) = shape::square(&io.x)?;
+        if *io.left {
+            let operand = Operand::new(OperandKind::Attribute, "left");
+            return Err(Error::mismatch(
+                operand,
+                "be false: cuSOLVER has right eigenvectors only",
+                true,
+            ));
+        }
+        io.scratch.expect_dims(io.x.dims())?;
+        io.vl.expect_dims(io.x.dims())?;
+        io.vr.expect_dims(io.x.dims())?;
+        io.w.expect_dtype(T::Complex::DTYPE)?;
+        io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
+        io.info.expect_dims(batch)?;
+        Cuda::copy(cx, &io.x, &mut io.scratch)?;
+        let parts = (io.w.as_mut_ptr(), io.vl.as_mut_ptr(), io.vr.as_mut_ptr());
+        let (a, info) = (io.scratch.as_mut_ptr(), io.info.as_mut_ptr());
+        cuda::geev::<T>((cx, shape), (*io.left, *io.right), a, parts, info)
+    }
+}

@@ -1,0 +1,66 @@
+//! Eigenvalues of a batch of general matrices.
+
+use crate::platform::host::batch::{for_each, split};
+use crate::platform::host::{xla_error, Batch, HostScalar};
+use lapack::routines::Eig;
+use lapack::{filled, refuse_negative, Sizes, Workspace, NOT_FINITE};
+use matrices::{all_finite, Element};
+use xla_ffi::Result;
+
+/// The eigenvalues of each of the matrices in `x`: in `w` those of complex matrices (`wi` is empty),
+/// in `w` and `wi` the parts of those of real ones; and as columns of `vl` and `vr`, unless they are
+/// empty, the left and right eigenvectors. `info` is 0, -4 for a matrix with NaN or an infinity,
+/// positive where it did not converge; in both cases the results are NaN.
+///
+/// # Errors
+/// The matrices are too large for LAPACK's integers; there is no memory to work in.
+pub fn geev<T: HostScalar>(
+    (cx, shape): Batch<'_>,
+    x: &[T],
+    (w, wi): (&mut [T], &mut [T]),
+    (vl, vr): (&mut [T::Complex], &mut [T::Complex]),
+    info: &mut [i32],
+) -> Result<()> {
+    let (n, count) = (shape.rows, shape.count);
+    if n == 0 {
+        info.fill(0);
+        return Ok(());
+    }
+    let wanted = (!vl.is_empty(), !vr.is_empty());
+    let sizes = Sizes::or_too_large(T::Work::geev_sizes(wanted, n), n, n).map_err(xla_error)?;
+    let [left, right, parts] = [vl.len(), vr.len(), wi.len()].map(|len| len / count.max(1));
+    let items = x
+        .chunks_exact(shape.elements())
+        .zip(split(w, n as usize, count).zip(split(wi, parts, count)))
+        .zip(split(vl, left, count).zip(split(vr, right, count)))
+        .zip(info);
+    let zeros = |len| filled(len, T::Work::ZERO);
+    for_each(
+        cx,
+        10.0 * shape.flops(),
+        items,
+        || {
+            let copies = [zeros(shape.elements())?, zeros(left)?, zeros(right)?];
+            Ok((Workspace::new(sizes)?, copies, Vec::new()))
+        },
+        |(ws, [a, packed_left, packed_right], widened), (((x, (w, wi)), (vl, vr)), info)| {
+            *info = NOT_FINITE;
+            if all_finite(x) {
+                a.copy_from_slice(T::read(x, widened)?);
+                let (mut w, mut wi) = (T::stage(w)?, T::stage(wi)?);
+                let packed = (&mut packed_left[..], &mut packed_right[..]);
+                *info = T::Work::geev(a, (&mut w, &mut wi), packed, ws);
+                refuse_negative(*info, "geev")?;
+                T::Work::unpack(&wi, packed_left, &mut T::stage_complex(vl)?);
+                T::Work::unpack(&wi, packed_right, &mut T::stage_complex(vr)?);
+            }
+            if *info != 0 {
+                w.fill(T::NAN);
+                wi.fill(T::NAN);
+                vl.fill(T::Complex::NAN);
+                vr.fill(T::Complex::NAN);
+            }
+            Ok(())
+        },
+    )
+}

@@ -1,0 +1,60 @@
+//! Eigenvalues of Hermitian matrices.
+
+use super::cuda::{self, Method};
+use crate::platform::Memory;
+use crate::shape;
+use ::cuda::{Cuda, Element};
+use xla_ffi::{
+    io, AnyBufferMut, Arg, Attr, Cx, Error, Kernel, MinRank, Op, Operand, OperandKind,
+    RealAndComplex, Result, Ret, Scalar,
+};
+
+io! {
+    /// `A = V diag(w) Vᴴ`.
+    pub struct SyevdIo<'f, T> {
+        /// `(..., n, n)`
+        x: Arg<'f, T, MinRank<2>>,
+        /// `(..., n, n)`: the eigenvectors as columns; shares `x`'s memory
+        v: Ret<'f, T>,
+        /// `(..., n)`, ascending; real
+        w: AnyBufferMut<'f>,
+        /// `(...)`: 0, or not if there is no result
+        info: Ret<'f, i32>,
+        /// 0: as the sizes say, 1: divide and conquer, 2: Jacobi's method
+        algorithm: Attr<u8>,
+        /// whether the lower triangle is read, else the upper one
+        lower: Attr<bool>,
+    }
+}
+
+/// Eigenvalues and eigenvectors of Hermitian matrices.
+pub struct Syevd;
+
+impl Op for Syevd {
+    const TARGET: &'static str = "cusolver_syevd_ffi";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T: Element> Kernel<Cuda, T> for Syevd {
+    type Io<'f> = SyevdIo<'f, T>;
+
+    fn run(mut io: SyevdIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
+        let (shape, batch) = shape::square(&io.x)?;
+        let method = match *io.algorithm {
+            0 => Method::Default,
+            1 => Method::DivideAndConquer,
+            2 => Method::Jacobi,
+            other => {
+                let operand = Operand::new(OperandKind::Attribute, "algorithm");
+                return Err(Error::mismatch(operand, "be 0, 1 or 2", other));
+            }
+        };
+        io.w.expect_dtype(T::Real::DTYPE)?;
+        io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
+        io.info.expect_dims(batch)?;
+        Cuda::copy(cx, &io.x, &mut io.v)?;
+        let (a, w, info) = (io.v.as_mut_ptr(), io.w.as_mut_ptr(), io.info.as_mut_ptr());
+        let how = (method, crate::cusolver::triangle(*io.lower));
+        cuda::syevd::<T>((cx, shape), how, a, w, Some(info))
+    }
+}

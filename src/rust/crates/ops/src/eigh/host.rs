@@ -1,0 +1,77 @@
+//! Eigenvalues of a batch of Hermitian matrices.
+
+use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
+use crate::platform::host::{xla_error, Batch, HostScalar};
+use lanes::eigh::{Syevd, MOST, NOT_FINITE};
+use lapack::routines::Eigh;
+use lapack::{refuse_negative, Roomy, Sizes, Workspace};
+use matrices::{triangle_finite, Element, Triangle};
+use xla_ffi::Result;
+
+/// `A = V diag(w) Vᴴ`, `w` ascending; `a` becomes `V` if `vectors`, else anything. Only the triangle
+/// is read. `info` is 0, or positive where it did not converge or the triangle has NaN or an
+/// infinity; then the results are NaN.
+///
+/// # Errors
+/// The matrices are too large for LAPACK's integers; there is no memory to work in.
+pub fn syevd<T: HostScalar>(
+    (cx, shape): Batch<'_>,
+    vectors: bool,
+    triangle: Triangle,
+    a: &mut [T],
+    w: &mut [T::Real],
+    info: &mut [i32],
+) -> Result<()> {
+    let n = shape.rows;
+    let sizes = Sizes::or_too_large(T::Work::syevd_sizes(vectors, n), n, n).map_err(xla_error)?;
+    if a.is_empty() {
+        info.fill(0);
+        return Ok(());
+    }
+    let flops = 5.0 * shape.flops();
+    if lanes::suits::<T>(shape, MOST) {
+        let (n, run) = (n as usize, run_length(flops));
+        let runs = a
+            .chunks_mut(run * n * n)
+            .zip(w.chunks_mut(run * n))
+            .zip(info.chunks_mut(run));
+        for_each_run(cx, flops * shape.count as f64, runs, |((a, w), info)| {
+            let count = info.len();
+            T::in_lanes(
+                Syevd {
+                    n,
+                    vectors,
+                    triangle,
+                    a,
+                    w,
+                    info,
+                },
+                count,
+            );
+        });
+        return Ok(());
+    }
+    let items = split(a, shape.elements(), shape.count)
+        .zip(split(w, n as usize, shape.count))
+        .zip(info);
+    for_each(
+        cx,
+        flops,
+        items,
+        || Workspace::new(sizes),
+        |ws, ((a, w), info)| {
+            *info = NOT_FINITE;
+            if triangle_finite(a, n as usize, triangle) {
+                let (mut a, mut w) = (T::stage(a)?, T::stage_real(w)?);
+                let mut a = Roomy::new(&mut a, n)?;
+                *info = T::Work::syevd(vectors, triangle, &mut a, &mut w, ws);
+                refuse_negative(*info, "syevd")?;
+            }
+            if *info != 0 {
+                a.fill(T::NAN);
+                w.fill(T::Real::NAN);
+            }
+            Ok(())
+        },
+    )
+}

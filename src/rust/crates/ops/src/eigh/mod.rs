@@ -1,0 +1,52 @@
+//! Eigenvalues of Hermitian matrices.
+
+pub(crate) mod cuda;
+pub(crate) mod cusolver;
+pub(crate) mod host;
+pub(crate) mod jaxlib;
+
+use crate::letter;
+use crate::platform::Solver;
+use crate::shape;
+use xla_ffi::{
+    io, AnyAttr, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret,
+    Scalar,
+};
+
+io! {
+    /// `A = V diag(W) Vᴴ`.
+    pub struct EighIo<'f, T> {
+        /// `(..., n, n)`, column-major Hermitian matrices
+        a: Arg<'f, T, MinRank<2>>,
+        /// `(..., n, n)`: the eigenvectors as columns
+        v: Ret<'f, T>,
+        /// `(..., n)`: the eigenvalues, ascending; real
+        w: AnyBufferMut<'f>,
+        /// the triangle that is read: "L" (default) or "U", as text or as one ui8 letter
+        uplo: Attr<Option<AnyAttr<'f>>>,
+    }
+}
+
+/// `eigh`: eigenvalues and eigenvectors of each Hermitian (or real symmetric) matrix of a batch, of
+/// which one triangle is read. NaN where it has NaN or an infinity, or the iteration does not
+/// converge.
+pub struct Eigh;
+
+impl Op for Eigh {
+    const TARGET: &'static str = "eigh";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T: Scalar, P: Solver<T>> Kernel<P, T> for Eigh {
+    type Io<'f> = EighIo<'f, T>;
+
+    fn run(mut io: EighIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {
+        let (shape, batch) = shape::square(&io.a)?;
+        let triangle = letter::triangle_or_lower("uplo", *io.uplo)?;
+        io.w.expect_dtype(P::Real::DTYPE)?;
+        io.v.expect_dims(io.a.dims())?;
+        io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
+        P::copy(cx, &io.a, &mut io.v)?;
+        P::eigh(cx, shape, triangle, &mut io.v, &mut io.w)
+    }
+}

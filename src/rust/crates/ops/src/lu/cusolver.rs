@@ -1,0 +1,64 @@
+//! LU factorisation, and its exchanges of rows as a permutation.
+
+use super::cuda::{self};
+use super::jaxlib::GetrfIo;
+use super::permutation::{self, Rows};
+use crate::platform::Memory;
+use ::cuda::{Cuda, Element};
+use xla_ffi::{io, sys, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret};
+
+/// LU factorisation with partial pivoting.
+pub struct Getrf;
+
+impl Op for Getrf {
+    const TARGET: &'static str = "cusolver_getrf_ffi";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T: Element> Kernel<Cuda, T> for Getrf {
+    type Io<'f> = GetrfIo<'f, T>;
+
+    fn run(mut io: GetrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
+        let shape = io.shape()?;
+        Cuda::copy(cx, &io.x, &mut io.lu)?;
+        let (a, pivots, info) = (
+            io.lu.as_mut_ptr(),
+            io.ipiv.as_mut_ptr(),
+            io.info.as_mut_ptr(),
+        );
+        cuda::getrf::<T>((cx, shape), a, pivots, Some(info))
+    }
+}
+
+io! {
+    /// Row numbers from pivots.
+    pub struct PivotsIo<'f, T> {
+        /// `(..., k)`: row `i` was exchanged with row `pivots[i]`, counted from 0
+        pivots: Arg<'f, T, MinRank<1>>,
+        /// `(..., m)`, `m >= k`: the rows in their new order
+        permutation: Ret<'f, T, MinRank<1>>,
+    }
+}
+
+/// The order of rows that the pivots of LU factorisation leave.
+pub struct PivotsToPermutation;
+
+impl Op for PivotsToPermutation {
+    const TARGET: &'static str = "cu_lu_pivots_to_permutation";
+    type Dtypes = Rows;
+    const TRAITS: sys::XLA_FFI_Handler_Traits =
+        sys::XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE;
+}
+
+impl Kernel<Cuda, i32> for PivotsToPermutation {
+    type Io<'f> = PivotsIo<'f, i32>;
+
+    fn run(mut io: PivotsIo<'_, i32>, cx: &Cx<'_, Cuda>) -> Result<()> {
+        let (count, length, size) = permutation::sizes(&io.pivots, &io.permutation)?;
+        if io.permutation.is_empty() {
+            return Ok(());
+        }
+        let to = (io.permutation.as_mut_ptr(), size);
+        cuda::permutation(cx, count, (io.pivots.as_ptr(), length), to)
+    }
+}

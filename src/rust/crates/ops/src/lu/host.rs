@@ -1,0 +1,126 @@
+//! LU factorisation of a batch.
+
+use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
+use crate::platform::host::{Batch, Changed, HostScalar};
+use lapack::refuse_negative;
+use lapack::routines::Lu;
+use matrices::all_finite;
+use xla_ffi::Result;
+
+/// `P A = L U` in place. `info` is 0, or the first column, counted from 1, where `U` has a zero on
+/// its diagonal. A matrix with NaN or an infinity becomes NaN, its pivots 1, 2, ….
+///
+/// # Errors
+/// There is no memory for a working copy.
+pub fn getrf<T: HostScalar>(
+    (cx, shape): Batch<'_>,
+    a: Changed<'_, T>,
+    pivots: &mut [i32],
+    info: &mut [i32],
+) -> Result<()> {
+    if a.is_empty() {
+        info.fill(0);
+        return Ok(());
+    }
+    if shape.rows == 1 {
+        one_row(a.ready(), shape.cols as usize, pivots, info);
+        return Ok(());
+    }
+    let flops = shape.flops();
+    if lanes::suits::<T>(shape, lanes::lu::MOST) {
+        let run = run_length(flops);
+        let (m, n, rank) = shape.sizes();
+        let runs = a
+            .parts(run * m * n)
+            .zip(pivots.chunks_mut(run * rank))
+            .zip(info.chunks_mut(run));
+        for_each_run(
+            cx,
+            flops * shape.count as f64,
+            runs,
+            |((a, pivots), info)| {
+                let (a, count) = (a.ready(), info.len());
+                T::in_lanes(
+                    lanes::lu::Lu {
+                        m,
+                        n,
+                        a,
+                        pivots,
+                        info,
+                    },
+                    count,
+                );
+            },
+        );
+        return Ok(());
+    }
+    let items = a
+        .parts(shape.elements())
+        .zip(split(pivots, shape.rank() as usize, shape.count))
+        .zip(info);
+    for_each(
+        cx,
+        flops,
+        items,
+        || Ok(()),
+        |(), ((a, pivots), info)| {
+            let a = a.ready();
+            // The search for a pivot compares, and no comparison with NaN means anything.
+            if !all_finite(a) {
+                lanes::lu::not_finite(a, pivots, info);
+                return Ok(());
+            }
+            let lifted = lift(a);
+            {
+                let mut work = T::stage(a)?;
+                *info = T::Work::getrf(shape.rows, shape.cols, &mut work, pivots);
+            }
+            if let Some(power) = lifted {
+                let columns = a.chunks_exact_mut(shape.rows as usize).enumerate();
+                for (j, column) in columns {
+                    for u in column.iter_mut().take(j + 1) {
+                        *u = u.times(1.0 / power);
+                    }
+                }
+            }
+            refuse_negative(*info, "getrf")
+        },
+    )
+}
+
+/// Matrices of one row, in which there is nothing to eliminate.
+fn one_row<T: HostScalar>(a: &mut [T], cols: usize, pivots: &mut [i32], info: &mut [i32]) {
+    let results = pivots.chunks_exact_mut(1).zip(info);
+    for (row, (pivot, info)) in a.chunks_exact_mut(cols).zip(results) {
+        if all_finite(row) {
+            pivot.fill(1);
+            *info = i32::from(row[0].magnitude() == 0.0);
+        } else {
+            lanes::lu::not_finite(row, pivot, info);
+        }
+    }
+}
+
+/// Multiplies a matrix that has tiny elements by a power of 2, if that leaves room for what they
+/// grow to, and tells the power: OpenBLAS multiplies by reciprocals of pivots, which overflow where
+/// those are subnormal. `L` is then the same, and `U` is that multiple of itself.
+#[inline(never)]
+fn lift<T: HostScalar>(a: &mut [T]) -> Option<f64> {
+    // Without an early way out, and without the largest, so that it vectorises: usually there is none.
+    let tiny = a.iter().fold(false, |tiny, value| {
+        let size = value.magnitude();
+        tiny | ((size != 0.0) & (size < T::TINY))
+    });
+    if !tiny {
+        return None;
+    }
+    let largest = a.iter().map(|value| value.magnitude()).fold(0.0, f64::max);
+    // An eighth of the range is left for growth.
+    let room = (-0.875 * T::TINY.log2() - largest.log2()).floor();
+    if room < 1.0 {
+        return None;
+    }
+    let power = room.min(1000.0).exp2();
+    a.iter_mut().for_each(|value| *value = value.times(power));
+    Some(power)
+}

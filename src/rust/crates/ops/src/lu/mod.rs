@@ -1,0 +1,44 @@
+//! LU factorisation.
+
+pub(crate) mod cuda;
+pub(crate) mod cusolver;
+pub(crate) mod host;
+pub(crate) mod jaxlib;
+pub(crate) mod permutation;
+
+use crate::platform::Solver;
+use crate::shape;
+use xla_ffi::{io, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar};
+
+io! {
+    /// `P A = L U` with partial pivoting.
+    pub struct LuIo<'f, T> {
+        /// `(..., m, n)`, column-major matrices
+        a: Arg<'f, T, MinRank<2>>,
+        /// `(..., m, n)`: `U` on and above the diagonal, `L` without its diagonal of ones below
+        lu: Ret<'f, T>,
+        /// `(..., min(m, n))`: row `i` was exchanged with row `pivots[i]`, counted from 1
+        pivots: Ret<'f, i32>,
+    }
+}
+
+/// `lu`: LU factorisation of each matrix of a batch. A singular matrix has one like any other; a
+/// matrix with NaN or an infinity becomes NaN, its pivots 1, 2, ….
+pub struct Lu;
+
+impl Op for Lu {
+    const TARGET: &'static str = "lu";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T: Scalar, P: Solver<T>> Kernel<P, T> for Lu {
+    type Io<'f> = LuIo<'f, T>;
+
+    fn run(mut io: LuIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {
+        let (shape, batch) = shape::matrices(&io.a)?;
+        io.lu.expect_dims(io.a.dims())?;
+        io.pivots.expect_batch_dims(batch, &[shape.rank().into()])?;
+        P::copy(cx, &io.a, &mut io.lu)?;
+        P::getrf(cx, shape, &mut io.lu, &mut io.pivots)
+    }
+}

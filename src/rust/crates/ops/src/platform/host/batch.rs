@@ -1,0 +1,132 @@
+//! The way through a batch that all routines share: one part after the other, on XLA's threads
+//! where that pays. What is computed for a matrix does not depend on the thread or on its
+//! neighbours.
+
+use super::xla_error;
+use lapack::with_room;
+use std::sync::{Mutex, PoisonError};
+use xla_ffi::{Context, Result};
+
+/// Floating-point operations of LAPACK's below which a batch is not worth waking a thread for, and
+/// what a thread takes from the batch at once: a lock is worth that much.
+const ALONE: f64 = 100e3;
+const AT_ONCE: f64 = 20e3;
+
+/// The same of operations in lanes, of which there are several at once.
+const ALONE_IN_LANES: f64 = 400e3;
+const AT_ONCE_IN_LANES: f64 = 100e3;
+
+/// A run of matrices is a multiple of this, so that only the last block of a batch is not full.
+const FULL: usize = 16;
+
+/// Operations from which on a matrix is left to LAPACK's own threads: from about this size on they
+/// are used, and two sets of threads would be in each other's way. (They cannot be turned off for
+/// one caller: OpenBLAS has a function for that from 0.3.26 on, and other libraries have others.)
+/// `potrf` and `trsm` of OpenBLAS start theirs much earlier.
+pub const LARGE: f64 = 4e6;
+
+/// Calls `f` with every item and the thread's workspace. `flops` is what one item costs.
+///
+/// # Errors
+/// One of `f`'s or of `workspace`'s; the items after it may be missing.
+pub fn for_each<I, W>(
+    cx: &Context<'_>,
+    flops: f64,
+    items: I,
+    workspace: impl Fn() -> lapack::Result<W> + Sync,
+    f: impl Fn(&mut W, I::Item) -> lapack::Result<()> + Sync,
+) -> Result<()>
+where
+    I: ExactSizeIterator + Send,
+    I::Item: Send,
+{
+    let count = items.len();
+    let threads = if flops >= LARGE || flops * count as f64 <= ALONE {
+        1
+    } else {
+        cx.num_threads().min(count)
+    };
+    // No more than an equal part, so that every thread gets one.
+    let at_once = (AT_ONCE / flops.max(1.0)) as usize;
+    let at_once = at_once.clamp(1, count.div_ceil(threads).max(1));
+    let items = Mutex::new(items);
+    in_threads(cx, threads, &|| {
+        let take = |group: &mut Vec<I::Item>| {
+            let mut items = items.lock().unwrap_or_else(PoisonError::into_inner);
+            group.extend(items.by_ref().take(at_once));
+            !group.is_empty()
+        };
+        let mut group = Vec::with_capacity(at_once);
+        if !take(&mut group) {
+            return Ok(());
+        }
+        let mut workspace = workspace()?;
+        loop {
+            for item in group.drain(..) {
+                f(&mut workspace, item)?;
+            }
+            if !take(&mut group) {
+                return Ok(());
+            }
+        }
+    })
+}
+
+/// Runs `work` with room on the stack, on that many threads at once. Not generic: what calls it is
+/// compiled for every routine and dtype.
+fn in_threads(
+    cx: &Context<'_>,
+    threads: usize,
+    work: &(dyn Fn() -> lapack::Result<()> + Sync),
+) -> Result<()> {
+    if threads <= 1 {
+        return with_room(work).map_err(xla_error);
+    }
+    let failure: Mutex<Option<lapack::Error>> = Mutex::new(None);
+    cx.parallel_for(threads, 1, |_| {
+        if let Err(error) = with_room(work) {
+            failure
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert(error);
+        }
+    });
+    let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failure.map_or(Ok(()), |error| Err(xla_error(error)))
+}
+
+/// Matrices that a thread computes at once where they are computed in lanes; `flops` is what one
+/// costs.
+pub fn run_length(flops: f64) -> usize {
+    ((AT_ONCE_IN_LANES / flops.max(1.0)) as usize)
+        .max(1)
+        .next_multiple_of(FULL)
+}
+
+/// Calls `f` with every run of matrices, for `Vectorised::in_lanes`. `flops` is what all cost.
+pub fn for_each_run<I>(cx: &Context<'_>, flops: f64, runs: I, f: impl Fn(I::Item) + Sync)
+where
+    I: Iterator + Send,
+    I::Item: Send,
+{
+    if flops <= ALONE_IN_LANES {
+        runs.for_each(f);
+    } else {
+        cx.parallel_for_each(runs, f);
+    }
+}
+
+/// `data` in parts of `len` elements, which may be 0; the last one may be shorter.
+pub fn split<T>(
+    data: &mut [T],
+    len: usize,
+    count: usize,
+) -> impl ExactSizeIterator<Item = &mut [T]> {
+    let mut rest = data;
+    (0..count).map(move |_| {
+        let all = std::mem::take(&mut rest);
+        let (part, others) = all.split_at_mut(len.min(all.len()));
+        rest = others;
+        part
+    })
+}

@@ -1,0 +1,69 @@
+//! The CPU: LAPACK, and small matrices in vector lanes.
+
+pub mod batch;
+mod operand;
+mod solver;
+
+pub use operand::Changed;
+
+use super::Memory;
+use lanes::Vectorised;
+use lapack::{refuse_negative, Precision};
+use matrices::{all_finite, Element, Matrices};
+use std::borrow::Cow;
+use xla_ffi::{AnyBuffer, AnyBufferMut, Code, Cx, Error, Host, Result, Scalar};
+
+/// A dtype that the CPU's ops compute with.
+pub trait HostScalar:
+    Scalar + Vectorised + Precision + Element<Real: Scalar, Complex: Scalar>
+{
+}
+
+impl<T> HostScalar for T where
+    T: Scalar + Vectorised + Precision + Element<Real: Scalar, Complex: Scalar>
+{
+}
+
+/// What LAPACK's side says, as XLA has errors.
+#[cold]
+pub fn xla_error(error: lapack::Error) -> Error {
+    let code = match error {
+        lapack::Error::TooLarge { .. } => Code::InvalidArgument,
+        lapack::Error::NoMemory { .. } | lapack::Error::NoThread(_) => Code::ResourceExhausted,
+        lapack::Error::Refused { .. } => Code::Internal,
+    };
+    Error::new(code, error.to_string())
+}
+
+impl Memory for Host {
+    fn copy(_: &Cx<'_, Host>, from: &AnyBuffer<'_>, to: &mut AnyBufferMut<'_>) -> Result<()> {
+        to.copy_from(from)
+    }
+
+    fn to_host<'f>(_: &Cx<'_, Host>, from: &AnyBuffer<'f>) -> Result<Cow<'f, [u8]>> {
+        from.as_bytes().map(Cow::Borrowed)
+    }
+}
+
+/// What a batch's routine needs to know of XLA and of its matrices.
+pub type Batch<'a> = (&'a xla_ffi::Context<'a>, Matrices);
+
+/// Has a routine leave a form in `a` and the factors of its reflectors in `tau`; of a matrix with NaN
+/// or an infinity both become NaN.
+///
+/// # Errors
+/// There is no memory for a working copy; the routine refuses.
+pub fn reflect<T: Precision>(
+    name: &'static str,
+    a: &mut [T],
+    tau: &mut [T],
+    routine: impl FnOnce(&mut [T::Work], &mut [T::Work]) -> i32,
+) -> lapack::Result<()> {
+    if !all_finite(a) {
+        a.fill(T::NAN);
+        tau.fill(T::NAN);
+        return Ok(());
+    }
+    let (mut a, mut tau) = (T::stage(a)?, T::stage(tau)?);
+    refuse_negative(routine(&mut a, &mut tau), name)
+}

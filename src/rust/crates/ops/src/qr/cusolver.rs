@@ -1,0 +1,64 @@
+//! QR factorisation.
+
+use super::cuda::{self};
+use super::jaxlib::{GeqrfIo, OrgqrIo, OrmqrIo};
+use crate::platform::Memory;
+use ::cuda::{Cuda, Element};
+use xla_ffi::{Cx, Kernel, Op, RealAndComplex, Result};
+
+/// QR factorisation, `Q` as reflectors.
+pub struct Geqrf;
+
+impl Op for Geqrf {
+    const TARGET: &'static str = "cusolver_geqrf_ffi";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T: Element> Kernel<Cuda, T> for Geqrf {
+    type Io<'f> = GeqrfIo<'f, T>;
+
+    fn run(mut io: GeqrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
+        let shape = io.shape()?;
+        Cuda::copy(cx, &io.x, &mut io.packed)?;
+        cuda::geqrf::<T>((cx, shape), io.packed.as_mut_ptr(), io.tau.as_mut_ptr())
+    }
+}
+
+/// The first columns of the `Q` that reflectors make.
+pub struct Orgqr;
+
+impl Op for Orgqr {
+    const TARGET: &'static str = "cusolver_orgqr_ffi";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T: Element> Kernel<Cuda, T> for Orgqr {
+    type Io<'f> = OrgqrIo<'f, T>;
+
+    fn run(mut io: OrgqrIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
+        let (shape, reflectors) = io.shape()?;
+        Cuda::copy(cx, &io.x, &mut io.q)?;
+        cuda::orgqr::<T>((cx, shape), reflectors, io.q.as_mut_ptr(), io.tau.as_ptr())
+    }
+}
+
+/// Products with the `Q` that reflectors make.
+pub struct Ormqr;
+
+impl Op for Ormqr {
+    const TARGET: &'static str = "cusolver_ormqr_ffi";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T: Element> Kernel<Cuda, T> for Ormqr {
+    type Io<'f> = OrmqrIo<'f, T>;
+
+    fn run(mut io: OrmqrIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
+        let (shape, reflectors) = io.shape()?;
+        Cuda::copy(cx, &io.c, &mut io.product)?;
+        // Not more than rows or columns, which are i32.
+        let reflectors = (io.a.as_ptr(), io.tau.as_ptr(), reflectors as i32);
+        let form = (*io.left, *io.transpose);
+        cuda::ormqr::<T>((cx, shape), form, reflectors, io.product.as_mut_ptr())
+    }
+}

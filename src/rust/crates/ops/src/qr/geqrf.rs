@@ -1,0 +1,38 @@
+//! QR factorisation.
+
+use crate::platform::Solver;
+use crate::shape;
+use xla_ffi::{io, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar};
+
+io! {
+    /// `A = Q R`, `Q` as reflectors.
+    pub struct GeqrfIo<'f, T> {
+        /// `(..., m, n)`, column-major matrices
+        a: Arg<'f, T, MinRank<2>>,
+        /// `(..., m, n)`: `R` on and above the diagonal, the reflectors below it
+        packed: Ret<'f, T>,
+        /// `(..., min(m, n))`: the reflectors' factors
+        tau: Ret<'f, T>,
+    }
+}
+
+/// `geqrf`: QR factorisation of each matrix of a batch, `Q` as LAPACK's reflectors; `orgqr` makes
+/// its columns of them. A matrix with NaN or an infinity becomes NaN.
+pub struct Geqrf;
+
+impl Op for Geqrf {
+    const TARGET: &'static str = "geqrf";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T: Scalar, P: Solver<T>> Kernel<P, T> for Geqrf {
+    type Io<'f> = GeqrfIo<'f, T>;
+
+    fn run(mut io: GeqrfIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {
+        let (shape, batch) = shape::matrices(&io.a)?;
+        io.packed.expect_dims(io.a.dims())?;
+        io.tau.expect_batch_dims(batch, &[shape.rank().into()])?;
+        P::copy(cx, &io.a, &mut io.packed)?;
+        P::geqrf(cx, shape, &mut io.packed, &mut io.tau)
+    }
+}

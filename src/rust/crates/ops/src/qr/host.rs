@@ -1,0 +1,147 @@
+//! QR factorisation of a batch, and products with `Q`.
+
+use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
+use crate::platform::host::{reflect, xla_error, Batch, Changed, HostScalar};
+use lapack::routines::{Qr, Reduce};
+use lapack::{filled, refuse_negative, Sizes, Workspace};
+use matrices::{all_finite, fill_identity};
+use xla_ffi::Result;
+
+/// `A = Q R` in place: `R` on and above the diagonal, the reflectors of `Q` below it and in `tau`.
+/// A matrix with NaN or an infinity becomes NaN.
+///
+/// # Errors
+/// The matrices are too large for LAPACK's integers; there is no memory to work in.
+pub fn geqrf<T: HostScalar>(
+    (cx, shape): Batch<'_>,
+    a: Changed<'_, T>,
+    tau: &mut [T],
+) -> Result<()> {
+    let sizes = Sizes::or_too_large(T::Work::qr_sizes(shape.cols), shape.rows, shape.cols)
+        .map_err(xla_error)?;
+    if a.is_empty() {
+        return Ok(());
+    }
+    let flops = 2.0 * shape.flops();
+    if lanes::suits::<T>(shape, lanes::qr::MOST) {
+        let run = run_length(flops);
+        let (m, n, rank) = shape.sizes();
+        let runs = a.parts(run * m * n).zip(tau.chunks_mut(run * rank));
+        for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
+            let (a, count) = (a.ready(), tau.len() / rank);
+            T::in_lanes(lanes::qr::Geqrf { m, n, a, tau }, count);
+        });
+        return Ok(());
+    }
+    let items = a
+        .parts(shape.elements())
+        .zip(split(tau, shape.rank() as usize, shape.count));
+    for_each(
+        cx,
+        flops,
+        items,
+        || Workspace::new(sizes),
+        |ws, (a, tau)| {
+            reflect("geqrf", a.ready(), tau, |a, tau| {
+                T::Work::geqrf(shape.rows, shape.cols, a, tau, ws)
+            })
+        },
+    )
+}
+
+/// The columns of `Q` in place of the reflectors in `a`, whose `tau` has `reflectors` places per
+/// matrix; `reflectors <= cols <= rows`. A matrix whose operands have NaN or an infinity becomes
+/// NaN.
+///
+/// # Errors
+/// As [`geqrf`].
+pub fn orgqr<T: HostScalar>(
+    (cx, shape): Batch<'_>,
+    reflectors: usize,
+    a: Changed<'_, T>,
+    tau: &[T],
+) -> Result<()> {
+    let sizes = Sizes::or_too_large(T::Work::qr_sizes(shape.cols), shape.rows, shape.cols)
+        .map_err(xla_error)?;
+    if a.is_empty() {
+        return Ok(());
+    }
+    if reflectors == 0 {
+        fill_identity(a.ready(), shape.rows as usize, shape.cols as usize);
+        return Ok(());
+    }
+    let flops = 2.0 * shape.flops();
+    if lanes::suits::<T>(shape, lanes::qr::MOST) {
+        let run = run_length(flops);
+        let (m, n, k) = (shape.rows as usize, shape.cols as usize, reflectors);
+        let runs = a.parts(run * m * n).zip(tau.chunks(run * k));
+        for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
+            let (a, count) = (a.ready(), tau.len() / k);
+            T::in_lanes(lanes::qr::Orgqr { m, n, k, a, tau }, count);
+        });
+        return Ok(());
+    }
+    let items = a.parts(shape.elements()).zip(tau.chunks_exact(reflectors));
+    for_each(
+        cx,
+        flops,
+        items,
+        || Ok((Workspace::new(sizes)?, Vec::new())),
+        |(ws, factors), (a, tau)| {
+            let a = a.ready();
+            let used = &a[..shape.rows as usize * reflectors];
+            if !(all_finite(used) && all_finite(tau)) {
+                a.fill(T::NAN);
+                return Ok(());
+            }
+            let (mut a, tau) = (T::stage(a)?, T::read(tau, factors)?);
+            let info = T::Work::orgqr(shape.rows, shape.cols, &mut a, tau, ws);
+            refuse_negative(info, "orgqr")
+        },
+    )
+}
+
+/// `Q C`, `C Q` (`left` or not) or the same with `Qᴴ`, in place of `c` (of the batch's shape); `a`
+/// and `tau` hold `reflectors` columns and factors per matrix. NaN or an infinity in any of them
+/// makes all of that `c` NaN.
+///
+/// # Errors
+/// The matrices are too large for LAPACK's integers; there is no memory to work in.
+pub fn ormqr<T: HostScalar>(
+    (cx, shape): Batch<'_>,
+    (left, adjoint): (bool, bool),
+    (a, tau, reflectors): (&[T], &[T], usize),
+    c: &mut [T],
+) -> Result<()> {
+    let sizes = T::Work::reduce_sizes(shape.rows.max(shape.cols));
+    let sizes = Sizes::or_too_large(sizes, shape.rows, shape.cols).map_err(xla_error)?;
+    if c.is_empty() || reflectors == 0 {
+        return Ok(());
+    }
+    let order = if left { shape.rows } else { shape.cols } as usize;
+    let items = a
+        .chunks_exact(order * reflectors)
+        .zip(tau.chunks_exact(reflectors))
+        .zip(split(c, shape.elements(), shape.count));
+    for_each(
+        cx,
+        4.0 * reflectors as f64 * shape.elements() as f64,
+        items,
+        || {
+            let copy = filled(order * reflectors, T::ZERO)?;
+            Ok((Workspace::new(sizes)?, copy, Vec::new()))
+        },
+        |(ws, copy, factors), ((a, tau), c)| {
+            if !(all_finite(a) && all_finite(tau) && all_finite(c)) {
+                c.fill(T::NAN);
+                return Ok(());
+            }
+            // The routine writes to the reflectors on its way.
+            copy.copy_from_slice(a);
+            let (mut a, tau, mut c) = (T::stage(copy)?, T::read(tau, factors)?, T::stage(c)?);
+            let shape = (shape.rows, shape.cols);
+            let info = T::Work::ormqr((left, adjoint), shape, &mut a, tau, &mut c, ws);
+            refuse_negative(info, "ormqr")
+        },
+    )
+}

@@ -1,0 +1,51 @@
+//! QR factorisation with column pivoting of a batch.
+
+use crate::platform::host::batch::{for_each, split};
+use crate::platform::host::{xla_error, Batch, HostScalar};
+use lapack::routines::Pivoted;
+use lapack::{refuse_negative, Sizes, Workspace};
+use matrices::all_finite;
+use xla_ffi::Result;
+
+/// `A P = Q R` in place, as `geqrf`; `jpvt` says, in and out, which columns come first, counted
+/// from 1. A matrix with NaN or an infinity becomes NaN, its columns staying where they are.
+///
+/// # Errors
+/// The matrices are too large for LAPACK's integers; there is no memory to work in.
+pub fn geqp3<T: HostScalar>(
+    (cx, shape): Batch<'_>,
+    a: &mut [T],
+    jpvt: &mut [i32],
+    tau: &mut [T],
+) -> Result<()> {
+    let sizes = Sizes::or_too_large(T::Work::geqp3_sizes(shape.cols), shape.rows, shape.cols)
+        .map_err(xla_error)?;
+    let (columns, rank) = (shape.cols as usize, shape.rank() as usize);
+    if a.is_empty() {
+        for jpvt in jpvt.chunks_exact_mut(columns.max(1)) {
+            jpvt.iter_mut().zip(1..).for_each(|(p, j)| *p = j);
+        }
+        return Ok(());
+    }
+    let items = split(a, shape.elements(), shape.count)
+        .zip(split(jpvt, columns, shape.count))
+        .zip(split(tau, rank, shape.count));
+    for_each(
+        cx,
+        2.0 * shape.flops(),
+        items,
+        || Workspace::new(sizes),
+        |ws, ((a, jpvt), tau)| {
+            if !all_finite(a) {
+                a.fill(T::NAN);
+                tau.fill(T::NAN);
+                jpvt.iter_mut().zip(1..).for_each(|(p, j)| *p = j);
+                return Ok(());
+            }
+            let (mut a, mut tau) = (T::stage(a)?, T::stage(tau)?);
+            let shape = (shape.rows, shape.cols);
+            let info = T::Work::geqp3(shape, &mut a, jpvt, &mut tau, ws);
+            refuse_negative(info, "geqp3")
+        },
+    )
+}

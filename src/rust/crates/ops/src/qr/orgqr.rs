@@ -1,0 +1,49 @@
+//! The orthogonal factor of a QR factorisation.
+
+use crate::platform::Solver;
+use crate::shape;
+use matrices::Matrices;
+use xla_ffi::{io, Arg, Cx, Error, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar};
+
+io! {
+    /// The columns of `Q` from its reflectors.
+    pub struct OrgqrIo<'f, T> {
+        /// `(..., m, n)`, column-major matrices as `geqrf` gives them
+        packed: Arg<'f, T, MinRank<2>>,
+        /// `(..., k)` as `geqrf` gives it, `k <= min(m, n)`
+        tau: Arg<'f, T, MinRank<1>>,
+        /// `(..., m, k)`: the columns
+        q: Ret<'f, T>,
+    }
+}
+
+/// `orgqr`: the first columns of `Q` from the reflectors of `geqrf`, for each matrix of a batch. NaN
+/// or an infinity in the reflectors gives NaN.
+pub struct Orgqr;
+
+impl Op for Orgqr {
+    const TARGET: &'static str = "orgqr";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T: Scalar, P: Solver<T>> Kernel<P, T> for Orgqr {
+    type Io<'f> = OrgqrIo<'f, T>;
+
+    fn run(mut io: OrgqrIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {
+        let (packed, batch) = shape::matrices(&io.packed)?;
+        let (_, _, [k]) = io.tau.split_dims()?;
+        let Some(cols) = i32::try_from(k).ok().filter(|&k| k <= packed.rank()) else {
+            let most = packed.rank();
+            return Err(Error::mismatch(
+                io.tau.operand(),
+                format_args!("have at most min(m, n) = {most} factors"),
+                k,
+            ));
+        };
+        io.tau.expect_batch_dims(batch, &[cols.into()])?;
+        io.q.expect_batch_dims(batch, &[packed.rows.into(), cols.into()])?;
+        P::copy_columns(cx, packed, &io.packed, cols, &mut io.q)?;
+        let shape = Matrices { cols, ..packed };
+        P::orgqr(cx, shape, k, &mut io.q, &io.tau)
+    }
+}

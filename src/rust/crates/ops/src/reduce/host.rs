@@ -1,0 +1,88 @@
+//! Reductions of a batch.
+
+use crate::platform::host::batch::{for_each, split};
+use crate::platform::host::{reflect, xla_error, Batch, HostScalar};
+use lapack::routines::Reduce;
+use lapack::{refuse_negative, Roomy, Sizes, Workspace};
+use matrices::{triangle_finite, Element, Triangle};
+use xla_ffi::Result;
+
+fn sizes<T: HostScalar>(rows: i32, cols: i32) -> Result<Sizes> {
+    Sizes::or_too_large(T::Work::reduce_sizes(rows.max(cols)), rows, cols).map_err(xla_error)
+}
+
+/// `Qᴴ A Q` tridiagonal: diagonals in `d` and `e`, reflectors in `a` and `tau`. Only the triangle is
+/// read; one with NaN or an infinity gives NaN. `info` is 0.
+///
+/// # Errors
+/// The matrices are too large for LAPACK's integers; there is no memory to work in.
+pub fn sytrd<T: HostScalar>(
+    (cx, shape): Batch<'_>,
+    triangle: Triangle,
+    a: &mut [T],
+    (d, e, tau): (&mut [T::Real], &mut [T::Real], &mut [T]),
+    info: &mut [i32],
+) -> Result<()> {
+    let (n, count) = (shape.rows as usize, shape.count);
+    let sizes = sizes::<T>(shape.rows, shape.cols)?;
+    info.fill(0);
+    if a.is_empty() {
+        return Ok(());
+    }
+    let items = split(a, n * n, count)
+        .zip(split(d, n, count))
+        .zip(split(e, n - 1, count).zip(split(tau, n - 1, count)));
+    for_each(
+        cx,
+        2.0 * shape.flops(),
+        items,
+        || Workspace::new(sizes),
+        |ws, ((a, d), (e, tau))| {
+            if !triangle_finite(a, n, triangle) {
+                a.fill(T::NAN);
+                d.fill(T::Real::NAN);
+                e.fill(T::Real::NAN);
+                tau.fill(T::NAN);
+                return Ok(());
+            }
+            let (mut a, mut tau) = (T::stage(a)?, T::stage(tau)?);
+            let (mut d, mut e) = (T::stage_real(d)?, T::stage_real(e)?);
+            let mut a = Roomy::new(&mut a, shape.rows)?;
+            let info = T::Work::sytrd(triangle, &mut a, &mut d, &mut e, &mut tau, ws);
+            refuse_negative(info, "sytrd")
+        },
+    )
+}
+
+/// `Qᴴ A Q` of Hessenberg form, the reflectors below it and in `tau`; `range` are the first and last
+/// row, counted from 1, outside of which it has that form already. A matrix with NaN or an infinity
+/// becomes NaN. `info` is 0.
+///
+/// # Errors
+/// As [`sytrd`].
+pub fn gehrd<T: HostScalar>(
+    (cx, shape): Batch<'_>,
+    range: (i32, i32),
+    a: &mut [T],
+    tau: &mut [T],
+    info: &mut [i32],
+) -> Result<()> {
+    let (n, count) = (shape.rows as usize, shape.count);
+    let sizes = sizes::<T>(shape.rows, shape.cols)?;
+    info.fill(0);
+    if a.is_empty() {
+        return Ok(());
+    }
+    let items = split(a, n * n, count).zip(split(tau, n - 1, count));
+    for_each(
+        cx,
+        4.0 * shape.flops(),
+        items,
+        || Workspace::new(sizes),
+        |ws, (a, tau)| {
+            reflect("gehrd", a, tau, |a, tau| {
+                T::Work::gehrd(shape.rows, range, a, tau, ws)
+            })
+        },
+    )
+}

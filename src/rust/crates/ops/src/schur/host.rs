@@ -1,0 +1,56 @@
+//! Schur form of a batch.
+
+use crate::platform::host::batch::{for_each, split};
+use crate::platform::host::{xla_error, Batch, HostScalar};
+use lapack::routines::Schur;
+use lapack::{refuse_negative, Sizes, Workspace};
+use matrices::all_finite;
+use xla_ffi::Result;
+
+/// `A = Z T Zᴴ`, `T` in place of `a` and `Z`, unless it is empty, in `z`; the eigenvalues in `w` (of
+/// complex matrices, `wi` being empty) or their parts in `w` and `wi`. `info` is 0, or positive where it
+/// did not converge (the order, if the matrix has NaN or an infinity); then the results are NaN.
+///
+/// # Errors
+/// The matrices are too large for LAPACK's integers; there is no memory to work in.
+pub fn gees<T: HostScalar>(
+    (cx, shape): Batch<'_>,
+    a: &mut [T],
+    z: &mut [T],
+    (w, wi): (&mut [T], &mut [T]),
+    info: &mut [i32],
+) -> Result<()> {
+    let (n, count) = (shape.rows, shape.count);
+    if n == 0 {
+        info.fill(0);
+        return Ok(());
+    }
+    let sizes =
+        Sizes::or_too_large(T::Work::gees_sizes(!z.is_empty(), n), n, n).map_err(xla_error)?;
+    let [vectors, parts] = [z.len(), wi.len()].map(|len| len / count.max(1));
+    let items = split(a, shape.elements(), count)
+        .zip(split(z, vectors, count))
+        .zip(split(w, n as usize, count).zip(split(wi, parts, count)))
+        .zip(info);
+    for_each(
+        cx,
+        10.0 * shape.flops(),
+        items,
+        || Workspace::new(sizes),
+        |ws, (((a, z), (w, wi)), info)| {
+            *info = n;
+            if all_finite(a) {
+                let (mut a, mut z) = (T::stage(a)?, T::stage(z)?);
+                let (mut w, mut wi) = (T::stage(w)?, T::stage(wi)?);
+                *info = T::Work::gees(&mut a, (&mut w, &mut wi), &mut z, ws);
+                refuse_negative(*info, "gees")?;
+            }
+            if *info != 0 {
+                for part in [a, z, w, wi] {
+                    part.fill(T::NAN);
+                }
+            }
+            Ok(())
+        },
+    )
+}

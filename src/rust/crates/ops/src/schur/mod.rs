@@ -1,0 +1,4 @@
+//! Schur form.
+
+mod host;
+pub(crate) mod jaxlib;

@@ -1,0 +1,37 @@
+//! Matrices in a call's buffers.
+
+use matrices::Matrices;
+use xla_ffi::{AnyBuffer, Error, Result};
+
+/// The matrices that `buffer` holds in its last two dimensions, and its batch dimensions.
+///
+/// # Errors
+/// The rank is below 2; the solvers' 32-bit integers cannot hold a dimension.
+#[inline(never)] // once, not in each op for each dtype
+pub fn matrices<'f>(buffer: &AnyBuffer<'f>) -> Result<(Matrices, &'f [i64])> {
+    let (batch, count, [rows, cols]) = buffer.split_dims()?;
+    let (Ok(rows), Ok(cols)) = (i32::try_from(rows), i32::try_from(cols)) else {
+        return Err(Error::mismatch(
+            buffer.operand(),
+            format_args!("have at most {} rows and columns", i32::MAX),
+            format_args!("{rows} x {cols}"),
+        ));
+    };
+    Ok((Matrices { count, rows, cols }, batch))
+}
+
+/// The same of square matrices.
+///
+/// # Errors
+/// As [`matrices`]; the matrices are not square.
+pub fn square<'f>(buffer: &AnyBuffer<'f>) -> Result<(Matrices, &'f [i64])> {
+    let (shape, batch) = matrices(buffer)?;
+    if shape.rows == shape.cols {
+        return Ok((shape, batch));
+    }
+    Err(Error::mismatch(
+        buffer.operand(),
+        "be square",
+        format_args!("{} x {}", shape.rows, shape.cols),
+    ))
+}

@@ -1,0 +1,243 @@
+//! Singular values of a batch.
+
+use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
+use crate::platform::host::{xla_error, Batch, HostScalar};
+use lanes::svd::{Gesdd, MOST};
+use lapack::routines::Svd;
+use lapack::{filled, refuse_negative, Roomy, Sizes, Workspace, NOT_FINITE};
+use matrices::{all_finite, fill_identity, Element, Vectors};
+use xla_ffi::Result;
+
+/// [`gesdd`] or a routine like it.
+pub type Routine<T> = fn(
+    Batch<'_>,
+    Vectors,
+    &mut [T],
+    (&mut [<T as Element>::Real], &mut [T], &mut [T]),
+    &mut [i32],
+) -> Result<()>;
+
+/// The singular values, left and right singular vectors of all matrices.
+pub type Results<'a, T> = (&'a mut [<T as Element>::Real], &'a mut [T], &'a mut [T]);
+
+/// The results of one matrix.
+pub(super) struct Parts<'a, T: HostScalar> {
+    s: &'a mut [T::Real],
+    u: &'a mut [T],
+    vt: &'a mut [T],
+    info: &'a mut i32,
+}
+
+/// `A = U diag(s) Vᴴ`, `s` descending; `a` is overwritten. `info` is 0, -4 for a matrix with NaN or
+/// an infinity, positive where it did not converge; in both cases the results are NaN.
+///
+/// # Errors
+/// The matrices are too large for LAPACK's integers; there is no memory to work in.
+pub fn gesdd<T: HostScalar>(
+    batch: Batch<'_>,
+    vectors: Vectors,
+    a: &mut [T],
+    results: Results<'_, T>,
+    info: &mut [i32],
+) -> Result<()> {
+    if suits::<T>(batch) {
+        in_lanes(batch, vectors, a, results, info);
+        return Ok(());
+    }
+    let matrices = split(a, batch.1.elements(), batch.1.count);
+    let matrices = matrices.map(Operand::Changed);
+    by_lapack(batch, vectors, matrices, 0, results, info)
+}
+
+/// As [`gesdd`], `a` being left as it is.
+///
+/// # Errors
+/// As [`gesdd`].
+pub fn gesdd_of<T: HostScalar>(
+    batch: Batch<'_>,
+    vectors: Vectors,
+    a: &[T],
+    results: Results<'_, T>,
+    info: &mut [i32],
+) -> Result<()> {
+    if suits::<T>(batch) {
+        in_lanes(batch, vectors, a, results, info);
+        return Ok(());
+    }
+    let len = batch.1.elements();
+    let matrices = (0..batch.1.count).map(|i| Operand::Kept(&a[i * len..][..len]));
+    by_lapack(batch, vectors, matrices, len, results, info)
+}
+
+/// A matrix, which LAPACK overwrites: itself or a copy.
+enum Operand<'a, T> {
+    Changed(&'a mut [T]),
+    Kept(&'a [T]),
+}
+
+impl<'a, T: HostScalar> Operand<'a, T> {
+    fn ready<'b>(self, copy: &'b mut [T]) -> &'b mut [T]
+    where
+        'a: 'b,
+    {
+        match self {
+            Operand::Changed(a) => a,
+            Operand::Kept(a) => {
+                copy.copy_from_slice(a);
+                copy
+            }
+        }
+    }
+}
+
+/// By LAPACK; `copy` is the length of a thread's room for a copy.
+fn by_lapack<'a, T: HostScalar>(
+    batch: Batch<'_>,
+    vectors: Vectors,
+    matrices: impl ExactSizeIterator<Item = Operand<'a, T>> + Send,
+    copy: usize,
+    (s, u, vt): Results<'_, T>,
+    info: &mut [i32],
+) -> Result<()> {
+    let (cx, shape) = batch;
+    let sizes = sizes(batch, vectors, T::Work::gesdd_sizes)?;
+    let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
+        return Ok(());
+    };
+    for_each(
+        cx,
+        10.0 * shape.flops(),
+        matrices.zip(parts),
+        || Ok((Workspace::new(sizes)?, filled(copy, T::ZERO)?)),
+        |(ws, copy), (a, parts)| {
+            let rows = (shape.rows, vectors.counts(shape.rows, shape.cols).1);
+            parts.fill("gesdd", rows, a.ready(copy), |a, s, (u, vt)| {
+                T::Work::gesdd(vectors, (shape.rows, shape.cols), a, s, u, vt, ws)
+            })
+        },
+    )
+}
+
+/// Whether the matrices are computed in lanes.
+fn suits<T: HostScalar>((_, shape): Batch<'_>) -> bool {
+    lanes::suits::<T>(shape, MOST) && shape.rank() > 0 && shape.count > 0
+}
+
+/// As [`gesdd_of`], of matrices that [suit](suits).
+fn in_lanes<T: HostScalar>(
+    (cx, shape): Batch<'_>,
+    vectors: Vectors,
+    a: &[T],
+    (s, u, vt): Results<'_, T>,
+    info: &mut [i32],
+) {
+    let flops = 10.0 * shape.flops();
+    let (m, n, rank) = shape.sizes();
+    let (columns, rows) = vectors.counts(shape.rows, shape.cols);
+    let run = run_length(flops);
+    let count = shape.count.div_ceil(run);
+    let runs = a
+        .chunks(run * m * n)
+        .zip(split(s, run * rank, count))
+        .zip(split(u, run * m * columns as usize, count))
+        .zip(split(vt, run * rows as usize * n, count))
+        .zip(info.chunks_mut(run));
+    let flops = flops * shape.count as f64;
+    for_each_run(cx, flops, runs, |((((a, s), u), vt), info)| {
+        let count = info.len();
+        T::in_lanes(
+            Gesdd {
+                m,
+                n,
+                vectors,
+                a,
+                s,
+                u,
+                vt,
+                info,
+            },
+            count,
+        );
+    });
+}
+
+/// The workspace by a routine's own `sizes`, which a matrix without elements does not need.
+pub(super) fn sizes(
+    (_, shape): Batch<'_>,
+    vectors: Vectors,
+    sizes: fn(Vectors, i32, i32) -> Option<Sizes>,
+) -> Result<Sizes> {
+    let sizes = if shape.rank() == 0 {
+        Some(Sizes::default())
+    } else {
+        sizes(vectors, shape.rows, shape.cols)
+    };
+    Sizes::or_too_large(sizes, shape.rows, shape.cols).map_err(xla_error)
+}
+
+/// The results matrix by matrix; none where all that is to be done is done: a matrix without
+/// elements has the first unit vectors for singular vectors.
+pub(super) fn parts<'a, T: HostScalar>(
+    (_, shape): Batch<'_>,
+    vectors: Vectors,
+    s: &'a mut [T::Real],
+    u: &'a mut [T],
+    vt: &'a mut [T],
+    info: &'a mut [i32],
+) -> Option<impl ExactSizeIterator<Item = Parts<'a, T>> + Send> {
+    let (m, n, count) = (shape.rows as usize, shape.cols as usize, shape.count);
+    let (columns, rows) = vectors.counts(shape.rows, shape.cols);
+    let (columns, rows) = (columns as usize, rows as usize);
+    if shape.rank() == 0 || count == 0 {
+        if vectors != Vectors::No {
+            fill_identity(u, m, columns);
+            fill_identity(vt, rows, n);
+        }
+        info.fill(0);
+        return None;
+    }
+    let parts = split(s, m.min(n), count)
+        .zip(split(u, m * columns, count))
+        .zip(split(vt, rows * n, count))
+        .zip(info);
+    Some(parts.map(|(((s, u), vt), info)| Parts { s, u, vt, info }))
+}
+
+/// The factors as LAPACK computes them.
+type Factors<'a, W> = (&'a mut [W], &'a mut [W]);
+
+impl<T: HostScalar> Parts<'_, T> {
+    /// Calls the routine if the matrix is finite; without success the results are NaN. `a` and
+    /// `vt` have so many rows.
+    pub(super) fn fill(
+        self,
+        name: &'static str,
+        (rows, vt_rows): (i32, i32),
+        a: &mut [T],
+        routine: impl FnOnce(
+            &mut [T::Work],
+            &mut [<T::Work as Element>::Real],
+            Factors<'_, T::Work>,
+        ) -> i32,
+    ) -> lapack::Result<()> {
+        let Parts { s, u, vt, info } = self;
+        *info = NOT_FINITE;
+        if all_finite(a) {
+            let (mut a, mut s) = (T::stage(a)?, T::stage_real(s)?);
+            let (mut u, mut vt) = (T::stage(u)?, T::stage(vt)?);
+            let mut a = Roomy::new(&mut a, rows)?;
+            let mut vt = Roomy::new(&mut vt, vt_rows)?;
+            *info = routine(&mut a, &mut s, (&mut u, &mut vt));
+            // Newer versions look for NaN themselves, in what they were given and on the way.
+            if *info != NOT_FINITE {
+                refuse_negative(*info, name)?;
+            }
+        }
+        if *info != 0 {
+            s.fill(T::Real::NAN);
+            u.fill(T::NAN);
+            vt.fill(T::NAN);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! Singular values of a batch by the QR algorithm.
+
+use super::host::{parts, sizes};
+use crate::platform::host::batch::{for_each, split};
+use crate::platform::host::{Batch, HostScalar};
+use lapack::routines::QrSvd;
+use lapack::Workspace;
+use matrices::Vectors;
+use xla_ffi::Result;
+
+/// As [`gesdd`](super::svd::gesdd).
+///
+/// # Errors
+/// The matrices are too large for LAPACK's integers; there is no memory to work in.
+pub fn gesvd<T: HostScalar>(
+    batch: Batch<'_>,
+    vectors: Vectors,
+    a: &mut [T],
+    (s, u, vt): (&mut [T::Real], &mut [T], &mut [T]),
+    info: &mut [i32],
+) -> Result<()> {
+    let (cx, shape) = batch;
+    let (m, n) = (shape.rows, shape.cols);
+    let sizes = sizes(batch, vectors, T::Work::gesvd_sizes)?;
+    let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
+        return Ok(());
+    };
+    let rows = (m, vectors.counts(m, n).1);
+    for_each(
+        cx,
+        10.0 * shape.flops(),
+        split(a, shape.elements(), shape.count).zip(parts),
+        || Workspace::new(sizes),
+        |ws, (a, parts)| {
+            parts.fill("gesvd", rows, a, |a, s, factors| {
+                T::Work::gesvd(vectors, (m, n), a, s, factors, ws)
+            })
+        },
+    )
+}

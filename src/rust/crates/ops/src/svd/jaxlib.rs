@@ -1,0 +1,86 @@
+//! Singular values.
+
+use super::host;
+use super::host_gesvd;
+use crate::letter;
+use crate::platform::host::HostScalar;
+use crate::shape;
+use matrices::Vectors;
+use xla_ffi::{io, AnyBufferMut, Arg, Attr, Cx, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
+
+io! {
+    /// `A = U diag(s) Vᴴ`.
+    pub struct SvdIo<'f, T> {
+        /// `(..., m, n)`
+        x: Arg<'f, T, MinRank<2>>,
+        /// `(..., m, n)`: overwritten; shares `x`'s memory
+        scratch: Ret<'f, T>,
+        /// `(..., min(m, n))`, descending; real
+        s: AnyBufferMut<'f>,
+        /// `(..., m, m)` or `(..., m, min(m, n))`
+        u: Ret<'f, T, MinRank<2>>,
+        /// `(..., n, n)` or `(..., min(m, n), n)`
+        vt: Ret<'f, T, MinRank<2>>,
+        /// `(...)`: 0, or not if there is no result
+        info: Ret<'f, i32>,
+        /// A: all singular vectors, S: the first min(m, n), N: none
+        mode: Attr<u8>,
+    }
+}
+
+crate::jaxlib::targets! {
+    /// Singular value decomposition by divide and conquer.
+    Gesdd = "gesdd"
+}
+
+impl<T: HostScalar> Kernel<Host, T> for Gesdd<T>
+where
+    Gesdd<T>: Op,
+{
+    type Io<'f> = SvdIo<'f, T>;
+
+    fn run(io: SvdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+        io.run(cx, host::gesdd)
+    }
+}
+
+crate::jaxlib::targets! {
+    /// Singular value decomposition by the QR algorithm.
+    Gesvd = "gesvd"
+}
+
+impl<T: HostScalar> Kernel<Host, T> for Gesvd<T>
+where
+    Gesvd<T>: Op,
+{
+    type Io<'f> = SvdIo<'f, T>;
+
+    fn run(io: SvdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+        io.run(cx, host_gesvd::gesvd)
+    }
+}
+
+impl<T: HostScalar> SvdIo<'_, T> {
+    /// Checks the operands and has the routine do the rest.
+    fn run(mut self, cx: &Cx<'_, Host>, routine: host::Routine<T>) -> Result<()> {
+        let io = &mut self;
+        let (shape, batch) = shape::matrices(&io.x)?;
+        let vectors = letter::vectors("mode", *io.mode)?;
+        let (columns, rows) = vectors.counts(shape.rows, shape.cols);
+        io.s.expect_dtype(T::Real::DTYPE)?;
+        io.s.expect_batch_dims(batch, &[shape.rank().into()])?;
+        io.info.expect_dims(batch)?;
+        let (u, vt) = if vectors == Vectors::No {
+            (&mut [][..], &mut [][..])
+        } else {
+            io.u.expect_batch_dims(batch, &[shape.rows.into(), columns.into()])?;
+            io.vt
+                .expect_batch_dims(batch, &[rows.into(), shape.cols.into()])?;
+            (io.u.as_mut_slice()?, io.vt.as_mut_slice()?)
+        };
+        io.scratch.copy_from(&io.x)?;
+        let results = (io.s.as_mut_slice()?, u, vt);
+        let (a, info) = (io.scratch.as_mut_slice()?, io.info.as_mut_slice()?);
+        routine((cx, shape), vectors, a, results, info)
+    }
+}

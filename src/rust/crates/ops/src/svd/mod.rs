@@ -1,0 +1,58 @@
+//! Singular value decomposition.
+
+pub(crate) mod cuda;
+pub(crate) mod cusolver;
+pub(crate) mod host;
+mod host_gesvd;
+pub(crate) mod jaxlib;
+
+use crate::platform::Solver;
+use crate::shape;
+use xla_ffi::{
+    io, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar,
+};
+
+io! {
+    /// `A = U diag(S) Vᴴ`.
+    pub struct SvdIo<'f, T> {
+        /// `(..., m, n)`, column-major matrices
+        a: Arg<'f, T, MinRank<2>>,
+        /// `(..., m, min(m, n))`: the left singular vectors
+        u: Ret<'f, T>,
+        /// `(..., min(m, n))`: the singular values, descending; real
+        s: AnyBufferMut<'f>,
+        /// `(..., min(m, n), n)`: the right singular vectors, conjugated, as rows
+        vt: Ret<'f, T>,
+        /// whether `a`, `u` and `vt` are row-major
+        transposed: Attr<bool> = false,
+    }
+}
+
+/// `svd`: thin singular value decomposition of each matrix of a batch. NaN where a matrix has NaN or
+/// an infinity, or the iteration does not converge.
+pub struct Svd;
+
+impl Op for Svd {
+    const TARGET: &'static str = "svd";
+    type Dtypes = RealAndComplex;
+}
+
+impl<T: Scalar, P: Solver<T>> Kernel<P, T> for Svd {
+    type Io<'f> = SvdIo<'f, T>;
+
+    fn run(mut io: SvdIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {
+        let (shape, batch) = shape::matrices(&io.a)?;
+        let [m, n, k] = [shape.rows, shape.cols, shape.rank()].map(i64::from);
+        io.s.expect_dtype(P::Real::DTYPE)?;
+        io.u.expect_batch_dims(batch, &[m, k])?;
+        io.s.expect_batch_dims(batch, &[k])?;
+        io.vt.expect_batch_dims(batch, &[k, n])?;
+        if *io.transposed {
+            // Row-major `A` is column-major `Aᵀ = conj(V) diag(S) Uᵀ`, whose factors are row-major
+            // `Vᴴ` and `U`.
+            let shape = shape.transposed();
+            return P::svd(cx, shape, &io.a, &mut io.vt, &mut io.s, &mut io.u);
+        }
+        P::svd(cx, shape, &io.a, &mut io.u, &mut io.s, &mut io.vt)
+    }
+}

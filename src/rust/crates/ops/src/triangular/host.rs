@@ -1,0 +1,56 @@
+//! Triangular systems of a batch.
+
+use crate::platform::host::batch::{for_each, for_each_run, run_length, LARGE};
+use crate::platform::host::{Batch, Changed, HostScalar};
+use lapack::routines::Solve;
+use matrices::Form;
+use xla_ffi::Result;
+
+/// Rows and columns from which on OpenBLAS uses its threads.
+const THREADED: i32 = 8;
+
+/// `op(X) S = Y` or `S op(X) = Y`, `y` (of the batch's shape) becoming `S`.
+///
+/// # Errors
+/// There is no memory for a working copy.
+pub fn trsm<T: HostScalar>(
+    (cx, shape): Batch<'_>,
+    form: Form,
+    x: &[T],
+    y: Changed<'_, T>,
+) -> Result<()> {
+    if y.is_empty() {
+        return Ok(());
+    }
+    let order = if form.left { shape.rows } else { shape.cols };
+    let flops = f64::from(order) * f64::from(shape.rows) * f64::from(shape.cols);
+    if lanes::suits::<T>(shape, lanes::triangular::MOST) {
+        let run = run_length(flops);
+        let (m, n, _) = shape.sizes();
+        let square = (order as usize).pow(2);
+        let runs = x.chunks(run * square).zip(y.parts(run * m * n));
+        for_each_run(cx, flops * shape.count as f64, runs, |(x, y)| {
+            let (y, count) = (y.ready(), x.len() / square);
+            T::in_lanes(lanes::triangular::Trsm { form, m, n, x, y }, count);
+        });
+        return Ok(());
+    }
+    let items = x
+        .chunks_exact((order as usize).pow(2))
+        .zip(y.parts(shape.elements()));
+    for_each(
+        cx,
+        if shape.rank() < THREADED {
+            flops
+        } else {
+            flops.max(LARGE)
+        },
+        items,
+        || Ok(Vec::new()),
+        |copy, (x, y)| {
+            let (x, mut y) = (T::read(x, copy)?, T::stage(y.ready())?);
+            T::Work::trsm(form, (shape.rows, shape.cols), x, &mut y);
+            Ok(())
+        },
+    )
+}

@@ -1,0 +1,4 @@
+//! Triangular systems.
+
+mod host;
+pub(crate) mod jaxlib;

@@ -1,0 +1,4 @@
+//! Tridiagonal systems.
+
+mod host;
+pub(crate) mod jaxlib;
