@@ -36,6 +36,8 @@ client_compile <- function(device, program) .Call(wrap__client_compile, device, 
 
 device_describe <- function(device) .Call(wrap__device_describe, device)
 
+dtype_table <- function() .Call(wrap__dtype_table)
+
 run_wait <- function(run, seconds) .Call(wrap__run_wait, run, seconds)
 
 signature <- function(id, arguments) .Call(wrap__signature, id, arguments)

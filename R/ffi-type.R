@@ -62,16 +62,25 @@ shape_text <- function(shape) sprintf("(%s)", toString(shape))
 
 same_type <- function(x, y) identical(x$dtype, y$dtype) && identical(x$shape, y$shape)
 
-is_float <- function(dtype) dtype %in% c("f16", "bf16", "f32", "f64")
+is_float <- function(dtype) dtype %in% dtypes_of_kind("float")
 
-is_complex <- function(dtype) dtype %in% c("c64", "c128")
+is_complex <- function(dtype) dtype %in% dtypes_of_kind("complex")
 
-is_integer <- function(dtype) grepl("^u?i[0-9]+$", dtype)
+is_integer <- function(dtype) dtype %in% dtypes_of_kind(c("signed", "unsigned"))
 
 # Those that have derivatives.
-is_inexact <- function(dtype) is_float(dtype) || is_complex(dtype)
+is_inexact <- function(dtype) dtype %in% dtypes_of_kind(c("float", "complex"))
 
 # The element type of the parts of complex numbers, and the other way round.
-real_dtype <- function(dtype) switch(dtype, c64 = "f32", c128 = "f64", dtype)
+real_dtype <- function(dtype) {
+  part <- the$dtypes$part[match(dtype, the$dtypes$name)]
+  if (part %in% c(NA, "")) dtype else part
+}
 
-complex_dtype <- function(dtype) switch(dtype, f32 = "c64", f64 = "c128")
+complex_dtype <- function(dtype) {
+  whole <- match(dtype, the$dtypes$part)
+  if (!is.na(whole)) the$dtypes$name[[whole]]
+}
+
+# The names of Rust's table of element types.
+dtypes_of_kind <- function(kind) the$dtypes$name[the$dtypes$kind %in% kind]

@@ -1,7 +1,7 @@
 # R data as literals of MLIR.
 
 mlir_dtype <- function(dtype) {
-  switch(dtype, pred = "i1", c64 = "complex<f32>", c128 = "complex<f64>", dtype)
+  if (dtype == "pred") "i1" else if (is_complex(dtype)) sprintf("complex<%s>", real_dtype(dtype)) else dtype
 }
 
 mlir_type <- function(type) sprintf("tensor<%s>", paste(c(type$shape, mlir_dtype(type$dtype)), collapse = "x"))

@@ -1,5 +1,6 @@
 .onLoad <- function(libname, pkgname) {
   .Call(wrap__start)
+  the$dtypes <- check(.Call(wrap__dtype_table))
   register_tengen_methods()
   setHook(packageEvent("tengen", "onLoad"), register_tengen_methods)
   # pjrt registers its own targets while it loads, so the hook comes late enough.

@@ -231,7 +231,7 @@ fn buffer_lines(buffer: Robj, max_rows: f64, max_width: f64, max_rows_slice: f64
             max_rows_slice: max_rows_slice as i64,
         };
         let bytes = host::read_bytes(&object.buffer, Order::RowMajor)?;
-        let dtype = host::ffi_dtype(object.buffer.dtype());
+        let dtype = object.buffer.dtype().info().dtype;
         let lines = ops::print::format_buffer(dtype, object.buffer.dims(), &bytes, &options)
             .map_err(|error| Failure::new("INTERNAL", error))?;
         Ok(Robj::from(lines))

@@ -6,7 +6,6 @@ use extendr_ffi::{
     SEXP, SEXPTYPE,
 };
 use pjrt::{Buffer, DType, Dest, Order};
-use xla_ffi::DataType;
 
 use crate::failure::{Failure, Outcome};
 use crate::fast::{borrowed, Protected};
@@ -28,16 +27,6 @@ pub fn dtype(name: &Robj) -> Outcome<DType> {
         Failure::argument("dtype", format!("there is no dtype \"{name}\""))
             .hint(format!("There are: {}.", known.join(", ")))
     })
-}
-
-/// The same type in XLA's numbering. Both crates use the same names.
-pub fn ffi_dtype(dtype: DType) -> DataType {
-    let same = |other: &&DataType| other.name() == dtype.name();
-    DataType::ALL
-        .iter()
-        .find(same)
-        .copied()
-        .unwrap_or(DataType::INVALID)
 }
 
 /// The dimensions of an R object: its `dim`, or its length.

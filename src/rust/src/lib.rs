@@ -11,6 +11,7 @@ mod about;
 mod buffer;
 mod client;
 mod device;
+mod dtype;
 mod executable;
 mod failure;
 mod fast;
@@ -36,6 +37,7 @@ extendr_module! {
     use buffer;
     use client;
     use device;
+    use dtype;
     use run;
     use signature;
     use executable;

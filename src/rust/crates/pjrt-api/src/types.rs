@@ -2,6 +2,7 @@
 
 use crate::layout::c_structs;
 use std::ffi::{c_char, c_int, c_void};
+use xla_ffi::DataType;
 
 macro_rules! handles {
     ($($name:ident),* $(,)?) => {$(
@@ -59,18 +60,51 @@ c_enums! {
     PJRT_NamedValue_Type {
         kString = 0, kInt64 = 1, kInt64List = 2, kFloat = 3, kBool = 4,
     }
-    PJRT_Buffer_Type {
-        INVALID = 0, PRED = 1, S8 = 2, S16 = 3, S32 = 4, S64 = 5, U8 = 6, U16 = 7, U32 = 8,
-        U64 = 9, F16 = 10, F32 = 11, F64 = 12, BF16 = 13, C64 = 14, C128 = 15, F8E5M2 = 16,
-        F8E4M3FN = 17, F8E4M3B11FNUZ = 18, F8E5M2FNUZ = 19, F8E4M3FNUZ = 20, S4 = 21, U4 = 22,
-        TOKEN = 23, S2 = 24, U2 = 25, F8E4M3 = 26, F8E3M4 = 27, F8E8M0FNU = 28, F4E2M1FN = 29,
-    }
     PJRT_HostBufferSemantics {
         kImmutableOnlyDuringCall = 0, kImmutableUntilTransferCompletes = 1,
         kImmutableZeroCopy = 2, kMutableZeroCopy = 3,
     }
     PJRT_Buffer_MemoryLayout_Type { Tiled = 0, Strides = 1 }
     PJRT_FFI_Handler_TraitsBits { COMMAND_BUFFER_COMPATIBLE = 1 }
+}
+
+macro_rules! buffer_types {
+    ($($id:ident = $xla:literal ([$($pjrt:literal)?], $($rest:tt)*) $doc:literal;)*) => {
+        c_enums! {
+            PJRT_Buffer_Type { INVALID = 0, TOKEN = 23, $($($id = $pjrt,)?)* }
+        }
+
+        impl PJRT_Buffer_Type {
+            /// The element type in XLA's numbering; `None` for a number unknown here.
+            pub const fn data_type(self) -> Option<DataType> {
+                match self {
+                    Self::INVALID => Some(DataType::INVALID),
+                    Self::TOKEN => Some(DataType::TOKEN),
+                    $($(Self($pjrt) => Some(DataType::$id),)?)*
+                    _ => None,
+                }
+            }
+
+            /// The number of an element type; [`INVALID`](Self::INVALID) where this API has none.
+            pub const fn of(dtype: DataType) -> Self {
+                match dtype {
+                    DataType::TOKEN => Self::TOKEN,
+                    $($(DataType::$id => Self($pjrt),)?)*
+                    _ => Self::INVALID,
+                }
+            }
+        }
+    };
+}
+
+xla_ffi::for_each_dtype!(buffer_types);
+
+impl PJRT_Buffer_Type {
+    /// The header's name, without its prefix; `"unknown"` for a number unknown here.
+    pub fn header_name(self) -> &'static str {
+        let known = Self::ALL.iter().find(|(_, value)| *value == self.0);
+        known.map_or("unknown", |(name, _)| name)
+    }
 }
 
 /// The value of a [`PJRT_NamedValue`]; which member holds is told by its `type`.

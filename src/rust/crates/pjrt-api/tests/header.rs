@@ -139,3 +139,15 @@ fn table_has_every_function_once() {
     assert!(PJRT_Api::holds(PJRT_Api::STRUCT_SIZE, last));
     assert!(!PJRT_Api::holds(PJRT_Api::STRUCT_SIZE - 1, last));
 }
+
+#[test]
+fn buffer_types_are_element_types() {
+    for (name, number) in PJRT_Buffer_Type::ALL {
+        let ty = PJRT_Buffer_Type(*number);
+        assert_eq!(ty.header_name(), *name);
+        let dtype = ty.data_type().expect(name);
+        assert_eq!(PJRT_Buffer_Type::of(dtype), ty, "{name}");
+    }
+    assert_eq!(PJRT_Buffer_Type(999).data_type(), None);
+    assert_eq!(PJRT_Buffer_Type(999).header_name(), "unknown");
+}

@@ -17,6 +17,9 @@ use std::sync::Arc;
 pub(crate) const ALIGNMENT: usize = 64;
 const NAME: &CStr = c"dltensor";
 const CPU: i32 = 1;
+/// Type codes of DLPack: unsigned integers, and the last of its first version.
+const UINT: u8 = 1;
+const BOOL: u8 = 6;
 
 #[repr(C)]
 struct DlTensor {
@@ -102,9 +105,15 @@ pub(crate) fn export(gil: &Gil, shape: &Shape, owner: Owner) -> Result<Object> {
                 device_type: CPU,
                 device_id: 0,
                 ndim: shape.dims.len() as i32,
-                code: facts.dlpack,
+                // Codes that older ones lack travel as unsigned integers: XLA looks at the size
+                // only.
+                code: if facts.dlpack > BOOL {
+                    UINT
+                } else {
+                    facts.dlpack
+                },
                 // What XLA calls pred is one byte.
-                bits: (8 * facts.size) as u8,
+                bits: facts.bits as u8,
                 lanes: 1,
                 shape: null_mut(),
                 strides: null_mut(),

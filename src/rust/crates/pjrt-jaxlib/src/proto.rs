@@ -1,7 +1,7 @@
 //! Just enough of the protocol buffer wire format to read what XLA says of a program.
 
 use crate::error::{Error, Result};
-use crate::shape::{facts_of_xla, Shape};
+use crate::shape::{type_of_xla, Shape};
 
 /// One field: its number and what it holds.
 enum Value<'a> {
@@ -128,7 +128,7 @@ fn shapes(bytes: &[u8], into: &mut Vec<Shape>) -> Result<()> {
             .into_iter()
             .try_for_each(|member| shapes(member, into));
     }
-    let ty = facts_of_xla(ty)?.ty;
+    let ty = type_of_xla(ty)?;
     into.push(if order.len() == dims.len() {
         Shape::new(ty, &dims, order.into())?
     } else {

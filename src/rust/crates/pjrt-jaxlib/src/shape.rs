@@ -5,83 +5,30 @@ use pjrt_api::{
     PJRT_Buffer_MemoryLayout, PJRT_Buffer_MemoryLayout_Type as LayoutType, PJRT_Buffer_Type as Type,
 };
 use std::fmt;
+use xla_ffi::{DataType, DataTypeInfo};
 
-/// What is known of an element type.
-pub(crate) struct TypeFacts {
-    pub ty: Type,
-    /// The name that users know it by, as in the R package {pjrt}.
-    pub name: &'static str,
-    /// Name for numpy or ml_dtypes.
-    pub numpy: &'static str,
-    /// Bytes per element.
-    pub size: usize,
-    /// Number in XLA's own enumeration.
-    xla: u64,
-    /// DLPack's type code.
-    pub dlpack: u8,
-}
-
-macro_rules! types {
-    ($($ty:ident $name:literal $numpy:literal $size:literal $xla:literal $dlpack:ident;)*) => {
-        const TYPES: &[TypeFacts] = &[$(TypeFacts {
-            ty: Type::$ty, name: $name, numpy: $numpy, size: $size, xla: $xla, dlpack: $dlpack,
-        }),*];
-    };
-}
-
-// DLPack's type codes. Types that older ones lack travel as unsigned integers: XLA looks at the
-// size only.
-const INT: u8 = 0;
-const UINT: u8 = 1;
-const FLOAT: u8 = 2;
-const BFLOAT: u8 = 4;
-const COMPLEX: u8 = 5;
-const BOOL: u8 = 6;
-
-types! {
-    PRED "pred" "bool" 1 1 BOOL;
-    S8 "i8" "int8" 1 2 INT;
-    S16 "i16" "int16" 2 3 INT;
-    S32 "i32" "int32" 4 4 INT;
-    S64 "i64" "int64" 8 5 INT;
-    U8 "ui8" "uint8" 1 6 UINT;
-    U16 "ui16" "uint16" 2 7 UINT;
-    U32 "ui32" "uint32" 4 8 UINT;
-    U64 "ui64" "uint64" 8 9 UINT;
-    F16 "f16" "float16" 2 10 FLOAT;
-    BF16 "bf16" "bfloat16" 2 16 BFLOAT;
-    F32 "f32" "float32" 4 11 FLOAT;
-    F64 "f64" "float64" 8 12 FLOAT;
-    C64 "c64" "complex64" 8 15 COMPLEX;
-    C128 "c128" "complex128" 16 18 COMPLEX;
-    F8E5M2 "f8e5m2" "float8_e5m2" 1 19 UINT;
-    F8E4M3FN "f8e4m3fn" "float8_e4m3fn" 1 20 UINT;
-    F8E4M3B11FNUZ "f8e4m3b11fnuz" "float8_e4m3b11fnuz" 1 23 UINT;
-    F8E5M2FNUZ "f8e5m2fnuz" "float8_e5m2fnuz" 1 24 UINT;
-    F8E4M3FNUZ "f8e4m3fnuz" "float8_e4m3fnuz" 1 25 UINT;
-    F8E4M3 "f8e4m3" "float8_e4m3" 1 28 UINT;
-    F8E3M4 "f8e3m4" "float8_e3m4" 1 29 UINT;
-    F8E8M0FNU "f8e8m0fnu" "float8_e8m0fnu" 1 33 UINT;
+/// What is known of an element type, where this plugin holds arrays of it: of whole bytes.
+fn known(dtype: DataType) -> Option<&'static DataTypeInfo> {
+    dtype.info().filter(|info| info.bits % 8 == 0)
 }
 
 /// What is known of a type of the C API.
-pub(crate) fn facts(ty: Type) -> Result<&'static TypeFacts> {
-    TYPES.iter().find(|f| f.ty == ty).ok_or_else(|| {
-        let name = Type::ALL
-            .iter()
-            .find(|(_, v)| *v == ty.0)
-            .map_or("unknown", |(n, _)| n);
+pub(crate) fn facts(ty: Type) -> Result<&'static DataTypeInfo> {
+    ty.data_type().and_then(known).ok_or_else(|| {
+        let name = ty.header_name();
         Error::unimplemented(format!("element type {name} ({}) is not supported", ty.0))
     })
 }
 
-/// What is known of a type of XLA's own enumeration.
-pub(crate) fn facts_of_xla(number: u64) -> Result<&'static TypeFacts> {
-    TYPES.iter().find(|f| f.xla == number).ok_or_else(|| {
-        Error::unimplemented(format!(
+/// The C API's name of a type of XLA's own enumeration.
+pub(crate) fn type_of_xla(number: u64) -> Result<Type> {
+    let dtype = i32::try_from(number).ok().map(DataType);
+    match dtype.and_then(known) {
+        Some(info) => Ok(Type::of(info.dtype)),
+        None => Err(Error::unimplemented(format!(
             "a value of XLA's primitive type {number} is not supported"
-        ))
-    })
+        ))),
+    }
 }
 
 /// The shape of an array, and the order of its elements in memory.
@@ -284,7 +231,7 @@ impl fmt::Display for Shape {
         write!(
             f,
             "{}{}",
-            facts(self.ty).map_or("?", |t| t.name),
+            facts(self.ty).map_or("?", |f| f.name),
             Dims(&self.dims)
         )
     }

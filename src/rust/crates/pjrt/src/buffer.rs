@@ -114,10 +114,7 @@ impl Buffer {
             slice(shape.dims, shape.num_dims).to_vec()
         };
         let dtype = DType::from_pjrt(element.r#type).ok_or_else(|| {
-            let name = PJRT_Buffer_Type::ALL
-                .iter()
-                .find(|(_, v)| *v == element.r#type.0)
-                .map_or("unknown", |(n, _)| n);
+            let name = element.r#type.header_name();
             Error::new(
                 Kind::Argument,
                 Code::UNIMPLEMENTED,

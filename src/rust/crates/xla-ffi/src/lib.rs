@@ -117,7 +117,7 @@ pub use attrs::Attrs;
 pub use buffer::{AnyBuffer, AnyBufferMut};
 pub use context::{Context, Scratch};
 pub use dims::{AnyRank, MinRank, Rank, RankCheck, RankSpec};
-pub use dtype::{DataType, Pred, Scalar};
+pub use dtype::{DataKind, DataType, DataTypeInfo, Pred, Scalar};
 pub use dtype_set::{AllDtypes, AnyFloats, Floats, Integers, RealAndComplex, Untyped};
 pub use entry::{handler, HandlerFn, REPORTED_VERSION};
 pub use error::{Code, Error, Operand, OperandKind, Result};

@@ -92,20 +92,6 @@ fn scalars_and_empty_buffers_go_through() {
         .expect("empty");
 }
 
-#[test]
-fn data_types_have_names_and_sizes() {
-    let names: Vec<_> = DataType::ALL.iter().map(|dtype| dtype.name()).collect();
-    for name in [
-        "pred", "i8", "i64", "ui8", "ui64", "f16", "bf16", "f32", "f64", "c64", "c128",
-    ] {
-        assert!(names.contains(&name), "{name}");
-    }
-    assert_eq!(DataType::C128.size(), Some(16));
-    assert_eq!(DataType(77).size(), None);
-    assert_eq!(DataType(77).name(), "unknown");
-    assert_eq!(DataType(77).to_string(), "unknown dtype 77");
-}
-
 io! {
     /// Adds up whatever it is given.
     struct SumIo<'f> {

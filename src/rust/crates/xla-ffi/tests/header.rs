@@ -12,7 +12,7 @@ use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use xla_ffi::{sys, Code, DataType};
+use xla_ffi::{for_each_dtype, sys, Code, DataType};
 
 /// C expression → value in Rust.
 type Facts = BTreeMap<String, u64>;
@@ -114,25 +114,16 @@ fn rust_facts() -> Facts {
     for &code in Code::ALL {
         facts.insert(format!("XLA_FFI_Error_Code_{}", code.name()), code as u64);
     }
-    for &dtype in DataType::ALL {
-        facts.insert(
-            format!("XLA_FFI_DataType_{}", c_name(dtype)),
-            dtype.0 as u64,
-        );
+    macro_rules! dtypes {
+        ($($id:ident = $xla:literal $row:tt $doc:literal;)*) => {
+            [$((stringify!($id), DataType::$id)),*]
+        };
+    }
+    let others = [("INVALID", DataType::INVALID), ("TOKEN", DataType::TOKEN)];
+    for (name, dtype) in for_each_dtype!(dtypes).into_iter().chain(others) {
+        facts.insert(format!("XLA_FFI_DataType_{name}"), dtype.0 as u64);
     }
     facts
-}
-
-/// XLA's own name of an element type, from ours: `i8` is `S8`, `ui8` is `U8`.
-fn c_name(dtype: DataType) -> String {
-    let name = dtype.name();
-    let (prefix, rest) = match name {
-        "invalid" => return "INVALID".to_owned(),
-        _ if name.starts_with("ui") => ("U", &name[2..]),
-        _ if name.starts_with('i') => ("S", &name[1..]),
-        _ => ("", name),
-    };
-    format!("{prefix}{rest}").to_uppercase()
 }
 
 fn include_folder() -> Option<PathBuf> {

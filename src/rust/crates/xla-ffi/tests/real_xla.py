@@ -7,6 +7,7 @@ import numpy as np
 
 import jax
 import jax.numpy as jnp
+import ml_dtypes
 
 jax.config.update("jax_enable_x64", True)
 library = ctypes.CDLL(sys.argv[1])
@@ -88,4 +89,20 @@ want = (
     "to handlers); register it again before running programs that call it"
 )
 check("unregistered", failure(lambda: fail(x, how="not")), want)
+# The table of element types against numpy, ml_dtypes and what jaxlib hands out by DLPack.
+tensor_of = ctypes.pythonapi.PyCapsule_GetPointer
+tensor_of.restype, tensor_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+compared = 0
+for row in sys.argv[2:]:
+    name, bits, size, code = row.split(" ")
+    dtype = np.dtype(getattr(ml_dtypes, name, None) or name)
+    check(name, dtype.itemsize, int(size))
+    if name.lstrip("uint") in ("1", "2", "4"):
+        continue  # jaxlib has no DLPack for integers below 8 bits
+    capsule = jnp.zeros(3, dtype).__dlpack__()
+    # `code` and `bits` come after a pointer and three 32-bit numbers.
+    described = ctypes.string_at(tensor_of(capsule, b"dltensor") + 20, 2)
+    check(f"DLPack's {name}", list(described), [int(code), int(bits)])
+    compared += 1
+check("types compared", compared, len(sys.argv) - 2 - 6)
 print("jaxlib", jax.lib.__version__, "ok")

@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use xla_ffi::DataType;
+
 fn python() -> Option<PathBuf> {
     let venv = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../.venv/bin/python");
     let pythons = [
@@ -70,6 +72,15 @@ fn xla_accepts_and_calls_the_handlers() {
     let out = Command::new(python)
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real_xla.py"))
         .arg(library())
+        .args(
+            DataType::ALL
+                .iter()
+                .filter_map(|dtype| dtype.info())
+                .map(|info| {
+                    let (bits, size) = (info.bits, info.size);
+                    format!("{} {bits} {size} {}", info.numpy, info.dlpack)
+                }),
+        )
         .env("JAX_PLATFORMS", "cpu")
         .output()
         .expect("running Python");
