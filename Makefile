@@ -2,12 +2,14 @@
 # (tools/setup.sh), so none needs another to be run before it.
 .POSIX:
 .SUFFIXES:
-.PHONY: help demo test install lint document check check-jax bench vignettes ops-lib clean
+.PHONY: help demo test install lint document check check-jax random bench vignettes ops-lib clean
 
 # One folder for all builds and for the package that tests and demo use; git ignores it.
 LIB = .lib
 R = R
 FILTER =
+COUNT = 20000
+SEED = 1
 
 help:
 	@echo 'make demo       set up what is missing, build, and run StableHLO programs from R'
@@ -18,6 +20,7 @@ help:
 	@echo 'make check      R CMD check --as-cran on the built tarball'
 	@echo 'make bench      the speed figures of the README'
 	@echo 'make check-jax  run all linear algebra that JAX exports, and compare with JAX'
+	@echo 'make random     random programs through every op beside jaxlib (COUNT=20000 SEED=1)'
 	@echo 'make vignettes  knit the vignettes into inst/doc'
 	@echo 'make ops-lib    the ops as a shared library without R; its path is the last line'
 	@echo 'make clean      remove everything that was built'
@@ -57,6 +60,10 @@ check-jax:
 	@tools/install.sh $(LIB)
 	@rm -rf target/jax && mkdir -p target
 	@tools/with-env.sh Rscript tools/jax/run.R target/jax
+
+random:
+	@tools/setup.sh test
+	@tools/random/run.sh $(COUNT) $(SEED)
 
 bench:
 	@tools/setup.sh bench
