@@ -144,15 +144,33 @@ capsule_name = "xla._CUSTOM_CALL_TARGET"
 # JAX registers its LAPACK kernels under these names when it starts, and cannot start where another
 # handler has one of them. Ours get private names, and programs are changed to call them.
 claimed = "lapack_"
+# What XLA knows the handlers by that were registered through the plugin.
 own_names = {}
+
+
+def _register(name, capsule):
+    _jaxlib.register_custom_call_target(
+        name, capsule, "Host", 1, xla_client.CustomCallTargetTraits.DEFAULT)
 
 
 def register(name, capsule):
     own = "xlaffi_" + name if name.startswith(claimed) else name
-    _jaxlib.register_custom_call_target(
-        own, capsule, "Host", 1, xla_client.CustomCallTargetTraits.DEFAULT)
-    if own != name:
-        own_names[name] = own
+    _register(own, capsule)
+    own_names[name] = own
+
+
+# The name of the handler through which calls go that are kept in order; see ordered.rs.
+ordered_target = None
+
+
+def register_ordered(name, capsule):
+    """Where a second copy of this plugin has taken the name, this one leaves order to XLA."""
+    global ordered_target
+    try:
+        _register(name, capsule)
+    except Exception:
+        return
+    ordered_target = name
 
 
 def stablehlo_versions():

@@ -53,7 +53,7 @@ jaxlib! {
     attributes {
         from_dlpack, to_dlpack, collect_garbage, make_client, client_facts, devices, device_facts, memory_facts,
         placement, compile_program, module_proto, fingerprint, serialize, deserialize, handler,
-        executor, run_for_token, copy, register, stablehlo_versions,
+        executor, run_for_token, copy, register, register_ordered, stablehlo_versions,
     }
     names { consume_with_handlers, unsafe_buffer_pointer, block_until_ready, is_ready, is_deleted, delete }
 }
@@ -85,6 +85,7 @@ fn import() -> Result<&'static Jaxlib> {
     let gil = gil_of(py)?;
     let module = load(&gil, py)?;
     let jaxlib = Jaxlib::from_module(&gil, &module)?;
+    crate::ffi::register_own(&gil, &jaxlib)?;
     Ok(JAXLIB.get_or_init(|| jaxlib))
 }
 

@@ -58,7 +58,7 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
     let placed = place(&client, options)?;
     let gil = client.jax.gil()?;
     let mut program = gil.bytes(code)?;
-    if !is_hlo && (contains(code, b"print_tensor") || contains(code, b"lapack_")) {
+    if !is_hlo && PREPARED.iter().any(|word| contains(code, word)) {
         program = gil.call(client.jax.prepared(&gil)?, [&program])?;
     }
     let compiled = gil.call(
@@ -81,6 +81,9 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
     args.executable = Loaded::new(&gil, client, compiled, placed)?.into_raw();
     Ok(())
 });
+
+/// What is in a program, text or bytecode, that `prepare.py` may have to change.
+const PREPARED: [&[u8]; 3] = [b"print_tensor", b"xlaffi.ordered", b"lapack_"];
 
 fn contains(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|window| window == word)

@@ -1,15 +1,18 @@
 //! The FFI extension: registration of XLA FFI handlers.
 
-use crate::compat::jaxlib;
+use crate::compat::{jaxlib, Jaxlib};
 use crate::entry::text;
 use crate::error::{Error, Result};
-use crate::python::object::capsule;
+use crate::ordered;
+use crate::python::gil::Gil;
+use crate::python::object::{capsule, Object};
 use pjrt_api::{
     PJRT_Error_Code, PJRT_Extension_Base, PJRT_Extension_Type, PJRT_FFI_Extension,
     PJRT_FFI_Register_Handler_Args,
 };
-use std::ffi::CStr;
+use std::ffi::{c_void, CStr};
 use std::ptr::null_mut;
+use xla_ffi::sys::XLA_FFI_Handler;
 
 /// The name by which jaxlib knows a capsule with a handler.
 const CAPSULE: &CStr = c"xla._CUSTOM_CALL_TARGET";
@@ -59,12 +62,13 @@ unsafe fn register(args: &PJRT_FFI_Register_Handler_Args) -> Result<()> {
     }
     let jax = jaxlib()?;
     let gil = jax.gil()?;
-    // SAFETY: the capsule only carries the address; nothing is to be freed.
-    let capsule = unsafe { capsule(&gil, args.handler, CAPSULE, None)? };
-    let registered = gil.call(&jax.register, [&gil.string(target)?, &capsule]);
-    // jaxlib may look into the capsule later: it stays for as long as the process.
-    std::mem::forget(capsule);
-    registered.map(drop).map_err(|error| {
+    // SAFETY: what callers register is a handler of XLA's FFI; it is not NULL.
+    let handler = unsafe { std::mem::transmute::<*mut c_void, XLA_FFI_Handler>(args.handler) };
+    let registered = register_with(&gil, &jax.register, target, handler);
+    if registered.is_ok() {
+        ordered::remember(target, handler);
+    }
+    registered.map_err(|error| {
         let taken = error.code == PJRT_Error_Code::ALREADY_EXISTS
             || error.message.contains("already registered")
             || error.message.contains("Duplicate");
@@ -76,6 +80,26 @@ unsafe fn register(args: &PJRT_FFI_Register_Handler_Args) -> Result<()> {
             error
         }
     })
+}
+
+/// Has `compat.py` register a handler.
+fn register_with(gil: &Gil, how: &Object, target: &str, handler: XLA_FFI_Handler) -> Result<()> {
+    // SAFETY: the capsule only carries the address; nothing is to be freed.
+    let capsule = unsafe { capsule(gil, handler as *mut c_void, CAPSULE, None)? };
+    let registered = gil.call(how, [&gil.string(target)?, &capsule]);
+    // jaxlib may look into the capsule later: it stays for as long as the process.
+    std::mem::forget(capsule);
+    registered.map(drop)
+}
+
+/// Registers what this crate's own changes to programs call.
+pub(crate) fn register_own(gil: &Gil, jax: &Jaxlib) -> Result<()> {
+    register_with(
+        gil,
+        &jax.register_ordered,
+        ordered::TARGET,
+        ordered::handler,
+    )
 }
 
 /// The extension as it stands in the table's chain.

@@ -21,6 +21,7 @@ mod event;
 mod executable;
 mod execute;
 mod ffi;
+mod ordered;
 mod plugin;
 mod proto;
 pub mod python;

@@ -1,32 +1,54 @@
 """What is done to a program before XLA compiles it.
 
-print_tensor calls are kept in the order of the program: XLA orders side effects by data flow alone,
-so of two calls without a value between them either may run first. A StableHLO token is threaded
-through all of them, through loops, branches and calls of functions. (A print in the condition of a
-loop, or in a reduction, is left as it is.)
+Some calls of handlers are kept in the order of the program: those of print_tensor, and those that
+are marked by the frontend attribute `xlaffi.ordered`. XLA orders side effects by data flow alone: of
+two calls without a value between them either may run first. A StableHLO token is threaded through
+all of them, through loops, branches and calls of functions; handlers do not see it (ordered.rs).
+(A call in the condition of a loop, or in a reduction, is left as it is, and so are calls of
+handlers that were not registered through this plugin.)
 
 Calls of names that JAX claims for itself go to the private names of our handlers; see compat.py."""
 import importlib
 import io
 
-from _xlaffi_jaxlib import own_names
+import _xlaffi_jaxlib as compat
 
 from jaxlib.mlir import ir
 from jaxlib.mlir._mlir_libs import _jax_mlir_ext
 from jaxlib.mlir.dialects import stablehlo
 
-TARGET = "print_tensor"
 _BYTECODE = b"ML\xefR"
+# See ordered.rs: sorted behind all other attributes.
+_TARGET_ATTRIBUTE = "\U0010ffff"
 
 
 def _attr(op, name):
     return op.attributes[name] if name in op.attributes else None
 
 
-def _is_print(op):
-    if op.name != "stablehlo.custom_call" or len(op.results):
+def _names(op):
+    return [a if isinstance(a, str) else a.name for a in op.attributes]  # older MLIR: pairs
+
+
+def _is_typed_call(op):
+    """Whether it is a call of a handler of XLA's FFI, with attributes in a dictionary."""
+    if op.name != "stablehlo.custom_call":
         return False
-    return _attr(op, "call_target_name").value == TARGET
+    version, config = _attr(op, "api_version"), _attr(op, "backend_config")
+    return version is not None and version.value == 4 and (
+        config is None or isinstance(config, ir.DictAttr))
+
+
+def _is_ordered(op):
+    if not _is_typed_call(op):
+        return False
+    target = _attr(op, "call_target_name").value
+    if compat.ordered_target is None or target not in compat.own_names:
+        return False
+    marks = _attr(op, "mhlo.frontend_attributes")
+    if marks is not None and "xlaffi.ordered" in ir.DictAttr(marks):
+        return True
+    return target == "print_tensor" and len(op.results) == 0
 
 
 def _callee(op):
@@ -41,22 +63,22 @@ class _Threader:
             for op in module.body.operations
             if op.operation.name == "func.func"
         }
-        self.prints = {}
+        self.ordered = {}
         self.threaded = set()
 
-    def has_print(self, op):
-        """Whether running `op` can print; functions are looked into once."""
+    def has_ordered(self, op):
+        """Whether running `op` can make a call to be kept in order; functions are looked into once."""
         callee = _callee(op)
         if callee is not None:
-            if callee not in self.prints:
-                self.prints[callee] = False
-                self.prints[callee] = self.region_has_print(self.funcs[callee])
-            return self.prints[callee]
-        return _is_print(op) or self.region_has_print(op)
+            if callee not in self.ordered:
+                self.ordered[callee] = False
+                self.ordered[callee] = self.region_has_ordered(self.funcs[callee])
+            return self.ordered[callee]
+        return _is_ordered(op) or self.region_has_ordered(op)
 
-    def region_has_print(self, op):
+    def region_has_ordered(self, op):
         return any(
-            self.has_print(inner.operation)
+            self.has_ordered(inner.operation)
             for region in op.regions
             for block in region
             for inner in block.operations
@@ -65,13 +87,12 @@ class _Threader:
     def has_order(self, main):
         """Whether there is anything to keep in order: more than one call, or one that may run again."""
         block = main.regions[0].blocks[0]
-        printing = [op.operation for op in block.operations if self.has_print(op.operation)]
-        return len(printing) > 1 or any(not _is_print(op) for op in printing)
+        found = [op.operation for op in block.operations if self.has_ordered(op.operation)]
+        return len(found) > 1 or any(not _is_ordered(op) for op in found)
 
     def rebuild(self, op, operands, results, regions=0, **changed):
         """A copy of `op`, before it, with other operands and results and empty regions."""
-        names = [a if isinstance(a, str) else a.name for a in op.attributes]  # older MLIR: pairs
-        attributes = {name: op.attributes[name] for name in names}
+        attributes = {name: op.attributes[name] for name in _names(op)}
         return ir.Operation.create(
             op.name, results=results, operands=operands, attributes={**attributes, **changed},
             regions=regions, loc=op.location, ip=ir.InsertionPoint(op),
@@ -84,14 +105,25 @@ class _Threader:
         op.erase()
         return new.results[len(new.results) - 1]
 
-    def print_call(self, op, token):
+    def ordered_call(self, op, token):
+        config = _attr(op, "backend_config")
+        config = {} if config is None else {a.name: a.attr for a in ir.DictAttr(config)}
+        changed = {
+            "call_target_name": ir.StringAttr.get(compat.ordered_target),
+            "backend_config": ir.DictAttr.get({**config, _TARGET_ATTRIBUTE: _attr(op, "call_target_name")}),
+        }
         rank0 = ir.Attribute.parse("dense<> : tensor<0xindex>")
-        changed = {}
         for name in ("operand_layouts", "result_layouts"):
             layouts = _attr(op, name)
             if layouts is not None:
                 changed[name] = ir.ArrayAttr.get(list(layouts) + [rank0])
-        return self.replace(op, self.rebuild(op, [*op.operands, token], [self.token], **changed))
+        aliases = _attr(op, "output_operand_aliases")
+        if aliases is not None and len(op.results) == 1:
+            # The result that had no index among results is now the first of two.
+            changed["output_operand_aliases"] = ir.Attribute.parse(
+                str(aliases).replace("output_tuple_indices = []", "output_tuple_indices = [0]"))
+        results = [r.type for r in op.results] + [self.token]
+        return self.replace(op, self.rebuild(op, [*op.operands, token], results, **changed))
 
     def branches(self, op, token):
         """stablehlo.if and stablehlo.case: the branches see the outer token."""
@@ -134,14 +166,14 @@ class _Threader:
         """Threads `token` through a block; its terminator returns the last one."""
         last = block.operations[len(block.operations) - 1].operation
         kinds = {
-            "stablehlo.custom_call": self.print_call,
+            "stablehlo.custom_call": self.ordered_call,
             "stablehlo.while": self.loop,
             "stablehlo.if": self.branches,
             "stablehlo.case": self.branches,
             "func.call": self.call,
         }
         for op in [view.operation for view in block.operations]:
-            if op.name in kinds and self.has_print(op):
+            if op.name in kinds and self.has_ordered(op):
                 token = kinds[op.name](op, token)
         if returns:
             self.rebuild(last, [*last.operands, token], [])
@@ -199,8 +231,9 @@ def _rename(module):
     for op in _operations(module.operation):
         if op.name != "stablehlo.custom_call":
             continue
-        own = own_names.get(_attr(op, "call_target_name").value)
-        if own is not None:
+        target = _attr(op, "call_target_name").value
+        own = compat.own_names.get(target, target)
+        if own != target:
             op.attributes["call_target_name"] = ir.StringAttr.get(own)
             renamed = True
     return renamed
@@ -227,15 +260,19 @@ def _order(module):
     return True
 
 
+def _changed(change, module):
+    with module.context, ir.Location.unknown():
+        return change(module)
+
+
 def prepared(code):
-    """The program `code` (StableHLO, text or bytecode) with our names and its prints in order."""
+    """The program `code` (StableHLO, text or bytecode) with our names and its calls in order."""
     module = _parse(code)
     if module is None:
         return code
-    with module.context, ir.Location.unknown():
-        if _rename(module):
-            code = _bytecode(module)
-        # Not valid: a printing function is called from where no token can go.
-        if _order(module) and _valid(module):
-            code = _bytecode(module)
-    return code
+    changed = _changed(_order, module)
+    if changed and not _valid(module):
+        # An ordered call is made from where no token can go.
+        module, changed = _parse(code), False
+    changed |= _changed(_rename, module)
+    return _bytecode(module) if changed else code

@@ -98,7 +98,7 @@ const FRAME_SIZE: usize = offset_of!(sys::XLA_FFI_CallFrame, future);
 ///
 /// # Safety
 /// `frame` is XLA's.
-pub(crate) unsafe fn answer_metadata(
+pub unsafe fn answer_metadata(
     frame: *mut sys::XLA_FFI_CallFrame,
     traits: sys::XLA_FFI_Handler_Traits,
 ) -> bool {
@@ -168,10 +168,7 @@ pub(crate) fn discard(payload: Box<dyn Any + Send>) {
 /// # Safety
 /// `frame` is XLA's, complete up to `api`.
 #[cold]
-pub(crate) unsafe fn report(
-    frame: *mut sys::XLA_FFI_CallFrame,
-    error: &Error,
-) -> *mut sys::XLA_FFI_Error {
+pub unsafe fn report(frame: *mut sys::XLA_FFI_CallFrame, error: &Error) -> *mut sys::XLA_FFI_Error {
     // SAFETY: `api` is one of the first fields of every frame.
     let api = unsafe { (*frame).api };
     let text = error.to_string();

@@ -112,6 +112,12 @@ pub mod sys;
 pub mod testing;
 mod view;
 
+/// For handlers that pass a call frame on instead of decoding it.
+#[doc(hidden)]
+pub mod raw {
+    pub use crate::entry::{answer_metadata, report};
+}
+
 pub use attr::{AnyAttr, AttrType, AttrValue};
 pub use attrs::Attrs;
 pub use buffer::{AnyBuffer, AnyBufferMut};
