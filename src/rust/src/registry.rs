@@ -29,7 +29,8 @@ fn start() -> Robj {
         for op in ops::table() {
             for &(platform, handler) in op.handlers {
                 for target in [op.target, &format!("{}{}", ops::PRIVATE, op.target)] {
-                    Registry::global().register(target, platform, handler, Some(OURS))?;
+                    // SAFETY: handlers of this library, which stays loaded.
+                    unsafe { Registry::global().register(target, platform, handler, Some(OURS)) }?;
                 }
             }
         }
@@ -104,7 +105,9 @@ fn handler_check(pointer: Robj, target: &str, platform: &str) -> Robj {
 fn registry_register(target: &str, platform: &str, pointer: Robj, package: Robj) -> Robj {
     guard(|| {
         let handler = handler_of(&pointer, target, platform)?;
-        let done = Registry::global().register(target, platform, handler, package.as_str())?;
+        // SAFETY: the user says that it is a handler.
+        let done =
+            unsafe { Registry::global().register(target, platform, handler, package.as_str()) }?;
         Ok(match done.replaced {
             Some(replaced) => Robj::from(replaced.owner.unwrap_or_default()),
             None => Robj::from(()),

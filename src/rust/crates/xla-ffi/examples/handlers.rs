@@ -144,7 +144,8 @@ fn register() -> Result<()> {
         (Tell::TARGET, handler::<Tell, Host>),
     ];
     for (target, handler) in all {
-        Registry::global().register(target, "host", handler, Some("handlers"))?;
+        // SAFETY: a handler of this library, which must stay loaded while it is registered.
+        unsafe { Registry::global().register(target, "host", handler, Some("handlers"))? };
     }
     Ok(())
 }

@@ -58,7 +58,8 @@ fn measure(what: &str, function: HandlerFn) {
 
 fn main() {
     let direct: HandlerFn = handler::<One, Host>;
-    let registered = Registry::global().register("one", "host", direct, None);
+    // SAFETY: a handler of this program.
+    let registered = unsafe { Registry::global().register("one", "host", direct, None) };
     measure("entry, decoding, body", direct);
     measure(
         "the same through a trampoline",

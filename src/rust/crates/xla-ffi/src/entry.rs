@@ -102,6 +102,26 @@ pub unsafe fn answer_metadata(
     frame: *mut sys::XLA_FFI_CallFrame,
     traits: sys::XLA_FFI_Handler_Traits,
 ) -> bool {
+    // SAFETY: by contract.
+    unsafe {
+        match asked_metadata(frame) {
+            Some(metadata) => {
+                fill_metadata(metadata, traits);
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+/// The struct to fill where the frame asks for version and traits.
+///
+/// # Safety
+/// `frame` is XLA's.
+#[inline]
+pub(crate) unsafe fn asked_metadata(
+    frame: *const sys::XLA_FFI_CallFrame,
+) -> Option<*mut sys::XLA_FFI_Metadata> {
     // SAFETY: the head of every frame and extension is complete; XLA's list ends in null.
     unsafe {
         let mut extension = (*frame).extension_start;
@@ -109,14 +129,12 @@ pub unsafe fn answer_metadata(
             if (*extension).type_ == sys::XLA_FFI_Extension_Metadata
                 && (*extension).struct_size >= size_of::<sys::XLA_FFI_Metadata_Extension>()
             {
-                let metadata = (*extension.cast::<sys::XLA_FFI_Metadata_Extension>()).metadata;
-                fill_metadata(metadata, traits);
-                return true;
+                return Some((*extension.cast::<sys::XLA_FFI_Metadata_Extension>()).metadata);
             }
             extension = (*extension).next;
         }
     }
-    false
+    None
 }
 
 /// # Safety

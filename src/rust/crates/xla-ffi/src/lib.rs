@@ -106,6 +106,7 @@ mod layout;
 mod op;
 mod operand;
 mod pool;
+mod query;
 pub mod registry;
 pub mod sys;
 #[cfg(feature = "testing")]
@@ -133,6 +134,7 @@ pub use io::{Attr, Field, FieldDtype, FieldInfo, FieldKind, Io, RemainingArgs, R
 pub use num_complex::{self, Complex};
 pub use op::{describe, Cx, Dispatch, DtypeSet, Host, Kernel, Op, OpInfo, Platform};
 pub use operand::{Arg, Ret};
+pub use query::{metadata, Metadata};
 
 /// For the macros of this crate only.
 #[doc(hidden)]

@@ -2,10 +2,10 @@
 //! registry.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::sync::Mutex;
+use std::time::Duration;
 
-use xla_ffi::registry::{canonical_platform, Registry, Replaced};
+use xla_ffi::registry::{canonical_platform, Handlers, Registered, Registry, Replaced};
 use xla_ffi::testing::{metadata, Call};
 use xla_ffi::{
     handler, io, sys, Code, Cx, HandlerFn, Host, Kernel, Op, Platform, Result, Ret, Untyped,
@@ -19,7 +19,7 @@ struct Say<const N: i32>;
 
 impl<const N: i32> Op for Say<N> {
     const TARGET: &'static str = "say";
-    const TRAITS: sys::XLA_FFI_Handler_Traits = N as u32;
+    const TRAITS: sys::XLA_FFI_Handler_Traits = if N == 3 { 0 } else { 1 };
     type Dtypes = Untyped;
 }
 
@@ -30,6 +30,17 @@ impl<const N: i32, P: Platform> Kernel<P> for Say<N> {
         io.out.as_mut_slice()?[0] = N;
         Ok(())
     }
+}
+
+/// The handlers of this file stay where they are.
+fn register(
+    target: &str,
+    platform: &str,
+    handler: HandlerFn,
+    owner: Option<&str>,
+) -> Result<Registered> {
+    // SAFETY: a handler, and of this program.
+    unsafe { Registry::global().register(target, platform, handler, owner) }
 }
 
 const ONE: HandlerFn = handler::<Say<1>, Host>;
@@ -47,9 +58,7 @@ fn said(function: HandlerFn) -> Result<i32, String> {
 fn a_name_keeps_its_function_and_changes_its_handler() {
     let registry = Registry::global();
     assert!(registry.lookup("replace", "host").is_none());
-    let first = registry
-        .register("replace", "cpu", ONE, Some("pkg a"))
-        .expect("a free slot");
+    let first = register("replace", "cpu", ONE, Some("pkg a")).expect("a free slot");
     assert_eq!(first.replaced, None);
     assert_eq!(said(first.trampoline), Ok(1));
     assert_eq!(
@@ -57,9 +66,7 @@ fn a_name_keeps_its_function_and_changes_its_handler() {
         Some(1)
     );
 
-    let second = registry
-        .register("replace", "Host", TWO, None)
-        .expect("the same slot");
+    let second = register("replace", "Host", TWO, None).expect("the same slot");
     assert_eq!(
         second.replaced,
         Some(Replaced {
@@ -70,7 +77,7 @@ fn a_name_keeps_its_function_and_changes_its_handler() {
     assert_eq!(said(first.trampoline), Ok(2));
     assert_eq!(
         metadata(first.trampoline).map(|answer| answer.traits),
-        Some(2)
+        Some(1)
     );
     assert_eq!(
         registry.lookup("replace", "CPU").map(|f| f as usize),
@@ -78,9 +85,7 @@ fn a_name_keeps_its_function_and_changes_its_handler() {
     );
 
     // Another platform is another name.
-    let other = registry
-        .register("replace", "gpu", ONE, None)
-        .expect("a free slot");
+    let other = register("replace", "gpu", ONE, None).expect("a free slot");
     assert_ne!(other.trampoline as usize, first.trampoline as usize);
     assert_eq!(said(first.trampoline), Ok(2));
 }
@@ -88,8 +93,7 @@ fn a_name_keeps_its_function_and_changes_its_handler() {
 #[test]
 fn a_withdrawn_handler_gives_a_clear_error() {
     let registry = Registry::global();
-    let trampoline = registry
-        .register("gone", "host", ONE, Some("pkg b"))
+    let trampoline = register("gone", "host", ONE, Some("pkg b"))
         .expect("a free slot")
         .trampoline;
     assert!(registry.unregister("gone", "cpu"));
@@ -103,12 +107,10 @@ fn a_withdrawn_handler_gives_a_clear_error() {
     let answer = metadata(trampoline).expect("an answer");
     assert_eq!(
         (answer.version, answer.traits),
-        (xla_ffi::REPORTED_VERSION, 0)
+        (xla_ffi::REPORTED_VERSION, 1)
     );
 
-    let again = registry
-        .register("gone", "host", TWO, None)
-        .expect("the same slot");
+    let again = register("gone", "host", TWO, None).expect("the same slot");
     assert_eq!(
         (again.trampoline as usize, again.replaced),
         (trampoline as usize, None)
@@ -120,9 +122,7 @@ fn a_withdrawn_handler_gives_a_clear_error() {
 fn an_owner_goes_with_all_that_is_its_own() {
     let registry = Registry::global();
     for (target, owner) in [("mine 1", "me"), ("mine 2", "me"), ("yours", "you")] {
-        registry
-            .register(target, "host", ONE, Some(owner))
-            .expect("a free slot");
+        register(target, "host", ONE, Some(owner)).expect("a free slot");
     }
     assert_eq!(registry.unregister_owner("me"), 2);
     assert_eq!(registry.unregister_owner("me"), 0);
@@ -140,14 +140,10 @@ fn an_owner_goes_with_all_that_is_its_own() {
 
 #[test]
 fn names_must_be_names() {
-    let failure = Registry::global()
-        .register("", "host", ONE, None)
-        .expect_err("no name");
+    let failure = register("", "host", ONE, None).expect_err("no name");
     assert_eq!(failure.code(), Code::InvalidArgument);
     assert_eq!(failure.to_string(), "a custom call needs a target name");
-    let failure = Registry::global()
-        .register("t", "", ONE, None)
-        .expect_err("no platform");
+    let failure = register("t", "", ONE, None).expect_err("no platform");
     assert_eq!(failure.to_string(), "a custom call needs a platform name");
 }
 
@@ -162,60 +158,378 @@ fn platforms_have_one_name() {
     assert_eq!(canonical_platform("ROCM"), "rocm");
 }
 
-static INSIDE: AtomicUsize = AtomicUsize::new(0);
-static LEAVE: AtomicBool = AtomicBool::new(false);
-
-/// A handler whose first call stays until it is told to leave.
-unsafe extern "C" fn slow(_: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
-    let first = INSIDE.fetch_add(1, Ordering::SeqCst) == 0;
-    while first && !LEAVE.load(Ordering::SeqCst) {
-        std::thread::yield_now();
-    }
-    INSIDE.fetch_sub(1, Ordering::SeqCst);
-    std::ptr::null_mut()
+/// A handler that stays in its call until it is told to leave.
+struct Slow {
+    inside: AtomicUsize,
+    leave: AtomicBool,
 }
+
+impl Slow {
+    const fn new() -> Self {
+        Slow {
+            inside: AtomicUsize::new(0),
+            leave: AtomicBool::new(false),
+        }
+    }
+
+    fn stay(&self) -> *mut sys::XLA_FFI_Error {
+        self.inside.fetch_add(1, Ordering::SeqCst);
+        while !self.leave.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        self.inside.fetch_sub(1, Ordering::SeqCst);
+        std::ptr::null_mut()
+    }
+
+    fn wait_for_a_call(&self) {
+        while self.inside.load(Ordering::SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+    }
+}
+
+macro_rules! slow {
+    ($state:ident, $handler:ident) => {
+        static $state: Slow = Slow::new();
+        unsafe extern "C" fn $handler(
+            frame: *mut sys::XLA_FFI_CallFrame,
+        ) -> *mut sys::XLA_FFI_Error {
+            // SAFETY: the harness's frame.
+            if unsafe { !(*frame).extension_start.is_null() } {
+                return std::ptr::null_mut();
+            }
+            $state.stay()
+        }
+    };
+}
+
+slow!(WITHDRAWN, withdrawn);
+slow!(REPLACED, replaced);
+slow!(OWNED, owned);
+
+/// Long enough for whatever should not happen.
+const SHORT: Duration = Duration::from_millis(50);
 
 #[test]
 fn withdrawing_waits_for_calls_that_run() {
     let registry = Registry::global();
-    let trampoline = registry
-        .register("slow", "host", slow, None)
+    let trampoline = register("slow", "host", withdrawn, None)
         .expect("a free slot")
         .trampoline;
     std::thread::scope(|scope| {
         scope.spawn(move || Call::new().run(trampoline).expect("no error"));
-        while INSIDE.load(Ordering::SeqCst) == 0 {
-            std::thread::yield_now();
-        }
-        let (done, wait) = channel();
-        scope.spawn(move || {
-            assert!(registry.unregister("slow", "host"));
-            done.send(INSIDE.load(Ordering::SeqCst))
-                .expect("somebody waits");
-        });
-        // Once the change is under way a new call is refused rather than let in, or held up.
-        let deadline = Instant::now() + Duration::from_secs(60);
-        let mut outcome = Call::new().run(trampoline);
-        while outcome.is_ok() && Instant::now() < deadline {
-            outcome = Call::new().run(trampoline);
-        }
-        let early = wait.recv_timeout(Duration::from_millis(50));
-        LEAVE.store(true, Ordering::SeqCst);
-        assert!(early.is_err(), "it returned while a call was running");
-        let refused = outcome.expect_err("no handler any more").to_string();
-        assert!(refused.contains("was unregistered"), "{refused}");
-        assert_eq!(wait.recv_timeout(Duration::from_secs(60)), Ok(0));
+        WITHDRAWN.wait_for_a_call();
+        let withdrawn = registry.withdraw("slow", "host");
+        assert_eq!((withdrawn.count(), withdrawn.running()), (1, 1));
+        // A new call is refused rather than let in, or held up.
+        let refused = Call::new()
+            .run(trampoline)
+            .expect_err("no handler any more");
+        assert!(refused.message.contains("was unregistered"), "{refused}");
+        assert!(!withdrawn.wait_timeout(SHORT), "it is running");
+        let again = registry.withdraw("slow", "host");
+        assert_eq!((again.count(), again.running()), (0, 1), "it still is");
+        WITHDRAWN.leave.store(true, Ordering::SeqCst);
+        withdrawn.wait();
+        assert_eq!(WITHDRAWN.inside.load(Ordering::SeqCst), 0);
+        assert_eq!((withdrawn.running(), again.running()), (0, 0));
     });
+}
+
+#[test]
+fn replacing_waits_for_nobody_and_withdrawing_for_what_was_replaced_too() {
+    let registry = Registry::global();
+    let trampoline = register("hangs", "host", replaced, None)
+        .expect("a free slot")
+        .trampoline;
+    std::thread::scope(|scope| {
+        scope.spawn(move || Call::new().run(trampoline).expect("no error"));
+        REPLACED.wait_for_a_call();
+        // At once, and more often than there are places.
+        for handler in [ONE, TWO, ONE, TWO] {
+            register("hangs", "host", handler, None).expect("the same slot");
+        }
+        assert_eq!(said(trampoline), Ok(2));
+        let withdrawn = registry.withdraw("hangs", "host");
+        assert_eq!((withdrawn.count(), withdrawn.running()), (1, 1));
+        assert!(!withdrawn.wait_timeout(SHORT), "the first is running");
+        // It comes back while the first is still running, and is another's business.
+        register("hangs", "host", ONE, None).expect("the same slot");
+        assert_eq!(said(trampoline), Ok(1));
+        REPLACED.leave.store(true, Ordering::SeqCst);
+        withdrawn.wait();
+        assert_eq!(REPLACED.inside.load(Ordering::SeqCst), 0);
+    });
+}
+
+#[test]
+fn an_owner_waits_for_what_was_its_own() {
+    let registry = Registry::global();
+    let trampoline = register("taken", "host", owned, Some("first"))
+        .expect("a free slot")
+        .trampoline;
+    std::thread::scope(|scope| {
+        scope.spawn(move || Call::new().run(trampoline).expect("no error"));
+        OWNED.wait_for_a_call();
+        register("taken", "host", ONE, Some("second")).expect("the same slot");
+        let second = registry.withdraw_owner("second");
+        assert_eq!((second.count(), second.running()), (1, 0));
+        let first = registry.withdraw_owner("first");
+        assert_eq!((first.count(), first.running()), (0, 1));
+        OWNED.leave.store(true, Ordering::SeqCst);
+        first.wait();
+        assert_eq!(OWNED.inside.load(Ordering::SeqCst), 0);
+    });
+}
+
+/// Counts when it goes.
+struct Kept(&'static AtomicUsize);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn what_is_kept_goes_when_its_handler_has_gone() {
+    static GONE: AtomicUsize = AtomicUsize::new(0);
+    let gone = || GONE.load(Ordering::SeqCst);
+    let registry = Registry::global();
+    let keep = || {
+        let handlers = Handlers::from(ONE).keeping(Kept(&GONE));
+        // SAFETY: a handler of this program.
+        unsafe { registry.register_handlers("keeps", "host", handlers, None) }.expect("a slot")
+    };
+    keep();
+    assert_eq!(gone(), 0);
+    keep();
+    assert_eq!(gone(), 1, "the first was replaced");
+    assert!(registry.unregister("keeps", "host"));
+    assert_eq!(gone(), 2);
+}
+
+io! {
+    struct LaterIo<'f> { out: Ret<'f, i32> }
+}
+
+/// Leaves a task behind that waits to be let go.
+struct Later;
+
+impl Op for Later {
+    const TARGET: &'static str = "later";
+    type Dtypes = Untyped;
+}
+
+static LATER: AtomicBool = AtomicBool::new(false);
+
+impl<P: Platform> Kernel<P> for Later {
+    type Io<'f> = LaterIo<'f>;
+
+    fn run(_: LaterIo<'_>, cx: &Cx<'_, P>) -> Result<()> {
+        cx.schedule(|| {
+            while !LATER.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+        })
+    }
+}
+
+#[test]
+fn withdrawing_waits_for_tasks_on_the_pool() {
+    let registry = Registry::global();
+    let trampoline = register("later", "host", handler::<Later, Host>, None)
+        .expect("a free slot")
+        .trampoline;
+    let mut frame = Call::new().ret::<i32>(&[]).threads(1).build();
+    // The second one waits in the queue until the first is through.
+    for _ in 0..2 {
+        frame.call(trampoline).expect("a pool");
+    }
+    let withdrawn = registry.withdraw("later", "host");
+    assert_eq!((withdrawn.count(), withdrawn.running()), (1, 2));
+    assert!(!withdrawn.wait_timeout(SHORT));
+    LATER.store(true, Ordering::SeqCst);
+    withdrawn.wait();
+    assert_eq!(withdrawn.running(), 0);
+}
+
+#[test]
+fn helpers_that_come_late_are_counted() {
+    static HOLD: Mutex<()> = Mutex::new(());
+    static SPREAD: AtomicUsize = AtomicUsize::new(0);
+
+    struct Spread;
+    impl Op for Spread {
+        const TARGET: &'static str = "spread";
+        type Dtypes = Untyped;
+    }
+    impl<P: Platform> Kernel<P> for Spread {
+        type Io<'f> = LaterIo<'f>;
+
+        fn run(_: LaterIo<'_>, cx: &Cx<'_, P>) -> Result<()> {
+            // The only thread is busy, so the helper comes when the call is over.
+            cx.schedule(|| drop(HOLD.lock()))?;
+            cx.parallel_for(2, 1, |_| {
+                SPREAD.fetch_add(1, Ordering::SeqCst);
+            });
+            Ok(())
+        }
+    }
+    let registry = Registry::global();
+    let trampoline = register("spread", "host", handler::<Spread, Host>, None)
+        .expect("a free slot")
+        .trampoline;
+    let mut frame = Call::new().ret::<i32>(&[]).threads(2).build();
+    let held = HOLD.lock().expect("nobody panics");
+    frame.call(trampoline).expect("a pool");
+    frame.call(trampoline).expect("a pool");
+    assert_eq!(SPREAD.load(Ordering::SeqCst), 4);
+    let withdrawn = registry.withdraw("spread", "host");
+    assert!(withdrawn.running() >= 2, "{}", withdrawn.running());
+    assert!(!withdrawn.wait_timeout(SHORT));
+    drop(held);
+    withdrawn.wait();
+}
+
+/// A handler in another language: its errors do not say whose they are.
+unsafe extern "C" fn foreign(frame: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
+    let message = c"no root of a negative number";
+    let mut args = sys::XLA_FFI_Error_Create_Args {
+        struct_size: size_of::<sys::XLA_FFI_Error_Create_Args>(),
+        extension_start: std::ptr::null_mut(),
+        message: message.as_ptr(),
+        errc: sys::XLA_FFI_Error_Code_OUT_OF_RANGE,
+    };
+    // SAFETY: the harness's frame and table.
+    unsafe {
+        if !(*frame).extension_start.is_null() {
+            return std::ptr::null_mut();
+        }
+        ((*(*frame).api).XLA_FFI_Error_Create.expect("it is there"))(&mut args)
+    }
+}
+
+#[test]
+fn errors_say_which_call_failed() {
+    let trampoline = |name, handler| {
+        register(name, "cpu", handler, None)
+            .expect("a slot")
+            .trampoline
+    };
+    let error = |function| Call::new().run(function).expect_err("it fails").to_string();
+    let root = trampoline("root", foreign);
+    assert_eq!(
+        error(root),
+        "OUT_OF_RANGE: root (host): no root of a negative number"
+    );
+    // Ours say it themselves, also under a name of their own.
+    let own = "INVALID_ARGUMENT: say: expected 1 result (`out`), got 0";
+    assert_eq!(error(trampoline("say", ONE)), own);
+    assert_eq!(error(trampoline("private.say", ONE)), own);
+    assert_eq!(
+        error(trampoline("other", ONE)),
+        "INVALID_ARGUMENT: other (host): say: expected 1 result (`out`), got 0"
+    );
+    // A handler by way of another is named once, by the one that it is in.
+    assert_eq!(error(trampoline("outer", root)), error(root));
+    // The frame is XLA's again.
+    let mut frame = Call::new().build();
+    let api = frame.as_raw().api;
+    frame.call(root).expect_err("it fails");
+    assert_eq!(frame.as_raw().api, api);
+}
+
+#[test]
+fn xla_keeps_what_it_was_told() {
+    const OTHER: HandlerFn = handler::<Say<3>, Host>;
+    let trampoline = register("told", "host", OTHER, None)
+        .expect("a free slot")
+        .trampoline;
+    // Nobody has asked yet.
+    register("told", "host", ONE, None).expect("the same slot");
+    assert_eq!(metadata(trampoline).map(|told| told.traits), Some(1));
+    register("told", "host", TWO, None).expect("the same traits");
+    let failure = register("told", "host", OTHER, None).expect_err("other traits");
+    assert_eq!(failure.code(), Code::FailedPrecondition);
+    assert_eq!(
+        failure.to_string(),
+        "custom call target `told` (platform host) cannot have this handler: its traits are 0, and \
+         XLA, which keeps what it was told first, has 1; register it under another name"
+    );
+    assert_eq!(said(trampoline), Ok(2), "the one before stays");
+    let bundle = sys::XLA_FFI_Handler_Bundle {
+        instantiate: Some(ONE),
+        prepare: None,
+        initialize: None,
+        execute: Some(ONE),
+    };
+    // SAFETY: handlers of this program.
+    let failure =
+        unsafe { Registry::global().register_handlers("told", "host", bundle.into(), None) };
+    let text = failure.expect_err("other stages").to_string();
+    assert!(text.contains("its stages are not those"), "{text}");
+    // A version that the one who asked does not have.
+    unsafe extern "C" fn newer(frame: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
+        // SAFETY: the harness's frame.
+        unsafe {
+            let error = ONE(frame);
+            let query = (*frame)
+                .extension_start
+                .cast::<sys::XLA_FFI_Metadata_Extension>();
+            (*(*query).metadata).api_version.minor_version = sys::XLA_FFI_API_MINOR + 1;
+            error
+        }
+    }
+    let failure = register("told", "host", newer, None).expect_err("too new");
+    let text = format!(
+        "it was built for XLA FFI 0.{0}, and XLA has 0.{1}",
+        sys::XLA_FFI_API_MINOR + 1,
+        sys::XLA_FFI_API_MINOR
+    );
+    assert!(failure.to_string().contains(&text), "{failure}");
+    assert_eq!(said(trampoline), Ok(2));
+}
+
+#[test]
+fn each_stage_has_its_function() {
+    static STAGES: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+    unsafe extern "C" fn note(frame: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
+        // SAFETY: the harness's frame.
+        unsafe {
+            if (*frame).extension_start.is_null() {
+                STAGES.lock().expect("no panics").push((*frame).stage);
+            }
+        }
+        std::ptr::null_mut()
+    }
+    let bundle = sys::XLA_FFI_Handler_Bundle {
+        instantiate: Some(note),
+        prepare: None,
+        initialize: None,
+        execute: Some(note),
+    };
+    // SAFETY: handlers of this program.
+    let done =
+        unsafe { Registry::global().register_handlers("staged", "host", bundle.into(), None) };
+    let trampoline = done.expect("a slot").trampoline;
+    let stage = |stage| Call::new().stage(stage).run(trampoline);
+    stage(sys::XLA_FFI_ExecutionStage_INSTANTIATE).expect("a function");
+    stage(sys::XLA_FFI_ExecutionStage_EXECUTE).expect("a function");
+    let none = stage(sys::XLA_FFI_ExecutionStage_PREPARE).expect_err("no function");
+    assert_eq!(
+        none.message,
+        "staged (host): there is no handler for stage 1"
+    );
+    assert_eq!(*STAGES.lock().expect("no panics"), [0, 3]);
 }
 
 #[test]
 fn calls_and_changes_from_many_threads() {
     const NAMES: [&str; 3] = ["busy 0", "busy 1", "busy 2"];
     const ROUNDS: usize = 300;
-    let registry = Registry::global();
     let trampolines = NAMES.map(|name| {
-        registry
-            .register(name, "host", ONE, None)
+        register(name, "host", ONE, None)
             .expect("a free slot")
             .trampoline
     });
@@ -241,13 +555,11 @@ fn calls_and_changes_from_many_threads() {
                 scope.spawn(move || {
                     for round in 0..ROUNDS {
                         let function = if round % 2 == 0 { TWO } else { ONE };
-                        registry
-                            .register(name, "host", function, None)
-                            .expect("the same slot");
+                        register(name, "host", function, None).expect("the same slot");
                         if round % 3 == 0 {
-                            assert!(registry.unregister(name, "host"));
+                            assert!(Registry::global().unregister(name, "host"));
                         }
-                        assert!(registry.list().len() >= NAMES.len());
+                        assert!(Registry::global().list().len() >= NAMES.len());
                     }
                 })
             })

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use xla_ffi::registry::{Registry, CAPACITY};
 use xla_ffi::testing::Call;
-use xla_ffi::{sys, Code};
+use xla_ffi::{sys, Code, HandlerFn};
 
 unsafe extern "C" fn nothing(_: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
     std::ptr::null_mut()
@@ -14,7 +14,10 @@ unsafe extern "C" fn nothing(_: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FF
 fn a_full_registry_says_so_and_goes_on_working() {
     const { assert!(CAPACITY >= 256) };
     let registry = Registry::global();
-    let register = |i: usize| registry.register(&format!("op {i}"), "host", nothing, None);
+    let register = |i: usize| {
+        // SAFETY: a handler, and a function of this program.
+        unsafe { registry.register(&format!("op {i}"), "host", nothing as HandlerFn, None) }
+    };
     let trampolines: HashSet<usize> = (0..CAPACITY)
         .map(|i| register(i).expect("a free slot").trampoline as usize)
         .collect();

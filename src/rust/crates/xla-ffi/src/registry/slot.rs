@@ -1,115 +1,140 @@
-//! One name's handler, and how to take it away while other threads call it.
+//! One name's handlers, and how to change them while other threads call them.
 
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
-use core::time::Duration;
 
-use crate::entry::HandlerFn;
+/// How many stages XLA calls a handler in.
+pub(super) const STAGES: usize = 4;
 
-/// Two cells, of which `current` (1 or 2) is the one in use, or [`NONE`].
+/// The functions of a name, one for each of XLA's stages, null where there is none.
+pub(super) type Functions = [*mut (); STAGES];
+
+/// What a name calls now.
 ///
-/// A call counts itself into the current cell and then makes sure that the cell is still current. A
-/// change first makes the other cell (or none) current and then waits until the old cell's count is
-/// 0. Both sides write one variable and then read the other's, sequentially consistent: either the
-/// change sees the call's count, or the call sees the change. New calls count in the other cell, so
-/// the wait ends however busy the name is.
+/// A call counts itself into the current [`Installed`] and then makes sure that it is still
+/// current. A change first makes another one (or none) current and then looks at the old one's
+/// count. Both sides write one variable and then read the other's, sequentially consistent: either
+/// the change sees the call's count, or the call sees the change.
 pub(super) struct Slot {
-    current: AtomicUsize,
-    cells: [Cell; 2],
+    current: AtomicPtr<Installed>,
 }
 
-struct Cell {
-    /// A [`HandlerFn`]; written only while the cell is not current.
-    handler: AtomicPtr<()>,
+/// Functions that are or were a slot's, and how many threads are in them. It is never freed, so
+/// that a call may count itself in before it knows whether that is still right; once it is neither
+/// current nor running it is used [again](Installed::reuse).
+pub(super) struct Installed {
+    /// Written only while it is neither current nor running.
+    functions: [AtomicPtr<()>; STAGES],
+    barrier: AtomicPtr<()>,
+    slot: AtomicUsize,
     running: AtomicUsize,
+    /// How often it was used again.
+    epoch: AtomicUsize,
 }
-
-/// 0, so that slots which nobody uses take no room in the file.
-const NONE: usize = 0;
 
 /// Counts out on drop.
-pub(super) struct Running<'a> {
-    cell: &'a Cell,
-    handler: HandlerFn,
+pub(super) struct Running {
+    installed: &'static Installed,
 }
 
-impl Running<'_> {
+impl Running {
+    /// What runs.
     #[inline]
-    pub(super) fn handler(&self) -> HandlerFn {
-        self.handler
+    pub(super) fn installed(&self) -> &'static Installed {
+        self.installed
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for Running {
     #[inline]
     fn drop(&mut self) {
-        self.cell.running.fetch_sub(1, SeqCst);
+        self.installed.running.fetch_sub(1, SeqCst);
     }
 }
 
-impl Cell {
-    const fn new() -> Self {
-        Cell {
-            handler: AtomicPtr::new(ptr::null_mut()),
+impl Installed {
+    /// One that nobody calls yet.
+    pub(super) fn new() -> Self {
+        Installed {
+            functions: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+            barrier: AtomicPtr::new(ptr::null_mut()),
+            slot: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
+            epoch: AtomicUsize::new(0),
         }
+    }
+
+    /// Takes other functions. Only while it is in no slot and [`running`](Self::running) is 0.
+    pub(super) fn reuse(&self, slot: usize, functions: Functions, barrier: *mut ()) {
+        self.epoch.fetch_add(1, SeqCst);
+        for (place, function) in self.functions.iter().zip(functions) {
+            place.store(function, SeqCst);
+        }
+        self.barrier.store(barrier, SeqCst);
+        self.slot.store(slot, SeqCst);
+    }
+
+    /// The function of a stage, null where there is none.
+    #[inline]
+    pub(super) fn function(&self, stage: usize) -> *mut () {
+        match self.functions.get(stage) {
+            Some(function) => function.load(SeqCst),
+            None => ptr::null_mut(),
+        }
+    }
+
+    /// What stands between the functions and their caller, null for nothing.
+    #[inline]
+    pub(super) fn barrier(&self) -> *mut () {
+        self.barrier.load(SeqCst)
+    }
+
+    /// The number of its slot.
+    pub(super) fn slot(&self) -> usize {
+        self.slot.load(SeqCst)
+    }
+
+    /// How many threads are in its functions, or will be.
+    pub(super) fn running(&self) -> usize {
+        self.running.load(SeqCst)
+    }
+
+    /// How often it was used again: what was counted before another epoch is over.
+    pub(super) fn epoch(&self) -> usize {
+        self.epoch.load(SeqCst)
+    }
+
+    /// Counts something in that will run later, on behalf of a call that is running now.
+    pub(super) fn count_in(&'static self) -> Running {
+        self.running.fetch_add(1, SeqCst);
+        Running { installed: self }
     }
 }
 
 impl Slot {
     pub(super) const fn new() -> Self {
         Slot {
-            current: AtomicUsize::new(NONE),
-            cells: [Cell::new(), Cell::new()],
+            current: AtomicPtr::new(ptr::null_mut()),
         }
-    }
-
-    #[inline]
-    fn cell(&self, current: usize) -> Option<&Cell> {
-        self.cells.get(current.wrapping_sub(1))
     }
 
     /// Counts a call in; `None` where there is no handler.
     #[inline]
-    pub(super) fn enter(&self) -> Option<Running<'_>> {
+    pub(super) fn enter(&self) -> Option<Running> {
         loop {
             let current = self.current.load(SeqCst);
-            let cell = self.cell(current)?;
-            cell.running.fetch_add(1, SeqCst);
+            // SAFETY: null, or given to `set` and so never freed.
+            let installed: &'static Installed = unsafe { current.as_ref() }?;
+            let running = installed.count_in();
             if self.current.load(SeqCst) == current {
-                let handler = cell.handler.load(SeqCst);
-                // SAFETY: a current cell holds a `HandlerFn`, and it stays while we are counted.
-                let handler = unsafe { core::mem::transmute::<*mut (), HandlerFn>(handler) };
-                return Some(Running { cell, handler });
+                return Some(running);
             }
-            cell.running.fetch_sub(1, SeqCst);
         }
     }
 
-    /// Changes or takes away the handler; returns when no call of the old one is running. One
-    /// change at a time.
-    pub(super) fn set(&self, handler: Option<HandlerFn>) {
-        let old = self.current.load(SeqCst);
-        let new = match handler {
-            None => NONE,
-            Some(handler) => {
-                let at = usize::from(old == 1);
-                self.cells[at].handler.store(handler as *mut (), SeqCst);
-                at + 1
-            }
-        };
-        self.current.store(new, SeqCst);
-        let Some(old) = self.cell(old) else {
-            return;
-        };
-        let mut spins = 0u32;
-        while old.running.load(SeqCst) != 0 {
-            spins += 1;
-            match spins {
-                0..=100 => std::hint::spin_loop(),
-                101..=200 => std::thread::yield_now(),
-                _ => std::thread::sleep(Duration::from_micros(100)),
-            }
-        }
+    /// Makes that one current, or none. Calls of the old one go on.
+    pub(super) fn set(&self, installed: Option<&'static Installed>) {
+        let new = installed.map_or(ptr::null(), ptr::from_ref);
+        self.current.store(new.cast_mut(), SeqCst);
     }
 }

@@ -2,9 +2,9 @@
 
 use core::ptr;
 
+use super::call::{call, no_handler};
 use super::slot::Slot;
-use super::Registry;
-use crate::entry::{answer_metadata, report, HandlerFn};
+use crate::entry::HandlerFn;
 use crate::sys;
 
 /// How many different names can be registered in the life of the process.
@@ -18,7 +18,7 @@ unsafe extern "C" fn trampoline<const SLOT: usize>(
     frame: *mut sys::XLA_FFI_CallFrame,
 ) -> *mut sys::XLA_FFI_Error {
     // SAFETY: by contract.
-    unsafe { call(frame, SLOT) }
+    unsafe { enter(frame, SLOT) }
 }
 
 /// What all trampolines jump to: `extern "C"` as they are, so that a jump it is.
@@ -26,29 +26,18 @@ unsafe extern "C" fn trampoline<const SLOT: usize>(
 /// # Safety
 /// As a [`HandlerFn`].
 #[inline(never)]
-unsafe extern "C" fn call(
+unsafe extern "C" fn enter(
     frame: *mut sys::XLA_FFI_CallFrame,
     slot: usize,
 ) -> *mut sys::XLA_FFI_Error {
+    if frame.is_null() {
+        return ptr::null_mut();
+    }
     match SLOTS[slot].enter() {
         // SAFETY: XLA's frame, handed on.
-        Some(running) => unsafe { (running.handler())(frame) },
+        Some(running) => unsafe { call(&running, frame) },
         // SAFETY: as above.
         None => unsafe { no_handler(frame, slot) },
-    }
-}
-
-/// # Safety
-/// As a [`HandlerFn`].
-#[cold]
-unsafe fn no_handler(frame: *mut sys::XLA_FFI_CallFrame, slot: usize) -> *mut sys::XLA_FFI_Error {
-    // SAFETY: by contract.
-    unsafe {
-        // A program with the name may still be compiled; its calls fail.
-        if frame.is_null() || answer_metadata(frame, 0) {
-            return ptr::null_mut();
-        }
-        report(frame, &Registry::global().unregistered(slot))
     }
 }
 

@@ -105,6 +105,25 @@ macro_rules! functions {
             pub internal_api: *const XLA_FFI_InternalApi,
             $(pub $name: Option<$name>,)*
         }
+
+        impl XLA_FFI_Api {
+            /// A table of this version without functions.
+            pub const EMPTY: Self = XLA_FFI_Api {
+                struct_size: core::mem::size_of::<Self>(),
+                extension_start: core::ptr::null_mut(),
+                api_version: XLA_FFI_Api_Version {
+                    struct_size: core::mem::size_of::<XLA_FFI_Api_Version>(),
+                    extension_start: core::ptr::null_mut(),
+                    major_version: XLA_FFI_API_MAJOR,
+                    minor_version: XLA_FFI_API_MINOR,
+                },
+                internal_api: core::ptr::null(),
+                $($name: None,)*
+            };
+        }
+
+        // SAFETY: a table is constant; its functions may be called from any thread.
+        unsafe impl Sync for XLA_FFI_Api {}
     };
 }
 

@@ -78,14 +78,14 @@ struct State {
 
 #[derive(Debug)]
 pub(super) struct Host {
-    api: Box<sys::XLA_FFI_Api>,
+    api: &'static sys::XLA_FFI_Api,
     state: Box<State>,
 }
 
 impl Default for Host {
     fn default() -> Self {
         Host {
-            api: Box::new(API),
+            api: &API,
             state: Box::default(),
         }
     }
@@ -107,7 +107,11 @@ impl Host {
     }
 
     pub(super) fn set_api_size(&mut self, bytes: usize) {
-        self.api.struct_size = bytes;
+        // Tables live as long as the process.
+        self.api = Box::leak(Box::new(sys::XLA_FFI_Api {
+            struct_size: bytes,
+            ..API
+        }));
     }
 
     pub(super) fn scratch(&self) -> (usize, usize) {
@@ -126,7 +130,7 @@ impl Host {
         &mut self,
     ) -> (*const sys::XLA_FFI_Api, *mut sys::XLA_FFI_ExecutionContext) {
         (
-            ptr::from_ref(&*self.api),
+            ptr::from_ref(self.api),
             ptr::from_mut(&mut *self.state).cast(),
         )
     }
@@ -297,32 +301,17 @@ unsafe extern "C" fn num_threads(
     }
 }
 
-const API: sys::XLA_FFI_Api = sys::XLA_FFI_Api {
-    struct_size: size_of::<sys::XLA_FFI_Api>(),
-    extension_start: ptr::null_mut(),
-    api_version: sys::XLA_FFI_Api_Version {
-        struct_size: size_of::<sys::XLA_FFI_Api_Version>(),
-        extension_start: ptr::null_mut(),
-        major_version: sys::XLA_FFI_API_MAJOR,
-        minor_version: sys::XLA_FFI_API_MINOR,
-    },
-    internal_api: ptr::null(),
+/// One for all calls, as XLA has it.
+static API: sys::XLA_FFI_Api = sys::XLA_FFI_Api {
     XLA_FFI_Error_Create: Some(error_create),
     XLA_FFI_Error_GetMessage: Some(error_message),
     XLA_FFI_Error_Destroy: Some(error_destroy),
-    XLA_FFI_Handler_Register: None,
     XLA_FFI_Stream_Get: Some(stream),
-    XLA_FFI_Type_Register: None,
-    XLA_FFI_ExecutionContext_Get: None,
-    XLA_FFI_State_Set: None,
-    XLA_FFI_State_Get: None,
     XLA_FFI_DeviceMemory_Allocate: Some(allocate),
     XLA_FFI_DeviceMemory_Free: Some(free),
     XLA_FFI_ThreadPool_Schedule: Some(schedule),
     XLA_FFI_ThreadPool_NumThreads: Some(num_threads),
-    XLA_FFI_Future_Create: None,
-    XLA_FFI_Future_SetAvailable: None,
-    XLA_FFI_Future_SetError: None,
     XLA_FFI_RunId_Get: Some(run_id),
     XLA_FFI_DeviceOrdinal_Get: Some(device_ordinal),
+    ..sys::XLA_FFI_Api::EMPTY
 };

@@ -41,7 +41,6 @@ mod memory;
 
 use core::fmt;
 use core::mem::{offset_of, size_of};
-use core::ptr;
 
 use crate::entry::HandlerFn;
 use crate::error::Code;
@@ -51,6 +50,8 @@ pub use attr::Value;
 pub use frame::Frame;
 use host::Host;
 use memory::Memory;
+
+pub use crate::query::Metadata;
 
 /// What XLA would have been told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,50 +70,11 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// What a handler answers to XLA's metadata query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Metadata {
-    /// FFI major and minor version.
-    pub version: (i32, i32),
-    /// Traits.
-    pub traits: sys::XLA_FFI_Handler_Traits,
-}
-
-/// Asks a handler for its metadata, as XLA does before any call; `None` if it does not answer.
+/// As [`crate::metadata`], for a test.
+#[must_use]
 pub fn metadata(handler: HandlerFn) -> Option<Metadata> {
-    const UNANSWERED: i32 = -1;
-    let mut metadata = sys::XLA_FFI_Metadata {
-        struct_size: size_of::<sys::XLA_FFI_Metadata>(),
-        api_version: sys::XLA_FFI_Api_Version {
-            struct_size: size_of::<sys::XLA_FFI_Api_Version>(),
-            extension_start: ptr::null_mut(),
-            major_version: UNANSWERED,
-            minor_version: UNANSWERED,
-        },
-        traits: 0,
-        state_type_id: sys::XLA_FFI_UNKNOWN_TYPE_ID,
-    };
-    let mut extension = sys::XLA_FFI_Metadata_Extension {
-        extension_base: sys::XLA_FFI_Extension_Base {
-            struct_size: size_of::<sys::XLA_FFI_Metadata_Extension>(),
-            type_: sys::XLA_FFI_Extension_Metadata,
-            next: ptr::null_mut(),
-        },
-        metadata: &mut metadata,
-    };
-    let mut frame = Call::new().build();
-    frame.raw.extension_start = ptr::addr_of_mut!(extension).cast();
-    // A query has no operands to look at, and need not be of any stage.
-    frame.raw.stage = sys::XLA_FFI_ExecutionStage_INSTANTIATE;
-    frame.call(handler).ok()?;
-    let version = (
-        metadata.api_version.major_version,
-        metadata.api_version.minor_version,
-    );
-    (version.0 != UNANSWERED).then_some(Metadata {
-        version,
-        traits: metadata.traits,
-    })
+    // SAFETY: what a test asks is a handler.
+    unsafe { crate::metadata(handler) }
 }
 
 #[derive(Debug)]

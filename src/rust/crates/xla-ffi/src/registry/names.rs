@@ -1,0 +1,195 @@
+//! What is known of each name: kept under the registry's lock, and never looked at by a call that
+//! finds its handler.
+
+use std::collections::HashMap;
+
+use super::handlers::{Handlers, Keep};
+use super::slot::{Installed, STAGES};
+use super::trampoline::{CAPACITY, SLOTS};
+use super::withdrawn::Calls;
+use super::Entry;
+use crate::error::{Code, Error, Result};
+use crate::query::Metadata;
+use crate::sys;
+
+#[derive(Default)]
+pub(super) struct Names {
+    /// One for each slot in use, in order of first registration.
+    pub(super) all: Vec<Name>,
+    by_name: HashMap<(String, String), usize>,
+}
+
+pub(super) struct Name {
+    pub(super) entry: Entry,
+    /// What XLA was told of it, and keeps.
+    pub(super) told: Option<Told>,
+    pub(super) last_traits: sys::XLA_FFI_Handler_Traits,
+    stages: [bool; STAGES],
+    /// The current handlers, and those before that may be running; the others are spare.
+    tenants: Vec<Tenant>,
+}
+
+/// What XLA was told when it asked, and its own version.
+pub(super) struct Told {
+    pub(super) traits: sys::XLA_FFI_Handler_Traits,
+    pub(super) xla: Option<(i32, i32)>,
+}
+
+struct Tenant {
+    installed: &'static Installed,
+    current: bool,
+    owner: Option<String>,
+    keep: Option<Keep>,
+}
+
+impl Names {
+    pub(super) fn find(&self, target: &str, platform: &str) -> Option<usize> {
+        let key = (target.to_owned(), platform.to_owned());
+        self.by_name.get(&key).copied()
+    }
+
+    pub(super) fn find_or_add(&mut self, target: &str, platform: &str) -> Result<usize> {
+        if let Some(index) = self.find(target, platform) {
+            return Ok(index);
+        }
+        let index = self.all.len();
+        if index >= CAPACITY {
+            return Err(full(target, platform));
+        }
+        self.all.push(Name {
+            entry: Entry {
+                target: target.to_owned(),
+                platform: platform.to_owned(),
+                owner: None,
+                active: false,
+            },
+            told: None,
+            last_traits: 0,
+            stages: [false; STAGES],
+            tenants: Vec::new(),
+        });
+        let key = (target.to_owned(), platform.to_owned());
+        self.by_name.insert(key, index);
+        Ok(index)
+    }
+
+    /// Takes out what was kept for handlers that are neither current nor running.
+    pub(super) fn sweep(&mut self) -> Vec<Keep> {
+        let tenants = self.all.iter_mut().flat_map(|name| &mut name.tenants);
+        let idle = tenants.filter(|tenant| tenant.is_spare());
+        idle.filter_map(|tenant| tenant.keep.take()).collect()
+    }
+}
+
+impl Tenant {
+    fn is_spare(&self) -> bool {
+        !self.current && self.installed.running() == 0
+    }
+}
+
+impl Name {
+    /// Whether handlers that answered that may take this name.
+    pub(super) fn accepts(
+        &self,
+        metadata: Option<&Metadata>,
+        stages: [bool; STAGES],
+    ) -> Result<()> {
+        let (Some(told), Some(metadata)) = (&self.told, metadata) else {
+            return Ok(());
+        };
+        let refuse = |what: String| {
+            let Entry {
+                target, platform, ..
+            } = &self.entry;
+            let text = format!(
+                "custom call target `{target}` (platform {platform}) cannot have this handler: {what}"
+            );
+            Err(Error::new(Code::FailedPrecondition, text))
+        };
+        if let Some(xla) = told
+            .xla
+            .filter(|&xla| !accepts_version(xla, metadata.version))
+        {
+            let ((major, minor), (have_major, have_minor)) = (metadata.version, xla);
+            return refuse(format!(
+                "it was built for XLA FFI {major}.{minor}, and XLA has {have_major}.{have_minor}"
+            ));
+        }
+        if told.traits != metadata.traits {
+            return refuse(format!(
+                "its traits are {}, and XLA, which keeps what it was told first, has {}; \
+                 register it under another name",
+                metadata.traits, told.traits
+            ));
+        }
+        if self.stages != stages {
+            return refuse(
+                "its stages are not those that XLA has been told; register it under another name"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Makes the handlers this slot's current ones; what the place that they take kept before.
+    pub(super) fn install(
+        &mut self,
+        slot: usize,
+        handlers: Handlers,
+        owner: Option<&str>,
+    ) -> Option<Keep> {
+        self.stages = handlers.stages();
+        let at = self.tenants.iter().position(Tenant::is_spare);
+        let at = at.unwrap_or_else(|| {
+            self.tenants.push(Tenant {
+                installed: Box::leak(Box::new(Installed::new())),
+                current: false,
+                owner: None,
+                keep: None,
+            });
+            self.tenants.len() - 1
+        });
+        let tenant = &mut self.tenants[at];
+        let (functions, barrier) = (handlers.addresses(), handlers.barrier_address());
+        tenant.installed.reuse(slot, functions, barrier);
+        tenant.owner = owner.map(str::to_owned);
+        let kept = std::mem::replace(&mut tenant.keep, handlers.keep);
+        SLOTS[slot].set(Some(tenant.installed));
+        for (i, tenant) in self.tenants.iter_mut().enumerate() {
+            tenant.current = i == at;
+        }
+        kept
+    }
+
+    /// Empties the slot; whether there was something in it.
+    pub(super) fn withdraw(&mut self, slot: usize) -> bool {
+        SLOTS[slot].set(None);
+        for tenant in &mut self.tenants {
+            tenant.current = false;
+        }
+        std::mem::replace(&mut self.entry.active, false)
+    }
+
+    /// Calls that run in handlers that are no longer current, of the owners that are asked for.
+    pub(super) fn running(&self, of: impl Fn(Option<&str>) -> bool) -> Vec<Calls> {
+        let old = self.tenants.iter().filter(|tenant| {
+            !tenant.current && tenant.installed.running() > 0 && of(tenant.owner.as_deref())
+        });
+        old.map(|tenant| Calls::of(tenant.installed)).collect()
+    }
+}
+
+fn accepts_version(xla: (i32, i32), handler: (i32, i32)) -> bool {
+    handler.0 == xla.0 && handler.1 <= xla.1
+}
+
+#[cold]
+fn full(target: &str, platform: &str) -> Error {
+    Error::new(
+        Code::ResourceExhausted,
+        format!(
+            "cannot register custom call target `{target}` (platform {platform}): \
+             all {CAPACITY} slots are taken, and XLA never lets go of a name"
+        ),
+    )
+}
