@@ -250,9 +250,18 @@ fn active() -> Vec<Entry> {
     entries
 }
 
-/// The op that an error message starts with ("lu: ..."), if there is one of that name.
+/// The op that an error message starts with ("lu: ...", "mine (host): ..."), or that it says is
+/// not there, if there is one of that name.
 pub fn op_named_in(message: &str) -> Option<String> {
-    let (name, _) = message.split_once(": ")?;
+    let quoted = message.strip_prefix("custom call target `");
+    let name = match quoted.and_then(|rest| rest.split_once('`')) {
+        Some((name, _)) => name,
+        None => message.split_once(": ")?.0,
+    };
+    let name = match name.rsplit_once(" (") {
+        Some((name, platform)) if platform.ends_with(')') => name,
+        _ => name,
+    };
     let known = |entry: &Entry| entry.target == name;
     Registry::global()
         .list()
