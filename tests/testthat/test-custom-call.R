@@ -32,7 +32,8 @@ test_that("a handler's error is an R condition with its code and text", {
   error <- error_of(as_array(pjrt_execute(exec, pjrt_buffer(c(4, -9)))))
   expect_s3_class(error, "xlaffi_error_out_of_range")
   expect_identical(error$code, "OUT_OF_RANGE")
-  expect_match(conditionMessage(error), "no {root} of a negative number", fixed = TRUE)
+  expect_identical(error$op, "test_root")
+  expect_identical(conditionMessage(error), "test_root (host): no {root} of a negative number")
   # Nothing is broken afterwards.
   expect_identical(as.vector(as_array(pjrt_execute(exec, pjrt_buffer(c(1, 16))))), c(1, 4))
 })
@@ -47,7 +48,7 @@ test_that("a panic in a handler is an error, and nothing is broken afterwards", 
   }
   error <- error_of(run("panic"))
   expect_s3_class(error, "xlaffi_error_internal")
-  expect_identical(conditionMessage(error), "fail: panicked: a panic in Rust")
+  expect_identical(conditionMessage(error), "test_panic (host): fail: panicked: a panic in Rust")
   expect_identical(run("copy"), c(1, 2))
 })
 
@@ -94,6 +95,7 @@ test_that("handlers of a package go when it is unloaded", {
   error <- error_of(as_array(pjrt_execute(exec, pjrt_buffer(4))))
   expect_s3_class(error, "xlaffi_error_failed_precondition")
   expect_match(conditionMessage(error), "test_gone", fixed = TRUE)
+  expect_identical(error$op, "test_gone")
   # Loaded again, it registers again.
   pjrt_register_custom_call("test_gone", list(host = handlers("twice")), .package = "leaving")
   expect_identical(as.vector(as_array(pjrt_execute(exec, pjrt_buffer(4)))), 8)
