@@ -5,6 +5,7 @@
 //! never sees `devInfo`: what could not be computed is turned into NaN on the stream ([`guard`]).
 
 pub mod batched;
+pub mod columns;
 pub mod device;
 mod element;
 pub mod guard;

@@ -1,13 +1,14 @@
 //! Eigenvalues of a batch of Hermitian matrices.
 
+use super::EighSolver;
 use cuda::batched::count_of;
 use cuda::guard::{Guard, NOT_FINITE};
 use cuda::scratch::{self, arena, bytes, Work};
-use cuda::{device, fill_mode, handles, job, sizes, status, Batch, Element};
-use matrices::Triangle;
+use cuda::{device, fill_mode, handles, job, sizes, status, Batch, Cuda, Element};
+use matrices::{Matrices, Triangle};
 use std::ffi::c_void;
 use std::mem::size_of;
-use xla_ffi::Result;
+use xla_ffi::{AnyBufferMut, Cx, Result};
 
 /// Who says which algorithm is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,4 +190,19 @@ fn divide_and_conquer<T: Element>(
         };
         status::cusolver("Xsyevd", answer)
     })
+}
+
+impl<T: Element> EighSolver<T> for Cuda {
+    type Real = T::Real;
+
+    fn eigh(
+        cx: &Cx<'_, Cuda>,
+        shape: Matrices,
+        triangle: Triangle,
+        a: &mut AnyBufferMut<'_>,
+        w: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        let how = (Method::Default, triangle);
+        syevd::<T>((cx, shape), how, a.as_mut_ptr(), w.as_mut_ptr(), None)
+    }
 }

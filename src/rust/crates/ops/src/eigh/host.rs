@@ -1,12 +1,13 @@
 //! Eigenvalues of a batch of Hermitian matrices.
 
+use super::EighSolver;
 use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
-use crate::platform::host::{xla_error, Batch, HostScalar};
+use crate::platform::host::{xla_error, Batch, HostScalar, UnwantedInfo};
 use lanes::eigh::{Syevd, MOST, NOT_FINITE};
 use lapack::routines::Eigh;
 use lapack::{refuse_negative, Roomy, Sizes, Workspace};
-use matrices::{triangle_finite, Element, Triangle};
-use xla_ffi::Result;
+use matrices::{triangle_finite, Element, Matrices, Triangle};
+use xla_ffi::{AnyBufferMut, Cx, Host, Result};
 
 /// `A = V diag(w) Vᴴ`, `w` ascending; `a` becomes `V` if `vectors`, else anything. Only the triangle
 /// is read. `info` is 0, or positive where it did not converge or the triangle has NaN or an
@@ -74,4 +75,20 @@ pub fn syevd<T: HostScalar>(
             Ok(())
         },
     )
+}
+
+impl<T: HostScalar> EighSolver<T> for Host {
+    type Real = T::Real;
+
+    fn eigh(
+        cx: &Cx<'_, Host>,
+        shape: Matrices,
+        triangle: Triangle,
+        a: &mut AnyBufferMut<'_>,
+        w: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        let (a, w) = (a.as_mut_slice::<T>()?, w.as_mut_slice::<T::Real>()?);
+        let mut info = UnwantedInfo::new(shape)?;
+        syevd((cx, shape), true, triangle, a, w, info.as_mut_slice())
+    }
 }

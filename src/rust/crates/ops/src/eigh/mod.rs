@@ -6,8 +6,9 @@ pub(crate) mod host;
 pub(crate) mod jaxlib;
 
 use crate::letter;
-use crate::platform::Solver;
+use crate::platform::Memory;
 use crate::shape;
+use matrices::{Matrices, Triangle};
 use xla_ffi::{
     io, AnyAttr, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret,
     Scalar,
@@ -37,7 +38,29 @@ impl Op for Eigh {
     type Dtypes = RealAndComplex;
 }
 
-impl<T: Scalar, P: Solver<T>> Kernel<P, T> for Eigh {
+/// A platform with eigenvalues of Hermitian matrices in `T`.
+///
+/// The operands' shapes have been checked. What cannot be computed becomes NaN in the matrix concerned
+/// and is not an error.
+pub trait EighSolver<T: Scalar>: Memory {
+    /// `T`, or the type of its parts.
+    type Real: Scalar;
+
+    /// `A = V diag(w) Vᴴ` of Hermitian matrices of which one triangle is read; `a` becomes `V`, `w`
+    /// is real and ascending.
+    ///
+    /// # Errors
+    /// The platform's own.
+    fn eigh(
+        cx: &Cx<'_, Self>,
+        shape: Matrices,
+        triangle: Triangle,
+        a: &mut AnyBufferMut<'_>,
+        w: &mut AnyBufferMut<'_>,
+    ) -> Result<()>;
+}
+
+impl<T: Scalar, P: EighSolver<T>> Kernel<P, T> for Eigh {
     type Io<'f> = EighIo<'f, T>;
 
     fn run(mut io: EighIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {

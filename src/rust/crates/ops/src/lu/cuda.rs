@@ -1,13 +1,15 @@
 //! LU factorisation of a batch.
 
+use super::LuSolver;
 use cuda::batched::{addresses_bytes, count_of, list_addresses};
 use cuda::guard::Guard;
 use cuda::kernels::Blocks;
 use cuda::scratch::{self, bytes};
 use cuda::{device, handles, kernels, sizes, status, Batch, Cuda, Element};
+use matrices::Matrices;
 use std::ffi::c_void;
 use std::mem::size_of;
-use xla_ffi::{Cx, Result};
+use xla_ffi::{AnyBufferMut, Cx, Result};
 
 /// `P A = L U` in place. `info` is 0, or the first column, counted from 1, where `U` has a zero on
 /// its diagonal. A matrix with NaN or an infinity becomes NaN, its pivots 1, 2, ….
@@ -160,4 +162,15 @@ pub(crate) fn permutation(
         (count, 1),
         arguments,
     )
+}
+
+impl<T: Element> LuSolver<T> for Cuda {
+    fn getrf(
+        cx: &Cx<'_, Cuda>,
+        shape: Matrices,
+        a: &mut AnyBufferMut<'_>,
+        pivots: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        getrf::<T>((cx, shape), a.as_mut_ptr(), pivots.as_mut_ptr(), None)
+    }
 }

@@ -1,11 +1,12 @@
 //! LU factorisation of a batch.
 
+use super::LuSolver;
 use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
-use crate::platform::host::{Batch, Changed, HostScalar};
+use crate::platform::host::{Batch, Changed, HostScalar, UnwantedInfo};
 use lapack::refuse_negative;
 use lapack::routines::Lu;
-use matrices::all_finite;
-use xla_ffi::Result;
+use matrices::{all_finite, Matrices};
+use xla_ffi::{AnyBufferMut, Cx, Host, Result};
 
 /// `P A = L U` in place. `info` is 0, or the first column, counted from 1, where `U` has a zero on
 /// its diagonal. A matrix with NaN or an infinity becomes NaN, its pivots 1, 2, ….
@@ -123,4 +124,21 @@ fn lift<T: HostScalar>(a: &mut [T]) -> Option<f64> {
     let power = room.min(1000.0).exp2();
     a.iter_mut().for_each(|value| *value = value.times(power));
     Some(power)
+}
+
+impl<T: HostScalar> LuSolver<T> for Host {
+    fn getrf(
+        cx: &Cx<'_, Host>,
+        shape: Matrices,
+        a: &mut AnyBufferMut<'_>,
+        pivots: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        let (a, pivots) = (a.as_mut_slice::<T>()?, pivots.as_mut_slice::<i32>()?);
+        getrf(
+            (cx, shape),
+            Changed::in_place(a),
+            pivots,
+            UnwantedInfo::new(shape)?.as_mut_slice(),
+        )
+    }
 }

@@ -6,9 +6,12 @@ pub(crate) mod host;
 pub(crate) mod jaxlib;
 pub(crate) mod permutation;
 
-use crate::platform::Solver;
+use crate::platform::Memory;
 use crate::shape;
-use xla_ffi::{io, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar};
+use matrices::Matrices;
+use xla_ffi::{
+    io, AnyBufferMut, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar,
+};
 
 io! {
     /// `P A = L U` with partial pivoting.
@@ -31,7 +34,25 @@ impl Op for Lu {
     type Dtypes = RealAndComplex;
 }
 
-impl<T: Scalar, P: Solver<T>> Kernel<P, T> for Lu {
+/// A platform with LU factorisation in `T`.
+///
+/// The operands' shapes have been checked. What cannot be computed becomes NaN in the matrix concerned
+/// and is not an error.
+pub trait LuSolver<T: Scalar>: Memory {
+    /// `P A = L U` with partial pivoting. `pivots` holds `shape.rank()` row numbers per matrix,
+    /// counted from 1: row `i` was exchanged with row `pivots[i]`.
+    ///
+    /// # Errors
+    /// The platform's own.
+    fn getrf(
+        cx: &Cx<'_, Self>,
+        shape: Matrices,
+        a: &mut AnyBufferMut<'_>,
+        pivots: &mut AnyBufferMut<'_>,
+    ) -> Result<()>;
+}
+
+impl<T: Scalar, P: LuSolver<T>> Kernel<P, T> for Lu {
     type Io<'f> = LuIo<'f, T>;
 
     fn run(mut io: LuIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {

@@ -1,14 +1,15 @@
 //! QR factorisation of a batch, and products with `Q`.
 
+use super::QrSolver;
 use cuda::batched::{addresses_bytes, count_of, list_addresses};
 use cuda::guard::Guard;
 use cuda::kernels::Blocks;
 use cuda::scratch::{self, bytes};
-use cuda::{device, handles, kernels, sizes, status, Batch, Element};
+use cuda::{columns, device, handles, kernels, sizes, status, Batch, Cuda, Element};
 use matrices::Matrices;
 use std::ffi::{c_int, c_void};
 use std::mem::size_of;
-use xla_ffi::Result;
+use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Result};
 
 /// `A = Q R` in place: `R` on and above the diagonal, the reflectors of `Q` below it and in `tau`.
 /// A matrix with NaN or an infinity becomes NaN.
@@ -87,7 +88,6 @@ pub(crate) fn geqrf<T: Element>(
     finish(guard)
 }
 
-const IDENTITY: [&str; 2] = ["identity_f32", "identity_f64"];
 const COLUMNS: [&str; 4] = [
     "columns_of_q_f32",
     "columns_of_q_f64",
@@ -100,28 +100,6 @@ const LONG_COLUMNS: [&str; 4] = [
     "long_columns_of_q_c64",
     "long_columns_of_q_c128",
 ];
-
-/// Each matrix becomes the identity, cut or continued with zeros.
-///
-/// # Errors
-/// As [`kernels::launch`].
-pub(crate) fn fill_identity<T: Element>(batch: Batch<'_, '_>, a: *mut c_void) -> Result<()> {
-    let (cx, shape) = batch;
-    let size = shape.elements() << T::SHIFT;
-    let arguments = [
-        a as u64,
-        size as u64,
-        shape.count as u64,
-        u64::from(T::SHIFT),
-        shape.rows as u64,
-    ];
-    kernels::launch(
-        cx.platform(),
-        IDENTITY[T::PRECISION],
-        (size, shape.count),
-        arguments,
-    )
-}
 
 /// The columns of `Q` in place of the reflectors in `a`, whose `tau` has `reflectors` places per
 /// matrix; `reflectors <= cols <= rows`. A matrix whose operands have NaN or an infinity becomes
@@ -141,7 +119,7 @@ pub(crate) fn orgqr<T: Element>(
         return Ok(());
     }
     if reflectors == 0 {
-        return fill_identity::<T>(batch, a);
+        return columns::fill_identity::<T>(batch, a);
     }
     let (used, elements) = (m as usize * reflectors, shape.elements());
     let matrix_bytes = bytes(elements, size_of::<T>())?;
@@ -300,4 +278,41 @@ pub(crate) fn ormqr<T: Element>(
         status::cusolver("ormqr", answer)
     })?;
     guard.poison::<T>(batch, c, shape.elements(), None)
+}
+
+impl<T: Element> QrSolver<T> for Cuda {
+    fn geqrf(
+        cx: &Cx<'_, Cuda>,
+        shape: Matrices,
+        a: &mut AnyBufferMut<'_>,
+        tau: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        geqrf::<T>((cx, shape), a.as_mut_ptr(), tau.as_mut_ptr())
+    }
+
+    fn copy_columns(
+        cx: &Cx<'_, Cuda>,
+        shape: Matrices,
+        from: &AnyBuffer<'_>,
+        cols: i32,
+        to: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        let part = Matrices { cols, ..shape };
+        if cols == shape.cols {
+            let size = scratch::bytes(shape.elements(), size_of::<T>())?;
+            let all = scratch::bytes(size, shape.count)?;
+            return device::copy(cx.platform(), to.as_mut_ptr(), from.as_ptr(), all);
+        }
+        columns::take::<T>((cx, part), to.as_mut_ptr(), from.as_ptr(), shape.elements())
+    }
+
+    fn orgqr(
+        cx: &Cx<'_, Cuda>,
+        shape: Matrices,
+        reflectors: usize,
+        a: &mut AnyBufferMut<'_>,
+        tau: &AnyBuffer<'_>,
+    ) -> Result<()> {
+        orgqr::<T>((cx, shape), reflectors, a.as_mut_ptr(), tau.as_ptr())
+    }
 }

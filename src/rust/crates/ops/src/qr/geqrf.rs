@@ -1,6 +1,6 @@
 //! QR factorisation.
 
-use crate::platform::Solver;
+use super::QrSolver;
 use crate::shape;
 use xla_ffi::{io, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar};
 
@@ -25,7 +25,7 @@ impl Op for Geqrf {
     type Dtypes = RealAndComplex;
 }
 
-impl<T: Scalar, P: Solver<T>> Kernel<P, T> for Geqrf {
+impl<T: Scalar, P: QrSolver<T>> Kernel<P, T> for Geqrf {
     type Io<'f> = GeqrfIo<'f, T>;
 
     fn run(mut io: GeqrfIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {

@@ -1,11 +1,13 @@
 //! QR factorisation of a batch, and products with `Q`.
 
+use super::QrSolver;
 use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
 use crate::platform::host::{reflect, xla_error, Batch, Changed, HostScalar};
+use crate::platform::Memory;
 use lapack::routines::{Qr, Reduce};
 use lapack::{filled, refuse_negative, Sizes, Workspace};
-use matrices::{all_finite, fill_identity};
-use xla_ffi::Result;
+use matrices::{all_finite, fill_identity, Matrices};
+use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Host, Result};
 
 /// `A = Q R` in place: `R` on and above the diagonal, the reflectors of `Q` below it and in `tau`.
 /// A matrix with NaN or an infinity becomes NaN.
@@ -144,4 +146,48 @@ pub fn ormqr<T: HostScalar>(
             refuse_negative(info, "ormqr")
         },
     )
+}
+
+impl<T: HostScalar> QrSolver<T> for Host {
+    fn geqrf(
+        cx: &Cx<'_, Host>,
+        shape: Matrices,
+        a: &mut AnyBufferMut<'_>,
+        tau: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        let (a, tau) = (a.as_mut_slice::<T>()?, tau.as_mut_slice::<T>()?);
+        geqrf((cx, shape), Changed::in_place(a), tau)
+    }
+
+    fn copy_columns(
+        cx: &Cx<'_, Host>,
+        shape: Matrices,
+        from: &AnyBuffer<'_>,
+        cols: i32,
+        to: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        if cols == shape.cols {
+            return Self::copy(cx, from, to);
+        }
+        let part = Matrices { cols, ..shape };
+        if part.elements() == 0 {
+            return Ok(());
+        }
+        let from = from.as_slice::<T>()?.chunks_exact(shape.elements());
+        let to = to.as_mut_slice::<T>()?.chunks_exact_mut(part.elements());
+        to.zip(from)
+            .for_each(|(to, from)| to.copy_from_slice(&from[..part.elements()]));
+        Ok(())
+    }
+
+    fn orgqr(
+        cx: &Cx<'_, Host>,
+        shape: Matrices,
+        reflectors: usize,
+        a: &mut AnyBufferMut<'_>,
+        tau: &AnyBuffer<'_>,
+    ) -> Result<()> {
+        let (a, tau) = (a.as_mut_slice::<T>()?, tau.as_slice::<T>()?);
+        orgqr((cx, shape), reflectors, Changed::in_place(a), tau)
+    }
 }

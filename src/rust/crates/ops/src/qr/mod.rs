@@ -8,3 +8,51 @@ mod host_pivoted;
 pub(crate) mod jaxlib;
 pub(crate) mod orgqr;
 pub(crate) mod pivoted;
+
+use crate::platform::Memory;
+use matrices::Matrices;
+use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Result, Scalar};
+
+/// A platform with QR factorisation in `T`.
+///
+/// The operands' shapes have been checked. What cannot be computed becomes NaN in the matrix concerned
+/// and is not an error.
+pub trait QrSolver<T: Scalar>: Memory {
+    /// `A = Q R`: `R` on and above the diagonal, below it and in `tau` (`shape.rank()` per matrix)
+    /// the reflectors of `Q`.
+    ///
+    /// # Errors
+    /// The platform's own.
+    fn geqrf(
+        cx: &Cx<'_, Self>,
+        shape: Matrices,
+        a: &mut AnyBufferMut<'_>,
+        tau: &mut AnyBufferMut<'_>,
+    ) -> Result<()>;
+
+    /// Copies the first `cols` columns of each matrix; where these are all, as
+    /// [`copy`](Memory::copy).
+    ///
+    /// # Errors
+    /// The platform's own.
+    fn copy_columns(
+        cx: &Cx<'_, Self>,
+        shape: Matrices,
+        from: &AnyBuffer<'_>,
+        cols: i32,
+        to: &mut AnyBufferMut<'_>,
+    ) -> Result<()>;
+
+    /// The columns of `Q` in place of its reflectors; `tau` holds `reflectors` per matrix, not more
+    /// than columns, of which there are not more than rows.
+    ///
+    /// # Errors
+    /// The platform's own.
+    fn orgqr(
+        cx: &Cx<'_, Self>,
+        shape: Matrices,
+        reflectors: usize,
+        a: &mut AnyBufferMut<'_>,
+        tau: &AnyBuffer<'_>,
+    ) -> Result<()>;
+}

@@ -1,6 +1,6 @@
 //! The orthogonal factor of a QR factorisation.
 
-use crate::platform::Solver;
+use super::QrSolver;
 use crate::shape;
 use matrices::Matrices;
 use xla_ffi::{io, Arg, Cx, Error, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar};
@@ -26,7 +26,7 @@ impl Op for Orgqr {
     type Dtypes = RealAndComplex;
 }
 
-impl<T: Scalar, P: Solver<T>> Kernel<P, T> for Orgqr {
+impl<T: Scalar, P: QrSolver<T>> Kernel<P, T> for Orgqr {
     type Io<'f> = OrgqrIo<'f, T>;
 
     fn run(mut io: OrgqrIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {

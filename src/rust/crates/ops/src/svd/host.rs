@@ -1,12 +1,13 @@
 //! Singular values of a batch.
 
+use super::SvdSolver;
 use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
-use crate::platform::host::{xla_error, Batch, HostScalar};
+use crate::platform::host::{xla_error, Batch, HostScalar, UnwantedInfo};
 use lanes::svd::{Gesdd, MOST};
 use lapack::routines::Svd;
 use lapack::{filled, refuse_negative, Roomy, Sizes, Workspace, NOT_FINITE};
-use matrices::{all_finite, fill_identity, Element, Vectors};
-use xla_ffi::Result;
+use matrices::{all_finite, fill_identity, Element, Matrices, Vectors};
+use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Host, Result};
 
 /// [`gesdd`] or a routine like it.
 pub type Routine<T> = fn(
@@ -239,5 +240,32 @@ impl<T: HostScalar> Parts<'_, T> {
             vt.fill(T::NAN);
         }
         Ok(())
+    }
+}
+
+impl<T: HostScalar> SvdSolver<T> for Host {
+    type Real = T::Real;
+
+    fn svd(
+        cx: &Cx<'_, Host>,
+        shape: Matrices,
+        a: &AnyBuffer<'_>,
+        u: &mut AnyBufferMut<'_>,
+        s: &mut AnyBufferMut<'_>,
+        vt: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        let results = (
+            s.as_mut_slice::<T::Real>()?,
+            u.as_mut_slice::<T>()?,
+            vt.as_mut_slice::<T>()?,
+        );
+        let mut info = UnwantedInfo::new(shape)?;
+        gesdd_of(
+            (cx, shape),
+            Vectors::Thin,
+            a.as_slice::<T>()?,
+            results,
+            info.as_mut_slice(),
+        )
     }
 }

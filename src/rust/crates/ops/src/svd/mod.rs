@@ -6,10 +6,12 @@ pub(crate) mod host;
 mod host_gesvd;
 pub(crate) mod jaxlib;
 
-use crate::platform::Solver;
+use crate::platform::Memory;
 use crate::shape;
+use matrices::Matrices;
 use xla_ffi::{
-    io, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar,
+    io, AnyBuffer, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret,
+    Scalar,
 };
 
 io! {
@@ -37,7 +39,30 @@ impl Op for Svd {
     type Dtypes = RealAndComplex;
 }
 
-impl<T: Scalar, P: Solver<T>> Kernel<P, T> for Svd {
+/// A platform with singular values in `T`.
+///
+/// The operands' shapes have been checked. What cannot be computed becomes NaN in the matrix concerned
+/// and is not an error.
+pub trait SvdSolver<T: Scalar>: Memory {
+    /// `T`, or the type of its parts.
+    type Real: Scalar;
+
+    /// `A = U diag(s) Vᴴ` with `k = shape.rank()` columns of `U` and rows of `Vᴴ`; `s` is real and
+    /// descending.
+    ///
+    /// # Errors
+    /// The platform's own.
+    fn svd(
+        cx: &Cx<'_, Self>,
+        shape: Matrices,
+        a: &AnyBuffer<'_>,
+        u: &mut AnyBufferMut<'_>,
+        s: &mut AnyBufferMut<'_>,
+        vt: &mut AnyBufferMut<'_>,
+    ) -> Result<()>;
+}
+
+impl<T: Scalar, P: SvdSolver<T>> Kernel<P, T> for Svd {
     type Io<'f> = SvdIo<'f, T>;
 
     fn run(mut io: SvdIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {

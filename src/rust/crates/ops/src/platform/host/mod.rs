@@ -1,9 +1,10 @@
 //! The CPU: LAPACK, and small matrices in vector lanes.
 
 pub mod batch;
+mod info;
 mod operand;
-mod solver;
 
+pub use info::UnwantedInfo;
 pub use operand::Changed;
 
 use super::Memory;

@@ -6,18 +6,19 @@ mod gesvdp;
 mod jacobi;
 mod thin;
 
+use super::SvdSolver;
 pub(crate) use gesvd::gesvd;
 pub(crate) use gesvdj::gesvdj;
 pub(crate) use gesvdp::gesvdp;
-pub(crate) use thin::{take_columns, thin};
+use thin::thin;
 
 use cuda::guard::{Guard, NOT_FINITE};
 use cuda::scratch::bytes;
-use cuda::{device, Batch, Element};
+use cuda::{columns, device, Batch, Cuda, Element};
 use matrices::{Matrices, Vectors};
 use std::ffi::c_void;
 use std::mem::size_of;
-use xla_ffi::Result;
+use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Result};
 
 /// The results of a decomposition. `v` is `V` or `Vᴴ`, as the routine says.
 #[derive(Clone, Copy)]
@@ -51,10 +52,10 @@ fn guarded<T: Element>(
         };
         // A matrix without elements has the first unit vectors for singular vectors.
         if columns * m > 0 {
-            crate::qr::cuda::fill_identity::<T>((cx, side(shape.rows, columns)), parts.u)?;
+            columns::fill_identity::<T>((cx, side(shape.rows, columns)), parts.u)?;
         }
         if rows * n > 0 {
-            crate::qr::cuda::fill_identity::<T>((cx, side(shape.cols, rows)), parts.v)?;
+            columns::fill_identity::<T>((cx, side(shape.cols, rows)), parts.v)?;
         }
         return device::clear(cx.platform(), parts.info, bytes(count, size_of::<i32>())?);
     }
@@ -96,4 +97,20 @@ fn each<T: Element>(
     device::each(shape.count, parts, |[a, s, u, v, info]| {
         f(a, Parts { s, u, v, info })
     })
+}
+
+impl<T: Element> SvdSolver<T> for Cuda {
+    type Real = T::Real;
+
+    fn svd(
+        cx: &Cx<'_, Cuda>,
+        shape: Matrices,
+        a: &AnyBuffer<'_>,
+        u: &mut AnyBufferMut<'_>,
+        s: &mut AnyBufferMut<'_>,
+        vt: &mut AnyBufferMut<'_>,
+    ) -> Result<()> {
+        let results = (s.as_mut_ptr(), u.as_mut_ptr(), vt.as_mut_ptr());
+        thin::<T>((cx, shape), a.as_ptr(), results.0, results.1, results.2)
+    }
 }

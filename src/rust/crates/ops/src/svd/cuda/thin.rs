@@ -2,7 +2,7 @@
 
 use super::{gesvd, gesvdj, jacobi, Parts};
 use cuda::scratch::{arena, bytes};
-use cuda::{device, kernels, sizes, Batch, Element};
+use cuda::{columns, device, kernels, sizes, Batch, Element};
 use matrices::{Matrices, Vectors};
 use std::ffi::c_void;
 use std::mem::size_of;
@@ -92,7 +92,7 @@ pub(crate) fn thin<T: Element>(
     };
     gesvdj::<T>(batch, (true, full), copy, parts)?;
     if own_u {
-        take_columns::<T>((cx, of(m, k)), u, wide_u, of(m, columns).elements())?;
+        columns::take::<T>((cx, of(m, k)), u, wide_u, of(m, columns).elements())?;
     }
     turn(
         (cx, of(n, k)),
@@ -139,26 +139,4 @@ fn by_qr_iteration<T: Element>(
     gesvd::<T>((cx, shape.transposed()), Vectors::Thin, copy, parts)?;
     turn((cx, of(n, k)), transpose, vt, conj_v, of(n, k).elements())?;
     turn((cx, of(k, m)), transpose, u, ut, of(k, m).elements())
-}
-
-/// The first columns of matrices that begin `stride` elements apart.
-///
-/// # Errors
-/// As [`kernels::launch`].
-pub(crate) fn take_columns<T: Element>(
-    (cx, part): Batch<'_, '_>,
-    to: *mut c_void,
-    from: *const c_void,
-    stride: usize,
-) -> Result<()> {
-    let words = size_of::<T>() / size_of::<u32>();
-    let size = part.elements() * words;
-    let arguments = [
-        to as u64,
-        from as u64,
-        size as u64,
-        part.count as u64,
-        (stride * words) as u64,
-    ];
-    kernels::launch(cx.platform(), "take_front", (size, part.count), arguments)
 }
