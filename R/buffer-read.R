@@ -43,13 +43,13 @@ check_representable <- function(array, x, check, call = rlang::caller_env()) {
   }
   if (name == "ui64") {
     if (anyNA(array) || any(array < 0L, na.rm = TRUE)) {
-      abort("the buffer has ui64 values of 2^63 or more, which bit64::integer64 cannot hold",
+      abort("the buffer has ui64 values of 2^63 or more, which wrapped through bit64::integer64 would be negative",
         code = "OUT_OF_RANGE", operand = "x", call = call,
         hint = "`as_raw()` gives their bytes."
       )
     }
   } else if (anyNA(array)) {
-    abort(sprintf("the buffer has %s values that R takes for NA (the smallest %s)", name, name),
+    abort(sprintf("the buffer has %s values that R cannot distinguish from NA (the smallest %s)", name, name),
       code = "OUT_OF_RANGE", operand = "x", call = call,
       hint = "`as_raw()` gives their bytes."
     )

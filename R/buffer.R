@@ -92,9 +92,12 @@ check_no_na <- function(data, check, call = rlang::caller_env()) {
   if (check && anyNA(data)) {
     count <- sum(is.na(data))
     abort(
-      sprintf("`data` contains %d NA value%s", count, if (count == 1L) "" else "s"),
+      sprintf(
+        "`data` contains %d NA value%s: NA has no representation at the XLA level",
+        count, if (count == 1L) "" else "s"
+      ),
       operand = "data", call = call,
-      hint = "XLA knows no NA. Replace or drop missing values, or set `check = FALSE`."
+      hint = "Replace or drop missing values, or set `check = FALSE`."
     )
   }
 }
@@ -143,19 +146,25 @@ pjrt_buffer.xlaffi_buffer <- function(data, dtype = NULL, device = NULL, shape =
   info <- buffer_info(data)
   if (!is.null(dtype) && check(.Call(wrap__dtype_parse, dtype_name(dtype))) != info$dtype) {
     abort(
-      sprintf("`data` is a buffer of dtype %s, not %s", info$dtype, dtype_name(dtype)),
+      sprintf(
+        "Must use the same data type as the data: `data` is a buffer of dtype %s, not %s",
+        info$dtype, dtype_name(dtype)
+      ),
       operand = "dtype"
     )
   }
   if (!is.null(device) && as_pjrt_device(device) != device(data)) {
     abort(
-      sprintf("`data` is a buffer on device %s", format(device(data))),
+      sprintf("Must use the same device as the data: `data` is a buffer on device %s", format(device(data))),
       operand = "device", hint = "`copy_buffer()` copies it to another device."
     )
   }
   if (!is.null(shape) && !identical(as.numeric(shape), as.numeric(info$shape))) {
     abort(
-      sprintf("`data` is a buffer of shape (%s), not (%s)", toString(info$shape), toString(shape)),
+      sprintf(
+        "Must use the same shape as the data: `data` is a buffer of shape (%s), not (%s)",
+        toString(info$shape), toString(shape)
+      ),
       operand = "shape"
     )
   }
@@ -224,7 +233,7 @@ buffer_info <- function(x, call = rlang::caller_env()) check(.Call(wrap__buffer_
 shape.xlaffi_buffer <- function(x, ...) buffer_info(x)$shape
 
 #' @export
-dtype.xlaffi_buffer <- function(x, ...) new_dtype(buffer_info(x)$dtype)
+dtype.xlaffi_buffer <- function(x, ...) tengen_dtype(buffer_info(x)$dtype)
 
 #' @export
 elt_type.xlaffi_buffer <- function(x) new_dtype(buffer_info(x)$dtype)

@@ -39,7 +39,10 @@ as_pjrt_device <- function(x) {
   all <- devices(pjrt_client(parts[[1L]]))
   if (index >= length(all)) {
     abort(
-      sprintf("there is no device \"%s\": platform %s has %d", x, parts[[1L]], length(all)),
+      sprintf(
+        "Device index %s out of range: platform \"%s\" has %d device%s, counted from 0",
+        parts[[2L]], parts[[1L]], length(all), if (length(all) == 1L) "" else "s"
+      ),
       code = "OUT_OF_RANGE", operand = "device",
       hint = if (parts[[1L]] == "cpu") "Set PJRT_CPU_DEVICE_COUNT before the first use to have more."
     )

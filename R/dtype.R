@@ -23,7 +23,17 @@ print.xlaffi_dtype <- function(x, ...) {
 }
 
 #' @export
-`==.xlaffi_dtype` <- function(e1, e2) identical(as.character(e1), as.character(e2))
+`==.xlaffi_dtype` <- function(e1, e2) equal_dtypes(e1, e2)
 
 #' @export
-`!=.xlaffi_dtype` <- function(e1, e2) !identical(as.character(e1), as.character(e2))
+`!=.xlaffi_dtype` <- function(e1, e2) !equal_dtypes(e1, e2)
+
+# Strings count as what they are short for: "bool" is "pred".
+equal_dtypes <- function(e1, e2) {
+  canonical <- function(x) {
+    name <- as.character(x)
+    parsed <- .Call(wrap__dtype_parse, name)
+    if (is.character(parsed)) parsed else name
+  }
+  identical(canonical(e1), canonical(e2))
+}

@@ -117,6 +117,9 @@ print.xlaffi_executable <- function(x, ...) {
 platform.xlaffi_executable <- function(x, ...) check(.Call(wrap__executable_info, x))$platform
 
 #' @export
+device.xlaffi_executable <- function(x, ...) devices(x)[[1L]]
+
+#' @export
 devices.xlaffi_executable <- function(x = NULL, ...) {
   info <- check(.Call(wrap__executable_info, x))
   find_devices(info$platform, info$devices)

@@ -3,9 +3,11 @@
 #' `shape()` gives the dimensions, `dtype()` and `elt_type()` the element type, `device()` the
 #' device and `platform()` the name of the platform (`"cpu"`, `"cuda"`, ...).
 #'
-#' Where the package tengen is installed, the methods also answer its generics of the same names.
+#' Once the package tengen is loaded, the methods also answer its generics of the same names, and
+#' `dtype()` of a buffer gives tengen's class, which calls `pred` `bool`. In testthat's
+#' `expect_equal()` buffers are compared by dtype, shape, device and contents.
 #'
-#' @param x A buffer, device, client or executable.
+#' @param x A buffer; `device()` also takes an executable, `platform()` everything that has one.
 #' @param ... Not used.
 #' @return `shape()` an integer vector, of length 0 for a scalar. `dtype()` and `elt_type()` a
 #'   dtype, which `as.character()` turns into a name. `device()` a device; `platform()` a string.

@@ -120,7 +120,7 @@ plugin_path <- function(platform, call = rlang::caller_env()) {
     return(download_plugin(platform, call))
   }
   if (platform != "cpu") {
-    abort(sprintf("there is no plugin for platform \"%s\"", platform),
+    abort(sprintf("Invalid platform: there is no plugin for \"%s\"", platform),
       code = "NOT_FOUND", operand = "platform", call = call,
       hint = c(
         sprintf("Set PJRT_PLUGIN_PATH_%s to the file of a PJRT plugin,", toupper(platform)),

@@ -38,10 +38,15 @@ pjrt_program <- function(src = NULL, path = NULL, format = c("mlir", "hlo")) {
 format.xlaffi_program <- function(x, ..., n = 10) {
   info <- check(.Call(wrap__program_info, x))
   head <- sprintf("PJRTProgram(format=%s, code_size=%d)", info$format, info$size)
-  if (is.null(info$text)) {
+  lines <- if (!is.null(info$text)) {
+    strsplit(info$text, "\n", fixed = TRUE)[[1L]]
+  } else if (info$format == "hlo") {
+    # One line more than is shown, to know whether there is more.
+    hlo_proto_lines(info$bytes, n + 1)
+  }
+  if (is.null(lines)) {
     return(paste0(head, "\n<", info$size, " bytes>"))
   }
-  lines <- strsplit(info$text, "\n", fixed = TRUE)[[1L]]
   shown <- lines[seq_len(min(n, length(lines)))]
   paste(c(head, shown, if (length(lines) > n) "..."), collapse = "\n")
 }

@@ -1,13 +1,8 @@
 .onLoad <- function(libname, pkgname) {
   .Call(wrap__start)
   the$dtypes <- check(.Call(wrap__dtype_table))
-  register_tengen_methods()
-  setHook(packageEvent("tengen", "onLoad"), register_tengen_methods)
-  # pjrt registers its own targets while it loads, so the hook comes late enough.
-  if (isNamespaceLoaded("pjrt")) {
-    offer_to_pjrt()
-  }
-  setHook(packageEvent("pjrt", "onLoad"), offer_to_pjrt)
+  # pjrt registers its own targets while it loads, so the hooks come late enough.
+  join_peers()
   setHook(packageEvent("reticulate", "onLoad"), share_python)
   addTaskCallback(print_waiting_at_prompt, name = "xlaffi_print_waiting")
   # At the end of a session what programs printed last is shown too.
@@ -17,8 +12,7 @@
 .onUnload <- function(libpath) {
   print_waiting()
   removeTaskCallback("xlaffi_print_waiting")
-  remove_hook("tengen", register_tengen_methods)
-  remove_hook("pjrt", offer_to_pjrt)
+  leave_peers()
   remove_hook("reticulate", share_python)
   # XLA may call our code as long as the process lives: the library stays in memory.
 }
@@ -27,27 +21,5 @@
 share_python <- function(...) {
   if (isNamespaceLoaded("reticulate")) {
     check(.Call(wrap__python_keep_lock))
-  }
-}
-
-remove_hook <- function(package, hook) {
-  event <- packageEvent(package, "onLoad")
-  left <- Filter(function(f) !identical(f, hook), getHook(event))
-  setHook(event, left, action = "replace")
-}
-
-# tengen's generics of the same names answer for our buffers too.
-register_tengen_methods <- function(...) {
-  if (!isNamespaceLoaded("tengen")) {
-    return(invisible())
-  }
-  tengen <- asNamespace("tengen")
-  methods <- list(
-    as_array = as_array.xlaffi_buffer, as_raw = as_raw.xlaffi_buffer,
-    device = device.xlaffi_buffer, shape = shape.xlaffi_buffer,
-    dtype = function(x, ...) get("as_dtype", tengen)(buffer_info(x)$dtype)
-  )
-  for (generic in intersect(names(methods), ls(tengen))) {
-    registerS3method(generic, "xlaffi_buffer", methods[[generic]], envir = tengen)
   }
 }

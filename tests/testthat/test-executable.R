@@ -12,6 +12,7 @@ test_that("a program runs on buffers in the order of its parameters", {
   out <- pjrt_execute(subtract, pjrt_buffer(x, "f64"), pjrt_buffer(y, "f64"))
   expect_identical(as_array(out), x - y)
   expect_snapshot(subtract)
+  expect_identical(device(subtract), pjrt_device("cpu:0"))
   expect_identical(platform(subtract), "cpu")
   expect_identical(devices(subtract), list(pjrt_device("cpu:0")))
 })

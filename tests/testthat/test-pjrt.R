@@ -1,13 +1,6 @@
 # A package named pjrt that records what is registered with it.
 local_pjrt <- function(envir = parent.frame()) {
-  library <- withr::local_tempdir(.local_envir = envir)
-  source <- file.path(withr::local_tempdir(.local_envir = envir), "pjrt")
-  dir.create(file.path(source, "R"), recursive = TRUE)
-  writeLines(c("Package: pjrt", "Version: 0.5.0", "Title: Stand-in", "Description: Records calls.",
-    "License: MIT", "Author: nobody", "Maintainer: nobody <nobody@example.com>"),
-    file.path(source, "DESCRIPTION"))
-  writeLines("export(pjrt_register_custom_call, calls)", file.path(source, "NAMESPACE"))
-  writeLines("
+  local_package("pjrt", c("pjrt_register_custom_call", "calls"), envir = envir, code = "
     the <- new.env()
     the$custom_calls <- list(print_tensor = list(package = 'pjrt'))
     recorded <- new.env()
@@ -15,15 +8,12 @@ local_pjrt <- function(envir = parent.frame()) {
     pjrt_register_custom_call <- function(target_name, handler, .package = NULL) {
       recorded[[target_name]] <- list(handler = handler, package = .package)
       invisible(NULL)
-    }", file.path(source, "R", "pjrt.R"))
-  utils::install.packages(source, library, repos = NULL, type = "source", quiet = TRUE,
-    INSTALL_opts = c("--no-docs", "--no-byte-compile", "--no-test-load"))
-  library
+    }")
 }
 
 recorded <- function(library, code) {
   output <- run_r(c(
-    sprintf(".libPaths(c('%s', .libPaths()))", library), code,
+    use_library(library), code,
     "called <- pjrt::calls()",
     "for (name in sort(names(called))) {",
     "  call <- called[[name]]",

@@ -22,6 +22,23 @@ test_that("a program comes from a string, bytes or a file", {
   expect_output(print(pjrt_program(as.raw(c(0, 255, 1)), format = "hlo")), "code_size=3")
 })
 
+test_that("an HLO proto prints as its fields", {
+  # x + x with a shape, an unknown field and text that is no word
+  message <- function(field, content) as.raw(c(field * 8 + 2, length(content), content))
+  text <- function(field, word) message(field, as.integer(charToRaw(word)))
+  shape <- as.integer(c(2 * 8, 11, message(3, c(2, 200, 1)), message(5, message(1, 0:1))))
+  instruction <- as.integer(c(text(1, "add.1"), text(2, "add"), message(3, shape), as.raw(c(176, 6, 5))))
+  computation <- as.integer(c(text(1, "main"), message(2, instruction), as.raw(c(48, 3))))
+  bytes <- c(text(1, "sum \"x\""), message(3, computation), as.raw(c(40, 172, 2)), text(6, "\001"))
+  program <- pjrt_program(bytes, format = "hlo")
+  expect_snapshot({
+    program
+    print(program, n = 100)
+  })
+  # Half of it is no message.
+  expect_output(print(pjrt_program(bytes[1:30], format = "hlo")), "code_size=30)\n<30 bytes>", fixed = TRUE)
+})
+
 test_that("bad arguments", {
   expect_snapshot(error = TRUE, {
     pjrt_program()

@@ -139,7 +139,7 @@ fn buffer_from_raw(data: Robj, dtype: Robj, device: Robj, shape: Robj, row_major
             return Err(Failure::argument(
                 "data",
                 format!(
-                    "`data` has {} bytes, but {dtype} of shape {} needs {needed}",
+                    "Raw data has {} bytes, but dtype {dtype} with shape {} requires {needed} bytes",
                     bytes.len(),
                     host::shape_text(&dims)
                 ),

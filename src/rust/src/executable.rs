@@ -52,7 +52,7 @@ fast! {
             return Err(Failure::argument("...", "the arguments must come as a list"));
         }
         if arguments.get_attrib(symbol::names_symbol()).is_some() {
-            return Err(Failure::argument("...", "arguments go by position; they must have no names"));
+            return Err(Failure::argument("...", "Expected unnamed arguments: they go by position"));
         }
         // SAFETY: a list; its elements live as long as it does, which R protects.
         let values: Vec<SEXP> = unsafe {
@@ -176,7 +176,7 @@ fn check_alive(buffers: &[&Arc<Buffer>]) -> Outcome<()> {
             return Err(Failure::argument(
                 &format!("..{}", index + 1),
                 format!(
-                    "argument {} has been deleted or donated to an earlier execution",
+                    "argument {}: execution called on deleted or donated buffer",
                     index + 1
                 ),
             )

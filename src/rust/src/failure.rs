@@ -77,8 +77,8 @@ impl Failure {
 }
 
 /// extendr makes NA of `None`.
-pub fn or_null(text: Option<String>) -> Robj {
-    text.map_or_else(|| Robj::from(()), Robj::from)
+pub fn or_null<T: Into<Robj>>(value: Option<T>) -> Robj {
+    value.map_or_else(|| Robj::from(()), Into::into)
 }
 
 impl From<pjrt::Error> for Failure {

@@ -34,18 +34,20 @@ fn program_new(src: Robj, format: Robj) -> Robj {
     })
 }
 
-// Format, size in bytes, and the text of a program that is text.
+// Format, size in bytes, the text of a program that is text, and the bytes of an HLO proto.
 #[extendr]
 fn program_info(program: Robj) -> Robj {
     guard(|| {
         let program: &Program = get(&program, "program")?;
+        let is_mlir = matches!(program.format(), ProgramFormat::Mlir);
         let text = std::str::from_utf8(program.code())
             .ok()
-            .filter(|text| !text.contains('\0'));
+            .filter(|text| is_mlir && !text.contains('\0'));
         Ok(list!(
             format = program.format().name(),
             size = program.code().len() as i32,
-            text = or_null(text.map(str::to_string))
+            text = or_null(text.map(str::to_string)),
+            bytes = or_null((!is_mlir).then(|| Raw::from_bytes(program.code())))
         ))
     })
 }

@@ -148,5 +148,5 @@ impl Array {
 
 /// The error of a buffer that is no more.
 pub(crate) fn deleted(what: &str) -> Error {
-    Error::invalid(format!("{what} has been deleted or donated"))
+    Error::invalid(format!("called on deleted or donated buffer ({what})"))
 }

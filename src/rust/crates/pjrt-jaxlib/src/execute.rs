@@ -42,12 +42,12 @@ fn check<'a>(
             let shape = &buffer.shape;
             if shape.ty != want.ty || shape.dims != want.dims {
                 return Err(Error::invalid(format!(
-                    "argument {i} must be {want}, got {shape}"
+                    "argument {i} must have dtype and shape {want}, got {shape}"
                 )));
             }
             if !std::ptr::eq(buffer.device(), device) {
                 return Err(Error::invalid(format!(
-                    "argument {i} is on {}, the program runs on {}",
+                    "argument {i} is on device {}, but the program was compiled for device {}",
                     buffer.device().short(),
                     device.short()
                 )));
@@ -191,7 +191,7 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
         let wanted = executable.client.own_device(args.execute_device)?;
         if !std::ptr::eq(wanted, device) {
             return Err(Error::invalid(format!(
-                "the program was compiled for {}, it cannot run on {}",
+                "the program was compiled for device {}, it cannot run on {}",
                 device.short(),
                 wanted.short()
             )));

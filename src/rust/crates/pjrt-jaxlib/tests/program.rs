@@ -167,12 +167,21 @@ fn wrong_arguments_are_named() {
         );
     };
     fails(&[good], "`main` takes 2 argument(s), got 1");
-    fails(&[good, turned], "argument 2 must be f32[2,3], got f32[3,2]");
-    fails(&[ints, good], "argument 1 must be f32[2,3], got i32[2,3]");
-    fails(&[good, gone], "argument 2 has been deleted or donated");
+    fails(
+        &[good, turned],
+        "argument 2 must have dtype and shape f32[2,3], got f32[3,2]",
+    );
+    fails(
+        &[ints, good],
+        "argument 1 must have dtype and shape f32[2,3], got i32[2,3]",
+    );
+    fails(
+        &[good, gone],
+        "called on deleted or donated buffer (argument 2)",
+    );
     fails(
         &[elsewhere, good],
-        "argument 1 is on CpuDevice(id=1), the program runs on CpuDevice(id=0)",
+        "argument 1 is on device CpuDevice(id=1), but the program was compiled for device CpuDevice(id=0)",
     );
     fails(&[good, std::ptr::null_mut()], "`argument 2` is NULL");
     let how = How {
@@ -384,7 +393,7 @@ fn donation_takes_the_buffer_unless_told_not_to() {
     .event;
     assert_eq!(
         wait(ready).unwrap_err().message,
-        "PJRT_Event_Await: the buffer has been deleted or donated"
+        "PJRT_Event_Await: called on deleted or donated buffer (the buffer)"
     );
     destroy_event(ready);
     for failure in [
@@ -394,7 +403,9 @@ fn donation_takes_the_buffer_unless_told_not_to() {
     ] {
         assert_eq!(failure.code, PJRT_Error_Code::INVALID_ARGUMENT);
         assert!(
-            failure.message.contains("has been deleted or donated"),
+            failure
+                .message
+                .contains("called on deleted or donated buffer"),
             "{}",
             failure.message
         );

@@ -44,12 +44,15 @@ fn destroy(api: Api, raw: *mut PJRT_Buffer) {
     let _ = unsafe { call!(api, PJRT_Buffer_Destroy(args)) };
 }
 
-/// The error for a buffer that is gone; `what` is how the user knows it.
+/// The error for a buffer that is gone; `what` is the operation, in the words that XLA itself uses.
 pub(crate) fn deleted(what: &str) -> Error {
     Error::new(
         Kind::Deleted,
         Code::INVALID_ARGUMENT,
-        format!("{what} has been deleted or donated to an earlier execution"),
+        format!(
+            "{what} called on deleted or donated buffer: its memory is gone or belongs to the \
+             result of an earlier execution"
+        ),
     )
 }
 
@@ -216,7 +219,7 @@ impl Buffer {
     /// [`Kind::Deleted`] for a buffer that is gone; else what the plugin returns.
     pub fn event(&self) -> Result<Option<Event>> {
         if self.is_deleted()? {
-            return Err(deleted("the buffer"));
+            return Err(deleted("reading"));
         }
         if self.ready.load(Ordering::Acquire) {
             return Ok(None);
@@ -294,7 +297,7 @@ impl Buffer {
             ));
         }
         if self.is_deleted()? {
-            return Err(deleted("the buffer"));
+            return Err(deleted("copying"));
         }
         let mut args = PJRT_Buffer_CopyToDevice_Args::new();
         args.buffer = self.raw;

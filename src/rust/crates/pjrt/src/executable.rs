@@ -270,7 +270,7 @@ impl Executable {
     fn explain(&self, error: Error, arguments: &[&Buffer]) -> Error {
         for (i, buffer) in arguments.iter().enumerate() {
             if buffer.is_deleted().unwrap_or(false) {
-                return crate::buffer::deleted(&format!("argument {}", i + 1));
+                return crate::buffer::deleted(&format!("argument {}: execution", i + 1));
             }
         }
         error

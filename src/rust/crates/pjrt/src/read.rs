@@ -122,7 +122,7 @@ impl Buffer {
         let mut args = PJRT_Buffer_GetMemoryLayout_Args::new();
         args.buffer = self.raw();
         if self.is_deleted()? {
-            return Err(deleted("the buffer"));
+            return Err(deleted("reading"));
         }
         // SAFETY: the buffer is alive and so is what its layout points to; the union's member is
         // the one that the type names.

@@ -90,7 +90,7 @@ impl Client {
         let given = host.source.len(host.dtype)?;
         if given != count {
             return Err(Error::argument(format!(
-                "an array of shape {:?} has {count} elements, but {given} were given",
+                "`data` has {given} elements, but specified shape is {:?} with {count} elements",
                 host.dims
             )));
         }

@@ -235,7 +235,8 @@ fn deleted_and_donated_buffers() {
     let e = executable.execute(&[&buffer], &keep).unwrap_err();
     assert_eq!(
         e.message(),
-        "argument 1 has been deleted or donated to an earlier execution"
+        "argument 1: execution called on deleted or donated buffer: its memory is gone or belongs to \
+         the result of an earlier execution"
     );
     let buffer = upload(&client, &[1.0], &[1]);
     buffer.delete().unwrap();
@@ -309,7 +310,7 @@ fn wrong_arguments() {
     };
     assert_eq!(
         try_upload(Source::F64(&[1.0]), &[2], DType::F32),
-        "an array of shape [2] has 2 elements, but 1 were given"
+        "`data` has 1 elements, but specified shape is [2] with 2 elements"
     );
     assert_eq!(
         try_upload(Source::F64(&[1.0]), &[-1], DType::F32),

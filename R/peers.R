@@ -1,0 +1,84 @@
+# What packages that may be loaded beside us get from us: methods for their generics, and targets.
+# Each function is called when its package is loaded, or at once if it is.
+peer_hooks <- function() {
+  list(
+    tengen = register_tengen_methods, waldo = register_waldo_methods,
+    safetensors = register_safetensors, pjrt = offer_to_pjrt
+  )
+}
+
+join_peers <- function() {
+  hooks <- peer_hooks()
+  for (package in names(hooks)) {
+    if (isNamespaceLoaded(package)) {
+      hooks[[package]]()
+    }
+    setHook(packageEvent(package, "onLoad"), hooks[[package]])
+  }
+}
+
+leave_peers <- function() {
+  hooks <- peer_hooks()
+  for (package in names(hooks)) {
+    remove_hook(package, hooks[[package]])
+  }
+}
+
+remove_hook <- function(package, hook) {
+  event <- packageEvent(package, "onLoad")
+  left <- Filter(function(f) !identical(f, hook), getHook(event))
+  setHook(event, left, action = "replace")
+}
+
+# `methods`: functions by generic and class, `list(shape = list(xlaffi_buffer = f))`. Generics that
+# this version of the package lacks are passed over.
+register_methods <- function(package, methods) {
+  namespace <- asNamespace(package)
+  for (generic in intersect(names(methods), ls(namespace))) {
+    for (class in names(methods[[generic]])) {
+      registerS3method(generic, class, methods[[generic]][[class]], envir = namespace)
+    }
+  }
+}
+
+# tengen's generics of the same names answer for our objects too.
+register_tengen_methods <- function(...) {
+  register_methods("tengen", list(
+    as_array = list(
+      xlaffi_buffer = as_array.xlaffi_buffer, xlaffi_array_promise = as_array.xlaffi_array_promise
+    ),
+    as_raw = list(xlaffi_buffer = as_raw.xlaffi_buffer),
+    as_dtype = list(xlaffi_dtype = function(x) tengen_dtype(as.character(x))),
+    device = list(
+      xlaffi_buffer = device.xlaffi_buffer, xlaffi_executable = device.xlaffi_executable
+    ),
+    dtype = list(xlaffi_buffer = dtype.xlaffi_buffer),
+    shape = list(xlaffi_buffer = shape.xlaffi_buffer)
+  ))
+}
+
+# tengen's object for a dtype that it knows; ours for others, and where tengen is not loaded.
+tengen_dtype <- function(name) {
+  if (!isNamespaceLoaded("tengen")) {
+    return(new_dtype(name))
+  }
+  as_dtype <- getExportedValue("tengen", "as_dtype")
+  tryCatch(as_dtype(if (name == "pred") "bool" else name), error = function(e) new_dtype(name))
+}
+
+# Buffers are compared by what they hold, not by their address, in testthat's expect_equal().
+register_waldo_methods <- function(...) {
+  register_methods("waldo", list(compare_proxy = list(
+    xlaffi_buffer = function(x, path) {
+      info <- buffer_info(x)
+      data <- as_array(x)
+      # waldo cannot show differences between arrays of one dimension.
+      dim(data) <- NULL
+      list(object = list(dtype = info$dtype, shape = info$shape, device = format(device(x)), data = data), path = path)
+    },
+    xlaffi_array_promise = function(x, path) {
+      array <- value(x)
+      list(object = list(dim = dim(array), data = `dim<-`(array, NULL)), path = path)
+    }
+  )))
+}
