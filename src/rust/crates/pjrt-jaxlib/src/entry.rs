@@ -33,6 +33,9 @@ pub(crate) unsafe fn call<A: CStruct>(
     body: impl FnOnce(&mut A) -> Result<()>,
 ) -> *mut PJRT_Error {
     let name = name.trim_end_matches("_Args");
+    if fork::is_child() {
+        return in_child(name);
+    }
     let run = || {
         if args.is_null() {
             return Err(Error::invalid("the arguments are NULL"));
@@ -79,6 +82,16 @@ pub(crate) unsafe fn call<A: CStruct>(
             error.into_raw()
         }
     }
+}
+
+/// What a function answers in a forked child: Python's lock may be held there by a thread that the
+/// child does not have, and what there is belongs to the parent.
+#[cold]
+fn in_child(name: &str) -> *mut PJRT_Error {
+    if name.ends_with("_Destroy") {
+        return null_mut();
+    }
+    Error::precondition(format!("{name}: {}. {}", fork::MESSAGE, fork::HINT)).into_raw()
 }
 
 /// The object behind a handle.

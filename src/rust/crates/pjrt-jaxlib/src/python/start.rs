@@ -18,8 +18,12 @@ pub struct Running {
 }
 
 impl Running {
-    /// Whether Python is going down or gone: then its objects must not be touched.
+    /// Whether Python is going down or gone, or is that of a parent process: then its objects must
+    /// not be touched.
     pub(crate) fn is_gone(&self) -> bool {
+        if fork::is_child() {
+            return true;
+        }
         // SAFETY: both functions may be called at any time.
         unsafe {
             (self.c.Py_IsInitialized)() == 0
@@ -63,6 +67,7 @@ pub(crate) fn start() -> Result<&'static Running> {
     if let Some(running) = RUNNING.get() {
         return Ok(running);
     }
+    fork::started();
     let started = match in_process() {
         Some(running) => running?,
         None => {
@@ -169,19 +174,10 @@ fn load(path: &Path) -> std::result::Result<Library, libloading::Error> {
 struct Locale(Option<std::ffi::CString>);
 
 #[cfg(unix)]
-extern "C" {
-    fn setlocale(category: c_int, locale: *const std::ffi::c_char) -> *mut std::ffi::c_char;
-}
-
-/// `LC_CTYPE` of glibc and musl; Apple's and the BSDs' is 2.
-#[cfg(unix)]
-const LC_CTYPE: c_int = if cfg!(target_os = "linux") { 0 } else { 2 };
-
-#[cfg(unix)]
 impl Locale {
     fn save() -> Self {
         // SAFETY: a null locale only asks; the answer is copied at once.
-        let now = unsafe { setlocale(LC_CTYPE, std::ptr::null()) };
+        let now = unsafe { libc::setlocale(libc::LC_CTYPE, std::ptr::null()) };
         // SAFETY: a string of the C library, or NULL.
         Self((!now.is_null()).then(|| unsafe { std::ffi::CStr::from_ptr(now) }.to_owned()))
     }
@@ -189,7 +185,7 @@ impl Locale {
     fn restore(self) {
         if let Some(name) = self.0 {
             // SAFETY: a name that `setlocale` gave.
-            unsafe { setlocale(LC_CTYPE, name.as_ptr()) };
+            unsafe { libc::setlocale(libc::LC_CTYPE, name.as_ptr()) };
         }
     }
 }
