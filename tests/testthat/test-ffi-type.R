@@ -6,5 +6,6 @@ test_that("the table of element types says what is what", {
   expect_identical(is_inexact(all), is_float(all) | is_complex(all))
   expect_identical(vapply(all, real_dtype, "")[c("c64", "c128", "f16")], c(c64 = "f32", c128 = "f64", f16 = "f16"))
   expect_identical(lapply(c("f32", "f64", "i32", "c64"), complex_dtype), list("c64", "c128", NULL, NULL))
-  expect_identical(vapply(all, mlir_dtype, "")[c("pred", "c128", "ui8")], c(pred = "i1", c128 = "complex<f64>", ui8 = "ui8"))
+  spelled <- vapply(all, mlir_dtype, "")[c("pred", "c128", "ui8")]
+  expect_identical(spelled, c(pred = "i1", c128 = "complex<f64>", ui8 = "ui8"))
 })

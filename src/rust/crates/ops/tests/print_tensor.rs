@@ -170,12 +170,26 @@ fn texts_survive_the_end_of_queuing_until_they_are_drained() {
 
 const CHILD: &str = "XLAFFI_TEST_PRINTS";
 
-/// Run by the next test in a process of its own; does nothing otherwise.
 #[test]
-fn child_prints() {
-    if std::env::var_os(CHILD).is_none() {
-        return;
+fn unqueued_text_goes_to_standard_output_unmixed() {
+    if std::env::var_os(CHILD).is_some() {
+        return print_from_four_threads();
     }
+    let exe = std::env::current_exe().expect("the path of this test");
+    let name = "unqueued_text_goes_to_standard_output_unmixed";
+    let output = Command::new(exe)
+        .args(["--exact", name, "--nocapture"])
+        .env(CHILD, "1")
+        .output()
+        .expect("the child runs");
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let one = "PJRTBuffer\n 1 3 5\n 2 4 6\n[ f32{2,3} ]\n";
+    assert_eq!(text.matches(one).count(), 100);
+}
+
+/// What the test above does in a process of its own.
+fn print_from_four_threads() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -185,18 +199,4 @@ fn child_prints() {
             });
         }
     });
-}
-
-#[test]
-fn unqueued_text_goes_to_standard_output_unmixed() {
-    let exe = std::env::current_exe().expect("the path of this test");
-    let output = Command::new(exe)
-        .args(["--exact", "child_prints", "--nocapture"])
-        .env(CHILD, "1")
-        .output()
-        .expect("the child runs");
-    assert!(output.status.success());
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
-    let one = "PJRTBuffer\n 1 3 5\n 2 4 6\n[ f32{2,3} ]\n";
-    assert_eq!(text.matches(one).count(), 100);
 }

@@ -17,7 +17,7 @@ fn is_ready(event: *mut PJRT_Event) -> bool {
 
 #[test]
 fn every_type_goes_there_and_back() {
-    let Some(client) = client() else { return };
+    let client = client();
     let types = [
         (T::PRED, 1),
         (T::S8, 1),
@@ -82,7 +82,7 @@ fn every_type_goes_there_and_back() {
 
 #[test]
 fn every_type_goes_through_a_program() {
-    let Some(client) = client() else { return };
+    let client = client();
     let cases: [(&str, T, Vec<u8>); 6] = [
         ("i1", T::PRED, vec![1, 0, 1]),
         ("ui8", T::U8, vec![200, 0, 7]),
@@ -136,7 +136,7 @@ fn every_type_goes_through_a_program() {
 
 #[test]
 fn scalars_and_empty_arrays() {
-    let Some(client) = client() else { return };
+    let client = client();
     let scalar = upload(client, T::F64, &[], &[2.5f64]);
     assert_eq!((dims(scalar), layout(scalar)), (vec![], vec![]));
     assert_eq!(read::<f64>(scalar).unwrap(), [2.5]);
@@ -163,7 +163,7 @@ fn scalars_and_empty_arrays() {
 
 #[test]
 fn strides_are_followed() {
-    let Some(client) = client() else { return };
+    let client = client();
     // Column-major memory of [[1, 2, 3], [4, 5, 6]].
     let data = [1f32, 4., 2., 5., 3., 6.];
     let with = |data: *const f32, strides: &[i64]| {
@@ -200,7 +200,7 @@ fn strides_are_followed() {
 
 #[test]
 fn a_device_layout_is_kept_and_told() {
-    let Some(client) = client() else { return };
+    let client = client();
     let data = [1f32, 2., 3., 4., 5., 6.];
     let mut wanted = order(&[0, 1]);
     let mut args = upload_args(client, T::F32, &[2, 3], data.as_ptr().cast());
@@ -229,7 +229,7 @@ fn a_device_layout_is_kept_and_told() {
 
 #[test]
 fn host_memory_is_free_when_the_event_says_so() {
-    let Some(client) = client() else { return };
+    let client = client();
     let host = Box::new(Aligned([7f32; 64]));
     let give = |semantics, offset: usize| {
         let data = unsafe { host.0.as_ptr().add(offset) };
@@ -269,7 +269,7 @@ fn host_memory_is_free_when_the_event_says_so() {
 
 #[test]
 fn reading_asks_for_room_and_honours_the_layout() {
-    let Some(client) = client() else { return };
+    let client = client();
     let buffer = f32s(client, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
     let mut small = [0f32; 5];
     let failure = call!(
@@ -331,7 +331,7 @@ fn reading_asks_for_room_and_honours_the_layout() {
 
 #[test]
 fn impossible_sizes_are_refused() {
-    let Some(client) = client() else { return };
+    let client = client();
     let fails = |dims: &[i64], code: PJRT_Error_Code, text: &str| {
         let failure =
             upload_with(upload_args(client, T::F64, dims, [0u8; 64].as_ptr().cast())).unwrap_err();
@@ -382,7 +382,7 @@ fn impossible_sizes_are_refused() {
 
 #[test]
 fn memories_belong_to_their_device() {
-    let Some(client) = client() else { return };
+    let client = client();
     let device = devices(client)[1];
     let a = call!(
         PJRT_Device_AddressableMemories,

@@ -20,8 +20,8 @@ const VARIABLES: [&str; 5] = [
 /// An environment of our own: nothing to be found, and one test at a time. Put back at the end.
 struct Place {
     folder: PathBuf,
-    /// The Python with jaxlib that there was before, if any.
-    good: Option<OsString>,
+    /// The Python with jaxlib that there was before.
+    good: OsString,
     saved: Vec<(&'static str, Option<OsString>)>,
     _alone: MutexGuard<'static, ()>,
 }
@@ -31,9 +31,8 @@ impl Place {
         static ALONE: Mutex<()> = Mutex::new(());
         let alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
         // It may set the variable, so it is asked while no other test looks.
-        let good = available()
-            .then(|| std::env::var_os("XLAFFI_PYTHON"))
-            .flatten();
+        find_python();
+        let good = std::env::var_os("XLAFFI_PYTHON").unwrap();
         let folder = std::env::temp_dir().join(format!("xlaffi-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let saved = VARIABLES.map(|v| (v, std::env::var_os(v))).to_vec();
@@ -179,8 +178,7 @@ fn a_client_without_python_says_so_and_may_be_tried_again() {
         "{}",
         failure.message
     );
-    let Some(good) = &place.good else { return };
-    std::env::set_var("XLAFFI_PYTHON", good);
+    std::env::set_var("XLAFFI_PYTHON", &place.good);
     let client = new_client(&[]).unwrap();
     call!(PJRT_Client_Destroy, PJRT_Client_Destroy_Args { client }).unwrap();
     assert!(!pjrt_jaxlib::python::running().unwrap().foreign);

@@ -66,11 +66,14 @@ macro_rules! call {
     }};
 }
 
-/// Whether a Python with jaxlib is there; says so where it is not. Sets `XLAFFI_PYTHON` to the
-/// repository's environment where nobody set it.
-pub fn available() -> bool {
-    static FOUND: OnceLock<bool> = OnceLock::new();
-    *FOUND.get_or_init(|| {
+/// Looks for a Python with jaxlib, which `tools/setup.sh test` installs: in `XLAFFI_PYTHON`, which is
+/// set to the repository's environment where nobody set it.
+///
+/// # Panics
+/// Where there is none.
+pub fn find_python() {
+    static FOUND: OnceLock<()> = OnceLock::new();
+    FOUND.get_or_init(|| {
         if std::env::var_os("XLAFFI_PYTHON").is_none() {
             let venv = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../.venv/bin/python");
             if venv.is_file() {
@@ -78,24 +81,24 @@ pub fn available() -> bool {
             }
         }
         let report = pjrt_jaxlib::python::find();
-        if report.chosen().is_none() {
-            eprintln!("skipped: {}", report.message());
-        }
-        report.chosen().is_some()
-    })
+        assert!(
+            report.chosen().is_some(),
+            "tools/setup.sh test installs what is missing: {}",
+            report.message()
+        );
+    });
 }
 
 /// A client shared by the tests of a file: two devices.
-pub fn client() -> Option<*mut PJRT_Client> {
+pub fn client() -> *mut PJRT_Client {
     struct Shared(*mut PJRT_Client);
     unsafe impl Send for Shared {}
     unsafe impl Sync for Shared {}
     static CLIENT: OnceLock<Shared> = OnceLock::new();
-    available().then(|| {
-        CLIENT
-            .get_or_init(|| Shared(new_client(&[int_option("cpu_device_count", 2)]).unwrap()))
-            .0
-    })
+    find_python();
+    CLIENT
+        .get_or_init(|| Shared(new_client(&[int_option("cpu_device_count", 2)]).unwrap()))
+        .0
 }
 
 pub fn int_option(name: &'static str, value: i64) -> PJRT_NamedValue {
