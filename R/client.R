@@ -6,7 +6,10 @@
 #' @param platform The platform: `"cpu"`, `"cuda"`, ... `NULL` means the environment variable
 #'   `PJRT_PLATFORM`, or `"cpu"`.
 #' @param ... Options for the plugin, only the first time. The included CPU plugin takes
-#'   `cpu_device_count` and `num_threads` (whole numbers).
+#'   `cpu_device_count`, how many devices it makes of the CPU (default 1, or the environment variable
+#'   `PJRT_CPU_DEVICE_COUNT`), `num_threads`, how many threads compute (default: one for each
+#'   processor), both whole numbers from 1 to 1024, and `asynchronous`, whether [pjrt_execute()] may
+#'   return before the results are there (default `TRUE`).
 #' @param x A client, the name of a platform, or `NULL` for the default.
 #' @return A client, class `xlaffi_client`.
 #' @examplesIf plugins_downloaded()

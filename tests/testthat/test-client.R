@@ -15,6 +15,16 @@ test_that("options come with the first call only", {
   expect_snapshot(error = TRUE, pjrt_client("cpu", cpu_device_count = 2L))
 })
 
+test_that("the included plugin takes the options that are documented", {
+  skip_without_plugin()
+  run <- run_r('
+    client <- pjrt_client("cpu", cpu_device_count = 2, num_threads = 2L, asynchronous = FALSE)
+    length(devices(client))
+    as_array(pjrt_buffer(1))
+  ')
+  expect_identical(run$output, c("[1] 2", "[1] 1"))
+})
+
 test_that("bad options are named", {
   expect_snapshot(error = TRUE, {
     xlaffi:::client_options("cpu", list(1L))

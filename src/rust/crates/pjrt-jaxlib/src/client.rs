@@ -60,7 +60,7 @@ impl Options {
             };
             match name {
                 "cpu_device_count" => options.devices = number()?,
-                "cpu_thread_count" => options.threads = Some(number()?),
+                "num_threads" => options.threads = Some(number()?),
                 "asynchronous" => {
                     if value.r#type != PJRT_NamedValue_Type::kBool {
                         return Err(Error::invalid(format!(
@@ -73,8 +73,8 @@ impl Options {
                 }
                 _ => {
                     return Err(Error::invalid(format!(
-                        "unknown option `{name}`; there are cpu_device_count, cpu_thread_count \
-                         and asynchronous"
+                        "unknown option `{name}`; there are cpu_device_count, num_threads and \
+                         asynchronous"
                     )))
                 }
             }
@@ -97,17 +97,16 @@ fn type_name(ty: PJRT_NamedValue_Type) -> &'static str {
 impl Client {
     fn new(options: &Options) -> Result<Arc<Self>> {
         let jax = jaxlib()?;
-        let mut environment = Environment::quiet();
-        if let Some(threads) = options.threads {
-            // XLA sizes its pool by this, once, when the client is made.
-            environment.set("NPROC", &threads.to_string());
-        }
+        // XLA sizes its pool by this, once, when the client is made.
+        let threads = options
+            .threads
+            .map(|threads| Environment::set("NPROC", &threads.to_string()));
         let gil = jax.gil()?;
         let object = gil.call(
             &jax.make_client,
             [&gil.int(options.devices)?, &gil.bool(options.asynchronous)?],
         )?;
-        drop(environment);
+        drop(threads);
         let facts = gil.call(&jax.client_facts, [&object])?.items(&gil)?;
         let [platform, version, process] = &facts[..] else {
             return Err(Error::internal("client_facts gave no three facts"));

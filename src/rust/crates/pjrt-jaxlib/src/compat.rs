@@ -73,15 +73,19 @@ pub(crate) fn started() -> Option<&'static Jaxlib> {
     JAXLIB.get()
 }
 
+const LOG_LEVEL: &str = "TF_CPP_MIN_LOG_LEVEL";
+
 fn import() -> Result<&'static Jaxlib> {
     static IMPORTING: Mutex<()> = Mutex::new(());
     let py = start()?;
-    // Environment first: it is set while no other thread of ours can be in here.
     let _one_at_a_time = IMPORTING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(jaxlib) = JAXLIB.get() {
         return Ok(jaxlib);
     }
-    let _quiet = Environment::quiet();
+    // jaxlib reports at start what nobody asked for; a level that the user chose stays.
+    let _quiet = std::env::var_os(LOG_LEVEL)
+        .is_none()
+        .then(|| Environment::set(LOG_LEVEL, "1"));
     let gil = gil_of(py)?;
     let module = load(&gil, py)?;
     let jaxlib = Jaxlib::from_module(&gil, &module)?;
@@ -244,41 +248,35 @@ impl StandIn {
     }
 }
 
-/// Environment variables set for as long as this lives, then put back.
+/// An environment variable set for as long as this lives, then put back. The C library does not
+/// guard the environment against threads that read it meanwhile, so this is for what XLA takes from
+/// nowhere else, and for moments at which it has no threads yet.
 pub(crate) struct Environment {
-    saved: Vec<(&'static str, Option<std::ffi::OsString>)>,
+    name: &'static str,
+    before: Option<std::ffi::OsString>,
     _only_one: MutexGuard<'static, ()>,
 }
 
 impl Environment {
-    /// jaxlib reports at start what nobody asked for; a level that the user chose stays.
-    pub fn quiet() -> Self {
+    /// Sets the variable.
+    pub fn set(name: &'static str, value: &str) -> Self {
         static ONLY_ONE: Mutex<()> = Mutex::new(());
         let lock = ONLY_ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut environment = Self {
-            saved: Vec::new(),
-            _only_one: lock,
-        };
-        if std::env::var_os("TF_CPP_MIN_LOG_LEVEL").is_none() {
-            environment.set("TF_CPP_MIN_LOG_LEVEL", "1");
-        }
-        environment
-    }
-
-    /// Sets one variable.
-    pub fn set(&mut self, name: &'static str, value: &str) {
-        self.saved.push((name, std::env::var_os(name)));
+        let before = std::env::var_os(name);
         std::env::set_var(name, value);
+        Self {
+            name,
+            before,
+            _only_one: lock,
+        }
     }
 }
 
 impl Drop for Environment {
     fn drop(&mut self) {
-        for (name, value) in self.saved.drain(..) {
-            match value {
-                Some(value) => std::env::set_var(name, value),
-                None => std::env::remove_var(name),
-            }
+        match self.before.take() {
+            Some(value) => std::env::set_var(self.name, value),
+            None => std::env::remove_var(self.name),
         }
     }
 }

@@ -4,6 +4,7 @@
     reason = "every look at C memory is one"
 )]
 mod common;
+mod handlers;
 use common::*;
 use pjrt_api::*;
 use std::mem::size_of;
@@ -270,9 +271,22 @@ fn options_are_honoured_or_named() {
     let before = std::env::var_os("NPROC");
     let client = new_client(&[
         int_option("cpu_device_count", 3),
-        int_option("cpu_thread_count", 1),
+        int_option("num_threads", 3),
     ])
     .unwrap();
+    let threads = Some(xla_ffi::handler::<handlers::Threads, xla_ffi::Host> as xla_ffi::HandlerFn);
+    handlers::register("test_threads", "host", threads).unwrap();
+    let program = compile(
+        client,
+        "func.func @main() -> tensor<i32> {
+           %0 = stablehlo.custom_call @test_threads() {api_version = 4 : i32} : () -> tensor<i32>
+           return %0 : tensor<i32>
+         }",
+    );
+    let out = execute(program, &[]).unwrap()[0];
+    assert_eq!(read::<i32>(out).unwrap(), [3]);
+    destroy(out);
+    destroy_executable(program);
     assert_eq!(devices(client).len(), 3);
     assert_eq!(std::env::var_os("NPROC"), before);
     call!(PJRT_Client_Destroy, PJRT_Client_Destroy_Args { client }).unwrap();

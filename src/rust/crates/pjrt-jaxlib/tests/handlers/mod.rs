@@ -99,6 +99,30 @@ impl<P: Platform> Kernel<P> for Look {
     }
 }
 
+io! {
+    /// Says how many threads XLA has for a program.
+    pub struct ThreadsIo<'f> {
+        /// one number
+        threads: Ret<'f, i32>,
+    }
+}
+
+pub struct Threads;
+
+impl Op for Threads {
+    const TARGET: &'static str = "test_threads";
+    type Dtypes = Untyped;
+}
+
+impl<P: Platform> Kernel<P> for Threads {
+    type Io<'f> = ThreadsIo<'f>;
+
+    fn run(mut io: ThreadsIo<'_>, cx: &Cx<'_, P>) -> Result<()> {
+        io.threads.as_mut_slice()?.fill(cx.num_threads() as i32);
+        Ok(())
+    }
+}
+
 /// Registers a handler the way PJRT clients do.
 pub fn register(target: &str, platform: &str, handler: Option<HandlerFn>) -> Answer<()> {
     let extension = unsafe { &*api().extension_start.cast::<PJRT_FFI_Extension>() };
