@@ -72,7 +72,11 @@ handler_check <- function(pointer, target, platform) .Call(wrap__handler_check, 
 
 registry_register <- function(target, platform, pointer, package) .Call(wrap__registry_register, target, platform, pointer, package)
 
+registry_withdraw <- function(target, platform) .Call(wrap__registry_withdraw, target, platform)
+
 registry_forget <- function(package) .Call(wrap__registry_forget, package)
+
+withdrawn_wait <- function(calls, seconds) .Call(wrap__withdrawn_wait, calls, seconds)
 
 registry_handler <- function(target, platform) .Call(wrap__registry_handler, target, platform)
 

@@ -1,9 +1,13 @@
 // Handlers that are not ours, against XLA's own header: compiled by test-custom-call.R.
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "xla/ffi/api/ffi.h"
 
@@ -163,6 +167,40 @@ extern "C" XLA_FFI_Error* write_attributes(XLA_FFI_CallFrame* frame) {
   return nullptr;
 }
 
+// Throws, itself or on XLA's thread pool.
+static ffi::Error Throws(ffi::ThreadPool pool, ffi::Buffer<ffi::F32> x, ffi::ResultBuffer<ffi::F32> y,
+                         std::string_view what) {
+  if (what == "number") throw 42;
+  if (what == "exception") throw std::runtime_error("a {standard} exception");
+  if (what == "pool") pool.Schedule([] { throw 42; });
+  y->typed_data()[0] = x.typed_data()[0];
+  return ffi::Error::Success();
+}
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(throws, Throws,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::Buffer<ffi::F32>>()
+                                  .Ret<ffi::Buffer<ffi::F32>>()
+                                  .Attr<std::string_view>("what"));
+
+// Stays in its call until it is released.
+static std::atomic<bool> released{false};
+
+static ffi::Error Hangs(ffi::Buffer<ffi::F32> x, ffi::ResultBuffer<ffi::F32> y) {
+  while (!released) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  y->typed_data()[0] = x.typed_data()[0];
+  return ffi::Error::Success();
+}
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    hangs, Hangs, ffi::Ffi::Bind().Arg<ffi::Buffer<ffi::F32>>().Ret<ffi::Buffer<ffi::F32>>());
+
+extern "C" SEXP release() {
+  released = true;
+  return R_NilValue;
+}
+
 static SEXP pointer(XLA_FFI_Handler* handler) {
   return R_MakeExternalPtrFn(reinterpret_cast<DL_FUNC>(handler), R_NilValue, R_NilValue);
 }
@@ -179,6 +217,7 @@ static double variable = 1.0;
 extern "C" SEXP every_attribute_pointer() { return pointer(every_attribute); }
 extern "C" SEXP root_pointer() { return pointer(root); }
 extern "C" SEXP twice_pointer() { return pointer(twice); }
+extern "C" SEXP throws_pointer() { return pointer(throws); }
 extern "C" SEXP write_attributes_pointer() { return pointer(write_attributes); }
 extern "C" SEXP null_pointer() { return R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue); }
 extern "C" SEXP data_pointer() { return R_MakeExternalPtr(&variable, R_NilValue, R_NilValue); }

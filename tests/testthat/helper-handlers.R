@@ -5,6 +5,9 @@ handlers <- local({
     if (is.null(library)) {
       library <<- compile_handlers()
     }
+    if (name == "library") {
+      return(library)
+    }
     if (name == "looked_up") {
       return(getNativeSymbolInfo(name, library))
     }
@@ -30,26 +33,50 @@ rust_handler <- function(name) {
 }
 
 compile_handlers <- function() {
+  folder <- tempfile("handlers")
+  dir.create(folder)
+  file.copy(test_path("handlers.cc"), folder)
+  dyn.load(compile_with_header(file.path(folder, "handlers.cc")))
+}
+
+# A shared library from a file that includes XLA's header.
+compile_with_header <- function(source) {
   skip_without_plugin()
   include <- suppressWarnings(system2(
     plugin_python(), c("-c", shQuote("import jaxlib, os; print(os.path.dirname(jaxlib.__file__))")),
     stdout = TRUE
   ))
-  folder <- tempfile("handlers")
-  dir.create(folder)
-  source <- file.path(folder, "handlers.cc")
-  file.copy(test_path("handlers.cc"), source)
   writeLines(
     c("CXX_STD = CXX17", sprintf("PKG_CPPFLAGS = -I\"%s\"", file.path(include, "include"))),
-    file.path(folder, "Makevars")
+    file.path(dirname(source), "Makevars")
   )
-  output <- withr::with_dir(folder, suppressWarnings(system2(
-    file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "handlers.cc"),
+  output <- withr::with_dir(dirname(source), suppressWarnings(system2(
+    file.path(R.home("bin"), "R"), c("CMD", "SHLIB", basename(source)),
     stdout = TRUE, stderr = TRUE
   )))
-  file <- file.path(folder, paste0("handlers", .Platform$dynlib.ext))
+  file <- paste0(tools::file_path_sans_ext(source), .Platform$dynlib.ext)
   if (!file.exists(file)) {
-    stop("handlers.cc does not compile:\n", paste(output, collapse = "\n"))
+    stop(basename(source), " does not compile:\n", paste(output, collapse = "\n"))
   }
-  dyn.load(file)
+  file
+}
+
+# A library in C whose handler `answer` writes a number into its result, under the same path each time.
+answer_library <- function(folder, number) {
+  source <- file.path(folder, "answer.c")
+  unlink(c(file.path(folder, "answer.o"), file.path(folder, paste0("answer", .Platform$dynlib.ext))))
+  writeLines(sprintf('
+#include "xla/ffi/api/c_api.h"
+XLA_FFI_Error* answer(XLA_FFI_CallFrame* frame) {
+  XLA_FFI_Extension_Base* extension = frame->extension_start;
+  if (extension && extension->type == XLA_FFI_Extension_Metadata) {
+    XLA_FFI_Metadata* metadata = ((XLA_FFI_Metadata_Extension*) extension)->metadata;
+    metadata->api_version.major_version = XLA_FFI_API_MAJOR;
+    metadata->api_version.minor_version = XLA_FFI_API_MINOR;
+    return 0;
+  }
+  *(float*) ((XLA_FFI_Buffer*) frame->rets.rets[0])->data = %d;
+  return 0;
+}', number), source)
+  compile_with_header(source)
 }

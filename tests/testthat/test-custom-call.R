@@ -102,6 +102,138 @@ test_that("handlers of a package go when it is unloaded", {
   hooks[[1]]("leaving", "")
 })
 
+test_that("a handler is removed, and the name can be used again", {
+  skip_without_plugin()
+  pjrt_register_custom_call("test_removed", list(host = handlers("twice")))
+  exec <- custom_call("test_removed", c(x = "1xf32"), "1xf32")
+  run <- function() as.vector(as_array(pjrt_execute(exec, pjrt_buffer(4))))
+  expect_identical(run(), 8)
+  expect_identical(withVisible(ffi_unregister("test_removed", "cpu")), list(value = TRUE, visible = FALSE))
+  expect_false("test_removed" %in% ffi_targets()$target)
+  error <- error_of(run())
+  expect_s3_class(error, "xlaffi_error_failed_precondition")
+  expect_identical(error$op, "test_removed")
+  expect_message(expect_false(ffi_unregister("test_removed", "host")), class = "xlaffi_message_not_registered")
+  pjrt_register_custom_call("test_removed", list(host = handlers("root")))
+  expect_identical(run(), 2)
+  expect_snapshot({
+    ffi_unregister("never_there", "cuda")
+    ffi_unregister("lu", "hots")
+  }, error = TRUE)
+})
+
+test_that("replacing waits for no call, and the wait of removing can be interrupted", {
+  skip_without_plugin()
+  skip_on_os("windows")
+  path <- handlers("library")[["path"]]
+  run <- run_r(sprintf("
+    library <- dyn.load('%s')
+    handler <- function(name) list(host = getNativeSymbolInfo(name, library))
+    interrupted <- function(code) {
+      system(paste('(sleep 1; kill -INT', Sys.getpid(), ') &'))
+      tryCatch({code; cat('finished\n')}, interrupt = function(e) cat('interrupted\n'))
+    }
+    pjrt_register_custom_call('hangs', handler('hangs'))
+    exec <- pjrt_compile(pjrt_program('
+      func.func @main(%%x: tensor<f32>) -> tensor<f32> {
+        %%0 = stablehlo.custom_call @hangs(%%x) {api_version = 4 : i32} : (tensor<f32>) -> tensor<f32>
+        return %%0 : tensor<f32>
+      }'))
+    x <- pjrt_scalar(4)
+    interrupted(pjrt_execute(exec, x))
+    suppressMessages(pjrt_register_custom_call('hangs', handler('twice')))
+    as_array(pjrt_execute(exec, pjrt_scalar(4)))
+    interrupted(ffi_unregister('hangs', 'host'))
+    'hangs' %%in%% ffi_targets()$target
+    system('true')
+    invisible(.Call(getNativeSymbolInfo('release', library)))
+    suppressMessages(print(ffi_unregister('hangs', 'host')))
+  ", path))
+  expect_identical(run$output, c("interrupted", "[1] 8", "interrupted", "[1] FALSE", "[1] FALSE"))
+})
+
+test_that("a library that is unloaded stays in memory for as long as its handlers are registered", {
+  skip_without_plugin()
+  skip_on_os("windows")
+  folder <- withr::local_tempdir()
+  compiled <- answer_library(folder, 1)
+  exec <- NULL
+  run <- function() as.vector(as_array(pjrt_execute(exec, pjrt_buffer(0))))
+  register <- function() {
+    symbol <- getNativeSymbolInfo("answer", dyn.load(compiled))
+    suppressMessages(pjrt_register_custom_call("test_library", list(host = symbol)))
+  }
+  register()
+  exec <- custom_call("test_library", c(x = "1xf32"), "1xf32")
+  expect_identical(run(), 1)
+  dyn.unload(compiled)
+  expect_identical(run(), 1)
+  # The same path is the old library until its handlers are gone.
+  answer_library(folder, 2)
+  expect_snapshot(register(), transform = function(lines) gsub(folder, "<folder>", lines, fixed = TRUE))
+  expect_identical(run(), 1)
+  ffi_unregister("test_library", "host")
+  dyn.unload(compiled)
+  register()
+  expect_identical(run(), 2)
+  ffi_unregister("test_library", "host")
+  dyn.unload(compiled)
+})
+
+test_that("what a C++ handler throws is an error", {
+  skip_without_plugin()
+  pjrt_register_custom_call("test_throws", list(host = handlers("throws")))
+  run <- function(what) {
+    exec <- custom_call("test_throws", c(x = "1xf32"), "1xf32", sprintf("what = \"%s\"", what))
+    as.vector(as_array(pjrt_execute(exec, pjrt_buffer(1))))
+  }
+  expect_snapshot(error = TRUE, {
+    run("number")
+    run("exception")
+  })
+  expect_identical(error_of(run("number"))$code, "INTERNAL")
+  expect_identical(run("nothing"), 1)
+})
+
+test_that("what a task on XLA's pool throws does not end R", {
+  skip_without_plugin()
+  run <- run_r(sprintf("
+    library <- dyn.load('%s')
+    pjrt_register_custom_call('throws', list(host = getNativeSymbolInfo('throws', library)))
+    exec <- pjrt_compile(pjrt_program('
+      func.func @main(%%x: tensor<f32>) -> tensor<f32> {
+        %%0 = stablehlo.custom_call @throws(%%x) {api_version = 4 : i32, backend_config = {what = \"pool\"}} :
+          (tensor<f32>) -> tensor<f32>
+        return %%0 : tensor<f32>
+      }'))
+    as_array(pjrt_execute(exec, pjrt_scalar(4)))
+    ffi_unregister('throws', 'host')
+    cat('alive\n')
+  ", handlers("library")[["path"]]))
+  expect_identical(run$status, 0L)
+  thrown <- "throws (host): a task on XLA's thread pool threw a C++ exception that is not a std::exception"
+  expect_setequal(run$output, c("[1] 4", "alive", thrown))
+})
+
+test_that("what is no handler is refused, and R lives", {
+  skip_without_plugin()
+  skip_on_os("windows")
+  function_of <- function(name) list(host = getNativeSymbolInfo(name, handlers("library")))
+  expect_snapshot(error = TRUE, {
+    pjrt_register_custom_call("x", function_of("looked_up"))
+    pjrt_register_custom_call("x", function_of("release"))
+    pjrt_register_custom_call("x", getNativeSymbolInfo("root", handlers("library")))
+    pjrt_register_custom_call("x", list(host = stats:::C_cutree))
+    pjrt_register_custom_call("x", list(hots = handlers("root")))
+    pjrt_register_custom_call("x", list(quantum = handlers("root")))
+    ffi_handler("lu", "hots")
+  })
+  expect_false("x" %in% ffi_targets()$target)
+  withr::local_envvar(PJRT_PLUGIN_PATH_QUANTUM = "/none")
+  pjrt_register_custom_call("test_quantum", list(quantum = handlers("root")))
+  ffi_unregister("test_quantum", "quantum")
+})
+
 test_that("an unknown target is an error", {
   skip_without_plugin()
   error <- error_of({

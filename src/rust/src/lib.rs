@@ -15,6 +15,7 @@ mod dtype;
 mod executable;
 mod failure;
 mod fast;
+mod handler;
 mod host;
 mod literal;
 mod pace;

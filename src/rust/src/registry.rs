@@ -1,16 +1,18 @@
 //! Custom calls by name: registering them, listing them and passing them on to plugins.
 
 use std::ffi::c_void;
+use std::time::Duration;
 
 use extendr_api::prelude::*;
-use extendr_ffi::{R_ExternalPtrAddr, R_ExternalPtrTag, R_MakeExternalPtr, R_NilValue, Rf_install};
+use extendr_ffi::{R_MakeExternalPtr, R_NilValue};
 use ops::Entry as Op;
-use xla_ffi::registry::{canonical_platform, Entry, Registry};
-use xla_ffi::{FieldInfo, HandlerFn};
+use xla_ffi::registry::{canonical_platform, Entry, Registry, Withdrawn};
+use xla_ffi::FieldInfo;
 
-use crate::failure::{guard, Failure, Outcome};
+use crate::failure::{guard, or_null, Failure};
+use crate::handler::Handler;
 use crate::plugin::PluginObject;
-use crate::pointer::{described, get};
+use crate::pointer::{class, get, wrap};
 
 /// The owner of the ops in this library.
 const OURS: &str = "xlaffi";
@@ -38,87 +40,67 @@ fn start() -> Robj {
     })
 }
 
-/// The function behind a user's external pointer, as far as that can be checked.
-fn handler_of(pointer: &Robj, target: &str, platform: &str) -> Outcome<HandlerFn> {
-    let refuse = |what: &str| Failure {
-        op: Some(target.to_string()),
-        ..Failure::argument(
-            "handler",
-            format!("the handler of \"{target}\" for platform {platform} {what}"),
-        )
-    };
-    if pointer.rtype() != Rtype::ExternalPtr {
-        return Err(refuse(&format!(
-            "must be an external pointer, not {}",
-            described(pointer)
-        )));
-    }
-    // SAFETY: the type was checked.
-    let (address, tag) = unsafe {
-        let sexp = pointer.get();
-        (R_ExternalPtrAddr(sexp), R_ExternalPtrTag(sexp))
-    };
-    if address.is_null() {
-        return Err(refuse("is a NULL pointer"));
-    }
-    // SAFETY: R's thread; symbols are unique.
-    if tag == unsafe { Rf_install(c"registered native symbol".as_ptr()) } {
-        return Err(refuse("is R's description of a routine and not a function")
-            .hint("Return `R_MakeExternalPtrFn()` of the handler from a C function instead."));
-    }
-    if is_code(address as usize) == Some(false) {
-        return Err(refuse("does not point to a function")
-            .hint("Some packages' pointers point to a variable that holds the function."));
-    }
-    // SAFETY: the user says that this address is a handler; that it is code was looked at.
-    let handler = unsafe { std::mem::transmute::<*mut c_void, HandlerFn>(address) };
-    let own = Registry::global().lookup(target, platform);
-    if own.is_some_and(|own| own as usize == address as usize) {
-        return Err(refuse("is what `ffi_handler()` gave for this very name"));
-    }
-    Ok(handler)
-}
-
-/// Whether the memory at an address may be executed; `None` where the system does not tell.
-fn is_code(address: usize) -> Option<bool> {
-    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    let holds = |line: &str| {
-        let (range, rest) = line.split_once(' ')?;
-        let (start, end) = range.split_once('-')?;
-        let start = usize::from_str_radix(start, 16).ok()?;
-        let end = usize::from_str_radix(end, 16).ok()?;
-        (start..end)
-            .contains(&address)
-            .then(|| rest.as_bytes().get(2) == Some(&b'x'))
-    };
-    Some(maps.lines().find_map(holds).unwrap_or(false))
-}
-
 // Looks at a handler without registering it.
 #[extendr]
 fn handler_check(pointer: Robj, target: &str, platform: &str) -> Robj {
-    guard(|| handler_of(&pointer, target, platform).map(|_| ()))
+    guard(|| Handler::of(&pointer, target, platform)?.check())
 }
 
-// Registers a handler. The package that had the name before ("" for none), NULL if it was free.
+// Registers a handler. The package that had the name before ("" for none), NULL if it was free; and
+// the library's path, where the file is no longer the one in memory.
 #[extendr]
 fn registry_register(target: &str, platform: &str, pointer: Robj, package: Robj) -> Robj {
     guard(|| {
-        let handler = handler_of(&pointer, target, platform)?;
-        // SAFETY: the user says that it is a handler.
+        let (handlers, changed) = Handler::of(&pointer, target, platform)?.handlers();
+        let registry = Registry::global();
+        // SAFETY: the user says that it is a handler, and it was tried; its library is kept.
         let done =
-            unsafe { Registry::global().register(target, platform, handler, package.as_str()) }?;
-        Ok(match done.replaced {
-            Some(replaced) => Robj::from(replaced.owner.unwrap_or_default()),
-            None => Robj::from(()),
-        })
+            unsafe { registry.register_handlers(target, platform, handlers, package.as_str()) };
+        let replaced = done.map_err(|error| Failure {
+            op: Some(target.to_string()),
+            ..Failure::from(error)
+        })?;
+        let replaced = replaced
+            .replaced
+            .map(|replaced| replaced.owner.unwrap_or_default());
+        Ok(list!(
+            replaced = or_null(replaced),
+            changed = or_null(changed)
+        ))
     })
 }
 
-// Removes all handlers of a package; how many there were.
+/// Handlers that were withdrawn, and calls of them that still run.
+struct WithdrawnObject(Withdrawn);
+
+class!(WithdrawnObject, c"xlaffi_withdrawn", "withdrawn handlers");
+
+// Withdraws a handler: how many there were (0 or 1), and what to wait for.
+#[extendr]
+fn registry_withdraw(target: &str, platform: &str) -> Robj {
+    guard(|| Ok(withdrawn(Registry::global().withdraw(target, platform))))
+}
+
+// Withdraws all handlers of a package.
 #[extendr]
 fn registry_forget(package: &str) -> Robj {
-    guard(|| Ok(Registry::global().unregister_owner(package) as i32))
+    guard(|| Ok(withdrawn(Registry::global().withdraw_owner(package))))
+}
+
+fn withdrawn(withdrawn: Withdrawn) -> List {
+    let count = withdrawn.count() as i32;
+    list!(count = count, calls = wrap(WithdrawnObject(withdrawn)))
+}
+
+// How many calls of withdrawn handlers are still running, after so many seconds at most.
+#[extendr]
+fn withdrawn_wait(calls: Robj, seconds: f64) -> Robj {
+    guard(|| {
+        let WithdrawnObject(calls) = get(&calls, "calls")?;
+        // A handler may need Python's lock, which reticulate makes R's thread keep.
+        pjrt_jaxlib::python::blocking(|| calls.wait_timeout(Duration::from_secs_f64(seconds)));
+        Ok(calls.running() as i32)
+    })
 }
 
 // An external pointer to the function that hosts register.
@@ -275,7 +257,9 @@ extendr_module! {
     fn start;
     fn handler_check;
     fn registry_register;
+    fn registry_withdraw;
     fn registry_forget;
+    fn withdrawn_wait;
     fn registry_handler;
     fn plugin_pass_on;
     fn registry_list;

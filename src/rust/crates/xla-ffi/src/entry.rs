@@ -92,7 +92,7 @@ unsafe fn enter(frame: *mut sys::XLA_FFI_CallFrame, op: &OpEntry) -> *mut sys::X
 }
 
 /// Frames are complete up to `attrs` in every version.
-const FRAME_SIZE: usize = offset_of!(sys::XLA_FFI_CallFrame, future);
+pub(crate) const FRAME_SIZE: usize = offset_of!(sys::XLA_FFI_CallFrame, future);
 
 /// Answers XLA's question for version and traits, if the frame asks it.
 ///

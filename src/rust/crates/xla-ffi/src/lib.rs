@@ -134,7 +134,7 @@ pub use io::{Attr, Field, FieldDtype, FieldInfo, FieldKind, Io, RemainingArgs, R
 pub use num_complex::{self, Complex};
 pub use op::{describe, Cx, Dispatch, DtypeSet, Host, Kernel, Op, OpInfo, Platform};
 pub use operand::{Arg, Ret};
-pub use query::{metadata, Metadata};
+pub use query::{metadata, Answer, Metadata};
 
 /// For the macros of this crate only.
 #[doc(hidden)]

@@ -1,11 +1,12 @@
 //! XLA's question to a handler, asked without XLA: which version, which traits?
 
+use core::cell::Cell;
 use core::ffi::CStr;
 use core::mem::size_of;
 use core::ptr;
 use std::ffi::CString;
 
-use crate::entry::HandlerFn;
+use crate::entry::{HandlerFn, FRAME_SIZE};
 use crate::sys;
 
 /// What a handler answers to XLA's metadata query.
@@ -18,19 +19,34 @@ pub struct Metadata {
     pub traits: sys::XLA_FFI_Handler_Traits,
 }
 
+/// What came of asking a function for its metadata.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Answer {
+    /// A handler's answer.
+    Metadata(Metadata),
+    /// An error: a handler, of a version that expects another frame.
+    Error(String),
+    /// Neither: no handler that XLA would take.
+    Silence,
+}
+
 /// Asks a handler for its metadata, as XLA does before any call; `None` if it does not answer.
 ///
 /// # Safety
 /// It is a handler.
 pub unsafe fn metadata(handler: HandlerFn) -> Option<Metadata> {
     // SAFETY: by contract.
-    unsafe { asked(|frame| handler(frame)) }
+    match unsafe { asked(|frame| handler(frame)) } {
+        Answer::Metadata(metadata) => Some(metadata),
+        _ => None,
+    }
 }
 
 /// As [`metadata`]; `call` calls the handler.
 pub(crate) fn asked(
     call: impl FnOnce(*mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error,
-) -> Option<Metadata> {
+) -> Answer {
     const UNANSWERED: i32 = -1;
     let mut metadata = sys::XLA_FFI_Metadata {
         struct_size: size_of::<sys::XLA_FFI_Metadata>(),
@@ -56,24 +72,31 @@ pub(crate) fn asked(
     frame.extension_start = ptr::addr_of_mut!(question).cast();
     let error = call(&mut frame);
     if !error.is_null() {
-        // SAFETY: handlers have no errors but those that `error_create` made, and give them away.
-        drop(unsafe { Box::from_raw(error.cast::<CString>()) });
-        return None;
+        // What is no handler may return anything.
+        if CREATED.get() != error {
+            return Answer::Silence;
+        }
+        // SAFETY: made by `error_create`, and given away.
+        let error = unsafe { Box::from_raw(error.cast::<CString>()) };
+        return Answer::Error(error.to_string_lossy().into_owned());
     }
     // SAFETY: the handler is through with it.
     let metadata = unsafe { answer.read() };
     let version = metadata.api_version;
-    let version = (version.major_version, version.minor_version);
-    (version.0 != UNANSWERED).then_some(Metadata {
-        version,
-        traits: metadata.traits,
-    })
+    match (version.major_version, version.minor_version) {
+        (UNANSWERED, _) => Answer::Silence,
+        version => Answer::Metadata(Metadata {
+            version,
+            traits: metadata.traits,
+        }),
+    }
 }
 
 /// A call without operands, on a host that has errors and nothing else.
 fn frame() -> sys::XLA_FFI_CallFrame {
     sys::XLA_FFI_CallFrame {
-        struct_size: size_of::<sys::XLA_FFI_CallFrame>(),
+        // C++ handlers insist on the very size that XLA has.
+        struct_size: FRAME_SIZE,
         extension_start: ptr::null_mut(),
         api: &API,
         ctx: ptr::null_mut(),
@@ -105,12 +128,19 @@ fn frame() -> sys::XLA_FFI_CallFrame {
     }
 }
 
+thread_local! {
+    /// The error that was made last.
+    static CREATED: Cell<*mut sys::XLA_FFI_Error> = const { Cell::new(ptr::null_mut()) };
+}
+
 unsafe extern "C" fn error_create(
     args: *mut sys::XLA_FFI_Error_Create_Args,
 ) -> *mut sys::XLA_FFI_Error {
     // SAFETY: the API's contract: a filled struct, and a message that ends in NUL.
     let message = unsafe { CStr::from_ptr((*args).message) };
-    Box::into_raw(Box::new(message.to_owned())).cast()
+    let error = Box::into_raw(Box::new(message.to_owned())).cast();
+    CREATED.set(error);
+    error
 }
 
 unsafe extern "C" fn error_message(args: *mut sys::XLA_FFI_Error_GetMessage_Args) {

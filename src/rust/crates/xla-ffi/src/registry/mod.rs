@@ -21,7 +21,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::entry::{asked_metadata, HandlerFn};
 use crate::error::{Code, Error, Result};
-use crate::query::asked;
+use crate::query::{asked, Answer};
 use crate::sys;
 
 pub use handlers::{Barrier, Handlers};
@@ -39,6 +39,17 @@ pub fn canonical_platform(platform: &str) -> String {
         "gpu" => "cuda".to_owned(),
         _ => platform,
     }
+}
+
+/// What a function answers to XLA's metadata query, asked [behind a barrier](Barrier).
+///
+/// # Safety
+/// It is a handler, or may do whatever it does to this process.
+pub unsafe fn metadata_behind(barrier: &'static Barrier, handler: HandlerFn) -> Answer {
+    asked(|frame| {
+        // SAFETY: by contract.
+        unsafe { call::guarded(Some(barrier), handler, frame) }
+    })
 }
 
 /// What a registration did.
@@ -145,10 +156,14 @@ impl Registry {
             )));
         };
         // Without the lock: it is foreign code.
-        let metadata = asked(|frame| {
+        let answer = asked(|frame| {
             // SAFETY: by contract a handler.
             unsafe { call::guarded(handlers.barrier, execute, frame) }
         });
+        let metadata = match answer {
+            Answer::Metadata(metadata) => Some(metadata),
+            _ => None,
+        };
         let mut names = self.names();
         let index = names.find_or_add(target, &canonical_platform(platform))?;
         let name = &mut names.all[index];
