@@ -2,7 +2,7 @@
 # fields `code` (one of XLA's code names), `op` and `operand` (NULL where unknown). The message is
 # inserted as a value, so that braces in it are text and no template.
 abort <- function(message, code = "INVALID_ARGUMENT", op = NULL, operand = NULL, hint = NULL,
-                  call = rlang::caller_env()) {
+                  call = rlang::caller_env(), parent = NULL) {
   text <- "{message}"
   if (!is.null(hint)) {
     text <- c(text, stats::setNames(sprintf("{hint[[%d]]}", seq_along(hint)), rep("i", length(hint))))
@@ -13,7 +13,8 @@ abort <- function(message, code = "INVALID_ARGUMENT", op = NULL, operand = NULL,
     code = code,
     op = op,
     operand = operand,
-    call = call
+    call = call,
+    parent = parent
   )
 }
 

@@ -106,7 +106,7 @@ same_device <- function(e1, e2) {
 
 # What to say when an object of the package pjrt was given.
 foreign_hint <- function(x) {
-  if (any(startsWith(class(x), "PJRT"))) {
+  if (any(startsWith(class(x), "PJRT")) || inherits(x, c("RTree", "Dispatcher"))) {
     "It belongs to the package pjrt; objects of pjrt and xlaffi do not mix."
   }
 }

@@ -135,9 +135,9 @@ ffi_hessian <- function(f) {
   }, "hessian")
 }
 
-check_function <- function(f, call = rlang::caller_env()) {
+check_function <- function(f, name = "f", call = rlang::caller_env()) {
   if (!is.function(f)) {
-    abort(sprintf("`f` must be a function, not %s", describe(f)), operand = "f", call = call)
+    abort(sprintf("`%s` must be a function, not %s", name, describe(f)), operand = name, call = call)
   }
 }
 

@@ -59,6 +59,7 @@ register_tengen_methods <- function(...) {
 
 # tengen's object for a dtype that it knows; ours for others, and where tengen is not loaded.
 tengen_dtype <- function(name) {
+  force(name)
   if (!isNamespaceLoaded("tengen")) {
     return(new_dtype(name))
   }

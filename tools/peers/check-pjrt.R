@@ -41,6 +41,7 @@ to_ours <- function(text) {
     )
   }
   text <- gsub("\"RTree\"", "\"tree\"", text)
+  text <- gsub("\"Dispatcher\"", "\"xlaffi_dispatcher\"", text)
   text <- gsub("pjrt::", "xlaffi::", text, fixed = TRUE)
   text <- gsub("library(pjrt)", "library(xlaffi)", text, fixed = TRUE)
   gsub("skip_if_not_installed(\"pjrt\")", "", text, fixed = TRUE)
