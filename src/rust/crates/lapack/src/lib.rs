@@ -12,9 +12,9 @@ mod workspace;
 pub use error::{refuse_negative, Error, Result};
 pub use precision::Precision;
 pub use room::Roomy;
-pub use routines::Routines;
 pub use stack::with_room;
-pub use workspace::{filled, Sizes, Workspace};
+pub use sys::{Int, Routines, SYMBOLS};
+pub use workspace::{filled, Sizes, Worked, Workspace};
 
 /// LAPACK's own answer to a matrix that is not finite, where a routine looks.
 pub const NOT_FINITE: i32 = -4;

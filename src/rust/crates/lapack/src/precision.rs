@@ -1,7 +1,7 @@
 //! In which precision a dtype is computed: its own where LAPACK has it, else the double one.
 
 use crate::error::Result;
-use crate::routines::Routines;
+use crate::sys::Routines;
 use matrices::{Complex, Element};
 use std::ops::DerefMut;
 

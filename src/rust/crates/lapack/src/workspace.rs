@@ -1,11 +1,32 @@
 //! The memory that LAPACK works in, sized before any work and made once per thread.
 
 use crate::error::{Error, Result};
-use crate::routines::Worked;
 use crate::sys::Int;
-use matrices::Element;
+use matrices::{Complex, Element};
 use std::cell::Cell;
 use std::mem::take;
+use std::thread::LocalKey;
+
+/// An element type in which threads keep workspaces.
+pub trait Worked: Element {
+    /// What this thread keeps of its last workspace.
+    #[doc(hidden)]
+    fn kept() -> &'static LocalKey<Cell<Kept<Self>>>;
+}
+
+macro_rules! worked {
+    ($($scalar:ty),*) => {$(
+        impl Worked for $scalar {
+            fn kept() -> &'static LocalKey<Cell<Kept<Self>>> {
+                thread_local! {
+                    static KEPT: Cell<Kept<$scalar>> = const { Cell::new((Vec::new(), Vec::new(), Vec::new())) };
+                }
+                &KEPT
+            }
+        }
+    )*};
+}
+worked!(f32, f64, Complex<f32>, Complex<f64>);
 
 /// How many elements of each kind a routine works in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +65,8 @@ pub struct Workspace<W: Worked> {
 }
 
 /// The parts of a workspace that a thread keeps, for each element type, until it ends.
-pub(crate) type Kept<W> = (Vec<W>, Vec<<W as Element>::Real>, Vec<Int>);
+#[doc(hidden)]
+pub type Kept<W> = (Vec<W>, Vec<<W as Element>::Real>, Vec<Int>);
 
 /// Bytes that a thread keeps at most of each element type.
 const MOST_KEPT: usize = 4 << 20;

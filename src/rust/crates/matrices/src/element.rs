@@ -22,6 +22,8 @@ pub trait Element: Copy + Send + Sync + 'static {
 
     /// The real part.
     fn re_f64(self) -> f64;
+    /// The complex number of these parts; a complex number is itself.
+    fn with_imaginary(self, imaginary: Self) -> Self::Complex;
     /// Whether the value is neither infinite nor NaN.
     fn is_finite(self) -> bool;
     /// The magnitude, of the larger part of a complex number.
@@ -44,6 +46,10 @@ macro_rules! elements {
             #[inline]
             fn re_f64(self) -> f64 {
                 self.into()
+            }
+            #[inline]
+            fn with_imaginary(self, imaginary: Self) -> Complex<$real> {
+                Complex::new(self, imaginary)
             }
             #[inline]
             fn is_finite(self) -> bool {
@@ -71,6 +77,10 @@ macro_rules! elements {
             #[inline]
             fn re_f64(self) -> f64 {
                 self.re.into()
+            }
+            #[inline]
+            fn with_imaginary(self, _: Self) -> Self {
+                self
             }
             #[inline]
             fn is_finite(self) -> bool {

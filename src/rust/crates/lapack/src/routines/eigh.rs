@@ -1,82 +1,38 @@
 //! Eigenvalues of Hermitian matrices.
 
-use super::{elements, length, letter, Worked, BLOCK};
-use crate::sys::{self, Int};
+use super::{elements, job, length, Int, Routines, BLOCK};
 use crate::workspace::{Sizes, Workspace};
-use matrices::{Element, Triangle};
+use matrices::Triangle;
 
-/// Eigenvalues of Hermitian matrices.
-pub trait Eigh: Worked {
-    /// The workspace of [`syevd`](Eigh::syevd).
-    fn syevd_sizes(vectors: bool, n: Int) -> Option<Sizes>;
-
-    /// `A = V diag(w) Vᴴ`, `w` ascending, by divide and conquer; `a` becomes `V` if `vectors`,
-    /// else anything. `n` is not 0, and the triangle is finite. Returns LAPACK's `info`, positive
-    /// where it did not converge.
-    fn syevd(
-        vectors: bool,
-        triangle: Triangle,
-        a: &mut [Self],
-        w: &mut [Self::Real],
-        ws: &mut Workspace<Self>,
-    ) -> Int;
+/// The workspace of [`syevd`].
+pub fn syevd_sizes<T: Routines>(vectors: bool, n: Int) -> Option<Sizes> {
+    let n = i128::from(n);
+    let real = 1 + 5 * n + 2 * n * n;
+    match (T::COMPLEX, vectors) {
+        (false, true) => Sizes::new((2 * n + n * BLOCK).max(real + n), 0, 3 + 5 * n),
+        (false, false) => Sizes::new(2 * n + n * BLOCK + 1, 0, 1),
+        (true, true) => Sizes::new((n + n * BLOCK).max(n * n + 2 * n), real, 3 + 5 * n),
+        (true, false) => Sizes::new(n + n * BLOCK + 1, n, 1),
+    }
 }
 
-macro_rules! eigh {
-    ($scalar:ty, $sys:ident, $kind:ident) => {
-        impl Eigh for $scalar {
-            fn syevd_sizes(vectors: bool, n: Int) -> Option<Sizes> {
-                let n = i128::from(n);
-                let parts = select!($kind, 2, 1);
-                let blocked = parts * n + n * BLOCK;
-                let squares = (1 + 5 * n + 2 * n * n, n * n + 2 * n);
-                match vectors {
-                    true => Sizes::new(
-                        blocked.max(select!($kind, squares.0 + n, squares.1)),
-                        select!($kind, 0, squares.0),
-                        3 + 5 * n,
-                    ),
-                    false => Sizes::new(blocked + 1, select!($kind, 0, n), 1),
-                }
-            }
-
-            fn syevd(
-                vectors: bool,
-                triangle: Triangle,
-                a: &mut [Self],
-                w: &mut [<Self as Element>::Real],
-                ws: &mut Workspace<Self>,
-            ) -> Int {
-                let (n, job) = (length(w), if vectors { b'V' } else { b'N' });
-                assert_eq!(a.len(), elements(n, n));
-                assert!(n > 0 && Self::syevd_sizes(vectors, n).is_some_and(|s| ws.holds(s)));
-                let (lwork, lints) = (length(&ws.work), length(&ws.ints));
-                let mut info = 0;
-                // SAFETY: `a` is `n` × `n` without gaps, `w` has `n` places, and the workspaces
-                // are at least as long as the routine's documentation asks; a real routine takes
-                // no real workspace besides.
-                unsafe {
-                    call!($kind, sys::$sys::syevd, {
-                        letter(&job),
-                        letter(&(triangle as u8)),
-                        &n,
-                        a.as_mut_ptr(),
-                        &n,
-                        w.as_mut_ptr(),
-                        ws.work.as_mut_ptr(),
-                        &lwork,
-                        complex: ws.real.as_mut_ptr(),
-                        complex: &length(&ws.real),
-                        ws.ints.as_mut_ptr(),
-                        &lints,
-                        &mut info,
-                        1,
-                        1,
-                    });
-                }
-                info
-            }
-        }
-    };
+/// `A = V diag(w) Vᴴ`, `w` ascending, by divide and conquer; `a` becomes `V` if `vectors`, else
+/// anything.
+pub fn syevd<T: Routines>(
+    vectors: bool,
+    triangle: Triangle,
+    a: &mut [T],
+    w: &mut [T::Real],
+    ws: &mut Workspace<T>,
+) -> Int {
+    let (n, job, uplo) = (length(w), job(vectors), triangle as u8);
+    assert_eq!(a.len(), elements(n, n));
+    assert!(n > 0 && syevd_sizes::<T>(vectors, n).is_some_and(|sizes| ws.holds(sizes)));
+    let (a, w) = (a.as_mut_ptr(), w.as_mut_ptr());
+    let (lwork, work) = (length(&ws.work), ws.work.as_mut_ptr());
+    let (lreal, real) = (length(&ws.real), ws.real.as_mut_ptr());
+    let (lints, ints) = (length(&ws.ints), ws.ints.as_mut_ptr());
+    // SAFETY: `a` is `n` × `n` without gaps, `w` has `n` places, and the workspaces are at least as
+    // long as the routine's documentation asks.
+    unsafe { T::syevd(job, uplo, n, a, n, w, work, lwork, real, lreal, ints, lints) }
 }
-for_each_scalar!(eigh);

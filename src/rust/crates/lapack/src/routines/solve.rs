@@ -1,68 +1,45 @@
 //! Cholesky factorisation and systems of equations.
 
-use super::{elements, letter, Worked};
-use crate::sys::{self, Int};
+use super::{elements, length, Int, Routines};
 use matrices::{Form, Triangle};
 
-/// Cholesky factorisation and systems of equations.
-pub trait Solve: Worked {
-    /// The Cholesky factor in place of the triangle of an `n` × `n` matrix, `n` not 0. Returns
-    /// LAPACK's `info`, positive where the matrix is not positive definite.
-    fn potrf(triangle: Triangle, n: Int, a: &mut [Self]) -> Int;
-
-    /// The unknowns in place of `y` (`m` × `n`, neither of them 0).
-    fn trsm(form: Form, shape: (Int, Int), x: &[Self], y: &mut [Self]);
+/// The Cholesky factor in place of the triangle of an `n` × `n` matrix. `info` is positive where the
+/// matrix is not positive definite.
+pub fn potrf<T: Routines>(triangle: Triangle, n: Int, a: &mut [T]) -> Int {
+    assert!(n > 0, "potrf needs a matrix");
+    assert_eq!(a.len(), elements(n, n));
+    // SAFETY: `a` is `n` × `n` without gaps, and `n` is positive.
+    unsafe { T::potrf(triangle as u8, n, a.as_mut_ptr(), n) }
 }
 
-macro_rules! solve {
-    ($scalar:ty, $sys:ident, $kind:ident) => {
-        impl Solve for $scalar {
-            fn potrf(triangle: Triangle, n: Int, a: &mut [Self]) -> Int {
-                assert!(n > 0, "potrf needs a matrix");
-                assert_eq!(a.len(), elements(n, n));
-                let mut info = 0;
-                // SAFETY: `a` is `n` × `n` without gaps, and `n` is positive.
-                unsafe {
-                    let uplo = triangle as u8;
-                    sys::$sys::potrf(letter(&uplo), &n, a.as_mut_ptr(), &n, &mut info, 1);
-                }
-                info
-            }
-
-            fn trsm(form: Form, (m, n): (Int, Int), x: &[Self], y: &mut [Self]) {
-                assert!(
-                    m > 0 && n > 0,
-                    "trsm needs a right-hand side, got {m} x {n}"
-                );
-                let order = if form.left { m } else { n };
-                assert_eq!(x.len(), elements(order, order));
-                assert_eq!(y.len(), elements(m, n));
-                let side = if form.left { b'L' } else { b'R' };
-                let diag = if form.unit { b'U' } else { b'N' };
-                let one: Self = matrices::Element::ONE;
-                // SAFETY: `y` is `m` × `n` and `x` square of the order that the side asks for,
-                // both without gaps; no size is 0.
-                unsafe {
-                    sys::$sys::trsm(
-                        letter(&side),
-                        letter(&(form.triangle as u8)),
-                        letter(&(form.transpose as u8)),
-                        letter(&diag),
-                        &m,
-                        &n,
-                        &one,
-                        x.as_ptr(),
-                        &order,
-                        y.as_mut_ptr(),
-                        &m,
-                        1,
-                        1,
-                        1,
-                        1,
-                    );
-                }
-            }
-        }
-    };
+/// The unknowns in place of `y` (`m` × `n`).
+pub fn trsm<T: Routines>(form: Form, (m, n): (Int, Int), x: &[T], y: &mut [T]) {
+    assert!(
+        m > 0 && n > 0,
+        "trsm needs a right-hand side, got {m} x {n}"
+    );
+    let order = if form.left { m } else { n };
+    assert_eq!(x.len(), elements(order, order));
+    assert_eq!(y.len(), elements(m, n));
+    let side = if form.left { b'L' } else { b'R' };
+    let diag = if form.unit { b'U' } else { b'N' };
+    let (uplo, trans) = (form.triangle as u8, form.transpose as u8);
+    let (x, y) = (x.as_ptr(), y.as_mut_ptr());
+    // SAFETY: `y` is `m` × `n` and `x` square of the order that the side asks for, both without gaps;
+    // no size is 0.
+    unsafe { T::trsm(side, uplo, trans, diag, m, n, &T::ONE, x, order, y, m) }
 }
-for_each_scalar!(solve);
+
+/// Solves a tridiagonal system in place of `b`; the factors in place of the diagonals. `info` is
+/// positive where the matrix is singular.
+pub fn gtsv<T: Routines>(dl: &mut [T], d: &mut [T], du: &mut [T], b: &mut [T]) -> Int {
+    assert!(!d.is_empty() && b.len() % d.len() == 0);
+    assert!(dl.len() == d.len() - 1 && du.len() == d.len() - 1);
+    let columns = Int::try_from(b.len() / d.len()).unwrap_or(Int::MAX);
+    let n = length(d);
+    assert_eq!(b.len(), elements(n, columns));
+    let (dl, d, du) = (dl.as_mut_ptr(), d.as_mut_ptr(), du.as_mut_ptr());
+    // SAFETY: the diagonals have `n` and `n - 1` places, `b` is `n` × `columns` without gaps, and
+    // `n` is positive.
+    unsafe { T::gtsv(n, columns, dl, d, du, b.as_mut_ptr(), n) }
+}

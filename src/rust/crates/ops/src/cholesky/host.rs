@@ -4,7 +4,7 @@ use crate::platform::host::batch::{for_each, for_each_run, run_length, LARGE};
 use crate::platform::host::{Batch, Changed, HostScalar};
 use lanes::cholesky::NOT_FINITE;
 use lapack::refuse_negative;
-use lapack::routines::Solve;
+use lapack::routines;
 use matrices::{triangle_finite, Triangle};
 use xla_ffi::Result;
 
@@ -63,7 +63,7 @@ pub fn potrf<T: HostScalar>(
         |(), (a, info)| {
             let a = a.ready();
             if triangle_finite(a, shape.rows as usize, triangle) {
-                *info = T::Work::potrf(triangle, shape.rows, &mut T::stage(a)?);
+                *info = routines::potrf(triangle, shape.rows, &mut T::stage(a)?);
             } else {
                 a.fill(T::NAN);
                 *info = NOT_FINITE;

@@ -2,7 +2,7 @@
 
 use crate::platform::host::batch::{for_each, split};
 use crate::platform::host::{xla_error, Batch, HostScalar};
-use lapack::routines::Eig;
+use lapack::routines;
 use lapack::{filled, refuse_negative, Sizes, Workspace, NOT_FINITE};
 use matrices::{all_finite, Element};
 use xla_ffi::Result;
@@ -27,7 +27,8 @@ pub fn geev<T: HostScalar>(
         return Ok(());
     }
     let wanted = (!vl.is_empty(), !vr.is_empty());
-    let sizes = Sizes::or_too_large(T::Work::geev_sizes(wanted, n), n, n).map_err(xla_error)?;
+    let sizes =
+        Sizes::or_too_large(routines::geev_sizes::<T::Work>(wanted, n), n, n).map_err(xla_error)?;
     let [left, right, parts] = [vl.len(), vr.len(), wi.len()].map(|len| len / count.max(1));
     let items = x
         .chunks_exact(shape.elements())
@@ -49,10 +50,10 @@ pub fn geev<T: HostScalar>(
                 a.copy_from_slice(T::read(x, widened)?);
                 let (mut w, mut wi) = (T::stage(w)?, T::stage(wi)?);
                 let packed = (&mut packed_left[..], &mut packed_right[..]);
-                *info = T::Work::geev(a, (&mut w, &mut wi), packed, ws);
+                *info = routines::geev(a, (&mut w, &mut wi), packed, ws);
                 refuse_negative(*info, "geev")?;
-                T::Work::unpack(&wi, packed_left, &mut T::stage_complex(vl)?);
-                T::Work::unpack(&wi, packed_right, &mut T::stage_complex(vr)?);
+                routines::unpack(&wi, packed_left, &mut T::stage_complex(vl)?);
+                routines::unpack(&wi, packed_right, &mut T::stage_complex(vr)?);
             }
             if *info != 0 {
                 w.fill(T::NAN);

@@ -4,7 +4,7 @@ use super::EighSolver;
 use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
 use crate::platform::host::{xla_error, Batch, HostScalar, UnwantedInfo};
 use lanes::eigh::{Syevd, MOST, NOT_FINITE};
-use lapack::routines::Eigh;
+use lapack::routines;
 use lapack::{refuse_negative, Roomy, Sizes, Workspace};
 use matrices::{triangle_finite, Element, Matrices, Triangle};
 use xla_ffi::{AnyBufferMut, Cx, Host, Result};
@@ -24,7 +24,8 @@ pub fn syevd<T: HostScalar>(
     info: &mut [i32],
 ) -> Result<()> {
     let n = shape.rows;
-    let sizes = Sizes::or_too_large(T::Work::syevd_sizes(vectors, n), n, n).map_err(xla_error)?;
+    let sizes = Sizes::or_too_large(routines::syevd_sizes::<T::Work>(vectors, n), n, n)
+        .map_err(xla_error)?;
     if a.is_empty() {
         info.fill(0);
         return Ok(());
@@ -65,7 +66,7 @@ pub fn syevd<T: HostScalar>(
             if triangle_finite(a, n as usize, triangle) {
                 let (mut a, mut w) = (T::stage(a)?, T::stage_real(w)?);
                 let mut a = Roomy::new(&mut a, n)?;
-                *info = T::Work::syevd(vectors, triangle, &mut a, &mut w, ws);
+                *info = routines::syevd(vectors, triangle, &mut a, &mut w, ws);
                 refuse_negative(*info, "syevd")?;
             }
             if *info != 0 {

@@ -4,7 +4,7 @@ use super::LuSolver;
 use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
 use crate::platform::host::{Batch, Changed, HostScalar, UnwantedInfo};
 use lapack::refuse_negative;
-use lapack::routines::Lu;
+use lapack::routines;
 use matrices::{all_finite, Matrices};
 use xla_ffi::{AnyBufferMut, Cx, Host, Result};
 
@@ -74,7 +74,7 @@ pub fn getrf<T: HostScalar>(
             let lifted = lift(a);
             {
                 let mut work = T::stage(a)?;
-                *info = T::Work::getrf(shape.rows, shape.cols, &mut work, pivots);
+                *info = routines::getrf((shape.rows, shape.cols), &mut work, pivots);
             }
             if let Some(power) = lifted {
                 let columns = a.chunks_exact_mut(shape.rows as usize).enumerate();

@@ -4,7 +4,7 @@ use super::QrSolver;
 use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
 use crate::platform::host::{reflect, xla_error, Batch, Changed, HostScalar};
 use crate::platform::Memory;
-use lapack::routines::{Qr, Reduce};
+use lapack::routines;
 use lapack::{filled, refuse_negative, Sizes, Workspace};
 use matrices::{all_finite, fill_identity, Matrices};
 use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Host, Result};
@@ -19,7 +19,7 @@ pub fn geqrf<T: HostScalar>(
     a: Changed<'_, T>,
     tau: &mut [T],
 ) -> Result<()> {
-    let sizes = Sizes::or_too_large(T::Work::qr_sizes(shape.cols), shape.rows, shape.cols)
+    let sizes = Sizes::or_too_large(routines::qr_sizes(shape.cols), shape.rows, shape.cols)
         .map_err(xla_error)?;
     if a.is_empty() {
         return Ok(());
@@ -45,7 +45,7 @@ pub fn geqrf<T: HostScalar>(
         || Workspace::new(sizes),
         |ws, (a, tau)| {
             reflect("geqrf", a.ready(), tau, |a, tau| {
-                T::Work::geqrf(shape.rows, shape.cols, a, tau, ws)
+                routines::geqrf((shape.rows, shape.cols), a, tau, ws)
             })
         },
     )
@@ -63,7 +63,7 @@ pub fn orgqr<T: HostScalar>(
     a: Changed<'_, T>,
     tau: &[T],
 ) -> Result<()> {
-    let sizes = Sizes::or_too_large(T::Work::qr_sizes(shape.cols), shape.rows, shape.cols)
+    let sizes = Sizes::or_too_large(routines::qr_sizes(shape.cols), shape.rows, shape.cols)
         .map_err(xla_error)?;
     if a.is_empty() {
         return Ok(());
@@ -97,7 +97,7 @@ pub fn orgqr<T: HostScalar>(
                 return Ok(());
             }
             let (mut a, tau) = (T::stage(a)?, T::read(tau, factors)?);
-            let info = T::Work::orgqr(shape.rows, shape.cols, &mut a, tau, ws);
+            let info = routines::orgqr((shape.rows, shape.cols), &mut a, tau, ws);
             refuse_negative(info, "orgqr")
         },
     )
@@ -115,7 +115,7 @@ pub fn ormqr<T: HostScalar>(
     (a, tau, reflectors): (&[T], &[T], usize),
     c: &mut [T],
 ) -> Result<()> {
-    let sizes = T::Work::reduce_sizes(shape.rows.max(shape.cols));
+    let sizes = routines::reduce_sizes(shape.rows.max(shape.cols));
     let sizes = Sizes::or_too_large(sizes, shape.rows, shape.cols).map_err(xla_error)?;
     if c.is_empty() || reflectors == 0 {
         return Ok(());
@@ -142,7 +142,7 @@ pub fn ormqr<T: HostScalar>(
             copy.copy_from_slice(a);
             let (mut a, tau, mut c) = (T::stage(copy)?, T::read(tau, factors)?, T::stage(c)?);
             let shape = (shape.rows, shape.cols);
-            let info = T::Work::ormqr((left, adjoint), shape, &mut a, tau, &mut c, ws);
+            let info = routines::ormqr((left, adjoint), shape, &mut a, tau, &mut c, ws);
             refuse_negative(info, "ormqr")
         },
     )

@@ -2,7 +2,7 @@
 
 use crate::platform::host::batch::{for_each, split};
 use crate::platform::host::{xla_error, Batch, HostScalar};
-use lapack::routines::Pivoted;
+use lapack::routines;
 use lapack::{refuse_negative, Sizes, Workspace};
 use matrices::all_finite;
 use xla_ffi::Result;
@@ -18,7 +18,7 @@ pub fn geqp3<T: HostScalar>(
     jpvt: &mut [i32],
     tau: &mut [T],
 ) -> Result<()> {
-    let sizes = Sizes::or_too_large(T::Work::geqp3_sizes(shape.cols), shape.rows, shape.cols)
+    let sizes = Sizes::or_too_large(routines::geqp3_sizes(shape.cols), shape.rows, shape.cols)
         .map_err(xla_error)?;
     let (columns, rank) = (shape.cols as usize, shape.rank() as usize);
     if a.is_empty() {
@@ -44,7 +44,7 @@ pub fn geqp3<T: HostScalar>(
             }
             let (mut a, mut tau) = (T::stage(a)?, T::stage(tau)?);
             let shape = (shape.rows, shape.cols);
-            let info = T::Work::geqp3(shape, &mut a, jpvt, &mut tau, ws);
+            let info = routines::geqp3(shape, &mut a, jpvt, &mut tau, ws);
             refuse_negative(info, "geqp3")
         },
     )

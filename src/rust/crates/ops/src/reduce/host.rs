@@ -2,13 +2,13 @@
 
 use crate::platform::host::batch::{for_each, split};
 use crate::platform::host::{reflect, xla_error, Batch, HostScalar};
-use lapack::routines::Reduce;
+use lapack::routines;
 use lapack::{refuse_negative, Roomy, Sizes, Workspace};
 use matrices::{triangle_finite, Element, Triangle};
 use xla_ffi::Result;
 
 fn sizes<T: HostScalar>(rows: i32, cols: i32) -> Result<Sizes> {
-    Sizes::or_too_large(T::Work::reduce_sizes(rows.max(cols)), rows, cols).map_err(xla_error)
+    Sizes::or_too_large(routines::reduce_sizes(rows.max(cols)), rows, cols).map_err(xla_error)
 }
 
 /// `Qᴴ A Q` tridiagonal: diagonals in `d` and `e`, reflectors in `a` and `tau`. Only the triangle is
@@ -48,7 +48,7 @@ pub fn sytrd<T: HostScalar>(
             let (mut a, mut tau) = (T::stage(a)?, T::stage(tau)?);
             let (mut d, mut e) = (T::stage_real(d)?, T::stage_real(e)?);
             let mut a = Roomy::new(&mut a, shape.rows)?;
-            let info = T::Work::sytrd(triangle, &mut a, &mut d, &mut e, &mut tau, ws);
+            let info = routines::sytrd(triangle, &mut a, (&mut d, &mut e, &mut tau), ws);
             refuse_negative(info, "sytrd")
         },
     )
@@ -81,7 +81,7 @@ pub fn gehrd<T: HostScalar>(
         || Workspace::new(sizes),
         |ws, (a, tau)| {
             reflect("gehrd", a, tau, |a, tau| {
-                T::Work::gehrd(shape.rows, range, a, tau, ws)
+                routines::gehrd(shape.rows, range, a, tau, ws)
             })
         },
     )

@@ -2,7 +2,7 @@
 
 use crate::platform::host::batch::{for_each, split};
 use crate::platform::host::{xla_error, Batch, HostScalar};
-use lapack::routines::Schur;
+use lapack::routines;
 use lapack::{refuse_negative, Sizes, Workspace};
 use matrices::all_finite;
 use xla_ffi::Result;
@@ -25,8 +25,8 @@ pub fn gees<T: HostScalar>(
         info.fill(0);
         return Ok(());
     }
-    let sizes =
-        Sizes::or_too_large(T::Work::gees_sizes(!z.is_empty(), n), n, n).map_err(xla_error)?;
+    let sizes = Sizes::or_too_large(routines::gees_sizes::<T::Work>(!z.is_empty(), n), n, n)
+        .map_err(xla_error)?;
     let [vectors, parts] = [z.len(), wi.len()].map(|len| len / count.max(1));
     let items = split(a, shape.elements(), count)
         .zip(split(z, vectors, count))
@@ -42,7 +42,7 @@ pub fn gees<T: HostScalar>(
             if all_finite(a) {
                 let (mut a, mut z) = (T::stage(a)?, T::stage(z)?);
                 let (mut w, mut wi) = (T::stage(w)?, T::stage(wi)?);
-                *info = T::Work::gees(&mut a, (&mut w, &mut wi), &mut z, ws);
+                *info = routines::gees(&mut a, (&mut w, &mut wi), &mut z, ws);
                 refuse_negative(*info, "gees")?;
             }
             if *info != 0 {

@@ -4,7 +4,7 @@ use super::SvdSolver;
 use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
 use crate::platform::host::{xla_error, Batch, HostScalar, UnwantedInfo};
 use lanes::svd::{Gesdd, MOST};
-use lapack::routines::Svd;
+use lapack::routines;
 use lapack::{filled, refuse_negative, Roomy, Sizes, Workspace, NOT_FINITE};
 use matrices::{all_finite, fill_identity, Element, Matrices, Vectors};
 use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Host, Result};
@@ -101,7 +101,7 @@ fn by_lapack<'a, T: HostScalar>(
     info: &mut [i32],
 ) -> Result<()> {
     let (cx, shape) = batch;
-    let sizes = sizes(batch, vectors, T::Work::gesdd_sizes)?;
+    let sizes = sizes(batch, vectors, routines::gesdd_sizes::<T::Work>)?;
     let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
         return Ok(());
     };
@@ -112,8 +112,8 @@ fn by_lapack<'a, T: HostScalar>(
         || Ok((Workspace::new(sizes)?, filled(copy, T::ZERO)?)),
         |(ws, copy), (a, parts)| {
             let rows = (shape.rows, vectors.counts(shape.rows, shape.cols).1);
-            parts.fill("gesdd", rows, a.ready(copy), |a, s, (u, vt)| {
-                T::Work::gesdd(vectors, (shape.rows, shape.cols), a, s, u, vt, ws)
+            parts.fill("gesdd", rows, a.ready(copy), |a, s, factors| {
+                routines::gesdd(vectors, (shape.rows, shape.cols), a, s, factors, ws)
             })
         },
     )

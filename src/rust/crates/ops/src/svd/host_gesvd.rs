@@ -3,7 +3,7 @@
 use super::host::{parts, sizes};
 use crate::platform::host::batch::{for_each, split};
 use crate::platform::host::{Batch, HostScalar};
-use lapack::routines::QrSvd;
+use lapack::routines;
 use lapack::Workspace;
 use matrices::Vectors;
 use xla_ffi::Result;
@@ -21,7 +21,7 @@ pub fn gesvd<T: HostScalar>(
 ) -> Result<()> {
     let (cx, shape) = batch;
     let (m, n) = (shape.rows, shape.cols);
-    let sizes = sizes(batch, vectors, T::Work::gesvd_sizes)?;
+    let sizes = sizes(batch, vectors, routines::gesvd_sizes::<T::Work>)?;
     let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
         return Ok(());
     };
@@ -33,7 +33,7 @@ pub fn gesvd<T: HostScalar>(
         || Workspace::new(sizes),
         |ws, (a, parts)| {
             parts.fill("gesvd", rows, a, |a, s, factors| {
-                T::Work::gesvd(vectors, (m, n), a, s, factors, ws)
+                routines::gesvd(vectors, (m, n), a, s, factors, ws)
             })
         },
     )

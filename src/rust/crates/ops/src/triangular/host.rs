@@ -2,7 +2,7 @@
 
 use crate::platform::host::batch::{for_each, for_each_run, run_length, LARGE};
 use crate::platform::host::{Batch, Changed, HostScalar};
-use lapack::routines::Solve;
+use lapack::routines;
 use matrices::Form;
 use xla_ffi::Result;
 
@@ -49,7 +49,7 @@ pub fn trsm<T: HostScalar>(
         || Ok(Vec::new()),
         |copy, (x, y)| {
             let (x, mut y) = (T::read(x, copy)?, T::stage(y.ready())?);
-            T::Work::trsm(form, (shape.rows, shape.cols), x, &mut y);
+            routines::trsm(form, (shape.rows, shape.cols), x, &mut y);
             Ok(())
         },
     )

@@ -3,7 +3,7 @@
 use crate::platform::host::batch::{for_each, split};
 use crate::platform::host::{Batch, HostScalar};
 use lapack::refuse_negative;
-use lapack::routines::Reduce;
+use lapack::routines;
 use matrices::all_finite;
 use xla_ffi::Result;
 
@@ -48,7 +48,7 @@ pub fn gtsv<T: HostScalar>(
                 return Ok(());
             }
             let (mut dl, mut d, mut du) = (T::stage(dl)?, T::stage(d)?, T::stage(du)?);
-            *info = T::Work::gtsv(&mut dl, &mut d, &mut du, &mut T::stage(b)?);
+            *info = routines::gtsv(&mut dl, &mut d, &mut du, &mut T::stage(b)?);
             refuse_negative(*info, "gtsv")
         },
     )
