@@ -39,7 +39,7 @@ impl Random {
 
 type Draw = fn(&mut Random) -> (f64, f64);
 
-const REGIONS: [(&str, Draw); 6] = [
+const REGIONS: [(&str, Draw); 8] = [
     ("M in ±π, e < 0.9", |r| (r.angle(), r.next() * 0.9)),
     ("M in ±π, e in 0.9 to 1", |r| {
         (r.angle(), 0.9 + r.next() * 0.1)
@@ -53,7 +53,14 @@ const REGIONS: [(&str, Draw); 6] = [
     ("M from 1e-30, 1 - e from 1e-16", |r| {
         (r.log(-30.0, 0.5), 1.0 - r.log(-16.0, 0.0))
     }),
+    ("M from 1e-44, 1 - e from 1e-16", |r| {
+        (r.log(-44.0, -30.0), 1.0 - r.log(-16.0, 0.0))
+    }),
     ("M in ±1e6, any e", |r| (r.next() * 2e6 - 1e6, r.next())),
+    ("M near multiples of 2π to 1e13", |r| {
+        let turns = r.log(0.0, 12.2).floor();
+        (turns * std::f64::consts::TAU, r.next())
+    }),
 ];
 
 fn measure<T: Point + Into<f64>>(name: &str, digits: i32, count: usize, of: fn(f64) -> T) -> bool

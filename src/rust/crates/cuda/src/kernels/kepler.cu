@@ -24,11 +24,11 @@ __device__ inline float inverse_root(float x) {
 }
 #endif
 
-// m less the nearest multiple of 2 pi, for |m| up to 1e14.
+// m less the nearest multiple of 2 pi, to its last bit, for |m| up to 1e14.
 __device__ inline double wrap(double m) {
-  const double tau = 6.283185307179586, rest = 2.4492935982947064e-16;
+  const double tau = 6.283185307179586, rest = 2.449293598294706e-16, last = 4.331426695687656e-32;
   double n = fma(m, 1.0 / tau, ROUND_F64) - ROUND_F64;
-  return fma(n, -rest, fma(n, -tau, m));
+  return fma(n, -last, fma(n, -rest, fma(n, -tau, m)));
 }
 
 // The same beyond: seldom asked for, so no part of the straight line.
@@ -140,12 +140,16 @@ __device__ inline Approx improve(float start, float m, float w) {
   return found;
 }
 
-// Both take a wrapped m.
+// Both take a wrapped m. Next to nothing in f32 is solved for a multiple, since the residual would be
+// subnormal: the equation is linear there.
 __device__ inline void solve(float wrapped, float e, float &sine, float &cosine) {
   float w = 1.0f - e;
   if (!(e >= 0.0f && e < 1.0f)) set_nan(w);
-  Approx found = improve(starter(fabsf(wrapped), w), fabsf(wrapped), w);
-  sine = flip(found.sin, (unsigned)__float_as_int(wrapped) & 0x80000000u);
+  bool tiny = fabsf(wrapped) < 1e-30f;
+  float m = fabsf(wrapped) * (tiny ? 1125899906842624.0f : 1.0f); // 2^50
+  Approx found = improve(starter(m, w), m, w);
+  float s = found.sin * (tiny ? 8.8817842e-16f : 1.0f); // 2^-50
+  sine = flip(s, (unsigned)__float_as_int(wrapped) & 0x80000000u);
   cosine = found.cos;
 }
 

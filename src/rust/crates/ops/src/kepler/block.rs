@@ -3,9 +3,10 @@
 //! Many short loops: a processor looks ahead over some hundred instructions, and the shorter the
 //! chain of operations in a loop, the more points are under way at once.
 
-use super::arith::{wrap, wrap_far, wrap_limit, Real};
+use super::arith::Real;
 use super::double;
 use super::single::{cubic, starter, Cubic, Step};
+use super::wrap::{wrap, wrap_far, wrap_limit};
 use xla_ffi::Scalar;
 
 /// Points per block: a multiple of every vector length, and the intermediates stay in the first
@@ -71,6 +72,13 @@ fn complement<T: Real>(e: T) -> T {
     }
 }
 
+/// Below this `|m|` in f32 the residual of the starter, and at last `m` itself, would be subnormal.
+/// The equation is linear there, for any e: it is solved for `m * TINY_UP`, whose sine is as much
+/// larger.
+const TINY: f32 = 1e-30;
+const TINY_UP: f64 = (1u64 << 50) as f64;
+const TINY_DOWN: f32 = 1.0 / (1u64 << 50) as f32;
+
 /// An element type with Kepler's equation.
 pub trait Point: Scalar + Default {
     /// Solves a block. What comes out for a point depends on that point only. `FMA`: the processor
@@ -96,9 +104,10 @@ impl Point for f32 {
     ) {
         let mut far = false;
         for i in 0..BLOCK {
+            let up = if m[i].abs() < TINY { TINY_UP } else { 1.0 };
             let m = f64::from(m[i]);
             far |= m.abs() > wrap_limit(FMA);
-            scratch.mean[i] = wrap::<FMA>(m) as f32;
+            scratch.mean[i] = (wrap::<FMA>(m) * up) as f32;
             scratch.w[i] = complement(e[i]);
         }
         if far {
@@ -113,6 +122,7 @@ impl Point for f32 {
             let mean = scratch.mean[i];
             let step = Step::at::<FMA>(scratch.start[i], mean.abs(), scratch.w[i]);
             let (s, c) = step.sin_cos::<FMA>();
+            let s = s * if m[i].abs() < TINY { TINY_DOWN } else { 1.0 };
             sin[i] = f32::from_bits(s.to_bits() ^ (mean.to_bits() & (1 << 31)));
             cos[i] = c;
         }

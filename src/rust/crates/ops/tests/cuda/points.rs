@@ -72,6 +72,32 @@ fn kepler_is_what_it_is_on_the_cpu() {
     }
 }
 
+/// Next to a multiple of 2π and next to nothing, where an absolute error says little.
+fn keeps_digits<T: Scalar + Into<f64>>(m: &[T], e: T, close: f64) {
+    let e = vec![e; m.len()];
+    let (got, want) = (solve(m, &e, true), solve(m, &e, false));
+    for (i, m) in m.iter().enumerate() {
+        let (got, want): (f64, f64) = (got.ret::<T>(0)[i].into(), want.ret::<T>(0)[i].into());
+        let m: f64 = (*m).into();
+        assert!(
+            (got / want - 1.0).abs() <= close,
+            "M = {m:e}: {got:e} on CUDA, {want:e} on the CPU"
+        );
+    }
+}
+
+#[test]
+fn kepler_keeps_its_digits_where_little_is_left_of_the_mean_anomaly() {
+    let near = [
+        2_253_666_990_800.898_4,
+        182.212_373_908_208,
+        -57_844_706.681_113_52,
+        1e-300,
+    ];
+    keeps_digits::<f64>(&near, 0.5, 1e-15);
+    keeps_digits::<f32>(&[2.3367e-38, -1e-34, 3e-31, 1e-29], 0.999_999, 1e-6);
+}
+
 #[test]
 fn kepler_works_in_place() {
     let (m, e): (Vec<f64>, Vec<f64>) = points()

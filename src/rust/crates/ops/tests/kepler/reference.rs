@@ -116,15 +116,19 @@ impl Reference {
     }
 }
 
-/// Distance of the floating-point numbers around `x`; nothing below the normal numbers counts.
+/// Distance of the floating-point numbers around `x`, which is that of the subnormal ones at least.
 fn ulp(x: f64, digits: i32) -> f64 {
-    let least = if digits == 24 { -126 } else { -1022 };
-    let exponent = if x == 0.0 {
-        least
+    let least = if digits == 24 {
+        2f64.powi(-149)
     } else {
-        x.abs().log2().floor() as i32
+        f64::from_bits(1)
     };
-    2f64.powi((exponent - digits + 1).max(least))
+    if x.abs() < f64::MIN_POSITIVE {
+        return least;
+    }
+    // Divided last: the power of the smallest exponents alone would be infinite.
+    let exponent = (x.to_bits() >> 52 & 0x7ff) as i32 - 1023;
+    (2f64.powi(exponent) / 2f64.powi(digits - 1)).max(least)
 }
 
 /// E to f64, for `m >= 0`. E - e sin E is convex, so that Newton's method falls to the root from
