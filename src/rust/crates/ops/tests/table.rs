@@ -23,7 +23,7 @@ fn entries_are_complete() {
         assert_eq!(parts.iter().sum::<usize>(), entry.fields.len());
         for field in entry.fields {
             assert!(
-                !field.doc.is_empty(),
+                !field.doc().is_empty(),
                 "{} of {} says nothing",
                 field.name,
                 entry.target

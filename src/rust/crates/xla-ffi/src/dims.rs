@@ -51,6 +51,7 @@ impl fmt::Display for Dims<'_> {
 
 /// Which ranks an operand may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum RankSpec {
     /// Any.
     Any,

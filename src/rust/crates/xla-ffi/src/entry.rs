@@ -34,7 +34,7 @@ where
 {
     let op = OpEntry {
         target: O::TARGET,
-        traits: O::TRAITS,
+        traits: O::TRAITS.bits(),
         host_memory: P::HOST_MEMORY,
         run: <O::Dtypes as Dispatch<O, P>>::dispatch,
     };

@@ -91,6 +91,7 @@ pub enum OperandKind {
 
 /// An operand by name; one of a field of remaining operands has an index besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Operand {
     /// Argument, result or attribute.
     pub kind: OperandKind,

@@ -14,6 +14,7 @@ use crate::{DataType, Scalar};
 
 /// The element type that a field asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FieldDtype {
     /// Any.
     Any,
@@ -68,12 +69,11 @@ pub enum FieldKind {
 
 /// A field of an operand struct.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct FieldInfo {
     /// Its name, and that of the operand.
     pub name: &'static str,
-    /// Its doc comment, line by line, as written.
-    #[doc(hidden)]
-    pub doc: &'static [&'static str],
+    doc: &'static [&'static str],
     /// What it takes from the frame.
     pub kind: FieldKind,
     /// The attribute's default, as written.
@@ -81,6 +81,23 @@ pub struct FieldInfo {
 }
 
 impl FieldInfo {
+    /// What `io!` notes of a field.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        doc: &'static [&'static str],
+        kind: FieldKind,
+        default: Option<&'static str>,
+    ) -> Self {
+        FieldInfo {
+            name,
+            doc,
+            kind,
+            default,
+        }
+    }
+
     /// Its doc comment in one line.
     #[must_use]
     pub fn doc(&self) -> String {

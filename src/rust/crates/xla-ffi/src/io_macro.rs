@@ -71,12 +71,12 @@ macro_rules! __impl_io {
     ) => {
         impl<$($generics)*> $crate::Io<$life> for $name {
             const FIELDS: &'static [$crate::FieldInfo] = &[$(
-                $crate::FieldInfo {
-                    name: stringify!($field),
-                    doc: &[$($doc),*],
-                    kind: <$ty as $crate::Field<$life>>::KIND,
-                    default: $crate::__default_text!($($default)?),
-                },
+                $crate::FieldInfo::new(
+                    stringify!($field),
+                    &[$($doc),*],
+                    <$ty as $crate::Field<$life>>::KIND,
+                    $crate::__default_text!($($default)?),
+                ),
             )*];
 
             const SIGNATURE: &'static [$crate::FieldInfo] =

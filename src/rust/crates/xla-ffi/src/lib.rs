@@ -90,6 +90,13 @@
 //! let for_xla: HandlerFn = xla_ffi::handler::<Show, Host>;
 //! ```
 
+#![deny(
+    missing_docs,
+    rustdoc::broken_intra_doc_links,
+    rustdoc::private_intra_doc_links
+)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod attr;
 mod attrs;
 mod buffer;
@@ -107,10 +114,15 @@ mod op;
 mod operand;
 mod pool;
 mod query;
+#[cfg(feature = "registry")]
+#[cfg_attr(docsrs, doc(cfg(feature = "registry")))]
 pub mod registry;
+#[doc(hidden)]
 pub mod sys;
 #[cfg(feature = "testing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod testing;
+mod traits;
 mod view;
 
 /// For handlers that pass a call frame on instead of decoding it.
@@ -135,6 +147,7 @@ pub use num_complex::{self, Complex};
 pub use op::{describe, Cx, Dispatch, DtypeSet, Host, Kernel, Op, OpInfo, Platform};
 pub use operand::{Arg, Ret};
 pub use query::{metadata, Answer, Metadata};
+pub use traits::Traits;
 
 /// For the macros of this crate only.
 #[doc(hidden)]
@@ -143,3 +156,8 @@ pub mod __private {
     pub use crate::layout::{deciding_dtype, no_kernel, Layout};
     pub use crate::op::run_kernel;
 }
+
+/// Its examples compile and run, too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::frame::CallFrame;
 use crate::io::{FieldInfo, Io};
-use crate::{sys, DataType};
+use crate::{DataType, Traits};
 
 /// Where handlers run: one type per platform, made anew for every call (a CUDA platform picks up
 /// stream and solver handles here). What ops need of it are traits of their own: `trait Solver<T>:
@@ -75,8 +75,8 @@ pub trait Op: 'static {
     /// [`RealAndComplex`](crate::RealAndComplex), … or [`Untyped`](crate::Untyped).
     type Dtypes: DtypeSet;
 
-    /// Traits that XLA is told, such as `sys::XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE`.
-    const TRAITS: sys::XLA_FFI_Handler_Traits = 0;
+    /// What XLA is told of the handler.
+    const TRAITS: Traits = Traits::NONE;
 }
 
 /// The body of an op on platform `P` for element type `T` (`()` for an [`Untyped`](crate::Untyped)
@@ -117,6 +117,7 @@ pub trait Dispatch<O: Op, P: Platform>: DtypeSet {
 
 /// What is known of an op without running it.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct OpInfo {
     /// The target of the custom call.
     pub target: &'static str,

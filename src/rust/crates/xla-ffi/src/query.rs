@@ -7,7 +7,7 @@ use core::ptr;
 use std::ffi::CString;
 
 use crate::entry::{HandlerFn, FRAME_SIZE};
-use crate::sys;
+use crate::{sys, Traits};
 
 /// What a handler answers to XLA's metadata query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Metadata {
     /// FFI major and minor version.
     pub version: (i32, i32),
     /// Traits.
-    pub traits: sys::XLA_FFI_Handler_Traits,
+    pub traits: Traits,
 }
 
 /// What came of asking a function for its metadata.
@@ -87,7 +87,7 @@ pub(crate) fn asked(
         (UNANSWERED, _) => Answer::Silence,
         version => Answer::Metadata(Metadata {
             version,
-            traits: metadata.traits,
+            traits: Traits::from_bits(metadata.traits),
         }),
     }
 }

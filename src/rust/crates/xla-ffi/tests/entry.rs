@@ -4,7 +4,8 @@ use std::mem::{offset_of, size_of};
 
 use xla_ffi::testing::{metadata, Call, API_WITHOUT_SERVICES};
 use xla_ffi::{
-    handler, io, sys, Attr, Code, Cx, Error, Host, Kernel, Op, Platform, Result, Ret, Untyped,
+    handler, io, sys, Attr, Code, Cx, Error, Host, Kernel, Op, Platform, Result, Ret, Traits,
+    Untyped,
 };
 
 io! {
@@ -15,8 +16,7 @@ struct Fail;
 
 impl Op for Fail {
     const TARGET: &'static str = "fail";
-    const TRAITS: sys::XLA_FFI_Handler_Traits =
-        sys::XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE;
+    const TRAITS: Traits = Traits::COMMAND_BUFFER_COMPATIBLE;
     type Dtypes = Untyped;
 }
 
@@ -97,7 +97,7 @@ fn only_the_execute_stage_runs_the_body() {
 fn metadata_is_answered_without_looking_at_operands() {
     let answer = metadata(handler::<Fail, Host>).expect("an answer");
     assert_eq!(answer.version, xla_ffi::REPORTED_VERSION);
-    assert_eq!(answer.traits, 1);
+    assert_eq!(answer.traits, Traits::COMMAND_BUFFER_COMPATIBLE);
 }
 
 #[test]

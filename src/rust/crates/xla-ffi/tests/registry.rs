@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use xla_ffi::registry::{canonical_platform, Handlers, Registered, Registry, Replaced};
+use xla_ffi::registry::{canonical_platform, Handlers, Registered, Registry};
 use xla_ffi::testing::{metadata, Call};
 use xla_ffi::{
-    handler, io, sys, Code, Cx, HandlerFn, Host, Kernel, Op, Platform, Result, Ret, Untyped,
+    handler, io, sys, Code, Cx, HandlerFn, Host, Kernel, Op, Platform, Result, Ret, Traits, Untyped,
 };
 
 io! {
@@ -19,7 +19,7 @@ struct Say<const N: i32>;
 
 impl<const N: i32> Op for Say<N> {
     const TARGET: &'static str = "say";
-    const TRAITS: sys::XLA_FFI_Handler_Traits = if N == 3 { 0 } else { 1 };
+    const TRAITS: Traits = Traits::from_bits((N != 3) as u32);
     type Dtypes = Untyped;
 }
 
@@ -62,21 +62,17 @@ fn a_name_keeps_its_function_and_changes_its_handler() {
     assert_eq!(first.replaced, None);
     assert_eq!(said(first.trampoline), Ok(1));
     assert_eq!(
-        metadata(first.trampoline).map(|answer| answer.traits),
+        metadata(first.trampoline).map(|answer| answer.traits.bits()),
         Some(1)
     );
 
     let second = register("replace", "Host", TWO, None).expect("the same slot");
-    assert_eq!(
-        second.replaced,
-        Some(Replaced {
-            owner: Some("pkg a".to_owned())
-        })
-    );
+    let replaced = second.replaced.expect("there was one");
+    assert_eq!(replaced.owner.as_deref(), Some("pkg a"));
     assert_eq!(second.trampoline as usize, first.trampoline as usize);
     assert_eq!(said(first.trampoline), Ok(2));
     assert_eq!(
-        metadata(first.trampoline).map(|answer| answer.traits),
+        metadata(first.trampoline).map(|answer| answer.traits.bits()),
         Some(1)
     );
     assert_eq!(
@@ -106,7 +102,7 @@ fn a_withdrawn_handler_gives_a_clear_error() {
     // Programs may still be compiled.
     let answer = metadata(trampoline).expect("an answer");
     assert_eq!(
-        (answer.version, answer.traits),
+        (answer.version, answer.traits.bits()),
         (xla_ffi::REPORTED_VERSION, 1)
     );
 
@@ -448,7 +444,7 @@ fn xla_keeps_what_it_was_told() {
         .trampoline;
     // Nobody has asked yet.
     register("told", "host", ONE, None).expect("the same slot");
-    assert_eq!(metadata(trampoline).map(|told| told.traits), Some(1));
+    assert_eq!(metadata(trampoline).map(|told| told.traits.bits()), Some(1));
     register("told", "host", TWO, None).expect("the same traits");
     let failure = register("told", "host", OTHER, None).expect_err("other traits");
     assert_eq!(failure.code(), Code::FailedPrecondition);

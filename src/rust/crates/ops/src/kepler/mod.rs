@@ -23,7 +23,7 @@ mod wrap;
 
 pub use block::Point;
 
-use xla_ffi::{io, sys, Arg, Cx, Floats, Host, Kernel, Op, Platform, Result, Ret, Scalar};
+use xla_ffi::{io, Arg, Cx, Floats, Host, Kernel, Op, Platform, Result, Ret, Scalar, Traits};
 
 io! {
     /// `E - e sin E = M`.
@@ -47,8 +47,7 @@ impl Op for Kepler {
     const TARGET: &'static str = "kepler";
     type Dtypes = Floats;
     // On CUDA one kernel, without scratch memory.
-    const TRAITS: sys::XLA_FFI_Handler_Traits =
-        sys::XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE;
+    const TRAITS: Traits = Traits::COMMAND_BUFFER_COMPATIBLE;
 }
 
 /// A platform that solves Kepler's equation in `T`.

@@ -5,7 +5,7 @@ use super::jaxlib::GetrfIo;
 use super::permutation::{self, Rows};
 use crate::platform::Memory;
 use ::cuda::{Cuda, Element};
-use xla_ffi::{io, sys, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret};
+use xla_ffi::{io, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Traits};
 
 /// LU factorisation with partial pivoting.
 pub struct Getrf;
@@ -46,8 +46,7 @@ pub struct PivotsToPermutation;
 impl Op for PivotsToPermutation {
     const TARGET: &'static str = "cu_lu_pivots_to_permutation";
     type Dtypes = Rows;
-    const TRAITS: sys::XLA_FFI_Handler_Traits =
-        sys::XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE;
+    const TRAITS: Traits = Traits::COMMAND_BUFFER_COMPATIBLE;
 }
 
 impl Kernel<Cuda, i32> for PivotsToPermutation {

@@ -2,7 +2,7 @@
 
 use super::common::{fake, handler, start};
 use xla_ffi::testing::{metadata, Call};
-use xla_ffi::{sys, Code};
+use xla_ffi::{Code, Traits};
 
 fn eigh(n: usize) -> Call {
     let (dims, data) = ([n as i64, n as i64], vec![1.0_f64; n * n]);
@@ -92,10 +92,10 @@ fn scratch_memory_is_given_back_and_its_lack_is_told() {
 #[test]
 fn kernels_without_scratch_memory_may_be_recorded_in_a_graph() {
     let traits = |target| metadata(handler(target)).expect("an answer").traits;
-    let compatible = sys::XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE;
+    let compatible = Traits::COMMAND_BUFFER_COMPATIBLE;
     assert_eq!(traits("kepler"), compatible);
     assert_eq!(traits("cu_lu_pivots_to_permutation"), compatible);
-    assert_eq!(traits("lu"), 0);
+    assert_eq!(traits("lu"), Traits::NONE);
 }
 
 /// Past a block of threads, past the second dimension of a grid.

@@ -64,6 +64,7 @@ pub struct Registered {
 
 /// A registration that is no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Replaced {
     /// Whose it was.
     pub owner: Option<String>,
@@ -71,6 +72,7 @@ pub struct Replaced {
 
 /// A name that is or was registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Entry {
     /// The target of the custom call.
     pub target: String,
@@ -168,7 +170,7 @@ impl Registry {
         let index = names.find_or_add(target, &canonical_platform(platform))?;
         let name = &mut names.all[index];
         name.accepts(metadata.as_ref(), handlers.stages())?;
-        name.last_traits = metadata.map_or(0, |metadata| metadata.traits);
+        name.last_traits = metadata.map_or(0, |metadata| metadata.traits.bits());
         let old = std::mem::replace(&mut name.entry.owner, owner.map(str::to_owned));
         let was_active = std::mem::replace(&mut name.entry.active, true);
         let kept = name.install(index, handlers, owner);

@@ -115,11 +115,12 @@ impl Name {
                 "it was built for XLA FFI {major}.{minor}, and XLA has {have_major}.{have_minor}"
             ));
         }
-        if told.traits != metadata.traits {
+        if told.traits != metadata.traits.bits() {
             return refuse(format!(
                 "its traits are {}, and XLA, which keeps what it was told first, has {}; \
                  register it under another name",
-                metadata.traits, told.traits
+                metadata.traits.bits(),
+                told.traits
             ));
         }
         if self.stages != stages {
