@@ -48,35 +48,21 @@ fn limit() -> usize {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::ffi::{c_int, c_void};
-
-    /// `pthread_attr_t`: opaque, 64 bytes or less in every C library for Linux.
-    #[repr(C, align(16))]
-    struct Attributes([u8; 128]);
-
-    extern "C" {
-        fn pthread_self() -> *mut c_void;
-        fn pthread_getattr_np(thread: *mut c_void, attributes: *mut Attributes) -> c_int;
-        fn pthread_attr_getstack(
-            attributes: *const Attributes,
-            lowest: *mut *mut c_void,
-            size: *mut usize,
-        ) -> c_int;
-        fn pthread_attr_destroy(attributes: *mut Attributes) -> c_int;
-    }
+    use std::mem::MaybeUninit;
 
     /// The lowest address of this thread's stack, 0 if the C library does not tell.
     pub(super) fn stack_limit() -> usize {
-        let mut attributes = Attributes([0; 128]);
+        let mut attributes = MaybeUninit::uninit();
         let (mut lowest, mut size) = (std::ptr::null_mut(), 0);
-        // SAFETY: the calling thread is alive, `attributes` has room for what the C library
-        // writes, is read and destroyed only after it was filled, and the outputs are ours.
+        // SAFETY: the calling thread is alive, `attributes` is read and destroyed only after the C
+        // library filled it, and the outputs are ours.
         unsafe {
-            if pthread_getattr_np(pthread_self(), &mut attributes) != 0 {
+            if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
                 return 0;
             }
-            let failed = pthread_attr_getstack(&attributes, &mut lowest, &mut size) != 0;
-            pthread_attr_destroy(&mut attributes);
+            let attributes = attributes.as_mut_ptr();
+            let failed = libc::pthread_attr_getstack(attributes, &mut lowest, &mut size) != 0;
+            libc::pthread_attr_destroy(attributes);
             if failed {
                 return 0;
             }

@@ -181,7 +181,7 @@ macro_rules! symbol {
     };
 }
 
-macro_rules! call {
+macro_rules! implementation {
     ($module:ident $name:ident () ($($method:tt)*) $symbol:tt ($($passed:tt)*)) => {
         #[inline]
         unsafe fn $name($($method)*) {
@@ -244,7 +244,7 @@ macro_rules! dtype {
         }
 
         impl Routines for $number {
-            $(arguments! { call!($module $name $info) $kind [] [] [] [] [] $arguments })*
+            $(arguments! { implementation!($module $name $info) $kind [] [] [] [] [] $arguments })*
         }
     };
 }

@@ -2,7 +2,7 @@
 
 use crate::array::{deleted, Array};
 use crate::client::Client;
-use crate::device::{Device, Memory};
+use crate::device::{Device, MemorySpace};
 use crate::entry::{entry, object};
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -282,7 +282,7 @@ entry!(copy_to_memory, PJRT_Buffer_CopyToMemory_Args, |args| {
     let (buffer, device) = unsafe {
         (
             buffer(args.buffer)?,
-            Memory::device_of_default(args.dst_memory)?,
+            MemorySpace::device_of_default(args.dst_memory)?,
         )
     };
     args.dst_buffer = buffer.copy_to(device)?;

@@ -19,13 +19,13 @@ pub(crate) struct Device {
     /// jaxlib's list of this device only, and the sharding that puts arrays on it.
     pub list: Object,
     pub sharding: Object,
-    memories: Box<[Memory]>,
+    memories: Box<[MemorySpace]>,
     memory_list: Box<[*mut PJRT_Memory]>,
     default_memory: usize,
 }
 
 /// What a `PJRT_Memory` is.
-pub(crate) struct Memory {
+pub(crate) struct MemorySpace {
     id: c_int,
     kind_id: c_int,
     kind: String,
@@ -70,7 +70,7 @@ impl Device {
             if default.is_true(gil)? {
                 default_memory = i;
             }
-            memories.push(Memory {
+            memories.push(MemorySpace {
                 id: id * count + i as c_int,
                 kind_id: i as c_int,
                 kind: kind.text(gil)?,
@@ -133,7 +133,7 @@ impl Device {
     }
 }
 
-impl Memory {
+impl MemorySpace {
     /// The device that uses it, where it is that device's default memory.
     ///
     /// # Safety
@@ -178,7 +178,7 @@ unsafe fn described<'a>(description: *mut PJRT_DeviceDescription) -> Result<&'a 
 
 /// # Safety
 /// `memory` is NULL or a memory of this crate.
-unsafe fn memory<'a>(memory: *mut PJRT_Memory) -> Result<&'a Memory> {
+unsafe fn memory<'a>(memory: *mut PJRT_Memory) -> Result<&'a MemorySpace> {
     // SAFETY: by this function's contract.
     unsafe { object(memory, "memory") }
 }

@@ -43,15 +43,15 @@ struct DlManagedTensor {
 }
 
 /// Memory of our own, aligned for XLA.
-pub(crate) struct Memory {
+pub(crate) struct AlignedMemory {
     pointer: NonNull<u8>,
     layout: Layout,
 }
 
 // SAFETY: plain memory with one owner.
-unsafe impl Send for Memory {}
+unsafe impl Send for AlignedMemory {}
 
-impl Memory {
+impl AlignedMemory {
     /// At least one byte, so that there always is an address.
     pub fn new(bytes: usize) -> Result<Self> {
         Layout::from_size_align(bytes.max(1), ALIGNMENT)
@@ -69,7 +69,7 @@ impl Memory {
     }
 }
 
-impl Drop for Memory {
+impl Drop for AlignedMemory {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout.
         unsafe { dealloc(self.pointer.as_ptr(), self.layout) };
@@ -78,7 +78,7 @@ impl Drop for Memory {
 
 /// Who owns the memory behind a tensor.
 pub(crate) enum Owner {
-    Ours(Memory),
+    Ours(AlignedMemory),
     /// The caller, who waits for this signal before touching it.
     Caller(*mut c_void, Arc<Signal>),
 }

@@ -3,8 +3,8 @@
 use crate::array::Array;
 use crate::buffer::Buffer;
 use crate::client::Client;
-use crate::device::{Device, Memory as DeviceMemory};
-use crate::dlpack::{export, Memory, Owner, ALIGNMENT};
+use crate::device::{Device, MemorySpace};
+use crate::dlpack::{export, AlignedMemory, Owner, ALIGNMENT};
 use crate::entry::{entry, slice};
 use crate::error::{Error, Result};
 use crate::event::{Event, Signal};
@@ -46,8 +46,8 @@ pub(crate) unsafe fn copy_in(
     data: *const u8,
     strides: Option<&[i64]>,
     shape: &Shape,
-) -> Result<Memory> {
-    let memory = Memory::new(shape.bytes)?;
+) -> Result<AlignedMemory> {
+    let memory = AlignedMemory::new(shape.bytes)?;
     match strides {
         _ if shape.bytes == 0 => {}
         // SAFETY: both sides hold the array's bytes.
@@ -77,7 +77,7 @@ unsafe fn upload(args: &mut Args) -> Result<()> {
         args.device
     } else {
         // SAFETY: as above.
-        unsafe { DeviceMemory::device_of_default(args.memory)? }
+        unsafe { MemorySpace::device_of_default(args.memory)? }
     };
     if device.is_null() {
         return Err(Error::invalid("`device` and `memory` are both NULL"));

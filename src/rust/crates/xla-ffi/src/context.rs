@@ -45,7 +45,7 @@ macro_rules! api_fn {
 pub(crate) use api_fn;
 
 /// Calls an API function with a fresh argument struct; gives the struct back, with what XLA wrote.
-macro_rules! call {
+macro_rules! service {
     ($context:expr, $name:ident, $args:ident { $($field:ident $(: $value:expr)?),* $(,)? }) => {{
         let context = $context;
         match api_fn!(context.api, $name) {
@@ -65,7 +65,7 @@ macro_rules! call {
         }
     }};
 }
-pub(crate) use call;
+pub(crate) use service;
 
 impl<'f> Context<'f> {
     /// # Safety
@@ -89,7 +89,7 @@ impl<'f> Context<'f> {
     /// # Errors
     /// The platform has none (CPU).
     pub fn stream(&self) -> Result<*mut c_void> {
-        let args = call!(
+        let args = service!(
             self,
             XLA_FFI_Stream_Get,
             XLA_FFI_Stream_Get_Args {
@@ -104,7 +104,7 @@ impl<'f> Context<'f> {
     /// # Errors
     /// This XLA is too old to tell.
     pub fn device_ordinal(&self) -> Result<i32> {
-        let args = call!(
+        let args = service!(
             self,
             XLA_FFI_DeviceOrdinal_Get,
             XLA_FFI_DeviceOrdinal_Get_Args { device_ordinal: 0 }
@@ -117,7 +117,7 @@ impl<'f> Context<'f> {
     /// # Errors
     /// This XLA is too old to tell.
     pub fn run_id(&self) -> Result<i64> {
-        let args = call!(
+        let args = service!(
             self,
             XLA_FFI_RunId_Get,
             XLA_FFI_RunId_Get_Args { run_id: 0 }
@@ -150,7 +150,7 @@ impl<'f> Context<'f> {
             // SAFETY: the size is not 0.
             unsafe { alloc(layout).cast() }
         } else {
-            let args = call!(
+            let args = service!(
                 self,
                 XLA_FFI_DeviceMemory_Allocate,
                 XLA_FFI_DeviceMemory_Allocate_Args {
@@ -277,7 +277,7 @@ impl Drop for Scratch<'_> {
             return;
         }
         // A drop has nobody to tell, and what XLA could not free is XLA's to report.
-        let _ = call!(
+        let _ = service!(
             context,
             XLA_FFI_DeviceMemory_Free,
             XLA_FFI_DeviceMemory_Free_Args {

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::context::{api_fn, call, Context};
+use crate::context::{api_fn, service, Context};
 use crate::entry::discard;
 use crate::error::Result;
 use crate::sys;
@@ -109,7 +109,7 @@ impl Context<'_> {
     #[must_use]
     pub fn num_threads(&self) -> usize {
         let mut threads = 0i64;
-        let asked = call!(
+        let asked = service!(
             self,
             XLA_FFI_ThreadPool_NumThreads,
             XLA_FFI_ThreadPool_NumThreads_Args {
@@ -142,7 +142,7 @@ impl Context<'_> {
     /// # Safety
     /// `task` may be called once, from any thread, with `data`.
     unsafe fn schedule_raw(&self, task: sys::XLA_FFI_Task, data: *mut c_void) -> Result<()> {
-        call!(
+        service!(
             self,
             XLA_FFI_ThreadPool_Schedule,
             XLA_FFI_ThreadPool_Schedule_Args {

@@ -1,7 +1,7 @@
 //! Cholesky factorisation.
 
 use super::cuda::{self};
-use crate::platform::Memory;
+use crate::platform::MemoryAccess;
 use crate::shape;
 use ::cuda::{Cuda, Element};
 use xla_ffi::{io, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret};

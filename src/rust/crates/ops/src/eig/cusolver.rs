@@ -1,7 +1,7 @@
 //! Eigenvalues of general matrices.
 
 use super::cuda::{self, General};
-use crate::platform::Memory;
+use crate::platform::MemoryAccess;
 use crate::shape;
 use ::cuda::Cuda;
 use xla_ffi::{

@@ -1,7 +1,7 @@
 //! Eigenvalues of Hermitian matrices.
 
 use super::cuda::{self, Method};
-use crate::platform::Memory;
+use crate::platform::MemoryAccess;
 use crate::shape;
 use ::cuda::{Cuda, Element};
 use xla_ffi::{

@@ -6,7 +6,7 @@ pub(crate) mod host;
 pub(crate) mod jaxlib;
 
 use crate::letter;
-use crate::platform::Memory;
+use crate::platform::MemoryAccess;
 use crate::shape;
 use matrices::{Matrices, Triangle};
 use xla_ffi::{
@@ -42,7 +42,7 @@ impl Op for Eigh {
 ///
 /// The operands' shapes have been checked. What cannot be computed becomes NaN in the matrix concerned
 /// and is not an error.
-pub trait EighSolver<T: Scalar>: Memory {
+pub trait EighSolver<T: Scalar>: MemoryAccess {
     /// `T`, or the type of its parts.
     type Real: Scalar;
 

@@ -3,7 +3,7 @@
 use super::cuda::{self};
 use super::jaxlib::GetrfIo;
 use super::permutation::{self, Rows};
-use crate::platform::Memory;
+use crate::platform::MemoryAccess;
 use ::cuda::{Cuda, Element};
 use xla_ffi::{io, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Traits};
 

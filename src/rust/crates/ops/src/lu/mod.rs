@@ -6,7 +6,7 @@ pub(crate) mod host;
 pub(crate) mod jaxlib;
 pub(crate) mod permutation;
 
-use crate::platform::Memory;
+use crate::platform::MemoryAccess;
 use crate::shape;
 use matrices::Matrices;
 use xla_ffi::{
@@ -38,7 +38,7 @@ impl Op for Lu {
 ///
 /// The operands' shapes have been checked. What cannot be computed becomes NaN in the matrix concerned
 /// and is not an error.
-pub trait LuSolver<T: Scalar>: Memory {
+pub trait LuSolver<T: Scalar>: MemoryAccess {
     /// `P A = L U` with partial pivoting. `pivots` holds `shape.rank()` row numbers per matrix,
     /// counted from 1: row `i` was exchanged with row `pivots[i]`.
     ///

@@ -1,11 +1,11 @@
 //! The GPU.
 
-use super::Memory;
+use super::MemoryAccess;
 use cuda::{device, Cuda};
 use std::borrow::Cow;
 use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Result};
 
-impl Memory for Cuda {
+impl MemoryAccess for Cuda {
     fn copy(cx: &Cx<'_, Cuda>, from: &AnyBuffer<'_>, to: &mut AnyBufferMut<'_>) -> Result<()> {
         to.expect_dtype(from.dtype())?;
         to.expect_dims(from.dims())?;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Platform, Result};
 
 /// Reach of a platform's memory.
-pub trait Memory: Platform {
+pub trait MemoryAccess: Platform {
     /// Copies an argument to a result of the same shape, unless XLA gave them the same memory.
     ///
     /// # Errors

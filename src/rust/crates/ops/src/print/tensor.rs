@@ -1,6 +1,6 @@
 //! Prints a tensor from within a program.
 
-use crate::platform::Memory;
+use crate::platform::MemoryAccess;
 use crate::print::{self, dtype_label, format_buffer, Options};
 use xla_ffi::{
     io, AllDtypes, AnyAttr, AnyBuffer, Arg, Attr, Code, Cx, DataType, Error, Kernel, Op, Operand,
@@ -36,7 +36,7 @@ impl Op for PrintTensor {
     type Dtypes = AllDtypes;
 }
 
-impl<T: Scalar, P: Memory> Kernel<P, T> for PrintTensor {
+impl<T: Scalar, P: MemoryAccess> Kernel<P, T> for PrintTensor {
     type Io<'f> = PrintTensorIo<'f, T>;
 
     fn run(io: PrintTensorIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {
@@ -46,7 +46,7 @@ impl<T: Scalar, P: Memory> Kernel<P, T> for PrintTensor {
 }
 
 /// The body, once for all dtypes.
-fn print<P: Memory>(
+fn print<P: MemoryAccess>(
     x: &AnyBuffer<'_>,
     (header, footer): (&str, Option<&str>),
     max_rows: Option<AnyAttr<'_>>,

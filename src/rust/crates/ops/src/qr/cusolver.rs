@@ -2,7 +2,7 @@
 
 use super::cuda::{self};
 use super::jaxlib::{GeqrfIo, OrgqrIo, OrmqrIo};
-use crate::platform::Memory;
+use crate::platform::MemoryAccess;
 use ::cuda::{Cuda, Element};
 use xla_ffi::{Cx, Kernel, Op, RealAndComplex, Result};
 

@@ -3,7 +3,7 @@
 use super::QrSolver;
 use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
 use crate::platform::host::{reflect, xla_error, Batch, Changed, HostScalar};
-use crate::platform::Memory;
+use crate::platform::MemoryAccess;
 use lapack::routines;
 use lapack::{filled, refuse_negative, Sizes, Workspace};
 use matrices::{all_finite, fill_identity, Matrices};

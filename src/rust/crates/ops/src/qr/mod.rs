@@ -9,7 +9,7 @@ pub(crate) mod jaxlib;
 pub(crate) mod orgqr;
 pub(crate) mod pivoted;
 
-use crate::platform::Memory;
+use crate::platform::MemoryAccess;
 use matrices::Matrices;
 use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Result, Scalar};
 
@@ -17,7 +17,7 @@ use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Result, Scalar};
 ///
 /// The operands' shapes have been checked. What cannot be computed becomes NaN in the matrix concerned
 /// and is not an error.
-pub trait QrSolver<T: Scalar>: Memory {
+pub trait QrSolver<T: Scalar>: MemoryAccess {
     /// `A = Q R`: `R` on and above the diagonal, below it and in `tau` (`shape.rank()` per matrix)
     /// the reflectors of `Q`.
     ///
@@ -31,7 +31,7 @@ pub trait QrSolver<T: Scalar>: Memory {
     ) -> Result<()>;
 
     /// Copies the first `cols` columns of each matrix; where these are all, as
-    /// [`copy`](Memory::copy).
+    /// [`copy`](MemoryAccess::copy).
     ///
     /// # Errors
     /// The platform's own.

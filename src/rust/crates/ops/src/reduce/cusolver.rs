@@ -1,7 +1,7 @@
 //! Tridiagonal form.
 
 use super::cuda::{self};
-use crate::platform::Memory;
+use crate::platform::MemoryAccess;
 use crate::shape;
 use ::cuda::{Cuda, Element};
 use xla_ffi::{

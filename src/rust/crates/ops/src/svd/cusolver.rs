@@ -1,7 +1,7 @@
 //! Singular values.
 
 use super::cuda::{self, Parts};
-use crate::platform::Memory;
+use crate::platform::MemoryAccess;
 use crate::shape;
 use ::cuda::{Cuda, Element};
 use matrices::{Matrices, Vectors};

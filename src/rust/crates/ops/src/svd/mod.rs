@@ -6,7 +6,7 @@ pub(crate) mod host;
 mod host_gesvd;
 pub(crate) mod jaxlib;
 
-use crate::platform::Memory;
+use crate::platform::MemoryAccess;
 use crate::shape;
 use matrices::Matrices;
 use xla_ffi::{
@@ -43,7 +43,7 @@ impl Op for Svd {
 ///
 /// The operands' shapes have been checked. What cannot be computed becomes NaN in the matrix concerned
 /// and is not an error.
-pub trait SvdSolver<T: Scalar>: Memory {
+pub trait SvdSolver<T: Scalar>: MemoryAccess {
     /// `T`, or the type of its parts.
     type Real: Scalar;
 

@@ -5,7 +5,7 @@ use core::mem::size_of;
 use core::ptr;
 use std::any::Any;
 
-use super::memory::{bytes_of, Memory};
+use super::memory::{bytes_of, AlignedBytes};
 use crate::{sys, DataType, Scalar};
 
 /// The value of an attribute; made from any [`Scalar`], `bool`, slice of scalars, `&str`, or list
@@ -100,7 +100,7 @@ impl RawAttrs {
     }
 
     fn memory(&mut self, bytes: &[u8]) -> *mut c_void {
-        let memory = self.keep(Memory::from_bytes(bytes));
+        let memory = self.keep(AlignedBytes::from_bytes(bytes));
         // SAFETY: just made, and kept as long as `self`.
         unsafe { (*memory).as_mut_ptr() }
     }

@@ -12,18 +12,18 @@ struct Block([u8; 64]);
 
 /// Bytes at an address that is a multiple of 64; none have a null pointer, as XLA's may.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct AlignedBytes {
     blocks: Vec<Block>,
     size: usize,
 }
 
-impl Memory {
+impl AlignedBytes {
     pub(super) fn from_bytes(bytes: &[u8]) -> Self {
         let mut blocks = vec![Block([0; 64]); bytes.len().div_ceil(64)];
         for (block, bytes) in blocks.iter_mut().zip(bytes.chunks(64)) {
             block.0[..bytes.len()].copy_from_slice(bytes);
         }
-        Memory {
+        AlignedBytes {
             blocks,
             size: bytes.len(),
         }

@@ -49,7 +49,7 @@ use crate::{sys, DataType, Scalar};
 pub use attr::Value;
 pub use frame::Frame;
 use host::Host;
-use memory::Memory;
+use memory::AlignedBytes;
 
 pub use crate::query::Metadata;
 
@@ -81,7 +81,7 @@ pub fn metadata(handler: HandlerFn) -> Option<Metadata> {
 struct Buffer {
     dtype: DataType,
     dims: Vec<i64>,
-    memory: Memory,
+    memory: AlignedBytes,
     /// Use the memory of that argument instead.
     alias: Option<usize>,
     type_: i32,
@@ -89,7 +89,7 @@ struct Buffer {
 
 impl Buffer {
     fn new(dtype: DataType, dims: &[i64], bytes: &[u8]) -> Self {
-        let memory = Memory::from_bytes(bytes);
+        let memory = AlignedBytes::from_bytes(bytes);
         Buffer {
             dtype,
             dims: dims.to_vec(),

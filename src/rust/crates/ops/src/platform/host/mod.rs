@@ -7,7 +7,7 @@ mod operand;
 pub use info::UnwantedInfo;
 pub use operand::Changed;
 
-use super::Memory;
+use super::MemoryAccess;
 use lanes::Vectorised;
 use lapack::{refuse_negative, Precision};
 use matrices::{all_finite, Element, Matrices};
@@ -36,7 +36,7 @@ pub fn xla_error(error: lapack::Error) -> Error {
     Error::new(code, error.to_string())
 }
 
-impl Memory for Host {
+impl MemoryAccess for Host {
     fn copy(_: &Cx<'_, Host>, from: &AnyBuffer<'_>, to: &mut AnyBufferMut<'_>) -> Result<()> {
         to.copy_from(from)
     }
