@@ -7,6 +7,7 @@
 #
 # `plugin`: pjrt itself, installed in LIBRARY with tengen and safetensors, on our CPU plugin.
 # `functions`: our functions in place of its own. Ours is the package of .lib (tools/install.sh).
+# The last line says how many test_that() blocks passed.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mode=$1
@@ -17,4 +18,5 @@ export XLAFFI_PYTHON="${XLAFFI_PYTHON:-$root/.venv/bin/python}"
 if [ "$mode" = plugin ]; then
   export PJRT_PLUGIN_PATH_CPU="${PJRT_PLUGIN_PATH_CPU:-$root/.lib/xlaffi/libs/xlaffi.so}"
 fi
+export XLAFFI_TOOLS="$root/tools/peers"
 exec Rscript "$root/tools/peers/check-pjrt.R" "$mode" "$checkout" "${4:-}"

@@ -1,0 +1,45 @@
+#' Coming from pjrt
+#'
+#' A package or script that is written for the package pjrt 0.5 runs with this one when its imports
+#' name xlaffi. `pjrt_compatibility()` lists what pjrt exports, and its methods, with what is the
+#' same here and what differs.
+#'
+#' @details
+#' What differs everywhere:
+#' * Classes have names of their own, because both packages may be loaded: `PJRTBuffer` is
+#'   `xlaffi_buffer`, `PJRTClient` `xlaffi_client`, `PJRTDevice` `xlaffi_device`, `PJRTPlugin`
+#'   `xlaffi_plugin`, `PJRTProgram` `xlaffi_program`, `PJRTLoadedExecutable` `xlaffi_executable`,
+#'   `PJRTElementType` `xlaffi_dtype`, `PJRTArrayPromise` `xlaffi_array_promise`,
+#'   `PJRTExecuteOptions` `xlaffi_execution_options`, `RTree` `xlaffi_tree`, `Dispatcher`
+#'   `xlaffi_dispatcher`. Objects of one package given to the other are refused.
+#' * Errors have a class and fields, see [xlaffi-package]; their messages contain the words that code
+#'   written for pjrt may look for.
+#' * What pjrt keeps under its names in C (`inst/include/pjrt`, with the compilation of CUDA sources)
+#'   is not here. `ffi_include_dir()` and [ffi_handler()] are for packages with handlers in C.
+#'
+#' With pjrt in the same session, its generics and ours have the same names: the package attached
+#' last is the one that is found.
+#'
+#' @eval rd_compatibility()
+#' @return A data frame: `name`, `status` (`"same"`, `"differs"` or `"missing"`) and `note`.
+#' @examples
+#' subset(pjrt_compatibility(), status != "same")
+#' @export
+pjrt_compatibility <- function() {
+  utils::read.csv(
+    system.file("extdata", "pjrt-compatibility.csv", package = "xlaffi"),
+    colClasses = "character"
+  )
+}
+
+# The table as a section of the help page.
+rd_compatibility <- function() {
+  rows <- pjrt_compatibility()
+  c(
+    "@section Function by function:",
+    "`same` means name, arguments, defaults and results. Methods follow the functions.",
+    "",
+    "| name | | |", "|---|---|---|",
+    sprintf("| `%s` | %s | %s |", rows$name, rows$status, rows$note)
+  )
+}
