@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use extendr_api::prelude::*;
 use pjrt::{compile_options, Client, Program};
 
 use crate::device::DeviceObject;
+use crate::entry::routines;
 use crate::executable::ExecutableObject;
-use crate::failure::guard;
 use crate::pace::Pace;
-use crate::pointer::{class, get, wrap};
+use crate::pointer::{class, get, wrap, wrap_list};
 use crate::run::{Done, Run};
+use crate::value::Value;
 
 /// A client under the name of its platform.
 pub struct ClientObject {
@@ -26,38 +26,29 @@ class!(
     "a client made by pjrt_client()"
 );
 
-// Name of the platform.
-#[extendr]
-fn client_platform(client: Robj) -> Robj {
-    guard(|| {
-        let object: &ClientObject = get(&client, "client")?;
-        Ok(Robj::from(&*object.platform))
-    })
-}
+routines! {
+    // Name of the platform.
+    fn client_platform(client) {
+        let object: &ClientObject = get(client, "client")?;
+        Ok(Value::from(&*object.platform))
+    }
 
-// The devices, as a list.
-#[extendr]
-fn client_devices(client: Robj) -> Robj {
-    guard(|| {
-        let object: &ClientObject = get(&client, "client")?;
+    // The devices, as a list.
+    fn client_devices(client) {
+        let object: &ClientObject = get(client, "client")?;
         let devices = object.client.devices().into_iter();
-        let devices = devices.map(|device| {
-            wrap(DeviceObject {
-                device,
-                client: object.client.clone(),
-                platform: object.platform.clone(),
-            })
+        let devices = devices.map(|device| DeviceObject {
+            device,
+            client: object.client.clone(),
+            platform: object.platform.clone(),
         });
-        Ok(List::from_values(devices))
-    })
-}
+        Ok(wrap_list(devices.collect()))
+    }
 
-// Compiles a program for a device, on another thread: a run.
-#[extendr]
-fn client_compile(device: Robj, program: Robj) -> Robj {
-    guard(|| {
-        let on: &DeviceObject = get(&device, "device")?;
-        let program: &Program = get(&program, "program")?;
+    // Compiles a program for a device, on another thread: a run.
+    fn client_compile(device, program) {
+        let on: &DeviceObject = get(device, "device")?;
+        let program: &Program = get(program, "program")?;
         let options = compile_options(Some(on.device.id()?));
         let (client, program) = (on.client.clone(), program.clone());
         let platform = on.platform.clone();
@@ -70,12 +61,5 @@ fn client_compile(device: Robj, program: Robj) -> Robj {
             }))
         })?;
         Ok(wrap(run))
-    })
-}
-
-extendr_module! {
-    mod client;
-    fn client_platform;
-    fn client_devices;
-    fn client_compile;
+    }
 }

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use extendr_api::prelude::*;
 use pjrt::{Client, Device};
 
-use crate::failure::guard;
+use crate::entry::routines;
 use crate::pointer::{class, get};
+use crate::value::named;
 
 /// A device with what an upload needs at hand.
 pub struct DeviceObject {
@@ -46,20 +46,14 @@ pub fn default_device() -> Option<&'static DeviceObject> {
     FIRST.with_borrow(|first| first.iter().find(|d| &*d.platform == platform).copied())
 }
 
-// Platform, id and label.
-#[extendr]
-fn device_describe(device: Robj) -> Robj {
-    guard(|| {
-        let object: &DeviceObject = get(&device, "device")?;
-        Ok(list!(
+routines! {
+    // Platform, id and label.
+    fn device_describe(device) {
+        let object: &DeviceObject = get(device, "device")?;
+        Ok(named! {
             platform = &*object.platform,
             id = object.device.id()?,
-            label = object.device.text()?
-        ))
-    })
-}
-
-extendr_module! {
-    mod device;
-    fn device_describe;
+            label = object.device.text()?,
+        })
+    }
 }

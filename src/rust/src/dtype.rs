@@ -1,10 +1,10 @@
 //! The table of element types, for R.
 
-use extendr_api::prelude::*;
 use pjrt::DType;
 use xla_ffi::DataKind;
 
-use crate::failure::guard;
+use crate::entry::routines;
+use crate::value::named;
 
 fn kind(kind: DataKind) -> &'static str {
     match kind {
@@ -17,23 +17,17 @@ fn kind(kind: DataKind) -> &'static str {
     }
 }
 
-// The element types that R arrays can have on a device: their names, what an element is, and the
-// type of the parts of complex numbers, "" for the others.
-#[extendr]
-fn dtype_table() -> Robj {
-    guard(|| {
-        let column = |of: fn(DType) -> &'static str| -> Vec<&'static str> {
-            DType::ALL.iter().copied().map(of).collect()
+routines! {
+    // The element types that R arrays can have on a device: their names, what an element is, and
+    // the type of the parts of complex numbers, "" for the others.
+    fn dtype_table() {
+        let column = |of: fn(DType) -> &'static str| -> Vec<String> {
+            DType::ALL.iter().map(|&dtype| of(dtype).to_string()).collect()
         };
-        Ok(list!(
+        Ok(named! {
             name = column(DType::name),
             kind = column(|dtype| kind(dtype.info().kind)),
-            part = column(|dtype| dtype.info().dtype.part().map_or("", |part| part.name()))
-        ))
-    })
-}
-
-extendr_module! {
-    mod dtype;
-    fn dtype_table;
+            part = column(|dtype| dtype.info().dtype.part().map_or("", |part| part.name())),
+        })
+    }
 }

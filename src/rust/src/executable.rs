@@ -3,19 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use extendr_api::prelude::*;
-use extendr_api::wrapper::symbol;
-use extendr_ffi::{R_ClassSymbol, Rf_setAttrib, SET_VECTOR_ELT, SEXP, VECTOR_ELT};
+use extendr_api::Robj;
+use extendr_ffi::{R_ClassSymbol, R_NamesSymbol, Rf_setAttrib, SET_VECTOR_ELT, SEXP};
 use pjrt::{Buffer, Executable, ExecuteOptions};
 
+use crate::argument::{attribute, borrowed, counts, elements, flag, inherits, integer, is_null};
 use crate::buffer::{upload_array, BufferObject};
 use crate::device::DeviceObject;
-use crate::failure::{guard, Failure, Outcome};
-use crate::fast::{borrowed, fast, Protected};
+use crate::entry::routines;
+use crate::failure::{Failure, Outcome};
 use crate::host;
 use crate::pace::Pace;
-use crate::pointer::{alloc_list, class, get, wrap_list, wrap_sexp};
+use crate::pointer::{class, get, wrap, wrap_list};
+use crate::protected::{alloc_list, Protected};
 use crate::run::{Done, Run};
+use crate::unwind::protect;
+use crate::value::{named, IntoSexp, Value};
 
 /// A compiled program.
 pub struct ExecutableObject {
@@ -41,69 +44,55 @@ enum Started {
     Running(Run),
 }
 
-fast! {
+routines! {
     // Runs the program; a list of buffers, or a run that R has to wait for. The list has the class
     // `xlaffi_executed` where printed text waits to be shown.
-    fn executable_execute, wrap__executable_execute, meta__executable_execute
-        (executable, arguments, options, check)
-    {
+    fn executable_execute(executable, arguments, options, check) {
         let object: &ExecutableObject = get(executable, "executable")?;
-        if arguments.rtype() != Rtype::List {
-            return Err(Failure::argument("...", "the arguments must come as a list"));
-        }
-        if arguments.get_attrib(symbol::names_symbol()).is_some() {
+        // SAFETY: a symbol of R's.
+        let names = unsafe { attribute(arguments, R_NamesSymbol) };
+        // SAFETY: it lives as long as the list.
+        if !is_null(unsafe { borrowed(&names) }) {
             return Err(Failure::argument("...", "Expected unnamed arguments: they go by position"));
         }
-        // SAFETY: a list; its elements live as long as it does, which R protects.
-        let values: Vec<SEXP> = unsafe {
-            let list = arguments.get();
-            (0..arguments.len()).map(|i| VECTOR_ELT(list, i as isize)).collect()
-        };
+        let values = elements(arguments);
         let mut buffers: Vec<&Arc<Buffer>> = Vec::with_capacity(values.len());
         for (index, value) in values.iter().enumerate() {
-            // SAFETY: as above.
+            // SAFETY: an element of a list that R protects.
             let value = unsafe { borrowed(value) };
             let buffer: &BufferObject = get(value, format_args!("..{}", index + 1))?;
             buffers.push(&buffer.buffer);
         }
-        if check.as_bool() != Some(false) {
+        if flag(check) != Some(false) {
             check_alive(&buffers)?;
         }
         let options = execute_options(options)?;
         let buffers = buffers.into_iter().cloned().collect();
         match start(object, buffers, options)? {
             Started::Launched(outputs) => Ok(told(outputs_to_r(outputs, &object.platform))),
-            Started::Running(run) => Ok(wrap_sexp(run)),
+            Started::Running(run) => Ok(wrap(run)),
         }
     }
 
     // Runs the program on R arrays, passed on in the given dtypes: a list of the results as R
     // arrays. On the device all of them are gone when it returns, so that the next call finds the
     // memory warm. Where R has to wait, a list of buffers, or a run.
-    fn executable_call, wrap__executable_call, meta__executable_call
-        (executable, arguments, dtypes, device)
-    {
+    fn executable_call(executable, arguments, dtypes, device) {
         let object: &ExecutableObject = get(executable, "executable")?;
         let on: &DeviceObject = get(device, "device")?;
-        let mut buffers = Vec::with_capacity(arguments.len());
-        for index in 0..arguments.len() {
-            // SAFETY: lists of one length, as R code promises; R protects them, and with them
-            // their elements.
-            let (data, dtype) = unsafe {
-                let at = index as isize;
-                (VECTOR_ELT(arguments.get(), at), VECTOR_ELT(dtypes.get(), at))
-            };
-            // SAFETY: as above.
-            let (data, dtype) = unsafe { (borrowed(&data), borrowed(&dtype)) };
+        let mut buffers = Vec::new();
+        for (data, dtype) in elements(arguments).iter().zip(&elements(dtypes)) {
+            // SAFETY: elements of lists that R protects.
+            let (data, dtype) = unsafe { (borrowed(data), borrowed(dtype)) };
             let buffer = upload_array(on, data, host::dtype(dtype)?)?;
             buffers.push(buffer.buffer);
         }
         let outputs = match start(object, buffers, ExecuteOptions::default())? {
             Started::Launched(outputs) => outputs,
-            Started::Running(run) => return Ok(wrap_sexp(run)),
+            Started::Running(run) => return Ok(wrap(run)),
         };
         for output in &outputs {
-            if !pjrt_jaxlib::python::blocking(|| output.wait_timeout(FIRST_WAIT))? {
+            if !output.wait_timeout(FIRST_WAIT)? {
                 return Ok(told(outputs_to_r(outputs, &object.platform)));
             }
         }
@@ -115,6 +104,22 @@ fast! {
         }
         Ok(told(arrays.sexp()))
     }
+
+    // Platform, name, number of results and the ids of the devices.
+    fn executable_info(executable) {
+        let object: &ExecutableObject = get(executable, "executable")?;
+        let devices = object.executable.devices()?;
+        let ids = devices
+            .iter()
+            .map(|device| Ok(device.id()?))
+            .collect::<Outcome<Vec<i32>>>()?;
+        Ok(named! {
+            platform = &*object.platform,
+            name = object.executable.name().unwrap_or_default(),
+            results = object.executable.num_outputs() as i32,
+            devices = ids,
+        })
+    }
 }
 
 /// Marks fresh results, which are not protected, where printed text waits.
@@ -122,11 +127,11 @@ fn told(results: SEXP) -> SEXP {
     if !ops::print::is_waiting() {
         return results;
     }
-    // SAFETY: R's thread; both objects are protected while they are put together.
+    // SAFETY: R's thread; a fresh object, protected while the class is made.
     unsafe {
         let results = Protected::new(results);
-        let class = Robj::from("xlaffi_executed");
-        Rf_setAttrib(results.sexp(), R_ClassSymbol, class.get());
+        let class = Protected::new(Value::from("xlaffi_executed").into_sexp());
+        protect(|| Rf_setAttrib(results.sexp(), R_ClassSymbol, class.sexp()));
         results.sexp()
     }
 }
@@ -187,24 +192,25 @@ fn check_alive(buffers: &[&Arc<Buffer>]) -> Outcome<()> {
 }
 
 fn execute_options(options: &Robj) -> Outcome<ExecuteOptions> {
-    if options.is_null() {
+    if is_null(options) {
         return Ok(ExecuteOptions::default());
     }
-    let parts = options
-        .as_list()
-        .filter(|_| options.inherits("xlaffi_execution_options"));
-    let read = parts.and_then(|list| {
-        let keep = list.elt(0).ok()?.as_integer_vector()?;
-        let launch_id = list.elt(1).ok()?.as_integer()?;
-        let non_donatable = keep
-            .into_iter()
-            .map(usize::try_from)
-            .collect::<std::result::Result<_, _>>()
-            .ok()?;
-        Some(ExecuteOptions {
-            non_donatable,
-            launch_id,
-        })
+    let parts = elements(options);
+    let read = match parts[..] {
+        // SAFETY: elements of a list that R protects.
+        [keep, id] if inherits(options, "xlaffi_execution_options") => unsafe {
+            let non_donatable = counts(borrowed(&keep)).and_then(|keep| {
+                let keep = keep.into_iter().map(usize::try_from);
+                keep.collect::<std::result::Result<_, _>>().ok()
+            });
+            let launch_id = integer(borrowed(&id));
+            non_donatable.zip(launch_id)
+        },
+        _ => None,
+    };
+    let read = read.map(|(non_donatable, launch_id)| ExecuteOptions {
+        non_donatable,
+        launch_id,
     });
     read.ok_or_else(|| {
         Failure::argument(
@@ -212,30 +218,4 @@ fn execute_options(options: &Robj) -> Outcome<ExecuteOptions> {
             "`execution_options` must be NULL or made by pjrt_execution_options()",
         )
     })
-}
-
-// Platform, name, number of results and the ids of the devices.
-#[extendr]
-fn executable_info(executable: Robj) -> Robj {
-    guard(|| {
-        let object: &ExecutableObject = get(&executable, "executable")?;
-        let devices = object.executable.devices()?;
-        let ids = devices
-            .iter()
-            .map(|device| Ok(device.id()?))
-            .collect::<Outcome<Vec<i32>>>()?;
-        Ok(list!(
-            platform = &*object.platform,
-            name = object.executable.name().unwrap_or_default(),
-            results = object.executable.num_outputs() as i32,
-            devices = ids
-        ))
-    })
-}
-
-extendr_module! {
-    mod executable;
-    fn executable_execute;
-    fn executable_call;
-    fn executable_info;
 }

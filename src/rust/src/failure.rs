@@ -1,14 +1,12 @@
 //! Errors on their way to R: data, raised as a condition by `raise()` in `R/condition.R`.
 //!
-//! extendr turns an `Err` into a bare string and jumps out of Rust with it. So nothing here
-//! returns `Err` to extendr: a failed call returns an R list of class `xlaffi_failure`.
+//! A failed call returns an R list of class `xlaffi_failure`.
 
 use std::fmt::Display;
-use std::panic::{catch_unwind, AssertUnwindSafe};
 
-use extendr_api::prelude::*;
-use extendr_api::wrapper;
-use extendr_ffi::{R_NilValue, SEXP};
+use extendr_ffi::SEXP;
+
+use crate::value::{named, IntoSexp, Value};
 
 /// XLA's code, the text, and what the error is about as far as it is known.
 #[derive(Debug)]
@@ -58,27 +56,19 @@ impl Failure {
         self.hint = Some(hint.to_string());
         self
     }
-
-    fn into_robj(self) -> Robj {
-        let list = List::from_pairs([
-            ("code", Robj::from(self.code)),
-            ("message", Robj::from(self.message)),
-            ("op", or_null(self.op)),
-            ("operand", or_null(self.operand)),
-            ("hint", or_null(self.hint)),
-        ]);
-        let mut robj: Robj = list.into();
-        let class: Robj = "xlaffi_failure".into();
-        match robj.set_attrib(wrapper::symbol::class_symbol(), class) {
-            Ok(object) => object.clone(),
-            Err(_) => robj,
-        }
-    }
 }
 
-/// extendr makes NA of `None`.
-pub fn or_null<T: Into<Robj>>(value: Option<T>) -> Robj {
-    value.map_or_else(|| Robj::from(()), Into::into)
+impl IntoSexp for Failure {
+    fn into_sexp(self) -> SEXP {
+        let parts = named! {
+            code = self.code,
+            message = self.message,
+            op = self.op,
+            operand = self.operand,
+            hint = self.hint,
+        };
+        Value::Classed("xlaffi_failure", Box::new(parts)).into_sexp()
+    }
 }
 
 impl From<pjrt::Error> for Failure {
@@ -92,34 +82,6 @@ impl From<pjrt::Error> for Failure {
             ..Failure::new(error.code().name(), error.message())
         }
     }
-}
-
-/// Runs the body of a function that R calls: an error or a panic becomes data.
-pub fn guard<T: Into<Robj>>(body: impl FnOnce() -> Outcome<T>) -> Robj {
-    match caught(body) {
-        Ok(value) => value.into(),
-        Err(failure) => failure.into_robj(),
-    }
-}
-
-/// As [`guard`], for a body that returns a bare object and allocates nothing after making it.
-pub fn guard_sexp(body: impl FnOnce() -> Outcome<SEXP>) -> SEXP {
-    // SAFETY: the failure's object is released by the end of this line, and R takes it over
-    // before anything is allocated.
-    caught(body).unwrap_or_else(|failure| unsafe { failure.into_robj().get() })
-}
-
-/// As [`guard_sexp`], where a failure makes NULL: R then goes a way on which it shows.
-pub fn guard_or_null(body: impl FnOnce() -> Outcome<SEXP>) -> SEXP {
-    // SAFETY: a constant of R.
-    caught(body).unwrap_or(unsafe { R_NilValue })
-}
-
-fn caught<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
-    if fork::is_child() {
-        return Err(Failure::forked());
-    }
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(panicked(&*payload)))
 }
 
 /// What a caught panic becomes.

@@ -1,16 +1,17 @@
 //! Dtypes and shapes as R writes them, and arrays on their way back to R.
 
-use extendr_api::prelude::*;
+use extendr_api::Robj;
 use extendr_ffi::{
-    R_ClassSymbol, R_DimSymbol, Rf_getAttrib, Rf_setAttrib, COMPLEX, INTEGER, LOGICAL, RAW, REAL,
-    SEXP, SEXPTYPE,
+    R_ClassSymbol, R_DimSymbol, Rf_setAttrib, COMPLEX, INTEGER, LOGICAL, RAW, REAL, SEXP, SEXPTYPE,
 };
 use pjrt::{Buffer, DType, Dest, Order};
 
+use crate::argument::{attribute, borrowed, counts, text};
 use crate::failure::{Failure, Outcome};
-use crate::fast::{borrowed, Protected};
-use crate::pointer::alloc;
-use crate::vector::fill;
+use crate::protected::{alloc, Protected};
+use crate::unwind::protect;
+use crate::value::{IntoSexp, Value};
+use crate::vector::{fill, length};
 
 /// `bytes` zeros.
 pub fn zeros(bytes: usize) -> Outcome<Vec<u8>> {
@@ -19,9 +20,8 @@ pub fn zeros(bytes: usize) -> Outcome<Vec<u8>> {
 
 /// A dtype from its name.
 pub fn dtype(name: &Robj) -> Outcome<DType> {
-    let name = name
-        .as_str()
-        .ok_or_else(|| Failure::argument("dtype", "`dtype` must be one string"))?;
+    let name =
+        text(name).ok_or_else(|| Failure::argument("dtype", "`dtype` must be one string"))?;
     DType::from_name(name).ok_or_else(|| {
         let known: Vec<&str> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
         Failure::argument("dtype", format!("there is no dtype \"{name}\""))
@@ -31,35 +31,23 @@ pub fn dtype(name: &Robj) -> Outcome<DType> {
 
 /// The dimensions of an R object: its `dim`, or its length.
 pub fn dims_of(data: &Robj) -> Vec<i64> {
-    // SAFETY: R's thread; the attribute belongs to `data`, which the caller protects.
-    let dim = unsafe { Rf_getAttrib(data.get(), R_DimSymbol) };
-    // SAFETY: as above, and nothing is allocated while it is borrowed.
-    match unsafe { borrowed(&dim) }.as_integer_slice() {
-        Some(dims) => dims.iter().map(|&d| i64::from(d)).collect(),
-        None => vec![data.len() as i64],
+    // SAFETY: a symbol of R's; the attribute belongs to `data`, which the caller protects.
+    let dim = unsafe { attribute(data, R_DimSymbol) };
+    // SAFETY: as above.
+    match counts(unsafe { borrowed(&dim) }) {
+        Some(dims) if !dims.is_empty() => dims,
+        _ => vec![length(data) as i64],
     }
 }
 
 /// Dimensions from a user's `shape`.
 pub fn dims(shape: &Robj) -> Outcome<Vec<i64>> {
-    let whole = |&x: &f64| x.fract() == 0.0 && (0.0..9e15).contains(&x);
-    let numbers: Option<Vec<f64>> = match shape.rtype() {
-        Rtype::Integers => shape
-            .as_integer_slice()
-            .map(|x| x.iter().map(|&d| f64::from(d)).collect()),
-        Rtype::Doubles => shape.as_real_slice().map(<[f64]>::to_vec),
-        Rtype::Null => Some(Vec::new()),
-        _ => None,
-    };
-    match numbers {
-        Some(numbers) if numbers.iter().all(whole) => {
-            Ok(numbers.into_iter().map(|x| x as i64).collect())
-        }
-        _ => Err(Failure::argument(
+    counts(shape).ok_or_else(|| {
+        Failure::argument(
             "shape",
             "`shape` must be whole numbers that are not negative",
-        )),
-    }
+        )
+    })
 }
 
 /// How many elements an array has; an error if it cannot be held in memory.
@@ -107,16 +95,15 @@ pub fn dims_to_r(dims: &[i64]) -> Outcome<Vec<i32>> {
 }
 
 /// Sets `dim`, except on a scalar.
-fn set_dims(object: &Protected, dims: &[i64]) -> Outcome<()> {
+pub fn set_dims(object: &Protected, dims: &[i64]) -> Outcome<()> {
     if dims.is_empty() {
         return Ok(());
     }
-    let values = dims_to_r(dims)?;
-    let dim = alloc(SEXPTYPE::INTSXP, dims.len())?;
-    // SAFETY: R's thread; both objects are protected, and `dim` has as many elements.
+    let dim = Value::from(dims_to_r(dims)?).into_sexp();
+    // SAFETY: R's thread; both objects are protected.
     unsafe {
-        std::ptr::copy_nonoverlapping(values.as_ptr(), INTEGER(dim.sexp()), values.len());
-        Rf_setAttrib(object.sexp(), R_DimSymbol, dim.sexp());
+        let dim = Protected::new(dim);
+        protect(|| Rf_setAttrib(object.sexp(), R_DimSymbol, dim.sexp()));
     }
     Ok(())
 }
@@ -128,15 +115,14 @@ pub fn read_bytes(buffer: &Buffer, order: Order) -> Outcome<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Bytes of a buffer as an R raw vector. Waits.
-pub fn read_raw(buffer: &Buffer, order: Order) -> Outcome<Robj> {
+/// Bytes of a buffer as an R raw vector, not protected. Waits.
+pub fn read_raw(buffer: &Buffer, order: Order) -> Outcome<SEXP> {
     let len = buffer.num_elements() * buffer.dtype().size();
     let raw = alloc(SEXPTYPE::RAWSXP, len)?;
-    // SAFETY: a fresh raw vector of that length; the Robj protects it from here on.
-    unsafe {
-        buffer.read(Dest::Bytes(memory(RAW(raw.sexp()), len)), order)?;
-        Ok(Robj::from_sexp(raw.sexp()))
-    }
+    // SAFETY: a fresh raw vector of that length.
+    let bytes = unsafe { memory(RAW(raw.sexp()), len) };
+    buffer.read(Dest::Bytes(bytes), order)?;
+    Ok(raw.sexp())
 }
 
 /// The memory of a fresh R vector. An empty one has no usable address.
@@ -180,9 +166,11 @@ pub fn read(buffer: &Buffer) -> Outcome<SEXP> {
     };
     buffer.read(dest, Order::ColumnMajor)?;
     if matches!(dtype, DType::U32 | DType::I64 | DType::U64) {
-        let class = Robj::from("integer64");
         // SAFETY: R's thread; both objects are protected.
-        unsafe { Rf_setAttrib(array.sexp(), R_ClassSymbol, class.get()) };
+        unsafe {
+            let class = Protected::new(Value::from("integer64").into_sexp());
+            protect(|| Rf_setAttrib(array.sexp(), R_ClassSymbol, class.sexp()));
+        }
     }
     set_dims(&array, buffer.dims())?;
     Ok(array.sexp())

@@ -1,20 +1,19 @@
 //! The R side of xlaffi: one file per R object, no numerics and no raw C API of XLA.
 //!
-//! R calls the functions marked `#[extendr]` by `.Call(wrap__<name>, ...)`. Each runs under
-//! [`failure::guard`], so an error or a panic reaches R as data and is raised there. Objects are
-//! external pointers ([`pointer`]); everything here runs on R's own thread.
-
-// extendr_module! makes public functions, which only R calls.
-#![allow(missing_docs)]
+//! R calls the functions in [`entry::routines!`] by `.Call(wrap__<name>, ...)`. Each runs under
+//! [`entry::guard`], so an error or a panic reaches R as data and is raised there, and a jump of R's
+//! ([`unwind`]) frees what Rust holds. Objects are external pointers ([`pointer`]); everything here
+//! runs on R's own thread.
 
 mod about;
+mod argument;
 mod buffer;
 mod client;
 mod device;
 mod dtype;
+mod entry;
 mod executable;
 mod failure;
-mod fast;
 mod handler;
 mod host;
 mod literal;
@@ -23,28 +22,29 @@ mod plugin;
 mod pointer;
 mod printed;
 mod program;
+mod protected;
 mod python;
 mod registry;
 mod run;
 mod signature;
+mod unwind;
+mod value;
 mod vector;
 mod worker;
 
-use extendr_api::prelude::*;
-
-extendr_module! {
-    mod xlaffi;
-    use about;
-    use buffer;
-    use client;
-    use device;
-    use dtype;
-    use run;
-    use signature;
-    use executable;
-    use plugin;
-    use printed;
-    use program;
-    use python;
-    use registry;
-}
+/// The functions that R calls, file by file.
+const ROUTINES: &[&[entry::Routine]] = &[
+    about::ROUTINES,
+    buffer::ROUTINES,
+    client::ROUTINES,
+    device::ROUTINES,
+    dtype::ROUTINES,
+    run::ROUTINES,
+    signature::ROUTINES,
+    executable::ROUTINES,
+    plugin::ROUTINES,
+    printed::ROUTINES,
+    program::ROUTINES,
+    python::ROUTINES,
+    registry::ROUTINES,
+];

@@ -5,13 +5,16 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use extendr_api::prelude::*;
-use pjrt::{Plugin, Value};
+use extendr_api::Robj;
+use pjrt::{Plugin, Value as Attribute};
 
+use crate::argument::{borrowed, elements, flag, number, text, texts};
 use crate::client::ClientObject;
 use crate::device::{set_default, DeviceObject};
-use crate::failure::{guard, Failure, Outcome};
+use crate::entry::routines;
+use crate::failure::{Failure, Outcome};
 use crate::pointer::{class, get, wrap};
+use crate::value::{named, Value};
 
 /// A plugin under the name of its platform.
 pub struct PluginObject {
@@ -29,10 +32,9 @@ class!(
     "a plugin made by pjrt_plugin()"
 );
 
-// Loads the plugin at `path`; "" is the one in this library.
-#[extendr]
-fn plugin_open(path: &str, platform: &str) -> Robj {
-    guard(|| {
+routines! {
+    // Loads the plugin at `path`; "" is the one in this library.
+    fn plugin_open(path: &str, platform: &str) {
         let plugin = if path.is_empty() {
             // SAFETY: our own table, a static.
             unsafe { Plugin::from_api(pjrt_jaxlib::GetPjrtApi(), "the plugin inside xlaffi") }
@@ -50,48 +52,38 @@ fn plugin_open(path: &str, platform: &str) -> Robj {
             platform: platform.into(),
             passed: RefCell::default(),
         }))
-    })
-}
+    }
 
-// Platform, path and API version.
-#[extendr]
-fn plugin_info(plugin: Robj) -> Robj {
-    guard(|| {
-        let object: &PluginObject = get(&plugin, "plugin")?;
+    // Platform, path and API version.
+    fn plugin_info(plugin) {
+        let object: &PluginObject = get(plugin, "plugin")?;
         let (major, minor) = object.plugin.api_version();
-        Ok(list!(
+        Ok(named! {
             platform = &*object.platform,
             path = object.plugin.path().display().to_string(),
-            version = [major, minor]
-        ))
-    })
-}
+            version = vec![major, minor],
+        })
+    }
 
-// What the plugin says about itself, as a named list.
-#[extendr]
-fn plugin_attributes_list(plugin: Robj) -> Robj {
-    guard(|| {
-        let object: &PluginObject = get(&plugin, "plugin")?;
-        let attributes = object.plugin.attributes()?;
-        Ok(List::from_pairs(
-            attributes
-                .into_iter()
-                .map(|(name, value)| (name, to_r(value))),
-        ))
-    })
-}
+    // What the plugin says about itself, as a named list.
+    fn plugin_attributes_list(plugin) {
+        let object: &PluginObject = get(plugin, "plugin")?;
+        let attributes = object.plugin.attributes()?.into_iter();
+        Ok(Value::List(attributes.map(|(name, value)| (name, to_r(value))).collect()))
+    }
 
-// A client; options by name and value.
-#[extendr]
-fn plugin_client(plugin: Robj, platform: &str, names: Robj, values: Robj) -> Robj {
-    guard(|| {
-        let object: &PluginObject = get(&plugin, "plugin")?;
-        let names = names.as_str_vector().unwrap_or_default();
-        let values = values.as_list().unwrap_or_default();
-        let options = names
+    // A client; options by name and value.
+    fn plugin_client(plugin, platform: &str, names, values) {
+        let object: &PluginObject = get(plugin, "plugin")?;
+        let options = texts(names)
             .into_iter()
-            .zip(values.values())
-            .map(|(name, value)| Ok((name.to_string(), from_r(name, &value)?)))
+            .zip(elements(values))
+            .map(|(name, value)| {
+                let name = name.unwrap_or_default();
+                // SAFETY: an element of a list that R protects.
+                let value = unsafe { borrowed(&value) };
+                Ok((name.to_string(), from_r(name, value)?))
+            })
             .collect::<Outcome<Vec<_>>>()?;
         let client = object.plugin.client(&options)?;
         let platform: Arc<str> = platform.into();
@@ -103,60 +95,44 @@ fn plugin_client(plugin: Robj, platform: &str, names: Robj, values: Robj) -> Rob
             });
         }
         Ok(wrap(ClientObject { client, platform }))
-    })
+    }
 }
 
 /// Whole numbers become double where R's integers end.
-fn to_r(value: Value) -> Robj {
+fn to_r(value: Attribute) -> Value {
     match value {
-        Value::String(text) => text.into(),
-        Value::Int(number) => integer(number),
-        Value::IntList(numbers) => match numbers
-            .iter()
-            .map(|&n| i32::try_from(n))
-            .collect::<std::result::Result<Vec<_>, _>>()
-        {
+        Attribute::String(text) => text.into(),
+        Attribute::Int(number) => match i32::try_from(number) {
             Ok(small) => small.into(),
-            Err(_) => numbers.iter().map(|&n| n as f64).collect::<Vec<_>>().into(),
+            Err(_) => (number as f64).into(),
         },
-        Value::Float(number) => f64::from(number).into(),
-        Value::Bool(flag) => flag.into(),
-    }
-}
-
-fn integer(number: i64) -> Robj {
-    match i32::try_from(number) {
-        Ok(small) => small.into(),
-        Err(_) => (number as f64).into(),
-    }
-}
-
-fn from_r(name: &str, value: &Robj) -> Outcome<Value> {
-    if let Some(text) = value.as_str() {
-        return Ok(Value::String(text.to_string()));
-    }
-    if let Some(flag) = value.as_bool() {
-        return Ok(Value::Bool(flag));
-    }
-    if let Some(number) = value.as_integer() {
-        return Ok(Value::Int(number.into()));
-    }
-    match value.as_real() {
-        Some(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
-            Ok(Value::Int(number as i64))
+        Attribute::IntList(numbers) => {
+            let small = numbers.iter().map(|&n| i32::try_from(n));
+            match small.collect::<std::result::Result<Vec<_>, _>>() {
+                Ok(small) => small.into(),
+                Err(_) => Value::Numbers(numbers.iter().map(|&n| n as f64).collect()),
+            }
         }
-        Some(number) => Ok(Value::Float(number as f32)),
+        Attribute::Float(number) => f64::from(number).into(),
+        Attribute::Bool(flag) => flag.into(),
+    }
+}
+
+fn from_r(name: &str, value: &Robj) -> Outcome<Attribute> {
+    if let Some(text) = text(value) {
+        return Ok(Attribute::String(text.to_string()));
+    }
+    if let Some(flag) = flag(value) {
+        return Ok(Attribute::Bool(flag));
+    }
+    match number(value) {
+        Some(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
+            Ok(Attribute::Int(number as i64))
+        }
+        Some(number) => Ok(Attribute::Float(number as f32)),
         None => Err(Failure::argument(
             name,
             format!("option `{name}` must be one number, string or flag"),
         )),
     }
-}
-
-extendr_module! {
-    mod plugin;
-    fn plugin_open;
-    fn plugin_info;
-    fn plugin_attributes_list;
-    fn plugin_client;
 }

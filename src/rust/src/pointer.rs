@@ -4,19 +4,23 @@
 //! the type. Here the tag of the pointer, a symbol that only this package sets, is checked first,
 //! so that a pointer of another package, a cleared one or any other object is refused with a text.
 
-use std::ffi::{c_void, CStr};
+use std::ffi::CStr;
 use std::fmt::Display;
+use std::ptr::null_mut;
 use std::sync::OnceLock;
 
 use extendr_api::prelude::*;
 use extendr_ffi::{
     R_ClassSymbol, R_ClearExternalPtr, R_ExternalPtrAddr, R_ExternalPtrTag, R_MakeExternalPtr,
-    R_NilValue, R_PreserveObject, R_RegisterCFinalizerEx, Rboolean, Rf_allocVector, Rf_getAttrib,
-    Rf_install, Rf_setAttrib, SET_VECTOR_ELT, SEXP, SEXPTYPE, TYPEOF,
+    R_NilValue, R_PreserveObject, R_RegisterCFinalizerEx, R_SetExternalPtrAddr, Rboolean,
+    Rf_install, Rf_protect, Rf_setAttrib, Rf_unprotect, SET_VECTOR_ELT, SEXP, SEXPTYPE, TYPEOF,
 };
 
+use crate::argument::{attribute, classes};
 use crate::failure::{Failure, Outcome};
-use crate::fast::Protected;
+use crate::protected::alloc_list;
+use crate::unwind::protect;
+use crate::value::{IntoSexp, Value};
 
 /// A Rust type that R holds through an external pointer.
 pub trait Class: Sized + 'static {
@@ -45,12 +49,14 @@ fn symbols<T: Class>() -> Symbols {
         // SAFETY: R's thread (only functions called from R get here); the symbol is permanent
         // and the class vector is preserved.
         unsafe {
-            let class = Robj::from(T::CLASS.to_string_lossy().as_ref());
-            R_PreserveObject(class.get());
-            Symbols {
-                tag: Rf_install(T::CLASS.as_ptr()),
-                class: class.get(),
-            }
+            let class = Value::from(T::CLASS.to_string_lossy().into_owned()).into_sexp();
+            protect(|| {
+                R_PreserveObject(class);
+                Symbols {
+                    tag: Rf_install(T::CLASS.as_ptr()),
+                    class,
+                }
+            })
         }
     })
 }
@@ -73,29 +79,23 @@ extern "C" fn finalize<T: Class>(pointer: SEXP) {
     }
 }
 
-/// Hands `value` to R. It is dropped when R collects the pointer, or at R's exit.
-pub fn wrap<T: Class>(value: T) -> Robj {
-    // SAFETY: R's thread; nothing is allocated before the Robj protects the object.
-    unsafe { Robj::from_sexp(wrap_sexp(value)) }
-}
-
-/// As [`wrap`], but the object is not protected.
-pub fn wrap_sexp<T: Class>(value: T) -> SEXP {
+/// Hands `value` to R: an object, not protected. It is dropped when R collects the object, or at R's
+/// exit.
+pub fn wrap<T: Class>(value: T) -> SEXP {
     let symbols = symbols::<T>();
-    // SAFETY: R's thread; the pointer is protected while others are allocated.
+    // SAFETY: R's thread; the pointer is protected while others are allocated. It is NULL until
+    // nothing can jump any more, so that the value is freed either here or by the finaliser.
     unsafe {
-        let address = Box::into_raw(Box::new(value)).cast::<c_void>();
-        let pointer = Protected::new(R_MakeExternalPtr(address, symbols.tag, R_NilValue));
-        R_RegisterCFinalizerEx(pointer.sexp(), Some(finalize::<T>), Rboolean::TRUE);
-        Rf_setAttrib(pointer.sexp(), R_ClassSymbol, symbols.class);
-        pointer.sexp()
+        let pointer = protect(|| {
+            let pointer = Rf_protect(R_MakeExternalPtr(null_mut(), symbols.tag, R_NilValue));
+            R_RegisterCFinalizerEx(pointer, Some(finalize::<T>), Rboolean::TRUE);
+            Rf_setAttrib(pointer, R_ClassSymbol, symbols.class);
+            Rf_unprotect(1);
+            pointer
+        });
+        R_SetExternalPtrAddr(pointer, Box::into_raw(Box::new(value)).cast());
+        pointer
     }
-}
-
-/// A list of `len` elements, NULL for now.
-pub fn alloc_list(len: usize) -> Protected {
-    // SAFETY: R's thread.
-    unsafe { Protected::new(Rf_allocVector(SEXPTYPE::VECSXP, len as isize)) }
 }
 
 /// A list of wrapped values, not protected.
@@ -103,7 +103,7 @@ pub fn wrap_list<T: Class>(values: Vec<T>) -> SEXP {
     let list = alloc_list(values.len());
     for (index, value) in values.into_iter().enumerate() {
         // SAFETY: R's thread; the list is protected while its elements are made, and has as many.
-        unsafe { SET_VECTOR_ELT(list.sexp(), index as isize, wrap_sexp(value)) };
+        unsafe { SET_VECTOR_ELT(list.sexp(), index as isize, wrap(value)) };
     }
     list.sexp()
 }
@@ -128,7 +128,7 @@ pub fn get<T: Class>(robj: &Robj, argument: impl Display) -> Outcome<&T> {
 /// Whether the class attribute is the one that [`wrap`] gave: no subclass, nothing set by hand.
 pub fn has_own_class<T: Class>(robj: &Robj) -> bool {
     // SAFETY: R's thread; the attribute is only compared.
-    unsafe { Rf_getAttrib(robj.get(), R_ClassSymbol) == symbols::<T>().class }
+    unsafe { attribute(robj, R_ClassSymbol) == symbols::<T>().class }
 }
 
 fn gone<T: Class>(argument: &str) -> Failure {
@@ -157,12 +157,6 @@ fn refused<T: Class>(robj: &Robj, argument: &str) -> Failure {
     }
 }
 
-fn classes(robj: &Robj) -> Vec<String> {
-    robj.class()
-        .map(|names| names.map(str::to_string).collect())
-        .unwrap_or_default()
-}
-
 /// A few words for any R object, for errors.
 pub fn described(robj: &Robj) -> String {
     match (classes(robj).first(), robj.rtype()) {
@@ -177,24 +171,6 @@ pub fn described(robj: &Robj) -> String {
         (None, Rtype::Function) => "a function".to_string(),
         (None, other) => format!("an R object of type {other:?}"),
     }
-}
-
-/// From this many bytes on, memory is tried before R is asked for it.
-const LARGE: usize = 64 << 20;
-
-/// An R vector of `len` elements that are not initialised.
-///
-/// Where R cannot allocate it jumps out of Rust; trying first turns that into a failure.
-pub fn alloc(kind: SEXPTYPE, len: usize) -> Outcome<Protected> {
-    let bytes = len.saturating_mul(if kind == SEXPTYPE::CPLXSXP { 16 } else { 8 });
-    if bytes >= LARGE && Vec::<u8>::new().try_reserve_exact(bytes).is_err() {
-        return Err(Failure::new(
-            "RESOURCE_EXHAUSTED",
-            format!("an R vector of {len} elements does not fit into memory"),
-        ));
-    }
-    // SAFETY: R's thread.
-    Ok(unsafe { Protected::new(Rf_allocVector(kind, len as isize)) })
 }
 
 /// Implements [`Class`]: `class!(Type, c"s3_class", "what errors call it")`.

@@ -1,39 +1,29 @@
 //! What the CPU plugin in this library finds of Python, for `xlaffi_sitrep()` and `install_pjrt()`.
 
-use extendr_api::prelude::*;
+use crate::entry::routines;
+use crate::value::named;
 
-use crate::failure::{guard, or_null};
+routines! {
+    // Old versions of reticulate run Python on R's thread without asking for its lock: R's thread
+    // keeps it from now on, as if reticulate had started Python.
+    fn python_keep_lock() {
+        pjrt_jaxlib::python::keep_lock();
+        Ok(())
+    }
 
-// The places that were looked at, the one that is used and its executable, and why there is none.
-#[extendr]
-fn python_look() -> Robj {
-    guard(|| {
+    // The places that were looked at, the one that is used and its executable, and why there is
+    // none.
+    fn python_look() {
         let report = pjrt_jaxlib::python::find();
         let places: Vec<String> = report.candidates.iter().map(|c| c.describe()).collect();
         let chosen = report.chosen().map(|c| c.describe());
         let executable = report.chosen().and_then(|c| c.executable.as_ref());
         let message = Some(report.message()).filter(|text| !text.is_empty());
-        Ok(list!(
+        Ok(named! {
             places = places,
             chosen = chosen.unwrap_or_default(),
-            executable = or_null(executable.map(|path| path.display().to_string())),
-            message = or_null(message)
-        ))
-    })
-}
-
-// Old versions of reticulate run Python on R's thread without asking for its lock: R's thread
-// keeps it from now on, as if reticulate had started Python.
-#[extendr]
-fn python_keep_lock() -> Robj {
-    guard(|| {
-        pjrt_jaxlib::python::keep_lock();
-        Ok(())
-    })
-}
-
-extendr_module! {
-    mod python;
-    fn python_keep_lock;
-    fn python_look;
+            executable = executable.map(|path| path.display().to_string()),
+            message = message,
+        })
+    }
 }

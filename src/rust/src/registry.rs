@@ -3,16 +3,20 @@
 use std::ffi::c_void;
 use std::time::Duration;
 
-use extendr_api::prelude::*;
-use extendr_ffi::{R_MakeExternalPtr, R_NilValue};
+use extendr_ffi::{R_MakeExternalPtr, R_NilValue, SET_VECTOR_ELT, SEXP};
 use ops::Entry as Op;
 use xla_ffi::registry::{canonical_platform, Entry, Registry, Withdrawn};
 use xla_ffi::FieldInfo;
 
-use crate::failure::{guard, or_null, Failure};
+use crate::argument::text;
+use crate::entry::routines;
+use crate::failure::Failure;
 use crate::handler::Handler;
 use crate::plugin::PluginObject;
 use crate::pointer::{class, get, wrap};
+use crate::protected::Protected;
+use crate::unwind::protect;
+use crate::value::{named, IntoSexp, Value};
 
 /// The owner of the ops in this library.
 const OURS: &str = "xlaffi";
@@ -23,10 +27,14 @@ impl From<xla_ffi::Error> for Failure {
     }
 }
 
-// Registers our ops and takes charge of what they print. Called when the package is loaded.
-#[extendr]
-fn start() -> Robj {
-    guard(|| {
+/// Handlers that were withdrawn, and calls of them that still run.
+struct WithdrawnObject(Withdrawn);
+
+class!(WithdrawnObject, c"xlaffi_withdrawn", "withdrawn handlers");
+
+routines! {
+    // Registers our ops and takes charge of what they print. Called when the package is loaded.
+    fn start() {
         ops::print::queue_output(true);
         for op in ops::table() {
             for &(platform, handler) in op.handlers {
@@ -37,25 +45,20 @@ fn start() -> Robj {
             }
         }
         Ok(())
-    })
-}
+    }
 
-// Looks at a handler without registering it.
-#[extendr]
-fn handler_check(pointer: Robj, target: &str, platform: &str) -> Robj {
-    guard(|| Handler::of(&pointer, target, platform)?.check())
-}
+    // Looks at a handler without registering it.
+    fn handler_check(pointer, target: &str, platform: &str) {
+        Handler::of(pointer, target, platform)?.check()
+    }
 
-// Registers a handler. The package that had the name before ("" for none), NULL if it was free; and
-// the library's path, where the file is no longer the one in memory.
-#[extendr]
-fn registry_register(target: &str, platform: &str, pointer: Robj, package: Robj) -> Robj {
-    guard(|| {
-        let (handlers, changed) = Handler::of(&pointer, target, platform)?.handlers();
+    // Registers a handler. The package that had the name before ("" for none), NULL if it was free;
+    // and the library's path, where the file is no longer the one in memory.
+    fn registry_register(target: &str, platform: &str, pointer, package) {
+        let (handlers, changed) = Handler::of(pointer, target, platform)?.handlers();
         let registry = Registry::global();
         // SAFETY: the user says that it is a handler, and it was tried; its library is kept.
-        let done =
-            unsafe { registry.register_handlers(target, platform, handlers, package.as_str()) };
+        let done = unsafe { registry.register_handlers(target, platform, handlers, text(package)) };
         let replaced = done.map_err(|error| Failure {
             op: Some(target.to_string()),
             ..Failure::from(error)
@@ -63,88 +66,66 @@ fn registry_register(target: &str, platform: &str, pointer: Robj, package: Robj)
         let replaced = replaced
             .replaced
             .map(|replaced| replaced.owner.unwrap_or_default());
-        Ok(list!(
-            replaced = or_null(replaced),
-            changed = or_null(changed)
-        ))
-    })
-}
+        Ok(named! { replaced = replaced, changed = changed })
+    }
 
-/// Handlers that were withdrawn, and calls of them that still run.
-struct WithdrawnObject(Withdrawn);
+    // Withdraws a handler: how many there were (0 or 1), and what to wait for.
+    fn registry_withdraw(target: &str, platform: &str) {
+        Ok(withdrawn(Registry::global().withdraw(target, platform)))
+    }
 
-class!(WithdrawnObject, c"xlaffi_withdrawn", "withdrawn handlers");
+    // Withdraws all handlers of a package.
+    fn registry_forget(package: &str) {
+        Ok(withdrawn(Registry::global().withdraw_owner(package)))
+    }
 
-// Withdraws a handler: how many there were (0 or 1), and what to wait for.
-#[extendr]
-fn registry_withdraw(target: &str, platform: &str) -> Robj {
-    guard(|| Ok(withdrawn(Registry::global().withdraw(target, platform))))
-}
-
-// Withdraws all handlers of a package.
-#[extendr]
-fn registry_forget(package: &str) -> Robj {
-    guard(|| Ok(withdrawn(Registry::global().withdraw_owner(package))))
-}
-
-fn withdrawn(withdrawn: Withdrawn) -> List {
-    let count = withdrawn.count() as i32;
-    list!(count = count, calls = wrap(WithdrawnObject(withdrawn)))
-}
-
-// How many calls of withdrawn handlers are still running, after so many seconds at most.
-#[extendr]
-fn withdrawn_wait(calls: Robj, seconds: f64) -> Robj {
-    guard(|| {
-        let WithdrawnObject(calls) = get(&calls, "calls")?;
+    // How many calls of withdrawn handlers are still running, after so many seconds at most.
+    fn withdrawn_wait(calls, seconds: f64) {
+        let WithdrawnObject(calls) = get(calls, "calls")?;
+        let limit = Duration::from_secs_f64(seconds.clamp(0.0, 3600.0));
         // A handler may need Python's lock, which reticulate makes R's thread keep.
-        pjrt_jaxlib::python::blocking(|| calls.wait_timeout(Duration::from_secs_f64(seconds)));
-        Ok(calls.running() as i32)
-    })
-}
+        pjrt_jaxlib::python::blocking(|| calls.wait_timeout(limit));
+        Ok(Value::from(calls.running() as i32))
+    }
 
-// An external pointer to the function that hosts register.
-#[extendr]
-fn registry_handler(target: &str, platform: &str) -> Robj {
-    guard(|| match Registry::global().lookup(target, platform) {
-        // SAFETY: R's thread; a trampoline is a function of this library, which stays loaded.
-        Some(handler) => Ok(unsafe {
-            let address = handler as *mut c_void;
-            Robj::from_sexp(R_MakeExternalPtr(address, R_NilValue, R_NilValue))
-        }),
-        None => {
-            let platforms: Vec<String> = active()
-                .into_iter()
-                .filter(|entry| entry.target == target)
-                .map(|entry| entry.platform)
-                .collect();
-            let failure = Failure {
-                code: "NOT_FOUND",
-                op: Some(target.to_string()),
-                ..Failure::argument(
-                    "target",
-                    format!("there is no custom call \"{target}\" for platform {platform}"),
-                )
-            };
-            Err(match platforms.is_empty() {
-                true => failure.hint("`ffi_targets()` lists all custom calls."),
-                false => failure.hint(format!("It is there for: {}.", platforms.join(", "))),
-            })
+    // An external pointer to the function that hosts register.
+    fn registry_handler(target: &str, platform: &str) {
+        match Registry::global().lookup(target, platform) {
+            // SAFETY: R's thread; a trampoline is a function of this library, which stays loaded.
+            Some(handler) => Ok(unsafe {
+                protect(|| R_MakeExternalPtr(handler as *mut c_void, R_NilValue, R_NilValue))
+            }),
+            None => {
+                let platforms: Vec<String> = active()
+                    .into_iter()
+                    .filter(|entry| entry.target == target)
+                    .map(|entry| entry.platform)
+                    .collect();
+                let failure = Failure {
+                    code: "NOT_FOUND",
+                    op: Some(target.to_string()),
+                    ..Failure::argument(
+                        "target",
+                        format!("there is no custom call \"{target}\" for platform {platform}"),
+                    )
+                };
+                Err(match platforms.is_empty() {
+                    true => failure.hint("`ffi_targets()` lists all custom calls."),
+                    false => failure.hint(format!("It is there for: {}.", platforms.join(", "))),
+                })
+            }
         }
-    })
-}
+    }
 
-// Registers with a plugin what it does not have yet: one target, or all (NULL). What the plugin
-// refused, by name.
-#[extendr]
-fn plugin_pass_on(plugin: Robj, target: Robj) -> Robj {
-    guard(|| {
-        let object: &PluginObject = get(&plugin, "plugin")?;
+    // Registers with a plugin what it does not have yet: one target, or all (NULL). What the plugin
+    // refused, by name.
+    fn plugin_pass_on(plugin, target) {
+        let object: &PluginObject = get(plugin, "plugin")?;
         let platform = canonical_platform(&object.platform);
         let mut refused = Vec::new();
         let mut passed = object.passed.borrow_mut();
         for entry in active() {
-            let wanted = target.as_str().map_or(true, |name| name == entry.target);
+            let wanted = text(target).map_or(true, |name| name == entry.target);
             if !wanted || entry.platform != platform || passed.contains(&entry.target) {
                 continue;
             }
@@ -164,17 +145,14 @@ fn plugin_pass_on(plugin: Robj, target: Robj) -> Robj {
                 Ok(()) => {
                     passed.insert(entry.target);
                 }
-                Err(error) => refused.push((entry.target, Robj::from(error.message()))),
+                Err(error) => refused.push((entry.target, Value::from(error.message()))),
             }
         }
-        Ok(List::from_pairs(refused))
-    })
-}
+        Ok(Value::List(refused))
+    }
 
-// All targets, as the columns of a data frame.
-#[extendr]
-fn registry_list() -> Robj {
-    guard(|| {
+    // All targets, as the columns of a data frame.
+    fn registry_list() {
         let mut entries = active();
         entries.sort_unstable_by(|a, b| (&a.target, &a.platform).cmp(&(&b.target, &b.platform)));
         let mut targets: Vec<Vec<Entry>> = Vec::new();
@@ -184,18 +162,13 @@ fn registry_list() -> Robj {
                 _ => targets.push(vec![entry]),
             }
         }
-        let column = |value: fn(&[Entry]) -> Option<String>| -> Robj {
-            targets
-                .iter()
-                .map(|rows| value(rows))
-                .collect::<Vec<_>>()
-                .into()
+        let column = |value: fn(&[Entry]) -> Option<String>| -> Vec<Option<String>> {
+            targets.iter().map(|rows| value(rows)).collect()
         };
-        let described = |of: fn(&Op) -> String| -> Robj {
-            let cell = |rows: &Vec<Entry>| op(rows).map(of);
-            targets.iter().map(cell).collect::<Vec<_>>().into()
+        let described = |of: fn(&Op) -> String| -> Vec<Option<String>> {
+            targets.iter().map(|rows| op(rows).map(of)).collect()
         };
-        Ok(list!(
+        Ok(named! {
             target = column(|rows| Some(rows[0].target.clone())),
             platforms = column(|rows| {
                 let names: Vec<&str> = rows.iter().map(|entry| &*entry.platform).collect();
@@ -208,9 +181,21 @@ fn registry_list() -> Robj {
                 let names: Vec<&str> = op.dtypes.iter().map(|dtype| dtype.name()).collect();
                 names.join(", ")
             }),
-            package = column(|rows| rows[0].owner.clone())
-        ))
-    })
+            package = column(|rows| rows[0].owner.clone()),
+        })
+    }
+}
+
+/// How many there were, and what waits for their calls: an R object, not protected.
+fn withdrawn(withdrawn: Withdrawn) -> SEXP {
+    let count = withdrawn.count() as i32;
+    let parts = named! { count = count, calls = () };
+    // SAFETY: R's thread; the list is protected while its second element is made.
+    unsafe {
+        let parts = Protected::new(parts.into_sexp());
+        SET_VECTOR_ELT(parts.sexp(), 1, wrap(WithdrawnObject(withdrawn)));
+        parts.sexp()
+    }
 }
 
 /// The op of ours behind a target, unless somebody else registered the name.
@@ -250,17 +235,4 @@ pub fn op_named_in(message: &str) -> Option<String> {
         .iter()
         .any(known)
         .then(|| name.to_string())
-}
-
-extendr_module! {
-    mod registry;
-    fn start;
-    fn handler_check;
-    fn registry_register;
-    fn registry_withdraw;
-    fn registry_forget;
-    fn withdrawn_wait;
-    fn registry_handler;
-    fn plugin_pass_on;
-    fn registry_list;
 }

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use extendr_api::prelude::*;
 use extendr_ffi::{R_NilValue, SEXP};
 use pjrt::Buffer;
 
+use crate::entry::routines;
 use crate::executable::{outputs_to_r, ExecutableObject};
 use crate::failure::Outcome;
-use crate::fast::fast;
-use crate::pointer::{class, get, wrap_sexp};
+use crate::pointer::{class, get, wrap};
 use crate::worker::{self, Pending};
 
 /// What a run ends with.
@@ -25,7 +24,7 @@ impl Done {
     /// The R object, not protected.
     pub fn into_sexp(self) -> SEXP {
         match self {
-            Done::Compiled(executable) => wrap_sexp(executable),
+            Done::Compiled(executable) => wrap(executable),
             Done::Executed(outputs, platform) => outputs_to_r(outputs, &platform),
         }
     }
@@ -52,20 +51,14 @@ impl Run {
     }
 }
 
-fast! {
+routines! {
     // The result if it comes within `seconds`, else NULL.
-    fn run_wait, wrap__run_wait, meta__run_wait (run, seconds) {
+    fn run_wait(run, seconds: f64) {
         let run: &Run = get(run, "run")?;
-        let limit = Duration::from_secs_f64(seconds.as_real().unwrap_or(0.0).max(0.0));
-        match run.wait(limit) {
+        match run.wait(Duration::from_secs_f64(seconds.clamp(0.0, 3600.0))) {
             Some(done) => Ok(done?.into_sexp()),
             // SAFETY: a constant of R.
             None => Ok(unsafe { R_NilValue }),
         }
     }
-}
-
-extendr_module! {
-    mod run;
-    fn run_wait;
 }

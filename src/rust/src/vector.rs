@@ -1,11 +1,13 @@
 //! R vectors as the host's data. R's memory is column-major and used where it lies.
 
-use extendr_api::prelude::*;
-use extendr_api::AsTypedSlice;
+use extendr_api::{GetSexp, Robj};
+use extendr_ffi::{Rf_xlength, COMPLEX, INTEGER, LOGICAL, RAW, REAL, SEXP, SEXPTYPE, TYPEOF};
 use pjrt::{DType, Source};
 
+use crate::argument::inherits;
 use crate::failure::{Failure, Outcome};
 use crate::pointer::described;
+use crate::unwind::protect;
 
 /// The elements of an R vector.
 pub enum Vector<'a> {
@@ -24,44 +26,20 @@ pub enum Vector<'a> {
 impl<'a> Vector<'a> {
     /// Sees an R vector as one of the types that can go to a device.
     pub fn new(data: &'a Robj) -> Outcome<Self> {
-        match data.rtype() {
-            Rtype::Doubles => {
-                let slice: &[f64] = slice(data)?;
-                if data.inherits("integer64") {
-                    // SAFETY: f64 and i64 have the same size and alignment, and every bit
-                    // pattern is a valid i64.
-                    let slice = unsafe {
-                        std::slice::from_raw_parts(slice.as_ptr().cast::<i64>(), slice.len())
-                    };
-                    return Ok(Vector::Integer64(slice));
+        // SAFETY: each type with the function that gives the memory of its elements.
+        unsafe {
+            Ok(match TYPEOF(data.get()) {
+                SEXPTYPE::LGLSXP => Vector::Logical(slice(data, |data| LOGICAL(data))),
+                SEXPTYPE::INTSXP => Vector::Integer(slice(data, |data| INTEGER(data))),
+                // f64 and i64 have the same size and alignment, and every bit pattern is an i64.
+                SEXPTYPE::REALSXP if inherits(data, "integer64") => {
+                    Vector::Integer64(slice(data, |data| REAL(data).cast()))
                 }
-                Ok(Vector::Double(slice))
-            }
-            Rtype::Integers => Ok(Vector::Integer(slice(data)?)),
-            Rtype::Logicals => {
-                let slice: &[Rbool] = slice(data)?;
-                // SAFETY: an Rbool is a transparent i32.
-                let slice = unsafe {
-                    std::slice::from_raw_parts(slice.as_ptr().cast::<i32>(), slice.len())
-                };
-                Ok(Vector::Logical(slice))
-            }
-            Rtype::Complexes => {
-                let slice: &[c64] = slice(data)?;
-                const _: () = assert!(size_of::<c64>() == size_of::<[f64; 2]>());
-                // SAFETY: a complex number is its real and its imaginary part, in this order.
-                let slice = unsafe {
-                    std::slice::from_raw_parts(slice.as_ptr().cast::<[f64; 2]>(), slice.len())
-                };
-                Ok(Vector::Complex(slice))
-            }
-            _ => Err(Failure::argument(
-                "data",
-                format!(
-                    "`data` must be a vector of numbers, not {}",
-                    described(data)
-                ),
-            )),
+                SEXPTYPE::REALSXP => Vector::Double(slice(data, |data| REAL(data))),
+                // A complex number is its real and its imaginary part, in this order.
+                SEXPTYPE::CPLXSXP => Vector::Complex(slice(data, |data| COMPLEX(data).cast())),
+                _ => return Err(no_numbers(data)),
+            })
         }
     }
 
@@ -148,11 +126,41 @@ fn too_large(bytes: usize) -> Failure {
     )
 }
 
-fn slice<'a, T>(data: &'a Robj) -> Outcome<&'a [T]>
-where
-    Robj: AsTypedSlice<'a, T>,
-    T: 'a,
-{
-    data.as_typed_slice()
-        .ok_or_else(|| Failure::argument("data", "`data` cannot be read as a vector"))
+fn no_numbers(data: &Robj) -> Failure {
+    Failure::argument(
+        "data",
+        format!(
+            "`data` must be a vector of numbers, not {}",
+            described(data)
+        ),
+    )
+}
+
+/// The bytes of a raw vector.
+pub fn bytes(data: &Robj) -> Option<&[u8]> {
+    // SAFETY: the type is checked.
+    unsafe { (TYPEOF(data.get()) == SEXPTYPE::RAWSXP).then(|| slice(data, |data| RAW(data))) }
+}
+
+/// The length of a vector.
+pub fn length(data: &Robj) -> usize {
+    // SAFETY: an R object that the caller protects.
+    unsafe { Rf_xlength(data.get()) as usize }
+}
+
+/// The elements of an R vector. Some vectors get memory when they are asked for it (`1:n`), so that
+/// R may jump.
+///
+/// # Safety
+/// `memory` is R's function for the type of `data`; its elements may be read as `T`.
+unsafe fn slice<T>(data: &Robj, memory: impl FnOnce(SEXP) -> *mut T + Copy) -> &[T] {
+    let length = length(data);
+    if length == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise; the vector keeps its memory as long as it lives.
+    unsafe {
+        let sexp = data.get();
+        std::slice::from_raw_parts(protect(|| memory(sexp)), length)
+    }
 }
