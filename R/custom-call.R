@@ -47,7 +47,8 @@ pjrt_register_custom_call <- function(target_name, handler, .package = NULL) {
       op = target_name, operand = "target_name"
     )
   }
-  if (!is.list(handler) || inherits(handler, "NativeSymbolInfo") || !length(handler) || is.null(names(handler)) || !all(nzchar(names(handler)))) {
+  named <- is.list(handler) && length(handler) && !is.null(names(handler)) && all(nzchar(names(handler)))
+  if (!named || inherits(handler, "NativeSymbolInfo")) {
     abort(
       sprintf(
         "`handler` must be a list of external pointers named by platform, e.g. `list(host = ptr)`, not %s",

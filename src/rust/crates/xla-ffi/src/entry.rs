@@ -9,6 +9,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use crate::context::api_fn;
 use crate::error::{Code, Error, Result};
+use crate::float_mode::GradualUnderflow;
 use crate::frame::CallFrame;
 use crate::op::{Dispatch, Op, Platform};
 use crate::sys;
@@ -77,6 +78,7 @@ unsafe fn enter(frame: *mut sys::XLA_FFI_CallFrame, op: &OpEntry) -> *mut sys::X
                 // Other stages have nothing to run, and no operands to look at.
                 return Ok(());
             }
+            let _mode = op.host_memory.then(GradualUnderflow::new);
             catch_unwind(AssertUnwindSafe(|| {
                 // SAFETY: XLA's frame of a call that lasts until we return, decoded this once.
                 let mut frame = unsafe { CallFrame::from_raw(frame, op.host_memory) };

@@ -106,6 +106,7 @@ mod dtype;
 mod dtype_set;
 mod entry;
 mod error;
+mod float_mode;
 mod frame;
 mod io;
 mod io_macro;

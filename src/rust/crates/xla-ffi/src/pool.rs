@@ -12,6 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use crate::context::{api_fn, service, Context};
 use crate::entry::discard;
 use crate::error::Result;
+use crate::float_mode::GradualUnderflow;
 use crate::sys;
 
 type Payload = Box<dyn Any + Send>;
@@ -54,6 +55,7 @@ impl Gang {
         // SAFETY: the gang was open, and `close_and_wait`, which the caller runs before `work`
         // goes, waits for us.
         let work = unsafe { &*self.work };
+        let _mode = GradualUnderflow::new();
         let outcome = catch_unwind(AssertUnwindSafe(work));
         let mut state = self.state();
         // The first panic goes on in the caller; the others have told their story through the panic
@@ -97,6 +99,7 @@ unsafe extern "C" fn run_boxed(task: *mut c_void) {
     type Task = Box<dyn FnOnce() + Send>;
     // SAFETY: from `Box::into_raw` in `schedule`, run once.
     let task = unsafe { Box::from_raw(task.cast::<Task>()) };
+    let _mode = GradualUnderflow::new();
     // Nobody waits for it, so the panic hook's message is all that can be told; XLA must not be
     // unwound.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(*task)) {

@@ -1,6 +1,7 @@
 //! What XLA offers during a call: stream, ids, scratch memory, threads.
 
 use std::collections::HashSet;
+use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::time::Duration;
@@ -50,9 +51,9 @@ macro_rules! bodies {
     ($($body:ident)*) => { [$((stringify!($body), $body as Body)),*] };
 }
 
-const BODIES: [(&str, Body); 9] = bodies! {
+const BODIES: [(&str, Body); 10] = bodies! {
     ids scratch too_much_scratch every_index_once every_item_once uses_the_pool panics_come_through
-    busy_pool schedules
+    busy_pool schedules subnormals
 };
 
 fn ask(what: &str) -> Call {
@@ -249,6 +250,26 @@ fn scheduled_tasks_run_and_their_panics_end_with_them() {
         failure.message,
         "ask: XLA_FFI_ThreadPool_Schedule failed: no thread pool"
     );
+}
+
+fn subnormals(cx: &Context<'_>) -> Result<()> {
+    let halved = || black_box(f64::MIN_POSITIVE) / black_box(2.0) > 0.0;
+    assert!(halved(), "on the caller's thread");
+    let all = Barrier::new(3);
+    cx.parallel_for(3, 1, |_| {
+        all.wait();
+        assert!(halved(), "on the pool's");
+    });
+    let (done, wait) = std::sync::mpsc::channel();
+    cx.schedule(move || done.send(halved()).expect("somebody waits"))?;
+    assert_eq!(wait.recv_timeout(Duration::from_secs(60)), Ok(true));
+    Ok(())
+}
+
+#[test]
+fn underflow_is_gradual_on_every_thread() {
+    // The harness flushes subnormals to zero, as XLA does, and sees that it stays so outside.
+    on_host(ask("subnormals").threads(3)).expect("a pool");
 }
 
 io! {

@@ -7,6 +7,7 @@ use core::ptr;
 use super::attr::RawAttrs;
 use super::{host, Buffer, Call, Failure};
 use crate::entry::HandlerFn;
+use crate::float_mode::as_under_xla;
 use crate::{sys, DataType, Scalar};
 
 /// A call laid out in memory as XLA does; it can be made any number of times.
@@ -112,7 +113,7 @@ impl Frame {
     /// What the handler reports.
     pub fn call(&mut self, handler: HandlerFn) -> Result<(), Failure> {
         // SAFETY: a frame as XLA makes it, all of it owned by `self`.
-        let error = unsafe { handler(&mut *self.raw) };
+        let error = as_under_xla(|| unsafe { handler(&mut *self.raw) });
         host::take_failure(error).map_or(Ok(()), Err)
     }
 

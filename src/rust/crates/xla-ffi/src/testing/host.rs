@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 
 use super::Failure;
 use crate::error::Code;
+use crate::float_mode::as_under_xla;
 use crate::sys;
 
 struct Task {
@@ -38,7 +39,7 @@ impl Pool {
                 let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 let Ok(task) = task else { return };
                 // SAFETY: the handler scheduled it to be run once.
-                unsafe { (task.run)(task.data) };
+                as_under_xla(|| unsafe { (task.run)(task.data) });
             })
         };
         let threads = (0..count).map(|_| work()).collect();
