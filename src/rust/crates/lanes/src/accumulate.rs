@@ -7,7 +7,7 @@ use super::Lanes;
 /// begins in row `k + offset` (0 or 1), its vector stands in column `k` below that row.
 #[inline(always)]
 pub(crate) fn form<V: Lanes>(q: &mut [V], m: usize, offset: usize, tau: &[V]) {
-    let (zero, one) = (V::of(0.0), V::of(1.0));
+    let (zero, one) = (q[0].like(0.0), q[0].like(1.0));
     for j in (0..q.len() / m).rev() {
         let (done, rest) = q.split_at_mut((j + 1) * m);
         let (before, column) = done.split_at_mut(j * m);

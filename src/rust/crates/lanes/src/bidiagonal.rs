@@ -34,7 +34,7 @@ pub(crate) fn bidiagonal<V: Lanes>(
         if k + 2 == n {
             continue;
         }
-        first[0] = V::of(1.0);
+        first[0] = first[0].like(1.0);
         for (x, column) in row.iter().zip(rest.chunks_exact_mut(m)) {
             column[k] = *x;
         }
@@ -47,7 +47,7 @@ pub(crate) fn bidiagonal<V: Lanes>(
 #[inline(always)]
 fn reflect_rows<V: Lanes>(v: &[V], tau: V, matrix: &mut [V], m: usize, sums: &mut [V]) {
     let first = m - sums.len();
-    sums.fill(V::of(0.0));
+    sums.fill(tau.like(0.0));
     let mut factors = v.chunks_exact(AT_ONCE);
     let mut groups = matrix.chunks_exact_mut(AT_ONCE * m);
     for (group, v) in (&mut groups).zip(&mut factors) {

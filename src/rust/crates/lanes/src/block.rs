@@ -108,10 +108,10 @@ pub(crate) fn scatter_full<V: Lanes>(from: &mut [V], matrices: &mut [V::Float]) 
     }
 }
 
-/// 0 in the lanes of which all values are finite, NaN in the others.
+/// 0 in the lanes of which all values, of which there is one, are finite, NaN in the others.
 #[inline(always)]
 pub(crate) fn finite<V: Lanes>(values: &[V]) -> V {
-    let zero = V::of(0.0);
+    let zero = values[0].like(0.0);
     // Several sums, which do not wait for one another.
     let mut sums = [zero; 4];
     let mut fours = values.chunks_exact(4);

@@ -44,7 +44,7 @@ impl<T: Element> Kernel<T> for Potrf<'_, T> {
         if upper {
             transpose(block, n);
         }
-        let mut sum = V::of(0.0);
+        let mut sum = block[0].like(0.0);
         for (j, column) in block.chunks_exact(n).enumerate() {
             sum += finite(&column[j..]);
         }
@@ -70,7 +70,7 @@ impl<T: Element> Kernel<T> for Potrf<'_, T> {
 /// definite, or 0.
 #[inline(always)]
 fn factor<V: Lanes>(n: usize, a: &mut [V]) -> V {
-    let (zero, one, nan) = (V::of(0.0), V::of(1.0), V::of(f64::NAN));
+    let (zero, one, nan) = (a[0].like(0.0), a[0].like(1.0), a[0].like(f64::NAN));
     let (mut failed, mut order) = (zero, zero);
     for start in (0..n).step_by(PANEL) {
         let end = n.min(start + PANEL);

@@ -5,6 +5,10 @@
 #[cfg(not(target_arch = "x86_64"))]
 use super::lanes::PLAIN_FMA;
 use super::lanes::{Float, Lanes};
+#[cfg(target_arch = "x86_64")]
+use super::processor::Avx2;
+#[cfg(all(target_arch = "x86_64", avx512))]
+use super::processor::Avx512;
 use super::scratch::Line;
 use std::ops::Range;
 
@@ -26,9 +30,9 @@ pub trait Kernel<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     #[cfg(all(target_arch = "x86_64", avx512))]
-    Avx512,
+    Avx512(Avx512),
     #[cfg(target_arch = "x86_64")]
-    Avx2,
+    Avx2(Avx2),
     #[cfg(not(target_arch = "x86_64"))]
     Plain,
 }
@@ -39,17 +43,11 @@ impl Unit {
     pub(crate) fn best() -> Option<Unit> {
         #[cfg(target_arch = "x86_64")]
         {
-            if !(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")) {
-                return None;
-            }
             #[cfg(avx512)]
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl")
-            {
-                return Some(Unit::Avx512);
+            if let Some(proof) = Avx512::detect() {
+                return Some(Unit::Avx512(proof));
             }
-            Some(Unit::Avx2)
+            Avx2::detect().map(Unit::Avx2)
         }
         #[cfg(not(target_arch = "x86_64"))]
         Some(Unit::Plain)
@@ -64,14 +62,14 @@ impl Unit {
 pub(crate) fn run<T: Float, K: Kernel<T>>(kernel: &mut K, count: usize, lines: &mut [Line]) {
     let unit = Unit::best().expect("a vector unit, as `suits` found one");
     let alone = match unit {
-        // SAFETY: the processor has been asked for the features.
+        // SAFETY: the proof.
         #[cfg(all(target_arch = "x86_64", avx512))]
-        Unit::Avx512 => unsafe { blocks_avx512(kernel, count, lines) },
+        Unit::Avx512(proof) => unsafe { blocks_avx512(proof, kernel, count, lines) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Unit::Avx2 => unsafe { blocks_avx2(kernel, count, lines) },
+        Unit::Avx2(proof) => unsafe { blocks_avx2(proof, kernel, count, lines) },
         #[cfg(not(target_arch = "x86_64"))]
-        Unit::Plain => blocks::<T::Plain, K>(kernel, count, lines),
+        Unit::Plain => blocks::<T::Plain, K>((), kernel, count, lines),
     };
     if alone == count {
         return;
@@ -82,7 +80,7 @@ pub(crate) fn run<T: Float, K: Kernel<T>>(kernel: &mut K, count: usize, lines: &
         one_by_one_avx2(kernel, alone..count, lines);
     }
     #[cfg(not(target_arch = "x86_64"))]
-    one_by_one::<T::One<PLAIN_FMA>, K>(kernel, alone..count, lines);
+    one_by_one::<T::One<PLAIN_FMA>, K>((), kernel, alone..count, lines);
 }
 
 /// # Safety
@@ -90,11 +88,12 @@ pub(crate) fn run<T: Float, K: Kernel<T>>(kernel: &mut K, count: usize, lines: &
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn blocks_avx2<T: Float, K: Kernel<T>>(
+    proof: Avx2,
     kernel: &mut K,
     count: usize,
     lines: &mut [Line],
 ) -> usize {
-    blocks::<T::Avx2, K>(kernel, count, lines)
+    blocks::<T::Avx2, K>(proof, kernel, count, lines)
 }
 
 /// # Safety
@@ -106,7 +105,7 @@ unsafe fn one_by_one_avx2<T: Float, K: Kernel<T>>(
     range: Range<usize>,
     lines: &mut [Line],
 ) {
-    one_by_one::<T::One<true>, K>(kernel, range, lines);
+    one_by_one::<T::One<true>, K>((), kernel, range, lines);
 }
 
 /// # Safety
@@ -114,16 +113,18 @@ unsafe fn one_by_one_avx2<T: Float, K: Kernel<T>>(
 #[cfg(all(target_arch = "x86_64", avx512))]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
 unsafe fn blocks_avx512<T: Float, K: Kernel<T>>(
+    proof: Avx512,
     kernel: &mut K,
     count: usize,
     lines: &mut [Line],
 ) -> usize {
-    blocks::<T::Avx512, K>(kernel, count, lines)
+    blocks::<T::Avx512, K>(proof, kernel, count, lines)
 }
 
 /// Runs `kernel` over blocks of matrices while that pays; the first one that is left.
 #[inline(always)]
 fn blocks<V: Lanes, K: Kernel<V::Float>>(
+    proof: V::Proof,
     kernel: &mut K,
     count: usize,
     lines: &mut [Line],
@@ -133,7 +134,7 @@ fn blocks<V: Lanes, K: Kernel<V::Float>>(
     // A block costs what a few matrices cost one by one, however many it holds.
     while count - first > V::WIDTH / 4 {
         let last = count.min(first + V::WIDTH);
-        kernel.run::<V>(first..last, Line::lanes(lines, len));
+        kernel.run::<V>(first..last, Line::lanes(proof, lines, len));
         first = last;
     }
     first
@@ -141,12 +142,13 @@ fn blocks<V: Lanes, K: Kernel<V::Float>>(
 
 #[inline(always)]
 fn one_by_one<V: Lanes, K: Kernel<V::Float>>(
+    proof: V::Proof,
     kernel: &mut K,
     range: Range<usize>,
     lines: &mut [Line],
 ) {
     let len = kernel.scratch();
     for one in range {
-        kernel.run::<V>(one..one + 1, Line::lanes(lines, len));
+        kernel.run::<V>(one..one + 1, Line::lanes(proof, lines, len));
     }
 }

@@ -90,7 +90,7 @@ impl<T: Element> Kernel<T> for Syevd<'_, T> {
 /// finite become 0: they are not 0 in the first result.
 #[inline(always)]
 fn prepare<V: Lanes>(n: usize, triangle: Triangle, a: &mut [V]) -> (V, Scale<V>) {
-    let zero = V::of(0.0);
+    let (zero, one) = (a[0].like(0.0), a[0].like(1.0));
     let (mut bad, mut largest) = (zero, zero);
     for j in 0..n {
         for i in j..n {
@@ -105,9 +105,9 @@ fn prepare<V: Lanes>(n: usize, triangle: Triangle, a: &mut [V]) -> (V, Scale<V>)
     }
     let good = |yes, no| bad.if_equal(zero, yes, no);
     let scale = Scale::of(good(largest, zero));
-    if zero.any_less(good(zero, V::of(1.0))) {
+    if zero.any_less(good(zero, one)) {
         a.iter_mut().for_each(|a| *a = good(*a, zero));
     }
     scale.there(a);
-    (good(zero, V::of(1.0)), scale)
+    (good(zero, one), scale)
 }

@@ -14,7 +14,7 @@ struct Range<V> {
 
 impl<V: Lanes> Range<V> {
     #[inline(always)]
-    fn get() -> Self {
+    fn like(vector: V) -> Self {
         let (smallest, eps) = (V::Float::SMALLEST.f64(), V::Float::ROUNDING.f64());
         // 2⁻¹⁰²² and 2⁻⁵³, or 2⁻¹²⁶ and 2⁻²⁴. A square that underflows is too small to matter
         // beside `tiny`. `up` lifts the smallest subnormal number to where its square is normal,
@@ -25,10 +25,10 @@ impl<V: Lanes> Range<V> {
             (90, -75)
         };
         Range {
-            tiny: V::of(smallest / eps / eps),
-            huge: V::of(0.25 / smallest),
-            up: V::of(2_f64.powi(up)),
-            down: V::of(2_f64.powi(down)),
+            tiny: vector.like(smallest / eps / eps),
+            huge: vector.like(0.25 / smallest),
+            up: vector.like(2_f64.powi(up)),
+            down: vector.like(2_f64.powi(down)),
         }
     }
 }
@@ -38,9 +38,9 @@ impl<V: Lanes> Range<V> {
 /// one step.
 #[inline(always)]
 pub(crate) fn reflection<V: Lanes>(alpha: V, x: &mut [V]) -> (V, V) {
-    let (zero, one) = (V::of(0.0), V::of(1.0));
-    let range = Range::get();
-    let largest = update::largest(x);
+    let (zero, one) = (alpha.like(0.0), alpha.like(1.0));
+    let range = Range::like(alpha);
+    let largest = update::largest(zero, x);
     let [squares] = products(x, [x], [zero]);
     let total = alpha.mul_add(alpha, squares);
     let mut scale = one;

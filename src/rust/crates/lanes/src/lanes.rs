@@ -11,15 +11,15 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 pub trait Float: Element<Real = Self> + PartialOrd {
     /// A block on another processor than x86-64.
     #[cfg(not(target_arch = "x86_64"))]
-    type Plain: Lanes<Float = Self>;
+    type Plain: Lanes<Float = Self, Proof = ()>;
     /// A block with AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
-    type Avx2: Lanes<Float = Self>;
+    type Avx2: Lanes<Float = Self, Proof = crate::processor::Avx2>;
     /// A block with AVX-512.
     #[cfg(all(target_arch = "x86_64", avx512))]
-    type Avx512: Lanes<Float = Self>;
+    type Avx512: Lanes<Float = Self, Proof = crate::processor::Avx512>;
     /// One matrix alone.
-    type One<const FMA: bool>: Lanes<Float = Self>;
+    type One<const FMA: bool>: Lanes<Float = Self, Proof = ()>;
 
     /// Half the unit in the last place of 1: LAPACK's `eps`.
     const ROUNDING: Self;
@@ -48,8 +48,12 @@ pub trait Lanes:
     /// The number of lanes.
     const WIDTH: usize;
 
-    /// The same in all lanes.
-    fn splat(value: Self::Float) -> Self;
+    /// What shows that the processor has these vectors. There is no other way to one, so whoever has a
+    /// vector has shown it.
+    type Proof: Copy;
+
+    /// `value`, rounded, in all lanes of another vector.
+    fn like(self, value: f64) -> Self;
     /// The lanes.
     fn as_slice(&self) -> &[Self::Float];
     /// The lanes, to be changed.
@@ -95,12 +99,6 @@ pub trait Lanes:
         let count = values.len() * Self::WIDTH;
         // SAFETY: as above.
         unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), count) }
-    }
-
-    /// `value`, rounded, in all lanes.
-    #[inline(always)]
-    fn of(value: f64) -> Self {
-        Self::splat(Self::Float::of(value))
     }
 
     /// The larger; `other` with NaN.
@@ -178,9 +176,11 @@ macro_rules! floats {
             type Float = $t;
             const WIDTH: usize = W;
 
+            type Proof = ();
+
             #[inline(always)]
-            fn splat(value: $t) -> Self {
-                Pack([value; W])
+            fn like(self, value: f64) -> Self {
+                Pack([<$t as Float>::of(value); W])
             }
             #[inline(always)]
             fn as_slice(&self) -> &[$t] {

@@ -24,6 +24,7 @@ pub mod eigh;
 mod householder;
 mod lanes;
 pub mod lu;
+pub mod processor;
 pub mod qr;
 mod rotation;
 mod scale;

@@ -69,7 +69,7 @@ pub fn not_finite<T: Element>(a: &mut [T], pivots: &mut [i32], info: &mut i32) {
 /// counted from 1, where the pivot is 0, or 0.
 #[inline(always)]
 fn factor<V: Lanes>(m: usize, a: &mut [V], rows: &mut [V]) -> V {
-    let zero = V::of(0.0);
+    let zero = a[0].like(0.0);
     let (mut singular, mut place) = (zero, zero);
     let rank = rows.len();
     for start in (0..rank).step_by(PANEL) {
@@ -82,7 +82,7 @@ fn factor<V: Lanes>(m: usize, a: &mut [V], rows: &mut [V]) -> V {
             for column in panel.chunks_exact_mut(m) {
                 exchange(column, j, rows[j]);
             }
-            place += V::of(1.0);
+            place += zero.like(1.0);
             let (done, others) = panel.split_at_mut((j + 1 - start) * m);
             let (head, below) = done[(j - start) * m..].split_at_mut(j + 1);
             let pivot = head[j];
@@ -119,8 +119,8 @@ fn factor<V: Lanes>(m: usize, a: &mut [V], rows: &mut [V]) -> V {
 /// Divides by the pivot, unless that is 0, as then all are.
 #[inline(always)]
 fn divide<V: Lanes>(column: &mut [V], pivot: V) {
-    let (zero, one) = (V::of(0.0), V::of(1.0));
-    let smallest = V::splat(V::Float::SMALLEST);
+    let (zero, one) = (pivot.like(0.0), pivot.like(1.0));
+    let smallest = pivot.like(V::Float::SMALLEST.f64());
     let pivot = pivot.if_equal(zero, one, pivot);
     let inverse = one / pivot;
     if pivot.abs().any_less(smallest) {
@@ -137,16 +137,16 @@ fn divide<V: Lanes>(column: &mut [V], pivot: V) {
 #[inline(always)]
 fn largest_row<V: Lanes>(column: &[V], first: V) -> V {
     if V::WIDTH == 1 {
-        let size = largest(column);
+        let size = largest(first.like(0.0), column);
         for (value, row) in column.iter().zip(0_u32..) {
             let value = value.abs();
             if !value.any_less(size) {
-                return first + V::of(row.into());
+                return first + first.like(row.into());
             }
         }
     }
-    let one = V::of(1.0);
-    let (mut size, mut at, mut row) = (V::of(-1.0), first, first);
+    let one = first.like(1.0);
+    let (mut size, mut at, mut row) = (first.like(-1.0), first, first);
     for value in column {
         let value = value.abs();
         at = size.if_less(value, row, at);
@@ -168,10 +168,10 @@ fn exchange<V: Lanes>(column: &mut [V], j: usize, at: V) {
         }
         return;
     }
-    let one = V::of(1.0);
+    let one = at.like(1.0);
     let (head, below) = column.split_at_mut(j + 1);
     let (old, mut new) = (head[j], head[j]);
-    let mut row = V::of(j as f64);
+    let mut row = at.like(j as f64);
     for value in below {
         row += one;
         new = at.if_equal(row, *value, new);

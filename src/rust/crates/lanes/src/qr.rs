@@ -87,22 +87,23 @@ impl<T: Element> Kernel<T> for Orgqr<'_, T> {
         let (m, k) = (self.m, self.k);
         let size = m * self.n;
         let a = &mut self.a[range.start * size..range.end * size];
+        let (zero, one) = (scratch[0].like(0.0), scratch[0].like(1.0));
         let (block, factors) = scratch.split_at_mut(size);
         gather(a, block);
         gather(&self.tau[range.start * k..range.end * k], factors);
         let (reflections, others) = block.split_at_mut(m * k);
         let finite = finite(reflections) + finite(factors);
         for (j, column) in others.chunks_exact_mut(m).enumerate() {
-            column.fill(V::of(0.0));
-            column[k + j] = V::of(1.0);
+            column.fill(zero);
+            column[k + j] = one;
         }
         for (j, &tau) in factors.iter().enumerate().rev() {
             let (done, rest) = block.split_at_mut((j + 1) * m);
             let (head, v) = done[j * m..].split_at_mut(j + 1);
             reflect(v, tau, rest, m, j);
             scale(v, -tau);
-            head.fill(V::of(0.0));
-            head[j] = V::of(1.0) - tau;
+            head.fill(zero);
+            head[j] = one - tau;
         }
         scatter(block, a);
         for (a, finite) in a.chunks_exact_mut(size).zip(finite.as_slice()) {

@@ -5,17 +5,17 @@ use super::{Float, Lanes};
 /// Squares below this are too small for the digits that their sums need: what belongs to them is
 /// taken for 0. The matrices are scaled, so that it is negligible.
 #[inline(always)]
-pub(crate) fn negligible_square<V: Lanes>() -> V {
+pub(crate) fn negligible_square<V: Lanes>(vector: V) -> V {
     let eps = V::Float::ROUNDING.f64();
-    V::of(V::Float::SMALLEST.f64() / eps / eps)
+    vector.like(V::Float::SMALLEST.f64() / eps / eps)
 }
 
 /// `c`, `s` and `r` with `c f + s g = r` and `c g = s f`.
 #[inline(always)]
 pub(crate) fn rotation<V: Lanes>(f: V, g: V) -> (V, V, V) {
-    let (zero, one) = (V::of(0.0), V::of(1.0));
+    let (zero, one) = (f.like(0.0), f.like(1.0));
     let square = f.mul_add(f, g * g);
-    let tiny = |yes, no| square.if_less(negligible_square(), yes, no);
+    let tiny = |yes, no| square.if_less(negligible_square(f), yes, no);
     let r = tiny(one, square).sqrt();
     let inverse = one / r;
     (tiny(one, f * inverse), tiny(zero, g * inverse), tiny(f, r))
@@ -32,7 +32,7 @@ impl<V: Lanes> Active<V> {
     /// Those where `first <= index < last`; none if there are none.
     #[inline(always)]
     pub(crate) fn between(first: V, index: V, last: V) -> Option<Self> {
-        let (zero, one) = (V::of(0.0), V::of(1.0));
+        let (zero, one) = (index.like(0.0), index.like(1.0));
         let on = index.if_less(first, zero, index.if_less(last, one, zero));
         let all = !on.any_less(one);
         (all || zero.any_less(on)).then_some(Active { on, all })
@@ -41,7 +41,7 @@ impl<V: Lanes> Active<V> {
     /// `new` where they are, `old` elsewhere.
     #[inline(always)]
     pub(crate) fn pick(self, new: V, old: V) -> V {
-        V::of(0.0).if_less(self.on, new, old)
+        self.on.like(0.0).if_less(self.on, new, old)
     }
 
     /// Columns `at` and `at + 1`, of `rows` rows, rotated: `(x, y)` becomes

@@ -13,7 +13,7 @@ impl<V: Lanes> Scale<V> {
     /// less than 2.
     #[inline(always)]
     pub(crate) fn of(largest: V) -> Self {
-        let one = V::of(1.0);
+        let one = largest.like(1.0);
         let mut scale = Scale {
             there: [one; 2],
             back: [one; 2],

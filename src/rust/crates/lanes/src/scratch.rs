@@ -9,12 +9,13 @@ use std::cell::RefCell;
 pub(crate) struct Line([u8; 64]);
 
 impl Line {
-    /// The first `len` lanes that fit in the memory of `lines`; each holds some number.
+    /// The first `len` vectors that fit in the memory of `lines`; each holds some numbers. This is where
+    /// vectors come from, and so where it is shown that the processor has them.
     ///
     /// # Panics
     /// There are fewer than `len` lines.
     #[inline(always)]
-    pub(crate) fn lanes<V: Lanes>(lines: &mut [Line], len: usize) -> &mut [V] {
+    pub(crate) fn lanes<V: Lanes>(_: V::Proof, lines: &mut [Line], len: usize) -> &mut [V] {
         const {
             assert!(size_of::<V>() <= size_of::<Line>() && align_of::<V>() <= align_of::<Line>());
             assert!(size_of::<V>() == V::WIDTH * size_of::<V::Float>());

@@ -20,7 +20,7 @@ type Factors<'a, V> = Option<(&'a mut [V], usize, &'a mut [V])>;
 /// the diagonal are not negligible in the end.
 #[inline(always)]
 pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut factors: Factors<'_, V>) -> V {
-    let (zero, one) = (V::of(0.0), V::of(1.0));
+    let (zero, one) = (d[0].like(0.0), d[0].like(1.0));
     let n = d.len();
     let mut end = n - 1;
     for _ in 0..SWEEPS * n {
@@ -30,7 +30,7 @@ pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut factors: Factors<
             return zero;
         }
         end = range.end;
-        let never = V::of(-1.0);
+        let never = one.like(-1.0);
         let shifted = block.singular.if_equal(zero, block.last, never);
         let mut sweep = Sweep {
             d: &mut *d,
@@ -66,10 +66,10 @@ struct Block<V> {
 /// Finds the block in rows up to `end`, and clears the elements that are negligible on the way.
 #[inline(always)]
 fn last_block<V: Lanes>(d: &[V], e: &mut [V], end: usize) -> Block<V> {
-    let (zero, one) = (V::of(0.0), V::of(1.0));
-    let eps = V::of(V::Float::ROUNDING.f64());
-    let tolerance = V::of(TOLERANCE * V::Float::ROUNDING.f64());
-    let floor = negligible_square::<V>().sqrt();
+    let (zero, one) = (d[0].like(0.0), d[0].like(1.0));
+    let eps = one.like(V::Float::ROUNDING.f64());
+    let tolerance = one.like(TOLERANCE * V::Float::ROUNDING.f64());
+    let floor = negligible_square(one).sqrt();
     let (mut first, mut last, mut singular) = (zero, zero, zero);
     let (mut begins, mut smallest, mut largest) = (zero, one, zero);
     // The first elements of what may be the block, and of the block.
@@ -107,7 +107,7 @@ fn last_block<V: Lanes>(d: &[V], e: &mut [V], end: usize) -> Block<V> {
     let (sum, difference) = (above + bottom, above - bottom);
     let square = between * between;
     let sizes = sum.mul_add(sum, square).sqrt() + difference.mul_add(difference, square).sqrt();
-    let shift = V::of(2.0) * above * bottom / sizes;
+    let shift = one.like(2.0) * above * bottom / sizes;
     let sign = one.copysign(top);
     let start = (top.abs() - shift) * (sign + shift / top);
     Block {
@@ -128,9 +128,9 @@ impl<V: Lanes> Sweep<'_, '_, V> {
     /// A step of the QR algorithm in rows from `first` to `last`, which are in `range`.
     #[inline(always)]
     fn shifted(&mut self, first: V, last: V, range: std::ops::Range<usize>, start: (V, V)) {
-        let one = V::of(1.0);
+        let one = first.like(1.0);
         let (mut f, mut g) = start;
-        let mut index = V::of(range.start as f64);
+        let mut index = one.like(range.start as f64);
         for i in range {
             let Some(active) = Active::between(first, index, last) else {
                 index += one;
@@ -163,9 +163,9 @@ impl<V: Lanes> Sweep<'_, '_, V> {
     /// 0.
     #[inline(always)]
     fn direct(&mut self, first: V, last: V, range: std::ops::Range<usize>) {
-        let (zero, one) = (V::of(0.0), V::of(1.0));
+        let (zero, one) = (first.like(0.0), first.like(1.0));
         let (mut c, mut cosine, mut sine) = (one, one, zero);
-        let mut index = V::of(range.start as f64);
+        let mut index = one.like(range.start as f64);
         for i in range {
             let Some(active) = Active::between(first, index, last) else {
                 index += one;

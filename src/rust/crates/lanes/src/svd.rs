@@ -130,14 +130,14 @@ impl<T: Element> Kernel<T> for Gesdd<'_, T> {
 /// result.
 #[inline(always)]
 fn prepare<V: Lanes>(a: &mut [V]) -> (V, Scale<V>) {
-    let (zero, one) = (V::of(0.0), V::of(1.0));
+    let (zero, one) = (a[0].like(0.0), a[0].like(1.0));
     let sum = finite(a);
     let good = |yes, no| sum.if_equal(zero, yes, no);
     let bad = good(zero, one);
     if zero.any_less(bad) {
         a.iter_mut().for_each(|a| *a = good(*a, zero));
     }
-    let scale = Scale::of(largest(a));
+    let scale = Scale::of(largest(zero, a));
     scale.there(a);
     (bad, scale)
 }
@@ -146,7 +146,7 @@ fn prepare<V: Lanes>(a: &mut [V]) -> (V, Scale<V>) {
 #[inline(always)]
 fn positive<V: Lanes>(d: &mut [V], v: &mut [V]) {
     for (v, d) in v.chunks_exact_mut(d.len()).zip(&*d) {
-        let sign = V::of(1.0).copysign(*d);
+        let sign = d.like(1.0).copysign(*d);
         v.iter_mut().for_each(|v| *v = *v * sign);
     }
     d.iter_mut().for_each(|d| *d = d.abs());

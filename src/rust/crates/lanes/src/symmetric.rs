@@ -11,7 +11,7 @@ const SWEEPS: usize = 30;
 /// end.
 #[inline(always)]
 pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut q: Option<&mut [V]>) -> V {
-    let (zero, one) = (V::of(0.0), V::of(1.0));
+    let (zero, one) = (d[0].like(0.0), d[0].like(1.0));
     let n = d.len();
     let mut end = n - 1;
     for _ in 0..SWEEPS * n {
@@ -22,7 +22,7 @@ pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut q: Option<&mut [V
         }
         end = range.end;
         let (mut g, mut c, mut s, mut p) = (block.start, one, one, zero);
-        let mut index = V::of(range.start as f64);
+        let mut index = one.like(range.start as f64);
         for i in range {
             let Some(active) = Active::between(block.first, index, block.last) else {
                 index += one;
@@ -35,7 +35,7 @@ pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut q: Option<&mut [V
                 e[i - 1] = active.pick(above, e[i - 1]);
             }
             let left = d[i] - p;
-            let step = (d[i + 1] - left).mul_add(sine, V::of(2.0) * cosine * b);
+            let step = (d[i + 1] - left).mul_add(sine, one.like(2.0) * cosine * b);
             let shift = sine * step;
             d[i] = active.pick(left + shift, d[i]);
             g = active.pick(cosine * step - b, g);
@@ -67,9 +67,9 @@ struct Block<V> {
 /// Finds the block in rows up to `end`, and clears the elements that are negligible on the way.
 #[inline(always)]
 fn last_block<V: Lanes>(d: &[V], e: &mut [V], end: usize) -> Block<V> {
-    let (zero, one) = (V::of(0.0), V::of(1.0));
-    let eps = V::of(V::Float::ROUNDING.f64().powi(2));
-    let floor = negligible_square::<V>();
+    let (zero, one) = (d[0].like(0.0), d[0].like(1.0));
+    let eps = one.like(V::Float::ROUNDING.f64().powi(2));
+    let floor = negligible_square(one);
     let (mut first, mut last, mut top) = (zero, zero, zero);
     let (mut begins, mut begin) = (zero, zero);
     // The block's last elements, and the one above.

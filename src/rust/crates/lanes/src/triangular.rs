@@ -74,7 +74,7 @@ fn forward<V: Lanes>(matrix: &[V], sides: &mut [V], order: usize, unit: bool) {
         let end = order.min(start + PANEL);
         let panel = &matrix[start * order..end * order];
         for side in sides.chunks_exact_mut(order) {
-            let mut known = [V::of(0.0); PANEL];
+            let mut known = [side[0].like(0.0); PANEL];
             for (c, column) in panel.chunks_exact(order).enumerate() {
                 let j = start + c;
                 known[c] = solved(side[j], column[j], unit);
@@ -93,7 +93,7 @@ fn backward<V: Lanes>(matrix: &[V], sides: &mut [V], order: usize, unit: bool) {
         let (start, end) = (order.saturating_sub(done + PANEL), order - done);
         let panel = &matrix[start * order..end * order];
         for side in sides.chunks_exact_mut(order) {
-            let mut known = [V::of(0.0); PANEL];
+            let mut known = [side[0].like(0.0); PANEL];
             for (c, column) in panel.chunks_exact(order).enumerate().rev() {
                 let j = start + c;
                 known[c] = solved(side[j], column[j], unit);

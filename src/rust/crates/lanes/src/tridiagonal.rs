@@ -36,10 +36,10 @@ pub(crate) fn tridiagonal<V: Lanes>(
             break;
         }
         (e[k], tau[k]) = reflection(column[k + 1], &mut column[k + 2..]);
-        column[k + 1] = V::of(1.0);
+        column[k + 1] = column[k + 1].like(1.0);
         let v = &column[k + 1..];
         let p_here = &mut p[k + 1..n];
-        p_here.fill(V::of(0.0));
+        p_here.fill(v[0].like(0.0));
         let mut j = k + 1;
         let mut groups = rest.chunks_exact_mut(AT_ONCE * n);
         for group in &mut groups {
@@ -65,9 +65,9 @@ pub(crate) fn tridiagonal<V: Lanes>(
             multiply(&columns, [v[j - k - 1]], p_here);
             j += 1;
         }
-        let (tau, half) = (tau[k], V::of(-0.5));
+        let (tau, half) = (tau[k], tau[k].like(-0.5));
         p_here.iter_mut().for_each(|p| *p = *p * tau);
-        let [product] = products(p_here, [v], [V::of(0.0)]);
+        let [product] = products(p_here, [v], [tau.like(0.0)]);
         let alpha = half * tau * product;
         for (p, v) in p_here.iter_mut().zip(v) {
             *p = alpha.mul_add(*v, *p);

@@ -49,17 +49,17 @@ pub(crate) fn scale<V: Lanes>(values: &mut [V], factor: V) {
     }
 }
 
-/// The largest magnitude, or 0.
+/// The largest magnitude, or `zero`.
 #[inline(always)]
-pub(crate) fn largest<V: Lanes>(values: &[V]) -> V {
-    let mut parts = [V::of(0.0); CHUNK];
+pub(crate) fn largest<V: Lanes>(zero: V, values: &[V]) -> V {
+    let mut parts = [zero; CHUNK];
     let mut chunks = values.chunks_exact(CHUNK);
     for chunk in &mut chunks {
         for i in 0..CHUNK {
             parts[i] = parts[i].max(chunk[i].abs());
         }
     }
-    let mut largest = V::of(0.0);
+    let mut largest = zero;
     for part in parts {
         largest = largest.max(part);
     }
@@ -107,7 +107,7 @@ pub(crate) fn products<V: Lanes, const N: usize>(
     let columns = columns.map(|column| &column[..x.len()]);
     let mut done = 0;
     if x.len() >= CHUNK {
-        let mut parts = [[V::of(0.0); CHUNK]; N];
+        let mut parts = [[x[0].like(0.0); CHUNK]; N];
         while x.len() - done >= CHUNK {
             let x = &x[done..done + CHUNK];
             for (parts, column) in parts.iter_mut().zip(&columns) {

@@ -120,3 +120,12 @@ fn bad_operands_are_named() {
         "INVALID_ARGUMENT: cholesky: attribute `uplo` must be 'L' or 'U', got 'X'"
     );
 }
+
+/// There may be any number of matrices without elements: none costs memory.
+#[test]
+fn countless_empty_matrices_cost_nothing() {
+    let a: [f64; 0] = [];
+    for batch in [&[1 << 31][..], &[1 << 40], &[1 << 31, 1 << 30]] {
+        assert!(factor::<f64>(call(batch, 0, &a)).is_empty());
+    }
+}

@@ -1,5 +1,6 @@
-//! Lanes in the vector registers of x86-64. Only [`super::dispatch`] names these types, for code
-//! that it runs after it has asked the processor for their instructions.
+//! Lanes in the vector registers of x86-64. All begins with [`Line::lanes`](crate::scratch::Line::lanes),
+//! which asks for a [proof](crate::processor) that the processor has them; so where there is a vector,
+//! its instructions may be used.
 
 // `build.rs` has asked the compiler for those of AVX-512.
 #![allow(clippy::incompatible_msrv)]
@@ -7,14 +8,15 @@
 mod transpose;
 
 use crate::block;
-use crate::lanes::Lanes;
+use crate::lanes::{Float, Lanes};
+use crate::processor;
 use std::arch::x86_64::*;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
 /// A vector type from its instructions.
 macro_rules! vector {
     (
-        $(#[$meta:meta])* $name:ident($raw:ty) = $width:literal $float:ident, $features:literal:
+        $(#[$meta:meta])* $name:ident($raw:ty) = $width:literal $float:ident, $proof:ident $features:literal:
         $splat:ident $add:ident $sub:ident $mul:ident $div:ident
         $fmadd:ident $fnmadd:ident $sqrt:ident $and:ident $andnot:ident $or:ident $xor:ident $transpose:ident,
         |$a:ident, $b:ident| $compare:ident, |$mask:ident, $yes:ident, $no:ident| $blend:expr,
@@ -46,10 +48,12 @@ macro_rules! vector {
             type Float = $float;
             const WIDTH: usize = $width;
 
+            type Proof = processor::$proof;
+
             #[inline(always)]
-            fn splat(value: $float) -> Self {
+            fn like(self, value: f64) -> Self {
                 // SAFETY: see the module's documentation.
-                $name(unsafe { $splat(value) })
+                $name(unsafe { $splat(<$float as Float>::of(value)) })
             }
             #[inline(always)]
             fn as_slice(&self) -> &[$float] {
@@ -70,8 +74,10 @@ macro_rules! vector {
                 unsafe fn gather(matrices: &[$float], to: &mut [$name]) {
                     block::gather_full(matrices, to);
                 }
-                // SAFETY: see the module's documentation.
-                unsafe { gather(matrices, to) };
+                if !to.is_empty() {
+                    // SAFETY: see the module's documentation.
+                    unsafe { gather(matrices, to) };
+                }
             }
             #[inline(always)]
             fn scatter(from: &mut [Self], matrices: &mut [$float]) {
@@ -80,12 +86,14 @@ macro_rules! vector {
                 unsafe fn scatter(from: &mut [$name], matrices: &mut [$float]) {
                     block::scatter_full(from, matrices);
                 }
-                // SAFETY: see the module's documentation.
-                unsafe { scatter(from, matrices) };
+                if !from.is_empty() {
+                    // SAFETY: see the module's documentation.
+                    unsafe { scatter(from, matrices) };
+                }
             }
             #[inline(always)]
             fn transpose(square: &mut [Self]) {
-                let rows = std::array::from_fn(|i| square[i].0);
+                let rows: [_; $width] = std::array::from_fn(|i| square[i].0);
                 // SAFETY: see the module's documentation.
                 let columns = unsafe { transpose::$transpose(rows) };
                 for (to, column) in square[..$width].iter_mut().zip(columns) {
@@ -162,7 +170,7 @@ macro_rules! vector {
 
 vector! {
     /// AVX2 and FMA.
-    F64x4(__m256d) = 4 f64, "avx2,fma":
+    F64x4(__m256d) = 4 f64, Avx2 "avx2,fma":
     _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd
     _mm256_fmadd_pd _mm256_fnmadd_pd _mm256_sqrt_pd
     _mm256_and_pd _mm256_andnot_pd _mm256_or_pd _mm256_xor_pd f64x4,
@@ -172,7 +180,7 @@ vector! {
 
 vector! {
     /// AVX2 and FMA.
-    F32x8(__m256) = 8 f32, "avx2,fma":
+    F32x8(__m256) = 8 f32, Avx2 "avx2,fma":
     _mm256_set1_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps
     _mm256_fmadd_ps _mm256_fnmadd_ps _mm256_sqrt_ps
     _mm256_and_ps _mm256_andnot_ps _mm256_or_ps _mm256_xor_ps f32x8,
@@ -183,7 +191,7 @@ vector! {
 #[cfg(avx512)]
 vector! {
     /// AVX-512 F and DQ.
-    F64x8(__m512d) = 8 f64, "avx512f,avx512dq,avx512vl,fma":
+    F64x8(__m512d) = 8 f64, Avx512 "avx512f,avx512dq,avx512vl,fma":
     _mm512_set1_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd
     _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd
     _mm512_and_pd _mm512_andnot_pd _mm512_or_pd _mm512_xor_pd f64x8,
@@ -194,7 +202,7 @@ vector! {
 #[cfg(avx512)]
 vector! {
     /// AVX-512 F and DQ.
-    F32x16(__m512) = 16 f32, "avx512f,avx512dq,avx512vl,fma":
+    F32x16(__m512) = 16 f32, Avx512 "avx512f,avx512dq,avx512vl,fma":
     _mm512_set1_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps
     _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps
     _mm512_and_ps _mm512_andnot_ps _mm512_or_ps _mm512_xor_ps f32x16,

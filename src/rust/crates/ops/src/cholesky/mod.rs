@@ -6,7 +6,7 @@ pub(crate) mod host;
 pub(crate) mod jaxlib;
 
 use crate::letter;
-use crate::platform::host::{Changed, HostScalar};
+use crate::platform::host::{Changed, HostScalar, UnwantedInfo};
 use crate::shape;
 use matrices::Triangle;
 use xla_ffi::{io, AnyAttr, Arg, Attr, Cx, Host, Kernel, MinRank, Op, RealAndComplex, Result, Ret};
@@ -39,12 +39,12 @@ impl<T: HostScalar> Kernel<Host, T> for Cholesky {
         let (shape, _) = shape::square(&io.a)?;
         let triangle = letter::triangle_or_lower("uplo", *io.uplo)?;
         let factor: Changed<T> = Changed::new(&io.a, &mut io.factor)?;
-        let mut info = vec![0; shape.count];
+        let mut info = UnwantedInfo::new(shape)?;
         host::potrf(
             (cx, shape),
             triangle,
             factor,
-            &mut info,
+            info.as_mut_slice(),
             |a, &info| match info {
                 0 => clear_other(triangle, shape.rows as usize, a),
                 _ => a.fill(T::NAN),

@@ -7,21 +7,21 @@
 //! The loops of [`super::block`] become the instructions that one would write by hand.
 
 use super::block::{solve_all, Point};
+#[cfg(target_arch = "x86_64")]
+use lanes::processor::Avx2;
+#[cfg(all(target_arch = "x86_64", avx512))]
+use lanes::processor::Avx512;
 
 /// Solves for all points; the slices have one length.
 pub(super) fn solve<T: Point>(m: &[T], e: &[T], sin: &mut [T], cos: &mut [T]) {
     #[cfg(all(target_arch = "x86_64", avx512))]
-    if is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("fma")
-    {
+    if Avx512::detect().is_some() {
         // SAFETY: the processor has been asked for each of its features.
         return unsafe { with_avx512(m, e, sin, cos) };
     }
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: the processor has been asked for each of its features.
+    if Avx2::detect().is_some() {
+        // SAFETY: as above.
         return unsafe { with_avx2(m, e, sin, cos) };
     }
     // NEON needs no asking: every 64-bit ARM has it.

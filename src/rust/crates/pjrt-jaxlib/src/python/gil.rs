@@ -150,8 +150,9 @@ impl Gil {
 
     /// Calls `callable` with positional arguments.
     pub fn call<const N: usize>(&self, callable: &Object, args: [&Object; N]) -> Result<Object> {
-        let mut slots = [null_mut(); 8];
-        debug_assert!(N < slots.len());
+        const SLOTS: usize = 8;
+        const { assert!(N < SLOTS) };
+        let mut slots = [null_mut(); SLOTS];
         for (slot, arg) in slots[1..].iter_mut().zip(args) {
             *slot = arg.as_ptr();
         }
