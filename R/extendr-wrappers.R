@@ -40,6 +40,10 @@ dtype_table <- function() .Call(wrap__dtype_table)
 
 run_wait <- function(run, seconds) .Call(wrap__run_wait, run, seconds)
 
+identity_new <- function() .Call(wrap__identity_new)
+
+identity_text <- function(identity) .Call(wrap__identity_text, identity)
+
 signature <- function(id, arguments) .Call(wrap__signature, id, arguments)
 
 executable_execute <- function(executable, arguments, options, check) .Call(wrap__executable_execute, executable, arguments, options, check)

@@ -4,8 +4,11 @@
 #' does in Python. The program round the call is written, compiled and kept on its own.
 #'
 #' @details
-#' Operands go by position. Like [xla_jit()]'s, the function gives R arrays for R data, buffers
-#' where an argument is a buffer, and values inside another program.
+#' Operands go by position, or by the names of the arguments of `results`, where that is a function. Where it is
+#' not, the names are those that [ffi_targets()] tells of our own handlers; operands of others have none. Like
+#' [xla_jit()]'s, the function gives R data for R data, buffers where an argument is a buffer, and
+#' values inside another program; R numbers beside buffers adapt as there. A call without results gives
+#' `NULL`, invisibly.
 #'
 #' What `vmap_method` means for [ffi_vmap()], with batches of `b` elements:
 #' * `"sequential"`: the handler is called `b` times, in a loop inside the program.
@@ -47,6 +50,8 @@ ffi_call <- function(target, results, attributes = list(), operand_layouts = NUL
   if (!is.function(results)) {
     check_results(results, target)
   }
+  check_rule(jvp, "jvp", target)
+  check_rule(vmap, "vmap", target)
   run <- function(...) {
     operands <- unname(list(...))
     env <- rlang::current_env()
@@ -58,7 +63,53 @@ ffi_call <- function(target, results, attributes = list(), operand_layouts = NUL
       target, operands, types, attributes, operand_layouts, result_layouts, aliases, has_side_effect, vmap_method
     )
   }
-  ffi_op(run, jvp = jvp, vmap = vmap, name = target)
+  arrange <- function(arguments) operands_in_order(arguments, target, results)
+  new_op(run, list(jvp = jvp, vmap = vmap, transpose = NULL), target, arrange, list(results, jvp, vmap))
+}
+
+# Operands under the names that the rule for results gives them, or our own handlers have for them.
+operands_in_order <- function(arguments, target, results) {
+  given <- rlang::names2(arguments)
+  absent <- vapply(arguments, holds_null, NA)
+  if (any(absent)) {
+    first <- which(absent)[[1L]]
+    name <- if (nzchar(given[[first]])) sprintf("`%s`", given[[first]]) else first
+    abort(sprintf("%s: operand %s is NULL", target, name), op = target, operand = given[[first]], call = NULL)
+  }
+  known <- if (is.function(results)) names(formals(args(results))) else names_of_operands(target)
+  if (is.null(known) || "..." %in% known || (!any(nzchar(given)) && length(given) > length(known))) {
+    if (any(nzchar(given))) {
+      abort(sprintf("%s: operands go by position, as their names are not known", target),
+        op = target, operand = given[nzchar(given)][[1L]], call = NULL,
+        hint = "A function as `results` gives the operands the names of its arguments."
+      )
+    }
+    return(arguments)
+  }
+  arranged <- named_arguments(rlang::new_function(rlang::rep_named(known, list(rlang::missing_arg())), NULL),
+    arguments, target
+  )
+  before <- setdiff(known[seq_along(arranged)], names(arranged))
+  if (length(before)) {
+    abort(sprintf("%s: operand `%s` is missing", target, before[[1L]]),
+      op = target, operand = before[[1L]], call = NULL
+    )
+  }
+  arranged
+}
+
+holds_null <- function(x) is.null(x) || (is_branch(x) && any(vapply(x, holds_null, NA)))
+
+# Of a target that we answer; NULL of others.
+names_of_operands <- function(target) {
+  own <- own_target(target)
+  if (!is.null(own)) strsplit(own$operands, ", ", fixed = TRUE)[[1L]]
+}
+
+own_target <- function(target) {
+  targets <- ffi_targets()
+  own <- targets[targets$target == target & targets$package %in% "xlaffi", ]
+  if (nrow(own)) own
 }
 
 vmap_methods <- c("sequential", "expand_dims", "broadcast_all")

@@ -84,7 +84,7 @@ ffi_grad <- function(f, wrt = 1, value = FALSE) {
   }
   new_jit(function(...) {
     call <- rlang::current_env()
-    arguments <- named_arguments(if (inherits(f, "xlaffi_op")) attr(f, "op")$call else f, list(...))
+    arguments <- arranged(f, list(...))
     chosen <- if (is.numeric(wrt)) wrt else match(wrt, rlang::names2(arguments))
     if (anyNA(chosen) || !all(chosen %in% seq_along(arguments))) {
       abort(

@@ -45,26 +45,54 @@ ffi_op <- function(call, jvp = NULL, vmap = NULL, transpose = NULL, name = "op")
   check_string(name, "name")
   rules <- list(jvp = jvp, vmap = vmap, transpose = transpose)
   for (rule in names(rules)) {
-    if (!is.null(rules[[rule]]) && !is.function(rules[[rule]])) {
-      abort(sprintf("`%s` must be a function or NULL, not %s", rule, describe(rules[[rule]])),
-        op = name, operand = rule
-      )
-    }
+    check_rule(rules[[rule]], rule, name)
   }
-  op <- c(list(name = name, call = call), rules)
-  compiled <- new_jit(function(...) record_op(op, named_arguments(call, list(...))), name)
+  new_op(call, rules, name, function(arguments) named_arguments(call, arguments, name), c(list(call), rules))
+}
+
+check_rule <- function(rule, name, op, call = rlang::caller_env()) {
+  if (!is.null(rule) && !is.function(rule)) {
+    abort(sprintf("`%s` must be a function or NULL, not %s", name, describe(rule)),
+      op = op, operand = name, call = call
+    )
+  }
+}
+
+# `arrange` gives arguments the order and the names that the rules see; `uses` are the functions of the user.
+new_op <- function(call, rules, name, arrange, uses) {
+  op <- c(list(name = name, call = call, arrange = arrange), rules)
+  compiled <- new_jit(function(...) record_op(op, arrange(list(...))), name, uses)
   structure(compiled, class = c("xlaffi_op", class(compiled)), op = op)
 }
 
+# The arguments as `f` itself will see them
+arranged <- function(f, arguments) {
+  if (inherits(f, "xlaffi_op")) {
+    attr(f, "op")$arrange(arguments)
+  } else {
+    named_arguments(if (inherits(f, "xlaffi_jit")) environment(f)$f else f, arguments)
+  }
+}
+
 # The arguments under the names and in the order that `f` gives them, unless it takes `...`.
-named_arguments <- function(f, arguments) {
+named_arguments <- function(f, arguments, op = NULL) {
   formals <- names(formals(args(f)))
   if (is.null(formals) || "..." %in% formals) {
     return(arguments)
   }
-  places <- as.list(match.call(f, as.call(c(list(as.name("f")), stats::setNames(
-    as.list(seq_along(arguments)), names(arguments)
-  )))))[-1L]
+  call <- as.call(c(list(as.name("f")), stats::setNames(as.list(seq_along(arguments)), names(arguments))))
+  places <- tryCatch(as.list(match.call(f, call))[-1L], error = function(e) {
+    unknown <- setdiff(names(arguments), c("", formals))
+    text <- if (length(unknown)) {
+      sprintf("there is no argument `%s`", unknown[[1L]])
+    } else {
+      sprintf("there are %d arguments, not %d", length(formals), length(arguments))
+    }
+    abort(paste0(start_of(op), text),
+      op = op, operand = c(unknown, "...")[[1L]], hint = sprintf("The arguments are: %s.", toString(formals)),
+      call = NULL
+    )
+  })
   lapply(places, function(place) arguments[[place]])
 }
 

@@ -16,7 +16,7 @@
 #' @param has_side_effect Whether the call must stay though nobody uses its results.
 #' @param vmap_method How [ffi_vmap()] works on the call: `"sequential"`, `"expand_dims"`,
 #'   `"broadcast_all"` or `NULL`, see [ffi_call()].
-#' @return A value, or a list of values as `results`.
+#' @return A value, or a list of values as `results`; `NULL`, invisibly, where there are none.
 #' @examplesIf plugins_downloaded()
 #' factors <- xla_jit(function(a) {
 #'   n <- nrow(a)
@@ -54,7 +54,7 @@ hlo_custom_call <- function(target, operands, results, attributes = list(), oper
   if (has_side_effect) {
     record_effect(node)
   }
-  tree_fill(results, node_values(node))
+  if (length(types)) tree_fill(results, node_values(node)) else invisible()
 }
 
 # For each array its axes, the fastest first.

@@ -6,7 +6,8 @@
 #'
 #' @details
 #' At most `getOption("xlaffi.cache_size", 512)` programs are kept; the one that was not used for
-#' the longest time makes place for a new one. What was forgotten is compiled again when it is needed.
+#' the longest time makes place for a new one. What was forgotten is compiled again when it is needed. Functions
+#' that come to the same program share it.
 #'
 #' @return `ffi_cache()` a data frame, the program used last first: `name` (of the op, or
 #'   `"function"`), `arguments`, `device` and `program`, the StableHLO text. `ffi_cache_clear()` how
@@ -48,16 +49,30 @@ remember_program <- function(program) {
     used <- vapply(as.list(the$programs), function(program) program$used, 0)
     forget_program(the$programs[[names(used)[[which.min(used)]]]])
   }
-  the$programs[[program$signature]] <- program
+  the$programs[[program$key]] <- program
 }
+
+# How many calls are known that run one program: functions that are made again and again are equal, each with
+# signatures of its own.
+calls_per_program <- 32L
 
 # Under `key` the call is found the next time, as long as its program is kept.
 remember_call <- function(call, key) {
-  call$program$keys <- c(call$program$keys, key)
+  before <- the$calls[[key]]
+  if (!is.null(before)) {
+    before$program$keys <- setdiff(before$program$keys, key)
+  }
+  program <- call$program
+  keys <- c(program$keys, key)
+  if (length(keys) > calls_per_program) {
+    rm(list = keys[[1L]], envir = the$calls)
+    keys <- keys[-1L]
+  }
+  program$keys <- keys
   the$calls[[key]] <- call
 }
 
 forget_program <- function(program) {
   rm(list = as.character(program$keys), envir = the$calls)
-  rm(list = program$signature, envir = the$programs)
+  rm(list = program$key, envir = the$programs)
 }

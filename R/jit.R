@@ -1,14 +1,27 @@
 #' Compile a function of values
 #'
 #' `xla_jit(f)` gives a function that writes `f` down as a StableHLO program, compiles it and runs
-#' it. It is traced and compiled once per signature: the dtypes and shapes of the arguments.
+#' it. It is traced and compiled once per signature: the dtypes and shapes of the arguments. What `f` reads besides its
+#' arguments is fixed in the program; the next call after such a variable was given another value makes another
+#' program.
 #'
 #' @details
 #' R data are passed on in R's own precision: doubles as `f64`, integers `i32`, logicals `pred`,
 #' complex numbers `c128`. A vector without dimensions has shape (n). With R data alone the
-#' results are R arrays; with a buffer among the arguments they are buffers; with a
+#' results are R data: what has two or more axes an array, what has none or one a vector without dimensions (an array of
+#' one axis, if an argument is one). With a buffer among the arguments they are buffers; with a
 #' [value][xlaffi_value] they are values: inside another such function, `f` is written out (also when its
-#' arguments there are R data alone).
+#' arguments there are R data alone). A function that returns nothing (`NULL`, an empty list) gives `NULL`,
+#' invisibly.
+#'
+#' Beside buffers one R number without dimensions takes the dtype of the first buffer that has numbers of its kind: a
+#' double that of floating-point or complex numbers, an integer that of integers.
+#'
+#' Variables are looked up as they are named in `f` and in the functions of yours that it calls; what `f` reaches in
+#' another way (`get()`, fields of an environment or of a reference class) is read only while the program is written.
+#'
+#' Functions can be saved, and sent to other processes: there they are traced and compiled anew. Equal functions share
+#' one compiled program.
 #'
 #' Arguments may be lists of data. Everything else that `f` uses is taken as it is while the program is
 #' written: R's `if` and `for` decide then what the program contains.
@@ -31,17 +44,22 @@ xla_jit <- function(f) {
   new_jit(f, "function")
 }
 
-# `name` is what ffi_cache() calls it.
-new_jit <- function(f, name) {
-  the$jit_count <- the$jit_count + 1
-  id <- sprintf("%.0f", the$jit_count)
+# `name` is what ffi_cache() calls it; `uses` are the functions of the user behind `f`. What tells the function
+# from others, `identity`, is an external pointer: R saves those as NULL, so a function that comes back from a
+# file or another process is a new one there. Nothing else of the session is kept in it.
+new_jit <- function(f, name, uses = list(f)) {
+  force(f)
+  force(name)
+  force(uses)
+  identity <- NULL
+  self <- environment()
   compiled <- function(...) {
     arguments <- list(...)
     # While a program is being written, this becomes a part of it.
-    key <- if (!length(the$traces)) .Call(wrap__signature, id, arguments)
+    key <- if (!length(the$traces)) .Call(wrap__signature, identity, arguments)
     call <- if (!is.null(key)) the$calls[[key]]
-    if (is.null(call)) {
-      return(run_new(f, name, id, key, arguments, rlang::current_env()))
+    if (is.null(call) || (length(call$captured) && changed(call$captured))) {
+      return(run_new(self, arguments, rlang::current_env()))
     }
     run_again(call, arguments)
   }
@@ -67,12 +85,11 @@ run_again <- function(call, arguments) {
   run_call(call, arguments)
 }
 
-# Runs a function that was found by its signature. `call` has `program`; `buffers`, which
-# of the arguments are buffers; `dtypes`, those of the others.
+# Runs a call that was found by its signature; new_call() has what it holds.
 run_call <- function(call, leaves) {
-  program <- call$program
+  executable <- call$program$executable
   if (!call$any) {
-    outputs <- .Call(wrap__executable_call, program$executable, leaves, call$dtypes, call$device)
+    outputs <- .Call(wrap__executable_call, executable, leaves, call$dtypes, call$device)
   } else {
     if (call$all) {
       names(leaves) <- NULL
@@ -81,73 +98,118 @@ run_call <- function(call, leaves) {
         if (call$buffers[[i]]) leaves[[i]] else pjrt_buffer(leaves[[i]], call$dtypes[[i]], call$device)
       })
     }
-    outputs <- .Call(wrap__executable_execute, program$executable, leaves, NULL, TRUE)
+    outputs <- .Call(wrap__executable_execute, executable, leaves, NULL, TRUE)
   }
   if (is.object(outputs)) {
     outputs <- finish(outputs, NULL)
   }
   # What was not there at once came as buffers.
   if (!call$any && length(outputs) && typeof(outputs[[1L]]) == "externalptr") {
-    outputs <- lapply(outputs, as_array)
+    outputs <- read_results(outputs, leaves)
   }
-  switch(program$form,
+  switch(call$form,
     one = outputs[[1L]],
-    list = `names<-`(outputs, program$names),
-    tree_fill(program$results, outputs)
+    list = `names<-`(outputs, call$names),
+    none = invisible(),
+    tree_fill(call$results, outputs)
   )
 }
 
-# The first call with a signature, and every call with nested lists or values. Under `key`, if
-# there is one, it is found at once the next time.
-run_new <- function(f, name, id, key, arguments, env) {
+# As the glue's executable_call() does: what has one axis is a vector, unless an argument is an array of one.
+read_results <- function(buffers, arguments) {
+  arrays <- lapply(buffers, as_array)
+  if (any(lengths(lapply(arguments, dim)) == 1L)) {
+    return(arrays)
+  }
+  lapply(arrays, function(x) {
+    if (length(dim(x)) == 1L) dim(x) <- NULL
+    x
+  })
+}
+
+# The first call with a signature, and every call with nested lists or values.
+run_new <- function(self, arguments, env) {
   leaves <- as.list(tree_leaves(arguments))
   buffers <- vapply(leaves, inherits, NA, what = "xlaffi_buffer")
   if (any_of_class(leaves, c("xlaffi_value", "xlaffi_type")) || (length(the$traces) && !any(buffers))) {
-    names <- rlang::names2(arguments)
-    names[!nzchar(names)] <- which(!nzchar(names))
-    return(do.call("f", Map(function(argument, name) tree_map(argument, as_value, name, call = env), arguments, names)))
+    return(inlined(self$f, arguments, env))
+  }
+  if (is.null(.Call(wrap__identity_text, self$identity))) {
+    self$identity <- .Call(wrap__identity_new)
   }
   types <- argument_types(arguments, env)
   device <- if (any(buffers)) device(leaves[[which(buffers)[[1L]]]]) else default_device()
-  signature <- paste(id, format(device), signature_key(types))
-  program <- the$programs[[signature]]
-  if (is.null(program)) {
-    program <- compile_function(f, types, device)
-    program$name <- name
-    program$signature <- signature
-    remember_program(program)
+  key <- .Call(wrap__signature, self$identity, arguments)
+  if (is.null(key)) {
+    # R has a limit on the length of names in an environment.
+    key <- paste("hash", .Call(wrap__identity_text, self$identity), rlang::hash(list(types, buffers, format(device))))
   }
-  the$clock <- the$clock + 1
-  program$used <- the$clock
-  call <- list(
-    program = program, buffers = buffers, any = any(buffers), all = all(buffers), device = device,
-    dtypes = lapply(tree_leaves(types), function(type) type$dtype)
-  )
-  if (!is.null(key)) {
+  call <- the$calls[[key]]
+  if (is.null(call) || changed(call$captured)) {
+    # Before `f` runs: what it changes itself is its own affair.
+    captured <- captured_variables(self$uses)
+    call <- new_call(self$f, adapted(types, leaves, buffers), device, self$name)
+    call$buffers <- buffers
+    call$any <- any(buffers)
+    call$all <- all(buffers)
+    call$captured <- captured
     remember_call(call, key)
   }
-  run_call(call, leaves)
+  run_again(call, leaves)
 }
 
 any_of_class <- function(leaves, class) any(vapply(leaves, inherits, NA, what = class))
 
-# Names, dtypes and shapes of the arguments.
-signature_key <- function(types) {
-  leaves <- vapply(tree_leaves(types), type_text, "")
-  key <- paste(c(leaves, deparse(tree_map(types, function(type) 0))), collapse = " ")
-  # R has a limit on the length of names in an environment.
-  if (nchar(key) > 5000L) rlang::hash(key) else key
+# `f` as a part of the program that is being written
+inlined <- function(f, arguments, env) {
+  names <- rlang::names2(arguments)
+  names[!nzchar(names)] <- which(!nzchar(names))
+  do.call("f", Map(function(argument, name) tree_map(argument, as_value, name, call = env), arguments, names))
 }
 
-compile_function <- function(f, types, device) {
+# Beside buffers one R number without dimensions takes the dtype of the first that has numbers of its kind.
+adapted <- function(types, leaves, buffers) {
+  own <- tree_leaves(types)
+  like <- vapply(own[buffers], function(type) type$dtype, "")
+  tree_fill(types, Map(function(type, x, is_buffer) {
+    number <- !is_buffer && is.numeric(x) && !is.object(x) && length(x) == 1L && is.null(dim(x))
+    kind <- if (is.double(x)) is_inexact else is_integer
+    found <- if (number) Find(kind, like)
+    if (is.null(found)) type else new_type(found, type$shape)
+  }, own, leaves, buffers))
+}
+
+# `f` traced for arguments of these types: `program`, which equal functions share; the device; `dtypes`, in which R
+# data are passed on; `form`, `names` and `results`, of which the value is made.
+new_call <- function(f, types, device, name) {
   traced <- trace_program(f, types, platform(device))
   results <- traced$results
-  flat <- is_branch(results) && all(vapply(results, inherits, NA, what = "xlaffi_type"))
-  program <- list2env(traced, parent = emptyenv())
-  program$types <- types_text(tree_leaves(types))
-  program$executable <- pjrt_compile(pjrt_program(traced$text), device = device)
-  program$form <- if (inherits(results, "xlaffi_type")) "one" else if (flat) "list" else "tree"
-  program$names <- names(results)
+  list(
+    program = compiled_program(traced$text, device, name, types), device = device,
+    dtypes = lapply(tree_leaves(types), function(type) type$dtype),
+    form = result_form(results), names = names(results), results = results
+  )
+}
+
+result_form <- function(results) {
+  if (inherits(results, "xlaffi_type")) {
+    "one"
+  } else if (!length(results)) {
+    "none"
+  } else {
+    if (all(vapply(results, inherits, NA, what = "xlaffi_type"))) "list" else "tree"
+  }
+}
+
+compiled_program <- function(text, device, name, types) {
+  key <- rlang::hash(list(text, format(device)))
+  program <- the$programs[[key]]
+  if (is.null(program)) {
+    program <- list2env(list(text = text, name = name, key = key), parent = emptyenv())
+    program$types <- types_text(tree_leaves(types))
+    program$executable <- pjrt_compile(pjrt_program(text), device = device)
+    remember_program(program)
+  }
   program
 }
 

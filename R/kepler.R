@@ -70,7 +70,7 @@ run_values <- function(name, f, arguments) {
     x
   })
   traced <- any_of_class(arguments, "xlaffi_value")
-  do.call(if (traced) f else made_once(paste("run", name), function() new_jit(f, name)), arguments)
+  do.call(if (traced) f else made_once(paste("run", name), function() new_jit(f, name, list())), arguments)
 }
 
 # The op itself: both operands have one shape.

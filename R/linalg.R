@@ -121,8 +121,12 @@ checked_once <- function(key, arguments, program, run) {
   if (!is.null(signature) && !is.null(ran)) {
     # Not where something was converted on the way
     same <- identical(.Call(wrap__signature, "", arguments), .Call(wrap__signature, "", ran$arguments))
-    call <- if (same) the$calls[[.Call(wrap__signature, ran$id, ran$arguments)]]
-    if (!is.null(call)) remember_call(call, signature)
+    call <- if (same) the$calls[[.Call(wrap__signature, ran$identity, ran$arguments)]]
+    if (!is.null(call)) {
+      # A function of the package's own
+      call$captured <- NULL
+      remember_call(call, signature)
+    }
   }
   result
 }
@@ -130,13 +134,14 @@ checked_once <- function(key, arguments, program, run) {
 # Runs a function of values on the arguments, converted to `dtype`, or gives its program.
 run_linalg <- function(key, f, arguments, dtype, program) {
   compiled <- made_once(paste("run", key, dtype), function() {
-    xla_jit(function(...) do.call(f, lapply(list(...), function(x) if (is.null(dtype)) x else hlo_convert(x, dtype))))
+    convert <- function(x) if (is.null(dtype)) x else hlo_convert(x, dtype)
+    new_jit(function(...) do.call(f, lapply(list(...), convert)), "function", list())
   })
   if (program) {
     return(do.call(ffi_program, c(compiled, arguments)))
   }
   result <- do.call(compiled, arguments)
-  the$ran <- list(id = environment(compiled)$id, arguments = arguments)
+  the$ran <- list(identity = environment(compiled)$identity, arguments = arguments)
   result
 }
 

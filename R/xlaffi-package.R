@@ -37,11 +37,9 @@ the$node_count <- 0
 the$traces <- list()
 # The name of the op whose call is being traced.
 the$owner <- NULL
-# Compiled functions: programs by their full signature, and by the signature of plain calls what
-# runs them; how many functions there are, and how many calls there were.
+# Compiled functions: programs by what they are, calls by signature; how many calls there were.
 the$programs <- new.env(parent = emptyenv())
 the$calls <- new.env(parent = emptyenv())
-the$jit_count <- 0
 the$clock <- 0
 # The platform of the program that is being traced.
 the$platform <- NULL

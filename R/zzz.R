@@ -1,4 +1,5 @@
 .onLoad <- function(libname, pkgname) {
+  keep_session(topenv())
   .Call(wrap__start)
   the$dtypes <- check(.Call(wrap__dtype_table))
   # pjrt registers its own targets while it loads, so the hooks come late enough.
@@ -15,6 +16,20 @@
   leave_peers()
   remove_hook("reticulate", share_python)
   # XLA may call our code as long as the process lives: the library stays in memory.
+}
+
+# Loaded again, the same version goes on with the session that it had: programs, buffers and functions that were
+# made before are none of the old copy's alone, and the numbers of nodes must go on.
+keep_session <- function(namespace) {
+  version <- getNamespaceVersion(namespace)
+  before <- Filter(function(hook) identical(hook()$version, version), getHook("xlaffi_session"))
+  if (length(before)) {
+    assign("the", before[[1L]](), envir = namespace)
+  } else {
+    session <- get("the", envir = namespace)
+    session$version <- version
+    setHook("xlaffi_session", function() session, action = "replace")
+  }
 }
 
 # reticulate and the CPU plugin use one Python, whichever comes first.

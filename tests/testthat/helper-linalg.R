@@ -15,9 +15,12 @@ random_definite <- function(dims, complex = FALSE) {
 
 adj <- function(x) Conj(t(x))
 
+# The dimensions of an array or of a plain vector
+dims_of <- function(x) if (is.null(dim(x))) length(x) else dim(x)
+
 # The matrices of a batch, or (inner = 1) its vectors, as a list, batch axes as R counts them
 unstack <- function(x, inner = 2L) {
-  dims <- dim(x)
+  dims <- dims_of(x)
   keep <- seq_len(length(dims) - inner)
   count <- prod(dims[keep])
   tail <- dims[-keep]
@@ -46,7 +49,7 @@ expect_each <- function(arrays, f, inner = rep(2L, length(arrays))) {
 }
 
 expect_close <- function(x, y, tolerance = 1e-12) {
-  expect_identical(dim(x), dim(y))
+  expect_identical(dims_of(x), dims_of(y))
   expect_lt(max(0, Mod(x - y)) / max(1, Mod(y)), tolerance)
 }
 

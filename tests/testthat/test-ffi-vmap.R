@@ -1,9 +1,9 @@
 # f applied to each element in an R loop; results stacked along a new first axis.
 looped <- function(f, count) {
   results <- lapply(seq_len(count), f)
-  shape <- dim(results[[1]])
+  shape <- dims_of(results[[1]])
   rows <- do.call(rbind, lapply(results, as.vector))
-  array(rows, c(count, shape))
+  if (identical(shape, 1L)) as.vector(rows) else array(rows, c(count, shape))
 }
 
 numbers <- function(...) array(sin(seq_len(prod(...)) * 1.7), c(...))
@@ -82,7 +82,7 @@ test_that("awkward batches: empty, of one, of buffers", {
   for (count in 0:1) {
     out <- ffi_vmap(kepler)(matrix(0.5, count, 2), matrix(0, count, 2))
     expect_equal(out[[1]], matrix(sin(0.5), count, 2))
-    expect_identical(dim(ffi_vmap(function(x) sum(x))(matrix(1, count, 2))), count)
+    expect_identical(dims_of(ffi_vmap(function(x) sum(x))(matrix(1, count, 2))), count)
   }
   x <- pjrt_buffer(matrix(c(1, 2, 3, 4), 2), "f32")
   expect_identical(as_array(ffi_vmap(function(x) sum(x), 2)(x)), array(c(3, 7)))

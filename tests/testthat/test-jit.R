@@ -51,7 +51,7 @@ test_that("a program that was quick before gives the same results, prints and er
   # The first run is on another thread, those after it on R's.
   for (turn in 1:3) {
     expect_output(found <- factors(x), "4 1\n 2 3\n\\[ f64\\{2,2\\} \\]")
-    expect_equal(found, list(matrix(c(4, 0.5, 1, 2.5), 2), array(1:2)))
+    expect_equal(found, list(matrix(c(4, 0.5, 1, 2.5), 2), 1:2))
     expect_output(found <- factors(pjrt_buffer(x, "f64")), "4 1\n 2 3")
     expect_equal(as_array(found[[1]]), matrix(c(4, 0.5, 1, 2.5), 2))
     expect_error(wrong(x), "result `pivots` must have shape (2), got (3)", fixed = TRUE, class = "xlaffi_error")
@@ -132,4 +132,165 @@ test_that("bad arguments are named", {
     ffi_type("f63")
     ffi_type("f64", -1)
   })
+})
+
+test_that("functions from a file or another process are functions of their own", {
+  skip_without_plugin()
+  file <- withr::local_tempfile(fileext = ".rds")
+  made <- run_r(sprintf("
+    f <- xla_jit(function(x) x + 1)
+    k <- ffi_call('kepler', function(M, e) list(sin = M, cos = M))
+    g <- ffi_grad(function(x) sum(x^2))
+    invisible(list(f(diag(2)), k(1, 0.5), g(c(1, 2))))
+    saveRDS(list(f = f, k = k, g = g, new = xla_jit(function(x) x * 2)), '%s')", file))
+  expect_identical(made$status, 0L)
+  # A few functions, nothing of the session
+  expect_lt(file.size(file), 20000)
+  come <- readRDS(file)
+  own <- lapply(1:5, function(i) xla_jit(function(x) x * 100 * i))
+  x <- 4 * diag(2)
+  for (turn in 1:2) {
+    for (i in 1:5) expect_identical(own[[i]](x), x * 100 * i)
+    expect_identical(come$f(x), x + 1)
+    expect_identical(xla_chol(x), 2 * diag(2))
+    expect_identical(come$new(x), x * 2)
+    expect_identical(come$g(c(1, 2)), c(2, 4))
+    expect_equal(come$k(1, 0.5), kepler(1, 0.5))
+  }
+  # Two that come from processes with the same past, and one that is copied here
+  skip_on_os("windows")
+  forked <- parallel::mclapply(1:2, function(i) xla_jit(function(x) x * i))
+  expect_identical(lapply(forked, function(f) f(5)), list(5, 10))
+  copy <- unserialize(serialize(own[[1]], NULL))
+  expect_identical(copy(1), 100)
+})
+
+test_that("functions that were made before the package was loaded again work on", {
+  skip_without_plugin()
+  run <- run_r("
+    f <- xla_jit(function(x) sum(sin(x)^2))
+    k <- kepler
+    used <- ffi_grad(f)
+    invisible(list(used(1), k(1, 0)))
+    new <- ffi_grad(f)
+    unloadNamespace('xlaffi')
+    library(xlaffi)
+    both <- xla_jit(function(x) f(x) + k(x, 0)$sin + sum(used(x)) + new(x))
+    cat(f(2) == sin(2)^2, all.equal(both(1), sin(1)^2 + sin(1) + 4 * sin(1) * cos(1)), all.equal(used(2), new(2)))")
+  expect_identical(utils::tail(run$output, 1L), "TRUE TRUE TRUE")
+})
+
+test_that("no names of arguments look like other arguments", {
+  skip_without_plugin()
+  g <- xla_jit(function(...) {
+    l <- list(...)
+    if (length(l) == 2) l[[1]] + l[[2]] * 10 else l[[1]] - 1
+  })
+  expect_identical(g(`a=d[2] b` = c(5, 6)), c(4, 5))
+  expect_identical(g(a = c(1, 2), b = c(1, 2)), c(11, 22))
+  expect_identical(g(`1:ad[2] 1:b` = c(5, 6)), c(4, 5))
+  expect_identical(g(`2:xx` = 5), 4)
+  device <- xlaffi:::default_device()
+  program <- pjrt_compile(pjrt_program(ffi_program(function(x) x, 1)))
+  failure <- .Call(xlaffi:::wrap__executable_call, program, list(1, 2), list("f64"), device)
+  expect_s3_class(failure, "xlaffi_failure")
+})
+
+test_that("equal functions share a program", {
+  skip_without_plugin()
+  ffi_cache_clear()
+  for (i in 1:100) {
+    expect_identical(xla_jit(function(x) x * 3)(2), 6)
+    expect_identical(ffi_call("kepler", function(M, e) list(M, M))(0, 0)[[2]], 1)
+  }
+  expect_identical(nrow(ffi_cache()), 2L)
+  expect_lt(length(ls(xlaffi:::the$calls)), 100)
+  expect_identical(ffi_cache_clear(), 2L)
+  expect_length(ls(xlaffi:::the$calls), 0)
+})
+
+test_that("a change of a variable that a function uses is noticed", {
+  skip_without_plugin()
+  scale <- 2
+  weights <- c(1, 2)
+  shifted <- function(x) x + shift
+  shift <- 0
+  options <- list(f = function(x) x * factor)
+  factor <- 1
+  f <- xla_jit(function(x) options$f(shifted(x * scale)) * weights)
+  k <- ffi_call("kepler", function(M, e) rep(list(ffi_type("f64", n)), 2))
+  n <- 1
+  slope <- ffi_grad(function(x) sum(x * scale))
+  outer <- xla_jit(function(x) f(x) + slope(x))
+  for (turn in 1:2) {
+    expect_identical(f(c(1, 1)), c(2, 4))
+    expect_identical(slope(1), 2)
+    expect_identical(outer(c(1, 1)), c(4, 6))
+    expect_identical(k(0, 0)[[2]], 1)
+  }
+  scale <- 3
+  expect_identical(f(c(1, 1)), c(3, 6))
+  expect_identical(slope(1), 3)
+  expect_identical(outer(c(1, 1)), c(6, 9))
+  weights[[1]] <- 10
+  expect_identical(f(c(1, 1)), c(30, 6))
+  shift <- 1
+  expect_identical(f(c(1, 1)), c(40, 8))
+  shifted <- function(x) x
+  expect_identical(f(c(1, 1)), c(30, 6))
+  factor <- 2
+  expect_identical(f(c(1, 1)), c(60, 12))
+  n <- 2
+  expect_error(k(0, 0), class = "xlaffi_error")
+  # One that it counts in itself, and one of its own of the same name as another
+  count <- 0
+  weight <- 1
+  g <- xla_jit(function(x, y = late) {
+    weight <- 5
+    count <<- count + 1
+    x * weight
+  })
+  for (weight in 1:3) expect_identical(g(1), 5)
+  expect_identical(count, 1)
+})
+
+test_that("vectors give vectors, arrays of one axis such arrays", {
+  skip_without_plugin()
+  f <- xla_jit(function(x) list(x * 2, sum(x), hlo_reshape(x, c(length(x), 1))))
+  expect_identical(f(c(1, 2)), list(c(2, 4), 3, matrix(c(1, 2))))
+  expect_identical(f(array(c(1, 2))), list(array(c(2, 4)), 3, matrix(c(1, 2))))
+  expect_identical(f(bit64::as.integer64(1:2))[[1]], bit64::as.integer64(c(2, 4)))
+  expect_identical(kepler(c(0.1, 1), 0)$sin, c(sin(0.1), sin(1)), tolerance = 1e-15)
+  expect_identical(xla_svd(diag(2), vectors = FALSE)$d, c(1, 1))
+  # Also where R has to wait
+  turn <- function(i, x) list(i + 1L, hlo_matmul(x, x))
+  slow <- xla_jit(function(x, y) list(y, hlo_while(function(i, x) i < 6L, turn, list(0L, x))[[2]]))
+  expect_identical(slow(diag(700), c(1, 2))[[1]], c(1, 2))
+  expect_identical(slow(diag(700), array(c(1, 2)))[[1]], array(c(1, 2)))
+})
+
+test_that("numbers beside buffers take their dtype", {
+  skip_without_plugin()
+  x <- pjrt_buffer(c(1, 2), "f32")
+  f <- xla_jit(function(x, y) x * y)
+  expect_identical(as.vector(as_array(f(x, 2))), c(2, 4))
+  expect_identical(as.vector(as_array(f(2, x))), c(2, 4))
+  expect_identical(as.character(dtype(f(pjrt_buffer(1:2, "i64"), 2L))), "i64")
+  expect_identical(as.character(dtype(kepler(x, 0.5)$sin)), "f32")
+  k <- ffi_call("kepler", function(M, e) list(sin = M, cos = M))
+  expect_identical(as_array(k(pjrt_buffer(0, "f32"), 0.5)$cos), array(1))
+  # What has dimensions, and logicals and integers beside other numbers, stay what they are
+  expect_error(f(x, matrix(2)), "dtype", class = "xlaffi_error")
+  which <- xla_jit(function(x, i) hlo_select(i == 2L, x, -x))
+  expect_identical(as.vector(as_array(which(x, 2L))), c(1, 2))
+})
+
+test_that("a function without results gives nothing to see", {
+  skip_without_plugin()
+  print_it <- ffi_call("print_tensor", list(), list(print_footer = ""), has_side_effect = TRUE)
+  expect_output(shown <- withVisible(print_it(1)))
+  expect_identical(shown, list(value = NULL, visible = FALSE))
+  expect_output(shown <- withVisible(print_it(2)))
+  expect_identical(shown, list(value = NULL, visible = FALSE))
+  expect_identical(xla_jit(function(x) list(a = NULL))(1), list(a = NULL))
 })

@@ -26,7 +26,7 @@ test_that("rows are exchanged where they must be", {
   expect_equal(xla_solve(a), solve(a))
   n <- 40
   a <- diag(n)[withr::with_seed(1, sample(n)), ] + 1e-3
-  expect_equal(xla_solve(a, 1:n), array(solve(a, 1:n), n))
+  expect_equal(xla_solve(a, 1:n), solve(a, 1:n))
 })
 
 test_that("a real and a complex side meet", {

@@ -10,7 +10,7 @@ expect_derivatives <- function(f, x, second = FALSE) {
   v <- random_array(dim(x), is.complex(x), seed = 3)
   forward <- ffi_jvp(f)(x, v)
   Map(expect_close, forward$tangent, differences(xla_jit(f), x, v), 1e-7)
-  weights <- lapply(forward$value, function(y) random_array(dim(y), is.complex(y), seed = 7))
+  weights <- lapply(forward$value, function(y) random_array(dims_of(y), is.complex(y), seed = 7))
   gradients <- ffi_vjp(f)(x, weights)$gradients
   ahead <- sum(mapply(function(weight, change) sum(weight * change), weights, forward$tangent))
   expect_lt(abs(Re(ahead - sum(gradients * v))), 1e-11 * max(1, Mod(ahead)))

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use extendr_api::Robj;
-use extendr_ffi::{R_ClassSymbol, R_NamesSymbol, Rf_setAttrib, SET_VECTOR_ELT, SEXP};
+use extendr_ffi::{
+    R_ClassSymbol, R_DimSymbol, R_NamesSymbol, R_NilValue, Rf_setAttrib, SET_VECTOR_ELT, SEXP,
+};
 use pjrt::{Buffer, Executable, ExecuteOptions};
 
 use crate::argument::{attribute, borrowed, counts, elements, flag, inherits, integer, is_null};
@@ -75,15 +77,22 @@ routines! {
     }
 
     // Runs the program on R arrays, passed on in the given dtypes: a list of the results as R
-    // arrays. On the device all of them are gone when it returns, so that the next call finds the
-    // memory warm. Where R has to wait, a list of buffers, or a run.
+    // arrays; those with one axis are vectors, unless an argument is an array of one axis. On the
+    // device all of them are gone when it returns, so that the next call finds the memory warm.
+    // Where R has to wait, a list of buffers, or a run.
     fn executable_call(executable, arguments, dtypes, device) {
         let object: &ExecutableObject = get(executable, "executable")?;
         let on: &DeviceObject = get(device, "device")?;
-        let mut buffers = Vec::new();
-        for (data, dtype) in elements(arguments).iter().zip(&elements(dtypes)) {
+        let (arguments, dtypes) = (elements(arguments), elements(dtypes));
+        if arguments.len() != dtypes.len() {
+            return Err(Failure::argument("...", "there must be a dtype for each argument"));
+        }
+        let mut buffers = Vec::with_capacity(arguments.len());
+        let mut has_array_of_one_axis = false;
+        for (data, dtype) in arguments.iter().zip(&dtypes) {
             // SAFETY: elements of lists that R protects.
             let (data, dtype) = unsafe { (borrowed(data), borrowed(dtype)) };
+            has_array_of_one_axis |= host::has_one_axis(data);
             let buffer = upload_array(on, data, host::dtype(dtype)?)?;
             buffers.push(buffer.buffer);
         }
@@ -99,8 +108,14 @@ routines! {
         let arrays = alloc_list(outputs.len());
         for (index, output) in outputs.iter().enumerate() {
             let array = host::read(output)?;
-            // SAFETY: R's thread; the list is protected and has a place for each result.
-            unsafe { SET_VECTOR_ELT(arrays.sexp(), index as isize, array) };
+            // SAFETY: R's thread; the list is protected and has a place for each result. Nobody else
+            // has the array; to take an attribute away allocates nothing.
+            unsafe {
+                SET_VECTOR_ELT(arrays.sexp(), index as isize, array);
+                if output.dims().len() == 1 && !has_array_of_one_axis {
+                    Rf_setAttrib(array, R_DimSymbol, R_NilValue);
+                }
+            }
         }
         Ok(told(arrays.sexp()))
     }

@@ -40,6 +40,14 @@ pub fn dims_of(data: &Robj) -> Vec<i64> {
     }
 }
 
+/// Whether an R object is an array of one axis, and no plain vector.
+pub fn has_one_axis(data: &Robj) -> bool {
+    // SAFETY: a symbol of R's; the attribute belongs to `data`, which the caller protects.
+    let dim = unsafe { attribute(data, R_DimSymbol) };
+    // SAFETY: as above.
+    length(unsafe { borrowed(&dim) }) == 1
+}
+
 /// Dimensions from a user's `shape`.
 pub fn dims(shape: &Robj) -> Outcome<Vec<i64>> {
     counts(shape).ok_or_else(|| {

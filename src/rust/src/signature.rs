@@ -1,6 +1,7 @@
 //! What tells one compiled version of a function from another: the types of its arguments.
 
 use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use extendr_api::prelude::*;
 use extendr_ffi::{R_NamesSymbol, R_NilValue, Rboolean, Rf_isObject, SEXP};
@@ -11,17 +12,39 @@ use crate::device::default_device;
 use crate::entry::routines;
 use crate::failure::Outcome;
 use crate::host::dims_of;
-use crate::pointer::{get, has_own_class};
+use crate::pointer::{class, get, has_own_class, wrap};
 use crate::value::{IntoSexp, Value};
 
 // R names in environments have at most 10,000 bytes.
 const LONGEST: usize = 5_000;
 
+/// What tells a function from all others. R saves external pointers as NULL: a function that comes
+/// back from a file or another process has none, and gets one that is new.
+struct Identity(u64);
+
+class!(
+    Identity,
+    c"xlaffi_identity",
+    "the identity of a compiled function"
+);
+
 routines! {
-    // One string for the function `id` and these arguments: their names, whether they are buffers,
-    // dtypes, dimensions, and the device of the first buffer or the default one. NULL where
-    // there is more to it: nested lists, values of programs, anything that is not allowed, or
-    // more arguments than fit into a name.
+    // A new identity.
+    fn identity_new() {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        Ok(wrap(Identity(COUNT.fetch_add(1, Ordering::Relaxed))))
+    }
+
+    // It as text; NULL where there is none of this process.
+    fn identity_text(identity) or null {
+        let identity: &Identity = get(identity, "identity")?;
+        Ok(Value::from(format!("#{}", identity.0)).into_sexp())
+    }
+
+    // One string for the function `id` (its identity, or a name) and these arguments: their names,
+    // whether they are buffers, dtypes, dimensions, and the device of the first buffer or the
+    // default one. NULL where there is more to it: a function from elsewhere, nested lists,
+    // values of programs, anything that is not allowed, or more arguments than fit into a name.
     fn signature(id, arguments) or null {
         let text = signature_of(id, arguments)?.filter(|text| text.len() < LONGEST);
         let Some(text) = text else {
@@ -35,7 +58,12 @@ routines! {
 fn signature_of(id: &Robj, arguments: &Robj) -> Outcome<Option<String>> {
     let mut text = String::with_capacity(64);
     let mut device = None;
-    text.push_str(text_of(id).unwrap_or_default());
+    if let Some(name) = text_of(id) {
+        push_name(&mut text, name);
+    } else {
+        let identity: &Identity = get(id, "id")?;
+        let _ = write!(text, "#{}", identity.0);
+    }
     // SAFETY: a symbol of R's.
     let names = unsafe { attribute(arguments, R_NamesSymbol) };
     // SAFETY: it lives as long as the list.
@@ -43,8 +71,7 @@ fn signature_of(id: &Robj, arguments: &Robj) -> Outcome<Option<String>> {
     for sexp in elements(arguments) {
         text.push(' ');
         if let Some(name) = names.next() {
-            text.push_str(name.unwrap_or_default());
-            text.push('=');
+            push_name(&mut text, name.unwrap_or_default());
         }
         // SAFETY: an element of a list that R protects.
         let argument = unsafe { borrowed(&sexp) };
@@ -74,6 +101,11 @@ fn signature_of(id: &Robj, arguments: &Robj) -> Outcome<Option<String>> {
         (None, None) => return Ok(None),
     }
     Ok(Some(text))
+}
+
+/// The length goes first, so that no name can look like what follows it.
+fn push_name(text: &mut String, name: &str) {
+    let _ = write!(text, "{}:{name}", name.len());
 }
 
 /// A letter for each kind of R data that can be an argument.
