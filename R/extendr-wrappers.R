@@ -66,6 +66,8 @@ program_new <- function(src, format) .Call(wrap__program_new, src, format)
 
 program_info <- function(program) .Call(wrap__program_info, program)
 
+program_refine <- function(program, shapes) .Call(wrap__program_refine, program, shapes)
+
 python_keep_lock <- function() .Call(wrap__python_keep_lock)
 
 python_look <- function() .Call(wrap__python_look)

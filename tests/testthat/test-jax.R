@@ -16,6 +16,9 @@ test_that("the comparison sees one wrong number", {
   skip_without_plugin()
   for (program in jax_programs(test_path("data", "jax"))) {
     for (i in seq_along(program$results)) {
+      if (!any(abs(program$results[[i]]$value) > 0, na.rm = TRUE)) {
+        next
+      }
       wrong <- program
       largest <- which.max(Mod(wrong$results[[i]]$value))
       wrong$results[[i]]$value[largest] <- wrong$results[[i]]$value[largest] * 1.001

@@ -3,7 +3,8 @@
 
     export.py FOLDER            every function, dtype and batch
     export.py FOLDER --few      every function twice, the dtypes and batches taking turns
-    export.py FOLDER --recorded the modules that the tests keep, without source locations
+    export.py FOLDER --recorded the modules that the tests keep, without source locations; with programs
+                                of other kinds than the linear algebra of the rest
 
 FOLDER gets one NAME.mlir per program, as jax.export gives it, and arrays.tsv, a line per array:
 program, what its results are compared as (see tests/testthat/helper-jax.R), argument or result,
@@ -145,6 +146,31 @@ RECORDED = [
 ]
 
 
+def special():
+    """As `programs` gives them, with what is exported in place of the arguments' shapes, the platforms,
+    and arguments that only the exported program takes.
+    """
+    nan = np.array([1, np.nan, 3, 4], np.float32)
+    other = np.array([np.nan, 2, 5, 1], np.float32)
+    yield (
+        "maximum-f32",
+        lambda x, y: (jnp.max(x), jnp.min(x), jnp.maximum(x, y), jnp.minimum(x, y), jnp.clip(x, 2, 3)),
+        [nan, other], "values", None, None, [],
+    )
+    numbers = Numbers("f64", (), 1)
+    yield (
+        "platforms-f64",
+        lambda a, b: (jnp.linalg.cholesky(a), jnp.linalg.solve(a, b)),
+        [numbers.positive(3), numbers.general(3, 2)], "values", None, ("cpu", "cuda"), [np.int64(0)],
+    )
+    n, m = export.symbolic_shape("n, m", constraints=["n >= m"])
+    yield (
+        "symbolic-f64",
+        lambda a, b: (jnp.linalg.qr(a)[1], a.T @ b / a.shape[0], jnp.reshape(a, (-1,)), jnp.zeros(a.shape[::-1], a.dtype)),
+        [numbers.general(5, 3), numbers.vector(5)], "values", [(n, m), (n,)], None, [],
+    )
+
+
 def dtype_of(array):
     names = {"float": "f", "complex": "c", "int": "i", "uint": "ui"}
     name = array.dtype.name
@@ -197,16 +223,21 @@ def main():
             return (name, dtype, batch) in RECORDED
         return turn or not options.few
 
+    def special_ones():
+        return special() if options.recorded else ()
+
     lines = ["\t".join(["program", "comparison", "role", "dtype", "shape", "numbers"])]
-    for title, function, arguments, comparison in programs(wanted, 1 if options.recorded else 5):
+    plain = ((*program, None, None, []) for program in programs(wanted, 1 if options.recorded else 5))
+    for title, function, arguments, comparison, shapes, platforms, first in (*plain, *special_ones()):
         jitted = jax.jit(function)
-        specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arguments]
-        module = export.export(jitted, disabled_checks=UNVOUCHED)(*specs).mlir_module()
+        shapes = shapes or [a.shape for a in arguments]
+        specs = [jax.ShapeDtypeStruct(shape, a.dtype) for shape, a in zip(shapes, arguments)]
+        module = export.export(jitted, platforms=platforms, disabled_checks=UNVOUCHED)(*specs).mlir_module()
         if options.recorded:
             module = without_locations(module)
         (options.folder / f"{title}.mlir").write_text(module)
         results = jax.tree.leaves(jitted(*arguments))
-        for role, arrays in (("argument", arguments), ("result", results)):
+        for role, arrays in (("argument", first + arguments), ("result", results)):
             for array in map(np.asarray, arrays):
                 shape = "x".join(map(str, array.shape))
                 lines.append("\t".join([title, comparison, role, dtype_of(array), shape, numbers(array)]))

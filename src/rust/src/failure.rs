@@ -84,6 +84,12 @@ impl From<pjrt::Error> for Failure {
     }
 }
 
+impl From<pjrt_jaxlib::Error> for Failure {
+    fn from(error: pjrt_jaxlib::Error) -> Self {
+        Failure::new(error.code_name(), error.message)
+    }
+}
+
 /// What a caught panic becomes.
 pub fn panicked(payload: &(dyn std::any::Any + Send)) -> Failure {
     Failure::new(

@@ -2,9 +2,10 @@
 
 use pjrt::{Program, ProgramFormat};
 
-use crate::argument::text;
+use crate::argument::{borrowed, elements, text};
 use crate::entry::routines;
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
+use crate::host;
 use crate::pointer::{class, get, wrap};
 use crate::value::{named, Value};
 use crate::vector::bytes;
@@ -47,5 +48,18 @@ routines! {
                 false => Value::Bytes(program.code().to_vec()),
             },
         })
+    }
+
+    // A program for arguments of these shapes, from one whose arguments have dimensions without
+    // sizes.
+    fn program_refine(program, shapes) {
+        let program: &Program = get(program, "program")?;
+        let shapes = elements(shapes)
+            .into_iter()
+            // SAFETY: the list, which R protects, has the element.
+            .map(|shape| host::dims(unsafe { borrowed(&shape) }))
+            .collect::<Outcome<Vec<_>>>()?;
+        let code = pjrt_jaxlib::refine(program.code(), &shapes)?;
+        Ok(wrap(Program::new(code, ProgramFormat::Mlir)))
     }
 }

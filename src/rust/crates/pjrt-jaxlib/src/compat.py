@@ -159,18 +159,29 @@ def register(name, capsule):
     own_names[name] = own
 
 
-# The name of the handler through which calls go that are kept in order; see ordered.rs.
-ordered_target = None
+# The names of the plugin's own handlers; see calls.rs.
+ordered_target = missing_target = None
 
 
-def register_ordered(name, capsule):
-    """Where a second copy of this plugin has taken the name, this one leaves order to XLA."""
-    global ordered_target
+def register_own(ordered, ordered_handler, missing, missing_handler):
+    """Where a second copy of this plugin has taken the names, this one does without."""
+    global ordered_target, missing_target
     try:
-        _register(name, capsule)
+        _register(ordered, ordered_handler)
+        _register(missing, missing_handler)
     except Exception:
         return
-    ordered_target = name
+    ordered_target, missing_target = ordered, missing
+
+
+def targets():
+    """Names of all handlers that this process has for the CPU."""
+    return _jaxlib.custom_call_targets("Host")
+
+
+def refine(bytecode):
+    """Infers all shapes of a program from those of its arguments; checks what the program asserts of them."""
+    return _jaxlib.mlir.refine_polymorphic_shapes(bytecode, enable_shape_assertions=True)
 
 
 def stablehlo_versions():

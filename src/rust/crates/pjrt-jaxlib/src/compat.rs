@@ -53,7 +53,7 @@ jaxlib! {
     attributes {
         from_dlpack, to_dlpack, collect_garbage, make_client, client_facts, devices, device_facts, memory_facts,
         placement, compile_program, module_proto, fingerprint, serialize, deserialize, handler,
-        executor, run_for_token, copy, register, register_ordered, stablehlo_versions,
+        executor, run_for_token, copy, register, register_own, stablehlo_versions,
     }
     names { consume_with_handlers, unsafe_buffer_pointer, block_until_ready, is_ready, is_deleted, delete }
 }
@@ -163,15 +163,30 @@ impl Jaxlib {
         gil_of(self.py)
     }
 
-    /// `prepared` of `prepare.py`. It loads MLIR's Python side, so only programs that need it ask.
+    /// `prepared` of `prepare.py`.
     pub fn prepared(&self, gil: &Gil) -> Result<&'static Object> {
-        static PREPARED: OnceLock<Object> = OnceLock::new();
-        if let Some(prepared) = PREPARED.get() {
-            return Ok(prepared);
+        Ok(&self.preparation(gil)?.prepared)
+    }
+
+    /// `refined` of `prepare.py`.
+    pub fn refined(&self, gil: &Gil) -> Result<&'static Object> {
+        Ok(&self.preparation(gil)?.refined)
+    }
+
+    /// It loads MLIR's Python side, so only programs that need it ask.
+    fn preparation(&self, gil: &Gil) -> Result<&'static Preparation> {
+        static PREPARATION: OnceLock<Preparation> = OnceLock::new();
+        if let Some(preparation) = PREPARATION.get() {
+            return Ok(preparation);
         }
-        let prepared =
-            run(gil, c"_xlaffi_prepare", include_str!("prepare.py"))?.attr(gil, c"prepared")?;
-        Ok(PREPARED.get_or_init(|| prepared))
+        run(gil, c"_xlaffi_calls", include_str!("calls.py"))?;
+        run(gil, c"_xlaffi_ordered", include_str!("ordered.py"))?;
+        let module = run(gil, c"_xlaffi_prepare", include_str!("prepare.py"))?;
+        let preparation = Preparation {
+            prepared: module.attr(gil, c"prepared")?,
+            refined: module.attr(gil, c"refined")?,
+        };
+        Ok(PREPARATION.get_or_init(|| preparation))
     }
 
     /// Runs `body`, which makes arrays, with a stand-in for jax in place where jax is not loaded.
@@ -183,6 +198,12 @@ impl Jaxlib {
         }
         made
     }
+}
+
+/// Functions of `prepare.py`.
+struct Preparation {
+    prepared: Object,
+    refined: Object,
 }
 
 /// Modules that stand in for jax while jaxlib makes arrays.

@@ -58,7 +58,7 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
     let placed = place(&client, options)?;
     let gil = client.jax.gil()?;
     let mut program = gil.bytes(code)?;
-    if !is_hlo && PREPARED.iter().any(|word| contains(code, word)) {
+    if !is_hlo && needs_preparation(code) {
         program = gil.call(client.jax.prepared(&gil)?, [&program])?;
     }
     let compiled = gil.call(
@@ -82,8 +82,21 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
     Ok(())
 });
 
-/// What is in a program, text or bytecode, that `prepare.py` may have to change.
-const PREPARED: [&[u8]; 3] = [b"print_tensor", b"xlaffi.ordered", b"lapack_"];
+/// Whether `prepare.py` may have to change a program.
+fn needs_preparation(code: &[u8]) -> bool {
+    const WORDS: [&[u8]; 4] = [
+        b"print_tensor",
+        b"xlaffi.ordered",
+        b"lapack_",
+        b"_platform_index",
+    ];
+    const BYTECODE: &[u8] = b"ML\xefR";
+    let empty = || {
+        // Sizes are text in a text only.
+        code.starts_with(BYTECODE) || contains(code, b"<0x") || contains(code, b"x0x")
+    };
+    WORDS.iter().any(|word| contains(code, word)) || (contains(code, b"_layouts") && empty())
+}
 
 fn contains(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|window| window == word)

@@ -8,18 +8,21 @@ use pjrt_api::{
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
+    /// The API's code.
     pub code: PJRT_Error_Code,
+    /// One sentence.
     pub message: String,
     /// Whether the message is this crate's: then the function's name is put before it.
     pub own: bool,
 }
 
+/// Result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
 macro_rules! constructors {
     ($($(#[$doc:meta])* $name:ident = $code:ident;)*) => {$(
         $(#[$doc])*
-        pub fn $name(message: impl Into<String>) -> Self {
+        pub(crate) fn $name(message: impl Into<String>) -> Self {
             Self { code: PJRT_Error_Code::$code, message: message.into(), own: true }
         }
     )*};
@@ -59,6 +62,14 @@ impl Error {
             message: text.to_owned(),
             own: false,
         }
+    }
+
+    /// The code's name, such as `INVALID_ARGUMENT`.
+    pub fn code_name(&self) -> &'static str {
+        let mut names = PJRT_Error_Code::ALL.iter();
+        names
+            .find(|(_, code)| *code == self.code.0)
+            .map_or("UNKNOWN", |(name, _)| name)
     }
 
     /// Hands the error over to C.

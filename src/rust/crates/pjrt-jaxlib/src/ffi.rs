@@ -1,9 +1,9 @@
 //! The FFI extension: registration of XLA FFI handlers.
 
+use crate::calls;
 use crate::compat::{jaxlib, Jaxlib};
 use crate::entry::text;
 use crate::error::{Error, Result};
-use crate::ordered;
 use crate::python::gil::Gil;
 use crate::python::object::{capsule, Object};
 use pjrt_api::{
@@ -64,11 +64,12 @@ unsafe fn register(args: &PJRT_FFI_Register_Handler_Args) -> Result<()> {
     let gil = jax.gil()?;
     // SAFETY: what callers register is a handler of XLA's FFI; it is not NULL.
     let handler = unsafe { std::mem::transmute::<*mut c_void, XLA_FFI_Handler>(args.handler) };
-    let registered = register_with(&gil, &jax.register, target, handler);
+    let arguments = [&gil.string(target)?, handler_capsule(&gil, handler)?];
+    let registered = gil.call(&jax.register, arguments);
     if registered.is_ok() {
-        ordered::remember(target, handler);
+        calls::remember(target, handler);
     }
-    registered.map_err(|error| {
+    registered.map(drop).map_err(|error| {
         let taken = error.code == PJRT_Error_Code::ALREADY_EXISTS
             || error.message.contains("already registered")
             || error.message.contains("Duplicate");
@@ -82,24 +83,23 @@ unsafe fn register(args: &PJRT_FFI_Register_Handler_Args) -> Result<()> {
     })
 }
 
-/// Has `compat.py` register a handler.
-fn register_with(gil: &Gil, how: &Object, target: &str, handler: XLA_FFI_Handler) -> Result<()> {
+/// A handler as jaxlib takes it.
+fn handler_capsule(gil: &Gil, handler: XLA_FFI_Handler) -> Result<&'static Object> {
     // SAFETY: the capsule only carries the address; nothing is to be freed.
     let capsule = unsafe { capsule(gil, handler as *mut c_void, CAPSULE, None)? };
-    let registered = gil.call(how, [&gil.string(target)?, &capsule]);
     // jaxlib may look into the capsule later: it stays for as long as the process.
-    std::mem::forget(capsule);
-    registered.map(drop)
+    Ok(Box::leak(Box::new(capsule)))
 }
 
-/// Registers what this crate's own changes to programs call.
+/// Registers what programs call that this crate has changed.
 pub(crate) fn register_own(gil: &Gil, jax: &Jaxlib) -> Result<()> {
-    register_with(
-        gil,
-        &jax.register_ordered,
-        ordered::TARGET,
-        ordered::handler,
-    )
+    let arguments = [
+        &gil.string(calls::ORDERED)?,
+        handler_capsule(gil, calls::ordered)?,
+        &gil.string(calls::MISSING)?,
+        handler_capsule(gil, calls::missing)?,
+    ];
+    gil.call(&jax.register_own, arguments).map(drop)
 }
 
 /// The extension as it stands in the table's chain.

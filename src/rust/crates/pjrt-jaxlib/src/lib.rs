@@ -9,6 +9,7 @@
 
 mod array;
 mod buffer;
+mod calls;
 mod client;
 mod compat;
 mod compile;
@@ -21,14 +22,17 @@ mod event;
 mod executable;
 mod execute;
 mod ffi;
-mod ordered;
 mod plugin;
 mod proto;
 pub mod python;
+mod refine;
 mod shape;
 mod strided;
 mod table;
 mod upload;
+
+pub use error::{Error, Result};
+pub use refine::refine;
 
 /// The plugin's function table, valid for as long as the process.
 #[no_mangle]

@@ -358,6 +358,86 @@ fn ordered_calls_have_results_layouts_and_aliases() {
 }
 
 #[test]
+fn layouts_of_arrays_without_elements_do_no_harm() {
+    let client = client();
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    register("test_gate", "host", Some(handler::<GateOp, Host>)).unwrap();
+    GATE.set(true);
+    // XLA divides by the number of elements when it brings the operand into this layout.
+    let program = compile(
+        client,
+        "func.func @main(%x: tensor<64x0x0xf32>) -> tensor<64x0x0xf32> {
+           %0 = stablehlo.custom_call @test_gate(%x) {
+             api_version = 4 : i32,
+             operand_layouts = [dense<[1, 2, 0]> : tensor<3xindex>],
+             result_layouts = [dense<[1, 2, 0]> : tensor<3xindex>]
+           } : (tensor<64x0x0xf32>) -> tensor<64x0x0xf32>
+           return %0 : tensor<64x0x0xf32>
+         }",
+    );
+    let x = f32s(client, &[64, 0, 0], &[]);
+    let out = execute(program, &[x]).unwrap()[0];
+    assert_eq!(dims(out), [64, 0, 0]);
+    [x, out].into_iter().for_each(destroy);
+    destroy_executable(program);
+}
+
+#[test]
+fn a_branch_for_another_platform_fails_only_where_it_is_taken() {
+    let client = client();
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    register("test_gate", "host", Some(handler::<GateOp, Host>)).unwrap();
+    GATE.set(true);
+    let call = |target: &str| {
+        format!(
+            "%r = stablehlo.custom_call @{target}(%x) {{
+               mhlo.backend_config = {{failure = \"\"}}
+             }} : (tensor<2xf32>) -> tensor<2xf32>
+             stablehlo.return %r : tensor<2xf32>"
+        )
+    };
+    let text = |index: &str, other: &str| {
+        format!(
+            "func.func @main(%i: tensor<i32> {index}, %x: tensor<2xf32>) -> tensor<2xf32> {{
+               %0 = \"stablehlo.case\"(%i) ({{ {} }}, {{ {} }}) : (tensor<i32>) -> tensor<2xf32>
+               return %0 : tensor<2xf32>
+             }}",
+            call("test_gate"),
+            call(other)
+        )
+    };
+    let several = text(
+        "{jax.global_constant = \"_platform_index\"}",
+        "test_of_cuda",
+    );
+    let program = compile(client, &several);
+    let x = f32s(client, &[2], &[1., 2.]);
+    let index = |i: i32| upload(client, PJRT_Buffer_Type::S32, &[], &[i]);
+    let (here, there) = (index(0), index(1));
+    let out = execute(program, &[here, x]).unwrap()[0];
+    assert_eq!(read::<f32>(out).unwrap(), [1., 2.]);
+    let failure = execute(program, &[there, x]).unwrap_err();
+    assert_eq!(failure.code, PJRT_Error_Code::NOT_FOUND);
+    assert!(
+        failure
+            .message
+            .contains("no handler `test_of_cuda` is registered for the CPU"),
+        "{}",
+        failure.message
+    );
+    destroy_executable(program);
+    // In any other program a name that nobody answers is an error at once.
+    let one = text("", "test_of_cuda");
+    let failure = compile_with(client, one.as_bytes(), "mlir", b"").unwrap_err();
+    assert!(
+        failure.message.contains("test_of_cuda"),
+        "{}",
+        failure.message
+    );
+    [x, here, there, out].into_iter().for_each(destroy);
+}
+
+#[test]
 fn a_handler_that_takes_its_time_does_not_hold_others_up() {
     let client = client();
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());

@@ -582,3 +582,43 @@ fn maximum_and_minimum_keep_nan() {
     }
     [some, none].into_iter().for_each(destroy);
 }
+
+#[test]
+fn a_program_for_any_shape_is_refined() {
+    let client = client();
+    let any = b"func.func @main(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>) -> tensor<3x?xf32> {
+      %0 = call @sum(%x, %y) : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+      %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<?x3xf32>) -> tensor<3x?xf32>
+      return %1 : tensor<3x?xf32>
+    }
+    func.func private @sum(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>) -> tensor<?x3xf32> {
+      %0 = stablehlo.add %x, %y : tensor<?x3xf32>
+      return %0 : tensor<?x3xf32>
+    }";
+    let x = f32s(client, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
+    let sized = pjrt_jaxlib::refine(any, &[vec![2, 3], vec![2, 3]]).unwrap();
+    let program = compile_with(client, &sized, "mlir", b"").unwrap();
+    let out = execute(program, &[x, x]).unwrap()[0];
+    assert_eq!(dims(out), [3, 2]);
+    assert_eq!(read::<f32>(out).unwrap(), [2., 8., 4., 10., 6., 12.]);
+    [x, out].into_iter().for_each(destroy);
+    destroy_executable(program);
+    let fails = |code: &[u8], shapes: &[Vec<i64>], text: &str| {
+        let failure = pjrt_jaxlib::refine(code, shapes).expect_err(text);
+        assert_eq!(
+            failure.code,
+            PJRT_Error_Code::INVALID_ARGUMENT,
+            "{failure:?}"
+        );
+        assert!(failure.message.contains(text), "{}", failure.message);
+    };
+    fails(any, &[vec![2, 3]], "takes 2 argument(s), got 1 shape(s)");
+    fails(
+        any,
+        &[vec![2, 4], vec![2, 3]],
+        "argument 1 is tensor<?x3xf32>",
+    );
+    fails(any, &[vec![2, 3], vec![3]], "argument 2 is tensor<?x3xf32>");
+    fails(any, &[vec![2, 3], vec![5, 3]], "");
+    fails(b"nonsense", &[], "not StableHLO");
+}

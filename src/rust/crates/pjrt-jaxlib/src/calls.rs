@@ -1,0 +1,130 @@
+//! What programs call in place of the handler that they name, where `prepare.py` has changed them.
+//! The name is in an attribute behind all others.
+//!
+//! [`ORDERED`] keeps calls in the order of the program. XLA orders side effects by data flow alone,
+//! and the word for order in a program is the token: a value that one call returns and the next one
+//! takes. Handlers know nothing of tokens. So such a call has a token behind its operands, and one
+//! behind its results, which are taken away here, with the name, before the rest is passed on.
+//!
+//! [`MISSING`] fails. It is in branches for other platforms.
+
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+use xla_ffi::sys::{
+    XLA_FFI_AttrType_STRING, XLA_FFI_ByteSpan, XLA_FFI_CallFrame, XLA_FFI_Error, XLA_FFI_Handler,
+};
+use xla_ffi::{raw, Code, Error};
+
+pub(crate) const ORDERED: &str = "xlaffi.ordered";
+pub(crate) const MISSING: &str = "xlaffi.missing";
+/// The attribute that names the handler. XLA sorts attributes by name, and no text in UTF-8 comes
+/// after this one: it is the last, and can be cut off.
+const ATTRIBUTE: &str = "\u{10ffff}";
+
+static HANDLERS: RwLock<Option<HashMap<String, XLA_FFI_Handler>>> = RwLock::new(None);
+
+/// Remembers a handler that XLA has accepted.
+pub(crate) fn remember(target: &str, handler: XLA_FFI_Handler) {
+    HANDLERS
+        .write()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get_or_insert_with(HashMap::new)
+        .insert(target.to_owned(), handler);
+}
+
+fn find(target: &str) -> Option<XLA_FFI_Handler> {
+    let handlers = HANDLERS.read().unwrap_or_else(PoisonError::into_inner);
+    handlers.as_ref()?.get(target).copied()
+}
+
+/// The handler of [`ORDERED`].
+///
+/// # Safety
+/// `frame` is XLA's: a call that `prepare.py` wrote, or a metadata query.
+pub(crate) unsafe extern "C" fn ordered(frame: *mut XLA_FFI_CallFrame) -> *mut XLA_FFI_Error {
+    // SAFETY: by this function's contract, here and below.
+    if frame.is_null() || unsafe { raw::answer_metadata(frame, 0) } {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: as above. The copy is as long as what this crate knows of; a shorter frame ends with
+    // a field that handlers look for only where `struct_size` says that it is there.
+    let mut inner = unsafe {
+        let known = std::mem::size_of::<XLA_FFI_CallFrame>().min((*frame).struct_size);
+        let mut copy = std::mem::MaybeUninit::<XLA_FFI_CallFrame>::zeroed();
+        std::ptr::copy_nonoverlapping(frame.cast::<u8>(), copy.as_mut_ptr().cast(), known);
+        let mut copy = copy.assume_init();
+        copy.struct_size = known;
+        copy
+    };
+    // SAFETY: as above.
+    let target = unsafe { target(&inner) }.filter(|_| inner.args.size > 0 && inner.rets.size > 0);
+    inner.attrs.size -= 1;
+    inner.args.size -= 1;
+    inner.rets.size -= 1;
+    match target.map(|target| (target, find(target))) {
+        // SAFETY: a handler that XLA accepted, with the frame of its own call.
+        Some((_, Some(handler))) => unsafe { handler(&mut inner) },
+        Some((target, None)) => {
+            let text = format!("no handler `{target}` was registered with the CPU plugin");
+            // SAFETY: as above.
+            unsafe { raw::report(frame, &Error::new(Code::NotFound, text)) }
+        }
+        // SAFETY: as above.
+        None => unsafe { raw::report(frame, &not_ours(ORDERED)) },
+    }
+}
+
+/// The handler of [`MISSING`].
+///
+/// # Safety
+/// As for [`ordered`].
+pub(crate) unsafe extern "C" fn missing(frame: *mut XLA_FFI_CallFrame) -> *mut XLA_FFI_Error {
+    // SAFETY: by this function's contract, here and below.
+    if frame.is_null() || unsafe { raw::answer_metadata(frame, 0) } {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: as above.
+    let error = match unsafe { target(&*frame) } {
+        Some(target) => Error::new(
+            Code::NotFound,
+            format!(
+                "no handler `{target}` is registered for the CPU: the program is for several \
+                 platforms, and its platform index chose another one"
+            ),
+        ),
+        None => not_ours(MISSING),
+    };
+    // SAFETY: as above.
+    unsafe { raw::report(frame, &error) }
+}
+
+fn not_ours(target: &'static str) -> Error {
+    Error::new(
+        Code::InvalidArgument,
+        "it is called by programs that the CPU plugin has changed, and by no others",
+    )
+    .with_op(target)
+}
+
+/// The name of the handler that was meant, where the last attribute is that name.
+///
+/// # Safety
+/// `frame` is XLA's, or a copy of it, and outlives the name.
+unsafe fn target<'a>(frame: &XLA_FFI_CallFrame) -> Option<&'a str> {
+    let last = usize::try_from(frame.attrs.size).ok()?.checked_sub(1)?;
+    // SAFETY: the frame's arrays have as many elements as their sizes say, and an attribute of type
+    // string is a span.
+    let (name, target) = unsafe {
+        if *frame.attrs.types.add(last) != XLA_FFI_AttrType_STRING {
+            return None;
+        }
+        let span = |span: *const XLA_FFI_ByteSpan| {
+            std::slice::from_raw_parts((*span).ptr.cast::<u8>(), (*span).len)
+        };
+        (
+            span(*frame.attrs.names.add(last)),
+            span((*frame.attrs.attrs.add(last)).cast()),
+        )
+    };
+    (name == ATTRIBUTE.as_bytes()).then(|| std::str::from_utf8(target).ok())?
+}
