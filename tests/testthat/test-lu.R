@@ -89,3 +89,16 @@ test_that("an attribute of the wrong type is an error", {
   exec <- custom_call("print_tensor", c(x = "1xf32"), "1xf32", "print_header = 3 : i64")
   expect_snapshot(error = TRUE, as_array(pjrt_execute(exec, pjrt_buffer(1))))
 })
+
+test_that("an attribute that no handler of ours knows is refused with the nearest name", {
+  skip_without_plugin()
+  call <- function(attributes) {
+    exec <- custom_call("cholesky", c(x = "2x2xf64"), "2x2xf64", attributes)
+    as_array(pjrt_execute(exec, pjrt_buffer(diag(2), "f64")))
+  }
+  expect_identical(call(""), diag(2))
+  error <- error_of(call("Uplo = \"L\""))
+  expect_s3_class(error, "xlaffi_error_invalid_argument")
+  expect_identical(conditionMessage(error), "cholesky: unknown attribute `Uplo`; did you mean `uplo`?")
+  expect_identical(error$op, "cholesky")
+})

@@ -7,7 +7,7 @@ use crate::attr::{AnyAttr, AttrType, AttrValue};
 use crate::error::{Error, Operand, OperandKind, Result};
 use crate::sys;
 
-/// The attributes of a call or of a dictionary. Those that nobody asks for do no harm.
+/// The attributes of a call or of a dictionary.
 #[derive(Clone, Copy, Debug)]
 pub struct Attrs<'f> {
     types: &'f [sys::XLA_FFI_AttrType],

@@ -25,7 +25,11 @@ impl<O: Kernel<P>, P: Platform> Dispatch<O, P> for Untyped {
     #[inline]
     fn dispatch(frame: &mut CallFrame<'_>) -> Result<()> {
         let fields = <Self as Dispatch<O, P>>::SIGNATURE;
-        const { Layout::of(<Self as Dispatch<O, P>>::SIGNATURE) }.check_counts(frame, fields)?;
+        const { Layout::of(<Self as Dispatch<O, P>>::SIGNATURE) }.check_counts(
+            frame,
+            fields,
+            O::IGNORED_ATTRS,
+        )?;
         run_kernel::<O, P, ()>(frame)
     }
 }
@@ -59,7 +63,7 @@ macro_rules! dtype_set {
                 use $crate::__private as private;
                 let fields = <Self as $crate::Dispatch<O, P>>::SIGNATURE;
                 let layout = const { private::Layout::of(<Self as $crate::Dispatch<O, P>>::SIGNATURE) };
-                match private::deciding_dtype(frame, &layout, fields)? {
+                match private::deciding_dtype(frame, &layout, fields, <O as $crate::Op>::IGNORED_ATTRS)? {
                     <$first as $crate::Scalar>::DTYPE => private::run_kernel::<O, P, $first>(frame),
                     $(<$more as $crate::Scalar>::DTYPE => private::run_kernel::<O, P, $more>(frame),)*
                     got => {

@@ -5,6 +5,7 @@ use core::fmt;
 use crate::error::{Code, Error, Operand, OperandKind, Result};
 use crate::frame::CallFrame;
 use crate::io::{FieldInfo, FieldKind};
+use crate::nearest::nearest;
 use crate::DataType;
 
 /// The element type that decides, after the number of operands was checked.
@@ -14,8 +15,9 @@ pub fn deciding_dtype(
     frame: &CallFrame<'_>,
     layout: &Layout,
     fields: &'static [FieldInfo],
+    ignored: &[&str],
 ) -> Result<DataType> {
-    layout.check_counts(frame, fields)?;
+    layout.check_counts(frame, fields, ignored)?;
     let dtype = match layout.deciding {
         Some((OperandKind::Argument, at)) => frame.arg_dtype(at),
         Some((_, at)) => frame.ret_dtype(at),
@@ -64,6 +66,38 @@ impl fmt::Display for OneOf<'_> {
     }
 }
 
+/// Not inlined: it is the same for every op.
+#[inline(never)]
+fn check_attrs(
+    frame: &CallFrame<'_>,
+    fields: &'static [FieldInfo],
+    ignored: &[&str],
+) -> Result<()> {
+    let is_attr = |field: &&FieldInfo| matches!(field.kind, FieldKind::Attribute { .. });
+    let known = || fields.iter().filter(is_attr).map(|field| field.name);
+    for (name, _) in frame.attrs().iter() {
+        let is_it = |known: &str| known.as_bytes() == name;
+        if !known().any(is_it) && !ignored.iter().any(|name| is_it(name)) {
+            return Err(unknown_attr(&String::from_utf8_lossy(name), known()));
+        }
+    }
+    Ok(())
+}
+
+#[cold]
+fn unknown_attr(name: &str, known: impl Iterator<Item = &'static str>) -> Error {
+    let known: Vec<&str> = known.collect();
+    let message = match nearest(name, &known) {
+        Some(near) => format!("unknown attribute `{name}`; did you mean `{near}`?"),
+        None if known.is_empty() => format!("unknown attribute `{name}`; it has none"),
+        None => format!(
+            "unknown attribute `{name}`; it has `{}`",
+            known.join("`, `")
+        ),
+    };
+    Error::invalid_argument(message)
+}
+
 /// How many operands the fields take, and where the element type is found; computed at compile
 /// time.
 #[doc(hidden)]
@@ -73,6 +107,8 @@ pub struct Layout {
     more_args: bool,
     rets: usize,
     more_rets: bool,
+    required_attrs: usize,
+    any_attrs: bool,
     deciding: Option<(OperandKind, usize)>,
 }
 
@@ -86,6 +122,8 @@ impl Layout {
             more_args: false,
             rets: 0,
             more_rets: false,
+            required_attrs: 0,
+            any_attrs: false,
             deciding: None,
         };
         let mut i = 0;
@@ -108,21 +146,38 @@ impl Layout {
                 }
                 FieldKind::RemainingArguments => layout.more_args = true,
                 FieldKind::RemainingResults => layout.more_rets = true,
-                FieldKind::Attribute { .. } | FieldKind::Attributes => {}
+                FieldKind::Attribute { required, .. } => {
+                    // One with a default is `required` by its type.
+                    if required && fields[i].default.is_none() {
+                        layout.required_attrs += 1;
+                    }
+                }
+                FieldKind::Attributes => layout.any_attrs = true,
             }
             i += 1;
         }
         layout
     }
 
-    /// Checks the number of arguments and results.
+    /// Checks the number of arguments and results, and that no attribute is there that no field
+    /// takes, but for those of `ignored`.
     #[inline]
-    pub fn check_counts(&self, frame: &CallFrame<'_>, fields: &'static [FieldInfo]) -> Result<()> {
+    pub fn check_counts(
+        &self,
+        frame: &CallFrame<'_>,
+        fields: &'static [FieldInfo],
+        ignored: &[&str],
+    ) -> Result<()> {
         let fits = |got: usize, want: usize, more: bool| got == want || (more && got > want);
         if fits(frame.arg_count(), self.args, self.more_args)
             && fits(frame.ret_count(), self.rets, self.more_rets)
         {
-            return Ok(());
+            // As many as are required are just those, or one of them is missing, which decoding
+            // tells.
+            if self.any_attrs || frame.attrs().len() == self.required_attrs {
+                return Ok(());
+            }
+            return check_attrs(frame, fields, ignored);
         }
         Err(self.count_error(frame, fields))
     }

@@ -111,6 +111,7 @@ mod frame;
 mod io;
 mod io_macro;
 mod layout;
+mod nearest;
 mod op;
 mod operand;
 mod pool;

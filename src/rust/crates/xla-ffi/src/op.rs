@@ -77,6 +77,10 @@ pub trait Op: 'static {
 
     /// What XLA is told of the handler.
     const TRAITS: Traits = Traits::NONE;
+
+    /// Attributes that a call may carry although no field takes them. Any other is an error, unless
+    /// the operands have a field of type [`Attrs`](crate::Attrs).
+    const IGNORED_ATTRS: &'static [&'static str] = &[];
 }
 
 /// The body of an op on platform `P` for element type `T` (`()` for an [`Untyped`](crate::Untyped)

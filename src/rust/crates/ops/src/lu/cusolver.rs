@@ -47,6 +47,8 @@ impl Op for PivotsToPermutation {
     const TARGET: &'static str = "cu_lu_pivots_to_permutation";
     type Dtypes = Rows;
     const TRAITS: Traits = Traits::COMMAND_BUFFER_COMPATIBLE;
+    // What JAX passed until 0.4.34; it is the length of the permutation.
+    const IGNORED_ATTRS: &'static [&'static str] = &["permutation_size"];
 }
 
 impl Kernel<Cuda, i32> for PivotsToPermutation {
