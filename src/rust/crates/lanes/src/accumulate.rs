@@ -23,7 +23,9 @@ pub(crate) fn form<V: Lanes>(q: &mut [V], m: usize, offset: usize, tau: &[V]) {
         }
         let tau = tau[j - offset];
         reflect(below, tau, rest, m, j);
-        below.iter_mut().for_each(|v| *v = -(tau * *v));
+        for v in below.iter_mut() {
+            *v = -(tau * *v);
+        }
         head.fill(zero);
         head[j] = one - tau;
     }

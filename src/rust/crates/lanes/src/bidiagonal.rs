@@ -58,7 +58,9 @@ fn reflect_rows<V: Lanes>(v: &[V], tau: V, matrix: &mut [V], m: usize, sums: &mu
     for (column, v) in rest.zip(factors.remainder()) {
         multiply(&[&mut column[first..]], [*v], sums);
     }
-    sums.iter_mut().for_each(|sum| *sum = *sum * tau);
+    for sum in sums.iter_mut() {
+        *sum = *sum * tau;
+    }
     for (column, v) in matrix.chunks_exact_mut(m).zip(v) {
         for (x, sum) in column[first..].iter_mut().zip(&*sums) {
             *x = sum.neg_mul_add(*v, *x);

@@ -106,7 +106,9 @@ fn prepare<V: Lanes>(n: usize, triangle: Triangle, a: &mut [V]) -> (V, Scale<V>)
     let good = |yes, no| bad.if_equal(zero, yes, no);
     let scale = Scale::of(good(largest, zero));
     if zero.any_less(good(zero, one)) {
-        a.iter_mut().for_each(|a| *a = good(*a, zero));
+        for a in a.iter_mut() {
+            *a = good(*a, zero);
+        }
     }
     scale.there(a);
     (good(zero, one), scale)

@@ -74,7 +74,13 @@ pub(crate) fn reflect<V: Lanes>(v: &[V], tau: V, columns: &mut [V], m: usize, fi
             let (a, others) = four.split_at_mut(m);
             let (b, others) = others.split_at_mut(m);
             let (c, d) = others.split_at_mut(m);
-            reflect_columns(v, tau, [a, b, c, d].map(|column| &mut column[first..]));
+            let columns = [
+                &mut a[first..],
+                &mut b[first..],
+                &mut c[first..],
+                &mut d[first..],
+            ];
+            reflect_columns(v, tau, columns);
         }
         rest = fours.into_remainder();
     }
@@ -86,8 +92,10 @@ pub(crate) fn reflect<V: Lanes>(v: &[V], tau: V, columns: &mut [V], m: usize, fi
 /// Several at a time, so that their sums do not wait for one another.
 #[inline(always)]
 fn reflect_columns<V: Lanes, const N: usize>(v: &[V], tau: V, columns: [&mut [V]; N]) {
-    let heads: [V; N] = std::array::from_fn(|c| columns[c][0]);
-    let tails = std::array::from_fn(|c| &columns[c][1..]);
+    let (mut heads, mut tails) = ([tau; N], [v; N]);
+    for (column, (head, tail)) in columns.iter().zip(heads.iter_mut().zip(&mut tails)) {
+        (*head, *tail) = (column[0], &column[1..]);
+    }
     let sums = products(v, tails, heads);
     for (sum, column) in sums.into_iter().zip(columns) {
         let sum = sum * tau;

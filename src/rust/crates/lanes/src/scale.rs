@@ -33,14 +33,18 @@ impl<V: Lanes> Scale<V> {
     #[inline(always)]
     pub(crate) fn there(&self, values: &mut [V]) {
         let [a, b] = self.there;
-        values.iter_mut().for_each(|v| *v = *v * a * b);
+        for v in values.iter_mut() {
+            *v = *v * a * b;
+        }
     }
 
     /// Brings numbers back.
     #[inline(always)]
     pub(crate) fn back(&self, values: &mut [V]) {
         let [a, b] = self.back;
-        values.iter_mut().for_each(|v| *v = *v * a * b);
+        for v in values.iter_mut() {
+            *v = *v * a * b;
+        }
     }
 }
 

@@ -47,8 +47,11 @@ pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut factors: Factors<
             sweep.direct(block.first, direct, some);
         }
     }
-    let left = |e: &V| e.if_equal(zero, zero, one);
-    e[..n - 1].iter().map(left).fold(zero, V::add)
+    let mut left = zero;
+    for e in &e[..n - 1] {
+        left += e.if_equal(zero, zero, one);
+    }
+    left
 }
 
 /// Of each lane the last rows of its bidiagonal matrix that are not diagonal yet.

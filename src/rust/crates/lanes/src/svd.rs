@@ -135,7 +135,9 @@ fn prepare<V: Lanes>(a: &mut [V]) -> (V, Scale<V>) {
     let good = |yes, no| sum.if_equal(zero, yes, no);
     let bad = good(zero, one);
     if zero.any_less(bad) {
-        a.iter_mut().for_each(|a| *a = good(*a, zero));
+        for a in a.iter_mut() {
+            *a = good(*a, zero);
+        }
     }
     let scale = Scale::of(largest(zero, a));
     scale.there(a);
@@ -147,9 +149,13 @@ fn prepare<V: Lanes>(a: &mut [V]) -> (V, Scale<V>) {
 fn positive<V: Lanes>(d: &mut [V], v: &mut [V]) {
     for (v, d) in v.chunks_exact_mut(d.len()).zip(&*d) {
         let sign = d.like(1.0).copysign(*d);
-        v.iter_mut().for_each(|v| *v = *v * sign);
+        for v in v.iter_mut() {
+            *v = *v * sign;
+        }
     }
-    d.iter_mut().for_each(|d| *d = d.abs());
+    for d in d.iter_mut() {
+        *d = d.abs();
+    }
 }
 
 /// Where singular vectors go.

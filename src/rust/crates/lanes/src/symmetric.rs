@@ -50,8 +50,11 @@ pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut q: Option<&mut [V
             }
         }
     }
-    let left = |e: &V| e.if_equal(zero, zero, one);
-    e[..n - 1].iter().map(left).fold(zero, V::add)
+    let mut left = zero;
+    for e in &e[..n - 1] {
+        left += e.if_equal(zero, zero, one);
+    }
+    left
 }
 
 /// Of each lane the last rows of its tridiagonal matrix that are not diagonal yet.

@@ -66,7 +66,9 @@ pub(crate) fn tridiagonal<V: Lanes>(
             j += 1;
         }
         let (tau, half) = (tau[k], tau[k].like(-0.5));
-        p_here.iter_mut().for_each(|p| *p = *p * tau);
+        for p in p_here.iter_mut() {
+            *p = *p * tau;
+        }
         let [product] = products(p_here, [v], [tau.like(0.0)]);
         let alpha = half * tau * product;
         for (p, v) in p_here.iter_mut().zip(v) {

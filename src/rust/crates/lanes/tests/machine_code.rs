@@ -1,0 +1,126 @@
+//! The kernels are vector code: what the optimiser makes of `examples/kernels.rs` in the profile that
+//! users get is disassembled and read.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// Kernels, of which each is there for f32 and f64.
+const KERNELS: [&str; 7] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm", "Syevd", "Gesdd"];
+
+/// Who calls kernels, and the registers whose vectors are to be multiplied and added there.
+const CALLERS: [(&str, &str); 3] = [
+    ("blocks_avx2", "%ymm"),
+    ("one_by_one_avx2", ""),
+    ("blocks_avx512", "%zmm"),
+];
+
+/// What may be called: it moves data only.
+const CALLED: [&str; 5] = ["gather", "scatter", "scatter_some", "strided", "lines"];
+
+/// What a tool says, which has to succeed.
+fn output(command: &mut Command) -> String {
+    let done = command
+        .output()
+        .expect("cargo and binutils, which linking needs");
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{command:?}: {errors}");
+    String::from_utf8(done.stdout).expect("text")
+}
+
+/// The example as a file, and its disassembly with names in full.
+fn example() -> (String, String) {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("machine-code");
+    output(
+        Command::new(env!("CARGO"))
+            .args([
+                "build",
+                "--quiet",
+                "--offline",
+                "--release",
+                "--example",
+                "kernels",
+            ])
+            .arg("--manifest-path")
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
+            .arg("--target-dir")
+            .arg(&target)
+            // Names that tell types.
+            .env("RUSTFLAGS", "-Csymbol-mangling-version=v0")
+            .env_remove("CARGO_ENCODED_RUSTFLAGS")
+            .env_remove("CARGO_BUILD_TARGET"),
+    );
+    let file = target.join("release/examples/kernels");
+    let file = file.to_str().expect("a path in UTF-8").to_owned();
+    let code =
+        output(Command::new("objdump").args(["-d", "--demangle", "--no-show-raw-insn", &file]));
+    (file, code)
+}
+
+/// Functions, each with its instructions.
+fn functions(code: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for line in code.lines() {
+        if let Some(name) = line.strip_suffix(">:") {
+            let (_, name) = name.split_once('<').expect("a name");
+            found.push((name, Vec::new()));
+        } else if let (Some((_, instructions)), Some((_, instruction))) =
+            (found.last_mut(), line.split_once(":\t"))
+        {
+            instructions.push(instruction);
+        }
+    }
+    found
+}
+
+/// Whether an instruction multiplies and adds at once, in one lane (`s`) or in all (`p`).
+fn fused(instruction: &str, lanes: char) -> bool {
+    let name = instruction.split_whitespace().next().unwrap_or_default();
+    let kinds = ["vfmadd", "vfnmadd", "vfmsub", "vfnmsub"];
+    kinds.iter().any(|kind| name.starts_with(kind)) && name.chars().rev().nth(1) == Some(lanes)
+}
+
+#[test]
+fn kernels_are_vector_code() {
+    let (file, code) = example();
+    let mut seen = BTreeSet::new();
+    for (name, instructions) in functions(&code) {
+        let Some((caller, registers)) = CALLERS
+            .iter()
+            .find(|(caller, _)| name.contains(&format!("dispatch::{caller}")))
+        else {
+            continue;
+        };
+        let kernel = KERNELS
+            .iter()
+            .find(|kernel| name.contains(&format!("::{kernel}<")));
+        let kernel = kernel.unwrap_or_else(|| panic!("{name} is of no kernel of the list"));
+        seen.insert((caller, kernel, name.contains(&format!("{kernel}<f32>"))));
+
+        let together = instructions.iter().filter(|one| fused(one, 'p'));
+        let together = together.filter(|one| one.contains(registers)).count();
+        assert!(together > 0, "{name} has no fused operation on {registers}");
+        if !registers.is_empty() {
+            let alone = instructions.iter().find(|one| fused(one, 's'));
+            assert_eq!(alone, None, "{name} computes lanes one by one");
+        }
+        for call in instructions.iter().filter(|one| one.starts_with("call")) {
+            let target = call.split_once('<').map_or("", |(_, target)| target);
+            let ours = target.contains("lanes::") && !target.contains("panic");
+            let known = CALLED
+                .iter()
+                .any(|called| target.contains(&format!("::{called}")));
+            assert!(!ours || known, "{name} calls {target}");
+        }
+    }
+    let units = if cfg!(avx512) { 3 } else { 2 };
+    assert_eq!(seen.len(), units * KERNELS.len() * 2, "{seen:?}");
+    // A call of C's function where an instruction was meant.
+    let imported = output(Command::new("nm").args(["-D", "--undefined-only", &file]));
+    let calls: Vec<_> = imported
+        .lines()
+        .filter(|line| line.contains(" fma"))
+        .collect();
+    assert!(calls.is_empty(), "{calls:?}");
+}
