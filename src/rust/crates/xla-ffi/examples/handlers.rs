@@ -7,12 +7,13 @@
 use std::ffi::{c_char, c_void, CStr};
 use std::ops::{AddAssign, Mul};
 use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Once;
 
 use xla_ffi::registry::Registry;
 use xla_ffi::{
-    handler, io, AnyBufferMut, Arg, Attr, Attrs, Cx, Error, Host, Kernel, Op, Platform,
-    RealAndComplex, RemainingArgs, Result, Ret, Scalar, Untyped,
+    bundle, handler, io, AnyBufferMut, Arg, Attr, Attrs, Context, Cx, Error, Host, Kernel, Op,
+    Platform, RealAndComplex, RemainingArgs, Result, Ret, Scalar, Stateful, Untyped,
 };
 
 io! {
@@ -137,7 +138,87 @@ impl<P: Platform> Kernel<P> for Tell {
     }
 }
 
+io! {
+    /// What the sums are made from.
+    pub struct SumsSetup<'f> {
+        steps: Attr<&'f [i64]>,
+    }
+}
+
+io! {
+    /// Sums that were made with the program.
+    pub struct SumsIo<'f> {
+        x: Arg<'f, i64>,
+        out: Ret<'f, i64>,
+        steps: Attr<&'f [i64]>,
+    }
+}
+
+/// `x` plus the sum of all steps up to each: the sums are made once, with the program.
+pub struct Sums;
+
+/// How many states there are.
+static STATES: AtomicUsize = AtomicUsize::new(0);
+
+/// The state of [`Sums`].
+pub struct Made(Vec<i64>);
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        STATES.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Op for Sums {
+    const TARGET: &'static str = "sums";
+    type Dtypes = Untyped;
+}
+
+impl<P: Platform> Stateful<P> for Sums {
+    type State = Made;
+    type Setup<'f> = SumsSetup<'f>;
+    const INITIALIZES: bool = true;
+
+    fn instantiate(setup: SumsSetup<'_>, _: &Context<'_>) -> Result<Made> {
+        if setup.steps.is_empty() {
+            return Err(Error::invalid_argument("there are no steps"));
+        }
+        STATES.fetch_add(1, Ordering::SeqCst);
+        let mut sum = 0;
+        let sums = setup.steps.iter().map(|step| {
+            sum += step;
+            sum
+        });
+        Ok(Made(sums.collect()))
+    }
+}
+
+impl<P: Platform> Kernel<P> for Sums {
+    type Io<'f> = SumsIo<'f>;
+
+    fn run(mut io: SumsIo<'_>, cx: &Cx<'_, P>) -> Result<()> {
+        let Made(sums) = cx.state()?;
+        assert_eq!(sums.len(), io.steps.len());
+        let x = io.x.as_slice()?[0];
+        for (out, sum) in io.out.as_mut_slice()?.iter_mut().zip(sums) {
+            *out = x + sum;
+        }
+        Ok(())
+    }
+}
+
+/// How many states of `sums` there are.
+#[no_mangle]
+pub extern "C" fn states() -> usize {
+    STATES.load(Ordering::SeqCst)
+}
+
 fn register() -> Result<()> {
+    // SAFETY: handlers of this library, which must stay loaded while they are registered.
+    unsafe {
+        let sums = bundle::<Sums, Host>().into();
+        Registry::global().register_handlers("sums", "host", sums, Some("handlers"))?;
+    }
     let all = [
         (Axpy::TARGET, handler::<Axpy, Host> as xla_ffi::HandlerFn),
         (Fail::TARGET, handler::<Fail, Host>),

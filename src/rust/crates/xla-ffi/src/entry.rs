@@ -37,6 +37,7 @@ where
         target: O::TARGET,
         traits: O::TRAITS.bits(),
         host_memory: P::HOST_MEMORY,
+        stage: sys::XLA_FFI_ExecutionStage_EXECUTE,
         run: <O::Dtypes as Dispatch<O, P>>::dispatch,
     };
     // SAFETY: by contract; `host_memory` is true only where the `Platform` contract says so.
@@ -44,16 +45,21 @@ where
 }
 
 /// What [`enter`] must know of an op.
-struct OpEntry {
-    target: &'static str,
-    traits: sys::XLA_FFI_Handler_Traits,
-    host_memory: bool,
-    run: fn(&mut CallFrame<'_>) -> Result<()>,
+pub(crate) struct OpEntry {
+    pub(crate) target: &'static str,
+    pub(crate) traits: sys::XLA_FFI_Handler_Traits,
+    pub(crate) host_memory: bool,
+    /// In which it runs; in others there is nothing to do.
+    pub(crate) stage: sys::XLA_FFI_ExecutionStage,
+    pub(crate) run: fn(&mut CallFrame<'_>) -> Result<()>,
 }
 
 /// # Safety
 /// As [`handler`]; `op.host_memory` as in [`CallFrame::from_raw`].
-unsafe fn enter(frame: *mut sys::XLA_FFI_CallFrame, op: &OpEntry) -> *mut sys::XLA_FFI_Error {
+pub(crate) unsafe fn enter(
+    frame: *mut sys::XLA_FFI_CallFrame,
+    op: &OpEntry,
+) -> *mut sys::XLA_FFI_Error {
     if frame.is_null() {
         return ptr::null_mut();
     }
@@ -74,8 +80,7 @@ unsafe fn enter(frame: *mut sys::XLA_FFI_CallFrame, op: &OpEntry) -> *mut sys::X
         })
         .and_then(|()| {
             // SAFETY: the frame reaches that far.
-            if unsafe { (*frame).stage } != sys::XLA_FFI_ExecutionStage_EXECUTE {
-                // Other stages have nothing to run, and no operands to look at.
+            if unsafe { (*frame).stage } != op.stage {
                 return Ok(());
             }
             let _mode = op.host_memory.then(GradualUnderflow::new);

@@ -119,6 +119,7 @@ mod query;
 #[cfg(feature = "registry")]
 #[cfg_attr(docsrs, doc(cfg(feature = "registry")))]
 pub mod registry;
+mod state;
 #[doc(hidden)]
 pub mod sys;
 #[cfg(feature = "testing")]
@@ -149,6 +150,7 @@ pub use num_complex::{self, Complex};
 pub use op::{describe, Cx, Dispatch, DtypeSet, Host, Kernel, Op, OpInfo, Platform};
 pub use operand::{Arg, Ret};
 pub use query::{metadata, Answer, Metadata};
+pub use state::{bundle, Stateful};
 pub use traits::Traits;
 
 /// For the macros of this crate only.

@@ -1,6 +1,7 @@
 """Runs the handlers of examples/handlers.rs under a real XLA, and answers what came of it."""
 
 import ctypes
+import gc
 import sys
 
 import numpy as np
@@ -82,6 +83,25 @@ want = (
 )
 check("told", head, want)
 check("threads", int(threads) >= 1, True)
+
+# One function for all stages; the state is made with the program and goes with it.
+sums = ctypes.cast(library.handler_of(b"sums"), ctypes.CFUNCTYPE(ctypes.c_void_p))
+sums = jax.ffi.pycapsule(sums)
+stages = {stage: sums for stage in ("instantiate", "initialize", "execute")}
+jax.ffi.register_ffi_target("sums", stages, platform="cpu")
+call = jax.ffi.ffi_call("sums", jax.ShapeDtypeStruct((3,), jnp.int64))
+x = jnp.array([10], jnp.int64)
+program = jax.jit(lambda x: call(x, steps=np.array([1, 2, 3]))).lower(x).compile()
+check("states", library.states(), 1)
+check("sums", [program(x).tolist() for _ in range(2)], [[11, 13, 16]] * 2)
+check("states", library.states(), 1)
+want = "INVALID_ARGUMENT: sums: there are no steps"
+empty = jax.jit(lambda x: call(x, steps=np.array([], np.int64)))
+check("no state", want in failure(lambda: empty(x)), True)
+del program
+jax.clear_caches()
+gc.collect()
+check("states", library.states(), 0)
 
 library.unregister(b"fail")
 want = (

@@ -107,6 +107,11 @@ impl Frame {
         }
     }
 
+    /// Goes on to another stage; what a handler gave to be kept stays.
+    pub fn set_stage(&mut self, stage: sys::XLA_FFI_ExecutionStage) {
+        self.raw.stage = stage;
+    }
+
     /// Makes the call.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! What XLA offers to handlers, imitated: errors, context, scratch memory, a pool of real threads.
 
+use core::cell::RefCell;
 use core::ffi::{c_void, CStr};
 use core::mem::size_of;
 use core::ptr;
@@ -75,6 +76,7 @@ struct State {
     run_id: i64,
     scratch_limit: Option<usize>,
     scratch: Mutex<Scratch>,
+    kept: RefCell<Option<Kept>>,
 }
 
 #[derive(Debug)]
@@ -231,6 +233,77 @@ unsafe extern "C" fn device_ordinal(
     ptr::null_mut()
 }
 
+/// Types are known to the whole process; a type's number is its place, counted from 1.
+static TYPES: Mutex<Vec<sys::XLA_FFI_TypeInfo>> = Mutex::new(Vec::new());
+
+// SAFETY: a constant, and a function that may be called from any thread.
+unsafe impl Send for sys::XLA_FFI_TypeInfo {}
+
+unsafe extern "C" fn type_register(
+    args: *mut sys::XLA_FFI_Type_Register_Args,
+) -> *mut sys::XLA_FFI_Error {
+    let mut types = TYPES.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: the API's contract: a filled struct, whose pointers are good for the call.
+    unsafe {
+        if *(*args).type_id != sys::XLA_FFI_UNKNOWN_TYPE_ID {
+            return error(Code::Unimplemented, c"numbers are given here");
+        }
+        types.push(*(*args).type_info);
+        (*(*args).type_id).type_id = types.len() as i64;
+    }
+    ptr::null_mut()
+}
+
+/// What a handler gave to be kept.
+#[derive(Debug)]
+struct Kept {
+    type_id: i64,
+    state: *mut c_void,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let types = TYPES.lock().unwrap_or_else(PoisonError::into_inner);
+        let deleter = types[self.type_id as usize - 1].deleter;
+        drop(types);
+        if let Some(deleter) = deleter {
+            // SAFETY: of this type, given to be dropped once.
+            unsafe { deleter(self.state) };
+        }
+    }
+}
+
+unsafe extern "C" fn state_set(args: *mut sys::XLA_FFI_State_Set_Args) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as in `stream`.
+    unsafe {
+        let mut kept = state((*args).ctx).kept.borrow_mut();
+        if kept.is_some() {
+            return error(Code::FailedPrecondition, c"there is a state already");
+        }
+        *kept = Some(Kept {
+            type_id: (*(*args).type_id).type_id,
+            state: (*args).state,
+        });
+    }
+    ptr::null_mut()
+}
+
+unsafe extern "C" fn state_get(args: *mut sys::XLA_FFI_State_Get_Args) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as in `stream`.
+    unsafe {
+        match &*state((*args).ctx).kept.borrow() {
+            None => error(Code::NotFound, c"there is no state"),
+            Some(kept) if kept.type_id != (*(*args).type_id).type_id => {
+                error(Code::InvalidArgument, c"the state is of another type")
+            }
+            Some(kept) => {
+                (*args).state = kept.state;
+                ptr::null_mut()
+            }
+        }
+    }
+}
+
 unsafe extern "C" fn allocate(
     args: *mut sys::XLA_FFI_DeviceMemory_Allocate_Args,
 ) -> *mut sys::XLA_FFI_Error {
@@ -308,6 +381,9 @@ static API: sys::XLA_FFI_Api = sys::XLA_FFI_Api {
     XLA_FFI_Error_GetMessage: Some(error_message),
     XLA_FFI_Error_Destroy: Some(error_destroy),
     XLA_FFI_Stream_Get: Some(stream),
+    XLA_FFI_Type_Register: Some(type_register),
+    XLA_FFI_State_Set: Some(state_set),
+    XLA_FFI_State_Get: Some(state_get),
     XLA_FFI_DeviceMemory_Allocate: Some(allocate),
     XLA_FFI_DeviceMemory_Free: Some(free),
     XLA_FFI_ThreadPool_Schedule: Some(schedule),

@@ -1,0 +1,299 @@
+//! State that an op keeps for each of its calls in a program, and the stages that make and use it.
+
+use core::any::TypeId;
+use core::ffi::c_void;
+use core::mem::size_of;
+use core::ptr;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::context::{api_fn, service, Context};
+use crate::entry::{asked_metadata, discard, enter, handler, OpEntry};
+use crate::error::{Error, Result};
+use crate::io::Io;
+use crate::op::{Dispatch, Op, Platform};
+use crate::{sys, CallFrame};
+
+/// An op that keeps something for each of its calls in a program: made when the program is, read by
+/// [`Context::state`] in every call, dropped with the program.
+///
+/// ```
+/// use xla_ffi::{bundle, io, Arg, Attr, Context, Cx, Floats, Host, Kernel, Op, Result, Ret, Scalar, Stateful};
+///
+/// io! {
+///     struct SetupIo<'f> { sizes: Attr<&'f [i64]> }
+/// }
+///
+/// io! {
+///     struct SumIo<'f, T> { x: Arg<'f, T>, y: Ret<'f, T>, sizes: Attr<&'f [i64]> }
+/// }
+///
+/// struct Sum;
+///
+/// impl Op for Sum {
+///     const TARGET: &'static str = "sum";
+///     type Dtypes = Floats;
+/// }
+///
+/// struct Plan { steps: Vec<i64> }
+///
+/// impl Stateful<Host> for Sum {
+///     type State = Plan;
+///     type Setup<'f> = SetupIo<'f>;
+///
+///     fn instantiate(setup: SetupIo<'_>, _: &Context<'_>) -> Result<Plan> {
+///         Ok(Plan { steps: setup.sizes.to_vec() }) // what takes long goes here
+///     }
+/// }
+///
+/// impl<T: Scalar> Kernel<Host, T> for Sum {
+///     type Io<'f> = SumIo<'f, T>;
+///
+///     fn run(io: SumIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+///         let plan: &Plan = cx.state()?;
+///         assert_eq!(plan.steps.len(), io.sizes.len());
+///         Ok(())
+///     }
+/// }
+///
+/// let for_xla = bundle::<Sum, Host>();
+/// assert!(for_xla.instantiate.is_some() && for_xla.execute.is_some());
+/// ```
+///
+/// The library of a type of state must stay loaded for as long as there are programs that call the
+/// op: XLA drops their states.
+pub trait Stateful<P: Platform>: Op {
+    /// What is kept. Calls read it from any thread, several at a time.
+    type State: Send + Sync + 'static;
+
+    /// The attributes that it is made from, declared by [`io!`](crate::io); there are no operands
+    /// yet. What the body does not take itself belongs into
+    /// [`IGNORED_ATTRS`](Op::IGNORED_ATTRS).
+    type Setup<'f>: Io<'f>;
+
+    /// Whether XLA shall call [`prepare`](Self::prepare).
+    const PREPARES: bool = false;
+
+    /// Whether XLA shall call [`initialize`](Self::initialize).
+    const INITIALIZES: bool = false;
+
+    /// Makes the state, once for each call in a program.
+    ///
+    /// # Errors
+    /// The program cannot be made.
+    fn instantiate(setup: Self::Setup<'_>, context: &Context<'_>) -> Result<Self::State>;
+
+    /// Runs before each execution of the program, to ask XLA for resources.
+    ///
+    /// # Errors
+    /// The execution fails.
+    fn prepare(_state: &Self::State, _context: &Context<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Runs before each execution of the program, when it has its resources.
+    ///
+    /// # Errors
+    /// The execution fails.
+    fn initialize(_state: &Self::State, _context: &Context<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The functions of a stateful op, one for each stage, for XLA or for
+/// [`Handlers`](crate::registry::Handlers).
+#[must_use]
+pub fn bundle<O, P>() -> sys::XLA_FFI_Handler_Bundle
+where
+    O: Stateful<P>,
+    P: Platform,
+    O::Dtypes: Dispatch<O, P>,
+{
+    sys::XLA_FFI_Handler_Bundle {
+        instantiate: Some(instantiate::<O, P>),
+        prepare: O::PREPARES.then_some(prepare::<O, P>),
+        initialize: O::INITIALIZES.then_some(initialize::<O, P>),
+        execute: Some(handler::<O, P>),
+    }
+}
+
+const fn entry<O: Op>(
+    stage: sys::XLA_FFI_ExecutionStage,
+    run: fn(&mut CallFrame<'_>) -> Result<()>,
+) -> OpEntry {
+    OpEntry {
+        target: O::TARGET,
+        traits: O::TRAITS.bits(),
+        // In these stages there are no operands to look at.
+        host_memory: false,
+        stage,
+        run,
+    }
+}
+
+unsafe extern "C" fn instantiate<O: Stateful<P>, P: Platform>(
+    frame: *mut sys::XLA_FFI_CallFrame,
+) -> *mut sys::XLA_FFI_Error {
+    let run = |frame: &mut CallFrame<'_>| {
+        let context = frame.context();
+        let state = O::instantiate(O::Setup::decode(frame)?, &context)?;
+        context.set_state(state)
+    };
+    let entry = entry::<O>(sys::XLA_FFI_ExecutionStage_INSTANTIATE, run);
+    // SAFETY: by contract.
+    unsafe {
+        let error = enter(frame, &entry);
+        if error.is_null() && !frame.is_null() {
+            tell_type::<O::State>(frame);
+        }
+        error
+    }
+}
+
+unsafe extern "C" fn prepare<O: Stateful<P>, P: Platform>(
+    frame: *mut sys::XLA_FFI_CallFrame,
+) -> *mut sys::XLA_FFI_Error {
+    let run = |frame: &mut CallFrame<'_>| O::prepare(frame.context().state()?, &frame.context());
+    // SAFETY: by contract.
+    unsafe { enter(frame, &entry::<O>(sys::XLA_FFI_ExecutionStage_PREPARE, run)) }
+}
+
+unsafe extern "C" fn initialize<O: Stateful<P>, P: Platform>(
+    frame: *mut sys::XLA_FFI_CallFrame,
+) -> *mut sys::XLA_FFI_Error {
+    let run = |frame: &mut CallFrame<'_>| O::initialize(frame.context().state()?, &frame.context());
+    // SAFETY: by contract.
+    unsafe {
+        enter(
+            frame,
+            &entry::<O>(sys::XLA_FFI_ExecutionStage_INITIALIZE, run),
+        )
+    }
+}
+
+/// Adds to an answer about metadata which type the state has.
+///
+/// # Safety
+/// `frame` is XLA's.
+unsafe fn tell_type<S: Send + Sync + 'static>(frame: *mut sys::XLA_FFI_CallFrame) {
+    // SAFETY: by contract; the first fields of every frame and table.
+    unsafe {
+        let (Some(metadata), Some(api)) = (asked_metadata(frame), (*frame).api.as_ref()) else {
+            return;
+        };
+        let version = (api.api_version.major_version, api.api_version.minor_version);
+        // XLA's `struct_size` ends before the field, whether it has it or not.
+        if metadata.is_null() || version < (0, HAS_STATE_TYPE) {
+            return;
+        }
+        let context = Context::from_raw((*frame).api, (*frame).ctx, false);
+        if let Ok(id) = context.type_of_state::<S>() {
+            (*metadata).state_type_id = id;
+        }
+    }
+}
+
+/// The minor version of the FFI whose metadata have the type of the state.
+const HAS_STATE_TYPE: i32 = 2;
+
+/// The types that were registered, by XLA (there is one for each plugin) and Rust's type.
+static TYPES: Mutex<Option<HashMap<(usize, TypeId), sys::XLA_FFI_TypeId>>> = Mutex::new(None);
+
+unsafe extern "C" fn drop_state<S>(state: *mut c_void) {
+    // SAFETY: from `Box::into_raw` in `set_state`; XLA drops each once.
+    let state = unsafe { Box::from_raw(state.cast::<S>()) };
+    // XLA must not be unwound.
+    let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(state)));
+    if let Err(payload) = dropped {
+        discard(payload);
+    }
+}
+
+impl<'f> Context<'f> {
+    /// The state of this call, made by [`Stateful::instantiate`].
+    ///
+    /// # Errors
+    /// There is none, or it is of another type, or this XLA is too old.
+    pub fn state<S: Send + Sync + 'static>(&self) -> Result<&'f S> {
+        let mut type_id = self.type_of_state::<S>()?;
+        let args = service!(
+            self,
+            XLA_FFI_State_Get,
+            XLA_FFI_State_Get_Args {
+                stage: sys::XLA_FFI_ExecutionStage_INSTANTIATE,
+                type_id: &mut type_id,
+                state: ptr::null_mut(),
+            }
+        )?;
+        // SAFETY: set by `set_state` with this type; XLA keeps it for longer than the call.
+        unsafe { args.state.cast::<S>().as_ref() }
+            .ok_or_else(|| Error::internal("XLA gave no state"))
+    }
+
+    fn set_state<S: Send + Sync + 'static>(&self, state: S) -> Result<()> {
+        let mut type_id = self.type_of_state::<S>()?;
+        let state = Box::into_raw(Box::new(state));
+        let done = service!(
+            self,
+            XLA_FFI_State_Set,
+            XLA_FFI_State_Set_Args {
+                stage: sys::XLA_FFI_ExecutionStage_INSTANTIATE,
+                type_id: &mut type_id,
+                state: state.cast(),
+            }
+        );
+        if done.is_err() {
+            // SAFETY: XLA did not take it, so it is still ours.
+            drop(unsafe { Box::from_raw(state) });
+        }
+        done.map(drop)
+    }
+
+    /// XLA's number for a type of state, which is registered the first time.
+    fn type_of_state<S: Send + Sync + 'static>(&self) -> Result<sys::XLA_FFI_TypeId> {
+        // Copies of the table have the same inside.
+        // SAFETY: null or a live table.
+        let xla = unsafe { self.api.as_ref() }.map_or(0, |api| api.internal_api as usize);
+        let key = (xla, TypeId::of::<S>());
+        let mut types = TYPES.lock().unwrap_or_else(PoisonError::into_inner);
+        let types = types.get_or_insert_with(HashMap::new);
+        if let Some(&id) = types.get(&key) {
+            return Ok(id);
+        }
+        let deleter = drop_state::<S>;
+        // Another library may have a type of this name.
+        let name = format!("{}@{:p}", core::any::type_name::<S>(), deleter as *const ());
+        let info = sys::XLA_FFI_TypeInfo {
+            struct_size: size_of::<sys::XLA_FFI_TypeInfo>(),
+            extension_start: ptr::null_mut(),
+            deleter: Some(deleter),
+        };
+        let mut id = sys::XLA_FFI_UNKNOWN_TYPE_ID;
+        self.register_type(&name, &mut id, &info)?;
+        types.insert(key, id);
+        Ok(id)
+    }
+
+    fn register_type(
+        &self,
+        name: &str,
+        type_id: &mut sys::XLA_FFI_TypeId,
+        type_info: &sys::XLA_FFI_TypeInfo,
+    ) -> Result<()> {
+        let function = api_fn!(self.api, XLA_FFI_Type_Register)
+            .ok_or_else(|| self.missing("XLA_FFI_Type_Register"))?;
+        let mut args = sys::XLA_FFI_Type_Register_Args {
+            struct_size: size_of::<sys::XLA_FFI_Type_Register_Args>(),
+            extension_start: ptr::null_mut(),
+            name: sys::XLA_FFI_ByteSpan {
+                ptr: name.as_ptr().cast(),
+                len: name.len(),
+            },
+            type_id,
+            type_info,
+        };
+        // SAFETY: XLA's function with the struct that it takes, and what it points to; the error,
+        // if any, is ours from here on.
+        unsafe { self.take_error("XLA_FFI_Type_Register", function(&mut args)) }
+    }
+}
