@@ -146,6 +146,7 @@ fn header_facts() -> Facts {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "nothing unsafe, and slow")]
 #[cfg_attr(
     not(target_pointer_width = "64"),
     ignore = "the table is of a machine of 64 bits"

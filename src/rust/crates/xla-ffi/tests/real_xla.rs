@@ -63,6 +63,7 @@ fn library() -> PathBuf {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "runs XLA in another process")]
 fn xla_accepts_and_calls_the_handlers() {
     let out = Command::new(python())
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real_xla.py"))

@@ -58,7 +58,18 @@ pub(super) struct RawAttrs {
     types: Vec<sys::XLA_FFI_AttrType>,
     names: Vec<*mut sys::XLA_FFI_ByteSpan>,
     values: Vec<*mut c_void>,
-    keep: Vec<Box<dyn Any>>,
+    keep: Vec<Kept>,
+}
+
+/// What others point to. Not a `Box`, which may not be moved while it is pointed to.
+#[derive(Debug)]
+struct Kept(*mut dyn Any);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // SAFETY: from `Box::into_raw`, and dropped once; who points to it goes, too.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
 }
 
 impl RawAttrs {
@@ -93,9 +104,8 @@ impl RawAttrs {
     }
 
     fn keep<T: 'static>(&mut self, value: T) -> *mut T {
-        let mut value = Box::new(value);
-        let address = ptr::from_mut(&mut *value);
-        self.keep.push(value);
+        let address = Box::into_raw(Box::new(value));
+        self.keep.push(Kept(address));
         address
     }
 

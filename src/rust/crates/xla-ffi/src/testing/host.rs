@@ -82,31 +82,37 @@ struct State {
 #[derive(Debug)]
 pub(super) struct Host {
     api: &'static sys::XLA_FFI_Api,
-    state: Box<State>,
+    state: Arc<State>,
 }
 
 impl Default for Host {
     fn default() -> Self {
         Host {
             api: &API,
-            state: Box::default(),
+            state: Arc::default(),
         }
     }
 }
 
 impl Host {
+    /// While the call is put together, nobody else has it.
+    fn state(&mut self) -> &mut State {
+        Arc::get_mut(&mut self.state).expect("no other reference")
+    }
+
     pub(super) fn set_threads(&mut self, threads: usize) {
-        self.state.pool = (threads > 0).then(|| Pool::new(threads));
+        self.state().pool = (threads > 0).then(|| Pool::new(threads));
     }
 
     pub(super) fn set_context(&mut self, stream: usize, device_ordinal: i32, run_id: i64) {
-        self.state.stream = stream;
-        self.state.device_ordinal = device_ordinal;
-        self.state.run_id = run_id;
+        let state = self.state();
+        state.stream = stream;
+        state.device_ordinal = device_ordinal;
+        state.run_id = run_id;
     }
 
     pub(super) fn set_scratch_limit(&mut self, bytes: usize) {
-        self.state.scratch_limit = Some(bytes);
+        self.state().scratch_limit = Some(bytes);
     }
 
     pub(super) fn set_api_size(&mut self, bytes: usize) {
@@ -129,12 +135,10 @@ impl Host {
         )
     }
 
-    pub(super) fn as_raw(
-        &mut self,
-    ) -> (*const sys::XLA_FFI_Api, *mut sys::XLA_FFI_ExecutionContext) {
+    pub(super) fn as_raw(&self) -> (*const sys::XLA_FFI_Api, *mut sys::XLA_FFI_ExecutionContext) {
         (
             ptr::from_ref(self.api),
-            ptr::from_mut(&mut *self.state).cast(),
+            Arc::as_ptr(&self.state).cast_mut().cast(),
         )
     }
 }
