@@ -125,7 +125,8 @@ fn scratch_memory_is_given_back() {
 }
 
 fn every_index_once(cx: &Context<'_>) -> Result<()> {
-    for count in [0, 1, 2, 999, 1000] {
+    const LARGE: usize = if cfg!(miri) { 20 } else { 1000 };
+    for count in [0, 1, 2, LARGE - 1, LARGE] {
         for chunk in [0, 1, 7, 1000, usize::MAX] {
             let seen: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
             cx.parallel_for(count, chunk, |range| {
@@ -144,7 +145,8 @@ fn every_index_once(cx: &Context<'_>) -> Result<()> {
 }
 
 fn every_item_once(cx: &Context<'_>) -> Result<()> {
-    let (mut a, mut b) = (vec![0usize; 1000], vec![0usize; 500]);
+    const LARGE: usize = if cfg!(miri) { 20 } else { 1000 };
+    let (mut a, mut b) = (vec![0usize; LARGE], vec![0usize; LARGE / 2]);
     let pairs = a.chunks_exact_mut(2).zip(&mut b).enumerate();
     cx.parallel_for_each(pairs, |(i, (a, b))| {
         a.fill(i);
