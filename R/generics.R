@@ -106,3 +106,45 @@ is_ready <- function(x, ...) UseMethod("is_ready")
 #' @rdname await
 #' @export
 value <- function(x, ...) UseMethod("value")
+
+# What has no method: often an object of the package pjrt, whose functions have the same names.
+refuse_object <- function(x, what, call = rlang::caller_env()) {
+  abort(sprintf("`x` must be %s, not %s", what, describe(x)),
+    operand = "x", hint = foreign_hint(x), call = call
+  )
+}
+
+#' @export
+shape.default <- function(x, ...) refuse_object(x, "a buffer, a type or a value of a program")
+
+#' @export
+dtype.default <- function(x, ...) refuse_object(x, "a buffer, a type or a value of a program")
+
+#' @export
+elt_type.default <- function(x) refuse_object(x, "a buffer, a type or a value of a program")
+
+#' @export
+device.default <- function(x, ...) refuse_object(x, "a buffer or an executable")
+
+#' @export
+platform.default <- function(x, ...) {
+  refuse_object(x, "a buffer, device, client, plugin or executable")
+}
+
+#' @export
+as_array.default <- function(x, ...) refuse_object(x, "a buffer or what as_array_async() returned")
+
+#' @export
+as_raw.default <- function(x, ...) refuse_object(x, "a buffer")
+
+#' @export
+as_array_async.default <- function(x, ...) refuse_object(x, "a buffer")
+
+#' @export
+await.default <- function(x, ...) refuse_object(x, "a buffer or what as_array_async() returned")
+
+#' @export
+is_ready.default <- function(x, ...) refuse_object(x, "a buffer or what as_array_async() returned")
+
+#' @export
+value.default <- function(x, ...) refuse_object(x, "what as_array_async() returned")

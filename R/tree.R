@@ -118,7 +118,7 @@ flatten_fun <- function(f, in_tree) {
 new_tree <- function(skeleton) structure(list(skeleton = skeleton), class = "xlaffi_tree")
 
 skeleton_of <- function(tree, name = "tree", call = rlang::caller_env()) {
-  if (!inherits(tree, "xlaffi_tree")) {
+  if (!inherits(tree, "xlaffi_tree") || !is.list(tree)) {
     abort(
       sprintf("`%s` must be a tree made by build_tree(), not %s", name, describe(tree)),
       operand = name, hint = foreign_hint(tree), call = call

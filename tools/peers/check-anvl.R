@@ -16,13 +16,19 @@ to_ours <- function(text) {
 
 folder <- copy_of(file.path(checkout, "tests", "testthat"))
 if (mode == "functions") {
-  source <- copy_of(checkout)
-  files <- list.files(file.path(source, "R"), full.names = TRUE)
-  rewrite(c(file.path(source, c("DESCRIPTION", "NAMESPACE")), files), to_ours)
   library <- tempfile("library")
   dir.create(library)
-  install.packages(source, library, repos = NULL, type = "source", INSTALL_opts = c("--no-docs", "--no-test-load"))
   .libPaths(c(library, .libPaths()))
+  Sys.setenv(R_LIBS = paste(.libPaths(), collapse = ":"))
+  also <- Sys.getenv("ALSO")
+  for (package in c(if (nzchar(also)) also, checkout)) {
+    source <- copy_of(package)
+    files <- list.files(file.path(source, "R"), full.names = TRUE)
+    rewrite(c(file.path(source, c("DESCRIPTION", "NAMESPACE")), files), to_ours)
+    install.packages(source, library,
+      repos = NULL, type = "source", INSTALL_opts = c("--no-docs", "--no-test-load")
+    )
+  }
   rewrite(list.files(folder, "[.]R$", full.names = TRUE), to_ours)
 }
 if (mode == "handlers") {

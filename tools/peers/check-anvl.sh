@@ -7,7 +7,8 @@
 #   tools/peers/check-anvl.sh handlers  ANVL_CHECKOUT LIBRARY [FILTER]
 #
 # LIBRARY holds what anvl needs. `plugin`: anvl on pjrt on our CPU plugin. `functions`: a copy of anvl
-# that imports us in place of pjrt. `handlers`: as `plugin`, with our handlers for pjrt's targets.
+# that imports us in place of pjrt, and such a copy of the checkout ALSO (stablehlo, which names
+# pjrt's class, too). `handlers`: as `plugin`, with our handlers for pjrt's targets.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mode=$1

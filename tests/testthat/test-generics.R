@@ -1,0 +1,17 @@
+test_that("what has no method is refused, with a word on objects of pjrt", {
+  foreign <- structure(list(), class = "PJRTBuffer")
+  expect_snapshot(error = TRUE, {
+    shape(1)
+    dtype(NULL)
+    elt_type("f32")
+    device(list())
+    platform("cpu")
+    as_array(diag(2))
+    as_array(foreign)
+    as_raw(foreign, row_major = TRUE)
+    as_array_async(foreign)
+    await(foreign)
+    is_ready(1)
+    value(1)
+  })
+})
