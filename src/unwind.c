@@ -1,6 +1,8 @@
 /* R's errors and interrupts jump. What may jump runs in protect(), which catches the jump before it
  * passes a frame of Rust that has something to free, and lets it go on when Rust is through. */
 #include <setjmp.h>
+#include <string.h>
+#include <R.h>
 #include <Rinternals.h>
 
 /* Without the signal mask, whose saving is a system call, as R itself does. */
@@ -53,3 +55,26 @@ int xlaffi_protect(void (*body)(void *), void *data) {
 /* Lets the jump go on that was caught last. Does not return. */
 void xlaffi_unwind_go_on(void) { R_ContinueUnwind(token); }
 
+
+typedef struct {
+  const char *text;
+  size_t length;
+} Text;
+
+/* Line by line: R's own buffers are bounded. */
+static void show(void *data) {
+  const Text *text = data;
+  const char *line = text->text, *end = line + text->length;
+  while (line < end) {
+    const char *next = memchr(line, '\n', (size_t)(end - line));
+    next = next ? next + 1 : end;
+    Rprintf("%.*s", (int)(next - line), line);
+    line = next;
+  }
+}
+
+/* Shows text, within a handler that runs on R's thread: a jump must not leave it. 0 where R failed. */
+int xlaffi_show(const char *text, size_t length) {
+  Text all = {text, length};
+  return R_ToplevelExec(show, &all) ? 1 : 0;
+}

@@ -1,3 +1,14 @@
+# Runs `exec` past our own functions, as another host would.
+other_host <- "
+  other_host <- function(x = pjrt_buffer(7)) {
+    run <- .Call(xlaffi:::wrap__executable_execute, exec, list(x), NULL, TRUE)
+    while (inherits(run, 'xlaffi_run')) {
+      done <- .Call(xlaffi:::wrap__run_wait, run, 1)
+      if (!is.null(done)) run <- done
+    }
+    invisible()
+  }"
+
 print_program <- function(type, attributes, before = "") {
   compile(sprintf(
     "func.func @main(%%x: tensor<%s>) -> tensor<%s> {
@@ -94,15 +105,80 @@ test_that("text that nobody asked for comes at the prompt, at unload and at the 
         } : (tensor<1xf32>) -> ()
         return %x : tensor<1xf32>
       }'))
-    x <- pjrt_buffer(7)
-    # Past our own functions, as another host would.
-    other_host <- function() {
-      invisible(.Call(xlaffi:::wrap__executable_execute, exec, list(x), NULL, TRUE))
-    }"
+  "
+  code <- c(other_host, code)
   at_end <- run_r(c(code, "{other_host(); cat('last\\n'); quit()}"))
   expect_identical(at_end$output, c("last", "late", " 7"))
   at_unload <- run_r(c(code, "other_host(); unloadNamespace('xlaffi'); cat('last\\n')"))
   expect_identical(at_unload$output, c("late", " 7", "last"))
   at_prompt <- run_r(c(code, "other_host()", "cat('last\\n')"))
   expect_identical(at_prompt$output, c("late", " 7", "last"))
+})
+
+test_that("what a long program prints is shown while R waits for it", {
+  skip_without_plugin()
+  skip_on_os("windows")
+  # Prints for ever, a number after some milliseconds of work.
+  src <- r"(
+func.func @main(%n: tensor<i64>) -> tensor<i64> {
+  %zero = stablehlo.constant dense<0> : tensor<i64>
+  %one = stablehlo.constant dense<1> : tensor<i64>
+  %steps = stablehlo.constant dense<1000000> : tensor<i64>
+  %seven = stablehlo.constant dense<7> : tensor<i64>
+  %seed = stablehlo.constant dense<88172645463325252> : tensor<i64>
+  %r:2 = stablehlo.while(%i = %zero, %x = %seed) : tensor<i64>, tensor<i64>
+    cond {
+      %go = stablehlo.compare LT, %i, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      stablehlo.return %go : tensor<i1>
+    } do {
+      stablehlo.custom_call @print_tensor(%i) {
+        has_side_effect = true, api_version = 4 : i32,
+        backend_config = {print_header = "turn", print_footer = ""}
+      } : (tensor<i64>) -> ()
+      %s:2 = stablehlo.while(%j = %zero, %y = %x) : tensor<i64>, tensor<i64>
+        cond {
+          %more = stablehlo.compare LT, %j, %steps : (tensor<i64>, tensor<i64>) -> tensor<i1>
+          stablehlo.return %more : tensor<i1>
+        } do {
+          %k = stablehlo.add %j, %one : tensor<i64>
+          %1 = stablehlo.shift_left %y, %seven : tensor<i64>
+          %2 = stablehlo.xor %y, %1 : tensor<i64>
+          stablehlo.return %k, %2 : tensor<i64>, tensor<i64>
+        }
+      %next = stablehlo.add %i, %one : tensor<i64>
+      stablehlo.return %next, %s#1 : tensor<i64>, tensor<i64>
+    }
+  return %r#1 : tensor<i64>
+})"
+  file <- withr::local_tempfile(lines = src)
+  run <- run_r(sprintf("
+    exec <- pjrt_compile(pjrt_program(path = '%s'))
+    system(paste('(sleep 3; kill -INT', Sys.getpid(), ') &'))
+    tryCatch(pjrt_execute(exec, pjrt_scalar(1e12, 'i64')), interrupt = function(e) cat('interrupted\n'))
+    quit(status = 3)
+  ", file))
+  before <- seq_len(match("interrupted", run$output) - 1L)
+  expect_identical(run$output[head(before, 4)], c("turn", " 0", "turn", " 1"))
+  expect_identical(run$status, 3L)
+})
+
+test_that("a handler that another host calls on R's thread prints at once, behind what waits", {
+  skip_without_plugin()
+  run <- run_r(c(other_host, "
+    exec <- pjrt_compile(pjrt_program('
+      func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {
+        stablehlo.custom_call @print_tensor(%x) {
+          has_side_effect = true, api_version = 4 : i32,
+          backend_config = {print_header = \"text\", print_footer = \"\"}
+        } : (tensor<1xf32>) -> ()
+        return %x : tensor<1xf32>
+      }'))
+    # A run whose forerunner took less than a millisecond is on R's thread.
+    shown <- lapply(1:50, function(i) capture.output(other_host(pjrt_buffer(i + 0))))
+    cat(any(lengths(shown) > 0L), '\n')
+    writeLines(unlist(shown))
+  "))
+  expect_identical(run$output[[1L]], "TRUE ")
+  texts <- run$output[-1L]
+  expect_identical(texts, c(rbind("text", paste0(" ", 1:50))))
 })

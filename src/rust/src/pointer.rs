@@ -18,6 +18,7 @@ use extendr_ffi::{
 
 use crate::argument::{attribute, classes};
 use crate::failure::{Failure, Outcome};
+use crate::printed::free;
 use crate::protected::alloc_list;
 use crate::unwind::protect;
 use crate::value::{IntoSexp, Value};
@@ -73,8 +74,10 @@ extern "C" fn finalize<T: Class>(pointer: SEXP) {
         if !address.is_null() {
             R_ClearExternalPtr(pointer);
             let value = Box::from_raw(address);
-            // A panic in a destructor must not unwind into R's collector.
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || drop(value)));
+            free(move || {
+                // A panic in a destructor must not unwind into R's collector.
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || drop(value)));
+            });
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::handler::Handler;
 use crate::plugin::PluginObject;
 use crate::pointer::{class, get, wrap};
+use crate::printed::take_charge;
 use crate::protected::Protected;
 use crate::unwind::protect;
 use crate::value::{named, IntoSexp, Value};
@@ -35,7 +36,7 @@ class!(WithdrawnObject, c"xlaffi_withdrawn", "withdrawn handlers");
 routines! {
     // Registers our ops and takes charge of what they print. Called when the package is loaded.
     fn start() {
-        ops::print::queue_output(true);
+        take_charge();
         for op in ops::table() {
             for &(platform, handler) in op.handlers {
                 for target in [op.target, &format!("{}{}", ops::PRIVATE, op.target)] {

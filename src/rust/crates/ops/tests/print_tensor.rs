@@ -161,6 +161,68 @@ fn queued_texts_are_whole_complete_and_in_each_threads_order() {
 }
 
 #[test]
+fn text_that_nobody_takes_is_kept_whole_and_comes_in_slices() {
+    let _turn = queued();
+    let row: Vec<i32> = (0..20_000).collect();
+    for _ in 0..40 {
+        let call = Call::new().arg(&[20_000, 1], &row).attr("max_rows", -1_i32);
+        call.run(print_tensor()).expect("a printable tensor");
+    }
+    let (mut slices, mut texts) = (0, Vec::new());
+    loop {
+        let slice = ops::print::drain();
+        if slice.is_empty() {
+            break;
+        }
+        let bytes: usize = slice.iter().map(String::len).sum();
+        assert!(bytes < 2 << 20, "{bytes} bytes at once");
+        slices += 1;
+        texts.extend(slice);
+    }
+    assert!(slices > 2);
+    assert_eq!(texts.len(), 40);
+    assert!(texts
+        .iter()
+        .all(|text| text == &texts[0] && text.lines().count() == 20_002));
+    assert!(!ops::print::is_waiting());
+}
+
+#[test]
+fn where_the_host_can_show_text_it_comes_at_once_behind_what_waits() {
+    static SHOWN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    thread_local!(static HERE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
+    let show = |text: &str| {
+        SHOWN.lock().unwrap().push(text.to_string());
+        // Whoever shows text may look, and run handlers.
+        assert!(!ops::print::is_waiting());
+        true
+    };
+    let _turn = queued();
+    ops::print::show_on(Some(ops::print::Console {
+        is_here: || HERE.get(),
+        show,
+    }));
+    let print = |x: i32| {
+        let call = Call::new().arg(&[1], &[x]);
+        call.run(print_tensor()).expect("a printable tensor");
+    };
+    print(1);
+    assert!(SHOWN.lock().unwrap().is_empty());
+    HERE.set(true);
+    print(2);
+    ops::print::show_on(None);
+    let rows: Vec<String> = SHOWN
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|t| t.lines().nth(1).unwrap().trim().into())
+        .collect();
+    assert_eq!(rows, ["1", "2"]);
+    print(3);
+    assert_eq!(ops::print::drain().len(), 1);
+}
+
+#[test]
 fn texts_survive_the_end_of_queuing_until_they_are_drained() {
     let _turn = queued();
     matrix().run(print_tensor()).expect("a printable tensor");

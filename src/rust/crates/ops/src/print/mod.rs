@@ -3,6 +3,7 @@
 mod format;
 mod number;
 mod queue;
+mod spill;
 pub(crate) mod tensor;
 
 #[cfg(test)]
@@ -10,4 +11,4 @@ mod tests;
 
 pub use format::{dtype_label, format_buffer, Options};
 pub(crate) use queue::emit;
-pub use queue::{drain, is_waiting, queue_output};
+pub use queue::{drain, is_waiting, queue_output, show_on, Console};
