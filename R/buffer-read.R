@@ -1,8 +1,9 @@
 # Blocks until `done()`, which waits for a short time, is TRUE. Between two turns R looks for
-# Ctrl-C, which it does in Sys.sleep() and outside of Rust. Then shows what the program printed.
+# Ctrl-C, which it does in Sys.sleep() and outside of Rust, and shows what the program printed.
 wait_until <- function(done, call) {
   on.exit(print_waiting())
   while (!check(done(), call)) {
+    print_waiting()
     Sys.sleep(0)
   }
 }
@@ -28,7 +29,7 @@ as_array.xlaffi_buffer <- function(x, check = FALSE, ...) {
   if (is.list(array)) {
     raise(array)
   }
-  if (check) {
+  if (!isFALSE(check)) {
     check_representable(array, x, check)
   }
   array

@@ -12,10 +12,15 @@
 #' @param device The device: `NULL` (the default one), a device or a name such as `"cpu:1"`.
 #' @param shape The dimensions; `NULL` means those of `data`, or its length.
 #' @param check Whether `NA` in `data` is an error. XLA knows no `NA`: unchecked, a logical `NA`
-#'   becomes `TRUE`, an integer one the smallest integer, and a double one `NaN`.
+#'   becomes `TRUE`, an integer one the smallest integer, and a double one `NaN`. Integer64 data keep
+#'   their bits in `ui64`, where `-1` is 2^64 - 1 and `NA` 2^63.
 #' @param row_major For raw data: whether the bytes are in row-major order (the last index runs
 #'   fastest) or in R's column-major order.
 #' @param ... For raw data `row_major`.
+#' @section Memory:
+#' R's collector does not see the memory of devices. What buffers hold is counted, and R is asked to
+#' collect when that has doubled since the last time (from 256 MB on), and before an upload or an
+#' execution fails for want of memory.
 #' @return A buffer, class `xlaffi_buffer`.
 #' @seealso [as_array()] brings it back; [shape()], [dtype()], [device()] and [platform()] describe
 #'   it; [copy_buffer()].
@@ -28,7 +33,7 @@
 #' @export
 pjrt_buffer <- function(data, dtype = NULL, device = NULL, shape = NULL, check = FALSE, ...) {
   # Most of what comes needs no look-up of a method and one call; the rest goes the long way.
-  if (!is.object(data) && !check && ...length() == 0L) {
+  if (!is.object(data) && isFALSE(check) && ...length() == 0L) {
     buffer <- .Call(wrap__buffer_from_r, data, dtype, device, shape)
     if (!is.null(buffer) && !is.list(buffer)) {
       return(buffer)
@@ -42,7 +47,7 @@ pjrt_buffer <- function(data, dtype = NULL, device = NULL, shape = NULL, check =
 #' @rdname pjrt_buffer
 #' @export
 pjrt_scalar <- function(data, dtype = NULL, device = NULL, check = FALSE, ...) {
-  if (!is.object(data) && !check && length(data) == 1L && ...length() == 0L) {
+  if (!is.object(data) && isFALSE(check) && length(data) == 1L && ...length() == 0L) {
     buffer <- .Call(wrap__buffer_from_r, data, dtype, device, integer())
     if (!is.null(buffer) && !is.list(buffer)) {
       return(buffer)
@@ -58,9 +63,7 @@ upload <- function(data, dtype, device, shape, check, ..., call = rlang::caller_
   if (...length()) {
     check_dots_empty(..., call = call)
   }
-  if (check) {
-    check_no_na(data, check, call)
-  }
+  check_no_na(data, check, call)
   if (is.object(dtype)) {
     dtype <- dtype_name(dtype)
   }

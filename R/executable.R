@@ -32,7 +32,9 @@ new_compile_options <- function() structure(list(), class = "xlaffi_compile_opti
 #' Execute a program
 #'
 #' Arguments go by position. The call may return before the work is done, see [await()]; reading
-#' the result waits for it.
+#' the result waits for it. While R waits, here or there, what the program prints is shown as it comes,
+#' and Ctrl-C ends the wait: the program itself goes on, and its results are dropped. Reading and
+#' uploading large arrays can be interrupted between one array and the next.
 #'
 #' @param executable An executable, see [pjrt_compile()].
 #' @param ... Buffers, one per parameter of the program.
@@ -44,6 +46,9 @@ new_compile_options <- function() structure(list(), class = "xlaffi_compile_opti
 #' @inherit pjrt_compile examples
 #' @export
 pjrt_execute <- function(executable, ..., execution_options = NULL, simplify = TRUE, check = TRUE) {
+  if (!isTRUE(simplify)) {
+    check_flag(simplify, "simplify")
+  }
   result <- .Call(wrap__executable_execute, executable, list(...), execution_options, check)
   # Not a plain list of buffers: a failure, a run under way, or text that waits to be shown.
   if (is.object(result)) {
@@ -53,12 +58,13 @@ pjrt_execute <- function(executable, ..., execution_options = NULL, simplify = T
 }
 
 # What a run under way ends with. It works on another thread; between two turns of waiting R looks
-# for Ctrl-C, which it does in Sys.sleep() and outside of Rust. Interrupted, the work goes on and
-# its result is dropped.
+# for Ctrl-C, which it does in Sys.sleep() and outside of Rust, and shows what the program prints.
+# Interrupted, the work goes on and its result is dropped.
 finish <- function(run, call = rlang::caller_env()) {
   while (inherits(run, "xlaffi_run")) {
     done <- .Call(wrap__run_wait, run, 0.05)
     if (is.null(done)) {
+      print_waiting()
       Sys.sleep(0)
     } else {
       run <- done

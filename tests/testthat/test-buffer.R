@@ -193,3 +193,35 @@ test_that("sizes beyond all memory are refused", {
   # Addressable but not there: the allocator says no, and R goes on.
   expect_error(pjrt_empty("f64", c(2^24, 2^22)), class = "xlaffi_error_resource_exhausted")
 })
+
+test_that("integer64 keeps its bits in ui64, both ways", {
+  skip_without_plugin()
+  x <- bit64::as.integer64(c("-1", "-9223372036854775807", "0", "9223372036854775807", NA))
+  back <- as_array(pjrt_buffer(x, "ui64"))
+  expect_identical(as.character(back), as.character(x))
+  expect_identical(
+    as_raw(pjrt_scalar(x[[1L]], "ui64"), row_major = TRUE), as.raw(rep(255, 8))
+  )
+  expect_identical(as_array(pjrt_buffer(back, "ui64")), back)
+  # Other numbers out of range become the nearest one in range.
+  expect_identical(as_array(pjrt_buffer(-1, "ui64")), as_array(pjrt_buffer(0, "ui64")))
+})
+
+test_that("flags that are none are refused by name", {
+  skip_without_plugin()
+  exec <- program("%r = stablehlo.add %x, %x : tensor<1xf32>", c(x = "1xf32"), "1xf32")
+  b <- pjrt_buffer(1)
+  for (flag in list(NA, "x", NULL, c(TRUE, FALSE), 1)) {
+    for (error in list(
+      error_of(pjrt_buffer(1, check = flag)), error_of(pjrt_scalar(1, check = flag)),
+      error_of(as_array(b, check = flag)), error_of(pjrt_execute(exec, b, check = flag))
+    )) {
+      expect_s3_class(error, "xlaffi_error_invalid_argument")
+      expect_identical(error$operand, "check")
+    }
+    expect_identical(error_of(pjrt_execute(exec, b, simplify = flag))$operand, "simplify")
+  }
+  for (dtype in list(methods::new("externalptr"), 1, NA, list(), c("f32", "f64"), NA_character_)) {
+    expect_identical(error_of(pjrt_buffer(1, dtype))$operand, "dtype")
+  }
+})

@@ -47,3 +47,29 @@ test_that("Ctrl-C ends the wait for a long execution, and R goes on", {
     rep(c("interrupted", "quick: TRUE "), 3), "[1] 1 2", "<i64>"
   ))
 })
+
+test_that("Ctrl-C comes between two uploads, and between two reads", {
+  skip_without_plugin()
+  skip_on_os("windows")
+  run <- run_r("
+    x <- numeric(1e6)
+    b <- pjrt_buffer(x)
+    # The signal comes while the third one is under way, as it were.
+    interrupted <- function(work) {
+      done <- 0
+      tryCatch(
+        for (i in 1:12) {
+          work()
+          done <- i
+          if (i == 3) tools::pskill(Sys.getpid(), tools::SIGINT)
+        },
+        interrupt = function(e) NULL
+      )
+      done
+    }
+    interrupted(function() .Call(xlaffi:::wrap__buffer_from_r, x, NULL, NULL, NULL))
+    interrupted(function() .Call(xlaffi:::wrap__buffer_to_r, b))
+    interrupted(function() .Call(xlaffi:::wrap__buffer_to_raw, b, TRUE))
+  ")
+  expect_identical(run$output, rep("[1] 3", 3))
+})

@@ -13,6 +13,7 @@ use crate::entry::routines;
 use crate::failure::{Failure, Outcome};
 use crate::host;
 use crate::literal::literals;
+use crate::memory::{self, Held};
 use crate::pointer::{class, get, has_own_class, wrap};
 use crate::protected::Protected;
 use crate::value::{named, IntoSexp, Value};
@@ -24,6 +25,23 @@ pub struct BufferObject {
     pub buffer: Arc<Buffer>,
     /// Name of the platform.
     pub platform: Arc<str>,
+    _held: Held,
+}
+
+impl BufferObject {
+    /// To be handed to R.
+    pub fn new(buffer: Buffer, platform: &Arc<str>) -> Self {
+        BufferObject {
+            _held: Held::new(size(&buffer)),
+            buffer: Arc::new(buffer),
+            platform: platform.clone(),
+        }
+    }
+}
+
+/// Bytes of a buffer's elements.
+pub fn size(buffer: &Buffer) -> usize {
+    buffer.num_elements() * buffer.dtype().size()
 }
 
 class!(
@@ -33,10 +51,11 @@ class!(
 );
 
 fn upload(on: &DeviceObject, host: HostData<'_>) -> Outcome<BufferObject> {
-    Ok(BufferObject {
-        buffer: Arc::new(on.client.upload(host, Some(&on.device))?),
-        platform: on.platform.clone(),
-    })
+    let bytes = host::count(host.dims, host.dtype)? * host.dtype.size();
+    host::look_for_interrupt(bytes);
+    memory::expect(bytes);
+    let buffer = memory::retried(|| Ok(on.client.upload(host, Some(&on.device))?))?;
+    Ok(BufferObject::new(buffer, &on.platform))
 }
 
 /// An R vector or array, with the dimensions that it has, on a device.
@@ -193,10 +212,9 @@ routines! {
     fn buffer_copy(buffer, device) {
         let object: &BufferObject = get(buffer, "buffer")?;
         let to: &DeviceObject = get(device, "device")?;
-        Ok(wrap(BufferObject {
-            buffer: Arc::new(object.buffer.copy_to(&to.device)?),
-            platform: to.platform.clone(),
-        }))
+        memory::expect(size(&object.buffer));
+        let copy = memory::retried(|| Ok(object.buffer.copy_to(&to.device)?))?;
+        Ok(wrap(BufferObject::new(copy, &to.platform)))
     }
 
     // The lines that print() shows.

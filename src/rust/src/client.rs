@@ -57,7 +57,7 @@ routines! {
             Ok(Done::Compiled(ExecutableObject {
                 executable: Arc::new(executable),
                 pace: Arc::new(Pace::of(program.code())),
-                platform,
+                platform: platform.clone(),
             }))
         })?;
         Ok(wrap(run))

@@ -9,12 +9,13 @@ use extendr_ffi::{
 };
 use pjrt::{Buffer, Executable, ExecuteOptions};
 
-use crate::argument::{attribute, borrowed, counts, elements, flag, inherits, integer, is_null};
-use crate::buffer::{upload_array, BufferObject};
+use crate::argument::{attribute, borrowed, counts, elements, inherits, integer, is_null};
+use crate::buffer::{size, upload_array, BufferObject};
 use crate::device::DeviceObject;
 use crate::entry::routines;
 use crate::failure::{Failure, Outcome};
 use crate::host;
+use crate::memory::{expect, retried};
 use crate::pace::Pace;
 use crate::pointer::{class, get, wrap, wrap_list};
 use crate::protected::{alloc_list, Protected};
@@ -49,7 +50,7 @@ enum Started {
 routines! {
     // Runs the program; a list of buffers, or a run that R has to wait for. The list has the class
     // `xlaffi_executed` where printed text waits to be shown.
-    fn executable_execute(executable, arguments, options, check) {
+    fn executable_execute(executable, arguments, options, check: bool) {
         let object: &ExecutableObject = get(executable, "executable")?;
         // SAFETY: a symbol of R's.
         let names = unsafe { attribute(arguments, R_NamesSymbol) };
@@ -65,7 +66,7 @@ routines! {
             let buffer: &BufferObject = get(value, format_args!("..{}", index + 1))?;
             buffers.push(&buffer.buffer);
         }
-        if flag(check) != Some(false) {
+        if check {
             check_alive(&buffers)?;
         }
         let options = execute_options(options)?;
@@ -167,10 +168,10 @@ fn start(
         pace.timed(|| executable.execute(&buffers, &options))
     };
     if !object.pace.may_take_long() && object.executable.num_outputs() > 0 {
-        return Ok(Started::Launched(execute()?));
+        return Ok(Started::Launched(retried(|| Ok(execute()?))?));
     }
     let platform = object.platform.clone();
-    let run = Run::start(move || Ok(Done::Executed(execute()?, platform)))?;
+    let run = Run::start(move || Ok(Done::Executed(execute()?, platform.clone())))?;
     // Most programs are done soon, whatever they could take.
     match run.wait(FIRST_WAIT) {
         Some(done) => match done? {
@@ -183,11 +184,13 @@ fn start(
 
 /// A list of buffers, not protected.
 pub fn outputs_to_r(outputs: Vec<Buffer>, platform: &Arc<str>) -> SEXP {
-    let outputs = outputs.into_iter().map(|buffer| BufferObject {
-        buffer: Arc::new(buffer),
-        platform: platform.clone(),
-    });
-    wrap_list(outputs.collect())
+    expect(outputs.iter().map(size).sum());
+    let outputs = outputs.into_iter();
+    wrap_list(
+        outputs
+            .map(|buffer| BufferObject::new(buffer, platform))
+            .collect(),
+    )
 }
 
 fn check_alive(buffers: &[&Arc<Buffer>]) -> Outcome<()> {

@@ -7,9 +7,10 @@ use extendr_ffi::{
 use pjrt::{Buffer, DType, Dest, Order};
 
 use crate::argument::{attribute, borrowed, counts, text};
+use crate::buffer::size;
 use crate::failure::{Failure, Outcome};
 use crate::protected::{alloc, Protected};
-use crate::unwind::protect;
+use crate::unwind::{check_interrupt, protect};
 use crate::value::{IntoSexp, Value};
 use crate::vector::{fill, length};
 
@@ -116,8 +117,18 @@ pub fn set_dims(object: &Protected, dims: &[i64]) -> Outcome<()> {
     Ok(())
 }
 
+/// Jumps where the user has pressed Ctrl-C, before so many bytes are moved that a loop over such
+/// moves would be deaf: R itself looks after a thousand steps of its own only.
+pub fn look_for_interrupt(bytes: usize) {
+    const LARGE: usize = 1 << 20;
+    if bytes >= LARGE {
+        check_interrupt();
+    }
+}
+
 /// Bytes of a buffer, in Rust's memory. Waits.
 pub fn read_bytes(buffer: &Buffer, order: Order) -> Outcome<Vec<u8>> {
+    look_for_interrupt(size(buffer));
     let mut bytes = zeros(buffer.num_elements() * buffer.dtype().size())?;
     buffer.read(Dest::Bytes(&mut bytes), order)?;
     Ok(bytes)
@@ -125,6 +136,7 @@ pub fn read_bytes(buffer: &Buffer, order: Order) -> Outcome<Vec<u8>> {
 
 /// Bytes of a buffer as an R raw vector, not protected. Waits.
 pub fn read_raw(buffer: &Buffer, order: Order) -> Outcome<SEXP> {
+    look_for_interrupt(size(buffer));
     let len = buffer.num_elements() * buffer.dtype().size();
     let raw = alloc(SEXPTYPE::RAWSXP, len)?;
     // SAFETY: a fresh raw vector of that length.
@@ -147,6 +159,7 @@ unsafe fn memory<'a, T>(data: *mut T, len: usize) -> &'a mut [T] {
 
 /// The R array of a buffer, not protected. Waits.
 pub fn read(buffer: &Buffer) -> Outcome<SEXP> {
+    look_for_interrupt(size(buffer));
     let len = buffer.num_elements();
     let dtype = buffer.dtype();
     let kind = match dtype {

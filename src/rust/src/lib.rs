@@ -17,6 +17,7 @@ mod failure;
 mod handler;
 mod host;
 mod literal;
+mod memory;
 mod pace;
 mod plugin;
 mod pointer;

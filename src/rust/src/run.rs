@@ -1,5 +1,6 @@
 //! `xlaffi_run`: a compilation or execution that is under way on another thread.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use pjrt::Buffer;
 use crate::entry::routines;
 use crate::executable::{outputs_to_r, ExecutableObject};
 use crate::failure::Outcome;
+use crate::memory;
 use crate::pointer::{class, get, wrap};
 use crate::worker::{self, Pending};
 
@@ -30,25 +32,51 @@ impl Done {
     }
 }
 
+type Work = Arc<dyn Fn() -> Outcome<Done> + Send + Sync>;
+
 /// A compilation or execution under way.
 pub struct Run {
-    pending: Pending<Done>,
+    pending: RefCell<Pending<Done>>,
+    /// To be done once more where memory was short.
+    again: RefCell<Option<Work>>,
 }
 
 class!(Run, c"xlaffi_run", "a run under way");
 
 impl Run {
     /// Starts it.
-    pub fn start(work: impl FnOnce() -> Outcome<Done> + Send + 'static) -> Outcome<Self> {
+    pub fn start(work: impl Fn() -> Outcome<Done> + Send + Sync + 'static) -> Outcome<Self> {
+        let work: Work = Arc::new(work);
         Ok(Run {
-            pending: worker::start(work)?,
+            pending: RefCell::new(launch(&work)?),
+            again: RefCell::new(Some(work)),
         })
     }
 
-    /// The end, if it comes within `limit`. It is given once.
+    /// The end, if it comes within `limit`. It is given once. Where memory was short, R collects and
+    /// the work is done once more.
     pub fn wait(&self, limit: Duration) -> Option<Outcome<Done>> {
-        self.pending.wait(limit)
+        let done = self.pending.borrow().wait(limit)?;
+        let again = self.again.take();
+        match (done, again) {
+            (Err(failure), Some(work)) if memory::is_exhausted(&failure) => {
+                memory::collect();
+                match launch(&work) {
+                    Ok(pending) => {
+                        self.pending.replace(pending);
+                        None
+                    }
+                    Err(failure) => Some(Err(failure)),
+                }
+            }
+            (done, _) => Some(done),
+        }
     }
+}
+
+fn launch(work: &Work) -> Outcome<Pending<Done>> {
+    let work = work.clone();
+    worker::start(move || work())
 }
 
 routines! {

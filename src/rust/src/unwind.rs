@@ -14,6 +14,7 @@ extern "C-unwind" {
     fn xlaffi_unwind_init();
     fn xlaffi_protect(body: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void) -> c_int;
     fn xlaffi_unwind_go_on() -> !;
+    fn R_CheckUserInterrupt();
 }
 
 /// What a panic carries that stands for a jump of R's.
@@ -74,4 +75,10 @@ pub fn is_jump(payload: &(dyn Any + Send)) -> bool {
 pub unsafe fn go_on() -> ! {
     // SAFETY: the caller's promise.
     unsafe { xlaffi_unwind_go_on() }
+}
+
+/// Jumps where the user has pressed Ctrl-C.
+pub fn check_interrupt() {
+    // SAFETY: only functions that R called get here, on R's thread.
+    unsafe { protect(|| R_CheckUserInterrupt()) };
 }

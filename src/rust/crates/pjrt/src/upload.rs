@@ -34,7 +34,8 @@ pub enum Source<'a> {
 ///
 /// Conversion of numbers that the wanted type does not have: reals are truncated towards zero
 /// to integers, numbers out of range become the nearest one in range, NaN becomes 0; to `pred`,
-/// everything but 0 is true; real numbers get an imaginary part of 0. Complex numbers go to
+/// everything but 0 is true; real numbers get an imaginary part of 0. 64-bit integers to `ui64` keep
+/// their bits, since integer64 is what R has for those: -1 is 2⁶⁴ - 1. Complex numbers go to
 /// complex types only. R's NA is not known here: `NA_integer_` is the number -2³¹, `NA_real_` a NaN.
 #[derive(Clone, Copy, Debug)]
 pub struct HostData<'a> {

@@ -45,6 +45,14 @@ macro_rules! integers {
     )+)*};
 }
 
+/// R has no unsigned 64-bit integers: integer64 carries their bits, both ways.
+impl Cast<u64> for i64 {
+    #[inline(always)]
+    fn cast(self) -> u64 {
+        self as u64
+    }
+}
+
 /// Rust's `as`: between real types rounded to nearest; from reals to integers as stated above.
 macro_rules! numeric {
     ($often:literal: $($s:ty => $($d:ty)+;)*) => {$($(
@@ -61,7 +69,7 @@ macro_rules! numeric {
 
 integers! {
     i32 => i8 i16 i64 u8 u16 u32 u64;
-    i64 => i8 i16 i32 u8 u16 u32 u64;
+    i64 => i8 i16 i32 u8 u16 u32;
     u8 => i8 i16 i32 i64 u16 u32 u64;
     i8 => i32 i64 u8;
     i16 => i32 i64 u8;

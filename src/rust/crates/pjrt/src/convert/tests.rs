@@ -178,6 +178,7 @@ fn integers_are_clamped() {
     assert_eq!(cast::<i32, u32>(i32::MAX), i32::MAX as u32);
     assert_eq!(cast::<i32, i64>(i32::MIN), i64::from(i32::MIN));
     assert_eq!(cast::<i64, i32>(1 << 40), i32::MAX);
+    assert_eq!(cast::<i64, u64>(-1), u64::MAX);
     assert_eq!(cast::<i64, u32>(-1), 0);
     assert_eq!(cast::<i64, u32>(i64::MAX), u32::MAX);
     assert_eq!(cast::<u8, i8>(200), 127);

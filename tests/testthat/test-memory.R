@@ -1,0 +1,56 @@
+# Megabytes that the process has of the machine's memory, now and at most.
+status <- "
+  status <- function(what) {
+    lines <- readLines('/proc/self/status')
+    as.numeric(gsub('[^0-9]', '', grep(paste0('^', what, ':'), lines, value = TRUE))) / 1024
+  }"
+
+test_that("buffers that nobody needs do not pile up", {
+  skip_without_plugin()
+  skip_on_os(c("mac", "windows"))
+  run <- run_r(c(status, "
+    x <- rnorm(1e7)
+    invisible(pjrt_buffer(1))
+    before <- status('VmRSS')
+    for (i in 1:40) b <- pjrt_buffer(x, 'f64')
+    status('VmHWM') - before < 1000
+    # Results, too.
+    double <- pjrt_compile(pjrt_program('func.func @main(%x: tensor<10000000xf64>) -> tensor<10000000xf64> {
+      %r = stablehlo.add %x, %x : tensor<10000000xf64>
+      return %r : tensor<10000000xf64>
+    }'))
+    for (i in 1:40) r <- await(pjrt_execute(double, b))
+    status('VmHWM') - before < 1500
+    # What is needed may grow beyond the bound.
+    kept <- lapply(1:12, function(i) pjrt_buffer(x, 'f64'))
+    sum(vapply(kept, function(b) as.numeric(as_array(b)[[1]] == x[[1]]), 0))
+  "), timeout = 300)
+  # They would be 3200 MB, twice.
+  expect_identical(run$output, c("[1] TRUE", "[1] TRUE", "[1] 12"))
+})
+
+test_that("where memory is short R collects, and tries once more", {
+  skip_without_plugin()
+  skip_on_os(c("mac", "windows"))
+  skip_if_not(nzchar(Sys.which("prlimit")), "there is no program prlimit")
+  run <- run_r(c(status, "
+    x <- rnorm(1.4e7)
+    exec <- pjrt_compile(pjrt_program('func.func @main(%x: tensor<f64>) -> tensor<14000000xf64> {
+      %r = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f64>) -> tensor<14000000xf64>
+      return %r : tensor<14000000xf64>
+    }'))
+    one <- pjrt_scalar(1, 'f64')
+    invisible(as_array(pjrt_buffer(1)))
+    invisible(as_array(pjrt_execute(exec, one))[[1]])
+    invisible(gc())
+    # Room for one array of 112 MB, not for two.
+    limit <- (status('VmSize') + 190) * 2^20
+    system2('prlimit', c('--pid', Sys.getpid(), paste0('--as=', format(limit, scientific = FALSE))))
+    for (i in 1:4) pjrt_buffer(x, 'f64')
+    for (i in 1:4) await(pjrt_execute(exec, one))
+    kept <- pjrt_buffer(x, 'f64')
+    met <- tryCatch(pjrt_buffer(x, 'f64'), error = identity)
+    class(met)[[1]]
+  "), timeout = 300)
+  expect_identical(run$output, '[1] "xlaffi_error_resource_exhausted"')
+})
