@@ -8,6 +8,7 @@ use core::{mem, ptr, slice, str};
 use num_complex::Complex;
 
 use crate::attrs::Attrs;
+use crate::dims::byte_len;
 use crate::{sys, DataType, Pred, Scalar};
 
 /// What an attribute holds.
@@ -121,9 +122,11 @@ impl<'f> AnyAttr<'f> {
             return Some(&[]);
         }
         let data = self.data.cast::<T>();
-        let ok = !data.is_null() && data.align_offset(mem::align_of::<T>()) == 0;
+        let ok = !data.is_null()
+            && data.align_offset(mem::align_of::<T>()) == 0
+            && byte_len(T::DTYPE, self.len).is_some();
         // SAFETY: XLA stores `len` elements of this dtype there, never writes them, and they live
-        // for `'f`.
+        // for `'f`; no slice is longer than Rust's may be.
         ok.then(|| unsafe { slice::from_raw_parts(data, self.len) })
     }
 
@@ -136,9 +139,9 @@ impl<'f> AnyAttr<'f> {
         if self.len == 0 {
             return Some(&[]);
         }
-        // SAFETY: XLA stores `len` bytes there, never writes them, and they live for `'f`.
-        (!self.data.is_null())
-            .then(|| unsafe { slice::from_raw_parts(self.data.cast::<u8>(), self.len) })
+        let ok = !self.data.is_null() && byte_len(DataType::U8, self.len).is_some();
+        // SAFETY: as in `array`.
+        ok.then(|| unsafe { slice::from_raw_parts(self.data.cast::<u8>(), self.len) })
     }
 
     /// The named attributes of a dictionary, if it is one.

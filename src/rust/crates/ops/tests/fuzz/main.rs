@@ -6,6 +6,7 @@
 //! `XLAFFI_FUZZ_SECONDS` makes it longer, `XLAFFI_FUZZ_SEED` another one; a frame that fails is told
 //! as `XLAFFI_FUZZ_FRAME=seed:number`, which makes that one alone.
 
+mod attributes;
 mod call;
 mod learn;
 mod mutate;

@@ -191,7 +191,7 @@ fn count(operands: &mut Vec<Operand>, rng: &mut Rng) {
     operands.iter_mut().for_each(|operand| operand.alias = None);
 }
 
-fn mutate_attributes(attrs: &mut Vec<(Vec<u8>, Attr)>, rng: &mut Rng, depth: usize) {
+pub fn mutate_attributes(attrs: &mut Vec<(Vec<u8>, Attr)>, rng: &mut Rng, depth: usize) {
     let at = rng.below(attrs.len());
     match rng.below(6) {
         0 if !attrs.is_empty() => drop(attrs.remove(at)),
