@@ -17,6 +17,11 @@
 #' * What pjrt keeps under its names in C (`inst/include/pjrt`, with the compilation of CUDA sources)
 #'   is not here. `ffi_include_dir()` and [ffi_handler()] are for packages with handlers in C.
 #'
+#' Files of the package safetensors hold buffers: `safetensors::safe_save_file(list(x = buffer), path)`
+#' writes and `safetensors::safe_load_file(path, framework = "xlaffi")` reads them, the latter on
+#' the device that its argument `device` names. `framework = "pjrt"` means us as well where pjrt is not
+#' loaded.
+#'
 #' With pjrt in the same session, its generics and ours have the same names: the package attached
 #' last is the one that is found.
 #'
