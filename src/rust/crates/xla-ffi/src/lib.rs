@@ -108,6 +108,7 @@ mod entry;
 mod error;
 mod float_mode;
 mod frame;
+mod gang;
 mod io;
 mod io_macro;
 mod layout;
@@ -120,6 +121,7 @@ mod query;
 #[cfg_attr(docsrs, doc(cfg(feature = "registry")))]
 pub mod registry;
 mod state;
+mod sync;
 #[doc(hidden)]
 pub mod sys;
 #[cfg(feature = "testing")]

@@ -5,94 +5,23 @@ use core::mem::size_of;
 use core::ops::Range;
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use std::any::Any;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::context::{api_fn, service, Context};
 use crate::entry::discard;
 use crate::error::Result;
 use crate::float_mode::GradualUnderflow;
+use crate::gang::Gang;
 use crate::sys;
-
-type Payload = Box<dyn Any + Send>;
-
-/// What the caller and its helpers share. A helper that XLA starts late finds it closed and leaves
-/// at once, so the caller need not wait for helpers that never got a thread: on a busy pool it does
-/// all the work itself.
-struct Gang {
-    // Borrowed from the caller's stack; used only between `enter` and `leave`.
-    work: *const (dyn Fn() + Sync),
-    state: Mutex<State>,
-    all_left: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    closed: bool,
-    inside: usize,
-    panic: Option<Payload>,
-}
-
-// SAFETY: `work` is `Sync`, and the protocol of `enter` keeps it alive while any thread uses it.
-unsafe impl Send for Gang {}
-// SAFETY: as above.
-unsafe impl Sync for Gang {}
-
-impl Gang {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn help(&self) {
-        {
-            let mut state = self.state();
-            if state.closed {
-                return;
-            }
-            state.inside += 1;
-        }
-        // SAFETY: the gang was open, and `close_and_wait`, which the caller runs before `work`
-        // goes, waits for us.
-        let work = unsafe { &*self.work };
-        let _mode = GradualUnderflow::new();
-        let outcome = catch_unwind(AssertUnwindSafe(work));
-        let mut state = self.state();
-        // The first panic goes on in the caller; the others have told their story through the panic
-        // hook.
-        let surplus = match outcome {
-            Err(payload) if state.panic.is_none() => {
-                state.panic = Some(payload);
-                None
-            }
-            outcome => outcome.err(),
-        };
-        state.inside -= 1;
-        if state.inside == 0 {
-            self.all_left.notify_all();
-        }
-        drop(state);
-        if let Some(payload) = surplus {
-            discard(payload);
-        }
-    }
-
-    fn close_and_wait(&self) -> Option<Payload> {
-        let mut state = self.state();
-        state.closed = true;
-        while state.inside > 0 {
-            state = self
-                .all_left
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-        state.panic.take()
-    }
-}
 
 unsafe extern "C" fn help(gang: *mut c_void) {
     // SAFETY: from `Arc::into_raw` in `fan_out`; each task owns one count.
-    unsafe { Arc::from_raw(gang.cast_const().cast::<Gang>()) }.help();
+    let gang = unsafe { Arc::from_raw(gang.cast_const().cast::<Gang>()) };
+    let _mode = GradualUnderflow::new();
+    if let Some(surplus) = gang.help() {
+        discard(surplus);
+    }
 }
 
 unsafe extern "C" fn run_boxed(task: *mut c_void) {
@@ -218,11 +147,8 @@ impl Context<'_> {
                 ptr::from_ref(work),
             )
         };
-        let gang = Arc::new(Gang {
-            work: work_forever,
-            state: Mutex::default(),
-            all_left: Condvar::new(),
-        });
+        // SAFETY: `close_and_wait` is below, and nothing before it panics.
+        let gang = Arc::new(unsafe { Gang::new(work_forever) });
         for _ in 0..helpers {
             let count = Arc::into_raw(Arc::clone(&gang));
             // SAFETY: `help` takes such a count.

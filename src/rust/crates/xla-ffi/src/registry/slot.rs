@@ -1,7 +1,7 @@
 //! One name's handlers, and how to change them while other threads call them.
 
+use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
 
 /// How many stages XLA calls a handler in.
 pub(super) const STAGES: usize = 4;
@@ -13,10 +13,10 @@ pub(super) type Functions = [*mut (); STAGES];
 ///
 /// A call counts itself into the current [`Installed`] and then makes sure that it is still
 /// current. A change first makes another one (or none) current and then looks at the old one's
-/// count. Both sides write one variable and then read the other's, sequentially consistent: either
-/// the change sees the call's count, or the call sees the change.
+/// count, by an operation that reads and writes it. So either the change sees the call's count, or
+/// the call counts itself in after that operation, and sees the change. (`tools/loom` tries it.)
 pub(super) struct Slot {
-    current: AtomicPtr<Installed>,
+    pub(super) current: AtomicPtr<Installed>,
 }
 
 /// Functions that are or were a slot's, and how many threads are in them. It is never freed, so
@@ -94,9 +94,11 @@ impl Installed {
         self.slot.load(SeqCst)
     }
 
-    /// How many threads are in its functions, or will be.
+    /// How many threads are in its functions, or will be. Once it is no longer current, 0 is for
+    /// ever.
     pub(super) fn running(&self) -> usize {
-        self.running.load(SeqCst)
+        // Writes, too, so that a call that counts itself in later comes after this.
+        self.running.fetch_add(0, SeqCst)
     }
 
     /// How often it was used again: what was counted before another epoch is over.
@@ -112,12 +114,6 @@ impl Installed {
 }
 
 impl Slot {
-    pub(super) const fn new() -> Self {
-        Slot {
-            current: AtomicPtr::new(ptr::null_mut()),
-        }
-    }
-
     /// Counts a call in; `None` where there is no handler.
     #[inline]
     pub(super) fn enter(&self) -> Option<Running> {

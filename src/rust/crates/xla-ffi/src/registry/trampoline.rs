@@ -1,6 +1,7 @@
 //! The functions that XLA is given: one per slot, made at compile time.
 
 use core::ptr;
+use core::sync::atomic::AtomicPtr;
 
 use super::call::{call, no_handler};
 use super::slot::Slot;
@@ -10,7 +11,11 @@ use crate::sys;
 /// How many different names can be registered in the life of the process.
 pub const CAPACITY: usize = 1024;
 
-pub(super) static SLOTS: [Slot; CAPACITY] = [const { Slot::new() }; CAPACITY];
+pub(super) static SLOTS: [Slot; CAPACITY] = [const {
+    Slot {
+        current: AtomicPtr::new(ptr::null_mut()),
+    }
+}; CAPACITY];
 
 /// # Safety
 /// As a [`HandlerFn`].
