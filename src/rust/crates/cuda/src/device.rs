@@ -3,7 +3,16 @@
 use super::status::driver;
 use super::Cuda;
 use std::ffi::c_void;
-use xla_ffi::{Code, Error, Result};
+use xla_ffi::{AnyBuffer, Code, Error, Result};
+
+/// An argument's address, for work that reads it while it writes results.
+///
+/// # Errors
+/// XLA gave its memory to a result as well.
+pub fn argument(buffer: &AnyBuffer<'_>) -> Result<*const c_void> {
+    buffer.expect_unaliased()?;
+    Ok(buffer.as_ptr())
+}
 
 /// Copies within the device; nothing to do where both are one.
 ///

@@ -176,7 +176,12 @@ impl<'f> AnyBuffer<'f> {
         self.0.overlaps_result(None)
     }
 
-    fn expect_unaliased(&self) -> Result<()> {
+    /// Checks that no result has (part of) this argument's memory, for ops that read it after they
+    /// wrote to results. Slices do.
+    ///
+    /// # Errors
+    /// [`FailedPrecondition`](crate::Code::FailedPrecondition).
+    pub fn expect_unaliased(&self) -> Result<()> {
         if !self.is_aliased() {
             return Ok(());
         }

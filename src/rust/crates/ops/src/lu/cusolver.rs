@@ -1,10 +1,10 @@
 //! LU factorisation, and its exchanges of rows as a permutation.
 
-use super::cuda::{self};
+use super::cuda;
 use super::jaxlib::GetrfIo;
 use super::permutation::{self, Rows};
 use crate::platform::MemoryAccess;
-use ::cuda::{Cuda, Element};
+use ::cuda::{device, Cuda, Element};
 use xla_ffi::{io, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Traits};
 
 /// LU factorisation with partial pivoting.
@@ -60,6 +60,6 @@ impl Kernel<Cuda, i32> for PivotsToPermutation {
             return Ok(());
         }
         let to = (io.permutation.as_mut_ptr(), size);
-        cuda::permutation(cx, count, (io.pivots.as_ptr(), length), to)
+        cuda::permutation(cx, count, (device::argument(&io.pivots)?, length), to)
     }
 }

@@ -1,6 +1,7 @@
 //! QR factorisation of a batch, and products with `Q`.
 
 use super::QrSolver;
+use crate::platform::MemoryAccess;
 use cuda::batched::{addresses_bytes, count_of, list_addresses};
 use cuda::guard::Guard;
 use cuda::kernels::Blocks;
@@ -297,13 +298,12 @@ impl<T: Element> QrSolver<T> for Cuda {
         cols: i32,
         to: &mut AnyBufferMut<'_>,
     ) -> Result<()> {
-        let part = Matrices { cols, ..shape };
         if cols == shape.cols {
-            let size = scratch::bytes(shape.elements(), size_of::<T>())?;
-            let all = scratch::bytes(size, shape.count)?;
-            return device::copy(cx.platform(), to.as_mut_ptr(), from.as_ptr(), all);
+            return Self::copy(cx, from, to);
         }
-        columns::take::<T>((cx, part), to.as_mut_ptr(), from.as_ptr(), shape.elements())
+        let part = Matrices { cols, ..shape };
+        let from = device::argument(from)?;
+        columns::take::<T>((cx, part), to.as_mut_ptr(), from, shape.elements())
     }
 
     fn orgqr(
@@ -313,6 +313,7 @@ impl<T: Element> QrSolver<T> for Cuda {
         a: &mut AnyBufferMut<'_>,
         tau: &AnyBuffer<'_>,
     ) -> Result<()> {
-        orgqr::<T>((cx, shape), reflectors, a.as_mut_ptr(), tau.as_ptr())
+        let tau = device::argument(tau)?;
+        orgqr::<T>((cx, shape), reflectors, a.as_mut_ptr(), tau)
     }
 }

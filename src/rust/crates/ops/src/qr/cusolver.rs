@@ -3,7 +3,7 @@
 use super::cuda::{self};
 use super::jaxlib::{GeqrfIo, OrgqrIo, OrmqrIo};
 use crate::platform::MemoryAccess;
-use ::cuda::{Cuda, Element};
+use ::cuda::{device, Cuda, Element};
 use xla_ffi::{Cx, Kernel, Op, RealAndComplex, Result};
 
 /// QR factorisation, `Q` as reflectors.
@@ -38,7 +38,8 @@ impl<T: Element> Kernel<Cuda, T> for Orgqr {
     fn run(mut io: OrgqrIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
         let (shape, reflectors) = io.shape()?;
         Cuda::copy(cx, &io.x, &mut io.q)?;
-        cuda::orgqr::<T>((cx, shape), reflectors, io.q.as_mut_ptr(), io.tau.as_ptr())
+        let tau = device::argument(&io.tau)?;
+        cuda::orgqr::<T>((cx, shape), reflectors, io.q.as_mut_ptr(), tau)
     }
 }
 
@@ -57,7 +58,12 @@ impl<T: Element> Kernel<Cuda, T> for Ormqr {
         let (shape, reflectors) = io.shape()?;
         Cuda::copy(cx, &io.c, &mut io.product)?;
         // Not more than rows or columns, which are i32.
-        let reflectors = (io.a.as_ptr(), io.tau.as_ptr(), reflectors as i32);
+        let reflectors = reflectors as i32;
+        let reflectors = (
+            device::argument(&io.a)?,
+            device::argument(&io.tau)?,
+            reflectors,
+        );
         let form = (*io.left, *io.transpose);
         cuda::ormqr::<T>((cx, shape), form, reflectors, io.product.as_mut_ptr())
     }

@@ -348,6 +348,14 @@ fn pivots_become_a_permutation() {
         "INVALID_ARGUMENT: cu_lu_pivots_to_permutation: argument `pivots` must have at most 2 \
          pivots, got 3"
     );
+    // The kernel reads pivots while it writes rows.
+    let call = start().arg(&[1, 3], &[2, 2, 2]).ret_aliasing(0);
+    let failure = call.run(handler("cu_lu_pivots_to_permutation"));
+    assert_eq!(
+        failure.expect_err("one memory for both").to_string(),
+        "FAILED_PRECONDITION: cu_lu_pivots_to_permutation: argument `pivots` shares its memory with a \
+         result, but this op cannot work in place"
+    );
 }
 
 #[test]

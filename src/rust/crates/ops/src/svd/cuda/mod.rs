@@ -111,6 +111,7 @@ impl<T: Element> SvdSolver<T> for Cuda {
         vt: &mut AnyBufferMut<'_>,
     ) -> Result<()> {
         let results = (s.as_mut_ptr(), u.as_mut_ptr(), vt.as_mut_ptr());
-        thin::<T>((cx, shape), a.as_ptr(), results.0, results.1, results.2)
+        let a = device::argument(a)?;
+        thin::<T>((cx, shape), a, results.0, results.1, results.2)
     }
 }
