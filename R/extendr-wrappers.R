@@ -72,6 +72,8 @@ python_keep_lock <- function() .Call(wrap__python_keep_lock)
 
 python_look <- function() .Call(wrap__python_look)
 
+python_start <- function() .Call(wrap__python_start)
+
 start <- function() .Call(wrap__start)
 
 handler_check <- function(pointer, target, platform) .Call(wrap__handler_check, pointer, target, platform)

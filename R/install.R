@@ -86,7 +86,7 @@ python_usable <- function() {
   the$python_usable
 }
 
-python_report <- function() check(.Call(wrap__python_look))
+python_report <- function(call = rlang::caller_env()) finish(check(.Call(wrap__python_look)), call)
 
 install_python <- function(call = rlang::caller_env()) {
   base <- Sys.getenv("XLAFFI_PYTHON", Sys.which("python3"))

@@ -24,7 +24,12 @@ pjrt_plugin <- function(platform) {
   if (!is.null(plugin)) {
     return(plugin)
   }
-  plugin <- check(.Call(wrap__plugin_open, plugin_path(platform), platform))
+  path <- plugin_path(platform)
+  if (!nzchar(path)) {
+    # The included plugin: where its Python fails, it says so once, not for each custom call.
+    check(.Call(wrap__python_start))
+  }
+  plugin <- check(.Call(wrap__plugin_open, path, platform))
   the$plugins[[platform]] <- plugin
   pass_on_targets(plugin)
   share_python()

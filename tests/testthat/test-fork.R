@@ -51,6 +51,8 @@ test_that("a process forked before XLA was used works, and so does its parent", 
   skip_without_plugin()
   skip_on_os("windows")
   run <- run_r(c(forked, "
+    # A search of Python is no use of XLA.
+    invisible(plugins_downloaded())
     unlist(in_children(function(i) c(as_array(pjrt_buffer(i)), kepler(c(0, i - i), .5)$sin)))
     as_array(pjrt_buffer(3))
     in_children(function(i) pjrt_buffer(1))[[1L]][[1L]]

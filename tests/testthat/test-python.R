@@ -22,3 +22,53 @@ test_that("reticulate and the plugin share a Python, whichever starts it", {
   ours_first <- run_r(c("invisible(pjrt_buffer(1))", start_reticulate, use_both), timeout = 60)
   expect_identical(ours_first, list(output = "both", status = 0L))
 })
+
+# What a session says that cannot have its plugin.
+start_fails <- function(env) {
+  run <- run_r("
+    tryCatch(pjrt_client(), error = function(e) cat(class(e)[[1L]], conditionMessage(e), sep = '\\n'))
+  ", env = env)
+  expect_identical(run$status, 0L)
+  # The class, and the message in one line.
+  c(run$output[[1]], paste(run$output[-1], collapse = " "))
+}
+
+test_that("a flag that XLA does not know is an error, not the end of R", {
+  skip_without_plugin()
+  output <- start_fails(c(XLA_FLAGS = "--xla_nonsense=1"))
+  expect_identical(output[[1]], "xlaffi_error_invalid_argument")
+  expect_match(output[[2]], "Unknown flags? in XLA_FLAGS: --xla_nonsense=1")
+  fine <- run_r("as_array(pjrt_buffer(1))", env = c(XLA_FLAGS = "--xla_cpu_enable_fast_math=false"))
+  expect_identical(fine, list(output = "[1] 1", status = 0L))
+})
+
+test_that("a jaxlib that cannot be imported is one error", {
+  skip_without_plugin()
+  folder <- withr::local_tempdir()
+  dir.create(file.path(folder, "jaxlib"))
+  writeLines("raise ImportError('broken on purpose')", file.path(folder, "jaxlib", "__init__.py"))
+  output <- start_fails(c(PYTHONPATH = folder))
+  expect_identical(output[[1]], "xlaffi_error_failed_precondition")
+  expect_match(output[[2]], "cannot import jaxlib (ImportError: broken on purpose)", fixed = TRUE)
+})
+
+test_that("a bad PYTHONHOME is named", {
+  skip_without_plugin()
+  skip_on_os("windows")
+  output <- start_fails(c(PYTHONHOME = "/nowhere"))
+  expect_match(output[[2]], "does not start with PYTHONHOME set to /nowhere; unset it", fixed = TRUE)
+})
+
+test_that("Ctrl-C ends the wait for an interpreter that does not answer", {
+  skip_without_plugin()
+  skip_on_os("windows")
+  silent <- withr::local_tempfile(lines = c("#!/bin/sh", "exec sleep 60"))
+  Sys.chmod(silent, "755")
+  run <- run_r("
+    system(paste('(sleep 1; kill -INT', Sys.getpid(), ') &'))
+    start <- Sys.time()
+    tryCatch(pjrt_client(), interrupt = function(e) cat('interrupted\\n'))
+    cat('quick:', as.numeric(Sys.time() - start, units = 'secs') < 8, '\\n')
+  ", env = c(XLAFFI_PYTHON = silent))
+  expect_identical(run$output, c("interrupted", "quick: TRUE "))
+})

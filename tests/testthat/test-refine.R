@@ -56,7 +56,8 @@ test_that("column layouts of arrays without elements compile", {
       %0:3 = stablehlo.custom_call @lapack_dsyevd_ffi(%x) {
         api_version = 4 : i32, backend_config = {mode = 86 : ui8, uplo = 76 : ui8},
         operand_layouts = [dense<[1, 2, 0]> : tensor<3xindex>],
-        result_layouts = [dense<[1, 2, 0]> : tensor<3xindex>, dense<[1, 0]> : tensor<2xindex>, dense<0> : tensor<1xindex>]
+        result_layouts = [dense<[1, 2, 0]> : tensor<3xindex>, dense<[1, 0]> : tensor<2xindex>,
+          dense<0> : tensor<1xindex>]
       } : (tensor<64x0x0xf64>) -> (tensor<64x0x0xf64>, tensor<64x0xf64>, tensor<64xi32>)
       return %0#0, %0#1, %0#2 : tensor<64x0x0xf64>, tensor<64x0xf64>, tensor<64xi32>
     }"))

@@ -176,7 +176,9 @@ fn start(
     match run.wait(FIRST_WAIT) {
         Some(done) => match done? {
             Done::Executed(outputs, _) => Ok(Started::Launched(outputs)),
-            Done::Compiled(_) => Err(Failure::new("INTERNAL", "a run ended with a program")),
+            Done::Compiled(_) | Done::Looked(_) => {
+                Err(Failure::new("INTERNAL", "a run ended with something else"))
+            }
         },
         None => Ok(Started::Running(run)),
     }

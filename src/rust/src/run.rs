@@ -1,4 +1,4 @@
-//! `xlaffi_run`: a compilation or execution that is under way on another thread.
+//! `xlaffi_run`: a compilation, an execution or a search that is under way on another thread.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use extendr_ffi::{R_NilValue, SEXP};
 use pjrt::Buffer;
+use pjrt_jaxlib::python::Report;
 
 use crate::entry::routines;
 use crate::executable::{outputs_to_r, ExecutableObject};
 use crate::failure::Outcome;
 use crate::memory;
 use crate::pointer::{class, get, wrap};
+use crate::python::report_to_r;
 use crate::worker::{self, Pending};
 
 /// What a run ends with.
@@ -20,6 +22,8 @@ pub enum Done {
     Compiled(ExecutableObject),
     /// The results of an execution, and the platform that they are on.
     Executed(Vec<Buffer>, Arc<str>),
+    /// What was found of Python.
+    Looked(Report),
 }
 
 impl Done {
@@ -28,13 +32,14 @@ impl Done {
         match self {
             Done::Compiled(executable) => wrap(executable),
             Done::Executed(outputs, platform) => outputs_to_r(outputs, &platform),
+            Done::Looked(report) => report_to_r(&report),
         }
     }
 }
 
 type Work = Arc<dyn Fn() -> Outcome<Done> + Send + Sync>;
 
-/// A compilation or execution under way.
+/// A compilation, execution or search under way.
 pub struct Run {
     pending: RefCell<Pending<Done>>,
     /// To be done once more where memory was short.
@@ -50,6 +55,15 @@ impl Run {
         Ok(Run {
             pending: RefCell::new(launch(&work)?),
             again: RefCell::new(Some(work)),
+        })
+    }
+
+    /// Starts a search of Python.
+    pub fn look() -> Outcome<Self> {
+        let look = || Ok(Done::Looked(pjrt_jaxlib::python::find()));
+        Ok(Run {
+            pending: RefCell::new(worker::start_alone(look)?),
+            again: RefCell::new(None),
         })
     }
 

@@ -29,20 +29,43 @@ struct Slot<T> {
     changed: Condvar,
 }
 
-/// Starts `work` on another thread.
-pub fn start<T: Send + 'static>(
-    work: impl FnOnce() -> Outcome<T> + Send + 'static,
-) -> Outcome<Pending<T>> {
+/// `work` as a job, and where its result will be.
+fn job<T: Send + 'static>(work: impl FnOnce() -> Outcome<T> + Send + 'static) -> (Job, Pending<T>) {
     let slot = Arc::new(Slot {
         result: Mutex::new(None),
         changed: Condvar::new(),
     });
     let pending = Pending { slot: slot.clone() };
-    let mut job: Job = Box::new(move || {
+    let job = move || {
         let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|p| Err(panicked(&*p)));
         *slot.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         slot.changed.notify_all();
-    });
+    };
+    (Box::new(job), pending)
+}
+
+/// Starts `work`, which has nothing to do with XLA, on a thread that ends with it: processes forked
+/// later do not miss that thread.
+pub fn start_alone<T: Send + 'static>(
+    work: impl FnOnce() -> Outcome<T> + Send + 'static,
+) -> Outcome<Pending<T>> {
+    let (job, pending) = job(work);
+    let thread = std::thread::Builder::new().name("xlaffi-look".into());
+    match thread.spawn(job) {
+        Ok(_) => Ok(pending),
+        Err(_) => Err(no_thread()),
+    }
+}
+
+fn no_thread() -> Failure {
+    Failure::new("RESOURCE_EXHAUSTED", "no thread can be started")
+}
+
+/// Starts `work` on another thread.
+pub fn start<T: Send + 'static>(
+    work: impl FnOnce() -> Outcome<T> + Send + 'static,
+) -> Outcome<Pending<T>> {
+    let (mut job, pending) = job(work);
     let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
     while let Some(worker) = idle() {
         match worker.send(job) {
@@ -69,10 +92,7 @@ pub fn start<T: Send + 'static>(
     if started {
         Ok(pending)
     } else {
-        Err(Failure::new(
-            "RESOURCE_EXHAUSTED",
-            "no thread can be started",
-        ))
+        Err(no_thread())
     }
 }
 

@@ -82,6 +82,9 @@ fn import() -> Result<&'static Jaxlib> {
     if let Some(jaxlib) = JAXLIB.get() {
         return Ok(jaxlib);
     }
+    if let Some(python) = &py.from.executable {
+        crate::python::try_flags(python).map_err(Error::invalid)?;
+    }
     // jaxlib reports at start what nobody asked for; a level that the user chose stays.
     let _quiet = std::env::var_os(LOG_LEVEL)
         .is_none()

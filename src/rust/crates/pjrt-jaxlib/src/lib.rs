@@ -41,6 +41,14 @@ pub extern "C" fn GetPjrtApi() -> *const pjrt_api::PJRT_Api {
     table::table()
 }
 
+/// Starts Python and jaxlib, which the first client or handler does otherwise.
+///
+/// # Errors
+/// What is missing, or cannot be started.
+pub fn start() -> Result<()> {
+    compat::jaxlib().map(drop)
+}
+
 /// The version of the jaxlib that is in use, once a client or a handler has started it.
 pub fn jaxlib_version() -> Option<&'static str> {
     compat::started().map(|jaxlib| jaxlib.version.as_str())

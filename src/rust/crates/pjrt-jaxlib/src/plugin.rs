@@ -26,6 +26,15 @@ fn string(name: &'static str, value: String) -> PJRT_NamedValue {
     attribute
 }
 
+fn integer(name: &'static str, value: i64) -> PJRT_NamedValue {
+    let mut attribute = PJRT_NamedValue::new();
+    (attribute.name, attribute.name_size) = (name.as_ptr().cast(), name.len());
+    attribute.r#type = PJRT_NamedValue_Type::kInt64;
+    attribute.value.int64_value = value;
+    attribute.value_size = 1;
+    attribute
+}
+
 fn integers(name: &'static str, value: Vec<i64>) -> PJRT_NamedValue {
     let value: &'static [i64] = Box::leak(value.into_boxed_slice());
     let mut attribute = PJRT_NamedValue::new();
@@ -38,7 +47,11 @@ fn integers(name: &'static str, value: Vec<i64>) -> PJRT_NamedValue {
 
 fn attributes_of(jax: &Jaxlib) -> Result<Vec<PJRT_NamedValue>> {
     let gil = jax.gil()?;
-    let mut list = vec![string("jaxlib_version", jax.version.clone())];
+    let mut list = vec![
+        string("jaxlib_version", jax.version.clone()),
+        // What XLA's own plugins say of themselves.
+        integer("xla_version", 2),
+    ];
     let versions = gil.call(&jax.stablehlo_versions, [])?.items(&gil)?;
     for (name, version) in ["stablehlo_current_version", "stablehlo_minimum_version"]
         .into_iter()

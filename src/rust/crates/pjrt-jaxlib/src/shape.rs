@@ -119,6 +119,14 @@ impl Shape {
         strides(&self.dims, &self.minor_to_major, self.element_size())
     }
 
+    /// Whether these strides reach the elements in the order in which they lie. Along a dimension of
+    /// one element, and in an array without any, a stride is never taken.
+    pub fn lies_by(&self, strides: &[i64]) -> bool {
+        let own = self.strides();
+        let mut sides = self.dims.iter().zip(own.iter().zip(strides));
+        self.bytes == 0 || sides.all(|(&size, (own, given))| size == 1 || own == given)
+    }
+
     /// The same array with its elements in another order.
     pub fn with_order(&self, minor_to_major: &[i64]) -> Result<Self> {
         Self::new(self.ty, &self.dims, minor_to_major.into())

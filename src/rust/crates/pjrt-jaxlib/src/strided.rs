@@ -1,4 +1,9 @@
 //! Copying n-dimensional arrays between memory orders.
+//!
+//! The host (`pjrt`, `convert`) transposes too, and changes element types on the way. This one copies
+//! elements as they are, of any size, for other clients of the plugin, which ask for orders that the
+//! host never asks for: the plugin knows nothing of the host, and the host's kernels are compiled for
+//! pairs of types.
 
 /// Elements per side of the blocks in which two crossing orders are copied: both sides of a block
 /// of 8-byte elements stay in the first-level cache.

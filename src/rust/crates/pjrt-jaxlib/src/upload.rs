@@ -119,7 +119,7 @@ unsafe fn upload(args: &mut Args) -> Result<()> {
             Some(&row_major[..])
         }
     } else {
-        Some(given).filter(|given| **given != *shape.strides())
+        Some(given).filter(|given| !shape.lies_by(given))
     };
     let semantics = args.host_buffer_semantics;
     if semantics.0 > Semantics::kMutableZeroCopy.0 {

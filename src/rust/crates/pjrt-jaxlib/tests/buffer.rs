@@ -469,3 +469,25 @@ fn memories_belong_to_their_device() {
         .collect();
     assert!(ids[0] != ids[1]);
 }
+
+/// A stride that is never taken may be anything: numpy and R's clients leave all kinds there.
+#[test]
+fn strides_of_axes_of_one_element_do_not_prevent_sharing() {
+    let client = client();
+    let data = Aligned([1., 2., 3., 4.]);
+    let pointer: *const std::ffi::c_void = data.0.as_ptr().cast();
+    for (dims, strides) in [([4, 1], [4, 4]), ([4, 1], [4, 16]), ([1, 4], [4, 4])] {
+        let args = PJRT_Client_BufferFromHostBuffer_Args {
+            byte_strides: strides.as_ptr(),
+            num_byte_strides: 2,
+            host_buffer_semantics: PJRT_HostBufferSemantics::kImmutableZeroCopy,
+            ..upload_args(client, PJRT_Buffer_Type::F32, &dims, pointer)
+        };
+        let (buffer, event) = upload_with(args).unwrap();
+        assert_eq!(address(buffer).unwrap(), pointer as usize, "{strides:?}");
+        assert_eq!(read::<f32>(buffer).unwrap(), [1., 2., 3., 4.]);
+        destroy(buffer);
+        wait(event).unwrap();
+        destroy_event(event);
+    }
+}

@@ -255,12 +255,15 @@ fn the_plugin_tells_its_versions() {
         names,
         [
             &b"jaxlib_version"[..],
+            b"xla_version",
             b"stablehlo_current_version",
             b"stablehlo_minimum_version"
         ]
     );
+    assert_eq!(attributes[1].r#type, PJRT_NamedValue_Type::kInt64);
+    assert_eq!(unsafe { attributes[1].value.int64_value }, 2);
     assert_eq!(
-        (attributes[1].r#type, attributes[1].value_size),
+        (attributes[2].r#type, attributes[2].value_size),
         (PJRT_NamedValue_Type::kInt64List, 3)
     );
 }

@@ -622,3 +622,25 @@ fn a_program_for_any_shape_is_refined() {
     fails(any, &[vec![2, 3], vec![5, 3]], "");
     fails(b"nonsense", &[], "not StableHLO");
 }
+
+#[test]
+fn results_too_large_for_memory_are_refused() {
+    let client = client();
+    let program = compile(
+        client,
+        "func.func @main(%x: tensor<f32>) -> tensor<4000000x4000000xf32> {
+           %0 = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f32>) -> tensor<4000000x4000000xf32>
+           return %0 : tensor<4000000x4000000xf32>
+         }",
+    );
+    let x = f32s(client, &[], &[1.]);
+    let failure = execute(program, &[x]).unwrap_err();
+    assert_eq!(
+        failure.code,
+        PJRT_Error_Code::RESOURCE_EXHAUSTED,
+        "{}",
+        failure.message
+    );
+    destroy(x);
+    destroy_executable(program);
+}

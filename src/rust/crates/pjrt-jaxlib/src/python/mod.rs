@@ -15,6 +15,8 @@ pub use gil::blocking;
 pub use probe::{Candidate, Source};
 pub use start::{keep_lock, running, Running};
 
+pub(crate) use probe::try_flags;
+
 use probe::probe;
 
 /// What was looked for, in order, and what was found.

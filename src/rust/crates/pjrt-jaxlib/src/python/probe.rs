@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::io::Read;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How long an interpreter may take to answer; a cold network file system needs seconds.
@@ -109,38 +110,89 @@ pub(super) fn probe(source: Source, path: Option<PathBuf>) -> Candidate {
 }
 
 /// Runs the probe and returns what it printed.
-fn ask(path: &PathBuf, patience: Duration) -> Result<String, String> {
-    let mut child = Command::new(path)
-        .args(["-c", include_str!("probe.py")])
+fn ask(path: &Path, patience: Duration) -> Result<String, String> {
+    let probe = |command: &mut Command| {
+        let (status, written) = run(command.args(["-c", include_str!("probe.py")]), patience)?;
+        Ok::<_, String>((status, written.out))
+    };
+    let is_answer = |answer: &str| answer.starts_with("version=");
+    let (status, answer) = probe(&mut Command::new(path))?;
+    if is_answer(&answer) {
+        return Ok(answer);
+    }
+    if let Some(home) = std::env::var_os("PYTHONHOME") {
+        let (_, answer) = probe(Command::new(path).env_remove("PYTHONHOME"))?;
+        if is_answer(&answer) {
+            return Err(format!(
+                "does not start with PYTHONHOME set to {}; unset it",
+                home.to_string_lossy()
+            ));
+        }
+    }
+    Err(format!(
+        "is not a Python interpreter (it ended with {status})"
+    ))
+}
+
+/// XLA ends a process that gives it a flag it does not know. So flags that are set are first tried
+/// in a process of their own; the error is what XLA says there.
+pub(crate) fn try_flags(path: &Path) -> Result<(), String> {
+    const TRY: &str = "from jaxlib import xla_client; xla_client.CompileOptions()";
+    const ABOUT: &str = "XLA_FLAGS";
+    if std::env::var_os(ABOUT).map_or(true, |flags| flags.is_empty()) {
+        return Ok(());
+    }
+    let (status, told) = run(Command::new(path).args(["-c", TRY]), PATIENCE)?;
+    // A process that ends badly for another reason: what follows here will say it.
+    match told.err.lines().find(|line| line.contains(ABOUT)) {
+        Some(line) if !status.success() => {
+            let text = line.find("Unknown").map_or(line, |at| &line[at..]);
+            Err(text.trim_end().to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a process wrote.
+struct Written {
+    out: String,
+    err: String,
+}
+
+/// Runs a command to its end, or for at most `patience`.
+fn run(command: &mut Command, patience: Duration) -> Result<(ExitStatus, Written), String> {
+    let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .map_err(|e| format!("cannot be run: {e}"))?;
-    let Some(mut out) = child.stdout.take() else {
-        return Err("gave no output".to_owned());
-    };
-    // The pipe is read on its own thread, so that a silent child cannot hold this one.
-    let reader = std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = out.read_to_end(&mut bytes);
-        read.map(|_| bytes)
-    });
+    // The pipes are read on their own threads, so that a silent child cannot hold this one.
+    let out = child.stdout.take().map(reader);
+    let err = child.stderr.take().map(reader);
     let status = wait(&mut child, patience)?;
-    let answer = match reader.join() {
-        Ok(Ok(bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
-        _ => String::new(),
+    let text = |reader: Option<JoinHandle<Vec<u8>>>| {
+        let bytes = reader.and_then(|r| r.join().ok()).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
     };
-    if !answer.starts_with("version=") {
-        return Err(format!(
-            "is not a Python interpreter (it ended with {status})"
-        ));
-    }
-    Ok(answer)
+    let written = Written {
+        out: text(out),
+        err: text(err),
+    };
+    Ok((status, written))
+}
+
+fn reader(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read before a failure is all there is.
+        let _ = pipe.read_to_end(&mut bytes);
+        bytes
+    })
 }
 
 /// Waits for the child for at most `patience`, then ends it.
-fn wait(child: &mut Child, patience: Duration) -> Result<std::process::ExitStatus, String> {
+fn wait(child: &mut Child, patience: Duration) -> Result<ExitStatus, String> {
     let start = Instant::now();
     loop {
         match child.try_wait() {
