@@ -164,21 +164,22 @@ func.func @main(%n: tensor<i64>) -> tensor<i64> {
 
 test_that("a handler that another host calls on R's thread prints at once, behind what waits", {
   skip_without_plugin()
-  run <- run_r(c(other_host, "
-    exec <- pjrt_compile(pjrt_program('
-      func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {
-        stablehlo.custom_call @print_tensor(%x) {
-          has_side_effect = true, api_version = 4 : i32,
-          backend_config = {print_header = \"text\", print_footer = \"\"}
-        } : (tensor<1xf32>) -> ()
-        return %x : tensor<1xf32>
-      }'))
-    # A run whose forerunner took less than a millisecond is on R's thread.
-    shown <- lapply(1:50, function(i) capture.output(other_host(pjrt_buffer(i + 0))))
-    cat(any(lengths(shown) > 0L), '\n')
-    writeLines(unlist(shown))
-  "))
-  expect_identical(run$output[[1L]], "TRUE ")
-  texts <- run$output[-1L]
-  expect_identical(texts, c(rbind("text", paste0(" ", 1:50))))
+  config <- 'api_version = 4 : i32, backend_config = {print_header = "text", print_footer = ""}, has_side_effect = true'
+  calls <- c(
+    sprintf('stablehlo.custom_call @print_tensor(%%x) {%s} : (tensor<1xf32>) -> ()', config),
+    sprintf('"stablehlo.custom_call"(%%x) <{call_target_name = "print_tensor", %s}> : (tensor<1xf32>) -> ()', config)
+  )
+  for (call in calls) {
+    src <- sprintf("func.func @main(%%x: tensor<1xf32>) -> tensor<1xf32> {\n%s\nreturn %%x : tensor<1xf32>\n}", call)
+    file <- withr::local_tempfile(lines = src)
+    run <- run_r(c(other_host, sprintf("
+      exec <- pjrt_compile(pjrt_program(path = '%s'))
+      # A run whose forerunner took less than a millisecond is on R's thread.
+      shown <- lapply(1:50, function(i) capture.output(other_host(pjrt_buffer(i + 0))))
+      cat(any(lengths(shown) > 0L), '\\n')
+      writeLines(unlist(shown))
+    ", file)))
+    expect_identical(run$output[[1L]], "TRUE ", info = call)
+    expect_identical(run$output[-1L], c(rbind("text", paste0(" ", 1:50))))
+  }
 })

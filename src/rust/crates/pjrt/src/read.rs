@@ -68,7 +68,9 @@ impl Buffer {
             if self.client().on_host() {
                 if let Some(strides) = self.strides() {
                     let data = self.unsafe_pointer()? as *const u8;
-                    return convert::from_device(self.origin(data, strides), &to, dest);
+                    // SAFETY: the plugin says where the array lies and how, and it can neither be
+                    // deleted nor donated meanwhile; `dest` has as many elements.
+                    return unsafe { convert::from_device(self.origin(data, strides), &to, dest) };
                 }
             }
             self.read_staged(&to, dest)
@@ -107,7 +109,8 @@ impl Buffer {
         if let Some(event) = Event::take(self.client(), args.event) {
             event.wait()?;
         }
-        convert::from_device(self.origin(block.as_ptr(), &from), to, dest)
+        // SAFETY: block and `dest` have as many elements as the shape, which dense strides reach.
+        unsafe { convert::from_device(self.origin(block.as_ptr(), &from), to, dest) }
     }
 
     /// Strides of the array's memory in elements; `None` where the plugin cannot tell or the

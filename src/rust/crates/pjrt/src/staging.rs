@@ -101,22 +101,17 @@ impl Drop for Block {
 
 /// Asks for huge pages in memory that is about to be filled for the first time: one fault per
 /// 2 MiB instead of 512. A hint, so that failure is harmless; the contents are left alone.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) fn advise_huge(data: *mut u8, size: usize) {
-    use std::ffi::{c_int, c_void};
-    extern "C" {
-        fn madvise(address: *mut c_void, length: usize, advice: c_int) -> c_int;
-    }
-    const MADV_HUGEPAGE: c_int = 14;
     let skipped = data.align_offset(HUGE);
     let inside = size.saturating_sub(skipped) / HUGE * HUGE;
     if inside > 0 {
         // SAFETY: whole huge pages inside the caller's memory; the advice changes no contents.
-        unsafe { madvise(data.add(skipped).cast(), inside, MADV_HUGEPAGE) };
+        unsafe { libc::madvise(data.add(skipped).cast(), inside, libc::MADV_HUGEPAGE) };
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(miri))))]
 pub(crate) fn advise_huge(_data: *mut u8, _size: usize) {}
 
 #[cfg(test)]

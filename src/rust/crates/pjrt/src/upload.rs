@@ -119,16 +119,19 @@ impl Client {
         }
 
         let block = staging::take(bytes)?;
-        convert::to_device(
-            host.source,
-            host.dims,
-            &layout::dense(host.dims, host.order),
-            Target {
-                data: block.as_ptr(),
-                dtype: host.dtype,
-                strides: &layout::dense(host.dims, Order::RowMajor),
-            },
-        )?;
+        // SAFETY: source and block have as many elements as the shape, which dense strides reach.
+        unsafe {
+            convert::to_device(
+                host.source,
+                host.dims,
+                &layout::dense(host.dims, host.order),
+                Target {
+                    data: block.as_ptr(),
+                    dtype: host.dtype,
+                    strides: &layout::dense(host.dims, Order::RowMajor),
+                },
+            )
+        }?;
         args.data = block.as_ptr().cast();
         args.host_buffer_semantics = if self.on_host() {
             PJRT_HostBufferSemantics::kMutableZeroCopy

@@ -16,7 +16,7 @@ const CHUNK: usize = 64;
 const WIDEST: usize = 16;
 /// From this many bytes on, an array is large: more threads are worth their start, and the result
 /// would not stay in cache anyway.
-pub(super) const LARGE: usize = 4 << 20;
+pub(super) const LARGE: usize = if cfg!(miri) { 8 << 10 } else { 4 << 20 };
 /// Shorter runs, in bytes, hold too few whole cache lines to write them past the caches.
 const RUN: usize = 512;
 /// Memory is the limit; more threads than this do not help.
@@ -36,9 +36,10 @@ impl<T: Copy> Across<T> {
 
 /// Converts a whole array from `from` to `to`.
 ///
+/// # Safety
 /// The caller owns both memories for the call; all elements that the plan reaches lie inside
 /// them, and `pair` is of the types of the elements there. No alignment is needed.
-pub(super) fn convert(plan: &Plan, pair: &Pair, from: *const u8, to: *mut u8) {
+pub(super) unsafe fn convert(plan: &Plan, pair: &Pair, from: *const u8, to: *mut u8) {
     let bytes = plan.elements() * pair.to.max(pair.from);
     if bytes == 0 {
         return;
@@ -47,11 +48,15 @@ pub(super) fn convert(plan: &Plan, pair: &Pair, from: *const u8, to: *mut u8) {
         // SAFETY: the caller's promise.
         return unsafe { walk(plan, &plan.outer, pair, false, from, to) };
     }
-    threads(plan, pair, from, to);
+    // SAFETY: the caller's promise.
+    unsafe { threads(plan, pair, from, to) };
 }
 
 /// Converts pieces of a plan, each on a thread.
-fn threads(plan: &Plan, pair: &Pair, from: *const u8, to: *mut u8) {
+///
+/// # Safety
+/// As [`convert`].
+unsafe fn threads(plan: &Plan, pair: &Pair, from: *const u8, to: *mut u8) {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS));
     let mut pieces = plan.split(threads);
     let last = pieces.pop();
@@ -178,6 +183,9 @@ pub(super) unsafe fn transpose(
     let (whole_rows, whole_columns) = (rows / TILE * TILE, columns / TILE * TILE);
     // A part of column `j`, element by element.
     let part = |j: usize, rows: Range<usize>| {
+        if rows.is_empty() {
+            return; // The address of no element may be outside of the memory.
+        }
         // SAFETY: called for elements inside the matrix only.
         unsafe {
             (pair.run)(

@@ -19,14 +19,14 @@ use pair::Pair;
 use plan::Plan;
 use scalar::{Cast, Pred};
 
-/// An array in device memory to be filled.
+/// An array in device memory to be filled: what the strides reach is inside memory of the caller's.
 pub(crate) struct Target<'a> {
     pub data: *mut u8,
     pub dtype: DType,
     pub strides: &'a [isize],
 }
 
-/// An array in device memory to be read.
+/// An array in device memory to be read: what the strides reach is inside it.
 pub(crate) struct Origin<'a> {
     pub data: *const u8,
     pub dtype: DType,
@@ -150,9 +150,17 @@ impl Dest<'_> {
     }
 }
 
-/// Converts a whole array; see [`kernel::convert`].
-fn convert<S: Cast<D> + 'static, D: Copy + 'static>(plan: &Plan, from: *const u8, to: *mut u8) {
-    kernel::convert(plan, &Pair::of::<S, D>(), from, to);
+/// Converts a whole array.
+///
+/// # Safety
+/// As [`kernel::convert`], with elements of these types.
+unsafe fn convert<S: Cast<D> + 'static, D: Copy + 'static>(
+    plan: &Plan,
+    from: *const u8,
+    to: *mut u8,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { kernel::convert(plan, &Pair::of::<S, D>(), from, to) };
 }
 
 /// Whether the source's elements have the wanted type already.
@@ -172,7 +180,11 @@ pub(crate) fn is_plain(source: &Source<'_>, dtype: DType) -> bool {
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` where complex numbers are to become real ones.
-pub(crate) fn to_device(
+///
+/// # Safety
+/// `strides` stay within the source's elements and those of `target` within its memory, which
+/// nobody else uses meanwhile.
+pub(crate) unsafe fn to_device(
     source: Source<'_>,
     dims: &[i64],
     strides: &[isize],
@@ -182,7 +194,8 @@ pub(crate) fn to_device(
     let (from, to, dtype) = (source.as_ptr(), target.data, target.dtype);
     macro_rules! real {
         ($S:ty) => {
-            for_real!(dtype, D => convert::<$S, D>(&plan, from, to), complex => {
+            // SAFETY: the caller's promise; the types are those of the elements.
+            for_real!(dtype, D => unsafe { convert::<$S, D>(&plan, from, to) }, complex => unsafe {
                 if dtype == DType::C64 {
                     convert::<$S, [f32; 2]>(&plan, from, to)
                 } else {
@@ -192,7 +205,8 @@ pub(crate) fn to_device(
         };
     }
     if is_plain(&source, dtype) {
-        for_size!(dtype.size(), T => convert::<T, T>(&plan, from, to));
+        // SAFETY: the caller's promise; the type has the elements' size.
+        for_size!(dtype.size(), T => unsafe { convert::<T, T>(&plan, from, to) });
         return Ok(());
     }
     match source {
@@ -201,7 +215,8 @@ pub(crate) fn to_device(
         Source::I64(_) => real!(i64),
         Source::U8(_) | Source::Bytes(_) => real!(u8),
         Source::Complex(_) if dtype == DType::C64 => {
-            convert::<[f64; 2], [f32; 2]>(&plan, from, to);
+            // SAFETY: as above.
+            unsafe { convert::<[f64; 2], [f32; 2]>(&plan, from, to) };
         }
         Source::Complex(_) => {
             return Err(Error::argument(format!(
@@ -229,7 +244,15 @@ pub(crate) fn check_read(dtype: DType, dest: &Dest<'_>) -> Result<()> {
 ///
 /// # Errors
 /// As [`check_read`].
-pub(crate) fn from_device(origin: Origin<'_>, to: &[isize], mut dest: Dest<'_>) -> Result<()> {
+///
+/// # Safety
+/// The strides of `origin` stay within its memory and `to` within `dest`; the memory is readable
+/// and nobody writes it meanwhile.
+pub(crate) unsafe fn from_device(
+    origin: Origin<'_>,
+    to: &[isize],
+    mut dest: Dest<'_>,
+) -> Result<()> {
     check_read(origin.dtype, &dest)?;
     let (start, bytes) = dest.memory();
     if bytes >= kernel::LARGE {
@@ -240,12 +263,14 @@ pub(crate) fn from_device(origin: Origin<'_>, to: &[isize], mut dest: Dest<'_>) 
     macro_rules! real {
         ($data:expr, $D:ty) => {{
             let to = $data.as_mut_ptr().cast::<u8>();
-            for_real!(dtype, S => convert::<S, $D>(&plan, from, to), complex => ())
+            // SAFETY: the caller's promise; the types are those of the elements.
+            for_real!(dtype, S => unsafe { convert::<S, $D>(&plan, from, to) }, complex => ())
         }};
     }
     match dest {
         Dest::Bytes(x) => {
-            for_size!(dtype.size(), T => convert::<T, T>(&plan, from, x.as_mut_ptr()));
+            // SAFETY: the caller's promise; the type has the elements' size.
+            for_size!(dtype.size(), T => unsafe { convert::<T, T>(&plan, from, x.as_mut_ptr()) });
         }
         Dest::F64(x) => real!(x, f64),
         Dest::I32(x) => real!(x, i32),
@@ -254,8 +279,10 @@ pub(crate) fn from_device(origin: Origin<'_>, to: &[isize], mut dest: Dest<'_>) 
         Dest::Complex(x) => {
             let to = x.as_mut_ptr().cast::<u8>();
             match dtype {
-                DType::C64 => convert::<[f32; 2], [f64; 2]>(&plan, from, to),
-                DType::C128 => convert::<[f64; 2], [f64; 2]>(&plan, from, to),
+                // SAFETY: as above.
+                DType::C64 => unsafe { convert::<[f32; 2], [f64; 2]>(&plan, from, to) },
+                // SAFETY: as above.
+                DType::C128 => unsafe { convert::<[f64; 2], [f64; 2]>(&plan, from, to) },
                 _ => real!(x, [f64; 2]),
             }
         }

@@ -19,7 +19,7 @@ const PITCH: usize = LINE + WIDTH;
 ///
 /// # Safety
 /// `from` is readable and `to` writable for that many lines.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 unsafe fn lines(from: *const u8, to: *mut u8, count: usize) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
     let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
@@ -39,7 +39,7 @@ unsafe fn lines(from: *const u8, to: *mut u8, count: usize) {
 ///
 /// # Safety
 /// `from` is readable and `to` writable for that many lines.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
 unsafe fn lines(from: *const u8, to: *mut u8, count: usize) {
     // SAFETY: the caller's promise.
     unsafe { to.copy_from_nonoverlapping(from, count * LINE) };
@@ -47,7 +47,7 @@ unsafe fn lines(from: *const u8, to: *mut u8, count: usize) {
 
 /// Makes what `lines` wrote visible to other threads. To be called before such memory is shown.
 pub(super) fn finish() {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: the instruction belongs to SSE, which every x86-64 has.
     unsafe {
         std::arch::x86_64::_mm_sfence();

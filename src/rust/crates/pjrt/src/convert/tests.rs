@@ -3,6 +3,26 @@
 use super::*;
 use crate::layout::{dense, elements, from_minor_to_major, Order};
 
+// What is converted here fits into its memory: plans are made from the arrays' own dimensions, and
+// strides are dense or permuted.
+fn convert<S: Cast<D> + 'static, D: Copy + 'static>(plan: &Plan, from: *const u8, to: *mut u8) {
+    // SAFETY: as said above.
+    unsafe { super::convert::<S, D>(plan, from, to) };
+}
+
+fn to_device(source: Source<'_>, dims: &[i64], strides: &[isize], to: Target<'_>) -> Result<()> {
+    // SAFETY: as said above.
+    unsafe { super::to_device(source, dims, strides, to) }
+}
+
+fn from_device(origin: Origin<'_>, to: &[isize], dest: Dest<'_>) -> Result<()> {
+    // SAFETY: as said above.
+    unsafe { super::from_device(origin, to, dest) }
+}
+
+/// Miri takes a thousand times as long; what is large is smaller there.
+const MIRI: bool = cfg!(miri);
+
 /// Every index of an array, last dimension fastest.
 fn indices(dims: &[i64]) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
@@ -96,7 +116,12 @@ fn all_permutations_of_layouts() {
 
 #[test]
 fn large_arrays_on_several_threads() {
-    for dims in [[3, 180_001], [701, 757]] {
+    let large = if MIRI {
+        [[3, 401], [67, 73]]
+    } else {
+        [[3, 180_001], [701, 757]]
+    };
+    for dims in large {
         check(
             &dims,
             &dense(&dims, Order::ColumnMajor),
@@ -107,20 +132,21 @@ fn large_arrays_on_several_threads() {
 
 #[test]
 fn no_alignment_is_needed() {
-    let dims = [701i64, 757];
+    let (rows, columns) = if MIRI { (67, 73) } else { (701, 757) };
+    let dims = [rows as i64, columns as i64];
     let (from, to) = (
         dense(&dims, Order::ColumnMajor),
         dense(&dims, Order::RowMajor),
     );
     let plan = Plan::new(&dims, &from, &to);
-    let count = 701 * 757;
+    let count = rows * columns;
     let source: Vec<u8> = (0..count * 8 + 3).map(|i| (i % 251) as u8).collect();
     for shift in [1, 3] {
         let mut out = vec![0xffu8; count * 8 + 4];
         convert::<u64, u64>(&plan, source[3..].as_ptr(), out[shift..].as_mut_ptr());
-        for i in 0..701 {
-            for j in 0..757 {
-                let (s, t) = (3 + 8 * (i + j * 701), shift + 8 * (i * 757 + j));
+        for i in 0..rows {
+            for j in 0..columns {
+                let (s, t) = (3 + 8 * (i + j * rows), shift + 8 * (i * columns + j));
                 assert_eq!(source[s..s + 8], out[t..t + 8], "{i} {j}");
             }
         }
@@ -212,7 +238,7 @@ fn round_to(x: f64, bits: i32, least_exponent: i32) -> f64 {
 #[test]
 fn halves_are_rounded_once() {
     let mut state = 1u64;
-    for i in 0..20_000 {
+    for i in 0..if MIRI { 300 } else { 20_000 } {
         state = state
             .wrapping_mul(6364136223846793005)
             .wrapping_add(1442695040888963407);
