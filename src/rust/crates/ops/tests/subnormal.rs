@@ -111,8 +111,8 @@ fn svd() {
         };
         let a: Vec<f64> = Random(7).matrix(m * n);
         let tiny: Vec<f64> = a.iter().map(|x| x * TINY).collect();
-        let values = check("svd", (m, n), &rets, 3, &tiny).remove(1);
-        let wanted = check("svd", (m, n), &rets, 3, &a).remove(1);
+        let values = check("svd", (m, n), rets, 3, &tiny).remove(1);
+        let wanted = check("svd", (m, n), rets, 3, &a).remove(1);
         same_up_to_scale(&values, &wanted, &format!("svd ({m}, {n})"));
     }
 }
