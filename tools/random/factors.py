@@ -27,7 +27,7 @@ class Lu(Op):
         k = min(p.m, p.n)
         low = np.arange(1, k + 1)
         v.require("pivots in range", ((pivots >= low) & (pivots <= p.m)).all(-1))
-        v.require("pivots of spoiled", (pivots == low).all(-1), where=~v.good)
+        v.require("pivots of spoiled", (pivots == low).all(-1), where=v.spoiled)
         order = np.broadcast_to(np.arange(p.m), (*v.batch, p.m)).copy()
         for i in range(k):
             j = (np.clip(pivots[..., i], 1, p.m) - 1)[..., None]
@@ -120,8 +120,9 @@ class Geqp3(Op):
 
 
 def reflectors(rng, batch, m, k, dtype):
-    """Columns with junk where R lies, and factors that make `I - tau v vᴴ` unitary."""
-    packed = plain(rng, (*batch, m, k), dtype) * 10.0 ** rng.uniform(-3, 3, (*batch, 1, k))
+    """Columns with junk where R lies, and factors that make `I - tau v vᴴ` unitary. Nothing below the
+    ones is much larger than they are, as in reflectors of a factorisation."""
+    packed = plain(rng, (*batch, m, k), dtype) * 10.0 ** rng.uniform(-3, 0, (*batch, 1, k))
     packed = packed.astype(dtype)
     length = (np.abs(unit_lower(packed, k)) ** 2).sum(-2)
     angle = rng.uniform(0, 2 * np.pi, length.shape) if is_complex(dtype) else np.pi
@@ -247,7 +248,7 @@ class Potrf(Cholesky):
         (a,), (factor, info) = ins, outs
         expected, close = first_bad_minor(from_triangle(a, p.uplo))
         v.require("info of potrf", (info == expected) | close)
-        v.require("info of spoiled", info > 0, where=~v.good)
+        v.require("info of spoiled", info > 0, where=v.spoiled)
         self.factor_holds(v, p, a, factor, v.good & (info == 0))
         other = ~triangle(p.n, p.uplo)
         same = (factor[..., other] == a[..., other]) | (np.isnan(factor[..., other]) & np.isnan(a[..., other]))

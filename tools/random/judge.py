@@ -13,6 +13,7 @@ class Verdict:
     def __init__(self, batch, skip):
         self.batch = batch
         # Matrices with NaN or an infinity have rules of their own.
+        self.spoiled = skip
         self.good = ~skip
         self.complaints = []
 
@@ -43,7 +44,7 @@ class Verdict:
         lead = len(self.batch)
         for i, a in enumerate(results):
             axes = tuple(range(lead, a.ndim))
-            self.require(f"{rule} {i}", np.isnan(a).all(axes) if a.size else True, where=~self.good)
+            self.require(f"{rule} {i}", np.isnan(a).all(axes) if a.size else True, where=self.spoiled)
 
     def as_finite_as(self, results, peers):
         """Where jaxlib's results are numbers, so are ours; gives back where ours are."""

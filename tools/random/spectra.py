@@ -21,8 +21,8 @@ class Svd(Op):
     peer = "gesdd"
 
     def can_alias(self, p):
-        # The first result is U.
-        return self.lapack or p.m >= p.n
+        # Of its own ops only this one has no result that could take the operand's place.
+        return self.lapack
 
     def choose(self, rng, dtype):
         return dict(m=size(rng), n=size(rng), mode="S")
@@ -83,7 +83,7 @@ class Gesdd(Svd):
     def check(self, v, p, ins, outs):
         _, s, u, vt, info = outs
         v.require("info", info == 0)
-        v.require("info of spoiled", info != 0, where=~v.good)
+        v.require("info of spoiled", info != 0, where=v.spoiled)
         self.holds(v, p, ins[0], *((None, s, None) if p.mode == "N" else (u, s, vt)))
         v.all_nan("NaN", *self.wanted(p, outs))
 
@@ -157,7 +157,7 @@ class Syevd(Eigh):
     def check(self, v, p, ins, outs):
         super().check(v, p, ins, outs)
         v.require("info", outs[2] == 0)
-        v.require("info of spoiled", outs[2] > 0, where=~v.good)
+        v.require("info of spoiled", outs[2] > 0, where=v.spoiled)
 
 
 class General(Op):
@@ -205,7 +205,7 @@ class Geev(General):
         a, w = ins[0], self.values(p, outs)
         left, right, info = outs[-3:]
         v.require("info", info == 0)
-        v.require("info of spoiled", info != 0, where=~v.good)
+        v.require("info of spoiled", info != 0, where=v.spoiled)
         self.sums(v, p, a, w)
         for name, vectors, matrix, values in (
             ("right", right, wide(a), w), ("left", left, adjoint(wide(a)), np.conj(w))
@@ -237,7 +237,7 @@ class Gees(General):
         a, t, z = ins[0], outs[0], outs[1]
         w = self.values(p, outs[2:])
         v.require("info", outs[-1] == 0)
-        v.require("info of spoiled", outs[-1] > 0, where=~v.good)
+        v.require("info of spoiled", outs[-1] > 0, where=v.spoiled)
         self.sums(v, p, a, w)
         below = np.tril(t, -1 if is_complex(p.dtype) else -2)
         v.require("triangular", (below == 0).all((-1, -2)))
@@ -286,6 +286,10 @@ class Sytrd(Op):
     operands = Eigh.operands
     nan = Eigh.nan
 
+    def wanted(self, p, outs):
+        # The first one keeps what was in the triangle that is not read.
+        return outs[1:]
+
     def check(self, v, p, ins, outs):
         a = from_triangle(ins[0], p.uplo)
         packed, d, e, tau, info = outs
@@ -303,6 +307,22 @@ class Sytrd(Op):
         v.orthonormal("QᴴQ = I", q, p.dtype)
         v.small("QTQᴴ = A", q @ t @ adjoint(q) - a, norm(a), n, p.dtype)
         v.all_nan("NaN", d, e, tau)
+
+
+def newton(m, e):
+    """E for m >= 0, wide. The equation is convex, so that the steps fall to E from above."""
+    w = 1 - e
+    tiny = np.finfo(np.longdouble).tiny
+    x = np.minimum(np.minimum(m / w, m + e), np.cbrt(12 * m / np.maximum(e, tiny)))
+    x = np.minimum(x, np.longdouble(np.pi))
+    for _ in range(100):
+        # x - sin x by its series where it would cancel.
+        series, term = np.zeros_like(x), x**3 / 6
+        for k in range(4, 28, 2):
+            series, term = series + term, -term * x * x / (k * (k + 1))
+        lag = np.where(x < 1, series, x - np.sin(x))
+        x = x - (w * x + e * lag - m) / (w + 2 * e * np.sin(x / 2) ** 2)
+    return x
 
 
 class Kepler(Op):
@@ -329,19 +349,15 @@ class Kepler(Op):
     def check(self, v, p, ins, outs):
         m, e = wide(ins[0]), wide(ins[1])
         # 2π in two parts, the first with so few bits that its products with whole numbers are exact.
-        high, low = np.longdouble("6.28318530716705322265625"), np.longdouble("1.253381133544723505576682e-11")
+        high, low = np.longdouble("6.2831853071793375420384109020233"), np.longdouble("2.48934886875864535690338706838799e-13")
         turns = np.rint(m / (high + low))
         m = m - turns * high - turns * low
-        low_end, top_end = m - e, m + e
-        for _ in range(80):
-            middle = (low_end + top_end) / 2
-            above = middle - e * np.sin(middle) > m
-            low_end, top_end = np.where(above, low_end, middle), np.where(above, middle, top_end)
-        anomaly = (low_end + top_end) / 2
+        anomaly = np.sign(m) * newton(np.abs(m), e)
         # One ulp of M and one of the result.
         slope = eps(p.dtype) * np.maximum(np.abs(m), 1e-3 * eps(p.dtype)) / (1 - e * np.cos(anomaly))
         for name, found, exact, tilt in (
-            ("sin", outs[0], np.sin(anomaly), np.abs(np.cos(anomaly))), ("cos", outs[1], np.cos(anomaly), np.abs(np.sin(anomaly)))
+            ("sin", outs[0], np.sin(anomaly), np.abs(np.cos(anomaly))),
+            ("cos", outs[1], np.cos(anomaly), np.abs(np.sin(anomaly)))
         ):
             unit = eps(p.dtype) * np.abs(exact) + slope * tilt + 1e-19
             worst = (np.abs(wide(found) - exact) / unit).max(-1)
