@@ -224,7 +224,7 @@ class Cholesky(Op):
 
     def check(self, v, p, ins, outs):
         a, factor = ins[0], outs[0]
-        expected, close = first_bad_minor(from_triangle(a, p.uplo))
+        expected, close = first_bad_minor(from_triangle(a, p.uplo), p.dtype)
         failed = np.isnan(factor).all((-1, -2))
         v.require("NaN where not definite", failed | close, where=v.good & (expected > 0))
         v.require("a factor where definite", ~failed | close, where=v.good & (expected == 0))
@@ -246,7 +246,7 @@ class Potrf(Cholesky):
 
     def check(self, v, p, ins, outs):
         (a,), (factor, info) = ins, outs
-        expected, close = first_bad_minor(from_triangle(a, p.uplo))
+        expected, close = first_bad_minor(from_triangle(a, p.uplo), p.dtype)
         v.require("info of potrf", (info == expected) | close)
         v.require("info of spoiled", info > 0, where=v.spoiled)
         self.factor_holds(v, p, a, factor, v.good & (info == 0))
@@ -327,7 +327,7 @@ class Permutation(Op):
     name, peer, dtypes = "lu_pivots_to_permutation", None, (np.int32,)
 
     def can_alias(self, p):
-        return p.k == p.m
+        return False
 
     def choose(self, rng, dtype):
         k = size(rng)

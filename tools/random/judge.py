@@ -78,7 +78,7 @@ def spoiled(a, allowed=None):
     return bad.any((-1, -2))
 
 
-def first_bad_minor(a):
+def first_bad_minor(a, dtype):
     """Cholesky's steps in wide numbers: order of the first minor that is not positive definite (0 for
     none), and whether rounding may have decided it."""
     a = np.array(a)
@@ -90,7 +90,7 @@ def first_bad_minor(a):
     for j in range(n):
         pivot = a[..., j, j].real
         # With elements of very different sizes the diagonal itself says what rounding is.
-        near = np.abs(pivot) <= 1e-4 * top
+        near = np.abs(pivot) <= 1e-4 * top + 1e4 * n * subnormal(dtype)
         close |= (info == 0) & near
         info = np.where((info == 0) & ~(pivot > 0), j + 1, info)
         safe = np.where(pivot > 0, pivot, 1)

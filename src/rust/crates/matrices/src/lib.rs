@@ -8,7 +8,7 @@ mod values;
 pub use element::Element;
 pub use kinds::{Form, Transpose, Triangle, Vectors};
 pub use num_complex::Complex;
-pub use values::{all_finite, fill_identity, triangle_finite};
+pub use values::{all_finite, drop_tiny, fill_identity, triangle_finite};
 
 /// A batch of matrices of one shape, each column-major without gaps, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

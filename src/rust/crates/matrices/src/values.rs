@@ -9,6 +9,21 @@ pub fn all_finite<T: Element>(values: &[T]) -> bool {
     values.iter().fold(true, |all, v| all & v.is_finite())
 }
 
+/// Takes elements below [`Element::TINY`] for zeros where the largest is ordinary, so that this is far
+/// below its rounding. LAPACK's eigenvalue routines divide by such elements, and where they are
+/// subnormal too few of their digits are left: vectors come out neither orthogonal nor of length 1.
+pub fn drop_tiny<T: Element>(values: &mut [T]) {
+    let sizes = values.iter().map(|value| value.magnitude());
+    if sizes.fold(0.0, f64::max) < T::TINY.sqrt() {
+        return;
+    }
+    for value in values {
+        if value.magnitude() < T::TINY {
+            *value = T::ZERO;
+        }
+    }
+}
+
 /// Whether the triangle of a column-major matrix of `n` rows is finite.
 #[must_use]
 pub fn triangle_finite<T: Element>(matrix: &[T], n: usize, triangle: Triangle) -> bool {

@@ -145,3 +145,69 @@ fn same_up_to_scale(values: &[f64], wanted: &[f64], what: &str) {
         assert!(off < 1e-9, "{what}: {value} is not {wanted} times {TINY}");
     }
 }
+
+/// Two columns that are the same but for rounding: the last pivot is below the smallest number.
+#[test]
+fn info_of_lu_is_about_the_factor_that_is_given() {
+    use xla_ffi::Complex;
+    let column = [(-975, 29), (-1230, 1229), (394, -259)].map(|(re, im)| {
+        let unit = f64::from_bits(1_000_000);
+        Complex::new(f64::from(re) * unit, f64::from(im) * unit)
+    });
+    let a = [column; 3].concat();
+    let square = [3, 3];
+    let call = start().arg(&square, &a).ret::<Complex<f64>>(&square);
+    let mut frame = call.ret::<i32>(&[3]).ret::<i32>(&[]).build();
+    frame.call(handler("lapack_zgetrf_ffi")).expect("factors");
+    let mut diagonal = frame.ret::<Complex<f64>>(0).iter().step_by(4);
+    let zero = diagonal.position(|u| u.re == 0.0 && u.im == 0.0);
+    let first = zero.map_or(0, |at| at as i32 + 1);
+    assert_eq!(frame.ret::<i32>(2), [first]);
+    assert_ne!(first, 0);
+}
+
+#[test]
+fn schur_vectors_have_length_one() {
+    use xla_ffi::Complex;
+    let mut a: Vec<Complex<f64>> = (0..16).map(|_| Complex::new(0.0, 0.0)).collect();
+    let tiny = f64::from_bits(7);
+    a[4 + 1] = Complex::new(1.3982, -0.95732);
+    a[12 + 1] = Complex::new(-0.60865, -1.6519);
+    a[2] = Complex::new(0.43241, 0.51543);
+    a[4 + 2] = Complex::new(-0.86454, 0.69364);
+    a[8 + 2] = Complex::new(-5.0 * tiny, 6.0 * tiny);
+    a[8 + 3] = Complex::new(5.0 * tiny, -2.0 * tiny);
+    let square = [4, 4];
+    let call = start().arg(&square, &a).ret::<Complex<f64>>(&square);
+    let call = call.ret::<Complex<f64>>(&square).ret::<Complex<f64>>(&[4]);
+    let call = call.ret::<i32>(&[]).ret::<i32>(&[]);
+    let mut frame = call.attr("mode", b'V').attr("sort", b'N').build();
+    frame.call(handler("lapack_zgees_ffi")).expect("a form");
+    for column in frame.ret::<Complex<f64>>(1).chunks(4) {
+        let length = column.iter().map(|z| z.norm_sqr()).sum::<f64>();
+        assert!((length - 1.0).abs() < 1e-14, "{column:?}: {length}");
+    }
+}
+
+#[test]
+fn eigenvectors_belong_to_their_values() {
+    let n = 5;
+    let mut a: Vec<f64> = Random(7).matrix(n * n);
+    a[2 * n..3 * n].iter_mut().for_each(|x| *x *= TINY);
+    let (dims, line) = ([5, 5], [5]);
+    let call = start().arg(&dims, &a).ret::<f64>(&line).ret::<f64>(&line);
+    let call = call.ret::<xla_ffi::Complex<f64>>(&dims);
+    let call = call.ret::<xla_ffi::Complex<f64>>(&dims).ret::<i32>(&[]);
+    let call = call.attr("compute_left", b'N').attr("compute_right", b'V');
+    let mut frame = call.build();
+    frame.call(handler("lapack_dgeev_ffi")).expect("values");
+    let vectors = frame.ret::<xla_ffi::Complex<f64>>(3);
+    for (j, v) in vectors.chunks(n).enumerate() {
+        let w = xla_ffi::Complex::new(frame.ret::<f64>(0)[j], frame.ret::<f64>(1)[j]);
+        for i in 0..n {
+            let row = (0..n).map(|k| v[k] * a[i + k * n]);
+            let product = row.fold(xla_ffi::Complex::new(0.0, 0.0), |sum, x| sum + x);
+            assert!((product - w * v[i]).norm_sqr() < 1e-24, "vector {j}");
+        }
+    }
+}

@@ -4,7 +4,7 @@ use crate::platform::host::batch::{for_each, split};
 use crate::platform::host::{xla_error, Batch, HostScalar};
 use lapack::routines;
 use lapack::{filled, refuse_negative, Sizes, Workspace, NOT_FINITE};
-use matrices::{all_finite, Element};
+use matrices::{all_finite, drop_tiny, Element};
 use xla_ffi::Result;
 
 /// The eigenvalues of each of the matrices in `x`: in `w` those of complex matrices (`wi` is empty),
@@ -48,6 +48,7 @@ pub fn geev<T: HostScalar>(
             *info = NOT_FINITE;
             if all_finite(x) {
                 a.copy_from_slice(T::read(x, widened)?);
+                drop_tiny(a);
                 let (mut w, mut wi) = (T::stage(w)?, T::stage(wi)?);
                 let packed = (&mut packed_left[..], &mut packed_right[..]);
                 *info = routines::geev(a, (&mut w, &mut wi), packed, ws);

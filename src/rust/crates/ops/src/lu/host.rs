@@ -83,10 +83,19 @@ pub fn getrf<T: HostScalar>(
                         *u = u.times(1.0 / power);
                     }
                 }
+                // Some of `U` may be less than the smallest number now.
+                *info = first_zero(a, shape.rows as usize);
             }
             refuse_negative(*info, "getrf")
         },
     )
+}
+
+/// The first column, counted from 1, with a zero on the diagonal; 0 for none.
+fn first_zero<T: HostScalar>(a: &[T], rows: usize) -> i32 {
+    let mut diagonal = a.iter().step_by(rows + 1).take(rows);
+    let found = diagonal.position(|u| u.magnitude() == 0.0);
+    found.map_or(0, |column| column as i32 + 1)
 }
 
 /// Matrices of one row, in which there is nothing to eliminate.

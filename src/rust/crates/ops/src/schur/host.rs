@@ -4,7 +4,7 @@ use crate::platform::host::batch::{for_each, split};
 use crate::platform::host::{xla_error, Batch, HostScalar};
 use lapack::routines;
 use lapack::{refuse_negative, Sizes, Workspace};
-use matrices::all_finite;
+use matrices::{all_finite, drop_tiny};
 use xla_ffi::Result;
 
 /// `A = Z T Zᴴ`, `T` in place of `a` and `Z`, unless it is empty, in `z`; the eigenvalues in `w` (of
@@ -40,6 +40,7 @@ pub fn gees<T: HostScalar>(
         |ws, (((a, z), (w, wi)), info)| {
             *info = n;
             if all_finite(a) {
+                drop_tiny(a);
                 let (mut a, mut z) = (T::stage(a)?, T::stage(z)?);
                 let (mut w, mut wi) = (T::stage(w)?, T::stage(wi)?);
                 *info = routines::gees(&mut a, (&mut w, &mut wi), &mut z, ws);
