@@ -47,6 +47,19 @@ check_flag <- function(x, name, call = rlang::caller_env()) {
   }
 }
 
+# One of several strings; a call that leaves the argument out has them all, the default first.
+check_choice <- function(x, name, choices, call = rlang::caller_env()) {
+  if (identical(x, choices)) {
+    return(choices[[1L]])
+  }
+  if (!is.character(x) || length(x) != 1L || !x %in% choices) {
+    abort(sprintf("`%s` must be one of %s, not %s", name, toString(dQuote(choices, FALSE)), describe(x)),
+      operand = name, call = call
+    )
+  }
+  x
+}
+
 # A short name for any R object, for error messages.
 describe <- function(x) {
   if (is.null(x)) {

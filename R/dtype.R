@@ -4,7 +4,7 @@ new_dtype <- function(name) structure(name, class = "xlaffi_dtype")
 # The name for an argument `dtype`: ours, tengen's DataType, or a string.
 dtype_name <- function(dtype, call = rlang::caller_env()) {
   if (is.object(dtype)) {
-    dtype <- as.character(dtype)
+    dtype <- tryCatch(as.character(dtype), error = function(error) dtype)
   }
   check_string(dtype, "dtype", call)
   dtype

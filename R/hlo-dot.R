@@ -143,7 +143,7 @@ hlo_matmul <- function(x, y) {
 #' @export
 hlo_triangular_solve <- function(a, b, left = TRUE, lower = TRUE, unit_diagonal = FALSE,
                                  transpose = c("none", "transpose", "adjoint")) {
-  transpose <- rlang::arg_match(transpose)
+  transpose <- check_choice(transpose, "transpose", c("none", "transpose", "adjoint"))
   check_flag(left, "left")
   check_flag(lower, "lower")
   check_flag(unit_diagonal, "unit_diagonal")

@@ -63,6 +63,14 @@ kepler_rv <- function(time, period, tc, e, omega, K) {
 # Inside a program, where R numbers take the dtype of the values beside them; or compiled. R's
 # integers are numbers like any other.
 run_values <- function(name, f, arguments) {
+  # What R would evaluate once more on the way.
+  code <- vapply(arguments, is.language, NA)
+  if (any(code)) {
+    operand <- names(arguments)[code][[1L]]
+    abort(sprintf("`%s` must be numbers, a buffer or a value, not %s", operand, describe(arguments[[operand]])),
+      op = name, operand = operand, call = rlang::caller_env()
+    )
+  }
   arguments <- lapply(arguments, function(x) {
     if (is.integer(x) && !is.object(x)) {
       storage.mode(x) <- "double"

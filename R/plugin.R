@@ -86,6 +86,9 @@ plugins_downloaded <- function(platforms = NULL) {
   if (is.null(platforms)) {
     platforms <- Sys.getenv("PJRT_PLATFORM", "cpu")
   }
+  if (!is.character(platforms)) {
+    abort(sprintf("`platforms` must be strings, not %s", describe(platforms)), operand = "platforms")
+  }
   for (platform in platforms) {
     check_string(platform, "platforms")
     if (is.null(the$plugins[[platform]]) && is.null(plugin_found(platform))) {

@@ -15,7 +15,7 @@
 #' ")
 #' @export
 pjrt_program <- function(src = NULL, path = NULL, format = c("mlir", "hlo")) {
-  format <- rlang::arg_match(format)
+  format <- check_choice(format, "format", c("mlir", "hlo"))
   if (is.null(src) == is.null(path)) {
     abort("give either `src` or `path`", operand = "src")
   }

@@ -31,7 +31,7 @@ from matrices import BATCHES, real  # noqa: E402
 from programs import PREFIX, Picked, program  # noqa: E402
 
 OPS = [*factors.OPS, *spectra.OPS]
-DRAWS = 10
+DRAWS = 40
 
 
 def register(library):

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Fuzzes for a time: what nobody thought of, until the time is up. Ends with status 1 if something was
+# found. What is mended stays as a test (tests/testthat/test-arguments.R, crates/*/tests).
+#
+#   tools/fuzz.sh [SECONDS [SEED]]     all parts together; 120 seconds by default
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+seconds=${1:-120}
+seed=${2:-1}
+status=0
+
+# Exported R functions with arguments of all kinds.
+tools/install.sh .lib --no-docs || exit 1
+tools/with-env.sh Rscript tools/fuzz/arguments.R "$seconds" "$seed" || status=1
+exit $status
