@@ -145,7 +145,8 @@ impl<'f> Context<'f> {
             )
         };
         let data = if bytes == 0 {
-            align as *mut c_void
+            // An address that is aligned and nobody's.
+            ptr::null_mut::<c_void>().wrapping_byte_add(align)
         } else if self.host {
             // SAFETY: the size is not 0.
             unsafe { alloc(layout).cast() }

@@ -218,7 +218,7 @@ unsafe extern "C" fn stream(args: *mut sys::XLA_FFI_Stream_Get_Args) -> *mut sys
         if stream == 0 {
             return error(Code::Unimplemented, c"no stream");
         }
-        (*args).stream = stream as *mut c_void;
+        (*args).stream = ptr::null_mut::<c_void>().wrapping_byte_add(stream);
     }
     ptr::null_mut()
 }
