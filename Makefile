@@ -2,7 +2,7 @@
 # (tools/setup.sh), so none needs another to be run before it.
 .POSIX:
 .SUFFIXES:
-.PHONY: help demo test install lint document check check-jax random bench vignettes ops-lib clean
+.PHONY: help demo test install lint document check check-jax random fuzz sanitize bench vignettes ops-lib clean
 
 # One folder for all builds and for the package that tests and demo use; git ignores it.
 LIB = .lib
@@ -10,6 +10,8 @@ R = R
 FILTER =
 COUNT = 20000
 SEED = 1
+SECONDS = 120
+PARTS =
 
 help:
 	@echo 'make demo       set up what is missing, build, and run StableHLO programs from R'
@@ -21,6 +23,8 @@ help:
 	@echo 'make bench      the speed figures of the README'
 	@echo 'make check-jax  run all linear algebra that JAX exports, and compare with JAX'
 	@echo 'make random     random programs through every op beside jaxlib (COUNT=20000 SEED=1)'
+	@echo 'make fuzz       call frames and R functions with garbage (SECONDS=120 SEED=1)'
+	@echo 'make sanitize   loom, Miri, thread and address sanitizers, gctorture (PARTS=; tools/sanitize.md)'
 	@echo 'make vignettes  knit the vignettes into inst/doc'
 	@echo 'make ops-lib    the ops as a shared library without R; its path is the last line'
 	@echo 'make clean      remove everything that was built'
@@ -64,6 +68,14 @@ check-jax:
 random:
 	@tools/setup.sh test
 	@tools/random/run.sh $(COUNT) $(SEED)
+
+fuzz:
+	@tools/setup.sh test
+	@tools/fuzz.sh $(SECONDS) $(SEED)
+
+sanitize:
+	@tools/setup.sh test
+	@tools/sanitize.sh $(PARTS)
 
 bench:
 	@tools/setup.sh bench

@@ -2,7 +2,7 @@
 # R CMD check --as-cran on the built tarball. Fails on any error or warning, on any note but
 # that the package is new, that something could not be looked up offline or that it is large (with
 # a bound, in check_log.py), on a tarball of 3 MB or more, and on an installed shared object with
-# debug info or stray exports.
+# debug info or stray exports; and where a registry would not take the crate xla-ffi.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
@@ -32,6 +32,10 @@ command -v pdflatex >/dev/null || manual=(--no-manual)
 log=$out/xlaffi.Rcheck/00check.log
 mapfile -t found < <(python3 tools/check_log.py "$log" 2>&1)
 problems+=("${found[@]}")
+
+# The crate for authors of handlers, as a registry would take it.
+(cd "$root" && cargo publish --dry-run -p xla-ffi --allow-dirty --all-features --manifest-path src/rust/Cargo.toml) ||
+  problems+=("cargo publish --dry-run of xla-ffi fails")
 
 object=$out/xlaffi.Rcheck/xlaffi/libs/xlaffi.so
 if [ -f "$object" ]; then

@@ -5,11 +5,16 @@
 #   tools/fuzz.sh [SECONDS [SEED]]     all parts together; 120 seconds by default
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
+export PATH="$PATH:$HOME/.cargo/bin"
 seconds=${1:-120}
 seed=${2:-1}
 status=0
 
+# Call frames with every part mutated, through every handler of the CPU.
+XLAFFI_FUZZ_SECONDS=$((seconds / 2)) XLAFFI_FUZZ_SEED=$seed cargo test --release -p ops --features link-lapack \
+  --test fuzz --manifest-path src/rust/Cargo.toml -- --nocapture || status=1
+
 # Exported R functions with arguments of all kinds.
 tools/install.sh .lib --no-docs || exit 1
-tools/with-env.sh Rscript tools/fuzz/arguments.R "$seconds" "$seed" || status=1
+tools/with-env.sh Rscript tools/fuzz/arguments.R $((seconds / 2)) "$seed" || status=1
 exit $status

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Runs code under what finds the faults that tests cannot see: undefined behaviour, races, memory that
+# is not ours, objects that R's collector may take. Ends with a table of the parts, their results and
+# times, and with status 1 if one failed. tools/sanitize.md says what each part covers, and how long it
+# takes.
+#
+#   tools/sanitize.sh [PART...]      all parts by default; `tools/sanitize.sh list` names them
+#
+# A part whose tools are missing is skipped, and says what is missing.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+root=$PWD
+export PATH="$PATH:$HOME/.cargo/bin"
+manifest=$root/src/rust/Cargo.toml
+built=$root/src/rust/target/sanitize
+host=$(rustc -vV | sed -n 's/^host: //p')
+export XLAFFI_PYTHON="${XLAFFI_PYTHON:-$root/.venv/bin/python}"
+
+parts=(loom miri-xla-ffi miri-pjrt thread address gctorture)
+[ "${1:-}" != list ] || { printf '%s\n' "${parts[@]}"; exit 0; }
+
+lacks_component() { # lacks_component NAME...: components of the nightly toolchain
+  command -v rustup >/dev/null || { echo "rustup"; return; }
+  local installed name
+  installed=$(rustup component list --toolchain nightly --installed 2>/dev/null) || { echo "a nightly toolchain"; return; }
+  for name in "$@"; do
+    grep -q "^$name" <<<"$installed" || echo "nightly's $name (rustup component add --toolchain nightly $name)"
+  done
+}
+
+miri() { # miri ARGUMENTS OF CARGO TEST...
+  MIRIFLAGS="-Zmiri-disable-isolation ${MIRIFLAGS:-}" \
+    cargo +nightly miri test --manifest-path "$manifest" --target-dir "$built/miri" "$@"
+}
+
+# sanitized NAME ARGUMENTS OF CARGO TEST...: with the standard library built alike, so that its locks
+# and channels are seen, too.
+sanitized() {
+  local name=$1
+  shift
+  RUSTFLAGS="-Zsanitizer=$name" \
+    cargo +nightly test -Zbuild-std --target "$host" --manifest-path "$manifest" --target-dir "$built/$name" \
+    --features ops/link-lapack --no-fail-fast "$@"
+}
+
+lacks() { # what a part needs and this machine has not
+  case "$1" in
+    miri-*) lacks_component miri rust-src ;;
+    thread | address) lacks_component rust-src ;;
+    gctorture) command -v Rscript >/dev/null || echo R ;;
+  esac
+}
+
+run() {
+  case "$1" in
+    loom) cargo test --release --manifest-path tools/loom/Cargo.toml --target-dir "$built/loom" ;;
+    # Not its example, a library that Miri cannot make.
+    miri-xla-ffi) miri -p xla-ffi --lib --tests --no-fail-fast ;;
+    miri-pjrt) miri -p pjrt --lib && miri -p pjrt --test host ;;
+    # What OpenBLAS does among its own threads is not compiled with the sanitizer.
+    thread)
+      TSAN_OPTIONS="suppressions=$root/tools/sanitize.tsan exitcode=66" \
+        sanitized thread -p ops --test concurrency --test print_tensor --test small ;;
+    # Its own copies of stack frames would lie elsewhere than `lapack::stack` takes the stack to be. The
+    # test of machine code compiles for itself.
+    address)
+      ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 \
+        sanitized address -p ops -p lanes -p lapack --lib --tests -- --skip kernels_are_vector_code ;;
+    gctorture) tools/install.sh .lib --no-docs && tools/with-env.sh Rscript tools/gctorture.R ;;
+  esac
+}
+
+chosen=("$@")
+[ $# -gt 0 ] || chosen=("${parts[@]}")
+for part in "${chosen[@]}"; do
+  [[ " ${parts[*]} " == *" $part "* ]] || { echo "sanitize: no part '$part': ${parts[*]}" >&2; exit 1; }
+done
+
+table='' failed=0
+for part in "${chosen[@]}"; do
+  echo "== $part"
+  started=$SECONDS
+  missing=$(lacks "$part" | paste -sd, -)
+  if [ -n "$missing" ]; then
+    result="skipped: no $missing"
+  elif run "$part"; then
+    result=passed
+  else
+    result=FAILED
+    failed=1
+  fi
+  table+=$(printf '%-14s %5d s  %s' "$part" $((SECONDS - started)) "$result")$'\n'
+done
+printf '\n%s%d s in all\n' "$table" "$SECONDS"
+exit $failed
