@@ -488,6 +488,32 @@ fn xla_keeps_what_it_was_told() {
 }
 
 #[test]
+fn handlers_do_not_call_each_other_in_a_circle() {
+    let trampoline =
+        |name, handler| register(name, "host", handler, None).map(|done| done.trampoline);
+    let first = trampoline("circle 1", ONE).expect("a slot");
+    let second = trampoline("circle 2", first).expect("a slot");
+    let third = trampoline("circle 3", second).expect("a slot");
+    assert_eq!(said(third), Ok(1));
+    for (name, handler) in [
+        ("circle 1", third),
+        ("circle 1", first),
+        ("circle 2", third),
+    ] {
+        let failure = trampoline(name, handler).expect_err("a circle");
+        assert_eq!(
+            failure.to_string(),
+            format!("the handler of custom call target `{name}` (platform host) calls that target")
+        );
+    }
+    assert_eq!(said(third), Ok(1));
+    // Where the circle is open it may be closed elsewhere.
+    assert!(Registry::global().unregister("circle 2", "host"));
+    trampoline("circle 1", third).expect("it leads to an error");
+    trampoline("circle 2", first).expect_err("a circle");
+}
+
+#[test]
 fn each_stage_has_its_function() {
     static STAGES: Mutex<Vec<i32>> = Mutex::new(Vec::new());
     unsafe extern "C" fn note(frame: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {

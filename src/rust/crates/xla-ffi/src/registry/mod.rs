@@ -128,7 +128,8 @@ impl Registry {
     ///
     /// # Errors
     /// [`Code::ResourceExhausted`] when [`CAPACITY`] different names have been registered;
-    /// [`Code::InvalidArgument`] for an empty name, or without a function for the execute stage;
+    /// [`Code::InvalidArgument`] for an empty name, without a function for the execute stage, or
+    /// where that is a trampoline that leads back to this name;
     /// [`Code::FailedPrecondition`] where XLA knows the name, and the handlers have other traits or
     /// stages than it was told, or a version that it refuses.
     ///
@@ -168,6 +169,11 @@ impl Registry {
         };
         let mut names = self.names();
         let index = names.find_or_add(target, &canonical_platform(platform))?;
+        if names.leads_to(index, execute) {
+            return Err(Error::invalid_argument(format!(
+                "the handler of custom call target `{target}` (platform {platform}) calls that target"
+            )));
+        }
         let name = &mut names.all[index];
         name.accepts(metadata.as_ref(), handlers.stages())?;
         name.last_traits = metadata.map_or(0, |metadata| metadata.traits.bits());

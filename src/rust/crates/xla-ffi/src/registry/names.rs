@@ -5,9 +5,10 @@ use std::collections::HashMap;
 
 use super::handlers::{Handlers, Keep};
 use super::slot::{Installed, STAGES};
-use super::trampoline::{CAPACITY, SLOTS};
+use super::trampoline::{CAPACITY, SLOTS, TRAMPOLINES};
 use super::withdrawn::Calls;
 use super::Entry;
+use crate::entry::HandlerFn;
 use crate::error::{Code, Error, Result};
 use crate::query::Metadata;
 use crate::sys;
@@ -25,6 +26,8 @@ pub(super) struct Name {
     pub(super) told: Option<Told>,
     pub(super) last_traits: sys::XLA_FFI_Handler_Traits,
     stages: [bool; STAGES],
+    /// The function that it has now for calls.
+    execute: Option<HandlerFn>,
     /// The current handlers, and those before that may be running; the others are spare.
     tenants: Vec<Tenant>,
 }
@@ -66,11 +69,25 @@ impl Names {
             told: None,
             last_traits: 0,
             stages: [false; STAGES],
+            execute: None,
             tenants: Vec::new(),
         });
         let key = (target.to_owned(), platform.to_owned());
         self.by_name.insert(key, index);
         Ok(index)
+    }
+
+    /// Whether a call of `function` would come to that slot, by way of trampolines.
+    pub(super) fn leads_to(&self, slot: usize, function: HandlerFn) -> bool {
+        let mut next = TRAMPOLINES.slot_of(function);
+        while let Some(at) = next {
+            if at == slot {
+                return true;
+            }
+            let name = self.all.get(at);
+            next = name.and_then(|name| TRAMPOLINES.slot_of(name.execute?));
+        }
+        false
     }
 
     /// Takes out what was kept for handlers that are neither current nor running.
@@ -140,6 +157,7 @@ impl Name {
         owner: Option<&str>,
     ) -> Option<Keep> {
         self.stages = handlers.stages();
+        self.execute = handlers.execute();
         let at = self.tenants.iter().position(Tenant::is_spare);
         let at = at.unwrap_or_else(|| {
             self.tenants.push(Tenant {
@@ -165,6 +183,7 @@ impl Name {
     /// Empties the slot; whether there was something in it.
     pub(super) fn withdraw(&mut self, slot: usize) -> bool {
         SLOTS[slot].set(None);
+        self.execute = None;
         for tenant in &mut self.tenants {
             tenant.current = false;
         }

@@ -81,4 +81,10 @@ impl Trampolines {
     pub(super) fn get(&self, index: usize) -> HandlerFn {
         self.0[index / 32][index % 32]
     }
+
+    /// The slot of a function, if it is one of these.
+    pub(super) fn slot_of(&self, function: HandlerFn) -> Option<usize> {
+        let is_it = |trampoline: &HandlerFn| *trampoline as usize == function as usize;
+        self.0.iter().flatten().position(is_it)
+    }
 }
