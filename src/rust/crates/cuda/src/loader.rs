@@ -216,10 +216,8 @@ fn within(folder: &Path) -> Vec<PathBuf> {
 #[cfg(target_os = "linux")]
 fn open_loaded(file: &str) -> Option<libloading::Library> {
     use libloading::os::unix::{Library, RTLD_LAZY, RTLD_LOCAL};
-    /// Not to load what is not loaded (glibc and musl alike).
-    const RTLD_NOLOAD: std::ffi::c_int = 4;
     // SAFETY: nothing is loaded, so nothing is run.
-    let library = unsafe { Library::open(Some(file), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD) };
+    let library = unsafe { Library::open(Some(file), RTLD_LAZY | RTLD_LOCAL | libc::RTLD_NOLOAD) };
     library.ok().map(libloading::Library::from)
 }
 
