@@ -6,7 +6,7 @@
 #   tools/peers/check-anvl.sh functions ANVL_CHECKOUT LIBRARY [FILTER]
 #   tools/peers/check-anvl.sh handlers  ANVL_CHECKOUT LIBRARY [FILTER]
 #
-# LIBRARY holds what anvl needs. `plugin`: anvl on pjrt on our CPU plugin. `functions`: a copy of anvl
+# LIBRARY holds what anvl needs, XLAFFI_LIBRARY (.lib without it) us. `plugin`: anvl on pjrt on our CPU plugin. `functions`: a copy of anvl
 # that imports us in place of pjrt, and such a copy of the checkout ALSO (stablehlo, which names
 # pjrt's class, too). `handlers`: as `plugin`, with our handlers for pjrt's targets.
 set -euo pipefail
@@ -14,9 +14,9 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 mode=$1
 checkout=$(cd "$2" && pwd)
 library=$(cd "$3" && pwd)
-export R_LIBS="$library:$root/.lib${R_LIBS:+:$R_LIBS}"
+export R_LIBS="$library:${XLAFFI_LIBRARY:-$root/.lib}${R_LIBS:+:$R_LIBS}"
 export XLAFFI_PYTHON="${XLAFFI_PYTHON:-$root/.venv/bin/python}" XLAFFI_TOOLS="$root/tools/peers"
 if [ "$mode" != functions ]; then
-  export PJRT_PLUGIN_PATH_CPU="${PJRT_PLUGIN_PATH_CPU:-$root/.lib/xlaffi/libs/xlaffi.so}"
+  export PJRT_PLUGIN_PATH_CPU="${PJRT_PLUGIN_PATH_CPU:-${XLAFFI_LIBRARY:-$root/.lib}/xlaffi/libs/xlaffi.so}"
 fi
 exec Rscript "$root/tools/peers/check-anvl.R" "$mode" "$checkout" "${4:-}"
