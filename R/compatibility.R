@@ -14,6 +14,7 @@
 #'   `xlaffi_dispatcher`. Objects of one package given to the other are refused.
 #' * Errors have a class and fields, see [xlaffi-package]; their messages contain the words that code
 #'   written for pjrt may look for.
+#' * The memory of a buffer is not R's: `object.size()` does not count it.
 #' * What pjrt keeps under its names in C (`inst/include/pjrt`, with the compilation of CUDA sources)
 #'   is not here. `ffi_include_dir()` and [ffi_handler()] are for packages with handlers in C.
 #'

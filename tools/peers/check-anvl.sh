@@ -6,9 +6,10 @@
 #   tools/peers/check-anvl.sh functions ANVL_CHECKOUT LIBRARY [FILTER]
 #   tools/peers/check-anvl.sh handlers  ANVL_CHECKOUT LIBRARY [FILTER]
 #
-# LIBRARY holds what anvl needs, XLAFFI_LIBRARY (.lib without it) us. `plugin`: anvl on pjrt on our CPU plugin. `functions`: a copy of anvl
-# that imports us in place of pjrt, and such a copy of the checkout ALSO (stablehlo, which names
-# pjrt's class, too). `handlers`: as `plugin`, with our handlers for pjrt's targets.
+# LIBRARY holds what anvl needs, XLAFFI_LIBRARY (without it .lib) this package.
+# `plugin`: anvl on pjrt on our CPU plugin. `functions`: a copy of anvl that imports us in place of
+# pjrt, and such a copy of the checkout ALSO (stablehlo, which names pjrt's class, too). `handlers`: as
+# `plugin`, with our handlers for pjrt's targets.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mode=$1
