@@ -113,7 +113,7 @@ impl Spec {
     }
 }
 
-/// Hosts of several versions, each made once (the tables of a test live for ever).
+/// Hosts of several versions, each made once.
 pub struct Hosts(Vec<Frame>);
 
 impl Hosts {

@@ -81,14 +81,15 @@ struct State {
 
 #[derive(Debug)]
 pub(super) struct Host {
-    api: &'static sys::XLA_FFI_Api,
+    /// A table of its own, where it is not `API`.
+    api: Option<Arc<sys::XLA_FFI_Api>>,
     state: Arc<State>,
 }
 
 impl Default for Host {
     fn default() -> Self {
         Host {
-            api: &API,
+            api: None,
             state: Arc::default(),
         }
     }
@@ -116,8 +117,7 @@ impl Host {
     }
 
     pub(super) fn set_api_size(&mut self, bytes: usize) {
-        // Tables live as long as the process.
-        self.api = Box::leak(Box::new(sys::XLA_FFI_Api {
+        self.api = Some(Arc::new(sys::XLA_FFI_Api {
             struct_size: bytes,
             ..API
         }));
@@ -137,7 +137,7 @@ impl Host {
 
     pub(super) fn as_raw(&self) -> (*const sys::XLA_FFI_Api, *mut sys::XLA_FFI_ExecutionContext) {
         (
-            ptr::from_ref(self.api),
+            self.api.as_ref().map_or(&API, Arc::as_ptr),
             Arc::as_ptr(&self.state).cast_mut().cast(),
         )
     }
