@@ -13,7 +13,9 @@
 #'   fastest first.
 #' @param aliases Results that may take the memory of an operand: a list of
 #'   `c(operand, result)`, counted from 1.
-#' @param has_side_effect Whether the call must stay though nobody uses its results.
+#' @param has_side_effect Whether the call must stay though nobody uses its results. `"ordered"`: and
+#'   the included CPU plugin makes all such calls, and those of `print_tensor`, in the order of the
+#'   program, whatever their handlers. On other platforms XLA may order them by data flow alone.
 #' @param vmap_method How [ffi_vmap()] works on the call: `"sequential"`, `"expand_dims"`,
 #'   `"broadcast_all"` or `NULL`, see [ffi_call()].
 #' @return A value, or a list of values as `results`; `NULL`, invisibly, where there are none.
@@ -30,7 +32,7 @@ hlo_custom_call <- function(target, operands, results, attributes = list(), oper
                             result_layouts = NULL, aliases = list(), has_side_effect = FALSE,
                             vmap_method = NULL) {
   check_string(target, "target")
-  check_flag(has_side_effect, "has_side_effect")
+  check_side_effect(has_side_effect)
   check_vmap_method(vmap_method)
   call <- rlang::current_env()
   inputs <- lapply(tree_leaves(operands), as_value, "operands", call = call)
@@ -48,13 +50,24 @@ hlo_custom_call <- function(target, operands, results, attributes = list(), oper
     operand_layouts = check_layouts(operand_layouts, inputs, "operand_layouts", call),
     result_layouts = check_layouts(result_layouts, types, "result_layouts", call),
     aliases = check_aliases(aliases, inputs, types, call),
-    has_side_effect = has_side_effect,
+    has_side_effect = !isFALSE(has_side_effect), ordered = is_ordered(has_side_effect),
     vmap_method = vmap_method
   ))
-  if (has_side_effect) {
+  if (node$params$has_side_effect) {
     record_effect(node)
   }
   if (length(types)) tree_fill(results, node_values(node)) else invisible()
+}
+
+is_ordered <- function(has_side_effect) identical(has_side_effect, "ordered")
+
+check_side_effect <- function(has_side_effect, call = rlang::caller_env()) {
+  if (!is_ordered(has_side_effect) && !isTRUE(has_side_effect) && !isFALSE(has_side_effect)) {
+    abort(
+      sprintf("`has_side_effect` must be TRUE, FALSE or \"ordered\", not %s", describe(has_side_effect)),
+      operand = "has_side_effect", call = call
+    )
+  }
 }
 
 # For each array its axes, the fastest first.
@@ -143,7 +156,9 @@ primitive("custom_call", text = function(node, operands, scope) {
     if (length(p$aliases)) {
       sprintf("output_operand_aliases = %s", aliases_text(p$aliases, length(node$types)))
     },
-    if (p$has_side_effect) "has_side_effect = true"
+    if (p$has_side_effect) "has_side_effect = true",
+    # The CPU plugin looks for this mark.
+    if (isTRUE(p$ordered)) "mhlo.frontend_attributes = {xlaffi.ordered = \"true\"}"
   )
   sprintf(
     "stablehlo.custom_call @%s(%s) {%s} : %s", target_text(p$target), toString(operands), toString(fields),

@@ -91,3 +91,22 @@ test_that("a program can order prints by tokens of its own", {
     }'))
   expect_equal(headers(capture.output(await(pjrt_execute(exec, pjrt_buffer(c(1, 2)))))), c("first", "second"))
 })
+
+test_that("calls of any handler keep their order where they are marked", {
+  skip_without_plugin()
+  pjrt_register_custom_call("my_print", list(host = ffi_handler("print_tensor", "host")))
+  say <- function(i) {
+    ffi_call("my_print", list(), list(print_header = paste0("p", i), print_footer = ""), has_side_effect = "ordered")
+  }
+  f <- xla_jit(function(x) {
+    for (i in 0:7) {
+      # Every other one needs a product first.
+      say(i)(if (i %% 2 == 0) sum(x %*% (x + i)) else sum(x[1, ]))
+    }
+    x
+  })
+  x <- matrix(1, 128, 128)
+  for (i in 1:5) {
+    expect_equal(headers(capture.output(f(x))), paste0("p", 0:7))
+  }
+})
