@@ -79,20 +79,11 @@ struct State {
     kept: RefCell<Option<Kept>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Host {
     /// A table of its own, where it is not `API`.
     api: Option<Arc<sys::XLA_FFI_Api>>,
     state: Arc<State>,
-}
-
-impl Default for Host {
-    fn default() -> Self {
-        Host {
-            api: None,
-            state: Arc::default(),
-        }
-    }
 }
 
 impl Host {
