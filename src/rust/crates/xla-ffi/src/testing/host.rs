@@ -7,6 +7,7 @@ use core::ptr;
 use std::alloc::{alloc, dealloc, Layout};
 use std::collections::HashMap;
 use std::ffi::CString;
+use std::rc::Rc;
 use std::sync::mpsc::{channel, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -82,7 +83,7 @@ struct State {
 #[derive(Debug, Default)]
 pub(super) struct Host {
     /// A table of its own, where it is not `API`.
-    api: Option<Arc<sys::XLA_FFI_Api>>,
+    api: Option<Rc<sys::XLA_FFI_Api>>,
     state: Arc<State>,
 }
 
@@ -108,7 +109,7 @@ impl Host {
     }
 
     pub(super) fn set_api_size(&mut self, bytes: usize) {
-        self.api = Some(Arc::new(sys::XLA_FFI_Api {
+        self.api = Some(Rc::new(sys::XLA_FFI_Api {
             struct_size: bytes,
             ..API
         }));
@@ -128,7 +129,7 @@ impl Host {
 
     pub(super) fn as_raw(&self) -> (*const sys::XLA_FFI_Api, *mut sys::XLA_FFI_ExecutionContext) {
         (
-            self.api.as_ref().map_or(&API, Arc::as_ptr),
+            self.api.as_ref().map_or(&API, Rc::as_ptr),
             Arc::as_ptr(&self.state).cast_mut().cast(),
         )
     }
