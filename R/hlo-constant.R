@@ -47,7 +47,7 @@ constant <- function(data, dtype, shape, name, call = rlang::caller_env(), op = 
   lossy <- if (is.complex(data)) {
     !is_complex(dtype)
   } else if (is_integer(dtype)) {
-    is.double(data) && !is.integer64(data) && (anyNA(data) || any(data != trunc(data) | abs(data) > 2^53))
+    !fits_integer(data, dtype)
   } else {
     dtype == "pred" && !all(data %in% c(0, 1))
   }
@@ -55,6 +55,21 @@ constant <- function(data, dtype, shape, name, call = rlang::caller_env(), op = 
     refuse(sprintf("`%s` holds numbers that dtype %s cannot: %s", name, dtype, describe(data)))
   }
   record("constant", list(), dtype, shape, list(data = data))
+}
+
+# Whether all numbers are of an integer type. R's NA, the smallest integer, is one of i32 and i64 as an integer.
+fits_integer <- function(data, dtype) {
+  limits <- attribute_ranges[[dtype]]
+  if (is.integer64(data)) {
+    limits <- bit64::as.integer64(pmin(limits, 2^62))
+    return(dtype == "i64" || (!anyNA(data) && all(data >= limits[[1L]] & (dtype == "ui64" | data <= limits[[2L]]))))
+  }
+  if (is.double(data) && (anyNA(data) || any(data != trunc(data) | abs(data) > 2^53))) {
+    return(FALSE)
+  }
+  data <- as.double(data)
+  data[is.na(data)] <- -2^31
+  all(data >= limits[[1L]] & data <= limits[[2L]])
 }
 
 # Zeros and ones like a value.

@@ -13,7 +13,10 @@ Ops.xlaffi_value <- function(e1, e2) {
     return(switch(.Generic,
       "+" = e1,
       "-" = unary("negate", e1, "a number", shown, call = call),
-      "!" = unary("not", e1, "a logical or an integer", shown, call = call)
+      "!" = {
+        check_kind(e1, "a logical or an integer", shown, "x", call)
+        if (e1$dtype == "pred") unary("not", e1, "a logical or an integer", shown, call = call) else e1 == 0L
+      }
     ))
   }
   if (.Generic %in% names(comparisons)) {
@@ -28,10 +31,18 @@ Ops.xlaffi_value <- function(e1, e2) {
     "/" = two("divide", "a floating-point or complex number"),
     "^" = power(e1, e2, shown, call),
     "%%" = modulo(e1, e2, shown, call),
-    "%/%" = floor(two("divide", "a floating-point number")),
-    "&" = two("and", "a logical or an integer"),
-    "|" = two("or", "a logical or an integer")
+    "%/%" = whole_quotient(e1, e2, shown, call),
+    "&" = ,
+    "|" = logical_operation(.Generic, e1, e2, shown, call)
   )
+}
+
+# As R has it, integers are TRUE where they are not 0.
+logical_operation <- function(generic, e1, e2, shown, call) {
+  both <- operands(e1, e2, shown, call = call)
+  check_kind(both[[1L]], "a logical or an integer", shown, "e1", call)
+  both <- lapply(both, function(x) if (x$dtype == "pred") x else x != 0L)
+  record(if (generic == "&") "and" else "or", both, "pred", both[[1L]]$shape)
 }
 
 compared <- function(e1, e2, direction, shown, kind = NULL, call = rlang::caller_env()) {
@@ -67,6 +78,23 @@ modulo <- function(e1, e2, shown, call) {
   }
   hlo_select((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
 }
+
+# The quotient less what %% leaves of it, which is exact, and so is right where the quotient itself is rounded up to
+# a whole number (1 %/% 0.1 is 9). From 1/eps on every quotient is whole.
+whole_quotient <- function(e1, e2, shown, call) {
+  both <- operands(e1, e2, shown, call = call)
+  check_kind(both[[1L]], "a floating-point number", shown, "e1", call)
+  x <- both[[1L]]
+  y <- both[[2L]]
+  quotient <- x / y
+  whole <- round((x - modulo(x, y, shown, call)) / y)
+  below_one <- hlo_select(((x < 0) != (y < 0)) & (x != 0), filled(-1, x), filled(0, x))
+  small <- abs(quotient) < float_precision[[x$dtype]]
+  hlo_select(small, hlo_select(abs(x) < abs(y), below_one, whole), quotient)
+}
+
+# 1 / eps
+float_precision <- c(f16 = 2^10, bf16 = 2^7, f32 = 2^23, f64 = 2^52)
 
 # R's name, StableHLO's name and what it takes.
 math_functions <- local({
@@ -106,11 +134,15 @@ Math.xlaffi_value <- function(x, ...) {
     },
     cosh = {
       inexact()
-      (exp(x) + exp(-x)) / 2
+      # Halves of the exponent, which do not overflow before the result does
+      halves(x / 2) + halves(-x / 2)
     },
     sinh = {
       inexact()
-      (expm1(x) - expm1(-x)) / 2
+      near <- abs(x) < 1
+      # What is not chosen must have finite derivatives, too.
+      small <- hlo_select(near, x, filled(0, x))
+      hlo_select(near, (expm1(small) - expm1(-small)) / 2, halves(x / 2) - halves(-x / 2))
     },
     atan = {
       float()
@@ -126,6 +158,12 @@ Math.xlaffi_value <- function(x, ...) {
     },
     abort(sprintf("%s is not available for values of programs", shown), "UNIMPLEMENTED", op = .Generic, call = call)
   )
+}
+
+# exp(2 x) / 2
+halves <- function(x) {
+  root <- exp(x)
+  root * 0.5 * root
 }
 
 logarithm <- function(x, shown, call, base = NULL) {
@@ -158,7 +196,10 @@ Summary.xlaffi_value <- function(..., na.rm = FALSE) {
 }
 
 #' @export
-mean.xlaffi_value <- function(x, ...) sum(x) / length(x)
+mean.xlaffi_value <- function(x, ...) {
+  check_dots_empty(...)
+  sum(x) / length(x)
+}
 
 #' @export
 Complex.xlaffi_value <- function(z) {

@@ -32,9 +32,9 @@ mlir_floats <- function(x, dtype) {
     # Rounded once, here: 9 digits give a single-precision number back.
     x <- readBin(writeBin(x, raw(), size = 4L), "double", length(x), size = 4L)
   }
-  text <- sprintf("%.15g", x)
+  text <- digits_of(x, "%.15g")
   short <- is.finite(x) & as.numeric(text) != x
-  text[short] <- sprintf("%.17g", x[short])
+  text[short] <- digits_of(x[short], "%.17g")
   # MLIR wants a point in every number.
   text <- ifelse(grepl(".", text, fixed = TRUE), text, sub("^(-?[0-9]+)", "\\1.0", text))
   bits <- special_bits[[dtype]]
@@ -44,6 +44,9 @@ mlir_floats <- function(x, dtype) {
   text
 }
 
+# C writes numbers as the locale has them.
+digits_of <- function(x, format) sub(Sys.localeconv()[["decimal_point"]], ".", sprintf(format, x), fixed = TRUE)
+
 mlir_integers <- function(x) {
   if (is.integer64(x)) {
     as.character(x)
@@ -51,7 +54,8 @@ mlir_integers <- function(x) {
     x <- as.double(x)
     # R's NA is the smallest integer.
     x[is.na(x)] <- -2^31
-    sprintf("%.0f", x)
+    # No "-0"
+    sprintf("%.0f", x + 0)
   }
 }
 

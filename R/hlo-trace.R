@@ -1,6 +1,6 @@
 # Runs `f` on values of the given types and gives the program that it wrote. `arguments` is a list
 # of trees of types, `results` a tree of types. `platform` is where it is going to run.
-trace_program <- function(f, arguments, platform = Sys.getenv("PJRT_PLATFORM", "cpu")) {
+trace_program <- function(f, arguments, platform = default_platform()) {
   outer <- the$platform
   on.exit(the$platform <- outer)
   the$platform <- platform
@@ -11,6 +11,8 @@ trace_program <- function(f, arguments, platform = Sys.getenv("PJRT_PLATFORM", "
   }, tree_leaves(arguments))
   list(text = program_text(region), results = tree_fill(tree, lapply(region$results, type_of)))
 }
+
+default_platform <- function() Sys.getenv("PJRT_PLATFORM", "cpu")
 
 # The type of an argument: of a buffer its own, of R data that in which they are passed on.
 argument_type <- function(x, name, call = rlang::caller_env()) {

@@ -40,8 +40,8 @@ triangular_text <- function(node, operands) {
   )
 }
 
-# Whether the program that is being traced is for the CPU
-on_cpu <- function() identical(the$platform, "cpu")
+# Whether the program that is being traced is for the CPU; outside of one, as ffi_program() would have it
+on_cpu <- function() identical(if (is.null(the$platform)) default_platform() else the$platform, "cpu")
 
 # The handler of a LAPACK routine for the dtype of `x`, and a character for it
 lapack_target <- function(routine, x) sprintf("lapack_%s%s_ffi", lapack_letters[[x$dtype]], routine)

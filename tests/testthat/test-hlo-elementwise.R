@@ -107,3 +107,46 @@ test_that("values tell what they are", {
     ffi_type("pred")
   })
 })
+
+test_that("whole quotients and remainders are R's", {
+  skip_without_plugin()
+  grid <- expand.grid(
+    x = c(-Inf, -1e300, -7, -1, -0.3, -1e-310, 0, 1e-310, 0.1, 0.3, 1, 1.5, 5, 1e15, 1e300, Inf, NaN),
+    y = c(-Inf, -3, -1, -0.1, -1e-300, 0, 1e-300, 0.1, 0.7, 1, 2.5, 3, 1e16, Inf, NaN)
+  )
+  # Subnormal numbers are none in XLA's own operations.
+  grid <- grid[abs(grid$x) > 1e-300 | grid$x %in% 0 | is.na(grid$x), ]
+  expect_identical(xla_jit(function(x, y) x %/% y)(grid$x, grid$y) + 0, grid$x %/% grid$y + 0)
+  for (y in c(0.1, 3, -0.7, 7)) {
+    x <- seq(-50, 50) * y
+    expect_identical(xla_jit(function(x) x %/% y)(x) + 0, x %/% y + 0)
+    expect_equal(xla_jit(function(x) x %/% y * y + x %% y)(x), x, tolerance = 1e-14)
+  }
+  expect_identical(xla_jit(function(x, y) x %/% y)(1, 0.1), 9)
+  expect_identical(as.vector(ffi_grad(function(x) sum(x %/% 0.3))(c(1, 2))), c(0, 0))
+})
+
+test_that("hyperbolic functions reach as far as R's", {
+  skip_without_plugin()
+  x <- c(-710.4, -710, -30, -1.1, -0.9, -1e-20, 0, 1e-20, 1e-5, 0.5, 1, 3, 709, 710, 710.4, 711, -711)
+  expect_equal(xla_jit(cosh)(x), cosh(x), tolerance = 1e-14)
+  expect_equal(xla_jit(sinh)(x), sinh(x), tolerance = 1e-14)
+  near <- c(-1e-9, 1e-20, 0.3, 0.99, 1.01, 5)
+  expect_lt(max(abs(xla_jit(sinh)(near) / sinh(near) - 1)), 1e-15 * 4)
+  for (f in list(cosh, sinh)) {
+    second <- ffi_grad(function(x) sum(ffi_grad(function(x) sum(f(x)))(x)))
+    expect_equal(second(near), f(near), tolerance = 1e-14)
+  }
+  expect_equal(xla_jit(cosh)(1 + 2i), cosh(1 + 2i), tolerance = 1e-15)
+  expect_equal(xla_jit(sinh)(c(0.1 + 2i, 3 - 1i)), sinh(c(0.1 + 2i, 3 - 1i)), tolerance = 1e-15)
+})
+
+test_that("logical operators take integers as R does", {
+  skip_without_plugin()
+  x <- c(0L, 1L, 2L, -5L)
+  y <- c(4L, 0L, 1L, 2L)
+  expect_identical(xla_jit(function(x) !x)(x), !x)
+  expect_identical(xla_jit(function(x, y) x & y)(x, y), x & y)
+  expect_identical(xla_jit(function(x, y) x | y)(x, y), x | y)
+  expect_identical(xla_jit(function(x) (x > 0L) & !(x == 2L))(x), c(FALSE, TRUE, FALSE, FALSE))
+})

@@ -41,3 +41,33 @@ test_that("the dtype decides, and one number fills a shape", {
   expect_identical(xla_jit(function() hlo_iota("i32", c(2, 3), 2))(), matrix(rep(0:2, each = 2), 2))
   expect_identical(as.vector(xla_jit(function() hlo_iota("f64", 3))()), c(0, 1, 2))
 })
+
+test_that("numbers are written the same in any locale", {
+  code <- "cat(xlaffi:::mlir_numbers(c(1.5, 0.1, -1e-30, 2), 'f64'), xlaffi:::mlir_numbers(-0.3, 'f32'))"
+  expected <- run_r(code)$output
+  expect_match(expected, "^1.5 0.1 -1.0e-30 2.0")
+  locales <- suppressWarnings(system2("locale", "-a", stdout = TRUE, stderr = FALSE))
+  comma <- grep("^(de|fr|nl|it)_", locales, value = TRUE)
+  skip_if(!length(comma), "no locale with a decimal comma")
+  set <- sprintf("suppressWarnings(Sys.setlocale('LC_NUMERIC', '%s'))", comma[[1]])
+  expect_identical(utils::tail(run_r(c(set, code))$output, 1L), expected)
+})
+
+test_that("integers are checked against their type", {
+  skip_without_plugin()
+  expect_identical(xla_jit(function(x) x + round(-0.3))(1L), 1L)
+  for (bad in list(
+    list(300, "i8"), list(-129L, "i8"), list(-1, "ui8"), list(256L, "ui8"), list(2^31, "i32"), list(-1L, "ui64"),
+    list(NA_integer_, "i8"), list(bit64::as.integer64(300), "i8"), list(bit64::as.integer64(-1), "ui64"),
+    list(bit64::as.integer64("9223372036854775807"), "i32")
+  )) {
+    expect_error(hlo_constant(bad[[1]], bad[[2]]), "that dtype .* cannot", class = "xlaffi_error")
+  }
+  for (good in list(
+    list(127, "i8"), list(-128L, "i8"), list(255, "ui8"), list(-2^31, "i32"), list(NA_integer_, "i32"),
+    list(2^40, "i64"), list(bit64::as.integer64("9223372036854775807"), "i64"),
+    list(bit64::as.integer64("9223372036854775807"), "ui64"), list(bit64::as.integer64(3), "ui8")
+  )) {
+    expect_true(xlaffi:::is_value(hlo_constant(good[[1]], good[[2]])))
+  }
+})

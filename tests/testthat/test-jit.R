@@ -294,3 +294,23 @@ test_that("a function without results gives nothing to see", {
   expect_identical(shown, list(value = NULL, visible = FALSE))
   expect_identical(xla_jit(function(x) list(a = NULL))(1), list(a = NULL))
 })
+
+test_that("values outside of a program are for the default platform", {
+  x <- xlaffi:::new_parameter(ffi_type("f64", c(2, 2)))
+  targets <- function() {
+    nodes <- xlaffi:::nodes_behind(list(xla_lu(x)$p$node), xlaffi:::program_edges)
+    unlist(lapply(nodes, function(node) node$params$target))
+  }
+  expect_identical(targets(), c("xlaffi.lu", "xlaffi.lu_pivots_to_permutation"))
+  withr::local_envvar(PJRT_PLATFORM = "cuda")
+  expect_identical(targets(), c("xlaffi.lu", "xlaffi.cu_lu_pivots_to_permutation"))
+})
+
+test_that("arrays without elements have the default layout", {
+  text <- ffi_program(
+    function(a) hlo_custom_call("t", a, a, operand_layouts = "column", result_layouts = list(c(1, 2, 3))),
+    ffi_type("f64", c(64, 0, 0))
+  )
+  expect_match(text, "operand_layouts = [dense<[2, 1, 0]>", fixed = TRUE)
+  expect_match(text, "result_layouts = [dense<[2, 1, 0]>", fixed = TRUE)
+})
