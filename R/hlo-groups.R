@@ -205,7 +205,7 @@ mean.xlaffi_value <- function(x, ...) {
 Complex.xlaffi_value <- function(z) {
   switch(.Generic,
     Re = if (is_complex(z$dtype)) hlo_real(z) else z,
-    Im = if (is_complex(z$dtype)) hlo_imag(z) else z * 0,
+    Im = if (is_complex(z$dtype)) hlo_imag(z) else filled(0, z),
     Conj = hlo_conj(z),
     Mod = abs(z),
     Arg = hlo_atan2(Im(z), Re(z))

@@ -17,11 +17,15 @@ new_node <- function(op, inputs, types, params = list()) {
 
 new_value <- function(node, index = 1L) {
   type <- node$types[[index]]
+  # An environment, which functions of R that know nothing of values cannot take for data.
+  value <- new.env(parent = emptyenv(), size = 4L)
+  value$node <- node
+  value$index <- index
+  value$dtype <- type$dtype
+  value$shape <- type$shape
+  class(value) <- "xlaffi_value"
   # `%*%` dispatches on S4 objects only; see hlo-linalg.R.
-  asS4(structure(
-    list(node = node, index = index, dtype = type$dtype, shape = type$shape),
-    class = "xlaffi_value"
-  ))
+  asS4(value)
 }
 
 node_values <- function(node) lapply(seq_along(node$types), new_value, node = node)
@@ -53,6 +57,7 @@ is_value <- function(x) inherits(x, "xlaffi_value")
 #' * `x[i, j]` takes single numbers (they drop the axis unless `drop = FALSE`), ranges with a
 #'   constant step, or nothing (the whole axis); also a scalar integer value. `x[[i]]` takes one element,
 #'   `c()` joins vectors and scalars if the first is a value. Values are not changed: there is no `x[i] <- y`.
+#' * Functions of R that are not named here give an error.
 #' * `dim()` gives the shape, `length()` the number of elements; [dtype()] and [shape()] work too.
 #'
 #' @seealso [hlo_elementwise], [hlo_shape], [hlo_sum()], [hlo_dot()], [hlo_linalg], [hlo_while()],

@@ -1,5 +1,6 @@
 .onLoad <- function(libname, pkgname) {
   keep_session(topenv())
+  register_refused()
   .Call(wrap__start)
   the$dtypes <- check(.Call(wrap__dtype_table))
   # pjrt registers its own targets while it loads, so the hooks come late enough.

@@ -1,0 +1,71 @@
+# R's functions that dispatch and have no meaning for values of programs, or none yet. Each gives an error: R
+# itself would take a value for an environment.
+refused <- list(
+  numbers = c(
+    "anyNA", "as.array", "as.character", "as.complex", "as.data.frame", "as.double", "as.integer",
+    "as.list", "as.logical", "as.raw", "as.vector", "duplicated", "is.nan", "rep", "rev", "seq.int",
+    "sort", "split", "summary", "unique", "unlist", "xtfrm"
+  ),
+  changes = c("dim<-", "dimnames<-", "length<-", "levels<-", "names<-"),
+  joins = c("cbind", "rbind"),
+  matrices = c("as.matrix", "qr")
+)
+
+refused_hints <- list(
+  numbers = "`hlo_convert()` changes the dtype, `hlo_reshape()` and `hlo_broadcast()` the shape.",
+  changes = "Values are not changed: `hlo_reshape()` gives one of another shape.",
+  joins = "`hlo_concatenate()` joins along an axis, `hlo_reshape()` makes matrices.",
+  matrices = "For matrices there are `xla_qr()`, `xla_svd()`, `xla_eigh()`, `xla_chol()`, `xla_lu()` and `xla_solve()`."
+)
+
+register_refused <- function() {
+  for (kind in names(refused)) {
+    for (generic in refused[[kind]]) {
+      registerS3method(generic, "xlaffi_value", refusing(generic, refused_hints[[kind]]), envir = baseenv())
+    }
+  }
+}
+
+refusing <- function(generic, hint) {
+  force(generic)
+  force(hint)
+  function(...) {
+    abort(sprintf("%s() is not available for values of programs", generic), "UNIMPLEMENTED",
+      op = generic, hint = hint, call = NULL
+    )
+  }
+}
+
+#' @export
+is.numeric.xlaffi_value <- function(x) numeric_kinds[["a real number"]](x$dtype)
+
+#' @export
+is.matrix.xlaffi_value <- function(x) length(x$shape) == 2L
+
+#' @export
+is.array.xlaffi_value <- function(x) length(x$shape) > 0L
+
+#' @export
+names.xlaffi_value <- function(x) NULL
+
+#' @export
+dimnames.xlaffi_value <- function(x) NULL
+
+# R's NA is a NaN to XLA.
+#' @export
+is.na.xlaffi_value <- function(x) {
+  check_kind(x, "a floating-point or complex number", "is.na()", "x", NULL)
+  x != x
+}
+
+#' @export
+is.finite.xlaffi_value <- function(x) {
+  check_kind(x, "a floating-point number", "is.finite()", "x", NULL)
+  abs(x) < Inf
+}
+
+#' @export
+is.infinite.xlaffi_value <- function(x) {
+  check_kind(x, "a floating-point number", "is.infinite()", "x", NULL)
+  abs(x) == Inf
+}

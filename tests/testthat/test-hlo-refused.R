@@ -1,0 +1,65 @@
+# What a function gives for a value in a program and for the data themselves, and whether it was refused.
+compared_with_r <- function(f, x) {
+  suppressWarnings(tryCatch(
+    list(xla = xla_jit(function(x) f(x))(x), r = tryCatch(f(x), error = function(e) NULL)),
+    xlaffi_error = function(e) "refused", error = function(e) "failed"
+  ))
+}
+
+expect_right_or_refused <- function(names, data, allowed) {
+  for (name in names) {
+    for (x in data) {
+      f <- get(name, envir = asNamespace("stats"))
+      found <- compared_with_r(f, x)
+      if (is.character(found)) {
+        expect_true(found %in% allowed, label = paste(name, found))
+      } else if (!is.null(found$r)) {
+        # Otherwise XLA can do what R cannot.
+        expect_equal(as.vector(found$xla) + 0, as.vector(found$r) + 0, tolerance = 1e-12, label = name)
+      }
+    }
+  }
+}
+
+data <- list(c(0.5, NaN, -3.2), c(1L, 3L, 2L), c(TRUE, FALSE), c(1 + 2i, 0i), matrix(c(2, 1, 1, 3), 2))
+
+test_that("functions of R agree with R or give our error: groups and primitive generics", {
+  skip_without_plugin()
+  groups <- unlist(lapply(c("Math", "Summary", "Complex"), methods::getGroupMembers))
+  primitive <- setdiff(.S3PrimitiveGenerics, c(
+    grep("<-$", .S3PrimitiveGenerics, value = TRUE), "as.call", "as.environment", "length", "dim", "dimnames",
+    "is.array", "names", "levels"
+  ))
+  expect_right_or_refused(c(groups, primitive), data, "refused")
+})
+
+test_that("functions of R agree with R or fail: others that take data", {
+  skip_without_plugin()
+  others <- c(
+    "%in%", "anyDuplicated", "aperm", "apply", "as.matrix", "as.vector", "cbind", "colSums", "crossprod", "diag",
+    "diff", "duplicated", "eigen", "is.element", "mad", "match", "median", "nchar", "outer", "order", "paste", "pmax", "qr",
+    "quantile", "range", "rank", "rbind", "rep_len", "rev", "rowSums", "rowsum", "scale", "sd", "sort", "summary",
+    "svd", "table", "tabulate", "unique", "unlist", "var", "which", "which.max"
+  )
+  expect_right_or_refused(others, data[c(1, 2, 5)], c("refused", "failed"))
+  more <- list(
+    function(x) rep(x, 3), function(x) mean(x, na.rm = TRUE), function(x) x %in% 1, function(x) match(1, x),
+    function(x) sapply(x, identity), function(x) lapply(x, identity)[[1]], function(x) Reduce(`+`, x),
+    function(x) ifelse(x > 0, x, 0), function(x) vapply(x, function(y) 1, 0), function(x) max(x, 100),
+    function(x) as.list(x)[[1]]
+  )
+  for (f in more) {
+    expect_true(compared_with_r(f, data[[1]])[[1]] %in% c("refused", "failed"), label = deparse1(body(f)))
+  }
+  x <- c(1, NA, Inf)
+  expect_identical(xla_jit(function(x) list(is.na(x), is.finite(x)))(x), list(is.na(x), is.finite(x)))
+  expect_snapshot(error = TRUE, {
+    xla_jit(function(x) qr(x))(diag(2))
+    xla_jit(function(x) svd(x))(diag(2))
+    xla_jit(function(x) eigen(x))(diag(2))
+    xla_jit(function(x) rep(x, 2))(1)
+    xla_jit(function(x) cbind(x, x))(1)
+    xla_jit(function(x) mean(x, na.rm = TRUE))(1)
+    xla_jit(function(x) sapply(x, identity))(1)
+  })
+})
