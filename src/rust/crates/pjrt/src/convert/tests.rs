@@ -93,6 +93,9 @@ fn all_permutations_of_layouts() {
         vec![2, 0, 3],
     ] {
         let rank = dims.len();
+        if MIRI && rank > 3 {
+            continue;
+        }
         let mut orders = vec![Vec::new()];
         for d in 0..rank as i64 {
             orders = orders
