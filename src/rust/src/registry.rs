@@ -146,7 +146,11 @@ routines! {
                 Ok(()) => {
                     passed.insert(entry.target);
                 }
-                Err(error) => refused.push((entry.target, Value::from(error.message()))),
+                Err(error) => {
+                    let told = [error.code().name(), error.message()];
+                    let told = told.map(|text| Some(text.to_owned()));
+                    refused.push((entry.target, Value::Texts(told.into())));
+                }
             }
         }
         Ok(Value::List(refused))
