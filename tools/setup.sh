@@ -30,7 +30,7 @@ case "$level" in
     debs+=(pandoc)
     rpkgs+=(knitr rmarkdown) ;;
   test)
-    debs+=(pandoc zip)
+    debs+=(pandoc zip locales)
     rpkgs+=(testthat withr reticulate knitr rmarkdown)
     requirements+=(tools/requirements-test.txt) ;;
   lint)
