@@ -8,12 +8,15 @@
 #' @param dtype The element type: `"pred"` (also `"bool"`, `"i1"`); `"i8"` to `"i64"` (also `"s8"`,
 #'   ...); `"ui8"` to `"ui64"` (also `"u8"`, ...); `"f16"`, `"bf16"`, `"f32"`, `"f64"`; `"c64"`,
 #'   `"c128"`. `NULL` means `pred` for logical, `i32` for integer, `f32` for double, `c64` for
-#'   complex and `i64` for integer64 data; raw data have no default.
+#'   complex and `i64` for integer64 data; raw data have no default. A number that an integer type
+#'   does not have is an error, as are `NaN` and `NA` of doubles there; fractions are cut off.
+#'   Floating-point types take the nearest number that they have (infinity beyond the largest), `pred`
+#'   takes everything but 0 for true.
 #' @param device The device: `NULL` (the default one), a device or a name such as `"cpu:1"`.
 #' @param shape The dimensions; `NULL` means those of `data`, or its length.
 #' @param check Whether `NA` in `data` is an error. XLA knows no `NA`: unchecked, a logical `NA`
-#'   becomes `TRUE`, an integer one the smallest integer, and a double one `NaN`. Integer64 data keep
-#'   their bits in `ui64`, where `-1` is 2^64 - 1 and `NA` 2^63.
+#'   becomes `TRUE`, an integer one the number -2^31, an integer64 one -2^63, and a double one `NaN`.
+#'   Integer64 data keep their bits in `ui64`, where `-1` is 2^64 - 1 and `NA` 2^63.
 #' @param row_major For raw data: whether the bytes are in row-major order (the last index runs
 #'   fastest) or in R's column-major order.
 #' @param ... For raw data `row_major`.

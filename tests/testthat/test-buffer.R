@@ -203,8 +203,27 @@ test_that("integer64 keeps its bits in ui64, both ways", {
     as_raw(pjrt_scalar(x[[1L]], "ui64"), row_major = TRUE), as.raw(rep(255, 8))
   )
   expect_identical(as_array(pjrt_buffer(back, "ui64")), back)
-  # Other numbers out of range become the nearest one in range.
-  expect_identical(as_array(pjrt_buffer(-1, "ui64")), as_array(pjrt_buffer(0, "ui64")))
+})
+
+test_that("numbers that an integer type does not have are refused", {
+  skip_without_plugin()
+  large <- bit64::as.integer64(2)^40
+  expect_snapshot(error = TRUE, {
+    pjrt_buffer(c(bit64::as.integer64(1), large), "i32")
+    pjrt_scalar(bit64::as.integer64(NA), "ui8")
+    pjrt_buffer(large, "ui32", shape = c(2, 2))
+    pjrt_buffer(c(-1L, 3L), "ui64")
+    pjrt_buffer(matrix(c(1, 2, 3e9, 4e9), 2), "i32")
+    pjrt_buffer(1e300, "i64")
+    pjrt_buffer(c(0, NaN), "i16")
+  })
+  error <- tryCatch(pjrt_buffer(large, "i32"), error = identity)
+  expect_s3_class(error, "xlaffi_error_invalid_argument")
+  expect_identical(error$operand, "data")
+  expect_identical(as.vector(round_trip(c(-128.9, 127.9), "i8")), c(-128L, 127L))
+  expect_identical(as.vector(round_trip(bit64::as.integer64(c(-5, 5)), "i8")), c(-5L, 5L))
+  # An R number beside a buffer takes the buffer's type.
+  expect_error(xla_jit(function(x, y) x + y)(pjrt_buffer(1:3, "i8"), 300L), class = "xlaffi_error_invalid_argument")
 })
 
 test_that("flags that are none are refused by name", {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use extendr_api::Robj;
 use extendr_ffi::R_NilValue;
-use pjrt::{Buffer, DType, HostData, Order, Source};
+use pjrt::{Buffer, DType, HostData, Kind, Order, Source};
 
 use crate::argument::is_null;
 use crate::device::{default_device, DeviceObject};
@@ -54,7 +54,13 @@ fn upload(on: &DeviceObject, host: HostData<'_>) -> Outcome<BufferObject> {
     let bytes = host::count(host.dims, host.dtype)? * host.dtype.size();
     host::look_for_interrupt(bytes);
     memory::expect(bytes);
-    let buffer = memory::retried(|| Ok(on.client.upload(host, Some(&on.device))?))?;
+    let buffer = memory::retried(|| {
+        let uploaded = on.client.upload(host, Some(&on.device));
+        uploaded.map_err(|error| match error.kind() {
+            Kind::Argument => Failure::argument("data", error.message()),
+            _ => error.into(),
+        })
+    })?;
     Ok(BufferObject::new(buffer, &on.platform))
 }
 

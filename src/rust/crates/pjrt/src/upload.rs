@@ -33,8 +33,8 @@ pub enum Source<'a> {
 /// An array in host memory and what is to become of it on the device.
 ///
 /// Conversion of numbers that the wanted type does not have: reals are truncated towards zero
-/// to integers, numbers out of range become the nearest one in range, NaN becomes 0; to `pred`,
-/// everything but 0 is true; real numbers get an imaginary part of 0. 64-bit integers to `ui64` keep
+/// to integers, numbers out of an integer type's range and NaN are refused there; floating-point types
+/// round; to `pred`, everything but 0 is true; real numbers get an imaginary part of 0. 64-bit integers to `ui64` keep
 /// their bits, since integer64 is what R has for those: -1 is 2⁶⁴ - 1. Complex numbers go to
 /// complex types only. R's NA is not known here: `NA_integer_` is the number -2³¹, `NA_real_` a NaN.
 #[derive(Clone, Copy, Debug)]
@@ -77,8 +77,8 @@ impl Client {
     /// changed as soon as this returns. The device's array is row-major.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` where number of elements and shape disagree or complex numbers are to
-    /// become real ones; `RESOURCE_EXHAUSTED` where memory does not suffice; else what the
+    /// `INVALID_ARGUMENT` where number of elements and shape disagree, an integer type does not have a
+    /// number, or complex numbers are to become real ones; `RESOURCE_EXHAUSTED` where memory does not suffice; else what the
     /// plugin returns.
     pub fn upload(&self, host: HostData<'_>, device: Option<&Device>) -> Result<Buffer> {
         Error::if_forked()?;
@@ -95,6 +95,7 @@ impl Client {
                 host.dims
             )));
         }
+        convert::range::check(&host.source, host.dtype)?;
         let bytes = count * host.dtype.size();
         let mut args = PJRT_Client_BufferFromHostBuffer_Args::new();
         args.client = self.raw();

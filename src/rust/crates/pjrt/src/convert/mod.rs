@@ -1,12 +1,13 @@
 //! Conversion of element types and order in one pass over the data.
 //!
 //! [`scalar`] says how one number becomes another, [`pair`] has the loops over them, [`plan`] says
-//! how an array is walked, [`kernel`] walks it, [`stream`] large ones. Here the types are chosen,
-//! once per array.
+//! how an array is walked, [`kernel`] walks it, [`stream`] large ones; [`range`] refuses what does not
+//! fit. Here the types are chosen, once per array.
 
 mod kernel;
 mod pair;
 mod plan;
+pub(crate) mod range;
 mod scalar;
 mod stream;
 
