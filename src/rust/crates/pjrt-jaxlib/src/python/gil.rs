@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use pjrt_api::PJRT_Error_Code;
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, CStr};
+use std::marker::PhantomData;
 use std::ptr::null_mut;
 
 type Deferred = Box<dyn FnOnce()>;
@@ -16,11 +17,26 @@ thread_local! {
     static DEFERRED: RefCell<Vec<Deferred>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Proof that this thread holds Python's lock.
+/// Proof that this thread holds Python's lock. It stays on the thread: there it is given back, and
+/// on another one it would prove nothing.
 pub struct Gil {
     pub py: &'static Running,
     state: c_int,
+    of_this_thread: PhantomData<*const ()>,
 }
+
+/// Does not compile where [`Gil`] could be sent or lent to another thread: then `_` has two answers.
+const _: () = {
+    trait OneOf<Question> {
+        const ASKED: () = ();
+    }
+    struct CanBeSent;
+    struct CanBeShared;
+    impl<T> OneOf<()> for T {}
+    impl<T: Send> OneOf<CanBeSent> for T {}
+    impl<T: Sync> OneOf<CanBeShared> for T {}
+    <Gil as OneOf<_>>::ASKED
+};
 
 impl Gil {
     /// Takes the lock; `None` where Python is going down or was never up.
@@ -31,7 +47,11 @@ impl Gil {
         // SAFETY: Python is initialised and not finalising.
         let state = unsafe { (py.c.PyGILState_Ensure)() };
         DEPTH.set(DEPTH.get() + 1);
-        Some(Self { py, state })
+        Some(Self {
+            py,
+            state,
+            of_this_thread: PhantomData,
+        })
     }
 
     /// An error where the last call failed, taken from Python, which then has none set.
