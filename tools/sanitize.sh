@@ -16,7 +16,7 @@ built=$root/src/rust/target/sanitize
 host=$(rustc -vV | sed -n 's/^host: //p')
 export XLAFFI_PYTHON="${XLAFFI_PYTHON:-$root/.venv/bin/python}"
 
-parts=(loom miri-xla-ffi miri-pjrt thread address)
+parts=(loom miri-xla-ffi miri-pjrt gctorture thread address)
 [ "${1:-}" != list ] || { printf '%s\n' "${parts[@]}"; exit 0; }
 
 lacks_component() { # lacks_component NAME...: components of the nightly toolchain
@@ -47,6 +47,7 @@ lacks() { # what a part needs and this machine has not
   case "$1" in
     miri-*) lacks_component miri rust-src ;;
     thread | address) lacks_component rust-src ;;
+    gctorture) [ -x .venv/bin/python ] || echo "Python in .venv (tools/setup.sh)" ;;
   esac
 }
 
@@ -57,6 +58,7 @@ run() {
     miri-xla-ffi) miri -p xla-ffi --lib --tests --no-fail-fast ;;
     # Its other tests load a library, which Miri cannot.
     miri-pjrt) miri -p pjrt --lib --no-fail-fast ;;
+    gctorture) tools/install.sh .lib --no-docs && tools/with-env.sh Rscript tools/gctorture.R ;;
     # What OpenBLAS does among its own threads is not compiled with the sanitizer.
     thread)
       TSAN_OPTIONS="suppressions=$root/tools/sanitize.tsan exitcode=66" \
