@@ -21,7 +21,8 @@
 #'   [pjrt_register_custom_call()].
 #' @param results The types of the results: one [ffi_type()], a (named) list of them, or a function
 #'   that is given the operands' types and returns such.
-#' @param attributes A named list; [ffi_attribute()] tells what R types become.
+#' @param attributes A named list; [ffi_attribute()] tells what R types become. Names that a handler of this package
+#'   does not know are an error when the call is written.
 #' @inheritParams hlo_custom_call
 #' @param jvp,vmap Rules for derivatives and batches, as [ffi_op()] has them. Where `vmap` is NULL,
 #'   `vmap_method` counts.
@@ -108,7 +109,7 @@ names_of_operands <- function(target) {
 
 own_target <- function(target) {
   targets <- ffi_targets()
-  own <- targets[targets$target == target & targets$package %in% "xlaffi", ]
+  own <- targets[targets$target == target & !is.na(targets$operands), ]
   if (nrow(own)) own
 }
 

@@ -6,7 +6,8 @@
 #' @param operands A value or a list of values.
 #' @param results What comes back: a type ([ffi_type()]) or anything that has a dtype and a shape,
 #'   or a (named) list of them.
-#' @param attributes A named list; what R types become is told in [ffi_call()].
+#' @param attributes A named list; [ffi_attribute()] tells what R types become. Names that a handler of this package
+#'   does not know are an error.
 #' @param operand_layouts,result_layouts How the arrays lie in memory. `NULL` or `"row"`: by rows.
 #'   `"column"`: matrices by columns, the batch axes before them by rows, for every array of 2 or more
 #'   axes. Or a list with, for each array, one of these or its axes (counted from 1), that which runs
@@ -46,7 +47,7 @@ hlo_custom_call <- function(target, operands, results, attributes = list(), oper
   })
   node <- new_node("custom_call", inputs, types, list(
     target = target, owner = the$owner,
-    attributes = attributes_text(attributes, target, call),
+    attributes = attributes_text(check_attribute_names(attributes, target, call), target, call),
     operand_layouts = check_layouts(operand_layouts, inputs, "operand_layouts", call),
     result_layouts = check_layouts(result_layouts, types, "result_layouts", call),
     aliases = check_aliases(aliases, inputs, types, call),
@@ -57,6 +58,36 @@ hlo_custom_call <- function(target, operands, results, attributes = list(), oper
     record_effect(node)
   }
   if (length(types)) tree_fill(results, node_values(node)) else invisible()
+}
+
+# What our handler refuses when it runs, where the call is written. JAX's targets are left to the handlers: programs
+# of other versions of JAX carry more than ours.
+check_attribute_names <- function(attributes, target, call) {
+  own <- if (length(attributes) && !grepl("^(lapack|cusolver|cu)_", target)) own_target(target)
+  if (is.null(own)) {
+    return(attributes)
+  }
+  known <- strsplit(own$attributes, ", ", fixed = TRUE)[[1L]]
+  unknown <- setdiff(names(attributes), c(known, ""))
+  if (length(unknown)) {
+    abort(sprintf("%s: there is no attribute `%s`", target, unknown[[1L]]),
+      op = target, operand = unknown[[1L]], call = call, hint = attributes_hint(unknown[[1L]], known)
+    )
+  }
+  attributes
+}
+
+attributes_hint <- function(name, known) {
+  if (!length(known)) {
+    return("It has none.")
+  }
+  distance <- drop(utils::adist(name, known, ignore.case = TRUE))
+  i <- which.min(distance)
+  if (distance[[i]] <= max(nchar(name), nchar(known[[i]])) %/% 3) {
+    sprintf("Did you mean `%s`?", known[[i]])
+  } else {
+    sprintf("The attributes are: %s.", toString(known))
+  }
 }
 
 is_ordered <- function(has_side_effect) identical(has_side_effect, "ordered")

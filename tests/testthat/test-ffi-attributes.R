@@ -91,3 +91,36 @@ test_that("an attribute shows what goes into the program", {
     ffi_attribute("a\"b")
   })
 })
+
+test_that("attributes that our handlers do not know are refused where the call is written", {
+  skip_without_plugin()
+  same <- function(a) a
+  written <- function(target, attributes) {
+    xla_jit(function(x) hlo_custom_call(target, x, x, attributes))(diag(2))
+  }
+  expect_snapshot(error = TRUE, {
+    ffi_call("cholesky", same, attributes = list(Uplo = "L"))(diag(2))
+    ffi_call("cholesky", same, attributes = list(uplo = "L", block_size = 4L))(diag(2))
+    ffi_call("lu", same, attributes = list(p = 1))(diag(2))
+    written("print_tensor", list(print_heeder = ""))
+  })
+  expect_identical(error_of(written("cholesky", list(Uplo = "L")))$operand, "Uplo")
+  expect_identical(ffi_call("cholesky", same, attributes = list(uplo = "L"))(diag(2)), diag(2))
+  # What programs of other versions of JAX carry is for the handler to judge.
+  expect_no_error(ffi_program(
+    ffi_call("cu_lu_pivots_to_permutation", same, attributes = list(permutation_size = 2L)), ffi_type("i32", 2)
+  ))
+  expect_no_error(ffi_program(ffi_call("lapack_dpotrf_ffi", same, attributes = list(batch = 1L)), diag(2)))
+})
+
+test_that("who takes a name of ours has attributes of his own", {
+  skip_without_plugin()
+  code <- c(
+    "suppressMessages(pjrt_register_custom_call('kepler', list(host = ffi_handler('print_tensor', 'host'))))",
+    "show <- ffi_call('kepler', list(), attributes = list(print_header = 'mine'), has_side_effect = TRUE)",
+    "show(1)"
+  )
+  run <- run_r(code)
+  expect_identical(run$status, 0L)
+  expect_match(run$output, "^mine$", all = FALSE)
+})

@@ -203,12 +203,12 @@ fn withdrawn(withdrawn: Withdrawn) -> SEXP {
     }
 }
 
-/// The op of ours behind a target, unless somebody else registered the name.
+/// The op of ours behind a target, unless somebody else registered the name for one of its platforms.
 fn op(rows: &[Entry]) -> Option<&'static Op> {
-    let entry = rows
+    let ours = rows
         .iter()
-        .find(|entry| entry.owner.as_deref() == Some(OURS))?;
-    ops::named(&entry.target)
+        .all(|entry| entry.owner.as_deref() == Some(OURS));
+    ours.then(|| ops::named(&rows[0].target)).flatten()
 }
 
 fn names<'a>(fields: impl Iterator<Item = &'a FieldInfo>) -> String {
