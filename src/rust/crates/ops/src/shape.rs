@@ -7,7 +7,9 @@ use xla_ffi::{AnyBuffer, Error, Result};
 ///
 /// # Errors
 /// The rank is below 2; the solvers' 32-bit integers cannot hold a dimension.
-#[inline(never)] // once, not in each op for each dtype
+// Inlined: handed back through memory, rows and columns would be stored one by one and loaded as one
+// word, which waits for both.
+#[inline(always)]
 pub fn matrices<'f>(buffer: &AnyBuffer<'f>) -> Result<(Matrices, &'f [i64])> {
     let (batch, count, [rows, cols]) = buffer.split_dims()?;
     let (Ok(rows), Ok(cols)) = (i32::try_from(rows), i32::try_from(cols)) else {

@@ -16,8 +16,19 @@ use crate::sys;
 pub struct Context<'f> {
     pub(crate) api: *const sys::XLA_FFI_Api,
     pub(crate) ctx: *mut sys::XLA_FFI_ExecutionContext,
-    host: bool,
+    reach: Reach,
     _frame: PhantomData<&'f ()>,
+}
+
+/// Who can read and write the operands' memory. A word, as contexts are copied by words: the load
+/// of one would wait for a narrower store to reach the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+enum Reach {
+    /// Handlers.
+    Host,
+    /// The device alone.
+    Device,
 }
 
 // SAFETY: XLA's API functions may be called from any thread while the call lasts.
@@ -79,7 +90,7 @@ impl<'f> Context<'f> {
         Context {
             api,
             ctx,
-            host,
+            reach: if host { Reach::Host } else { Reach::Device },
             _frame: PhantomData,
         }
     }
@@ -147,7 +158,7 @@ impl<'f> Context<'f> {
         let data = if bytes == 0 {
             // An address that is aligned and nobody's.
             ptr::null_mut::<c_void>().wrapping_byte_add(align)
-        } else if self.host {
+        } else if self.reach == Reach::Host {
             // SAFETY: the size is not 0.
             unsafe { alloc(layout).cast() }
         } else {
@@ -272,7 +283,7 @@ impl Drop for Scratch<'_> {
         if size == 0 {
             return;
         }
-        if context.host {
+        if context.reach == Reach::Host {
             // SAFETY: from `alloc` with this layout.
             unsafe { dealloc(self.data.as_ptr().cast(), self.layout) };
             return;

@@ -13,6 +13,7 @@ use xla_ffi::{AnyBufferMut, Cx, Host, Result};
 ///
 /// # Errors
 /// There is no memory for a working copy.
+#[inline]
 pub fn getrf<T: HostScalar>(
     (cx, shape): Batch<'_>,
     a: Changed<'_, T>,
@@ -27,6 +28,17 @@ pub fn getrf<T: HostScalar>(
         one_row(a.ready(), shape.cols as usize, pivots, info);
         return Ok(());
     }
+    eliminate((cx, shape), a, pivots, info)
+}
+
+/// [`getrf`] of matrices in which there is something to eliminate. Not inlined, so that the rest is.
+#[inline(never)]
+fn eliminate<T: HostScalar>(
+    (cx, shape): Batch<'_>,
+    a: Changed<'_, T>,
+    pivots: &mut [i32],
+    info: &mut [i32],
+) -> Result<()> {
     let flops = shape.flops();
     if lanes::suits::<T>(shape, lanes::lu::MOST) {
         let run = run_length(flops);
