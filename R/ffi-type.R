@@ -3,15 +3,23 @@
 #' Element type and dimensions without data: what a custom call returns (see [hlo_custom_call()])
 #' or, in [ffi_program()], a stand-in for an argument.
 #'
-#' @param dtype The element type: a name as in [pjrt_buffer()], or what [dtype()] returns.
-#' @param shape The dimensions; `integer()` for a scalar.
+#' @param dtype The element type: a name as in [pjrt_buffer()], or what [dtype()] returns. `"token"`: no array,
+#'   but what puts one call after another, see [hlo_token()].
+#' @param shape The dimensions; `integer()` for a scalar and a token.
 #' @return An object of class `xlaffi_type`; [dtype()], [shape()], `dim()` and `nrow()` take it
 #'   apart.
 #' @examples
 #' ffi_type("f64", c(2, 3))
 #' @export
 ffi_type <- function(dtype, shape = integer()) {
-  new_type(check_dtype(dtype, "dtype"), check_shape(shape, "shape"))
+  shape <- check_shape(shape, "shape")
+  if (identical(dtype_name(dtype), "token")) {
+    if (length(shape)) {
+      abort(sprintf("`shape` of a token must be empty, not %s", shape_text(shape)), operand = "shape")
+    }
+    return(new_type("token", shape))
+  }
+  new_type(check_dtype(dtype, "dtype"), shape)
 }
 
 new_type <- function(dtype, shape) {
@@ -56,7 +64,7 @@ print.xlaffi_type <- function(x, ...) {
 }
 
 # As in error messages: `f64(2, 3)`.
-type_text <- function(x) sprintf("%s%s", x$dtype, shape_text(x$shape))
+type_text <- function(x) if (is_token(x)) "token" else sprintf("%s%s", x$dtype, shape_text(x$shape))
 
 shape_text <- function(shape) sprintf("(%s)", toString(shape))
 

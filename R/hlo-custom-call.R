@@ -3,9 +3,9 @@
 #' Puts a `stablehlo.custom_call` with typed FFI (`api_version = 4`) into the program.
 #'
 #' @param target The name under which the handler is registered, see [ffi_targets()].
-#' @param operands A value or a list of values.
+#' @param operands A value or a list of values; tokens ([hlo_token()]) among them.
 #' @param results What comes back: a type ([ffi_type()]) or anything that has a dtype and a shape,
-#'   or a (named) list of them.
+#'   or a (named) list of them. `ffi_type("token")` is a token for calls that come later.
 #' @param attributes A named list; [ffi_attribute()] tells what R types become. Names that a handler of this package
 #'   does not know are an error.
 #' @param operand_layouts,result_layouts How the arrays lie in memory. `NULL` or `"row"`: by rows.

@@ -34,6 +34,7 @@ numeric_kinds <- list(
 )
 
 check_kind <- function(x, kind, op, name, call) {
+  check_no_token(x, op, name, call)
   if (!numeric_kinds[[kind]](x$dtype)) {
     hint <- if (is_inexact(x$dtype)) NULL else "`hlo_convert()` changes the dtype."
     abort(sprintf("%s: `%s` must be %s, not %s", op, name, kind, type_text(x)),
@@ -50,6 +51,8 @@ unary <- function(op, x, kind, shown, dtype = x$dtype, call = rlang::caller_env(
 
 # Both operands as values of one dtype and shape.
 operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()) {
+  check_no_token(x, op, names[[1L]], call)
+  check_no_token(y, op, names[[2L]], call)
   if (!is_value(x) && !is_value(y)) {
     x <- as_value(x, names[[1L]], call = call, op = op)
   }

@@ -4,7 +4,12 @@ mlir_dtype <- function(dtype) {
   if (dtype == "pred") "i1" else if (is_complex(dtype)) sprintf("complex<%s>", real_dtype(dtype)) else dtype
 }
 
-mlir_type <- function(type) sprintf("tensor<%s>", paste(c(type$shape, mlir_dtype(type$dtype)), collapse = "x"))
+mlir_type <- function(type) {
+  if (is_token(type)) {
+    return("!stablehlo.token")
+  }
+  sprintf("tensor<%s>", paste(c(type$shape, mlir_dtype(type$dtype)), collapse = "x"))
+}
 
 # Numbers in MLIR's syntax. Floating-point numbers are read back as the very same.
 mlir_numbers <- function(x, dtype) {

@@ -2,6 +2,10 @@
 # there are, so there is no transpose.
 
 primitive("while", jvp = function(node, tangents) {
+  # The second loop would make the calls behind the tokens again.
+  if (any_token(node$types)) {
+    no_rule(node, "jvp", "carries tokens, so it has no derivatives")
+  }
   p <- node$params
   count <- length(node$types)
   carried <- seq_len(count)

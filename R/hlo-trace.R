@@ -4,10 +4,13 @@ trace_program <- function(f, arguments, platform = default_platform()) {
   outer <- the$platform
   on.exit(the$platform <- outer)
   the$platform <- platform
+  check_no_tokens(tree_leaves(arguments), "a program cannot be given a token")
   tree <- NULL
   region <- trace_region(function(params) {
     tree <<- do.call("f", tree_fill(arguments, params))
-    lapply(tree_leaves(tree), as_value, "f")
+    results <- lapply(tree_leaves(tree), as_value, "f")
+    check_no_tokens(results, "the function returns a token, which a program cannot give back")
+    results
   }, tree_leaves(arguments))
   list(text = program_text(region), results = tree_fill(tree, lapply(region$results, type_of)))
 }

@@ -5,6 +5,9 @@ new_node <- function(op, inputs, types, params = list()) {
   # Making the inputs may make nodes: those come first.
   force(inputs)
   force(params)
+  if (!op %in% of_tokens && any_token(c(inputs, types))) {
+    abort(sprintf("`%s` takes no token", op), op = op, hint = token_hint, call = NULL)
+  }
   the$node_count <- the$node_count + 1
   node <- new.env(parent = emptyenv(), size = 8L)
   node$id <- the$node_count

@@ -49,6 +49,9 @@ walk_region <- function(region, known, replace) {
 }
 
 batch_node <- function(node, inputs, mapped, size) {
+  if (any_token(c(node$inputs, node$types))) {
+    no_rule(node, "vmap", "takes or gives tokens, so there are no batches of it")
+  }
   rule <- primitive_rule(node$op, "vmap")
   (if (is.null(rule)) batch_one_by_one else rule)(node, inputs, mapped, size)
 }
