@@ -1,8 +1,9 @@
 //! What the libraries' routines for a whole batch take: the number of matrices and a list of their
 //! addresses.
 
-use super::scratch::bytes;
-use super::{kernels, Cuda};
+use super::memory::MutMatrices;
+use super::scratch::{bytes, Arena};
+use super::{kernels, Cuda, DeviceSliceMut};
 use std::ffi::{c_int, c_void};
 use std::mem::size_of;
 use xla_ffi::{Code, Cx, Error, Result};
@@ -11,32 +12,34 @@ use xla_ffi::{Code, Cx, Error, Result};
 ///
 /// # Errors
 /// It is beyond that.
-pub fn count_of(count: usize) -> Result<c_int> {
+pub(crate) fn count_of(count: usize) -> Result<c_int> {
     c_int::try_from(count).map_err(|_| {
         let text = format!("{count} matrices are more than CUDA's libraries can count");
         Error::new(Code::InvalidArgument, text)
     })
 }
 
-/// Bytes of the addresses of as many matrices.
+/// Memory for the addresses of as many matrices, `N` times.
 ///
 /// # Errors
-/// They are beyond all memory.
-pub fn addresses_bytes(count: usize) -> Result<usize> {
-    bytes(count, size_of::<*mut c_void>())
+/// There is no memory.
+pub(crate) fn room<'f, const N: usize>(cx: &Cx<'f, Cuda>, count: usize) -> Result<Arena<'f, N>> {
+    Arena::new(cx, [bytes(count, size_of::<u64>())?; N])
 }
 
-/// Lists the addresses of matrices that lie `stride` bytes apart, in the device's memory.
+/// Lists the addresses of matrices in `to`, for the device.
 ///
 /// # Errors
-/// As [`kernels::launch`].
-pub fn list_addresses(
+/// There is no room for them; the kernel cannot be launched.
+pub(crate) fn list_addresses(
     cx: &Cx<'_, Cuda>,
-    to: *mut c_void,
-    first: *mut c_void,
-    stride: usize,
-    count: usize,
-) -> Result<()> {
-    let arguments = [to as u64, first as u64, stride as u64, count as u64];
-    kernels::launch(cx.platform(), "addresses", (count, 1), arguments)
+    mut to: DeviceSliceMut<'_, u64>,
+    of: &MutMatrices<'_>,
+) -> Result<*mut *mut c_void> {
+    let count = of.count();
+    let to = to.matrices("addresses", count, 1)?;
+    let arguments = [to.address(), of.address(), of.step() as u64, count as u64];
+    // SAFETY: room for `count` addresses, which are of memory that there is.
+    unsafe { kernels::launch(cx.platform(), "addresses", (count, 1), arguments) }?;
+    Ok(to.at(0).cast())
 }

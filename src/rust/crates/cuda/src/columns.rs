@@ -1,51 +1,126 @@
-//! Columns of matrices: those of the identity, and the first ones of others.
+//! Columns of matrices: those of the identity, the first ones of others, and their transposes.
 
-use crate::{kernels, Batch, Element};
-use std::ffi::c_void;
+use crate::{kernels, Batch, DeviceSlice, DeviceSliceMut, Element};
 use std::mem::size_of;
-use xla_ffi::Result;
+use xla_ffi::{Error, Result};
 
 const IDENTITY: [&str; 2] = ["identity_f32", "identity_f64"];
+const TRANSPOSE: [&str; 4] = [
+    "transpose_f32",
+    "transpose_f64",
+    "transpose_c64",
+    "transpose_c128",
+];
+const ADJOINT: [&str; 4] = [
+    "transpose_f32",
+    "transpose_f64",
+    "adjoint_c64",
+    "adjoint_c128",
+];
+
 /// Each matrix becomes the identity, cut or continued with zeros.
 ///
 /// # Errors
-/// As [`kernels::launch`].
-pub fn fill_identity<T: Element>(batch: Batch<'_, '_>, a: *mut c_void) -> Result<()> {
-    let (cx, shape) = batch;
+/// There is less memory than that; the kernel cannot be launched.
+pub fn fill_identity<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    mut a: DeviceSliceMut<'_, T>,
+) -> Result<()> {
+    let a = a.matrices("a", shape.count, shape.elements())?;
     let size = shape.elements() << T::SHIFT;
     let arguments = [
-        a as u64,
+        a.address(),
         size as u64,
         shape.count as u64,
         u64::from(T::SHIFT),
         shape.rows as u64,
     ];
-    kernels::launch(
-        cx.platform(),
-        IDENTITY[T::PRECISION],
-        (size, shape.count),
-        arguments,
-    )
+    let sizes = (size, shape.count);
+    // SAFETY: `count` matrices of `size` numbers.
+    unsafe { kernels::launch(cx.platform(), IDENTITY[T::PRECISION], sizes, arguments) }
 }
 
-/// The first columns of matrices that begin `stride` elements apart.
+/// The first columns (matrices of `part`'s shape) of matrices that begin `stride` elements apart.
 ///
 /// # Errors
-/// As [`kernels::launch`].
+/// As [`fill_identity`]; `stride` is less than the part's elements.
 pub fn take<T: Element>(
     (cx, part): Batch<'_, '_>,
-    to: *mut c_void,
-    from: *const c_void,
+    mut to: DeviceSliceMut<'_, T>,
+    from: DeviceSlice<'_, T>,
     stride: usize,
 ) -> Result<()> {
+    expect_stride(part.elements(), stride)?;
+    let to = to.matrices("to", part.count, part.elements())?;
+    let from = from.matrices("from", part.count, stride)?;
     let words = size_of::<T>() / size_of::<u32>();
     let size = part.elements() * words;
     let arguments = [
-        to as u64,
-        from as u64,
+        to.address(),
+        from.address(),
         size as u64,
         part.count as u64,
         (stride * words) as u64,
     ];
-    kernels::launch(cx.platform(), "take_front", (size, part.count), arguments)
+    let sizes = (size, part.count);
+    // SAFETY: `count` matrices of `size` words, here and at the beginning of as many that are at
+    // least as large.
+    unsafe { kernels::launch(cx.platform(), "take_front", sizes, arguments) }
+}
+
+/// The transposes of what [`take`] takes.
+///
+/// # Errors
+/// As [`take`].
+pub fn transpose<T: Element>(
+    batch: Batch<'_, '_>,
+    to: DeviceSliceMut<'_, T>,
+    from: DeviceSlice<'_, T>,
+    stride: usize,
+) -> Result<()> {
+    turn(batch, TRANSPOSE[T::KIND], to, from, stride)
+}
+
+/// The same, conjugated.
+///
+/// # Errors
+/// As [`take`].
+pub fn adjoint<T: Element>(
+    batch: Batch<'_, '_>,
+    to: DeviceSliceMut<'_, T>,
+    from: DeviceSlice<'_, T>,
+    stride: usize,
+) -> Result<()> {
+    turn(batch, ADJOINT[T::KIND], to, from, stride)
+}
+
+fn turn<T: Element>(
+    (cx, part): Batch<'_, '_>,
+    kernel: &'static str,
+    mut to: DeviceSliceMut<'_, T>,
+    from: DeviceSlice<'_, T>,
+    stride: usize,
+) -> Result<()> {
+    let size = part.elements();
+    expect_stride(size, stride)?;
+    let to = to.matrices("to", part.count, size)?;
+    let from = from.matrices("from", part.count, stride)?;
+    let arguments = [
+        to.address(),
+        from.address(),
+        size as u64,
+        part.count as u64,
+        part.rows as u64,
+        stride as u64,
+    ];
+    // SAFETY: as in `take`, of elements.
+    unsafe { kernels::launch(cx.platform(), kernel, (size, part.count), arguments) }
+}
+
+fn expect_stride(part: usize, stride: usize) -> Result<()> {
+    if part <= stride {
+        return Ok(());
+    }
+    let text = format!("{part} elements of matrices that begin {stride} elements apart");
+    Err(Error::internal(text))
 }

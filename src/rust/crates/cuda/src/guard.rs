@@ -2,12 +2,11 @@
 //! before anything iterates over it, and its results become NaN; so do those where `info` says that
 //! there are none. The host learns nothing of it and waits for nothing.
 
-use super::scratch::{arena_after, bytes, Arena};
-use super::{device, kernels, Batch, Element};
-use matrices::Triangle;
-use std::ffi::c_void;
+use super::scratch::{bytes, Part};
+use super::{device, kernels, Batch, DeviceSlice, DeviceSliceMut, Element};
+use matrices::{Matrices, Triangle};
 use std::mem::size_of;
-use xla_ffi::{Result, Scratch};
+use xla_ffi::{Error, Result};
 
 const SCAN: [&str; 2] = ["scan_f32", "scan_f64"];
 const SCRUB: [&str; 2] = ["scrub_f32", "scrub_f64"];
@@ -17,143 +16,170 @@ const POISON: [&str; 2] = ["poison_f32", "poison_f64"];
 pub const NOT_FINITE: u64 = 1;
 
 /// Which matrices of a batch are not finite: one i32 for each, in the device's memory.
-pub struct Guard<'f>(Scratch<'f>);
+pub struct Guard<'m>(DeviceSliceMut<'m, i32>);
 
-impl<'f> Guard<'f> {
-    /// All matrices are finite so far. With it, in one request, scratch memory of these sizes, which
-    /// is there for as long as the guard is.
+/// Bytes of the memory of a [`Guard`].
+///
+/// # Errors
+/// They are beyond all memory.
+pub fn size(shape: Matrices) -> Result<usize> {
+    bytes(shape.count, size_of::<i32>())
+}
+
+impl<'m> Guard<'m> {
+    /// All matrices are finite so far.
     ///
     /// # Errors
-    /// There is no memory; the driver's.
-    pub fn new<const N: usize>(
-        (cx, shape): Batch<'_, 'f>,
-        sizes: [usize; N],
-    ) -> Result<(Self, [*mut c_void; N])> {
-        let size = bytes(shape.count, size_of::<i32>())?;
-        let Arena { memory, parts } = arena_after(cx, size, sizes)?;
-        device::clear(cx.platform(), memory.as_ptr(), size)?;
-        Ok((Guard(memory), parts))
+    /// The driver's.
+    pub fn new((cx, shape): Batch<'_, '_>, memory: Part<'m>) -> Result<Self> {
+        let mut flags = memory.of::<i32>();
+        device::clear(cx.platform(), flags.reborrow(), shape.count)?;
+        Ok(Guard(flags))
     }
 
-    fn flags(&self) -> u64 {
-        self.0.as_ptr() as u64
+    fn flags(&mut self, shape: Matrices) -> Result<u64> {
+        Ok(self.0.matrices("flags", shape.count, 1)?.address())
     }
 
     /// Looks at the first `used` elements of each matrix.
     ///
     /// # Errors
-    /// As [`kernels::launch`].
+    /// There is less memory than that; the kernel cannot be launched.
     pub fn scan<T: Element>(
-        &self,
-        (cx, shape): Batch<'_, '_>,
-        a: *const c_void,
+        &mut self,
+        batch: Batch<'_, '_>,
+        a: DeviceSlice<'_, T>,
         used: usize,
     ) -> Result<()> {
-        self.look::<T>((cx, shape), a, used << T::SHIFT, 0)
+        self.look(batch, a, used, 0)
     }
 
     /// Looks at a triangle of each matrix.
     ///
     /// # Errors
-    /// As [`kernels::launch`].
+    /// As [`scan`](Self::scan).
     pub fn scan_triangle<T: Element>(
-        &self,
-        (cx, shape): Batch<'_, '_>,
-        a: *const c_void,
+        &mut self,
+        batch: Batch<'_, '_>,
+        a: DeviceSlice<'_, T>,
         triangle: Triangle,
     ) -> Result<()> {
         let triangle = match triangle {
             Triangle::Lower => 1,
             Triangle::Upper => 2,
         };
-        self.look::<T>((cx, shape), a, shape.elements() << T::SHIFT, triangle)
+        self.look(batch, a, batch.1.elements(), triangle)
     }
 
     fn look<T: Element>(
-        &self,
+        &mut self,
         (cx, shape): Batch<'_, '_>,
-        a: *const c_void,
+        a: DeviceSlice<'_, T>,
         used: usize,
         triangle: u64,
     ) -> Result<()> {
-        let size = shape.elements() << T::SHIFT;
+        let elements = shape.elements();
+        if used > elements {
+            let text = format!("{used} elements of matrices that have {elements}");
+            return Err(Error::internal(text));
+        }
+        let a = a.matrices("a", shape.count, elements)?;
+        let (size, used) = (elements << T::SHIFT, used << T::SHIFT);
         let arguments = [
-            a as u64,
+            a.address(),
             size as u64,
             shape.count as u64,
             used as u64,
             u64::from(T::SHIFT),
             shape.rows as u64,
             triangle,
-            self.flags(),
+            self.flags(shape)?,
         ];
-        kernels::launch(
-            cx.platform(),
-            SCAN[T::PRECISION],
-            (used, shape.count),
-            arguments,
-        )
+        let sizes = (used, shape.count);
+        // SAFETY: `count` matrices of `size` numbers, of which `used` are read, and a flag for each.
+        unsafe { kernels::launch(cx.platform(), SCAN[T::PRECISION], sizes, arguments) }
     }
 
     /// Zeros in place of matrices that are not finite.
     ///
     /// # Errors
-    /// As [`kernels::launch`].
-    pub fn scrub<T: Element>(&self, (cx, shape): Batch<'_, '_>, a: *mut c_void) -> Result<()> {
+    /// As [`scan`](Self::scan).
+    pub fn scrub<T: Element>(
+        &mut self,
+        (cx, shape): Batch<'_, '_>,
+        mut a: DeviceSliceMut<'_, T>,
+    ) -> Result<()> {
+        let a = a.matrices("a", shape.count, shape.elements())?;
         let size = shape.elements() << T::SHIFT;
-        let arguments = [a as u64, size as u64, shape.count as u64, self.flags()];
-        kernels::launch(
-            cx.platform(),
-            SCRUB[T::PRECISION],
-            (size, shape.count),
-            arguments,
-        )
+        let flags = self.flags(shape)?;
+        let arguments = [a.address(), size as u64, shape.count as u64, flags];
+        let sizes = (size, shape.count);
+        // SAFETY: `count` matrices of `size` numbers, and a flag for each.
+        unsafe { kernels::launch(cx.platform(), SCRUB[T::PRECISION], sizes, arguments) }
     }
 
     /// NaN in the `elements` of each matrix's result where the matrix was not finite or, if there
     /// is an `info`, where it is positive.
     ///
     /// # Errors
-    /// As [`kernels::launch`].
+    /// As [`scan`](Self::scan).
     pub fn poison<T: Element>(
-        &self,
+        &mut self,
         (cx, shape): Batch<'_, '_>,
-        result: *mut c_void,
+        mut result: DeviceSliceMut<'_, T>,
         elements: usize,
-        info: Option<*mut c_void>,
+        info: Option<DeviceSlice<'_, i32>>,
     ) -> Result<()> {
+        let result = result.matrices("result", shape.count, elements)?;
+        let info = match info {
+            Some(info) => info.matrices("info", shape.count, 1)?.address(),
+            None => 0,
+        };
         let size = elements << T::SHIFT;
         let arguments = [
-            result as u64,
+            result.address(),
             size as u64,
             shape.count as u64,
-            self.flags(),
-            info.map_or(0, |info| info as u64),
+            self.flags(shape)?,
+            info,
         ];
-        kernels::launch(
-            cx.platform(),
-            POISON[T::PRECISION],
-            (size, shape.count),
-            arguments,
-        )
+        let sizes = (size, shape.count);
+        // SAFETY: `count` results of `size` numbers, a flag for each, and a number or none.
+        unsafe { kernels::launch(cx.platform(), POISON[T::PRECISION], sizes, arguments) }
     }
 
     /// Sets `info` where the matrix was not finite.
     ///
     /// # Errors
-    /// As [`kernels::launch`].
-    pub fn mark(&self, (cx, shape): Batch<'_, '_>, info: *mut c_void, value: u64) -> Result<()> {
-        let arguments = [info as u64, shape.count as u64, value, self.flags()];
-        kernels::launch(cx.platform(), "mark", (shape.count, 1), arguments)
+    /// As [`scan`](Self::scan).
+    pub fn mark(
+        &mut self,
+        (cx, shape): Batch<'_, '_>,
+        mut info: DeviceSliceMut<'_, i32>,
+        value: u64,
+    ) -> Result<()> {
+        let info = info.matrices("info", shape.count, 1)?;
+        let flags = self.flags(shape)?;
+        let arguments = [info.address(), shape.count as u64, value, flags];
+        // SAFETY: `count` numbers and flags.
+        unsafe { kernels::launch(cx.platform(), "mark", (shape.count, 1), arguments) }
     }
 
     /// Pivots 1, 2, … where the matrix was not finite.
     ///
     /// # Errors
-    /// As [`kernels::launch`].
-    pub fn keep_rows(&self, (cx, shape): Batch<'_, '_>, pivots: *mut c_void) -> Result<()> {
+    /// As [`scan`](Self::scan).
+    pub fn keep_rows(
+        &mut self,
+        (cx, shape): Batch<'_, '_>,
+        mut pivots: DeviceSliceMut<'_, i32>,
+    ) -> Result<()> {
         let size = shape.rank() as usize;
-        let arguments = [pivots as u64, size as u64, shape.count as u64, self.flags()];
-        kernels::launch(cx.platform(), "keep_rows", (size, shape.count), arguments)
+        let pivots = pivots.matrices("pivots", shape.count, size)?;
+        let flags = self.flags(shape)?;
+        let arguments = [pivots.address(), size as u64, shape.count as u64, flags];
+        let sizes = (size, shape.count);
+        // SAFETY: `size` pivots for each of `count` matrices, and a flag.
+        unsafe { kernels::launch(cx.platform(), "keep_rows", sizes, arguments) }
     }
 }

@@ -68,7 +68,11 @@ static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
 ///
 /// # Errors
 /// The kernels cannot be compiled or loaded; the driver's.
-pub fn launch<const N: usize>(
+///
+/// # Safety
+/// The kernel has `N` parameters, and what it reads and writes with these arguments is memory that
+/// this call has.
+pub(crate) unsafe fn launch<const N: usize>(
     cuda: &Cuda,
     name: &'static str,
     (size, count): (usize, usize),
@@ -82,31 +86,31 @@ pub fn launch<const N: usize>(
     // The kernels stride over what a grid does not reach.
     let grid_x = size.div_ceil(x).min(1 << 20) as u32;
     let grid_y = count.div_ceil(y).min(65_535) as u32;
-    start(
-        cuda,
-        (&ELEMENTS, name),
-        ([grid_x, grid_y], [x as u32, y as u32], 0),
-        arguments,
-    )
+    let sizes = ([grid_x, grid_y], [x as u32, y as u32], 0);
+    // SAFETY: as promised.
+    unsafe { start(cuda, (&ELEMENTS, name), sizes, arguments) }
 }
 
 /// Blocks of threads for a kernel that gives each a matrix. It strides over the matrices that are
 /// more than the blocks.
 #[derive(Clone, Copy)]
-pub struct Blocks {
+pub(crate) struct Blocks {
     /// How many.
-    pub count: usize,
+    pub(crate) count: usize,
     /// Warps in each.
-    pub warps: usize,
+    pub(crate) warps: usize,
     /// Bytes of shared memory for each, beside what the kernel has in any case.
-    pub shared: usize,
+    pub(crate) shared: usize,
 }
 
 /// Runs a kernel in blocks, each argument being passed as 64 bits.
 ///
 /// # Errors
 /// As [`launch`].
-pub fn launch_blocks<const N: usize>(
+///
+/// # Safety
+/// As [`launch`].
+pub(crate) unsafe fn launch_blocks<const N: usize>(
     cuda: &Cuda,
     name: &'static str,
     blocks: Blocks,
@@ -114,11 +118,15 @@ pub fn launch_blocks<const N: usize>(
 ) -> Result<()> {
     let grid = blocks.count.min(1 << 20) as u32;
     let sizes = ([grid, 1], [32, blocks.warps as u32], blocks.shared as u32);
-    start(cuda, (&BLOCKS, name), sizes, arguments)
+    // SAFETY: as promised.
+    unsafe { start(cuda, (&BLOCKS, name), sizes, arguments) }
 }
 
 /// Puts a kernel on the stream: the sizes of the grid and of a block, the bytes of shared memory.
-fn start<const N: usize>(
+///
+/// # Safety
+/// As [`launch`].
+unsafe fn start<const N: usize>(
     cuda: &Cuda,
     (program, name): (&'static Program, &'static str),
     (grid, block, shared): ([u32; 2], [u32; 2], u32),
@@ -130,7 +138,7 @@ fn start<const N: usize>(
         *address = ptr::from_mut(argument).cast::<c_void>();
     }
     // SAFETY: the function is the kernel of that name, all of whose parameters have 64 bits; the
-    // driver copies them before it returns. Addresses are of memory that this call has.
+    // driver copies them before it returns. Addresses are as promised.
     let launched = unsafe {
         (cuda.driver.launch_kernel)(
             function as *mut c_void,

@@ -3,24 +3,31 @@
 //!
 //! All work is put on the stream and nothing waits for it, but for [`device::read`]. So the host
 //! never sees `devInfo`: what could not be computed is turned into NaN on the stream ([`guard`]).
+//!
+//! Device memory is a [`DeviceSlice`] or a [`DeviceSliceMut`]. Each function here compares their
+//! lengths with the shape that it is given before the device gets an address, so none needs `unsafe`
+//! of its caller.
 
-pub mod batched;
+mod batched;
 pub mod columns;
 pub mod device;
 mod element;
 pub mod guard;
-pub mod handles;
-pub mod kernels;
+mod handles;
+mod kernels;
 pub mod libraries;
 pub mod loader;
+mod memory;
 mod nvrtc;
 mod pool;
+pub mod routines;
 pub mod scratch;
 pub mod sizes;
 pub mod status;
 pub mod sys;
 
 pub use element::Element;
+pub use memory::{DeviceSlice, DeviceSliceMut};
 
 use matrices::{Matrices, Triangle};
 use std::ffi::{c_int, c_void};
@@ -32,14 +39,12 @@ use xla_ffi::{Context, Cx, Error, Platform, Result};
 pub type Batch<'a, 'f> = (&'a Cx<'f, Cuda>, Matrices);
 
 /// `cusolverEigMode_t`: with or without vectors.
-#[must_use]
-pub fn job(vectors: bool) -> c_int {
+fn job(vectors: bool) -> c_int {
     c_int::from(vectors)
 }
 
 /// `cublasFillMode_t`.
-#[must_use]
-pub fn fill_mode(triangle: Triangle) -> c_int {
+fn fill_mode(triangle: Triangle) -> c_int {
     match triangle {
         Triangle::Lower => 0,
         Triangle::Upper => 1,

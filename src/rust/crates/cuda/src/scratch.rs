@@ -1,12 +1,13 @@
-//! Scratch memory of a call: one request to XLA's allocator for all that the call needs. How much a
-//! routine of cuSOLVER needs, it says itself.
+//! Scratch memory: one request to XLA's allocator for all that a function needs. How much a routine
+//! of cuSOLVER needs, it says itself.
 
 use super::sys::Status;
-use super::{status, Cuda, Element};
+use super::{status, Cuda, DeviceSliceMut, Element};
 use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
 use std::mem::size_of;
 use std::ptr;
-use xla_ffi::{Code, Cx, Error, Result, Scratch};
+use xla_ffi::{Code, Cx, Error, Result, Scalar, Scratch};
 
 /// What XLA's allocator can be asked for; it gives 256.
 const ALIGN: usize = 16;
@@ -17,74 +18,118 @@ const STEP: usize = 256;
 /// Memory in parts, given back when it is dropped; the device still works in it, but whoever gets
 /// it next is behind that work on the stream.
 pub struct Arena<'f, const N: usize> {
-    /// All of it.
-    pub memory: Scratch<'f>,
-    /// Addresses of the parts; dangling where a part is empty.
-    pub parts: [*mut c_void; N],
-}
-
-/// Memory in parts of these sizes. No request is made where all are 0.
-///
-/// # Errors
-/// There is no memory; the sizes are beyond all memory.
-pub fn arena<'f, const N: usize>(cx: &Cx<'f, Cuda>, sizes: [usize; N]) -> Result<Arena<'f, N>> {
-    arena_after(cx, 0, sizes)
-}
-
-/// The same behind `first` bytes, with which the memory begins.
-///
-/// # Errors
-/// As [`arena`].
-pub fn arena_after<'f, const N: usize>(
-    cx: &Cx<'f, Cuda>,
-    first: usize,
+    memory: Scratch<'f>,
+    offsets: [usize; N],
     sizes: [usize; N],
-) -> Result<Arena<'f, N>> {
-    let add = |total: usize, size: usize| {
-        let total = total.checked_add(size)?.checked_next_multiple_of(STEP)?;
-        isize::try_from(total).is_ok().then_some(total)
-    };
-    let mut offsets = [0; N];
-    let mut total = add(0, first);
-    for (offset, size) in offsets.iter_mut().zip(sizes) {
-        *offset = total.unwrap_or(0);
-        total = total.and_then(|total| add(total, size));
-    }
-    let Some(total) = total else {
-        let text = "more scratch memory is needed than addresses can count";
-        return Err(Error::new(Code::ResourceExhausted, text));
-    };
-    let memory = cx.scratch(total, ALIGN)?;
-    let parts = offsets.map(|offset| memory.as_ptr().wrapping_byte_add(offset));
-    Ok(Arena { memory, parts })
 }
 
-/// How much memory a routine works in: elements, and their bytes. `ask` is its `…_bufferSize`.
-///
-/// # Errors
-/// It refuses, or asks for more than all memory.
-pub fn ask<T: Element>(
-    function: &str,
-    ask: impl FnOnce(&mut c_int) -> Status,
-) -> Result<(c_int, usize)> {
-    let mut length = 0;
-    status::cusolver(function, ask(&mut length))?;
-    let elements = usize::try_from(length)
-        .map_err(|_| Error::internal(format!("cuSOLVER asks for {length} elements to work in")))?;
-    Ok((length, bytes(elements, size_of::<T>())?))
+impl<'f, const N: usize> Arena<'f, N> {
+    /// Memory in parts of these sizes, in bytes. No request is made where all are 0.
+    ///
+    /// # Errors
+    /// There is no memory; the sizes are beyond all memory.
+    pub fn new(cx: &Cx<'f, Cuda>, sizes: [usize; N]) -> Result<Self> {
+        let mut offsets = [0; N];
+        let mut total = Some(0_usize);
+        for (offset, size) in offsets.iter_mut().zip(sizes) {
+            *offset = total.unwrap_or(0);
+            total = total.and_then(|total| {
+                let total = total.checked_add(size)?.checked_next_multiple_of(STEP)?;
+                isize::try_from(total).is_ok().then_some(total)
+            });
+        }
+        let Some(total) = total else {
+            let text = "more scratch memory is needed than addresses can count";
+            return Err(Error::new(Code::ResourceExhausted, text));
+        };
+        let memory = cx.scratch(total, ALIGN)?;
+        Ok(Arena {
+            memory,
+            offsets,
+            sizes,
+        })
+    }
+
+    /// The parts.
+    pub fn parts(&mut self) -> [Part<'_>; N] {
+        let (first, mut sizes) = (self.memory.as_ptr(), self.sizes.iter());
+        self.offsets.map(|offset| Part {
+            address: first.wrapping_byte_add(offset),
+            bytes: sizes.next().copied().unwrap_or(0),
+            memory: PhantomData,
+        })
+    }
+}
+
+/// A part of scratch memory, that has no type yet.
+pub struct Part<'m> {
+    address: *mut c_void,
+    bytes: usize,
+    memory: PhantomData<&'m mut [u8]>,
+}
+
+impl<'m> Part<'m> {
+    /// As many elements as it has room for. They hold anything.
+    #[must_use]
+    pub fn of<T: Scalar>(self) -> DeviceSliceMut<'m, T> {
+        // SAFETY: so many bytes of an arena that is borrowed for `'m`, at a multiple of 16 bytes
+        // (of more than any element's) behind the beginning of its memory; parts do not overlap,
+        // and this one is used up. Any bits are a `T`.
+        unsafe { DeviceSliceMut::from_raw(self.address, self.bytes / size_of::<T>()) }
+    }
+}
+
+/// What a routine works in: elements, as many as it asks for, and a place for the `info` that
+/// only blames arguments.
+pub(crate) struct Elements<'f> {
+    /// Memory of the device.
+    pub(crate) device: *mut c_void,
+    /// Elements in it.
+    pub(crate) length: c_int,
+    /// One number.
+    pub(crate) info: *mut c_int,
+    _device: Arena<'f, 2>,
+}
+
+impl<'f> Elements<'f> {
+    /// As much as a routine wants. `ask` is its `…_bufferSize`, which is told where the number of
+    /// elements goes.
+    ///
+    /// # Errors
+    /// It refuses, or asks for more than all memory; there is no memory.
+    pub(crate) fn ask<T: Element>(
+        cx: &Cx<'f, Cuda>,
+        function: &str,
+        ask: impl FnOnce(&mut c_int) -> Status,
+    ) -> Result<Self> {
+        let mut length = 0;
+        status::cusolver(function, ask(&mut length))?;
+        let elements = usize::try_from(length).map_err(|_| {
+            Error::internal(format!("cuSOLVER asks for {length} elements to work in"))
+        })?;
+        let size = bytes(elements, size_of::<T>())?;
+        let mut scratch = Arena::new(cx, [size, size_of::<c_int>()])?;
+        let [device, info] = scratch.parts().map(|part| part.address);
+        Ok(Elements {
+            device,
+            length,
+            info: info.cast(),
+            _device: scratch,
+        })
+    }
 }
 
 /// What a routine of the 64-bit API works in; there for as long as this is. The host's memory is
 /// pageable, so CUDA's copies from and to it are done when the routine returns, and it may go then.
-pub struct Work<'f> {
+pub(crate) struct Work<'f> {
     /// Memory of the device.
-    pub device: *mut c_void,
+    pub(crate) device: *mut c_void,
     /// How much.
-    pub device_bytes: usize,
+    pub(crate) device_bytes: usize,
     /// Memory of the host; null where none is wanted.
-    pub host: *mut c_void,
+    pub(crate) host: *mut c_void,
     /// How much.
-    pub host_bytes: usize,
+    pub(crate) host_bytes: usize,
     _device: Arena<'f, 1>,
     _host: Vec<u64>,
 }
@@ -95,15 +140,16 @@ impl<'f> Work<'f> {
     ///
     /// # Errors
     /// It refuses; there is no memory.
-    pub fn ask(
+    pub(crate) fn ask(
         cx: &Cx<'f, Cuda>,
         function: &str,
         ask: impl FnOnce(&mut usize, &mut usize) -> Status,
     ) -> Result<Self> {
         let (mut device_bytes, mut host_bytes) = (0, 0);
         status::cusolver(function, ask(&mut device_bytes, &mut host_bytes))?;
-        let scratch = arena(cx, [device_bytes])?;
-        let [device] = scratch.parts;
+        let mut scratch = Arena::new(cx, [device_bytes])?;
+        let [device] = scratch.parts();
+        let device = device.address;
         let mut memory = host_memory(host_bytes)?;
         let host = if memory.is_empty() {
             ptr::null_mut()

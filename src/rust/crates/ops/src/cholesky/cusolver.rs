@@ -3,7 +3,7 @@
 use super::cuda::{self};
 use crate::platform::MemoryAccess;
 use crate::shape;
-use ::cuda::{Cuda, Element};
+use ::cuda::{Cuda, DeviceSliceMut, Element};
 use xla_ffi::{io, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret};
 
 io! {
@@ -35,7 +35,8 @@ impl<T: Element> Kernel<Cuda, T> for Potrf {
         let (shape, batch) = shape::square(&io.x)?;
         io.info.expect_dims(batch)?;
         Cuda::copy(cx, &io.x, &mut io.factor)?;
-        let (a, info) = (io.factor.as_mut_ptr(), io.info.as_mut_ptr());
-        cuda::potrf::<T>((cx, shape), crate::cusolver::triangle(*io.lower), a, info)
+        let a = DeviceSliceMut::<T>::of(&mut io.factor)?;
+        let info = DeviceSliceMut::of(&mut io.info)?;
+        cuda::potrf((cx, shape), crate::cusolver::triangle(*io.lower), a, info)
     }
 }

@@ -1,9 +1,9 @@
 //! Eigenvalues of general matrices.
 
-use super::cuda::{self, General};
+use super::cuda;
 use crate::platform::MemoryAccess;
 use crate::shape;
-use ::cuda::Cuda;
+use ::cuda::{Cuda, DeviceSliceMut, Element};
 use xla_ffi::{
     io, AnyBufferMut, Arg, Attr, Cx, Error, Kernel, MinRank, Op, Operand, OperandKind,
     RealAndComplex, Result, Ret, Scalar,
@@ -40,7 +40,7 @@ impl Op for Geev {
     type Dtypes = RealAndComplex;
 }
 
-impl<T: General> Kernel<Cuda, T> for Geev {
+impl<T: Element> Kernel<Cuda, T> for Geev {
     type Io<'f> = GeevIo<'f, T>;
 
     fn run(mut io: GeevIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
@@ -60,8 +60,12 @@ impl<T: General> Kernel<Cuda, T> for Geev {
         io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
         io.info.expect_dims(batch)?;
         Cuda::copy(cx, &io.x, &mut io.scratch)?;
-        let parts = (io.w.as_mut_ptr(), io.vl.as_mut_ptr(), io.vr.as_mut_ptr());
-        let (a, info) = (io.scratch.as_mut_ptr(), io.info.as_mut_ptr());
-        cuda::geev::<T>((cx, shape), (*io.left, *io.right), a, parts, info)
+        let a = DeviceSliceMut::<T>::of(&mut io.scratch)?;
+        let w = DeviceSliceMut::of(&mut io.w)?;
+        let vl = DeviceSliceMut::of(&mut io.vl)?;
+        let vr = DeviceSliceMut::of(&mut io.vr)?;
+        let info = DeviceSliceMut::of(&mut io.info)?;
+        let wanted = (*io.left, *io.right);
+        cuda::geev((cx, shape), wanted, a, w, (vl, vr), info)
     }
 }

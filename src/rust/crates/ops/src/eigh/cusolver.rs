@@ -3,7 +3,7 @@
 use super::cuda::{self, Method};
 use crate::platform::MemoryAccess;
 use crate::shape;
-use ::cuda::{Cuda, Element};
+use ::cuda::{Cuda, DeviceSliceMut, Element};
 use xla_ffi::{
     io, AnyBufferMut, Arg, Attr, Cx, Error, Kernel, MinRank, Op, Operand, OperandKind,
     RealAndComplex, Result, Ret, Scalar,
@@ -53,8 +53,10 @@ impl<T: Element> Kernel<Cuda, T> for Syevd {
         io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
         io.info.expect_dims(batch)?;
         Cuda::copy(cx, &io.x, &mut io.v)?;
-        let (a, w, info) = (io.v.as_mut_ptr(), io.w.as_mut_ptr(), io.info.as_mut_ptr());
+        let a = DeviceSliceMut::<T>::of(&mut io.v)?;
+        let w = DeviceSliceMut::of(&mut io.w)?;
+        let info = DeviceSliceMut::of(&mut io.info)?;
         let how = (method, crate::cusolver::triangle(*io.lower));
-        cuda::syevd::<T>((cx, shape), how, a, w, Some(info))
+        cuda::syevd((cx, shape), how, a, w, Some(info))
     }
 }

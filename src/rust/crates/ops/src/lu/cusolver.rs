@@ -4,7 +4,8 @@ use super::cuda;
 use super::jaxlib::GetrfIo;
 use super::permutation::{self, Rows};
 use crate::platform::MemoryAccess;
-use ::cuda::{device, Cuda, Element};
+use ::cuda::routines::lu;
+use ::cuda::{Cuda, DeviceSlice, DeviceSliceMut, Element};
 use xla_ffi::{io, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Traits};
 
 /// LU factorisation with partial pivoting.
@@ -21,12 +22,10 @@ impl<T: Element> Kernel<Cuda, T> for Getrf {
     fn run(mut io: GetrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
         let shape = io.shape()?;
         Cuda::copy(cx, &io.x, &mut io.lu)?;
-        let (a, pivots, info) = (
-            io.lu.as_mut_ptr(),
-            io.ipiv.as_mut_ptr(),
-            io.info.as_mut_ptr(),
-        );
-        cuda::getrf::<T>((cx, shape), a, pivots, Some(info))
+        let a = DeviceSliceMut::<T>::of(&mut io.lu)?;
+        let pivots = DeviceSliceMut::of(&mut io.ipiv)?;
+        let info = DeviceSliceMut::of(&mut io.info)?;
+        cuda::getrf((cx, shape), a, pivots, Some(info))
     }
 }
 
@@ -59,7 +58,8 @@ impl Kernel<Cuda, i32> for PivotsToPermutation {
         if io.permutation.is_empty() {
             return Ok(());
         }
-        let to = (io.permutation.as_mut_ptr(), size);
-        cuda::permutation(cx, count, (device::argument(&io.pivots)?, length), to)
+        let from = (DeviceSlice::of(&io.pivots)?, length);
+        let to = (DeviceSliceMut::of(&mut io.permutation)?, size);
+        lu::permutation(cx, count, from, to)
     }
 }

@@ -3,7 +3,7 @@
 use super::cuda::{self};
 use super::jaxlib::{GeqrfIo, OrgqrIo, OrmqrIo};
 use crate::platform::MemoryAccess;
-use ::cuda::{device, Cuda, Element};
+use ::cuda::{Cuda, DeviceSlice, DeviceSliceMut, Element};
 use xla_ffi::{Cx, Kernel, Op, RealAndComplex, Result};
 
 /// QR factorisation, `Q` as reflectors.
@@ -20,7 +20,8 @@ impl<T: Element> Kernel<Cuda, T> for Geqrf {
     fn run(mut io: GeqrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
         let shape = io.shape()?;
         Cuda::copy(cx, &io.x, &mut io.packed)?;
-        cuda::geqrf::<T>((cx, shape), io.packed.as_mut_ptr(), io.tau.as_mut_ptr())
+        let a = DeviceSliceMut::<T>::of(&mut io.packed)?;
+        cuda::geqrf((cx, shape), a, DeviceSliceMut::of(&mut io.tau)?)
     }
 }
 
@@ -38,8 +39,8 @@ impl<T: Element> Kernel<Cuda, T> for Orgqr {
     fn run(mut io: OrgqrIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
         let (shape, reflectors) = io.shape()?;
         Cuda::copy(cx, &io.x, &mut io.q)?;
-        let tau = device::argument(&io.tau)?;
-        cuda::orgqr::<T>((cx, shape), reflectors, io.q.as_mut_ptr(), tau)
+        let a = DeviceSliceMut::<T>::of(&mut io.q)?;
+        cuda::orgqr((cx, shape), reflectors, a, DeviceSlice::of(&io.tau)?)
     }
 }
 
@@ -60,11 +61,12 @@ impl<T: Element> Kernel<Cuda, T> for Ormqr {
         // Not more than rows or columns, which are i32.
         let reflectors = reflectors as i32;
         let reflectors = (
-            device::argument(&io.a)?,
-            device::argument(&io.tau)?,
+            DeviceSlice::of(&io.a)?,
+            DeviceSlice::of(&io.tau)?,
             reflectors,
         );
         let form = (*io.left, *io.transpose);
-        cuda::ormqr::<T>((cx, shape), form, reflectors, io.product.as_mut_ptr())
+        let c = DeviceSliceMut::<T>::of(&mut io.product)?;
+        cuda::ormqr((cx, shape), form, reflectors, c)
     }
 }

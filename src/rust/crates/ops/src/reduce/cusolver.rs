@@ -3,7 +3,7 @@
 use super::cuda::{self};
 use crate::platform::MemoryAccess;
 use crate::shape;
-use ::cuda::{Cuda, Element};
+use ::cuda::{Cuda, DeviceSliceMut, Element};
 use xla_ffi::{
     io, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar,
 };
@@ -49,14 +49,14 @@ impl<T: Element> Kernel<Cuda, T> for Sytrd {
         io.tau.expect_batch_dims(batch, &[beside])?;
         io.info.expect_dims(batch)?;
         Cuda::copy(cx, &io.x, &mut io.packed)?;
-        let parts = (io.d.as_mut_ptr(), io.e.as_mut_ptr(), io.tau.as_mut_ptr());
-        let (a, info) = (io.packed.as_mut_ptr(), io.info.as_mut_ptr());
-        cuda::sytrd::<T>(
-            (cx, shape),
-            crate::cusolver::triangle(*io.lower),
-            a,
-            parts,
-            info,
-        )
+        let a = DeviceSliceMut::<T>::of(&mut io.packed)?;
+        let parts = (
+            DeviceSliceMut::of(&mut io.d)?,
+            DeviceSliceMut::of(&mut io.e)?,
+            DeviceSliceMut::of(&mut io.tau)?,
+        );
+        let info = DeviceSliceMut::of(&mut io.info)?;
+        let triangle = crate::cusolver::triangle(*io.lower);
+        cuda::sytrd((cx, shape), triangle, a, parts, info)
     }
 }

@@ -1,9 +1,10 @@
 //! Singular values.
 
-use super::cuda::{self, Parts};
+use super::cuda;
 use crate::platform::MemoryAccess;
 use crate::shape;
-use ::cuda::{Cuda, Element};
+use ::cuda::routines::svd::Parts;
+use ::cuda::{Cuda, DeviceSliceMut, Element};
 use matrices::{Matrices, Vectors};
 use xla_ffi::{
     io, AnyBufferMut, Arg, Attr, Cx, Error, Kernel, MinRank, Op, RealAndComplex, Result, Ret,
@@ -87,13 +88,14 @@ impl<T: Element> Kernel<Cuda, T> for Gesvd {
             io.vt.expect_batch_dims(batch, &[n, n])?;
         }
         Cuda::copy(cx, &io.x, &mut io.scratch)?;
-        let parts = Parts {
-            s: io.s.as_mut_ptr(),
-            u: io.u.as_mut_ptr(),
-            v: io.vt.as_mut_ptr(),
-            info: io.info.as_mut_ptr(),
+        let parts = Parts::<T> {
+            s: DeviceSliceMut::of(&mut io.s)?,
+            u: DeviceSliceMut::of(&mut io.u)?,
+            v: DeviceSliceMut::of(&mut io.vt)?,
         };
-        cuda::gesvd::<T>((cx, shape), vectors, io.scratch.as_mut_ptr(), parts)
+        let a = DeviceSliceMut::of(&mut io.scratch)?;
+        let info = DeviceSliceMut::of(&mut io.info)?;
+        cuda::gesvd((cx, shape), vectors, a, parts, info)
     }
 }
 
@@ -119,11 +121,11 @@ io! {
     }
 }
 
-/// The operands of a decomposition that gives `V`, checked and laid out.
+/// The operands of a decomposition that gives `V`, checked, and the matrix copied to its result.
 fn prepare<T: Element>(
     io: &mut GesvdjIo<'_, T>,
     cx: &Cx<'_, Cuda>,
-) -> Result<(Matrices, (bool, bool), Parts)> {
+) -> Result<(Matrices, (bool, bool))> {
     let (shape, batch) = shape::matrices(&io.x)?;
     let kind = if *io.full_matrices {
         Vectors::Full
@@ -137,13 +139,7 @@ fn prepare<T: Element>(
     io.v.expect_batch_dims(batch, &[shape.cols.into(), rows.into()])?;
     io.info.expect_dims(batch)?;
     Cuda::copy(cx, &io.x, &mut io.scratch)?;
-    let parts = Parts {
-        s: io.s.as_mut_ptr(),
-        u: io.u.as_mut_ptr(),
-        v: io.v.as_mut_ptr(),
-        info: io.info.as_mut_ptr(),
-    };
-    Ok((shape, (*io.compute_uv, *io.full_matrices), parts))
+    Ok((shape, (*io.compute_uv, *io.full_matrices)))
 }
 
 /// Declares an op with these operands by its routine.
@@ -161,8 +157,15 @@ macro_rules! decompositions {
             type Io<'f> = GesvdjIo<'f, T>;
 
             fn run(mut io: GesvdjIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
-                let (shape, how, parts) = prepare(&mut io, cx)?;
-                cuda::$routine::<T>((cx, shape), how, io.scratch.as_mut_ptr(), parts)
+                let (shape, how) = prepare(&mut io, cx)?;
+                let parts = Parts::<T> {
+                    s: DeviceSliceMut::of(&mut io.s)?,
+                    u: DeviceSliceMut::of(&mut io.u)?,
+                    v: DeviceSliceMut::of(&mut io.v)?,
+                };
+                let a = DeviceSliceMut::of(&mut io.scratch)?;
+                let info = DeviceSliceMut::of(&mut io.info)?;
+                cuda::$routine((cx, shape), how, a, parts, info)
             }
         }
     )*};

@@ -9,6 +9,7 @@ mod common;
 mod eigh;
 mod fakes;
 mod jaxlib;
+mod lengths;
 mod loading;
 #[path = "../lu.rs"]
 mod lu;

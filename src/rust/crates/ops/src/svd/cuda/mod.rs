@@ -1,101 +1,123 @@
 //! Singular values of a batch.
 
-mod gesvd;
-mod gesvdj;
-mod gesvdp;
-mod jacobi;
 mod thin;
 
 use super::SvdSolver;
-pub(crate) use gesvd::gesvd;
-pub(crate) use gesvdj::gesvdj;
-pub(crate) use gesvdp::gesvdp;
 use thin::thin;
 
-use cuda::guard::{Guard, NOT_FINITE};
-use cuda::scratch::bytes;
-use cuda::{columns, device, Batch, Cuda, Element};
+use cuda::guard::{self, Guard, NOT_FINITE};
+use cuda::routines::svd::{self, Form, Parts};
+use cuda::scratch::Arena;
+use cuda::{columns, device, sizes, Batch, Cuda, DeviceSlice, DeviceSliceMut, Element};
 use matrices::{Matrices, Vectors};
-use std::ffi::c_void;
-use std::mem::size_of;
 use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Result};
-
-/// The results of a decomposition. `v` is `V` or `Vᴴ`, as the routine says.
-#[derive(Clone, Copy)]
-pub struct Parts {
-    /// Singular values, descending.
-    pub s: *mut c_void,
-    /// Left singular vectors.
-    pub u: *mut c_void,
-    /// Right singular vectors.
-    pub v: *mut c_void,
-    /// 0, or positive where there is no result.
-    pub info: *mut c_void,
-}
 
 /// Does `decompose` with what the policy asks for before and after it.
 fn guarded<T: Element>(
     batch: Batch<'_, '_>,
     vectors: Vectors,
-    a: *mut c_void,
-    parts: Parts,
-    decompose: impl FnOnce() -> Result<()>,
+    mut a: DeviceSliceMut<'_, T>,
+    mut parts: Parts<'_, T>,
+    mut info: DeviceSliceMut<'_, i32>,
+    decompose: impl FnOnce(DeviceSliceMut<'_, T>, Parts<'_, T>, DeviceSliceMut<'_, i32>) -> Result<()>,
 ) -> Result<()> {
     let (cx, shape) = batch;
-    let (m, n, count) = (shape.rows as usize, shape.cols as usize, shape.count);
-    let (columns, rows) = counts(shape, vectors);
-    if m == 0 || n == 0 || count == 0 {
-        let side = |order: i32, vectors: usize| Matrices {
+    let (m, n, k) = shape.sizes();
+    let (columns, rows) = vectors.counts(shape.rows, shape.cols);
+    if m == 0 || n == 0 || shape.count == 0 {
+        let side = |order: i32, vectors: i32| Matrices {
             rows: order,
-            cols: vectors as i32,
-            count,
+            cols: vectors,
+            ..shape
         };
         // A matrix without elements has the first unit vectors for singular vectors.
-        if columns * m > 0 {
-            columns::fill_identity::<T>((cx, side(shape.rows, columns)), parts.u)?;
-        }
-        if rows * n > 0 {
-            columns::fill_identity::<T>((cx, side(shape.cols, rows)), parts.v)?;
-        }
-        return device::clear(cx.platform(), parts.info, bytes(count, size_of::<i32>())?);
+        columns::fill_identity((cx, side(shape.rows, columns)), parts.u)?;
+        columns::fill_identity((cx, side(shape.cols, rows)), parts.v)?;
+        return device::clear(cx.platform(), info, shape.count);
     }
-    let (guard, []) = Guard::new(batch, [])?;
-    guard.scan::<T>(batch, a, shape.elements())?;
-    guard.scrub::<T>(batch, a)?;
-    decompose()?;
-    guard.mark(batch, parts.info, NOT_FINITE)?;
-    let info = Some(parts.info);
-    guard.poison::<T::Real>(batch, parts.s, m.min(n), info)?;
-    guard.poison::<T>(batch, parts.u, m * columns, info)?;
-    guard.poison::<T>(batch, parts.v, rows * n, info)
+    let mut memory = Arena::new(cx, [guard::size(shape)?])?;
+    let [flags] = memory.parts();
+    let mut guard = Guard::new(batch, flags)?;
+    guard.scan(batch, a.as_const(), shape.elements())?;
+    guard.scrub(batch, a.reborrow())?;
+    decompose(a, parts.reborrow(), info.reborrow())?;
+    guard.mark(batch, info.reborrow(), NOT_FINITE)?;
+    let info = Some(info.as_const());
+    guard.poison(batch, parts.s, k, info)?;
+    guard.poison(batch, parts.u, m * columns as usize, info)?;
+    guard.poison(batch, parts.v, rows as usize * n, info)
 }
 
-/// Columns of `U` and of `V`.
-fn counts(shape: Matrices, vectors: Vectors) -> (usize, usize) {
-    let (columns, rows) = vectors.counts(shape.rows, shape.cols);
-    (columns as usize, rows as usize)
+fn kind(full: bool) -> Vectors {
+    if full {
+        Vectors::Full
+    } else {
+        Vectors::Thin
+    }
 }
 
-/// Calls `f` with each matrix and its parts.
-fn each<T: Element>(
-    shape: Matrices,
+/// By QR iteration: `a`, which has at least as many rows as columns, is overwritten; `v` is `Vᴴ`.
+///
+/// # Errors
+/// A library is missing or refuses; there is no memory to work in.
+pub(crate) fn gesvd<T: Element>(
+    batch: Batch<'_, '_>,
     vectors: Vectors,
-    a: *mut c_void,
-    Parts { s, u, v, info }: Parts,
-    f: impl Fn(*mut c_void, Parts) -> Result<()>,
+    a: DeviceSliceMut<'_, T>,
+    parts: Parts<'_, T>,
+    info: DeviceSliceMut<'_, i32>,
 ) -> Result<()> {
-    let (m, n) = (shape.rows as usize, shape.cols as usize);
-    let (columns, rows) = counts(shape, vectors);
-    let element = size_of::<T>();
-    let parts = [
-        (a, shape.elements() * element),
-        (s, m.min(n) * size_of::<T::Real>()),
-        (u, m * columns * element),
-        (v, n * rows * element),
-        (info, size_of::<i32>()),
-    ];
-    device::each(shape.count, parts, |[a, s, u, v, info]| {
-        f(a, Parts { s, u, v, info })
+    guarded(batch, vectors, a, parts, info, |a, parts, info| {
+        svd::gesvd(batch, vectors, a, parts, info)
+    })
+}
+
+/// By Jacobi's method: `a` is overwritten; `v` is `V`. There is memory at `u` and `v` also where no
+/// vectors are asked for.
+///
+/// # Errors
+/// As [`gesvd`](gesvd()).
+pub(crate) fn gesvdj<T: Element>(
+    batch: Batch<'_, '_>,
+    (vectors, full): (bool, bool),
+    a: DeviceSliceMut<'_, T>,
+    parts: Parts<'_, T>,
+    info: DeviceSliceMut<'_, i32>,
+) -> Result<()> {
+    let shape = batch.1;
+    if sizes::svd_in_blocks(shape, full) {
+        let form = Form {
+            vectors,
+            full,
+            adjoint: false,
+        };
+        return svd::in_blocks(batch, form, a.as_const(), parts, Some(info));
+    }
+    let larger = shape.rows.max(shape.cols);
+    let at_once = full && shape.count > 1 && larger <= sizes::SVD_AT_ONCE;
+    guarded(batch, kind(full), a, parts, info, |a, parts, info| {
+        if at_once {
+            svd::gesvdj_batched(batch, vectors, a, parts, info)
+        } else {
+            svd::gesvdj(batch, (vectors, full), a, parts, info)
+        }
+    })
+}
+
+/// By polar decomposition: `a` is overwritten; `v` is `V`. The only routine that makes the host wait:
+/// cuSOLVER tells it how exact the result is.
+///
+/// # Errors
+/// As [`gesvd`](gesvd()).
+pub(crate) fn gesvdp<T: Element>(
+    batch: Batch<'_, '_>,
+    (vectors, full): (bool, bool),
+    a: DeviceSliceMut<'_, T>,
+    parts: Parts<'_, T>,
+    info: DeviceSliceMut<'_, i32>,
+) -> Result<()> {
+    guarded(batch, kind(full), a, parts, info, |a, parts, info| {
+        svd::gesvdp(batch, (vectors, full), a, parts, info)
     })
 }
 
@@ -110,8 +132,11 @@ impl<T: Element> SvdSolver<T> for Cuda {
         s: &mut AnyBufferMut<'_>,
         vt: &mut AnyBufferMut<'_>,
     ) -> Result<()> {
-        let results = (s.as_mut_ptr(), u.as_mut_ptr(), vt.as_mut_ptr());
-        let a = device::argument(a)?;
-        thin::<T>((cx, shape), a, results.0, results.1, results.2)
+        let parts = Parts::<T> {
+            s: DeviceSliceMut::of(s)?,
+            u: DeviceSliceMut::of(u)?,
+            v: DeviceSliceMut::of(vt)?,
+        };
+        thin((cx, shape), DeviceSlice::of(a)?, parts)
     }
 }

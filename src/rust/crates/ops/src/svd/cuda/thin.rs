@@ -1,58 +1,21 @@
 //! The thin decomposition, its method chosen by the sizes, and its copies and transposes.
 
-use super::{gesvd, gesvdj, jacobi, Parts};
-use cuda::scratch::{arena, bytes};
-use cuda::{columns, device, kernels, sizes, Batch, Element};
+use super::{gesvd, gesvdj};
+use cuda::routines::svd::{self, Form, Parts};
+use cuda::scratch::{bytes, Arena};
+use cuda::{columns, device, sizes, Batch, DeviceSlice, Element};
 use matrices::{Matrices, Vectors};
-use std::ffi::c_void;
 use std::mem::size_of;
-use std::ptr;
 use xla_ffi::Result;
 
-const TRANSPOSE: [&str; 4] = [
-    "transpose_f32",
-    "transpose_f64",
-    "transpose_c64",
-    "transpose_c128",
-];
-const ADJOINT: [&str; 4] = [
-    "transpose_f32",
-    "transpose_f64",
-    "adjoint_c64",
-    "adjoint_c128",
-];
-
-/// Writes to `to` the transposes of matrices of `part`'s shape, which begin `stride` elements apart.
-fn turn(
-    batch: Batch<'_, '_>,
-    name: &'static str,
-    to: *mut c_void,
-    from: *const c_void,
-    stride: usize,
-) -> Result<()> {
-    let (cx, part) = batch;
-    let size = part.elements();
-    let arguments = [
-        to as u64,
-        from as u64,
-        size as u64,
-        part.count as u64,
-        part.rows as u64,
-        stride as u64,
-    ];
-    kernels::launch(cx.platform(), name, (size, part.count), arguments)
-}
-
-/// The thin decomposition: `a` is left as it is, `vt` is `Vᴴ`.
+/// The thin decomposition: `a` is left as it is, `v` is `Vᴴ`.
 ///
 /// # Errors
 /// As [`gesvd()`].
 pub(crate) fn thin<T: Element>(
     batch: Batch<'_, '_>,
-    a: *const c_void,
-    s: *mut c_void,
-    u: *mut c_void,
-    vt: *mut c_void,
+    a: DeviceSlice<'_, T>,
+    parts: Parts<'_, T>,
 ) -> Result<()> {
     let (cx, shape) = batch;
     let (cuda, count, k) = (cx.platform(), shape.count, shape.rank());
@@ -62,81 +25,81 @@ pub(crate) fn thin<T: Element>(
     let of = |rows: i32, cols: i32| Matrices { rows, cols, count };
     let room = |part: Matrices| bytes(bytes(part.elements(), size_of::<T>())?, count);
     let (m, n) = (shape.rows, shape.cols);
-    let infos = bytes(count, size_of::<i32>())?;
-    let copied = room(shape)?;
     if sizes::svd_in_blocks(shape, true) {
-        let parts = Parts {
-            s,
-            u,
-            v: vt,
-            info: ptr::null_mut(),
+        let form = Form {
+            vectors: true,
+            full: false,
+            adjoint: true,
         };
-        return jacobi::in_blocks::<T>(batch, (true, false, true), a, parts);
+        return svd::in_blocks(batch, form, a, parts, None);
     }
     if k > sizes::SVD_JACOBI {
-        return by_qr_iteration::<T>(batch, a, s, u, vt);
+        return by_qr_iteration(batch, a, parts);
     }
     // For all at once there is no thin form.
     let full = count > 1 && m.max(n) <= sizes::SVD_AT_ONCE;
     let (columns, rows) = if full { (m, n) } else { (k, k) };
     let own_u = full && m > k;
     let u_room = if own_u { room(of(m, columns))? } else { 0 };
-    let scratch = arena(cx, [copied, u_room, room(of(n, rows))?, infos])?;
-    let [copy, wide_u, v, info] = scratch.parts;
-    device::copy(cuda, copy, a, copied)?;
-    let parts = Parts {
+    let infos = bytes(count, size_of::<i32>())?;
+    let sizes = [room(shape)?, u_room, room(of(n, rows))?, infos];
+    let mut scratch = Arena::new(cx, sizes)?;
+    let [copy, wide_u, v, info] = scratch.parts();
+    let (mut copy, mut wide_u, mut v) = (copy.of::<T>(), wide_u.of::<T>(), v.of::<T>());
+    device::copy(cuda, copy.reborrow(), a, shape.elements() * count)?;
+    let Parts {
         s,
-        u: if own_u { wide_u } else { u },
-        v,
-        info,
+        mut u,
+        v: adjoint,
+    } = parts;
+    let to_u = if own_u { &mut wide_u } else { &mut u };
+    let wide = Parts {
+        s,
+        u: to_u.reborrow(),
+        v: v.reborrow(),
     };
-    gesvdj::<T>(batch, (true, full), copy, parts)?;
+    gesvdj(batch, (true, full), copy, wide, info.of())?;
     if own_u {
-        columns::take::<T>((cx, of(m, k)), u, wide_u, of(m, columns).elements())?;
+        let whole = of(m, columns).elements();
+        columns::take((cx, of(m, k)), u, wide_u.as_const(), whole)?;
     }
-    turn(
-        (cx, of(n, k)),
-        ADJOINT[T::KIND],
-        vt,
-        v,
-        of(n, rows).elements(),
-    )
+    let whole = of(n, rows).elements();
+    columns::adjoint((cx, of(n, k)), adjoint, v.as_const(), whole)
 }
 
 /// As [`thin`]. A wide matrix is transposed first: `Aᵀ = conj(V) diag(s) Uᵀ`.
 fn by_qr_iteration<T: Element>(
     batch: Batch<'_, '_>,
-    a: *const c_void,
-    s: *mut c_void,
-    u: *mut c_void,
-    vt: *mut c_void,
+    a: DeviceSlice<'_, T>,
+    parts: Parts<'_, T>,
 ) -> Result<()> {
     let (cx, shape) = batch;
     let (count, k) = (shape.count, shape.rank());
     let of = |rows: i32, cols: i32| Matrices { rows, cols, count };
     let room = |part: Matrices| bytes(bytes(part.elements(), size_of::<T>())?, count);
-    let infos = bytes(count, size_of::<i32>())?;
     let (m, n) = (shape.rows, shape.cols);
     let tall = shape.cols <= shape.rows;
     let turned = |part: Matrices| if tall { Ok(0) } else { room(part) };
-    let scratch = arena(
-        cx,
-        [room(shape)?, turned(of(n, k))?, turned(of(k, m))?, infos],
-    )?;
-    let [copy, conj_v, ut, info] = scratch.parts;
+    let infos = bytes(count, size_of::<i32>())?;
+    let sizes = [room(shape)?, turned(of(n, k))?, turned(of(k, m))?, infos];
+    let mut scratch = Arena::new(cx, sizes)?;
+    let [copy, conj_v, ut, info] = scratch.parts();
+    let (mut copy, info) = (copy.of::<T>(), info.of());
     if tall {
-        device::copy(cx.platform(), copy, a, room(shape)?)?;
-        return gesvd::<T>(batch, Vectors::Thin, copy, Parts { s, u, v: vt, info });
+        let elements = shape.elements() * count;
+        device::copy(cx.platform(), copy.reborrow(), a, elements)?;
+        return gesvd(batch, Vectors::Thin, copy, parts, info);
     }
-    let transpose = TRANSPOSE[T::KIND];
-    turn(batch, transpose, copy, a, shape.elements())?;
-    let parts = Parts {
-        s,
-        u: conj_v,
-        v: ut,
-        info,
+    columns::transpose(batch, copy.reborrow(), a, shape.elements())?;
+    let (mut conj_v, mut ut) = (conj_v.of::<T>(), ut.of::<T>());
+    let turned = Parts {
+        s: parts.s,
+        u: conj_v.reborrow(),
+        v: ut.reborrow(),
     };
-    gesvd::<T>((cx, shape.transposed()), Vectors::Thin, copy, parts)?;
-    turn((cx, of(n, k)), transpose, vt, conj_v, of(n, k).elements())?;
-    turn((cx, of(k, m)), transpose, u, ut, of(k, m).elements())
+    let transposed = (cx, shape.transposed());
+    gesvd(transposed, Vectors::Thin, copy, turned, info)?;
+    let (of_v, of_u) = (of(n, k), of(k, m));
+    columns::transpose((cx, of_v), parts.v, conj_v.as_const(), of_v.elements())?;
+    columns::transpose((cx, of_u), parts.u, ut.as_const(), of_u.elements())
 }

@@ -1,0 +1,51 @@
+//! Kepler's equation.
+
+use crate::{kernels, Cuda, Element};
+use std::mem::size_of;
+use xla_ffi::{Arg, Code, Cx, Error, Result, Ret};
+
+const KEPLER: [&str; 2] = ["kepler_f32", "kepler_f64"];
+
+/// Bytes that a thread of the kernel reads at once, and so its points.
+const PACK: usize = 16;
+
+/// f32 and f64.
+pub trait Point: Element {}
+
+impl Point for f32 {}
+impl Point for f64 {}
+
+/// Solves for all points. An argument may have the very memory of a result, so these are operands
+/// and no slices.
+///
+/// # Errors
+/// The [module's](super); an argument shares a part of its memory with a result.
+pub fn kepler<T: Point>(
+    cx: &Cx<'_, Cuda>,
+    [mean_anomaly, eccentricity]: [&Arg<'_, T>; 2],
+    [sin, cos]: [&mut Ret<'_, T>; 2],
+) -> Result<()> {
+    let (count, dims) = (sin.len(), sin.dims());
+    mean_anomaly.expect_dims(dims)?;
+    eccentricity.expect_dims(dims)?;
+    cos.expect_dims(dims)?;
+    let results = [sin.as_mut_ptr(), cos.as_mut_ptr()];
+    for argument in [mean_anomaly, eccentricity] {
+        // A point is read before it is written, so the very memory will do, but not a part.
+        if argument.is_aliased() && results.iter().all(|&r| r.cast_const() != argument.as_ptr()) {
+            let text = "shares a part of its memory with a result";
+            return Err(Error::new(Code::FailedPrecondition, text).with_operand(argument.operand()));
+        }
+    }
+    let arguments = [
+        mean_anomaly.as_ptr() as u64,
+        eccentricity.as_ptr() as u64,
+        results[0] as u64,
+        results[1] as u64,
+        count as u64,
+    ];
+    let sizes = (count.div_ceil(PACK / size_of::<T>()), 1);
+    // SAFETY: four operands of `count` points; where an argument overlaps a result, it has its
+    // memory.
+    unsafe { kernels::launch(cx.platform(), KEPLER[T::PRECISION], sizes, arguments) }
+}

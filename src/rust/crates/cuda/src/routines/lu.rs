@@ -1,0 +1,157 @@
+//! LU factorisation.
+
+use crate::batched::{count_of, list_addresses, room};
+use crate::kernels::{self, Blocks};
+use crate::routines::order;
+use crate::scratch::Elements;
+use crate::{handles, sizes, status, Batch, Cuda, DeviceSlice, DeviceSliceMut, Element};
+use std::mem::size_of;
+use xla_ffi::{Cx, Error, Result};
+
+/// `P A = L U` in place, of square matrices, all at once; `info` as LAPACK has it.
+///
+/// # Errors
+/// The [module's](super).
+pub fn getrf_batched<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    mut a: DeviceSliceMut<'_, T>,
+    mut pivots: DeviceSliceMut<'_, i32>,
+    mut info: DeviceSliceMut<'_, i32>,
+) -> Result<()> {
+    let n = order(shape)?;
+    let a = a.matrices("a", shape.count, shape.elements())?;
+    let pivots = pivots.matrices("pivots", shape.count, shape.rank() as usize)?;
+    let info = info.matrices("info", shape.count, 1)?;
+    let mut addresses = room::<1>(cx, shape.count)?;
+    let [addresses] = addresses.parts();
+    let addresses = list_addresses(cx, addresses.of(), &a)?;
+    let blas = handles::blas(cx.platform())?;
+    let count = count_of(shape.count)?;
+    // SAFETY: addresses of `count` matrices of `n` rows without gaps, pivots and infos for all, in
+    // the device's memory.
+    let answer = unsafe {
+        (blas.library.getrf_batched[T::KIND])(
+            blas.handle,
+            n,
+            addresses.cast_const(),
+            n,
+            pivots.at(0).cast(),
+            info.at(0).cast(),
+            count,
+        )
+    };
+    status::cublas("getrfBatched", answer)
+}
+
+/// `P A = L U` in place, one matrix after the other; `info` as LAPACK has it.
+///
+/// # Errors
+/// The [module's](super).
+pub fn getrf<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    mut a: DeviceSliceMut<'_, T>,
+    mut pivots: DeviceSliceMut<'_, i32>,
+    mut info: DeviceSliceMut<'_, i32>,
+) -> Result<()> {
+    let (m, n) = (shape.rows, shape.cols);
+    let a = a.matrices("a", shape.count, shape.elements())?;
+    let pivots = pivots.matrices("pivots", shape.count, shape.rank() as usize)?;
+    let info = info.matrices("info", shape.count, 1)?;
+    let solver = handles::solver(cx.platform())?;
+    let work = Elements::ask::<T>(cx, "getrf_bufferSize", |length| {
+        // SAFETY: only the length is written; the matrix is not looked at.
+        unsafe { (solver.library.getrf_size[T::KIND])(solver.handle, m, n, a.at(0), m, length) }
+    })?;
+    (0..shape.count).try_for_each(|i| {
+        // SAFETY: a matrix of that shape, its pivots and its info, and as much to work in as the
+        // routine asked for.
+        let answer = unsafe {
+            (solver.library.getrf[T::KIND])(
+                solver.handle,
+                m,
+                n,
+                a.at(i),
+                m,
+                work.device,
+                pivots.at(i).cast(),
+                info.at(i).cast(),
+            )
+        };
+        status::cusolver("getrf", answer)
+    })
+}
+
+const LU: [&str; 4] = ["lu_f32", "lu_f64", "lu_c64", "lu_c128"];
+
+/// `P A = L U` in place in a kernel of our own, a block of threads for each matrix. What is not
+/// finite becomes NaN, its pivots 1, 2, ….
+///
+/// # Errors
+/// The [module's](super).
+pub fn in_blocks<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    mut a: DeviceSliceMut<'_, T>,
+    mut pivots: DeviceSliceMut<'_, i32>,
+    mut info: Option<DeviceSliceMut<'_, i32>>,
+) -> Result<()> {
+    let a = a.matrices("a", shape.count, shape.elements())?;
+    let pivots = pivots.matrices("pivots", shape.count, shape.rank() as usize)?;
+    let info = match &mut info {
+        Some(info) => info.matrices("info", shape.count, 1)?.address(),
+        None => 0,
+    };
+    let matrix = shape.elements() * size_of::<T>();
+    let near = matrix <= sizes::SHARED;
+    let blocks = Blocks {
+        count: shape.count,
+        warps: sizes::lu_warps(shape),
+        shared: if near { matrix } else { 0 },
+    };
+    let arguments = [
+        a.address(),
+        pivots.address(),
+        info,
+        shape.count as u64,
+        shape.rows as u64,
+        shape.cols as u64,
+        u64::from(near),
+    ];
+    // SAFETY: `count` matrices of that shape, their pivots, and a number for each or none; shared
+    // memory for a matrix where the kernel is told so.
+    unsafe { kernels::launch_blocks(cx.platform(), LU[T::KIND], blocks, arguments) }
+}
+
+/// Row numbers, counted from 0, in the order in which a factorisation leaves them: of `size` rows,
+/// from `length` pivots per matrix that count from 0.
+///
+/// # Errors
+/// The [module's](super); more pivots than rows.
+pub fn permutation(
+    cx: &Cx<'_, Cuda>,
+    count: usize,
+    (pivots, length): (DeviceSlice<'_, i32>, usize),
+    (mut permutation, size): (DeviceSliceMut<'_, i32>, usize),
+) -> Result<()> {
+    if length > size {
+        return Err(Error::internal(format!("{length} pivots of {size} rows")));
+    }
+    let pivots = pivots.matrices("pivots", count, length)?;
+    let permutation = permutation.matrices("permutation", count, size)?;
+    let arguments = [
+        permutation.address(),
+        pivots.address(),
+        count as u64,
+        length as u64,
+        size as u64,
+    ];
+    // SAFETY: `length` pivots and `size` places for each of `count` matrices. A pivot that is no row
+    // the kernel leaves out.
+    unsafe {
+        kernels::launch(
+            cx.platform(),
+            "pivots_to_permutation",
+            (count, 1),
+            arguments,
+        )
+    }
+}

@@ -1,0 +1,263 @@
+//! QR factorisation, and products with `Q`.
+
+use crate::batched::{count_of, list_addresses, room};
+use crate::kernels::{self, Blocks};
+use crate::scratch::Elements;
+use crate::{handles, sizes, status, Batch, DeviceSlice, DeviceSliceMut, Element};
+use matrices::Matrices;
+use std::ffi::c_int;
+use xla_ffi::{Error, Result};
+
+/// `A = Q R` in place, all matrices at once: reflectors below the diagonal and in `tau`.
+///
+/// # Errors
+/// The [module's](super).
+pub fn geqrf_batched<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    mut a: DeviceSliceMut<'_, T>,
+    mut tau: DeviceSliceMut<'_, T>,
+) -> Result<()> {
+    let a = a.matrices("a", shape.count, shape.elements())?;
+    let tau = tau.matrices("tau", shape.count, shape.rank() as usize)?;
+    let mut addresses = room::<2>(cx, shape.count)?;
+    let [matrices, factors] = addresses.parts();
+    let matrices = list_addresses(cx, matrices.of(), &a)?;
+    let factors = list_addresses(cx, factors.of(), &tau)?;
+    let blas = handles::blas(cx.platform())?;
+    let count = count_of(shape.count)?;
+    // Blames an argument; there is nothing to wait for.
+    let mut info: c_int = 0;
+    // SAFETY: addresses of `count` matrices of that shape and of their factors in the device's
+    // memory; `info` is the host's.
+    let answer = unsafe {
+        (blas.library.geqrf_batched[T::KIND])(
+            blas.handle,
+            shape.rows,
+            shape.cols,
+            matrices.cast_const(),
+            shape.rows,
+            factors.cast_const(),
+            &mut info,
+            count,
+        )
+    };
+    status::cublas("geqrfBatched", answer)
+}
+
+/// The same, one matrix after the other.
+///
+/// # Errors
+/// The [module's](super).
+pub fn geqrf<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    mut a: DeviceSliceMut<'_, T>,
+    mut tau: DeviceSliceMut<'_, T>,
+) -> Result<()> {
+    let (m, n) = (shape.rows, shape.cols);
+    let a = a.matrices("a", shape.count, shape.elements())?;
+    let tau = tau.matrices("tau", shape.count, shape.rank() as usize)?;
+    let solver = handles::solver(cx.platform())?;
+    let work = Elements::ask::<T>(cx, "geqrf_bufferSize", |length| {
+        // SAFETY: only the length is written; the matrix is not looked at.
+        unsafe { (solver.library.geqrf_size[T::KIND])(solver.handle, m, n, a.at(0), m, length) }
+    })?;
+    (0..shape.count).try_for_each(|i| {
+        // SAFETY: a matrix of that shape and its factors, as much to work in as the routine asked
+        // for.
+        let answer = unsafe {
+            (solver.library.geqrf[T::KIND])(
+                solver.handle,
+                m,
+                n,
+                a.at(i),
+                m,
+                tau.at(i),
+                work.device,
+                work.length,
+                work.info,
+            )
+        };
+        status::cusolver("geqrf", answer)
+    })
+}
+
+/// `reflectors <= cols <= rows`.
+fn expect_reflectors(shape: Matrices, reflectors: i32) -> Result<()> {
+    if (0..=shape.cols).contains(&reflectors) && shape.cols <= shape.rows {
+        return Ok(());
+    }
+    let Matrices { rows, cols, .. } = shape;
+    let text = format!("no {rows} x {cols} columns of Q from {reflectors} reflectors");
+    Err(Error::internal(text))
+}
+
+/// The columns of `Q` in place of the reflectors in `a`; `reflectors <= cols <= rows`.
+///
+/// # Errors
+/// The [module's](super); there are other numbers of reflectors, columns and rows.
+pub fn orgqr<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    reflectors: i32,
+    mut a: DeviceSliceMut<'_, T>,
+    tau: DeviceSlice<'_, T>,
+) -> Result<()> {
+    expect_reflectors(shape, reflectors)?;
+    let (m, n, k) = (shape.rows, shape.cols, reflectors);
+    let a = a.matrices("a", shape.count, shape.elements())?;
+    let tau = tau.matrices("tau", shape.count, k as usize)?;
+    let solver = handles::solver(cx.platform())?;
+    let work = Elements::ask::<T>(cx, "orgqr_bufferSize", |length| {
+        let (a, tau) = (a.at(0), tau.at(0));
+        // SAFETY: only the length is written; the operands are not looked at.
+        unsafe { (solver.library.orgqr_size[T::KIND])(solver.handle, m, n, k, a, m, tau, length) }
+    })?;
+    (0..shape.count).try_for_each(|i| {
+        // SAFETY: a matrix of that shape and its `k` factors, as much to work in as the routine
+        // asked for.
+        let answer = unsafe {
+            (solver.library.orgqr[T::KIND])(
+                solver.handle,
+                m,
+                n,
+                k,
+                a.at(i),
+                m,
+                tau.at(i),
+                work.device,
+                work.length,
+                work.info,
+            )
+        };
+        status::cusolver("orgqr", answer)
+    })
+}
+
+const COLUMNS: [&str; 4] = [
+    "columns_of_q_f32",
+    "columns_of_q_f64",
+    "columns_of_q_c64",
+    "columns_of_q_c128",
+];
+const LONG_COLUMNS: [&str; 4] = [
+    "long_columns_of_q_f32",
+    "long_columns_of_q_f64",
+    "long_columns_of_q_c64",
+    "long_columns_of_q_c128",
+];
+
+/// The columns of all `Q` in one launch of a kernel of our own, to `q` from the reflectors in
+/// `packed`, matrices of the same shape; `reflectors <= cols <= rows`.
+///
+/// # Errors
+/// As [`orgqr`].
+pub fn columns_of_q<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    reflectors: i32,
+    mut q: DeviceSliceMut<'_, T>,
+    packed: DeviceSlice<'_, T>,
+    tau: DeviceSlice<'_, T>,
+) -> Result<()> {
+    expect_reflectors(shape, reflectors)?;
+    let q = q.matrices("q", shape.count, shape.elements())?;
+    let packed = packed.matrices("packed", shape.count, shape.elements())?;
+    let tau = tau.matrices("tau", shape.count, reflectors as usize)?;
+    let (cuda, columns) = (cx.platform(), shape.cols as usize);
+    let arguments = [
+        q.address(),
+        packed.address(),
+        tau.address(),
+        columns as u64,
+        shape.count as u64,
+        shape.rows as u64,
+        reflectors as u64,
+    ];
+    if sizes::columns_by_threads(shape) {
+        let sizes = (columns, shape.count);
+        // SAFETY: `count` matrices of that shape, here and there, and `reflectors` factors for each.
+        return unsafe { kernels::launch(cuda, COLUMNS[T::KIND], sizes, arguments) };
+    }
+    let blocks = Blocks {
+        count: (columns * shape.count).div_ceil(sizes::COLUMN_WARPS),
+        warps: sizes::COLUMN_WARPS,
+        shared: 0,
+    };
+    // SAFETY: as above.
+    unsafe { kernels::launch_blocks(cuda, LONG_COLUMNS[T::KIND], blocks, arguments) }
+}
+
+/// `CUBLAS_OP_N`, and the adjoint: `CUBLAS_OP_T` for real elements, `CUBLAS_OP_C` for complex ones.
+const PLAIN: c_int = 0;
+const ADJOINT: [c_int; 2] = [1, 2];
+
+/// `Q C`, `C Q` (`left` or not) or the same with `Qᴴ`, in place of `c` (of the batch's shape); `a`
+/// and `tau` hold `reflectors` columns and factors per matrix.
+///
+/// # Errors
+/// The [module's](super); there are more reflectors than `Q` has columns.
+pub fn ormqr<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    (left, adjoint): (bool, bool),
+    (a, tau, reflectors): (DeviceSlice<'_, T>, DeviceSlice<'_, T>, i32),
+    mut c: DeviceSliceMut<'_, T>,
+) -> Result<()> {
+    let (m, n, k) = (shape.rows, shape.cols, reflectors);
+    let order = if left { m } else { n };
+    let of_a = Matrices {
+        rows: order,
+        cols: k,
+        ..shape
+    };
+    expect_reflectors(of_a, k)?;
+    let side = c_int::from(!left);
+    let operation = if adjoint {
+        ADJOINT[T::SHIFT as usize]
+    } else {
+        PLAIN
+    };
+    let a = a.matrices("a", shape.count, of_a.elements())?;
+    let tau = tau.matrices("tau", shape.count, k as usize)?;
+    let c = c.matrices("c", shape.count, shape.elements())?;
+    let solver = handles::solver(cx.platform())?;
+    let work = Elements::ask::<T>(cx, "ormqr_bufferSize", |length| {
+        // SAFETY: only the length is written; the operands are not looked at.
+        unsafe {
+            (solver.library.ormqr_size[T::KIND])(
+                solver.handle,
+                side,
+                operation,
+                m,
+                n,
+                k,
+                a.at(0),
+                order,
+                tau.at(0),
+                c.at(0),
+                m,
+                length,
+            )
+        }
+    })?;
+    (0..shape.count).try_for_each(|i| {
+        // SAFETY: reflectors, factors and a matrix of these shapes, as much to work in as the
+        // routine asked for.
+        let answer = unsafe {
+            (solver.library.ormqr[T::KIND])(
+                solver.handle,
+                side,
+                operation,
+                m,
+                n,
+                k,
+                a.at(i),
+                order,
+                tau.at(i),
+                c.at(i),
+                m,
+                work.device,
+                work.length,
+                work.info,
+            )
+        };
+        status::cusolver("ormqr", answer)
+    })
+}

@@ -1,0 +1,79 @@
+//! By QR iteration.
+
+use super::{Parts, Places};
+use crate::scratch::Work;
+use crate::{handles, status, Batch, DeviceSliceMut, Element};
+use matrices::Vectors;
+use std::ffi::c_schar;
+use xla_ffi::{Error, Result};
+
+/// By QR iteration, one matrix after the other, each with at least as many rows as columns; `v` is
+/// `Vᴴ`.
+///
+/// # Errors
+/// The [module's](crate::routines).
+pub fn gesvd<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    vectors: Vectors,
+    mut a: DeviceSliceMut<'_, T>,
+    mut parts: Parts<'_, T>,
+    mut info: DeviceSliceMut<'_, i32>,
+) -> Result<()> {
+    if shape.rows < shape.cols {
+        return Err(Error::internal("a wide matrix for cuSOLVER's gesvd"));
+    }
+    let letter = match vectors {
+        Vectors::Full => b'A',
+        Vectors::Thin => b'S',
+        Vectors::No => b'N',
+    } as c_schar;
+    let a = a.matrices("a", shape.count, shape.elements())?;
+    let Places { s, u, v } = parts.matrices(shape, vectors)?;
+    let info = info.matrices("info", shape.count, 1)?;
+    let solver = handles::solver(cx.platform())?;
+    let (library, handle, params) = (solver.library, solver.handle, solver.params);
+    let (m, n) = (i64::from(shape.rows), i64::from(shape.cols));
+    let (t, s_type) = (T::DATA_TYPE, T::Real::DATA_TYPE);
+    let work = Work::ask(cx, "Xgesvd_bufferSize", |device, host| {
+        let (a, s, u, v) = (a.at(0), s.at(0), u.at(0), v.at(0));
+        // SAFETY: only the sizes are written; the operands are not looked at.
+        unsafe {
+            (library.xgesvd_size)(
+                handle, params, letter, letter, m, n, t, a, m, s_type, s, t, u, m, t, v, n, t,
+                device, host,
+            )
+        }
+    })?;
+    (0..shape.count).try_for_each(|i| {
+        // SAFETY: a matrix of that shape, room for its parts, and as much to work in, here and
+        // there, as the routine asked for.
+        let answer = unsafe {
+            (library.xgesvd)(
+                handle,
+                params,
+                letter,
+                letter,
+                m,
+                n,
+                t,
+                a.at(i),
+                m,
+                s_type,
+                s.at(i),
+                t,
+                u.at(i),
+                m,
+                t,
+                v.at(i),
+                n,
+                t,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
+                info.at(i).cast(),
+            )
+        };
+        status::cusolver("Xgesvd", answer)
+    })
+}

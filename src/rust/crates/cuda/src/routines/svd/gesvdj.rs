@@ -1,0 +1,120 @@
+//! By Jacobi's method.
+
+use super::{kind, Parts, Places};
+use crate::batched::count_of;
+use crate::scratch::Elements;
+use crate::{handles, job, sizes, status, Batch, DeviceSliceMut, Element};
+use matrices::Vectors;
+use std::ffi::c_int;
+use xla_ffi::{Error, Result};
+
+/// By Jacobi's method, all matrices at once; `v` is `V`, and there are all vectors. There is memory
+/// at `u` and `v` also where no `vectors` are asked for.
+///
+/// # Errors
+/// The [module's](crate::routines); there are more than [`sizes::SVD_AT_ONCE`] rows or columns.
+pub fn gesvdj_batched<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    vectors: bool,
+    mut a: DeviceSliceMut<'_, T>,
+    mut parts: Parts<'_, T>,
+    mut info: DeviceSliceMut<'_, i32>,
+) -> Result<()> {
+    let (m, n, jobz) = (shape.rows, shape.cols, job(vectors));
+    if m.max(n) > sizes::SVD_AT_ONCE {
+        let text = format!("{m} x {n} matrices for cuSOLVER's gesvdjBatched");
+        return Err(Error::internal(text));
+    }
+    let a = a.matrices("a", shape.count, shape.elements())?.at(0);
+    let Places { s, u, v } = parts.matrices(shape, Vectors::Full)?;
+    let (s, u, v) = (s.at(0), u.at(0), v.at(0));
+    let info = info.matrices("info", shape.count, 1)?;
+    let solver = handles::solver(cx.platform())?;
+    let (library, handle, params) = (solver.library, solver.handle, solver.gesvdj);
+    let count = count_of(shape.count)?;
+    let work = Elements::ask::<T>(cx, "gesvdjBatched_bufferSize", |length| {
+        // SAFETY: only the length is written; the operands are not looked at.
+        unsafe {
+            (library.gesvdj_batched_size[T::KIND])(
+                handle, jobz, m, n, a, m, s, u, m, v, n, length, params, count,
+            )
+        }
+    })?;
+    // SAFETY: `count` matrices of that shape, room for all their parts, as much to work in as the
+    // routine asked for.
+    let answer = unsafe {
+        (library.gesvdj_batched[T::KIND])(
+            handle,
+            jobz,
+            m,
+            n,
+            a,
+            m,
+            s,
+            u,
+            m,
+            v,
+            n,
+            work.device,
+            work.length,
+            info.at(0).cast(),
+            params,
+            count,
+        )
+    };
+    status::cusolver("gesvdjBatched", answer)
+}
+
+/// By Jacobi's method, one matrix after the other, all vectors or the first ones. The rest is as
+/// with [`gesvdj_batched`].
+///
+/// # Errors
+/// The [module's](crate::routines).
+pub fn gesvdj<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    (vectors, full): (bool, bool),
+    mut a: DeviceSliceMut<'_, T>,
+    mut parts: Parts<'_, T>,
+    mut info: DeviceSliceMut<'_, i32>,
+) -> Result<()> {
+    let (m, n, econ, jobz) = (shape.rows, shape.cols, c_int::from(!full), job(vectors));
+    let a = a.matrices("a", shape.count, shape.elements())?;
+    let Places { s, u, v } = parts.matrices(shape, kind(full))?;
+    let info = info.matrices("info", shape.count, 1)?;
+    let solver = handles::solver(cx.platform())?;
+    let (library, handle, params) = (solver.library, solver.handle, solver.gesvdj);
+    let work = Elements::ask::<T>(cx, "gesvdj_bufferSize", |length| {
+        let (a, s, u, v) = (a.at(0), s.at(0), u.at(0), v.at(0));
+        // SAFETY: only the length is written; the operands are not looked at.
+        unsafe {
+            (library.gesvdj_size[T::KIND])(
+                handle, jobz, econ, m, n, a, m, s, u, m, v, n, length, params,
+            )
+        }
+    })?;
+    (0..shape.count).try_for_each(|i| {
+        // SAFETY: a matrix of that shape, room for its parts, as much to work in as the routine
+        // asked for.
+        let answer = unsafe {
+            (library.gesvdj[T::KIND])(
+                handle,
+                jobz,
+                econ,
+                m,
+                n,
+                a.at(i),
+                m,
+                s.at(i),
+                u.at(i),
+                m,
+                v.at(i),
+                n,
+                work.device,
+                work.length,
+                info.at(i).cast(),
+                params,
+            )
+        };
+        status::cusolver("gesvdj", answer)
+    })
+}

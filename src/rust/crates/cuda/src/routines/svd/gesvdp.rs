@@ -1,0 +1,74 @@
+//! By polar decomposition.
+
+use super::{kind, Parts, Places};
+use crate::scratch::Work;
+use crate::{handles, job, status, Batch, DeviceSliceMut, Element};
+use std::ffi::c_int;
+use xla_ffi::Result;
+
+/// By polar decomposition, one matrix after the other; `v` is `V`. There is memory at `u` and `v`
+/// also where no `vectors` are asked for. The only routine that makes the host wait: cuSOLVER tells
+/// it how exact the result is.
+///
+/// # Errors
+/// The [module's](crate::routines).
+pub fn gesvdp<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    (vectors, full): (bool, bool),
+    mut a: DeviceSliceMut<'_, T>,
+    mut parts: Parts<'_, T>,
+    mut info: DeviceSliceMut<'_, i32>,
+) -> Result<()> {
+    let (econ, jobz) = (c_int::from(!full), job(vectors));
+    let a = a.matrices("a", shape.count, shape.elements())?;
+    let Places { s, u, v } = parts.matrices(shape, kind(full))?;
+    let info = info.matrices("info", shape.count, 1)?;
+    let solver = handles::solver(cx.platform())?;
+    let (library, handle, params) = (solver.library, solver.handle, solver.params);
+    let (m, n) = (i64::from(shape.rows), i64::from(shape.cols));
+    let (t, s_type) = (T::DATA_TYPE, T::Real::DATA_TYPE);
+    let work = Work::ask(cx, "Xgesvdp_bufferSize", |device, host| {
+        let (a, s, u, v) = (a.at(0), s.at(0), u.at(0), v.at(0));
+        // SAFETY: only the sizes are written; the operands are not looked at.
+        unsafe {
+            (library.xgesvdp_size)(
+                handle, params, jobz, econ, m, n, t, a, m, s_type, s, t, u, m, t, v, n, t, device,
+                host,
+            )
+        }
+    })?;
+    (0..shape.count).try_for_each(|i| {
+        let mut sigma_error = 0.0;
+        // SAFETY: a matrix of that shape, room for its parts, and as much to work in, here and
+        // there, as the routine asked for.
+        let answer = unsafe {
+            (library.xgesvdp)(
+                handle,
+                params,
+                jobz,
+                econ,
+                m,
+                n,
+                t,
+                a.at(i),
+                m,
+                s_type,
+                s.at(i),
+                t,
+                u.at(i),
+                m,
+                t,
+                v.at(i),
+                n,
+                t,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
+                info.at(i).cast(),
+                &mut sigma_error,
+            )
+        };
+        status::cusolver("Xgesvdp", answer)
+    })
+}

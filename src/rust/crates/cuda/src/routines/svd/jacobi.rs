@@ -1,0 +1,83 @@
+//! By Jacobi's method in a kernel of our own, a block of threads for each matrix.
+
+use super::{kind, Parts, Places};
+use crate::kernels::{self, Blocks};
+use crate::scratch::{bytes, Arena};
+use crate::{sizes, Batch, DeviceSlice, DeviceSliceMut, Element};
+use std::mem::size_of;
+use xla_ffi::{Error, Result};
+
+const JACOBI: [&str; 4] = ["jacobi_f32", "jacobi_f64", "jacobi_c64", "jacobi_c128"];
+
+/// What is asked of [`in_blocks`].
+#[derive(Clone, Copy)]
+pub struct Form {
+    /// Whether vectors are written; there is memory for them in any case.
+    pub vectors: bool,
+    /// Whether all of them, else the first `min(m, n)`.
+    pub full: bool,
+    /// Whether `v` is `Vᴴ`, else `V`.
+    pub adjoint: bool,
+}
+
+/// All in one launch; what is not finite gets NaN. `a`, whose matrices have elements, is left as it
+/// is. `info`, if any, is one more than the columns that there are if the iteration has not
+/// converged.
+///
+/// # Errors
+/// The [module's](crate::routines).
+pub fn in_blocks<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    form: Form,
+    a: DeviceSlice<'_, T>,
+    mut parts: Parts<'_, T>,
+    mut info: Option<DeviceSliceMut<'_, i32>>,
+) -> Result<()> {
+    let (m, n, short) = shape.sizes();
+    if short == 0 {
+        return Err(Error::internal("matrices without elements for a kernel"));
+    }
+    let a = a.matrices("a", shape.count, shape.elements())?;
+    let Places { s, u, v } = parts.matrices(shape, kind(form.full))?;
+    let info = match &mut info {
+        Some(info) => info.matrices("info", shape.count, 1)?.address(),
+        None => 0,
+    };
+    let long = m.max(n);
+    let columns = if form.full { long } else { short };
+    let square = short * short * size_of::<T>();
+    // What the kernel has in shared memory for each column, and how many of its two square matrices
+    // beside that.
+    let column = 2 * size_of::<T>() + 4 * size_of::<T::Real>() + 2 * size_of::<i32>();
+    let factors = short * column;
+    let near = (sizes::SHARED.saturating_sub(factors) / square).min(2);
+    let room = long * short + long * columns + if near == 0 { short * short } else { 0 };
+    let count = sizes::svd_blocks(shape.count, room * size_of::<T>());
+    let mut scratch = Arena::new(cx, [bytes(count, room * size_of::<T>())?])?;
+    let [work] = scratch.parts();
+    let mut work = work.of::<T>();
+    let blocks = Blocks {
+        count,
+        warps: sizes::svd_warps(shape),
+        shared: factors + near * square,
+    };
+    let arguments = [
+        a.address(),
+        s.address(),
+        u.address(),
+        v.address(),
+        info,
+        work.matrices("work", count, room)?.address(),
+        room as u64,
+        shape.count as u64,
+        shape.rows as u64,
+        shape.cols as u64,
+        near as u64,
+        u64::from(form.vectors),
+        u64::from(form.full),
+        u64::from(form.adjoint),
+    ];
+    // SAFETY: `count` matrices of that shape, room for their parts, a number for each or none, and
+    // `room` elements for each block, beside its shared memory.
+    unsafe { kernels::launch_blocks(cx.platform(), JACOBI[T::KIND], blocks, arguments) }
+}
