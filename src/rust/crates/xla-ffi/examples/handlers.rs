@@ -9,11 +9,12 @@ use std::ops::{AddAssign, Mul};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Once;
+use std::time::Duration;
 
 use xla_ffi::registry::Registry;
 use xla_ffi::{
-    bundle, handler, io, AnyBufferMut, Arg, Attr, Attrs, Context, Cx, Error, Host, Kernel, Op,
-    Platform, RealAndComplex, RemainingArgs, Result, Ret, Scalar, Stateful, Untyped,
+    bundle, handler, io, AnyBufferMut, Arg, Attr, Attrs, Context, Cx, Error, Host, Kernel, Later,
+    Op, Platform, RealAndComplex, RemainingArgs, Result, Ret, Scalar, Stateful, Untyped,
 };
 
 io! {
@@ -207,6 +208,46 @@ impl<P: Platform> Kernel<P> for Sums {
     }
 }
 
+io! {
+    /// Doubles.
+    pub struct LaterIo<'f> {
+        x: Arg<'f, f64>,
+        out: Ret<'f, f64>,
+        later: Later<'f>,
+        fails: Attr<bool> = false,
+    }
+}
+
+/// Twice `x`, by a thread that begins when the handler has returned.
+pub struct Doubled;
+
+impl Op for Doubled {
+    const TARGET: &'static str = "doubled";
+    type Dtypes = Untyped;
+}
+
+impl<P: Platform> Kernel<P> for Doubled {
+    type Io<'f> = LaterIo<'f>;
+
+    fn run(io: LaterIo<'_>, _: &Cx<'_, P>) -> Result<()> {
+        io.out.expect_dims(io.x.dims())?;
+        let (x, mut out) = (io.later.keep(io.x)?, io.later.keep_mut(io.out)?);
+        let (promise, fails) = (io.later.promise(), *io.fails);
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(20));
+            for (out, x) in out.iter_mut().zip(&*x) {
+                *out = 2.0 * x;
+            }
+            promise.complete(if fails {
+                Err(Error::invalid_argument("was told to fail"))
+            } else {
+                Ok(())
+            });
+        });
+        Ok(())
+    }
+}
+
 /// How many states of `sums` there are.
 #[no_mangle]
 pub extern "C" fn states() -> usize {
@@ -223,6 +264,7 @@ fn register() -> Result<()> {
         (Axpy::TARGET, handler::<Axpy, Host> as xla_ffi::HandlerFn),
         (Fail::TARGET, handler::<Fail, Host>),
         (Tell::TARGET, handler::<Tell, Host>),
+        (Doubled::TARGET, handler::<Doubled, Host>),
     ];
     for (target, handler) in all {
         // SAFETY: a handler of this library, which must stay loaded while it is registered.

@@ -84,12 +84,15 @@ pub(crate) unsafe fn enter(
                 return Ok(());
             }
             let _mode = op.host_memory.then(GradualUnderflow::new);
-            catch_unwind(AssertUnwindSafe(|| {
-                // SAFETY: XLA's frame of a call that lasts until we return, decoded this once.
-                let mut frame = unsafe { CallFrame::from_raw(frame, op.host_memory) };
-                (op.run)(&mut frame)
-            }))
-            .unwrap_or_else(|payload| Err(panic_error(payload)))
+            // SAFETY: XLA's frame of a call that lasts until we return, decoded this once.
+            let mut decoded = unsafe { CallFrame::from_raw(frame, op.host_memory) };
+            let outcome = catch_unwind(AssertUnwindSafe(|| (op.run)(&mut decoded)))
+                .unwrap_or_else(|payload| Err(panic_error(payload)));
+            match decoded.later.take() {
+                None => outcome,
+                // SAFETY: XLA's frame; a call is `later` only where it can be.
+                Some(call) => unsafe { call.settle(outcome, frame, &decoded.context(), op.target) },
+            }
         });
     match outcome {
         Ok(()) => ptr::null_mut(),
@@ -195,7 +198,16 @@ pub(crate) fn discard(payload: Box<dyn Any + Send>) {
 #[cold]
 pub unsafe fn report(frame: *mut sys::XLA_FFI_CallFrame, error: &Error) -> *mut sys::XLA_FFI_Error {
     // SAFETY: `api` is one of the first fields of every frame.
-    let api = unsafe { (*frame).api };
+    unsafe { xla_error((*frame).api, error) }
+}
+
+/// # Safety
+/// `api` is null or XLA's table.
+#[cold]
+pub(crate) unsafe fn xla_error(
+    api: *const sys::XLA_FFI_Api,
+    error: &Error,
+) -> *mut sys::XLA_FFI_Error {
     let text = error.to_string();
     let Some(create) = api_fn!(api, XLA_FFI_Error_Create) else {
         // To return would tell XLA that the results are there.

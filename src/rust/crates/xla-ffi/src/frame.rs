@@ -1,11 +1,13 @@
 //! The call frame: what XLA passes to a handler, taken out operand by operand.
 
 use core::ffi::c_void;
+use std::sync::Arc;
 
 use crate::attrs::{raw_slice, Attrs};
 use crate::buffer::{AnyBuffer, AnyBufferMut};
 use crate::context::Context;
 use crate::error::{Error, Operand, OperandKind, Result};
+use crate::later::{Call, Later};
 use crate::view::{checked, fault, View, Want};
 use crate::{sys, DataType};
 
@@ -23,6 +25,8 @@ pub struct CallFrame<'f> {
     next_ret: usize,
     attrs: Attrs<'f>,
     context: Context<'f>,
+    /// Set where the call may be completed later.
+    pub(crate) later: Option<Arc<Call>>,
 }
 
 impl<'f> CallFrame<'f> {
@@ -46,6 +50,7 @@ impl<'f> CallFrame<'f> {
                 next_ret: 0,
                 attrs: Attrs::from_raw(&(*raw).attrs),
                 context: Context::from_raw((*raw).api, (*raw).ctx, host),
+                later: None,
             }
         }
     }
@@ -66,6 +71,7 @@ impl<'f> CallFrame<'f> {
     pub(crate) fn split_off_args(&mut self) -> CallFrame<'f> {
         let rest = CallFrame {
             next_ret: self.rets.len(),
+            later: None,
             ..*self
         };
         self.next_arg = self.args.len();
@@ -76,6 +82,7 @@ impl<'f> CallFrame<'f> {
     pub(crate) fn split_off_rets(&mut self) -> CallFrame<'f> {
         let rest = CallFrame {
             next_arg: self.args.len(),
+            later: None,
             ..*self
         };
         self.next_ret = self.rets.len();
@@ -104,6 +111,14 @@ impl<'f> CallFrame<'f> {
     #[must_use]
     pub fn context(&self) -> Context<'f> {
         self.context
+    }
+
+    /// What completes the call after the handler has returned.
+    pub(crate) fn later(&mut self) -> Result<Later<'f>> {
+        Call::is_possible(&self.context)?;
+        Ok(Later::new(Arc::clone(
+            self.later.get_or_insert_with(Arc::default),
+        )))
     }
 
     /// The element type of the argument at `index`, if it is a buffer.

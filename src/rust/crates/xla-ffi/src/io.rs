@@ -9,6 +9,7 @@ use crate::dims::{RankCheck, RankSpec};
 use crate::dtype::Generic;
 use crate::error::Result;
 use crate::frame::CallFrame;
+use crate::later::Later;
 use crate::operand::{Arg, Ret};
 use crate::{DataType, Scalar};
 
@@ -65,6 +66,8 @@ pub enum FieldKind {
     },
     /// All attributes.
     Attributes,
+    /// Nothing; the call may be completed after the handler has returned.
+    Completion,
 }
 
 /// A field of an operand struct.
@@ -193,6 +196,14 @@ impl<'f> Field<'f> for Attrs<'f> {
     #[inline]
     fn decode(frame: &mut CallFrame<'f>, _name: &'static str) -> Result<Self> {
         Ok(frame.attrs())
+    }
+}
+
+impl<'f> Field<'f> for Later<'f> {
+    const KIND: FieldKind = FieldKind::Completion;
+
+    fn decode(frame: &mut CallFrame<'f>, _name: &'static str) -> Result<Self> {
+        frame.later()
     }
 }
 

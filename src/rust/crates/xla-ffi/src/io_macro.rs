@@ -5,8 +5,8 @@
 /// A field's type says what it takes: [`Arg`](crate::Arg) and [`Ret`](crate::Ret) (typed, rank
 /// checked), [`AnyBuffer`](crate::AnyBuffer) and [`AnyBufferMut`](crate::AnyBufferMut) (any element
 /// type), [`RemainingArgs`](crate::RemainingArgs) and [`RemainingRets`](crate::RemainingRets) (last
-/// of their kind), [`Attr`](crate::Attr) (by the field's name, with a default if one is given) or
-/// [`Attrs`](crate::Attrs) (all). Field names are the names in error messages, doc comments end up
+/// of their kind), [`Attr`](crate::Attr) (by the field's name, with a default if one is given),
+/// [`Attrs`](crate::Attrs) (all), or that the call is completed later ([`Later`](crate::Later)). Field names are the names in error messages, doc comments end up
 /// in [`FieldInfo`](crate::FieldInfo). The struct has a lifetime (unless no field needs it) and, if
 /// its op is generic over the element type, one type parameter.
 ///

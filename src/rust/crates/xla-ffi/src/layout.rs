@@ -153,6 +153,7 @@ impl Layout {
                     }
                 }
                 FieldKind::Attributes => layout.any_attrs = true,
+                FieldKind::Completion => {}
             }
             i += 1;
         }

@@ -111,6 +111,7 @@ mod frame;
 mod gang;
 mod io;
 mod io_macro;
+mod later;
 mod layout;
 mod nearest;
 mod op;
@@ -128,6 +129,7 @@ pub mod sys;
 #[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod testing;
 mod traits;
+mod user_data;
 mod view;
 
 /// For handlers that pass a call frame on instead of decoding it.
@@ -148,12 +150,14 @@ pub use error::{Code, Error, Operand, OperandKind, Result};
 pub use frame::CallFrame;
 pub use half;
 pub use io::{Attr, Field, FieldDtype, FieldInfo, FieldKind, Io, RemainingArgs, RemainingRets};
+pub use later::{KeptArg, KeptRet, Later, Promise};
 pub use num_complex::{self, Complex};
 pub use op::{describe, Cx, Dispatch, DtypeSet, Host, Kernel, Op, OpInfo, Platform};
 pub use operand::{Arg, Ret};
 pub use query::{metadata, Answer, Metadata};
 pub use state::{bundle, Stateful};
 pub use traits::Traits;
+pub use user_data::UserData;
 
 /// For the macros of this crate only.
 #[doc(hidden)]

@@ -35,7 +35,7 @@ def check(what, got, want):
 
 
 # XLA asks for the version here: a refused handler raises.
-for target in ("axpy", "fail", "tell"):
+for target in ("axpy", "fail", "tell", "doubled"):
     register(target)
 
 for dtype in (jnp.float32, jnp.float64, jnp.complex64, jnp.complex128):
@@ -83,6 +83,13 @@ want = (
 )
 check("told", head, want)
 check("threads", int(threads) >= 1, True)
+
+# Completed when its handler has long returned; a call of the result waits for it.
+call = jax.ffi.ffi_call("doubled", jax.ShapeDtypeStruct((1000,), jnp.float64))
+x = jnp.arange(1000.0)
+np.testing.assert_array_equal(jax.jit(lambda x: call(call(x)) + 1)(x), 4 * np.arange(1000.0) + 1)
+want = "INVALID_ARGUMENT: doubled: was told to fail"
+check("later error", failure(lambda: call(x, fails=True).block_until_ready()), want)
 
 # One function for all stages; the state is made with the program and goes with it.
 sums = ctypes.cast(library.handler_of(b"sums"), ctypes.CFUNCTYPE(ctypes.c_void_p))

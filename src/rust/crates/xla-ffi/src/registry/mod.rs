@@ -10,6 +10,7 @@
 
 mod call;
 mod current;
+mod futures;
 mod handlers;
 mod names;
 mod services;

@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::call::run_task;
 use super::current::current;
+use super::futures;
 use super::slot::Running;
 use super::Registry;
 use crate::context::api_fn;
@@ -90,6 +91,7 @@ unsafe fn make(api: *const sys::XLA_FFI_Api, hooks: &Hooks) -> &'static Table {
     let ours = ours.cast::<sys::XLA_FFI_Api>();
     const _: () = assert!(align_of::<sys::XLA_FFI_Api>() <= align_of::<u64>());
     let has_errors = api_fn!(api, XLA_FFI_Error_Create).is_some();
+    let has_futures = api_fn!(api, XLA_FFI_Future_SetError).is_some();
     let has_pool = api_fn!(api, XLA_FFI_ThreadPool_Schedule).is_some();
     // SAFETY: `size` bytes fit; a function is replaced only where XLA has it.
     unsafe {
@@ -100,6 +102,11 @@ unsafe fn make(api: *const sys::XLA_FFI_Api, hooks: &Hooks) -> &'static Table {
         if has_pool {
             (*ours).XLA_FFI_ThreadPool_Schedule = Some(hooks.schedule);
         }
+        if has_futures {
+            (*ours).XLA_FFI_Future_Create = Some(hooks.future_create);
+            (*ours).XLA_FFI_Future_SetAvailable = Some(hooks.future_set_available);
+            (*ours).XLA_FFI_Future_SetError = Some(hooks.future_set_error);
+        }
     }
     Box::leak(Box::new(Table { xla: api, ours }))
 }
@@ -108,19 +115,25 @@ unsafe fn make(api: *const sys::XLA_FFI_Api, hooks: &Hooks) -> &'static Table {
 struct Hooks {
     error_create: sys::XLA_FFI_Error_Create,
     schedule: sys::XLA_FFI_ThreadPool_Schedule,
+    future_create: sys::XLA_FFI_Future_Create,
+    future_set_available: sys::XLA_FFI_Future_SetAvailable,
+    future_set_error: sys::XLA_FFI_Future_SetError,
 }
 
 const fn hooks<const TABLE: usize>() -> Hooks {
     Hooks {
         error_create: error_create::<TABLE>,
         schedule: schedule::<TABLE>,
+        future_create: futures::create::<TABLE>,
+        future_set_available: futures::set_available::<TABLE>,
+        future_set_error: futures::set_error::<TABLE>,
     }
 }
 
 static HOOKS: [&Hooks; TABLES] = [&hooks::<0>(), &hooks::<1>(), &hooks::<2>(), &hooks::<3>()];
 
 /// XLA's table behind the one that this function of ours was found in.
-fn xla<const TABLE: usize>() -> *const sys::XLA_FFI_Api {
+pub(super) fn xla<const TABLE: usize>() -> *const sys::XLA_FFI_Api {
     // SAFETY: our functions are only in tables that are known, and those are never freed.
     unsafe { (*KNOWN[TABLE].load(Ordering::Acquire)).xla }
 }

@@ -50,7 +50,7 @@ impl Withdrawn {
     }
 
     /// How many threads are still in a handler, or will be: tasks that it gave to XLA's thread pool
-    /// count as well.
+    /// count as well, and calls that it completes later.
     #[must_use]
     pub fn running(&self) -> usize {
         self.calls.iter().map(Calls::running).sum()

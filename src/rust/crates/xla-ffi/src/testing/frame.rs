@@ -5,7 +5,7 @@ use core::mem::size_of;
 use core::ptr;
 
 use super::attr::RawAttrs;
-use super::{host, Buffer, Call, Failure};
+use super::{future, host, Buffer, Call, Failure};
 use crate::entry::HandlerFn;
 use crate::float_mode::as_under_xla;
 use crate::{sys, DataType, Scalar};
@@ -112,14 +112,26 @@ impl Frame {
         self.raw.stage = stage;
     }
 
-    /// Makes the call.
+    /// Makes the call, and waits until it is complete.
     ///
     /// # Errors
     /// What the handler reports.
+    ///
+    /// # Panics
+    /// The handler gives both an error and a future.
     pub fn call(&mut self, handler: HandlerFn) -> Result<(), Failure> {
         // SAFETY: a frame as XLA makes it, all of it owned by `self`.
         let error = as_under_xla(|| unsafe { handler(&mut *self.raw) });
-        host::take_failure(error).map_or(Ok(()), Err)
+        let future = core::mem::replace(&mut self.raw.future, ptr::null_mut());
+        match host::take_failure(error) {
+            Some(failure) => {
+                assert!(future.is_null(), "there is no call to be completed later");
+                Err(failure)
+            }
+            None if future.is_null() => Ok(()),
+            // SAFETY: this host's, of this call.
+            None => unsafe { future::wait(future) },
+        }
     }
 
     /// The elements of the result at `index`, those of the argument where they share memory.

@@ -12,7 +12,7 @@ use std::sync::mpsc::{channel, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use super::Failure;
+use super::{future, Failure};
 use crate::error::Code;
 use crate::float_mode::as_under_xla;
 use crate::sys;
@@ -78,6 +78,7 @@ struct State {
     scratch_limit: Option<usize>,
     scratch: Mutex<Scratch>,
     kept: RefCell<Option<Kept>>,
+    user_data: HashMap<i64, usize>,
 }
 
 #[derive(Debug, Default)]
@@ -106,6 +107,10 @@ impl Host {
 
     pub(super) fn set_scratch_limit(&mut self, bytes: usize) {
         self.state().scratch_limit = Some(bytes);
+    }
+
+    pub(super) fn set_user_data(&mut self, type_id: i64, data: *const c_void) {
+        self.state().user_data.insert(type_id, data as usize);
     }
 
     pub(super) fn set_api_size(&mut self, bytes: usize) {
@@ -140,6 +145,22 @@ impl Host {
 unsafe fn state<'a>(ctx: *mut sys::XLA_FFI_ExecutionContext) -> &'a State {
     // SAFETY: by contract.
     unsafe { &*ctx.cast_const().cast::<State>() }
+}
+
+unsafe extern "C" fn user_data(
+    args: *mut sys::XLA_FFI_ExecutionContext_Get_Args,
+) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: as in `stream`.
+    unsafe {
+        match state((*args).ctx)
+            .user_data
+            .get(&(*(*args).type_id).type_id)
+        {
+            Some(&data) => (*args).data = data as *mut c_void,
+            None => return error(Code::NotFound, c"no user data of this type"),
+        }
+    }
+    ptr::null_mut()
 }
 
 struct Error {
@@ -378,12 +399,16 @@ static API: sys::XLA_FFI_Api = sys::XLA_FFI_Api {
     XLA_FFI_Error_Destroy: Some(error_destroy),
     XLA_FFI_Stream_Get: Some(stream),
     XLA_FFI_Type_Register: Some(type_register),
+    XLA_FFI_ExecutionContext_Get: Some(user_data),
     XLA_FFI_State_Set: Some(state_set),
     XLA_FFI_State_Get: Some(state_get),
     XLA_FFI_DeviceMemory_Allocate: Some(allocate),
     XLA_FFI_DeviceMemory_Free: Some(free),
     XLA_FFI_ThreadPool_Schedule: Some(schedule),
     XLA_FFI_ThreadPool_NumThreads: Some(num_threads),
+    XLA_FFI_Future_Create: Some(future::create),
+    XLA_FFI_Future_SetAvailable: Some(future::set_available),
+    XLA_FFI_Future_SetError: Some(future::set_error),
     XLA_FFI_RunId_Get: Some(run_id),
     XLA_FFI_DeviceOrdinal_Get: Some(device_ordinal),
     ..sys::XLA_FFI_Api::EMPTY

@@ -36,15 +36,17 @@
 
 mod attr;
 mod frame;
+mod future;
 mod host;
 mod memory;
 
 use core::fmt;
 use core::mem::{offset_of, size_of};
+use core::ptr;
 
 use crate::entry::HandlerFn;
 use crate::error::Code;
-use crate::{sys, DataType, Scalar};
+use crate::{sys, DataType, Scalar, UserData};
 
 pub use attr::Value;
 pub use frame::Frame;
@@ -207,6 +209,14 @@ impl Call {
         self
     }
 
+    /// Adds data of the host's to the context of the execution.
+    #[must_use]
+    pub fn user_data<T: UserData>(mut self, data: &'static T) -> Self {
+        self.host
+            .set_user_data(T::type_id(), ptr::from_ref(data).cast());
+        self
+    }
+
     /// Makes scratch memory run out after that many bytes.
     #[must_use]
     pub fn scratch_limit(mut self, bytes: usize) -> Self {
@@ -245,3 +255,6 @@ impl Call {
 
 /// Size of an API table that ends after `XLA_FFI_Handler_Register`: no services for handlers.
 pub const API_WITHOUT_SERVICES: usize = offset_of!(sys::XLA_FFI_Api, XLA_FFI_Stream_Get);
+
+/// Size of an API table that ends before the functions of futures.
+pub const API_WITHOUT_FUTURES: usize = offset_of!(sys::XLA_FFI_Api, XLA_FFI_Future_Create);
