@@ -83,11 +83,13 @@ pub(crate) unsafe fn enter(
             if unsafe { (*frame).stage } != op.stage {
                 return Ok(());
             }
-            let _mode = op.host_memory.then(GradualUnderflow::new);
             // SAFETY: XLA's frame of a call that lasts until we return, decoded this once.
             let mut decoded = unsafe { CallFrame::from_raw(frame, op.host_memory) };
-            let outcome = catch_unwind(AssertUnwindSafe(|| (op.run)(&mut decoded)))
-                .unwrap_or_else(|payload| Err(panic_error(payload)));
+            let outcome = {
+                let _mode = op.host_memory.then(GradualUnderflow::new);
+                catch_unwind(AssertUnwindSafe(|| (op.run)(&mut decoded)))
+                    .unwrap_or_else(|payload| Err(panic_error(payload)))
+            };
             match decoded.later.take() {
                 None => outcome,
                 // SAFETY: XLA's frame; a call is `later` only where it can be.
