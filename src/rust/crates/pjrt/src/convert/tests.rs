@@ -63,6 +63,10 @@ fn check(dims: &[i64], from: &[isize], to: &[isize]) {
 }
 
 #[test]
+#[cfg_attr(
+    miri,
+    ignore = "more than ten minutes; the large arrays have tiles and strips cut short, too"
+)]
 fn matrices_around_tile_and_strip_edges() {
     let sizes = [0, 1, 2, 7, 8, 9, 15, 16, 17, 63, 65, 255, 256, 257, 264];
     for m in sizes {
