@@ -24,7 +24,7 @@ help:
 	@echo 'make check-jax  run all linear algebra that JAX exports, and compare with JAX'
 	@echo 'make random     random programs through every op beside jaxlib (COUNT=20000 SEED=1)'
 	@echo 'make fuzz       call frames and R functions with garbage (SECONDS=120 SEED=1)'
-	@echo 'make sanitize   loom, Miri, thread and address sanitizers (PARTS=; tools/sanitize.md)'
+	@echo 'make sanitize   loom, Miri, sanitizers, gctorture (PARTS=; tools/sanitize.md)'
 	@echo 'make vignettes  knit the vignettes into inst/doc'
 	@echo 'make ops-lib    the ops as a shared library without R; its path is the last line'
 	@echo 'make clean      remove everything that was built'
