@@ -10,7 +10,7 @@
 #' leaf: vectors, buffers, functions, lists with a class. Names must not be `NA`.
 #'
 #' @param x For `unflatten()` a list of as many leaves as `tree` has; otherwise any object.
-#' @param tree,a,b,in_tree A tree made by `build_tree()`. That of `flatten_fun()` is the one of the
+#' @param tree,in_tree A tree made by `build_tree()`. That of `flatten_fun()` is the one of the
 #'   list of arguments.
 #' @param .x A nested list or a leaf.
 #' @param .l A list of nested lists of the same structure.
