@@ -1,7 +1,7 @@
 //! XLA's futures, imitated.
 
 use core::ptr;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::host::take_failure;
 use super::Failure;
@@ -15,10 +15,10 @@ struct Future {
 
 impl Future {
     /// # Safety
-    /// `raw` is from `create`, and not complete.
+    /// `raw` is from `create`, and was not completed before.
     unsafe fn set(raw: *mut sys::XLA_FFI_Future, outcome: Result<(), Failure>) {
-        // SAFETY: by contract; it is never freed.
-        let future = unsafe { &*raw.cast_const().cast::<Future>() };
+        // SAFETY: by contract, and of the two counts this is the one of who completes it.
+        let future = unsafe { Arc::from_raw(raw.cast_const().cast::<Future>()) };
         let mut place = future
             .outcome
             .lock()
@@ -34,9 +34,8 @@ impl Future {
 /// # Safety
 /// `raw` is from [`create`]; nobody waits for it again.
 pub(super) unsafe fn wait(raw: *mut sys::XLA_FFI_Future) -> Result<(), Failure> {
-    // SAFETY: by contract, leaked by `create`. It stays leaked: who completed it may still be about
-    // to give its lock back.
-    let future = unsafe { &*raw.cast_const().cast::<Future>() };
+    // SAFETY: by contract, and of the two counts this is the one of who waits.
+    let future = unsafe { Arc::from_raw(raw.cast_const().cast::<Future>()) };
     let mut outcome = future
         .outcome
         .lock()
@@ -55,9 +54,13 @@ pub(super) unsafe fn wait(raw: *mut sys::XLA_FFI_Future) -> Result<(), Failure> 
 pub(super) unsafe extern "C" fn create(
     args: *mut sys::XLA_FFI_Future_Create_Args,
 ) -> *mut sys::XLA_FFI_Error {
-    let future: &'static mut Future = Box::leak(Box::default());
-    // SAFETY: the API's contract: a filled struct.
-    unsafe { (*args).future = ptr::from_mut(future).cast() };
+    // One count for who completes it, one for who waits.
+    let future = Arc::into_raw(Arc::new(Future::default()));
+    // SAFETY: just made, a count more; the API's contract: a filled struct.
+    unsafe {
+        Arc::increment_strong_count(future);
+        (*args).future = future.cast_mut().cast();
+    }
     ptr::null_mut()
 }
 
