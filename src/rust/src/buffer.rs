@@ -211,7 +211,9 @@ routines! {
     fn buffer_wait(buffer, seconds: f64) {
         let object: &BufferObject = get(buffer, "x")?;
         let limit = Duration::from_secs_f64(seconds.clamp(0.0, 3600.0));
-        Ok(Value::from(object.buffer.wait_timeout(limit)?))
+        // What is waited for may need Python's lock, which reticulate makes R's thread keep.
+        let done = pjrt_jaxlib::python::blocking(|| object.buffer.wait_timeout(limit))?;
+        Ok(Value::from(done))
     }
 
     // A copy on another device of the same platform.

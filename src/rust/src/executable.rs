@@ -102,7 +102,8 @@ routines! {
             Started::Running(run) => return Ok(wrap(run)),
         };
         for output in &outputs {
-            if !output.wait_timeout(FIRST_WAIT)? {
+            // As in `buffer_wait`, without Python's lock.
+            if !pjrt_jaxlib::python::blocking(|| output.wait_timeout(FIRST_WAIT))? {
                 return Ok(told(outputs_to_r(outputs, &object.platform)));
             }
         }
