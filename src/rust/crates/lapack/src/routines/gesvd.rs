@@ -1,6 +1,7 @@
 //! Singular values by the QR algorithm.
 
-use super::{best_length, elements, length, Int, Routines, BLOCK};
+use super::svd::checked_lengths;
+use super::{best_length, length, Int, Routines, BLOCK};
 use crate::workspace::{Sizes, Workspace};
 use matrices::{Element, Vectors};
 
@@ -35,15 +36,10 @@ pub fn gesvd<T: Routines>(
     (u, vt): (&mut [T], &mut [T]),
     ws: &mut Workspace<T>,
 ) -> Int {
-    assert!(m > 0 && n > 0, "gesvd needs a matrix, got {m} x {n}");
-    let (columns, rows) = vectors.counts(m, n);
-    assert_eq!(a.len(), elements(m, n));
-    assert_eq!(s.len(), m.min(n) as usize);
-    assert_eq!(u.len(), elements(m, columns));
-    assert_eq!(vt.len(), elements(rows, n));
+    let ldvt = checked_lengths("gesvd", vectors, (m, n), a, s, (u, vt));
     assert!(ws.work.len() as i128 >= minimum(m, n));
     assert!(ws.real.len() >= 5 * s.len());
-    let (job, ldvt) = (vectors as u8, rows.max(1));
+    let job = vectors as u8;
     let (a, s, u, vt) = (
         a.as_mut_ptr(),
         s.as_mut_ptr(),

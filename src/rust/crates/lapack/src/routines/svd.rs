@@ -52,16 +52,11 @@ pub fn gesdd<T: Routines>(
     (u, vt): (&mut [T], &mut [T]),
     ws: &mut Workspace<T>,
 ) -> Int {
-    assert!(m > 0 && n > 0, "gesdd needs a matrix, got {m} x {n}");
-    let (columns, rows) = vectors.counts(m, n);
-    assert_eq!(a.len(), elements(m, n));
-    assert_eq!(s.len(), m.min(n) as usize);
-    assert_eq!(u.len(), elements(m, columns));
-    assert_eq!(vt.len(), elements(rows, n));
+    let ldvt = checked_lengths("gesdd", vectors, (m, n), a, s, (u, vt));
     let (work, real, ints) = minima::<T>(vectors, m, n);
     assert!(ws.work.len() as i128 >= work && ws.real.len() as i128 >= real);
     assert!(ws.ints.len() as i128 >= ints);
-    let (job, ldvt) = (vectors as u8, rows.max(1));
+    let job = vectors as u8;
     let (a, s, u, vt) = (
         a.as_mut_ptr(),
         s.as_mut_ptr(),
@@ -74,4 +69,23 @@ pub fn gesdd<T: Routines>(
     // documentation asks for, checked above, with leading dimensions of their own row counts: no
     // argument is one that LAPACK refuses.
     unsafe { T::gesdd(job, m, n, a, m, s, u, m, vt, ldvt, work, lwork, real, ints) }
+}
+
+/// Refuses operands of other lengths than `routine` takes for these vectors; the leading dimension of
+/// `vt`.
+pub(super) fn checked_lengths<T: Element>(
+    routine: &str,
+    vectors: Vectors,
+    (m, n): (Int, Int),
+    a: &[T],
+    s: &[T::Real],
+    (u, vt): (&[T], &[T]),
+) -> Int {
+    assert!(m > 0 && n > 0, "{routine} needs a matrix, got {m} x {n}");
+    let (columns, rows) = vectors.counts(m, n);
+    assert_eq!(a.len(), elements(m, n));
+    assert_eq!(s.len(), m.min(n) as usize);
+    assert_eq!(u.len(), elements(m, columns));
+    assert_eq!(vt.len(), elements(rows, n));
+    rows.max(1)
 }

@@ -1,9 +1,9 @@
-//! Calls that still run in handlers that no new call gets.
+//! Names lose their handlers, in which calls may still run.
 
 use std::time::{Duration, Instant};
 
 use super::slot::Installed;
-use super::Registry;
+use super::{canonical_platform, Entry, Registry};
 
 /// What a withdrawal did, and what is still running.
 #[derive(Default)]
@@ -76,5 +76,62 @@ impl Withdrawn {
         }
         Registry::global().sweep();
         true
+    }
+}
+
+impl Registry {
+    /// Withdraws the handler of that name and tells whether there was one, and what still runs. A
+    /// new call gets an error from now on.
+    pub fn withdraw(&self, target: &str, platform: &str) -> Withdrawn {
+        let mut names = self.names();
+        let Some(index) = names.find(target, &canonical_platform(platform)) else {
+            return Withdrawn::default();
+        };
+        let name = &mut names.all[index];
+        let found = name.withdraw(index);
+        Withdrawn::new(usize::from(found), name.running(|_| true))
+    }
+
+    /// [Withdraws](Registry::withdraw) all handlers of that owner. What still runs are calls of
+    /// these and of what was that owner's before it was replaced.
+    pub fn withdraw_owner(&self, owner: &str) -> Withdrawn {
+        let mut names = self.names();
+        let (mut found, mut running) = (0, Vec::new());
+        for (index, name) in names.all.iter_mut().enumerate() {
+            if name.entry.is_of(owner) && name.withdraw(index) {
+                found += 1;
+            }
+            running.extend(name.running(|of| of == Some(owner)));
+        }
+        Withdrawn::new(found, running)
+    }
+
+    /// [Withdraws](Registry::withdraw) the handler of that name; returns whether there was one,
+    /// when no call of it is running any more. From then on its library may be unloaded. A handler
+    /// must not call this.
+    pub fn unregister(&self, target: &str, platform: &str) -> bool {
+        let withdrawn = self.withdraw(target, platform);
+        withdrawn.wait();
+        withdrawn.count() > 0
+    }
+
+    /// [Withdraws](Registry::withdraw_owner) all handlers of that owner; returns how many there
+    /// were, when no call of them is running any more. A handler must not call this.
+    pub fn unregister_owner(&self, owner: &str) -> usize {
+        let withdrawn = self.withdraw_owner(owner);
+        withdrawn.wait();
+        withdrawn.count()
+    }
+
+    /// Lets go of what was kept for handlers that are no longer registered, nor running.
+    fn sweep(&self) {
+        let swept = self.names().sweep();
+        drop(swept);
+    }
+}
+
+impl Entry {
+    fn is_of(&self, owner: &str) -> bool {
+        self.active && self.owner.as_deref() == Some(owner)
     }
 }
