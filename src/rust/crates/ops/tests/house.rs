@@ -12,6 +12,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("lapack", &["matrices"]),
     ("lanes", &["matrices"]),
     ("cuda", &["matrices", "xla-ffi"]),
+    ("own-ops", &["xla-ffi"]),
     ("ops", &["cuda", "lanes", "lapack", "matrices", "xla-ffi"]),
     ("ops-lib", &["ops"]),
     ("pjrt-api", &["xla-ffi"]),

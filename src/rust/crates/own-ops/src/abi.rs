@@ -1,0 +1,41 @@
+//! What a compiled body is given: the structs of `inst/include/xlaffi.h`.
+
+use core::ffi::{c_char, c_void};
+
+/// An attribute's value: scalars and strings are pointed to as well.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Attribute {
+    /// The value, the first element, or the first byte of a string (which has no NUL).
+    pub data: *const c_void,
+    /// Elements of an array, bytes of a string, 1 for a scalar.
+    pub length: usize,
+}
+
+/// One call of a body: of one batch element.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Call {
+    /// The size of this struct, so that it can grow.
+    pub size: usize,
+    /// The arrays, in the order of the signature: operands, results, scratch. An operand that is
+    /// worked on in place has its result's address. NULL: an optional operand that was not given.
+    /// Of an operand that may come several times: an array of pointers.
+    pub buffers: *const *mut c_void,
+    /// The named dimensions, in order of first appearance.
+    pub dims: *const i64,
+    /// The attributes, in the order of the signature.
+    pub attributes: *const Attribute,
+    /// What the op's `init` made, or NULL.
+    pub state: *mut c_void,
+    /// Which element of the batch this is, from 0.
+    pub batch: i64,
+    /// Room for the text of an error, which ends in NUL.
+    pub message: *mut c_char,
+    /// Bytes there, the NUL included.
+    pub message_size: usize,
+}
+
+/// A body. 0: fine; else XLA's number of an error's code (see [`xla_ffi::Code`]), with a text in
+/// `message`.
+pub type Body = unsafe extern "C" fn(call: *const Call) -> i32;
