@@ -23,6 +23,29 @@ test_that("reticulate and the plugin share a Python, whichever starts it", {
   expect_identical(ours_first, list(output = "both", status = 0L))
 })
 
+test_that("R waits without Python's lock, which its thread may keep", {
+  skip_without_plugin()
+  skip_on_os("windows")
+  path <- handlers("library")[["path"]]
+  # XLA runs the product and what comes after it on a thread of its own, so that R waits for the buffer.
+  run <- run_r(sprintf("
+    invisible(pjrt_client('cpu'))
+    # As where reticulate is loaded.
+    invisible(xlaffi:::check(.Call(xlaffi:::wrap__python_keep_lock)))
+    pjrt_register_custom_call('in_python', list(host = getNativeSymbolInfo('in_python', dyn.load('%s'))))
+    in_python <- ffi_call('in_python', ffi_type('f64', c(64, 64)))
+    slow <- function(x) in_python(x %%*%% x)
+    ones <- pjrt_buffer(matrix(1, 64, 64), dtype = 'f64')
+    cat('a buffer:', all(as_array(xla_jit(slow)(ones)) == 64), '\\n')
+    cat('an array:', all(xla_jit(slow)(matrix(1, 64, 64)) == 64), '\\n')
+    result <- xla_jit(slow)(ones)
+    cat('a handler that goes:', ffi_unregister('in_python', 'host'), '\\n')
+  ", path), timeout = 60)
+  expect_identical(run, list(
+    output = c("a buffer: TRUE ", "an array: TRUE ", "a handler that goes: TRUE "), status = 0L
+  ))
+})
+
 # What a session says that cannot have its plugin.
 start_fails <- function(env) {
   run <- run_r("

@@ -44,6 +44,14 @@ pub fn size(buffer: &Buffer) -> usize {
     buffer.num_elements() * buffer.dtype().size()
 }
 
+/// Waits for so long at most; whether the contents are there. What is waited for may need Python's
+/// lock, which reticulate makes R's thread keep.
+pub fn wait(buffer: &Buffer, limit: Duration) -> Outcome<bool> {
+    Ok(pjrt_jaxlib::python::blocking(|| {
+        buffer.wait_timeout(limit)
+    })?)
+}
+
 class!(
     BufferObject,
     c"xlaffi_buffer",
@@ -211,9 +219,7 @@ routines! {
     fn buffer_wait(buffer, seconds: f64) {
         let object: &BufferObject = get(buffer, "x")?;
         let limit = Duration::from_secs_f64(seconds.clamp(0.0, 3600.0));
-        // What is waited for may need Python's lock, which reticulate makes R's thread keep.
-        let done = pjrt_jaxlib::python::blocking(|| object.buffer.wait_timeout(limit))?;
-        Ok(Value::from(done))
+        Ok(Value::from(wait(&object.buffer, limit)?))
     }
 
     // A copy on another device of the same platform.

@@ -10,7 +10,7 @@ use extendr_ffi::{
 use pjrt::{Buffer, Executable, ExecuteOptions};
 
 use crate::argument::{attribute, borrowed, counts, elements, inherits, integer, is_null};
-use crate::buffer::{size, upload_array, BufferObject};
+use crate::buffer::{size, upload_array, wait, BufferObject};
 use crate::device::DeviceObject;
 use crate::entry::routines;
 use crate::failure::{Failure, Outcome};
@@ -102,8 +102,7 @@ routines! {
             Started::Running(run) => return Ok(wrap(run)),
         };
         for output in &outputs {
-            // As in `buffer_wait`, without Python's lock.
-            if !pjrt_jaxlib::python::blocking(|| output.wait_timeout(FIRST_WAIT))? {
+            if !wait(output, FIRST_WAIT)? {
                 return Ok(told(outputs_to_r(outputs, &object.platform)));
             }
         }
