@@ -1,8 +1,9 @@
 //! Clients.
 
-use crate::compat::{jaxlib, Environment, Jaxlib};
+use crate::compat::{jaxlib, Jaxlib};
 use crate::device::Device;
 use crate::entry::{entry, object, slice, text};
+use crate::environment::Variable;
 use crate::error::{Error, Result};
 use crate::python::{gil::Gil, object::Object};
 use pjrt_api::{PJRT_Client, PJRT_Device, PJRT_Memory, PJRT_NamedValue, PJRT_NamedValue_Type};
@@ -100,7 +101,7 @@ impl Client {
         // XLA sizes its pool by this, once, when the client is made.
         let threads = options
             .threads
-            .map(|threads| Environment::set("NPROC", &threads.to_string()));
+            .map(|threads| Variable::set("NPROC", &threads.to_string()));
         let gil = jax.gil()?;
         let object = gil.call(
             &jax.make_client,

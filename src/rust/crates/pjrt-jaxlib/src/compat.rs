@@ -1,12 +1,13 @@
 //! jaxlib: the functions of `compat.py`, loaded once, and names that are used on hot paths.
 
+use crate::environment::Variable;
 use crate::error::{Error, Result};
 use crate::python::capi::FILE_INPUT;
 use crate::python::start::{start, Running};
 use crate::python::{gil::Gil, object::Object};
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 macro_rules! jaxlib {
     (attributes { $($attr:ident),* $(,)? } names { $($name:ident),* $(,)? }) => {
@@ -88,7 +89,7 @@ fn import() -> Result<&'static Jaxlib> {
     // jaxlib reports at start what nobody asked for; a level that the user chose stays.
     let _quiet = std::env::var_os(LOG_LEVEL)
         .is_none()
-        .then(|| Environment::set(LOG_LEVEL, "1"));
+        .then(|| Variable::set(LOG_LEVEL, "1"));
     let gil = gil_of(py)?;
     let module = load(&gil, py)?;
     let jaxlib = Jaxlib::from_module(&gil, &module)?;
@@ -268,39 +269,6 @@ impl StandIn {
                 // Already gone: whoever took it out wanted the same.
                 drop(gil.error());
             }
-        }
-    }
-}
-
-/// An environment variable set for as long as this lives, then put back. The C library does not
-/// guard the environment against threads that read it meanwhile, so this is for what XLA takes from
-/// nowhere else, and for moments at which it has no threads yet.
-pub(crate) struct Environment {
-    name: &'static str,
-    before: Option<std::ffi::OsString>,
-    _only_one: MutexGuard<'static, ()>,
-}
-
-impl Environment {
-    /// Sets the variable.
-    pub fn set(name: &'static str, value: &str) -> Self {
-        static ONLY_ONE: Mutex<()> = Mutex::new(());
-        let lock = ONLY_ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = std::env::var_os(name);
-        std::env::set_var(name, value);
-        Self {
-            name,
-            before,
-            _only_one: lock,
-        }
-    }
-}
-
-impl Drop for Environment {
-    fn drop(&mut self) {
-        match self.before.take() {
-            Some(value) => std::env::set_var(self.name, value),
-            None => std::env::remove_var(self.name),
         }
     }
 }

@@ -17,6 +17,7 @@ mod device;
 mod dlpack;
 mod download;
 mod entry;
+mod environment;
 mod error;
 mod event;
 mod executable;
