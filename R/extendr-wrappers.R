@@ -38,6 +38,8 @@ device_describe <- function(device) .Call(wrap__device_describe, device)
 
 dtype_table <- function() .Call(wrap__dtype_table)
 
+own_signature <- function(text) .Call(wrap__own_signature, text)
+
 run_wait <- function(run, seconds) .Call(wrap__run_wait, run, seconds)
 
 identity_new <- function() .Call(wrap__identity_new)

@@ -18,6 +18,7 @@ mod handler;
 mod host;
 mod literal;
 mod memory;
+mod own_signature;
 mod pace;
 mod plugin;
 mod pointer;
@@ -40,6 +41,7 @@ const ROUTINES: &[&[entry::Routine]] = &[
     client::ROUTINES,
     device::ROUTINES,
     dtype::ROUTINES,
+    own_signature::ROUTINES,
     run::ROUTINES,
     signature::ROUTINES,
     executable::ROUTINES,

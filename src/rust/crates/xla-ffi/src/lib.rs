@@ -132,10 +132,11 @@ mod traits;
 mod user_data;
 mod view;
 
-/// For handlers that pass a call frame on instead of decoding it.
+/// For handlers that pass a call frame on instead of decoding it, or decode it by a table.
 #[doc(hidden)]
 pub mod raw {
     pub use crate::entry::{answer_metadata, report};
+    pub use crate::nearest::nearest;
 }
 
 pub use attr::{AnyAttr, AttrType, AttrValue};

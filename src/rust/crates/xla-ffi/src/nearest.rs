@@ -1,7 +1,8 @@
 //! What somebody may have meant.
 
 /// The one of `known` that is nearly `name`, if there is one.
-pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let all = known.iter().map(|known| (distance(name, known), *known));
     let (distance, near) = all.min_by_key(|&(distance, _)| distance)?;
     (distance <= name.len().max(near.len()) / 3).then_some(near)

@@ -8,7 +8,7 @@ use xla_ffi::DataType;
 /// operands and attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signature {
-    /// As it was written.
+    /// As it was written; [`Display`](core::fmt::Display) gives it in its usual form.
     pub text: String,
     /// In order.
     pub operands: Vec<Operand>,
@@ -91,9 +91,9 @@ pub struct Attribute {
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttributeKind {
     /// One number or truth value. An integer may be used in dimensions.
-    Scalar(Dtype),
-    /// Several; how many is a dimension, an index into [`Signature::dims`].
-    Array(Dtype, usize),
+    Scalar(DataType),
+    /// Several, and how many: [`Dim::Number`] or [`Dim::Name`].
+    Array(DataType, Dim),
     /// UTF-8.
     Text,
 }
@@ -101,7 +101,7 @@ pub enum AttributeKind {
 /// A default.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttributeValue {
-    /// Of any integer type.
+    /// Of any integer type, and in its range.
     Integer(i64),
     /// Of any floating-point type.
     Float(f64),

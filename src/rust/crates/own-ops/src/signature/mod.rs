@@ -6,5 +6,28 @@
 //! Operands; attributes `->` results; scratch memory.
 
 mod ast;
+mod check;
+mod default;
+mod dim;
+mod dtype;
+mod error;
+mod lex;
+mod parse;
+mod print;
 
 pub use ast::*;
+pub use dim::DimProblem;
+pub use dtype::DTYPES;
+pub use error::SignatureError;
+
+impl Signature {
+    /// Reads a signature.
+    ///
+    /// # Errors
+    /// Anything that is wrong with it, with the place.
+    pub fn parse(text: &str) -> Result<Signature, SignatureError> {
+        let draft = parse::Parser::parse(text);
+        let signature = draft.and_then(|draft| check::checked(draft, text));
+        signature.map_err(|fault| fault.in_text(text))
+    }
+}
