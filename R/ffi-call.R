@@ -141,7 +141,7 @@ check_results <- function(results, target, call = rlang::caller_env()) {
 results_for <- function(results, operands, target, call) {
   types <- lapply(operands, function(operand) tree_map(operand, function(leaf) type_of(as_value(leaf, "operands"))))
   given <- types_text(tree_leaves(types))
-  types <- tryCatch(do.call(results, types), error = function(e) {
+  types <- tryCatch(call_written(results, types, "results"), error = function(e) {
     abort(sprintf("`results` fails for operands %s: %s", given, conditionMessage(e)),
       op = target, operand = "results", call = call
     )

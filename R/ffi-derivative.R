@@ -16,11 +16,11 @@ push_tangents <- function(outputs, roots, tangents) {
   known <- new.env(parent = emptyenv())
   leaf <- new.env(parent = emptyenv())
   for (i in seq_along(roots)) {
-    leaf[[as.character(roots[[i]]$node$id)]] <- TRUE
+    leaf[[as.character(roots[[i]]@node$id)]] <- TRUE
     known[[value_key(roots[[i]])]] <- tangents[[i]]
   }
   is_leaf <- function(node) !is.null(leaf[[as.character(node$id)]])
-  first <- min(vapply(roots, function(root) root$node$id, 0))
+  first <- min(vapply(roots, function(root) root@node$id, 0))
   nodes <- nodes_behind(nodes_of(outputs), function(node) if (is_leaf(node)) list() else edges(node), first)
   for (node in nodes) {
     if (is_leaf(node)) {
@@ -45,7 +45,7 @@ node_tangents <- function(node, tangents) {
   if (node$op == "op") {
     return(if (is.null(node$params$op$jvp)) tangents else op_tangents(node, tangents))
   }
-  if (!any(vapply(node$types, function(type) is_inexact(type$dtype), NA))) {
+  if (!any(vapply(node$types, function(type) is_inexact(type@dtype), NA))) {
     return(vector("list", length(node$types)))
   }
   rule <- primitive_rule(node$op, "jvp")
@@ -74,9 +74,12 @@ no_rule <- function(node, rule, text, hint = NULL) {
 # The rule of an op, and what it returned in the order of the results.
 op_tangents <- function(node, tangents) {
   p <- node$params
+  # Names that an error in the rule shows
+  jvp <- p$op$jvp
+  primals <- tree_fill(p$arguments, node$inputs)
   results <- tree_fill(p$results, node_values(node))
-  changes <- p$op$jvp(tree_fill(p$arguments, node$inputs), results, tree_fill(p$arguments, tangents))
-  rule_results(changes, results, node$types, p$op$name, "jvp")
+  tangents <- tree_fill(p$arguments, tangents)
+  rule_results(jvp(primals, results, tangents), results, node$types, p$op$name, "jvp")
 }
 
 # What a rule returned for `like`, a tree: a list of values or NULLs, each of the type that it
@@ -88,7 +91,7 @@ rule_results <- function(x, like, types, op, rule) {
     ), op = op, operand = rule, call = NULL)
   })
   Map(function(leaf, type, number) {
-    if (is.null(leaf) || !is_inexact(type$dtype)) {
+    if (is.null(leaf) || !is_inexact(type@dtype)) {
       return(NULL)
     }
     leaf <- as_value(leaf, rule, type, call = NULL)

@@ -94,10 +94,10 @@ ffi_grad <- function(f, wrt = 1, value = FALSE) {
     }
     at <- evaluated(function(...) {
       arguments[chosen] <- list(...)
-      do.call("f", arguments)
+      call_written(f, arguments)
     }, arguments[chosen], named = FALSE)
     result <- at$outputs
-    if (length(result) != 1L || length(result[[1L]]) != 1L || !is_float(result[[1L]]$dtype)) {
+    if (length(result) != 1L || length(result[[1L]]) != 1L || !is_float(result[[1L]]@dtype)) {
       abort(sprintf("ffi_grad: `f` must return one real number, not %s", types_text(result)),
         operand = "f", hint = "`ffi_vjp()` is for any result.", call = call
       )
@@ -116,20 +116,20 @@ ffi_hessian <- function(f) {
   gradient <- ffi_grad(f)
   new_jit(function(x, ...) {
     others <- list(...)
-    if (!is_value(x) || !is_float(x$dtype)) {
+    if (!is_value(x) || !is_float(x@dtype)) {
       abort("ffi_hessian: the first argument of `f` must be an array of real numbers", operand = "x")
     }
     size <- length(x)
-    slope <- ffi_jvp(function(x) do.call(gradient, c(list(x), others)))
+    slope <- ffi_jvp(function(x) call_written(gradient, c(list(x), others)))
     # One turn per row: the derivative of the gradient along one axis.
     rows <- hlo_while(
       cond = function(i, rows) i < size,
       body = function(i, rows) {
-        here <- converted(hlo_iota("i32", size) == i, x$dtype)
-        row <- slope(x, reshaped(here, x$shape))$tangent
+        here <- converted(hlo_iota("i32", size) == i, x@dtype)
+        row <- slope(x, reshaped(here, x@shape))$tangent
         list(i + 1L, hlo_dynamic_update_slice(rows, reshaped(row, c(1L, size)), list(i + 1L, 1L)))
       },
-      init = list(i = hlo_constant(0L, shape = integer()), rows = constant(0, x$dtype, c(size, size), "x"))
+      init = list(i = hlo_constant(0L, shape = integer()), rows = constant(0, x@dtype, c(size, size), "x"))
     )
     rows$rows
   }, "hessian")
@@ -145,14 +145,14 @@ check_function <- function(f, name = "f", call = rlang::caller_env()) {
 evaluated <- function(f, primals, named = TRUE) {
   roots <- lapply(tree_leaves(primals), alias_of)
   arguments <- as_arguments(tree_fill(primals, roots))
-  tree <- do.call("f", if (named) arguments else unname(arguments))
-  outputs <- lapply(tree_leaves(tree), as_value, "f")
+  tree <- call_written(f, if (named) arguments else unname(arguments))
+  outputs <- lapply(tree_leaves(tree), as_value, "f", call = NULL)
   list(roots = roots, outputs = outputs, value = tree_fill(tree, outputs))
 }
 
 # Tangents stand for what they will be while the derivative is written, and are then taken away.
 gradients_of <- function(at, cotangents) {
-  moving <- vapply(at$roots, function(root) is_inexact(root$dtype), NA)
+  moving <- vapply(at$roots, function(root) is_inexact(root@dtype), NA)
   directions <- vector("list", length(at$roots))
   directions[moving] <- lapply(at$roots[moving], new_parameter)
   gradients <- vector("list", length(at$roots))
@@ -165,7 +165,7 @@ gradients_of <- function(at, cotangents) {
 
 # Zeros where there may be a tangent, NULL for logicals and integers.
 or_zeros <- function(tangents, like) {
-  Map(function(tangent, like) if (is_inexact(like$dtype)) or_zero(tangent, like), tangents, like)
+  Map(function(tangent, like) if (is_inexact(like@dtype)) or_zero(tangent, like), tangents, like)
 }
 
 # One tangent or NULL for each leaf of `like`, each of its dtype and shape.
@@ -177,11 +177,11 @@ check_tangents <- function(x, like, name, of, call) {
     if (is.null(leaf)) {
       return(NULL)
     }
-    if (leaf$node$op == "constant") {
+    if (leaf@node$op == "constant") {
       # Numbers have taken a dtype before they met the value that they belong to.
-      leaf <- as_value(leaf$node$params$data, name, like, call)
+      leaf <- as_value(leaf@node$params$data, name, like, call)
     }
-    if (!is_inexact(like$dtype)) {
+    if (!is_inexact(like@dtype)) {
       abort(sprintf("number %d of `%s` must be NULL: %s has no derivative", number, name, type_text(like)),
         operand = name, call = call
       )

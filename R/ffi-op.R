@@ -101,8 +101,8 @@ record_op <- function(op, arguments) {
   outer <- the$owner
   on.exit(the$owner <- outer)
   the$owner <- op$name
-  results <- do.call(op$call, arguments)
-  body <- lapply(tree_leaves(results), as_value, "call")
+  results <- call_written(op$call, arguments, op$name)
+  body <- lapply(tree_leaves(results), as_value, "call", call = NULL)
   node <- new_node("op", tree_leaves(arguments), lapply(body, type_of), list(
     op = op, body = body, arguments = tree_map(arguments, function(leaf) 0), results = tree_fill(results, body)
   ))

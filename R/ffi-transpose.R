@@ -36,11 +36,11 @@ linear_steps <- function(outputs, roots, edges) {
   ends <- nodes_of(Filter(Negate(is.null), outputs))
   depends <- new.env(parent = emptyenv())
   for (root in roots) {
-    depends[[as.character(root$node$id)]] <- TRUE
+    depends[[as.character(root@node$id)]] <- TRUE
   }
-  first <- min(vapply(roots, function(root) root$node$id, 0))
+  first <- min(vapply(roots, function(root) root@node$id, 0))
   steps <- lapply(nodes_behind(ends, edges, first), function(node) {
-    linear <- vapply(edges(node), function(value) !is.null(depends[[as.character(value$node$id)]]), NA)
+    linear <- vapply(edges(node), function(value) !is.null(depends[[as.character(value@node$id)]]), NA)
     if (any(linear)) {
       depends[[as.character(node$id)]] <- TRUE
       list(node = node, linear = linear)
@@ -81,10 +81,13 @@ check_linear <- function(node, linear) {
 
 op_cotangents <- function(node, given, linear) {
   p <- node$params
-  primals <- node$inputs
-  primals[linear] <- list(NULL)
-  results <- Map(or_zero, given, node$types)
-  shares <- p$op$transpose(tree_fill(p$arguments, primals), tree_fill(p$results, results))
+  inputs <- node$inputs
+  inputs[linear] <- list(NULL)
+  # Names that an error in the rule shows
+  transpose <- p$op$transpose
+  primals <- tree_fill(p$arguments, inputs)
+  cotangents <- tree_fill(p$results, Map(or_zero, given, node$types))
+  shares <- transpose(primals, cotangents)
   types <- lapply(node$inputs, type_of)
   rule_results(shares, tree_fill(p$arguments, node$inputs), types, p$op$name, "transpose")
 }

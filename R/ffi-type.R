@@ -23,7 +23,10 @@ ffi_type <- function(dtype, shape = integer()) {
 }
 
 new_type <- function(dtype, shape) {
-  structure(list(dtype = dtype, shape = as.integer(shape)), class = "xlaffi_type")
+  type <- blank_type
+  attr(type, "dtype") <- dtype
+  attr(type, "shape") <- as.integer(shape)
+  type
 }
 
 # The canonical name of an element type.
@@ -43,18 +46,6 @@ check_shape <- function(shape, name, call = rlang::caller_env()) {
 }
 
 #' @export
-dtype.xlaffi_type <- function(x, ...) new_dtype(x$dtype)
-
-#' @export
-elt_type.xlaffi_type <- function(x) new_dtype(x$dtype)
-
-#' @export
-shape.xlaffi_type <- function(x, ...) x$shape
-
-#' @export
-dim.xlaffi_type <- function(x) if (length(x$shape)) x$shape
-
-#' @export
 format.xlaffi_type <- function(x, ...) type_text(x)
 
 #' @export
@@ -64,11 +55,11 @@ print.xlaffi_type <- function(x, ...) {
 }
 
 # As in error messages: `f64(2, 3)`.
-type_text <- function(x) if (is_token(x)) "token" else sprintf("%s%s", x$dtype, shape_text(x$shape))
+type_text <- function(x) if (is_token(x)) "token" else sprintf("%s%s", x@dtype, shape_text(x@shape))
 
 shape_text <- function(shape) sprintf("(%s)", toString(shape))
 
-same_type <- function(x, y) identical(x$dtype, y$dtype) && identical(x$shape, y$shape)
+same_type <- function(x, y) identical(x@dtype, y@dtype) && identical(x@shape, y@shape)
 
 is_float <- function(dtype) dtype %in% dtypes_of_kind("float")
 

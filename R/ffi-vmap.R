@@ -49,7 +49,7 @@ ffi_vmap <- function(f, in_axes = 1, out_axes = 1) {
     leaves[mapped] <- Map(to_front, leaves[mapped], axes[mapped])
     tree <- NULL
     batch <- batch_leaves(function(leaves) {
-      tree <<- do.call("f", tree_fill(arguments, leaves))
+      tree <<- call_written(f, tree_fill(arguments, leaves))
       lapply(tree_leaves(tree), as_value, "f", call = env)
     }, leaves, mapped, size)
     axes <- axes_for(out_axes, tree, "out_axes", "the results", env)
@@ -109,7 +109,7 @@ batch_size <- function(leaves, axes, mapped, call) {
     abort("`in_axes` must have an axis for at least one argument", operand = "in_axes", call = call)
   }
   sizes <- vapply(which(mapped), function(i) {
-    shape <- leaves[[i]]$shape
+    shape <- leaves[[i]]@shape
     if (axes[[i]] > length(shape)) {
       abort(
         sprintf("`in_axes`: array %d of the arguments is %s and has no axis %d", i, type_text(leaves[[i]]), axes[[i]]),
@@ -132,7 +132,7 @@ batch_size <- function(leaves, axes, mapped, call) {
 }
 
 to_front <- function(value, axis) {
-  transposed(value, c(as.integer(axis), setdiff(seq_along(value$shape), axis)))
+  transposed(value, c(as.integer(axis), setdiff(seq_along(value@shape), axis)))
 }
 
 from_front <- function(value, mapped, axis, size, number, call) {
@@ -145,7 +145,7 @@ from_front <- function(value, mapped, axis, size, number, call) {
     return(value)
   }
   value <- in_front(value, mapped, size)
-  rank <- length(value$shape)
+  rank <- length(value@shape)
   if (axis > rank) {
     abort(sprintf("`out_axes`: result %d is %s and has no axis %d", number, type_text(value), axis),
       operand = "out_axes", call = call

@@ -73,4 +73,4 @@ fits_integer <- function(data, dtype) {
 }
 
 # Zeros and ones like a value.
-filled <- function(number, like) constant(number, like$dtype, like$shape, "number")
+filled <- function(number, like) constant(number, like@dtype, like@shape, "number")

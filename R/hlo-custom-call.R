@@ -112,16 +112,16 @@ check_layouts <- function(layouts, types, name, call) {
     )
   }
   Map(function(layout, type) {
-    rank <- length(type$shape)
+    rank <- length(type@shape)
     # XLA's compiler divides by the number of elements where the layout is not the default one.
     plain <- is.null(layout) || identical(layout, "row")
     by_column <- identical(layout, "column")
-    if (plain || (by_column && (rank < 2L || 0L %in% type$shape))) {
+    if (plain || (by_column && (rank < 2L || 0L %in% type@shape))) {
       rev(seq_len(rank))
     } else if (by_column) {
       c(rank - 1L, rank, rev(seq_len(rank - 2L)))
     } else if (is.numeric(layout) && setequal(layout, seq_len(rank)) && length(layout) == rank) {
-      if (0L %in% type$shape) rev(seq_len(rank)) else as.integer(layout)
+      if (0L %in% type@shape) rev(seq_len(rank)) else as.integer(layout)
     } else {
       abort(
         sprintf("`%s` must be NULL, \"row\", \"column\" or the axes 1 to %d, not %s", name, rank, values_text(layout)),

@@ -28,21 +28,21 @@ hlo_sum <- function(x, axes = NULL) reduced("reduce_add", x, axes, "hlo_sum")
 reduced <- function(op, x, axes, shown, call = rlang::caller_env()) {
   x <- as_value(x, "x", call = call)
   check_kind(x, if (op == "reduce_add") "a number" else "a real number", shown, "x", call)
-  axes <- if (is.null(axes)) seq_along(x$shape) else sort(check_axes(axes, "axes", length(x$shape), call = call))
+  axes <- if (is.null(axes)) seq_along(x@shape) else sort(check_axes(axes, "axes", length(x@shape), call = call))
   if (!length(axes)) {
     return(x)
   }
-  record(op, list(x, reduction_start(op, x)), x$dtype, x$shape[-axes], list(axes = axes))
+  record(op, list(x, reduction_start(op, x)), x@dtype, x@shape[-axes], list(axes = axes))
 }
 
 # What a reduction starts from: of integers the extremum of the first element with all others.
 reduction_start <- function(op, x) {
   if (op == "reduce_add") {
-    constant(0, x$dtype, integer(), "x")
-  } else if (is_float(x$dtype)) {
-    constant(if (op == "reduce_max") -Inf else Inf, x$dtype, integer(), "x")
+    constant(0, x@dtype, integer(), "x")
+  } else if (is_float(x@dtype)) {
+    constant(if (op == "reduce_max") -Inf else Inf, x@dtype, integer(), "x")
   } else {
-    reshaped(hlo_slice(x, rep(1L, length(x$shape)), rep(1L, length(x$shape))), integer())
+    reshaped(hlo_slice(x, rep(1L, length(x@shape)), rep(1L, length(x@shape))), integer())
   }
 }
 
@@ -63,9 +63,9 @@ hlo_dot <- function(x, y, contract, batch = list(integer(), integer())) {
 
 dot <- function(x, y, contract, batch) {
   shape <- c(
-    x$shape[batch[[1L]]], kept(x$shape, c(contract[[1L]], batch[[1L]])), kept(y$shape, c(contract[[2L]], batch[[2L]]))
+    x@shape[batch[[1L]]], kept(x@shape, c(contract[[1L]], batch[[1L]])), kept(y@shape, c(contract[[2L]], batch[[2L]]))
   )
-  record("dot_general", list(x, y), x$dtype, shape, list(contract = contract, batch = batch))
+  record("dot_general", list(x, y), x@dtype, shape, list(contract = contract, batch = batch))
 }
 
 # What is left of `x` without the positions `axes`.
@@ -73,7 +73,7 @@ kept <- function(x, axes) x[setdiff(seq_along(x), axes)]
 
 same_dtype <- function(x, y, op, names = c("x", "y"), call = rlang::caller_env()) {
   like <- Find(is_value, list(x, y))
-  like <- if (!is.null(like)) new_type(like$dtype, 1L)
+  like <- if (!is.null(like)) new_type(like@dtype, 1L)
   x <- as_value(x, names[[1L]], like, call)
   y <- as_value(y, names[[2L]], like, call)
   check_kind(x, "a number", op, names[[1L]], call)
@@ -88,10 +88,10 @@ check_axis_pairs <- function(axes, name, x, y, call = rlang::caller_env()) {
     )
   }
   axes <- list(
-    check_axes(axes[[1L]], name, length(x$shape), call = call),
-    check_axes(axes[[2L]], name, length(y$shape), call = call)
+    check_axes(axes[[1L]], name, length(x@shape), call = call),
+    check_axes(axes[[2L]], name, length(y@shape), call = call)
   )
-  if (!identical(x$shape[axes[[1L]]], y$shape[axes[[2L]]])) {
+  if (!identical(x@shape[axes[[1L]]], y@shape[axes[[2L]]])) {
     abort(
       sprintf(
         "hlo_dot: axes (%s) of `x` %s and axes (%s) of `y` %s must have the same lengths",
@@ -109,7 +109,7 @@ hlo_matmul <- function(x, y) {
   both <- same_dtype(x, y, "hlo_matmul")
   x <- both[[1L]]
   y <- both[[2L]]
-  ranks <- c(length(x$shape), length(y$shape))
+  ranks <- c(length(x@shape), length(y@shape))
   refuse <- function() {
     abort(
       sprintf(
@@ -125,15 +125,15 @@ hlo_matmul <- function(x, y) {
   inner <- c(ranks[[1L]], max(1L, ranks[[2L]] - 1L))
   leading <- pmax(ranks - 2L, 0L)
   shared <- if (all(leading > 0L)) seq_len(leading[[1L]]) else integer()
-  fits <- x$shape[[inner[[1L]]]] == y$shape[[inner[[2L]]]] &&
-    (!length(shared) || identical(x$shape[shared], y$shape[seq_len(leading[[2L]])]))
+  fits <- x@shape[[inner[[1L]]]] == y@shape[[inner[[2L]]]] &&
+    (!length(shared) || identical(x@shape[shared], y@shape[seq_len(leading[[2L]])]))
   if (!fits) {
     refuse()
   }
   product <- dot(x, y, as.list(inner), list(shared, shared))
   if (leading[[2L]] > 0L && !length(shared) && ranks[[1L]] == 2L) {
     # The rows of x came before the batch axes of y.
-    rank <- length(product$shape)
+    rank <- length(product@shape)
     product <- transposed(product, c(seq_len(leading[[2L]]) + 1L, 1L, rank))
   }
   product
@@ -151,10 +151,10 @@ hlo_triangular_solve <- function(a, b, left = TRUE, lower = TRUE, unit_diagonal 
   a <- both[[1L]]
   b <- both[[2L]]
   check_kind(a, "a floating-point or complex number", "hlo_triangular_solve", "a", rlang::current_env())
-  rank <- length(a$shape)
+  rank <- length(a@shape)
   side <- if (left) rank - 1L else rank
-  fits <- rank >= 2L && length(b$shape) == rank && a$shape[[rank]] == a$shape[[rank - 1L]] &&
-    identical(a$shape[seq_len(rank - 2L)], b$shape[seq_len(rank - 2L)]) && a$shape[[rank]] == b$shape[[side]]
+  fits <- rank >= 2L && length(b@shape) == rank && a@shape[[rank]] == a@shape[[rank - 1L]] &&
+    identical(a@shape[seq_len(rank - 2L)], b@shape[seq_len(rank - 2L)]) && a@shape[[rank]] == b@shape[[side]]
   if (!fits) {
     abort(
       sprintf(
@@ -167,4 +167,4 @@ hlo_triangular_solve <- function(a, b, left = TRUE, lower = TRUE, unit_diagonal 
   triangular_solve(a, b, list(left = left, lower = lower, unit = unit_diagonal, transpose = transpose))
 }
 
-triangular_solve <- function(a, b, params) record("triangular_solve", list(a, b), b$dtype, b$shape, params)
+triangular_solve <- function(a, b, params) record("triangular_solve", list(a, b), b@dtype, b@shape, params)

@@ -35,18 +35,18 @@ numeric_kinds <- list(
 
 check_kind <- function(x, kind, op, name, call) {
   check_no_token(x, op, name, call)
-  if (!numeric_kinds[[kind]](x$dtype)) {
-    hint <- if (is_inexact(x$dtype)) NULL else "`hlo_convert()` changes the dtype."
+  if (!numeric_kinds[[kind]](x@dtype)) {
+    hint <- if (is_inexact(x@dtype)) NULL else "`hlo_convert()` changes the dtype."
     abort(sprintf("%s: `%s` must be %s, not %s", op, name, kind, type_text(x)),
       op = op, operand = name, hint = hint, call = call
     )
   }
 }
 
-unary <- function(op, x, kind, shown, dtype = x$dtype, call = rlang::caller_env()) {
+unary <- function(op, x, kind, shown, dtype = x@dtype, call = rlang::caller_env()) {
   x <- as_value(x, "x", call = call)
   check_kind(x, kind, shown, "x", call)
-  record(op, list(x), dtype, x$shape)
+  record(op, list(x), dtype, x@shape)
 }
 
 # Both operands as values of one dtype and shape.
@@ -59,16 +59,16 @@ operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()
   y <- as_value(y, names[[2L]], if (is_value(x)) x, call, op)
   x <- as_value(x, names[[1L]], y, call, op)
   check_same_dtype(x, y, op, names, call)
-  if (!identical(x$shape, y$shape)) {
+  if (!identical(x@shape, y@shape)) {
     if (repeats(y, x)) {
-      y <- repeated(y, x$shape)
+      y <- repeated(y, x@shape)
     } else if (repeats(x, y)) {
-      x <- repeated(x, y$shape)
+      x <- repeated(x, y@shape)
     } else {
       abort(
         sprintf(
           "%s: `%s` must have shape %s as `%s` has, or one element, not %s",
-          op, names[[2L]], shape_text(x$shape), names[[1L]], shape_text(y$shape)
+          op, names[[2L]], shape_text(x@shape), names[[1L]], shape_text(y@shape)
         ),
         op = op, operand = names[[2L]], hint = "`hlo_broadcast()` repeats along axes.", call = call
       )
@@ -78,19 +78,19 @@ operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()
 }
 
 check_same_dtype <- function(x, y, op, names, call) {
-  if (x$dtype != y$dtype) {
+  if (x@dtype != y@dtype) {
     abort(
-      sprintf("%s: `%s` must have dtype %s as `%s` has, not %s", op, names[[2L]], x$dtype, names[[1L]], y$dtype),
+      sprintf("%s: `%s` must have dtype %s as `%s` has, not %s", op, names[[2L]], x@dtype, names[[1L]], y@dtype),
       op = op, operand = names[[2L]], hint = "`hlo_convert()` changes the dtype.", call = call
     )
   }
 }
 
 # As R recycles one number; two of them give the higher rank.
-repeats <- function(x, to) length(x) == 1L && length(x$shape) <= min(1L, length(to$shape))
+repeats <- function(x, to) length(x) == 1L && length(x@shape) <= min(1L, length(to@shape))
 
 repeated <- function(x, shape) {
-  if (length(x$shape)) {
+  if (length(x@shape)) {
     x <- reshaped(x, integer())
   }
   if (length(shape)) broadcast(x, shape, integer()) else x
@@ -99,7 +99,7 @@ repeated <- function(x, shape) {
 binary <- function(op, x, y, kind, shown, names = c("x", "y"), dtype = NULL, call = rlang::caller_env()) {
   both <- operands(x, y, shown, names, call)
   check_kind(both[[1L]], kind, shown, names[[1L]], call)
-  record(op, both, if (is.null(dtype)) both[[1L]]$dtype else dtype, both[[1L]]$shape)
+  record(op, both, if (is.null(dtype)) both[[1L]]@dtype else dtype, both[[1L]]@shape)
 }
 
 #' @rdname hlo_elementwise
@@ -131,18 +131,18 @@ hlo_rsqrt <- function(x) unary("rsqrt", x, "a floating-point or complex number",
 hlo_select <- function(pred, x, y) {
   pred <- as_value(pred, "pred")
   both <- operands(x, y, "hlo_select", c("x", "y"))
-  if (pred$dtype != "pred") {
-    abort(sprintf("hlo_select: `pred` must have dtype pred, not %s", pred$dtype), op = "hlo_select", operand = "pred")
+  if (pred@dtype != "pred") {
+    abort(sprintf("hlo_select: `pred` must have dtype pred, not %s", pred@dtype), op = "hlo_select", operand = "pred")
   }
-  shape <- both[[1L]]$shape
-  if (!identical(pred$shape, shape)) {
+  shape <- both[[1L]]@shape
+  if (!identical(pred@shape, shape)) {
     if (repeats(pred, both[[1L]])) {
       pred <- repeated(pred, shape)
     } else if (repeats(both[[1L]], pred)) {
-      both <- lapply(both, repeated, pred$shape)
+      both <- lapply(both, repeated, pred@shape)
     } else {
       abort(
-        sprintf("hlo_select: `pred` must have shape %s, not %s", shape_text(shape), shape_text(pred$shape)),
+        sprintf("hlo_select: `pred` must have shape %s, not %s", shape_text(shape), shape_text(pred@shape)),
         op = "hlo_select", operand = "pred"
       )
     }
@@ -150,14 +150,14 @@ hlo_select <- function(pred, x, y) {
   selected(pred, both[[1L]], both[[2L]])
 }
 
-selected <- function(pred, x, y) record("select", list(pred, x, y), x$dtype, x$shape)
+selected <- function(pred, x, y) record("select", list(pred, x, y), x@dtype, x@shape)
 
 #' @rdname hlo_elementwise
 #' @export
 hlo_convert <- function(x, dtype) {
   dtype <- check_dtype(dtype, "dtype")
   x <- as_value(x, "x")
-  if (is_complex(x$dtype) && !is_complex(dtype)) {
+  if (is_complex(x@dtype) && !is_complex(dtype)) {
     abort(sprintf("hlo_convert: `x` is %s, which %s cannot hold", type_text(x), dtype),
       op = "hlo_convert", operand = "dtype", hint = "`hlo_real()` takes the real part."
     )
@@ -165,7 +165,7 @@ hlo_convert <- function(x, dtype) {
   converted(x, dtype)
 }
 
-converted <- function(x, dtype) if (x$dtype == dtype) x else record("convert", list(x), dtype, x$shape)
+converted <- function(x, dtype) if (x@dtype == dtype) x else record("convert", list(x), dtype, x@shape)
 
 #' @rdname hlo_elementwise
 #' @export
@@ -177,27 +177,27 @@ hlo_imag <- function(x) real_part("imag", x, "hlo_imag")
 
 real_part <- function(op, x, shown, call = rlang::caller_env()) {
   x <- as_value(x, "x", call = call)
-  unary(op, x, "a complex number", shown, real_dtype(x$dtype), call)
+  unary(op, x, "a complex number", shown, real_dtype(x@dtype), call)
 }
 
 #' @rdname hlo_elementwise
 #' @export
 hlo_complex <- function(re, im) {
   both <- operands(re, im, "hlo_complex", c("re", "im"))
-  dtype <- complex_dtype(both[[1L]]$dtype)
+  dtype <- complex_dtype(both[[1L]]@dtype)
   if (is.null(dtype)) {
-    abort(sprintf("hlo_complex: `re` must have dtype f32 or f64, not %s", both[[1L]]$dtype),
+    abort(sprintf("hlo_complex: `re` must have dtype f32 or f64, not %s", both[[1L]]@dtype),
       op = "hlo_complex", operand = "re"
     )
   }
-  record("complex", both, dtype, both[[1L]]$shape)
+  record("complex", both, dtype, both[[1L]]@shape)
 }
 
 #' @rdname hlo_elementwise
 #' @export
 hlo_conj <- function(x) {
   x <- as_value(x, "x")
-  if (!is_complex(x$dtype)) {
+  if (!is_complex(x@dtype)) {
     return(x)
   }
   hlo_complex(hlo_real(x), -hlo_imag(x))

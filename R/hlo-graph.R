@@ -1,10 +1,10 @@
 # Walks over the graph of a program.
 
-value_key <- function(value) paste0(value$node$id, ":", value$index)
+value_key <- function(value) paste0(value@node$id, ":", value@index)
 
 unique_values <- function(values) values[!duplicated(vapply(values, value_key, ""))]
 
-nodes_of <- function(values) lapply(values, function(value) value$node)
+nodes_of <- function(values) lapply(values, function(value) value@node)
 
 # These nodes and those that they are computed from, in the order of computation; none with a number
 # below `first` is looked at. `edges` gives the values that a node is computed from.
@@ -34,8 +34,8 @@ all_edges <- function(node) c(node$inputs, if (node$op == "op") node$params$body
 
 # Follows names to what was computed.
 resolved <- function(value) {
-  while (value$node$op %in% c("alias", "op")) {
-    value <- program_edges(value$node)[[value$index]]
+  while (value@node$op %in% c("alias", "op")) {
+    value <- program_edges(value@node)[[value@index]]
   }
   value
 }
@@ -71,5 +71,5 @@ region_nodes <- function(region) {
 region_captures <- function(region) {
   nodes <- nodes_behind(c(nodes_of(region$results), region$effects), all_edges, region$first)
   inputs <- unlist(lapply(nodes, all_edges), recursive = FALSE)
-  Filter(function(value) value$node$id < region$first, c(inputs, region$results))
+  Filter(function(value) value@node$id < region$first, c(inputs, region$results))
 }

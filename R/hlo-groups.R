@@ -8,14 +8,14 @@ arithmetic <- c("+" = "add", "-" = "subtract", "*" = "multiply", "/" = "divide",
 #' @export
 Ops.xlaffi_value <- function(e1, e2) {
   shown <- paste0("`", .Generic, "`")
-  call <- NULL
+  call <- method_call(.Generic)
   if (missing(e2)) {
     return(switch(.Generic,
       "+" = e1,
       "-" = unary("negate", e1, "a number", shown, call = call),
       "!" = {
         check_kind(e1, "a logical or an integer", shown, "x", call)
-        if (e1$dtype == "pred") unary("not", e1, "a logical or an integer", shown, call = call) else e1 == 0L
+        if (e1@dtype == "pred") unary("not", e1, "a logical or an integer", shown, call = call) else e1 == 0L
       }
     ))
   }
@@ -41,8 +41,8 @@ Ops.xlaffi_value <- function(e1, e2) {
 logical_operation <- function(generic, e1, e2, shown, call) {
   both <- operands(e1, e2, shown, call = call)
   check_kind(both[[1L]], "a logical or an integer", shown, "e1", call)
-  both <- lapply(both, function(x) if (x$dtype == "pred") x else x != 0L)
-  record(if (generic == "&") "and" else "or", both, "pred", both[[1L]]$shape)
+  both <- lapply(both, function(x) if (x@dtype == "pred") x else x != 0L)
+  record(if (generic == "&") "and" else "or", both, "pred", both[[1L]]@shape)
 }
 
 compared <- function(e1, e2, direction, shown, kind = NULL, call = rlang::caller_env()) {
@@ -50,7 +50,7 @@ compared <- function(e1, e2, direction, shown, kind = NULL, call = rlang::caller
   if (!is.null(kind)) {
     check_kind(both[[1L]], kind, shown, "e1", call)
   }
-  record("compare", both, "pred", both[[1L]]$shape, list(direction = direction))
+  record("compare", both, "pred", both[[1L]]@shape, list(direction = direction))
 }
 
 # Small whole powers are products: exact, and defined for negative numbers.
@@ -72,8 +72,8 @@ modulo <- function(e1, e2, shown, call) {
   both <- operands(e1, e2, shown, call = call)
   check_kind(both[[1L]], "a real number", shown, "e1", call)
   y <- both[[2L]]
-  rest <- record("remainder", both, y$dtype, y$shape)
-  if (startsWith(y$dtype, "u")) {
+  rest <- record("remainder", both, y@dtype, y@shape)
+  if (startsWith(y@dtype, "u")) {
     return(rest)
   }
   hlo_select((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
@@ -89,7 +89,7 @@ whole_quotient <- function(e1, e2, shown, call) {
   quotient <- x / y
   whole <- round((x - modulo(x, y, shown, call)) / y)
   below_one <- hlo_select(((x < 0) != (y < 0)) & (x != 0), filled(-1, x), filled(0, x))
-  small <- abs(quotient) < float_precision[[x$dtype]]
+  small <- abs(quotient) < float_precision[[x@dtype]]
   hlo_select(small, hlo_select(abs(x) < abs(y), below_one, whole), quotient)
 }
 
@@ -110,7 +110,7 @@ math_functions <- local({
 
 #' @export
 Math.xlaffi_value <- function(x, ...) {
-  call <- NULL
+  call <- method_call(.Generic)
   shown <- paste0(.Generic, "()")
   entry <- math_functions[[.Generic]]
   if (!is.null(entry)) {
@@ -119,7 +119,7 @@ Math.xlaffi_value <- function(x, ...) {
   inexact <- function() check_kind(x, "a floating-point or complex number", shown, "x", call)
   float <- function() check_kind(x, "a floating-point number", shown, "x", call)
   switch(.Generic,
-    abs = unary("abs", x, "a number", shown, real_dtype(x$dtype), call),
+    abs = unary("abs", x, "a number", shown, real_dtype(x@dtype), call),
     log = logarithm(x, shown, call, ...),
     log2 = logarithm(x, shown, call, 2),
     log10 = logarithm(x, shown, call, 10),
@@ -183,7 +183,9 @@ rounded <- function(x, shown, call, digits = 0) {
 #' @export
 Summary.xlaffi_value <- function(..., na.rm = FALSE) {
   shown <- paste0(.Generic, "()")
-  call <- NULL
+  call <- method_call(.Generic)
+  # R adds it.
+  call$na.rm <- if (!isFALSE(na.rm)) na.rm
   if (...length() != 1L || isTRUE(na.rm)) {
     abort(sprintf("%s takes one value of a program and no `na.rm`", shown), op = .Generic, call = call)
   }
@@ -197,17 +199,23 @@ Summary.xlaffi_value <- function(..., na.rm = FALSE) {
 
 #' @export
 mean.xlaffi_value <- function(x, ...) {
-  check_dots_empty(...)
+  call <- method_call("mean")
+  check_dots_empty(..., call = call)
+  check_kind(x, "a floating-point or complex number", "mean()", "x", call)
   sum(x) / length(x)
 }
 
 #' @export
 Complex.xlaffi_value <- function(z) {
+  call <- method_call(.Generic)
   switch(.Generic,
-    Re = if (is_complex(z$dtype)) hlo_real(z) else z,
-    Im = if (is_complex(z$dtype)) hlo_imag(z) else filled(0, z),
+    Re = if (is_complex(z@dtype)) hlo_real(z) else z,
+    Im = if (is_complex(z@dtype)) hlo_imag(z) else filled(0, z),
     Conj = hlo_conj(z),
     Mod = abs(z),
-    Arg = hlo_atan2(Im(z), Re(z))
+    Arg = {
+      check_kind(z, "a floating-point or complex number", "Arg()", "z", call)
+      hlo_atan2(Im(z), Re(z))
+    }
   )
 }

@@ -2,18 +2,18 @@
 
 #' @export
 `[.xlaffi_value` <- function(x, ..., drop = TRUE) {
-  call <- rlang::caller_env()
+  call <- method_call("[")
   given <- eval(substitute(alist(...)))
-  rank <- length(x$shape)
+  rank <- length(x@shape)
   if (length(given) != rank) {
     abort(
-      sprintf("`x[...]` needs %d indices for a value of shape %s, not %d", rank, shape_text(x$shape), length(given)),
+      sprintf("`x[...]` needs %d indices for a value of shape %s, not %d", rank, shape_text(x@shape), length(given)),
       operand = "...", call = call
     )
   }
   dropped <- logical(rank)
   start <- rep(1L, rank)
-  end <- x$shape
+  end <- x@shape
   step <- rep(1L, rank)
   moving <- list()
   for (axis in seq_len(rank)) {
@@ -26,7 +26,7 @@
       moving[[as.character(axis)]] <- index
       next
     }
-    range <- index_range(index, x$shape[[axis]], axis, call)
+    range <- index_range(index, x@shape[[axis]], axis, call)
     start[[axis]] <- range[[1L]]
     end[[axis]] <- range[[2L]]
     step[[axis]] <- range[[3L]]
@@ -36,11 +36,11 @@
     axes <- as.integer(names(moving))
     at <- rep(list(1L), rank)
     at[axes] <- moving
-    sizes <- y$shape
+    sizes <- y@shape
     sizes[axes] <- 1L
     y <- dynamic_sliced(y, check_starts(at, y, call), sizes)
   }
-  reshaped(y, y$shape[!dropped])
+  reshaped(y, y@shape[!dropped])
 }
 
 # First, last and step of indices that are a range.
@@ -61,7 +61,7 @@ index_range <- function(index, size, axis, call) {
 #' @export
 `[[.xlaffi_value` <- function(x, ...) {
   one <- x[...]
-  if (length(one$shape)) {
+  if (length(one@shape)) {
     abort(sprintf("`x[[...]]` takes one element, not %s", type_text(one)), operand = "...")
   }
   one
@@ -79,8 +79,9 @@ index_range <- function(index, size, axis, call) {
 
 #' @export
 c.xlaffi_value <- function(...) {
+  call <- method_call("c")
   parts <- lapply(list(...), function(part) {
-    if (is_value(part) && !length(part$shape)) reshaped(part, 1L) else part
+    if (is_value(part) && !length(part@shape)) reshaped(part, 1L) else part
   })
-  do.call(hlo_concatenate, unname(parts))
+  concatenated(unname(parts), 1L, call)
 }

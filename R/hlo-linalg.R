@@ -19,7 +19,6 @@
 #'
 #' @param x,y,a Values; `y` and the other side of `%*%` may be R data.
 #' @param b What to solve for: a value or R data; without it, the inverse of `a`.
-#' @param object A value, for the console.
 #' @param logarithm Whether to give the logarithm of the modulus.
 #' @param ... For the generics; must be empty.
 #' @return A value; `determinant()` a list of two.
@@ -33,30 +32,20 @@
 #' @name hlo_linalg
 NULL
 
-# Up to R 4.2 `%*%` looks for S4 methods only, and only where an argument is marked as an S4 object, which
-# new_value() sees to. All versions of R take such methods.
-#' @importFrom methods setMethod setOldClass show
-setOldClass("xlaffi_value")
+#' @rdname hlo_linalg
+#' @export
+setMethod("%*%", c("xlaffi_value", "ANY"), function(x, y) matrix_product(x, y, sys.call()))
 
 #' @rdname hlo_linalg
 #' @export
-setMethod("%*%", c("xlaffi_value", "ANY"), function(x, y) matrix_product(x, y))
+setMethod("%*%", c("ANY", "xlaffi_value"), function(x, y) matrix_product(x, y, sys.call()))
 
 #' @rdname hlo_linalg
 #' @export
-setMethod("%*%", c("ANY", "xlaffi_value"), function(x, y) matrix_product(x, y))
+setMethod("%*%", c("xlaffi_value", "xlaffi_value"), function(x, y) matrix_product(x, y, sys.call()))
 
-#' @rdname hlo_linalg
-#' @export
-setMethod("%*%", c("xlaffi_value", "xlaffi_value"), function(x, y) matrix_product(x, y))
-
-# What the console does with an S4 object
-#' @rdname hlo_linalg
-#' @export
-setMethod("show", "xlaffi_value", function(object) print(object))
-
-matrix_product <- function(x, y) {
-  both <- same_dtype(x, y, "`%*%`", call = NULL)
+matrix_product <- function(x, y, call) {
+  both <- same_dtype(x, y, "`%*%`", call = call)
   x <- both[[1L]]
   y <- both[[2L]]
   if (max(rank_of(x), rank_of(y)) > 2L) {
@@ -68,13 +57,13 @@ matrix_product <- function(x, y) {
     row <- length(x) == length(y) || length(x) != 1L
     matrices <- list(one_axis(x, row), one_axis(y, !row))
   } else if (vectors[[1L]]) {
-    matrices[[1L]] <- one_axis(x, length(x) == y$shape[[1L]] || y$shape[[1L]] != 1L)
+    matrices[[1L]] <- one_axis(x, length(x) == y@shape[[1L]] || y@shape[[1L]] != 1L)
   } else if (vectors[[2L]]) {
-    matrices[[2L]] <- one_axis(y, length(y) != x$shape[[2L]] && x$shape[[2L]] == 1L)
+    matrices[[2L]] <- one_axis(y, length(y) != x@shape[[2L]] && x@shape[[2L]] == 1L)
   }
-  if (matrices[[1L]]$shape[[2L]] != matrices[[2L]]$shape[[1L]]) {
+  if (matrices[[1L]]@shape[[2L]] != matrices[[2L]]@shape[[1L]]) {
     abort(sprintf("`%%*%%`: `x` %s and `y` %s do not fit", type_text(x), type_text(y)),
-      op = "%*%", operand = "y", call = NULL
+      op = "%*%", operand = "y", call = call
     )
   }
   hlo_matmul(matrices[[1L]], matrices[[2L]])
@@ -113,14 +102,14 @@ determinant.xlaffi_value <- function(x, logarithm = TRUE, ...) {
   negative <- hlo_sum(hlo_convert(u < 0, "i32"), last) + inversions(packed$order)
   list(
     modulus = if (logarithm) modulus else exp(modulus),
-    sign = 1 - 2 * hlo_convert(negative %% 2L, x$dtype)
+    sign = 1 - 2 * hlo_convert(negative %% 2L, x@dtype)
   )
 }
 
 # How many pairs of an order (..., n) stand the wrong way round: odd for an odd permutation
 inversions <- function(order) {
   rank <- rank_of(order)
-  square <- c(order$shape, order$shape[[rank]])
+  square <- c(order@shape, order@shape[[rank]])
   first <- hlo_broadcast(order, square, seq_len(rank))
   second <- hlo_broadcast(order, square, c(seq_len(rank - 1L), rank + 1L))
   hlo_sum(hlo_convert((first > second) & (place(first) < 0L), "i32"), c(rank, rank + 1L))

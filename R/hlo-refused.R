@@ -1,8 +1,8 @@
 # R's functions that dispatch and have no meaning for values of programs, or none yet. Each gives an error: R
-# itself would take a value for an environment.
+# itself would look at the S4 object.
 refused <- list(
   numbers = c(
-    "anyNA", "as.array", "as.character", "as.complex", "as.data.frame", "as.double", "as.integer",
+    "all.equal", "anyNA", "as.array", "as.character", "as.complex", "as.data.frame", "as.double", "as.integer",
     "as.list", "as.logical", "as.raw", "as.vector", "duplicated", "is.nan", "rep", "rev", "seq.int",
     "sort", "split", "summary", "unique", "unlist", "xtfrm"
   ),
@@ -30,20 +30,21 @@ refusing <- function(generic, hint) {
   force(generic)
   force(hint)
   function(...) {
+    call <- method_call(generic)
     abort(sprintf("%s() is not available for values of programs", generic), "UNIMPLEMENTED",
-      op = generic, hint = hint, call = NULL
+      op = generic, hint = hint, call = call
     )
   }
 }
 
 #' @export
-is.numeric.xlaffi_value <- function(x) numeric_kinds[["a real number"]](x$dtype)
+is.numeric.xlaffi_value <- function(x) numeric_kinds[["a real number"]](x@dtype)
 
 #' @export
-is.matrix.xlaffi_value <- function(x) length(x$shape) == 2L
+is.matrix.xlaffi_value <- function(x) length(x@shape) == 2L
 
 #' @export
-is.array.xlaffi_value <- function(x) length(x$shape) > 0L
+is.array.xlaffi_value <- function(x) length(x@shape) > 0L
 
 #' @export
 names.xlaffi_value <- function(x) NULL
@@ -54,18 +55,21 @@ dimnames.xlaffi_value <- function(x) NULL
 # R's NA is a NaN to XLA.
 #' @export
 is.na.xlaffi_value <- function(x) {
-  check_kind(x, "a floating-point or complex number", "is.na()", "x", NULL)
+  call <- method_call("is.na")
+  check_kind(x, "a floating-point or complex number", "is.na()", "x", call)
   x != x
 }
 
 #' @export
 is.finite.xlaffi_value <- function(x) {
-  check_kind(x, "a floating-point number", "is.finite()", "x", NULL)
+  call <- method_call("is.finite")
+  check_kind(x, "a floating-point number", "is.finite()", "x", call)
   abs(x) < Inf
 }
 
 #' @export
 is.infinite.xlaffi_value <- function(x) {
-  check_kind(x, "a floating-point number", "is.infinite()", "x", NULL)
+  call <- method_call("is.infinite")
+  check_kind(x, "a floating-point number", "is.infinite()", "x", call)
   abs(x) == Inf
 }

@@ -25,7 +25,7 @@ dot_transposed <- function(node, given, side) {
   batch <- node$params$batch
   other <- 3L - side
   left <- lapply(1:2, function(i) {
-    setdiff(seq_along(node$inputs[[i]]$shape), c(contract[[i]], batch[[i]]))
+    setdiff(seq_along(node$inputs[[i]]@shape), c(contract[[i]], batch[[i]]))
   })
   batches <- seq_along(batch[[1L]])
   places <- length(batches) + seq_along(c(left[[1L]], left[[2L]]))
@@ -68,9 +68,9 @@ turned <- function(a, kind) switch(kind, none = a, transpose = hlo_t(a), adjoint
 
 # The part of a matrix that triangular_solve() reads.
 triangle <- function(a, params) {
-  rank <- length(a$shape)
-  row <- hlo_iota("i32", a$shape, rank - 1L)
-  column <- hlo_iota("i32", a$shape, rank)
+  rank <- length(a@shape)
+  row <- hlo_iota("i32", a@shape, rank - 1L)
+  column <- hlo_iota("i32", a@shape, rank)
   low <- if (params$lower) column else row
   high <- if (params$lower) row else column
   selected(if (params$unit) low < high else low <= high, a, filled(0, a))

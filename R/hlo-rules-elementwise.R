@@ -33,11 +33,11 @@ primitive("logistic", jvp = by_slope(function(x, y) y * (1 - y)))
 # |x| has slope 0 where it is 0.
 primitive("abs", jvp = function(node, tangents) {
   x <- node$inputs[[1L]]
-  if (!is_complex(x$dtype)) {
+  if (!is_complex(x@dtype)) {
     return(list(tangents[[1L]] * sign(x)))
   }
   size <- output(node)
-  direction <- hlo_conj(x) / converted(selected(size == 0, filled(1, size), size), x$dtype)
+  direction <- hlo_conj(x) / converted(selected(size == 0, filled(1, size), size), x@dtype)
   list(hlo_real(tangents[[1L]] * direction))
 })
 
@@ -165,13 +165,13 @@ primitive("select",
 
 primitive("convert",
   jvp = function(node, tangents) {
-    dtype <- output(node)$dtype
+    dtype <- output(node)@dtype
     list(if (is_inexact(dtype)) converted(tangents[[1L]], dtype))
   },
   transpose = function(node, cotangents, linear) {
     given <- cotangents[[1L]]
-    dtype <- node$inputs[[1L]]$dtype
-    if (is_complex(given$dtype) && !is_complex(dtype)) {
+    dtype <- node$inputs[[1L]]@dtype
+    if (is_complex(given@dtype) && !is_complex(dtype)) {
       given <- hlo_real(given)
     }
     list(converted(given, dtype))

@@ -8,19 +8,19 @@ same_on_tangents <- function(which = 1L) {
     at <- if (identical(which, "all")) seq_along(inputs) else which
     inputs[at] <- Map(or_zero, tangents[at], inputs[at])
     type <- node$types[[1L]]
-    list(record(node$op, inputs, type$dtype, type$shape, node$params))
+    list(record(node$op, inputs, type@dtype, type@shape, node$params))
   }
 }
 
 primitive("broadcast_in_dim",
   jvp = same_on_tangents(),
   transpose = function(node, cotangents, linear) {
-    shape <- node$inputs[[1L]]$shape
+    shape <- node$inputs[[1L]]@shape
     axes <- node$params$axes
     given <- cotangents[[1L]]
     # Axes that were repeated from length 1 are added up too, and come back below.
-    stretched <- axes[shape != given$shape[axes]]
-    added <- reduced("reduce_add", given, c(setdiff(seq_along(given$shape), axes), stretched), "hlo_sum")
+    stretched <- axes[shape != given@shape[axes]]
+    added <- reduced("reduce_add", given, c(setdiff(seq_along(given@shape), axes), stretched), "hlo_sum")
     left <- setdiff(axes, stretched)
     list(reshaped(transposed(added, match(left, sort(left))), shape))
   }
@@ -28,7 +28,7 @@ primitive("broadcast_in_dim",
 
 primitive("reshape",
   jvp = same_on_tangents(),
-  transpose = function(node, cotangents, linear) list(reshaped(cotangents[[1L]], node$inputs[[1L]]$shape))
+  transpose = function(node, cotangents, linear) list(reshaped(cotangents[[1L]], node$inputs[[1L]]@shape))
 )
 
 primitive("transpose",
@@ -41,7 +41,7 @@ primitive("reverse",
   transpose = function(node, cotangents, linear) list(hlo_reverse(cotangents[[1L]], node$params$axes))
 )
 
-zero_scalar <- function(like) constant(0, like$dtype, integer(), "number")
+zero_scalar <- function(like) constant(0, like@dtype, integer(), "number")
 
 primitive("slice",
   jvp = same_on_tangents(),
@@ -51,8 +51,8 @@ primitive("slice",
     if (length(given) == 0L) {
       return(list(filled(0, node$inputs[[1L]])))
     }
-    last <- p$start + (given$shape - 1L) * p$step
-    high <- node$inputs[[1L]]$shape - last
+    last <- p$start + (given@shape - 1L) * p$step
+    high <- node$inputs[[1L]]@shape - last
     list(padded(given, zero_scalar(given), p$start - 1L, high, p$step - 1L))
   }
 )
@@ -63,9 +63,9 @@ primitive("pad",
   transpose = function(node, cotangents, linear) {
     p <- node$params
     given <- cotangents[[1L]]
-    shape <- node$inputs[[1L]]$shape
+    shape <- node$inputs[[1L]]@shape
     framed <- padded(given, zero_scalar(given), -p$low, -p$high, 0L * p$low)
-    own <- sliced(framed, rep(1L, length(shape)), framed$shape, p$interior + 1L)
+    own <- sliced(framed, rep(1L, length(shape)), framed@shape, p$interior + 1L)
     list(if (linear[[1L]]) own, if (linear[[2L]]) sum(given) - sum(own))
   }
 )
@@ -78,9 +78,9 @@ primitive("concatenate",
     before <- 0L
     parts <- vector("list", length(linear))
     for (i in seq_along(linear)) {
-      size <- node$inputs[[i]]$shape[[axis]]
-      start <- rep(1L, length(given$shape))
-      end <- given$shape
+      size <- node$inputs[[i]]@shape[[axis]]
+      start <- rep(1L, length(given@shape))
+      end <- given@shape
       start[[axis]] <- before + 1L
       end[[axis]] <- before + size
       if (linear[[i]]) {
@@ -110,7 +110,7 @@ primitive("dynamic_update_slice",
     c(
       list(
         if (linear[[1L]]) dynamic_updated(given, filled(0, update), starts),
-        if (linear[[2L]]) dynamic_sliced(given, starts, update$shape)
+        if (linear[[2L]]) dynamic_sliced(given, starts, update@shape)
       ),
       vector("list", length(starts))
     )
@@ -120,7 +120,7 @@ primitive("dynamic_update_slice",
 primitive("reduce_add",
   jvp = same_on_tangents(),
   transpose = function(node, cotangents, linear) {
-    shape <- node$inputs[[1L]]$shape
+    shape <- node$inputs[[1L]]@shape
     list(broadcast(cotangents[[1L]], shape, setdiff(seq_along(shape), node$params$axes)), NULL)
   }
 )
@@ -129,7 +129,7 @@ primitive("reduce_add",
 primitive(c("reduce_max", "reduce_min"), jvp = function(node, tangents) {
   x <- node$inputs[[1L]]
   axes <- node$params$axes
-  extremum <- broadcast(output(node), x$shape, setdiff(seq_along(x$shape), axes))
-  here <- converted(x == extremum, x$dtype)
+  extremum <- broadcast(output(node), x@shape, setdiff(seq_along(x@shape), axes))
+  here <- converted(x == extremum, x@dtype)
   list(hlo_sum(tangents[[1L]] * here, axes) / hlo_sum(here, axes))
 })

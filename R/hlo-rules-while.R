@@ -9,7 +9,7 @@ primitive("while", jvp = function(node, tangents) {
   p <- node$params
   count <- length(node$types)
   carried <- seq_len(count)
-  moving <- which(vapply(node$types, function(type) is_inexact(type$dtype), NA))
+  moving <- which(vapply(node$types, function(type) is_inexact(type@dtype), NA))
   captured <- node$inputs[-carried]
   start <- c(node$inputs[carried], Map(or_zero, tangents[moving], node$inputs[moving]))
   turn <- function(leaves) {

@@ -66,8 +66,8 @@ check_per_axis <- function(x, name, rank, call = rlang::caller_env()) {
 hlo_broadcast <- function(x, shape, axes = seq_along(shape(x))) {
   x <- as_value(x, "x")
   shape <- check_shape(shape, "shape")
-  axes <- check_axes(axes, "axes", length(shape), length(x$shape))
-  if (!all(x$shape == 1L | x$shape == shape[axes])) {
+  axes <- check_axes(axes, "axes", length(shape), length(x@shape))
+  if (!all(x@shape == 1L | x@shape == shape[axes])) {
     abort(
       sprintf(
         "hlo_broadcast: axes (%s) of `shape` %s must be 1 or as in `x`, which is %s",
@@ -80,10 +80,10 @@ hlo_broadcast <- function(x, shape, axes = seq_along(shape(x))) {
 }
 
 broadcast <- function(x, shape, axes) {
-  if (identical(x$shape, shape) && identical(axes, seq_along(shape))) {
+  if (identical(x@shape, shape) && identical(axes, seq_along(shape))) {
     return(x)
   }
-  record("broadcast_in_dim", list(x), x$dtype, shape, list(axes = axes))
+  record("broadcast_in_dim", list(x), x@dtype, shape, list(axes = axes))
 }
 
 #' @rdname hlo_shape
@@ -104,29 +104,29 @@ hlo_reshape <- function(x, shape) {
 }
 
 reshaped <- function(x, shape) {
-  if (identical(x$shape, shape)) x else record("reshape", list(x), x$dtype, shape)
+  if (identical(x@shape, shape)) x else record("reshape", list(x), x@dtype, shape)
 }
 
 #' @rdname hlo_shape
 #' @export
 hlo_transpose <- function(x, permutation = rev(seq_along(shape(x)))) {
   x <- as_value(x, "x")
-  permutation <- check_axes(permutation, "permutation", length(x$shape), length(x$shape))
+  permutation <- check_axes(permutation, "permutation", length(x@shape), length(x@shape))
   transposed(x, permutation)
 }
 
 transposed <- function(x, permutation) {
-  if (identical(permutation, seq_along(x$shape))) {
+  if (identical(permutation, seq_along(x@shape))) {
     return(x)
   }
-  record("transpose", list(x), x$dtype, x$shape[permutation], list(permutation = permutation))
+  record("transpose", list(x), x@dtype, x@shape[permutation], list(permutation = permutation))
 }
 
 #' @rdname hlo_shape
 #' @export
 hlo_t <- function(x) {
   x <- as_value(x, "x")
-  rank <- length(x$shape)
+  rank <- length(x@shape)
   if (rank < 2L) {
     abort(sprintf("hlo_t: `x` must have 2 or more axes, not %s", type_text(x)), op = "hlo_t", operand = "x")
   }
@@ -140,19 +140,19 @@ t.xlaffi_value <- function(x) hlo_t(x)
 #' @export
 hlo_reverse <- function(x, axes) {
   x <- as_value(x, "x")
-  axes <- check_axes(axes, "axes", length(x$shape))
-  record("reverse", list(x), x$dtype, x$shape, list(axes = axes))
+  axes <- check_axes(axes, "axes", length(x@shape))
+  record("reverse", list(x), x@dtype, x@shape, list(axes = axes))
 }
 
 #' @rdname hlo_shape
 #' @export
 hlo_slice <- function(x, start, end, step = rep(1, length(start))) {
   x <- as_value(x, "x")
-  rank <- length(x$shape)
+  rank <- length(x@shape)
   start <- check_per_axis(start, "start", rank)
   end <- check_per_axis(end, "end", rank)
   step <- check_per_axis(step, "step", rank)
-  if (any(start < 1L | end > x$shape | end < start - 1L | step < 1L)) {
+  if (any(start < 1L | end > x@shape | end < start - 1L | step < 1L)) {
     abort(
       sprintf(
         "hlo_slice: %s to %s in steps of %s does not lie within `x`, which is %s",
@@ -166,27 +166,27 @@ hlo_slice <- function(x, start, end, step = rep(1, length(start))) {
 
 sliced <- function(x, start, end, step = rep(1L, length(start))) {
   shape <- (end - start + step) %/% step
-  if (identical(shape, x$shape)) {
+  if (identical(shape, x@shape)) {
     return(x)
   }
-  record("slice", list(x), x$dtype, shape, list(start = start, end = end, step = step))
+  record("slice", list(x), x@dtype, shape, list(start = start, end = end, step = step))
 }
 
 #' @rdname hlo_shape
 #' @export
 hlo_pad <- function(x, value = 0, low = rep(0, length(shape(x))), high = low * 0, interior = low * 0) {
   x <- as_value(x, "x")
-  value <- as_value(value, "value", new_type(x$dtype, integer()))
-  if (value$dtype != x$dtype || length(value) != 1L) {
-    abort(sprintf("hlo_pad: `value` must be one %s, not %s", x$dtype, type_text(value)),
+  value <- as_value(value, "value", new_type(x@dtype, integer()))
+  if (value@dtype != x@dtype || length(value) != 1L) {
+    abort(sprintf("hlo_pad: `value` must be one %s, not %s", x@dtype, type_text(value)),
       op = "hlo_pad", operand = "value"
     )
   }
-  rank <- length(x$shape)
+  rank <- length(x@shape)
   low <- check_per_axis(low, "low", rank)
   high <- check_per_axis(high, "high", rank)
   interior <- check_per_axis(interior, "interior", rank)
-  if (any(interior < 0L) || any(padded_shape(x$shape, low, high, interior) < 0L)) {
+  if (any(interior < 0L) || any(padded_shape(x@shape, low, high, interior) < 0L)) {
     abort(
       sprintf(
         "hlo_pad: `low` %s, `high` %s and `interior` %s leave nothing of `x`, which is %s",
@@ -206,36 +206,37 @@ padded <- function(x, value, low, high, interior) {
   if (all(low == 0L, high == 0L, interior == 0L)) {
     return(x)
   }
-  shape <- padded_shape(x$shape, low, high, interior)
-  record("pad", list(x, value), x$dtype, shape, list(low = low, high = high, interior = interior))
+  shape <- padded_shape(x@shape, low, high, interior)
+  record("pad", list(x, value), x@dtype, shape, list(low = low, high = high, interior = interior))
 }
 
 #' @rdname hlo_shape
 #' @export
-hlo_concatenate <- function(..., axis = 1) {
-  parts <- list(...)
+hlo_concatenate <- function(..., axis = 1) concatenated(list(...), axis, rlang::current_env())
+
+concatenated <- function(parts, axis, call) {
   if (!length(parts)) {
-    abort("hlo_concatenate: nothing to concatenate", op = "hlo_concatenate", operand = "...")
+    abort("hlo_concatenate: nothing to concatenate", op = "hlo_concatenate", operand = "...", call = call)
   }
   first <- Find(is_value, parts)
-  parts <- lapply(parts, as_value, "...", if (!is.null(first)) new_type(first$dtype, 1L))
+  parts <- lapply(parts, as_value, "...", if (!is.null(first)) new_type(first@dtype, 1L), call)
   first <- parts[[1L]]
-  axis <- check_axes(axis, "axis", length(first$shape), 1L)
+  axis <- check_axes(axis, "axis", length(first@shape), 1L, call)
   for (part in parts) {
-    if (part$dtype != first$dtype || !identical(part$shape[-axis], first$shape[-axis])) {
+    if (part@dtype != first@dtype || !identical(part@shape[-axis], first@shape[-axis])) {
       abort(
         sprintf(
           "hlo_concatenate: all must be as the first, %s, but for axis %d; one is %s",
           type_text(first), axis, type_text(part)
         ),
-        op = "hlo_concatenate", operand = "..."
+        op = "hlo_concatenate", operand = "...", call = call
       )
     }
   }
   if (length(parts) == 1L) {
     return(first)
   }
-  shape <- first$shape
-  shape[[axis]] <- sum(vapply(parts, function(part) part$shape[[axis]], 0L))
-  record("concatenate", parts, first$dtype, shape, list(axis = axis))
+  shape <- first@shape
+  shape[[axis]] <- sum(vapply(parts, function(part) part@shape[[axis]], 0L))
+  record("concatenate", parts, first@dtype, shape, list(axis = axis))
 }

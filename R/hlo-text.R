@@ -25,7 +25,7 @@ program_text <- function(region) {
 
 name_parameters <- function(scope, params, names) {
   for (i in seq_along(params)) {
-    scope$names[[as.character(params[[i]]$node$id)]] <- names[[i]]
+    scope$names[[as.character(params[[i]]@node$id)]] <- names[[i]]
   }
 }
 
@@ -36,7 +36,7 @@ region_lines <- function(scope, region) {
 
 value_name <- function(value, scope) {
   value <- resolved(value)
-  names <- scope$names[[as.character(value$node$id)]]
+  names <- scope$names[[as.character(value@node$id)]]
   if (is.null(names)) {
     abort(
       sprintf("a value of another program is used here: %s", format(value)),
@@ -44,7 +44,7 @@ value_name <- function(value, scope) {
       call = NULL
     )
   }
-  names[[value$index]]
+  names[[value@index]]
 }
 
 node_lines <- function(scope, node) {
@@ -114,7 +114,7 @@ primitive("dot_general", text = signed_text(function(p) {
 
 primitive("constant", text = function(node, operands, scope) {
   type <- node$types[[1L]]
-  sprintf("stablehlo.constant %s : %s", mlir_dense(node$params$data, type$dtype, type$shape), mlir_type(type))
+  sprintf("stablehlo.constant %s : %s", mlir_dense(node$params$data, type@dtype, type@shape), mlir_type(type))
 })
 
 primitive("iota", text = function(node, operands, scope) {
@@ -126,7 +126,7 @@ primitive("reverse", text = function(node, operands, scope) {
 })
 
 primitive("compare", text = function(node, operands, scope) {
-  dtype <- node$inputs[[1L]]$dtype
+  dtype <- node$inputs[[1L]]@dtype
   kind <- if (is_inexact(dtype)) "FLOAT" else if (dtype == "pred" || startsWith(dtype, "u")) "UNSIGNED" else "SIGNED"
   sprintf(
     "stablehlo.compare %s, %s, %s : %s", node$params$direction, toString(operands), kind, signature_text(node)

@@ -48,7 +48,7 @@ primitive("after_all", text = function(node, operands, scope) {
 })
 
 # Of a value or a type
-is_token <- function(x) x$dtype == "token"
+is_token <- function(x) x@dtype == "token"
 
 any_token <- function(types) any(vapply(types, is_token, NA))
 

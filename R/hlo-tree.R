@@ -34,7 +34,7 @@ tree_map <- function(x, f, ...) tree_fill(x, lapply(tree_leaves(x), f, ...))
 # A function that takes one argument is given it without a list round it.
 as_arguments <- function(x) if (is_branch(x)) x else list(x)
 
-type_of <- function(x) new_type(x$dtype, x$shape)
+type_of <- function(x) new_type(x@dtype, x@shape)
 
 types_text <- function(types) {
   if (length(types)) paste(vapply(types, type_text, ""), collapse = ", ") else "nothing"

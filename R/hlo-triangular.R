@@ -3,7 +3,7 @@
 # so there LAPACK's routine is called.
 
 primitive("triangular_solve", text = function(node, operands, scope) {
-  lapack <- on_cpu() && node$types[[1L]]$dtype %in% names(lapack_letters)
+  lapack <- on_cpu() && node$types[[1L]]@dtype %in% names(lapack_letters)
   if (lapack) trsm_text(node, operands) else triangular_text(node, operands)
 })
 
@@ -44,7 +44,7 @@ triangular_text <- function(node, operands) {
 on_cpu <- function() identical(if (is.null(the$platform)) default_platform() else the$platform, "cpu")
 
 # The handler of a LAPACK routine for the dtype of `x`, and a character for it
-lapack_target <- function(routine, x) sprintf("lapack_%s%s_ffi", lapack_letters[[x$dtype]], routine)
+lapack_target <- function(routine, x) sprintf("lapack_%s%s_ffi", lapack_letters[[x@dtype]], routine)
 
 lapack_letters <- c(f32 = "s", f64 = "d", c64 = "c", c128 = "z")
 

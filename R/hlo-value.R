@@ -20,15 +20,12 @@ new_node <- function(op, inputs, types, params = list()) {
 
 new_value <- function(node, index = 1L) {
   type <- node$types[[index]]
-  # An environment, which functions of R that know nothing of values cannot take for data.
-  value <- new.env(parent = emptyenv(), size = 4L)
-  value$node <- node
-  value$index <- index
-  value$dtype <- type$dtype
-  value$shape <- type$shape
-  class(value) <- "xlaffi_value"
-  # `%*%` dispatches on S4 objects only; see hlo-linalg.R.
-  asS4(value)
+  value <- blank_value
+  attr(value, "dtype") <- type@dtype
+  attr(value, "shape") <- type@shape
+  attr(value, "node") <- node
+  attr(value, "index") <- index
+  value
 }
 
 node_values <- function(node) lapply(seq_along(node$types), new_value, node = node)
@@ -39,10 +36,10 @@ record <- function(op, inputs, dtype, shape, params = list()) {
 }
 
 # What a program or a region takes.
-new_parameter <- function(type) record("parameter", list(), type$dtype, type$shape)
+new_parameter <- function(type) record("parameter", list(), type@dtype, type@shape)
 
 # The same value under a new name: derivatives with respect to it see no other use of it.
-alias_of <- function(x) record("alias", list(x), x$dtype, x$shape)
+alias_of <- function(x) record("alias", list(x), x@dtype, x@shape)
 
 is_value <- function(x) inherits(x, "xlaffi_value")
 
@@ -65,6 +62,7 @@ is_value <- function(x) inherits(x, "xlaffi_value")
 #'
 #' @seealso [hlo_elementwise], [hlo_shape], [hlo_sum()], [hlo_dot()], [hlo_linalg], [hlo_while()],
 #'   [hlo_custom_call()].
+#' @param object A value.
 #' @examplesIf plugins_downloaded()
 #' f <- xla_jit(function(x, y) sqrt(sum((x - y)^2)))
 #' f(c(1, 2, 3), c(1, 0, 3))
@@ -72,23 +70,11 @@ is_value <- function(x) inherits(x, "xlaffi_value")
 NULL
 
 #' @export
-dtype.xlaffi_value <- function(x, ...) new_dtype(x$dtype)
-
-#' @export
-elt_type.xlaffi_value <- function(x) new_dtype(x$dtype)
-
-#' @export
-shape.xlaffi_value <- function(x, ...) x$shape
-
-#' @export
-dim.xlaffi_value <- function(x) if (length(x$shape)) x$shape
-
-#' @export
-length.xlaffi_value <- function(x) as.integer(prod(x$shape))
+length.xlaffi_value <- function(x) as.integer(prod(x@shape))
 
 #' @export
 format.xlaffi_value <- function(x, ...) {
-  sprintf("<value %s from %s>", type_text(x), x$node$op)
+  sprintf("<value %s from %s>", type_text(x), x@node$op)
 }
 
 #' @export
@@ -96,6 +82,12 @@ print.xlaffi_value <- function(x, ...) {
   cat(format(x), "\n", sep = "")
   invisible(x)
 }
+
+# What the console does with an S4 object
+#' @rdname xlaffi_value
+#' @importFrom methods setMethod show
+#' @export
+setMethod("show", "xlaffi_typed", function(object) print(object))
 
 # Any operand as a value: R data become constants, of the dtype and (one number) the shape of
 # `like`, if it is given. `op` begins the messages.
@@ -114,8 +106,8 @@ as_value <- function(x, name, like = NULL, call = rlang::caller_env(), op = NULL
   if (is.null(like)) {
     return(constant(x, r_dtype(x), r_shape(x), name, call, op))
   }
-  shape <- if (length(x) == 1L && is.null(dim(x))) like$shape else r_shape(x)
-  constant(x, like$dtype, shape, name, call, op)
+  shape <- if (length(x) == 1L && is.null(dim(x))) like@shape else r_shape(x)
+  constant(x, like@dtype, shape, name, call, op)
 }
 
 start_of <- function(op) if (is.null(op)) "" else paste0(op, ": ")

@@ -35,10 +35,10 @@ hlo_while <- function(cond, body, init) {
   call <- rlang::current_env()
   start <- lapply(tree_leaves(init), as_value, "init", call = call)
   types <- lapply(start, type_of)
-  run <- function(f, leaves) tree_leaves(do.call("f", as_arguments(tree_fill(init, leaves))))
+  run <- function(f, leaves, name) tree_leaves(call_written(f, as_arguments(tree_fill(init, leaves)), name))
   values <- while_loop(
-    function(leaves) loop_test(run(cond, leaves), call),
-    function(leaves) loop_turn(run(body, leaves), types, call),
+    function(leaves) loop_test(run(cond, leaves, "cond"), call),
+    function(leaves) loop_turn(run(body, leaves, "body"), types, call),
     start
   )
   tree_fill(init, values)
@@ -60,7 +60,7 @@ while_loop <- function(cond, body, start, silent = FALSE) {
 
 loop_test <- function(leaves, call) {
   test <- lapply(leaves, as_value, "cond", call = call)
-  if (length(test) != 1L || test[[1L]]$dtype != "pred" || length(test[[1L]]) != 1L) {
+  if (length(test) != 1L || test[[1L]]@dtype != "pred" || length(test[[1L]]) != 1L) {
     abort(sprintf("hlo_while: `cond` must give one value pred(), not %s", types_text(test)),
       op = "hlo_while", operand = "cond", call = call
     )

@@ -164,18 +164,18 @@ any_of_class <- function(leaves, class) any(vapply(leaves, inherits, NA, what = 
 inlined <- function(f, arguments, env) {
   names <- rlang::names2(arguments)
   names[!nzchar(names)] <- which(!nzchar(names))
-  do.call("f", Map(function(argument, name) tree_map(argument, as_value, name, call = env), arguments, names))
+  call_written(f, Map(function(argument, name) tree_map(argument, as_value, name, call = env), arguments, names))
 }
 
 # Beside buffers one R number without dimensions takes the dtype of the first that has numbers of its kind.
 adapted <- function(types, leaves, buffers) {
   own <- tree_leaves(types)
-  like <- vapply(own[buffers], function(type) type$dtype, "")
+  like <- vapply(own[buffers], function(type) type@dtype, "")
   tree_fill(types, Map(function(type, x, is_buffer) {
     number <- !is_buffer && is.numeric(x) && !is.object(x) && length(x) == 1L && is.null(dim(x))
     kind <- if (is.double(x)) is_inexact else is_integer
     found <- if (number) Find(kind, like)
-    if (is.null(found)) type else new_type(found, type$shape)
+    if (is.null(found)) type else new_type(found, type@shape)
   }, own, leaves, buffers))
 }
 
@@ -186,7 +186,7 @@ new_call <- function(f, types, device, name) {
   results <- traced$results
   list(
     program = compiled_program(traced$text, device, name, types), device = device,
-    dtypes = lapply(tree_leaves(types), function(type) type$dtype),
+    dtypes = lapply(tree_leaves(types), function(type) type@dtype),
     form = result_form(results), names = names(results), results = results
   )
 }

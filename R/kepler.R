@@ -142,13 +142,13 @@ recycled <- function(arguments, op) {
   first <- Find(is_value, arguments)
   values <- Map(function(x, name) as_value(x, name, first, call), arguments, names(arguments))
   for (name in names(values)) {
-    if (!values[[name]]$dtype %in% c("f32", "f64")) {
-      abort(sprintf("%s: `%s` must be f32 or f64, not %s", op, name, values[[name]]$dtype),
+    if (!values[[name]]@dtype %in% c("f32", "f64")) {
+      abort(sprintf("%s: `%s` must be f32 or f64, not %s", op, name, values[[name]]@dtype),
         op = op, operand = name, hint = "`hlo_convert()` changes the dtype.", call = call
       )
     }
   }
-  ranks <- vapply(values, function(x) if (length(x) == 1L) length(x$shape) - 2L else length(x$shape) + 1000L, 0L)
+  ranks <- vapply(values, function(x) if (length(x) == 1L) length(x@shape) - 2L else length(x@shape) + 1000L, 0L)
   widest <- names(values)[[which.max(ranks)]]
   for (name in setdiff(names(values), widest)) {
     operands(values[[widest]], values[[name]], op, c(widest, name), call)

@@ -39,6 +39,6 @@ chol_factor <- function(x) {
     private_target("cusolver_potrf_ffi"), x, list(x, stacked_type(x, integer(), "i32")), list(lower = TRUE),
     aliases = c(1L, 1L)
   )
-  failed <- hlo_broadcast(found[[2L]] != 0L, x$shape, seq_len(rank_of(x) - 2L))
-  hlo_select(failed, hlo_broadcast(filled(NaN, x), x$shape), upper(found[[1L]]))
+  failed <- hlo_broadcast(found[[2L]] != 0L, x@shape, seq_len(rank_of(x) - 2L))
+  hlo_select(failed, hlo_broadcast(filled(NaN, x), x@shape), upper(found[[1L]]))
 }

@@ -39,7 +39,7 @@ xla_eigh <- function(x, uplo = "L", vectors = TRUE, dtype = NULL, program = FALS
 
 eigh_op <- function(uplo, vectors) {
   factors <- function(x) {
-    values <- stacked_type(x, matrix_dims(x)[[1L]], real_dtype(x$dtype))
+    values <- stacked_type(x, matrix_dims(x)[[1L]], real_dtype(x@dtype))
     found <- call_handler("eigh", x, list(vectors = x, values = values), list(uplo = uplo))
     if (vectors) found[c("values", "vectors")] else found["values"]
   }

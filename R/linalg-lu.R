@@ -56,9 +56,9 @@ lu_factors <- function(packed) {
 # From exchanges (..., k), row i with row pivots[i] (from 1), to the order of all m rows, from 0.
 # jaxlib's handler for CUDA counts the pivots from 0 as well.
 row_order <- function(pivots, m) {
-  order <- new_type("i32", c(pivots$shape[-rank_of(pivots)], m))
+  order <- new_type("i32", c(pivots@shape[-rank_of(pivots)], m))
   if (!length(pivots)) {
-    hlo_iota("i32", order$shape, rank_of(order))
+    hlo_iota("i32", order@shape, rank_of(order))
   } else if (on_cpu()) {
     hlo_custom_call(private_target("lu_pivots_to_permutation"), pivots, order)
   } else {

@@ -2,12 +2,12 @@
 # (..., m) counting from 0 and having each number once.
 permute_rows <- function(x, order) {
   # A gather refuses to take rows of nothing
-  if (length(x)) record("permute_rows", list(x, order), x$dtype, x$shape) else x
+  if (length(x)) record("permute_rows", list(x, order), x@dtype, x@shape) else x
 }
 
 primitive("permute_rows",
   text = function(node, operands, scope) {
-    shape <- node$types[[1L]]$shape
+    shape <- node$types[[1L]]@shape
     rank <- length(shape)
     batch <- toString(seq_len(rank - 2L) - 1L)
     sprintf(
@@ -31,7 +31,7 @@ primitive("permute_rows",
 # Where each row went
 inverse_order <- function(order) {
   rank <- rank_of(order)
-  square <- c(order$shape, order$shape[[rank]])
+  square <- c(order@shape, order@shape[[rank]])
   hit <- hlo_broadcast(order, square, seq_len(rank)) == hlo_iota("i32", square, rank + 1L)
   hlo_sum(hlo_select(hit, hlo_iota("i32", square, rank), 0L), rank)
 }

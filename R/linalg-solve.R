@@ -43,7 +43,7 @@ common_dtype <- function(a, b, dtype, call = rlang::caller_env()) {
   if (!is.null(dtype)) {
     return(dtype)
   }
-  own <- c(argument_type(a, "a", call)$dtype, argument_type(b, "b", call)$dtype)
+  own <- c(argument_type(a, "a", call)@dtype, argument_type(b, "b", call)@dtype)
   fixed <- c(is_on_device(a), is_on_device(b))
   if (all(fixed) && own[[1L]] != own[[2L]]) {
     abort(sprintf("`b` has dtype %s, but `a` has %s", own[[2L]], own[[1L]]),
@@ -55,8 +55,8 @@ common_dtype <- function(a, b, dtype, call = rlang::caller_env()) {
 }
 
 check_right_side <- function(a, b, call = rlang::caller_env()) {
-  a <- argument_type(a, "a", call)$shape
-  b <- argument_type(b, "b", call)$shape
+  a <- argument_type(a, "a", call)@shape
+  b <- argument_type(b, "b", call)@shape
   rank <- length(a)
   if (!length(b) %in% c(rank, rank - 1L) || !identical(b[seq_len(rank - 1L)], a[seq_len(rank - 1L)])) {
     abort(
@@ -71,8 +71,8 @@ check_right_side <- function(a, b, call = rlang::caller_env()) {
 
 solve_any <- function(a, b) {
   vectors <- rank_of(b) < rank_of(a)
-  x <- solve_op()(a, if (vectors) hlo_reshape(b, c(b$shape, 1L)) else b)$x
-  if (vectors) hlo_reshape(x, b$shape) else x
+  x <- solve_op()(a, if (vectors) hlo_reshape(b, c(b@shape, 1L)) else b)$x
+  if (vectors) hlo_reshape(x, b@shape) else x
 }
 
 inverse <- function(a) solve_op()(a, identity_like(a))$x

@@ -48,7 +48,7 @@ svd_op <- function(full, vectors) {
 svd_thin <- function(x) {
   dims <- matrix_dims(x)
   results <- list(
-    stacked_type(x, dims[c(1L, 3L)]), stacked_type(x, dims[[3L]], real_dtype(x$dtype)), stacked_type(x, dims[3:2])
+    stacked_type(x, dims[c(1L, 3L)]), stacked_type(x, dims[[3L]], real_dtype(x@dtype)), stacked_type(x, dims[3:2])
   )
   found <- call_handler("svd", x, results)
   list(d = found[[2L]], u = found[[1L]], v = adjoint(found[[3L]]))
@@ -59,7 +59,7 @@ svd_thin <- function(x) {
 svd_lapack <- function(x, mode) {
   dims <- matrix_dims(x)
   results <- list(
-    x, stacked_type(x, dims[[3L]], real_dtype(x$dtype)), stacked_type(x, dims[c(1L, 1L)]),
+    x, stacked_type(x, dims[[3L]], real_dtype(x@dtype)), stacked_type(x, dims[c(1L, 1L)]),
     stacked_type(x, dims[c(2L, 2L)]), stacked_type(x, integer(), "i32")
   )
   if (on_cpu()) {

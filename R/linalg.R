@@ -39,7 +39,7 @@ linalg_dtypes <- c("f32", "f64", "c64", "c128")
 # The argument of a wrapper, ready for xla_jit(): (..., m, n), R data as doubles or complex.
 check_matrices <- function(x, name, dtype, square = FALSE, call = rlang::caller_env()) {
   x <- check_numbers(x, name, dtype, call)
-  dims <- argument_type(x, name, call)$shape
+  dims <- argument_type(x, name, call)@shape
   rank <- length(dims)
   if (rank < 2L || (is.null(dim(x)) && !is_on_device(x))) {
     abort(sprintf("`%s` must be a matrix or an array of matrices, not %s", name, dims_text(x, dims)),
@@ -72,7 +72,7 @@ check_numbers <- function(x, name, dtype, call) {
     }
     if (is.integer(x) || is.logical(x)) storage.mode(x) <- "double"
   }
-  own <- argument_type(x, name, call)$dtype
+  own <- argument_type(x, name, call)@dtype
   if (is.null(dtype)) {
     if (!own %in% linalg_dtypes) {
       abort(sprintf("`%s` has dtype %s, but must have one of %s", name, own, toString(linalg_dtypes)),
@@ -168,12 +168,12 @@ call_handler <- function(target, operands, results, attributes = list()) {
 }
 
 # The type like `x` with other last dimensions
-stacked_type <- function(x, dims, dtype = x$dtype) {
-  new_type(dtype, c(x$shape[seq_len(rank_of(x) - 2L)], dims))
+stacked_type <- function(x, dims, dtype = x@dtype) {
+  new_type(dtype, c(x@shape[seq_len(rank_of(x) - 2L)], dims))
 }
 
 # Rows, columns, and the smaller of both
 matrix_dims <- function(x) {
-  dims <- utils::tail(x$shape, 2L)
+  dims <- utils::tail(x@shape, 2L)
   c(dims, min(dims))
 }

@@ -8,7 +8,7 @@ eigh_jvp <- function(uplo) {
     w <- results[[1L]]
     v <- results[[2L]]
     inside <- eigh_inside(v, tangents[[1L]], uplo)
-    weights <- like_matrix(inverse_gaps(gaps(w, v$shape)), v)
+    weights <- like_matrix(inverse_gaps(gaps(w, v@shape)), v)
     list(Re(diagonal(inside)), hlo_matmul(v, weights * inside))
   }
 }

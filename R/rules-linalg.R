@@ -8,14 +8,14 @@
 # "Auto-Differentiating Linear Algebra", arXiv:1710.08717 (2017); I. Murray, "Differentiation of
 # the Cholesky decomposition", arXiv:1602.07527 (2016). Each file derives its own.
 
-adjoint <- function(x) if (is_complex(x$dtype)) hlo_conj(hlo_t(x)) else hlo_t(x)
+adjoint <- function(x) if (is_complex(x@dtype)) hlo_conj(hlo_t(x)) else hlo_t(x)
 
-rank_of <- function(x) length(x$shape)
+rank_of <- function(x) length(x@shape)
 
 # Row minus column of every place of a matrix shaped like `x`
 place <- function(x) {
   rank <- rank_of(x)
-  hlo_iota("i32", x$shape, rank - 1L) - hlo_iota("i32", x$shape, rank)
+  hlo_iota("i32", x@shape, rank - 1L) - hlo_iota("i32", x@shape, rank)
 }
 
 # The places where `keep` holds of row minus column; zero elsewhere, also where x is NaN.
@@ -27,7 +27,7 @@ strict_lower <- function(x) keep_where(x, function(p) p > 0L)
 on_diagonal <- function(x) keep_where(x, function(p) p == 0L)
 
 # Identity matrices shaped like `x`
-identity_like <- function(x) hlo_convert(place(x) == 0L, x$dtype)
+identity_like <- function(x) hlo_convert(place(x) == 0L, x@dtype)
 
 # The diagonals of square matrices, (..., n)
 diagonal <- function(x) hlo_sum(on_diagonal(x), rank_of(x))
@@ -54,15 +54,15 @@ each_column <- function(v, shape) {
 each_row <- function(v, shape) hlo_broadcast(v, shape, seq_len(length(shape) - 1L))
 
 # Real numbers in the dtype of a matrix
-like_matrix <- function(v, x) if (v$dtype == x$dtype) v else hlo_convert(v, x$dtype)
+like_matrix <- function(v, x) if (v@dtype == x@dtype) v else hlo_convert(v, x@dtype)
 
 # x[..., rows, columns] for the leading rows or columns
 leading <- function(x, rows = NULL, columns = NULL) {
   rank <- rank_of(x)
-  limit <- x$shape
+  limit <- x@shape
   if (!is.null(rows)) limit[[rank - 1L]] <- rows
   if (!is.null(columns)) limit[[rank]] <- columns
-  if (identical(as.integer(limit), x$shape)) x else sliced(x, rep(1L, rank), limit, rep(1L, rank))
+  if (identical(as.integer(limit), x@shape)) x else sliced(x, rep(1L, rank), limit, rep(1L, rank))
 }
 
 # Differences between the numbers (..., n) of a matrix: [i, j] is v[j] - v[i], and 1 on the
@@ -75,12 +75,12 @@ inverse_gaps <- function(gap) 1 / gap - identity_like(gap)
 
 # Zeros after the last rows and columns, up to `shape`
 pad_to <- function(x, shape) {
-  if (identical(x$shape, shape)) x else hlo_pad(x, high = shape - x$shape)
+  if (identical(x@shape, shape)) x else hlo_pad(x, high = shape - x@shape)
 }
 
 # Systems with triangular matrices, upper ones and lower ones with ones on the diagonal
 solve_upper <- function(a, b, left = TRUE, adjoint = FALSE) {
-  transpose <- if (!adjoint) "none" else if (is_complex(a$dtype)) "adjoint" else "transpose"
+  transpose <- if (!adjoint) "none" else if (is_complex(a@dtype)) "adjoint" else "transpose"
   hlo_triangular_solve(a, b, left, lower = FALSE, transpose = transpose)
 }
 solve_unit_lower <- function(a, b) hlo_triangular_solve(a, b, lower = TRUE, unit_diagonal = TRUE)

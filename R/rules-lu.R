@@ -17,5 +17,5 @@ lu_change <- function(packed, change) {
   inside <- solve_unit_lower(core, leading(x, rows = k))
   dl <- x - hlo_matmul(factors$l, upper(inside))
   du <- y - hlo_matmul(strict_lower(inside), factors$u)
-  pad_to(strict_lower(dl), change$shape) + pad_to(upper(du), change$shape)
+  pad_to(strict_lower(dl), change@shape) + pad_to(upper(du), change@shape)
 }

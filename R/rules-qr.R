@@ -8,12 +8,12 @@ qr_jvp <- function(primals, results, tangents) {
   q <- results[[1L]]
   r <- results[[2L]]
   change <- tangents[[1L]]
-  k <- q$shape[[rank_of(q)]]
+  k <- q@shape[[rank_of(q)]]
   x <- solve_upper(leading(r, columns = k), leading(change, columns = k), left = FALSE)
   inside <- hlo_matmul(adjoint(q), x)
   below <- strict_lower(inside)
   turn <- below - adjoint(below)
-  if (is_complex(turn$dtype)) {
+  if (is_complex(turn@dtype)) {
     diagonal <- on_diagonal(inside)
     turn <- turn + (diagonal - hlo_conj(diagonal)) * 0.5
   }

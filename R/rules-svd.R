@@ -12,7 +12,7 @@ svd_jvp <- function(primals, results, tangents) {
   change <- tangents[[1L]]
   toward_v <- hlo_matmul(change, v)
   inside <- hlo_matmul(adjoint(u), toward_v)
-  square <- inside$shape
+  square <- inside@shape
   columns <- each_column(d, square)
   rows <- each_row(d, square)
   # d[j]² - d[i]² as a product, which does not overflow or lose digits
@@ -24,19 +24,19 @@ svd_jvp <- function(primals, results, tangents) {
   by_rows <- inside * rows
   turn_u <- weights * (by_columns + adjoint(by_columns))
   turn_v <- weights * (by_rows + adjoint(by_rows))
-  if (is_complex(u$dtype)) {
+  if (is_complex(u@dtype)) {
     diagonal <- on_diagonal(inside)
     turn_u <- turn_u + (diagonal - hlo_conj(diagonal)) * 0.5 / columns
   }
   du <- hlo_matmul(u, turn_u)
   dv <- hlo_matmul(v, turn_v)
   rank <- rank_of(u)
-  if (u$shape[[rank - 1L]] > u$shape[[rank]]) {
-    du <- du + (toward_v - hlo_matmul(u, inside)) / like_matrix(each_column(d, u$shape), u)
+  if (u@shape[[rank - 1L]] > u@shape[[rank]]) {
+    du <- du + (toward_v - hlo_matmul(u, inside)) / like_matrix(each_column(d, u@shape), u)
   }
-  if (v$shape[[rank - 1L]] > v$shape[[rank]]) {
+  if (v@shape[[rank - 1L]] > v@shape[[rank]]) {
     toward_u <- hlo_matmul(adjoint(change), u)
-    dv <- dv + (toward_u - hlo_matmul(v, adjoint(inside))) / like_matrix(each_column(d, v$shape), v)
+    dv <- dv + (toward_u - hlo_matmul(v, adjoint(inside))) / like_matrix(each_column(d, v@shape), v)
   }
   list(Re(diagonal(inside)), du, dv)
 }

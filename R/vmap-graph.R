@@ -56,13 +56,13 @@ batch_node <- function(node, inputs, mapped, size) {
   (if (is.null(rule)) batch_one_by_one else rule)(node, inputs, mapped, size)
 }
 
-element_type <- function(value) new_type(value$dtype, value$shape[-1L])
+element_type <- function(value) new_type(value@dtype, value@shape[-1L])
 
-batch_type <- function(type, size) new_type(type$dtype, c(size, type$shape))
+batch_type <- function(type, size) new_type(type@dtype, c(size, type@shape))
 
 # A value with the batch axis in front, repeated where it has none.
 in_front <- function(value, mapped, size) {
-  if (mapped) value else broadcast(value, c(size, value$shape), seq_along(value$shape) + 1L)
+  if (mapped) value else broadcast(value, c(size, value@shape), seq_along(value@shape) + 1L)
 }
 
 all_in_front <- function(inputs, mapped, size) Map(in_front, inputs, mapped, size)
@@ -112,13 +112,13 @@ loop_again <- function(node, inputs) {
 batch_one_by_one <- function(node, inputs, mapped, size) {
   stacks <- lapply(node$types, function(type) {
     type <- batch_type(type, size)
-    constant(if (type$dtype == "pred") FALSE else 0, type$dtype, type$shape, "stack")
+    constant(if (type@dtype == "pred") FALSE else 0, type@dtype, type@shape, "stack")
   })
   if (size == 0L) {
     return(stacks)
   }
   element <- function(value, at) {
-    shape <- value$shape
+    shape <- value@shape
     start <- c(list(at), rep(list(constant(0L, "i32", integer(), "start")), length(shape) - 1L))
     reshaped(dynamic_sliced(value, start, c(1L, shape[-1L])), shape[-1L])
   }
@@ -127,8 +127,8 @@ batch_one_by_one <- function(node, inputs, mapped, size) {
     inputs[mapped] <- lapply(inputs[mapped], element, at)
     values <- node_again(node, inputs)
     c(list(at + 1L), Map(function(stack, value) {
-      rest <- rep(list(constant(0L, "i32", integer(), "start")), length(value$shape))
-      dynamic_updated(stack, reshaped(value, c(1L, value$shape)), c(list(at), rest))
+      rest <- rep(list(constant(0L, "i32", integer(), "start")), length(value@shape))
+      dynamic_updated(stack, reshaped(value, c(1L, value@shape)), c(list(at), rest))
     }, leaves[-1L], values))
   }
   start <- c(list(constant(0L, "i32", integer(), "start")), stacks)

@@ -16,7 +16,7 @@ batched_op <- function(node, mapped, size) {
       if (!is.null(op$vmap)) {
         return(own_batch(op, tree_fill(given, leaves), axes, size, like, node$types))
       }
-      run <- function(leaves) tree_leaves(do.call(op$call, tree_fill(given, leaves)))
+      run <- function(leaves) tree_leaves(call_written(op$call, tree_fill(given, leaves), op$name))
       batch <- batch_leaves(run, leaves, mapped, size)
       tree_fill(like, Map(in_front, batch$values, batch$mapped, size))
     },
@@ -24,10 +24,11 @@ batched_op <- function(node, mapped, size) {
       function(primals, results, tangents) {
         groups <- list(tree_leaves(primals), tree_leaves(results), tree_slots(given, tangents))
         rule <- function(groups) {
-          changes <- op$jvp(
-            tree_fill(given, groups[[1L]]), tree_fill(like, groups[[2L]]), tree_fill(given, groups[[3L]])
-          )
-          rule_results(changes, like, node$types, op$name, "jvp")
+          jvp <- op$jvp
+          primals <- tree_fill(given, groups[[1L]])
+          results <- tree_fill(like, groups[[2L]])
+          tangents <- tree_fill(given, groups[[3L]])
+          rule_results(jvp(primals, results, tangents), like, node$types, op$name, "jvp")
         }
         flags <- list(mapped, rep(TRUE, length(groups[[2L]])), mapped)
         changes <- batch_groups(rule, groups, flags, size)
@@ -40,8 +41,10 @@ batched_op <- function(node, mapped, size) {
       function(primals, cotangents) {
         groups <- list(tree_slots(given, primals), tree_slots(like, cotangents))
         rule <- function(groups) {
-          shares <- op$transpose(tree_fill(given, groups[[1L]]), tree_fill(like, groups[[2L]]))
-          tree_slots(given, shares)
+          transpose <- op$transpose
+          primals <- tree_fill(given, groups[[1L]])
+          cotangents <- tree_fill(like, groups[[2L]])
+          tree_slots(given, transpose(primals, cotangents))
         }
         shares <- batch_groups(rule, groups, list(mapped, rep(TRUE, length(groups[[2L]]))), size)
         # What is the same for all elements gets the sum of their shares.
@@ -79,7 +82,8 @@ own_batch <- function(op, arguments, axes, size, like, types) {
       op = op$name, operand = "vmap", call = NULL
     )
   }
-  values <- lapply(tree_match(like, op$vmap(arguments, axes, size), refuse), as_value, "vmap", call = NULL)
+  vmap <- op$vmap
+  values <- lapply(tree_match(like, vmap(arguments, axes, size), refuse), as_value, "vmap", call = NULL)
   Map(function(value, type, number) {
     want <- batch_type(type, size)
     if (!same_type(value, want)) {

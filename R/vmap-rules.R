@@ -11,16 +11,16 @@ primitive(
 primitive("select", vmap = function(node, inputs, mapped, size) {
   inputs <- all_in_front(inputs, mapped, size)
   # One condition for all of an element.
-  inputs[[1L]] <- broadcast(inputs[[1L]], inputs[[2L]]$shape, seq_along(inputs[[1L]]$shape))
+  inputs[[1L]] <- broadcast(inputs[[1L]], inputs[[2L]]@shape, seq_along(inputs[[1L]]@shape))
   batch_again(node, inputs, size)
 })
 
 primitive("broadcast_in_dim", vmap = function(node, inputs, mapped, size) {
-  list(broadcast(inputs[[1L]], c(size, node$types[[1L]]$shape), c(1L, node$params$axes + 1L)))
+  list(broadcast(inputs[[1L]], c(size, node$types[[1L]]@shape), c(1L, node$params$axes + 1L)))
 })
 
 primitive("reshape", vmap = function(node, inputs, mapped, size) {
-  list(reshaped(inputs[[1L]], c(size, node$types[[1L]]$shape)))
+  list(reshaped(inputs[[1L]], c(size, node$types[[1L]]@shape)))
 })
 
 primitive("transpose", vmap = function(node, inputs, mapped, size) {
@@ -84,7 +84,7 @@ primitive("dot_general", vmap = function(node, inputs, mapped, size) {
   product <- dot(inputs[[1L]], inputs[[2L]], contract, batch)
   before <- length(batch[[1L]])
   if (mapped[[2L]]) {
-    before <- before + length(kept(inputs[[1L]]$shape, c(contract[[1L]], batch[[1L]])))
+    before <- before + length(kept(inputs[[1L]]@shape, c(contract[[1L]], batch[[1L]])))
   }
   list(to_front(product, before + 1L))
 })

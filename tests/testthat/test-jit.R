@@ -298,7 +298,7 @@ test_that("a function without results gives nothing to see", {
 test_that("values outside of a program are for the default platform", {
   x <- xlaffi:::new_parameter(ffi_type("f64", c(2, 2)))
   targets <- function() {
-    nodes <- xlaffi:::nodes_behind(list(xla_lu(x)$p$node), xlaffi:::program_edges)
+    nodes <- xlaffi:::nodes_behind(list(xla_lu(x)$p@node), xlaffi:::program_edges)
     unlist(lapply(nodes, function(node) node$params$target))
   }
   expect_identical(targets(), c("xlaffi.lu", "xlaffi.lu_pivots_to_permutation"))

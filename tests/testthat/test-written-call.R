@@ -1,0 +1,70 @@
+# The calls in errors of functions that are being traced.
+
+call_of <- function(f, ...) {
+  error <- tryCatch(xla_jit(f)(...), error = function(e) e)
+  expect_s3_class(error, "error")
+  expect_no_match(conditionMessage(error), "<environment>|xlaffi_value")
+  deparse1(conditionCall(error))
+}
+
+test_that("errors of operators and methods have the call that the user wrote", {
+  skip_without_plugin()
+  x <- 1:3
+  expect_identical(call_of(function(x) (x + 1L) * x[1:2], x), "(x + 1L) * x[1:2]")
+  expect_identical(call_of(function(x) -(x > 0L), x), "-(x > 0L)")
+  expect_identical(call_of(function(x) x + "a", x), "x + \"a\"")
+  expect_identical(call_of(function(x) 1 + sqrt(x), x), "sqrt(x)")
+  expect_identical(call_of(function(x) round(x, 2), x), "round(x, 2)")
+  expect_identical(call_of(function(x) cumsum(x), x), "cumsum(x)")
+  expect_identical(call_of(function(x) max(x, 1), x), "max(x, 1)")
+  expect_identical(call_of(function(x) sum(x, na.rm = TRUE), x), "sum(x, na.rm = TRUE)")
+  expect_identical(call_of(function(x) mean(x), x), "mean(x)")
+  expect_identical(call_of(function(x) Arg(x), x), "Arg(x)")
+  expect_identical(call_of(function(x) is.na(x), x), "is.na(x)")
+  expect_identical(call_of(function(x) x[5], x), "x[5]")
+  expect_identical(call_of(function(x) x[, 2], x), "x[, 2]")
+  expect_identical(call_of(function(x) x$a, x), "x$a")
+  expect_identical(call_of(function(x) c(x, 0.5), x), "c(x, 0.5)")
+  expect_identical(call_of(function(x) 1:9 %*% x, x), "1:9 %*% x")
+  expect_identical(call_of(function(x) rep(x, 2), x), "rep(x, 2)")
+  expect_identical(call_of(function(x) as.integer(x), x), "as.integer(x)")
+  expect_identical(call_of(function(x) hlo_reshape(x, c(7, 7)), x), "hlo_reshape(x, c(7, 7))")
+})
+
+test_that("a function that is traced is called by names", {
+  skip_without_plugin()
+  expect_identical(call_of(function(x) stop("mine"), 1), "f(x)")
+  expect_identical(call_of(function(x, y) stop("mine"), 1, 2), "f(x, y)")
+  expect_identical(call_of(function(x, y) stop("mine"), y = 1, 2), "f(y = y, x)")
+  expect_identical(call_of(function(x, ...) stop("mine"), 1, 2, b = list(3, 4)), "f(x, x2, b = b)")
+  expect_identical(call_of(function(f) stop("mine"), 1), "f(f)")
+  expect_identical(call_of(function(x) xla_jit(function(y, ...) stop("mine"))(x, 2), 1), "f(y, x2)")
+  expect_identical(call_of(ffi_grad(function(x, y) stop("mine")), 1, 2), "f(x, y)")
+  expect_identical(call_of(ffi_vmap(function(x) stop("mine")), 1), "f(x)")
+  expect_identical(call_of(ffi_op(function(a, b) stop("mine"), name = "my op"), 1, 2), "`my op`(a, b)")
+  expect_identical(
+    call_of(ffi_grad(ffi_op(function(a) a, jvp = function(primals, results, tangents) stop("mine"))), 1),
+    "jvp(primals, results, tangents)"
+  )
+  expect_identical(
+    call_of(function(x) hlo_while(function(i) i < 3, function(i) stop("mine"), list(i = x)), 1), "body(i)"
+  )
+  expect_error(xla_jit(function(x) x)(1, 2), "unused argument \\(x2\\)")
+  expect_identical(
+    as.character(try(xla_jit(function(x) stop("mine"))(1), silent = TRUE)), "Error in f(x) : mine\n"
+  )
+})
+
+test_that("a function that is traced can look at its call", {
+  skip_without_plugin()
+  seen <- list()
+  f <- function(x, scale = 1, ...) {
+    seen <<- list(sys.call(), match.call(), substitute(x), missing(x), missing(scale), nargs(), ...names())
+    x
+  }
+  expect_identical(xla_jit(f)(1, sc = 2, other = 3), 1)
+  expect_identical(seen, list(
+    quote(f(x, sc = sc, other = other)), quote(f(x = x, scale = sc, other = other)), quote(x), FALSE, FALSE, 3L,
+    "other"
+  ))
+})
