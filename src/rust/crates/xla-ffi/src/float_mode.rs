@@ -29,6 +29,24 @@ impl Drop for GradualUnderflow {
     }
 }
 
+/// How a thread treats them, for another to do the same.
+#[cfg(feature = "registry")]
+#[derive(Clone, Copy)]
+pub(crate) struct FloatMode(mode::Bits);
+
+#[cfg(feature = "registry")]
+impl FloatMode {
+    /// This thread's.
+    pub(crate) fn current() -> Self {
+        FloatMode(mode::get())
+    }
+
+    /// Makes it this thread's.
+    pub(crate) fn set(self) {
+        mode::set(self.0);
+    }
+}
+
 /// Runs `body` as XLA's CPU client runs handlers, and makes sure that it leaves it so.
 #[cfg(feature = "testing")]
 pub(crate) fn as_under_xla<R>(body: impl FnOnce() -> R) -> R {

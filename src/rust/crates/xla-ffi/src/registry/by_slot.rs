@@ -15,6 +15,11 @@ impl Registry {
         }
     }
 
+    /// What is registered in a slot.
+    pub(crate) fn entry(&self, slot: usize) -> Option<Entry> {
+        self.names().all.get(slot).map(|name| name.entry.clone())
+    }
+
     /// The message with the custom call before it; `None` where it starts with its name, or with
     /// the part of it behind a dot (`ours.lu` is our `lu`).
     pub(crate) fn named(&self, slot: usize, message: &str) -> Option<String> {

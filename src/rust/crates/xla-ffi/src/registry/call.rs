@@ -9,7 +9,7 @@ use super::current::within;
 use super::handlers::Barrier;
 use super::services;
 use super::slot::{Installed, Running};
-use super::Registry;
+use super::{watch, Registry};
 use crate::entry::{answer_metadata, asked_metadata, report, HandlerFn};
 use crate::error::{Code, Error};
 use crate::sys;
@@ -37,7 +37,10 @@ pub(super) unsafe fn call(
         }
         let api = (*frame).api;
         (*frame).api = services::table(api);
-        let error = within(running, || enter(running.installed(), function, frame));
+        let error = within(running, || match watch::watched() {
+            false => enter(running.installed(), function, frame),
+            true => watch::call(running, function, frame, stage),
+        });
         (*frame).api = api;
         error
     }
@@ -46,7 +49,7 @@ pub(super) unsafe fn call(
 /// # Safety
 /// `function` is one of `installed`'s; the rest as a [`HandlerFn`].
 #[inline]
-unsafe fn enter(
+pub(super) unsafe fn enter(
     installed: &Installed,
     function: *mut (),
     frame: *mut sys::XLA_FFI_CallFrame,

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::current::current;
 use super::services::xla;
 use super::slot::Running;
+use super::watch;
 use crate::context::api_fn;
 use crate::sys;
 
@@ -25,6 +26,10 @@ pub(super) unsafe extern "C" fn create<const TABLE: usize>(
     };
     // SAFETY: the API's contract: a filled struct, into which XLA writes the future.
     unsafe {
+        if watch::checking() {
+            (*args).future = watch::future_create();
+            return ptr::null_mut();
+        }
         let error = create(args);
         if error.is_null() {
             // On a thread of the handler's own nobody knows whose it is.
@@ -53,6 +58,9 @@ pub(super) unsafe extern "C" fn set_available<const TABLE: usize>(
     };
     // SAFETY: the API's contract: a filled struct.
     unsafe {
+        if watch::future_complete((*args).future, ptr::null_mut()) {
+            return ptr::null_mut();
+        }
         let _running = complete((*args).future);
         tell(args)
     }
@@ -66,6 +74,9 @@ pub(super) unsafe extern "C" fn set_error<const TABLE: usize>(
     };
     // SAFETY: the API's contract: a filled struct.
     unsafe {
+        if watch::future_complete((*args).future, (*args).error) {
+            return ptr::null_mut();
+        }
         let _running = complete((*args).future);
         tell(args)
     }

@@ -18,6 +18,7 @@ mod register;
 mod services;
 mod slot;
 mod trampoline;
+mod watch;
 mod withdrawn;
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -29,6 +30,7 @@ pub use handlers::{Barrier, Handlers};
 use names::Names;
 pub use trampoline::CAPACITY;
 use trampoline::TRAMPOLINES;
+pub use watch::{Checks, Debug, Finding, Kind, Profile, Row};
 pub use withdrawn::Withdrawn;
 
 /// XLA's name for a platform: `"host"` for cpu, `"cuda"` for gpu, anything else in lower case.

@@ -15,7 +15,7 @@ use super::call::run_task;
 use super::current::current;
 use super::futures;
 use super::slot::Running;
-use super::Registry;
+use super::{watch, Registry};
 use crate::context::api_fn;
 use crate::sys;
 
@@ -203,6 +203,9 @@ unsafe extern "C" fn schedule<const TABLE: usize>(
             data: (*args).data,
             running: installed.count_in(),
         }));
+        if watch::checking() && watch::schedule(run_counted, counted.cast()) {
+            return ptr::null_mut();
+        }
         let mut args = sys::XLA_FFI_ThreadPool_Schedule_Args {
             struct_size: COMPLETE,
             task: Some(run_counted),

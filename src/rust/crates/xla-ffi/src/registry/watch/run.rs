@@ -1,0 +1,144 @@
+//! One run of a handler, in memory of its own.
+
+use core::mem;
+use core::ptr;
+
+use super::check::Check;
+use super::frame::{Buffer, Operands};
+use super::later;
+use super::zone::{Place, Zone};
+use crate::error::{Code, Error};
+use crate::sys;
+
+/// How a run differs from others.
+#[derive(Clone, Copy)]
+pub(super) struct Plan {
+    pub(super) fill: u8,
+    pub(super) place: Place,
+    /// Results that have an operand's memory have it.
+    pub(super) shared: bool,
+}
+
+/// What a run left behind.
+pub(super) struct Run {
+    pub(super) args: Vec<Option<Zone>>,
+    /// Those that have memory of their own.
+    pub(super) rets: Vec<Option<Zone>>,
+    pub(super) aliases: Vec<Option<usize>>,
+    pub(super) error: *mut sys::XLA_FFI_Error,
+}
+
+impl Run {
+    pub(super) fn ret(&self, index: usize) -> &[u8] {
+        let zone = match self.aliases[index] {
+            Some(arg) => &self.args[arg],
+            None => &self.rets[index],
+        };
+        zone.as_ref().map_or(&[], Zone::inside)
+    }
+}
+
+impl Check<'_> {
+    /// Runs the handler, and looks at what it did outside of its results.
+    pub(super) fn run(&mut self, plan: Plan) -> Result<Run, Error> {
+        let zone = |buffer: &Buffer, index: usize| {
+            if buffer.data.is_null() {
+                return Ok(None);
+            }
+            let zone = Zone::new(buffer.size, plan.fill, plan.place);
+            zone.map(Some).ok_or_else(|| {
+                let text = format!("no memory to check operand {} in", index + 1);
+                Error::new(Code::ResourceExhausted, text)
+            })
+        };
+        let Operands {
+            args,
+            rets,
+            aliases,
+        } = &self.operands;
+        let aliases = match plan.shared {
+            true => aliases.clone(),
+            false => vec![None; rets.len()],
+        };
+        let mut run = Run {
+            args: Vec::new(),
+            rets: Vec::new(),
+            aliases,
+            error: ptr::null_mut(),
+        };
+        for (index, arg) in args.iter().enumerate() {
+            let mut zone = zone(arg, index)?;
+            if let Some(zone) = &mut zone {
+                // SAFETY: XLA's memory for this call; the handler never sees it.
+                zone.inside_mut().copy_from_slice(unsafe { arg.bytes() });
+            }
+            run.args.push(zone);
+        }
+        for (index, (ret, alias)) in rets.iter().zip(&run.aliases).enumerate() {
+            run.rets.push(match alias {
+                None => zone(ret, index)?,
+                Some(_) => None,
+            });
+        }
+        self.point_to(&mut run);
+        let error = later::within_check(|| (self.handler)());
+        let error = self.complete(error);
+        // SAFETY: the call lasts, and its handler has returned.
+        unsafe {
+            let all = self.operands.args.iter().chain(&self.operands.rets);
+            all.for_each(|buffer| buffer.point_to(buffer.data));
+        }
+        match error {
+            Some(error) => run.error = error,
+            None => {
+                // It may still be written to.
+                mem::forget(run);
+                let text = "completes its call by a future that was made on a thread of its own, \
+                            which checks cannot wait for";
+                return Err(Error::new(Code::Unimplemented, text));
+            }
+        }
+        self.look_around(&run);
+        Ok(run)
+    }
+
+    /// Shows the handler that run's memory.
+    fn point_to(&self, run: &mut Run) {
+        let Operands { args, rets, .. } = &self.operands;
+        for (arg, zone) in args.iter().zip(&mut run.args) {
+            if let Some(zone) = zone {
+                // SAFETY: the call lasts, and its handler does not run now.
+                unsafe { arg.point_to(zone.address()) };
+            }
+        }
+        for ((ret, zone), alias) in rets.iter().zip(&mut run.rets).zip(&run.aliases) {
+            let zone = match alias {
+                Some(arg) => &mut run.args[*arg],
+                None => zone,
+            };
+            if let Some(zone) = zone {
+                // SAFETY: as above.
+                unsafe { ret.point_to(zone.address()) };
+            }
+        }
+    }
+
+    /// Waits for what the handler left for later: the call's error or null, `None` where that
+    /// cannot be waited for.
+    fn complete(&self, error: *mut sys::XLA_FFI_Error) -> Option<*mut sys::XLA_FFI_Error> {
+        const WITH_FUTURE: usize = mem::offset_of!(sys::XLA_FFI_CallFrame, future)
+            + mem::size_of::<*mut sys::XLA_FFI_Future>();
+        // SAFETY: XLA's frame; the size is looked at first.
+        let future = unsafe {
+            if (*self.frame).struct_size < WITH_FUTURE {
+                return Some(error);
+            }
+            mem::replace(&mut (*self.frame).future, ptr::null_mut())
+        };
+        if future.is_null() {
+            return Some(error);
+        }
+        let later = later::wait(future)?;
+        Some(if error.is_null() { later } else { error })
+    }
+}

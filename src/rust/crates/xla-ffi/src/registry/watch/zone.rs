@@ -1,0 +1,143 @@
+//! Memory for an operand between zones that a handler must not touch.
+
+#[cfg(unix)]
+use super::pages::Pages;
+
+/// Bytes of a zone before and of one behind.
+const ZONE: usize = 4096;
+
+/// What XLA's own memory is aligned to, and what it asks of arguments that its user brings.
+pub(super) const ALIGNMENT: usize = 64;
+pub(super) const LEAST_ALIGNMENT: usize = 16;
+
+/// Where an operand lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// At a multiple of [`ALIGNMENT`].
+    Aligned,
+    /// At a multiple of [`LEAST_ALIGNMENT`] that is none of more.
+    LeastAligned,
+    /// So that what the processor refuses to touch begins behind it, as near as alignment allows.
+    #[cfg(unix)]
+    BeforePage,
+    /// Right behind what the processor refuses to touch.
+    #[cfg(unix)]
+    BehindPage,
+}
+
+/// Memory of `size` bytes in larger memory, all of which holds one byte at first.
+pub(super) struct Zone {
+    memory: Memory,
+    start: usize,
+    size: usize,
+    fill: u8,
+}
+
+enum Memory {
+    Heap(Vec<u8>),
+    #[cfg(unix)]
+    Pages(Pages),
+}
+
+/// Where a handler wrote outside.
+pub(super) struct Outside {
+    /// The byte nearest to the operand, counted from its start.
+    pub(super) nearest: isize,
+    /// Bytes that were changed.
+    pub(super) count: usize,
+}
+
+impl Zone {
+    /// `None` where the system has no memory for it.
+    pub(super) fn new(size: usize, fill: u8, place: Place) -> Option<Self> {
+        let zone = |memory, start| Zone {
+            memory,
+            start,
+            size,
+            fill,
+        };
+        let offset = match place {
+            Place::Aligned => 0,
+            Place::LeastAligned => LEAST_ALIGNMENT,
+            #[cfg(unix)]
+            Place::BeforePage | Place::BehindPage => {
+                let pages = Pages::new(size, fill)?;
+                let room = pages.bytes().len() - size;
+                let start = match place {
+                    Place::BehindPage => 0,
+                    _ => room / LEAST_ALIGNMENT * LEAST_ALIGNMENT,
+                };
+                return Some(zone(Memory::Pages(pages), start));
+            }
+        };
+        let bytes = size.checked_add(ZONE + 2 * ALIGNMENT + ZONE)?;
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(bytes).ok()?;
+        memory.resize(bytes, fill);
+        let address = memory.as_ptr() as usize + ZONE;
+        let start = ZONE + address.next_multiple_of(ALIGNMENT) - address + offset;
+        Some(zone(Memory::Heap(memory), start))
+    }
+
+    fn all(&self) -> &[u8] {
+        match &self.memory {
+            Memory::Heap(memory) => memory,
+            #[cfg(unix)]
+            Memory::Pages(pages) => pages.bytes(),
+        }
+    }
+
+    fn all_mut(&mut self) -> &mut [u8] {
+        match &mut self.memory {
+            Memory::Heap(memory) => memory,
+            #[cfg(unix)]
+            Memory::Pages(pages) => pages.bytes_mut(),
+        }
+    }
+
+    /// The operand.
+    pub(super) fn inside(&self) -> &[u8] {
+        &self.all()[self.start..self.start + self.size]
+    }
+
+    pub(super) fn inside_mut(&mut self) -> &mut [u8] {
+        let range = self.start..self.start + self.size;
+        &mut self.all_mut()[range]
+    }
+
+    /// What a handler gets: from there it may try to write outside.
+    pub(super) fn address(&mut self) -> *mut u8 {
+        let start = self.start;
+        self.all_mut().as_mut_ptr().wrapping_add(start)
+    }
+
+    /// What was written before the operand.
+    pub(super) fn before(&self) -> Option<Outside> {
+        let zone = &self.all()[..self.start];
+        let nearest = zone.iter().rposition(|&byte| byte != self.fill)?;
+        Some(Outside {
+            nearest: nearest as isize - self.start as isize,
+            count: changed(zone, self.fill),
+        })
+    }
+
+    /// What was written behind it.
+    pub(super) fn behind(&self) -> Option<Outside> {
+        let zone = &self.all()[self.start + self.size..];
+        let nearest = zone.iter().position(|&byte| byte != self.fill)?;
+        Some(Outside {
+            nearest: (self.size + nearest) as isize,
+            count: changed(zone, self.fill),
+        })
+    }
+
+    /// `count` bytes from `from` on, counted from the operand's start, as far as they are there.
+    pub(super) fn around(&self, from: isize, count: usize) -> Option<&[u8]> {
+        let start = self.start.checked_add_signed(from)?;
+        self.all().get(start..start.checked_add(count)?)
+    }
+}
+
+fn changed(zone: &[u8], fill: u8) -> usize {
+    zone.iter().filter(|&&byte| byte != fill).count()
+}
