@@ -33,8 +33,13 @@ new_compile_options <- function() structure(list(), class = "xlaffi_compile_opti
 #'
 #' Arguments go by position. The call may return before the work is done, see [await()]; reading
 #' the result waits for it. While R waits, here or there, what the program prints is shown as it comes,
-#' and Ctrl-C ends the wait: the program itself goes on, and its results are dropped. Reading and
-#' uploading large arrays can be interrupted between one array and the next.
+#' and Ctrl-C ends the wait: the program itself goes on, and its results are dropped. Ctrl-C also ends
+#' the upload or the reading of a large array.
+#'
+#' Where the launch fails because the device has no memory left (`RESOURCE_EXHAUSTED`), R collects what
+#' nobody needs and the program is launched once more. An error that comes later, with the results, is
+#' raised as it is when they are waited for: the program may have printed and called handlers by then,
+#' and its arguments may be gone. After `gc()` it can be called again.
 #'
 #' @param executable An executable, see [pjrt_compile()].
 #' @param ... Buffers, one per parameter of the program.

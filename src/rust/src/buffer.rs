@@ -16,6 +16,7 @@ use crate::literal::literals;
 use crate::memory::{self, Held};
 use crate::pointer::{class, get, has_own_class, wrap};
 use crate::protected::Protected;
+use crate::unwind::check_interrupt;
 use crate::value::{named, IntoSexp, Value};
 use crate::vector::{bytes, Vector};
 
@@ -63,7 +64,9 @@ fn upload(on: &DeviceObject, host: HostData<'_>) -> Outcome<BufferObject> {
     host::look_for_interrupt(bytes);
     memory::expect(bytes);
     let buffer = memory::retried(|| {
-        let uploaded = on.client.upload(host, Some(&on.device));
+        let uploaded = on
+            .client
+            .upload_with_pauses(host, Some(&on.device), &check_interrupt);
         uploaded.map_err(|error| match error.kind() {
             Kind::Argument => Failure::argument("data", error.message()),
             _ => error.into(),

@@ -130,7 +130,7 @@ pub fn look_for_interrupt(bytes: usize) {
 pub fn read_bytes(buffer: &Buffer, order: Order) -> Outcome<Vec<u8>> {
     look_for_interrupt(size(buffer));
     let mut bytes = zeros(buffer.num_elements() * buffer.dtype().size())?;
-    buffer.read(Dest::Bytes(&mut bytes), order)?;
+    buffer.read_with_pauses(Dest::Bytes(&mut bytes), order, &check_interrupt)?;
     Ok(bytes)
 }
 
@@ -141,7 +141,7 @@ pub fn read_raw(buffer: &Buffer, order: Order) -> Outcome<SEXP> {
     let raw = alloc(SEXPTYPE::RAWSXP, len)?;
     // SAFETY: a fresh raw vector of that length.
     let bytes = unsafe { memory(RAW(raw.sexp()), len) };
-    buffer.read(Dest::Bytes(bytes), order)?;
+    buffer.read_with_pauses(Dest::Bytes(bytes), order, &check_interrupt)?;
     Ok(raw.sexp())
 }
 
@@ -185,7 +185,7 @@ pub fn read(buffer: &Buffer) -> Outcome<SEXP> {
             _ => Dest::F64(memory(REAL(sexp), len)),
         }
     };
-    buffer.read(dest, Order::ColumnMajor)?;
+    buffer.read_with_pauses(dest, Order::ColumnMajor, &check_interrupt)?;
     if matches!(dtype, DType::U32 | DType::I64 | DType::U64) {
         // SAFETY: R's thread; both objects are protected.
         unsafe {

@@ -49,6 +49,15 @@ impl Buffer {
     /// where `dest` does not have exactly as many elements as the array, or complex numbers are to become
     /// real ones; the error of the execution that makes the array; else what the plugin returns.
     pub fn read(&self, dest: Dest<'_>, order: Order) -> Result<()> {
+        self.read_with_pauses(dest, order, &|| ())
+    }
+
+    /// As [`read`](Self::read). While a large array is converted `pause` is called now and then, on
+    /// this thread; it may panic, which leaves `dest` filled in part.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_with_pauses(&self, dest: Dest<'_>, order: Order, pause: &dyn Fn()) -> Result<()> {
         Error::if_forked()?;
         let count = layout::elements(self.dims(), self.dtype().size())?;
         let room = dest.len(self.dtype());
@@ -70,10 +79,12 @@ impl Buffer {
                     let data = self.unsafe_pointer()? as *const u8;
                     // SAFETY: the plugin says where the array lies and how, and it can neither be
                     // deleted nor donated meanwhile; `dest` has as many elements.
-                    return unsafe { convert::from_device(self.origin(data, strides), &to, dest) };
+                    return unsafe {
+                        convert::from_device(self.origin(data, strides), &to, dest, pause)
+                    };
                 }
             }
-            self.read_staged(&to, dest)
+            self.read_staged(&to, dest, pause)
         })
     }
 
@@ -87,7 +98,7 @@ impl Buffer {
     }
 
     /// Lets the plugin copy to staging memory in row-major order, and converts from there.
-    fn read_staged(&self, to: &[isize], dest: Dest<'_>) -> Result<()> {
+    fn read_staged(&self, to: &[isize], dest: Dest<'_>, pause: &dyn Fn()) -> Result<()> {
         let from = layout::dense(self.dims(), Order::RowMajor);
         let rank = self.dims().len() as i64;
         let minor_to_major: Vec<i64> = (0..rank).rev().collect();
@@ -110,7 +121,7 @@ impl Buffer {
             event.wait()?;
         }
         // SAFETY: block and `dest` have as many elements as the shape, which dense strides reach.
-        unsafe { convert::from_device(self.origin(block.as_ptr(), &from), to, dest) }
+        unsafe { convert::from_device(self.origin(block.as_ptr(), &from), to, dest, pause) }
     }
 
     /// Strides of the array's memory in elements; `None` where the plugin cannot tell or the

@@ -81,6 +81,20 @@ impl Client {
     /// number, or complex numbers are to become real ones; `RESOURCE_EXHAUSTED` where memory does not suffice; else what the
     /// plugin returns.
     pub fn upload(&self, host: HostData<'_>, device: Option<&Device>) -> Result<Buffer> {
+        self.upload_with_pauses(host, device, &|| ())
+    }
+
+    /// As [`upload`](Self::upload). While a large array is converted `pause` is called now and then, on
+    /// this thread; it may panic, which ends the upload.
+    ///
+    /// # Errors
+    /// As [`upload`](Self::upload).
+    pub fn upload_with_pauses(
+        &self,
+        host: HostData<'_>,
+        device: Option<&Device>,
+        pause: &dyn Fn(),
+    ) -> Result<Buffer> {
         Error::if_forked()?;
         let device = match device {
             None => self.first_device()?,
@@ -131,6 +145,7 @@ impl Client {
                     dtype: host.dtype,
                     strides: &layout::dense(host.dims, Order::RowMajor),
                 },
+                pause,
             )
         }?;
         args.data = block.as_ptr().cast();

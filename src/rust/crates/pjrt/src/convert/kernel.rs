@@ -17,6 +17,8 @@ const WIDEST: usize = 16;
 /// From this many bytes on, an array is large: more threads are worth their start, and the result
 /// would not stay in cache anyway.
 pub(super) const LARGE: usize = if cfg!(miri) { 8 << 10 } else { 4 << 20 };
+/// So many bytes are a few hundredths of a second, a tenth or two where their pages are new.
+const UNINTERRUPTED: usize = if cfg!(miri) { 32 << 10 } else { 64 << 20 };
 /// Shorter runs, in bytes, hold too few whole cache lines to write them past the caches.
 const RUN: usize = 512;
 /// Memory is the limit; more threads than this do not help.
@@ -34,12 +36,19 @@ impl<T: Copy> Across<T> {
     }
 }
 
-/// Converts a whole array from `from` to `to`.
+/// Converts a whole array from `from` to `to`. Between two pieces of a large one `pause` is called, on
+/// this thread; where it panics the rest is left as it was.
 ///
 /// # Safety
 /// The caller owns both memories for the call; all elements that the plan reaches lie inside
 /// them, and `pair` is of the types of the elements there. No alignment is needed.
-pub(super) unsafe fn convert(plan: &Plan, pair: &Pair, from: *const u8, to: *mut u8) {
+pub(super) unsafe fn convert(
+    plan: &Plan,
+    pair: &Pair,
+    from: *const u8,
+    to: *mut u8,
+    pause: &dyn Fn(),
+) {
     let bytes = plan.elements() * pair.to.max(pair.from);
     if bytes == 0 {
         return;
@@ -48,8 +57,15 @@ pub(super) unsafe fn convert(plan: &Plan, pair: &Pair, from: *const u8, to: *mut
         // SAFETY: the caller's promise.
         return unsafe { walk(plan, &plan.outer, pair, false, from, to) };
     }
-    // SAFETY: the caller's promise.
-    unsafe { threads(plan, pair, from, to) };
+    let pieces = plan.split(bytes.div_ceil(UNINTERRUPTED));
+    for (i, (piece, source, target)) in pieces.iter().enumerate() {
+        if i > 0 {
+            pause();
+        }
+        let (source, target) = (source * pair.from as isize, target * pair.to as isize);
+        // SAFETY: the caller's promise, and a piece of the plan lies within what the plan reaches.
+        unsafe { threads(piece, pair, from.offset(source), to.offset(target)) };
+    }
 }
 
 /// Converts pieces of a plan, each on a thread.

@@ -159,9 +159,10 @@ unsafe fn convert<S: Cast<D> + 'static, D: Copy + 'static>(
     plan: &Plan,
     from: *const u8,
     to: *mut u8,
+    pause: &dyn Fn(),
 ) {
     // SAFETY: the caller's promise.
-    unsafe { kernel::convert(plan, &Pair::of::<S, D>(), from, to) };
+    unsafe { kernel::convert(plan, &Pair::of::<S, D>(), from, to, pause) };
 }
 
 /// Whether the source's elements have the wanted type already.
@@ -177,7 +178,7 @@ pub(crate) fn is_plain(source: &Source<'_>, dtype: DType) -> bool {
     )
 }
 
-/// Fills an array for the device from host memory.
+/// Fills an array for the device from host memory. `pause` is called now and then in a large one.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` where complex numbers are to become real ones.
@@ -190,24 +191,25 @@ pub(crate) unsafe fn to_device(
     dims: &[i64],
     strides: &[isize],
     target: Target<'_>,
+    pause: &dyn Fn(),
 ) -> Result<()> {
     let plan = Plan::new(dims, strides, target.strides);
     let (from, to, dtype) = (source.as_ptr(), target.data, target.dtype);
     macro_rules! real {
         ($S:ty) => {
             // SAFETY: the caller's promise; the types are those of the elements.
-            for_real!(dtype, D => unsafe { convert::<$S, D>(&plan, from, to) }, complex => unsafe {
+            for_real!(dtype, D => unsafe { convert::<$S, D>(&plan, from, to, pause) }, complex => unsafe {
                 if dtype == DType::C64 {
-                    convert::<$S, [f32; 2]>(&plan, from, to)
+                    convert::<$S, [f32; 2]>(&plan, from, to, pause)
                 } else {
-                    convert::<$S, [f64; 2]>(&plan, from, to)
+                    convert::<$S, [f64; 2]>(&plan, from, to, pause)
                 }
             })
         };
     }
     if is_plain(&source, dtype) {
         // SAFETY: the caller's promise; the type has the elements' size.
-        for_size!(dtype.size(), T => unsafe { convert::<T, T>(&plan, from, to) });
+        for_size!(dtype.size(), T => unsafe { convert::<T, T>(&plan, from, to, pause) });
         return Ok(());
     }
     match source {
@@ -217,7 +219,7 @@ pub(crate) unsafe fn to_device(
         Source::U8(_) | Source::Bytes(_) => real!(u8),
         Source::Complex(_) if dtype == DType::C64 => {
             // SAFETY: as above.
-            unsafe { convert::<[f64; 2], [f32; 2]>(&plan, from, to) };
+            unsafe { convert::<[f64; 2], [f32; 2]>(&plan, from, to, pause) };
         }
         Source::Complex(_) => {
             return Err(Error::argument(format!(
@@ -241,7 +243,8 @@ pub(crate) fn check_read(dtype: DType, dest: &Dest<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Fills host memory from an array of the device. The strides `to` are those of `dest`.
+/// Fills host memory from an array of the device. The strides `to` are those of `dest`. `pause` is
+/// called now and then in a large one.
 ///
 /// # Errors
 /// As [`check_read`].
@@ -253,6 +256,7 @@ pub(crate) unsafe fn from_device(
     origin: Origin<'_>,
     to: &[isize],
     mut dest: Dest<'_>,
+    pause: &dyn Fn(),
 ) -> Result<()> {
     check_read(origin.dtype, &dest)?;
     let (start, bytes) = dest.memory();
@@ -265,13 +269,13 @@ pub(crate) unsafe fn from_device(
         ($data:expr, $D:ty) => {{
             let to = $data.as_mut_ptr().cast::<u8>();
             // SAFETY: the caller's promise; the types are those of the elements.
-            for_real!(dtype, S => unsafe { convert::<S, $D>(&plan, from, to) }, complex => ())
+            for_real!(dtype, S => unsafe { convert::<S, $D>(&plan, from, to, pause) }, complex => ())
         }};
     }
     match dest {
         Dest::Bytes(x) => {
             // SAFETY: the caller's promise; the type has the elements' size.
-            for_size!(dtype.size(), T => unsafe { convert::<T, T>(&plan, from, x.as_mut_ptr()) });
+            for_size!(dtype.size(), T => unsafe { convert::<T, T>(&plan, from, x.as_mut_ptr(), pause) });
         }
         Dest::F64(x) => real!(x, f64),
         Dest::I32(x) => real!(x, i32),
@@ -281,9 +285,9 @@ pub(crate) unsafe fn from_device(
             let to = x.as_mut_ptr().cast::<u8>();
             match dtype {
                 // SAFETY: as above.
-                DType::C64 => unsafe { convert::<[f32; 2], [f64; 2]>(&plan, from, to) },
+                DType::C64 => unsafe { convert::<[f32; 2], [f64; 2]>(&plan, from, to, pause) },
                 // SAFETY: as above.
-                DType::C128 => unsafe { convert::<[f64; 2], [f64; 2]>(&plan, from, to) },
+                DType::C128 => unsafe { convert::<[f64; 2], [f64; 2]>(&plan, from, to, pause) },
                 _ => real!(x, [f64; 2]),
             }
         }

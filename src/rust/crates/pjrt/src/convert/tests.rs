@@ -7,17 +7,17 @@ use crate::layout::{dense, elements, from_minor_to_major, Order};
 // strides are dense or permuted.
 fn convert<S: Cast<D> + 'static, D: Copy + 'static>(plan: &Plan, from: *const u8, to: *mut u8) {
     // SAFETY: as said above.
-    unsafe { super::convert::<S, D>(plan, from, to) };
+    unsafe { super::convert::<S, D>(plan, from, to, &|| ()) };
 }
 
 fn to_device(source: Source<'_>, dims: &[i64], strides: &[isize], to: Target<'_>) -> Result<()> {
     // SAFETY: as said above.
-    unsafe { super::to_device(source, dims, strides, to) }
+    unsafe { super::to_device(source, dims, strides, to, &|| ()) }
 }
 
 fn from_device(origin: Origin<'_>, to: &[isize], dest: Dest<'_>) -> Result<()> {
     // SAFETY: as said above.
-    unsafe { super::from_device(origin, to, dest) }
+    unsafe { super::from_device(origin, to, dest, &|| ()) }
 }
 
 /// Miri takes a thousand times as long; what is large is smaller there.

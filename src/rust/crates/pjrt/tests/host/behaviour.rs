@@ -2,6 +2,8 @@
 
 use crate::fake::*;
 use pjrt::*;
+use std::cell::Cell;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::time::Duration;
 
 fn upload(client: &Client, x: &[f64], dims: &[i64]) -> Buffer {
@@ -265,6 +267,64 @@ fn memory_that_is_being_read_is_not_donated() {
     });
     donates
         .execute(&[buffer], &ExecuteOptions::default())
+        .unwrap();
+    assert!(buffer.is_deleted().unwrap());
+}
+
+/// Pauses that are given, of which the last may be one that does not come back.
+struct Pauses {
+    given: Cell<usize>,
+    last: usize,
+}
+
+impl Pauses {
+    fn until(last: usize) -> Self {
+        let given = Cell::new(0);
+        Pauses { given, last }
+    }
+
+    fn pause(&self) {
+        self.given.set(self.given.get() + 1);
+        if self.given.get() == self.last {
+            resume_unwind(Box::new("interrupted"));
+        }
+    }
+}
+
+#[test]
+fn large_arrays_pause_and_may_end_there() {
+    let _s = session();
+    let client = client("cpu");
+    let (rows, columns) = (4000_usize, 5000);
+    let x: Vec<f64> = (0..rows * columns).map(|i| f64::from(i as u32)).collect();
+    let host = HostData {
+        source: Source::F64(&x),
+        dims: &[rows as i64, columns as i64],
+        order: Order::ColumnMajor,
+        dtype: DType::F64,
+    };
+    let upload = |pauses: &Pauses| client.upload_with_pauses(host, None, &|| pauses.pause());
+    let ended = catch_unwind(AssertUnwindSafe(|| upload(&Pauses::until(1))));
+    assert!(ended.is_err());
+    let all = Pauses::until(usize::MAX);
+    let buffer = upload(&all).unwrap();
+    assert!(all.given.get() >= 2, "{} pauses", all.given.get());
+
+    let mut out = vec![f64::NAN; x.len()];
+    let mut read = |pauses: &Pauses| {
+        let dest = Dest::F64(&mut out);
+        buffer.read_with_pauses(dest, Order::ColumnMajor, &|| pauses.pause())
+    };
+    let ended = catch_unwind(AssertUnwindSafe(|| read(&Pauses::until(2))));
+    assert!(ended.is_err());
+    let all = Pauses::until(usize::MAX);
+    read(&all).unwrap();
+    assert!(all.given.get() >= 2, "{} pauses", all.given.get());
+    assert!(out == x, "an element is not where it belongs");
+    // Nobody holds on to it.
+    let donates = program(&client, "donates");
+    donates
+        .execute(&[&buffer], &ExecuteOptions::default())
         .unwrap();
     assert!(buffer.is_deleted().unwrap());
 }
