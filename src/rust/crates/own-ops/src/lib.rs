@@ -5,4 +5,5 @@
 //! user includes one small C header (`inst/include/xlaffi.h`) and knows nothing of XLA.
 
 pub mod abi;
+pub mod bind;
 pub mod signature;

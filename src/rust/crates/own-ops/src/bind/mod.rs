@@ -1,0 +1,27 @@
+//! A signature meets arrays: dimensions get values, variables get dtypes, results get types.
+//!
+//! [`infer`] is for writing a program: it makes the results' types from the operands', and errors
+//! that say why. [`Plan`] is for running one: it checks what a call frame carries in a few
+//! nanoseconds and without allocation, and leaves the words to [`infer`].
+
+mod bound;
+mod error;
+mod explain;
+mod infer;
+mod plan;
+mod quick;
+mod room;
+mod sets;
+mod told;
+mod view;
+mod walk;
+mod wider;
+
+pub use bound::Bound;
+pub use error::BindError;
+pub use infer::{infer, Inferred, InferredResult};
+pub use plan::Plan;
+pub use sets::Sets;
+pub use view::{ArrayType, ArrayView};
+pub use walk::Walk;
+pub use wider::{complex, real, wider};

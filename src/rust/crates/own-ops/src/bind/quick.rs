@@ -1,0 +1,306 @@
+//! The check of a call that is as it should be.
+
+use xla_ffi::DataType;
+
+use super::plan::{Plan, Source};
+use super::{ArrayView, Bound};
+use crate::signature::{Array, Dim};
+
+impl Plan {
+    /// `None`: something does not fit.
+    #[inline]
+    pub(super) fn quick<A: ArrayView, R: ArrayView>(
+        &self,
+        operands: &[A],
+        results: &[R],
+        attributes: &[i64],
+        bound: &mut Bound,
+    ) -> Option<()> {
+        let several = self.several_of(operands.len())?;
+        self.bind(operands, several, attributes, bound)?;
+        let signature = &self.signature;
+        let arrays = signature.operands.len() + signature.results.len() + signature.scratch.len();
+        let mut types = self.types[bound.instance * arrays..][..arrays].iter();
+        let (mut next, mut mixed) = (0, false);
+        for spec in &signature.operands {
+            let &(dtype, size) = types.next()?;
+            let times = if spec.count.is_some() { several } else { 1 };
+            // Optional operands that are left out end the list.
+            let until = operands.len().min(next + times);
+            for given in &operands[next..until] {
+                let (front, len) = own(&spec.array, given, dtype, attributes, bound)?;
+                if spec.array.batch && *front != *bound.batch {
+                    mixed = true;
+                    merge(bound, front)?;
+                }
+                bound.sizes.push(len.saturating_mul(size));
+            }
+            next = until;
+        }
+        bound.operands = next;
+        let mut given = results.iter();
+        for spec in &signature.results {
+            let &(dtype, size) = types.next()?;
+            for _ in 0..if spec.count.is_some() { several } else { 1 } {
+                let (front, len) = own(&spec.array, given.next()?, dtype, attributes, bound)?;
+                if spec.array.batch && *front != *bound.batch {
+                    return None;
+                }
+                bound.sizes.push(len.saturating_mul(size));
+            }
+        }
+        if given.next().is_some() {
+            return None;
+        }
+        for spec in &signature.scratch {
+            let &(_, size) = types.next()?;
+            let mut bytes = size;
+            for dim in &spec.dims {
+                let len = value(dim, &bound.dims, attributes)?;
+                bytes = bytes.saturating_mul(usize::try_from(len).ok()?);
+            }
+            bound
+                .sizes
+                .push(isize::try_from(bytes).ok()?.unsigned_abs());
+        }
+        self.steps(operands, several, mixed, bound)
+    }
+
+    /// How often the operand comes that comes several times.
+    #[inline]
+    fn several_of(&self, given: usize) -> Option<usize> {
+        let several = given.checked_sub(self.required)?;
+        match self.several {
+            None => (given <= self.signature.operands.len()).then_some(0),
+            Some(_) => (several > 0 || !self.at_least_one).then_some(several),
+        }
+    }
+
+    /// Which array an operand of the signature is, the first where it comes several times.
+    #[inline]
+    fn position(&self, operand: usize, several: usize) -> usize {
+        match self.several {
+            Some(at) if operand > at => operand + several - 1,
+            _ => operand,
+        }
+    }
+
+    /// That array, if it was given.
+    #[inline]
+    fn given<'a, A>(&self, operands: &'a [A], operand: usize, several: usize) -> Option<&'a A> {
+        match self.several == Some(operand) && several == 0 {
+            true => None,
+            false => operands.get(self.position(operand, several)),
+        }
+    }
+
+    /// Values of names and variables.
+    #[inline]
+    fn bind<A: ArrayView>(
+        &self,
+        operands: &[A],
+        several: usize,
+        attributes: &[i64],
+        bound: &mut Bound,
+    ) -> Option<()> {
+        bound.dims.clear();
+        bound.batch.clear();
+        bound.sizes.clear();
+        bound.steps.clear();
+        bound.strides.clear();
+        for source in &self.dims {
+            bound.dims.push(match *source {
+                Source::Length(at) => attributes[at],
+                Source::Count => several as i64,
+                Source::Operand(operand, back) => match self.given(operands, operand, several) {
+                    Some(given) => {
+                        let dims = given.dims();
+                        *dims.get(dims.len().checked_sub(back)?)?
+                    }
+                    None => 0,
+                },
+            });
+        }
+        if let Some(index) = self.count {
+            if bound.dims[index] != several as i64 {
+                return None;
+            }
+        }
+        for (at, length) in &self.lengths {
+            if value(length, &bound.dims, attributes)? != attributes[*at] {
+                return None;
+            }
+        }
+        bound.instance = 0;
+        for (variable, operand) in self.dtypes.iter().enumerate() {
+            let set = self.sets.of(variable);
+            let at = match self.given(operands, *operand, several) {
+                Some(given) => set.iter().position(|dtype| *dtype == given.dtype())?,
+                None => 0,
+            };
+            bound.instance = bound.instance * set.len() + at;
+        }
+        // The first operand's batch dimensions are mostly all there are.
+        if self.batch {
+            let mut specs = self.signature.operands.iter().enumerate();
+            let first = specs.find_map(|(at, spec)| {
+                let given = self
+                    .given(operands, at, several)
+                    .filter(|_| spec.array.batch)?;
+                Some((given.dims(), spec.array.dims.len()))
+            });
+            if let Some((dims, own)) = first {
+                let (front, _) = dims.split_at(dims.len().checked_sub(own)?);
+                if front.iter().any(|dim| *dim < 0) {
+                    return None;
+                }
+                bound.batch.extend(front.iter().copied());
+            }
+        }
+        Some(())
+    }
+
+    /// How each array goes on from one batch element to the next.
+    #[inline]
+    fn steps<A: ArrayView>(
+        &self,
+        operands: &[A],
+        several: usize,
+        mixed: bool,
+        bound: &mut Bound,
+    ) -> Option<()> {
+        let mut len = 1_usize;
+        for dim in bound.batch.iter() {
+            len = len.saturating_mul(usize::try_from(*dim).ok()?);
+        }
+        bound.batch_len = len;
+        let mut partly = false;
+        let mut next = 0;
+        for (at, spec) in self.signature.operands.iter().enumerate() {
+            let times = if spec.count.is_some() { several } else { 1 };
+            let until = operands.len().min(next + times);
+            for given in &operands[next..until] {
+                let dims = given.dims();
+                let front = &dims[..dims.len() - spec.array.dims.len()];
+                let size = bound.sizes[bound.steps.len()];
+                let step = match spec.array.batch {
+                    false => 0,
+                    true if !mixed || *front == *bound.batch => size,
+                    true if self.in_place[at] => return None,
+                    true => {
+                        partly |= front.iter().any(|dim| *dim != 1);
+                        0
+                    }
+                };
+                bound.steps.push(step);
+            }
+            next = until;
+        }
+        for at in next..next + self.results_len(several) {
+            // Without batch dimensions there is one batch element.
+            let step = bound.sizes[at];
+            bound.steps.push(step);
+        }
+        if partly {
+            self.strides(operands, several, bound);
+        }
+        Some(())
+    }
+
+    fn results_len(&self, several: usize) -> usize {
+        let results = self.signature.results.iter();
+        results
+            .map(|spec| if spec.count.is_some() { several } else { 1 })
+            .sum()
+    }
+
+    /// Steps along each batch dimension, where operands broadcast along some.
+    #[cold]
+    fn strides<A: ArrayView>(&self, operands: &[A], several: usize, bound: &mut Bound) {
+        let (arrays, rank) = (bound.steps.len(), bound.batch.len());
+        bound.strides.resize(rank * arrays, 0);
+        let specs = self.signature.operands.iter();
+        let specs = specs.flat_map(|spec| {
+            std::iter::repeat(&spec.array).take(if spec.count.is_some() { several } else { 1 })
+        });
+        for (array, (spec, given)) in specs.zip(operands).enumerate() {
+            if spec.batch {
+                let dims = given.dims();
+                let front = &dims[..dims.len() - spec.dims.len()];
+                lay(bound, array, arrays, front);
+            }
+        }
+        let batch: Vec<i64> = bound.batch.to_vec();
+        for array in operands.len()..arrays {
+            lay(bound, array, arrays, &batch);
+        }
+    }
+}
+
+/// Strides of one array, whose batch dimensions are aligned on the right.
+fn lay(bound: &mut Bound, array: usize, arrays: usize, front: &[i64]) {
+    let mut stride = bound.sizes[array];
+    let missing = bound.batch.len() - front.len();
+    for (axis, dim) in front.iter().enumerate().rev() {
+        if *dim != 1 {
+            bound.strides[(missing + axis) * arrays + array] = stride;
+        }
+        stride = stride.saturating_mul(usize::try_from(*dim).unwrap_or(0));
+    }
+}
+
+/// The batch dimensions of an array that is as told, and how many elements a batch element has.
+#[inline(always)]
+fn own<'a, A: ArrayView>(
+    spec: &Array,
+    given: &'a A,
+    dtype: DataType,
+    attributes: &[i64],
+    bound: &Bound,
+) -> Option<(&'a [i64], usize)> {
+    let dims = given.dims();
+    let (front, own) = dims.split_at(dims.len().checked_sub(spec.dims.len())?);
+    if given.dtype() != dtype || (!spec.batch && !front.is_empty()) {
+        return None;
+    }
+    let mut len = 1_usize;
+    for (dim, got) in spec.dims.iter().zip(own) {
+        if value(dim, &bound.dims, attributes)? != *got {
+            return None;
+        }
+        len = len.saturating_mul(usize::try_from(*got).ok()?);
+    }
+    Some((front, len))
+}
+
+#[inline(always)]
+fn value(dim: &Dim, dims: &[i64], attributes: &[i64]) -> Option<i64> {
+    match dim {
+        Dim::Name(index) => Some(dims[*index]),
+        Dim::Number(number) => Some(*number),
+        _ => dim.eval(dims, attributes).ok(),
+    }
+}
+
+/// Broadcasts the batch dimensions with others.
+#[cold]
+fn merge(bound: &mut Bound, other: &[i64]) -> Option<()> {
+    let before: Vec<i64> = bound.batch.to_vec();
+    let rank = before.len().max(other.len());
+    let at = |dims: &[i64], axis: usize| {
+        (axis + dims.len())
+            .checked_sub(rank)
+            .map_or(1, |at| dims[at])
+    };
+    bound.batch.clear();
+    for axis in 0..rank {
+        let (a, b) = (at(&before, axis), at(other, axis));
+        bound.batch.push(match (a, b) {
+            (_, ..=-1) => return None,
+            (a, b) if a == b || b == 1 => a,
+            (1, b) => b,
+            _ => return None,
+        });
+    }
+    Some(())
+}
