@@ -37,6 +37,9 @@ check_string <- function(x, name, call = rlang::caller_env()) {
       operand = name, call = call
     )
   }
+  if (!validEnc(x)) {
+    abort(sprintf("`%s` is not valid text in its encoding", name), operand = name, call = call)
+  }
 }
 
 check_flag <- function(x, name, call = rlang::caller_env()) {
@@ -73,6 +76,16 @@ describe <- function(x) {
   } else {
     sprintf("an object of type %s", typeof(x))
   }
+}
+
+# A hint for a name that is not there: the nearest one, or `otherwise` where none is near. Near: two letters or a third
+# of them differ, and not more than half.
+name_hint <- function(name, known, mark, otherwise = NULL) {
+  distance <- drop(utils::adist(name, known, ignore.case = TRUE))
+  letters <- pmax(nchar(name), nchar(known))
+  i <- which.min(distance)
+  near <- length(i) && distance[[i]] <= min(max(2, letters[[i]] %/% 3), letters[[i]] / 2)
+  if (near) sprintf("Did you mean %s?", sprintf(mark, known[[i]])) else otherwise
 }
 
 check_dots_empty <- function(..., call = rlang::caller_env()) {

@@ -99,15 +99,13 @@ ffi_platform <- function(names, op = NULL, operand = "platform", call = rlang::c
   known <- c("host", "cpu", "cuda", "gpu", "rocm", "metal", "tpu")
   unknown <- setdiff(names, c(known, tolower(c(plugins, ls(the$plugins)))))
   if (length(unknown)) {
-    distance <- utils::adist(unknown[[1L]], known)
     abort(
       sprintf("there is no platform \"%s\"", unknown[[1L]]),
       op = op, operand = operand, call = call,
-      hint = if (min(distance) <= 2) {
-        sprintf("Did you mean \"%s\"?", known[[which.min(distance)]])
-      } else {
+      hint = name_hint(
+        unknown[[1L]], known, "\"%s\"",
         sprintf("Platforms are %s and those of plugins.", toString(dQuote(known, FALSE)))
-      }
+      )
     )
   }
   names[names == "cpu"] <- "host"

@@ -156,13 +156,10 @@ check_registered <- function(target, call) {
   if (target %in% known) {
     return(invisible())
   }
-  distance <- drop(utils::adist(target, known, ignore.case = TRUE))
-  near <- known[order(distance)][seq_len(sum(distance <= max(2, nchar(target) %/% 3)))]
-  near <- utils::head(near, 3L)
   abort(sprintf("no handler is registered for custom call \"%s\"", target),
     code = "NOT_FOUND", op = target, operand = "target", call = call,
     hint = c(
-      if (length(near)) sprintf("There is: %s.", paste(dQuote(near, FALSE), collapse = ", ")),
+      name_hint(target, known, "\"%s\""),
       "`ffi_targets()` lists all, `pjrt_register_custom_call()` adds one."
     )
   )

@@ -22,7 +22,16 @@ ffi_type <- function(dtype, shape = integer()) {
   new_type(check_dtype(dtype, "dtype"), shape)
 }
 
+# What an array of R can hold. XLA ends the process where the bytes of an array, without its axes of length 0, cannot be
+# counted in 64 bits.
+most_elements <- 2^52
+
 new_type <- function(dtype, shape) {
+  if (!isTRUE(prod(shape[shape > 0]) <= most_elements) || any(shape > .Machine$integer.max)) {
+    abort(sprintf("%s of shape %s does not fit into any memory", dtype, shape_text(shape)), "RESOURCE_EXHAUSTED",
+      call = NULL
+    )
+  }
   type <- blank_type
   attr(type, "dtype") <- dtype
   attr(type, "shape") <- as.integer(shape)

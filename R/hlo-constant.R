@@ -38,7 +38,7 @@ constant <- function(data, dtype, shape, name, call = rlang::caller_env(), op = 
   refuse <- function(text) abort(paste0(start_of(op), text), op = op, operand = name, call = call)
   if (length(data) != 1L && length(data) != prod(shape)) {
     refuse(
-      sprintf("`%s` has %d elements, but shape %s needs %d", name, length(data), shape_text(shape), prod(shape))
+      sprintf("`%s` has %d elements, but shape %s needs %.0f", name, length(data), shape_text(shape), prod(shape))
     )
   }
   if (dtype == "pred" && anyNA(data)) {

@@ -70,24 +70,12 @@ check_attribute_names <- function(attributes, target, call) {
   known <- strsplit(own$attributes, ", ", fixed = TRUE)[[1L]]
   unknown <- setdiff(names(attributes), c(known, ""))
   if (length(unknown)) {
+    all <- if (length(known)) sprintf("The attributes are: %s.", toString(known)) else "It has none."
     abort(sprintf("%s: there is no attribute `%s`", target, unknown[[1L]]),
-      op = target, operand = unknown[[1L]], call = call, hint = attributes_hint(unknown[[1L]], known)
+      op = target, operand = unknown[[1L]], call = call, hint = name_hint(unknown[[1L]], known, "`%s`", all)
     )
   }
   attributes
-}
-
-attributes_hint <- function(name, known) {
-  if (!length(known)) {
-    return("It has none.")
-  }
-  distance <- drop(utils::adist(name, known, ignore.case = TRUE))
-  i <- which.min(distance)
-  if (distance[[i]] <= max(nchar(name), nchar(known[[i]])) %/% 3) {
-    sprintf("Did you mean `%s`?", known[[i]])
-  } else {
-    sprintf("The attributes are: %s.", toString(known))
-  }
 }
 
 is_ordered <- function(has_side_effect) identical(has_side_effect, "ordered")

@@ -53,7 +53,8 @@ values_text <- function(x) if (is.numeric(x) && length(x) <= 8L) sprintf("(%s)",
 
 # One whole number per axis.
 check_per_axis <- function(x, name, rank, call = rlang::caller_env()) {
-  if (!is.numeric(x) || anyNA(x) || length(x) != rank || any(x != trunc(x))) {
+  if (!is.numeric(x) || anyNA(x) || length(x) != rank || any(x != trunc(x)) ||
+    any(abs(x) > .Machine$integer.max)) {
     abort(sprintf("`%s` must be %d whole numbers, one per axis, not %s", name, rank, values_text(x)),
       operand = name, call = call
     )
@@ -94,7 +95,7 @@ hlo_reshape <- function(x, shape) {
   if (prod(shape) != length(x)) {
     abort(
       sprintf(
-        "hlo_reshape: `shape` %s has %d elements, but `x` is %s",
+        "hlo_reshape: `shape` %s has %.0f elements, but `x` is %s",
         shape_text(shape), prod(shape), type_text(x)
       ),
       op = "hlo_reshape", operand = "shape"
@@ -199,7 +200,8 @@ hlo_pad <- function(x, value = 0, low = rep(0, length(shape(x))), high = low * 0
 }
 
 padded_shape <- function(shape, low, high, interior) {
-  shape + low + high + pmax(shape - 1L, 0L) * interior
+  # In doubles: sums of integers end at 2^31.
+  as.double(shape) + low + high + pmax(shape - 1, 0) * interior
 }
 
 padded <- function(x, value, low, high, interior) {
@@ -237,6 +239,6 @@ concatenated <- function(parts, axis, call) {
     return(first)
   }
   shape <- first@shape
-  shape[[axis]] <- sum(vapply(parts, function(part) part@shape[[axis]], 0L))
+  shape[[axis]] <- sum(vapply(parts, function(part) as.double(part@shape[[axis]]), 0))
   record("concatenate", parts, first@dtype, shape, list(axis = axis))
 }

@@ -70,7 +70,10 @@ is_value <- function(x) inherits(x, "xlaffi_value")
 NULL
 
 #' @export
-length.xlaffi_value <- function(x) as.integer(prod(x@shape))
+length.xlaffi_value <- function(x) {
+  size <- prod(x@shape)
+  if (size > .Machine$integer.max) size else as.integer(size)
+}
 
 #' @export
 format.xlaffi_value <- function(x, ...) {

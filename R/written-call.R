@@ -2,6 +2,8 @@
 
 # Calls a function of the user's as `name(x, y)`, with symbols. Values in the call would be all that an error shows.
 call_written <- function(f, arguments, name = "f") {
+  # R has a limit on the length of names.
+  name <- if (nchar(name, "bytes") < 1000L) name else "f"
   formals <- names(formals(args(f)))
   formals <- formals[cumsum(formals == "...") == 0L]
   given <- rlang::names2(arguments)

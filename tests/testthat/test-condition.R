@@ -44,3 +44,17 @@ test_that("external pointers that were saved and loaded are refused", {
   program <- unserialize(serialize(pjrt_program("module {}"), NULL))
   expect_snapshot(error = TRUE, print(program))
 })
+
+test_that("a name that is not there has a hint where one is near", {
+  hint <- function(name, known) xlaffi:::name_hint(name, known, "`%s`", "none")
+  expect_identical(hint("hots", c("cpu", "host")), "Did you mean `host`?")
+  expect_identical(hint("Uplo", c("n", "uplo")), "Did you mean `uplo`?")
+  expect_identical(hint("print_heeder", c("print_footer", "print_header")), "Did you mean `print_header`?")
+  expect_identical(hint("x", c("n", "uplo")), "none")
+  expect_identical(hint("nothing like it", c("host", "lu")), "none")
+  expect_identical(hint("x", character()), "none")
+})
+
+test_that("text that is none in its encoding is refused", {
+  expect_error(ffi_call("a\xffb", ffi_type("f64")), "`target` is not valid text", class = "xlaffi_error")
+})

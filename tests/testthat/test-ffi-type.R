@@ -9,3 +9,28 @@ test_that("the table of element types says what is what", {
   spelled <- vapply(all, mlir_dtype, "")[c("pred", "c128", "ui8")]
   expect_identical(spelled, c(pred = "i1", c128 = "complex<f64>", ui8 = "ui8"))
 })
+
+test_that("arrays that no memory holds are refused where they are written", {
+  skip_without_plugin()
+  # XLA would end the process.
+  most <- .Machine$integer.max
+  calls <- list(
+    function() ffi_type("f64", c(most, most)),
+    function() ffi_type("f64", c(most, most, most, 0)),
+    function() xla_jit(function(x) hlo_broadcast(x, c(most, most, 1)))(1),
+    function() xla_jit(function(x) hlo_iota("i8", c(65536, 65536, 65536, 65536)))(1),
+    function() xla_jit(function(x) hlo_constant(1, shape = c(most, most)))(1),
+    function() xla_jit(function(x) hlo_pad(x, low = most, high = most))(1),
+    function() xla_jit(function(x) hlo_concatenate(hlo_broadcast(x, most), hlo_broadcast(x, most)))(1)
+  )
+  for (call in calls) {
+    expect_error(expect_no_warning(call()), "does not fit into any memory", class = "xlaffi_error_resource_exhausted")
+  }
+  expect_snapshot(error = TRUE, {
+    ffi_type("f64", c(65536, 65536, 65536, 65536))
+    hlo_reshape(hlo_constant(1), c(65536, 65536))
+    hlo_pad(hlo_constant(1), low = 2^33)
+    hlo_constant(1:2, shape = c(65536, 65536))
+  })
+  expect_identical(length(hlo_iota("i8", c(65536, 65536))), 2^32)
+})
