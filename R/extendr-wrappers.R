@@ -64,6 +64,12 @@ plugin_client <- function(plugin, platform, names, values) .Call(wrap__plugin_cl
 
 printed <- function() .Call(wrap__printed)
 
+process_start <- function(program, arguments, folder, environment, output) .Call(wrap__process_start, program, arguments, folder, environment, output)
+
+process_wait <- function(process, seconds) .Call(wrap__process_wait, process, seconds)
+
+process_stop <- function(process) .Call(wrap__process_stop, process)
+
 program_new <- function(src, format) .Call(wrap__program_new, src, format)
 
 program_info <- function(program) .Call(wrap__program_info, program)
@@ -93,4 +99,8 @@ registry_handler <- function(target, platform) .Call(wrap__registry_handler, tar
 plugin_pass_on <- function(plugin, target) .Call(wrap__plugin_pass_on, plugin, target)
 
 registry_list <- function() .Call(wrap__registry_list)
+
+library_open <- function(path) .Call(wrap__library_open, path)
+
+library_symbol <- function(library, name, optional) .Call(wrap__library_symbol, library, name, optional)
 

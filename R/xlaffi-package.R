@@ -43,3 +43,7 @@ the$calls <- new.env(parent = emptyenv())
 the$clock <- 0
 # The platform of the program that is being traced.
 the$platform <- NULL
+# What was found of compilers, and where compiled code is kept.
+the$compilers <- list()
+the$code_folder <- NULL
+the$told_code_folder <- FALSE

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #if defined(_WIN32)
 #define XLAFFI_EXPORT __declspec(dllexport)
@@ -69,6 +70,63 @@ static inline int32_t xlaffi_fail(const xlaffi_call *call, int32_t code, const c
   }
   va_end(arguments);
   return code;
+}
+
+/* The bits of numbers that C has no type for. */
+typedef uint16_t xlaffi_f16;
+typedef uint16_t xlaffi_bf16;
+
+static inline float xlaffi_from_bf16(xlaffi_bf16 number) {
+  uint32_t bits = (uint32_t) number << 16;
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* To the nearest, ties to even; NaN stays NaN. */
+static inline xlaffi_bf16 xlaffi_to_bf16(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  if (value != value) {
+    return (xlaffi_bf16) (bits >> 16 | 0x40);
+  }
+  return (xlaffi_bf16) ((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+static inline float xlaffi_from_f16(xlaffi_f16 number) {
+  const uint32_t sign = (uint32_t) (number & 0x8000) << 16, exponent = number >> 10 & 0x1f;
+  uint32_t bits = (uint32_t) (number & 0x3ff) << 13;
+  float value;
+  if (exponent == 0) { /* subnormal: a whole number of 2^-24 */
+    value = (float) (number & 0x3ff) * 5.9604644775390625e-8f;
+    return sign ? -value : value;
+  }
+  bits |= sign | (exponent == 31 ? 0x7f800000u : (exponent + 112) << 23);
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* To the nearest, ties to even; what is too large becomes infinite. */
+static inline xlaffi_f16 xlaffi_to_f16(float value) {
+  uint32_t bits, rounded;
+  memcpy(&bits, &value, sizeof bits);
+  const uint16_t sign = (uint16_t) (bits >> 16 & 0x8000);
+  bits &= 0x7fffffff;
+  if (bits > 0x7f800000) {
+    return (xlaffi_f16) (sign | 0x7e00);
+  }
+  if (bits >= 0x477ff000) {
+    return (xlaffi_f16) (sign | 0x7c00);
+  }
+  if (bits < 0x38800000) { /* subnormal: adding 0.5 leaves a number of 2^-24 in the last bits */
+    float sum;
+    memcpy(&sum, &bits, sizeof sum);
+    sum += 0.5f;
+    memcpy(&rounded, &sum, sizeof rounded);
+    return (xlaffi_f16) (sign | (rounded - 0x3f000000));
+  }
+  rounded = bits - 0x38000000 + 0xfff + (bits >> 13 & 1);
+  return (xlaffi_f16) (sign | rounded >> 13);
 }
 
 #ifdef __cplusplus

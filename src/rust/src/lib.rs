@@ -23,11 +23,13 @@ mod pace;
 mod plugin;
 mod pointer;
 mod printed;
+mod process;
 mod program;
 mod protected;
 mod python;
 mod registry;
 mod run;
+mod shared_library;
 mod signature;
 mod unwind;
 mod value;
@@ -47,7 +49,9 @@ const ROUTINES: &[&[entry::Routine]] = &[
     executable::ROUTINES,
     plugin::ROUTINES,
     printed::ROUTINES,
+    process::ROUTINES,
     program::ROUTINES,
     python::ROUTINES,
     registry::ROUTINES,
+    shared_library::ROUTINES,
 ];

@@ -1,0 +1,108 @@
+# What compilers say, with the user's own lines first. Formats: gcc and clang, gfortran, rustc.
+
+# `files` are the user's own parts: names as the compiler was given them, with what the user calls them.
+compiler_error <- function(name, language, log, files, call = NULL) {
+  found <- switch(language,
+    rust = rust_diagnostics(log),
+    fortran = fortran_diagnostics(log),
+    c_diagnostics(log)
+  )
+  own <- found$file %in% names(files)
+  # An error in what was generated follows from one in the user's part, if there is one.
+  found <- if (any(own)) found[own, ] else found
+  found <- found[!duplicated(found), ]
+  compiler <- sprintf("the %s compiler", compiler_names[[language]])
+  if (!nrow(found)) {
+    shown <- utils::tail(log[nzchar(trimws(log))], 6L)
+    text <- paste0(name, ": ", compiler, " fails:\n", paste(shown, collapse = "\n"))
+    abort_text(text, op = name, log = log, call = call)
+  }
+  parts <- unname(files[found$file])
+  parts <- ifelse(is.na(parts), found$file, parts)
+  shown <- utils::head(seq_len(nrow(found)), 3L)
+  texts <- sprintf("%s: line %d of %s: %s", name, found$line, parts, found$message)[shown]
+  texts <- paste0(texts, ifelse(nzchar(found$snippet[shown]), "\n", ""), found$snippet[shown])
+  more <- nrow(found) - length(shown)
+  abort_text(paste(texts, collapse = "\n"),
+    op = name, log = log, call = call,
+    hint = c(
+      if (more > 0) sprintf("There are %d more errors.", more),
+      sprintf("All that %s wrote is in the condition's field `log`.", compiler)
+    )
+  )
+}
+
+# A message whose line breaks and spaces matter.
+abort_text <- function(message, op = NULL, hint = NULL, log = NULL, call = NULL) {
+  rlang::abort(c(message, stats::setNames(hint, rep("i", length(hint)))),
+    class = c("xlaffi_error_invalid_argument", "xlaffi_error"),
+    code = "INVALID_ARGUMENT", op = op, operand = "code", log = log, call = call, use_cli_format = FALSE
+  )
+}
+
+# One row per error: file, line, message, and the lines that show it.
+diagnostics <- function(log, starts, is_error, file, line, message, snippet) {
+  rows <- lapply(which(is_error), function(at) {
+    end <- starts[starts > at]
+    lines <- log[at:(if (length(end)) end[[1L]] - 1L else length(log))]
+    data.frame(
+      file = file(lines), line = as.integer(line(lines)), message = message(lines),
+      snippet = paste(sub("\\s+$", "", snippet(lines)), collapse = "\n")
+    )
+  })
+  empty <- data.frame(file = character(), line = integer(), message = character(), snippet = character())
+  found <- do.call(rbind, c(list(empty), rows))
+  found[!is.na(found$line), ]
+}
+
+# file:line:column: error: message, then the line and a caret.
+c_diagnostics <- function(log) {
+  form <- "^(.+?):([0-9]+):([0-9]+:)? (fatal error|error|warning|note): (.*)$"
+  others <- "|: In |^In file included|^ +from |: At (top level|global scope)|^[^ ]+: (error|warning)"
+  starts <- grep(paste0(form, others), log, perl = TRUE)
+  part <- function(n) function(lines) sub(form, paste0("\\", n), lines[[1L]], perl = TRUE)
+  diagnostics(
+    log, starts, grepl("^(.+?):([0-9]+):([0-9]+:)? (fatal error|error): ", log, perl = TRUE),
+    part(1L), part(2L), function(lines) sub(" \\[-W[^]]*\\]$", "", part(5L)(lines)),
+    function(lines) grep("^ +[0-9]* *\\|", lines[-1L], value = TRUE)
+  )
+}
+
+# file:line:column:, the line, its caret, and then "Error: message".
+fortran_diagnostics <- function(log) {
+  starts <- grep("^.+:[0-9]+:[0-9]+:$", log)
+  error_in <- function(at) {
+    end <- starts[starts > at]
+    any(grepl("^(Fatal )?Error: ", log[at:(if (length(end)) end[[1L]] - 1L else length(log))]))
+  }
+  is_error <- seq_along(log) %in% Filter(error_in, starts)
+  diagnostics(
+    log, starts, is_error,
+    function(lines) sub(":[0-9]+:[0-9]+:$", "", lines[[1L]]),
+    function(lines) sub("^.+:([0-9]+):[0-9]+:$", "\\1", lines[[1L]]),
+    function(lines) sub("^(Fatal )?Error: ", "", grep("^(Fatal )?Error: ", lines, value = TRUE)[[1L]]),
+    function(lines) grep("^ +[0-9]* *\\|.*[^ |]", lines[-1L], value = TRUE)
+  )
+}
+
+# error[E0425]: message, then --> file:line:column and the lines.
+rust_diagnostics <- function(log) {
+  starts <- grep("^(error|warning)(\\[[A-Z0-9]+\\])?: ", log)
+  place <- function(lines) grep("^ *--> ", lines, value = TRUE)[1L]
+  diagnostics(
+    log, starts, grepl("^error(\\[[A-Z0-9]+\\])?: ", log),
+    function(lines) sub("^ *--> (.*):[0-9]+:[0-9]+$", "\\1", place(lines)),
+    function(lines) sub("^ *--> .*:([0-9]+):[0-9]+$", "\\1", place(lines)),
+    function(lines) sub("^error(\\[[A-Z0-9]+\\])?: ", "", lines[[1L]]),
+    function(lines) rust_snippet(grep("^ *[0-9]+ *[|]|^ *[|] +[^ ]|^ *= (help|note)", lines, value = TRUE))
+  )
+}
+
+# Without the brace that was put before the first line.
+rust_snippet <- function(lines) {
+  first <- grep("^ *1 [|] \\{ ", lines)
+  lines[first] <- sub("[|] \\{ ", "| ", lines[first])
+  below <- intersect(first + 1L, grep("^ *[|]   ", lines))
+  lines[below] <- sub("[|]   ", "| ", lines[below])
+  lines
+}
