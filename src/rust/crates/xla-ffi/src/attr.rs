@@ -103,6 +103,13 @@ impl<'f> AnyAttr<'f> {
         self.type_
     }
 
+    /// Where the value or the first element lies, and how many elements or bytes there are; null for
+    /// what this crate does not know. It may be less aligned than its type.
+    #[must_use]
+    pub fn as_raw(&self) -> (*const c_void, usize) {
+        (self.data, self.len)
+    }
+
     /// The value of a scalar, if it is a `T`.
     #[must_use]
     pub fn scalar<T: Scalar>(&self) -> Option<T> {

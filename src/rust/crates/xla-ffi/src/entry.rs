@@ -45,21 +45,24 @@ where
 }
 
 /// What [`enter`] must know of an op.
-pub(crate) struct OpEntry {
-    pub(crate) target: &'static str,
-    pub(crate) traits: sys::XLA_FFI_Handler_Traits,
-    pub(crate) host_memory: bool,
+pub struct OpEntry {
+    /// Its name in errors.
+    pub target: &'static str,
+    /// What it answers to XLA's question.
+    pub traits: sys::XLA_FFI_Handler_Traits,
+    /// As in [`CallFrame::from_raw`].
+    pub host_memory: bool,
     /// In which it runs; in others there is nothing to do.
-    pub(crate) stage: sys::XLA_FFI_ExecutionStage,
-    pub(crate) run: fn(&mut CallFrame<'_>) -> Result<()>,
+    pub stage: sys::XLA_FFI_ExecutionStage,
+    /// Its body.
+    pub run: fn(&mut CallFrame<'_>) -> Result<()>,
 }
 
+/// The way into a handler: see the head of this file.
+///
 /// # Safety
 /// As [`handler`]; `op.host_memory` as in [`CallFrame::from_raw`].
-pub(crate) unsafe fn enter(
-    frame: *mut sys::XLA_FFI_CallFrame,
-    op: &OpEntry,
-) -> *mut sys::XLA_FFI_Error {
+pub unsafe fn enter(frame: *mut sys::XLA_FFI_CallFrame, op: &OpEntry) -> *mut sys::XLA_FFI_Error {
     if frame.is_null() {
         return ptr::null_mut();
     }

@@ -135,8 +135,9 @@ mod view;
 /// For handlers that pass a call frame on instead of decoding it, or decode it by a table.
 #[doc(hidden)]
 pub mod raw {
-    pub use crate::entry::{answer_metadata, report};
+    pub use crate::entry::{answer_metadata, enter, report, OpEntry};
     pub use crate::nearest::nearest;
+    pub use crate::state::enter_instantiate;
 }
 
 pub use attr::{AnyAttr, AttrType, AttrValue};

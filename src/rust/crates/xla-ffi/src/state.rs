@@ -141,10 +141,22 @@ unsafe extern "C" fn instantiate<O: Stateful<P>, P: Platform>(
     };
     let entry = entry::<O>(sys::XLA_FFI_ExecutionStage_INSTANTIATE, run);
     // SAFETY: by contract.
+    unsafe { enter_instantiate::<O::State>(frame, &entry) }
+}
+
+/// The way into a function that [sets a state](Context::set_state) of type `S`.
+///
+/// # Safety
+/// As [`enter`].
+pub unsafe fn enter_instantiate<S: Send + Sync + 'static>(
+    frame: *mut sys::XLA_FFI_CallFrame,
+    entry: &OpEntry,
+) -> *mut sys::XLA_FFI_Error {
+    // SAFETY: by contract.
     unsafe {
-        let error = enter(frame, &entry);
+        let error = enter(frame, entry);
         if error.is_null() && !frame.is_null() {
-            tell_type::<O::State>(frame);
+            tell_type::<S>(frame);
         }
         error
     }
@@ -230,7 +242,12 @@ impl<'f> Context<'f> {
             .ok_or_else(|| Error::internal("XLA gave no state"))
     }
 
-    fn set_state<S: Send + Sync + 'static>(&self, state: S) -> Result<()> {
+    /// Gives XLA the state of this call in a program, in the instantiate stage: XLA drops it with
+    /// the program. What is declared by [`Stateful`] does so itself.
+    ///
+    /// # Errors
+    /// There is one already, or this XLA is too old.
+    pub fn set_state<S: Send + Sync + 'static>(&self, state: S) -> Result<()> {
         let mut type_id = self.type_of_state::<S>()?;
         let state = Box::into_raw(Box::new(state));
         let done = service!(

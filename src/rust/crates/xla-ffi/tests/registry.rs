@@ -598,3 +598,48 @@ fn calls_and_changes_from_many_threads() {
     // The last round registered `ONE` and was not one of those that withdraw.
     assert_eq!(trampolines.map(said), [const { Ok(1) }; 3]);
 }
+
+#[test]
+fn handlers_find_what_they_were_registered_with() {
+    use std::sync::Arc;
+
+    unsafe extern "C" fn told(frame: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
+        // SAFETY: a frame of the harness.
+        unsafe {
+            if xla_ffi::raw::answer_metadata(frame, 0) {
+                return std::ptr::null_mut();
+            }
+            let data = xla_ffi::registry::registered_with().cast::<f64>();
+            let result = *(*frame).rets.rets;
+            let result = (*result.cast::<sys::XLA_FFI_Buffer>()).data.cast::<f64>();
+            *result = data.as_ref().copied().unwrap_or(-1.0);
+        }
+        std::ptr::null_mut()
+    }
+
+    let registry = Registry::global();
+    let mut frame = Call::new().ret::<f64>(&[]).build();
+    let mut found = Vec::new();
+    let first = Arc::new(1.0);
+    for data in [Arc::clone(&first), Arc::new(2.0)] {
+        let handlers = Handlers::from(told as HandlerFn).with_data(data);
+        // SAFETY: a handler of this program.
+        let done = unsafe { registry.register_handlers("with data", "cpu", handlers, None) };
+        frame.call(done.unwrap().trampoline).unwrap();
+        found.push(frame.ret::<f64>(0)[0]);
+    }
+    assert_eq!(found, [1.0, 2.0]);
+    assert_eq!(
+        registry.data::<f64>("with data", "host").as_deref(),
+        Some(&2.0)
+    );
+    assert_eq!(registry.data::<i32>("with data", "host"), None);
+    assert_eq!(Arc::strong_count(&first), 1, "what was replaced is let go");
+    let bundle = registry.lookup_bundle("with data", "host").unwrap();
+    assert!(bundle.execute.is_some() && bundle.instantiate.is_none());
+    assert!(registry.unregister("with data", "host"));
+    assert!(registry.lookup_bundle("with data", "host").is_none());
+    assert_eq!(registry.data::<f64>("with data", "host"), None);
+    // Nobody's thread is in a handler here.
+    assert!(xla_ffi::registry::registered_with().is_null());
+}

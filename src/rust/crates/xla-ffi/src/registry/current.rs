@@ -25,6 +25,16 @@ pub(super) fn within<R>(running: &Running, body: impl FnOnce() -> R) -> R {
     body()
 }
 
+/// What the handler that this thread is in was registered with, see
+/// [`Handlers::with_data`](super::Handlers::with_data); null where that is nothing.
+#[inline]
+#[must_use]
+pub fn registered_with() -> *const () {
+    // SAFETY: as in `current`.
+    let installed = unsafe { CURRENT.with(Cell::get).as_ref() };
+    installed.map_or(ptr::null(), |installed| installed.data().cast_const())
+}
+
 /// The handler that this thread is in, which is counted as running for as long.
 pub(super) fn current() -> Option<&'static Installed> {
     // SAFETY: null, or set by `within` to one of those that are never freed.

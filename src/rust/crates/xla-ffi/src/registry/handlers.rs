@@ -4,6 +4,7 @@ use core::any::Any;
 use core::ffi::{c_char, c_void};
 use core::fmt;
 use core::ptr;
+use std::sync::Arc;
 
 use super::slot::{Functions, STAGES};
 use crate::entry::HandlerFn;
@@ -15,7 +16,11 @@ pub struct Handlers {
     pub(super) functions: [Option<HandlerFn>; STAGES],
     pub(super) barrier: Option<&'static Barrier>,
     pub(super) keep: Option<Keep>,
+    pub(super) data: *const (),
 }
+
+// SAFETY: `data` is that of an `Arc` of something `Send + Sync`, which `keep` holds; the rest is `Send`.
+unsafe impl Send for Handlers {}
 
 /// What must outlive the functions, such as the library that they are in.
 pub(super) type Keep = Box<dyn Any + Send>;
@@ -50,6 +55,7 @@ impl From<HandlerFn> for Handlers {
             functions: [None, None, None, Some(execute)],
             barrier: None,
             keep: None,
+            data: ptr::null(),
         }
     }
 }
@@ -61,6 +67,7 @@ impl From<sys::XLA_FFI_Handler_Bundle> for Handlers {
             functions: [instantiate, prepare, bundle.initialize, bundle.execute],
             barrier: None,
             keep: None,
+            data: ptr::null(),
         }
     }
 }
@@ -79,6 +86,16 @@ impl Handlers {
     pub fn keeping(mut self, what: impl Any + Send) -> Self {
         self.keep = Some(Box::new(what));
         self
+    }
+
+    /// Registers the functions together with `data`, which they ask for by [`registered_with`]. It
+    /// is kept as by [`keeping`](Self::keeping).
+    ///
+    /// [`registered_with`]: super::registered_with
+    #[must_use]
+    pub fn with_data<T: Any + Send + Sync>(mut self, data: Arc<T>) -> Self {
+        self.data = Arc::as_ptr(&data).cast();
+        self.keeping(data)
     }
 
     pub(super) fn execute(&self) -> Option<HandlerFn> {

@@ -21,11 +21,14 @@ mod trampoline;
 mod watch;
 mod withdrawn;
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::any::Any;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::entry::HandlerFn;
 use crate::query::{asked, Answer};
+use crate::sys;
 
+pub use current::registered_with;
 pub use handlers::{Barrier, Handlers};
 use names::Names;
 pub use trampoline::CAPACITY;
@@ -114,6 +117,40 @@ impl Registry {
         let index = names.find(target, &canonical_platform(platform))?;
         let active = names.all[index].entry.active;
         active.then(|| TRAMPOLINES.get(index))
+    }
+
+    /// The handlers of that name for XLA: the [trampoline](Registered::trampoline) for each stage that
+    /// they have.
+    #[must_use]
+    pub fn lookup_bundle(
+        &self,
+        target: &str,
+        platform: &str,
+    ) -> Option<sys::XLA_FFI_Handler_Bundle> {
+        let names = self.names();
+        let index = names.find(target, &canonical_platform(platform))?;
+        let name = &names.all[index];
+        if !name.entry.active {
+            return None;
+        }
+        let [instantiate, prepare, initialize, execute] = name
+            .stages()
+            .map(|stage| stage.then(|| TRAMPOLINES.get(index)));
+        Some(sys::XLA_FFI_Handler_Bundle {
+            instantiate,
+            prepare,
+            initialize,
+            execute,
+        })
+    }
+
+    /// What the handlers of that name were registered [with](Handlers::with_data), if that is a `T`.
+    #[must_use]
+    pub fn data<T: Any + Send + Sync>(&self, target: &str, platform: &str) -> Option<Arc<T>> {
+        let names = self.names();
+        let index = names.find(target, &canonical_platform(platform))?;
+        let kept = names.all[index].kept()?;
+        kept.downcast_ref::<Arc<T>>().cloned()
     }
 
     /// Every name that is or was registered, in order of first registration.

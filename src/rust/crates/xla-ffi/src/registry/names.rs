@@ -1,6 +1,7 @@
 //! What is known of each name: kept under the registry's lock, and never looked at by a call that
 //! finds its handler.
 
+use std::any::Any;
 use std::collections::HashMap;
 
 use super::handlers::{Handlers, Keep};
@@ -105,6 +106,17 @@ impl Tenant {
 }
 
 impl Name {
+    /// For which of XLA's stages there is a function.
+    pub(super) fn stages(&self) -> [bool; STAGES] {
+        self.stages
+    }
+
+    /// What is kept for the current handlers.
+    pub(super) fn kept(&self) -> Option<&(dyn Any + Send)> {
+        let current = self.tenants.iter().find(|tenant| tenant.current)?;
+        current.keep.as_deref()
+    }
+
     /// Whether handlers that answered that may take this name.
     pub(super) fn accepts(
         &self,
@@ -170,7 +182,8 @@ impl Name {
         });
         let tenant = &mut self.tenants[at];
         let (functions, barrier) = (handlers.addresses(), handlers.barrier_address());
-        tenant.installed.reuse(slot, functions, barrier);
+        let data = handlers.data.cast_mut();
+        tenant.installed.reuse(slot, functions, barrier, data);
         tenant.owner = owner.map(str::to_owned);
         let kept = std::mem::replace(&mut tenant.keep, handlers.keep);
         SLOTS[slot].set(Some(tenant.installed));

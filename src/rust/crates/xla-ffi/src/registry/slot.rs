@@ -26,6 +26,7 @@ pub(super) struct Installed {
     /// Written only while it is neither current nor running.
     functions: [AtomicPtr<()>; STAGES],
     barrier: AtomicPtr<()>,
+    data: AtomicPtr<()>,
     slot: AtomicUsize,
     running: AtomicUsize,
     /// How often it was used again.
@@ -58,6 +59,7 @@ impl Installed {
         Installed {
             functions: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
             barrier: AtomicPtr::new(ptr::null_mut()),
+            data: AtomicPtr::new(ptr::null_mut()),
             slot: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
             epoch: AtomicUsize::new(0),
@@ -65,12 +67,13 @@ impl Installed {
     }
 
     /// Takes other functions. Only while it is in no slot and [`running`](Self::running) is 0.
-    pub(super) fn reuse(&self, slot: usize, functions: Functions, barrier: *mut ()) {
+    pub(super) fn reuse(&self, slot: usize, functions: Functions, barrier: *mut (), data: *mut ()) {
         self.epoch.fetch_add(1, SeqCst);
         for (place, function) in self.functions.iter().zip(functions) {
             place.store(function, SeqCst);
         }
         self.barrier.store(barrier, SeqCst);
+        self.data.store(data, SeqCst);
         self.slot.store(slot, SeqCst);
     }
 
@@ -87,6 +90,12 @@ impl Installed {
     #[inline]
     pub(super) fn barrier(&self) -> *mut () {
         self.barrier.load(SeqCst)
+    }
+
+    /// What the functions were registered with, null for nothing.
+    #[inline]
+    pub(super) fn data(&self) -> *mut () {
+        self.data.load(SeqCst)
     }
 
     /// The number of its slot.
