@@ -39,3 +39,10 @@ pub struct Call {
 /// A body. 0: fine; else XLA's number of an error's code (see [`xla_ffi::Code`]), with a text in
 /// `message`.
 pub type Body = unsafe extern "C" fn(call: *const Call) -> i32;
+
+/// Makes the state of an op from its attributes: there are no arrays, and dimensions are -1 unless
+/// they are lengths of attributes. Returns as a [`Body`].
+pub type Init = unsafe extern "C" fn(call: *const Call, state: *mut *mut c_void) -> i32;
+
+/// Frees what an [`Init`] made.
+pub type Cleanup = unsafe extern "C" fn(state: *mut c_void);

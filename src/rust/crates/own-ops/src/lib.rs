@@ -5,5 +5,24 @@
 //! user includes one small C header (`inst/include/xlaffi.h`) and knows nothing of XLA.
 
 pub mod abi;
+mod attributes;
+mod batch;
 pub mod bind;
+mod call;
+mod entry;
+mod host;
+mod inline;
+mod message;
+mod names;
+mod op;
+mod room;
 pub mod signature;
+mod state;
+mod table;
+mod words;
+
+pub use attributes::{BATCH, OP};
+pub use host::{Array, ArrayMut, AttributeValue, BoundCall};
+pub use op::{Body, HostBody, Instance, Options, OwnOp, Threads};
+pub use table::{register, registered};
+pub use words::{Words, MOST};

@@ -1,0 +1,309 @@
+//! The body, called for each element of a batch.
+
+use core::ffi::c_void;
+use core::ops::Range;
+use core::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use xla_ffi::{Context, DataType, Error, Result};
+
+use crate::abi;
+use crate::attributes::Decoded;
+use crate::call::{Flat, Pair};
+use crate::host::BoundCall;
+use crate::op::{Body, Instance, OwnOp, Threads};
+use crate::room::{self, Work};
+use crate::signature::AttributeKind;
+use crate::words::{Cell, Number, Word};
+
+/// A call, ready to run: what all threads share.
+pub(crate) struct Plan<'a> {
+    pub(crate) op: &'a OwnOp,
+    pub(crate) instance: &'a Instance,
+    /// The named dimensions.
+    pub(crate) dims: &'a [i64],
+    /// How often that operand comes that comes several times.
+    pub(crate) count: usize,
+    pub(crate) attributes: &'a Decoded,
+    pub(crate) flats: &'a [Flat<'a>],
+    /// Elements that are copied from one array to another before the body runs.
+    pub(crate) copies: &'a [Pair],
+    /// The lengths of the batch's axes.
+    pub(crate) sizes: &'a [usize],
+    /// For each axis, how far each array goes.
+    pub(crate) strides: &'a [isize],
+    /// Bytes of scratch memory.
+    pub(crate) scratch: usize,
+    pub(crate) state: *mut c_void,
+    pub(crate) context: &'a Context<'a>,
+}
+
+// SAFETY: threads run bodies on different elements of the batch, whose results lie apart; all else
+// is read. Bodies may be called from any thread, as whoever makes an op promises.
+unsafe impl Sync for Plan<'_> {}
+
+/// An error, and of which element.
+type Outcome = std::result::Result<(), (usize, Error)>;
+
+/// Runs the body for all elements of the batch.
+pub(crate) fn run(plan: &Plan<'_>, work: &mut Work) -> Result<()> {
+    let count = plan.sizes.iter().product::<usize>();
+    if plan.op.whole || count == 1 {
+        return plan
+            .range(work, 0..count.min(1))
+            .map_err(|(_, error)| error);
+    }
+    let outcome = match plan.op.threads {
+        Threads::Auto if plan.context.num_threads() > 1 => plan.on_threads(work, count),
+        _ => plan.range(work, 0..count),
+    };
+    outcome.map_err(|(at, error)| {
+        let text = format!("{error} (element {} of the batch of {count})", at + 1);
+        Error::new(error.code(), text)
+    })
+}
+
+/// What is worth another thread.
+const WORTH: Duration = Duration::from_micros(100);
+/// What a thread takes at a time.
+const TURN: Duration = Duration::from_micros(30);
+
+impl Plan<'_> {
+    /// Runs some elements, and those that are left on other threads as well if they take long
+    /// enough for that.
+    fn on_threads(&self, work: &mut Work, count: usize) -> Outcome {
+        let start = Instant::now();
+        let (mut done, mut step) = (0, 1);
+        while done < count {
+            let end = count.min(done + step);
+            self.range(work, done..end)?;
+            done = end;
+            let each = start.elapsed() / u32::try_from(done).unwrap_or(u32::MAX);
+            step = (TURN.as_nanos() / each.as_nanos().max(1)).max(1) as usize;
+            if each * u32::try_from(count - done).unwrap_or(u32::MAX) > WORTH {
+                return self.in_turns(done..count, step);
+            }
+        }
+        Ok(())
+    }
+
+    fn in_turns(&self, elements: Range<usize>, step: usize) -> Outcome {
+        let first = AtomicUsize::new(usize::MAX);
+        let failed = Mutex::new(None);
+        self.context.parallel_for(elements.len(), step, |range| {
+            let range = elements.start + range.start..elements.start + range.end;
+            // The error that is told is that of the first element, whatever the threads.
+            if range.start > first.load(Ordering::Relaxed) {
+                return;
+            }
+            let outcome = room::with(|room| self.range(&mut room.work, range));
+            if let Err((at, error)) = outcome {
+                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                if at < first.load(Ordering::Relaxed) {
+                    first.store(at, Ordering::Relaxed);
+                    *failed = Some((at, error));
+                }
+            }
+        });
+        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Runs elements one after the other on this thread.
+    fn range(&self, work: &mut Work, range: Range<usize>) -> Outcome {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let first = range.start;
+        self.start(work, first).map_err(|error| (first, error))?;
+        for element in range {
+            if element != first {
+                self.step(work);
+            }
+            self.one(work, element).map_err(|error| (element, error))?;
+        }
+        Ok(())
+    }
+
+    /// Sets the addresses for an element.
+    fn start(&self, work: &mut Work, element: usize) -> Result<()> {
+        let count = self.flats.len();
+        work.at.clear();
+        work.at.resize(self.sizes.len(), 0);
+        let mut rest = element;
+        for (at, &size) in work.at.iter_mut().zip(self.sizes).rev() {
+            *at = rest % size;
+            rest /= size;
+        }
+        let scratch = self.flats.len() - self.copies.len() - self.op.signature().scratch.len();
+        let memory = work.scratch.at_least(self.scratch)?;
+        work.flat.clear();
+        for (at, flat) in self.flats.iter().enumerate() {
+            let is_scratch = at >= scratch && at < scratch + self.op.signature().scratch.len();
+            let base = if is_scratch {
+                memory.wrapping_add(flat.base as usize)
+            } else {
+                flat.base
+            };
+            let steps = work.at.iter().enumerate();
+            let offset: isize = steps
+                .map(|(axis, &step)| self.strides[axis * count + at] * step as isize)
+                .sum();
+            work.flat.push(base.wrapping_offset(offset).cast());
+        }
+        if self.op.many.is_some() {
+            self.gather(work);
+        }
+        Ok(())
+    }
+
+    /// Goes on to the next element.
+    #[inline]
+    fn step(&self, work: &mut Work) {
+        let count = self.flats.len();
+        for axis in (0..self.sizes.len()).rev() {
+            let strides = &self.strides[axis * count..][..count];
+            work.at[axis] += 1;
+            if work.at[axis] < self.sizes[axis] {
+                for (address, &stride) in work.flat.iter_mut().zip(strides) {
+                    *address = address.wrapping_byte_offset(stride);
+                }
+                break;
+            }
+            // Back to the beginning of this axis, and on along the one before it.
+            work.at[axis] = 0;
+            let back = self.sizes[axis] as isize - 1;
+            for (address, &stride) in work.flat.iter_mut().zip(strides) {
+                *address = address.wrapping_byte_offset(-stride * back);
+            }
+        }
+        if self.op.many.is_some() {
+            self.gather(work);
+        }
+    }
+
+    /// What the body gets, where an operand comes several times.
+    fn gather(&self, work: &mut Work) {
+        work.buffers.clear();
+        let mut at = 0;
+        for several in self.op.counts() {
+            if several {
+                let addresses = work.flat[at..].as_mut_ptr();
+                work.buffers.push(addresses.cast());
+                at += self.count;
+            } else {
+                work.buffers.push(work.flat[at]);
+                at += 1;
+            }
+        }
+    }
+
+    /// Copies operands to the results where the body works on them.
+    #[inline]
+    fn copy(&self, work: &Work) -> Result<()> {
+        for &Pair { from, to } in self.copies {
+            let (source, result) = (&self.flats[from], &self.flats[to]);
+            let bytes = match self.op.whole {
+                false => result.bytes,
+                true if source.size == result.size => result.size,
+                true => {
+                    let text = "an operand that is worked on in place must have the whole batch";
+                    return Err(Error::invalid_argument(text));
+                }
+            };
+            if bytes > 0 {
+                let (source, result) = (work.flat[from].cast::<u8>(), work.flat[to].cast());
+                // SAFETY: this element of an operand and a result of one type, that do not overlap.
+                unsafe { ptr::copy_nonoverlapping(source, result, bytes) };
+            }
+        }
+        Ok(())
+    }
+
+    fn one(&self, work: &mut Work, element: usize) -> Result<()> {
+        self.copy(work)?;
+        let buffers = if self.op.many.is_some() {
+            work.buffers.as_ptr()
+        } else {
+            work.flat.as_ptr()
+        };
+        match &self.instance.body {
+            Body::C(body) => {
+                let (message, message_size) = work.message.room();
+                let call = abi::Call {
+                    size: size_of::<abi::Call>(),
+                    buffers,
+                    dims: self.dims.as_ptr(),
+                    attributes: self.attributes.all.as_ptr(),
+                    state: self.state,
+                    batch: element as i64,
+                    message,
+                    message_size,
+                };
+                // SAFETY: the op's function with what its signature says.
+                let code = unsafe { body(&call) };
+                work.message.outcome(code)
+            }
+            Body::Words(words) => {
+                // SAFETY: as above.
+                let status = unsafe { words.call(|word| self.word(word, buffers)) }?;
+                match status {
+                    0 => Ok(()),
+                    status => Err(Error::internal(format!("the function returned {status}"))),
+                }
+            }
+            Body::Host(body) => body(&mut BoundCall::new(self, &work.flat, element)),
+        }
+    }
+
+    /// What stands for a word of a function's arguments.
+    fn word(&self, word: Word, buffers: *const *mut c_void) -> Result<Cell> {
+        let number = |number| match number {
+            Number::Dim(dim) => self.dims[dim],
+            Number::Attribute(at) => self.attributes.numbers[at],
+        };
+        let int = |value: i64| match i32::try_from(value) {
+            Ok(value) => Ok(Cell::int(value)),
+            Err(_) => Err(Error::invalid_argument(format!(
+                "{value} does not fit into an int, as the function takes it"
+            ))),
+        };
+        match word {
+            // SAFETY: there are as many as the signature has arrays.
+            Word::Array(at) => Ok(Cell::Word(unsafe { *buffers.add(at) } as usize)),
+            Word::Value(value) => Ok(Cell::Word(number(value) as usize)),
+            Word::I32(value) => int(number(value)),
+            Word::I64(value) => Ok(Cell::Behind(number(value) as u64)),
+            Word::F64(Number::Attribute(at)) => Ok(Cell::Behind(self.double(at).to_bits())),
+            Word::F64(value) => Ok(Cell::Behind((number(value) as f64).to_bits())),
+            Word::Attribute(at) => Ok(Cell::Word(self.attributes.all[at].data as usize)),
+            Word::Length(at) => int(self.attributes.all[at].length as i64),
+            Word::Size(at) => {
+                let flat = &self.flats[self.flat_of(at)];
+                int((flat.bytes / flat.dtype.size().unwrap_or(1)) as i64)
+            }
+        }
+    }
+
+    /// A scalar attribute as a double.
+    fn double(&self, at: usize) -> f64 {
+        let data = self.attributes.all[at].data;
+        match self.op.signature().attributes[at].kind {
+            // SAFETY: a scalar of this type, aligned.
+            AttributeKind::Scalar(DataType::F64) => unsafe { data.cast::<f64>().read() },
+            // SAFETY: as above.
+            AttributeKind::Scalar(DataType::F32) => f64::from(unsafe { data.cast::<f32>().read() }),
+            _ => self.attributes.numbers[at] as f64,
+        }
+    }
+
+    /// The place of the first array of the signature's, by its place in what the body gets.
+    fn flat_of(&self, buffer: usize) -> usize {
+        let counts = self.op.counts().take(buffer);
+        counts
+            .map(|several| if several { self.count } else { 1 })
+            .sum()
+    }
+}

@@ -1,0 +1,329 @@
+//! A call's frame, checked against the signature and laid out for the body.
+
+use core::ffi::c_void;
+use core::ptr;
+
+use xla_ffi::{CallFrame, Code, DataType, Error, Result};
+
+use crate::batch::{self, Plan};
+use crate::inline::Inline;
+use crate::op::OwnOp;
+use crate::room::{self, Room, Scratch};
+use crate::signature::Array;
+use crate::state;
+
+/// An array of a call (each of those that come several times), or scratch memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Flat<'f> {
+    pub(crate) dtype: DataType,
+    /// Of the whole array, those of the batch in front.
+    pub(crate) dims: &'f [i64],
+    /// How many of them are of the batch.
+    pub(crate) batch: usize,
+    /// The first byte; of scratch memory the distance from its beginning.
+    pub(crate) base: *mut u8,
+    /// Bytes of an element of the batch.
+    pub(crate) bytes: usize,
+    /// Bytes of the whole array.
+    pub(crate) size: usize,
+}
+
+/// An operand and a result, by their places among the arrays.
+#[derive(Clone, Copy)]
+pub(crate) struct Pair {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+}
+
+/// The arrays in the order of the signature: operands, results, scratch; and behind them operands
+/// whose elements are copied to their results.
+pub(crate) type Flats<'f> = Inline<Flat<'f>, 8>;
+
+type Pairs = Inline<Pair, 2>;
+
+impl Flat<'_> {
+    /// An operand that was not given.
+    const NONE: Flat<'static> = Flat {
+        dtype: DataType::INVALID,
+        dims: &[],
+        batch: 0,
+        base: ptr::null_mut(),
+        bytes: 0,
+        size: 0,
+    };
+
+    pub(crate) fn is_given(&self) -> bool {
+        self.dtype != DataType::INVALID
+    }
+
+    fn overlaps(&self, other: &Flat<'_>) -> bool {
+        let (a, b) = (self.base as usize, other.base as usize);
+        a < b.saturating_add(other.size) && b < a.saturating_add(self.size)
+    }
+}
+
+/// Runs the op on the frame of a call.
+pub(crate) fn run(op: &OwnOp, frame: &mut CallFrame<'_>) -> Result<()> {
+    room::with(|room| checked(op, frame, room))
+}
+
+fn checked(op: &OwnOp, frame: &mut CallFrame<'_>, room: &mut Room) -> Result<()> {
+    let context = frame.context();
+    room.attributes.read(op, &frame.attrs())?;
+    let mut flats = Flats::new();
+    let mut copies = arrays(op, frame, &mut flats, room)?;
+    let instance = op.body_of(room.bound.instance())?;
+    let scratch = scratch(op, &mut flats, room)?;
+    for pair in copies.iter_mut() {
+        // The body finds the operand where its result is.
+        let operand = flats[pair.from];
+        flats[pair.from] = flats[pair.to];
+        pair.from = flats.len();
+        flats.push(operand);
+    }
+    strides(&flats, room);
+    let attributes = &room.attributes;
+    let state = state::of(op, instance, &context, &attributes.all, &attributes.numbers)?;
+    let plan = Plan {
+        op,
+        instance: &op.instances[instance],
+        dims: room.bound.dims(),
+        count: room.count,
+        attributes,
+        flats: &flats,
+        copies: &copies,
+        sizes: &room.sizes,
+        strides: &room.strides,
+        scratch,
+        state,
+        context: &context,
+    };
+    batch::run(&plan, &mut room.work)
+}
+
+/// Takes the arrays of the frame, has them checked and lays them out; which operands are not where
+/// their results are.
+fn arrays<'f>(
+    op: &OwnOp,
+    frame: &mut CallFrame<'f>,
+    flats: &mut Flats<'f>,
+    room: &mut Room,
+) -> Result<Pairs> {
+    let front = room.attributes.batch_axes;
+    let (args, rets) = (frame.arg_count(), frame.ret_count());
+    // Operands, then results.
+    let mut data = Inline::<*const c_void, 8>::new();
+    let mut whole = Inline::<&'f [i64], 8>::new();
+    let mut types = Inline::<(DataType, &'f [i64]), 8>::new();
+    for index in 0..args {
+        let buffer = frame.next_arg("operand", Some(index as u32))?;
+        data.push(buffer.as_ptr());
+        whole.push(buffer.dims());
+        types.push((buffer.dtype(), behind(front, buffer.dims())?));
+    }
+    for index in 0..rets {
+        let mut buffer = frame.next_ret("result", Some(index as u32))?;
+        data.push(buffer.as_mut_ptr());
+        whole.push(buffer.dims());
+        types.push((buffer.dtype(), behind(front, buffer.dims())?));
+    }
+    let bound = &mut room.bound;
+    let numbers = &room.attributes.numbers;
+    op.plan
+        .check(&types[..args], &types[args..], numbers, bound)?;
+    sizes(front, &whole[..args], &whole[args..], &mut room.sizes)?;
+    room.sizes
+        .extend(bound.batch().iter().map(|&size| size as usize));
+    room.count = op.count_of(args);
+
+    let mut index = 0;
+    let mut next = |array: &Array| {
+        let bytes = bound.sizes()[index];
+        let flat = flat(array, types[index].0, whole[index], data[index], bytes);
+        index += 1;
+        flat
+    };
+    let times = |count: Option<usize>| count.map_or(1, |_| room.count);
+    for (at, operand) in op.signature().operands.iter().enumerate() {
+        // Where one comes several times none is left out.
+        if op.many.is_none() && at >= args {
+            flats.push(Flat::NONE);
+            continue;
+        }
+        for _ in 0..times(operand.count) {
+            flats.push(next(&operand.array)?);
+        }
+    }
+    let first_result = flats.len();
+    let (mut copies, mut in_place) = (Pairs::new(), Pairs::new());
+    for result in &op.signature().results {
+        for index in 0..times(result.count) {
+            let to = flats.len();
+            flats.push(next(&result.array)?);
+            if let Some(operand) = result.in_place {
+                let from = op.first_flat(operand, room.count) + index;
+                in_place.push(Pair { from, to });
+                if flats[from].base != flats[to].base || flats[from].dims != flats[to].dims {
+                    copies.push(Pair { from, to });
+                }
+            }
+        }
+    }
+    let (operands, results) = flats.split_at(first_result);
+    for (from, operand) in operands.iter().enumerate() {
+        for (to, result) in results.iter().enumerate() {
+            let is_pair = |pair: &Pair| pair.from == from && pair.to == first_result + to;
+            if operand.overlaps(result)
+                && (!in_place.iter().any(is_pair) || copies.iter().any(is_pair))
+            {
+                let text = format!(
+                    "array {} of the operands shares its memory with a result, but the op does not \
+                     work on it in place",
+                    from + 1
+                );
+                return Err(Error::new(Code::FailedPrecondition, text));
+            }
+        }
+    }
+    Ok(copies)
+}
+
+/// The dimensions behind those that a batch has in front.
+fn behind(front: usize, dims: &[i64]) -> Result<&[i64]> {
+    dims.get(front..).ok_or_else(|| {
+        let text =
+            format!("all arrays must have {front} axes of a batch in front, got one without");
+        Error::invalid_argument(text)
+    })
+}
+
+/// The lengths of the axes that a batch has in front of all arrays.
+fn sizes(
+    front: usize,
+    operands: &[&[i64]],
+    results: &[&[i64]],
+    sizes: &mut Vec<usize>,
+) -> Result<()> {
+    sizes.clear();
+    for axis in 0..front {
+        let mut size = 1;
+        for here in operands
+            .iter()
+            .map(|dims| dims[axis])
+            .filter(|&here| here != 1)
+        {
+            if size != 1 && here != size {
+                return Err(lengths(axis, size, here));
+            }
+            size = here;
+        }
+        if let Some(dims) = results.iter().find(|dims| dims[axis] != size) {
+            return Err(lengths(axis, size, dims[axis]));
+        }
+        sizes.push(size as usize);
+    }
+    Ok(())
+}
+
+#[cold]
+fn lengths(axis: usize, one: i64, another: i64) -> Error {
+    Error::invalid_argument(format!(
+        "axis {} of the batch must have one length, got {one} and {another}",
+        axis + 1
+    ))
+}
+
+/// An array as the frame has it.
+fn flat<'f>(
+    array: &Array,
+    dtype: DataType,
+    dims: &'f [i64],
+    data: *const c_void,
+    bytes: usize,
+) -> Result<Flat<'f>> {
+    let batch = dims.len() - array.dims.len();
+    // That it fits into memory was looked at when it was taken.
+    let size = dims[..batch]
+        .iter()
+        .fold(bytes, |size, &dim| size * dim as usize);
+    if size > 0 {
+        let element = dtype.size().unwrap_or(1);
+        let fault = if data.is_null() {
+            "has elements but no memory"
+        } else if data as usize % element.min(8) != 0 {
+            "is not aligned to its element type"
+        } else {
+            ""
+        };
+        if !fault.is_empty() {
+            return Err(Error::internal(format!("array `{}` {fault}", array.name)));
+        }
+    }
+    Ok(Flat {
+        dtype,
+        dims,
+        batch,
+        base: data.cast_mut().cast(),
+        bytes,
+        size,
+    })
+}
+
+/// Adds the scratch arrays; how many bytes they need together.
+fn scratch(op: &OwnOp, flats: &mut Flats<'_>, room: &Room) -> Result<usize> {
+    let scratch = &op.signature().scratch;
+    let sizes = room.bound.sizes();
+    let mut end = 0usize;
+    for (array, &bytes) in scratch.iter().zip(&sizes[sizes.len() - scratch.len()..]) {
+        let padded = bytes.checked_next_multiple_of(Scratch::ALIGN);
+        let Some(next) = padded.and_then(|bytes| end.checked_add(bytes)) else {
+            let text = format!("scratch array `{}` does not fit in memory", array.name);
+            return Err(Error::new(Code::ResourceExhausted, text));
+        };
+        flats.push(Flat {
+            base: ptr::null_mut::<u8>().wrapping_add(end),
+            bytes,
+            size: bytes,
+            ..Flat::NONE
+        });
+        end = next;
+    }
+    Ok(end)
+}
+
+/// How far each array goes from one element of the batch to the next, along each axis; axes that
+/// all arrays go through as through one are made one.
+fn strides(flats: &[Flat<'_>], room: &mut Room) {
+    let (sizes, strides) = (&mut room.sizes, &mut room.strides);
+    strides.clear();
+    if sizes.is_empty() {
+        return;
+    }
+    let count = flats.len();
+    strides.resize(sizes.len() * count, 0);
+    let front = room.attributes.batch_axes;
+    for (at, flat) in flats.iter().enumerate() {
+        let mut stride = flat.bytes;
+        for (place, &dim) in flat.dims[..flat.batch].iter().enumerate().rev() {
+            // Axes of `...` are counted from the last one.
+            let axis = if place < front {
+                place
+            } else {
+                sizes.len() - (flat.batch - place)
+            };
+            if dim != 1 {
+                strides[axis * count + at] = stride as isize;
+            }
+            stride = stride.saturating_mul(dim as usize);
+        }
+    }
+    for axis in (1..sizes.len()).rev() {
+        let (outer, inner) = strides[(axis - 1) * count..].split_at(count);
+        let is_one = (0..count).all(|at| outer[at] == inner[at].wrapping_mul(sizes[axis] as isize));
+        if is_one || sizes[axis - 1] == 1 {
+            let size = sizes.remove(axis);
+            sizes[axis - 1] *= size;
+            strides.drain((axis - 1) * count..axis * count);
+        }
+    }
+}
