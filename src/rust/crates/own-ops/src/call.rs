@@ -206,19 +206,14 @@ fn sizes(
 ) -> Result<()> {
     sizes.clear();
     for axis in 0..front {
-        let mut size = 1;
-        for here in operands
+        let mut operands = operands
             .iter()
             .map(|dims| dims[axis])
-            .filter(|&here| here != 1)
-        {
-            if size != 1 && here != size {
-                return Err(lengths(axis, size, here));
-            }
-            size = here;
-        }
-        if let Some(dims) = results.iter().find(|dims| dims[axis] != size) {
-            return Err(lengths(axis, size, dims[axis]));
+            .filter(|&size| size != 1);
+        let mut results = results.iter().map(|dims| dims[axis]);
+        let size = results.next().or_else(|| operands.next()).unwrap_or(1);
+        if let Some(other) = results.chain(operands).find(|&other| other != size) {
+            return Err(lengths(axis, size, other));
         }
         sizes.push(size as usize);
     }
