@@ -24,7 +24,7 @@
 #' @param attributes A named list; [ffi_attribute()] tells what R types become. Names that a handler of this package
 #'   does not know are an error when the call is written.
 #' @inheritParams hlo_custom_call
-#' @param jvp,vmap Rules for derivatives and batches, as [ffi_op()] has them. Where `vmap` is NULL,
+#' @param jvp,vmap,vjp Rules for derivatives and batches, as [ffi_op()] has them. Where `vmap` is NULL,
 #'   `vmap_method` counts.
 #' @param check_target Whether to look up `target` before the program is compiled. `FALSE` is for
 #'   handlers that only the plugin itself knows.
@@ -41,7 +41,7 @@
 #' @export
 ffi_call <- function(target, results, attributes = list(), operand_layouts = NULL, result_layouts = NULL,
                      aliases = list(), has_side_effect = FALSE, vmap_method = NULL, jvp = NULL, vmap = NULL,
-                     check_target = TRUE) {
+                     check_target = TRUE, vjp = NULL) {
   check_string(target, "target")
   check_side_effect(has_side_effect)
   check_flag(check_target, "check_target")
@@ -53,6 +53,7 @@ ffi_call <- function(target, results, attributes = list(), operand_layouts = NUL
   }
   check_rule(jvp, "jvp", target)
   check_rule(vmap, "vmap", target)
+  check_vjp(vjp, target)
   run <- function(...) {
     operands <- unname(list(...))
     env <- rlang::current_env()
@@ -65,7 +66,7 @@ ffi_call <- function(target, results, attributes = list(), operand_layouts = NUL
     )
   }
   arrange <- function(arguments) operands_in_order(arguments, target, results)
-  new_op(run, list(jvp = jvp, vmap = vmap, transpose = NULL), target, arrange, list(results, jvp, vmap))
+  new_op(run, list(jvp = jvp, vmap = vmap, transpose = NULL, vjp = vjp), target, arrange, list(results))
 }
 
 # Operands under the names that the rule for results gives them, or our own handlers have for them.

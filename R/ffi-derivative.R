@@ -3,12 +3,18 @@
 
 # What a node is computed from, for derivatives: an op with a rule stands for itself.
 derivative_edges <- function(rule) {
-  function(node) if (node$op == "op" && is.null(node$params$op[[rule]])) node$params$body else node$inputs
+  function(node) if (node$op == "op" && !has_rule(node, rule)) node$params$body else node$inputs
+}
+
+# A rule for reverse mode serves where there is no other.
+has_rule <- function(node, rule) {
+  op <- node$params$op
+  !is.null(op[[rule]]) || !is.null(op$vjp)
 }
 
 # The tangents of `outputs` when `roots` change by `tangents`; NULL for zero. What the roots are
-# computed from does not count.
-push_tangents <- function(outputs, roots, tangents) {
+# computed from does not count. `reverse` says that pull_cotangents() comes next.
+push_tangents <- function(outputs, roots, tangents, reverse = FALSE) {
   if (!length(roots)) {
     return(vector("list", length(outputs)))
   }
@@ -30,7 +36,7 @@ push_tangents <- function(outputs, roots, tangents) {
     if (all(vapply(given, is.null, NA))) {
       next
     }
-    changes <- node_tangents(node, given)
+    changes <- node_tangents(node, given, reverse)
     for (i in seq_along(changes)) {
       known[[paste0(node$id, ":", i)]] <- changes[[i]]
     }
@@ -38,12 +44,12 @@ push_tangents <- function(outputs, roots, tangents) {
   lapply(outputs, function(value) known[[value_key(value)]])
 }
 
-node_tangents <- function(node, tangents) {
+node_tangents <- function(node, tangents, reverse) {
   if (node$op == "alias") {
     return(tangents)
   }
   if (node$op == "op") {
-    return(if (is.null(node$params$op$jvp)) tangents else op_tangents(node, tangents))
+    return(if (has_rule(node, "jvp")) op_tangents(node, tangents, reverse) else tangents)
   }
   if (!any(vapply(node$types, function(type) is_inexact(type@dtype), NA))) {
     return(vector("list", length(node$types)))
@@ -71,9 +77,12 @@ no_rule <- function(node, rule, text, hint = NULL) {
   abort(sprintf("%s %s", node_title(node), text), "UNIMPLEMENTED", op = op, operand = rule, hint = hint, call = NULL)
 }
 
-# The rule of an op, and what it returned in the order of the results.
-op_tangents <- function(node, tangents) {
+# The rule of an op, and what it returned in the order of the results. Reverse mode prefers its own.
+op_tangents <- function(node, tangents, reverse) {
   p <- node$params
+  if (!is.null(p$op$vjp) && (reverse || is.null(p$op$jvp))) {
+    return(if (reverse) linear_tangents(node, tangents) else transposed_tangents(node, tangents))
+  }
   # Names that an error in the rule shows
   jvp <- p$op$jvp
   primals <- tree_fill(p$arguments, node$inputs)
@@ -85,27 +94,38 @@ op_tangents <- function(node, tangents) {
 # What a rule returned for `like`, a tree: a list of values or NULLs, each of the type that it
 # belongs to.
 rule_results <- function(x, like, types, op, rule) {
-  leaves <- tree_match(like, x, function(text) {
-    abort(sprintf("the %s rule of op `%s` must return a list like %s: %s",
-      rule, op, if (rule == "jvp") "the op's results" else "its arguments", text
-    ), op = op, operand = rule, call = NULL)
-  })
+  leaves <- rule_leaves(x, like, op, rule, if (rule == "jvp") "the op's results" else "its arguments")
   Map(function(leaf, type, number) {
-    if (is.null(leaf) || !is_inexact(type@dtype)) {
-      return(NULL)
-    }
-    leaf <- as_value(leaf, rule, type, call = NULL)
-    if (!same_type(leaf, type)) {
-      abort(
-        sprintf(
-          "the %s rule of op `%s` must return %s as number %d, not %s", rule, op, type_text(type), number,
-          type_text(leaf)
-        ),
-        op = op, operand = rule, call = NULL
-      )
-    }
-    leaf
+    if (!is.null(leaf) && is_inexact(type@dtype)) rule_value(leaf, type, number, op, rule)
   }, leaves, types, seq_along(leaves))
+}
+
+# What a rule returned in place of the op's results, none of which may be left out.
+all_rule_values <- function(x, like, types, op, rule) {
+  leaves <- rule_leaves(x, like, op, rule, "the op's results")
+  Map(rule_value, leaves, types, seq_along(leaves), op, rule)
+}
+
+rule_leaves <- function(x, like, op, rule, what) {
+  tree_match(like, x, function(text) {
+    abort(sprintf("the %s rule of op `%s` must return a list like %s: %s", rule, op, what, text),
+      op = op, operand = rule, call = NULL
+    )
+  })
+}
+
+rule_value <- function(leaf, type, number, op, rule) {
+  leaf <- if (!is.null(leaf)) as_value(leaf, rule, type, call = NULL)
+  if (is.null(leaf) || !same_type(leaf, type)) {
+    abort(
+      sprintf(
+        "the %s rule of op `%s` must return %s as number %d, not %s", rule, op, type_text(type), number,
+        if (is.null(leaf)) "NULL" else type_text(leaf)
+      ),
+      op = op, operand = rule, call = NULL
+    )
+  }
+  leaf
 }
 
 # The leaves of `x` at the places of those of `like`, by name where both have names; NULL where

@@ -11,7 +11,8 @@
 #' weighted by `cotangents`, has the `gradients` that come back. Costs a few times the
 #' function, however many arguments there are. It does not go through [hlo_while()].
 #'
-#' Both are exact: each builder function has a rule, and each op its own; a custom call without one is an
+#' Both are exact: each builder function has a rule, and each op its own (a rule for one mode serves for both, see
+#' [ffi_op()]); a custom call without one is an
 #' error of code UNIMPLEMENTED that names it. What only the value needs is computed once, and what
 #' nobody needs is not in the program ([ffi_program()] shows it).
 #'
@@ -145,7 +146,7 @@ check_function <- function(f, name = "f", call = rlang::caller_env()) {
 evaluated <- function(f, primals, named = TRUE) {
   roots <- lapply(tree_leaves(primals), alias_of)
   arguments <- as_arguments(tree_fill(primals, roots))
-  tree <- call_written(f, if (named) arguments else unname(arguments))
+  tree <- differentiated(function() call_written(f, if (named) arguments else unname(arguments)))
   outputs <- lapply(tree_leaves(tree), as_value, "f", call = NULL)
   list(roots = roots, outputs = outputs, value = tree_fill(tree, outputs))
 }
@@ -157,7 +158,7 @@ gradients_of <- function(at, cotangents) {
   directions[moving] <- lapply(at$roots[moving], new_parameter)
   gradients <- vector("list", length(at$roots))
   if (any(moving)) {
-    changes <- push_tangents(at$outputs, at$roots, directions)
+    changes <- push_tangents(at$outputs, at$roots, directions, reverse = TRUE)
     gradients[moving] <- pull_cotangents(changes, cotangents, directions[moving])
   }
   or_zeros(gradients, at$roots)

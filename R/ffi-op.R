@@ -13,6 +13,18 @@
 #' be linear in `tangents`; [hlo_add()] helps with NULL. Where there is no rule, what `call` itself is made of is
 #' differentiated; that fails at a custom call.
 #'
+#' `vjp` is for reverse mode, as `jax.custom_vjp` has it: it turns `cotangents`, a list like the results, into those of
+#' the arguments, a list like `primals` with NULL for what does not count. Results that nobody uses have cotangents of
+#' zeros, integers and logicals have NULL. It must be linear in `cotangents`. There are two forms:
+#' * `vjp(primals, results, cotangents)`, where arguments and results are all that it needs. It can be differentiated
+#'   again, any number of times.
+#' * `list(forward = , reverse = )`, where it needs more. `forward(primals)` computes the results in place of `call`
+#'   and returns `list(results, residuals)`; `reverse(residuals, cotangents)` is given the residuals: values in nested
+#'   lists, and other R objects. Second derivatives go through what `forward` computed them with.
+#'
+#' Forward mode takes `jvp` where there is one, and transposes `vjp` where there is not. That
+#' needs the `transpose` rules (or the `vjp` rules) of custom calls that the rule applies to cotangents.
+#'
 #' `transpose(primals, cotangents)` is needed only where the op is applied to tangents, as a solver of
 #' linear equations may be: for an op that is linear in those arguments that are NULL in `primals`,
 #' it returns their cotangents in a list like `primals`.
@@ -21,6 +33,7 @@
 #' @param jvp The rule for derivatives, or `NULL`.
 #' @param vmap The rule for batches, see [ffi_vmap()], or `NULL`.
 #' @param transpose The rule for linear ops, or `NULL`.
+#' @param vjp The rule for reverse mode: a function, a list of two, or `NULL`.
 #' @param name The op's name in messages.
 #' @return An op: a function, class `xlaffi_op`.
 #' @seealso [ffi_call()] makes the function for a custom call; [ffi_jvp()], [ffi_vjp()].
@@ -37,8 +50,21 @@
 #' )
 #' anomaly(c(0.1, 1), c(0.5, 0.3))
 #' ffi_jvp(anomaly)(list(M = 1, e = 0.3), list(M = NULL, e = 1))$tangent
+#'
+#' # A rule for reverse mode that keeps a residual
+#' norm <- ffi_op(function(x) sqrt(sum(x^2)),
+#'   vjp = list(
+#'     forward = function(primals) {
+#'       size <- sqrt(sum(primals$x^2))
+#'       list(results = size, residuals = primals$x / size)
+#'     },
+#'     reverse = function(residuals, cotangents) list(x = residuals * cotangents)
+#'   ),
+#'   name = "norm"
+#' )
+#' ffi_grad(norm)(c(3, 4))
 #' @export
-ffi_op <- function(call, jvp = NULL, vmap = NULL, transpose = NULL, name = "op") {
+ffi_op <- function(call, jvp = NULL, vmap = NULL, transpose = NULL, name = "op", vjp = NULL) {
   if (!is.function(call)) {
     abort(sprintf("`call` must be a function, not %s", describe(call)), operand = "call")
   }
@@ -47,7 +73,9 @@ ffi_op <- function(call, jvp = NULL, vmap = NULL, transpose = NULL, name = "op")
   for (rule in names(rules)) {
     check_rule(rules[[rule]], rule, name)
   }
-  new_op(call, rules, name, function(arguments) named_arguments(call, arguments, name), c(list(call), rules))
+  check_vjp(vjp, name)
+  rules <- c(rules, list(vjp = vjp))
+  new_op(call, rules, name, function(arguments) named_arguments(call, arguments, name), list(call))
 }
 
 check_rule <- function(rule, name, op, call = rlang::caller_env()) {
@@ -58,10 +86,11 @@ check_rule <- function(rule, name, op, call = rlang::caller_env()) {
   }
 }
 
-# `arrange` gives arguments the order and the names that the rules see; `uses` are the functions of the user.
+# `arrange` gives arguments the order and the names that the rules see; `uses` are the functions of the user besides
+# the rules.
 new_op <- function(call, rules, name, arrange, uses) {
   op <- c(list(name = name, call = call, arrange = arrange), rules)
-  compiled <- new_jit(function(...) record_op(op, arrange(list(...))), name, uses)
+  compiled <- new_jit(function(...) record_op(op, arrange(list(...))), name, c(uses, unlist(rules)))
   structure(compiled, class = c("xlaffi_op", class(compiled)), op = op)
 }
 
@@ -101,18 +130,27 @@ record_op <- function(op, arguments) {
   outer <- the$owner
   on.exit(the$owner <- outer)
   the$owner <- op$name
-  results <- call_written(op$call, arguments, op$name)
+  keeping <- isTRUE(the$differentiated) && has_residuals(op)
+  run <- function() call_written(op$call, arguments, op$name)
+  results <- if (keeping) silently(run) else run()
   body <- lapply(tree_leaves(results), as_value, "call", call = NULL)
+  if (keeping) {
+    forward <- run_forward(op, arguments, results, lapply(body, type_of))
+    body <- forward$values
+  }
   node <- new_node("op", tree_leaves(arguments), lapply(body, type_of), list(
     op = op, body = body, arguments = tree_map(arguments, function(leaf) 0), results = tree_fill(results, body)
   ))
+  if (keeping) {
+    node$params$residuals <- residuals_of(node, forward$residuals)
+  }
   tree_fill(results, node_values(node))
 }
 
 #' @export
 print.xlaffi_op <- function(x, ...) {
   op <- attr(x, "op")
-  rules <- names(Filter(is.function, op[c("jvp", "vmap", "transpose")]))
+  rules <- names(Filter(Negate(is.null), op[c("jvp", "vjp", "vmap", "transpose")]))
   cat("<op ", op$name, if (length(rules)) paste0(", rules: ", toString(rules)), ">\n", sep = "")
   invisible(x)
 }

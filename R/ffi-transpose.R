@@ -54,7 +54,7 @@ node_cotangents <- function(node, given, linear) {
     return(given)
   }
   if (node$op == "op") {
-    return(if (is.null(node$params$op$transpose)) given else op_cotangents(node, given, linear))
+    return(if (has_rule(node, "transpose")) op_cotangents(node, given, linear) else given)
   }
   rule <- primitive_rule(node$op, "transpose")
   if (is.null(rule)) {
@@ -81,6 +81,9 @@ check_linear <- function(node, linear) {
 
 op_cotangents <- function(node, given, linear) {
   p <- node$params
+  if (is.null(p$op$transpose)) {
+    return(linear_shares(node, given, linear))
+  }
   inputs <- node$inputs
   inputs[linear] <- list(NULL)
   # Names that an error in the rule shows

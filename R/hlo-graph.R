@@ -25,7 +25,9 @@ nodes_behind <- function(nodes, edges, first = 0) {
   in_order(as.list(seen))
 }
 
-in_order <- function(nodes) unname(nodes)[order(vapply(nodes, function(node) node$id, 0))]
+node_ids <- function(nodes) vapply(nodes, function(node) node$id, 0)
+
+in_order <- function(nodes) unname(nodes)[order(node_ids(nodes))]
 
 # An op stands for the values that its call gave (see ffi_op()): that is what a program is made of.
 program_edges <- function(node) if (node$op == "op") node$params$body else node$inputs
@@ -53,6 +55,13 @@ trace_region <- function(f, types, silent = FALSE) {
     params = params, results = results, first = first, last = the$node_count,
     effects = if (!silent) the$traces[[depth + 1L]]
   )
+}
+
+# What `f` gives, recorded without side effects.
+silently <- function(f) {
+  results <- NULL
+  trace_region(function(params) results <<- f(), list(), silent = TRUE)
+  results
 }
 
 record_effect <- function(node) {

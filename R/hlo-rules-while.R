@@ -16,7 +16,7 @@ primitive("while", jvp = function(node, tangents) {
     values <- leaves[carried]
     now <- vector("list", count)
     now[moving] <- leaves[-carried]
-    results <- p$body(values)
+    results <- differentiated(function() p$body(values))
     changes <- push_tangents(results, c(values, captured), c(now, tangents[-carried]))
     c(results, Map(or_zero, changes[moving], results[moving]))
   }

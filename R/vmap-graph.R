@@ -31,7 +31,7 @@ batch_leaves <- function(f, leaves, mapped, size) {
 # for nodes that take such a value `replace(node, inputs, moved)` gives the new ones.
 walk_region <- function(region, known, replace) {
   nodes <- nodes_behind(c(nodes_of(region$results), region$effects), function(node) node$inputs, region$first)
-  effects <- vapply(region$effects, function(node) node$id, 0)
+  effects <- node_ids(region$effects)
   for (node in nodes) {
     found <- lapply(node$inputs, function(value) known[[value_key(value)]])
     moved <- !vapply(found, is.null, NA)

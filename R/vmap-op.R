@@ -46,17 +46,63 @@ batched_op <- function(node, mapped, size) {
           cotangents <- tree_fill(like, groups[[2L]])
           tree_slots(given, transpose(primals, cotangents))
         }
-        shares <- batch_groups(rule, groups, list(mapped, rep(TRUE, length(groups[[2L]]))), size)
-        # What is the same for all elements gets the sum of their shares.
-        tree_fill(given, Map(function(share, is_batch, mapped) {
-          if (!is.null(share)) {
-            share <- in_front(share, is_batch, size)
-            if (mapped) share else hlo_sum(share, 1)
-          }
-        }, shares$values, shares$mapped, mapped))
+        batch_shares(rule, groups, list(mapped, rep(TRUE, length(groups[[2L]]))), given, mapped, size)
       }
-    }
+    },
+    vjp = batched_vjp(node, mapped, size)
   )
+}
+
+batched_vjp <- function(node, mapped, size) {
+  op <- node$params$op
+  given <- node$params$arguments
+  like <- node$params$results
+  every <- rep(TRUE, length(node$types))
+  types <- lapply(node$inputs, type_of)
+  shares_of <- function(primals, results, cotangents, residuals) {
+    shares <- call_vjp(op, given, like, primals, results, cotangents, residuals)
+    rule_results(shares, given, types, op$name, "vjp")
+  }
+  if (is.function(op$vjp)) {
+    function(primals, results, cotangents) {
+      groups <- list(tree_leaves(primals), tree_leaves(results), tree_slots(like, cotangents))
+      rule <- function(groups) shares_of(groups[[1L]], groups[[2L]], groups[[3L]], NULL)
+      batch_shares(rule, groups, list(mapped, every, every), given, mapped, size)
+    }
+  } else if (has_residuals(op)) {
+    list(
+      # The residuals, and which of their values have the batch axis.
+      forward = function(primals) {
+        residuals <- NULL
+        batch <- batch_leaves(function(leaves) {
+          out <- run_forward(op, tree_fill(given, leaves), like, node$types)
+          residuals <<- out$residuals
+          c(out$values, values_in(residuals))
+        }, tree_leaves(primals), mapped, size)
+        own <- seq_along(every)
+        list(
+          results = tree_fill(like, Map(in_front, batch$values[own], batch$mapped[own], size)),
+          residuals = list(fill_values(residuals, batch$values[-own]), mapped = batch$mapped[-own])
+        )
+      },
+      reverse = function(residuals, cotangents) {
+        groups <- list(values_in(residuals[[1L]]), tree_slots(like, cotangents))
+        rule <- function(groups) shares_of(NULL, NULL, groups[[2L]], fill_values(residuals[[1L]], groups[[1L]]))
+        batch_shares(rule, groups, list(residuals$mapped, every), given, mapped, size)
+      }
+    )
+  }
+}
+
+# A rule for cotangents on batches. What is the same for all elements gets the sum of their shares.
+batch_shares <- function(rule, groups, flags, given, mapped, size) {
+  shares <- batch_groups(rule, groups, flags, size)
+  tree_fill(given, Map(function(share, is_batch, mapped) {
+    if (!is.null(share)) {
+      share <- in_front(share, is_batch, size)
+      if (mapped) share else hlo_sum(share, 1)
+    }
+  }, shares$values, shares$mapped, mapped))
 }
 
 # The leaves of `x` at the places of those of `like`, NULL where there is none.
@@ -77,24 +123,7 @@ batch_groups <- function(f, groups, mapped, size) {
 
 # What an op's own rule gives, checked.
 own_batch <- function(op, arguments, axes, size, like, types) {
-  refuse <- function(text) {
-    abort(sprintf("the vmap rule of op `%s` must return a list like the op's results: %s", op$name, text),
-      op = op$name, operand = "vmap", call = NULL
-    )
-  }
   vmap <- op$vmap
-  values <- lapply(tree_match(like, vmap(arguments, axes, size), refuse), as_value, "vmap", call = NULL)
-  Map(function(value, type, number) {
-    want <- batch_type(type, size)
-    if (!same_type(value, want)) {
-      abort(
-        sprintf(
-          "the vmap rule of op `%s` must return %s as number %d, not %s", op$name, type_text(want), number,
-          type_text(value)
-        ),
-        op = op$name, operand = "vmap", call = NULL
-      )
-    }
-  }, values, types, seq_along(values))
-  tree_fill(like, values)
+  types <- lapply(types, batch_type, size)
+  tree_fill(like, all_rule_values(vmap(arguments, axes, size), like, types, op$name, "vmap"))
 }
