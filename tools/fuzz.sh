@@ -11,10 +11,14 @@ seed=${2:-1}
 status=0
 
 # Call frames with every part mutated, through every handler of the CPU.
-XLAFFI_FUZZ_SECONDS=$((seconds / 2)) XLAFFI_FUZZ_SEED=$seed cargo test --release -p ops --features link-lapack \
+XLAFFI_FUZZ_SECONDS=$((seconds / 3)) XLAFFI_FUZZ_SEED=$seed cargo test --release -p ops --features link-lapack \
   --test fuzz --manifest-path src/rust/Cargo.toml -- --nocapture || status=1
+
+# Texts that are nearly signatures, and signatures that meet shapes by chance.
+XLAFFI_FUZZ_SECONDS=$((seconds / 6)) XLAFFI_FUZZ_SEED=$seed cargo test --release -p own-ops \
+  --test fuzz --test random --manifest-path src/rust/Cargo.toml -- --nocapture || status=1
 
 # Exported R functions with arguments of all kinds.
 tools/install.sh .lib --no-docs || exit 1
-tools/with-env.sh Rscript tools/fuzz/arguments.R $((seconds / 2)) "$seed" || status=1
+tools/with-env.sh Rscript tools/fuzz/arguments.R $((seconds / 3)) "$seed" || status=1
 exit $status

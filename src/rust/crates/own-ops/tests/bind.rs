@@ -1,6 +1,7 @@
 //! Signatures meet arrays: values, results, and what is wrong in words.
 
-mod common;
+#[path = "common/snapshot.rs"]
+mod snapshot;
 
 use std::fmt::Write;
 
@@ -22,6 +23,9 @@ fn arrays(text: &str) -> Vec<ArrayType> {
     });
     arrays.collect()
 }
+
+/// Sets of dtypes by name.
+type Given = &'static [(&'static str, &'static [DataType])];
 
 fn told(arrays: &[ArrayType]) -> String {
     let one = |array: &ArrayType| {
@@ -363,12 +367,12 @@ fn what_does_not_fit_is_told() {
         );
         let _ = writeln!(text, "  {error}\n");
     }
-    common::compare("bind.txt", &text);
+    snapshot::compare("bind.txt", &text);
 }
 
 #[test]
 fn sets_that_do_not_fit_are_told() {
-    let cases: &[(&str, &[(&str, &[DataType])])] = &[
+    let cases: &[(&str, Given)] = &[
         ("x: T[n] ->", &[("U", &[DataType::F32])]),
         ("x: T[n] ->", &[("T", &[])]),
         ("x: T[n] ->", &[("T", &[DataType::F32, DataType::F32])]),
@@ -402,5 +406,5 @@ fn sets_that_do_not_fit_are_told() {
         let error = Sets::new(&signature, sets).expect_err("they do not fit");
         let _ = writeln!(text, "{error}");
     }
-    common::compare("sets.txt", &text);
+    snapshot::compare("sets.txt", &text);
 }

@@ -1,6 +1,7 @@
 //! Signatures: what is read, what is refused and where.
 
-mod common;
+#[path = "common/snapshot.rs"]
+mod snapshot;
 
 use std::fmt::Write;
 
@@ -121,6 +122,7 @@ const WRONG: &[&str] = &[
     "x: T[n] -> z: T[1e3]",
     "x: T[1.5.2] ->",
     "x: T[99999999999999999999] ->",
+    "; alpha: f64 = -1e999 ->",
     "x: T[n] | y: T[n] ->",
     // Grammar
     "",
@@ -260,5 +262,5 @@ fn what_is_wrong_is_told_with_its_place() {
         }
         told.push('\n');
     }
-    common::compare("signature.txt", &told);
+    snapshot::compare("signature.txt", &told);
 }

@@ -512,8 +512,16 @@ impl<A: ArrayView> Call<'_, A> {
         dims: &[i64],
         batch: &[i64],
     ) -> Result<Vec<InferredResult>, BindError> {
+        let several = self
+            .slots
+            .iter()
+            .filter(|slot| slot.index.is_some())
+            .count();
         let mut results = Vec::new();
         for (result, outcome) in self.signature.results.iter().enumerate() {
+            if outcome.count.is_some() && several == 0 {
+                continue;
+            }
             let array = &outcome.array;
             let what = format!("result `{}`", array.name);
             let own = self.lengths(&array.dims, dims, &what, &array.name)?;
@@ -542,18 +550,11 @@ impl<A: ArrayView> Call<'_, A> {
                     index: None,
                     array,
                 }),
-                Some(_) => {
-                    let count = self
-                        .slots
-                        .iter()
-                        .filter(|slot| slot.index.is_some())
-                        .count();
-                    results.extend((0..count).map(|index| InferredResult {
-                        result,
-                        index: Some(index),
-                        array: array.clone(),
-                    }));
-                }
+                Some(_) => results.extend((0..several).map(|index| InferredResult {
+                    result,
+                    index: Some(index),
+                    array: array.clone(),
+                })),
             }
         }
         Ok(results)

@@ -3,6 +3,7 @@
 use xla_ffi::DataType;
 
 use super::plan::{Plan, Source};
+use super::room::Room;
 use super::{ArrayView, Bound};
 use crate::signature::{Array, Dim};
 
@@ -18,6 +19,14 @@ impl Plan {
     ) -> Option<()> {
         let several = self.several_of(operands.len())?;
         self.bind(operands, several, attributes, bound)?;
+        let Bound {
+            dims,
+            batch,
+            sizes,
+            steps,
+            ..
+        } = bound;
+        let dims: &[i64] = dims;
         let signature = &self.signature;
         let arrays = signature.operands.len() + signature.results.len() + signature.scratch.len();
         let mut types = self.types[bound.instance * arrays..][..arrays].iter();
@@ -28,12 +37,14 @@ impl Plan {
             // Optional operands that are left out end the list.
             let until = operands.len().min(next + times);
             for given in &operands[next..until] {
-                let (front, len) = own(&spec.array, given, dtype, attributes, bound)?;
-                if spec.array.batch && *front != *bound.batch {
+                let (front, len) = own(&spec.array, given, dtype, attributes, dims)?;
+                if spec.array.batch && !same(front, batch) {
                     mixed = true;
-                    merge(bound, front)?;
+                    merge(batch, front)?;
                 }
-                bound.sizes.push(len.saturating_mul(size));
+                let size = len.saturating_mul(size);
+                sizes.push(size);
+                steps.push(if spec.array.batch { size } else { 0 });
             }
             next = until;
         }
@@ -42,28 +53,34 @@ impl Plan {
         for spec in &signature.results {
             let &(dtype, size) = types.next()?;
             for _ in 0..if spec.count.is_some() { several } else { 1 } {
-                let (front, len) = own(&spec.array, given.next()?, dtype, attributes, bound)?;
-                if spec.array.batch && *front != *bound.batch {
+                let (front, len) = own(&spec.array, given.next()?, dtype, attributes, dims)?;
+                if spec.array.batch && !same(front, batch) {
                     return None;
                 }
-                bound.sizes.push(len.saturating_mul(size));
+                let size = len.saturating_mul(size);
+                sizes.push(size);
+                steps.push(size);
             }
         }
         if given.next().is_some() {
             return None;
         }
         for spec in &signature.scratch {
-            let &(_, size) = types.next()?;
-            let mut bytes = size;
+            let &(_, mut size) = types.next()?;
             for dim in &spec.dims {
-                let len = value(dim, &bound.dims, attributes)?;
-                bytes = bytes.saturating_mul(usize::try_from(len).ok()?);
+                let len = value(dim, dims, attributes)?;
+                size = size.saturating_mul(usize::try_from(len).ok()?);
             }
-            bound
-                .sizes
-                .push(isize::try_from(bytes).ok()?.unsigned_abs());
+            sizes.push(isize::try_from(size).ok()?.unsigned_abs());
         }
-        self.steps(operands, several, mixed, bound)
+        bound.batch_len = 1;
+        for dim in batch.iter() {
+            bound.batch_len = bound.batch_len.saturating_mul(usize::try_from(*dim).ok()?);
+        }
+        match mixed {
+            false => Some(()),
+            true => self.broadcast(operands, several, bound),
+        }
     }
 
     /// How often the operand comes that comes several times.
@@ -160,80 +177,46 @@ impl Plan {
         Some(())
     }
 
-    /// How each array goes on from one batch element to the next.
-    #[inline]
-    fn steps<A: ArrayView>(
+    /// Steps and strides where operands have different batch dimensions.
+    #[cold]
+    fn broadcast<A: ArrayView>(
         &self,
         operands: &[A],
         several: usize,
-        mixed: bool,
         bound: &mut Bound,
     ) -> Option<()> {
-        let mut len = 1_usize;
-        for dim in bound.batch.iter() {
-            len = len.saturating_mul(usize::try_from(*dim).ok()?);
-        }
-        bound.batch_len = len;
-        let mut partly = false;
-        let mut next = 0;
-        for (at, spec) in self.signature.operands.iter().enumerate() {
+        let specs = self.signature.operands.iter().enumerate();
+        let specs = specs.flat_map(|(at, spec)| {
             let times = if spec.count.is_some() { several } else { 1 };
-            let until = operands.len().min(next + times);
-            for given in &operands[next..until] {
-                let dims = given.dims();
-                let front = &dims[..dims.len() - spec.array.dims.len()];
-                let size = bound.sizes[bound.steps.len()];
-                let step = match spec.array.batch {
-                    false => 0,
-                    true if !mixed || *front == *bound.batch => size,
-                    true if self.in_place[at] => return None,
-                    true => {
-                        partly |= front.iter().any(|dim| *dim != 1);
-                        0
-                    }
-                };
-                bound.steps.push(step);
+            std::iter::repeat((at, &spec.array)).take(times)
+        });
+        let fronts = specs.zip(operands).map(|((at, spec), given)| {
+            let dims = given.dims();
+            (at, spec.batch, &dims[..dims.len() - spec.dims.len()])
+        });
+        let fronts: Vec<(usize, bool, &[i64])> = fronts.collect();
+        let mut partly = false;
+        for (array, (operand, batch, front)) in fronts.iter().enumerate() {
+            if *batch && !same(front, &bound.batch) {
+                if self.in_place[*operand] {
+                    return None;
+                }
+                bound.steps[array] = 0;
+                partly |= front.iter().any(|dim| *dim != 1);
             }
-            next = until;
-        }
-        for at in next..next + self.results_len(several) {
-            // Without batch dimensions there is one batch element.
-            let step = bound.sizes[at];
-            bound.steps.push(step);
         }
         if partly {
-            self.strides(operands, several, bound);
-        }
-        Some(())
-    }
-
-    fn results_len(&self, several: usize) -> usize {
-        let results = self.signature.results.iter();
-        results
-            .map(|spec| if spec.count.is_some() { several } else { 1 })
-            .sum()
-    }
-
-    /// Steps along each batch dimension, where operands broadcast along some.
-    #[cold]
-    fn strides<A: ArrayView>(&self, operands: &[A], several: usize, bound: &mut Bound) {
-        let (arrays, rank) = (bound.steps.len(), bound.batch.len());
-        bound.strides.resize(rank * arrays, 0);
-        let specs = self.signature.operands.iter();
-        let specs = specs.flat_map(|spec| {
-            std::iter::repeat(&spec.array).take(if spec.count.is_some() { several } else { 1 })
-        });
-        for (array, (spec, given)) in specs.zip(operands).enumerate() {
-            if spec.batch {
-                let dims = given.dims();
-                let front = &dims[..dims.len() - spec.dims.len()];
+            let arrays = bound.steps.len();
+            bound.strides.resize(bound.batch.len() * arrays, 0);
+            for (array, (_, _, front)) in fronts.into_iter().enumerate() {
                 lay(bound, array, arrays, front);
             }
+            let batch: Vec<i64> = bound.batch.to_vec();
+            for array in operands.len()..arrays {
+                lay(bound, array, arrays, &batch);
+            }
         }
-        let batch: Vec<i64> = bound.batch.to_vec();
-        for array in operands.len()..arrays {
-            lay(bound, array, arrays, &batch);
-        }
+        Some(())
     }
 }
 
@@ -256,7 +239,7 @@ fn own<'a, A: ArrayView>(
     given: &'a A,
     dtype: DataType,
     attributes: &[i64],
-    bound: &Bound,
+    values: &[i64],
 ) -> Option<(&'a [i64], usize)> {
     let dims = given.dims();
     let (front, own) = dims.split_at(dims.len().checked_sub(spec.dims.len())?);
@@ -265,7 +248,7 @@ fn own<'a, A: ArrayView>(
     }
     let mut len = 1_usize;
     for (dim, got) in spec.dims.iter().zip(own) {
-        if value(dim, &bound.dims, attributes)? != *got {
+        if value(dim, values, attributes)? != *got {
             return None;
         }
         len = len.saturating_mul(usize::try_from(*got).ok()?);
@@ -282,20 +265,26 @@ fn value(dim: &Dim, dims: &[i64], attributes: &[i64]) -> Option<i64> {
     }
 }
 
+/// Equality in a plain loop: shapes are too short to call `memcmp` for.
+#[inline(always)]
+fn same(a: &[i64], b: &[i64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
+}
+
 /// Broadcasts the batch dimensions with others.
 #[cold]
-fn merge(bound: &mut Bound, other: &[i64]) -> Option<()> {
-    let before: Vec<i64> = bound.batch.to_vec();
+fn merge<const N: usize>(batch: &mut Room<i64, N>, other: &[i64]) -> Option<()> {
+    let before: Vec<i64> = batch.to_vec();
     let rank = before.len().max(other.len());
     let at = |dims: &[i64], axis: usize| {
         (axis + dims.len())
             .checked_sub(rank)
             .map_or(1, |at| dims[at])
     };
-    bound.batch.clear();
+    batch.clear();
     for axis in 0..rank {
         let (a, b) = (at(&before, axis), at(other, axis));
-        bound.batch.push(match (a, b) {
+        batch.push(match (a, b) {
             (_, ..=-1) => return None,
             (a, b) if a == b || b == 1 => a,
             (1, b) => b,

@@ -35,7 +35,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>> {
         let trimmed = rest.trim_start();
         at += rest.len() - trimmed.len();
         let Some(first) = trimmed.chars().next() else {
-            tokens.push((Token::End, at..at));
+            let end = text.trim_end().len();
+            tokens.push((Token::End, end..end));
             return Ok(tokens);
         };
         let (token, length) = match first {
@@ -108,12 +109,18 @@ fn number(text: &str, at: usize) -> Result<(Token, usize)> {
             false => fault,
         });
     }
-    let token = match length == whole {
-        true => text[..length].parse().ok().map(Token::Integer),
-        false => text[..length].parse().ok().map(Token::Float),
+    let digits = &text[..length];
+    let (token, limit) = match length == whole {
+        true => (digits.parse().ok().map(Token::Integer), "2^63 - 1"),
+        false => {
+            let value: Option<f64> = digits.parse().ok();
+            (
+                value.filter(|value| value.is_finite()).map(Token::Float),
+                "what f64 holds",
+            )
+        }
     };
-    let token = token
-        .ok_or_else(|| Fault::new(&place, format!("{} is above 2^63 - 1", &text[..length])))?;
+    let token = token.ok_or_else(|| Fault::new(&place, format!("{digits} is above {limit}")))?;
     Ok((token, length))
 }
 
@@ -129,7 +136,10 @@ fn quoted(text: &str, at: usize, quote: char) -> Result<(Token, usize)> {
                 Some((_, c @ ('\\' | '"' | '\''))) => value.push(c),
                 Some((end, c)) => {
                     let place = at + index..at + end + c.len_utf8();
-                    let fault = Fault::new(&place, format!("a text has no escape `\\{c}`"));
+                    let fault = Fault::new(
+                        &place,
+                        format!("a text has no escape `\\{}`", c.escape_debug()),
+                    );
                     return Err(fault.hint("There are `\\n`, `\\t`, `\\\\`, `\\\"` and `\\'`."));
                 }
                 None => break,

@@ -133,6 +133,10 @@ impl Display for AttributeValue {
         match self {
             AttributeValue::Integer(value) => value.fmt(f),
             AttributeValue::Float(value) if value.is_nan() => f.write_str("nan"),
+            // `-0` would be an integer.
+            AttributeValue::Float(value) if *value == 0.0 && value.is_sign_negative() => {
+                f.write_str("-0.0")
+            }
             AttributeValue::Float(value)
                 if (1e-5..1e16).contains(&value.abs()) || *value == 0.0 =>
             {
