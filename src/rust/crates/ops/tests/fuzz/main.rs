@@ -11,6 +11,7 @@ mod call;
 mod learn;
 mod mutate;
 mod rng;
+mod watched;
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
