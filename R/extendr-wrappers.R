@@ -104,3 +104,13 @@ library_open <- function(path) .Call(wrap__library_open, path)
 
 library_symbol <- function(library, name, optional) .Call(wrap__library_symbol, library, name, optional)
 
+debug_start <- function(names, once) .Call(wrap__debug_start, names, once)
+
+debug_stop <- function(debug) .Call(wrap__debug_stop, debug)
+
+debug_findings <- function(debug) .Call(wrap__debug_findings, debug)
+
+profile_start <- function() .Call(wrap__profile_start)
+
+profile_stop <- function(profile) .Call(wrap__profile_stop, profile)
+

@@ -7,6 +7,8 @@
   join_peers()
   setHook(packageEvent("reticulate", "onLoad"), share_python)
   addTaskCallback(print_waiting_at_prompt, name = "xlaffi_print_waiting")
+  follow_debug_option()
+  addTaskCallback(function(...) follow_debug_option(), name = "xlaffi_debug")
   # At the end of a session what programs printed last is shown too.
   reg.finalizer(the, function(the) print_waiting(), onexit = TRUE)
 }
@@ -14,6 +16,7 @@
 .onUnload <- function(libpath) {
   print_waiting()
   removeTaskCallback("xlaffi_print_waiting")
+  removeTaskCallback("xlaffi_debug")
   leave_peers()
   remove_hook("reticulate", share_python)
   # XLA may call our code as long as the process lives: the library stays in memory.

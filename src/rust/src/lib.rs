@@ -34,6 +34,7 @@ mod signature;
 mod unwind;
 mod value;
 mod vector;
+mod watch;
 mod worker;
 
 /// The functions that R calls, file by file.
@@ -54,4 +55,5 @@ const ROUTINES: &[&[entry::Routine]] = &[
     python::ROUTINES,
     registry::ROUTINES,
     shared_library::ROUTINES,
+    watch::ROUTINES,
 ];

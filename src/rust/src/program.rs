@@ -9,6 +9,7 @@ use crate::host;
 use crate::pointer::{class, get, wrap};
 use crate::value::{named, Value};
 use crate::vector::bytes;
+use crate::watch::look_at_program;
 
 class!(
     Program,
@@ -29,6 +30,7 @@ routines! {
                 Failure::argument("src", "`src` must be one string or a raw vector")
             })?,
         };
+        look_at_program(code);
         Ok(wrap(Program::new(code.to_vec(), format)))
     }
 

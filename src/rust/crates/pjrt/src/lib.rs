@@ -11,6 +11,7 @@ mod api;
 mod buffer;
 mod client;
 mod convert;
+mod custom_calls;
 mod device;
 mod dtype;
 mod error;
@@ -27,6 +28,7 @@ mod value;
 
 pub use buffer::Buffer;
 pub use client::Client;
+pub use custom_calls::{custom_calls, CustomCall};
 pub use device::{Device, Memory};
 pub use dtype::DType;
 pub use error::{Code, Error, Kind, Result};

@@ -251,7 +251,7 @@ fn an_operand_in_place_of_which_the_result_is_may_change() {
     assert_eq!(kind, Kind::Aliasing);
     assert!(
         text.starts_with(
-            "6 elements of result 1 (f64 (6)) differ with memory of its own in place of an \
+            "result 1 (f64 (6)) differs in 6 elements with memory of its own in place of an \
              operand's: [1] is 2 and "
         ),
         "{text}"
@@ -265,7 +265,7 @@ fn runs_that_differ_are_told_apart_by_why() {
     assert_eq!(kind, Kind::Nondeterministic);
     assert!(
         text.starts_with(
-            "1 element of result 1 (f64 (2,3)) differ between runs on the same operands: [2, 3] is "
+            "result 1 (f64 (2,3)) differs in 1 element between runs on the same operands: [2, 3] is "
         ),
         "{text}"
     );
@@ -273,19 +273,22 @@ fn runs_that_differ_are_told_apart_by_why() {
     assert_eq!(kind, Kind::Uninitialised);
     assert!(
         text.starts_with(
-            "6 elements of result 1 (f64 (2,3)) depend on memory that is no input (a result before \
+            "result 1 (f64 (2,3)) depends in 6 elements on memory that is no input (a result before \
              it is written, or what lies beside an operand): [1, 1] is "
         ),
         "{text}"
     );
     let (kind, text) = only("reads_behind", reads_behind, &mut call());
     assert_eq!(kind, Kind::Uninitialised);
-    assert!(text.starts_with("1 element of result 1"), "{text}");
+    assert!(
+        text.starts_with("result 1 (f64 (2,3)) depends in 1 element on"),
+        "{text}"
+    );
     let (kind, text) = only("sees_alignment", sees_alignment, &mut call());
     assert_eq!(kind, Kind::Alignment);
     assert_eq!(
         text,
-        "1 element of result 1 (f64 (2,3)) differ with operands aligned to 16 bytes, not 64: \
+        "result 1 (f64 (2,3)) differs in 1 element with operands aligned to 16 bytes, not 64: \
          [1, 1] is 0 and 16"
     );
     let (outcome, findings) = checked(
@@ -308,7 +311,7 @@ fn what_is_not_finite_is_found_where_operands_are() {
     assert_eq!(kind, Kind::NotFinite);
     assert_eq!(
         text,
-        "1 element of result 1 (f64 (3)) not finite, from finite operands: [2] is Inf"
+        "result 1 (f64 (3)) is not finite in 1 element, from finite operands: [2] is Inf"
     );
     let mut of_nan = frame(&[1.0, f64::NAN, 0.0]);
     let (_, findings) = checked("divides", divides, Checks::default(), &mut of_nan);

@@ -209,6 +209,7 @@ fn about_call(entry: &Entry, kind: Kind) -> Finding {
         operand: None,
         dtype: DataType::INVALID,
         dims: Vec::new(),
+        minor_to_major: None,
         first: None,
         expected: None,
         got: None,

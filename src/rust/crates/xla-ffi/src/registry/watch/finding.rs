@@ -63,6 +63,9 @@ pub struct Finding {
     pub dtype: DataType,
     /// Its shape.
     pub dims: Vec<i64>,
+    /// Its dimensions in the order in which they run in memory, the fastest first; `None` for the
+    /// last first. A call frame does not tell: who knows the program may set it.
+    pub minor_to_major: Option<Vec<usize>>,
     /// The first element that it is about, counted from 0 in memory: behind the last, and below 0,
     /// where something was written there.
     pub first: Option<i64>,
@@ -80,8 +83,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// The first element's index by dimensions, counted from 1, in an array of which the last
-    /// dimension runs fastest: how XLA lays arrays out, unless a program says otherwise.
+    /// The first element's index by dimensions, counted from 1.
     #[must_use]
     pub fn index(&self) -> Option<Vec<i64>> {
         let mut rest = self.first?;
@@ -89,9 +91,12 @@ impl Finding {
         if !(0..len).contains(&rest) {
             return None;
         }
-        let mut index = vec![1; self.dims.len()];
-        for (place, &dim) in index.iter_mut().zip(&self.dims).rev() {
-            *place = rest % dim + 1;
+        let rank = self.dims.len();
+        let mut index = vec![1; rank];
+        let by_rows = || (0..rank).rev().collect();
+        for at in self.minor_to_major.clone().unwrap_or_else(by_rows) {
+            let dim = *self.dims.get(at)?;
+            index[at] = rest % dim + 1;
             rest /= dim;
         }
         Some(index)
@@ -132,32 +137,32 @@ impl Finding {
             }
             Kind::Unwritten => format!("left {elements} of {array} unwritten, the first {at}"),
             Kind::Uninitialised => format!(
-                "{elements} of {array} depend on memory that is no input (a result before it is \
+                "{array} depends in {elements} on memory that is no input (a result before it is \
                  written, or what lies beside an operand): {at} is {expected} or {got}"
             ),
             Kind::Nondeterministic if self.count == 0 => {
                 format!("failed when run again on the same operands: {note}")
             }
             Kind::Nondeterministic => format!(
-                "{elements} of {array} differ between runs on the same operands: {at} is \
+                "{array} differs in {elements} between runs on the same operands: {at} is \
                  {expected} and {got}"
             ),
             Kind::Alignment if self.count == 0 => {
                 format!("failed with operands aligned to 16 bytes, not 64: {note}")
             }
             Kind::Alignment => format!(
-                "{elements} of {array} differ with operands aligned to 16 bytes, not 64: {at} is \
+                "{array} differs in {elements} with operands aligned to 16 bytes, not 64: {at} is \
                  {expected} and {got}"
             ),
             Kind::Aliasing if self.count == 0 => {
                 format!("failed with memory of its own for a result that had an operand's: {note}")
             }
             Kind::Aliasing => format!(
-                "{elements} of {array} differ with memory of its own in place of an operand's: \
+                "{array} differs in {elements} with memory of its own in place of an operand's: \
                  {at} is {expected} and {got}"
             ),
             Kind::NotFinite => {
-                format!("{elements} of {array} not finite, from finite operands: {at} is {got}")
+                format!("{array} is not finite in {elements}, from finite operands: {at} is {got}")
             }
             Kind::NotChecked => format!("not checked: {note}"),
         }

@@ -49,6 +49,11 @@ impl Profile {
         Profile(counters)
     }
 
+    /// Ends: calls from now on are not counted.
+    pub fn stop(&self) {
+        Open::change(|open| open.profiles.retain(|one| !Arc::ptr_eq(one, &self.0)));
+    }
+
     /// What was counted so far, the handler that took most time first.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
@@ -82,7 +87,7 @@ impl Profile {
 
 impl Drop for Profile {
     fn drop(&mut self) {
-        Open::change(|open| open.profiles.retain(|one| !Arc::ptr_eq(one, &self.0)));
+        self.stop();
     }
 }
 

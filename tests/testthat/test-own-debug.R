@@ -1,0 +1,183 @@
+bad_handlers <- local({
+  library <- NULL
+  function(name) {
+    if (is.null(library)) {
+      folder <- tempfile("bad")
+      dir.create(folder)
+      file.copy(test_path("bad-handlers.c"), folder)
+      library <<- dyn.load(compile_with_header(file.path(folder, "bad-handlers.c")))
+    }
+    .Call(getNativeSymbolInfo(paste0(name, "_pointer"), library))
+  }
+})
+
+# A function of one f64 array that calls a handler of bad-handlers.c.
+calling <- function(name, ..., target = name, env = parent.frame()) {
+  suppressMessages(pjrt_register_custom_call(target, list(host = bad_handlers(name))))
+  withr::defer(suppressMessages(ffi_unregister(target, "host")), env)
+  xla_jit(function(x) hlo_custom_call(target, x, x, ...))
+}
+
+# What is found in a call, without what differs from run to run.
+found <- function(f, x = c(1, 2, 4, 8), ...) {
+  ffi_debug(f(x), action = "none", ...)
+  ffi_findings()
+}
+
+test_that("a good handler has no findings, and its value is given back", {
+  f <- calling("behaves")
+  x <- matrix(c(1, 2, 3, 4, 5, 6), 2)
+  expect_identical(expect_no_warning(ffi_debug(f(x))), x)
+  expect_identical(expect_no_warning(ffi_debug(f(x), guard_pages = .Platform$OS.type == "unix")), x)
+  expect_s3_class(ffi_findings(), c("xlaffi_findings", "data.frame"), exact = TRUE)
+  expect_identical(nrow(ffi_findings()), 0L)
+  expect_snapshot(ffi_findings())
+  expect_invisible(ffi_debug(invisible(1)))
+})
+
+test_that("every fault is found and told", {
+  x <- matrix(c(1, 2, 0, 8, 16, 32), 2)
+  tell <- function(name, ...) found(calling(name, ...), x)$text
+  expect_snapshot({
+    tell("writes_behind")
+    tell("writes_before")
+    tell("leaves_holes")
+    tell("changes_operand")
+    tell("sees_alignment")
+    tell("divides")
+  })
+  kind <- function(name, ...) found(calling(name, ...))$kind
+  expect_identical(kind("counts_calls"), "nondeterministic")
+  expect_identical(kind("accumulates"), "uninitialised")
+  expect_identical(kind("doubles_in_place", aliases = list(c(1, 1))), "aliasing")
+})
+
+test_that("an index is that of the array, however it lies in memory", {
+  x <- matrix(as.double(1:6), 2)
+  expect_identical(found(calling("changes_operand"), x)$index, list(c(1, 2)))
+  test <- environment()
+  by_column <- function(name, target = name) {
+    calling(name, operand_layouts = "column", result_layouts = "column", target = target, env = test)
+  }
+  # Beside a program with rows nobody can tell.
+  expect_identical(found(by_column("changes_operand"), x)$index, list(c(1, 2)))
+  finding <- found(by_column("leaves_holes", "leaves_holes_by_column"), x)
+  expect_identical(finding$index, list(c(2, 1)))
+  expect_identical(finding$count, 3)
+})
+
+test_that("findings warn, or are an error", {
+  f <- calling("changes_operand")
+  warning <- expect_warning(value <- ffi_debug(f(c(1, 2))), class = "xlaffi_warning_findings")
+  expect_identical(value, c(1, 2))
+  expect_identical(warning$findings, ffi_findings())
+  expect_identical(warning$findings$target, "changes_operand")
+  error <- expect_error(ffi_debug(f(c(1, 2)), action = "error"), class = "xlaffi_error_findings")
+  expect_identical(list(error$op, error$operand, nrow(error$findings)), list("changes_operand", "1", 1L))
+  expect_snapshot(value <- ffi_debug(for (i in 1:3) f(c(1, 2))))
+  expect_snapshot(ffi_debug(f(c(1, 2)), action = "error"), error = TRUE)
+  expect_snapshot(ffi_findings())
+})
+
+test_that("an error of the handler is the program's, and what was found before is told", {
+  f <- calling("fails")
+  told <- NULL
+  error <- withCallingHandlers(
+    expect_error(ffi_debug(f(c(1, 2))), class = "xlaffi_error_out_of_range"),
+    xlaffi_warning_findings = function(warning) {
+      told <<- warning$findings
+      rlang::cnd_muffle(warning)
+    }
+  )
+  expect_match(conditionMessage(error), "fails (host): always", fixed = TRUE)
+  expect_identical(told$kind, "operand_changed")
+})
+
+test_that("handlers with side effects run once", {
+  runs <- function(...) {
+    f <- calling("counts_calls", ...)
+    before <- f(0)
+    ffi_debug(f(0), action = "none", once = the_once)
+    f(0) - before - 1
+  }
+  the_once <- character()
+  expect_gte(runs(), 3)
+  the_once <- "counts_calls"
+  expect_identical(runs(), 1)
+  the_once <- character()
+  # The program says so, for good.
+  expect_identical(runs(has_side_effect = TRUE), 1)
+  f <- xla_jit(function(x) {
+    hlo_custom_call("print_tensor", x, list(), has_side_effect = TRUE)
+    x
+  })
+  expect_identical(length(grep("PJRTBuffer", capture.output(ffi_debug(f(c(1, 2)))))), 1L)
+})
+
+test_that("checks are those asked for, and end with the expression", {
+  f <- calling("changes_operand")
+  expect_no_warning(ffi_debug(f(c(1, 2)), checks = "bounds"))
+  expect_identical(nrow(found(f, checks = "operands")), 1L)
+  outer <- NULL
+  expect_warning(
+    outer <- expect_no_warning(ffi_debug({
+      expect_warning(ffi_debug(f(c(1, 2))), class = "xlaffi_warning_findings")
+      1
+    })),
+    NA
+  )
+  expect_identical(outer, 1)
+  expect_error(ffi_debug(stop("mine")), "mine")
+  pjrt_buffer(1)
+  f(c(1, 2))
+  expect_identical(nrow(ffi_findings()), 0L)
+})
+
+test_that("arguments are checked", {
+  expect_snapshot(error = TRUE, {
+    ffi_debug(1, checks = "all")
+    ffi_debug(1, checks = 1)
+    ffi_debug(1, guard_pages = NA)
+    ffi_debug(1, once = "nobody")
+    ffi_debug(1, once = 1)
+    ffi_debug(1, action = "stop")
+  })
+})
+
+test_that("an option checks a session", {
+  skip_without_plugin()
+  file <- withr::local_tempfile(fileext = ".R")
+  bad <- bad_handlers("behaves")
+  library <- getLoadedDLLs()[["bad-handlers"]][["path"]]
+  writeLines(c(
+    "library(xlaffi)",
+    sprintf("dll <- dyn.load(%s)", deparse(library)),
+    "pointer <- .Call(getNativeSymbolInfo('changes_operand_pointer', dll))",
+    "pjrt_register_custom_call('changes_operand', list(host = pointer))",
+    "f <- xla_jit(function(x) hlo_custom_call('changes_operand', x, x))",
+    "value <- f(c(1, 2))",
+    "options(xlaffi.debug = FALSE)",
+    "f(c(1, 2))",
+    "cat('rows', nrow(ffi_findings()), ffi_findings()$calls, '\\n')"
+  ), file)
+  output <- withr::with_envvar(
+    c(XLAFFI_DEBUG = "true", R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep)),
+    suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), shQuote(file), stdout = TRUE, stderr = TRUE))
+  )
+  expect_true("rows 1 1 " %in% output)
+  expect_match(paste(output, collapse = " "), "changes_operand \\(host\\): changed 1 element of operand 1")
+})
+
+test_that("our own ops pass the checks", {
+  skip_without_plugin()
+  a <- crossprod(matrix(c(2, 1, 0, 1, 3, 1, 0, 1, 4, 2, 2, 1), 4))
+  expect_no_warning(ffi_debug({
+    xla_chol(a)
+    xla_lu(a)
+    xla_qr(a)
+    xla_svd(a)
+    xla_eigh(a)
+    xla_solve(a, diag(3))
+    kepler(c(0, 1, 2), 0.5)
+  }))
+})
