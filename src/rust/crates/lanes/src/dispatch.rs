@@ -38,6 +38,17 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
+    /// All that the processor has, the best first.
+    #[cfg(test)]
+    pub(crate) fn all() -> Vec<Unit> {
+        let mut all: Vec<Unit> = Unit::best().into_iter().collect();
+        #[cfg(all(target_arch = "x86_64", avx512))]
+        if let Some(&Unit::Avx512(proof)) = all.first() {
+            all.push(Unit::Avx2(proof.avx2()));
+        }
+        all
+    }
+
     /// The processor's best; none on an x86-64 of before 2013, for which LAPACK is good enough.
     #[inline]
     pub(crate) fn best() -> Option<Unit> {
@@ -61,6 +72,17 @@ impl Unit {
 /// The processor has no [`Unit`].
 pub(crate) fn run<T: Float, K: Kernel<T>>(kernel: &mut K, count: usize, lines: &mut [Line]) {
     let unit = Unit::best().expect("a vector unit, as `suits` found one");
+    run_on(unit, kernel, count, lines);
+}
+
+/// As [`run`], on a unit that the processor has.
+#[inline(always)]
+pub(crate) fn run_on<T: Float, K: Kernel<T>>(
+    unit: Unit,
+    kernel: &mut K,
+    count: usize,
+    lines: &mut [Line],
+) {
     let alone = match unit {
         // SAFETY: the proof.
         #[cfg(all(target_arch = "x86_64", avx512))]

@@ -34,6 +34,8 @@ mod singular;
 mod sorted;
 pub mod svd;
 mod symmetric;
+#[cfg(test)]
+mod tests;
 pub mod triangular;
 mod tridiagonal;
 mod update;
@@ -50,7 +52,8 @@ pub trait Vectorised: Element {
     /// Whether it has.
     const LANES: bool;
 
-    /// Runs `kernel` over `count` matrices on this thread; only where it [has](Self::LANES).
+    /// Runs `kernel` over `count` matrices on this thread; only where it [has](Self::LANES). None of them
+    /// is without rows or columns.
     fn in_lanes(kernel: impl Kernel<Self>, count: usize);
 }
 

@@ -1,0 +1,109 @@
+use super::*;
+use crate::lu::Lu;
+
+fn run<T: Real>(m: usize, n: usize) -> impl Fn(Unit, &[T], usize) -> Results<T> {
+    move |unit, x, count| {
+        let (mut a, mut pivots) = (x.to_vec(), vec![0; m.min(n) * count]);
+        let mut info = vec![-1; count];
+        let (matrices, places, infos) = (&mut a, &mut pivots, &mut info);
+        let kernel = Lu {
+            m,
+            n,
+            a: matrices,
+            pivots: places,
+            info: infos,
+        };
+        on(unit, kernel, count);
+        Results {
+            numbers: vec![a],
+            ints: vec![pivots, info],
+        }
+    }
+}
+
+/// `L` and `U` multiplied, their rows where they were.
+fn product<T: Real>(m: usize, result: &Results<T>) -> Matrix {
+    let lu = Matrix::of(m, &result.numbers[0]);
+    let rank = m.min(lu.cols());
+    let l = Matrix::from_fn(m, rank, |i, j| match i.cmp(&j) {
+        std::cmp::Ordering::Less => 0.0,
+        std::cmp::Ordering::Equal => 1.0,
+        std::cmp::Ordering::Greater => lu.at(i, j),
+    });
+    let u = Matrix::from_fn(
+        rank,
+        lu.cols(),
+        |i, j| if i > j { 0.0 } else { lu.at(i, j) },
+    );
+    assert!(
+        l.size() <= 1.0 + T::ROUNDING.f64(),
+        "a pivot was not the largest"
+    );
+    let mut product = l.times(&u);
+    for (i, &pivot) in result.ints[0].iter().enumerate().rev() {
+        assert!(
+            (i + 1..=m).contains(&(pivot as usize)),
+            "pivot {pivot} of row {i}"
+        );
+        product.exchange_rows(i, pivot as usize - 1);
+    }
+    product
+}
+
+fn factors<T: Real>() {
+    let mut random = Random(1);
+    for n in SIZES {
+        for m in [n, n / 2 + 1, 64 - n / 2] {
+            for count in COUNTS {
+                let x: Vec<T> = random.numbers(m * n * count);
+                let results = batch(&x, count, &run(m, n));
+                for at in 0..count {
+                    let result = results.of(at, count);
+                    let a = Matrix::of(m, part(&x, at, count));
+                    // `U` may be larger than the matrix.
+                    let size = a.size() + Matrix::of(m, &result.numbers[0]).size();
+                    product(m, &result).expect::<T>(&a, m.min(n), size);
+                    assert_eq!(result.ints[1], [0]);
+                }
+            }
+        }
+    }
+}
+
+/// The first column without a pivot is told, and the rest is computed.
+fn singular<T: Real>() {
+    for n in [2, 5, 9, 17, 64] {
+        for bad in [0, n / 2, n - 1] {
+            let mut a: Vec<T> = Random(2).numbers(n * n);
+            a[bad * n..(bad + 1) * n].fill(T::ZERO);
+            let results = batch(&a.repeat(7), 7, &run(n, n));
+            let result = results.of(6, 7);
+            assert_eq!(result.ints[1], [bad as i32 + 1]);
+            product(n, &result).expect::<T>(&Matrix::of(n, &a), n, 4.0);
+        }
+    }
+}
+
+/// Pivots so small that their reciprocals are infinite.
+fn subnormal<T: Real>() {
+    let smallest = T::of(T::SMALLEST.f64() / 8.0);
+    let a = [smallest, T::of(smallest.f64() / 2.0), T::ZERO, T::ONE];
+    let results = batch(&a.repeat(7), 7, &run(2, 2));
+    assert_eq!(
+        results.of(3, 7).numbers[0],
+        [smallest, T::of(0.5), T::ZERO, T::ONE]
+    );
+}
+
+fn not_finite<T: Real>() {
+    for n in [1, 4, 9, 33] {
+        let x: Vec<T> = Random(3).numbers(n * n * 7);
+        for result in spoilt(&x, n * n - 1, &run(n, n)) {
+            assert!(all_nan(&result.numbers[0]));
+            assert_eq!(result.ints[0], (1..=n as i32).collect::<Vec<_>>());
+            assert_eq!(result.ints[1], [0]);
+        }
+    }
+}
+
+in_both! { factors singular subnormal not_finite }
