@@ -43,3 +43,21 @@ pub(crate) fn list_addresses(
     unsafe { kernels::launch(cx.platform(), "addresses", (count, 1), arguments) }?;
     Ok(to.at(0).cast())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_the_libraries_count_is_refused() {
+        let most = c_int::MAX as usize;
+        assert_eq!(count_of(0), Ok(0));
+        assert_eq!(count_of(most), Ok(c_int::MAX));
+        let error = count_of(most + 1).expect_err("too many");
+        assert_eq!(error.code(), Code::InvalidArgument);
+        assert_eq!(
+            error.to_string(),
+            "2147483648 matrices are more than CUDA's libraries can count"
+        );
+    }
+}

@@ -124,3 +124,19 @@ fn expect_stride(part: usize, stride: usize) -> Result<()> {
     let text = format!("{part} elements of matrices that begin {stride} elements apart");
     Err(Error::internal(text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_lie_within_what_they_are_parts_of() {
+        assert_eq!(expect_stride(4, 4), Ok(()));
+        assert_eq!(expect_stride(0, 0), Ok(()));
+        let error = expect_stride(5, 4).expect_err("it overlaps the next");
+        assert_eq!(
+            error.to_string(),
+            "5 elements of matrices that begin 4 elements apart"
+        );
+    }
+}

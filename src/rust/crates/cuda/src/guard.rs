@@ -183,3 +183,20 @@ impl<'m> Guard<'m> {
         unsafe { kernels::launch(cx.platform(), "keep_rows", sizes, arguments) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guard_has_a_number_for_each_matrix() {
+        let shape = |count| Matrices {
+            count,
+            rows: 3,
+            cols: 4,
+        };
+        assert_eq!(size(shape(0)), Ok(0));
+        assert_eq!(size(shape(7)), Ok(28));
+        assert!(size(shape(usize::MAX / 2)).is_err());
+    }
+}

@@ -187,3 +187,74 @@ impl MutMatrices<'_> {
         self.0.count
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Elements somewhere: nobody looks at them.
+    fn elements<'m>(len: usize) -> DeviceSliceMut<'m, f64> {
+        // SAFETY: nothing here reads or writes what is at the address.
+        unsafe { DeviceSliceMut::from_raw(4096 as *mut c_void, len) }
+    }
+
+    #[test]
+    fn addresses_are_given_for_as_much_as_there_is() {
+        let mut memory = elements(12);
+        for (count, each) in [(3, 4), (12, 1), (1, 12), (2, 5), (0, 100), (100, 0)] {
+            assert!(
+                memory.matrices("a", count, each).is_ok(),
+                "{count} of {each}"
+            );
+            assert!(memory.as_const().matrices("a", count, each).is_ok());
+        }
+        for (count, each) in [(3, 5), (13, 1), (1, 13), (usize::MAX, 2), (2, usize::MAX)] {
+            assert!(
+                memory.matrices("a", count, each).is_err(),
+                "{count} of {each}"
+            );
+            assert!(memory.as_const().matrices("a", count, each).is_err());
+        }
+    }
+
+    #[test]
+    fn what_is_short_is_named() {
+        let error = elements(11)
+            .matrices("tau", 3, 4)
+            .map(|_| ())
+            .expect_err("one is missing");
+        assert_eq!(
+            error.to_string(),
+            "`tau` must have 4 elements for each of 3 matrices in the device's memory, got 11 in all"
+        );
+    }
+
+    #[test]
+    fn matrices_lie_one_behind_the_other() {
+        let mut memory = elements(12);
+        let matrices = memory.matrices("a", 3, 4).expect("room");
+        assert_eq!(
+            [0, 1, 2].map(|i| matrices.at(i) as usize),
+            [4096, 4128, 4160]
+        );
+        assert_eq!(
+            (matrices.address(), matrices.step(), matrices.count()),
+            (4096, 32, 3)
+        );
+        let read = memory.as_const();
+        assert_eq!(read.matrices("a", 3, 4).expect("room").at(2) as usize, 4160);
+    }
+
+    /// Of no matrices the first address is still to be had, for kernels that are not launched.
+    #[test]
+    fn no_matrix_is_given_that_is_not_there() {
+        let mut memory = elements(12);
+        assert_eq!(
+            memory.matrices("a", 0, 4).expect("nothing").at(0) as usize,
+            4096
+        );
+        let matrices = memory.matrices("a", 3, 4).expect("room");
+        let beyond = std::panic::AssertUnwindSafe(|| matrices.at(3));
+        assert!(std::panic::catch_unwind(beyond).is_err());
+    }
+}

@@ -29,16 +29,7 @@ impl<'f, const N: usize> Arena<'f, N> {
     /// # Errors
     /// There is no memory; the sizes are beyond all memory.
     pub fn new(cx: &Cx<'f, Cuda>, sizes: [usize; N]) -> Result<Self> {
-        let mut offsets = [0; N];
-        let mut total = Some(0_usize);
-        for (offset, size) in offsets.iter_mut().zip(sizes) {
-            *offset = total.unwrap_or(0);
-            total = total.and_then(|total| {
-                let total = total.checked_add(size)?.checked_next_multiple_of(STEP)?;
-                isize::try_from(total).is_ok().then_some(total)
-            });
-        }
-        let Some(total) = total else {
+        let Some((offsets, total)) = layout(sizes) else {
             let text = "more scratch memory is needed than addresses can count";
             return Err(Error::new(Code::ResourceExhausted, text));
         };
@@ -59,6 +50,16 @@ impl<'f, const N: usize> Arena<'f, N> {
             memory: PhantomData,
         })
     }
+}
+
+/// Where parts of these sizes begin, and the bytes of all; `None` where they are beyond all memory.
+fn layout<const N: usize>(sizes: [usize; N]) -> Option<([usize; N], usize)> {
+    let (mut offsets, mut total) = ([0; N], 0_usize);
+    for (offset, size) in offsets.iter_mut().zip(sizes) {
+        *offset = total;
+        total = total.checked_add(size)?.checked_next_multiple_of(STEP)?;
+    }
+    isize::try_from(total).ok().map(|_| (offsets, total))
 }
 
 /// A part of scratch memory, that has no type yet.
@@ -187,4 +188,56 @@ pub fn bytes(count: usize, bytes: usize) -> Result<usize> {
         let text = format!("{count} items of {bytes} bytes are beyond all memory");
         Error::new(Code::ResourceExhausted, text)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_aligned_and_do_not_overlap() {
+        const SIZES: [usize; 6] = [0, 1, 255, 256, 257, 10_000];
+        for (a, b, c) in SIZES
+            .iter()
+            .flat_map(|&a| SIZES.iter().flat_map(move |&b| SIZES.map(|c| (a, b, c))))
+        {
+            let sizes = [a, b, c];
+            let (offsets, total) = layout(sizes).expect("little memory");
+            let ends = [offsets[1], offsets[2], total];
+            for ((offset, size), end) in offsets.into_iter().zip(sizes).zip(ends) {
+                assert_eq!(offset % STEP, 0);
+                assert!(offset + size <= end && end < offset + size + STEP);
+            }
+        }
+        assert_eq!(layout([0, 0]), Some(([0, 0], 0)));
+        assert_eq!(layout([]), Some(([], 0)));
+    }
+
+    #[test]
+    fn what_addresses_cannot_count_is_refused() {
+        let most = isize::MAX as usize;
+        assert!(layout([most - most % STEP]).is_some());
+        assert_eq!(layout([most]), None);
+        assert_eq!(layout([most / 2 + 1, most / 2 + 1]), None);
+        assert_eq!(layout([usize::MAX, 1]), None);
+        assert_eq!(layout([1, usize::MAX]), None);
+    }
+
+    #[test]
+    fn too_many_items_are_told() {
+        assert_eq!(bytes(3, 8), Ok(24));
+        assert_eq!(bytes(usize::MAX, 0), Ok(0));
+        let error = bytes(usize::MAX, 2).expect_err("too many");
+        assert_eq!(error.code(), Code::ResourceExhausted);
+        let text = format!("{} items of 2 bytes are beyond all memory", usize::MAX);
+        assert_eq!(error.to_string(), text);
+    }
+
+    #[test]
+    fn the_hosts_memory_is_whole_words_or_refused() {
+        assert!(host_memory(0).expect("nothing").is_empty());
+        assert_eq!(host_memory(9).expect("two words"), [0, 0]);
+        let error = host_memory(usize::MAX).expect_err("no such memory");
+        assert_eq!(error.code(), Code::ResourceExhausted);
+    }
 }

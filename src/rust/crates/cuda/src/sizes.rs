@@ -47,7 +47,10 @@ fn at_once(shape: Matrices) -> bool {
 /// Whether there are enough matrices for their size, where each has one block of threads.
 fn enough(shape: Matrices) -> bool {
     let larger = i64::from(shape.rows.max(shape.cols));
-    larger <= 128 * i64::try_from(shape.count).unwrap_or(i64::MAX)
+    larger
+        <= i64::try_from(shape.count)
+            .unwrap_or(i64::MAX)
+            .saturating_mul(128)
 }
 
 /// Whether one launch of ours makes the columns of all Q.
@@ -108,3 +111,113 @@ const WARPS: usize = 16;
 /// Shared memory that a block may ask for: the 48 KiB that it has everywhere, less what the kernels
 /// have in any case.
 pub const SHARED: usize = 47 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Shapes around every limit above, and beyond what any machine has.
+    fn shapes() -> impl Iterator<Item = Matrices> {
+        const SIZES: [i32; 16] = [
+            0,
+            1,
+            31,
+            32,
+            33,
+            64,
+            128,
+            129,
+            256,
+            257,
+            512,
+            513,
+            1024,
+            1025,
+            100_000,
+            i32::MAX,
+        ];
+        const COUNTS: [usize; 9] = [0, 1, 2, 3, 7, 8, 64, 2049, usize::MAX];
+        COUNTS.into_iter().flat_map(|count| {
+            let shape = move |(rows, cols)| Matrices { count, rows, cols };
+            SIZES
+                .into_iter()
+                .flat_map(|rows| SIZES.map(|cols| (rows, cols)))
+                .map(shape)
+        })
+    }
+
+    #[test]
+    fn a_block_never_has_more_warps_than_it_may() {
+        for shape in shapes() {
+            for warps in [lu_warps(shape), svd_warps(shape)] {
+                assert!((1..=WARPS).contains(&warps), "{shape:?}: {warps}");
+            }
+        }
+        const { assert!(COLUMN_WARPS <= WARPS) }
+    }
+
+    /// One matrix is left to routines that use the whole device, and so are large ones.
+    #[test]
+    fn a_block_for_each_is_for_many_small_matrices() {
+        for shape in shapes() {
+            let larger = shape.rows.max(shape.cols);
+            let batched = [
+                lu_at_once(shape),
+                qr_at_once(shape),
+                columns_at_once(shape),
+                svd_in_blocks(shape, true),
+                svd_in_blocks(shape, false),
+            ];
+            if shape.count <= 1 || larger > 1024 {
+                assert_eq!(batched, [false; 5], "{shape:?}");
+            }
+            if cholesky_at_once(shape) {
+                assert!(shape.count > 1 && shape.rows <= 512, "{shape:?}");
+            }
+            if lu_in_blocks(shape) {
+                assert!(larger <= 256, "{shape:?}");
+            }
+        }
+    }
+
+    /// More matrices of a size do not turn it back.
+    #[test]
+    fn more_of_them_stay_in_blocks() {
+        for shape in shapes().filter(|shape| shape.count > 1) {
+            let more = Matrices {
+                count: shape.count.saturating_mul(2),
+                ..shape
+            };
+            let ways = |shape| {
+                [
+                    lu_at_once(shape),
+                    lu_in_blocks(shape),
+                    qr_at_once(shape),
+                    svd_in_blocks(shape, false),
+                ]
+            };
+            for (one, two) in ways(shape).into_iter().zip(ways(more)) {
+                assert!(two >= one, "{shape:?}");
+            }
+        }
+    }
+
+    /// What cuBLAS takes at once is square; what it does not take is not refused.
+    #[test]
+    fn cublas_gets_square_matrices() {
+        for shape in shapes().filter(|shape| shape.rows != shape.cols) {
+            assert!(!lu_at_once(shape), "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn blocks_for_singular_values_work_in_bounded_memory() {
+        for count in [1, 2, 100, 5000] {
+            for bytes in [1, 1 << 10, 1 << 20, 1 << 28, 1 << 40] {
+                let blocks = svd_blocks(count, bytes);
+                assert!((1..=count.min(2048)).contains(&blocks));
+                assert!(blocks == 1 || blocks * bytes <= 256 << 20);
+            }
+        }
+    }
+}

@@ -106,3 +106,66 @@ fn error_name(status: Status) -> Option<String> {
             .into_owned(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(answer: Result<()>) -> (Code, String) {
+        let error = answer.expect_err("no success");
+        (error.code(), error.to_string())
+    }
+
+    #[test]
+    fn success_is_none() {
+        for library in [cusolver, cublas, driver] {
+            assert_eq!(library("Anything", 0), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_status_is_named_with_its_function() {
+        let text = "cusolverDnXsyevd answered CUSOLVER_STATUS_INTERNAL_ERROR (7)";
+        assert_eq!(told(cusolver("Xsyevd", 7)), (Code::Internal, text.into()));
+        // The same number is something else there.
+        let text = "cublasSgetrfBatched answered CUBLAS_STATUS_INVALID_VALUE (7)";
+        assert_eq!(
+            told(cublas("SgetrfBatched", 7)),
+            (Code::Internal, text.into())
+        );
+        for status in [-1, 4, 99, Status::MAX] {
+            let text = format!("cublasCreate answered an unknown status ({status})");
+            assert_eq!(told(cublas("Create", status)), (Code::Internal, text));
+        }
+    }
+
+    #[test]
+    fn no_memory_has_a_code_of_its_own() {
+        let codes = [
+            cusolver("Create", 2),
+            cublas("Create", 3),
+            driver("MemAlloc", 2),
+        ];
+        for (code, text) in codes.map(told) {
+            assert_eq!(code, Code::ResourceExhausted, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_status_has_one_name() {
+        for names in [CUSOLVER, CUBLAS] {
+            for (i, (value, name)) in names.iter().enumerate() {
+                assert!(names[i + 1..].iter().all(|(v, n)| v > value && n != name));
+            }
+        }
+    }
+
+    /// The driver's own word where there is one, else that it is unknown.
+    #[test]
+    fn an_error_of_the_driver_has_its_number_and_function() {
+        let (code, text) = told(driver("LaunchKernel", 999_999));
+        assert_eq!(code, Code::Internal);
+        assert!(text.starts_with("cuLaunchKernel answered "), "{text}");
+        assert!(text.ends_with(" (999999)"), "{text}");
+    }
+}

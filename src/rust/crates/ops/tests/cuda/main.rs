@@ -10,7 +10,6 @@ mod eigh;
 mod fakes;
 mod jaxlib;
 mod lengths;
-mod loading;
 #[path = "../lu.rs"]
 mod lu;
 mod points;

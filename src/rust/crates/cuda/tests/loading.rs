@@ -1,4 +1,5 @@
 //! Finding libraries: each way in which one may be missing or wrong is told.
+#![cfg(target_os = "linux")]
 
 use cuda::loader::{Lazy, Library, Names, Search, Table};
 use std::ffi::c_int;
