@@ -28,17 +28,24 @@ impl From<SignatureError> for Failure {
 fn described(signature: &Signature) -> Value {
     let name_of = |count: Option<usize>| count.map(|index| signature.dims[index].clone());
     let operands = signature.operands.iter().map(|operand| {
-        let rest = named! { optional = operand.optional, count = name_of(operand.count) };
+        let text = signature.operand_text(operand);
+        let rest =
+            named! { optional = operand.optional, count = name_of(operand.count), text = text };
         array(signature, &operand.array, rest)
     });
     let results = signature.results.iter().map(|result| {
-        let rest = named! { in_place = result.in_place.is_some(), count = name_of(result.count) };
+        let text = signature.result_text(result);
+        let in_place = result.in_place.is_some();
+        let rest = named! { in_place = in_place, count = name_of(result.count), text = text };
         array(signature, &result.array, rest)
     });
-    let scratch = signature
-        .scratch
-        .iter()
-        .map(|scratch| array(signature, scratch, named! {}));
+    let scratch = signature.scratch.iter().map(|scratch| {
+        array(
+            signature,
+            scratch,
+            named! { text = signature.array_text(scratch) },
+        )
+    });
     let attributes = signature
         .attributes
         .iter()
@@ -93,6 +100,7 @@ fn attribute(signature: &Signature, attribute: &Attribute) -> (String, Value) {
         dtype = dtype,
         length = length,
         default = attribute.default.as_ref().map_or(Value::Null, default),
+        text = signature.attribute_text(attribute),
     };
     (attribute.name.clone(), parts)
 }

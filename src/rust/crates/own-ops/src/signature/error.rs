@@ -87,9 +87,12 @@ impl SignatureError {
             shown[to - from - 1] = '…';
         }
         let shown: String = shown.into_iter().collect();
+        let shown = shown.trim_end().to_string();
         let column = column - from;
-        let count = count.min((WIDTH + 1).saturating_sub(column)).max(1);
-        (shown.trim_end().to_string(), column, count)
+        let count = count
+            .min(shown.chars().count().saturating_sub(column))
+            .max(1);
+        (shown, column, count)
     }
 }
 

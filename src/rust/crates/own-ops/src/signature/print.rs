@@ -2,35 +2,37 @@
 
 use core::fmt::{self, Display, Formatter, Write};
 
-use super::ast::{Array, Attribute, AttributeKind, AttributeValue, Dim, Dtype, Order, Signature};
+use super::ast::{
+    Array, Attribute, AttributeKind, AttributeValue, Dim, Dtype, Operand, Order, Outcome, Signature,
+};
 
 impl Display for Signature {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let mut text = String::new();
-        for (index, operand) in self.operands.iter().enumerate() {
-            text += if index > 0 { ", " } else { "" };
-            text += &self.array_text(&operand.array);
-            text += if operand.optional { "?" } else { "" };
-            text += &self.count_text(operand.count);
-            text += order_text(&operand.array);
+        let operands: Vec<String> = self.operands.iter().map(|o| self.operand_text(o)).collect();
+        let attributes: Vec<String> = self
+            .attributes
+            .iter()
+            .map(|a| self.attribute_text(a))
+            .collect();
+        let results: Vec<String> = self.results.iter().map(|r| self.result_text(r)).collect();
+        let scratch: Vec<String> = self.scratch.iter().map(|s| self.array_text(s)).collect();
+        f.write_str(&operands.join(", "))?;
+        let attributes = attributes.join(", ");
+        if !attributes.is_empty() {
+            write!(f, "; {attributes}")?;
         }
-        for (index, attribute) in self.attributes.iter().enumerate() {
-            text += if index > 0 { ", " } else { "; " };
-            text += &self.attribute_text(attribute);
+        f.write_str(if operands.is_empty() && attributes.is_empty() {
+            "->"
+        } else {
+            " ->"
+        })?;
+        if !results.is_empty() {
+            write!(f, " {}", results.join(", "))?;
         }
-        text += if text.is_empty() { "->" } else { " ->" };
-        for (index, result) in self.results.iter().enumerate() {
-            text += if index > 0 { ", " } else { " " };
-            text += &self.array_text(&result.array);
-            text += &self.count_text(result.count);
-            text += order_text(&result.array);
+        if !scratch.is_empty() {
+            write!(f, "; {}", scratch.join(", "))?;
         }
-        for (index, scratch) in self.scratch.iter().enumerate() {
-            text += if index > 0 { ", " } else { "; " };
-            text += &self.array_text(scratch);
-            text += order_text(scratch);
-        }
-        f.write_str(text.trim_start())
+        Ok(())
     }
 }
 
@@ -56,38 +58,55 @@ impl Signature {
         text
     }
 
-    /// `a: T[..., m, n]`
-    fn array_text(&self, array: &Array) -> String {
-        let dims = array.dims.iter().map(|dim| self.dim_text(dim));
-        let dims = array
-            .batch
-            .then(|| "...".to_string())
-            .into_iter()
-            .chain(dims);
-        let dims: Vec<String> = dims.collect();
+    /// `w: T[m]?`
+    #[must_use]
+    pub fn operand_text(&self, operand: &Operand) -> String {
+        let optional = if operand.optional { "?" } else { "" };
+        let (array, count) = (&operand.array, self.count_text(operand.count));
         format!(
-            "{}: {}[{}]",
-            array.name,
-            self.dtype_text(&array.dtype),
-            dims.join(", ")
+            "{}{optional}{count}{}",
+            self.type_text(array),
+            order_text(array)
         )
     }
 
-    fn count_text(&self, count: Option<usize>) -> String {
-        count.map_or_else(String::new, |index| format!("*{}", self.dims[index]))
+    /// `ys: T[n]*k`
+    #[must_use]
+    pub fn result_text(&self, result: &Outcome) -> String {
+        let (array, count) = (&result.array, self.count_text(result.count));
+        format!("{}{count}{}", self.type_text(array), order_text(array))
     }
 
-    fn attribute_text(&self, attribute: &Attribute) -> String {
+    /// `a: T[..., m, n] column`
+    #[must_use]
+    pub fn array_text(&self, array: &Array) -> String {
+        format!("{}{}", self.type_text(array), order_text(array))
+    }
+
+    /// `alpha: f64 = 1`
+    #[must_use]
+    pub fn attribute_text(&self, attribute: &Attribute) -> String {
         let kind = match &attribute.kind {
             AttributeKind::Scalar(dtype) => dtype.name().to_string(),
             AttributeKind::Array(dtype, length) => format!("{dtype}[{}]", self.dim_text(length)),
             AttributeKind::Text => "str".to_string(),
         };
-        let default = attribute
-            .default
-            .as_ref()
-            .map_or_else(String::new, |value| format!(" = {value}"));
+        let default = attribute.default.as_ref();
+        let default = default.map_or_else(String::new, |value| format!(" = {value}"));
         format!("{}: {kind}{default}", attribute.name)
+    }
+
+    /// `a: T[..., m, n]`
+    fn type_text(&self, array: &Array) -> String {
+        let dims = array.dims.iter().map(|dim| self.dim_text(dim));
+        let batch = array.batch.then(|| "...".to_string());
+        let dims: Vec<String> = batch.into_iter().chain(dims).collect();
+        let dtype = self.dtype_text(&array.dtype);
+        format!("{}: {dtype}[{}]", array.name, dims.join(", "))
+    }
+
+    fn count_text(&self, count: Option<usize>) -> String {
+        count.map_or_else(String::new, |index| format!("*{}", self.dims[index]))
     }
 
     /// `level`: 0 in a sum, 1 in a product or behind a minus, 2 behind `*` or `/`.
