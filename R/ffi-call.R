@@ -130,7 +130,7 @@ check_vmap_method <- function(method, call = rlang::caller_env()) {
 
 check_results <- function(results, target, call = rlang::caller_env()) {
   for (leaf in tree_leaves(results)) {
-    if (!inherits(leaf, "xlaffi_type")) {
+    if (!is_type(leaf)) {
       abort(sprintf("`results` must be types made by ffi_type(), a list of them or a function, not %s", describe(leaf)),
         op = target, operand = "results", call = call
       )

@@ -19,7 +19,8 @@ ffi_type <- function(dtype, shape = integer()) {
     }
     return(new_type("token", shape))
   }
-  new_type(check_dtype(dtype, "dtype"), shape)
+  dtype <- check_dtype(dtype, "dtype")
+  new_type(dtype, shape)
 }
 
 # What an array of R can hold. XLA ends the process where the bytes of an array, without its axes of length 0, cannot be
@@ -37,6 +38,8 @@ new_type <- function(dtype, shape) {
   attr(type, "shape") <- as.integer(shape)
   type
 }
+
+is_type <- function(x) isS4(x) && inherits(x, "xlaffi_type")
 
 # The canonical name of an element type.
 check_dtype <- function(dtype, name, call = rlang::caller_env()) {

@@ -38,7 +38,7 @@ hlo_custom_call <- function(target, operands, results, attributes = list(), oper
   call <- rlang::current_env()
   inputs <- lapply(tree_leaves(operands), as_value, "operands", call = call)
   types <- lapply(tree_leaves(results), function(result) {
-    if (!is_value(result) && !inherits(result, "xlaffi_type")) {
+    if (!is_value(result) && !is_type(result)) {
       abort(sprintf("`results` must be types made by ffi_type(), not %s", describe(result)),
         op = target, operand = "results", call = call
       )

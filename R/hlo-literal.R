@@ -38,7 +38,8 @@ mlir_floats <- function(x, dtype) {
     x <- readBin(writeBin(x, raw(), size = 4L), "double", length(x), size = 4L)
   }
   text <- digits_of(x, "%.15g")
-  short <- is.finite(x) & as.numeric(text) != x
+  short <- is.finite(x)
+  short[short] <- as.numeric(text[short]) != x[short]
   text[short] <- digits_of(x[short], "%.17g")
   # MLIR wants a point in every number.
   text <- ifelse(grepl(".", text, fixed = TRUE), text, sub("^(-?[0-9]+)", "\\1.0", text))

@@ -19,7 +19,7 @@ default_platform <- function() Sys.getenv("PJRT_PLATFORM", "cpu")
 
 # The type of an argument: of a buffer its own, of R data that in which they are passed on.
 argument_type <- function(x, name, call = rlang::caller_env()) {
-  if (inherits(x, "xlaffi_type")) {
+  if (is_type(x)) {
     return(x)
   }
   if (is_value(x)) {
@@ -29,7 +29,7 @@ argument_type <- function(x, name, call = rlang::caller_env()) {
     info <- buffer_info(x, call)
     return(new_type(info$dtype, info$shape))
   }
-  if (!(is.numeric(x) || is.logical(x) || is.complex(x)) || (is.object(x) && !is.integer64(x))) {
+  if (!is_data(x)) {
     abort(
       sprintf("argument %s must be numbers, logicals, a buffer or a value of a program, not %s", name, describe(x)),
       operand = name, hint = "Other options can go into the function: `function(x) f(x, option)`.", call = call

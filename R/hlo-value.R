@@ -41,7 +41,7 @@ new_parameter <- function(type) record("parameter", list(), type@dtype, type@sha
 # The same value under a new name: derivatives with respect to it see no other use of it.
 alias_of <- function(x) record("alias", list(x), x@dtype, x@shape)
 
-is_value <- function(x) inherits(x, "xlaffi_value")
+is_value <- function(x) isS4(x) && inherits(x, "xlaffi_value")
 
 #' Values of a program
 #'
@@ -98,8 +98,7 @@ as_value <- function(x, name, like = NULL, call = rlang::caller_env(), op = NULL
   if (is_value(x)) {
     return(x)
   }
-  fine <- (is.numeric(x) || is.logical(x) || is.complex(x)) && (!is.object(x) || is.integer64(x))
-  if (!fine) {
+  if (!is_data(x)) {
     hint <- if (inherits(x, "xlaffi_buffer")) "Pass the buffer as an argument of the function."
     abort(
       sprintf("%s`%s` must be a value of the program, numbers or logicals, not %s", start_of(op), name, describe(x)),
@@ -114,6 +113,9 @@ as_value <- function(x, name, like = NULL, call = rlang::caller_env(), op = NULL
 }
 
 start_of <- function(op) if (is.null(op)) "" else paste0(op, ": ")
+
+# What becomes a constant or an argument
+is_data <- function(x) (!is.object(x) && (is.numeric(x) || is.logical(x) || is.complex(x))) || is.integer64(x)
 
 # How R data enter programs: in R's own precision.
 r_dtype <- function(x) {

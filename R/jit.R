@@ -192,12 +192,12 @@ new_call <- function(f, types, device, name) {
 }
 
 result_form <- function(results) {
-  if (inherits(results, "xlaffi_type")) {
+  if (is_type(results)) {
     "one"
   } else if (!length(results)) {
     "none"
   } else {
-    if (all(vapply(results, inherits, NA, what = "xlaffi_type"))) "list" else "tree"
+    if (all(vapply(results, is_type, NA))) "list" else "tree"
   }
 }
 

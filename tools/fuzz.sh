@@ -21,4 +21,7 @@ XLAFFI_FUZZ_SECONDS=$((seconds / 6)) XLAFFI_FUZZ_SEED=$seed cargo test --release
 # Exported R functions with arguments of all kinds.
 tools/install.sh .lib --no-docs || exit 1
 tools/with-env.sh Rscript tools/fuzz/arguments.R $((seconds / 3)) "$seed" || status=1
+
+# What users return from programs and rules, and say that calls return.
+tools/with-env.sh Rscript tools/fuzz/results.R $((seconds / 6)) "$seed" || status=1
 exit $status
