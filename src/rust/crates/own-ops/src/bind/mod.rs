@@ -2,7 +2,7 @@
 //!
 //! [`infer`] is for writing a program: it makes the results' types from the operands', and errors
 //! that say why. [`Plan`] is for running one: it checks what a call frame carries in a few
-//! nanoseconds and without allocation, and leaves the words to [`infer`].
+//! nanoseconds and, where a [`Bound`] is used again, without allocation, and leaves the words to [`infer`].
 
 mod bound;
 mod error;
@@ -10,11 +10,9 @@ mod explain;
 mod infer;
 mod plan;
 mod quick;
-mod room;
 mod sets;
 mod told;
 mod view;
-mod walk;
 mod wider;
 
 pub use bound::Bound;
@@ -23,5 +21,4 @@ pub use infer::{infer, Inferred, InferredResult};
 pub use plan::Plan;
 pub use sets::Sets;
 pub use view::{ArrayType, ArrayView};
-pub use walk::Walk;
 pub use wider::{complex, real, wider};

@@ -101,8 +101,7 @@ impl Plan {
         &self.sets
     }
 
-    /// Checks a call's operands and results, and finds what the body is told. Allocates nothing
-    /// where there are few arrays and dimensions.
+    /// Checks a call's operands and results, and finds what the body is told.
     ///
     /// `attributes` has, for each attribute of the signature, the value of an integer, the length
     /// of an array, and anything for others.

@@ -3,7 +3,6 @@
 use xla_ffi::DataType;
 
 use super::plan::{Plan, Source};
-use super::room::Room;
 use super::{ArrayView, Bound};
 use crate::signature::{Array, Dim};
 
@@ -20,11 +19,7 @@ impl Plan {
         let several = self.several_of(operands.len())?;
         self.bind(operands, several, attributes, bound)?;
         let Bound {
-            dims,
-            batch,
-            sizes,
-            steps,
-            ..
+            dims, batch, sizes, ..
         } = bound;
         let dims: &[i64] = dims;
         let signature = &self.signature;
@@ -42,13 +37,10 @@ impl Plan {
                     mixed = true;
                     merge(batch, front)?;
                 }
-                let size = len.saturating_mul(size);
-                sizes.push(size);
-                steps.push(if spec.array.batch { size } else { 0 });
+                sizes.push(len.saturating_mul(size));
             }
             next = until;
         }
-        bound.operands = next;
         let mut given = results.iter();
         for spec in &signature.results {
             let &(dtype, size) = types.next()?;
@@ -57,9 +49,7 @@ impl Plan {
                 if spec.array.batch && !same(front, batch) {
                     return None;
                 }
-                let size = len.saturating_mul(size);
-                sizes.push(size);
-                steps.push(size);
+                sizes.push(len.saturating_mul(size));
             }
         }
         if given.next().is_some() {
@@ -73,13 +63,9 @@ impl Plan {
             }
             sizes.push(isize::try_from(size).ok()?.unsigned_abs());
         }
-        bound.batch_len = 1;
-        for dim in batch.iter() {
-            bound.batch_len = bound.batch_len.saturating_mul(usize::try_from(*dim).ok()?);
-        }
         match mixed {
+            true => self.in_place(operands, several, batch),
             false => Some(()),
-            true => self.broadcast(operands, several, bound),
         }
     }
 
@@ -123,8 +109,6 @@ impl Plan {
         bound.dims.clear();
         bound.batch.clear();
         bound.sizes.clear();
-        bound.steps.clear();
-        bound.strides.clear();
         for source in &self.dims {
             bound.dims.push(match *source {
                 Source::Length(at) => attributes[at],
@@ -171,64 +155,25 @@ impl Plan {
                 if front.iter().any(|dim| *dim < 0) {
                     return None;
                 }
-                bound.batch.extend(front.iter().copied());
+                bound.batch.extend_from_slice(front);
             }
         }
         Some(())
     }
 
-    /// Steps and strides where operands have different batch dimensions.
+    /// What is worked on in place does not broadcast.
     #[cold]
-    fn broadcast<A: ArrayView>(
-        &self,
-        operands: &[A],
-        several: usize,
-        bound: &mut Bound,
-    ) -> Option<()> {
-        let specs = self.signature.operands.iter().enumerate();
-        let specs = specs.flat_map(|(at, spec)| {
+    fn in_place<A: ArrayView>(&self, operands: &[A], several: usize, batch: &[i64]) -> Option<()> {
+        let specs = self.signature.operands.iter().zip(&self.in_place);
+        let each = specs.flat_map(|(spec, in_place)| {
             let times = if spec.count.is_some() { several } else { 1 };
-            std::iter::repeat((at, &spec.array)).take(times)
+            std::iter::repeat((&spec.array, *in_place)).take(times)
         });
-        let fronts = specs.zip(operands).map(|((at, spec), given)| {
-            let dims = given.dims();
-            (at, spec.batch, &dims[..dims.len() - spec.dims.len()])
+        let broadcast = each.zip(operands).any(|((spec, in_place), given)| {
+            let front = given.dims().len() - spec.dims.len();
+            in_place && spec.batch && !same(&given.dims()[..front], batch)
         });
-        let fronts: Vec<(usize, bool, &[i64])> = fronts.collect();
-        let mut partly = false;
-        for (array, (operand, batch, front)) in fronts.iter().enumerate() {
-            if *batch && !same(front, &bound.batch) {
-                if self.in_place[*operand] {
-                    return None;
-                }
-                bound.steps[array] = 0;
-                partly |= front.iter().any(|dim| *dim != 1);
-            }
-        }
-        if partly {
-            let arrays = bound.steps.len();
-            bound.strides.resize(bound.batch.len() * arrays, 0);
-            for (array, (_, _, front)) in fronts.into_iter().enumerate() {
-                lay(bound, array, arrays, front);
-            }
-            let batch: Vec<i64> = bound.batch.to_vec();
-            for array in operands.len()..arrays {
-                lay(bound, array, arrays, &batch);
-            }
-        }
-        Some(())
-    }
-}
-
-/// Strides of one array, whose batch dimensions are aligned on the right.
-fn lay(bound: &mut Bound, array: usize, arrays: usize, front: &[i64]) {
-    let mut stride = bound.sizes[array];
-    let missing = bound.batch.len() - front.len();
-    for (axis, dim) in front.iter().enumerate().rev() {
-        if *dim != 1 {
-            bound.strides[(missing + axis) * arrays + array] = stride;
-        }
-        stride = stride.saturating_mul(usize::try_from(*dim).unwrap_or(0));
+        (!broadcast).then_some(())
     }
 }
 
@@ -273,8 +218,8 @@ fn same(a: &[i64], b: &[i64]) -> bool {
 
 /// Broadcasts the batch dimensions with others.
 #[cold]
-fn merge<const N: usize>(batch: &mut Room<i64, N>, other: &[i64]) -> Option<()> {
-    let before: Vec<i64> = batch.to_vec();
+fn merge(batch: &mut Vec<i64>, other: &[i64]) -> Option<()> {
+    let before = batch.clone();
     let rank = before.len().max(other.len());
     let at = |dims: &[i64], axis: usize| {
         (axis + dims.len())
