@@ -3,8 +3,7 @@
 //! One file per decomposition, `jaxlib.rs` in its room, generic over the dtype; the target's name
 //! says the dtype.
 //!
-//! Where a result is not asked for (singular vectors, with the mode for none), nothing is written
-//! to it. A matrix with NaN or an infinity gives NaN, and a positive `info` where jaxlib's callers
+//! Where a result is not asked for (singular vectors, with the mode for none), it is zero. A matrix with NaN or an infinity gives NaN, and a positive `info` where jaxlib's callers
 //! take that for "no result".
 
 use xla_ffi::{dtype_set, Complex};

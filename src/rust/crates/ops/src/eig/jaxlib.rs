@@ -57,13 +57,15 @@ where
     }
 }
 
-/// The elements of the eigenvectors, none if they are not asked for.
+/// The elements of the eigenvectors; none if they are not asked for, which makes them zero.
 fn wanted<'b, T: Scalar>(
     wanted: bool,
     vectors: &'b mut AnyBufferMut<'_>,
     (batch, n): (&[i64], i64),
 ) -> Result<&'b mut [T]> {
     if !wanted {
+        // Not what lay in that memory before.
+        vectors.as_mut_bytes()?.fill(0);
         return Ok(&mut []);
     }
     vectors.expect_dtype(T::DTYPE)?;

@@ -60,13 +60,15 @@ where
     }
 }
 
-/// The elements of the Schur vectors, none if they are not asked for.
+/// The elements of the Schur vectors; none if they are not asked for, which makes them zero.
 fn wanted<'b, T: HostScalar>(
     wanted: bool,
     vectors: &'b mut Ret<'_, T>,
     dims: &[i64],
 ) -> Result<&'b mut [T]> {
     if !wanted {
+        // Not what lay in that memory before.
+        vectors.as_mut_slice()?.fill(T::ZERO);
         return Ok(&mut []);
     }
     vectors.expect_dims(dims)?;

@@ -71,6 +71,9 @@ impl<T: HostScalar> SvdIo<'_, T> {
         io.s.expect_batch_dims(batch, &[shape.rank().into()])?;
         io.info.expect_dims(batch)?;
         let (u, vt) = if vectors == Vectors::No {
+            // Not what lay in that memory before.
+            io.u.as_mut_slice()?.fill(T::ZERO);
+            io.vt.as_mut_slice()?.fill(T::ZERO);
             (&mut [][..], &mut [][..])
         } else {
             io.u.expect_batch_dims(batch, &[shape.rows.into(), columns.into()])?;
