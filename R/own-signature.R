@@ -73,7 +73,7 @@
 #' Attributes are fixed when the program is compiled.
 #' \describe{
 #' \item{`alpha: f64 = 1`}{A number or truth value: `pred`, an integer type, `f32` or `f64`. The default
-#'   (also `true`, `false`, `inf`, `nan`) makes it one that may be left out.}
+#'   (also `true`, `false`, `inf`, `nan`, or as R writes these) makes it one that may be left out.}
 #' \item{`lags: i64[p]`}{Several numbers; how many is the dimension `p`, or given by a number.
 #'   A default is written `[1, 2]`.}
 #' \item{`mode: str = "fast"`}{A string, in double or single quotes, with `\n`, `\t`, `\\`, `\"`, `\'`.}

@@ -1,8 +1,7 @@
 //! What is wrong with a call, in words.
 
-use super::infer::named;
 use super::plan::Plan;
-use super::told::shape_text;
+use super::told::{named, shape_text};
 use super::{infer, ArrayView, BindError};
 
 impl Plan {

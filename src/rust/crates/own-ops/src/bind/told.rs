@@ -16,3 +16,11 @@ pub(super) fn dtypes_text(dtypes: &[DataType]) -> String {
         names => names.concat(),
     }
 }
+
+/// `xs[[2]]`, as R counts.
+pub(super) fn named(name: &str, index: Option<usize>) -> String {
+    index.map_or_else(
+        || name.to_string(),
+        |index| format!("{name}[[{}]]", index + 1),
+    )
+}

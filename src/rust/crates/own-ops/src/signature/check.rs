@@ -4,10 +4,10 @@ use core::ops::Range;
 
 use xla_ffi::raw::nearest;
 
-use super::ast::{AttributeKind, Dim, Signature};
-use super::dtype::is_integer;
+use super::ast::Signature;
 use super::error::{Fault, Result};
 use super::parse::{Draft, Kind, Of, Use};
+use super::resolve::resolve_attributes;
 
 pub(super) fn checked(mut draft: Draft, text: &str) -> Result<Signature> {
     names(&draft)?;
@@ -87,90 +87,6 @@ fn article(what: &str) -> &'static str {
         true => "an",
         false => "a",
     }
-}
-
-/// Names of integer attributes in dimensions mean their values; all others are numbered anew.
-fn resolve_attributes(draft: &mut Draft) -> Result<()> {
-    for used in draft.uses.iter().filter(|used| used.kind != Kind::Dtype) {
-        let name = &draft.dims[used.index];
-        let Some(attribute) = draft.attributes.iter().find(|a| a.name == *name) else {
-            continue;
-        };
-        let told = match attribute.kind {
-            AttributeKind::Scalar(dtype) if used.kind == Kind::Count && is_integer(dtype) => {
-                Err("an attribute".to_string())
-            }
-            AttributeKind::Scalar(_) if matches!(used.of, Of::Attribute(_)) => {
-                Err("an attribute".to_string())
-            }
-            AttributeKind::Scalar(dtype) if is_integer(dtype) => Ok(()),
-            AttributeKind::Scalar(dtype) => Err(format!("an attribute of dtype {dtype}")),
-            AttributeKind::Array(..) => Err("an attribute with several elements".to_string()),
-            AttributeKind::Text => Err("a text".to_string()),
-        };
-        told.map_err(|told| match used.kind {
-            Kind::Count => Fault::new(
-                &used.at,
-                format!("`{name}` is {told}: a count has a name of its own"),
-            ),
-            _ if matches!(used.of, Of::Attribute(_)) => Fault::new(
-                &used.at,
-                format!("`{name}` is {told}: a length has a name of its own"),
-            ),
-            _ => Fault::new(&used.at, format!("`{name}` is {told}, not a whole number")),
-        })?;
-    }
-    let attribute = |name: &str| draft.attributes.iter().position(|a| a.name == name);
-    let mut map = Vec::new();
-    let mut dims = Vec::new();
-    for name in &draft.dims {
-        map.push(attribute(name).map_or(Dim::Name(dims.len()), Dim::Attribute));
-        if let Some(Dim::Name(_)) = map.last() {
-            dims.push(name.clone());
-        }
-    }
-    let renumber = |dim: &mut Dim| {
-        dim.replace(&|leaf| {
-            if let Dim::Name(index) = leaf {
-                *leaf = map[*index].clone();
-            }
-        });
-    };
-    let recount = |count: &mut Option<usize>| {
-        if let Some(index) = count {
-            if let Dim::Name(new) = map[*index] {
-                *index = new;
-            }
-        }
-    };
-    for operand in &mut draft.operands {
-        operand.array.dims.iter_mut().for_each(renumber);
-        recount(&mut operand.count);
-    }
-    for result in &mut draft.results {
-        result.array.dims.iter_mut().for_each(renumber);
-        recount(&mut result.count);
-    }
-    for scratch in &mut draft.scratch {
-        scratch.dims.iter_mut().for_each(renumber);
-    }
-    for attribute in &mut draft.attributes {
-        if let AttributeKind::Array(_, length) = &mut attribute.kind {
-            renumber(length);
-        }
-    }
-    draft.uses.retain_mut(|used| match (used.kind, &map[..]) {
-        (Kind::Dtype, _) => true,
-        (_, map) => match map[used.index] {
-            Dim::Name(index) => {
-                used.index = index;
-                true
-            }
-            _ => false,
-        },
-    });
-    draft.dims = dims;
-    Ok(())
 }
 
 /// Optional operands are last; one operand at most comes several times.
