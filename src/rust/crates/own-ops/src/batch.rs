@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use xla_ffi::{Context, DataType, Error, Result};
+use xla_ffi::{Context, DataType, Error, Promise, Result};
 
 use crate::abi;
 use crate::attributes::Decoded;
@@ -38,10 +38,12 @@ pub(crate) struct Plan<'a> {
     pub(crate) scratch: usize,
     pub(crate) state: *mut c_void,
     pub(crate) context: &'a Context<'a>,
+    /// Makes the call one that is completed after the handler has returned.
+    pub(crate) later: &'a dyn Fn() -> Result<Promise>,
 }
 
 // SAFETY: threads run bodies on different elements of the batch, whose results lie apart; all else
-// is read. Bodies may be called from any thread, as whoever makes an op promises.
+// is read, but for `later`, which only bodies of whole batches ask: those run on one thread. Bodies may be called from any thread, as whoever makes an op promises.
 unsafe impl Sync for Plan<'_> {}
 
 /// An error, and of which element.
@@ -50,10 +52,11 @@ type Outcome = std::result::Result<(), (usize, Error)>;
 /// Runs the body for all elements of the batch.
 pub(crate) fn run(plan: &Plan<'_>, work: &mut Work) -> Result<()> {
     let count = plan.sizes.iter().product::<usize>();
-    if plan.op.whole || count == 1 {
-        return plan
-            .range(work, 0..count.min(1))
-            .map_err(|(_, error)| error);
+    if plan.op.whole {
+        return plan.whole(work, count);
+    }
+    if count == 1 {
+        return plan.range(work, 0..1).map_err(|(_, error)| error);
     }
     let outcome = match plan.op.threads {
         Threads::Auto if plan.context.num_threads() > 1 => plan.on_threads(work, count),
@@ -111,6 +114,21 @@ impl Plan<'_> {
         failed.map_or(Ok(()), Err)
     }
 
+    /// Gives the body the whole batch.
+    fn whole(&self, work: &mut Work, count: usize) -> Result<()> {
+        if !self.copies.is_empty() && count > 0 {
+            self.start(work, 0)?;
+            for element in 0..count {
+                if element > 0 {
+                    self.step(work);
+                }
+                self.copy(work);
+            }
+        }
+        self.start(work, 0)?;
+        self.one(work, 0)
+    }
+
     /// Runs elements one after the other on this thread.
     fn range(&self, work: &mut Work, range: Range<usize>) -> Outcome {
         if range.is_empty() {
@@ -122,6 +140,7 @@ impl Plan<'_> {
             if element != first {
                 self.step(work);
             }
+            self.copy(work);
             self.one(work, element).map_err(|error| (element, error))?;
         }
         Ok(())
@@ -134,8 +153,9 @@ impl Plan<'_> {
         work.at.resize(self.sizes.len(), 0);
         let mut rest = element;
         for (at, &size) in work.at.iter_mut().zip(self.sizes).rev() {
-            *at = rest % size;
-            rest /= size;
+            // Of an empty batch there is no element.
+            *at = rest % size.max(1);
+            rest /= size.max(1);
         }
         let scratch = self.flats.len() - self.copies.len() - self.op.signature().scratch.len();
         let memory = work.scratch.at_least(self.scratch)?;
@@ -200,30 +220,20 @@ impl Plan<'_> {
         }
     }
 
-    /// Copies operands to the results where the body works on them.
+    /// Copies operands to the results where the body works on them, for this element.
     #[inline]
-    fn copy(&self, work: &Work) -> Result<()> {
+    fn copy(&self, work: &Work) {
         for &Pair { from, to } in self.copies {
-            let (source, result) = (&self.flats[from], &self.flats[to]);
-            let bytes = match self.op.whole {
-                false => result.bytes,
-                true if source.size == result.size => result.size,
-                true => {
-                    let text = "an operand that is worked on in place must have the whole batch";
-                    return Err(Error::invalid_argument(text));
-                }
-            };
+            let bytes = self.flats[to].bytes;
             if bytes > 0 {
                 let (source, result) = (work.flat[from].cast::<u8>(), work.flat[to].cast());
                 // SAFETY: this element of an operand and a result of one type, that do not overlap.
                 unsafe { ptr::copy_nonoverlapping(source, result, bytes) };
             }
         }
-        Ok(())
     }
 
     fn one(&self, work: &mut Work, element: usize) -> Result<()> {
-        self.copy(work)?;
         let buffers = if self.op.many.is_some() {
             work.buffers.as_ptr()
         } else {

@@ -1,5 +1,6 @@
 //! A call's frame, checked against the signature and laid out for the body.
 
+use core::cell::RefCell;
 use core::ffi::c_void;
 use core::ptr;
 
@@ -82,6 +83,10 @@ fn checked(op: &OwnOp, frame: &mut CallFrame<'_>, room: &mut Room) -> Result<()>
         flats.push(operand);
     }
     strides(&flats, room);
+    if !op.whole {
+        merge(&mut room.sizes, &mut room.strides, flats.len());
+    }
+    let frame = RefCell::new(frame);
     let attributes = &room.attributes;
     let state = state::of(op, instance, &context, &attributes.all, &attributes.numbers)?;
     let plan = Plan {
@@ -97,6 +102,7 @@ fn checked(op: &OwnOp, frame: &mut CallFrame<'_>, room: &mut Room) -> Result<()>
         scratch,
         state,
         context: &context,
+        later: &|| Ok(frame.borrow_mut().later()?.promise()),
     };
     batch::run(&plan, &mut room.work)
 }
@@ -286,8 +292,7 @@ fn scratch(op: &OwnOp, flats: &mut Flats<'_>, room: &Room) -> Result<usize> {
     Ok(end)
 }
 
-/// How far each array goes from one element of the batch to the next, along each axis; axes that
-/// all arrays go through as through one are made one.
+/// How far each array goes from one element of the batch to the next, along each axis.
 fn strides(flats: &[Flat<'_>], room: &mut Room) {
     let (sizes, strides) = (&mut room.sizes, &mut room.strides);
     strides.clear();
@@ -312,6 +317,10 @@ fn strides(flats: &[Flat<'_>], room: &mut Room) {
             stride = stride.saturating_mul(dim as usize);
         }
     }
+}
+
+/// Makes axes one that all arrays go through as through one.
+fn merge(sizes: &mut Vec<usize>, strides: &mut Vec<isize>, count: usize) {
     for axis in (1..sizes.len()).rev() {
         let (outer, inner) = strides[(axis - 1) * count..].split_at(count);
         let is_one = (0..count).all(|at| outer[at] == inner[at].wrapping_mul(sizes[axis] as isize));

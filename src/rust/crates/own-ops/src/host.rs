@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use core::slice;
 
-use xla_ffi::{AttrType, Context, DataType};
+use xla_ffi::{AttrType, Context, DataType, Error, Promise, Result};
 
 use crate::batch::Plan;
 use crate::call::Flat;
@@ -100,6 +100,53 @@ impl<'a> BoundCall<'a> {
     #[must_use]
     pub fn context(&self) -> &'a Context<'a> {
         self.plan.context
+    }
+
+    /// The lengths of the batch's axes.
+    #[must_use]
+    pub fn batch_sizes(&self) -> &'a [usize] {
+        self.plan.sizes
+    }
+
+    /// How many of an array's dimensions are of the batch: operands first, then results.
+    ///
+    /// # Panics
+    /// There are not so many arrays.
+    #[must_use]
+    pub fn batch_rank(&self, at: usize) -> usize {
+        self.plan.flats[at].batch
+    }
+
+    /// How many bytes an array goes on along each of the [batch's axes](Self::batch_sizes), 0 where
+    /// it is the same for all: operands first, then results.
+    ///
+    /// # Panics
+    /// There are not so many arrays.
+    #[must_use]
+    pub fn strides(&self, at: usize) -> Vec<isize> {
+        let count = self.plan.flats.len();
+        assert!(at < count, "there is no array {at}");
+        self.plan
+            .strides
+            .iter()
+            .skip(at)
+            .step_by(count)
+            .copied()
+            .collect()
+    }
+
+    /// Makes this a call that is complete when the promise is answered, some time after the body
+    /// has returned. Until then its arrays stay where they are. Only a body of whole batches may.
+    ///
+    /// # Errors
+    /// XLA has no futures, or the op's body is of single elements.
+    pub fn later(&self) -> Result<Promise> {
+        match self.plan.op.whole {
+            true => (self.plan.later)(),
+            false => Err(Error::internal(
+                "a call of elements cannot be completed later",
+            )),
+        }
     }
 
     /// How many operands there are; one that comes several times counts as often, one that is left

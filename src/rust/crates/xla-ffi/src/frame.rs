@@ -114,7 +114,10 @@ impl<'f> CallFrame<'f> {
     }
 
     /// What completes the call after the handler has returned.
-    pub(crate) fn later(&mut self) -> Result<Later<'f>> {
+    ///
+    /// # Errors
+    /// XLA has no futures.
+    pub fn later(&mut self) -> Result<Later<'f>> {
         Call::is_possible(&self.context)?;
         Ok(Later::new(Arc::clone(
             self.later.get_or_insert_with(Arc::default),
