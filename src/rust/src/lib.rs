@@ -18,6 +18,7 @@ mod handler;
 mod host;
 mod literal;
 mod memory;
+mod own_op;
 mod own_signature;
 mod pace;
 mod plugin;
@@ -44,6 +45,7 @@ const ROUTINES: &[&[entry::Routine]] = &[
     client::ROUTINES,
     device::ROUTINES,
     dtype::ROUTINES,
+    own_op::ROUTINES,
     own_signature::ROUTINES,
     run::ROUTINES,
     signature::ROUTINES,

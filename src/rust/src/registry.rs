@@ -12,6 +12,7 @@ use crate::argument::text;
 use crate::entry::routines;
 use crate::failure::Failure;
 use crate::handler::Handler;
+use crate::own_op;
 use crate::plugin::PluginObject;
 use crate::pointer::{class, get, wrap};
 use crate::printed::take_charge;
@@ -170,8 +171,14 @@ routines! {
         let column = |value: fn(&[Entry]) -> Option<String>| -> Vec<Option<String>> {
             targets.iter().map(|rows| value(rows)).collect()
         };
-        let described = |of: fn(&Op) -> String| -> Vec<Option<String>> {
-            targets.iter().map(|rows| op(rows).map(of)).collect()
+        let own_rows: Vec<Option<[String; 4]>> = targets
+            .iter()
+            .map(|rows| own_ops::registered(&rows[0].target).map(|op| own_op::row(&op)))
+            .collect();
+        let described = |at: usize, of: fn(&Op) -> String| -> Vec<Option<String>> {
+            let own = |row: &Option<[String; 4]>| row.as_ref().map(|row| row[at].clone());
+            let rows = targets.iter().zip(&own_rows);
+            rows.map(|(rows, row)| op(rows).map(of).or_else(|| own(row))).collect()
         };
         Ok(named! {
             target = column(|rows| Some(rows[0].target.clone())),
@@ -179,10 +186,10 @@ routines! {
                 let names: Vec<&str> = rows.iter().map(|entry| &*entry.platform).collect();
                 Some(names.join(", "))
             }),
-            operands = described(|op| names(op.operands())),
-            results = described(|op| names(op.results())),
-            attributes = described(|op| names(op.attributes())),
-            dtypes = described(|op| {
+            operands = described(0, |op| names(op.operands())),
+            results = described(1, |op| names(op.results())),
+            attributes = described(2, |op| names(op.attributes())),
+            dtypes = described(3, |op| {
                 let names: Vec<&str> = op.dtypes.iter().map(|dtype| dtype.name()).collect();
                 names.join(", ")
             }),

@@ -13,7 +13,7 @@ use xla_ffi::HandlerFn;
 
 use crate::failure::{Failure, Outcome};
 use crate::pointer::described;
-use library::Library;
+pub use library::Library;
 use trial::Trial;
 
 /// A pointer that may be a handler's, and for which name.

@@ -73,7 +73,7 @@ pub struct Options {
     /// Whether the body is given whole batches.
     pub whole: bool,
     /// What must outlive the op, such as the libraries of its functions.
-    pub keep: Option<Box<dyn Any + Send + Sync>>,
+    pub keep: Option<Box<dyn Any + Send>>,
 }
 
 /// An op: its signature, and its bodies.
@@ -91,7 +91,7 @@ pub struct OwnOp {
     pub(crate) many: Option<usize>,
     /// Of calls in programs that keep no state.
     pub(crate) states: States,
-    _keep: Option<Box<dyn Any + Send + Sync>>,
+    _keep: Option<Box<dyn Any + Send>>,
 }
 
 // SAFETY: what is not so by itself are addresses of functions, which may be called from any thread:
