@@ -36,6 +36,16 @@ hlo_custom_call <- function(target, operands, results, attributes = list(), oper
   check_side_effect(has_side_effect)
   check_vmap_method(vmap_method)
   call <- rlang::current_env()
+  attributes <- check_attribute_names(attributes, target, call)
+  custom_call(target, operands, results, attributes, operand_layouts, result_layouts, aliases, has_side_effect,
+    vmap_method, call = call
+  )
+}
+
+# `own` marks a call of an op of the user's own: the attribute that says which definition it means. Of such calls the
+# handler knows what axes of batches are.
+custom_call <- function(target, operands, results, attributes, operand_layouts, result_layouts, aliases,
+                        has_side_effect, vmap_method, own = NULL, call = rlang::caller_env()) {
   inputs <- lapply(tree_leaves(operands), as_value, "operands", call = call)
   types <- lapply(tree_leaves(results), function(result) {
     if (!is_value(result) && !is_type(result)) {
@@ -47,7 +57,8 @@ hlo_custom_call <- function(target, operands, results, attributes = list(), oper
   })
   node <- new_node("custom_call", inputs, types, list(
     target = target, owner = the$owner,
-    attributes = attributes_text(check_attribute_names(attributes, target, call), target, call),
+    attributes = attributes_text(own_marks(attributes, own, 0L), target, call),
+    own = if (!is.null(own)) list(attributes = attributes, mark = own, batch_axes = 0L),
     operand_layouts = check_layouts(operand_layouts, inputs, "operand_layouts", call),
     result_layouts = check_layouts(result_layouts, types, "result_layouts", call),
     aliases = check_aliases(aliases, inputs, types, call),
@@ -58,6 +69,17 @@ hlo_custom_call <- function(target, operands, results, attributes = list(), oper
     record_effect(node)
   }
   if (length(types)) tree_fill(results, node_values(node)) else invisible()
+}
+
+# With the names that the handler of own ops looks for
+own_marks <- function(attributes, mark, batch_axes) {
+  if (!is.null(mark)) {
+    attributes[["xlaffi.op"]] <- mark
+    if (batch_axes > 0L) {
+      attributes[["xlaffi.batch"]] <- raw_attribute(batch_axes, "i64")
+    }
+  }
+  attributes
 }
 
 # What our handler refuses when it runs, where the call is written. JAX's targets are left to the handlers: programs

@@ -113,6 +113,10 @@ primitive("custom_call", vmap = function(node, inputs, mapped, size) {
   types <- lapply(node$types, batch_type, size)
   # Memory of another size cannot be taken over.
   p$aliases <- Filter(function(pair) same_type(inputs[[pair[[1L]]]], types[[pair[[2L]]]]), p$aliases)
+  if (!is.null(p$own)) {
+    p$own$batch_axes <- p$own$batch_axes + 1L
+    p$attributes <- attributes_text(own_marks(p$own$attributes, p$own$mark, p$own$batch_axes), p$target)
+  }
   call <- new_node(node$op, inputs, types, p)
   if (p$has_side_effect) {
     record_effect(call)
