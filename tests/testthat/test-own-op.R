@@ -174,7 +174,7 @@ test_that("redefinitions leave no memory behind", {
   skip_on_os(c("windows", "mac"))
   resident <- function() as.numeric(strsplit(readLines("/proc/self/statm"), " ")[[1]][[2]]) * 4096
   define <- function(i) own_op("again", "x: f64[n] -> y: f64[n]", "root", options = list(digest = as.character(i)))
-  for (i in 1:300) define(i)
+  for (i in 1:1000) define(i)
   gc()
   before <- resident()
   for (i in 1:1000) define(i)
