@@ -165,7 +165,7 @@ pjrt_buffer.xlaffi_buffer <- function(data, dtype = NULL, device = NULL, shape =
       operand = "device", hint = "`copy_buffer()` copies it to another device."
     )
   }
-  if (!is.null(shape) && !identical(as.numeric(shape), as.numeric(info$shape))) {
+  if (!is.null(shape) && !identical(as.numeric(check_shape(shape, "shape")), as.numeric(info$shape))) {
     abort(
       sprintf(
         "Must use the same shape as the data: `data` is a buffer of shape (%s), not (%s)",

@@ -19,7 +19,7 @@
 #' @export
 pjrt_client <- function(platform = NULL, ...) {
   platform <- if (is.null(platform)) Sys.getenv("PJRT_PLATFORM", "cpu") else platform
-  check_string(platform, "platform")
+  check_name(platform, "platform")
   plugin_client_create(pjrt_plugin(platform), platform, options = list(...))
 }
 
@@ -35,7 +35,7 @@ pjrt_client <- function(platform = NULL, ...) {
 #' plugin_client_create(pjrt_plugin("cpu"), "cpu")
 #' @export
 plugin_client_create <- function(plugin, platform, options = list()) {
-  check_string(platform, "platform")
+  check_name(platform, "platform")
   client <- the$clients[[platform]]
   if (!is.null(client)) {
     if (length(options)) {

@@ -42,6 +42,14 @@ check_string <- function(x, name, call = rlang::caller_env()) {
   }
 }
 
+# R has a limit on the length of names.
+check_name <- function(x, name, call = rlang::caller_env()) {
+  check_string(x, name, call)
+  if (nchar(x, "bytes") > 255L) {
+    abort(sprintf("`%s` is too long for a name: it has %d bytes", name, nchar(x, "bytes")), operand = name, call = call)
+  }
+}
+
 check_flag <- function(x, name, call = rlang::caller_env()) {
   if (!is.logical(x) || length(x) != 1L || is.na(x)) {
     abort(sprintf("`%s` must be TRUE or FALSE, not %s", name, describe(x)),

@@ -19,7 +19,7 @@
 #' pjrt_plugin("cpu")
 #' @export
 pjrt_plugin <- function(platform) {
-  check_string(platform, "platform")
+  check_name(platform, "platform")
   plugin <- the$plugins[[platform]]
   if (!is.null(plugin)) {
     return(plugin)
@@ -90,7 +90,7 @@ plugins_downloaded <- function(platforms = NULL) {
     abort(sprintf("`platforms` must be strings, not %s", describe(platforms)), operand = "platforms")
   }
   for (platform in platforms) {
-    check_string(platform, "platforms")
+    check_name(platform, "platforms")
     if (is.null(the$plugins[[platform]]) && is.null(plugin_found(platform))) {
       return(FALSE)
     }

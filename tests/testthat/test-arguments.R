@@ -24,7 +24,11 @@ test_that("garbage is refused by errors of the package's own", {
     function() xla_solve(diag(2), dtype = pointer),
     function() plugins_downloaded(pointer),
     function() kepler_rv(1, 1, as.name("x"), 0.5, 0, 1),
-    function() kepler(quote(f(x)), 0.5)
+    function() kepler(quote(f(x)), 0.5),
+    function() as_pjrt_client(strrep("x", 1e5)),
+    function() pjrt_device(strrep("x", 1e5)),
+    function() plugins_downloaded(strrep("x", 1e5)),
+    function() pjrt_buffer(pjrt_scalar(1), shape = data.frame(a = 1:2))
   )
   for (call in calls) {
     expect_error(call(), class = "xlaffi_error", info = deparse(body(call)))
