@@ -110,7 +110,7 @@ named_arguments <- function(f, arguments, op = NULL) {
     return(arguments)
   }
   call <- as.call(c(list(as.name("f")), stats::setNames(as.list(seq_along(arguments)), names(arguments))))
-  places <- tryCatch(as.list(match.call(f, call))[-1L], error = function(e) {
+  places <- tryCatch(as.list(match.call(args(f), call))[-1L], error = function(e) {
     unknown <- setdiff(names(arguments), c("", formals))
     text <- if (length(unknown)) {
       sprintf("there is no argument `%s`", unknown[[1L]])
