@@ -44,6 +44,8 @@ own_op_types <- function(op, dtypes, shapes, numbers) .Call(wrap__own_op_types, 
 
 own_op_about <- function(op) .Call(wrap__own_op_about, op)
 
+own_instances <- function(text, variables, sets) .Call(wrap__own_instances, text, variables, sets)
+
 own_signature <- function(text) .Call(wrap__own_signature, text)
 
 run_wait <- function(run, seconds) .Call(wrap__run_wait, run, seconds)
@@ -108,7 +110,7 @@ registry_list <- function() .Call(wrap__registry_list)
 
 library_open <- function(path) .Call(wrap__library_open, path)
 
-library_symbol <- function(library, name, optional) .Call(wrap__library_symbol, library, name, optional)
+library_symbol <- function(library, name) .Call(wrap__library_symbol, library, name)
 
 debug_start <- function(names, once) .Call(wrap__debug_start, names, once)
 

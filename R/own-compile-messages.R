@@ -34,7 +34,7 @@ compiler_error <- function(name, language, log, files, call = NULL) {
 
 # A message whose line breaks and spaces matter.
 abort_text <- function(message, op = NULL, hint = NULL, log = NULL, call = NULL) {
-  rlang::abort(c(message, stats::setNames(hint, rep("i", length(hint)))),
+  rlang::abort(c(message, if (length(hint)) stats::setNames(hint, rep("i", length(hint)))),
     class = c("xlaffi_error_invalid_argument", "xlaffi_error"),
     code = "INVALID_ARGUMENT", op = op, operand = "code", log = log, call = call, use_cli_format = FALSE
   )
@@ -64,7 +64,11 @@ c_diagnostics <- function(log) {
   diagnostics(
     log, starts, grepl("^(.+?):([0-9]+):([0-9]+:)? (fatal error|error): ", log, perl = TRUE),
     part(1L), part(2L), function(lines) sub(" \\[-W[^]]*\\]$", "", part(5L)(lines)),
-    function(lines) grep("^ +[0-9]* *\\|", lines[-1L], value = TRUE)
+    function(lines) {
+      shown <- grep("^ +[0-9]* *\\|", lines[-1L], value = TRUE)
+      # Older versions of clang write no numbers.
+      if (length(shown)) shown else lines[seq_along(lines) %in% 2:3 & seq_along(lines) < length(lines)]
+    }
   )
 }
 

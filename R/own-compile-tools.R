@@ -51,8 +51,8 @@ no_compiler <- function(language, command, call) {
 
 # The words of a command line; quotes keep words together.
 words_of <- function(text) {
-  text <- text[!is.na(text) & nzchar(text)]
-  if (length(text)) scan(text = text, what = "", quote = "\"'", quiet = TRUE) else character()
+  words <- unlist(regmatches(text, gregexpr("([^ \t\"']|\"[^\"]*\"|'[^']*')+", text)))
+  gsub("[\"']", "", as.character(words))
 }
 
 # The file of a program: on the PATH, or as cargo's installer leaves it.
@@ -96,7 +96,7 @@ read_makeconf <- function(files, call) {
   writeLines(paste0("xlaffi:\n\t@:", print), rule)
   done <- run_program(make, c("--no-print-directory", rbind("-f", c(rule, files)), "xlaffi"), folder)
   lines <- grep("^xlaffi ", done$output, value = TRUE)
-  values <- sub("^xlaffi [A-Z0-9_]*=", "", lines)
+  values <- trimws(sub("^xlaffi [A-Z0-9_]*=", "", lines))
   names(values) <- sub("^xlaffi ([A-Z0-9_]*)=.*$", "\\1", lines)
   if (!all(compiler_variables %in% names(values))) {
     abort("R's `Makeconf` cannot be read by make",

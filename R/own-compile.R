@@ -65,7 +65,7 @@ run_commands <- function(commands, folder, name, language, environment = charact
 }
 
 # Compiles in `folder`, or raises what the compiler said.
-compile <- function(commands, folder, name, language, files, environment = character(), call = NULL) {
+compile_code <- function(commands, folder, name, language, files, environment = character(), call = NULL) {
   done <- run_commands(commands, folder, name, language, environment)
   if (!done$failed) {
     return(invisible(done$log))

@@ -18,6 +18,7 @@ mod handler;
 mod host;
 mod literal;
 mod memory;
+mod own_instances;
 mod own_op;
 mod own_signature;
 mod pace;
@@ -46,6 +47,7 @@ const ROUTINES: &[&[entry::Routine]] = &[
     device::ROUTINES,
     dtype::ROUTINES,
     own_op::ROUTINES,
+    own_instances::ROUTINES,
     own_signature::ROUTINES,
     run::ROUTINES,
     signature::ROUTINES,

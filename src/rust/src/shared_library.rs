@@ -7,7 +7,6 @@ use extendr_api::GetSexp;
 use extendr_ffi::{R_MakeExternalPtr, R_NilValue};
 use libloading::Library;
 
-use crate::argument::is_null;
 use crate::entry::routines;
 use crate::failure::Failure;
 use crate::pointer::{class, get, wrap};
@@ -48,16 +47,13 @@ routines! {
         Ok(wrap(SharedLibrary { library, path: path.to_string() }))
     }
 
-    // A function of a library: an external pointer that keeps the library loaded. NULL where there is
-    // none and `optional`.
-    fn library_symbol(library, name: &str, optional) {
+    // A function of a library: an external pointer that keeps the library loaded.
+    fn library_symbol(library, name: &str) {
         let shared: &SharedLibrary = get(library, "library")?;
         // SAFETY: the address is only handed on.
         let found = unsafe { shared.library.get::<*mut c_void>(name.as_bytes()) };
         let address = match found {
             Ok(symbol) => *symbol,
-            // SAFETY: a constant of R.
-            Err(_) if !is_null(optional) => return Ok(unsafe { R_NilValue }),
             Err(_) => {
                 let message = format!("there is no `{name}` in {}", shared.path);
                 return Err(Failure::new("NOT_FOUND", message));

@@ -1,0 +1,149 @@
+#' Ops from a library that is compiled already
+#'
+#' Loads a shared library and makes an op of a function in it, or registers handlers that it holds.
+#'
+#' @details
+#' With a signature and without `arguments` the function is `int32_t f(const xlaffi_call *call)`, as
+#' `xlaffi.h` of this package declares it. With `arguments` it is any function of pointers and 64-bit integers. Each
+#' of
+#' them is named after what it takes:
+#' * `"x"`, an array: its address. What the function overwrites must be a result (in place if it is an operand too) or
+#'   scratch memory.
+#' * `"n"`, a dimension or an attribute that is an integer: an `int64_t` by value. Arrays of attributes: the address.
+#' * `"*n"`: the address of an `int` with that dimension; `"*alpha"`: the address of an attribute's value in the
+#'   dtype that it has.
+#'
+#' Without a signature the symbols are handlers made with XLA's own headers, registered as
+#' [pjrt_register_custom_call()] does.
+#'
+#' The library stays loaded as long as an op of it is in use. To load a newer build, give it another name: the system
+#' does not load
+#' a file a second time that it has.
+#'
+#' @param path The library.
+#' @param symbols The function's name. Where the signature has one dtype variable, one name for each dtype:
+#'   `c(f32 = "times_float", f64 = "times_double")`. Of handlers, their names, with those of their targets if they
+#'   differ:
+#'   `c(target = "Symbol")`.
+#' @param arguments What the function's arguments take, see below.
+#' @param status Whether the function returns an `int` that tells an error where it is not 0.
+#' @inheritParams ffi_source
+#' @return An op, see [ffi_source()]; of handlers the names of their targets, invisibly.
+#' @seealso [ffi_routine()] for routines of packages.
+#' @examplesIf plugins_downloaded() && nzchar(Sys.which("gcc"))
+#' \donttest{
+#' source <- tempfile(fileext = ".c")
+#' writeLines("void twice(double *x, int *n) { for (int i = 0; i < *n; i++) x[i] *= 2; }", source)
+#' library <- sub("c$", "so", source)
+#' system2("gcc", c("-shared", "-fPIC", "-o", library, source))
+#' twice <- ffi_load(library, "twice", "x: f64[n] -> x: f64[n]", c("x", "*n"))
+#' twice(c(1, 2, 3))
+#' }
+#' @export
+ffi_load <- function(path, symbols, signature = NULL, arguments = NULL, name = NULL, status = FALSE, threads = TRUE,
+                     side_effect = FALSE, jvp = NULL, vjp = NULL, transpose = NULL, vmap = NULL) {
+  check_string(path, "path")
+  if (!file.exists(path)) {
+    abort(sprintf("there is no file %s", dQuote(path, FALSE)), code = "NOT_FOUND", operand = "path")
+  }
+  symbols <- stats::setNames(check_strings(symbols, "symbols"), names(symbols))
+  if (!length(symbols)) {
+    abort("`symbols` names no function", operand = "symbols")
+  }
+  library <- check(.Call(wrap__library_open, normalizePath(path, "/")))
+  pointers <- lapply(symbols, function(symbol) check(.Call(wrap__library_symbol, library, symbol)))
+  if (is.null(signature)) {
+    targets <- rlang::names2(symbols)
+    targets[!nzchar(targets)] <- symbols[!nzchar(targets)]
+    return(invisible(register_handlers(stats::setNames(pointers, targets))))
+  }
+  op <- list(name = if (is.null(name)) symbols[[1L]] else name, text = signature)
+  check_op_name(op$name, rlang::current_env())
+  if (!is.null(names(symbols))) {
+    op$dtypes <- list(names(symbols))
+  }
+  rules <- list(jvp = jvp, vjp = vjp, transpose = transpose, vmap = vmap)
+  options <- loaded_options(threads, side_effect, status)
+  options$digest <- text_digest(c(file_stamp(normalizePath(path)), symbols, signature, arguments, status))
+  loaded_op(op, pointers, argument_words(arguments, signature, op$name), options, rules)
+}
+
+# A handler to a target, replacing one of that name without a word.
+register_handlers <- function(pointers) {
+  for (target in names(pointers)) {
+    withCallingHandlers(
+      pjrt_register_custom_call(target, list(host = pointers[[target]])),
+      xlaffi_message_replaced = function(message) rlang::cnd_muffle(message)
+    )
+  }
+  names(pointers)
+}
+
+loaded_options <- function(threads, side_effect, status, call = rlang::caller_env()) {
+  check_flag(threads, "threads", call)
+  check_flag(status, "status", call)
+  check_side_effect(side_effect)
+  list(threads = threads, side_effect = side_effect, status = status)
+}
+
+# An op of functions that are there: one, or one for each dtype of the signature's only variable.
+loaded_op <- function(op, pointers, words, options, rules, call = rlang::caller_env()) {
+  op$signature <- read_signature(op$text, call)
+  variables <- op$signature$dtypes
+  wanted <- if (length(variables)) length(op$dtypes) == 1L && length(variables) == 1L else !length(op$dtypes)
+  if (!wanted || length(pointers) != max(1L, length(op$dtypes[[1L]]))) {
+    abort(
+      sprintf("%s: there must be one function%s", op$name,
+        if (length(variables) == 1L) sprintf(" for each dtype of `%s`, named by it", variables) else ""
+      ),
+      op = op$name, operand = "symbols", call = call,
+      hint = if (length(variables) > 1L) "Functions of several dtype variables cannot be told apart by one name each."
+    )
+  }
+  if (length(variables)) {
+    names(op$dtypes) <- variables
+  }
+  instances <- op_instances(op, call)
+  bodies <- Map(function(instance, pointer) {
+    list(dtypes = unname(instance$dtypes), pointer = pointer, words = words, init = NULL, cleanup = NULL)
+  }, instances, unname(pointers))
+  made_op(op, bodies, options, rules, call)
+}
+
+# How arguments are passed. `addresses`: integers go by address, as in `.C()` and `.Fortran()`.
+argument_words <- function(arguments, text, op, addresses = FALSE, call = rlang::caller_env()) {
+  if (is.null(arguments)) {
+    return(NULL)
+  }
+  arguments <- check_strings(arguments, "arguments", call)
+  if (length(arguments) > 65L) {
+    abort(sprintf("%s: a function can have 65 arguments, not %d", op, length(arguments)),
+      op = op, operand = "arguments", call = call
+    )
+  }
+  signature <- read_signature(text, call)
+  arrays <- vapply(c(signature$operands, signature$results, signature$scratch), `[[`, "", "name")
+  vapply(arguments, function(argument) {
+    name <- sub("^[*]", "", argument)
+    address <- addresses || startsWith(argument, "*")
+    attribute <- signature$attributes[[name]]
+    if (name %in% arrays && name == argument) {
+      paste("array", name)
+    } else if (name %in% signature$dims) {
+      paste(if (address) "i32" else "value", name)
+    } else if (is.null(attribute)) {
+      abort(sprintf("%s: `arguments` has \"%s\", which the signature does not name", op, argument),
+        op = op, operand = "arguments", call = call
+      )
+    } else if (!is.null(attribute$length) || attribute$dtype == "str") {
+      paste("attribute", name)
+    } else if (!address && grepl("^u?i[0-9]+$", attribute$dtype)) {
+      paste("value", name)
+    } else if (attribute$dtype %in% c("i32", "i64", "f64")) {
+      # A copy: the function may write there.
+      paste(attribute$dtype, name)
+    } else {
+      paste("attribute", name)
+    }
+  }, "", USE.NAMES = FALSE)
+}

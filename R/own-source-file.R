@@ -1,0 +1,159 @@
+# Ops in a source file: functions behind a comment with their signature, and what a function's own lines say of it.
+
+ops_in_file <- function(source, signature, name, dtypes, call) {
+  lines <- readLines(source$file, warn = FALSE)
+  if (!is.null(signature)) {
+    declared <- list(list(name = name, text = signature, dtypes = dtypes, after = 0L))
+  } else {
+    declared <- declared_ops(lines, source, call)
+    names <- vapply(declared, `[[`, "", "name")
+    if (anyDuplicated(names)) {
+      abort(sprintf("%s declares `%s` twice", basename(source$file), names[anyDuplicated(names)]),
+        operand = "file", call = call
+      )
+    }
+    if (!is.null(name)) {
+      declared <- declared[names == name]
+      if (!length(declared)) {
+        abort(sprintf("%s declares no op `%s`", basename(source$file), name),
+          code = "NOT_FOUND", operand = "name", hint = sprintf("It declares %s.", toString(names)), call = call
+        )
+      }
+    }
+    if (length(dtypes)) {
+      abort("`dtypes` stand in the file's comments", operand = "dtypes", call = call)
+    }
+  }
+  lapply(declared, function(op) c(op, function_of(op, lines, source, call)))
+}
+
+# Comments of the form `// xlaffi: name(signature) dtypes T = f32, f64`, over several lines if need be.
+declared_ops <- function(lines, source, call) {
+  mark <- if (source$language == "fortran") "!" else "//"
+  starts <- grep(sprintf("^\\s*%s\\s*xlaffi:", mark), lines)
+  if (!length(starts)) {
+    abort(sprintf("%s declares no op", basename(source$file)),
+      operand = "file", call = call,
+      hint = sprintf("A comment before a function does: `%s xlaffi: times(x: f64[n] -> z: f64[n])`.", mark)
+    )
+  }
+  is_comment <- grepl(sprintf("^\\s*%s", mark), lines)
+  lapply(starts, function(start) {
+    end <- start
+    while (end < length(lines) && is_comment[[end + 1L]] && !(end + 1L) %in% starts) {
+      end <- end + 1L
+    }
+    text <- sub(sprintf("^\\s*%s\\s*(xlaffi:)?\\s*", mark), "", lines[start:end])
+    form <- "^([A-Za-z_][A-Za-z0-9_]*)\\s*\\((.*)\\)\\s*(dtypes\\s+(.*))?$"
+    text <- trimws(paste(text, collapse = " "))
+    if (!grepl(form, text)) {
+      abort(sprintf("%s, line %d: this declares no op: %s", basename(source$file), start, text),
+        operand = "file", call = call,
+        hint = "The form is `name(signature)` or `name(signature) dtypes T = f32, f64; U = i32`."
+      )
+    }
+    part <- function(n) sub(form, paste0("\\", n), text)
+    list(name = part(1L), text = part(2L), dtypes = dtypes_in(part(4L)), after = end)
+  })
+}
+
+# "T = f32, f64; U = i32"
+dtypes_in <- function(text) {
+  sets <- strsplit(trimws(strsplit(text, ";", fixed = TRUE)[[1L]]), "\\s*=\\s*")
+  values <- lapply(sets, function(set) strsplit(trimws(set[-1L]), "[ ,]+")[[1L]])
+  stats::setNames(values, vapply(sets, `[[`, "", 1L))
+}
+
+# The first function of the op's name behind the comment: what it takes, and what it returns.
+function_of <- function(op, lines, source, call) {
+  language <- source$language
+  comment <- if (language == "fortran") "!.*$" else "//.*$"
+  rest <- paste(sub(comment, "", lines[seq_along(lines) > op$after]), collapse = "\n")
+  symbol <- gsub(".", "_", op$name, fixed = TRUE)
+  form <- switch(language,
+    fortran = sprintf("subroutine\\s+%s\\s*\\(", symbol), rust = sprintf("fn\\s+%s\\s*(<[^(]*>)?\\s*\\(", symbol),
+    sprintf("[A-Za-z0-9_*&>]\\s*\\b%s\\s*\\(", symbol)
+  )
+  at <- regexpr(form, rest, ignore.case = language == "fortran", perl = TRUE)
+  if (at < 0L) {
+    abort(sprintf("%s has no function `%s` behind its signature", basename(source$file), symbol),
+      code = "NOT_FOUND", op = op$name, operand = "file", call = call
+    )
+  }
+  inside <- in_parentheses(substring(rest, at + attr(at, "match.length")))
+  parameters <- gsub("&?\n|\\s+", " ", parameters_in(inside))
+  told <- switch(language,
+    rust = list(
+      name = sub("^(mut )?\\s*([A-Za-z0-9_]+)\\s*:.*$", "\\2", parameters),
+      type = trimws(sub("^[^:]*:", "", parameters))
+    ),
+    fortran = list(name = trimws(gsub("&", "", parameters)), type = rep("", length(parameters))),
+    {
+      plain <- trimws(gsub("\\[[^]]*\\]", "", parameters))
+      list(
+        name = sub("^.*?([A-Za-z_][A-Za-z0-9_]*)$", "\\1", plain, perl = TRUE),
+        type = trimws(sub("[A-Za-z_][A-Za-z0-9_]*$", "", plain))
+      )
+    }
+  )
+  before <- utils::tail(strsplit(substr(rest, 1L, at), "[;{}]")[[1L]], 1L)
+  before <- sub("(?s)^.*\n\\s*\n", "", before, perl = TRUE)
+  c(
+    list(is_function = TRUE, returns = returned(before, language)),
+    arguments_of(op, told, source, call)
+  )
+}
+
+returned <- function(declaration, language) {
+  if (!language %in% c("c", "c++") || grepl("\\bvoid\\s*$|\\bvoid\\b(?!\\s*\\*)", declaration, perl = TRUE)) {
+    "nothing"
+  } else if (grepl("char\\s*(const\\s*)?\\*", declaration)) {
+    "message"
+  } else {
+    "status"
+  }
+}
+
+# Up to the parenthesis that closes.
+in_parentheses <- function(text) {
+  letters <- strsplit(text, "")[[1L]]
+  depth <- cumsum((letters == "(") - (letters == ")"))
+  end <- which(depth < 0)
+  substr(text, 1L, if (length(end)) end[[1L]] - 1L else nchar(text))
+}
+
+# Split at commas that are inside of no brackets.
+parameters_in <- function(text) {
+  letters <- strsplit(gsub("->", "  ", text, fixed = TRUE), "")[[1L]]
+  depth <- cumsum(letters %in% c("(", "[", "<", "{")) - cumsum(letters %in% c(")", "]", ">", "}"))
+  cuts <- which(letters == "," & depth == 0)
+  parts <- trimws(substring(text, c(1L, cuts + 1L), c(cuts - 1L, nchar(text))))
+  parts[nzchar(parts) & parts != "void"]
+}
+
+# Each argument of the function is named after what it takes.
+arguments_of <- function(op, told, source, call) {
+  signature <- read_signature(op$text, call)
+  arrays <- vapply(c(signature$operands, signature$results, signature$scratch), `[[`, "", "name")
+  texts <- vapply(Filter(function(attribute) attribute$dtype == "str", signature$attributes), `[[`, "", "name")
+  names <- unique(c(arrays, signature$dims, names(signature$attributes), sprintf("%s_length", texts)))
+  known <- names
+  special <- if (source$language %in% c("c", "c++")) c(call = "xlaffi_this", state = "xlaffi_state")
+  same <- if (source$language == "fortran") tolower else identity
+  name <- known[match(same(told$name), same(known))]
+  name <- ifelse(is.na(name), special[told$name], name)
+  if (anyNA(name)) {
+    unknown <- told$name[is.na(name)][[1L]]
+    abort(sprintf("%s: the function's argument `%s` is nothing that the signature names", op$name, unknown),
+      op = op$name, operand = "file", hint = sprintf("It names %s.", toString(names)), call = call
+    )
+  }
+  missing <- setdiff(arrays, name)
+  if (length(missing)) {
+    abort(sprintf("%s: the function has no argument `%s`, which the signature has", op$name, missing[[1L]]),
+      op = op$name, operand = "file", call = call
+    )
+  }
+  narrow <- name %in% signature$dims & grepl("^(const )?(int|int32_t)( const)?$", told$type)
+  list(arguments = unname(name), argument_types = told$type, narrow = name[narrow])
+}

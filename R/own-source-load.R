@@ -1,0 +1,179 @@
+# From a source to loaded ops: units, the key of the cache, compiling, and the pointers of what was compiled.
+
+source_load <- function(source, options, rules, call = rlang::caller_env()) {
+  language <- source$language
+  compiler <- compiler_of(language, call)
+  instances <- unlist(lapply(source$ops, function(op) {
+    lapply(op$instances, function(instance) c(instance, list(op = op)))
+  }), recursive = FALSE)
+  typed <- sees_dtypes(source)
+  groups <- if (typed) as.list(seq_along(instances)) else list(seq_along(instances))
+  units <- lapply(groups, function(group) source_unit(source, instances[group], typed))
+  extension <- .Platform$dynlib.ext
+  libraries <- paste0("unit", seq_along(units), extension)
+  command <- compile_command(source, compiler)
+  key <- source_key(source, compiler, command, unlist(lapply(units, paste, collapse = "\n")))
+  name <- toString(names(source$ops))
+  folder <- code_entry(key, name, libraries, function(folder) {
+    write_parts(source, units, folder)
+    if (length(source$dependencies)) {
+      return(cargo_build(source, folder, key, name, libraries, call))
+    }
+    map <- if (language == "rust") "--remap-path-prefix" else "-fdebug-prefix-map"
+    map <- sprintf("%s=%s=%s", map, folder, file.path(dirname(folder), key))
+    commands <- lapply(seq_along(units), function(i) {
+      c(command$before, map, unit_name(i, language), "-o", libraries[[i]], command$after)
+    })
+    compile_code(commands, folder, name, language, part_names(source), call = call)
+  })
+  opened <- lapply(file.path(folder, libraries), function(file) check(.Call(wrap__library_open, file), call))
+  library_of <- rep(seq_along(groups), lengths(groups))
+  for (i in seq_along(instances)) {
+    instances[[i]]$library <- opened[[library_of[[i]]]]
+  }
+  lapply(source$ops, function(op) {
+    own <- Filter(function(instance) instance$op$name == op$name, instances)
+    bodies <- lapply(own, function(instance) {
+      symbol <- function(suffix) {
+        check(.Call(wrap__library_symbol, instance$library, paste0(instance$symbol, suffix)), call)
+      }
+      list(
+        dtypes = unname(instance$dtypes), pointer = symbol(""),
+        init = if (!is.null(op$init)) symbol("_init"), cleanup = if (!is.null(op$cleanup)) symbol("_cleanup")
+      )
+    })
+    made_op(op, bodies, c(options, list(digest = key)), rules, call)
+  })
+}
+
+made_op <- function(op, bodies, options, rules, call) {
+  side_effect <- options$side_effect
+  options <- list(digest = options$digest, threads = if (!options$threads) 1, status = options$status)
+  new_own_op(own_op_new(op$name, op$signature$text, op$dtypes, bodies, options), rules, side_effect)
+}
+
+# The digest of all that the compiled code depends on.
+source_key <- function(source, compiler, command, text) {
+  text_digest(c(
+    "1", source$language, command$before, command$after, compiler$version, file_stamp(compiler$command[[1L]]), text,
+    unlist(lapply(source$ops, function(op) c(op$code, op$init, op$cleanup))), source$support, source$dependencies,
+    local_files(source), header_digest(), if (source$native) processor()
+  ))
+}
+
+# Whether each combination of dtypes is compiled alone, with dtype variables as types of the whole unit.
+sees_dtypes <- function(source) {
+  if (source$language != "c" && (source$language != "c++" || !is.null(source$file))) {
+    return(FALSE)
+  }
+  variables <- unique(unlist(lapply(source$ops, function(op) op$signature$dtypes)))
+  text <- c(source$support, if (!is.null(source$file)) readLines(source$file, warn = FALSE))
+  length(variables) > 0L && any(grepl(sprintf("\\b(%s)\\b", paste(variables, collapse = "|")), text))
+}
+
+source_unit <- function(source, instances, typed) {
+  switch(source$language,
+    c = , "c++" = c_unit(source, instances, typed, source$language),
+    fortran = fortran_unit(source, instances),
+    rust = rust_unit(source, instances)
+  )
+}
+
+unit_name <- function(i, language) paste0("unit", i, source_suffix(language))
+
+source_suffix <- function(language) switch(language, c = ".c", "c++" = , xla = ".cpp", fortran = ".f90", rust = ".rs")
+
+# The user's parts under the names that messages and debuggers show.
+write_parts <- function(source, units, folder) {
+  suffix <- source_suffix(source$language)
+  write <- function(lines, name) if (!is.null(lines)) write_lines(lines, file.path(folder, name))
+  for (op in source$ops) {
+    write(if (source$language == "rust") rust_braces(op$code) else op$code, paste0(op$name, suffix))
+    write(op$init, paste0(op$name, "-init", suffix))
+    write(op$cleanup, paste0(op$name, "-cleanup", suffix))
+  }
+  write(source$support, paste0("support", suffix))
+  for (i in seq_along(units)) {
+    write(units[[i]], unit_name(i, source$language))
+  }
+}
+
+write_lines <- function(lines, path) {
+  full <- function(condition) disk_full("is full")
+  tryCatch(writeLines(lines, path, useBytes = TRUE), error = full, warning = full)
+}
+
+# What messages call those.
+part_names <- function(source) {
+  suffix <- source_suffix(source$language)
+  names <- c(names(source$ops), paste0(names(source$ops), "-init"), paste0(names(source$ops), "-cleanup"), "support")
+  called <- rep(c("the body", "`init`", "`cleanup`", "`support`"), c(rep(length(source$ops), 3L), 1L))
+  names(called) <- paste0(names, suffix)
+  c(called, if (!is.null(source$file)) stats::setNames(basename(source$file), source$file))
+}
+
+compile_command <- function(source, compiler) {
+  if (source$language == "rust") {
+    return(rust_command(source, compiler))
+  }
+  variables <- compiler$variables
+  openmp <- variables[[switch(source$language,
+    c = "SHLIB_OPENMP_CFLAGS", fortran = "SHLIB_OPENMP_FFLAGS", "SHLIB_OPENMP_CXXFLAGS"
+  )]]
+  # What C compilers of today refuse, those of yesterday warn of.
+  mistakes <- c("implicit-function-declaration", "incompatible-pointer-types", "int-conversion")
+  strict <- if (source$language == "c") paste0("-Werror=", mistakes)
+  own <- if (!is.null(source$file)) dirname(source$file)
+  include <- paste0("-I", path.expand(c(system.file("include", package = "xlaffi"), source$include, own)))
+  list(
+    before = c(
+      compiler$command, words_of(variables[["CPPFLAGS"]]), include, compiler$flags, "-fvisibility=hidden", strict,
+      if (source$openmp) words_of(openmp), if (source$native) "-march=native", if (source$debug) c("-O0", "-g"),
+      if (source$language == "fortran") "-ffree-line-length-none", source$flags,
+      words_of(variables[c("SHLIB_LDFLAGS", "LDFLAGS")])
+    ),
+    after = c(library_flags(source$libraries, variables), if (.Platform$OS.type == "unix") "-lm")
+  )
+}
+
+library_flags <- function(libraries, variables) {
+  unlist(lapply(libraries, function(library) {
+    switch(library,
+      blas = words_of(variables[c("BLAS_LIBS", "FLIBS")]),
+      lapack = words_of(variables[c("LAPACK_LIBS", "BLAS_LIBS", "FLIBS")]),
+      if (file.exists(library)) normalizePath(library, "/") else paste0("-l", library)
+    )
+  }))
+}
+
+header_digest <- function() {
+  cli::hash_file_sha256(system.file("include", "xlaffi.h", package = "xlaffi"))
+}
+
+# Files that the source includes, and those that these include, each with its digest; and libraries given as files.
+local_files <- function(source) {
+  base <- if (!is.null(source$file)) dirname(source$file)
+  seen <- character()
+  include <- path.expand(c(source$include, sub("^-I", "", grep("^-I.", source$flags, value = TRUE))))
+  form <- paste(
+    "^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"].*", ".*\\binclude(_str|_bytes)?!\\s*\\(\\s*\"([^\"]+)\".*",
+    "^\\s*include\\s*['\"]([^'\"]+)['\"].*",
+    sep = "|"
+  )
+  visit <- function(lines, from) {
+    names <- sub(form, "\\1\\3\\4", grep(form, lines, value = TRUE, perl = TRUE), perl = TRUE)
+    for (name in names) {
+      files <- if (grepl("^(/|[A-Za-z]:)", name)) name else file.path(c(from, include), name)
+      files <- files[file.exists(files)]
+      if (length(files) && !files[[1L]] %in% seen) {
+        seen <<- c(seen, files[[1L]])
+        visit(readLines(files[[1L]], warn = FALSE), dirname(files[[1L]]))
+      }
+    }
+  }
+  parts <- unlist(lapply(source$ops, function(op) c(op$code, op$init, op$cleanup)))
+  visit(c(source$support, parts, if (!is.null(source$file)) readLines(source$file, warn = FALSE)), base)
+  libraries <- source$libraries[file.exists(source$libraries)]
+  files <- c(source$file, seen, libraries, crate_files(source$dependencies))
+  paste(files, hash_file(files))
+}

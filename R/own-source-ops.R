@@ -1,0 +1,198 @@
+# What the arguments of ffi_source() say: the ops with their signatures, names and dtypes.
+
+source_languages <- c("c", "c++", "fortran", "rust", "xla")
+
+source_language <- function(lang, file, call = rlang::caller_env()) {
+  if (!is.null(lang)) {
+    return(check_choice(lang, "lang", source_languages, call))
+  }
+  if (is.null(file)) {
+    return("c")
+  }
+  check_string(file, "file", call)
+  switch(tolower(tools::file_ext(file)),
+    c = "c", cpp = , cc = , cxx = "c++", f90 = , f95 = , f03 = , f08 = "fortran", rs = "rust",
+    abort(sprintf("the name of %s does not tell its language", dQuote(file, FALSE)),
+      operand = "lang", hint = sprintf("`lang` is one of %s.", toString(dQuote(source_languages, FALSE))), call = call
+    )
+  )
+}
+
+source_file <- function(file, code, signature, name, lang, call = rlang::caller_env()) {
+  if (is.null(file)) {
+    absent <- c(if (is.null(signature) && !identical(lang, "xla")) "signature", if (is.null(code)) "code")
+    if (length(absent)) {
+      abort(sprintf("`%s` is missing", absent[[1L]]), operand = absent[[1L]], call = call)
+    }
+    return(NULL)
+  }
+  check_string(file, "file", call)
+  if (!is.null(code)) {
+    abort("`code` and `file` cannot both be given", operand = "code", call = call)
+  }
+  if (!is.null(signature) && is.null(name)) {
+    abort("`name` must say which function of the file has the signature", operand = "name", call = call)
+  }
+  if (!file.exists(file) || dir.exists(file)) {
+    abort(sprintf("there is no file %s", dQuote(file, FALSE)), code = "NOT_FOUND", operand = "file", call = call)
+  }
+  normalizePath(file, "/")
+}
+
+check_strings <- function(x, name, call = rlang::caller_env()) {
+  if (!is.null(x) && (!is.character(x) || anyNA(x))) {
+    abort(sprintf("`%s` must be strings, not %s", name, describe(x)), operand = name, call = call)
+  }
+  as.character(x)
+}
+
+# Code is one string or one a line.
+code_lines <- function(code, name, call = rlang::caller_env()) {
+  if (is.null(code)) {
+    return(NULL)
+  }
+  if (!length(code)) {
+    abort(sprintf("`%s` must be code, not %s", name, describe(code)), operand = name, call = call)
+  }
+  code <- check_strings(code, name, call)
+  lines <- strsplit(enc2utf8(code), "\r?\n")
+  lines[!lengths(lines)] <- ""
+  unlist(lines)
+}
+
+check_dependencies <- function(dependencies, language, call = rlang::caller_env()) {
+  if (is.null(dependencies)) {
+    return(NULL)
+  }
+  names <- rlang::names2(dependencies)
+  versions <- check_strings(dependencies, "dependencies", call)
+  if (language != "rust" || !all(nzchar(names))) {
+    abort("`dependencies` are versions of Rust crates with their names: c(rand = \"0.8\")",
+      operand = "dependencies", call = call
+    )
+  }
+  stats::setNames(versions, names)
+}
+
+source_ops <- function(source, signature, code, name, dtypes, init, cleanup, call = rlang::caller_env()) {
+  if (!is.null(name)) {
+    check_op_name(name, call)
+  }
+  code <- code_lines(code, "code", call)
+  parts <- list(init = code_lines(init, "init", call), cleanup = code_lines(cleanup, "cleanup", call))
+  if (length(unlist(parts)) && !source$language %in% c("c", "c++")) {
+    abort("`init` and `cleanup` are there for C and C++ only", operand = "init", call = call)
+  }
+  declared <- if (is.null(source$file)) {
+    name <- if (is.null(name)) paste0("op_", substr(text_digest(c(signature, code)), 1L, 8L)) else name
+    op <- list(name = name, text = signature, dtypes = dtypes, code = code)
+    list(if (source$language == "fortran") fortran_subroutine(op, call) else op)
+  } else {
+    ops_in_file(source, signature, name, dtypes, call)
+  }
+  ops <- lapply(declared, function(op) complete_op(c(op, parts), source, call))
+  stats::setNames(ops, vapply(ops, `[[`, "", "name"))
+}
+
+check_op_name <- function(name, call) {
+  check_string(name, "name", call)
+  if (!grepl("^[A-Za-z_][A-Za-z0-9_.]*$", name) || startsWith(name, private_prefix)) {
+    abort(sprintf("`name` must be letters, digits, `_` and `.`, not %s", dQuote(name, FALSE)),
+      operand = "name", call = call
+    )
+  }
+}
+
+# Adds the parsed signature and the instances: for each combination of dtypes, the dtype of each array.
+complete_op <- function(op, source, call) {
+  check_string(op$text, "signature", call)
+  op$signature <- read_signature(op$text, call)
+  check_variables(op, source$language, call)
+  symbol <- gsub(".", "_", op$name, fixed = TRUE)
+  op$symbol <- if (is.null(op$function_name)) symbol else op$function_name
+  op$instances <- op_instances(op, call)
+  for (i in seq_along(op$instances)) {
+    op$instances[[i]]$symbol <- sprintf("xlaffi_%s_%d", symbol, i)
+  }
+  op
+}
+
+# Code in Fortran may be a whole subroutine.
+fortran_subroutine <- function(op, call) {
+  form <- "^\\s*(pure |elemental |recursive )*subroutine\\s+([A-Za-z][A-Za-z0-9_]*).*$"
+  at <- grep(form, op$code, ignore.case = TRUE)
+  if (!length(at)) {
+    return(op)
+  }
+  function_name <- sub(form, "\\2", op$code[[at[[1L]]]], ignore.case = TRUE)
+  found <- function_of(
+    list(name = function_name, text = op$text, after = 0L), op$code, list(language = "fortran", file = "code"), call
+  )
+  c(op, found, list(function_name = function_name))
+}
+
+# For each combination of dtypes, those of the variables and of all arrays.
+op_instances <- function(op, call) {
+  dtypes <- as.list(op$dtypes)
+  if (length(dtypes) && !all(nzchar(rlang::names2(dtypes)))) {
+    abort(sprintf("`dtypes` must be a list such as list(T = c(\"f32\", \"f64\")), not %s", describe(op$dtypes)),
+      op = op$name, operand = "dtypes", call = call
+    )
+  }
+  names <- lapply(dtypes, function(set) vapply(set, dtype_name, "", call = call, USE.NAMES = FALSE))
+  lapply(check(.Call(wrap__own_instances, op$text, names(names), unname(names)), call), function(instance) {
+    instance$dtypes <- stats::setNames(instance$dtypes, op$signature$dtypes)
+    instance
+  })
+}
+
+# Names in a signature become variables: what the language has for itself cannot be one.
+check_variables <- function(op, language, call) {
+  signature <- op$signature
+  names <- c(
+    vapply(c(signature$operands, signature$attributes, signature$results, signature$scratch), `[[`, "", "name"),
+    signature$dims, signature$dtypes
+  )
+  ours <- startsWith(names, "xlaffi") | names %in% c("FAIL", "FAIL_WITH")
+  taken <- which(ours | names %in% reserved_words[[language]])
+  if (length(taken)) {
+    first <- taken[[1L]]
+    owner <- if (ours[[first]]) "this package" else compiler_names[[language]]
+    abort(sprintf("%s: `%s` cannot be a name in a signature: it is a word of %s", op$name, names[[first]], owner),
+      op = op$name, operand = "signature", call = call
+    )
+  }
+  lower <- tolower(unique(names))
+  if (language == "fortran" && anyDuplicated(lower)) {
+    same <- unique(names)[lower == lower[[anyDuplicated(lower)]]]
+    abort(sprintf("%s: %s are one name in Fortran", op$name, paste0("`", same, "`", collapse = " and ")),
+      op = op$name, operand = "signature", call = call
+    )
+  }
+}
+
+reserved_words <- local({
+  split <- function(...) strsplit(paste(...), " ", fixed = TRUE)[[1L]]
+  c <- split(
+    "auto break case char const continue default do double else enum extern float for goto if inline int long",
+    "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while",
+    "bool true false asm typeof int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL"
+  )
+  list(
+    c = c(c, "I"),
+    "c++" = c(c, split(
+      "alignas alignof and and_eq bitand bitor catch char8_t char16_t char32_t class compl concept consteval constexpr",
+      "const_cast co_await co_return co_yield decltype delete dynamic_cast explicit export false friend mutable",
+      "namespace new noexcept not not_eq nullptr operator or or_eq private protected public reinterpret_cast requires",
+      "static_assert static_cast template this thread_local throw try typeid typename using virtual wchar_t xor xor_eq",
+      "std"
+    )),
+    fortran = split("xlaffi"),
+    rust = split(
+      "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move",
+      "mut pub ref return self Self static struct super trait true type unsafe use where while abstract become box do",
+      "final gen macro override priv try typeof unsized virtual yield bool char str f32 f64 i8 i16 i32 i64 i128 isize",
+      "u8 u16 u32 u64 u128 usize Ok Err Some None Vec String Option Result"
+    )
+  )
+})

@@ -1,0 +1,117 @@
+#' An op from source code
+#'
+#' Compiles code in C, C++, Fortran or Rust and makes an op of it: a function that works on R arrays, on buffers and
+#' inside programs. The [signature][ffi_signature()] says what it takes and gives; checks, types and batches come
+#' from there.
+#'
+#' @details
+#' # What a body sees
+#' In C and C++: `const T *x` and `T *z`, dimensions as `int64_t n`, attributes by value (`double alpha`), arrays as
+#' `const int64_t *lags` with their length under its name, strings as `const char *mode` and `int64_t mode_length`
+#' (there is no NUL at the end), `T` and `U` as types. An operand that is not given is `NULL`; one that comes several
+#' times is an array of pointers. `FAIL("x[%lld] is negative", (long long) i)` ends the call with an error,
+#' `FAIL_WITH(XLAFFI_OUT_OF_RANGE, ...)` with that code. A C++ exception becomes an error. `f16` and `bf16` are
+#' bits: see `xlaffi_from_f16()` and its like in the header.
+#'
+#' In Rust: `x: &[T]`, `z: &mut [T]`, scalars `y: &T`, what may be left out `Option<&[T]>`, dimensions `n: usize`,
+#' attributes by value, as `&[i64]` or `&str`. `?` works on any error; `Err("text".into())` and
+#' `fail!("x[{i}] is negative")` end the call with one; a panic becomes one.
+#'
+#' In Fortran: arrays `x(n)` with `T` as the kind (`1.0_T`), dimensions as `integer(c_int64_t)`, `present(w)` for what
+#' may be left out. A matrix in `column` order has the signature's dimensions, in `row` order they are reversed.
+#' `call fail("text")` and `return` end the call with an error. A body begins with its declarations and needs no
+#' `implicit none`; modules of the support code are in use. The code may also be a whole subroutine, as in a file.
+#'
+#' # State
+#' `init` is code that makes a state, once for each compiled program or at the first call, and leaves it in
+#' `xlaffi_state` (a `void *`); it sees the attributes. The body sees `xlaffi_state`, `cleanup` frees it. There is
+#' state in C and C++ only.
+#'
+#' # Files
+#' A file may hold several ops, each a function behind a comment that says its signature:
+#' ```c
+#' #include <xlaffi.h>
+#' // xlaffi: times(x: f64[n], y: f64[] -> z: f64[n])
+#' void times(int64_t n, const double *x, const double *y, double *z) {
+#'   for (int64_t i = 0; i < n; i++) z[i] = x[i] * *y;
+#' }
+#' ```
+#' The function's arguments have the names of what they take, in any order; `call` takes the `const xlaffi_call *`
+#' that `xlaffi_fail()` needs. It returns nothing, `int32_t` (0, or what `xlaffi_fail()` gave) or `const char *`
+#' (NULL, or the text of an error). With `dtypes T = f32, f64; U = i32` at its end the comment says what dtype
+#' variables
+#' stand for: in C the file is compiled for each of them, with `T` as a type and `XLAFFI_TYPED` as a macro, in C++ and
+#' Rust the function may be a template. The comment begins with `// xlaffi:`, in Fortran with `! xlaffi:`.
+#'
+#' # The cache
+#' What was compiled is kept in the user's cache folder, see [ffi_cache()], and later sessions load it. It is found by
+#' the source, local files that it includes, flags, the compiler and, with `native`, the processor. Included files are
+#' found by their names in the source: one that a macro names is not noticed when it changes.
+#'
+#' # Redefinition
+#' Making an op again, under its name or another, leaves others as they are: a program runs the body that it was
+#' compiled with.
+#'
+#' @param signature What the op takes and gives, see [ffi_signature()]. `NULL` with a `file` that says it.
+#' @param code The body, or NULL for one in `file`.
+#' @param lang The language: `"c"`, `"c++"`, `"fortran"`, `"rust"`, or `"xla"` for a file of handlers written with
+#'   XLA's C++ header. Where
+#'   there is a `file` its name tells.
+#' @param file A source file. With a signature the function `name` of it is the op; without, each function with a
+#'   comment is one.
+#' @param name The op's name, also that of its custom call. Of a file with several ops, the one that is wanted.
+#' @param dtypes What dtype variables stand for: `list(T = c("f32", "f64"))`, which is the default for each.
+#' @param support Code before the body: includes, functions, types. Where it uses a dtype variable in C or C++, it is
+#'   compiled for each
+#'   combination of dtypes.
+#' @param init,cleanup Code that makes and frees a state.
+#' @param flags More flags for the compiler, behind R's own.
+#' @param include Folders with header files.
+#' @param libraries Libraries to link: names (`"m"`), files, `"blas"` and `"lapack"` for R's. In Rust names only.
+#' @param native Whether to compile for this very processor.
+#' @param openmp Whether to compile with OpenMP.
+#' @param debug Whether to compile without optimisation and with debug information.
+#' @param dependencies Rust crates: `c(rand = "0.8")`, or as in a `Cargo.toml`, `c(mine = '{ path = "/folder" }')`.
+#'   cargo
+#'   builds them.
+#' @param threads Whether elements of a batch may be worked on by several threads at once.
+#' @param side_effect Whether the op is called even if nobody needs its results: FALSE, TRUE or `"ordered"`.
+#' @param jvp,vjp,transpose,vmap Rules for derivatives and batches, see [ffi_op()].
+#' @return An op, class `xlaffi_own_op`. Of a file without a signature and a `name`, a named list of them. With `lang
+#'   = "xla"` a named list of external
+#'   pointers to the handlers, each of which is registered as a target under its name.
+#' @seealso [ffi_load()] for libraries that are compiled already, [ffi_routine()] for routines of packages;
+#'   [ffi_cache()].
+#' @examplesIf plugins_downloaded() && nzchar(Sys.which("gcc"))
+#' times <- ffi_source("x: T[n], y: T[] -> z: T[n]", lang = "c",
+#'   code = "for (int64_t i = 0; i < n; i++) z[i] = x[i] * *y;"
+#' )
+#' times(c(1, 2, 3), 2)
+#' @export
+ffi_source <- function(signature = NULL, code = NULL, lang = NULL, file = NULL, name = NULL, dtypes = list(),
+                       support = NULL, init = NULL, cleanup = NULL, flags = character(), include = character(),
+                       libraries = character(), native = FALSE, openmp = FALSE, debug = FALSE, dependencies = NULL,
+                       threads = TRUE, side_effect = FALSE, jvp = NULL, vjp = NULL, transpose = NULL, vmap = NULL) {
+  source <- list(
+    language = source_language(lang, file), file = source_file(file, code, signature, name, lang),
+    support = code_lines(support, "support"),
+    flags = check_strings(flags, "flags"), include = check_strings(include, "include"),
+    libraries = check_strings(libraries, "libraries"), native = native, openmp = openmp, debug = debug
+  )
+  source$dependencies <- check_dependencies(dependencies, source$language)
+  for (flag in c("native", "openmp", "debug")) {
+    check_flag(source[[flag]], flag)
+  }
+  check_flag(threads, "threads")
+  check_side_effect(side_effect)
+  if (source$language == "xla") {
+    return(xla_source(source, code))
+  }
+  source$ops <- source_ops(source, signature, code, name, dtypes, init, cleanup)
+  rules <- list(jvp = jvp, vjp = vjp, transpose = transpose, vmap = vmap)
+  if (length(source$ops) > 1L && any(lengths(rules) > 0L)) {
+    abort("rules belong to one op: `name` says which of the file is wanted", operand = "name")
+  }
+  ops <- source_load(source, list(threads = threads, side_effect = side_effect, status = FALSE), rules)
+  if (length(ops) == 1L && (!is.null(signature) || !is.null(name))) ops[[1L]] else ops
+}

@@ -1,0 +1,143 @@
+# What compilers wrote, as it was: their versions differ.
+said <- function(language, log, files = c(times.c = "the body", support.c = "`support`")) {
+  error_of(xlaffi:::compiler_error("times", language, log, files))
+}
+
+test_that("errors of gcc and clang are shown with the user's lines", {
+  gcc <- c(
+    "times.c: In function 'xlaffi_times_1':",
+    "times.c:2:8: error: 'q' undeclared (first use in this function)",
+    "    2 | z[1] = q;",
+    "      |        ^",
+    "times.c:2:8: note: each undeclared identifier is reported only once for each function it appears in",
+    "times.c:3:1: warning: unused variable 'u' [-Wunused-variable]",
+    "    3 | int u;",
+    "support.c:7:5: error: implicit declaration of function 'foo' [-Werror=implicit-function-declaration]",
+    "    7 | foo(3);",
+    "      | ^~~",
+    "times.c: In function 'xlaffi_times_2':",
+    "times.c:2:8: error: 'q' undeclared (first use in this function)",
+    "    2 | z[1] = q;",
+    "      |        ^"
+  )
+  error <- said("c", gcc)
+  expect_snapshot(cat(conditionMessage(error)))
+  expect_identical(error$log, gcc)
+  expect_s3_class(error, "xlaffi_error_invalid_argument")
+  expect_identical(error$op, "times")
+  clang <- c(
+    "times.c:2:8: error: use of undeclared identifier 'q'",
+    "z[1] = q;",
+    "       ^",
+    "1 error generated."
+  )
+  expect_snapshot(cat(conditionMessage(said("c", clang))))
+})
+
+test_that("errors of gfortran are shown with the user's lines", {
+  gfortran <- c(
+    "times.f90:2:5:", "",
+    "    2 | z = q * x",
+    "      |     1",
+    "Error: Symbol 'q' at (1) has no IMPLICIT type",
+    "times.f90:5:5:", "",
+    "    5 | w = x",
+    "      |     1",
+    "Warning: Possible change of value in conversion at (1)"
+  )
+  expect_snapshot(cat(conditionMessage(said("fortran", gfortran, c(times.f90 = "the body")))))
+})
+
+test_that("errors of rustc are shown with the user's lines", {
+  rustc <- c(
+    "error[E0425]: cannot find value `q` in this scope",
+    " --> times.rs:1:10",
+    "  |",
+    "1 | { z[0] = q;",
+    "  |          ^ not found in this scope",
+    "",
+    "error: aborting due to 1 previous error",
+    "",
+    "For more information about this error, try `rustc --explain E0425`."
+  )
+  expect_snapshot(cat(conditionMessage(said("rust", rustc, c(times.rs = "the body")))))
+})
+
+test_that("what is no message about a line is shown as it is, and long lists are cut", {
+  linker <- c("/usr/bin/ld: cannot find -lnowhere", "collect2: error: ld failed")
+  expect_snapshot(cat(conditionMessage(said("c", linker))))
+  many <- sprintf("times.c:%d:1: error: mistake", 1:5)
+  expect_snapshot(cat(conditionMessage(said("c", many))))
+})
+
+test_that("a missing compiler says how to get one", {
+  local_code_cache()
+  withr::local_envvar(RUSTC = "no-such-rustc")
+  error <- error_of(ffi_source("x: f64[] -> z: f64[]", "z[0] = *x;", "rust"))
+  expect_s3_class(error, "xlaffi_error_not_found")
+  expect_snapshot(cat(conditionMessage(error)))
+  for (language in c("c", "fortran")) {
+    error <- error_of(xlaffi:::no_compiler(language, "no-such-cc", NULL))
+    expect_match(conditionMessage(error), "there is no program `no-such-cc`", fixed = TRUE)
+    expect_match(conditionMessage(error), "brings it|for R is at")
+  }
+})
+
+test_that("R's variables are found, and those of the user's Makevars", {
+  local_code_cache()
+  config <- function(name) {
+    system2(file.path(R.home("bin"), "R"), c("CMD", "config", name), stdout = TRUE)
+  }
+  for (name in c("CC", "CFLAGS", "CPICFLAGS", "FC", "LDFLAGS")) {
+    expect_identical(unname(xlaffi:::make_variables()[[name]]), config(name))
+  }
+  withr::local_envvar(R_MAKEVARS_USER = withr::local_tempfile(lines = "CFLAGS = -O1 -Dname=\"a b\""))
+  expect_identical(unname(xlaffi:::make_variables()[["CFLAGS"]]), "-O1 -Dname=\"a b\"")
+  expect_identical(xlaffi:::words_of("-O1 -Dname=\"a b\" -c"), c("-O1", "-Dname=a b", "-c"))
+})
+
+test_that("facts about compilers are found again on disk, and anew when the compiler changes", {
+  skip_on_os("windows")
+  local_code_cache()
+  compiler <- withr::local_tempfile(lines = c("#!/bin/sh", "echo first"))
+  Sys.chmod(compiler, "0755")
+  expect_identical(xlaffi:::program_version(compiler, "c"), "first")
+  the <- xlaffi:::the
+  the$compilers <- list()
+  facts <- list.files(xlaffi:::code_folder(), "^fact-", full.names = TRUE)
+  expect_length(facts, 1L)
+  expect_identical(xlaffi:::program_version(compiler, "c"), "first")
+  writeLines(c("#!/bin/sh", "echo second one"), compiler)
+  expect_identical(xlaffi:::program_version(compiler, "c"), "second one")
+  # A file that others could have written is not read.
+  the$compilers <- list()
+  fact <- readRDS(facts)
+  fact$value <- "foreign"
+  saveRDS(fact, facts)
+  Sys.chmod(facts, "0666", use_umask = FALSE)
+  expect_identical(xlaffi:::program_version(compiler, "c"), "second one")
+})
+
+test_that("long work is told, and an interrupt ends the compiler", {
+  skip_on_os("windows")
+  script <- withr::local_tempfile(lines = c("#!/bin/sh", "sleep 1.3", "echo done"))
+  told <- 0
+  done <- xlaffi:::run_program("/bin/sh", script, tempdir(), function() told <<- told + 1)
+  expect_identical(told, 1)
+  expect_identical(done, list(status = 0L, output = "done"))
+  expect_message(
+    xlaffi:::run_commands(list(c("/bin/sh", script)), tempdir(), "times", "c"),
+    "Compiling times", class = "xlaffi_message_compiling"
+  )
+  file <- withr::local_tempfile()
+  writeLines(c("#!/bin/sh", "sleep 5 &", sprintf("echo $! > %s", file), "wait"), script)
+  limited <- function() {
+    setTimeLimit(elapsed = 0.5, transient = TRUE)
+    on.exit(setTimeLimit())
+    xlaffi:::run_program("/bin/sh", script, tempdir())
+  }
+  expect_error(limited(), "elapsed time limit")
+  Sys.sleep(0.1)
+  state <- suppressWarnings(system2("ps", c("-o", "stat=", "-p", readLines(file)), stdout = TRUE))
+  expect_true(!length(state) || startsWith(state, "Z"))
+})

@@ -1,0 +1,77 @@
+local_code_cache(teardown_env())
+# A library of plain functions; `made` in its name.
+prebuilt <- function(code, envir = parent.frame()) {
+  shared_library(code, "prebuilt", envir)
+}
+
+test_that("plain functions of a library are ops", {
+  skip_without_plugin()
+  library <- prebuilt("
+    #include <stdint.h>
+    void twice(double *x, int *n) { for (int i = 0; i < *n; i++) x[i] *= 2; }
+    void scale_f(const float *x, int64_t n, const double *by, float *z) {
+      for (int64_t i = 0; i < n; i++) z[i] = x[i] * *by;
+    }
+    void scale_d(const double *x, int64_t n, const double *by, double *z) {
+      for (int64_t i = 0; i < n; i++) z[i] = x[i] * *by;
+    }
+    int strict(const double *x, double *z) { *z = *x; return *x < 0; }
+  ")
+  twice <- ffi_load(library, "twice", "x: f64[n] -> x: f64[n]", c("x", "*n"))
+  x <- pjrt_buffer(c(1, 2, 3), "f64")
+  expect_equal(as_array(twice(x)), array(c(2, 4, 6)))
+  expect_equal(as_array(x), array(c(1, 2, 3)))
+  symbols <- c(f32 = "scale_f", f64 = "scale_d")
+  scale <- ffi_load(library, symbols, "x: T[n]; by: f64 -> z: T[n]", c("x", "n", "*by", "z"), name = "scale")
+  expect_equal(scale(c(1, 2), by = 3), c(3, 6))
+  expect_equal(as_array(scale(pjrt_buffer(c(1, 2), "f64"), by = 0.1)), array(c(0.1, 0.2)))
+  strict <- ffi_load(library, "strict", "x: f64[] -> z: f64[]", c("x", "z"), status = TRUE)
+  expect_equal(strict(1), 1)
+  expect_match(conditionMessage(error_of(strict(-1))), "^strict")
+  # The library stays while an op of it is there.
+  unlink(library)
+  invisible(gc())
+  expect_equal(twice(4), 8)
+})
+
+test_that("functions that take a call are ops", {
+  skip_without_plugin()
+  include <- system.file("include", "xlaffi.h", package = "xlaffi")
+  library <- prebuilt(sprintf("
+    #include \"%s\"
+    int32_t first(const xlaffi_call *call) {
+      if (call->dims[0] < 1) return xlaffi_fail(call, XLAFFI_OUT_OF_RANGE, \"nothing there\");
+      *(double *) call->buffers[1] = *(const double *) call->buffers[0];
+      return XLAFFI_OK;
+    }", include))
+  first <- ffi_load(library, "first", "x: f64[n] -> z: f64[]")
+  expect_equal(first(c(5, 6)), 5)
+  expect_s3_class(error_of(first(numeric())), "xlaffi_error_out_of_range")
+})
+
+test_that("handlers of a library are registered", {
+  skip_without_plugin()
+  expect_identical(ffi_load(handlers("library")[["path"]], c(loaded_twice = "twice")), "loaded_twice")
+  expect_true("loaded_twice" %in% ffi_targets()$target)
+  ffi_unregister("loaded_twice", "host")
+})
+
+test_that("what cannot be loaded is told", {
+  library <- prebuilt("void f(double *x, double *z) { *z = *x; }")
+  signature <- "x: f64[] -> z: f64[]"
+  tell <- function(expression) {
+    cat(gsub(library, "prebuilt.so", conditionMessage(error_of(expression)), fixed = TRUE), "\n", sep = "")
+  }
+  expect_snapshot({
+    tell(ffi_load("no/such/file.so", "f"))
+    tell(ffi_load(library, "g", signature))
+    tell(ffi_load(library, character(), signature))
+    tell(ffi_load(library, "f", signature, c("x", "y")))
+    tell(ffi_load(library, "f", signature, rep("x", 66)))
+    tell(ffi_load(library, "f", "x: T[] -> z: T[]", c("x", "z")))
+    tell(ffi_load(library, c(f32 = "f"), signature, c("x", "z")))
+    tell(ffi_load(library, "f", "x: T[], y: U[] -> z: T[]", c("x", "z")))
+  })
+  text <- withr::local_tempfile(lines = "no library")
+  expect_s3_class(error_of(ffi_load(text, "f", signature)), "xlaffi_error_failed_precondition")
+})
