@@ -112,7 +112,7 @@ fn columns(findings: &[Finding]) -> Value {
         role = texts(|finding| finding.operand.map(|(kind, _)| role(kind).to_owned())),
         operand = texts(|finding| {
             let (kind, index) = finding.operand?;
-            Some(field(&finding.target, kind, index).map_or((index + 1).to_string(), str::to_owned))
+            Some(field(&finding.target, kind, index).unwrap_or_else(|| (index + 1).to_string()))
         }),
         dtype = texts(|finding| finding.operand.map(|_| finding.dtype.to_string())),
         shape = texts(|finding| {
@@ -150,9 +150,11 @@ fn public(target: &str) -> &str {
     target.strip_prefix(ops::PRIVATE).unwrap_or(target)
 }
 
-/// The name that an op of ours has for an operand.
-fn field(target: &str, kind: OperandKind, index: usize) -> Option<&'static str> {
-    let op = ops::named(target)?;
+/// The name that an op, of ours or of the user's own, has for an operand.
+fn field(target: &str, kind: OperandKind, index: usize) -> Option<String> {
+    let Some(op) = ops::named(target) else {
+        return own_field(target, kind, index);
+    };
     let field = match kind {
         OperandKind::Result => op.results().nth(index),
         _ => op.operands().nth(index),
@@ -161,7 +163,31 @@ fn field(target: &str, kind: OperandKind, index: usize) -> Option<&'static str> 
         field.kind,
         FieldKind::Argument { .. } | FieldKind::Result { .. }
     );
-    one.then_some(field.name)
+    one.then(|| field.name.to_owned())
+}
+
+/// `x`, or `xs[2]` of an operand that comes several times, where nothing comes after it.
+fn own_field(target: &str, kind: OperandKind, index: usize) -> Option<String> {
+    let op = own_ops::registered(target)?;
+    let signature = op.signature();
+    let fields: Vec<_> = match kind {
+        OperandKind::Result => {
+            let results = signature.results.iter();
+            results.map(|it| (&it.array.name, it.count)).collect()
+        }
+        _ => {
+            let operands = signature.operands.iter();
+            operands.map(|it| (&it.array.name, it.count)).collect()
+        }
+    };
+    let many = fields.iter().position(|(_, count)| count.is_some());
+    match many {
+        Some(many) if index >= many => {
+            let name = fields[many].0;
+            (many + 1 == fields.len()).then(|| format!("{name}[{}]", index - many + 1))
+        }
+        _ => fields.get(index).map(|(name, _)| (*name).clone()),
+    }
 }
 
 /// By target, operand or result, its position and rank: the dimensions, the fastest first. `None`
