@@ -127,9 +127,15 @@ fn not_finite<T: Real>() {
             let x: Vec<T> = (0..7)
                 .flat_map(|_| matrix(n, triangle, &mut random))
                 .collect();
-            for result in spoilt(&x, n * n - 1, &run(n, triangle)) {
-                assert!(all_nan(&result.numbers[0]));
-                assert_eq!(result.ints[0], [NOT_FINITE]);
+            let corner = match triangle {
+                Triangle::Lower => n - 1,
+                Triangle::Upper => n * (n - 1),
+            };
+            for place in [0, corner, n * n - 1] {
+                for result in spoilt(&x, place, &run(n, triangle)) {
+                    assert!(all_nan(&result.numbers[0]));
+                    assert_eq!(result.ints[0], [NOT_FINITE]);
+                }
             }
         }
         // What is not read may be anything.

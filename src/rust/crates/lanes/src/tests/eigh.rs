@@ -121,9 +121,11 @@ fn not_finite<T: Real>() {
     for n in [1, 4, 9, 33] {
         let x: Vec<T> = Random(3).numbers(n * n * 7);
         for vectors in [true, false] {
-            for result in spoilt(&x, n * n - 1, &run(n, vectors, Triangle::Lower)) {
-                assert!(all_nan(&result.numbers[0]) && all_nan(&result.numbers[1]));
-                assert_eq!(result.ints[0], [NOT_FINITE]);
+            for place in [0, n - 1, n * n - 1] {
+                for result in spoilt(&x, place, &run(n, vectors, Triangle::Lower)) {
+                    assert!(all_nan(&result.numbers[0]) && all_nan(&result.numbers[1]));
+                    assert_eq!(result.ints[0], [NOT_FINITE]);
+                }
             }
         }
     }

@@ -98,10 +98,12 @@ fn subnormal<T: Real>() {
 fn not_finite<T: Real>() {
     for n in [1, 4, 9, 33] {
         let x: Vec<T> = Random(3).numbers(n * n * 7);
-        for result in spoilt(&x, n * n - 1, &run(n, n)) {
-            assert!(all_nan(&result.numbers[0]));
-            assert_eq!(result.ints[0], (1..=n as i32).collect::<Vec<_>>());
-            assert_eq!(result.ints[1], [0]);
+        for place in [0, n * n / 2, n * n - 1] {
+            for result in spoilt(&x, place, &run(n, n)) {
+                assert!(all_nan(&result.numbers[0]));
+                assert_eq!(result.ints[0], (1..=n as i32).collect::<Vec<_>>());
+                assert_eq!(result.ints[1], [0]);
+            }
         }
     }
 }

@@ -111,8 +111,10 @@ fn columns_of_q<T: Real>() {
 fn not_finite<T: Real>() {
     for n in [1, 4, 9, 33] {
         let x: Vec<T> = Random(3).numbers(n * n * 7);
-        for result in spoilt(&x, n * n - 1, &run(n, n)) {
-            assert!(all_nan(&result.numbers[0]) && all_nan(&result.numbers[1]));
+        for place in [0, n * n / 2, n * n - 1] {
+            for result in spoilt(&x, place, &run(n, n)) {
+                assert!(all_nan(&result.numbers[0]) && all_nan(&result.numbers[1]));
+            }
         }
         // In a reflection, and in its factor.
         for place in [n - 1, n * n] {

@@ -120,9 +120,11 @@ fn not_finite<T: Real>() {
     for n in [1, 4, 9, 33] {
         for vectors in ALL {
             let x: Vec<T> = Random(3).numbers(n * n * 7);
-            for result in spoilt(&x, n * n - 1, &run(n, n, vectors)) {
-                assert!(result.numbers.iter().all(|numbers| all_nan(numbers)));
-                assert_eq!(result.ints[0], [NOT_FINITE]);
+            for place in [0, n * n / 2, n * n - 1] {
+                for result in spoilt(&x, place, &run(n, n, vectors)) {
+                    assert!(result.numbers.iter().all(|numbers| all_nan(numbers)));
+                    assert_eq!(result.ints[0], [NOT_FINITE]);
+                }
             }
         }
     }
