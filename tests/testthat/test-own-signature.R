@@ -37,3 +37,9 @@ test_that("what is wrong with a signature is shown at its place, whatever the wi
   error <- expect_error(ffi_signature("x"), class = "xlaffi_error_invalid_argument")
   expect_identical(error[c("code", "operand")], list(code = "INVALID_ARGUMENT", operand = "signature"))
 })
+
+test_that("results that R cannot hold are refused", {
+  skip_without_plugin()
+  huge <- own_op("huge", "x: f64[n] -> y: f64[n*1500000000]", "root")
+  expect_snapshot(huge(c(1, 2)), error = TRUE)
+})

@@ -102,8 +102,9 @@ routines! {
             .map(|number| number.and_then(|number| number.parse().ok()).unwrap_or(0))
             .collect();
         given.resize(op.signature().attributes.len(), 0);
-        let found = infer(op.signature(), op.sets(), &operands, &given)
-            .map_err(|error| unfit(op.name(), error))?;
+        let found = infer(op.signature(), op.sets(), &operands, &given);
+        let found = found.and_then(|found| found.check_for_r(op.signature()).map(|()| found));
+        let found = found.map_err(|error| unfit(op.name(), error))?;
         let results = found.results.iter().map(|result| {
             let name = &op.signature().results[result.result].array.name;
             let shape = result.array.dims.iter().map(|&dim| dim as f64).collect();

@@ -9,7 +9,7 @@ mod slots;
 
 use xla_ffi::DataType;
 
-use super::told::named;
+use super::told::{named, shape_text};
 use super::{ArrayType, ArrayView, BindError, Sets};
 use crate::signature::{Array, Signature};
 use slots::{slots, Slot};
@@ -27,6 +27,30 @@ pub struct Inferred {
     pub results: Vec<InferredResult>,
     /// Bytes of each scratch array.
     pub scratch: Vec<usize>,
+}
+
+impl Inferred {
+    /// Looks whether R can hold the results' dimensions.
+    ///
+    /// # Errors
+    /// There is one of 2^31 or more.
+    pub fn check_for_r(&self, signature: &Signature) -> Result<(), BindError> {
+        let large = |result: &&InferredResult| {
+            let mut dims = result.array.dims.iter();
+            dims.any(|dim| *dim > i64::from(i32::MAX))
+        };
+        let Some(result) = self.results.iter().find(large) else {
+            return Ok(());
+        };
+        let (operand, shape) = (
+            &signature.results[result.result].array.name,
+            shape_text(&result.array.dims),
+        );
+        let name = named(operand, result.index);
+        let message =
+            format!("result `{name}` would have shape {shape}: R holds dimensions below 2^31");
+        Err(BindError::new(Some(operand), message))
+    }
 }
 
 /// A result of [`Inferred`].
