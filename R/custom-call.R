@@ -25,11 +25,18 @@
 #' newer build of the same file; if you do not, a warning of class `xlaffi_warning_changed` says
 #' that the old code is still in use.
 #'
+#' # Stages
+#' A handler that keeps a state for each of its calls in a program is several functions, one for each of
+#' XLA's stages: `list(host = list(instantiate = f, execute = g))`, with `prepare` and `initialize` as
+#' well where it has them. `instantiate` makes the state when a program is compiled, with the attributes
+#' alone; XLA drops it with the program. The included CPU plugin calls all stages. Plugins of other makers
+#' can be given one function for each name only: they refuse a handler that has more.
+#'
 #' @param target_name The name that programs use.
 #' @param handler A named list of `XLA_FFI_Handler` functions, by platform: `list(host = f)` or
 #'   `list(host = f, cuda = g)`. Each is an external pointer, as C functions make it with
 #'   `R_MakeExternalPtrFn()`, or what [getNativeSymbolInfo()] returns for the handler's symbol, or
-#'   its `$address`. Platforms are `"host"` (or `"cpu"`), `"cuda"` (or `"gpu"`), `"rocm"` and those
+#'   its `$address`; or a list of them by stage (see *Stages*). Platforms are `"host"` (or `"cpu"`), `"cuda"` (or `"gpu"`), `"rocm"` and those
 #'   of plugins that are loaded.
 #' @param .package The package that registers. When it is unloaded, its handlers are removed as by
 #'   [ffi_unregister()], and a program that calls one fails with an error that says so.
@@ -68,13 +75,15 @@ pjrt_register_custom_call <- function(target_name, handler, .package = NULL) {
     )
   }
   # All pointers are looked at before the first one is registered.
-  pointers <- Map(function(x, platform) native_pointer(x, target_name, platform), handler, platforms)
-  for (i in seq_along(pointers)) {
-    check(.Call(wrap__handler_check, pointers[[i]], target_name, platforms[[i]]))
+  handlers <- Map(function(x, platform) handler_stages(x, target_name, platform), handler, platforms)
+  for (i in seq_along(handlers)) {
+    for (pointer in Filter(Negate(is.null), handlers[[i]])) {
+      check(.Call(wrap__handler_check, pointer, target_name, platforms[[i]]))
+    }
   }
-  for (i in seq_along(pointers)) {
+  for (i in seq_along(handlers)) {
     done <- check(.Call(
-      wrap__registry_register, target_name, platforms[[i]], pointers[[i]], .package
+      wrap__registry_register, target_name, platforms[[i]], handlers[[i]], .package
     ))
     if (!is.null(done$replaced)) {
       tell_replaced(target_name, platforms[[i]], done$replaced, .package)
@@ -111,6 +120,31 @@ ffi_platform <- function(names, op = NULL, operand = "platform", call = rlang::c
   names[names == "cpu"] <- "host"
   names[names == "gpu"] <- "cuda"
   names
+}
+
+stages_of_handlers <- c("instantiate", "prepare", "initialize", "execute")
+
+# The functions of a handler, in the order of the stages. One function is for "execute".
+handler_stages <- function(x, target, platform, call = rlang::caller_env(2L)) {
+  if (!is.list(x) || inherits(x, "NativeSymbolInfo")) {
+    x <- list(execute = x)
+  }
+  names <- rlang::names2(x)
+  unknown <- setdiff(names, stages_of_handlers)
+  if (length(unknown) || anyDuplicated(names) || !"execute" %in% names) {
+    abort(
+      sprintf(
+        "the handler of \"%s\" for platform %s must be a function or a list of functions named by stage, \"execute\" among them",
+        target, platform
+      ),
+      op = target, operand = "handler", call = call,
+      hint = sprintf("Stages are %s.", toString(dQuote(stages_of_handlers, FALSE)))
+    )
+  }
+  stages <- lapply(stages_of_handlers, function(stage) {
+    if (!is.null(x[[stage]])) native_pointer(x[[stage]], target, platform, call)
+  })
+  stats::setNames(stages, stages_of_handlers)
 }
 
 # The address in what getNativeSymbolInfo() returns; anything else as it is.

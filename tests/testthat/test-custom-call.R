@@ -264,3 +264,25 @@ test_that("bad arguments", {
   })
   expect_false("x" %in% ffi_targets()$target)
 })
+
+test_that("a handler has a state where it is registered by stages", {
+  skip_without_plugin()
+  sums <- rust_handler("sums")
+  pjrt_register_custom_call("test_sums", list(host = list(instantiate = sums, initialize = sums, execute = sums)))
+  add <- function(target, steps) {
+    ffi_call(target, function(x) ffi_type("i64", length(steps)), list(steps = ffi_attribute(steps, "i64", array = TRUE)))
+  }
+  x <- bit64::as.integer64(10)
+  expect_identical(as.integer(add("test_sums", c(1, 2, 3))(x)), c(11L, 13L, 16L))
+  expect_identical(as.integer(add("test_sums", c(5, 5))(x)), c(15L, 20L))
+  # What cannot be made is told when the program is compiled.
+  none <- ffi_call("test_sums", ffi_type("i64", 1L), list(steps = ffi_attribute(numeric(), "i64", array = TRUE)))
+  expect_error(none(x), "there are no steps", class = "xlaffi_error_invalid_argument")
+  pjrt_register_custom_call("test_no_sums", list(host = sums))
+  expect_error(add("test_no_sums", c(1, 2))(x), class = "xlaffi_error")
+  expect_snapshot(error = TRUE, {
+    pjrt_register_custom_call("test_stages", list(host = list(instantiate = sums)))
+    pjrt_register_custom_call("test_stages", list(host = list(execute = sums, later = sums)))
+    pjrt_register_custom_call("test_stages", list(host = list(execute = sums, instantiate = 1)))
+  })
+})

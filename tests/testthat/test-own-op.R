@@ -174,12 +174,13 @@ test_that("redefinitions leave no memory behind", {
   skip_on_os(c("windows", "mac"))
   resident <- function() as.numeric(strsplit(readLines("/proc/self/statm"), " ")[[1]][[2]]) * 4096
   define <- function(i) own_op("again", "x: f64[n] -> y: f64[n]", "root", options = list(digest = as.character(i)))
-  for (i in 1:1000) define(i)
-  gc()
-  before <- resident()
-  for (i in 1:1000) define(i)
-  gc()
-  expect_lt(resident() - before, 5e6)
+  # R's own heap grows at first.
+  after <- vapply(1:3, function(round) {
+    for (i in 1:1000) define(i)
+    gc()
+    resident()
+  }, 0)
+  expect_lt(after[[3]] - after[[2]], 5e6)
 })
 
 test_that("a routine of words is an op", {
@@ -207,4 +208,23 @@ test_that("names and functions are looked at", {
     own_op_new("mine", "-> y: f64[", list(), list())
     own_op_new("mine", "x: T[] -> y: T[]", list(T = "f46"), list())
   })
+})
+
+test_that("a compiled program has a state, which goes with it", {
+  skip_without_plugin()
+  stateful <- own_op("stateful", "x: f64[n]; k: f64 -> y: f64[n], alive: i32[]", "stateful",
+    init = own_function("state_init"), cleanup = own_function("state_cleanup")
+  )
+  alive <- own_op("alive", "-> alive: i32[]")
+  expect_identical(alive(), 0L)
+  expect_identical(stateful(c(1, 2), k = 1), list(y = c(11, 12), alive = 1L))
+  expect_identical(stateful(c(1, 2), k = 1)$alive, 1L)
+  expect_identical(stateful(c(1, 2), k = 2), list(y = c(21, 22), alive = 2L))
+  twice <- xla_jit(function(x) stateful(stateful(x, k = 1)$y, k = 1))
+  expect_identical(twice(c(1, 2)), list(y = c(21, 22), alive = 4L))
+  rm(twice)
+  ffi_cache_clear()
+  gc()
+  gc()
+  expect_identical(alive(), 0L)
 })

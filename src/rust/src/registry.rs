@@ -8,10 +8,10 @@ use ops::Entry as Op;
 use xla_ffi::registry::{canonical_platform, Entry, Registry, Withdrawn};
 use xla_ffi::FieldInfo;
 
-use crate::argument::text;
+use crate::argument::{borrowed, elements, is_null, text};
 use crate::entry::routines;
 use crate::failure::Failure;
-use crate::handler::Handler;
+use crate::handler::{handlers, Handler};
 use crate::own_op;
 use crate::plugin::PluginObject;
 use crate::pointer::{class, get, wrap};
@@ -54,10 +54,19 @@ routines! {
         Handler::of(pointer, target, platform)?.check()
     }
 
-    // Registers a handler. The package that had the name before ("" for none), NULL if it was free;
-    // and the library's path, where the file is no longer the one in memory.
-    fn registry_register(target: &str, platform: &str, pointer, package) {
-        let (handlers, changed) = Handler::of(pointer, target, platform)?.handlers();
+    // Registers a handler: a list of its functions for instantiate, prepare, initialize and execute,
+    // NULL where there is none. The package that had the name before ("" for none), NULL if it was
+    // free; and the library's path, where the file is no longer the one in memory.
+    fn registry_register(target: &str, platform: &str, stages, package) {
+        let mut functions = [None, None, None, None];
+        for (function, stage) in functions.iter_mut().zip(elements(stages)) {
+            // SAFETY: an element of a list that R protects during the call.
+            let stage = unsafe { borrowed(&stage) };
+            if !is_null(stage) {
+                *function = Some(Handler::of(stage, target, platform)?);
+            }
+        }
+        let (handlers, changed) = handlers(functions);
         let registry = Registry::global();
         // SAFETY: the user says that it is a handler, and it was tried; its library is kept.
         let done = unsafe { registry.register_handlers(target, platform, handlers, text(package)) };
@@ -124,6 +133,8 @@ routines! {
     fn plugin_pass_on(plugin, target) {
         let object: &PluginObject = get(plugin, "plugin")?;
         let platform = canonical_platform(&object.platform);
+        // Our own plugin asks our registry for the other stages.
+        let all_stages = object.plugin.is(pjrt_jaxlib::GetPjrtApi());
         let mut refused = Vec::new();
         let mut passed = object.passed.borrow_mut();
         for entry in active() {
@@ -134,23 +145,27 @@ routines! {
             let Some(handler) = Registry::global().lookup(&entry.target, &platform) else {
                 continue;
             };
-            // SAFETY: a trampoline is a handler and a function of this library, which is never
-            // unloaded.
-            let outcome = unsafe {
-                object.plugin.register_ffi_handler(
-                    &entry.target,
-                    &platform,
-                    handler as *const c_void,
-                )
+            let outcome = if all_stages || !needs_stages(&entry.target, &platform) {
+                // SAFETY: a trampoline is a handler and a function of this library, which is never
+                // unloaded.
+                unsafe {
+                    object.plugin.register_ffi_handler(
+                        &entry.target,
+                        &platform,
+                        handler as *const c_void,
+                    )
+                }
+                .map_err(|error| [error.code().name().to_owned(), error.message().to_owned()])
+            } else {
+                let told = "it has functions for several stages, of which this plugin takes one only";
+                Err(["UNIMPLEMENTED".to_owned(), told.to_owned()])
             };
             match outcome {
                 Ok(()) => {
                     passed.insert(entry.target);
                 }
-                Err(error) => {
-                    let told = [error.code().name(), error.message()];
-                    let told = told.map(|text| Some(text.to_owned()));
-                    refused.push((entry.target, Value::Texts(told.into())));
+                Err(told) => {
+                    refused.push((entry.target, Value::Texts(told.map(Some).into())));
                 }
             }
         }
@@ -196,6 +211,14 @@ routines! {
             package = column(|rows| rows[0].owner.clone()),
         })
     }
+}
+
+/// Whether a handler works only if XLA calls it in other stages as well. Own ops do without.
+fn needs_stages(target: &str, platform: &str) -> bool {
+    let bundle = Registry::global().lookup_bundle(target, platform);
+    let others = bundle.map(|bundle| [bundle.instantiate, bundle.prepare, bundle.initialize]);
+    others.is_some_and(|others| others.iter().any(Option::is_some))
+        && own_ops::registered(target).is_none()
 }
 
 /// How many there were, and what waits for their calls: an R object, not protected.

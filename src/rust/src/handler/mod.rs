@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use extendr_api::prelude::*;
 use extendr_ffi::{R_ExternalPtrAddr, R_ExternalPtrTag, Rf_install};
 use xla_ffi::registry::{Handlers, Registry};
-use xla_ffi::HandlerFn;
+use xla_ffi::{sys, HandlerFn};
 
 use crate::failure::{Failure, Outcome};
 use crate::pointer::described;
@@ -93,21 +93,40 @@ impl<'a> Handler<'a> {
             }
         }
     }
+}
 
-    /// What is registered: the function, behind the barrier, and its library kept in use. And the
-    /// library's file where that is not the one that is in use.
-    pub fn handlers(&self) -> (Handlers, Option<String>) {
-        let address = self.function as usize;
-        let handlers = Handlers::from(self.function);
-        if library::is_ours(address) {
-            return (handlers, None);
-        }
-        let handlers = handlers.behind(&barrier::BARRIER);
-        match Library::holding(address) {
-            Some((library, changed)) => (handlers.keeping(library), changed),
-            None => (handlers, None),
+/// What is registered for instantiate, prepare, initialize and execute: functions, behind the barrier,
+/// and their libraries kept in use. And a library's file where that is not the one that is in use.
+pub fn handlers(stages: [Option<Handler<'_>>; 4]) -> (Handlers, Option<String>) {
+    let functions = stages.map(|stage| stage.map(|handler| handler.function));
+    let [instantiate, prepare, initialize, execute] = functions;
+    let handlers = Handlers::from(sys::XLA_FFI_Handler_Bundle {
+        instantiate,
+        prepare,
+        initialize,
+        execute,
+    });
+    let addresses = functions
+        .into_iter()
+        .flatten()
+        .map(|function| function as usize);
+    let foreign: Vec<usize> = addresses
+        .filter(|&address| !library::is_ours(address))
+        .collect();
+    if foreign.is_empty() {
+        return (handlers, None);
+    }
+    let (mut libraries, mut changed) = (Vec::new(), None);
+    for address in foreign {
+        if let Some((library, other)) = Library::holding(address) {
+            libraries.push(library);
+            changed = changed.or(other);
         }
     }
+    (
+        handlers.behind(&barrier::BARRIER).keeping(libraries),
+        changed,
+    )
 }
 
 fn refused(target: &str, platform: &str, what: &str) -> Failure {

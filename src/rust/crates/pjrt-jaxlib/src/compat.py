@@ -153,9 +153,10 @@ def _register(name, capsule):
         name, capsule, "Host", 1, xla_client.CustomCallTargetTraits.DEFAULT)
 
 
-def register(name, capsule):
+def register(name, capsule, stages):
     own = "xlaffi_" + name if name.startswith(claimed) else name
-    _register(own, capsule)
+    stages = stages.split()
+    _register(own, capsule if len(stages) == 1 else dict.fromkeys(stages, capsule))
     own_names[name] = own
 
 

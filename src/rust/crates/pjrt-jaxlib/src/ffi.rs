@@ -12,6 +12,7 @@ use pjrt_api::{
 };
 use std::ffi::{c_void, CStr};
 use std::ptr::null_mut;
+use xla_ffi::registry::Registry;
 use xla_ffi::sys::XLA_FFI_Handler;
 
 /// The name by which jaxlib knows a capsule with a handler.
@@ -64,7 +65,11 @@ unsafe fn register(args: &PJRT_FFI_Register_Handler_Args) -> Result<()> {
     let gil = jax.gil()?;
     // SAFETY: what callers register is a handler of XLA's FFI; it is not NULL.
     let handler = unsafe { std::mem::transmute::<*mut c_void, XLA_FFI_Handler>(args.handler) };
-    let arguments = [&gil.string(target)?, handler_capsule(&gil, handler)?];
+    let arguments = [
+        &gil.string(target)?,
+        handler_capsule(&gil, handler)?,
+        &gil.string(stages(handler))?,
+    ];
     let registered = gil.call(&jax.register, arguments);
     if registered.is_ok() {
         calls::remember(target, handler);
@@ -81,6 +86,26 @@ unsafe fn register(args: &PJRT_FFI_Register_Handler_Args) -> Result<()> {
             error
         }
     })
+}
+
+/// The stages in which XLA is to call a handler, as jaxlib names them: one of this library's registry
+/// serves all that it was registered for.
+fn stages(handler: XLA_FFI_Handler) -> &'static str {
+    let bundle = Registry::global().bundle_of(handler);
+    let stages = bundle.map(|bundle| {
+        let others = [bundle.instantiate, bundle.prepare, bundle.initialize];
+        others.map(|stage| stage.is_some())
+    });
+    match stages {
+        None | Some([false, false, false]) => "execute",
+        Some([true, false, false]) => "instantiate execute",
+        Some([true, true, false]) => "instantiate prepare execute",
+        Some([true, false, true]) => "instantiate initialize execute",
+        Some([true, true, true]) => "instantiate prepare initialize execute",
+        Some([false, true, false]) => "prepare execute",
+        Some([false, false, true]) => "initialize execute",
+        Some([false, true, true]) => "prepare initialize execute",
+    }
 }
 
 /// A handler as jaxlib takes it.

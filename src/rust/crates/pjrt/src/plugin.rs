@@ -125,6 +125,11 @@ impl Plugin {
         }
     }
 
+    /// Whether it is the plugin of that table.
+    pub fn is(&self, table: *const pjrt_api::PJRT_Api) -> bool {
+        std::ptr::eq(self.inner.api.table(), table)
+    }
+
     fn ffi(&self) -> Option<*const PJRT_FFI_Extension> {
         self.api().extension::<PJRT_FFI_Extension>(
             PJRT_Extension_Type::FFI,

@@ -129,19 +129,15 @@ impl Registry {
     ) -> Option<sys::XLA_FFI_Handler_Bundle> {
         let names = self.names();
         let index = names.find(target, &canonical_platform(platform))?;
-        let name = &names.all[index];
-        if !name.entry.active {
-            return None;
-        }
-        let [instantiate, prepare, initialize, execute] = name
-            .stages()
-            .map(|stage| stage.then(|| TRAMPOLINES.get(index)));
-        Some(sys::XLA_FFI_Handler_Bundle {
-            instantiate,
-            prepare,
-            initialize,
-            execute,
-        })
+        names.all[index].entry.active.then(|| names.bundle(index))
+    }
+
+    /// As [`lookup_bundle`](Registry::lookup_bundle), of the name that has this trampoline.
+    #[must_use]
+    pub fn bundle_of(&self, trampoline: HandlerFn) -> Option<sys::XLA_FFI_Handler_Bundle> {
+        let index = TRAMPOLINES.slot_of(trampoline)?;
+        let names = self.names();
+        (index < names.all.len()).then(|| names.bundle(index))
     }
 
     /// What the handlers of that name were registered [with](Handlers::with_data), if that is a `T`.

@@ -78,6 +78,18 @@ impl Names {
         Ok(index)
     }
 
+    /// What XLA is given for a slot: its trampoline, for each stage that the handlers have.
+    pub(super) fn bundle(&self, slot: usize) -> sys::XLA_FFI_Handler_Bundle {
+        let trampoline = |stage: bool| stage.then(|| TRAMPOLINES.get(slot));
+        let [instantiate, prepare, initialize, execute] = self.all[slot].stages.map(trampoline);
+        sys::XLA_FFI_Handler_Bundle {
+            instantiate,
+            prepare,
+            initialize,
+            execute,
+        }
+    }
+
     /// Whether a call of `function` would come to that slot, by way of trampolines.
     pub(super) fn leads_to(&self, slot: usize, function: HandlerFn) -> bool {
         let mut next = TRAMPOLINES.slot_of(function);
@@ -106,11 +118,6 @@ impl Tenant {
 }
 
 impl Name {
-    /// For which of XLA's stages there is a function.
-    pub(super) fn stages(&self) -> [bool; STAGES] {
-        self.stages
-    }
-
     /// What is kept for the current handlers.
     pub(super) fn kept(&self) -> Option<&(dyn Any + Send)> {
         let current = self.tenants.iter().find(|tenant| tenant.current)?;
