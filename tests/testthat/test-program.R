@@ -81,3 +81,23 @@ open(sys.argv[1], 'wb').write(portable)
   exec <- pjrt_compile(pjrt_program(path = artifact))
   expect_equal(as.vector(as_array(pjrt_execute(exec, pjrt_buffer(c(1, 2))))), c(4, 8))
 })
+
+test_that("programs of arrays that no memory holds are refused", {
+  skip_without_plugin()
+  # XLA would end the process.
+  read <- function(type) {
+    pjrt_program(gsub("T", type, "func.func @main(%x: tensor<T>) -> tensor<T> { return %x : tensor<T> }"))
+  }
+  huge <- c(
+    "2147483647x2147483647xf64", "2147483647x2147483647x0xf64", "65536x65536x65536x65536xi1",
+    "9223372036854775807x?xcomplex<f32>", "?x4503599627370497xf32"
+  )
+  for (type in huge) {
+    error <- error_of(read(type))
+    expect_s3_class(error, "xlaffi_error_resource_exhausted")
+    expect_identical(conditionMessage(error), sprintf("tensor<%s> does not fit into any memory", type))
+  }
+  for (type in c("f64", "4503599627370496xf32", "?x2xcomplex<f64>", "*xf32")) {
+    expect_s3_class(read(type), "xlaffi_program")
+  }
+})

@@ -17,6 +17,27 @@ class!(
     "a program made by pjrt_program()"
 );
 
+/// A type in a StableHLO text of more elements than an array of R can have. XLA ends the process
+/// where their bytes, without the axes of length 0, cannot be counted in 64 bits.
+fn too_large_type(code: &[u8]) -> Option<&str> {
+    const MOST: u64 = 1 << 52;
+    let text = std::str::from_utf8(code).ok()?;
+    text.match_indices("tensor<")
+        .filter_map(|(at, _)| {
+            let end = at + text[at..].find('>')? + 1;
+            let is_complex = text[at..end].contains("complex<");
+            text.get(at..end + usize::from(is_complex))
+        })
+        .find(|ty| {
+            let mut dims = ty["tensor<".len()..].split('x').map_while(|dim| match dim {
+                "?" => Some(1),
+                dim => dim.parse::<u64>().ok(),
+            });
+            let count = dims.try_fold(1_u64, |count, dim| count.checked_mul(dim.max(1)));
+            count.map_or(true, |count| count > MOST)
+        })
+}
+
 routines! {
     // A program from a string or raw vector.
     fn program_new(src, format: &str) {
@@ -30,6 +51,12 @@ routines! {
                 Failure::argument("src", "`src` must be one string or a raw vector")
             })?,
         };
+        if let Some(ty) = too_large_type(code) {
+            return Err(Failure {
+                code: "RESOURCE_EXHAUSTED",
+                ..Failure::argument("src", format!("{ty} does not fit into any memory"))
+            });
+        }
         look_at_program(code);
         Ok(wrap(Program::new(code.to_vec(), format)))
     }
