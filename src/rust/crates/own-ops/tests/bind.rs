@@ -239,7 +239,18 @@ fn what_does_not_fit_is_told() {
         ),
         (qr, "f32(5, 4, 2) f32(5, 3)", &[], None),
         ("x: T[n]; lags: i64[n] -> z: T[]", "f32(3)", &[4], None),
-        ("x: T[n]; lags: i64[3] -> z: T[]", "f32(3)", &[4], None),
+        (
+            "x: T[n]; v: i64[p], w: i64[p] -> z: T[]",
+            "f32(3)",
+            &[4, 3],
+            Some("f32()"),
+        ),
+        (
+            "x: T[n]; lags: i64[3] -> z: T[]",
+            "f32(3)",
+            &[4],
+            Some("f32()"),
+        ),
         (
             "x: T[p], y: T[p]; lags: i64[p] -> z: T[]",
             "f32(3) f32(4)",
@@ -264,6 +275,12 @@ fn what_does_not_fit_is_told() {
             "f32(2) f32(2) f32(3)",
             &[],
             None,
+        ),
+        (
+            "xs: T[n]*k; w: f64[k] -> z: T[n]",
+            "f32(2) f32(2)",
+            &[3],
+            Some("f32(2)"),
         ),
         // Batches
         (qr, "f32(5, 4, 2) f32(6, 2)", &[], None),
@@ -290,6 +307,12 @@ fn what_does_not_fit_is_told() {
             "f32(1, 3) f32(2)",
             &[],
             None,
+        ),
+        (
+            "a: T[..., n], y: T[...] -> a: T[..., n]",
+            "f32(1, 3) f32(2)",
+            &[],
+            Some("f32(2, 3)"),
         ),
         // Results
         ("x: T[n] -> z: T[n - 5]", "f32(3)", &[], None),
