@@ -71,10 +71,6 @@ own_gathered <- function(specs, several, arguments) {
   c(arguments[setdiff(seq_along(arguments), taken)], list)
 }
 
-is_data <- function(x) {
-  (is.numeric(x) || is.logical(x) || is.complex(x)) && (!is.object(x) || is.integer64(x))
-}
-
 # For each operand the dtype that R data are to be given, NULL where they have it already.
 own_wanted <- function(own, operands) {
   leaves <- lapply(operands, tree_leaves)
