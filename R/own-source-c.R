@@ -27,20 +27,26 @@ c_unit <- function(source, instances, typed, language) {
     "#include <xlaffi.h>", sprintf("#include <%s>", headers),
     "#define FAIL(...) return xlaffi_fail(xlaffi_this, XLAFFI_INVALID_ARGUMENT, __VA_ARGS__)",
     "#define FAIL_WITH(...) return xlaffi_fail(xlaffi_this, __VA_ARGS__)",
-    if (typed) c("#define XLAFFI_TYPED", c_typedefs(instances[[1L]], language)),
+    if (typed) c("#define XLAFFI_TYPED", c_typedefs(unit_dtypes(source, instances[[1L]]), language)),
     if (!is.null(source$support)) c("#line 1 \"support\"", source$support, "#line 1 \"unit\""),
     if (!is.null(source$file)) sprintf("#include \"%s\"", source$file),
     unlist(lapply(instances, function(instance) c_instance(instance$op, instance, language)))
   )
 }
 
-c_typedefs <- function(instance, language) {
-  sprintf("typedef %s %s;", vapply(instance$dtypes, c_type, "", language), names(instance$dtypes))
+# Those of the instance; other ops of the source have some, too.
+unit_dtypes <- function(source, instance) {
+  all <- unlist(unname(lapply(source$ops, function(op) op$instances[[1L]]$dtypes)))
+  c(instance$dtypes, all[!names(all) %in% names(instance$dtypes) & !duplicated(names(all))])
+}
+
+c_typedefs <- function(dtypes, language) {
+  sprintf("typedef %s %s;", vapply(dtypes, c_type, "", language), names(dtypes))
 }
 
 # The functions of one instance: entry, and `init` and `cleanup` where the op has them.
 c_instance <- function(op, instance, language) {
-  typedefs <- c(c_typedefs(instance, language), sprintf("(void) sizeof(%s);", names(instance$dtypes)))
+  typedefs <- c(c_typedefs(instance$dtypes, language), sprintf("(void) sizeof(%s);", names(instance$dtypes)))
   attributes <- c_attributes(op$signature, language)
   body <- if (is.null(op$code)) c_call(op) else c_part(op$name, op$code, language)
   c(

@@ -26,7 +26,7 @@ source_load <- function(source, options, rules, call = rlang::caller_env()) {
     })
     compile_code(commands, folder, name, language, part_names(source), call = call)
   })
-  opened <- lapply(file.path(folder, libraries), function(file) check(.Call(wrap__library_open, file), call))
+  opened <- lapply(file.path(folder, libraries), open_compiled, name, call)
   library_of <- rep(seq_along(groups), lengths(groups))
   for (i in seq_along(instances)) {
     instances[[i]]$library <- opened[[library_of[[i]]]]
@@ -50,6 +50,19 @@ made_op <- function(op, bodies, options, rules, call) {
   side_effect <- options$side_effect
   options <- list(digest = options$digest, threads = if (!options$threads) 1, status = options$status)
   new_own_op(own_op_new(op$name, op$signature$text, op$dtypes, bodies, options), rules, side_effect)
+}
+
+open_compiled <- function(file, name, call) {
+  library <- .Call(wrap__library_open, file)
+  if (inherits(library, "xlaffi_failure")) {
+    reason <- sub(paste0("^cannot load ", file, ": "), "", library$message)
+    reason <- sub(paste0("^", file, ": "), "", reason)
+    abort(sprintf("%s: what was compiled cannot be loaded: %s", name, reason),
+      code = library$code, op = name, operand = "libraries", call = call,
+      hint = if (grepl("symbol", reason)) "`libraries` names the libraries that define what the code calls."
+    )
+  }
+  library
 }
 
 # The digest of all that the compiled code depends on.

@@ -9,7 +9,7 @@ xla_source <- function(source, code, call = rlang::caller_env()) {
     )
   }
   compiler <- compiler_of("c++", call)
-  source$include <- c(source$include, ffi_include_dir())
+  source$include <- c(source$include, xla_include())
   command <- compile_command(source, compiler)
   # XLA's macro exports nothing on its own.
   command$before <- setdiff(command$before, "-fvisibility=hidden")
@@ -26,11 +26,19 @@ xla_source <- function(source, code, call = rlang::caller_env()) {
     parts <- stats::setNames(if (is.null(source$file)) "the code" else basename(file), file)
     compile_code(list(c(command$before, file, "-o", library, command$after)), folder, name, "xla", parts, call = call)
   })
-  opened <- check(.Call(wrap__library_open, file.path(folder, library)), call)
+  opened <- open_compiled(file.path(folder, library), name, call)
   pointers <- lapply(handlers, function(handler) check(.Call(wrap__library_symbol, opened, handler), call))
   names(pointers) <- handlers
   register_handlers(pointers)
   pointers
+}
+
+# Asking Python takes a process: where the headers were is where they are, as long as they are there.
+xla_include <- function() {
+  if (is.null(the$xla_include) || !file.exists(file.path(the$xla_include, "xla", "ffi", "api", "ffi.h"))) {
+    the$xla_include <- ffi_include_dir()
+  }
+  the$xla_include
 }
 
 # The names behind XLA's macro, outside of comments.

@@ -9,6 +9,8 @@
 #'   own, for a session in which its plugin is not loaded yet. `"none"`: nothing.
 #' * `pjrt.print_max_rows`, `pjrt.print_max_width`, `pjrt.print_max_rows_slice`: how much of a
 #'   buffer is printed.
+#' * `xlaffi.code_cache`, `xlaffi.code_cache_size`: where compiled ops are kept and how many bytes of them, see
+#'   [ffi_cache()].
 #'
 #' @section Environment variables:
 #' * `PJRT_PLATFORM`: the platform that is used where none is given; `"cpu"` if unset.
@@ -18,6 +20,7 @@
 #'   downloads; `PJRT_PLUGIN_SHA256_CPU`, ...: its checksum.
 #' * `PJRT_CPU_DEVICE_COUNT`: how many devices a new CPU client has; 1 if unset.
 #' * `PJRT_INSTALL`: `"1"` lets a missing plugin be installed without a question, `"0"` forbids it.
+#' * `XLAFFI_CODE_CACHE`: the folder of compiled ops where the option `xlaffi.code_cache` is not set.
 #' * `XLAFFI_PYTHON`: the Python executable whose jaxlib the included CPU plugin uses.
 #'
 #' @useDynLib xlaffi, .registration = TRUE
@@ -47,3 +50,4 @@ the$platform <- NULL
 the$compilers <- list()
 the$code_folder <- NULL
 the$told_code_folder <- FALSE
+the$xla_include <- NULL

@@ -47,7 +47,9 @@ test_that("functions in files may be for several dtypes", {
   c <- source_file(c(
     "#ifndef XLAFFI_TYPED", "typedef float T;", "#endif", "#include <stdint.h>",
     "// xlaffi: twice(x: T[n] -> z: T[n]) dtypes T = f32, f64, i32",
-    "void twice(int64_t n, const T *x, T *z) { for (int64_t i = 0; i < n; i++) z[i] = 2 * x[i]; }"
+    "void twice(int64_t n, const T *x, T *z) { for (int64_t i = 0; i < n; i++) z[i] = 2 * x[i]; }",
+    "// xlaffi: first(x: f64[n] -> z: f64[])",
+    "void first(const double *x, double *z) { *z = *x; }"
   ), ".c")
   cpp <- source_file(c(
     "#include <cstdint>",
@@ -70,6 +72,7 @@ test_that("functions in files may be for several dtypes", {
     expect_equal(twice(c(1, 2)), c(2, 4))
   }
   expect_match(conditionMessage(error_of(twice(1:5))), "twice: 5 is too many")
+  expect_equal(ffi_source(file = c)$first(c(3, 4)), 3)
 })
 
 test_that("a file in Fortran holds subroutines", {

@@ -26,6 +26,28 @@ test_that("rms_norm is the same in every language, alone and in batches", {
   }
 })
 
+test_that("a rule in R gives rms_norm its gradient in every language, for batches too", {
+  rule <- function(primals, results, tangents, attributes) {
+    x <- primals$x
+    scale <- 1 / sqrt(mean(x^2) + attributes$eps)
+    scale * tangents$x - x * (scale^3 * mean(x * tangents$x))
+  }
+  x <- c(1, -2, 3, 0.5)
+  weights <- c(1, 2, -1, 3)
+  eps <- 1e-2
+  norm <- sqrt(mean(x^2) + eps)
+  expected <- weights / norm - x * sum(weights * x) / (4 * norm^3)
+  for (language in languages) {
+    skip_without_compiler(language)
+    op <- rms_norm(language, jvp = rule)
+    f <- function(x) sum(op(x, eps = eps) * weights)
+    found <- ffi_grad(f)(pjrt_buffer(x, "f64"))
+    expect_equal(as.vector(as_array(found)), expected, tolerance = 1e-12)
+    both <- as_array(ffi_vmap(ffi_grad(f))(pjrt_buffer(rbind(x, 2 * x), "f64")))
+    expect_equal(both[1, ], expected, tolerance = 1e-12)
+  }
+})
+
 test_that("mixed dtypes give the wider one", {
   code <- list(
     c = "for (int64_t i = 0; i < n; i++) z[i] = (double) x[i] * y[i];",

@@ -186,6 +186,14 @@ test_that("libraries are linked, R's own by their names", {
   )
 })
 
+test_that("a function that no library has is told", {
+  error <- error_of(ffi_source("x: f64[] -> z: f64[]", "*z = nowhere(*x);",
+    name = "lost", support = "double nowhere(double);"
+  ))
+  expect_s3_class(error, "xlaffi_error_failed_precondition")
+  expect_match(conditionMessage(error), "^lost: what was compiled cannot be loaded: .*nowhere")
+})
+
 test_that("compiler errors name the user's line", {
   error <- error_of(ffi_source("x: f64[n] -> z: f64[n]", "z[0] = 1;\nz[1] = q;", name = "bad"))
   expect_match(conditionMessage(error), "^bad: line 2 of the body: ")
