@@ -94,7 +94,7 @@ start <- function() .Call(wrap__start)
 
 handler_check <- function(pointer, target, platform) .Call(wrap__handler_check, pointer, target, platform)
 
-registry_register <- function(target, platform, pointer, package) .Call(wrap__registry_register, target, platform, pointer, package)
+registry_register <- function(target, platform, stages, package) .Call(wrap__registry_register, target, platform, stages, package)
 
 registry_withdraw <- function(target, platform) .Call(wrap__registry_withdraw, target, platform)
 

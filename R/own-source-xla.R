@@ -11,25 +11,28 @@ xla_source <- function(source, code, call = rlang::caller_env()) {
   compiler <- compiler_of("c++", call)
   source$include <- c(source$include, xla_include())
   command <- compile_command(source, compiler)
-  # XLA's macro exports nothing on its own.
-  command$before <- setdiff(command$before, "-fvisibility=hidden")
   library <- paste0("unit1", .Platform$dynlib.ext)
+  file <- if (is.null(source$file)) "code.cpp" else source$file
+  unit <- c(sprintf("#include \"%s\"", file), xla_types(lines), xla_entry(names(handlers)))
   source$ops <- list()
-  key <- source_key(source, compiler, command, lines)
-  name <- toString(handlers)
+  key <- source_key(source, compiler, command, c(lines, unit))
+  name <- toString(names(handlers))
   folder <- code_entry(key, name, library, function(folder) {
-    file <- source$file
-    if (is.null(file)) {
-      file <- "code.cpp"
+    if (is.null(source$file)) {
       write_lines(lines, file.path(folder, file))
     }
+    write_lines(unit, file.path(folder, "unit1.cpp"))
     parts <- stats::setNames(if (is.null(source$file)) "the code" else basename(file), file)
-    compile_code(list(c(command$before, file, "-o", library, command$after)), folder, name, "xla", parts, call = call)
+    compile_code(list(c(command$before, "unit1.cpp", "-o", library, command$after)), folder, name, "xla", parts,
+      call = call
+    )
   })
   opened <- open_compiled(file.path(folder, library), name, call)
-  pointers <- lapply(handlers, function(handler) check(.Call(wrap__library_symbol, opened, handler), call))
-  names(pointers) <- handlers
-  register_handlers(pointers)
+  pointers <- lapply(names(handlers), function(handler) {
+    check(.Call(wrap__library_symbol, opened, paste0("xlaffi_", handler)), call)
+  })
+  names(pointers) <- names(handlers)
+  register_handlers(pointers[handlers])
   pointers
 }
 
@@ -41,12 +44,73 @@ xla_include <- function() {
   the$xla_include
 }
 
-# The names behind XLA's macro, outside of comments.
+# By the names behind XLA's macro whether a handler is that of the execution; the others are parts of one.
 handlers_in <- function(lines) {
+  text <- xla_text(lines)
+  form <- "\\bXLA_FFI_DEFINE_HANDLER_SYMBOL(_AUTO)?\\s*\\(\\s*([A-Za-z_][A-Za-z0-9_]*)"
+  at <- gregexpr(form, text, perl = TRUE)
+  found <- regmatches(text, at)[[1L]]
+  names <- sub(form, "\\2", found, perl = TRUE)
+  rest <- substring(text, at[[1L]] + attr(at[[1L]], "match.length"))
+  other_stage <- "\\bBind(Instantiate|Prepare|Initialize)\\b|\\bk(Instantiate|Prepare|Initialize)\\b"
+  executes <- !grepl(other_stage, vapply(rest, in_parentheses, "", USE.NAMES = FALSE))
+  stats::setNames(executes, names)[!duplicated(names) & nzchar(names)]
+}
+
+xla_text <- function(lines) {
   text <- paste(sub("//.*$", "", lines), collapse = "\n")
   text <- gsub("(?s)/[*].*?[*]/", "", text, perl = TRUE)
-  text <- gsub("(?m)^\\s*#\\s*define.*$", "", text, perl = TRUE)
-  form <- "\\bXLA_FFI_DEFINE_HANDLER_SYMBOL(_AUTO)?\\s*\\(\\s*([A-Za-z_][A-Za-z0-9_]*)"
-  found <- regmatches(text, gregexpr(form, text, perl = TRUE))[[1L]]
-  unique(sub(form, "\\2", found, perl = TRUE))
+  gsub("(?m)^\\s*#\\s*define.*$", "", text, perl = TRUE)
+}
+
+# XLA must know the types of states. Where they are registered by Python otherwise, here each handler does so when it is
+# first called by an XLA. Types are found by the definition of their `id`.
+xla_types <- function(lines) {
+  form <- "\\bTypeId\\s+([A-Za-z_][A-Za-z0-9_]*)::id\\b"
+  inside <- "\\b(?:struct|class)\\s+([A-Za-z_][A-Za-z0-9_]*)[^;{}]*[{][^}]*\\binline\\b[^;}]*\\bTypeId\\s+id\\b"
+  types <- unlist(lapply(c(form, inside), function(form) {
+    found <- regmatches(xla_text(lines), gregexpr(form, xla_text(lines), perl = TRUE))[[1L]]
+    sub(paste0("(?s)", form, ".*$"), "\\1", found, perl = TRUE)
+  }))
+  types <- unique(types)
+  c(
+    "#include <atomic>", "#include <mutex>", "#include <set>", "#include <string>",
+    "static XLA_FFI_Error *xlaffi_types(const XLA_FFI_Api *api) {",
+    if (length(types)) {
+      c(
+        "static std::mutex mutex;", "static std::set<const XLA_FFI_Api *> known;",
+        "static std::atomic<const XLA_FFI_Api *> last{nullptr};",
+        "if (api == nullptr || api == last.load() ||",
+        "    api->struct_size < offsetof(XLA_FFI_Api, XLA_FFI_Type_Register) + sizeof(void *) ||",
+        "    api->XLA_FFI_Type_Register == nullptr) return nullptr;",
+        "std::lock_guard<std::mutex> lock(mutex);",
+        "if (known.count(api) == 0) {",
+        sprintf(
+          paste(
+            "static const XLA_FFI_TypeInfo info_%s = xla::ffi::MakeTypeInfo<%s>();",
+            "static const std::string name_%s = \"%s@\" + std::to_string(reinterpret_cast<uintptr_t>(&%s::id));",
+            "if (XLA_FFI_Error *error = xla::ffi::Ffi::RegisterTypeId(api, name_%s, &%s::id, &info_%s)) return error;",
+            sep = "\n"
+          ),
+          types, types, types, types, types, types, types, types
+        ),
+        "known.insert(api);", "}", "last.store(api);"
+      )
+    },
+    "return nullptr;", "}"
+  )
+}
+
+# What is exported.
+xla_entry <- function(handlers) {
+  sprintf(
+    paste(
+      "extern \"C\" __attribute__((visibility(\"default\")))",
+      "XLA_FFI_Error *xlaffi_%s(XLA_FFI_CallFrame *frame) {",
+      "if (XLA_FFI_Error *error = xlaffi_types(frame->api)) return error;",
+      "return %s(frame);", "}",
+      sep = "\n"
+    ),
+    handlers, handlers
+  )
 }

@@ -48,6 +48,16 @@
 #' the source, local files that it includes, flags, the compiler and, with `native`, the processor. Included files are
 #' found by their names in the source: one that a macro names is not noticed when it changes.
 #'
+#' # XLA's own C++ interface
+#' With `lang = "xla"` a file (or `code`) is one that includes `xla/ffi/api/ffi.h`, as jax.ffi's examples do. Each
+#' handler that
+#' `XLA_FFI_DEFINE_HANDLER_SYMBOL()` defines is registered as a target under its name, for [ffi_call()]. Those of
+#' other
+#' stages than execution are not: `pjrt_register_custom_call("name", list(host = list(instantiate = ops$Make, execute
+#' =
+#' ops$Run)))` puts them together. Types of states (with `static TypeId id`, outside of named namespaces) are
+#' registered with XLA.
+#'
 #' # Redefinition
 #' Making an op again, under its name or another, leaves others as they are: a program runs the body that it was
 #' compiled with.
@@ -77,9 +87,8 @@
 #' @param threads Whether elements of a batch may be worked on by several threads at once.
 #' @param side_effect Whether the op is called even if nobody needs its results: FALSE, TRUE or `"ordered"`.
 #' @param jvp,vjp,transpose,vmap Rules for derivatives and batches, see [ffi_op()].
-#' @return An op, class `xlaffi_own_op`. Of a file without a signature and a `name`, a named list of them. With `lang
-#'   = "xla"` a named list of external
-#'   pointers to the handlers, each of which is registered as a target under its name.
+#' @return An op, class `xlaffi_own_op`. Of a file without a signature and a `name`, a named list of them. With
+#'   `lang = "xla"` a named list of external pointers to the handlers.
 #' @seealso [ffi_load()] for libraries that are compiled already, [ffi_routine()] for routines of packages;
 #'   [ffi_cache()].
 #' @examplesIf plugins_downloaded() && nzchar(Sys.which("gcc"))

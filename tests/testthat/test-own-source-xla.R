@@ -46,9 +46,57 @@ test_that("a file with XLA's own header gives a target for each handler", {
   ffi_unregister("RmsNorm", "host")
 })
 
+# A state of the compiled program, made with it and counted up by each call; as jax.ffi's examples have one.
+counter_xla <- '
+#include <atomic>
+#include <memory>
+#include "xla/ffi/api/ffi.h"
+namespace ffi = xla::ffi;
+
+struct Counter {
+  static ffi::TypeId id;
+  explicit Counter(int64_t start) : calls(start) {}
+  std::atomic<int64_t> calls;
+};
+ffi::TypeId Counter::id = {};
+
+static ffi::ErrorOr<std::unique_ptr<Counter>> MakeCounter(int64_t start) {
+  return std::make_unique<Counter>(start);
+}
+static ffi::Error Count(Counter *counter, int64_t, ffi::ResultBuffer<ffi::S64> calls) {
+  calls->typed_data()[0] = ++counter->calls;
+  return ffi::Error::Success();
+}
+XLA_FFI_DEFINE_HANDLER_SYMBOL(CounterMake, MakeCounter, ffi::Ffi::BindInstantiate().Attr<int64_t>("start"));
+XLA_FFI_DEFINE_HANDLER_SYMBOL(CounterCount, Count, ffi::Ffi::Bind().Ctx<ffi::State<Counter>>()
+    .Attr<int64_t>("start").Ret<ffi::Buffer<ffi::S64>>());
+'
+
+test_that("handlers with state run with all their stages", {
+  skip_without_plugin()
+  found <- ffi_source(code = counter_xla, lang = "xla")
+  expect_named(found, c("CounterMake", "CounterCount"))
+  # A stage other than execution is no target.
+  expect_false("CounterMake" %in% ffi_targets()$target)
+  pjrt_register_custom_call("counter", list(host = list(instantiate = found$CounterMake, execute = found$CounterCount)))
+  counter <- function(start) {
+    count <- sprintf(
+      "%%r = stablehlo.custom_call @counter() {api_version = 4 : i32, has_side_effect = true,
+       backend_config = {start = %d : i64}} : () -> tensor<i64>", start
+    )
+    program(count, c(), "i64")
+  }
+  first <- counter(0)
+  second <- counter(10)
+  calls <- function(program) as.integer(as_array(pjrt_execute(program)))
+  expect_identical(c(calls(first), calls(first), calls(second), calls(first)), c(1L, 2L, 11L, 3L))
+  ffi_unregister("counter", "host")
+  ffi_unregister("CounterCount", "host")
+})
+
 test_that("code without a handler is refused, and errors in XLA's code are shown", {
   skip_without_plugin()
   expect_snapshot(error = TRUE, ffi_source(code = "int x;", lang = "xla"))
   lines <- c("XLA_FFI_DEFINE_HANDLER_SYMBOL(A, f,", "/* XLA_FFI_DEFINE_HANDLER_SYMBOL(B, */")
-  expect_identical(xlaffi:::handlers_in(lines), "A")
+  expect_identical(xlaffi:::handlers_in(lines), c(A = TRUE))
 })
