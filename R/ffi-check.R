@@ -23,8 +23,9 @@
 #'
 #' @param op An op ([ffi_op()], [ffi_call()] and their kin) or another function of values.
 #' @param ... Its arguments, in order or by name: types ([ffi_type()]), for random numbers from a normal
-#'   distribution (integers from 1 to 3), or examples, which are the point itself. Lists of them as `op` takes. What is
-#'   no operand goes into a function: `ffi_check(function(x) op(x, lower = TRUE), x)`.
+#'   distribution (integers from 1 to 3), or examples, which are the point itself. Lists of them as `op` takes.
+#'   Attributes of [ffi_source()] and its kin by name. Other options go into a function:
+#'   `ffi_check(function(x) f(x, lower = TRUE), x)`.
 #' @param dtypes The floating-point types in which examples that are R data are passed on. Those that `op` does not take
 #'   are told, if it takes another one. Types and buffers have their own.
 #' @param second_order Whether the gradient's derivatives are checked.
@@ -58,7 +59,14 @@ ffi_check <- function(op, ..., dtypes = c("f64", "f32"), second_order = FALSE, b
   if (!length(dtypes) || !all(is_float(dtypes))) {
     abort("`dtypes` must be floating-point types", operand = "dtypes")
   }
-  arguments <- arranged(op, list(...))
+  arguments <- list(...)
+  if (inherits(op, "xlaffi_own_op")) {
+    given <- own_given(attr(op, "op")$own, arguments)
+    arguments <- given$operands
+    op <- with_attributes(op, given$attributes)
+  } else {
+    arguments <- arranged(op, arguments)
+  }
   if (!length(tree_leaves(arguments))) {
     abort("there are no arguments to check `op` with", operand = "...")
   }
@@ -104,6 +112,13 @@ print.xlaffi_check <- function(x, ...) {
   cat(sprintf("<check of %s: %s>\n", x$op, if (wrong) sprintf("%d of %d fail", wrong, nrow(table)) else "all is well"))
   cat(trimws(paste0(lines, "  ", c("", table$note)), "right"), sep = "\n")
   invisible(x)
+}
+
+# An op as a function of its operands, with the rules for these attributes
+with_attributes <- function(op, attributes) {
+  variant <- own_variant(attr(op, "op")$own, new.env(parent = emptyenv()), attributes, NULL)
+  f <- function(...) do.call(op, c(list(...), attributes))
+  structure(f, class = c("xlaffi_op", "function"), op = attr(variant, "op"))
 }
 
 check_number <- function(x, name, from, call = rlang::caller_env()) {

@@ -45,12 +45,16 @@ own_registered <- function(name, done, package = NULL) {
 # that has an argument `attributes` is given those of the call.
 new_own_op <- function(pointer, rules = list(), has_side_effect = FALSE) {
   about <- check(.Call(wrap__own_op_about, pointer))
-  own <- list(
+  own_function(list(
     name = about$target, pointer = pointer, signature = read_signature(about$signature), dtypes = about$dtypes,
-    mark = raw_attribute(about$digest, "i64"), has_side_effect = has_side_effect, rules = rules
-  )
+    mark = raw_attribute(about$digest, "i64"), has_side_effect = has_side_effect, rules = rules, call = own_call
+  ))
+}
+
+# `own$call(own, attributes)` gives the function of values that writes the call.
+own_function <- function(own) {
   arrange <- function(arguments) own_operands(own, arguments)
-  uses <- unlist(rules)
+  uses <- unlist(own$rules)
   variants <- new.env(parent = emptyenv())
   known <- new.env(parent = emptyenv())
   identity <- .Call(wrap__identity_new)
@@ -70,7 +74,7 @@ new_own_op <- function(pointer, rules = list(), has_side_effect = FALSE) {
     }
     do.call(variant, own_constants(own, given$operands, wanted))
   }
-  op <- c(list(name = own$name, call = own_call(own, list()), arrange = arrange, own = own), rules)
+  op <- c(list(name = own$name, call = own$call(own, list()), arrange = arrange, own = own), own$rules)
   structure(compiled, class = c("xlaffi_own_op", "xlaffi_op", "xlaffi_jit", "function"), op = op)
 }
 
@@ -92,7 +96,7 @@ own_variant <- function(own, variants, attributes, wanted) {
   if (is.null(variant)) {
     arrange <- function(arguments) own_converted(own, own_operands(own, arguments), wanted)
     rules <- lapply(own$rules, own_rule, attributes)
-    variant <- new_op(own_call(own, attributes), rules, own$name, arrange, list())
+    variant <- new_op(own$call(own, attributes), rules, own$name, arrange, list())
     variants[[key]] <- variant
   }
   variant

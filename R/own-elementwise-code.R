@@ -1,0 +1,171 @@
+# The expression of an elementwise op as statements in C, and the loop round them.
+
+# `lines` in C and, where R can read them, `calls`: assignments as R code.
+elementwise_code <- function(expression, signature, name, call = rlang::caller_env()) {
+  text <- paste(code_lines(expression, "expression", call), collapse = "\n")
+  if (!nzchar(trimws(text))) {
+    abort(sprintf("%s: `expression` is empty", name), op = name, operand = "expression", call = call)
+  }
+  calls <- tryCatch(as.list(parse(text = text, keep.source = FALSE)), error = function(e) NULL)
+  lines <- if (is_assignments(calls)) c_statements(calls, signature)
+  if (is.null(lines)) {
+    if (grepl("\\^|\\*\\*", text)) {
+      abort(sprintf("%s: `^` in an expression that R cannot read", name),
+        op = name, operand = "expression", hint = "In C a power is `pow(x, y)`, or a product.", call = call
+      )
+    }
+    calls <- NULL
+    lines <- paste0(sub(";\\s*$", "", text), ";")
+    assigned <- unlist(regmatches(text, gregexpr("[A-Za-z_][A-Za-z0-9_]*(?=\\s*=[^=])", text, perl = TRUE)))
+  } else {
+    assigned <- vapply(calls, function(call) as.character(call[[2L]]), "")
+  }
+  missing <- setdiff(names(signature$results), assigned)
+  if (length(missing)) {
+    abort(sprintf("%s: the expression gives no `%s`", name, missing[[1L]]),
+      op = name, operand = "expression", call = call
+    )
+  }
+  wrong <- intersect(assigned, c(names(signature$operands), names(signature$attributes)))
+  if (length(wrong)) {
+    abort(sprintf("%s: `%s` is not a result, and cannot be given a value", name, wrong[[1L]]),
+      op = name, operand = "expression", call = call
+    )
+  }
+  list(lines = lines, calls = calls, names = assigned)
+}
+
+is_assignments <- function(calls) {
+  is_assignment <- function(call) {
+    is.call(call) && as.character(call[[1L]])[[1L]] %in% c("=", "<-") && is.name(call[[2L]])
+  }
+  length(calls) > 0L && all(vapply(calls, is_assignment, NA))
+}
+
+# NULL where there is something that is no R code for elements. Variables are declared where they come first.
+c_statements <- function(calls, signature) {
+  known <- names(signature$results)
+  variables <- c(known, names(signature$operands), names(signature$attributes))
+  tryCatch(vapply(calls, function(call) {
+    name <- as.character(call[[2L]])
+    declared <- name %in% known
+    known <<- c(known, name)
+    sprintf("%s%s = %s;", if (declared) "" else "__auto_type ", name, c_expression(call[[3L]], variables))
+  }, ""), xlaffi_not_r = function(condition) NULL)
+}
+
+not_r <- function() rlang::abort("", class = "xlaffi_not_r")
+
+# What R has under another name or in another form than C
+c_functions <- c(
+  ceiling = "ceil(%s)", round = "rint(%s)", abs = "XLAFFI_ABS(%s)", sign = "XLAFFI_SIGN(%s)",
+  pmin = "XLAFFI_MIN(%s, %s)", pmax = "XLAFFI_MAX(%s, %s)",
+  ifelse = "(%s ? %s : %s)", "if" = "(%s ? %s : %s)", "(" = "(%s)", "!" = "(!%s)",
+  "&" = "(%s && %s)", "&&" = "(%s && %s)", "|" = "(%s || %s)", "||" = "(%s || %s)", "/" = "(%s / XLAFFI_REAL(%s))",
+  "+" = "(%s + %s)", "-" = "(%s - %s)", "*" = "(%s * %s)", "==" = "(%s == %s)", "!=" = "(%s != %s)",
+  "<" = "(%s < %s)", "<=" = "(%s <= %s)", ">" = "(%s > %s)", ">=" = "(%s >= %s)", "^" = "pow(%s, %s)"
+)
+
+c_expression <- function(x, variables) {
+  if (is.name(x)) {
+    name <- as.character(x)
+    return(if (name == "pi" && !name %in% variables) c_number(pi) else name)
+  }
+  if (is.numeric(x) || is.logical(x)) {
+    return(if (anyNA(x)) not_r() else if (is.double(x)) c_number(x) else as.character(as.integer(x)))
+  }
+  if (!is.call(x) || !is.name(x[[1L]])) {
+    not_r()
+  }
+  f <- as.character(x[[1L]])
+  arguments <- as.list(x)[-1L]
+  if (f == "^" && is.numeric(arguments[[2L]]) && arguments[[2L]] %in% 2:4) {
+    product <- paste(rep("xlaffi_base", arguments[[2L]]), collapse = " * ")
+    base <- c_expression(arguments[[1L]], variables)
+    return(sprintf("({ __auto_type xlaffi_base = XLAFFI_REAL(%s); %s; })", base, product))
+  }
+  arguments <- lapply(unname(arguments), c_expression, variables)
+  if (length(arguments) == 1L && f %in% c("+", "-")) {
+    return(sprintf("(%s%s)", f, arguments[[1L]]))
+  }
+  form <- if (f %in% names(c_functions)) {
+    c_functions[[f]]
+  } else if (grepl("^[A-Za-z_][A-Za-z0-9_]*$", f) && !f %in% c("for", "while", "repeat", "function")) {
+    sprintf("%s(%s)", f, toString(rep("%s", length(arguments))))
+  } else {
+    not_r()
+  }
+  if (lengths(regmatches(form, gregexpr("%s", form, fixed = TRUE))) != length(arguments)) {
+    not_r()
+  }
+  do.call(sprintf, c(list(form), arguments))
+}
+
+# In the precision of the operands
+c_number <- function(x) {
+  if (!is.finite(x)) not_r()
+  text <- sprintf("%.17g", x)
+  sprintf("XLAFFI_NUMBER(%s)", if (grepl("[.e]", text)) text else paste0(text, ".0"))
+}
+
+elementwise_support <- c(
+  "#include <tgmath.h>",
+  "static inline int64_t xlaffi_abs(int64_t x) { return x < 0 ? -x : x; }",
+  "static inline uint64_t xlaffi_same(uint64_t x) { return x; }",
+  # NaN stays NaN, as in R and XLA.
+  "#define XLAFFI_SIGN(x) ({ __auto_type xlaffi_x = (x); \\",
+  "  xlaffi_x != xlaffi_x ? xlaffi_x : (xlaffi_x > 0) - (xlaffi_x < 0); })",
+  "#define XLAFFI_MIN(x, y) ({ __auto_type xlaffi_x = (x); __auto_type xlaffi_y = (y); \\",
+  "  xlaffi_x < xlaffi_y || xlaffi_x != xlaffi_x ? xlaffi_x : xlaffi_y; })",
+  "#define XLAFFI_MAX(x, y) ({ __auto_type xlaffi_x = (x); __auto_type xlaffi_y = (y); \\",
+  "  xlaffi_x > xlaffi_y || xlaffi_x != xlaffi_x ? xlaffi_x : xlaffi_y; })",
+  "#define XLAFFI_REAL(x) _Generic((x), float: (x), double: (x), float _Complex: (x), double _Complex: (x), \\",
+  "  default: (double) (x))",
+  "#define XLAFFI_ABS(x) _Generic((x), float: fabsf, double: fabs, float _Complex: cabsf, double _Complex: cabs, \\",
+  "  unsigned long: xlaffi_same, unsigned long long: xlaffi_same, default: xlaffi_abs)(x)",
+  "#define XLAFFI_NUMBER(x) _Generic(xlaffi_all, float: (float) (x), float _Complex: (float) (x), default: (x))"
+)
+
+# The op whose body is a loop over the last axis, along which some operands change.
+elementwise_loop <- function(signature, code, name, along, options) {
+  operands <- names(signature$operands)
+  results <- names(signature$results)
+  taken <- c(operands, results, names(signature$attributes), signature$dtypes, code$names)
+  unused <- make.unique(c(taken, "n", "i"), sep = "_")[length(taken) + 1:2]
+  size <- unused[[1L]]
+  at <- unused[[2L]]
+  array <- function(spec, moves) {
+    sprintf("%s: %s[...%s]", spec$name, spec$dtype, if (moves) paste(",", size) else "")
+  }
+  attributes <- vapply(signature$attributes, `[[`, "", "text")
+  text <- sprintf(
+    "%s%s -> %s", toString(mapply(array, signature$operands, operands %in% along)),
+    if (length(attributes)) paste0("; ", toString(attributes)) else "",
+    toString(mapply(array, signature$results, TRUE))
+  )
+  moves <- ifelse(operands %in% along, sprintf("[%s]", at), "[0]")
+  lines <- c(
+    sprintf("for (int64_t %s = 0; %s < %s; %s++) {", at, at, size, at),
+    sprintf("const __typeof__(*%s) xlaffi_in_%s = %s%s;", operands, operands, operands, moves),
+    sprintf("__typeof__(*%s) xlaffi_out_%s;", results, results),
+    "{",
+    sprintf("const __typeof__(%s) xlaffi_all = 0;", paste0("xlaffi_in_", operands, collapse = " + ")),
+    "(void) xlaffi_all;",
+    sprintf("const __typeof__(xlaffi_in_%s) %s = xlaffi_in_%s;", operands, operands, operands),
+    sprintf("(void) %s;", operands),
+    sprintf("__typeof__(xlaffi_out_%s) %s;", results, results),
+    code$lines,
+    sprintf("xlaffi_out_%s = %s;", results, results),
+    "}",
+    sprintf("%s[%s] = xlaffi_out_%s;", results, at, results),
+    "}"
+  )
+  options$support <- c(elementwise_support, options$support)
+  # Loops become vector instructions only if nobody asks for errno or for what traps. Integers wrap as in XLA.
+  options$flags <- c(
+    "-O3", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-Werror=uninitialized", options$flags
+  )
+  fixed <- length(along) < length(operands)
+  name <- if (fixed) paste(c(name, "along", along), collapse = ".") else name
+  do.call(ffi_source, c(options, list(signature = text, code = lines, lang = "c", name = name)))
+}

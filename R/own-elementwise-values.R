@@ -1,0 +1,119 @@
+# The expression of an elementwise op in operations of XLA, for its derivatives.
+
+# The rule for forward mode: the derivative of the same expression in operations of XLA.
+elementwise_jvp <- function(code, signature, name) {
+  unknown <- if (is.null(code$calls)) {
+    "the expression is C"
+  } else {
+    functions <- setdiff(all_functions(code$calls), names(value_functions))
+    if (length(functions)) sprintf("values of programs have no `%s()`", functions[[1L]])
+  }
+  function(primals, results, tangents, attributes) {
+    if (!is.null(unknown)) {
+      abort(sprintf("op `%s` has no derivatives: %s", name, unknown), "UNIMPLEMENTED",
+        op = name, operand = "jvp", hint = "`ffi_elementwise(jvp = )` gives it a rule; see ?ffi_op.", call = NULL
+      )
+    }
+    shape <- tree_leaves(results)[[1L]]@shape
+    types <- tree_leaves(results)
+    defaults <- lapply(signature$attributes, `[[`, "default")
+    f <- function(...) {
+      operands <- lapply(list(...), broadcast_to, shape)
+      values <- value_statements(code$calls, c(operands, utils::modifyList(defaults, attributes)))
+      tree_fill(results, Map(function(name, type) as_result(values[[name]], type), names(signature$results), types))
+    }
+    ffi_jvp(f)(primals, tangents)$tangent
+  }
+}
+
+as_result <- function(x, type) {
+  x <- if (is_value(x)) x else constant(x, r_dtype(x), integer(), "expression")
+  x <- if (length(x@shape)) x else repeated(x, type@shape)
+  converted(x, type@dtype)
+}
+
+all_functions <- function(x) {
+  if (is.call(x)) {
+    c(if (is.name(x[[1L]])) as.character(x[[1L]]), unlist(lapply(as.list(x)[-1L], all_functions)))
+  } else if (is.list(x)) {
+    unique(unlist(lapply(x, function(call) all_functions(call[[3L]]))))
+  }
+}
+
+value_statements <- function(calls, variables) {
+  env <- list2env(variables, parent = list2env(value_functions, parent = list2env(list(pi = pi), parent = emptyenv())))
+  for (call in calls) {
+    env[[as.character(call[[2L]])]] <- eval(call[[3L]], env)
+  }
+  env
+}
+
+# As in C two values take the wider dtype; a number takes that of the value.
+promoted <- function(f) {
+  force(f)
+  function(x, y) {
+    if (is_value(x) && is_value(y)) {
+      both <- wider_dtype(x@dtype, y@dtype)
+      return(f(converted(x, both), converted(y, both)))
+    }
+    whole <- function(value, number) {
+      if (is_value(value) && is.double(number) && !is_inexact(value@dtype)) converted(value, "f64") else value
+    }
+    f(whole(x, y), whole(y, x))
+  }
+}
+
+# The dtype of a sum in C
+wider_dtype <- function(x, y) {
+  if (x == y) {
+    return(x)
+  }
+  order <- c("pred", "i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64", "f32", "f64")
+  rank <- max(match(real_dtype(x), order), match(real_dtype(y), order))
+  if (is_complex(x) || is_complex(y)) complex_dtype(order[[max(rank, match("f32", order))]]) else order[[rank]]
+}
+
+# What values have of an expression's functions
+value_functions <- local({
+  float <- function(x) if (is_value(x) && !is_inexact(x@dtype)) converted(x, "f64") else x
+  one <- function(f) {
+    force(f)
+    function(x) f(float(x))
+  }
+  two <- function(f) {
+    force(f)
+    promoted(function(x, y) f(float(x), float(y)))
+  }
+  signed <- function(f) {
+    both <- promoted(f)
+    function(x, y) if (missing(y)) f(x) else both(x, y)
+  }
+  either <- function(f, plain) promoted(function(x, y) if (is_value(x) || is_value(y)) f(x, y) else plain(x, y))
+  pair <- promoted(function(x, y) list(x, y))
+  choice <- function(test, yes, no) {
+    if (!is_value(test)) {
+      return(if (test) yes else no)
+    }
+    if (!is_value(yes) && !is_value(no)) {
+      yes <- repeated(constant(as.double(yes), "f64", integer(), "yes"), test@shape)
+    }
+    both <- pair(yes, no)
+    hlo_select(test, both[[1L]], both[[2L]])
+  }
+  smaller <- either(function(x, y) hlo_min(x, y), pmin)
+  larger <- either(function(x, y) hlo_max(x, y), pmax)
+  own <- function(names) mget(names, baseenv())
+  unary <- c(
+    "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+    "cosh", "tanh", "floor", "ceiling", "round", "trunc"
+  )
+  c(
+    list(
+      "(" = function(x) x, "+" = signed(`+`), "-" = signed(`-`), "*" = promoted(`*`), "/" = two(`/`),
+      "^" = two(`^`), pow = two(`^`), "!" = `!`, "&" = `&`, "&&" = `&`, "|" = `|`, "||" = `|`, ifelse = choice,
+      "if" = choice, pmin = smaller, fmin = smaller, pmax = larger, fmax = larger, abs = abs, fabs = abs, sign = sign,
+      atan2 = either(function(x, y) hlo_atan2(float(x), float(y)), atan2), ceil = one(ceiling), rint = one(round)
+    ),
+    lapply(own(c("==", "!=", "<", "<=", ">", ">=")), promoted), lapply(own(unary), one)
+  )
+})

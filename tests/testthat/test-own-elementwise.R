@@ -1,0 +1,131 @@
+test_that("one string makes an op of arrays that broadcast", {
+  skip_without_plugin()
+  square <- ffi_elementwise("x: T, y: T -> z: T", "z = (x - y) * (x - y)", name = "test_square")
+  expect_snapshot(square)
+  expect_identical(square(c(1, 2, 3), 1), c(0, 1, 4))
+  expect_identical(square(2, 1), 1)
+  expect_identical(square(c(1, 2, 3), c(1, 1, 2)), c(0, 1, 1))
+  expect_identical(square(numeric(), 1), numeric())
+  set.seed(1)
+  wide <- matrix(rnorm(400), 4)
+  tall <- t(wide)
+  row <- matrix(rnorm(100), 1)
+  column <- matrix(rnorm(4), 4)
+  cube <- array(rnorm(2 * 4 * 100), c(2, 4, 100))
+  expect_identical(square(wide, row), (wide - rep(row, each = 4))^2)
+  expect_identical(square(row, wide), (wide - rep(row, each = 4))^2)
+  expect_identical(square(wide, column), (wide - as.vector(column))^2)
+  expect_identical(square(tall, t(column)), (tall - rep(column, each = 100))^2)
+  expect_identical(square(column, row), outer(as.vector(column), as.vector(row), "-")^2)
+  expect_identical(square(cube, wide), (cube - rep(wide, each = 2))^2)
+  expect_identical(square(cube, as.vector(row)), (cube - rep(row, each = 8))^2)
+  expect_identical(square(cube, 2), (cube - 2)^2)
+  expect_identical(dim(square(array(0, c(3, 0, 2)), matrix(0, 1, 2))), c(3L, 0L, 2L))
+  # Long enough for threads, with a length that can be cut and one that cannot
+  for (n in c(2^20, 1048573)) {
+    x <- seq_len(n) / n
+    expect_identical(square(x, 0.5), (x - 0.5)^2)
+  }
+  f32 <- square(pjrt_buffer(c(1, 2), "f32"), 3)
+  expect_identical(as.character(dtype(f32)), "f32")
+  expect_identical(as.vector(as_array(f32)), c(4, 1))
+})
+
+test_that("expressions mean what R means by them", {
+  skip_without_plugin()
+  x <- c(-2.5, -1, 0, 0.5, 1.5, 2.5, 3)
+  y <- c(2, -3, 0.5, 4, 1, -2, 1.5)
+  texts <- c(
+    "x^2 + y**3", "-x^2", "1/2 * x", "2^y", "abs(x)^y", "ifelse(x > y, x, y / 3)", "if (x > 0) x else -x",
+    "pmin(x, y) - pmax(x, 1)", "round(x)", "ceiling(x) + floor(y) + trunc(x)", "sign(x) * abs(y)",
+    "exp(x) * log1p(abs(y))", "atan2(x, y) + tanh(x) * pi", "(x < 0 & y > 0) | !(x == 0)", "sqrt(x^2 + y^2) - 1e-3",
+    "pmax(pmin(x, 1), pmin(y, 2))"
+  )
+  for (text in texts) {
+    op <- ffi_elementwise("x: T, y: T -> z: T", paste("z =", text))
+    want <- eval(str2lang(gsub("if \\((.*)\\) (.*) else (.*)", "ifelse(\\1, \\2, \\3)", text)))
+    expect_equal(op(x, y), as.numeric(want), tolerance = 1e-14, info = text)
+    # The derivative's expression in XLA's operations is the same one.
+    given <- xlaffi:::read_signature("x: T, y: T -> z: T")
+    calls <- xlaffi:::elementwise_code(paste("z =", text), given, "op")$calls
+    values <- xla_jit(function(x, y) hlo_convert(xlaffi:::value_statements(calls, list(x = x, y = y))$z, "f64"))
+    expect_equal(values(x, y), as.numeric(want), tolerance = 1e-14, info = text)
+  }
+  small <- ffi_elementwise("x: T, y: T -> lo: T, hi: T, s: T", c("lo = pmin(x, y)", "hi = pmax(x, y)", "s = sign(x)"))
+  expect_identical(small(c(NaN, 1), c(1, NaN)), list(lo = c(NaN, NaN), hi = c(NaN, NaN), s = c(NaN, 1)))
+})
+
+test_that("several results, variables, attributes and dtypes side by side", {
+  skip_without_plugin()
+  both <- ffi_elementwise("x: T, k: i32; by: f64 = 2 -> z: T, n: i32, big: pred", "
+    d = x * k
+    d = d * by; z = d / 4
+    n = k * 3L; big = z > 2", name = "test_both")
+  expect_identical(both(c(1, 2.5), 3:4), list(z = c(1.5, 5), n = c(9L, 12L), big = c(FALSE, TRUE)))
+  expect_identical(both(c(1, 2.5), 3:4, by = 4)$z, c(3, 10))
+  wide <- ffi_elementwise("x: T, y: U -> z: wider(T, U)", "z = x + y")
+  out <- wide(pjrt_buffer(1, "f32"), pjrt_buffer(0.1, "f64"))
+  expect_identical(as.character(dtype(out)), "f64")
+  expect_identical(as.vector(as_array(out)), 1.1)
+  whole <- ffi_elementwise("x: i32 -> z: i32, half: f64, power: f64", c("z = x * x", "half = x / 2L", "power = x^2"))
+  expect_identical(whole(c(3L, 100000L)), list(z = c(9L, 1410065408L), half = c(1.5, 5e4), power = c(9, 1e10)))
+  complex <- ffi_elementwise("x: T -> z: T, size: real(T)", c("z = x * x", "size = abs(x)"), dtypes = list(T = "c128"))
+  expect_equal(complex(3 + 4i), list(z = -7 + 24i, size = 5))
+  # An operand may have the name of a constant or of what the loop uses.
+  names <- ffi_elementwise("pi: T, n: T, i: T -> z: T", "z = pi + n * i")
+  expect_identical(names(1, 2, 3), 7)
+})
+
+test_that("derivatives are those of the expression, also of batches", {
+  skip_without_plugin()
+  huber <- ffi_elementwise("x: T, s: T; delta: f64 = 1 -> z: T, d: T", c(
+    "u = x * s", "z = ifelse(abs(u) < delta, u^2 / 2, delta * (abs(u) - delta / 2))", "d = exp(-u) / (1 + s^2)"
+  ))
+  x <- c(-3, 0.5, 2)
+  expect_true(all(ffi_check(huber, x, 1.5, second_order = TRUE)$table$ok))
+  expect_true(all(ffi_check(huber, matrix(c(x, 1, 4, -1), 2), c(1, 2, 0.3), delta = 2.2)$table$ok))
+  slope <- ffi_grad(function(x) sum(huber(x, 1)$z))(x)
+  expect_equal(as.vector(slope), c(-1, 0.5, 1))
+  mixed <- ffi_elementwise("x: f32, y: f64, k: i32 -> z: f64", "z = x * y / k + sqrt(y) * k")
+  expect_true(ffi_check(mixed, pjrt_buffer(c(1, 2), "f32"), c(1.5, 2), 1:2)$ok)
+  # Attributes that a rule of the user's is told
+  rule <- function(primals, results, tangents, attributes) list(attributes$a * tangents$x)
+  own <- ffi_elementwise("x: T; a: f64 = 2 -> z: T", "z = a * x", jvp = rule)
+  expect_true(all(ffi_check(own, x, a = 3)$table$ok))
+  reverse <- function(primals, results, cotangents) list(2 * primals$x * cotangents)
+  expect_true(all(ffi_check(ffi_elementwise("x: T -> z: T", "z = x^2", vjp = reverse), x)$table$ok))
+})
+
+test_that("C that R cannot read, and functions that only C has, have no derivatives of their own", {
+  skip_without_plugin()
+  plain <- ffi_elementwise("x: T -> z: T", "z = x > 0 ? x : 0;", name = "test_relu")
+  expect_identical(plain(c(-1, 2)), c(0, 2))
+  erf <- ffi_elementwise("x: T -> z: T", "z = erf(x) + twice(x)",
+    support = "static double twice(double x) { return 2 * x; }", name = "test_erf"
+  )
+  expect_equal(erf(0.5), 2 * stats::pnorm(0.5 * sqrt(2)), tolerance = 1e-14)
+  expect_snapshot(error = TRUE, {
+    ffi_jvp(plain)(1, 1)
+    ffi_jvp(erf)(1, 1)
+  })
+})
+
+test_that("what is no elementwise op is told", {
+  skip_without_plugin()
+  make <- function(signature, expression, ...) ffi_elementwise(signature, expression, name = "op", ...)
+  expect_snapshot(error = TRUE, {
+    make("x: T[n] -> z: T[n]", "z = x")
+    make("x: T -> x: T", "x = 2 * x")
+    make("x: T -> z: T; work: T[3]", "z = x")
+    make("x: T -> z: T", "y = x")
+    make("x: T -> z: T", "z = x; x = 2")
+    make("x: T -> z: T", "")
+    make("x: T -> z: T", "z = x > 0 ? x^2 : 0")
+    make("x: T -> z: T", "z = x", dtypes = list(T = "bf16"))
+    make("x: T -> z: T", "z = x", jvp = 1)
+    make("x: T, y: T -> z: T", "z = x + y")(c(1, 2, 3), c(1, 2))
+    make("x: T, y: T -> z: T", "z = x + y")(1, w = 2)
+  })
+  expect_error(make("x: T -> z: T", "z = x + nowhere"), class = "xlaffi_error")
+  expect_error(make("x: T -> z: T", "z = z + x"), class = "xlaffi_error")
+})
