@@ -127,6 +127,9 @@ fn checked(
     (outcome, debug.findings())
 }
 
+/// Whether there are pages that cannot be touched; Miri has none.
+const PAGES: bool = cfg!(all(unix, not(miri)));
+
 const X: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
 fn call() -> Frame {
@@ -156,7 +159,7 @@ fn same_bytes<T: Scalar>(a: &[T], b: &[T]) -> bool {
 
 #[test]
 fn a_good_handler_has_no_findings_and_its_results_arrive() {
-    for guard_pages in [false, cfg!(unix)] {
+    for guard_pages in [false, PAGES] {
         let mut checks = Checks::default();
         checks.guard_pages = guard_pages;
         let mut frame = call();
@@ -175,7 +178,7 @@ fn operands_of_every_size_and_kind_pass() {
             .arg(&[n as i64], &complex[..n])
             .ret::<Complex<f32>>(&[n as i64])
             .build();
-        for guard_pages in [false, cfg!(unix)] {
+        for guard_pages in [false, PAGES] {
             let mut checks = Checks::default();
             checks.guard_pages = guard_pages;
             let (outcome, findings) = checked("good_c64", good_c64, checks, &mut frame);
@@ -492,4 +495,40 @@ fn a_profile_counts_calls_bytes_and_errors() {
     drop(inner);
     drop(outer);
     call().call(fine).expect("no error");
+}
+
+#[test]
+fn watching_begins_and_ends_while_calls_run() {
+    const CALLS: usize = if cfg!(miri) { 3 } else { 2000 };
+    let _alone = alone();
+    let trampoline = registered("watched now and then", "host", good);
+    let all = Profile::start();
+    let done = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut frame = call();
+                for _ in 0..CALLS {
+                    frame.call(trampoline).expect("no error");
+                    assert_eq!(frame.ret::<f64>(0), X);
+                }
+                done.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        while done.load(Ordering::SeqCst) < 3 {
+            let (debug, profile) = (Debug::start(Checks::default(), []), Profile::start());
+            std::thread::yield_now();
+            profile.stop();
+            debug.stop();
+            while debug.running() > 0 {
+                std::thread::yield_now();
+            }
+            let checked = debug.checked();
+            assert_eq!(debug.findings(), []);
+            assert_eq!(debug.checked(), checked, "nothing is checked any more");
+        }
+    });
+    let rows = all.rows();
+    let row = rows.iter().find(|row| row.target == "watched now and then");
+    assert_eq!(row.map(|row| row.calls), Some(3 * CALLS as u64));
 }

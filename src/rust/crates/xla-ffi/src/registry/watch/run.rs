@@ -105,20 +105,16 @@ impl Check<'_> {
     /// Shows the handler that run's memory.
     fn point_to(&self, run: &mut Run) {
         let Operands { args, rets, .. } = &self.operands;
-        for (arg, zone) in args.iter().zip(&mut run.args) {
-            if let Some(zone) = zone {
+        // Each address is asked for once: results that share an operand's memory share its pointer.
+        let address = |zone: &mut Option<Zone>| zone.as_mut().map(Zone::address);
+        let of_args: Vec<_> = run.args.iter_mut().map(address).collect();
+        let of_rets = run.rets.iter_mut().map(address).zip(&run.aliases);
+        let of_rets = of_rets.map(|(own, alias)| alias.map_or(own, |arg| of_args[arg]));
+        let all = args.iter().chain(rets);
+        for (buffer, address) in all.zip(of_args.iter().copied().chain(of_rets)) {
+            if let Some(address) = address {
                 // SAFETY: the call lasts, and its handler does not run now.
-                unsafe { arg.point_to(zone.address()) };
-            }
-        }
-        for ((ret, zone), alias) in rets.iter().zip(&mut run.rets).zip(&run.aliases) {
-            let zone = match alias {
-                Some(arg) => &mut run.args[*arg],
-                None => zone,
-            };
-            if let Some(zone) = zone {
-                // SAFETY: as above.
-                unsafe { ret.point_to(zone.address()) };
+                unsafe { buffer.point_to(address) };
             }
         }
     }

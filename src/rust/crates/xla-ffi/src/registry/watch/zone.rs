@@ -3,8 +3,8 @@
 #[cfg(unix)]
 use super::pages::Pages;
 
-/// Bytes of a zone before and of one behind.
-const ZONE: usize = 4096;
+/// Bytes of a zone before and of one behind; Miri looks at each for long.
+const ZONE: usize = if cfg!(miri) { 64 } else { 4096 };
 
 /// What XLA's own memory is aligned to, and what it asks of arguments that its user brings.
 pub(super) const ALIGNMENT: usize = 64;
