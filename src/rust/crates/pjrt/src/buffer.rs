@@ -258,27 +258,48 @@ impl Buffer {
     /// # Errors
     /// As [`Buffer::wait`].
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool> {
-        if let Some(event) = self.event()? {
-            let done = if limit.is_zero() {
-                event.is_ready()? && event.wait().map(|()| true)?
-            } else {
-                event.wait_timeout(limit)?
-            };
-            if !done {
-                return Ok(false);
-            }
+        self.wait_unless(limit, || false)
+    }
+
+    /// As [`Buffer::wait_timeout`], or until `stop` is true: to be looked at again when somebody
+    /// unparks this thread.
+    ///
+    /// # Errors
+    /// As [`Buffer::wait`].
+    pub fn wait_unless(&self, limit: Duration, stop: impl Fn() -> bool) -> Result<bool> {
+        Ok(self.wait_event(limit, &stop)? && self.readable_within(limit, stop))
+    }
+
+    fn wait_event(&self, limit: Duration, stop: impl Fn() -> bool) -> Result<bool> {
+        let Some(event) = self.event()? else {
+            return Ok(true);
+        };
+        let done = match limit.is_zero() {
+            true => event.is_ready()? && event.wait().map(|()| true)?,
+            false => event.wait_unless(limit, stop)?,
+        };
+        if done {
             self.ready.store(true, Ordering::Release);
         }
-        Ok(self.readable_within(limit))
+        Ok(done)
+    }
+
+    /// Whether the contents are there, and a launch under way keeps them from being read.
+    ///
+    /// # Errors
+    /// As [`Buffer::wait`].
+    pub fn is_taken(&self) -> Result<bool> {
+        Ok(self.wait_event(Duration::ZERO, || false)?
+            && !self.readable_within(Duration::ZERO, || false))
     }
 
     /// Whether nobody may take the memory away, as a launch under way might.
-    fn readable_within(&self, limit: Duration) -> bool {
+    fn readable_within(&self, limit: Duration, stop: impl Fn() -> bool) -> bool {
         const TURN: Duration = Duration::from_millis(1);
         let deadline = Instant::now() + limit;
         while let Err(std::sync::TryLockError::WouldBlock) = self.lock.try_read() {
             let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if left.is_zero() || stop() {
                 return false;
             }
             std::thread::sleep(left.min(TURN));

@@ -145,7 +145,7 @@ impl Client {
         // SAFETY: the client is alive; program and options outlive the call, which only reads
         // them (the program's `code` is mutable in the API for plugins that write into it).
         unsafe { call!(self.api(), PJRT_Client_Compile(args))? };
-        Executable::new(self, args.executable)
+        Executable::new(self, args.executable, program.may_donate())
     }
 
     /// The first device, which is where data goes if nothing else is said.

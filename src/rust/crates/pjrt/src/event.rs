@@ -5,7 +5,8 @@ use crate::client::Client;
 use crate::error::Result;
 use pjrt_api::*;
 use std::ffi::c_void;
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// Becomes ready once, well or with an error.
@@ -23,8 +24,14 @@ unsafe impl Sync for Event {}
 
 #[derive(Default)]
 struct Signal {
-    outcome: Mutex<Option<Result<()>>>,
-    changed: Condvar,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    outcome: Option<Result<()>>,
+    /// To be unparked.
+    waiting: Vec<Thread>,
 }
 
 /// What the plugin's callback owns.
@@ -37,14 +44,18 @@ unsafe extern "C" fn on_ready(error: *mut PJRT_Error, user_arg: *mut c_void) {
     // SAFETY: this is the box that `signal` below gave away; the callback is called once.
     let callback = unsafe { Box::from_raw(user_arg.cast::<Callback>()) };
     let outcome = callback.api.check("PJRT_Event_OnReady", error);
-    let mut slot = callback
-        .signal
-        .outcome
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
-    *slot = Some(outcome);
-    drop(slot);
-    callback.signal.changed.notify_all();
+    let waiting = {
+        let mut state = callback.signal.lock();
+        state.outcome = Some(outcome);
+        std::mem::take(&mut state.waiting)
+    };
+    waiting.iter().for_each(Thread::unpark);
+}
+
+impl Signal {
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Event {
@@ -86,28 +97,36 @@ impl Event {
     /// # Errors
     /// The error of what was waited for.
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool> {
+        self.wait_unless(limit, || false)
+    }
+
+    /// As [`Event::wait_timeout`], or until `stop` is true: to be looked at again when somebody
+    /// unparks this thread.
+    ///
+    /// # Errors
+    /// The error of what was waited for.
+    pub fn wait_unless(&self, limit: Duration, stop: impl Fn() -> bool) -> Result<bool> {
         if self.is_ready()? {
             return self.wait().map(|()| true);
         }
         let signal = self.signal()?;
         let deadline = Instant::now() + limit;
-        let mut outcome = signal
-            .outcome
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let this = thread::current();
         loop {
-            if let Some(outcome) = &*outcome {
-                return outcome.clone().map(|()| true);
+            {
+                let mut state = signal.lock();
+                if let Some(outcome) = &state.outcome {
+                    return outcome.clone().map(|()| true);
+                }
+                if state.waiting.iter().all(|other| other.id() != this.id()) {
+                    state.waiting.push(this.clone());
+                }
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if left.is_zero() || stop() {
                 return Ok(false);
             }
-            outcome = signal
-                .changed
-                .wait_timeout(outcome, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            thread::park_timeout(left);
         }
     }
 

@@ -26,6 +26,8 @@ pub struct Executable {
     /// Owned too; NULL where the plugin could not give it.
     executable: *mut PJRT_Executable,
     num_outputs: usize,
+    /// Whether it may take the memory of an argument for a result.
+    may_donate: bool,
 }
 
 // SAFETY: the API allows calls on an executable from any thread.
@@ -50,12 +52,17 @@ impl Drop for Executable {
 
 impl Executable {
     /// Takes over a loaded executable of `client`.
-    pub(crate) fn new(client: &Client, loaded: *mut PJRT_LoadedExecutable) -> Result<Self> {
+    pub(crate) fn new(
+        client: &Client,
+        loaded: *mut PJRT_LoadedExecutable,
+        may_donate: bool,
+    ) -> Result<Self> {
         let mut this = Self {
             client: client.clone(),
             loaded,
             executable: null_mut(),
             num_outputs: 0,
+            may_donate,
         };
         let mut get = PJRT_LoadedExecutable_GetExecutable_Args::new();
         get.loaded_executable = loaded;
@@ -204,7 +211,10 @@ impl Executable {
         Error::if_forked()?;
         self.check_arguments(arguments, options)?;
         // Memory that is being read must not be donated under the reader's feet.
-        let (_locks, busy) = crate::buffer::lock_for_execution(arguments);
+        let (_locks, busy) = match self.may_donate {
+            true => crate::buffer::lock_for_execution(arguments),
+            false => Default::default(),
+        };
         let keep: Vec<i64> = options
             .non_donatable
             .iter()

@@ -58,6 +58,19 @@ impl Program {
         &self.code
     }
 
+    /// Whether it may take the memory of an argument for a result. StableHLO names what says so;
+    /// of other formats nothing is known.
+    pub(crate) fn may_donate(&self) -> bool {
+        let says = |name: &str| {
+            let name = name.as_bytes();
+            self.code.windows(name.len()).any(|part| part == name)
+        };
+        self.format == ProgramFormat::Hlo
+            || ["donor", "aliasing_output", "output_alias"]
+                .into_iter()
+                .any(says)
+    }
+
     /// How it is written.
     pub fn format(&self) -> ProgramFormat {
         self.format

@@ -28,7 +28,7 @@ pub enum Dest<'a> {
 }
 
 impl Dest<'_> {
-    fn len(&self, dtype: DType) -> usize {
+    pub(crate) fn len(&self, dtype: DType) -> usize {
         match self {
             Dest::F64(x) => x.len(),
             Dest::I32(x) => x.len(),

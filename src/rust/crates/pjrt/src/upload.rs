@@ -51,7 +51,7 @@ pub struct HostData<'a> {
 
 impl Source<'_> {
     /// Number of elements, if they are of type `dtype` in the case of bytes.
-    fn len(&self, dtype: DType) -> Result<usize> {
+    pub(crate) fn len(&self, dtype: DType) -> Result<usize> {
         match self {
             Source::F64(x) => Ok(x.len()),
             Source::I32(x) => Ok(x.len()),
