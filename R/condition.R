@@ -20,7 +20,9 @@ abort <- function(message, code = "INVALID_ARGUMENT", op = NULL, operand = NULL,
 
 # Raises what the Rust side returned instead of a result.
 raise <- function(failure, call = rlang::caller_env()) {
-  abort(failure$message, failure$code, failure$op, failure$operand, failure$hint, call = call)
+  cause <- callback_condition(failure$message)
+  message <- if (is.null(cause)) failure$message else cause$message
+  abort(message, failure$code, failure$op, failure$operand, failure$hint, call = call, parent = cause$parent)
 }
 
 # Passes a result on, or raises it if it is a failure.

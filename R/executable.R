@@ -64,8 +64,12 @@ pjrt_execute <- function(executable, ..., execution_options = NULL, simplify = T
 
 # What a run under way ends with. It works on another thread; between two turns of waiting R looks
 # for Ctrl-C, which it does in Sys.sleep() and outside of Rust, and shows what the program prints.
-# Interrupted, the work goes on and its result is dropped.
+# Interrupted, the work goes on and its result is dropped; R functions that it calls are not served any more.
 finish <- function(run, call = rlang::caller_env()) {
+  if (inherits(run, "xlaffi_run")) {
+    started <- run
+    on.exit(.Call(wrap__run_abandon, started))
+  }
   while (inherits(run, "xlaffi_run")) {
     done <- .Call(wrap__run_wait, run, 0.05)
     if (is.null(done)) {

@@ -28,6 +28,22 @@ buffer_literals <- function(buffer) .Call(wrap__buffer_literals, buffer)
 
 dtype_parse <- function(dtype) .Call(wrap__dtype_parse, dtype)
 
+callback_open <- function(name, namespace) .Call(wrap__callback_open, name, namespace)
+
+callback_close <- function() .Call(wrap__callback_close)
+
+callback_new <- function(name, text, variables, sets, number, vectorized, patience) .Call(wrap__callback_new, name, text, variables, sets, number, vectorized, patience)
+
+callback_released <- function() .Call(wrap__callback_released)
+
+callback_interrupted <- function() .Call(wrap__callback_interrupted)
+
+callback_arguments <- function(which) .Call(wrap__callback_arguments, which)
+
+callback_take <- function(which, value) .Call(wrap__callback_take, which, value)
+
+callback_failed <- function(code, message) .Call(wrap__callback_failed, code, message)
+
 client_platform <- function(client) .Call(wrap__client_platform, client)
 
 client_devices <- function(client) .Call(wrap__client_devices, client)
@@ -49,6 +65,8 @@ own_instances <- function(text, variables, sets) .Call(wrap__own_instances, text
 own_signature <- function(text) .Call(wrap__own_signature, text)
 
 run_wait <- function(run, seconds) .Call(wrap__run_wait, run, seconds)
+
+run_abandon <- function(run) .Call(wrap__run_abandon, run)
 
 identity_new <- function() .Call(wrap__identity_new)
 

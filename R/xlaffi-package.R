@@ -44,6 +44,10 @@ the$owner <- NULL
 the$programs <- new.env(parent = emptyenv())
 the$calls <- new.env(parent = emptyenv())
 the$clock <- 0
+# R functions that programs call, by number; conditions that they ended with.
+the$callbacks <- list()
+the$conditions <- list()
+the$condition_count <- 0
 # The platform of the program that is being traced.
 the$platform <- NULL
 # What was found of compilers, and where compiled code is kept.

@@ -2,6 +2,7 @@
   keep_session(topenv())
   register_refused()
   .Call(wrap__start)
+  check(.Call(wrap__callback_open, quote(serve_callback), topenv()))
   the$dtypes <- check(.Call(wrap__dtype_table))
   # pjrt registers its own targets while it loads, so the hooks come late enough.
   join_peers()
@@ -9,11 +10,15 @@
   addTaskCallback(print_waiting_at_prompt, name = "xlaffi_print_waiting")
   follow_debug_option()
   addTaskCallback(function(...) follow_debug_option(), name = "xlaffi_debug")
-  # At the end of a session what programs printed last is shown too.
-  reg.finalizer(the, function(the) print_waiting(), onexit = TRUE)
+  # At the end of a session what programs printed last is shown too, and none waits for R any more.
+  reg.finalizer(the, function(the) {
+    .Call(wrap__callback_close)
+    print_waiting()
+  }, onexit = TRUE)
 }
 
 .onUnload <- function(libpath) {
+  .Call(wrap__callback_close)
   print_waiting()
   removeTaskCallback("xlaffi_print_waiting")
   removeTaskCallback("xlaffi_debug")

@@ -6,8 +6,10 @@ use std::time::Duration;
 use extendr_api::Robj;
 use extendr_ffi::R_NilValue;
 use pjrt::{Buffer, DType, HostData, Kind, Order, Source};
+use pjrt_jaxlib::python::blocking;
 
 use crate::argument::is_null;
+use crate::callback::while_serving;
 use crate::device::{default_device, DeviceObject};
 use crate::entry::routines;
 use crate::failure::{Failure, Outcome};
@@ -45,12 +47,20 @@ pub fn size(buffer: &Buffer) -> usize {
     buffer.num_elements() * buffer.dtype().size()
 }
 
-/// Waits for so long at most; whether the contents are there. What is waited for may need Python's
-/// lock, which reticulate makes R's thread keep.
+/// Waits for so long at most, and serves programs that need R; whether the contents are there. What
+/// is waited for may need Python's lock, which reticulate makes R's thread keep.
 pub fn wait(buffer: &Buffer, limit: Duration) -> Outcome<bool> {
-    Ok(pjrt_jaxlib::python::blocking(|| {
-        buffer.wait_timeout(limit)
-    })?)
+    let done = while_serving(limit, |left| {
+        let done = blocking(|| buffer.wait_unless(left, main_thread::has_work))?;
+        Ok(done.then_some(()))
+    })?;
+    if done.is_none() && main_thread::is_serving() && !limit.is_zero() && buffer.is_taken()? {
+        return Err(Failure::new(
+            "FAILED_PRECONDITION",
+            "a program that runs may take the buffer's memory for a result: the R function that it calls cannot read it",
+        ));
+    }
+    Ok(done.is_some())
 }
 
 class!(

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pjrt::{compile_options, Client, Program};
 
+use crate::callback::may_call_r;
 use crate::device::DeviceObject;
 use crate::entry::routines;
 use crate::executable::ExecutableObject;
@@ -57,6 +58,7 @@ routines! {
             Ok(Done::Compiled(ExecutableObject {
                 executable: Arc::new(executable),
                 pace: Arc::new(Pace::of(program.code())),
+                calls_r: may_call_r(program.code()),
                 platform: platform.clone(),
             }))
         })?;

@@ -11,6 +11,7 @@ use pjrt::{Buffer, Executable, ExecuteOptions};
 
 use crate::argument::{attribute, borrowed, counts, elements, inherits, integer, is_null};
 use crate::buffer::{size, upload_array, wait, BufferObject};
+use crate::callback;
 use crate::device::DeviceObject;
 use crate::entry::routines;
 use crate::failure::{Failure, Outcome};
@@ -29,6 +30,8 @@ pub struct ExecutableObject {
     pub executable: Arc<Executable>,
     /// Where it runs.
     pub pace: Arc<Pace>,
+    /// Whether it may call R functions.
+    pub calls_r: bool,
     /// Name of the platform.
     pub platform: Arc<str>,
 }
@@ -163,11 +166,18 @@ fn start(
     options: ExecuteOptions,
 ) -> Outcome<Started> {
     let (executable, pace) = (object.executable.clone(), object.pace.clone());
+    let waits = object.calls_r && callback::in_use();
     let execute = move || {
         let buffers: Vec<&Buffer> = buffers.iter().map(|buffer| &**buffer).collect();
-        pace.timed(|| executable.execute(&buffers, &options))
+        let outputs = pace.timed(|| executable.execute(&buffers, &options))?;
+        if waits {
+            outputs.iter().try_for_each(Buffer::wait)?;
+        }
+        Ok::<_, pjrt::Error>(outputs)
     };
-    if !object.pace.may_take_long() && object.executable.num_outputs() > 0 {
+    // What waits for an argument waits for the R function that makes it.
+    let may_block = object.pace.may_take_long() || callback::in_use();
+    if !may_block && object.executable.num_outputs() > 0 {
         return Ok(Started::Launched(retried(|| Ok(execute()?))?));
     }
     let platform = object.platform.clone();

@@ -2,7 +2,8 @@
 
 use extendr_api::Robj;
 use extendr_ffi::{
-    R_ClassSymbol, R_DimSymbol, Rf_setAttrib, COMPLEX, INTEGER, LOGICAL, RAW, REAL, SEXP, SEXPTYPE,
+    R_ClassSymbol, R_DimSymbol, R_NilValue, Rf_setAttrib, COMPLEX, INTEGER, LOGICAL, RAW, REAL,
+    SEXP, SEXPTYPE,
 };
 use pjrt::{Buffer, DType, Dest, Order};
 
@@ -39,6 +40,12 @@ pub fn dims_of(data: &Robj) -> Vec<i64> {
         Some(dims) if !dims.is_empty() => dims,
         _ => vec![length(data) as i64],
     }
+}
+
+/// Whether an R object has dimensions.
+pub fn has_dims(data: &Robj) -> bool {
+    // SAFETY: a symbol of R's; the attribute is only looked at.
+    unsafe { attribute(data, R_DimSymbol) != R_NilValue }
 }
 
 /// Whether an R object is an array of one axis, and no plain vector.
@@ -160,8 +167,19 @@ unsafe fn memory<'a, T>(data: *mut T, len: usize) -> &'a mut [T] {
 /// The R array of a buffer, not protected. Waits.
 pub fn read(buffer: &Buffer) -> Outcome<SEXP> {
     look_for_interrupt(size(buffer));
-    let len = buffer.num_elements();
-    let dtype = buffer.dtype();
+    let array = new_array(buffer.dtype(), buffer.num_elements(), |dest| {
+        Ok(buffer.read_with_pauses(dest, Order::ColumnMajor, &check_interrupt)?)
+    })?;
+    set_dims(&array, buffer.dims())?;
+    Ok(array.sexp())
+}
+
+/// An R vector of the type that has numbers of `dtype`, filled by `fill`.
+pub fn new_array(
+    dtype: DType,
+    len: usize,
+    fill: impl FnOnce(Dest<'_>) -> Outcome<()>,
+) -> Outcome<Protected> {
     let kind = match dtype {
         DType::Pred => SEXPTYPE::LGLSXP,
         DType::I8 | DType::I16 | DType::I32 | DType::U8 | DType::U16 => SEXPTYPE::INTSXP,
@@ -185,7 +203,7 @@ pub fn read(buffer: &Buffer) -> Outcome<SEXP> {
             _ => Dest::F64(memory(REAL(sexp), len)),
         }
     };
-    buffer.read_with_pauses(dest, Order::ColumnMajor, &check_interrupt)?;
+    fill(dest)?;
     if matches!(dtype, DType::U32 | DType::I64 | DType::U64) {
         // SAFETY: R's thread; both objects are protected.
         unsafe {
@@ -193,6 +211,5 @@ pub fn read(buffer: &Buffer) -> Outcome<SEXP> {
             protect(|| Rf_setAttrib(array.sexp(), R_ClassSymbol, class.sexp()));
         }
     }
-    set_dims(&array, buffer.dims())?;
-    Ok(array.sexp())
+    Ok(array)
 }

@@ -8,6 +8,7 @@
 mod about;
 mod argument;
 mod buffer;
+mod callback;
 mod client;
 mod device;
 mod dtype;
@@ -43,6 +44,8 @@ mod worker;
 const ROUTINES: &[&[entry::Routine]] = &[
     about::ROUTINES,
     buffer::ROUTINES,
+    callback::op::ROUTINES,
+    callback::request::ROUTINES,
     client::ROUTINES,
     device::ROUTINES,
     dtype::ROUTINES,

@@ -58,7 +58,7 @@ impl Pace {
 
 /// The target behind `custom_call` in ` @lu(%arg0)`, or in MLIR's generic form, which other packages
 /// write: `"(%arg0) <{call_target_name = "lu"}>`. Empty where it is written in another way.
-fn called(rest: &str) -> &str {
+pub fn called(rest: &str) -> &str {
     let name = match rest.strip_prefix('"') {
         Some(generic) => generic
             .split_once("call_target_name = \"")

@@ -168,6 +168,7 @@ pub fn described(robj: &Robj) -> String {
         (None, Rtype::ExternalPtr) => "an external pointer of another package".to_string(),
         (None, Rtype::Doubles) => "a double vector".to_string(),
         (None, Rtype::Integers) => "an integer vector".to_string(),
+        (None, Rtype::Complexes) => "a complex vector".to_string(),
         (None, Rtype::Logicals) => "a logical vector".to_string(),
         (None, Rtype::Strings) => "a character vector".to_string(),
         (None, Rtype::List) => "a list".to_string(),

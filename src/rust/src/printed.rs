@@ -2,8 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int};
-use std::sync::OnceLock;
-use std::thread::{self, ThreadId};
 
 use ops::print::Console;
 
@@ -14,9 +12,6 @@ extern "C-unwind" {
     fn xlaffi_show(text: *const c_char, length: usize) -> c_int;
 }
 
-/// R's thread.
-static MAIN: OnceLock<ThreadId> = OnceLock::new();
-
 thread_local! {
     static SHOWING: Cell<bool> = const { Cell::new(false) };
     static LATER: RefCell<Vec<Box<dyn FnOnce()>>> = const { RefCell::new(Vec::new()) };
@@ -25,10 +20,10 @@ thread_local! {
 /// Text waits for R's thread, unless that runs the handler itself, as under another host it may:
 /// then it is shown at once.
 pub fn take_charge() {
-    MAIN.get_or_init(|| thread::current().id());
+    main_thread::claim(crate::callback::ring);
     ops::print::queue_output(true);
     ops::print::show_on(Some(Console {
-        is_here: || MAIN.get() == Some(&thread::current().id()),
+        is_here: main_thread::is_here,
         show,
     }));
 }

@@ -9,6 +9,7 @@ use xla_ffi::registry::{canonical_platform, Entry, Registry, Withdrawn};
 use xla_ffi::FieldInfo;
 
 use crate::argument::{borrowed, elements, is_null, text};
+use crate::callback;
 use crate::entry::routines;
 use crate::failure::Failure;
 use crate::handler::{handlers, Handler};
@@ -96,6 +97,8 @@ routines! {
         let limit = Duration::from_secs_f64(seconds.clamp(0.0, 3600.0));
         // A handler may need Python's lock, which reticulate makes R's thread keep.
         pjrt_jaxlib::python::blocking(|| calls.wait_timeout(limit));
+        // Or R.
+        callback::serve_waiting();
         Ok(Value::from(calls.running() as i32))
     }
 

@@ -8,6 +8,7 @@ use extendr_ffi::{R_NilValue, SEXP};
 use pjrt::Buffer;
 use pjrt_jaxlib::python::Report;
 
+use crate::callback::{of_run, while_serving, Abandon};
 use crate::entry::routines;
 use crate::executable::{outputs_to_r, ExecutableObject};
 use crate::failure::Outcome;
@@ -44,6 +45,7 @@ pub struct Run {
     pending: RefCell<Pending<Done>>,
     /// To be done once more where memory was short.
     again: RefCell<Option<Work>>,
+    abandon: Abandon,
 }
 
 class!(Run, c"xlaffi_run", "a run under way");
@@ -52,9 +54,11 @@ impl Run {
     /// Starts it.
     pub fn start(work: impl Fn() -> Outcome<Done> + Send + Sync + 'static) -> Outcome<Self> {
         let work: Work = Arc::new(work);
+        let abandon = Abandon::default();
         Ok(Run {
-            pending: RefCell::new(launch(&work)?),
+            pending: RefCell::new(launch(&work, &abandon)?),
             again: RefCell::new(Some(work)),
+            abandon,
         })
     }
 
@@ -64,18 +68,23 @@ impl Run {
         Ok(Run {
             pending: RefCell::new(worker::start_alone(look)?),
             again: RefCell::new(None),
+            abandon: Abandon::default(),
         })
     }
 
     /// The end, if it comes within `limit`. It is given once. Where memory was short, R collects and
-    /// the work is done once more.
+    /// the work is done once more. Programs that need R are served meanwhile.
     pub fn wait(&self, limit: Duration) -> Option<Outcome<Done>> {
-        let done = self.pending.borrow().wait(limit)?;
+        let waited = while_serving(limit, |left| Ok(self.pending.borrow().wait(left)));
+        let done = match waited {
+            Ok(done) => done?,
+            Err(failure) => return Some(Err(failure)),
+        };
         let again = self.again.take();
         match (done, again) {
             (Err(failure), Some(work)) if memory::is_exhausted(&failure) => {
                 memory::collect();
-                match launch(&work) {
+                match launch(&work, &self.abandon) {
                     Ok(pending) => {
                         self.pending.replace(pending);
                         None
@@ -88,9 +97,13 @@ impl Run {
     }
 }
 
-fn launch(work: &Work) -> Outcome<Pending<Done>> {
-    let work = work.clone();
-    worker::start(move || work())
+fn launch(work: &Work, abandon: &Abandon) -> Outcome<Pending<Done>> {
+    let (work, abandoned) = (work.clone(), abandon.flag().clone());
+    let work = move || of_run(&abandoned, || work());
+    match main_thread::is_serving() {
+        true => worker::start_afresh(work),
+        false => worker::start(work),
+    }
 }
 
 routines! {
@@ -102,5 +115,12 @@ routines! {
             // SAFETY: a constant of R.
             None => Ok(unsafe { R_NilValue }),
         }
+    }
+
+    // R waits for it no more.
+    fn run_abandon(run) {
+        let run: &Run = get(run, "run")?;
+        run.abandon.now();
+        Ok(())
     }
 }

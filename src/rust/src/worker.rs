@@ -4,10 +4,12 @@
 //! custom call counts as cheap however long it runs. An interrupted wait leaves the work to its
 //! thread, which drops the result.
 
+use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::mpsc::{channel, Sender};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::failure::{panicked, Failure, Outcome};
 
@@ -19,27 +21,30 @@ static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
 /// As much as R's own thread has: handlers run here.
 const STACK: usize = 16 << 20;
 
+thread_local! {
+    static HERE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this is one of these threads, of which there are as many as are needed.
+pub fn is_here() -> bool {
+    HERE.get()
+}
+
 /// A result that is not there yet.
 pub struct Pending<T> {
     slot: Arc<Slot<T>>,
 }
 
-struct Slot<T> {
-    result: Mutex<Option<Outcome<T>>>,
-    changed: Condvar,
-}
+type Slot<T> = Mutex<Option<Outcome<T>>>;
 
 /// `work` as a job, and where its result will be.
 fn job<T: Send + 'static>(work: impl FnOnce() -> Outcome<T> + Send + 'static) -> (Job, Pending<T>) {
-    let slot = Arc::new(Slot {
-        result: Mutex::new(None),
-        changed: Condvar::new(),
-    });
+    let slot = Arc::new(Slot::default());
     let pending = Pending { slot: slot.clone() };
     let job = move || {
         let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|p| Err(panicked(&*p)));
-        *slot.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-        slot.changed.notify_all();
+        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        main_thread::wake();
     };
     (Box::new(job), pending)
 }
@@ -52,6 +57,26 @@ pub fn start_alone<T: Send + 'static>(
     let (job, pending) = job(work);
     let thread = std::thread::Builder::new().name("xlaffi-look".into());
     match thread.spawn(job) {
+        Ok(_) => Ok(pending),
+        Err(_) => Err(no_thread()),
+    }
+}
+
+/// Starts `work` on a thread that launched no program before: XLA runs those of one thread in order,
+/// and one that waits for R would keep another from starting that R waits for.
+pub fn start_afresh<T: Send + 'static>(
+    work: impl FnOnce() -> Outcome<T> + Send + 'static,
+) -> Outcome<Pending<T>> {
+    let (job, pending) = job(work);
+    fork::started();
+    let thread = std::thread::Builder::new()
+        .name("xlaffi-inner".into())
+        .stack_size(STACK);
+    let alone = move || {
+        HERE.set(true);
+        job();
+    };
+    match thread.spawn(alone) {
         Ok(_) => Ok(pending),
         Err(_) => Err(no_thread()),
     }
@@ -77,6 +102,7 @@ pub fn start<T: Send + 'static>(
     let (sender, jobs) = channel::<Job>();
     let again = sender.clone();
     let loops = move || {
+        HERE.set(true);
         for job in jobs {
             job();
             IDLE.lock()
@@ -97,24 +123,26 @@ pub fn start<T: Send + 'static>(
 }
 
 impl<T> Pending<T> {
-    /// The result if it comes within `limit`. It is given once.
+    /// The result if it comes within `limit`, and before R is needed elsewhere. It is given once.
+    /// For R's thread only.
     pub fn wait(&self, limit: Duration) -> Option<Outcome<T>> {
         // The work may need Python's lock, which reticulate makes R's thread keep.
         pjrt_jaxlib::python::blocking(|| self.wait_here(limit))
     }
 
     fn wait_here(&self, limit: Duration) -> Option<Outcome<T>> {
-        let result = self
-            .slot
-            .result
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let waiting = |result: &mut Option<Outcome<T>>| result.is_none();
-        let (mut result, _) = self
-            .slot
-            .changed
-            .wait_timeout_while(result, limit, waiting)
-            .unwrap_or_else(PoisonError::into_inner);
-        result.take()
+        let deadline = Instant::now() + limit;
+        loop {
+            let result = self
+                .slot
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            let left = deadline.saturating_duration_since(Instant::now());
+            if result.is_some() || left.is_zero() || main_thread::has_work() {
+                return result;
+            }
+            thread::park_timeout(left);
+        }
     }
 }

@@ -40,9 +40,9 @@ mod unix {
     /// A handler answers in less than a microsecond.
     const SECONDS: u32 = 3;
 
-    extern "C" {
+    extern "C-unwind" {
         /// Of R: runs a function, and comes back where it raises an R error.
-        fn R_ToplevelExec(body: extern "C" fn(*mut c_void), data: *mut c_void) -> c_int;
+        fn R_ToplevelExec(body: extern "C-unwind" fn(*mut c_void), data: *mut c_void) -> c_int;
     }
 
     pub fn of(handler: HandlerFn) -> Trial {
@@ -114,7 +114,7 @@ mod unix {
         }
     }
 
-    extern "C" fn ask(handler: *mut c_void) {
+    extern "C-unwind" fn ask(handler: *mut c_void) {
         // SAFETY: `try_out`'s; that it is a handler is what is tried.
         unsafe {
             let handler = *handler.cast::<HandlerFn>();

@@ -1,0 +1,95 @@
+//! Ops whose body is an R function, as R makes them.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use own_ops::signature::Signature;
+use own_ops::{Body, Instance, Options, OwnOp};
+
+use crate::callback::call::Callback;
+use crate::callback::{evaluate, serve};
+use crate::entry::routines;
+use crate::failure::Failure;
+use crate::own_op::{registered, sets_of};
+use crate::pace::called;
+use crate::value::Value;
+
+/// The names that ops of R functions had.
+static NAMES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Whether a program may call R: one that cannot be read may. It is waited for where it is started. If
+/// it were not, those that wait for R could fill XLA's room for programs under way, and a program
+/// that their functions run would never start.
+pub fn may_call_r(code: &[u8]) -> bool {
+    let text = match std::str::from_utf8(code) {
+        Ok(text) if !text.contains('\0') => text,
+        _ => return true,
+    };
+    let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut targets = text.split("custom_call").skip(1).map(called);
+    targets.any(|target| target.is_empty() || names.contains(target))
+}
+
+/// Numbers of functions whose ops are gone.
+static RELEASED: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+
+impl Drop for Callback {
+    fn drop(&mut self) {
+        let released = &mut RELEASED.lock().unwrap_or_else(PoisonError::into_inner);
+        released.push(self.number);
+    }
+}
+
+routines! {
+    // Has the function `name` of the namespace serve programs.
+    fn callback_open(name, namespace) {
+        evaluate::serve_by(name, namespace);
+        main_thread::close(false);
+        Ok(())
+    }
+
+    // Programs that ask for R from now on are refused, as are those that do.
+    fn callback_close() {
+        main_thread::close(true);
+        Ok(())
+    }
+
+    // An op whose body is the R function that R keeps under `number`.
+    // `variables` for dtypes range over `sets`.
+    fn callback_new(name: &str, text: &str, variables, sets, number: f64, vectorized: bool, patience: f64) {
+        let signature = Signature::parse(text).map_err(Failure::from)?;
+        let sets = sets_of(name, &signature, variables, sets)?;
+        let callback = Arc::new(Callback {
+            number: number as i32,
+            vectorized,
+            patience: Duration::from_secs_f64(patience.min(1e9)),
+        });
+        let instances = (0..sets.instances()).map(|instance| {
+            let callback = callback.clone();
+            Instance::new(sets.instance(instance), Body::Host(Box::new(move |call| callback.run(call))))
+        });
+        let options = Options {
+            whole: true,
+            ..Options::default()
+        };
+        serve::start();
+        NAMES.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+        let instances = instances.collect();
+        // SAFETY: the bodies are no foreign functions.
+        let op = unsafe { OwnOp::new(name, signature, sets, instances, options) };
+        registered(op?, None)
+    }
+
+    // Numbers of functions that no program can call any more.
+    fn callback_released() {
+        let mut released = RELEASED.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Value::from(std::mem::take(&mut *released)))
+    }
+
+    // R was interrupted where no jump could tell it.
+    fn callback_interrupted() {
+        serve::interrupted();
+        Ok(())
+    }
+}
