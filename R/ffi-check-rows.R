@@ -16,7 +16,7 @@ compare <- function(point, check, tolerance, f) {
   )
 }
 
-first_line <- function(error) sub("\n.*", "", conditionMessage(error))
+first_line <- function(error) gsub("\\s*\n\\s*", " ", rlang::cnd_header(error))
 
 check_at <- function(f, arguments, types, options) {
   point <- new_point(arguments, types)
