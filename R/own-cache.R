@@ -88,11 +88,31 @@ write_whole <- function(file, write) {
     {
       write(made)
       Sys.chmod(made, "0600", use_umask = FALSE)
-      suppressWarnings(file.rename(made, file))
+      file.rename(made, file)
     },
-    error = function(error) FALSE, warning = function(warning) FALSE
+    xlaffi_error_disk_full = function(error) FALSE, warning = function(warning) FALSE
   )
   invisible(done)
+}
+
+# R tells of a full disk by warnings only, when it closes a file.
+write_lines <- function(lines, path) {
+  bytes <- charToRaw(paste0(enc2utf8(lines), "\n", collapse = ""))
+  write_bytes(bytes, path)
+}
+
+write_bytes <- function(bytes, path) {
+  tryCatch(
+    suppressWarnings({
+      file <- file(path, "wb")
+      writeBin(bytes, file)
+      close(file)
+    }),
+    error = function(error) disk_full("cannot be written")
+  )
+  if (!identical(file.size(path), as.numeric(length(bytes)))) {
+    disk_full("is full")
+  }
 }
 
 text_digest <- function(text) cli::hash_sha256(paste(enc2utf8(text), collapse = "\n"))
@@ -130,7 +150,7 @@ make_entry <- function(root, folder, name, libraries, make) {
   about <- c(paste("name", name), sprintf("library %s %s", hash_file(files), libraries))
   written <- tryCatch(
     {
-      writeLines(about, file.path(work, "about"))
+      write_lines(about, file.path(work, "about"))
       Sys.chmod(file.path(work, "about"), "0600", use_umask = FALSE)
       is_sound_entry(work, libraries)
     },
@@ -213,7 +233,8 @@ clear_code <- function() {
   for (folder in entries$folder) {
     discard_entry(folder)
   }
-  unlink(list.files(root, "^fact-", full.names = TRUE))
+  # And what cargo has compiled for all ops.
+  unlink(c(list.files(root, "^fact-", full.names = TRUE), file.path(root, "cargo")), recursive = TRUE)
   the$compilers <- list()
   nrow(entries)
 }

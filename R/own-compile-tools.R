@@ -130,7 +130,7 @@ remembered <- function(name, stamp, find) {
   }
   file <- file.path(code_folder(), paste0("fact-", name))
   if (is_own_file(file)) {
-    fact <- tryCatch(readRDS(file), error = function(error) NULL, warning = function(warning) NULL)
+    fact <- tryCatch(unserialize(readBin(file, "raw", file.size(file))), error = function(error) NULL, warning = function(warning) NULL)
     if (is.list(fact) && identical(fact$stamp, stamp)) {
       the$compilers[[name]] <- fact
       return(fact$value)
@@ -138,7 +138,7 @@ remembered <- function(name, stamp, find) {
   }
   fact <- list(stamp = stamp, value = find())
   the$compilers[[name]] <- fact
-  write_whole(file, function(path) saveRDS(fact, path, compress = FALSE))
+  write_whole(file, function(path) write_bytes(serialize(fact, NULL), path))
   fact$value
 }
 

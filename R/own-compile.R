@@ -70,7 +70,8 @@ compile_code <- function(commands, folder, name, language, files, environment = 
   if (!done$failed) {
     return(invisible(done$log))
   }
-  if (any(grepl("No space left on device|Disk quota exceeded|Read-only file system", done$log))) {
+  # Linkers map what they write: there a full disk is a bus error.
+  if (any(grepl("No space left on device|Disk quota exceeded|Read-only file system|Bus error|SIGBUS", done$log))) {
     disk_full("is full")
   }
   compiler_error(name, language, done$log, files, call)

@@ -13,7 +13,7 @@ fortran_unit <- function(source, instances) {
   c(
     readLines(system.file("templates", "xlaffi.f90", package = "xlaffi"), warn = FALSE),
     if (!is.null(source$support)) "include 'support.f90'",
-    if (!is.null(source$file)) sprintf("include '%s'", gsub("'", "''", source$file, fixed = TRUE)),
+    if (!is.null(source$file)) sprintf("include \"%s\"", source$file),
     sprintf("include '%s.f90'", names(source$ops)[own]),
     unlist(lapply(instances, function(instance) fortran_instance(instance$op, instance, modules_in(source$support))))
   )

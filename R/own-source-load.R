@@ -111,10 +111,6 @@ write_parts <- function(source, units, folder) {
   }
 }
 
-write_lines <- function(lines, path) {
-  full <- function(condition) disk_full("is full")
-  tryCatch(writeLines(lines, path, useBytes = TRUE), error = full, warning = full)
-}
 
 # What messages call those.
 part_names <- function(source) {
