@@ -84,6 +84,11 @@ handlers! {
     fn overflows_f16(x: f16, z, n) {
         (0..n).for_each(|i| z.add(i).write(f16::from_f32((*x.add(i)).to_f32() * 1e5)));
     }
+    fn nan_of_its_own(_x: Complex<f64>, z, n) {
+        let payload = CALLS.fetch_add(1, Ordering::Relaxed) as u64;
+        let nan = f64::from_bits(f64::NAN.to_bits() | payload);
+        (0..n).for_each(|i| z.add(i).write(Complex::new(nan, 1.0)));
+    }
     fn nan_bf16(_x: bf16, z, n) { (0..n).for_each(|i| z.add(i).write(bf16::NAN)); }
 }
 
@@ -329,6 +334,19 @@ fn what_is_not_finite_is_found_where_operands_are() {
         .build();
     let (_, text) = only("nan_bf16", nan_bf16, &mut frame);
     assert!(text.ends_with("[1] is NaN"), "{text}");
+}
+
+#[test]
+fn one_nan_is_as_good_as_another() {
+    let x = [Complex::new(f64::NAN, 0.0); 2];
+    let call = Call::new().arg(&[2], &x).ret::<Complex<f64>>(&[2]);
+    let (_, findings) = checked(
+        "nan_of_its_own",
+        nan_of_its_own,
+        Checks::default(),
+        &mut call.build(),
+    );
+    assert_eq!(findings, []);
 }
 
 #[test]

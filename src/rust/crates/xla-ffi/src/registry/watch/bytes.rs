@@ -81,6 +81,16 @@ pub(super) fn part_size(dtype: DataType) -> usize {
     dtype.part().unwrap_or(dtype).size().unwrap_or(1).max(1)
 }
 
+/// Whether a part, as [`part_size`] has it, is NaN: of which there are many, and which of them comes
+/// of an operation is not said.
+pub(super) fn is_nan(dtype: DataType, part: &[u8]) -> bool {
+    match real(dtype.part().unwrap_or(dtype), part) {
+        Some(Real::Single(x)) => x.is_nan(),
+        Some(Real::Double(x)) => x.is_nan(),
+        None => false,
+    }
+}
+
 /// The first element that is NaN or infinite, and how many are; `None` for a type that has none.
 pub(super) fn first_not_finite(dtype: DataType, bytes: &[u8]) -> Option<(usize, usize)> {
     let info = dtype.info()?;

@@ -15,7 +15,7 @@ pub(super) struct Difference {
 }
 
 /// The elements of which a part (of a complex number: real or imaginary part) differs bit by bit and
-/// that is asked for by the bytes' range.
+/// is asked for by the bytes' range.
 pub(super) fn different(
     dtype: DataType,
     a: &[u8],

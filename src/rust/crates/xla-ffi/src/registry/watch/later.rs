@@ -34,7 +34,13 @@ pub(super) fn within_check<R>(body: impl FnOnce() -> R) -> R {
 }
 
 /// What is known of a future of ours: `None` until it is complete, then the error or null.
-type Futures = HashMap<usize, Option<usize>>;
+type Futures = HashMap<usize, Option<Outcome>>;
+
+#[derive(Clone, Copy)]
+struct Outcome(*mut sys::XLA_FFI_Error);
+
+// SAFETY: errors may be used on any thread, by one at a time.
+unsafe impl Send for Outcome {}
 
 struct Shared {
     futures: Mutex<Option<Futures>>,
@@ -82,7 +88,7 @@ pub(in super::super) fn future_complete(
     let Some(place) = place else {
         return false;
     };
-    *place = Some(error as usize);
+    *place = Some(Outcome(error));
     SHARED.complete.notify_all();
     true
 }
@@ -93,8 +99,7 @@ pub(super) fn wait(future: *mut sys::XLA_FFI_Future) -> Option<*mut sys::XLA_FFI
     let mut futures = futures();
     loop {
         match futures.as_mut()?.get(&key)? {
-            Some(error) => {
-                let error = *error as *mut sys::XLA_FFI_Error;
+            &Some(Outcome(error)) => {
                 futures.as_mut()?.remove(&key);
                 COUNT.fetch_sub(1, Ordering::Relaxed);
                 // SAFETY: made by `future_create`, and taken out once.

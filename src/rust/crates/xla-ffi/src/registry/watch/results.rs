@@ -1,6 +1,6 @@
 //! What the results of several runs say.
 
-use super::bytes::first_not_finite;
+use super::bytes::{first_not_finite, is_nan};
 use super::check::{about, of_values, Check, FILLS};
 use super::compare::{self, Difference};
 use super::finding::Kind;
@@ -60,7 +60,10 @@ impl Check<'_> {
             }
             for (kind, plan, run) in others.clone() {
                 let b = run.ret(index);
-                let all = compare::different(dtype, a, b, |part| !untouched(part));
+                let all = compare::different(dtype, a, b, |part| {
+                    let nan = |of: &[u8]| is_nan(dtype, &of[part.clone()]);
+                    !(nan(a) && nan(b)) && !untouched(part)
+                });
                 let Some(difference) = all else { continue };
                 let kind = self.why(*kind, usual, *plan, index, (a, b), &difference);
                 if self.asked(kind) {
