@@ -21,10 +21,10 @@
 #' # When `f` is called
 #' R runs on one thread. Programs that need it queue, and are served while R waits: for this or any other program, for
 #' a buffer, or (not on Windows) at the prompt and in [Sys.sleep()]. [pjrt_execute()] waits for programs that may call
-#' R; one that another package started is served when R has time. `print()`, [message()], warnings, [browser()] and Ctrl-C work in `f`, and it may run other
-#' programs. An R error becomes the program's error: a condition of class `xlaffi_error`, whose `parent` is R's. When R
-#' waits for a program no more, because it was interrupted, the functions that the program calls get the same error
-#' instead of being called (code `CANCELLED`).
+#' R; one that another package started is served when R has time. `print()`, [message()], warnings, [browser()] and
+#' Ctrl-C work in `f`, and it may run other programs. An R error becomes the program's error: a condition of class
+#' `xlaffi_error`, whose `parent` is R's. When R waits for a program no more, because it was interrupted, the functions
+#' that the program calls get an error instead of being called (code `CANCELLED`).
 #'
 #' Where R does something else for `options(xlaffi.callback_wait =)` seconds (60) while a program needs it, the
 #' program fails with `DEADLINE_EXCEEDED`: R's thread may be waiting for the very program in another package, which

@@ -175,8 +175,8 @@ fn start(
         }
         Ok::<_, pjrt::Error>(outputs)
     };
-    // What waits for an argument waits for the R function that makes it.
-    let may_block = object.pace.may_take_long() || callback::in_use();
+    // XLA has room for so many programs under way; where some wait for R, R must not wait for room.
+    let may_block = object.pace.may_take_long() || main_thread::is_needed();
     if !may_block && object.executable.num_outputs() > 0 {
         return Ok(Started::Launched(retried(|| Ok(execute()?))?));
     }

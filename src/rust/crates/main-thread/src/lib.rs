@@ -100,6 +100,14 @@ pub fn has_work() -> bool {
     WAITING.load(Ordering::Acquire) > 0
 }
 
+/// How many threads wait for the main thread, or for work of theirs that it is in the middle of.
+static ASKING: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether some thread does not get on without the main thread.
+pub fn is_needed() -> bool {
+    ASKING.load(Ordering::SeqCst) > 0
+}
+
 /// What makes an answer known.
 struct Slot<T> {
     answer: Mutex<Option<Result<T, Refusal>>>,
@@ -153,11 +161,15 @@ pub fn ask<T: Send + 'static>(
             resume_unwind(payload);
         }
     };
-    let number = post(Box::new(run))?;
-    let waker: Arc<dyn Wake> = slot.clone();
-    askers().push(waker.clone());
-    let answer = wait_for(&slot, number, patience);
-    askers().retain(|asker| !std::ptr::addr_eq(Arc::as_ptr(asker), Arc::as_ptr(&waker)));
+    ASKING.fetch_add(1, Ordering::SeqCst);
+    let answer = post(Box::new(run)).and_then(|number| {
+        let waker: Arc<dyn Wake> = slot.clone();
+        askers().push(waker.clone());
+        let answer = wait_for(&slot, number, patience);
+        askers().retain(|asker| !std::ptr::addr_eq(Arc::as_ptr(asker), Arc::as_ptr(&waker)));
+        answer
+    });
+    ASKING.fetch_sub(1, Ordering::SeqCst);
     answer
 }
 

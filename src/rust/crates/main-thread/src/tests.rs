@@ -50,7 +50,7 @@ fn errands_are_done_by_the_main_thread_only() {
     askers
         .into_iter()
         .for_each(|asker| asker.join().expect("fine"));
-    assert!(!is_serving());
+    assert!(!is_serving() && !is_needed());
 
     // An errand that waits serves others, and those end first.
     let order = Arc::new(Mutex::new(Vec::new()));
@@ -94,6 +94,7 @@ fn errands_are_done_by_the_main_thread_only() {
     while !has_work() {
         thread::yield_now();
     }
+    assert!(is_needed());
     drop(attend());
     assert!(RUNG.load(Ordering::SeqCst) > rung);
     cancelled.store(true, Ordering::Release);
