@@ -134,7 +134,8 @@ with_seed <- function(seed, f) {
   kinds <- RNGkind()
   state <- globalenv()$.Random.seed
   on.exit({
-    do.call(RNGkind, as.list(kinds))
+    # R warns of the kind of sampling that was its own up to 3.5.
+    suppressWarnings(do.call(RNGkind, as.list(kinds)))
     if (is.null(state)) rm(".Random.seed", envir = globalenv()) else assign(".Random.seed", state, globalenv())
   })
   set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")

@@ -16,10 +16,9 @@ elementwise_jvp <- function(code, signature, name) {
     }
     shape <- tree_leaves(results)[[1L]]@shape
     types <- tree_leaves(results)
-    defaults <- lapply(signature$attributes, `[[`, "default")
     f <- function(...) {
       operands <- lapply(list(...), broadcast_to, shape)
-      values <- value_statements(code$calls, c(operands, utils::modifyList(defaults, attributes)))
+      values <- value_statements(code$calls, c(operands, attributes))
       tree_fill(results, Map(function(name, type) as_result(values[[name]], type), names(signature$results), types))
     }
     ffi_jvp(f)(primals, tangents)$tangent

@@ -120,7 +120,7 @@ broadcast_to <- function(x, shape) broadcast(x, shape, length(shape) - length(x@
 
 broadcast_shape <- function(shapes, name) {
   rank <- max(lengths(shapes))
-  vapply(seq_len(rank), function(axis) {
+  shape <- vapply(seq_len(rank), function(axis) {
     lengths <- vapply(shapes, function(shape) {
       at <- axis - rank + length(shape)
       if (at < 1L) 1L else shape[[at]]
@@ -138,6 +138,12 @@ broadcast_shape <- function(shapes, name) {
     }
     if (length(other)) other else 1L
   }, 0L)
+  if (prod(shape) >= 2^31) {
+    abort(sprintf("%s: results of shape %s have 2^31 elements or more", name, shape_text(shape)), "UNIMPLEMENTED",
+      op = name, call = NULL
+    )
+  }
+  shape
 }
 
 # How long the last axes must be for a loop along them, and what of a long one a thread takes.

@@ -42,7 +42,7 @@ own_registered <- function(name, done, package = NULL) {
 }
 
 # The op as a function of operands, by position or name, and attributes, by name. `rules` are those of ffi_op(); one
-# that has an argument `attributes` is given those of the call.
+# that has an argument `attributes` is given those of the call, with defaults.
 new_own_op <- function(pointer, rules = list(), has_side_effect = FALSE) {
   about <- check(.Call(wrap__own_op_about, pointer))
   own_function(list(
@@ -95,11 +95,16 @@ own_variant <- function(own, variants, attributes, wanted) {
   variant <- variants[[key]]
   if (is.null(variant)) {
     arrange <- function(arguments) own_converted(own, own_operands(own, arguments), wanted)
-    rules <- lapply(own$rules, own_rule, attributes)
+    rules <- lapply(own$rules, own_rule, with_defaults(own, attributes))
     variant <- new_op(own$call(own, attributes), rules, own$name, arrange, list())
     variants[[key]] <- variant
   }
   variant
+}
+
+with_defaults <- function(own, attributes) {
+  defaults <- lapply(own$signature$attributes, `[[`, "default")
+  c(attributes, defaults[setdiff(names(defaults), names(attributes))])
 }
 
 own_rule <- function(rule, attributes) {

@@ -86,7 +86,8 @@
 #'   builds them.
 #' @param threads Whether elements of a batch may be worked on by several threads at once.
 #' @param side_effect Whether the op is called even if nobody needs its results: FALSE, TRUE or `"ordered"`.
-#' @param jvp,vjp,transpose,vmap Rules for derivatives and batches, see [ffi_op()].
+#' @param jvp,vjp,transpose,vmap Rules for derivatives and batches, see [ffi_op()]. A rule with an argument `attributes`
+#'   is given those of the call.
 #' @return An op, class `xlaffi_own_op`. Of a file without a signature and a `name`, a named list of them. With
 #'   `lang = "xla"` a named list of external pointers to the handlers.
 #' @seealso [ffi_load()] for libraries that are compiled already, [ffi_routine()] for routines of packages;

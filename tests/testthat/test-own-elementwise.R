@@ -1,5 +1,6 @@
 test_that("one string makes an op of arrays that broadcast", {
   skip_without_plugin()
+  skip_without_compiler("c")
   square <- ffi_elementwise("x: T, y: T -> z: T", "z = (x - y) * (x - y)", name = "test_square")
   expect_snapshot(square)
   expect_identical(square(c(1, 2, 3), 1), c(0, 1, 4))
@@ -33,6 +34,7 @@ test_that("one string makes an op of arrays that broadcast", {
 
 test_that("expressions mean what R means by them", {
   skip_without_plugin()
+  skip_without_compiler("c")
   x <- c(-2.5, -1, 0, 0.5, 1.5, 2.5, 3)
   y <- c(2, -3, 0.5, 4, 1, -2, 1.5)
   texts <- c(
@@ -57,6 +59,7 @@ test_that("expressions mean what R means by them", {
 
 test_that("several results, variables, attributes and dtypes side by side", {
   skip_without_plugin()
+  skip_without_compiler("c")
   both <- ffi_elementwise("x: T, k: i32; by: f64 = 2 -> z: T, n: i32, big: pred", "
     d = x * k
     d = d * by; z = d / 4
@@ -78,6 +81,7 @@ test_that("several results, variables, attributes and dtypes side by side", {
 
 test_that("derivatives are those of the expression, also of batches", {
   skip_without_plugin()
+  skip_without_compiler("c")
   huber <- ffi_elementwise("x: T, s: T; delta: f64 = 1 -> z: T, d: T", c(
     "u = x * s", "z = ifelse(abs(u) < delta, u^2 / 2, delta * (abs(u) - delta / 2))", "d = exp(-u) / (1 + s^2)"
   ))
@@ -92,12 +96,14 @@ test_that("derivatives are those of the expression, also of batches", {
   rule <- function(primals, results, tangents, attributes) list(attributes$a * tangents$x)
   own <- ffi_elementwise("x: T; a: f64 = 2 -> z: T", "z = a * x", jvp = rule)
   expect_true(all(ffi_check(own, x, a = 3)$table$ok))
+  expect_true(all(ffi_check(own, x)$table$ok))
   reverse <- function(primals, results, cotangents) list(2 * primals$x * cotangents)
   expect_true(all(ffi_check(ffi_elementwise("x: T -> z: T", "z = x^2", vjp = reverse), x)$table$ok))
 })
 
 test_that("C that R cannot read, and functions that only C has, have no derivatives of their own", {
   skip_without_plugin()
+  skip_without_compiler("c")
   plain <- ffi_elementwise("x: T -> z: T", "z = x > 0 ? x : 0;", name = "test_relu")
   expect_identical(plain(c(-1, 2)), c(0, 2))
   erf <- ffi_elementwise("x: T -> z: T", "z = erf(x) + twice(x)",
@@ -112,6 +118,7 @@ test_that("C that R cannot read, and functions that only C has, have no derivati
 
 test_that("what is no elementwise op is told", {
   skip_without_plugin()
+  skip_without_compiler("c")
   make <- function(signature, expression, ...) ffi_elementwise(signature, expression, name = "op", ...)
   expect_snapshot(error = TRUE, {
     make("x: T[n] -> z: T[n]", "z = x")
@@ -125,6 +132,7 @@ test_that("what is no elementwise op is told", {
     make("x: T -> z: T", "z = x", jvp = 1)
     make("x: T, y: T -> z: T", "z = x + y")(c(1, 2, 3), c(1, 2))
     make("x: T, y: T -> z: T", "z = x + y")(1, w = 2)
+    ffi_program(make("x: T, y: T -> z: T", "z = x + y"), ffi_type("f32", c(65536, 1)), ffi_type("f32", c(1, 65536)))
   })
   expect_error(make("x: T -> z: T", "z = x + nowhere"), class = "xlaffi_error")
   expect_error(make("x: T -> z: T", "z = z + x"), class = "xlaffi_error")

@@ -144,7 +144,7 @@ test_that("rules make derivatives, and may know the attributes", {
     list(y = NULL, told = NULL)
   }))
   ffi_jvp(function(x) padded(x, alpha = 3)$y)(list(1), list(1))
-  expect_identical(seen, list(alpha = 3))
+  expect_identical(seen[c("alpha", "mode")], list(alpha = 3, mode = "plain"))
 })
 
 test_that("compiled programs keep the definition that they mean", {
