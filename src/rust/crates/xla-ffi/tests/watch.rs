@@ -228,6 +228,9 @@ fn what_is_left_unwritten_is_found() {
         text,
         "left 3 elements of result 1 (f64 (2,3)) unwritten, the first [1, 2]"
     );
+    let mut frame = Call::new().arg(&[0], &[0f64; 0]).ret::<f64>(&[]).build();
+    let (_, text) = only("leaves_holes", leaves_holes, &mut frame);
+    assert_eq!(text, "left result 1 (f64 ()) unwritten");
     let x = [Complex::new(1f32, 2.0); 3];
     let mut frame = Call::new().arg(&[3], &x).ret::<Complex<f32>>(&[3]).build();
     let (_, text) = only("leaves_imaginary_part", leaves_imaginary_part, &mut frame);

@@ -135,6 +135,7 @@ impl Finding {
             Kind::OperandChanged => {
                 format!("changed {elements} of {array}: {at} was {expected} and is {got}")
             }
+            Kind::Unwritten if self.dims.is_empty() => format!("left {array} unwritten"),
             Kind::Unwritten => format!("left {elements} of {array} unwritten, the first {at}"),
             Kind::Uninitialised => format!(
                 "{array} depends in {elements} on memory that is no input (a result before it is \
@@ -174,6 +175,7 @@ struct At(Option<Vec<i64>>, Option<i64>);
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.0, self.1) {
+            (Some(index), _) if index.is_empty() => f.write_str("it"),
             (Some(index), _) => {
                 let index: Vec<String> = index.iter().map(i64::to_string).collect();
                 write!(f, "[{}]", index.join(", "))

@@ -62,7 +62,7 @@ impl Check<'_> {
                 let b = run.ret(index);
                 let all = compare::different(dtype, a, b, |part| {
                     let nan = |of: &[u8]| is_nan(dtype, &of[part.clone()]);
-                    !(nan(a) && nan(b)) && !untouched(part)
+                    !(nan(a) && nan(b) || untouched(part))
                 });
                 let Some(difference) = all else { continue };
                 let kind = self.why(*kind, usual, *plan, index, (a, b), &difference);
