@@ -7,6 +7,7 @@
   # pjrt registers its own targets while it loads, so the hooks come late enough.
   join_peers()
   setHook(packageEvent("reticulate", "onLoad"), share_python)
+  join_knitr()
   addTaskCallback(print_waiting_at_prompt, name = "xlaffi_print_waiting")
   follow_debug_option()
   addTaskCallback(function(...) follow_debug_option(), name = "xlaffi_debug")
@@ -23,6 +24,7 @@
   removeTaskCallback("xlaffi_print_waiting")
   removeTaskCallback("xlaffi_debug")
   leave_peers()
+  leave_knitr()
   remove_hook("reticulate", share_python)
   # XLA may call our code as long as the process lives: the library stays in memory.
 }
