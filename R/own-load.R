@@ -20,9 +20,9 @@
 #' does not load
 #' a file a second time that it has.
 #'
-#' @param path The library.
-#' @param symbols The function's name. Where the signature has one dtype variable, one name for each dtype:
-#'   `c(f32 = "times_float", f64 = "times_double")`. Of handlers, their names, with those of their targets if they
+#' @param path The library: its file, or an element of [getLoadedDLLs()], for a package's own.
+#' @param symbols The function's name. Where the signature has dtype variables, one name for each dtype,
+#'   `c(f32 = "times_float", f64 = "times_double")`, or combination of dtypes, `c("f32, i32" = "add_float")`. Of handlers, their names, with those of their targets if they
 #'   differ:
 #'   `c(target = "Symbol")`.
 #' @param arguments What the function's arguments take, see below.
@@ -42,16 +42,12 @@
 #' @export
 ffi_load <- function(path, symbols, signature = NULL, arguments = NULL, name = NULL, status = FALSE, threads = TRUE,
                      side_effect = FALSE, jvp = NULL, vjp = NULL, transpose = NULL, vmap = NULL) {
-  check_string(path, "path")
-  if (!file.exists(path)) {
-    abort(sprintf("there is no file %s", dQuote(path, FALSE)), code = "NOT_FOUND", operand = "path")
-  }
   symbols <- stats::setNames(check_strings(symbols, "symbols"), names(symbols))
   if (!length(symbols)) {
     abort("`symbols` names no function", operand = "symbols")
   }
-  library <- check(.Call(wrap__library_open, normalizePath(path, "/")))
-  pointers <- lapply(symbols, function(symbol) check(.Call(wrap__library_symbol, library, symbol)))
+  library <- library_at(path)
+  pointers <- lapply(symbols, library$symbol)
   if (is.null(signature)) {
     targets <- rlang::names2(symbols)
     targets[!nzchar(targets)] <- symbols[!nzchar(targets)]
@@ -59,13 +55,32 @@ ffi_load <- function(path, symbols, signature = NULL, arguments = NULL, name = N
   }
   op <- list(name = if (is.null(name)) symbols[[1L]] else name, text = signature)
   check_op_name(op$name, rlang::current_env())
-  if (!is.null(names(symbols))) {
-    op$dtypes <- list(names(symbols))
-  }
   rules <- list(jvp = jvp, vjp = vjp, transpose = transpose, vmap = vmap)
   options <- loaded_options(threads, side_effect, status)
-  options$digest <- text_digest(c(file_stamp(normalizePath(path)), symbols, signature, arguments, status))
+  options$package <- library$package
+  options$digest <- text_digest(c(file_stamp(library$path), symbols, signature, arguments, status))
   loaded_op(op, pointers, argument_words(arguments, signature, op$name), options, rules)
+}
+
+# A library by its file, or one that R has loaded for a package: its path, how a function of it is found, and the package.
+library_at <- function(path, call = rlang::caller_env()) {
+  if (inherits(path, "DLLInfo")) {
+    symbol <- function(name) {
+      tryCatch(getNativeSymbolInfo(name, path)$address, error = function(error) {
+        abort(sprintf("%s has no function %s", path[["name"]], dQuote(name, FALSE)),
+          code = "NOT_FOUND", operand = "symbols", call = call
+        )
+      })
+    }
+    return(list(path = path[["path"]], symbol = symbol, package = path[["name"]]))
+  }
+  check_string(path, "path", call)
+  if (!file.exists(path)) {
+    abort(sprintf("there is no file %s", dQuote(path, FALSE)), code = "NOT_FOUND", operand = "path", call = call)
+  }
+  path <- normalizePath(path, "/")
+  opened <- check(.Call(wrap__library_open, path), call)
+  list(path = path, symbol = function(name) check(.Call(wrap__library_symbol, opened, name), call))
 }
 
 # A handler to a target, replacing one of that name without a word.
@@ -86,27 +101,35 @@ loaded_options <- function(threads, side_effect, status, call = rlang::caller_en
   list(threads = threads, side_effect = side_effect, status = status)
 }
 
-# An op of functions that are there: one, or one for each dtype of the signature's only variable.
+# An op of functions that are there: one, or one for each combination of dtypes, named by it.
 loaded_op <- function(op, pointers, words, options, rules, call = rlang::caller_env()) {
   op$signature <- read_signature(op$text, call)
   variables <- op$signature$dtypes
-  wanted <- if (length(variables)) length(op$dtypes) == 1L && length(variables) == 1L else !length(op$dtypes)
-  if (!wanted || length(pointers) != max(1L, length(op$dtypes[[1L]]))) {
+  given <- strsplit(rlang::names2(pointers), "[, ]+")
+  complete <- FALSE
+  if (all(lengths(given) == length(variables))) {
+    op$dtypes <- lapply(seq_along(variables), function(i) unique(vapply(given, `[[`, "", i)))
+    names(op$dtypes) <- variables
+    # The dtypes of the last variable change fastest, as in the op's instances.
+    combinations <- rev(expand.grid(rev(op$dtypes), stringsAsFactors = FALSE))
+    wanted <- if (length(variables)) do.call(paste, combinations) else ""
+    names(pointers) <- vapply(given, paste, "", collapse = " ")
+    complete <- setequal(names(pointers), wanted) && !anyDuplicated(names(pointers))
+  }
+  if (!complete) {
+    each <- paste0("`", variables, "`", collapse = " and ")
+    kind <- if (length(variables) > 1L) "combination of dtypes" else "dtype"
     abort(
       sprintf("%s: there must be one function%s", op$name,
-        if (length(variables) == 1L) sprintf(" for each dtype of `%s`, named by it", variables) else ""
+        if (length(variables)) sprintf(" for each %s of %s, named by it", kind, each) else ""
       ),
       op = op$name, operand = "symbols", call = call,
-      hint = if (length(variables) > 1L) "Functions of several dtype variables cannot be told apart by one name each."
+      hint = if (length(variables) > 1L) "As in c(\"f32, i32\" = \"f\", \"f64, i32\" = \"g\")."
     )
   }
-  if (length(variables)) {
-    names(op$dtypes) <- variables
-  }
-  instances <- op_instances(op, call)
   bodies <- Map(function(instance, pointer) {
     list(dtypes = unname(instance$dtypes), pointer = pointer, words = words, init = NULL, cleanup = NULL)
-  }, instances, unname(pointers))
+  }, op_instances(op, call), unname(if (length(variables)) pointers[wanted] else pointers))
   made_op(op, bodies, options, rules, call)
 }
 

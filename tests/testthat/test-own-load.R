@@ -34,6 +34,21 @@ test_that("plain functions of a library are ops", {
   expect_equal(twice(4), 8)
 })
 
+test_that("functions for several dtype variables are told by their dtypes", {
+  skip_without_plugin()
+  library <- prebuilt("
+    void f(const float *x, const int *y, double *z) { *z = *x + *y + 0.1; }
+    void g(const double *x, const int *y, double *z) { *z = *x + *y + 0.2; }
+  ")
+  signature <- "x: T[], y: U[] -> z: wider(T, U)[]"
+  op <- ffi_load(library, c("f64, i32" = "g", "f32, i32" = "f"), signature, c("x", "y", "z"), name = "told")
+  expect_equal(as_array(op(pjrt_scalar(1, "f32"), pjrt_scalar(2L, "i32"))), 3.1)
+  expect_equal(as_array(op(pjrt_scalar(1, "f64"), pjrt_scalar(2L, "i32"))), 3.2)
+  for (symbols in list(c("f64" = "g"), c("f64, i32" = "g", "f32, ui8" = "f"), c("f64, i32" = "g", "f64, i32" = "f"))) {
+    expect_s3_class(error_of(ffi_load(library, symbols, signature, c("x", "y", "z"))), "xlaffi_error_invalid_argument")
+  }
+})
+
 test_that("functions that take a call are ops", {
   skip_without_plugin()
   include <- system.file("include", "xlaffi.h", package = "xlaffi")

@@ -1,0 +1,81 @@
+#' A package with ops of its own
+#'
+#' Writes the files of a small package with one op in C, or in Rust: sources, registration when the package is loaded,
+#' help page and test. It passes `R CMD check` as it is. Nothing is compiled when somebody uses the package, and it
+#' loads without XLA.
+#'
+#' @details
+#' # C
+#' Ops are functions in `src/ops/*.c`, each behind a comment with its signature, as [ffi_source()] takes them with
+#' `file =`; so they can be tried without building the package. They are `static`, since with a dtype variable their
+#' file is compiled for each dtype. What R needs of them is generated: `src/xlaffi-*.c`, and in `R/xlaffi-ops.R` for each
+#' op a function such as `load_rms_norm(...)`, which `.onLoad()` calls, with the op's rules if it has any. After an edit
+#' of signatures call `ffi_use_c()` again: in a package that is there it writes these files only.
+#'
+#' A package that you have needs `Imports: xlaffi` and `LinkingTo: xlaffi` in its DESCRIPTION, `useDynLib()` in its
+#' NAMESPACE, and a call of `xlaffi_register_ops()` where its routines are registered.
+#'
+#' @param path The package's folder: one that is not there, or empty, or for C a package.
+#' @param name The package's name.
+#' @return The folder, invisibly.
+#' @seealso `vignette("own-ops")`; [ffi_load()] makes an op of a function in a package's library.
+#' @examples
+#' path <- file.path(tempfile(), "mynorms")
+#' ffi_use_c(path)
+#' list.files(path, recursive = TRUE)
+#' @export
+ffi_use_c <- function(path, name = basename(path)) {
+  check_string(path, "path")
+  known <- file.path(path, "DESCRIPTION")
+  is_new <- !file.exists(known)
+  if (is_new) {
+    files <- new_package(path, name, "package-c")
+  } else {
+    name <- read.dcf(known, "Package")[[1L]]
+    files <- character()
+  }
+  tell_written(path, name, c(files, package_ops(path, name)), is_new)
+}
+
+new_package <- function(path, name, template, call = rlang::caller_env()) {
+  check_string(name, "name", call)
+  if (!grepl("^[A-Za-z][A-Za-z0-9.]*[A-Za-z0-9]$", name)) {
+    abort(sprintf("%s cannot be the name of a package", dQuote(name, FALSE)),
+      operand = "name", hint = "Names are letters, digits and dots, at least two, and begin with a letter.", call = call
+    )
+  }
+  if (file.exists(path) && (!dir.exists(path) || length(list.files(path, all.files = TRUE, no.. = TRUE)))) {
+    abort(sprintf("%s is there, and is neither empty nor a package", path),
+      code = "ALREADY_EXISTS", operand = "path", hint = "Nothing was written.", call = call
+    )
+  }
+  from <- system.file("templates", template, package = "xlaffi")
+  files <- list.files(from, recursive = TRUE)
+  values <- c(name = name, init = paste0("R_init_", gsub(".", "_", name, fixed = TRUE)), year = format(Sys.Date(), "%Y"))
+  for (file in files) {
+    lines <- readLines(file.path(from, file), warn = FALSE)
+    for (value in names(values)) {
+      lines <- gsub(sprintf("{{%s}}", value), values[[value]], lines, fixed = TRUE)
+    }
+    write_file(lines, file.path(path, file))
+  }
+  files
+}
+
+write_file <- function(lines, path) {
+  dir.create(dirname(path), recursive = TRUE, showWarnings = FALSE)
+  writeLines(lines, path, useBytes = TRUE)
+}
+
+tell_written <- function(path, name, files, is_new) {
+  next_step <- if (is_new) "Build it with {.code R CMD INSTALL {path}}, check it with {.code R CMD check}."
+  cli::cli_inform(
+    c(
+      if (is_new) "Wrote the package {.pkg {name}}:" else "Wrote files of the package {.pkg {name}}:",
+      stats::setNames(sprintf("{.file {files[[%d]]}}", seq_along(files)), rep("*", length(files))),
+      if (is_new) c(i = next_step)
+    ),
+    class = "xlaffi_message_package"
+  )
+  invisible(path)
+}

@@ -1,0 +1,4 @@
+library(testthat)
+library({{name}})
+
+test_check("{{name}}")
