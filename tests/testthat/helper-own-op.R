@@ -21,9 +21,10 @@ own_function <- local({
   }
 })
 
-own_op <- function(name, signature, body = name, ..., rules = list(), options = list(digest = body)) {
+own_op <- function(name, signature, body = name, ..., rules = list(), options = list(digest = body),
+                   has_side_effect = FALSE) {
   instances <- list(list(dtypes = character(), pointer = own_function(body), ...))
-  new_own_op(own_op_new(name, signature, list(), instances, options), rules)
+  new_own_op(own_op_new(name, signature, list(), instances, options), rules, has_side_effect)
 }
 
 own_times <- function(name = "times", rules = list()) {

@@ -212,19 +212,22 @@ test_that("names and functions are looked at", {
 
 test_that("a compiled program has a state, which goes with it", {
   skip_without_plugin()
-  stateful <- own_op("stateful", "x: f64[n]; k: f64 -> y: f64[n], alive: i32[]", "stateful",
-    init = own_function("state_init"), cleanup = own_function("state_cleanup")
-  )
   alive <- own_op("alive", "-> alive: i32[]")
   expect_identical(alive(), 0L)
-  expect_identical(stateful(c(1, 2), k = 1), list(y = c(11, 12), alive = 1L))
-  expect_identical(stateful(c(1, 2), k = 1)$alive, 1L)
-  expect_identical(stateful(c(1, 2), k = 2), list(y = c(21, 22), alive = 2L))
-  twice <- xla_jit(function(x) stateful(stateful(x, k = 1)$y, k = 1))
-  expect_identical(twice(c(1, 2)), list(y = c(21, 22), alive = 4L))
-  rm(twice)
-  ffi_cache_clear()
-  gc()
-  gc()
-  expect_identical(alive(), 0L)
+  for (has_side_effect in list(FALSE, "ordered")) {
+    stateful <- own_op("stateful", "x: f64[n]; k: f64 -> y: f64[n], alive: i32[]", "stateful",
+      init = own_function("state_init"), cleanup = own_function("state_cleanup"), has_side_effect = has_side_effect
+    )
+    expect_identical(stateful(c(1, 2), k = 1), list(y = c(11, 12), alive = 1L))
+    expect_identical(stateful(c(1, 2), k = 1)$alive, 1L)
+    expect_identical(stateful(c(1, 2), k = 2), list(y = c(21, 22), alive = 2L))
+    twice <- xla_jit(function(x) stateful(stateful(x, k = 1)$y, k = 1))
+    expect_identical(twice(c(1, 2)), list(y = c(21, 22), alive = 4L))
+    rm(twice)
+    ffi_cache_clear()
+    gc()
+    gc()
+    expect_identical(alive(), 0L)
+    ffi_cache_clear()
+  }
 })

@@ -10,8 +10,10 @@
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
+use xla_ffi::registry::Registry;
 use xla_ffi::sys::{
-    XLA_FFI_AttrType_STRING, XLA_FFI_ByteSpan, XLA_FFI_CallFrame, XLA_FFI_Error, XLA_FFI_Handler,
+    XLA_FFI_AttrType_STRING, XLA_FFI_ByteSpan, XLA_FFI_CallFrame, XLA_FFI_Error,
+    XLA_FFI_ExecutionStage_INSTANTIATE, XLA_FFI_Handler,
 };
 use xla_ffi::{raw, Code, Error};
 
@@ -37,7 +39,13 @@ fn find(target: &str) -> Option<XLA_FFI_Handler> {
     handlers.as_ref()?.get(target).copied()
 }
 
-/// The handler of [`ORDERED`].
+/// Whether a handler makes something that its calls in a program find.
+fn has_state(handler: XLA_FFI_Handler) -> bool {
+    let bundle = Registry::global().bundle_of(handler);
+    bundle.is_some_and(|bundle| bundle.instantiate.is_some())
+}
+
+/// The handler of [`ORDERED`], in two stages: what is called may have a state.
 ///
 /// # Safety
 /// `frame` is XLA's: a call that `prepare.py` wrote, or a metadata query.
@@ -57,7 +65,16 @@ pub(crate) unsafe extern "C" fn ordered(frame: *mut XLA_FFI_CallFrame) -> *mut X
         copy
     };
     // SAFETY: as above.
-    let target = unsafe { target(&inner) }.filter(|_| inner.args.size > 0 && inner.rets.size > 0);
+    let target = unsafe { target(&inner) };
+    if inner.stage == XLA_FFI_ExecutionStage_INSTANTIATE {
+        inner.attrs.size -= 1;
+        return match target.and_then(find).filter(|&handler| has_state(handler)) {
+            // SAFETY: a handler that XLA accepted, with the frame of its own call.
+            Some(handler) => unsafe { handler(&mut inner) },
+            None => std::ptr::null_mut(),
+        };
+    }
+    let target = target.filter(|_| inner.args.size > 0 && inner.rets.size > 0);
     inner.attrs.size -= 1;
     inner.args.size -= 1;
     inner.rets.size -= 1;

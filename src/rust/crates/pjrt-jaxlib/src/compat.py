@@ -168,7 +168,7 @@ def register_own(ordered, ordered_handler, missing, missing_handler):
     """Where a second copy of this plugin has taken the names, this one does without."""
     global ordered_target, missing_target
     try:
-        _register(ordered, ordered_handler)
+        _register(ordered, dict(instantiate=ordered_handler, execute=ordered_handler))
         _register(missing, missing_handler)
     except Exception:
         return
