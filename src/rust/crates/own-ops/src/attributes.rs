@@ -166,7 +166,7 @@ impl Decoded {
                 length,
             });
         }
-        let is_aligned = data as usize % size.min(8) == 0;
+        let is_aligned = data as usize & (size.min(8) - 1) == 0;
         match known.kind {
             _ if data.is_null() => Err(mismatch(&known.name, &wanted(known), "one without memory")),
             _ if is_aligned => Ok(abi::Attribute { data, length }),

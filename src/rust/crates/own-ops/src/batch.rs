@@ -207,14 +207,16 @@ impl Plan<'_> {
     /// What the body gets, where an operand comes several times.
     fn gather(&self, work: &mut Work) {
         work.buffers.clear();
+        let flat = work.flat.as_mut_ptr();
         let mut at = 0;
         for several in self.op.counts() {
+            let here = flat.wrapping_add(at);
             if several {
-                let addresses = work.flat[at..].as_mut_ptr();
-                work.buffers.push(addresses.cast());
+                work.buffers.push(here.cast());
                 at += self.count;
             } else {
-                work.buffers.push(work.flat[at]);
+                // SAFETY: there is an address for each array, counted as often as it comes.
+                work.buffers.push(unsafe { *here });
                 at += 1;
             }
         }

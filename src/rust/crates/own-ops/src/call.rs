@@ -7,6 +7,7 @@ use core::ptr;
 use xla_ffi::{CallFrame, Code, DataType, Error, Result};
 
 use crate::batch::{self, Plan};
+use crate::bind::ArrayView;
 use crate::inline::Inline;
 use crate::op::OwnOp;
 use crate::room::{self, Room, Scratch};
@@ -53,6 +54,38 @@ impl Flat<'_> {
         size: 0,
     };
 
+    /// An array as the frame has it, of which those dimensions are in front.
+    #[inline(always)]
+    fn new(front: usize, dtype: DataType, dims: &[i64], data: *const c_void) -> Flat<'_> {
+        Flat {
+            dtype,
+            dims,
+            batch: front,
+            base: data.cast_mut().cast(),
+            bytes: 0,
+            size: 0,
+        }
+    }
+
+    /// How much of it is an element of the batch. That it fits into memory was looked at when it was
+    /// taken.
+    fn lay_out(&mut self, array: &Array, bytes: usize) -> Result<()> {
+        self.batch = self.dims.len() - array.dims.len();
+        self.bytes = bytes;
+        let batch = self.dims[..self.batch].iter();
+        self.size = batch.fold(bytes, |size, &dim| size * dim as usize);
+        let align = self.dtype.size().unwrap_or(1).min(8);
+        // Sizes are powers of two.
+        if self.size == 0 || (!self.base.is_null() && self.base as usize & (align - 1) == 0) {
+            return Ok(());
+        }
+        let fault = match self.base.is_null() {
+            true => "has elements but no memory",
+            false => "is not aligned to its element type",
+        };
+        Err(Error::internal(format!("array `{}` {fault}", array.name)))
+    }
+
     pub(crate) fn is_given(&self) -> bool {
         self.dtype != DataType::INVALID
     }
@@ -60,6 +93,19 @@ impl Flat<'_> {
     fn overlaps(&self, other: &Flat<'_>) -> bool {
         let (a, b) = (self.base as usize, other.base as usize);
         a < b.saturating_add(other.size) && b < a.saturating_add(self.size)
+    }
+}
+
+impl ArrayView for Flat<'_> {
+    #[inline]
+    fn dtype(&self) -> DataType {
+        self.dtype
+    }
+
+    /// Those behind the batch's.
+    #[inline]
+    fn dims(&self) -> &[i64] {
+        &self.dims[self.batch..]
     }
 }
 
@@ -117,62 +163,74 @@ fn arrays<'f>(
 ) -> Result<Pairs> {
     let front = room.attributes.batch_axes;
     let (args, rets) = (frame.arg_count(), frame.ret_count());
-    // Operands, then results.
-    let mut data = Inline::<*const c_void, 8>::new();
-    let mut whole = Inline::<&'f [i64], 8>::new();
-    let mut types = Inline::<(DataType, &'f [i64]), 8>::new();
     for index in 0..args {
         let buffer = frame.next_arg("operand", Some(index as u32))?;
-        data.push(buffer.as_ptr());
-        whole.push(buffer.dims());
-        types.push((buffer.dtype(), behind(front, buffer.dims())?));
+        flats.push(Flat::new(
+            front,
+            buffer.dtype(),
+            buffer.dims(),
+            buffer.as_ptr(),
+        ));
     }
-    for index in 0..rets {
-        let mut buffer = frame.next_ret("result", Some(index as u32))?;
-        data.push(buffer.as_mut_ptr());
-        whole.push(buffer.dims());
-        types.push((buffer.dtype(), behind(front, buffer.dims())?));
-    }
-    let bound = &mut room.bound;
-    let numbers = &room.attributes.numbers;
-    op.plan
-        .check(&types[..args], &types[args..], numbers, bound)?;
-    sizes(front, &whole[..args], &whole[args..], &mut room.sizes)?;
-    room.sizes
-        .extend(bound.batch().iter().map(|&size| size as usize));
-    room.count = op.count_of(args);
-
-    let mut index = 0;
-    let mut next = |array: &Array| {
-        let bytes = bound.sizes()[index];
-        let flat = flat(array, types[index].0, whole[index], data[index], bytes);
-        index += 1;
-        flat
-    };
-    let times = |count: Option<usize>| count.map_or(1, |_| room.count);
-    for (at, operand) in op.signature().operands.iter().enumerate() {
-        // Where one comes several times none is left out.
-        if op.many.is_none() && at >= args {
+    let signature = op.signature();
+    // Where one comes several times none is left out.
+    if op.many.is_none() {
+        for _ in args..signature.operands.len() {
             flats.push(Flat::NONE);
-            continue;
-        }
-        for _ in 0..times(operand.count) {
-            flats.push(next(&operand.array)?);
         }
     }
     let first_result = flats.len();
+    for index in 0..rets {
+        let mut buffer = frame.next_ret("result", Some(index as u32))?;
+        let data = buffer.as_mut_ptr();
+        flats.push(Flat::new(front, buffer.dtype(), buffer.dims(), data));
+    }
+    if front > 0 {
+        enough(front, flats)?;
+    }
+    let (operands, results) = (&flats[..args], &flats[first_result..]);
+    let bound = &mut room.bound;
+    let numbers = &room.attributes.numbers;
+    op.plan.check(operands, results, numbers, bound)?;
+    sizes(front, operands, results, &mut room.sizes)?;
+    let own = bound.batch().iter().map(|&size| size as usize);
+    room.sizes.extend(own);
+    room.count = op.count_of(args);
+
+    let times = |count: Option<usize>| count.map_or(1, |_| room.count);
+    let mut given = flats.iter_mut().filter(|flat| flat.is_given());
+    let mut bytes = bound.sizes().iter();
+    let present = if op.many.is_some() { usize::MAX } else { args };
+    let operands = signature.operands.iter().take(present);
+    let arrays = operands.map(|operand| (&operand.array, operand.count));
+    let results = signature.results.iter();
+    let results = results.map(|result| (&result.array, result.count));
+    for (array, count) in arrays.chain(results) {
+        for _ in 0..times(count) {
+            let (Some(flat), Some(&bytes)) = (given.next(), bytes.next()) else {
+                break;
+            };
+            flat.lay_out(array, bytes)?;
+        }
+    }
+    in_place(op, flats, first_result, room.count)
+}
+
+/// Looks at what shares memory; which operands are not where their results are, though the body works
+/// on them there.
+fn in_place(op: &OwnOp, flats: &[Flat<'_>], first_result: usize, count: usize) -> Result<Pairs> {
     let (mut copies, mut in_place) = (Pairs::new(), Pairs::new());
+    let mut to = first_result;
     for result in &op.signature().results {
-        for index in 0..times(result.count) {
-            let to = flats.len();
-            flats.push(next(&result.array)?);
+        for index in 0..result.count.map_or(1, |_| count) {
             if let Some(operand) = result.in_place {
-                let from = op.first_flat(operand, room.count) + index;
+                let from = op.first_flat(operand, count) + index;
                 in_place.push(Pair { from, to });
                 if flats[from].base != flats[to].base || flats[from].dims != flats[to].dims {
                     copies.push(Pair { from, to });
                 }
             }
+            to += 1;
         }
     }
     let (operands, results) = flats.split_at(first_result);
@@ -194,29 +252,35 @@ fn arrays<'f>(
     Ok(copies)
 }
 
-/// The dimensions behind those that a batch has in front.
-fn behind(front: usize, dims: &[i64]) -> Result<&[i64]> {
-    dims.get(front..).ok_or_else(|| {
-        let text =
-            format!("all arrays must have {front} axes of a batch in front, got one without");
-        Error::invalid_argument(text)
-    })
+/// Whether all arrays have the axes that a batch has in front.
+#[cold]
+fn enough(front: usize, flats: &[Flat<'_>]) -> Result<()> {
+    match flats
+        .iter()
+        .filter(|flat| flat.is_given())
+        .all(|flat| flat.dims.len() >= front)
+    {
+        true => Ok(()),
+        false => Err(Error::invalid_argument(format!(
+            "all arrays must have {front} axes of a batch in front, got one without"
+        ))),
+    }
 }
 
 /// The lengths of the axes that a batch has in front of all arrays.
 fn sizes(
     front: usize,
-    operands: &[&[i64]],
-    results: &[&[i64]],
+    operands: &[Flat<'_>],
+    results: &[Flat<'_>],
     sizes: &mut Vec<usize>,
 ) -> Result<()> {
     sizes.clear();
     for axis in 0..front {
         let mut operands = operands
             .iter()
-            .map(|dims| dims[axis])
+            .map(|flat| flat.dims[axis])
             .filter(|&size| size != 1);
-        let mut results = results.iter().map(|dims| dims[axis]);
+        let mut results = results.iter().map(|flat| flat.dims[axis]);
         let size = results.next().or_else(|| operands.next()).unwrap_or(1);
         if let Some(other) = results.chain(operands).find(|&other| other != size) {
             return Err(lengths(axis, size, other));
@@ -232,42 +296,6 @@ fn lengths(axis: usize, one: i64, another: i64) -> Error {
         "axis {} of the batch must have one length, got {one} and {another}",
         axis + 1
     ))
-}
-
-/// An array as the frame has it.
-fn flat<'f>(
-    array: &Array,
-    dtype: DataType,
-    dims: &'f [i64],
-    data: *const c_void,
-    bytes: usize,
-) -> Result<Flat<'f>> {
-    let batch = dims.len() - array.dims.len();
-    // That it fits into memory was looked at when it was taken.
-    let size = dims[..batch]
-        .iter()
-        .fold(bytes, |size, &dim| size * dim as usize);
-    if size > 0 {
-        let element = dtype.size().unwrap_or(1);
-        let fault = if data.is_null() {
-            "has elements but no memory"
-        } else if data as usize % element.min(8) != 0 {
-            "is not aligned to its element type"
-        } else {
-            ""
-        };
-        if !fault.is_empty() {
-            return Err(Error::internal(format!("array `{}` {fault}", array.name)));
-        }
-    }
-    Ok(Flat {
-        dtype,
-        dims,
-        batch,
-        base: data.cast_mut().cast(),
-        bytes,
-        size,
-    })
 }
 
 /// Adds the scratch arrays; how many bytes they need together.

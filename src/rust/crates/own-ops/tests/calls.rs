@@ -136,7 +136,7 @@ fn batches_broadcast() {
             };
             assert_eq!(
                 got,
-                x[i] * 10f64.powi((i % 4) as i32) + c,
+                x[i] * [1.0, 10.0, 100.0, 1000.0][i % 4] + c,
                 "{shape:?} at {i}"
             );
         }
@@ -521,7 +521,7 @@ fn programs_keep_the_op_that_they_mean() {
 #[test]
 fn redefining_leaves_nothing_behind() {
     let mut watched = Vec::new();
-    for _ in 0..300 {
+    for _ in 0..if cfg!(miri) { 10 } else { 300 } {
         let op = op_of("again", "-> y: f64[]", &[(&[], one)], Options::default());
         register(&op, None).unwrap();
         watched.push(Arc::downgrade(&op));
