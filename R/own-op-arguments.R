@@ -132,6 +132,10 @@ check_fits <- function(x, dtype, op, operand) {
   if (is.complex(x) && !is_complex(dtype)) {
     refuse(sprintf("is %s, got complex numbers", dtype))
   }
+  # The program would take the bits of such an NA for a number.
+  if ((is.logical(x) && dtype != "pred" || is_inexact(dtype) && r_dtype(x) %in% c("i32", "i64")) && anyNA(x)) {
+    refuse(sprintf("is %s, got %s with NA", dtype, r_dtype(x)), if (is_inexact(dtype)) "`as.numeric()` keeps NA.")
+  }
   if (dtype == "pred") {
     if (!is.logical(x)) {
       refuse(sprintf("is %s, got %s", dtype, r_dtype(x)), "A comparison gives logicals: `x != 0`.")

@@ -28,7 +28,7 @@ c_unit <- function(source, instances, typed, language) {
     "#define FAIL(...) return xlaffi_fail(xlaffi_this, XLAFFI_INVALID_ARGUMENT, __VA_ARGS__)",
     "#define FAIL_WITH(...) return xlaffi_fail(xlaffi_this, __VA_ARGS__)",
     if (typed) c("#define XLAFFI_TYPED", c_typedefs(unit_dtypes(source, instances[[1L]]), language)),
-    if (!is.null(source$support)) c("#line 1 \"support\"", source$support, "#line 1 \"unit\""),
+    if (!is.null(source$support)) c_lines("support", source$support, language),
     if (!is.null(source$file)) sprintf("#include \"%s\"", source$file),
     unlist(lapply(instances, function(instance) c_instance(instance$op, instance, language)))
   )
@@ -90,10 +90,11 @@ c_function <- function(declaration, language, lines, caught = c_caught) {
   c(paste0(if (language != "c") "extern \"C\" ", "XLAFFI_EXPORT ", declaration, " {"), lines, "}")
 }
 
-# The user's lines under their own file's name and numbers.
-c_part <- function(file, code, language) {
-  c("{", sprintf("#line 1 \"%s%s\"", file, c_suffix(language)), code, "#line 1 \"unit\"", "}")
-}
+c_part <- function(file, code, language) c("{", c_lines(file, code, language), "}")
+
+# The user's lines under their own file's name and numbers. What is missing at their end is told of the line behind
+# them, which also follows where the last one ends in a backslash.
+c_lines <- function(file, code, language) c(sprintf("#line 1 \"%s%s\"", file, c_suffix(language)), code, "")
 
 c_suffix <- function(language) if (language == "c") ".c" else ".cpp"
 

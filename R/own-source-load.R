@@ -133,7 +133,9 @@ compile_command <- function(source, compiler) {
   )]]
   # What C compilers of today refuse, those of yesterday warn of.
   mistakes <- c("implicit-function-declaration", "incompatible-pointer-types", "int-conversion")
-  strict <- if (source$language == "c") paste0("-Werror=", mistakes)
+  strict <- if (source$language %in% c("c", "c++")) {
+    paste0("-Werror=", c("return-type", if (source$language == "c") mistakes))
+  }
   own <- if (!is.null(source$file)) dirname(source$file)
   include <- paste0("-I", path.expand(c(system.file("include", package = "xlaffi"), source$include, own)))
   list(
@@ -165,7 +167,7 @@ header_digest <- function() {
 local_files <- function(source) {
   base <- if (!is.null(source$file)) dirname(source$file)
   seen <- character()
-  include <- path.expand(c(source$include, sub("^-I", "", grep("^-I.", source$flags, value = TRUE))))
+  include <- path.expand(c(source$include, flag_values(source$flags, c("-I", "-iquote", "-isystem"))))
   form <- paste(
     "^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"].*", ".*\\binclude(_str|_bytes)?!\\s*\\(\\s*\"([^\"]+)\".*",
     "^\\s*include\\s*['\"]([^'\"]+)['\"].*",
@@ -183,8 +185,18 @@ local_files <- function(source) {
     }
   }
   parts <- unlist(lapply(source$ops, function(op) c(op$code, op$init, op$cleanup)))
+  forced <- sprintf("#include \"%s\"", flag_values(source$flags, c("-include", "-imacros")))
+  visit(forced, getwd())
   visit(c(source$support, parts, if (!is.null(source$file)) readLines(source$file, warn = FALSE)), base)
   libraries <- source$libraries[file.exists(source$libraries)]
   files <- c(source$file, seen, libraries, crate_files(source$dependencies))
   paste(files, hash_file(files))
+}
+
+# What options of a compiler are given, in the same word or in the next.
+flag_values <- function(flags, options) {
+  unlist(lapply(options, function(option) {
+    joined <- flags[startsWith(flags, option) & flags != option]
+    c(substring(joined, nchar(option) + 1L), flags[-1L][utils::head(flags == option, -1L)])
+  }))
 }

@@ -96,8 +96,8 @@ source_ops <- function(source, signature, code, name, dtypes, init, cleanup, cal
 
 check_op_name <- function(name, call) {
   check_string(name, "name", call)
-  if (!grepl("^[A-Za-z_][A-Za-z0-9_.]*$", name) || startsWith(name, private_prefix)) {
-    abort(sprintf("`name` must be letters, digits, `_` and `.`, not %s", dQuote(name, FALSE)),
+  if (!grepl("^[A-Za-z_][A-Za-z0-9_.]{0,99}$", name) || startsWith(name, private_prefix)) {
+    abort(sprintf("`name` must be at most 100 letters, digits, `_` and `.`, not %s", dQuote(name, FALSE)),
       operand = "name", call = call
     )
   }

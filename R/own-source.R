@@ -105,7 +105,7 @@ ffi_source <- function(signature = NULL, code = NULL, lang = NULL, file = NULL, 
   source <- list(
     language = source_language(lang, file), file = source_file(file, code, signature, name, lang),
     support = code_lines(support, "support"),
-    flags = check_strings(flags, "flags"), include = check_strings(include, "include"),
+    flags = check_strings(flags, "flags"), include = normalizePath(check_strings(include, "include"), "/", FALSE),
     libraries = check_strings(libraries, "libraries"), native = native, openmp = openmp, debug = debug
   )
   source$dependencies <- check_dependencies(dependencies, source$language)

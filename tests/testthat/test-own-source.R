@@ -228,3 +228,44 @@ test_that("arguments that make no sense are refused", {
     ffi_source(signature, character())
   })
 })
+
+test_that("headers that flags name belong to the key, and folders may be relative", {
+  skip_without_plugin()
+  folder <- withr::local_tempdir()
+  withr::local_dir(folder)
+  dir.create("headers")
+  value <- function(value, flags = character(), include = character(), support = "#include \"value.h\"") {
+    writeLines(sprintf("#define VALUE %d", value), "headers/value.h")
+    op <- ffi_source("x: f64[n] -> z: f64[n]", "for (int64_t i = 0; i < n; i++) z[i] = VALUE;", "c",
+      name = "value", flags = flags, include = include, support = support
+    )
+    op(0)
+  }
+  expect_identical(c(value(1, include = "headers"), value(2, include = "headers")), c(1, 2))
+  headers <- file.path(folder, "headers")
+  for (flags in list(c("-I", headers), c("-isystem", headers), paste0("-I", headers))) {
+    expect_identical(c(value(1, flags), value(2, flags)), c(1, 2))
+  }
+  forced <- c("-include", file.path(headers, "value.h"))
+  expect_identical(c(value(1, forced, support = NULL), value(2, forced, support = NULL)), c(1, 2))
+})
+
+test_that("a body may end in a comment or a backslash, and must return what it says", {
+  skip_without_plugin()
+  loop <- "for (int64_t i = 0; i < n; i++) z[i] = x[i];"
+  op <- function(..., lang = "c", support = NULL) {
+    ffi_source("x: f64[n] -> z: f64[n]", c(...), lang, name = "ends", support = support)
+  }
+  for (end in c("// last", "\\", "// \\")) {
+    expect_identical(op(paste(loop, end))(c(1, 2)), c(1, 2))
+    expect_identical(op(loop, support = paste("#define ANY 1", end))(c(1, 2)), c(1, 2))
+  }
+  place <- function(...) sub(": [^:]*$", "", strsplit(conditionMessage(error_of(op(...))), "\n")[[1L]][[1L]])
+  expect_identical(place(loop, "{"), "ends: line 6 of the body")
+  expect_identical(place("int a;", "return;"), "ends: line 2 of the body")
+  for (lang in c("c", "c++")) {
+    expect_identical(
+      place(loop, support = c("", "static int lost(void) { }"), lang = lang), "ends: line 2 of `support`"
+    )
+  }
+})
