@@ -112,14 +112,17 @@ pub(crate) struct Decoded {
 unsafe impl Send for Decoded {}
 
 impl Decoded {
-    /// Takes a call's attributes.
-    pub(crate) fn read(&mut self, op: &OwnOp, attributes: &Attrs<'_>) -> Result<()> {
+    /// Takes a call's attributes, one of which says which op it means if it is `marked`.
+    pub(crate) fn read(&mut self, op: &OwnOp, attributes: &Attrs<'_>, marked: bool) -> Result<()> {
         let known = &op.signature().attributes;
         self.all.clear();
         self.numbers.clear();
+        self.batch_axes = 0;
+        if known.is_empty() && attributes.len() == usize::from(marked) {
+            return Ok(());
+        }
         self.aligned.clear();
         self.aligned.reserve(known.len());
-        self.batch_axes = 0;
         let defaults = op.defaults.iter();
         self.all
             .extend(defaults.map(|default| default.as_ref().map_or(NONE, Stored::raw)));

@@ -109,14 +109,14 @@ impl ArrayView for Flat<'_> {
     }
 }
 
-/// Runs the op on the frame of a call.
-pub(crate) fn run(op: &OwnOp, frame: &mut CallFrame<'_>) -> Result<()> {
-    room::with(|room| checked(op, frame, room))
+/// Runs the op on the frame of a call, which says which op it means if it is `marked`.
+pub(crate) fn run(op: &OwnOp, frame: &mut CallFrame<'_>, marked: bool) -> Result<()> {
+    room::with(|room| checked(op, frame, marked, room))
 }
 
-fn checked(op: &OwnOp, frame: &mut CallFrame<'_>, room: &mut Room) -> Result<()> {
+fn checked(op: &OwnOp, frame: &mut CallFrame<'_>, marked: bool, room: &mut Room) -> Result<()> {
     let context = frame.context();
-    room.attributes.read(op, &frame.attrs())?;
+    room.attributes.read(op, &frame.attrs(), marked)?;
     let mut flats = Flats::new();
     let mut copies = arrays(op, frame, &mut flats, room)?;
     let instance = op.body_of(room.bound.instance())?;

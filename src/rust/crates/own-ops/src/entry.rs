@@ -66,9 +66,9 @@ fn run(frame: &mut CallFrame<'_>) -> Result<()> {
     // SAFETY: as in `entry`.
     let current = unsafe { current().as_ref() };
     match (current, digest(frame)?) {
-        (Some(op), None) => call::run(op, frame),
-        (Some(op), Some(digest)) if op.digest == digest => call::run(op, frame),
-        (current, digest) => call::run(&*another(current, digest, frame)?, frame),
+        (Some(op), None) => call::run(op, frame, false),
+        (Some(op), Some(digest)) if op.digest == digest => call::run(op, frame, true),
+        (current, digest) => call::run(&*another(current, digest, frame)?, frame, true),
     }
 }
 
@@ -98,10 +98,11 @@ fn keep(frame: &mut CallFrame<'_>) -> Result<()> {
     // SAFETY: as in `entry`.
     let current = unsafe { current().as_ref() }
         .ok_or_else(|| Error::internal("it was called without its registration"))?;
-    let op = table::find(digest(frame)?.unwrap_or(current.digest), current.name)?;
+    let digest = digest(frame)?;
+    let op = table::find(digest.unwrap_or(current.digest), current.name)?;
     let states = States::default();
     let mut attributes = Decoded::default();
-    attributes.read(&op, &frame.attrs())?;
+    attributes.read(&op, &frame.attrs(), digest.is_some())?;
     if op.instances.len() == 1 {
         // Of several the call's element types will tell.
         states.get(&op, 0, Vec::new(), &attributes.all, &attributes.numbers)?;
