@@ -1,31 +1,28 @@
 #' Compiled functions and compiled code
 #'
-#' What [xla_jit()], [ffi_op()], [ffi_call()] and the like have compiled is kept, so that the next
-#' call with arguments of the same dtypes and shapes runs at once; what [ffi_source()] has compiled is kept on disk,
-#' for
-#' later sessions. `ffi_cache()` lists it, `ffi_cache_clear()` forgets it.
+#' What [xla_jit()], [ffi_op()], [ffi_call()] and the like have compiled is kept, so that the next call with
+#' arguments of the same dtypes and shapes runs at once; what [ffi_source()] has compiled is kept on disk, for later
+#' sessions. `ffi_cache()` lists it, `ffi_cache_clear()` forgets it.
 #'
 #' @details
 #' # Programs
-#' At most `getOption("xlaffi.cache_size", 512)` programs are kept; the one that was not used for
-#' the longest time makes place for a new one. What was forgotten is compiled again when it is needed. Functions
-#' that come to the same program share it.
+#' At most `getOption("xlaffi.cache_size", 512)` programs are kept; the one that was not used for the longest time
+#' makes place for a new one. What was forgotten is compiled again when it is needed. Functions that come to the same
+#' program share it.
 #'
 #' # Code
 #' It lies in `tools::R_user_dir("xlaffi", "cache")`, or in the folder that the option `xlaffi.code_cache` or the
 #' environment variable `XLAFFI_CODE_CACHE` names: a folder for each digest of source, included local files, flags,
 #' compiler and, for code made for this processor only, processor. Code is loaded if its folder and files belong to
-#' the user, nobody else can
-#' write them, and its digest is the one that was written down; else it is compiled again. Where the folder cannot be
-#' used, code is kept for the
-#' session, and a message says why. Beyond `getOption("xlaffi.code_cache_size", 256 * 2^20)` bytes the code that was
-#' not
-#' used for the longest time goes. Several sessions may use the folder at once.
+#' the user, nobody else can write them, and its digest is the one that was written down; else it is compiled again.
+#' Where the folder cannot be used, code is kept for the session, and a message says why. Beyond
+#' `getOption("xlaffi.code_cache_size", 256 * 2^20)` bytes the code that was not used for the longest time goes.
+#' Several sessions may use the folder at once.
 #'
 #' @param what `"programs"` of this session, or `"code"` on disk.
-#' @return `ffi_cache()` a data frame, what was used last first: `name` (of the op, or
-#'   `"function"`), `arguments`, `device` and `program`, the StableHLO text; of code `name`, `bytes`, `used` and
-#'   `folder`. `ffi_cache_clear()` how many there were, invisibly.
+#' @return `ffi_cache()` a data frame, what was used last first: `name` (of the op, or `"function"`), `arguments`,
+#'   `device` and `program`, the StableHLO text; of code `name`, `bytes`, `used` and `folder`. `ffi_cache_clear()`
+#'   how many there were, invisibly.
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) x + 1)(c(1, 2))
 #' ffi_cache()[1, c("name", "arguments")]

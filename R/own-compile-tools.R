@@ -130,7 +130,7 @@ remembered <- function(name, stamp, find) {
   }
   file <- file.path(code_folder(), paste0("fact-", name))
   if (is_own_file(file)) {
-    fact <- tryCatch(unserialize(readBin(file, "raw", file.size(file))), error = function(error) NULL, warning = function(warning) NULL)
+    fact <- tryCatch(unserialize(readBin(file, "raw", file.size(file))), error = function(error) NULL)
     if (is.list(fact) && identical(fact$stamp, stamp)) {
       the$compilers[[name]] <- fact
       return(fact$value)

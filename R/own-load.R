@@ -2,13 +2,11 @@
 #'
 #' Loads a shared library and makes an op of a function in it, or registers handlers that it holds.
 #'
-#' @details
-#' With a signature and without `arguments` the function is `int32_t f(const xlaffi_call *call)`, as
-#' `xlaffi.h` of this package declares it. With `arguments` it is any function of pointers and 64-bit integers. Each
-#' of
-#' them is named after what it takes:
-#' * `"x"`, an array: its address. What the function overwrites must be a result (in place if it is an operand too) or
-#'   scratch memory.
+#' @details With a signature and without `arguments` the function is `int32_t f(const xlaffi_call *call)`, as
+#'   `xlaffi.h` of this package declares it. With `arguments` it is any function of pointers and 64-bit integers.
+#'   Each of them is named after what it takes:
+#' * `"x"`, an array: its address. What the function overwrites must be a result (in place if it is an operand too)
+#'   or scratch memory.
 #' * `"n"`, a dimension or an attribute that is an integer: an `int64_t` by value. Arrays of attributes: the address.
 #' * `"*n"`: the address of an `int` with that dimension; `"*alpha"`: the address of an attribute's value in the
 #'   dtype that it has.
@@ -17,14 +15,12 @@
 #' [pjrt_register_custom_call()] does.
 #'
 #' The library stays loaded as long as an op of it is in use. To load a newer build, give it another name: the system
-#' does not load
-#' a file a second time that it has.
+#' does not load a file a second time that it has.
 #'
 #' @param path The library: its file, or an element of [getLoadedDLLs()], for a package's own.
-#' @param symbols The function's name. Where the signature has dtype variables, one name for each dtype,
-#'   `c(f32 = "times_float", f64 = "times_double")`, or combination of dtypes, `c("f32, i32" = "add_float")`. Of handlers, their names, with those of their targets if they
-#'   differ:
-#'   `c(target = "Symbol")`.
+#' @param symbols The function's name. Where the signature has dtype variables, one name for each dtype, `c(f32 =
+#'   "times_float", f64 = "times_double")`, or combination of dtypes, `c("f32, i32" = "add_float")`. Of handlers,
+#'   their names, with those of their targets if they differ: `c(target = "Symbol")`.
 #' @param arguments What the function's arguments take, see below.
 #' @param status Whether the function returns an `int` that tells an error where it is not 0.
 #' @inheritParams ffi_source

@@ -1,21 +1,17 @@
 #' A package's routine as an op
 #'
 #' Makes an op of a C or Fortran routine that a package has for [.C()] or [.Fortran()]: a function whose arguments
-#' are all
-#' pointers.
+#' are all pointers.
 #'
-#' @details
-#' `arguments` names, in the order of the routine, what each argument points to: an array of the signature, a
-#' dimension or an attribute
-#' (numbers: a copy as an `int` or in the attribute's dtype). Routines for `.C()` and `.Fortran()` know
-#' `i32` and `f64` (and `c128`), and matrices in `column` order. What the routine overwrites must be a result (in
-#' place
-#' if it is an operand too) or scratch memory: operands belong to XLA. Constants are attributes with a default.
+#' @details `arguments` names, in the order of the routine, what each argument points to: an array of the signature,
+#' a dimension or an attribute (numbers: a copy as an `int` or in the attribute's dtype). Routines for `.C()` and
+#' `.Fortran()` know `i32` and `f64` (and `c128`), and matrices in `column` order. What the routine overwrites must
+#' be a result (in place if it is an operand too) or scratch memory: operands belong to XLA. Constants are attributes
+#' with a default.
 #'
 #' The routine runs on a thread of XLA's. It must not call R's functions for errors, random numbers, memory
-#' (`R_alloc()`) or
-#' printing; it is run by one thread at a time for the elements of one batch, and it must allow for calls of other
-#' programs at the same time.
+#' (`R_alloc()`) or printing; it is run by one thread at a time for the elements of one batch, and it must allow for
+#' calls of other programs at the same time.
 #'
 #' @param routine What [getNativeSymbolInfo()] returns, or an element of what [getDLLRegisteredRoutines()] returns.
 #' @inheritParams ffi_load

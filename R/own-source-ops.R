@@ -10,6 +10,9 @@ source_language <- function(lang, file, call = rlang::caller_env()) {
     return("c")
   }
   check_string(file, "file", call)
+  if (file.exists(file) && any(grepl("^\\s*#\\s*include\\s*[<\"]xla/ffi/api/ffi[.]h", readLines(file, warn = FALSE)))) {
+    return("xla")
+  }
   switch(tolower(tools::file_ext(file)),
     c = "c", cpp = , cc = , cxx = "c++", f90 = , f95 = , f03 = , f08 = "fortran", rs = "rust",
     abort(sprintf("the name of %s does not tell its language", dQuote(file, FALSE)),

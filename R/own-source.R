@@ -10,15 +10,15 @@
 #' `const int64_t *lags` with their length under its name, strings as `const char *mode` and `int64_t mode_length`
 #' (there is no NUL at the end), `T` and `U` as types. An operand that is not given is `NULL`; one that comes several
 #' times is an array of pointers. `FAIL("x[%lld] is negative", (long long) i)` ends the call with an error,
-#' `FAIL_WITH(XLAFFI_OUT_OF_RANGE, ...)` with that code. A C++ exception becomes an error. `f16` and `bf16` are
-#' bits: see `xlaffi_from_f16()` and its like in the header.
+#' `FAIL_WITH(XLAFFI_OUT_OF_RANGE, ...)` with that code. A C++ exception becomes an error. `f16` and `bf16` are bits:
+#' see `xlaffi_from_f16()` and its like in the header.
 #'
 #' In Rust: `x: &[T]`, `z: &mut [T]`, scalars `y: &T`, what may be left out `Option<&[T]>`, dimensions `n: usize`,
-#' attributes by value, as `&[i64]` or `&str`. `?` works on any error; `Err("text".into())` and
-#' `fail!("x[{i}] is negative")` end the call with one; a panic becomes one.
+#' attributes by value, as `&[i64]` or `&str`. `?` works on any error; `Err("text".into())` and `fail!("x[{i}] is
+#' negative")` end the call with one; a panic becomes one.
 #'
-#' In Fortran: arrays `x(n)` with `T` as the kind (`1.0_T`), dimensions as `integer(c_int64_t)`, `present(w)` for what
-#' may be left out. A matrix in `column` order has the signature's dimensions, in `row` order they are reversed.
+#' In Fortran: arrays `x(n)` with `T` as the kind (`1.0_T`), dimensions as `integer(c_int64_t)`, `present(w)` for
+#' what may be left out. A matrix in `column` order has the signature's dimensions, in `row` order they are reversed.
 #' `call fail("text")` and `return` end the call with an error. A body begins with its declarations and needs no
 #' `implicit none`; modules of the support code are in use. The code may also be a whole subroutine, as in a file.
 #'
@@ -26,6 +26,9 @@
 #' `init` is code that makes a state, once for each compiled program or at the first call, and leaves it in
 #' `xlaffi_state` (a `void *`); it sees the attributes. The body sees `xlaffi_state`, `cleanup` frees it. There is
 #' state in C and C++ only.
+#'
+#' Code that is to run when the library is loaded or unloaded is what the language has for it, in the support code: a
+#' constructor of a static object in C++, `__attribute__((constructor))` and `__attribute__((destructor))` in C.
 #'
 #' # Files
 #' A file may hold several ops, each a function behind a comment that says its signature:
@@ -39,24 +42,20 @@
 #' The function's arguments have the names of what they take, in any order; `call` takes the `const xlaffi_call *`
 #' that `xlaffi_fail()` needs. It returns nothing, `int32_t` (0, or what `xlaffi_fail()` gave) or `const char *`
 #' (NULL, or the text of an error). With `dtypes T = f32, f64; U = i32` at its end the comment says what dtype
-#' variables
-#' stand for: in C the file is compiled for each of them, with `T` as a type and `XLAFFI_TYPED` as a macro, in C++ and
-#' Rust the function may be a template. The comment begins with `// xlaffi:`, in Fortran with `! xlaffi:`.
+#' variables stand for: in C the file is compiled for each of them, with `T` as a type and `XLAFFI_TYPED` as a macro,
+#' in C++ and Rust the function may be a template. The comment begins with `// xlaffi:`, in Fortran with `! xlaffi:`.
 #'
 #' # The cache
-#' What was compiled is kept in the user's cache folder, see [ffi_cache()], and later sessions load it. It is found by
-#' the source, local files that it includes, flags, the compiler and, with `native`, the processor. Included files are
-#' found by their names in the source: one that a macro names is not noticed when it changes.
+#' What was compiled is kept in the user's cache folder, see [ffi_cache()], and later sessions load it. It is found
+#' by the source, local files that it includes, flags, the compiler and, with `native`, the processor. Included files
+#' are found by their names in the source: one that a macro names is not noticed when it changes.
 #'
 #' # XLA's own C++ interface
 #' With `lang = "xla"` a file (or `code`) is one that includes `xla/ffi/api/ffi.h`, as jax.ffi's examples do. Each
-#' handler that
-#' `XLA_FFI_DEFINE_HANDLER_SYMBOL()` defines is registered as a target under its name, for [ffi_call()]. Those of
-#' other
-#' stages than execution are not: `pjrt_register_custom_call("name", list(host = list(instantiate = ops$Make, execute
-#' =
-#' ops$Run)))` puts them together. Types of states (with `static TypeId id`, outside of named namespaces) are
-#' registered with XLA.
+#' handler that `XLA_FFI_DEFINE_HANDLER_SYMBOL()` defines is registered as a target under its name, for [ffi_call()].
+#' Those of other stages than execution are not: `pjrt_register_custom_call("name", list(host = list(instantiate =
+#' ops$Make, execute = ops$Run)))` puts them together. Types of states (with `static TypeId id`, outside of named
+#' namespaces) are registered with XLA.
 #'
 #' # Redefinition
 #' Making an op again, under its name or another, leaves others as they are: a program runs the body that it was
@@ -64,16 +63,14 @@
 #'
 #' @param signature What the op takes and gives, see [ffi_signature()]. `NULL` with a `file` that says it.
 #' @param code The body, or NULL for one in `file`.
-#' @param lang The language: `"c"`, `"c++"`, `"fortran"`, `"rust"`, or `"xla"` for a file of handlers written with
-#'   XLA's C++ header. Where
-#'   there is a `file` its name tells.
+#' @param lang The language: `"c"` (the default), `"c++"`, `"fortran"`, `"rust"`, or `"xla"` for handlers written
+#'   with XLA's C++ header. A `file` tells by its name and its includes.
 #' @param file A source file. With a signature the function `name` of it is the op; without, each function with a
 #'   comment is one.
 #' @param name The op's name, also that of its custom call. Of a file with several ops, the one that is wanted.
 #' @param dtypes What dtype variables stand for: `list(T = c("f32", "f64"))`, which is the default for each.
 #' @param support Code before the body: includes, functions, types. Where it uses a dtype variable in C or C++, it is
-#'   compiled for each
-#'   combination of dtypes.
+#'   compiled for each combination of dtypes.
 #' @param init,cleanup Code that makes and frees a state.
 #' @param flags More flags for the compiler, behind R's own.
 #' @param include Folders with header files.
@@ -81,15 +78,16 @@
 #' @param native Whether to compile for this very processor.
 #' @param openmp Whether to compile with OpenMP.
 #' @param debug Whether to compile without optimisation and with debug information.
-#' @param dependencies Rust crates: `c(rand = "0.8")`, or as in a `Cargo.toml`, `c(mine = '{ path = "/folder" }')`.
-#'   cargo
-#'   builds them.
-#' @param threads Whether elements of a batch may be worked on by several threads at once.
+#' @param dependencies Rust crates, which cargo builds: `c(rand = "0.8")`, or as in a `Cargo.toml`, `c(mine = '{ path
+#'   = "/folder" }')`.
+#' @param threads Whether elements of a batch may be worked on by several threads at once. A body that keeps
+#'   something in variables of its own or in the state needs `FALSE`, or a lock: calls of several programs may still
+#'   meet.
 #' @param side_effect Whether the op is called even if nobody needs its results: FALSE, TRUE or `"ordered"`.
-#' @param jvp,vjp,transpose,vmap Rules for derivatives and batches, see [ffi_op()]. A rule with an argument `attributes`
-#'   is given those of the call.
-#' @return An op, class `xlaffi_own_op`. Of a file without a signature and a `name`, a named list of them. With
-#'   `lang = "xla"` a named list of external pointers to the handlers.
+#' @param jvp,vjp,transpose,vmap Rules for derivatives and batches, see [ffi_op()]. A rule with an argument
+#'   `attributes` is given those of the call.
+#' @return An op, class `xlaffi_own_op`. Of a file without a signature and a `name`, a named list of them. With `lang
+#'   = "xla"` a named list of external pointers to the handlers.
 #' @seealso [ffi_load()] for libraries that are compiled already, [ffi_routine()] for routines of packages;
 #'   [ffi_cache()].
 #' @examplesIf plugins_downloaded() && nzchar(Sys.which("gcc"))

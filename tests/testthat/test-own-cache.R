@@ -43,6 +43,18 @@ test_that("code that others can write is not used", {
   expect_identical(left_over(root), character())
 })
 
+test_that("a folder that others can write is not used", {
+  skip_on_os("windows")
+  root <- local_code_cache()
+  Sys.chmod(root, "0777", use_umask = FALSE)
+  the <- xlaffi:::the
+  withr::defer(the$code_folder <- NULL)
+  the$told_code_folder <- FALSE
+  expect_message(folder <- entry("open"), "can be written by others", class = "xlaffi_message_code_cache")
+  expect_true(startsWith(folder, tempdir()))
+  expect_identical(list.files(root), character())
+})
+
 test_that("what belongs to another user is told from what is ours", {
   skip_on_os("windows")
   file <- withr::local_tempfile(lines = "text")

@@ -36,7 +36,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(Nothing, [] { return ffi::Error::Success(); }, ffi
 test_that("a file with XLA's own header gives a target for each handler", {
   skip_without_plugin()
   file <- withr::local_tempfile(fileext = ".cc", lines = rms_norm_xla)
-  found <- ffi_source(file = file, lang = "xla")
+  found <- ffi_source(file = file)
   expect_named(found, c("RmsNorm", "Nothing"))
   norm <- ffi_call("RmsNorm", function(x) x, attributes = list(eps = ffi_attribute(1e-5, "f32")))
   x <- matrix(c(1, -2, 3, 4, 5, 6), 2)

@@ -134,6 +134,14 @@ test_that("a state is made from attributes and freed", {
   }
 })
 
+test_that("code at load and unload is the language's own", {
+  skip_without_plugin()
+  op <- ffi_source("x: f64[] -> z: f64[]", "*z = *x + table;", "c",
+    support = "static double table; __attribute__((constructor)) static void fill(void) { table = 40; }"
+  )
+  expect_equal(op(2), 42)
+})
+
 test_that("a program keeps the body that it was compiled with", {
   skip_without_plugin()
   make <- function(number) ffi_source("x: f64[] -> z: f64[]", sprintf("*z = *x + %d;", number), name = "versioned")
