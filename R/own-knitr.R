@@ -15,8 +15,8 @@
 #' * `name`: the op's and the variable's name; the chunk's label if it is left out.
 #' * `include` is \pkg{knitr}'s own: folders with header files go into `flags`, as `-I`.
 #'
-#' The page shows the signature as a comment above the code. `eval`, `echo` and `error` mean what they do in other chunks. The package is loaded by `library(xlaffi)` in a chunk
-#' before.
+#' The page shows the signature as a comment above the code. `eval`, `echo` and `error` mean what they do in other
+#' chunks. The package is loaded by `library(xlaffi)` in a chunk before.
 #'
 #' @name ffi_chunk
 #' @seealso [ffi_source()]; `vignette("own-ops")` has a chunk of each language.
@@ -62,7 +62,8 @@ own_chunk <- function(options) {
 
 chunk_op <- function(options) {
   arguments <- setdiff(names(formals(ffi_source)), c("code", "file", "name", "include"))
-  do.call("ffi_source", c(list(code = options$code, name = chunk_name(options)), options[names(options) %in% arguments]))
+  given <- options[names(options) %in% arguments]
+  do.call("ffi_source", c(list(code = options$code, name = chunk_name(options)), given))
 }
 
 chunk_name <- function(options) {

@@ -58,7 +58,7 @@ ffi_load <- function(path, symbols, signature = NULL, arguments = NULL, name = N
   loaded_op(op, pointers, argument_words(arguments, signature, op$name), options, rules)
 }
 
-# A library by its file, or one that R has loaded for a package: its path, how a function of it is found, and the package.
+# A library by its file, or one that R has loaded for a package: its path, how a function of it is found, the package.
 library_at <- function(path, call = rlang::caller_env()) {
   if (inherits(path, "DLLInfo")) {
     symbol <- function(name) {

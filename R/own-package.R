@@ -8,15 +8,23 @@
 #' # C
 #' Ops are functions in `src/ops/*.c`, each behind a comment with its signature, as [ffi_source()] takes them with
 #' `file =`; so they can be tried without building the package. They are `static`, since with a dtype variable their
-#' file is compiled for each dtype. What R needs of them is generated: `src/xlaffi-*.c`, and in `R/xlaffi-ops.R` for each
-#' op a function such as `load_rms_norm(...)`, which `.onLoad()` calls, with the op's rules if it has any. After an edit
-#' of signatures call `ffi_use_c()` again: in a package that is there it writes these files only.
+#' file is compiled for each dtype.
+#'
+#' # Rust
+#' Ops are functions in `src/rust/ops/*.rs`, in the same way. `rustc` alone compiles them, no crate is needed.
+#'
+#' # What is generated
+#' `src/xlaffi-*.c` and `src/rust/xlaffi-ops.rs`, which call the functions and register them as routines, and in
+#' `R/xlaffi-ops.R` for each op a function such as `load_rms_norm(...)`, which `.onLoad()` calls, with the op's rules if
+#' it has any. After an edit of signatures call either function again: in a package that is there these files are
+#' all that they write.
 #'
 #' A package that you have needs `Imports: xlaffi` and `LinkingTo: xlaffi` in its DESCRIPTION, `useDynLib()` in its
-#' NAMESPACE, and a call of `xlaffi_register_ops()` where its routines are registered.
+#' NAMESPACE, and a call of `xlaffi_register_ops()` where its routines are registered; for Rust a `src/Makevars` as in a
+#' package that is new.
 #'
-#' @param path The package's folder: one that is not there, or empty, or for C a package.
-#' @param name The package's name.
+#' @param path The package's folder: one that is not there, an empty one, or a package.
+#' @param name The package's name, where it is new.
 #' @return The folder, invisibly.
 #' @seealso `vignette("own-ops")`; [ffi_load()] makes an op of a function in a package's library.
 #' @examples
@@ -25,19 +33,30 @@
 #' list.files(path, recursive = TRUE)
 #' @export
 ffi_use_c <- function(path, name = basename(path)) {
-  check_string(path, "path")
+  use_package(path, name, "package-c")
+}
+
+#' @rdname ffi_use_c
+#' @export
+ffi_use_rust <- function(path, name = basename(path)) {
+  use_package(path, name, "package-rust")
+}
+
+use_package <- function(path, name, template, call = rlang::caller_env()) {
+  check_string(path, "path", call)
   known <- file.path(path, "DESCRIPTION")
   is_new <- !file.exists(known)
   if (is_new) {
-    files <- new_package(path, name, "package-c")
+    files <- c(new_package(path, name, template, call))
   } else {
     name <- read.dcf(known, "Package")[[1L]]
     files <- character()
   }
-  tell_written(path, name, c(files, package_ops(path, name)), is_new)
+  tell_written(path, name, c(files, package_ops(path, name, call)), is_new)
 }
 
-new_package <- function(path, name, template, call = rlang::caller_env()) {
+# The files that all such packages have, and those of the template.
+new_package <- function(path, name, template, call) {
   check_string(name, "name", call)
   if (!grepl("^[A-Za-z][A-Za-z0-9.]*[A-Za-z0-9]$", name)) {
     abort(sprintf("%s cannot be the name of a package", dQuote(name, FALSE)),
@@ -49,17 +68,21 @@ new_package <- function(path, name, template, call = rlang::caller_env()) {
       code = "ALREADY_EXISTS", operand = "path", hint = "Nothing was written.", call = call
     )
   }
-  from <- system.file("templates", template, package = "xlaffi")
-  files <- list.files(from, recursive = TRUE)
-  values <- c(name = name, init = paste0("R_init_", gsub(".", "_", name, fixed = TRUE)), year = format(Sys.Date(), "%Y"))
-  for (file in files) {
-    lines <- readLines(file.path(from, file), warn = FALSE)
-    for (value in names(values)) {
-      lines <- gsub(sprintf("{{%s}}", value), values[[value]], lines, fixed = TRUE)
+  init <- paste0("R_init_", gsub(".", "_", name, fixed = TRUE))
+  values <- c(name = name, init = init, year = format(Sys.Date(), "%Y"))
+  files <- lapply(c("package", template), function(part) {
+    from <- system.file("templates", part, package = "xlaffi")
+    files <- list.files(from, recursive = TRUE)
+    for (file in files) {
+      lines <- readLines(file.path(from, file), warn = FALSE)
+      for (value in names(values)) {
+        lines <- gsub(sprintf("{{%s}}", value), values[[value]], lines, fixed = TRUE)
+      }
+      write_file(lines, file.path(path, file))
     }
-    write_file(lines, file.path(path, file))
-  }
-  files
+    files
+  })
+  sort(unlist(files))
 }
 
 write_file <- function(lines, path) {

@@ -8,11 +8,14 @@ rust_types <- c(
 )
 
 rust_unit <- function(source, instances) {
+  c(rust_head(), unlist(lapply(instances, function(instance) rust_instance(instance$op, instance, source))))
+}
+
+rust_head <- function() {
   template <- system.file("templates", "xlaffi.rs", package = "xlaffi")
   c(
     "#![allow(dead_code, unused, non_snake_case, non_camel_case_types)]",
-    "#[macro_use]", "mod xlaffi {", readLines(template, warn = FALSE)[-1L], "}",
-    unlist(lapply(instances, function(instance) rust_instance(instance$op, instance, source)))
+    "#[macro_use]", "mod xlaffi {", readLines(template, warn = FALSE)[-1L], "}"
   )
 }
 

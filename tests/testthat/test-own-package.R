@@ -18,7 +18,7 @@ expect_passes <- function(path, name) {
   tests <- file.path(path, "tests", "testthat")
   code <- c(
     use_library(library),
-    sprintf("testthat::test_dir('%s', package = '%s', load_package = 'installed', stop_on_failure = TRUE)", tests, name),
+    sprintf("testthat::test_dir('%s', package = '%s', load_package = 'installed')", tests, name),
     sprintf("unloadNamespace('%s')", name),
     sprintf("cat('targets left:', sum(grepl('^%s[.]', ffi_targets()$target)), '\\n')", name)
   )
@@ -33,6 +33,23 @@ test_that("the package that is written has an op in C", {
   path <- file.path(withr::local_tempdir(), "norms.c")
   expect_message(ffi_use_c(path), class = "xlaffi_message_package")
   expect_passes(path, "norms.c")
+})
+
+test_that("the package that is written has an op in Rust", {
+  skip_without_compiler("rust")
+  path <- file.path(withr::local_tempdir(), "rustynorms")
+  expect_message(ffi_use_rust(path), class = "xlaffi_message_package")
+  expect_passes(path, "rustynorms")
+  # Beside one in C.
+  dir.create(file.path(path, "src", "ops"))
+  writeLines(
+    "// xlaffi: add(x: f64[], y: f64[] -> z: f64[])
+    static void add(const double *x, const double *y, double *z) { *z = *x + *y; }",
+    file.path(path, "src", "ops", "add.c")
+  )
+  suppressMessages(ffi_use_rust(path))
+  expect_true(all(file.exists(file.path(path, "src", c("rust/xlaffi-ops.rs", "xlaffi-add-1.c")))))
+  expect_match(readLines(file.path(path, "R", "xlaffi-ops.R")), "load_(add|rms_norm) <- ", all = FALSE)
 })
 
 test_that("a package loads where XLA is not", {
