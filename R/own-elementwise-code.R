@@ -56,8 +56,9 @@ c_statements <- function(calls, signature) {
 
 not_r <- function() rlang::abort("", class = "xlaffi_not_r")
 
-# What R has under another name or in another form than C
+# What R has under another name or in another form than C, where gamma() is a logarithm and logb() an exponent
 c_functions <- c(
+  gamma = "tgamma(%s)", logb = "log(%s)",
   ceiling = "ceil(%s)", round = "rint(%s)", abs = "XLAFFI_ABS(%s)", sign = "XLAFFI_SIGN(%s)",
   pmin = "XLAFFI_MIN(%s, %s)", pmax = "XLAFFI_MAX(%s, %s)",
   ifelse = "(%s ? %s : %s)", "if" = "(%s ? %s : %s)", "(" = "(%s)", "!" = "(!%s)",

@@ -53,6 +53,9 @@ test_that("expressions mean what R means by them", {
     values <- xla_jit(function(x, y) hlo_convert(xlaffi:::value_statements(calls, list(x = x, y = y))$z, "f64"))
     expect_equal(values(x, y), as.numeric(want), tolerance = 1e-14, info = text)
   }
+  # In C these are a logarithm and an exponent.
+  named <- ffi_elementwise("x: T -> g: T, l: T", c("g = gamma(x)", "l = logb(x)"))
+  expect_equal(named(c(0.5, 4)), list(g = gamma(c(0.5, 4)), l = log(c(0.5, 4))), tolerance = 1e-14)
   small <- ffi_elementwise("x: T, y: T -> lo: T, hi: T, s: T", c("lo = pmin(x, y)", "hi = pmax(x, y)", "s = sign(x)"))
   expect_identical(small(c(NaN, 1), c(1, NaN)), list(lo = c(NaN, NaN), hi = c(NaN, NaN), s = c(NaN, 1)))
 })
