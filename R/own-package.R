@@ -11,7 +11,8 @@
 #' file is compiled for each dtype.
 #'
 #' # Rust
-#' Ops are functions in `src/rust/ops/*.rs`, in the same way. `rustc` alone compiles them, no crate is needed.
+#' Ops are functions in `src/rust/ops/*.rs`, in the same way. `rustc` alone compiles them, no crate is needed. The
+#' `src/Makevars` that is written is for Unix; on Windows a `src/Makevars.win` must name Rust's target for R's compiler.
 #'
 #' # What is generated
 #' `src/xlaffi-*.c` and `src/rust/xlaffi-ops.rs`, which call the functions and register them as routines, and in

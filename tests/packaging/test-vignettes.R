@@ -23,7 +23,8 @@ results <- c(
   "custom-calls" = "row_quantile: p must lie between 0 and 1",
   "ffi-call" = "relative_error",
   kepler = "data:image/png",
-  "linear-algebra" = "#&gt;"
+  "linear-algebra" = "#&gt;",
+  "own-ops" = "logs: x[3] is -3"
 )
 
 for (name in names) {
