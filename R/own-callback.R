@@ -173,7 +173,9 @@ callback_error <- function(cnd, trace) {
   the$condition_count <- the$condition_count + 1
   key <- as.character(the$condition_count)
   the$conditions <- c(utils::tail(the$conditions, 63L), stats::setNames(list(cnd), key))
-  code <- if (inherits(cnd, "xlaffi_error")) cnd$code else "UNKNOWN"
+  # Where memory was short, R would run the program, and the function, once more.
+  own <- inherits(cnd, "xlaffi_error") && !identical(cnd$code, "RESOURCE_EXHAUSTED")
+  code <- if (own) cnd$code else "UNKNOWN"
   text <- sprintf("the R function failed [R condition %s]: %s", key, conditionMessage(cnd))
   .Call(wrap__callback_failed, code, text)
 }

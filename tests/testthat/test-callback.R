@@ -198,6 +198,20 @@ test_that("programs in functions in programs", {
   expect_identical(collects(c(1, 2)), c(1, 2))
 })
 
+test_that("functions and programs that call one another without end", {
+  skip_without_plugin()
+  depth <- 0
+  endless <- ffi_callback(function(x) {
+    depth <<- depth + 1
+    endless(x)
+  }, "x: f64[] -> y: f64[]")
+  cnd <- error_of(endless(1))
+  expect_identical(depth, 16)
+  while (!is.null(cnd$parent)) cnd <- cnd$parent
+  expect_match(conditionMessage(cnd), "nested 16 deep")
+  expect_s3_class(cnd, "xlaffi_error_failed_precondition")
+})
+
 test_that("several functions in one program, each of which runs programs, on XLA's threads", {
   skip_without_plugin()
   inner <- xla_jit(function(x) x %*% x)

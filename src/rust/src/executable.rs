@@ -158,6 +158,10 @@ fn told(results: SEXP) -> SEXP {
 /// How long R waits before it looks for an interrupt the first time.
 const FIRST_WAIT: Duration = Duration::from_millis(20);
 
+/// How many programs may wait for R functions that wait for the next one: XLA's CPU client has room
+/// for 32 programs under way, and waits without end where there is none.
+const DEEPEST: usize = 16;
+
 /// Runs a program here if it is known to be quick, else on another thread, and waits for a moment.
 /// One without results is waited for there, so that its error is not lost.
 fn start(
@@ -175,6 +179,12 @@ fn start(
         }
         Ok::<_, pjrt::Error>(outputs)
     };
+    if main_thread::depth() >= DEEPEST {
+        return Err(Failure::new(
+            "FAILED_PRECONDITION",
+            format!("programs and R functions that they call are nested {DEEPEST} deep: XLA may have no room for another program"),
+        ));
+    }
     // XLA has room for so many programs under way; where some wait for R, R must not wait for room.
     let may_block = object.pace.may_take_long() || main_thread::is_needed();
     if !may_block && object.executable.num_outputs() > 0 {

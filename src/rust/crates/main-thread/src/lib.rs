@@ -91,7 +91,12 @@ pub fn is_here() -> bool {
 
 /// Whether the main thread is in the middle of an errand, and this is that thread.
 pub fn is_serving() -> bool {
-    DEPTH.get() > 0
+    depth() > 0
+}
+
+/// How many errands this thread is in the middle of.
+pub fn depth() -> usize {
+    DEPTH.get()
 }
 
 /// Whether somebody asks.
