@@ -23,7 +23,7 @@ test_that("C routines of stats are ops", {
   lloyd <- ffi_routine(
     paste(
       "x: f64[n, p] column, centers: f64[k, p] column; steps: i32 = 10",
-      "-> centers: f64[k, p] column, cluster: i32[n], steps_done: i32[], counts: i32[k], wss: f64[k]"
+      "-> centers: f64[k, p] column, cluster: i32[n], counts: i32[k], wss: f64[k]"
     ),
     getDLLRegisteredRoutines("stats")$.C$kmeans_Lloyd,
     c("x", "n", "p", "centers", "k", "cluster", "steps", "counts", "wss"),
@@ -60,5 +60,7 @@ test_that("routines that take R objects are refused", {
     ffi_routine(signature, getDLLRegisteredRoutines("stats")$.Call$cor, "x")
     ffi_routine(signature, getDLLRegisteredRoutines("stats")$.Fortran$eureka, c("x", "z"))
     ffi_routine(signature, getDLLRegisteredRoutines("stats")$.Fortran$eureka, c("x", "n", "z", "x", "x", "q"))
+    ffi_routine(signature, getDLLRegisteredRoutines("stats")$.Fortran$eureka, c("x", "n", "x", "x", "x", "x"))
+    ffi_routine(signature, getDLLRegisteredRoutines("stats")$.Fortran$eureka, c("n", "z", "z", "z", "z", "z"))
   })
 })
