@@ -75,8 +75,23 @@ library_at <- function(path, call = rlang::caller_env()) {
     abort(sprintf("there is no file %s", dQuote(path, FALSE)), code = "NOT_FOUND", operand = "path", call = call)
   }
   path <- normalizePath(path, "/")
-  opened <- check(.Call(wrap__library_open, path), call)
+  opened <- check(.Call(wrap__library_open, unlike_loaded(path)), call)
   list(path = path, symbol = function(name) check(.Call(wrap__library_symbol, opened, name), call))
+}
+
+# The system takes a path that it has loaded for what it has loaded, whatever the file is now: one that was built again
+# is loaded as a copy.
+unlike_loaded <- function(path) {
+  digest <- hash_file(path)
+  if (is.null(the$loaded_files[[path]])) {
+    the$loaded_files[[path]] <- digest
+  }
+  if (identical(the$loaded_files[[path]], digest)) {
+    return(path)
+  }
+  copy <- tempfile("xlaffi-library", fileext = .Platform$dynlib.ext)
+  file.copy(path, copy)
+  copy
 }
 
 # A handler to a target, replacing one of that name without a word.

@@ -54,4 +54,6 @@ the$platform <- NULL
 the$compilers <- list()
 the$code_folder <- NULL
 the$told_code_folder <- FALSE
+# What files that ffi_load() loads were when it did so first.
+the$loaded_files <- list()
 the$xla_include <- NULL

@@ -90,3 +90,17 @@ test_that("what cannot be loaded is told", {
   text <- withr::local_tempfile(lines = "no library")
   expect_s3_class(error_of(ffi_load(text, "f", signature)), "xlaffi_error_failed_precondition")
 })
+
+test_that("a library that was built again is the new one", {
+  skip_without_compiler("c")
+  folder <- withr::local_tempdir()
+  file <- file.path(folder, paste0("again", .Platform$dynlib.ext))
+  ops <- lapply(c(1, 2, 1), function(value) {
+    writeLines(sprintf("void again(double *z) { *z = %g; }", value), file.path(folder, "again.c"))
+    unlink(c(file, file.path(folder, "again.o")))
+    withr::with_dir(folder, system2(file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "again.c"), stdout = TRUE))
+    ffi_load(file, "again", "x: f64[] -> z: f64[]", "z")
+  })
+  expect_identical(vapply(ops, function(op) op(0), 0), c(1, 2, 1))
+  expect_identical(ops[[1L]](0), 1)
+})
