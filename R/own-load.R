@@ -157,14 +157,7 @@ argument_words <- function(arguments, text, op, addresses = FALSE, call = rlang:
   }
   signature <- read_signature(text, call)
   arrays <- vapply(c(signature$operands, signature$results, signature$scratch), `[[`, "", "name")
-  left <- setdiff(names(c(signature$operands, signature$results)), arguments)
-  if (length(left)) {
-    kind <- if (left[[1L]] %in% names(signature$results)) "result" else "operand"
-    abort(sprintf("%s: `arguments` does not have the %s `%s`", op, kind, left[[1L]]),
-      op = op, operand = "arguments", call = call, hint = if (kind == "result") "The function would not write it."
-    )
-  }
-  vapply(arguments, function(argument) {
+  words <- vapply(arguments, function(argument) {
     name <- sub("^[*]", "", argument)
     address <- addresses || startsWith(argument, "*")
     attribute <- signature$attributes[[name]]
@@ -187,4 +180,12 @@ argument_words <- function(arguments, text, op, addresses = FALSE, call = rlang:
       paste("attribute", name)
     }
   }, "", USE.NAMES = FALSE)
+  left <- setdiff(names(c(signature$operands, signature$results)), arguments)
+  if (length(left)) {
+    kind <- if (left[[1L]] %in% names(signature$results)) "result" else "operand"
+    abort(sprintf("%s: `arguments` does not have the %s `%s`", op, kind, left[[1L]]),
+      op = op, operand = "arguments", call = call, hint = if (kind == "result") "The function would not write it."
+    )
+  }
+  words
 }

@@ -99,7 +99,7 @@ test_that("a library that was built again is the new one", {
     writeLines(sprintf("void again(double *z) { *z = %g; }", value), file.path(folder, "again.c"))
     unlink(c(file, file.path(folder, "again.o")))
     withr::with_dir(folder, system2(file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "again.c"), stdout = TRUE))
-    ffi_load(file, "again", "x: f64[] -> z: f64[]", "z")
+    ffi_load(file, "again", "z: f64[] -> z: f64[]", "z")
   })
   expect_identical(vapply(ops, function(op) op(0), 0), c(1, 2, 1))
   expect_identical(ops[[1L]](0), 1)
