@@ -2,7 +2,8 @@
 # R CMD check --as-cran on the built tarball. Fails on any error or warning, on any note but
 # that the package is new, that something could not be looked up offline or that it is large (with
 # a bound, in check_log.py), on a tarball of 3 MB or more, and on an installed shared object with
-# debug info or stray exports; and where a registry would not take the crate xla-ffi.
+# debug info or stray exports; where a registry would not take the crate xla-ffi; and where a package
+# that ffi_use_c() or ffi_use_rust() writes does not pass.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
@@ -46,6 +47,15 @@ if [ -f "$object" ]; then
 else
   problems+=("the check installed no xlaffi.so")
 fi
+
+# The packages that this one writes, checked with what the check installed.
+for language in c rust; do
+  (cd "$out" && export R_LIBS="$out/xlaffi.Rcheck" &&
+    Rscript -e "suppressMessages(xlaffi::ffi_use_$language('own$language'))" &&
+    R CMD build "own$language" && R CMD check --no-manual "own${language}_0.1.0.tar.gz")
+  grep -q '^Status: OK' "$out/own$language.Rcheck/00check.log" ||
+    problems+=("the package that ffi_use_$language() writes does not pass R CMD check")
+done
 
 for problem in ${problems[@]+"${problems[@]}"}; do
   [ -z "$problem" ] || echo "check: $problem" >&2

@@ -16,7 +16,7 @@ built=$root/src/rust/target/sanitize
 host=$(rustc -vV | sed -n 's/^host: //p')
 export XLAFFI_PYTHON="${XLAFFI_PYTHON:-$root/.venv/bin/python}"
 
-parts=(loom miri-xla-ffi miri-pjrt gctorture thread address)
+parts=(loom miri-xla-ffi miri-pjrt miri-own-ops gctorture thread address)
 [ "${1:-}" != list ] || { printf '%s\n' "${parts[@]}"; exit 0; }
 
 lacks_component() { # lacks_component NAME...: components of the nightly toolchain
@@ -58,16 +58,18 @@ run() {
     miri-xla-ffi) miri -p xla-ffi --lib --tests --no-fail-fast ;;
     # Its other tests load a library, which Miri cannot.
     miri-pjrt) miri -p pjrt --lib --no-fail-fast ;;
+    # Functions of words are called by other types than they have, which Miri refuses.
+    miri-own-ops) miri -p own-ops --lib --test calls --no-fail-fast ;;
     gctorture) tools/install.sh .lib --no-docs && tools/with-env.sh Rscript tools/gctorture.R ;;
     # What OpenBLAS does among its own threads is not compiled with the sanitizer.
     thread)
       TSAN_OPTIONS="suppressions=$root/tools/sanitize.tsan exitcode=66" \
-        sanitized thread -p ops --test concurrency --test print_tensor --test small ;;
+        sanitized thread -p ops -p own-ops --test concurrency --test print_tensor --test small --test calls ;;
     # Its own copies of stack frames would lie elsewhere than `lapack::stack` takes the stack to be. The
     # test of machine code compiles for itself.
     address)
       ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 \
-        sanitized address -p ops -p lanes -p lapack --lib --tests -- --skip kernels_are_vector_code ;;
+        sanitized address -p ops -p own-ops -p lanes -p lapack --lib --tests -- --skip kernels_are_vector_code ;;
   esac
 }
 
