@@ -70,6 +70,9 @@ pub(crate) fn run(plan: &Plan<'_>, work: &mut Work) -> Result<()> {
 
 /// What is worth another thread.
 const WORTH: Duration = Duration::from_micros(100);
+/// What tells how long an element takes: the first ones find cold caches, and the clock is read
+/// between them.
+const SURE: Duration = Duration::from_micros(10);
 /// What a thread takes at a time.
 const TURN: Duration = Duration::from_micros(30);
 
@@ -83,7 +86,12 @@ impl Plan<'_> {
             let end = count.min(done + step);
             self.range(work, done..end)?;
             done = end;
-            let each = start.elapsed() / u32::try_from(done).unwrap_or(u32::MAX);
+            let elapsed = start.elapsed();
+            if elapsed < SURE {
+                step *= 2;
+                continue;
+            }
+            let each = elapsed / u32::try_from(done).unwrap_or(u32::MAX);
             step = (TURN.as_nanos() / each.as_nanos().max(1)).max(1) as usize;
             if each * u32::try_from(count - done).unwrap_or(u32::MAX) > WORTH {
                 return self.in_turns(done..count, step);
