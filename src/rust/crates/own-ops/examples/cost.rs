@@ -36,9 +36,9 @@ fn op(name: &str, text: &str, dtypes: &[DataType]) -> HandlerFn {
 }
 
 /// The best of many short rounds, which had the processor to itself, in ns a call.
-fn measure(frame: &mut Frame, handler: HandlerFn, calls: u32) -> f64 {
+fn measure(frame: &mut Frame, handler: HandlerFn, calls: u32, rounds: u32) -> f64 {
     let mut best = f64::INFINITY;
-    for _ in 0..30_000_000 / calls / 100 {
+    for _ in 0..rounds {
         let start = Instant::now();
         for _ in 0..calls {
             frame.call(black_box(handler)).expect("operands that fit");
@@ -58,7 +58,7 @@ fn main() {
         .build();
     println!(
         "times on 10 elements: {:.1} ns",
-        measure(&mut frame, variable, 1000)
+        measure(&mut frame, variable, 1000, 1000)
     );
     let call = Call::new()
         .arg(&[10], &ten)
@@ -68,7 +68,7 @@ fn main() {
     let mut frame = call.attr("xlaffi.op", digest).build();
     println!(
         "the same with its digest: {:.1} ns",
-        measure(&mut frame, variable, 1000)
+        measure(&mut frame, variable, 1000, 1000)
     );
     if std::env::args().any(|argument| argument == "--alone") {
         return;
@@ -82,7 +82,7 @@ fn main() {
                 .arg(&[], &[2.0])
                 .ret::<f64>(&[count, 2]);
             let mut frame = call.threads(threads).build();
-            let best = measure(&mut frame, batch, 10) / count as f64;
+            let best = measure(&mut frame, batch, 10, 100) / count as f64;
             println!("of a batch of {count}, {threads} threads: {best:.1} ns an element");
         }
     }

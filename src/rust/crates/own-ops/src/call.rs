@@ -74,9 +74,7 @@ impl Flat<'_> {
         self.bytes = bytes;
         let batch = self.dims[..self.batch].iter();
         self.size = batch.fold(bytes, |size, &dim| size * dim as usize);
-        let align = self.dtype.size().unwrap_or(1).min(8);
-        // Sizes are powers of two.
-        if self.size == 0 || (!self.base.is_null() && self.base as usize & (align - 1) == 0) {
+        if self.is_addressed() {
             return Ok(());
         }
         let fault = match self.base.is_null() {
@@ -84,6 +82,14 @@ impl Flat<'_> {
             false => "is not aligned to its element type",
         };
         Err(Error::internal(format!("array `{}` {fault}", array.name)))
+    }
+
+    /// Whether its elements lie where elements can.
+    #[inline]
+    pub(crate) fn is_addressed(&self) -> bool {
+        let align = self.dtype.size().unwrap_or(1).min(8);
+        // Sizes are powers of two.
+        self.size == 0 || (!self.base.is_null() && self.base as usize & (align - 1) == 0)
     }
 
     pub(crate) fn is_given(&self) -> bool {
@@ -118,7 +124,19 @@ fn checked(op: &OwnOp, frame: &mut CallFrame<'_>, marked: bool, room: &mut Room)
     let context = frame.context();
     room.attributes.read(op, &frame.attrs(), marked)?;
     let mut flats = Flats::new();
-    let mut copies = arrays(op, frame, &mut flats, room)?;
+    let (operands, first_result) = take(op, frame, &mut flats, room)?;
+    let attributes = &room.attributes;
+    let mut copies = Pairs::new();
+    let mut is_known = room.last.lay_out(op, operands, attributes, &mut flats);
+    if is_known {
+        copies = in_place(op, &flats, first_result, room.count)?;
+        is_known = copies.is_empty();
+    }
+    if !is_known {
+        room.last.forget();
+        copies = arrays(op, operands, first_result, &mut flats, room)?;
+    }
+    let given = flats.len();
     let instance = op.body_of(room.bound.instance())?;
     let scratch = scratch(op, &mut flats, room)?;
     for pair in copies.iter_mut() {
@@ -128,9 +146,16 @@ fn checked(op: &OwnOp, frame: &mut CallFrame<'_>, marked: bool, room: &mut Room)
         pair.from = flats.len();
         flats.push(operand);
     }
-    strides(&flats, room);
-    if !op.whole {
-        merge(&mut room.sizes, &mut room.strides, flats.len());
+    if !is_known {
+        strides(&flats, room);
+        if !op.whole {
+            merge(&mut room.sizes, &mut room.strides, flats.len());
+        }
+        if copies.is_empty() {
+            let attributes = &room.attributes;
+            room.last
+                .remember(op, operands, attributes, &flats[..given]);
+        }
     }
     let frame = RefCell::new(frame);
     let attributes = &room.attributes;
@@ -153,14 +178,13 @@ fn checked(op: &OwnOp, frame: &mut CallFrame<'_>, marked: bool, room: &mut Room)
     batch::run(&plan, &mut room.work)
 }
 
-/// Takes the arrays of the frame, has them checked and lays them out; which operands are not where
-/// their results are.
-fn arrays<'f>(
+/// Takes the arrays of the frame; how many operands were given, and where the results begin.
+fn take<'f>(
     op: &OwnOp,
     frame: &mut CallFrame<'f>,
     flats: &mut Flats<'f>,
-    room: &mut Room,
-) -> Result<Pairs> {
+    room: &Room,
+) -> Result<(usize, usize)> {
     let front = room.attributes.batch_axes;
     let (args, rets) = (frame.arg_count(), frame.ret_count());
     for index in 0..args {
@@ -184,6 +208,22 @@ fn arrays<'f>(
         let mut buffer = frame.next_ret("result", Some(index as u32))?;
         let data = buffer.as_mut_ptr();
         flats.push(Flat::new(front, buffer.dtype(), buffer.dims(), data));
+    }
+    Ok((args, first_result))
+}
+
+/// Has the arrays checked and lays them out; which operands are not where their results are.
+fn arrays(
+    op: &OwnOp,
+    args: usize,
+    first_result: usize,
+    flats: &mut [Flat<'_>],
+    room: &mut Room,
+) -> Result<Pairs> {
+    let signature = op.signature();
+    let front = room.attributes.batch_axes;
+    for flat in flats.iter_mut().filter(|flat| flat.is_given()) {
+        flat.batch = front;
     }
     if front > 0 {
         enough(front, flats)?;

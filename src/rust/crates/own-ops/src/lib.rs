@@ -12,6 +12,7 @@ mod call;
 mod entry;
 mod host;
 mod inline;
+mod last;
 mod message;
 mod names;
 mod op;

@@ -9,6 +9,7 @@ use xla_ffi::{Code, Error, Result};
 
 use crate::attributes::Decoded;
 use crate::bind::Bound;
+use crate::last::Last;
 use crate::message::Message;
 
 /// For decoding a call.
@@ -20,6 +21,8 @@ pub(crate) struct Room {
     pub(crate) count: usize,
     pub(crate) sizes: Vec<usize>,
     pub(crate) strides: Vec<isize>,
+    /// The call that all of that was found for.
+    pub(crate) last: Last,
     pub(crate) work: Work,
 }
 
