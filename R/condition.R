@@ -80,7 +80,7 @@ describe <- function(x) {
   } else if (is.object(x)) {
     sprintf("an object of class <%s>", class(x)[[1L]])
   } else if (is.atomic(x) && length(x) == 1L) {
-    if (is.character(x)) dQuote(x, FALSE) else format(x)
+    if (is.character(x) && !is.na(x)) dQuote(x, FALSE) else format(x)
   } else if (is.atomic(x)) {
     sprintf("a vector of type %s and length %d", typeof(x), length(x))
   } else {

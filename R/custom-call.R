@@ -36,8 +36,8 @@
 #' @param handler A named list of `XLA_FFI_Handler` functions, by platform: `list(host = f)` or
 #'   `list(host = f, cuda = g)`. Each is an external pointer, as C functions make it with
 #'   `R_MakeExternalPtrFn()`, or what [getNativeSymbolInfo()] returns for the handler's symbol, or
-#'   its `$address`; or a list of them by stage (see *Stages*). Platforms are `"host"` (or `"cpu"`), `"cuda"` (or `"gpu"`), `"rocm"` and those
-#'   of plugins that are loaded.
+#'   its `$address`; or a list of them by stage (see *Stages*). Platforms are `"host"` (or `"cpu"`),
+#'   `"cuda"` (or `"gpu"`), `"rocm"` and those of plugins that are loaded.
 #' @param .package The package that registers. When it is unloaded, its handlers are removed as by
 #'   [ffi_unregister()], and a program that calls one fails with an error that says so.
 #' @return `NULL`, invisibly.
@@ -134,8 +134,8 @@ handler_stages <- function(x, target, platform, call = rlang::caller_env(2L)) {
   if (length(unknown) || anyDuplicated(names) || !"execute" %in% names) {
     abort(
       sprintf(
-        "the handler of \"%s\" for platform %s must be a function or a list of functions named by stage, \"execute\" among them",
-        target, platform
+        "the handler of \"%s\" for platform %s must be %s", target, platform,
+        "a function or a list of functions named by stage, \"execute\" among them"
       ),
       op = target, operand = "handler", call = call,
       hint = sprintf("Stages are %s.", toString(dQuote(stages_of_handlers, FALSE)))

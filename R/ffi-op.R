@@ -69,12 +69,8 @@ ffi_op <- function(call, jvp = NULL, vmap = NULL, transpose = NULL, name = "op",
     abort(sprintf("`call` must be a function, not %s", describe(call)), operand = "call")
   }
   check_string(name, "name")
-  rules <- list(jvp = jvp, vmap = vmap, transpose = transpose)
-  for (rule in names(rules)) {
-    check_rule(rules[[rule]], rule, name)
-  }
-  check_vjp(vjp, name)
-  rules <- c(rules, list(vjp = vjp))
+  rules <- list(jvp = jvp, vmap = vmap, transpose = transpose, vjp = vjp)
+  check_rules(rules, name)
   new_op(call, rules, name, function(arguments) named_arguments(call, arguments, name), list(call))
 }
 
@@ -84,6 +80,47 @@ check_rule <- function(rule, name, op, call = rlang::caller_env()) {
       op = op, operand = name, call = call
     )
   }
+  if (!is.null(rule)) {
+    check_rule_arguments(rule, name, op, call)
+  }
+}
+
+# What rules are called with. Those of an op with attributes may have these as a last argument `attributes`.
+rule_arguments <- list(
+  jvp = c("primals", "results", "tangents"), vjp = c("primals", "results", "cotangents"),
+  transpose = c("primals", "cotangents"), vmap = c("arguments", "axes", "size"),
+  forward = "primals", reverse = c("residuals", "cotangents")
+)
+
+# `part`: of a rule of two functions, which one.
+check_rule_arguments <- function(rule, name, op, call, part = name) {
+  formals <- formals(args(rule))
+  given <- setdiff(names(formals), "attributes")
+  if (is.null(formals) || "..." %in% given) {
+    return()
+  }
+  wanted <- rule_arguments[[part]]
+  is_required <- vapply(formals[given], function(default) is.name(default) && !nzchar(default), NA)
+  if (length(given) < length(wanted) || any(is_required[-seq_along(wanted)])) {
+    text <- function(arguments) sprintf("function(%s)", toString(arguments))
+    abort(
+      sprintf(
+        "op `%s`: %s rule must be a %s, not a %s", op,
+        if (part == name) sprintf("the %s", name) else sprintf("`%s` of the %s", part, name),
+        text(wanted), text(names(formals))
+      ),
+      op = op, operand = name, call = call,
+      hint = if ("attributes" %in% names(formals)) "An argument `attributes` comes besides these."
+    )
+  }
+}
+
+# All rules of an op
+check_rules <- function(rules, op, call = rlang::caller_env()) {
+  for (rule in setdiff(names(rules), "vjp")) {
+    check_rule(rules[[rule]], rule, op, call)
+  }
+  check_vjp(rules$vjp, op, call)
 }
 
 # `arrange` gives arguments the order and the names that the rules see; `uses` are the functions of the user besides

@@ -9,6 +9,12 @@ check_vjp <- function(rule, op, call = rlang::caller_env()) {
       op = op, operand = "vjp", call = call
     )
   }
+  if (is.function(rule)) {
+    check_rule_arguments(rule, "vjp", op, call)
+  }
+  for (part in names(rule)[both]) {
+    check_rule_arguments(rule[[part]], "vjp", op, call, part)
+  }
 }
 
 has_residuals <- function(op) is.list(op$vjp)

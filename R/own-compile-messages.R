@@ -1,12 +1,14 @@
 # What compilers say, with the user's own lines first. Formats: gcc and clang, gfortran, rustc.
 
 # `files` are the user's own parts: names as the compiler was given them, with what the user calls them.
-compiler_error <- function(name, language, log, files, call = NULL) {
+# `place` changes where errors are, for code that is generated from other code.
+compiler_error <- function(name, language, log, files, call = NULL, place = identity) {
   found <- switch(language,
     rust = rust_diagnostics(log),
     fortran = fortran_diagnostics(log),
     c_diagnostics(log)
   )
+  found <- place(found)
   own <- found$file %in% names(files)
   # An error in what was generated follows from one in the user's part, if there is one.
   found <- if (any(own)) found[own, ] else found

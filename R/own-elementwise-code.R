@@ -1,12 +1,15 @@
 # The expression of an elementwise op as statements in C, and the loop round them.
 
-# `lines` in C and, where R can read them, `calls`: assignments as R code.
+# `lines` in C and, where R can read them, `calls`: assignments as R code. `text` is what the user wrote, `from` the
+# line of it that each of `lines` comes from.
 elementwise_code <- function(expression, signature, name, call = rlang::caller_env()) {
   text <- paste(code_lines(expression, "expression", call), collapse = "\n")
   if (!nzchar(trimws(text))) {
     abort(sprintf("%s: `expression` is empty", name), op = name, operand = "expression", call = call)
   }
-  calls <- tryCatch(as.list(parse(text = text, keep.source = FALSE)), error = function(e) NULL)
+  parsed <- tryCatch(parse(text = text, keep.source = TRUE), error = function(e) NULL)
+  calls <- as.list(parsed)
+  from <- vapply(attr(parsed, "srcref"), function(place) place[[1L]], 0L)
   lines <- if (is_assignments(calls)) c_statements(calls, signature)
   if (is.null(lines)) {
     if (grepl("\\^|\\*\\*", text)) {
@@ -15,7 +18,8 @@ elementwise_code <- function(expression, signature, name, call = rlang::caller_e
       )
     }
     calls <- NULL
-    lines <- paste0(sub(";\\s*$", "", text), ";")
+    lines <- strsplit(paste0(sub(";\\s*$", "", text), ";"), "\n", fixed = TRUE)[[1L]]
+    from <- seq_along(lines)
     assigned <- unlist(regmatches(text, gregexpr("[A-Za-z_][A-Za-z0-9_]*(?=\\s*=[^=])", text, perl = TRUE)))
   } else {
     assigned <- vapply(calls, function(call) as.character(call[[2L]]), "")
@@ -32,7 +36,7 @@ elementwise_code <- function(expression, signature, name, call = rlang::caller_e
       op = name, operand = "expression", call = call
     )
   }
-  list(lines = lines, calls = calls, names = assigned)
+  list(lines = lines, calls = calls, names = assigned, from = from, text = strsplit(text, "\n", fixed = TRUE)[[1L]])
 }
 
 is_assignments <- function(calls) {
@@ -145,7 +149,7 @@ elementwise_loop <- function(signature, code, name, along, options) {
     toString(mapply(array, signature$results, TRUE))
   )
   moves <- ifelse(operands %in% along, sprintf("[%s]", at), "[0]")
-  lines <- c(
+  before <- c(
     sprintf("for (int64_t %s = 0; %s < %s; %s++) {", at, at, size, at),
     sprintf("const __typeof__(*%s) xlaffi_in_%s = %s%s;", operands, operands, operands, moves),
     sprintf("__typeof__(*%s) xlaffi_out_%s;", results, results),
@@ -154,19 +158,44 @@ elementwise_loop <- function(signature, code, name, along, options) {
     "(void) xlaffi_all;",
     sprintf("const __typeof__(xlaffi_in_%s) %s = xlaffi_in_%s;", operands, operands, operands),
     sprintf("(void) %s;", operands),
-    sprintf("__typeof__(xlaffi_out_%s) %s;", results, results),
-    code$lines,
+    sprintf("__typeof__(xlaffi_out_%s) %s;", results, results)
+  )
+  after <- c(
     sprintf("xlaffi_out_%s = %s;", results, results),
     "}",
     sprintf("%s[%s] = xlaffi_out_%s;", results, at, results),
     "}"
   )
-  options$support <- c(elementwise_support, options$support)
+  support <- code_lines(options$support, "support")
+  options$support <- c(elementwise_support, support)
   # Loops become vector instructions only if nobody asks for errno or for what traps. Integers wrap as in XLA.
   options$flags <- c(
-    "-O3", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-Werror=uninitialized", options$flags
+    "-O3", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-Werror=uninitialized", "-Werror=overflow",
+    options$flags
   )
   fixed <- length(along) < length(operands)
   name <- if (fixed) paste(c(name, "along", along), collapse = ".") else name
-  do.call(ffi_source, c(options, list(signature = text, code = lines, lang = "c", name = name)))
+  lines <- c(before, code$lines, after)
+  tryCatch(
+    do.call(ffi_source, c(options, list(signature = text, code = lines, lang = "c", name = name))),
+    xlaffi_error = function(error) elementwise_error(error, name, length(before), code, support)
+  )
+}
+
+# A compiler's error is told of the lines that the user wrote; those of the loop belong to the nearest.
+elementwise_error <- function(error, name, before, code, support) {
+  if (is.null(error$log)) {
+    rlang::cnd_signal(error)
+  }
+  parts <- stats::setNames(c("the expression", "`support`"), paste0(c(name, "support"), ".c"))
+  place <- function(found) {
+    own <- found$file == names(parts)[[1L]]
+    found$line[own] <- code$from[pmin(pmax(found$line[own] - before, 1L), length(code$from))]
+    given <- found$file == names(parts)[[2L]] & found$line > length(elementwise_support)
+    found$line[given] <- found$line[given] - length(elementwise_support)
+    shown <- ifelse(own, code$text[found$line], ifelse(given, support[found$line], NA))
+    found$snippet <- ifelse(is.na(shown), found$snippet, sprintf("%5d | %s", found$line, shown))
+    found
+  }
+  compiler_error(name, "c", error$log, parts, error$call, place)
 }

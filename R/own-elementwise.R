@@ -8,7 +8,8 @@
 #' numbers, `ifelse(a, b, c)` chooses, `pmin()`, `pmax()`, `abs()`, `sign()` and `round()` are R's. Other functions are
 #' those of C's `<math.h>`, in the precision of what they are given, or come from `support`. Statements are separated by
 #' `;` or lines; names that are no results are variables: `d = x - y; z = d * d`. What R cannot read is taken for C as
-#' it is (`z = x > 0 ? x : 0`); then there is no `^`, and there are no derivatives but by `jvp` or `vjp`.
+#' it is (`z = x > 0 ? x : 0`); then there is no `^`, and there are no derivatives but by `jvp` or `vjp`. Arithmetic of
+#' whole numbers wraps around, as in XLA, where R has NA; of constants such as `2L`, which are C's `int`, it is refused.
 #'
 #' Shapes broadcast as numpy's: axes are matched from the last one on, where they have one length or one of them has
 #' length 1. Operands are not repeated in memory: for those that stay the same along the last axes a loop of its own is
@@ -44,8 +45,7 @@ ffi_elementwise <- function(signature, expression, name = NULL, dtypes = list(),
   }
   check_op_name(name, rlang::current_env())
   check_elementwise(given, name)
-  check_rule(jvp, "jvp", name)
-  check_vjp(vjp, name)
+  check_rules(list(jvp = jvp, vjp = vjp), name)
   code <- elementwise_code(expression, given, name)
   loops <- new.env(parent = emptyenv())
   options <- list(dtypes = dtypes, ...)

@@ -6,7 +6,8 @@ own_given <- function(own, arguments) {
   is_attribute <- names %in% names(own$signature$attributes)
   check_own_arguments(own, arguments, names)
   attributes <- arguments[is_attribute]
-  list(operands = own_operands(own, arguments[!is_attribute]), attributes = attributes[order(rlang::names2(attributes))])
+  operands <- own_operands(own, arguments[!is_attribute])
+  list(operands = operands, attributes = attributes[order(rlang::names2(attributes))])
 }
 
 check_own_arguments <- function(own, arguments, names) {
@@ -20,10 +21,8 @@ check_own_arguments <- function(own, arguments, names) {
   }
   for (x in tree_leaves(arguments[!names %in% names(own$signature$attributes)])) {
     if (!is_data(x) && !inherits(x, c("xlaffi_buffer", "xlaffi_typed"))) {
-      abort(
-        sprintf("%s: operands must be numbers, logicals, buffers or values of a program, not %s", own$name, describe(x)),
-        op = own$name, call = NULL
-      )
+      text <- "%s: operands must be numbers, logicals, buffers or values of a program, not %s"
+      abort(sprintf(text, own$name, describe(x)), op = own$name, call = NULL)
     }
   }
 }
@@ -39,7 +38,9 @@ own_operands <- function(own, arguments) {
   arguments <- arguments[!vapply(arguments, is.null, NA)]
   for (spec in specs) {
     if (!spec$name %in% names(arguments) && !spec$optional && is.null(spec$count)) {
-      abort(sprintf("%s: operand `%s` is missing", own$name, spec$name), op = own$name, operand = spec$name, call = NULL)
+      abort(sprintf("%s: operand `%s` is missing", own$name, spec$name),
+        op = own$name, operand = spec$name, call = NULL
+      )
     }
   }
   present <- names(specs) %in% names(arguments)

@@ -45,6 +45,7 @@ own_registered <- function(name, done, package = NULL) {
 # that has an argument `attributes` is given those of the call, with defaults.
 new_own_op <- function(pointer, rules = list(), has_side_effect = FALSE) {
   about <- check(.Call(wrap__own_op_about, pointer))
+  check_rules(rules, about$target, NULL)
   own_function(list(
     name = about$target, pointer = pointer, signature = read_signature(about$signature), dtypes = about$dtypes,
     mark = raw_attribute(about$digest, "i64"), has_side_effect = has_side_effect, rules = rules, call = own_call

@@ -25,8 +25,9 @@ c_unit <- function(source, instances, typed, language) {
   }
   c(
     "#include <xlaffi.h>", sprintf("#include <%s>", headers),
-    "#define FAIL(...) return xlaffi_fail(xlaffi_this, XLAFFI_INVALID_ARGUMENT, __VA_ARGS__)",
-    "#define FAIL_WITH(...) return xlaffi_fail(xlaffi_this, __VA_ARGS__)",
+    # They return by themselves; as expressions they may stand behind a `return`, too.
+    "#define FAIL(...) FAIL_WITH(XLAFFI_INVALID_ARGUMENT, __VA_ARGS__)",
+    "#define FAIL_WITH(...) __extension__({ return xlaffi_fail(xlaffi_this, __VA_ARGS__); (int32_t) 0; })",
     if (typed) c("#define XLAFFI_TYPED", c_typedefs(unit_dtypes(source, instances[[1L]]), language)),
     if (!is.null(source$support)) c_lines("support", source$support, language),
     if (!is.null(source$file)) sprintf("#include \"%s\"", source$file),

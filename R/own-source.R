@@ -120,6 +120,7 @@ ffi_source <- function(signature = NULL, code = NULL, lang = NULL, file = NULL, 
   if (length(source$ops) > 1L && any(lengths(rules) > 0L)) {
     abort("rules belong to one op: `name` says which of the file is wanted", operand = "name")
   }
+  check_rules(rules, names(source$ops)[[1L]])
   ops <- source_load(source, list(threads = threads, side_effect = side_effect, status = FALSE), rules)
   if (length(ops) == 1L && (!is.null(signature) || !is.null(name))) ops[[1L]] else ops
 }

@@ -58,3 +58,8 @@ test_that("a name that is not there has a hint where one is near", {
 test_that("text that is none in its encoding is refused", {
   expect_error(ffi_call("a\xffb", ffi_type("f64")), "`target` is not valid text", class = "xlaffi_error")
 })
+
+test_that("a missing string is no text", {
+  expect_identical(xlaffi:::describe(NA_character_), "NA")
+  expect_identical(xlaffi:::describe("NA"), "\"NA\"")
+})

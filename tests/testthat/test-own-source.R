@@ -277,3 +277,39 @@ test_that("a body may end in a comment or a backslash, and must return what it s
     )
   }
 })
+
+test_that("rules that take other arguments than they are called with are refused before anything is compiled", {
+  skip_without_compiler("c")
+  folder <- local_code_cache()
+  copy <- "for (int64_t i = 0; i < n; i++) z[i] = x[i];"
+  expect_snapshot(error = TRUE, {
+    ffi_source("x: T[n] -> z: T[n]", copy, name = "ruled", vjp = function(x, cotangent, attributes) NULL)
+    ffi_source("x: T[n] -> z: T[n]", copy, name = "ruled", transpose = function(cotangents) NULL)
+  })
+  expect_length(list.files(folder), 0L)
+})
+
+test_that("FAIL() ends a body with and without a return before it", {
+  skip_without_compiler("c")
+  local_code_cache()
+  code <- c(
+    "if (n > 2) return FAIL(\"n is %lld\", (long long) n);",
+    "if (n > 1) return FAIL_WITH(XLAFFI_OUT_OF_RANGE, \"two\");", "z[0] = x[0];"
+  )
+  for (language in c("c", "c++")) {
+    op <- ffi_source("x: f64[n] -> z: f64[n]", code, language, name = "returned", flags = c("-Wall", "-Werror"))
+    expect_match(error_of(op(c(1, 2, 3)))$message, "returned: n is 3", fixed = TRUE)
+    expect_s3_class(error_of(op(c(1, 2))), "xlaffi_error_out_of_range")
+    expect_identical(as.vector(op(array(5))), 5)
+  }
+})
+
+test_that("an attribute that does not fit is refused with the name of the op", {
+  skip_without_compiler("c")
+  local_code_cache()
+  op <- ffi_source("x: f64[n]; a: i8 -> z: f64[n]", "for (int64_t i = 0; i < n; i++) z[i] = a;", name = "told")
+  expect_snapshot(error = TRUE, {
+    op(1, a = 300)
+    op(1, a = 1.5)
+  })
+})
