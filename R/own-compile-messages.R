@@ -6,7 +6,7 @@ compiler_error <- function(name, language, log, files, call = NULL, place = iden
   found <- switch(language,
     rust = rust_diagnostics(log),
     fortran = fortran_diagnostics(log),
-    c_diagnostics(log)
+    c_diagnostics(log, names(files))
   )
   found <- place(found)
   own <- found$file %in% names(files)
@@ -57,21 +57,30 @@ diagnostics <- function(log, starts, is_error, file, line, message, snippet) {
   found[!is.na(found$line), ]
 }
 
-# file:line:column: error: message, then the line and a caret.
-c_diagnostics <- function(log) {
+# file:line:column: error: message, then the line and a caret. An error in a generated call is told of the place in
+# one of the `files` that the note behind it shows: what the called function takes.
+c_diagnostics <- function(log, files) {
   form <- "^(.+?):([0-9]+):([0-9]+:)? (fatal error|error|warning|note): (.*)$"
   others <- "|: In |^In file included|^ +from |: At (top level|global scope)|^[^ ]+: (error|warning)"
   starts <- grep(paste0(form, others), log, perl = TRUE)
   part <- function(n) function(lines) sub(form, paste0("\\", n), lines[[1L]], perl = TRUE)
-  diagnostics(
-    log, starts, grepl("^(.+?):([0-9]+):([0-9]+:)? (fatal error|error): ", log, perl = TRUE),
-    part(1L), part(2L), function(lines) sub(" \\[-W[^]]*\\]$", "", part(5L)(lines)),
+  found <- diagnostics(
+    log, starts, grepl("^(.+?):([0-9]+):([0-9]+:)? (fatal error|error|note): ", log, perl = TRUE),
+    part(1L), part(2L), function(lines) paste0(part(4L)(lines), ": ", sub(" \\[-W[^]]*\\]$", "", part(5L)(lines))),
     function(lines) {
       shown <- grep("^ +[0-9]* *\\|", lines[-1L], value = TRUE)
       # Older versions of clang write no numbers.
       if (length(shown)) shown else lines[seq_along(lines) %in% 2:3 & seq_along(lines) < length(lines)]
     }
   )
+  is_note <- startsWith(found$message, "note: ")
+  found$message <- sub("^[a-z ]+: ", "", found$message)
+  explained <- which(!is_note & !found$file %in% files & c(is_note[-1L] & found$file[-1L] %in% files, FALSE))
+  found$message[explained] <- paste0(found$message[explained], ": ", found$message[explained + 1L])
+  for (part in c("file", "line", "snippet")) {
+    found[[part]][explained] <- found[[part]][explained + 1L]
+  }
+  found[!is_note, ]
 }
 
 # file:line:column:, the line, its caret, and then "Error: message".

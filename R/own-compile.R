@@ -74,5 +74,27 @@ compile_code <- function(commands, folder, name, language, files, environment = 
   if (any(grepl("No space left on device|Disk quota exceeded|Read-only file system|Bus error|SIGBUS", done$log))) {
     disk_full("is full")
   }
-  compiler_error(name, language, done$log, files, call)
+  place <- if (language == "fortran") function(found) behind_includes(found, folder, files) else identity
+  compiler_error(name, language, done$log, files, call, place)
+}
+
+# What begins in a part of the user's and does not end there is an error of the line behind its include.
+behind_includes <- function(found, folder, files) {
+  form <- "^include '(.*)'$"
+  for (i in which(startsWith(found$file, "unit") & found$line > 1L)) {
+    before <- readLines(file.path(folder, found$file[[i]]), warn = FALSE)[[found$line[[i]] - 1L]]
+    part <- sub(form, "\\1", before)
+    if (grepl(form, before) && part %in% names(files)) {
+      lines <- readLines(file.path(folder, part), warn = FALSE)
+      expected <- grep("^Expecting END", found$message, value = TRUE)
+      found$file[[i]] <- part
+      found$line[[i]] <- length(lines)
+      found$message[[i]] <- paste0(
+        "something that begins in it does not end",
+        if (length(expected)) sub("^Expecting (.*) statement.*$", ": `\\1` is missing", expected[[1L]])
+      )
+      found$snippet[[i]] <- sprintf("%5d | %s", length(lines), lines[[length(lines)]])
+    }
+  }
+  found
 }

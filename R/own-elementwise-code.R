@@ -187,7 +187,7 @@ elementwise_error <- function(error, name, before, code, support) {
   if (is.null(error$log)) {
     rlang::cnd_signal(error)
   }
-  parts <- stats::setNames(c("the expression", "`support`"), paste0(c(name, "support"), ".c"))
+  parts <- stats::setNames(c("the expression", "`support`"), paste0(c(part_name(name), "support"), ".c"))
   place <- function(found) {
     own <- found$file == names(parts)[[1L]]
     found$line[own] <- code$from[pmin(pmax(found$line[own] - before, 1L), length(code$from))]

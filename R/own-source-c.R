@@ -49,7 +49,7 @@ c_typedefs <- function(dtypes, language) {
 c_instance <- function(op, instance, language) {
   typedefs <- c(c_typedefs(instance$dtypes, language), sprintf("(void) sizeof(%s);", names(instance$dtypes)))
   attributes <- c_attributes(op$signature, language)
-  body <- if (is.null(op$code)) c_call(op) else c_part(op$name, op$code, language)
+  body <- if (is.null(op$code)) c_call(op) else c_part(part_name(op$name), op$code, language)
   c(
     c_function(
       sprintf("int32_t %s(const xlaffi_call *xlaffi_this)", instance$symbol), language,

@@ -14,7 +14,7 @@ fortran_unit <- function(source, instances) {
     readLines(system.file("templates", "xlaffi.f90", package = "xlaffi"), warn = FALSE),
     if (!is.null(source$support)) "include 'support.f90'",
     if (!is.null(source$file)) sprintf("include \"%s\"", source$file),
-    sprintf("include '%s.f90'", names(source$ops)[own]),
+    sprintf("include '%s.f90'", vapply(names(source$ops)[own], part_name, "")),
     unlist(lapply(instances, function(instance) fortran_instance(instance$op, instance, modules_in(source$support))))
   )
 }
@@ -45,7 +45,7 @@ fortran_instance <- function(op, instance, modules) {
         sprintf("subroutine %s(%s)", body, paste(c("xlaffi_this", "xlaffi_code", field("name")), collapse = ", &\n  ")),
         "use xlaffi_interface", sprintf("use %s", modules), "implicit none",
         "type(xlaffi_call), intent(in) :: xlaffi_this", "integer(c_int32_t), intent(inout) :: xlaffi_code",
-        kinds, field("dummy"), sprintf("include '%s.f90'", op$name),
+        kinds, field("dummy"), sprintf("include '%s.f90'", part_name(op$name)),
         "contains", "subroutine fail(text)", "character(*), intent(in) :: text",
         "call xlaffi_fail(xlaffi_this, xlaffi_code, text)", "end subroutine", "end subroutine"
       )

@@ -103,7 +103,7 @@ write_parts <- function(source, units, folder) {
   suffix <- source_suffix(source$language)
   write <- function(lines, name) if (!is.null(lines)) write_lines(lines, file.path(folder, name))
   for (op in source$ops) {
-    write(if (source$language == "rust") rust_braces(op$code) else op$code, paste0(op$name, suffix))
+    write(if (source$language == "rust") rust_braces(op$code) else op$code, paste0(part_name(op$name), suffix))
     write(op$init, paste0(op$name, "-init", suffix))
     write(op$cleanup, paste0(op$name, "-cleanup", suffix))
   }
@@ -113,11 +113,16 @@ write_parts <- function(source, units, folder) {
   }
 }
 
+# The file that an op's body lies in. The names of the generated ones are taken.
+part_name <- function(name) {
+  if (grepl("^(support|unit[0-9]+)$", name, ignore.case = TRUE)) paste0(name, "-body") else name
+}
 
 # What messages call those.
 part_names <- function(source) {
   suffix <- source_suffix(source$language)
-  names <- c(names(source$ops), paste0(names(source$ops), "-init"), paste0(names(source$ops), "-cleanup"), "support")
+  bodies <- vapply(names(source$ops), part_name, "")
+  names <- c(bodies, paste0(names(source$ops), "-init"), paste0(names(source$ops), "-cleanup"), "support")
   called <- rep(c("the body", "`init`", "`cleanup`", "`support`"), c(rep(length(source$ops), 3L), 1L))
   names(called) <- paste0(names, suffix)
   c(called, if (!is.null(source$file)) stats::setNames(basename(source$file), source$file))

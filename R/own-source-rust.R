@@ -43,7 +43,7 @@ rust_instance <- function(op, instance, source) {
     if (!is.null(op$code)) {
       c(
         sprintf("fn body(%s) -> Result<(), Error> {", toString(paste0(names, ": ", types))),
-        sprintf("let outcome = include!(\"%s.rs\");", op$name), "xlaffi::body_outcome(outcome)", "}"
+        sprintf("let outcome = include!(\"%s.rs\");", part_name(op$name)), "xlaffi::body_outcome(outcome)", "}"
       )
     },
     "#[no_mangle]",

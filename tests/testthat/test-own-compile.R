@@ -141,3 +141,23 @@ test_that("long work is told, and an interrupt ends the compiler", {
   state <- suppressWarnings(system2("ps", c("-o", "stat=", "-p", readLines(file)), stdout = TRUE))
   expect_true(!length(state) || startsWith(state, "Z"))
 })
+
+test_that("an error in a generated call is told of the function's own line, and an end that is missing of the body's", {
+  skip_without_compiler("fortran")
+  local_code_cache()
+  file <- withr::local_tempfile(fileext = ".c")
+  writeLines(c("// mine", "void narrow(const double *x, int n, float *z) {}"), file)
+  error <- error_of(ffi_source("x: f64[n] -> z: f64[n]", file = file, name = "narrow"))
+  expect_match(conditionMessage(error), paste0("narrow: line 2 of ", basename(file), ": "), fixed = TRUE)
+  error <- error_of(ffi_source("x: f64[n] -> z: f64[n]", "if (n > 1) then\n  z = x", "fortran", name = "open"))
+  expect_match(conditionMessage(error), "open: line 2 of the body: something that begins in it does not end", fixed = TRUE)
+})
+
+test_that("an op may have the name of a generated file", {
+  skip_without_compiler("rust")
+  local_code_cache()
+  for (name in c("unit1", "support")) {
+    op <- ffi_source("x: f64[n] -> z: f64[n]", "f(); z.copy_from_slice(x);", "rust", name = name, support = "fn f() {}")
+    expect_identical(as.vector(op(c(1, 2))), c(1, 2))
+  }
+})
