@@ -150,7 +150,7 @@ test_that("an error in a generated call is told of the function's own line, and 
   error <- error_of(ffi_source("x: f64[n] -> z: f64[n]", file = file, name = "narrow"))
   expect_match(conditionMessage(error), paste0("narrow: line 2 of ", basename(file), ": "), fixed = TRUE)
   error <- error_of(ffi_source("x: f64[n] -> z: f64[n]", "if (n > 1) then\n  z = x", "fortran", name = "open"))
-  expect_match(conditionMessage(error), "open: line 2 of the body: something that begins in it does not end", fixed = TRUE)
+  expect_match(conditionMessage(error), "open: line 2 of the body: something that begins in it", fixed = TRUE)
 })
 
 test_that("an op may have the name of a generated file", {
