@@ -1,5 +1,5 @@
 //! What each kernel costs a matrix, alone and in a batch, on one thread:
-//! `cargo run --release -p lanes --example times`. The copy of the operands counts.
+//! `cargo run --release -p lanes --features examples --example times`. The copy of the operands counts.
 
 use lanes::{cholesky, eigh, lu, qr, svd, triangular, Vectorised};
 use matrices::{Element, Form, Transpose, Triangle, Vectors};

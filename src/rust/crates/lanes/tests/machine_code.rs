@@ -39,6 +39,8 @@ fn example() -> (String, String) {
                 "--quiet",
                 "--offline",
                 "--release",
+                "--features",
+                "examples",
                 "--example",
                 "kernels",
             ])
