@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 /// The crates, and which of them each may be made of. A new one gets a line, below what it uses.
 const CRATES: &[(&str, &[&str])] = &[
     ("fork", &[]),
+    ("main-thread", &["fork"]),
     ("matrices", &[]),
     ("xla-ffi", &[]),
     ("lapack", &["matrices"]),

@@ -212,7 +212,7 @@ fn late_results_and_late_errors() {
 fn deleted_and_donated_buffers() {
     let _s = session();
     let client = client("cpu");
-    let executable = program(&client, "donates");
+    let executable = program(&client, "donor");
     let buffer = upload(&client, &[1.0], &[1]);
     let keep = ExecuteOptions {
         non_donatable: vec![0],
@@ -252,7 +252,7 @@ fn deleted_and_donated_buffers() {
 fn memory_that_is_being_read_is_not_donated() {
     let _s = session();
     let client = client("cpu");
-    let donates = program(&client, "donates");
+    let donates = program(&client, "donor");
     let buffer = &run(&client, "gated").unwrap()[0];
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| read(buffer, Order::RowMajor));
@@ -322,7 +322,7 @@ fn large_arrays_pause_and_may_end_there() {
     assert!(all.given.get() >= 2, "{} pauses", all.given.get());
     assert!(out == x, "an element is not where it belongs");
     // Nobody holds on to it.
-    let donates = program(&client, "donates");
+    let donates = program(&client, "donor");
     donates
         .execute(&[&buffer], &ExecuteOptions::default())
         .unwrap();

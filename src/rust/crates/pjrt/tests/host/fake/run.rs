@@ -223,7 +223,7 @@ functions! {
             "fails" => return error(PJRT_Error_Code::ABORTED, "not today"),
             "none" => event.set(None),
             "none, fails" => event.set(fails),
-            "donates" => {
+            "donor" => {
                 if !kept.contains(&0) {
                     peek::<FakeBuffer, _>(inputs[0]).delete();
                 }
