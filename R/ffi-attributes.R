@@ -109,7 +109,8 @@ attribute_text <- function(x, name, call, op = NULL) {
 # Numbers, logicals or a string. `dtype` and `array` may be NULL: those that `x` has of its own.
 numbers_text <- function(x, dtype, array, name, call, op) {
   refuse <- function(what, hint = NULL) {
-    abort(paste0(start_of(op), sprintf("attribute `%s` %s", name, what)), op = op, operand = name, hint = hint, call = call)
+    text <- paste0(start_of(op), sprintf("attribute `%s` %s", name, what))
+    abort(text, op = op, operand = name, hint = hint, call = call)
   }
   known <- is.logical(x) || is.integer(x) || is.double(x) || is.character(x)
   if (!known || (is.object(x) && !is.integer64(x))) {

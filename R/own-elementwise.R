@@ -24,6 +24,7 @@
 #' @param expression One string or several: assignments.
 #' @param name The op's name.
 #' @param ... More arguments of [ffi_source()]: `support`, `flags`, `libraries`, `native` and the like.
+#' @param jvp,vjp Rules for derivatives in place of the expression's own, see [ffi_op()].
 #' @inheritParams ffi_source
 #' @return An op, class `xlaffi_own_op`.
 #' @seealso [ffi_source()] for ops that are not elementwise.

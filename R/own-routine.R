@@ -20,7 +20,7 @@
 #' @examplesIf plugins_downloaded()
 #' # Levinson and Durbin's recursion, which stats::ar() calls: solves toeplitz(r) f = g for all orders
 #' eureka <- ffi_routine(
-#'   "r: f64[n + 1], g: f64[n + 1]; lr: i32 -> f: f64[lr, lr] column, var: f64[lr]; a: f64[lr]",
+#'   "r: f64[lr + 1], g: f64[k]; lr: i32 -> f: f64[lr, lr] column, var: f64[lr]; a: f64[lr]",
 #'   getDLLRegisteredRoutines("stats")$.Fortran$eureka, c("lr", "r", "g", "f", "var", "a")
 #' )
 #' @export

@@ -107,7 +107,7 @@
 #'   `scratch`, and the names of `dims` and `dtypes`.
 #' @examples
 #' ffi_signature("x: T[n], y: T[] -> z: T[n]")
-#' ffi_signature("a: T[..., m, n] column; k: i64 = 1 -> a: T[..., m, n] column, s: real(T)[..., min(m, n)]")
+#' ffi_signature("a: T[..., m, n] column; k: i64 = 1 -> s: real(T)[..., min(m, n)]")
 #' try(ffi_signature("x: T[n], y: f46[n] -> z: T[n]"))
 #' @export
 ffi_signature <- function(text) {

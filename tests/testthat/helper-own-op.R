@@ -6,7 +6,8 @@ own_function <- local({
       folder <- tempfile("own-ops")
       dir.create(folder)
       file.copy(test_path("own-ops.c"), folder)
-      writeLines(sprintf("PKG_CPPFLAGS = -I\"%s\"", system.file("include", package = "xlaffi")), file.path(folder, "Makevars"))
+      flags <- sprintf("PKG_CPPFLAGS = -I\"%s\"", system.file("include", package = "xlaffi"))
+      writeLines(flags, file.path(folder, "Makevars"))
       output <- withr::with_dir(folder, suppressWarnings(system2(
         file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "own-ops.c"),
         stdout = TRUE, stderr = TRUE

@@ -270,7 +270,8 @@ test_that("a handler has a state where it is registered by stages", {
   sums <- rust_handler("sums")
   pjrt_register_custom_call("test_sums", list(host = list(instantiate = sums, initialize = sums, execute = sums)))
   add <- function(target, steps) {
-    ffi_call(target, function(x) ffi_type("i64", length(steps)), list(steps = ffi_attribute(steps, "i64", array = TRUE)))
+    attributes <- list(steps = ffi_attribute(steps, "i64", array = TRUE))
+    ffi_call(target, function(x) ffi_type("i64", length(steps)), attributes)
   }
   x <- bit64::as.integer64(10)
   expect_identical(as.integer(add("test_sums", c(1, 2, 3))(x)), c(11L, 13L, 16L))

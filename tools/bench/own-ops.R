@@ -16,7 +16,8 @@ writeLines(c(
   "CXX_STD = CXX17",
   sprintf("PKG_CPPFLAGS = -I\"%s/include\" -I\"%s\"", header, system.file("include", package = "xlaffi"))
 ), file.path(folder, "Makevars"))
-output <- withr::with_dir(folder, system2(file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "own-ops.cc"), stdout = TRUE))
+r <- file.path(R.home("bin"), "R")
+output <- withr::with_dir(folder, system2(r, c("CMD", "SHLIB", "own-ops.cc"), stdout = TRUE))
 library <- dyn.load(file.path(folder, paste0("own-ops", .Platform$dynlib.ext)))
 
 pjrt_register_custom_call("bench_times", list(host = getNativeSymbolInfo("times_handler", library)))
@@ -29,9 +30,11 @@ times <- own_op("bench_own_times", "x: T[n], y: T[] -> z: T[n]", list(T = "f64")
 batch <- own_op("bench_batch", "x: f64[..., n], y: f64[] -> z: f64[..., n]")
 
 calls <- 1000L
-chain <- function(f, n = calls) function(x, y) {
-  for (i in seq_len(n)) x <- f(x, y)
-  x
+chain <- function(f, n = calls) {
+  function(x, y) {
+    for (i in seq_len(n)) x <- f(x, y)
+    x
+  }
 }
 program <- function(f, x, y) {
   program <- pjrt_compile(pjrt_program(ffi_program(f, x, y)))
