@@ -67,6 +67,8 @@ test_that("an index is that of the array, however it lies in memory", {
 })
 
 test_that("findings warn, or are an error", {
+  # Whatever the session makes of warnings.
+  withr::local_options(warn = 1)
   f <- calling("changes_operand")
   warning <- expect_warning(value <- ffi_debug(f(c(1, 2))), class = "xlaffi_warning_findings")
   expect_identical(value, c(1, 2))
