@@ -47,7 +47,10 @@ own_chunk <- function(options) {
   }
   message <- ""
   if (!identical(options$eval, FALSE)) {
-    define <- function() assign(chunk_name(options), chunk_op(options), envir = knitr::knit_global())
+    define <- function() {
+      page <- knitr::knit_global()
+      page[[chunk_name(options)]] <- chunk_op(options)
+    }
     if (isTRUE(options$error)) {
       tryCatch(define(), error = function(error) message <<- paste("Error:", conditionMessage(error)))
     } else {

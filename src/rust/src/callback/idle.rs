@@ -13,8 +13,8 @@ pub use unix::{ring, watch};
 #[cfg(unix)]
 mod unix {
     use std::ffi::{c_int, c_void};
-    use std::ptr::addr_of_mut;
-    use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+    use std::ptr::{addr_of_mut, null_mut};
+    use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
     use std::sync::Once;
 
     use crate::callback::serve::serve_waiting;
@@ -33,7 +33,6 @@ mod unix {
             handler: extern "C-unwind" fn(*mut c_void),
             activity: c_int,
         ) -> *mut InputHandler;
-        fn getInputHandler(handlers: *mut InputHandler, file: c_int) -> *mut InputHandler;
         fn removeInputHandler(
             handlers: *mut *mut InputHandler,
             handler: *mut InputHandler,
@@ -46,6 +45,8 @@ mod unix {
     /// Where the bell's rope is, and where R listens; -1 before there is one.
     static ROPE: AtomicI32 = AtomicI32::new(-1);
     static EAR: AtomicI32 = AtomicI32::new(-1);
+    /// The entry in R's list, which R takes out only if told to.
+    static ENTRY: AtomicPtr<InputHandler> = AtomicPtr::new(null_mut());
     /// A byte is in the pipe.
     static RUNG: AtomicBool = AtomicBool::new(false);
 
@@ -66,7 +67,8 @@ mod unix {
                 }
                 EAR.store(ends[0], Ordering::Relaxed);
                 ROPE.store(ends[1], Ordering::Release);
-                addInputHandler(R_InputHandlers, ends[0], listen, ACTIVITY);
+                let entry = addInputHandler(R_InputHandlers, ends[0], listen, ACTIVITY);
+                ENTRY.store(entry, Ordering::Relaxed);
             }
         });
     }
@@ -81,17 +83,16 @@ mod unix {
     }
 
     extern "C-unwind" fn listen(_data: *mut c_void) {
-        let ear = EAR.load(Ordering::Relaxed);
         if fork::is_child() {
             // The pipe is the parent's.
-            // SAFETY: R's thread; R's event loop goes on behind a handler that is gone.
-            unsafe {
-                let own = getInputHandler(R_InputHandlers, ear);
-                removeInputHandler(addr_of_mut!(R_InputHandlers), own);
-            }
+            let entry = ENTRY.load(Ordering::Relaxed);
+            // SAFETY: R's thread. R looks for the entry in its list before it frees it, and its
+            // event loop goes on behind a handler that is gone.
+            unsafe { removeInputHandler(addr_of_mut!(R_InputHandlers), entry) };
             return;
         }
         RUNG.store(false, Ordering::Release);
+        let ear = EAR.load(Ordering::Relaxed);
         let mut bytes = [0u8; 16];
         // SAFETY: room for so many bytes; the end never blocks.
         unsafe { libc::read(ear, bytes.as_mut_ptr().cast(), bytes.len()) };
