@@ -6,12 +6,12 @@
 #'
 #' @details
 #' What is looked for (`checks`):
-#' - `"bounds"`: writes before or behind an operand or a result (`write_before`, `write_behind`).
+#' - `"bounds"`: writes before or behind an operand, a result or scratch memory (`write_before`, `write_behind`).
 #' - `"operands"`: operands that are changed, other than those whose memory a result has (`operand_changed`).
 #' - `"unwritten"`: elements of results that are not written.
 #' - `"repeat"`: results that differ between two runs on the same operands. It is told apart whether they depend on
-#'   memory that is no input, such as a result before it is written or what lies behind an operand (`uninitialised`),
-#'   or on anything else (`nondeterministic`).
+#'   memory that is no input, such as a result or scratch memory before it is written, or what lies behind an operand
+#'   (`uninitialised`), or on anything else (`nondeterministic`).
 #' - `"alignment"`: results that differ, in any bit, with operands at addresses that are multiples of 16 and not of
 #'   64. XLA's own memory is aligned to 64 bytes, arrays that other programs hand over may be to 16.
 #' - `"aliasing"`: results that share the memory of an operand (`aliases` of [hlo_custom_call()]) and differ with
@@ -21,7 +21,10 @@
 #' With `guard_pages = TRUE` (not on Windows) what lies right behind an operand or result, and in a second run
 #' right before it, cannot be touched at all: a handler that does, reading or writing, ends the R session there
 #' with a segmentation fault, and a debugger shows the line. Behind, up to 15 bytes remain free, since operands
-#' stay aligned to 16 bytes.
+#' stay aligned to 16 bytes; behind scratch arrays of own ops up to 63.
+#'
+#' Scratch memory is that which a signature declares, and that which handlers in Rust take from the crate `xla-ffi`;
+#' what a handler allocates by itself is its own.
 #'
 #' A handler is called three to four times, more often where something was found; its results are those of the
 #' first call, and an error of the first call is the program's, as always. Calls that have no results (tokens
@@ -52,7 +55,7 @@
 #'   `findings`. `"error"`: an error of class `xlaffi_error_findings` in its place. `"none"`: neither.
 #' @return `ffi_debug()` the value of `expr`. `ffi_findings()` the findings of the last `ffi_debug()`, or those
 #'   that the option led to since, as a data frame of class `xlaffi_findings` with one row for each kind of fault
-#'   and operand: `target`, `platform`, `kind`, `role` (`"operand"` or `"result"`), `operand` (its name where it is
+#'   and operand: `target`, `platform`, `kind`, `role` (`"operand"`, `"result"` or `"scratch"`), `operand` (its name where it is
 #'   known, or its number), `dtype`, `shape`, `index` (of the first element, a list of numbers), `expected` and
 #'   `got` (that element), `count` (of elements in the first such call; of bytes for writes outside), `calls` (with
 #'   this finding) and `text`.

@@ -146,6 +146,27 @@ test_that("arguments are checked", {
   })
 })
 
+test_that("scratch arrays are looked at by their names", {
+  skip_without_plugin()
+  local_code_cache()
+  op <- ffi_source("x: f64[n]; at: i64 -> z: f64[n]; halves: f64[n], ends: i32[2]", name = "halved", code = "
+    for (int64_t i = 0; i < n; i++) halves[i] = x[i] / 2;
+    halves[at] = 9;
+    ends[0] = ends[1] = 1;
+    for (int64_t i = 0; i < n; i++) z[i] = halves[i] + (at < 0 ? halves[at] : 0);
+  ")
+  run <- function(at) {
+    ffi_debug(op(c(2, 4), at = at), action = "none")
+    ffi_findings()
+  }
+  expect_snapshot(run(2)$text)
+  expect_snapshot(run(-1)$text)
+  expect_identical(c(run(2)$role, run(2)$operand), c("scratch", "halves"))
+  unwritten <- ffi_source("x: f64[n] -> z: f64[n]; work: f64[n]", "for (int64_t i = 0; i < n; i++) z[i] = work[i];")
+  ffi_debug(unwritten(c(1, 2)), action = "none")
+  expect_identical(ffi_findings()$kind, "uninitialised")
+})
+
 test_that("an option checks a session", {
   skip_without_plugin()
   file <- withr::local_tempfile(fileext = ".R")

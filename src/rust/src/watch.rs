@@ -131,6 +131,7 @@ fn columns(findings: &[Finding]) -> Value {
 fn role(kind: OperandKind) -> &'static str {
     match kind {
         OperandKind::Result => "result",
+        OperandKind::Scratch => "scratch",
         _ => "operand",
     }
 }
@@ -140,9 +141,13 @@ fn label(finding: &Finding) -> String {
     let Some((kind, index)) = finding.operand else {
         return String::new();
     };
+    let what = match kind {
+        OperandKind::Scratch => "scratch memory",
+        kind => role(kind),
+    };
     match field(&finding.target, kind, index) {
-        Some(name) => format!("{} `{name}`", role(kind)),
-        None => format!("{} {}", role(kind), index + 1),
+        Some(name) => format!("{what} `{name}`"),
+        None => format!("{what} {}", index + 1),
     }
 }
 
@@ -157,6 +162,8 @@ fn field(target: &str, kind: OperandKind, index: usize) -> Option<String> {
     };
     let field = match kind {
         OperandKind::Result => op.results().nth(index),
+        // Ops of ours take it as they go along.
+        OperandKind::Scratch => None,
         _ => op.operands().nth(index),
     }?;
     let one = matches!(
@@ -171,6 +178,10 @@ fn own_field(target: &str, kind: OperandKind, index: usize) -> Option<String> {
     let op = own_ops::registered(target)?;
     let signature = op.signature();
     let fields: Vec<_> = match kind {
+        OperandKind::Scratch => {
+            let scratch = signature.scratch.iter();
+            scratch.map(|array| (&array.name, None)).collect()
+        }
         OperandKind::Result => {
             let results = signature.results.iter();
             results.map(|it| (&it.array.name, it.count)).collect()

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use xla_ffi::registry::CheckedScratch;
 use xla_ffi::{Context, DataType, Error, Promise, Result};
 
 use crate::abi;
@@ -133,7 +134,7 @@ impl Plan<'_> {
                 self.copy(work);
             }
         }
-        self.start(work, 0)?;
+        let _scratch = self.start(work, 0)?;
         self.one(work, 0)
     }
 
@@ -143,7 +144,8 @@ impl Plan<'_> {
             return Ok(());
         }
         let first = range.start;
-        self.start(work, first).map_err(|error| (first, error))?;
+        let started = self.start(work, first);
+        let _scratch = started.map_err(|error| (first, error))?;
         for element in range {
             if element != first {
                 self.step(work);
@@ -154,8 +156,9 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Sets the addresses for an element.
-    fn start(&self, work: &mut Work, element: usize) -> Result<()> {
+    /// Sets the addresses for an element; scratch memory that is not the room's must live as long as
+    /// they are used.
+    fn start(&self, work: &mut Work, element: usize) -> Result<Vec<CheckedScratch>> {
         let count = self.flats.len();
         work.at.clear();
         work.at.resize(self.sizes.len(), 0);
@@ -166,14 +169,18 @@ impl Plan<'_> {
             rest /= size.max(1);
         }
         let scratch = self.flats.len() - self.copies.len() - self.op.signature().scratch.len();
-        let memory = work.scratch.at_least(self.scratch)?;
+        let mut checked = self.checked_scratch()?;
+        let memory = match checked.is_empty() {
+            true => work.scratch.at_least(self.scratch)?,
+            false => ptr::null_mut(),
+        };
         work.flat.clear();
         for (at, flat) in self.flats.iter().enumerate() {
             let is_scratch = at >= scratch && at < scratch + self.op.signature().scratch.len();
-            let base = if is_scratch {
-                memory.wrapping_add(flat.base as usize)
-            } else {
-                flat.base
+            let base = match (is_scratch, checked.get_mut(at.wrapping_sub(scratch))) {
+                (true, Some(own)) => own.as_mut_ptr(),
+                (true, None) => memory.wrapping_add(flat.base as usize),
+                (false, _) => flat.base,
             };
             let steps = work.at.iter().enumerate();
             let offset: isize = steps
@@ -184,7 +191,7 @@ impl Plan<'_> {
         if self.op.many.is_some() {
             self.gather(work);
         }
-        Ok(())
+        Ok(checked)
     }
 
     /// Goes on to the next element.

@@ -9,6 +9,8 @@ mod attributes;
 mod batch;
 pub mod bind;
 mod call;
+mod checked;
+
 mod entry;
 mod host;
 mod inline;

@@ -8,7 +8,11 @@ use core::ptr::{self, NonNull};
 use std::alloc::{alloc, dealloc, Layout};
 
 use crate::error::{Code, Error, Result};
+#[cfg(feature = "registry")]
+use crate::registry::CheckedScratch;
 use crate::sys;
+#[cfg(feature = "registry")]
+use crate::DataType;
 
 /// XLA's services for one call. Each can be missing, depending on platform and version, and says
 /// so.
@@ -155,6 +159,19 @@ impl<'f> Context<'f> {
                 format!("no {bytes} bytes of scratch memory"),
             )
         };
+        #[cfg(feature = "registry")]
+        if bytes > 0 && self.reach == Reach::Host {
+            let dims = vec![bytes as i64];
+            if let Some(mut checked) = CheckedScratch::new(None, DataType::U8, dims, align)? {
+                let data = NonNull::new(checked.as_mut_ptr().cast()).ok_or_else(exhausted)?;
+                return Ok(Scratch {
+                    context: *self,
+                    data,
+                    layout,
+                    checked: Some(checked),
+                });
+            }
+        }
         let data = if bytes == 0 {
             // An address that is aligned and nobody's.
             ptr::null_mut::<c_void>().wrapping_byte_add(align)
@@ -178,6 +195,8 @@ impl<'f> Context<'f> {
             context: *self,
             data,
             layout,
+            #[cfg(feature = "registry")]
+            checked: None,
         })
     }
 
@@ -255,6 +274,9 @@ pub struct Scratch<'f> {
     context: Context<'f>,
     data: NonNull<c_void>,
     layout: Layout,
+    /// What it lies in, in a call that is being checked.
+    #[cfg(feature = "registry")]
+    checked: Option<CheckedScratch>,
 }
 
 impl Scratch<'_> {
@@ -281,6 +303,10 @@ impl Drop for Scratch<'_> {
     fn drop(&mut self) {
         let (context, size) = (&self.context, self.layout.size());
         if size == 0 {
+            return;
+        }
+        #[cfg(feature = "registry")]
+        if self.checked.is_some() {
             return;
         }
         if context.reach == Reach::Host {

@@ -87,13 +87,15 @@ pub enum OperandKind {
     Result,
     /// An attribute.
     Attribute,
+    /// Scratch memory.
+    Scratch,
 }
 
 /// An operand by name; one of a field of remaining operands has an index besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Operand {
-    /// Argument, result or attribute.
+    /// What it is to the op.
     pub kind: OperandKind,
     /// Field name.
     pub name: &'static str,
@@ -119,6 +121,7 @@ impl fmt::Display for Operand {
             OperandKind::Argument => "argument",
             OperandKind::Result => "result",
             OperandKind::Attribute => "attribute",
+            OperandKind::Scratch => "scratch memory",
         })?;
         match self.index {
             None => write!(f, " `{}`", self.name),

@@ -220,6 +220,77 @@ fn writes_outside_are_found() {
     );
 }
 
+/// Takes scratch memory twice, and writes where `X` says.
+struct Scratches;
+
+impl Op for Scratches {
+    const TARGET: &'static str = "scratches";
+    type Dtypes = Untyped;
+}
+
+io! {
+    struct ScratchesIo<'f> {
+        at: Arg<'f, f64>,
+        z: Ret<'f, f64>,
+    }
+}
+
+impl Kernel<Host> for Scratches {
+    type Io<'f> = ScratchesIo<'f>;
+
+    fn run(mut io: ScratchesIo<'_>, cx: &Cx<'_, Host>) -> Result<()> {
+        let at = io.at.as_slice()?[0] as isize;
+        let good = cx.scratch(100, 256)?;
+        let bad = cx.scratch(24, 8)?;
+        assert_eq!(good.as_ptr() as usize % 256, 0);
+        // SAFETY: what is written outside stays within the zones.
+        unsafe {
+            good.as_ptr().cast::<u8>().add(99).write(1);
+            bad.as_ptr().cast::<u8>().offset(at).write(7);
+        }
+        // SAFETY: it may hold anything.
+        let read = unsafe { bad.as_ptr().cast::<u8>().add(5).read() };
+        io.z.as_mut_slice()?[0] = f64::from(if (5..7).contains(&at) { read } else { 7 });
+        Ok(())
+    }
+}
+
+#[test]
+fn writes_beside_scratch_memory_are_found() {
+    let run = |at: f64, checks: Checks| {
+        let mut frame = Call::new().arg(&[1], &[at]).ret::<f64>(&[1]).build();
+        let handler = handler::<Scratches, Host>;
+        let (outcome, findings) = checked("scratches", handler, checks, &mut frame);
+        outcome.expect("no error");
+        (frame.ret::<f64>(0)[0], findings)
+    };
+    assert_eq!(run(5.0, Checks::default()), (7.0, Vec::new()));
+    assert_eq!(run(30.0, Checks::none()), (7.0, Vec::new()));
+    // What it reads was not written.
+    let (_, findings) = run(6.0, Checks::default());
+    assert_eq!(findings[0].kind, Kind::Uninitialised);
+    for (at, kind, text) in [
+        (
+            30.0,
+            Kind::WriteBehind,
+            "wrote 1 byte behind it (ui8 (24)), 7 at element 31",
+        ),
+        (
+            -1.0,
+            Kind::WriteBefore,
+            "wrote 1 byte before it (ui8 (24)), 7 at element 0",
+        ),
+    ] {
+        let (_, findings) = run(at, Checks::default());
+        let [finding] = &findings[..] else {
+            panic!("one finding, not {findings:#?}");
+        };
+        assert_eq!(finding.kind, kind);
+        assert_eq!(finding.operand, Some((OperandKind::Scratch, 1)));
+        assert_eq!(finding.text("it"), text);
+    }
+}
+
 #[test]
 fn what_is_left_unwritten_is_found() {
     let (kind, text) = only("leaves_holes", leaves_holes, &mut call());
@@ -284,8 +355,8 @@ fn runs_that_differ_are_told_apart_by_why() {
     assert_eq!(kind, Kind::Uninitialised);
     assert!(
         text.starts_with(
-            "result 1 (f64 (2,3)) depends in 6 elements on memory that is no input (a result before \
-             it is written, or what lies beside an operand): [1, 1] is "
+            "result 1 (f64 (2,3)) depends in 6 elements on memory that is no input (a result or \
+             scratch memory before it is written, or what lies beside an operand): [1, 1] is "
         ),
         "{text}"
     );

@@ -33,7 +33,7 @@ pub use handlers::{Barrier, Handlers};
 use names::Names;
 pub use trampoline::CAPACITY;
 use trampoline::TRAMPOLINES;
-pub use watch::{Checks, Debug, Finding, Kind, Profile, Row};
+pub use watch::{checking, CheckedScratch, Checks, Debug, Finding, Kind, Profile, Row};
 pub use withdrawn::Withdrawn;
 
 /// XLA's name for a platform: `"host"` for cpu, `"cuda"` for gpu, anything else in lower case.

@@ -5,11 +5,11 @@ use core::ptr;
 use super::super::{Entry, Registry};
 use super::compare::{self, Difference};
 use super::finding::{Finding, Kind};
-use super::frame::{Buffer, Operands};
+use super::frame::Operands;
 use super::later;
 use super::run::{Plan, Run};
 use super::session::Session;
-use super::zone::{Outside, Place};
+use super::zone::{Place, Zone};
 use crate::entry::report;
 use crate::error::{Error, OperandKind};
 use crate::{sys, DataType};
@@ -164,19 +164,9 @@ impl Check<'_> {
             .chain(rets.map(|(index, of)| ((OperandKind::Result, index), of)));
         for (operand, (buffer, zone)) in all {
             let Some(zone) = zone else { continue };
-            let outside = |kind, outside: Outside| {
-                let mut finding = about(&self.entry, kind, operand, buffer);
-                let size = buffer.dtype.size().unwrap_or(1).max(1) as isize;
-                let first = outside.nearest.div_euclid(size);
-                finding.first = Some(first as i64);
-                let element = zone.around(first * size, size as usize);
-                finding.got = element.map(|bytes| super::bytes::text(buffer.dtype, bytes));
-                finding.count = outside.count as u64;
-                finding
-            };
             if checks.bounds {
-                found.extend(zone.before().map(|it| outside(Kind::WriteBefore, it)));
-                found.extend(zone.behind().map(|it| outside(Kind::WriteBehind, it)));
+                let finding = |kind| about(&self.entry, kind, operand, buffer.dtype, &buffer.dims);
+                found.extend(writes_outside(zone, finding));
             }
             let is_input =
                 operand.0 == OperandKind::Argument && !run.aliases.contains(&Some(operand.1));
@@ -185,11 +175,17 @@ impl Check<'_> {
                 let original = unsafe { buffer.bytes() };
                 let all = compare::different(buffer.dtype, original, zone.inside(), |_| true);
                 let change = all.map(|it| {
-                    let finding = about(&self.entry, Kind::OperandChanged, operand, buffer);
+                    let kind = Kind::OperandChanged;
+                    let finding = about(&self.entry, kind, operand, buffer.dtype, &buffer.dims);
                     of_values(finding, &it, original, zone.inside())
                 });
                 found.extend(change);
             }
+        }
+        for memory in run.scratch.iter().filter(|_| checks.bounds) {
+            let operand = (OperandKind::Scratch, memory.index);
+            let finding = |kind| about(&self.entry, kind, operand, memory.dtype, &memory.dims);
+            found.extend(writes_outside(&memory.zone, finding));
         }
         found.into_iter().for_each(|finding| self.add(finding));
     }
@@ -199,6 +195,28 @@ impl Check<'_> {
             self.findings.push(finding);
         }
     }
+}
+
+/// What was written before and behind an array.
+fn writes_outside<'z>(
+    zone: &'z Zone,
+    finding: impl Fn(Kind) -> Finding + 'z,
+) -> impl Iterator<Item = Finding> + 'z {
+    let outside = [
+        (Kind::WriteBefore, zone.before()),
+        (Kind::WriteBehind, zone.behind()),
+    ];
+    outside.into_iter().filter_map(move |(kind, outside)| {
+        let outside = outside?;
+        let mut finding = finding(kind);
+        let size = finding.dtype.size().unwrap_or(1).max(1) as isize;
+        let first = outside.nearest.div_euclid(size);
+        finding.first = Some(first as i64);
+        let element = zone.around(first * size, size as usize);
+        finding.got = element.map(|bytes| super::bytes::text(finding.dtype, bytes));
+        finding.count = outside.count as u64;
+        Some(finding)
+    })
 }
 
 fn about_call(entry: &Entry, kind: Kind) -> Finding {
@@ -223,12 +241,13 @@ pub(super) fn about(
     entry: &Entry,
     kind: Kind,
     operand: (OperandKind, usize),
-    buffer: &Buffer,
+    dtype: DataType,
+    dims: &[i64],
 ) -> Finding {
     Finding {
         operand: Some(operand),
-        dtype: buffer.dtype,
-        dims: buffer.dims.clone(),
+        dtype,
+        dims: dims.to_vec(),
         ..about_call(entry, kind)
     }
 }

@@ -24,16 +24,16 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Something was written before an operand or result.
+    /// Something was written before an operand, a result or scratch memory.
     WriteBefore = "write_before";
-    /// Something was written behind an operand or result.
+    /// Something was written behind an operand, a result or scratch memory.
     WriteBehind = "write_behind";
     /// An operand was changed whose memory is no result's.
     OperandChanged = "operand_changed";
     /// Elements of a result were not written.
     Unwritten = "unwritten";
-    /// A result depends on memory that is not the call's input: a result before it was written, or
-    /// what lies before or behind an operand.
+    /// A result depends on memory that is not the call's input: a result or scratch memory before it
+    /// was written, or what lies before or behind an operand.
     Uninitialised = "uninitialised";
     /// Two runs on the same input gave different results.
     Nondeterministic = "nondeterministic";
@@ -57,7 +57,7 @@ pub struct Finding {
     pub platform: String,
     /// What is wrong.
     pub kind: Kind,
-    /// Argument or result, and which, counted from 0; `None` where it is about the whole call.
+    /// Argument, result or scratch memory, and which, counted from 0; `None` where it is about the whole call.
     pub operand: Option<(OperandKind, usize)>,
     /// Its element type.
     pub dtype: DataType,
@@ -138,8 +138,8 @@ impl Finding {
             Kind::Unwritten if self.dims.is_empty() => format!("left {array} unwritten"),
             Kind::Unwritten => format!("left {elements} of {array} unwritten, the first {at}"),
             Kind::Uninitialised => format!(
-                "{array} depends in {elements} on memory that is no input (a result before it is \
-                 written, or what lies beside an operand): {at} is {expected} or {got}"
+                "{array} depends in {elements} on memory that is no input (a result or scratch \
+                 memory before it is written, or what lies beside an operand): {at} is {expected} or {got}"
             ),
             Kind::Nondeterministic if self.count == 0 => {
                 format!("failed when run again on the same operands: {note}")

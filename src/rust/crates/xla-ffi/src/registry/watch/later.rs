@@ -3,33 +3,43 @@
 
 use core::ffi::c_void;
 use core::ptr;
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use super::scratch::Ground;
 use crate::float_mode::FloatMode;
 use crate::sys;
 
 thread_local! {
-    static CHECKING: Cell<bool> = const { Cell::new(false) };
+    static CHECKING: RefCell<Option<Arc<Ground>>> = const { RefCell::new(None) };
 }
 
 /// Whether this thread runs a handler, or a task of one, that is being checked.
-pub(in super::super) fn checking() -> bool {
-    CHECKING.get()
+#[must_use]
+pub fn checking() -> bool {
+    // A thread that ends checks nothing.
+    let checking = CHECKING.try_with(|checking| checking.borrow().is_some());
+    checking.unwrap_or(false)
+}
+
+/// Where the scratch memory of that handler comes from.
+pub(super) fn ground() -> Option<Arc<Ground>> {
+    let ground = CHECKING.try_with(|checking| checking.borrow().clone());
+    ground.ok().flatten()
 }
 
 /// Marks what this thread does as part of a check.
-pub(super) fn within_check<R>(body: impl FnOnce() -> R) -> R {
-    struct Restore(bool);
+pub(super) fn within_check<R>(ground: Arc<Ground>, body: impl FnOnce() -> R) -> R {
+    struct Restore(Option<Arc<Ground>>);
     impl Drop for Restore {
         fn drop(&mut self) {
-            CHECKING.set(self.0);
+            CHECKING.replace(self.0.take());
         }
     }
-    let _restore = Restore(CHECKING.replace(true));
+    let _restore = Restore(CHECKING.replace(Some(ground)));
     body()
 }
 
@@ -123,18 +133,21 @@ struct Task {
 // SAFETY: a task for a pool of threads, by XLA's contract with handlers.
 unsafe impl Send for Task {}
 
-/// Runs a task of a handler under check on a thread of its own; whether there is one.
+/// Runs a task of a handler under check on a thread of its own; whether it is checked and there is one.
 pub(in super::super) fn schedule(
     run: unsafe extern "C" fn(*mut c_void),
     data: *mut c_void,
 ) -> bool {
+    let Some(ground) = ground() else {
+        return false;
+    };
     let task = Task { run, data };
     let mode = FloatMode::current();
     let body = move || {
         let Task { run, data } = { task };
         mode.set();
         // SAFETY: given to be run once, on any thread.
-        within_check(|| unsafe { run(data) });
+        within_check(ground, || unsafe { run(data) });
     };
     thread::Builder::new().spawn(body).is_ok()
 }

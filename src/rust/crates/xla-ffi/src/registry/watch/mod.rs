@@ -14,6 +14,7 @@ mod pages;
 mod profile;
 mod results;
 mod run;
+mod scratch;
 mod session;
 mod side_effects;
 mod zone;
@@ -27,8 +28,10 @@ use super::slot::Running;
 use crate::sys;
 
 pub use finding::{Finding, Kind};
-pub(super) use later::{checking, future_complete, future_create, schedule};
+pub use later::checking;
+pub(super) use later::{future_complete, future_create, schedule};
 pub use profile::{Profile, Row};
+pub use scratch::CheckedScratch;
 pub use session::{Checks, Debug};
 
 /// How many watch.

@@ -14,7 +14,7 @@ impl Check<'_> {
         for (index, ret) in self.operands.rets.iter().enumerate() {
             if let Some((at, count)) = first_not_finite(ret.dtype, first.ret(index)) {
                 let operand = (OperandKind::Result, index);
-                let finding = about(&self.entry, Kind::NotFinite, operand, ret);
+                let finding = about(&self.entry, Kind::NotFinite, operand, ret.dtype, &ret.dims);
                 let difference = Difference { first: at, count };
                 found.push(of_values(finding, &difference, &[], first.ret(index)));
             }
@@ -53,7 +53,8 @@ impl Check<'_> {
             let second = alike.first().filter(|_| self.session.checks.unwritten);
             let missing = second.and_then(|(_, b)| compare::different(dtype, a, b, untouched));
             if let Some(missing) = missing {
-                let mut finding = about(&self.entry, Kind::Unwritten, operand, ret);
+                let mut finding =
+                    about(&self.entry, Kind::Unwritten, operand, ret.dtype, &ret.dims);
                 finding.first = Some(missing.first as i64);
                 finding.count = missing.count as u64;
                 self.add(finding);
@@ -68,7 +69,7 @@ impl Check<'_> {
                 let kind = self.why(*kind, usual, *plan, index, (a, b), &difference);
                 if self.asked(kind) {
                     let ret = &self.operands.rets[index];
-                    let finding = about(&self.entry, kind, operand, ret);
+                    let finding = about(&self.entry, kind, operand, ret.dtype, &ret.dims);
                     self.add(of_values(finding, &difference, a, b));
                 }
                 break;

@@ -2,11 +2,13 @@
 
 use core::mem;
 use core::ptr;
+use std::sync::Arc;
 
 use super::check::Check;
 use super::frame::{Buffer, Operands};
 use super::later;
-use super::zone::{Place, Zone};
+use super::scratch::{Ground, Spoilt};
+use super::zone::{Place, Zone, LEAST_ALIGNMENT};
 use crate::error::{Code, Error};
 use crate::sys;
 
@@ -25,6 +27,8 @@ pub(super) struct Run {
     /// Those that have memory of their own.
     pub(super) rets: Vec<Option<Zone>>,
     pub(super) aliases: Vec<Option<usize>>,
+    /// Scratch memory beside which it wrote.
+    pub(super) scratch: Vec<Spoilt>,
     pub(super) error: *mut sys::XLA_FFI_Error,
 }
 
@@ -45,7 +49,7 @@ impl Check<'_> {
             if buffer.data.is_null() {
                 return Ok(None);
             }
-            let zone = Zone::new(buffer.size, plan.fill, plan.place);
+            let zone = Zone::new(buffer.size, plan.fill, plan.place, LEAST_ALIGNMENT);
             zone.map(Some).ok_or_else(|| {
                 let text = format!("no memory to check operand {} in", index + 1);
                 Error::new(Code::ResourceExhausted, text)
@@ -64,6 +68,7 @@ impl Check<'_> {
             args: Vec::new(),
             rets: Vec::new(),
             aliases,
+            scratch: Vec::new(),
             error: ptr::null_mut(),
         };
         for (index, arg) in args.iter().enumerate() {
@@ -81,7 +86,8 @@ impl Check<'_> {
             });
         }
         self.point_to(&mut run);
-        let error = later::within_check(|| (self.handler)());
+        let ground = Ground::new(plan);
+        let error = later::within_check(Arc::clone(&ground), || (self.handler)());
         let error = self.complete(error);
         // SAFETY: the call lasts, and its handler has returned.
         unsafe {
@@ -98,6 +104,7 @@ impl Check<'_> {
                 return Err(Error::new(Code::Unimplemented, text));
             }
         }
+        run.scratch = ground.spoilt();
         self.look_around(&run);
         Ok(run)
     }

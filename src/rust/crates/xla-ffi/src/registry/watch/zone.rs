@@ -13,7 +13,7 @@ pub(super) const LEAST_ALIGNMENT: usize = 16;
 /// Where an operand lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// At a multiple of [`ALIGNMENT`].
+    /// As asked.
     Aligned,
     /// At a multiple of [`LEAST_ALIGNMENT`] that is none of more.
     LeastAligned,
@@ -48,8 +48,9 @@ pub(super) struct Outside {
 }
 
 impl Zone {
-    /// `None` where the system has no memory for it.
-    pub(super) fn new(size: usize, fill: u8, place: Place) -> Option<Self> {
+    /// `align`, a power of two, is that of [`Place::Aligned`] and [`Place::BeforePage`]. `None` where
+    /// the system has no memory for it.
+    pub(super) fn new(size: usize, fill: u8, place: Place, align: usize) -> Option<Self> {
         let zone = |memory, start| Zone {
             memory,
             start,
@@ -65,17 +66,20 @@ impl Zone {
                 let room = pages.bytes().len() - size;
                 let start = match place {
                     Place::BehindPage => 0,
-                    _ => room / LEAST_ALIGNMENT * LEAST_ALIGNMENT,
+                    _ => room / align * align,
                 };
                 return Some(zone(Memory::Pages(pages), start));
             }
         };
-        let bytes = size.checked_add(ZONE + 2 * ALIGNMENT + ZONE)?;
+        let align = align.max(ALIGNMENT);
+        let bytes = size
+            .checked_add(align)?
+            .checked_add(ZONE + ALIGNMENT + ZONE)?;
         let mut memory = Vec::new();
         memory.try_reserve_exact(bytes).ok()?;
         memory.resize(bytes, fill);
         let address = memory.as_ptr() as usize + ZONE;
-        let start = ZONE + address.next_multiple_of(ALIGNMENT) - address + offset;
+        let start = ZONE + address.next_multiple_of(align) - address + offset;
         Some(zone(Memory::Heap(memory), start))
     }
 
