@@ -54,7 +54,7 @@ device_describe <- function(device) .Call(wrap__device_describe, device)
 
 dtype_table <- function() .Call(wrap__dtype_table)
 
-own_op_make <- function(name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, package) .Call(wrap__own_op_make, name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, package)
+own_op_make <- function(name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, foreign, package) .Call(wrap__own_op_make, name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, foreign, package)
 
 own_op_types <- function(op, dtypes, shapes, numbers) .Call(wrap__own_op_types, op, dtypes, shapes, numbers)
 

@@ -11,6 +11,11 @@
 #' * `"*n"`: the address of an `int` with that dimension; `"*alpha"`: the address of an attribute's value in the
 #'   dtype that it has.
 #'
+#' The function runs on threads of XLA's, not on R's. What a C++ function throws is caught and becomes the program's
+#' error. Nothing can catch what R's `error()` does there, or any other function of R's: a function that calls one
+#' crashes the session or leaves it broken. Make an op of it by [ffi_routine()] if it is one for `.C()` or
+#' `.Fortran()`, or call it from a function of [ffi_callback()].
+#'
 #' Without a signature the symbols are handlers made with XLA's own headers, registered as
 #' [pjrt_register_custom_call()] does.
 #'
@@ -109,7 +114,7 @@ loaded_options <- function(threads, side_effect, status, call = rlang::caller_en
   check_flag(threads, "threads", call)
   check_flag(status, "status", call)
   check_side_effect(side_effect)
-  list(threads = threads, side_effect = side_effect, status = status)
+  list(threads = threads, side_effect = side_effect, status = status, foreign = TRUE)
 }
 
 # An op of functions that are there: one, or one for each combination of dtypes, named by it.

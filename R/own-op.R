@@ -13,7 +13,7 @@ own_op_new <- function(name, text, dtypes = list(), instances, options = list())
   done <- check(.Call(
     wrap__own_op_make, name, text, names(dtypes), unname(dtypes), lapply(part("dtypes"), as.character),
     part("pointer"), lapply(part("words"), as.character), part("init"), part("cleanup"), options$digest,
-    isTRUE(options$threads == 1), isTRUE(options$status), options$package
+    isTRUE(options$threads == 1), isTRUE(options$status), isTRUE(options$foreign), options$package
   ))
   own_registered(name, done, options$package)
 }

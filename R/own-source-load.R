@@ -49,7 +49,8 @@ source_load <- function(source, options, rules, call = rlang::caller_env()) {
 made_op <- function(op, bodies, options, rules, call) {
   side_effect <- options$side_effect
   options <- list(
-    digest = options$digest, threads = if (!options$threads) 1, status = options$status, package = options$package
+    digest = options$digest, threads = if (!options$threads) 1, status = options$status,
+    foreign = options$foreign, package = options$package
   )
   new_own_op(own_op_new(op$name, op$signature$text, op$dtypes, bodies, options), rules, side_effect)
 }

@@ -104,3 +104,35 @@ test_that("a library that was built again is the new one", {
   expect_identical(vapply(ops, function(op) op(0), 0), c(1, 2, 1))
   expect_identical(ops[[1L]](0), 1)
 })
+
+test_that("what a function of a library throws is caught, by either convention", {
+  skip_without_plugin()
+  folder <- withr::local_tempdir()
+  source <- file.path(folder, "throws.cpp")
+  writeLines(c(
+    sprintf("#include \"%s\"", system.file("include", "xlaffi.h", package = "xlaffi")),
+    "#include <stdexcept>",
+    "extern \"C\" int32_t called(const xlaffi_call *call) {",
+    "  double x = *(const double *) call->buffers[0];",
+    "  if (x < 0) throw std::range_error(\"less than nothing\");",
+    "  if (x > 9) return xlaffi_fail(call, XLAFFI_OUT_OF_RANGE, \"too large\");",
+    "  *(double *) call->buffers[1] = x;",
+    "  return XLAFFI_OK;",
+    "}",
+    "extern \"C\" void plain(const double *x, double *z) {",
+    "  if (*x < 0) throw std::range_error(\"less than nothing\");",
+    "  *z = *x;",
+    "}"
+  ), source)
+  system2(file.path(R.home("bin"), "R"), c("CMD", "SHLIB", shQuote(source)), stdout = FALSE, stderr = FALSE)
+  library <- file.path(folder, paste0("throws", .Platform$dynlib.ext))
+  called <- ffi_load(library, "called", "x: f64[] -> z: f64[]")
+  plain <- ffi_load(library, "plain", "x: f64[] -> z: f64[]", c("x", "z"))
+  expect_identical(c(called(1), plain(2)), c(1, 2))
+  expect_match(conditionMessage(error_of(called(10))), "too large")
+  for (op in list(called, plain)) {
+    error <- error_of(op(-1))
+    expect_s3_class(error, "xlaffi_error_internal")
+    expect_match(conditionMessage(error), "threw a C++ exception: less than nothing", fixed = TRUE)
+  }
+})

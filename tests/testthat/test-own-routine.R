@@ -53,6 +53,104 @@ test_that("a rule in R makes a routine differentiable", {
   expect_equal(as_array(ffi_jvp(cube)(list(pjrt_buffer(2, "f64")), list(pjrt_buffer(1, "f64")))$tangent), array(12))
 })
 
+routines <- function(code, name = "routines", envir = parent.frame()) {
+  loaded <- dyn.load(shared_library(code, name, envir))
+  withr::defer(dyn.unload(loaded[["path"]]), envir)
+  function(name) getNativeSymbolInfo(name, loaded)
+}
+
+test_that("a routine may use all of R on R's thread, and its error is the program's", {
+  skip_without_plugin()
+  routine <- routines("
+    #include <R.h>
+    void root(double *x, int *n, double *z) {
+      double *copy = (double *) R_alloc(*n, sizeof(double));
+      for (int i = 0; i < *n; i++) {
+        if (x[i] < 0) error(\"x[%d] is %g\", i + 1, x[i]);
+        copy[i] = sqrt(x[i]);
+      }
+      for (int i = 0; i < *n; i++) z[i] = copy[i];
+    }
+    void noise(double *z) {
+      GetRNGstate();
+      *z = unif_rand();
+      PutRNGstate();
+    }
+  ")
+  root <- ffi_routine("x: f64[..., n] -> z: f64[..., n]", routine("root"), c("x", "n", "z"))
+  expect_equal(root(c(4, 9)), c(2, 3))
+  expect_equal(root(rbind(c(4, 9), c(16, 25))), rbind(c(2, 3), c(4, 5)))
+  error <- error_of(xla_jit(function(x) root(x) + 1)(c(4, -9)))
+  expect_s3_class(error, "xlaffi_error")
+  expect_identical(conditionMessage(error$parent), "x[2] is -9")
+  expect_equal(root(4), 2)
+  noise <- ffi_routine("-> z: f64[]", routine("noise"), "z", side_effect = TRUE)
+  set.seed(1)
+  expected <- runif(2)
+  set.seed(1)
+  expect_identical(c(noise(), noise()), expected)
+})
+
+test_that("a routine gets the same memory on R's thread and on XLA's", {
+  skip_without_plugin()
+  routine <- routines("
+    void all(int *k, double *a, double *b, int *m, int *n, double *w, int *p, double *sums, int *counts, double *work) {
+      for (int i = 0; i < *m * *n; i++) b[i] = *k * b[i] + a[i] * (i + 1);
+      for (int i = 0; i < *m * *n; i++) work[i] = b[i];
+      for (int i = 0; i < 2; i++) { sums[i] = work[i] + w[i % *p]; counts[i] = *n - i; }
+    }
+  ")
+  signature <- paste(
+    "a: f64[..., m, n], b: f64[..., m, n] column; k: i32 = 2, w: f64[p] ->",
+    "b: f64[..., m, n] column, sums: f64[..., (m + 1) / 2], counts: i32[..., 2]; work: f64[m * n]"
+  )
+  arguments <- c("k", "a", "b", "m", "n", "w", "p", "sums", "counts", "work")
+  op <- function(thread) ffi_routine(signature, routine("all"), arguments, thread = thread, name = thread)
+  a <- array(as.double(1:24), c(2, 3, 4))
+  b <- array(as.double(24:1), c(2, 3, 4))
+  expect_equal(op("r")(a, b, w = c(1, 2)), op("any")(a, b, w = c(1, 2)))
+  expect_equal(op("r")(a[1, , ], b[1, , ], w = 7, k = 3L), op("any")(a[1, , ], b[1, , ], w = 7, k = 3L))
+})
+
+test_that("what a routine throws on XLA's threads is caught", {
+  skip_without_plugin()
+  folder <- withr::local_tempdir()
+  source <- file.path(folder, "throwing.cpp")
+  writeLines(c(
+    "#include <stdexcept>",
+    "extern \"C\" void check(double *x, int *n, double *z) {",
+    "  for (int i = 0; i < *n; i++) {",
+    "    if (x[i] < 0) throw std::domain_error(\"negative\");",
+    "    if (x[i] > 9) throw 1;",
+    "    z[i] = x[i];",
+    "  }",
+    "}"
+  ), source)
+  system2(file.path(R.home("bin"), "R"), c("CMD", "SHLIB", shQuote(source)), stdout = FALSE, stderr = FALSE)
+  loaded <- dyn.load(file.path(folder, paste0("throwing", .Platform$dynlib.ext)))
+  withr::defer(dyn.unload(loaded[["path"]]))
+  check <- ffi_routine("x: f64[..., n] -> z: f64[..., n]", getNativeSymbolInfo("check", loaded), c("x", "n", "z"),
+    thread = "any"
+  )
+  expect_equal(check(c(1, 2)), c(1, 2))
+  expect_snapshot(check(c(1, -2)), error = TRUE)
+  expect_snapshot(check(rbind(c(1, 2), c(3, 10))), error = TRUE)
+  expect_equal(check(c(1, 2)), c(1, 2))
+})
+
+test_that("what .C() does not know is refused on R's thread", {
+  routine <- getDLLRegisteredRoutines("stats")$.C$kmeans_Lloyd
+  routine$numParameters <- -1L
+  expect_snapshot(error = TRUE, {
+    ffi_routine("x: f32[n] -> z: f32[n]", routine, c("x", "n", "z"))
+    ffi_routine("x: T[n] -> z: T[n]", routine, c("x", "n", "z"))
+    ffi_routine("x: f64[n]; s: str -> z: f64[n]", routine, c("x", "n", "z", "s"))
+    ffi_routine("x: f64[n], y: f64[n]? -> z: f64[n]", routine, c("x", "y", "n", "z"))
+    ffi_routine("x: f64[n] -> x: f64[n]", routine, c("x", "x", "n"))
+    ffi_routine("x: f64[n] -> z: f64[n]", routine, c("x", "n", "z"), thread = "R")
+  })
+})
+
 test_that("routines that take R objects are refused", {
   signature <- "x: f64[n] -> z: f64[n]"
   expect_snapshot(error = TRUE, {

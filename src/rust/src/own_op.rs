@@ -15,7 +15,7 @@ use xla_ffi::DataType;
 use crate::argument::{borrowed, counts, elements, is_null, texts};
 use crate::entry::routines;
 use crate::failure::{Failure, Outcome};
-use crate::handler::Library;
+use crate::handler::{Library, BARRIER};
 use crate::pointer::{class, described, get, wrap};
 use crate::protected::Protected;
 use crate::value::{named, IntoSexp, Value};
@@ -33,8 +33,9 @@ routines! {
     // Makes an op and registers it. `sets`: the dtypes that the variables `variables` range over.
     // Of each instance: its dtypes, the body's function and (or NULL) what its arguments are, and the
     // functions for its state. `code` tells it from other ops of the name, NULL: unlike any other.
+    // `foreign`: what the bodies throw is to be caught.
     fn own_op_make(name: &str, text: &str, variables, sets, dtypes, functions, words, inits, cleanups,
-                   code, one_thread: bool, status: bool, package) {
+                   code, one_thread: bool, status: bool, foreign: bool, package) {
         let signature = Signature::parse(text)?;
         let sets = sets_of(name, &signature, variables, sets)?;
         let mut keep = Vec::new();
@@ -56,10 +57,13 @@ routines! {
                     let words: Vec<&str> = words.iter().map(String::as_str).collect();
                     let words = Words::new(function, &words, status, &signature)
                         .map_err(|fault| Failure::argument("words", format!("{name}: {fault}")))?;
-                    Body::Words(words)
+                    Body::Words(words.behind(&BARRIER))
                 }
-                // SAFETY: the user says that it is such a function.
-                _ => Body::C(unsafe { std::mem::transmute::<*mut c_void, abi::Body>(function) }),
+                _ => {
+                    // SAFETY: the user says that it is such a function.
+                    let body = unsafe { std::mem::transmute::<*mut c_void, abi::Body>(function) };
+                    if foreign { Body::Foreign(body, &BARRIER) } else { Body::C(body) }
+                }
             };
             instances.push(Instance {
                 // SAFETY: as above.

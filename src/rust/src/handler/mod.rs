@@ -13,6 +13,7 @@ use xla_ffi::{sys, HandlerFn};
 
 use crate::failure::{Failure, Outcome};
 use crate::pointer::described;
+pub use barrier::BARRIER;
 pub use library::Library;
 use trial::Trial;
 

@@ -1,6 +1,7 @@
 //! The body, called for each element of a batch.
 
 use core::ffi::c_void;
+use core::mem;
 use core::ops::Range;
 use core::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -68,6 +69,9 @@ pub(crate) fn run(plan: &Plan<'_>, work: &mut Work) -> Result<()> {
         Error::new(error.code(), text)
     })
 }
+
+/// A body that may throw.
+type Unwinding = unsafe extern "C-unwind" fn(*const abi::Call) -> i32;
 
 /// What is worth another thread.
 const WORTH: Duration = Duration::from_micros(100);
@@ -257,22 +261,18 @@ impl Plan<'_> {
             work.flat.as_ptr()
         };
         match &self.instance.body {
-            Body::C(body) => {
-                let (message, message_size) = work.message.room();
-                let call = abi::Call {
-                    size: size_of::<abi::Call>(),
-                    buffers,
-                    dims: self.dims.as_ptr(),
-                    attributes: self.attributes.all.as_ptr(),
-                    state: self.state,
-                    batch: element as i64,
-                    message,
-                    message_size,
-                };
+            Body::C(body) => self.compiled(work, buffers, element, |call| {
                 // SAFETY: the op's function with what its signature says.
-                let code = unsafe { body(&call) };
-                work.message.outcome(code)
-            }
+                Ok(unsafe { body(call) })
+            }),
+            Body::Foreign(body, barrier) => self.compiled(work, buffers, element, |call| {
+                // SAFETY: as above; types that differ in what may leave the function, and a call that
+                // has nothing to drop.
+                unsafe {
+                    let body = mem::transmute::<abi::Body, Unwinding>(*body);
+                    barrier.catch(|| body(call))
+                }
+            }),
             Body::Words(words) => {
                 // SAFETY: as above.
                 let status = unsafe { words.call(|word| self.word(word, buffers)) }?;
@@ -283,6 +283,30 @@ impl Plan<'_> {
             }
             Body::Host(body) => body(&mut BoundCall::new(self, &work.flat, element)),
         }
+    }
+
+    /// Calls a body for an element by way of `enter`.
+    #[inline(always)]
+    fn compiled(
+        &self,
+        work: &mut Work,
+        buffers: *const *mut c_void,
+        element: usize,
+        enter: impl FnOnce(&abi::Call) -> Result<i32>,
+    ) -> Result<()> {
+        let (message, message_size) = work.message.room();
+        let call = abi::Call {
+            size: size_of::<abi::Call>(),
+            buffers,
+            dims: self.dims.as_ptr(),
+            attributes: self.attributes.all.as_ptr(),
+            state: self.state,
+            batch: element as i64,
+            message,
+            message_size,
+        };
+        let code = enter(&call)?;
+        work.message.outcome(code)
     }
 
     /// What stands for a word of a function's arguments.

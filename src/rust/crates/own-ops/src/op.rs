@@ -4,6 +4,7 @@ use core::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
+use xla_ffi::registry::Barrier;
 use xla_ffi::{DataType, Error, Result};
 
 use crate::abi;
@@ -19,6 +20,8 @@ use crate::words::Words;
 pub enum Body {
     /// A function that takes `xlaffi_call` of `xlaffi.h`.
     C(abi::Body),
+    /// The same from a library that somebody else has compiled: what it throws is caught.
+    Foreign(abi::Body, &'static Barrier),
     /// A function of pointers and integers.
     Words(Words),
     /// A function of this process's host. It may be dropped on any thread.

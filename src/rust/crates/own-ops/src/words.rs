@@ -3,6 +3,8 @@
 
 use core::ffi::c_void;
 
+use xla_ffi::registry::Barrier;
+
 use crate::signature::{AttributeKind, Signature};
 
 /// As many arguments as R allows.
@@ -13,6 +15,7 @@ pub struct Words {
     function: *const c_void,
     words: Vec<Word>,
     status: bool,
+    barrier: Option<&'static Barrier>,
 }
 
 /// An argument.
@@ -69,7 +72,15 @@ impl Words {
             function,
             words: words.collect::<Result<_, _>>()?,
             status,
+            barrier: None,
         })
+    }
+
+    /// Has what the function throws caught.
+    #[must_use]
+    pub fn behind(mut self, barrier: &'static Barrier) -> Self {
+        self.barrier = Some(barrier);
+        self
     }
 
     /// Calls the function.
@@ -91,8 +102,15 @@ impl Words {
                 }
             };
         }
-        // SAFETY: by contract; `cells` lives until the function has returned.
-        let status = unsafe { call(self.function, &arguments[..self.words.len()]) };
+        let arguments = &arguments[..self.words.len()];
+        // SAFETY: by contract; `cells` lives until the function has returned. A barrier's condition: the
+        // call is by an ABI that unwinds, past frames of plain words.
+        let status = unsafe {
+            match self.barrier {
+                None => call(self.function, arguments),
+                Some(barrier) => barrier.catch(|| call(self.function, arguments))?,
+            }
+        };
         Ok(if self.status { status } else { 0 })
     }
 }
@@ -162,7 +180,7 @@ macro_rules! by_arity {
     };
     (@ $function:ident, $words:ident; [$($before:literal)*] $next:literal $($rest:literal)*) => {
         if $words.len() == $next {
-            type Function = unsafe extern "C" fn($(by_arity!(@word $before)),*) -> i32;
+            type Function = unsafe extern "C-unwind" fn($(by_arity!(@word $before)),*) -> i32;
             // SAFETY: the caller's promise: a function of that many words. What it returns is
             // looked at only where it returns an `int`.
             return unsafe {

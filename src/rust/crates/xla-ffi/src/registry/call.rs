@@ -90,6 +90,51 @@ pub(super) unsafe fn guarded(
     }
 }
 
+impl Barrier {
+    /// Calls foreign code, which may throw.
+    ///
+    /// # Errors
+    /// What it threw, as [`Code::Internal`].
+    ///
+    /// # Safety
+    /// `body` calls functions of other languages by an ABI that lets them unwind, and at that moment has
+    /// nothing to drop. It does not panic.
+    pub unsafe fn catch<R>(&self, body: impl FnOnce() -> R) -> Result<R, Error> {
+        struct Task<F, R> {
+            body: Option<F>,
+            result: Option<R>,
+        }
+        unsafe extern "C-unwind" fn run<F: FnOnce() -> R, R>(task: *mut c_void) {
+            // SAFETY: the task below, which is nobody else's meanwhile.
+            let task = unsafe { &mut *task.cast::<Task<F, R>>() };
+            task.result = task.body.take().map(|body| body());
+        }
+        fn start<F: FnOnce() -> R, R>(
+            barrier: &Barrier,
+            task: &mut Task<F, R>,
+            thrown: &mut [c_char; THROWN],
+        ) -> bool {
+            type Unwinding = unsafe extern "C-unwind" fn(*mut c_void);
+            // SAFETY: the two types differ in what may leave the function, and it is called by C++ only,
+            // which knows no difference; the function fits the data.
+            unsafe {
+                let function = transmute::<Unwinding, sys::XLA_FFI_Task>(run::<F, R>);
+                let data = ptr::from_mut(task).cast();
+                (barrier.run)(function, data, thrown.as_mut_ptr(), THROWN)
+            }
+        }
+        let mut thrown: [c_char; THROWN] = [0; THROWN];
+        let mut task = Task {
+            body: Some(body),
+            result: None,
+        };
+        let returned = start(self, &mut task, &mut thrown);
+        task.result
+            .filter(|_| returned)
+            .ok_or_else(|| Error::new(Code::Internal, format!("threw {}", text(&thrown))))
+    }
+}
+
 /// How much is kept of what was thrown.
 const THROWN: usize = 512;
 
