@@ -50,6 +50,10 @@ client_devices <- function(client) .Call(wrap__client_devices, client)
 
 client_compile <- function(device, program) .Call(wrap__client_compile, device, program)
 
+client_load <- function(device, program, compiled) .Call(wrap__client_load, device, program, compiled)
+
+client_facts <- function(device) .Call(wrap__client_facts, device)
+
 device_describe <- function(device) .Call(wrap__device_describe, device)
 
 dtype_table <- function() .Call(wrap__dtype_table)
@@ -78,6 +82,8 @@ executable_execute <- function(executable, arguments, options, check) .Call(wrap
 
 executable_call <- function(executable, arguments, dtypes, device) .Call(wrap__executable_call, executable, arguments, dtypes, device)
 
+executable_serialize <- function(executable) .Call(wrap__executable_serialize, executable)
+
 executable_info <- function(executable) .Call(wrap__executable_info, executable)
 
 plugin_open <- function(path, platform) .Call(wrap__plugin_open, path, platform)
@@ -99,6 +105,8 @@ process_stop <- function(process) .Call(wrap__process_stop, process)
 program_new <- function(src, format) .Call(wrap__program_new, src, format)
 
 program_info <- function(program) .Call(wrap__program_info, program)
+
+program_lasts <- function(program) .Call(wrap__program_lasts, program)
 
 program_refine <- function(program, shapes) .Call(wrap__program_refine, program, shapes)
 

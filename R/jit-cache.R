@@ -1,14 +1,30 @@
 #' Compiled functions and compiled code
 #'
 #' What [xla_jit()], [ffi_op()], [ffi_call()] and the like have compiled is kept, so that the next call with
-#' arguments of the same dtypes and shapes runs at once; what [ffi_source()] has compiled is kept on disk, for later
-#' sessions. `ffi_cache()` lists it, `ffi_cache_clear()` forgets it.
+#' arguments of the same dtypes and shapes runs at once, and on disk, so that the next session need not compile it;
+#' what [ffi_source()] has compiled is kept on disk as well. `ffi_cache()` lists it, `ffi_cache_clear()` forgets it.
 #'
 #' @details
 #' # Programs
-#' At most `getOption("xlaffi.cache_size", 512)` programs are kept; the one that was not used for the longest time
-#' makes place for a new one. What was forgotten is compiled again when it is needed. Functions that come to the same
-#' program share it.
+#' At most `getOption("xlaffi.cache_size", 512)` programs are kept in a session; the one that was not used for the
+#' longest time makes place for a new one. What was forgotten is made again when it is needed. Functions that come to
+#' the same program share it.
+#'
+#' # Programs on disk
+#' What was compiled lies in `tools::R_user_dir("xlaffi", "cache")`, or in the folder that the option
+#' `xlaffi.program_cache` or the environment variable `XLAFFI_PROGRAM_CACHE` names;
+#' `options(xlaffi.program_cache = FALSE)`, or the variable set to `off`, turns that off. It is found by a digest of the
+#' program's text, the device, the version of the plugin and of jaxlib, the processor and the number of its threads, the
+#' environment variable `XLA_FLAGS`, and this package as it is installed: where one of them changes, programs are
+#' compiled anew. A program is used only if it is the user's own, nobody else can write it, and its digest is the one
+#' that was written down; whatever else is wrong with it, it is compiled. Beyond
+#' `getOption("xlaffi.program_cache_size", 64 * 2^20)` bytes those that were not used for the longest time go (seen to
+#' once in a while); a program of more than an eighth of that is not kept. Constants of a program are in there: data
+#' that a function reads besides its arguments. Several sessions may use the folder at once.
+#'
+#' Not kept on disk are programs that call R functions ([ffi_callback()]) or print (`print_tensor`), whose calls are in
+#' order (`has_side_effect = "ordered"`), or which call JAX's LAPACK targets by name; and any while `XLA_FLAGS` names a
+#' file or asks for a dump. [pjrt_compile()] always compiles; [pjrt_serialize()] is for what it makes.
 #'
 #' # Code
 #' It lies in `tools::R_user_dir("xlaffi", "cache")`, or in the folder that the option `xlaffi.code_cache` or the
@@ -19,18 +35,24 @@
 #' `getOption("xlaffi.code_cache_size", 256 * 2^20)` bytes the code that was not used for the longest time goes.
 #' Several sessions may use the folder at once.
 #'
-#' @param what `"programs"` of this session, or `"code"` on disk.
-#' @return `ffi_cache()` a data frame, what was used last first: `name` (of the op, or `"function"`), `arguments`,
-#'   `device` and `program`, the StableHLO text; of code `name`, `bytes`, `used` and `folder`. `ffi_cache_clear()`
-#'   how many there were, invisibly.
+#' While a package is checked (`R CMD check`), both lie in the session's temporary folder, unless one is named.
+#'
+#' @param what `"programs"` of this session, those that are `"saved"` on disk, or `"code"` on disk.
+#' @return `ffi_cache()` a data frame, what was used last first: of programs `name` (of the op, or `"function"`),
+#'   `arguments`, `device`, `program`, the StableHLO text, and `saved`, the folder on disk or NA; of what is saved and
+#'   of code `name`, `bytes`, `used` and `folder`. `ffi_cache_clear()` how many there were, invisibly; with `"programs"` it
+#'   forgets those of the session, and what is saved too.
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) x + 1)(c(1, 2))
 #' ffi_cache()[1, c("name", "arguments")]
 #' @export
-ffi_cache <- function(what = c("programs", "code")) {
-  if (check_choice(what, "what", c("programs", "code")) == "code") {
-    entries <- code_entries()
-    return(entries[order(entries$used, decreasing = TRUE), , drop = FALSE])
+ffi_cache <- function(what = c("programs", "saved", "code")) {
+  what <- check_choice(what, "what", c("programs", "saved", "code"))
+  if (what == "code") {
+    return(cache_entries(code_folder()))
+  }
+  if (what == "saved") {
+    return(cache_entries(program_folder()))
   }
   programs <- as.list(the$programs)
   used <- vapply(programs, function(program) program$used, 0)
@@ -39,15 +61,20 @@ ffi_cache <- function(what = c("programs", "code")) {
   data.frame(
     name = column("name"), arguments = column("types"),
     device = vapply(programs, function(program) format(devices(program$executable)[[1L]]), ""),
-    program = column("text")
+    program = column("text"), saved = column("saved")
   )
 }
 
 #' @rdname ffi_cache
 #' @export
-ffi_cache_clear <- function(what = c("programs", "code")) {
-  if (check_choice(what, "what", c("programs", "code")) == "code") {
+ffi_cache_clear <- function(what = c("programs", "saved", "code")) {
+  what <- check_choice(what, "what", c("programs", "saved", "code"))
+  if (what == "code") {
     return(invisible(clear_code()))
+  }
+  saved <- clear_cache(program_folder())
+  if (what == "saved") {
+    return(invisible(saved))
   }
   count <- length(the$programs)
   for (signature in ls(the$programs)) {

@@ -21,7 +21,7 @@
 #' another way (`get()`, fields of an environment or of a reference class) is read only while the program is written.
 #'
 #' Functions can be saved, and sent to other processes: there they are traced and compiled anew. Equal functions share
-#' one compiled program.
+#' one compiled program, and what was compiled is kept on disk for later sessions: see [ffi_cache()].
 #'
 #' Arguments may be lists of data. Everything else that `f` uses is taken as it is while the program is
 #' written: R's `if` and `for` decide then what the program contains.
@@ -205,9 +205,9 @@ compiled_program <- function(text, device, name, types) {
   key <- rlang::hash(list(text, format(device)))
   program <- the$programs[[key]]
   if (is.null(program)) {
-    program <- list2env(list(text = text, name = name, key = key), parent = emptyenv())
-    program$types <- types_text(tree_leaves(types))
-    program$executable <- pjrt_compile(pjrt_program(text), device = device)
+    types <- types_text(tree_leaves(types))
+    made <- made_executable(text, device, name, types)
+    program <- list2env(c(list(text = text, name = name, types = types, key = key), made), parent = emptyenv())
     remember_program(program)
   }
   program

@@ -11,6 +11,7 @@
 #'   buffer is printed.
 #' * `xlaffi.code_cache`, `xlaffi.code_cache_size`: where compiled ops are kept and how many bytes of them, see
 #'   [ffi_cache()].
+#' * `xlaffi.program_cache`, `xlaffi.program_cache_size`: the same of compiled programs; `FALSE` keeps none on disk.
 #'
 #' @section Environment variables:
 #' * `PJRT_PLATFORM`: the platform that is used where none is given; `"cpu"` if unset.
@@ -21,6 +22,7 @@
 #' * `PJRT_CPU_DEVICE_COUNT`: how many devices a new CPU client has; 1 if unset.
 #' * `PJRT_INSTALL`: `"1"` lets a missing plugin be installed without a question, `"0"` forbids it.
 #' * `XLAFFI_CODE_CACHE`: the folder of compiled ops where the option `xlaffi.code_cache` is not set.
+#' * `XLAFFI_PROGRAM_CACHE`: that of compiled programs, or `off`.
 #' * `XLAFFI_PYTHON`: the Python executable whose jaxlib the included CPU plugin uses.
 #'
 #' @useDynLib xlaffi, .registration = TRUE
@@ -50,9 +52,10 @@ the$conditions <- list()
 the$condition_count <- 0
 # The platform of the program that is being traced.
 the$platform <- NULL
-# What was found of compilers, and where compiled code is kept.
+# What was found of compilers, and where compiled code and compiled programs are kept.
 the$compilers <- list()
-the$code_folder <- NULL
+the$folders <- list()
+the$programs_saved <- 0
 the$told_code_folder <- FALSE
 # What files that ffi_load() loads were when it did so first.
 the$loaded_files <- list()

@@ -48,7 +48,7 @@ test_that("a folder that others can write is not used", {
   root <- local_code_cache()
   Sys.chmod(root, "0777", use_umask = FALSE)
   the <- xlaffi:::the
-  withr::defer(the$code_folder <- NULL)
+  withr::defer(the$folders$code <- NULL)
   the$told_code_folder <- FALSE
   expect_message(folder <- entry("open"), "can be written by others", class = "xlaffi_message_code_cache")
   expect_true(startsWith(folder, tempdir()))
@@ -72,7 +72,7 @@ test_that("a folder that cannot be used is told once, and the session's own is u
   file <- withr::local_tempfile(lines = "no folder")
   withr::local_options(xlaffi.code_cache = file.path(file, "code"))
   the <- xlaffi:::the
-  withr::defer(the$code_folder <- NULL)
+  withr::defer(the$folders$code <- NULL)
   the$told_code_folder <- FALSE
   expect_message(folder <- entry("a"), "cannot be made", class = "xlaffi_message_code_cache")
   expect_true(startsWith(folder, tempdir()))
@@ -82,7 +82,7 @@ test_that("a folder that cannot be used is told once, and the session's own is u
 test_that("a full disk sends code to the session's own folder", {
   root <- local_code_cache()
   the <- xlaffi:::the
-  withr::defer(the$code_folder <- NULL)
+  withr::defer(the$folders$code <- NULL)
   the$told_code_folder <- FALSE
   full <- function(folder) if (startsWith(folder, root)) xlaffi:::disk_full("is full") else writes("code")(folder)
   expect_message(folder <- entry("full", full), "is full", class = "xlaffi_message_code_cache")

@@ -124,6 +124,17 @@ routines! {
         Ok(told(arrays.sexp()))
     }
 
+    // The compiled program, and the one that it was made of.
+    fn executable_serialize(executable) {
+        let object: &ExecutableObject = get(executable, "executable")?;
+        let program = object.executable.program();
+        Ok(named! {
+            format = program.format().name(),
+            program = Value::Bytes(program.code().to_vec()),
+            compiled = Value::Bytes(object.executable.serialize()?),
+        })
+    }
+
     // Platform, name, number of results and the ids of the devices.
     fn executable_info(executable) {
         let object: &ExecutableObject = get(executable, "executable")?;

@@ -3,6 +3,7 @@
 use pjrt::{Program, ProgramFormat};
 
 use crate::argument::{borrowed, elements, text};
+use crate::callback::may_call_r;
 use crate::entry::routines;
 use crate::failure::{Failure, Outcome};
 use crate::host;
@@ -77,6 +78,14 @@ routines! {
                 false => Value::Bytes(program.code().to_vec()),
             },
         })
+    }
+
+    // Whether another session makes the same of the program: it calls no R function, and what the CPU plugin makes
+    // of it does not depend on which handlers there are.
+    fn program_lasts(program) {
+        let program: &Program = get(program, "program")?;
+        let code = program.code();
+        Ok(Value::Flag(!may_call_r(code) && !pjrt_jaxlib::depends_on_handlers(code)))
     }
 
     // A program for arguments of these shapes, from one whose arguments have dimensions without

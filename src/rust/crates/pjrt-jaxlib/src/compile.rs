@@ -78,24 +78,30 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
         }
         error
     })?;
-    args.executable = Loaded::new(&gil, client, compiled, placed)?.into_raw();
+    args.executable = Loaded::new(&gil, client, compiled, placed, None)?.into_raw();
     Ok(())
 });
 
 /// Whether `prepare.py` may have to change a program.
 fn needs_preparation(code: &[u8]) -> bool {
+    const BYTECODE: &[u8] = b"ML\xefR";
+    let empty = || {
+        // Sizes are text in a text only.
+        code.starts_with(BYTECODE) || contains(code, b"<0x") || contains(code, b"x0x")
+    };
+    depends_on_handlers(code) || (contains(code, b"_layouts") && empty())
+}
+
+/// Whether what is compiled of a program may depend on the handlers that are registered by then: another process may
+/// have others.
+pub fn depends_on_handlers(code: &[u8]) -> bool {
     const WORDS: [&[u8]; 4] = [
         b"print_tensor",
         b"xlaffi.ordered",
         b"lapack_",
         b"_platform_index",
     ];
-    const BYTECODE: &[u8] = b"ML\xefR";
-    let empty = || {
-        // Sizes are text in a text only.
-        code.starts_with(BYTECODE) || contains(code, b"<0x") || contains(code, b"x0x")
-    };
-    WORDS.iter().any(|word| contains(code, word)) || (contains(code, b"_layouts") && empty())
+    WORDS.iter().any(|word| contains(code, word))
 }
 
 fn contains(text: &[u8], word: &[u8]) -> bool {
@@ -139,11 +145,14 @@ entry!(
 entry!(serialize, PJRT_Executable_Serialize_Args, |args| {
     // SAFETY: the API's contract.
     let this = unsafe { executable(args.executable)? };
-    let gil = this.client.jax.gil()?;
-    let code = Box::new(
-        gil.call(&this.client.jax.serialize, [&this.object])?
-            .to_bytes(&gil)?,
-    );
+    let code = Box::new(match &this.serialized {
+        Some(code) => code.to_vec(),
+        None => {
+            let gil = this.client.jax.gil()?;
+            gil.call(&this.client.jax.serialize, [&this.object])?
+                .to_bytes(&gil)?
+        }
+    });
     (args.serialized_bytes, args.serialized_bytes_size) = (code.as_ptr().cast(), code.len());
     args.serialized_executable = Box::into_raw(code).cast();
     args.serialized_executable_deleter = Some(free_serialized);
@@ -189,7 +198,7 @@ entry!(
                 &gil.bytes(options)?,
             ],
         )?;
-        args.loaded_executable = Loaded::new(&gil, client, object, placed)?.into_raw();
+        args.loaded_executable = Loaded::new(&gil, client, object, placed, Some(code))?.into_raw();
         Ok(())
     }
 );

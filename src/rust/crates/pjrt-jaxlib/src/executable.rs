@@ -14,6 +14,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Executable {
     pub client: Arc<Client>,
     pub object: Object,
+    /// What it was loaded from, where it was not compiled: XLA's CPU client serialises a loaded program without its
+    /// machine code, and runs such a one only up to the first function that is missing.
+    pub serialized: Option<Box<[u8]>>,
     pub module: Module,
     /// Shapes of the results, shared with the buffers that hold them.
     pub results: Vec<Arc<Shape>>,
@@ -51,8 +54,14 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// Wraps what jaxlib compiled.
-    pub fn new(gil: &Gil, client: Arc<Client>, object: Object, placed: Placement) -> Result<Self> {
+    /// Wraps what jaxlib compiled, or loaded from `serialized`.
+    pub fn new(
+        gil: &Gil,
+        client: Arc<Client>,
+        object: Object,
+        placed: Placement,
+        serialized: Option<&[u8]>,
+    ) -> Result<Self> {
         let jax = client.jax;
         let module = Module::read(&gil.call(&jax.module_proto, [&object])?.to_bytes(gil)?)?;
         let results: Vec<Arc<Shape>> = module.results.iter().cloned().map(Arc::new).collect();
@@ -98,6 +107,7 @@ impl Loaded {
             partitions: placed.partitions,
             client,
             object,
+            serialized: serialized.map(Box::from),
             module,
             results,
         };

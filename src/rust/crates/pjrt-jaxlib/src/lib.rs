@@ -32,6 +32,7 @@ mod strided;
 mod table;
 mod upload;
 
+pub use compile::depends_on_handlers;
 pub use error::{Error, Result};
 pub use refine::refine;
 

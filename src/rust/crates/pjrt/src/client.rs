@@ -145,7 +145,25 @@ impl Client {
         // SAFETY: the client is alive; program and options outlive the call, which only reads
         // them (the program's `code` is mutable in the API for plugins that write into it).
         unsafe { call!(self.api(), PJRT_Client_Compile(args))? };
-        Executable::new(self, args.executable, program.may_donate())
+        Executable::new(self, args.executable, program)
+    }
+
+    /// Loads what [`Executable::serialize`] gave for an executable of `program`. The bytes must be just those: plugins
+    /// trust them. `options` are for where it is to run, as those of [`Client::compile`].
+    ///
+    /// # Errors
+    /// What the plugin returns, for instance where nobody answers a custom call of the program; `UNIMPLEMENTED` where
+    /// it cannot load any.
+    pub fn load(&self, bytes: &[u8], program: &Program, options: &[u8]) -> Result<Executable> {
+        let mut args = PJRT_Executable_DeserializeAndLoad_Args::new();
+        args.client = self.raw();
+        args.serialized_executable = bytes.as_ptr().cast();
+        args.serialized_executable_size = bytes.len();
+        args.overridden_serialized_compile_options = options.as_ptr().cast();
+        args.overridden_serialized_compile_options_size = options.len();
+        // SAFETY: the client is alive; bytes and options outlive the call, which only reads them.
+        unsafe { call!(self.api(), PJRT_Executable_DeserializeAndLoad(args))? };
+        Executable::new(self, args.loaded_executable, program)
     }
 
     /// The first device, which is where data goes if nothing else is said.

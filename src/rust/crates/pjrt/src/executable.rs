@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::program::Program;
 use pjrt_api::*;
 use std::ptr::null_mut;
 
@@ -26,6 +27,7 @@ pub struct Executable {
     /// Owned too; NULL where the plugin could not give it.
     executable: *mut PJRT_Executable,
     num_outputs: usize,
+    program: Program,
     /// Whether it may take the memory of an argument for a result.
     may_donate: bool,
 }
@@ -51,18 +53,19 @@ impl Drop for Executable {
 }
 
 impl Executable {
-    /// Takes over a loaded executable of `client`.
+    /// Takes over a loaded executable of `client`, which was made of `program`.
     pub(crate) fn new(
         client: &Client,
         loaded: *mut PJRT_LoadedExecutable,
-        may_donate: bool,
+        program: &Program,
     ) -> Result<Self> {
         let mut this = Self {
             client: client.clone(),
             loaded,
             executable: null_mut(),
             num_outputs: 0,
-            may_donate,
+            may_donate: program.may_donate(),
+            program: program.clone(),
         };
         let mut get = PJRT_LoadedExecutable_GetExecutable_Args::new();
         get.loaded_executable = loaded;
@@ -84,6 +87,35 @@ impl Executable {
     /// The client that compiled it.
     pub fn client(&self) -> &Client {
         &self.client
+    }
+
+    /// What it was compiled from.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The compiled program as bytes, which [`Client::load`] makes an executable of: with the same version of the
+    /// same plugin, on a machine like this one.
+    ///
+    /// # Errors
+    /// What the plugin returns; `UNIMPLEMENTED` where it cannot.
+    pub fn serialize(&self) -> Result<Vec<u8>> {
+        let mut args = PJRT_Executable_Serialize_Args::new();
+        args.executable = self.executable;
+        // SAFETY: the executable is alive. The bytes are the plugin's until its deleter is called, and are
+        // copied before.
+        unsafe {
+            call!(self.api(), PJRT_Executable_Serialize(args))?;
+            let bytes = slice(
+                args.serialized_bytes.cast::<u8>(),
+                args.serialized_bytes_size,
+            )
+            .to_vec();
+            if let Some(free) = args.serialized_executable_deleter {
+                free(args.serialized_executable);
+            }
+            Ok(bytes)
+        }
     }
 
     /// Number of arrays that it returns.

@@ -2,6 +2,7 @@
 
 use crate::error::{Code, Error, Kind, Result};
 use std::path::Path;
+use std::sync::Arc;
 
 /// How a program is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +23,10 @@ impl ProgramFormat {
     }
 }
 
-/// A program: its bytes and how they are to be read.
+/// A program: its bytes and how they are to be read. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    code: Vec<u8>,
+    code: Arc<[u8]>,
     format: ProgramFormat,
 }
 
@@ -33,7 +34,7 @@ impl Program {
     /// A program from its bytes.
     pub fn new(code: impl Into<Vec<u8>>, format: ProgramFormat) -> Self {
         Self {
-            code: code.into(),
+            code: code.into().into(),
             format,
         }
     }

@@ -114,6 +114,44 @@ fn several_and_no_outputs() {
 }
 
 #[test]
+fn what_was_serialised_is_loaded_again() {
+    let _s = session();
+    let client = client("cpu");
+    let (two, options) = (
+        Program::new("two", ProgramFormat::Mlir),
+        compile_options(None),
+    );
+    let bytes = client.compile(&two, &options).unwrap().serialize().unwrap();
+    let loaded = client.load(&bytes, &two, &options).unwrap();
+    assert_eq!((loaded.num_outputs(), loaded.program()), (2, &two));
+    let outputs = loaded.execute(&[], &ExecuteOptions::default()).unwrap();
+    assert_eq!(outputs.len(), 2);
+    let e = client.load(b"else", &two, &options).unwrap_err();
+    assert_eq!(e.call(), Some("PJRT_Executable_DeserializeAndLoad"));
+    let e = program(&client, "fails").serialize().unwrap_err();
+    assert_eq!(e.message(), "cannot be written down");
+    // What may be donated is known from the program.
+    let donor = Program::new("donor", ProgramFormat::Mlir);
+    let bytes = client
+        .compile(&donor, &options)
+        .unwrap()
+        .serialize()
+        .unwrap();
+    let loaded = client.load(&bytes, &donor, &options).unwrap();
+    let buffer = upload(&client, &[1.0, 2.0], &[2]);
+    let keep = ExecuteOptions {
+        non_donatable: vec![0],
+        ..ExecuteOptions::default()
+    };
+    loaded.execute(&[&buffer], &keep).unwrap();
+    assert!(!buffer.is_deleted().unwrap());
+    loaded
+        .execute(&[&buffer], &ExecuteOptions::default())
+        .unwrap();
+    assert!(buffer.is_deleted().unwrap());
+}
+
+#[test]
 fn layouts_by_strides_and_tiles() {
     let _s = session();
     let client = client("cpu");

@@ -48,6 +48,18 @@ fn older_plugins_lack_functions() {
     // A hole in the table is the same.
     let e = client.platform_version().unwrap_err();
     assert_eq!(e.call(), Some("PJRT_Client_PlatformVersion"));
+    let mut t = table();
+    t.PJRT_Executable_Serialize = None;
+    t.PJRT_Executable_DeserializeAndLoad = None;
+    let client = plugin(t).unwrap().client(&platform_option("cpu")).unwrap();
+    let e = client
+        .compile(&program, &[])
+        .unwrap()
+        .serialize()
+        .unwrap_err();
+    assert_eq!(e.kind(), Kind::MissingFunction);
+    let e = client.load(b"compiled any", &program, &[]).unwrap_err();
+    assert_eq!(e.kind(), Kind::MissingFunction);
     // Without knowledge of the layout the plugin is asked to put things in order.
     let mut t = table();
     t.PJRT_Buffer_GetMemoryLayout = None;

@@ -31,8 +31,8 @@ impl Drop for Session {
             settle();
             assert_eq!(
                 live(),
-                [0; 6],
-                "errors, events, clients, buffers, programs, kinds"
+                [0; 7],
+                "errors, events, clients, buffers, programs, kinds, serialised"
             );
         }
     }
@@ -62,6 +62,8 @@ pub fn table() -> PJRT_Api {
     t.PJRT_LoadedExecutable_GetExecutable = Some(run::loaded_get);
     t.PJRT_LoadedExecutable_Execute = Some(run::execute);
     t.PJRT_Executable_Destroy = Some(run::executable_destroy);
+    t.PJRT_Executable_Serialize = Some(run::executable_serialize);
+    t.PJRT_Executable_DeserializeAndLoad = Some(run::deserialize);
     t.PJRT_Executable_NumOutputs = Some(run::executable_num_outputs);
     t.PJRT_Buffer_Destroy = Some(buffer_destroy);
     t.PJRT_Buffer_ElementType = Some(buffer_type);

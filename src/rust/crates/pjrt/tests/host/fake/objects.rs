@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// Objects alive: errors, events, clients, buffers, loaded executables, executables.
-static LIVE: [AtomicIsize; 6] = [const { AtomicIsize::new(0) }; 6];
+/// Objects alive: errors, events, clients, buffers, loaded executables, executables, serialised ones.
+static LIVE: [AtomicIsize; 7] = [const { AtomicIsize::new(0) }; 7];
 /// Threads of the plugin that have not finished.
 pub static THREADS: AtomicIsize = AtomicIsize::new(0);
 
@@ -21,8 +21,9 @@ pub const CLIENT: usize = 2;
 pub const BUFFER: usize = 3;
 pub const LOADED: usize = 4;
 pub const EXECUTABLE: usize = 5;
+pub const SERIALIZED: usize = 6;
 
-pub fn live() -> [isize; 6] {
+pub fn live() -> [isize; 7] {
     std::array::from_fn(|i| LIVE[i].load(Ordering::SeqCst))
 }
 

@@ -60,6 +60,10 @@ fn six(layout: Placing, ready: FakeEvent) -> *mut PJRT_Buffer {
     .give()
 }
 
+unsafe extern "C" fn free_serialized(bytes: *mut PJRT_SerializedExecutable) {
+    drop(take::<String, _>(SERIALIZED, bytes));
+}
+
 functions! {
     fn plugin_initialize(_a: PJRT_Plugin_Initialize_Args) -> *mut PJRT_Error {
         null_mut()
@@ -186,6 +190,27 @@ functions! {
     }
     fn executable_destroy(a: PJRT_Executable_Destroy_Args) -> *mut PJRT_Error {
         drop(take::<FakeProgram, _>(EXECUTABLE, a.executable));
+        null_mut()
+    }
+    fn executable_serialize(a: PJRT_Executable_Serialize_Args) -> *mut PJRT_Error {
+        let code = &peek::<FakeProgram, _>(a.executable).0;
+        if code == "fails" {
+            return error(PJRT_Error_Code::INTERNAL, "cannot be written down");
+        }
+        let bytes = format!("compiled {code}");
+        (a.serialized_bytes, a.serialized_bytes_size) = (bytes.as_ptr().cast(), bytes.len());
+        // The text's memory stays where it is.
+        a.serialized_executable = give(SERIALIZED, bytes);
+        a.serialized_executable_deleter = Some(free_serialized);
+        null_mut()
+    }
+    fn deserialize(a: PJRT_Executable_DeserializeAndLoad_Args) -> *mut PJRT_Error {
+        let bytes = text(a.serialized_executable, a.serialized_executable_size);
+        let options = a.overridden_serialized_compile_options_size;
+        let Some(code) = bytes.strip_prefix("compiled ").filter(|_| options > 0) else {
+            return error(PJRT_Error_Code::INVALID_ARGUMENT, "cannot read that");
+        };
+        a.loaded_executable = give(LOADED, FakeProgram(code.into()));
         null_mut()
     }
     fn executable_num_outputs(a: PJRT_Executable_NumOutputs_Args) -> *mut PJRT_Error {

@@ -1,0 +1,89 @@
+# Compiled programs on disk, see disk-cache.R: what the plugin made of a program, for the next session that asks for the
+# same. It is only ever a short way: whatever is wrong with it, the program is compiled.
+
+# The executable of a program, loaded from disk or compiled: `executable` and `saved`, the folder on disk or NA.
+made_executable <- function(text, device, name, types) {
+  program <- pjrt_program(text)
+  root <- if (check(.Call(wrap__program_lasts, program))) program_folder()
+  key <- if (!is.null(root)) program_key(text, device)
+  if (is.null(key)) {
+    return(list(executable = pjrt_compile(program, device = device), saved = NA_character_))
+  }
+  saved <- found_entry(root, key, "program")
+  executable <- if (!is.null(saved)) loaded_program(file.path(saved, "program"), text, device)
+  if (is.null(executable)) {
+    executable <- pjrt_compile(program, device = device)
+    saved <- save_program(root, key, paste(name, types), executable, device)
+  }
+  list(executable = executable, saved = saved)
+}
+
+# NULL where programs are not kept, or the folder cannot be used.
+program_folder <- function() {
+  wanted <- getOption("xlaffi.program_cache", Sys.getenv("XLAFFI_PROGRAM_CACHE"))
+  if (isFALSE(wanted) || identical(wanted, "off")) {
+    return(NULL)
+  }
+  folder <- cache_folder(disk_cache("program"))
+  if (is.null(folder$problem)) folder$path
+}
+
+# All that a compiled program depends on; NULL where nobody knows.
+program_key <- function(text, device) {
+  flags <- Sys.getenv("XLA_FLAGS")
+  # A file of flags may change, and who asks for a dump wants the compiler to run.
+  if (!grepl("^\\s*(--|$)", flags) || grepl("xla_dump", flags, fixed = TRUE)) {
+    return(NULL)
+  }
+  facts <- tryCatch(compilation_facts(device), xlaffi_error = function(error) NULL)
+  if (!is.null(facts)) {
+    text_digest(c(text, format(device), facts$where, facts$threads, flags, library_stamp(), plugin_stamp(device)))
+  }
+}
+
+# This package's own library, as it was loaded: handlers and what they expect of programs are in there.
+library_stamp <- function() {
+  if (is.null(the$library_stamp)) {
+    the$library_stamp <- file_stamp(getLoadedDLLs()[["xlaffi"]][["path"]])
+  }
+  the$library_stamp
+}
+
+plugin_stamp <- function(device) {
+  info <- check(.Call(wrap__plugin_info, the$plugins[[platform(device)]]))
+  if (file.exists(info$path)) file_stamp(info$path) else info$path
+}
+
+loaded_program <- function(file, text, device) {
+  tryCatch(
+    {
+      saved <- unpack_program(read_bytes(file), compilation_facts(device)$where)
+      if (identical(saved$program, charToRaw(text))) load_program(saved, device)
+    },
+    xlaffi_error = function(error) NULL
+  )
+}
+
+# The folder, or NA: a program that cannot be kept is compiled again.
+save_program <- function(root, key, name, executable, device) {
+  cache <- disk_cache("program")
+  # One program does not drive out all others.
+  most <- size_limit(cache) / 8
+  folder <- tryCatch(
+    {
+      bytes <- pack_program(executable, compilation_facts(device)$where)
+      if (length(bytes) > most) {
+        return(NA_character_)
+      }
+      discard_entry(file.path(root, key))
+      make_entry(root, key, name, "program", function(folder) write_bytes(bytes, file.path(folder, "program")))
+    },
+    xlaffi_error = function(error) NA_character_, xlaffi_error_disk_full = function(error) NA_character_
+  )
+  # To look at all of them takes time.
+  if (the$programs_saved %% 32 == 0) {
+    sweep_cache(cache, root, keep = folder)
+  }
+  the$programs_saved <- the$programs_saved + 1
+  folder
+}

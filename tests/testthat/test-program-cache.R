@@ -1,0 +1,261 @@
+# A folder for compiled programs that lasts as long as a test, and no programs in this session.
+local_program_cache <- function(envir = parent.frame()) {
+  folder <- withr::local_tempdir("programs", .local_envir = envir)
+  Sys.chmod(folder, "0700")
+  withr::local_options(xlaffi.program_cache = folder, .local_envir = envir)
+  forget_session()
+  folder
+}
+# The programs of the session only: what is on disk stays.
+forget_session <- function() withr::with_options(list(xlaffi.program_cache = FALSE), ffi_cache_clear("programs"))
+local_counted <- function(envir = parent.frame()) {
+  counts <- new.env()
+  counts$compiled <- 0
+  compile <- pjrt_compile
+  local_function("pjrt_compile", function(...) {
+    counts$compiled <- counts$compiled + 1
+    compile(...)
+  }, envir)
+  counts
+}
+# Another function in the package's place for as long as a test.
+local_function <- function(name, f, envir = parent.frame()) {
+  before <- get(name, asNamespace("xlaffi"))
+  assignInNamespace(name, f, "xlaffi")
+  withr::defer(assignInNamespace(name, before, "xlaffi"), envir)
+}
+a <- matrix(c(4, 1, 2, 7, 3, 9), 3)
+decompose <- function(x) xla_svd(x)
+left_over <- function(root) list.files(root, "^(making-|[.])", all.files = TRUE, no.. = TRUE)
+
+test_that("what was compiled is loaded by the next session, and is the same", {
+  skip_without_plugin()
+  root <- local_program_cache()
+  counts <- local_counted()
+  expected <- decompose(a)
+  own <- own_times("saved.times")
+  f <- xla_jit(function(x) own(x, 3))
+  expect_identical(f(c(1, 2)), c(3, 6))
+  expect_identical(counts$compiled, 2)
+  expect_identical(nrow(ffi_cache("saved")), 2L)
+  expect_setequal(ffi_cache("programs")$saved, ffi_cache("saved")$folder)
+  expect_true(any(ffi_cache("saved")$name == "function f64(3, 2)"))
+  forget_session()
+  expect_identical(decompose(a), expected)
+  expect_identical(f(c(1, 2)), c(3, 6))
+  expect_identical(counts$compiled, 2)
+  out <- withr::local_tempfile()
+  run <- run_r(sprintf("
+    compile <- xlaffi:::pjrt_compile
+    assignInNamespace('pjrt_compile', function(...) stop('compiled'), 'xlaffi')
+    saveRDS(xla_svd(matrix(c(4, 1, 2, 7, 3, 9), 3)), %s)", deparse(out)
+  ), c(XLAFFI_PROGRAM_CACHE = root))
+  expect_identical(run, list(output = character(), status = 0L))
+  expect_identical(readRDS(out), expected)
+  expect_identical(left_over(root), character())
+  expect_identical(ffi_cache_clear("saved"), 2L)
+  expect_identical(nrow(ffi_cache("saved")), 0L)
+  decompose(a)
+  expect_identical(nrow(ffi_cache("programs")), 2L)
+  forget_session()
+  decompose(a)
+  expect_identical(ffi_cache_clear("programs"), 1L)
+  expect_identical(list.files(root), character())
+})
+
+test_that("programs of one text for other places and plugins are others", {
+  skip_without_plugin()
+  device <- xlaffi:::default_device()
+  key <- xlaffi:::program_key("text", device)
+  expect_match(key, "^[0-9a-f]{64}$")
+  expect_identical(xlaffi:::program_key("text", device), key)
+  expect_false(identical(xlaffi:::program_key("another", device), key))
+  withr::with_envvar(c(XLA_FLAGS = "--xla_cpu_enable_fast_math=true"), {
+    expect_false(identical(xlaffi:::program_key("text", device), key))
+  })
+  for (flags in c("--xla_dump_to=/tmp", "flags.txt")) {
+    withr::with_envvar(c(XLA_FLAGS = flags), expect_null(xlaffi:::program_key("text", device)))
+  }
+  facts <- xlaffi:::compilation_facts(device)
+  for (name in c(names(facts$where), "threads")) {
+    other <- facts
+    if (name == "threads") other$threads <- 99L else other$where[[name]] <- "another"
+    local_function("compilation_facts", function(...) other)
+    expect_false(identical(xlaffi:::program_key("text", device), key))
+  }
+})
+
+test_that("programs that belong to a session are not kept", {
+  skip_without_plugin()
+  root <- local_program_cache()
+  shout <- ffi_callback(function(x) x * 2, "x: f64[n] -> y: f64[n]")
+  expect_identical(xla_jit(function(x) shout(x) + 1)(c(1, 2)), c(3, 5))
+  printed <- xla_jit(function(x) {
+    hlo_custom_call("print_tensor", x, list(), has_side_effect = TRUE)
+    x
+  })
+  expect_output(printed(c(1, 2)), "f64")
+  cholesky <- ffi_call("lapack_dpotrf_ffi", function(x) list(x, ffi_type("i32", integer())),
+    attributes = list(uplo = ffi_attribute(76L, "ui8")), operand_layouts = "column",
+    result_layouts = list("column", NULL)
+  )
+  expect_equal(cholesky(matrix(4))[[1L]], matrix(2))
+  expect_identical(list.files(root), character())
+  expect_true(all(is.na(ffi_cache()$saved)))
+})
+
+test_that("nothing is kept where that is turned off, or the folder cannot be used", {
+  skip_without_plugin()
+  root <- local_program_cache()
+  for (off in list(FALSE, "off", file.path(withr::local_tempfile(lines = "no folder"), "programs"))) {
+    withr::local_options(xlaffi.program_cache = off)
+    forget_session()
+    expect_silent(decompose(a))
+    expect_identical(ffi_cache()$saved, NA_character_)
+    expect_identical(nrow(ffi_cache("saved")), 0L)
+  }
+  withr::local_options(xlaffi.program_cache = NULL)
+  withr::with_envvar(c(XLAFFI_PROGRAM_CACHE = "off"), expect_null(xlaffi:::program_folder()))
+  withr::with_envvar(c(XLAFFI_PROGRAM_CACHE = NA, "_R_CHECK_PACKAGE_NAME_" = "xlaffi"), {
+    expect_true(startsWith(xlaffi:::program_folder(), tempdir()))
+  })
+  withr::local_options(xlaffi.program_cache = root)
+  if (.Platform$OS.type == "unix") {
+    Sys.chmod(root, "0777", use_umask = FALSE)
+    the <- xlaffi:::the
+    the$folders$program <- NULL
+    forget_session()
+    decompose(a)
+    expect_identical(list.files(root), character())
+    the$folders$program <- NULL
+  }
+  withr::local_options(xlaffi.program_cache = 1)
+  forget_session()
+  expect_error(decompose(a), class = "xlaffi_error_invalid_argument")
+})
+
+test_that("a full disk costs nothing but time", {
+  skip_without_plugin()
+  root <- local_program_cache()
+  local_function("write_bytes", function(...) xlaffi:::disk_full("is full"))
+  expect_silent(decompose(a))
+  expect_identical(ffi_cache()$saved, NA_character_)
+  expect_identical(list.files(root, all.files = TRUE, no.. = TRUE), character())
+})
+
+test_that("what is damaged, of others or not the program that is asked for is compiled again", {
+  skip_without_plugin()
+  root <- local_program_cache()
+  counts <- local_counted()
+  expected <- decompose(a)
+  saved <- ffi_cache("saved")$folder
+  file <- file.path(saved, "program")
+  whole <- xlaffi:::read_bytes(file)
+  program <- charToRaw(ffi_cache()$program)
+  # With an `about` that says what is there.
+  put <- function(bytes) {
+    writeBin(bytes, file)
+    writeLines(c("name x", sprintf("file %s program", cli::hash_file_sha256(file))), file.path(saved, "about"))
+  }
+  again <- function() {
+    forget_session()
+    expect_identical(decompose(a), expected)
+    where <- xlaffi:::compilation_facts(xlaffi:::default_device())$where
+    expect_identical(xlaffi:::unpack_program(xlaffi:::read_bytes(file), where)$program, program)
+    counts$compiled
+  }
+  flipped <- whole
+  flipped[[length(flipped)]] <- xor(flipped[[length(flipped)]], as.raw(1))
+  xla_lu(a)
+  other <- xlaffi:::read_bytes(file.path(setdiff(ffi_cache("saved")$folder, saved), "program"))
+  damages <- list(
+    function() writeBin(flipped, file), function() put(flipped), function() put(head(whole, 1000)),
+    function() put(raw()), function() put(other), function() unlink(file), function() unlink(file.path(saved, "about")),
+    function() writeLines("name", file.path(saved, "about")), function() unlink(saved, recursive = TRUE)
+  )
+  if (.Platform$OS.type == "unix") {
+    open <- lapply(c(saved, file, file.path(saved, "about")), function(path) {
+      force(path)
+      function() Sys.chmod(path, "0777", use_umask = FALSE)
+    })
+    damages <- c(damages, open)
+  }
+  count <- counts$compiled
+  for (damage in damages) {
+    damage()
+    count <- count + 1
+    expect_identical(again(), count)
+    # And kept well.
+    expect_identical(again(), count)
+  }
+  expect_identical(left_over(root), character())
+})
+
+test_that("a program whose op means something else by now is not run", {
+  skip_without_plugin()
+  local_program_cache()
+  define <- function(body) {
+    own_op("saved.op", "x: f64[n], y: f64[] -> z: f64[n]", "times_f64", options = list(digest = body))
+  }
+  times <- define("one")
+  f <- xla_jit(function(x) times(x, 2))
+  expect_identical(f(c(1, 2)), c(2, 4))
+  times <- define("two")
+  forget_session()
+  expect_identical(f(c(1, 2)), c(2, 4))
+  expect_identical(nrow(ffi_cache("saved")), 2L)
+})
+
+test_that("programs used least lately go when there is too much, and large ones are not kept", {
+  skip_without_plugin()
+  root <- local_program_cache()
+  the <- xlaffi:::the
+  scaled <- function(k) xla_jit(function(x) x * k)(c(1, 2))
+  for (k in 1:3) scaled(k)
+  saved <- ffi_cache("saved")
+  Sys.setFileTime(file.path(saved$folder[[2L]], "about"), as.POSIXct("2026-01-01"))
+  withr::local_options(xlaffi.program_cache_size = 3.5 * saved$bytes[[1L]])
+  the$programs_saved <- 0
+  # An eighth of this is less than a program.
+  scaled(4)
+  expect_identical(nrow(ffi_cache("saved")), 3L)
+  withr::local_options(xlaffi.program_cache_size = 9 * saved$bytes[[1L]])
+  for (k in 5:11) {
+    the$programs_saved <- 0
+    scaled(k)
+  }
+  left <- ffi_cache("saved")
+  expect_lte(sum(left$bytes), 9 * saved$bytes[[1L]])
+  expect_false(saved$folder[[2L]] %in% left$folder)
+  withr::local_options(xlaffi.program_cache_size = "large")
+  expect_error(scaled(12), class = "xlaffi_error_invalid_argument")
+})
+
+test_that("sessions at once share the folder, and one that is killed leaves nothing that is used", {
+  skip_without_plugin()
+  root <- local_program_cache()
+  child <- function(code) {
+    text <- sprintf("options(xlaffi.program_cache = '%s'); library(xlaffi); %s", root, code)
+    xlaffi:::start_program(file.path(R.home("bin"), "Rscript"), c("-e", text), tempdir())
+  }
+  started <- withr::local_tempfile()
+  slow <- "write <- xlaffi:::write_bytes; assignInNamespace('write_bytes', function(bytes, path) {
+      write(head(bytes, 2000), path); file.create('%s'); Sys.sleep(60)
+    }, 'xlaffi')"
+  work <- "cat(xla_jit(function(x) x + 40)(2))"
+  killed <- child(sprintf(paste(slow, work, sep = "; "), started))
+  while (!file.exists(started)) Sys.sleep(0.01)
+  .Call(xlaffi:::wrap__process_stop, killed$process)
+  expect_length(left_over(root), 1L)
+  expect_identical(nrow(ffi_cache("saved")), 0L)
+  done <- lapply(lapply(1:3, function(i) child(work)), xlaffi:::finish_program)
+  expect_identical(lapply(done, `[[`, "output"), list("42", "42", "42"))
+  expect_identical(nrow(ffi_cache("saved")), 1L)
+  counts <- local_counted()
+  expect_identical(xla_jit(function(x) x + 40)(2), 42)
+  expect_identical(counts$compiled, 0)
+  # What was left goes when it is old.
+  Sys.setFileTime(file.path(root, left_over(root)), Sys.time() - 7200)
+  xlaffi:::sweep_cache(xlaffi:::disk_cache("program"), root)
+  expect_identical(left_over(root), character())
+})
