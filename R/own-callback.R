@@ -21,23 +21,28 @@
 #' # When `f` is called
 #' R runs on one thread. Programs that need it queue, and are served while R waits: for this or any other program, for
 #' a buffer, or (not on Windows) at the prompt and in [Sys.sleep()]. [pjrt_execute()] waits for programs that may call
-#' R; one that another package started is served when R has time. `print()`, [message()], warnings, [browser()] and
+#' R; one that another package started is served when R has time, and where that package waits for it in the CPU plugin
+#' of this package (a jump out of `f` then ends at the program). `print()`, [message()], warnings, [browser()] and
 #' Ctrl-C work in `f`, and it may run other programs. An R error becomes the program's error: a condition of class
 #' `xlaffi_error`, whose `parent` is R's. When R waits for a program no more, because it was interrupted, the functions
 #' that the program calls get an error instead of being called (code `CANCELLED`).
 #'
 #' Where R does something else for `options(xlaffi.callback_wait =)` seconds (60) while a program needs it, the
-#' program fails with `DEADLINE_EXCEEDED`: R's thread may be waiting for the very program in another package, which
-#' serves nobody. What still waits when R ends, or the package is unloaded, fails (`UNAVAILABLE`).
+#' program fails with `DEADLINE_EXCEEDED`: R's thread may be waiting for the very program where nobody is served, in
+#' another maker's plugin or in JAX, whose own XLA does not call this package. What still waits when R ends, or the
+#' package is unloaded, fails (`UNAVAILABLE`).
 #'
 #' The program may call `f` less or more often than it was written down, unless it is said to have a side effect:
-#' results that nobody needs are not computed, equal calls are made once. Several calls may come in any order unless
+#' results that nobody needs are not computed, equal calls are made once, and a program that found no memory is run once
+#' more. Several calls may come in any order unless
 #' the side effect is `"ordered"`.
 #'
 #' # Derivatives
 #' A `jvp` rule, as for [ffi_op()], or `"numeric"`: central differences, of which two calls of `f` make a
 #' directional derivative, and two for each element of the operands a gradient. The step is about 6e-6 of the operand's
 #' largest element (or of 1), which leaves about ten correct digits of a smooth `f` that computes in double precision.
+#' There are no second derivatives by differences, none of complex numbers, and none of arrays that come several times
+#' (`*k`): these are refused.
 #'
 #' @param f An R function.
 #' @param signature What it takes and gives, see [ffi_signature()]: for example

@@ -16,6 +16,7 @@ static IN_USE: AtomicBool = AtomicBool::new(false);
 /// Tells that programs may ask for R: what R's thread waits for may need R then.
 pub fn start() {
     IN_USE.store(true, Ordering::Relaxed);
+    serve_in_plugin();
     super::idle::watch();
 }
 
@@ -55,6 +56,25 @@ pub fn serve_waiting() {
             main_thread::serve();
         });
     }
+}
+
+/// Serves where R's thread waits in the included plugin for a host that is not ours: no jump must pass
+/// the frames of that.
+fn serve_in_plugin() {
+    pjrt_jaxlib::attend_by(pjrt_jaxlib::Attendant {
+        is_here: || in_use() && main_thread::is_here(),
+        attend: |turn| {
+            /// Whoever asks wakes the thread, so this matters only where that is missed.
+            const TURN: Duration = Duration::from_millis(500);
+            {
+                let _attending = main_thread::attend();
+                while !turn(TURN) {
+                    serve_waiting();
+                }
+            }
+            interrupt_again();
+        },
+    });
 }
 
 thread_local! {

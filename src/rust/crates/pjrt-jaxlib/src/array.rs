@@ -1,5 +1,6 @@
 //! One array of jaxlib, and what is known of it.
 
+use crate::attend::attendant;
 use crate::compat::Jaxlib;
 use crate::error::{Error, Result};
 use crate::event::{in_background, Outcome, Signal};
@@ -60,15 +61,26 @@ impl Array {
                 .and_then(|gil| gil.method0(&self.object, &self.jax.is_ready)?.is_true(&gil));
             match ready {
                 Ok(false) => return None,
-                Ok(true) => return Some(self.wait()),
+                Ok(true) => return Some(self.wait_idle()),
                 Err(error) => self.ended(Err(error)),
             }
         }
         self.outcome.get()
     }
 
+    /// Waits until it has ended; where the thread has other work, it does that meanwhile.
+    pub fn wait(self: &Arc<Self>) -> &Outcome {
+        if attendant().is_some() && self.poll().is_none() {
+            // Without a thread for it nobody can be told of the end.
+            if let Ok(completion) = self.completion() {
+                completion.wait();
+            }
+        }
+        self.wait_idle()
+    }
+
     /// Waits until it has ended; jaxlib gives Python's lock back meanwhile.
-    pub fn wait(&self) -> &Outcome {
+    fn wait_idle(&self) -> &Outcome {
         if self.outcome.get().is_none() {
             let result = self.jax.gil().and_then(|gil| {
                 gil.method0(&self.object, &self.jax.block_until_ready)
@@ -93,7 +105,7 @@ impl Array {
         let waiting = Arc::clone(&signal);
         in_background("xlaffi-on-ready", move || {
             // Set here only.
-            let _ = waiting.set(array.wait().clone());
+            let _ = waiting.set(array.wait_idle().clone());
         })?;
         *completion = Some(Arc::clone(&signal));
         Ok(signal)
@@ -123,15 +135,15 @@ impl Array {
     }
 
     /// Waits, and returns the address of the elements.
-    pub fn address(&self) -> Result<usize> {
+    pub fn address(self: &Arc<Self>) -> Result<usize> {
         match self.address.load(Ordering::Acquire) {
             0 => {}
             known => return Ok(known),
         }
-        let gil = self.jax.gil()?;
         if let Some(error) = self.wait() {
             return Err(error.clone());
         }
+        let gil = self.jax.gil()?;
         let address = gil
             .method0(&self.object, &self.jax.unsafe_buffer_pointer)?
             .to_address(&gil)? as usize;

@@ -33,7 +33,7 @@ impl Copy {
     ///
     /// # Safety
     /// The caller's memory has room for the copy, in the order that was asked for.
-    unsafe fn make(&self, array: &Array) -> Result<()> {
+    unsafe fn make(&self, array: &Arc<Array>) -> Result<()> {
         let from = array.address()? as *const u8;
         match &self.order {
             _ if self.bytes == 0 => {}

@@ -1,6 +1,7 @@
 //! Events: signals of our own, and the readiness of jaxlib's arrays.
 
 use crate::array::Array;
+use crate::attend::attendant;
 use crate::entry::{entry, object, slice};
 use crate::error::{Error, Result};
 use crate::python::gil::blocking;
@@ -59,7 +60,25 @@ impl Signal {
         }
     }
 
-    fn wait(&self) -> Outcome {
+    /// Waits without Python's lock; where the thread has other work, it does that meanwhile.
+    pub fn wait(&self) -> Outcome {
+        let Some(attendant) = attendant() else {
+            return blocking(|| self.wait_idle());
+        };
+        let thread = std::thread::current();
+        self.on_ready(Box::new(move |_outcome| thread.unpark()));
+        let mut outcome = self.poll();
+        (attendant.attend)(&mut |limit| {
+            if outcome.is_none() {
+                blocking(|| std::thread::park_timeout(limit));
+                outcome = self.poll();
+            }
+            outcome.is_some()
+        });
+        outcome.unwrap_or_else(|| blocking(|| self.wait_idle()))
+    }
+
+    fn wait_idle(&self) -> Outcome {
         let mut state = self.lock();
         loop {
             match &*state {
@@ -113,7 +132,7 @@ impl Event {
     fn wait(&self) -> Outcome {
         match self {
             Self::Done(outcome) => outcome.clone(),
-            Self::Signal(signal) => blocking(|| signal.wait()),
+            Self::Signal(signal) => signal.wait(),
             Self::Array(array) => array.wait().clone(),
         }
     }

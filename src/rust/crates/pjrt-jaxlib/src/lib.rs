@@ -8,6 +8,7 @@
 //! of object → `compat` (jaxlib, whose version differences are all in `compat.py`) → `python`.
 
 mod array;
+mod attend;
 mod buffer;
 mod calls;
 mod client;
@@ -32,6 +33,7 @@ mod strided;
 mod table;
 mod upload;
 
+pub use attend::{attend_by, Attendant};
 pub use compile::depends_on_handlers;
 pub use error::{Error, Result};
 pub use refine::refine;
