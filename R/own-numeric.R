@@ -156,6 +156,14 @@ numeric_results <- function(f, x, attributes, parts, wanted) {
 # A list of one result is that result.
 derived_callback <- function(f, text, vectorized, name, dtypes, rules = list()) {
   parts <- read_signature(text)
+  # Differences of differences have few digits left, and of those nobody would know how few.
+  rules$jvp <- function(primals, results, tangents) {
+    of <- sub("[.](jvp|vjp)$", "", name)
+    abort(sprintf("%s: `jvp = \"numeric\"` gives first derivatives, not second ones", of),
+      code = "UNIMPLEMENTED", op = of, operand = "jvp", call = NULL,
+      hint = "A rule written with an op for the first derivative, which has a rule in its turn, gives them."
+    )
+  }
   used <- dtypes[intersect(names(dtypes), parts$dtypes)]
   new_own_op(new_callback(f, parts, vectorized, name, used), rules)
 }

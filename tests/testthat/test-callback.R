@@ -314,10 +314,33 @@ test_that("derivatives by a rule and by differences", {
   expect_snapshot(error = TRUE, {
     ffi_callback(function(x) x, "x: c128[] -> y: f64[]", jvp = "numeric", name = "f")
     ffi_callback(function(x) x, "x: f64[]*k -> y: f64[]", jvp = "numeric", name = "f")
+    ffi_hessian(function(x) numeric(x, 3L)$s)(x)
+    ffi_jvp(function(x) ffi_jvp(numeric)(list(x, 3L), list(c(1, 2), NULL))$tangent$s)(list(x), list(c(1, 1)))
     ffi_callback(function(x) x, "x: f64[] -> y: f64[]", jvp = "exact")
     ffi_callback(3, "x: f64[] -> y: f64[]")
     ffi_callback(function(x) x, "x: f64[] -> y: f64[n]")
   })
+})
+
+test_that("where memory is short, what has a side effect is not done twice", {
+  skip_without_plugin()
+  local_code_cache()
+  calls <- 0
+  count <- function(side_effect) {
+    note <- ffi_callback(function(x) {
+      calls <<- calls + 1
+      x
+    }, "x: f64[n] -> y: f64[n]", side_effect = side_effect, name = "note")
+    code <- "FAIL_WITH(XLAFFI_RESOURCE_EXHAUSTED, \"no more\");"
+    greedy <- ffi_source("x: f64[n] -> y: f64[n]", code, name = "greedy")
+    calls <<- 0
+    error <- error_of(xla_jit(function(x) greedy(note(x)))(c(1, 2)))
+    expect_s3_class(error, "xlaffi_error_resource_exhausted")
+    calls
+  }
+  expect_identical(count(TRUE), 1)
+  expect_identical(count("ordered"), 1)
+  expect_identical(count(FALSE), 2)
 })
 
 test_that("Ctrl-C interrupts the function, and the program fails", {

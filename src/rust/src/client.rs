@@ -5,7 +5,7 @@ use std::thread::available_parallelism;
 
 use extendr_api::Robj;
 use extendr_ffi::SEXP;
-use pjrt::{compile_options, Client, Executable, Program};
+use pjrt::{compile_options, may_have_side_effects, Client, Executable, Program};
 
 use crate::callback::may_call_r;
 use crate::device::DeviceObject;
@@ -93,6 +93,7 @@ fn make(
             executable: Arc::new(how(&client, &program, &options)?),
             pace: Arc::new(Pace::of(program.code())),
             calls_r: may_call_r(program.code()),
+            runs_once: may_have_side_effects(program.code()),
             platform: platform.clone(),
         }))
     })?;

@@ -32,6 +32,8 @@ pub struct ExecutableObject {
     pub pace: Arc<Pace>,
     /// Whether it may call R functions.
     pub calls_r: bool,
+    /// Whether it must not be run again where memory was short.
+    pub runs_once: bool,
     /// Name of the platform.
     pub platform: Arc<str>,
 }
@@ -199,10 +201,20 @@ fn start(
     // XLA has room for so many programs under way; where some wait for R, R must not wait for room.
     let may_block = object.pace.may_take_long() || main_thread::is_needed();
     if !may_block && object.executable.num_outputs() > 0 {
-        return Ok(Started::Launched(retried(|| Ok(execute()?))?));
+        let execute = || Ok(execute()?);
+        let outputs = if object.runs_once {
+            execute()
+        } else {
+            retried(execute)
+        };
+        return Ok(Started::Launched(outputs?));
     }
     let platform = object.platform.clone();
-    let run = Run::start(move || Ok(Done::Executed(execute()?, platform.clone())))?;
+    let execute = move || Ok(Done::Executed(execute()?, platform.clone()));
+    let run = match object.runs_once {
+        true => Run::start_once(execute)?,
+        false => Run::start(execute)?,
+    };
     // Most programs are done soon, whatever they could take.
     match run.wait(FIRST_WAIT) {
         Some(done) => match done? {

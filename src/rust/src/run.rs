@@ -51,13 +51,25 @@ pub struct Run {
 class!(Run, c"xlaffi_run", "a run under way");
 
 impl Run {
-    /// Starts it.
+    /// Starts it; where memory is short, it may be done twice.
     pub fn start(work: impl Fn() -> Outcome<Done> + Send + Sync + 'static) -> Outcome<Self> {
         let work: Work = Arc::new(work);
+        let run = Run::launched(&work)?;
+        run.again.replace(Some(work));
+        Ok(run)
+    }
+
+    /// Starts it, to be done once whatever happens.
+    pub fn start_once(work: impl Fn() -> Outcome<Done> + Send + Sync + 'static) -> Outcome<Self> {
+        let work: Work = Arc::new(work);
+        Run::launched(&work)
+    }
+
+    fn launched(work: &Work) -> Outcome<Self> {
         let abandon = Abandon::default();
         Ok(Run {
-            pending: RefCell::new(launch(&work, &abandon)?),
-            again: RefCell::new(Some(work)),
+            pending: RefCell::new(launch(work, &abandon)?),
+            again: RefCell::new(None),
             abandon,
         })
     }

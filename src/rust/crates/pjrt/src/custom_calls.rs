@@ -38,6 +38,22 @@ pub fn custom_calls(program: &str) -> impl Iterator<Item = CustomCall<'_>> {
         })
 }
 
+/// Whether a program may do more than give results, which shows where it is run twice: a custom call
+/// of its says so, or there is one in a program that is not text.
+pub fn may_have_side_effects(program: &[u8]) -> bool {
+    if let Some(text) = std::str::from_utf8(program)
+        .ok()
+        .filter(|text| !text.contains('\0'))
+    {
+        return custom_calls(text).any(|call| call.has_side_effect);
+    }
+    // In bytecode, and in HLO.
+    let names: [&[u8]; 2] = [b"custom_call", b"custom-call"];
+    names
+        .iter()
+        .any(|name| program.windows(name.len()).any(|part| part == *name))
+}
+
 fn symbol(text: &str) -> Option<&str> {
     if text.starts_with('"') {
         return symbol_in_quotes(text);
@@ -109,5 +125,12 @@ stablehlo.custom_call @"my print"(%0) {has_side_effect = true} : (tensor<2x2xf32
             ]
         );
         assert_eq!(custom_calls("stablehlo.add").count(), 0);
+        let effects = |program: &str| may_have_side_effects(program.as_bytes());
+        assert!(effects(program));
+        assert!(!effects(
+            "%1 = stablehlo.custom_call @lu(%0) {api_version = 4 : i32} : () -> ()"
+        ));
+        assert!(effects("ML\u{ef}R\0stablehlo.custom_call\0"));
+        assert!(effects("\0custom-call\0") && !effects("\0stablehlo.add\0"));
     }
 }

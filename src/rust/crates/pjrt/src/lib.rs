@@ -29,7 +29,7 @@ mod value;
 
 pub use buffer::Buffer;
 pub use client::Client;
-pub use custom_calls::{custom_calls, CustomCall};
+pub use custom_calls::{custom_calls, may_have_side_effects, CustomCall};
 pub use device::{Device, Memory};
 pub use dtype::DType;
 pub use error::{Code, Error, Kind, Result};
