@@ -17,7 +17,7 @@ source_load <- function(source, options, rules, call = rlang::caller_env()) {
   folder <- code_entry(key, name, libraries, function(folder) {
     write_parts(source, units, folder)
     if (length(source$dependencies)) {
-      return(cargo_build(source, folder, key, name, libraries, call))
+      return(cargo_build(source, folder, key, name, libraries, part_names(source), call))
     }
     map <- if (language == "rust") "--remap-path-prefix" else "-fdebug-prefix-map"
     map <- sprintf("%s=%s=%s", map, folder, file.path(dirname(folder), key))

@@ -10,7 +10,7 @@ source_language <- function(lang, file, call = rlang::caller_env()) {
     return("c")
   }
   check_string(file, "file", call)
-  if (file.exists(file) && any(grepl("^\\s*#\\s*include\\s*[<\"]xla/ffi/api/ffi[.]h", readLines(file, warn = FALSE)))) {
+  if (file.exists(file) && uses_xla(readLines(file, warn = FALSE))) {
     return("xla")
   }
   switch(tolower(tools::file_ext(file)),
@@ -20,6 +20,11 @@ source_language <- function(lang, file, call = rlang::caller_env()) {
     )
   )
 }
+
+# Whether code is written with XLA's C++ header, or with the crate that is like it in Rust.
+uses_xla <- function(lines) any(grepl("^\\s*#\\s*include\\s*[<\"]xla/ffi/api/ffi[.]h", lines)) || uses_xla_ffi(lines)
+
+uses_xla_ffi <- function(lines) any(grepl("^[^/]*\\bxla_ffi::", lines))
 
 source_file <- function(file, code, signature, name, lang, call = rlang::caller_env()) {
   if (is.null(file)) {
@@ -69,7 +74,7 @@ check_dependencies <- function(dependencies, language, call = rlang::caller_env(
   }
   names <- rlang::names2(dependencies)
   versions <- check_strings(dependencies, "dependencies", call)
-  if (language != "rust" || !all(nzchar(names))) {
+  if (!language %in% c("rust", "xla") || !all(nzchar(names))) {
     abort("`dependencies` are versions of Rust crates with their names: c(rand = \"0.8\")",
       operand = "dependencies", call = call
     )

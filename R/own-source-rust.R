@@ -164,7 +164,7 @@ rust_flags <- function(source) {
 }
 
 # With crates: a package for cargo, whose crates are compiled once for all ops.
-cargo_build <- function(source, folder, key, name, libraries, call) {
+cargo_build <- function(source, folder, key, name, libraries, parts, call) {
   cargo <- program_file("cargo")
   if (is.null(cargo)) {
     no_compiler("rust", "cargo", call)
@@ -189,7 +189,8 @@ cargo_build <- function(source, folder, key, name, libraries, call) {
     paste0("CARGO_TARGET_DIR=", target), "CARGO_TERM_COLOR=never",
     if (length(flags)) paste0("CARGO_ENCODED_RUSTFLAGS=", paste(flags, collapse = "\x1f"))
   )
-  compile_code(list(c(cargo, "build", "--release")), folder, name, "rust", part_names(source), environment, call)
+  command <- c(cargo, "build", "--release", vendored_flags(crates, call))
+  compile_code(list(command), folder, name, "rust", parts, environment, call)
   extension <- if (Sys.info()[["sysname"]] == "Darwin") ".dylib" else .Platform$dynlib.ext
   made <- paste0(if (.Platform$OS.type == "unix") "lib", package, extension)
   if (!file.rename(file.path(target, "release", made), file.path(folder, libraries))) {

@@ -1,7 +1,6 @@
 # Files written with XLA's own C++ header: each handler that they define becomes a target.
 
-xla_source <- function(source, code, call = rlang::caller_env()) {
-  lines <- if (is.null(source$file)) code_lines(code, "code", call) else readLines(source$file, warn = FALSE)
+xla_source <- function(source, lines, call = rlang::caller_env()) {
   handlers <- handlers_in(lines)
   if (!length(handlers)) {
     abort("the code defines no handler", operand = "code", call = call,

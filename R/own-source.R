@@ -55,7 +55,8 @@
 #' handler that `XLA_FFI_DEFINE_HANDLER_SYMBOL()` defines is registered as a target under its name, for [ffi_call()].
 #' Those of other stages than execution are not: `pjrt_register_custom_call("name", list(host = list(instantiate =
 #' ops$Make, execute = ops$Run)))` puts them together. Types of states (with `static TypeId id`, outside of named
-#' namespaces) are registered with XLA.
+#' namespaces) are registered with XLA. The same goes for Rust that is written with the crate `xla-ffi`, see
+#' [ffi_rust_dir()].
 #'
 #' # Redefinition
 #' Making an op again, under its name or another, leaves others as they are: a program runs the body that it was
@@ -64,7 +65,7 @@
 #' @param signature What the op takes and gives, see [ffi_signature()]. `NULL` with a `file` that says it.
 #' @param code The body, or NULL for one in `file`.
 #' @param lang The language: `"c"` (the default), `"c++"`, `"fortran"`, `"rust"`, or `"xla"` for handlers written
-#'   with XLA's C++ header. A `file` tells by its name and its includes.
+#'   with XLA's C++ header or with the Rust crate [xla-ffi][ffi_rust_dir()]. A `file` tells by its name and its includes.
 #' @param file A source file. With a signature the function `name` of it is the op; without, each function with a
 #'   comment is one.
 #' @param name The op's name, also that of its custom call. Of a file with several ops, the one that is wanted.
@@ -113,7 +114,8 @@ ffi_source <- function(signature = NULL, code = NULL, lang = NULL, file = NULL, 
   check_flag(threads, "threads")
   check_side_effect(side_effect)
   if (source$language == "xla") {
-    return(xla_source(source, code))
+    lines <- if (is.null(source$file)) code_lines(code, "code") else readLines(source$file, warn = FALSE)
+    return(if (uses_xla_ffi(lines)) rust_handlers_source(source, lines) else xla_source(source, lines))
   }
   source$ops <- source_ops(source, signature, code, name, dtypes, init, cleanup)
   rules <- list(jvp = jvp, vjp = vjp, transpose = transpose, vmap = vmap)
