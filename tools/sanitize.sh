@@ -59,12 +59,12 @@ run() {
     # Its other tests load a library, which Miri cannot.
     miri-pjrt) miri -p pjrt --lib --no-fail-fast ;;
     # Functions of words are called by other types than they have, which Miri refuses.
-    miri-own-ops) miri -p own-ops --lib --test calls --no-fail-fast ;;
+    miri-own-ops) miri -p own-ops --lib --test calls --test sites --no-fail-fast ;;
     gctorture) tools/install.sh .lib --no-docs && tools/with-env.sh Rscript tools/gctorture.R ;;
     # What OpenBLAS does among its own threads is not compiled with the sanitizer.
     thread)
       TSAN_OPTIONS="suppressions=$root/tools/sanitize.tsan exitcode=66" \
-        sanitized thread -p ops -p own-ops --test concurrency --test print_tensor --test small --test calls ;;
+        sanitized thread -p ops -p own-ops --test concurrency --test print_tensor --test small --test calls --test sites ;;
     # Its own copies of stack frames would lie elsewhere than `lapack::stack` takes the stack to be. The
     # test of machine code compiles for itself.
     address)

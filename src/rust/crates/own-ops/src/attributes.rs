@@ -1,7 +1,7 @@
 //! The attributes of a call, laid out for a body.
 
 use core::ffi::c_void;
-use core::ptr;
+use core::{ptr, slice};
 
 use xla_ffi::half::{bf16, f16};
 use xla_ffi::{AnyAttr, AttrType, Attrs, DataType, Error, Operand, OperandKind, Result};
@@ -51,12 +51,7 @@ impl Stored {
             }
             _ => 0,
         };
-        let mut words = vec![0u64; bytes.len().div_ceil(8)].into_boxed_slice();
-        for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
-            let mut whole = [0; 8];
-            whole[..bytes.len()].copy_from_slice(bytes);
-            *word = u64::from_ne_bytes(whole);
-        }
+        let words = words(&bytes).into_boxed_slice();
         Some(Stored { words, length })
     }
 
@@ -66,6 +61,16 @@ impl Stored {
             length: self.length,
         }
     }
+}
+
+/// A copy of these bytes that is aligned for all types.
+fn words(bytes: &[u8]) -> Vec<u64> {
+    let chunks = bytes.chunks(8).map(|bytes| {
+        let mut whole = [0; 8];
+        whole[..bytes.len()].copy_from_slice(bytes);
+        u64::from_ne_bytes(whole)
+    });
+    chunks.collect()
 }
 
 fn push(bytes: &mut Vec<u8>, value: &AttributeValue, dtype: DataType) {
@@ -106,6 +111,8 @@ pub(crate) struct Decoded {
     aligned: Vec<[u64; 2]>,
     /// How many axes in front of all others are those of a batch.
     pub(crate) batch_axes: usize,
+    /// What lay in the call's own memory, if it is to outlive the call.
+    kept: Vec<Vec<u64>>,
 }
 
 // SAFETY: the addresses are used only in the call that they were decoded for.
@@ -150,6 +157,19 @@ impl Decoded {
             });
         }
         Ok(())
+    }
+
+    /// Makes what was decoded last outlive the call that it was decoded for.
+    pub(crate) fn keep(&mut self, op: &OwnOp) {
+        for (known, attribute) in op.signature().attributes.iter().zip(&mut self.all) {
+            // SAFETY: as it was decoded.
+            let bytes = unsafe { bytes_of(known, attribute) };
+            if !bytes.is_empty() {
+                let words = words(bytes);
+                attribute.data = words.as_ptr().cast();
+                self.kept.push(words);
+            }
+        }
     }
 
     fn one(&mut self, known: &Attribute, attribute: AnyAttr<'_>) -> Result<abi::Attribute> {
@@ -201,6 +221,19 @@ impl Decoded {
             )),
         }
     }
+}
+
+/// All bytes of an attribute.
+///
+/// # Safety
+/// It was decoded for `known`, and what it was decoded from lives for `'a`.
+pub(crate) unsafe fn bytes_of<'a>(known: &Attribute, attribute: &abi::Attribute) -> &'a [u8] {
+    let size = match known.kind {
+        AttributeKind::Scalar(dtype) | AttributeKind::Array(dtype, _) => dtype.size(),
+        AttributeKind::Text => Some(1),
+    };
+    // SAFETY: by contract it has so many elements of that size.
+    unsafe { slice::from_raw_parts(attribute.data.cast(), size.unwrap_or(1) * attribute.length) }
 }
 
 /// A scalar of an integer type, or of truth values; 0 for others.

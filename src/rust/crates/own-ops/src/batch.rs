@@ -12,33 +12,17 @@ use xla_ffi::registry::CheckedScratch;
 use xla_ffi::{Context, DataType, Error, Promise, Result};
 
 use crate::abi;
-use crate::attributes::Decoded;
-use crate::call::{Flat, Pair};
+use crate::call::Ready;
+use crate::flat::Pair;
 use crate::host::BoundCall;
-use crate::op::{Body, Instance, OwnOp, Threads};
+use crate::op::{Body, Threads};
 use crate::room::{self, Work};
 use crate::signature::AttributeKind;
 use crate::words::{Cell, Number, Word};
 
 /// A call, ready to run: what all threads share.
 pub(crate) struct Plan<'a> {
-    pub(crate) op: &'a OwnOp,
-    pub(crate) instance: &'a Instance,
-    /// The named dimensions.
-    pub(crate) dims: &'a [i64],
-    /// How often that operand comes that comes several times.
-    pub(crate) count: usize,
-    pub(crate) attributes: &'a Decoded,
-    pub(crate) flats: &'a [Flat<'a>],
-    /// Elements that are copied from one array to another before the body runs.
-    pub(crate) copies: &'a [Pair],
-    /// The lengths of the batch's axes.
-    pub(crate) sizes: &'a [usize],
-    /// For each axis, how far each array goes.
-    pub(crate) strides: &'a [isize],
-    /// Bytes of scratch memory.
-    pub(crate) scratch: usize,
-    pub(crate) state: *mut c_void,
+    pub(crate) call: Ready<'a>,
     pub(crate) context: &'a Context<'a>,
     /// Makes the call one that is completed after the handler has returned.
     pub(crate) later: &'a dyn Fn() -> Result<Promise>,
@@ -53,14 +37,14 @@ type Outcome = std::result::Result<(), (usize, Error)>;
 
 /// Runs the body for all elements of the batch.
 pub(crate) fn run(plan: &Plan<'_>, work: &mut Work) -> Result<()> {
-    let count = plan.sizes.iter().product::<usize>();
-    if plan.op.whole {
+    let count = plan.call.layout.sizes.iter().product::<usize>();
+    if plan.call.op.whole {
         return plan.whole(work, count);
     }
     if count == 1 {
         return plan.range(work, 0..1).map_err(|(_, error)| error);
     }
-    let outcome = match plan.op.threads {
+    let outcome = match plan.call.op.threads {
         Threads::Auto if plan.context.num_threads() > 1 => plan.on_threads(work, count),
         _ => plan.range(work, 0..count),
     };
@@ -129,7 +113,7 @@ impl Plan<'_> {
 
     /// Gives the body the whole batch.
     fn whole(&self, work: &mut Work, count: usize) -> Result<()> {
-        if !self.copies.is_empty() && count > 0 {
+        if !self.call.copies.is_empty() && count > 0 {
             self.start(work, 0)?;
             for element in 0..count {
                 if element > 0 {
@@ -163,24 +147,25 @@ impl Plan<'_> {
     /// Sets the addresses for an element; scratch memory that is not the room's must live as long as
     /// they are used.
     fn start(&self, work: &mut Work, element: usize) -> Result<Vec<CheckedScratch>> {
-        let count = self.flats.len();
+        let count = self.call.flats.len();
         work.at.clear();
-        work.at.resize(self.sizes.len(), 0);
+        work.at.resize(self.call.layout.sizes.len(), 0);
         let mut rest = element;
-        for (at, &size) in work.at.iter_mut().zip(self.sizes).rev() {
+        for (at, &size) in work.at.iter_mut().zip(&self.call.layout.sizes).rev() {
             // Of an empty batch there is no element.
             *at = rest % size.max(1);
             rest /= size.max(1);
         }
-        let scratch = self.flats.len() - self.copies.len() - self.op.signature().scratch.len();
+        let scratch =
+            self.call.flats.len() - self.call.copies.len() - self.call.op.signature().scratch.len();
         let mut checked = self.checked_scratch()?;
         let memory = match checked.is_empty() {
-            true => work.scratch.at_least(self.scratch)?,
+            true => work.scratch.at_least(self.call.scratch)?,
             false => ptr::null_mut(),
         };
         work.flat.clear();
-        for (at, flat) in self.flats.iter().enumerate() {
-            let is_scratch = at >= scratch && at < scratch + self.op.signature().scratch.len();
+        for (at, flat) in self.call.flats.iter().enumerate() {
+            let is_scratch = at >= scratch && at < scratch + self.call.op.signature().scratch.len();
             let base = match (is_scratch, checked.get_mut(at.wrapping_sub(scratch))) {
                 (true, Some(own)) => own.as_mut_ptr(),
                 (true, None) => memory.wrapping_add(flat.base as usize),
@@ -188,11 +173,11 @@ impl Plan<'_> {
             };
             let steps = work.at.iter().enumerate();
             let offset: isize = steps
-                .map(|(axis, &step)| self.strides[axis * count + at] * step as isize)
+                .map(|(axis, &step)| self.call.layout.strides[axis * count + at] * step as isize)
                 .sum();
             work.flat.push(base.wrapping_offset(offset).cast());
         }
-        if self.op.many.is_some() {
+        if self.call.op.many.is_some() {
             self.gather(work);
         }
         Ok(checked)
@@ -201,11 +186,11 @@ impl Plan<'_> {
     /// Goes on to the next element.
     #[inline]
     fn step(&self, work: &mut Work) {
-        let count = self.flats.len();
-        for axis in (0..self.sizes.len()).rev() {
-            let strides = &self.strides[axis * count..][..count];
+        let count = self.call.flats.len();
+        for axis in (0..self.call.layout.sizes.len()).rev() {
+            let strides = &self.call.layout.strides[axis * count..][..count];
             work.at[axis] += 1;
-            if work.at[axis] < self.sizes[axis] {
+            if work.at[axis] < self.call.layout.sizes[axis] {
                 for (address, &stride) in work.flat.iter_mut().zip(strides) {
                     *address = address.wrapping_byte_offset(stride);
                 }
@@ -213,12 +198,12 @@ impl Plan<'_> {
             }
             // Back to the beginning of this axis, and on along the one before it.
             work.at[axis] = 0;
-            let back = self.sizes[axis] as isize - 1;
+            let back = self.call.layout.sizes[axis] as isize - 1;
             for (address, &stride) in work.flat.iter_mut().zip(strides) {
                 *address = address.wrapping_byte_offset(-stride * back);
             }
         }
-        if self.op.many.is_some() {
+        if self.call.op.many.is_some() {
             self.gather(work);
         }
     }
@@ -228,11 +213,11 @@ impl Plan<'_> {
         work.buffers.clear();
         let flat = work.flat.as_mut_ptr();
         let mut at = 0;
-        for several in self.op.counts() {
+        for several in self.call.op.counts() {
             let here = flat.wrapping_add(at);
             if several {
                 work.buffers.push(here.cast());
-                at += self.count;
+                at += self.call.layout.count;
             } else {
                 // SAFETY: there is an address for each array, counted as often as it comes.
                 work.buffers.push(unsafe { *here });
@@ -244,8 +229,9 @@ impl Plan<'_> {
     /// Copies operands to the results where the body works on them, for this element.
     #[inline]
     fn copy(&self, work: &Work) {
-        for &Pair { from, to } in self.copies {
-            let bytes = self.flats[to].bytes;
+        let copied = self.call.flats.len() - self.call.copies.len();
+        for (from, &Pair { to, .. }) in (copied..).zip(self.call.copies) {
+            let bytes = self.call.flats[to].bytes;
             if bytes > 0 {
                 let (source, result) = (work.flat[from].cast::<u8>(), work.flat[to].cast());
                 // SAFETY: this element of an operand and a result of one type, that do not overlap.
@@ -255,12 +241,12 @@ impl Plan<'_> {
     }
 
     fn one(&self, work: &mut Work, element: usize) -> Result<()> {
-        let buffers = if self.op.many.is_some() {
+        let buffers = if self.call.op.many.is_some() {
             work.buffers.as_ptr()
         } else {
             work.flat.as_ptr()
         };
-        match &self.instance.body {
+        match &self.call.instance.body {
             Body::C(body) => self.compiled(work, buffers, element, |call| {
                 // SAFETY: the op's function with what its signature says.
                 Ok(unsafe { body(call) })
@@ -298,22 +284,23 @@ impl Plan<'_> {
         let call = abi::Call {
             size: size_of::<abi::Call>(),
             buffers,
-            dims: self.dims.as_ptr(),
-            attributes: self.attributes.all.as_ptr(),
-            state: self.state,
+            dims: self.call.layout.bound.dims().as_ptr(),
+            attributes: self.call.attributes.all.as_ptr(),
+            state: self.call.state,
             batch: element as i64,
             message,
             message_size,
         };
         let code = enter(&call)?;
-        work.message.outcome(code)
+        // SAFETY: the body wrote its text as `xlaffi.h` says.
+        unsafe { work.message.outcome(code) }
     }
 
     /// What stands for a word of a function's arguments.
     fn word(&self, word: Word, buffers: *const *mut c_void) -> Result<Cell> {
         let number = |number| match number {
-            Number::Dim(dim) => self.dims[dim],
-            Number::Attribute(at) => self.attributes.numbers[at],
+            Number::Dim(dim) => self.call.layout.bound.dims()[dim],
+            Number::Attribute(at) => self.call.attributes.numbers[at],
         };
         let int = |value: i64| match i32::try_from(value) {
             Ok(value) => Ok(Cell::int(value)),
@@ -329,10 +316,10 @@ impl Plan<'_> {
             Word::I64(value) => Ok(Cell::Behind(number(value) as u64)),
             Word::F64(Number::Attribute(at)) => Ok(Cell::Behind(self.double(at).to_bits())),
             Word::F64(value) => Ok(Cell::Behind((number(value) as f64).to_bits())),
-            Word::Attribute(at) => Ok(Cell::Word(self.attributes.all[at].data as usize)),
-            Word::Length(at) => int(self.attributes.all[at].length as i64),
+            Word::Attribute(at) => Ok(Cell::Word(self.call.attributes.all[at].data as usize)),
+            Word::Length(at) => int(self.call.attributes.all[at].length as i64),
             Word::Size(at) => {
-                let flat = &self.flats[self.flat_of(at)];
+                let flat = &self.call.flats[self.flat_of(at)];
                 int((flat.bytes / flat.dtype.size().unwrap_or(1)) as i64)
             }
         }
@@ -340,21 +327,21 @@ impl Plan<'_> {
 
     /// A scalar attribute as a double.
     fn double(&self, at: usize) -> f64 {
-        let data = self.attributes.all[at].data;
-        match self.op.signature().attributes[at].kind {
+        let data = self.call.attributes.all[at].data;
+        match self.call.op.signature().attributes[at].kind {
             // SAFETY: a scalar of this type, aligned.
             AttributeKind::Scalar(DataType::F64) => unsafe { data.cast::<f64>().read() },
             // SAFETY: as above.
             AttributeKind::Scalar(DataType::F32) => f64::from(unsafe { data.cast::<f32>().read() }),
-            _ => self.attributes.numbers[at] as f64,
+            _ => self.call.attributes.numbers[at] as f64,
         }
     }
 
     /// The place of the first array of the signature's, by its place in what the body gets.
     fn flat_of(&self, buffer: usize) -> usize {
-        let counts = self.op.counts().take(buffer);
+        let counts = self.call.op.counts().take(buffer);
         counts
-            .map(|several| if several { self.count } else { 1 })
+            .map(|several| if several { self.call.layout.count } else { 1 })
             .sum()
     }
 }

@@ -4,178 +4,107 @@ use core::cell::RefCell;
 use core::ffi::c_void;
 use core::ptr;
 
-use xla_ffi::{CallFrame, Code, DataType, Error, Result};
+use xla_ffi::{CallFrame, Code, Error, Result};
 
+use crate::attributes::Decoded;
 use crate::batch::{self, Plan};
-use crate::bind::ArrayView;
-use crate::inline::Inline;
-use crate::op::OwnOp;
-use crate::room::{self, Room, Scratch};
-use crate::signature::Array;
-use crate::state;
+use crate::bind::Bound;
+use crate::flat::{Flat, Flats, Pair, Pairs};
+use crate::layout::Layout;
+use crate::op::{Instance, OwnOp};
+use crate::room::{self, Room, Scratch, Work};
+use crate::site::Site;
+use crate::state::{self, Program};
 
-/// An array of a call (each of those that come several times), or scratch memory.
-#[derive(Clone, Copy)]
-pub(crate) struct Flat<'f> {
-    pub(crate) dtype: DataType,
-    /// Of the whole array, those of the batch in front.
-    pub(crate) dims: &'f [i64],
-    /// How many of them are of the batch.
-    pub(crate) batch: usize,
-    /// The first byte; of scratch memory the distance from its beginning.
-    pub(crate) base: *mut u8,
-    /// Bytes of an element of the batch.
-    pub(crate) bytes: usize,
-    /// Bytes of the whole array.
-    pub(crate) size: usize,
-}
-
-/// An operand and a result, by their places among the arrays.
-#[derive(Clone, Copy)]
-pub(crate) struct Pair {
-    pub(crate) from: usize,
-    pub(crate) to: usize,
-}
-
-/// The arrays in the order of the signature: operands, results, scratch; and behind them operands
-/// whose elements are copied to their results.
-pub(crate) type Flats<'f> = Inline<Flat<'f>, 8>;
-
-type Pairs = Inline<Pair, 2>;
-
-impl Flat<'_> {
-    /// An operand that was not given.
-    const NONE: Flat<'static> = Flat {
-        dtype: DataType::INVALID,
-        dims: &[],
-        batch: 0,
-        base: ptr::null_mut(),
-        bytes: 0,
-        size: 0,
-    };
-
-    /// An array as the frame has it, of which those dimensions are in front.
-    #[inline(always)]
-    fn new(front: usize, dtype: DataType, dims: &[i64], data: *const c_void) -> Flat<'_> {
-        Flat {
-            dtype,
-            dims,
-            batch: front,
-            base: data.cast_mut().cast(),
-            bytes: 0,
-            size: 0,
-        }
-    }
-
-    /// How much of it is an element of the batch. That it fits into memory was looked at when it was
-    /// taken.
-    fn lay_out(&mut self, array: &Array, bytes: usize) -> Result<()> {
-        self.batch = self.dims.len() - array.dims.len();
-        self.bytes = bytes;
-        let batch = self.dims[..self.batch].iter();
-        self.size = batch.fold(bytes, |size, &dim| size * dim as usize);
-        if self.is_addressed() {
-            return Ok(());
-        }
-        let fault = match self.base.is_null() {
-            true => "has elements but no memory",
-            false => "is not aligned to its element type",
-        };
-        Err(Error::internal(format!("array `{}` {fault}", array.name)))
-    }
-
-    /// Whether its elements lie where elements can.
-    #[inline]
-    pub(crate) fn is_addressed(&self) -> bool {
-        let align = self.dtype.size().unwrap_or(1).min(8);
-        // Sizes are powers of two.
-        self.size == 0 || (!self.base.is_null() && self.base as usize & (align - 1) == 0)
-    }
-
-    pub(crate) fn is_given(&self) -> bool {
-        self.dtype != DataType::INVALID
-    }
-
-    fn overlaps(&self, other: &Flat<'_>) -> bool {
-        let (a, b) = (self.base as usize, other.base as usize);
-        a < b.saturating_add(other.size) && b < a.saturating_add(self.size)
-    }
-}
-
-impl ArrayView for Flat<'_> {
-    #[inline]
-    fn dtype(&self) -> DataType {
-        self.dtype
-    }
-
-    /// Those behind the batch's.
-    #[inline]
-    fn dims(&self) -> &[i64] {
-        &self.dims[self.batch..]
-    }
+/// A call whose arrays were checked: all that its body needs but XLA's services.
+pub(crate) struct Ready<'a> {
+    pub(crate) op: &'a OwnOp,
+    pub(crate) instance: &'a Instance,
+    pub(crate) attributes: &'a Decoded,
+    pub(crate) layout: &'a Layout,
+    pub(crate) flats: &'a [Flat<'a>],
+    /// Operands whose elements are copied to their results before the body runs; they are the last
+    /// of the arrays, in this order.
+    pub(crate) copies: &'a [Pair],
+    /// Bytes of scratch memory.
+    pub(crate) scratch: usize,
+    pub(crate) state: *mut c_void,
 }
 
 /// Runs the op on the frame of a call, which says which op it means if it is `marked`.
 pub(crate) fn run(op: &OwnOp, frame: &mut CallFrame<'_>, marked: bool) -> Result<()> {
-    room::with(|room| checked(op, frame, marked, room))
+    room::with(|room| {
+        let Room {
+            attributes,
+            layout,
+            work,
+        } = room;
+        attributes.read(op, &frame.attrs(), marked)?;
+        checked(op, None, attributes, layout, frame, work)
+    })
 }
 
-fn checked(op: &OwnOp, frame: &mut CallFrame<'_>, marked: bool, room: &mut Room) -> Result<()> {
-    let context = frame.context();
-    room.attributes.read(op, &frame.attrs(), marked)?;
+/// Runs the op that a program keeps for the call.
+#[inline]
+pub(crate) fn run_kept(program: &Program, frame: &mut CallFrame<'_>) -> Result<()> {
+    if let Some(site) = program.site() {
+        if let Some(addresses) = site.addresses(frame) {
+            return site.run(program, frame, &addresses);
+        }
+    }
+    room::with(|room| {
+        let (layout, work) = (&mut room.layout, &mut room.work);
+        let (op, attributes) = (&*program.op, &program.attributes);
+        checked(op, Some(program), attributes, layout, frame, work)
+    })
+}
+
+fn checked(
+    op: &OwnOp,
+    program: Option<&Program>,
+    attributes: &Decoded,
+    layout: &mut Layout,
+    frame: &mut CallFrame<'_>,
+    work: &mut Work,
+) -> Result<()> {
     let mut flats = Flats::new();
-    let (operands, first_result) = take(op, frame, &mut flats, room)?;
-    let attributes = &room.attributes;
-    let mut copies = Pairs::new();
-    let mut is_known = room.last.lay_out(op, operands, attributes, &mut flats);
-    if is_known {
-        copies = in_place(op, &flats, first_result, room.count)?;
-        is_known = copies.is_empty();
-    }
-    if !is_known {
-        room.last.forget();
-        copies = arrays(op, operands, first_result, &mut flats, room)?;
-    }
+    let (operands, first_result) = take(op, frame, &mut flats, attributes.batch_axes)?;
+    layout.check(op, operands, first_result, attributes, &mut flats)?;
+    let copies = in_place(op, &flats, first_result, layout.count)?;
+    let instance = op.body_of(layout.bound.instance())?;
     let given = flats.len();
-    let instance = op.body_of(room.bound.instance())?;
-    let scratch = scratch(op, &mut flats, room)?;
-    for pair in copies.iter_mut() {
-        // The body finds the operand where its result is.
-        let operand = flats[pair.from];
-        flats[pair.from] = flats[pair.to];
-        pair.from = flats.len();
-        flats.push(operand);
-    }
-    if !is_known {
-        strides(&flats, room);
-        if !op.whole {
-            merge(&mut room.sizes, &mut room.strides, flats.len());
-        }
-        if copies.is_empty() {
-            let attributes = &room.attributes;
-            room.last
-                .remember(op, operands, attributes, &flats[..given]);
-        }
-    }
-    let frame = RefCell::new(frame);
-    let attributes = &room.attributes;
-    let state = state::of(op, instance, &context, &attributes.all, &attributes.numbers)?;
-    let plan = Plan {
+    let scratch = complete(op, &layout.bound, &mut flats, &copies)?;
+    layout.stride(&flats, attributes.batch_axes, !op.whole);
+    let state = match program {
+        Some(program) => program.state(instance)?,
+        None => state::of(op, instance, attributes)?,
+    };
+    let call = Ready {
         op,
         instance: &op.instances[instance],
-        dims: room.bound.dims(),
-        count: room.count,
         attributes,
+        layout,
         flats: &flats,
         copies: &copies,
-        sizes: &room.sizes,
-        strides: &room.strides,
         scratch,
         state,
+    };
+    if let Some(program) = program {
+        program.remember(|marked| Site::new(&call, operands, first_result, given, marked));
+    }
+    start(frame, call, work)
+}
+
+/// Runs the body.
+pub(crate) fn start(frame: &mut CallFrame<'_>, call: Ready<'_>, work: &mut Work) -> Result<()> {
+    let context = frame.context();
+    let frame = RefCell::new(frame);
+    let plan = Plan {
+        call,
         context: &context,
         later: &|| Ok(frame.borrow_mut().later()?.promise()),
     };
-    batch::run(&plan, &mut room.work)
+    batch::run(&plan, work)
 }
 
 /// Takes the arrays of the frame; how many operands were given, and where the results begin.
@@ -183,9 +112,8 @@ fn take<'f>(
     op: &OwnOp,
     frame: &mut CallFrame<'f>,
     flats: &mut Flats<'f>,
-    room: &Room,
+    front: usize,
 ) -> Result<(usize, usize)> {
-    let front = room.attributes.batch_axes;
     let (args, rets) = (frame.arg_count(), frame.ret_count());
     for index in 0..args {
         let buffer = frame.next_arg("operand", Some(index as u32))?;
@@ -212,65 +140,37 @@ fn take<'f>(
     Ok((args, first_result))
 }
 
-/// Has the arrays checked and lays them out; which operands are not where their results are.
-fn arrays(
+/// The operands that the body works on where results are, of an op whose operand `*k` comes so often.
+pub(crate) fn pairs(
     op: &OwnOp,
-    args: usize,
     first_result: usize,
-    flats: &mut [Flat<'_>],
-    room: &mut Room,
-) -> Result<Pairs> {
-    let signature = op.signature();
-    let front = room.attributes.batch_axes;
-    for flat in flats.iter_mut().filter(|flat| flat.is_given()) {
-        flat.batch = front;
-    }
-    if front > 0 {
-        enough(front, flats)?;
-    }
-    let (operands, results) = (&flats[..args], &flats[first_result..]);
-    let bound = &mut room.bound;
-    let numbers = &room.attributes.numbers;
-    op.plan.check(operands, results, numbers, bound)?;
-    sizes(front, operands, results, &mut room.sizes)?;
-    let own = bound.batch().iter().map(|&size| size as usize);
-    room.sizes.extend(own);
-    room.count = op.count_of(args);
-
-    let times = |count: Option<usize>| count.map_or(1, |_| room.count);
-    let mut given = flats.iter_mut().filter(|flat| flat.is_given());
-    let mut bytes = bound.sizes().iter();
-    let present = if op.many.is_some() { usize::MAX } else { args };
-    let operands = signature.operands.iter().take(present);
-    let arrays = operands.map(|operand| (&operand.array, operand.count));
-    let results = signature.results.iter();
-    let results = results.map(|result| (&result.array, result.count));
-    for (array, count) in arrays.chain(results) {
-        for _ in 0..times(count) {
-            let (Some(flat), Some(&bytes)) = (given.next(), bytes.next()) else {
-                break;
-            };
-            flat.lay_out(array, bytes)?;
-        }
-    }
-    in_place(op, flats, first_result, room.count)
+    count: usize,
+) -> impl Iterator<Item = Pair> + '_ {
+    let mut to = first_result;
+    op.signature().results.iter().flat_map(move |result| {
+        let times = result.count.map_or(1, |_| count);
+        let first = to;
+        to += times;
+        let operand = result.in_place.map(|operand| op.first_flat(operand, count));
+        let pair = move |from: usize| {
+            (0..times).map(move |index| Pair {
+                from: from + index,
+                to: first + index,
+            })
+        };
+        operand.into_iter().flat_map(pair)
+    })
 }
 
 /// Looks at what shares memory; which operands are not where their results are, though the body works
 /// on them there.
 fn in_place(op: &OwnOp, flats: &[Flat<'_>], first_result: usize, count: usize) -> Result<Pairs> {
     let (mut copies, mut in_place) = (Pairs::new(), Pairs::new());
-    let mut to = first_result;
-    for result in &op.signature().results {
-        for index in 0..result.count.map_or(1, |_| count) {
-            if let Some(operand) = result.in_place {
-                let from = op.first_flat(operand, count) + index;
-                in_place.push(Pair { from, to });
-                if flats[from].base != flats[to].base || flats[from].dims != flats[to].dims {
-                    copies.push(Pair { from, to });
-                }
-            }
-            to += 1;
+    for pair in pairs(op, first_result, count) {
+        let (from, to) = (&flats[pair.from], &flats[pair.to]);
+        in_place.push(pair);
+        if from.base != to.base || from.dims != to.dims {
+            copies.push(pair);
         }
     }
     let (operands, results) = flats.split_at(first_result);
@@ -292,56 +192,16 @@ fn in_place(op: &OwnOp, flats: &[Flat<'_>], first_result: usize, count: usize) -
     Ok(copies)
 }
 
-/// Whether all arrays have the axes that a batch has in front.
-#[cold]
-fn enough(front: usize, flats: &[Flat<'_>]) -> Result<()> {
-    match flats
-        .iter()
-        .filter(|flat| flat.is_given())
-        .all(|flat| flat.dims.len() >= front)
-    {
-        true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
-            "all arrays must have {front} axes of a batch in front, got one without"
-        ))),
-    }
-}
-
-/// The lengths of the axes that a batch has in front of all arrays.
-fn sizes(
-    front: usize,
-    operands: &[Flat<'_>],
-    results: &[Flat<'_>],
-    sizes: &mut Vec<usize>,
-) -> Result<()> {
-    sizes.clear();
-    for axis in 0..front {
-        let mut operands = operands
-            .iter()
-            .map(|flat| flat.dims[axis])
-            .filter(|&size| size != 1);
-        let mut results = results.iter().map(|flat| flat.dims[axis]);
-        let size = results.next().or_else(|| operands.next()).unwrap_or(1);
-        if let Some(other) = results.chain(operands).find(|&other| other != size) {
-            return Err(lengths(axis, size, other));
-        }
-        sizes.push(size as usize);
-    }
-    Ok(())
-}
-
-#[cold]
-fn lengths(axis: usize, one: i64, another: i64) -> Error {
-    Error::invalid_argument(format!(
-        "axis {} of the batch must have one length, got {one} and {another}",
-        axis + 1
-    ))
-}
-
-/// Adds the scratch arrays; how many bytes they need together.
-fn scratch(op: &OwnOp, flats: &mut Flats<'_>, room: &Room) -> Result<usize> {
+/// Adds the scratch arrays, and behind them the operands whose elements are copied to their results;
+/// how many bytes of scratch memory there must be.
+pub(crate) fn complete(
+    op: &OwnOp,
+    bound: &Bound,
+    flats: &mut Flats<'_>,
+    copies: &[Pair],
+) -> Result<usize> {
     let scratch = &op.signature().scratch;
-    let sizes = room.bound.sizes();
+    let sizes = bound.sizes();
     let mut end = 0usize;
     for (array, &bytes) in scratch.iter().zip(&sizes[sizes.len() - scratch.len()..]) {
         let padded = bytes.checked_next_multiple_of(Scratch::ALIGN);
@@ -357,45 +217,11 @@ fn scratch(op: &OwnOp, flats: &mut Flats<'_>, room: &Room) -> Result<usize> {
         });
         end = next;
     }
+    for &Pair { from, to } in copies {
+        // The body finds the operand where its result is.
+        let operand = flats[from];
+        flats[from] = flats[to];
+        flats.push(operand);
+    }
     Ok(end)
-}
-
-/// How far each array goes from one element of the batch to the next, along each axis.
-fn strides(flats: &[Flat<'_>], room: &mut Room) {
-    let (sizes, strides) = (&mut room.sizes, &mut room.strides);
-    strides.clear();
-    if sizes.is_empty() {
-        return;
-    }
-    let count = flats.len();
-    strides.resize(sizes.len() * count, 0);
-    let front = room.attributes.batch_axes;
-    for (at, flat) in flats.iter().enumerate() {
-        let mut stride = flat.bytes;
-        for (place, &dim) in flat.dims[..flat.batch].iter().enumerate().rev() {
-            // Axes of `...` are counted from the last one.
-            let axis = if place < front {
-                place
-            } else {
-                sizes.len() - (flat.batch - place)
-            };
-            if dim != 1 {
-                strides[axis * count + at] = stride as isize;
-            }
-            stride = stride.saturating_mul(dim as usize);
-        }
-    }
-}
-
-/// Makes axes one that all arrays go through as through one.
-fn merge(sizes: &mut Vec<usize>, strides: &mut Vec<isize>, count: usize) {
-    for axis in (1..sizes.len()).rev() {
-        let (outer, inner) = strides[(axis - 1) * count..].split_at(count);
-        let is_one = (0..count).all(|at| outer[at] == inner[at].wrapping_mul(sizes[axis] as isize));
-        if is_one || sizes[axis - 1] == 1 {
-            let size = sizes.remove(axis);
-            sizes[axis - 1] *= size;
-            strides.drain((axis - 1) * count..axis * count);
-        }
-    }
 }

@@ -9,7 +9,7 @@ impl Plan<'_> {
     /// Each scratch array in memory of its own where this call is checked; else none, and it has
     /// its place in the room's memory.
     pub(crate) fn checked_scratch(&self) -> Result<Vec<CheckedScratch>> {
-        match self.scratch > 0 && checking() {
+        match self.call.scratch > 0 && checking() {
             true => self.scratch_by_array(),
             false => Ok(Vec::new()),
         }
@@ -17,13 +17,16 @@ impl Plan<'_> {
 
     #[cold]
     fn scratch_by_array(&self) -> Result<Vec<CheckedScratch>> {
-        let numbers = &self.attributes.numbers;
+        let numbers = &self.call.attributes.numbers;
         let mut all = Vec::new();
-        for (index, array) in self.op.signature().scratch.iter().enumerate() {
-            let dtype = array.dtype.eval(&self.instance.dtypes);
+        for (index, array) in self.call.op.signature().scratch.iter().enumerate() {
+            let dtype = array.dtype.eval(&self.call.instance.dtypes);
             let dims = array.dims.iter();
             // The plan's check had no fault to find in them.
-            let dims = dims.map(|dim| dim.eval(self.dims, numbers).unwrap_or(0));
+            let dims = dims.map(|dim| {
+                dim.eval(self.call.layout.bound.dims(), numbers)
+                    .unwrap_or(0)
+            });
             all.extend(CheckedScratch::new(
                 Some(index),
                 dtype.unwrap_or(DataType::INVALID),

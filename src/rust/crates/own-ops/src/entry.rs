@@ -1,13 +1,14 @@
 //! The functions that XLA is given for every own op: which op a call means, and what is kept for it.
 
-use std::sync::Arc;
+use core::ptr;
+
 use xla_ffi::raw::{enter, enter_instantiate, OpEntry};
 use xla_ffi::registry::registered_with;
 use xla_ffi::{sys, CallFrame, Error, Result};
 
-use crate::attributes::{Decoded, OP};
+use crate::attributes::OP;
 use crate::op::OwnOp;
-use crate::state::{Program, States};
+use crate::state::Program;
 use crate::{call, table};
 
 /// The execute stage.
@@ -41,15 +42,13 @@ pub(crate) unsafe extern "C" fn instantiate(
     }
 }
 
-fn entry(
+const fn entry(
     stage: sys::XLA_FFI_ExecutionStage,
     host_memory: bool,
     run: fn(&mut CallFrame<'_>) -> Result<()>,
 ) -> OpEntry {
-    // SAFETY: the registry keeps it for as long as this call runs.
-    let current = unsafe { current().as_ref() };
     OpEntry {
-        target: current.map_or("own op", OwnOp::name),
+        target: || current().map_or("own op", OwnOp::name),
         traits: 0,
         host_memory,
         stage,
@@ -57,36 +56,34 @@ fn entry(
     }
 }
 
-/// What the target's name means now; null outside of the registry's calls.
-fn current() -> *const OwnOp {
-    registered_with().cast()
+/// What the target's name means now; `None` outside of the registry's calls.
+fn current<'a>() -> Option<&'a OwnOp> {
+    // SAFETY: null, or what the functions of this file were registered with, which the registry
+    // keeps for as long as this call runs.
+    unsafe { registered_with().cast::<OwnOp>().as_ref() }
 }
 
 fn run(frame: &mut CallFrame<'_>) -> Result<()> {
-    // SAFETY: as in `entry`.
-    let current = unsafe { current().as_ref() };
-    match (current, digest(frame)?) {
-        (Some(op), None) => call::run(op, frame, false),
-        (Some(op), Some(digest)) if op.digest == digest => call::run(op, frame, true),
-        (current, digest) => call::run(&*another(current, digest, frame)?, frame, true),
+    if let Some(program) = Program::of(&frame.context()) {
+        if program.is_meant(|| current().map_or(ptr::null(), ptr::from_ref)) {
+            return call::run_kept(program, frame);
+        }
+    }
+    let op = current().ok_or_else(unregistered)?;
+    match digest(frame)? {
+        None => call::run(op, frame, false),
+        Some(digest) if op.digest == digest => call::run(op, frame, true),
+        Some(digest) => call::run(&*table::find(digest, op.name)?, frame, true),
     }
 }
 
-/// The op of a call that does not mean the current one.
-#[cold]
-fn another(
-    current: Option<&OwnOp>,
-    digest: Option<u64>,
-    frame: &CallFrame<'_>,
-) -> Result<Arc<OwnOp>> {
-    let missing = || Error::internal("it was called without its registration");
-    let digest = digest.ok_or_else(missing)?;
-    if let Ok(program) = frame.context().state::<Program>() {
-        if program.op.digest == digest {
-            return Ok(Arc::clone(&program.op));
-        }
-    }
-    table::find(digest, current.ok_or_else(missing)?.name)
+/// The program keeps the op of a call, and its attributes.
+fn keep(frame: &mut CallFrame<'_>) -> Result<()> {
+    let current = current().ok_or_else(unregistered)?;
+    let digest = digest(frame)?;
+    let op = table::find(digest.unwrap_or(current.digest), current.name)?;
+    let program = Program::new(op, &frame.attrs(), digest.is_some())?;
+    frame.context().set_state(program)
 }
 
 fn digest(frame: &CallFrame<'_>) -> Result<Option<u64>> {
@@ -94,18 +91,7 @@ fn digest(frame: &CallFrame<'_>) -> Result<Option<u64>> {
     Ok(digest.map(|digest| digest as u64))
 }
 
-fn keep(frame: &mut CallFrame<'_>) -> Result<()> {
-    // SAFETY: as in `entry`.
-    let current = unsafe { current().as_ref() }
-        .ok_or_else(|| Error::internal("it was called without its registration"))?;
-    let digest = digest(frame)?;
-    let op = table::find(digest.unwrap_or(current.digest), current.name)?;
-    let states = States::default();
-    let mut attributes = Decoded::default();
-    attributes.read(&op, &frame.attrs(), digest.is_some())?;
-    if op.instances.len() == 1 {
-        // Of several the call's element types will tell.
-        states.get(&op, 0, Vec::new(), &attributes.all, &attributes.numbers)?;
-    }
-    frame.context().set_state(Program { states, op })
+#[cold]
+fn unregistered() -> Error {
+    Error::internal("it was called without its registration")
 }

@@ -5,8 +5,9 @@ use core::slice;
 
 use xla_ffi::{AttrType, Context, DataType, Error, Promise, Result};
 
+use crate::attributes::bytes_of;
 use crate::batch::Plan;
-use crate::call::Flat;
+use crate::flat::Flat;
 use crate::op::OwnOp;
 use crate::signature::{self, AttributeKind, Order};
 
@@ -75,19 +76,19 @@ impl<'a> BoundCall<'a> {
     /// The op.
     #[must_use]
     pub fn op(&self) -> &'a OwnOp {
-        self.plan.op
+        self.plan.call.op
     }
 
     /// What each variable for element types stands for.
     #[must_use]
     pub fn dtypes(&self) -> &'a [DataType] {
-        &self.plan.instance.dtypes
+        &self.plan.call.instance.dtypes
     }
 
     /// The named dimensions.
     #[must_use]
     pub fn dims(&self) -> &'a [i64] {
-        self.plan.dims
+        self.plan.call.layout.bound.dims()
     }
 
     /// Which element of the batch this is, from 0.
@@ -105,7 +106,7 @@ impl<'a> BoundCall<'a> {
     /// The lengths of the batch's axes.
     #[must_use]
     pub fn batch_sizes(&self) -> &'a [usize] {
-        self.plan.sizes
+        &self.plan.call.layout.sizes
     }
 
     /// How many of an array's dimensions are of the batch: operands first, then results.
@@ -114,7 +115,7 @@ impl<'a> BoundCall<'a> {
     /// There are not so many arrays.
     #[must_use]
     pub fn batch_rank(&self, at: usize) -> usize {
-        self.plan.flats[at].batch
+        self.plan.call.flats[at].batch
     }
 
     /// How many bytes an array goes on along each of the [batch's axes](Self::batch_sizes), 0 where
@@ -124,9 +125,11 @@ impl<'a> BoundCall<'a> {
     /// There are not so many arrays.
     #[must_use]
     pub fn strides(&self, at: usize) -> Vec<isize> {
-        let count = self.plan.flats.len();
+        let count = self.plan.call.flats.len();
         assert!(at < count, "there is no array {at}");
         self.plan
+            .call
+            .layout
             .strides
             .iter()
             .skip(at)
@@ -141,7 +144,7 @@ impl<'a> BoundCall<'a> {
     /// # Errors
     /// XLA has no futures, or the op's body is of single elements.
     pub fn later(&self) -> Result<Promise> {
-        match self.plan.op.whole {
+        match self.plan.call.op.whole {
             true => (self.plan.later)(),
             false => Err(Error::internal(
                 "a call of elements cannot be completed later",
@@ -154,7 +157,7 @@ impl<'a> BoundCall<'a> {
     #[must_use]
     pub fn operands(&self) -> usize {
         let operands = self.op().signature().operands.len();
-        self.op().first_flat(operands, self.plan.count)
+        self.op().first_flat(operands, self.plan.call.layout.count)
     }
 
     /// An operand; `None` for one that was left out.
@@ -164,7 +167,7 @@ impl<'a> BoundCall<'a> {
     #[must_use]
     pub fn operand(&self, at: usize) -> Option<Array<'_>> {
         assert!(at < self.operands(), "there is no operand {at}");
-        let flat = &self.plan.flats[at];
+        let flat = &self.plan.call.flats[at];
         let operands = &self.op().signature().operands;
         let (which, index) = self.place(at, operands.iter().map(|operand| operand.count));
         flat.is_given().then(|| Array {
@@ -183,7 +186,7 @@ impl<'a> BoundCall<'a> {
     #[must_use]
     pub fn results(&self) -> usize {
         let results = self.op().signature().results.iter();
-        let count = self.plan.count;
+        let count = self.plan.call.layout.count;
         results
             .map(|result| if result.count.is_some() { count } else { 1 })
             .sum()
@@ -196,10 +199,10 @@ impl<'a> BoundCall<'a> {
     #[must_use]
     pub fn result(&mut self, at: usize) -> ArrayMut<'_> {
         assert!(at < self.results(), "there is no result {at}");
-        let results = &self.plan.op.signature().results;
+        let results = &self.plan.call.op.signature().results;
         let (which, index) = self.place(at, results.iter().map(|result| result.count));
         let at = self.operands() + at;
-        let flat = &self.plan.flats[at];
+        let flat = &self.plan.call.flats[at];
         ArrayMut {
             name: &results[which].array.name,
             index,
@@ -217,19 +220,18 @@ impl<'a> BoundCall<'a> {
     /// There are not so many.
     #[must_use]
     pub fn attribute(&self, at: usize) -> AttributeValue<'a> {
-        let known: &signature::Attribute = &self.plan.op.signature().attributes[at];
-        let raw = self.plan.attributes.all[at];
-        let (type_, size) = match known.kind {
-            AttributeKind::Scalar(dtype) => (AttrType::Scalar(dtype), dtype.size()),
-            AttributeKind::Array(dtype, _) => (AttrType::Array(dtype), dtype.size()),
-            AttributeKind::Text => (AttrType::String, Some(1)),
+        let known: &signature::Attribute = &self.plan.call.op.signature().attributes[at];
+        let raw = self.plan.call.attributes.all[at];
+        let type_ = match known.kind {
+            AttributeKind::Scalar(dtype) => AttrType::Scalar(dtype),
+            AttributeKind::Array(dtype, _) => AttrType::Array(dtype),
+            AttributeKind::Text => AttrType::String,
         };
-        let size = size.unwrap_or(1) * raw.length;
         AttributeValue {
             name: &known.name,
             type_,
-            // SAFETY: the attribute has so many bytes, which nobody writes.
-            bytes: unsafe { slice::from_raw_parts(raw.data.cast(), size) },
+            // SAFETY: it was decoded for this call, and nobody writes it.
+            bytes: unsafe { bytes_of(known, &raw) },
         }
     }
 
@@ -237,7 +239,7 @@ impl<'a> BoundCall<'a> {
     fn place(&self, at: usize, counts: impl Iterator<Item = Option<usize>>) -> (usize, usize) {
         let mut first = 0;
         for (which, count) in counts.enumerate() {
-            let times = count.map_or(1, |_| self.plan.count);
+            let times = count.map_or(1, |_| self.plan.call.layout.count);
             if at < first + times {
                 return (which, at - first);
             }
@@ -247,14 +249,14 @@ impl<'a> BoundCall<'a> {
     }
 
     fn dims_of(&self, flat: &Flat<'a>) -> &'a [i64] {
-        match self.plan.op.whole {
+        match self.plan.call.op.whole {
             true => flat.dims,
             false => &flat.dims[flat.batch..],
         }
     }
 
     fn size_of(&self, flat: &Flat<'_>) -> usize {
-        match self.plan.op.whole {
+        match self.plan.call.op.whole {
             true => flat.size,
             false => flat.bytes,
         }

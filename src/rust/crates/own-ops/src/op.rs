@@ -89,8 +89,6 @@ pub struct OwnOp {
     pub(crate) threads: Threads,
     pub(crate) whole: bool,
     pub(crate) digest: u64,
-    /// Unlike that of any other op, from 1.
-    pub(crate) serial: u64,
     pub(crate) defaults: Vec<Option<Stored>>,
     /// The operand that comes any number of times.
     pub(crate) many: Option<usize>,
@@ -104,8 +102,6 @@ pub struct OwnOp {
 unsafe impl Send for OwnOp {}
 // SAFETY: as above.
 unsafe impl Sync for OwnOp {}
-
-static SERIAL: AtomicU64 = AtomicU64::new(1);
 
 impl OwnOp {
     /// An op, not registered yet.
@@ -156,7 +152,6 @@ impl OwnOp {
             threads: options.threads,
             whole: options.whole,
             digest,
-            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
             defaults,
             many,
             states: States::default(),

@@ -8,21 +8,14 @@ use std::alloc::{alloc, dealloc, Layout};
 use xla_ffi::{Code, Error, Result};
 
 use crate::attributes::Decoded;
-use crate::bind::Bound;
-use crate::last::Last;
+use crate::layout;
 use crate::message::Message;
 
 /// For decoding a call.
 #[derive(Default)]
 pub(crate) struct Room {
     pub(crate) attributes: Decoded,
-    pub(crate) bound: Bound,
-    /// How often that operand comes that comes several times.
-    pub(crate) count: usize,
-    pub(crate) sizes: Vec<usize>,
-    pub(crate) strides: Vec<isize>,
-    /// The call that all of that was found for.
-    pub(crate) last: Last,
+    pub(crate) layout: layout::Layout,
     pub(crate) work: Work,
 }
 

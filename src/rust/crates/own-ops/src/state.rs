@@ -2,20 +2,97 @@
 
 use core::ffi::c_void;
 use core::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use xla_ffi::{Context, DataType, Result};
+use xla_ffi::{Attrs, Context, Result};
 
 use crate::abi;
+use crate::attributes::{bytes_of, Decoded};
 use crate::message::Message;
-use crate::op::{Instance, OwnOp};
+use crate::op::OwnOp;
 use crate::signature::{AttributeKind, Dim};
+use crate::site::Site;
 
-/// What a program keeps for a call: the op that it means, and its state.
+/// What a program keeps for a call: the op that it means, its state, and what its first call was
+/// like.
+#[repr(C, align(64))]
 pub(crate) struct Program {
+    /// First, as it is all that most calls need.
+    site: OnceLock<Site>,
+    /// Whether the call says which op it means.
+    marked: bool,
+    pub(crate) attributes: Decoded,
     // Before the op, which keeps the library of what frees them.
-    pub(crate) states: States,
+    states: States,
     pub(crate) op: Arc<OwnOp>,
+}
+
+// SAFETY: the addresses in it are of what it keeps itself and nobody writes, and of the op's state,
+// whose functions may be called from any thread.
+unsafe impl Send for Program {}
+// SAFETY: as above.
+unsafe impl Sync for Program {}
+
+/// Whether some program ever kept an op: there are hosts that cannot.
+static ARE_KEPT: AtomicBool = AtomicBool::new(false);
+
+impl Program {
+    /// Of a call with these attributes, which say which op it means if it is `marked`.
+    pub(crate) fn new(op: Arc<OwnOp>, attributes: &Attrs<'_>, marked: bool) -> Result<Program> {
+        let mut decoded = Decoded::default();
+        decoded.read(&op, attributes, marked)?;
+        decoded.keep(&op);
+        let program = Program {
+            site: OnceLock::new(),
+            marked,
+            attributes: decoded,
+            states: States::default(),
+            op,
+        };
+        if program.op.instances.len() == 1 {
+            // Of several the call's element types will tell.
+            program.state(0)?;
+        }
+        ARE_KEPT.store(true, Ordering::Relaxed);
+        Ok(program)
+    }
+
+    /// What the program keeps for this call.
+    #[inline]
+    pub(crate) fn of<'f>(context: &Context<'f>) -> Option<&'f Program> {
+        match ARE_KEPT.load(Ordering::Relaxed) {
+            true => context.state::<Program>().ok(),
+            false => None,
+        }
+    }
+
+    /// Whether the call means the op that the program keeps, where `current` is the name's now.
+    #[inline]
+    pub(crate) fn is_meant(&self, current: impl FnOnce() -> *const OwnOp) -> bool {
+        let marked = self.site().map_or(self.marked, |site| site.marked);
+        marked || ptr::eq(current(), &*self.op)
+    }
+
+    /// What the first call was like.
+    #[inline]
+    pub(crate) fn site(&self) -> Option<&Site> {
+        self.site.get()
+    }
+
+    /// Keeps what the first call was like.
+    pub(crate) fn remember(&self, make: impl FnOnce(bool) -> Option<Site>) {
+        if self.site.get().is_none() {
+            // Of several first calls at once one is enough.
+            make(self.marked).map(|site| self.site.set(site));
+        }
+    }
+
+    /// The state of the op for that instance. It lives as long as the program does.
+    pub(crate) fn state(&self, instance: usize) -> Result<*mut c_void> {
+        self.states
+            .get(&self.op, instance, Vec::new, &self.attributes)
+    }
 }
 
 /// What `init` made, for each instance and set of attributes.
@@ -41,28 +118,10 @@ impl Drop for Made {
     }
 }
 
-/// The state of a call. It lives as long as the program or the op does.
-pub(crate) fn of(
-    op: &OwnOp,
-    instance: usize,
-    context: &Context<'_>,
-    attributes: &[abi::Attribute],
-    numbers: &[i64],
-) -> Result<*mut c_void> {
-    if op.instances[instance].init.is_none() {
-        return Ok(ptr::null_mut());
-    }
-    match context.state::<Program>() {
-        Ok(program) if ptr::eq(&*program.op, op) => {
-            program
-                .states
-                .get(op, instance, Vec::new(), attributes, numbers)
-        }
-        _ => {
-            let key = bytes(op, attributes);
-            op.states.get(op, instance, key, attributes, numbers)
-        }
-    }
+/// The state of a call in a program that keeps none. It lives as long as the op does.
+pub(crate) fn of(op: &OwnOp, instance: usize, attributes: &Decoded) -> Result<*mut c_void> {
+    op.states
+        .get(op, instance, || bytes(op, attributes), attributes)
 }
 
 impl States {
@@ -71,10 +130,13 @@ impl States {
         &self,
         op: &OwnOp,
         instance: usize,
-        key: Vec<u8>,
-        attributes: &[abi::Attribute],
-        numbers: &[i64],
+        key: impl FnOnce() -> Vec<u8>,
+        attributes: &Decoded,
     ) -> Result<*mut c_void> {
+        let Some(init) = op.instances[instance].init else {
+            return Ok(ptr::null_mut());
+        };
+        let key = key();
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = made
             .iter()
@@ -82,7 +144,7 @@ impl States {
         if let Some(found) = found {
             return Ok(found.state);
         }
-        let state = make(op, &op.instances[instance], attributes, numbers)?;
+        let state = make(op, init, attributes)?;
         made.push(Made {
             instance,
             attributes: key,
@@ -93,18 +155,10 @@ impl States {
     }
 }
 
-fn make(
-    op: &OwnOp,
-    instance: &Instance,
-    attributes: &[abi::Attribute],
-    numbers: &[i64],
-) -> Result<*mut c_void> {
-    let Some(init) = instance.init else {
-        return Ok(ptr::null_mut());
-    };
+fn make(op: &OwnOp, init: abi::Init, attributes: &Decoded) -> Result<*mut c_void> {
     // Of the arrays nothing is known yet.
     let mut dims = vec![-1; op.signature().dims.len()];
-    for (known, &number) in op.signature().attributes.iter().zip(numbers) {
+    for (known, &number) in op.signature().attributes.iter().zip(&attributes.numbers) {
         if let AttributeKind::Array(_, Dim::Name(dim)) = known.kind {
             dims[dim] = number;
         }
@@ -116,29 +170,27 @@ fn make(
         size: size_of::<abi::Call>(),
         buffers: ptr::null(),
         dims: dims.as_ptr(),
-        attributes: attributes.as_ptr(),
+        attributes: attributes.all.as_ptr(),
         state: ptr::null_mut(),
         batch: 0,
         message: text,
         message_size: size,
     };
-    // SAFETY: the op's function, which is what whoever made the op says.
-    let code = unsafe { init(&call, &mut state) };
-    message.outcome(code).map(|()| state)
+    // SAFETY: the op's function, which is what whoever made the op says; it wrote its text as
+    // `xlaffi.h` says.
+    unsafe {
+        let code = init(&call, &mut state);
+        message.outcome(code).map(|()| state)
+    }
 }
 
 /// All that the attributes are.
-fn bytes(op: &OwnOp, attributes: &[abi::Attribute]) -> Vec<u8> {
+fn bytes(op: &OwnOp, attributes: &Decoded) -> Vec<u8> {
     let mut all = Vec::new();
-    for (known, attribute) in op.signature().attributes.iter().zip(attributes) {
-        let size = match known.kind {
-            AttributeKind::Scalar(dtype) | AttributeKind::Array(dtype, _) => DataType::size(dtype),
-            AttributeKind::Text => Some(1),
-        };
-        let size = size.unwrap_or(1) * attribute.length;
+    for (known, attribute) in op.signature().attributes.iter().zip(&attributes.all) {
         all.extend(attribute.length.to_ne_bytes());
-        // SAFETY: the attribute has that many elements of that size.
-        all.extend(unsafe { core::slice::from_raw_parts(attribute.data.cast::<u8>(), size) });
+        // SAFETY: an attribute as it was decoded.
+        all.extend(unsafe { bytes_of(known, attribute) });
     }
     all
 }

@@ -34,7 +34,7 @@ where
     O::Dtypes: Dispatch<O, P>,
 {
     let op = OpEntry {
-        target: O::TARGET,
+        target: || O::TARGET,
         traits: O::TRAITS.bits(),
         host_memory: P::HOST_MEMORY,
         stage: sys::XLA_FFI_ExecutionStage_EXECUTE,
@@ -46,8 +46,8 @@ where
 
 /// What [`enter`] must know of an op.
 pub struct OpEntry {
-    /// Its name in errors.
-    pub target: &'static str,
+    /// Its name in errors, which nobody looks for otherwise.
+    pub target: fn() -> &'static str,
     /// What it answers to XLA's question.
     pub traits: sys::XLA_FFI_Handler_Traits,
     /// As in [`CallFrame::from_raw`].
@@ -96,13 +96,15 @@ pub unsafe fn enter(frame: *mut sys::XLA_FFI_CallFrame, op: &OpEntry) -> *mut sy
             match decoded.later.take() {
                 None => outcome,
                 // SAFETY: XLA's frame; a call is `later` only where it can be.
-                Some(call) => unsafe { call.settle(outcome, frame, &decoded.context(), op.target) },
+                Some(call) => unsafe {
+                    call.settle(outcome, frame, &decoded.context(), (op.target)())
+                },
             }
         });
     match outcome {
         Ok(()) => ptr::null_mut(),
         // SAFETY: XLA's frame.
-        Err(error) => unsafe { report(frame, &error.with_op(op.target)) },
+        Err(error) => unsafe { report(frame, &error.with_op((op.target)())) },
     }
 }
 

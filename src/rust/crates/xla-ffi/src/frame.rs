@@ -8,7 +8,7 @@ use crate::buffer::{AnyBuffer, AnyBufferMut};
 use crate::context::Context;
 use crate::error::{Error, Operand, OperandKind, Result};
 use crate::later::{Call, Later};
-use crate::view::{checked, fault, View, Want};
+use crate::view::{checked, dims_of, fault, View, Want};
 use crate::{sys, DataType};
 
 /// A call, decoded lazily: arguments and results come out one after the other, in the program's
@@ -136,6 +136,18 @@ impl<'f> CallFrame<'f> {
         dtype_at(self.rets, self.ret_types, index)
     }
 
+    /// The arguments as XLA describes them, without taking them; `None` for what is no buffer.
+    #[inline]
+    pub fn described_args(&self) -> impl ExactSizeIterator<Item = Option<Described<'f>>> + '_ {
+        described(self.args, self.arg_types)
+    }
+
+    /// The results as XLA describes them, without taking them; `None` for what is no buffer.
+    #[inline]
+    pub fn described_rets(&self) -> impl ExactSizeIterator<Item = Option<Described<'f>>> + '_ {
+        described(self.rets, self.ret_types)
+    }
+
     /// The error of the operand at that position, which has no element type.
     #[cold]
     pub(crate) fn not_a_buffer(
@@ -244,6 +256,37 @@ impl<'f> CallFrame<'f> {
     fn ret_fault(&mut self, want: &Want, operand: Operand) -> Error {
         next_fault(self.rets, self.ret_types, &mut self.next_ret, want, operand)
     }
+}
+
+/// A buffer as XLA describes it, of which nothing was checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Described<'f> {
+    /// Element type.
+    pub dtype: DataType,
+    /// Dimensions, of any sign and size.
+    pub dims: &'f [i64],
+    /// The first element.
+    pub data: *mut c_void,
+}
+
+#[inline]
+fn described<'a, 'f: 'a>(
+    all: &'a [*mut c_void],
+    types: &'a [i32],
+) -> impl ExactSizeIterator<Item = Option<Described<'f>>> + 'a {
+    all.iter().zip(types).map(|(&raw, &type_)| {
+        let raw = raw.cast::<sys::XLA_FFI_Buffer>().cast_const();
+        if raw.is_null() || type_ != sys::XLA_FFI_ArgType_BUFFER {
+            return None;
+        }
+        // SAFETY: not null, so XLA's descriptor of a buffer, alive as long as the frame.
+        let (raw, dims) = unsafe { (&*raw, dims_of(&*raw)) };
+        Some(Described {
+            dtype: DataType(raw.dtype),
+            dims,
+            data: raw.data,
+        })
+    })
 }
 
 /// The next operand, if it is what is wanted; else it stays the next one.

@@ -149,7 +149,7 @@ pub use dtype::{DataKind, DataType, DataTypeInfo, Pred, Scalar};
 pub use dtype_set::{AllDtypes, AnyFloats, Floats, Integers, RealAndComplex, Untyped};
 pub use entry::{handler, HandlerFn, REPORTED_VERSION};
 pub use error::{Code, Error, Operand, OperandKind, Result};
-pub use frame::CallFrame;
+pub use frame::{CallFrame, Described};
 pub use half;
 pub use io::{Attr, Field, FieldDtype, FieldInfo, FieldKind, Io, RemainingArgs, RemainingRets};
 pub use later::{KeptArg, KeptRet, Later, Promise};

@@ -4,7 +4,7 @@ use core::any::TypeId;
 use core::ffi::c_void;
 use core::mem::size_of;
 use core::ptr;
-use std::collections::HashMap;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::context::{api_fn, service, Context};
@@ -122,7 +122,7 @@ const fn entry<O: Op>(
     run: fn(&mut CallFrame<'_>) -> Result<()>,
 ) -> OpEntry {
     OpEntry {
-        target: O::TARGET,
+        target: || O::TARGET,
         traits: O::TRAITS.bits(),
         // In these stages there are no operands to look at.
         host_memory: false,
@@ -208,8 +208,28 @@ unsafe fn tell_type<S: Send + Sync + 'static>(frame: *mut sys::XLA_FFI_CallFrame
 /// The minor version of the FFI whose metadata have the type of the state.
 const HAS_STATE_TYPE: i32 = 2;
 
-/// The types that were registered, by XLA (there is one for each plugin) and Rust's type.
-static TYPES: Mutex<Option<HashMap<(usize, TypeId), sys::XLA_FFI_TypeId>>> = Mutex::new(None);
+/// A type that was registered, by XLA (there is one for each plugin) and Rust's type.
+struct Known {
+    xla: usize,
+    type_: TypeId,
+    id: sys::XLA_FFI_TypeId,
+    next: *const Known,
+}
+
+/// All of them, the last one first: a list that only grows, as every call looks into it.
+static KNOWN: AtomicPtr<Known> = AtomicPtr::new(ptr::null_mut());
+
+fn known(xla: usize, type_: TypeId) -> Option<sys::XLA_FFI_TypeId> {
+    let mut next = KNOWN.load(Ordering::Acquire).cast_const();
+    // SAFETY: null, or put into the list by `type_of_state`; never freed.
+    while let Some(known) = unsafe { next.as_ref() } {
+        if known.xla == xla && known.type_ == type_ {
+            return Some(known.id);
+        }
+        next = known.next;
+    }
+    None
+}
 
 unsafe extern "C" fn drop_state<S>(state: *mut c_void) {
     // SAFETY: from `Box::into_raw` in `set_state`; XLA drops each once.
@@ -267,14 +287,27 @@ impl<'f> Context<'f> {
     }
 
     /// XLA's number for a type of state, which is registered the first time.
+    #[inline]
     fn type_of_state<S: Send + Sync + 'static>(&self) -> Result<sys::XLA_FFI_TypeId> {
         // Copies of the table have the same inside.
         // SAFETY: null or a live table.
         let xla = unsafe { self.api.as_ref() }.map_or(0, |api| api.internal_api as usize);
-        let key = (xla, TypeId::of::<S>());
-        let mut types = TYPES.lock().unwrap_or_else(PoisonError::into_inner);
-        let types = types.get_or_insert_with(HashMap::new);
-        if let Some(&id) = types.get(&key) {
+        let type_ = TypeId::of::<S>();
+        match known(xla, type_) {
+            Some(id) => Ok(id),
+            None => self.register_state::<S>(xla, type_),
+        }
+    }
+
+    #[cold]
+    fn register_state<S: Send + Sync + 'static>(
+        &self,
+        xla: usize,
+        type_: TypeId,
+    ) -> Result<sys::XLA_FFI_TypeId> {
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(id) = known(xla, type_) {
             return Ok(id);
         }
         let deleter = drop_state::<S>;
@@ -287,7 +320,14 @@ impl<'f> Context<'f> {
         };
         let mut id = sys::XLA_FFI_UNKNOWN_TYPE_ID;
         self.register_type(&name, &mut id, &info)?;
-        types.insert(key, id);
+        let next = KNOWN.load(Ordering::Relaxed).cast_const();
+        let known = Box::leak(Box::new(Known {
+            xla,
+            type_,
+            id,
+            next,
+        }));
+        KNOWN.store(known, Ordering::Release);
         Ok(id)
     }
 

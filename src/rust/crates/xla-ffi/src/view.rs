@@ -199,7 +199,8 @@ pub(crate) fn overlap(a: (usize, usize), b: (usize, usize)) -> bool {
 
 /// # Safety
 /// `dims` of `raw` is null or has `rank` entries that live for `'f`.
-unsafe fn dims_of<'f>(raw: &sys::XLA_FFI_Buffer) -> &'f [i64] {
+#[inline]
+pub(crate) unsafe fn dims_of<'f>(raw: &sys::XLA_FFI_Buffer) -> &'f [i64] {
     // SAFETY: by contract.
     unsafe { raw_slice(raw.dims, raw.rank) }
 }

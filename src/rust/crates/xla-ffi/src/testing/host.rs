@@ -1,6 +1,5 @@
 //! What XLA offers to handlers, imitated: errors, context, scratch memory, a pool of real threads.
 
-use core::cell::RefCell;
 use core::ffi::{c_void, CStr};
 use core::mem::size_of;
 use core::ptr;
@@ -9,7 +8,7 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::rc::Rc;
 use std::sync::mpsc::{channel, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use super::{future, Failure};
@@ -77,7 +76,7 @@ struct State {
     run_id: i64,
     scratch_limit: Option<usize>,
     scratch: Mutex<Scratch>,
-    kept: RefCell<Option<Kept>>,
+    kept: Mutex<Option<Kept>>,
     user_data: HashMap<i64, usize>,
 }
 
@@ -271,6 +270,10 @@ unsafe extern "C" fn type_register(
     ptr::null_mut()
 }
 
+fn lock(kept: &Mutex<Option<Kept>>) -> MutexGuard<'_, Option<Kept>> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What a handler gave to be kept.
 #[derive(Debug)]
 struct Kept {
@@ -293,7 +296,7 @@ impl Drop for Kept {
 unsafe extern "C" fn state_set(args: *mut sys::XLA_FFI_State_Set_Args) -> *mut sys::XLA_FFI_Error {
     // SAFETY: as in `stream`.
     unsafe {
-        let mut kept = state((*args).ctx).kept.borrow_mut();
+        let mut kept = lock(&state((*args).ctx).kept);
         if kept.is_some() {
             return error(Code::FailedPrecondition, c"there is a state already");
         }
@@ -308,7 +311,7 @@ unsafe extern "C" fn state_set(args: *mut sys::XLA_FFI_State_Set_Args) -> *mut s
 unsafe extern "C" fn state_get(args: *mut sys::XLA_FFI_State_Get_Args) -> *mut sys::XLA_FFI_Error {
     // SAFETY: as in `stream`.
     unsafe {
-        match &*state((*args).ctx).kept.borrow() {
+        match &*lock(&state((*args).ctx).kept) {
             None => error(Code::NotFound, c"there is no state"),
             Some(kept) if kept.type_id != (*(*args).type_id).type_id => {
                 error(Code::InvalidArgument, c"the state is of another type")

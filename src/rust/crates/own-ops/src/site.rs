@@ -1,0 +1,317 @@
+//! A call of a compiled program, laid out once: shapes are static, so its next calls differ from the
+//! first in addresses only.
+
+use core::ffi::c_void;
+use core::ptr;
+
+use xla_ffi::{CallFrame, DataType, Described, Result};
+
+use crate::abi;
+use crate::call::{complete, pairs, start, Ready};
+use crate::flat::{overlap, Flat, Flats, Pair};
+use crate::inline::Inline;
+use crate::layout::Layout;
+use crate::message::Message;
+use crate::op::Body;
+use crate::room;
+use crate::state::Program;
+
+/// What the first call of a place in a program was like, and what was found for it. A program has
+/// many places, none of which stays in the processor's cache for long: what each call needs lies in
+/// two lines of it.
+#[repr(C)]
+pub(crate) struct Site {
+    args: u16,
+    /// The place of the first result among the arrays: behind operands that were left out.
+    first_result: u16,
+    rets: u16,
+    /// Where the named dimensions begin in the types.
+    named: u16,
+    /// The body, where it is a function in C that is called once, with the arrays as they are.
+    direct: Option<abi::Body>,
+    attributes: *const abi::Attribute,
+    state: *mut c_void,
+    rest: Box<Rest>,
+    /// The types, if they are so few.
+    few: [i64; FEW],
+    are_few: bool,
+    /// Whether some operand and result are one memory.
+    shares: bool,
+    /// As in [`Program`].
+    pub(crate) marked: bool,
+}
+
+/// What `x: T[n], y: T[] -> z: T[n]` has.
+const FEW: usize = 9;
+
+// With the state of a `OnceLock` around it.
+const _: () = assert!(size_of::<Site>() <= 120);
+
+/// What only calls need that are not direct.
+struct Rest {
+    /// Of each array that was given: element type and rank; size and alignment; dimensions. Behind
+    /// them the named dimensions.
+    types: Vec<i64>,
+    /// For each result and operand, whether they are one memory; empty where none are.
+    together: Vec<bool>,
+    layout: Layout,
+    /// For each array its dimensions in front, and bytes of an element of the batch.
+    arrays: Vec<(usize, usize)>,
+    copies: Vec<Pair>,
+    /// The place of the instance in the op.
+    instance: usize,
+}
+
+/// Where the arrays of a call lie.
+pub(crate) struct Addresses {
+    data: Inline<*mut c_void, 8>,
+    /// The same as numbers, each with its size in bytes.
+    spans: Inline<(usize, usize), 8>,
+}
+
+impl Addresses {
+    /// Adds an array, which must be of the next of these types.
+    #[inline]
+    fn push(&mut self, array: Described<'_>, types: &mut &[i64]) -> Option<()> {
+        let (&[type_, size], rest) = types.split_first_chunk()?;
+        let (dims, rest) = rest.split_at_checked(array.dims.len())?;
+        *types = rest;
+        let align = (1 << (size & ALIGNMENT)) - 1;
+        let size = (size >> ALIGNMENT_BITS) as usize;
+        let address = array.data as usize;
+        let fits = type_ == type_of(array.dtype, array.dims.len())
+            && same(dims, array.dims)
+            && (size == 0 || (address != 0 && address & align == 0));
+        fits.then(|| {
+            self.data.push(array.data);
+            self.spans.push((address, size));
+        })
+    }
+}
+
+/// In the last bits of a size stands the logarithm of the alignment: 0 to 3.
+const ALIGNMENT_BITS: u32 = 2;
+const ALIGNMENT: i64 = (1 << ALIGNMENT_BITS) - 1;
+
+fn type_of(dtype: DataType, rank: usize) -> i64 {
+    i64::from(dtype.0) | (rank as i64) << 32
+}
+
+impl Site {
+    /// Of a call whose first arrays were given in its frame.
+    pub(crate) fn new(
+        call: &Ready<'_>,
+        args: usize,
+        first_result: usize,
+        given: usize,
+        marked: bool,
+    ) -> Option<Site> {
+        let op = call.op;
+        let mut types = Vec::new();
+        for (at, flat) in call.flats[..given].iter().enumerate() {
+            // An operand that is copied was moved behind all others.
+            let copied = call.copies.iter().position(|pair| pair.from == at);
+            let behind = call.flats.len() - call.copies.len();
+            let flat = copied.map_or(flat, |copied| &call.flats[behind + copied]);
+            if !flat.is_given() {
+                continue;
+            }
+            let align = flat.dtype.size().unwrap_or(1).clamp(1, 8).trailing_zeros();
+            types.push(type_of(flat.dtype, flat.dims.len()));
+            types.push(
+                i64::try_from(flat.size)
+                    .ok()?
+                    .checked_mul(1 << ALIGNMENT_BITS)?
+                    | i64::from(align),
+            );
+            types.extend_from_slice(flat.dims);
+        }
+        let named = u16::try_from(types.len()).ok()?;
+        types.extend_from_slice(call.layout.bound.dims());
+        let are_few = types.len() <= FEW;
+        let mut few = [0; FEW];
+        few.iter_mut()
+            .zip(&types)
+            .for_each(|(few, &word)| *few = word);
+        let mut together = Vec::new();
+        if op
+            .signature()
+            .results
+            .iter()
+            .any(|result| result.in_place.is_some())
+        {
+            together.resize(first_result * (given - first_result), false);
+            for pair in pairs(op, first_result, call.layout.count) {
+                let is_copied = call.copies.iter().any(|copy| copy.to == pair.to);
+                together[(pair.to - first_result) * first_result + pair.from] = !is_copied;
+            }
+        }
+        let is_one = call.layout.sizes.iter().all(|&size| size == 1);
+        let is_plain =
+            op.many.is_none() && call.copies.is_empty() && op.signature().scratch.is_empty();
+        let direct = match call.instance.body {
+            Body::C(body) if is_one && is_plain => Some(body),
+            _ => None,
+        };
+        Some(Site {
+            args: u16::try_from(args).ok()?,
+            first_result: u16::try_from(first_result).ok()?,
+            rets: u16::try_from(given - first_result).ok()?,
+            named,
+            direct,
+            attributes: call.attributes.all.as_ptr(),
+            state: call.state,
+            few,
+            are_few,
+            shares: !together.is_empty(),
+            marked,
+            rest: Box::new(Rest {
+                types,
+                together,
+                layout: call.layout.clone(),
+                arrays: call.flats[..given]
+                    .iter()
+                    .map(|flat| (flat.batch, flat.bytes))
+                    .collect(),
+                copies: call.copies.to_vec(),
+                instance: op
+                    .instances
+                    .iter()
+                    .position(|one| ptr::eq(one, call.instance))?,
+            }),
+        })
+    }
+
+    #[inline]
+    fn types(&self) -> &[i64] {
+        match self.are_few {
+            true => &self.few,
+            false => &self.rest.types,
+        }
+    }
+
+    /// Where the arrays of a call lie, if it differs from the first one in that only.
+    #[inline]
+    pub(crate) fn addresses(&self, frame: &CallFrame<'_>) -> Option<Addresses> {
+        let (args, rets) = (frame.described_args(), frame.described_rets());
+        if args.len() != self.args.into() || rets.len() != self.rets.into() {
+            return None;
+        }
+        let mut types = self.types();
+        let mut all = Addresses {
+            data: Inline::new(),
+            spans: Inline::new(),
+        };
+        for arg in args {
+            all.push(arg?, &mut types)?;
+        }
+        for _ in self.args..self.first_result {
+            all.data.push(ptr::null_mut());
+            all.spans.push((0, 0));
+        }
+        for ret in rets {
+            all.push(ret?, &mut types)?;
+        }
+        self.is_apart(&all).then_some(all)
+    }
+
+    /// Whether memory is shared by just those arrays that shared it in the first call.
+    #[inline]
+    fn is_apart(&self, all: &Addresses) -> bool {
+        let (operands, results) = all.spans.split_at(self.first_result.into());
+        let mut together = match self.shares {
+            true => self.rest.together.iter(),
+            false => [].iter(),
+        };
+        results.iter().all(|&result| {
+            operands.iter().all(|&operand| match together.next() {
+                Some(true) => operand.0 == result.0,
+                _ => !overlap(operand, result),
+            })
+        })
+    }
+
+    /// Runs the body.
+    #[inline]
+    pub(crate) fn run(
+        &self,
+        program: &Program,
+        frame: &mut CallFrame<'_>,
+        addresses: &Addresses,
+    ) -> Result<()> {
+        let Some(body) = self.direct else {
+            return self.laid_out(program, frame, addresses);
+        };
+        let mut message = Message::default();
+        let (text, size) = message.room();
+        let call = abi::Call {
+            size: size_of::<abi::Call>(),
+            buffers: addresses.data.as_ptr(),
+            dims: self.types()[self.named.into()..].as_ptr(),
+            attributes: self.attributes,
+            state: self.state,
+            batch: 0,
+            message: text,
+            message_size: size,
+        };
+        // SAFETY: the op's function, with what its signature says; it wrote its text as `xlaffi.h`
+        // says.
+        unsafe {
+            let code = body(&call);
+            message.outcome(code)
+        }
+    }
+
+    fn laid_out(
+        &self,
+        program: &Program,
+        frame: &mut CallFrame<'_>,
+        addresses: &Addresses,
+    ) -> Result<()> {
+        let rest = &*self.rest;
+        let mut types = &self.types()[..self.named.into()];
+        let mut flats = Flats::new();
+        let arrays = rest
+            .arrays
+            .iter()
+            .zip(addresses.data.iter().zip(addresses.spans.iter()));
+        for (at, (&(batch, bytes), (&base, &(_, size)))) in arrays.enumerate() {
+            if (self.args.into()..self.first_result.into()).contains(&at) {
+                flats.push(Flat::NONE);
+                continue;
+            }
+            let Some((&[type_, _], dims)) = types.split_first_chunk() else {
+                break;
+            };
+            let (dims, next) = dims.split_at((type_ >> 32) as usize);
+            types = next;
+            flats.push(Flat {
+                dtype: DataType(type_ as i32),
+                dims,
+                batch,
+                base: base.cast(),
+                bytes,
+                size,
+            });
+        }
+        let op = &*program.op;
+        let scratch = complete(op, &rest.layout.bound, &mut flats, &rest.copies)?;
+        let call = Ready {
+            op,
+            instance: &op.instances[rest.instance],
+            attributes: &program.attributes,
+            layout: &rest.layout,
+            flats: &flats,
+            copies: &rest.copies,
+            scratch,
+            state: self.state,
+        };
+        room::with(|room| start(frame, call, &mut room.work))
+    }
+}
+
+/// Equality in a plain loop: shapes are too short to call `memcmp` for.
+#[inline(always)]
+fn same(a: &[i64], b: &[i64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
+}
