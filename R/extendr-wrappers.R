@@ -1,6 +1,6 @@
 cuda_libraries <- function() .Call(wrap__cuda_libraries)
 
-about <- function() .Call(wrap__about)
+lapack_report <- function() .Call(wrap__lapack_report)
 
 buffer_from_r <- function(data, dtype, device, shape) .Call(wrap__buffer_from_r, data, dtype, device, shape)
 

@@ -1,9 +1,10 @@
-# What the CPU plugin is tested with.
-python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes")
+# What the CPU plugin is tested with, and a fast LAPACK.
+python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", "scipy-openblas32==0.3.34.0.0")
 
 #' Install what the plugins need
 #'
-#' Makes a Python virtual environment with jaxlib for the included CPU plugin, or downloads the
+#' Makes a Python virtual environment with jaxlib for the included CPU plugin and OpenBLAS for its linear algebra, or
+#' downloads the
 #' plugins named by `PJRT_PLUGIN_URL_CPU` and `PJRT_PLUGIN_URL_CUDA`. What is there already is left
 #' alone.
 #'

@@ -4,6 +4,23 @@
 #' are set; and what to do about what is missing. NVIDIA's libraries are loaded to see whether they
 #' can be; the folder in the variable `XLAFFI_CUDA_PATH` comes before the system's.
 #'
+#' @section LAPACK:
+#' The CPU's linear algebra beyond small matrices is computed by a LAPACK that is looked for when it is
+#' first needed. The first of these that has all routines, with integers of 32 bits, and computes a few
+#' small matrices rightly, is used to the end of the session:
+#' 1. OpenBLAS beside jaxlib: the Python package `scipy-openblas32`, which [install_pjrt()] installs,
+#'    else SciPy's own;
+#' 2. MKL, beside jaxlib or the system's;
+#' 3. the system's OpenBLAS;
+#' 4. on macOS, Accelerate;
+#' 5. what R is linked to.
+#'
+#' The variable `XLAFFI_LAPACK` names one, and then there is no other: the path of a shared library, or
+#' `scipy`, `mkl`, `openblas`, `accelerate` or `r`. A LAPACK without single precision, such as R's own on
+#' most systems, computes f32 and c64 in double precision; `XLAFFI_F32_LAPACK=0` has any LAPACK do so.
+#' Batches are computed on XLA's threads, with one thread of the library's on each; large matrices on the
+#' library's, whose number `OPENBLAS_NUM_THREADS` or `MKL_NUM_THREADS` sets.
+#'
 #' @return The findings as a list, invisibly.
 #' @examples
 #' xlaffi_sitrep()
@@ -16,14 +33,19 @@ xlaffi_sitrep <- function() {
     python = python_report(),
     plugins = lapply(stats::setNames(nm = c("cpu", "cuda")), plugin_state),
     cuda = as.data.frame(check(.Call(wrap__cuda_libraries))),
-    single_precision = check(.Call(wrap__about))$single_precision,
-    lapack = La_library(),
-    blas = utils::sessionInfo()$BLAS,
+    lapack = lapack_found(),
     targets = nrow(ffi_targets()),
     variables = set_variables()
   )
   report(found)
   invisible(found)
+}
+
+# The LAPACK in use, else the one that would be used now. Python is looked for before: it may have one.
+lapack_found <- function() {
+  found <- check(.Call(wrap__lapack_report))
+  found$refused <- as.data.frame(found$refused)
+  found
 }
 
 # "loaded", "found" or "missing", and where.
@@ -45,7 +67,8 @@ set_variables <- function() {
     "PJRT_PLATFORM", "PJRT_CPU_DEVICE_COUNT", "PJRT_INSTALL", "PJRT_PLUGIN_PATH_CPU",
     "PJRT_PLUGIN_PATH_CUDA", "PJRT_PLUGIN_URL_CPU", "PJRT_PLUGIN_URL_CUDA", "XLAFFI_PYTHON",
     "VIRTUAL_ENV", "RETICULATE_PYTHON", "XLA_FLAGS", "TF_CPP_MIN_LOG_LEVEL", "NPROC",
-    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "XLAFFI_CUDA_PATH", "XLAFFI_CUDA_KERNELS"
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "XLAFFI_LAPACK", "XLAFFI_F32_LAPACK",
+    "XLAFFI_CUDA_PATH", "XLAFFI_CUDA_KERNELS"
   )
   values <- Sys.getenv(names, NA)
   values[!is.na(values)]
@@ -73,19 +96,8 @@ report <- function(found) {
     cli::cli_bullets(stats::setNames("{place}", if (place == found$python$chosen) "v" else "*"))
   }
   cli::cli_h2("Linear algebra")
-  cli::cli_bullets(c(
-    "*" = "LAPACK: {.path {found$lapack}}",
-    "*" = "BLAS: {.path {found$blas}}",
-    "*" = if (found$single_precision) {
-      "f32 is computed in f32"
-    } else {
-      "f32 is computed in f64: the LAPACK of the build has no single precision"
-    },
-    if (!grepl("openblas|mkl|accelerate|blis", paste(found$lapack, found$blas), ignore.case = TRUE)) {
-      c(i = "This looks like the reference BLAS. OpenBLAS is several times faster: {.code apt install libopenblas0}.")
-    },
-    "*" = "{found$targets} custom call target{?s}, see {.code ffi_targets()}"
-  ))
+  report_lapack(found$lapack)
+  cli::cli_bullets(c("*" = "{found$targets} custom call target{?s}, see {.code ffi_targets()}"))
   cli::cli_h2("CUDA")
   if (all(is.na(found$cuda$path))) {
     cli::cli_bullets(c("*" = "none of NVIDIA's libraries; {.code xlaffi_sitrep()$cuda} tells what was tried"))
@@ -105,5 +117,27 @@ report <- function(found) {
     }
   } else {
     cli::cli_bullets(c("*" = "none of ours is set"))
+  }
+}
+
+report_lapack <- function(lapack) {
+  if (!is.null(lapack$problem)) {
+    cli::cli_bullets(c(x = "{lapack$problem}", i = "{.run install_pjrt()} brings OpenBLAS."))
+    return(invisible())
+  }
+  threads <- lapack$threads
+  cli::cli_bullets(c(
+    v = "LAPACK: {lapack$version}, {lapack$place} ({.path {lapack$path}}){if (!is.null(threads)) ', '}{
+      if (!is.null(threads)) cli::pluralize('{threads} thread{?s}')}",
+    if (!lapack$single_precision) {
+      c("*" = "f32 and c64 are computed in double precision: this LAPACK has no single precision, or is not to use it")
+    },
+    if (is.null(threads)) {
+      c(i = "This looks like the reference LAPACK. OpenBLAS is many times faster: {.run install_pjrt()} brings it.")
+    }
+  ))
+  for (i in seq_len(nrow(lapack$refused))) {
+    refused <- lapack$refused[i, ]
+    cli::cli_bullets(c("*" = "not taken: {refused$place} ({.path {refused$path}}): it {refused$why}"))
   }
 }

@@ -5,8 +5,7 @@
 #   inside the build folder and removed afterwards. NOT_CRAN=true turns this off.
 # - developer's: no archive. cargo's own settings, and a target folder that is kept.
 #
-# Environment: XLAFFI_F32_LAPACK=0 computes f32 in f64 (1: use f32 LAPACK without a test),
-# XLAFFI_DEBUG=1 gives an unoptimised build with debug info.
+# Environment: XLAFFI_DEBUG=1 gives an unoptimised build with debug info.
 
 windows <- .Platform$OS.type == "windows"
 mac <- Sys.info()[["sysname"]] == "Darwin"
@@ -32,47 +31,6 @@ links <- function(source, flags) {
     shQuote(file), "-o", shQuote(file.path(dir, "conftest.out")), flags
   )
   system(command, ignore.stdout = TRUE, ignore.stderr = TRUE) == 0
-}
-
-# R's LAPACK may lack routines: R's bundled one has no single precision and not all complex ones.
-# Only an executable shows it at link time: a shared object links with any undefined symbol and
-# fails when it is loaded.
-lapack_has <- function(routines, libs) {
-  links(c(
-    sprintf("void %s_(void);", routines),
-    sprintf("int main(void) { %s return 0; }", paste0(routines, "_();", collapse = " "))
-  ), libs)
-}
-
-real <- c(
-  "getrf", "geqrf", "geqp3", "orgqr", "ormqr", "potrf", "gesdd", "gesvd", "syevd", "geev", "gees", "sytrd", "gehrd",
-  "gtsv", "trsm"
-)
-complex <- sub("^sy", "he", sub("^or", "un", real))
-lapack_libs <- paste(r_config("LAPACK_LIBS"), r_config("BLAS_LIBS"), r_config("FLIBS"))
-
-# What has to be added to R's own libraries to have double precision complete.
-more_lapack <- function() {
-  needed <- c(paste0("d", real), paste0("z", complex))
-  if (windows || lapack_has(needed, lapack_libs)) {
-    return("")
-  }
-  if (lapack_has(needed, paste("-llapack -lblas", lapack_libs))) {
-    return("-llapack -lblas")
-  }
-  stop(
-    "the LAPACK that R uses lacks routines for complex matrices, and there is no other.\n",
-    "Install LAPACK and BLAS (on Debian: liblapack-dev libblas-dev) and try again.",
-    call. = FALSE
-  )
-}
-
-f32_lapack <- function(more) {
-  forced <- Sys.getenv("XLAFFI_F32_LAPACK")
-  if (nzchar(forced)) {
-    return(forced != "0")
-  }
-  !windows && lapack_has(c(paste0("s", real), paste0("c", complex)), paste(more, lapack_libs))
 }
 
 # The linker options that this system's linker takes: no debug info, no code that nothing
@@ -104,8 +62,6 @@ link_flags <- function(debug, sealed) {
 
 sealed <- file.exists("src/rust/vendor.tar.xz") && Sys.getenv("NOT_CRAN") != "true"
 debug <- flag("XLAFFI_DEBUG")
-more <- more_lapack()
-single <- f32_lapack(more)
 target_dir <- if (sealed) "" else Sys.getenv("CARGO_TARGET_DIR")
 
 values <- c(
@@ -119,11 +75,9 @@ values <- c(
   SEALED = if (sealed) "yes" else "no",
   CARGO_FLAGS = paste(c(
     if (!debug) "--release",
-    if (sealed) "-j 2 --offline --locked",
-    if (!single) "--features promote-f32"
+    if (sealed) "-j 2 --offline --locked"
   ), collapse = " "),
   LINK_FLAGS = link_flags(debug, sealed),
-  MORE_LAPACK = more,
   # The linker keeps the names of what only the version script makes local.
   STRIP = if (sealed && !debug && !mac && nzchar(Sys.which("strip"))) "strip -x $(SHLIB)" else "",
   SYSTEM_LIBS = if (mac) "" else "-lpthread -ldl -lm",
@@ -139,4 +93,3 @@ writeLines(lines, sub("\\.in$", "", template))
 
 cat("build: ", if (sealed) "vendored crates, offline" else "developer's", "\n", sep = "")
 cat("profile: ", values[["PROFILE_DIR"]], "\n", sep = "")
-cat("single precision LAPACK: ", if (single) "yes" else "no, f32 is computed in f64", "\n", sep = "")

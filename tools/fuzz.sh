@@ -11,7 +11,7 @@ seed=${2:-1}
 status=0
 
 # Call frames with every part mutated, through every handler of the CPU.
-XLAFFI_FUZZ_SECONDS=$((seconds / 3)) XLAFFI_FUZZ_SEED=$seed cargo test --release -p ops --features link-lapack \
+XLAFFI_FUZZ_SECONDS=$((seconds / 3)) XLAFFI_FUZZ_SEED=$seed cargo test --release -p ops \
   --test fuzz --manifest-path src/rust/Cargo.toml -- --nocapture || status=1
 
 # Texts that are nearly signatures, and signatures that meet shapes by chance.

@@ -95,43 +95,6 @@ test_that("with vendored crates the build is offline, on two jobs, and cleans up
   expect_match(made, "rm -rf .cargo vendor rust/target", fixed = TRUE, all = FALSE)
 })
 
-test_that("XLAFFI_F32_LAPACK decides instead of the link test", {
-  dir <- configure_copy()
-  configure(dir, c(XLAFFI_F32_LAPACK = "0"))
-  expect_match(makevars(dir), "--features promote-f32", fixed = TRUE, all = FALSE)
-  configure(dir, c(XLAFFI_F32_LAPACK = "1"))
-  expect_false(any(grepl("promote-f32", makevars(dir))))
-})
-
-test_that("the link test finds what R's LAPACK lacks", {
-  dir <- configure_copy()
-  settings <- file.path(dir, "settings.mk")
-  with_lapack <- function(libs) {
-    writeLines(c(paste("LAPACK_LIBS =", libs), "BLAS_LIBS ="), settings)
-    configure(dir, c(XLAFFI_F32_LAPACK = NA, R_MAKEVARS_USER = settings))
-    makevars(dir)
-  }
-  # A LAPACK of double precision only, as R's bundled one
-  real <- c(
-    "getrf", "geqrf", "geqp3", "orgqr", "ormqr", "potrf", "gesdd", "gesvd", "syevd", "geev", "gees", "sytrd", "gehrd",
-    "gtsv", "trsm"
-  )
-  complex <- sub("^or", "un", sub("^sy", "he", real))
-  double <- file.path(dir, "double.o")
-  source <- sub("o$", "c", double)
-  writeLines(sprintf("void %s_(void) {}", c(paste0("d", real), paste0("z", complex))), source)
-  expect_equal(system2("cc", c("-c", source, "-o", double)), 0L)
-  expect_match(with_lapack(double), "--features promote-f32", fixed = TRUE, all = FALSE)
-
-  # Without complex routines the system's LAPACK is added; that has single precision
-  added <- with_lapack("")
-  expect_match(added, "-llapack -lblas $(LAPACK_LIBS)", fixed = TRUE, all = FALSE)
-  expect_no_match(added, "promote-f32", fixed = TRUE)
-
-  configure(dir, c(XLAFFI_F32_LAPACK = NA, R_MAKEVARS_USER = NA))
-  expect_no_match(makevars(dir), "promote-f32", fixed = TRUE)
-})
-
 test_that("XLAFFI_DEBUG keeps the debug info", {
   dir <- configure_copy()
   configure(dir, c(XLAFFI_DEBUG = "1"))

@@ -9,14 +9,18 @@ test_that("the report tells what was found", {
   expect_true(all(xor(is.na(found$cuda$path), is.na(found$cuda$problem))))
   expect_match(found$python$chosen, "jaxlib [0-9]")
   expect_match(paste(text, collapse = "\n"), "LAPACK", fixed = TRUE)
+  expect_type(found$lapack$path, "character")
 })
 
 test_that("the report tells what is missing and what mends it", {
   found <- list(
     version = "0.1", r = "4", system = "x", python = list(places = "a: not {found}", chosen = ""),
     plugins = list(cpu = list(state = "missing"), cuda = list(state = "missing")),
-    lapack = "/usr/lib/liblapack.so.3", blas = "/usr/lib/libblas.so.3", targets = 2L,
-    single_precision = FALSE,
+    targets = 2L,
+    lapack = list(
+      place = "R's", path = "/usr/lib/liblapack.so.3", version = "LAPACK 3.11.0", single_precision = FALSE,
+      refused = data.frame(place = "beside jaxlib", path = "/s/x.so", why = "has no zgeev_")
+    ),
     cuda = data.frame(
       library = c("cuSOLVER", "cuBLAS"), path = c("/x/libcusolver.so.12", NA),
       problem = c(NA, "cuBLAS was not found (XLAFFI_CUDA_PATH is not set). Tried: nothing")
@@ -25,8 +29,9 @@ test_that("the report tells what is missing and what mends it", {
   )
   text <- paste(cli::cli_fmt(xlaffi:::report(found)), collapse = "\n")
   parts <- c(
-    "install_pjrt()", "a: not {found}", "PJRT_PLUGIN_PATH_CUDA", "reference BLAS",
-    "f32 is computed in f64", "none of ours is set", "cuSOLVER: ",
+    "install_pjrt()", "a: not {found}", "PJRT_PLUGIN_PATH_CUDA", "reference LAPACK",
+    "LAPACK 3.11.0, R's", "computed in double precision", "'/s/x.so'): it has no zgeev_",
+    "none of ours is set", "cuSOLVER: ",
     "cuBLAS was not found"
   )
   for (part in parts) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the ops as a shared library for hosts other than R; its path is the last line printed.
-# Extra arguments go to cargo, for instance: tools/ops-lib/build.sh --features ops/promote-f32
+# Extra arguments go to cargo, for instance: tools/ops-lib/build.sh --locked
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 manifest="$root/src/rust/Cargo.toml"

@@ -1,9 +1,10 @@
 //! How this library was built and what it finds, for `xlaffi_sitrep()`.
 
 use cuda::libraries::Found;
+use lapack::Refused;
 
 use crate::entry::routines;
-use crate::value::named;
+use crate::value::{named, Value};
 
 routines! {
     // NVIDIA's libraries: where each was found, or what was tried and why it failed.
@@ -19,8 +20,25 @@ routines! {
         })
     }
 
-    // Whether f32 is computed in f32, which needs a LAPACK with single precision.
-    fn about() {
-        Ok(named! { single_precision = !cfg!(feature = "promote-f32") })
+    // The LAPACK in use, which is looked for if none is yet, and those that were not taken.
+    fn lapack_report() {
+        let (found, refused) = lapack::report();
+        let column = |of: fn(&Refused) -> String| -> Vec<String> { refused.iter().map(of).collect() };
+        let refused = named! {
+            place = column(|r| r.place.to_owned()),
+            path = column(|r| r.path.clone()),
+            why = column(|r| r.why.clone()),
+        };
+        Ok(match found {
+            Ok(about) => named! {
+                place = about.place.to_owned(),
+                path = about.path,
+                version = about.version,
+                single_precision = about.single,
+                threads = about.threads.map_or(Value::Null, Value::Integer),
+                refused = refused,
+            },
+            Err(error) => named! { problem = error.to_string(), refused = refused },
+        })
     }
 }

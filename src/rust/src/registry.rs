@@ -38,6 +38,7 @@ class!(WithdrawnObject, c"xlaffi_withdrawn", "withdrawn handlers");
 routines! {
     // Registers our ops and takes charge of what they print. Called when the package is loaded.
     fn start() {
+        lapack::look_in(pjrt_jaxlib::packages);
         take_charge();
         for op in ops::table() {
             for &(platform, handler) in op.handlers {

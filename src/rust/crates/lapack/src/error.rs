@@ -1,5 +1,6 @@
 //! Why a routine was not called, and what one says of its arguments.
 
+use crate::library::{self, Refused};
 use crate::sys::Int;
 use std::fmt;
 use std::io;
@@ -28,7 +29,20 @@ pub enum Error {
         /// The argument, counted from 1.
         argument: u32,
     },
+    /// No LAPACK that was found can be used.
+    NoLibrary {
+        /// What [`VARIABLE`](library::VARIABLE) asks for.
+        asked: Option<String>,
+        /// Those that were found.
+        refused: Vec<Refused>,
+    },
+    /// There is no memory for copies in double precision.
+    NoCopy,
 }
+
+/// Values of `info` that LAPACK never has: there is no library, there is no memory for a copy.
+pub(crate) const NO_LIBRARY: Int = Int::MIN;
+pub(crate) const NO_MEMORY: Int = Int::MIN + 1;
 
 /// A result that LAPACK's side may not have.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -45,6 +59,20 @@ impl fmt::Display for Error {
             Error::Refused { routine, argument } => {
                 write!(f, "LAPACK's {routine} refused its argument {argument}")
             }
+            Error::NoLibrary { asked, refused } => {
+                f.write_str("no LAPACK can be used")?;
+                if let Some(asked) = asked {
+                    write!(f, " ({} is \"{asked}\")", library::VARIABLE)?;
+                }
+                if refused.is_empty() {
+                    f.write_str(": none was found")?;
+                }
+                for (i, refused) in refused.iter().enumerate() {
+                    write!(f, "{} {refused}", if i == 0 { ":" } else { ";" })?;
+                }
+                Ok(())
+            }
+            Error::NoCopy => f.write_str("no memory for copies in double precision"),
         }
     }
 }
@@ -58,7 +86,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// A negative `info` blames an argument of ours.
+/// A negative `info` blames an argument of ours, or says that the routine was not called.
 ///
 /// # Errors
 /// It is negative.
@@ -67,8 +95,21 @@ pub fn refuse_negative(info: Int, routine: &'static str) -> Result<()> {
     if info >= 0 {
         return Ok(());
     }
-    Err(Error::Refused {
-        routine,
-        argument: info.unsigned_abs(),
-    })
+    Err(refusal(info, routine))
+}
+
+#[cold]
+fn refusal(info: Int, routine: &'static str) -> Error {
+    match info {
+        // Should one have been found since, the call is none the less without a result.
+        NO_LIBRARY => library::choose().err().unwrap_or(Error::NoLibrary {
+            asked: None,
+            refused: Vec::new(),
+        }),
+        NO_MEMORY => Error::NoCopy,
+        _ => Error::Refused {
+            routine,
+            argument: info.unsigned_abs(),
+        },
+    }
 }

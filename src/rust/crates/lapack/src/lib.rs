@@ -1,8 +1,10 @@
-//! LAPACK's routines as safe functions, the memory they work in, and the precision that a dtype is
-//! computed in. No XLA and no op.
+//! LAPACK's routines as safe functions, and the memory they work in. The library is found when it is
+//! first used. No XLA and no op.
 
 mod error;
+mod library;
 mod precision;
+mod promoted;
 mod room;
 pub mod routines;
 mod stack;
@@ -10,10 +12,11 @@ mod sys;
 mod workspace;
 
 pub use error::{refuse_negative, Error, Result};
+pub use library::{look_in, report, About, Refused, Sites, Turn, Work, SINGLE, VARIABLE};
 pub use precision::Precision;
 pub use room::Roomy;
 pub use stack::with_room;
-pub use sys::{Int, Routines, SYMBOLS};
+pub use sys::{Int, Routines};
 pub use workspace::{filled, Sizes, Worked, Workspace};
 
 /// LAPACK's own answer to a matrix that is not finite, where a routine looks.

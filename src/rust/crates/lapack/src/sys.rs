@@ -1,6 +1,9 @@
 //! LAPACK's and BLAS's routines: one list gives their Fortran symbols, as gfortran passes arguments,
-//! and the trait that has them for each element type.
+//! a table of them for each element type, and the trait that has them as methods.
 
+use crate::error::NO_LIBRARY;
+use crate::library::{current, Address};
+use crate::promoted::Promoted;
 use crate::workspace::Worked;
 use matrices::Element;
 use std::ffi::{c_char, c_int};
@@ -8,263 +11,301 @@ use std::ffi::{c_char, c_int};
 /// Fortran's default INTEGER, and its LOGICAL.
 pub type Int = c_int;
 
-// The package gets these symbols from R's own link line.
-#[cfg(feature = "link-lapack")]
-#[link(name = "lapack")]
-#[link(name = "blas")]
-extern "C" {}
-
 /// Passes on `list`, which names each routine, its symbol without the letter of the dtype for real and
 /// for complex matrices, and its arguments: `int` and `char` (of one letter) by value here, `read` and
-/// `write` of elements, of `real` ones and of `int`s. After `complex` or `real` stands what only the
-/// routine for such matrices has; the other one ignores it. `unsorted` is a choice of eigenvalues that
-/// is not made, and what stands after `out` is returned.
+/// `write` of elements, of `real` ones and of `int`s, and memory to work in (`scratch`). The extents of
+/// what is not `int` are for [`promoted`](crate::promoted), which copies it. After `complex` or `real`
+/// stands what only the routine for such matrices has; the other one ignores it. `unsorted` is a choice
+/// of eigenvalues that is not made, and what stands after `out` is returned.
 macro_rules! list {
     ($list:ident!($($how:tt)*)) => {
         $list! { $($how)*
             getrf: "getrf", "getrf" (
-                int m, int n, write a, int lda, write int ipiv, out info,
+                int m, int n, write a [lda, n], int lda, write int ipiv, out info,
             ) -> info;
             geqrf: "geqrf", "geqrf" (
-                int m, int n, write a, int lda, write tau, write work, int lwork, out info,
+                int m, int n, write a [lda, n], int lda, write tau [m.min(n)],
+                scratch work [lwork], int lwork, out info,
             ) -> info;
             orgqr: "orgqr", "ungqr" (
-                int m, int n, int k, write a, int lda, read tau, write work, int lwork, out info,
+                int m, int n, int k, write a [lda, n], int lda, read tau [k],
+                scratch work [lwork], int lwork, out info,
             ) -> info;
             ormqr: "ormqr", "unmqr" (
-                char side, char trans, int m, int n, int k, write a, int lda, read tau,
-                write c, int ldc, write work, int lwork, out info,
+                char side, char trans, int m, int n, int k, write a [lda, k], int lda, read tau [k],
+                write c [ldc, n], int ldc, scratch work [lwork], int lwork, out info,
             ) -> info;
             geqp3: "geqp3", "geqp3" (
-                int m, int n, write a, int lda, write int jpvt, write tau, write work, int lwork,
-                complex write real rwork, out info,
+                int m, int n, write a [lda, n], int lda, write int jpvt, write tau [m.min(n)],
+                scratch work [lwork], int lwork, complex scratch real rwork [2, n], out info,
             ) -> info;
-            potrf: "potrf", "potrf" (char uplo, int n, write a, int lda, out info,) -> info;
+            potrf: "potrf", "potrf" (char uplo, int n, write a [lda, n], int lda, out info,) -> info;
             trsm: "trsm", "trsm" (
-                char side, char uplo, char transa, char diag, int m, int n, read alpha,
-                read a, int lda, write b, int ldb,
+                char side, char uplo, char transa, char diag, int m, int n, read alpha [1],
+                read a [lda, if side == b'L' { m } else { n }], int lda, write b [ldb, n], int ldb,
             );
             gtsv: "gtsv", "gtsv" (
-                int n, int nrhs, write dl, write d, write du, write b, int ldb, out info,
+                int n, int nrhs, write dl [n - 1], write d [n], write du [n - 1],
+                write b [ldb, nrhs], int ldb, out info,
             ) -> info;
             gesdd: "gesdd", "gesdd" (
-                char jobz, int m, int n, write a, int lda, write real s, write u, int ldu,
-                write vt, int ldvt, write work, int lwork, complex write real rwork,
+                char jobz, int m, int n, write a [lda, n], int lda, write real s [m.min(n)],
+                write u [ldu, columns(jobz, m, n)], int ldu,
+                write vt [ldvt, if jobz == b'N' { 0 } else { n }], int ldvt,
+                scratch work [lwork], int lwork, complex scratch real rwork [gesdd_real(jobz, m, n)],
                 write int iwork, out info,
             ) -> info;
             gesvd: "gesvd", "gesvd" (
-                char jobu, char jobvt, int m, int n, write a, int lda, write real s,
-                write u, int ldu, write vt, int ldvt, write work, int lwork,
-                complex write real rwork, out info,
+                char jobu, char jobvt, int m, int n, write a [lda, n], int lda,
+                write real s [m.min(n)], write u [ldu, columns(jobu, m, n)], int ldu,
+                write vt [ldvt, if jobvt == b'N' { 0 } else { n }], int ldvt,
+                scratch work [lwork], int lwork, complex scratch real rwork [5, m.min(n)], out info,
             ) -> info;
             syevd: "syevd", "heevd" (
-                char jobz, char uplo, int n, write a, int lda, write real w, write work, int lwork,
-                complex write real rwork, complex int lrwork, write int iwork, int liwork, out info,
+                char jobz, char uplo, int n, write a [lda, n], int lda, write real w [n],
+                scratch work [lwork], int lwork, complex scratch real rwork [lrwork],
+                complex int lrwork, write int iwork, int liwork, out info,
             ) -> info;
             sytrd: "sytrd", "hetrd" (
-                char uplo, int n, write a, int lda, write real d, write real e, write tau,
-                write work, int lwork, out info,
+                char uplo, int n, write a [lda, n], int lda, write real d [n], write real e [n - 1],
+                write tau [n - 1], scratch work [lwork], int lwork, out info,
             ) -> info;
             gehrd: "gehrd", "gehrd" (
-                int n, int ilo, int ihi, write a, int lda, write tau, write work, int lwork, out info,
+                int n, int ilo, int ihi, write a [lda, n], int lda, write tau [n - 1],
+                scratch work [lwork], int lwork, out info,
             ) -> info;
             geev: "geev", "geev" (
-                char jobvl, char jobvr, int n, write a, int lda, write w, real write wi,
-                write vl, int ldvl, write vr, int ldvr, write work, int lwork,
-                complex write real rwork, out info,
+                char jobvl, char jobvr, int n, write a [lda, n], int lda, write w [n],
+                real write wi [n], write vl [ldvl, if jobvl == b'V' { n } else { 0 }], int ldvl,
+                write vr [ldvr, if jobvr == b'V' { n } else { 0 }], int ldvr,
+                scratch work [lwork], int lwork, complex scratch real rwork [2, n], out info,
             ) -> info;
             gees: "gees", "gees" (
-                char jobvs, char sort, unsorted, int n, write a, int lda, write int sdim,
-                write w, real write wi, write vs, int ldvs, write work, int lwork,
-                complex write real rwork, write int bwork, out info,
+                char jobvs, char sort, unsorted, int n, write a [lda, n], int lda, write int sdim,
+                write w [n], real write wi [n],
+                write vs [ldvs, if jobvs == b'V' { n } else { 0 }], int ldvs,
+                scratch work [lwork], int lwork, complex scratch real rwork [n], write int bwork,
+                out info,
             ) -> info;
         }
     };
 }
+pub(crate) use list;
 
 /// Goes through the arguments of a routine for matrices of a kind (`real`, `complex`, or `both`) and
-/// tells `$then!` three lists: the arguments of the trait's method; those of the symbol, every one by
-/// reference, and behind them the lengths of CHARACTERs; and what is passed to the symbol.
+/// tells `$then!` four lists: the arguments of the trait's method, and their names; those of the symbol,
+/// every one by reference, and behind them the lengths of CHARACTERs; and what is passed to the symbol.
 macro_rules! arguments {
-    ($then:ident!($($told:tt)*) $kind:ident
-        [$($method:tt)*] [$($fortran:tt)*] [$($lengths:tt)*] [$($call:tt)*] [$($ones:tt)*] ()) => {
-        $then! { $($told)* ($($method)*) ($($fortran)* $($lengths)*) ($($call)* $($ones)*) }
+    ($then:ident!($($told:tt)*) $kind:ident [$($method:tt)*] [$($name:ident)*]
+        [$($fortran:tt)*] [$($lengths:tt)*] [$($call:tt)*] [$($ones:tt)*] ()) => {
+        $then! { $($told)* ($($method)*) ($($name),*) ($($fortran)* $($lengths)*) ($($call)* $($ones)*) }
     };
-    ($then:ident!$told:tt $kind:ident [$($m:tt)*] [$($f:tt)*] $l:tt [$($c:tt)*] $o:tt
+    ($then:ident!$told:tt $kind:ident [$($m:tt)*] [$($n:tt)*] [$($f:tt)*] $l:tt [$($c:tt)*] $o:tt
         (int $name:ident, $($rest:tt)*)) => {
-        arguments! { $then!$told $kind
-            [$($m)* $name: Int,] [$($f)* $name: *const Int,] $l [$($c)* &$name,] $o ($($rest)*) }
+        $crate::sys::arguments! { $then!$told $kind [$($m)* $name: Int,] [$($n)* $name]
+            [$($f)* $name: *const Int,] $l [$($c)* &$name,] $o ($($rest)*) }
     };
-    ($then:ident!$told:tt $kind:ident [$($m:tt)*] [$($f:tt)*] [$($l:tt)*] [$($c:tt)*] [$($o:tt)*]
-        (char $name:ident, $($rest:tt)*)) => {
-        arguments! { $then!$told $kind
-            [$($m)* $name: u8,] [$($f)* $name: *const c_char,] [$($l)* _: usize,]
-            [$($c)* letter(&$name),] [$($o)* 1,] ($($rest)*) }
+    ($then:ident!$told:tt $kind:ident [$($m:tt)*] [$($n:tt)*] [$($f:tt)*] [$($l:tt)*] [$($c:tt)*]
+        [$($o:tt)*] (char $name:ident, $($rest:tt)*)) => {
+        $crate::sys::arguments! { $then!$told $kind [$($m)* $name: u8,] [$($n)* $name]
+            [$($f)* $name: *const c_char,] [$($l)* _: usize,] [$($c)* letter(&$name),] [$($o)* 1,]
+            ($($rest)*) }
     };
-    ($then:ident!$told:tt $kind:ident $m:tt [$($f:tt)*] $l:tt [$($c:tt)*] $o:tt
+    ($then:ident!$told:tt $kind:ident $m:tt $n:tt [$($f:tt)*] $l:tt [$($c:tt)*] $o:tt
         (unsorted, $($rest:tt)*)) => {
-        arguments! { $then!$told $kind
-            $m [$($f)* select: Option<extern "C" fn()>,] $l [$($c)* None,] $o ($($rest)*) }
+        $crate::sys::arguments! { $then!$told $kind $m $n
+            [$($f)* select: Option<extern "C" fn()>,] $l [$($c)* None,] $o ($($rest)*) }
     };
-    ($then:ident!$told:tt $kind:ident [$($m:tt)*] [$($f:tt)*] $l:tt [$($c:tt)*] $o:tt
+    ($then:ident!$told:tt $kind:ident [$($m:tt)*] [$($n:tt)*] [$($f:tt)*] $l:tt [$($c:tt)*] $o:tt
         (write int $name:ident, $($rest:tt)*)) => {
-        arguments! { $then!$told $kind
-            [$($m)* $name: *mut Int,] [$($f)* $name: *mut Int,] $l [$($c)* $name,] $o ($($rest)*) }
+        $crate::sys::arguments! { $then!$told $kind [$($m)* $name: *mut Int,] [$($n)* $name]
+            [$($f)* $name: *mut Int,] $l [$($c)* $name,] $o ($($rest)*) }
     };
-    ($then:ident!$told:tt $kind:ident [$($m:tt)*] [$($f:tt)*] $l:tt [$($c:tt)*] $o:tt
-        (write real $name:ident, $($rest:tt)*)) => {
-        arguments! { $then!$told $kind
-            [$($m)* $name: *mut <Self as Element>::Real,] [$($f)* $name: *mut Real,] $l
-            [$($c)* $name,] $o ($($rest)*) }
+    ($then:ident!$told:tt $kind:ident $m:tt $n:tt $f:tt $l:tt $c:tt $o:tt
+        (scratch $($rest:tt)*)) => {
+        $crate::sys::arguments! { $then!$told $kind $m $n $f $l $c $o (write $($rest)*) }
     };
-    ($then:ident!$told:tt $kind:ident [$($m:tt)*] [$($f:tt)*] $l:tt [$($c:tt)*] $o:tt
-        (write $name:ident, $($rest:tt)*)) => {
-        arguments! { $then!$told $kind
-            [$($m)* $name: *mut Self,] [$($f)* $name: *mut Number,] $l [$($c)* $name,] $o
-            ($($rest)*) }
+    ($then:ident!$told:tt $kind:ident [$($m:tt)*] [$($n:tt)*] [$($f:tt)*] $l:tt [$($c:tt)*] $o:tt
+        (write real $name:ident $extent:tt, $($rest:tt)*)) => {
+        $crate::sys::arguments! { $then!$told $kind
+            [$($m)* $name: *mut <Self as Element>::Real,] [$($n)* $name]
+            [$($f)* $name: *mut Real,] $l [$($c)* $name,] $o ($($rest)*) }
     };
-    ($then:ident!$told:tt $kind:ident [$($m:tt)*] [$($f:tt)*] $l:tt [$($c:tt)*] $o:tt
-        (read $name:ident, $($rest:tt)*)) => {
-        arguments! { $then!$told $kind
-            [$($m)* $name: *const Self,] [$($f)* $name: *const Number,] $l [$($c)* $name,] $o
-            ($($rest)*) }
+    ($then:ident!$told:tt $kind:ident [$($m:tt)*] [$($n:tt)*] [$($f:tt)*] $l:tt [$($c:tt)*] $o:tt
+        (write $name:ident $extent:tt, $($rest:tt)*)) => {
+        $crate::sys::arguments! { $then!$told $kind [$($m)* $name: *mut Self,] [$($n)* $name]
+            [$($f)* $name: *mut Number,] $l [$($c)* $name,] $o ($($rest)*) }
     };
-    ($then:ident!$told:tt $kind:ident $m:tt [$($f:tt)*] $l:tt [$($c:tt)*] $o:tt
+    ($then:ident!$told:tt $kind:ident [$($m:tt)*] [$($n:tt)*] [$($f:tt)*] $l:tt [$($c:tt)*] $o:tt
+        (read $name:ident $extent:tt, $($rest:tt)*)) => {
+        $crate::sys::arguments! { $then!$told $kind [$($m)* $name: *const Self,] [$($n)* $name]
+            [$($f)* $name: *const Number,] $l [$($c)* $name,] $o ($($rest)*) }
+    };
+    ($then:ident!$told:tt $kind:ident $m:tt $n:tt [$($f:tt)*] $l:tt [$($c:tt)*] $o:tt
         (out $name:ident, $($rest:tt)*)) => {
-        arguments! { $then!$told $kind
-            $m [$($f)* $name: *mut Int,] $l [$($c)* &mut $name,] $o ($($rest)*) }
+        $crate::sys::arguments! { $then!$told $kind
+            $m $n [$($f)* $name: *mut Int,] $l [$($c)* &mut $name,] $o ($($rest)*) }
     };
     // What the other kind of matrices has not: an argument of the method alone.
-    ($then:ident!$told:tt real [$($m:tt)*] $f:tt $l:tt $c:tt $o:tt
+    ($then:ident!$told:tt real [$($m:tt)*] [$($n:tt)*] $f:tt $l:tt $c:tt $o:tt
         (complex int $name:ident, $($rest:tt)*)) => {
-        arguments! { $then!$told real [$($m)* _: Int,] $f $l $c $o ($($rest)*) }
+        $crate::sys::arguments! { $then!$told real
+            [$($m)* $name: Int,] [$($n)* $name] $f $l $c $o ($($rest)*) }
     };
-    ($then:ident!$told:tt real [$($m:tt)*] $f:tt $l:tt $c:tt $o:tt
-        (complex write real $name:ident, $($rest:tt)*)) => {
-        arguments! { $then!$told real
-            [$($m)* _: *mut <Self as Element>::Real,] $f $l $c $o ($($rest)*) }
+    ($then:ident!$told:tt real [$($m:tt)*] [$($n:tt)*] $f:tt $l:tt $c:tt $o:tt
+        (complex scratch real $name:ident $extent:tt, $($rest:tt)*)) => {
+        $crate::sys::arguments! { $then!$told real
+            [$($m)* $name: *mut <Self as Element>::Real,] [$($n)* $name] $f $l $c $o ($($rest)*) }
     };
-    ($then:ident!$told:tt complex [$($m:tt)*] $f:tt $l:tt $c:tt $o:tt
-        (real write $name:ident, $($rest:tt)*)) => {
-        arguments! { $then!$told complex [$($m)* _: *mut Self,] $f $l $c $o ($($rest)*) }
+    ($then:ident!$told:tt complex [$($m:tt)*] [$($n:tt)*] $f:tt $l:tt $c:tt $o:tt
+        (real write $name:ident $extent:tt, $($rest:tt)*)) => {
+        $crate::sys::arguments! { $then!$told complex
+            [$($m)* $name: *mut Self,] [$($n)* $name] $f $l $c $o ($($rest)*) }
     };
-    ($then:ident!$told:tt $kind:ident $m:tt $f:tt $l:tt $c:tt $o:tt
+    ($then:ident!$told:tt $kind:ident $m:tt $n:tt $f:tt $l:tt $c:tt $o:tt
         (complex $($rest:tt)*)) => {
-        arguments! { $then!$told $kind $m $f $l $c $o ($($rest)*) }
+        $crate::sys::arguments! { $then!$told $kind $m $n $f $l $c $o ($($rest)*) }
     };
-    ($then:ident!$told:tt $kind:ident $m:tt $f:tt $l:tt $c:tt $o:tt (real $($rest:tt)*)) => {
-        arguments! { $then!$told $kind $m $f $l $c $o ($($rest)*) }
+    ($then:ident!$told:tt $kind:ident $m:tt $n:tt $f:tt $l:tt $c:tt $o:tt
+        (real $($rest:tt)*)) => {
+        $crate::sys::arguments! { $then!$told $kind $m $n $f $l $c $o ($($rest)*) }
     };
 }
+pub(crate) use arguments;
 
 macro_rules! method {
-    ($name:ident ($($info:ident)?) ($($method:tt)*) $symbol:tt $passed:tt) => {
-        #[doc = concat!("`", stringify!($name), "`", $("; its `", stringify!($info), "`",)? ".")]
+    ($name:ident ($($method:tt)*) $names:tt $fortran:tt $passed:tt) => {
+        #[doc = concat!("`", stringify!($name), "`; its `info`, where it has one.")]
         ///
         /// # Safety
         /// The operands are as large as its documentation asks for, and it refuses none of them.
-        unsafe fn $name($($method)*) $(-> returned!($info))?;
+        unsafe fn $name($($method)*) -> Int;
     };
 }
 
-/// What a routine returns: `info`.
-macro_rules! returned {
-    ($info:ident) => {
-        Int
-    };
-}
-
-macro_rules! symbol {
-    ($letter:literal $stem:literal $name:ident $method:tt ($($symbol:tt)*) $passed:tt) => {
-        #[link_name = concat!($letter, $stem, "_")]
-        pub(super) fn $name($($symbol)*);
+macro_rules! prototype {
+    ($name:ident $method:tt $names:tt ($($fortran:tt)*) $passed:tt) => {
+        pub type $name = unsafe extern "C" fn($($fortran)*);
     };
 }
 
 macro_rules! implementation {
-    ($module:ident $name:ident () ($($method:tt)*) $symbol:tt ($($passed:tt)*)) => {
+    ($module:ident $or:ident $name:ident ($($info:ident)?) ($($method:tt)*) ($($argument:ident),*)
+        $fortran:tt ($($passed:tt)*)) => {
         #[inline]
-        unsafe fn $name($($method)*) {
-            // SAFETY: what the method asks for.
-            unsafe { $module::$name($($passed)*) };
+        #[allow(unused_variables)] // what only the other kind of matrices has
+        unsafe fn $name($($method)*) -> Int {
+            let Some(library) = current() else {
+                return NO_LIBRARY;
+            };
+            let table = table!($or library $module, $name($($argument),*));
+            $(let mut $info = 0;)?
+            // SAFETY: what the method asks for; the symbol has this prototype.
+            unsafe { (table.$name)($($passed)*) };
+            0 $(+ $info)?
         }
     };
-    ($module:ident $name:ident ($info:ident) ($($method:tt)*) $symbol:tt ($($passed:tt)*)) => {
-        #[inline]
-        unsafe fn $name($($method)*) -> Int {
-            let mut $info = 0;
+}
+
+/// The symbols of a dtype; where a library has none of a single precision, the method ends with the
+/// double one.
+macro_rules! table {
+    (double $library:ident $module:ident, $name:ident $arguments:tt) => {
+        &$library.$module
+    };
+    (single $library:ident $module:ident, $name:ident($($argument:ident),*)) => {
+        match &$library.$module {
+            Some(table) => table,
             // SAFETY: what the method asks for.
-            unsafe { $module::$name($($passed)*) };
-            $info
+            None => return unsafe { <Self as Promoted>::$name($($argument),*) },
         }
     };
 }
 
 macro_rules! methods {
     ($($name:ident: $real:literal, $complex:literal $arguments:tt $(-> $info:ident)?;)*) => {
-        /// An element type that the LAPACK at hand computes in: its routines, as they are. The module
+        /// An element type of LAPACK's: its routines, as they are. The module
         /// [`routines`](crate::routines) has them with their operands checked.
         #[allow(clippy::too_many_arguments)] // LAPACK's own
         pub trait Routines: Worked {
-            $(arguments! { method!($name ($($info)?)) both [] [] [] [] [] $arguments })*
+            /// The same kind of numbers in double precision, which every LAPACK has.
+            type Wide: Routines;
+
+            $(arguments! { method!($name) both [] [] [] [] [] [] $arguments })*
         }
     };
 }
 list!(methods!());
 
-/// One dtype's symbols, as the module of its letter, and its [`Routines`].
+/// One dtype's table of symbols, in the module of its letter, and its [`Routines`].
 macro_rules! dtype {
     (
-        real $letter:literal $module:ident $number:ty, $part:ty;
+        real $letter:literal $module:ident $or:ident $number:ty, $part:ty, $wide:ty;
         $($name:ident: $stem:literal, $_:literal $arguments:tt $(-> $info:ident)?;)*
     ) => {
-        dtype! { @ real $letter $module $number, $part; $($name: $stem $arguments ($($info)?);)* }
+        dtype! { @ real $letter $module $or $number, $part, $wide; $($name: $stem $arguments ($($info)?);)* }
     };
     (
-        complex $letter:literal $module:ident $number:ty, $part:ty;
+        complex $letter:literal $module:ident $or:ident $number:ty, $part:ty, $wide:ty;
         $($name:ident: $_:literal, $stem:literal $arguments:tt $(-> $info:ident)?;)*
     ) => {
-        dtype! { @ complex $letter $module $number, $part; $($name: $stem $arguments ($($info)?);)* }
+        dtype! { @ complex $letter $module $or $number, $part, $wide; $($name: $stem $arguments ($($info)?);)* }
     };
     (
-        @ $kind:ident $letter:literal $module:ident $number:ty, $part:ty;
+        @ $kind:ident $letter:literal $module:ident $or:ident $number:ty, $part:ty, $wide:ty;
         $($name:ident: $stem:literal $arguments:tt $info:tt;)*
     ) => {
-        mod $module {
-            use super::{c_char, Int};
-            type Number = $number;
-            type Real = $part;
+        pub(crate) mod $module {
+            use super::Address;
 
-            /// The symbols' names.
-            pub(super) const NAMES: &[&str] = &[$(concat!($letter, $stem, "_")),*];
+            /// As gfortran declares them.
+            #[allow(non_camel_case_types)] // the routines' own names
+            mod prototypes {
+                use super::super::{c_char, Int};
+                type Number = $number;
+                type Real = $part;
 
-            extern "C" {
-                $(arguments! { symbol!($letter $stem $name) $kind [] [] [] [] [] $arguments })*
+                $($crate::sys::arguments! { prototype!($name) $kind [] [] [] [] [] [] $arguments })*
+            }
+
+            /// The symbols of a library.
+            #[derive(Clone, Copy, Debug)]
+            pub(crate) struct Table {
+                $(pub(crate) $name: prototypes::$name,)*
+            }
+
+            impl Table {
+                /// Of the addresses that `find` has for names such as `dgetrf`.
+                ///
+                /// # Errors
+                /// The name that it has none for.
+                pub(crate) fn new(
+                    find: &dyn Fn(&'static str) -> Option<Address>,
+                ) -> Result<Self, &'static str> {
+                    let found = |name| find(name).ok_or(name);
+                    Ok(Table {
+                        $($name: {
+                            let address = found(concat!($letter, $stem))?;
+                            // SAFETY: LAPACK's symbols of this name have this prototype.
+                            unsafe { std::mem::transmute::<Address, prototypes::$name>(address) }
+                        },)*
+                    })
+                }
             }
         }
 
         impl Routines for $number {
-            $(arguments! { implementation!($module $name $info) $kind [] [] [] [] [] $arguments })*
+            type Wide = $wide;
+
+            $(arguments! { implementation!($module $or $name $info) $kind [] [] [] [] [] [] $arguments })*
         }
     };
 }
 
-#[cfg(not(feature = "promote-f32"))]
-list!(dtype!(real "s" s f32, f32;));
-list!(dtype!(real "d" d f64, f64;));
-#[cfg(not(feature = "promote-f32"))]
-list!(dtype!(complex "c" c matrices::Complex<f32>, f32;));
-list!(dtype!(complex "z" z matrices::Complex<f64>, f64;));
-
-/// The names of all symbols that are linked, dtype by dtype.
-pub const SYMBOLS: &[&[&str]] = &[
-    #[cfg(not(feature = "promote-f32"))]
-    s::NAMES,
-    d::NAMES,
-    #[cfg(not(feature = "promote-f32"))]
-    c::NAMES,
-    z::NAMES,
-];
+list!(dtype!(real "s" s single f32, f32, f64;));
+list!(dtype!(real "d" d double f64, f64, f64;));
+list!(dtype!(complex "c" c single matrices::Complex<f32>, f32, matrices::Complex<f64>;));
+list!(dtype!(complex "z" z double matrices::Complex<f64>, f64, matrices::Complex<f64>;));
 
 /// A CHARACTER of one letter.
 fn letter(ascii: &u8) -> *const c_char {

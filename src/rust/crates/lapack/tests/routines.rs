@@ -1,8 +1,7 @@
-//! The list of symbols is of this LAPACK, and what a routine would write past is refused before it is
-//! called.
+//! What a routine would write past is refused before it is called.
 
 use lapack::routines::{geqrf, getrf, potrf, qr_sizes, syevd, syevd_sizes, trsm};
-use lapack::{Workspace, SYMBOLS};
+use lapack::Workspace;
 use matrices::{Form, Transpose, Triangle};
 use std::panic::catch_unwind;
 
@@ -11,21 +10,6 @@ fn getrf_factors() {
     let (mut a, mut pivots) = ([1.0, 4.0, 2.0, 12.0], [0; 2]);
     assert_eq!(getrf((2, 2), &mut a, &mut pivots), 0);
     assert_eq!((a, pivots), ([4.0, 0.25, 12.0, -1.0], [2, 2]));
-}
-
-#[test]
-#[cfg(unix)]
-fn every_symbol_of_the_list_is_linked() {
-    getrf_factors(); // so that LAPACK is linked at all
-    let process = libloading::os::unix::Library::this();
-    let mut names = 0;
-    for name in SYMBOLS.iter().copied().flatten() {
-        // SAFETY: only whether there is one is asked.
-        let found = unsafe { process.get::<*const u8>(name.as_bytes()) };
-        assert!(found.is_ok(), "{name}");
-        names += 1;
-    }
-    assert!(names >= 30 && SYMBOLS.iter().any(|dtype| dtype.contains(&"zungqr_")));
 }
 
 #[test]

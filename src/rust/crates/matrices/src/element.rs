@@ -22,6 +22,8 @@ pub trait Element: Copy + Send + Sync + 'static {
 
     /// The real part.
     fn re_f64(self) -> f64;
+    /// The imaginary part.
+    fn im_f64(self) -> f64;
     /// The complex number of these parts; a complex number is itself.
     fn with_imaginary(self, imaginary: Self) -> Self::Complex;
     /// Whether the value is neither infinite nor NaN.
@@ -46,6 +48,10 @@ macro_rules! elements {
             #[inline]
             fn re_f64(self) -> f64 {
                 self.into()
+            }
+            #[inline]
+            fn im_f64(self) -> f64 {
+                0.0
             }
             #[inline]
             fn with_imaginary(self, imaginary: Self) -> Complex<$real> {
@@ -77,6 +83,10 @@ macro_rules! elements {
             #[inline]
             fn re_f64(self) -> f64 {
                 self.re.into()
+            }
+            #[inline]
+            fn im_f64(self) -> f64 {
+                self.im.into()
             }
             #[inline]
             fn with_imaginary(self, _: Self) -> Self {

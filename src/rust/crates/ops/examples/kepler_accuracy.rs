@@ -1,7 +1,7 @@
 //! How accurate `kepler` is: ten million points per element type, against a reference with 30
 //! digits. Fails where an error is above what the documentation says.
 //!
-//! `cargo run --release -p ops --features link-lapack --example kepler_accuracy [points]`
+//! `cargo run --release -p ops --example kepler_accuracy [points]`
 
 #[path = "../tests/kepler/reference.rs"]
 mod reference;

@@ -1,13 +1,17 @@
 """jaxlib as the plugin sees it: everything that is private to jaxlib, or differs between its
 versions, is named here and nowhere else. Verified with jaxlib 0.10.2, 0.11.2 and 0.12.0.1."""
+import os
 import types
 
+import jaxlib as _package
 import ml_dtypes
 import numpy
 from jaxlib import xla_client
 from jaxlib.version import __version__ as version
 
 _jaxlib = xla_client._xla
+# Where it is installed, and what came with it.
+folder = os.path.dirname(os.path.dirname(os.path.abspath(_package.__file__)))
 
 array_type = _jaxlib.ArrayImpl
 from_dlpack = _jaxlib.dlpack_managed_tensor_to_buffer

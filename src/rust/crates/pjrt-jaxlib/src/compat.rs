@@ -15,6 +15,8 @@ macro_rules! jaxlib {
         pub(crate) struct Jaxlib {
             pub py: &'static Running,
             pub version: String,
+            /// The folder of packages that it lies in.
+            pub folder: String,
             /// Functions of `compat.py`.
             $(pub $attr: Object,)*
             /// Names of array methods.
@@ -37,6 +39,7 @@ macro_rules! jaxlib {
                 let attributes: Result<Vec<Object>> = [$(stringify!($attr)),*].map(attr).into_iter().collect();
                 let names: Result<Vec<Object>> = [$(stringify!($name)),*].map(name).into_iter().collect();
                 let version = attr("version")?.text(gil)?;
+                let folder = attr("folder")?.text(gil)?;
                 let stand_in = StandIn::new(gil, &attr("stand_in_names")?, &attr("stand_ins")?)?;
                 const ATTRIBUTES: usize = [$(stringify!($attr)),*].len();
                 const NAMES: usize = [$(stringify!($name)),*].len();
@@ -44,7 +47,7 @@ macro_rules! jaxlib {
                 let (Ok([$($attr),*]), Ok([$($name),*])) = all else {
                     return Err(Error::internal("a list has lost objects"));
                 };
-                Ok(Self { py: gil.py, version, $($attr,)* $($name,)* stand_in })
+                Ok(Self { py: gil.py, version, folder, $($attr,)* $($name,)* stand_in })
             }
         }
     };

@@ -38,6 +38,8 @@ pub use compile::depends_on_handlers;
 pub use error::{Error, Result};
 pub use refine::refine;
 
+use std::path::PathBuf;
+
 /// The plugin's function table, valid for as long as the process.
 #[no_mangle]
 #[allow(non_snake_case, reason = "the name that PJRT clients look for")]
@@ -51,6 +53,15 @@ pub extern "C" fn GetPjrtApi() -> *const pjrt_api::PJRT_Api {
 /// What is missing, or cannot be started.
 pub fn start() -> Result<()> {
     compat::jaxlib().map(drop)
+}
+
+/// The folders of Python's packages that jaxlib lies in: of the jaxlib in use, else of the one that was
+/// found last.
+pub fn packages() -> Vec<PathBuf> {
+    match compat::started() {
+        Some(jaxlib) => vec![PathBuf::from(&jaxlib.folder)],
+        None => python::found_sites(),
+    }
 }
 
 /// The version of the jaxlib that is in use, once a client or a handler has started it.

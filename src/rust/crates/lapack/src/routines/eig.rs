@@ -9,13 +9,17 @@ pub fn geev_sizes<T: Routines>((left, right): (bool, bool), n: Int) -> Option<Si
     let (order, real) = (i128::from(n), 2 * i128::from(n));
     // More than the sums that LAPACK forms.
     Sizes::new((2 * BLOCK + 8) * order + BLOCK * BLOCK, real, 0)?;
-    let (mut best, mut none, mut nothing) = ([T::ZERO], [T::ZERO], [T::Real::ZERO]);
+    let (mut best, mut none, mut nothing) = (
+        [T::Wide::ZERO],
+        [T::Wide::ZERO],
+        [<T::Wide as Element>::Real::ZERO],
+    );
     let (none, real_none) = (none.as_mut_ptr(), nothing.as_mut_ptr());
     let (jobvl, jobvr, work) = (job(left), job(right), best.as_mut_ptr());
     // SAFETY: with a workspace of -1 the routine checks its arguments, which are good, and writes the
     // best size to `best`.
     unsafe {
-        T::geev(
+        T::Wide::geev(
             jobvl, jobvr, n, none, n, none, none, none, n, none, n, work, -1, real_none,
         )
     };

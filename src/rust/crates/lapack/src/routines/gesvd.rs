@@ -13,11 +13,15 @@ pub fn gesvd_sizes<T: Routines>(vectors: Vectors, m: Int, n: Int) -> Option<Size
     let blocked = (i128::from(m) + i128::from(n)) * BLOCK + min * min;
     Sizes::new(minimum + blocked, real, 0)?;
     let (job, ldvt) = (vectors as u8, vectors.counts(m, n).1.max(1));
-    let (mut best, mut none, mut s) = ([T::ZERO], [T::ZERO], [T::Real::ZERO]);
+    let (mut best, mut none, mut s) = (
+        [T::Wide::ZERO],
+        [T::Wide::ZERO],
+        [<T::Wide as Element>::Real::ZERO],
+    );
     let (work, none, s) = (best.as_mut_ptr(), none.as_mut_ptr(), s.as_mut_ptr());
     // SAFETY: with a workspace of -1 the routine checks its arguments, which are good, and writes the
     // best size to `best`.
-    unsafe { T::gesvd(job, job, m, n, none, m, s, none, m, none, ldvt, work, -1, s) };
+    unsafe { T::Wide::gesvd(job, job, m, n, none, m, s, none, m, none, ldvt, work, -1, s) };
     Sizes::new(best_length(best[0]).max(minimum), real, 0)
 }
 

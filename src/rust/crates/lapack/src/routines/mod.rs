@@ -1,5 +1,5 @@
 //! The routines as safe functions: slices in, the length contract checked before the call, so that
-//! LAPACK's own error handler (which is R's, and jumps) is never reached. Neither rows nor columns
+//! LAPACK's own error handler (R's jumps, others print or end the process) is never reached. Neither rows nor columns
 //! may be 0, and what is read must be finite. Where a routine has an `info`, that is returned, positive
 //! where there is no result.
 
@@ -23,6 +23,7 @@ pub use qr::{geqrf, orgqr, qr_sizes};
 pub use reduce::{gehrd, ormqr, reduce_sizes, sytrd};
 pub use schur::{gees, gees_sizes};
 pub use solve::{gtsv, potrf, trsm};
+pub(crate) use svd::gesdd_real;
 pub use svd::{gesdd, gesdd_sizes};
 
 use crate::sys::{Int, Routines};
@@ -54,14 +55,8 @@ fn length<T>(work: &[T]) -> Int {
     Int::try_from(work.len()).unwrap_or(Int::MAX)
 }
 
-/// A length of workspace that LAPACK gives as a number of its own precision, which may have lost the
-/// last digits: rounded up.
+/// A length of workspace as LAPACK gives it. Those who ask do so in double precision, which has all
+/// digits of it.
 fn best_length<T: Element>(answer: T) -> i128 {
-    let size = answer.re_f64();
-    let slack = if size > 16_777_215.0 {
-        size * 2e-7
-    } else {
-        0.0
-    };
-    (size + slack).ceil() as i128
+    answer.re_f64().ceil() as i128
 }

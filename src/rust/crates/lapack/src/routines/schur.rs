@@ -9,14 +9,18 @@ pub fn gees_sizes<T: Routines>(vectors: bool, n: Int) -> Option<Sizes> {
     let (order, real) = (i128::from(n), i128::from(n));
     // More than the sums that LAPACK forms.
     Sizes::new((BLOCK + 8) * order + BLOCK * BLOCK, real, 0)?;
-    let (mut best, mut none, mut nothing) = ([T::ZERO], [T::ZERO], [T::Real::ZERO]);
+    let (mut best, mut none, mut nothing) = (
+        [T::Wide::ZERO],
+        [T::Wide::ZERO],
+        [<T::Wide as Element>::Real::ZERO],
+    );
     let (none, real_none) = (none.as_mut_ptr(), nothing.as_mut_ptr());
     let (mut count, mut flags, work) = (0, [0], best.as_mut_ptr());
     let (job, flags) = (job(vectors), flags.as_mut_ptr());
     // SAFETY: with a workspace of -1 the routine checks its arguments, which are good, and writes the
     // best size to `best`.
     unsafe {
-        T::gees(
+        T::Wide::gees(
             job, b'N', n, none, n, &mut count, none, none, none, n, work, -1, real_none, flags,
         )
     };

@@ -12,8 +12,8 @@ pub fn potrf<T: Routines>(triangle: Triangle, n: Int, a: &mut [T]) -> Int {
     unsafe { T::potrf(triangle as u8, n, a.as_mut_ptr(), n) }
 }
 
-/// The unknowns in place of `y` (`m` × `n`).
-pub fn trsm<T: Routines>(form: Form, (m, n): (Int, Int), x: &[T], y: &mut [T]) {
+/// The unknowns in place of `y` (`m` × `n`). `info` is 0 if the routine was called.
+pub fn trsm<T: Routines>(form: Form, (m, n): (Int, Int), x: &[T], y: &mut [T]) -> Int {
     assert!(
         m > 0 && n > 0,
         "trsm needs a right-hand side, got {m} x {n}"

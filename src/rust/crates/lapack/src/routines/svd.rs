@@ -11,13 +11,18 @@ pub fn gesdd_sizes<T: Routines>(vectors: Vectors, m: Int, n: Int) -> Option<Size
     let blocked = (i128::from(m) + i128::from(n)) * BLOCK + i128::from(m.min(n)).pow(2);
     Sizes::new(minimum + blocked, real, ints)?;
     let (job, ldvt) = (vectors as u8, vectors.counts(m, n).1.max(1));
-    let (mut best, mut none, mut s, mut flags) = ([T::ZERO], [T::ZERO], [T::Real::ZERO], [0]);
+    let (mut best, mut none, mut s, mut flags) = (
+        [T::Wide::ZERO],
+        [T::Wide::ZERO],
+        [<T::Wide as Element>::Real::ZERO],
+        [0],
+    );
     let (work, none, s) = (best.as_mut_ptr(), none.as_mut_ptr(), s.as_mut_ptr());
     let flags = flags.as_mut_ptr();
     // SAFETY: with a workspace of -1 the routine checks its arguments, which are good, and writes the
     // best size to `best`.
     unsafe {
-        T::gesdd(
+        T::Wide::gesdd(
             job, m, n, none, m, s, none, m, none, ldvt, work, -1, s, flags,
         )
     };
@@ -40,6 +45,18 @@ fn minima<T: Element>(vectors: Vectors, m: Int, n: Int) -> (i128, i128, i128) {
         (_, true) => (5 * min * min + 7 * min).max(2 * max * min + 2 * min * min + min),
     };
     (work, real, 8 * min)
+}
+
+/// Real workspace of [`gesdd`] on complex matrices.
+pub(crate) fn gesdd_real(job: u8, m: Int, n: Int) -> Int {
+    let vectors = if job == b'N' {
+        Vectors::No
+    } else {
+        Vectors::Thin
+    };
+    let (_, real, _) = minima::<matrices::Complex<f64>>(vectors, m, n);
+    // No more than `Sizes` has.
+    Int::try_from(real).unwrap_or(Int::MAX)
 }
 
 /// `A = U diag(s) Vᴴ` by divide and conquer; `a` is overwritten, `s` has `min(m, n)` places, `u` and

@@ -1,15 +1,12 @@
 //! Cholesky factorisation of a batch.
 
-use crate::platform::host::batch::{for_each, for_each_run, run_length, LARGE};
+use crate::platform::host::batch::{for_each, for_each_run, run_length};
 use crate::platform::host::{Batch, Changed, HostScalar};
 use lanes::cholesky::NOT_FINITE;
 use lapack::refuse_negative;
 use lapack::routines;
 use matrices::{triangle_finite, Triangle};
 use xla_ffi::Result;
-
-/// Rows from which on OpenBLAS uses its threads.
-const THREADED: i32 = 64;
 
 /// The Cholesky factor in place of the triangle; the other triangle is neither read nor written.
 /// `info` is 0, or the order of the first minor that is not positive definite. A matrix whose
@@ -53,11 +50,7 @@ pub fn potrf<T: HostScalar>(
     let items = a.parts(shape.elements()).zip(info);
     for_each(
         cx,
-        if shape.rows < THREADED {
-            flops
-        } else {
-            flops.max(LARGE)
-        },
+        flops,
         items,
         || Ok(()),
         |(), (a, info)| {

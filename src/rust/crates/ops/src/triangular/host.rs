@@ -1,13 +1,10 @@
 //! Triangular systems of a batch.
 
-use crate::platform::host::batch::{for_each, for_each_run, run_length, LARGE};
+use crate::platform::host::batch::{for_each, for_each_run, run_length};
 use crate::platform::host::{Batch, Changed, HostScalar};
-use lapack::routines;
+use lapack::{refuse_negative, routines};
 use matrices::Form;
 use xla_ffi::Result;
-
-/// Rows and columns from which on OpenBLAS uses its threads.
-const THREADED: i32 = 8;
 
 /// `op(X) S = Y` or `S op(X) = Y`, `y` (of the batch's shape) becoming `S`.
 ///
@@ -40,17 +37,13 @@ pub fn trsm<T: HostScalar>(
         .zip(y.parts(shape.elements()));
     for_each(
         cx,
-        if shape.rank() < THREADED {
-            flops
-        } else {
-            flops.max(LARGE)
-        },
+        flops,
         items,
         || Ok(Vec::new()),
         |copy, (x, y)| {
             let (x, mut y) = (T::read(x, copy)?, T::stage(y.ready())?);
-            routines::trsm(form, (shape.rows, shape.cols), x, &mut y);
-            Ok(())
+            let info = routines::trsm(form, (shape.rows, shape.cols), x, &mut y);
+            refuse_negative(info, "trsm")
         },
     )
 }

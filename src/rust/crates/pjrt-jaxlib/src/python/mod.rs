@@ -18,6 +18,8 @@ pub use start::{keep_lock, running, Running};
 pub(crate) use probe::try_flags;
 
 use probe::probe;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What was looked for, in order, and what was found.
 #[derive(Clone, Debug, Default)]
@@ -62,5 +64,18 @@ pub fn find() -> Report {
             break;
         }
     }
+    if let Some(chosen) = report.chosen() {
+        sites().clone_from(&chosen.sites);
+    }
     report
+}
+
+/// The folders of packages of the interpreter that [`find`] chose last.
+pub(crate) fn found_sites() -> Vec<PathBuf> {
+    sites().clone()
+}
+
+fn sites() -> MutexGuard<'static, Vec<PathBuf>> {
+    static SITES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    SITES.lock().unwrap_or_else(PoisonError::into_inner)
 }

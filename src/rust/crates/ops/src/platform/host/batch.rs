@@ -3,7 +3,7 @@
 //! neighbours.
 
 use super::xla_error;
-use lapack::with_room;
+use lapack::{with_room, Turn, Work};
 use std::sync::{Mutex, PoisonError};
 use xla_ffi::{Context, Result};
 
@@ -19,11 +19,9 @@ const AT_ONCE_IN_LANES: f64 = 100e3;
 /// A run of matrices is a multiple of this, so that only the last block of a batch is not full.
 const FULL: usize = 16;
 
-/// Operations from which on a matrix is left to LAPACK's own threads: from about this size on they
-/// are used, and two sets of threads would be in each other's way. (They cannot be turned off for
-/// one caller: OpenBLAS has a function for that from 0.3.26 on, and other libraries have others.)
-/// `potrf` and `trsm` of OpenBLAS start theirs much earlier.
-pub const LARGE: f64 = 4e6;
+/// Operations from which on a matrix is left to LAPACK's own threads; below, LAPACK has one on each
+/// thread of ours. What is computed depends on this, and so not on the rest of the batch.
+const LARGE: f64 = 4e6;
 
 /// Calls `f` with every item and the thread's workspace. `flops` is what one item costs.
 ///
@@ -46,11 +44,16 @@ where
     } else {
         cx.num_threads().min(count)
     };
+    let whose = if flops >= LARGE {
+        Work::Library
+    } else {
+        Work::Ours
+    };
     // No more than an equal part, so that every thread gets one.
     let at_once = (AT_ONCE / flops.max(1.0)) as usize;
     let at_once = at_once.clamp(1, count.div_ceil(threads).max(1));
     let items = Mutex::new(items);
-    in_threads(cx, threads, &|| {
+    in_threads(cx, threads, whose, &|| {
         let take = |group: &mut Vec<I::Item>| {
             let mut items = items.lock().unwrap_or_else(PoisonError::into_inner);
             group.extend(items.by_ref().take(at_once));
@@ -77,14 +80,22 @@ where
 fn in_threads(
     cx: &Context<'_>,
     threads: usize,
+    whose: Work,
     work: &(dyn Fn() -> lapack::Result<()> + Sync),
 ) -> Result<()> {
+    let turn = Turn::new(whose);
+    let work = || {
+        with_room(|| {
+            let _here = turn.enter();
+            work()
+        })
+    };
     if threads <= 1 {
-        return with_room(work).map_err(xla_error);
+        return work().map_err(xla_error);
     }
     let failure: Mutex<Option<lapack::Error>> = Mutex::new(None);
     cx.parallel_for(threads, 1, |_| {
-        if let Err(error) = with_room(work) {
+        if let Err(error) = work() {
             failure
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)

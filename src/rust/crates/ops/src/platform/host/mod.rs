@@ -30,7 +30,10 @@ impl<T> HostScalar for T where
 pub fn xla_error(error: lapack::Error) -> Error {
     let code = match error {
         lapack::Error::TooLarge { .. } => Code::InvalidArgument,
-        lapack::Error::NoMemory { .. } | lapack::Error::NoThread(_) => Code::ResourceExhausted,
+        lapack::Error::NoMemory { .. } | lapack::Error::NoCopy | lapack::Error::NoThread(_) => {
+            Code::ResourceExhausted
+        }
+        lapack::Error::NoLibrary { .. } => Code::FailedPrecondition,
         lapack::Error::Refused { .. } => Code::Internal,
     };
     Error::new(code, error.to_string())
