@@ -1,7 +1,9 @@
 //! One main thread per process: all of it is one test.
 
 use super::*;
-use std::sync::atomic::AtomicU32;
+use std::panic::catch_unwind;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::Mutex;
 
 static RUNG: AtomicU32 = AtomicU32::new(0);
 
