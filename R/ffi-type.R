@@ -27,9 +27,19 @@ ffi_type <- function(dtype, shape = integer()) {
 # counted in 64 bits.
 most_elements <- 2^52
 
+# XLA goes through the other axes of an array that has one of length 0, and finds nothing at each place.
+most_empty <- 2^31
+
 new_type <- function(dtype, shape) {
   if (!isTRUE(prod(shape[shape > 0]) <= most_elements) || any(shape > .Machine$integer.max)) {
     abort(sprintf("%s of shape %s does not fit into any memory", dtype, shape_text(shape)), "RESOURCE_EXHAUSTED",
+      call = NULL
+    )
+  }
+  if (any(shape == 0) && prod(shape[shape > 0]) > most_empty) {
+    abort(
+      sprintf("%s of shape %s is empty, but XLA would look at more than 2^31 places of it", dtype, shape_text(shape)),
+      "RESOURCE_EXHAUSTED",
       call = NULL
     )
   }

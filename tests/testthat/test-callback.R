@@ -322,6 +322,44 @@ test_that("derivatives by a rule and by differences", {
   })
 })
 
+test_that("a program is served that another package waits for in the plugin", {
+  skip_without_plugin()
+  skip_on_os("windows")
+  withr::local_options(xlaffi.callback_wait = 10)
+  calls <- 0
+  seed <- ffi_callback(function() {
+    calls <<- calls + 1
+    0.5
+  }, "-> y: f32[]", name = "foreign_seed")
+  double <- ffi_callback(function(x) {
+    calls <<- calls + 1
+    if (x > 1000) stop("too much")
+    xla_jit(function(x) x * 2)(x)
+  }, "x: f32[] -> y: f32[]", name = "foreign_double")
+  library <- dyn.load(shared_library(readLines(test_path("foreign-host.c")), "foreign"))
+  withr::defer(dyn.unload(library[["path"]]))
+  plugin <- getLoadedDLLs()[["xlaffi"]][["path"]]
+  run <- function(factor) {
+    program <- sprintf("func.func @main() -> tensor<f32> {
+      %%x = stablehlo.custom_call @foreign_seed() {api_version = 4 : i32} : () -> tensor<f32>
+      %%k = stablehlo.constant dense<%s> : tensor<f32>
+      %%kx = stablehlo.multiply %%k, %%x : tensor<f32>
+      %%m = stablehlo.broadcast_in_dim %%kx, dims = [] : (tensor<f32>) -> tensor<256x256xf32>
+      %%p = stablehlo.dot_general %%m, %%m, contracting_dims = [1] x [0]
+        : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
+      %%s = stablehlo.slice %%p [0:1, 0:1] : (tensor<256x256xf32>) -> tensor<1x1xf32>
+      %%v = stablehlo.reshape %%s : (tensor<1x1xf32>) -> tensor<f32>
+      %%y = stablehlo.custom_call @foreign_double(%%v) {api_version = 4 : i32} : (tensor<f32>) -> tensor<f32>
+      return %%y : tensor<f32>
+    }", factor)
+    .Call(getNativeSymbolInfo("foreign_run", library), plugin, program)
+  }
+  expect_identical(run("2.0"), 512)
+  expect_identical(calls, 2)
+  expect_match(run("8.0"), "foreign_double: the R function failed .*: too much")
+  expect_identical(run("2.0"), 512)
+})
+
 test_that("where memory is short, what has a side effect is not done twice", {
   skip_without_plugin()
   local_code_cache()

@@ -28,6 +28,8 @@ test_that("arrays that no memory holds are refused where they are written", {
   }
   expect_snapshot(error = TRUE, {
     ffi_type("f64", c(65536, 65536, 65536, 65536))
+    ffi_type("f64", c(4194304, 1073741824, 0))
+    hlo_broadcast(hlo_constant(1, shape = c(1, 1, 0)), c(65536, 65536, 0))
     hlo_reshape(hlo_constant(1), c(65536, 65536))
     hlo_pad(hlo_constant(1), low = 2^33)
     hlo_constant(1:2, shape = c(65536, 65536))

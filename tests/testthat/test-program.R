@@ -97,7 +97,13 @@ test_that("programs of arrays that no memory holds are refused", {
     expect_s3_class(error, "xlaffi_error_resource_exhausted")
     expect_identical(conditionMessage(error), sprintf("tensor<%s> does not fit into any memory", type))
   }
-  for (type in c("f64", "4503599627370496xf32", "?x2xcomplex<f64>", "*xf32")) {
+  for (type in c("4194304x1073741824x0xf32", "0x2147483647x2xi1")) {
+    expect_identical(
+      conditionMessage(error_of(read(type))),
+      sprintf("tensor<%s> is empty, but XLA would look at more than 2^31 places of it", type)
+    )
+  }
+  for (type in c("2147483648x0xf32", "f64", "4503599627370496xf32", "?x2xcomplex<f64>", "*xf32")) {
     expect_s3_class(read(type), "xlaffi_program")
   }
 })

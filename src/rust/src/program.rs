@@ -18,10 +18,12 @@ class!(
     "a program made by pjrt_program()"
 );
 
-/// A type in a StableHLO text of more elements than an array of R can have. XLA ends the process
-/// where their bytes, without the axes of length 0, cannot be counted in 64 bits.
-fn too_large_type(code: &[u8]) -> Option<&str> {
+/// A type in a StableHLO text of more elements than an array of R can have, and what is wrong with
+/// it. XLA ends the process where their bytes, without the axes of length 0, cannot be counted in 64
+/// bits, and it goes through the other axes of an array that has such an axis.
+fn too_large_type(code: &[u8]) -> Option<(&str, &'static str)> {
     const MOST: u64 = 1 << 52;
+    const MOST_EMPTY: u64 = 1 << 31;
     let text = std::str::from_utf8(code).ok()?;
     text.match_indices("tensor<")
         .filter_map(|(at, _)| {
@@ -29,13 +31,23 @@ fn too_large_type(code: &[u8]) -> Option<&str> {
             let is_complex = text[at..end].contains("complex<");
             text.get(at..end + usize::from(is_complex))
         })
-        .find(|ty| {
-            let mut dims = ty["tensor<".len()..].split('x').map_while(|dim| match dim {
+        .find_map(|ty| {
+            let dims = ty["tensor<".len()..].split('x').map_while(|dim| match dim {
                 "?" => Some(1),
                 dim => dim.parse::<u64>().ok(),
             });
-            let count = dims.try_fold(1_u64, |count, dim| count.checked_mul(dim.max(1)));
-            count.map_or(true, |count| count > MOST)
+            let product = |count: u64, dim: u64| count.checked_mul(dim.max(1));
+            let count = dims.clone().try_fold(1_u64, product);
+            match count {
+                Some(count) if count <= MOST => {
+                    let is_long = count > MOST_EMPTY && dims.clone().any(|dim| dim == 0);
+                    is_long.then_some((
+                        ty,
+                        "is empty, but XLA would look at more than 2^31 places of it",
+                    ))
+                }
+                _ => Some((ty, "does not fit into any memory")),
+            }
         })
 }
 
@@ -52,10 +64,10 @@ routines! {
                 Failure::argument("src", "`src` must be one string or a raw vector")
             })?,
         };
-        if let Some(ty) = too_large_type(code) {
+        if let Some((ty, fault)) = too_large_type(code) {
             return Err(Failure {
                 code: "RESOURCE_EXHAUSTED",
-                ..Failure::argument("src", format!("{ty} does not fit into any memory"))
+                ..Failure::argument("src", format!("{ty} {fault}"))
             });
         }
         look_at_program(code);
