@@ -60,6 +60,13 @@ check_flag <- function(x, name, call = rlang::caller_env()) {
   }
 }
 
+# Names, "" where there are none. (rlang has this too, and takes a tenth of a second to load: what runs in every session
+# does without.)
+names2 <- function(x) {
+  names <- names(x)
+  if (is.null(names)) character(length(x)) else replace(names, is.na(names), "")
+}
+
 # One of several strings; a call that leaves the argument out has them all, the default first.
 check_choice <- function(x, name, choices, call = rlang::caller_env()) {
   if (identical(x, choices)) {

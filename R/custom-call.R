@@ -129,7 +129,7 @@ handler_stages <- function(x, target, platform, call = rlang::caller_env(2L)) {
   if (!is.list(x) || inherits(x, "NativeSymbolInfo")) {
     x <- list(execute = x)
   }
-  names <- rlang::names2(x)
+  names <- names2(x)
   unknown <- setdiff(names, stages_of_handlers)
   if (length(unknown) || anyDuplicated(names) || !"execute" %in% names) {
     abort(

@@ -108,7 +108,10 @@ write_bytes <- function(bytes, path) {
   }
 }
 
-text_digest <- function(text) cli::hash_sha256(paste(enc2utf8(text), collapse = "\n"))
+# SHA-256. To load cli for it takes longer than a program.
+digest_of <- function(x) check(.Call(wrap__digest, x))
+
+text_digest <- function(text) digest_of(paste(enc2utf8(text), collapse = "\n"))
 
 # The folder of the entry under `key`, if it is there and sound.
 found_entry <- function(root, key, files) {
@@ -157,7 +160,9 @@ disk_full <- function(what) {
   stop(structure(class = c("xlaffi_error_disk_full", "error", "condition"), list(message = what, call = NULL)))
 }
 
-hash_file <- function(files) vapply(files, cli::hash_file_sha256, "", USE.NAMES = FALSE)
+hash_file <- function(files) {
+  vapply(files, function(file) digest_of(readBin(file, "raw", file.size(file))), "", USE.NAMES = FALSE)
+}
 
 # Whether the folder is ours, and its files are those that were written.
 is_sound_entry <- function(folder, files) {

@@ -56,6 +56,8 @@ client_facts <- function(device) .Call(wrap__client_facts, device)
 
 device_describe <- function(device) .Call(wrap__device_describe, device)
 
+digest <- function(data) .Call(wrap__digest, data)
+
 dtype_table <- function() .Call(wrap__dtype_table)
 
 own_op_make <- function(name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, foreign, package) .Call(wrap__own_op_make, name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, foreign, package)

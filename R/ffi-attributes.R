@@ -45,7 +45,7 @@ ffi_attribute <- function(x, dtype = NULL, array = NULL) {
     check_flag(array, "array")
   }
   attribute <- structure(list(x = x, dtype = dtype, array = array), class = "xlaffi_attribute")
-  attribute$text <- attribute_text(attribute, "x", rlang::current_env())
+  attribute$text <- attribute_text(attribute, "x", environment())
   attribute
 }
 
@@ -70,7 +70,7 @@ attributes_text <- function(attributes, target, call = rlang::caller_env()) {
 
 # `name` is how the user knows it: `attributes`, or the path to a list within.
 dictionary_text <- function(x, name, call, op = NULL) {
-  names <- rlang::names2(x)
+  names <- names2(x)
   if (!all(nzchar(names))) {
     abort(sprintf("`%s` must be a list with a name for each of its elements", name),
       op = op, operand = name, call = call

@@ -56,7 +56,7 @@ ffi_call <- function(target, results, attributes = list(), operand_layouts = NUL
   check_vjp(vjp, target)
   run <- function(...) {
     operands <- unname(list(...))
-    env <- rlang::current_env()
+    env <- environment()
     if (check_target) {
       check_registered(target, env)
     }
@@ -71,7 +71,7 @@ ffi_call <- function(target, results, attributes = list(), operand_layouts = NUL
 
 # Operands under the names that the rule for results gives them, or our own handlers have for them.
 operands_in_order <- function(arguments, target, results) {
-  given <- rlang::names2(arguments)
+  given <- names2(arguments)
   absent <- vapply(arguments, holds_null, NA)
   if (any(absent)) {
     first <- which(absent)[[1L]]

@@ -55,7 +55,7 @@ NULL
 ffi_jvp <- function(f) {
   check_function(f)
   new_jit(function(primals, tangents) {
-    call <- rlang::current_env()
+    call <- environment()
     given <- check_tangents(tangents, primals, "tangents", "primals", call)
     at <- evaluated(f, primals)
     changes <- push_tangents(at$outputs, at$roots, given)
@@ -68,7 +68,7 @@ ffi_jvp <- function(f) {
 ffi_vjp <- function(f) {
   check_function(f)
   new_jit(function(primals, cotangents) {
-    call <- rlang::current_env()
+    call <- environment()
     at <- evaluated(f, primals)
     given <- check_tangents(cotangents, at$value, "cotangents", "the result", call)
     list(value = at$value, gradients = tree_fill(primals, gradients_of(at, given)))
@@ -84,9 +84,9 @@ ffi_grad <- function(f, wrt = 1, value = FALSE) {
     abort(sprintf("`wrt` must be numbers or names of arguments, not %s", describe(wrt)), operand = "wrt")
   }
   new_jit(function(...) {
-    call <- rlang::current_env()
+    call <- environment()
     arguments <- arranged(f, list(...))
-    chosen <- if (is.numeric(wrt)) wrt else match(wrt, rlang::names2(arguments))
+    chosen <- if (is.numeric(wrt)) wrt else match(wrt, names2(arguments))
     if (anyNA(chosen) || !all(chosen %in% seq_along(arguments))) {
       abort(
         sprintf("ffi_grad: there is no argument %s among the %d", toString(wrt), length(arguments)),

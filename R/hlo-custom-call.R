@@ -35,7 +35,7 @@ hlo_custom_call <- function(target, operands, results, attributes = list(), oper
   check_string(target, "target")
   check_side_effect(has_side_effect)
   check_vmap_method(vmap_method)
-  call <- rlang::current_env()
+  call <- environment()
   attributes <- check_attribute_names(attributes, target, call)
   custom_call(target, operands, results, attributes, operand_layouts, result_layouts, aliases, has_side_effect,
     vmap_method, call = call

@@ -150,7 +150,7 @@ hlo_triangular_solve <- function(a, b, left = TRUE, lower = TRUE, unit_diagonal 
   both <- same_dtype(a, b, "hlo_triangular_solve", c("a", "b"))
   a <- both[[1L]]
   b <- both[[2L]]
-  check_kind(a, "a floating-point or complex number", "hlo_triangular_solve", "a", rlang::current_env())
+  check_kind(a, "a floating-point or complex number", "hlo_triangular_solve", "a", environment())
   rank <- length(a@shape)
   side <- if (left) rank - 1L else rank
   fits <- rank >= 2L && length(b@shape) == rank && a@shape[[rank]] == a@shape[[rank - 1L]] &&

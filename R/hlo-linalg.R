@@ -76,7 +76,7 @@ one_axis <- function(x, row) reshaped(x, if (row) c(1L, length(x)) else c(length
 #' @export
 solve.xlaffi_value <- function(a, b, ...) {
   check_dots_empty(...)
-  check_kind(a, "a floating-point or complex number", "solve()", "a", rlang::current_env())
+  check_kind(a, "a floating-point or complex number", "solve()", "a", environment())
   if (missing(b)) xla_solve(a) else xla_solve(a, b)
 }
 
@@ -84,7 +84,7 @@ solve.xlaffi_value <- function(a, b, ...) {
 #' @export
 chol.xlaffi_value <- function(x, ...) {
   check_dots_empty(...)
-  check_kind(x, "a floating-point or complex number", "chol()", "x", rlang::current_env())
+  check_kind(x, "a floating-point or complex number", "chol()", "x", environment())
   xla_chol(x)
 }
 
@@ -93,7 +93,7 @@ chol.xlaffi_value <- function(x, ...) {
 determinant.xlaffi_value <- function(x, logarithm = TRUE, ...) {
   check_dots_empty(...)
   check_flag(logarithm, "logarithm")
-  check_kind(x, "a floating-point number", "determinant()", "x", rlang::current_env())
+  check_kind(x, "a floating-point number", "determinant()", "x", environment())
   x <- check_matrices(x, "x", NULL, square = TRUE)
   packed <- lu_op()(x)
   u <- diagonal(packed$lu)

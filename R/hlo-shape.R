@@ -214,7 +214,7 @@ padded <- function(x, value, low, high, interior) {
 
 #' @rdname hlo_shape
 #' @export
-hlo_concatenate <- function(..., axis = 1) concatenated(list(...), axis, rlang::current_env())
+hlo_concatenate <- function(..., axis = 1) concatenated(list(...), axis, environment())
 
 concatenated <- function(parts, axis, call) {
   if (!length(parts)) {

@@ -40,7 +40,7 @@ argument_type <- function(x, name, call = rlang::caller_env()) {
 
 # Names of the arguments for messages: the given one or the number.
 argument_names <- function(arguments) {
-  names <- rlang::names2(arguments)
+  names <- names2(arguments)
   ifelse(nzchar(names), sprintf("`%s`", names), as.character(seq_along(arguments)))
 }
 

@@ -32,7 +32,7 @@ hlo_while <- function(cond, body, init) {
       )
     }
   }
-  call <- rlang::current_env()
+  call <- environment()
   start <- lapply(tree_leaves(init), as_value, "init", call = call)
   types <- lapply(start, type_of)
   run <- function(f, leaves, name) tree_leaves(call_written(f, as_arguments(tree_fill(init, leaves)), name))

@@ -59,7 +59,7 @@ new_jit <- function(f, name, uses = list(f)) {
     key <- if (!length(the$traces)) .Call(wrap__signature, identity, arguments)
     call <- if (!is.null(key)) the$calls[[key]]
     if (is.null(call) || (length(call$captured) && changed(call$captured))) {
-      return(run_new(self, arguments, rlang::current_env()))
+      return(run_new(self, arguments, environment()))
     }
     run_again(call, arguments)
   }
@@ -162,7 +162,7 @@ any_of_class <- function(leaves, class) any(vapply(leaves, inherits, NA, what = 
 
 # `f` as a part of the program that is being written
 inlined <- function(f, arguments, env) {
-  names <- rlang::names2(arguments)
+  names <- names2(arguments)
   names[!nzchar(names)] <- which(!nzchar(names))
   call_written(f, Map(function(argument, name) tree_map(argument, as_value, name, call = env), arguments, names))
 }
@@ -202,7 +202,7 @@ result_form <- function(results) {
 }
 
 compiled_program <- function(text, device, name, types) {
-  key <- rlang::hash(list(text, format(device)))
+  key <- text_digest(c(text, format(device)))
   program <- the$programs[[key]]
   if (is.null(program)) {
     types <- types_text(tree_leaves(types))

@@ -30,7 +30,7 @@ xla_solve <- function(a, b = NULL, dtype = NULL, program = FALSE) {
     if (is.null(b)) {
       run_linalg("inverse", inverse, list(a), dtype, program)
     } else {
-      b <- check_numbers(b, "b", dtype, rlang::current_env())
+      b <- check_numbers(b, "b", dtype, environment())
       dtype <- common_dtype(a, b, dtype)
       check_right_side(a, b)
       run_linalg("solve", solve_any, list(a, b), dtype, program)

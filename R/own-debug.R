@@ -71,7 +71,7 @@ ffi_debug <- function(expr, checks = c(
   check_flag(guard_pages, "guard_pages")
   check_once(once)
   action <- check_choice(action, "action", c("warn", "error", "none"))
-  call <- rlang::current_env()
+  call <- environment()
   debug <- check(.Call(wrap__debug_start, c(checks, if (guard_pages) "guard_pages"), once))
   on.exit({
     the$findings <- end_debug(debug)

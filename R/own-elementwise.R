@@ -44,7 +44,7 @@ ffi_elementwise <- function(signature, expression, name = NULL, dtypes = list(),
   if (is.null(name)) {
     name <- paste0("elementwise_", substr(text_digest(c(signature, expression)), 1L, 8L))
   }
-  check_op_name(name, rlang::current_env())
+  check_op_name(name, environment())
   check_elementwise(given, name)
   check_rules(list(jvp = jvp, vjp = vjp), name)
   code <- elementwise_code(expression, given, name)

@@ -50,12 +50,12 @@ ffi_load <- function(path, symbols, signature = NULL, arguments = NULL, name = N
   library <- library_at(path)
   pointers <- lapply(symbols, library$symbol)
   if (is.null(signature)) {
-    targets <- rlang::names2(symbols)
+    targets <- names2(symbols)
     targets[!nzchar(targets)] <- symbols[!nzchar(targets)]
     return(invisible(register_handlers(stats::setNames(pointers, targets))))
   }
   op <- list(name = if (is.null(name)) symbols[[1L]] else name, text = signature)
-  check_op_name(op$name, rlang::current_env())
+  check_op_name(op$name, environment())
   rules <- list(jvp = jvp, vjp = vjp, transpose = transpose, vmap = vmap)
   options <- loaded_options(threads, side_effect, status)
   options$package <- library$package
@@ -121,7 +121,7 @@ loaded_options <- function(threads, side_effect, status, call = rlang::caller_en
 loaded_op <- function(op, pointers, words, options, rules, call = rlang::caller_env()) {
   op$signature <- read_signature(op$text, call)
   variables <- op$signature$dtypes
-  given <- strsplit(rlang::names2(pointers), "[, ]+")
+  given <- strsplit(names2(pointers), "[, ]+")
   complete <- FALSE
   if (all(lengths(given) == length(variables))) {
     op$dtypes <- lapply(seq_along(variables), function(i) unique(vapply(given, `[[`, "", i)))

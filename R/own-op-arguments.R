@@ -2,12 +2,12 @@
 
 # Operands and attributes apart; attributes that are missing have their default.
 own_given <- function(own, arguments) {
-  names <- rlang::names2(arguments)
+  names <- names2(arguments)
   is_attribute <- names %in% names(own$signature$attributes)
   check_own_arguments(own, arguments, names)
   attributes <- arguments[is_attribute]
   operands <- own_operands(own, arguments[!is_attribute])
-  list(operands = operands, attributes = attributes[order(rlang::names2(attributes))])
+  list(operands = operands, attributes = attributes[order(names2(attributes))])
 }
 
 check_own_arguments <- function(own, arguments, names) {
@@ -57,8 +57,8 @@ own_operands <- function(own, arguments) {
 
 # Where more come by place than there are operands, they belong to that which comes several times.
 own_gathered <- function(specs, several, arguments) {
-  unnamed <- which(!nzchar(rlang::names2(arguments)))
-  free <- setdiff(names(specs), rlang::names2(arguments))
+  unnamed <- which(!nzchar(names2(arguments)))
+  free <- setdiff(names(specs), names2(arguments))
   at <- match(several, free)
   if (!length(several) || is.na(at) || length(unnamed) < at) {
     return(arguments)

@@ -58,7 +58,7 @@ ffi_routine <- function(signature, routine, arguments, name = NULL, thread = c("
     )
   }
   op <- list(name = if (is.null(name)) routine$name else name, text = signature)
-  check_op_name(op$name, rlang::current_env())
+  check_op_name(op$name, environment())
   words <- argument_words(arguments, signature, op$name, addresses = TRUE)
   rules <- list(jvp = jvp, vjp = vjp, transpose = transpose, vmap = vmap)
   if (thread == "r") {

@@ -166,7 +166,7 @@ library_flags <- function(libraries, variables) {
 }
 
 header_digest <- function() {
-  cli::hash_file_sha256(system.file("include", "xlaffi.h", package = "xlaffi"))
+  hash_file(system.file("include", "xlaffi.h", package = "xlaffi"))
 }
 
 # Files that the source includes, and those that these include, each with its digest; and libraries given as files.

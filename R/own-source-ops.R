@@ -72,7 +72,7 @@ check_dependencies <- function(dependencies, language, call = rlang::caller_env(
   if (is.null(dependencies)) {
     return(NULL)
   }
-  names <- rlang::names2(dependencies)
+  names <- names2(dependencies)
   versions <- check_strings(dependencies, "dependencies", call)
   if (!language %in% c("rust", "xla") || !all(nzchar(names))) {
     abort("`dependencies` are versions of Rust crates with their names: c(rand = \"0.8\")",
@@ -142,7 +142,7 @@ fortran_subroutine <- function(op, call) {
 # For each combination of dtypes, those of the variables and of all arrays.
 op_instances <- function(op, call) {
   dtypes <- as.list(op$dtypes)
-  if (length(dtypes) && !all(nzchar(rlang::names2(dtypes)))) {
+  if (length(dtypes) && !all(nzchar(names2(dtypes)))) {
     abort(sprintf("`dtypes` must be a list such as list(T = c(\"f32\", \"f64\")), not %s", describe(op$dtypes)),
       op = op$name, operand = "dtypes", call = call
     )

@@ -128,7 +128,7 @@ pack_program <- function(executable, where, call = rlang::caller_env()) {
   )
   head <- charToRaw(paste0(lines, "\n", collapse = ""))
   body <- c(parts$program, parts$compiled)
-  c(head, charToRaw(sprintf("sha256 %s\n\n", cli::hash_raw_sha256(c(head, body)))), body)
+  c(head, charToRaw(sprintf("sha256 %s\n\n", digest_of(c(head, body)))), body)
 }
 
 # `format`, `program` and `compiled`, where the bytes are what was written and for where we are.
@@ -148,7 +148,7 @@ unpack_program <- function(bytes, where, call = rlang::caller_env()) {
   lines <- seq_len(newlines[[last - 2L]])
   digest <- bytes[seq(newlines[[last - 2L]] + 1L, newlines[[last - 1L]] - 1L)]
   body <- bytes[-seq_len(newlines[[last]])]
-  if (!identical(digest, charToRaw(paste("sha256", cli::hash_raw_sha256(c(bytes[lines], body)))))) {
+  if (!identical(digest, charToRaw(paste("sha256", digest_of(c(bytes[lines], body)))))) {
     damaged()
   }
   lines <- strsplit(rawToChar(bytes[lines]), "\n", fixed = TRUE)[[1L]]

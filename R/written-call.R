@@ -6,7 +6,7 @@ call_written <- function(f, arguments, name = "f") {
   name <- if (nchar(name, "bytes") < 1000L) name else "f"
   formals <- names(formals(args(f)))
   formals <- formals[cumsum(formals == "...") == 0L]
-  given <- rlang::names2(arguments)
+  given <- names2(arguments)
   # Names that only say what the place says
   in_place <- given == formals[seq_along(given)]
   symbols <- argument_symbols(formals, given)

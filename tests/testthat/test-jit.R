@@ -314,3 +314,11 @@ test_that("arrays without elements have the default layout", {
   expect_match(text, "operand_layouts = [dense<[2, 1, 0]>", fixed = TRUE)
   expect_match(text, "result_layouts = [dense<[2, 1, 0]>", fixed = TRUE)
 })
+
+test_that("a first program needs neither rlang nor cli, which take a tenth of a second to load", {
+  skip_without_plugin()
+  run <- run_r("
+    f <- xla_jit(function(x) x + 1)
+    cat(f(c(1, 2)), dim(xla_svd(diag(2))$u), isNamespaceLoaded('rlang'), isNamespaceLoaded('cli'))")
+  expect_identical(run$output, "2 3 2 2 FALSE FALSE")
+})

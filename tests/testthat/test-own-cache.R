@@ -5,6 +5,17 @@ writes <- function(text) function(folder) writeLines(text, file.path(folder, "un
 never <- function(folder) stop("made once more")
 left_over <- function(root) list.files(root, "^(making-|[.])", all.files = TRUE, no.. = TRUE)
 
+test_that("digests are SHA-256", {
+  for (length in c(0:130, 1000L, 100000L)) {
+    bytes <- as.raw((seq_len(length) * 37L) %% 256L)
+    expect_identical(xlaffi:::digest_of(bytes), cli::hash_raw_sha256(bytes))
+  }
+  expect_identical(xlaffi:::digest_of("Gr\u00f6\u00dfe"), cli::hash_sha256("Gr\u00f6\u00dfe"))
+  expect_identical(xlaffi:::text_digest(c("a", "b")), cli::hash_sha256("a\nb"))
+  file <- withr::local_tempfile(lines = "text")
+  expect_identical(xlaffi:::hash_file(file), cli::hash_file_sha256(file))
+})
+
 test_that("what was made is found again, each under its key", {
   root <- local_code_cache()
   folder <- entry("a")

@@ -11,6 +11,7 @@ mod buffer;
 mod callback;
 mod client;
 mod device;
+mod digest;
 mod dtype;
 mod entry;
 mod executable;
@@ -48,6 +49,7 @@ const ROUTINES: &[&[entry::Routine]] = &[
     callback::request::ROUTINES,
     client::ROUTINES,
     device::ROUTINES,
+    digest::ROUTINES,
     dtype::ROUTINES,
     own_op::ROUTINES,
     own_instances::ROUTINES,

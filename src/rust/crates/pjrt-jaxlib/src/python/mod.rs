@@ -20,6 +20,7 @@ pub(crate) use probe::try_flags;
 use probe::probe;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What was looked for, in order, and what was found.
 #[derive(Clone, Debug, Default)]
@@ -55,8 +56,9 @@ impl Report {
 /// ([`cache_dir`]`/venv`), `python3` on the `PATH`. One subprocess per place, until the first that
 /// can be used.
 pub fn find() -> Report {
+    let places = candidates::list();
     let mut report = Report::default();
-    for (source, path) in candidates::list() {
+    for (source, path) in places.iter().cloned() {
         let candidate = probe(source, path);
         let good = candidate.problem.is_none();
         report.candidates.push(candidate);
@@ -64,18 +66,52 @@ pub fn find() -> Report {
             break;
         }
     }
-    if let Some(chosen) = report.chosen() {
-        sites().clone_from(&chosen.sites);
+    match report.chosen() {
+        Some(_) => {
+            let (report, when) = (report.clone(), Some(Instant::now()));
+            *last() = Some(Found {
+                places,
+                report,
+                when,
+            });
+        }
+        // What was there may be gone.
+        None => last().iter_mut().for_each(|last| last.when = None),
     }
     report
 }
 
-/// The folders of packages of the interpreter that [`find`] chose last.
-pub(crate) fn found_sites() -> Vec<PathBuf> {
-    sites().clone()
+/// What [`find`] chose last, and of which places.
+struct Found {
+    places: Vec<(Source, Option<PathBuf>)>,
+    report: Report,
+    /// Not if it found nothing after that.
+    when: Option<Instant>,
 }
 
-fn sites() -> MutexGuard<'static, Vec<PathBuf>> {
-    static SITES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-    SITES.lock().unwrap_or_else(PoisonError::into_inner)
+fn last() -> MutexGuard<'static, Option<Found>> {
+    static LAST: Mutex<Option<Found>> = Mutex::new(None);
+    LAST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The folders of packages of the interpreter that [`find`] chose last.
+pub(crate) fn found_sites() -> Vec<PathBuf> {
+    let last = last();
+    let chosen = last.as_ref().and_then(|last| last.report.chosen());
+    chosen
+        .map(|chosen| chosen.sites.clone())
+        .unwrap_or_default()
+}
+
+/// As [`find`]. Who has just looked whether there is a Python, and starts it now, need not ask it again.
+pub(crate) fn find_again() -> Report {
+    const JUST: Duration = Duration::from_secs(10);
+    let places = candidates::list();
+    let just =
+        |last: &Found| last.places == places && last.when.is_some_and(|when| when.elapsed() < JUST);
+    let known = last()
+        .as_ref()
+        .filter(|last| just(last))
+        .map(|last| last.report.clone());
+    known.unwrap_or_else(find)
 }

@@ -29,6 +29,13 @@ def libraries():
 
 
 def version_of(package):
+    # importlib.metadata takes longer to load than all else here.
+    for folder in filter(None, sys.path):
+        if os.path.isfile(os.path.join(folder, package, "__init__.py")):
+            for name in os.listdir(folder):
+                if name.startswith(package + "-") and name.endswith((".dist-info", ".egg-info")):
+                    return name[len(package) + 1:-len(".dist-info")]
+            break
     try:
         from importlib import metadata, util
         return metadata.version(package) if util.find_spec(package) else None

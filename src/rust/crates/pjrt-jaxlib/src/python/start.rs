@@ -71,7 +71,7 @@ pub(crate) fn start() -> Result<&'static Running> {
     let started = match in_process() {
         Some(running) => running?,
         None => {
-            let report = super::find();
+            let report = super::find_again();
             let Some(chosen) = report.chosen() else {
                 return Err(Error::not_found(report.message()));
             };
