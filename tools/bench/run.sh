@@ -6,6 +6,7 @@ cd "$(dirname "$0")"
 Rscript host.R
 Rscript ffi_call.R
 Rscript linalg.R
+Rscript own-ops.R
 ops=$(../ops-lib/build.sh | tail -n 1)
 "$XLAFFI_PYTHON" call.py "$ops"
 "$XLAFFI_PYTHON" kepler.py "$ops"
