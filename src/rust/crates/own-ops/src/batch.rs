@@ -1,24 +1,15 @@
-//! The body, called for each element of a batch.
+//! The body, called for each element of a batch: where the element's arrays are.
 
-use core::ffi::c_void;
-use core::mem;
 use core::ops::Range;
 use core::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use xla_ffi::registry::CheckedScratch;
-use xla_ffi::{Context, DataType, Error, Promise, Result};
+use xla_ffi::{Context, Error, Promise, Result};
 
-use crate::abi;
 use crate::call::Ready;
 use crate::flat::Pair;
-use crate::host::BoundCall;
-use crate::op::{Body, Threads};
-use crate::room::{self, Work};
-use crate::signature::AttributeKind;
-use crate::words::{Cell, Number, Word};
+use crate::op::Threads;
+use crate::room::Work;
 
 /// A call, ready to run: what all threads share.
 pub(crate) struct Plan<'a> {
@@ -29,11 +20,12 @@ pub(crate) struct Plan<'a> {
 }
 
 // SAFETY: threads run bodies on different elements of the batch, whose results lie apart; all else
-// is read, but for `later`, which only bodies of whole batches ask: those run on one thread. Bodies may be called from any thread, as whoever makes an op promises.
+// is read, but for `later`, which only bodies of whole batches ask: those run on one thread. Bodies
+// may be called from any thread, as whoever makes an op promises.
 unsafe impl Sync for Plan<'_> {}
 
 /// An error, and of which element.
-type Outcome = std::result::Result<(), (usize, Error)>;
+pub(crate) type Outcome = std::result::Result<(), (usize, Error)>;
 
 /// Runs the body for all elements of the batch.
 pub(crate) fn run(plan: &Plan<'_>, work: &mut Work) -> Result<()> {
@@ -54,63 +46,7 @@ pub(crate) fn run(plan: &Plan<'_>, work: &mut Work) -> Result<()> {
     })
 }
 
-/// A body that may throw.
-type Unwinding = unsafe extern "C-unwind" fn(*const abi::Call) -> i32;
-
-/// What is worth another thread.
-const WORTH: Duration = Duration::from_micros(100);
-/// What tells how long an element takes: the first ones find cold caches, and the clock is read
-/// between them.
-const SURE: Duration = Duration::from_micros(10);
-/// What a thread takes at a time.
-const TURN: Duration = Duration::from_micros(30);
-
 impl Plan<'_> {
-    /// Runs some elements, and those that are left on other threads as well if they take long
-    /// enough for that.
-    fn on_threads(&self, work: &mut Work, count: usize) -> Outcome {
-        let start = Instant::now();
-        let (mut done, mut step) = (0, 1);
-        while done < count {
-            let end = count.min(done + step);
-            self.range(work, done..end)?;
-            done = end;
-            let elapsed = start.elapsed();
-            if elapsed < SURE {
-                step *= 2;
-                continue;
-            }
-            let each = elapsed / u32::try_from(done).unwrap_or(u32::MAX);
-            step = (TURN.as_nanos() / each.as_nanos().max(1)).max(1) as usize;
-            if each * u32::try_from(count - done).unwrap_or(u32::MAX) > WORTH {
-                return self.in_turns(done..count, step);
-            }
-        }
-        Ok(())
-    }
-
-    fn in_turns(&self, elements: Range<usize>, step: usize) -> Outcome {
-        let first = AtomicUsize::new(usize::MAX);
-        let failed = Mutex::new(None);
-        self.context.parallel_for(elements.len(), step, |range| {
-            let range = elements.start + range.start..elements.start + range.end;
-            // The error that is told is that of the first element, whatever the threads.
-            if range.start > first.load(Ordering::Relaxed) {
-                return;
-            }
-            let outcome = room::with(|room| self.range(&mut room.work, range));
-            if let Err((at, error)) = outcome {
-                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                if at < first.load(Ordering::Relaxed) {
-                    first.store(at, Ordering::Relaxed);
-                    *failed = Some((at, error));
-                }
-            }
-        });
-        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        failed.map_or(Ok(()), Err)
-    }
-
     /// Gives the body the whole batch.
     fn whole(&self, work: &mut Work, count: usize) -> Result<()> {
         if !self.call.copies.is_empty() && count > 0 {
@@ -127,7 +63,7 @@ impl Plan<'_> {
     }
 
     /// Runs elements one after the other on this thread.
-    fn range(&self, work: &mut Work, range: Range<usize>) -> Outcome {
+    pub(crate) fn range(&self, work: &mut Work, range: Range<usize>) -> Outcome {
         if range.is_empty() {
             return Ok(());
         }
@@ -238,110 +174,5 @@ impl Plan<'_> {
                 unsafe { ptr::copy_nonoverlapping(source, result, bytes) };
             }
         }
-    }
-
-    fn one(&self, work: &mut Work, element: usize) -> Result<()> {
-        let buffers = if self.call.op.many.is_some() {
-            work.buffers.as_ptr()
-        } else {
-            work.flat.as_ptr()
-        };
-        match &self.call.instance.body {
-            Body::C(body) => self.compiled(work, buffers, element, |call| {
-                // SAFETY: the op's function with what its signature says.
-                Ok(unsafe { body(call) })
-            }),
-            Body::Foreign(body, barrier) => self.compiled(work, buffers, element, |call| {
-                // SAFETY: as above; types that differ in what may leave the function, and a call that
-                // has nothing to drop.
-                unsafe {
-                    let body = mem::transmute::<abi::Body, Unwinding>(*body);
-                    barrier.catch(|| body(call))
-                }
-            }),
-            Body::Words(words) => {
-                // SAFETY: as above.
-                let status = unsafe { words.call(|word| self.word(word, buffers)) }?;
-                match status {
-                    0 => Ok(()),
-                    status => Err(Error::internal(format!("the function returned {status}"))),
-                }
-            }
-            Body::Host(body) => body(&mut BoundCall::new(self, &work.flat, element)),
-        }
-    }
-
-    /// Calls a body for an element by way of `enter`.
-    #[inline(always)]
-    fn compiled(
-        &self,
-        work: &mut Work,
-        buffers: *const *mut c_void,
-        element: usize,
-        enter: impl FnOnce(&abi::Call) -> Result<i32>,
-    ) -> Result<()> {
-        let (message, message_size) = work.message.room();
-        let call = abi::Call {
-            size: size_of::<abi::Call>(),
-            buffers,
-            dims: self.call.layout.bound.dims().as_ptr(),
-            attributes: self.call.attributes.all.as_ptr(),
-            state: self.call.state,
-            batch: element as i64,
-            message,
-            message_size,
-        };
-        let code = enter(&call)?;
-        // SAFETY: the body wrote its text as `xlaffi.h` says.
-        unsafe { work.message.outcome(code) }
-    }
-
-    /// What stands for a word of a function's arguments.
-    fn word(&self, word: Word, buffers: *const *mut c_void) -> Result<Cell> {
-        let number = |number| match number {
-            Number::Dim(dim) => self.call.layout.bound.dims()[dim],
-            Number::Attribute(at) => self.call.attributes.numbers[at],
-        };
-        let int = |value: i64| match i32::try_from(value) {
-            Ok(value) => Ok(Cell::int(value)),
-            Err(_) => Err(Error::invalid_argument(format!(
-                "{value} does not fit into an int, as the function takes it"
-            ))),
-        };
-        match word {
-            // SAFETY: there are as many as the signature has arrays.
-            Word::Array(at) => Ok(Cell::Word(unsafe { *buffers.add(at) } as usize)),
-            Word::Value(value) => Ok(Cell::Word(number(value) as usize)),
-            Word::I32(value) => int(number(value)),
-            Word::I64(value) => Ok(Cell::Behind(number(value) as u64)),
-            Word::F64(Number::Attribute(at)) => Ok(Cell::Behind(self.double(at).to_bits())),
-            Word::F64(value) => Ok(Cell::Behind((number(value) as f64).to_bits())),
-            Word::Attribute(at) => Ok(Cell::Word(self.call.attributes.all[at].data as usize)),
-            Word::Length(at) => int(self.call.attributes.all[at].length as i64),
-            Word::Size(at) => {
-                let flat = &self.call.flats[self.flat_of(at)];
-                int((flat.bytes / flat.dtype.size().unwrap_or(1)) as i64)
-            }
-        }
-    }
-
-    /// A scalar attribute as a double.
-    fn double(&self, at: usize) -> f64 {
-        let data = self.call.attributes.all[at].data;
-        match self.call.op.signature().attributes[at].kind {
-            // SAFETY: a scalar of this type, aligned.
-            AttributeKind::Scalar(DataType::F64) => unsafe { data.cast::<f64>().read() },
-            // SAFETY: as above.
-            AttributeKind::Scalar(DataType::F32) => f64::from(unsafe { data.cast::<f32>().read() }),
-            _ => self.call.attributes.numbers[at] as f64,
-        }
-    }
-
-    /// The place of the first array of the signature's, by its place in what the body gets.
-    fn flat_of(&self, buffer: usize) -> usize {
-        let counts = self.call.op.counts().take(buffer);
-        counts
-            .map(|several| if several { self.call.layout.count } else { 1 })
-            .sum()
     }
 }

@@ -10,6 +10,7 @@ mod batch;
 pub mod bind;
 mod call;
 mod checked;
+mod element;
 mod entry;
 mod flat;
 mod host;
@@ -23,6 +24,7 @@ pub mod signature;
 mod site;
 mod state;
 mod table;
+mod turns;
 mod words;
 
 pub use attributes::{BATCH, OP};
