@@ -2,12 +2,15 @@
 
 use super::block::{finite, gather, scatter, transpose};
 use super::update::{scale, subtract, subtract_panel, PANEL};
-use super::{Float, Kernel, Lanes};
+use super::{rows, Float, Kernel, Lanes};
 use matrices::{Element, Triangle};
 use std::ops::Range;
 
 /// Rows up to which this beats LAPACK's `potrf`.
-pub const MOST: i32 = 64;
+pub const MOST: i32 = 256;
+
+/// Rows up to which blocks of matrices beat one after the other.
+pub const BLOCKS: i32 = 64;
 
 /// What `info` is for a matrix with NaN or an infinity: no minor is positive definite.
 pub const NOT_FINITE: i32 = 1;
@@ -29,6 +32,59 @@ impl<T: Element> Kernel<T> for Potrf<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
         self.n * self.n
+    }
+
+    const ROWS: bool = true;
+
+    #[inline(always)]
+    fn block_pays(&self, width: usize, matrices: usize) -> bool {
+        self.n <= BLOCKS as usize && 2 * matrices > width
+    }
+
+    #[inline(always)]
+    fn rows_scratch(&self, width: usize) -> usize {
+        let stride = rows::stride(self.n, width);
+        self.n * stride + rows::packed(stride, self.n, width)
+    }
+
+    #[inline(always)]
+    fn run_rows<V: Lanes<Float = T>>(&mut self, one: usize, scratch: &mut [V])
+    where
+        T: Float,
+    {
+        let n = self.n;
+        let stride = rows::stride(n, V::WIDTH);
+        let x = &mut self.a[one * n * n..][..n * n];
+        let (columns, work) = scratch.split_at_mut(n * stride);
+        let upper = self.triangle == Triangle::Upper;
+        for (j, column) in columns.chunks_exact_mut(stride).enumerate() {
+            if upper {
+                rows::load(column, x, 0..0);
+                let row = x[j..].iter().step_by(n).skip(j);
+                for (to, &x) in V::flat_mut(column)[j..].iter_mut().zip(row) {
+                    *to = x;
+                }
+            } else {
+                rows::load(column, &x[j * n..], j..n);
+            }
+        }
+        if !rows::all_finite(columns) {
+            x.fill(T::NAN);
+            self.info[one] = NOT_FINITE;
+            return;
+        }
+        self.info[one] = rows::cholesky::factor(n, stride, columns, work);
+        for (j, column) in columns.chunks_exact(stride).enumerate() {
+            let column = &V::flat(column)[j..n];
+            if upper {
+                let row = x[j..].iter_mut().step_by(n).skip(j);
+                for (to, &l) in row.zip(column) {
+                    *to = l;
+                }
+            } else {
+                x[j * n..][j..n].copy_from_slice(column);
+            }
+        }
     }
 
     #[inline(always)]

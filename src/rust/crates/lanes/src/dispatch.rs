@@ -9,7 +9,7 @@ use super::lanes::{Float, Lanes};
 use super::processor::Avx2;
 #[cfg(all(target_arch = "x86_64", avx512))]
 use super::processor::Avx512;
-use super::scratch::Line;
+use super::scratch::{with_lines, Line};
 use std::ops::Range;
 
 /// What is done with each group of matrices. Whether a matrix is one of many in a block, of few
@@ -18,6 +18,28 @@ use std::ops::Range;
 pub trait Kernel<T> {
     /// How many `V`s it works in.
     fn scratch(&self) -> usize;
+
+    /// Whether [`run_rows`](Kernel::run_rows) is there, for what is left after blocks.
+    const ROWS: bool = false;
+
+    /// Whether a block of `width` lanes pays for so many matrices: it costs what a few cost one by one, however
+    /// many it holds.
+    fn block_pays(&self, width: usize, matrices: usize) -> bool {
+        matrices > width / 4
+    }
+
+    /// How many vectors of `width` lanes [`run_rows`](Kernel::run_rows) works in.
+    fn rows_scratch(&self, _width: usize) -> usize {
+        0
+    }
+
+    /// Computes matrix `one` with its rows in lanes, to the bits that [`run`](Kernel::run) gives.
+    fn run_rows<V: Lanes<Float = T>>(&mut self, _one: usize, _scratch: &mut [V])
+    where
+        T: Float,
+    {
+        unreachable!("a kernel without rows in lanes");
+    }
 
     /// Computes the matrices of `range`, which are not more than `V` has lanes; `scratch` holds
     /// anything. To be `#[inline(always)]`, as what it calls: so it gets the vector instructions.
@@ -49,6 +71,18 @@ impl Unit {
         all
     }
 
+    /// Lanes of a vector.
+    fn width<T: Float>(self) -> usize {
+        match self {
+            #[cfg(all(target_arch = "x86_64", avx512))]
+            Unit::Avx512(_) => T::Avx512::WIDTH,
+            #[cfg(target_arch = "x86_64")]
+            Unit::Avx2(_) => T::Avx2::WIDTH,
+            #[cfg(not(target_arch = "x86_64"))]
+            Unit::Plain => T::Plain::WIDTH,
+        }
+    }
+
     /// The processor's best; none on an x86-64 of before 2013, for which LAPACK is good enough.
     #[inline]
     pub(crate) fn best() -> Option<Unit> {
@@ -65,24 +99,22 @@ impl Unit {
     }
 }
 
-/// Runs `kernel` over `count` matrices, in blocks and what is left one by one. On x86-64 the latter
-/// is the same code with and without AVX-512, whose registers one matrix does not fill.
-///
-/// # Panics
-/// The processor has no [`Unit`].
-pub(crate) fn run<T: Float, K: Kernel<T>>(kernel: &mut K, count: usize, lines: &mut [Line]) {
-    let unit = Unit::best().expect("a vector unit, as `suits` found one");
-    run_on(unit, kernel, count, lines);
+/// Runs `kernel` over `count` matrices, in blocks and what is left one by one, on a unit that the processor has.
+/// Where a matrix alone is one lane, that is the same code on x86-64 with and without AVX-512, whose registers it
+/// does not fill.
+pub(crate) fn run<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize) {
+    let width = unit.width::<T>();
+    let blocks = if !K::ROWS || kernel.block_pays(width, count) {
+        kernel.scratch()
+    } else {
+        0
+    };
+    let rows = (kernel.rows_scratch(width) * width * size_of::<T>()).div_ceil(size_of::<Line>());
+    with_lines(blocks.max(rows), |lines| run_in(unit, kernel, count, lines));
 }
 
-/// As [`run`], on a unit that the processor has.
 #[inline(always)]
-pub(crate) fn run_on<T: Float, K: Kernel<T>>(
-    unit: Unit,
-    kernel: &mut K,
-    count: usize,
-    lines: &mut [Line],
-) {
+fn run_in<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize, lines: &mut [Line]) {
     let alone = match unit {
         // SAFETY: the proof.
         #[cfg(all(target_arch = "x86_64", avx512))]
@@ -93,7 +125,7 @@ pub(crate) fn run_on<T: Float, K: Kernel<T>>(
         #[cfg(not(target_arch = "x86_64"))]
         Unit::Plain => blocks::<T::Plain, K>((), kernel, count, lines),
     };
-    if alone == count {
+    if K::ROWS || alone == count {
         return;
     }
     // SAFETY: every unit of x86-64 has AVX2.
@@ -143,7 +175,8 @@ unsafe fn blocks_avx512<T: Float, K: Kernel<T>>(
     blocks::<T::Avx512, K>(proof, kernel, count, lines)
 }
 
-/// Runs `kernel` over blocks of matrices while that pays; the first one that is left.
+/// Runs `kernel` over blocks of matrices while that pays, and over what is left if it can; the first one that is
+/// left then.
 #[inline(always)]
 fn blocks<V: Lanes, K: Kernel<V::Float>>(
     proof: V::Proof,
@@ -151,13 +184,18 @@ fn blocks<V: Lanes, K: Kernel<V::Float>>(
     count: usize,
     lines: &mut [Line],
 ) -> usize {
-    let len = kernel.scratch();
     let mut first = 0;
-    // A block costs what a few matrices cost one by one, however many it holds.
-    while count - first > V::WIDTH / 4 {
+    while first < count && kernel.block_pays(V::WIDTH, count - first) {
         let last = count.min(first + V::WIDTH);
-        kernel.run::<V>(first..last, Line::lanes(proof, lines, len));
+        kernel.run::<V>(first..last, Line::lanes(proof, lines, kernel.scratch()));
         first = last;
+    }
+    if K::ROWS {
+        let len = kernel.rows_scratch(V::WIDTH);
+        for one in first..count {
+            kernel.run_rows::<V>(one, Line::lanes(proof, lines, len));
+        }
+        first = count;
     }
     first
 }

@@ -1,6 +1,7 @@
 //! The same number of each of several matrices: one lane per matrix.
 
 use super::block;
+use super::rows::{self, Product};
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 use matrices::Element;
@@ -47,6 +48,8 @@ pub trait Lanes:
     type Float: Float;
     /// The number of lanes.
     const WIDTH: usize;
+    /// How many vectors the processor holds in registers.
+    const REGISTERS: usize;
 
     /// What shows that the processor has these vectors. There is no other way to one, so whoever has a
     /// vector has shown it.
@@ -81,6 +84,10 @@ pub trait Lanes:
     fn if_equal(self, other: Self, yes: Self, no: Self) -> Self;
     /// Whether `self < other` in some lane.
     fn any_less(self, other: Self) -> bool;
+    /// A bit for each lane, the first one's last, that is 1 where `self == other`.
+    fn equal_bits(self, other: Self) -> u64;
+    /// [`rows::product`], not inlined.
+    fn product(matrix: &mut [Self], product: &Product, work: &mut [Self]);
 
     /// The lanes of all vectors, one after the other.
     #[inline(always)]
@@ -175,6 +182,8 @@ macro_rules! floats {
         impl<const W: usize, const FMA: bool> Lanes for Pack<$t, W, FMA> {
             type Float = $t;
             const WIDTH: usize = W;
+            // Of 64-bit ARM.
+            const REGISTERS: usize = 32;
 
             type Proof = ();
 
@@ -243,6 +252,13 @@ macro_rules! floats {
             #[inline(always)]
             fn any_less(self, other: Self) -> bool {
                 (0..W).fold(false, |any, i| any | (self.0[i] < other.0[i]))
+            }
+            #[inline(always)]
+            fn equal_bits(self, other: Self) -> u64 {
+                (0..W).fold(0, |bits, i| bits | u64::from(self.0[i] == other.0[i]) << i)
+            }
+            fn product(matrix: &mut [Self], product: &Product, work: &mut [Self]) {
+                rows::product(matrix, product, work);
             }
         }
     )*};

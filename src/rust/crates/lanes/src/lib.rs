@@ -5,6 +5,9 @@
 //! choice in its lane and nothing to its neighbours, so a matrix's result is the same to the last
 //! bit wherever it stands in a batch, also alone.
 //!
+//! A matrix alone has its rows in lanes instead (`rows/`), where that is written: lu and Cholesky, which for more than
+//! 64 columns are computed so only. The operations on an element and their order are the same, and so are the bits.
+//!
 //! To add one: a struct of the slices of a run of matrices, with [`Kernel`] for it, and in the
 //! routine of the batch, where [`suits`] says so, runs of matrices (`run_length`) for `for_each_run`
 //! of `batch.rs`, each of which is given to [`Vectorised::in_lanes`]; see `lu.rs` here and there.
@@ -28,6 +31,7 @@ pub mod lu;
 pub mod processor;
 pub mod qr;
 mod rotation;
+mod rows;
 mod scale;
 mod scratch;
 mod singular;
@@ -63,9 +67,8 @@ macro_rules! vectorised {
             const LANES: bool = true;
 
             fn in_lanes(mut kernel: impl Kernel<Self>, count: usize) {
-                scratch::with_lines(kernel.scratch(), |lines| {
-                    dispatch::run(&mut kernel, count, lines);
-                });
+                let unit = dispatch::Unit::best().expect("a vector unit, as `suits` found one");
+                dispatch::run(unit, &mut kernel, count);
             }
         }
 

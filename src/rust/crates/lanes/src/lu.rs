@@ -2,12 +2,15 @@
 
 use super::block::{finite, gather, scatter};
 use super::update::{largest, scale, subtract, subtract_panel, PANEL};
-use super::{Float, Kernel, Lanes};
+use super::{rows, Float, Kernel, Lanes};
 use matrices::Element;
 use std::ops::Range;
 
 /// Rows and columns up to which this beats LAPACK's `getrf`.
-pub const MOST: i32 = 64;
+pub const MOST: i32 = 256;
+
+/// Rows and columns up to which blocks of matrices beat one after the other.
+pub const BLOCKS: i32 = 64;
 
 /// A run of matrices of `m` × `n`, their pivots and `info`s.
 pub struct Lu<'a, T> {
@@ -27,6 +30,46 @@ impl<T: Element> Kernel<T> for Lu<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
         self.m * self.n + self.m.min(self.n)
+    }
+
+    const ROWS: bool = true;
+
+    #[inline(always)]
+    fn block_pays(&self, width: usize, matrices: usize) -> bool {
+        self.m.max(self.n) <= BLOCKS as usize && 2 * matrices > width
+    }
+
+    #[inline(always)]
+    fn rows_scratch(&self, width: usize) -> usize {
+        let stride = rows::stride(self.m, width);
+        self.n * stride + rows::packed(stride, self.n, width)
+    }
+
+    #[inline(always)]
+    fn run_rows<V: Lanes<Float = T>>(&mut self, one: usize, scratch: &mut [V])
+    where
+        T: Float,
+    {
+        let (m, n) = (self.m, self.n);
+        let (size, rank) = (m * n, m.min(n));
+        let stride = rows::stride(m, V::WIDTH);
+        let x = &mut self.a[one * size..][..size];
+        let pivots = &mut self.pivots[one * rank..][..rank];
+        let (columns, work) = scratch.split_at_mut(n * stride);
+        for (column, x) in columns.chunks_exact_mut(stride).zip(x.chunks_exact(m)) {
+            rows::load(column, x, 0..m);
+        }
+        if !rows::all_finite(columns) {
+            not_finite(x, pivots, &mut self.info[one]);
+            return;
+        }
+        self.info[one] = rows::lu::factor((m, n), stride, columns, pivots, work);
+        for (column, x) in columns.chunks_exact(stride).zip(x.chunks_exact_mut(m)) {
+            x.copy_from_slice(&V::flat(column)[..m]);
+        }
+        for pivot in pivots {
+            *pivot += 1;
+        }
     }
 
     #[inline(always)]

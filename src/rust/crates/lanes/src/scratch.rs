@@ -13,15 +13,15 @@ impl Line {
     /// vectors come from, and so where it is shown that the processor has them.
     ///
     /// # Panics
-    /// There are fewer than `len` lines.
+    /// They do not fit.
     #[inline(always)]
     pub(crate) fn lanes<V: Lanes>(_: V::Proof, lines: &mut [Line], len: usize) -> &mut [V] {
         const {
             assert!(size_of::<V>() <= size_of::<Line>() && align_of::<V>() <= align_of::<Line>());
             assert!(size_of::<V>() == V::WIDTH * size_of::<V::Float>());
         }
-        assert!(len <= lines.len());
-        // SAFETY: `len` lines are at least as large as `len` lanes, aligned for them, and
+        assert!(len <= size_of_val(lines) / size_of::<V>());
+        // SAFETY: the lines are at least as large as `len` lanes, aligned for them, and
         // initialised; any bits are a number.
         unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), len) }
     }

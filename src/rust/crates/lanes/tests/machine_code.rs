@@ -9,6 +9,17 @@ use std::process::Command;
 /// Kernels, of which each is there for f32 and f64.
 const KERNELS: [&str; 7] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm", "Syevd", "Gesdd"];
 
+/// Those of which a matrix alone has its rows in lanes, so that none is computed one by one.
+const IN_ROWS: [&str; 2] = ["Lu", "Potrf"];
+
+/// Vectors, and registers that hold them.
+const VECTORS: [(&str, &str); 4] = [
+    ("F64x4", "%ymm"),
+    ("F32x8", "%ymm"),
+    ("F64x8", "%zmm"),
+    ("F32x16", "%zmm"),
+];
+
 /// Who calls kernels, and the registers whose vectors are to be multiplied and added there.
 const CALLERS: [(&str, &str); 3] = [
     ("blocks_avx2", "%ymm"),
@@ -16,8 +27,15 @@ const CALLERS: [(&str, &str); 3] = [
     ("blocks_avx512", "%zmm"),
 ];
 
-/// What may be called: it moves data only.
-const CALLED: [&str; 5] = ["gather", "scatter", "scatter_some", "strided", "lines"];
+/// What may be called: it moves data only, or is looked at itself.
+const CALLED: [&str; 6] = [
+    "gather",
+    "scatter",
+    "scatter_some",
+    "strided",
+    "lines",
+    "product",
+];
 
 /// What a tool says, which has to succeed.
 fn output(command: &mut Command) -> String {
@@ -86,8 +104,27 @@ fn fused(instruction: &str, lanes: char) -> bool {
 #[test]
 fn kernels_are_vector_code() {
     let (file, code) = example();
-    let mut seen = BTreeSet::new();
+    let (mut seen, mut products) = (BTreeSet::new(), BTreeSet::new());
     for (name, instructions) in functions(&code) {
+        if name.contains("::product_in") {
+            let of = VECTORS
+                .iter()
+                .find(|(vector, _)| name.contains(&format!("::{vector} ")));
+            let (vector, registers) = of.unwrap_or_else(|| panic!("{name} is of no known vector"));
+            let all = instructions.iter().filter(|one| one.starts_with("vfn"));
+            let (mut whole, mut other) = (0, None);
+            for one in all {
+                if one.contains(registers) {
+                    whole += 1;
+                } else {
+                    other = Some(one);
+                }
+            }
+            assert!(whole > 0, "{name} has no fused operation on {registers}");
+            assert_eq!(other, None, "{name} computes in other registers");
+            products.insert(vector);
+            continue;
+        }
         let Some((caller, registers)) = CALLERS
             .iter()
             .find(|(caller, _)| name.contains(&format!("dispatch::{caller}")))
@@ -117,7 +154,9 @@ fn kernels_are_vector_code() {
         }
     }
     let units = if cfg!(avx512) { 3 } else { 2 };
-    assert_eq!(seen.len(), units * KERNELS.len() * 2, "{seen:?}");
+    let functions = units * KERNELS.len() - IN_ROWS.len();
+    assert_eq!(seen.len(), 2 * functions, "{seen:?}");
+    assert_eq!(products.len(), 2 * (units - 1), "{products:?}");
     // A call of C's function where an instruction was meant.
     let imported = output(Command::new("nm").args(["-D", "--undefined-only", &file]));
     let calls: Vec<_> = imported

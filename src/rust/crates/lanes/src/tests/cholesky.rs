@@ -98,11 +98,35 @@ fn factors<T: Real>() {
     }
 }
 
+fn large_factors<T: Real>() {
+    let mut random = Random(5);
+    for n in LARGE {
+        for triangle in BOTH {
+            let x: Vec<T> = (0..2)
+                .flat_map(|_| matrix(n, triangle, &mut random))
+                .collect();
+            let results = batch(&x, 2, &run(n, triangle));
+            for at in 0..2 {
+                let (given, result) = (part(&x, at, 2), results.of(at, 2));
+                let a = lower(n, triangle, given);
+                let l = lower(n, triangle, &result.numbers[0]);
+                let whole = Matrix::from_fn(n, n, |i, j| a.at(i.max(j), i.min(j)));
+                l.times(&l.transposed()).expect::<T>(&whole, n, a.size());
+                for (e, (is, was)) in result.numbers[0].iter().zip(given).enumerate() {
+                    let read = is_in(triangle, e % n, e / n);
+                    assert!(read || is == was, "the other triangle changed");
+                }
+                assert_eq!(result.ints[0], [0]);
+            }
+        }
+    }
+}
+
 const BOTH: [Triangle; 2] = [Triangle::Lower, Triangle::Upper];
 
 fn not_positive<T: Real>() {
     for triangle in BOTH {
-        for n in [1, 4, 5, 17, 64] {
+        for n in [1, 4, 5, 17, 64, 100] {
             for bad in [0, n / 2, n - 1] {
                 let mut a: Vec<T> = matrix(n, triangle, &mut Random(2));
                 a[bad * n + bad] = T::of(-1.0);
@@ -122,7 +146,7 @@ fn not_positive<T: Real>() {
 
 fn not_finite<T: Real>() {
     for triangle in BOTH {
-        for n in [1, 4, 9, 33] {
+        for n in [1, 4, 9, 33, 70] {
             let mut random = Random(3);
             let x: Vec<T> = (0..7)
                 .flat_map(|_| matrix(n, triangle, &mut random))
@@ -147,4 +171,4 @@ fn not_finite<T: Real>() {
     }
 }
 
-in_both! { factors not_positive not_finite }
+in_both! { factors large_factors not_positive not_finite }

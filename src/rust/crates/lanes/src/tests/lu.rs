@@ -70,9 +70,64 @@ fn factors<T: Real>() {
     }
 }
 
+/// Rows and columns of a large factor, columns beyond the square included.
+fn large_factors<T: Real>() {
+    let mut random = Random(4);
+    for n in LARGE {
+        for m in [n, n / 2 + 1, n + 35] {
+            let count = 2;
+            let x: Vec<T> = random.numbers(m * n * count);
+            let results = batch(&x, count, &run(m, n));
+            for at in 0..count {
+                let result = results.of(at, count);
+                let a = Matrix::of(m, part(&x, at, count));
+                let size = a.size() + Matrix::of(m, &result.numbers[0]).size();
+                product(m, &result).expect::<T>(&a, m.min(n), size);
+                assert_eq!(result.ints[1], [0]);
+            }
+        }
+    }
+}
+
+/// Of elements that are equally large the first one is the pivot, wherever its row was before.
+fn ties<T: Real>() {
+    for n in [5, 16, 40, 70] {
+        // Exact in every step: a triangle of ones, its rows in another order and each there twice.
+        let element = |e: usize| {
+            let (i, j) = (e % n, e / n);
+            f64::from(u8::from((i * 7 + 3) % n / 2 >= j))
+        };
+        let x: Vec<T> = (0..n * n).map(|e| T::of(element(e))).collect();
+        let results = batch(&x.repeat(7), 7, &run(n, n));
+        let result = results.of(3, 7);
+        let mut a = Matrix::of(n, &x);
+        for (j, &pivot) in result.ints[0].iter().enumerate() {
+            let largest = (j..n).fold(j, |best, i| {
+                if a.at(best, j).abs() < a.at(i, j).abs() {
+                    i
+                } else {
+                    best
+                }
+            });
+            assert_eq!(pivot as usize - 1, largest, "column {j} of {n}");
+            a.exchange_rows(j, largest);
+            if a.at(j, j) == 0.0 {
+                continue;
+            }
+            for i in j + 1..n {
+                let l = a.at(i, j) / a.at(j, j);
+                for c in j + 1..n {
+                    let value = a.at(i, c) - l * a.at(j, c);
+                    a.set(i, c, value);
+                }
+            }
+        }
+    }
+}
+
 /// The first column without a pivot is told, and the rest is computed.
 fn singular<T: Real>() {
-    for n in [2, 5, 9, 17, 64] {
+    for n in [2, 5, 9, 17, 64, 100] {
         for bad in [0, n / 2, n - 1] {
             let mut a: Vec<T> = Random(2).numbers(n * n);
             a[bad * n..(bad + 1) * n].fill(T::ZERO);
@@ -96,7 +151,7 @@ fn subnormal<T: Real>() {
 }
 
 fn not_finite<T: Real>() {
-    for n in [1, 4, 9, 33] {
+    for n in [1, 4, 9, 33, 70] {
         let x: Vec<T> = Random(3).numbers(n * n * 7);
         for place in [0, n * n / 2, n * n - 1] {
             for result in spoilt(&x, place, &run(n, n)) {
@@ -108,4 +163,4 @@ fn not_finite<T: Real>() {
     }
 }
 
-in_both! { factors singular subnormal not_finite }
+in_both! { factors large_factors ties singular subnormal not_finite }

@@ -7,13 +7,16 @@ mod qr;
 mod svd;
 mod triangular;
 
-use crate::dispatch::{run_on, Unit};
-use crate::scratch::with_lines;
+use crate::dispatch::{run, Unit};
 use crate::{Float, Kernel, Vectorised};
 
 /// Sizes around the edges of panels (4), of what `finite` adds up at once, of vectors (2 to 16 lanes),
 /// and of what is left to LAPACK.
 const SIZES: [usize; 14] = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64];
+
+/// Of matrices that are computed with their rows in lanes only, around the edges of panels (8 and 16), of tiles and
+/// of what is packed at a time.
+const LARGE: [usize; 7] = [65, 72, 95, 128, 131, 200, 257];
 
 /// Of matrices in a batch: none, one, a block that is not full, several full ones.
 const COUNTS: [usize; 4] = [0, 1, 7, 64];
@@ -44,9 +47,7 @@ impl Real for f32 {}
 impl Real for f64 {}
 
 fn on<T: Real>(unit: Unit, mut kernel: impl Kernel<T>, count: usize) {
-    with_lines(kernel.scratch(), |lines| {
-        run_on(unit, &mut kernel, count, lines);
-    });
+    run(unit, &mut kernel, count);
 }
 
 /// A kernel on a unit, given the operands of so many matrices.

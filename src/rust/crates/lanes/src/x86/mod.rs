@@ -10,13 +10,14 @@ mod transpose;
 use crate::block;
 use crate::lanes::{Float, Lanes};
 use crate::processor;
+use crate::rows::{self, Product};
 use std::arch::x86_64::*;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
 /// A vector type from its instructions.
 macro_rules! vector {
     (
-        $(#[$meta:meta])* $name:ident($raw:ty) = $width:literal $float:ident, $proof:ident $features:literal:
+        $(#[$meta:meta])* $name:ident($raw:ty) = $width:literal $float:ident, $proof:ident $features:literal $registers:literal:
         $splat:ident $add:ident $sub:ident $mul:ident $div:ident
         $fmadd:ident $fnmadd:ident $sqrt:ident $and:ident $andnot:ident $or:ident $xor:ident $transpose:ident,
         |$a:ident, $b:ident| $compare:ident, |$mask:ident, $yes:ident, $no:ident| $blend:expr,
@@ -47,6 +48,7 @@ macro_rules! vector {
         impl Lanes for $name {
             type Float = $float;
             const WIDTH: usize = $width;
+            const REGISTERS: usize = $registers;
 
             type Proof = processor::$proof;
 
@@ -154,6 +156,27 @@ macro_rules! vector {
                     $any != 0
                 }
             }
+            #[inline(always)]
+            fn equal_bits(self, other: Self) -> u64 {
+                // SAFETY: as above.
+                unsafe {
+                    let $mask = $compare::<_CMP_EQ_OQ>(self.0, other.0);
+                    // Not negative, as it has a bit for each lane.
+                    $any as u64
+                }
+            }
+            #[inline(always)]
+            fn product(matrix: &mut [Self], product: &Product, work: &mut [Self]) {
+                #[inline(never)]
+                #[target_feature(enable = $features)]
+                unsafe fn product_in(matrix: &mut [$name], product: &Product, work: &mut [$name]) {
+                    rows::product(matrix, product, work);
+                }
+                if !matrix.is_empty() {
+                    // SAFETY: see the module's documentation.
+                    unsafe { product_in(matrix, product, work) };
+                }
+            }
         }
     };
     (@operators $name:ident: $($trait:ident $method:ident $instruction:ident),*) => {$(
@@ -170,7 +193,7 @@ macro_rules! vector {
 
 vector! {
     /// AVX2 and FMA.
-    F64x4(__m256d) = 4 f64, Avx2 "avx2,fma":
+    F64x4(__m256d) = 4 f64, Avx2 "avx2,fma" 16:
     _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd
     _mm256_fmadd_pd _mm256_fnmadd_pd _mm256_sqrt_pd
     _mm256_and_pd _mm256_andnot_pd _mm256_or_pd _mm256_xor_pd f64x4,
@@ -180,7 +203,7 @@ vector! {
 
 vector! {
     /// AVX2 and FMA.
-    F32x8(__m256) = 8 f32, Avx2 "avx2,fma":
+    F32x8(__m256) = 8 f32, Avx2 "avx2,fma" 16:
     _mm256_set1_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps
     _mm256_fmadd_ps _mm256_fnmadd_ps _mm256_sqrt_ps
     _mm256_and_ps _mm256_andnot_ps _mm256_or_ps _mm256_xor_ps f32x8,
@@ -191,7 +214,7 @@ vector! {
 #[cfg(avx512)]
 vector! {
     /// AVX-512 F and DQ.
-    F64x8(__m512d) = 8 f64, Avx512 "avx512f,avx512dq,avx512vl,fma":
+    F64x8(__m512d) = 8 f64, Avx512 "avx512f,avx512dq,avx512vl,fma" 32:
     _mm512_set1_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd
     _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd
     _mm512_and_pd _mm512_andnot_pd _mm512_or_pd _mm512_xor_pd f64x8,
@@ -202,7 +225,7 @@ vector! {
 #[cfg(avx512)]
 vector! {
     /// AVX-512 F and DQ.
-    F32x16(__m512) = 16 f32, Avx512 "avx512f,avx512dq,avx512vl,fma":
+    F32x16(__m512) = 16 f32, Avx512 "avx512f,avx512dq,avx512vl,fma" 32:
     _mm512_set1_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps
     _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps
     _mm512_and_ps _mm512_andnot_ps _mm512_or_ps _mm512_xor_ps f32x16,

@@ -55,6 +55,12 @@ fn of_one<T: Number>(all: &Results<T>, at: usize, count: usize) -> Results<T> {
     }
 }
 
+/// Reference LAPACK's larger results depend on where the matrices lie in memory, as its compiler sums up from aligned
+/// numbers on; own kernels' do not.
+fn is_ours<T: Number>(routine: Routine, n: usize) -> bool {
+    n < 100 || (!T::COMPLEX && matches!(routine, Getrf | Potrf(_)))
+}
+
 fn shapes_of(routine: Routine, n: usize) -> Vec<(usize, usize)> {
     match routine {
         Potrf(_) | Trsm(_) => vec![(n, n)],
@@ -74,8 +80,10 @@ fn a_batch_is_its_matrices_one_by_one<T: Number>() {
         (33, 6),
         (64, 4),
         (65, 3),
+        (100, 3),
+        (257, 2),
     ] {
-        for routine in ROUTINES {
+        for routine in ROUTINES.into_iter().filter(|one| is_ours::<T>(*one, n)) {
             for shape in shapes_of(routine, n) {
                 let (x, y) = operands::<T>(routine, count, shape);
                 let batch = Batch {
@@ -121,8 +129,9 @@ fn every_length_of_batch<T: Number>() {
 }
 
 fn threads_change_nothing<T: Number>() {
-    for (count, n) in [(3000, 4), (300, 16), (24, 33), (5, 65)] {
-        for routine in [Getrf, Geqrf, Orgqr, Potrf(b'L'), Trsm(*b"LLNN")] {
+    for (count, n) in [(3000, 4), (300, 16), (24, 33), (5, 65), (4, 130)] {
+        let routines = [Getrf, Geqrf, Orgqr, Potrf(b'L'), Trsm(*b"LLNN")];
+        for routine in routines.into_iter().filter(|one| is_ours::<T>(*one, n)) {
             let shape = (n, n);
             let (x, y) = operands::<T>(routine, count, shape);
             let batch = Batch {

@@ -87,6 +87,8 @@ fn lu_of_every_kind<T: Number>() {
         (33, 33),
         (65, 65),
         (70, 66),
+        (66, 131),
+        (130, 100),
     ] {
         for (name, a) in kinds::<T>(m, n) {
             let what = format!("lu, {m} x {n}, {name}");

@@ -114,6 +114,11 @@ pub fn run_length(flops: f64) -> usize {
         .next_multiple_of(FULL)
 }
 
+/// [`run_length`] of matrices that are computed one after the other, so that no block of them is to be full.
+pub fn run_length_in_rows(flops: f64) -> usize {
+    ((AT_ONCE_IN_LANES / flops.max(1.0)) as usize).max(1)
+}
+
 /// Calls `f` with every run of matrices, for `Vectorised::in_lanes`. `flops` is what all cost.
 pub fn for_each_run<I>(cx: &Context<'_>, flops: f64, runs: I, f: impl Fn(I::Item) + Sync)
 where

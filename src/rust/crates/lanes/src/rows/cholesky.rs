@@ -1,0 +1,53 @@
+//! The Cholesky factor of one matrix.
+
+use super::{lanes_of, panel, waiting, Below, Factors, Product};
+use crate::lanes::{Float, Lanes};
+
+/// Factors the lower triangle of `n` columns in place; above it anything may come. Returns the order of the
+/// first minor that is not positive definite, or 0.
+#[inline(always)]
+pub(crate) fn factor<V: Lanes>(n: usize, stride: usize, a: &mut [V], work: &mut [V]) -> i32 {
+    let lanes = lanes_of(a[0]);
+    let zero = V::Float::of(0.0);
+    let width = panel(V::WIDTH);
+    let mut failed = 0;
+    for done in 1..=n.div_ceil(width) {
+        let (start, end) = ((done - 1) * width, n.min(done * width));
+        for j in start..end {
+            let (before, rest) = a.split_at_mut((j + 1) * stride);
+            let column = &mut before[j * stride..];
+            let below = Below::diagonal::<V>(j);
+            let value = V::flat(column)[j];
+            // NaN, of an overflow, is not positive.
+            let value = if zero < value {
+                value.f64()
+            } else {
+                if failed == 0 {
+                    failed = j as i32 + 1;
+                }
+                f64::NAN
+            };
+            let diagonal = lanes.like(value).sqrt();
+            V::flat_mut(column)[j] = diagonal.as_slice()[0];
+            let inverse = lanes.like(1.0) / diagonal;
+            below.change(column, lanes, |l| l * inverse);
+            for (other, c) in rest.chunks_exact_mut(stride).zip(j + 1..end) {
+                // The rows between the diagonals are above that of the other column.
+                let factor = lanes.like(V::flat(column)[c].f64());
+                below.subtract(other, column, factor, lanes);
+            }
+        }
+        if end < n {
+            let count = waiting(done);
+            let step = Product {
+                stride,
+                rows: end / V::WIDTH..n.div_ceil(V::WIDTH),
+                known: end - count * width..end,
+                to: end..n.min(end + count * width),
+                factors: Factors::Beside,
+            };
+            V::product(a, &step, work);
+        }
+    }
+    failed
+}

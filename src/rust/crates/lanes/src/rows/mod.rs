@@ -1,0 +1,113 @@
+//! One matrix alone, with its rows in lanes: what is left of a batch after full blocks, and matrices that are too
+//! large for blocks. Columns stand one after the other, each padded to whole vectors with zeros.
+//!
+//! An element takes part in the same operations, in the same order, as in a block of matrices: what is taken
+//! from it is taken column by column from the left, each product rounded once with its sum. So the results are those
+//! of the blocks to the last bit, however the work is cut into panels and tiles.
+
+pub(crate) mod cholesky;
+pub(crate) mod lu;
+mod product;
+
+pub(crate) use product::{packed, product};
+pub use product::{Factors, Product};
+
+use super::block::finite;
+use super::lanes::{Float, Lanes};
+use std::ops::Range;
+
+/// Vectors of a column from which on columns that follow one another at a power of 2 would push each other out of
+/// the cache.
+const FAR: usize = 16;
+
+/// Vectors of `width` lanes from one column of `rows` rows to the next.
+pub(crate) fn stride(rows: usize, width: usize) -> usize {
+    let vectors = rows.div_ceil(width);
+    if vectors < FAR {
+        vectors
+    } else {
+        vectors | 1
+    }
+}
+
+/// Columns that are computed one by one before others see them: whole vectors of rows, and not too few.
+pub(crate) const fn panel(width: usize) -> usize {
+    if width < 8 {
+        8
+    } else {
+        width
+    }
+}
+
+/// What follows when panel `done - 1` is computed: the panels before `done` that the next ones wait for, as many
+/// as those. So each is taken into account in the order of the panels, and mostly together with others.
+pub(crate) fn waiting(done: usize) -> usize {
+    1 << done.trailing_zeros()
+}
+
+/// The rows of a panel's column below its diagonal, as whole vectors and the row in the first of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Below {
+    vector: usize,
+    row: usize,
+}
+
+impl Below {
+    #[inline(always)]
+    pub(crate) fn diagonal<V: Lanes>(row: usize) -> Self {
+        Below {
+            vector: row / V::WIDTH,
+            row: row % V::WIDTH,
+        }
+    }
+
+    /// `to -= from * factor` below the diagonal.
+    #[inline(always)]
+    pub(crate) fn subtract<V: Lanes>(self, to: &mut [V], from: &[V], factor: V, lanes: V) {
+        let (to, from) = (&mut to[self.vector..], &from[self.vector..]);
+        let new = from[0].neg_mul_add(factor, to[0]);
+        to[0] = lanes.like(self.row as f64).if_less(lanes, new, to[0]);
+        for (to, from) in to[1..].iter_mut().zip(&from[1..]) {
+            *to = from.neg_mul_add(factor, *to);
+        }
+    }
+
+    /// Changes each value below the diagonal.
+    #[inline(always)]
+    pub(crate) fn change<V: Lanes>(self, column: &mut [V], lanes: V, change: impl Fn(V) -> V) {
+        let column = &mut column[self.vector..];
+        let new = change(column[0]);
+        column[0] = lanes.like(self.row as f64).if_less(lanes, new, column[0]);
+        for value in &mut column[1..] {
+            *value = change(*value);
+        }
+    }
+}
+
+/// 0, 1, 2, … in the lanes.
+#[inline(always)]
+pub(crate) fn lanes_of<V: Lanes>(any: V) -> V {
+    let mut lanes = any.like(0.0);
+    for (lane, value) in lanes.as_mut_slice().iter_mut().enumerate() {
+        *value = V::Float::of(lane as f64);
+    }
+    lanes
+}
+
+/// The rows `which` of `x` become those of a column, whose other rows become 0.
+#[inline(always)]
+pub(crate) fn load<V: Lanes>(column: &mut [V], x: &[V::Float], which: Range<usize>) {
+    let zero = column[0].like(0.0);
+    column.fill(zero);
+    V::flat_mut(column)[which.clone()].copy_from_slice(&x[which]);
+}
+
+/// Whether all numbers are finite.
+#[inline(always)]
+pub(crate) fn all_finite<V: Lanes>(values: &[V]) -> bool {
+    let sum = finite(values);
+    let zero = V::Float::of(0.0);
+    sum.as_slice()
+        .iter()
+        .fold(true, |all, lane| all & (*lane == zero))
+}
