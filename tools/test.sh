@@ -27,21 +27,33 @@ add() {
 }
 summary=
 
-# The glue links R's symbols, so it has no test binary: R's tests run it.
-echo "== cargo test"
-cargo test --workspace --exclude xlaffi --no-fail-fast --manifest-path src/rust/Cargo.toml \
-  -- ${filter:+"$filter"} 2>&1 | tee "$work/cargo"
-status=${PIPESTATUS[0]}
-read -r ok bad skip < <(sed -n 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed; \([0-9]*\) ignored;.*/\1 \2 \3/p' "$work/cargo" |
-  awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
-# A test binary that was killed prints no result line.
-started=$(grep -cE '^ +(Running|Doc-tests) ' "$work/cargo")
-ended=$(grep -c '^test result: ' "$work/cargo")
-if [ "$started" -gt "$ended" ]; then
-  echo "cargo test: $((started - ended)) of $started test binaries ended without a result" >&2
-  bad=$((bad + started - ended))
-fi
-add "cargo test" "$ok" "$bad" "$skip" "$status"
+# cargo_test PART OPTIONS...: cargo's tests of those crates.
+cargo_test() {
+  local part=$1 status ok bad skip started ended
+  shift
+  echo "== $part"
+  cargo test --no-fail-fast --manifest-path src/rust/Cargo.toml "$@" -- ${filter:+"$filter"} 2>&1 | tee "$work/cargo"
+  status=${PIPESTATUS[0]}
+  read -r ok bad skip < <(sed -n 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed; \([0-9]*\) ignored;.*/\1 \2 \3/p' "$work/cargo" |
+    awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
+  # A test binary that was killed prints no result line.
+  started=$(grep -cE '^ +(Running|Doc-tests) ' "$work/cargo")
+  ended=$(grep -c '^test result: ' "$work/cargo")
+  if [ "$started" -gt "$ended" ]; then
+    echo "$part: $((started - ended)) of $started test binaries ended without a result" >&2
+    bad=$((bad + started - ended))
+  fi
+  add "$part" "$ok" "$bad" "$skip" "$status"
+}
+
+# The glue links R's symbols, so it has no test binary: R's tests run it. All else is tested with the
+# LAPACK that R is linked to, and what calls LAPACK also with the one that set-up installs.
+XLAFFI_LAPACK=r cargo_test "cargo test" --workspace --exclude xlaffi
+XLAFFI_LAPACK=$("$XLAFFI_PYTHON" -c 'import scipy_openblas32 as openblas, os
+print(os.path.join(openblas.get_lib_dir(), "libscipy_openblas.so"))')
+export XLAFFI_LAPACK
+cargo_test "cargo test with OpenBLAS" -p lapack -p ops
+unset XLAFFI_LAPACK
 
 echo "== testthat"
 if tools/install.sh .lib --no-docs; then

@@ -1,9 +1,14 @@
 //! What a routine would write past is refused before it is called.
 
-use lapack::routines::{geqrf, getrf, potrf, qr_sizes, syevd, syevd_sizes, trsm};
-use lapack::Workspace;
-use matrices::{Form, Transpose, Triangle};
+use lapack::routines::*;
+use lapack::{Sizes, Workspace};
+use matrices::{Form, Transpose, Triangle, Vectors};
 use std::panic::catch_unwind;
+use std::process::Command;
+
+fn workspace(sizes: Option<Sizes>) -> Workspace<f64> {
+    Workspace::new(sizes.expect("sizes")).expect("memory")
+}
 
 #[test]
 fn getrf_factors() {
@@ -51,4 +56,88 @@ fn operands_of_other_lengths_are_refused() {
         };
         trsm(form, (2, 3), &[1.0; 9], &mut [1.0; 6]);
     });
+    refused("few reflectors", || {
+        let mut ws = workspace(qr_sizes(2));
+        orgqr((1, 2), &mut [0.0; 2], &[0.0; 1], &mut ws);
+    });
+    refused("a product of another order", || {
+        let mut ws = workspace(reduce_sizes(2));
+        let (a, c) = (&mut [0.0; 4], &mut [0.0; 6]);
+        ormqr((true, true), (3, 2), a, &[0.0; 2], c, &mut ws);
+    });
+    refused("few places for the order of columns", || {
+        let mut ws = workspace(geqp3_sizes(2));
+        geqp3((2, 2), &mut [0.0; 4], &mut [0; 1], &mut [0.0; 2], &mut ws);
+    });
+    refused("a short diagonal", || {
+        gtsv(&mut [1.0; 2], &mut [1.0; 2], &mut [1.0; 1], &mut [1.0; 2]);
+    });
+    for routine in [gesdd::<f64>, gesvd::<f64>] {
+        let call = || {
+            let mut ws = workspace(gesdd_sizes::<f64>(Vectors::Full, 3, 3));
+            let factors = (&mut [0.0; 9][..], &mut [0.0; 4][..]);
+            routine(
+                Vectors::Full,
+                (3, 3),
+                &mut [0.0; 9],
+                &mut [0.0; 3],
+                factors,
+                &mut ws,
+            );
+        };
+        assert!(catch_unwind(call).is_err(), "few singular vectors");
+    }
+    refused("a long diagonal beside", || {
+        let mut ws = workspace(reduce_sizes(2));
+        let factors = (&mut [0.0; 2][..], &mut [0.0; 2][..], &mut [0.0; 1][..]);
+        sytrd(Triangle::Lower, &mut [0.0; 4], factors, &mut ws);
+    });
+    for range in [(0, 2), (2, 1), (1, 3)] {
+        let call = || {
+            gehrd(
+                2,
+                range,
+                &mut [0.0; 4],
+                &mut [0.0; 1],
+                &mut workspace(reduce_sizes(2)),
+            );
+        };
+        assert!(catch_unwind(call).is_err(), "rows {range:?}");
+    }
+    refused("few eigenvectors", || {
+        let mut ws = workspace(geev_sizes::<f64>((true, true), 2));
+        let values = (&mut [0.0; 2][..], &mut [0.0; 2][..]);
+        geev(
+            &mut [0.0; 4],
+            values,
+            (&mut [0.0; 4], &mut [0.0; 3]),
+            &mut ws,
+        );
+    });
+    refused("few Schur vectors", || {
+        let mut ws = workspace(gees_sizes::<f64>(true, 2));
+        let values = (&mut [0.0; 2][..], &mut [0.0; 2][..]);
+        gees(&mut [0.0; 4], values, &mut [0.0; 3], &mut ws);
+    });
+}
+
+/// What LAPACK's handler does of itself is to write such a line.
+#[test]
+fn lapacks_error_handler_is_not_reached() {
+    let mut command = Command::new(std::env::current_exe().expect("this test"));
+    command.args([
+        "--exact",
+        "--nocapture",
+        "operands_of_other_lengths_are_refused",
+    ]);
+    let output = command.output().expect("this test can be run again");
+    let text =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(
+        output.status.success() && text[0].contains("1 passed"),
+        "{text:?}"
+    );
+    for line in ["n entry to", "illegal value"] {
+        assert!(!text.iter().any(|text| text.contains(line)), "{text:?}");
+    }
 }
