@@ -3,7 +3,6 @@
 
 mod error;
 mod library;
-mod precision;
 mod promoted;
 mod room;
 pub mod routines;
@@ -13,7 +12,6 @@ mod workspace;
 
 pub use error::{refuse_negative, Error, Result};
 pub use library::{look_in, report, About, Refused, Sites, Turn, Work, SINGLE, VARIABLE};
-pub use precision::Precision;
 pub use room::Roomy;
 pub use stack::with_room;
 pub use sys::{Int, Routines};

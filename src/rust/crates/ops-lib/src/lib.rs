@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_void, CStr};
 use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 /// The XLA FFI handler of `target` on `platform` (both NUL-terminated), to be registered with any
@@ -15,6 +16,7 @@ pub unsafe extern "C" fn xlaffi_handler(
     platform: *const c_char,
 ) -> *const c_void {
     catch_unwind(|| {
+        lapack::look_in(packages);
         // SAFETY: by contract.
         let names = unsafe { (text(target), text(platform)) };
         match names {
@@ -25,6 +27,22 @@ pub unsafe extern "C" fn xlaffi_handler(
     .ok()
     .flatten()
     .map_or(ptr::null(), |handler| handler as *const c_void)
+}
+
+/// The folder of Python's packages that has the jaxlib of this process.
+fn packages() -> Vec<PathBuf> {
+    // Linux lists what is loaded; elsewhere `XLAFFI_LAPACK` says where a LAPACK is.
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    packages_in(&maps).into_iter().collect()
+}
+
+/// The same, in that list.
+fn packages_in(maps: &str) -> Option<PathBuf> {
+    let line = maps
+        .lines()
+        .find(|line| line.ends_with("/jaxlib/libjax_common.so"))?;
+    let library = Path::new(&line[line.find('/')?..]);
+    library.ancestors().nth(2).map(Path::to_owned)
 }
 
 /// # Safety
@@ -55,6 +73,17 @@ mod tests {
                 handler(c"print_tensor", c"host")
             );
         }
+    }
+
+    #[test]
+    fn the_packages_of_a_loaded_jaxlib_are_found() {
+        let line = "7f0-7f1 r-xp 0 fe:00 17   /a b/site-packages/jaxlib/libjax_common.so";
+        let maps = format!("1-2 r--p 0 fe:00 9 /lib/libc.so.6\n{line}\n");
+        assert_eq!(
+            packages_in(&maps),
+            Some(PathBuf::from("/a b/site-packages"))
+        );
+        assert_eq!(packages_in("1-2 rw-p 0 00:00 0\n"), None);
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub fn potrf<T: HostScalar>(
         |(), (a, info)| {
             let a = a.ready();
             if triangle_finite(a, shape.rows as usize, triangle) {
-                *info = routines::potrf(triangle, shape.rows, &mut T::stage(a)?);
+                *info = routines::potrf(triangle, shape.rows, a);
             } else {
                 a.fill(T::NAN);
                 *info = NOT_FINITE;

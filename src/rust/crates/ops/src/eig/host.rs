@@ -28,33 +28,32 @@ pub fn geev<T: HostScalar>(
     }
     let wanted = (!vl.is_empty(), !vr.is_empty());
     let sizes =
-        Sizes::or_too_large(routines::geev_sizes::<T::Work>(wanted, n), n, n).map_err(xla_error)?;
+        Sizes::or_too_large(routines::geev_sizes::<T>(wanted, n), n, n).map_err(xla_error)?;
     let [left, right, parts] = [vl.len(), vr.len(), wi.len()].map(|len| len / count.max(1));
     let items = x
         .chunks_exact(shape.elements())
         .zip(split(w, n as usize, count).zip(split(wi, parts, count)))
         .zip(split(vl, left, count).zip(split(vr, right, count)))
         .zip(info);
-    let zeros = |len| filled(len, T::Work::ZERO);
+    let zeros = |len| filled(len, T::ZERO);
     for_each(
         cx,
         10.0 * shape.flops(),
         items,
         || {
             let copies = [zeros(shape.elements())?, zeros(left)?, zeros(right)?];
-            Ok((Workspace::new(sizes)?, copies, Vec::new()))
+            Ok((Workspace::new(sizes)?, copies))
         },
-        |(ws, [a, packed_left, packed_right], widened), (((x, (w, wi)), (vl, vr)), info)| {
+        |(ws, [a, packed_left, packed_right]), (((x, (w, wi)), (vl, vr)), info)| {
             *info = NOT_FINITE;
             if all_finite(x) {
-                a.copy_from_slice(T::read(x, widened)?);
+                a.copy_from_slice(x);
                 drop_tiny(a);
-                let (mut w, mut wi) = (T::stage(w)?, T::stage(wi)?);
                 let packed = (&mut packed_left[..], &mut packed_right[..]);
-                *info = routines::geev(a, (&mut w, &mut wi), packed, ws);
+                *info = routines::geev(a, (w, wi), packed, ws);
                 refuse_negative(*info, "geev")?;
-                routines::unpack(&wi, packed_left, &mut T::stage_complex(vl)?);
-                routines::unpack(&wi, packed_right, &mut T::stage_complex(vr)?);
+                routines::unpack(wi, packed_left, vl);
+                routines::unpack(wi, packed_right, vr);
             }
             if *info != 0 {
                 w.fill(T::NAN);

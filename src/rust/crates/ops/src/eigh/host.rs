@@ -24,8 +24,8 @@ pub fn syevd<T: HostScalar>(
     info: &mut [i32],
 ) -> Result<()> {
     let n = shape.rows;
-    let sizes = Sizes::or_too_large(routines::syevd_sizes::<T::Work>(vectors, n), n, n)
-        .map_err(xla_error)?;
+    let sizes =
+        Sizes::or_too_large(routines::syevd_sizes::<T>(vectors, n), n, n).map_err(xla_error)?;
     if a.is_empty() {
         info.fill(0);
         return Ok(());
@@ -64,9 +64,8 @@ pub fn syevd<T: HostScalar>(
         |ws, ((a, w), info)| {
             *info = NOT_FINITE;
             if triangle_finite(a, n as usize, triangle) {
-                let (mut a, mut w) = (T::stage(a)?, T::stage_real(w)?);
-                let mut a = Roomy::new(&mut a, n)?;
-                *info = routines::syevd(vectors, triangle, &mut a, &mut w, ws);
+                let mut a = Roomy::new(a, n)?;
+                *info = routines::syevd(vectors, triangle, &mut a, w, ws);
                 refuse_negative(*info, "syevd")?;
             }
             if *info != 0 {

@@ -88,10 +88,7 @@ fn eliminate<T: HostScalar>(
                 return Ok(());
             }
             let lifted = lift(a);
-            {
-                let mut work = T::stage(a)?;
-                *info = routines::getrf((shape.rows, shape.cols), &mut work, pivots);
-            }
+            *info = routines::getrf((shape.rows, shape.cols), a, pivots);
             if let Some(power) = lifted {
                 let columns = a.chunks_exact_mut(shape.rows as usize).enumerate();
                 for (j, column) in columns {

@@ -88,16 +88,15 @@ pub fn orgqr<T: HostScalar>(
         cx,
         flops,
         items,
-        || Ok((Workspace::new(sizes)?, Vec::new())),
-        |(ws, factors), (a, tau)| {
+        || Workspace::new(sizes),
+        |ws, (a, tau)| {
             let a = a.ready();
             let used = &a[..shape.rows as usize * reflectors];
             if !(all_finite(used) && all_finite(tau)) {
                 a.fill(T::NAN);
                 return Ok(());
             }
-            let (mut a, tau) = (T::stage(a)?, T::read(tau, factors)?);
-            let info = routines::orgqr((shape.rows, shape.cols), &mut a, tau, ws);
+            let info = routines::orgqr((shape.rows, shape.cols), a, tau, ws);
             refuse_negative(info, "orgqr")
         },
     )
@@ -131,18 +130,17 @@ pub fn ormqr<T: HostScalar>(
         items,
         || {
             let copy = filled(order * reflectors, T::ZERO)?;
-            Ok((Workspace::new(sizes)?, copy, Vec::new()))
+            Ok((Workspace::new(sizes)?, copy))
         },
-        |(ws, copy, factors), ((a, tau), c)| {
+        |(ws, copy), ((a, tau), c)| {
             if !(all_finite(a) && all_finite(tau) && all_finite(c)) {
                 c.fill(T::NAN);
                 return Ok(());
             }
             // The routine writes to the reflectors on its way.
             copy.copy_from_slice(a);
-            let (mut a, tau, mut c) = (T::stage(copy)?, T::read(tau, factors)?, T::stage(c)?);
             let shape = (shape.rows, shape.cols);
-            let info = routines::ormqr((left, adjoint), shape, &mut a, tau, &mut c, ws);
+            let info = routines::ormqr((left, adjoint), shape, copy, tau, c, ws);
             refuse_negative(info, "ormqr")
         },
     )

@@ -42,9 +42,7 @@ pub fn geqp3<T: HostScalar>(
                 jpvt.iter_mut().zip(1..).for_each(|(p, j)| *p = j);
                 return Ok(());
             }
-            let (mut a, mut tau) = (T::stage(a)?, T::stage(tau)?);
-            let shape = (shape.rows, shape.cols);
-            let info = routines::geqp3(shape, &mut a, jpvt, &mut tau, ws);
+            let info = routines::geqp3((shape.rows, shape.cols), a, jpvt, tau, ws);
             refuse_negative(info, "geqp3")
         },
     )

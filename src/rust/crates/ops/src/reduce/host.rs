@@ -45,10 +45,8 @@ pub fn sytrd<T: HostScalar>(
                 tau.fill(T::NAN);
                 return Ok(());
             }
-            let (mut a, mut tau) = (T::stage(a)?, T::stage(tau)?);
-            let (mut d, mut e) = (T::stage_real(d)?, T::stage_real(e)?);
-            let mut a = Roomy::new(&mut a, shape.rows)?;
-            let info = routines::sytrd(triangle, &mut a, (&mut d, &mut e, &mut tau), ws);
+            let mut a = Roomy::new(a, shape.rows)?;
+            let info = routines::sytrd(triangle, &mut a, (d, e, tau), ws);
             refuse_negative(info, "sytrd")
         },
     )

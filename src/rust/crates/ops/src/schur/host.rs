@@ -25,7 +25,7 @@ pub fn gees<T: HostScalar>(
         info.fill(0);
         return Ok(());
     }
-    let sizes = Sizes::or_too_large(routines::gees_sizes::<T::Work>(!z.is_empty(), n), n, n)
+    let sizes = Sizes::or_too_large(routines::gees_sizes::<T>(!z.is_empty(), n), n, n)
         .map_err(xla_error)?;
     let [vectors, parts] = [z.len(), wi.len()].map(|len| len / count.max(1));
     let items = split(a, shape.elements(), count)
@@ -41,9 +41,7 @@ pub fn gees<T: HostScalar>(
             *info = n;
             if all_finite(a) {
                 drop_tiny(a);
-                let (mut a, mut z) = (T::stage(a)?, T::stage(z)?);
-                let (mut w, mut wi) = (T::stage(w)?, T::stage(wi)?);
-                *info = routines::gees(&mut a, (&mut w, &mut wi), &mut z, ws);
+                *info = routines::gees(a, (w, wi), z, ws);
                 refuse_negative(*info, "gees")?;
             }
             if *info != 0 {

@@ -101,7 +101,7 @@ fn by_lapack<'a, T: HostScalar>(
     info: &mut [i32],
 ) -> Result<()> {
     let (cx, shape) = batch;
-    let sizes = sizes(batch, vectors, routines::gesdd_sizes::<T::Work>)?;
+    let sizes = sizes(batch, vectors, routines::gesdd_sizes::<T>)?;
     let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
         return Ok(());
     };
@@ -215,20 +215,14 @@ impl<T: HostScalar> Parts<'_, T> {
         name: &'static str,
         (rows, vt_rows): (i32, i32),
         a: &mut [T],
-        routine: impl FnOnce(
-            &mut [T::Work],
-            &mut [<T::Work as Element>::Real],
-            Factors<'_, T::Work>,
-        ) -> i32,
+        routine: impl FnOnce(&mut [T], &mut [T::Real], Factors<'_, T>) -> i32,
     ) -> lapack::Result<()> {
         let Parts { s, u, vt, info } = self;
         *info = NOT_FINITE;
         if all_finite(a) {
-            let (mut a, mut s) = (T::stage(a)?, T::stage_real(s)?);
-            let (mut u, mut vt) = (T::stage(u)?, T::stage(vt)?);
-            let mut a = Roomy::new(&mut a, rows)?;
-            let mut vt = Roomy::new(&mut vt, vt_rows)?;
-            *info = routine(&mut a, &mut s, (&mut u, &mut vt));
+            let mut a = Roomy::new(a, rows)?;
+            let mut vt = Roomy::new(vt, vt_rows)?;
+            *info = routine(&mut a, s, (u, &mut vt));
             // Newer versions look for NaN themselves, in what they were given and on the way.
             if *info != NOT_FINITE {
                 refuse_negative(*info, name)?;

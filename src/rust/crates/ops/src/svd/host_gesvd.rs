@@ -21,7 +21,7 @@ pub fn gesvd<T: HostScalar>(
 ) -> Result<()> {
     let (cx, shape) = batch;
     let (m, n) = (shape.rows, shape.cols);
-    let sizes = sizes(batch, vectors, routines::gesvd_sizes::<T::Work>)?;
+    let sizes = sizes(batch, vectors, routines::gesvd_sizes::<T>)?;
     let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
         return Ok(());
     };

@@ -39,10 +39,9 @@ pub fn trsm<T: HostScalar>(
         cx,
         flops,
         items,
-        || Ok(Vec::new()),
-        |copy, (x, y)| {
-            let (x, mut y) = (T::read(x, copy)?, T::stage(y.ready())?);
-            let info = routines::trsm(form, (shape.rows, shape.cols), x, &mut y);
+        || Ok(()),
+        |(), (x, y)| {
+            let info = routines::trsm(form, (shape.rows, shape.cols), x, y.ready());
             refuse_negative(info, "trsm")
         },
     )

@@ -47,8 +47,7 @@ pub fn gtsv<T: HostScalar>(
                 *info = NOT_FINITE;
                 return Ok(());
             }
-            let (mut dl, mut d, mut du) = (T::stage(dl)?, T::stage(d)?, T::stage(du)?);
-            *info = routines::gtsv(&mut dl, &mut d, &mut du, &mut T::stage(b)?);
+            *info = routines::gtsv(dl, d, du, b);
             refuse_negative(*info, "gtsv")
         },
     )

@@ -9,19 +9,19 @@ pub use operand::Changed;
 
 use super::MemoryAccess;
 use lanes::Vectorised;
-use lapack::{refuse_negative, Precision};
+use lapack::{refuse_negative, Routines};
 use matrices::{all_finite, Element, Matrices};
 use std::borrow::Cow;
 use xla_ffi::{AnyBuffer, AnyBufferMut, Code, Cx, Error, Host, Result, Scalar};
 
 /// A dtype that the CPU's ops compute with.
 pub trait HostScalar:
-    Scalar + Vectorised + Precision + Element<Real: Scalar, Complex: Scalar>
+    Scalar + Vectorised + Routines + Element<Real: Scalar, Complex: Scalar>
 {
 }
 
 impl<T> HostScalar for T where
-    T: Scalar + Vectorised + Precision + Element<Real: Scalar, Complex: Scalar>
+    T: Scalar + Vectorised + Routines + Element<Real: Scalar, Complex: Scalar>
 {
 }
 
@@ -57,17 +57,16 @@ pub type Batch<'a> = (&'a xla_ffi::Context<'a>, Matrices);
 ///
 /// # Errors
 /// There is no memory for a working copy; the routine refuses.
-pub fn reflect<T: Precision>(
+pub fn reflect<T: Routines>(
     name: &'static str,
     a: &mut [T],
     tau: &mut [T],
-    routine: impl FnOnce(&mut [T::Work], &mut [T::Work]) -> i32,
+    routine: impl FnOnce(&mut [T], &mut [T]) -> i32,
 ) -> lapack::Result<()> {
     if !all_finite(a) {
         a.fill(T::NAN);
         tau.fill(T::NAN);
         return Ok(());
     }
-    let (mut a, mut tau) = (T::stage(a)?, T::stage(tau)?);
-    refuse_negative(routine(&mut a, &mut tau), name)
+    refuse_negative(routine(a, tau), name)
 }
