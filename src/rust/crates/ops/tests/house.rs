@@ -15,7 +15,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("cuda", &["matrices", "xla-ffi"]),
     ("own-ops", &["xla-ffi"]),
     ("ops", &["cuda", "lanes", "lapack", "matrices", "xla-ffi"]),
-    ("ops-lib", &["ops"]),
+    ("ops-lib", &["lapack", "ops"]),
     ("pjrt-api", &["xla-ffi"]),
     ("pjrt", &["fork", "pjrt-api", "xla-ffi"]),
     ("pjrt-jaxlib", &["fork", "pjrt-api", "xla-ffi"]),
