@@ -60,13 +60,23 @@ digest <- function(data) .Call(wrap__digest, data)
 
 dtype_table <- function() .Call(wrap__dtype_table)
 
-own_op_make <- function(name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, foreign, package) .Call(wrap__own_op_make, name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, foreign, package)
+own_op_make <- function(name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, foreign, package, kernels) .Call(wrap__own_op_make, name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, foreign, package, kernels)
 
 own_op_types <- function(op, dtypes, shapes, numbers) .Call(wrap__own_op_types, op, dtypes, shapes, numbers)
 
 own_op_about <- function(op) .Call(wrap__own_op_about, op)
 
 own_instances <- function(text, variables, sets) .Call(wrap__own_instances, text, variables, sets)
+
+kernels_new <- function(name, signature, variables, sets, files, body, support, header, index, over, grid, block, shared, options) .Call(wrap__kernels_new, name, signature, variables, sets, files, body, support, header, index, over, grid, block, shared, options)
+
+kernels_sources <- function(kernels) .Call(wrap__kernels_sources, kernels)
+
+kernels_compile <- function(kernels, instance, architecture) .Call(wrap__kernels_compile, kernels, instance, architecture)
+
+kernels_provide <- function(kernels, instance, architecture, image) .Call(wrap__kernels_provide, kernels, instance, architecture, image)
+
+cuda_compiler <- function() .Call(wrap__cuda_compiler)
 
 own_signature <- function(text) .Call(wrap__own_signature, text)
 

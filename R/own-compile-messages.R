@@ -1,4 +1,4 @@
-# What compilers say, with the user's own lines first. Formats: gcc and clang, gfortran, rustc.
+# What compilers say, with the user's own lines first. Formats: gcc and clang, gfortran, rustc, NVRTC.
 
 # `files` are the user's own parts: names as the compiler was given them, with what the user calls them.
 # `place` changes where errors are, for code that is generated from other code.
@@ -6,6 +6,7 @@ compiler_error <- function(name, language, log, files, call = NULL, place = iden
   found <- switch(language,
     rust = rust_diagnostics(log),
     fortran = fortran_diagnostics(log),
+    cuda = cuda_diagnostics(log),
     c_diagnostics(log, names(files))
   )
   found <- place(found)
@@ -35,10 +36,10 @@ compiler_error <- function(name, language, log, files, call = NULL, place = iden
 }
 
 # A message whose line breaks and spaces matter.
-abort_text <- function(message, op = NULL, hint = NULL, log = NULL, call = NULL) {
+abort_text <- function(message, op = NULL, hint = NULL, log = NULL, call = NULL, operand = "code") {
   rlang::abort(c(message, if (length(hint)) stats::setNames(hint, rep("i", length(hint)))),
     class = c("xlaffi_error_invalid_argument", "xlaffi_error"),
-    code = "INVALID_ARGUMENT", op = op, operand = "code", log = log, call = call, use_cli_format = FALSE
+    code = "INVALID_ARGUMENT", op = op, operand = operand, log = log, call = call, use_cli_format = FALSE
   )
 }
 
@@ -97,6 +98,24 @@ fortran_diagnostics <- function(log) {
     function(lines) sub("^.+:([0-9]+):[0-9]+:$", "\\1", lines[[1L]]),
     function(lines) sub("^(Fatal )?Error: ", "", grep("^(Fatal )?Error: ", lines, value = TRUE)[[1L]]),
     function(lines) grep("^ +[0-9]* *\\|.*[^ |]", lines[-1L], value = TRUE)
+  )
+}
+
+# file(line): error: message, the line, its caret.
+cuda_diagnostics <- function(log) {
+  form <- "^(.+)\\(([0-9]+)\\): (catastrophic error|error|warning)( #[-0-9D]+)?: (.*)$"
+  starts <- grep(paste0(form, "|^[0-9]+ errors? detected|^$"), log)
+  diagnostics(
+    log, starts, grepl("^(.+)\\(([0-9]+)\\): (catastrophic )?error", log),
+    function(lines) sub(form, "\\1", lines[[1L]]),
+    function(lines) sub(form, "\\2", lines[[1L]]),
+    function(lines) sub(form, "\\5", lines[[1L]]),
+    function(lines) {
+      # Indented by two.
+      shown <- substring(utils::head(grep("[^ ]", lines[-1L], value = TRUE), 2L), 3L)
+      number <- c(sub(form, "\\2", lines[[1L]]), "")
+      sprintf("%5s | %s", number[seq_along(shown)], shown)
+    }
   )
 }
 

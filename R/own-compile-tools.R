@@ -27,7 +27,7 @@ compiler_of <- function(language, call = rlang::caller_env()) {
   )
 }
 
-compiler_names <- c(c = "C", "c++" = "C++", fortran = "Fortran", rust = "Rust", xla = "C++")
+compiler_names <- c(c = "C", "c++" = "C++", fortran = "Fortran", rust = "Rust", cuda = "CUDA", xla = "C++")
 
 no_compiler <- function(language, command, call) {
   system <- Sys.info()[["sysname"]]

@@ -85,9 +85,7 @@ c_expression <- function(x, variables) {
   f <- as.character(x[[1L]])
   arguments <- as.list(x)[-1L]
   if (f == "^" && is.numeric(arguments[[2L]]) && arguments[[2L]] %in% 2:4) {
-    product <- paste(rep("xlaffi_base", arguments[[2L]]), collapse = " * ")
-    base <- c_expression(arguments[[1L]], variables)
-    return(sprintf("({ __auto_type xlaffi_base = XLAFFI_REAL(%s); %s; })", base, product))
+    return(sprintf("XLAFFI_POWER%d(%s)", as.integer(arguments[[2L]]), c_expression(arguments[[1L]], variables)))
   }
   arguments <- lapply(unname(arguments), c_expression, variables)
   if (length(arguments) == 1L && f %in% c("+", "-")) {
@@ -128,7 +126,10 @@ elementwise_support <- c(
   "  default: (double) (x))",
   "#define XLAFFI_ABS(x) _Generic((x), float: fabsf, double: fabs, float _Complex: cabsf, double _Complex: cabs, \\",
   "  unsigned long: xlaffi_same, unsigned long long: xlaffi_same, default: xlaffi_abs)(x)",
-  "#define XLAFFI_NUMBER(x) _Generic(xlaffi_all, float: (float) (x), float _Complex: (float) (x), default: (x))"
+  "#define XLAFFI_NUMBER(x) _Generic(xlaffi_all, float: (float) (x), float _Complex: (float) (x), default: (x))",
+  sprintf("#define XLAFFI_POWER%d(x) ({ __auto_type xlaffi_base = XLAFFI_REAL(x); %s; })", 2:4, vapply(2:4, function(n) {
+    paste(rep("xlaffi_base", n), collapse = " * ")
+  }, ""))
 )
 
 # The op whose body is a loop over the last axis, along which some operands change.
@@ -176,6 +177,7 @@ elementwise_loop <- function(signature, code, name, along, options) {
   fixed <- length(along) < length(operands)
   name <- if (fixed) paste(c(name, "along", along), collapse = ".") else name
   lines <- c(before, code$lines, after)
+  options$cuda <- elementwise_kernel(signature, code, operands %in% along, at, options$dtypes, support)
   tryCatch(
     do.call(ffi_source, c(options, list(signature = text, code = lines, lang = "c", name = name))),
     xlaffi_error = function(error) elementwise_error(error, name, length(before), code, support)

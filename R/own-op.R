@@ -5,15 +5,15 @@
 # each body, list(dtypes = one for each variable, pointer = its function, words = NULL or what its arguments are,
 # init =, cleanup = the functions for its state or NULL). `options`: `digest` tells its code from that of others,
 # `threads` is "auto" or 1, `status`: the number that a function of words returns is an error unless it is 0,
-# `package`.
-own_op_new <- function(name, text, dtypes = list(), instances, options = list()) {
+# `package`. `kernels`: what computes on CUDA, from op_kernels().
+own_op_new <- function(name, text, dtypes = list(), instances, options = list(), kernels = NULL) {
   check_own_name(name)
   read_signature(text)
   part <- function(part) lapply(instances, function(instance) instance[[part]])
   done <- check(.Call(
     wrap__own_op_make, name, text, names(dtypes), unname(dtypes), lapply(part("dtypes"), as.character),
     part("pointer"), lapply(part("words"), as.character), part("init"), part("cleanup"), options$digest,
-    isTRUE(options$threads == 1), isTRUE(options$status), isTRUE(options$foreign), options$package
+    isTRUE(options$threads == 1), isTRUE(options$status), isTRUE(options$foreign), options$package, kernels
   ))
   own_registered(name, done, options$package)
 }

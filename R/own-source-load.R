@@ -42,17 +42,27 @@ source_load <- function(source, options, rules, call = rlang::caller_env()) {
         init = if (!is.null(op$init)) symbol("_init"), cleanup = if (!is.null(op$cleanup)) symbol("_cleanup")
       )
     })
-    made_op(op, bodies, c(options, list(digest = key)), rules, call)
+    kernels <- if (!is.null(source$kernel)) op_kernels(op, source$kernel, call)
+    digest <- text_digest(c(key, kernels$digest))
+    made_op(op, bodies, c(options, list(digest = digest)), rules, call, kernels$kernels)
   })
 }
 
-made_op <- function(op, bodies, options, rules, call) {
+# An op with a kernel only.
+kernel_load <- function(source, options, rules, call = rlang::caller_env()) {
+  lapply(source$ops, function(op) {
+    kernels <- op_kernels(op, source$kernel, call)
+    made_op(op, list(), c(options, list(digest = kernels$digest)), rules, call, kernels$kernels)
+  })
+}
+
+made_op <- function(op, bodies, options, rules, call, kernels = NULL) {
   side_effect <- options$side_effect
   options <- list(
     digest = options$digest, threads = if (!options$threads) 1, status = options$status,
     foreign = options$foreign, package = options$package
   )
-  new_own_op(own_op_new(op$name, op$signature$text, op$dtypes, bodies, options), rules, side_effect)
+  new_own_op(own_op_new(op$name, op$signature$text, op$dtypes, bodies, options, kernels), rules, side_effect)
 }
 
 open_compiled <- function(file, name, call) {

@@ -1,6 +1,6 @@
 # What the arguments of ffi_source() say: the ops with their signatures, names and dtypes.
 
-source_languages <- c("c", "c++", "fortran", "rust", "xla")
+source_languages <- c("c", "c++", "fortran", "rust", "cuda", "xla")
 
 source_language <- function(lang, file, call = rlang::caller_env()) {
   if (!is.null(lang)) {
@@ -14,7 +14,7 @@ source_language <- function(lang, file, call = rlang::caller_env()) {
     return("xla")
   }
   switch(tolower(tools::file_ext(file)),
-    c = "c", cpp = , cc = , cxx = "c++", f90 = , f95 = , f03 = , f08 = "fortran", rs = "rust",
+    c = "c", cpp = , cc = , cxx = "c++", f90 = , f95 = , f03 = , f08 = "fortran", rs = "rust", cu = "cuda",
     abort(sprintf("the name of %s does not tell its language", dQuote(file, FALSE)),
       operand = "lang", hint = sprintf("`lang` is one of %s.", toString(dQuote(source_languages, FALSE))), call = call
     )
@@ -141,17 +141,22 @@ fortran_subroutine <- function(op, call) {
 
 # For each combination of dtypes, those of the variables and of all arrays.
 op_instances <- function(op, call) {
+  names <- op_sets(op, call)
+  lapply(check(.Call(wrap__own_instances, op$text, names(names), unname(names)), call), function(instance) {
+    instance$dtypes <- stats::setNames(instance$dtypes, op$signature$dtypes)
+    instance
+  })
+}
+
+# What dtype variables stand for where the user says it: for each the names of its dtypes.
+op_sets <- function(op, call) {
   dtypes <- as.list(op$dtypes)
   if (length(dtypes) && !all(nzchar(names2(dtypes)))) {
     abort(sprintf("`dtypes` must be a list such as list(T = c(\"f32\", \"f64\")), not %s", describe(op$dtypes)),
       op = op$name, operand = "dtypes", call = call
     )
   }
-  names <- lapply(dtypes, function(set) vapply(set, dtype_name, "", call = call, USE.NAMES = FALSE))
-  lapply(check(.Call(wrap__own_instances, op$text, names(names), unname(names)), call), function(instance) {
-    instance$dtypes <- stats::setNames(instance$dtypes, op$signature$dtypes)
-    instance
-  })
+  lapply(dtypes, function(set) vapply(set, dtype_name, "", call = call, USE.NAMES = FALSE))
 }
 
 # Names in a signature become variables: what the language has for itself cannot be one.
@@ -186,15 +191,17 @@ reserved_words <- local({
     "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while",
     "bool true false asm typeof int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL"
   )
+  cpp <- c(c, split(
+    "alignas alignof and and_eq bitand bitor catch char8_t char16_t char32_t class compl concept consteval constexpr",
+    "const_cast co_await co_return co_yield decltype delete dynamic_cast explicit export false friend mutable",
+    "namespace new noexcept not not_eq nullptr operator or or_eq private protected public reinterpret_cast requires",
+    "static_assert static_cast template this thread_local throw try typeid typename using virtual wchar_t xor xor_eq",
+    "std"
+  ))
   list(
     c = c(c, "I"),
-    "c++" = c(c, split(
-      "alignas alignof and and_eq bitand bitor catch char8_t char16_t char32_t class compl concept consteval constexpr",
-      "const_cast co_await co_return co_yield decltype delete dynamic_cast explicit export false friend mutable",
-      "namespace new noexcept not not_eq nullptr operator or or_eq private protected public reinterpret_cast requires",
-      "static_assert static_cast template this thread_local throw try typeid typename using virtual wchar_t xor xor_eq",
-      "std"
-    )),
+    "c++" = cpp,
+    cuda = c(cpp, split("threadIdx blockIdx blockDim gridDim warpSize float2 double2")),
     fortran = split("xlaffi"),
     rust = split(
       "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move",

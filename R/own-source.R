@@ -1,7 +1,7 @@
 #' An op from source code
 #'
-#' Compiles code in C, C++, Fortran or Rust and makes an op of it: a function that works on R arrays, on buffers and
-#' inside programs. The [signature][ffi_signature()] says what it takes and gives; checks, types and batches come
+#' Compiles code in C, C++, Fortran, Rust or CUDA and makes an op of it: a function that works on R arrays, on buffers
+#' and inside programs. The [signature][ffi_signature()] says what it takes and gives; checks, types and batches come
 #' from there.
 #'
 #' @details
@@ -21,6 +21,12 @@
 #' what may be left out. A matrix in `column` order has the signature's dimensions, in `row` order they are reversed.
 #' `call fail("text")` and `return` end the call with an error. A body begins with its declarations and needs no
 #' `implicit none`; modules of the support code are in use. The code may also be a whole subroutine, as in a file.
+#'
+#' # CUDA
+#' `cuda` is what the op does on a GPU: code for one element of the first result, whose index is `i`, or an
+#' [ffi_kernel()], which says what kernels see and how many threads run them. With `lang = "cuda"` the op has a kernel
+#' only, and a call on the CPU is an error that says so, as is one on a GPU without a kernel. Nothing of this has run on
+#' a GPU yet.
 #'
 #' # State
 #' `init` is code that makes a state, once for each compiled program or at the first call, and leaves it in
@@ -64,8 +70,9 @@
 #'
 #' @param signature What the op takes and gives, see [ffi_signature()]. `NULL` with a `file` that says it.
 #' @param code The body, or NULL for one in `file`.
-#' @param lang The language: `"c"` (the default), `"c++"`, `"fortran"`, `"rust"`, or `"xla"` for handlers written
-#'   with XLA's C++ header or with the Rust crate [xla-ffi][ffi_rust_dir()]. A `file` tells by its name and its includes.
+#' @param lang The language: `"c"` (the default), `"c++"`, `"fortran"`, `"rust"`, `"cuda"`, or `"xla"` for handlers
+#'   written with XLA's C++ header or with the Rust crate [xla-ffi][ffi_rust_dir()]. A `file` tells by its name and its
+#'   includes.
 #' @param file A source file. With a signature the function `name` of it is the op; without, each function with a
 #'   comment is one.
 #' @param name The op's name, also that of its custom call. Of a file with several ops, the one that is wanted.
@@ -87,6 +94,7 @@
 #' @param side_effect Whether the op is called even if nobody needs its results: FALSE, TRUE or `"ordered"`.
 #' @param jvp,vjp,transpose,vmap Rules for derivatives and batches, see [ffi_op()]. A rule with an argument
 #'   `attributes` is given those of the call.
+#' @param cuda A kernel for the same op: the code, or [ffi_kernel()].
 #' @return An op, class `xlaffi_own_op`. Of a file without a signature and a `name`, a named list of them. With `lang
 #'   = "xla"` a named list of external pointers to the handlers.
 #' @seealso [ffi_load()] for libraries that are compiled already, [ffi_routine()] for routines of packages;
@@ -96,11 +104,23 @@
 #'   code = "for (int64_t i = 0; i < n; i++) z[i] = x[i] * *y;"
 #' )
 #' times(c(1, 2, 3), 2)
+#'
+#' # The same with a kernel for GPUs
+#' times <- ffi_source("x: T[n], y: T[] -> z: T[n]",
+#'   code = "for (int64_t i = 0; i < n; i++) z[i] = x[i] * *y;",
+#'   cuda = "z[i] = x[i] * *y;"
+#' )
 #' @export
 ffi_source <- function(signature = NULL, code = NULL, lang = NULL, file = NULL, name = NULL, dtypes = list(),
                        support = NULL, init = NULL, cleanup = NULL, flags = character(), include = character(),
                        libraries = character(), native = FALSE, openmp = FALSE, debug = FALSE, dependencies = NULL,
-                       threads = TRUE, side_effect = FALSE, jvp = NULL, vjp = NULL, transpose = NULL, vmap = NULL) {
+                       threads = TRUE, side_effect = FALSE, jvp = NULL, vjp = NULL, transpose = NULL, vmap = NULL,
+                       cuda = NULL) {
+  kernel <- source_kernel(
+    lang, file, code, cuda, support, flags, include, list(
+      libraries = length(libraries), native = native, openmp = openmp, debug = debug, dependencies = dependencies
+    )
+  )
   source <- list(
     language = source_language(lang, file), file = source_file(file, code, signature, name, lang),
     support = code_lines(support, "support"),
@@ -117,12 +137,19 @@ ffi_source <- function(signature = NULL, code = NULL, lang = NULL, file = NULL, 
     lines <- if (is.null(source$file)) code_lines(code, "code") else readLines(source$file, warn = FALSE)
     return(if (uses_xla_ffi(lines)) rust_handlers_source(source, lines) else xla_source(source, lines))
   }
-  source$ops <- source_ops(source, signature, code, name, dtypes, init, cleanup)
+  source$kernel <- kernel
+  source$ops <- source_ops(
+    source, signature, if (source$language == "cuda") kernel$code else code, name, dtypes, init, cleanup
+  )
+  if (length(source$ops) > 1L && !is.null(cuda)) {
+    abort("`cuda` belongs to one op: `name` says which of the file is wanted", operand = "name")
+  }
   rules <- list(jvp = jvp, vjp = vjp, transpose = transpose, vmap = vmap)
   if (length(source$ops) > 1L && any(lengths(rules) > 0L)) {
     abort("rules belong to one op: `name` says which of the file is wanted", operand = "name")
   }
   check_rules(rules, names(source$ops)[[1L]])
-  ops <- source_load(source, list(threads = threads, side_effect = side_effect, status = FALSE), rules)
+  load <- if (source$language == "cuda") kernel_load else source_load
+  ops <- load(source, list(threads = threads, side_effect = side_effect, status = FALSE), rules)
   if (length(ops) == 1L && (!is.null(signature) || !is.null(name))) ops[[1L]] else ops
 }

@@ -2,11 +2,28 @@
 #ifndef XLAFFI_H
 #define XLAFFI_H
 
+#if defined(__CUDACC_RTC__) /* a kernel: NVRTC has no headers */
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+#define INT32_MAX 2147483647
+#define INT32_MIN (-INT32_MAX - 1)
+#define INT64_MAX 9223372036854775807LL
+#define INT64_MIN (-INT64_MAX - 1)
+#define NAN __int_as_float(0x7fc00000)
+#define INFINITY __int_as_float(0x7f800000)
+#else
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#endif
 
 #if defined(_WIN32)
 #define XLAFFI_EXPORT __declspec(dllexport)
@@ -19,24 +36,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* The value of an attribute. A string has no NUL behind it. */
-typedef struct xlaffi_attribute {
-  const void *data; /* the value, the first element, the first byte */
-  size_t length;    /* elements of an array, bytes of a string, 1 for a scalar */
-} xlaffi_attribute;
-
-/* One call of a body: of one batch element. */
-typedef struct xlaffi_call {
-  size_t size;                        /* of this struct */
-  void *const *buffers;               /* operands, results, scratch, in the order of the signature */
-  const int64_t *dims;                /* the named dimensions, in order of first appearance */
-  const xlaffi_attribute *attributes; /* in the order of the signature */
-  void *state;                        /* what the op's init made */
-  int64_t batch;                      /* which element of the batch, from 0 */
-  char *message;                      /* room for the text of an error */
-  size_t message_size;                /* bytes there */
-} xlaffi_call;
 
 /* What a body returns: XLA's numbers. */
 enum xlaffi_code {
@@ -59,6 +58,25 @@ enum xlaffi_code {
   XLAFFI_UNAUTHENTICATED = 16
 };
 
+#if !defined(__CUDACC_RTC__)
+/* The value of an attribute. A string has no NUL behind it. */
+typedef struct xlaffi_attribute {
+  const void *data; /* the value, the first element, the first byte */
+  size_t length;    /* elements of an array, bytes of a string, 1 for a scalar */
+} xlaffi_attribute;
+
+/* One call of a body: of one batch element. */
+typedef struct xlaffi_call {
+  size_t size;                        /* of this struct */
+  void *const *buffers;               /* operands, results, scratch, in the order of the signature */
+  const int64_t *dims;                /* the named dimensions, in order of first appearance */
+  const xlaffi_attribute *attributes; /* in the order of the signature */
+  void *state;                        /* what the op's init made */
+  int64_t batch;                      /* which element of the batch, from 0 */
+  char *message;                      /* room for the text of an error */
+  size_t message_size;                /* bytes there */
+} xlaffi_call;
+
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
@@ -71,6 +89,7 @@ static inline int32_t xlaffi_fail(const xlaffi_call *call, int32_t code, const c
   va_end(arguments);
   return code;
 }
+#endif
 
 /* The bits of numbers that C has no type for. */
 typedef uint16_t xlaffi_f16;

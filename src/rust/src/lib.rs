@@ -21,6 +21,7 @@ mod host;
 mod literal;
 mod memory;
 mod own_instances;
+mod own_kernel;
 mod own_op;
 mod own_signature;
 mod pace;
@@ -53,6 +54,7 @@ const ROUTINES: &[&[entry::Routine]] = &[
     dtype::ROUTINES,
     own_op::ROUTINES,
     own_instances::ROUTINES,
+    own_kernel::ROUTINES,
     own_signature::ROUTINES,
     run::ROUTINES,
     signature::ROUTINES,

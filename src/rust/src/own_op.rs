@@ -16,6 +16,7 @@ use crate::argument::{borrowed, counts, elements, is_null, texts};
 use crate::entry::routines;
 use crate::failure::{Failure, Outcome};
 use crate::handler::{Library, BARRIER};
+use crate::own_kernel;
 use crate::pointer::{class, described, get, wrap};
 use crate::protected::Protected;
 use crate::value::{named, IntoSexp, Value};
@@ -33,9 +34,9 @@ routines! {
     // Makes an op and registers it. `sets`: the dtypes that the variables `variables` range over.
     // Of each instance: its dtypes, the body's function and (or NULL) what its arguments are, and the
     // functions for its state. `code` tells it from other ops of the name, NULL: unlike any other.
-    // `foreign`: what the bodies throw is to be caught.
+    // `foreign`: what the bodies throw is to be caught. `kernels`: what computes on CUDA, or NULL.
     fn own_op_make(name: &str, text: &str, variables, sets, dtypes, functions, words, inits, cleanups,
-                   code, one_thread: bool, status: bool, foreign: bool, package) {
+                   code, one_thread: bool, status: bool, foreign: bool, package, kernels) {
         let signature = Signature::parse(text)?;
         let sets = sets_of(name, &signature, variables, sets)?;
         let mut keep = Vec::new();
@@ -78,6 +79,7 @@ routines! {
         let options = Options {
             code: crate::argument::text(code).map(str::to_owned),
             threads: if one_thread { Threads::One } else { Threads::Auto },
+            kernels: own_kernel::take(kernels)?,
             keep: Some(Box::new(keep)),
             ..Options::default()
         };

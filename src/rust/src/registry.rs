@@ -202,7 +202,7 @@ routines! {
         Ok(named! {
             target = column(|rows| Some(rows[0].target.clone())),
             platforms = column(|rows| {
-                let names: Vec<&str> = rows.iter().map(|entry| &*entry.platform).collect();
+                let names: Vec<&str> = rows.iter().filter(|row| own_ops::runs(&row.target, &row.platform)).map(|row| &*row.platform).collect();
                 Some(names.join(", "))
             }),
             operands = described(0, |op| names(op.operands())),

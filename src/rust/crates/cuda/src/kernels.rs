@@ -1,8 +1,9 @@
 //! Our own kernels: compiled for the device by NVRTC when one is first launched, or by the driver
 //! from PTX where NVRTC is missing or does not know the device.
 
+use super::nvrtc::{self, Source};
 use super::sys::Driver;
-use super::{nvrtc, status, Cuda};
+use super::{status, Cuda};
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void, CString};
 use std::ptr;
@@ -12,7 +13,7 @@ use xla_ffi::{Code, Error, Result};
 /// Kernels that are compiled together, when the first of them is launched.
 struct Program {
     name: &'static str,
-    /// The sources; end in NUL.
+    /// The sources.
     source: &'static str,
     /// The same as PTX, made by `tools/cuda/ptx.py`; ends in NUL.
     ptx: &'static str,
@@ -25,7 +26,6 @@ static ELEMENTS: Program = Program {
         include_str!("kernels/types.cu"),
         include_str!("kernels/linalg.cu"),
         include_str!("kernels/kepler.cu"),
-        "\0"
     ),
     ptx: concat!(include_str!("kernels/generated/elements.ptx"), "\0"),
 };
@@ -39,7 +39,6 @@ static BLOCKS: Program = Program {
         include_str!("kernels/q.cu"),
         include_str!("kernels/lu.cu"),
         include_str!("kernels/jacobi.cu"),
-        "\0"
     ),
     ptx: concat!(include_str!("kernels/generated/blocks.ptx"), "\0"),
 };
@@ -193,7 +192,7 @@ impl Loaded {
 
 /// Runs `f` while this thread may do what a recording of a CUDA graph would forbid: a module and,
 /// since CUDA loads lazily, each of its kernels take memory when they are first asked for.
-fn relaxed<R>(driver: &Driver, f: impl FnOnce() -> R) -> R {
+pub(crate) fn relaxed<R>(driver: &Driver, f: impl FnOnce() -> R) -> R {
     let mut mode = RELAXED;
     // SAFETY: `mode` goes in and comes out.
     let exchanged = unsafe { (driver.thread_exchange_stream_capture_mode)(&mut mode) } == 0;
@@ -213,8 +212,7 @@ fn load(driver: &Driver, program: &Program) -> Result<usize> {
             format!("{VARIABLE} is \"ptx\""),
         ))
     } else {
-        nvrtc::compile(driver, program.source)
-            .and_then(|cubin| module(driver, cubin.as_ptr().cast()))
+        compile(driver, program).and_then(|cubin| module(driver, cubin.as_ptr().cast()))
     };
     with_nvrtc.or_else(|first| {
         module(driver, program.ptx.as_ptr().cast()).map_err(|second| {
@@ -226,8 +224,19 @@ fn load(driver: &Driver, program: &Program) -> Result<usize> {
     })
 }
 
-/// Loads code; `image` is a cubin, or PTX that ends in NUL.
-fn module(driver: &Driver, image: *const c_void) -> Result<usize> {
+/// Machine code for the current device.
+fn compile(driver: &Driver, program: &Program) -> Result<Vec<u8>> {
+    let architecture = nvrtc::architecture(driver)?;
+    let source = Source {
+        name: "xlaffi.cu",
+        text: program.source,
+        headers: &[],
+    };
+    nvrtc::compile(&source, &architecture, &[]).map_err(Error::from)
+}
+
+/// Loads code for good; `image` is a cubin, or PTX that ends in NUL.
+pub(crate) fn module(driver: &Driver, image: *const c_void) -> Result<usize> {
     let mut module: *mut c_void = ptr::null_mut();
     // SAFETY: `module` is where the answer goes, the image is complete.
     status::driver("ModuleLoadData", unsafe {
@@ -275,7 +284,7 @@ mod tests {
                 ],
             ),
         ] {
-            let source = program.source.trim_end_matches('\0');
+            let source = program.source;
             let mark = format!(
                 "// of sources with the checksum {:08x}\n",
                 checksum(source.as_bytes())

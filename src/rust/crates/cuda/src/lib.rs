@@ -18,13 +18,15 @@ mod kernels;
 pub mod libraries;
 pub mod loader;
 mod memory;
-mod nvrtc;
+pub mod nvrtc;
 mod pool;
+pub mod raw;
 pub mod routines;
 pub mod scratch;
 pub mod sizes;
 pub mod status;
 pub mod sys;
+pub mod unit;
 
 pub use element::Element;
 pub use memory::{DeviceSlice, DeviceSliceMut};

@@ -13,7 +13,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("lapack", &["matrices"]),
     ("lanes", &["matrices"]),
     ("cuda", &["matrices", "xla-ffi"]),
-    ("own-ops", &["xla-ffi"]),
+    ("own-ops", &["cuda", "xla-ffi"]),
     ("ops", &["cuda", "lanes", "lapack", "matrices", "xla-ffi"]),
     ("ops-lib", &["lapack", "ops"]),
     ("pjrt-api", &["xla-ffi"]),

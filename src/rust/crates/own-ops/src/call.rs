@@ -10,6 +10,7 @@ use crate::attributes::Decoded;
 use crate::batch::{self, Plan};
 use crate::bind::Bound;
 use crate::flat::{Flat, Flats, Pair, Pairs};
+use crate::kernel::launch;
 use crate::layout::Layout;
 use crate::op::{Instance, OwnOp};
 use crate::room::{self, Room, Scratch, Work};
@@ -41,6 +42,33 @@ pub(crate) fn run(op: &OwnOp, frame: &mut CallFrame<'_>, marked: bool) -> Result
         } = room;
         attributes.read(op, &frame.attrs(), marked)?;
         checked(op, None, attributes, layout, frame, work)
+    })
+}
+
+/// Runs the op's kernel on the device that the frame's arrays are on.
+pub(crate) fn run_on_cuda(op: &OwnOp, frame: &mut CallFrame<'_>, marked: bool) -> Result<()> {
+    let kernels = op.kernels.as_ref().ok_or_else(|| {
+        let text = "it has no kernel for CUDA: `ffi_source(cuda = )` gives it one";
+        Error::new(Code::Unimplemented, text)
+    })?;
+    room::with(|room| {
+        let (attributes, layout) = (&mut room.attributes, &mut room.layout);
+        attributes.read(op, &frame.attrs(), marked)?;
+        let mut flats = Flats::new();
+        let (operands, first_result) = take(op, frame, &mut flats, attributes.batch_axes)?;
+        layout.check(op, operands, first_result, attributes, &mut flats)?;
+        let copies = in_place(op, &flats, first_result, layout.count)?;
+        complete(op, &layout.bound, &mut flats, &copies)?;
+        layout.stride(&flats, attributes.batch_axes, true);
+        launch::run(&launch::Call {
+            op,
+            kernels,
+            attributes,
+            layout,
+            flats: &flats,
+            copies: &copies,
+            context: &frame.context(),
+        })
     })
 }
 

@@ -18,14 +18,26 @@ use crate::{call, table};
 pub(crate) unsafe extern "C" fn execute(
     frame: *mut sys::XLA_FFI_CallFrame,
 ) -> *mut sys::XLA_FFI_Error {
-    // SAFETY: by contract; operands are in this processor's memory, as it is registered for no other
-    // platform.
+    // SAFETY: by contract; operands are in this processor's memory, as it is registered for its
+    // platform only.
     unsafe {
         enter(
             frame,
             &entry(sys::XLA_FFI_ExecutionStage_EXECUTE, true, run),
         )
     }
+}
+
+/// The execute stage on CUDA, where programs keep nothing.
+///
+/// # Safety
+/// As [`execute`].
+pub(crate) unsafe extern "C" fn execute_on_cuda(
+    frame: *mut sys::XLA_FFI_CallFrame,
+) -> *mut sys::XLA_FFI_Error {
+    let stage = sys::XLA_FFI_ExecutionStage_EXECUTE;
+    // SAFETY: by contract; operands are in the device's memory.
+    unsafe { enter(frame, &entry(stage, false, run_on_cuda)) }
 }
 
 /// The instantiate stage: the program keeps the op that it means, with its state.
@@ -74,6 +86,15 @@ fn run(frame: &mut CallFrame<'_>) -> Result<()> {
         None => call::run(op, frame, false),
         Some(digest) if op.digest == digest => call::run(op, frame, true),
         Some(digest) => call::run(&*table::find(digest, op.name)?, frame, true),
+    }
+}
+
+fn run_on_cuda(frame: &mut CallFrame<'_>) -> Result<()> {
+    let op = current().ok_or_else(unregistered)?;
+    match digest(frame)? {
+        None => call::run_on_cuda(op, frame, false),
+        Some(digest) if op.digest == digest => call::run_on_cuda(op, frame, true),
+        Some(digest) => call::run_on_cuda(&*table::find(digest, op.name)?, frame, true),
     }
 }
 

@@ -15,6 +15,7 @@ mod entry;
 mod flat;
 mod host;
 mod inline;
+mod kernel;
 mod layout;
 mod message;
 mod names;
@@ -29,6 +30,7 @@ mod words;
 
 pub use attributes::{BATCH, OP};
 pub use host::{Array, ArrayMut, AttributeValue, BoundCall};
+pub use kernel::{KernelCode, KernelFault, Kernels, Work};
 pub use op::{Body, HostBody, Instance, Options, OwnOp, Threads};
-pub use table::{register, registered};
+pub use table::{register, registered, runs};
 pub use words::{Words, MOST};

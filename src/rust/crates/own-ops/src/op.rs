@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 use xla_ffi::registry::Barrier;
-use xla_ffi::{DataType, Error, Result};
+use xla_ffi::{Code, DataType, Error, Result};
 
 use crate::abi;
 use crate::attributes::Stored;
 use crate::bind::{Plan, Sets};
 use crate::host::BoundCall;
+use crate::kernel::Kernels;
 use crate::names::interned;
 use crate::signature::Signature;
 use crate::state::States;
@@ -75,6 +76,8 @@ pub struct Options {
     pub threads: Threads,
     /// Whether the body is given whole batches.
     pub whole: bool,
+    /// What computes on CUDA.
+    pub kernels: Option<Kernels>,
     /// What must outlive the op, such as the libraries of its functions.
     pub keep: Option<Box<dyn Any + Send>>,
 }
@@ -88,6 +91,7 @@ pub struct OwnOp {
     bodies: Vec<Option<usize>>,
     pub(crate) threads: Threads,
     pub(crate) whole: bool,
+    pub(crate) kernels: Option<Kernels>,
     pub(crate) digest: u64,
     pub(crate) defaults: Vec<Option<Stored>>,
     /// The operand that comes any number of times.
@@ -134,7 +138,7 @@ impl OwnOp {
                 return refuse("there are two bodies for the same dtypes".to_owned());
             }
         }
-        if instances.is_empty() {
+        if instances.is_empty() && options.kernels.is_none() {
             return refuse("there is no body".to_owned());
         }
         let attributes = signature.attributes.iter();
@@ -151,6 +155,7 @@ impl OwnOp {
             bodies,
             threads: options.threads,
             whole: options.whole,
+            kernels: options.kernels,
             digest,
             defaults,
             many,
@@ -215,6 +220,10 @@ impl OwnOp {
     /// The body for an instance of the plan.
     pub(crate) fn body_of(&self, instance: usize) -> Result<usize> {
         self.bodies[instance].ok_or_else(|| {
+            if self.instances.is_empty() {
+                let text = "it has a kernel for CUDA and no body for the CPU";
+                return Error::new(Code::Unimplemented, text);
+            }
             let dtypes = self.sets().instance(instance);
             let named = self.signature().dtypes.iter().zip(dtypes);
             let named: Vec<_> = named

@@ -4,15 +4,18 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use xla_ffi::registry::{Handlers, Registered, Registry};
-use xla_ffi::{sys, Code, Error, Result};
+use xla_ffi::{sys, Code, Error, HandlerFn, Result};
 
 use crate::entry;
 use crate::op::OwnOp;
 
 static TABLE: RwLock<Option<HashMap<u64, Weak<OwnOp>>>> = RwLock::new(None);
 
-/// The platform that own ops are for.
+/// The platform that all own ops are for.
 const PLATFORM: &str = "host";
+
+/// The one for those with kernels.
+const CUDA: &str = "cuda";
 
 /// Makes the op the one that its target's calls mean, unless they name another one.
 ///
@@ -30,16 +33,40 @@ pub fn register(op: &Arc<OwnOp>, owner: Option<&str>) -> Result<Registered> {
     // `OwnOp`.
     let registered =
         unsafe { Registry::global().register_handlers(op.name, PLATFORM, handlers, owner) }?;
+    // One without a kernel takes the place of one that had one.
+    if op.kernels.is_some() || Registry::global().lookup(op.name, CUDA).is_some() {
+        register_on_cuda(op, owner)?;
+    }
     let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
     let table = table.get_or_insert_with(HashMap::new);
     table.insert(op.digest, Arc::downgrade(op));
     Ok(registered)
 }
 
+/// Lets calls on CUDA find the op: without a kernel they are told so.
+fn register_on_cuda(op: &Arc<OwnOp>, owner: Option<&str>) -> Result<()> {
+    let execute: HandlerFn = entry::execute_on_cuda;
+    let handlers = Handlers::from(execute).with_data(Arc::clone(op));
+    // SAFETY: as above.
+    let registered =
+        unsafe { Registry::global().register_handlers(op.name, CUDA, handlers, owner) };
+    registered.map(|_| ())
+}
+
 /// The op of that target, if it is one of the user's own.
 #[must_use]
 pub fn registered(target: &str) -> Option<Arc<OwnOp>> {
     Registry::global().data::<OwnOp>(target, PLATFORM)
+}
+
+/// Whether calls of that target on that platform do more than say that the op is for another one.
+#[must_use]
+pub fn runs(target: &str, platform: &str) -> bool {
+    let op = Registry::global().data::<OwnOp>(target, platform);
+    op.map_or(true, |op| match platform {
+        CUDA => op.kernels.is_some(),
+        _ => !op.instances.is_empty(),
+    })
 }
 
 /// The op of that digest.

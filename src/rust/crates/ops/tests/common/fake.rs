@@ -67,7 +67,7 @@ fn loaded() -> &'static Fake {
 /// The folder with the stand-ins, built unless they are newer than their sources. Tests of one
 /// process may ask at the same time, in modules that share nothing but this file.
 fn build() -> PathBuf {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/fake");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ops/tests/cuda/fake");
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cuda/src/kernels");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fake-cuda");
     fs::create_dir_all(&folder).expect("a folder for the stand-ins");
@@ -126,7 +126,13 @@ fn compile(folder: &Path, units: &[PathBuf], kernels: &Path) {
         .args(units)
         .arg("-o")
         .arg(part("libfake.so"))
-        .args(["-Wl,-soname,libfake.so", "-llapack", "-lblas", "-pthread"]));
+        .args([
+            "-Wl,-soname,libfake.so",
+            "-llapack",
+            "-lblas",
+            "-pthread",
+            "-ldl",
+        ]));
     fs::rename(part("libfake.so"), &fake).expect("the stand-in in its place");
     for name in NAMES {
         run(Command::new("c++")

@@ -81,4 +81,15 @@ impl Signature {
         let signature = draft.and_then(|draft| check::checked(draft, text));
         signature.map_err(|fault| fault.in_text(text))
     }
+
+    /// Reads a number that depends on dimensions and integer attributes of the signature, such as
+    /// `min(m, n) / 32 + 1`.
+    ///
+    /// # Errors
+    /// Anything that is wrong with it, with the place.
+    pub fn number(&self, text: &str) -> Result<Dim, SignatureError> {
+        let read = parse::Parser::number(text);
+        let number = read.and_then(|(dim, draft)| resolve::in_signature(dim, &draft, self));
+        number.map_err(|fault| fault.in_text(text))
+    }
 }

@@ -1,6 +1,6 @@
 //! Attributes in dimensions.
 
-use super::ast::{AttributeKind, Dim};
+use super::ast::{AttributeKind, Dim, Signature};
 use super::dtype::is_integer;
 use super::error::{Fault, Result};
 use super::parse::{Draft, Kind, Of};
@@ -87,4 +87,39 @@ pub(super) fn resolve_attributes(draft: &mut Draft) -> Result<()> {
     });
     draft.dims = dims;
     Ok(())
+}
+
+/// The names of a dimension that stands alone, as those of a signature.
+pub(super) fn in_signature(mut dim: Dim, draft: &Draft, signature: &Signature) -> Result<Dim> {
+    let mut known = Vec::new();
+    for name in &draft.dims {
+        let at = draft
+            .uses
+            .iter()
+            .find(|used| draft.dims[used.index] == *name);
+        let at = at.map_or(0..0, |used| used.at.clone());
+        let own = signature.dims.iter().position(|own| own == name);
+        let attributes = &signature.attributes;
+        let attribute = attributes.iter().position(|own| own.name == *name);
+        known.push(match (own, attribute) {
+            (Some(index), _) => Dim::Name(index),
+            (None, Some(index)) => match attributes[index].kind {
+                AttributeKind::Scalar(dtype) if is_integer(dtype) => Dim::Attribute(index),
+                _ => {
+                    let text = format!("`{name}` is not one whole number");
+                    return Err(Fault::new(&at, text));
+                }
+            },
+            (None, None) => {
+                let text = format!("`{name}` is no dimension of the signature");
+                return Err(Fault::new(&at, text));
+            }
+        });
+    }
+    dim.replace(&|leaf| {
+        if let Dim::Name(index) = leaf {
+            *leaf = known[*index].clone();
+        }
+    });
+    Ok(dim)
 }

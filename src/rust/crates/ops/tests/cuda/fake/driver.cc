@@ -36,6 +36,12 @@ API cuGetErrorName(int error, const char **name) {
   return *name ? 0 : 1;
 }
 API cuDriverGetVersion(int *version) { return *version = 13000, 0; }
+API cuInit(unsigned) {
+  ENTER;
+  return 0;
+}
+API cuDeviceGetCount(int *count) { return *count = 1, 0; }
+API cuDeviceGet(int *device, int ordinal) { return *device = ordinal, 0; }
 API cuCtxGetCurrent(void **context) {
   ENTER;
   static int here;
@@ -49,21 +55,30 @@ API cuDeviceGetAttribute(int *value, int attribute, int) {
 API cuModuleLoadData(void **module, const void *image) {
   ENTER;
   if (capture_mode != RELAXED) return STREAM_CAPTURE_UNSUPPORTED;
+  if (void *own = load_own(image)) return *module = own, 0;
   // The fake compiler's result, or PTX.
   bool known = !std::memcmp(image, "cubin", 5) || std::strstr(static_cast<const char *>(image), ".visible .entry ");
   *module = module;
   return known ? 0 : 200;
 }
-API cuModuleGetFunction(void **function, void *, const char *name) {
+API cuModuleGetFunction(void **function, void *module, const char *name) {
   if (capture_mode != RELAXED) return STREAM_CAPTURE_UNSUPPORTED;
+  if (is_own(module)) return *function = module, std::strcmp(name, "xlaffi_kernel") ? 500 : 0;
   const Kernel *found = find_kernel(name);
   *function = const_cast<Kernel *>(found);
   return found ? 0 : 500;
+}
+API cuFuncSetAttribute(void *function, int attribute, int value) {
+  ENTER;
+  if (attribute != 8 || !is_own(function) || value > (227 << 10)) return 1;
+  return allow_shared(function, value), 0;
 }
 API cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **arguments, void **) {
   ENTER;
   if (capture_mode == RELAXED) return STREAM_CAPTURE_UNSUPPORTED;
+  const unsigned sizes[] = {gx, gy, gz, bx, by, bz};
+  if (stream && is_own(function)) return run_own(function, sizes, shared, arguments);
   if (!stream || !gx || !gy || gz != 1 || bz != 1 || gy > 65535 || bx * by == 0 || bx * by > 1024) return 1;
   return run_kernel(*static_cast<Kernel *>(function), gx, gy, bx, by, shared, arguments);
 }
@@ -71,6 +86,12 @@ API cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *) {
   ENTER;
   if (!bytes) return 1;
   std::memmove(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
+  return 0;
+}
+API cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *) {
+  ENTER;
+  if (!bytes) return 1;
+  std::memcpy(reinterpret_cast<void *>(to), from, bytes);
   return 0;
 }
 API cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *) {
@@ -93,23 +114,36 @@ API cuThreadExchangeStreamCaptureMode(int *mode) { return std::swap(*mode, captu
 // ---- NVRTC ----
 
 API nvrtcVersion(int *major, int *minor) { return *major = 13, *minor = 0, 0; }
-API nvrtcCreateProgram(void **program, const char *source, const char *, int, const char *const *, const char *const *) {
+struct Program {
+  std::string source, image, log;
+  std::map<std::string, std::string> headers;
+};
+API nvrtcCreateProgram(void **program, const char *source, const char *, int count, const char *const *texts,
+                       const char *const *names) {
   ENTER;
-  *program = new std::string(source);
-  return 0;
+  Program *made = new Program{source, "cubin", "bad source", {}};
+  for (int i = 0; i < count; ++i) made->headers[names[i]] = texts[i];
+  return *program = made, 0;
 }
 API nvrtcDestroyProgram(void **program) {
-  delete static_cast<std::string *>(*program);
+  delete static_cast<Program *>(*program);
   return *program = nullptr, 0;
 }
-API nvrtcCompileProgram(void *, int, const char *const *options) {
+API nvrtcCompileProgram(void *raw, int, const char *const *options) {
   ENTER;
+  Program &program = *static_cast<Program *>(raw);
+  if (is_own_source(program.source)) {
+    program.image = compile_own(program.source, program.headers, program.log);
+    return program.image.empty() ? 6 : 0;
+  }
   return std::strcmp(options[0], "--gpu-architecture=sm_90") ? 5 : 0;
 }
-API nvrtcGetCUBINSize(void *, size_t *size) { return *size = 6, 0; }
-API nvrtcGetCUBIN(void *, char *cubin) { return std::strcpy(cubin, "cubin"), 0; }
-API nvrtcGetPTXSize(void *, size_t *size) { return *size = 1, 0; }
-API nvrtcGetPTX(void *, char *ptx) { return *ptx = 0; }
-API nvrtcGetProgramLogSize(void *, size_t *size) { return *size = 11, 0; }
-API nvrtcGetProgramLog(void *, char *log) { return std::strcpy(log, "bad source"), 0; }
-
+API nvrtcGetCUBINSize(void *program, size_t *size) { return *size = static_cast<Program *>(program)->image.size() + 1, 0; }
+API nvrtcGetCUBIN(void *program, char *cubin) {
+  const std::string &image = static_cast<Program *>(program)->image;
+  return std::memcpy(cubin, image.c_str(), image.size() + 1), 0;
+}
+API nvrtcGetPTXSize(void *program, size_t *size) { return nvrtcGetCUBINSize(program, size); }
+API nvrtcGetPTX(void *program, char *ptx) { return nvrtcGetCUBIN(program, ptx); }
+API nvrtcGetProgramLogSize(void *program, size_t *size) { return *size = static_cast<Program *>(program)->log.size() + 1, 0; }
+API nvrtcGetProgramLog(void *program, char *log) { return std::strcpy(log, static_cast<Program *>(program)->log.c_str()), 0; }

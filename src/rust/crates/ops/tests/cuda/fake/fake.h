@@ -8,6 +8,9 @@
 
 #pragma once
 
+#include <map>
+#include <string>
+
 #define API extern "C" __attribute__((visibility("default"))) int
 
 // Counts a call; the status that it shall answer.
@@ -23,3 +26,12 @@ const Kernel *find_kernel(const char *name);
 // Runs a kernel to its end; a status of the driver's.
 int run_kernel(const Kernel &kernel, unsigned grid_x, unsigned grid_y, unsigned block_x, unsigned block_y,
                unsigned shared_bytes, void **arguments);
+
+// Kernels of other people (own.cc): the image of a source, the kernel of an image, a launch of it with the
+// sizes of grid and block.
+bool is_own_source(const std::string &source);
+std::string compile_own(const std::string &source, const std::map<std::string, std::string> &headers, std::string &log);
+void *load_own(const void *image);
+bool is_own(void *function);
+void allow_shared(void *function, unsigned bytes);
+int run_own(void *function, const unsigned *sizes, unsigned shared, void **arguments);

@@ -6,7 +6,7 @@ mod expressions;
 
 use core::ops::Range;
 
-use super::ast::{Array, Attribute, Operand, Outcome};
+use super::ast::{Array, Attribute, Dim, Operand, Outcome};
 use super::error::{Fault, Result};
 use super::lex::{tokens, Token};
 
@@ -69,6 +69,22 @@ impl Parser {
         };
         parser.signature()?;
         Ok(parser.draft)
+    }
+
+    /// A dimension alone, whose names are those of the draft.
+    pub(super) fn number(text: &str) -> Result<(Dim, Draft)> {
+        let mut parser = Parser {
+            tokens: tokens(text)?,
+            next: 0,
+            draft: Draft::default(),
+            of: Of::Scratch,
+            operations: 0,
+        };
+        let dim = parser.dim()?;
+        match parser.token() {
+            Token::End => Ok((dim, parser.draft)),
+            _ => Err(parser.unexpected(&["an operator", "the end"])),
+        }
     }
 
     fn signature(&mut self) -> Result<()> {
