@@ -57,20 +57,25 @@ own_function <- function(own) {
   arrange <- function(arguments) own_operands(own, arguments)
   uses <- unlist(own$rules)
   variants <- new.env(parent = emptyenv())
+  # Arguments, by their signature, that go to the op without attributes as they are. It has the same identity, so
+  # its calls are found here.
   known <- new.env(parent = emptyenv())
   identity <- .Call(wrap__identity_new)
   compiled <- function(...) {
     arguments <- list(...)
-    # What an argument's type decides needs to be decided once.
-    key <- if (!length(own$signature$attributes) && !length(the$traces)) .Call(wrap__signature, identity, arguments)
-    variant <- if (!is.null(key)) known[[key]]
-    if (!is.null(variant)) {
-      return(variant(...))
+    key <- if (!length(the$traces)) .Call(wrap__signature, identity, arguments)
+    call <- if (!is.null(key)) the$calls[[key]]
+    if (!is.null(call) && !(length(call$captured) && changed(call$captured))) {
+      return(run_again(call, arguments))
+    }
+    if (!is.null(key) && !is.null(known[[key]])) {
+      return(known[[key]](...))
     }
     given <- own_given(own, arguments)
     wanted <- own_wanted(own, given$operands)
     variant <- own_variant(own, variants, given$attributes, wanted)
-    if (!is.null(key) && is.null(wanted)) {
+    if (!is.null(key) && is.null(wanted) && !length(given$attributes)) {
+      environment(variant)$identity <- identity
       known[[key]] <- variant
     }
     do.call(variant, own_constants(own, given$operands, wanted))

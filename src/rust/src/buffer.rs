@@ -50,6 +50,10 @@ pub fn size(buffer: &Buffer) -> usize {
 /// Waits for so long at most, and serves programs that need R; whether the contents are there. What
 /// is waited for may need Python's lock, which reticulate makes R's thread keep.
 pub fn wait(buffer: &Buffer, limit: Duration) -> Outcome<bool> {
+    // Most are there.
+    if buffer.wait_timeout(Duration::ZERO)? {
+        return Ok(true);
+    }
     let done = while_serving(limit, |left| {
         let done = blocking(|| buffer.wait_unless(left, main_thread::has_work))?;
         Ok(done.then_some(()))

@@ -7,7 +7,7 @@ use extendr_api::Robj;
 use extendr_ffi::SEXP;
 use pjrt::{compile_options, may_have_side_effects, Client, Executable, Program};
 
-use crate::callback::may_call_r;
+use crate::callback::Called;
 use crate::device::DeviceObject;
 use crate::entry::routines;
 use crate::executable::ExecutableObject;
@@ -92,7 +92,7 @@ fn make(
         Ok(Done::Compiled(ExecutableObject {
             executable: Arc::new(how(&client, &program, &options)?),
             pace: Arc::new(Pace::of(program.code())),
-            calls_r: may_call_r(program.code()),
+            called: Called::by(program.code()),
             runs_once: may_have_side_effects(program.code()),
             platform: platform.clone(),
         }))

@@ -11,7 +11,7 @@ use pjrt::{Buffer, Executable, ExecuteOptions};
 
 use crate::argument::{attribute, borrowed, counts, elements, inherits, integer, is_null};
 use crate::buffer::{size, upload_array, wait, BufferObject};
-use crate::callback;
+use crate::callback::Called;
 use crate::device::DeviceObject;
 use crate::entry::routines;
 use crate::failure::{Failure, Outcome};
@@ -30,8 +30,8 @@ pub struct ExecutableObject {
     pub executable: Arc<Executable>,
     /// Where it runs.
     pub pace: Arc<Pace>,
-    /// Whether it may call R functions.
-    pub calls_r: bool,
+    /// What it calls.
+    pub called: Called,
     /// Whether it must not be run again where memory was short.
     pub runs_once: bool,
     /// Name of the platform.
@@ -102,6 +102,8 @@ routines! {
             let buffer = upload_array(on, data, host::dtype(dtype)?)?;
             buffers.push(buffer.buffer);
         }
+        // They are gone when the results are there: memory that no run reads is filled again.
+        let _arguments = buffers.clone();
         let outputs = match start(object, buffers, ExecuteOptions::default())? {
             Started::Launched(outputs) => outputs,
             Started::Running(run) => return Ok(wrap(run)),
@@ -183,7 +185,7 @@ fn start(
     options: ExecuteOptions,
 ) -> Outcome<Started> {
     let (executable, pace) = (object.executable.clone(), object.pace.clone());
-    let waits = object.calls_r && callback::in_use();
+    let waits = object.called.may_need_r();
     let execute = move || {
         let buffers: Vec<&Buffer> = buffers.iter().map(|buffer| &**buffer).collect();
         let outputs = pace.timed(|| executable.execute(&buffers, &options))?;
@@ -199,7 +201,7 @@ fn start(
         ));
     }
     // XLA has room for so many programs under way; where some wait for R, R must not wait for room.
-    let may_block = object.pace.may_take_long() || main_thread::is_needed();
+    let may_block = waits || object.pace.may_take_long() || main_thread::is_needed();
     if !may_block && object.executable.num_outputs() > 0 {
         let execute = || Ok(execute()?);
         let outputs = if object.runs_once {

@@ -3,7 +3,7 @@
 use pjrt::{Program, ProgramFormat};
 
 use crate::argument::{borrowed, elements, text};
-use crate::callback::may_call_r;
+use crate::callback::Called;
 use crate::entry::routines;
 use crate::failure::{Failure, Outcome};
 use crate::host;
@@ -97,7 +97,7 @@ routines! {
     fn program_lasts(program) {
         let program: &Program = get(program, "program")?;
         let code = program.code();
-        Ok(Value::Flag(!may_call_r(code) && !pjrt_jaxlib::depends_on_handlers(code)))
+        Ok(Value::Flag(!Called::by(code).names_r() && !pjrt_jaxlib::depends_on_handlers(code)))
     }
 
     // A program for arguments of these shapes, from one whose arguments have dimensions without

@@ -11,5 +11,5 @@ pub mod request;
 mod serve;
 
 pub use idle::ring;
-pub use op::may_call_r;
-pub use serve::{in_use, of_run, serve_waiting, while_serving, Abandon};
+pub use op::Called;
+pub use serve::{of_run, serve_waiting, while_serving, Abandon};

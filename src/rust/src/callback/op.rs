@@ -18,17 +18,33 @@ use crate::value::Value;
 /// The names that ops of R functions had.
 static NAMES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Whether a program may call R: one that cannot be read may. It is waited for where it is started. If
-/// it were not, those that wait for R could fill XLA's room for programs under way, and a program
-/// that their functions run would never start.
-pub fn may_call_r(code: &[u8]) -> bool {
-    let text = match std::str::from_utf8(code) {
-        Ok(text) if !text.contains('\0') => text,
-        _ => return true,
-    };
-    let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut targets = text.split("custom_call").skip(1).map(called);
-    targets.any(|target| target.is_empty() || names.contains(target))
+/// The names that a program calls; none are known of one that cannot be read.
+pub struct Called(Option<BTreeSet<String>>);
+
+impl Called {
+    /// Those of a program.
+    pub fn by(code: &[u8]) -> Self {
+        let text = std::str::from_utf8(code).ok();
+        let text = text.filter(|text| !text.contains('\0'));
+        let targets = text.map(|text| text.split("custom_call").skip(1).map(called));
+        Called(targets.map(|targets| targets.map(str::to_owned).collect()))
+    }
+
+    /// Whether one of them was the name of an R function. One that cannot be read may be.
+    pub fn names_r(&self) -> bool {
+        let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+        self.0.as_ref().map_or(true, |targets| {
+            let mut targets = targets.iter();
+            targets.any(|target| target.is_empty() || names.contains(target))
+        })
+    }
+
+    /// Whether the program may need R as names are now. It is waited for where it is started, on
+    /// another thread than R's. If it were not, those that wait for R could fill XLA's room for
+    /// programs under way, and a program that their functions run would never start.
+    pub fn may_need_r(&self) -> bool {
+        serve::in_use() && self.names_r()
+    }
 }
 
 /// Numbers of functions whose ops are gone.

@@ -5,7 +5,7 @@ use crate::compat::Jaxlib;
 use crate::error::{Error, Result};
 use crate::event::{in_background, Outcome, Signal};
 use crate::python::{gil::Gil, object::Object};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An array; shared by its buffer and by the events that wait for it.
@@ -19,6 +19,22 @@ pub(crate) struct Array {
     completion: Mutex<Option<Arc<Signal>>>,
     /// Address of the elements; 0 until it has been asked for.
     address: AtomicUsize,
+    /// Whether the elements lie in memory of ours, which may be written when nobody reads it.
+    is_ours: AtomicBool,
+    /// The run that computes it.
+    run: Option<Arc<Run>>,
+    /// Runs that may still read it.
+    readers: Mutex<Vec<Arc<Run>>>,
+}
+
+/// As many runs are remembered.
+const READERS: usize = 16;
+
+/// A run of a program.
+#[derive(Default)]
+pub(crate) struct Run {
+    /// Known to be through, with all its results.
+    through: AtomicBool,
 }
 
 /// After so many arrays jaxlib is asked to let go of what it has collected meanwhile.
@@ -45,7 +61,58 @@ impl Array {
             outcome: OnceLock::new(),
             completion: Mutex::new(None),
             address: AtomicUsize::new(0),
+            is_ours: AtomicBool::new(false),
+            run: None,
+            readers: Mutex::default(),
         }
+    }
+
+    /// As [`new`](Self::new), of a result of that run.
+    pub fn computed_by(jax: &'static Jaxlib, object: Object, run: &Arc<Run>) -> Self {
+        Self {
+            run: Some(Arc::clone(run)),
+            ..Self::new(jax, object)
+        }
+    }
+
+    /// As [`new`](Self::new), of elements in memory of ours.
+    pub fn in_ours(jax: &'static Jaxlib, object: Object, address: usize) -> Self {
+        Self {
+            address: AtomicUsize::new(address),
+            is_ours: AtomicBool::new(true),
+            ..Self::new(jax, object)
+        }
+    }
+
+    /// From now on that run may read it.
+    pub fn read_by(&self, run: &Arc<Run>) {
+        if !self.is_ours.load(Ordering::Acquire) {
+            return;
+        }
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        readers.retain(|run| !run.through.load(Ordering::Acquire));
+        if readers.len() < READERS {
+            readers.push(Arc::clone(run));
+        } else {
+            // Nobody looks at what they compute.
+            readers.clear();
+            self.give_away();
+        }
+    }
+
+    /// From now on somebody else may read or write it at any time.
+    pub fn give_away(&self) {
+        self.is_ours.store(false, Ordering::Release);
+    }
+
+    /// Whether its memory is ours, and nobody reads it any more.
+    pub fn is_idle(&mut self) -> bool {
+        let readers = self
+            .readers
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        readers.retain(|run| !run.through.load(Ordering::Acquire));
+        *self.is_ours.get_mut() && readers.is_empty()
     }
 
     pub fn object(&self) -> &Object {
@@ -77,6 +144,26 @@ impl Array {
             }
         }
         self.wait_idle()
+    }
+
+    /// Looks whether it has ended, where Python's lock is held anyway: then nobody has to take that to
+    /// wait for it or to read it.
+    pub fn look(&self, gil: &Gil) -> Result<()> {
+        let ready = gil.method0(&self.object, &self.jax.is_ready)?;
+        let is_ready = ready.is_true(gil);
+        ready.release(gil);
+        if !is_ready? {
+            return Ok(());
+        }
+        let done = gil.method0(&self.object, &self.jax.block_until_ready);
+        self.ended(done.map(|array| array.release(gil)));
+        if let Some(None) = self.outcome.get() {
+            let address = gil.method0(&self.object, &self.jax.unsafe_buffer_pointer)?;
+            let number = address.to_address(gil);
+            address.release(gil);
+            self.address.store(number? as usize, Ordering::Release);
+        }
+        Ok(())
     }
 
     /// Waits until it has ended; jaxlib gives Python's lock back meanwhile.
@@ -115,7 +202,12 @@ impl Array {
     /// what became of it shows where it went.
     fn ended(&self, result: Result<()>) {
         let outcome = match result {
-            Ok(()) => None,
+            Ok(()) => {
+                if let Some(run) = &self.run {
+                    run.through.store(true, Ordering::Release);
+                }
+                None
+            }
             Err(_) if self.is_deleted() => None,
             Err(error) => Some(error),
         };

@@ -37,15 +37,14 @@ impl Buffer {
         client: Arc<Client>,
         device: *const Device,
         shape: Arc<Shape>,
-        array: Array,
+        array: Arc<Array>,
         immutable: bool,
     ) -> Self {
-        let array = Mutex::new(Some(Arc::new(array)));
         Self {
             client,
             device,
             shape,
-            array,
+            array: Mutex::new(Some(array)),
             immutable,
             external: AtomicUsize::new(0),
         }
@@ -86,6 +85,19 @@ impl Buffer {
         self.lock().take()
     }
 
+    /// Takes the array away, to be filled again; the array where it cannot be.
+    fn retire(&self) -> Option<Arc<Array>> {
+        let array = self.take()?;
+        match self.is_pinned() {
+            true => Some(array),
+            false => self
+                .client
+                .spares
+                .keep(self.device, &self.shape, array)
+                .err(),
+        }
+    }
+
     /// Whether XLA must leave the elements alone even where the program would reuse them.
     pub fn is_pinned(&self) -> bool {
         self.immutable || self.external.load(Ordering::Relaxed) > 0
@@ -101,6 +113,7 @@ impl Buffer {
             )));
         }
         let array = self.live()?;
+        array.give_away();
         let jax = self.client.jax;
         let gil = jax.gil()?;
         let copy = jax.making_arrays(&gil, || {
@@ -108,7 +121,8 @@ impl Buffer {
         })?;
         let client = Arc::clone(&self.client);
         let shape = Arc::clone(&self.shape);
-        Ok(Self::new(client, target, shape, Array::new(jax, copy), false).into_raw())
+        let array = Arc::new(Array::new(jax, copy));
+        Ok(Self::new(client, target, shape, array, false).into_raw())
     }
 }
 
@@ -122,14 +136,15 @@ unsafe fn buffer<'a>(buffer: *const PJRT_Buffer) -> Result<&'a Buffer> {
 entry!(destroy, PJRT_Buffer_Destroy_Args, |args| {
     if !args.buffer.is_null() {
         // SAFETY: every buffer handed out is a boxed `Buffer`, and it is destroyed once.
-        drop(unsafe { Box::from_raw(args.buffer.cast::<Buffer>()) });
+        let buffer = unsafe { Box::from_raw(args.buffer.cast::<Buffer>()) };
+        drop(buffer.retire());
     }
     Ok(())
 });
 
 entry!(delete, PJRT_Buffer_Delete_Args, |args| {
     // SAFETY: the API's contract.
-    let array = unsafe { buffer(args.buffer)? }.take();
+    let array = unsafe { buffer(args.buffer)? }.retire();
     match array.map(Arc::try_unwrap) {
         Some(Ok(array)) => array.delete(),
         // Events that wait for it keep it until they are destroyed.

@@ -1,6 +1,6 @@
 //! Running programs.
 
-use crate::array::{deleted, Array};
+use crate::array::{deleted, Array, Run};
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::dlpack::Owner;
@@ -12,6 +12,9 @@ use crate::python::{gil::Gil, object::Object};
 use crate::upload::{copy_in, make_array};
 use pjrt_api::{PJRT_ExecuteOptions, PJRT_LoadedExecutable_Execute_Args as Args};
 use std::sync::Arc;
+
+/// How many results of a run are looked at when it was launched: small programs are through by then.
+const LOOKED_AT: usize = 4;
 
 /// One argument: the caller's buffer and the array that XLA gets.
 struct Argument<'a> {
@@ -228,6 +231,14 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
             buffers.len()
         )));
     }
+    let reading = Arc::new(Run::default());
+    for argument in &arguments {
+        match executable.module.donates {
+            // XLA may write it, or keep it for a result.
+            true => argument.array.give_away(),
+            false => argument.array.read_by(&reading),
+        }
+    }
     let gil = executable.client.jax.gil()?;
     let wants_event = !args.device_complete_events.is_null();
     let event = if executable.results.is_empty() && wants_event {
@@ -245,7 +256,11 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
         let mut first = None;
         for (i, (object, shape)) in arrays.into_iter().zip(&executable.results).enumerate() {
             let client = Arc::clone(&executable.client);
-            let array = Array::new(client.jax, object);
+            let array = Arc::new(Array::computed_by(client.jax, object, &reading));
+            if i < LOOKED_AT {
+                // What cannot be seen now will be told to whoever waits.
+                let _ = array.look(&gil);
+            }
             let buffer = Buffer::new(client, device, Arc::clone(shape), array, false);
             if i == 0 && wants_event {
                 // All results become ready together.

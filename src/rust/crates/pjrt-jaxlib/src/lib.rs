@@ -29,6 +29,7 @@ mod proto;
 pub mod python;
 mod refine;
 mod shape;
+mod spare;
 mod strided;
 mod table;
 mod upload;

@@ -68,8 +68,8 @@ impl Source<'_> {
     }
 }
 
-/// Below this many bytes, data that needs no conversion is left to the plugin to copy; above, our
-/// own copy into pooled memory that the plugin takes over is faster.
+/// Below this many bytes the plugin copies: the included one fills an array that nobody needs any more. Above,
+/// our own copy into pooled memory that the plugin takes over is faster.
 const PLUGIN_COPIES: usize = 64 << 10;
 
 impl Client {
@@ -122,15 +122,8 @@ impl Client {
             && (host.order == Order::RowMajor || host.dims.iter().filter(|&&d| d != 1).count() < 2);
         if plain && bytes <= PLUGIN_COPIES {
             args.data = host.source.as_ptr().cast();
-            args.host_buffer_semantics = PJRT_HostBufferSemantics::kImmutableOnlyDuringCall;
-            // SAFETY: client and device are alive; data and shape outlive the call, and the
-            // plugin has finished with them when it returns.
-            unsafe { call!(self.api(), PJRT_Client_BufferFromHostBuffer(args))? };
-            let buffer = Buffer::take(self, args.buffer);
-            if !args.done_with_host_buffer.is_null() {
-                event::destroy(self.api(), args.done_with_host_buffer);
-            }
-            return buffer;
+            // SAFETY: client and device are alive; data and shape outlive the call.
+            return unsafe { self.copied(args) };
         }
 
         let block = staging::take(bytes)?;
@@ -149,6 +142,10 @@ impl Client {
             )
         }?;
         args.data = block.as_ptr().cast();
+        if bytes <= PLUGIN_COPIES {
+            // SAFETY: as above; the block has been filled.
+            return unsafe { self.copied(args) };
+        }
         args.host_buffer_semantics = if self.on_host() {
             PJRT_HostBufferSemantics::kMutableZeroCopy
         } else {
@@ -160,6 +157,21 @@ impl Client {
         unsafe { call!(self.api(), PJRT_Client_BufferFromHostBuffer(args))? };
         let buffer = Buffer::take(self, args.buffer);
         keep_until(self.api(), args.done_with_host_buffer, block)?;
+        buffer
+    }
+
+    /// Has the plugin copy the data.
+    ///
+    /// # Safety
+    /// All that `args` points to is there.
+    unsafe fn copied(&self, mut args: PJRT_Client_BufferFromHostBuffer_Args) -> Result<Buffer> {
+        args.host_buffer_semantics = PJRT_HostBufferSemantics::kImmutableOnlyDuringCall;
+        // SAFETY: by contract; the plugin has finished with the data when it returns.
+        unsafe { call!(self.api(), PJRT_Client_BufferFromHostBuffer(args))? };
+        let buffer = Buffer::take(self, args.buffer);
+        if !args.done_with_host_buffer.is_null() {
+            event::destroy(self.api(), args.done_with_host_buffer);
+        }
         buffer
     }
 }
