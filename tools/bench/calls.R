@@ -31,7 +31,9 @@ steps <- list(
   `library: upload` = function() .Call(inside$wrap__buffer_from_r, x, "f64", device, NULL),
   `library: execute` = function() .Call(inside$wrap__executable_execute, program, buffers, NULL, TRUE),
   `library: read` = function() .Call(inside$wrap__buffer_to_r_now, result),
-  `library: two uploads, execute, read` = function() .Call(inside$wrap__executable_call, program, arrays, dtypes, device),
+  `library: two uploads, execute, read` = function() {
+    .Call(inside$wrap__executable_call, program, arrays, dtypes, device)
+  },
   `R: pjrt_buffer()` = function() pjrt_buffer(x, "f64"),
   `R: pjrt_execute()` = function() pjrt_execute(program, a, b),
   `R: await(pjrt_execute())` = function() await(pjrt_execute(program, a, b)),

@@ -4,6 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 Rscript host.R
+Rscript calls.R
+Rscript own-ops.R
 Rscript ffi_call.R
 Rscript linalg.R
 Rscript own-ops.R
