@@ -115,3 +115,12 @@ XLAFFI_EXPORT int by_value(const double *x, int64_t n, double *y) {
   for (int64_t i = 0; i < n; i++) y[i] = x[i] + 1;
   return n > 3 ? 7 : 0;
 }
+
+/* x: f64[n]; alpha: f64 -> y: f64[n] */
+XLAFFI_EXPORT int32_t scaled(const xlaffi_call *call) {
+  const double *x = call->buffers[0];
+  double alpha = *(const double *)call->attributes[0].data;
+  double *y = call->buffers[1];
+  for (int64_t i = 0; i < call->dims[0]; i++) y[i] = alpha * x[i];
+  return XLAFFI_OK;
+}

@@ -11,6 +11,26 @@ test_that("a function in C is an op", {
   expect_snapshot(times)
 })
 
+test_that("calls that are found again are those of their names, types and attributes", {
+  skip_without_plugin()
+  times <- own_times()
+  source <- xla_jit(function(x, y) times(x, y = y) + 1)
+  for (turn in 1:4) {
+    expect_identical(times(c(1, 2), 3), c(3, 6))
+    expect_identical(times(y = 3, x = c(1, 2)), c(3, 6))
+    expect_identical(times(y = c(1, 2, 3)[[turn %% 3 + 1]], c(5, 7)), c(5, 7) * (turn %% 3 + 1))
+    expect_identical(times(c(1L, 2L), 3L), c(3L, 6L))
+    expect_identical(times(c(1, 2), 3L), c(3, 6))
+    expect_identical(source(c(1, 2), 3), c(4, 7))
+  }
+  scaled <- own_op("scaled", "x: f64[n]; alpha: f64 = 2 -> y: f64[n]")
+  for (turn in 1:3) {
+    expect_identical(scaled(c(1, 2)), c(2, 4))
+    expect_identical(scaled(c(1, 2), alpha = turn), c(1, 2) * turn)
+    expect_identical(scaled(x = c(1, 2)), c(2, 4))
+  }
+})
+
 test_that("R data are converted where nothing is lost", {
   skip_without_plugin()
   only_integers <- new_own_op(own_op_new(
