@@ -1,7 +1,7 @@
 //! Every kernel once in each precision: `tests/machine_code.rs` reads what became of it.
 
 use lanes::{cholesky, eigh, lu, qr, svd, triangular, Vectorised};
-use matrices::{Element, Form, Transpose, Triangle, Vectors};
+use matrices::{Complex, Element, Form, Transpose, Triangle, Vectors};
 
 const N: usize = 3;
 const COUNT: usize = 40;
@@ -95,7 +95,54 @@ fn all<T: Vectorised + Element<Real = T>>() {
     std::hint::black_box((a, u, vt, rest, pivots, info));
 }
 
+/// Those that are there for complex matrices.
+fn complex<T: Vectorised>() {
+    let x = vec![T::ONE; N * N * COUNT];
+    let mut a = x.clone();
+    let (mut pivots, mut info) = ([0; N * COUNT], [0; COUNT]);
+    let (m, n) = (N, N);
+    let triangle = Triangle::Lower;
+    T::in_lanes(
+        lu::Lu {
+            m,
+            n,
+            a: &mut a,
+            pivots: &mut pivots,
+            info: &mut info,
+        },
+        COUNT,
+    );
+    T::in_lanes(
+        cholesky::Potrf {
+            n,
+            triangle,
+            a: &mut a,
+            info: &mut info,
+        },
+        COUNT,
+    );
+    let form = Form {
+        left: true,
+        triangle,
+        transpose: Transpose::Conjugate,
+        unit: false,
+    };
+    T::in_lanes(
+        triangular::Trsm {
+            form,
+            m,
+            n,
+            x: &x,
+            y: &mut a,
+        },
+        COUNT,
+    );
+    std::hint::black_box((a, pivots, info));
+}
+
 fn main() {
     all::<f32>();
     all::<f64>();
+    complex::<Complex<f32>>();
+    complex::<Complex<f64>>();
 }

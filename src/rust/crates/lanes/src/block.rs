@@ -128,7 +128,7 @@ pub(crate) fn finite<V: Lanes>(values: &[V]) -> V {
 
 /// Transposes each matrix of `n` × `n` in place.
 #[inline(always)]
-pub(crate) fn transpose<V: Lanes>(matrix: &mut [V], n: usize) {
+pub(crate) fn transpose<V>(matrix: &mut [V], n: usize) {
     for j in 0..n {
         let (columns, rest) = matrix.split_at_mut((j + 1) * n);
         let column = &mut columns[j * n + j + 1..];

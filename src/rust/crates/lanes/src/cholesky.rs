@@ -1,13 +1,17 @@
 //! Cholesky factorisation: right-looking, as LAPACK's `potf2`.
 
 use super::block::{finite, gather, scatter, transpose};
+use super::field::{Field, Pair};
 use super::update::{scale, subtract, subtract_panel, PANEL};
-use super::{rows, Float, Kernel, Lanes};
+use super::{rows, Float, Kernel, Lanes, Most, Vectorised};
 use matrices::{Element, Triangle};
 use std::ops::Range;
 
 /// Rows up to which this beats LAPACK's `potrf`.
-pub const MOST: i32 = 256;
+pub const MOST: Most = Most {
+    real: 256,
+    complex: 32,
+};
 
 /// Rows up to which blocks of matrices beat one after the other.
 pub const BLOCKS: i32 = 64;
@@ -28,10 +32,10 @@ pub struct Potrf<'a, T> {
     pub info: &'a mut [i32],
 }
 
-impl<T: Element> Kernel<T> for Potrf<'_, T> {
+impl<T: Vectorised> Kernel<T> for Potrf<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
-        self.n * self.n
+        self.n * self.n * T::PARTS
     }
 
     const ROWS: bool = true;
@@ -92,27 +96,50 @@ impl<T: Element> Kernel<T> for Potrf<'_, T> {
     where
         T: Float,
     {
+        self.block(range, block, |parts| parts);
+    }
+
+    #[inline(always)]
+    fn run_complex<V: Lanes<Float = T::Real>>(&mut self, range: Range<usize>, block: &mut [V])
+    where
+        T::Real: Float,
+    {
+        self.block(range, block, Pair::of_parts);
+    }
+}
+
+impl<T: Vectorised> Potrf<'_, T> {
+    /// The matrices of `range`, of which `numbers` makes numbers from their parts.
+    #[inline(always)]
+    fn block<V: Lanes<Float = T::Real>, F: Field<Real = V>>(
+        &mut self,
+        range: Range<usize>,
+        block: &mut [V],
+        numbers: impl Fn(&mut [V]) -> &mut [F],
+    ) where
+        T::Real: Float,
+    {
         let n = self.n;
         let size = n * n;
         let a = &mut self.a[range.start * size..range.end * size];
-        gather(a, block);
+        gather(T::parts(a), block);
         let upper = self.triangle == Triangle::Upper;
         if upper {
-            transpose(block, n);
+            adjoint(numbers(block), n);
         }
         let mut sum = block[0].like(0.0);
-        for (j, column) in block.chunks_exact(n).enumerate() {
-            sum += finite(&column[j..]);
+        for (j, column) in block.chunks_exact(n * T::PARTS).enumerate() {
+            sum += finite(&column[j * T::PARTS..]);
         }
-        let failed = factor(n, block);
+        let failed = factor(n, numbers(block));
         if upper {
-            transpose(block, n);
+            adjoint(numbers(block), n);
         }
         // With the other triangle as it was.
-        scatter(block, a);
+        scatter(block, T::parts_mut(a));
         let matrices = a.chunks_exact_mut(size);
         for (lane, (a, info)) in matrices.zip(&mut self.info[range]).enumerate() {
-            if sum.as_slice()[lane] == T::ZERO {
+            if sum.as_slice()[lane] == T::Real::ZERO {
                 *info = failed.as_slice()[lane].f64() as i32;
             } else {
                 a.fill(T::NAN);
@@ -122,11 +149,25 @@ impl<T: Element> Kernel<T> for Potrf<'_, T> {
     }
 }
 
+/// Transposes and conjugates each matrix in place, the diagonal left as it is.
+#[inline(always)]
+fn adjoint<F: Field>(a: &mut [F], n: usize) {
+    transpose(a, n);
+    for (j, column) in a.chunks_exact_mut(n).enumerate() {
+        for (i, value) in column.iter_mut().enumerate() {
+            if i != j {
+                *value = value.conj();
+            }
+        }
+    }
+}
+
 /// Factors the lower triangle in place. Returns the order of the first minor that is not positive
 /// definite, or 0.
 #[inline(always)]
-fn factor<V: Lanes>(n: usize, a: &mut [V]) -> V {
-    let (zero, one, nan) = (a[0].like(0.0), a[0].like(1.0), a[0].like(f64::NAN));
+fn factor<F: Field>(n: usize, a: &mut [F]) -> F::Real {
+    let any = a[0].re();
+    let (zero, one, nan) = (any.like(0.0), any.like(1.0), any.like(f64::NAN));
     let (mut failed, mut order) = (zero, zero);
     for start in (0..n).step_by(PANEL) {
         let end = n.min(start + PANEL);
@@ -134,24 +175,24 @@ fn factor<V: Lanes>(n: usize, a: &mut [V]) -> V {
             let (done, rest) = a.split_at_mut((j + 1) * n);
             let column = &mut done[j * n..];
             order += one;
-            let value = column[j];
+            let value = column[j].re();
             let positive = |yes, no| zero.if_less(value, yes, no);
             failed = failed.if_equal(zero, positive(zero, order), failed);
             let diagonal = positive(value, nan).sqrt();
             let inverse = one / diagonal;
-            column[j] = diagonal;
+            column[j] = F::of(diagonal);
             scale(&mut column[j + 1..], inverse);
             // The other columns wait until the panel is done.
             for (other, c) in rest.chunks_exact_mut(n).zip(j + 1..end) {
-                subtract(&mut other[c..], [&column[c..]], [column[c]]);
+                subtract(&mut other[c..], [&column[c..]], [column[c].conj()]);
             }
         }
         let (done, rest) = a.split_at_mut(end * n);
         let panel = &done[start * n..];
         for (other, c) in rest.chunks_exact_mut(n).zip(end..) {
-            let mut factors = [zero; PANEL];
+            let mut factors = [F::of(zero); PANEL];
             for (factor, column) in factors.iter_mut().zip(panel.chunks_exact(n)) {
-                *factor = column[c];
+                *factor = column[c].conj();
             }
             subtract_panel(other, panel, n, c..n, &factors[..end - start]);
         }

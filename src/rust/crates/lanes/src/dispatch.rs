@@ -10,6 +10,7 @@ use super::processor::Avx2;
 #[cfg(all(target_arch = "x86_64", avx512))]
 use super::processor::Avx512;
 use super::scratch::{with_lines, Line};
+use matrices::{Complex, Element};
 use std::ops::Range;
 
 /// What is done with each group of matrices. Whether a matrix is one of many in a block, of few
@@ -33,6 +34,15 @@ pub trait Kernel<T> {
         0
     }
 
+    /// As [`run`](Kernel::run), of complex matrices, whose parts stand one after the other.
+    fn run_complex<V: Lanes<Float = T::Real>>(&mut self, _range: Range<usize>, _scratch: &mut [V])
+    where
+        T: Element,
+        T::Real: Float,
+    {
+        unreachable!("a kernel without complex numbers");
+    }
+
     /// Computes matrix `one` with its rows in lanes, to the bits that [`run`](Kernel::run) gives.
     fn run_rows<V: Lanes<Float = T>>(&mut self, _one: usize, _scratch: &mut [V])
     where
@@ -46,6 +56,27 @@ pub trait Kernel<T> {
     fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
     where
         T: Float;
+}
+
+/// A kernel of complex matrices, as one of their parts.
+pub(crate) struct Parts<K>(pub(crate) K);
+
+impl<T: Float, K: Kernel<Complex<T>>> Kernel<T> for Parts<K>
+where
+    Complex<T>: Element<Real = T>,
+{
+    #[inline(always)]
+    fn scratch(&self) -> usize {
+        self.0.scratch()
+    }
+
+    #[inline(always)]
+    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
+    where
+        T: Float,
+    {
+        self.0.run_complex(range, scratch);
+    }
 }
 
 /// The vector units that there is code for.

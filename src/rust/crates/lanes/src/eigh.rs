@@ -7,7 +7,7 @@ use super::scale::Scale;
 use super::sorted::{order, scatter_columns};
 use super::symmetric::diagonal;
 use super::tridiagonal::tridiagonal;
-use super::{Float, Kernel, Lanes};
+use super::{Float, Kernel, Lanes, Most};
 use matrices::{Element, Triangle};
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use std::ops::Range;
 /// for 64 × 64, 0.45 for 96 × 96; alone 0.9, 0.7, 0.7, 0.7, 0.9. Values only: 0.2, 0.2, 0.3, 0.4, 0.5;
 /// alone 0.95, 1.0, 1.1, 1.1, 1.2. Above 64 a block of f64 is more than the second level of cache
 /// holds.
-pub const MOST: i32 = 64;
+pub const MOST: Most = Most::real(64);
 
 /// What `info` is for a matrix with NaN or an infinity: none of its eigenvalues was found.
 pub const NOT_FINITE: i32 = 1;
@@ -77,7 +77,7 @@ impl<T: Element> Kernel<T> for Syevd<'_, T> {
                 a.fill(T::NAN);
                 continue;
             }
-            let mut places = [0; MOST as usize];
+            let mut places = [0; MOST.real as usize];
             let places = order(d, lane, w, &mut places, |a, b| a <= b);
             if self.vectors {
                 scatter_columns(block, n, lane, places, a, (1, n));

@@ -1,4 +1,4 @@
-//! Kernels for batches of small real matrices, where LAPACK's calls cost more than its work.
+//! Kernels for batches of small matrices, where LAPACK's calls cost more than its work.
 //! They compute several matrices at once, one per lane of a vector register: element `(i, j)` of
 //! all of them lies side by side (`block.rs`), and the algorithm is the unblocked one of
 //! the textbook, written once over [`Lanes`]. A decision for one matrix (a pivot, a scaling) is a
@@ -11,7 +11,8 @@
 //! To add one: a struct of the slices of a run of matrices, with [`Kernel`] for it, and in the
 //! routine of the batch, where [`suits`] says so, runs of matrices (`run_length`) for `for_each_run`
 //! of `batch.rs`, each of which is given to [`Vectorised::in_lanes`]; see `lu.rs` here and there.
-//! Complex matrices are left to LAPACK ([`Vectorised::LANES`]). f32 is computed in f32 in every
+//! Of complex matrices real and imaginary parts are vectors of their own (`field.rs`), where a kernel has been written
+//! for both ([`Most`]); the others are left to LAPACK. f32 is computed in f32 in every
 //! build, as nothing here needs LAPACK.
 //!
 //! All that a kernel calls is `#[inline(always)]`, and its loops are `for` loops: a function or a
@@ -25,6 +26,7 @@ mod block;
 pub mod cholesky;
 mod dispatch;
 pub mod eigh;
+mod field;
 mod householder;
 mod lanes;
 pub mod lu;
@@ -51,40 +53,84 @@ pub use lanes::{Float, Lanes};
 
 use matrices::{Complex, Element, Matrices};
 
-/// A dtype that may have kernels.
-pub trait Vectorised: Element {
-    /// Whether it has.
-    const LANES: bool;
+/// A dtype of the kernels.
+pub trait Vectorised: Element<Real: Float> {
+    /// Numbers that make one.
+    const PARTS: usize;
 
-    /// Runs `kernel` over `count` matrices on this thread; only where it [has](Self::LANES). None of them
-    /// is without rows or columns.
+    /// The parts of all values, one after the other.
+    fn parts(values: &[Self]) -> &[Self::Real];
+    /// The same, to be changed.
+    fn parts_mut(values: &mut [Self]) -> &mut [Self::Real];
+
+    /// Runs `kernel` over `count` matrices on this thread, where they [suit](suits) it. None of them is without rows
+    /// or columns.
     fn in_lanes(kernel: impl Kernel<Self>, count: usize);
+}
+
+fn best_unit() -> dispatch::Unit {
+    dispatch::Unit::best().expect("a vector unit, as `suits` found one")
 }
 
 macro_rules! vectorised {
     ($($t:ident)*) => {$(
         impl Vectorised for $t {
-            const LANES: bool = true;
+            const PARTS: usize = 1;
 
+            #[inline(always)]
+            fn parts(values: &[$t]) -> &[$t] {
+                values
+            }
+            #[inline(always)]
+            fn parts_mut(values: &mut [$t]) -> &mut [$t] {
+                values
+            }
             fn in_lanes(mut kernel: impl Kernel<Self>, count: usize) {
-                let unit = dispatch::Unit::best().expect("a vector unit, as `suits` found one");
-                dispatch::run(unit, &mut kernel, count);
+                dispatch::run(best_unit(), &mut kernel, count);
             }
         }
 
         impl Vectorised for Complex<$t> {
-            const LANES: bool = false;
+            const PARTS: usize = 2;
 
-            fn in_lanes(_: impl Kernel<Self>, _: usize) {
-                unreachable!("complex matrices are left to LAPACK");
+            #[inline(always)]
+            fn parts(values: &[Self]) -> &[$t] {
+                let len = 2 * values.len();
+                // SAFETY: a complex number is its two parts, without anything between them.
+                unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), len) }
+            }
+            #[inline(always)]
+            fn parts_mut(values: &mut [Self]) -> &mut [$t] {
+                let len = 2 * values.len();
+                // SAFETY: as above.
+                unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), len) }
+            }
+            fn in_lanes(kernel: impl Kernel<Self>, count: usize) {
+                dispatch::run::<$t, _>(best_unit(), &mut dispatch::Parts(kernel), count);
             }
         }
     )*};
 }
 vectorised!(f32 f64);
 
-/// Whether matrices of that shape are computed here: at most `most` rows and columns, on a processor
-/// that there is code for.
-pub fn suits<T: Vectorised>(shape: Matrices, most: i32) -> bool {
-    T::LANES && shape.rows.max(shape.cols) <= most && dispatch::Unit::best().is_some()
+/// Rows and columns up to which a kernel is the best there is.
+#[derive(Clone, Copy, Debug)]
+pub struct Most {
+    /// Of real matrices.
+    pub real: i32,
+    /// Of complex ones; 0 if it has none.
+    pub complex: i32,
+}
+
+impl Most {
+    /// A kernel of real matrices only.
+    const fn real(real: i32) -> Self {
+        Most { real, complex: 0 }
+    }
+}
+
+/// Whether matrices of that shape are computed here, by a kernel of that size, on a processor that there is code for.
+pub fn suits<T: Vectorised>(shape: Matrices, most: Most) -> bool {
+    let most = if T::COMPLEX { most.complex } else { most.real };
+    shape.rows.max(shape.cols) <= most && dispatch::Unit::best().is_some()
 }

@@ -1,13 +1,17 @@
 //! LU factorisation with partial pivoting: right-looking, as LAPACK's `getf2`.
 
 use super::block::{finite, gather, scatter};
-use super::update::{largest, scale, subtract, subtract_panel, PANEL};
-use super::{rows, Float, Kernel, Lanes};
+use super::field::{Field, Pair};
+use super::update::{largest, subtract, subtract_panel, PANEL};
+use super::{rows, Float, Kernel, Lanes, Most, Vectorised};
 use matrices::Element;
 use std::ops::Range;
 
 /// Rows and columns up to which this beats LAPACK's `getrf`.
-pub const MOST: i32 = 256;
+pub const MOST: Most = Most {
+    real: 256,
+    complex: 32,
+};
 
 /// Rows and columns up to which blocks of matrices beat one after the other.
 pub const BLOCKS: i32 = 64;
@@ -26,10 +30,10 @@ pub struct Lu<'a, T> {
     pub info: &'a mut [i32],
 }
 
-impl<T: Element> Kernel<T> for Lu<'_, T> {
+impl<T: Vectorised> Kernel<T> for Lu<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
-        self.m * self.n + self.m.min(self.n)
+        self.m * self.n * T::PARTS + self.m.min(self.n)
     }
 
     const ROWS: bool = true;
@@ -77,18 +81,41 @@ impl<T: Element> Kernel<T> for Lu<'_, T> {
     where
         T: Float,
     {
+        self.block(range, scratch, |parts| parts);
+    }
+
+    #[inline(always)]
+    fn run_complex<V: Lanes<Float = T::Real>>(&mut self, range: Range<usize>, scratch: &mut [V])
+    where
+        T::Real: Float,
+    {
+        self.block(range, scratch, Pair::of_parts);
+    }
+}
+
+impl<T: Vectorised> Lu<'_, T> {
+    /// The matrices of `range`, of which `numbers` makes numbers from their parts.
+    #[inline(always)]
+    fn block<V: Lanes<Float = T::Real>, F: Field<Real = V>>(
+        &mut self,
+        range: Range<usize>,
+        scratch: &mut [V],
+        numbers: impl Fn(&mut [V]) -> &mut [F],
+    ) where
+        T::Real: Float,
+    {
         let (m, n) = (self.m, self.n);
         let (size, rank) = (m * n, m.min(n));
         let a = &mut self.a[range.start * size..range.end * size];
-        let (block, rows) = scratch.split_at_mut(size);
-        gather(a, block);
+        let (block, rows) = scratch.split_at_mut(size * T::PARTS);
+        gather(T::parts(a), block);
         let finite = finite(block);
-        let singular = factor(m, block, rows);
-        scatter(block, a);
+        let singular = factor(m, numbers(block), rows);
+        scatter(block, T::parts_mut(a));
         let pivots = self.pivots[range.start * rank..range.end * rank].chunks_exact_mut(rank);
         let matrices = a.chunks_exact_mut(size).zip(pivots);
         for (lane, ((a, pivots), info)) in matrices.zip(&mut self.info[range]).enumerate() {
-            if finite.as_slice()[lane] == T::ZERO {
+            if finite.as_slice()[lane] == T::Real::ZERO {
                 for (pivot, row) in pivots.iter_mut().zip(&*rows) {
                     *pivot = row.as_slice()[lane].f64() as i32 + 1;
                 }
@@ -111,8 +138,8 @@ pub fn not_finite<T: Element>(a: &mut [T], pivots: &mut [i32], info: &mut i32) {
 /// Factors in place; `rows` become the rows of the pivots, counted from 0. Returns the first column,
 /// counted from 1, where the pivot is 0, or 0.
 #[inline(always)]
-fn factor<V: Lanes>(m: usize, a: &mut [V], rows: &mut [V]) -> V {
-    let zero = a[0].like(0.0);
+fn factor<F: Field>(m: usize, a: &mut [F], rows: &mut [F::Real]) -> F::Real {
+    let zero = a[0].re().like(0.0);
     let (mut singular, mut place) = (zero, zero);
     let rank = rows.len();
     for start in (0..rank).step_by(PANEL) {
@@ -129,7 +156,7 @@ fn factor<V: Lanes>(m: usize, a: &mut [V], rows: &mut [V]) -> V {
             let (done, others) = panel.split_at_mut((j + 1 - start) * m);
             let (head, below) = done[(j - start) * m..].split_at_mut(j + 1);
             let pivot = head[j];
-            singular = singular.if_equal(zero, pivot.if_equal(zero, place, zero), singular);
+            singular = singular.if_equal(zero, pivot.size().if_equal(zero, place, zero), singular);
             divide(below, pivot);
             for other in others.chunks_exact_mut(m) {
                 let top = other[j];
@@ -138,7 +165,7 @@ fn factor<V: Lanes>(m: usize, a: &mut [V], rows: &mut [V]) -> V {
         }
         // The columns behind follow the panel, each at one go.
         for other in rest.chunks_exact_mut(m) {
-            let mut factors = [zero; PANEL];
+            let mut factors = [F::of(zero); PANEL];
             for (j, &row) in (start..end).zip(&rows[start..end]) {
                 exchange(other, j, row);
             }
@@ -161,28 +188,32 @@ fn factor<V: Lanes>(m: usize, a: &mut [V], rows: &mut [V]) -> V {
 
 /// Divides by the pivot, unless that is 0, as then all are.
 #[inline(always)]
-fn divide<V: Lanes>(column: &mut [V], pivot: V) {
-    let (zero, one) = (pivot.like(0.0), pivot.like(1.0));
-    let smallest = pivot.like(V::Float::SMALLEST.f64());
-    let pivot = pivot.if_equal(zero, one, pivot);
-    let inverse = one / pivot;
-    if pivot.abs().any_less(smallest) {
+fn divide<F: Field>(column: &mut [F], pivot: F) {
+    let size = pivot.size();
+    let (zero, one) = (size.like(0.0), F::of(size.like(1.0)));
+    let smallest = size.like(<F::Real as Lanes>::Float::SMALLEST.f64());
+    let pivot = F::if_equal(size, zero, one, pivot);
+    let size = pivot.size();
+    let inverse = pivot.reciprocal();
+    if size.any_less(smallest) {
         // The reciprocal may be infinite.
         for l in column {
-            *l = pivot.abs().if_less(smallest, *l / pivot, *l * inverse);
+            *l = F::if_less(size, smallest, l.over(pivot), l.by(inverse));
         }
     } else {
-        scale(column, inverse);
+        for l in column {
+            *l = l.by(inverse);
+        }
     }
 }
 
 /// The row, from `first` on, of the first element that is largest in magnitude.
 #[inline(always)]
-fn largest_row<V: Lanes>(column: &[V], first: V) -> V {
-    if V::WIDTH == 1 {
+fn largest_row<F: Field>(column: &[F], first: F::Real) -> F::Real {
+    if F::Real::WIDTH == 1 {
         let size = largest(first.like(0.0), column);
         for (value, row) in column.iter().zip(0_u32..) {
-            let value = value.abs();
+            let value = value.size();
             if !value.any_less(size) {
                 return first + first.like(row.into());
             }
@@ -191,7 +222,7 @@ fn largest_row<V: Lanes>(column: &[V], first: V) -> V {
     let one = first.like(1.0);
     let (mut size, mut at, mut row) = (first.like(-1.0), first, first);
     for value in column {
-        let value = value.abs();
+        let value = value.size();
         at = size.if_less(value, row, at);
         size = size.if_less(value, value, size);
         row += one;
@@ -201,13 +232,10 @@ fn largest_row<V: Lanes>(column: &[V], first: V) -> V {
 
 /// Exchanges row `j` of a column with the row in `at`, which is not above it.
 #[inline(always)]
-fn exchange<V: Lanes>(column: &mut [V], j: usize, at: V) {
-    if V::WIDTH == 1 || column.len() - j > 2 * V::WIDTH {
+fn exchange<F: Field>(column: &mut [F], j: usize, at: F::Real) {
+    if F::Real::WIDTH == 1 || column.len() - j > 2 * F::Real::WIDTH {
         for (lane, row) in at.as_slice().iter().enumerate() {
-            let row = row.f64() as usize;
-            let (a, b) = (column[j].as_slice()[lane], column[row].as_slice()[lane]);
-            column[j].as_mut_slice()[lane] = b;
-            column[row].as_mut_slice()[lane] = a;
+            F::exchange(column, lane, j, row.f64() as usize);
         }
         return;
     }
@@ -217,8 +245,8 @@ fn exchange<V: Lanes>(column: &mut [V], j: usize, at: V) {
     let mut row = at.like(j as f64);
     for value in below {
         row += one;
-        new = at.if_equal(row, *value, new);
-        *value = at.if_equal(row, old, *value);
+        new = F::if_equal(at, row, *value, new);
+        *value = F::if_equal(at, row, old, *value);
     }
     head[j] = new;
 }

@@ -4,12 +4,12 @@
 use super::block::{finite, gather, scatter};
 use super::householder::{reflect, reflection};
 use super::update::scale;
-use super::{Float, Kernel, Lanes};
+use super::{Float, Kernel, Lanes, Most};
 use matrices::Element;
 use std::ops::Range;
 
 /// Rows and columns up to which this beats LAPACK's `geqrf` and `orgqr`.
-pub const MOST: i32 = 64;
+pub const MOST: Most = Most::real(64);
 
 /// A run of matrices of `m` × `n` and the factors of their reflections.
 pub struct Geqrf<'a, T> {

@@ -8,7 +8,7 @@ use super::scale::Scale;
 use super::singular::diagonal;
 use super::sorted::{order, scatter_columns};
 use super::update::largest;
-use super::{Float, Kernel, Lanes};
+use super::{Float, Kernel, Lanes, Most};
 use matrices::{Element, Vectors};
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub const NOT_FINITE: i32 = -4;
 /// 0.4 for 32 × 32, 0.3 for 64 × 64, 0.4 for 96 × 96; alone 0.8, 0.7, 0.7, 0.7, 0.8. Values only: 0.17,
 /// 0.25, 0.35, 0.4, 0.4; alone 0.8, 1.0, 1.2, 1.25, 1.1. Above 64 a block of f64 is more than the
 /// second level of cache holds.
-pub const MOST: i32 = 64;
+pub const MOST: Most = Most::real(64);
 
 /// A run of matrices of `m` × `n`.
 pub struct Gesdd<'a, T: Element> {
@@ -114,7 +114,7 @@ impl<T: Element> Kernel<T> for Gesdd<'_, T> {
             if bad.as_slice()[lane] != T::ZERO {
                 *info = NOT_FINITE;
             }
-            let mut places = [0; MOST as usize];
+            let mut places = [0; MOST.real as usize];
             let places = order(d, lane, s, &mut places, |a, b| a >= b);
             if *info != 0 {
                 s.fill(T::NAN);
@@ -191,7 +191,7 @@ impl<T: Float> Outputs<'_, T> {
         if columns > narrow {
             // Beside the range of the matrix there is no order.
             let rest = &u[narrow * tall..];
-            let others: [u16; MOST as usize] = std::array::from_fn(|i| i as u16);
+            let others: [u16; MOST.real as usize] = std::array::from_fn(|i| i as u16);
             let to = &mut to[narrow * steps.1..];
             scatter_columns(rest, tall, lane, &others[..columns - narrow], to, steps);
         }

@@ -1,13 +1,17 @@
 //! Triangular systems, by substitution.
 
 use super::block::{gather, scatter, transpose};
+use super::field::{Field, Pair};
 use super::update::{subtract, subtract_panel, PANEL};
-use super::{Float, Kernel, Lanes};
-use matrices::{Element, Form, Transpose, Triangle};
+use super::{Float, Kernel, Lanes, Most, Vectorised};
+use matrices::{Form, Transpose, Triangle};
 use std::ops::Range;
 
 /// Rows and columns up to which this beats BLAS's `trsm`.
-pub const MOST: i32 = 64;
+pub const MOST: Most = Most {
+    real: 64,
+    complex: 32,
+};
 
 /// A run of triangular matrices, and as many of right-hand sides (`m` × `n`).
 pub struct Trsm<'a, T> {
@@ -35,10 +39,10 @@ impl<T> Trsm<'_, T> {
     }
 }
 
-impl<T: Element> Kernel<T> for Trsm<'_, T> {
+impl<T: Vectorised> Kernel<T> for Trsm<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
-        self.order().pow(2) + self.m * self.n
+        (self.order().pow(2) + self.m * self.n) * T::PARTS
     }
 
     #[inline(always)]
@@ -46,35 +50,65 @@ impl<T: Element> Kernel<T> for Trsm<'_, T> {
     where
         T: Float,
     {
+        self.block(range, scratch, |parts| parts);
+    }
+
+    #[inline(always)]
+    fn run_complex<V: Lanes<Float = T::Real>>(&mut self, range: Range<usize>, scratch: &mut [V])
+    where
+        T::Real: Float,
+    {
+        self.block(range, scratch, Pair::of_parts);
+    }
+}
+
+impl<T: Vectorised> Trsm<'_, T> {
+    /// The matrices of `range`, of which `numbers` makes numbers from their parts.
+    #[inline(always)]
+    fn block<V: Lanes<Float = T::Real>, F: Field<Real = V>>(
+        &mut self,
+        range: Range<usize>,
+        scratch: &mut [V],
+        numbers: impl Fn(&mut [V]) -> &mut [F],
+    ) where
+        T::Real: Float,
+    {
         let (order, size) = (self.order(), self.m * self.n);
         let square = order * order;
         let y = &mut self.y[range.start * size..range.end * size];
-        let (matrix, sides) = scratch.split_at_mut(square);
-        gather(&self.x[range.start * square..range.end * square], matrix);
-        gather(y, sides);
+        let (matrix, sides) = scratch.split_at_mut(square * T::PARTS);
+        let x = &self.x[range.start * square..range.end * square];
+        gather(T::parts(x), matrix);
+        gather(T::parts(y), sides);
+        let (matrix, known) = (numbers(matrix), numbers(sides));
         let transposed = self.form.transpose != Transpose::No;
         if transposed {
             transpose(matrix, order);
         }
+        if T::COMPLEX && self.form.transpose == Transpose::Conjugate {
+            for value in &mut *matrix {
+                *value = value.conj();
+            }
+        }
         let lower = (self.form.triangle == Triangle::Lower) != transposed;
         let unit = self.form.unit;
         match (self.form.left, lower) {
-            (true, true) => forward(matrix, sides, order, unit),
-            (true, false) => backward(matrix, sides, order, unit),
-            (false, _) => from_the_right(matrix, sides, (self.m, order), lower, unit),
+            (true, true) => forward(matrix, known, order, unit),
+            (true, false) => backward(matrix, known, order, unit),
+            (false, _) => from_the_right(matrix, known, (self.m, order), lower, unit),
         }
-        scatter(sides, y);
+        scatter(sides, T::parts_mut(y));
     }
 }
 
 /// `L S = Y`, in place of `Y`.
 #[inline(always)]
-fn forward<V: Lanes>(matrix: &[V], sides: &mut [V], order: usize, unit: bool) {
+fn forward<F: Field>(matrix: &[F], sides: &mut [F], order: usize, unit: bool) {
     for start in (0..order).step_by(PANEL) {
         let end = order.min(start + PANEL);
         let panel = &matrix[start * order..end * order];
         for side in sides.chunks_exact_mut(order) {
-            let mut known = [side[0].like(0.0); PANEL];
+            let mut known = [side[0]; PANEL];
             for (c, column) in panel.chunks_exact(order).enumerate() {
                 let j = start + c;
                 known[c] = solved(side[j], column[j], unit);
@@ -88,12 +122,12 @@ fn forward<V: Lanes>(matrix: &[V], sides: &mut [V], order: usize, unit: bool) {
 
 /// `U S = Y`, in place of `Y`.
 #[inline(always)]
-fn backward<V: Lanes>(matrix: &[V], sides: &mut [V], order: usize, unit: bool) {
+fn backward<F: Field>(matrix: &[F], sides: &mut [F], order: usize, unit: bool) {
     for done in (0..order).step_by(PANEL) {
         let (start, end) = (order.saturating_sub(done + PANEL), order - done);
         let panel = &matrix[start * order..end * order];
         for side in sides.chunks_exact_mut(order) {
-            let mut known = [side[0].like(0.0); PANEL];
+            let mut known = [side[0]; PANEL];
             for (c, column) in panel.chunks_exact(order).enumerate().rev() {
                 let j = start + c;
                 known[c] = solved(side[j], column[j], unit);
@@ -108,9 +142,9 @@ fn backward<V: Lanes>(matrix: &[V], sides: &mut [V], order: usize, unit: bool) {
 /// `S X = Y`, in place of `Y` (`m` rows, as many columns as `X`): a column of `S` is known once those
 /// before it (those after it, if `X` is a lower triangle) are taken away.
 #[inline(always)]
-fn from_the_right<V: Lanes>(
-    matrix: &[V],
-    sides: &mut [V],
+fn from_the_right<F: Field>(
+    matrix: &[F],
+    sides: &mut [F],
     (m, order): (usize, usize),
     lower: bool,
     unit: bool,
@@ -132,10 +166,10 @@ fn from_the_right<V: Lanes>(
 }
 
 #[inline(always)]
-fn solved<V: Lanes>(value: V, diagonal: V, unit: bool) -> V {
+fn solved<F: Field>(value: F, diagonal: F, unit: bool) -> F {
     if unit {
         value
     } else {
-        value / diagonal
+        value.over(diagonal)
     }
 }

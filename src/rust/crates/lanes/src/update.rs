@@ -1,5 +1,6 @@
 //! Sums over columns: what the time of a factorisation goes into.
 
+use super::field::Field;
 use super::lanes::Lanes;
 use std::ops::Range;
 
@@ -12,11 +13,11 @@ const CHUNK: usize = 8;
 /// `to[i] -= from[0][i] factors[0]`, then the same of `from[1]` and so on: rounded after each, so
 /// that the result is that of one at a time. All slices have `to`'s length, or more.
 #[inline(always)]
-pub(crate) fn subtract<V: Lanes, const N: usize>(to: &mut [V], from: [&[V]; N], factors: [V; N]) {
+pub(crate) fn subtract<F: Field, const N: usize>(to: &mut [F], from: [&[F]; N], factors: [F; N]) {
     let len = to.len();
     let from = from.map(|from| &from[..len]);
     let mut done = 0;
-    if V::WIDTH == 1 {
+    if F::Real::WIDTH == 1 {
         // Straight-line code over a chunk becomes vectors of rows.
         while len - done >= CHUNK {
             let to = &mut to[done..done + CHUNK];
@@ -25,7 +26,7 @@ pub(crate) fn subtract<V: Lanes, const N: usize>(to: &mut [V], from: [&[V]; N], 
             for (from, factor) in from.iter().zip(factors) {
                 let from = &from[done..done + CHUNK];
                 for i in 0..CHUNK {
-                    values[i] = from[i].neg_mul_add(factor, values[i]);
+                    values[i] = values[i].less_product(from[i], factor);
                 }
             }
             to.copy_from_slice(&values);
@@ -35,7 +36,7 @@ pub(crate) fn subtract<V: Lanes, const N: usize>(to: &mut [V], from: [&[V]; N], 
     for (i, to) in to.iter_mut().enumerate().skip(done) {
         let mut value = *to;
         for (from, factor) in from.iter().zip(factors) {
-            value = from[i].neg_mul_add(factor, value);
+            value = value.less_product(from[i], factor);
         }
         *to = value;
     }
@@ -43,20 +44,20 @@ pub(crate) fn subtract<V: Lanes, const N: usize>(to: &mut [V], from: [&[V]; N], 
 
 /// Each value times `factor`.
 #[inline(always)]
-pub(crate) fn scale<V: Lanes>(values: &mut [V], factor: V) {
+pub(crate) fn scale<F: Field>(values: &mut [F], factor: F::Real) {
     for value in values {
-        *value = *value * factor;
+        *value = value.times(factor);
     }
 }
 
-/// The largest magnitude, or `zero`.
+/// The largest [size](Field::size), or `zero`.
 #[inline(always)]
-pub(crate) fn largest<V: Lanes>(zero: V, values: &[V]) -> V {
+pub(crate) fn largest<F: Field>(zero: F::Real, values: &[F]) -> F::Real {
     let mut parts = [zero; CHUNK];
     let mut chunks = values.chunks_exact(CHUNK);
     for chunk in &mut chunks {
         for i in 0..CHUNK {
-            parts[i] = parts[i].max(chunk[i].abs());
+            parts[i] = parts[i].max(chunk[i].size());
         }
     }
     let mut largest = zero;
@@ -64,7 +65,7 @@ pub(crate) fn largest<V: Lanes>(zero: V, values: &[V]) -> V {
         largest = largest.max(part);
     }
     for value in chunks.remainder() {
-        largest = largest.max(value.abs());
+        largest = largest.max(value.size());
     }
     largest
 }
@@ -72,12 +73,12 @@ pub(crate) fn largest<V: Lanes>(zero: V, values: &[V]) -> V {
 /// [`subtract`] from `rows` of `to`, of those of each column of `panel` (`m` rows each), of which
 /// there are as many as factors.
 #[inline(always)]
-pub(crate) fn subtract_panel<V: Lanes>(
-    to: &mut [V],
-    panel: &[V],
+pub(crate) fn subtract_panel<F: Field>(
+    to: &mut [F],
+    panel: &[F],
     m: usize,
     rows: Range<usize>,
-    factors: &[V],
+    factors: &[F],
 ) {
     let mut fours = factors.chunks_exact(PANEL);
     let mut columns = panel;

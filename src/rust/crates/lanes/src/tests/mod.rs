@@ -1,6 +1,7 @@
 //! Each kernel alone, on every vector unit of the processor, against naive loops in f64.
 
 mod cholesky;
+mod complex;
 mod eigh;
 mod lu;
 mod qr;

@@ -1,0 +1,227 @@
+//! Real or complex numbers, one to a lane: what a factorisation computes with that is there for both.
+
+use super::lanes::Lanes;
+use std::ops::Neg;
+
+/// Arithmetic that rounds as [`Lanes`] say.
+pub trait Field: Copy + Neg<Output = Self> {
+    /// A part of each.
+    type Real: Lanes;
+
+    /// Numbers without an imaginary part.
+    fn of(real: Self::Real) -> Self;
+    /// The real parts.
+    fn re(self) -> Self::Real;
+    /// The conjugates.
+    fn conj(self) -> Self;
+    /// The sum of the parts' absolute values.
+    fn size(self) -> Self::Real;
+    /// Each times a real number.
+    fn times(self, factor: Self::Real) -> Self;
+    /// `self * b`.
+    fn by(self, b: Self) -> Self;
+    /// `self - a * b`.
+    fn less_product(self, a: Self, b: Self) -> Self;
+    /// 1 over each, which is not 0; infinite where that is.
+    fn reciprocal(self) -> Self;
+    /// `self / b`, right also where the reciprocal of `b` is infinite.
+    fn over(self, b: Self) -> Self;
+    /// `yes` where `a < b`, else `no`.
+    fn if_less(a: Self::Real, b: Self::Real, yes: Self, no: Self) -> Self;
+    /// `yes` where `a == b`, else `no`.
+    fn if_equal(a: Self::Real, b: Self::Real, yes: Self, no: Self) -> Self;
+    /// Exchanges two of the numbers in one lane.
+    fn exchange(numbers: &mut [Self], lane: usize, a: usize, b: usize);
+}
+
+impl<V: Lanes> Field for V {
+    type Real = V;
+
+    #[inline(always)]
+    fn of(real: V) -> V {
+        real
+    }
+    #[inline(always)]
+    fn re(self) -> V {
+        self
+    }
+    #[inline(always)]
+    fn conj(self) -> V {
+        self
+    }
+    #[inline(always)]
+    fn size(self) -> V {
+        self.abs()
+    }
+    #[inline(always)]
+    fn times(self, factor: V) -> V {
+        self * factor
+    }
+    #[inline(always)]
+    fn by(self, b: V) -> V {
+        self * b
+    }
+    #[inline(always)]
+    fn less_product(self, a: V, b: V) -> V {
+        a.neg_mul_add(b, self)
+    }
+    #[inline(always)]
+    fn reciprocal(self) -> V {
+        self.like(1.0) / self
+    }
+    #[inline(always)]
+    fn over(self, b: V) -> V {
+        self / b
+    }
+    #[inline(always)]
+    fn if_less(a: V, b: V, yes: V, no: V) -> V {
+        a.if_less(b, yes, no)
+    }
+    #[inline(always)]
+    fn if_equal(a: V, b: V, yes: V, no: V) -> V {
+        a.if_equal(b, yes, no)
+    }
+    #[inline(always)]
+    fn exchange(numbers: &mut [V], lane: usize, a: usize, b: usize) {
+        let (x, y) = (numbers[a].as_slice()[lane], numbers[b].as_slice()[lane]);
+        numbers[a].as_mut_slice()[lane] = y;
+        numbers[b].as_mut_slice()[lane] = x;
+    }
+}
+
+/// Complex numbers. In memory their parts stand as those of a matrix of complex numbers do, which is gathered as one
+/// of real ones with twice the rows.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Pair<V> {
+    re: V,
+    im: V,
+}
+
+impl<V: Lanes> Pair<V> {
+    /// Pairs of vectors.
+    #[inline(always)]
+    pub(crate) fn of_parts(parts: &mut [V]) -> &mut [Self] {
+        let len = parts.len() / 2;
+        // SAFETY: a pair is two vectors, without anything between them, and aligned like one.
+        unsafe { std::slice::from_raw_parts_mut(parts.as_mut_ptr().cast(), len) }
+    }
+
+    /// The way back.
+    #[inline(always)]
+    pub(crate) fn parts(pairs: &mut [Self]) -> &mut [V] {
+        let len = pairs.len() * 2;
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(pairs.as_mut_ptr().cast(), len) }
+    }
+
+    /// The numbers divided by the larger of their parts, which is the second result, and the squares of what they
+    /// are then.
+    #[inline(always)]
+    fn scaled(self) -> (Self, V, V) {
+        let size = self.re.abs().max(self.im.abs());
+        let near = Pair {
+            re: self.re / size,
+            im: self.im / size,
+        };
+        let square = near.im.mul_add(near.im, near.re * near.re);
+        (near, size, square)
+    }
+}
+
+impl<V: Lanes> Neg for Pair<V> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Pair {
+            re: -self.re,
+            im: -self.im,
+        }
+    }
+}
+
+impl<V: Lanes> Field for Pair<V> {
+    type Real = V;
+
+    #[inline(always)]
+    fn of(re: V) -> Self {
+        Pair {
+            re,
+            im: re.like(0.0),
+        }
+    }
+    #[inline(always)]
+    fn re(self) -> V {
+        self.re
+    }
+    #[inline(always)]
+    fn conj(self) -> Self {
+        Pair {
+            re: self.re,
+            im: -self.im,
+        }
+    }
+    #[inline(always)]
+    fn size(self) -> V {
+        self.re.abs() + self.im.abs()
+    }
+    #[inline(always)]
+    fn times(self, factor: V) -> Self {
+        Pair {
+            re: self.re * factor,
+            im: self.im * factor,
+        }
+    }
+    #[inline(always)]
+    fn by(self, b: Self) -> Self {
+        Pair {
+            re: self.im.neg_mul_add(b.im, self.re * b.re),
+            im: self.im.mul_add(b.re, self.re * b.im),
+        }
+    }
+    #[inline(always)]
+    fn less_product(self, a: Self, b: Self) -> Self {
+        let re = a.re.neg_mul_add(b.re, self.re);
+        let im = a.re.neg_mul_add(b.im, self.im);
+        Pair {
+            re: a.im.mul_add(b.im, re),
+            im: a.im.neg_mul_add(b.re, im),
+        }
+    }
+    #[inline(always)]
+    fn reciprocal(self) -> Self {
+        let (near, size, square) = self.scaled();
+        Pair {
+            re: near.re / square / size,
+            im: -near.im / square / size,
+        }
+    }
+    #[inline(always)]
+    fn over(self, b: Self) -> Self {
+        let (near, size, square) = b.scaled();
+        let product = self.by(near.conj());
+        Pair {
+            re: product.re / square / size,
+            im: product.im / square / size,
+        }
+    }
+    #[inline(always)]
+    fn if_less(a: V, b: V, yes: Self, no: Self) -> Self {
+        Pair {
+            re: a.if_less(b, yes.re, no.re),
+            im: a.if_less(b, yes.im, no.im),
+        }
+    }
+    #[inline(always)]
+    fn if_equal(a: V, b: V, yes: Self, no: Self) -> Self {
+        Pair {
+            re: a.if_equal(b, yes.re, no.re),
+            im: a.if_equal(b, yes.im, no.im),
+        }
+    }
+    #[inline(always)]
+    fn exchange(numbers: &mut [Self], lane: usize, a: usize, b: usize) {
+        V::exchange(Self::parts(numbers), lane, 2 * a, 2 * b);
+        V::exchange(Self::parts(numbers), lane, 2 * a + 1, 2 * b + 1);
+    }
+}
