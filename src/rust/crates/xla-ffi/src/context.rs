@@ -1,18 +1,13 @@
-//! What XLA offers during a call: stream, device, run id, scratch memory. The thread pool is in
+//! What XLA offers during a call: stream, device, run id. Its memory is in `scratch`, its thread pool in
 //! `pool`.
 
 use core::ffi::{c_void, CStr};
 use core::marker::PhantomData;
 use core::mem::size_of;
-use core::ptr::{self, NonNull};
-use std::alloc::{alloc, dealloc, Layout};
+use core::ptr;
 
 use crate::error::{Code, Error, Result};
-#[cfg(feature = "registry")]
-use crate::registry::CheckedScratch;
 use crate::sys;
-#[cfg(feature = "registry")]
-use crate::DataType;
 
 /// XLA's services for one call. Each can be missing, depending on platform and version, and says
 /// so.
@@ -20,7 +15,7 @@ use crate::DataType;
 pub struct Context<'f> {
     pub(crate) api: *const sys::XLA_FFI_Api,
     pub(crate) ctx: *mut sys::XLA_FFI_ExecutionContext,
-    reach: Reach,
+    pub(crate) reach: Reach,
     _frame: PhantomData<&'f ()>,
 }
 
@@ -28,7 +23,7 @@ pub struct Context<'f> {
 /// of one would wait for a narrower store to reach the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-enum Reach {
+pub(crate) enum Reach {
     /// Handlers.
     Host,
     /// The device alone.
@@ -140,66 +135,6 @@ impl<'f> Context<'f> {
         Ok(args.run_id)
     }
 
-    /// Scratch memory of `bytes` bytes for the duration of the call, in the device's memory; from
-    /// XLA's allocator, or from Rust's where handlers run on the CPU (XLA offers none there).
-    /// `align` is a power of two.
-    ///
-    /// # Errors
-    /// [`Code::ResourceExhausted`] where there is no memory; an alignment that the allocator cannot
-    /// give.
-    pub fn scratch(&self, bytes: usize, align: usize) -> Result<Scratch<'f>> {
-        let layout = Layout::from_size_align(bytes, align).map_err(|_| {
-            Error::invalid_argument(format!(
-                "no scratch memory can have {bytes} bytes at {align}"
-            ))
-        })?;
-        let exhausted = || {
-            Error::new(
-                Code::ResourceExhausted,
-                format!("no {bytes} bytes of scratch memory"),
-            )
-        };
-        #[cfg(feature = "registry")]
-        if bytes > 0 && self.reach == Reach::Host {
-            let dims = vec![bytes as i64];
-            if let Some(mut checked) = CheckedScratch::new(None, DataType::U8, dims, align)? {
-                let data = NonNull::new(checked.as_mut_ptr().cast()).ok_or_else(exhausted)?;
-                return Ok(Scratch {
-                    context: *self,
-                    data,
-                    layout,
-                    checked: Some(checked),
-                });
-            }
-        }
-        let data = if bytes == 0 {
-            // An address that is aligned and nobody's.
-            ptr::null_mut::<c_void>().wrapping_byte_add(align)
-        } else if self.reach == Reach::Host {
-            // SAFETY: the size is not 0.
-            unsafe { alloc(layout).cast() }
-        } else {
-            let args = service!(
-                self,
-                XLA_FFI_DeviceMemory_Allocate,
-                XLA_FFI_DeviceMemory_Allocate_Args {
-                    size: bytes,
-                    alignment: align,
-                    data: ptr::null_mut(),
-                }
-            );
-            args.map_err(out_of_memory)?.data
-        };
-        let data = NonNull::new(data).ok_or_else(exhausted)?;
-        Ok(Scratch {
-            context: *self,
-            data,
-            layout,
-            #[cfg(feature = "registry")]
-            checked: None,
-        })
-    }
-
     #[cold]
     pub(crate) fn missing(&self, function: &str) -> Error {
         Error::new(Code::Unimplemented, format!("this XLA has no {function}"))
@@ -257,71 +192,4 @@ impl<'f> Context<'f> {
 struct ErrorDetails {
     message: sys::XLA_FFI_Error_GetMessage_Args,
     errc: sys::XLA_FFI_Error_Code,
-}
-
-/// Before FFI 0.4 an error of XLA's had no code that could be read.
-#[cold]
-fn out_of_memory(error: Error) -> Error {
-    match error.code() {
-        Code::Unknown => error.with_code(Code::ResourceExhausted),
-        _ => error,
-    }
-}
-
-/// Scratch memory of the device, given back on drop.
-#[derive(Debug)]
-pub struct Scratch<'f> {
-    context: Context<'f>,
-    data: NonNull<c_void>,
-    layout: Layout,
-    /// What it lies in, in a call that is being checked.
-    #[cfg(feature = "registry")]
-    checked: Option<CheckedScratch>,
-}
-
-impl Scratch<'_> {
-    /// The first byte; dangling where there are none.
-    #[must_use]
-    pub fn as_ptr(&self) -> *mut c_void {
-        self.data.as_ptr()
-    }
-
-    /// Size in bytes.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.layout.size()
-    }
-
-    /// Whether there are no bytes.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.layout.size() == 0
-    }
-}
-
-impl Drop for Scratch<'_> {
-    fn drop(&mut self) {
-        let (context, size) = (&self.context, self.layout.size());
-        if size == 0 {
-            return;
-        }
-        #[cfg(feature = "registry")]
-        if self.checked.is_some() {
-            return;
-        }
-        if context.reach == Reach::Host {
-            // SAFETY: from `alloc` with this layout.
-            unsafe { dealloc(self.data.as_ptr().cast(), self.layout) };
-            return;
-        }
-        // A drop has nobody to tell, and what XLA could not free is XLA's to report.
-        let _ = service!(
-            context,
-            XLA_FFI_DeviceMemory_Free,
-            XLA_FFI_DeviceMemory_Free_Args {
-                size,
-                data: self.data.as_ptr()
-            }
-        );
-    }
 }

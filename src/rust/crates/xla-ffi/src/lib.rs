@@ -121,6 +121,7 @@ mod query;
 #[cfg(feature = "registry")]
 #[cfg_attr(docsrs, doc(cfg(feature = "registry")))]
 pub mod registry;
+mod scratch;
 mod state;
 mod sync;
 #[doc(hidden)]
@@ -143,7 +144,7 @@ pub mod raw {
 pub use attr::{AnyAttr, AttrType, AttrValue};
 pub use attrs::Attrs;
 pub use buffer::{AnyBuffer, AnyBufferMut};
-pub use context::{Context, Scratch};
+pub use context::Context;
 pub use dims::{AnyRank, MinRank, Rank, RankCheck, RankSpec};
 pub use dtype::{DataKind, DataType, DataTypeInfo, Pred, Scalar};
 pub use dtype_set::{AllDtypes, AnyFloats, Floats, Integers, RealAndComplex, Untyped};
@@ -157,6 +158,7 @@ pub use num_complex::{self, Complex};
 pub use op::{describe, Cx, Dispatch, DtypeSet, Host, Kernel, Op, OpInfo, Platform};
 pub use operand::{Arg, Ret};
 pub use query::{metadata, Answer, Metadata};
+pub use scratch::Scratch;
 pub use state::{bundle, Stateful};
 pub use traits::Traits;
 pub use user_data::UserData;
