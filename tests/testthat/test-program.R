@@ -82,6 +82,28 @@ open(sys.argv[1], 'wb').write(portable)
   expect_equal(as.vector(as_array(pjrt_execute(exec, pjrt_buffer(c(1, 2))))), c(4, 8))
 })
 
+test_that("bytecode of arrays that no memory holds is refused", {
+  skip_without_plugin()
+  # XLA would end the process.
+  script <- withr::local_tempfile(lines = "
+import sys
+from jaxlib._jax import mlir as m
+text = '''func.func @main(%x: tensor<f64>) -> tensor<f64> {
+  %0 = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f64>) -> tensor<2147483647x2147483647xf64>
+  %1 = stablehlo.slice %0 [0:1, 0:1] : (tensor<2147483647x2147483647xf64>) -> tensor<1x1xf64>
+  %2 = stablehlo.reshape %1 : (tensor<1x1xf64>) -> tensor<f64>
+  return %2 : tensor<f64>
+}'''
+open(sys.argv[1], 'wb').write(m.serialize_portable_artifact(text, '1.0.0'))
+")
+  artifact <- withr::local_tempfile()
+  status <- suppressWarnings(system2(plugin_python(), c(script, artifact), stdout = FALSE, stderr = FALSE))
+  skip_if(status != 0, "this jaxlib cannot serialize a portable artifact")
+  error <- error_of(pjrt_compile(pjrt_program(path = artifact)))
+  expect_s3_class(error, "xlaffi_error_resource_exhausted")
+  expect_match(conditionMessage(error), "an array of the program does not fit into any memory", fixed = TRUE)
+})
+
 test_that("programs of arrays that no memory holds are refused", {
   skip_without_plugin()
   # XLA would end the process.

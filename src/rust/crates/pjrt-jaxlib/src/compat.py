@@ -85,9 +85,25 @@ def _options(serialized, devices):
     return options
 
 
+def _refuse_huge(bytecode):
+    """Compiling ends the process over an array whose elements cannot be counted; this conversion, which is its
+    first step, raises there."""
+    try:
+        _jaxlib.mlir.mlir_module_to_xla_computation(bytecode)
+    except RuntimeError as error:
+        # What it cannot convert for other reasons is left to the compiler.
+        _, found, what = str(error).partition("overflow in ")
+        if found:
+            raise MemoryError("an array of the program does not fit into any memory: " + found + what) from None
+    except AttributeError:
+        pass
+
+
 def compile_program(client, code, is_hlo, devices, options):
     if is_hlo:
         code = _jaxlib.mlir.xla_computation_to_mlir_module(xla_client.XlaComputation(code))
+    elif code[:4] == b"ML\xefR":
+        _refuse_huge(code)
     options = _options(options, devices)
     return client.compile_and_load(code, xla_client.DeviceList(tuple(devices)), options)
 
