@@ -20,6 +20,7 @@ mod handler;
 mod host;
 mod literal;
 mod memory;
+mod own_address;
 mod own_instances;
 mod own_kernel;
 mod own_op;

@@ -1,23 +1,22 @@
 //! Ops of the user's own: made from addresses of functions, described to R.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::c_void;
 use std::sync::Arc;
 
 use extendr_api::prelude::*;
-use extendr_ffi::{
-    R_ExternalPtrAddr, R_ExternalPtrTag, Rf_install, SET_VECTOR_ELT, SEXP, SEXPTYPE, TYPEOF,
-};
+use extendr_ffi::{SET_VECTOR_ELT, SEXP};
 use own_ops::bind::{infer, ArrayType, BindError, Sets};
 use own_ops::signature::{Dtype, Signature};
 use own_ops::{abi, Body, Instance, Options, OwnOp, Threads, Words};
 use xla_ffi::DataType;
 
-use crate::argument::{borrowed, counts, elements, is_null, texts};
+use crate::argument::{borrowed, counts, elements, texts};
 use crate::entry::routines;
 use crate::failure::{Failure, Outcome};
-use crate::handler::{Library, BARRIER};
+use crate::handler::BARRIER;
+use crate::own_address::address_of;
 use crate::own_kernel;
-use crate::pointer::{class, described, get, wrap};
+use crate::pointer::{class, get, wrap};
 use crate::protected::Protected;
 use crate::value::{named, IntoSexp, Value};
 
@@ -257,58 +256,4 @@ fn dtypes_of(op: &str, names: &[String]) -> Outcome<Vec<DataType>> {
         })
     };
     names.iter().map(known).collect()
-}
-
-/// R's descriptions of routines, as R lays them out.
-#[repr(C)]
-struct RegisteredSymbol {
-    _kind: c_int,
-    routine: *const Routine,
-}
-
-#[repr(C)]
-struct Routine {
-    _name: *const c_char,
-    function: *mut c_void,
-}
-
-/// The address in an external pointer, `None` for NULL, whose library is kept in use from now on.
-fn address_of(
-    op: &str,
-    pointer: &Robj,
-    what: &str,
-    keep: &mut Vec<Library>,
-) -> Outcome<Option<*mut c_void>> {
-    if is_null(pointer) {
-        return Ok(None);
-    }
-    let refuse = |fault: String| Failure {
-        op: Some(op.to_owned()),
-        ..Failure::argument(what, format!("{op}: the address of `{what}` {fault}"))
-    };
-    // SAFETY: R's thread; the type is looked at before what it holds.
-    let address = unsafe {
-        let sexp = pointer.get();
-        if TYPEOF(sexp) != SEXPTYPE::EXTPTRSXP {
-            return Err(refuse(format!(
-                "must be an external pointer, not {}",
-                described(pointer)
-            )));
-        }
-        let address = R_ExternalPtrAddr(sexp);
-        let is_routine = R_ExternalPtrTag(sexp) == Rf_install(c"registered native symbol".as_ptr());
-        if is_routine && !address.is_null() {
-            let routine = (*address.cast::<RegisteredSymbol>()).routine;
-            routine
-                .as_ref()
-                .map_or(std::ptr::null_mut(), |routine| routine.function)
-        } else {
-            address
-        }
-    };
-    if address.is_null() {
-        return Err(refuse("is NULL".to_owned()));
-    }
-    keep.extend(Library::holding(address as usize).map(|(library, _)| library));
-    Ok(Some(address))
 }
