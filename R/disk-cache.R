@@ -206,12 +206,13 @@ size_limit <- function(cache) {
   limit
 }
 
-# For each entry of a cache its `folder`, `bytes` and when it was `used`. There are none in a NULL.
+# For each entry of a cache, and for the crates that cargo has compiled for code, its `folder`, `bytes` and when it was
+# `used`. There are none in a NULL.
 entry_sizes <- function(root) {
-  folders <- list.files(as.character(root), "^[0-9a-f]{64}$", full.names = TRUE)
+  folders <- list.files(as.character(root), "^([0-9a-f]{64}|cargo)$", full.names = TRUE)
   files <- list.files(folders, recursive = TRUE, full.names = TRUE, all.files = TRUE)
   # Of what is deeper down, the entry that it belongs to.
-  own <- substr(files, 1L, nchar(root) + 65L)
+  own <- file.path(root, sub("/.*$", "", substring(files, nchar(root) + 2L)))
   info <- file.info(files, extra_cols = FALSE)
   about <- match(file.path(folders, "about"), files)
   bytes <- vapply(split(info$size, factor(own, folders)), sum, 0, na.rm = TRUE)

@@ -150,6 +150,8 @@ library_open <- function(path) .Call(wrap__library_open, path)
 
 library_symbol <- function(library, name) .Call(wrap__library_symbol, library, name)
 
+library_load <- function(library, name) .Call(wrap__library_load, library, name)
+
 debug_start <- function(names, once) .Call(wrap__debug_start, names, once)
 
 debug_stop <- function(debug) .Call(wrap__debug_stop, debug)

@@ -40,16 +40,21 @@ code_entry <- function(key, name, libraries, make) {
     root <- use_session_folder(sprintf("%s %s", root, conditionMessage(made)))
     made <- make_entry(root, key, name, libraries, make)
   }
-  sweep_cache(disk_cache("code"), root, keep = made)
+  sweep_cache(disk_cache("code"), root, keep = c(made, crates_in_use(root)))
   made
+}
+
+# cargo's folder, while some session may be building there.
+crates_in_use <- function(root) {
+  used <- file.mtime(file.path(root, "cargo", "about"))
+  if (!is.na(used) && as.numeric(used) > as.numeric(Sys.time()) - 3600) file.path(root, "cargo")
 }
 
 # Ops that are loaded keep their code: the system has it in memory.
 clear_code <- function() {
   root <- code_folder()
   count <- clear_cache(root)
-  # And what cargo has compiled for all ops.
-  unlink(c(list.files(root, "^fact-", full.names = TRUE), file.path(root, "cargo")), recursive = TRUE)
+  unlink(list.files(root, "^fact-", full.names = TRUE))
   the$compilers <- list()
   count
 }

@@ -3,13 +3,7 @@
 # `files` are the user's own parts: names as the compiler was given them, with what the user calls them.
 # `place` changes where errors are, for code that is generated from other code.
 compiler_error <- function(name, language, log, files, call = NULL, place = identity) {
-  found <- switch(language,
-    rust = rust_diagnostics(log),
-    fortran = fortran_diagnostics(log),
-    cuda = cuda_diagnostics(log),
-    c_diagnostics(log, names(files))
-  )
-  found <- place(found)
+  found <- place(compiler_diagnostics(language, log, files, "error"))
   own <- found$file %in% names(files)
   # An error in what was generated follows from one in the user's part, if there is one.
   found <- if (any(own)) found[own, ] else found
@@ -20,19 +14,49 @@ compiler_error <- function(name, language, log, files, call = NULL, place = iden
     text <- paste0(name, ": ", compiler, " fails:\n", paste(shown, collapse = "\n"))
     abort_text(text, op = name, log = log, call = call)
   }
+  abort_text(shown_diagnostics(name, found, files), op = name, log = log, call = call, hint = c(
+    if (nrow(found) > 3L) sprintf("There are %d more errors.", nrow(found) - 3L),
+    sprintf("All that %s wrote is in the condition's field `log`.", compiler)
+  ))
+}
+
+# What a compiler warns of in the user's own lines; what was generated is not the user's.
+compiler_warnings <- function(name, language, log, files) {
+  if (!length(log) || isFALSE(getOption("xlaffi.compiler_warnings"))) {
+    return()
+  }
+  found <- compiler_diagnostics(language, log, files, "warning")
+  found <- found[found$file %in% names(files), ]
+  found <- found[!duplicated(found), ]
+  if (!nrow(found)) {
+    return()
+  }
+  found$message <- paste("warning:", found$message)
+  hint <- c(
+    if (nrow(found) > 3L) sprintf("There are %d more warnings.", nrow(found) - 3L),
+    "They are shown when code is compiled, and not with `options(xlaffi.compiler_warnings = FALSE)`."
+  )
+  rlang::inform(c(shown_diagnostics(name, found, files), stats::setNames(hint, rep("i", length(hint)))),
+    class = "xlaffi_message_compiler", op = name, log = log, use_cli_format = FALSE
+  )
+}
+
+compiler_diagnostics <- function(language, log, files, kind) {
+  switch(language,
+    rust = rust_diagnostics(log, kind),
+    fortran = fortran_diagnostics(log, kind),
+    cuda = cuda_diagnostics(log, kind),
+    c_diagnostics(log, names(files), kind)
+  )
+}
+
+# The first three, under the names that the user knows.
+shown_diagnostics <- function(name, found, files) {
+  found <- utils::head(found, 3L)
   parts <- unname(files[found$file])
   parts <- ifelse(is.na(parts), found$file, parts)
-  shown <- utils::head(seq_len(nrow(found)), 3L)
-  texts <- sprintf("%s: line %d of %s: %s", name, found$line, parts, found$message)[shown]
-  texts <- paste0(texts, ifelse(nzchar(found$snippet[shown]), "\n", ""), found$snippet[shown])
-  more <- nrow(found) - length(shown)
-  abort_text(paste(texts, collapse = "\n"),
-    op = name, log = log, call = call,
-    hint = c(
-      if (more > 0) sprintf("There are %d more errors.", more),
-      sprintf("All that %s wrote is in the condition's field `log`.", compiler)
-    )
-  )
+  texts <- sprintf("%s: line %d of %s: %s", name, found$line, parts, found$message)
+  paste0(texts, ifelse(nzchar(found$snippet), "\n", ""), found$snippet, collapse = "\n")
 }
 
 # A message whose line breaks and spaces matter.
@@ -60,13 +84,13 @@ diagnostics <- function(log, starts, is_error, file, line, message, snippet) {
 
 # file:line:column: error: message, then the line and a caret. An error in a generated call is told of the place in
 # one of the `files` that the note behind it shows: what the called function takes.
-c_diagnostics <- function(log, files) {
+c_diagnostics <- function(log, files, kind = "error") {
   form <- "^(.+?):([0-9]+):([0-9]+:)? (fatal error|error|warning|note): (.*)$"
   others <- "|: In |^In file included|^ +from |: At (top level|global scope)|^[^ ]+: (error|warning)"
   starts <- grep(paste0(form, others), log, perl = TRUE)
   part <- function(n) function(lines) sub(form, paste0("\\", n), lines[[1L]], perl = TRUE)
   found <- diagnostics(
-    log, starts, grepl("^(.+?):([0-9]+):([0-9]+:)? (fatal error|error|note): ", log, perl = TRUE),
+    log, starts, grepl(sprintf("^(.+?):([0-9]+):([0-9]+:)? ((fatal )?%s|note): ", kind), log, perl = TRUE),
     part(1L), part(2L), function(lines) paste0(part(4L)(lines), ": ", sub(" \\[-W[^]]*\\]$", "", part(5L)(lines))),
     function(lines) {
       shown <- grep("^ +[0-9]* *\\|", lines[-1L], value = TRUE)
@@ -85,28 +109,29 @@ c_diagnostics <- function(log, files) {
 }
 
 # file:line:column:, the line, its caret, and then "Error: message".
-fortran_diagnostics <- function(log) {
+fortran_diagnostics <- function(log, kind = "error") {
+  head <- if (kind == "error") "^(Fatal )?Error: " else "^Warning: "
   starts <- grep("^.+:[0-9]+:[0-9]+:$", log)
   error_in <- function(at) {
     end <- starts[starts > at]
-    any(grepl("^(Fatal )?Error: ", log[at:(if (length(end)) end[[1L]] - 1L else length(log))]))
+    any(grepl(head, log[at:(if (length(end)) end[[1L]] - 1L else length(log))]))
   }
   is_error <- seq_along(log) %in% Filter(error_in, starts)
   diagnostics(
     log, starts, is_error,
     function(lines) sub(":[0-9]+:[0-9]+:$", "", lines[[1L]]),
     function(lines) sub("^.+:([0-9]+):[0-9]+:$", "\\1", lines[[1L]]),
-    function(lines) sub("^(Fatal )?Error: ", "", grep("^(Fatal )?Error: ", lines, value = TRUE)[[1L]]),
+    function(lines) sub(" \\[-W[^]]*\\]$", "", sub(head, "", grep(head, lines, value = TRUE)[[1L]])),
     function(lines) grep("^ +[0-9]* *\\|.*[^ |]", lines[-1L], value = TRUE)
   )
 }
 
 # file(line): error: message, the line, its caret.
-cuda_diagnostics <- function(log) {
+cuda_diagnostics <- function(log, kind = "error") {
   form <- "^(.+)\\(([0-9]+)\\): (catastrophic error|error|warning)( #[-0-9D]+)?: (.*)$"
   starts <- grep(paste0(form, "|^[0-9]+ errors? detected|^$"), log)
   diagnostics(
-    log, starts, grepl("^(.+)\\(([0-9]+)\\): (catastrophic )?error", log),
+    log, starts, grepl(sprintf("^(.+)\\(([0-9]+)\\): (catastrophic )?%s", kind), log),
     function(lines) sub(form, "\\1", lines[[1L]]),
     function(lines) sub(form, "\\2", lines[[1L]]),
     function(lines) sub(form, "\\5", lines[[1L]]),
@@ -120,14 +145,15 @@ cuda_diagnostics <- function(log) {
 }
 
 # error[E0425]: message, then --> file:line:column and the lines.
-rust_diagnostics <- function(log) {
+rust_diagnostics <- function(log, kind = "error") {
+  head <- sprintf("^%s(\\[[A-Z0-9]+\\])?: ", kind)
   starts <- grep("^(error|warning)(\\[[A-Z0-9]+\\])?: ", log)
   place <- function(lines) grep("^ *--> ", lines, value = TRUE)[1L]
   diagnostics(
-    log, starts, grepl("^error(\\[[A-Z0-9]+\\])?: ", log),
+    log, starts, grepl(head, log),
     function(lines) sub("^ *--> (.*):[0-9]+:[0-9]+$", "\\1", place(lines)),
     function(lines) sub("^ *--> .*:([0-9]+):[0-9]+$", "\\1", place(lines)),
-    function(lines) sub("^error(\\[[A-Z0-9]+\\])?: ", "", lines[[1L]]),
+    function(lines) sub(head, "", lines[[1L]]),
     function(lines) rust_snippet(grep("^ *[0-9]+ *[|]|^ *[|] +[^ ]|^ *= (help|note)", lines, value = TRUE))
   )
 }

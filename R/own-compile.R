@@ -68,7 +68,7 @@ run_commands <- function(commands, folder, name, language, environment = charact
 compile_code <- function(commands, folder, name, language, files, environment = character(), call = NULL) {
   done <- run_commands(commands, folder, name, language, environment)
   if (!done$failed) {
-    return(invisible(done$log))
+    return(compiler_warnings(name, language, done$log, files))
   }
   # Linkers map what they write: there a full disk is a bus error.
   if (any(grepl("No space left on device|Disk quota exceeded|Read-only file system|Bus error|SIGBUS", done$log))) {

@@ -10,8 +10,8 @@
 #' ```
 #' ````
 #' Options of the chunk are the arguments of [ffi_source()]: `signature`, `lang`, `dtypes`, `support`, `init`,
-#' `cleanup`, `flags`, `libraries`, `native`, `openmp`, `debug`, `dependencies`, `threads`, `side_effect`, and the rules
-#' `jvp`, `vjp`, `transpose` and `vmap`. Two differ:
+#' `cleanup`, `on_load`, `on_unload`, `flags`, `libraries`, `native`, `openmp`, `debug`, `dependencies`, `threads`,
+#' `side_effect`, and the rules `jvp`, `vjp`, `transpose` and `vmap`. Two differ:
 #' * `name`: the op's and the variable's name; the chunk's label if it is left out.
 #' * `include` is \pkg{knitr}'s own: folders with header files go into `flags`, as `-I`.
 #'

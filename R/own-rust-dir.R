@@ -39,15 +39,16 @@
 #' scale(pjrt_buffer(c(1, 2, 3), "f32"))
 #' ```
 #' Each `impl Op for` in the file, which may be in any module of it that is `pub`, as its type must be, becomes a target
-#' under its `TARGET`, a text in quotes; one with `impl Stateful` too is registered with its stages. `cargo doc --open` in the folder
-#' shows the crate's documentation.
+#' under its `TARGET`, a text in quotes; one with `impl Stateful` too is registered with its stages. `cargo doc --open`
+#' in the folder shows the crate's documentation.
 #'
-#' A crate of your own names the folder in its `Cargo.toml`, and the vendored crates beside it if it is to build offline:
+#' A crate of your own names the folder in its `Cargo.toml`:
 #' ```toml
 #' xla-ffi = { path = "<ffi_rust_dir()>" }
 #' ```
-#' The feature `registry` is not part of these sources. They lie in the cache of compiled code (see [ffi_cache()]), under
-#' a name that changes with them: copy the folder's parent for what is to last.
+#' To build offline it takes the crates in `../vendor`, as a source that replaces crates.io. The feature `registry` is
+#' not part of these sources. They lie in the cache of compiled code (see [ffi_cache()]), under a name that changes with
+#' them: copy the folder's parent for what is to last.
 #'
 #' @return The crate's folder; the crates that it needs are in `../vendor`.
 #' @seealso [ffi_source()] for bodies in Rust that need no crate.
@@ -103,7 +104,7 @@ rust_handlers_source <- function(source, lines, call = rlang::caller_env()) {
   file <- if (is.null(source$file)) "code.rs" else source$file
   unit <- c(sprintf("#[path = r#\"%s\"#] mod code;", file), unlist(lapply(handlers, rust_entry)))
   source$ops <- list()
-  key <- source_key(source, compiler, rust_command(source, compiler), c(lines, unit))
+  key <- source_key(source, compiler, rust_command(source, compiler), c(lines, unit), NULL)
   name <- toString(vapply(handlers, `[[`, "", "target"))
   folder <- code_entry(key, name, library, function(folder) {
     if (is.null(source$file)) {

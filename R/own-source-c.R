@@ -31,7 +31,44 @@ c_unit <- function(source, instances, typed, language) {
     if (typed) c("#define XLAFFI_TYPED", c_typedefs(unit_dtypes(source, instances[[1L]]), language)),
     if (!is.null(source$support)) c_lines("support", source$support, language),
     if (!is.null(source$file)) sprintf("#include \"%s\"", source$file),
-    unlist(lapply(instances, function(instance) c_instance(instance$op, instance, language)))
+    unlist(lapply(instances, function(instance) c_instance(instance$op, instance, language))),
+    c_load(source, language)
+  )
+}
+
+# What runs when the library is loaded, asked for once by whoever loads it, and at its end, where it was loaded well.
+c_load <- function(source, language) {
+  if (!has_load(source)) {
+    return(NULL)
+  }
+  c(
+    "static int xlaffi_loaded = 0;",
+    c_function(
+      "int32_t xlaffi_on_load(const xlaffi_call *xlaffi_this)", language,
+      c("(void) xlaffi_this;", c_part("on_load", source$on_load, language), "return XLAFFI_OK;")
+    ),
+    c_function(
+      "int32_t xlaffi_load(const xlaffi_call *call)", language,
+      c(
+        "const int32_t code = xlaffi_loaded ? XLAFFI_OK : xlaffi_on_load(call);",
+        "xlaffi_loaded = code == XLAFFI_OK;", "return code;"
+      ),
+      caught = "{ return XLAFFI_INTERNAL; }"
+    ),
+    if (!is.null(source$on_unload)) c_unload(source, language)
+  )
+}
+
+# Nobody waits for it: what goes wrong is printed.
+c_unload <- function(source, language) {
+  c(
+    "#undef FAIL", "#undef FAIL_WITH",
+    "#define FAIL(...) __extension__({ fprintf(stderr, __VA_ARGS__); fputc('\\n', stderr); return; 0; })",
+    "#define FAIL_WITH(code, ...) FAIL(__VA_ARGS__)",
+    c_function("__attribute__((destructor)) void xlaffi_on_unload(void)", language,
+      c("if (!xlaffi_loaded) return;", c_part("on_unload", source$on_unload, language)),
+      caught = "{ fprintf(stderr, %s); fputc('\\n', stderr); }"
+    )
   )
 }
 

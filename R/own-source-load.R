@@ -12,10 +12,14 @@ source_load <- function(source, options, rules, call = rlang::caller_env()) {
   extension <- .Platform$dynlib.ext
   libraries <- paste0("unit", seq_along(units), extension)
   command <- compile_command(source, compiler)
-  key <- source_key(source, compiler, command, unlist(lapply(units, paste, collapse = "\n")))
+  write <- function(folder) {
+    write_parts(source, units, folder)
+    unit_name(seq_along(units), language)
+  }
+  key <- source_key(source, compiler, command, unlist(lapply(units, paste, collapse = "\n")), write)
   name <- toString(names(source$ops))
   folder <- code_entry(key, name, libraries, function(folder) {
-    write_parts(source, units, folder)
+    write(folder)
     if (length(source$dependencies)) {
       return(cargo_build(source, folder, key, name, libraries, part_names(source), call))
     }
@@ -27,6 +31,11 @@ source_load <- function(source, options, rules, call = rlang::caller_env()) {
     compile_code(commands, folder, name, language, part_names(source), call = call)
   })
   opened <- lapply(file.path(folder, libraries), open_compiled, name, call)
+  if (has_load(source)) {
+    for (i in seq_along(opened)) {
+      run_on_load(opened[[i]], load_symbols(source, instances), name, call)
+    }
+  }
   library_of <- rep(seq_along(groups), lengths(groups))
   for (i in seq_along(instances)) {
     instances[[i]]$library <- opened[[library_of[[i]]]]
@@ -78,12 +87,33 @@ open_compiled <- function(file, name, call) {
   library
 }
 
-# The digest of all that the compiled code depends on.
-source_key <- function(source, compiler, command, text) {
+has_load <- function(source) !is.null(source$on_load) || !is.null(source$on_unload)
+
+# In Rust each module has the support code to itself.
+load_symbols <- function(source, instances) {
+  if (source$language == "rust") paste0(vapply(instances, `[[`, "", "symbol"), "_load") else "xlaffi_load"
+}
+
+# A library that is loaded already knows that it is.
+run_on_load <- function(library, symbols, name, call) {
+  for (symbol in symbols) {
+    failure <- .Call(wrap__library_load, library, symbol)
+    if (inherits(failure, "xlaffi_failure")) {
+      abort(sprintf("%s: `on_load` fails: %s", name, failure$message),
+        code = failure$code, op = name, operand = "on_load", call = call
+      )
+    }
+  }
+}
+
+# The digest of all that the compiled code depends on. `write(folder)` writes what is compiled, and returns the names of
+# the units.
+source_key <- function(source, compiler, command, text, write) {
   text_digest(c(
     "1", source$language, command$before, command$after, compiler$version, file_stamp(compiler$command[[1L]]), text,
-    unlist(lapply(source$ops, function(op) c(op$code, op$init, op$cleanup))), source$support, source$dependencies,
-    local_files(source), header_digest(), if (source$native) processor()
+    unlist(lapply(source$ops, function(op) c(op$code, op$init, op$cleanup))), source$support,
+    "on load", source$on_load, "on unload", source$on_unload, source$dependencies,
+    local_files(source, command, write), header_digest(), if (source$native) processor()
   ))
 }
 
@@ -93,7 +123,9 @@ sees_dtypes <- function(source) {
     return(FALSE)
   }
   variables <- unique(unlist(lapply(source$ops, function(op) op$signature$dtypes)))
-  text <- c(source$support, if (!is.null(source$file)) readLines(source$file, warn = FALSE))
+  text <- c(
+    source$support, source$on_load, source$on_unload, if (!is.null(source$file)) readLines(source$file, warn = FALSE)
+  )
   length(variables) > 0L && any(grepl(sprintf("\\b(%s)\\b", paste(variables, collapse = "|")), text))
 }
 
@@ -119,6 +151,9 @@ write_parts <- function(source, units, folder) {
     write(op$cleanup, paste0(op$name, "-cleanup", suffix))
   }
   write(source$support, paste0("support", suffix))
+  braced <- if (source$language == "rust") rust_braces else identity
+  write(braced(source$on_load), paste0("on_load", suffix))
+  write(braced(source$on_unload), paste0("on_unload", suffix))
   for (i in seq_along(units)) {
     write(units[[i]], unit_name(i, source$language))
   }
@@ -126,15 +161,17 @@ write_parts <- function(source, units, folder) {
 
 # The file that an op's body lies in. The names of the generated ones are taken.
 part_name <- function(name) {
-  if (grepl("^(support|unit[0-9]+)$", name, ignore.case = TRUE)) paste0(name, "-body") else name
+  if (grepl("^(support|on_load|on_unload|unit[0-9]+)$", name, ignore.case = TRUE)) paste0(name, "-body") else name
 }
 
 # What messages call those.
 part_names <- function(source) {
   suffix <- source_suffix(source$language)
   bodies <- vapply(names(source$ops), part_name, "")
-  names <- c(bodies, paste0(names(source$ops), "-init"), paste0(names(source$ops), "-cleanup"), "support")
-  called <- rep(c("the body", "`init`", "`cleanup`", "`support`"), c(rep(length(source$ops), 3L), 1L))
+  names <- c(bodies, paste0(names(source$ops), "-init"), paste0(names(source$ops), "-cleanup"))
+  called <- rep(c("the body", "`init`", "`cleanup`"), each = length(source$ops))
+  names <- c(names, "support", "on_load", "on_unload")
+  called <- c(called, "`support`", "`on_load`", "`on_unload`")
   names(called) <- paste0(names, suffix)
   c(called, if (!is.null(source$file)) stats::setNames(basename(source$file), source$file))
 }
@@ -180,7 +217,8 @@ header_digest <- function() {
 }
 
 # Files that the source includes, and those that these include, each with its digest; and libraries given as files.
-local_files <- function(source) {
+local_files <- function(source, command = NULL, write = NULL) {
+  by_macro <- FALSE
   base <- if (!is.null(source$file)) dirname(source$file)
   seen <- character()
   include <- path.expand(c(source$include, flag_values(source$flags, c("-I", "-iquote", "-isystem"))))
@@ -190,6 +228,7 @@ local_files <- function(source) {
     sep = "|"
   )
   visit <- function(lines, from) {
+    by_macro <<- by_macro || any(grepl("^\\s*#\\s*include\\s+[A-Za-z_]", lines))
     names <- sub(form, "\\1\\3\\4", grep(form, lines, value = TRUE, perl = TRUE), perl = TRUE)
     for (name in names) {
       files <- if (grepl("^(/|[A-Za-z]:)", name)) name else file.path(c(from, include), name)
@@ -203,10 +242,29 @@ local_files <- function(source) {
   parts <- unlist(lapply(source$ops, function(op) c(op$code, op$init, op$cleanup)))
   forced <- sprintf("#include \"%s\"", flag_values(source$flags, c("-include", "-imacros")))
   visit(forced, getwd())
-  visit(c(source$support, parts, if (!is.null(source$file)) readLines(source$file, warn = FALSE)), base)
+  own <- if (!is.null(source$file)) readLines(source$file, warn = FALSE)
+  visit(c(source$support, source$on_load, source$on_unload, parts, own), base)
+  if (by_macro && !is.null(write)) {
+    seen <- c(seen, preprocessed_files(command, write))
+  }
   libraries <- source$libraries[file.exists(source$libraries)]
-  files <- c(source$file, seen, libraries, crate_files(source$dependencies))
+  files <- unique(c(source$file, seen, libraries, crate_files(source$dependencies)))
   paste(files, hash_file(files))
+}
+
+# The files that the preprocessor finds outside of what is compiled; none where it fails, as the compiler then does.
+preprocessed_files <- function(command, write) {
+  folder <- tempfile("xlaffi-files")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  rules <- unlist(lapply(write(folder), function(unit) {
+    done <- run_program(command$before[[1L]], c(command$before[-1L], "-M", "-MF", "rule", unit), folder)
+    if (done$status == 0L) readLines(file.path(folder, "rule"), warn = FALSE)
+  }))
+  # A rule of make: names behind a colon, lines that end in a backslash, spaces in names behind one.
+  names <- unlist(strsplit(sub("^[^ ]*: ", "", sub(" *\\\\$", "", rules)), "(?<!\\\\) +", perl = TRUE))
+  names <- unique(gsub("\\ ", " ", names[nzchar(names)], fixed = TRUE))
+  sort(names[grepl("^(/|[A-Za-z]:)", names) & file.exists(names)])
 }
 
 # What options of a compiler are given, in the same word or in the next.

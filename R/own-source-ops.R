@@ -82,6 +82,15 @@ check_dependencies <- function(dependencies, language, call = rlang::caller_env(
   stats::setNames(versions, names)
 }
 
+check_load <- function(source, call = rlang::caller_env()) {
+  if (has_load(source) && !source$language %in% c("c", "c++", "rust")) {
+    abort("`on_load` and `on_unload` are there for C, C++ and Rust only", operand = "on_load", call = call)
+  }
+  if (!is.null(source$on_unload) && source$language == "rust" && .Platform$OS.type == "windows") {
+    abort("`on_unload` in Rust is not to be had on Windows", code = "UNIMPLEMENTED", operand = "on_unload", call = call)
+  }
+}
+
 source_ops <- function(source, signature, code, name, dtypes, init, cleanup, call = rlang::caller_env()) {
   if (!is.null(name)) {
     check_op_name(name, call)

@@ -52,7 +52,37 @@ rust_instance <- function(op, instance, source) {
     sprintf("let %s_: i64 = call.dim(%d);", signature$dims, seq_along(signature$dims) - 1L),
     rust_dim_attributes(signature),
     vapply(arguments, function(argument) sprintf("let %s: %s = %s;", argument$name, argument$type, argument$value), ""),
-    run, "})", "}", "}"
+    run, "})", "}", rust_load(instance, source), "}"
+  )
+}
+
+# As c_load(), in the module of an instance.
+rust_load <- function(instance, source) {
+  if (!has_load(source)) {
+    return(NULL)
+  }
+  part <- function(name) {
+    if (is.null(source[[name]])) {
+      return("Ok(())")
+    }
+    c(sprintf("let outcome = include!(\"%s.rs\");", name), "xlaffi::body_outcome(outcome)")
+  }
+  c(
+    "static LOADED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);",
+    "#[no_mangle]",
+    sprintf("unsafe extern \"C\" fn %s_load(call: *const xlaffi::Call) -> i32 {", instance$symbol),
+    "if LOADED.load(std::sync::atomic::Ordering::Relaxed) { return 0; }",
+    "let code = xlaffi::run(call, |_| {", part("on_load"), "});",
+    "LOADED.store(code == 0, std::sync::atomic::Ordering::Relaxed);", "code", "}",
+    if (!is.null(source$on_unload)) {
+      c(
+        "extern \"C\" fn on_unload() {",
+        "if LOADED.load(std::sync::atomic::Ordering::Relaxed) { xlaffi::end(|| {", part("on_unload"), "}) }", "}",
+        "#[used]", "#[cfg_attr(target_vendor = \"apple\", link_section = \"__DATA,__mod_term_func\")]",
+        "#[cfg_attr(not(target_vendor = \"apple\"), link_section = \".fini_array\")]",
+        "static ON_UNLOAD: extern \"C\" fn() = on_unload;"
+      )
+    }
   )
 }
 
@@ -183,7 +213,7 @@ cargo_build <- function(source, folder, key, name, libraries, parts, call) {
     ),
     file.path(folder, "Cargo.toml")
   )
-  target <- file.path(dirname(folder), "cargo")
+  target <- crates_folder(dirname(folder))
   flags <- rust_flags(source)
   environment <- c(
     paste0("CARGO_TARGET_DIR=", target), "CARGO_TERM_COLOR=never",
@@ -196,6 +226,19 @@ cargo_build <- function(source, folder, key, name, libraries, parts, call) {
   if (!file.rename(file.path(target, "release", made), file.path(folder, libraries))) {
     disk_full("cannot be written")
   }
+  # The crates stay, for other ops; what is the op's own is done with.
+  own <- list.files(file.path(target, "release"), package, full.names = TRUE, recursive = TRUE, include.dirs = TRUE,
+    all.files = TRUE
+  )
+  unlink(own, recursive = TRUE)
+}
+
+# Where cargo keeps the crates that it has compiled: an entry of the cache like others, in use as of now.
+crates_folder <- function(root) {
+  folder <- file.path(root, "cargo")
+  dir.create(folder, showWarnings = FALSE, mode = "0700")
+  write_lines("name crates", file.path(folder, "about"))
+  folder
 }
 
 # The sources of crates that are given by their folders.

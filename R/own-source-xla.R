@@ -14,13 +14,17 @@ xla_source <- function(source, lines, call = rlang::caller_env()) {
   file <- if (is.null(source$file)) "code.cpp" else source$file
   unit <- c(sprintf("#include \"%s\"", file), xla_types(lines), xla_entry(names(handlers)))
   source$ops <- list()
-  key <- source_key(source, compiler, command, c(lines, unit))
-  name <- toString(names(handlers))
-  folder <- code_entry(key, name, library, function(folder) {
+  write <- function(folder) {
     if (is.null(source$file)) {
       write_lines(lines, file.path(folder, file))
     }
     write_lines(unit, file.path(folder, "unit1.cpp"))
+    "unit1.cpp"
+  }
+  key <- source_key(source, compiler, command, c(lines, unit), write)
+  name <- toString(names(handlers))
+  folder <- code_entry(key, name, library, function(folder) {
+    write(folder)
     parts <- stats::setNames(if (is.null(source$file)) "the code" else basename(file), file)
     compile_code(list(c(command$before, "unit1.cpp", "-o", library, command$after)), folder, name, "xla", parts,
       call = call
@@ -35,12 +39,17 @@ xla_source <- function(source, lines, call = rlang::caller_env()) {
   pointers
 }
 
-# Asking Python takes a process: where the headers were is where they are, as long as they are there.
-xla_include <- function() {
-  if (is.null(the$xla_include) || !file.exists(file.path(the$xla_include, "xla", "ffi", "api", "ffi.h"))) {
-    the$xla_include <- ffi_include_dir()
+# Asking Python takes a process: where the headers were is where they are, as long as nothing says otherwise and they
+# are there.
+xla_include <- function(find = ffi_include_dir) {
+  names <- c("XLAFFI_PYTHON", "RETICULATE_PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX", "PATH")
+  ask <- function(again) {
+    stamp <- paste(c(Sys.getenv(names), file_stamp(file.path(python_home(), "pyvenv.cfg")), again), collapse = "\n")
+    remembered("xla-include", stamp, find)
   }
-  the$xla_include
+  folder <- ask(NULL)
+  header <- file.path("xla", "ffi", "api", "ffi.h")
+  if (file.exists(file.path(folder, header))) folder else ask(format(Sys.time()))
 }
 
 # By the names behind XLA's macro whether a handler is that of the execution; the others are parts of one.

@@ -33,8 +33,12 @@
 #' `xlaffi_state` (a `void *`); it sees the attributes. The body sees `xlaffi_state`, `cleanup` frees it. There is
 #' state in C and C++ only.
 #'
-#' Code that is to run when the library is loaded or unloaded is what the language has for it, in the support code: a
-#' constructor of a static object in C++, `__attribute__((constructor))` and `__attribute__((destructor))` in C.
+#' # Code at load and unload
+#' `on_load` is code that runs once when the compiled library is loaded, with the support code's functions and variables
+#' in sight; it may fail as a body does, and then there is no op. `on_unload` runs when the library goes, which is after
+#' the last op and program that need it, or at the end of R, on any thread; errors in it can only be printed. Each copy
+#' of the support code has its own: where it uses a dtype variable, and always in Rust, there is one for each
+#' combination of dtypes. There is no such code in Fortran, and in Rust on Windows no `on_unload`.
 #'
 #' # Files
 #' A file may hold several ops, each a function behind a comment that says its signature:
@@ -54,7 +58,11 @@
 #' # The cache
 #' What was compiled is kept in the user's cache folder, see [ffi_cache()], and later sessions load it. It is found
 #' by the source, local files that it includes, flags, the compiler and, with `native`, the processor. Included files
-#' are found by their names in the source: one that a macro names is not noticed when it changes.
+#' are found by their names in the source; where a macro names one, the preprocessor is asked, which takes a moment.
+#'
+#' What the compiler warns of in your lines is shown when they are compiled, as a message of class
+#' `xlaffi_message_compiler`, and not where they come from the cache; `flags = "-Wall"` asks C and C++ compilers for
+#' more, `options(xlaffi.compiler_warnings = FALSE)` for none.
 #'
 #' # XLA's own C++ interface
 #' With `lang = "xla"` a file (or `code`) is one that includes `xla/ffi/api/ffi.h`, as jax.ffi's examples do. Each
@@ -80,6 +88,7 @@
 #' @param support Code before the body: includes, functions, types. Where it uses a dtype variable in C or C++, it is
 #'   compiled for each combination of dtypes.
 #' @param init,cleanup Code that makes and frees a state.
+#' @param on_load,on_unload Code that runs when what was compiled is loaded and unloaded.
 #' @param flags More flags for the compiler, behind R's own.
 #' @param include Folders with header files.
 #' @param libraries Libraries to link: names (`"m"`), files, `"blas"` and `"lapack"` for R's. In Rust names only.
@@ -112,10 +121,10 @@
 #' )
 #' @export
 ffi_source <- function(signature = NULL, code = NULL, lang = NULL, file = NULL, name = NULL, dtypes = list(),
-                       support = NULL, init = NULL, cleanup = NULL, flags = character(), include = character(),
-                       libraries = character(), native = FALSE, openmp = FALSE, debug = FALSE, dependencies = NULL,
-                       threads = TRUE, side_effect = FALSE, jvp = NULL, vjp = NULL, transpose = NULL, vmap = NULL,
-                       cuda = NULL) {
+                       support = NULL, init = NULL, cleanup = NULL, on_load = NULL, on_unload = NULL,
+                       flags = character(), include = character(), libraries = character(), native = FALSE,
+                       openmp = FALSE, debug = FALSE, dependencies = NULL, threads = TRUE, side_effect = FALSE,
+                       jvp = NULL, vjp = NULL, transpose = NULL, vmap = NULL, cuda = NULL) {
   kernel <- source_kernel(
     lang, file, code, cuda, support, flags, include, list(
       libraries = length(libraries), native = native, openmp = openmp, debug = debug, dependencies = dependencies
@@ -124,6 +133,7 @@ ffi_source <- function(signature = NULL, code = NULL, lang = NULL, file = NULL, 
   source <- list(
     language = source_language(lang, file), file = source_file(file, code, signature, name, lang),
     support = code_lines(support, "support"),
+    on_load = code_lines(on_load, "on_load"), on_unload = code_lines(on_unload, "on_unload"),
     flags = check_strings(flags, "flags"), include = normalizePath(check_strings(include, "include"), "/", FALSE),
     libraries = check_strings(libraries, "libraries"), native = native, openmp = openmp, debug = debug
   )
@@ -131,6 +141,7 @@ ffi_source <- function(signature = NULL, code = NULL, lang = NULL, file = NULL, 
   for (flag in c("native", "openmp", "debug")) {
     check_flag(source[[flag]], flag)
   }
+  check_load(source)
   check_flag(threads, "threads")
   check_side_effect(side_effect)
   if (source$language == "xla") {

@@ -241,6 +241,16 @@ pub unsafe fn run(call: *const Call, body: impl FnOnce(&Call) -> Result<(), Erro
     code
 }
 
+/// Runs what is to run at the library's end. What goes wrong is printed: nobody waits for it.
+pub fn end(body: impl FnOnce() -> Result<(), Error>) {
+    quiet_panics();
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => eprintln!("{error}"),
+        Err(payload) => eprintln!("{}", panic_text(&*payload)),
+    }
+}
+
 fn panic_text(payload: &(dyn Any + Send)) -> String {
     let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => text,

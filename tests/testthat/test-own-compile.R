@@ -63,6 +63,50 @@ test_that("errors of rustc are shown with the user's lines", {
   expect_snapshot(cat(conditionMessage(said("rust", rustc, c(times.rs = "the body")))))
 })
 
+test_that("warnings are shown with the user's lines, and those of generated code are not", {
+  warned <- function(language, log, files = c(times.c = "the body")) {
+    cat(conditionMessage(rlang::catch_cnd(xlaffi:::compiler_warnings("times", language, log, files))))
+  }
+  gcc <- c(
+    "times.c: In function 'xlaffi_times_1':", "times.c:2:11: warning: division by zero [-Wdiv-by-zero]",
+    "    2 | int q = 1 / 0;", "      |           ^",
+    "unit1.c:9:1: warning: unused variable 'n' [-Wunused-variable]", "    9 | int n;",
+    "times.c: In function 'xlaffi_times_2':", "times.c:2:11: warning: division by zero [-Wdiv-by-zero]",
+    "    2 | int q = 1 / 0;", "      |           ^"
+  )
+  gfortran <- c(
+    "times.f90:5:5:", "", "    5 | w = x", "      |     1",
+    "Warning: Possible change of value in conversion from REAL(8) to REAL(4) at (1) [-Wconversion]"
+  )
+  rustc <- c(
+    "warning: unused variable: `q`", " --> code.rs:3:9", "  |", "3 |     let q = 1;", "  |         ^", "",
+    "warning: `op` (lib) generated 1 warning"
+  )
+  expect_snapshot({
+    warned("c", gcc)
+    warned("c", sprintf("times.c:%d:1: warning: mistake", 1:5))
+    warned("fortran", gfortran, c(times.f90 = "the body"))
+    warned("rust", rustc, c(code.rs = "the code"))
+  })
+  expect_null(rlang::catch_cnd(xlaffi:::compiler_warnings("times", "c", gcc[5:6], c(times.c = "the body"))))
+  withr::local_options(xlaffi.compiler_warnings = FALSE)
+  expect_null(rlang::catch_cnd(xlaffi:::compiler_warnings("times", "c", gcc, c(times.c = "the body"))))
+})
+
+test_that("warnings are told once, when code is compiled", {
+  skip_without_plugin()
+  local_code_cache()
+  make <- function(...) {
+    ffi_source("x: T[n] -> z: T[n]", "for (int64_t i = 0; i < n; i++)\n  z[i] = x[i] + warned(3);",
+      support = "#warning \"attention\"\nstatic int warned(int x) { return x; }", name = "warned", ...
+    )
+  }
+  message <- expect_message(make(), "line 1 of `support`: warning: .*attention", class = "xlaffi_message_compiler")
+  expect_identical(message$op, "warned")
+  expect_true(any(grepl("attention", message$log)))
+  expect_no_message(make())
+})
+
 test_that("what is no message about a line is shown as it is, and long lists are cut", {
   linker <- c("/usr/bin/ld: cannot find -lnowhere", "collect2: error: ld failed")
   expect_snapshot(cat(conditionMessage(said("c", linker))))

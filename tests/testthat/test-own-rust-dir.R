@@ -82,14 +82,15 @@ test_that("a file written with xla-ffi is compiled without a network, and its op
   scale <- ffi_call("rust_scale", function(x) x, attributes = list(factor = ffi_attribute(3, "f32")))
   x <- pjrt_buffer(c(1, 2, 3), "f32")
   expect_identical(as_array(scale(x)), array(c(3, 6, 9), 3L))
-  expect_match(conditionMessage(error_of(scale(pjrt_buffer(1, "f64")))), "rust_scale: argument `x` must be f32, got f64")
+  error <- error_of(scale(pjrt_buffer(1, "f64")))
+  expect_match(conditionMessage(error), "rust_scale: argument `x` must be f32, got f64")
   sum <- ffi_call("rust_sum", function(x) x, attributes = list(start = ffi_attribute(10, "f64")))
   expect_identical(as_array(sum(x)), array(c(11, 12, 13), 3L))
   expect_identical(as_array(sum(pjrt_buffer(c(1, 2), "f64"))), array(c(11, 12), 2L))
   # The next session finds it.
-  entries <- xlaffi:::code_entries()
+  entries <- sort(ffi_cache("code")$folder)
   expect_identical(names(ffi_source(file = file)), names(made))
-  expect_identical(xlaffi:::code_entries()$folder, entries$folder)
+  expect_identical(sort(ffi_cache("code")$folder), entries)
 })
 
 test_that("a body uses what xla-ffi brings", {
@@ -100,6 +101,34 @@ test_that("a body uses what xla-ffi brings", {
     code = "for (y, x) in y.iter_mut().zip(x) { *y = xla_ffi::half::f16::from_bits(*x).to_f32(); }"
   )
   expect_identical(as_array(half(pjrt_buffer(c(1.5, -2), "f16"))), array(c(1.5, -2), 2L))
+})
+
+test_that("the crates that cargo has compiled count in the cache's size and go with the rest", {
+  local_code_cache()
+  root <- xlaffi:::code_folder()
+  make <- function(name, bytes) {
+    xlaffi:::code_entry(xlaffi:::text_digest(name), name, "lib", function(folder) {
+      writeBin(raw(bytes), file.path(folder, "lib"))
+    })
+  }
+  crates <- xlaffi:::crates_folder(root)
+  dir.create(file.path(crates, "release", "deps"), recursive = TRUE)
+  writeBin(raw(5000), file.path(crates, "release", "deps", "crate.rlib"))
+  make("a", 100)
+  shown <- ffi_cache("code")
+  expect_setequal(shown$name, c("a", "crates"))
+  expect_gt(shown$bytes[shown$name == "crates"], 5000)
+  withr::local_options(xlaffi.code_cache_size = 2000)
+  # Some session may be building there.
+  last <- make("b", 100)
+  expect_true(dir.exists(crates))
+  Sys.setFileTime(file.path(crates, "about"), Sys.time() - 7200)
+  make("c", 100)
+  expect_false(dir.exists(crates))
+  expect_true(dir.exists(last))
+  xlaffi:::crates_folder(root)
+  ffi_cache_clear("code")
+  expect_false(dir.exists(crates))
 })
 
 test_that("the crate's folder is made anew where it is not what was written", {

@@ -72,6 +72,37 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(CounterCount, Count, ffi::Ffi::Bind().Ctx<ffi::Sta
     .Attr<int64_t>("start").Ret<ffi::Buffer<ffi::S64>>());
 '
 
+test_that("where XLA's headers are is asked for once, and again where they are not any more", {
+  skip_without_plugin()
+  local_code_cache()
+  the <- xlaffi:::the
+  asked <- 0L
+  folder <- withr::local_tempdir()
+  dir.create(file.path(folder, "xla", "ffi", "api"), recursive = TRUE)
+  header <- file.path(folder, "xla", "ffi", "api", "ffi.h")
+  file.create(header)
+  find <- function() {
+    asked <<- asked + 1L
+    folder
+  }
+  before <- the$compilers
+  withr::defer(the$compilers <- before)
+  found <- function() {
+    # As in a new session.
+    the$compilers <- list()
+    xlaffi:::xla_include(find)
+  }
+  expect_identical(c(found(), found()), c(folder, folder))
+  expect_identical(asked, 1L)
+  unlink(header)
+  found()
+  expect_identical(asked, 2L)
+  withr::local_envvar(XLAFFI_PYTHON = "/another/python")
+  file.create(header)
+  found()
+  expect_identical(asked, 3L)
+})
+
 test_that("handlers with state run with all their stages", {
   skip_without_plugin()
   found <- ffi_source(code = counter_xla, lang = "xla")

@@ -134,13 +134,6 @@ test_that("a state is made from attributes and freed", {
   }
 })
 
-test_that("code at load and unload is the language's own", {
-  skip_without_plugin()
-  op <- ffi_source("x: f64[] -> z: f64[]", "*z = *x + table;", "c",
-    support = "static double table; __attribute__((constructor)) static void fill(void) { table = 40; }"
-  )
-  expect_equal(op(2), 42)
-})
 
 test_that("a program keeps the body that it was compiled with", {
   skip_without_plugin()
@@ -180,6 +173,25 @@ test_that("sources, flags and included files each have code of their own", {
   expect_equal(make(flags = "-DMORE=1", native = TRUE, openmp = TRUE)(1), 5)
   expect_equal(make(flags = "-DMORE=1", debug = TRUE)(1), 5)
   expect_identical(count(), before + 5L)
+})
+
+test_that("a header that a macro names belongs to the key", {
+  skip_without_plugin()
+  folder <- file.path(withr::local_tempdir(), "with space")
+  dir.create(folder)
+  header <- file.path(folder, "value.h")
+  for (language in c("c", "c++")) {
+    value <- function(value) {
+      writeLines(sprintf("#define VALUE %d", value), header)
+      ffi_source("x: T[] -> z: T[]", "*z = (T) VALUE;", language,
+        name = "value", support = "#define HEADER \"value.h\"\n#include HEADER\ntypedef T number;", include = folder
+      )(0)
+    }
+    expect_identical(c(value(1), value(2), value(1)), c(1, 2, 1))
+  }
+  expect_match(conditionMessage(error_of(
+    ffi_source("x: f64[] -> z: f64[]", "*z = 1;", name = "lost", support = "#define HEADER \"no.h\"\n#include HEADER")
+  )), "lost: line [12] of `support`")
 })
 
 test_that("libraries are linked, R's own by their names", {

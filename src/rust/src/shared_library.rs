@@ -62,6 +62,16 @@ routines! {
         // SAFETY: R's thread; the library is protected as an argument.
         Ok(unsafe { protect(|| R_MakeExternalPtr(address, R_NilValue, library.get())) })
     }
+
+    // Runs a function of a library that is to run when it is loaded.
+    fn library_load(library, name: &str) {
+        let shared: &SharedLibrary = get(library, "library")?;
+        // SAFETY: the user's code, by the name that was generated for it.
+        let found = unsafe { shared.library.get::<own_ops::abi::Body>(name.as_bytes()) };
+        let body = found.map_err(|error| Failure::new("NOT_FOUND", cause(&error)))?;
+        // SAFETY: a function of a call without arrays.
+        Ok(unsafe { own_ops::load(*body) }?)
+    }
 }
 
 /// What the system says, without libloading's name for its function.
