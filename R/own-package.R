@@ -11,8 +11,8 @@
 #' file is compiled for each dtype.
 #'
 #' # Rust
-#' Ops are functions in `src/rust/ops/*.rs`, in the same way. `rustc` alone compiles them, no crate is needed. The
-#' `src/Makevars` that is written is for Unix; on Windows a `src/Makevars.win` must name Rust's target for R's compiler.
+#' Ops are functions in `src/rust/ops/*.rs`, in the same way. `rustc` alone compiles them, no crate is needed. On
+#' Windows `src/Makevars.win` compiles them for Rust's target `x86_64-pc-windows-gnu`, which `rustup target add` brings.
 #'
 #' # What is generated
 #' `src/xlaffi-*.c` and `src/rust/xlaffi-ops.rs`, which call the functions and register them as routines, and in
@@ -21,8 +21,8 @@
 #' all that they write.
 #'
 #' A package that you have needs `Imports: xlaffi` and `LinkingTo: xlaffi` in its DESCRIPTION, `useDynLib()` in its
-#' NAMESPACE, and a call of `xlaffi_register_ops()` where its routines are registered; for Rust a `src/Makevars` as in a
-#' package that is new.
+#' NAMESPACE, and a call of `xlaffi_register_ops()` where its routines are registered; for Rust `src/Makevars` and
+#' `src/Makevars.win` as in a package that is new.
 #'
 #' @param path The package's folder: one that is not there, an empty one, or a package.
 #' @param name The package's name, where it is new.
