@@ -20,12 +20,17 @@ made_executable <- function(text, device, name, types) {
 
 # NULL where programs are not kept, or the folder cannot be used.
 program_folder <- function() {
+  state <- program_cache_state()
+  if (is.null(state$problem)) state$path
+}
+
+# `path`, and the `problem` that there is with it.
+program_cache_state <- function() {
   wanted <- getOption("xlaffi.program_cache", Sys.getenv("XLAFFI_PROGRAM_CACHE"))
   if (isFALSE(wanted) || identical(wanted, "off")) {
-    return(NULL)
+    return(list(problem = "that is turned off"))
   }
-  folder <- cache_folder(disk_cache("program"))
-  if (is.null(folder$problem)) folder$path
+  cache_folder(disk_cache("program"))
 }
 
 # All that a compiled program depends on; NULL where nobody knows.

@@ -32,6 +32,7 @@ xlaffi_sitrep <- function() {
     system = paste(Sys.info()[c("sysname", "release", "machine")], collapse = " "),
     python = python_report(),
     plugins = lapply(stats::setNames(nm = c("cpu", "cuda")), plugin_state),
+    programs = program_cache_state(),
     cuda = as.data.frame(check(.Call(wrap__cuda_libraries))),
     lapack = lapack_found(),
     targets = nrow(ffi_targets()),
@@ -91,6 +92,11 @@ report <- function(found) {
     )
     cli::cli_bullets(text)
   }
+  cli::cli_bullets(if (is.null(found$programs$problem)) {
+    c("*" = "compiled programs are kept in {.path {found$programs$path}}, see {.code ?ffi_cache}")
+  } else {
+    c("*" = "compiled programs are not kept for later sessions: {found$programs$problem}")
+  })
   cli::cli_h2("Python for the CPU plugin")
   for (place in found$python$places) {
     cli::cli_bullets(stats::setNames("{place}", if (place == found$python$chosen) "v" else "*"))

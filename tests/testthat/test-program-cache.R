@@ -113,6 +113,7 @@ test_that("nothing is kept where that is turned off, or the folder cannot be use
     expect_silent(decompose(a))
     expect_identical(ffi_cache()$saved, NA_character_)
     expect_identical(nrow(ffi_cache("saved")), 0L)
+    expect_match(xlaffi:::program_cache_state()$problem, "turned off|cannot be made")
   }
   withr::local_options(xlaffi.program_cache = NULL)
   withr::with_envvar(c(XLAFFI_PROGRAM_CACHE = "off"), expect_null(xlaffi:::program_folder()))

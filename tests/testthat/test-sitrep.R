@@ -16,7 +16,7 @@ test_that("the report tells what is missing and what mends it", {
   found <- list(
     version = "0.1", r = "4", system = "x", python = list(places = "a: not {found}", chosen = ""),
     plugins = list(cpu = list(state = "missing"), cuda = list(state = "missing")),
-    targets = 2L,
+    targets = 2L, programs = list(problem = "/c cannot be written"),
     lapack = list(
       place = "R's", path = "/usr/lib/liblapack.so.3", version = "LAPACK 3.11.0", single_precision = FALSE,
       refused = data.frame(place = "beside jaxlib", path = "/s/x.so", why = "has no zgeev_")
@@ -31,7 +31,7 @@ test_that("the report tells what is missing and what mends it", {
   parts <- c(
     "install_pjrt()", "a: not {found}", "PJRT_PLUGIN_PATH_CUDA", "reference LAPACK",
     "LAPACK 3.11.0, R's", "computed in double precision", "'/s/x.so'): it has no zgeev_",
-    "none of ours is set", "cuSOLVER: ",
+    "none of ours is set", "cuSOLVER: ", "not kept for later sessions: /c cannot be written",
     "cuBLAS was not found"
   )
   for (part in parts) {

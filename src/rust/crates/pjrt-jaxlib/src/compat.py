@@ -71,9 +71,14 @@ def placement(device):
 _jax_defaults = {"xla_cpu_enable_fast_min_max": False}
 
 
-def _options(serialized, devices):
+# For programs that have nothing to be optimised; see compile.rs.
+_quick = {"xla_backend_optimization_level": 0}
+
+
+def _options(serialized, devices, is_glue=False):
     options = xla_client.CompileOptions.ParseFromString(serialized)
-    options.env_option_overrides = list({**_jax_defaults, **dict(options.env_option_overrides)}.items())
+    defaults = {**_jax_defaults, **(_quick if is_glue else {})}
+    options.env_option_overrides = list({**defaults, **dict(options.env_option_overrides)}.items())
     build = options.executable_build_options
     # XLA aborts the process on a count of zero, which is what leaving it out means.
     build.num_replicas = build.num_replicas or 1
@@ -99,12 +104,12 @@ def _refuse_huge(bytecode):
         pass
 
 
-def compile_program(client, code, is_hlo, devices, options):
+def compile_program(client, code, is_hlo, devices, options, is_glue):
     if is_hlo:
         code = _jaxlib.mlir.xla_computation_to_mlir_module(xla_client.XlaComputation(code))
     elif code[:4] == b"ML\xefR":
         _refuse_huge(code)
-    options = _options(options, devices)
+    options = _options(options, devices, is_glue)
     return client.compile_and_load(code, xla_client.DeviceList(tuple(devices)), options)
 
 
