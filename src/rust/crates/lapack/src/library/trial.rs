@@ -6,6 +6,7 @@ use crate::routines as lapack;
 use crate::sys::{Int, Routines};
 use crate::workspace::{Sizes, Workspace};
 use matrices::{Complex, Element, Form, Transpose, Triangle, Vectors};
+use std::array::from_fn;
 
 type C = Complex<f64>;
 
@@ -21,10 +22,18 @@ pub(super) fn run(library: &Library) -> Result<(), String> {
     if !has_short_integers(library) {
         return Err("takes 64-bit integers under the names of others".to_owned());
     }
-    dtype::<f32>("s")?;
-    dtype::<f64>("d")?;
-    dtype::<Complex<f32>>("c")?;
-    dtype::<Complex<f64>>("z")
+    let failed = |letter| move |routine| format!("computes {letter}{routine} wrongly");
+    dtype::<f32>().map_err(failed("s"))?;
+    dtype::<f64>().map_err(failed("d"))?;
+    dtype::<Complex<f32>>().map_err(failed("c"))?;
+    dtype::<Complex<f64>>().map_err(failed("z"))
+}
+
+/// The routine that failed, if one did.
+type Tries = Result<(), &'static str>;
+
+fn is(right: bool, routine: &'static str) -> Tries {
+    right.then_some(()).ok_or(routine)
 }
 
 /// Whether INTEGER has 32 bits, seen with memory that is enough for more.
@@ -79,46 +88,62 @@ macro_rules! tried {
 }
 tried!(f32, f64);
 
-/// A square matrix, by columns.
-#[derive(Clone, Debug)]
-struct Square(Vec<C>);
+/// A square matrix, by columns. Its functions are compiled once, not for each use.
+#[derive(Clone, Copy)]
+struct Square([C; N * N]);
 
 impl Square {
-    fn of(f: impl Fn(usize, usize) -> C) -> Self {
-        Square((0..N * N).map(|k| f(k % N, k / N)).collect())
+    #[inline(never)]
+    fn of(f: &dyn Fn(usize, usize) -> C) -> Self {
+        Square(from_fn(|k| f(k % N, k / N)))
     }
 
-    fn from<T: Tried>(values: &[T]) -> Self {
-        Square(values.iter().map(|value| value.value()).collect())
+    #[inline(never)]
+    fn from<T: Tried>(values: &[T; N * N]) -> Self {
+        Square(values.map(T::value))
     }
 
-    fn to<T: Tried>(&self) -> Vec<T> {
-        self.0.iter().map(|&value| T::of(value)).collect()
+    #[inline(never)]
+    fn to<T: Tried>(&self) -> [T; N * N] {
+        self.0.map(T::of)
     }
 
     fn at(&self, i: usize, j: usize) -> C {
         self.0[i + j * N]
     }
 
-    fn diagonal(values: impl Fn(usize) -> C) -> Self {
-        Self::of(|i, j| if i == j { values(i) } else { C::new(0.0, 0.0) })
+    #[inline(never)]
+    fn diagonal(values: &[C; N]) -> Self {
+        Self::of(&|i, j| if i == j { values[i] } else { C::new(0.0, 0.0) })
     }
 
+    #[inline(never)]
     fn times(&self, other: &Self) -> Self {
-        Self::of(|i, j| (0..N).map(|k| self.at(i, k) * other.at(k, j)).sum())
+        Self::of(&|i, j| (0..N).map(|k| self.at(i, k) * other.at(k, j)).sum())
     }
 
+    #[inline(never)]
     fn transposed(&self) -> Self {
-        Self::of(|i, j| self.at(j, i))
+        Self::of(&|i, j| self.at(j, i))
     }
 
+    #[inline(never)]
     fn adjoint(&self) -> Self {
-        Self::of(|i, j| self.at(j, i).conj())
+        Self::of(&|i, j| self.at(j, i).conj())
+    }
+
+    fn trace(&self) -> C {
+        (0..N).map(|i| self.at(i, i)).sum()
+    }
+
+    fn squares(&self) -> f64 {
+        self.0.iter().map(|x| x.norm_sqr()).sum()
     }
 
     /// The triangle, with ones on the diagonal if `unit`.
+    #[inline(never)]
     fn triangle(&self, triangle: Triangle, unit: bool) -> Self {
-        Self::of(|i, j| {
+        Self::of(&|i, j| {
             let inside = match triangle {
                 Triangle::Lower => i > j,
                 Triangle::Upper => i < j,
@@ -132,6 +157,7 @@ impl Square {
     }
 
     /// Whether all elements are those of `other`, up to `units` of rounding.
+    #[inline(never)]
     fn is(&self, other: &Self, epsilon: f64) -> bool {
         let mut pairs = self.0.iter().zip(&other.0);
         // A difference that is NaN is not small.
@@ -145,30 +171,29 @@ fn number(seed: usize) -> f64 {
     (bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) as i64 as f64 / i64::MAX as f64
 }
 
-fn workspace<T: Routines>(sizes: Option<Sizes>) -> Result<Workspace<T>, String> {
-    let sizes = sizes.ok_or("counts its workspace wrongly")?;
-    Workspace::new(sizes).map_err(|error| error.to_string())
+fn workspace<T: Routines>(
+    sizes: Option<Sizes>,
+    routine: &'static str,
+) -> Result<Workspace<T>, &'static str> {
+    let sizes = sizes.ok_or(routine)?;
+    Workspace::new(sizes).map_err(|_| routine)
 }
 
-fn dtype<T: Tried>(letter: &str) -> Result<(), String> {
-    let is = |ok: bool, routine: &str| {
-        ok.then_some(())
-            .ok_or_else(|| format!("computes {letter}{routine} wrongly"))
-    };
+fn dtype<T: Tried>() -> Tries {
     let (n, epsilon) = (N as Int, T::EPSILON);
-    let zeros = || vec![T::ZERO; N * N];
-    let places = || vec![T::ZERO; N];
+    let zeros = || [T::ZERO; N * N];
+    let places = || [T::ZERO; N];
     // Rounded to the dtype, and not singular.
     let a = Square::from(
-        &Square::of(|i, j| {
+        &Square::of(&|i, j| {
             let k = i * N + j;
             let strong = if i == j { 3.0 } else { 0.0 };
             C::new(number(k) + strong, number(k + 100))
         })
         .to::<T>(),
     );
-    let identity = Square::diagonal(|_| C::new(1.0, 0.0));
-    let hermitian = Square::of(|i, j| (a.at(i, j) + a.at(j, i).conj()) * 0.5);
+    let identity = Square::diagonal(&[C::new(1.0, 0.0); N]);
+    let hermitian = Square::of(&|i, j| (a.at(i, j) + a.at(j, i).conj()) * 0.5);
     let regular = a.times(&a.adjoint());
 
     let (mut lu, mut pivots) = (a.to::<T>(), [0; N]);
@@ -185,7 +210,7 @@ fn dtype<T: Tried>(letter: &str) -> Result<(), String> {
     }
     is(product.is(&a, epsilon), "getrf")?;
 
-    let mut ws = workspace(lapack::reduce_sizes(n))?;
+    let mut ws = workspace(lapack::reduce_sizes(n), "geqrf")?;
     let (mut packed, mut tau) = (a.to::<T>(), places());
     is(
         lapack::geqrf((n, n), &mut packed, &mut tau, &mut ws) == 0,
@@ -196,7 +221,7 @@ fn dtype<T: Tried>(letter: &str) -> Result<(), String> {
     let info = lapack::ormqr(
         (true, false),
         (n, n),
-        &mut packed.clone(),
+        &mut { packed },
         &tau,
         &mut applied,
         &mut ws,
@@ -210,7 +235,7 @@ fn dtype<T: Tried>(letter: &str) -> Result<(), String> {
     )?;
     is(q.times(&r).is(&a, epsilon), "geqrf")?;
 
-    let mut ws = workspace(lapack::geqp3_sizes(n))?;
+    let mut ws = workspace(lapack::geqp3_sizes(n), "geqp3")?;
     let (mut packed, mut order, mut tau) = (a.to::<T>(), [0; N], places());
     let info = lapack::geqp3((n, n), &mut packed, &mut order, &mut tau, &mut ws);
     is(
@@ -218,7 +243,7 @@ fn dtype<T: Tried>(letter: &str) -> Result<(), String> {
         "geqp3",
     )?;
     let r = Square::from(&packed).triangle(Triangle::Upper, false);
-    let permuted = Square::of(|i, j| a.at(i, order[j] as usize - 1));
+    let permuted = Square::of(&|i, j| a.at(i, order[j] as usize - 1));
     let squares = (permuted.adjoint().times(&permuted), r.adjoint().times(&r));
     is(squares.0.is(&squares.1, 10.0 * epsilon), "geqp3")?;
 
@@ -231,35 +256,29 @@ fn dtype<T: Tried>(letter: &str) -> Result<(), String> {
             Triangle::Upper => factor.adjoint().times(&factor),
         };
         is(info == 0 && product.is(&regular, 10.0 * epsilon), "potrf")?;
-        triangular::<T>(triangle, &a, |ok| is(ok, "trsm"))?;
+        triangular::<T>(triangle, &a)?;
     }
 
-    let (mut dl, mut d, mut du) = (
-        vec![T::ONE; N - 1],
-        vec![T::of(C::new(4.0, 0.0)); N],
-        vec![T::ONE; N - 1],
-    );
-    let mut x = a.to::<T>();
+    let (mut dl, mut du, mut x) = ([T::ONE; N - 1], [T::ONE; N - 1], a.to::<T>());
+    let mut d = [T::of(C::new(4.0, 0.0)); N];
     let info = lapack::gtsv(&mut dl, &mut d, &mut du, &mut x);
-    let band = Square::of(|i, j| C::new([4.0, 1.0, 0.0][i.abs_diff(j).min(2)], 0.0));
+    let band = Square::of(&|i, j| C::new([4.0, 1.0, 0.0][i.abs_diff(j).min(2)], 0.0));
     is(
         info == 0 && band.times(&Square::from(&x)).is(&a, epsilon),
         "gtsv",
     )?;
 
-    let real = |values: &[T::Real]| {
-        let values: Vec<f64> = values.iter().map(|value| value.re_f64()).collect();
-        Square::diagonal(|i| C::new(values[i], 0.0))
-    };
-    let real_places = || vec![T::Real::ZERO; N];
+    let real =
+        |values: &[T::Real; N]| Square::diagonal(&values.map(|value| C::new(value.re_f64(), 0.0)));
+    let real_places = || [T::Real::ZERO; N];
     for divide in [true, false] {
         let (mut left, mut s, mut u, mut vt) = (a.to::<T>(), real_places(), zeros(), zeros());
         let factors = (&mut u[..], &mut vt[..]);
         let info = if divide {
-            let mut ws = workspace(lapack::gesdd_sizes::<T>(Vectors::Thin, n, n))?;
+            let mut ws = workspace(lapack::gesdd_sizes::<T>(Vectors::Thin, n, n), "gesdd")?;
             lapack::gesdd(Vectors::Thin, (n, n), &mut left, &mut s, factors, &mut ws)
         } else {
-            let mut ws = workspace(lapack::gesvd_sizes::<T>(Vectors::Thin, n, n))?;
+            let mut ws = workspace(lapack::gesvd_sizes::<T>(Vectors::Thin, n, n), "gesvd")?;
             lapack::gesvd(Vectors::Thin, (n, n), &mut left, &mut s, factors, &mut ws)
         };
         let (u, vt) = (Square::from(&u), Square::from(&vt));
@@ -273,7 +292,7 @@ fn dtype<T: Tried>(letter: &str) -> Result<(), String> {
 
     for triangle in [Triangle::Lower, Triangle::Upper] {
         let (mut v, mut w) = (hermitian.to::<T>(), real_places());
-        let mut ws = workspace(lapack::syevd_sizes::<T>(true, n))?;
+        let mut ws = workspace(lapack::syevd_sizes::<T>(true, n), "syevd")?;
         let info = lapack::syevd(true, triangle, &mut v, &mut w, &mut ws);
         let v = Square::from(&v);
         is(
@@ -289,26 +308,20 @@ fn dtype<T: Tried>(letter: &str) -> Result<(), String> {
 
         let (mut x, mut d, mut e, mut tau) =
             (hermitian.to::<T>(), real_places(), real_places(), places());
-        let mut ws = workspace(lapack::reduce_sizes(n))?;
+        let mut ws = workspace(lapack::reduce_sizes(n), "geqrf")?;
         let factors = (&mut d[..], &mut e[..N - 1], &mut tau[..N - 1]);
         let info = lapack::sytrd(triangle, &mut x, factors, &mut ws);
-        let sum = |x: &Square| (0..N).map(|i| x.at(i, i)).sum::<C>();
         let (d, e) = (real(&d), real(&e));
-        let squares = |x: &Square| x.0.iter().map(|x| x.norm_sqr()).sum::<f64>();
-        let kept = (sum(&d) - sum(&hermitian)).l1_norm()
-            + (squares(&d) + 2.0 * squares(&e) - squares(&hermitian)).abs();
+        let kept = (d.trace() - hermitian.trace()).l1_norm()
+            + (d.squares() + 2.0 * e.squares() - hermitian.squares()).abs();
         is(info == 0 && kept <= 10.0 * UNITS * epsilon, "sytrd")?;
     }
 
-    spectra::<T>(&a, is)
+    spectra::<T>(&a)
 }
 
 /// All forms of triangular systems.
-fn triangular<T: Tried>(
-    triangle: Triangle,
-    a: &Square,
-    is: impl Fn(bool) -> Result<(), String>,
-) -> Result<(), String> {
+fn triangular<T: Tried>(triangle: Triangle, a: &Square) -> Tries {
     let n = N as Int;
     for transpose in [Transpose::No, Transpose::Plain, Transpose::Conjugate] {
         for (left, unit) in [(true, false), (true, true), (false, false), (false, true)] {
@@ -332,31 +345,26 @@ fn triangular<T: Tried>(
                 x.times(&factor)
             };
             // Triangles with ones grow.
-            is(info == 0 && product.is(&a.transposed(), 100.0 * T::EPSILON))?;
+            is(
+                info == 0 && product.is(&a.transposed(), 100.0 * T::EPSILON),
+                "trsm",
+            )?;
         }
     }
     Ok(())
 }
 
 /// What eigenvalues of general matrices are made of.
-fn spectra<T: Tried>(
-    a: &Square,
-    is: impl Fn(bool, &'static str) -> Result<(), String>,
-) -> Result<(), String> {
+fn spectra<T: Tried>(a: &Square) -> Tries {
     let n = N as Int;
-    let imaginary = if T::COMPLEX { 0 } else { N };
-    let zeros = || vec![T::ZERO; N * N];
-    let identity = Square::diagonal(|_| C::new(1.0, 0.0));
-    let sum = |x: &Square| (0..N).map(|i| x.at(i, i)).sum::<C>();
+    // Complex matrices have no second part.
+    let parts = if T::COMPLEX { 0 } else { N };
+    let zeros = || [T::ZERO; N * N];
+    let identity = Square::diagonal(&[C::new(1.0, 0.0); N]);
 
-    let (mut t, mut w, mut wi, mut z) = (
-        a.to::<T>(),
-        vec![T::ZERO; N],
-        vec![T::ZERO; imaginary],
-        zeros(),
-    );
-    let mut ws = workspace(lapack::gees_sizes::<T>(true, n))?;
-    let info = lapack::gees(&mut t, (&mut w, &mut wi), &mut z, &mut ws);
+    let (mut t, mut w, mut wi, mut z) = (a.to::<T>(), [T::ZERO; N], [T::ZERO; N], zeros());
+    let mut ws = workspace(lapack::gees_sizes::<T>(true, n), "gees")?;
+    let info = lapack::gees(&mut t, (&mut w, &mut wi[..parts]), &mut z, &mut ws);
     let (t, z) = (Square::from(&t), Square::from(&z));
     is(
         info == 0 && z.adjoint().times(&z).is(&identity, T::EPSILON),
@@ -364,47 +372,37 @@ fn spectra<T: Tried>(
     )?;
     is(z.times(&t).times(&z.adjoint()).is(a, T::EPSILON), "gees")?;
 
-    let (mut h, mut tau) = (a.to::<T>(), vec![T::ZERO; N - 1]);
-    let mut ws = workspace(lapack::reduce_sizes(n))?;
+    let (mut h, mut tau) = (a.to::<T>(), [T::ZERO; N - 1]);
+    let mut ws = workspace(lapack::reduce_sizes(n), "geqrf")?;
     let info = lapack::gehrd(n, (1, n), &mut h, &mut tau, &mut ws);
     let h = Square::from(&h);
     is(
-        info == 0 && (sum(&h) - sum(a)).l1_norm() <= UNITS * T::EPSILON,
+        info == 0 && (h.trace() - a.trace()).l1_norm() <= UNITS * T::EPSILON,
         "gehrd",
     )?;
 
     let (mut x, mut left, mut right) = (a.to::<T>(), zeros(), zeros());
-    let mut ws = workspace(lapack::geev_sizes::<T>((true, true), n))?;
-    let info = lapack::geev(&mut x, (&mut w, &mut wi), (&mut left, &mut right), &mut ws);
-    let values: Vec<C> = (0..N)
-        .map(|i| {
-            w[i].value()
-                + wi.get(i)
-                    .map_or(C::new(0.0, 0.0), |wi| C::new(0.0, wi.value().re))
-        })
-        .collect();
-    let values = Square::diagonal(|i| values[i]);
-    for (packed, x) in [(right, a.clone()), (left, a.adjoint())] {
-        let mut vectors = vec![T::Complex::ZERO; N * N];
-        lapack::unpack(&wi, &packed, &mut vectors);
-        let vectors = unpacked::<T>(&vectors);
-        // A left vector belongs to the conjugate value of the adjoint matrix.
-        let values = if x.is(a, 0.0) {
-            values.clone()
-        } else {
-            values.adjoint()
-        };
+    let mut ws = workspace(lapack::geev_sizes::<T>((true, true), n), "geev")?;
+    let info = lapack::geev(
+        &mut x,
+        (&mut w, &mut wi[..parts]),
+        (&mut left, &mut right),
+        &mut ws,
+    );
+    let imaginary = |i: usize| if T::COMPLEX { 0.0 } else { wi[i].re_f64() };
+    let values = Square::diagonal(&from_fn(|i| w[i].value() + C::new(0.0, imaginary(i))));
+    // A left vector belongs to the conjugate value of the adjoint matrix.
+    let sides = [(right, *a, values), (left, a.adjoint(), values.adjoint())];
+    for (packed, x, values) in sides {
+        let mut vectors = [T::Complex::ZERO; N * N];
+        lapack::unpack(&wi[..N], &packed, &mut vectors);
+        let vectors = Square(vectors.map(|v| C::new(v.re_f64(), v.im_f64())));
         is(
             info == 0 && x.times(&vectors).is(&vectors.times(&values), T::EPSILON),
             "geev",
         )?;
-        let length = vectors.0.iter().map(|v| v.norm_sqr()).sum::<f64>();
-        is((length - N as f64).abs() <= UNITS * T::EPSILON, "geev")?;
+        let length = vectors.squares() - N as f64;
+        is(length.abs() <= UNITS * T::EPSILON, "geev")?;
     }
     Ok(())
-}
-
-fn unpacked<T: Tried>(vectors: &[T::Complex]) -> Square {
-    let value = |v: &T::Complex| C::new(v.re_f64(), v.im_f64());
-    Square(vectors.iter().map(value).collect())
 }
