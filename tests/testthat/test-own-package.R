@@ -40,6 +40,7 @@ test_that("the package that is written has an op in Rust", {
   path <- file.path(withr::local_tempdir(), "rustynorms")
   expect_message(ffi_use_rust(path), class = "xlaffi_message_package")
   expect_passes(path, "rustynorms")
+  expect_true(file.exists(file.path(path, "src", "Makevars.win")))
   # Beside one in C.
   dir.create(file.path(path, "src", "ops"))
   writeLines(
