@@ -1,7 +1,7 @@
 #' An elementwise op from one expression
 #'
-#' Makes an op of an expression for one element: it is compiled as a loop in C, works on arrays whose shapes broadcast,
-#' and knows its derivatives.
+#' Makes an op of an expression for one element: it is compiled as a loop in C and as a kernel for CUDA, works on arrays
+#' whose shapes broadcast, and knows its derivatives.
 #'
 #' @details
 #' The expression is R code and means what R means by it: `x^2` and `x**2` are powers, `/` is never cut off to whole
@@ -15,6 +15,10 @@
 #' length 1. Operands are not repeated in memory: for those that stay the same along the last axes a loop of its own is
 #' compiled when it is first needed. Only where the last axes are short, and a loop along them would not pay, operands
 #' are repeated. Long arrays are worked on by several threads.
+#'
+#' On CUDA the same expression is a kernel, with a thread for each element, unless there are complex numbers among the
+#' operands and results. It is compiled by NVRTC when it is first called, or with the op if CUDA's plugin is loaded by
+#' then. `support` must be code that C and CUDA's C++ both take. It has not run on a GPU yet.
 #'
 #' Where there is no rule, derivatives are those of the same expression in operations of XLA, as far as
 #' [values][xlaffi_value] have its functions.

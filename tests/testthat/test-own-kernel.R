@@ -191,3 +191,15 @@ test_that("NVRTC takes the kernels of elementwise ops", {
   expect_s3_class(compiled("z = ifelse(x, y, y * y)", "pred", "ui8", "ui8"), "xlaffi_own_op")
   expect_s3_class(compiled("z = abs(x) > 1 & y < 2 | !(y == 1)", "ui64", "i64", "pred"), "xlaffi_own_op")
 })
+
+test_that("the kernel that tools/gpu/check runs is what an expression becomes", {
+  skip_without_plugin()
+  file <- file.path(Sys.getenv("XLAFFI_SOURCE", "none"), "tools", "gpu", "elementwise.cu")
+  skip_if_not(file.exists(file), "the source of the package is not here")
+  expression <- "d = x - y; z = ifelse(abs(d) < 1, d^2 / 2, abs(d) - 0.5) + exp(-pmin(x, 1)) + sign(y)"
+  given <- xlaffi:::read_signature("x: T, y: T -> z: T")
+  code <- xlaffi:::elementwise_code(expression, given, "distance")
+  kernel <- xlaffi:::elementwise_kernel(given, code, c(TRUE, FALSE), "i", list(), NULL)
+  made <- c("// x: T[..., m], y: T[...] -> z: T[..., m]", kernel$support, "// kernel", kernel$code)
+  expect_identical(readLines(file), made)
+})

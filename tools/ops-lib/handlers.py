@@ -62,3 +62,15 @@ def captured(action):
             os.close(kept)
         file.seek(0)
         return file.read().decode()
+
+
+def own_kernel(path, name, signature, body, dtypes="", support="", header="", index="i", over="", grid="", block="", shared=""):
+    """Registers an op of one's own with this kernel for CUDA as a target; see `xlaffi_kernel` in crates/ops-lib."""
+    make = ctypes.CDLL(path).xlaffi_kernel
+    make.restype = ctypes.c_void_p
+    make.argtypes = [ctypes.c_char_p] * 3 + [ctypes.POINTER(ctypes.c_char_p)]
+    parts = [body, support, header, index, over, grid, block, shared]
+    pointer = make(name.encode(), signature.encode(), dtypes.encode(), (ctypes.c_char_p * 8)(*(part.encode() for part in parts)))
+    assert pointer, f"{name}: no kernel"
+    jax.ffi.register_ffi_target(name, capsule(pointer), platform="CUDA")
+    return name

@@ -140,6 +140,12 @@ routines! {
         // Our own plugin asks our registry for the other stages.
         let all_stages = object.plugin.is(pjrt_jaxlib::GetPjrtApi());
         let mut refused = Vec::new();
+        if platform == "cuda" {
+            let host = active().into_iter().filter(|entry| entry.platform == "host");
+            for entry in host.filter(|entry| text(target).map_or(true, |name| name == entry.target)) {
+                own_ops::refuse_on_cuda(&entry.target, entry.owner.as_deref())?;
+            }
+        }
         let mut passed = object.passed.borrow_mut();
         for entry in active() {
             let wanted = text(target).map_or(true, |name| name == entry.target);

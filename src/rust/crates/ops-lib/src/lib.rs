@@ -1,5 +1,7 @@
 //! The ops as a shared library for hosts other than R (JAX in Python, a GPU machine without R).
 
+mod own;
+
 use std::ffi::{c_char, c_void, CStr};
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};

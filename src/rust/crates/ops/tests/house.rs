@@ -15,7 +15,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("cuda", &["matrices", "xla-ffi"]),
     ("own-ops", &["cuda", "xla-ffi"]),
     ("ops", &["cuda", "lanes", "lapack", "matrices", "xla-ffi"]),
-    ("ops-lib", &["lapack", "ops"]),
+    ("ops-lib", &["lapack", "ops", "own-ops", "xla-ffi"]),
     ("pjrt-api", &["xla-ffi"]),
     ("pjrt", &["fork", "pjrt-api", "xla-ffi"]),
     ("pjrt-jaxlib", &["fork", "pjrt-api", "xla-ffi"]),

@@ -59,6 +59,19 @@ pub fn registered(target: &str) -> Option<Arc<OwnOp>> {
     Registry::global().data::<OwnOp>(target, PLATFORM)
 }
 
+/// Lets calls on CUDA find an op that has no kernel, so that they are told what is missing.
+///
+/// # Errors
+/// As [`Registry::register_handlers`].
+pub fn refuse_on_cuda(target: &str, owner: Option<&str>) -> Result<()> {
+    match registered(target) {
+        Some(op) if Registry::global().lookup(target, CUDA).is_none() => {
+            register_on_cuda(&op, owner)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether calls of that target on that platform do more than say that the op is for another one.
 #[must_use]
 pub fn runs(target: &str, platform: &str) -> bool {

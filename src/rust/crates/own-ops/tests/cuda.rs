@@ -415,6 +415,35 @@ fn support_code_knows_the_element_type() {
     assert_eq!(frame.ret::<f32>(0), [1.5]);
 }
 
+/// What `ffi_elementwise()` makes of an expression; a test of R compares the file with its own.
+#[test]
+fn elementwise_kernels_compute_what_their_expression_says() {
+    let file = include_str!("../../../../../tools/gpu/elementwise.cu");
+    let (head, rest) = file.split_once('\n').expect("a signature");
+    let (support, body) = rest.split_once("// kernel\n").expect("two parts");
+    let code = KernelCode {
+        support: support.to_owned(),
+        ..code(body)
+    };
+    let handler = kernel("cuda_distance", head.trim_start_matches("// "), &code);
+    let x: Vec<f64> = (0..6).map(|i| f64::from(i) * 0.7 - 2.0).collect();
+    let y = [0.25, -1.0];
+    let frame = run(
+        start().arg(&[2, 3], &x).arg(&[2], &y).ret::<f64>(&[2, 3]),
+        handler,
+    );
+    for (at, (&x, &z)) in x.iter().zip(frame.ret::<f64>(0)).enumerate() {
+        let (y, d) = (y[at / 3], x - y[at / 3]);
+        let huber = if d.abs() < 1.0 {
+            d * d / 2.0
+        } else {
+            d.abs() - 0.5
+        };
+        let expected = huber + (-x.min(1.0)).exp() + y.signum();
+        assert!((z - expected).abs() < 1e-14, "{at}: {z} and {expected}");
+    }
+}
+
 #[test]
 fn a_program_is_compiled_once_and_code_that_is_there_is_taken() {
     let count = || fake::calls("nvrtcCompileProgram");
@@ -470,6 +499,9 @@ fn a_source_that_does_not_compile_is_told_by_the_call() {
 
 #[test]
 fn an_op_without_a_body_or_a_kernel_says_so() {
+    unsafe extern "C" fn nothing(_: *const own_ops::abi::Call) -> i32 {
+        0
+    }
     op(
         "cuda_only",
         "x: f64[n] -> y: f64[n]",
@@ -479,30 +511,39 @@ fn an_op_without_a_body_or_a_kernel_says_so() {
     let on_host = Registry::global()
         .lookup("cuda_only", "host")
         .expect("on the CPU");
-    let call = || Call::new().arg(&[1], &[3.0]).ret::<f64>(&[1]);
+    let on_cpu = Call::new().arg(&[1], &[3.0]).ret::<f64>(&[1]);
     assert_eq!(
-        failure(call(), on_host),
+        failure(on_cpu, on_host),
         "UNIMPLEMENTED: cuda_only: it has a kernel for CUDA and no body for the CPU"
     );
     let runs = |platform| own_ops::runs("cuda_only", platform);
     assert!(runs("cuda") && !runs("host"));
 
+    // One that never had a kernel is told so by plugins for CUDA.
+    let text = "x: f64[n] -> y: f64[n]";
+    let body = || own_ops::Instance::new(Vec::new(), own_ops::Body::C(nothing));
+    let with_body = |name: &str| {
+        let signature = Signature::parse(text).expect("a signature");
+        let sets = Sets::new(&signature, &[]).expect("sets");
+        // SAFETY: it does nothing.
+        let op = unsafe { OwnOp::new(name, signature, sets, vec![body()], Options::default()) };
+        register(&op.expect("an op"), None).expect("registration");
+    };
+    let without =
+        "UNIMPLEMENTED: it_is: it has no kernel for CUDA: `ffi_source(cuda = )` gives it one";
+    with_body("cuda_none");
+    assert!(Registry::global().lookup("cuda_none", "cuda").is_none());
+    own_ops::refuse_on_cuda("cuda_none", None).expect("registration");
+    let call = || start().arg(&[1], &[3.0]).ret::<f64>(&[1]);
+    let told = failure(call(), on_cuda("cuda_none"));
+    assert_eq!(told, without.replace("it_is", "cuda_none"));
+    assert!(!own_ops::runs("cuda_none", "cuda"));
+
     // A redefinition without a kernel takes the place of one with a kernel.
-    unsafe extern "C" fn nothing(_: *const own_ops::abi::Call) -> i32 {
-        0
-    }
-    let body = own_ops::Instance::new(Vec::new(), own_ops::Body::C(nothing));
-    let signature = Signature::parse("x: f64[n] -> y: f64[n]").expect("a signature");
-    let sets = Sets::new(&signature, &[]).expect("sets");
-    // SAFETY: it does nothing.
-    let op = unsafe { OwnOp::new("cuda_only", signature, sets, vec![body], Options::default()) };
-    register(&op.expect("an op"), None).expect("registration");
+    with_body("cuda_only");
     assert!(!runs("cuda") && runs("host"));
-    let call = start().arg(&[1], &[3.0]).ret::<f64>(&[1]);
-    assert_eq!(
-        failure(call, on_cuda("cuda_only")),
-        "UNIMPLEMENTED: cuda_only: it has no kernel for CUDA: `ffi_source(cuda = )` gives it one"
-    );
+    let told = failure(call(), on_cuda("cuda_only"));
+    assert_eq!(told, without.replace("it_is", "cuda_only"));
 }
 
 #[test]
