@@ -9,7 +9,8 @@ wait_until <- function(done, call) {
 }
 
 wait_for <- function(x, call = rlang::caller_env()) {
-  if (isTRUE(.Call(wrap__buffer_wait, x, 0.05))) {
+  done <- .Call(wrap__buffer_wait, x, 0.05)
+  if (is.logical(done) && done) {
     print_waiting()
   } else {
     wait_until(function() .Call(wrap__buffer_wait, x, 0.05), call)

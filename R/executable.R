@@ -51,7 +51,7 @@ new_compile_options <- function() structure(list(), class = "xlaffi_compile_opti
 #' @inherit pjrt_compile examples
 #' @export
 pjrt_execute <- function(executable, ..., execution_options = NULL, simplify = TRUE, check = TRUE) {
-  if (!isTRUE(simplify)) {
+  if (!(is.logical(simplify) && length(simplify) == 1L && !is.na(simplify))) {
     check_flag(simplify, "simplify")
   }
   result <- .Call(wrap__executable_execute, executable, list(...), execution_options, check)
