@@ -100,7 +100,8 @@ fn complex<T: Vectorised>() {
     let x = vec![T::ONE; N * N * COUNT];
     let mut a = x.clone();
     let (mut pivots, mut info) = ([0; N * COUNT], [0; COUNT]);
-    let (m, n) = (N, N);
+    let mut tau = vec![T::ONE; N * COUNT];
+    let (m, n, k) = (N, N, N);
     let triangle = Triangle::Lower;
     T::in_lanes(
         lu::Lu {
@@ -109,6 +110,25 @@ fn complex<T: Vectorised>() {
             a: &mut a,
             pivots: &mut pivots,
             info: &mut info,
+        },
+        COUNT,
+    );
+    T::in_lanes(
+        qr::Geqrf {
+            m,
+            n,
+            a: &mut a,
+            tau: &mut tau,
+        },
+        COUNT,
+    );
+    T::in_lanes(
+        qr::Orgqr {
+            m,
+            n,
+            k,
+            a: &mut a,
+            tau: &tau,
         },
         COUNT,
     );

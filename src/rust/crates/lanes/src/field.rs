@@ -1,10 +1,10 @@
 //! Real or complex numbers, one to a lane: what a factorisation computes with that is there for both.
 
 use super::lanes::Lanes;
-use std::ops::Neg;
+use std::ops::{Add, Neg, Sub};
 
 /// Arithmetic that rounds as [`Lanes`] say.
-pub trait Field: Copy + Neg<Output = Self> {
+pub trait Field: Copy + Add<Output = Self> + Sub<Output = Self> + Neg<Output = Self> {
     /// A part of each.
     type Real: Lanes;
 
@@ -18,10 +18,18 @@ pub trait Field: Copy + Neg<Output = Self> {
     fn size(self) -> Self::Real;
     /// Each times a real number.
     fn times(self, factor: Self::Real) -> Self;
+    /// Each divided by a real number.
+    fn per(self, divisor: Self::Real) -> Self;
     /// `self * b`.
     fn by(self, b: Self) -> Self;
     /// `self - a * b`.
     fn less_product(self, a: Self, b: Self) -> Self;
+    /// `self + conj(a) * b`.
+    fn plus_inner(self, a: Self, b: Self) -> Self;
+    /// The square of the absolute value, plus `more`.
+    fn square(self, more: Self::Real) -> Self::Real;
+    /// The absolute value of the imaginary part.
+    fn imaginary_size(self) -> Self::Real;
     /// 1 over each, which is not 0; infinite where that is.
     fn reciprocal(self) -> Self;
     /// `self / b`, right also where the reciprocal of `b` is infinite.
@@ -58,12 +66,28 @@ impl<V: Lanes> Field for V {
         self * factor
     }
     #[inline(always)]
+    fn per(self, divisor: V) -> V {
+        self / divisor
+    }
+    #[inline(always)]
     fn by(self, b: V) -> V {
         self * b
     }
     #[inline(always)]
     fn less_product(self, a: V, b: V) -> V {
         a.neg_mul_add(b, self)
+    }
+    #[inline(always)]
+    fn plus_inner(self, a: V, b: V) -> V {
+        a.mul_add(b, self)
+    }
+    #[inline(always)]
+    fn square(self, more: V) -> V {
+        self.mul_add(self, more)
+    }
+    #[inline(always)]
+    fn imaginary_size(self) -> V {
+        self.like(0.0)
     }
     #[inline(always)]
     fn reciprocal(self) -> V {
@@ -129,6 +153,28 @@ impl<V: Lanes> Pair<V> {
     }
 }
 
+impl<V: Lanes> Add for Pair<V> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Pair {
+            re: self.re + other.re,
+            im: self.im + other.im,
+        }
+    }
+}
+
+impl<V: Lanes> Sub for Pair<V> {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Pair {
+            re: self.re - other.re,
+            im: self.im - other.im,
+        }
+    }
+}
+
 impl<V: Lanes> Neg for Pair<V> {
     type Output = Self;
     #[inline(always)]
@@ -173,6 +219,13 @@ impl<V: Lanes> Field for Pair<V> {
         }
     }
     #[inline(always)]
+    fn per(self, divisor: V) -> Self {
+        Pair {
+            re: self.re / divisor,
+            im: self.im / divisor,
+        }
+    }
+    #[inline(always)]
     fn by(self, b: Self) -> Self {
         Pair {
             re: self.im.neg_mul_add(b.im, self.re * b.re),
@@ -187,6 +240,24 @@ impl<V: Lanes> Field for Pair<V> {
             re: a.im.mul_add(b.im, re),
             im: a.im.neg_mul_add(b.re, im),
         }
+    }
+    #[inline(always)]
+    fn plus_inner(self, a: Self, b: Self) -> Self {
+        let re = a.re.mul_add(b.re, self.re);
+        let im = a.re.mul_add(b.im, self.im);
+        Pair {
+            re: a.im.mul_add(b.im, re),
+            im: a.im.neg_mul_add(b.re, im),
+        }
+    }
+    #[inline(always)]
+    fn square(self, more: V) -> V {
+        let more = self.re.mul_add(self.re, more);
+        self.im.mul_add(self.im, more)
+    }
+    #[inline(always)]
+    fn imaginary_size(self) -> V {
+        self.im.abs()
     }
     #[inline(always)]
     fn reciprocal(self) -> Self {

@@ -1,5 +1,6 @@
-//! Householder's reflections `H = I - tau v vᵀ`, `v` beginning with 1, by LAPACK's conventions.
+//! Householder's reflections `H = I - tau v vᴴ`, `v` beginning with 1, by LAPACK's conventions.
 
+use super::field::Field;
 use super::update::{self, products, subtract};
 use super::{Float, Lanes};
 
@@ -34,40 +35,46 @@ impl<V: Lanes> Range<V> {
 }
 
 /// The reflection that takes `(alpha, x)` to `(beta, 0)`: returns `beta` and `tau`; `x` becomes the
-/// rest of `v`. Where `x` is 0 that is the identity, with `tau` 0. `dlarfg`, with the scaling in
+/// rest of `v`. `Hᴴ` does; it is `H` where all is real. Where `x` is 0 (and `alpha` real) that is the identity, with `tau` 0. `dlarfg`, with the scaling in
 /// one step.
 #[inline(always)]
-pub(crate) fn reflection<V: Lanes>(alpha: V, x: &mut [V]) -> (V, V) {
-    let (zero, one) = (alpha.like(0.0), alpha.like(1.0));
-    let range = Range::like(alpha);
-    let largest = update::largest(zero, x);
-    let [squares] = products(x, [x], [zero]);
-    let total = alpha.mul_add(alpha, squares);
+pub(crate) fn reflection<F: Field>(alpha: F, x: &mut [F]) -> (F, F) {
+    let any = alpha.re();
+    let (zero, one) = (any.like(0.0), any.like(1.0));
+    let range = Range::like(any);
+    let largest = update::largest(zero, x) + alpha.imaginary_size();
+    let [squares] = products(x, [&*x], [F::of(zero)]);
+    let total = alpha.square(squares.re());
     let mut scale = one;
     let (mut scaled_alpha, mut total_scaled) = (alpha, total);
-    let nothing = |yes: V, no: V| largest.if_equal(zero, yes, no);
-    let judged = nothing(one, total);
+    let nothing = |yes: F, no: F| F::if_equal(largest, zero, yes, no);
+    let judged = largest.if_equal(zero, one, total);
     if judged.any_less(range.tiny) || range.huge.any_less(judged) {
         scale = judged.if_less(range.tiny, range.up, one);
         scale = range.huge.if_less(judged, range.down, scale);
-        scaled_alpha = alpha * scale;
+        scaled_alpha = alpha.times(scale);
         update::scale(x, scale);
-        let [squares] = products(x, [x], [zero]);
-        total_scaled = scaled_alpha.mul_add(scaled_alpha, squares);
+        let [squares] = products(x, [&*x], [F::of(zero)]);
+        total_scaled = scaled_alpha.square(squares.re());
     }
-    let beta = -total_scaled.sqrt().copysign(scaled_alpha);
-    let tau = (beta - scaled_alpha) / nothing(one, beta);
-    let inverse = one / nothing(one, scaled_alpha - beta);
-    update::scale(x, inverse);
-    (nothing(alpha, beta / scale), nothing(zero, tau))
+    let beta = -total_scaled.sqrt().copysign(scaled_alpha.re());
+    let tau = (F::of(beta) - scaled_alpha).per(largest.if_equal(zero, one, beta));
+    let inverse = nothing(F::of(one), scaled_alpha - F::of(beta)).reciprocal();
+    for v in x {
+        *v = v.by(inverse);
+    }
+    (
+        nothing(alpha, F::of(beta / scale)),
+        nothing(F::of(zero), tau),
+    )
 }
 
 /// `H C` in place, for the columns of `columns` (`m` rows each) from row `first` on; `v` are the
 /// elements of `v` after its 1.
 #[inline(always)]
-pub(crate) fn reflect<V: Lanes>(v: &[V], tau: V, columns: &mut [V], m: usize, first: usize) {
+pub(crate) fn reflect<F: Field>(v: &[F], tau: F, columns: &mut [F], m: usize, first: usize) {
     let mut rest = columns;
-    if V::WIDTH == 1 {
+    if F::Real::WIDTH == 1 {
         // Registers hold that many sums.
         let mut fours = rest.chunks_exact_mut(4 * m);
         for four in &mut fours {
@@ -91,14 +98,14 @@ pub(crate) fn reflect<V: Lanes>(v: &[V], tau: V, columns: &mut [V], m: usize, fi
 
 /// Several at a time, so that their sums do not wait for one another.
 #[inline(always)]
-fn reflect_columns<V: Lanes, const N: usize>(v: &[V], tau: V, columns: [&mut [V]; N]) {
+fn reflect_columns<F: Field, const N: usize>(v: &[F], tau: F, columns: [&mut [F]; N]) {
     let (mut heads, mut tails) = ([tau; N], [v; N]);
     for (column, (head, tail)) in columns.iter().zip(heads.iter_mut().zip(&mut tails)) {
         (*head, *tail) = (column[0], &column[1..]);
     }
     let sums = products(v, tails, heads);
     for (sum, column) in sums.into_iter().zip(columns) {
-        let sum = sum * tau;
+        let sum = sum.by(tau);
         column[0] = column[0] - sum;
         subtract(&mut column[1..], [v], [sum]);
     }

@@ -2,14 +2,17 @@
 //! `org2r`.
 
 use super::block::{finite, gather, scatter};
+use super::field::{Field, Pair};
 use super::householder::{reflect, reflection};
-use super::update::scale;
-use super::{Float, Kernel, Lanes, Most};
+use super::{Float, Kernel, Lanes, Most, Vectorised};
 use matrices::Element;
 use std::ops::Range;
 
 /// Rows and columns up to which this beats LAPACK's `geqrf` and `orgqr`.
-pub const MOST: Most = Most::real(64);
+pub const MOST: Most = Most {
+    real: 64,
+    complex: 32,
+};
 
 /// A run of matrices of `m` × `n` and the factors of their reflections.
 pub struct Geqrf<'a, T> {
@@ -23,10 +26,10 @@ pub struct Geqrf<'a, T> {
     pub tau: &'a mut [T],
 }
 
-impl<T: Element> Kernel<T> for Geqrf<'_, T> {
+impl<T: Vectorised> Kernel<T> for Geqrf<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
-        self.m * self.n + self.m.min(self.n)
+        (self.m * self.n + self.m.min(self.n)) * T::PARTS
     }
 
     #[inline(always)]
@@ -34,24 +37,48 @@ impl<T: Element> Kernel<T> for Geqrf<'_, T> {
     where
         T: Float,
     {
+        self.block(range, scratch, |parts| parts);
+    }
+
+    #[inline(always)]
+    fn run_complex<V: Lanes<Float = T::Real>>(&mut self, range: Range<usize>, scratch: &mut [V])
+    where
+        T::Real: Float,
+    {
+        self.block(range, scratch, Pair::of_parts);
+    }
+}
+
+impl<T: Vectorised> Geqrf<'_, T> {
+    /// The matrices of `range`, of which `numbers` makes numbers from their parts.
+    #[inline(always)]
+    fn block<V: Lanes<Float = T::Real>, F: Field<Real = V>>(
+        &mut self,
+        range: Range<usize>,
+        scratch: &mut [V],
+        numbers: impl Fn(&mut [V]) -> &mut [F],
+    ) where
+        T::Real: Float,
+    {
         let (m, n) = (self.m, self.n);
         let (size, rank) = (m * n, m.min(n));
         let a = &mut self.a[range.start * size..range.end * size];
         let tau = &mut self.tau[range.start * rank..range.end * rank];
-        let (block, factors) = scratch.split_at_mut(size);
-        gather(a, block);
-        let finite = finite(block);
+        let (parts, taus) = scratch.split_at_mut(size * T::PARTS);
+        gather(T::parts(a), parts);
+        let finite = finite(parts);
+        let (block, factors) = (numbers(parts), numbers(taus));
         for (j, factor) in factors.iter_mut().enumerate() {
             let (done, rest) = block.split_at_mut((j + 1) * m);
             let (head, v) = done[j * m..].split_at_mut(j + 1);
             (head[j], *factor) = reflection(head[j], v);
-            reflect(v, *factor, rest, m, j);
+            reflect(v, factor.conj(), rest, m, j);
         }
-        scatter(block, a);
-        scatter(factors, tau);
+        scatter(parts, T::parts_mut(a));
+        scatter(taus, T::parts_mut(tau));
         let matrices = a.chunks_exact_mut(size).zip(tau.chunks_exact_mut(rank));
         for ((a, tau), finite) in matrices.zip(finite.as_slice()) {
-            if *finite != T::ZERO {
+            if *finite != T::Real::ZERO {
                 a.fill(T::NAN);
                 tau.fill(T::NAN);
             }
@@ -73,10 +100,10 @@ pub struct Orgqr<'a, T> {
     pub tau: &'a [T],
 }
 
-impl<T: Element> Kernel<T> for Orgqr<'_, T> {
+impl<T: Vectorised> Kernel<T> for Orgqr<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
-        self.m * self.n + self.k
+        (self.m * self.n + self.k) * T::PARTS
     }
 
     #[inline(always)]
@@ -84,15 +111,40 @@ impl<T: Element> Kernel<T> for Orgqr<'_, T> {
     where
         T: Float,
     {
+        self.block(range, scratch, |parts| parts);
+    }
+
+    #[inline(always)]
+    fn run_complex<V: Lanes<Float = T::Real>>(&mut self, range: Range<usize>, scratch: &mut [V])
+    where
+        T::Real: Float,
+    {
+        self.block(range, scratch, Pair::of_parts);
+    }
+}
+
+impl<T: Vectorised> Orgqr<'_, T> {
+    /// The matrices of `range`, of which `numbers` makes numbers from their parts.
+    #[inline(always)]
+    fn block<V: Lanes<Float = T::Real>, F: Field<Real = V>>(
+        &mut self,
+        range: Range<usize>,
+        scratch: &mut [V],
+        numbers: impl Fn(&mut [V]) -> &mut [F],
+    ) where
+        T::Real: Float,
+    {
         let (m, k) = (self.m, self.k);
         let size = m * self.n;
         let a = &mut self.a[range.start * size..range.end * size];
         let (zero, one) = (scratch[0].like(0.0), scratch[0].like(1.0));
-        let (block, factors) = scratch.split_at_mut(size);
-        gather(a, block);
-        gather(&self.tau[range.start * k..range.end * k], factors);
-        let (reflections, others) = block.split_at_mut(m * k);
-        let finite = finite(reflections) + finite(factors);
+        let (zero, one) = (F::of(zero), F::of(one));
+        let (parts, taus) = scratch.split_at_mut(size * T::PARTS);
+        gather(T::parts(a), parts);
+        gather(T::parts(&self.tau[range.start * k..range.end * k]), taus);
+        let finite = finite(&parts[..m * k * T::PARTS]) + finite(taus);
+        let (block, factors) = (numbers(parts), numbers(taus));
+        let (_, others) = block.split_at_mut(m * k);
         for (j, column) in others.chunks_exact_mut(m).enumerate() {
             column.fill(zero);
             column[k + j] = one;
@@ -101,13 +153,15 @@ impl<T: Element> Kernel<T> for Orgqr<'_, T> {
             let (done, rest) = block.split_at_mut((j + 1) * m);
             let (head, v) = done[j * m..].split_at_mut(j + 1);
             reflect(v, tau, rest, m, j);
-            scale(v, -tau);
+            for v in v {
+                *v = v.by(-tau);
+            }
             head.fill(zero);
             head[j] = one - tau;
         }
-        scatter(block, a);
+        scatter(parts, T::parts_mut(a));
         for (a, finite) in a.chunks_exact_mut(size).zip(finite.as_slice()) {
-            if *finite != T::ZERO {
+            if *finite != T::Real::ZERO {
                 a.fill(T::NAN);
             }
         }

@@ -97,35 +97,35 @@ pub(crate) fn subtract_panel<F: Field>(
     }
 }
 
-/// Sums of products of `x` with several columns of its length, which do not wait for one another:
+/// Inner products of `x` with several columns of its length, which do not wait for one another:
 /// `sums[c]` plus those with `columns[c]`. How they are added up depends on the length only.
 #[inline(always)]
-pub(crate) fn products<V: Lanes, const N: usize>(
-    x: &[V],
-    columns: [&[V]; N],
-    mut sums: [V; N],
-) -> [V; N] {
+pub(crate) fn products<F: Field, const N: usize>(
+    x: &[F],
+    columns: [&[F]; N],
+    mut sums: [F; N],
+) -> [F; N] {
     let columns = columns.map(|column| &column[..x.len()]);
     let mut done = 0;
     if x.len() >= CHUNK {
-        let mut parts = [[x[0].like(0.0); CHUNK]; N];
+        let mut parts = [[F::of(x[0].re().like(0.0)); CHUNK]; N];
         while x.len() - done >= CHUNK {
             let x = &x[done..done + CHUNK];
             for (parts, column) in parts.iter_mut().zip(&columns) {
                 let column = &column[done..done + CHUNK];
                 for i in 0..CHUNK {
-                    parts[i] = x[i].mul_add(column[i], parts[i]);
+                    parts[i] = parts[i].plus_inner(x[i], column[i]);
                 }
             }
             done += CHUNK;
         }
         for (sum, p) in sums.iter_mut().zip(parts) {
-            *sum += ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]));
+            *sum = *sum + (((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7])));
         }
     }
     for i in done..x.len() {
         for (sum, column) in sums.iter_mut().zip(&columns) {
-            *sum = x[i].mul_add(column[i], *sum);
+            *sum = sum.plus_inner(x[i], column[i]);
         }
     }
     sums

@@ -13,7 +13,7 @@ const KERNELS: [&str; 7] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm", "Syevd", "G
 const IN_ROWS: [&str; 2] = ["Lu", "Potrf"];
 
 /// Those that are there for complex matrices too.
-const COMPLEX: [&str; 3] = ["Lu", "Potrf", "Trsm"];
+const COMPLEX: [&str; 5] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm"];
 
 /// Vectors, and registers that hold them.
 const VECTORS: [(&str, &str); 4] = [
