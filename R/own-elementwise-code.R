@@ -127,9 +127,10 @@ elementwise_support <- c(
   "#define XLAFFI_ABS(x) _Generic((x), float: fabsf, double: fabs, float _Complex: cabsf, double _Complex: cabs, \\",
   "  unsigned long: xlaffi_same, unsigned long long: xlaffi_same, default: xlaffi_abs)(x)",
   "#define XLAFFI_NUMBER(x) _Generic(xlaffi_all, float: (float) (x), float _Complex: (float) (x), default: (x))",
-  sprintf("#define XLAFFI_POWER%d(x) ({ __auto_type xlaffi_base = XLAFFI_REAL(x); %s; })", 2:4, vapply(2:4, function(n) {
-    paste(rep("xlaffi_base", n), collapse = " * ")
-  }, ""))
+  sprintf(
+    "#define XLAFFI_POWER%d(x) ({ __auto_type xlaffi_base = XLAFFI_REAL(x); %s; })", 2:4,
+    vapply(2:4, function(n) paste(rep("xlaffi_base", n), collapse = " * "), "")
+  )
 )
 
 # The op whose body is a loop over the last axis, along which some operands change.
