@@ -1,12 +1,14 @@
 # What the CPU plugin is tested with, and a fast LAPACK.
-python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", "scipy-openblas32==0.3.34.0.0")
+openblas_package <- "scipy-openblas32==0.3.34.0.0"
+python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", openblas_package)
 
 #' Install what the plugins need
 #'
 #' Makes a Python virtual environment with jaxlib for the included CPU plugin and OpenBLAS for its linear algebra, or
 #' downloads the
 #' plugins named by `PJRT_PLUGIN_URL_CPU` and `PJRT_PLUGIN_URL_CUDA`. What is there already is left
-#' alone.
+#' alone; an environment from before OpenBLAS was part of it gets that. (In a Python of your own,
+#' `pip install scipy-openblas32` brings it.)
 #'
 #' @details
 #' The environment lies in `tools::R_user_dir("xlaffi", "cache")`; deleting that folder undoes the
@@ -33,6 +35,9 @@ install_pjrt <- function(cuda = NULL) {
   platforms <- c("cpu", if (with_cuda) "cuda")
   for (platform in platforms) {
     if (plugins_downloaded(platform)) {
+      if (platform == "cpu") {
+        add_openblas(ask = interactive())
+      }
       cli::cli_inform(c(v = "Platform {.val {platform}} is ready."))
       next
     }
@@ -103,9 +108,9 @@ install_python <- function(call = rlang::caller_env()) {
   run(base, c("-m", "venv", "--clear", home), call,
     hint = "On Debian and Ubuntu `apt install python3-venv` brings what venv needs."
   )
-  python <- file.path(home, if (.Platform$OS.type == "windows") "Scripts/python.exe" else "bin/python")
+  python <- environment_python()
   cli::cli_progress_step("Installing {.pkg {python_packages}} (about 100 MB)")
-  run(python, c("-m", "pip", "install", "--quiet", "--disable-pip-version-check", python_packages), call)
+  pip_install(python, python_packages, call)
   cli::cli_progress_done()
   if (nzchar(Sys.getenv("XLAFFI_PYTHON"))) {
     # The variable names a Python without jaxlib; from now on the environment counts.
@@ -116,6 +121,30 @@ install_python <- function(call = rlang::caller_env()) {
     abort(problem, code = "FAILED_PRECONDITION", call = call)
   }
   invisible(python)
+}
+
+environment_python <- function() {
+  file.path(python_home(), if (.Platform$OS.type == "windows") "Scripts/python.exe" else "bin/python")
+}
+
+pip_install <- function(python, packages, call) {
+  run(python, c("-m", "pip", "install", "--quiet", "--disable-pip-version-check", packages), call)
+}
+
+# For the package's own environment, where it has none; a Python of the user's is left alone.
+add_openblas <- function(ask, call = rlang::caller_env()) {
+  folders <- file.path(python_home(), c("lib/python*/site-packages", "Lib/site-packages"), "scipy_openblas32")
+  if (!file.exists(environment_python()) || length(Sys.glob(folders))) {
+    return(invisible())
+  }
+  if (ask) {
+    agree_to_install(
+      "the environment for the CPU plugin has no OpenBLAS",
+      sprintf("It makes linear algebra many times faster and can be installed in %s (30 MB).", python_home()), call
+    )
+  }
+  cli::cli_progress_step("Installing {.pkg {openblas_package}} (9 MB)")
+  pip_install(environment_python(), openblas_package, call)
 }
 
 # Runs a program; if it fails, the end of what it wrote is the error.

@@ -139,7 +139,8 @@ report_lapack <- function(lapack) {
       c("*" = "f32 and c64 are computed in double precision: this LAPACK has no single precision, or is not to use it")
     },
     if (is.null(threads)) {
-      c(i = "This looks like the reference LAPACK. OpenBLAS is many times faster: {.run install_pjrt()} brings it.")
+      c(i = "This looks like the reference LAPACK. OpenBLAS is many times faster: {.run install_pjrt()} brings it, in a
+        Python of your own {.code pip install scipy-openblas32}.")
     }
   ))
   for (i in seq_len(nrow(lapack$refused))) {

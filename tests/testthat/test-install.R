@@ -60,3 +60,21 @@ test_that("the environment is made and used", {
   xlaffi:::run(base, c("-m", "venv", "--without-pip", "--system-site-packages", home), NULL)
   expect_match(xlaffi:::python_report()$places[[1]], home, fixed = TRUE)
 })
+
+test_that("an environment from before OpenBLAS gets it, once", {
+  skip_on_os("windows")
+  local_no_python()
+  add <- function() suppressMessages(xlaffi:::add_openblas(ask = FALSE))
+  expect_silent(add()) # there is no environment
+  # A Python that writes down what it is asked.
+  python <- xlaffi:::environment_python()
+  asked <- withr::local_tempfile(lines = character())
+  dir.create(dirname(python), recursive = TRUE)
+  writeLines(c("#!/bin/sh", sprintf("echo \"$@\" >> '%s'", asked)), python)
+  Sys.chmod(python, "755")
+  add()
+  expect_match(readLines(asked), "^-m pip install .* scipy-openblas32==[0-9.]+$")
+  dir.create(file.path(xlaffi:::python_home(), "lib/python3.11/site-packages/scipy_openblas32"), recursive = TRUE)
+  add()
+  expect_length(readLines(asked), 1L)
+})
