@@ -32,7 +32,7 @@ cargo_test() {
   local part=$1 status ok bad skip started ended
   shift
   echo "== $part"
-  cargo test --no-fail-fast --manifest-path src/rust/Cargo.toml "$@" -- ${filter:+"$filter"} 2>&1 | tee "$work/cargo"
+  cargo test --no-fail-fast --manifest-path src/rust/Cargo.toml "$@" ${filter:+"$filter"} 2>&1 | tee "$work/cargo"
   status=${PIPESTATUS[0]}
   read -r ok bad skip < <(sed -n 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed; \([0-9]*\) ignored;.*/\1 \2 \3/p' "$work/cargo" |
     awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
@@ -48,12 +48,17 @@ cargo_test() {
 
 # The glue links R's symbols, so it has no test binary: R's tests run it. All else is tested with the
 # LAPACK that R is linked to, and what calls LAPACK also with the one that set-up installs.
-XLAFFI_LAPACK=r cargo_test "cargo test" --workspace --exclude xlaffi
+XLAFFI_LAPACK=r cargo_test "cargo test" --workspace --exclude xlaffi -- --skip nvrtc_takes
 XLAFFI_LAPACK=$("$XLAFFI_PYTHON" -c 'import scipy_openblas32 as openblas, os
 print(os.path.join(openblas.get_lib_dir(), "libscipy_openblas.so"))')
 export XLAFFI_LAPACK
 cargo_test "cargo test with OpenBLAS" -p lapack -p ops
 unset XLAFFI_LAPACK
+
+# NVIDIA's compiler, for kernels of the user's own; the other tests have stand-ins for it.
+XLAFFI_CUDA_PATH=$("$XLAFFI_PYTHON" -c 'import nvidia; print(list(nvidia.__path__)[0])')
+export XLAFFI_CUDA_PATH
+[ -z "$XLAFFI_CUDA_PATH" ] || cargo_test "cargo test with NVRTC" -p own-ops --test nvrtc -- --include-ignored
 
 echo "== testthat"
 if tools/install.sh .lib --no-docs; then
