@@ -39,7 +39,7 @@ fn slot() -> &'static Slot {
 
 fn installed(library: usize) -> &'static Installed {
     let installed: &Installed = Box::leak(Box::new(Installed::new()));
-    installed.reuse(0, functions(library), ptr::null_mut());
+    installed.reuse(0, functions(library), ptr::null_mut(), ptr::null_mut());
     installed
 }
 
@@ -103,7 +103,7 @@ fn a_replaced_handler_is_used_again_only_when_it_is_in_no_call() {
         // As the registry does: a library goes, and its place is taken, when nobody is in.
         if first.running() == 0 {
             all[0].loaded.store(0, SeqCst);
-            first.reuse(0, functions(2), ptr::null_mut());
+            first.reuse(0, functions(2), ptr::null_mut(), ptr::null_mut());
             slot.set(Some(first));
             if second.running() == 0 {
                 all[1].loaded.store(0, SeqCst);
