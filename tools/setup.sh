@@ -21,7 +21,7 @@ have() { command -v "$1" >/dev/null 2>&1; }
 # --- what the level needs -----------------------------------------------------------------
 # Debian packages beside R's own, R packages, Rust's extra tools, Python requirement files.
 debs=(gcc g++ gfortran make libc6-dev liblapack-dev libblas-dev xz-utils ca-certificates)
-rpkgs=(cli rlang bit64)
+rpkgs=(cli codetools rlang bit64)
 rust_tools=()
 requirements=(tools/requirements.txt)
 case "$level" in

@@ -121,7 +121,7 @@ test_that("NVRTC takes kernels, and its messages are shown with the user's lines
 test_that("code of kernels is kept on disk, and compiled again where it was damaged", {
   skip_without_nvrtc()
   folder <- local_code_cache()
-  make <- function() ffi_source(signature, "z[i] = x[i];", lang = "cuda", name = "kept")
+  make <- function() ffi_source(signature, "z[i] = x[i];", lang = "cuda", name = "kept_on_cuda")
   entries <- function() list.files(folder, "^[0-9a-f]{64}$", full.names = TRUE)
   make()
   entry <- entries()
