@@ -135,7 +135,7 @@ test_that("code of kernels is kept on disk, and compiled again where it was dama
   writeBin(as.raw(1:10), images[[1L]])
   make()
   expect_gt(file.size(images[[1L]]), 10)
-  ffi_source(signature, "z[i] = x[i];", lang = "cuda", name = "kept", flags = "-DA=1")
+  ffi_source(signature, "z[i] = x[i];", lang = "cuda", name = "kept_on_cuda", flags = "-DA=1")
   expect_length(entries(), 2L)
 })
 
