@@ -40,8 +40,8 @@
 #' @param what `"programs"` of this session, those that are `"saved"` on disk, or `"code"` on disk.
 #' @return `ffi_cache()` a data frame, what was used last first: of programs `name` (of the op, or `"function"`),
 #'   `arguments`, `device`, `program`, the StableHLO text, and `saved`, the folder on disk or NA; of what is saved and
-#'   of code `name`, `bytes`, `used` and `folder`. `ffi_cache_clear()` how many there were, invisibly; with `"programs"` it
-#'   forgets those of the session, and what is saved too.
+#'   of code `name`, `bytes`, `used` and `folder`. `ffi_cache_clear()` how many there were, invisibly; with `"programs"`
+#'   it forgets those of the session, and what is saved too.
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) x + 1)(c(1, 2))
 #' ffi_cache()[1, c("name", "arguments")]

@@ -56,8 +56,8 @@
 #' @return `ffi_debug()` the value of `expr`. `ffi_findings()` the findings of the last `ffi_debug()`, or those
 #'   that the option led to since, as a data frame of class `xlaffi_findings` with one row for each kind of fault
 #'   and operand: `target`, `platform`, `kind`, `role` (`"operand"`, `"result"` or `"scratch"`), `operand` (its name
-#'   where it is known, or its number), `dtype`, `shape`, `index` (of the first element, a list of numbers), `expected` and
-#'   `got` (that element), `count` (of elements in the first such call; of bytes for writes outside), `calls` (with
+#'   where it is known, or its number), `dtype`, `shape`, `index` (of the first element, a list of numbers), `expected`
+#'   and `got` (that element), `count` (of elements in the first such call; of bytes for writes outside), `calls` (with
 #'   this finding) and `text`.
 #' @seealso [ffi_profile()] for the time that custom calls take.
 #' @examplesIf plugins_downloaded()
