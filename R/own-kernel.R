@@ -185,8 +185,9 @@ kernels_of <- function(op, kernel, call) {
     ops = list(list(code = kernel$code)), support = kernel$support, include = kernel$include, flags = kernel$flags,
     libraries = character()
   ))
+  launch <- unlist(lapply(c("over", "grid", "block", "shared"), function(name) paste(name, kernel[[name]])))
   digest <- text_digest(c(
-    "cuda 1", sources, header, options, included, kernel$over, kernel$grid, kernel$block, kernel$shared
+    "cuda 2", sources, header, options, included, launch
   ))
   compile <- function() {
     compile_kernels(op, kernels, length(sources), digest, stats::setNames(c("the kernel", "`support`"), files), call)

@@ -59,7 +59,7 @@ ffi_load <- function(path, symbols, signature = NULL, arguments = NULL, name = N
   rules <- list(jvp = jvp, vjp = vjp, transpose = transpose, vmap = vmap)
   options <- loaded_options(threads, side_effect, status)
   options$package <- library$package
-  options$digest <- text_digest(c(file_stamp(library$path), symbols, signature, arguments, status))
+  options$digest <- text_digest(c(file_stamp(library$path), paste(names2(symbols), symbols), signature, arguments))
   loaded_op(op, pointers, argument_words(arguments, signature, op$name), options, rules)
 }
 

@@ -65,10 +65,12 @@ kernel_load <- function(source, options, rules, call = rlang::caller_env()) {
   })
 }
 
+# How the functions are called is as much of an op as what they do: programs keep the op that they were compiled with.
 made_op <- function(op, bodies, options, rules, call, kernels = NULL) {
   side_effect <- options$side_effect
   options <- list(
-    digest = options$digest, threads = if (!options$threads) 1, status = options$status,
+    digest = text_digest(c(options$digest, paste("threads", options$threads), paste("status", options$status))),
+    threads = if (!options$threads) 1, status = options$status,
     foreign = options$foreign, package = options$package
   )
   new_own_op(own_op_new(op$name, op$signature$text, op$dtypes, bodies, options, kernels), rules, side_effect)
@@ -109,10 +111,14 @@ run_on_load <- function(library, symbols, name, call) {
 # The digest of all that the compiled code depends on. `write(folder)` writes what is compiled, and returns the names of
 # the units.
 source_key <- function(source, compiler, command, text, write) {
+  marked <- function(name, lines) c(sprintf("%s: %d lines", name, length(lines)), lines)
+  parts <- lapply(source$ops, function(op) {
+    c(marked("code", op$code), marked("init", op$init), marked("cleanup", op$cleanup))
+  })
   text_digest(c(
-    "1", source$language, command$before, command$after, compiler$version, file_stamp(compiler$command[[1L]]), text,
-    unlist(lapply(source$ops, function(op) c(op$code, op$init, op$cleanup))), source$support,
-    "on load", source$on_load, "on unload", source$on_unload, source$dependencies,
+    "2", source$language, command$before, command$after, compiler$version, file_stamp(compiler$command[[1L]]), text,
+    unlist(parts), marked("support", source$support), marked("on_load", source$on_load),
+    marked("on_unload", source$on_unload), sprintf("%s = %s", names(source$dependencies), source$dependencies),
     local_files(source, command, write), header_digest(), if (source$native) processor()
   ))
 }

@@ -36,3 +36,6 @@ own_times <- function(name = "times", rules = list()) {
   pointer <- own_op_new(name, "x: T[n], y: T[] -> z: T[n]", list(T = dtypes), instances, list(digest = "times"))
   new_own_op(pointer, rules)
 }
+
+# What programs tell an op by.
+own_digest <- function(op) xlaffi:::check(.Call(xlaffi:::wrap__own_op_about, attr(op, "op")$own$pointer))$digest

@@ -36,13 +36,11 @@ test_that("an op with a kernel only is written into programs, and says on the CP
 
 test_that("another kernel is another op to programs", {
   skip_without_plugin()
-  digest <- function(cuda) {
-    op <- ffi_source(signature, "z[0] = 1;", name = "digested", cuda = cuda)
-    xlaffi:::check(.Call(xlaffi:::wrap__own_op_about, attr(op, "op")$own$pointer))$digest
-  }
+  digest <- function(cuda) own_digest(ffi_source(signature, "z[0] = 1;", name = "digested", cuda = cuda))
   digests <- vapply(list(
     NULL, "z[i] = 1;", "z[i] = 2;", ffi_kernel("z[i] = 1;", over = "2 * n"), ffi_kernel("z[i] = 1;", flags = "-DA=1"),
-    ffi_kernel("z[i] = 1;", support = "typedef int k;")
+    ffi_kernel("z[i] = 1;", support = "typedef int k;"), ffi_kernel("z[0] = 1;", grid = c(1, 2), block = 3),
+    ffi_kernel("z[0] = 1;", grid = 1, block = c(2, 3)), ffi_kernel("z[0] = 1;", grid = 1, block = 2, shared = 3)
   ), digest, "")
   expect_identical(anyDuplicated(digests), 0L)
   expect_identical(digest("z[i] = 1;"), digests[[2L]])

@@ -49,6 +49,22 @@ test_that("functions for several dtype variables are told by their dtypes", {
   }
 })
 
+test_that("functions that change places, and another way to call them, are another op", {
+  skip_without_plugin()
+  library <- prebuilt("
+    int f(const void *x, double *z) { *z = 1; return 0; }
+    int g(const void *x, double *z) { *z = 2; return 0; }
+  ")
+  load <- function(symbols, ...) ffi_load(library, symbols, "x: T[] -> z: f64[]", c("x", "z"), name = "places", ...)
+  value <- function(op) op(pjrt_scalar(1, "f32"))
+  ops <- list(
+    load(c(f32 = "f", f64 = "g")), load(c(f64 = "f", f32 = "g")), load(c(f32 = "f", f64 = "g"), threads = FALSE),
+    load(c(f32 = "f", f64 = "g"), status = TRUE)
+  )
+  expect_identical(vapply(ops, function(op) as.vector(as_array(value(op))), 0), c(1, 2, 1, 1))
+  expect_identical(anyDuplicated(vapply(ops, own_digest, "")), 0L)
+})
+
 test_that("functions that take a call are ops", {
   skip_without_plugin()
   include <- system.file("include", "xlaffi.h", package = "xlaffi")

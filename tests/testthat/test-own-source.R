@@ -175,6 +175,31 @@ test_that("sources, flags and included files each have code of their own", {
   expect_identical(count(), before + 5L)
 })
 
+test_that("an op that threads may not share is another op, with the same code", {
+  skip_without_plugin()
+  make <- function(threads) ffi_source("x: f64[] -> z: f64[]", "*z = *x;", name = "alone", threads = threads)
+  before <- nrow(ffi_cache("code"))
+  digests <- vapply(c(TRUE, FALSE, TRUE), function(threads) own_digest(make(threads)), "")
+  expect_identical(nrow(ffi_cache("code")), before + 1L)
+  expect_identical(digests[[1L]], digests[[3L]])
+  expect_false(digests[[1L]] == digests[[2L]])
+})
+
+test_that("the parts of a source have their places in the key", {
+  key <- function(code = "a", init = NULL, cleanup = NULL, support = NULL, dependencies = NULL) {
+    source <- list(
+      language = "c", ops = list(list(code = code, init = init, cleanup = cleanup)), support = support,
+      dependencies = dependencies, flags = character(), libraries = character(), native = FALSE
+    )
+    xlaffi:::source_key(source, list(command = "cc"), list(), "unit", NULL)
+  }
+  keys <- c(
+    key(), key(init = "b"), key(cleanup = "b"), key(support = "b"), key(code = c("a", "b")),
+    key(dependencies = c(b = "1")), key(dependencies = c(c = "1"))
+  )
+  expect_identical(anyDuplicated(keys), 0L)
+})
+
 test_that("a header that a macro names belongs to the key", {
   skip_without_plugin()
   folder <- file.path(withr::local_tempdir(), "with space")
