@@ -7,7 +7,7 @@
 #' a dimension or an attribute (numbers: a copy as an `int` or in the attribute's dtype). Routines for `.C()` and
 #' `.Fortran()` know `i32` and `f64` (and `c128`), and matrices in `column` order. What the routine overwrites must
 #' be a result (in place if it is an operand too) or scratch memory: operands belong to XLA. Constants are attributes
-#' with a default.
+#' with a default. NA, NaN and infinite numbers reach the routine as they are, as with `NAOK = TRUE` in `.C()`.
 #'
 #' # On which thread
 #' R's own functions in C, such as `error()`, `R_alloc()`, `unif_rand()`, `Rprintf()` and `R_CheckUserInterrupt()`, work
@@ -83,7 +83,8 @@ routine_caller <- function(parts, routine, arguments, op, call = rlang::caller_e
   made <- c(parts$results, parts$scratch)
   made <- made[setdiff(names(made), names(parts$operands))]
   interface <- if (inherits(routine, "FortranRoutine")) quote(.Fortran) else quote(.C)
-  calling <- as.call(c(interface, quote(routine), lapply(arguments, as.name)))
+  # XLA's bits as they are, as with `thread = "any"`: NaN and NA are numbers here.
+  calling <- as.call(c(interface, list(routine), lapply(arguments, as.name), NAOK = TRUE))
   function(...) {
     given <- list(...)
     unnamed <- seq_along(parts$operands)
@@ -97,9 +98,14 @@ routine_caller <- function(parts, routine, arguments, op, call = rlang::caller_e
       given[[name]] <- vector(routine_modes[[made[[name]]$dtype]], prod(dims_of(name)))
     }
     for (name in parts$dims) {
+      if (abs(sizes[[name]]) > .Machine$integer.max) {
+        abort(sprintf("%s: the dimension `%s` is %.0f, which is no `int`", op, name, sizes[[name]]),
+          code = "OUT_OF_RANGE", op = op, operand = name, call = NULL
+        )
+      }
       given[[name]] <- as.integer(sizes[[name]])
     }
-    values <- eval(calling, c(given, list(routine = routine)))
+    values <- eval(calling, given)
     lapply(stats::setNames(nm = names(parts$results)), function(name) {
       from_memory(values[[match(name, arguments)]], dims_of(name), shapes[[name]]$order)
     })

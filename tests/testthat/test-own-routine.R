@@ -91,6 +91,29 @@ test_that("a routine may use all of R on R's thread, and its error is the progra
   expect_identical(c(noise(), noise()), expected)
 })
 
+test_that("a routine gets all numbers there are, and operands of any name", {
+  skip_without_plugin()
+  routine <- routines("
+    void same(double *x, int *n, double *z) { for (int i = 0; i < *n; i++) z[i] = x[i]; }
+  ")
+  numbers <- c(NA, NaN, Inf, -Inf, 1)
+  for (thread in c("r", "any")) {
+    op <- ffi_routine("routine: f64[n] -> z: f64[n]", routine("same"), c("routine", "n", "z"), thread = thread)
+    expect_equal(op(numbers), numbers)
+  }
+})
+
+test_that("a dimension that no int can hold is refused", {
+  routine <- getDLLRegisteredRoutines("stats")$.C$kmeans_Lloyd
+  parts <- xlaffi:::read_signature("x: f64[n] -> z: f64[]")
+  caller <- xlaffi:::routine_caller(parts, routine, c("x", "n", "z"), "long")
+  # An operand of that length would take 16 GiB.
+  assign("routine_sizes", function(parts, given) list(n = 2^31), environment(caller))
+  error <- error_of(caller(1))
+  expect_s3_class(error, "xlaffi_error_out_of_range")
+  expect_identical(conditionMessage(error), "long: the dimension `n` is 2147483648, which is no `int`")
+})
+
 test_that("a routine gets the same memory on R's thread and on XLA's", {
   skip_without_plugin()
   routine <- routines("
