@@ -131,10 +131,7 @@ source_kernel <- function(lang, file, code, cuda, support, flags, include, other
   if (!is.null(cuda)) {
     abort("with `lang = \"cuda\"` the kernel is `code`", operand = "cuda", call = call)
   }
-  unused <- names(Filter(function(other) !is.null(other) && !identical(as.numeric(other), 0), others))
-  if (length(unused)) {
-    abort(sprintf("`%s` is not for kernels", unused[[1L]]), operand = unused[[1L]], call = call)
-  }
+  refuse_given(others, "kernels", call)
   if (!inherits(code, "xlaffi_kernel")) {
     return(ffi_kernel(code, support = support, flags = flags, include = include))
   }

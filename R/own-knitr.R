@@ -66,7 +66,9 @@ own_chunk <- function(options) {
 chunk_op <- function(options) {
   arguments <- setdiff(names(formals(ffi_source)), c("code", "file", "name", "include"))
   given <- options[names(options) %in% arguments]
-  do.call("ffi_source", c(list(code = options$code, name = chunk_name(options)), given))
+  # Handlers have names of their own.
+  name <- if (!identical(options$lang, "xla")) chunk_name(options)
+  do.call("ffi_source", c(list(code = options$code, name = name), given))
 }
 
 chunk_name <- function(options) {

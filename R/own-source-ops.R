@@ -91,6 +91,15 @@ check_load <- function(source, call = rlang::caller_env()) {
   }
 }
 
+# Arguments that would do nothing. Those that are NULL, FALSE or 0 were not given.
+refuse_given <- function(arguments, what, call = rlang::caller_env()) {
+  is_given <- function(x) is.function(x) || !is.null(x) && !(is.logical(x) || is.numeric(x)) || isTRUE(any(x != 0))
+  given <- names(Filter(is_given, arguments))
+  if (length(given)) {
+    abort(sprintf("`%s` is not for %s", given[[1L]], what), operand = given[[1L]], call = call)
+  }
+}
+
 source_ops <- function(source, signature, code, name, dtypes, init, cleanup, call = rlang::caller_env()) {
   if (!is.null(name)) {
     check_op_name(name, call)

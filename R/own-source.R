@@ -93,7 +93,7 @@
 #' @param include Folders with header files.
 #' @param libraries Libraries to link: names (`"m"`), files, `"blas"` and `"lapack"` for R's. In Rust names only.
 #' @param native Whether to compile for this very processor.
-#' @param openmp Whether to compile with OpenMP.
+#' @param openmp Whether to compile with OpenMP, in C, C++ and Fortran.
 #' @param debug Whether to compile without optimisation and with debug information.
 #' @param dependencies Rust crates, which cargo builds: `c(rand = "0.8")`, or as in a `Cargo.toml`, `c(mine = '{ path
 #'   = "/folder" }')`.
@@ -127,7 +127,8 @@ ffi_source <- function(signature = NULL, code = NULL, lang = NULL, file = NULL, 
                        jvp = NULL, vjp = NULL, transpose = NULL, vmap = NULL, cuda = NULL) {
   kernel <- source_kernel(
     lang, file, code, cuda, support, flags, include, list(
-      libraries = length(libraries), native = native, openmp = openmp, debug = debug, dependencies = dependencies
+      libraries = length(libraries), native = native, openmp = openmp, debug = debug, dependencies = dependencies,
+      threads = !isTRUE(threads)
     )
   )
   source <- list(
@@ -145,9 +146,25 @@ ffi_source <- function(signature = NULL, code = NULL, lang = NULL, file = NULL, 
   check_flag(threads, "threads")
   check_side_effect(side_effect)
   if (source$language == "xla") {
+    refuse_given(
+      list(
+        signature = signature, name = name, dtypes = length(dtypes), init = init, cleanup = cleanup, cuda = cuda,
+        threads = !threads
+      ),
+      "handlers (lang = \"xla\")"
+    )
+    refuse_given(
+      list(
+        jvp = jvp, vjp = vjp, transpose = transpose, vmap = vmap, side_effect = !identical(side_effect, FALSE)
+      ),
+      "handlers (lang = \"xla\"): give it to ffi_call()"
+    )
     lines <- if (is.null(source$file)) code_lines(code, "code") else readLines(source$file, warn = FALSE)
-    return(if (uses_xla_ffi(lines)) rust_handlers_source(source, lines) else xla_source(source, lines))
+    in_rust <- uses_xla_ffi(lines)
+    refuse_given(list(openmp = openmp && in_rust), "Rust")
+    return(if (in_rust) rust_handlers_source(source, lines) else xla_source(source, lines))
   }
+  refuse_given(list(openmp = openmp && source$language == "rust"), "Rust")
   source$kernel <- kernel
   source$ops <- source_ops(
     source, signature, if (source$language == "cuda") kernel$code else code, name, dtypes, init, cleanup

@@ -131,3 +131,23 @@ test_that("code without a handler is refused, and errors in XLA's code are shown
   lines <- c("XLA_FFI_DEFINE_HANDLER_SYMBOL(A, f,", "/* XLA_FFI_DEFINE_HANDLER_SYMBOL(B, */")
   expect_identical(xlaffi:::handlers_in(lines), c(A = TRUE))
 })
+
+test_that("arguments that handlers, kernels and Rust do not have are refused", {
+  handlers <- function(...) error_of(ffi_source(code = rms_norm_xla, lang = "xla", ...))
+  rule <- function(...) NULL
+  given <- list(
+    signature = "-> z: f64[]", name = "f", dtypes = list(T = "f32"), init = "", cleanup = "", cuda = "",
+    threads = FALSE, jvp = rule, vjp = rule, transpose = rule, vmap = rule, side_effect = "ordered"
+  )
+  for (name in names(given)) {
+    error <- do.call(handlers, given[name])
+    text <- sprintf("`%s` is not for handlers (lang = \"xla\")", name)
+    elsewhere <- name %in% c("jvp", "vjp", "transpose", "vmap", "side_effect")
+    expect_identical(conditionMessage(error), paste0(text, if (elsewhere) ": give it to ffi_call()"))
+    expect_identical(error$operand, name)
+  }
+  error <- error_of(ffi_source("-> z: f64[]", "*z = 1;", lang = "cuda", threads = FALSE))
+  expect_identical(conditionMessage(error), "`threads` is not for kernels")
+  error <- error_of(ffi_source("-> z: f64[]", "*z = 1.0;", lang = "rust", openmp = TRUE))
+  expect_identical(conditionMessage(error), "`openmp` is not for Rust")
+})
