@@ -26,7 +26,7 @@
 #' # Errors
 #' `FAIL("x[%lld] is negative", i)` and `FAIL_WITH(XLAFFI_OUT_OF_RANGE, ...)` end the thread, or the value of `i`; the
 #' others go on, and of several errors one is told. Texts take numbers only, eight at most. A call of a kernel with
-#' `FAIL` in its text waits until the device is done; others do not wait.
+#' `FAIL` in its text, or in its support code, waits until the device is done; others do not wait.
 #'
 #' # What there is not
 #' Operands that come several times (`*k`) and state (`init`): state belongs to the body for the CPU.

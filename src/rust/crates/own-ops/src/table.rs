@@ -33,8 +33,9 @@ pub fn register(op: &Arc<OwnOp>, owner: Option<&str>) -> Result<Registered> {
     // `OwnOp`.
     let registered =
         unsafe { Registry::global().register_handlers(op.name, PLATFORM, handlers, owner) }?;
-    // One without a kernel takes the place of one that had one.
-    if op.kernels.is_some() || Registry::global().lookup(op.name, CUDA).is_some() {
+    // One without a kernel takes the place of an op that had one, and of no other handler.
+    let has_op = Registry::global().data::<OwnOp>(op.name, CUDA).is_some();
+    if op.kernels.is_some() || has_op {
         register_on_cuda(op, owner)?;
     }
     let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);

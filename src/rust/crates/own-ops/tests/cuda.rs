@@ -405,6 +405,20 @@ fn a_kernel_fails_with_a_text_and_a_call_waits_only_for_such() {
 }
 
 #[test]
+fn a_kernel_fails_by_a_macro_of_its_support_code() {
+    let text = "x: f64[n] -> y: f64[n]";
+    let code = KernelCode {
+        support: r#"#define NEED(c) if (!(c)) FAIL("bad %lld", i)"#.to_owned(),
+        ..code("NEED(x[i] >= 0); y[i] = x[i];")
+    };
+    let handler = kernel("cuda_need", text, &code);
+    let call = |x| start().arg(&[1], &[x]).ret::<f64>(&[1]);
+    assert_eq!(run(call(2.0), handler).ret::<f64>(0), [2.0]);
+    let told = failure(call(-2.0), handler);
+    assert_eq!(told, "INVALID_ARGUMENT: cuda_need: bad 0");
+}
+
+#[test]
 fn support_code_knows_the_element_type() {
     let code = KernelCode {
         support: "static T half_of(T x) { return x / 2; }".to_owned(),

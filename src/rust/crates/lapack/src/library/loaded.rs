@@ -95,12 +95,14 @@ mod system {
     use libloading::os::unix::{Library as Unix, RTLD_LOCAL, RTLD_NOW};
     use std::ffi::CStr;
 
-    /// A library calls its own routines, although R's BLAS has some of the same names. The address
-    /// sanitizer ends the process over it.
+    /// A library calls its own routines, although R's BLAS has some of the same names. Sanitizers end
+    /// the process over it.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn own_first() -> i32 {
-        // SAFETY: only whether there is one is asked.
-        let sanitized = unsafe { Unix::this().get::<*const u8>(b"__asan_init") }.is_ok();
+        let sanitized = ["__asan_init", "__tsan_init", "__msan_init", "__hwasan_init"]
+            .iter()
+            // SAFETY: only whether there is one is asked.
+            .any(|name| unsafe { Unix::this().get::<*const u8>(name.as_bytes()) }.is_ok());
         if sanitized {
             0
         } else {

@@ -241,7 +241,7 @@ impl Call<'_> {
             Word::Value(value) => value,
             Word::Told(offset) => base + offset as u64,
         }));
-        words.push(base);
+        words.push(if self.kernels.fails { base } else { 0 });
         debug_assert_eq!(words.len(), source::words(signature));
 
         let unit = &self.kernels.units[self.layout.bound.instance()];

@@ -146,7 +146,7 @@ impl Kernels {
         Ok(Kernels {
             launch,
             units: units.collect(),
-            fails: code.body.contains("FAIL"),
+            fails: code.fails(),
         })
     }
 
@@ -159,6 +159,15 @@ impl Kernels {
     /// As [`units`](Kernels::units), to give them code.
     pub fn units_mut(&mut self) -> &mut [Unit] {
         &mut self.units
+    }
+}
+
+impl KernelCode {
+    /// Whether a kernel may fail; by the text, as a call must be waited for then.
+    pub(crate) fn fails(&self) -> bool {
+        [&self.body, &self.support]
+            .iter()
+            .any(|part| part.contains("FAIL"))
     }
 }
 

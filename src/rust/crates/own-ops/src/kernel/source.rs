@@ -12,6 +12,12 @@ pub(super) const AXES: usize = 6;
 
 const PRELUDE: &str = include_str!("prelude.cuh");
 
+/// Where no text of the kernel has `FAIL`, nobody waits for a failure, and nothing has room for one.
+const NEVER_FAILS: &str = "#undef FAIL_WITH
+#define FAIL_WITH(...) static_assert(false, \
+  \"FAIL comes from a header or a flag: write it in the kernel's own code or in its support code\")
+";
+
 /// Operands, results and scratch arrays.
 pub(super) fn arrays(signature: &Signature) -> usize {
     signature.operands.len() + signature.results.len() + signature.scratch.len()
@@ -48,6 +54,9 @@ pub(super) fn attribute_words(kind: &AttributeKind) -> usize {
 /// The program for one choice of element types.
 pub(super) fn of(signature: &Signature, variables: &[DataType], code: &KernelCode) -> String {
     let mut text = format!("#include <xlaffi.h>\n{PRELUDE}");
+    if !code.fails() {
+        text += NEVER_FAILS;
+    }
     for (name, &dtype) in signature.dtypes.iter().zip(variables) {
         line(&mut text, format_args!("typedef {} {name};", c_type(dtype)));
     }
