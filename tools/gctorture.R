@@ -128,7 +128,7 @@ cases <- list(
     waited <- glue("withdrawn_wait", gone$calls, 1)
     list(new, again, passed, gone$count, forgotten$count, waited)
   },
-  about = function() list(glue("about"), glue("cuda_libraries"))
+  about = function() list(glue("lapack_report"), glue("cuda_libraries"))
 )
 through_r <- list(
   conditions = function() {
