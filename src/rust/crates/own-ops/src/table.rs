@@ -9,7 +9,10 @@ use xla_ffi::{sys, Code, Error, HandlerFn, Result};
 use crate::entry;
 use crate::op::OwnOp;
 
-static TABLE: RwLock<Option<HashMap<u64, Weak<OwnOp>>>> = RwLock::new(None);
+type Table = HashMap<u64, Vec<Weak<OwnOp>>>;
+
+/// Equal definitions have one digest.
+static TABLE: RwLock<Option<Table>> = RwLock::new(None);
 
 /// The platform that all own ops are for.
 const PLATFORM: &str = "host";
@@ -29,29 +32,44 @@ pub fn register(op: &Arc<OwnOp>, owner: Option<&str>) -> Result<Registered> {
         execute: Some(entry::execute),
     });
     let handlers = handlers.with_data(Arc::clone(op));
+    // One without a kernel takes the place of one that had one, not of a handler that is no own op.
+    let before = Registry::global().data::<OwnOp>(op.name, CUDA);
+    let on_cuda = match op.kernels.is_some() || before.is_some() {
+        true => Some(register_on_cuda(op, owner)?),
+        false => None,
+    };
+    // Before the name, whose first call may come at once.
+    keep(op);
     // SAFETY: functions of this library, which stays loaded; they expect to be registered with an
     // `OwnOp`.
     let registered =
-        unsafe { Registry::global().register_handlers(op.name, PLATFORM, handlers, owner) }?;
-    // One without a kernel takes the place of an op that had one, and of no other handler.
-    let has_op = Registry::global().data::<OwnOp>(op.name, CUDA).is_some();
-    if op.kernels.is_some() || has_op {
-        register_on_cuda(op, owner)?;
+        unsafe { Registry::global().register_handlers(op.name, PLATFORM, handlers, owner) };
+    if let (Err(_), Some(on_cuda)) = (&registered, on_cuda) {
+        let owner = on_cuda.replaced.and_then(|replaced| replaced.owner);
+        match before {
+            Some(before) => drop(register_on_cuda(&before, owner.as_deref())?),
+            None => drop(Registry::global().withdraw(op.name, CUDA)),
+        }
     }
+    registered
+}
+
+/// Lets programs find the op by its digest as long as it lives.
+fn keep(op: &Arc<OwnOp>) {
     let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
-    let table = table.get_or_insert_with(HashMap::new);
-    table.insert(op.digest, Arc::downgrade(op));
-    Ok(registered)
+    let equal = table.get_or_insert_with(HashMap::new);
+    let equal = equal.entry(op.digest).or_default();
+    let this = Arc::downgrade(op);
+    equal.retain(|other| !other.ptr_eq(&this));
+    equal.push(this);
 }
 
 /// Lets calls on CUDA find the op: without a kernel they are told so.
-fn register_on_cuda(op: &Arc<OwnOp>, owner: Option<&str>) -> Result<()> {
+fn register_on_cuda(op: &Arc<OwnOp>, owner: Option<&str>) -> Result<Registered> {
     let execute: HandlerFn = entry::execute_on_cuda;
     let handlers = Handlers::from(execute).with_data(Arc::clone(op));
     // SAFETY: as above.
-    let registered =
-        unsafe { Registry::global().register_handlers(op.name, CUDA, handlers, owner) };
-    registered.map(|_| ())
+    unsafe { Registry::global().register_handlers(op.name, CUDA, handlers, owner) }
 }
 
 /// The op of that target, if it is one of the user's own.
@@ -67,7 +85,7 @@ pub fn registered(target: &str) -> Option<Arc<OwnOp>> {
 pub fn refuse_on_cuda(target: &str, owner: Option<&str>) -> Result<()> {
     match registered(target) {
         Some(op) if Registry::global().lookup(target, CUDA).is_none() => {
-            register_on_cuda(&op, owner)
+            register_on_cuda(&op, owner).map(drop)
         }
         _ => Ok(()),
     }
@@ -86,8 +104,9 @@ pub fn runs(target: &str, platform: &str) -> bool {
 /// The op of that digest.
 pub(crate) fn find(digest: u64, name: &str) -> Result<Arc<OwnOp>> {
     let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
-    let found = table.as_ref().and_then(|table| table.get(&digest));
-    found.and_then(Weak::upgrade).ok_or_else(|| {
+    let equal = table.as_ref().and_then(|table| table.get(&digest));
+    let mut latest_first = equal.into_iter().flatten().rev();
+    latest_first.find_map(Weak::upgrade).ok_or_else(|| {
         let text = format!(
             "the program was written for another definition of `{name}`, which is not there any more"
         );
@@ -99,11 +118,11 @@ impl Drop for OwnOp {
     fn drop(&mut self) {
         let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
         let Some(table) = table.as_mut() else { return };
-        // Another op of the same digest may have taken the place.
-        if table
-            .get(&self.digest)
-            .is_some_and(|op| op.strong_count() == 0)
-        {
+        let Some(equal) = table.get_mut(&self.digest) else {
+            return;
+        };
+        equal.retain(|op| op.strong_count() > 0);
+        if equal.is_empty() {
             table.remove(&self.digest);
         }
     }

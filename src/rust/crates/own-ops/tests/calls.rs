@@ -655,6 +655,34 @@ fn programs_keep_the_op_that_they_mean() {
 }
 
 #[test]
+fn of_equal_definitions_each_one_that_lives_is_found() {
+    let make = || {
+        let code = Some("the same".to_owned());
+        let options = Options {
+            code,
+            ..Options::default()
+        };
+        op_of("equal", "-> y: f64[]", &[(&[], one)], options)
+    };
+    let (first, second) = (make(), make());
+    assert_eq!(first.digest(), second.digest());
+    register(&first, None).unwrap();
+    register(&second, None).unwrap();
+    // The name goes to another definition, so that only the digest leads to these.
+    let other = op_of("equal", "-> y: f64[]", &[(&[], two)], Options::default());
+    let handler = handler(&other);
+    let mut call = Call::new()
+        .ret::<f64>(&[])
+        .attr("xlaffi.op", first.digest())
+        .build();
+    drop(second);
+    call.call(handler).unwrap();
+    assert_eq!(call.ret::<f64>(0), [1.0]);
+    drop(first);
+    expect_part(&failure(&mut call, handler), "which is not there any more");
+}
+
+#[test]
 fn redefining_leaves_nothing_behind() {
     let mut watched = Vec::new();
     for _ in 0..if cfg!(miri) { 10 } else { 300 } {
