@@ -55,13 +55,17 @@ impl Control {
         }
     }
 
-    /// The library's threads.
+    /// The library's threads, as they are outside of turns.
     pub(super) fn count(self) -> Option<i32> {
         match self {
             Control::None => None,
-            Control::Process { get, .. }
-            | Control::Thread { get, .. }
-            | Control::Exchange { get, .. } => {
+            Control::Process { get, .. } => {
+                let gate = lock(&GATE);
+                // SAFETY: it only tells.
+                let now = unsafe { get() };
+                Some(if gate.holds(now) { gate.before } else { now })
+            }
+            Control::Thread { get, .. } | Control::Exchange { get, .. } => {
                 // SAFETY: it only tells.
                 Some(unsafe { get() })
             }
@@ -90,6 +94,17 @@ struct Gate {
     before: c_int,
 }
 
+impl Gate {
+    /// Whether the library's number of threads is the one that a turn of ours has set: the user may
+    /// have set another one since.
+    fn holds(&self, now: c_int) -> bool {
+        self.ours > 0 && now == OURS
+    }
+}
+
+/// The library's threads during a turn of ours.
+const OURS: c_int = 1;
+
 static GATE: Mutex<Gate> = Mutex::new(Gate {
     ours: 0,
     library: false,
@@ -109,7 +124,13 @@ impl Turn {
     /// Waits until nobody is there who wants another number of threads.
     #[must_use]
     pub fn new(work: Work) -> Self {
-        let control = current().map_or(Control::None, |library| library.threads);
+        Turn::of(
+            work,
+            current().map_or(Control::None, |library| library.threads),
+        )
+    }
+
+    fn of(work: Work, control: Control) -> Self {
         if let Control::Process { get, set } = control {
             let mut gate = lock(&GATE);
             if work == Work::Library {
@@ -127,7 +148,7 @@ impl Turn {
                     // SAFETY: nobody computes; other users of the library may see another number.
                     unsafe {
                         gate.before = get();
-                        set(1);
+                        set(OURS);
                     }
                 }
                 gate.ours += 1;
@@ -144,12 +165,12 @@ impl Turn {
                 // SAFETY: of this thread alone, and undone by the same.
                 unsafe {
                     let before = get();
-                    set(1);
+                    set(OURS);
                     before
                 }
             }
             // SAFETY: as above.
-            (Work::Ours, Control::Exchange { exchange, .. }) => unsafe { exchange(1) },
+            (Work::Ours, Control::Exchange { exchange, .. }) => unsafe { exchange(OURS) },
             _ => 0,
         };
         Entered {
@@ -162,18 +183,20 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let Control::Process { set, .. } = self.control else {
+        let Control::Process { get, set } = self.control else {
             return;
         };
         let mut gate = lock(&GATE);
         if self.work == Work::Library {
             gate.library = false;
         } else {
-            gate.ours -= 1;
-            if gate.ours == 0 {
-                // SAFETY: as when it was set.
-                unsafe { set(gate.before) };
+            // SAFETY: as when it was set.
+            unsafe {
+                if gate.ours == 1 && gate.holds(get()) {
+                    set(gate.before);
+                }
             }
+            gate.ours -= 1;
         }
         drop(gate);
         CHANGED.notify_all();
@@ -201,5 +224,42 @@ impl Drop for Entered<'_> {
             Control::Exchange { exchange, .. } => drop(unsafe { exchange(self.before) }),
             Control::None | Control::Process { .. } => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicI32, Ordering};
+
+    static THREADS: AtomicI32 = AtomicI32::new(8);
+
+    unsafe extern "C" fn get() -> c_int {
+        THREADS.load(Ordering::SeqCst)
+    }
+
+    unsafe extern "C" fn set(threads: c_int) {
+        THREADS.store(threads, Ordering::SeqCst);
+    }
+
+    #[test]
+    fn the_number_outside_of_turns_is_told_and_the_users_change_stays() {
+        let control = Control::Process { get, set };
+        // SAFETY: functions of this test.
+        let now = || unsafe { get() };
+        let first = Turn::of(Work::Ours, control);
+        let second = Turn::of(Work::Ours, control);
+        assert_eq!((now(), control.count()), (1, Some(8)));
+        drop(first);
+        assert_eq!((now(), control.count()), (1, Some(8)));
+        drop(second);
+        assert_eq!((now(), control.count()), (8, Some(8)));
+
+        let turn = Turn::of(Work::Ours, control);
+        // SAFETY: as above.
+        unsafe { set(3) };
+        assert_eq!(control.count(), Some(3));
+        drop(turn);
+        assert_eq!((now(), control.count()), (3, Some(3)));
     }
 }
