@@ -115,7 +115,8 @@ pub(crate) struct Decoded {
     kept: Vec<Vec<u64>>,
 }
 
-// SAFETY: the addresses are used only in the call that they were decoded for.
+// SAFETY: the addresses are used only in the call that they were decoded for, or after `keep`, from
+// which on they are of memory that `kept` owns and nobody writes; without elements nobody reads them.
 unsafe impl Send for Decoded {}
 
 impl Decoded {
