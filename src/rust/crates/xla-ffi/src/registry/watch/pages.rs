@@ -18,8 +18,7 @@ unsafe impl Send for Pages {}
 impl Pages {
     /// Room for `size` bytes, all of it filled; `None` where the system has none.
     pub(super) fn new(size: usize, fill: u8) -> Option<Self> {
-        // SAFETY: it only asks.
-        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
+        let page = Pages::bytes_of_one()?;
         let size = size.max(1).checked_next_multiple_of(page)?;
         // SAFETY: a new mapping, of which the middle is then opened.
         let mapping = unsafe {
@@ -52,6 +51,12 @@ impl Pages {
         }
         pages.bytes_mut().fill(fill);
         Some(pages)
+    }
+
+    /// What their memory is aligned to.
+    pub(super) fn bytes_of_one() -> Option<usize> {
+        // SAFETY: it only asks.
+        usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()
     }
 
     pub(super) fn bytes(&self) -> &[u8] {

@@ -48,8 +48,8 @@ pub(super) struct Outside {
 }
 
 impl Zone {
-    /// `align`, a power of two, is that of [`Place::Aligned`] and [`Place::BeforePage`]. `None` where
-    /// the system has no memory for it.
+    /// `align`, a power of two, is that of all places but [`Place::LeastAligned`]; where it is more
+    /// than a page's, no page that refuses lies beside. `None` where the system has no memory for it.
     pub(super) fn new(size: usize, fill: u8, place: Place, align: usize) -> Option<Self> {
         let zone = |memory, start| Zone {
             memory,
@@ -60,6 +60,8 @@ impl Zone {
         let offset = match place {
             Place::Aligned => 0,
             Place::LeastAligned => LEAST_ALIGNMENT,
+            #[cfg(unix)]
+            Place::BeforePage | Place::BehindPage if align > Pages::bytes_of_one()? => 0,
             #[cfg(unix)]
             Place::BeforePage | Place::BehindPage => {
                 let pages = Pages::new(size, fill)?;
@@ -144,4 +146,23 @@ impl Zone {
 
 fn changed(zone: &[u8], fill: u8) -> usize {
     zone.iter().filter(|&&byte| byte != fill).count()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_is_aligned_as_asked() {
+        let page = Pages::bytes_of_one().expect("a size");
+        for place in [Place::Aligned, Place::BeforePage, Place::BehindPage] {
+            for align in [64, page, 2 * page, 16 * page] {
+                let mut zone = Zone::new(100, 7, place, align).expect("memory");
+                let address = zone.address() as usize;
+                assert_eq!(address % align, 0, "{place:?} at {align}");
+                zone.inside_mut().fill(1);
+                assert!(zone.before().or(zone.behind()).is_none());
+            }
+        }
+    }
 }
