@@ -418,6 +418,20 @@ fn a_kernel_fails_by_a_macro_of_its_support_code() {
     assert_eq!(told, "INVALID_ARGUMENT: cuda_need: bad 0");
 }
 
+/// Nobody would wait for it.
+#[test]
+fn a_macro_of_a_header_cannot_fail() {
+    let header = "#define NEED(c) if (!(c)) FAIL(\"bad %lld\", i)";
+    let code = KernelCode {
+        header: format!("{HEADER}\n{header}\n"),
+        ..code("NEED(x[i] >= 0); y[i] = x[i];")
+    };
+    let handler = kernel("cuda_hidden_need", "x: f64[n] -> y: f64[n]", &code);
+    let told = failure(start().arg(&[1], &[2.0]).ret::<f64>(&[1]), handler);
+    let expected = "FAIL comes from a header or a flag";
+    assert!(told.contains(expected), "{told}");
+}
+
 #[test]
 fn support_code_knows_the_element_type() {
     let code = KernelCode {
