@@ -48,6 +48,7 @@ plugin_client_create <- function(plugin, platform, options = list()) {
     return(client)
   }
   options <- client_options(platform, options)
+  note_flags(platform)
   client <- check(.Call(wrap__plugin_client, plugin, platform, names(options), unname(options)))
   share_python()
   the$clients[[platform]] <- client

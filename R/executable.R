@@ -23,6 +23,7 @@ pjrt_compile <- function(program, compile_options = new_compile_options(), devic
       operand = "compile_options"
     )
   }
+  note_flags(platform(device))
   finish(.Call(wrap__client_compile, device, program))
 }
 

@@ -24,7 +24,8 @@
 #'
 #' Not kept on disk are programs that call R functions ([ffi_callback()]) or print (`print_tensor`), whose calls are in
 #' order (`has_side_effect = "ordered"`), or which call JAX's LAPACK targets by name; and any while `XLA_FLAGS` names a
-#' file or asks for a dump. [pjrt_compile()] always compiles; [pjrt_serialize()] is for what it makes.
+#' file, asks for a dump or is not what it was when XLA read it, once, before the session's first program.
+#' [pjrt_compile()] always compiles; [pjrt_serialize()] is for what it makes.
 #'
 #' # Code
 #' It lies in `tools::R_user_dir("xlaffi", "cache")`, or in the folder that the option `xlaffi.code_cache` or the

@@ -31,6 +31,7 @@ pjrt_plugin <- function(platform) {
   }
   plugin <- check(.Call(wrap__plugin_open, path, platform))
   the$plugins[[platform]] <- plugin
+  note_plugin(plugin, platform)
   pass_on_targets(plugin)
   share_python()
   plugin

@@ -35,28 +35,37 @@ program_cache_state <- function() {
 
 # All that a compiled program depends on; NULL where nobody knows.
 program_key <- function(text, device) {
-  flags <- Sys.getenv("XLA_FLAGS")
+  # More than one: XLA has read others than there are now, or nobody knows which.
+  flags <- unique(c(the$flags[[platform(device)]], Sys.getenv("XLA_FLAGS")))
   # A file of flags may change, and who asks for a dump wants the compiler to run.
-  if (!grepl("^\\s*(--|$)", flags) || grepl("xla_dump", flags, fixed = TRUE)) {
+  if (length(flags) > 1L || !grepl("^\\s*(--|$)", flags) || grepl("xla_dump", flags, fixed = TRUE)) {
     return(NULL)
   }
   facts <- tryCatch(compilation_facts(device), xlaffi_error = function(error) NULL)
   if (!is.null(facts)) {
-    text_digest(c(text, format(device), facts$where, facts$threads, flags, library_stamp(), plugin_stamp(device)))
+    files <- c(the$library_stamp, the$plugin_stamps[[platform(device)]])
+    text_digest(c(text, format(device), facts$where, facts$threads, flags, files))
   }
 }
 
-# This package's own library, as it was loaded: handlers and what they expect of programs are in there.
-library_stamp <- function() {
+# A plugin reads XLA_FLAGS once, between the making of its client and of its first program: as it was at both.
+note_flags <- function(platform) {
+  if (length(the$flags[[platform]]) < 2L) {
+    the$flags[[platform]] <- c(the$flags[[platform]], Sys.getenv("XLA_FLAGS"))
+  }
+}
+
+# This package's own library, as it is loaded: handlers and what they expect of programs are in there. Loaded again, it
+# is what the system has in memory, whatever the file is by then.
+note_library <- function() {
   if (is.null(the$library_stamp)) {
     the$library_stamp <- file_stamp(getLoadedDLLs()[["xlaffi"]][["path"]])
   }
-  the$library_stamp
 }
 
-plugin_stamp <- function(device) {
-  info <- check(.Call(wrap__plugin_info, the$plugins[[platform(device)]]))
-  if (file.exists(info$path)) file_stamp(info$path) else info$path
+note_plugin <- function(plugin, platform) {
+  path <- check(.Call(wrap__plugin_info, plugin))$path
+  the$plugin_stamps[[platform]] <- if (file.exists(path)) file_stamp(path) else path
 }
 
 loaded_program <- function(file, text, device) {

@@ -82,6 +82,7 @@ read_bytes <- function(path, call = rlang::caller_env()) {
 
 load_program <- function(saved, device, call = rlang::caller_env()) {
   program <- check(.Call(wrap__program_new, saved$program, saved$format), call)
+  note_flags(platform(device))
   tryCatch(
     finish(.Call(wrap__client_load, device, program, saved$compiled), call),
     xlaffi_error_not_found = function(error) {

@@ -56,6 +56,9 @@ the$platform <- NULL
 the$compilers <- list()
 the$folders <- list()
 the$programs_saved <- 0
+# What programs on disk depend on, by platform: files of plugins, and XLA_FLAGS.
+the$plugin_stamps <- list()
+the$flags <- list()
 the$told_code_folder <- FALSE
 # What files that ffi_load() loads were when it did so first.
 the$loaded_files <- list()

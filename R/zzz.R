@@ -2,6 +2,7 @@
   keep_session(topenv())
   register_refused()
   .Call(wrap__start)
+  note_library()
   check(.Call(wrap__callback_open, quote(serve_callback), topenv()))
   the$dtypes <- check(.Call(wrap__dtype_table))
   # pjrt registers its own targets while it loads, so the hooks come late enough.

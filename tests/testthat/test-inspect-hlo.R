@@ -27,6 +27,8 @@ test_that("what is missing is said", {
   skip_without_plugin()
   program <- pjrt_program("func.func @main() { return }")
   withr::local_envvar(XLA_FLAGS = NA)
+  # XLA reads its flags now, if it has not yet.
+  pjrt_compile(program)
   expect_snapshot(error = TRUE, {
     inspect_hlo(1)
     inspect_hlo(program)
@@ -35,7 +37,6 @@ test_that("what is missing is said", {
   expect_error(inspect_hlo(program), "XLA_FLAGS does not tell")
   # Flags that came too late
   folder <- withr::local_tempdir()
-  pjrt_compile(program)
   withr::local_envvar(XLA_FLAGS = sprintf("--xla_dump_hlo_as_text --xla_dump_to=%s", folder))
   expect_error(inspect_hlo(program), "start a new session", class = "xlaffi_error_failed_precondition")
 })

@@ -70,12 +70,32 @@ test_that("programs of one text for other places and plugins are others", {
   expect_match(key, "^[0-9a-f]{64}$")
   expect_identical(xlaffi:::program_key("text", device), key)
   expect_false(identical(xlaffi:::program_key("another", device), key))
-  withr::with_envvar(c(XLA_FLAGS = "--xla_cpu_enable_fast_math=true"), {
-    expect_false(identical(xlaffi:::program_key("text", device), key))
-  })
-  for (flags in c("--xla_dump_to=/tmp", "flags.txt")) {
-    withr::with_envvar(c(XLA_FLAGS = flags), expect_null(xlaffi:::program_key("text", device)))
+  the <- xlaffi:::the
+  before <- as.list(the)[c("flags", "library_stamp", "plugin_stamps")]
+  withr::defer(list2env(before, the))
+  key_with <- function(...) {
+    list2env(before, the)
+    list2env(list(...), the)
+    xlaffi:::program_key("text", device)
   }
+  fast <- "--xla_cpu_enable_fast_math=true"
+  others <- list(
+    key_with(library_stamp = "another"), key_with(plugin_stamps = list(cpu = "another")),
+    withr::with_envvar(c(XLA_FLAGS = fast), key_with(flags = list(cpu = c(fast, fast))))
+  )
+  for (other in others) {
+    expect_match(other, "^[0-9a-f]{64}$")
+    expect_false(identical(other, key))
+  }
+  for (flags in c("--xla_dump_to=/tmp", "flags.txt")) {
+    withr::with_envvar(c(XLA_FLAGS = flags), expect_null(key_with(flags = list(cpu = flags))))
+  }
+  withr::with_envvar(c(XLA_FLAGS = NA), {
+    expect_null(key_with(flags = list(cpu = c(fast, fast))))
+    expect_null(key_with(flags = list(cpu = c("", fast))))
+  })
+  withr::with_envvar(c(XLA_FLAGS = fast), expect_null(xlaffi:::program_key("text", device)))
+  list2env(before, the)
   facts <- xlaffi:::compilation_facts(device)
   for (name in c(names(facts$where), "threads")) {
     other <- facts
@@ -83,6 +103,37 @@ test_that("programs of one text for other places and plugins are others", {
     local_function("compilation_facts", function(...) other)
     expect_false(identical(xlaffi:::program_key("text", device), key))
   }
+})
+
+test_that("programs are found by the flags that XLA has read, which is once", {
+  skip_without_plugin()
+  root <- local_program_cache()
+  flags <- "--xla_cpu_enable_fast_math=false"
+  work <- function(k) sprintf("cat(xla_jit(function(x) x + %d)(2), nrow(ffi_cache('saved')), '')", k)
+  run <- run_r(c(work(1), "Sys.unsetenv('XLA_FLAGS')", work(2)), c(XLAFFI_PROGRAM_CACHE = root, XLA_FLAGS = flags))
+  expect_identical(run, list(output = "3 1 4 1 ", status = 0L))
+  # Under the key of the flags, not of none.
+  counts <- local_counted()
+  xla_jit(function(x) x + 1)(2)
+  expect_identical(counts$compiled, 1)
+  # Read with the first program, though the client is there.
+  change <- c("pjrt_client()", sprintf("Sys.setenv(XLA_FLAGS = '%s')", flags))
+  run <- run_r(c(change, work(3), "Sys.unsetenv('XLA_FLAGS')", work(4)), c(XLAFFI_PROGRAM_CACHE = root, XLA_FLAGS = NA))
+  expect_identical(tail(run$output, 1L), "5 2 6 2 ")
+})
+
+test_that("this package and plugins are those that were loaded, not what their files are by now", {
+  skip_without_plugin()
+  run <- run_r("
+    the <- xlaffi:::the
+    path <- getLoadedDLLs()[['xlaffi']][['path']]
+    stopifnot(identical(the$library_stamp, xlaffi:::file_stamp(path)), !length(the$plugin_stamps))
+    plugin <- pjrt_plugin('cpu')
+    stopifnot(is.character(the$plugin_stamps$cpu), length(the$plugin_stamps$cpu) == 1L)
+    before <- xlaffi:::program_key('text', xlaffi:::default_device())
+    assignInNamespace('file_stamp', function(...) 'another', 'xlaffi')
+    stopifnot(identical(xlaffi:::program_key('text', xlaffi:::default_device()), before))")
+  expect_identical(run, list(output = character(), status = 0L))
 })
 
 test_that("programs that belong to a session are not kept", {
