@@ -113,10 +113,10 @@ digest_of <- function(x) check(.Call(wrap__digest, x))
 
 text_digest <- function(text) digest_of(paste(enc2utf8(text), collapse = "\n"))
 
-# The folder of the entry under `key`, if it is there and sound.
+# The folder of the entry under `key`, if it is there and sound: what cannot be read is not.
 found_entry <- function(root, key, files) {
   folder <- file.path(root, key)
-  if (is_sound_entry(folder, files)) {
+  if (is_sound_entry(folder, key, files)) {
     suppressWarnings(Sys.setFileTime(file.path(folder, "about"), Sys.time()))
     return(folder)
   }
@@ -137,12 +137,12 @@ make_entry <- function(root, key, name, files, make) {
   make(work)
   made <- file.path(work, files)
   Sys.chmod(made, "0700", use_umask = FALSE)
-  about <- c(paste("name", name), sprintf("file %s %s", hash_file(made), files))
   written <- tryCatch(
     {
+      about <- c(paste("name", name), paste("key", key), sprintf("file %s %s", hash_file(made), files))
       write_lines(about, file.path(work, "about"))
       Sys.chmod(file.path(work, "about"), "0600", use_umask = FALSE)
-      is_sound_entry(work, files)
+      is_sound_entry(work, key, files)
     },
     error = function(error) FALSE, warning = function(warning) FALSE
   )
@@ -150,7 +150,7 @@ make_entry <- function(root, key, name, files, make) {
     disk_full("is full")
   }
   # Another process may have been faster; what it made is as good.
-  if (!suppressWarnings(file.rename(work, folder)) && !is_sound_entry(folder, files)) {
+  if (!suppressWarnings(file.rename(work, folder)) && !is_sound_entry(folder, key, files)) {
     disk_full("cannot be written")
   }
   folder
@@ -164,15 +164,18 @@ hash_file <- function(files) {
   vapply(files, function(file) digest_of(readBin(file, "raw", file.size(file))), "", USE.NAMES = FALSE)
 }
 
-# Whether the folder is ours, and its files are those that were written.
-is_sound_entry <- function(folder, files) {
+# Whether the folder is ours, and its files are those that were written under this key. Another process may remove
+# them meanwhile.
+is_sound_entry <- function(folder, key, files) {
   about <- file.path(folder, "about")
   paths <- file.path(folder, files)
-  if (!all(file.exists(c(about, paths))) || !all(vapply(c(folder, about, paths), is_own_file, NA))) {
-    return(FALSE)
-  }
-  written <- grep("^file ", readLines(about, warn = FALSE), value = TRUE)
-  identical(written, sprintf("file %s %s", hash_file(paths), files))
+  tryCatch(
+    all(vapply(c(folder, about, paths), is_own_file, NA)) && {
+      written <- grep("^(key|file) ", readLines(about, warn = FALSE), value = TRUE)
+      identical(written, c(paste("key", key), sprintf("file %s %s", hash_file(paths), files)))
+    },
+    error = function(error) FALSE, warning = function(warning) FALSE
+  )
 }
 
 # Moved away first: another process finds either all of it or nothing.
@@ -224,7 +227,7 @@ entry_sizes <- function(root) {
 cache_entries <- function(root) {
   sizes <- entry_sizes(root)
   name <- vapply(file.path(sizes$folder, "about"), function(file) {
-    lines <- tryCatch(readLines(file, 1L, warn = FALSE), error = function(error) character())
+    lines <- tryCatch(suppressWarnings(readLines(file, 1L, warn = FALSE)), error = function(error) character())
     if (length(lines)) sub("^name ", "", lines) else ""
   }, "", USE.NAMES = FALSE)
   sizes <- data.frame(name = name, sizes[c("bytes", "used", "folder")])

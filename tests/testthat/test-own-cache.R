@@ -42,6 +42,46 @@ test_that("damaged code is made again", {
   expect_identical(readLines(file.path(entry("a", writes("fourth")), "unit1.so")), "fourth")
 })
 
+test_that("what cannot be read is made again", {
+  local_code_cache()
+  folder <- entry("a")
+  for (name in c("unit1.so", "about")) {
+    unlink(file.path(folder, name))
+    dir.create(file.path(folder, name), mode = "0700")
+    expect_silent(expect_identical(readLines(file.path(entry("a", writes(name)), "unit1.so")), name))
+  }
+  # It goes away between two looks.
+  hash <- xlaffi:::hash_file
+  withr::defer(assignInNamespace("hash_file", hash, "xlaffi"))
+  assignInNamespace("hash_file", function(files) {
+    unlink(files)
+    assignInNamespace("hash_file", hash, "xlaffi")
+    hash(files)
+  }, "xlaffi")
+  expect_silent(expect_identical(readLines(file.path(entry("a", writes("new")), "unit1.so")), "new"))
+  unlink(file.path(folder, "about"))
+  dir.create(file.path(folder, "about"))
+  expect_silent(expect_identical(ffi_cache("code")$name, character()))
+})
+
+test_that("an entry is used under its own key only", {
+  root <- local_code_cache()
+  folder <- entry("a", writes("first"))
+  other <- file.path(root, xlaffi:::text_digest("b"))
+  expect_true(file.rename(folder, other))
+  expect_identical(readLines(file.path(entry("b", writes("second")), "unit1.so")), "second")
+  skip_on_os("windows")
+  link <- file.path(root, xlaffi:::text_digest("c"))
+  expect_true(file.symlink(other, link))
+  expect_identical(readLines(file.path(entry("c", writes("third")), "unit1.so")), "third")
+  expect_identical(entry("b", never), other)
+  expect_identical(Sys.readlink(link), "")
+  # Those of before do not say.
+  about <- readLines(file.path(other, "about"))
+  writeLines(about[!startsWith(about, "key ")], file.path(other, "about"))
+  expect_identical(readLines(file.path(entry("b", writes("fourth")), "unit1.so")), "fourth")
+})
+
 test_that("code that others can write is not used", {
   skip_on_os("windows")
   root <- local_code_cache()
@@ -141,7 +181,7 @@ test_that("processes at once share an entry, and one that is killed leaves nothi
   done <- lapply(running, xlaffi:::finish_program)
   expect_identical(vapply(done, `[[`, 0L, "status"), c(0L, 0L))
   folder <- entry("a", never)
-  expect_true(xlaffi:::is_sound_entry(folder, "unit1.so"))
+  expect_true(xlaffi:::is_sound_entry(folder, xlaffi:::text_digest("a"), "unit1.so"))
   # What the first one left goes when it is old.
   expect_length(left_over(root), 1L)
   Sys.setFileTime(file.path(root, left_over(root)), Sys.time() - 7200)

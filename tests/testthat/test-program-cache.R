@@ -207,7 +207,8 @@ test_that("what is damaged, of others or not the program that is asked for is co
   # With an `about` that says what is there.
   put <- function(bytes) {
     writeBin(bytes, file)
-    writeLines(c("name x", sprintf("file %s program", cli::hash_file_sha256(file))), file.path(saved, "about"))
+    about <- c("name x", paste("key", basename(saved)), sprintf("file %s program", cli::hash_file_sha256(file)))
+    writeLines(about, file.path(saved, "about"))
   }
   again <- function() {
     forget_session()
