@@ -3,11 +3,12 @@
 # is used that others could have written, or that is not what was written.
 
 # The caches: what the user calls them, the option and the variable that name the folder, and how many bytes there may
-# be where no option says so.
+# be where no option says so. One that is `optional` can be turned off.
 disk_cache <- function(kind) {
   list(
     kind = kind, folder = sprintf("xlaffi.%s_cache", kind), variable = sprintf("XLAFFI_%s_CACHE", toupper(kind)),
-    size = sprintf("xlaffi.%s_cache_size", kind), limit = c(code = 256, program = 64)[[kind]] * 2^20
+    size = sprintf("xlaffi.%s_cache_size", kind), limit = c(code = 256, program = 64)[[kind]] * 2^20,
+    optional = kind == "program"
   )
 }
 
@@ -20,15 +21,28 @@ cache_folder <- function(cache) {
   the$folders[[cache$kind]]
 }
 
-wanted_folder <- function(cache) {
+is_turned_off <- function(cache) {
   wanted <- getOption(cache$folder, Sys.getenv(cache$variable))
+  cache$optional && (isFALSE(wanted) || identical(wanted, "off"))
+}
+
+# Where a cache that is turned off would be, too. A relative path means another folder when R works elsewhere.
+wanted_folder <- function(cache) {
+  named <- Sys.getenv(cache$variable)
+  wanted <- getOption(cache$folder, named)
+  if (cache$optional) {
+    wanted <- if (isTRUE(wanted) || is_turned_off(cache)) named else wanted
+    wanted <- if (identical(wanted, "off")) "" else wanted
+  }
   if (!is.character(wanted) || length(wanted) != 1L || is.na(wanted)) {
-    abort(sprintf("the option `%s` must be a folder, not %s", cache$folder, describe(wanted)),
+    what <- if (cache$optional) "a folder, TRUE or FALSE" else "a folder"
+    abort(sprintf("the option `%s` must be %s, not %s", cache$folder, what, describe(wanted)),
       operand = cache$folder, call = NULL
     )
   }
   if (nzchar(wanted)) {
-    path.expand(wanted)
+    wanted <- path.expand(wanted)
+    if (grepl("^([/\\\\]|[A-Za-z]:)", wanted)) wanted else file.path(getwd(), wanted)
   } else if (nzchar(Sys.getenv("_R_CHECK_PACKAGE_NAME_"))) {
     # The check of a package leaves nothing behind.
     file.path(tempdir(), paste0("xlaffi-", cache$kind))

@@ -13,7 +13,8 @@
 #' # Programs on disk
 #' What was compiled lies in `tools::R_user_dir("xlaffi", "cache")`, or in the folder that the option
 #' `xlaffi.program_cache` or the environment variable `XLAFFI_PROGRAM_CACHE` names;
-#' `options(xlaffi.program_cache = FALSE)`, or the variable set to `off`, turns that off. It is found by a digest of the
+#' `options(xlaffi.program_cache = FALSE)`, or the variable set to `off`, turns that off; `TRUE` is the default again,
+#' whatever the variable turns off. It is found by a digest of the
 #' program's text, the device, the version of the plugin and of jaxlib, the processor and the number of its threads, the
 #' environment variable `XLA_FLAGS`, and this package as it is installed: where one of them changes, programs are
 #' compiled anew. A program is used only if it is the user's own, nobody else can write it, and its digest is the one
@@ -42,7 +43,8 @@
 #' @return `ffi_cache()` a data frame, what was used last first: of programs `name` (of the op, or `"function"`),
 #'   `arguments`, `device`, `program`, the StableHLO text, and `saved`, the folder on disk or NA; of what is saved and
 #'   of code `name`, `bytes`, `used` and `folder`. `ffi_cache_clear()` how many there were, invisibly; with `"programs"`
-#'   it forgets those of the session, and what is saved too.
+#'   it forgets those of the session, and what is saved too, unless that is turned off; with `"saved"` those in the
+#'   folder that there would be as well.
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) x + 1)(c(1, 2))
 #' ffi_cache()[1, c("name", "arguments")]
@@ -73,10 +75,10 @@ ffi_cache_clear <- function(what = c("programs", "saved", "code")) {
   if (what == "code") {
     return(invisible(clear_code()))
   }
-  saved <- clear_cache(program_folder())
   if (what == "saved") {
-    return(invisible(saved))
+    return(invisible(clear_saved()))
   }
+  clear_cache(program_folder())
   count <- length(the$programs)
   for (signature in ls(the$programs)) {
     forget_program(the$programs[[signature]])

@@ -26,11 +26,18 @@ program_folder <- function() {
 
 # `path`, and the `problem` that there is with it.
 program_cache_state <- function() {
-  wanted <- getOption("xlaffi.program_cache", Sys.getenv("XLAFFI_PROGRAM_CACHE"))
-  if (isFALSE(wanted) || identical(wanted, "off")) {
+  cache <- disk_cache("program")
+  if (is_turned_off(cache)) {
     return(list(problem = "that is turned off"))
   }
-  cache_folder(disk_cache("program"))
+  cache_folder(cache)
+}
+
+# How many there were, also where the cache is turned off by now.
+clear_saved <- function() {
+  cache <- disk_cache("program")
+  root <- if (is_turned_off(cache)) wanted_folder(cache) else program_folder()
+  clear_cache(if (!is.null(root) && is.null(foreign_reason(root))) root)
 }
 
 # All that a compiled program depends on; NULL where nobody knows.

@@ -106,6 +106,24 @@ test_that("a folder that others can write is not used", {
   expect_identical(list.files(root), character())
 })
 
+test_that("a relative path is the folder that it names where R works", {
+  folders <- normalizePath(c(withr::local_tempdir(), withr::local_tempdir()))
+  withr::local_options(xlaffi.code_cache = "cache")
+  for (folder in folders) {
+    withr::local_dir(folder)
+    expect_identical(dirname(entry("a", writes(folder))), file.path(folder, "cache"))
+  }
+  skip_on_os("windows")
+  # Looked at there, too.
+  Sys.chmod(file.path(folders[[1L]], "cache"), "0777", use_umask = FALSE)
+  setwd(folders[[1L]])
+  the <- xlaffi:::the
+  withr::defer(the$folders$code <- NULL)
+  the$told_code_folder <- FALSE
+  expect_message(code <- entry("a"), "can be written by others", class = "xlaffi_message_code_cache")
+  expect_true(startsWith(code, tempdir()))
+})
+
 test_that("what belongs to another user is told from what is ours", {
   skip_on_os("windows")
   file <- withr::local_tempfile(lines = "text")

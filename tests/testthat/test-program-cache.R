@@ -183,7 +183,31 @@ test_that("nothing is kept where that is turned off, or the folder cannot be use
   }
   withr::local_options(xlaffi.program_cache = 1)
   forget_session()
-  expect_error(decompose(a), class = "xlaffi_error_invalid_argument")
+  expect_error(decompose(a), "must be a folder, TRUE or FALSE, not", class = "xlaffi_error_invalid_argument")
+})
+
+test_that("what is saved can be cleared where that is turned off, and turned on again", {
+  skip_without_plugin()
+  root <- withr::local_tempdir()
+  withr::local_envvar(XLAFFI_PROGRAM_CACHE = root)
+  withr::local_options(xlaffi.program_cache = TRUE)
+  forget_session()
+  decompose(a)
+  expect_identical(dirname(ffi_cache("saved")$folder), root)
+  options(xlaffi.program_cache = FALSE)
+  ffi_cache_clear("programs")
+  expect_length(list.files(root), 1L)
+  expect_identical(ffi_cache_clear("saved"), 1L)
+  expect_identical(list.files(root), character())
+  # Nothing is made to be cleared.
+  withr::local_envvar(XLAFFI_PROGRAM_CACHE = file.path(root, "none"))
+  expect_identical(ffi_cache_clear("saved"), 0L)
+  expect_false(dir.exists(file.path(root, "none")))
+  withr::local_envvar(XLAFFI_PROGRAM_CACHE = "off", "_R_CHECK_PACKAGE_NAME_" = "xlaffi")
+  options(xlaffi.program_cache = NULL)
+  expect_null(xlaffi:::program_folder())
+  options(xlaffi.program_cache = TRUE)
+  expect_identical(xlaffi:::program_folder(), file.path(tempdir(), "xlaffi-program"))
 })
 
 test_that("a full disk costs nothing but time", {
