@@ -13,7 +13,7 @@
 #' 2. MKL, beside jaxlib or the system's;
 #' 3. the system's OpenBLAS;
 #' 4. on macOS, Accelerate;
-#' 5. what R is linked to.
+#' 5. what R is linked to, else the system's `liblapack.so.3`.
 #'
 #' The variable `XLAFFI_LAPACK` names one, and then there is no other: the path of a shared library, or
 #' `scipy`, `mkl`, `openblas`, `accelerate` or `r`. A LAPACK without single precision, such as R's own on

@@ -12,6 +12,10 @@
 #' * `xlaffi.code_cache`, `xlaffi.code_cache_size`: where compiled ops are kept and how many bytes of them, see
 #'   [ffi_cache()].
 #' * `xlaffi.program_cache`, `xlaffi.program_cache_size`: the same of compiled programs; `FALSE` keeps none on disk.
+#' * `xlaffi.cache_size`: how many programs a session keeps (512), see [ffi_cache()].
+#' * `xlaffi.compiler_warnings`: `FALSE` shows no warnings of compilers, see [ffi_source()].
+#' * `xlaffi.callback_wait`: for how many seconds (60) a program waits for R, see [ffi_callback()].
+#' * `xlaffi.debug`: `TRUE`, or names of checks, has all calls of handlers checked, see [ffi_debug()].
 #'
 #' @section Environment variables:
 #' * `PJRT_PLATFORM`: the platform that is used where none is given; `"cpu"` if unset.
@@ -23,7 +27,13 @@
 #' * `PJRT_INSTALL`: `"1"` lets a missing plugin be installed without a question, `"0"` forbids it.
 #' * `XLAFFI_CODE_CACHE`: the folder of compiled ops where the option `xlaffi.code_cache` is not set.
 #' * `XLAFFI_PROGRAM_CACHE`: that of compiled programs, or `off`.
+#' * `XLAFFI_DEBUG`: `true` is the option `xlaffi.debug = TRUE`, where that is not set.
 #' * `XLAFFI_PYTHON`: the Python executable whose jaxlib the included CPU plugin uses.
+#' * `XLAFFI_LAPACK`: the LAPACK to use, a shared library or the name of a place; `XLAFFI_F32_LAPACK`: `0` computes
+#'   single precision in double precision. See [xlaffi_sitrep()].
+#' * `XLAFFI_CUDA_PATH`: a folder with NVIDIA's libraries, looked into before the system's.
+#' * `XLAFFI_CUDA_KERNELS`: `ptx` has the driver compile this package's kernels, not NVRTC.
+#' * `XLA_FLAGS`: XLA's own, read once a session, see [inspect_hlo()].
 #'
 #' @useDynLib xlaffi, .registration = TRUE
 #' @importFrom bit64 is.integer64
