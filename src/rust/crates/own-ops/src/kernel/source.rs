@@ -14,8 +14,8 @@ const PRELUDE: &str = include_str!("prelude.cuh");
 
 /// Where no text of the kernel has `FAIL`, nobody waits for a failure, and nothing has room for one.
 const NEVER_FAILS: &str = "#undef FAIL_WITH
-#define FAIL_WITH(...) static_assert(false, \
-  \"FAIL comes from a header or a flag: write it in the kernel's own code or in its support code\")
+#define FAIL_WITH(...) do { static_assert(false, \
+  \"FAIL comes from a header or a flag: write it in the kernel's own code or in its support code\"); } while (0)
 ";
 
 /// Operands, results and scratch arrays.
