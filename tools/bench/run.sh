@@ -5,7 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")"
 Rscript host.R
 Rscript calls.R
-Rscript own-ops.R
 Rscript ffi_call.R
 Rscript linalg.R
 Rscript own-ops.R

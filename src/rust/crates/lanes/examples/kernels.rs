@@ -6,97 +6,8 @@ use matrices::{Complex, Element, Form, Transpose, Triangle, Vectors};
 const N: usize = 3;
 const COUNT: usize = 40;
 
-fn all<T: Vectorised + Element<Real = T>>() {
-    let x = vec![T::ONE; N * N * COUNT];
-    let mut a = x.clone();
-    let [mut u, mut vt] = [x.clone(), x.clone()];
-    let mut rest = vec![T::ZERO; N * COUNT];
-    let (mut pivots, mut info) = ([0; N * COUNT], [0; COUNT]);
-    let (m, n, k) = (N, N, N);
-    let triangle = Triangle::Lower;
-    T::in_lanes(
-        lu::Lu {
-            m,
-            n,
-            a: &mut a,
-            pivots: &mut pivots,
-            info: &mut info,
-        },
-        COUNT,
-    );
-    T::in_lanes(
-        qr::Geqrf {
-            m,
-            n,
-            a: &mut a,
-            tau: &mut rest,
-        },
-        COUNT,
-    );
-    T::in_lanes(
-        qr::Orgqr {
-            m,
-            n,
-            k,
-            a: &mut a,
-            tau: &rest,
-        },
-        COUNT,
-    );
-    T::in_lanes(
-        cholesky::Potrf {
-            n,
-            triangle,
-            a: &mut a,
-            info: &mut info,
-        },
-        COUNT,
-    );
-    let form = Form {
-        left: true,
-        triangle,
-        transpose: Transpose::No,
-        unit: false,
-    };
-    T::in_lanes(
-        triangular::Trsm {
-            form,
-            m,
-            n,
-            x: &x,
-            y: &mut a,
-        },
-        COUNT,
-    );
-    T::in_lanes(
-        eigh::Syevd {
-            n,
-            vectors: true,
-            triangle,
-            a: &mut a,
-            w: &mut rest,
-            info: &mut info,
-        },
-        COUNT,
-    );
-    T::in_lanes(
-        svd::Gesdd {
-            m,
-            n,
-            vectors: Vectors::Thin,
-            a: &a,
-            s: &mut rest,
-            u: &mut u,
-            vt: &mut vt,
-            info: &mut info,
-        },
-        COUNT,
-    );
-    std::hint::black_box((a, u, vt, rest, pivots, info));
-}
-
-/// Those that are there for complex matrices.
-fn complex<T: Vectorised>() {
+/// Those that are there for real and complex matrices.
+fn all<T: Vectorised>() {
     let x = vec![T::ONE; N * N * COUNT];
     let mut a = x.clone();
     let (mut pivots, mut info) = ([0; N * COUNT], [0; COUNT]);
@@ -160,9 +71,47 @@ fn complex<T: Vectorised>() {
     std::hint::black_box((a, pivots, info));
 }
 
+/// Those that are there for real matrices only.
+fn real<T: Vectorised + Element<Real = T>>() {
+    let x = vec![T::ONE; N * N * COUNT];
+    let mut a = x.clone();
+    let [mut u, mut vt] = [x.clone(), x];
+    let mut rest = vec![T::ZERO; N * COUNT];
+    let mut info = [0; COUNT];
+    let (m, n) = (N, N);
+    let triangle = Triangle::Lower;
+    T::in_lanes(
+        eigh::Syevd {
+            n,
+            vectors: true,
+            triangle,
+            a: &mut a,
+            w: &mut rest,
+            info: &mut info,
+        },
+        COUNT,
+    );
+    T::in_lanes(
+        svd::Gesdd {
+            m,
+            n,
+            vectors: Vectors::Thin,
+            a: &a,
+            s: &mut rest,
+            u: &mut u,
+            vt: &mut vt,
+            info: &mut info,
+        },
+        COUNT,
+    );
+    std::hint::black_box((a, u, vt, rest, info));
+}
+
 fn main() {
     all::<f32>();
     all::<f64>();
-    complex::<Complex<f32>>();
-    complex::<Complex<f64>>();
+    all::<Complex<f32>>();
+    all::<Complex<f64>>();
+    real::<f32>();
+    real::<f64>();
 }

@@ -1,6 +1,7 @@
 //! Cholesky factorisation: right-looking, as LAPACK's `potf2`.
 
 use super::block::{finite, gather, scatter, transpose};
+use super::dispatch::run_by_block;
 use super::field::{Field, Pair};
 use super::update::{scale, subtract, subtract_panel, PANEL};
 use super::{rows, Float, Kernel, Lanes, Most, Vectorised};
@@ -91,21 +92,7 @@ impl<T: Vectorised> Kernel<T> for Potrf<'_, T> {
         }
     }
 
-    #[inline(always)]
-    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, block: &mut [V])
-    where
-        T: Float,
-    {
-        self.block(range, block, |parts| parts);
-    }
-
-    #[inline(always)]
-    fn run_complex<V: Lanes<Float = T::Real>>(&mut self, range: Range<usize>, block: &mut [V])
-    where
-        T::Real: Float,
-    {
-        self.block(range, block, Pair::of_parts);
-    }
+    run_by_block!();
 }
 
 impl<T: Vectorised> Potrf<'_, T> {

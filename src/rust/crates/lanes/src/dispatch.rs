@@ -58,6 +58,29 @@ pub trait Kernel<T> {
         T: Float;
 }
 
+/// [`Kernel::run`] and [`Kernel::run_complex`] of a kernel whose `block` computes with both kinds of numbers: it
+/// takes, besides, what makes numbers from their parts.
+macro_rules! run_by_block {
+    () => {
+        #[inline(always)]
+        fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
+        where
+            T: Float,
+        {
+            self.block(range, scratch, |parts| parts);
+        }
+
+        #[inline(always)]
+        fn run_complex<V: Lanes<Float = T::Real>>(&mut self, range: Range<usize>, scratch: &mut [V])
+        where
+            T::Real: Float,
+        {
+            self.block(range, scratch, Pair::of_parts);
+        }
+    };
+}
+pub(crate) use run_by_block;
+
 /// A kernel of complex matrices, as one of their parts.
 pub(crate) struct Parts<K>(pub(crate) K);
 

@@ -1,6 +1,7 @@
 //! LU factorisation with partial pivoting: right-looking, as LAPACK's `getf2`.
 
 use super::block::{finite, gather, scatter};
+use super::dispatch::run_by_block;
 use super::field::{Field, Pair};
 use super::update::{largest, subtract, subtract_panel, PANEL};
 use super::{rows, Float, Kernel, Lanes, Most, Vectorised};
@@ -76,21 +77,7 @@ impl<T: Vectorised> Kernel<T> for Lu<'_, T> {
         }
     }
 
-    #[inline(always)]
-    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
-    where
-        T: Float,
-    {
-        self.block(range, scratch, |parts| parts);
-    }
-
-    #[inline(always)]
-    fn run_complex<V: Lanes<Float = T::Real>>(&mut self, range: Range<usize>, scratch: &mut [V])
-    where
-        T::Real: Float,
-    {
-        self.block(range, scratch, Pair::of_parts);
-    }
+    run_by_block!();
 }
 
 impl<T: Vectorised> Lu<'_, T> {

@@ -2,6 +2,7 @@
 //! `org2r`.
 
 use super::block::{finite, gather, scatter};
+use super::dispatch::run_by_block;
 use super::field::{Field, Pair};
 use super::householder::{reflect, reflection};
 use super::{Float, Kernel, Lanes, Most, Vectorised};
@@ -32,21 +33,7 @@ impl<T: Vectorised> Kernel<T> for Geqrf<'_, T> {
         (self.m * self.n + self.m.min(self.n)) * T::PARTS
     }
 
-    #[inline(always)]
-    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
-    where
-        T: Float,
-    {
-        self.block(range, scratch, |parts| parts);
-    }
-
-    #[inline(always)]
-    fn run_complex<V: Lanes<Float = T::Real>>(&mut self, range: Range<usize>, scratch: &mut [V])
-    where
-        T::Real: Float,
-    {
-        self.block(range, scratch, Pair::of_parts);
-    }
+    run_by_block!();
 }
 
 impl<T: Vectorised> Geqrf<'_, T> {
@@ -106,21 +93,7 @@ impl<T: Vectorised> Kernel<T> for Orgqr<'_, T> {
         (self.m * self.n + self.k) * T::PARTS
     }
 
-    #[inline(always)]
-    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
-    where
-        T: Float,
-    {
-        self.block(range, scratch, |parts| parts);
-    }
-
-    #[inline(always)]
-    fn run_complex<V: Lanes<Float = T::Real>>(&mut self, range: Range<usize>, scratch: &mut [V])
-    where
-        T::Real: Float,
-    {
-        self.block(range, scratch, Pair::of_parts);
-    }
+    run_by_block!();
 }
 
 impl<T: Vectorised> Orgqr<'_, T> {

@@ -1,6 +1,7 @@
 //! Triangular systems, by substitution.
 
 use super::block::{gather, scatter, transpose};
+use super::dispatch::run_by_block;
 use super::field::{Field, Pair};
 use super::update::{subtract, subtract_panel, PANEL};
 use super::{Float, Kernel, Lanes, Most, Vectorised};
@@ -45,21 +46,7 @@ impl<T: Vectorised> Kernel<T> for Trsm<'_, T> {
         (self.order().pow(2) + self.m * self.n) * T::PARTS
     }
 
-    #[inline(always)]
-    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
-    where
-        T: Float,
-    {
-        self.block(range, scratch, |parts| parts);
-    }
-
-    #[inline(always)]
-    fn run_complex<V: Lanes<Float = T::Real>>(&mut self, range: Range<usize>, scratch: &mut [V])
-    where
-        T::Real: Float,
-    {
-        self.block(range, scratch, Pair::of_parts);
-    }
+    run_by_block!();
 }
 
 impl<T: Vectorised> Trsm<'_, T> {

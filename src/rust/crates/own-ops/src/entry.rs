@@ -81,20 +81,23 @@ fn run(frame: &mut CallFrame<'_>) -> Result<()> {
             return call::run_kept(program, frame);
         }
     }
-    let op = current().ok_or_else(unregistered)?;
-    match digest(frame)? {
-        None => call::run(op, frame, false),
-        Some(digest) if op.digest == digest => call::run(op, frame, true),
-        Some(digest) => call::run(&*table::find(digest, op.name)?, frame, true),
-    }
+    run_meant(frame, call::run)
 }
 
 fn run_on_cuda(frame: &mut CallFrame<'_>) -> Result<()> {
+    run_meant(frame, call::run_on_cuda)
+}
+
+/// Runs the op that the call means: the one of its digest, or, unmarked, the one of the target's name now.
+fn run_meant(
+    frame: &mut CallFrame<'_>,
+    run: impl Fn(&OwnOp, &mut CallFrame<'_>, bool) -> Result<()>,
+) -> Result<()> {
     let op = current().ok_or_else(unregistered)?;
     match digest(frame)? {
-        None => call::run_on_cuda(op, frame, false),
-        Some(digest) if op.digest == digest => call::run_on_cuda(op, frame, true),
-        Some(digest) => call::run_on_cuda(&*table::find(digest, op.name)?, frame, true),
+        None => run(op, frame, false),
+        Some(digest) if op.digest == digest => run(op, frame, true),
+        Some(digest) => run(&*table::find(digest, op.name)?, frame, true),
     }
 }
 
