@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# rustfmt, clippy, lintr and shellcheck, and a compilation by the oldest Rust that we declare
-# where rustup has it; runs all of them and fails if any complains.
+# rustfmt, clippy, lintr and shellcheck, and, where rustup has them, the oldest Rust that we declare and
+# the systems that are prepared for; runs all of them and fails if any complains.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 export PATH="$PATH:$HOME/.cargo/bin"
@@ -22,6 +22,12 @@ if cargo "+$oldest" --version >/dev/null 2>&1; then
   step "rustc $oldest" cargo "+$oldest" check --quiet --workspace --all-targets \
     --manifest-path src/rust/Cargo.toml --target-dir src/rust/target/oldest
 fi
+for system in x86_64-pc-windows-gnu aarch64-apple-darwin aarch64-unknown-linux-gnu; do
+  if rustup target list --installed 2>/dev/null | grep -q "^$system$"; then
+    step "clippy for $system" cargo clippy --quiet --workspace --target "$system" \
+      --manifest-path src/rust/Cargo.toml -- -D warnings
+  fi
+done
 step lintr Rscript tools/lint.R
 step shellcheck shellcheck "${scripts[@]}"
 

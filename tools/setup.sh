@@ -65,6 +65,8 @@ rust_ok() {
   done
 }
 
+other_systems() { printf '%s\n' x86_64-pc-windows-gnu aarch64-apple-darwin aarch64-unknown-linux-gnu; }
+
 rust_tool_ok() {
   case "$1" in
     rustfmt) cargo fmt --version >/dev/null 2>&1 ;;
@@ -167,6 +169,20 @@ cargo $(rust_version cargo || true), rustc $(rust_version rustc || true). Instal
 for tool in ${rust_tools[@]+"${rust_tools[@]}"}; do
   rust_tool_ok "$tool" || die "Rust's $tool is missing. With rustup: rustup component add $tool"
 done
+
+# What lint compiles for beside this system; it leaves out what could not be had. Debian's own Rust has neither
+# older versions nor other systems.
+if [ ${#rust_tools[@]} -gt 0 ] && have rustup; then
+  mapfile -t lacking < <(comm -23 <(other_systems | sort) <(rustup target list --installed | sort))
+  if [ ${#lacking[@]} -gt 0 ]; then
+    say "adding ${lacking[*]} to Rust"
+    rustup --quiet target add "${lacking[@]}" || say "they could not be had"
+  fi
+  if ! cargo "+$minimum_rust.0" --version >/dev/null 2>&1; then
+    say "installing Rust $minimum_rust beside"
+    rustup --quiet toolchain install "$minimum_rust.0" --profile minimal || say "it could not be had"
+  fi
+fi
 
 if ! debian_r || ! have apt-get; then
   mapfile -t lacking < <(missing_rpkgs "${rpkgs[@]}")

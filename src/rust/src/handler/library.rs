@@ -1,7 +1,5 @@
 //! The library that a function is in, kept in use: `dyn.unload()` then leaves it in memory.
 
-use std::ffi::{c_void, CStr};
-
 /// Of this library, which stays loaded.
 pub fn is_ours(address: usize) -> bool {
     let ours = base_of(is_ours as *const () as usize);
@@ -11,14 +9,12 @@ pub fn is_ours(address: usize) -> bool {
 #[cfg(unix)]
 mod system {
     use std::collections::HashMap;
-    use std::ffi::CString;
+    use std::ffi::{c_void, CStr, CString};
     use std::mem::MaybeUninit;
     use std::os::unix::fs::MetadataExt;
     use std::ptr::NonNull;
     use std::sync::{Arc, Mutex, PoisonError, Weak};
     use std::time::SystemTime;
-
-    use super::*;
 
     fn info(address: usize) -> Option<libc::Dl_info> {
         let mut info = MaybeUninit::<libc::Dl_info>::uninit();

@@ -4,6 +4,7 @@
 use xla_ffi::HandlerFn;
 
 /// What came of it.
+#[cfg_attr(not(unix), allow(dead_code))]
 pub enum Trial {
     /// It answered XLA's question for its version.
     Answered,

@@ -45,11 +45,14 @@ mod platform {
     }
 
     #[cfg(not(target_vendor = "apple"))]
+    // Rust before 1.82 wants the block.
+    #[allow(unused_unsafe)]
     fn address() -> *mut List {
         extern "C" {
             static mut environ: List;
         }
-        std::ptr::addr_of_mut!(environ)
+        // SAFETY: only its address is taken.
+        unsafe { std::ptr::addr_of_mut!(environ) }
     }
 
     #[cfg(target_vendor = "apple")]

@@ -71,16 +71,19 @@ macro_rules! data_types {
             #[must_use]
             pub const fn info(self) -> Option<&'static DataTypeInfo> {
                 match self {
-                    $(DataType::$id => const { Some(&DataTypeInfo {
-                        dtype: DataType::$id,
-                        name: $name,
-                        aliases: &$aliases,
-                        kind: DataKind::$kind,
-                        bits: $bits,
-                        size: usize::div_ceil($bits, 8),
-                        numpy: $numpy,
-                        dlpack: $dlpack,
-                    }) },)*
+                    $(DataType::$id => {
+                        const INFO: &DataTypeInfo = &DataTypeInfo {
+                            dtype: DataType::$id,
+                            name: $name,
+                            aliases: &$aliases,
+                            kind: DataKind::$kind,
+                            bits: $bits,
+                            size: usize::div_ceil($bits, 8),
+                            numpy: $numpy,
+                            dlpack: $dlpack,
+                        };
+                        Some(INFO)
+                    })*
                     _ => None,
                 }
             }
