@@ -14,7 +14,8 @@ for name in ("scipy_openblas32", "scipy"):
         top = os.path.dirname(spec.origin)
         for found in glob.glob(top + "/lib/libscipy_openblas.so") + glob.glob(top + ".libs/libscipy_openblas-*.so"):
             print(found)
-' | head -n 1)
+            raise SystemExit
+')
 [ -z "$openblas" ] || peers+=("OpenBLAS=$openblas:scipy_")
 peers+=("reference=/usr/lib/x86_64-linux-gnu/lapack/liblapack.so.3")
 out=()

@@ -39,7 +39,10 @@ impl<T: Vectorised> Kernel<T> for Potrf<'_, T> {
         self.n * self.n * T::PARTS
     }
 
-    const ROWS: bool = true;
+    #[inline(always)]
+    fn alone_in_rows(&self) -> bool {
+        true
+    }
 
     #[inline(always)]
     fn block_pays(&self, width: usize, matrices: usize) -> bool {

@@ -20,8 +20,10 @@ pub trait Kernel<T> {
     /// How many `V`s it works in.
     fn scratch(&self) -> usize;
 
-    /// Whether [`run_rows`](Kernel::run_rows) is there, for what is left after blocks.
-    const ROWS: bool = false;
+    /// Whether [`run_rows`](Kernel::run_rows) computes what is left after blocks.
+    fn alone_in_rows(&self) -> bool {
+        false
+    }
 
     /// Whether a block of `width` lanes pays for so many matrices: it costs what a few cost one by one, however
     /// many it holds.
@@ -158,7 +160,7 @@ impl Unit {
 /// does not fill.
 pub(crate) fn run<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize) {
     let width = unit.width::<T>();
-    let blocks = if !K::ROWS || kernel.block_pays(width, count) {
+    let blocks = if !kernel.alone_in_rows() || kernel.block_pays(width, count) {
         kernel.scratch()
     } else {
         0
@@ -179,7 +181,7 @@ fn run_in<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize, line
         #[cfg(not(target_arch = "x86_64"))]
         Unit::Plain => blocks::<T::Plain, K>((), kernel, count, lines),
     };
-    if K::ROWS || alone == count {
+    if kernel.alone_in_rows() || alone == count {
         return;
     }
     // SAFETY: every unit of x86-64 has AVX2.
@@ -244,7 +246,7 @@ fn blocks<V: Lanes, K: Kernel<V::Float>>(
         kernel.run::<V>(first..last, Line::lanes(proof, lines, kernel.scratch()));
         first = last;
     }
-    if K::ROWS {
+    if kernel.alone_in_rows() {
         let len = kernel.rows_scratch(V::WIDTH);
         for one in first..count {
             kernel.run_rows::<V>(one, Line::lanes(proof, lines, len));

@@ -6,16 +6,16 @@ use super::{Float, Lanes};
 
 /// Powers of 2 that bring what is too small or too large to be squared into range, and the bounds
 /// of a sum of squares that is right without.
-struct Range<V> {
-    tiny: V,
-    huge: V,
-    up: V,
-    down: V,
+pub(crate) struct Range<V> {
+    pub(crate) tiny: V,
+    pub(crate) huge: V,
+    pub(crate) up: V,
+    pub(crate) down: V,
 }
 
 impl<V: Lanes> Range<V> {
     #[inline(always)]
-    fn like(vector: V) -> Self {
+    pub(crate) fn like(vector: V) -> Self {
         let (smallest, eps) = (V::Float::SMALLEST.f64(), V::Float::ROUNDING.f64());
         // 2⁻¹⁰²² and 2⁻⁵³, or 2⁻¹²⁶ and 2⁻²⁴. A square that underflows is too small to matter
         // beside `tiny`. `up` lifts the smallest subnormal number to where its square is normal,

@@ -1,12 +1,12 @@
 //! The same number of each of several matrices: one lane per matrix.
 
 use super::block;
-use super::rows::{self, Product};
+use super::rows::{self, Product, Reflections};
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 use matrices::Element;
 use std::array;
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 
 /// f32 or f64.
 pub trait Float: Element<Real = Self> + PartialOrd {
@@ -88,6 +88,16 @@ pub trait Lanes:
     fn equal_bits(self, other: Self) -> u64;
     /// [`rows::product`], not inlined.
     fn product(matrix: &mut [Self], product: &Product, work: &mut [Self]);
+    /// [`rows::reflect`], not inlined.
+    fn reflect(matrix: &mut [Self], reflections: &Reflections<'_, Self::Float>, work: &mut [Self]);
+    /// [`rows::project`], not inlined.
+    fn project(
+        left: &[Self],
+        columns: &[Self],
+        stride: usize,
+        which: Range<usize>,
+        to: &mut [Self],
+    );
 
     /// The lanes of all vectors, one after the other.
     #[inline(always)]
@@ -259,6 +269,22 @@ macro_rules! floats {
             }
             fn product(matrix: &mut [Self], product: &Product, work: &mut [Self]) {
                 rows::product(matrix, product, work);
+            }
+            fn reflect(
+                matrix: &mut [Self],
+                reflections: &Reflections<'_, $t>,
+                work: &mut [Self],
+            ) {
+                rows::reflect(matrix, reflections, work);
+            }
+            fn project(
+                left: &[Self],
+                columns: &[Self],
+                stride: usize,
+                which: Range<usize>,
+                to: &mut [Self],
+            ) {
+                rows::project(left, columns, stride, which, to);
             }
         }
     )*};

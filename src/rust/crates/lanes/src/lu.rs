@@ -37,7 +37,10 @@ impl<T: Vectorised> Kernel<T> for Lu<'_, T> {
         self.m * self.n * T::PARTS + self.m.min(self.n)
     }
 
-    const ROWS: bool = true;
+    #[inline(always)]
+    fn alone_in_rows(&self) -> bool {
+        true
+    }
 
     #[inline(always)]
     fn block_pays(&self, width: usize, matrices: usize) -> bool {

@@ -5,15 +5,42 @@ use super::block::{finite, gather, scatter};
 use super::dispatch::run_by_block;
 use super::field::{Field, Pair};
 use super::householder::{reflect, reflection};
-use super::{Float, Kernel, Lanes, Most, Vectorised};
+use super::{rows, Float, Kernel, Lanes, Most, Vectorised};
 use matrices::Element;
 use std::ops::Range;
 
 /// Rows and columns up to which this beats LAPACK's `geqrf` and `orgqr`.
 pub const MOST: Most = Most {
-    real: 64,
+    real: 256,
     complex: 32,
 };
+
+/// Rows and columns up to which matrices are computed one to a lane, alone too.
+pub const BLOCKS: i32 = 64;
+
+/// What both kernels say of large matrices.
+macro_rules! in_rows_if_large {
+    () => {
+        #[inline(always)]
+        fn alone_in_rows(&self) -> bool {
+            self.m.max(self.n) > BLOCKS as usize
+        }
+
+        #[inline(always)]
+        fn block_pays(&self, width: usize, matrices: usize) -> bool {
+            !self.alone_in_rows() && matrices > width / 4
+        }
+
+        #[inline(always)]
+        fn rows_scratch(&self, width: usize) -> usize {
+            if !self.alone_in_rows() {
+                return 0;
+            }
+            let stride = rows::stride(self.m, width);
+            self.n * stride + rows::room(stride, width)
+        }
+    };
+}
 
 /// A run of matrices of `m` × `n` and the factors of their reflections.
 pub struct Geqrf<'a, T> {
@@ -31,6 +58,33 @@ impl<T: Vectorised> Kernel<T> for Geqrf<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
         (self.m * self.n + self.m.min(self.n)) * T::PARTS
+    }
+
+    in_rows_if_large!();
+
+    #[inline(always)]
+    fn run_rows<V: Lanes<Float = T>>(&mut self, one: usize, scratch: &mut [V])
+    where
+        T: Float,
+    {
+        let (m, n) = (self.m, self.n);
+        let (size, rank) = (m * n, m.min(n));
+        let stride = rows::stride(m, V::WIDTH);
+        let x = &mut self.a[one * size..][..size];
+        let tau = &mut self.tau[one * rank..][..rank];
+        let (columns, work) = scratch.split_at_mut(n * stride);
+        for (column, x) in columns.chunks_exact_mut(stride).zip(x.chunks_exact(m)) {
+            rows::load(column, x, 0..m);
+        }
+        if !rows::all_finite(columns) {
+            x.fill(T::NAN);
+            tau.fill(T::NAN);
+            return;
+        }
+        rows::qr::factor(m, stride, columns, tau, work);
+        for (column, x) in columns.chunks_exact(stride).zip(x.chunks_exact_mut(m)) {
+            x.copy_from_slice(&V::flat(column)[..m]);
+        }
     }
 
     run_by_block!();
@@ -91,6 +145,36 @@ impl<T: Vectorised> Kernel<T> for Orgqr<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
         (self.m * self.n + self.k) * T::PARTS
+    }
+
+    in_rows_if_large!();
+
+    #[inline(always)]
+    fn run_rows<V: Lanes<Float = T>>(&mut self, one: usize, scratch: &mut [V])
+    where
+        T: Float,
+    {
+        let (m, n, k) = (self.m, self.n, self.k);
+        let size = m * n;
+        let stride = rows::stride(m, V::WIDTH);
+        let x = &mut self.a[one * size..][..size];
+        let tau = &self.tau[one * k..][..k];
+        let (columns, work) = scratch.split_at_mut(n * stride);
+        let reflections = columns.chunks_exact_mut(stride).zip(x.chunks_exact(m));
+        for (column, x) in reflections.take(k) {
+            rows::load(column, x, 0..m);
+        }
+        rows::load(&mut work[..k.div_ceil(V::WIDTH)], tau, 0..k);
+        if !(rows::all_finite(&columns[..k * stride])
+            && rows::all_finite(&work[..k.div_ceil(V::WIDTH)]))
+        {
+            x.fill(T::NAN);
+            return;
+        }
+        rows::qr::columns(m, stride, columns, tau, work);
+        for (column, x) in columns.chunks_exact(stride).zip(x.chunks_exact_mut(m)) {
+            x.copy_from_slice(&V::flat(column)[..m]);
+        }
     }
 
     run_by_block!();

@@ -3,14 +3,20 @@
 //!
 //! An element takes part in the same operations, in the same order, as in a block of matrices: what is taken
 //! from it is taken column by column from the left, each product rounded once with its sum. So the results are those
-//! of the blocks to the last bit, however the work is cut into panels and tiles.
+//! of the blocks to the last bit, however the work is cut into panels and tiles. Not so in QR, where reflections act
+//! together: no size of matrix is computed in both ways there.
 
 pub(crate) mod cholesky;
 pub(crate) mod lu;
+mod panel;
 mod product;
+pub(crate) mod qr;
+mod reflect;
 
 pub(crate) use product::{packed, product};
 pub use product::{Factors, Product};
+pub use reflect::Reflections;
+pub(crate) use reflect::{project, reflect, room};
 
 use super::block::finite;
 use super::lanes::{Float, Lanes};

@@ -10,9 +10,9 @@ mod transpose;
 use crate::block;
 use crate::lanes::{Float, Lanes};
 use crate::processor;
-use crate::rows::{self, Product};
+use crate::rows::{self, Product, Reflections};
 use std::arch::x86_64::*;
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 
 /// A vector type from its instructions.
 macro_rules! vector {
@@ -175,6 +175,50 @@ macro_rules! vector {
                 if !matrix.is_empty() {
                     // SAFETY: see the module's documentation.
                     unsafe { product_in(matrix, product, work) };
+                }
+            }
+            #[inline(always)]
+            fn reflect(
+                matrix: &mut [Self],
+                reflections: &Reflections<'_, $float>,
+                work: &mut [Self],
+            ) {
+                #[inline(never)]
+                #[target_feature(enable = $features)]
+                unsafe fn reflect_in(
+                    matrix: &mut [$name],
+                    reflections: &Reflections<'_, $float>,
+                    work: &mut [$name],
+                ) {
+                    rows::reflect(matrix, reflections, work);
+                }
+                if !matrix.is_empty() {
+                    // SAFETY: see the module's documentation.
+                    unsafe { reflect_in(matrix, reflections, work) };
+                }
+            }
+            #[inline(always)]
+            fn project(
+                left: &[Self],
+                columns: &[Self],
+                stride: usize,
+                which: Range<usize>,
+                to: &mut [Self],
+            ) {
+                #[inline(never)]
+                #[target_feature(enable = $features)]
+                unsafe fn project_in(
+                    left: &[$name],
+                    columns: &[$name],
+                    stride: usize,
+                    which: Range<usize>,
+                    to: &mut [$name],
+                ) {
+                    rows::project(left, columns, stride, which, to);
+                }
+                if !columns.is_empty() {
+                    // SAFETY: see the module's documentation.
+                    unsafe { project_in(left, columns, stride, which, to) };
                 }
             }
         }

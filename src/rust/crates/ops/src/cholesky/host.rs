@@ -1,6 +1,6 @@
 //! Cholesky factorisation of a batch.
 
-use crate::platform::host::batch::{for_each, for_each_run, run_length, run_length_in_rows};
+use crate::platform::host::batch::{for_each, for_each_run, run_length_of};
 use crate::platform::host::{Batch, Changed, HostScalar};
 use lanes::cholesky::NOT_FINITE;
 use lapack::refuse_negative;
@@ -27,11 +27,7 @@ pub fn potrf<T: HostScalar>(
     }
     let flops = shape.flops() / 3.0;
     if lanes::suits::<T>(shape, lanes::cholesky::MOST) {
-        let run = if shape.rows.max(shape.cols) <= lanes::cholesky::BLOCKS {
-            run_length(flops)
-        } else {
-            run_length_in_rows(flops)
-        };
+        let run = run_length_of(shape, lanes::cholesky::BLOCKS, flops);
         let n = shape.rows as usize;
         let runs = a.parts(run * n * n).zip(info.chunks_mut(run));
         for_each_run(cx, flops * shape.count as f64, runs, |(a, info)| {

@@ -1,7 +1,7 @@
 //! LU factorisation of a batch.
 
 use super::LuSolver;
-use crate::platform::host::batch::{for_each, for_each_run, run_length, run_length_in_rows, split};
+use crate::platform::host::batch::{for_each, for_each_run, run_length_of, split};
 use crate::platform::host::{Batch, Changed, HostScalar, UnwantedInfo};
 use lapack::refuse_negative;
 use lapack::routines;
@@ -41,11 +41,7 @@ fn eliminate<T: HostScalar>(
 ) -> Result<()> {
     let flops = shape.flops();
     if lanes::suits::<T>(shape, lanes::lu::MOST) {
-        let run = if shape.rows.max(shape.cols) <= lanes::lu::BLOCKS {
-            run_length(flops)
-        } else {
-            run_length_in_rows(flops)
-        };
+        let run = run_length_of(shape, lanes::lu::BLOCKS, flops);
         let (m, n, rank) = shape.sizes();
         let runs = a
             .parts(run * m * n)

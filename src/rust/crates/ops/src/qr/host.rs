@@ -1,7 +1,7 @@
 //! QR factorisation of a batch, and products with `Q`.
 
 use super::QrSolver;
-use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
+use crate::platform::host::batch::{for_each, for_each_run, run_length_of, split};
 use crate::platform::host::{reflect, xla_error, Batch, Changed, HostScalar};
 use crate::platform::MemoryAccess;
 use lapack::routines;
@@ -26,7 +26,7 @@ pub fn geqrf<T: HostScalar>(
     }
     let flops = 2.0 * shape.flops();
     if lanes::suits::<T>(shape, lanes::qr::MOST) {
-        let run = run_length(flops);
+        let run = run_length_of(shape, lanes::qr::BLOCKS, flops);
         let (m, n, rank) = shape.sizes();
         let runs = a.parts(run * m * n).zip(tau.chunks_mut(run * rank));
         for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
@@ -74,7 +74,7 @@ pub fn orgqr<T: HostScalar>(
     }
     let flops = 2.0 * shape.flops();
     if lanes::suits::<T>(shape, lanes::qr::MOST) {
-        let run = run_length(flops);
+        let run = run_length_of(shape, lanes::qr::BLOCKS, flops);
         let (m, n, k) = (shape.rows as usize, shape.cols as usize, reflectors);
         let runs = a.parts(run * m * n).zip(tau.chunks(run * k));
         for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {

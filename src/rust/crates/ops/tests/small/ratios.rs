@@ -128,6 +128,8 @@ fn qr_of_every_kind<T: Number>() {
         (33, 33),
         (65, 65),
         (70, 66),
+        (66, 131),
+        (130, 100),
     ] {
         for (name, a) in kinds::<T>(m, n) {
             let what = format!("qr, {m} x {n}, {name}");

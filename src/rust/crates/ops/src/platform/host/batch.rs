@@ -4,6 +4,7 @@
 
 use super::xla_error;
 use lapack::{with_room, Turn, Work};
+use matrices::Matrices;
 use std::sync::{Mutex, PoisonError};
 use xla_ffi::{Context, Result};
 
@@ -114,9 +115,14 @@ pub fn run_length(flops: f64) -> usize {
         .next_multiple_of(FULL)
 }
 
-/// [`run_length`] of matrices that are computed one after the other, so that no block of them is to be full.
-pub fn run_length_in_rows(flops: f64) -> usize {
-    ((AT_ONCE_IN_LANES / flops.max(1.0)) as usize).max(1)
+/// [`run_length`], or less for matrices of more than `blocks` rows or columns: they are computed one after the other, so
+/// that no block of them is to be full.
+pub fn run_length_of(shape: Matrices, blocks: i32, flops: f64) -> usize {
+    if shape.rows.max(shape.cols) <= blocks {
+        run_length(flops)
+    } else {
+        ((AT_ONCE_IN_LANES / flops.max(1.0)) as usize).max(1)
+    }
 }
 
 /// Calls `f` with every run of matrices, for `Vectorised::in_lanes`. `flops` is what all cost.

@@ -1,0 +1,283 @@
+//! Sixteen reflections at once, as one block `H = I - V T Vᵀ`: what the time of a large QR factorisation goes into.
+//! How the numbers are added up does not depend on the vectors' width.
+
+use crate::lanes::{Float, Lanes};
+use std::array::from_fn;
+use std::ops::Range;
+
+/// Reflections of a block, and rows of its triangle: whole vectors of every width.
+pub(crate) const BLOCK: usize = 16;
+
+/// What becomes of the columns behind a panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// `Hᵀ C`, of a factorisation.
+    Factor,
+    /// `H C`, and the panel becomes its part of `Q`: `C` is 0 in the rows of the reflections' heads.
+    Columns,
+}
+
+/// The reflections in the columns `panel`, which begin at a multiple of [`BLOCK`] and are not more, act on all the
+/// columns behind.
+#[derive(Clone, Debug)]
+pub struct Reflections<'a, T> {
+    pub(crate) stride: usize,
+    /// Rows of the matrix.
+    pub(crate) m: usize,
+    pub(crate) panel: Range<usize>,
+    /// A factor for each.
+    pub(crate) tau: &'a [T],
+    pub(crate) task: Task,
+}
+
+/// Columns that are computed at a time, and vectors of a tile's columns: they fill the registers, of which there are
+/// 32 or 16.
+const MANY: (usize, usize) = (3, 8);
+const FEW: (usize, usize) = (2, 6);
+
+/// Vectors that [`reflect`] works in: `V` by columns and by rows, `VᵀV`, `T` and two times its product with columns.
+pub(crate) fn room(stride: usize, width: usize) -> usize {
+    2 * BLOCK * stride + (2 * BLOCK + 2 * MANY.1) * BLOCK.div_ceil(width)
+}
+
+/// See [`Reflections`]; what `work` has room for is [`room`].
+#[inline(always)]
+pub(crate) fn reflect<V: Lanes>(
+    matrix: &mut [V],
+    reflections: &Reflections<'_, V::Float>,
+    work: &mut [V],
+) {
+    if V::REGISTERS >= 32 {
+        by_strips::<V, { MANY.0 }, { MANY.1 }>(matrix, reflections, work);
+    } else {
+        by_strips::<V, { FEW.0 }, { FEW.1 }>(matrix, reflections, work);
+    }
+}
+
+#[inline(always)]
+fn by_strips<V: Lanes, const M: usize, const N: usize>(
+    matrix: &mut [V],
+    reflections: &Reflections<'_, V::Float>,
+    work: &mut [V],
+) {
+    let Reflections {
+        stride,
+        m,
+        ref panel,
+        tau,
+        task,
+    } = *reflections;
+    let tall = BLOCK / V::WIDTH;
+    let (top, wide) = (panel.start, panel.len());
+    let vectors = top / V::WIDTH..m.div_ceil(V::WIDTH);
+    let len = vectors.len();
+    let (v, work) = work.split_at_mut(BLOCK * len);
+    let (v_rows, work) = work.split_at_mut(len * V::WIDTH * tall);
+    let (square, work) = work.split_at_mut(BLOCK * tall);
+    let (t, work) = work.split_at_mut(BLOCK * tall);
+    let (sums, work) = work.split_at_mut(N * tall);
+    let factors = &mut work[..N * tall];
+
+    let behind = panel.end * stride;
+    let (columns, others) = matrix.split_at_mut(behind);
+    let columns = &mut columns[top * stride..];
+    let zero = columns[0].like(0.0);
+    v.fill(zero);
+    for (c, (v, column)) in v
+        .chunks_exact_mut(len)
+        .zip(columns.chunks_exact_mut(stride))
+        .enumerate()
+    {
+        v.copy_from_slice(&column[vectors.clone()]);
+        let v = V::flat_mut(v);
+        v[..c].fill(V::Float::of(0.0));
+        v[c] = V::Float::of(1.0);
+        if task == Task::Columns {
+            column.fill(zero);
+            V::flat_mut(column)[top + c] = V::Float::of(1.0);
+        }
+    }
+    by_rows(v, len, v_rows);
+
+    for (strip, to) in v.chunks(N * len).zip(square.chunks_mut(N * tall)) {
+        let count = strip.len() / len;
+        V::project(v_rows, strip, len, 0..len * V::WIDTH, sums);
+        to.copy_from_slice(&sums[..count * tall]);
+    }
+    triangle(V::flat(square), tau, task, t);
+
+    let rows = len * V::WIDTH;
+    let first = (columns, 0..BLOCK.min(rows));
+    let rest = match task {
+        Task::Factor => (others, 0..rows),
+        Task::Columns => (others, wide..rows),
+    };
+    let parts = match task {
+        Task::Factor => [None, Some(rest)],
+        Task::Columns => [Some(first), Some(rest)],
+    };
+    for (columns, rows) in parts.into_iter().flatten() {
+        for strip in columns.chunks_mut(N * stride) {
+            let cols = strip.len() / stride;
+            V::project(v_rows, &strip[vectors.start..], stride, rows.clone(), sums);
+            V::project(t, sums, tall, 0..BLOCK, factors);
+            let factors = V::flat(factors);
+            let mut row = 0;
+            while row < len {
+                let to = &mut strip[vectors.start + row..];
+                let from = &v[row..];
+                match M.min(len - row) {
+                    1 => tile::<V, 1, N>(from, len, factors, to, stride, cols),
+                    2 => tile::<V, 2, N>(from, len, factors, to, stride, cols),
+                    _ => tile::<V, M, N>(from, len, factors, to, stride, cols),
+                }
+                row += M;
+            }
+        }
+    }
+}
+
+/// [`BLOCK`] columns of `len` vectors become rows of so many numbers.
+#[inline(always)]
+fn by_rows<V: Lanes>(columns: &[V], len: usize, rows: &mut [V]) {
+    let tall = BLOCK / V::WIDTH;
+    let mut square = [columns[0]; BLOCK];
+    let square = &mut square[..V::WIDTH];
+    for (first, columns) in columns.chunks_exact(V::WIDTH * len).enumerate() {
+        for at in 0..len {
+            for (to, column) in square.iter_mut().zip(columns.chunks_exact(len)) {
+                *to = column[at];
+            }
+            V::transpose(square);
+            for (row, from) in square.iter().enumerate() {
+                rows[(at * V::WIDTH + row) * tall + first] = *from;
+            }
+        }
+    }
+}
+
+/// The columns of `T`, or of `Tᵀ` for a factorisation, of the inner products of the reflections.
+#[inline(always)]
+fn triangle<V: Lanes>(products: &[V::Float], tau: &[V::Float], task: Task, t: &mut [V]) {
+    let tall = BLOCK / V::WIDTH;
+    let zero = t[0].like(0.0);
+    t.fill(zero);
+    for step in 0..tau.len() {
+        // `T` from its first column on, or its last row.
+        let at = |step| match task {
+            Task::Factor => tau.len() - 1 - step,
+            Task::Columns => step,
+        };
+        let i = at(step);
+        let mut sums = [zero; BLOCK];
+        let sums = &mut sums[..tall];
+        V::flat_mut(sums)[i] = V::Float::of(1.0);
+        for k in (0..step).map(at) {
+            let factor = zero.like(products[i * BLOCK + k].f64());
+            for (sum, known) in sums.iter_mut().zip(&t[k * tall..][..tall]) {
+                *sum = known.neg_mul_add(factor, *sum);
+            }
+        }
+        let factor = zero.like(tau[i].f64());
+        for (to, sum) in t[i * tall..][..tall].iter_mut().zip(&*sums) {
+            *to = *sum * factor;
+        }
+    }
+}
+
+/// Products of the transposed of `left`, of [`BLOCK`] columns that are given by rows, with some columns: of the rows
+/// `which`.
+#[inline(always)]
+pub(crate) fn project<V: Lanes>(
+    left: &[V],
+    columns: &[V],
+    stride: usize,
+    which: Range<usize>,
+    to: &mut [V],
+) {
+    if V::REGISTERS >= 32 {
+        project_columns::<V, { MANY.1 }>(left, columns, stride, which, to);
+    } else {
+        project_columns::<V, { FEW.1 }>(left, columns, stride, which, to);
+    }
+}
+
+#[inline(always)]
+fn project_columns<V: Lanes, const N: usize>(
+    left: &[V],
+    columns: &[V],
+    stride: usize,
+    which: Range<usize>,
+    to: &mut [V],
+) {
+    let tall = BLOCK / V::WIDTH;
+    // Those that are not there are the last one again.
+    let last = (columns.len() - 1) / stride;
+    let columns: [_; N] = from_fn(|j| &V::flat(&columns[j.min(last) * stride..])[which.clone()]);
+    let left = &left[which.start * tall..which.end * tall];
+    if tall == 1 {
+        project_tile::<V, 1, N>(left, columns, to);
+    } else {
+        for at in (0..tall).step_by(2) {
+            project_tile::<V, 2, N>(&left[at..], columns, &mut to[at..]);
+        }
+    }
+}
+
+#[inline(always)]
+fn project_tile<V: Lanes, const G: usize, const N: usize>(
+    left: &[V],
+    columns: [&[V::Float]; N],
+    to: &mut [V],
+) {
+    let tall = BLOCK / V::WIDTH;
+    let len = columns[0].len();
+    let columns = columns.map(|column| &column[..len]);
+    let mut sums = [[to[0].like(0.0); G]; N];
+    for i in 0..len {
+        let left = &left[i * tall..][..G];
+        for (sums, column) in sums.iter_mut().zip(&columns) {
+            let factor = left[0].like(column[i].f64());
+            for (sum, left) in sums.iter_mut().zip(left) {
+                *sum = left.mul_add(factor, *sum);
+            }
+        }
+    }
+    for (j, sums) in sums.iter().enumerate() {
+        to[j * tall..][..G].copy_from_slice(sums);
+    }
+}
+
+/// The tile whose first vector is `to[0]`, of which the first `cols` columns are there, less the products of the
+/// columns of `left`, of which `left[0]` is the first vector, with the columns of `factors`.
+#[inline(always)]
+fn tile<V: Lanes, const M: usize, const N: usize>(
+    left: &[V],
+    len: usize,
+    factors: &[V::Float],
+    to: &mut [V],
+    stride: usize,
+    cols: usize,
+) {
+    let factors: [_; N] = from_fn(|j| &factors[j * BLOCK..][..BLOCK]);
+    let mut sums = [[to[0]; M]; N];
+    for (j, sums) in sums.iter_mut().enumerate() {
+        if j < cols {
+            sums.copy_from_slice(&to[j * stride..][..M]);
+        }
+    }
+    for k in 0..BLOCK {
+        let left = &left[k * len..][..M];
+        for (sums, factors) in sums.iter_mut().zip(&factors) {
+            let factor = left[0].like(factors[k].f64());
+            for (sum, left) in sums.iter_mut().zip(left) {
+                *sum = left.neg_mul_add(factor, *sum);
+            }
+        }
+    }
+    for (j, sums) in sums.iter().enumerate() {
+        if j < cols {
+            to[j * stride..][..M].copy_from_slice(sums);
+        }
+    }
+}
