@@ -6,6 +6,7 @@ use core::ptr;
 
 use xla_ffi::{CallFrame, Code, Error, Result};
 
+use crate::addresses::Addresses;
 use crate::attributes::Decoded;
 use crate::batch::{self, Plan};
 use crate::bind::Bound;
@@ -75,10 +76,9 @@ pub(crate) fn run_on_cuda(op: &OwnOp, frame: &mut CallFrame<'_>, marked: bool) -
 /// Runs the op that a program keeps for the call.
 #[inline]
 pub(crate) fn run_kept(program: &Program, frame: &mut CallFrame<'_>) -> Result<()> {
-    if let Some(site) = program.site() {
-        if let Some(addresses) = site.addresses(frame) {
-            return site.run(program, frame, &addresses);
-        }
+    let mut addresses = Addresses::new();
+    if let Some(site) = program.sites.find(frame, &mut addresses) {
+        return site.run(program, frame, &addresses);
     }
     room::with(|room| {
         let (layout, work) = (&mut room.layout, &mut room.work);
@@ -118,7 +118,8 @@ fn checked(
         state,
     };
     if let Some(program) = program {
-        program.remember(|marked| Site::new(&call, operands, first_result, given, marked));
+        let site = || Site::new(&call, operands, first_result, given, program.marked);
+        program.sites.add(frame, site);
     }
     start(frame, call, work)
 }

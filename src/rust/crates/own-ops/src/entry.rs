@@ -106,8 +106,8 @@ fn keep(frame: &mut CallFrame<'_>) -> Result<()> {
     let current = current().ok_or_else(unregistered)?;
     let digest = digest(frame)?;
     let op = table::find(digest.unwrap_or(current.digest), current.name)?;
-    let program = Program::new(op, &frame.attrs(), digest.is_some())?;
-    frame.context().set_state(program)
+    let program = Program::of_call(op, &frame.attrs(), digest.is_some())?;
+    frame.context().share_state(program)
 }
 
 fn digest(frame: &CallFrame<'_>) -> Result<Option<u64>> {

@@ -21,18 +21,29 @@ impl<T: Copy, const N: usize> Inline<T, N> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, value: T) {
-        if self.len < N {
-            self.here[self.len].write(value);
-        } else {
-            if self.len == N {
-                let all: &[T] = self;
-                self.there = all.to_vec();
+        match self.here.get_mut(self.len) {
+            Some(here) => {
+                here.write(value);
             }
-            self.there.push(value);
+            None => self.spill(value),
         }
         self.len += 1;
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+        self.there.clear();
+    }
+
+    #[cold]
+    fn spill(&mut self, value: T) {
+        if self.len == N {
+            let all: &[T] = self;
+            self.there = all.to_vec();
+        }
+        self.there.push(value);
     }
 }
 

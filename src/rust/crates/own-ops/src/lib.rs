@@ -5,6 +5,7 @@
 //! user includes one small C header (`inst/include/xlaffi.h`) and knows nothing of XLA.
 
 pub mod abi;
+mod addresses;
 mod attributes;
 mod batch;
 pub mod bind;
@@ -24,6 +25,7 @@ mod op;
 mod room;
 pub mod signature;
 mod site;
+mod sites;
 mod state;
 mod table;
 mod turns;

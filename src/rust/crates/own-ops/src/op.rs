@@ -14,7 +14,7 @@ use crate::host::BoundCall;
 use crate::kernel::Kernels;
 use crate::names::interned;
 use crate::signature::Signature;
-use crate::state::States;
+use crate::state::{Shared, States};
 use crate::words::Words;
 
 /// What computes.
@@ -98,6 +98,7 @@ pub struct OwnOp {
     pub(crate) many: Option<usize>,
     /// Of calls in programs that keep no state.
     pub(crate) states: States,
+    pub(crate) shared: Shared,
     _keep: Option<Box<dyn Any + Send>>,
 }
 
@@ -160,6 +161,7 @@ impl OwnOp {
             defaults,
             many,
             states: States::default(),
+            shared: Shared::default(),
             _keep: options.keep,
         }))
     }

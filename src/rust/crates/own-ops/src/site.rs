@@ -1,15 +1,15 @@
-//! A call of a compiled program, laid out once: shapes are static, so its next calls differ from the
-//! first in addresses only.
+//! A call of a compiled program, laid out once: shapes are static, so its next calls, and those of
+//! other places that are alike, differ from the first in addresses only.
 
 use core::ffi::c_void;
 use core::ptr;
 
-use xla_ffi::{CallFrame, DataType, Described, Result};
+use xla_ffi::{CallFrame, Result};
 
 use crate::abi;
+use crate::addresses::{pop_type, push_type, Addresses};
 use crate::call::{complete, pairs, start, Ready};
 use crate::flat::{overlap, Flat, Flats, Pair};
-use crate::inline::Inline;
 use crate::layout::Layout;
 use crate::message::Message;
 use crate::op::Body;
@@ -62,41 +62,6 @@ struct Rest {
     instance: usize,
 }
 
-/// Where the arrays of a call lie.
-pub(crate) struct Addresses {
-    data: Inline<*mut c_void, 8>,
-    /// The same as numbers, each with its size in bytes.
-    spans: Inline<(usize, usize), 8>,
-}
-
-impl Addresses {
-    /// Adds an array, which must be of the next of these types.
-    #[inline]
-    fn push(&mut self, array: Described<'_>, types: &mut &[i64]) -> Option<()> {
-        let (&[type_, size], rest) = types.split_first_chunk()?;
-        let (dims, rest) = rest.split_at_checked(array.dims.len())?;
-        *types = rest;
-        let align = (1 << (size & ALIGNMENT)) - 1;
-        let size = (size >> ALIGNMENT_BITS) as usize;
-        let address = array.data as usize;
-        let fits = type_ == type_of(array.dtype, array.dims.len())
-            && same(dims, array.dims)
-            && (size == 0 || (address != 0 && address & align == 0));
-        fits.then(|| {
-            self.data.push(array.data);
-            self.spans.push((address, size));
-        })
-    }
-}
-
-/// In the last bits of a size stands the logarithm of the alignment: 0 to 3.
-const ALIGNMENT_BITS: u32 = 2;
-const ALIGNMENT: i64 = (1 << ALIGNMENT_BITS) - 1;
-
-fn type_of(dtype: DataType, rank: usize) -> i64 {
-    i64::from(dtype.0) | (rank as i64) << 32
-}
-
 impl Site {
     /// Of a call whose first arrays were given in its frame.
     pub(crate) fn new(
@@ -116,15 +81,7 @@ impl Site {
             if !flat.is_given() {
                 continue;
             }
-            let align = flat.dtype.size().unwrap_or(1).clamp(1, 8).trailing_zeros();
-            types.push(type_of(flat.dtype, flat.dims.len()));
-            types.push(
-                i64::try_from(flat.size)
-                    .ok()?
-                    .checked_mul(1 << ALIGNMENT_BITS)?
-                    | i64::from(align),
-            );
-            types.extend_from_slice(flat.dims);
+            push_type(&mut types, flat)?;
         }
         let named = u16::try_from(types.len()).ok()?;
         types.extend_from_slice(call.layout.bound.dims());
@@ -190,29 +147,29 @@ impl Site {
         }
     }
 
-    /// Where the arrays of a call lie, if it differs from the first one in that only.
-    #[inline]
-    pub(crate) fn addresses(&self, frame: &CallFrame<'_>) -> Option<Addresses> {
+    /// Whether a call differs from the first one only in where its arrays lie, and where that is.
+    #[inline(always)]
+    pub(crate) fn fits(&self, frame: &CallFrame<'_>, all: &mut Addresses) -> bool {
+        self.take(frame, all).is_some() && self.is_apart(all)
+    }
+
+    #[inline(always)]
+    fn take(&self, frame: &CallFrame<'_>, all: &mut Addresses) -> Option<()> {
         let (args, rets) = (frame.described_args(), frame.described_rets());
         if args.len() != self.args.into() || rets.len() != self.rets.into() {
             return None;
         }
         let mut types = self.types();
-        let mut all = Addresses {
-            data: Inline::new(),
-            spans: Inline::new(),
-        };
         for arg in args {
-            all.push(arg?, &mut types)?;
+            all.take(arg, &mut types)?;
         }
         for _ in self.args..self.first_result {
-            all.data.push(ptr::null_mut());
-            all.spans.push((0, 0));
+            all.leave_out();
         }
         for ret in rets {
-            all.push(ret?, &mut types)?;
+            all.take(ret, &mut types)?;
         }
-        self.is_apart(&all).then_some(all)
+        Some(())
     }
 
     /// Whether memory is shared by just those arrays that shared it in the first call.
@@ -280,13 +237,11 @@ impl Site {
                 flats.push(Flat::NONE);
                 continue;
             }
-            let Some((&[type_, _], dims)) = types.split_first_chunk() else {
+            let Some((dtype, dims)) = pop_type(&mut types) else {
                 break;
             };
-            let (dims, next) = dims.split_at((type_ >> 32) as usize);
-            types = next;
             flats.push(Flat {
-                dtype: DataType(type_ as i32),
+                dtype,
                 dims,
                 batch,
                 base: base.cast(),
@@ -308,10 +263,4 @@ impl Site {
         };
         room::with(|room| start(frame, call, &mut room.work))
     }
-}
-
-/// Equality in a plain loop: shapes are too short to call `memcmp` for.
-#[inline(always)]
-fn same(a: &[i64], b: &[i64]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }

@@ -2,8 +2,9 @@
 
 use core::ffi::c_void;
 use core::ptr;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use xla_ffi::{Attrs, Context, Result};
 
@@ -12,19 +13,22 @@ use crate::attributes::{bytes_of, Decoded};
 use crate::message::Message;
 use crate::op::OwnOp;
 use crate::signature::{AttributeKind, Dim};
-use crate::site::Site;
+use crate::sites::Sites;
 
 /// What a program keeps for a call: the op that it means, its state, and what its first call was
-/// like.
+/// like. Calls that mean the same share it, in all programs, unless the op has state: what each place
+/// has for itself is no longer in the processor's cache when its turn comes.
 #[repr(C, align(64))]
 pub(crate) struct Program {
     /// First, as it is all that most calls need.
-    site: OnceLock<Site>,
+    pub(crate) sites: Sites,
     /// Whether the call says which op it means.
-    marked: bool,
+    pub(crate) marked: bool,
     pub(crate) attributes: Decoded,
     // Before the op, which keeps the library of what frees them.
     states: States,
+    /// By what the op knows it, if it is shared.
+    key: Option<Vec<u8>>,
     pub(crate) op: Arc<OwnOp>,
 }
 
@@ -38,24 +42,42 @@ unsafe impl Sync for Program {}
 static ARE_KEPT: AtomicBool = AtomicBool::new(false);
 
 impl Program {
-    /// Of a call with these attributes, which say which op it means if it is `marked`.
-    pub(crate) fn new(op: Arc<OwnOp>, attributes: &Attrs<'_>, marked: bool) -> Result<Program> {
+    /// For a call with these attributes, which say which op it means if it is `marked`.
+    pub(crate) fn of_call(
+        op: Arc<OwnOp>,
+        attributes: &Attrs<'_>,
+        marked: bool,
+    ) -> Result<Arc<Program>> {
         let mut decoded = Decoded::default();
         decoded.read(&op, attributes, marked)?;
-        decoded.keep(&op);
-        let program = Program {
-            site: OnceLock::new(),
-            marked,
-            attributes: decoded,
-            states: States::default(),
-            op,
-        };
-        if program.op.instances.len() == 1 {
-            // Of several the call's element types will tell.
-            program.state(0)?;
-        }
         ARE_KEPT.store(true, Ordering::Relaxed);
-        Ok(program)
+        if op.instances.iter().any(|instance| instance.init.is_some()) {
+            let program = Program::new(op, decoded, marked, None);
+            if program.op.instances.len() == 1 {
+                // Of several the call's element types will tell.
+                program.state(0)?;
+            }
+            return Ok(Arc::new(program));
+        }
+        let mut key = bytes(&op, &decoded);
+        key.extend(decoded.batch_axes.to_ne_bytes());
+        key.push(u8::from(marked));
+        let shared = Arc::clone(&op);
+        Ok(shared
+            .shared
+            .get(key, |key| Program::new(op, decoded, marked, Some(key))))
+    }
+
+    fn new(op: Arc<OwnOp>, mut attributes: Decoded, marked: bool, key: Option<Vec<u8>>) -> Program {
+        attributes.keep(&op);
+        Program {
+            sites: Sites::default(),
+            marked,
+            attributes,
+            states: States::default(),
+            key,
+            op,
+        }
     }
 
     /// What the program keeps for this call.
@@ -70,28 +92,55 @@ impl Program {
     /// Whether the call means the op that the program keeps, where `current` is the name's now.
     #[inline]
     pub(crate) fn is_meant(&self, current: impl FnOnce() -> *const OwnOp) -> bool {
-        let marked = self.site().map_or(self.marked, |site| site.marked);
+        let first = self.sites.first();
+        let marked = first.map_or(self.marked, |site| site.marked);
         marked || ptr::eq(current(), &*self.op)
-    }
-
-    /// What the first call was like.
-    #[inline]
-    pub(crate) fn site(&self) -> Option<&Site> {
-        self.site.get()
-    }
-
-    /// Keeps what the first call was like.
-    pub(crate) fn remember(&self, make: impl FnOnce(bool) -> Option<Site>) {
-        if self.site.get().is_none() {
-            // Of several first calls at once one is enough.
-            make(self.marked).map(|site| self.site.set(site));
-        }
     }
 
     /// The state of the op for that instance. It lives as long as the program does.
     pub(crate) fn state(&self, instance: usize) -> Result<*mut c_void> {
         self.states
             .get(&self.op, instance, Vec::new, &self.attributes)
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        if let Some(key) = &self.key {
+            self.op.shared.forget(key);
+        }
+    }
+}
+
+/// What programs keep of an op, by attributes.
+#[derive(Default)]
+pub(crate) struct Shared(Mutex<HashMap<Vec<u8>, Weak<Program>>>);
+
+impl Shared {
+    fn get(&self, key: Vec<u8>, make: impl FnOnce(Vec<u8>) -> Program) -> Arc<Program> {
+        // Dropped after the lock: it may be the last reference by now.
+        let crowded;
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.get(&key).and_then(Weak::upgrade) {
+            Some(program) if program.sites.have_room() => return program,
+            found => crowded = found,
+        }
+        let program = Arc::new(make(key.clone()));
+        known.insert(key, Arc::downgrade(&program));
+        drop(known);
+        drop(crowded);
+        program
+    }
+
+    fn forget(&self, key: &[u8]) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another one may have taken its place.
+        if known
+            .get(key)
+            .is_some_and(|program| program.strong_count() == 0)
+        {
+            known.remove(key);
+        }
     }
 }
 

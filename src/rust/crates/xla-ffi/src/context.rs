@@ -144,14 +144,23 @@ impl<'f> Context<'f> {
     ///
     /// # Safety
     /// `error` is null or an error of this API that nobody else will destroy.
+    #[inline]
     pub(crate) unsafe fn take_error(
         &self,
         function: &str,
         error: *mut sys::XLA_FFI_Error,
     ) -> Result<()> {
-        if error.is_null() {
-            return Ok(());
+        match error.is_null() {
+            true => Ok(()),
+            // SAFETY: by contract.
+            false => Err(unsafe { self.taken(function, error) }),
         }
+    }
+
+    /// # Safety
+    /// As [`take_error`](Self::take_error); `error` is not null.
+    #[cold]
+    unsafe fn taken(&self, function: &str, error: *mut sys::XLA_FFI_Error) -> Error {
         let mut text = format!("{function} failed");
         let mut code = Code::Unknown;
         if let Some(get_message) = api_fn!(self.api, XLA_FFI_Error_GetMessage) {
@@ -182,7 +191,7 @@ impl<'f> Context<'f> {
             // SAFETY: ours to destroy, by contract, and not used again.
             unsafe { destroy(&mut args) };
         }
-        Err(Error::new(code, text))
+        Error::new(code, text)
     }
 }
 

@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use core::mem::size_of;
 use core::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::context::{api_fn, service, Context};
 use crate::entry::{asked_metadata, discard, enter, handler, OpEntry};
@@ -232,8 +232,8 @@ fn known(xla: usize, type_: TypeId) -> Option<sys::XLA_FFI_TypeId> {
 }
 
 unsafe extern "C" fn drop_state<S>(state: *mut c_void) {
-    // SAFETY: from `Box::into_raw` in `set_state`; XLA drops each once.
-    let state = unsafe { Box::from_raw(state.cast::<S>()) };
+    // SAFETY: from `Arc::into_raw` in `share_state`; XLA drops each once.
+    let state = unsafe { Arc::from_raw(state.cast::<S>()) };
     // XLA must not be unwound.
     let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(state)));
     if let Err(payload) = dropped {
@@ -268,20 +268,28 @@ impl<'f> Context<'f> {
     /// # Errors
     /// There is one already, or this XLA is too old.
     pub fn set_state<S: Send + Sync + 'static>(&self, state: S) -> Result<()> {
+        self.share_state(Arc::new(state))
+    }
+
+    /// As [`set_state`](Self::set_state), of what others keep as well.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn share_state<S: Send + Sync + 'static>(&self, state: Arc<S>) -> Result<()> {
         let mut type_id = self.type_of_state::<S>()?;
-        let state = Box::into_raw(Box::new(state));
+        let state = Arc::into_raw(state);
         let done = service!(
             self,
             XLA_FFI_State_Set,
             XLA_FFI_State_Set_Args {
                 stage: sys::XLA_FFI_ExecutionStage_INSTANTIATE,
                 type_id: &mut type_id,
-                state: state.cast(),
+                state: state.cast_mut().cast(),
             }
         );
         if done.is_err() {
             // SAFETY: XLA did not take it, so it is still ours.
-            drop(unsafe { Box::from_raw(state) });
+            drop(unsafe { Arc::from_raw(state) });
         }
         done.map(drop)
     }
