@@ -88,9 +88,7 @@ operands_in_order <- function(arguments, target, results) {
     }
     return(arguments)
   }
-  arranged <- named_arguments(rlang::new_function(rlang::rep_named(known, list(rlang::missing_arg())), NULL),
-    arguments, target
-  )
+  arranged <- named_arguments(taking(known), arguments, target)
   before <- setdiff(known[seq_along(arranged)], names(arranged))
   if (length(before)) {
     abort(sprintf("%s: operand `%s` is missing", target, before[[1L]]),

@@ -162,6 +162,12 @@ named_arguments <- function(f, arguments, op = NULL) {
   lapply(places, function(place) arguments[[place]])
 }
 
+# A function of arguments of these names. By hand: to load rlang takes ten times as long as a new session's first call.
+taking <- function(names) {
+  formals <- stats::setNames(rep(list(quote(expr = )), length(names)), names)
+  as.function(c(formals, list(NULL)))
+}
+
 # A node that stands for the op. A program is made of what its call gave, derivatives of the node.
 record_op <- function(op, arguments) {
   outer <- the$owner

@@ -33,8 +33,7 @@ own_operands <- function(own, arguments) {
   specs <- own$signature$operands
   several <- Filter(function(spec) !is.null(spec$count), specs)
   arguments <- own_gathered(specs, names(several), arguments)
-  formals <- rlang::rep_named(names(specs), list(rlang::missing_arg()))
-  arguments <- named_arguments(rlang::new_function(formals, NULL), arguments, own$name)
+  arguments <- named_arguments(taking(names(specs)), arguments, own$name)
   arguments <- arguments[!vapply(arguments, is.null, NA)]
   for (spec in specs) {
     if (!spec$name %in% names(arguments) && !spec$optional && is.null(spec$count)) {

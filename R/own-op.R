@@ -97,7 +97,7 @@ print.xlaffi_own_op <- function(x, ...) {
 
 # The op for one set of attributes, in whose program operands are converted to the dtypes in `wanted`.
 own_variant <- function(own, variants, attributes, wanted) {
-  key <- rlang::hash(list(attributes, wanted))
+  key <- digest_of(serialize(list(attributes, wanted), NULL))
   variant <- variants[[key]]
   if (is.null(variant)) {
     arrange <- function(arguments) own_converted(own, own_operands(own, arguments), wanted)

@@ -350,3 +350,17 @@ test_that("an attribute that does not fit is refused with the name of the op", {
     op(1, a = 1.5)
   })
 })
+
+test_that("the first call in a session loads no packages, which takes longer than the call", {
+  skip_without_plugin()
+  code <- '
+    before <- loadedNamespaces()
+    shift <- ffi_source("x: f32[n]; k: i64 = 1 -> z: f32[n]", lang = "c",
+      code = "for (int64_t i = 0; i < n; i++) z[i] = x[i] + (float)k;")
+    cat(shift(c(1, 2), k = 3L), as_array(shift(pjrt_buffer(1, "f32"))))
+    cat("", setdiff(loadedNamespaces(), c(before, "tools")))
+  '
+  # The one that compiles the code may have to tell that it does.
+  expect_identical(run_r(code)$status, 0L)
+  expect_identical(run_r(code), list(output = "4 5 2 ", status = 0L))
+})
