@@ -4,20 +4,17 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 export OPENBLAS_NUM_THREADS=1
-peers=()
-# The OpenBLAS of jaxlib's SciPy.
-openblas=$("$XLAFFI_PYTHON" -c '
-import glob, importlib.util as u, os
-for name in ("scipy_openblas32", "scipy"):
-    spec = u.find_spec(name)
-    if spec:
-        top = os.path.dirname(spec.origin)
-        for found in glob.glob(top + "/lib/libscipy_openblas.so") + glob.glob(top + ".libs/libscipy_openblas-*.so"):
-            print(found)
-            raise SystemExit
+# Within R the plugin tells where jaxlib is, beside which the handlers' LAPACK lies; here nobody does.
+if [ -z "${XLAFFI_LAPACK:-}" ]; then
+  XLAFFI_LAPACK=$("$XLAFFI_PYTHON" -c '
+import pathlib, scipy_openblas32
+print(next(pathlib.Path(scipy_openblas32.get_lib_dir()).glob("libscipy_openblas.*")))
 ')
-[ -z "$openblas" ] || peers+=("OpenBLAS=$openblas:scipy_")
-peers+=("reference=/usr/lib/x86_64-linux-gnu/lapack/liblapack.so.3")
+  export XLAFFI_LAPACK
+fi
+peers=()
+reference=/usr/lib/x86_64-linux-gnu/lapack/liblapack.so.3
+[ ! -e "$reference" ] || peers+=("reference=$reference")
 out=()
 [ $# -gt 0 ] || out=(--out "$PWD/results-engines.md")
-cargo run --quiet --release --manifest-path engines/Cargo.toml -- "${peers[@]}" "${out[@]}" "$@"
+cargo run --quiet --release --manifest-path engines/Cargo.toml -- ${peers[@]+"${peers[@]}"} ${out[@]+"${out[@]}"} "$@"

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 /// An open library.
 pub struct Library {
     pub name: String,
-    prefix: String,
+    prefix: &'static str,
     library: libloading::Library,
 }
 
@@ -103,13 +103,15 @@ struct Room<T> {
 }
 
 impl Library {
-    pub fn open(name: &str, path: &str, prefix: &str) -> Self {
+    pub fn open(name: &str, path: &str) -> Self {
         // SAFETY: what such libraries do when they are loaded is to look at the processor.
         let library = unsafe { libloading::Library::new(path) };
         let library = library.unwrap_or_else(|error| panic!("{name}: {error}"));
+        // SAFETY: nothing is done with the address.
+        let scipy = unsafe { library.get::<*mut c_void>(b"scipy_dgetrf_") }.is_ok();
         Library {
             name: name.into(),
-            prefix: prefix.into(),
+            prefix: if scipy { "scipy_" } else { "" },
             library,
         }
     }

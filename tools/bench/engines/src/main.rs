@@ -1,9 +1,9 @@
 //! Decompositions of single matrices and of batches on one thread: by faer, by the package's handlers and by
 //! libraries with LAPACK, in turn in one process.
 //!
-//!     engines [--alone] [--out FILE] [NAME=PATH[:PREFIX]...] [WORD...]
+//!     engines [--alone] [--out FILE] [NAME=PATH...] [WORD...]
 //!
-//! `NAME=PATH` is a LAPACK to load, whose symbols begin with PREFIX (`scipy_`). WORDs pick dtypes, ops and sizes
+//! The LAPACK that the handlers use is a peer, `NAME=PATH` is another. WORDs pick dtypes, ops and sizes
 //! (`f64 lu 32`); `--alone` gives every engine one matrix at a time. A figure is the least of many rounds, in
 //! microseconds for a matrix, the copy of the operand included.
 
@@ -40,6 +40,15 @@ const BATCH: usize = 64 * 1024;
 /// Seconds for a row of the table, and rounds at least.
 const BUDGET: f64 = 0.6;
 const ROUNDS: usize = 3;
+
+/// What the project aims at, as ratio of our time to faer's, in f32 and f64.
+fn goal(n: usize) -> f64 {
+    if n <= 64 {
+        1.0
+    } else {
+        1.05
+    }
+}
 
 /// A batch of square matrices, one after the other.
 pub struct Batch<T> {
@@ -128,6 +137,11 @@ fn rows<T: Number>(libraries: &[Library], words: &[String], alone: bool, out: &m
             for peer in times.iter().enumerate().filter(|&(at, _)| at != 1) {
                 write!(line, " {:.2} |", times[1] / peer.1).unwrap();
             }
+            if T::COMPLEX {
+                line += " |";
+            } else {
+                write!(line, " {:.2} |", goal(n)).unwrap();
+            }
             eprintln!("{line}");
             out.push_str(&line);
             out.push('\n');
@@ -135,8 +149,17 @@ fn rows<T: Number>(libraries: &[Library], words: &[String], alone: bool, out: &m
     }
 }
 
+/// The LAPACK that the handlers use.
+fn of_the_handlers() -> Library {
+    let (about, _) = lapack::report();
+    let about = about.expect("a LAPACK, which the handlers need too");
+    let name = about.version.split_whitespace().next();
+    Library::open(name.unwrap_or("LAPACK"), &about.path)
+}
+
 fn main() {
-    let (mut libraries, mut words, mut alone, mut file) = (Vec::new(), Vec::new(), false, None);
+    let (mut libraries, mut words) = (vec![of_the_handlers()], Vec::new());
+    let (mut alone, mut file) = (false, None);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         if argument == "--alone" {
@@ -144,8 +167,7 @@ fn main() {
         } else if argument == "--out" {
             file = arguments.next();
         } else if let Some((name, path)) = argument.split_once('=') {
-            let (path, prefix) = path.split_once(':').unwrap_or((path, ""));
-            libraries.push(Library::open(name, path, prefix));
+            libraries.push(Library::open(name, path));
         } else {
             words.push(argument);
         }
@@ -161,7 +183,10 @@ fn main() {
     for peer in &peers {
         write!(out, " ours / {peer} |").unwrap();
     }
-    out += &format!("\n|---|{}\n", "--:|".repeat(2 + 2 * peers.len()));
+    out += &format!(
+        " goal, of faer |\n|---|{}\n",
+        "--:|".repeat(3 + 2 * peers.len())
+    );
     eprint!("{out}");
     rows::<f64>(&libraries, &words, alone, &mut out);
     rows::<f32>(&libraries, &words, alone, &mut out);
