@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 Rscript host.R
+Rscript start.R
 Rscript calls.R
 Rscript ffi_call.R
 Rscript linalg.R

@@ -30,8 +30,9 @@ duration <- function(us) {
   )
 }
 
-# A markdown table: a row a case, a column a peer, with each peer's time as a multiple of the first's
-as_markdown <- function(results) {
+# A markdown table: a row a case, a column a peer, with each peer's time as a multiple of the first's, and, where a case
+# has one, the multiple that the project aims at
+as_markdown <- function(results, goals = NULL) {
   peers <- unique(unlist(lapply(results, names)))
   cell <- function(result, peer) {
     if (!peer %in% names(result)) return("")
@@ -40,11 +41,13 @@ as_markdown <- function(results) {
   }
   rows <- vapply(names(results), function(case) {
     cells <- vapply(peers, function(p) cell(results[[case]], p), character(1))
-    paste0("| ", paste(c(case, cells), collapse = " | "), " |")
+    goal <- if (length(goals)) if (case %in% names(goals)) sprintf("%g x", goals[[case]]) else ""
+    paste0("| ", paste(c(case, cells, goal), collapse = " | "), " |")
   }, character(1))
+  heads <- c("", peers, if (length(goals)) "goal")
   c(
-    paste0("| ", paste(c("", peers), collapse = " | "), " |"),
-    paste0("|", strrep("---|", length(peers) + 1L)),
+    paste0("| ", paste(heads, collapse = " | "), " |"),
+    paste0("|", strrep("---|", length(heads))),
     unname(rows)
   )
 }
