@@ -19,22 +19,22 @@ pub(crate) struct Array {
     completion: Mutex<Option<Arc<Signal>>>,
     /// Address of the elements; 0 until it has been asked for.
     address: AtomicUsize,
-    /// Whether the elements lie in memory of ours, which may be written when nobody reads it.
-    is_ours: AtomicBool,
     /// The run that computes it.
     run: Option<Arc<Run>>,
-    /// Runs that may still read it.
-    readers: Mutex<Vec<Arc<Run>>>,
 }
-
-/// As many runs are remembered.
-const READERS: usize = 16;
 
 /// A run of a program.
 #[derive(Default)]
 pub(crate) struct Run {
     /// Known to be through, with all its results.
     through: AtomicBool,
+}
+
+impl Run {
+    /// Whether it is known to read and write nothing any more.
+    pub fn is_through(&self) -> bool {
+        self.through.load(Ordering::Acquire)
+    }
 }
 
 /// After so many arrays jaxlib is asked to let go of what it has collected meanwhile.
@@ -61,62 +61,24 @@ impl Array {
             outcome: OnceLock::new(),
             completion: Mutex::new(None),
             address: AtomicUsize::new(0),
-            is_ours: AtomicBool::new(false),
             run: None,
-            readers: Mutex::default(),
         }
     }
 
-    /// As [`new`](Self::new), of a result of that run.
-    pub fn computed_by(jax: &'static Jaxlib, object: Object, run: &Arc<Run>) -> Self {
+    /// The same, as a result of a run that is not through.
+    pub fn computed_by(self, run: &Arc<Run>) -> Self {
         Self {
             run: Some(Arc::clone(run)),
-            ..Self::new(jax, object)
+            ..self
         }
-    }
-
-    /// As [`new`](Self::new), of elements in memory of ours.
-    pub fn in_ours(jax: &'static Jaxlib, object: Object, address: usize) -> Self {
-        Self {
-            address: AtomicUsize::new(address),
-            is_ours: AtomicBool::new(true),
-            ..Self::new(jax, object)
-        }
-    }
-
-    /// From now on that run may read it.
-    pub fn read_by(&self, run: &Arc<Run>) {
-        if !self.is_ours.load(Ordering::Acquire) {
-            return;
-        }
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        readers.retain(|run| !run.through.load(Ordering::Acquire));
-        if readers.len() < READERS {
-            readers.push(Arc::clone(run));
-        } else {
-            // Nobody looks at what they compute.
-            readers.clear();
-            self.give_away();
-        }
-    }
-
-    /// From now on somebody else may read or write it at any time.
-    pub fn give_away(&self) {
-        self.is_ours.store(false, Ordering::Release);
-    }
-
-    /// Whether its memory is ours, and nobody reads it any more.
-    pub fn is_idle(&mut self) -> bool {
-        let readers = self
-            .readers
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        readers.retain(|run| !run.through.load(Ordering::Acquire));
-        *self.is_ours.get_mut() && readers.is_empty()
     }
 
     pub fn object(&self) -> &Object {
         &self.object
+    }
+
+    pub fn into_object(self) -> Object {
+        self.object
     }
 
     /// How it ended, where it has.
@@ -146,24 +108,31 @@ impl Array {
         self.wait_idle()
     }
 
-    /// Looks whether it has ended, where Python's lock is held anyway: then nobody has to take that to
-    /// wait for it or to read it.
-    pub fn look(&self, gil: &Gil) -> Result<()> {
+    /// Where the elements are, if they are there. Asked where Python's lock is held anyway: then nobody has to take
+    /// that to wait for the array or to read it.
+    pub fn look(&self, gil: &Gil) -> Result<Option<usize>> {
         let ready = gil.method0(&self.object, &self.jax.is_ready)?;
         let is_ready = ready.is_true(gil);
         ready.release(gil);
         if !is_ready? {
-            return Ok(());
+            return Ok(None);
         }
         let done = gil.method0(&self.object, &self.jax.block_until_ready);
         self.ended(done.map(|array| array.release(gil)));
-        if let Some(None) = self.outcome.get() {
-            let address = gil.method0(&self.object, &self.jax.unsafe_buffer_pointer)?;
-            let number = address.to_address(gil);
-            address.release(gil);
-            self.address.store(number? as usize, Ordering::Release);
+        match self.outcome.get() {
+            Some(None) => self.address_with(gil).map(Some),
+            _ => Ok(None),
         }
-        Ok(())
+    }
+
+    /// The address of the elements, which are there.
+    pub fn address_with(&self, gil: &Gil) -> Result<usize> {
+        let address = gil.method0(&self.object, &self.jax.unsafe_buffer_pointer)?;
+        let number = address.to_address(gil);
+        address.release(gil);
+        let number = number? as usize;
+        self.address.store(number, Ordering::Release);
+        Ok(number)
     }
 
     /// Waits until it has ended; jaxlib gives Python's lock back meanwhile.
@@ -236,11 +205,7 @@ impl Array {
             return Err(error.clone());
         }
         let gil = self.jax.gil()?;
-        let address = gil
-            .method0(&self.object, &self.jax.unsafe_buffer_pointer)?
-            .to_address(&gil)? as usize;
-        self.address.store(address, Ordering::Release);
-        Ok(address)
+        self.address_with(&gil)
     }
 
     /// Gives its memory back as soon as no computation uses it.

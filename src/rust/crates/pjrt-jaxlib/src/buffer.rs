@@ -7,6 +7,7 @@ use crate::entry::{entry, object};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::shape::Shape;
+use crate::small::Contents;
 use pjrt_api::{
     PJRT_Buffer, PJRT_Buffer_MemoryLayout, PJRT_Buffer_MemoryLayout_Tiled,
     PJRT_Buffer_MemoryLayout_Type, PJRT_Device,
@@ -20,7 +21,7 @@ pub(crate) struct Buffer {
     device: *const Device,
     pub shape: Arc<Shape>,
     /// `None` once deleted or donated.
-    array: Mutex<Option<Arc<Array>>>,
+    contents: Mutex<Option<Contents>>,
     /// Whether the elements lie in memory of the caller that must not be written.
     pub immutable: bool,
     /// How many users outside hold on to the elements.
@@ -37,14 +38,14 @@ impl Buffer {
         client: Arc<Client>,
         device: *const Device,
         shape: Arc<Shape>,
-        array: Arc<Array>,
+        contents: Contents,
         immutable: bool,
     ) -> Self {
         Self {
             client,
             device,
             shape,
-            array: Mutex::new(Some(array)),
+            contents: Mutex::new(Some(contents)),
             immutable,
             external: AtomicUsize::new(0),
         }
@@ -66,36 +67,39 @@ impl Buffer {
         unsafe { &*self.device }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<Array>>> {
-        self.array.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Option<Contents>> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The array, where it still is.
-    pub fn array(&self) -> Option<Arc<Array>> {
+    /// What it holds, where that still is.
+    pub fn contents(&self) -> Option<Contents> {
         self.lock().clone()
     }
 
-    /// The array, or an error that says that `what` is no more.
-    pub fn live(&self) -> Result<Arc<Array>> {
-        self.array().ok_or_else(|| deleted("the buffer"))
+    /// What it holds, or an error that says that `what` is no more.
+    pub fn live(&self) -> Result<Contents> {
+        self.contents().ok_or_else(|| deleted("the buffer"))
     }
 
-    /// Takes the array away.
-    pub fn take(&self) -> Option<Arc<Array>> {
-        self.lock().take()
-    }
-
-    /// Takes the array away, to be filled again; the array where it cannot be.
-    fn retire(&self) -> Option<Arc<Array>> {
-        let array = self.take()?;
-        match self.is_pinned() {
-            true => Some(array),
-            false => self
-                .client
-                .spares
-                .keep(self.device, &self.shape, array)
-                .err(),
+    /// As an array of jaxlib's.
+    pub fn as_array(&self, contents: Contents) -> Result<Arc<Array>> {
+        match contents {
+            Contents::Array(array) => Ok(array),
+            Contents::Small(small) => small.array(&self.client, self.device(), &self.shape),
         }
+    }
+
+    /// Waits, and returns the address of the elements.
+    fn address(&self) -> Result<usize> {
+        match self.live()? {
+            Contents::Array(array) => array.address(),
+            Contents::Small(small) => Ok(small.as_ptr() as usize),
+        }
+    }
+
+    /// Takes the contents away.
+    pub fn take(&self) -> Option<Contents> {
+        self.lock().take()
     }
 
     /// Whether XLA must leave the elements alone even where the program would reuse them.
@@ -112,8 +116,7 @@ impl Buffer {
                 target.short()
             )));
         }
-        let array = self.live()?;
-        array.give_away();
+        let array = self.as_array(self.live()?)?;
         let jax = self.client.jax;
         let gil = jax.gil()?;
         let copy = jax.making_arrays(&gil, || {
@@ -121,7 +124,7 @@ impl Buffer {
         })?;
         let client = Arc::clone(&self.client);
         let shape = Arc::clone(&self.shape);
-        let array = Arc::new(Array::new(jax, copy));
+        let array = Contents::Array(Arc::new(Array::new(jax, copy)));
         Ok(Self::new(client, target, shape, array, false).into_raw())
     }
 }
@@ -136,19 +139,17 @@ unsafe fn buffer<'a>(buffer: *const PJRT_Buffer) -> Result<&'a Buffer> {
 entry!(destroy, PJRT_Buffer_Destroy_Args, |args| {
     if !args.buffer.is_null() {
         // SAFETY: every buffer handed out is a boxed `Buffer`, and it is destroyed once.
-        let buffer = unsafe { Box::from_raw(args.buffer.cast::<Buffer>()) };
-        drop(buffer.retire());
+        drop(unsafe { Box::from_raw(args.buffer.cast::<Buffer>()) });
     }
     Ok(())
 });
 
 entry!(delete, PJRT_Buffer_Delete_Args, |args| {
     // SAFETY: the API's contract.
-    let array = unsafe { buffer(args.buffer)? }.retire();
-    match array.map(Arc::try_unwrap) {
-        Some(Ok(array)) => array.delete(),
+    match unsafe { buffer(args.buffer)? }.take() {
         // Events that wait for it keep it until they are destroyed.
-        Some(Err(_)) | None => Ok(()),
+        Some(Contents::Array(array)) => Arc::try_unwrap(array).map_or(Ok(()), |a| a.delete()),
+        Some(Contents::Small(_)) | None => Ok(()),
     }
 });
 
@@ -237,8 +238,8 @@ entry!(is_on_cpu, PJRT_Buffer_IsOnCpu_Args, |args| {
 
 entry!(ready_event, PJRT_Buffer_ReadyEvent_Args, |args| {
     // SAFETY: the API's contract.
-    args.event = match unsafe { buffer(args.buffer)? }.array() {
-        Some(array) => Event::Array(array),
+    args.event = match unsafe { buffer(args.buffer)? }.contents() {
+        Some(contents) => Event::of(contents),
         None => Event::Done(Some(deleted("the buffer"))),
     }
     .into_raw();
@@ -247,7 +248,7 @@ entry!(ready_event, PJRT_Buffer_ReadyEvent_Args, |args| {
 
 entry!(unsafe_pointer, PJRT_Buffer_UnsafePointer_Args, |args| {
     // SAFETY: the API's contract.
-    args.buffer_pointer = unsafe { buffer(args.buffer)? }.live()?.address()?;
+    args.buffer_pointer = unsafe { buffer(args.buffer)? }.address()?;
     Ok(())
 });
 
@@ -256,7 +257,7 @@ entry!(
     PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args,
     |args| {
         // SAFETY: the API's contract.
-        args.device_memory_ptr = unsafe { buffer(args.buffer)? }.live()?.address()? as *mut _;
+        args.device_memory_ptr = unsafe { buffer(args.buffer)? }.address()? as *mut _;
         Ok(())
     }
 );

@@ -6,7 +6,6 @@ use crate::entry::{entry, object, slice, text};
 use crate::environment::Variable;
 use crate::error::{Error, Result};
 use crate::python::{gil::Gil, object::Object};
-use crate::spare::Spares;
 use pjrt_api::{PJRT_Client, PJRT_Device, PJRT_Memory, PJRT_NamedValue, PJRT_NamedValue_Type};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -14,8 +13,6 @@ use std::sync::Arc;
 /// What a `PJRT_Client` is. Buffers and executables keep it alive, whatever is destroyed first.
 pub(crate) struct Client {
     pub jax: &'static Jaxlib,
-    /// Before the client, which they belong to.
-    pub spares: Spares,
     pub object: Object,
     platform: String,
     version: String,
@@ -123,7 +120,6 @@ impl Client {
             .collect::<Result<_>>()?;
         devices.iter().for_each(Device::link);
         Ok(Arc::new(Self {
-            spares: Spares::default(),
             jax,
             platform: platform.text(&gil)?,
             version: format!("jaxlib {} ({})", jax.version, version.text(&gil)?),

@@ -42,7 +42,7 @@ struct DlManagedTensor {
     deleter: Option<unsafe extern "C" fn(*mut DlManagedTensor)>,
 }
 
-/// Memory of our own, aligned for XLA.
+/// Memory of our own, aligned for XLA where nothing else is said.
 pub(crate) struct AlignedMemory {
     pointer: NonNull<u8>,
     layout: Layout,
@@ -50,11 +50,22 @@ pub(crate) struct AlignedMemory {
 
 // SAFETY: plain memory with one owner.
 unsafe impl Send for AlignedMemory {}
+// SAFETY: a shared reference gives its address out, no more.
+unsafe impl Sync for AlignedMemory {}
 
 impl AlignedMemory {
     /// At least one byte, so that there always is an address.
     pub fn new(bytes: usize) -> Result<Self> {
-        Layout::from_size_align(bytes.max(1), ALIGNMENT)
+        Self::aligned(bytes, ALIGNMENT)
+    }
+
+    /// Aligned for elements of all types, which costs less, but not for XLA.
+    pub fn of_elements(bytes: usize) -> Result<Self> {
+        Self::aligned(bytes, 16)
+    }
+
+    fn aligned(bytes: usize, alignment: usize) -> Result<Self> {
+        Layout::from_size_align(bytes.max(1), alignment)
             .ok()
             .and_then(|layout| {
                 // SAFETY: the size is not zero.

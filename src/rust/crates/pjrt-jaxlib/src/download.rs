@@ -6,6 +6,7 @@ use crate::entry::entry;
 use crate::error::{Error, Result};
 use crate::event::{in_background, Event, Signal};
 use crate::shape::{Shape, Wanted};
+use crate::small::Contents;
 use crate::strided;
 use std::sync::Arc;
 
@@ -29,15 +30,14 @@ struct Copy {
 unsafe impl Send for Copy {}
 
 impl Copy {
-    /// Copies the elements of `array`; waits for it.
+    /// Copies the elements.
     ///
     /// # Safety
-    /// The caller's memory has room for the copy, in the order that was asked for.
-    unsafe fn make(&self, array: &Arc<Array>) -> Result<()> {
-        let from = array.address()? as *const u8;
+    /// They are at `from`; the caller's memory has room for the copy, in the order that was asked for.
+    unsafe fn make(&self, from: *const u8) {
         match &self.order {
             _ if self.bytes == 0 => {}
-            // SAFETY: by this function's contract; the array holds as many bytes.
+            // SAFETY: by this function's contract.
             Order::AsTheyAre => unsafe {
                 std::ptr::copy_nonoverlapping(from.add(self.offset), self.to, self.bytes);
             },
@@ -48,23 +48,41 @@ impl Copy {
                 strided::copy(self.to, strides, from, &shape.strides(), &shape.dims, size);
             },
         }
+    }
+
+    /// Copies the elements of `array`; waits for it.
+    ///
+    /// # Safety
+    /// As for [`Copy::make`].
+    unsafe fn make_of(&self, array: &Arc<Array>) -> Result<()> {
+        let from = array.address()? as *const u8;
+        // SAFETY: by this function's contract; the array holds the elements.
+        unsafe { self.make(from) };
         Ok(())
     }
 
-    /// Copies at once where the array is ready, else when it is.
+    /// Copies at once where the contents are there, else when they are.
     ///
     /// # Safety
     /// As for [`Copy::make`], until the event is ready.
-    unsafe fn start(self, array: Arc<Array>) -> Result<Event> {
+    unsafe fn start(self, contents: Contents) -> Result<Event> {
+        let array = match contents {
+            Contents::Array(array) => array,
+            Contents::Small(small) => {
+                // SAFETY: by this function's contract; the memory holds the elements.
+                unsafe { self.make(small.as_ptr()) };
+                return Ok(Event::Done(None));
+            }
+        };
         if array.poll().is_some() {
             // SAFETY: by this function's contract.
-            return Ok(Event::Done(unsafe { self.make(&array) }.err()));
+            return Ok(Event::Done(unsafe { self.make_of(&array) }.err()));
         }
         let signal = Signal::new();
         let done = Arc::clone(&signal);
         in_background("xlaffi-download", move || {
             // SAFETY: by this function's contract.
-            let outcome = unsafe { self.make(&array) }.err();
+            let outcome = unsafe { self.make_of(&array) }.err();
             drop(array);
             done.set(outcome);
         })?;
@@ -119,7 +137,7 @@ entry!(to_host_buffer, PJRT_Buffer_ToHostBuffer_Args, |args| {
             args.dst_size
         )));
     }
-    let array = buffer.live()?;
+    let contents = buffer.live()?;
     let copy = Copy {
         shape: Arc::clone(shape),
         order,
@@ -128,7 +146,7 @@ entry!(to_host_buffer, PJRT_Buffer_ToHostBuffer_Args, |args| {
         bytes: shape.bytes,
     };
     // SAFETY: the caller's memory has room for `needed` bytes until the event is ready.
-    args.event = unsafe { copy.start(array)? }.into_raw();
+    args.event = unsafe { copy.start(contents)? }.into_raw();
     Ok(())
 });
 

@@ -5,6 +5,7 @@ use crate::attend::attendant;
 use crate::entry::{entry, object, slice};
 use crate::error::{Error, Result};
 use crate::python::gil::blocking;
+use crate::small::Contents;
 use pjrt_api::{PJRT_Error, PJRT_Error_Code, PJRT_Event, PJRT_Event_OnReadyCallback};
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -114,6 +115,14 @@ pub(crate) enum Event {
 }
 
 impl Event {
+    /// Ready when the contents are there.
+    pub fn of(contents: Contents) -> Self {
+        match contents {
+            Contents::Array(array) => Self::Array(array),
+            Contents::Small(_) => Self::Done(None),
+        }
+    }
+
     pub fn into_raw(self) -> *mut PJRT_Event {
         Box::into_raw(Box::new(self)).cast()
     }

@@ -3,6 +3,7 @@
 use crate::client::Client;
 use crate::entry::{entry, object};
 use crate::error::{Error, Result};
+use crate::frame::Frames;
 use crate::proto::{Module, Placement};
 use crate::python::{gil::Gil, object::Object};
 use crate::shape::{facts, Shape};
@@ -44,6 +45,7 @@ pub(crate) struct Runner {
     pub execute: Object,
     /// What makes arrays of the results.
     pub handlers: Object,
+    pub frames: Frames,
 }
 
 /// What a `PJRT_LoadedExecutable` is.
@@ -84,6 +86,7 @@ impl Loaded {
         let runner = Runner {
             execute: gil.call(&jax.executor, [&object])?,
             handlers: gil.list(handlers.iter())?,
+            frames: Frames::default(),
         };
         const MEMORY: &str = "device";
         let device_list = placed

@@ -8,18 +8,17 @@ use crate::entry::{entry, object, slice};
 use crate::error::{Error, Result};
 use crate::event::{in_background, Event, Outcome, Signal};
 use crate::executable::{loaded, Executable, Loaded, Runner};
+use crate::frame::Frame;
 use crate::python::{gil::Gil, object::Object};
+use crate::small::{self, Contents, Small};
 use crate::upload::{copy_in, make_array};
 use pjrt_api::{PJRT_ExecuteOptions, PJRT_LoadedExecutable_Execute_Args as Args};
 use std::sync::Arc;
 
-/// How many results of a run are looked at when it was launched: small programs are through by then.
-const LOOKED_AT: usize = 4;
-
-/// One argument: the caller's buffer and the array that XLA gets.
+/// One argument: the caller's buffer and what XLA gets.
 struct Argument<'a> {
     buffer: &'a Buffer,
-    array: Arc<Array>,
+    contents: Contents,
 }
 
 /// Checks the arguments, which jaxlib does not: it takes any array of the right size.
@@ -55,27 +54,51 @@ fn check<'a>(
                     device.short()
                 )));
             }
-            let array = buffer
-                .array()
+            let contents = buffer
+                .contents()
                 .ok_or_else(|| deleted(&format!("argument {i}")))?;
-            let array = if shape.minor_to_major == want.minor_to_major {
-                array
-            } else {
-                // The program was compiled for another order of the elements.
-                let ordered = shape.with_order(&want.minor_to_major)?;
-                let from = array.address()? as *const u8;
-                // SAFETY: the address is that of the array's elements, which lie in its order.
-                let memory = unsafe { copy_in(from, Some(&shape.strides()), &ordered)? };
-                Arc::new(make_array(
-                    &buffer.client,
-                    device,
-                    &ordered,
-                    Owner::Ours(memory),
-                )?)
+            let contents = match contents {
+                // XLA may write it, or keep it for a result.
+                _ if executable.module.donates => Contents::Array(buffer.as_array(contents)?),
+                contents => contents,
             };
-            Ok(Argument { buffer, array })
+            let contents = match contents {
+                Contents::Array(array) if shape.minor_to_major != want.minor_to_major => {
+                    // The program was compiled for another order of the elements.
+                    let ordered = shape.with_order(&want.minor_to_major)?;
+                    let from = array.address()? as *const u8;
+                    // SAFETY: the address is that of the array's elements, which lie in its order.
+                    let memory = unsafe { copy_in(from, Some(&shape.strides()), &ordered)? };
+                    let owner = Owner::Ours(memory);
+                    let array = make_array(&buffer.client, device, &ordered, owner)?;
+                    Contents::Array(Arc::new(array))
+                }
+                contents => contents,
+            };
+            Ok(Argument { buffer, contents })
         })
         .collect()
+}
+
+/// Puts the arguments into a frame.
+fn fill(
+    gil: &Gil,
+    frame: &mut Frame,
+    executable: &Executable,
+    device: &Device,
+    arguments: &[Argument<'_>],
+) -> Result<()> {
+    let parameters = executable.module.parameters.iter();
+    for (place, (argument, wanted)) in arguments.iter().zip(parameters).enumerate() {
+        match &argument.contents {
+            Contents::Array(array) => frame.put(gil, place, array)?,
+            Contents::Small(small) => {
+                let shapes = (&*argument.buffer.shape, wanted);
+                frame.copy(gil, place, small, shapes, (&executable.client, device))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Runs the program; the results are Python's arrays.
@@ -83,35 +106,41 @@ fn run(
     gil: &Gil,
     executable: &Executable,
     runner: &Runner,
+    list: &Object,
     arguments: &[Argument<'_>],
     kept: &[i64],
 ) -> Result<Vec<Object>> {
     let jax = executable.client.jax;
-    let list = gil.list(arguments.iter().map(|a| a.array.object()))?;
+    let arrays = || {
+        arguments
+            .iter()
+            .enumerate()
+            .filter_map(|(i, argument)| match &argument.contents {
+                Contents::Array(array) if executable.module.donates => {
+                    Some((i, argument.buffer, array))
+                }
+                _ => None,
+            })
+    };
     // XLA copies instead of donating what somebody else has a reference to.
     let mut held = Vec::new();
-    if executable.module.donates {
-        for (i, argument) in arguments.iter().enumerate() {
-            if argument.buffer.is_pinned() || kept.contains(&(i as i64)) {
-                held.push(gil.call(&jax.to_dlpack, [argument.array.object()])?);
-            }
+    for (i, buffer, array) in arrays() {
+        if buffer.is_pinned() || kept.contains(&(i as i64)) {
+            held.push(gil.call(&jax.to_dlpack, [array.object()])?);
         }
     }
-    let results = gil.call(&runner.execute, [&list]).and_then(|results| {
+    let results = gil.call(&runner.execute, [list]).and_then(|results| {
         let arrays = gil.method1(&results, &jax.consume_with_handlers, &runner.handlers);
         results.release(gil);
         arrays
     });
-    list.release(gil);
     if !held.is_empty() {
         drop(held);
         gil.call(&jax.collect_garbage, [])?;
     }
-    if executable.module.donates {
-        for argument in arguments {
-            if argument.array.is_deleted_with(gil) {
-                drop(argument.buffer.take());
-            }
+    for (_, buffer, array) in arrays() {
+        if array.is_deleted_with(gil) {
+            drop(buffer.take());
         }
     }
     let results = results?;
@@ -120,16 +149,46 @@ fn run(
     items
 }
 
+/// What results hold; the run where it is not through. Small programs are when they were launched. Of small results
+/// nothing of jaxlib's is left then.
+fn take_over(
+    gil: &Gil,
+    executable: &Executable,
+    arrays: Vec<Object>,
+) -> (Vec<Contents>, Option<Arc<Run>>) {
+    let mut running: Option<Arc<Run>> = None;
+    let results = arrays.into_iter().zip(&executable.results);
+    let results = results.map(|(object, shape)| {
+        let array = Array::new(executable.client.jax, object);
+        let is_through = running.is_none();
+        // What cannot be seen now will be told to whoever waits.
+        let Some(from) = is_through.then(|| array.look(gil).ok().flatten()).flatten() else {
+            let run = running.get_or_insert_with(Arc::default);
+            return Contents::Array(Arc::new(array.computed_by(run)));
+        };
+        if small::fits(shape) {
+            // SAFETY: the elements are there, and the memory has room for them.
+            let copy =
+                |to| unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to, shape.bytes) };
+            if let Ok(small) = Small::new(shape.bytes, copy) {
+                array.into_object().release(gil);
+                return Contents::Small(Arc::new(small));
+            }
+        }
+        Contents::Array(Arc::new(array))
+    });
+    (results.collect(), running)
+}
+
 /// Runs a program without results; the event says when it is through, and how.
 fn run_for_event(
     gil: &Gil,
     executable: &Executable,
     runner: &Runner,
-    arguments: &[Argument<'_>],
+    list: &Object,
 ) -> Result<Event> {
     let jax = executable.client.jax;
-    let list = gil.list(arguments.iter().map(|a| a.array.object()))?;
-    let token = gil.call(&jax.run_for_token, [&runner.execute, &list])?;
+    let token = gil.call(&jax.run_for_token, [&runner.execute, list])?;
     let signal = Signal::new();
     let waiting = Arc::clone(&signal);
     // A token can only be waited for, not asked.
@@ -231,20 +290,14 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
             buffers.len()
         )));
     }
-    let reading = Arc::new(Run::default());
-    for argument in &arguments {
-        match executable.module.donates {
-            // XLA may write it, or keep it for a result.
-            true => argument.array.give_away(),
-            false => argument.array.read_by(&reading),
-        }
-    }
-    let gil = executable.client.jax.gil()?;
     let wants_event = !args.device_complete_events.is_null();
+    let gil = executable.client.jax.gil()?;
+    let mut frame = runner.frames.take(&gil, arguments.len())?;
+    fill(&gil, &mut frame, executable, device, &arguments)?;
     let event = if executable.results.is_empty() && wants_event {
-        Some(run_for_event(&gil, executable, &runner, &arguments)?)
+        Some(run_for_event(&gil, executable, &runner, &frame.list)?)
     } else {
-        let arrays = run(&gil, executable, &runner, &arguments, kept)?;
+        let arrays = run(&gil, executable, &runner, &frame.list, &arguments, kept)?;
         let output = outputs[0];
         if arrays.len() != executable.results.len() || (output.is_null() && !arrays.is_empty()) {
             return Err(Error::internal(format!(
@@ -253,32 +306,28 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
                 executable.results.len()
             )));
         }
-        let mut first = None;
-        for (i, (object, shape)) in arrays.into_iter().zip(&executable.results).enumerate() {
-            let client = Arc::clone(&executable.client);
-            let array = Arc::new(Array::computed_by(client.jax, object, &reading));
-            if i < LOOKED_AT {
-                // What cannot be seen now will be told to whoever waits.
-                let _ = array.look(&gil);
-            }
-            let buffer = Buffer::new(client, device, Arc::clone(shape), array, false);
-            if i == 0 && wants_event {
-                // All results become ready together.
-                first = buffer.array().map(Event::Array);
-            }
+        frame.clear(&gil)?;
+        let (results, running) = take_over(&gil, executable, arrays);
+        let first = results.first().filter(|_| wants_event).cloned();
+        // Without a result nobody can tell when the run is through.
+        if !results.is_empty() {
+            runner.frames.keep(frame, running);
+        }
+        for (i, (contents, shape)) in results.into_iter().zip(&executable.results).enumerate() {
+            let (client, shape) = (Arc::clone(&executable.client), Arc::clone(shape));
+            let buffer = Buffer::new(client, device, shape, contents, false);
             // SAFETY: the caller's list has a place for every result.
             unsafe { output.add(i).write(buffer.into_raw()) };
         }
-        first
+        // All results become ready together.
+        first.map(Event::of)
     };
     if let Some(event) = event {
         // SAFETY: the caller's list has a place for every device.
         unsafe { args.device_complete_events.write(event.into_raw()) };
     }
-    for argument in arguments {
-        // Dropped with the lock held: cheaper than to take it once more for each.
-        drop(argument.array);
-    }
+    // With the lock held: cheaper than to take it once more for each.
+    drop(arguments);
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use crate::entry::{entry, slice};
 use crate::error::{Error, Result};
 use crate::event::{Event, Signal};
 use crate::shape::{Shape, Wanted};
-use crate::spare;
+use crate::small::{self, Contents, Small};
 use crate::strided;
 use pjrt_api::{
     PJRT_Client_BufferFromHostBuffer_Args as Args, PJRT_HostBufferSemantics as Semantics,
@@ -25,30 +25,13 @@ pub(crate) fn make_array(
 ) -> Result<Array> {
     let jax = client.jax;
     let gil = jax.gil()?;
-    let ours = match &owner {
-        Owner::Ours(memory) if spare::fits(shape) => Some(memory.as_ptr()),
-        _ => None,
-    };
     let capsule = export(&gil, shape, owner)?;
-    // SAFETY: `None` is a borrowed reference, to which one is added.
-    let none = unsafe {
-        (gil.py.c.Py_IncRef)(gil.py.c.none);
-        gil.owned(gil.py.c.none)?
-    };
+    let none = gil.none()?;
     let object = jax.making_arrays(&gil, || {
         gil.call(&jax.from_dlpack, [&capsule, &device.object, &none])
     })?;
     capsule.release(&gil);
     none.release(&gil);
-    if let Some(ours) = ours {
-        let address = gil
-            .method0(&object, &jax.unsafe_buffer_pointer)?
-            .to_address(&gil)?;
-        // XLA uses it as it is, and did not copy it.
-        if address.cast() == ours {
-            return Ok(Array::in_ours(jax, object, address as usize));
-        }
-    }
     Ok(Array::new(jax, object))
 }
 
@@ -71,7 +54,7 @@ pub(crate) unsafe fn copy_in(
 ///
 /// # Safety
 /// As [`copy_in`]; `to` has room for the array.
-unsafe fn fill(to: *mut u8, data: *const u8, strides: Option<&[i64]>, shape: &Shape) {
+pub(crate) unsafe fn fill(to: *mut u8, data: *const u8, strides: Option<&[i64]>, shape: &Shape) {
     match strides {
         _ if shape.bytes == 0 => {}
         // SAFETY: both sides hold the array's bytes.
@@ -148,16 +131,12 @@ unsafe fn upload(args: &mut Args) -> Result<()> {
         semantics == Semantics::kImmutableZeroCopy || semantics == Semantics::kMutableZeroCopy;
     let alias =
         may_alias && strides.is_none() && shape.bytes > 0 && args.data.align_offset(ALIGNMENT) == 0;
-    let spare = match alias {
-        true => None,
-        false => client.spares.take(device, &shape),
-    };
-    if let Some((shape, array)) = spare {
-        let to = array.address()? as *mut u8;
-        // SAFETY: memory of ours of that shape, which nobody reads; the caller's holds the array.
-        unsafe { fill(to, args.data.cast(), strides, &shape) };
+    if !alias && small::fits(&shape) {
+        // SAFETY: the caller's memory holds the array, and the other one has room for it.
+        let fill = |to| unsafe { fill(to, args.data.cast(), strides, &shape) };
+        let small = Contents::Small(Arc::new(Small::new(shape.bytes, fill)?));
         let device: *const Device = device;
-        args.buffer = Buffer::new(client, device, shape, array, false).into_raw();
+        args.buffer = Buffer::new(client, device, Arc::new(shape), small, false).into_raw();
         args.done_with_host_buffer = Event::Done(None).into_raw();
         return Ok(());
     }
@@ -172,7 +151,7 @@ unsafe fn upload(args: &mut Args) -> Result<()> {
         let memory = unsafe { copy_in(args.data.cast(), strides, &shape)? };
         (Owner::Ours(memory), Event::Done(None))
     };
-    let array = Arc::new(make_array(&client, device, &shape, owner)?);
+    let array = Contents::Array(Arc::new(make_array(&client, device, &shape, owner)?));
     let immutable = alias && semantics == Semantics::kImmutableZeroCopy;
     let device: *const Device = device;
     args.buffer = Buffer::new(client, device, Arc::new(shape), array, immutable).into_raw();

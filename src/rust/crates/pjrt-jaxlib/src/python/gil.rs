@@ -152,20 +152,38 @@ impl Gil {
         unsafe { self.owned((self.py.c.PyBool_FromLong)(value.into())) }
     }
 
+    /// `None`.
+    pub fn none(&self) -> Result<Object> {
+        // SAFETY: the lock is held; the reference is borrowed, so one is added.
+        unsafe {
+            (self.py.c.Py_IncRef)(self.py.c.none);
+            self.owned(self.py.c.none)
+        }
+    }
+
     /// A Python list.
     pub fn list<'a>(&self, items: impl ExactSizeIterator<Item = &'a Object>) -> Result<Object> {
         let c = &self.py.c;
         // SAFETY: the lock is held.
         let list = unsafe { self.owned((c.PyList_New)(items.len() as isize))? };
         for (i, item) in items.enumerate() {
-            // SAFETY: `PyList_SetItem` takes over the reference that is added here; the index is
-            // below the length.
-            unsafe {
-                (c.Py_IncRef)(item.as_ptr());
-                (c.PyList_SetItem)(list.as_ptr(), i as isize, item.as_ptr());
-            }
+            self.set_item(&list, i, item)?;
         }
         Ok(list)
+    }
+
+    /// `list[index] = item`.
+    pub fn set_item(&self, list: &Object, index: usize, item: &Object) -> Result<()> {
+        let c = &self.py.c;
+        // SAFETY: the lock is held; `PyList_SetItem` takes over the reference that is added here, also where it fails.
+        let failed = unsafe {
+            (c.Py_IncRef)(item.as_ptr());
+            (c.PyList_SetItem)(list.as_ptr(), index as isize, item.as_ptr()) != 0
+        };
+        match failed {
+            true => Err(self.error()),
+            false => Ok(()),
+        }
     }
 
     /// Calls `callable` with positional arguments.
