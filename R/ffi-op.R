@@ -164,7 +164,7 @@ named_arguments <- function(f, arguments, op = NULL) {
 
 # A function of arguments of these names. By hand: to load rlang takes ten times as long as a new session's first call.
 taking <- function(names) {
-  formals <- stats::setNames(rep(list(quote(expr = )), length(names)), names)
+  formals <- stats::setNames(rep(as.list(formals(function(x) NULL)), length(names)), names)
   as.function(c(formals, list(NULL)))
 }
 

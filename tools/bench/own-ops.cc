@@ -1,5 +1,8 @@
-// z = x * y by XLA's own header, and as the body of an own op: what own-ops.R compares.
+// z = x * y by XLA's own header, as the body of an own op, and in a plain loop: what own-ops.R compares.
 #include <stdint.h>
+#include <stdlib.h>
+
+#include <chrono>
 
 #include <xlaffi.h>
 
@@ -30,4 +33,25 @@ extern "C" XLAFFI_EXPORT int32_t times_body(const xlaffi_call* call) {
   double* z = static_cast<double*>(call->buffers[2]);
   for (int64_t i = 0; i < call->dims[0]; i++) z[i] = x[i] * y;
   return XLAFFI_OK;
+}
+
+// Seconds of so many passes from array to array, with the making of what they write: two arrays in turn and, as a
+// program has it, one for the result.
+extern "C" XLAFFI_EXPORT void plain_times(const double* length, const int* passes, double* seconds) {
+  int64_t n = static_cast<int64_t>(*length);
+  auto make = [n] { return static_cast<double*>(malloc(n * sizeof(double))); };
+  double* x = make();
+  for (int64_t i = 0; i < n; i++) x[i] = 1;
+  volatile double factor = 1;
+  auto start = std::chrono::steady_clock::now();
+  double* made[] = {make(), make(), make()};
+  const double* from = x;
+  for (int pass = 1; pass <= *passes; pass++) {
+    double y = factor;
+    double* to = made[pass == *passes ? 2 : pass % 2];
+    for (int64_t i = 0; i < n; i++) to[i] = from[i] * y;
+    from = to;
+  }
+  *seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (double* array : {x, made[0], made[1], made[2]}) free(array);
 }
