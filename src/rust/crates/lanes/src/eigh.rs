@@ -11,12 +11,9 @@ use super::{Float, Kernel, Lanes, Most};
 use matrices::{Element, Triangle};
 use std::ops::Range;
 
-/// Rows up to which this is used. Its time as a part of that of OpenBLAS's `syevd`, f64, AVX-512, two
-/// threads: with vectors, in a batch, 0.14 for 4 × 4, 0.16 for 16 × 16, 0.2 for 32 × 32, 0.25
-/// for 64 × 64, 0.45 for 96 × 96; alone 0.9, 0.7, 0.7, 0.7, 0.9. Values only: 0.2, 0.2, 0.3, 0.4, 0.5;
-/// alone 0.95, 1.0, 1.1, 1.1, 1.2. Above 64 a block of f64 is more than the second level of cache
-/// holds.
-pub const MOST: Most = Most::real(64);
+/// Rows up to which this is used: where a matrix alone takes as long as OpenBLAS takes on one thread. Blocks win up
+/// to 192, but what comes out is to depend on the matrix alone, and not on how many there are.
+pub const MOST: Most = Most::real(96);
 
 /// What `info` is for a matrix with NaN or an infinity: none of its eigenvalues was found.
 pub const NOT_FINITE: i32 = 1;

@@ -15,12 +15,8 @@ use std::ops::Range;
 /// LAPACK's own answer to a matrix that is not finite.
 pub const NOT_FINITE: i32 = -4;
 
-/// Rows and columns up to which this is used. Its time as a part of that of OpenBLAS's `gesdd`, f64,
-/// AVX-512, two threads: with vectors, in a batch, 0.13 for 4 × 4, 0.2 for 16 × 16, 0.3 to
-/// 0.4 for 32 × 32, 0.3 for 64 × 64, 0.4 for 96 × 96; alone 0.8, 0.7, 0.7, 0.7, 0.8. Values only: 0.17,
-/// 0.25, 0.35, 0.4, 0.4; alone 0.8, 1.0, 1.2, 1.25, 1.1. Above 64 a block of f64 is more than the
-/// second level of cache holds.
-pub const MOST: Most = Most::real(64);
+/// Rows and columns up to which this is used, for the reason that [`eigh`](super::eigh::MOST) has.
+pub const MOST: Most = Most::real(96);
 
 /// A run of matrices of `m` × `n`.
 pub struct Gesdd<'a, T: Element> {

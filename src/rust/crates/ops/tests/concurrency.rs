@@ -176,8 +176,8 @@ fn all_jobs() -> Vec<Job> {
         all.extend(jobs::<Complex<f32>>(n, count));
     }
     // Large enough for LAPACK's own threads.
-    all.extend(jobs::<f64>(65, 1));
-    all.extend(jobs::<Complex<f32>>(65, 1));
+    all.extend(jobs::<f64>(97, 1));
+    all.extend(jobs::<Complex<f32>>(97, 1));
     all
 }
 

@@ -4,7 +4,7 @@ use crate::common::{
     ascending, assert_small, count, dims, for_every_dtype, is_nan, orthogonality, ratio, run, same,
     Mat, Number, Random,
 };
-use crate::kinds::{hermitian, mixed, scales, spectra, unscaled};
+use crate::kinds::{hermitian, mixed, scales, some_if_large, spectra, unscaled};
 use xla_ffi::testing::{Call, Frame};
 
 /// By jaxlib's target, with eigenvectors (V) or without (N).
@@ -34,10 +34,10 @@ fn check<T: Number>(a: &Mat, v: &Mat, w: &Mat, lost: f64, what: &str) {
 
 fn kinds_of_spectra<T: Number>() {
     let mut random = Random(34);
-    for n in [1, 2, 4, 9, 16, 33] {
-        for (kind, values) in spectra(n, T::EPS) {
+    for n in [1, 2, 4, 9, 16, 33, 96, 97] {
+        for (kind, values) in some_if_large(n, spectra(n, T::EPS)) {
             let a = hermitian::<T>(&mut random, &values);
-            for (place, scale, lost) in scales::<T>() {
+            for (place, scale, lost) in some_if_large(n, scales::<T>().into()) {
                 let what = format!("{kind} {place} {n}");
                 let x = Mat::make(n, n, |i, j| a.at(i.min(j), i.max(j)) * scale);
                 // Hermitian to the last digit.
@@ -70,7 +70,8 @@ fn mixed_batches<T: Number>() {
         (&[17], 2),
         (&[18], 16),
         (&[5], 33),
-        (&[3], 65),
+        (&[18], 65),
+        (&[3], 97),
     ] {
         let mut a = Vec::new();
         for one in mixed::<T>(&mut random, count(batch), n, n).chunks(n * n) {

@@ -42,6 +42,11 @@ pub fn scales<T: Number>() -> [(&'static str, f64, f64); 4] {
     ]
 }
 
+/// All of them, or every fourth of large matrices, whose products take their time.
+pub fn some_if_large<T>(size: usize, all: Vec<T>) -> impl Iterator<Item = T> {
+    all.into_iter().step_by(if size > 64 { 4 } else { 1 })
+}
+
 /// `m` × `n` with these singular values.
 pub fn general<T: Number>(random: &mut Random, m: usize, n: usize, values: &[f64]) -> Mat {
     let mut a = diagonal(m, n, values);
