@@ -36,9 +36,9 @@
 #' @export
 pjrt_buffer <- function(data, dtype = NULL, device = NULL, shape = NULL, check = FALSE, ...) {
   # Most of what comes needs no look-up of a method and one call; the rest goes the long way.
-  if (!is.object(data) && isFALSE(check) && ...length() == 0L) {
-    buffer <- .Call(wrap__buffer_from_r, data, dtype, device, shape)
-    if (!is.null(buffer) && !is.list(buffer)) {
+  if (...length() == 0L) {
+    buffer <- .Call(wrap__buffer_from_r_now, data, dtype, device, shape, check)
+    if (!is.null(buffer)) {
       return(buffer)
     }
   }
@@ -50,9 +50,9 @@ pjrt_buffer <- function(data, dtype = NULL, device = NULL, shape = NULL, check =
 #' @rdname pjrt_buffer
 #' @export
 pjrt_scalar <- function(data, dtype = NULL, device = NULL, check = FALSE, ...) {
-  if (!is.object(data) && isFALSE(check) && length(data) == 1L && ...length() == 0L) {
-    buffer <- .Call(wrap__buffer_from_r, data, dtype, device, integer())
-    if (!is.null(buffer) && !is.list(buffer)) {
+  if (length(data) == 1L && ...length() == 0L) {
+    buffer <- .Call(wrap__buffer_from_r_now, data, dtype, device, integer(), check)
+    if (!is.null(buffer)) {
       return(buffer)
     }
   }

@@ -55,7 +55,10 @@ pjrt_execute <- function(executable, ..., execution_options = NULL, simplify = T
   if (!(is.logical(simplify) && length(simplify) == 1L && !is.na(simplify))) {
     check_flag(simplify, "simplify")
   }
-  result <- .Call(wrap__executable_execute, executable, list(...), execution_options, check)
+  result <- .Call(wrap__executable_execute, executable, list(...), execution_options, check, simplify)
+  if (!is.list(result)) {
+    return(result)
+  }
   # Not a plain list of buffers: a failure, a run under way, or text that waits to be shown.
   if (is.object(result)) {
     result <- finish(result)
@@ -67,6 +70,9 @@ pjrt_execute <- function(executable, ..., execution_options = NULL, simplify = T
 # for Ctrl-C, which it does in Sys.sleep() and outside of Rust, and shows what the program prints.
 # Interrupted, the work goes on and its result is dropped; R functions that it calls are not served any more.
 finish <- function(run, call = rlang::caller_env()) {
+  if (inherits(run, "xlaffi_launched")) {
+    run <- run[[1L]]
+  }
   if (inherits(run, "xlaffi_run")) {
     started <- run
     on.exit(.Call(wrap__run_abandon, started))

@@ -4,11 +4,15 @@ lapack_report <- function() .Call(wrap__lapack_report)
 
 buffer_from_r <- function(data, dtype, device, shape) .Call(wrap__buffer_from_r, data, dtype, device, shape)
 
+buffer_from_r_now <- function(data, dtype, device, shape, check) .Call(wrap__buffer_from_r_now, data, dtype, device, shape, check)
+
 buffer_from_raw <- function(data, dtype, device, shape, row_major) .Call(wrap__buffer_from_raw, data, dtype, device, shape, row_major)
 
 buffer_empty <- function(dtype, device, shape) .Call(wrap__buffer_empty, dtype, device, shape)
 
 buffer_to_r_now <- function(buffer) .Call(wrap__buffer_to_r_now, buffer)
+
+buffer_if_there <- function(buffer) .Call(wrap__buffer_if_there, buffer)
 
 buffer_to_r <- function(buffer) .Call(wrap__buffer_to_r, buffer)
 
@@ -90,7 +94,7 @@ identity_text <- function(identity) .Call(wrap__identity_text, identity)
 
 signature <- function(id, arguments) .Call(wrap__signature, id, arguments)
 
-executable_execute <- function(executable, arguments, options, check) .Call(wrap__executable_execute, executable, arguments, options, check)
+executable_execute <- function(executable, arguments, options, check, simplify) .Call(wrap__executable_execute, executable, arguments, options, check, simplify)
 
 executable_call <- function(executable, arguments, dtypes, device) .Call(wrap__executable_call, executable, arguments, dtypes, device)
 

@@ -97,7 +97,13 @@ as_array_async <- function(x, ...) UseMethod("as_array_async")
 #' x <- pjrt_buffer(1:3)
 #' is_ready(await(x))
 #' @export
-await <- function(x, ...) UseMethod("await")
+await <- function(x, ...) {
+  # As in as_array().
+  if (!is.null(.Call(wrap__buffer_if_there, x))) {
+    return(invisible(x))
+  }
+  UseMethod("await")
+}
 
 #' @rdname await
 #' @export

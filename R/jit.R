@@ -98,7 +98,7 @@ run_call <- function(call, leaves) {
         if (call$buffers[[i]]) leaves[[i]] else pjrt_buffer(leaves[[i]], call$dtypes[[i]], call$device)
       })
     }
-    outputs <- .Call(wrap__executable_execute, executable, leaves, NULL, TRUE)
+    outputs <- .Call(wrap__executable_execute, executable, leaves, NULL, TRUE, FALSE)
   }
   if (is.object(outputs)) {
     outputs <- finish(outputs, NULL)

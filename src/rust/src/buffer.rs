@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use extendr_api::Robj;
-use extendr_ffi::R_NilValue;
+use extendr_api::{GetSexp, Robj};
+use extendr_ffi::{R_NilValue, Rboolean, Rf_isObject};
 use pjrt::{Buffer, DType, HostData, Kind, Order, Source};
 use pjrt_jaxlib::python::blocking;
 
-use crate::argument::is_null;
+use crate::argument::{flag, is_null};
 use crate::callback::while_serving;
 use crate::device::{default_device, DeviceObject};
 use crate::entry::routines;
@@ -117,6 +117,29 @@ fn upload_shaped(
     }
 }
 
+/// A buffer whose contents are there, with no printed text that is to be shown first, and without methods of a subclass.
+fn there(buffer: &Robj) -> Outcome<Option<&BufferObject>> {
+    if !has_own_class::<BufferObject>(buffer) || ops::print::is_waiting() {
+        return Ok(None);
+    }
+    let object: &BufferObject = get(buffer, "x")?;
+    let is_there = object.buffer.wait_timeout(Duration::ZERO)?;
+    Ok(is_there.then_some(object))
+}
+
+/// An R vector or array on a device; `dtype` and `shape` may be NULL.
+fn from_r(on: &DeviceObject, data: &Robj, dtype: &Robj, shape: &Robj) -> Outcome<BufferObject> {
+    let dtype = match is_null(dtype) {
+        true => None,
+        false => Some(host::dtype(dtype)?),
+    };
+    let dims = match is_null(shape) {
+        true => host::dims_of(data),
+        false => host::dims(shape)?,
+    };
+    upload_shaped(on, data, dtype, dims)
+}
+
 routines! {
     // A buffer from an R vector or array. `dtype` and `shape` may be NULL; so may `device` once
     // the default platform has a client, else R has to make one: the result is NULL.
@@ -129,15 +152,24 @@ routines! {
             },
             false => get(device, "device")?,
         };
-        let dtype = match is_null(dtype) {
-            true => None,
-            false => Some(host::dtype(dtype)?),
+        Ok(wrap(from_r(on, data, dtype, shape)?))
+    }
+
+    // As above, for data without a class that need no check, and a device that is there. Else, and where
+    // anything is wrong, NULL.
+    fn buffer_from_r_now(data, dtype, device, shape, check) or null {
+        // SAFETY: an R object that R protects; a constant of R.
+        let (is_object, not_now) = unsafe { (Rf_isObject(data.get()), R_NilValue) };
+        let on = match is_null(device) {
+            true => default_device(),
+            false => Some(get(device, "device")?),
         };
-        let dims = match is_null(shape) {
-            true => host::dims_of(data),
-            false => host::dims(shape)?,
-        };
-        Ok(wrap(upload_shaped(on, data, dtype, dims)?))
+        match on {
+            Some(on) if is_object == Rboolean::FALSE && flag(check) == Some(false) => {
+                Ok(wrap(from_r(on, data, dtype, shape)?))
+            }
+            _ => Ok(not_now),
+        }
     }
 
     // A buffer from bytes that have the element type already.
@@ -185,16 +217,18 @@ routines! {
     // The R array of a buffer that needs nothing else: its contents are there, no printed text
     // waits to be shown before it, and no subclass has a method of its own. Else NULL.
     fn buffer_to_r_now(buffer) or null {
-        // SAFETY: a constant of R.
-        let not_now = Ok(unsafe { R_NilValue });
-        if !has_own_class::<BufferObject>(buffer) || ops::print::is_waiting() {
-            return not_now;
+        match there(buffer)? {
+            Some(object) => host::read(&object.buffer),
+            // SAFETY: a constant of R.
+            None => Ok(unsafe { R_NilValue }),
         }
-        let object: &BufferObject = get(buffer, "x")?;
-        match object.buffer.wait_timeout(Duration::ZERO)? {
-            true => host::read(&object.buffer),
-            false => not_now,
-        }
+    }
+
+    // Such a buffer itself. Else NULL.
+    fn buffer_if_there(buffer) or null {
+        let is_there = there(buffer)?.is_some();
+        // SAFETY: an R object that R protects, or a constant of R.
+        Ok(unsafe { if is_there { buffer.get() } else { R_NilValue } })
     }
 
     // The R array, or NULL as long as the contents are not there.

@@ -53,9 +53,10 @@ enum Started {
 }
 
 routines! {
-    // Runs the program; a list of buffers, or a run that R has to wait for. The list has the class
-    // `xlaffi_executed` where printed text waits to be shown.
-    fn executable_execute(executable, arguments, options, check: bool) {
+    // Runs the program; a list of buffers, which has the class `xlaffi_executed` where printed text waits to be shown,
+    // or one of the class `xlaffi_launched` with the run that R has to wait for. Where `simplify` says so, one buffer
+    // comes without a list, if no text waits.
+    fn executable_execute(executable, arguments, options, check: bool, simplify: bool) {
         let object: &ExecutableObject = get(executable, "executable")?;
         // SAFETY: a symbol of R's.
         let names = unsafe { attribute(arguments, R_NamesSymbol) };
@@ -77,8 +78,17 @@ routines! {
         let options = execute_options(options)?;
         let buffers = buffers.into_iter().cloned().collect();
         match start(object, buffers, options)? {
-            Started::Launched(outputs) => Ok(told(outputs_to_r(outputs, &object.platform))),
-            Started::Running(run) => Ok(wrap(run)),
+            Started::Launched(mut outputs) => match outputs.pop() {
+                Some(only) if simplify && outputs.is_empty() && !ops::print::is_waiting() => {
+                    expect(size(&only));
+                    Ok(wrap(BufferObject::new(only, &object.platform)))
+                }
+                last => {
+                    outputs.extend(last);
+                    Ok(told(outputs_to_r(outputs, &object.platform)))
+                }
+            },
+            Started::Running(run) => Ok(with_class(wrap_list(vec![run]), "xlaffi_launched")),
         }
     }
 
@@ -158,15 +168,20 @@ routines! {
 
 /// Marks fresh results, which are not protected, where printed text waits.
 fn told(results: SEXP) -> SEXP {
-    if !ops::print::is_waiting() {
-        return results;
+    match ops::print::is_waiting() {
+        true => with_class(results, "xlaffi_executed"),
+        false => results,
     }
+}
+
+/// Gives a fresh object, which is not protected, a class.
+fn with_class(object: SEXP, class: &str) -> SEXP {
     // SAFETY: R's thread; a fresh object, protected while the class is made.
     unsafe {
-        let results = Protected::new(results);
-        let class = Protected::new(Value::from("xlaffi_executed").into_sexp());
-        protect(|| Rf_setAttrib(results.sexp(), R_ClassSymbol, class.sexp()));
-        results.sexp()
+        let object = Protected::new(object);
+        let class = Protected::new(Value::from(class).into_sexp());
+        protect(|| Rf_setAttrib(object.sexp(), R_ClassSymbol, class.sexp()));
+        object.sexp()
     }
 }
 
