@@ -1,6 +1,6 @@
 //! Every kernel once in each precision: `tests/machine_code.rs` reads what became of it.
 
-use lanes::{cholesky, eigh, lu, qr, svd, triangular, Vectorised};
+use lanes::{alone, cholesky, eigh, lu, qr, svd, triangular, Vectorised};
 use matrices::{Complex, Element, Form, Transpose, Triangle, Vectors};
 
 const N: usize = 3;
@@ -30,6 +30,7 @@ fn all<T: Vectorised>() {
             n,
             a: &mut a,
             tau: &mut tau,
+            together: &alone,
         },
         COUNT,
     );
@@ -40,6 +41,7 @@ fn all<T: Vectorised>() {
             k,
             a: &mut a,
             tau: &tau,
+            together: &alone,
         },
         COUNT,
     );

@@ -1,7 +1,7 @@
 //! What each kernel costs a matrix, alone and in a batch, on one thread:
 //! `cargo run --release -p lanes --features examples --example times`. The copy of the operands counts.
 
-use lanes::{cholesky, eigh, lu, qr, svd, triangular, Vectorised};
+use lanes::{alone, cholesky, eigh, lu, qr, svd, triangular, Vectorised};
 use matrices::{Element, Form, Transpose, Triangle, Vectors};
 use std::time::Instant;
 
@@ -104,14 +104,27 @@ fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) 
     let geqrf = run(&mut || {
         again(&mut a);
         let (a, tau) = (&mut a[..], &mut rest[..]);
-        let kernel = qr::Geqrf { m, n, a, tau };
+        let kernel = qr::Geqrf {
+            m,
+            n,
+            a,
+            tau,
+            together: &alone,
+        };
         T::in_lanes(kernel, count);
     });
     let factored = a.clone();
     let orgqr = run(&mut || {
         a.copy_from_slice(&factored);
         let (a, tau) = (&mut a[..], &rest[..]);
-        let kernel = qr::Orgqr { m, n, k, a, tau };
+        let kernel = qr::Orgqr {
+            m,
+            n,
+            k,
+            a,
+            tau,
+            together: &alone,
+        };
         T::in_lanes(kernel, count);
     });
     print!("{dtype} {n:>2} x {n:<2} {count:>3}:");

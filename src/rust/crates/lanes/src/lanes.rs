@@ -1,7 +1,7 @@
 //! The same number of each of several matrices: one lane per matrix.
 
 use super::block;
-use super::rows::{self, Product, Reflections};
+use super::rows::{self, Block, Product, Task};
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 use matrices::Element;
@@ -37,6 +37,8 @@ pub trait Float: Element<Real = Self> + PartialOrd {
 /// many there are. Nothing is fused but what says so.
 pub trait Lanes:
     Copy
+    + Send
+    + Sync
     + Add<Output = Self>
     + AddAssign
     + Sub<Output = Self>
@@ -89,7 +91,15 @@ pub trait Lanes:
     /// [`rows::product`], not inlined.
     fn product(matrix: &mut [Self], product: &Product, work: &mut [Self]);
     /// [`rows::reflect`], not inlined.
-    fn reflect(matrix: &mut [Self], reflections: &Reflections<'_, Self::Float>, work: &mut [Self]);
+    fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]);
+    /// [`rows::prepare`], not inlined.
+    fn prepare(
+        panel: &[Self],
+        stride: usize,
+        rows: (usize, usize),
+        tau: (&[Self::Float], Task),
+        memory: &mut [Self],
+    );
     /// [`rows::project`], not inlined.
     fn project(
         left: &[Self],
@@ -270,12 +280,17 @@ macro_rules! floats {
             fn product(matrix: &mut [Self], product: &Product, work: &mut [Self]) {
                 rows::product(matrix, product, work);
             }
-            fn reflect(
-                matrix: &mut [Self],
-                reflections: &Reflections<'_, $t>,
-                work: &mut [Self],
+            fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]) {
+                rows::reflect(columns, stride, blocks);
+            }
+            fn prepare(
+                panel: &[Self],
+                stride: usize,
+                rows: (usize, usize),
+                tau: (&[$t], Task),
+                memory: &mut [Self],
             ) {
-                rows::reflect(matrix, reflections, work);
+                rows::prepare(panel, stride, rows, tau, memory);
             }
             fn project(
                 left: &[Self],

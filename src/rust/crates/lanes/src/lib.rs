@@ -69,6 +69,14 @@ pub trait Vectorised: Element<Real: Float> {
     fn in_lanes(kernel: impl Kernel<Self>, count: usize);
 }
 
+/// Calls a function on so many threads at once at most, this one among them, and returns when all are done with it.
+pub type Together<'a> = &'a (dyn Fn(usize, &(dyn Fn() + Sync)) + Sync);
+
+/// On this thread only.
+pub fn alone(_: usize, work: &(dyn Fn() + Sync)) {
+    work();
+}
+
 fn best_unit() -> dispatch::Unit {
     dispatch::Unit::best().expect("a vector unit, as `suits` found one")
 }

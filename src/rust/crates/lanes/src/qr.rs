@@ -5,13 +5,13 @@ use super::block::{finite, gather, scatter};
 use super::dispatch::run_by_block;
 use super::field::{Field, Pair};
 use super::householder::{reflect, reflection};
-use super::{rows, Float, Kernel, Lanes, Most, Vectorised};
+use super::{rows, Float, Kernel, Lanes, Most, Together, Vectorised};
 use matrices::Element;
 use std::ops::Range;
 
 /// Rows and columns up to which this beats LAPACK's `geqrf` and `orgqr`.
 pub const MOST: Most = Most {
-    real: 256,
+    real: 2048,
     complex: 32,
 };
 
@@ -37,7 +37,7 @@ macro_rules! in_rows_if_large {
                 return 0;
             }
             let stride = rows::stride(self.m, width);
-            self.n * stride + rows::room(stride, width)
+            self.n * stride + rows::qr::rooms(stride, width)
         }
     };
 }
@@ -52,6 +52,8 @@ pub struct Geqrf<'a, T> {
     pub a: &'a mut [T],
     /// `min(m, n)` each.
     pub tau: &'a mut [T],
+    /// Who helps with a large matrix.
+    pub together: Together<'a>,
 }
 
 impl<T: Vectorised> Kernel<T> for Geqrf<'_, T> {
@@ -81,7 +83,14 @@ impl<T: Vectorised> Kernel<T> for Geqrf<'_, T> {
             tau.fill(T::NAN);
             return;
         }
-        rows::qr::factor(m, stride, columns, tau, work);
+        let matrix = rows::qr::Columns {
+            m,
+            stride,
+            a: columns,
+            work,
+            together: self.together,
+        };
+        rows::qr::factor(matrix, tau);
         for (column, x) in columns.chunks_exact(stride).zip(x.chunks_exact_mut(m)) {
             x.copy_from_slice(&V::flat(column)[..m]);
         }
@@ -139,6 +148,8 @@ pub struct Orgqr<'a, T> {
     pub a: &'a mut [T],
     /// `k` each.
     pub tau: &'a [T],
+    /// Who helps with a large matrix.
+    pub together: Together<'a>,
 }
 
 impl<T: Vectorised> Kernel<T> for Orgqr<'_, T> {
@@ -171,7 +182,14 @@ impl<T: Vectorised> Kernel<T> for Orgqr<'_, T> {
             x.fill(T::NAN);
             return;
         }
-        rows::qr::columns(m, stride, columns, tau, work);
+        let matrix = rows::qr::Columns {
+            m,
+            stride,
+            a: columns,
+            work,
+            together: self.together,
+        };
+        rows::qr::columns(matrix, tau);
         for (column, x) in columns.chunks_exact(stride).zip(x.chunks_exact_mut(m)) {
             x.copy_from_slice(&V::flat(column)[..m]);
         }

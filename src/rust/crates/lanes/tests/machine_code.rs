@@ -31,7 +31,7 @@ const CALLERS: [(&str, &str); 3] = [
 ];
 
 /// What may be called: it moves data only, or is looked at itself.
-const CALLED: [&str; 8] = [
+const CALLED: [&str; 10] = [
     "gather",
     "scatter",
     "scatter_some",
@@ -40,10 +40,12 @@ const CALLED: [&str; 8] = [
     "product",
     "reflect",
     "project",
+    "prepare",
+    "act",
 ];
 
 /// Products that kernels share, not inlined.
-const PRODUCTS: [&str; 3] = ["product_in", "reflect_in", "project_in"];
+const PRODUCTS: [&str; 4] = ["product_in", "reflect_in", "prepare_in", "project_in"];
 
 /// What a tool says, which has to succeed.
 fn output(command: &mut Command) -> String {

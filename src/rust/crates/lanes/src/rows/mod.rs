@@ -15,8 +15,8 @@ mod reflect;
 
 pub(crate) use product::{packed, product};
 pub use product::{Factors, Product};
-pub use reflect::Reflections;
-pub(crate) use reflect::{project, reflect, room};
+pub(crate) use reflect::{prepare, project, reflect};
+pub use reflect::{Block, Task};
 
 use super::block::finite;
 use super::lanes::{Float, Lanes};

@@ -1,61 +1,135 @@
-//! `R` and reflections of one matrix, and the columns of its `Q`.
+//! `R` and reflections of one matrix, and the columns of its `Q`. Blocks of reflections act on what is behind them two
+//! at a time, so that a large matrix is fetched from memory half as often.
 
 use super::panel::eliminate;
-use super::reflect::{Reflections, Task, BLOCK};
+use super::reflect::{room, Block, Task, BLOCK};
 use crate::lanes::{Float, Lanes};
+use crate::Together;
+use std::sync::Mutex;
 
-/// Factors `m` rows in place, as LAPACK's `geqrf`; there is a factor for each reflection.
+/// Vectors that both work in.
+pub(crate) fn rooms(stride: usize, width: usize) -> usize {
+    2 * room(stride, width)
+}
+
+/// Where the columns of one matrix of `m` rows are, one every `stride` vectors.
+pub(crate) struct Columns<'a, V> {
+    pub(crate) m: usize,
+    pub(crate) stride: usize,
+    pub(crate) a: &'a mut [V],
+    /// Of [`rooms`].
+    pub(crate) work: &'a mut [V],
+    pub(crate) together: Together<'a>,
+}
+
+/// Factors in place, as LAPACK's `geqrf`; there is a factor for each reflection.
 #[inline(always)]
-pub(crate) fn factor<V: Lanes>(
-    m: usize,
-    stride: usize,
-    a: &mut [V],
-    tau: &mut [V::Float],
-    work: &mut [V],
-) {
-    let n = a.len() / stride;
+pub(crate) fn factor<V: Lanes>(matrix: Columns<'_, V>, tau: &mut [V::Float]) {
+    let Columns {
+        m,
+        stride,
+        a,
+        work,
+        together,
+    } = matrix;
+    let (n, rank) = (a.len() / stride, tau.len());
+    let (even, odd) = work.split_at_mut(work.len() / 2);
     for (at, tau) in tau.chunks_mut(BLOCK).enumerate() {
-        let start = at * BLOCK;
-        let panel = start..start + tau.len();
-        let columns = &mut a[panel.start * stride..panel.end * stride];
-        let vectors = start / V::WIDTH..m.div_ceil(V::WIDTH);
-        eliminate(columns, stride, vectors, tau);
-        if panel.end < n {
-            let reflections = Reflections {
-                stride,
-                m,
-                panel,
-                tau,
-                task: Task::Factor,
-            };
-            V::reflect(a, &reflections, work);
+        let (start, end) = (at * BLOCK, at * BLOCK + tau.len());
+        let (known, behind) = a.split_at_mut(end * stride);
+        let panel = &mut known[start * stride..];
+        eliminate(panel, stride, start / V::WIDTH..m.div_ceil(V::WIDTH), tau);
+        if end == n {
+            return;
+        }
+        let first = at % 2 == 0;
+        let memory = if first { &mut *even } else { &mut *odd };
+        V::prepare(panel, stride, (start, m), (tau, Task::Factor), memory);
+        if !first {
+            let blocks = [Block::of(even, start - BLOCK, m), Block::of(odd, start, m)];
+            act(together, behind, stride, &blocks);
+        } else if end < rank {
+            let next = &mut behind[..BLOCK.min(rank - end) * stride];
+            V::reflect(next, stride, &[Block::of(even, start, m)]);
+        } else {
+            act(together, behind, stride, &[Block::of(even, start, m)]);
         }
     }
 }
 
 /// The columns of `Q` in place of the reflections, of which there are as many as factors.
 #[inline(always)]
-pub(crate) fn columns<V: Lanes>(
-    m: usize,
-    stride: usize,
-    a: &mut [V],
-    tau: &[V::Float],
-    work: &mut [V],
-) {
+pub(crate) fn columns<V: Lanes>(matrix: Columns<'_, V>, tau: &[V::Float]) {
+    let Columns {
+        m,
+        stride,
+        a,
+        work,
+        together,
+    } = matrix;
+    identity(a, stride, tau.len()..a.len() / stride);
+    let (even, odd) = work.split_at_mut(work.len() / 2);
+    for (at, tau_of) in tau.chunks(BLOCK).enumerate().rev() {
+        let (start, end) = (at * BLOCK, at * BLOCK + tau_of.len());
+        let (known, behind) = a.split_at_mut(end * stride);
+        let panel = &known[start * stride..];
+        let first = at % 2 == 0;
+        let memory = if first { &mut *even } else { &mut *odd };
+        V::prepare(panel, stride, (start, m), (tau_of, Task::Columns), memory);
+        let block = Block::of(if first { &*even } else { &*odd }, start, m);
+        identity(known, stride, start..end);
+        let panel = &mut known[start * stride..];
+        V::reflect(panel, stride, &[block.within(0, BLOCK)]);
+        if !first {
+            continue;
+        }
+        // What is behind is 0 in the first rows, and has not seen the block after this one yet.
+        let block = block.within(tau_of.len(), usize::MAX);
+        if end < tau.len() {
+            let wide = BLOCK.min(tau.len() - end);
+            let (next, others) = behind.split_at_mut(wide * stride);
+            V::reflect(next, stride, &[block]);
+            let after = Block::of(odd, end, m).within(wide, usize::MAX);
+            act(together, others, stride, &[after, block]);
+        } else {
+            act(together, behind, stride, &[block]);
+        }
+    }
+}
+
+/// The columns `which` become those of the identity.
+#[inline(always)]
+fn identity<V: Lanes>(a: &mut [V], stride: usize, which: std::ops::Range<usize>) {
     let zero = a[0].like(0.0);
-    for (j, column) in a.chunks_exact_mut(stride).enumerate().skip(tau.len()) {
+    for j in which {
+        let column = &mut a[j * stride..][..stride];
         column.fill(zero);
         V::flat_mut(column)[j] = V::Float::of(1.0);
     }
-    for (at, tau) in tau.chunks(BLOCK).enumerate().rev() {
-        let start = at * BLOCK;
-        let reflections = Reflections {
-            stride,
-            m,
-            panel: start..start + tau.len(),
-            tau,
-            task: Task::Columns,
-        };
-        V::reflect(a, &reflections, work);
+}
+
+/// Columns that a thread takes at once, whole strips of every width; and operations from which on that pays.
+const AT_ONCE: usize = 24;
+const TOGETHER: usize = 4_000_000;
+
+/// The blocks act on columns, of which several threads take some each: it does not matter to a column which of them.
+fn act<V: Lanes>(
+    together: Together<'_>,
+    columns: &mut [V],
+    stride: usize,
+    blocks: &[Block<'_, V>],
+) {
+    let operations = 4 * BLOCK * blocks.len() * columns.len() * V::WIDTH;
+    if operations < TOGETHER {
+        return V::reflect(columns, stride, blocks);
     }
+    let parts = columns.chunks_mut(AT_ONCE * stride);
+    let count = parts.len();
+    let parts = Mutex::new(parts);
+    let next = || parts.lock().ok().and_then(|mut parts| parts.next());
+    together(count, &|| {
+        while let Some(part) = next() {
+            V::reflect(part, stride, blocks);
+        }
+    });
 }

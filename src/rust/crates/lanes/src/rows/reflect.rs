@@ -8,26 +8,13 @@ use std::ops::Range;
 /// Reflections of a block, and rows of its triangle: whole vectors of every width.
 pub(crate) const BLOCK: usize = 16;
 
-/// What becomes of the columns behind a panel.
+/// Which of both a block's triangle is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// `Hᵀ C`, of a factorisation.
     Factor,
-    /// `H C`, and the panel becomes its part of `Q`: `C` is 0 in the rows of the reflections' heads.
+    /// `H C`, of the columns of `Q`.
     Columns,
-}
-
-/// The reflections in the columns `panel`, which begin at a multiple of [`BLOCK`] and are not more, act on all the
-/// columns behind.
-#[derive(Clone, Debug)]
-pub struct Reflections<'a, T> {
-    pub(crate) stride: usize,
-    /// Rows of the matrix.
-    pub(crate) m: usize,
-    pub(crate) panel: Range<usize>,
-    /// A factor for each.
-    pub(crate) tau: &'a [T],
-    pub(crate) task: Task,
 }
 
 /// Columns that are computed at a time, and vectors of a tile's columns: they fill the registers, of which there are
@@ -35,97 +22,117 @@ pub struct Reflections<'a, T> {
 const MANY: (usize, usize) = (3, 8);
 const FEW: (usize, usize) = (2, 6);
 
-/// Vectors that [`reflect`] works in: `V` by columns and by rows, `VᵀV`, `T` and two times its product with columns.
+/// Vectors that the memory of a block has, in columns of `stride`.
 pub(crate) fn room(stride: usize, width: usize) -> usize {
-    2 * BLOCK * stride + (2 * BLOCK + 2 * MANY.1) * BLOCK.div_ceil(width)
+    2 * BLOCK * stride + 2 * BLOCK * BLOCK.div_ceil(width)
 }
 
-/// See [`Reflections`]; what `work` has room for is [`room`].
+/// Reflections that are ready to act.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a, V> {
+    /// `V` by columns, and by rows.
+    v: &'a [V],
+    v_rows: &'a [V],
+    /// `T` or its transposed, by columns.
+    t: &'a [V],
+    /// The vector of a matrix's columns where they begin.
+    first: usize,
+    /// The rows, from there on, where the columns they act on are not 0.
+    rows: (usize, usize),
+}
+
+impl<'a, V: Lanes> Block<'a, V> {
+    /// The one that [`prepare`] left in `memory`, of the reflections from row `start` to `end` of matrices of `m`
+    /// rows.
+    #[inline(always)]
+    pub(crate) fn of(memory: &'a [V], start: usize, m: usize) -> Self {
+        let (first, tall) = (start / V::WIDTH, BLOCK / V::WIDTH);
+        let len = m.div_ceil(V::WIDTH) - first;
+        let (v, rest) = memory.split_at(BLOCK * len);
+        let (v_rows, rest) = rest.split_at(BLOCK * len);
+        Block {
+            v,
+            v_rows,
+            t: &rest[..BLOCK * tall],
+            first,
+            rows: (0, len * V::WIDTH),
+        }
+    }
+
+    /// The same for columns that are 0 before row `start` of these, and from row `end` on.
+    #[inline(always)]
+    pub(crate) fn within(self, start: usize, end: usize) -> Self {
+        Block {
+            rows: (start, end.min(self.rows.1)),
+            ..self
+        }
+    }
+}
+
+/// Makes a [`Block`] in `memory` of the reflections in the columns of `panel`, which begin in row `start`.
 #[inline(always)]
-pub(crate) fn reflect<V: Lanes>(
-    matrix: &mut [V],
-    reflections: &Reflections<'_, V::Float>,
-    work: &mut [V],
+pub(crate) fn prepare<V: Lanes>(
+    panel: &[V],
+    stride: usize,
+    (start, m): (usize, usize),
+    (tau, task): (&[V::Float], Task),
+    memory: &mut [V],
 ) {
+    let tall = BLOCK / V::WIDTH;
+    let vectors = start / V::WIDTH..m.div_ceil(V::WIDTH);
+    let len = vectors.len();
+    let (v, rest) = memory.split_at_mut(BLOCK * len);
+    let (v_rows, rest) = rest.split_at_mut(BLOCK * len);
+    let (t, products) = rest.split_at_mut(BLOCK * tall);
+    v.fill(panel[0].like(0.0));
+    let columns = panel.chunks_exact(stride);
+    for (c, (v, column)) in v.chunks_exact_mut(len).zip(columns).enumerate() {
+        v.copy_from_slice(&column[vectors.clone()]);
+        let v = V::flat_mut(v);
+        v[..c].fill(V::Float::of(0.0));
+        v[c] = V::Float::of(1.0);
+    }
+    by_rows(v, len, v_rows);
+    let wide = if V::REGISTERS >= 32 { MANY.1 } else { FEW.1 };
+    for (strip, to) in v.chunks(wide * len).zip(products.chunks_mut(wide * tall)) {
+        V::project(v_rows, strip, len, 0..len * V::WIDTH, to);
+    }
+    triangle(V::flat(products), tau, task, t);
+}
+
+/// The `blocks` act on columns, one after the other.
+#[inline(always)]
+pub(crate) fn reflect<V: Lanes>(columns: &mut [V], stride: usize, blocks: &[Block<'_, V>]) {
     if V::REGISTERS >= 32 {
-        by_strips::<V, { MANY.0 }, { MANY.1 }>(matrix, reflections, work);
+        by_strips::<V, { MANY.0 }, { MANY.1 }>(columns, stride, blocks);
     } else {
-        by_strips::<V, { FEW.0 }, { FEW.1 }>(matrix, reflections, work);
+        by_strips::<V, { FEW.0 }, { FEW.1 }>(columns, stride, blocks);
     }
 }
 
 #[inline(always)]
 fn by_strips<V: Lanes, const M: usize, const N: usize>(
-    matrix: &mut [V],
-    reflections: &Reflections<'_, V::Float>,
-    work: &mut [V],
+    columns: &mut [V],
+    stride: usize,
+    blocks: &[Block<'_, V>],
 ) {
-    let Reflections {
-        stride,
-        m,
-        ref panel,
-        tau,
-        task,
-    } = *reflections;
     let tall = BLOCK / V::WIDTH;
-    let (top, wide) = (panel.start, panel.len());
-    let vectors = top / V::WIDTH..m.div_ceil(V::WIDTH);
-    let len = vectors.len();
-    let (v, work) = work.split_at_mut(BLOCK * len);
-    let (v_rows, work) = work.split_at_mut(len * V::WIDTH * tall);
-    let (square, work) = work.split_at_mut(BLOCK * tall);
-    let (t, work) = work.split_at_mut(BLOCK * tall);
-    let (sums, work) = work.split_at_mut(N * tall);
-    let factors = &mut work[..N * tall];
-
-    let behind = panel.end * stride;
-    let (columns, others) = matrix.split_at_mut(behind);
-    let columns = &mut columns[top * stride..];
-    let zero = columns[0].like(0.0);
-    v.fill(zero);
-    for (c, (v, column)) in v
-        .chunks_exact_mut(len)
-        .zip(columns.chunks_exact_mut(stride))
-        .enumerate()
-    {
-        v.copy_from_slice(&column[vectors.clone()]);
-        let v = V::flat_mut(v);
-        v[..c].fill(V::Float::of(0.0));
-        v[c] = V::Float::of(1.0);
-        if task == Task::Columns {
-            column.fill(zero);
-            V::flat_mut(column)[top + c] = V::Float::of(1.0);
-        }
-    }
-    by_rows(v, len, v_rows);
-
-    for (strip, to) in v.chunks(N * len).zip(square.chunks_mut(N * tall)) {
-        let count = strip.len() / len;
-        V::project(v_rows, strip, len, 0..len * V::WIDTH, sums);
-        to.copy_from_slice(&sums[..count * tall]);
-    }
-    triangle(V::flat(square), tau, task, t);
-
-    let rows = len * V::WIDTH;
-    let first = (columns, 0..BLOCK.min(rows));
-    let rest = match task {
-        Task::Factor => (others, 0..rows),
-        Task::Columns => (others, wide..rows),
-    };
-    let parts = match task {
-        Task::Factor => [None, Some(rest)],
-        Task::Columns => [Some(first), Some(rest)],
-    };
-    for (columns, rows) in parts.into_iter().flatten() {
-        for strip in columns.chunks_mut(N * stride) {
-            let cols = strip.len() / stride;
-            V::project(v_rows, &strip[vectors.start..], stride, rows.clone(), sums);
-            V::project(t, sums, tall, 0..BLOCK, factors);
+    let none = [[columns[0]; BLOCK]; N];
+    let (mut sums, mut factors) = (none, none);
+    let sums = &mut sums.as_flattened_mut()[..N * tall];
+    let factors = &mut factors.as_flattened_mut()[..N * tall];
+    for strip in columns.chunks_mut(N * stride) {
+        let cols = strip.len() / stride;
+        for block in blocks {
+            let len = block.v.len() / BLOCK;
+            let rows = block.rows.0..block.rows.1;
+            V::project(block.v_rows, &strip[block.first..], stride, rows, sums);
+            V::project(block.t, sums, tall, 0..BLOCK, factors);
             let factors = V::flat(factors);
             let mut row = 0;
             while row < len {
-                let to = &mut strip[vectors.start + row..];
-                let from = &v[row..];
+                let to = &mut strip[block.first + row..];
+                let from = &block.v[row..];
                 match M.min(len - row) {
                     1 => tile::<V, 1, N>(from, len, factors, to, stride, cols),
                     2 => tile::<V, 2, N>(from, len, factors, to, stride, cols),
@@ -213,13 +220,14 @@ fn project_columns<V: Lanes, const N: usize>(
     let tall = BLOCK / V::WIDTH;
     // Those that are not there are the last one again.
     let last = (columns.len() - 1) / stride;
+    let cols = N.min(to.len() / tall);
     let columns: [_; N] = from_fn(|j| &V::flat(&columns[j.min(last) * stride..])[which.clone()]);
     let left = &left[which.start * tall..which.end * tall];
     if tall == 1 {
-        project_tile::<V, 1, N>(left, columns, to);
+        project_tile::<V, 1, N>(left, columns, to, cols);
     } else {
         for at in (0..tall).step_by(2) {
-            project_tile::<V, 2, N>(&left[at..], columns, &mut to[at..]);
+            project_tile::<V, 2, N>(&left[at..], columns, &mut to[at..], cols);
         }
     }
 }
@@ -229,6 +237,7 @@ fn project_tile<V: Lanes, const G: usize, const N: usize>(
     left: &[V],
     columns: [&[V::Float]; N],
     to: &mut [V],
+    cols: usize,
 ) {
     let tall = BLOCK / V::WIDTH;
     let len = columns[0].len();
@@ -244,7 +253,9 @@ fn project_tile<V: Lanes, const G: usize, const N: usize>(
         }
     }
     for (j, sums) in sums.iter().enumerate() {
-        to[j * tall..][..G].copy_from_slice(sums);
+        if j < cols {
+            to[j * tall..][..G].copy_from_slice(sums);
+        }
     }
 }
 

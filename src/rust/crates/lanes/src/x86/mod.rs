@@ -10,7 +10,7 @@ mod transpose;
 use crate::block;
 use crate::lanes::{Float, Lanes};
 use crate::processor;
-use crate::rows::{self, Product, Reflections};
+use crate::rows::{self, Block, Product, Task};
 use std::arch::x86_64::*;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 
@@ -178,23 +178,43 @@ macro_rules! vector {
                 }
             }
             #[inline(always)]
-            fn reflect(
-                matrix: &mut [Self],
-                reflections: &Reflections<'_, $float>,
-                work: &mut [Self],
-            ) {
+            fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]) {
                 #[inline(never)]
                 #[target_feature(enable = $features)]
                 unsafe fn reflect_in(
-                    matrix: &mut [$name],
-                    reflections: &Reflections<'_, $float>,
-                    work: &mut [$name],
+                    columns: &mut [$name],
+                    stride: usize,
+                    blocks: &[Block<'_, $name>],
                 ) {
-                    rows::reflect(matrix, reflections, work);
+                    rows::reflect(columns, stride, blocks);
                 }
-                if !matrix.is_empty() {
+                if !columns.is_empty() {
                     // SAFETY: see the module's documentation.
-                    unsafe { reflect_in(matrix, reflections, work) };
+                    unsafe { reflect_in(columns, stride, blocks) };
+                }
+            }
+            #[inline(always)]
+            fn prepare(
+                panel: &[Self],
+                stride: usize,
+                rows: (usize, usize),
+                tau: (&[$float], Task),
+                memory: &mut [Self],
+            ) {
+                #[inline(never)]
+                #[target_feature(enable = $features)]
+                unsafe fn prepare_in(
+                    panel: &[$name],
+                    stride: usize,
+                    rows: (usize, usize),
+                    tau: (&[$float], Task),
+                    memory: &mut [$name],
+                ) {
+                    rows::prepare(panel, stride, rows, tau, memory);
+                }
+                if !panel.is_empty() {
+                    // SAFETY: see the module's documentation.
+                    unsafe { prepare_in(panel, stride, rows, tau, memory) };
                 }
             }
             #[inline(always)]

@@ -27,11 +27,19 @@ pub fn geqrf<T: HostScalar>(
     let flops = 2.0 * shape.flops();
     if lanes::suits::<T>(shape, lanes::qr::MOST) {
         let run = run_length_of(shape, lanes::qr::BLOCKS, flops);
+        let together = |threads, work: &(dyn Fn() + Sync)| cx.parallel_for(threads, 1, |_| work());
         let (m, n, rank) = shape.sizes();
         let runs = a.parts(run * m * n).zip(tau.chunks_mut(run * rank));
         for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
             let (a, count) = (a.ready(), tau.len() / rank);
-            T::in_lanes(lanes::qr::Geqrf { m, n, a, tau }, count);
+            let kernel = lanes::qr::Geqrf {
+                m,
+                n,
+                a,
+                tau,
+                together: &together,
+            };
+            T::in_lanes(kernel, count);
         });
         return Ok(());
     }
@@ -75,11 +83,20 @@ pub fn orgqr<T: HostScalar>(
     let flops = 2.0 * shape.flops();
     if lanes::suits::<T>(shape, lanes::qr::MOST) {
         let run = run_length_of(shape, lanes::qr::BLOCKS, flops);
+        let together = |threads, work: &(dyn Fn() + Sync)| cx.parallel_for(threads, 1, |_| work());
         let (m, n, k) = (shape.rows as usize, shape.cols as usize, reflectors);
         let runs = a.parts(run * m * n).zip(tau.chunks(run * k));
         for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
             let (a, count) = (a.ready(), tau.len() / k);
-            T::in_lanes(lanes::qr::Orgqr { m, n, k, a, tau }, count);
+            let kernel = lanes::qr::Orgqr {
+                m,
+                n,
+                k,
+                a,
+                tau,
+                together: &together,
+            };
+            T::in_lanes(kernel, count);
         });
         return Ok(());
     }

@@ -60,13 +60,13 @@ fn of_one<T: Number>(all: &Results<T>, at: usize, count: usize) -> Results<T> {
 /// Reference LAPACK's larger results depend on where the matrices lie in memory, as its compiler sums up from aligned
 /// numbers on; own kernels' do not.
 fn is_ours<T: Number>(routine: Routine, n: usize) -> bool {
-    n < 100
-        || !T::COMPLEX
-            && match routine {
-                Getrf | Potrf(_) => true,
-                Geqrf | Orgqr => n < 250,
-                Trsm(_) => false,
-            }
+    let most = match routine {
+        _ if T::COMPLEX => 99,
+        Getrf | Potrf(_) => 257,
+        Geqrf | Orgqr => 2048,
+        Trsm(_) => 99,
+    };
+    n <= most
 }
 
 fn shapes_of(routine: Routine, n: usize) -> Vec<(usize, usize)> {
@@ -138,7 +138,7 @@ fn every_length_of_batch<T: Number>() {
 }
 
 fn threads_change_nothing<T: Number>() {
-    for (count, n) in [(3000, 4), (300, 16), (24, 33), (5, 65), (4, 130)] {
+    for (count, n) in [(3000, 4), (300, 16), (24, 33), (5, 65), (4, 130), (1, 300)] {
         let routines = [Getrf, Geqrf, Orgqr, Potrf(b'L'), Trsm(*b"LLNN")];
         for routine in routines.into_iter().filter(|one| is_ours::<T>(*one, n)) {
             let shape = (n, n);

@@ -130,6 +130,9 @@ fn qr_of_every_kind<T: Number>() {
         (70, 66),
         (66, 131),
         (130, 100),
+        (5, 2048),
+        (2048, 5),
+        (2049, 5),
     ] {
         for (name, a) in kinds::<T>(m, n) {
             let what = format!("qr, {m} x {n}, {name}");
