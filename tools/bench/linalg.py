@@ -163,14 +163,17 @@ def measure(path, words, single):
     return rows
 
 
-def in_process(path, words, single):
-    threads = {"OPENBLAS_NUM_THREADS": "1"} if single else {}
-    # Within R the plugin tells where jaxlib is; here nobody does.
+def environment():
+    """With the LAPACK of ours: within R the plugin tells where jaxlib is; here nobody does."""
     folder = pathlib.Path(scipy_openblas32.get_lib_dir())
     libraries = [str(file) for file in folder.glob("libscipy_openblas*") if file.suffix in (".so", ".dylib", ".dll")]
-    threads.setdefault("XLAFFI_LAPACK", os.environ.get("XLAFFI_LAPACK") or libraries[0])
+    return os.environ | {"XLAFFI_LAPACK": os.environ.get("XLAFFI_LAPACK") or libraries[0]}
+
+
+def in_process(path, words, single):
+    threads = {"OPENBLAS_NUM_THREADS": "1"} if single else {}
     command = [sys.executable, __file__, path, *words, "--single" if single else "--batches"]
-    done = subprocess.run(command, env=os.environ | threads, check=True, stdout=subprocess.PIPE)
+    done = subprocess.run(command, env=environment() | threads, check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)
 
 

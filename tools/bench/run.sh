@@ -13,4 +13,5 @@ ops=$(../ops-lib/build.sh | tail -n 1)
 "$XLAFFI_PYTHON" call.py "$ops"
 "$XLAFFI_PYTHON" kepler.py "$ops"
 "$XLAFFI_PYTHON" linalg.py "$ops"
+"$XLAFFI_PYTHON" cores.py "$ops"
 ./engines.sh
