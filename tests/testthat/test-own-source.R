@@ -17,6 +17,18 @@ test_that("five lines of C are an op for its dtypes, in programs too", {
   expect_equal(times()(numeric(), 2), numeric())
 })
 
+test_that("the least integer may be a default", {
+  skip_without_plugin()
+  op <- ffi_source("x: f64[n]; k: i64 = -9223372036854775808 -> z: f64[n]", name = "least",
+    "for (int64_t i = 0; i < n; i++) z[i] = x[i] + (k == INT64_MIN);"
+  )
+  expect_identical(op(c(1, 2)), c(2, 3))
+  expect_identical(op(c(1, 2), k = 1), c(1, 2))
+  expect_identical(op(c(1, 2), k = -2^63), c(2, 3))
+  read <- format(ffi_signature("; k: i64 = -9223372036854775808 -> z: f64[]"))
+  expect_match(read, "-9223372036854775808", fixed = TRUE)
+})
+
 test_that("an error in the body is an R error with code and op", {
   skip_without_plugin()
   op <- ffi_source("x: f64[n] -> z: f64[n]", name = "root", code = "

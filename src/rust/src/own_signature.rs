@@ -133,7 +133,9 @@ fn number(value: &AttributeValue) -> f64 {
 }
 
 fn integers(values: &[i64]) -> Value {
-    match values.iter().all(|value| value.unsigned_abs() <= 1 << 53) {
+    // The least of all is a double as well, and would be integer64's NA.
+    let is_double = |value: &i64| value.unsigned_abs() <= 1 << 53 || *value == i64::MIN;
+    match values.iter().all(is_double) {
         true => Value::Numbers(values.iter().map(|value| *value as f64).collect()),
         false => {
             let bits = values.iter().map(|value| f64::from_bits(*value as u64));

@@ -9,8 +9,8 @@ use super::error::{Fault, Result};
 pub(super) enum Token {
     /// A C identifier.
     Name(String),
-    /// Digits only.
-    Integer(i64),
+    /// Digits only: 2^63 at most, which is a number with a minus before it only.
+    Integer(u64),
     /// A number with a point or an exponent.
     Float(f64),
     /// Between quotes, escapes resolved.
@@ -20,6 +20,9 @@ pub(super) enum Token {
     /// Behind the last one.
     End,
 }
+
+/// The greatest integer, as it is told.
+pub(super) const GREATEST: &str = "2^63 - 1";
 
 /// The longer ones first.
 const SIGNS: [&str; 15] = [
@@ -111,7 +114,11 @@ fn number(text: &str, at: usize) -> Result<(Token, usize)> {
     }
     let digits = &text[..length];
     let (token, limit) = match length == whole {
-        true => (digits.parse().ok().map(Token::Integer), "2^63 - 1"),
+        true => {
+            let value: Option<u64> = digits.parse().ok();
+            let value = value.filter(|value| *value <= i64::MIN.unsigned_abs());
+            (value.map(Token::Integer), GREATEST)
+        }
         false => {
             let value: Option<f64> = digits.parse().ok();
             (

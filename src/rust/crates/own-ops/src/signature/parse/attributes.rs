@@ -60,7 +60,7 @@ impl Parser {
         self.next += 1;
         let at = self.place();
         let length = match self.token().clone() {
-            Token::Integer(number) => Dim::Number(number),
+            Token::Integer(digits) => Dim::Number(self.integer(digits, false)?),
             Token::Name(name) => Dim::Name(self.named_dim(&name, at, Kind::Dim, true)?),
             _ => return Err(self.unexpected(&["a length: a name or a number"])),
         };
@@ -92,7 +92,7 @@ impl Parser {
     fn literal(&mut self) -> Result<Literal> {
         let negative = self.eat("-");
         let literal = match self.token() {
-            Token::Integer(number) => Literal::Integer(if negative { -number } else { *number }),
+            Token::Integer(digits) => Literal::Integer(self.integer(*digits, negative)?),
             Token::Float(number) => Literal::Float(if negative { -number } else { *number }),
             Token::Name(name) => match (name.as_str(), negative) {
                 ("inf" | "Inf", true) => Literal::Float(f64::NEG_INFINITY),

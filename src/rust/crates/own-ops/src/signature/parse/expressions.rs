@@ -115,7 +115,8 @@ impl Parser {
     fn atom(&mut self) -> Result<Dim> {
         let at = self.place();
         match self.token().clone() {
-            Token::Integer(number) => {
+            Token::Integer(digits) => {
+                let number = self.integer(digits, false)?;
                 self.next += 1;
                 Ok(Dim::Number(number))
             }

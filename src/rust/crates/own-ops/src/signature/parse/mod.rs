@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use super::ast::{Array, Attribute, Dim, Operand, Outcome};
 use super::error::{Fault, Result};
-use super::lex::{tokens, Token};
+use super::lex::{tokens, Token, GREATEST};
 
 /// The parts, before names are checked. Integer attributes in dimensions are names still.
 #[derive(Debug, Default)]
@@ -133,6 +133,15 @@ impl Parser {
 
     fn place(&self) -> Range<usize> {
         self.tokens[self.next].1.clone()
+    }
+
+    /// The value of an integer, the token at hand.
+    fn integer(&self, digits: u64, negative: bool) -> Result<i64> {
+        let value = match negative {
+            true => 0i64.checked_sub_unsigned(digits),
+            false => i64::try_from(digits).ok(),
+        };
+        value.ok_or_else(|| Fault::new(&self.place(), format!("{digits} is above {GREATEST}")))
     }
 
     fn is(&self, sign: &str) -> bool {
