@@ -223,8 +223,9 @@ header_digest <- function() {
 }
 
 # Files that the source includes, and those that these include, each with its digest; and libraries given as files.
+# Which header a macro names the preprocessor tells; where there is none, the macro's definitions.
 local_files <- function(source, command = NULL, write = NULL) {
-  by_macro <- FALSE
+  text <- character()
   base <- if (!is.null(source$file)) dirname(source$file)
   seen <- character()
   include <- path.expand(c(source$include, flag_values(source$flags, c("-I", "-iquote", "-isystem"))))
@@ -234,7 +235,7 @@ local_files <- function(source, command = NULL, write = NULL) {
     sep = "|"
   )
   visit <- function(lines, from) {
-    by_macro <<- by_macro || any(grepl("^\\s*#\\s*include\\s+[A-Za-z_]", lines))
+    text <<- c(text, lines)
     names <- sub(form, "\\1\\3\\4", grep(form, lines, value = TRUE, perl = TRUE), perl = TRUE)
     for (name in names) {
       files <- if (grepl("^(/|[A-Za-z]:)", name)) name else file.path(c(from, include), name)
@@ -250,12 +251,45 @@ local_files <- function(source, command = NULL, write = NULL) {
   visit(forced, getwd())
   own <- if (!is.null(source$file)) readLines(source$file, warn = FALSE)
   visit(c(source$support, source$on_load, source$on_unload, parts, own), base)
+  by_macro <- any(grepl("^\\s*#\\s*include\\s+[A-Za-z_]", text))
+  unknown <- NULL
   if (by_macro && !is.null(write)) {
     seen <- c(seen, preprocessed_files(command, write))
+  } else if (by_macro) {
+    repeat {
+      before <- length(seen)
+      named <- named_by_macros(c(text, defined_by_flags(source$flags)))
+      visit(sprintf("#include \"%s\"", named$headers), unique(c(base, dirname(seen))))
+      if (length(seen) == before) break
+    }
+    # What nobody knows is like nothing before.
+    unknown <- if (!named$are_all) basename(tempfile(format(Sys.time(), "%s ")))
   }
   libraries <- source$libraries[file.exists(source$libraries)]
   files <- unique(c(source$file, seen, libraries, crate_files(source$dependencies)))
-  paste(files, hash_file(files))
+  c(paste(files, hash_file(files)), unknown)
+}
+
+# The headers that macros name in lines like `#include HEADER`, by all their definitions; whether there are others.
+named_by_macros <- function(lines) {
+  included <- "^\\s*#\\s*include\\s+([A-Za-z_][A-Za-z0-9_]*)\\s*(/[/*].*)?$"
+  macros <- unique(sub(included, "\\1", grep(included, lines, value = TRUE)))
+  is_plain <- length(grep("^\\s*#\\s*include\\s+[A-Za-z_]", lines)) == length(grep(included, lines))
+  headers <- lapply(macros, function(macro) {
+    defined <- sprintf("^\\s*#\\s*define\\s+%s(\\s+|$)", macro)
+    values <- trimws(sub("/[/*].*$", "", sub(defined, "", grep(defined, lines, value = TRUE))))
+    ifelse(grepl("^(\"[^\"]+\"|<[^>]+>)$", values), substr(values, 2L, nchar(values) - 1L), NA)
+  })
+  list(
+    headers = as.character(stats::na.omit(unlist(headers))),
+    are_all = is_plain && all(lengths(headers) > 0L) && !anyNA(unlist(headers))
+  )
+}
+
+# As lines of code.
+defined_by_flags <- function(flags) {
+  values <- unlist(lapply(c("-D", "--define-macro="), flag_values, flags = flags))
+  sub("=", " ", sprintf("#define %s", values), fixed = TRUE)
 }
 
 # The files that the preprocessor finds outside of what is compiled; none where it fails, as the compiler then does.

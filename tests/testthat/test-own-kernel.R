@@ -137,6 +137,31 @@ test_that("code of kernels is kept on disk, and compiled again where it was dama
   expect_length(entries(), 2L)
 })
 
+test_that("a header that a macro names belongs to a kernel's key", {
+  skip_without_nvrtc()
+  cache <- local_code_cache()
+  folder <- withr::local_tempdir()
+  header <- file.path(folder, "value.h")
+  make <- function(value, support, flags = character()) {
+    writeLines(sprintf("#define VALUE %s", value), header)
+    support <- paste(c(support, "#include HEADER"), collapse = "\n")
+    kernel <- ffi_kernel("z[i] = (T) VALUE;", support = support, include = folder, flags = flags)
+    ffi_source(signature, kernel, lang = "cuda", name = "by_macro")
+  }
+  entries <- function() length(list.files(cache, "^[0-9a-f]{64}$"))
+  plain <- "#define HEADER \"value.h\""
+  make("1", plain)
+  make("1", plain)
+  expect_identical(entries(), 1L)
+  expect_error(make("nothing", plain), "by_macro: line 1 of the kernel")
+  make("1", character(), "-DHEADER=\"value.h\"")
+  expect_error(make("nothing", character(), "-DHEADER=\"value.h\""), "by_macro: line 1 of the kernel")
+  # What is defined by another macro is looked up by nobody: such code is compiled anew.
+  other <- c("#define OTHER \"value.h\"", "#define HEADER OTHER")
+  make("1", other)
+  expect_error(make("nothing", other), "by_macro: line 1 of the kernel")
+})
+
 test_that("what NVRTC writes is read", {
   log <- c(
     "sums.cu(2): error: identifier \"offset\" is undefined", "    z[i] = x[i] + offset;", "                  ^", "",
