@@ -84,7 +84,14 @@ check_dependencies <- function(dependencies, language, call = rlang::caller_env(
 
 check_load <- function(source, call = rlang::caller_env()) {
   if (has_load(source) && !source$language %in% c("c", "c++", "rust")) {
-    abort("`on_load` and `on_unload` are there for C, C++ and Rust only", operand = "on_load", call = call)
+    abort("`on_load` and `on_unload` are there for C, C++ and Rust only", operand = "on_load", call = call,
+      hint = if (source$language == "fortran") {
+        paste(
+          "In Fortran a variable with `save` in a body tells its first call from the others; what must run at load or",
+          "unload is an op in C, whose `libraries` may be in Fortran."
+        )
+      }
+    )
   }
   if (!is.null(source$on_unload) && source$language == "rust" && .Platform$OS.type == "windows") {
     abort("`on_unload` in Rust is not to be had on Windows", code = "UNIMPLEMENTED", operand = "on_unload", call = call)

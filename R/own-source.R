@@ -38,7 +38,8 @@
 #' in sight; it may fail as a body does, and then there is no op. `on_unload` runs when the library goes, which is after
 #' the last op and program that need it, or at the end of R, on any thread; errors in it can only be printed. Each copy
 #' of the support code has its own: where it uses a dtype variable, and always in Rust, there is one for each
-#' combination of dtypes. There is no such code in Fortran, and in Rust on Windows no `on_unload`.
+#' combination of dtypes. In Rust on Windows there is no `on_unload`. In Fortran there is no such code: a variable with
+#' `save` in a body tells its first call from the others, or an op in C has the code and Fortran in its `libraries`.
 #'
 #' # Files
 #' A file may hold several ops, each a function behind a comment that says its signature:
