@@ -150,6 +150,12 @@ plugin_pass_on <- function(plugin, target) .Call(wrap__plugin_pass_on, plugin, t
 
 registry_list <- function() .Call(wrap__registry_list)
 
+routine_new <- function(op, pointer, arguments) .Call(wrap__routine_new, op, pointer, arguments)
+
+routine_guarded <- function(routine) .Call(wrap__routine_guarded, routine)
+
+routine_thrown <- function() .Call(wrap__routine_thrown)
+
 library_open <- function(path) .Call(wrap__library_open, path)
 
 library_symbol <- function(library, name) .Call(wrap__library_symbol, library, name)

@@ -18,8 +18,9 @@
 #' With `thread = "any"` the routine is called where XLA computes, on XLA's own arrays, at the price of a function call.
 #' It must only compute: **if it calls `error()` there, or anything else of R's, the R session crashes or goes on in a
 #' broken state, and nothing can catch that**. It is run by one thread at a time for the elements of one batch, and it
-#' must allow for calls of other programs at the same time. C++ exceptions that leave it are caught and become the
-#' program's error; with `thread = "r"` they end the session, as they do in `.C()`.
+#' must allow for calls of other programs at the same time.
+#'
+#' C++ exceptions that leave the routine are caught on either thread and become the program's error.
 #'
 #' @param routine What [getNativeSymbolInfo()] returns, or an element of what [getDLLRegisteredRoutines()] returns.
 #' @param thread `"r"`: R's; `"any"`: XLA's, for routines that use nothing of R's. See details.
@@ -84,7 +85,8 @@ routine_caller <- function(parts, routine, arguments, op, call = rlang::caller_e
   made <- made[setdiff(names(made), names(parts$operands))]
   interface <- if (inherits(routine, "FortranRoutine")) quote(.Fortran) else quote(.C)
   # XLA's bits as they are, as with `thread = "any"`: NaN and NA are numbers here.
-  calling <- as.call(c(interface, list(routine), lapply(arguments, as.name), NAOK = TRUE))
+  calling <- as.call(c(interface, quote(.routine), lapply(arguments, as.name), NAOK = TRUE))
+  guarded <- check(.Call(wrap__routine_new, op, routine$address, as.double(length(arguments))), call)
   function(...) {
     given <- list(...)
     unnamed <- seq_along(parts$operands)
@@ -105,7 +107,13 @@ routine_caller <- function(parts, routine, arguments, op, call = rlang::caller_e
       }
       given[[name]] <- as.integer(sizes[[name]])
     }
+    # What it throws must not pass R's own frames.
+    given[[".routine"]] <- check(.Call(wrap__routine_guarded, guarded))
     values <- eval(calling, given)
+    thrown <- check(.Call(wrap__routine_thrown))
+    if (!is.null(thrown)) {
+      abort(sprintf("%s: threw %s", op, thrown), code = "INTERNAL", op = op, call = NULL)
+    }
     lapply(stats::setNames(nm = names(parts$results)), function(name) {
       from_memory(values[[match(name, arguments)]], dims_of(name), shapes[[name]]$order)
     })

@@ -135,7 +135,7 @@ test_that("a routine gets the same memory on R's thread and on XLA's", {
   expect_equal(op("r")(a[1, , ], b[1, , ], w = 7, k = 3L), op("any")(a[1, , ], b[1, , ], w = 7, k = 3L))
 })
 
-test_that("what a routine throws on XLA's threads is caught", {
+test_that("what a routine throws is caught", {
   skip_without_plugin()
   folder <- withr::local_tempdir()
   source <- file.path(folder, "throwing.cpp")
@@ -155,6 +155,13 @@ test_that("what a routine throws on XLA's threads is caught", {
   check <- ffi_routine("x: f64[..., n] -> z: f64[..., n]", getNativeSymbolInfo("check", loaded), c("x", "n", "z"),
     thread = "any"
   )
+  on_r <- ffi_routine("x: f64[..., n] -> z: f64[..., n]", getNativeSymbolInfo("check", loaded), c("x", "n", "z"))
+  for (i in 1:3) {
+    expect_equal(on_r(c(1, 2)), c(1, 2))
+    expect_match(conditionMessage(error_of(on_r(c(1, -2)))), "check: threw a C++ exception: negative", fixed = TRUE)
+    expect_match(conditionMessage(error_of(on_r(rbind(c(1, 2), c(3, 10))))), "that is not a std::exception")
+  }
+  expect_s3_class(error_of(on_r(-1)), "xlaffi_error_internal")
   expect_equal(check(c(1, 2)), c(1, 2))
   expect_snapshot(check(c(1, -2)), error = TRUE)
   expect_snapshot(check(rbind(c(1, 2), c(3, 10))), error = TRUE)

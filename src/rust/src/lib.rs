@@ -34,6 +34,7 @@ mod program;
 mod protected;
 mod python;
 mod registry;
+mod routine;
 mod run;
 mod shared_library;
 mod signature;
@@ -66,6 +67,7 @@ const ROUTINES: &[&[entry::Routine]] = &[
     program::ROUTINES,
     python::ROUTINES,
     registry::ROUTINES,
+    routine::ROUTINES,
     shared_library::ROUTINES,
     watch::ROUTINES,
 ];
