@@ -34,11 +34,12 @@ miri() { # miri ARGUMENTS OF CARGO TEST...
 }
 
 # sanitized NAME ARGUMENTS OF CARGO TEST...: with the standard library built alike, so that its locks
-# and channels are seen, too.
+# and channels are seen, too. What the sanitizer begins with is exported, as C compilers do it: crate lapack
+# knows by it that it must not ask for RTLD_DEEPBIND.
 sanitized() {
-  local name=$1
+  local name=$1 init=__${1:0:1}san_init
   shift
-  RUSTFLAGS="-Zsanitizer=$name" \
+  RUSTFLAGS="-Zsanitizer=$name -Clink-arg=-Wl,--export-dynamic-symbol=$init" \
     cargo +nightly test -Zbuild-std --target "$host" --manifest-path "$manifest" --target-dir "$built/$name" \
     --no-fail-fast "$@"
 }
@@ -68,7 +69,7 @@ run() {
     # Its own copies of stack frames would lie elsewhere than `lapack::stack` takes the stack to be. The
     # test of machine code compiles for itself.
     address)
-      ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 \
+      ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 LSAN_OPTIONS="suppressions=$root/tools/sanitize.lsan" \
         sanitized address -p ops -p own-ops -p lanes -p lapack --lib --tests -- --skip kernels_are_vector_code ;;
   esac
 }

@@ -94,7 +94,8 @@ struct Own {
 };
 
 std::mutex one_at_a_time;
-std::set<void *> all;
+// Never destroyed, as kernels are loaded for good.
+std::set<void *> &all = *new std::set<void *>;
 
 std::string folder() {
   char name[] = "/tmp/xlaffi-fake-XXXXXX";

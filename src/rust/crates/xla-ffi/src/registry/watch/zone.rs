@@ -153,6 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no pages that refuse")]
     fn every_place_is_aligned_as_asked() {
         let page = Pages::bytes_of_one().expect("a size");
         for place in [Place::Aligned, Place::BeforePage, Place::BehindPage] {
