@@ -117,7 +117,10 @@ fn by_strips<V: Lanes, const M: usize, const N: usize>(
     blocks: &[Block<'_, V>],
 ) {
     let tall = BLOCK / V::WIDTH;
-    let none = [[columns[0]; BLOCK]; N];
+    let Some(&any) = columns.first() else {
+        return;
+    };
+    let none = [[any; BLOCK]; N];
     let (mut sums, mut factors) = (none, none);
     let sums = &mut sums.as_flattened_mut()[..N * tall];
     let factors = &mut factors.as_flattened_mut()[..N * tall];
