@@ -151,6 +151,47 @@ fn what_a_program_passes_through_stays() {
     destroy_executable(program);
 }
 
+/// XLA goes on with the first run on its own threads while the next ones are launched, and reads the argument last.
+#[test]
+fn runs_under_way_keep_their_arguments() {
+    let client = client();
+    let t = "tensor<600x600xf64>";
+    let program = compile(
+        client,
+        &format!(
+            "func.func @main(%x: tensor<f64>) -> tensor<f64> {{
+               %i = stablehlo.iota dim = 0 : {t}
+               %a = stablehlo.dot_general %i, %i, contracting_dims = [1] x [0] : ({t}, {t}) -> {t}
+               %b = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f64>) -> {t}
+               %c = stablehlo.multiply %a, %b : {t}
+               %z = stablehlo.constant dense<0.0> : tensor<f64>
+               %0 = stablehlo.reduce(%c init: %z) applies stablehlo.add across dimensions = [0, 1]
+                 : ({t}, tensor<f64>) -> tensor<f64>
+               return %0 : tensor<f64>
+             }}"
+        ),
+    );
+    let runs: Vec<_> = (1..=8u8)
+        .map(|step| {
+            let x = upload(client, T::F64, &[], &[f64::from(step)]);
+            let (out, event) = execute_with(program, &[x], How::default()).unwrap();
+            destroy_event(event);
+            destroy(x);
+            (out[0], f64::from(step))
+        })
+        .collect();
+    for (out, value) in runs {
+        // Whole numbers below 2^53.
+        let numbers = 600.0 * 599.0 / 2.0;
+        assert_eq!(
+            read::<f64>(out).unwrap(),
+            [600.0 * numbers * numbers * value]
+        );
+        destroy(out);
+    }
+    destroy_executable(program);
+}
+
 #[test]
 fn threads_do_not_share_what_programs_fill() {
     let client = client() as usize;
