@@ -39,8 +39,10 @@
 #' scale(pjrt_buffer(c(1, 2, 3), "f32"))
 #' ```
 #' Each `impl Op for` in the file, which may be in any module of it that is `pub`, as its type must be, becomes a target
-#' under its `TARGET`, a text in quotes; one with `impl Stateful` too is registered with its stages. `cargo doc --open`
-#' in the folder shows the crate's documentation.
+#' under its `TARGET`, a text in quotes; one with `impl Stateful` too is registered with its stages. What was
+#' compiled of such ops stays loaded until the end of the session, as XLA drops states when it likes: each other version
+#' of the code takes its size (half a megabyte or more) in memory, and a message tells when there are a hundred.
+#' `cargo doc --open` in the folder shows the crate's documentation.
 #'
 #' A crate of your own names the folder in its `Cargo.toml`:
 #' ```toml
@@ -116,8 +118,7 @@ rust_handlers_source <- function(source, lines, call = rlang::caller_env()) {
   })
   opened <- open_compiled(file.path(folder, library), name, call)
   if (any(lengths(lapply(handlers, `[[`, "stages")) > 1L)) {
-    # Types of states and what drops them are XLA's for ever: their library stays.
-    the$kept_libraries <- c(the$kept_libraries, opened)
+    keep_library(file.path(folder, library), opened)
   }
   pointers <- lapply(handlers, function(handler) {
     stages <- lapply(handler$stages, function(stage) {
@@ -128,6 +129,21 @@ rust_handlers_source <- function(source, lines, call = rlang::caller_env()) {
   names(pointers) <- vapply(handlers, `[[`, "", "target")
   register_handlers(pointers)
   pointers
+}
+
+# Types of states and what drops them are XLA's for ever: their library stays.
+keep_library <- function(file, opened) {
+  is_new <- !file %in% names(the$kept_libraries)
+  the$kept_libraries[[file]] <- opened
+  count <- length(the$kept_libraries)
+  if (is_new && count %% 100L == 0L) {
+    size <- sum(file.size(names(the$kept_libraries)), na.rm = TRUE)
+    text <- sprintf(
+      "%d different versions of Rust ops with state are loaded (%.0f MB), which only the end of the session frees.",
+      count, size / 2^20
+    )
+    cli::cli_inform("{text}", class = "xlaffi_message_kept")
+  }
 }
 
 # By `impl Op for Name` and what stands in its braces.

@@ -157,3 +157,15 @@ test_that("Rust that defines no op is refused, and errors are shown with the use
     refused(sub("factor * x", "factor * z", scale_code, fixed = TRUE))
   })
 })
+
+test_that("libraries that stay loaded are told when they become many", {
+  the <- xlaffi:::the
+  withr::defer(the$kept_libraries <- before)
+  before <- the$kept_libraries
+  the$kept_libraries <- NULL
+  file <- withr::local_tempfile(lines = strrep("x", 2^20))
+  keep <- function(i) xlaffi:::keep_library(if (i == 1) file else paste0(file, i), TRUE)
+  expect_silent(for (i in c(1:99, 1:99)) keep(i))
+  expect_message(keep(100), "100 different versions .* are loaded \\(1 MB\\)", class = "xlaffi_message_kept")
+  expect_silent(keep(100))
+})
