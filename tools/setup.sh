@@ -23,6 +23,8 @@ have() { command -v "$1" >/dev/null 2>&1; }
 debs=(gcc g++ gfortran make libc6-dev liblapack-dev libblas-dev xz-utils ca-certificates)
 rpkgs=(cli codetools rlang bit64)
 rust_tools=()
+# Systems beside this one that Rust is to compile for, where rustup can bring them.
+systems=()
 requirements=(tools/requirements.txt)
 case "$level" in
   run) ;;
@@ -32,10 +34,12 @@ case "$level" in
   test)
     debs+=(pandoc zip locales)
     rpkgs+=(testthat withr reticulate knitr rmarkdown)
+    systems=(aarch64-unknown-linux-gnu)
     requirements+=(tools/requirements-test.txt) ;;
   lint)
     debs+=(shellcheck)
     rpkgs+=(lintr)
+    systems=(x86_64-pc-windows-gnu aarch64-apple-darwin aarch64-unknown-linux-gnu)
     rust_tools=(rustfmt clippy) ;;
   document)
     debs+=(pandoc)
@@ -64,8 +68,6 @@ rust_ok() {
     [ -n "$version" ] && new_enough "$version" "$minimum_rust" || return 1
   done
 }
-
-other_systems() { printf '%s\n' x86_64-pc-windows-gnu aarch64-apple-darwin aarch64-unknown-linux-gnu; }
 
 rust_tool_ok() {
   case "$1" in
@@ -170,18 +172,18 @@ for tool in ${rust_tools[@]+"${rust_tools[@]}"}; do
   rust_tool_ok "$tool" || die "Rust's $tool is missing. With rustup: rustup component add $tool"
 done
 
-# What lint compiles for beside this system; it leaves out what could not be had. Debian's own Rust has neither
-# older versions nor other systems.
-if [ ${#rust_tools[@]} -gt 0 ] && have rustup; then
-  mapfile -t lacking < <(comm -23 <(other_systems | sort) <(rustup target list --installed | sort))
+# What cannot be had is left out by lint and skipped by tests. Debian's own Rust has neither older versions nor other
+# systems.
+if [ ${#systems[@]} -gt 0 ] && have rustup; then
+  mapfile -t lacking < <(comm -23 <(printf '%s\n' "${systems[@]}" | sort) <(rustup target list --installed | sort))
   if [ ${#lacking[@]} -gt 0 ]; then
     say "adding ${lacking[*]} to Rust"
     rustup --quiet target add "${lacking[@]}" || say "they could not be had"
   fi
-  if ! cargo "+$minimum_rust.0" --version >/dev/null 2>&1; then
-    say "installing Rust $minimum_rust beside"
-    rustup --quiet toolchain install "$minimum_rust.0" --profile minimal || say "it could not be had"
-  fi
+fi
+if [ ${#rust_tools[@]} -gt 0 ] && have rustup && ! cargo "+$minimum_rust.0" --version >/dev/null 2>&1; then
+  say "installing Rust $minimum_rust beside"
+  rustup --quiet toolchain install "$minimum_rust.0" --profile minimal || say "it could not be had"
 fi
 
 if ! debian_r || ! have apt-get; then

@@ -119,6 +119,7 @@ impl Unit {
     /// All that the processor has, the best first.
     #[cfg(test)]
     pub(crate) fn all() -> Vec<Unit> {
+        #[cfg_attr(not(all(target_arch = "x86_64", avx512)), allow(unused_mut))]
         let mut all: Vec<Unit> = Unit::best().into_iter().collect();
         #[cfg(all(target_arch = "x86_64", avx512))]
         if let Some(&Unit::Avx512(proof)) = all.first() {
@@ -179,7 +180,7 @@ fn run_in<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize, line
         #[cfg(target_arch = "x86_64")]
         Unit::Avx2(proof) => unsafe { blocks_avx2(proof, kernel, count, lines) },
         #[cfg(not(target_arch = "x86_64"))]
-        Unit::Plain => blocks::<T::Plain, K>((), kernel, count, lines),
+        Unit::Plain => blocks_plain(kernel, count, lines),
     };
     if kernel.alone_in_rows() || alone == count {
         return;
@@ -190,7 +191,24 @@ fn run_in<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize, line
         one_by_one_avx2(kernel, alone..count, lines);
     }
     #[cfg(not(target_arch = "x86_64"))]
-    one_by_one::<T::One<PLAIN_FMA>, K>((), kernel, alone..count, lines);
+    one_by_one_plain(kernel, alone..count, lines);
+}
+
+// Not inlined, so that a test finds them in the machine code.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(never)]
+fn blocks_plain<T: Float, K: Kernel<T>>(kernel: &mut K, count: usize, lines: &mut [Line]) -> usize {
+    blocks::<T::Plain, K>((), kernel, count, lines)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(never)]
+fn one_by_one_plain<T: Float, K: Kernel<T>>(
+    kernel: &mut K,
+    range: Range<usize>,
+    lines: &mut [Line],
+) {
+    one_by_one::<T::One<PLAIN_FMA>, K>((), kernel, range, lines);
 }
 
 /// # Safety

@@ -5,7 +5,6 @@ use super::rows::{self, Block, Product, Task};
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 use matrices::Element;
-use std::array;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 
 /// f32 or f64.
@@ -135,7 +134,8 @@ pub trait Lanes:
     }
 }
 
-/// `W` lanes in an array, which the compiler makes vectors of as it can. `FMA`: the processor has
+/// `W` lanes in an array, which the compiler makes vectors of as it can. No closures: `array::from_fn` is not always
+/// inlined. `FMA`: the processor has
 /// fused multiply-add.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
@@ -150,7 +150,11 @@ macro_rules! operators {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
-                Pack(array::from_fn(|i| self.0[i] $op other.0[i]))
+                let mut result = self;
+                for i in 0..W {
+                    result.0[i] = self.0[i] $op other.0[i];
+                }
+                result
             }
         }
     )*};
@@ -177,9 +181,11 @@ impl<T: Add<Output = T> + Copy, const W: usize, const FMA: bool> AddAssign for P
 pub(crate) const PLAIN_FMA: bool = cfg!(target_arch = "aarch64");
 
 macro_rules! floats {
-    ($($t:ident $plain:literal $avx2:ident $avx512:ident;)*) => {$(
+    ($($t:ident $plain:literal $neon:ident $avx2:ident $avx512:ident;)*) => {$(
         impl Float for $t {
-            #[cfg(not(target_arch = "x86_64"))]
+            #[cfg(target_arch = "aarch64")]
+            type Plain = crate::arm64::$neon;
+            #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
             type Plain = Pack<$t, $plain, PLAIN_FMA>;
             #[cfg(target_arch = "x86_64")]
             type Avx2 = x86::$avx2;
@@ -237,13 +243,15 @@ macro_rules! floats {
             }
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {
-                Pack(array::from_fn(|i| {
-                    if FMA {
+                let mut result = self;
+                for i in 0..W {
+                    result.0[i] = if FMA {
                         self.0[i].mul_add(b.0[i], c.0[i])
                     } else {
                         self.0[i] * b.0[i] + c.0[i]
-                    }
-                }))
+                    };
+                }
+                result
             }
             #[inline(always)]
             fn neg_mul_add(self, b: Self, c: Self) -> Self {
@@ -259,15 +267,31 @@ macro_rules! floats {
             }
             #[inline(always)]
             fn copysign(self, sign: Self) -> Self {
-                Pack(array::from_fn(|i| self.0[i].copysign(sign.0[i])))
+                let mut result = self;
+                for i in 0..W {
+                    result.0[i] = self.0[i].copysign(sign.0[i]);
+                }
+                result
             }
             #[inline(always)]
             fn if_less(self, other: Self, yes: Self, no: Self) -> Self {
-                Pack(array::from_fn(|i| if self.0[i] < other.0[i] { yes.0[i] } else { no.0[i] }))
+                let mut result = no;
+                for i in 0..W {
+                    if self.0[i] < other.0[i] {
+                        result.0[i] = yes.0[i];
+                    }
+                }
+                result
             }
             #[inline(always)]
             fn if_equal(self, other: Self, yes: Self, no: Self) -> Self {
-                Pack(array::from_fn(|i| if self.0[i] == other.0[i] { yes.0[i] } else { no.0[i] }))
+                let mut result = no;
+                for i in 0..W {
+                    if self.0[i] == other.0[i] {
+                        result.0[i] = yes.0[i];
+                    }
+                }
+                result
             }
             #[inline(always)]
             fn any_less(self, other: Self) -> bool {
@@ -305,6 +329,6 @@ macro_rules! floats {
     )*};
 }
 floats! {
-    f32 4 F32x8 F32x16;
-    f64 2 F64x4 F64x8;
+    f32 4 F32x4 F32x8 F32x16;
+    f64 2 F64x2 F64x4 F64x8;
 }

@@ -22,6 +22,8 @@
 //! looks for such calls.
 
 mod accumulate;
+#[cfg(target_arch = "aarch64")]
+mod arm64;
 mod bidiagonal;
 mod block;
 pub mod cholesky;

@@ -13,9 +13,16 @@ const CHUNK: usize = 8;
 /// `to[i] -= from[0][i] factors[0]`, then the same of `from[1]` and so on: rounded after each, so
 /// that the result is that of one at a time. All slices have `to`'s length, or more.
 #[inline(always)]
-pub(crate) fn subtract<F: Field, const N: usize>(to: &mut [F], from: [&[F]; N], factors: [F; N]) {
+pub(crate) fn subtract<F: Field, const N: usize>(
+    to: &mut [F],
+    mut from: [&[F]; N],
+    factors: [F; N],
+) {
     let len = to.len();
-    let from = from.map(|from| &from[..len]);
+    // Not by `map`, which is not always inlined.
+    for from in &mut from {
+        *from = &from[..len];
+    }
     let mut done = 0;
     if F::Real::WIDTH == 1 {
         // Straight-line code over a chunk becomes vectors of rows.
@@ -85,12 +92,12 @@ pub(crate) fn subtract_panel<F: Field>(
     for factors in &mut fours {
         let (four, rest) = columns.split_at(PANEL * m);
         columns = rest;
-        let from = std::array::from_fn::<_, PANEL, _>(|c| &four[c * m..][rows.clone()]);
-        subtract(
-            &mut to[rows.clone()],
-            from,
-            std::array::from_fn(|c| factors[c]),
-        );
+        let (mut from, mut by) = ([&four[..0]; PANEL], [factors[0]; PANEL]);
+        by.copy_from_slice(factors);
+        for (from, column) in from.iter_mut().zip(four.chunks_exact(m)) {
+            *from = &column[rows.clone()];
+        }
+        subtract(&mut to[rows.clone()], from, by);
     }
     for (&factor, column) in fours.remainder().iter().zip(columns.chunks_exact(m)) {
         subtract(&mut to[rows.clone()], [&column[rows.clone()]], [factor]);
@@ -102,10 +109,12 @@ pub(crate) fn subtract_panel<F: Field>(
 #[inline(always)]
 pub(crate) fn products<F: Field, const N: usize>(
     x: &[F],
-    columns: [&[F]; N],
+    mut columns: [&[F]; N],
     mut sums: [F; N],
 ) -> [F; N] {
-    let columns = columns.map(|column| &column[..x.len()]);
+    for column in &mut columns {
+        *column = &column[..x.len()];
+    }
     let mut done = 0;
     if x.len() >= CHUNK {
         let mut parts = [[F::of(x[0].re().like(0.0)); CHUNK]; N];

@@ -2,18 +2,12 @@
 //! users get is disassembled and read.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
+mod common;
+
+use common::{output, CALLED, COMPLEX, IN_ROWS, KERNELS};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
-
-/// Kernels, of which each is there for f32 and f64.
-const KERNELS: [&str; 7] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm", "Syevd", "Gesdd"];
-
-/// Those of which a matrix alone has its rows in lanes, so that none is computed one by one.
-const IN_ROWS: [&str; 2] = ["Lu", "Potrf"];
-
-/// Those that are there for complex matrices too.
-const COMPLEX: [&str; 5] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm"];
 
 /// Vectors, and registers that hold them.
 const VECTORS: [(&str, &str); 4] = [
@@ -30,32 +24,8 @@ const CALLERS: [(&str, &str); 3] = [
     ("blocks_avx512", "%zmm"),
 ];
 
-/// What may be called: it moves data only, or is looked at itself.
-const CALLED: [&str; 10] = [
-    "gather",
-    "scatter",
-    "scatter_some",
-    "strided",
-    "lines",
-    "product",
-    "reflect",
-    "project",
-    "prepare",
-    "act",
-];
-
 /// Products that kernels share, not inlined.
 const PRODUCTS: [&str; 4] = ["product_in", "reflect_in", "prepare_in", "project_in"];
-
-/// What a tool says, which has to succeed.
-fn output(command: &mut Command) -> String {
-    let done = command
-        .output()
-        .expect("cargo and binutils, which linking needs");
-    let errors = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{command:?}: {errors}");
-    String::from_utf8(done.stdout).expect("text")
-}
 
 /// The example as a file, and its disassembly with names in full.
 fn example() -> (String, String) {

@@ -1,0 +1,189 @@
+//! Lanes in the vector registers of 64-bit ARM, which all of its processors have. The compiler makes vectors of
+//! arrays, too, but not everywhere: where a factor is the same for many of them it computed lane by lane.
+
+// What is safe depends on the compiler's version.
+#![allow(unused_unsafe)]
+
+use crate::block;
+use crate::lanes::{Float, Lanes};
+use crate::rows::{self, Block, Product, Task};
+use std::arch::aarch64::*;
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
+
+/// A vector type from its instructions.
+macro_rules! vector {
+    (
+        $name:ident($raw:ty) = $width:literal $float:ident:
+        $splat:ident $add:ident $sub:ident $mul:ident $div:ident $neg:ident
+        $fma:ident $fms:ident $sqrt:ident $abs:ident $less:ident $equal:ident $select:ident,
+        sign $sign:expr, |$mask:ident| words $words:expr
+    ) => {
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name($raw);
+
+        vector!(@operators $name: Add add $add, Sub sub $sub, Mul mul $mul, Div div $div);
+
+        impl Neg for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn neg(self) -> Self {
+                // SAFETY: every processor has the instruction.
+                $name(unsafe { $neg(self.0) })
+            }
+        }
+
+        impl AddAssign for $name {
+            #[inline(always)]
+            fn add_assign(&mut self, other: Self) {
+                *self = *self + other;
+            }
+        }
+
+        impl Lanes for $name {
+            type Float = $float;
+            const WIDTH: usize = $width;
+            const REGISTERS: usize = 32;
+
+            type Proof = ();
+
+            #[inline(always)]
+            fn like(self, value: f64) -> Self {
+                // SAFETY: as above.
+                $name(unsafe { $splat(<$float as Float>::of(value)) })
+            }
+            #[inline(always)]
+            fn as_slice(&self) -> &[$float] {
+                // SAFETY: a vector is an array of its lanes, any bits of which are a number.
+                let lanes: &[$float; $width] = unsafe { &*std::ptr::from_ref(self).cast() };
+                lanes
+            }
+            #[inline(always)]
+            fn as_mut_slice(&mut self) -> &mut [$float] {
+                // SAFETY: as above.
+                let lanes: &mut [$float; $width] = unsafe { &mut *std::ptr::from_mut(self).cast() };
+                lanes
+            }
+            #[inline(never)]
+            fn gather(matrices: &[$float], to: &mut [Self]) {
+                block::gather_full(matrices, to);
+            }
+            #[inline(never)]
+            fn scatter(from: &mut [Self], matrices: &mut [$float]) {
+                block::scatter_full(from, matrices);
+            }
+            #[inline(always)]
+            fn transpose(square: &mut [Self]) {
+                for i in 1..$width {
+                    for j in 0..i {
+                        let (x, y) = (square[i].as_slice()[j], square[j].as_slice()[i]);
+                        square[i].as_mut_slice()[j] = y;
+                        square[j].as_mut_slice()[i] = x;
+                    }
+                }
+            }
+            #[inline(always)]
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                // SAFETY: every processor has the instruction.
+                $name(unsafe { $fma(c.0, self.0, b.0) })
+            }
+            #[inline(always)]
+            fn neg_mul_add(self, b: Self, c: Self) -> Self {
+                // SAFETY: as above.
+                $name(unsafe { $fms(c.0, self.0, b.0) })
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                // SAFETY: as above.
+                $name(unsafe { $sqrt(self.0) })
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                // SAFETY: as above.
+                $name(unsafe { $abs(self.0) })
+            }
+            #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                // SAFETY: as above.
+                $name(unsafe { $select($sign, sign.0, self.0) })
+            }
+            #[inline(always)]
+            fn if_less(self, other: Self, yes: Self, no: Self) -> Self {
+                // SAFETY: as above.
+                $name(unsafe { $select($less(self.0, other.0), yes.0, no.0) })
+            }
+            #[inline(always)]
+            fn if_equal(self, other: Self, yes: Self, no: Self) -> Self {
+                // SAFETY: as above.
+                $name(unsafe { $select($equal(self.0, other.0), yes.0, no.0) })
+            }
+            #[inline(always)]
+            fn any_less(self, other: Self) -> bool {
+                // SAFETY: as above.
+                unsafe {
+                    let $mask = $less(self.0, other.0);
+                    vmaxvq_u32($words) != 0
+                }
+            }
+            #[inline(always)]
+            fn equal_bits(self, other: Self) -> u64 {
+                let mut bits = 0;
+                for (i, (x, y)) in self.as_slice().iter().zip(other.as_slice()).enumerate() {
+                    bits |= u64::from(x == y) << i;
+                }
+                bits
+            }
+            #[inline(never)]
+            fn product(matrix: &mut [Self], product: &Product, work: &mut [Self]) {
+                rows::product(matrix, product, work);
+            }
+            #[inline(never)]
+            fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]) {
+                rows::reflect(columns, stride, blocks);
+            }
+            #[inline(never)]
+            fn prepare(
+                panel: &[Self],
+                stride: usize,
+                rows: (usize, usize),
+                tau: (&[$float], Task),
+                memory: &mut [Self],
+            ) {
+                rows::prepare(panel, stride, rows, tau, memory);
+            }
+            #[inline(never)]
+            fn project(
+                left: &[Self],
+                columns: &[Self],
+                stride: usize,
+                which: Range<usize>,
+                to: &mut [Self],
+            ) {
+                rows::project(left, columns, stride, which, to);
+            }
+        }
+    };
+    (@operators $name:ident: $($trait:ident $method:ident $instruction:ident),*) => {$(
+        impl $trait for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                // SAFETY: every processor has the instruction.
+                $name(unsafe { $instruction(self.0, other.0) })
+            }
+        }
+    )*};
+}
+
+vector! {
+    F64x2(float64x2_t) = 2 f64:
+    vdupq_n_f64 vaddq_f64 vsubq_f64 vmulq_f64 vdivq_f64 vnegq_f64
+    vfmaq_f64 vfmsq_f64 vsqrtq_f64 vabsq_f64 vcltq_f64 vceqq_f64 vbslq_f64,
+    sign vdupq_n_u64(1 << 63), |mask| words vreinterpretq_u32_u64(mask)
+}
+
+vector! {
+    F32x4(float32x4_t) = 4 f32:
+    vdupq_n_f32 vaddq_f32 vsubq_f32 vmulq_f32 vdivq_f32 vnegq_f32
+    vfmaq_f32 vfmsq_f32 vsqrtq_f32 vabsq_f32 vcltq_f32 vceqq_f32 vbslq_f32,
+    sign vdupq_n_u32(1 << 31), |mask| words mask
+}

@@ -1,0 +1,172 @@
+//! The plain lanes are vector code on 64-bit ARM: `examples/kernels.rs` is compiled for it, and its assembly read.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{output, CALLED, COMPLEX, IN_ROWS, KERNELS};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const TARGET: &str = "aarch64-unknown-linux-gnu";
+
+/// Who calls kernels, and whether their vectors are whole registers.
+const CALLERS: [(&str, bool); 2] = [("blocks_plain", true), ("one_by_one_plain", false)];
+
+/// Products that kernels share, not inlined.
+const PRODUCTS: [&str; 4] = ["product", "reflect", "prepare", "project"];
+
+/// What is not in the assembly: it moves data, or ends a call of a kernel.
+const ELSEWHERE: [&str; 5] = ["memcpy", "memmove", "memset", "panic", "fail"];
+
+/// The assembly of the example and of the crate with names in full.
+fn assembly() -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("arm64");
+    // Nothing of an earlier build is to be read.
+    let _ = fs::remove_dir_all(&folder);
+    let linker = folder.join("no-linker");
+    // Nothing is linked: there may be no linker for that target.
+    let script = "#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\n: > \"$2\"\n";
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(&linker, script))
+        .and_then(|()| fs::set_permissions(&linker, Permissions::from_mode(0o755)))
+        .expect("a folder for what tests write");
+    output(
+        Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--offline", "--release"])
+            .args(["--features", "examples", "--example", "kernels"])
+            .args(["--target", TARGET, "--manifest-path"])
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
+            .arg("--target-dir")
+            .arg(&folder)
+            // A file of assembly for each crate; names that tell types.
+            .env("CARGO_PROFILE_RELEASE_LTO", "off")
+            .env("RUSTFLAGS", "-Csymbol-mangling-version=v0 --emit=asm")
+            .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", &linker)
+            .env_remove("CARGO_ENCODED_RUSTFLAGS"),
+    );
+    let built = folder.join(TARGET).join("release");
+    let mut all = String::new();
+    for (of, begins) in [("deps", "lanes-"), ("examples", "kernels-")] {
+        for entry in fs::read_dir(built.join(of)).expect("what was built") {
+            let file = entry.expect("a file").path();
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with(begins) && name.ends_with(".s") {
+                let file = fs::File::open(&file).expect("the assembly");
+                all += &output(Command::new("c++filt").stdin(Stdio::from(file)));
+            }
+        }
+    }
+    all
+}
+
+/// Functions, each with its instructions.
+fn functions(code: &str) -> BTreeMap<&str, Vec<&str>> {
+    let (mut found, mut name) = (BTreeMap::<&str, Vec<&str>>::new(), "");
+    for line in code.lines() {
+        let instruction = line.strip_prefix('\t').filter(|one| !one.starts_with('.'));
+        if let Some(instruction) = instruction {
+            found.entry(name).or_default().push(instruction);
+        } else if let Some(label) = line
+            .strip_suffix(':')
+            .filter(|label| !label.starts_with('.'))
+        {
+            name = label;
+        }
+    }
+    found
+}
+
+/// Whether an instruction computes with floating-point numbers.
+fn computes(instruction: &str) -> bool {
+    let name = instruction.split('\t').next().unwrap_or_default();
+    fused(instruction).is_some()
+        || ["fadd", "fsub", "fmul", "fnmul", "fdiv", "fsqrt"].contains(&name)
+}
+
+/// Whether an instruction multiplies and adds at once, and whether it does so in a whole vector.
+fn fused(instruction: &str) -> Option<bool> {
+    let (name, operands) = instruction.split_once('\t')?;
+    let whole = [".2d", ".4s"].iter().any(|lanes| operands.contains(lanes));
+    match name {
+        "fmla" | "fmls" => Some(whole),
+        "fmadd" | "fmsub" | "fnmadd" | "fnmsub" => Some(false),
+        _ => None,
+    }
+}
+
+/// How many instructions are fused, in a whole vector or in part of one.
+fn count_fused(instructions: &[&str], whole: bool) -> usize {
+    let fused = instructions.iter().filter_map(|one| fused(one));
+    fused.filter(|&is| is == whole).count()
+}
+
+#[test]
+#[cfg_attr(
+    not(arm64_std),
+    ignore = "Rust's standard library for 64-bit ARM is not here (tools/setup.sh test)"
+)]
+fn kernels_are_vector_code() {
+    let code = assembly();
+    let (mut seen, mut products) = (BTreeSet::new(), BTreeSet::new());
+    let all = functions(&code);
+    for (&name, instructions) in &all {
+        if let Some(product) = PRODUCTS
+            .iter()
+            .find(|product| name.ends_with(&format!("Lanes>::{product}")))
+        {
+            assert!(
+                count_fused(instructions, true) > 0,
+                "{name} is no vector code"
+            );
+            assert_eq!(
+                count_fused(instructions, false),
+                0,
+                "{name} computes lanes one by one"
+            );
+            products.insert((product, name.contains("F32")));
+        }
+        let Some((caller, blocks)) = CALLERS
+            .iter()
+            .find(|(caller, _)| name.contains(&format!("dispatch::{caller}")))
+        else {
+            continue;
+        };
+        let kernel = KERNELS
+            .iter()
+            .find(|kernel| name.contains(&format!("::{kernel}<")));
+        let kernel = kernel.unwrap_or_else(|| panic!("{name} is of no kernel of the list"));
+        let complex = name.contains("Complex<");
+        seen.insert((caller, kernel, complex, name.contains("f32>")));
+
+        if *blocks {
+            assert!(
+                count_fused(instructions, true) > 0,
+                "{name} is no vector code"
+            );
+            assert_eq!(
+                count_fused(instructions, false),
+                0,
+                "{name} computes lanes one by one"
+            );
+        }
+        for call in instructions
+            .iter()
+            .filter_map(|one| one.strip_prefix("bl\t"))
+        {
+            let known = CALLED.iter().any(|called| {
+                call.ends_with(&format!("::{called}")) || call.contains(&format!("::{called}::<"))
+            });
+            let moves = match all.get(call) {
+                Some(instructions) => !instructions.iter().any(|one| computes(one)),
+                None => ELSEWHERE.iter().any(|called| call.contains(called)),
+            };
+            assert!(known || moves, "{name} calls {call}");
+        }
+    }
+    let functions = CALLERS.len() * (KERNELS.len() + COMPLEX.len()) - IN_ROWS.len();
+    assert_eq!(seen.len(), 2 * functions, "{seen:?}");
+    assert_eq!(products.len(), 2 * PRODUCTS.len(), "{products:?}");
+}
