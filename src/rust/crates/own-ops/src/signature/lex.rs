@@ -63,7 +63,7 @@ fn unknown(character: char, at: usize) -> Fault {
     let at = at..at + character.len_utf8();
     let fault = Fault::new(&at, format!("a signature has no {character:?}"));
     match character {
-        '→' => fault.hint("Write `->`."),
+        '→' | '>' => fault.hint("Write `->`."),
         '…' => fault.hint("Write `...`, three points."),
         '“' | '”' | '„' | '‘' | '’' => fault.hint("Write plain quotes."),
         '<' => fault.hint("Write dimensions in brackets, `T[n]`."),
