@@ -5,6 +5,7 @@
 
 mod failure;
 pub(crate) mod launch;
+mod shape;
 mod source;
 
 use cuda::unit::Unit;
