@@ -22,8 +22,9 @@ if cargo "+$oldest" --version >/dev/null 2>&1; then
   step "rustc $oldest" cargo "+$oldest" check --quiet --workspace --all-targets \
     --manifest-path src/rust/Cargo.toml --target-dir src/rust/target/oldest
 fi
+systems=$(rustup target list --installed 2>/dev/null)
 for system in x86_64-pc-windows-gnu aarch64-apple-darwin aarch64-unknown-linux-gnu; do
-  if rustup target list --installed 2>/dev/null | grep -q "^$system$"; then
+  if grep -q "^$system$" <<<"$systems"; then
     step "clippy for $system" cargo clippy --quiet --workspace --target "$system" \
       --manifest-path src/rust/Cargo.toml -- -D warnings
   fi

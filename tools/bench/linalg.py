@@ -171,7 +171,7 @@ def environment():
 
 
 def in_process(path, words, single):
-    threads = {"OPENBLAS_NUM_THREADS": "1"} if single else {}
+    threads = {"OPENBLAS_NUM_THREADS": "1", "NPROC": "1"} if single else {}
     command = [sys.executable, __file__, path, *words, "--single" if single else "--batches"]
     done = subprocess.run(command, env=environment() | threads, check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)
@@ -202,7 +202,7 @@ def write(rows):
     text += f"| aim | {' | '.join(str(goal(n)) for _, n in SHAPES)} |\n\n"
     text += (
         f"Median ratio (and our median time) of {ROUNDS} rounds in turn, kernels alone, in one process; single matrices "
-        f"with one thread of the BLAS; "
+        f"on one thread; "
         f"jaxlib {jaxlib.__version__} on SciPy's LAPACK, ours on {lapack_name()}; {os.cpu_count()} cores; {datetime.date.today()}.\n"
     )
     print(text)

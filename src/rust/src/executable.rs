@@ -112,8 +112,6 @@ routines! {
             let buffer = upload_array(on, data, host::dtype(dtype)?)?;
             buffers.push(buffer.buffer);
         }
-        // They are gone when the results are there: memory that no run reads is filled again.
-        let _arguments = buffers.clone();
         let outputs = match start(object, buffers, ExecuteOptions::default())? {
             Started::Launched(outputs) => outputs,
             Started::Running(run) => return Ok(wrap(run)),

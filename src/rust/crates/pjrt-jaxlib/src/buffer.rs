@@ -26,6 +26,8 @@ pub(crate) struct Buffer {
     pub immutable: bool,
     /// How many users outside hold on to the elements.
     external: AtomicUsize,
+    /// What was deleted while they did.
+    held: Mutex<Option<Contents>>,
 }
 
 // SAFETY: `device` leads into `client`, which nobody changes.
@@ -48,6 +50,7 @@ impl Buffer {
             contents: Mutex::new(Some(contents)),
             immutable,
             external: AtomicUsize::new(0),
+            held: Mutex::new(None),
         }
     }
 
@@ -69,6 +72,10 @@ impl Buffer {
 
     fn lock(&self) -> MutexGuard<'_, Option<Contents>> {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Contents>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What it holds, where that still is.
@@ -146,7 +153,15 @@ entry!(destroy, PJRT_Buffer_Destroy_Args, |args| {
 
 entry!(delete, PJRT_Buffer_Delete_Args, |args| {
     // SAFETY: the API's contract.
-    match unsafe { buffer(args.buffer)? }.take() {
+    let buffer = unsafe { buffer(args.buffer)? };
+    let contents = buffer.take();
+    if buffer.external.load(Ordering::Relaxed) > 0 {
+        if contents.is_some() {
+            *buffer.held() = contents;
+        }
+        return Ok(());
+    }
+    match contents {
         // Events that wait for it keep it until they are destroyed.
         Some(Contents::Array(array)) => Arc::try_unwrap(array).map_or(Ok(()), |a| a.delete()),
         Some(Contents::Small(_)) | None => Ok(()),
@@ -279,11 +294,16 @@ entry!(
     PJRT_Buffer_DecreaseExternalReferenceCount_Args,
     |args| {
         // SAFETY: the API's contract.
-        let count = &unsafe { buffer(args.buffer)? }.external;
-        count
+        let buffer = unsafe { buffer(args.buffer)? };
+        let before = buffer
+            .external
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
-            .map(drop)
-            .map_err(|_| Error::precondition("the buffer's external reference count is zero"))
+            .map_err(|_| Error::precondition("the buffer's external reference count is zero"))?;
+        if before == 1 {
+            let held = buffer.held().take();
+            drop(held);
+        }
+        Ok(())
     }
 );
 

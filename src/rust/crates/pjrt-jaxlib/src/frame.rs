@@ -42,7 +42,9 @@ impl Frames {
         let mut _oldest = None;
         let mut frames = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if frames.len() == KEPT {
-            _oldest = Some(frames.remove(0));
+            // First one of whose run nobody can tell any more.
+            let lost = frames.iter().position(Frame::is_lost);
+            _oldest = Some(frames.remove(lost.unwrap_or(0)));
         }
         frames.push(frame);
     }
@@ -83,6 +85,12 @@ impl Frame {
 
     fn is_idle(&self) -> bool {
         self.run.as_ref().map_or(true, |run| run.is_through())
+    }
+
+    /// Whether it never becomes idle: its run's results are gone, and none was seen to be there.
+    fn is_lost(&self) -> bool {
+        let run = self.run.as_ref();
+        run.is_some_and(|run| Arc::strong_count(run) == 1 && !run.is_through())
     }
 
     /// Puts an array at a place.

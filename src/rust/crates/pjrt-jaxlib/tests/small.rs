@@ -106,6 +106,31 @@ fn an_address_stays() {
     destroy_executable(donating);
 }
 
+/// Also when it is deleted, until they let go.
+#[test]
+fn what_is_deleted_stays_for_those_who_hold_on_to_it() {
+    let client = client();
+    let x = upload(client, T::F64, &[4], &[1.0f64, 2.0, 3.0, 4.0]);
+    call!(
+        PJRT_Buffer_IncreaseExternalReferenceCount,
+        PJRT_Buffer_IncreaseExternalReferenceCount_Args { buffer: x }
+    )
+    .unwrap();
+    let at = address(x).unwrap() as *const f64;
+    call!(PJRT_Buffer_Delete, PJRT_Buffer_Delete_Args { buffer: x }).unwrap();
+    assert!(is_deleted(x));
+    let others = [(); 8].map(|()| upload(client, T::F64, &[4], &[9.0f64; 4]));
+    // SAFETY: the memory of four numbers that is held.
+    let there = unsafe { std::slice::from_raw_parts(at, 4) };
+    assert_eq!(there, [1.0, 2.0, 3.0, 4.0]);
+    call!(
+        PJRT_Buffer_DecreaseExternalReferenceCount,
+        PJRT_Buffer_DecreaseExternalReferenceCount_Args { buffer: x }
+    )
+    .unwrap();
+    others.into_iter().chain([x]).for_each(destroy);
+}
+
 #[test]
 fn arrays_without_elements_are_passed_again_and_again() {
     let client = client();

@@ -68,9 +68,9 @@ impl Source<'_> {
     }
 }
 
-/// Below this many bytes the plugin copies: the included one fills an array that nobody needs any more. Above,
+/// Up to this many bytes the plugin copies: the included one keeps such arrays in memory of its own. Above,
 /// our own copy into pooled memory that the plugin takes over is faster.
-const PLUGIN_COPIES: usize = 64 << 10;
+const PLUGIN_COPIES: usize = 32 << 10;
 
 impl Client {
     /// Makes an array on `device` (the first one if `None`) from host memory, which may be
