@@ -30,15 +30,6 @@ macro_rules! in_rows_if_large {
         fn block_pays(&self, width: usize, matrices: usize) -> bool {
             !self.alone_in_rows() && matrices > width / 4
         }
-
-        #[inline(always)]
-        fn rows_scratch(&self, width: usize) -> usize {
-            if !self.alone_in_rows() {
-                return 0;
-            }
-            let stride = rows::stride(self.m, width);
-            self.n * stride + rows::qr::rooms(stride, width)
-        }
     };
 }
 
@@ -63,6 +54,15 @@ impl<T: Vectorised> Kernel<T> for Geqrf<'_, T> {
     }
 
     in_rows_if_large!();
+
+    #[inline(always)]
+    fn rows_scratch(&self, width: usize) -> usize {
+        if !self.alone_in_rows() {
+            return 0;
+        }
+        let stride = rows::stride(self.m, width);
+        self.n * stride + rows::qr::room_to_factor((self.n, self.m.min(self.n)), stride, width)
+    }
 
     #[inline(always)]
     fn run_rows<V: Lanes<Float = T>>(&mut self, one: usize, scratch: &mut [V])
@@ -161,6 +161,15 @@ impl<T: Vectorised> Kernel<T> for Orgqr<'_, T> {
     in_rows_if_large!();
 
     #[inline(always)]
+    fn rows_scratch(&self, width: usize) -> usize {
+        if !self.alone_in_rows() {
+            return 0;
+        }
+        let stride = rows::stride(self.m, width);
+        self.n * stride + rows::qr::room_for_columns((self.n, self.k), stride, width)
+    }
+
+    #[inline(always)]
     fn run_rows<V: Lanes<Float = T>>(&mut self, one: usize, scratch: &mut [V])
     where
         T: Float,
@@ -175,10 +184,11 @@ impl<T: Vectorised> Kernel<T> for Orgqr<'_, T> {
         for (column, x) in reflections.take(k) {
             rows::load(column, x, 0..m);
         }
-        rows::load(&mut work[..k.div_ceil(V::WIDTH)], tau, 0..k);
-        if !(rows::all_finite(&columns[..k * stride])
-            && rows::all_finite(&work[..k.div_ceil(V::WIDTH)]))
-        {
+        let mut finite = rows::all_finite(&columns[..k * stride]);
+        for tau in tau {
+            finite &= tau.f64().is_finite();
+        }
+        if !finite {
             x.fill(T::NAN);
             return;
         }

@@ -27,8 +27,8 @@ impl Line {
     }
 }
 
-/// Lines that a thread keeps: a megabyte, which the second level of cache holds too.
-const KEPT: usize = 16384;
+/// Lines that a thread keeps, two megabytes: the first touch of new memory costs more than some columns' factorisation.
+const KEPT: usize = 32768;
 
 thread_local! {
     // Freed when the thread ends.

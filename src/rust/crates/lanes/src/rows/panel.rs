@@ -34,6 +34,24 @@ pub(crate) fn eliminate<V: Lanes>(
     }
 }
 
+/// The columns of `Q` in place of reflections that begin in the first row, for each of which there is a factor; what is
+/// behind them is acted on too. One after the other, for so few columns that a block of reflections does not pay.
+#[inline(always)]
+pub(crate) fn unfold<V: Lanes>(columns: &mut [V], stride: usize, len: usize, tau: &[V::Float]) {
+    let lanes = lanes_of(columns[0]);
+    for (c, &tau) in tau.iter().enumerate().rev() {
+        let (known, others) = columns.split_at_mut((c + 1) * stride);
+        let mut v = Reflection::of(&mut known[c * stride..][..len], c, lanes);
+        v.begin();
+        if V::REGISTERS >= 32 {
+            v.act::<MANY>(tau, others, stride, 0);
+        } else {
+            v.act::<FEW>(tau, others, stride, 0);
+        }
+        v.unfold(tau);
+    }
+}
+
 /// A reflection that is in the making, or made.
 struct Reflection<'a, V> {
     /// The rows of the panel's triangle, with 0 above the reflection; there are [`BLOCK`] rows, or fewer.
@@ -143,11 +161,35 @@ impl<'a, V: Lanes> Reflection<'a, V> {
             let rows = self.lanes + zero.like((q * V::WIDTH) as f64);
             *to = row.if_less(rows, v, row.if_equal(rows, size, *to));
         }
+        self.begin();
+        ((beta - alpha) / beta).as_slice()[0]
+    }
+
+    /// Puts the 1 that a reflection begins with, which is not in the matrix.
+    #[inline(always)]
+    fn begin(&mut self) {
+        let (row, one) = (self.lanes.like(self.row as f64), self.lanes.like(1.0));
         for (q, v) in self.head.iter_mut().take(Self::HEAD).enumerate() {
-            let rows = self.lanes + zero.like((q * V::WIDTH) as f64);
+            let rows = self.lanes + one.like((q * V::WIDTH) as f64);
             *v = row.if_equal(rows, one, *v);
         }
-        ((beta - alpha) / beta).as_slice()[0]
+    }
+
+    /// The reflection of its own column of the identity, in its place.
+    #[inline(always)]
+    fn unfold(self, tau: V::Float) {
+        let (row, zero) = (self.lanes.like(self.row as f64), self.lanes.like(0.0));
+        let factor = zero.like(-tau.f64());
+        let first = zero.like(1.0) + factor;
+        let start = Self::HEAD.min(self.column.len());
+        let (top, tail) = self.column.split_at_mut(start);
+        for (q, (to, &v)) in top.iter_mut().zip(&self.head).enumerate() {
+            let rows = self.lanes + zero.like((q * V::WIDTH) as f64);
+            *to = row.if_less(rows, v * factor, row.if_equal(rows, first, zero));
+        }
+        for value in tail {
+            *value = *value * factor;
+        }
     }
 
     /// The reflection of the columns behind, `N` at a time.

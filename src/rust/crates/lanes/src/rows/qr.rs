@@ -1,15 +1,27 @@
 //! `R` and reflections of one matrix, and the columns of its `Q`. Blocks of reflections act on what is behind them two
 //! at a time, so that a large matrix is fetched from memory half as often.
 
-use super::panel::eliminate;
+use super::panel::{eliminate, unfold};
 use super::reflect::{room, Block, Task, BLOCK};
 use crate::lanes::{Float, Lanes};
 use crate::Together;
 use std::sync::Mutex;
 
-/// Vectors that both work in.
-pub(crate) fn rooms(stride: usize, width: usize) -> usize {
-    2 * room(stride, width)
+/// Columns of `Q` up to which reflections act one by one.
+const ONE_BY_ONE: usize = 12;
+
+/// Vectors that [`factor`] works in: in room for a block where one acts on what is behind it, of which two act at once.
+pub(crate) fn room_to_factor((n, rank): (usize, usize), stride: usize, width: usize) -> usize {
+    let acting = rank.div_ceil(BLOCK) - usize::from(rank == n);
+    acting.min(2) * room(stride, width)
+}
+
+/// Vectors that [`columns`] works in, of `n` columns of `k` reflections.
+pub(crate) fn room_for_columns((n, k): (usize, usize), stride: usize, width: usize) -> usize {
+    if n <= ONE_BY_ONE {
+        return 0;
+    }
+    k.div_ceil(BLOCK).min(2) * room(stride, width)
 }
 
 /// Where the columns of one matrix of `m` rows are, one every `stride` vectors.
@@ -17,7 +29,7 @@ pub(crate) struct Columns<'a, V> {
     pub(crate) m: usize,
     pub(crate) stride: usize,
     pub(crate) a: &'a mut [V],
-    /// Of [`rooms`].
+    /// Of [`room_to_factor`] or [`room_for_columns`].
     pub(crate) work: &'a mut [V],
     pub(crate) together: Together<'a>,
 }
@@ -33,7 +45,7 @@ pub(crate) fn factor<V: Lanes>(matrix: Columns<'_, V>, tau: &mut [V::Float]) {
         together,
     } = matrix;
     let (n, rank) = (a.len() / stride, tau.len());
-    let (even, odd) = work.split_at_mut(work.len() / 2);
+    let (even, odd) = work.split_at_mut(work.len().min(room(stride, V::WIDTH)));
     for (at, tau) in tau.chunks_mut(BLOCK).enumerate() {
         let (start, end) = (at * BLOCK, at * BLOCK + tau.len());
         let (known, behind) = a.split_at_mut(end * stride);
@@ -67,8 +79,12 @@ pub(crate) fn columns<V: Lanes>(matrix: Columns<'_, V>, tau: &[V::Float]) {
         work,
         together,
     } = matrix;
-    identity(a, stride, tau.len()..a.len() / stride);
-    let (even, odd) = work.split_at_mut(work.len() / 2);
+    let n = a.len() / stride;
+    identity(a, stride, tau.len()..n);
+    if n <= ONE_BY_ONE {
+        return unfold(a, stride, m.div_ceil(V::WIDTH), tau);
+    }
+    let (even, odd) = work.split_at_mut(work.len().min(room(stride, V::WIDTH)));
     for (at, tau_of) in tau.chunks(BLOCK).enumerate().rev() {
         let (start, end) = (at * BLOCK, at * BLOCK + tau_of.len());
         let (known, behind) = a.split_at_mut(end * stride);

@@ -1,5 +1,6 @@
 use super::*;
 use crate::qr::{Geqrf, Orgqr};
+use crate::rows;
 
 fn run<T: Real>(m: usize, n: usize) -> impl Fn(Unit, &[T], usize) -> Results<T> {
     move |unit, x, count| {
@@ -101,7 +102,15 @@ fn factors<T: Real>() {
 fn large_factors<T: Real>() {
     let mut random = Random(5);
     for n in LARGE {
-        for shape in [(n, n), (n / 2 + 1, n), (n + 35, n), (n, 3), (5, n)] {
+        for shape in [
+            (n, n),
+            (n / 2 + 1, n),
+            (n + 35, n),
+            (n, 1),
+            (n, 3),
+            (n, 16),
+            (5, n),
+        ] {
             factors_of::<T>(shape, 2, &mut random);
         }
     }
@@ -145,8 +154,46 @@ fn large_columns_of_q<T: Real>() {
         for (m, k) in [(n, n), (n + 35, n), (n, n - 7), (n + 1, 16), (n, 3)] {
             columns_of::<T>((m, n, k), 2, &mut random);
         }
-        columns_of::<T>((n, 5, 2), 2, &mut random);
+        // Around the number up to which reflections act one by one.
+        for k in [1, 2, 11, 12, 13] {
+            columns_of::<T>((n, k, k), 2, &mut random);
+            columns_of::<T>((n, k, k.div_ceil(2)), 2, &mut random);
+        }
     }
+}
+
+/// Where no block of reflections acts there is no room for one, and else no more than acts at once.
+#[test]
+fn room_for_blocks() {
+    let together = &in_threads;
+    let room = |m, n, k| {
+        let (a, tau) = (&mut [0.0; 0][..], &mut [][..]);
+        let factor = Geqrf {
+            m,
+            n,
+            a,
+            tau,
+            together,
+        }
+        .rows_scratch(8);
+        let (a, tau) = (&mut [0.0; 0][..], &[][..]);
+        let columns = Orgqr {
+            m,
+            n,
+            k,
+            a,
+            tau,
+            together,
+        }
+        .rows_scratch(8);
+        [factor, columns].map(|room| (room / rows::stride(m, 8) - n) / 32)
+    };
+    assert_eq!(room(2048, 1, 1), [0, 0]);
+    assert_eq!(room(1000, 12, 12), [0, 0]);
+    assert_eq!(room(1000, 16, 16), [0, 1]);
+    assert_eq!(room(1000, 32, 32), [1, 2]);
+    assert_eq!(room(1000, 33, 16), [2, 1]);
+    assert_eq!(room(1000, 500, 500), [2, 2]);
 }
 
 /// Ends of the range, zeros, and columns in which all of that stands side by side.
