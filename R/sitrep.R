@@ -5,7 +5,13 @@
 #' can be; the folder in the variable `XLAFFI_CUDA_PATH` comes before the system's.
 #'
 #' @section LAPACK:
-#' The CPU's linear algebra beyond small matrices is computed by a LAPACK that is looked for when it is
+#' On the CPU, kernels of the package compute real matrices up to a number of rows and columns: lu and the Cholesky
+#' decomposition up to 256, triangular systems up to 64, QR (without pivoting) and its `Q` up to 2048, `eigh` and
+#' `svd` up to 96; and complex ones up to 32, but for `eigh` and `svd`. Their threads are XLA's only, whose number no
+#' variable of a LAPACK sets. With the variable `XLAFFI_KERNELS=0`, set before the first of them is called, none of them is
+#' used. On x86-64 they need AVX2.
+#'
+#' All other linear algebra is computed by a LAPACK that is looked for when it is
 #' first needed. The first of these that has all routines, with integers of 32 bits, and computes a few
 #' small matrices rightly, is used to the end of the session:
 #' 1. OpenBLAS beside jaxlib: the Python package `scipy-openblas32`, which [install_pjrt()] installs,
@@ -69,7 +75,7 @@ set_variables <- function() {
     "PJRT_PLUGIN_PATH_CUDA", "PJRT_PLUGIN_URL_CPU", "PJRT_PLUGIN_URL_CUDA", "XLAFFI_PYTHON",
     "VIRTUAL_ENV", "RETICULATE_PYTHON", "XLA_FLAGS", "TF_CPP_MIN_LOG_LEVEL", "NPROC",
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "XLAFFI_LAPACK", "XLAFFI_F32_LAPACK",
-    "XLAFFI_CUDA_PATH", "XLAFFI_CUDA_KERNELS"
+    "XLAFFI_KERNELS", "XLAFFI_CUDA_PATH", "XLAFFI_CUDA_KERNELS"
   )
   values <- Sys.getenv(names, NA)
   values[!is.na(values)]

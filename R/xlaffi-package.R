@@ -31,6 +31,7 @@
 #' * `XLAFFI_PYTHON`: the Python executable whose jaxlib the included CPU plugin uses.
 #' * `XLAFFI_LAPACK`: the LAPACK to use, a shared library or the name of a place; `XLAFFI_F32_LAPACK`: `0` computes
 #'   single precision in double precision. See [xlaffi_sitrep()].
+#' * `XLAFFI_KERNELS`: `0` leaves to LAPACK what kernels of the package compute on the CPU, see [xlaffi_sitrep()].
 #' * `XLAFFI_CUDA_PATH`: a folder with NVIDIA's libraries, looked into before the system's.
 #' * `XLAFFI_CUDA_KERNELS`: `ptx` has the driver compile this package's kernels, not NVRTC.
 #' * `XLA_FLAGS`: XLA's own, read once a session, see [inspect_hlo()].

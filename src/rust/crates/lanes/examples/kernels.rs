@@ -23,7 +23,8 @@ fn all<T: Vectorised>() {
             info: &mut info,
         },
         COUNT,
-    );
+    )
+    .expect("memory to work in");
     T::in_lanes(
         qr::Geqrf {
             m,
@@ -33,7 +34,8 @@ fn all<T: Vectorised>() {
             together: &alone,
         },
         COUNT,
-    );
+    )
+    .expect("memory to work in");
     T::in_lanes(
         qr::Orgqr {
             m,
@@ -44,7 +46,8 @@ fn all<T: Vectorised>() {
             together: &alone,
         },
         COUNT,
-    );
+    )
+    .expect("memory to work in");
     T::in_lanes(
         cholesky::Potrf {
             n,
@@ -53,7 +56,8 @@ fn all<T: Vectorised>() {
             info: &mut info,
         },
         COUNT,
-    );
+    )
+    .expect("memory to work in");
     let form = Form {
         left: true,
         triangle,
@@ -69,7 +73,8 @@ fn all<T: Vectorised>() {
             y: &mut a,
         },
         COUNT,
-    );
+    )
+    .expect("memory to work in");
     std::hint::black_box((a, pivots, info));
 }
 
@@ -92,7 +97,8 @@ fn real<T: Vectorised + Element<Real = T>>() {
             info: &mut info,
         },
         COUNT,
-    );
+    )
+    .expect("memory to work in");
     T::in_lanes(
         svd::Gesdd {
             m,
@@ -105,7 +111,8 @@ fn real<T: Vectorised + Element<Real = T>>() {
             info: &mut info,
         },
         COUNT,
-    );
+    )
+    .expect("memory to work in");
     std::hint::black_box((a, u, vt, rest, info));
 }
 

@@ -47,7 +47,7 @@ fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) 
             pivots,
             info,
         };
-        T::in_lanes(kernel, count);
+        T::in_lanes(kernel, count).expect("memory to work in");
     });
     let potrf = run(&mut || {
         again(&mut a);
@@ -58,7 +58,7 @@ fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) 
             a,
             info,
         };
-        T::in_lanes(kernel, count);
+        T::in_lanes(kernel, count).expect("memory to work in");
     });
     let form = Form {
         left: true,
@@ -70,7 +70,7 @@ fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) 
         again(&mut a);
         let (x, y) = (&given[..], &mut a[..]);
         let kernel = triangular::Trsm { form, m, n, x, y };
-        T::in_lanes(kernel, count);
+        T::in_lanes(kernel, count).expect("memory to work in");
     });
     let syevd = run(&mut || {
         again(&mut a);
@@ -84,7 +84,7 @@ fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) 
             w,
             info,
         };
-        T::in_lanes(kernel, count);
+        T::in_lanes(kernel, count).expect("memory to work in");
     });
     let gesdd = run(&mut || {
         let (a, s, info) = (&given[..], &mut rest[..], &mut info[..]);
@@ -99,7 +99,7 @@ fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) 
             vt,
             info,
         };
-        T::in_lanes(kernel, count);
+        T::in_lanes(kernel, count).expect("memory to work in");
     });
     let geqrf = run(&mut || {
         again(&mut a);
@@ -111,7 +111,7 @@ fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) 
             tau,
             together: &alone,
         };
-        T::in_lanes(kernel, count);
+        T::in_lanes(kernel, count).expect("memory to work in");
     });
     let factored = a.clone();
     let orgqr = run(&mut || {
@@ -125,7 +125,7 @@ fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) 
             tau,
             together: &alone,
         };
-        T::in_lanes(kernel, count);
+        T::in_lanes(kernel, count).expect("memory to work in");
     });
     print!("{dtype} {n:>2} x {n:<2} {count:>3}:");
     for ns in [getrf, geqrf, orgqr, potrf, trsm, syevd, gesdd] {

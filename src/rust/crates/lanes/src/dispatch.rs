@@ -10,6 +10,7 @@ use super::processor::Avx2;
 #[cfg(all(target_arch = "x86_64", avx512))]
 use super::processor::Avx512;
 use super::scratch::{with_lines, Line};
+use super::NoMemory;
 use matrices::{Complex, Element};
 use std::ops::Range;
 
@@ -159,7 +160,14 @@ impl Unit {
 /// Runs `kernel` over `count` matrices, in blocks and what is left one by one, on a unit that the processor has.
 /// Where a matrix alone is one lane, that is the same code on x86-64 with and without AVX-512, whose registers it
 /// does not fill.
-pub(crate) fn run<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize) {
+///
+/// # Errors
+/// There is no memory to work in.
+pub(crate) fn run<T: Float, K: Kernel<T>>(
+    unit: Unit,
+    kernel: &mut K,
+    count: usize,
+) -> Result<(), NoMemory> {
     let width = unit.width::<T>();
     let blocks = if !kernel.alone_in_rows() || kernel.block_pays(width, count) {
         kernel.scratch()
@@ -167,7 +175,7 @@ pub(crate) fn run<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usi
         0
     };
     let rows = (kernel.rows_scratch(width) * width * size_of::<T>()).div_ceil(size_of::<Line>());
-    with_lines(blocks.max(rows), |lines| run_in(unit, kernel, count, lines));
+    with_lines(blocks.max(rows), |lines| run_in(unit, kernel, count, lines))
 }
 
 #[inline(always)]

@@ -68,7 +68,17 @@ pub trait Vectorised: Element<Real: Float> {
 
     /// Runs `kernel` over `count` matrices on this thread, where they [suit](suits) it. None of them is without rows
     /// or columns.
-    fn in_lanes(kernel: impl Kernel<Self>, count: usize);
+    ///
+    /// # Errors
+    /// There is no memory to work in; the matrices are as they were.
+    fn in_lanes(kernel: impl Kernel<Self>, count: usize) -> Result<(), NoMemory>;
+}
+
+/// There is no memory for so many bytes to work in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoMemory {
+    /// How many were asked for.
+    pub bytes: usize,
 }
 
 /// Calls a function on so many threads at once at most, this one among them, and returns when all are done with it.
@@ -96,8 +106,8 @@ macro_rules! vectorised {
             fn parts_mut(values: &mut [$t]) -> &mut [$t] {
                 values
             }
-            fn in_lanes(mut kernel: impl Kernel<Self>, count: usize) {
-                dispatch::run(best_unit(), &mut kernel, count);
+            fn in_lanes(mut kernel: impl Kernel<Self>, count: usize) -> Result<(), NoMemory> {
+                dispatch::run(best_unit(), &mut kernel, count)
             }
         }
 
@@ -116,8 +126,8 @@ macro_rules! vectorised {
                 // SAFETY: as above.
                 unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), len) }
             }
-            fn in_lanes(kernel: impl Kernel<Self>, count: usize) {
-                dispatch::run::<$t, _>(best_unit(), &mut dispatch::Parts(kernel), count);
+            fn in_lanes(kernel: impl Kernel<Self>, count: usize) -> Result<(), NoMemory> {
+                dispatch::run::<$t, _>(best_unit(), &mut dispatch::Parts(kernel), count)
             }
         }
     )*};

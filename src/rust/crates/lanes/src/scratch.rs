@@ -1,6 +1,7 @@
 //! The memory that kernels work in: one piece per thread, kept from call to call.
 
 use super::lanes::Lanes;
+use super::NoMemory;
 use std::cell::RefCell;
 
 /// What a vector register holds at most, aligned like it.
@@ -36,10 +37,17 @@ thread_local! {
 }
 
 /// Calls `f` with `len` lines of this thread.
-pub(crate) fn with_lines<R>(len: usize, f: impl FnOnce(&mut [Line]) -> R) -> R {
+///
+/// # Errors
+/// There is no memory for them.
+pub(crate) fn with_lines<R>(len: usize, f: impl FnOnce(&mut [Line]) -> R) -> Result<R, NoMemory> {
     let take = |lines: &RefCell<Vec<Line>>| lines.take();
     let mut lines = LINES.try_with(take).unwrap_or_default();
     if lines.len() < len {
+        let more = lines.try_reserve_exact(len - lines.len());
+        more.map_err(|_| NoMemory {
+            bytes: len.saturating_mul(size_of::<Line>()),
+        })?;
         lines.resize(len, Line([0; 64]));
     }
     let result = f(&mut lines[..len]);
@@ -47,5 +55,19 @@ pub(crate) fn with_lines<R>(len: usize, f: impl FnOnce(&mut [Line]) -> R) -> R {
         // A thread that is about to end keeps nothing.
         let _ = LINES.try_with(|kept| kept.replace(lines));
     }
-    result
+    Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_much_is_an_error() {
+        for len in [1 << 52, usize::MAX] {
+            let bytes = len.saturating_mul(64);
+            assert_eq!(with_lines(len, |_| ()), Err(NoMemory { bytes }));
+            assert_eq!(with_lines(3, |lines| lines.len()), Ok(3));
+        }
+    }
 }

@@ -175,7 +175,9 @@ fn all_jobs() -> Vec<Job> {
         all.extend(jobs::<f32>(n, count));
         all.extend(jobs::<Complex<f32>>(n, count));
     }
-    // Large enough for LAPACK's own threads.
+    // Fewer matrices than a block has lanes, one or some to a thread.
+    all.extend(jobs::<f64>(66, 5));
+    // Large enough for the threads of LAPACK, or of ours: lu, Cholesky and QR of f64 are computed by kernels.
     all.extend(jobs::<f64>(97, 1));
     all.extend(jobs::<Complex<f32>>(97, 1));
     all

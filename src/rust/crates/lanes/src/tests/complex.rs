@@ -32,7 +32,7 @@ macro_rules! parts {
                 Complex::new(number.re.into(), number.im.into())
             }
             fn on(unit: Unit, kernel: impl Kernel<Complex<$t>>, count: usize) {
-                run::<$t, _>(unit, &mut Parts(kernel), count);
+                run::<$t, _>(unit, &mut Parts(kernel), count).expect("memory to work in");
             }
         }
     )*};

@@ -48,7 +48,7 @@ impl Real for f32 {}
 impl Real for f64 {}
 
 fn on<T: Real>(unit: Unit, mut kernel: impl Kernel<T>, count: usize) {
-    run(unit, &mut kernel, count);
+    run(unit, &mut kernel, count).expect("memory to work in");
 }
 
 /// A kernel on a unit, given the operands of so many matrices.

@@ -1,7 +1,7 @@
 //! Cholesky factorisation of a batch.
 
 use crate::platform::host::batch::{for_each, for_each_run, run_length_of};
-use crate::platform::host::{Batch, Changed, HostScalar};
+use crate::platform::host::{kernel_suits, Batch, Changed, HostScalar};
 use lanes::cholesky::NOT_FINITE;
 use lapack::refuse_negative;
 use lapack::routines;
@@ -26,11 +26,11 @@ pub fn potrf<T: HostScalar>(
         return Ok(());
     }
     let flops = shape.flops() / 3.0;
-    if lanes::suits::<T>(shape, lanes::cholesky::MOST) {
-        let run = run_length_of(shape, lanes::cholesky::BLOCKS, flops);
+    if kernel_suits::<T>(shape, lanes::cholesky::MOST) {
+        let run = run_length_of((cx, shape), lanes::cholesky::BLOCKS, flops);
         let n = shape.rows as usize;
         let runs = a.parts(run * n * n).zip(info.chunks_mut(run));
-        for_each_run(cx, flops * shape.count as f64, runs, |(a, info)| {
+        return for_each_run(cx, flops * shape.count as f64, runs, |(a, info)| {
             let (a, count) = (a.ready(), info.len());
             T::in_lanes(
                 lanes::cholesky::Potrf {
@@ -40,12 +40,12 @@ pub fn potrf<T: HostScalar>(
                     info: &mut *info,
                 },
                 count,
-            );
+            )?;
             for (a, info) in a.chunks_exact_mut(n * n).zip(&*info) {
                 finish(a, info);
             }
+            Ok(())
         });
-        return Ok(());
     }
     let items = a.parts(shape.elements()).zip(info);
     for_each(

@@ -2,7 +2,7 @@
 
 use super::EighSolver;
 use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
-use crate::platform::host::{xla_error, Batch, HostScalar, UnwantedInfo};
+use crate::platform::host::{kernel_suits, xla_error, Batch, HostScalar, UnwantedInfo};
 use lanes::eigh::{Syevd, MOST, NOT_FINITE};
 use lapack::routines;
 use lapack::{refuse_negative, Roomy, Sizes, Workspace};
@@ -31,13 +31,13 @@ pub fn syevd<T: HostScalar>(
         return Ok(());
     }
     let flops = 5.0 * shape.flops();
-    if lanes::suits::<T>(shape, MOST) {
-        let (n, run) = (n as usize, run_length(flops));
+    if kernel_suits::<T>(shape, MOST) {
+        let (n, run) = (n as usize, run_length((cx, shape), flops));
         let runs = a
             .chunks_mut(run * n * n)
             .zip(w.chunks_mut(run * n))
             .zip(info.chunks_mut(run));
-        for_each_run(cx, flops * shape.count as f64, runs, |((a, w), info)| {
+        return for_each_run(cx, flops * shape.count as f64, runs, |((a, w), info)| {
             let count = info.len();
             T::in_lanes(
                 Syevd {
@@ -49,9 +49,8 @@ pub fn syevd<T: HostScalar>(
                     info,
                 },
                 count,
-            );
+            )
         });
-        return Ok(());
     }
     let items = split(a, shape.elements(), shape.count)
         .zip(split(w, n as usize, shape.count))

@@ -2,7 +2,7 @@
 
 use super::LuSolver;
 use crate::platform::host::batch::{for_each, for_each_run, run_length_of, split};
-use crate::platform::host::{Batch, Changed, HostScalar, UnwantedInfo};
+use crate::platform::host::{kernel_suits, Batch, Changed, HostScalar, UnwantedInfo};
 use lapack::refuse_negative;
 use lapack::routines;
 use matrices::{all_finite, Matrices};
@@ -40,14 +40,14 @@ fn eliminate<T: HostScalar>(
     info: &mut [i32],
 ) -> Result<()> {
     let flops = shape.flops();
-    if lanes::suits::<T>(shape, lanes::lu::MOST) {
-        let run = run_length_of(shape, lanes::lu::BLOCKS, flops);
+    if kernel_suits::<T>(shape, lanes::lu::MOST) {
+        let run = run_length_of((cx, shape), lanes::lu::BLOCKS, flops);
         let (m, n, rank) = shape.sizes();
         let runs = a
             .parts(run * m * n)
             .zip(pivots.chunks_mut(run * rank))
             .zip(info.chunks_mut(run));
-        for_each_run(
+        return for_each_run(
             cx,
             flops * shape.count as f64,
             runs,
@@ -62,10 +62,9 @@ fn eliminate<T: HostScalar>(
                         info,
                     },
                     count,
-                );
+                )
             },
         );
-        return Ok(());
     }
     let items = a
         .parts(shape.elements())

@@ -2,7 +2,7 @@
 
 use super::QrSolver;
 use crate::platform::host::batch::{for_each, for_each_run, run_length_of, split};
-use crate::platform::host::{reflect, xla_error, Batch, Changed, HostScalar};
+use crate::platform::host::{kernel_suits, reflect, xla_error, Batch, Changed, HostScalar};
 use crate::platform::MemoryAccess;
 use lapack::routines;
 use lapack::{filled, refuse_negative, Sizes, Workspace};
@@ -25,12 +25,12 @@ pub fn geqrf<T: HostScalar>(
         return Ok(());
     }
     let flops = 2.0 * shape.flops();
-    if lanes::suits::<T>(shape, lanes::qr::MOST) {
-        let run = run_length_of(shape, lanes::qr::BLOCKS, flops);
+    if kernel_suits::<T>(shape, lanes::qr::MOST) {
+        let run = run_length_of((cx, shape), lanes::qr::BLOCKS, flops);
         let together = |threads, work: &(dyn Fn() + Sync)| cx.parallel_for(threads, 1, |_| work());
         let (m, n, rank) = shape.sizes();
         let runs = a.parts(run * m * n).zip(tau.chunks_mut(run * rank));
-        for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
+        return for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
             let (a, count) = (a.ready(), tau.len() / rank);
             let kernel = lanes::qr::Geqrf {
                 m,
@@ -39,9 +39,8 @@ pub fn geqrf<T: HostScalar>(
                 tau,
                 together: &together,
             };
-            T::in_lanes(kernel, count);
+            T::in_lanes(kernel, count)
         });
-        return Ok(());
     }
     let items = a
         .parts(shape.elements())
@@ -81,12 +80,12 @@ pub fn orgqr<T: HostScalar>(
         return Ok(());
     }
     let flops = 2.0 * shape.flops();
-    if lanes::suits::<T>(shape, lanes::qr::MOST) {
-        let run = run_length_of(shape, lanes::qr::BLOCKS, flops);
+    if kernel_suits::<T>(shape, lanes::qr::MOST) {
+        let run = run_length_of((cx, shape), lanes::qr::BLOCKS, flops);
         let together = |threads, work: &(dyn Fn() + Sync)| cx.parallel_for(threads, 1, |_| work());
         let (m, n, k) = (shape.rows as usize, shape.cols as usize, reflectors);
         let runs = a.parts(run * m * n).zip(tau.chunks(run * k));
-        for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
+        return for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
             let (a, count) = (a.ready(), tau.len() / k);
             let kernel = lanes::qr::Orgqr {
                 m,
@@ -96,9 +95,8 @@ pub fn orgqr<T: HostScalar>(
                 tau,
                 together: &together,
             };
-            T::in_lanes(kernel, count);
+            T::in_lanes(kernel, count)
         });
-        return Ok(());
     }
     let items = a.parts(shape.elements()).zip(tau.chunks_exact(reflectors));
     for_each(

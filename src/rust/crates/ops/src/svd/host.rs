@@ -2,7 +2,7 @@
 
 use super::SvdSolver;
 use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
-use crate::platform::host::{xla_error, Batch, HostScalar, UnwantedInfo};
+use crate::platform::host::{kernel_suits, xla_error, Batch, HostScalar, UnwantedInfo};
 use lanes::svd::{Gesdd, MOST};
 use lapack::routines;
 use lapack::{filled, refuse_negative, Roomy, Sizes, Workspace, NOT_FINITE};
@@ -42,8 +42,7 @@ pub fn gesdd<T: HostScalar>(
     info: &mut [i32],
 ) -> Result<()> {
     if suits::<T>(batch) {
-        in_lanes(batch, vectors, a, results, info);
-        return Ok(());
+        return in_lanes(batch, vectors, a, results, info);
     }
     let matrices = split(a, batch.1.elements(), batch.1.count);
     let matrices = matrices.map(Operand::Changed);
@@ -62,8 +61,7 @@ pub fn gesdd_of<T: HostScalar>(
     info: &mut [i32],
 ) -> Result<()> {
     if suits::<T>(batch) {
-        in_lanes(batch, vectors, a, results, info);
-        return Ok(());
+        return in_lanes(batch, vectors, a, results, info);
     }
     let len = batch.1.elements();
     let matrices = (0..batch.1.count).map(|i| Operand::Kept(&a[i * len..][..len]));
@@ -121,21 +119,24 @@ fn by_lapack<'a, T: HostScalar>(
 
 /// Whether the matrices are computed in lanes.
 fn suits<T: HostScalar>((_, shape): Batch<'_>) -> bool {
-    lanes::suits::<T>(shape, MOST) && shape.rank() > 0 && shape.count > 0
+    kernel_suits::<T>(shape, MOST) && shape.rank() > 0 && shape.count > 0
 }
 
 /// As [`gesdd_of`], of matrices that [suit](suits).
+///
+/// # Errors
+/// There is no memory to work in.
 fn in_lanes<T: HostScalar>(
     (cx, shape): Batch<'_>,
     vectors: Vectors,
     a: &[T],
     (s, u, vt): Results<'_, T>,
     info: &mut [i32],
-) {
+) -> Result<()> {
     let flops = 10.0 * shape.flops();
     let (m, n, rank) = shape.sizes();
     let (columns, rows) = vectors.counts(shape.rows, shape.cols);
-    let run = run_length(flops);
+    let run = run_length((cx, shape), flops);
     let count = shape.count.div_ceil(run);
     let runs = a
         .chunks(run * m * n)
@@ -158,8 +159,8 @@ fn in_lanes<T: HostScalar>(
                 info,
             },
             count,
-        );
-    });
+        )
+    })
 }
 
 /// The workspace by a routine's own `sizes`, which a matrix without elements does not need.

@@ -1,7 +1,7 @@
 //! Triangular systems of a batch.
 
 use crate::platform::host::batch::{for_each, for_each_run, run_length};
-use crate::platform::host::{Batch, Changed, HostScalar};
+use crate::platform::host::{kernel_suits, Batch, Changed, HostScalar};
 use lapack::{refuse_negative, routines};
 use matrices::Form;
 use xla_ffi::Result;
@@ -21,16 +21,15 @@ pub fn trsm<T: HostScalar>(
     }
     let order = if form.left { shape.rows } else { shape.cols };
     let flops = f64::from(order) * f64::from(shape.rows) * f64::from(shape.cols);
-    if lanes::suits::<T>(shape, lanes::triangular::MOST) {
-        let run = run_length(flops);
+    if kernel_suits::<T>(shape, lanes::triangular::MOST) {
+        let run = run_length((cx, shape), flops);
         let (m, n, _) = shape.sizes();
         let square = (order as usize).pow(2);
         let runs = x.chunks(run * square).zip(y.parts(run * m * n));
-        for_each_run(cx, flops * shape.count as f64, runs, |(x, y)| {
+        return for_each_run(cx, flops * shape.count as f64, runs, |(x, y)| {
             let (y, count) = (y.ready(), x.len() / square);
-            T::in_lanes(lanes::triangular::Trsm { form, m, n, x, y }, count);
+            T::in_lanes(lanes::triangular::Trsm { form, m, n, x, y }, count)
         });
-        return Ok(());
     }
     let items = x
         .chunks_exact((order as usize).pow(2))

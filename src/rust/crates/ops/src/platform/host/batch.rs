@@ -2,9 +2,9 @@
 //! where that pays. What is computed for a matrix does not depend on the thread or on its
 //! neighbours.
 
-use super::xla_error;
+use super::{xla_error, Batch};
+use lanes::NoMemory;
 use lapack::{with_room, Turn, Work};
-use matrices::Matrices;
 use std::sync::{Mutex, PoisonError};
 use xla_ffi::{Context, Result};
 
@@ -107,35 +107,59 @@ fn in_threads(
     failure.map_or(Ok(()), |error| Err(xla_error(error)))
 }
 
-/// Matrices that a thread computes at once where they are computed in lanes; `flops` is what one
-/// costs.
-pub fn run_length(flops: f64) -> usize {
-    ((AT_ONCE_IN_LANES / flops.max(1.0)) as usize)
-        .max(1)
-        .next_multiple_of(FULL)
+/// Matrices that a thread computes at once where they are computed in lanes; `flops` is what one costs.
+pub fn run_length((cx, shape): Batch<'_>, flops: f64) -> usize {
+    full_or_share(shape.count, cx.num_threads(), flops)
+}
+
+/// Full blocks, or no more than an equal part where that is worth a thread: even one matrix on each thread is done before
+/// a block is that has one in each lane.
+fn full_or_share(count: usize, threads: usize, flops: f64) -> usize {
+    let worth = worth_a_lock(flops);
+    let share = count.div_ceil(threads.max(1));
+    worth.next_multiple_of(FULL).min(share.max(worth))
+}
+
+fn worth_a_lock(flops: f64) -> usize {
+    ((AT_ONCE_IN_LANES / flops.max(1.0)) as usize).max(1)
 }
 
 /// [`run_length`], or less for matrices of more than `blocks` rows or columns: they are computed one after the other, so
 /// that no block of them is to be full.
-pub fn run_length_of(shape: Matrices, blocks: i32, flops: f64) -> usize {
-    if shape.rows.max(shape.cols) <= blocks {
-        run_length(flops)
+pub fn run_length_of(batch: Batch<'_>, blocks: i32, flops: f64) -> usize {
+    if batch.1.rows.max(batch.1.cols) <= blocks {
+        run_length(batch, flops)
     } else {
-        ((AT_ONCE_IN_LANES / flops.max(1.0)) as usize).max(1)
+        worth_a_lock(flops)
     }
 }
 
 /// Calls `f` with every run of matrices, for `Vectorised::in_lanes`. `flops` is what all cost.
-pub fn for_each_run<I>(cx: &Context<'_>, flops: f64, runs: I, f: impl Fn(I::Item) + Sync)
+///
+/// # Errors
+/// There is no memory to work in; some runs may be computed.
+pub fn for_each_run<I>(
+    cx: &Context<'_>,
+    flops: f64,
+    mut runs: I,
+    f: impl Fn(I::Item) -> std::result::Result<(), NoMemory> + Sync,
+) -> Result<()>
 where
     I: Iterator + Send,
     I::Item: Send,
 {
-    if flops <= ALONE_IN_LANES {
-        runs.for_each(f);
+    let done = if flops <= ALONE_IN_LANES {
+        runs.try_for_each(f)
     } else {
-        cx.parallel_for_each(runs, f);
-    }
+        let failure = Mutex::new(Ok(()));
+        cx.parallel_for_each(runs, |run| {
+            if let Err(error) = f(run) {
+                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Err(error);
+            }
+        });
+        failure.into_inner().unwrap_or_else(PoisonError::into_inner)
+    };
+    done.map_err(|NoMemory { bytes }| xla_error(lapack::Error::NoMemory { bytes }))
 }
 
 /// `data` in parts of `len` elements, which may be 0; the last one may be shorter.
@@ -151,4 +175,21 @@ pub fn split<T>(
         rest = others;
         part
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_full_or_an_equal_share() {
+        let large = 2.5e6;
+        assert_eq!(full_or_share(2, 8, large), 1);
+        assert_eq!(full_or_share(16, 4, large), 4);
+        assert_eq!(full_or_share(1000, 4, large), FULL);
+        assert_eq!(full_or_share(16, 1, large), FULL);
+        // Less than a lock is worth is not shared out.
+        assert_eq!(full_or_share(1000, 1000, 1e3), 100);
+        assert_eq!(full_or_share(1, 0, 0.0), 100_000);
+    }
 }

@@ -8,10 +8,11 @@ pub use info::UnwantedInfo;
 pub use operand::Changed;
 
 use super::MemoryAccess;
-use lanes::Vectorised;
+use lanes::{Most, Vectorised};
 use lapack::{refuse_negative, Routines};
 use matrices::{all_finite, Element, Matrices};
 use std::borrow::Cow;
+use std::sync::OnceLock;
 use xla_ffi::{AnyBuffer, AnyBufferMut, Code, Cx, Error, Host, Result, Scalar};
 
 /// A dtype that the CPU's ops compute with.
@@ -23,6 +24,16 @@ pub trait HostScalar:
 impl<T> HostScalar for T where
     T: Scalar + Vectorised + Routines + Element<Real: Scalar, Complex: Scalar>
 {
+}
+
+/// Set to `0` before the first call, this variable leaves all matrices to LAPACK.
+pub const KERNELS: &str = "XLAFFI_KERNELS";
+
+/// Whether a kernel of the package of that size, not LAPACK, computes matrices of that shape.
+pub fn kernel_suits<T: HostScalar>(shape: Matrices, most: Most) -> bool {
+    static WANTED: OnceLock<bool> = OnceLock::new();
+    lanes::suits::<T>(shape, most)
+        && *WANTED.get_or_init(|| std::env::var_os(KERNELS).map_or(true, |value| value != "0"))
 }
 
 /// What LAPACK's side says, as XLA has errors.
