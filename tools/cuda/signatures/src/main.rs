@@ -53,11 +53,11 @@ mod signature;
 #[cfg(test)]
 mod tests {
     use super::signature::{ours, theirs};
+    use cuda::sys::{Cublas, Cusolver, Driver, Nvrtc};
     use cudarc::{
         cublas::sys as cublas, cusolver::sys as cusolver, driver::sys as driver,
         nvrtc::sys as nvrtc,
     };
-    use cuda::sys::{Cublas, Cusolver, Driver, Nvrtc};
 
     /// `field(one _ for each parameter) = function`: compares, and that every symbol is compared.
     macro_rules! compare {
@@ -156,13 +156,18 @@ mod tests {
             one {
                 get_error_name(_ _) = cuGetErrorName
                 driver_get_version(_) = cuDriverGetVersion
+                init(_) = cuInit
+                device_get_count(_) = cuDeviceGetCount
+                device_get(_ _) = cuDeviceGet
                 ctx_get_current(_) = cuCtxGetCurrent
                 ctx_get_device(_) = cuCtxGetDevice
                 device_get_attribute(_ _ _) = cuDeviceGetAttribute
                 module_load_data(_ _) = cuModuleLoadData
                 module_get_function(_ _ _) = cuModuleGetFunction
+                func_set_attribute(_ _ _) = cuFuncSetAttribute
                 launch_kernel(_ _ _ _ _ _ _ _ _ _ _) = cuLaunchKernel
                 memcpy_dtod_async(_ _ _ _) = cuMemcpyDtoDAsync_v2
+                memcpy_htod_async(_ _ _ _) = cuMemcpyHtoDAsync_v2
                 memcpy_dtoh_async(_ _ _ _) = cuMemcpyDtoHAsync_v2
                 memset_d8_async(_ _ _ _) = cuMemsetD8Async
                 stream_synchronize(_) = cuStreamSynchronize

@@ -22,7 +22,7 @@ passed! {
     "8 bits": i8, u8;
     "32 bits": i32, u32, cublas::cublasStatus_t, cusolver::cusolverStatus_t, cusolver::cusolverEigMode_t,
         cusolver::cublasFillMode_t, cusolver::cublasSideMode_t, cusolver::cublasOperation_t,
-        cusolver::cudaDataType, driver::CUresult, driver::CUdevice_attribute, nvrtc::nvrtcResult;
+        cusolver::cudaDataType, driver::CUresult, driver::CUdevice_attribute, driver::CUfunction_attribute, nvrtc::nvrtcResult;
     "64 bits": i64, u64, usize;
 }
 
