@@ -21,7 +21,8 @@ pub trait Kernel<T> {
     /// How many `V`s it works in.
     fn scratch(&self) -> usize;
 
-    /// Whether [`run_rows`](Kernel::run_rows) computes what is left after blocks.
+    /// Whether [`run_rows`](Kernel::run_rows) computes what is left after blocks: all matrices where no
+    /// [block pays](Kernel::block_pays).
     fn alone_in_rows(&self) -> bool {
         false
     }
@@ -46,7 +47,9 @@ pub trait Kernel<T> {
         unreachable!("a kernel without complex numbers");
     }
 
-    /// Computes matrix `one` with its rows in lanes, to the bits that [`run`](Kernel::run) gives.
+    /// Computes matrix `one` with its rows in lanes. Where a matrix of that shape may be computed by
+    /// [`run`](Kernel::run) too, to the same bits; where none is, as in QR of more than 64 rows or columns, to bits
+    /// that do not depend on the vectors' width.
     fn run_rows<V: Lanes<Float = T>>(&mut self, _one: usize, _scratch: &mut [V])
     where
         T: Float,
@@ -112,19 +115,25 @@ pub(crate) enum Unit {
     Avx512(Avx512),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    #[cfg(not(target_arch = "x86_64"))]
+    /// On x86-64 in tests only, with the instructions that all of them have.
+    #[cfg(any(test, not(target_arch = "x86_64")))]
     Plain,
 }
 
 impl Unit {
-    /// All that the processor has, the best first.
+    /// All that the processor has, the best first; [`Unit::Plain`] is on every one.
     #[cfg(test)]
     pub(crate) fn all() -> Vec<Unit> {
-        #[cfg_attr(not(all(target_arch = "x86_64", avx512)), allow(unused_mut))]
+        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
         let mut all: Vec<Unit> = Unit::best().into_iter().collect();
         #[cfg(all(target_arch = "x86_64", avx512))]
         if let Some(&Unit::Avx512(proof)) = all.first() {
             all.push(Unit::Avx2(proof.avx2()));
+        }
+        // What is alone in a lane is computed with AVX2, so there is none without it.
+        #[cfg(target_arch = "x86_64")]
+        if !all.is_empty() {
+            all.push(Unit::Plain);
         }
         all
     }
@@ -136,7 +145,7 @@ impl Unit {
             Unit::Avx512(_) => T::Avx512::WIDTH,
             #[cfg(target_arch = "x86_64")]
             Unit::Avx2(_) => T::Avx2::WIDTH,
-            #[cfg(not(target_arch = "x86_64"))]
+            #[cfg(any(test, not(target_arch = "x86_64")))]
             Unit::Plain => T::Plain::WIDTH,
         }
     }
@@ -187,7 +196,7 @@ fn run_in<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize, line
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Unit::Avx2(proof) => unsafe { blocks_avx2(proof, kernel, count, lines) },
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(any(test, not(target_arch = "x86_64")))]
         Unit::Plain => blocks_plain(kernel, count, lines),
     };
     if kernel.alone_in_rows() || alone == count {
@@ -203,7 +212,7 @@ fn run_in<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize, line
 }
 
 // Not inlined, so that a test finds them in the machine code.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(never)]
 fn blocks_plain<T: Float, K: Kernel<T>>(kernel: &mut K, count: usize, lines: &mut [Line]) -> usize {
     blocks::<T::Plain, K>((), kernel, count, lines)

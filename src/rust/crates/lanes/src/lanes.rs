@@ -10,7 +10,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 /// f32 or f64.
 pub trait Float: Element<Real = Self> + PartialOrd {
     /// A block on another processor than x86-64.
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(any(test, not(target_arch = "x86_64")))]
     type Plain: Lanes<Float = Self, Proof = ()>;
     /// A block with AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
@@ -176,16 +176,19 @@ impl<T: Add<Output = T> + Copy, const W: usize, const FMA: bool> AddAssign for P
     }
 }
 
-/// Every 64-bit ARM has fused multiply-add; elsewhere it may be a slow call.
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) const PLAIN_FMA: bool = cfg!(target_arch = "aarch64");
+/// Every 64-bit ARM has fused multiply-add; elsewhere it may be a slow call, which gives tests on x86-64 the bits of AVX2.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+pub(crate) const PLAIN_FMA: bool = cfg!(any(target_arch = "aarch64", target_arch = "x86_64"));
 
 macro_rules! floats {
     ($($t:ident $plain:literal $neon:ident $avx2:ident $avx512:ident;)*) => {$(
         impl Float for $t {
             #[cfg(target_arch = "aarch64")]
             type Plain = crate::arm64::$neon;
-            #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+            #[cfg(all(
+                not(target_arch = "aarch64"),
+                any(test, not(target_arch = "x86_64"))
+            ))]
             type Plain = Pack<$t, $plain, PLAIN_FMA>;
             #[cfg(target_arch = "x86_64")]
             type Avx2 = x86::$avx2;

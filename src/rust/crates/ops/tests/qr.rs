@@ -112,7 +112,37 @@ fn special_matrices<T: Number>() {
     }
 }
 
-for_every_dtype!(every_size_and_shape batches_and_threads not_finite special_matrices);
+/// Of many blocks of reflections and of parts for several threads, checked by what it makes of some vectors.
+fn a_large_matrix<T: Number>() {
+    const N: usize = 700;
+    let mut random = Random(14);
+    let (a, x) = (random.matrix::<T>(N * N), random.matrix::<T>(N * 3));
+    let factors = |threads| {
+        let (shape, length) = (dims(&[], &[N, N]), dims(&[], &[N]));
+        let call = start().arg(&shape, &a).ret::<T>(&shape);
+        let call = call.ret::<T>(&length).threads(threads);
+        let frame = run(call.build(), "geqrf");
+        let (packed, tau) = (frame.ret::<T>(0).to_vec(), frame.ret::<T>(1));
+        let call = start().arg(&shape, &packed).arg(&length, tau);
+        let call = call.ret::<T>(&shape).threads(threads);
+        let q = run(call.build(), "orgqr").ret::<T>(0).to_vec();
+        (packed, q)
+    };
+    let (packed, q) = factors(3);
+    if !T::COMPLEX && !ON_CUDA {
+        assert!(factors(1) == (packed.clone(), q.clone()));
+    }
+    let (a, q) = (Mat::new(N, N, &a), Mat::new(N, N, &q));
+    let (r, x) = (Mat::new(N, N, &packed).upper(N), Mat::new(N, 3, &x));
+    let residual = a.times(&x).plus(&q.times(&r.times(&x)), -1.0);
+    assert_small(ratio::<T>(&residual, N, a.norm1() * x.norm1()), "A - QR");
+    let residual = x.plus(&q.adjoint().times(&q.times(&x)), -1.0);
+    assert_small(ratio::<T>(&residual, N, x.norm1()), "Q");
+}
+
+for_every_dtype! {
+    every_size_and_shape batches_and_threads not_finite special_matrices a_large_matrix
+}
 
 #[test]
 fn zero_sized_operands_succeed() {

@@ -133,6 +133,7 @@ fn qr_of_every_kind<T: Number>() {
         (5, 2048),
         (2048, 5),
         (2049, 5),
+        (2049, 33),
     ] {
         for (name, a) in kinds::<T>(m, n) {
             let what = format!("qr, {m} x {n}, {name}");

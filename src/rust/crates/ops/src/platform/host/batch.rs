@@ -112,7 +112,7 @@ pub fn run_length((cx, shape): Batch<'_>, flops: f64) -> usize {
     full_or_share(shape.count, cx.num_threads(), flops)
 }
 
-/// Full blocks, or no more than an equal part where that is worth a thread: even one matrix on each thread is done before
+/// Full blocks, or no more than an equal part where that is worth a thread: one matrix on each thread is done before
 /// a block is that has one in each lane.
 fn full_or_share(count: usize, threads: usize, flops: f64) -> usize {
     let worth = worth_a_lock(flops);
@@ -124,8 +124,8 @@ fn worth_a_lock(flops: f64) -> usize {
     ((AT_ONCE_IN_LANES / flops.max(1.0)) as usize).max(1)
 }
 
-/// [`run_length`], or less for matrices of more than `blocks` rows or columns: they are computed one after the other, so
-/// that no block of them is to be full.
+/// [`run_length`], or less for matrices of more than `blocks` rows or columns: they are computed one after the
+/// other, so that no block of them is to be full.
 pub fn run_length_of(batch: Batch<'_>, blocks: i32, flops: f64) -> usize {
     if batch.1.rows.max(batch.1.cols) <= blocks {
         run_length(batch, flops)
