@@ -23,8 +23,11 @@ first_column <- function(x) if (inherits(x, "xlaffi_buffer")) right_sides$buffer
 
 cases <- list(
   "1 x 100 x 100" = c(100, 100), "1 x 500 x 500" = c(500, 500), "1 x 1000 x 1000" = c(1000, 1000),
-  "10,000 x 4 x 4" = c(10000, 4, 4), "1,000 x 16 x 16" = c(1000, 16, 16)
+  "10,000 x 4 x 4" = c(10000, 4, 4), "1,000 x 16 x 16" = c(1000, 16, 16),
+  # Designs of regressions, for qr only
+  "1 x 1000 x 3" = c(1000, 3), "100 x 1000 x 3" = c(100, 1000, 3)
 )
+square <- function(dims) length(unique(utils::tail(dims, 2L))) == 1L
 
 # Symmetric and positive definite, so that all of them can be computed
 definite <- function(dims) {
@@ -38,13 +41,14 @@ await_all <- function(x) if (is.list(x) && !is.object(x)) lapply(x, await) else 
 set.seed(1)
 results <- list()
 for (case in names(cases)) {
-  x <- definite(cases[[case]])
+  dims <- cases[[case]]
+  x <- if (square(dims)) definite(dims) else array(stats::rnorm(prod(dims)), dims)
   batch <- length(dim(x)) == 3L
   matrices <- if (batch) lapply(seq_len(dim(x)[[1L]]), function(i) x[i, , ])
   buffer <- pjrt_buffer(x, "f64")
   sides <- if (batch) x[, , 1L] else x[, 1L]
   right_sides <- list(array = sides, buffer = pjrt_buffer(sides, "f64"))
-  for (op in names(ops)) {
+  for (op in if (square(dims)) names(ops) else "qr") {
     base <- ops[[op]]$base
     ours <- ops[[op]]$ours
     peers <- list(
