@@ -118,7 +118,7 @@ tree_equal <- function(a, b) identical(skeleton_of(a, "a"), skeleton_of(b, "b"))
 
 #' @rdname tree_size
 #' @export
-tree_hash <- function(tree) rlang::hash(enc2utf8(skeleton_text(skeleton_of(tree))))
+tree_hash <- function(tree) rlang::hash(utf8_names(skeleton_of(tree)))
 
 #' @rdname tree_size
 #' @export
@@ -184,6 +184,15 @@ skeleton_text <- function(skeleton) {
     children <- paste0(ifelse(nzchar(names(skeleton)), paste(names(skeleton), "= "), ""), children)
   }
   sprintf("list%s(%s)", if (named) "<named>" else "", paste(children, collapse = ", "))
+}
+
+# With the names of one encoding, which the hash sees.
+utf8_names <- function(skeleton) {
+  if (!is.list(skeleton)) {
+    return(skeleton)
+  }
+  names <- names(skeleton)
+  stats::setNames(lapply(skeleton, utf8_names), if (!is.null(names)) enc2utf8(names))
 }
 
 check_names <- function(x, name, call = rlang::caller_env()) {

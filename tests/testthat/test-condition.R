@@ -56,6 +56,7 @@ test_that("a name that is not there has a hint where one is near", {
 })
 
 test_that("text that is none in its encoding is refused", {
+  withr::local_locale(LC_CTYPE = "C.UTF-8")
   expect_error(ffi_call("a\xffb", ffi_type("f64")), "`target` is not valid text", class = "xlaffi_error")
 })
 

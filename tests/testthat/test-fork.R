@@ -1,5 +1,6 @@
 # Work in forked children of a process, with what each of them met.
 forked <- "
+  options(cli.unicode = FALSE)
   in_children <- function(work) {
     parallel::mclapply(1:2, function(i) {
       tryCatch(work(i), xlaffi_error = function(e) c(class(e)[[1L]], conditionMessage(e)))

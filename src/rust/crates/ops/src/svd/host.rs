@@ -1,7 +1,9 @@
 //! Singular values of a batch.
 
 use super::SvdSolver;
-use crate::platform::host::batch::{for_each, for_each_run, run_length, split};
+use crate::platform::host::batch::{
+    for_each_run, for_each_up_to, run_length, split, LARGE_SPECTRUM,
+};
 use crate::platform::host::{kernel_suits, xla_error, Batch, HostScalar, UnwantedInfo};
 use lanes::svd::{Gesdd, MOST};
 use lapack::routines;
@@ -103,7 +105,8 @@ fn by_lapack<'a, T: HostScalar>(
     let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
         return Ok(());
     };
-    for_each(
+    for_each_up_to(
+        LARGE_SPECTRUM,
         cx,
         10.0 * shape.flops(),
         matrices.zip(parts),

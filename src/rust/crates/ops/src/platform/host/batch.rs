@@ -24,6 +24,10 @@ const FULL: usize = 16;
 /// thread of ours. What is computed depends on this, and so not on the rest of the batch.
 const LARGE: f64 = 4e6;
 
+/// The same of eigenvalues and singular values, most of which are reflections and rotations that LAPACK's threads
+/// hardly speed up: some 300 columns.
+pub const LARGE_SPECTRUM: f64 = 170e6;
+
 /// Calls `f` with every item and the thread's workspace. `flops` is what one item costs.
 ///
 /// # Errors
@@ -39,13 +43,32 @@ where
     I: ExactSizeIterator + Send,
     I::Item: Send,
 {
+    for_each_up_to(LARGE, cx, flops, items, workspace, f)
+}
+
+/// [`for_each`], where an item of `large` operations and more is left to LAPACK's own threads.
+///
+/// # Errors
+/// As [`for_each`].
+pub fn for_each_up_to<I, W>(
+    large: f64,
+    cx: &Context<'_>,
+    flops: f64,
+    items: I,
+    workspace: impl Fn() -> lapack::Result<W> + Sync,
+    f: impl Fn(&mut W, I::Item) -> lapack::Result<()> + Sync,
+) -> Result<()>
+where
+    I: ExactSizeIterator + Send,
+    I::Item: Send,
+{
     let count = items.len();
-    let threads = if flops >= LARGE || flops * count as f64 <= ALONE {
+    let threads = if flops >= large || flops * count as f64 <= ALONE {
         1
     } else {
         cx.num_threads().min(count)
     };
-    let whose = if flops >= LARGE {
+    let whose = if flops >= large {
         Work::Library
     } else {
         Work::Ours
