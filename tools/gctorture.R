@@ -46,7 +46,7 @@ finished <- function(run) {
   if (is.list(run)) unclass(run) else run
 }
 round_trip <- function(...) glue("buffer_to_r", glue("buffer_from_r", ...))
-execute <- function(what) finished(glue("executable_execute", what, list(buffer), NULL, TRUE))
+execute <- function(what) finished(glue("executable_execute", what, list(buffer), NULL, TRUE, FALSE))
 call_with <- function(...) finished(glue("executable_call", exec, list(...), list("f64"), device))
 read <- function(results) lapply(results, function(r) if (is.numeric(r)) r else glue("buffer_to_r", r))
 condition <- function(expression) {
@@ -77,7 +77,7 @@ cases <- list(
     list(
       glue("dtype_parse", "none"), glue("buffer_describe", data.frame()),
       glue("buffer_from_r", x, "f32", device, c(4, 4)), glue("registry_handler", "nobody", "host"),
-      glue("executable_execute", exec, list(buffer, buffer), NULL, TRUE),
+      glue("executable_execute", exec, list(buffer, buffer), NULL, TRUE, FALSE),
       glue("plugin_open", "/nowhere.so", "nowhere")$code
     )
   },
