@@ -3,8 +3,8 @@
 #' Where the header files are with which handlers for custom calls are written in C++
 #' (`xla/ffi/api/ffi.h`) or C (`xla/ffi/api/c_api.h`). Every jaxlib brings them along.
 #'
-#' @return The folder for the compiler's option `-I`, one string; with `-isystem` compilers do not tell what they find in
-#'   the headers themselves.
+#' @return The folder for the compiler's option `-I`, one string; with `-isystem` compilers do not tell what they find
+#'   in the headers themselves.
 #' @seealso `vignette("custom-calls")` compiles a handler; [pjrt_register_custom_call()].
 #' @examplesIf plugins_downloaded("cpu")
 #' list.files(file.path(ffi_include_dir(), "xla", "ffi", "api"))

@@ -73,7 +73,8 @@ text <- c(
   "",
   paste0(
     "xlaffi ", packageVersion("xlaffi"), ", R ", getRversion(), " with ",
-    if (optimised) "an optimised BLAS" else "its own BLAS", " (", basename(normalizePath(blas, mustWork = FALSE)), "); ",
+    if (optimised) "an optimised BLAS" else "its own BLAS",
+    " (", basename(normalizePath(blas, mustWork = FALSE)), "); ",
     parallel::detectCores(), " cores, ", sub(".*: ", "", cpu[1]), "; medians of rounds in turn; ", Sys.Date(), "."
   )
 )
