@@ -1,6 +1,7 @@
 .onLoad <- function(libname, pkgname) {
   keep_session(topenv())
   register_refused()
+  register_words()
   .Call(wrap__start)
   note_library()
   check(.Call(wrap__callback_open, quote(serve_callback), topenv()))

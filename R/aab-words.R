@@ -1,0 +1,36 @@
+# The name puts this file before those that add words.
+# What R's functions mean for values of programs: one entry per function. Help topic, tests and the scope of traced
+# functions go through this table.
+#
+# by          "method": R dispatches on values, and `f` becomes a method; "scope": R does not, and in traced functions
+#             `f` is called in place of R's function where an argument is a value; "group": the method of a group (Math,
+#             Ops, Summary, Complex) has it; "own": a function of this package that R does not have
+# topic       a heading of the help topic
+# dtypes      what it takes, in words
+# derivative  "yes", "none" (flat, or no numbers), "forward", or in words
+# differs     what is not as in R, in one sentence, or ""
+words <- new.env(parent = emptyenv())
+
+# `name` is in R's `package`; `f` has the arguments of R's function.
+word <- function(name, package, f = NULL, by = "scope", topic, dtypes, derivative = "yes", differs = "") {
+  force(f)
+  words[[name]] <- list(
+    name = name, package = package, f = f, by = by, topic = topic, dtypes = dtypes, derivative = derivative,
+    differs = differs
+  )
+}
+
+word_topics <- c(
+  "Mathematical functions", "Special functions", "Summaries", "Linear algebra", "Shapes", "Indices", "Sorting",
+  "Logic and control", "Complex numbers and bits", "Elements", "Distributions", "Random numbers"
+)
+
+register_words <- function() {
+  for (name in names(words)) {
+    entry <- words[[name]]
+    if (entry$by == "method") {
+      home <- if (entry$package == "base") baseenv() else asNamespace(entry$package)
+      registerS3method(name, "xlaffi_value", entry$f, envir = home)
+    }
+  }
+}
