@@ -108,6 +108,17 @@ reshaped <- function(x, shape) {
   if (identical(x@shape, shape)) x else record("reshape", list(x), x@dtype, shape)
 }
 
+# All elements in R's order, the first axis running fastest, as a value of rank 1.
+as_column <- function(x) reshaped(reversed_axes(x), as.integer(prod(x@shape)))
+
+# A value of rank 1 filled into the dimensions `dim` in R's order.
+from_column <- function(x, dim) reversed_axes(reshaped(x, rev(as.integer(dim))))
+
+# Where at most one axis has more than one element, rows and columns have one order.
+reversed_axes <- function(x) {
+  if (sum(x@shape != 1L) > 1L) transposed(x, rev(seq_along(x@shape))) else reshaped(x, rev(x@shape))
+}
+
 #' @rdname hlo_shape
 #' @export
 hlo_transpose <- function(x, permutation = rev(seq_along(shape(x)))) {

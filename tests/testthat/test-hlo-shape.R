@@ -127,3 +127,14 @@ test_that("wrong shapes and axes are named", {
     hlo_triangular_solve(i, i)
   })
 })
+
+test_that("columns are R's order of elements", {
+  skip_without_plugin()
+  a <- array(1:24 / 2, c(2, 3, 4))
+  there_and_back <- function(a) {
+    column <- xlaffi:::as_column(a)
+    list(column, xlaffi:::from_column(column, c(4, 3, 2)), xlaffi:::as_column(a[, 2:2, 1:1, drop = FALSE]))
+  }
+  expect_equal(run(there_and_back, a), list(as.vector(a), array(a, 4:2), a[, 2, 1]))
+  expect_no_match(ffi_program(function(a) xlaffi:::as_column(a), array(1, c(1, 3, 1))), "transpose", fixed = TRUE)
+})
