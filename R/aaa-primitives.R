@@ -27,5 +27,6 @@ primitive_rule <- function(op, rule) primitives[[op]][[rule]]
 elementwise <- c(
   "negate", "sign", "sqrt", "rsqrt", "exponential", "exponential_minus_one", "log", "log_plus_one", "sine",
   "cosine", "tanh", "logistic", "floor", "ceil", "round_nearest_even", "not", "add", "subtract", "multiply",
-  "divide", "power", "maximum", "minimum", "atan2", "remainder", "and", "or"
+  "divide", "power", "maximum", "minimum", "atan2", "remainder", "and", "or", "xor", "shift_left",
+  "shift_right_logical", "shift_right_arithmetic", "popcnt", "count_leading_zeros"
 )

@@ -30,7 +30,8 @@ numeric_kinds <- list(
   "a floating-point or complex number" = is_inexact,
   "a floating-point number" = is_float,
   "a complex number" = is_complex,
-  "a logical or an integer" = function(dtype) !is_inexact(dtype)
+  "a logical or an integer" = function(dtype) !is_inexact(dtype),
+  "an integer" = function(dtype) is_integer(dtype)
 )
 
 check_kind <- function(x, kind, op, name, call) {

@@ -92,7 +92,10 @@ signed_text <- function(details = function(params) "") {
   }
 }
 
-primitive(c("real", "imag", "abs", "complex", "convert", "reshape"), text = signed_text())
+primitive(
+  c("real", "imag", "abs", "complex", "convert", "bitcast_convert", "reshape"),
+  text = signed_text()
+)
 primitive("broadcast_in_dim", text = signed_text(function(p) sprintf(", dims = %s", axes_text(p$axes))))
 primitive("transpose", text = signed_text(function(p) sprintf(", dims = %s", axes_text(p$permutation))))
 primitive("concatenate", text = signed_text(function(p) sprintf(", dim = %d", p$axis - 1L)))

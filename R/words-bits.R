@@ -1,0 +1,62 @@
+# R's bitwAnd() and its kin.
+
+# Both as integers of 32 bits, of one shape.
+bit_operands <- function(a, b, shown, call, names = c("a", "b")) {
+  both <- operands(a, b, shown, names, call)
+  for (i in 1:2) {
+    if (both[[i]]@dtype != "i32") {
+      abort(sprintf("%s: `%s` must be an integer of dtype i32, not %s", shown, names[[i]], type_text(both[[i]])),
+        op = shown, operand = names[[i]], call = call,
+        hint = "`as.integer()` makes integers; `hlo_and()` and its kin are for logicals and other integers."
+      )
+    }
+  }
+  both
+}
+
+bit_operation <- function(op, a, b, shown, call) {
+  both <- bit_operands(a, b, shown, call)
+  record(op, both, "i32", both[[1L]]@shape)
+}
+
+# Where R's result is NA there is none, so a number of places that R is given must have one.
+bit_shift <- function(op, a, n, shown, call) {
+  if (!is_value(n) && !(is.numeric(n) && !anyNA(n) && all(n >= 0 & n <= 31 & n == trunc(n)))) {
+    abort(sprintf("%s: `n` must be whole numbers from 0 to 31, not %s", shown, values_text(n)),
+      op = shown, operand = "n", call = call
+    )
+  }
+  both <- bit_operands(a, n, shown, call, c("a", "n"))
+  record(op, both, "i32", both[[1L]]@shape)
+}
+
+word_bitwAnd <- function(a, b) bit_operation("and", a, b, "bitwAnd()", sys.call())
+
+word_bitwOr <- function(a, b) bit_operation("or", a, b, "bitwOr()", sys.call())
+
+word_bitwXor <- function(a, b) bit_operation("xor", a, b, "bitwXor()", sys.call())
+
+word_bitwNot <- function(a) {
+  call <- sys.call()
+  record("not", bit_operands(a, 0L, "bitwNot()", call)[1L], "i32", a@shape)
+}
+
+word_bitwShiftL <- function(a, n) bit_shift("shift_left", a, n, "bitwShiftL()", sys.call())
+
+word_bitwShiftR <- function(a, n) bit_shift("shift_right_logical", a, n, "bitwShiftR()", sys.call())
+
+local({
+  no_na <- "What is NA in R is the smallest integer."
+  shift <- paste("Shifts by 32 places or more, which are values, give 0.", no_na)
+  add <- function(name, f, differs = no_na) {
+    word(name, "base", f,
+      topic = "Complex numbers and bits", dtypes = "i32", derivative = "none", differs = differs
+    )
+  }
+  add("bitwAnd", word_bitwAnd)
+  add("bitwOr", word_bitwOr)
+  add("bitwXor", word_bitwXor)
+  add("bitwNot", word_bitwNot)
+  add("bitwShiftL", word_bitwShiftL, shift)
+  add("bitwShiftR", word_bitwShiftR, shift)
+})
