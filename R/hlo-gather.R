@@ -1,0 +1,107 @@
+# Gather and scatter along one axis, the kinds of nodes behind indices. `at` are positions counted from 0, dtype i32.
+# The first `batch` axes of operand, positions and updates go side by side; after them `at` has one axis, which takes
+# the place of axis `axis` of the operand.
+#
+# gather         the elements at the positions, which must lie within
+# scatter_add    adds the updates to those at the positions
+# scatter_set    puts the updates in their place; each position comes once
+# scatter_max    the larger ones; for integers, without derivatives
+#
+# A scatter leaves out updates whose position lies outside, if `within` is FALSE.
+
+gathered <- function(x, at, axis, batch = 0L) {
+  shape <- x@shape
+  shape[[axis]] <- at@shape[[batch + 1L]]
+  if (!prod(shape)) {
+    return(constant(if (x@dtype == "pred") FALSE else 0, x@dtype, shape, "x"))
+  }
+  record("gather", list(x, at), x@dtype, shape, list(axis = axis, batch = batch))
+}
+
+scattered <- function(kind, x, at, updates, axis, batch = 0L, within = TRUE) {
+  if (!length(updates)) {
+    return(x)
+  }
+  params <- list(axis = axis, batch = batch, within = within)
+  record(paste0("scatter_", kind), list(x, at, updates), x@dtype, x@shape, params)
+}
+
+scatters <- c("scatter_add", "scatter_set", "scatter_max")
+
+# The axes that positions do not run along, counted from 0
+window_axes <- function(node) {
+  p <- node$params
+  setdiff(seq_along(node$inputs[[1L]]@shape), c(seq_len(p$batch), p$axis)) - 1L
+}
+
+primitive("gather", text = function(node, operands, scope) {
+  p <- node$params
+  batch <- toString(seq_len(p$batch) - 1L)
+  sizes <- node$inputs[[1L]]@shape
+  sizes[c(seq_len(p$batch), p$axis)] <- 1L
+  sprintf(
+    paste0(
+      "\"stablehlo.gather\"(%s) <{dimension_numbers = #stablehlo.gather<offset_dims = [%s], ",
+      "collapsed_slice_dims = [%d], operand_batching_dims = [%s], start_indices_batching_dims = [%s], ",
+      "start_index_map = [%d], index_vector_dim = %d>, indices_are_sorted = false, ",
+      "slice_sizes = array<i64: %s>}> : %s"
+    ),
+    toString(operands), toString(window_axes(node)), p$axis - 1L, batch, batch, p$axis - 1L, p$batch + 1L,
+    toString(sizes), signature_text(node)
+  )
+})
+
+primitive(scatters, text = function(node, operands, scope) {
+  p <- node$params
+  batch <- toString(seq_len(p$batch) - 1L)
+  type <- mlir_type(new_type(node$types[[1L]]@dtype, integer()))
+  # Names of their own: those of a region must not hide others
+  part <- sprintf("%%part%d_%d", scope$count$values, 1:3)
+  combined <- switch(node$op,
+    scatter_add = "stablehlo.add",
+    scatter_max = "stablehlo.maximum"
+  )
+  c(
+    sprintf(
+      paste0(
+        "\"stablehlo.scatter\"(%s) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [%s], ",
+        "inserted_window_dims = [%d], input_batching_dims = [%s], scatter_indices_batching_dims = [%s], ",
+        "scatter_dims_to_operand_dims = [%d], index_vector_dim = %d>, indices_are_sorted = false, ",
+        "unique_indices = %s}> ({"
+      ),
+      toString(operands), toString(window_axes(node)), p$axis - 1L, batch, batch, p$axis - 1L, p$batch + 1L,
+      if (is.null(combined)) "true" else "false"
+    ),
+    sprintf("%s^bb0(%s: %s, %s: %s):", scope$indent, part[[1L]], type, part[[2L]], type),
+    if (!is.null(combined)) {
+      sprintf("%s  %s = %s %s, %s : %s", scope$indent, part[[3L]], combined, part[[1L]], part[[2L]], type)
+    },
+    sprintf("%s  stablehlo.return %s : %s", scope$indent, part[[if (is.null(combined)) 2L else 3L]], type),
+    sprintf("%s}) : %s", scope$indent, signature_text(node))
+  )
+})
+
+# Positions that differ where the operand does not are one longer row of positions.
+primitive("gather", vmap = function(node, inputs, mapped, size) {
+  p <- node$params
+  if (mapped[[2L]] && !mapped[[1L]] && !p$batch) {
+    count <- node$inputs[[2L]]@shape
+    found <- gathered(inputs[[1L]], reshaped(inputs[[2L]], size * count), p$axis)
+    shape <- append(found@shape[-p$axis], c(size, count), p$axis - 1L)
+    return(list(to_front(reshaped(found, shape), p$axis)))
+  }
+  side_by_side <- mapped[[2L]] || p$batch
+  if (side_by_side) {
+    inputs <- all_in_front(inputs, mapped, size)
+  }
+  list(gathered(inputs[[1L]], inputs[[2L]], p$axis + 1L, p$batch + side_by_side))
+})
+
+primitive(scatters, vmap = function(node, inputs, mapped, size) {
+  p <- node$params
+  side_by_side <- mapped[[2L]] || p$batch
+  moved <- if (side_by_side) 1:3 else c(1L, 3L)
+  inputs[moved] <- all_in_front(inputs[moved], mapped[moved], size)
+  kind <- sub("scatter_", "", node$op, fixed = TRUE)
+  list(scattered(kind, inputs[[1L]], inputs[[2L]], inputs[[3L]], p$axis + 1L, p$batch + side_by_side, p$within))
+})
