@@ -1,5 +1,5 @@
-# R's operators and mathematical functions on values: the methods of the groups Ops, Math, Summary
-# and Complex.
+# R's operators on values, and the parts of complex numbers: the methods of the groups Ops and Complex. Math is in
+# words-math.R, Summary in words-sums.R.
 
 comparisons <- c("==" = "EQ", "!=" = "NE", "<" = "LT", "<=" = "LE", ">" = "GT", ">=" = "GE")
 
@@ -95,115 +95,6 @@ whole_quotient <- function(e1, e2, shown, call) {
 
 # 1 / eps
 float_precision <- c(f16 = 2^10, bf16 = 2^7, f32 = 2^23, f64 = 2^52)
-
-# R's name, StableHLO's name and what it takes.
-math_functions <- local({
-  inexact <- "a floating-point or complex number"
-  float <- "a floating-point number"
-  list(
-    sqrt = c("sqrt", inexact), exp = c("exponential", inexact),
-    expm1 = c("exponential_minus_one", inexact), log1p = c("log_plus_one", inexact),
-    cos = c("cosine", inexact), sin = c("sine", inexact), tanh = c("tanh", inexact),
-    floor = c("floor", float), ceiling = c("ceil", float), sign = c("sign", "a number")
-  )
-})
-
-#' @export
-Math.xlaffi_value <- function(x, ...) {
-  call <- method_call(.Generic)
-  shown <- paste0(.Generic, "()")
-  entry <- math_functions[[.Generic]]
-  if (!is.null(entry)) {
-    return(unary(entry[[1L]], x, entry[[2L]], shown, call = call))
-  }
-  inexact <- function() check_kind(x, "a floating-point or complex number", shown, "x", call)
-  float <- function() check_kind(x, "a floating-point number", shown, "x", call)
-  switch(.Generic,
-    abs = unary("abs", x, "a number", shown, real_dtype(x@dtype), call),
-    log = logarithm(x, shown, call, ...),
-    log2 = logarithm(x, shown, call, 2),
-    log10 = logarithm(x, shown, call, 10),
-    round = rounded(x, shown, call, ...),
-    trunc = {
-      float()
-      sign(x) * floor(abs(x))
-    },
-    tan = {
-      inexact()
-      sin(x) / cos(x)
-    },
-    cosh = {
-      inexact()
-      # Halves of the exponent, which do not overflow before the result does
-      halves(x / 2) + halves(-x / 2)
-    },
-    sinh = {
-      inexact()
-      near <- abs(x) < 1
-      # What is not chosen must have finite derivatives, too.
-      small <- hlo_select(near, x, filled(0, x))
-      hlo_select(near, (expm1(small) - expm1(-small)) / 2, halves(x / 2) - halves(-x / 2))
-    },
-    atan = {
-      float()
-      hlo_atan2(x, 1)
-    },
-    asin = {
-      float()
-      hlo_atan2(x, sqrt((1 - x) * (1 + x)))
-    },
-    acos = {
-      float()
-      hlo_atan2(sqrt((1 - x) * (1 + x)), x)
-    },
-    abort(sprintf("%s is not available for values of programs", shown), "UNIMPLEMENTED", op = .Generic, call = call)
-  )
-}
-
-# exp(2 x) / 2
-halves <- function(x) {
-  root <- exp(x)
-  root * 0.5 * root
-}
-
-logarithm <- function(x, shown, call, base = NULL) {
-  natural <- unary("log", x, "a floating-point or complex number", shown, call = call)
-  if (is.null(base)) natural else natural / log(base)
-}
-
-rounded <- function(x, shown, call, digits = 0) {
-  if (!identical(as.numeric(digits), 0)) {
-    abort("round(): values of programs are rounded to whole numbers only",
-      op = "round", operand = "digits", call = call
-    )
-  }
-  unary("round_nearest_even", x, "a floating-point number", shown, call = call)
-}
-
-#' @export
-Summary.xlaffi_value <- function(..., na.rm = FALSE) {
-  shown <- paste0(.Generic, "()")
-  call <- method_call(.Generic)
-  # R adds it.
-  call$na.rm <- if (!isFALSE(na.rm)) na.rm
-  if (...length() != 1L || isTRUE(na.rm)) {
-    abort(sprintf("%s takes one value of a program and no `na.rm`", shown), op = .Generic, call = call)
-  }
-  switch(.Generic,
-    sum = hlo_sum(..1),
-    max = reduced("reduce_max", ..1, NULL, shown, call),
-    min = reduced("reduce_min", ..1, NULL, shown, call),
-    abort(sprintf("%s is not available for values of programs", shown), "UNIMPLEMENTED", op = .Generic, call = call)
-  )
-}
-
-#' @export
-mean.xlaffi_value <- function(x, ...) {
-  call <- method_call("mean")
-  check_dots_empty(..., call = call)
-  check_kind(x, "a floating-point or complex number", "mean()", "x", call)
-  sum(x) / length(x)
-}
 
 #' @export
 Complex.xlaffi_value <- function(z) {
