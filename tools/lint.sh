@@ -23,12 +23,12 @@ if cargo "+$oldest" --version >/dev/null 2>&1; then
     --manifest-path src/rust/Cargo.toml --target-dir src/rust/target/oldest
 fi
 systems=$(rustup target list --installed 2>/dev/null)
-for system in x86_64-pc-windows-gnu aarch64-apple-darwin aarch64-unknown-linux-gnu; do
+while read -r system; do
   if grep -q "^$system$" <<<"$systems"; then
     step "clippy for $system" cargo clippy --quiet --workspace --target "$system" \
-      --manifest-path src/rust/Cargo.toml -- -D warnings
+      --manifest-path src/rust/Cargo.toml -- -D warnings </dev/null
   fi
-done
+done < tools/systems.txt
 step lintr Rscript tools/lint.R
 step shellcheck shellcheck "${scripts[@]}"
 

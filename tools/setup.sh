@@ -39,7 +39,7 @@ case "$level" in
   lint)
     debs+=(shellcheck)
     rpkgs+=(lintr)
-    systems=(x86_64-pc-windows-gnu aarch64-apple-darwin aarch64-unknown-linux-gnu)
+    mapfile -t systems < tools/systems.txt
     rust_tools=(rustfmt clippy) ;;
   document)
     debs+=(pandoc)

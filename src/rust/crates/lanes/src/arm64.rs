@@ -5,7 +5,7 @@
 #![allow(unused_unsafe)]
 
 use crate::block;
-use crate::lanes::{Float, Lanes};
+use crate::lanes::{shared, Float, Lanes};
 use crate::rows::{self, Block, Product, Task};
 use std::arch::aarch64::*;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
@@ -63,14 +63,8 @@ macro_rules! vector {
                 let lanes: &mut [$float; $width] = unsafe { &mut *std::ptr::from_mut(self).cast() };
                 lanes
             }
-            #[inline(never)]
-            fn gather(matrices: &[$float], to: &mut [Self]) {
-                block::gather_full(matrices, to);
-            }
-            #[inline(never)]
-            fn scatter(from: &mut [Self], matrices: &mut [$float]) {
-                block::scatter_full(from, matrices);
-            }
+            shared!($float);
+
             #[inline(always)]
             fn transpose(square: &mut [Self]) {
                 for i in 1..$width {
@@ -131,34 +125,6 @@ macro_rules! vector {
                     bits |= u64::from(x == y) << i;
                 }
                 bits
-            }
-            #[inline(never)]
-            fn product(matrix: &mut [Self], product: &Product, work: &mut [Self]) {
-                rows::product(matrix, product, work);
-            }
-            #[inline(never)]
-            fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]) {
-                rows::reflect(columns, stride, blocks);
-            }
-            #[inline(never)]
-            fn prepare(
-                panel: &[Self],
-                stride: usize,
-                rows: (usize, usize),
-                tau: (&[$float], Task),
-                memory: &mut [Self],
-            ) {
-                rows::prepare(panel, stride, rows, tau, memory);
-            }
-            #[inline(never)]
-            fn project(
-                left: &[Self],
-                columns: &[Self],
-                stride: usize,
-                which: Range<usize>,
-                to: &mut [Self],
-            ) {
-                rows::project(left, columns, stride, which, to);
             }
         }
     };

@@ -134,9 +134,8 @@ pub trait Lanes:
     }
 }
 
-/// `W` lanes in an array, which the compiler makes vectors of as it can. No closures: `array::from_fn` is not always
-/// inlined. `FMA`: the processor has
-/// fused multiply-add.
+/// `W` lanes in an array, which the compiler makes vectors of as it can. `FMA`: the processor has fused multiply-add.
+/// No closures: `array::from_fn` is not always inlined.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Pack<T, const W: usize, const FMA: bool>([T; W]);
@@ -179,6 +178,50 @@ impl<T: Add<Output = T> + Copy, const W: usize, const FMA: bool> AddAssign for P
 /// Every 64-bit ARM has fused multiply-add; elsewhere it may be a slow call, which gives tests on x86-64 the bits of AVX2.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub(crate) const PLAIN_FMA: bool = cfg!(any(target_arch = "aarch64", target_arch = "x86_64"));
+
+/// What kernels share, of vectors whose instructions need not be asked for.
+macro_rules! shared {
+    ($float:ty) => {
+        #[inline(never)]
+        fn gather(matrices: &[$float], to: &mut [Self]) {
+            block::gather_full(matrices, to);
+        }
+        #[inline(never)]
+        fn scatter(from: &mut [Self], matrices: &mut [$float]) {
+            block::scatter_full(from, matrices);
+        }
+        #[inline(never)]
+        fn product(matrix: &mut [Self], product: &Product, work: &mut [Self]) {
+            rows::product(matrix, product, work);
+        }
+        #[inline(never)]
+        fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]) {
+            rows::reflect(columns, stride, blocks);
+        }
+        #[inline(never)]
+        fn prepare(
+            panel: &[Self],
+            stride: usize,
+            rows: (usize, usize),
+            tau: (&[$float], Task),
+            memory: &mut [Self],
+        ) {
+            rows::prepare(panel, stride, rows, tau, memory);
+        }
+        #[inline(never)]
+        fn project(
+            left: &[Self],
+            columns: &[Self],
+            stride: usize,
+            which: Range<usize>,
+            to: &mut [Self],
+        ) {
+            rows::project(left, columns, stride, which, to);
+        }
+    };
+}
+#[cfg(target_arch = "aarch64")]
+pub(crate) use shared;
 
 macro_rules! floats {
     ($($t:ident $plain:literal $neon:ident $avx2:ident $avx512:ident;)*) => {$(
@@ -228,12 +271,8 @@ macro_rules! floats {
             fn as_mut_slice(&mut self) -> &mut [$t] {
                 &mut self.0
             }
-            fn gather(matrices: &[$t], to: &mut [Self]) {
-                block::gather_full(matrices, to);
-            }
-            fn scatter(from: &mut [Self], matrices: &mut [$t]) {
-                block::scatter_full(from, matrices);
-            }
+            shared!($t);
+
             #[inline(always)]
             fn transpose(square: &mut [Self]) {
                 for i in 1..W {
@@ -303,30 +342,6 @@ macro_rules! floats {
             #[inline(always)]
             fn equal_bits(self, other: Self) -> u64 {
                 (0..W).fold(0, |bits, i| bits | u64::from(self.0[i] == other.0[i]) << i)
-            }
-            fn product(matrix: &mut [Self], product: &Product, work: &mut [Self]) {
-                rows::product(matrix, product, work);
-            }
-            fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]) {
-                rows::reflect(columns, stride, blocks);
-            }
-            fn prepare(
-                panel: &[Self],
-                stride: usize,
-                rows: (usize, usize),
-                tau: (&[$t], Task),
-                memory: &mut [Self],
-            ) {
-                rows::prepare(panel, stride, rows, tau, memory);
-            }
-            fn project(
-                left: &[Self],
-                columns: &[Self],
-                stride: usize,
-                which: Range<usize>,
-                to: &mut [Self],
-            ) {
-                rows::project(left, columns, stride, which, to);
             }
         }
     )*};

@@ -4,7 +4,7 @@ use super::block::{finite, gather, scatter};
 use super::dispatch::run_by_block;
 use super::field::{Field, Pair};
 use super::update::{largest, subtract, subtract_panel, PANEL};
-use super::{rows, Float, Kernel, Lanes, Most, Vectorised};
+use super::{alone, rows, Float, Kernel, Lanes, Most, Vectorised};
 use matrices::Element;
 use std::ops::Range;
 
@@ -60,21 +60,15 @@ impl<T: Vectorised> Kernel<T> for Lu<'_, T> {
     {
         let (m, n) = (self.m, self.n);
         let (size, rank) = (m * n, m.min(n));
-        let stride = rows::stride(m, V::WIDTH);
         let x = &mut self.a[one * size..][..size];
         let pivots = &mut self.pivots[one * rank..][..rank];
-        let (columns, work) = scratch.split_at_mut(n * stride);
-        for (column, x) in columns.chunks_exact_mut(stride).zip(x.chunks_exact(m)) {
-            rows::load(column, x, 0..m);
-        }
-        if !rows::all_finite(columns) {
+        let mut matrix = rows::Columns::load(x, (m, n), scratch, &alone);
+        if !matrix.all_finite(n) {
             not_finite(x, pivots, &mut self.info[one]);
             return;
         }
-        self.info[one] = rows::lu::factor((m, n), stride, columns, pivots, work);
-        for (column, x) in columns.chunks_exact(stride).zip(x.chunks_exact_mut(m)) {
-            x.copy_from_slice(&V::flat(column)[..m]);
-        }
+        self.info[one] = rows::lu::factor(&mut matrix, pivots);
+        matrix.store(x);
         for pivot in pivots {
             *pivot += 1;
         }

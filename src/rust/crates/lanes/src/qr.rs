@@ -71,29 +71,16 @@ impl<T: Vectorised> Kernel<T> for Geqrf<'_, T> {
     {
         let (m, n) = (self.m, self.n);
         let (size, rank) = (m * n, m.min(n));
-        let stride = rows::stride(m, V::WIDTH);
         let x = &mut self.a[one * size..][..size];
         let tau = &mut self.tau[one * rank..][..rank];
-        let (columns, work) = scratch.split_at_mut(n * stride);
-        for (column, x) in columns.chunks_exact_mut(stride).zip(x.chunks_exact(m)) {
-            rows::load(column, x, 0..m);
-        }
-        if !rows::all_finite(columns) {
+        let mut matrix = rows::Columns::load(x, (m, n), scratch, self.together);
+        if !matrix.all_finite(n) {
             x.fill(T::NAN);
             tau.fill(T::NAN);
             return;
         }
-        let matrix = rows::qr::Columns {
-            m,
-            stride,
-            a: columns,
-            work,
-            together: self.together,
-        };
-        rows::qr::factor(matrix, tau);
-        for (column, x) in columns.chunks_exact(stride).zip(x.chunks_exact_mut(m)) {
-            x.copy_from_slice(&V::flat(column)[..m]);
-        }
+        rows::qr::factor(&mut matrix, tau);
+        matrix.store(x);
     }
 
     run_by_block!();
@@ -176,15 +163,10 @@ impl<T: Vectorised> Kernel<T> for Orgqr<'_, T> {
     {
         let (m, n, k) = (self.m, self.n, self.k);
         let size = m * n;
-        let stride = rows::stride(m, V::WIDTH);
         let x = &mut self.a[one * size..][..size];
         let tau = &self.tau[one * k..][..k];
-        let (columns, work) = scratch.split_at_mut(n * stride);
-        let reflections = columns.chunks_exact_mut(stride).zip(x.chunks_exact(m));
-        for (column, x) in reflections.take(k) {
-            rows::load(column, x, 0..m);
-        }
-        let mut finite = rows::all_finite(&columns[..k * stride]);
+        let mut matrix = rows::Columns::load(&x[..m * k], (m, n), scratch, self.together);
+        let mut finite = matrix.all_finite(k);
         for tau in tau {
             finite &= tau.f64().is_finite();
         }
@@ -192,17 +174,8 @@ impl<T: Vectorised> Kernel<T> for Orgqr<'_, T> {
             x.fill(T::NAN);
             return;
         }
-        let matrix = rows::qr::Columns {
-            m,
-            stride,
-            a: columns,
-            work,
-            together: self.together,
-        };
-        rows::qr::columns(matrix, tau);
-        for (column, x) in columns.chunks_exact(stride).zip(x.chunks_exact_mut(m)) {
-            x.copy_from_slice(&V::flat(column)[..m]);
-        }
+        rows::qr::columns(&mut matrix, tau);
+        matrix.store(x);
     }
 
     run_by_block!();

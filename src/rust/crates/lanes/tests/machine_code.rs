@@ -4,8 +4,7 @@
 
 mod common;
 
-use common::{output, CALLED, COMPLEX, IN_ROWS, KERNELS};
-use std::collections::BTreeSet;
+use common::{expect_vector_code, output, Seen, CALLED};
 use std::path::Path;
 use std::process::Command;
 
@@ -23,9 +22,6 @@ const CALLERS: [(&str, &str); 3] = [
     ("one_by_one_avx2", ""),
     ("blocks_avx512", "%zmm"),
 ];
-
-/// Products that kernels share, not inlined.
-const PRODUCTS: [&str; 4] = ["product_in", "reflect_in", "prepare_in", "project_in"];
 
 /// The example as a file, and its disassembly with names in full.
 fn example() -> (String, String) {
@@ -84,56 +80,36 @@ fn fused(instruction: &str, lanes: char) -> bool {
 #[test]
 fn kernels_are_vector_code() {
     let (file, code) = example();
-    let (mut seen, mut products) = (BTreeSet::new(), BTreeSet::new());
+    let mut seen = Seen::default();
     for (name, instructions) in functions(&code) {
-        if let Some(product) = PRODUCTS
-            .iter()
-            .find(|product| name.contains(&format!("::{product}")))
-        {
-            let of = VECTORS
+        if let Some(vector) = seen.product(name) {
+            let (_, registers) = VECTORS
                 .iter()
-                .find(|(vector, _)| name.contains(&format!("::{vector} ")));
-            let (vector, registers) = of.unwrap_or_else(|| panic!("{name} is of no known vector"));
-            let all = instructions
+                .find(|(of, _)| *of == vector)
+                .unwrap_or_else(|| panic!("{name} is of no known vector"));
+            let fused = |one: &&str| one.starts_with("vfn") || one.starts_with("vfm");
+            let (whole, other): (Vec<&str>, Vec<&str>) = instructions
                 .iter()
-                .filter(|one| one.starts_with("vfn") || one.starts_with("vfm"));
-            let (mut whole, mut other) = (0, None);
-            for one in all {
-                if one.contains(registers) {
-                    whole += 1;
-                } else {
-                    other = Some(one);
-                }
-            }
-            assert!(whole > 0, "{name} has no fused operation on {registers}");
-            assert_eq!(other, None, "{name} computes in other registers");
-            products.insert((product, vector));
+                .copied()
+                .filter(fused)
+                .partition(|one| one.contains(registers));
+            expect_vector_code(name, whole.len(), other.first().copied());
             continue;
         }
-        let Some((caller, registers)) = CALLERS
-            .iter()
-            .find(|(caller, _)| name.contains(&format!("dispatch::{caller}")))
-        else {
+        let Some(registers) = seen.kernel(name, &CALLERS) else {
             continue;
         };
-        let kernel = KERNELS
-            .iter()
-            .find(|kernel| name.contains(&format!("::{kernel}<")));
-        let kernel = kernel.unwrap_or_else(|| panic!("{name} is of no kernel of the list"));
-        let complex = name.contains("Complex<");
-        seen.insert((caller, kernel, complex, name.contains("f32>")));
-
         let together = instructions.iter().filter(|one| fused(one, 'p'));
         let together = together.filter(|one| one.contains(registers)).count();
-        // Parts of one complex number are not side by side with those of the next.
-        let apart = complex && registers.is_empty();
-        assert!(
-            together > 0 || apart,
-            "{name} has no fused operation on {registers}"
-        );
-        if !registers.is_empty() {
+        if registers.is_empty() {
+            // Parts of one complex number are not side by side with those of the next.
+            assert!(
+                together > 0 || name.contains("Complex<"),
+                "{name} has no fused operation on vectors"
+            );
+        } else {
             let alone = instructions.iter().find(|one| fused(one, 's'));
-            assert_eq!(alone, None, "{name} computes lanes one by one");
+            expect_vector_code(name, together, alone.copied());
         }
         for call in instructions.iter().filter(|one| one.starts_with("call")) {
             let target = call.split_once('<').map_or("", |(_, target)| target);
@@ -145,13 +121,7 @@ fn kernels_are_vector_code() {
         }
     }
     let units = if cfg!(avx512) { 3 } else { 2 };
-    let functions = units * (KERNELS.len() + COMPLEX.len()) - IN_ROWS.len();
-    assert_eq!(seen.len(), 2 * functions, "{seen:?}");
-    assert_eq!(
-        products.len(),
-        PRODUCTS.len() * 2 * (units - 1),
-        "{products:?}"
-    );
+    seen.expect_all(units);
     // A call of C's function where an instruction was meant.
     let imported = output(Command::new("nm").args(["-D", "--undefined-only", &file]));
     let calls: Vec<_> = imported

@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{output, CALLED, COMPLEX, IN_ROWS, KERNELS};
-use std::collections::{BTreeMap, BTreeSet};
+use common::{expect_vector_code, output, Seen, CALLED};
+use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -14,9 +14,6 @@ const TARGET: &str = "aarch64-unknown-linux-gnu";
 
 /// Who calls kernels, and whether their vectors are whole registers.
 const CALLERS: [(&str, bool); 2] = [("blocks_plain", true), ("one_by_one_plain", false)];
-
-/// Products that kernels share, not inlined.
-const PRODUCTS: [&str; 4] = ["product", "reflect", "prepare", "project"];
 
 /// What is not in the assembly: it moves data, or ends a call of a kernel.
 const ELSEWHERE: [&str; 5] = ["memcpy", "memmove", "memset", "panic", "fail"];
@@ -97,10 +94,13 @@ fn fused(instruction: &str) -> Option<bool> {
     }
 }
 
-/// How many instructions are fused, in a whole vector or in part of one.
-fn count_fused(instructions: &[&str], whole: bool) -> usize {
-    let fused = instructions.iter().filter_map(|one| fused(one));
-    fused.filter(|&is| is == whole).count()
+/// That a function's fused instructions are on whole vectors.
+#[track_caller]
+fn expect_whole(name: &str, instructions: &[&str]) {
+    let is = |whole| move |one: &&&str| fused(one) == Some(whole);
+    let whole = instructions.iter().filter(is(true)).count();
+    let part = instructions.iter().find(is(false));
+    expect_vector_code(name, whole, part.copied());
 }
 
 #[test]
@@ -110,47 +110,17 @@ fn count_fused(instructions: &[&str], whole: bool) -> usize {
 )]
 fn kernels_are_vector_code() {
     let code = assembly();
-    let (mut seen, mut products) = (BTreeSet::new(), BTreeSet::new());
+    let mut seen = Seen::default();
     let all = functions(&code);
     for (&name, instructions) in &all {
-        if let Some(product) = PRODUCTS
-            .iter()
-            .find(|product| name.ends_with(&format!("Lanes>::{product}")))
-        {
-            assert!(
-                count_fused(instructions, true) > 0,
-                "{name} is no vector code"
-            );
-            assert_eq!(
-                count_fused(instructions, false),
-                0,
-                "{name} computes lanes one by one"
-            );
-            products.insert((product, name.contains("F32")));
+        if seen.product(name).is_some() {
+            expect_whole(name, instructions);
         }
-        let Some((caller, blocks)) = CALLERS
-            .iter()
-            .find(|(caller, _)| name.contains(&format!("dispatch::{caller}")))
-        else {
+        let Some(blocks) = seen.kernel(name, &CALLERS) else {
             continue;
         };
-        let kernel = KERNELS
-            .iter()
-            .find(|kernel| name.contains(&format!("::{kernel}<")));
-        let kernel = kernel.unwrap_or_else(|| panic!("{name} is of no kernel of the list"));
-        let complex = name.contains("Complex<");
-        seen.insert((caller, kernel, complex, name.contains("f32>")));
-
-        if *blocks {
-            assert!(
-                count_fused(instructions, true) > 0,
-                "{name} is no vector code"
-            );
-            assert_eq!(
-                count_fused(instructions, false),
-                0,
-                "{name} computes lanes one by one"
-            );
+        if blocks {
+            expect_whole(name, instructions);
         }
         for call in instructions
             .iter()
@@ -166,7 +136,5 @@ fn kernels_are_vector_code() {
             assert!(known || moves, "{name} calls {call}");
         }
     }
-    let functions = CALLERS.len() * (KERNELS.len() + COMPLEX.len()) - IN_ROWS.len();
-    assert_eq!(seen.len(), 2 * functions, "{seen:?}");
-    assert_eq!(products.len(), 2 * PRODUCTS.len(), "{products:?}");
+    seen.expect_all(CALLERS.len());
 }

@@ -1,22 +1,21 @@
 //! `L` and `U` of one matrix.
 
-use super::{lanes_of, panel, waiting, Below, Factors, Product};
+use super::{lanes_of, panel, waiting, Below, Columns, Factors, Product};
 use crate::lanes::{Float, Lanes};
 use std::ops::Range;
 
 /// The largest [`panel`].
 const PANEL: usize = 16;
 
-/// Factors `m` rows and `n` columns in place; `rows` become the rows of the pivots, counted from 0. Returns the
+/// Factors in place, in room of [`packed`](super::packed); `rows` become the rows of the pivots, counted from 0. Returns the
 /// first column, counted from 1, where the pivot is 0, or 0.
 #[inline(always)]
-pub(crate) fn factor<V: Lanes>(
-    (m, n): (usize, usize),
-    stride: usize,
-    a: &mut [V],
-    rows: &mut [i32],
-    work: &mut [V],
-) -> i32 {
+pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>, rows: &mut [i32]) -> i32 {
+    let Columns {
+        m, stride, a, work, ..
+    } = matrix;
+    let (m, stride) = (*m, *stride);
+    let n = a.len() / stride;
     let lanes = lanes_of(a[0]);
     let width = panel(V::WIDTH);
     let rank = rows.len();

@@ -20,6 +20,7 @@ pub use reflect::{Block, Task};
 
 use super::block::finite;
 use super::lanes::{Float, Lanes};
+use super::Together;
 use std::ops::Range;
 
 /// Vectors of a column from which on columns that follow one another at a power of 2 would push each other out of
@@ -49,6 +50,58 @@ pub(crate) const fn panel(width: usize) -> usize {
 /// as those. So each is taken into account in the order of the panels, and mostly together with others.
 pub(crate) fn waiting(done: usize) -> usize {
     1 << done.trailing_zeros()
+}
+
+/// Columns of one matrix of `m` rows, one every `stride` vectors.
+pub(crate) struct Columns<'a, V> {
+    pub(crate) m: usize,
+    pub(crate) stride: usize,
+    pub(crate) a: &'a mut [V],
+    /// What a factorisation works in.
+    pub(crate) work: &'a mut [V],
+    pub(crate) together: Together<'a>,
+}
+
+impl<'a, V: Lanes> Columns<'a, V> {
+    /// So many columns in the first part of `scratch`, of which the first ones are `x`, whole columns.
+    #[inline(always)]
+    pub(crate) fn load(
+        x: &[V::Float],
+        (m, n): (usize, usize),
+        scratch: &'a mut [V],
+        together: Together<'a>,
+    ) -> Self {
+        let stride = stride(m, V::WIDTH);
+        let (a, work) = scratch.split_at_mut(n * stride);
+        for (column, x) in a.chunks_exact_mut(stride).zip(x.chunks_exact(m)) {
+            load(column, x, 0..m);
+        }
+        Columns {
+            m,
+            stride,
+            a,
+            work,
+            together,
+        }
+    }
+
+    /// Whether all numbers of the first `n` columns are finite.
+    #[inline(always)]
+    pub(crate) fn all_finite(&self, n: usize) -> bool {
+        all_finite(&self.a[..n * self.stride])
+    }
+
+    /// The way back of [`load`](Columns::load).
+    #[inline(always)]
+    pub(crate) fn store(&self, x: &mut [V::Float]) {
+        for (column, x) in self
+            .a
+            .chunks_exact(self.stride)
+            .zip(x.chunks_exact_mut(self.m))
+        {
+            x.copy_from_slice(&V::flat(column)[..self.m]);
+        }
+    }
 }
 
 /// The rows of a panel's column below its diagonal, as whole vectors and the row in the first of them.

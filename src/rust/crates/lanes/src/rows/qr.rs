@@ -3,6 +3,7 @@
 
 use super::panel::{eliminate, unfold};
 use super::reflect::{room, Block, Task, BLOCK};
+use super::Columns;
 use crate::lanes::{Float, Lanes};
 use crate::Together;
 use std::sync::Mutex;
@@ -24,19 +25,9 @@ pub(crate) fn room_for_columns((n, k): (usize, usize), stride: usize, width: usi
     k.div_ceil(BLOCK).min(2) * room(stride, width)
 }
 
-/// Where the columns of one matrix of `m` rows are, one every `stride` vectors.
-pub(crate) struct Columns<'a, V> {
-    pub(crate) m: usize,
-    pub(crate) stride: usize,
-    pub(crate) a: &'a mut [V],
-    /// Of [`room_to_factor`] or [`room_for_columns`].
-    pub(crate) work: &'a mut [V],
-    pub(crate) together: Together<'a>,
-}
-
-/// Factors in place, as LAPACK's `geqrf`; there is a factor for each reflection.
+/// Factors in place, as LAPACK's `geqrf`, in room of [`room_to_factor`]; there is a factor for each reflection.
 #[inline(always)]
-pub(crate) fn factor<V: Lanes>(matrix: Columns<'_, V>, tau: &mut [V::Float]) {
+pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>, tau: &mut [V::Float]) {
     let Columns {
         m,
         stride,
@@ -44,6 +35,7 @@ pub(crate) fn factor<V: Lanes>(matrix: Columns<'_, V>, tau: &mut [V::Float]) {
         work,
         together,
     } = matrix;
+    let (m, stride, together) = (*m, *stride, *together);
     let (n, rank) = (a.len() / stride, tau.len());
     let (even, odd) = work.split_at_mut(work.len().min(room(stride, V::WIDTH)));
     for (at, tau) in tau.chunks_mut(BLOCK).enumerate() {
@@ -69,9 +61,10 @@ pub(crate) fn factor<V: Lanes>(matrix: Columns<'_, V>, tau: &mut [V::Float]) {
     }
 }
 
-/// The columns of `Q` in place of the reflections, of which there are as many as factors.
+/// The columns of `Q` in place of the reflections, of which there are as many as factors, in room of
+/// [`room_for_columns`].
 #[inline(always)]
-pub(crate) fn columns<V: Lanes>(matrix: Columns<'_, V>, tau: &[V::Float]) {
+pub(crate) fn columns<V: Lanes>(matrix: &mut Columns<'_, V>, tau: &[V::Float]) {
     let Columns {
         m,
         stride,
@@ -79,6 +72,7 @@ pub(crate) fn columns<V: Lanes>(matrix: Columns<'_, V>, tau: &[V::Float]) {
         work,
         together,
     } = matrix;
+    let (m, stride, together) = (*m, *stride, *together);
     let n = a.len() / stride;
     identity(a, stride, tau.len()..n);
     if n <= ONE_BY_ONE {

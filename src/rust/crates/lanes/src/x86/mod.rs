@@ -69,30 +69,27 @@ macro_rules! vector {
                 let lanes: &mut [$float; $width] = unsafe { &mut *std::ptr::from_mut(self).cast() };
                 lanes
             }
-            #[inline(always)]
-            fn gather(matrices: &[$float], to: &mut [Self]) {
-                #[inline(never)]
-                #[target_feature(enable = $features)]
-                unsafe fn gather(matrices: &[$float], to: &mut [$name]) {
-                    block::gather_full(matrices, to);
-                }
-                if !to.is_empty() {
-                    // SAFETY: see the module's documentation.
-                    unsafe { gather(matrices, to) };
-                }
-            }
-            #[inline(always)]
-            fn scatter(from: &mut [Self], matrices: &mut [$float]) {
-                #[inline(never)]
-                #[target_feature(enable = $features)]
-                unsafe fn scatter(from: &mut [$name], matrices: &mut [$float]) {
-                    block::scatter_full(from, matrices);
-                }
-                if !from.is_empty() {
-                    // SAFETY: see the module's documentation.
-                    unsafe { scatter(from, matrices) };
-                }
-            }
+            vector!(@shared $features:
+                fn gather(matrices: &[$float], to: &mut [$name]) = block::gather_full if to;
+                fn scatter(from: &mut [$name], matrices: &mut [$float]) = block::scatter_full if from;
+                fn product(matrix: &mut [$name], step: &Product, work: &mut [$name]) = rows::product if matrix;
+                fn reflect(columns: &mut [$name], stride: usize, blocks: &[Block<'_, $name>]) = rows::reflect if columns;
+                fn prepare(
+                    panel: &[$name],
+                    stride: usize,
+                    rows: (usize, usize),
+                    tau: (&[$float], Task),
+                    memory: &mut [$name]
+                ) = rows::prepare if panel;
+                fn project(
+                    left: &[$name],
+                    columns: &[$name],
+                    stride: usize,
+                    which: Range<usize>,
+                    to: &mut [$name]
+                ) = rows::project if columns;
+            );
+
             #[inline(always)]
             fn transpose(square: &mut [Self]) {
                 let rows: [_; $width] = std::array::from_fn(|i| square[i].0);
@@ -165,84 +162,23 @@ macro_rules! vector {
                     $any as u64
                 }
             }
-            #[inline(always)]
-            fn product(matrix: &mut [Self], product: &Product, work: &mut [Self]) {
-                #[inline(never)]
-                #[target_feature(enable = $features)]
-                unsafe fn product_in(matrix: &mut [$name], product: &Product, work: &mut [$name]) {
-                    rows::product(matrix, product, work);
-                }
-                if !matrix.is_empty() {
-                    // SAFETY: see the module's documentation.
-                    unsafe { product_in(matrix, product, work) };
-                }
-            }
-            #[inline(always)]
-            fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]) {
-                #[inline(never)]
-                #[target_feature(enable = $features)]
-                unsafe fn reflect_in(
-                    columns: &mut [$name],
-                    stride: usize,
-                    blocks: &[Block<'_, $name>],
-                ) {
-                    rows::reflect(columns, stride, blocks);
-                }
-                if !columns.is_empty() {
-                    // SAFETY: see the module's documentation.
-                    unsafe { reflect_in(columns, stride, blocks) };
-                }
-            }
-            #[inline(always)]
-            fn prepare(
-                panel: &[Self],
-                stride: usize,
-                rows: (usize, usize),
-                tau: (&[$float], Task),
-                memory: &mut [Self],
-            ) {
-                #[inline(never)]
-                #[target_feature(enable = $features)]
-                unsafe fn prepare_in(
-                    panel: &[$name],
-                    stride: usize,
-                    rows: (usize, usize),
-                    tau: (&[$float], Task),
-                    memory: &mut [$name],
-                ) {
-                    rows::prepare(panel, stride, rows, tau, memory);
-                }
-                if !panel.is_empty() {
-                    // SAFETY: see the module's documentation.
-                    unsafe { prepare_in(panel, stride, rows, tau, memory) };
-                }
-            }
-            #[inline(always)]
-            fn project(
-                left: &[Self],
-                columns: &[Self],
-                stride: usize,
-                which: Range<usize>,
-                to: &mut [Self],
-            ) {
-                #[inline(never)]
-                #[target_feature(enable = $features)]
-                unsafe fn project_in(
-                    left: &[$name],
-                    columns: &[$name],
-                    stride: usize,
-                    which: Range<usize>,
-                    to: &mut [$name],
-                ) {
-                    rows::project(left, columns, stride, which, to);
-                }
-                if !columns.is_empty() {
-                    // SAFETY: see the module's documentation.
-                    unsafe { project_in(left, columns, stride, which, to) };
-                }
-            }
         }
     };
+    // Compiled with the vector's instructions, once; where there are vectors, which show that the processor has those.
+    (@shared $features:literal: $(fn $name:ident($($argument:ident: $type:ty),*) = $room:ident::$of:ident if $shown:ident;)*) => {$(
+        #[inline(always)]
+        fn $name($($argument: $type),*) {
+            #[inline(never)]
+            #[target_feature(enable = $features)]
+            unsafe fn $name($($argument: $type),*) {
+                $room::$of($($argument),*);
+            }
+            if !$shown.is_empty() {
+                // SAFETY: see the module's documentation.
+                unsafe { $name($($argument),*) };
+            }
+        }
+    )*};
     (@operators $name:ident: $($trait:ident $method:ident $instruction:ident),*) => {$(
         impl $trait for $name {
             type Output = Self;

@@ -1,15 +1,19 @@
 //! What the machine code of `examples/kernels.rs` is made of.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 /// Kernels, of which each is there for f32 and f64.
-pub const KERNELS: [&str; 7] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm", "Syevd", "Gesdd"];
+const KERNELS: [&str; 7] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm", "Syevd", "Gesdd"];
 
 /// Those of which a matrix alone has its rows in lanes, so that none is computed one by one.
-pub const IN_ROWS: [&str; 2] = ["Lu", "Potrf"];
+const IN_ROWS: [&str; 2] = ["Lu", "Potrf"];
 
 /// Those that are there for complex matrices too.
-pub const COMPLEX: [&str; 5] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm"];
+const COMPLEX: [&str; 5] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm"];
+
+/// Products that kernels share, not inlined.
+const PRODUCTS: [&str; 4] = ["product", "reflect", "prepare", "project"];
 
 /// What may be called: it moves data only, or is looked at itself.
 pub const CALLED: [&str; 10] = [
@@ -33,4 +37,69 @@ pub fn output(command: &mut Command) -> String {
     let errors = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{command:?}: {errors}");
     String::from_utf8(done.stdout).expect("text")
+}
+
+/// A kernel, as one of its callers has it.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Instance {
+    caller: &'static str,
+    kernel: &'static str,
+    complex: bool,
+    single: bool,
+}
+
+/// What was found among the functions of the example.
+#[derive(Debug, Default)]
+pub struct Seen {
+    kernels: BTreeSet<Instance>,
+    products: BTreeSet<(&'static str, String)>,
+}
+
+impl Seen {
+    /// The vector that the function is of, if it is a product.
+    pub fn product(&mut self, name: &str) -> Option<String> {
+        let product = PRODUCTS.into_iter().find(|product| {
+            name.ends_with(&format!("Lanes>::{product}"))
+                || name.ends_with(&format!("::{product}::{product}"))
+        })?;
+        let vector = name
+            .split(['<', ':', ' '])
+            .find(|word| word.starts_with("F64x") || word.starts_with("F32x"))
+            .unwrap_or_else(|| panic!("{name} is of no known vector"));
+        self.products.insert((product, vector.to_owned()));
+        Some(vector.to_owned())
+    }
+
+    /// Whether the function is a kernel of one of the `callers`: what is known of that one.
+    pub fn kernel<K: Copy>(&mut self, name: &str, callers: &[(&'static str, K)]) -> Option<K> {
+        let &(caller, known) = callers
+            .iter()
+            .find(|(caller, _)| name.contains(&format!("dispatch::{caller}")))?;
+        let kernel = KERNELS
+            .into_iter()
+            .find(|kernel| name.contains(&format!("::{kernel}<")))
+            .unwrap_or_else(|| panic!("{name} is of no kernel of the list"));
+        self.kernels.insert(Instance {
+            caller,
+            kernel,
+            complex: name.contains("Complex<"),
+            single: name.contains("f32>"),
+        });
+        Some(known)
+    }
+
+    /// That nothing is missing where there are so many callers, of which one has a matrix in each lane alone.
+    pub fn expect_all(&self, callers: usize) {
+        let functions = callers * (KERNELS.len() + COMPLEX.len()) - IN_ROWS.len();
+        assert_eq!(self.kernels.len(), 2 * functions, "{:?}", self.kernels);
+        let products = PRODUCTS.len() * 2 * (callers - 1);
+        assert_eq!(self.products.len(), products, "{:?}", self.products);
+    }
+}
+
+/// That a function has operations that multiply and add at once on `whole` vectors, and no `other` ones.
+#[track_caller]
+pub fn expect_vector_code(name: &str, whole: usize, other: Option<&str>) {
+    assert!(whole > 0, "{name} has no fused operation on whole vectors");
+    assert_eq!(other, None, "{name} computes lanes one by one");
 }

@@ -1,9 +1,7 @@
 //! Eigenvalues of a batch of Hermitian matrices.
 
 use super::EighSolver;
-use crate::platform::host::batch::{
-    for_each_run, for_each_up_to, run_length, split, LARGE_SPECTRUM,
-};
+use crate::platform::host::batch::{for_each, for_each_run, run_length, split, Cost};
 use crate::platform::host::{kernel_suits, xla_error, Batch, HostScalar, UnwantedInfo};
 use lanes::eigh::{Syevd, MOST, NOT_FINITE};
 use lapack::routines;
@@ -57,10 +55,9 @@ pub fn syevd<T: HostScalar>(
     let items = split(a, shape.elements(), shape.count)
         .zip(split(w, n as usize, shape.count))
         .zip(info);
-    for_each_up_to(
-        LARGE_SPECTRUM,
+    for_each(
         cx,
-        flops,
+        Cost::of_spectrum(flops),
         items,
         || Workspace::new(sizes),
         |ws, ((a, w), info)| {

@@ -1,9 +1,7 @@
 //! Singular values of a batch.
 
 use super::SvdSolver;
-use crate::platform::host::batch::{
-    for_each_run, for_each_up_to, run_length, split, LARGE_SPECTRUM,
-};
+use crate::platform::host::batch::{for_each, for_each_run, run_length, split, Cost};
 use crate::platform::host::{kernel_suits, xla_error, Batch, HostScalar, UnwantedInfo};
 use lanes::svd::{Gesdd, MOST};
 use lapack::routines;
@@ -105,10 +103,9 @@ fn by_lapack<'a, T: HostScalar>(
     let Some(parts) = parts(batch, vectors, s, u, vt, info) else {
         return Ok(());
     };
-    for_each_up_to(
-        LARGE_SPECTRUM,
+    for_each(
         cx,
-        10.0 * shape.flops(),
+        Cost::of_spectrum(10.0 * shape.flops()),
         matrices.zip(parts),
         || Ok((Workspace::new(sizes)?, filled(copy, T::ZERO)?)),
         |(ws, copy), (a, parts)| {

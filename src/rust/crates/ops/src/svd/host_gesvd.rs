@@ -1,7 +1,7 @@
 //! Singular values of a batch by the QR algorithm.
 
 use super::host::{parts, sizes};
-use crate::platform::host::batch::{for_each_up_to, split, LARGE_SPECTRUM};
+use crate::platform::host::batch::{for_each, split, Cost};
 use crate::platform::host::{Batch, HostScalar};
 use lapack::routines;
 use lapack::Workspace;
@@ -26,10 +26,9 @@ pub fn gesvd<T: HostScalar>(
         return Ok(());
     };
     let rows = (m, vectors.counts(m, n).1);
-    for_each_up_to(
-        LARGE_SPECTRUM,
+    for_each(
         cx,
-        10.0 * shape.flops(),
+        Cost::of_spectrum(10.0 * shape.flops()),
         split(a, shape.elements(), shape.count).zip(parts),
         || Workspace::new(sizes),
         |ws, (a, parts)| {

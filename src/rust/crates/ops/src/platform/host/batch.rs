@@ -26,15 +26,42 @@ const LARGE: f64 = 4e6;
 
 /// The same of eigenvalues and singular values, most of which are reflections and rotations that LAPACK's threads
 /// hardly speed up: some 300 columns.
-pub const LARGE_SPECTRUM: f64 = 170e6;
+const LARGE_SPECTRUM: f64 = 170e6;
 
-/// Calls `f` with every item and the thread's workspace. `flops` is what one item costs.
+/// What an item costs.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    flops: f64,
+    /// Operations from which on it is left to LAPACK's own threads.
+    large: f64,
+}
+
+impl From<f64> for Cost {
+    fn from(flops: f64) -> Self {
+        Cost {
+            flops,
+            large: LARGE,
+        }
+    }
+}
+
+impl Cost {
+    /// That of eigenvalues or singular values.
+    pub fn of_spectrum(flops: f64) -> Self {
+        Cost {
+            flops,
+            large: LARGE_SPECTRUM,
+        }
+    }
+}
+
+/// Calls `f` with every item and the thread's workspace. `cost` is what one item costs.
 ///
 /// # Errors
 /// One of `f`'s or of `workspace`'s; the items after it may be missing.
 pub fn for_each<I, W>(
     cx: &Context<'_>,
-    flops: f64,
+    cost: impl Into<Cost>,
     items: I,
     workspace: impl Fn() -> lapack::Result<W> + Sync,
     f: impl Fn(&mut W, I::Item) -> lapack::Result<()> + Sync,
@@ -43,25 +70,7 @@ where
     I: ExactSizeIterator + Send,
     I::Item: Send,
 {
-    for_each_up_to(LARGE, cx, flops, items, workspace, f)
-}
-
-/// [`for_each`], where an item of `large` operations and more is left to LAPACK's own threads.
-///
-/// # Errors
-/// As [`for_each`].
-pub fn for_each_up_to<I, W>(
-    large: f64,
-    cx: &Context<'_>,
-    flops: f64,
-    items: I,
-    workspace: impl Fn() -> lapack::Result<W> + Sync,
-    f: impl Fn(&mut W, I::Item) -> lapack::Result<()> + Sync,
-) -> Result<()>
-where
-    I: ExactSizeIterator + Send,
-    I::Item: Send,
-{
+    let Cost { flops, large } = cost.into();
     let count = items.len();
     let threads = if flops >= large || flops * count as f64 <= ALONE {
         1
