@@ -27,6 +27,7 @@ hlo_sum <- function(x, axes = NULL) reduced("reduce_add", x, axes, "hlo_sum")
 
 reduced <- function(op, x, axes, shown, call = rlang::caller_env()) {
   x <- as_value(x, "x", call = call)
+  x <- as_numbers(x)
   check_kind(x, if (op == "reduce_add") "a number" else "a real number", shown, "x", call)
   axes <- if (is.null(axes)) seq_along(x@shape) else sort(check_axes(axes, "axes", length(x@shape), call = call))
   if (!length(axes)) {
@@ -72,13 +73,12 @@ dot <- function(x, y, contract, batch) {
 kept <- function(x, axes) x[setdiff(seq_along(x), axes)]
 
 same_dtype <- function(x, y, op, names = c("x", "y"), call = rlang::caller_env()) {
-  like <- Find(is_value, list(x, y))
-  like <- if (!is.null(like)) new_type(like@dtype, 1L)
-  x <- as_value(x, names[[1L]], like, call)
-  y <- as_value(y, names[[2L]], like, call)
-  check_kind(x, "a number", op, names[[1L]], call)
-  check_same_dtype(x, y, op, names, call)
-  list(x, y)
+  both <- common(list(x, y), op, names, call)
+  if (both[[1L]]@dtype == "pred") {
+    both <- lapply(both, as_numbers)
+  }
+  check_kind(both[[1L]], "a number", op, names[[1L]], call)
+  both
 }
 
 check_axis_pairs <- function(axes, name, x, y, call = rlang::caller_env()) {

@@ -50,53 +50,6 @@ unary <- function(op, x, kind, shown, dtype = x@dtype, call = rlang::caller_env(
   record(op, list(x), dtype, x@shape)
 }
 
-# Both operands as values of one dtype and shape.
-operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()) {
-  check_no_token(x, op, names[[1L]], call)
-  check_no_token(y, op, names[[2L]], call)
-  if (!is_value(x) && !is_value(y)) {
-    x <- as_value(x, names[[1L]], call = call, op = op)
-  }
-  y <- as_value(y, names[[2L]], if (is_value(x)) x, call, op)
-  x <- as_value(x, names[[1L]], y, call, op)
-  check_same_dtype(x, y, op, names, call)
-  if (!identical(x@shape, y@shape)) {
-    if (repeats(y, x)) {
-      y <- repeated(y, x@shape)
-    } else if (repeats(x, y)) {
-      x <- repeated(x, y@shape)
-    } else {
-      abort(
-        sprintf(
-          "%s: `%s` must have shape %s as `%s` has, or one element, not %s",
-          op, names[[2L]], shape_text(x@shape), names[[1L]], shape_text(y@shape)
-        ),
-        op = op, operand = names[[2L]], hint = "`hlo_broadcast()` repeats along axes.", call = call
-      )
-    }
-  }
-  list(x, y)
-}
-
-check_same_dtype <- function(x, y, op, names, call) {
-  if (x@dtype != y@dtype) {
-    abort(
-      sprintf("%s: `%s` must have dtype %s as `%s` has, not %s", op, names[[2L]], x@dtype, names[[1L]], y@dtype),
-      op = op, operand = names[[2L]], hint = "`hlo_convert()` changes the dtype.", call = call
-    )
-  }
-}
-
-# As R recycles one number; two of them give the higher rank.
-repeats <- function(x, to) length(x) == 1L && length(x@shape) <= min(1L, length(to@shape))
-
-repeated <- function(x, shape) {
-  if (length(x@shape)) {
-    x <- reshaped(x, integer())
-  }
-  if (length(shape)) broadcast(x, shape, integer()) else x
-}
-
 binary <- function(op, x, y, kind, shown, names = c("x", "y"), dtype = NULL, call = rlang::caller_env()) {
   both <- operands(x, y, shown, names, call)
   check_kind(both[[1L]], kind, shown, names[[1L]], call)
@@ -137,16 +90,15 @@ hlo_select <- function(pred, x, y) {
   }
   shape <- both[[1L]]@shape
   if (!identical(pred@shape, shape)) {
-    if (repeats(pred, both[[1L]])) {
-      pred <- repeated(pred, shape)
-    } else if (repeats(both[[1L]], pred)) {
-      both <- lapply(both, repeated, pred@shape)
-    } else {
+    common <- common_shape(shape, pred@shape)
+    if (is.null(common)) {
       abort(
         sprintf("hlo_select: `pred` must have shape %s, not %s", shape_text(shape), shape_text(pred@shape)),
         op = "hlo_select", operand = "pred"
       )
     }
+    pred <- repeated(pred, common)
+    both <- lapply(both, repeated, common)
   }
   selected(pred, both[[1L]], both[[2L]])
 }

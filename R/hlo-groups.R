@@ -11,8 +11,8 @@ Ops.xlaffi_value <- function(e1, e2) {
   call <- method_call(.Generic)
   if (missing(e2)) {
     return(switch(.Generic,
-      "+" = e1,
-      "-" = unary("negate", e1, "a number", shown, call = call),
+      "+" = as_numbers(e1),
+      "-" = unary("negate", as_numbers(e1), "a number", shown, call = call),
       "!" = {
         check_kind(e1, "a logical or an integer", shown, "x", call)
         if (e1@dtype == "pred") unary("not", e1, "a logical or an integer", shown, call = call) else e1 == 0L
@@ -23,12 +23,17 @@ Ops.xlaffi_value <- function(e1, e2) {
     kind <- if (.Generic %in% c("==", "!=")) NULL else "a real number"
     return(compared(e1, e2, comparisons[[.Generic]], shown, kind, call))
   }
-  two <- function(op, kind) binary(op, e1, e2, kind, shown, c("e1", "e2"), call = call)
   switch(.Generic,
     "+" = ,
     "-" = ,
-    "*" = two(arithmetic[[.Generic]], "a number"),
-    "/" = two("divide", "a floating-point or complex number"),
+    "*" = {
+      both <- lapply(operands(e1, e2, shown, call = call), as_numbers)
+      binary(arithmetic[[.Generic]], both[[1L]], both[[2L]], "a number", shown, c("e1", "e2"), call = call)
+    },
+    "/" = {
+      both <- lapply(operands(e1, e2, shown, call = call), as_doubles)
+      binary("divide", both[[1L]], both[[2L]], "a floating-point or complex number", shown, c("e1", "e2"), call = call)
+    },
     "^" = power(e1, e2, shown, call),
     "%%" = modulo(e1, e2, shown, call),
     "%/%" = whole_quotient(e1, e2, shown, call),
@@ -46,20 +51,32 @@ logical_operation <- function(generic, e1, e2, shown, call) {
 }
 
 compared <- function(e1, e2, direction, shown, kind = NULL, call = rlang::caller_env()) {
-  both <- operands(e1, e2, shown, call = call)
-  if (!is.null(kind)) {
+  both <- operands(whole_beside(e1, e2), whole_beside(e2, e1), shown, call = call)
+  if (!is.null(kind) && both[[1L]]@dtype != "pred") {
     check_kind(both[[1L]], kind, shown, "e1", call)
   }
   record("compare", both, "pred", both[[1L]]@shape, list(direction = direction))
 }
 
+# Whole doubles as integers beside a value of integers: nothing need be converted to compare them.
+whole_beside <- function(x, other) {
+  whole <- is_value(other) && other@dtype == "i32" && is.double(x) && !is.object(x) && !anyNA(x) &&
+    all(x == trunc(x) & abs(x) <= .Machine$integer.max)
+  if (whole) storage.mode(x) <- "integer"
+  x
+}
+
 # Small whole powers are products: exact, and defined for negative numbers.
 power <- function(e1, e2, shown, call) {
-  whole <- !is_value(e2) && is.numeric(e2) && length(e2) == 1L && is.null(dim(e2)) && e2 %in% c(1, 2, 3)
+  whole <- is_value(e1) && !is_value(e2) && is.numeric(e2) && length(e2) == 1L && is.null(dim(e2)) && e2 %in% c(1, 2, 3)
   if (!whole) {
-    return(binary("power", e1, e2, "a floating-point or complex number", shown, c("e1", "e2"), call = call))
+    both <- lapply(operands(e1, e2, shown, call = call), as_doubles)
+    return(
+      binary("power", both[[1L]], both[[2L]], "a floating-point or complex number", shown, c("e1", "e2"), call = call)
+    )
   }
-  check_kind(e1, "a number", shown, "e1", call)
+  check_no_token(e1, shown, "e1", call)
+  e1 <- as_doubles(e1)
   switch(e2,
     e1,
     e1 * e1,
@@ -69,23 +86,47 @@ power <- function(e1, e2, shown, call) {
 
 # R's sign rule: the result has the sign of the divisor.
 modulo <- function(e1, e2, shown, call) {
-  both <- operands(e1, e2, shown, call = call)
+  both <- lapply(operands(e1, e2, shown, call = call), as_numbers)
   check_kind(both[[1L]], "a real number", shown, "e1", call)
   y <- both[[2L]]
   rest <- record("remainder", both, y@dtype, y@shape)
   if (startsWith(y@dtype, "u")) {
     return(rest)
   }
-  hlo_select((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
+  rest <- hlo_select((rest != 0L) & ((rest < 0L) != (y < 0L)), rest + y, rest)
+  if (y@dtype == "i32") or_na(rest, y) else rest
+}
+
+# R's NA where integers are divided by zero
+or_na <- function(x, divisor) {
+  known <- divisor@node$op == "constant" && !anyNA(divisor@node$params$data) && all(divisor@node$params$data != 0)
+  if (known) x else hlo_select(divisor == 0L, filled(NA_integer_, x), x)
+}
+
+whole_quotient <- function(e1, e2, shown, call) {
+  both <- lapply(operands(e1, e2, shown, call = call), as_numbers)
+  check_kind(both[[1L]], "a real number", shown, "e1", call)
+  if (is_float(both[[1L]]@dtype)) {
+    float_quotient(both[[1L]], both[[2L]], shown, call)
+  } else {
+    integer_quotient(both[[1L]], both[[2L]])
+  }
+}
+
+# Rounded down; XLA rounds towards zero.
+integer_quotient <- function(x, y) {
+  towards_zero <- record("divide", list(x, y), x@dtype, x@shape)
+  if (startsWith(x@dtype, "u")) {
+    return(towards_zero)
+  }
+  rest <- record("remainder", list(x, y), x@dtype, x@shape)
+  quotient <- hlo_select((rest != 0L) & ((rest < 0L) != (y < 0L)), towards_zero - 1L, towards_zero)
+  if (x@dtype == "i32") or_na(quotient, y) else quotient
 }
 
 # The quotient less what %% leaves of it, which is exact, and so is right where the quotient itself is rounded up to
 # a whole number (1 %/% 0.1 is 9). From 1/eps on every quotient is whole.
-whole_quotient <- function(e1, e2, shown, call) {
-  both <- operands(e1, e2, shown, call = call)
-  check_kind(both[[1L]], "a floating-point number", shown, "e1", call)
-  x <- both[[1L]]
-  y <- both[[2L]]
+float_quotient <- function(x, y, shown, call) {
   quotient <- x / y
   whole <- round((x - modulo(x, y, shown, call)) / y)
   below_one <- hlo_select(((x < 0) != (y < 0)) & (x != 0), filled(-1, x), filled(0, x))

@@ -46,8 +46,9 @@ setMethod("%*%", c("xlaffi_value", "xlaffi_value"), function(x, y) matrix_produc
 
 matrix_product <- function(x, y, call) {
   both <- same_dtype(x, y, "`%*%`", call = call)
-  x <- both[[1L]]
-  y <- both[[2L]]
+  # R multiplies integers as doubles.
+  x <- as_doubles(both[[1L]])
+  y <- as_doubles(both[[2L]])
   if (max(rank_of(x), rank_of(y)) > 2L) {
     return(hlo_matmul(x, y))
   }

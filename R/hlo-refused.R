@@ -44,7 +44,7 @@ is.numeric.xlaffi_value <- function(x) numeric_kinds[["a real number"]](x@dtype)
 is.matrix.xlaffi_value <- function(x) length(x@shape) == 2L
 
 #' @export
-is.array.xlaffi_value <- function(x) length(x@shape) > 0L
+is.array.xlaffi_value <- function(x) length(x@shape) > 1L
 
 #' @export
 names.xlaffi_value <- function(x) NULL

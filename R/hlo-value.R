@@ -51,14 +51,20 @@ is_value <- function(x) isS4(x) && inherits(x, "xlaffi_value")
 #' values.
 #'
 #' @details
-#' * Both sides of an operator have one dtype. R numbers become constants of the value's dtype;
-#'   nothing else is converted unless [hlo_convert()] is asked.
-#' * Shapes are equal, or one side has a single element and rank 0 or 1: it is repeated.
+#' * R's own types, `pred`, `i32`, `f64` and `c128`, are converted as R converts logicals, integers, doubles and
+#'   complex numbers: `i + 1` and `i / 2L` are `f64`, `i + 1L` is `i32`. Logicals go along with every dtype, and R
+#'   numbers become constants of the value's dtype. Other mixtures, `f32` with `f64` say, are an error:
+#'   [hlo_convert()] changes the dtype.
+#' * Integers wrap around where R gives NA with a warning. Divided by zero, `%/%` and `%%`, they give the smallest
+#'   integer, which R reads as NA. They have no NA in between: `NA_integer_ + 1L` is a number.
+#' * Shapes are equal, or one side is a vector that is repeated a whole number of times, down the columns of an array.
+#'   Where R would warn there is an error.
 #' * `x[i, j]` takes single numbers (they drop the axis unless `drop = FALSE`), ranges with a
 #'   constant step, or nothing (the whole axis); also a scalar integer value. `x[[i]]` takes one element,
 #'   `c()` joins vectors and scalars if the first is a value. Values are not changed: there is no `x[i] <- y`.
 #' * Functions of R that are not named here give an error.
-#' * `dim()` gives the shape, `length()` the number of elements; [dtype()] and [shape()] work too.
+#' * A value of one axis is R's vector: `dim()` gives NULL for it and for a value without axes, [shape()] always
+#'   the shape, [dtype()] the element type.
 #'
 #' @seealso [hlo_elementwise], [hlo_shape], [hlo_sum()], [hlo_dot()], [hlo_linalg], [hlo_while()],
 #'   [hlo_custom_call()].
@@ -68,6 +74,9 @@ is_value <- function(x) isS4(x) && inherits(x, "xlaffi_value")
 #' f(c(1, 2, 3), c(1, 0, 3))
 #' @name xlaffi_value
 NULL
+
+#' @export
+dim.xlaffi_value <- function(x) if (length(x@shape) > 1L) x@shape
 
 #' @export
 length.xlaffi_value <- function(x) {
@@ -95,21 +104,25 @@ setMethod("show", "xlaffi_typed", function(object) print(object))
 # Any operand as a value: R data become constants, of the dtype and (one number) the shape of
 # `like`, if it is given. `op` begins the messages.
 as_value <- function(x, name, like = NULL, call = rlang::caller_env(), op = NULL) {
+  check_operand(x, name, call, op)
   if (is_value(x)) {
-    return(x)
+    x
+  } else if (is.null(like)) {
+    constant(x, r_dtype(x), r_shape(x), name, call, op)
+  } else {
+    shape <- if (length(x) == 1L && is.null(dim(x))) like@shape else r_shape(x)
+    constant(x, like@dtype, shape, name, call, op)
   }
-  if (!is_data(x)) {
+}
+
+check_operand <- function(x, name, call, op = NULL) {
+  if (!is_value(x) && !is_data(x)) {
     hint <- if (inherits(x, "xlaffi_buffer")) "Pass the buffer as an argument of the function."
     abort(
       sprintf("%s`%s` must be a value of the program, numbers or logicals, not %s", start_of(op), name, describe(x)),
       op = op, operand = name, hint = hint, call = call
     )
   }
-  if (is.null(like)) {
-    return(constant(x, r_dtype(x), r_shape(x), name, call, op))
-  }
-  shape <- if (length(x) == 1L && is.null(dim(x))) like@shape else r_shape(x)
-  constant(x, like@dtype, shape, name, call, op)
 }
 
 start_of <- function(op) if (is.null(op)) "" else paste0(op, ": ")

@@ -71,11 +71,22 @@ loop_test <- function(leaves, call) {
 loop_turn <- function(leaves, types, call) {
   like <- c(types, rep(list(NULL), max(0L, length(leaves) - length(types))))[seq_along(leaves)]
   leaves <- Map(function(leaf, like) as_value(leaf, "body", like, call), leaves, like)
-  if (length(leaves) != length(types) || !all(mapply(same_type, leaves, types))) {
-    abort(
-      sprintf("hlo_while: `body` must give what `init` has, %s, not %s", types_text(types), types_text(leaves)),
-      op = "hlo_while", operand = "body", call = call
-    )
-  }
+  check_carried(leaves, types, "hlo_while", "body", call)
   leaves
 }
+
+# A body gives what it was given, type by type.
+check_carried <- function(leaves, types, op, name, call) {
+  if (length(leaves) == length(types) && all(mapply(same_type, leaves, types))) {
+    return(invisible())
+  }
+  hint <- if (length(leaves) == length(types) && any(mapply(is_widened, leaves, types))) {
+    "An integer and a double make a double, as in R: write `i + 1L`, not `i + 1`, or begin with a double."
+  }
+  abort(
+    sprintf("%s: `%s` must give what `init` has, %s, not %s", op, name, types_text(types), types_text(leaves)),
+    op = op, operand = name, hint = hint, call = call
+  )
+}
+
+is_widened <- function(value, type) value@dtype == "f64" && type@dtype == "i32" && identical(value@shape, type@shape)

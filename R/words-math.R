@@ -23,8 +23,11 @@ Math.xlaffi_value <- function(x, ...) {
   if (is.null(member)) {
     abort(sprintf("%s is not available for values of programs", shown), "UNIMPLEMENTED", op = .Generic, call = call)
   }
-  member(x, shown, call, ...)
+  member(if (.Generic %in% of_integers) as_numbers(x) else as_doubles(x), shown, call, ...)
 }
+
+# Those that give integers for integers; R takes the others of doubles.
+of_integers <- c("abs", "cumsum", "cummax", "cummin")
 
 for (name in names(math_functions)) {
   math_members[[name]] <- local({

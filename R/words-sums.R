@@ -21,6 +21,7 @@ Summary.xlaffi_value <- function(..., na.rm = FALSE) {
 mean.xlaffi_value <- function(x, ...) {
   call <- method_call("mean")
   check_dots_empty(..., call = call)
+  x <- if (is_integer(x@dtype)) converted(x, "f64") else as_doubles(x)
   check_kind(x, "a floating-point or complex number", "mean()", "x", call)
   sum(x) / length(x)
 }

@@ -64,20 +64,24 @@ test_that("wrong operands are named", {
   x <- xlaffi:::new_parameter(ffi_type("f64", 3))
   i <- xlaffi:::new_parameter(ffi_type("i32", 3))
   z <- xlaffi:::new_parameter(ffi_type("c128", 3))
-  m <- xlaffi:::new_parameter(ffi_type("f64", c(3, 2)))
+  h <- xlaffi:::new_parameter(ffi_type("f32", 3))
+  l <- xlaffi:::new_parameter(ffi_type("i64", 3))
+  m <- xlaffi:::new_parameter(ffi_type("f64", c(4, 2)))
   expect_snapshot(error = TRUE, {
-    x + i
+    x + h
+    i + l
     x + m
+    m + xlaffi:::new_parameter(ffi_type("f64", c(2, 4)))
     x * c(1, 2)
-    i + 1.5
-    x * 1i
+    l + 1.5
+    h * 1i
     x + "a"
-    sqrt(i)
+    sqrt(l)
     z < z
     !x
-    hlo_max(x, i)
+    hlo_max(x, h)
     hlo_select(x, x, x)
-    hlo_select(x > 0, x, i)
+    hlo_select(x > 0, x, h)
     hlo_select(m > 0, x, x)
     hlo_convert(z, "f64")
     hlo_convert(x, "f65")
@@ -92,11 +96,13 @@ test_that("wrong operands are named", {
     hlo_iota("pred", 3)
     hlo_iota("i32", 3, axis = 2)
   })
-  expect_identical(error_of(x + i)$op, "`+`")
+  expect_identical(error_of(x + h)$op, "`+`")
 })
 
 test_that("values tell what they are", {
   x <- xlaffi:::new_parameter(ffi_type("f64", c(3, 2)))
+  expect_null(dim(xlaffi:::new_parameter(ffi_type("f64", 3))))
+  expect_identical(shape(xlaffi:::new_parameter(ffi_type("f64", 3))), 3L)
   expect_identical(dim(x), c(3L, 2L))
   expect_identical(length(x), 6L)
   expect_identical(nrow(x), 3L)

@@ -56,11 +56,12 @@ test_that("what does not fit is told", {
   m <- xlaffi:::new_parameter(ffi_type("f64", c(3, 2)))
   v <- xlaffi:::new_parameter(ffi_type("f64", 3))
   i <- xlaffi:::new_parameter(ffi_type("i32", c(2, 2)))
+  h <- xlaffi:::new_parameter(ffi_type("f32", c(2, 2)))
   z <- xlaffi:::new_parameter(ffi_type("c64", c(2, 2)))
   expect_snapshot(error = TRUE, {
     m %*% m
     v %*% 1:2
-    m %*% i
+    m %*% h
     "a" %*% m
     solve(m)
     solve(m, tol = 1e-9)

@@ -63,7 +63,7 @@ test_that("numbers are written the same in any locale", {
 
 test_that("integers are checked against their type", {
   skip_without_plugin()
-  expect_identical(xla_jit(function(x) x + round(-0.3))(1L), 1L)
+  expect_identical(xla_jit(function(x) x + hlo_constant(round(-0.3), "i32"))(1L), 1L)
   for (bad in list(
     list(300, "i8"), list(-129L, "i8"), list(-1, "ui8"), list(256L, "ui8"), list(2^31, "i32"), list(-1L, "ui64"),
     list(NA_integer_, "i8"), list(bit64::as.integer64(300), "i8"), list(bit64::as.integer64(-1), "ui64"),

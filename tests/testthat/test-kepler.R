@@ -89,7 +89,7 @@ test_that("bad input is named", {
     kepler("a", 0.5)
     kepler(pjrt_buffer(1, "f32"), matrix(0.5))
     kepler(pjrt_buffer(1L), 0.5)
-    kepler_true(matrix(1, 2, 2), c(0.1, 0.2))
+    kepler_true(matrix(1, 2, 2), c(0.1, 0.2, 0.3))
     kepler_rv(c(1, 2), 1, c(1, 2, 3), 0.1, 0, 1)
     kepler_rv(1, 1, 1, 0.1, "north", 1)
   })

@@ -1,0 +1,93 @@
+# Dtypes and lengths of operands, as in R.
+
+# Every function on the same arguments, in one program.
+expect_all_as_in_r <- function(functions, ...) {
+  given <- xla_jit(function(...) lapply(functions, function(f) f(...)))(...)
+  for (i in seq_along(functions)) {
+    label <- paste(deparse(body(functions[[i]])), collapse = " ")
+    expected <- functions[[i]](...)
+    expect_identical(typeof(given[[i]]), typeof(expected), label = label)
+    expect_equal(given[[i]], expected, label = label)
+  }
+}
+
+test_that("logicals, integers, doubles and complex numbers are promoted", {
+  skip_without_plugin()
+  expect_all_as_in_r(
+    list(
+      function(i, j) i + 1, function(i, j) i + 1L, function(i, j) i * 0.5, function(i, j) i + 1i, function(i, j) i / j,
+      function(i, j) i^j, function(i, j) i^2, function(i, j) i^3L, function(i, j) (i > 0) + (j > 0),
+      function(i, j) -(i > 0), function(i, j) +(i > 0), function(i, j) (i > 0) / (j > 0), function(i, j) (i > 0) * 2.5,
+      function(i, j) (i > 0) - j, function(i, j) (i > 0) > (j > 0), function(i, j) i > 0.5, function(i, j) i == 3, function(i, j) TRUE == (i > 0),
+      function(i, j) sqrt(abs(i)), function(i, j) exp(i > 0), function(i, j) abs(i > 0), function(i, j) sum(i > 0),
+      function(i, j) max(i > 0), function(i, j) mean(i), function(i, j) mean(i > 0), function(i, j) i %*% j
+    ),
+    c(-7L, 3L, 0L, 5L), c(2L, -2L, 0L, 3L)
+  )
+  types <- xla_jit(function(f, x) {
+    expect_identical(as.character(dtype(f + (x > 0))), "f32")
+    expect_identical(as.character(dtype((x > 0) * f)), "f32")
+    expect_identical(as.character(dtype(f * 2)), "f32")
+    f
+  })
+  types(pjrt_buffer(c(1, 2), "f32"), c(1, 2))
+})
+
+test_that("integers are divided as in R, by zero too", {
+  skip_without_plugin()
+  every <- expand.grid(i = c(-7L, -6L, -1L, 0L, 1L, 6L, 7L, .Machine$integer.max), j = c(-7L, -3L, -1L, 0L, 1L, 3L, 8L))
+  expect_all_as_in_r(
+    list(
+      function(i, j) i %/% j, function(i, j) i %% j, function(i, j) i %/% 3L, function(i, j) i %% -3L,
+      function(i, j) i %/% 3, function(i, j) i %% 2.5, function(i, j) i %/% 0L, function(i, j) i / 0L,
+      function(i, j) (i > 0) %/% (j > 0), function(i, j) (i > 0) %% 2L
+    ),
+    every$i, every$j
+  )
+  bytes <- pjrt_buffer(c(7, 250), "ui8")
+  expect_identical(as.vector(as_array(xla_jit(function(x) x %/% 4L)(bytes))), c(1L, 62L))
+})
+
+test_that("vectors are repeated along vectors and arrays", {
+  skip_without_plugin()
+  expect_all_as_in_r(
+    list(
+      function(x) x * c(1, 2), function(x) 1:3 - x, function(x) x + x[1:2], function(x) 1:12 / x,
+      function(x) x > c(2, 4, 6), function(x) x + numeric(), function(x) x * 2
+    ),
+    c(1.5, -2, 3, 4, 5, 6)
+  )
+  expect_all_as_in_r(
+    list(
+      function(m) m * c(1, 2, 3), function(m) c(1, 2) * m, function(m) m - 1:6, function(m) m > 1:12,
+      function(m) m * m[, 2], function(m) m + 1L
+    ),
+    matrix(1:12 / 2, 3)
+  )
+  expect_all_as_in_r(
+    list(function(a) a * c(1, 2), function(a) a + 1:6, function(a) 1:12 / a, function(a) a^(1:24 / 24)),
+    array(1:24 / 2, c(2, 3, 4))
+  )
+  m <- matrix(1:12 / 2, 3)
+  expect_equal(ffi_grad(function(v, m) sum(m * v))(c(1, 2, 3, 4, 5, 6), m), rowSums(matrix(m, 6)))
+  expect_equal(ffi_vmap(function(x) x * c(1, 2, 3))(t(m)), t(m * c(1, 2, 3)))
+})
+
+test_that("common() is for any number of parts", {
+  x <- xlaffi:::new_parameter(ffi_type("f64", 3))
+  p <- xlaffi:::new_parameter(ffi_type("pred", 2))
+  h <- xlaffi:::new_parameter(ffi_type("f32", integer()))
+  types <- function(...) {
+    sprintf("<%s>", vapply(xlaffi:::common(list(...), "op"), function(x) format(xlaffi:::type_of(x)), ""))
+  }
+  expect_identical(types(p, 1:2), c("<i32(2)>", "<i32(2)>"))
+  expect_identical(types(p, x, 1L), c("<f64(2)>", "<f64(3)>", "<f64(1)>"))
+  expect_identical(types(p, h, 1L), c("<f32(2)>", "<f32()>", "<f32(1)>"))
+  expect_identical(types(TRUE, 2L, 1i), rep("<c128(1)>", 3L))
+  expect_error(xlaffi:::common(list(p, x, h), "op"), class = "xlaffi_error_invalid_argument")
+})
+
+test_that("a loop that makes doubles of integers is told how to write it", {
+  i <- xlaffi:::new_parameter(ffi_type("i32"))
+  expect_snapshot(error = TRUE, hlo_while(function(i) i < 3L, function(i) i + 1, i))
+})
