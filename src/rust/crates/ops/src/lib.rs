@@ -18,6 +18,7 @@ mod qr;
 mod reduce;
 mod schur;
 mod shape;
+mod special;
 mod svd;
 mod table;
 mod triangular;

@@ -4,6 +4,7 @@ use crate::kepler::Kepler;
 use crate::lu::permutation::LuPivotsToPermutation;
 use crate::print::tensor::PrintTensor;
 use crate::qr::{geqrf::Geqrf, orgqr::Orgqr};
+use crate::special::Special;
 use crate::{
     cholesky, cholesky::Cholesky, eig, eigh, eigh::Eigh, lu, lu::Lu, qr, reduce, schur, svd,
     svd::Svd, triangular, tridiagonal,
@@ -102,6 +103,7 @@ ops! {
     LuPivotsToPermutation: Host;
     Orgqr: Host, Cuda;
     PrintTensor: Host, Cuda;
+    Special: Host;
     Svd: Host, Cuda;
     eig::cusolver::Geev: Cuda;
     qr::cusolver::Geqrf: Cuda;

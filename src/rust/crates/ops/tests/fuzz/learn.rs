@@ -178,6 +178,9 @@ fn attribute(asked: &str, kind: Option<FieldKind>, rng: &mut Rng) -> Attr {
             Some(DataType::U8) => Attr::Scalar(DataType::U8, vec![b'L']),
             _ => Attr::Text(b"text".to_vec()),
         },
+        _ if asked.contains('"') => {
+            Attr::Text(asked.split('"').nth(1).unwrap_or("").as_bytes().to_vec())
+        }
         (None, Some(dtype)) if asked.contains("array") => {
             let size = dtype.size().unwrap_or(1);
             Attr::Array(dtype, 2, vec![1; 2 * size])
