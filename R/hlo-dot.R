@@ -27,24 +27,15 @@ hlo_sum <- function(x, axes = NULL) reduced("reduce_add", x, axes, "hlo_sum")
 
 reduced <- function(op, x, axes, shown, call = rlang::caller_env()) {
   x <- as_value(x, "x", call = call)
-  x <- as_numbers(x)
-  check_kind(x, if (op == "reduce_add") "a number" else "a real number", shown, "x", call)
+  if (!op %in% c("reduce_and", "reduce_or")) {
+    x <- as_numbers(x)
+  }
+  check_kind(x, reduction_kinds[[op]], shown, "x", call)
   axes <- if (is.null(axes)) seq_along(x@shape) else sort(check_axes(axes, "axes", length(x@shape), call = call))
   if (!length(axes)) {
     return(x)
   }
   record(op, list(x, reduction_start(op, x)), x@dtype, x@shape[-axes], list(axes = axes))
-}
-
-# What a reduction starts from: of integers the extremum of the first element with all others.
-reduction_start <- function(op, x) {
-  if (op == "reduce_add") {
-    constant(0, x@dtype, integer(), "x")
-  } else if (is_float(x@dtype)) {
-    constant(if (op == "reduce_max") -Inf else Inf, x@dtype, integer(), "x")
-  } else {
-    reshaped(hlo_slice(x, rep(1L, length(x@shape)), rep(1L, length(x@shape))), integer())
-  }
 }
 
 #' @rdname hlo_sum

@@ -116,20 +116,3 @@ primitive("dynamic_update_slice",
     )
   }
 )
-
-primitive("reduce_add",
-  jvp = same_on_tangents(),
-  transpose = function(node, cotangents, linear) {
-    shape <- node$inputs[[1L]]@shape
-    list(broadcast(cotangents[[1L]], shape, setdiff(seq_along(shape), node$params$axes)), NULL)
-  }
-)
-
-# The mean over those elements that are the extremum.
-primitive(c("reduce_max", "reduce_min"), jvp = function(node, tangents) {
-  x <- node$inputs[[1L]]
-  axes <- node$params$axes
-  extremum <- broadcast(output(node), x@shape, setdiff(seq_along(x@shape), axes))
-  here <- converted(x == extremum, x@dtype)
-  list(hlo_sum(tangents[[1L]] * here, axes) / hlo_sum(here, axes))
-})

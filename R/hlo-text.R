@@ -140,14 +140,6 @@ primitive("select", text = function(node, operands, scope) {
   sprintf("stablehlo.select %s : %s", toString(operands), toString(input_types(node)[1:2]))
 })
 
-primitive(c("reduce_add", "reduce_max", "reduce_min"), text = function(node, operands, scope) {
-  sprintf(
-    "stablehlo.reduce(%s init: %s) applies stablehlo.%s across dimensions = %s : %s", operands[[1L]], operands[[2L]],
-    c(reduce_add = "add", reduce_max = "maximum", reduce_min = "minimum")[[node$op]], axes_text(node$params$axes),
-    signature_text(node)
-  )
-})
-
 primitive("while", text = function(node, operands, scope) {
   carried <- seq_along(node$types)
   inner <- scope

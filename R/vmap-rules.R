@@ -47,13 +47,6 @@ primitive("pad", vmap = function(node, inputs, mapped, size) {
   batch_again(node, inputs, size, lapply(node$params, function(counts) c(0L, counts)))
 })
 
-primitive(c("reduce_add", "reduce_max", "reduce_min"), vmap = function(node, inputs, mapped, size) {
-  if (mapped[[2L]]) {
-    return(batch_one_by_one(node, inputs, mapped, size))
-  }
-  batch_again(node, inputs, size, list(axes = node$params$axes + 1L))
-})
-
 # Where the positions are the same for all elements.
 primitive("dynamic_slice", vmap = function(node, inputs, mapped, size) {
   if (any(mapped[-1L])) {

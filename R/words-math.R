@@ -3,17 +3,7 @@
 # function(x, shown, call, ...) by R's name: `shown` is the function as messages name it, `call` the user's call.
 math_members <- new.env(parent = emptyenv())
 
-# R's name, StableHLO's name and what it takes.
-math_functions <- local({
-  inexact <- "a floating-point or complex number"
-  float <- "a floating-point number"
-  list(
-    sqrt = c("sqrt", inexact), exp = c("exponential", inexact),
-    expm1 = c("exponential_minus_one", inexact), log1p = c("log_plus_one", inexact),
-    cos = c("cosine", inexact), sin = c("sine", inexact), tanh = c("tanh", inexact),
-    floor = c("floor", float), ceiling = c("ceil", float), sign = c("sign", "a number")
-  )
-})
+math_kinds <- c(inexact = "a floating-point or complex number", float = "a floating-point number")
 
 #' @export
 Math.xlaffi_value <- function(x, ...) {
@@ -23,71 +13,83 @@ Math.xlaffi_value <- function(x, ...) {
   if (is.null(member)) {
     abort(sprintf("%s is not available for values of programs", shown), "UNIMPLEMENTED", op = .Generic, call = call)
   }
+  known <- names(formals(member))
+  extra <- if (!"..." %in% known) setdiff(names2(list(...)), c(known, ""))
+  if (length(extra) || (!"..." %in% known && ...length() > length(known) - 3L)) {
+    abort(sprintf("%s: unused arguments%s", shown, if (length(extra)) paste0(": ", toString(extra)) else ""),
+      op = .Generic, operand = "...", call = call
+    )
+  }
   member(if (.Generic %in% of_integers) as_numbers(x) else as_doubles(x), shown, call, ...)
 }
 
 # Those that give integers for integers; R takes the others of doubles.
 of_integers <- c("abs", "cumsum", "cummax", "cummin")
 
-for (name in names(math_functions)) {
-  math_members[[name]] <- local({
-    entry <- math_functions[[name]]
-    function(x, shown, call, ...) {
-      check_dots_empty(..., call = call)
-      unary(entry[[1L]], x, entry[[2L]], shown, call = call)
-    }
-  })
+# Adds a member of one argument of a kind, and its word.
+math_member <- function(name, kind, f, derivative = "yes", differs = "") {
+  force(f)
+  math_members[[name]] <- function(x, shown, call) f(math_operand(x, kind, shown, call))
+  word(name, "base",
+    by = "group", topic = "Mathematical functions",
+    dtypes = if (kind == "float") "real numbers" else "real and complex numbers", derivative = derivative,
+    differs = differs
+  )
 }
+
+math_operand <- function(x, kind, shown, call) {
+  x <- as_doubles(x)
+  check_kind(x, math_kinds[[kind]], shown, "x", call)
+  x
+}
+
+# Nodes of StableHLO's own, by R's name
+local({
+  own <- c(
+    sqrt = "sqrt", exp = "exponential", expm1 = "exponential_minus_one", cos = "cosine",
+    sin = "sine", tanh = "tanh", floor = "floor", ceiling = "ceil"
+  )
+  for (name in names(own)) {
+    flat <- name %in% c("floor", "ceiling")
+    math_member(name, if (flat) "float" else "inexact", local({
+      op <- own[[name]]
+      function(x) record(op, list(x), x@dtype, x@shape)
+    }), derivative = if (flat) "none" else "yes")
+  }
+})
 
 math_members$abs <- function(x, shown, call) unary("abs", x, "a number", shown, real_dtype(x@dtype), call)
 
-math_members$log <- function(x, shown, call, base = NULL) logarithm(x, shown, call, base)
+word("abs", "base", by = "group", topic = "Mathematical functions", dtypes = "all numbers")
 
-math_members$log2 <- function(x, shown, call) logarithm(x, shown, call, 2)
+math_members$sign <- function(x, shown, call) unary("sign", x, "a real number", shown, call = call)
 
-math_members$log10 <- function(x, shown, call) logarithm(x, shown, call, 10)
-
-math_members$round <- function(x, shown, call, digits = 0) rounded(x, shown, call, digits)
+word("sign", "base", by = "group", topic = "Mathematical functions", dtypes = "real numbers", derivative = "none")
 
 math_members$trunc <- function(x, shown, call, ...) {
   check_dots_empty(..., call = call)
-  check_kind(x, "a floating-point number", shown, "x", call)
+  x <- math_operand(x, "float", shown, call)
   sign(x) * floor(abs(x))
 }
 
-math_members$tan <- function(x, shown, call) {
-  check_kind(x, "a floating-point or complex number", shown, "x", call)
-  sin(x) / cos(x)
-}
+word("trunc", "base", by = "group", topic = "Mathematical functions", dtypes = "real numbers", derivative = "none")
 
-math_members$cosh <- function(x, shown, call) {
-  check_kind(x, "a floating-point or complex number", shown, "x", call)
+math_member("tan", "inexact", function(x) {
+  # Of complex numbers, sin(x) and cos(x) overflow where their quotient is 1i.
+  if (is_complex(x@dtype)) -times_i(tanh(times_i(x))) else sin(x) / cos(x)
+})
+
+math_member("cosh", "inexact", function(x) {
   # Halves of the exponent, which do not overflow before the result does
   halves(x / 2) + halves(-x / 2)
-}
+})
 
-math_members$sinh <- function(x, shown, call) {
-  check_kind(x, "a floating-point or complex number", shown, "x", call)
+math_member("sinh", "inexact", function(x) {
   near <- abs(x) < 1
   # What is not chosen must have finite derivatives, too.
   small <- hlo_select(near, x, filled(0, x))
   hlo_select(near, (expm1(small) - expm1(-small)) / 2, halves(x / 2) - halves(-x / 2))
-}
-
-math_members$atan <- function(x, shown, call) {
-  check_kind(x, "a floating-point number", shown, "x", call)
-  hlo_atan2(x, 1)
-}
-
-math_members$asin <- function(x, shown, call) {
-  check_kind(x, "a floating-point number", shown, "x", call)
-  hlo_atan2(x, sqrt((1 - x) * (1 + x)))
-}
-
-math_members$acos <- function(x, shown, call) {
-  check_kind(x, "a floating-point number", shown, "x", call)
-  hlo_atan2(sqrt((1 - x) * (1 + x)), x)
-}
+})
 
 # exp(2 x) / 2
 halves <- function(x) {
@@ -95,16 +97,102 @@ halves <- function(x) {
   root * 0.5 * root
 }
 
-logarithm <- function(x, shown, call, base = NULL) {
-  natural <- unary("log", x, "a floating-point or complex number", shown, call = call)
-  if (is.null(base)) natural else natural / log(base)
+# R's inverse functions take their values on branch cuts from other sides than C does, whatever the sign of a zero.
+on_cut <- function(part, other, limit = 1) (part == 0) & (abs(other) > limit)
+
+math_member("asin", "inexact", function(x) {
+  if (!is_complex(x@dtype)) {
+    return(hlo_atan2(x, sqrt((1 - x) * (1 + x))))
+  }
+  y <- chlo("asin", x)
+  size <- abs(hlo_imag(y))
+  hlo_complex(
+    hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), -sign(hlo_real(x)) * size, hlo_imag(y))
+  )
+})
+
+math_member("acos", "inexact", function(x) {
+  if (is_complex(x@dtype)) complex_acos(x) else hlo_atan2(sqrt((1 - x) * (1 + x)), x)
+})
+
+complex_acos <- function(x) {
+  y <- chlo("acos", x)
+  size <- abs(hlo_imag(y))
+  hlo_complex(
+    hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), sign(hlo_real(x)) * size, hlo_imag(y))
+  )
 }
 
-rounded <- function(x, shown, call, digits = 0) {
-  if (!identical(as.numeric(digits), 0)) {
-    abort("round(): values of programs are rounded to whole numbers only",
-      op = "round", operand = "digits", call = call
-    )
+math_member("atan", "inexact", function(x) {
+  if (!is_complex(x@dtype)) {
+    return(hlo_atan2(x, 1))
   }
-  unary("round_nearest_even", x, "a floating-point number", shown, call = call)
+  y <- chlo("atan", x)
+  size <- abs(hlo_real(y))
+  hlo_complex(
+    hlo_select(on_cut(hlo_real(x), hlo_imag(x)), sign(hlo_imag(x)) * size, hlo_real(y)), hlo_imag(y)
+  )
+})
+
+math_member("asinh", "inexact", function(x) {
+  y <- chlo("asinh", x)
+  if (!is_complex(x@dtype)) {
+    return(y)
+  }
+  size <- abs(hlo_real(y))
+  hlo_complex(
+    hlo_select(on_cut(hlo_real(x), hlo_imag(x)), sign(hlo_imag(x)) * size, hlo_real(y)), hlo_imag(y)
+  )
+})
+
+# Of complex numbers R's is 1i * acos(x), whose real part may be negative.
+math_member("acosh", "inexact", function(x) {
+  if (is_complex(x@dtype)) times_i(complex_acos(x)) else chlo("acosh", x)
+})
+
+math_member("atanh", "inexact", function(x) {
+  if (!is_complex(x@dtype)) {
+    return((log1p(x) - log1p(-x)) / 2)
+  }
+  y <- chlo("atanh", x)
+  size <- abs(hlo_imag(y))
+  hlo_complex(
+    hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), -sign(hlo_real(x)) * size, hlo_imag(y))
+  )
+})
+
+# sin(pi x) and its kin are exact at multiples of 1/2: what is left of x is brought to -1/2 .. 1/2, without rounding.
+half_turns <- function(x) x - 2 * round(x / 2)
+
+math_member("sinpi", "float", function(x) sinpi_op()(x))
+
+math_member("cospi", "float", function(x) cospi_op()(x))
+
+math_member("tanpi", "float",
+  function(x) {
+    rest <- x - round(x)
+    pole <- abs(rest) == 0.5
+    quarter <- abs(rest) == 0.25
+    hlo_select(pole, filled(NaN, x), hlo_select(quarter, sign(rest), sinpi(rest) / cospi(rest)))
+  },
+  differs = "NaN at the poles, as R has it, comes without a warning."
+)
+
+sinpi_op <- function() {
+  slope_op("sinpi", function(x) {
+    rest <- half_turns(x)
+    sin(pi * hlo_select(abs(rest) > 0.5, sign(rest) - rest, rest))
+  }, function(x) pi * cospi(x))
+}
+
+cospi_op <- function() {
+  slope_op("cospi", function(x) sin(pi * (0.5 - abs(half_turns(x)))), function(x) -pi * sinpi(x))
+}
+
+# An op of one argument that works element by element, by its derivative
+slope_op <- function(name, call, slope) {
+  made_once(paste("op", name), function() {
+    jvp <- function(primals, results, tangents) tangents[[1L]] * slope(primals[[1L]])
+    ffi_op(function(x) call(x), jvp, name = name)
+  })
 }

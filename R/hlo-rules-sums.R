@@ -1,0 +1,137 @@
+# Reductions along axes: what they start from, their text, derivatives and batches.
+
+reductions <- c(
+  reduce_add = "add", reduce_multiply = "multiply", reduce_max = "maximum", reduce_min = "minimum", reduce_and = "and",
+  reduce_or = "or"
+)
+
+reduction_kinds <- c(
+  reduce_add = "a number", reduce_multiply = "a number", reduce_max = "a real number", reduce_min = "a real number",
+  reduce_and = "a logical or an integer", reduce_or = "a logical or an integer"
+)
+
+# The number that changes nothing
+reduction_start <- function(op, x) {
+  number <- switch(reductions[[op]],
+    add = 0,
+    multiply = 1,
+    and = TRUE,
+    or = FALSE,
+    maximum = lowest(x@dtype),
+    minimum = highest(x@dtype)
+  )
+  constant(number, x@dtype, integer(), "x")
+}
+
+# As integers of 32 and 64 bits the smallest number is what R takes for NA.
+lowest <- function(dtype) {
+  if (is_float(dtype)) {
+    return(-Inf)
+  }
+  switch(dtype, pred = FALSE, i32 = NA_integer_, i64 = bit64::NA_integer64_, attribute_ranges[[dtype]][[1L]])
+}
+
+highest <- function(dtype) {
+  if (is_float(dtype)) {
+    return(Inf)
+  }
+  switch(dtype, pred = TRUE, i64 = bit64::lim.integer64()[[2L]], attribute_ranges[[dtype]][[2L]])
+}
+
+primitive(names(reductions),
+  text = function(node, operands, scope) {
+    sprintf(
+      "stablehlo.reduce(%s init: %s) applies stablehlo.%s across dimensions = %s : %s", operands[[1L]], operands[[2L]],
+      reductions[[node$op]], axes_text(node$params$axes), signature_text(node)
+    )
+  },
+  vmap = function(node, inputs, mapped, size) {
+    if (mapped[[2L]]) {
+      return(batch_one_by_one(node, inputs, mapped, size))
+    }
+    batch_again(node, inputs, size, list(axes = node$params$axes + 1L))
+  }
+)
+
+primitive("reduce_add",
+  jvp = same_on_tangents(),
+  transpose = function(node, cotangents, linear) {
+    shape <- node$inputs[[1L]]@shape
+    list(broadcast(cotangents[[1L]], shape, setdiff(seq_along(shape), node$params$axes)), NULL)
+  }
+)
+
+# The mean over those elements that are the extremum.
+primitive(c("reduce_max", "reduce_min"), jvp = function(node, tangents) {
+  x <- node$inputs[[1L]]
+  axes <- node$params$axes
+  extremum <- broadcast(output(node), x@shape, setdiff(seq_along(x@shape), axes))
+  here <- converted(x == extremum, x@dtype)
+  list(hlo_sum(tangents[[1L]] * here, axes) / hlo_sum(here, axes))
+})
+
+# Each element has the product of all others for a slope: of those before it and those after it, as zeros do not let
+# themselves be divided out.
+primitive("reduce_multiply", jvp = function(node, tangents) {
+  x <- node$inputs[[1L]]
+  axes <- node$params$axes
+  in_a_row <- function(x) {
+    kept <- setdiff(seq_along(x@shape), axes)
+    reshaped(transposed(x, c(kept, axes)), c(x@shape[kept], prod(x@shape[axes])))
+  }
+  row <- in_a_row(x)
+  last <- rank_of(row)
+  others <- shifted(cumulated("multiply", row, last), last, 1) *
+    shifted(cumulated("multiply", row, last, reverse = TRUE), last, 1, back = TRUE)
+  list(hlo_sum(in_a_row(tangents[[1L]]) * others, last))
+})
+
+primitive(c("reduce_and", "reduce_or"), jvp = function(node, tangents) list(NULL))
+
+# The position of the first largest or smallest element along one axis, counted from 0, NaN left out: where there is
+# nothing else, the largest integer. As one reduction, which takes each element once: to look for the extremum among
+# elements that are computed a second time may find none.
+first_extremum <- function(x, axis, largest) {
+  nothing <- .Machine$integer.max
+  at <- hlo_iota("i32", x@shape, axis)
+  start <- constant(if (largest) lowest(x@dtype) else highest(x@dtype), x@dtype, integer(), "x")
+  if (is_float(x@dtype)) {
+    nan <- compared(x, x, "NE", "which.max()")
+    at <- selected(nan, filled(nothing, at), at)
+    x <- selected(nan, broadcast(start, x@shape, integer()), x)
+  }
+  inputs <- list(x, at, start, constant(nothing, "i32", integer(), "x"))
+  types <- list(new_type(x@dtype, x@shape[-axis]), new_type("i32", x@shape[-axis]))
+  node <- new_node("first_extremum", inputs, types, list(axis = axis, largest = largest))
+  new_value(node, 2L)
+}
+
+primitive("first_extremum",
+  text = function(node, operands, scope) {
+    number <- mlir_type(node$inputs[[3L]])
+    kind <- if (is_float(node$inputs[[1L]]@dtype)) "FLOAT" else "SIGNED"
+    pair <- sprintf("(%s, %s) -> tensor<i1>", number, number)
+    beyond <- if (node$params$largest) "GT" else "LT"
+    in_region <- function(...) paste0(scope$indent, "  ", sprintf(...))
+    c(
+      sprintf("\"stablehlo.reduce\"(%s) ({", toString(operands)),
+      in_region("^bb0(%%x: %s, %%i: tensor<i32>, %%y: %s, %%j: tensor<i32>):", number, number),
+      in_region("%%beyond = stablehlo.compare %s, %%x, %%y, %s : %s", beyond, kind, pair),
+      in_region("%%equal = stablehlo.compare EQ, %%x, %%y, %s : %s", kind, pair),
+      in_region("%%before = stablehlo.compare LT, %%i, %%j, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>"),
+      in_region("%%tie = stablehlo.and %%equal, %%before : tensor<i1>"),
+      in_region("%%first = stablehlo.or %%beyond, %%tie : tensor<i1>"),
+      in_region("%%value = stablehlo.select %%first, %%x, %%y : tensor<i1>, %s", number),
+      in_region("%%place = stablehlo.select %%first, %%i, %%j : tensor<i1>, tensor<i32>"),
+      in_region("stablehlo.return %%value, %%place : %s, tensor<i32>", number),
+      sprintf("%s}) {dimensions = array<i64: %d>} : %s", scope$indent, node$params$axis - 1L, signature_text(node))
+    )
+  },
+  jvp = function(node, tangents) vector("list", 2L),
+  vmap = function(node, inputs, mapped, size) {
+    both <- all_in_front(inputs[1:2], mapped[1:2], size)
+    params <- node$params
+    params$axis <- params$axis + 1L
+    batch_again(node, c(both, inputs[3:4]), size, params)
+  }
+)

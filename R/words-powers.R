@@ -1,0 +1,84 @@
+# Logarithms to any base. Those to base 2 and 10 are exact where they are whole, as in R: floor(log10(1000)) is 3.
+
+# XLA's own loses the last two digits of doubles near -0.4. What 1 + x loses of x is made good in proportion.
+math_member("log1p", "inexact", function(x) {
+  own <- function(x) record("log_plus_one", list(x), x@dtype, x@shape)
+  if (x@dtype != "f64") {
+    return(own(x))
+  }
+  op <- slope_op("log1p", function(x) {
+    # XLA would take (1 + x) - 1 for x.
+    one <- no_constant(1, x)
+    whole <- one + x
+    part <- whole - one
+    ratio <- x / hlo_select(part == 0, 1, part)
+    hlo_select(part == 0, x, hlo_select(whole == x, log(whole), log(whole) * ratio))
+  }, function(x) 1 / (1 + x))
+  op(x)
+})
+
+# The largest power of the base that is exact, by dtype
+exact_powers <- list(
+  "2" = c(f16 = 14, bf16 = 126, f32 = 126, f64 = 1022),
+  "10" = c(f16 = 4, bf16 = 2, f32 = 10, f64 = 22)
+)
+
+math_members$log <- function(x, shown, call, base = NULL) {
+  if (is.null(base)) {
+    x <- math_operand(x, "inexact", shown, call)
+    return(record("log", list(x), x@dtype, x@shape))
+  }
+  if (is_value(x) && is_one_number(base) && base %in% c(2, 10)) {
+    return(log_to(math_operand(x, "inexact", shown, call), base))
+  }
+  both <- lapply(operands(x, base, shown, c("x", "base"), call), math_operand, "inexact", shown, call)
+  log(both[[1L]]) / log(both[[2L]])
+}
+
+is_one_number <- function(x) is.numeric(x) && !is.object(x) && length(x) == 1L && is.null(dim(x)) && !is.na(x)
+
+# R looks at `x` only for a method, so a base that is a value needs the scope.
+word("log", "base",
+  f = function(x, base = exp(1)) {
+    call <- method_call("log")
+    math_members$log(x, "log()", call, if (!missing(base)) base)
+  },
+  topic = "Mathematical functions", dtypes = "real and complex numbers"
+)
+
+math_member("log2", "inexact", function(x) log_to(x, 2))
+
+math_member("log10", "inexact", function(x) log_to(x, 10))
+
+log_to <- function(x, base) {
+  largest <- if (!is_complex(x@dtype)) exact_powers[[as.character(base)]][x@dtype]
+  if (is.null(largest) || is.na(largest)) {
+    return(log(x) / log(base))
+  }
+  op <- slope_op(
+    sprintf("log%d", base), function(x) whole_log(x, base, exact_powers[[as.character(base)]][[x@dtype]]),
+    function(x) 1 / (x * log(base))
+  )
+  op(x)
+}
+
+whole_log <- function(x, base, largest) {
+  quotient <- log(x) / log(base)
+  whole <- round(quotient)
+  size <- abs(whole)
+  power <- whole_power(base, size, largest)
+  hit <- (x == hlo_select(whole < 0, 1 / power, power)) & (size <= largest)
+  hlo_select(hit, whole, quotient)
+}
+
+# base^n for whole n from 0 to `largest`, multiplied up from the powers base^(2^i) from the lowest as R does.
+whole_power <- function(base, n, largest) {
+  power <- filled(1, n)
+  for (bit in seq_len(floor(log2(largest)) + 1)) {
+    half <- floor(n / 2)
+    power <- hlo_select(n - 2 * half == 1, power * base, power)
+    n <- half
+    base <- base * base
+  }
+  power
+}

@@ -1,0 +1,157 @@
+# The members of the group Math, beside R's own.
+
+# The largest relative difference; where R has NaN so must we.
+off_by <- function(result, expected) {
+  result <- as.vector(result)
+  expected <- as.vector(expected)
+  expect_identical(is.nan(result), is.nan(expected))
+  same <- is.nan(expected) | result == expected
+  max(0, (Mod(result - expected) / Mod(expected))[!same])
+}
+
+real_points <- c(
+  -10^seq(-300, 300, by = 17.3), 10^seq(-300, 300, by = 17.3), seq(-3, 3, by = 0.137), 1 + 10^-(1:15), 0, -0.5, NaN,
+  Inf, -Inf, -1, -0.41
+)
+
+test_that("functions of real numbers agree with R from the smallest to the largest", {
+  skip_without_plugin()
+  names <- c(
+    "asinh", "acosh", "atanh", "log1p", "expm1", "log2", "log10", "sqrt", "tanh", "asin", "acos", "atan", "trunc",
+    "floor", "ceiling", "sign"
+  )
+  found <- xla_jit(function(x) lapply(names, function(name) get(name)(x)))(real_points)
+  for (i in seq_along(names)) {
+    expect_lt(off_by(found[[i]], suppressWarnings(get(names[[i]])(real_points))), 1e-15)
+  }
+  single <- pjrt_buffer(real_points[abs(real_points) < 1e30 & abs(real_points) > 1e-30], "f32")
+  rounded <- as_array(single)
+  for (name in c("asinh", "acosh", "atanh", "log1p", "log10")) {
+    expect_lt(off_by(as_array(xla_jit(get(name))(single)), suppressWarnings(get(name)(rounded))), 4e-7)
+  }
+})
+
+test_that("integers and logicals become doubles where they do in R", {
+  skip_without_plugin()
+  f <- function(x) {
+    list(exp(x), sqrt(x), sign(x), abs(x), trunc(x), round(x), log1p(x), cumsum(x), cumprod(x), cummax(x))
+  }
+  for (x in list(c(0L, 3L, 7L), c(TRUE, FALSE, TRUE))) {
+    found <- xla_jit(f)(x)
+    expected <- f(x)
+    expect_equal(found, expected, tolerance = 1e-15)
+    expect_identical(vapply(found, typeof, ""), vapply(expected, typeof, ""))
+  }
+})
+
+test_that("whole logarithms are exact", {
+  skip_without_plugin()
+  expect_identical(xla_jit(log10)(10^(-22:22)), log10(10^(-22:22)))
+  expect_identical(xla_jit(log2)(2^(-1022:1022)), as.double(-1022:1022))
+  expect_identical(xla_jit(function(x) log(x, 10))(c(1000, 1e-3)), c(3, -3))
+  expect_equal(xla_jit(function(x, b) log(x, b))(c(8, 9), c(2, 3)), c(3, 2))
+  expect_equal(xla_jit(function(x) log(x, base = 3))(5), log(5, base = 3))
+})
+
+test_that("multiples of pi are exact at halves", {
+  skip_without_plugin()
+  halves <- seq(-5, 5, by = 0.5)
+  points <- c(0.1, 0.3, -0.7, 1.25, 2.75, 1e-10, 1e15 + 0.5)
+  for (f in list(sinpi, cospi, tanpi)) {
+    expect_identical(xla_jit(f)(halves) + 0, suppressWarnings(f(halves)) + 0)
+    expect_lt(off_by(xla_jit(f)(points), suppressWarnings(f(points))), 4e-15)
+  }
+  # Beyond what sin(pi * x) has
+  expect_equal(xla_jit(sinpi)(1 + 1e-5), -sin(pi * ((1 + 1e-5) - 1)), tolerance = 1e-15)
+  expect_identical(as.vector(ffi_grad(sinpi)(0.5)), 0)
+  expect_identical(as.vector(ffi_grad(cospi)(1)), 0)
+})
+
+test_that("complex functions have R's branches, on the cuts too", {
+  skip_without_plugin()
+  grid <- expand.grid(re = c(-20, -2, -0.5, -1e-8, 0, 1e-8, 0.5, 2, 20), im = c(-20, -2, -0.5, 0, 1e-8, 0.5, 2, 20))
+  z <- complex(real = grid$re, imaginary = grid$im)
+  z <- z[z != 0]
+  names <- c(
+    "asin", "acos", "atan", "asinh", "acosh", "atanh", "tan", "tanh", "sinh", "cosh", "sqrt", "exp", "log2", "log10"
+  )
+  found <- xla_jit(function(z) lapply(names, function(name) get(name)(z)))(z)
+  for (i in seq_along(names)) {
+    expected <- get(names[[i]])(z)
+    distance <- ifelse(as.vector(found[[i]]) == expected, 0, Mod(found[[i]] - expected) / Mod(expected))
+    expect_lt(max(distance), 1e-14)
+  }
+})
+
+test_that("round() and signif() round as R does, to the last bit", {
+  skip_without_plugin()
+  set.seed(1)
+  x <- c(
+    rnorm(300) * 10^sample(-8:8, 300, TRUE), (1:100) / 100 + 0.005, (-100:100) / 8, 0.15, 0.25, 0.35, 2.675, 1e300,
+    Inf, NaN, -Inf, 0, 5e15, 1e22
+  )
+  digits <- c(0, 1, 2, 3, 5, 10, 15, 16, 20, -1, -2, -5, -300, -400, 300, 1.5)
+  found <- xla_jit(function(x) lapply(digits, function(digits) round(x, digits)))(x)
+  for (i in seq_along(digits)) {
+    expect_identical(as.vector(found[[i]]) + 0, round(x, digits[[i]]) + 0)
+  }
+  x <- x[abs(x) < 1e22 | !is.finite(x)]
+  x <- c(x, 10^(-20:20), 999.9999999, 9.9999995, 123456.5)
+  digits <- c(1, 2, 3, 6, 10, 15, 17, 25, 0)
+  found <- xla_jit(function(x) lapply(digits, function(digits) signif(x, digits)))(x)
+  for (i in seq_along(digits)) {
+    expect_identical(as.vector(found[[i]]), signif(x, digits[[i]]))
+  }
+  expect_equal(xla_jit(function(z) round(z, 1))(1.255 + 2.55i), round(1.255 + 2.55i, 1))
+  expect_identical(as.vector(ffi_grad(function(x) sum(round(x, 2) + signif(x, 3)))(c(1.234, 5))), c(0, 0))
+})
+
+test_that("derivatives of the first and second order", {
+  skip_without_plugin()
+  points <- c(0.3, 0.7, 0.45)
+  functions <- list(
+    sinpi, cospi, tanpi, asinh, atanh, log1p, log2, log10, asin, acos, atan, tan, sinh, cosh,
+    function(x) acosh(x + 1), function(x) log(x, x + 2)
+  )
+  for (f in functions) {
+    first <- ffi_grad(function(x) sum(f(x)))
+    second <- ffi_grad(function(x) sum(first(x)))
+    h <- 1e-5
+    expect_equal(as.vector(first(points)), (f(points + h) - f(points - h)) / (2 * h), tolerance = 1e-7)
+    slopes <- (as.vector(first(points + h)) - as.vector(first(points - h))) / (2 * h)
+    expect_equal(as.vector(second(points)), slopes, tolerance = 1e-7)
+  }
+  # Holomorphic functions: the derivative is the same along the real and the imaginary axis.
+  z <- 0.4 + 0.3i
+  for (f in list(asin, acos, atan, asinh, acosh, atanh, tan)) {
+    h <- 1e-6
+    expect_equal(as.vector(ffi_jvp(f)(z, 1 + 0i)$tangent), (f(z + h) - f(z - h)) / (2 * h), tolerance = 1e-8)
+  }
+})
+
+test_that("batches", {
+  skip_without_plugin()
+  m <- matrix(1:6 / 8, 2)
+  for (f in list(sinpi, asinh, log10, log1p, function(x) round(x, 1), function(x) signif(x, 1))) {
+    expect_equal(ffi_vmap(f)(m), f(m), tolerance = 1e-15)
+  }
+})
+
+test_that("wrong calls are named", {
+  x <- xlaffi:::new_parameter(ffi_type("f64", 3))
+  z <- xlaffi:::new_parameter(ffi_type("c128", 3))
+  n <- xlaffi:::new_parameter(ffi_type("i64", 3))
+  expect_snapshot(error = TRUE, {
+    round(x, x)
+    round(x, NA)
+    round(x, 1:2)
+    round(x, 400)
+    signif(z, 2)
+    signif(x, "a")
+    sinpi(z)
+    asinh(n)
+    floor(z)
+    log(x, n)
+    trunc(x, digits = 2)
+  })
+})
