@@ -1,6 +1,6 @@
 //! Every kernel once in each precision: `tests/machine_code.rs` reads what became of it.
 
-use lanes::{alone, cholesky, eigh, lu, qr, svd, triangular, Vectorised};
+use lanes::{cholesky, eigh, lu, qr, svd, triangular, Vectorised, ALONE};
 use matrices::{Complex, Element, Form, Transpose, Triangle, Vectors};
 
 const N: usize = 3;
@@ -21,6 +21,7 @@ fn all<T: Vectorised>() {
             a: &mut a,
             pivots: &mut pivots,
             info: &mut info,
+            together: ALONE,
         },
         COUNT,
     )
@@ -31,7 +32,7 @@ fn all<T: Vectorised>() {
             n,
             a: &mut a,
             tau: &mut tau,
-            together: &alone,
+            together: ALONE,
         },
         COUNT,
     )
@@ -43,7 +44,7 @@ fn all<T: Vectorised>() {
             k,
             a: &mut a,
             tau: &tau,
-            together: &alone,
+            together: ALONE,
         },
         COUNT,
     )
@@ -54,6 +55,7 @@ fn all<T: Vectorised>() {
             triangle,
             a: &mut a,
             info: &mut info,
+            together: ALONE,
         },
         COUNT,
     )

@@ -1,7 +1,7 @@
 //! What each kernel costs a matrix, alone and in a batch, on one thread:
 //! `cargo run --release -p lanes --features examples --example times`. The copy of the operands counts.
 
-use lanes::{alone, cholesky, eigh, lu, qr, svd, triangular, Vectorised};
+use lanes::{cholesky, eigh, lu, qr, svd, triangular, Vectorised, ALONE};
 use matrices::{Element, Form, Transpose, Triangle, Vectors};
 use std::time::Instant;
 
@@ -46,6 +46,7 @@ fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) 
             a,
             pivots,
             info,
+            together: ALONE,
         };
         T::in_lanes(kernel, count).expect("memory to work in");
     });
@@ -57,6 +58,7 @@ fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) 
             triangle,
             a,
             info,
+            together: ALONE,
         };
         T::in_lanes(kernel, count).expect("memory to work in");
     });
@@ -109,7 +111,7 @@ fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) 
             n,
             a,
             tau,
-            together: &alone,
+            together: ALONE,
         };
         T::in_lanes(kernel, count).expect("memory to work in");
     });
@@ -123,7 +125,7 @@ fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) 
             k,
             a,
             tau,
-            together: &alone,
+            together: ALONE,
         };
         T::in_lanes(kernel, count).expect("memory to work in");
     });

@@ -6,7 +6,7 @@
 
 use crate::block;
 use crate::lanes::{shared, Float, Lanes};
-use crate::rows::{self, Block, Product, Task};
+use crate::rows::{self, Block, Product, Step, Task};
 use std::arch::aarch64::*;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 

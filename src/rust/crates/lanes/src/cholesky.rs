@@ -4,13 +4,13 @@ use super::block::{finite, gather, scatter, transpose};
 use super::dispatch::run_by_block;
 use super::field::{Field, Pair};
 use super::update::{scale, subtract, subtract_panel, PANEL};
-use super::{rows, Float, Kernel, Lanes, Most, Vectorised};
+use super::{rows, Float, Kernel, Lanes, Most, Together, Vectorised};
 use matrices::{Element, Triangle};
 use std::ops::Range;
 
 /// Rows up to which this beats LAPACK's `potrf`.
 pub const MOST: Most = Most {
-    real: 256,
+    real: 2048,
     complex: 32,
 };
 
@@ -31,6 +31,8 @@ pub struct Potrf<'a, T> {
     pub a: &'a mut [T],
     /// One each.
     pub info: &'a mut [i32],
+    /// Who helps with a large matrix.
+    pub together: Together<'a>,
 }
 
 impl<T: Vectorised> Kernel<T> for Potrf<'_, T> {
@@ -63,35 +65,50 @@ impl<T: Vectorised> Kernel<T> for Potrf<'_, T> {
         let n = self.n;
         let stride = rows::stride(n, V::WIDTH);
         let x = &mut self.a[one * n * n..][..n * n];
-        let (columns, work) = scratch.split_at_mut(n * stride);
+        let (a, work) = scratch.split_at_mut(n * stride);
         let upper = self.triangle == Triangle::Upper;
-        for (j, column) in columns.chunks_exact_mut(stride).enumerate() {
-            if upper {
-                rows::load(column, x, 0..0);
-                let row = x[j..].iter().step_by(n).skip(j);
-                for (to, &x) in V::flat_mut(column)[j..].iter_mut().zip(row) {
-                    *to = x;
+        let zero = a[0].like(0.0);
+        let sum = if upper {
+            a.fill(zero);
+            for_each_tile(n, |j, below| {
+                let column = &mut V::flat_mut(a)[j * stride * V::WIDTH..];
+                for i in below {
+                    column[i] = x[i * n + j];
                 }
-            } else {
+            });
+            finite(a)
+        } else {
+            let mut sum = zero;
+            for (j, column) in a.chunks_exact_mut(stride).enumerate() {
                 rows::load(column, &x[j * n..], j..n);
+                sum += finite(column);
             }
-        }
-        if !rows::all_finite(columns) {
+            sum
+        };
+        let mut matrix = rows::Columns {
+            m: n,
+            stride,
+            a,
+            work,
+            together: self.together,
+        };
+        if !rows::all_zero(sum) {
             x.fill(T::NAN);
             self.info[one] = NOT_FINITE;
             return;
         }
-        self.info[one] = rows::cholesky::factor(n, stride, columns, work);
-        for (j, column) in columns.chunks_exact(stride).enumerate() {
-            let column = &V::flat(column)[j..n];
-            if upper {
-                let row = x[j..].iter_mut().step_by(n).skip(j);
-                for (to, &l) in row.zip(column) {
-                    *to = l;
+        self.info[one] = rows::cholesky::factor(&mut matrix);
+        if upper {
+            for_each_tile(n, |j, below| {
+                let column = &V::flat(matrix.a)[j * stride * V::WIDTH..];
+                for i in below {
+                    x[i * n + j] = column[i];
                 }
-            } else {
-                x[j * n..][j..n].copy_from_slice(column);
-            }
+            });
+            return;
+        }
+        for (j, column) in matrix.a.chunks_exact(stride).enumerate() {
+            x[j * n..][j..n].copy_from_slice(&V::flat(column)[j..n]);
         }
     }
 
@@ -134,6 +151,22 @@ impl<T: Vectorised> Potrf<'_, T> {
             } else {
                 a.fill(T::NAN);
                 *info = NOT_FINITE;
+            }
+        }
+    }
+}
+
+/// Rows and columns of a matrix that are transposed at a time: what the first level of cache holds of columns that
+/// follow one another at a power of 2.
+const TILE: usize = 8;
+
+/// Calls `f` with rows of each column of the lower triangle, tile by tile.
+#[inline(always)]
+fn for_each_tile(n: usize, mut f: impl FnMut(usize, Range<usize>)) {
+    for left in (0..n).step_by(TILE) {
+        for top in (left..n).step_by(TILE) {
+            for j in left..n.min(left + TILE) {
+                f(j, top.max(j)..n.min(top + TILE));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The same number of each of several matrices: one lane per matrix.
 
 use super::block;
-use super::rows::{self, Block, Product, Task};
+use super::rows::{self, Block, Product, Step, Task};
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 use matrices::Element;
@@ -88,7 +88,9 @@ pub trait Lanes:
     /// A bit for each lane, the first one's last, that is 1 where `self == other`.
     fn equal_bits(self, other: Self) -> u64;
     /// [`rows::product`], not inlined.
-    fn product(matrix: &mut [Self], product: &Product, work: &mut [Self]);
+    fn product(columns: &mut [Self], step: &Product<'_, Self>, work: &mut [Self]);
+    /// [`rows::follow`], not inlined.
+    fn follow(columns: &mut [Self], step: &Step<'_, Self>, work: &mut [Self]);
     /// [`rows::reflect`], not inlined.
     fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]);
     /// [`rows::prepare`], not inlined.
@@ -191,8 +193,12 @@ macro_rules! shared {
             block::scatter_full(from, matrices);
         }
         #[inline(never)]
-        fn product(matrix: &mut [Self], product: &Product, work: &mut [Self]) {
-            rows::product(matrix, product, work);
+        fn product(columns: &mut [Self], step: &Product<'_, Self>, work: &mut [Self]) {
+            rows::product(columns, step, work);
+        }
+        #[inline(never)]
+        fn follow(columns: &mut [Self], step: &Step<'_, Self>, work: &mut [Self]) {
+            rows::follow(columns, step, work);
         }
         #[inline(never)]
         fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]) {

@@ -4,13 +4,13 @@ use super::block::{finite, gather, scatter};
 use super::dispatch::run_by_block;
 use super::field::{Field, Pair};
 use super::update::{largest, subtract, subtract_panel, PANEL};
-use super::{alone, rows, Float, Kernel, Lanes, Most, Vectorised};
+use super::{rows, Float, Kernel, Lanes, Most, Together, Vectorised};
 use matrices::Element;
 use std::ops::Range;
 
 /// Rows and columns up to which this beats LAPACK's `getrf`.
 pub const MOST: Most = Most {
-    real: 256,
+    real: 2048,
     complex: 32,
 };
 
@@ -29,6 +29,8 @@ pub struct Lu<'a, T> {
     pub pivots: &'a mut [i32],
     /// One each.
     pub info: &'a mut [i32],
+    /// Who helps with a large matrix.
+    pub together: Together<'a>,
 }
 
 impl<T: Vectorised> Kernel<T> for Lu<'_, T> {
@@ -62,8 +64,8 @@ impl<T: Vectorised> Kernel<T> for Lu<'_, T> {
         let (size, rank) = (m * n, m.min(n));
         let x = &mut self.a[one * size..][..size];
         let pivots = &mut self.pivots[one * rank..][..rank];
-        let mut matrix = rows::Columns::load(x, (m, n), scratch, &alone);
-        if !matrix.all_finite(n) {
+        let (mut matrix, finite) = rows::Columns::load(x, (m, n), scratch, self.together);
+        if !finite {
             not_finite(x, pivots, &mut self.info[one]);
             return;
         }

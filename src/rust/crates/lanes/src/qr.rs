@@ -73,8 +73,8 @@ impl<T: Vectorised> Kernel<T> for Geqrf<'_, T> {
         let (size, rank) = (m * n, m.min(n));
         let x = &mut self.a[one * size..][..size];
         let tau = &mut self.tau[one * rank..][..rank];
-        let mut matrix = rows::Columns::load(x, (m, n), scratch, self.together);
-        if !matrix.all_finite(n) {
+        let (mut matrix, finite) = rows::Columns::load(x, (m, n), scratch, self.together);
+        if !finite {
             x.fill(T::NAN);
             tau.fill(T::NAN);
             return;
@@ -165,8 +165,8 @@ impl<T: Vectorised> Kernel<T> for Orgqr<'_, T> {
         let size = m * n;
         let x = &mut self.a[one * size..][..size];
         let tau = &self.tau[one * k..][..k];
-        let mut matrix = rows::Columns::load(&x[..m * k], (m, n), scratch, self.together);
-        let mut finite = matrix.all_finite(k);
+        let (mut matrix, mut finite) =
+            rows::Columns::load(&x[..m * k], (m, n), scratch, self.together);
         for tau in tau {
             finite &= tau.f64().is_finite();
         }

@@ -17,6 +17,20 @@ impl Line {
     /// They do not fit.
     #[inline(always)]
     pub(crate) fn lanes<V: Lanes>(_: V::Proof, lines: &mut [Line], len: usize) -> &mut [V] {
+        // SAFETY: the proof.
+        unsafe { Line::cast(lines, len) }
+    }
+
+    /// As [`lanes`](Line::lanes): who has a vector has shown that the processor has such.
+    pub(crate) fn like<V: Lanes>(_: V, lines: &mut [Line], len: usize) -> &mut [V] {
+        // SAFETY: there is a vector.
+        unsafe { Line::cast(lines, len) }
+    }
+
+    /// # Safety
+    /// The processor has such vectors.
+    #[inline(always)]
+    unsafe fn cast<V: Lanes>(lines: &mut [Line], len: usize) -> &mut [V] {
         const {
             assert!(size_of::<V>() <= size_of::<Line>() && align_of::<V>() <= align_of::<Line>());
             assert!(size_of::<V>() == V::WIDTH * size_of::<V::Float>());

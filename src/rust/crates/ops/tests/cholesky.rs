@@ -4,7 +4,7 @@ mod common;
 
 use common::{
     assert_small, dims, for_every_dtype, handler, is_nan, ratio, run, start, Mat, Number, Random,
-    C, SIZES,
+    C, ON_CUDA, SIZES,
 };
 use xla_ffi::testing::Call;
 
@@ -92,7 +92,37 @@ fn what_has_no_factor_is_nan_and_alone<T: Number>() {
     }
 }
 
-for_every_dtype!(every_size_and_triangle what_has_no_factor_is_nan_and_alone);
+/// Of parts for several threads, alone and in a batch; checked by what it makes of some vectors.
+fn a_large_matrix<T: Number>() {
+    const N: usize = 700;
+    let mut random = Random(43);
+    let x = Mat::new(N, 3, &random.matrix::<T>(N * 3));
+    let whole = Mat::new(N, N, &random.hermitian::<T>(N));
+    let whole = whole.plus(&Mat::identity(N), 3.0 * N as f64);
+    let a = whole.to::<T>();
+    for uplo in [b'L', b'U'] {
+        let triangle = factor::<T>(call(&[], N, &a).attr("uplo", uplo));
+        if !T::COMPLEX && !ON_CUDA {
+            let twice = [&a[..], &a[..]].concat();
+            for threads in [2, 3] {
+                let call = |batch: &[i64], a: &[T]| call(batch, N, a).attr("uplo", uplo);
+                assert!(factor::<T>(call(&[], &a).threads(threads)) == triangle);
+                let both = factor::<T>(call(&[2], &twice).threads(threads));
+                assert!(both[..N * N] == triangle && both[N * N..] == triangle);
+            }
+        }
+        let factor = Mat::new(N, N, &triangle);
+        let (left, right) = match uplo {
+            b'L' => (factor.clone(), factor.adjoint()),
+            _ => (factor.adjoint(), factor.clone()),
+        };
+        let residual = whole.times(&x).plus(&left.times(&right.times(&x)), -1.0);
+        let ratio = ratio::<T>(&residual, N, whole.norm1() * x.norm1());
+        assert_small(ratio, "A - L L*");
+    }
+}
+
+for_every_dtype!(every_size_and_triangle what_has_no_factor_is_nan_and_alone a_large_matrix);
 
 #[test]
 fn zero_sized_operands_succeed() {

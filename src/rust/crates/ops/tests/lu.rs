@@ -4,7 +4,7 @@ mod common;
 
 use common::{
     abs, assert_small, dims, for_every_dtype, handler, is_nan, ratio, run, shapes, start, Mat,
-    Number, Random, C, SIZES,
+    Number, Random, C, ON_CUDA, SIZES,
 };
 use xla_ffi::testing::{Call, Frame};
 use xla_ffi::HandlerFn;
@@ -79,7 +79,52 @@ fn threads_change_nothing<T: Number>() {
     }
 }
 
-for_every_dtype!(every_size_and_shape special_matrices not_finite threads_change_nothing);
+/// Of parts for several threads, alone and in a batch, in place or not; checked by what it makes of some vectors.
+fn a_large_matrix<T: Number>() {
+    const N: usize = 700;
+    let mut random = Random(7);
+    let (a, x) = (random.matrix::<T>(2 * N * N), random.matrix::<T>(N * 3));
+    let [first, second] = [&a[..N * N], &a[N * N..]];
+    let (packed, pivots) = factor(&[], N, N, second);
+    if !T::COMPLEX && !ON_CUDA {
+        let run_with = |call: Call| {
+            let frame = run(call.build(), "lu");
+            (frame.ret::<T>(0).to_vec(), frame.ret::<i32>(1).to_vec())
+        };
+        for threads in [2, 3] {
+            let alone = run_with(call(&[], N, N, second).threads(threads));
+            assert!(alone == (packed.clone(), pivots.clone()));
+            let both = run_with(call(&[2], N, N, &a).threads(threads));
+            assert!(both.0[N * N..] == packed && both.1[N..] == pivots);
+        }
+        let aliased = start().arg(&dims(&[2], &[N, N]), &a).ret_aliasing(0);
+        let both = run_with(aliased.ret::<i32>(&dims(&[2], &[N])).threads(2));
+        assert!(both.0[N * N..] == packed && both.1[N..] == pivots);
+        assert!(both.0[..N * N] == factor(&[], N, N, first).0);
+    }
+    let (a, packed, x) = (
+        Mat::new(N, N, second),
+        Mat::new(N, N, &packed),
+        Mat::new(N, 3, &x),
+    );
+    let mut product = a.times(&x);
+    for (i, &p) in pivots.iter().enumerate() {
+        for j in 0..3 {
+            product.data.swap(i + j * N, p as usize - 1 + j * N);
+        }
+    }
+    let lower = Mat::make(N, N, |i, j| match i.cmp(&j) {
+        std::cmp::Ordering::Less => C::default(),
+        std::cmp::Ordering::Equal => 1.0.into(),
+        std::cmp::Ordering::Greater => packed.at(i, j),
+    });
+    let residual = product.plus(&lower.times(&packed.upper(N).times(&x)), -1.0);
+    assert_small(ratio::<T>(&residual, N, a.norm1() * x.norm1()), "P A - L U");
+}
+
+for_every_dtype! {
+    every_size_and_shape special_matrices not_finite threads_change_nothing a_large_matrix
+}
 
 #[test]
 fn a_small_matrix_by_hand() {

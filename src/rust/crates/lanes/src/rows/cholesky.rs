@@ -1,12 +1,21 @@
 //! The Cholesky factor of one matrix.
 
-use super::{lanes_of, panel, waiting, Below, Factors, Product};
+use super::share::share;
+use super::{lanes_of, panel, waiting, Below, Columns, Factors, Product};
 use crate::lanes::{Float, Lanes};
 
-/// Factors the lower triangle of `n` columns in place; above it anything may come. Returns the order of the
-/// first minor that is not positive definite, or 0.
+/// Factors the lower triangle of a square matrix in place, in room of [`packed`](super::packed); above it anything may
+/// come. Returns the order of the first minor that is not positive definite, or 0.
 #[inline(always)]
-pub(crate) fn factor<V: Lanes>(n: usize, stride: usize, a: &mut [V], work: &mut [V]) -> i32 {
+pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>) -> i32 {
+    let Columns {
+        m: n,
+        stride,
+        a,
+        work,
+        together,
+    } = matrix;
+    let (n, stride, together) = (*n, *stride, *together);
     let lanes = lanes_of(a[0]);
     let zero = V::Float::of(0.0);
     let width = panel(V::WIDTH);
@@ -39,14 +48,25 @@ pub(crate) fn factor<V: Lanes>(n: usize, stride: usize, a: &mut [V], work: &mut 
         }
         if end < n {
             let count = waiting(done);
+            let (known, behind) = a.split_at_mut(end * stride);
             let step = Product {
                 stride,
                 rows: end / V::WIDTH..n.div_ceil(V::WIDTH),
-                known: end - count * width..end,
-                to: end..n.min(end + count * width),
+                known: &known[(end - count * width) * stride..],
+                first: (end - count * width, end),
                 factors: Factors::Beside,
             };
-            V::product(a, &step, work);
+            let to = &mut behind[..(count * width).min(n - end) * stride];
+            let operations = count * width * to.len() * V::WIDTH * 2;
+            share(together, operations, to, stride, work, &|at, part, work| {
+                let first = end + at;
+                let step = Product {
+                    rows: first / V::WIDTH..step.rows.end,
+                    first: (step.first.0, first),
+                    ..step
+                };
+                V::product(part, &step, work);
+            });
         }
     }
     failed

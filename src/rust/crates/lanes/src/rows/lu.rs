@@ -1,7 +1,9 @@
 //! `L` and `U` of one matrix.
 
+use super::share::share;
 use super::{lanes_of, panel, waiting, Below, Columns, Factors, Product};
 use crate::lanes::{Float, Lanes};
+use crate::Together;
 use std::ops::Range;
 
 /// The largest [`panel`].
@@ -12,9 +14,13 @@ const PANEL: usize = 16;
 #[inline(always)]
 pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>, rows: &mut [i32]) -> i32 {
     let Columns {
-        m, stride, a, work, ..
+        m,
+        stride,
+        a,
+        work,
+        together,
     } = matrix;
-    let (m, stride) = (*m, *stride);
+    let (m, stride, together) = (*m, *stride, *together);
     let n = a.len() / stride;
     let lanes = lanes_of(a[0]);
     let width = panel(V::WIDTH);
@@ -33,13 +39,19 @@ pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>, rows: &mut [i32]) ->
         while half < count {
             let first = (done - half) * width;
             let left = (first - half * width) * stride..first * stride;
-            exchange(&mut a[left], stride, first..end, rows);
+            exchange(&mut a[left], stride, first, &rows[first..end]);
             half *= 2;
         }
-        let to = end..rank.min(end + count * width);
-        if !to.is_empty() {
-            follow(m, stride, a, known, to, rows, work);
-        }
+        let (left, right) = a.split_at_mut(end * stride);
+        let step = Step {
+            m,
+            stride,
+            known: &left[known.start * stride..],
+            first: known.start,
+            rows: &rows[known],
+        };
+        let to = (count * width).min(rank - end) * stride;
+        step.share(together, &mut right[..to], work);
     }
     // Columns that have exchanges before them still, and those beyond the square.
     let panels = rank.div_ceil(width);
@@ -51,43 +63,89 @@ pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>, rows: &mut [i32]) ->
             size *= 2;
         }
         let left = at * width * stride..rank.min((at + 1) * width) * stride;
-        exchange(&mut a[left], stride, rank.min(seen * width)..rank, rows);
+        let first = rank.min(seen * width);
+        exchange(&mut a[left], stride, first, &rows[first..]);
     }
     if rank < n {
-        follow(m, stride, a, 0..rank, rank..n, rows, work);
+        let (known, right) = a.split_at_mut(rank * stride);
+        let step = Step {
+            m,
+            stride,
+            known,
+            first: 0,
+            rows,
+        };
+        step.share(together, right, work);
     }
     singular
 }
 
-/// The columns `to` follow the columns `known`, which have their results.
-#[inline(always)]
-fn follow<V: Lanes>(
+/// Columns that have their results, the number of the first one, and the rows of their pivots.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a, V> {
     m: usize,
     stride: usize,
-    a: &mut [V],
-    known: Range<usize>,
-    to: Range<usize>,
-    rows: &[i32],
-    work: &mut [V],
-) {
-    let changed = to.start * stride..to.end * stride;
-    exchange(&mut a[changed], stride, known.clone(), rows);
-    let end = known.end;
-    let step = |known: Range<usize>, rows: Range<usize>| Product {
-        stride,
-        rows,
-        known,
-        to: to.clone(),
-        factors: Factors::Above,
-    };
-    let vectors = |row: usize| row.div_ceil(V::WIDTH);
-    for top in known.clone().step_by(panel(V::WIDTH)) {
-        let panel = top..end.min(top + panel(V::WIDTH));
-        solve(a, stride, panel.clone(), to.clone());
-        let below = vectors(panel.end)..vectors(end);
-        V::product(a, &step(panel, below), work);
+    known: &'a [V],
+    first: usize,
+    rows: &'a [i32],
+}
+
+impl<V: Lanes> Step<'_, V> {
+    /// What [`follow`] does, by several threads.
+    #[inline(always)]
+    fn share(&self, together: Together<'_>, columns: &mut [V], work: &mut [V]) {
+        if !columns.is_empty() {
+            let operations = self.known.len() / self.stride * columns.len() * V::WIDTH * 2;
+            share(
+                together,
+                operations,
+                columns,
+                self.stride,
+                work,
+                &|_, part, work| V::follow(part, self, work),
+            );
+        }
     }
-    V::product(a, &step(known, vectors(end)..vectors(m)), work);
+}
+
+/// Columns behind those of `step` follow them: exchanges, their part of `U`, and what is taken from the rest.
+#[inline(always)]
+pub(crate) fn follow<V: Lanes>(columns: &mut [V], step: &Step<'_, V>, work: &mut [V]) {
+    let Step {
+        m,
+        stride,
+        known,
+        first,
+        rows,
+    } = *step;
+    exchange(columns, stride, first, rows);
+    let width = panel(V::WIDTH);
+    let take = |columns: &mut [V], from: Range<usize>, rows: Range<usize>, work: &mut [V]| {
+        let step = Product {
+            stride,
+            rows: rows.start.div_ceil(V::WIDTH)..rows.end.div_ceil(V::WIDTH),
+            known: &known[from.start * stride..from.end * stride],
+            first: (first + from.start, 0),
+            factors: Factors::Above,
+        };
+        V::product(columns, &step, work);
+    };
+    // As in the factorisation: rows of `U` come together in pairs, fours, and so on.
+    for done in 1..=rows.len().div_ceil(width) {
+        let (start, end) = ((done - 1) * width, rows.len().min(done * width));
+        solve(
+            &known[start * stride..end * stride],
+            columns,
+            stride,
+            first + start,
+        );
+        let count = waiting(done);
+        let below = first + end..first + rows.len().min(end + count * width);
+        if !below.is_empty() {
+            take(columns, end - count * width..end, below, work);
+        }
+    }
+    take(columns, 0..rows.len(), first + rows.len()..m, work);
 }
 
 /// Factors the columns of a panel, of which the first is `start`. Returns as [`factor`].
@@ -145,8 +203,14 @@ fn largest_row<V: Lanes>(column: &[V], j: usize, m: usize) -> usize {
     }
     // NaN is never the larger one.
     let mut parts = [head.max(none), none, none, none];
-    for (at, value) in column.iter().enumerate().skip(1) {
-        parts[at % 4] = value.abs().max(parts[at % 4]);
+    let mut fours = column[1..].chunks_exact(4);
+    for four in &mut fours {
+        for (part, value) in parts.iter_mut().zip(four) {
+            *part = value.abs().max(*part);
+        }
+    }
+    for (part, value) in parts.iter_mut().zip(fours.remainder()) {
+        *part = value.abs().max(*part);
     }
     let largest = parts[0].max(parts[1]).max(parts[2].max(parts[3]));
     let mut size = largest.as_slice()[0];
@@ -171,10 +235,10 @@ fn largest_row<V: Lanes>(column: &[V], j: usize, m: usize) -> usize {
     j
 }
 
-/// Does the exchanges `which` in each of the columns.
+/// Exchanges rows from `first` on with `rows` in each of the columns.
 #[inline(always)]
-fn exchange<V: Lanes>(columns: &mut [V], stride: usize, which: Range<usize>, rows: &[i32]) {
-    if which.is_empty() {
+fn exchange<V: Lanes>(columns: &mut [V], stride: usize, first: usize, rows: &[i32]) {
+    if rows.is_empty() {
         return;
     }
     // Several columns share the look at a row's number.
@@ -183,49 +247,43 @@ fn exchange<V: Lanes>(columns: &mut [V], stride: usize, which: Range<usize>, row
         let (a, others) = four.split_at_mut(stride);
         let (b, others) = others.split_at_mut(stride);
         let (c, d) = others.split_at_mut(stride);
-        exchange_in([a, b, c, d].map(V::flat_mut), which.clone(), rows);
+        exchange_in([a, b, c, d].map(V::flat_mut), first, rows);
     }
     for column in fours.into_remainder().chunks_exact_mut(stride) {
-        exchange_in([V::flat_mut(column)], which.clone(), rows);
+        exchange_in([V::flat_mut(column)], first, rows);
     }
 }
 
 #[inline(always)]
-fn exchange_in<T: Copy, const N: usize>(
-    mut columns: [&mut [T]; N],
-    which: Range<usize>,
-    rows: &[i32],
-) {
+fn exchange_in<T: Copy, const N: usize>(mut columns: [&mut [T]; N], first: usize, rows: &[i32]) {
     let len = columns[0].len();
-    for (i, &row) in which.clone().zip(&rows[which]) {
+    for (i, &row) in (first..).zip(rows) {
         for column in &mut columns {
             column[..len].swap(i, row as usize);
         }
     }
 }
 
-/// The rows `panel` of `U` in the columns `to`: transposed, so that each is vectors of these columns.
+/// The rows of `U` from `first` on, as many as `panel` has columns: transposed, so that each is vectors of the columns.
 #[inline(always)]
-fn solve<V: Lanes>(a: &mut [V], stride: usize, panel: Range<usize>, to: Range<usize>) {
-    let zero = a[0].like(0.0);
-    let (left, right) = a.split_at_mut(to.start * stride);
-    let right = &mut right[..to.len() * stride];
-    let (first, tall) = (panel.start / V::WIDTH, panel.len().div_ceil(V::WIDTH));
-    for columns in right.chunks_mut(V::WIDTH * stride) {
+fn solve<V: Lanes>(panel: &[V], columns: &mut [V], stride: usize, first: usize) {
+    let zero = panel[0].like(0.0);
+    let len = panel.len() / stride;
+    let (vector, tall) = (first / V::WIDTH, len.div_ceil(V::WIDTH));
+    for columns in columns.chunks_mut(V::WIDTH * stride) {
         let mut block = [zero; PANEL];
         let rows = &mut block[..tall * V::WIDTH];
         for (c, column) in columns.chunks_exact(stride).enumerate() {
-            for (q, &value) in column[first..][..tall].iter().enumerate() {
+            for (q, &value) in column[vector..][..tall].iter().enumerate() {
                 rows[q * V::WIDTH + c] = value;
             }
         }
         for square in rows.chunks_exact_mut(V::WIDTH) {
             V::transpose(square);
         }
-        for c in 0..panel.len() {
-            let at = (panel.start + c) * stride * V::WIDTH + panel.start;
-            let factors = &V::flat(left)[at..][..panel.len()];
-            let (known, others) = rows[..panel.len()].split_at_mut(c + 1);
+        for (c, column) in panel.chunks_exact(stride).enumerate() {
+            let factors = &V::flat(column)[first..][..len];
+            let (known, others) = rows[..len].split_at_mut(c + 1);
             for (row, &l) in others.iter_mut().zip(&factors[c + 1..]) {
                 *row = known[c].neg_mul_add(zero.like(l.f64()), *row);
             }
@@ -234,7 +292,7 @@ fn solve<V: Lanes>(a: &mut [V], stride: usize, panel: Range<usize>, to: Range<us
             V::transpose(square);
         }
         for (c, column) in columns.chunks_exact_mut(stride).enumerate() {
-            for (q, value) in column[first..][..tall].iter_mut().enumerate() {
+            for (q, value) in column[vector..][..tall].iter_mut().enumerate() {
                 *value = rows[q * V::WIDTH + c];
             }
         }

@@ -12,7 +12,10 @@ mod panel;
 mod product;
 pub(crate) mod qr;
 mod reflect;
+mod share;
 
+pub(crate) use lu::follow;
+pub use lu::Step;
 pub(crate) use product::{packed, product};
 pub use product::{Factors, Product};
 pub(crate) use reflect::{prepare, project, reflect};
@@ -63,32 +66,30 @@ pub(crate) struct Columns<'a, V> {
 }
 
 impl<'a, V: Lanes> Columns<'a, V> {
-    /// So many columns in the first part of `scratch`, of which the first ones are `x`, whole columns.
+    /// So many columns in the first part of `scratch`, of which the first ones are `x`, whole columns; and whether all
+    /// of these are finite.
     #[inline(always)]
     pub(crate) fn load(
         x: &[V::Float],
         (m, n): (usize, usize),
         scratch: &'a mut [V],
         together: Together<'a>,
-    ) -> Self {
+    ) -> (Self, bool) {
         let stride = stride(m, V::WIDTH);
         let (a, work) = scratch.split_at_mut(n * stride);
+        let mut sum = a[0].like(0.0);
         for (column, x) in a.chunks_exact_mut(stride).zip(x.chunks_exact(m)) {
             load(column, x, 0..m);
+            sum += finite(column);
         }
-        Columns {
+        let columns = Columns {
             m,
             stride,
             a,
             work,
             together,
-        }
-    }
-
-    /// Whether all numbers of the first `n` columns are finite.
-    #[inline(always)]
-    pub(crate) fn all_finite(&self, n: usize) -> bool {
-        all_finite(&self.a[..n * self.stride])
+        };
+        (columns, all_zero(sum))
     }
 
     /// The way back of [`load`](Columns::load).
@@ -157,14 +158,14 @@ pub(crate) fn lanes_of<V: Lanes>(any: V) -> V {
 #[inline(always)]
 pub(crate) fn load<V: Lanes>(column: &mut [V], x: &[V::Float], which: Range<usize>) {
     let zero = column[0].like(0.0);
-    column.fill(zero);
+    column[..which.start.div_ceil(V::WIDTH)].fill(zero);
+    column[which.end / V::WIDTH..].fill(zero);
     V::flat_mut(column)[which.clone()].copy_from_slice(&x[which]);
 }
 
-/// Whether all numbers are finite.
+/// Whether all lanes are 0, as [`finite`] has them.
 #[inline(always)]
-pub(crate) fn all_finite<V: Lanes>(values: &[V]) -> bool {
-    let sum = finite(values);
+pub(crate) fn all_zero<V: Lanes>(sum: V) -> bool {
     let zero = V::Float::of(0.0);
     sum.as_slice()
         .iter()

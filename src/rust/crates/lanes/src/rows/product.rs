@@ -18,13 +18,14 @@ pub enum Factors {
     Beside,
 }
 
-/// From the columns `to` the columns `known`, each multiplied by its factor, are taken, in the vectors `rows`.
+/// From some columns the known ones, each multiplied by its factor, are taken, in the vectors `rows`.
 #[derive(Clone, Debug)]
-pub struct Product {
+pub struct Product<'a, V> {
     pub(crate) stride: usize,
     pub(crate) rows: Range<usize>,
-    pub(crate) known: Range<usize>,
-    pub(crate) to: Range<usize>,
+    pub(crate) known: &'a [V],
+    /// The numbers of the first known column and of the first one that is changed.
+    pub(crate) first: (usize, usize),
     pub(crate) factors: Factors,
 }
 
@@ -41,41 +42,42 @@ pub(crate) fn packed(stride: usize, cols: usize, width: usize) -> usize {
 
 /// See [`Product`]; what `work` has room for is [`packed`].
 #[inline(always)]
-pub(crate) fn product<V: Lanes>(matrix: &mut [V], product: &Product, work: &mut [V]) {
+pub(crate) fn product<V: Lanes>(columns: &mut [V], product: &Product<'_, V>, work: &mut [V]) {
     if V::REGISTERS >= 32 {
-        by_tiles::<V, { MANY.0 }, { MANY.1 }>(matrix, product, work);
+        by_tiles::<V, { MANY.0 }, { MANY.1 }>(columns, product, work);
     } else {
-        by_tiles::<V, { FEW.0 }, { FEW.1 }>(matrix, product, work);
+        by_tiles::<V, { FEW.0 }, { FEW.1 }>(columns, product, work);
     }
 }
 
 #[inline(always)]
 fn by_tiles<V: Lanes, const M: usize, const N: usize>(
-    matrix: &mut [V],
-    product: &Product,
+    columns: &mut [V],
+    product: &Product<'_, V>,
     work: &mut [V],
 ) {
-    let Product {
+    let &Product {
         stride,
-        rows,
+        ref rows,
         known,
-        to,
+        first: (first, to),
         factors,
-    } = product.clone();
-    for first in known.clone().step_by(DEPTH) {
-        let known = first..known.end.min(first + DEPTH);
-        let depth = known.len();
+    } = product;
+    for (at, known) in known.chunks(DEPTH * stride).enumerate() {
+        let first = first + at * DEPTH;
+        let depth = known.len() / stride;
         for top in rows.clone().step_by(HEIGHT) {
             let rows = top..rows.end.min(top + HEIGHT);
             let (left, right) = work.split_at_mut(depth * rows.len());
-            pack_left::<V, M>(matrix, stride, &rows, &known, left);
+            pack_left::<V, M>(known, stride, &rows, left);
             let right = &mut V::flat_mut(right)[..depth * N];
-            for c in to.clone().step_by(N) {
-                let cols = c..to.end.min(c + N);
+            for (strip, columns) in columns.chunks_mut(N * stride).enumerate() {
+                let c = to + strip * N;
+                let cols = columns.len() / stride;
                 let start = match factors {
                     Factors::Above => {
-                        for (j, c) in cols.clone().enumerate() {
-                            let column = &V::flat(matrix)[c * stride * V::WIDTH..][known.clone()];
+                        for (j, column) in columns.chunks_exact(stride).enumerate() {
+                            let column = &V::flat(column)[first..][..depth];
                             for (to, &from) in right.chunks_exact_mut(N).zip(column) {
                                 to[j] = from;
                             }
@@ -83,13 +85,14 @@ fn by_tiles<V: Lanes, const M: usize, const N: usize>(
                         rows.start
                     }
                     Factors::Beside => {
-                        for (to, k) in right.chunks_exact_mut(N).zip(known.clone()) {
-                            let column = &V::flat(matrix)[k * stride * V::WIDTH..];
+                        let known = known.chunks_exact(stride);
+                        for (to, column) in right.chunks_exact_mut(N).zip(known) {
+                            let column = &V::flat(column)[c..];
                             // A length that the compiler knows is no call.
-                            if cols.len() == N {
-                                to.copy_from_slice(&column[c..][..N]);
+                            if cols == N {
+                                to.copy_from_slice(&column[..N]);
                             } else {
-                                to[..cols.len()].copy_from_slice(&column[cols.clone()]);
+                                to[..cols].copy_from_slice(&column[..cols]);
                             }
                         }
                         // Tiles that are all above the diagonal are left out.
@@ -101,12 +104,11 @@ fn by_tiles<V: Lanes, const M: usize, const N: usize>(
                 while row < rows.end {
                     let tall = M.min(rows.end - row);
                     let left = &left[(row - rows.start) * depth..][..tall * depth];
-                    let at = c * stride + row;
-                    let to = &mut matrix[at..];
+                    let to = &mut columns[row..];
                     match tall {
-                        1 => tile::<V, 1, N>(left, right, to, stride, cols.len()),
-                        2 => tile::<V, 2, N>(left, right, to, stride, cols.len()),
-                        _ => tile::<V, M, N>(left, right, to, stride, cols.len()),
+                        1 => tile::<V, 1, N>(left, right, to, stride, cols),
+                        2 => tile::<V, 2, N>(left, right, to, stride, cols),
+                        _ => tile::<V, M, N>(left, right, to, stride, cols),
                     }
                     row += tall;
                 }
@@ -118,36 +120,29 @@ fn by_tiles<V: Lanes, const M: usize, const N: usize>(
 /// The vectors `rows` of the columns `known`: a tile's, column by column, then the next tile's.
 #[inline(always)]
 fn pack_left<V: Lanes, const M: usize>(
-    matrix: &[V],
+    known: &[V],
     stride: usize,
     rows: &Range<usize>,
-    known: &Range<usize>,
     left: &mut [V],
 ) {
     let mut rest = left;
     let mut row = rows.start;
     while row < rows.end {
         let tall = M.min(rows.end - row);
-        let (part, others) = rest.split_at_mut(tall * known.len());
+        let (part, others) = rest.split_at_mut(tall * (known.len() / stride));
         match tall {
-            1 => pack_strip::<V, 1>(matrix, stride, row, known.start, part),
-            2 => pack_strip::<V, 2>(matrix, stride, row, known.start, part),
-            _ => pack_strip::<V, M>(matrix, stride, row, known.start, part),
+            1 => pack_strip::<V, 1>(&known[row..], stride, part),
+            2 => pack_strip::<V, 2>(&known[row..], stride, part),
+            _ => pack_strip::<V, M>(&known[row..], stride, part),
         }
         (rest, row) = (others, row + tall);
     }
 }
 
 #[inline(always)]
-fn pack_strip<V: Lanes, const M: usize>(
-    matrix: &[V],
-    stride: usize,
-    row: usize,
-    first: usize,
-    strip: &mut [V],
-) {
-    for (to, k) in strip.chunks_exact_mut(M).zip(first..) {
-        to.copy_from_slice(&matrix[k * stride + row..][..M]);
+fn pack_strip<V: Lanes, const M: usize>(known: &[V], stride: usize, strip: &mut [V]) {
+    for (to, column) in strip.chunks_exact_mut(M).zip(known.chunks(stride)) {
+        to.copy_from_slice(&column[..M]);
     }
 }
 

@@ -3,10 +3,10 @@
 
 use super::panel::{eliminate, unfold};
 use super::reflect::{room, Block, Task, BLOCK};
+use super::share::share;
 use super::Columns;
 use crate::lanes::{Float, Lanes};
 use crate::Together;
-use std::sync::Mutex;
 
 /// Columns of `Q` up to which reflections act one by one.
 const ONE_BY_ONE: usize = 12;
@@ -118,11 +118,7 @@ fn identity<V: Lanes>(a: &mut [V], stride: usize, which: std::ops::Range<usize>)
     }
 }
 
-/// Columns that a thread takes at once, whole strips of every width; and operations from which on that pays.
-const AT_ONCE: usize = 24;
-const TOGETHER: usize = 4_000_000;
-
-/// The blocks act on columns, of which several threads take some each: it does not matter to a column which of them.
+/// The blocks act on columns, of which several threads take some each.
 fn act<V: Lanes>(
     together: Together<'_>,
     columns: &mut [V],
@@ -130,16 +126,12 @@ fn act<V: Lanes>(
     blocks: &[Block<'_, V>],
 ) {
     let operations = 4 * BLOCK * blocks.len() * columns.len() * V::WIDTH;
-    if operations < TOGETHER {
-        return V::reflect(columns, stride, blocks);
-    }
-    let parts = columns.chunks_mut(AT_ONCE * stride);
-    let count = parts.len();
-    let parts = Mutex::new(parts);
-    let next = || parts.lock().ok().and_then(|mut parts| parts.next());
-    together(count, &|| {
-        while let Some(part) = next() {
-            V::reflect(part, stride, blocks);
-        }
-    });
+    share(
+        together,
+        operations,
+        columns,
+        stride,
+        &mut [],
+        &|_, part, _| V::reflect(part, stride, blocks),
+    );
 }

@@ -11,6 +11,7 @@ fn run<T: Real>(n: usize, triangle: Triangle) -> impl Fn(Unit, &[T], usize) -> R
             triangle,
             a: matrices,
             info: infos,
+            together: THREADS,
         };
         on(unit, kernel, count);
         Results {
@@ -100,7 +101,8 @@ fn factors<T: Real>() {
 
 fn large_factors<T: Real>() {
     let mut random = Random(5);
-    for n in LARGE {
+    // More than is packed at a time, too.
+    for n in LARGE.into_iter().chain([560]) {
         for triangle in BOTH {
             let x: Vec<T> = (0..2)
                 .flat_map(|_| matrix(n, triangle, &mut random))
@@ -126,7 +128,7 @@ const BOTH: [Triangle; 2] = [Triangle::Lower, Triangle::Upper];
 
 fn not_positive<T: Real>() {
     for triangle in BOTH {
-        for n in [1, 4, 5, 17, 64, 100] {
+        for n in [1, 4, 5, 17, 64, 100, 300] {
             for bad in [0, n / 2, n - 1] {
                 let mut a: Vec<T> = matrix(n, triangle, &mut Random(2));
                 a[bad * n + bad] = T::of(-1.0);
@@ -146,7 +148,7 @@ fn not_positive<T: Real>() {
 
 fn not_finite<T: Real>() {
     for triangle in BOTH {
-        for n in [1, 4, 9, 33, 70] {
+        for n in [1, 4, 9, 33, 70, 290] {
             let mut random = Random(3);
             let x: Vec<T> = (0..7)
                 .flat_map(|_| matrix(n, triangle, &mut random))

@@ -1,6 +1,6 @@
 //! Kernels of complex matrices: the same bits on every unit, alone and in a batch, and products that are the matrix.
 
-use super::{in_both, Random, Real, SLACK};
+use super::{in_both, Random, Real, SLACK, THREADS};
 use crate::cholesky::Potrf;
 use crate::dispatch::{run, Parts, Unit};
 use crate::lu::Lu;
@@ -114,6 +114,7 @@ fn lu<T: Part>() {
                     a: &mut a,
                     pivots: &mut ints,
                     info: &mut info,
+                    together: THREADS,
                 };
                 T::on(unit, kernel, count);
                 assert!(info.iter().all(|&info| info == 0));
@@ -178,6 +179,7 @@ fn cholesky<T: Part>() {
                     triangle,
                     a: &mut a,
                     info: &mut info,
+                    together: THREADS,
                 };
                 T::on(unit, kernel, count);
                 (a, info)
@@ -221,6 +223,7 @@ fn not_positive<T: Part>() {
                 triangle: Triangle::Lower,
                 a: &mut all,
                 info: &mut infos,
+                together: THREADS,
             };
             T::on(Unit::all()[0], kernel, 7);
             assert_eq!(infos, [bad as i32 + 1; 7]);

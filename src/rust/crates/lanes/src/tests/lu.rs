@@ -12,6 +12,7 @@ fn run<T: Real>(m: usize, n: usize) -> impl Fn(Unit, &[T], usize) -> Results<T> 
             a: matrices,
             pivots: places,
             info: infos,
+            together: THREADS,
         };
         on(unit, kernel, count);
         Results {
@@ -73,19 +74,25 @@ fn factors<T: Real>() {
 /// Rows and columns of a large factor, columns beyond the square included.
 fn large_factors<T: Real>() {
     let mut random = Random(4);
+    let mut of = |m: usize, n: usize, count: usize| {
+        let x: Vec<T> = random.numbers(m * n * count);
+        let results = batch(&x, count, &run(m, n));
+        for at in 0..count {
+            let result = results.of(at, count);
+            let a = Matrix::of(m, part(&x, at, count));
+            let size = a.size() + Matrix::of(m, &result.numbers[0]).size();
+            product(m, &result).expect::<T>(&a, m.min(n), size);
+            assert_eq!(result.ints[1], [0]);
+        }
+    };
     for n in LARGE {
         for m in [n, n / 2 + 1, n + 35] {
-            let count = 2;
-            let x: Vec<T> = random.numbers(m * n * count);
-            let results = batch(&x, count, &run(m, n));
-            for at in 0..count {
-                let result = results.of(at, count);
-                let a = Matrix::of(m, part(&x, at, count));
-                let size = a.size() + Matrix::of(m, &result.numbers[0]).size();
-                product(m, &result).expect::<T>(&a, m.min(n), size);
-                assert_eq!(result.ints[1], [0]);
-            }
+            of(m, n, 2);
         }
+    }
+    // More than is packed at a time.
+    for m in [540, 560, 600] {
+        of(m, 560, 1);
     }
 }
 
@@ -127,7 +134,7 @@ fn ties<T: Real>() {
 
 /// The first column without a pivot is told, and the rest is computed.
 fn singular<T: Real>() {
-    for n in [2, 5, 9, 17, 64, 100] {
+    for n in [2, 5, 9, 17, 64, 100, 300] {
         for bad in [0, n / 2, n - 1] {
             let mut a: Vec<T> = Random(2).numbers(n * n);
             a[bad * n..(bad + 1) * n].fill(T::ZERO);
@@ -151,7 +158,7 @@ fn subnormal<T: Real>() {
 }
 
 fn not_finite<T: Real>() {
-    for n in [1, 4, 9, 33, 70] {
+    for n in [1, 4, 9, 33, 70, 290] {
         let x: Vec<T> = Random(3).numbers(n * n * 7);
         for place in [0, n * n / 2, n * n - 1] {
             for result in spoilt(&x, place, &run(n, n)) {

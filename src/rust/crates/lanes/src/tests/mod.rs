@@ -9,7 +9,7 @@ mod svd;
 mod triangular;
 
 use crate::dispatch::{run, Unit};
-use crate::{Float, Kernel, Vectorised};
+use crate::{Float, Kernel, Together, Vectorised};
 
 /// Sizes around the edges of panels (4), of what `finite` adds up at once, of vectors (2 to 16 lanes),
 /// and of what is left to LAPACK.
@@ -50,6 +50,18 @@ impl Real for f64 {}
 fn on<T: Real>(unit: Unit, mut kernel: impl Kernel<T>, count: usize) {
     run(unit, &mut kernel, count).expect("memory to work in");
 }
+
+/// Three threads for what is asked of any number.
+const THREADS: Together<'static> = Together {
+    threads: 3,
+    run: &|_, work| {
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(work);
+            }
+        });
+    },
+};
 
 /// A kernel on a unit, given the operands of so many matrices.
 type Runs<'a, T> = &'a dyn Fn(Unit, &[T], usize) -> Results<T>;

@@ -11,7 +11,7 @@ fn run<T: Real>(m: usize, n: usize) -> impl Fn(Unit, &[T], usize) -> Results<T> 
             n,
             a: matrices,
             tau: factors,
-            together: &in_threads,
+            together: THREADS,
         };
         on(unit, kernel, count);
         Results {
@@ -19,15 +19,6 @@ fn run<T: Real>(m: usize, n: usize) -> impl Fn(Unit, &[T], usize) -> Results<T> 
             ints: Vec::new(),
         }
     }
-}
-
-/// Three threads for what is asked of any number.
-fn in_threads(_: usize, work: &(dyn Fn() + Sync)) {
-    std::thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(work);
-        }
-    });
 }
 
 /// Operands are packed: `m` × `n`, then `k` factors.
@@ -43,7 +34,7 @@ fn columns<T: Real>(m: usize, n: usize, k: usize) -> impl Fn(Unit, &[T], usize) 
             k,
             a: matrices,
             tau,
-            together: &in_threads,
+            together: THREADS,
         };
         on(unit, kernel, count);
         Results {
@@ -165,7 +156,7 @@ fn large_columns_of_q<T: Real>() {
 /// Where no block of reflections acts there is no room for one, and else no more than acts at once.
 #[test]
 fn room_for_blocks() {
-    let together = &in_threads;
+    let together = THREADS;
     let room = |m, n, k| {
         let (a, tau) = (&mut [0.0; 0][..], &mut [][..]);
         let factor = Geqrf {

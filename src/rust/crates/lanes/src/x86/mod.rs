@@ -10,7 +10,7 @@ mod transpose;
 use crate::block;
 use crate::lanes::{Float, Lanes};
 use crate::processor;
-use crate::rows::{self, Block, Product, Task};
+use crate::rows::{self, Block, Product, Step, Task};
 use std::arch::x86_64::*;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 
@@ -72,7 +72,8 @@ macro_rules! vector {
             vector!(@shared $features:
                 fn gather(matrices: &[$float], to: &mut [$name]) = block::gather_full if to;
                 fn scatter(from: &mut [$name], matrices: &mut [$float]) = block::scatter_full if from;
-                fn product(matrix: &mut [$name], step: &Product, work: &mut [$name]) = rows::product if matrix;
+                fn product(columns: &mut [$name], step: &Product<'_, $name>, work: &mut [$name]) = rows::product if columns;
+                fn follow(columns: &mut [$name], step: &Step<'_, $name>, work: &mut [$name]) = rows::follow if columns;
                 fn reflect(columns: &mut [$name], stride: usize, blocks: &[Block<'_, $name>]) = rows::reflect if columns;
                 fn prepare(
                     panel: &[$name],

@@ -13,20 +13,21 @@ const IN_ROWS: [&str; 2] = ["Lu", "Potrf"];
 const COMPLEX: [&str; 5] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm"];
 
 /// Products that kernels share, not inlined.
-const PRODUCTS: [&str; 4] = ["product", "reflect", "prepare", "project"];
+const PRODUCTS: [&str; 5] = ["product", "follow", "reflect", "prepare", "project"];
 
 /// What may be called: it moves data only, or is looked at itself.
-pub const CALLED: [&str; 10] = [
+pub const CALLED: [&str; 11] = [
     "gather",
     "scatter",
     "scatter_some",
     "strided",
     "lines",
     "product",
+    "follow",
     "reflect",
     "project",
     "prepare",
-    "act",
+    "share",
 ];
 
 /// What a tool says, which has to succeed.

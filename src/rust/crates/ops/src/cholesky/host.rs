@@ -1,6 +1,6 @@
 //! Cholesky factorisation of a batch.
 
-use crate::platform::host::batch::{for_each, for_each_run, run_length_of};
+use crate::platform::host::batch::{cost_in_lanes, for_each, for_each_run, run_length_of};
 use crate::platform::host::{kernel_suits, Batch, Changed, HostScalar};
 use lanes::cholesky::NOT_FINITE;
 use lapack::refuse_negative;
@@ -27,10 +27,11 @@ pub fn potrf<T: HostScalar>(
     }
     let flops = shape.flops() / 3.0;
     if kernel_suits::<T>(shape, lanes::cholesky::MOST) {
-        let run = run_length_of((cx, shape), lanes::cholesky::BLOCKS, flops);
+        let cost = cost_in_lanes(flops, shape.elements());
+        let run = run_length_of((cx, shape), lanes::cholesky::BLOCKS, cost);
         let n = shape.rows as usize;
         let runs = a.parts(run * n * n).zip(info.chunks_mut(run));
-        return for_each_run(cx, flops * shape.count as f64, runs, |(a, info)| {
+        return for_each_run((cx, shape), cost, runs, |(a, info), together| {
             let (a, count) = (a.ready(), info.len());
             T::in_lanes(
                 lanes::cholesky::Potrf {
@@ -38,6 +39,7 @@ pub fn potrf<T: HostScalar>(
                     triangle,
                     a: &mut *a,
                     info: &mut *info,
+                    together,
                 },
                 count,
             )?;

@@ -1,7 +1,9 @@
 //! Eigenvalues of a batch of Hermitian matrices.
 
 use super::EighSolver;
-use crate::platform::host::batch::{for_each, for_each_run, run_length, split, Cost};
+use crate::platform::host::batch::{
+    cost_in_lanes, for_each, for_each_run, run_length, split, Cost,
+};
 use crate::platform::host::{kernel_suits, xla_error, Batch, HostScalar, UnwantedInfo};
 use lanes::eigh::{Syevd, MOST, NOT_FINITE};
 use lapack::routines;
@@ -32,12 +34,13 @@ pub fn syevd<T: HostScalar>(
     }
     let flops = 5.0 * shape.flops();
     if kernel_suits::<T>(shape, MOST) {
-        let (n, run) = (n as usize, run_length((cx, shape), flops));
+        let cost = cost_in_lanes(flops, shape.elements());
+        let (n, run) = (n as usize, run_length((cx, shape), cost));
         let runs = a
             .chunks_mut(run * n * n)
             .zip(w.chunks_mut(run * n))
             .zip(info.chunks_mut(run));
-        return for_each_run(cx, flops * shape.count as f64, runs, |((a, w), info)| {
+        return for_each_run((cx, shape), cost, runs, |((a, w), info), _| {
             let count = info.len();
             T::in_lanes(
                 Syevd {

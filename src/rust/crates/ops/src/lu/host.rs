@@ -1,7 +1,7 @@
 //! LU factorisation of a batch.
 
 use super::LuSolver;
-use crate::platform::host::batch::{for_each, for_each_run, run_length_of, split};
+use crate::platform::host::batch::{cost_in_lanes, for_each, for_each_run, run_length_of, split};
 use crate::platform::host::{kernel_suits, Batch, Changed, HostScalar, UnwantedInfo};
 use lapack::refuse_negative;
 use lapack::routines;
@@ -41,30 +41,27 @@ fn eliminate<T: HostScalar>(
 ) -> Result<()> {
     let flops = shape.flops();
     if kernel_suits::<T>(shape, lanes::lu::MOST) {
-        let run = run_length_of((cx, shape), lanes::lu::BLOCKS, flops);
+        let cost = cost_in_lanes(flops, shape.elements());
+        let run = run_length_of((cx, shape), lanes::lu::BLOCKS, cost);
         let (m, n, rank) = shape.sizes();
         let runs = a
             .parts(run * m * n)
             .zip(pivots.chunks_mut(run * rank))
             .zip(info.chunks_mut(run));
-        return for_each_run(
-            cx,
-            flops * shape.count as f64,
-            runs,
-            |((a, pivots), info)| {
-                let (a, count) = (a.ready(), info.len());
-                T::in_lanes(
-                    lanes::lu::Lu {
-                        m,
-                        n,
-                        a,
-                        pivots,
-                        info,
-                    },
-                    count,
-                )
-            },
-        );
+        return for_each_run((cx, shape), cost, runs, |((a, pivots), info), together| {
+            let (a, count) = (a.ready(), info.len());
+            T::in_lanes(
+                lanes::lu::Lu {
+                    m,
+                    n,
+                    a,
+                    pivots,
+                    info,
+                    together,
+                },
+                count,
+            )
+        });
     }
     let items = a
         .parts(shape.elements())

@@ -1,7 +1,7 @@
 //! QR factorisation of a batch, and products with `Q`.
 
 use super::QrSolver;
-use crate::platform::host::batch::{for_each, for_each_run, run_length_of, split};
+use crate::platform::host::batch::{cost_in_lanes, for_each, for_each_run, run_length_of, split};
 use crate::platform::host::{kernel_suits, reflect, xla_error, Batch, Changed, HostScalar};
 use crate::platform::MemoryAccess;
 use lapack::routines;
@@ -26,18 +26,18 @@ pub fn geqrf<T: HostScalar>(
     }
     let flops = 2.0 * shape.flops();
     if kernel_suits::<T>(shape, lanes::qr::MOST) {
-        let run = run_length_of((cx, shape), lanes::qr::BLOCKS, flops);
-        let together = |threads, work: &(dyn Fn() + Sync)| cx.parallel_for(threads, 1, |_| work());
+        let cost = cost_in_lanes(flops, shape.elements());
+        let run = run_length_of((cx, shape), lanes::qr::BLOCKS, cost);
         let (m, n, rank) = shape.sizes();
         let runs = a.parts(run * m * n).zip(tau.chunks_mut(run * rank));
-        return for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
+        return for_each_run((cx, shape), cost, runs, |(a, tau), together| {
             let (a, count) = (a.ready(), tau.len() / rank);
             let kernel = lanes::qr::Geqrf {
                 m,
                 n,
                 a,
                 tau,
-                together: &together,
+                together,
             };
             T::in_lanes(kernel, count)
         });
@@ -81,11 +81,11 @@ pub fn orgqr<T: HostScalar>(
     }
     let flops = 2.0 * shape.flops();
     if kernel_suits::<T>(shape, lanes::qr::MOST) {
-        let run = run_length_of((cx, shape), lanes::qr::BLOCKS, flops);
-        let together = |threads, work: &(dyn Fn() + Sync)| cx.parallel_for(threads, 1, |_| work());
+        let cost = cost_in_lanes(flops, shape.elements());
+        let run = run_length_of((cx, shape), lanes::qr::BLOCKS, cost);
         let (m, n, k) = (shape.rows as usize, shape.cols as usize, reflectors);
         let runs = a.parts(run * m * n).zip(tau.chunks(run * k));
-        return for_each_run(cx, flops * shape.count as f64, runs, |(a, tau)| {
+        return for_each_run((cx, shape), cost, runs, |(a, tau), together| {
             let (a, count) = (a.ready(), tau.len() / k);
             let kernel = lanes::qr::Orgqr {
                 m,
@@ -93,7 +93,7 @@ pub fn orgqr<T: HostScalar>(
                 k,
                 a,
                 tau,
-                together: &together,
+                together,
             };
             T::in_lanes(kernel, count)
         });

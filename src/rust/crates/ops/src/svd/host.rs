@@ -1,7 +1,9 @@
 //! Singular values of a batch.
 
 use super::SvdSolver;
-use crate::platform::host::batch::{for_each, for_each_run, run_length, split, Cost};
+use crate::platform::host::batch::{
+    cost_in_lanes, for_each, for_each_run, run_length, split, Cost,
+};
 use crate::platform::host::{kernel_suits, xla_error, Batch, HostScalar, UnwantedInfo};
 use lanes::svd::{Gesdd, MOST};
 use lapack::routines;
@@ -133,10 +135,10 @@ fn in_lanes<T: HostScalar>(
     (s, u, vt): Results<'_, T>,
     info: &mut [i32],
 ) -> Result<()> {
-    let flops = 10.0 * shape.flops();
+    let cost = cost_in_lanes(10.0 * shape.flops(), shape.elements());
     let (m, n, rank) = shape.sizes();
     let (columns, rows) = vectors.counts(shape.rows, shape.cols);
-    let run = run_length((cx, shape), flops);
+    let run = run_length((cx, shape), cost);
     let count = shape.count.div_ceil(run);
     let runs = a
         .chunks(run * m * n)
@@ -144,8 +146,7 @@ fn in_lanes<T: HostScalar>(
         .zip(split(u, run * m * columns as usize, count))
         .zip(split(vt, run * rows as usize * n, count))
         .zip(info.chunks_mut(run));
-    let flops = flops * shape.count as f64;
-    for_each_run(cx, flops, runs, |((((a, s), u), vt), info)| {
+    for_each_run((cx, shape), cost, runs, |((((a, s), u), vt), info), _| {
         let count = info.len();
         T::in_lanes(
             Gesdd {

@@ -1,6 +1,6 @@
 //! Triangular systems of a batch.
 
-use crate::platform::host::batch::{for_each, for_each_run, run_length};
+use crate::platform::host::batch::{cost_in_lanes, for_each, for_each_run, run_length};
 use crate::platform::host::{kernel_suits, Batch, Changed, HostScalar};
 use lapack::{refuse_negative, routines};
 use matrices::Form;
@@ -22,11 +22,12 @@ pub fn trsm<T: HostScalar>(
     let order = if form.left { shape.rows } else { shape.cols };
     let flops = f64::from(order) * f64::from(shape.rows) * f64::from(shape.cols);
     if kernel_suits::<T>(shape, lanes::triangular::MOST) {
-        let run = run_length((cx, shape), flops);
-        let (m, n, _) = shape.sizes();
         let square = (order as usize).pow(2);
+        let cost = cost_in_lanes(flops, square + shape.elements());
+        let run = run_length((cx, shape), cost);
+        let (m, n, _) = shape.sizes();
         let runs = x.chunks(run * square).zip(y.parts(run * m * n));
-        return for_each_run(cx, flops * shape.count as f64, runs, |(x, y)| {
+        return for_each_run((cx, shape), cost, runs, |(x, y), _| {
             let (y, count) = (y.ready(), x.len() / square);
             T::in_lanes(lanes::triangular::Trsm { form, m, n, x, y }, count)
         });

@@ -62,8 +62,7 @@ fn of_one<T: Number>(all: &Results<T>, at: usize, count: usize) -> Results<T> {
 fn is_ours<T: Number>(routine: Routine, n: usize) -> bool {
     let most = match routine {
         _ if T::COMPLEX => 99,
-        Getrf | Potrf(_) => 257,
-        Geqrf | Orgqr => 2048,
+        Getrf | Potrf(_) | Geqrf | Orgqr => 2048,
         Trsm(_) => 99,
     };
     n <= most
@@ -90,7 +89,7 @@ fn a_batch_is_its_matrices_one_by_one<T: Number>() {
         (65, 3),
         (100, 3),
         (200, 2),
-        (257, 2),
+        (300, 2),
     ] {
         for routine in ROUTINES.into_iter().filter(|one| is_ours::<T>(*one, n)) {
             for shape in shapes_of(routine, n) {

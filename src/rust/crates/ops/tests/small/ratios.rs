@@ -89,6 +89,10 @@ fn lu_of_every_kind<T: Number>() {
         (70, 66),
         (66, 131),
         (130, 100),
+        (300, 280),
+        (5, 2048),
+        (2048, 5),
+        (2049, 5),
     ] {
         for (name, a) in kinds::<T>(m, n) {
             let what = format!("lu, {m} x {n}, {name}");

@@ -3,18 +3,18 @@
 //! neighbours.
 
 use super::{xla_error, Batch};
-use lanes::NoMemory;
+use lanes::{NoMemory, Together};
 use lapack::{with_room, Turn, Work};
 use std::sync::{Mutex, PoisonError};
 use xla_ffi::{Context, Result};
 
 /// Floating-point operations of LAPACK's below which a batch is not worth waking a thread for, and
 /// what a thread takes from the batch at once: a lock is worth that much.
-const ALONE: f64 = 100e3;
+const ONE_THREAD: f64 = 100e3;
 const AT_ONCE: f64 = 20e3;
 
-/// The same of operations in lanes, of which there are several at once.
-const ALONE_IN_LANES: f64 = 400e3;
+/// The same of [costs in lanes](cost_in_lanes), where there are several operations at once.
+const ONE_THREAD_IN_LANES: f64 = 400e3;
 const AT_ONCE_IN_LANES: f64 = 100e3;
 
 /// A run of matrices is a multiple of this, so that only the last block of a batch is not full.
@@ -72,7 +72,7 @@ where
 {
     let Cost { flops, large } = cost.into();
     let count = items.len();
-    let threads = if flops >= large || flops * count as f64 <= ALONE {
+    let threads = if flops >= large || flops * count as f64 <= ONE_THREAD {
         1
     } else {
         cx.num_threads().min(count)
@@ -139,53 +139,67 @@ fn in_threads(
     failure.map_or(Ok(()), |error| Err(xla_error(error)))
 }
 
-/// Matrices that a thread computes at once where they are computed in lanes; `flops` is what one costs.
-pub fn run_length((cx, shape): Batch<'_>, flops: f64) -> usize {
-    full_or_share(shape.count, cx.num_threads(), flops)
+/// Operations that bringing an element into lanes and back is worth. Of 4 x 4 matrices that is most of the time.
+const ELEMENT: f64 = 10.0;
+
+/// What a matrix costs that is computed in lanes.
+pub fn cost_in_lanes(flops: f64, elements: usize) -> f64 {
+    flops + ELEMENT * elements as f64
+}
+
+/// Matrices that a thread computes at once where they are computed in lanes; `cost` is what one costs.
+pub fn run_length((cx, shape): Batch<'_>, cost: f64) -> usize {
+    full_or_share(shape.count, cx.num_threads(), cost)
 }
 
 /// Full blocks, or no more than an equal part where that is worth a thread: one matrix on each thread is done before
 /// a block is that has one in each lane.
-fn full_or_share(count: usize, threads: usize, flops: f64) -> usize {
-    let worth = worth_a_lock(flops);
+fn full_or_share(count: usize, threads: usize, cost: f64) -> usize {
+    let worth = worth_a_lock(cost);
     let share = count.div_ceil(threads.max(1));
     worth.next_multiple_of(FULL).min(share.max(worth))
 }
 
-fn worth_a_lock(flops: f64) -> usize {
-    ((AT_ONCE_IN_LANES / flops.max(1.0)) as usize).max(1)
+fn worth_a_lock(cost: f64) -> usize {
+    ((AT_ONCE_IN_LANES / cost.max(1.0)) as usize).max(1)
 }
 
 /// [`run_length`], or less for matrices of more than `blocks` rows or columns: they are computed one after the
 /// other, so that no block of them is to be full.
-pub fn run_length_of(batch: Batch<'_>, blocks: i32, flops: f64) -> usize {
+pub fn run_length_of(batch: Batch<'_>, blocks: i32, cost: f64) -> usize {
     if batch.1.rows.max(batch.1.cols) <= blocks {
-        run_length(batch, flops)
+        run_length(batch, cost)
     } else {
-        worth_a_lock(flops)
+        worth_a_lock(cost)
     }
 }
 
-/// Calls `f` with every run of matrices, for `Vectorised::in_lanes`. `flops` is what all cost.
+/// Calls `f` with every run of matrices, and with the threads that help with a large one, for `Vectorised::in_lanes`.
+/// `cost` is what a
+/// matrix costs.
 ///
 /// # Errors
 /// There is no memory to work in; some runs may be computed.
 pub fn for_each_run<I>(
-    cx: &Context<'_>,
-    flops: f64,
+    (cx, shape): Batch<'_>,
+    cost: f64,
     mut runs: I,
-    f: impl Fn(I::Item) -> std::result::Result<(), NoMemory> + Sync,
+    f: impl Fn(I::Item, Together<'_>) -> std::result::Result<(), NoMemory> + Sync,
 ) -> Result<()>
 where
     I: Iterator + Send,
     I::Item: Send,
 {
-    let done = if flops <= ALONE_IN_LANES {
-        runs.try_for_each(f)
+    let done = if cost * shape.count as f64 <= ONE_THREAD_IN_LANES {
+        runs.try_for_each(|run| f(run, lanes::ALONE))
     } else {
+        let together = Together {
+            threads: cx.num_threads(),
+            run: &|threads, work| cx.parallel_for(threads, 1, |_| work()),
+        };
         let failure = Mutex::new(Ok(()));
         cx.parallel_for_each(runs, |run| {
-            if let Err(error) = f(run) {
+            if let Err(error) = f(run, together) {
                 *failure.lock().unwrap_or_else(PoisonError::into_inner) = Err(error);
             }
         });
