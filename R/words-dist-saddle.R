@@ -1,0 +1,143 @@
+# Probabilities of counts by the saddle-point expansion of Loader (2000), "Fast and accurate computation of binomial
+# probabilities": no digits cancel, however large the counts are. Counts need not be whole, which gives the densities of
+# gamma, beta, t and F. All take values of dtype f64 and one shape.
+
+half_log_2pi <- 0.918938533204672741780329736406
+
+# log(n!) less Stirling's formula (n + 1/2) log(n) - n + log(2 pi) / 2, for n > 0: the series of log-gamma, from 8 on.
+stirling_error <- function(n) {
+  small <- n < 8
+  m <- hlo_select(small, n + 8, n)
+  # B(2k) / (2k (2k - 1)), k from 1
+  terms <- c(1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
+  series <- horner(1 / (m * m), terms) / m
+  n <- hlo_select(small, n, 1)
+  product <- Reduce(`*`, lapply(1:8, function(k) n + k))
+  shift <- (n + 8.5) * log(n + 8) - 8 - log(product) - (n + 0.5) * log(n)
+  hlo_select(small, series + shift, series)
+}
+
+# A polynomial; the coefficients in increasing order.
+horner <- function(x, coefficients) {
+  sum <- filled(coefficients[[length(coefficients)]], x)
+  for (coefficient in rev(coefficients)[-1L]) {
+    sum <- sum * x + coefficient
+  }
+  sum
+}
+
+# x log(x / m) + m - x for x, m > 0: the deviance, without cancellation where they are near each other.
+deviance_part <- function(x, m) {
+  made_once("op deviance_part", function() {
+    ffi_op(
+      function(x, m) {
+        v <- (x - m) / (x + m)
+        near <- abs(v) < 0.1
+        v <- hlo_select(near, v, 0)
+        series <- horner(v * v, 1 / (2 * (1:8) + 1))
+        hlo_select(near, (x - m) * v + 2 * x * v * (v * v * series), x * log_ratio(x, m) + m - x)
+      },
+      jvp = function(primals, results, tangents) {
+        x <- primals[[1L]]
+        m <- primals[[2L]]
+        hlo_add(
+          along(tangents[[1L]], function(t) t * log_ratio(x, m)),
+          along(tangents[[2L]], function(t) t * ((m - x) / m))
+        )
+      },
+      name = "deviance_part"
+    )
+  })(x, m)
+}
+
+# log(x / m)
+log_ratio <- function(x, m) {
+  change <- (x - m) / m
+  near <- abs(change) < 0.5
+  ratio <- x / m
+  inside <- ratio > 1e-300 & ratio < 1e300
+  apart <- hlo_select(inside, log(hlo_select(inside, ratio, 1)), log(x) - log(m))
+  hlo_select(near, log_1p(hlo_select(near, change, 0)), apart)
+}
+
+# The logarithm of lambda^x exp(-lambda) / Gamma(x + 1), for lambda >= 0.
+log_poisson <- function(x, lambda) {
+  made_once("op log_poisson", function() {
+    ffi_op(
+      log_poisson_values,
+      jvp = function(primals, results, tangents) {
+        x <- primals[[1L]]
+        lambda <- primals[[2L]]
+        hlo_add(
+          along(tangents[[1L]], function(t) t * (log(lambda) - digamma(x + 1))),
+          along(tangents[[2L]], function(t) t * (over(x, lambda) - 1))
+        )
+      },
+      name = "log_poisson"
+    )
+  })(x, lambda)
+}
+
+log_poisson_values <- function(x, lambda) {
+  tiny <- x <= lambda * .Machine$double.xmin
+  inside <- x > 0 & !tiny & lambda > 0 & lambda < Inf
+  count <- hlo_select(inside, x, 1)
+  mean <- hlo_select(inside, lambda, 1)
+  inner <- -(half_log_2pi + 0.5 * log(count)) - stirling_error(count) - deviance_part(count, mean)
+  hlo_select(inside, inner, hlo_select(x >= 0 & tiny & lambda < Inf, -lambda, -Inf))
+}
+
+# log(1 + x); XLA's own loses two digits below sqrt(1/2) - 1.
+log_1p <- function(x) {
+  low <- x < -0.25
+  hlo_select(low, log(1 + hlo_select(low, x, 0)), log1p(hlo_select(low, 0, x)))
+}
+
+# x / y, which is 0 where x is, whatever y is
+over <- function(x, y) hlo_select(x == 0, 0, x / hlo_select(x == 0, 1, y))
+
+# The logarithm of choose(x + y, x) p^x q^y, where q = 1 - p.
+log_binomial <- function(x, y, p, q) {
+  made_once("op log_binomial", function() {
+    ffi_op(
+      log_binomial_values,
+      jvp = function(primals, results, tangents) {
+        x <- primals[[1L]]
+        y <- primals[[2L]]
+        p <- primals[[3L]]
+        q <- primals[[4L]]
+        both <- digamma(x + y + 1)
+        hlo_add(
+          along(tangents[[1L]], function(t) t * (both - digamma(x + 1) + log_complement(q, p))),
+          along(tangents[[2L]], function(t) t * (both - digamma(y + 1) + log_complement(p, q))),
+          along(tangents[[3L]], function(t) t * over(x, p)),
+          along(tangents[[4L]], function(t) t * over(y, q))
+        )
+      },
+      name = "log_binomial"
+    )
+  })(x, y, p, q)
+}
+
+# log(q) by the smaller of p and q = 1 - p, which has more digits
+log_complement <- function(p, q) {
+  below <- p < 0.5
+  hlo_select(below, log_1p(-hlo_select(below, p, 0)), log(hlo_select(below, 1, q)))
+}
+
+log_binomial_values <- function(x, y, p, q) {
+  inside <- x > 0 & y > 0 & x < Inf & y < Inf & p > 0 & q > 0
+  k <- hlo_select(inside, x, 1)
+  l <- hlo_select(inside, y, 1)
+  inner_p <- hlo_select(inside, p, 0.5)
+  inner_q <- hlo_select(inside, q, 0.5)
+  n <- k + l
+  larger <- hlo_max(k, l)
+  inner <- stirling_error(n) - stirling_error(k) - stirling_error(l) -
+    deviance_part(k, n * inner_p) - deviance_part(l, n * inner_q) -
+    (half_log_2pi + 0.5 * (log(hlo_min(k, l)) + log(larger / n)))
+  none <- hlo_select(p == 0 | y == 0, 0, y * log_complement(p, q))
+  all <- hlo_select(q == 0, 0, x * log_complement(q, p))
+  ends <- hlo_select(x == 0, none, hlo_select(y == 0, all, -Inf))
+  hlo_select(inside, inner, ends)
+}

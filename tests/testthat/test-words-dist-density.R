@@ -1,0 +1,108 @@
+# Densities beside R's own, and, where R loses digits, beside dist-reference.csv, which dist-reference.py wrote.
+
+x <- c(-Inf, -10, -0.5, 0, 1e-20, 1e-8, 0.1, 0.5, 1, 1.3, 5, 37, 1e3, 1e8, Inf, NaN)
+shape <- c(-1, 0, 1e-3, 0.5, 1, 1.5, 2, 10, 33.3, 1e3, 1e5, Inf, NaN)
+scale <- c(-1, 0, 0.3, 1, 1e4, Inf, NaN)
+unit <- c(-0.1, 0, 1e-10, 0.1, 0.5, 0.7, 0.999, 1, 1.1, NaN)
+count <- c(-1, 0, 1, 2, 3 + 1e-8, 10, 17, 50, 2.5, 1000, 12345, 1e6, 1e9, Inf, NaN)
+size <- c(-1, 0, 1, 2, 20, 2.5, 1000, 1e5, NaN)
+
+test_that("densities are R's", {
+  skip_without_plugin()
+  for (log in c(FALSE, TRUE)) {
+    check <- function(name, grid, ...) expect_distribution(name, grid, log = log, absolute = log, ...)
+    check("dnorm", list(x = x, mean = c(-3, 0, 1e5, Inf), sd = scale))
+    check("dlnorm", list(x = x, meanlog = c(-3, 0, 1), sdlog = scale), own = c(NaN, 0, -Inf))
+    check("dexp", list(x = x, rate = scale))
+    check("dunif", list(x = x, min = c(-1, 0, 0.5, 3), max = c(0, 1, 10, Inf)))
+    check("dcauchy", list(x = x, location = c(-3, 0, 1), scale = scale))
+    check("dlogis", list(x = x, location = c(-3, 0, 1), scale = scale))
+    check("dgamma", list(x = x, shape = shape, rate = scale))
+    check("dgamma", list(x = x, shape = shape, scale = scale))
+    check("dchisq", list(x = x, df = shape))
+    check("dt", list(x = x, df = shape))
+    check("dbeta", list(x = c(unit, 1e-8), shape1 = setdiff(shape, 1e5), shape2 = c(0, 0.5, 1, 2, 33.3, Inf)))
+    check("dpois", list(x = count, lambda = shape))
+    check("dbinom", list(x = count, size = size, prob = unit))
+    check("dgeom", list(x = count, prob = unit))
+    check("dnbinom", list(x = count, size = c(-1, 0, 0.5, 1, 33.3, 1e3), prob = c(0.1, 0.5, 0.7, 1, 1.1)))
+  }
+})
+
+test_that("densities have their digits where R loses them", {
+  skip_without_plugin()
+  cases <- utils::read.csv(test_path("dist-reference.csv"), colClasses = c("character", rep("numeric", 4)))
+  arguments <- list(
+    dbeta = c("x", "shape1", "shape2"), df = c("x", "df1", "df2"), dgamma = c("x", "shape", "rate"), dt = c("x", "df"),
+    dpois = c("x", "lambda"), dbinom = c("x", "size", "prob"), dnbinom = c("x", "size", "prob"),
+    dnbinom_mu = c("x", "size", "mu")
+  )
+  for (name in names(arguments)) {
+    part <- cases[cases$name == name, ]
+    at <- stats::setNames(as.list(part[2:4]), arguments[[name]])[arguments[[name]]]
+    f <- sub("_mu", "", name)
+    expect_lt(max(distance(of_values(f, at, log = TRUE), part$log, absolute = TRUE)), 1e-13, label = name)
+    usual <- part$log > -700
+    density <- of_values(f, at, log = FALSE)
+    expect_lt(max(distance(density[usual], exp(part$log[usual]))), 1e-12, label = name)
+  }
+})
+
+test_that("densities have slopes in x and the parameters, also at the edges", {
+  skip_without_plugin()
+  z <- c(0.3, 1.2, 4)
+  p <- c(0.2, 0.5, 0.9)
+  for (log in c(FALSE, TRUE)) {
+    expect_slopes("dnorm", list(x = z, mean = c(1, 2, 3), sd = c(0.5, 1, 2)), log = log)
+    expect_slopes("dlnorm", list(x = z, meanlog = c(1, 2, 3), sdlog = c(0.5, 1, 2)), log = log)
+    expect_slopes("dexp", list(x = z, rate = p), log = log)
+    expect_slopes("dcauchy", list(x = z, location = p, scale = c(0.5, 1, 2)), log = log)
+    expect_slopes("dlogis", list(x = z, location = p, scale = c(0.5, 1, 2)), log = log)
+    expect_slopes("dweibull", list(x = z, shape = c(0.7, 1, 3), scale = c(0.5, 1, 2)), log = log)
+    expect_slopes("dgamma", list(x = z, shape = c(0.7, 1, 20), rate = c(0.5, 1, 2)), log = log)
+    expect_slopes("dchisq", list(x = z, df = c(0.7, 2, 20)), log = log)
+    expect_slopes("dbeta", list(x = p, shape1 = c(0.7, 2, 1), shape2 = c(3, 1, 20)), log = log)
+    expect_slopes("dt", list(x = z, df = c(0.7, 2, 20)), log = log)
+    expect_slopes("df", list(x = z, df1 = c(0.7, 2, 20), df2 = c(3, 1, 50)), log = log)
+    expect_slopes("dpois", list(x = c(0, 3, 50), lambda = z), which = 2, log = log)
+    expect_slopes("dbinom", list(x = c(0, 3, 50), size = c(3, 7, 50), prob = p), which = 3, log = log)
+    expect_slopes("dgeom", list(x = c(0, 3, 50), prob = p), which = 2, log = log)
+    expect_slopes("dnbinom", list(x = c(0, 3, 50), size = z, prob = p), which = 2:3, log = log)
+    expect_slopes("dnbinom", list(x = c(0, 3, 50), size = z, mu = c(1, 3, 40)), which = 2:3, log = log)
+  }
+  # Nothing that is not chosen comes through.
+  g <- ffi_grad(function(x, a, b) {
+    f <- list(xlaffi:::word_dgamma, xlaffi:::word_dbeta, xlaffi:::word_dweibull, xlaffi:::word_dlnorm, xlaffi:::word_df)
+    sum(Reduce(`+`, lapply(f, function(density) density(x, a, b))))
+  }, 1:3)
+  out <- g(c(-1, 0, 2), c(2.5, 3, 4), c(3, 3, 4))
+  expect_true(all(is.finite(unlist(lapply(out, as.vector))[-3])))
+})
+
+test_that("second derivatives, batches, f32 and integers", {
+  skip_without_plugin()
+  h <- ffi_hessian(function(v) xlaffi:::word_dgamma(v[1], v[2], v[3], log = TRUE))(c(2, 3, 0.5))
+  expect_equal(h, matrix(c(-2 / 4, 1 / 2, -1, 1 / 2, -trigamma(3), 2, -1, 2, -3 / 0.25), 3), tolerance = 1e-10)
+  batch <- ffi_vmap(function(x, a) xlaffi:::word_dgamma(x, a, 2), in_axes = list(1, NULL))(matrix(1:6 / 2, 3), c(2, 5))
+  expect_equal(batch, matrix(dgamma(matrix(1:6 / 2, 3), rep(c(2, 5), each = 3), 2), 3), tolerance = 1e-13)
+  expect_equal(of_values("dbinom", list(x = 0:3, size = 3L, prob = 0.3)), dbinom(0:3, 3, 0.3), tolerance = 1e-14)
+  f32 <- xla_jit(function(x) xlaffi:::word_dgamma(hlo_convert(x, "f32"), 1e5, 1e3))
+  expect_equal(as.vector(f32(100)), dgamma(100, 1e5, 1e3), tolerance = 1e-7)
+  # Recycling
+  expect_equal(of_values("dnorm", list(x = 1:6 / 2, mean = c(0, 1), sd = 2)), dnorm(1:6 / 2, c(0, 1), 2))
+})
+
+test_that("what densities refuse", {
+  skip_without_plugin()
+  run <- function(f, ...) xla_jit(f)(...)
+  expect_snapshot(error = TRUE, {
+    run(function(x) xlaffi:::word_dgamma(x, 1, rate = 2, scale = 3), 1)
+    run(function(x) xlaffi:::word_dt(x, 3, ncp = 1), 1)
+    run(function(x) xlaffi:::word_dbeta(x, 3, 1, ncp = x), 1)
+    run(function(x) xlaffi:::word_dnorm(x, log = NA), 1)
+    run(function(x) xlaffi:::word_dnbinom(x, 3), 1)
+    run(function(x) xlaffi:::word_dnorm(hlo_convert(x, "c128")), 1)
+    run(function(x) xlaffi:::word_dnorm(x, c(1, 2)), c(1, 2, 3))
+    run(function(x) xlaffi:::word_dnorm(x, "a"), c(1, 2, 3))
+  })
+})
