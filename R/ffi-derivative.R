@@ -54,6 +54,10 @@ node_tangents <- function(node, tangents, reverse) {
   if (!any(vapply(node$types, function(type) is_inexact(type@dtype), NA))) {
     return(vector("list", length(node$types)))
   }
+  pull <- if (reverse) primitive_rule(node$op, "pull")
+  if (!is.null(pull)) {
+    return(pulled_tangents(node, tangents, pull))
+  }
   rule <- primitive_rule(node$op, "jvp")
   if (is.null(rule)) {
     no_rule(node, "jvp", "has no rule for derivatives",

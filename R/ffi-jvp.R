@@ -9,7 +9,8 @@
 #' Forward mode, `ffi_jvp()`: how the result changes when the arguments change by `tangents`. Costs
 #' about as much as the function, once per direction. Reverse mode, `ffi_vjp()`: the sum of all results,
 #' weighted by `cotangents`, has the `gradients` that come back. Costs a few times the
-#' function, however many arguments there are. It does not go through [hlo_while()].
+#' function, however many arguments there are. It goes through [hlo_while()] only where `max_turns` bounds that; through
+#' [hlo_scan()], [hlo_fori()] and [hlo_cond()] as they are.
 #'
 #' Both are exact: each builder function has a rule, and each op its own (a rule for one mode serves for both, see
 #' [ffi_op()]); a custom call without one is an

@@ -25,3 +25,12 @@ primitive("while", jvp = function(node, tangents) {
   changes[moving] <- out[-carried]
   changes
 })
+
+# The loop with other values in place of what it takes from outside
+primitive("while", again = function(node, inputs) {
+  carried <- seq_along(node$types)
+  region_with <- function(region) {
+    function(leaves) replay_region(region, leaves, node$inputs[-carried], inputs[-carried])
+  }
+  while_loop(region_with(node$params$regions[[1L]]), region_with(node$params$regions[[2L]]), inputs[carried])
+})

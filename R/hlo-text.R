@@ -50,15 +50,31 @@ value_name <- function(value, scope) {
 node_lines <- function(scope, node) {
   operands <- vapply(node$inputs, value_name, "", scope = scope)
   text <- primitive_rule(node$op, "text")(node, operands, scope)
+  # What `text` names itself
+  if (is.list(text)) {
+    scope$names[[as.character(node$id)]] <- text$names
+    return(text$lines)
+  }
   count <- length(node$types)
   if (!count) {
     return(paste0(scope$indent, text))
   }
-  name <- paste0("%", scope$count$values)
-  scope$count$values <- scope$count$values + 1L
+  name <- fresh_name(scope)
   scope$names[[as.character(node$id)]] <- if (count == 1L) name else sprintf("%s#%d", name, seq_len(count) - 1L)
   text[[1L]] <- sprintf("%s%s%s = %s", scope$indent, name, if (count == 1L) "" else paste0(":", count), text[[1L]])
   text
+}
+
+fresh_name <- function(scope) {
+  name <- paste0("%", scope$count$values)
+  scope$count$values <- scope$count$values + 1L
+  name
+}
+
+# The last line of a region
+return_line <- function(scope, names, types) {
+  types <- vapply(types, mlir_type, "")
+  paste0(scope$indent, "stablehlo.return", if (length(names)) sprintf(" %s : %s", toString(names), toString(types)))
 }
 
 # Pieces of syntax.
@@ -149,9 +165,7 @@ primitive("while", text = function(node, operands, scope) {
     name_parameters(inner, region$params, names)
     scope$count$values <- scope$count$values + 1L
     lines <- region_lines(inner, region)
-    results <- vapply(region$results, value_name, "", scope = inner)
-    types <- vapply(region$results, mlir_type, "")
-    c(lines, sprintf("%sstablehlo.return %s : %s", inner$indent, toString(results), toString(types)))
+    c(lines, return_line(inner, vapply(region$results, value_name, "", scope = inner), region$results))
   }
   head <- sprintf(
     "stablehlo.while(%s) : %s",

@@ -53,7 +53,7 @@ is_token <- function(x) x@dtype == "token"
 any_token <- function(types) any(vapply(types, is_token, NA))
 
 # The kinds of nodes that take and give tokens; all others compute.
-of_tokens <- c("after_all", "alias", "custom_call", "op", "parameter", "while")
+of_tokens <- c("after_all", "alias", "case", "custom_call", "op", "parameter", "scan", "while")
 
 token_hint <- "Tokens are for `hlo_custom_call()`, `ffi_call()`, `hlo_while()` and `hlo_token()`."
 

@@ -4,14 +4,17 @@
 #'
 #' @details
 #' What the loop carries keeps its names, dtypes and shapes from turn to turn. Both functions may use
-#' values from outside. Derivatives: forward mode ([ffi_jvp()]) goes through loops; reverse mode
-#' ([ffi_vjp()]) does not, since nobody knows how many turns there will be. A loop of a fixed, small
-#' number of turns can be an R loop, which writes out all turns.
+#' values from outside. Derivatives: forward mode ([ffi_jvp()]) goes through loops. Reverse mode ([ffi_vjp()]) needs a
+#' bound, `max_turns`: it keeps what the derivative of each turn needs, and has to know for how many turns there must be
+#' room. The loop then ends after so many turns even if `cond` still holds. Loops of a known number of turns are
+#' [hlo_scan()] and [hlo_fori()].
 #'
 #' @param cond A function of the carried values (as separate arguments) that gives a scalar of dtype
 #'   pred.
 #' @param body A function of them that gives the new ones, as `init` is: a value or a list.
 #' @param init What is carried at first: a value or a (named) list of values.
+#' @param max_turns `NULL`, or a number: no more turns than that.
+#' @param checkpoint With `max_turns`: whether reverse mode keeps the carry only, and computes the rest of a turn again.
 #' @return What is carried at last, as `init`.
 #' @examplesIf plugins_downloaded()
 #' # Newton's method for a square root
@@ -24,7 +27,7 @@
 #' })
 #' root(2)
 #' @export
-hlo_while <- function(cond, body, init) {
+hlo_while <- function(cond, body, init, max_turns = NULL, checkpoint = FALSE) {
   for (name in c("cond", "body")) {
     if (!is.function(get(name))) {
       abort(sprintf("hlo_while: `%s` must be a function, not %s", name, describe(get(name))),
@@ -33,16 +36,27 @@ hlo_while <- function(cond, body, init) {
     }
   }
   call <- environment()
+  max_turns <- check_max_turns(max_turns, "hlo_while", call)
+  check_flag(checkpoint, "checkpoint")
   start <- lapply(tree_leaves(init), as_value, "init", call = call)
   types <- lapply(start, type_of)
   run <- function(f, leaves, name) tree_leaves(call_written(f, as_arguments(tree_fill(init, leaves)), name))
-  values <- while_loop(
-    function(leaves) loop_test(run(cond, leaves, "cond"), call),
-    function(leaves) loop_turn(run(body, leaves, "body"), types, call),
-    start
-  )
+  test <- function(leaves) loop_test(run(cond, leaves, "cond"), call)
+  turn <- function(leaves) loop_turn(run(body, leaves, "body"), types, call)
+  values <- if (is.null(max_turns)) {
+    while_loop(test, turn, start)
+  } else {
+    counted <- function(carry, x) list(carry = c(list(carry[[1L]] + 1L), turn(carry[-1L])), ys = list())
+    scan_node(counted, c(list(constant(0L, "i32", integer(), "turns")), start), list(), max_turns,
+      keep = !checkpoint, stop = function(carry) test(carry[-1L])
+    )[-1L]
+  }
   tree_fill(init, values)
 }
+
+word("hlo_while", "xlaffi", hlo_while,
+  by = "own", topic = "Logic and control", dtypes = "all", derivative = "yes; forward only without `max_turns`"
+)
 
 # `cond` and `body` are functions of lists of values. They are kept, since a loop with
 # derivatives is another loop; a `silent` one has no side effects, since the first one has them.

@@ -77,8 +77,9 @@ node_again <- function(node, inputs) {
   if (node$op == "op") {
     return(tree_leaves(record_op(node$params$op, tree_fill(node$params$arguments, inputs))))
   }
-  if (node$op == "while") {
-    return(loop_again(node, inputs))
+  rule <- primitive_rule(node$op, "again")
+  if (!is.null(rule)) {
+    return(rule(node, inputs))
   }
   again <- new_node(node$op, inputs, node$types, node$params)
   if (isTRUE(node$params$has_side_effect)) {
@@ -87,50 +88,11 @@ node_again <- function(node, inputs) {
   node_values(again)
 }
 
-# A loop whose regions use other values from outside.
-loop_again <- function(node, inputs) {
-  carried <- seq_along(node$types)
-  region_with <- function(region) {
-    function(leaves) {
-      known <- new.env(parent = emptyenv())
-      old <- c(region$params, node$inputs[-carried])
-      new <- c(leaves, inputs[-carried])
-      for (i in seq_along(old)) {
-        known[[value_key(old[[i]])]] <- new[[i]]
-      }
-      walk_region(region, known, function(node, inputs, moved) node_again(node, inputs))
-      lapply(region$results, function(value) {
-        found <- known[[value_key(value)]]
-        if (is.null(found)) value else found
-      })
-    }
-  }
-  while_loop(region_with(node$params$regions[[1L]]), region_with(node$params$regions[[2L]]), inputs[carried])
-}
-
 # A loop over the elements, for a node that works on one.
 batch_one_by_one <- function(node, inputs, mapped, size) {
-  stacks <- lapply(node$types, function(type) {
-    type <- batch_type(type, size)
-    constant(if (type@dtype == "pred") FALSE else 0, type@dtype, type@shape, "stack")
-  })
-  if (size == 0L) {
-    return(stacks)
+  element <- function(carry, slices) {
+    inputs[mapped] <- slices
+    list(carry = list(), ys = node_again(node, inputs))
   }
-  element <- function(value, at) {
-    shape <- value@shape
-    start <- c(list(at), rep(list(constant(0L, "i32", integer(), "start")), length(shape) - 1L))
-    reshaped(dynamic_sliced(value, start, c(1L, shape[-1L])), shape[-1L])
-  }
-  body <- function(leaves) {
-    at <- leaves[[1L]]
-    inputs[mapped] <- lapply(inputs[mapped], element, at)
-    values <- node_again(node, inputs)
-    c(list(at + 1L), Map(function(stack, value) {
-      rest <- rep(list(constant(0L, "i32", integer(), "start")), length(value@shape))
-      dynamic_updated(stack, reshaped(value, c(1L, value@shape)), c(list(at), rest))
-    }, leaves[-1L], values))
-  }
-  start <- c(list(constant(0L, "i32", integer(), "start")), stacks)
-  while_loop(function(leaves) list(leaves[[1L]] < size), body, start)[-1L]
+  scan_loop(element, list(), inputs[mapped], size)
 }

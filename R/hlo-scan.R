@@ -1,0 +1,349 @@
+#' Loops along an axis
+#'
+#' `hlo_scan()` goes along the first axis of `xs` with a carry: `f(carry, x)` gives the next carry and a result, and the
+#' results are stacked: those of one element to a vector, vectors to the rows of a matrix. `hlo_fori()` counts from
+#' `lower` to `upper`.
+#'
+#' @details
+#' The program holds `f` once, however long the loop is. The carry keeps its structure, dtypes and shapes from turn to
+#' turn: logicals and integers that come for doubles become doubles, and one number of R in `init` is a scalar. Values
+#' from outside may be used.
+#'
+#' Derivatives: forward and reverse mode, any number of times. Reverse mode keeps, for every turn, what the derivative
+#' of `f` needs; with `checkpoint = TRUE` only the carry, and computes the rest again; with `checkpoint = k` the carry of
+#' every k-th turn, and the k turns between two of them again, one stretch at a time. `k` about the root of the length
+#' takes the least memory. A value from outside whose gradient is asked costs an addition of its whole size per turn:
+#' what differs from turn to turn belongs into `xs`.
+#'
+#' `hlo_fori()` with numbers of R as bounds is such a loop. With bounds that are values it has forward mode only, unless
+#' `max_turns` bounds their number: then at most so many turns are made.
+#'
+#' @param f A function of the carry and of one element of `xs`, each as a value or a list as `init` and `xs` are (of the
+#'   carry alone where `xs` is `NULL`). It returns `list(carry, y)`; `y` is a value, a (nested) list of them, or `NULL`.
+#' @param init The carry at first: a value or a (nested) list of values.
+#' @param xs A value or a (nested) list of values of one length along their first axis, or `NULL`.
+#' @param length The number of turns, where `xs` is `NULL`.
+#' @param reverse Whether to go from the last element to the first one. Results stay at the place of their element.
+#' @param checkpoint What reverse mode keeps: `FALSE`, `TRUE` or a number of turns.
+#' @param lower,upper The first and the last number, both included: numbers of R, or scalar integer values. There are no
+#'   turns if `upper` is below `lower`.
+#' @param body A function of the number, a scalar i32, and of the carry, which gives the next carry.
+#' @param max_turns `NULL`, or a number: no more turns than that, see [hlo_while()].
+#' @return `hlo_scan()`: `list(carry = , y = )`, the last carry and the stacked results. `hlo_fori()`: the last carry.
+#' @examplesIf plugins_downloaded()
+#' # An autoregressive process from its innovations
+#' ar <- xla_jit(function(phi, e) {
+#'   hlo_scan(function(last, e) {
+#'     now <- phi * last + e
+#'     list(now, now)
+#'   }, init = 0, xs = e)$y
+#' })
+#' ar(0.5, c(1, 0, 0, 2))
+#' ffi_grad(function(phi, e) sum(ar(phi, e)^2))(0.5, c(1, 0, 0, 2))
+#'
+#' xla_jit(function(x) hlo_fori(1, 10, function(i, x) x + 1 / i, x))(0)
+#' @export
+hlo_scan <- function(f, init, xs = NULL, length = NULL, reverse = FALSE, checkpoint = FALSE) {
+  call <- environment()
+  op <- "hlo_scan"
+  if (!is.function(f)) {
+    abort(sprintf("hlo_scan: `f` must be a function, not %s", describe(f)), op = op, operand = "f", call = call)
+  }
+  check_flag(reverse, "reverse")
+  start <- carried_leaves(init, op, call)
+  slices <- lapply(tree_leaves(xs), as_value, "xs", call = call, op = op)
+  turns <- scan_length(slices, length, op, call)
+  checkpoint <- check_checkpoint(checkpoint, op, call)
+  tree <- NULL
+  body <- function(carry, x) {
+    carry <- tree_fill(init, carry)
+    x <- tree_fill(xs, x)
+    out <- call_written(f, if (is.null(xs)) list(carry) else list(carry, x))
+    out <- scan_parts(out, op, call)
+    tree <<- out$y
+    list(
+      carry = next_carry(out$carry, init, start, op, "f", call),
+      ys = lapply(tree_leaves(out$y), scan_result, op, call)
+    )
+  }
+  values <- scan_loop(body, start, slices, turns, reverse, checkpoint)
+  own <- seq_along(start)
+  list(carry = tree_fill(init, values[own]), y = tree_fill(tree, beyond(values, length(start))))
+}
+
+word("hlo_scan", "xlaffi", hlo_scan, by = "own", topic = "Logic and control", dtypes = "all")
+
+# The result of `f` by its two parts
+scan_parts <- function(out, op, call) {
+  parts <- c("carry", "y")
+  named <- !is.null(names(out)) && setequal(names(out), parts)
+  if (!is_branch(out) || length(out) != 2L || !(named || is.null(names(out)))) {
+    given <- if (is_branch(out)) sprintf("a list of %d", length(out)) else describe_leaf(out)
+    abort(sprintf("%s: `f` must return list(carry, y), not %s", op, given),
+      op = op, operand = "f", call = call, hint = "`list(carry, NULL)` has no results to stack."
+    )
+  }
+  if (named) out[parts] else stats::setNames(out, parts)
+}
+
+describe_leaf <- function(x) if (is_value(x)) type_text(x) else describe(x)
+
+scan_result <- function(leaf, op, call) {
+  leaf <- scalar_value(leaf, "f", op, call)
+  check_no_token(leaf, op, "f", call)
+  if (length(leaf) == 1L && length(leaf@shape) == 1L) reshaped(leaf, integer()) else leaf
+}
+
+# One number of R is a scalar.
+scalar_value <- function(x, name, op, call) {
+  one <- !is_value(x) && is_data(x) && length(x) == 1L && is.null(dim(x))
+  as_value(x, name, if (one) new_type(r_dtype(x), integer()), call, op)
+}
+
+carried_leaves <- function(init, op, call) lapply(tree_leaves(init), scalar_value, "init", op, call)
+
+# The leaves of what a turn gave, as `start` has them.
+next_carry <- function(out, init, start, op, name, call) {
+  leaves <- tree_match(init, out, function(text) {
+    abort(sprintf("%s: the carry that `%s` gives must be like `init`: %s", op, name, text),
+      op = op, operand = name, call = call
+    )
+  })
+  like <- new_tree(tree_map(init, function(leaf) TRUE))
+  Map(function(leaf, before, i) {
+    path <- tree_path(like, i)
+    what <- if (nzchar(path)) sprintf("`%s` of the carry", path) else "the carry"
+    if (is.null(leaf)) {
+      abort(sprintf("%s: `%s` gives NULL for %s", op, name, what), op = op, operand = name, call = call)
+    }
+    leaf <- as_value(leaf, name, before, call, op)
+    type <- agreed_type(before, leaf)
+    if (is.null(type) || !same_type(type, before)) {
+      abort(
+        sprintf("%s: %s is %s in `init`, but `%s` gives %s", op, what, type_text(before), name, type_text(leaf)),
+        op = op, operand = name, call = call, hint = carry_hint(before, leaf)
+      )
+    }
+    reshaped(converted(leaf, type@dtype), type@shape)
+  }, leaves, start, seq_along(leaves))
+}
+
+carry_hint <- function(before, leaf) {
+  if (!identical(before@shape, leaf@shape)) {
+    "The carry keeps its shape: `init` must have it from the start."
+  } else if (before@dtype == "i32" && leaf@dtype == "f64") {
+    "`1` is a double and makes doubles of integers, `1L` is an integer. Or let `init` be a double."
+  } else {
+    "`hlo_convert()` changes the dtype."
+  }
+}
+
+scan_length <- function(slices, length, op, call) {
+  check_length <- function() {
+    fine <- is.numeric(length) && length(length) == 1L && !is.na(length) && length >= 0 && length == trunc(length)
+    if (!fine || length >= 2^31) {
+      abort(sprintf("%s: `length` must be a whole number from 0, not %s", op, describe_leaf(length)),
+        op = op, operand = "length", call = call
+      )
+    }
+  }
+  sizes <- vapply(slices, function(x) if (length(x@shape)) x@shape[[1L]] else NA_integer_, 0L)
+  if (anyNA(sizes) || length(unique(sizes)) > 1L) {
+    abort(sprintf("%s: `xs` must have one length along their first axis, not %s", op, types_text(slices)),
+      op = op, operand = "xs", call = call
+    )
+  }
+  if (is.null(length) && !length(sizes)) {
+    abort(sprintf("%s: `length` must be given where `xs` is NULL", op), op = op, operand = "length", call = call)
+  }
+  if (!is.null(length)) {
+    check_length()
+    if (length(sizes) && sizes[[1L]] != length) {
+      abort(sprintf("%s: `length` is %.0f, but `xs` has %d elements", op, length, sizes[[1L]]),
+        op = op, operand = "length", call = call
+      )
+    }
+  }
+  if (length(sizes)) sizes[[1L]] else as.integer(length)
+}
+
+# 0: all is kept; otherwise the number of turns from one carry that is kept to the next.
+check_checkpoint <- function(checkpoint, op, call) {
+  fine <- (is.logical(checkpoint) || is.numeric(checkpoint)) && length(checkpoint) == 1L && !is.na(checkpoint) &&
+    checkpoint >= 0 && checkpoint == trunc(checkpoint) && checkpoint < 2^31
+  if (!fine) {
+    abort(sprintf("%s: `checkpoint` must be TRUE, FALSE or a number of turns, not %s", op, describe(checkpoint)),
+      op = op, operand = "checkpoint", call = call
+    )
+  }
+  as.integer(checkpoint)
+}
+
+# What comes after the first `count` of a list
+beyond <- function(x, count) x[seq_along(x) > count]
+
+# `body` is a function of lists of values, carry and slices, that gives list(carry, ys). The values are the last carry,
+# then the stacks.
+scan_loop <- function(body, start, slices, turns, reverse = FALSE, checkpoint = 0L, ...) {
+  if (checkpoint <= 1L || checkpoint >= turns) {
+    return(scan_node(body, start, slices, turns, reverse, keep = checkpoint == 0L, ...))
+  }
+  stretches <- turns %/% checkpoint
+  rest <- turns %% checkpoint
+  whole <- stretches * checkpoint
+  # The elements that do not fill a stretch come last in the order of the turns.
+  places <- if (reverse) c(rest, turns) else c(0L, whole)
+  cut <- function(from, to) {
+    lapply(slices, function(x) {
+      rank <- length(x@shape)
+      sliced(x, c(from + 1L, rep(1L, rank - 1L)), c(to, x@shape[-1L]))
+    })
+  }
+  own <- seq_along(start)
+  stretched <- lapply(cut(places[[1L]], places[[2L]]), function(x) reshaped(x, c(stretches, checkpoint, x@shape[-1L])))
+  stretch <- function(carry, x) {
+    values <- scan_node(body, carry, x, checkpoint, reverse)
+    list(carry = values[own], ys = beyond(values, length(start)))
+  }
+  values <- scan_node(stretch, start, stretched, stretches, reverse, keep = FALSE)
+  stacks <- lapply(beyond(values, length(start)), function(x) reshaped(x, c(whole, x@shape[-(1:2)])))
+  if (!rest) {
+    return(c(values[own], stacks))
+  }
+  tail <- scan_node(body, values[own], if (reverse) cut(0L, rest) else cut(whole, turns), rest, reverse)
+  ends <- beyond(tail, length(start))
+  joined <- Map(function(x, y) concatenated(if (reverse) list(y, x) else list(x, y), 1L, NULL), stacks, ends)
+  c(tail[own], unname(joined))
+}
+
+# `keep`: whether reverse mode keeps more than the carry. `stop` is a function of the carry: the loop ends before a turn
+# where it gives FALSE; then the first of the carry counts the turns. `count`: a value, the
+# number of turns, if that is less than `turns`.
+scan_node <- function(body, start, slices, turns, reverse = FALSE, keep = TRUE, stop = NULL, count = NULL,
+                      silent = FALSE) {
+  elements <- lapply(slices, function(x) new_type(x@dtype, x@shape[-1L]))
+  own <- seq_along(start)
+  out <- NULL
+  region <- trace_region(function(params) {
+    out <<- body(params[own], beyond(params, length(start)))
+    c(out$carry, out$ys)
+  }, c(lapply(start, type_of), elements), silent)
+  stop <- if (!is.null(stop)) trace_region(stop, lapply(start, type_of), silent)
+  types <- c(lapply(start, type_of), lapply(out$ys, function(y) new_type(y@dtype, c(turns, y@shape))))
+  if (turns == 0L) {
+    return(c(start, lapply(beyond(types, length(start)), zero_of)))
+  }
+  regions <- c(list(region), if (!is.null(stop)) list(stop))
+  node <- new_node("scan", c(if (!is.null(count)) list(count), start, slices, captured_by(regions)), types, list(
+    region = region, stop = stop, carry = length(start), slices = length(slices), turns = turns, reverse = reverse,
+    keep = keep, counted = !is.null(count)
+  ))
+  if (!silent && any(lengths(lapply(regions, function(region) region$effects)))) {
+    record_effect(node)
+  }
+  node_values(node)
+}
+
+# The inputs of a node by what they are, or values that belong to these, such as tangents.
+scan_inputs <- function(node, inputs = node$inputs) {
+  p <- node$params
+  ends <- cumsum(c(p$counted, p$carry, p$slices))
+  at <- seq_along(inputs)
+  list(
+    count = if (p$counted) inputs[[1L]], start = inputs[at > ends[[1L]] & at <= ends[[2L]]],
+    slices = inputs[at > ends[[2L]] & at <= ends[[3L]]], captured = inputs[at > ends[[3L]]]
+  )
+}
+
+primitive("scan", text = function(node, operands, scope) scan_text(node, scan_inputs(node, as.list(operands)), scope))
+
+# A loop that counts, takes the slices and writes the stacks.
+scan_text <- function(node, operands, scope) {
+  p <- node$params
+  index <- "tensor<i32>"
+  line <- function(scope, ...) {
+    name <- fresh_name(scope)
+    c(name = name, line = sprintf("%s%s = stablehlo.%s", scope$indent, name, sprintf(...)))
+  }
+  number <- function(scope, x) line(scope, "constant dense<%d> : %s", x, index)
+  inputs <- scan_inputs(node)
+  own <- seq_len(p$carry)
+  stacks <- beyond(node$types, p$carry)
+  inner <- scope
+  inner$indent <- paste0(scope$indent, "  ")
+
+  zero <- number(scope, 0L)
+  end <- if (p$counted) c(name = operands$count, line = character()) else number(scope, p$turns)
+  empty <- lapply(stacks, function(type) {
+    line(scope, "constant %s : %s", mlir_dense(if (type@dtype == "pred") FALSE else 0, type@dtype, type@shape),
+      mlir_type(type)
+    )
+  })
+  types <- c(list(new_type("i32", integer())), node$types)
+  loop <- fresh_name(scope)
+  names <- sprintf("%%loop%s_%d", sub("%", "", loop), seq_along(types) - 1L)
+  before <- c(zero[["name"]], unlist(operands$start), vapply(empty, `[[`, "", "name"))
+
+  more <- line(inner, "compare LT, %s, %s, SIGNED : (%s, %s) -> tensor<i1>", names[[1L]], end[["name"]], index, index)
+  test <- more[["line"]]
+  going <- more[["name"]]
+  if (!is.null(p$stop)) {
+    name_parameters(inner, p$stop$params, names[own + 1L])
+    lines <- region_lines(inner, p$stop)
+    both <- line(inner, "and %s, %s : tensor<i1>", going, value_name(p$stop$results[[1L]], inner))
+    test <- c(test, lines, both[["line"]])
+    going <- both[["name"]]
+  }
+
+  one <- number(inner, 1L)
+  body <- one[["line"]]
+  add <- function(...) {
+    made <- line(inner, ...)
+    body <<- c(body, made[["line"]])
+    made[["name"]]
+  }
+  at <- names[[1L]]
+  if (p$reverse) {
+    last <- add("subtract %s, %s : %s", end[["name"]], one[["name"]], index)
+    at <- add("subtract %s, %s : %s", last, at, index)
+  }
+  # The place of the turn in an array of so many axes
+  starts <- function(rank) toString(c(at, rep(zero[["name"]], rank - 1L)))
+  indices <- function(rank) toString(rep(index, rank))
+  elements <- Map(function(name, x) {
+    rank <- length(x@shape)
+    cut <- new_type(x@dtype, c(1L, x@shape[-1L]))
+    piece <- add(
+      "dynamic_slice %s, %s, sizes = %s : (%s, %s) -> %s", name, starts(rank), sizes_text(cut@shape), mlir_type(x),
+      indices(rank), mlir_type(cut)
+    )
+    add("reshape %s : (%s) -> %s", piece, mlir_type(cut), mlir_type(new_type(x@dtype, x@shape[-1L])))
+  }, operands$slices, inputs$slices)
+  name_parameters(inner, p$region$params, c(names[own + 1L], unlist(elements)))
+  body <- c(body, region_lines(inner, p$region))
+  results <- vapply(p$region$results, value_name, "", scope = inner)
+  written <- Map(function(name, stack, type) {
+    rank <- length(type@shape)
+    cut <- new_type(type@dtype, c(1L, type@shape[-1L]))
+    piece <- add("reshape %s : (%s) -> %s", name, mlir_type(new_type(type@dtype, type@shape[-1L])), mlir_type(cut))
+    add(
+      "dynamic_update_slice %s, %s, %s : (%s, %s, %s) -> %s", stack, piece, starts(rank), mlir_type(type),
+      mlir_type(cut), indices(rank), mlir_type(type)
+    )
+  }, beyond(results, p$carry), beyond(names, p$carry + 1L), stacks)
+  following <- add("add %s, %s : %s", names[[1L]], one[["name"]], index)
+
+  list(
+    names = sprintf("%s#%d", loop, seq_along(node$types)),
+    lines = c(
+      zero[["line"]], end[names(end) == "line"], vapply(empty, `[[`, "", "line"),
+      sprintf(
+        "%s%s:%d = stablehlo.while(%s) : %s", scope$indent, loop, length(types),
+        paste(sprintf("%s = %s", names, before), collapse = ", "), toString(vapply(types, mlir_type, ""))
+      ),
+      paste0(scope$indent, "cond {"), test, return_line(inner, going, list(new_type("pred", integer()))),
+      paste0(scope$indent, "} do {"), body,
+      return_line(inner, c(following, results[own], unlist(written)), types), paste0(scope$indent, "}")
+    )
+  )
+}
