@@ -88,7 +88,7 @@ op_tangents <- function(node, tangents, reverse) {
     return(if (reverse) linear_tangents(node, tangents) else transposed_tangents(node, tangents))
   }
   # Names that an error in the rule shows
-  jvp <- p$op$jvp
+  jvp <- in_scope(p$op$jvp)
   primals <- tree_fill(p$arguments, node$inputs)
   results <- tree_fill(p$results, node_values(node))
   tangents <- tree_fill(p$arguments, tangents)

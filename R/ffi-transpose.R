@@ -87,7 +87,7 @@ op_cotangents <- function(node, given, linear) {
   inputs <- node$inputs
   inputs[linear] <- list(NULL)
   # Names that an error in the rule shows
-  transpose <- p$op$transpose
+  transpose <- in_scope(p$op$transpose)
   primals <- tree_fill(p$arguments, inputs)
   cotangents <- tree_fill(p$results, Map(or_zero, given, node$types))
   shares <- transpose(primals, cotangents)

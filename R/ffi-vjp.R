@@ -29,7 +29,7 @@ differentiated <- function(f) {
 
 # The values that take the place of the results of the op's call, `like`, and residuals, by the op's forward rule.
 run_forward <- function(op, primals, like, types) {
-  forward <- op$vjp$forward
+  forward <- in_scope(op$vjp$forward)
   out <- forward(primals)
   parts <- c("results", "residuals")
   if (!is_branch(out) || length(out) != 2L || !(is.null(names(out)) || setequal(names(out), parts))) {
@@ -80,10 +80,10 @@ call_vjp <- function(op, arguments, like, primals, results, cotangents, residual
   cotangents <- tree_fill(like, cotangents)
   # Names that an error in the rule shows
   if (has_residuals(op)) {
-    reverse <- op$vjp$reverse
+    reverse <- in_scope(op$vjp$reverse)
     return(reverse(residuals, cotangents))
   }
-  vjp <- op$vjp
+  vjp <- in_scope(op$vjp)
   primals <- tree_fill(arguments, primals)
   results <- tree_fill(like, results)
   vjp(primals, results, cotangents)

@@ -46,7 +46,10 @@ resolved <- function(value) {
 # one. Nodes with side effects are kept though nobody uses what they give.
 trace_region <- function(f, types, silent = FALSE) {
   depth <- length(the$traces)
-  on.exit(the$traces <- the$traces[seq_len(depth)])
+  on.exit({
+    the$traces <- the$traces[seq_len(depth)]
+    if (depth == 0L) the$scoped <- list()
+  })
   the$traces[[depth + 1L]] <- list()
   first <- the$node_count + 1
   params <- lapply(types, new_parameter)

@@ -24,7 +24,7 @@ batched_op <- function(node, mapped, size) {
       function(primals, results, tangents) {
         groups <- list(tree_leaves(primals), tree_leaves(results), tree_slots(given, tangents))
         rule <- function(groups) {
-          jvp <- op$jvp
+          jvp <- in_scope(op$jvp)
           primals <- tree_fill(given, groups[[1L]])
           results <- tree_fill(like, groups[[2L]])
           tangents <- tree_fill(given, groups[[3L]])
@@ -41,7 +41,7 @@ batched_op <- function(node, mapped, size) {
       function(primals, cotangents) {
         groups <- list(tree_slots(given, primals), tree_slots(like, cotangents))
         rule <- function(groups) {
-          transpose <- op$transpose
+          transpose <- in_scope(op$transpose)
           primals <- tree_fill(given, groups[[1L]])
           cotangents <- tree_fill(like, groups[[2L]])
           tree_slots(given, transpose(primals, cotangents))
@@ -123,7 +123,7 @@ batch_groups <- function(f, groups, mapped, size) {
 
 # What an op's own rule gives, checked.
 own_batch <- function(op, arguments, axes, size, like, types) {
-  vmap <- op$vmap
+  vmap <- in_scope(op$vmap)
   types <- lapply(types, batch_type, size)
   tree_fill(like, all_rule_values(vmap(arguments, axes, size), like, types, op$name, "vmap"))
 }

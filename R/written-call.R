@@ -1,6 +1,7 @@
 # Calls as somebody wrote them: what errors, sys.call() and substitute() show.
 
-# Calls a function of the user's as `name(x, y)`, with symbols. Values in the call would be all that an error shows.
+# Calls a function of the user's, in the scope of traced functions, as `name(x, y)`, with symbols. Values in the call
+# would be all that an error shows.
 call_written <- function(f, arguments, name = "f") {
   # R has a limit on the length of names.
   name <- if (nchar(name, "bytes") < 1000L) name else "f"
@@ -14,7 +15,7 @@ call_written <- function(f, arguments, name = "f") {
   call <- as.call(c(as.name(name), lapply(symbols, as.name)))
   names(call) <- c("", given)
   # The function has a place of its own: an argument may have its name.
-  home <- list2env(stats::setNames(list(f), name), parent = globalenv())
+  home <- list2env(stats::setNames(list(in_scope(f)), name), parent = globalenv())
   eval(call, list2env(stats::setNames(arguments, symbols), parent = home))
 }
 

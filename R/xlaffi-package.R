@@ -51,6 +51,9 @@ the$unload_hooks <- character()
 # being traced, the innermost last.
 the$node_count <- 0
 the$traces <- list()
+
+# Functions of the user's and what stands for them while they are traced, in pairs.
+the$scoped <- list()
 # The name of the op whose call is being traced.
 the$owner <- NULL
 # Compiled functions: programs by what they are, calls by signature; how many calls there were.

@@ -1,0 +1,240 @@
+# What stands for R's functions in a layer. A mask looks whether an argument is a value and lets R's dispatch do the
+# rest, UseMethod(): its methods get the arguments as they came, looked at or not, and the call and the frame behind it
+# are those of the user.
+
+r_packages <- c(
+  "base", "stats", "utils", "methods", "graphics", "grDevices", "tools", "grid", "parallel", "splines", "stats4",
+  "compiler", "tcltk"
+)
+
+# Where masks live: UseMethod() looks for methods in the table of the top-level environment round a generic, and what
+# has a package name is one.
+new_mask_home <- function() {
+  home <- new.env(parent = baseenv())
+  home[[".packageName"]] <- "xlaffi masks"
+  home[[".__S3MethodsTable__."]] <- new.env(parent = emptyenv())
+  home[[layer_mark]] <- TRUE
+  home
+}
+
+# That of masks of R's own functions, which are made when they are needed
+mask_home <- function() made_once("masks", new_mask_home)
+
+is_rs_own <- function(f) is.primitive(f) || package_of(f) %in% r_packages
+
+package_of <- function(f) {
+  if (is.primitive(f)) {
+    return("base")
+  }
+  env <- environment(f)
+  if (isNamespace(env)) getNamespaceName(env)[[1L]] else if (identical(env, baseenv())) "base" else ""
+}
+
+# What stands for `value`, which is found under `name`; NULL for what needs nothing.
+mask_for <- function(name, value, home) {
+  if (name == "::") {
+    return(if (identical(value, base::`::`)) double_colon(home))
+  }
+  entry <- words[[name]]
+  if (isS4(value)) {
+    # Another package made R's function generic.
+    known <- !is.null(entry) && entry$by == "scope" && identical(attr(value, "package"), entry$package)
+    return(if (known) own_mask(name, entry, value))
+  }
+  package <- package_of(value)
+  if (!package %in% r_packages || !identical(value, get0(name, asNamespace(package), inherits = FALSE))) {
+    renamed <- if (package %in% r_packages) mask_of(value, home)
+    return(if (!identical(renamed, value)) renamed)
+  }
+  if (!is.null(entry) && entry$by == "scope" && entry$package == package) {
+    standard_mask(name, entry, value)
+  } else if (name %in% random_functions) {
+    refusing_random(name)
+  } else if (is_guarded(name, package, value)) {
+    standard_mask(name, list(f = refusing(name, scope_hints[[name]]), guard = TRUE), value)
+  }
+}
+
+# What stands for a function of R that comes without its name
+mask_of <- function(f, home = globalenv()) {
+  name <- name_in_r(f)
+  mask <- if (!is.null(name)) mask_for(name, f, home)
+  if (is.null(mask)) f else mask
+}
+
+name_in_r <- function(f) {
+  if (is.primitive(f)) {
+    return(sub("^[.]Primitive[(]\"(.*)\"[)]$", "\\1", deparse(f)[[1L]]))
+  }
+  namespace <- environment(f)
+  Find(function(name) identical(get0(name, namespace, inherits = FALSE), f), names(namespace))
+}
+
+standard_mask <- function(name, entry, value) {
+  if (isTRUE(entry$functional)) {
+    return(entry$f)
+  }
+  home <- mask_home()
+  mask <- home[[name]]
+  if (is.null(mask)) {
+    mask <- new_mask(name, entry, value, home)
+  }
+  mask
+}
+
+own_mask <- function(name, entry, value) {
+  if (isTRUE(entry$functional)) {
+    return(entry$f)
+  }
+  new_mask(name, entry, value, new_mask_home())
+}
+
+new_mask <- function(name, entry, value, home) {
+  chooses <- mask_choices[[name]]
+  if (is.null(chooses)) {
+    chooses <- if (isTRUE(entry$guard)) directly_given else given_anywhere
+  }
+  mask <- eval(bquote(function(...) UseMethod(.(name), .(chooses)(...)), splice = FALSE), home)
+  methods <- home[[".__S3MethodsTable__."]]
+  methods[[paste0(name, ".xlaffi_value")]] <- entry$f
+  # UseMethod() calls closures only.
+  methods[[paste0(name, ".R")]] <- if (is.primitive(value)) {
+    eval(bquote(function(...) .(as.name(name))(...)), baseenv())
+  } else {
+    value
+  }
+  home[[name]] <- mask
+  mask
+}
+
+# What UseMethod() dispatches on.
+for_values <- structure(0L, class = "xlaffi_value")
+
+for_r <- structure(0L, class = "R")
+
+dispatched <- function(on_value) if (on_value) for_values else for_r
+
+given_anywhere <- function(...) {
+  for (part in given_arguments(...)) {
+    if (is_value(part) || (is_branch(part) && any(vapply(part, is_value, NA)))) {
+      return(for_values)
+    }
+  }
+  for_r
+}
+
+directly_given <- function(...) {
+  for (part in given_arguments(...)) {
+    if (is_value(part)) {
+      return(for_values)
+    }
+  }
+  for_r
+}
+
+# Without those left empty, as in `x[, 1]`
+given_arguments <- function(...) {
+  empty <- vapply(as.list(substitute(list(...)))[-1L], is_missing_arg, NA)
+  if (any(empty)) lapply(which(!empty), function(i) ...elt(i)) else list(...)
+}
+
+# Masks that must not look at every argument
+mask_choices <- list(
+  # R looks at `yes` and `no` only where it takes something from them.
+  ifelse = function(test, yes, no) {
+    if (is_value(test)) {
+      return(for_values)
+    }
+    dispatched((any(test, na.rm = TRUE) && is_value(yes)) || (!all(test, na.rm = TRUE) && is_value(no)))
+  }
+)
+
+# Objects have methods that may take their indices unevaluated.
+index_choice <- function(x, ...) {
+  if (is_value(x)) for_values else if (is.object(x)) for_r else given_anywhere(x, ...)
+}
+mask_choices[c("[", "[[", "[<-", "[[<-")] <- list(index_choice)
+
+# `base::pmax` and `stats::var` are masks, too.
+double_colon <- function(home) {
+  force(home)
+  function(pkg, name) {
+    pkg <- as.character(substitute(pkg))
+    name <- as.character(substitute(name))
+    value <- getExportedValue(pkg, name)
+    mask <- if (is.function(value)) mask_for(name, value, home)
+    if (!is.null(mask)) mask else if (is.function(value) && is_users(value, home)) in_scope(value) else value
+  }
+}
+
+# R's random numbers would be drawn once, while the program is written.
+random_functions <- c(
+  "rnorm", "runif", "rexp", "rgamma", "rbeta", "rt", "rpois", "rbinom", "rchisq", "rf", "rcauchy", "rgeom", "rhyper",
+  "rlogis", "rlnorm", "rmultinom", "rnbinom", "rsignrank", "rweibull", "rwilcox", "r2dtable", "rWishart", "sample",
+  "sample.int", "jitter"
+)
+
+refusing_random <- function(name) {
+  force(name)
+  function(...) {
+    call <- method_call(name)
+    own <- paste0("hlo_", if (name == "sample.int") "sample" else name)
+    hint <- if (own %in% getNamespaceExports(topenv())) {
+      sprintf("`%s(key, ...)` draws each time, with `key <- hlo_key(seed)`.", own)
+    } else {
+      "The functions `hlo_r*()` draw each time; or pass the numbers as an argument."
+    }
+    abort(sprintf("%s() would draw once, while the program is written", name), "UNIMPLEMENTED",
+      op = name, hint = hint, call = call
+    )
+  }
+}
+
+# Functions of R that are not in the table of words give an error for values, but for those that dispatch on them, and
+# those that only hand them on.
+is_guarded <- function(name, package, value) {
+  known <- guarded[[name]]
+  if (is.null(known)) {
+    known <- !passes_values(name, package, value)
+    guarded[[name]] <- known
+  }
+  known
+}
+
+# What is_guarded() has found out
+guarded <- new.env(parent = emptyenv())
+
+passes_values <- function(name, package, value) {
+  if (is.primitive(value)) !name %in% guarded_primitives else name %in% handing_on || has_method(name, package)
+}
+
+# Those that neither dispatch nor hand on
+guarded_primitives <- c(
+  ":", ".subset", ".subset2", "attr", "attr<-", "attributes", "attributes<-", "class<-", "oldClass<-", "is.atomic",
+  "is.complex", "is.double", "is.integer", "is.logical", "is.recursive", "is.single", "nzchar", "seq_len",
+  "storage.mode<-", "unclass", ".C", ".Fortran"
+)
+
+handing_on <- c(
+  "identity", "print", "str", "format", "nrow", "ncol", "NROW", "NCOL", "do.call", "Recall", "tryCatch", "try",
+  "suppressWarnings", "suppressMessages", "withCallingHandlers", "eval", "evalq", "local", "with", "assign",
+  "delayedAssign", "is.factor", "is.data.frame", "is.primitive", "inherits", "stop", "warning", "message",
+  "signalCondition", "parent.frame", "sys.parent", "sys.frame", "sys.frames", "sys.calls", "sys.nframe", "sys.on.exit",
+  "conditionMessage", "conditionCall", "parent.env", "force", "forceAndCall", "Negate", "Find", "Position", "rapply",
+  "environment", "exists", "get", "get0", "sys.call", "sys.function", "match.call", "match.arg", "match.fun", "debug",
+  "undebug", "list2env", "new.env", "modifyList", "append", "lapply", "show", "new", "is", "slot", "validObject",
+  "callNextMethod", "system.time", "::", ":::", "weighted.mean", "is.name", "object.size", "Vectorize", "isVirtualClass"
+)
+
+has_method <- function(name, package) {
+  table <- get0(".__S3MethodsTable__.", if (package == "base") baseenv() else asNamespace(package))
+  any(vapply(paste0(name, c(".xlaffi_value", ".xlaffi_typed")), exists, NA, where = table, inherits = FALSE))
+}
+
+scope_hints <- list(
+  identical = "`all(x == y)` is a value of the program.",
+  isTRUE = "The elements are not known while the program is written.",
+  ":" = "How many elements there are must be known while the program is written: `hlo_iota()` counts to a length.",
+  seq = "How many elements there are must be known while the program is written: `hlo_iota()` counts to a length.",
+  seq_len = "How many elements there are must be known while the program is written: `hlo_iota()` counts to a length."
+)

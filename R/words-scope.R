@@ -1,0 +1,162 @@
+# Functions of the user's while they are traced. Most functions of R do not dispatch on values, so a copy of the user's
+# function is called whose enclosure is a layer in front of its own: there R's names are masks (words-scope-masks.R) and
+# the user's other functions are copies like it, made when they are looked up. The user's own definitions come first,
+# as always, and outside of traces nothing changes.
+
+# What stands for `f` in a trace. The functions of this package, and of others, are left alone.
+in_scope <- function(f) {
+  if (typeof(f) != "closure" || is_rs_own(f)) {
+    return(mask_of(f))
+  }
+  home <- topenv(environment(f))
+  if (is_fixed(home) || isS4(f) || exists(layer_mark, envir = environment(f))) {
+    return(f)
+  }
+  for (pair in the$scoped) {
+    if (identical(pair[[1L]], f)) {
+      return(pair[[2L]])
+    }
+  }
+  copy <- scoped_copy(f, home)
+  the$scoped <- c(the$scoped, list(list(f, copy)))
+  copy
+}
+
+# This package and those of R
+is_fixed <- function(home) identical(home, topenv()) || (isNamespace(home) && getNamespaceName(home) %in% r_packages)
+
+# Marks a layer.
+layer_mark <- ".xlaffi_test"
+
+scoped_copy <- function(f, home) {
+  code <- as.call(c(as.name("{"), formals(f), body(f)))
+  names <- all.names(code, unique = TRUE)
+  copy <- f
+  if (any(control_names %in% names)) {
+    kept <- attributes(f)
+    copy <- as.function(c(rewritten_formals(formals(f)), list(rewritten(body(f)))), environment(f))
+    attributes(copy) <- kept
+  }
+  environment(copy) <- new_layer(mentioned(code, names), environment(f), home, noted(code))
+  copy
+}
+
+# The names that code looks up, among them those in strings where functions are named so, and of replacement functions.
+mentioned <- function(code, names) {
+  if (any(by_string %in% names)) {
+    names <- unique(c(names, strings_in(code)))
+  }
+  if (any(c("<-", "=", "<<-") %in% names)) {
+    names <- c(names, paste0(names, "<-"))
+  }
+  names
+}
+
+# Functions that are given others by their names
+by_string <- c(
+  "do.call", "match.fun", "get", "get0", "sapply", "lapply", "vapply", "mapply", "rapply", "Map", "Reduce", "Filter",
+  "Find", "Position", "outer", "apply", "sweep", "Vectorize", "Negate", "kronecker"
+)
+
+strings_in <- function(code) {
+  if (is.character(code)) {
+    # R has a limit on the length of names.
+    code[!is.na(code) & nzchar(code) & nchar(code, "bytes") < 1000L]
+  } else if (is.call(code) || is.pairlist(code)) {
+    unlist(lapply(seq_along(code), function(i) if (!is_missing_arg(code[[i]])) strings_in(code[[i]])))
+  }
+}
+
+is_missing_arg <- function(x) missing(x) || (is.symbol(x) && !nzchar(as.character(x)))
+
+# The layer for what `names` are in `env`. `assigned` are names that the function changes by `<<-`.
+new_layer <- function(names, env, home, assigned) {
+  found <- found_in(names, env)
+  layer <- new.env(parent = env)
+  # Variables that have the name of a function stand in front of it: R passes them over when it looks for functions.
+  variables <- list()
+  for (name in names(found)) {
+    value <- found[[name]]
+    hidden <- if (!is.function(value) && exists(name, envir = env, mode = "function")) get(name, env, mode = "function")
+    if (is.null(hidden)) {
+      stand_in(layer, name, value, env, home, assigned)
+    } else {
+      stand_in(layer, name, hidden, env, home, assigned)
+      if (exists(name, envir = layer, inherits = FALSE)) variables[[name]] <- where_is(name, env)
+    }
+  }
+  layer[[".xlaffi_test"]] <- test_of_values
+  layer[[".xlaffi_each"]] <- each_of
+  if (!length(variables)) {
+    return(layer)
+  }
+  front <- new.env(parent = layer)
+  for (name in names(variables)) {
+    bind_to(front, name, variables[[name]])
+  }
+  front
+}
+
+# Puts what stands for the value of `name` into the layer, if something does.
+stand_in <- function(layer, name, value, env, home, assigned) {
+  if (is.function(value)) {
+    mask <- mask_for(name, value, home)
+    if (!is.null(mask)) {
+      if (!name %in% assigned) layer[[name]] <- mask
+    } else if (is_users(value, home)) {
+      bind_to(layer, name, where_is(name, env, "function"), in_scope)
+    }
+  } else if (is_branch(value) && length(value) < 1000L && has_functions(value)) {
+    bind_to(layer, name, where_is(name, env), scoped_tree)
+  }
+}
+
+# What `names` are, as R finds them from `env`; the names of nothing are left out.
+found_in <- function(names, env) {
+  names <- names[nzchar(names) & !grepl("^[.][.]([.]|[0-9]+)$", names)]
+  found <- tryCatch(mget(names, envir = env, inherits = TRUE, ifnotfound = list(nowhere)), error = function(e) {
+    # An argument that has not been looked at yet may fail.
+    stats::setNames(lapply(names, function(name) tryCatch(get0(name, env), error = function(e) nowhere)), names)
+  })
+  found[!vapply(found, identical, NA, nowhere)]
+}
+
+nowhere <- new.env(parent = emptyenv())
+
+where_is <- function(name, env, mode = "any") {
+  while (!exists(name, envir = env, mode = mode, inherits = FALSE)) {
+    env <- parent.env(env)
+  }
+  env
+}
+
+# `name` in the layer is what it is in `env` at any time, as `change` makes it.
+bind_to <- function(layer, name, env, change = identity) {
+  makeActiveBinding(name, function(value) {
+    if (missing(value)) change(get(name, envir = env, inherits = FALSE)) else assign(name, value, envir = env)
+  }, layer)
+}
+
+# Functions of the session and of the package that the traced function comes from
+is_users <- function(f, home) {
+  if (typeof(f) != "closure" || isS4(f)) {
+    return(FALSE)
+  }
+  top <- topenv(environment(f))
+  !identical(top, topenv()) && (!isNamespace(top) && !identical(top, baseenv()) || identical(top, home))
+}
+
+has_functions <- function(x) {
+  any(vapply(x, function(part) is.function(part) || (is_branch(part) && has_functions(part)), NA))
+}
+
+scoped_tree <- function(x) {
+  if (is.function(x)) {
+    if (is_users(x, globalenv())) in_scope(x) else x
+  } else if (is_branch(x)) {
+    x[] <- lapply(x, scoped_tree)
+    x
+  } else {
+    x
+  }
+}

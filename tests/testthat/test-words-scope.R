@@ -1,0 +1,134 @@
+# Functions of the user's while they are traced. The words of these tests are few and simple.
+
+traced <- function(f, ...) xla_jit(f)(...)
+
+test_that("what the user has under a name of R's comes first", {
+  skip_without_plugin()
+  x <- c(-1, 2, 3)
+  sqrt <- function(x) x * 100
+  expect_identical(traced(function(x) sqrt(x), x), x * 100)
+  rm(sqrt)
+  choose <- function(n, k) n - k
+  expect_identical(traced(function(x) choose(x, 1), x), x - 1)
+  rm(choose)
+  # A variable is no function.
+  seq_len <- 3
+  identical <- 2
+  expect_identical(traced(function(x) x * seq_len + seq_len(3) * identical, x), x * 3 + 1:3 * 2)
+  expect_error(traced(function(x) identical(x, identical), x), "not available", class = "xlaffi_error_unimplemented")
+  change <- function(x) {
+    identical <<- identical + 1
+    x * identical
+  }
+  expect_identical(traced(change, x), x * 3)
+  expect_identical(identical, 3)
+})
+
+test_that("functions that are reached by name are in scope, and recursion is", {
+  skip_without_plugin()
+  x <- c(-1, 2, 3)
+  guard <- function(x) paste(x)
+  even <- function(n, x) if (n == 0) guard(x) else odd(n - 1, x)
+  odd <- function(n, x) even(n - 1, x)
+  for (f in list(
+    function(x) guard(x), function(x) even(4, x), function(x) lapply(list(x), guard),
+    function(x) do.call(guard, list(x)), function(x) do.call("guard", list(x)), function(x, y = guard(x)) y,
+    function(x) (function(z) paste(z))(x),
+    function(x) base::paste(x), function(x) lapply(list(x), paste), function(x) local(paste(x)),
+    function(x) hlo_while(function(z) sum(z) < 3, function(z) paste(z), x), paste
+  )) {
+    expect_error(traced(f, x), "paste() is not available", fixed = TRUE, class = "xlaffi_error_unimplemented")
+  }
+  tools <- list(inner = list(guard = guard))
+  expect_error(traced(function(x) tools$inner$guard(x), x), class = "xlaffi_error_unimplemented")
+  made <- (function(k) function(x) paste(x, k))(1)
+  expect_error(traced(function(x) made(x), x), class = "xlaffi_error_unimplemented")
+  # R's functions of R's data are as they were.
+  expect_identical(traced(function(x) x * nchar(paste("a", "b")) + length(outer(1:2, 1:3)), x), x * 3 + 6)
+})
+
+test_that("state, frames and calls are those of the user", {
+  skip_without_plugin()
+  x <- c(-1, 2, 3)
+  count <- 0
+  f <- function(x, y = x + count) {
+    count <<- count + 1
+    caller <- function() parent.frame()
+    expect_identical(caller(), environment())
+    expect_identical(sys.call()[[1L]], quote(f))
+    expect_identical(match.call(), quote(f(x = x)))
+    expect_false(missing(x))
+    expect_true(missing(y))
+    turns <- 0
+    repeat {
+      turns <- turns + 1
+      if (turns > 2) break
+      if (turns == 1) next
+    }
+    n <- 0
+    m <- outer({
+      n <- n + 1
+      1:2
+    }, 1:3)
+    expect_identical(n, 1)
+    expect_identical(dim(m), 2:3)
+    g <- function(a) if (a > 1) return("large") else "small"
+    expect_identical(vapply(1:2, g, ""), c("small", "large"))
+    helper <- function(z) z^2
+    expect_identical(sapply(1:3, "helper"), c(1, 4, 9))
+    y
+  }
+  expect_identical(traced(f, x), x + 1)
+  expect_identical(count, 1)
+  expect_identical(deparse(f)[[1L]], "function (x, y = x + count) ")
+  # A loop that R compiles before it runs
+  loop <- function(x) {
+    for (i in 1:50) {
+      x <- if (i > 25 && is.numeric(x)) x + i else x - 1
+    }
+    stopifnot(!is.character(x))
+    x
+  }
+  expect_identical(traced(loop, x), x - 25 + sum(26:50))
+  expect_error(traced(function(x) for (i in 1:3) y <- paste(x), x), class = "xlaffi_error_unimplemented")
+})
+
+test_that("a loop goes through the elements in R's order", {
+  skip_without_plugin()
+  m <- matrix(c(1, 5, 2, 4, 3, 6), 2)
+  horner <- function(m) {
+    sum <- 0
+    for (v in m) sum <- sum * 2 + v
+    sum
+  }
+  expect_identical(traced(horner, m), horner(m))
+  expect_identical(ffi_grad(function(m) horner(m))(m), matrix(2^(5:0), 2))
+})
+
+test_that("what R decides on values is an error that shows the user's code", {
+  x <- xlaffi:::new_parameter(ffi_type("f64", 3))
+  run <- function(f) xlaffi:::call_written(f, list(x))
+  expect_snapshot(error = TRUE, {
+    run(function(x) if (x[1] > 0) x else -x)
+    run(function(x) {
+      while (sum(x) > 1) x <- x / 2
+      x
+    })
+    run(function(x) x[1] > 0 && TRUE)
+    run(function(x) FALSE || x[1] > 0)
+    run(function(x) switch(x[1], 1, 2))
+    run(function(x) lapply(1:2, function(i) if (x[i] > 0) 1 else 2))
+    run(function(x) 1:x)
+    run(function(x) identical(x, x))
+    run(function(x) x + rnorm(3))
+    run(function(x) x + sample(3))
+    run(function(x) x + stats::runif(1))
+    run(function(x) x + R.version.string)
+  })
+})
+
+test_that("calls of R's errors are the user's", {
+  skip_without_plugin()
+  f <- function(x) outer(1:2, 1:3, FUN = "no such function")
+  expect_error(traced(f, 1), "no such function")
+})
