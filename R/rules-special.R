@@ -61,17 +61,15 @@ special_jvp <- function(name) {
   force(name)
   function(primals, results, tangents) {
     slopes <- special_slopes[[name]]
-    changes <- Map(function(slope, tangent) {
+    changes <- Map(function(slope, tangent, at) {
       if (is.null(tangent) || identical(slope, "flat")) {
         return(NULL)
       }
       if (identical(slope, "none")) {
-        abort(sprintf("%s has no derivative in its argument %d", name, which(vapply(slopes, identical, NA, slope))[[1L]]),
-          "UNIMPLEMENTED", op = name, call = NULL
-        )
+        abort(sprintf("%s has no derivative in its argument %d", name, at), "UNIMPLEMENTED", op = name, call = NULL)
       }
       tangent * do.call(slope, c(list(results), unname(primals)))
-    }, slopes, tangents)
+    }, slopes, tangents, seq_along(slopes))
     Reduce(add_tangents, changes)
   }
 }

@@ -4,19 +4,19 @@
 #'
 #' @details
 #' All work element by element. Arguments are recycled as by R's operators on [values][xlaffi_value] and have one
-#' dtype, f32 or f64; integers and logicals become f64, R's numbers what the value beside them is. f32 is computed in f64
-#' and rounded once. They run on CPUs, on large arrays with several threads, and the result does not depend on how
-#' many; on other platforms XLA says that it has no handler. Outside a function's domain the result is NaN.
+#' dtype, f32 or f64; integers and logicals become f64, R's numbers what the value beside them is. f32 is computed
+#' in f64 and rounded once. They run on CPUs, on large arrays with several threads, and the result does not depend on
+#' how many; on other platforms XLA says that it has no handler. Outside a function's domain the result is NaN.
 #'
 #' R's own `gamma()`, `lgamma()`, `digamma()`, `trigamma()`, `psigamma()`, `beta()`, `lbeta()`, `choose()`, `lchoose()`,
 #' `factorial()` and `lfactorial()` take values too, see [xla_words].
 #'
-#' * `hlo_polygamma(n, x)` is the derivative of order `n` of [digamma()], `psigamma(x, n)`; `hlo_zeta(s, q)` Hurwitz's zeta function,
-#'   the sum of `(q + k)^-s` over k = 0, 1, ..., for s > 1 and q > 0.
+#' * `hlo_polygamma(n, x)` is the derivative of order `n` of [digamma()], `psigamma(x, n)`; `hlo_zeta(s, q)` Hurwitz's
+#'   zeta function, the sum of `(q + k)^-s` over k = 0, 1, ..., for s > 1 and q > 0.
 #' * `hlo_erf()` is the error function, `hlo_erfc()` its complement `1 - erf(x)`, `hlo_erfcx()` the latter times
 #'   `exp(x^2)`, `hlo_erfinv()` and `hlo_erfcinv()` the inverses.
-#' * `hlo_ndtr()` is the distribution function of the standard normal distribution, [pnorm()], `hlo_log_ndtr()` its logarithm,
-#'   `hlo_ndtri()` and `hlo_ndtri_exp()` the inverses of both.
+#' * `hlo_ndtr()` is the distribution function of the standard normal distribution, [pnorm()], `hlo_log_ndtr()` its
+#'   logarithm, `hlo_ndtri()` and `hlo_ndtri_exp()` the inverses of both.
 #'
 #' @section Accuracy:
 #' Largest relative errors of f64 against references with 50 digits; `eps` is 2.2e-16. Near a zero, where only the
@@ -27,8 +27,8 @@
 #' * erf, erfc: 2 eps; erfcx: 4 eps. ndtr, log_ndtr: 4 eps, both tails; the inverses 4 eps.
 #'
 #' @section Derivatives:
-#' In all arguments and of any order, but for these. There is none in `n` and `s`: an error. `k` of `choose()` is rounded
-#' and counts as constant; the derivative in `n` of `choose()` is NaN where n is one of 0, 1, ..., k - 1.
+#' In all arguments and of any order, but for these. There is none in `n` and `s`: an error. `k` of `choose()` is
+#' rounded and counts as constant; the derivative in `n` of `choose()` is NaN where n is one of 0, 1, ..., k - 1.
 #'
 #' @param x,q [Values][xlaffi_value], or R numbers beside a value.
 #' @param n,s The order; the exponent.

@@ -4,7 +4,7 @@
     pip install mpmath; tools/special/coefficients.py > src/rust/crates/special/src/coefficients.rs
 """
 
-from mpmath import cos, digamma, euler, findroot, loggamma, mp, mpf, pi, psi
+from mpmath import bernoulli, cos, digamma, euler, findroot, loggamma, mp, mpf, pi, psi
 
 mp.dps = 50
 
@@ -20,6 +20,43 @@ def chebyshev(f, low, high):
         found.append(2 * sum_ / nodes)
     while abs(found[-1]) < mpf(2) ** -56 * abs(found[0]):
         found.pop()
+    return found
+
+
+def temme(orders, degrees):
+    """The coefficients of the uniform expansion of the incomplete gamma function, DLMF 8.12.9 to 8.12.12, as series in
+    eta: row k has those of a^-k."""
+    count = degrees + 2 * orders + 4
+    # eta (1 + mu) = mu dmu/deta
+    mu = [mpf(0), mpf(1)]
+    for n in range(2, count):
+        inner = sum(mu[i] * mu[n + 1 - i] * (n + 1 - i) for i in range(2, n))
+        mu.append((mu[n - 1] - inner) / (n + 1))
+    # eta / mu
+    shifted = mu[1:]
+    inverse = [mpf(1)]
+    for n in range(1, len(shifted)):
+        inverse.append(-sum(shifted[i] * inverse[n - i] for i in range(1, n + 1)))
+    # Those of Stirling's series for the gamma function itself, from that of its logarithm
+    logs = [mpf(0)] * (orders + 1)
+    for k in range(1, orders + 1, 2):
+        logs[k] = bernoulli(k + 1) / (k * (k + 1))
+    stirling = [mpf(1)]
+    for n in range(1, orders + 1):
+        stirling.append(sum(k * logs[k] * stirling[n - k] for k in range(1, n + 1)) / n)
+    rows = [inverse[1:]]
+    for k in range(1, orders):
+        last = rows[-1]
+        sign = (-1) ** k * stirling[k]
+        # Both terms have a pole, which cancels.
+        assert abs(last[1] + sign) < mpf(10) ** -30
+        rows.append([(n + 2) * last[n + 2] + sign * inverse[n + 1] for n in range(len(last) - 2)])
+    found = []
+    for k, row in enumerate(rows):
+        seen = [n for n in range(degrees) if abs(row[n]) * mpf("0.48") ** n / mpf(20) ** k > mpf(10) ** -18]
+        if not seen:
+            break
+        found.append(row[: seen[-1] + 1])
     return found
 
 
@@ -51,6 +88,14 @@ def main():
         "`ψ(x)` over the distance from its root, on [1, 2].",
         chebyshev(lambda x: psi(0, x) / (x - root), mpf(1), mpf(2)),
     )
+    rows = temme(14, 30)
+    for k, row in enumerate(rows):
+        array(f"TEMME_{k}", f"Of `a^-{k}` in the uniform expansion of the incomplete gamma function, by powers of η.", row)
+    print("\n/// All of these.")
+    print(f"pub(crate) const TEMME: [&[f64]; {len(rows)}] = [")
+    for k in range(len(rows)):
+        print(f"    &TEMME_{k},")
+    print("];")
     array(
         "LGAMMA_1P",
         "`ln Γ(1 + a) / a` on [-1/2, 1/2].",

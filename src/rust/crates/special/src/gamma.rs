@@ -11,7 +11,7 @@ use crate::series::{chebyshev, polynomial};
 pub(crate) const LN_SQRT_TAU: f64 = 0.918_938_533_204_672_8;
 
 /// `√(2π)`
-const SQRT_TAU: f64 = 2.506_628_274_631_000_7;
+pub(crate) const SQRT_TAU: f64 = 2.506_628_274_631_000_7;
 
 /// `ln |Γ(x)|`; infinite at 0, at negative integers and at both infinities.
 #[must_use]

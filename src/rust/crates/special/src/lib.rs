@@ -5,16 +5,21 @@
 //! domain it is NaN.
 
 mod beta;
+mod beta_inc;
 mod coefficients;
 mod erf;
 mod gamma;
+mod gamma_inc;
 mod number;
 mod series;
 mod table;
+mod tail;
 mod zeta;
 
 pub use beta::{beta, choose, lbeta, lchoose};
+pub use beta_inc::log_beta_density;
 pub use erf::{erf, erfc, erfcinv, erfcx, erfinv, log_ndtr, ndtr, ndtri, ndtri_exp};
 pub use gamma::{gamma, lgamma};
+pub use gamma_inc::log_gamma_density;
 pub use table::{function, names, Function};
 pub use zeta::{digamma, polygamma, trigamma, zeta};

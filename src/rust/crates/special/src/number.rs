@@ -30,6 +30,9 @@ pub(crate) trait Number:
     /// `exp(x^2) erfc(x)` below [`erf::FAR`], where it has no series of its own.
     fn erfcx_near(self) -> Self;
 
+    /// `x (a + b) - a` with one rounding; `y = 1 - x`, of which the smaller one is exact.
+    fn excess(a: Self, b: Self, x: f64, y: f64) -> Self;
+
     fn lgamma(self) -> Self {
         self.lgamma_derivative(0)
     }
@@ -80,6 +83,16 @@ impl Number for f64 {
     }
     fn erfcx_near(self) -> Self {
         erf::erfcx_near(self)
+    }
+    fn excess(a: Self, b: Self, x: f64, y: f64) -> Self {
+        let sum = a + b;
+        let (large, small) = if a > b { (a, b) } else { (b, a) };
+        let missed = small - (sum - large);
+        if x <= 0.5 {
+            x.mul_add(sum, -a) + x * missed
+        } else {
+            (-y).mul_add(sum, b) - y * missed
+        }
     }
 }
 
@@ -241,5 +254,14 @@ impl<T: Number> Number for Dual<T> {
         let value = self.value.erfcx_near();
         let slope = self.value * value * 2.0 - std::f64::consts::FRAC_2_SQRT_PI;
         self.chain(value, slope)
+    }
+    fn excess(a: Self, b: Self, x: f64, y: f64) -> Self {
+        let slope = if x <= 0.5 {
+            (a.slope + b.slope) * x - a.slope
+        } else {
+            b.slope - (a.slope + b.slope) * y
+        };
+        let value = T::excess(a.value, b.value, x, y);
+        Dual { value, slope }
     }
 }

@@ -20,19 +20,25 @@ pub(crate) fn chebyshev<T: Number>(x: T, coefficients: &[f64]) -> T {
     (b0 - b2) * 0.5
 }
 
-/// `ln(1 + x) - x` without cancellation. With `r = x / (2 + x)`, `ln(1 + x) = 2 artanh r` and
+/// `(ln(1 + x) - x) / x²` without cancellation, for x from -0.4 to 0.7. With `r = x / (2 + x)`, `ln(1 + x) = 2 artanh r` and
 /// `x - 2 r = r x`.
-pub(crate) fn ln_1p_less<T: Number>(x: T) -> T {
-    let at = x.value();
-    if !(-0.4..0.7).contains(&at) {
-        return x.ln_1p() - x;
-    }
-    let r = x / (x + 2.0);
+pub(crate) fn ln_1p_curve<T: Number>(x: T) -> T {
+    let inverse = (x + 2.0).recip();
+    let r = x * inverse;
     let square = r * r;
-    // 2 / (2k + 3) r^(2k + 3), where |r| < 0.26
+    // 2 / (2k + 3) r^2k, where |r| < 0.26
     let mut tail = T::constant(0.0);
     for k in (0..14).rev() {
         tail = tail * square + 2.0 / (2.0 * f64::from(k) + 3.0);
     }
-    r * (square * tail - x)
+    inverse * (r * inverse * tail - 1.0)
+}
+
+/// `ln r - x` where `r = 1 + x`, each with its digits.
+pub(crate) fn ln_less<T: Number>(r: T, x: T) -> T {
+    if (-0.4..0.7).contains(&x.value()) {
+        x * x * ln_1p_curve(x)
+    } else {
+        r.ln() - x
+    }
 }
