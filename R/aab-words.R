@@ -9,14 +9,23 @@
 # dtypes      what it takes, in words
 # derivative  "yes", "none" (flat, or no numbers), "forward", or in words
 # differs     what is not as in R, in one sentence, or ""
+# functional  it takes a function, which may give values though no argument is one: `f` is called in any case
 words <- new.env(parent = emptyenv())
 
 # `name` is in R's `package`; `f` has the arguments of R's function.
-word <- function(name, package, f = NULL, by = "scope", topic, dtypes, derivative = "yes", differs = "") {
+word <- function(name, package, f = NULL, by = "scope", topic, dtypes, derivative = "yes", differs = "",
+                 functional = FALSE) {
   force(f)
   words[[name]] <- list(
     name = name, package = package, f = f, by = by, topic = topic, dtypes = dtypes, derivative = derivative,
-    differs = differs
+    differs = differs, functional = functional
+  )
+}
+
+# Words that only move elements
+shape_word <- function(name, f, by = "scope", package = "base", differs = "", functional = FALSE) {
+  word(name, package, f, by,
+    topic = "Shapes", dtypes = "all", differs = differs, functional = functional
   )
 }
 

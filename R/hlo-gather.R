@@ -81,21 +81,25 @@ primitive(scatters, text = function(node, operands, scope) {
   )
 })
 
-# Positions that differ where the operand does not are one longer row of positions.
 primitive("gather", vmap = function(node, inputs, mapped, size) {
-  p <- node$params
-  if (mapped[[2L]] && !mapped[[1L]] && !p$batch) {
-    count <- node$inputs[[2L]]@shape
-    found <- gathered(inputs[[1L]], reshaped(inputs[[2L]], size * count), p$axis)
-    shape <- append(found@shape[-p$axis], c(size, count), p$axis - 1L)
-    return(list(to_front(reshaped(found, shape), p$axis)))
+  list(batched_gather(inputs, mapped, size, node$params$axis, node$params$batch))
+})
+
+# `inputs` are operand and positions, of which at least one has the axis of a batch in front.
+batched_gather <- function(inputs, mapped, size, axis, batch = 0L) {
+  if (mapped[[2L]] && !mapped[[1L]] && !batch) {
+    # Positions that differ where the operand does not are one longer row of positions.
+    count <- inputs[[2L]]@shape
+    found <- gathered(inputs[[1L]], reshaped(inputs[[2L]], as.integer(prod(count))), axis)
+    shape <- append(found@shape[-axis], count, axis - 1L)
+    return(to_front(reshaped(found, shape), axis))
   }
-  side_by_side <- mapped[[2L]] || p$batch
+  side_by_side <- mapped[[2L]] || batch
   if (side_by_side) {
     inputs <- all_in_front(inputs, mapped, size)
   }
-  list(gathered(inputs[[1L]], inputs[[2L]], p$axis + 1L, p$batch + side_by_side))
-})
+  gathered(inputs[[1L]], inputs[[2L]], axis + 1L, batch + side_by_side)
+}
 
 primitive(scatters, vmap = function(node, inputs, mapped, size) {
   p <- node$params

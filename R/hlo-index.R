@@ -1,87 +1,230 @@
-# Indices of values, as R's of arrays as far as the positions are known while the program is written.
+# Indices of values, as R's: `[` and `[[`.
 
 #' @export
 `[.xlaffi_value` <- function(x, ..., drop = TRUE) {
   call <- method_call("[")
-  given <- eval(substitute(alist(...)))
+  given <- index_arguments(...)
+  if (!is_value(x)) {
+    if (!is_data(x) || !any(vapply(given, is_value, NA))) {
+      check_list_index(given, call)
+      return(if (missing(drop)) x[...] else x[..., drop = drop])
+    }
+    x <- as_value(x, "x", call = call)
+  }
+  check_no_token(x, "`[`", "x", call)
+  check_flag(drop, "drop", call)
+  if (length(given) == 1L && !is.null(given[[1L]])) {
+    y <- elements_at(x, given[[1L]], call)
+    return(if (drop && identical(y@shape, 1L)) reshaped(y, integer()) else y)
+  }
+  if (length(given) == 1L || (!length(given) && length(x@shape) < 2L)) {
+    return(x)
+  }
+  check_index_count(x, given, call)
+  y <- part_at(x, given, call)
+  if (drop) reshaped(y, y@shape[y@shape != 1L]) else y
+}
+
+# The indices of a call, NULL for the whole axis.
+index_arguments <- function(...) {
+  left_out <- vapply(eval(substitute(alist(...))), identical, NA, rlang::missing_arg())
+  lapply(seq_along(left_out), function(i) {
+    if (!left_out[[i]]) {
+      index <- ...elt(i)
+      if (is.null(index)) integer() else index
+    }
+  })
+}
+
+check_index_count <- function(x, given, call) {
   rank <- length(x@shape)
   if (length(given) != rank) {
     abort(
-      sprintf("`x[...]` needs %d indices for a value of shape %s, not %d", rank, shape_text(x@shape), length(given)),
-      operand = "...", call = call
-    )
-  }
-  dropped <- logical(rank)
-  start <- rep(1L, rank)
-  end <- x@shape
-  step <- rep(1L, rank)
-  moving <- list()
-  for (axis in seq_len(rank)) {
-    if (identical(given[[axis]], rlang::missing_arg())) {
-      next
-    }
-    index <- ...elt(axis)
-    dropped[[axis]] <- drop && length(index) == 1L
-    if (is_value(index)) {
-      moving[[as.character(axis)]] <- index
-      next
-    }
-    range <- index_range(index, x@shape[[axis]], axis, call)
-    start[[axis]] <- range[[1L]]
-    end[[axis]] <- range[[2L]]
-    step[[axis]] <- range[[3L]]
-  }
-  y <- sliced(x, start, end, step)
-  if (length(moving)) {
-    axes <- as.integer(names(moving))
-    at <- rep(list(1L), rank)
-    at[axes] <- moving
-    sizes <- y@shape
-    sizes[axes] <- 1L
-    y <- dynamic_sliced(y, check_starts(at, y, call), sizes)
-  }
-  reshaped(y, y@shape[!dropped])
-}
-
-# First, last and step of indices that are a range.
-index_range <- function(index, size, axis, call) {
-  fine <- is.numeric(index) && length(index) && !anyNA(index) && all(index >= 1 & index <= size & index == trunc(index))
-  step <- if (length(index) > 1L) index[[2L]] - index[[1L]] else 1
-  if (!fine || step < 1 || any(diff(index) != step)) {
-    abort(
       sprintf(
-        "index %d must be increasing positions from 1 to %d in equal steps, not %s", axis, size, values_text(index)
+        "`x[...]` needs %s for a value of shape %s, not %d",
+        if (rank > 1L) sprintf("1 or %d indices", rank) else "1 index", shape_text(x@shape), length(given)
       ),
       operand = "...", call = call
     )
   }
-  as.integer(c(index[[1L]], index[[length(index)]], step))
 }
 
-#' @export
-`[[.xlaffi_value` <- function(x, ...) {
-  one <- x[...]
-  if (length(one@shape)) {
-    abort(sprintf("`x[[...]]` takes one element, not %s", type_text(one)), operand = "...")
+# Which element of a list is not known.
+check_list_index <- function(given, call) {
+  if (any(vapply(given, is_value, NA))) {
+    abort("an index of a list must be known while the program is written, not a value",
+      operand = "...", hint = "`hlo_case()` chooses among programs; elements of one shape can be rows of a matrix.",
+      call = call
+    )
   }
-  one
 }
 
-#' @export
-`[<-.xlaffi_value` <- function(x, ..., value) {
-  abort("values of programs cannot be changed in place", "UNIMPLEMENTED",
-    op = "[<-", operand = "x", hint = "`hlo_dynamic_update_slice()` and `hlo_select()` give changed ones."
+# One index: elements in R's order, as a value of rank 1.
+elements_at <- function(x, index, call) {
+  dim <- x@shape
+  if (is_value(index)) {
+    at <- moving_elements(x, index, call)
+    return(moving_taken(reshaped(x, as.integer(length(x))), list(at), 1L))
+  }
+  positions <- matrix_positions(index, dim, call)
+  if (is.null(positions)) {
+    positions <- fixed_positions(index, length(x), 1L, call, open = TRUE)
+  }
+  x <- as_column(x)
+  beyond <- is.na(positions) | positions > length(x)
+  if (any(beyond)) {
+    if (x@dtype == "pred") {
+      abort(
+        sprintf(
+          "index 1 must be positions from 1 to %.0f, for logical values have no NA, not %s", length(x),
+          values_text(index)
+        ),
+        operand = "...", call = call
+      )
+    }
+    positions[beyond] <- length(x) + 1
+    x <- joined(list(x, constant(missing_number(x@dtype), x@dtype, 1L, "x")))
+  }
+  taken(x, positions, 1L)
+}
+
+# Positions that are values among the elements of `x` by rows
+moving_elements <- function(x, index, call) {
+  dim <- x@shape
+  at <- if (is_index_matrix(index, dim)) {
+    moving_rows(index, dim, call)
+  } else {
+    lapply(moving_positions(index, length(x), 1L, call), as_column)
+  }
+  if (length(dim) > 1L && length(x)) {
+    at$at <- by_row_positions(at$at, dim)
+  }
+  at
+}
+
+# A matrix of positions that are values
+moving_rows <- function(index, dim, call) {
+  columns <- lapply(seq_along(dim), function(axis) {
+    column <- reshaped(sliced(index, c(1L, axis), c(index@shape[[1L]], axis)), index@shape[[1L]])
+    moving_positions(column, dim[[axis]], axis, call)
+  })
+  before <- cumprod(c(1, dim))
+  list(
+    at = Reduce(`+`, Map(function(column, by) column$at * as.integer(by), columns, before[seq_along(dim)])),
+    inside = Reduce(`&`, lapply(columns, function(column) column$inside))
   )
 }
 
-#' @export
-`[[<-.xlaffi_value` <- `[<-.xlaffi_value`
+# One index per axis.
+part_at <- function(x, given, call) {
+  moving <- list()
+  for (axis in seq_along(given)) {
+    index <- given[[axis]]
+    if (is_value(index)) {
+      moving[[as.character(axis)]] <- moving_positions(as_column(index), x@shape[[axis]], axis, call)
+    } else if (!is.null(index)) {
+      x <- taken(x, fixed_positions(index, x@shape[[axis]], axis, call), axis)
+    }
+  }
+  if (length(moving)) moving_taken(x, unname(moving), as.integer(names(moving))) else x
+}
+
+# Elements at positions, counted from 1, along an axis: slices where a few do, a gather otherwise.
+taken <- function(x, positions, axis) {
+  count <- length(positions)
+  steps <- unique(diff(positions))
+  run <- function(first, last, step = 1) {
+    start <- replace(rep(1L, length(x@shape)), axis, as.integer(first))
+    end <- replace(x@shape, axis, as.integer(last))
+    sliced(x, start, end, replace(rep(1L, length(x@shape)), axis, as.integer(step)))
+  }
+  if (!count) {
+    return(run(1, 0))
+  }
+  if (length(steps) < 2L) {
+    step <- c(steps, 1)[[1L]]
+    first <- positions[[1L]]
+    last <- positions[[count]]
+    if (step > 0) {
+      return(run(first, last, step))
+    }
+    if (step < 0) {
+      return(hlo_reverse(run(last, first, -step), axis))
+    }
+    one <- run(first, first)
+    return(broadcast(one, replace(one@shape, axis, count), seq_along(one@shape)))
+  }
+  ends <- c(which(diff(positions) != 1), count)
+  if (length(ends) <= 4L) {
+    starts <- c(1L, ends[-length(ends)] + 1L)
+    return(joined(Map(run, positions[starts], positions[ends]), axis))
+  }
+  gathered(x, constant(as.integer(positions - 1), "i32", count, "index"), axis)
+}
+
+# Values of one dtype, side by side along an axis
+joined <- function(parts, axis = 1L) concatenated(unname(parts), axis, environment())
+
+# Elements at positions that are values, see moving_positions(); outside there is what stands for NA.
+moving_taken <- function(x, positions, axes) {
+  counts <- vapply(positions, function(position) position$at@shape, 0L)
+  if (!length(x)) {
+    shape <- replace(x@shape, axes, counts)
+    return(constant(missing_number(x@dtype), x@dtype, shape, "x"))
+  }
+  single <- axes[counts == 1L]
+  if (length(single)) {
+    zero <- constant(0L, "i32", integer(), "index")
+    starts <- rep(list(zero), length(x@shape))
+    starts[single] <- lapply(positions[counts == 1L], function(position) reshaped(position$at, integer()))
+    x <- dynamic_sliced(x, starts, replace(x@shape, single, 1L))
+  }
+  for (i in which(counts != 1L)) {
+    x <- gathered(x, positions[[i]]$at, axes[[i]])
+  }
+  nothing <- constant(missing_number(x@dtype), x@dtype, x@shape, "x")
+  for (i in seq_along(axes)) {
+    x <- selected(broadcast(positions[[i]]$inside, x@shape, axes[[i]]), x, nothing)
+  }
+  x
+}
 
 #' @export
-c.xlaffi_value <- function(...) {
-  call <- method_call("c")
-  parts <- lapply(list(...), function(part) {
-    if (is_value(part) && !length(part@shape)) reshaped(part, 1L) else part
-  })
-  concatenated(unname(parts), 1L, call)
+`[[.xlaffi_value` <- function(x, ..., exact = TRUE) {
+  call <- method_call("[[")
+  given <- index_arguments(...)
+  if (!is_value(x) && (!is_data(x) || !any(vapply(given, is_value, NA)))) {
+    check_list_index(given, call)
+    return(if (missing(exact)) x[[...]] else x[[..., exact = exact]])
+  }
+  x <- as_value(x, "x", call = call)
+  check_one_each(given, call)
+  one <- if (length(given) == 1L) {
+    if (!is_value(given[[1L]])) {
+      fixed_positions(given[[1L]], length(x), 1L, call)
+    }
+    elements_at(x, given[[1L]], call)
+  } else {
+    check_index_count(x, given, call)
+    part_at(x, given, call)
+  }
+  reshaped(one, integer())
 }
+
+# One position per index, as `[[` takes.
+check_one_each <- function(given, call) {
+  fine <- vapply(given, function(index) {
+    if (is_value(index)) length(index) == 1L else is.numeric(index) && length(index) == 1L && isTRUE(index >= 1)
+  }, NA)
+  if (!length(given) || !all(fine)) {
+    abort("`x[[...]]` takes the position of one element, a number from 1 on", operand = "...", call = call)
+  }
+}
+
+index_differs <- paste(
+  "Positions that are values and lie outside give NaN (integers NA, logicals FALSE), negative ones too; logical values",
+  "as indices are an error. There are no names."
+)
+
+word("[", "base", `[.xlaffi_value`, topic = "Indices", dtypes = "all", differs = index_differs)
+word("[[", "base", `[[.xlaffi_value`, topic = "Indices", dtypes = "all", differs = index_differs)

@@ -2,19 +2,16 @@
 # itself would look at the S4 object.
 refused <- list(
   numbers = c(
-    "all.equal", "anyNA", "as.array", "as.character", "as.complex", "as.data.frame", "as.double", "as.integer",
-    "as.list", "as.logical", "as.raw", "as.vector", "duplicated", "is.nan", "rep", "rev", "seq.int",
-    "sort", "split", "summary", "unique", "unlist", "xtfrm"
+    "all.equal", "anyNA", "as.character", "as.data.frame", "cut", "as.raw", "duplicated", "is.nan", "seq.int", "summary",
+    "unique", "xtfrm"
   ),
-  changes = c("dim<-", "dimnames<-", "length<-", "levels<-", "names<-"),
-  joins = c("cbind", "rbind"),
-  matrices = c("as.matrix", "qr")
+  changes = "levels<-",
+  matrices = "qr"
 )
 
 refused_hints <- list(
   numbers = "`hlo_convert()` changes the dtype, `hlo_reshape()` and `hlo_broadcast()` the shape.",
   changes = "Values are not changed: `hlo_reshape()` gives one of another shape.",
-  joins = "`hlo_concatenate()` joins along an axis, `hlo_reshape()` makes matrices.",
   matrices = "For matrices there are `xla_qr()`, `xla_svd()`, `xla_eigh()`, `xla_chol()`, `xla_lu()` and `xla_solve()`."
 )
 

@@ -145,9 +145,6 @@ hlo_t <- function(x) {
   transposed(x, c(seq_len(rank - 2L), rank, rank - 1L))
 }
 
-#' @export
-t.xlaffi_value <- function(x) hlo_t(x)
-
 #' @rdname hlo_shape
 #' @export
 hlo_reverse <- function(x, axes) {

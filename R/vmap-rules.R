@@ -47,23 +47,54 @@ primitive("pad", vmap = function(node, inputs, mapped, size) {
   batch_again(node, inputs, size, lapply(node$params, function(counts) c(0L, counts)))
 })
 
-# Where the positions are the same for all elements.
+# Positions that differ from element to element are those of a gather, axis by axis.
 primitive("dynamic_slice", vmap = function(node, inputs, mapped, size) {
-  if (any(mapped[-1L])) {
-    return(batch_one_by_one(node, inputs, mapped, size))
+  sizes <- node$params$sizes
+  x <- inputs[[1L]]
+  here <- mapped[[1L]]
+  for (axis in which(mapped[-1L])) {
+    at <- window_positions(inputs[[axis + 1L]], node$inputs[[1L]]@shape[[axis]], sizes[[axis]])
+    x <- batched_gather(list(x, at), c(here, TRUE), size, axis)
+    here <- TRUE
   }
   zero <- constant(0L, "i32", integer(), "start")
-  list(dynamic_sliced(inputs[[1L]], c(list(zero), inputs[-1L]), c(size, node$params$sizes)))
+  starts <- inputs[-1L]
+  starts[mapped[-1L]] <- list(zero)
+  list(dynamic_sliced(x, c(list(zero), starts), c(size, sizes)))
 })
 
+# The positions in a window of `count` along an axis of `length` elements, which XLA moves back inside.
+window_positions <- function(start, length, count) {
+  shape <- c(start@shape, count)
+  limit <- function(op, x, by) record(op, list(x, filled(by, x)), x@dtype, x@shape)
+  start <- converted(limit("minimum", limit("maximum", start, 0L), length - count), "i32")
+  parts <- list(broadcast(start, shape, seq_along(start@shape)), hlo_iota("i32", shape, length(shape)))
+  record("add", parts, "i32", shape)
+}
+
 primitive("dynamic_update_slice", vmap = function(node, inputs, mapped, size) {
-  if (any(mapped[-(1:2)])) {
-    return(batch_one_by_one(node, inputs, mapped, size))
-  }
   both <- all_in_front(inputs[1:2], mapped[1:2], size)
-  zero <- constant(0L, "i32", integer(), "start")
-  list(dynamic_updated(both[[1L]], both[[2L]], c(list(zero), inputs[-(1:2)])))
+  starts <- inputs[-(1:2)]
+  if (!any(mapped[-(1:2)])) {
+    zero <- constant(0L, "i32", integer(), "start")
+    return(list(dynamic_updated(both[[1L]], both[[2L]], c(list(zero), starts))))
+  }
+  starts <- all_in_front(starts, mapped[-(1:2)], size)
+  list(windows_set(both[[1L]], both[[2L]], starts))
 })
+
+# Puts the window `update` of each element of a batch at its place in `x`, by rows.
+windows_set <- function(x, update, starts) {
+  dim <- x@shape[-1L]
+  window <- update@shape[-1L]
+  strides <- rev(cumprod(c(1, rev(dim))))[-1L]
+  at <- Reduce(`+`, Map(function(start, axis) {
+    along <- window_positions(start, dim[[axis]], window[[axis]])
+    broadcast(along, update@shape, c(1L, axis + 1L)) * as.integer(strides[[axis]])
+  }, starts, seq_along(dim)))
+  in_rows <- function(x) reshaped(x, c(x@shape[[1L]], as.integer(prod(x@shape[-1L]))))
+  reshaped(scattered("set", in_rows(x), in_rows(at), in_rows(update), 2L, 1L), x@shape)
+}
 
 # The axes of a product are the shared ones, then what is left of x, then of y.
 primitive("dot_general", vmap = function(node, inputs, mapped, size) {

@@ -87,9 +87,5 @@ control_hints <- list(
 
 # What a `for` loop goes through: of a value its elements.
 each_of <- function(x, code) {
-  if (!is_value(x)) {
-    return(x)
-  }
-  column <- as_column(x)
-  lapply(seq_len(length(x)), function(i) reshaped(sliced(column, i, i), integer()))
+  if (is_value(x)) elements_of(x) else x
 }

@@ -6,9 +6,13 @@ compared_with_r <- function(f, x) {
   ))
 }
 
+# What the help topic says to differ: logicals have no NA, and NaN stays where R leaves it out.
+differ_with_nan <- c("as.logical", "sort")
+
 expect_right_or_refused <- function(names, data, allowed) {
   for (name in names) {
     for (x in data) {
+      if (name %in% differ_with_nan && anyNA(x)) next
       f <- get(name, envir = asNamespace("stats"))
       found <- compared_with_r(f, x)
       if (is.character(found)) {
@@ -49,17 +53,17 @@ test_that("functions of R agree with R or fail: others that take data", {
     function(x) as.list(x)[[1]]
   )
   for (f in more) {
-    expect_true(compared_with_r(f, data[[1]])[[1]] %in% c("refused", "failed"), label = deparse1(body(f)))
+    found <- compared_with_r(f, data[[1]])
+    if (is.character(found)) {
+      expect_true(found %in% c("refused", "failed"), label = deparse1(body(f)))
+    } else {
+      expect_equal(unlist(found$xla), unlist(found$r), label = deparse1(body(f)))
+    }
   }
   x <- c(1, NA, Inf)
   expect_identical(xla_jit(function(x) list(is.na(x), is.finite(x)))(x), list(is.na(x), is.finite(x)))
   expect_snapshot(error = TRUE, {
     xla_jit(function(x) qr(x))(diag(2))
-    xla_jit(function(x) svd(x))(diag(2))
-    xla_jit(function(x) eigen(x))(diag(2))
-    xla_jit(function(x) rep(x, 2))(1)
-    xla_jit(function(x) cbind(x, x))(1)
     xla_jit(function(x) mean(x, na.rm = TRUE))(1)
-    xla_jit(function(x) sapply(x, identity))(1)
   })
 })

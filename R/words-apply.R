@@ -1,0 +1,287 @@
+# Functions of elements: as.list(), lapply() and their kin. Elements are taken in R's order, and the function is called
+# for each of them, so that a program has as many copies; of many elements it is called once and works on a batch.
+
+# The elements of a value of any shape, a list of values of rank 0: what `for` goes through.
+elements_of <- function(x) {
+  column <- as_column(x)
+  lapply(seq_len(length(column)), function(i) reshaped(sliced(column, i, i), integer()))
+}
+
+element_word <- function(name, f, by = "scope", differs = "") {
+  word(name, "base", f, by,
+    topic = "Elements", dtypes = "all", differs = differs, functional = by == "scope"
+  )
+}
+
+element_word("as.list", function(x, ...) {
+  call <- method_call("as.list")
+  check_dots_empty(..., call = call)
+  elements_of(x)
+}, "method")
+
+# Up to so many copies are written out.
+most_copies <- 64L
+
+# `f` of each row of `rows`, the values that it is called with: a list of what it gives.
+each_row <- function(f, rows) {
+  size <- rows@shape[[1L]]
+  shape <- rows@shape[-1L]
+  if (size <= most_copies) {
+    return(lapply(seq_len(size), function(i) f(reshaped(taken(rows, i, 1L), shape))))
+  }
+  tree <- NULL
+  batch <- batch_leaves(function(leaves) {
+    tree <<- f(leaves[[1L]])
+    lapply(tree_leaves(tree), as_value, "FUN", call = NULL)
+  }, list(rows), TRUE, size)
+  stacks <- Map(in_front, batch$values, batch$mapped, size)
+  lapply(seq_len(size), function(i) {
+    tree_fill(tree, lapply(stacks, function(stack) reshaped(taken(stack, i, 1L), stack@shape[-1L])))
+  })
+}
+
+# A function that assigns outside of itself must be called for each element.
+changes_things <- function(f) {
+  is.function(f) && !is.primitive(f) && any(c("<<-", "->>", "assign", "environment") %in% all.names(body(f)))
+}
+
+# `f` of each element of a value, list or vector.
+each_element <- function(x, f, ...) {
+  if (is_value(x)) {
+    g <- function(element) f(element, ...)
+    if (changes_things(f)) lapply(elements_of(x), g) else each_row(g, as_column(x))
+  } else {
+    base::lapply(x, f, ...)
+  }
+}
+
+word_lapply <- function(X, FUN, ...) each_element(X, function_of(FUN), ...)
+
+word_sapply <- function(X, FUN, ..., simplify = TRUE, USE.NAMES = TRUE) {
+  call <- method_call("sapply")
+  answer <- each_element(X, function_of(FUN), ...)
+  if (isTRUE(USE.NAMES) && is.character(X) && is.null(names(answer))) {
+    names(answer) <- X
+  }
+  if (isFALSE(simplify)) answer else simplified(answer, identical(simplify, "array"), "sapply()", call)
+}
+
+# Results of one length as a vector, a matrix with a column for each, or an array; else the list.
+simplified <- function(answer, higher, shown, call) {
+  if (!has_values(answer)) {
+    return(base::simplify2array(answer, higher))
+  }
+  plain <- vapply(answer, function(x) is_value(x) || is_data(x), NA)
+  sizes <- lengths(answer)
+  if (!all(plain) || length(unique(sizes)) != 1L || sizes[[1L]] == 0L) {
+    return(answer)
+  }
+  parts <- common(answer, shown, call = call)
+  if (sizes[[1L]] == 1L && !(higher && length(parts[[1L]]@shape) > 1L)) {
+    return(joined(lapply(parts, as_column)))
+  }
+  dim <- if (higher && all_alike(parts)) dim_of(parts[[1L]]) else sizes[[1L]]
+  stacked(parts, dim)
+}
+
+has_values <- function(x) any(vapply(x, is_value, NA))
+
+all_alike <- function(parts) all(vapply(parts, function(part) identical(part@shape, parts[[1L]]@shape), NA))
+
+# Values of one length side by side along a new last axis, each of dimensions `dim`
+stacked <- function(parts, dim) {
+  from_column(joined(lapply(parts, as_column)), c(dim, length(parts)))
+}
+
+word_vapply <- function(X, FUN, FUN.VALUE, ..., USE.NAMES = TRUE) {
+  call <- method_call("vapply")
+  answer <- each_element(X, function_of(FUN), ...)
+  if (!has_values(answer)) {
+    at <- 0L
+    return(base::vapply(X, function(x) answer[[at <<- at + 1L]], FUN.VALUE, USE.NAMES = USE.NAMES))
+  }
+  like <- as_value(FUN.VALUE, "FUN.VALUE", call = call)
+  parts <- lapply(answer, function(x) {
+    x <- as_value(x, "FUN", call = call)
+    float <- is_float(x@dtype) && like@dtype == "f64"
+    fits <- float || (x@dtype %in% r_dtypes && match(x@dtype, r_dtypes) <= match(like@dtype, r_dtypes))
+    if (length(x) != length(like) || !fits) {
+      abort(sprintf("vapply(): `FUN` must give %s as `FUN.VALUE` is, not %s", type_text(like), type_text(x)),
+        operand = "FUN", call = call
+      )
+    }
+    if (float) x else converted(x, like@dtype)
+  })
+  parts <- common(parts, "vapply()", call = call)
+  if (length(like) == 1L && is.null(dim(FUN.VALUE))) {
+    return(joined(lapply(parts, as_column)))
+  }
+  stacked(parts, if (is.null(dim(FUN.VALUE))) length(like) else dim(FUN.VALUE))
+}
+
+word_mapply <- function(FUN, ..., MoreArgs = NULL, SIMPLIFY = TRUE, USE.NAMES = TRUE) {
+  call <- method_call("mapply")
+  answer <- side_by_side(function_of(FUN), list(...), MoreArgs, isTRUE(USE.NAMES), "mapply()", call)
+  if (isFALSE(SIMPLIFY)) answer else simplified(answer, identical(SIMPLIFY, "array"), "mapply()", call)
+}
+
+word_map <- function(f, ...) {
+  call <- method_call("Map")
+  side_by_side(function_of(f), list(...), NULL, TRUE, "Map()", call)
+}
+
+# `f` of the first elements of all, of the second ones …; shorter ones are repeated.
+side_by_side <- function(f, arguments, more, names, shown, call) {
+  arguments <- lapply(arguments, function(x) if (is_value(x)) elements_of(x) else x)
+  sizes <- lengths(arguments)
+  count <- if (!length(sizes) || any(sizes == 0L)) 0L else max(sizes)
+  if (count && any(count %% sizes != 0L)) {
+    abort(sprintf("%s: arguments of lengths %s cannot be repeated to one length", shown, toString(sizes)),
+      operand = "...", call = call
+    )
+  }
+  answer <- lapply(seq_len(count), function(i) {
+    do.call(f, c(lapply(arguments, function(x) x[[(i - 1L) %% length(x) + 1L]]), more), quote = TRUE)
+  })
+  first <- if (names && length(arguments)) arguments[[1L]]
+  if (!is.null(names(first))) {
+    names(answer) <- names(first)
+  } else if (is.character(first)) {
+    names(answer) <- first
+  }
+  answer
+}
+
+word_reduce <- function(f, x, init, right = FALSE, accumulate = FALSE, simplify = TRUE) {
+  call <- method_call("Reduce")
+  f <- function_of(f)
+  x <- if (is_value(x)) elements_of(x) else as.list(x)
+  answer <- if (missing(init)) {
+    base::Reduce(f, x, right = right, accumulate = accumulate)
+  } else {
+    base::Reduce(f, x, init, right = right, accumulate = accumulate)
+  }
+  if (!accumulate) {
+    answer
+  } else if (!simplify) {
+    as.list(answer)
+  } else if (is.list(answer) && has_values(answer) && all(lengths(answer) == 1L)) {
+    simplified(answer, FALSE, "Reduce()", call)
+  } else {
+    answer
+  }
+}
+
+word_apply <- function(X, MARGIN, FUN, ..., simplify = TRUE) {
+  call <- method_call("apply")
+  check_flag(simplify, "simplify", call)
+  f <- function_of(FUN)
+  dim <- if (is_value(X)) X@shape else base::dim(X)
+  if (length(dim) < 2L) {
+    abort("apply(): `X` must be a matrix or an array", operand = "X", call = call)
+  }
+  margin <- check_axes(MARGIN, "MARGIN", length(dim), call = call)
+  g <- function(part) f(part, ...)
+  answer <- if (!is_value(X)) {
+    lapply(base::apply(X, margin, function(part) list(g(part))), `[[`, 1L)
+  } else if (changes_things(f)) {
+    lapply(slices_of(X, margin), g)
+  } else {
+    rows <- transposed(X, c(rev(margin), setdiff(seq_along(dim), margin)))
+    each_row(g, reshaped(rows, c(as.integer(prod(dim[margin])), dim[-margin])))
+  }
+  shape <- dim[margin]
+  if (!has_values(answer)) {
+    at <- 0L
+    return(base::apply(X, margin, function(part) answer[[at <<- at + 1L]], simplify = simplify))
+  }
+  if (!simplify) {
+    return(structure(unname(answer), dim = if (length(shape) > 1L) shape))
+  }
+  y <- simplified(answer, FALSE, "apply()", call)
+  if (!is_value(y) || length(shape) == 1L) {
+    return(y)
+  }
+  size <- length(answer[[1L]])
+  from_column(as_column(y), c(if (size != 1L) size, shape))
+}
+
+element_word("lapply", word_lapply)
+element_word("sapply", word_sapply, differs = "Names are dropped.")
+element_word("vapply", word_vapply, differs = "Names are dropped.")
+element_word("mapply", word_mapply, differs = "Names are dropped.")
+element_word("Map", word_map)
+element_word("Reduce", word_reduce)
+element_word("apply", word_apply, differs = "Names are dropped.")
+
+word_vectorize <- function(FUN, vectorize.args = NULL, SIMPLIFY = TRUE, USE.NAMES = TRUE) {
+  f <- function_of(FUN)
+  formals <- setdiff(names(formals(args(f))), "...")
+  vectorized <- if (is.null(vectorize.args)) formals else vectorize.args
+  function(...) {
+    given <- as.list(match.call(f, as.call(c(list(as.name("f")), list(...)))))[-1L]
+    moving <- names2(given) %in% vectorized
+    do.call(word_mapply, c(
+      list(FUN = f), given[moving],
+      list(MoreArgs = given[!moving], SIMPLIFY = SIMPLIFY, USE.NAMES = USE.NAMES)
+    ), quote = TRUE)
+  }
+}
+
+element_word("Vectorize", word_vectorize)
+
+# What is left depends on values.
+element_word("Filter", function(f, x) {
+  call <- method_call("Filter")
+  if (!is_value(x)) {
+    return(base::Filter(function_of(f), x))
+  }
+  abort("Filter(): how many elements stay is not known while the program is written",
+    "UNIMPLEMENTED", op = "Filter", operand = "x",
+    hint = "`ifelse()` keeps the shape; `sum(x * condition)` and the like leave elements out.", call = call
+  )
+}, differs = "Lists only, with conditions that are no values.")
+
+element_word("split", function(x, f, drop = FALSE, ...) {
+  call <- method_call("split")
+  if (is_value(f) || has_values(as.list(f))) {
+    abort("split(): `f` must be known while the program is written: results have fixed shapes",
+      operand = "f", call = call
+    )
+  }
+  column <- as_column(x)
+  lapply(split(seq_len(length(column)), f, drop, ...), function(positions) taken(column, positions, 1L))
+}, "method", "`f` is R's, no value.")
+
+element_word("tapply", function(X, INDEX, FUN = NULL, ..., default = NA, simplify = TRUE) {
+  call <- method_call("tapply")
+  if (is.null(FUN) || !(is.atomic(INDEX) || is.factor(INDEX))) {
+    abort("tapply(): `INDEX` must be one vector or factor of R's, and `FUN` a function", operand = "INDEX", call = call)
+  }
+  group <- droplevels(as.factor(INDEX))
+  if (nlevels(group) != nlevels(as.factor(INDEX)) || length(group) != length(X)) {
+    abort("tapply(): `INDEX` must have an element for each of `X`, and no empty levels", operand = "INDEX", call = call)
+  }
+  column <- as_column(X)
+  f <- function_of(FUN)
+  answer <- lapply(split(seq_along(group), group), function(positions) f(taken(column, positions, 1L), ...))
+  if (simplify && all(lengths(answer) == 1L)) simplified(unname(answer), FALSE, "tapply()", call) else answer
+}, differs = "One factor, whose levels all occur. Names are dropped.")
+
+word_replicate <- function(n, expr, simplify = "array") {
+  f <- eval.parent(substitute(function(...) expr))
+  word_sapply(integer(n), f, simplify = simplify)
+}
+
+element_word("replicate", word_replicate)
+
+# The function that an argument names, as it is in traces.
+function_of <- function(f, env = parent.frame(2L), call = rlang::caller_env()) {
+  if (is.character(f) && length(f) == 1L) {
+    f <- get(f, envir = env, mode = "function")
+  }
+  if (!is.function(f)) {
+    abort(sprintf("`FUN` must be a function, not %s", describe(f)), operand = "FUN", call = call)
+  }
+  in_scope(f)
+}

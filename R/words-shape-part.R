@@ -1,0 +1,101 @@
+# Parts and orders of elements: head(), tail(), rev(), diff(), embed(), asplit().
+
+word_head <- function(x, n = 6L, ...) {
+  call <- method_call("head")
+  check_dots_empty(..., call = call)
+  ends(x, n, function(size, count) seq_len(count), call)
+}
+
+# `keepnums` and `addrownums` are about names.
+word_tail <- function(x, n = 6L, keepnums = FALSE, addrownums, ...) {
+  call <- method_call("tail")
+  check_dots_empty(..., call = call)
+  ends(x, n, function(size, count) size - count + seq_len(count), call)
+}
+
+shape_word("head", word_head, "method", "utils")
+shape_word("tail", word_tail, "method", "utils", differs = "There are no names of rows.")
+
+# `n` elements of a vector, or along each axis of an array: of a negative one all but so many.
+ends <- function(x, n, positions, call) {
+  vector <- length(x@shape) < 2L
+  rank <- if (vector) 1L else length(x@shape)
+  fine <- (is.numeric(n) || is.logical(n)) && length(n) >= 1L && length(n) <= rank
+  if (!fine || any(abs(n) > .Machine$integer.max, na.rm = TRUE) || (vector && anyNA(n))) {
+    abort(sprintf("`n` must be 1 to %d whole numbers, not %s", rank, describe(n)), operand = "n", call = call)
+  }
+  if (vector) {
+    x <- as_column(x)
+  }
+  for (axis in which(!is.na(n))) {
+    size <- x@shape[[axis]]
+    n_axis <- trunc(n[[axis]])
+    count <- if (n_axis < 0) max(size + n_axis, 0) else min(n_axis, size)
+    x <- taken(x, positions(size, count), axis)
+  }
+  x
+}
+
+shape_word("rev", function(x) {
+  x <- as_column(x)
+  if (length(x) > 1L) hlo_reverse(x, 1L) else x
+}, "method")
+
+word_diff <- function(x, lag = 1L, differences = 1L, ...) {
+  call <- method_call("diff")
+  check_dots_empty(..., call = call)
+  check_no_token(x, "diff()", "x", call)
+  lag <- check_count(lag, "lag", call, 1)
+  x <- if (length(x@shape) < 2L) as_column(x) else x
+  x <- if (x@dtype == "pred") converted(x, "i32") else x
+  for (turn in seq_len(check_count(differences, "differences", call, 1))) {
+    size <- x@shape[[1L]]
+    count <- max(size - lag, 0L)
+    x <- taken(x, size - count + seq_len(count), 1L) - taken(x, seq_len(count), 1L)
+  }
+  x
+}
+
+word("diff", "base", word_diff, "method", topic = "Shapes", dtypes = "all")
+
+shape_word("embed", function(x, dimension = 1) {
+  call <- method_call("embed")
+  matrix <- length(x@shape) == 2L
+  if (length(x@shape) > 2L) {
+    abort(sprintf("embed(): `x` must be a vector or a matrix, not %s", type_text(x)), operand = "x", call = call)
+  }
+  x <- if (matrix) x else as_column(x)
+  size <- x@shape[[1L]]
+  dimension <- check_count(dimension, "dimension", call, 1)
+  if (dimension > size) {
+    abort(sprintf("embed(): `dimension` must be a number from 1 to %d, not %d", size, dimension),
+      operand = "dimension", call = call
+    )
+  }
+  rows <- size - dimension + 1L
+  lagged <- lapply(rev(seq_len(dimension)), function(first) {
+    part <- taken(x, first - 1L + seq_len(rows), 1L)
+    if (matrix) part else reshaped(part, c(rows, 1L))
+  })
+  joined(lagged, 2L)
+}, package = "stats")
+
+shape_word("asplit", function(x, MARGIN) {
+  call <- method_call("asplit")
+  margin <- check_axes(MARGIN, "MARGIN", length(x@shape), call = call)
+  dim <- x@shape[margin]
+  structure(slices_of(x, margin), dim = dim)
+}, differs = "Names are dropped.")
+
+# The parts of an array for each position along the axes `margin`, in R's order.
+slices_of <- function(x, margin) {
+  dim <- x@shape[margin]
+  rest <- x@shape[-margin]
+  lapply(seq_len(prod(dim)), function(i) {
+    at <- arrayInd(i, dim)
+    for (k in seq_along(margin)) {
+      x <- taken(x, at[[k]], margin[[k]])
+    }
+    reshaped(x, rest)
+  })
+}

@@ -1,0 +1,93 @@
+# as.vector() and its kin, which change the type and drop the dimensions, and what asks for the type.
+
+# The numbers of R's type, as a value of rank 1: `to` converts a value.
+type_word <- function(name, to, differs = "", by = "method") {
+  force(to)
+  word(name, "base", function(x, ...) {
+    call <- method_call(name)
+    check_dots_empty(..., call = call)
+    check_no_token(x, name, "x", call)
+    to(as_column(x), call)
+  }, by, topic = "Shapes", dtypes = "all", differs = differs)
+}
+
+as_floats <- function(x, call) {
+  if (is_complex(x@dtype)) {
+    abort(sprintf("complex numbers cannot become real, as %s would", deparse1(call)),
+      operand = "x", hint = "`Re()` takes the real part.", call = call
+    )
+  }
+  if (is_float(x@dtype)) x else converted(x, "f64")
+}
+
+# Numbers that i32 cannot hold become R's NA.
+as_integers <- function(x, call) {
+  if (is_complex(x@dtype)) {
+    as_floats(x, call)
+  }
+  if (x@dtype %in% c("pred", "i8", "ui8", "i16", "ui16", "i32")) {
+    return(converted(x, "i32"))
+  }
+  x <- if (x@dtype %in% c("f16", "bf16")) converted(x, "f64") else x
+  largest <- .Machine$integer.max
+  inside <- if (is_float(x@dtype)) {
+    compared(abs(x), 2^31, "LT", "as.integer()")
+  } else if (startsWith(x@dtype, "u")) {
+    compared(x, largest, "LE", "as.integer()")
+  } else {
+    record("and", list(compared(x, largest, "LE", ""), compared(x, -largest, "GE", "")), "pred", x@shape)
+  }
+  whole <- converted(selected(inside, x, filled(0, x)), "i32")
+  selected(inside, whole, filled(NA_integer_, whole))
+}
+
+as_logicals <- function(x, call) if (x@dtype == "pred") x else compared(x, 0, "NE", "as.logical()")
+
+as_complexes <- function(x, call) {
+  if (is_complex(x@dtype)) x else converted(x, if (x@dtype == "f32") "c64" else "c128")
+}
+
+type_word("as.double", as_floats, "Floating-point numbers keep their dtype, f32 too; other numbers become f64.")
+type_word("as.integer", as_integers)
+type_word("as.logical", as_logicals, "NaN becomes TRUE.")
+type_word("as.complex", as_complexes, "f32 becomes c64.")
+
+word_as_vector <- function(x, mode = "any") {
+  call <- method_call("as.vector")
+  check_no_token(x, "as.vector()", "x", call)
+  switch(if (is.character(mode) && length(mode) == 1L) mode else "",
+    any = as_column(x),
+    numeric = ,
+    double = as_floats(as_column(x), call),
+    integer = as_integers(as_column(x), call),
+    logical = as_logicals(as_column(x), call),
+    complex = as_complexes(as_column(x), call),
+    list = elements_of(x),
+    abort(sprintf("as.vector(): `mode` must be a type of numbers, \"any\" or \"list\", not %s", describe(mode)),
+      operand = "mode", call = call
+    )
+  )
+}
+
+shape_word("as.vector", word_as_vector, "method")
+
+# What asks: a value of rank 0 or 1 is a vector.
+ask_word <- function(name, f, differs = "") {
+  word(name, "base", f, topic = "Shapes", dtypes = "all", derivative = "none", differs = differs)
+}
+
+ask_word("is.vector", function(x, mode = "any") {
+  kinds <- if (is_float(x@dtype)) {
+    c("numeric", "double")
+  } else if (is_integer(x@dtype)) {
+    c("numeric", "integer")
+  } else {
+    if (x@dtype == "pred") "logical" else "complex"
+  }
+  length(x@shape) < 2L && mode %in% c("any", kinds)
+})
+ask_word("is.atomic", function(x) TRUE)
+ask_word("is.double", function(x) is_float(x@dtype))
+ask_word("is.integer", function(x) is_integer(x@dtype))
+ask_word("is.logical", function(x) x@dtype == "pred")
+ask_word("is.complex", function(x) is_complex(x@dtype))

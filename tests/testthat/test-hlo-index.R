@@ -1,0 +1,140 @@
+set.seed(5)
+data <- list(
+  x = c(3, -1, 2, 0.5, -4, 7, 1.5), m = matrix(rnorm(12), 3), a = array(rnorm(24), 2:4), k = c(4L, 2L, 9L),
+  l = c(TRUE, FALSE, TRUE)
+)
+
+test_that("indices that are known take what they take in R", {
+  skip_without_plugin()
+  expect_as_r(
+    x[c(2, 5, 1)], x[-1], x[-c(1, 3)], x[c(TRUE, FALSE)], x[rep(1:3, 4)], x[c(0, 2)], x[9], x[c(1, NA)], x[7:1],
+    x[c(6, 4, 2)], x[rep(2, 3)], x[integer()], x[], x[2.9], x[c(TRUE, NA, FALSE)], x[rep(TRUE, 9)], x[NULL], x[0],
+    x[-9],
+    k[5], k[c(2, NA)], l[-1], k[-(1:3)],
+    m[2, ], m[, 2], m[2, 3], m[-1, ], m[, c(4, 1)], m[c(TRUE, FALSE, TRUE), 2:3], m[2, , drop = FALSE], m[5],
+    m[c(1, 7, 2)], m[cbind(c(1, 3), c(2, 4))], m[cbind(1, 2)], m[2:3, c(1, 1, 4)], m[], m[, ], m[-(1:3), ], m[14],
+    m[lower.tri(m)], m[7:2], m[1, , drop = FALSE][, 2:3], m[cbind(c(0, 1), 2)], m[cbind(c(NA, 1), 2)], m[, 0],
+    a[, , 1], a[1, , ], a[1, 2, 3], a[, c(3, 1), -1], a[7], a[cbind(1, 2, 3:4)], a[1, , 1, drop = FALSE], a[2, 2, ],
+    a[c(TRUE, FALSE)], a[, , 2:3], a[2, 3:1, c(1, 4)],
+    x[[3]], m[[2, 3]], m[[5]], a[[1, 2, 3]], x[1][1], list(x, m)[[2]], list(x, m)[-1],
+    data = data
+  )
+})
+
+test_that("indices that are values are positions", {
+  skip_without_plugin()
+  data <- c(data, list(i = 3L, j = c(2L, 4L, 2L), p = cbind(c(1L, 2L), c(3L, 1L)), d = 2.9))
+  expect_as_r(
+    x[i], x[j], x[d], x[[i]], m[i, ], m[, j], m[i, j], m[i, 2:3], m[c(i, i), j], m[i, d], m[j], m[i], m[p],
+    a[i - 1L, , j],
+    a[j], a[, i, 2], m[i, , drop = FALSE], k[i], l[i], m[[i, 2]], c(10, 20, 30)[i], matrix(1:6, 2)[1, i], x[j + 1],
+    data = data
+  )
+  outside <- xla_jit(function(x, k, l, i) list(x[i], k[i], l[i], x[i[2]], x[i / 0]))
+  expect_equal(
+    outside(data$x, data$k, data$l, c(3L, 8L, 0L, -1L)),
+    list(c(2, NaN, NaN, NaN), c(9L, NA, NA, NA), c(TRUE, FALSE, FALSE, FALSE), NaN, rep(NaN, 4))
+  )
+  expect_equal(xla_jit(function(x, i) x[i])(numeric(), 1:2), c(NaN, NaN))
+})
+
+test_that("assignment changes what it changes in R", {
+  skip_without_plugin()
+  expect_as_r(
+    `[<-`(x, 2, 9), `[<-`(x, c(5, 1), x[1:2]), `[<-`(x, -1, 0), `[<-`(x, c(TRUE, FALSE), 1), `[<-`(x, 3:5, 7),
+    `[<-`(x, 9, 1), `[<-`(x, c(2, 2, 2), c(1, 2, 3)), `[[<-`(x, 4, 5), `[<-`(x, , 1), `[<-`(x, c(1, 3), x[7]),
+    `[<-`(x, integer(), 1), `[<-`(x, 0, 4), `[<-`(x, c(7, 9, 2), 1:3), `[<-`(x, 2, NA), `[<-`(x, 3, TRUE),
+    `[<-`(k, 2, 1.5), `[<-`(k, 2, 9L), `[<-`(k, 5, 1L), `[<-`(k, 1, NA), `[<-`(l, 2, 3L), `[<-`(l, 2, TRUE),
+    `[<-`(numeric(3), 2, x[1]), `[<-`(NULL, 2, x[1]), `[<-`(rep(NA, 3), 2, x[1]), `[<-`(1:3, 2, k[1]),
+    `[[<-`(list(1), 2, x),
+    `[<-`(m, 2, , 1:4), `[<-`(m, , 2, x[1:3]), `[<-`(m, 2, 3, 0), `[<-`(m, -1, c(1, 3), matrix(1:4, 2)),
+    `[<-`(m, c(3, 1), c(4, 1, 2), 1:6), `[<-`(m, 5, 0), `[<-`(m, c(1, 7, 2), 1:3), `[<-`(m, , 1:6),
+    `[<-`(m, cbind(c(1, 3), c(2, 4)), c(5, 6)), `[<-`(m, 2, , m[1, ]), `[<-`(m, c(1, 1, 3), 2, c(7, 8, 9)),
+    `[<-`(m, , , 0), `[<-`(m, c(1, 3), , m[c(3, 1), ]), `[<-`(m, upper.tri(m), 0), `[<-`(m, 0, 1, 5),
+    `[<-`(a, 1, 2, , 0), `[<-`(a, , c(1, 3), 2, 1:4), `[<-`(a, 2, , c(4, 1), 1:6), `[<-`(a, cbind(1, 2, 3:4), 9),
+    `[<-`(a, c(1, 24, 7), 1:3), `[<-`(a, , , 1, m[1:2, 1:3]),
+    `[<-`(x, x > 0, 0), `[<-`(m, m > 0, 1), `[<-`(m, x[1:3] > 0, , 0), `[<-`(m, x[1:3] > 0, 2, 0), `[<-`(x, k > 3L, 1),
+    `[<-`(m, x[1:3] > 0, m[1, ] > 0, 0), `[<-`(m, x > 0, 2), `[<-`(k, k > 2L, 0.5),
+    data = data
+  )
+  in_place <- function(x) {
+    out <- x * 0
+    for (i in seq_along(x)) out[i] <- sum(x[seq_len(i)])
+    out[[1]] <- 100
+    out
+  }
+  expect_equal(xla_jit(in_place)(data$x), in_place(data$x))
+})
+
+test_that("assignment takes positions that are values, the last of several", {
+  skip_without_plugin()
+  data <- c(data, list(i = 3L, j = c(2L, 4L, 2L), p = cbind(c(1L, 2L, 1L), c(3L, 1L, 3L)), d = 2.9))
+  expect_as_r(
+    `[<-`(x, i, 9), `[<-`(x, j, 1:3), `[<-`(x, d, 9), `[[<-`(x, i, 9), `[<-`(m, i, , 1:4), `[<-`(m, i, c(1, 4), 1:2),
+    `[<-`(m, j[c(1, 3)], 2, 1:2), `[<-`(m, j[c(1, 3)], c(1, 4), 1:4), `[<-`(m, , j, 1:9), `[<-`(m, i, d, 5),
+    `[<-`(m, p, 1:3),
+    `[<-`(m, j, 0), `[<-`(a, , i, j, 1:6), `[<-`(m, i, -1, 9), `[<-`(a, 1:2, i, c(1, 4), 1:4), `[<-`(numeric(4), i, 2),
+    data = data
+  )
+  outside <- xla_jit(function(x, i) list(`[<-`(x, i, 1:3), `[<-`(x, i[1], 5), `[<-`(x, i[2], 5)))
+  expect_equal(outside(data$x, c(9L, 2L, 0L)), list(replace(data$x, 2, 2), data$x, replace(data$x, 2, 5)))
+})
+
+test_that("what is read and replaced has derivatives and batches", {
+  skip_without_plugin()
+  f <- function(x, m, i) {
+    x[i] <- m[i, 2]
+    m[c(3, 1), ] <- m[i, ] * x[1:4]
+    m[2, x[1:4] > 0] <- x[3]
+    m[2:3, i] <- x[i]^2
+    x[c(1, 4, 4)] <- m[cbind(1:3, 2:4)]
+    sum(sin(x)) + sum(m^2 * c(m[7:1], x[-(1:2)])) + x[[2]] * m[i, ][1, 2]
+  }
+  x <- data$x
+  m <- data$m
+  i <- c(3L, 1L)
+  expect_gradient(f, x, m, i)
+  expect_gradient(f, x, m, i, wrt = 2)
+  slope <- ffi_grad(f)
+  expect_gradient(function(x, m, i) sum(slope(x, m, i)^2), x, m, i)
+  many <- list(rbind(x, x + 0.1, x * 0.9), aperm(array(c(m, m * 2, m - 1), c(3, 4, 3)), c(3, 1, 2)),
+    rbind(i, c(2L, 2L), 1:2))
+  one <- xla_jit(f)
+  for (axes in list(list(1, 1, 1), list(1, NULL, 1), list(NULL, 1, NULL), list(NULL, NULL, 1))) {
+    at <- function(number, k) if (length(axes[[number]])) k else 1
+    pick <- function(k) one(many[[1]][at(1, k), ], many[[2]][at(2, k), , ], many[[3]][at(3, k), ])
+    arguments <- list(many[[1]], many[[2]], many[[3]])
+    if (is.null(axes[[1]])) arguments[[1]] <- many[[1]][1, ]
+    if (is.null(axes[[2]])) arguments[[2]] <- many[[2]][1, , ]
+    if (is.null(axes[[3]])) arguments[[3]] <- many[[3]][1, ]
+    expect_equal(do.call(ffi_vmap(f, axes), arguments), vapply(1:3, pick, 0), tolerance = 1e-12)
+  }
+})
+
+test_that("errors say what an index must be", {
+  skip_without_plugin()
+  trace <- function(f) invisible(ffi_program(f, data$x, data$m))
+  expect_snapshot(error = TRUE, {
+    trace(function(x, m) x[x > 0])
+    trace(function(x, m) m[4, ])
+    trace(function(x, m) x[c(1, -1)])
+    trace(function(x, m) x["a"])
+    trace(function(x, m) x[[9]])
+    trace(function(x, m) x[[1:2]])
+    trace(function(x, m) m[1, 1, 1])
+    trace(function(x, m) x[1, 2])
+    trace(function(x, m) m[cbind(1, 9)])
+    trace(function(x, m) (x > 0)[9])
+    trace(function(x, m) x[1i])
+    trace(function(x, m) x[(x * 1i)])
+    trace(function(x, m) `[<-`(x, 1:3, 1:2))
+    trace(function(x, m) `[<-`(x, NA, 1))
+    trace(function(x, m) `[<-`(m, 13, 1))
+    trace(function(x, m) `[<-`(x, x > 0, x))
+    trace(function(x, m) `[[<-`(x, 1, 1:2))
+    trace(function(x, m) `[<-`(m, x[1:3] > 0, x[1], 0))
+    trace(function(x, m) `[<-`(x, 2, "a"))
+    trace(function(x, m) `[<-`(x, 2, numeric()))
+    trace(function(x, m) `[<-`(x > 0, 9, TRUE))
+  })
+})

@@ -1,0 +1,81 @@
+set.seed(7)
+data <- list(x = c(3, -1, 2, 0.5), m = matrix(rnorm(12), 3), a = array(rnorm(24), 2:4), k = c(4L, 2L, 9L))
+
+test_that("functions are applied to elements as in R", {
+  skip_without_plugin()
+  expect_as_r(
+    as.list(x), as.list(m), sapply(x, function(v) v^2), lapply(x, function(v) v + 1), sapply(1:3, function(i) x[i] * 2),
+    sapply(x, function(v) c(v, v^2)), sapply(1:3, function(i) m[i, ]), vapply(x, function(v) v * 2, 0),
+    sapply(k, identity),
+    vapply(1:3, function(i) sum(m[i, ]), numeric(1)), vapply(k, function(i) i, 0),
+    sapply(x, identity, simplify = FALSE),
+    vapply(1:3, function(i) m[i, 1:2], numeric(2)), vapply(1:3, function(i) m[1:2, 1:2] * i, matrix(0, 2, 2)),
+    mapply(function(a, b) a * b, x, 1:4), mapply(function(a, b) a * b, 1:4, x), mapply(function(a, b) c(a, b), x, x),
+    mapply(function(x, y) x + y, list(m, m), 1:2), mapply(function(a, b) a + b, x, MoreArgs = list(b = 2)),
+    Map(function(a, b) a - b, x, x[1]), Map(`+`, 1:2, x[1:2]), Map(function(n, v) v, c("a", "b"), x[1:2]),
+    Reduce(`+`, x), Reduce(`+`, x, accumulate = TRUE), Reduce(function(a, b) a * 0.5 + b, x, right = TRUE),
+    Reduce(`+`, x, 10), Reduce(`+`, list(m, m, 1)), Reduce(function(a, b) a * b, x, accumulate = TRUE, right = TRUE),
+    Reduce(`+`, x, 0, accumulate = TRUE), Reduce(`+`, 1:4), Reduce(`+`, 1:3, accumulate = TRUE),
+    apply(m, 1, function(r) sum(r)), apply(m, 2, max), apply(m, 1, function(r) r / sum(r)),
+    apply(m, c(1, 2), function(v) v^2),
+    apply(a, 3, function(s) sum(s)), apply(a, c(1, 3), function(s) sum(s)), apply(a, c(3, 1), function(v) v * 2),
+    apply(m, 1, function(r) list(r)), apply(diag(2), 1, function(r) sum(r) * x[1]), apply(diag(2), 1, sum),
+    apply(m, 2, rev, simplify = FALSE), apply(a, 1, function(z) z %*% t(z)),
+    sapply(list(x, m), function(v) sum(v)), sapply(1:3, function(i) i), sapply(x, function(v) 1),
+    lapply(1:2, function(i) i),
+    sapply(list(a = 1, b = 2), function(z) z * x[1]), sapply(1:2, function(i) m * i, simplify = "array"),
+    Vectorize(function(a, b) a + b)(x, 1), Vectorize(function(a, b = 2) a + b)(x), replicate(3, x[1]),
+    Filter(function(z) length(z) > 3, list(x, k)), split(x, c(1, 2, 1, 2)),
+    tapply(x, c("b", "a", "b", "a"), function(g) sum(g)),
+    unlist(lapply(1:3, function(i) x[i])), outer(x, x, Vectorize(function(a, b) a * b)),
+    data = data
+  )
+})
+
+test_that("of many elements a function gets a batch, or each if it keeps count", {
+  skip_without_plugin()
+  f <- function(x, m) {
+    total <- 0
+    list(
+      sapply(x, function(v) v^2 + 1), lapply(x, function(v) list(v, 1))[[7]], apply(m, 1, function(r) r / sum(r)),
+      apply(m, 1, function(r) sum(r)), sapply(x, function(v) c(v, 2)),
+      sapply(x, function(v) {
+        total <<- total + v
+        total
+      })
+    )
+  }
+  g <- f
+  x <- sin(1:100)
+  m <- matrix(cos(1:400), 100)
+  expect_equal(xla_jit(g)(x, m), f(x, m))
+})
+
+test_that("applied functions have derivatives and batches", {
+  skip_without_plugin()
+  f <- function(x, m) {
+    sum(sapply(x, function(v) sin(v) * v)) + sum(apply(m, 1, function(r) exp(r) / sum(exp(r)))^2) +
+      Reduce(function(a, b) a * b + 1, x) + sum(mapply(function(a, b) a * b^2, x, m[1, ]))
+  }
+  expect_gradient(f, data$x, data$m)
+  expect_gradient(f, data$x, data$m, wrt = 2)
+  expect_gradient(f, sin(1:70), matrix(cos(1:210), 3), wrt = 2)
+  batch <- ffi_vmap(f, list(1, NULL))(rbind(data$x, 2 * data$x), data$m)
+  expect_equal(batch, c(xla_jit(f)(data$x, data$m), xla_jit(f)(2 * data$x, data$m)), tolerance = 1e-12)
+})
+
+test_that("errors say what functions must give", {
+  skip_without_plugin()
+  trace <- function(f) invisible(ffi_program(f, data$x, data$m))
+  expect_snapshot(error = TRUE, {
+    trace(function(x, m) sapply(x, 1))
+    trace(function(x, m) vapply(x, function(v) c(v, v), 0))
+    trace(function(x, m) vapply(x, function(v) v, TRUE))
+    trace(function(x, m) mapply(`+`, x, 1:3))
+    trace(function(x, m) apply(x, 1, sum))
+    trace(function(x, m) apply(m, 3, sum))
+    trace(function(x, m) Filter(function(v) v > 0, x))
+    trace(function(x, m) split(x, x))
+    trace(function(x, m) tapply(x, list(1:4, 1:4), sum))
+  })
+})

@@ -1,0 +1,137 @@
+set.seed(6)
+data <- list(
+  x = c(3, -1, 2, 2, 0.5, -4, 7), m = matrix(rnorm(12), 3), a = array(rnorm(24), 2:4), k = c(4L, 2L, 2L, 9L, 1L),
+  l = c(TRUE, FALSE, TRUE), q = matrix(rnorm(16), 4)
+)
+
+test_that("values are joined as in R", {
+  skip_without_plugin()
+  expect_as_r(
+    c(x, 1), c(0, x), c(m, x), c(k, 1), c(k, 2L), c(k, x), c(l, k), c(NULL, x), c(l, 1), c(1 + 2i, x), c(x, numeric()),
+    c(list(1), x)[[2]], unlist(list(x, list(m, 1))), append(x, 1:2), append(1:3, x, 1), append(x, m, 3),
+    append(x, 1, 0),
+    append(list(1), x)[[2]],
+    cbind(x, x), cbind(1, x), rbind(m, 1:4), cbind(m, 9), rbind(x, 1), cbind(m, m), rbind(1:2, c(x[1], 3)),
+    cbind(k, 1.5),
+    rbind(m, m[1, ], 0), cbind(x, numeric()), cbind(1:3, m), cbind(NULL, x), cbind(x[0], x[0]),
+    do.call(rbind, list(x, x)),
+    do.call(cbind, lapply(1:3, function(i) x * i)), rbind(x[1:2], matrix(0, 2, 4)[, 1:2]),
+    data = data
+  )
+})
+
+test_that("dimensions are given as in R", {
+  skip_without_plugin()
+  expect_as_r(
+    array(x[1:6], c(2, 3)), array(x, c(2, 2)), array(x[1], c(2, 2, 2)), array(m), array(x, c(2, 2, 3)), array(x[0], 2),
+    matrix(x[1:6], 2), matrix(x[1:6], ncol = 2), matrix(x[1:6], 2, byrow = TRUE), matrix(x[1:2], 2, 3),
+    matrix(x[1:3], 2, 3, byrow = TRUE), matrix(m, 4), matrix(x), matrix(x[1], 2, 2), matrix(k[1:4], 2),
+    matrix(x[0], 0, 3),
+    `dim<-`(x, c(7, 1)), `dim<-`(x[1:6], c(3, 2)), `dim<-`(m, NULL), `dim<-`(a, c(6, 4)),
+    aperm(a), aperm(a, c(2, 1, 3)), aperm(a, c(3, 1, 2)), aperm(a, c(3, 1, 2), resize = FALSE), t(x), t(m), t(t(x)),
+    t(x[1]), drop(a[1, , , drop = FALSE]), as.matrix(x), as.matrix(m), as.array(m), as.matrix(a),
+    `names<-`(x, letters[1:7]), `dimnames<-`(m, list(letters[1:3], NULL)), `colnames<-`(m, letters[1:4]),
+    setNames(x, 1:7),
+    unname(m), `length<-`(x, 3), `length<-`(x, 9), nrow(m), ncol(m), NROW(x), NCOL(x), NCOL(m), length(a), dim(a),
+    dim(x),
+    row(m), col(m), m[lower.tri(m)], upper.tri(m, TRUE), m * (row(m) > col(m)), seq_along(x), colnames(m),
+    data = data
+  )
+})
+
+test_that("elements are repeated, cut and turned as in R", {
+  skip_without_plugin()
+  expect_as_r(
+    rep(x, 2), rep(x, each = 2), rep(x, times = 2, each = 2), rep(x, length.out = 10), rep(x, len = 3), rep(x, 2, 3),
+    rep(x[1:3], times = c(1, 0, 2)), rep(m, 2), rep(x, 0), rep_len(x, 9), rep.int(x, 2), rep.int(x[1:2], c(2, 3)),
+    rep(x[1], 5), rep(k, 2), rep(x[0], 3), rep(x[0], length.out = 2),
+    head(x, 3), head(x, -2), tail(x, 2), tail(x, -3), head(m, 2), tail(m, 1), head(m, c(2, -1)), head(x), head(x, 0),
+    tail(a, c(1, NA, 2)), head(x, 20), tail(x, -20), rev(x), rev(m), diff(x), diff(x, 2), diff(x, 1, 2), diff(m),
+    diff(k),
+    diff(x, 10), diff(m, lag = 2), diff(l), embed(x, 3), embed(t(m), 2), asplit(m, 1), asplit(a, c(1, 3)),
+    data = data
+  )
+})
+
+test_that("types are changed as in R", {
+  skip_without_plugin()
+  expect_as_r(
+    as.vector(m), as.numeric(m), as.double(k), as.integer(x), as.integer(c(x[1] * 1e12, NaN, -2147483647.5)),
+    as.logical(x),
+    as.complex(x), as.vector(x, "list"), as.numeric(l), as.integer(l), as.logical(k), as.vector(k, "numeric"),
+    as.integer(-x / 3), as.vector(x, "integer"), is.vector(x), is.vector(m), is.numeric(x), is.integer(k), is.double(x),
+    is.logical(l), is.complex(x), is.atomic(x), is.matrix(m), is.array(a), is.vector(k, "numeric"),
+    is.vector(x, "logical"),
+    data = data
+  )
+  narrow <- xla_jit(function(x) {
+    list(as.integer(hlo_convert(x, "f32")), as.integer(hlo_convert(x, "i64")), as.integer(hlo_convert(x, "i64") - 2L))
+  })
+  expect_identical(narrow(c(2^31 - 1, -2^31, 5)),
+    list(c(NA, NA, 5L), c(.Machine$integer.max, NA, 5L), c(2147483645L, NA, 3L)))
+  expect_match(ffi_program(function(x) as.numeric(x), ffi_type("f32", 2)), "-> (tensor<2xf32>)", fixed = TRUE)
+})
+
+test_that("diagonals and pairs are R's", {
+  skip_without_plugin()
+  expect_as_r(
+    diag(m), diag(t(m)), diag(x), diag(q), diag(x[1], 3), diag(x, 3), diag(x[1:2], 4), diag(x[1:2], 2, 3), diag(l),
+    diag(x[1:2], nrow = 3, ncol = 2), `diag<-`(q, 0), `diag<-`(q, x[1:4]), `diag<-`(m, x[1:3]), `diag<-`(t(m), 1:3),
+    diag(nrow(m)), diag(a[, , 1]), diag(k), sum(diag(q)), diag(2) * x[1], diag(x[1:3], ncol = 3),
+    diag(m[0, , drop = FALSE]),
+    outer(x, x), outer(x, 1:3, "+"), outer(1:3, x, function(a, b) a - b^2), outer(m, x), x %o% x, outer(1:3, 1:2),
+    outer(x, x, "-"), outer(x[1:2], x[1:3], function(a, b) a / b), outer(k, k),
+    outer(1:2, 1:3, function(i, j) x[1] * i + j),
+    outer(x[0], x), kronecker(m, q), m %x% q, kronecker(diag(2), m), kronecker(x, m), kronecker(1:2, x),
+    kronecker(m, x, "+"),
+    data = data
+  )
+})
+
+test_that("functions of shape have derivatives and batches", {
+  skip_without_plugin()
+  f <- function(x, m) {
+    joined <- rbind(c(x[1:3], 1), t(embed(x, 4))[c(2, 1), ] * 2, matrix(rev(m)[1:4], 1))
+    turned <- aperm(array(rep(x, each = 2), c(2, 1, 7)), c(3, 2, 1))
+    sum(sin(joined)) + sum(diag(t(m) %*% m) * diff(x, 2)[1:4]) + sum(diag(x)^2) + sum(cos(outer(x, m))) +
+      sum(turned[, 1, ]^3) + sum(tail(m, 1) * kronecker(m, x[1:2])[1:4]) + sum(as.vector(m) * c(x, 1:5)^2)
+  }
+  x <- data$x
+  m <- data$m
+  expect_gradient(f, x, m)
+  expect_gradient(f, x, m, wrt = 2)
+  slope <- ffi_grad(f)
+  expect_gradient(function(x, m) sum(slope(x, m)^2), x, m, tolerance = 1e-5)
+  batch <- ffi_vmap(f, list(1, NULL))(rbind(x, 2 * x), m)
+  expect_equal(batch, c(xla_jit(f)(x, m), xla_jit(f)(2 * x, m)), tolerance = 1e-12)
+  batch <- ffi_vmap(f, list(NULL, 3))(x, array(c(m, m / 2), c(3, 4, 2)))
+  expect_equal(batch, c(xla_jit(f)(x, m), xla_jit(f)(x, m / 2)), tolerance = 1e-12)
+})
+
+test_that("errors say what shapes there are", {
+  skip_without_plugin()
+  trace <- function(f) invisible(ffi_program(f, data$x, data$m))
+  expect_snapshot(error = TRUE, {
+    trace(function(x, m) rbind(m, x))
+    trace(function(x, m) cbind(m, m[1:2, ]))
+    trace(function(x, m) cbind(x, "a"))
+    trace(function(x, m) c(x, "a"))
+    trace(function(x, m) matrix(x, 2))
+    trace(function(x, m) matrix(x, x[1]))
+    trace(function(x, m) `dim<-`(x, c(2, 3)))
+    trace(function(x, m) array(x, -1))
+    trace(function(x, m) aperm(m, c(1, 1)))
+    trace(function(x, m) rep(x, x[1]))
+    trace(function(x, m) rep(x, c(1, 2)))
+    trace(function(x, m) head(x, c(1, 2)))
+    trace(function(x, m) diff(x, 0))
+    trace(function(x, m) embed(x, 9))
+    trace(function(x, m) diag(x[1]))
+    trace(function(x, m) `diag<-`(m, 1:2))
+    trace(function(x, m) outer(x, x, function(a, b) 1))
+    trace(function(x, m) as.vector(x, "character"))
+    trace(function(x, m) as.integer(x * 1i))
+    trace(function(x, m) row(x))
+    trace(function(x, m) append(x, 1, after = x[1]))
+  })
+})
