@@ -6,18 +6,30 @@
 #' Numbers are floating-point ones, also those that are whole; [hlo_convert()] makes integers of them. Parameters that
 #' are no parameters of the distribution (a negative `sd`) give NaN, as in R, but without a warning.
 #'
-#' Results follow their parameters: [ffi_grad()] and its kin differentiate through `hlo_runif()`, `hlo_rnorm()`,
-#' `hlo_rexp()`, `hlo_rcauchy()`, `hlo_rlogis()`, `hlo_rweibull()` and `hlo_rlnorm()`, which are functions of standard
-#' random numbers and the parameters.
+#' Results follow their parameters: [ffi_grad()] and its kin differentiate through continuous distributions. Those of
+#' gamma numbers (`hlo_rgamma()`, `hlo_rchisq()`, `hlo_rbeta()`, `hlo_rt()`, `hlo_rf()`) move so that the distribution
+#' function stays what it is (implicit derivatives). Counts are flat.
+#'
+#' What is drawn by rejection depends on its own place and key only, so that batches and other shapes of the rest do not
+#' change it. Numbers of a uniform one by inversion have its 52 (f32: 23) digits: the largest `hlo_rexp()` is 36 (16).
 #'
 #' @param key A key, see [hlo_key()].
 #' @param n How many: one number for a vector, several for an array of that shape, which is filled by rows,
 #'   `integer()` for a scalar.
-#' @param min,max,mean,sd,rate,location,scale,meanlog,sdlog,shape Parameters: numbers or values, one or as many
-#'   as there are results.
+#' @param min,max,mean,sd,rate,location,scale,meanlog,sdlog,shape,shape1,shape2,df,df1,df2,lambda,size,prob,mu
+#'   Parameters: numbers or values, one or as many as there are results.
 #' @param dtype `"f64"` or `"f32"`. `NULL`: that of the parameters that are values, else f64.
 #' @return A value of shape `n`.
-#' @references M. Giles (2010), Approximating the erfinv function, GPU Computing Gems 2.
+#' @references
+#' M. Giles (2010), Approximating the erfinv function, GPU Computing Gems 2.
+#'
+#' G. Marsaglia and W. W. Tsang (2000), A simple method for generating gamma variables, ACM TOMS 26, 363-372.
+#'
+#' W. Hörmann (1993), The transformed rejection method for generating Poisson random variables, Insurance: Mathematics
+#' and Economics 12, 39-45; The generation of binomial random variates, Journal of Statistical Computation and
+#' Simulation 46, 101-110.
+#'
+#' M. Figurnov, S. Mohamed and A. Mnih (2018), Implicit reparameterization gradients, NeurIPS 31.
 #' @examplesIf plugins_downloaded()
 #' f <- xla_jit(function(seed, mean) hlo_rnorm(hlo_key(seed), 3, mean, sd = 2))
 #' f(1L, 10)
