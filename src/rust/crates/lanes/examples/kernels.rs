@@ -16,6 +16,7 @@ fn all<T: Vectorised>() {
     let triangle = Triangle::Lower;
     T::in_lanes(
         lu::Lu {
+            from: None,
             m,
             n,
             a: &mut a,
@@ -28,6 +29,7 @@ fn all<T: Vectorised>() {
     .expect("memory to work in");
     T::in_lanes(
         qr::Geqrf {
+            from: None,
             m,
             n,
             a: &mut a,

@@ -41,6 +41,7 @@ fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) 
         again(&mut a);
         let (a, pivots, info) = (&mut a[..], &mut pivots[..], &mut info[..]);
         let kernel = lu::Lu {
+            from: None,
             m,
             n,
             a,
@@ -107,6 +108,7 @@ fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) 
         again(&mut a);
         let (a, tau) = (&mut a[..], &mut rest[..]);
         let kernel = qr::Geqrf {
+            from: None,
             m,
             n,
             a,

@@ -55,6 +55,7 @@ pub use dispatch::Kernel;
 pub use lanes::{Float, Lanes};
 
 use matrices::{Complex, Element, Matrices};
+use std::ops::Range;
 
 /// A dtype of the kernels.
 pub trait Vectorised: Element<Real: Float> {
@@ -95,6 +96,13 @@ pub const ALONE: Together<'static> = Together {
     threads: 1,
     run: &|_, work| work(),
 };
+
+/// The matrices `range` as a kernel was given them: elsewhere, or in `a`, which is as many.
+#[inline(always)]
+fn given<'a, T>(from: Option<&'a [T]>, a: &'a [T], range: Range<usize>) -> &'a [T] {
+    let size = a.len() / range.len();
+    from.map_or(a, |from| &from[range.start * size..range.end * size])
+}
 
 fn best_unit() -> dispatch::Unit {
     dispatch::Unit::best().expect("a vector unit, as `suits` found one")

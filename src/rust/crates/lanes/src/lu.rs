@@ -4,7 +4,7 @@ use super::block::{finite, gather, scatter};
 use super::dispatch::run_by_block;
 use super::field::{Field, Pair};
 use super::update::{largest, subtract, subtract_panel, PANEL};
-use super::{rows, Float, Kernel, Lanes, Most, Together, Vectorised};
+use super::{given, rows, Float, Kernel, Lanes, Most, Together, Vectorised};
 use matrices::Element;
 use std::ops::Range;
 
@@ -23,7 +23,9 @@ pub struct Lu<'a, T> {
     pub m: usize,
     /// Columns.
     pub n: usize,
-    /// The matrices, which become `L` and `U`.
+    /// The matrices, if they are elsewhere than in `a`.
+    pub from: Option<&'a [T]>,
+    /// The matrices or room for them, which become `L` and `U`.
     pub a: &'a mut [T],
     /// `min(m, n)` each.
     pub pivots: &'a mut [i32],
@@ -63,8 +65,9 @@ impl<T: Vectorised> Kernel<T> for Lu<'_, T> {
         let (m, n) = (self.m, self.n);
         let (size, rank) = (m * n, m.min(n));
         let x = &mut self.a[one * size..][..size];
+        let from = given(self.from, x, one..one + 1);
         let pivots = &mut self.pivots[one * rank..][..rank];
-        let (mut matrix, finite) = rows::Columns::load(x, (m, n), scratch, self.together);
+        let (mut matrix, finite) = rows::Columns::load(from, (m, n), scratch, self.together);
         if !finite {
             not_finite(x, pivots, &mut self.info[one]);
             return;
@@ -94,7 +97,7 @@ impl<T: Vectorised> Lu<'_, T> {
         let (size, rank) = (m * n, m.min(n));
         let a = &mut self.a[range.start * size..range.end * size];
         let (block, rows) = scratch.split_at_mut(size * T::PARTS);
-        gather(T::parts(a), block);
+        gather(T::parts(given(self.from, a, range.clone())), block);
         let finite = finite(block);
         let singular = factor(m, numbers(block), rows);
         scatter(block, T::parts_mut(a));

@@ -5,7 +5,7 @@ use super::block::{finite, gather, scatter};
 use super::dispatch::run_by_block;
 use super::field::{Field, Pair};
 use super::householder::{reflect, reflection};
-use super::{rows, Float, Kernel, Lanes, Most, Together, Vectorised};
+use super::{given, rows, Float, Kernel, Lanes, Most, Together, Vectorised};
 use matrices::Element;
 use std::ops::Range;
 
@@ -39,7 +39,9 @@ pub struct Geqrf<'a, T> {
     pub m: usize,
     /// Columns.
     pub n: usize,
-    /// The matrices, which become `R` and the reflections.
+    /// The matrices, if they are elsewhere than in `a`.
+    pub from: Option<&'a [T]>,
+    /// The matrices or room for them, which become `R` and the reflections.
     pub a: &'a mut [T],
     /// `min(m, n)` each.
     pub tau: &'a mut [T],
@@ -72,8 +74,9 @@ impl<T: Vectorised> Kernel<T> for Geqrf<'_, T> {
         let (m, n) = (self.m, self.n);
         let (size, rank) = (m * n, m.min(n));
         let x = &mut self.a[one * size..][..size];
+        let from = given(self.from, x, one..one + 1);
         let tau = &mut self.tau[one * rank..][..rank];
-        let (mut matrix, finite) = rows::Columns::load(x, (m, n), scratch, self.together);
+        let (mut matrix, finite) = rows::Columns::load(from, (m, n), scratch, self.together);
         if !finite {
             x.fill(T::NAN);
             tau.fill(T::NAN);
@@ -102,7 +105,7 @@ impl<T: Vectorised> Geqrf<'_, T> {
         let a = &mut self.a[range.start * size..range.end * size];
         let tau = &mut self.tau[range.start * rank..range.end * rank];
         let (parts, taus) = scratch.split_at_mut(size * T::PARTS);
-        gather(T::parts(a), parts);
+        gather(T::parts(given(self.from, a, range.clone())), parts);
         let finite = finite(parts);
         let (block, factors) = (numbers(parts), numbers(taus));
         for (j, factor) in factors.iter_mut().enumerate() {

@@ -109,6 +109,7 @@ fn lu<T: Part>() {
                 let (mut a, mut ints) = (x.to_vec(), vec![0; n * count]);
                 let mut info = vec![-1; count];
                 let kernel = Lu {
+                    from: None,
                     m: n,
                     n,
                     a: &mut a,

@@ -7,6 +7,7 @@ fn run<T: Real>(m: usize, n: usize) -> impl Fn(Unit, &[T], usize) -> Results<T> 
         let mut info = vec![-1; count];
         let (matrices, places, infos) = (&mut a, &mut pivots, &mut info);
         let kernel = Lu {
+            from: None,
             m,
             n,
             a: matrices,

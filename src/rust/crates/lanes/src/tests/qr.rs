@@ -7,6 +7,7 @@ fn run<T: Real>(m: usize, n: usize) -> impl Fn(Unit, &[T], usize) -> Results<T> 
         let (mut a, mut tau) = (x.to_vec(), vec![T::ZERO; m.min(n) * count]);
         let (matrices, factors) = (&mut a, &mut tau);
         let kernel = Geqrf {
+            from: None,
             m,
             n,
             a: matrices,
@@ -160,6 +161,7 @@ fn room_for_blocks() {
     let room = |m, n, k| {
         let (a, tau) = (&mut [0.0; 0][..], &mut [][..]);
         let factor = Geqrf {
+            from: None,
             m,
             n,
             a,

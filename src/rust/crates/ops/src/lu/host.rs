@@ -49,11 +49,12 @@ fn eliminate<T: HostScalar>(
             .zip(pivots.chunks_mut(run * rank))
             .zip(info.chunks_mut(run));
         return for_each_run((cx, shape), cost, runs, |((a, pivots), info), together| {
-            let (a, count) = (a.ready(), info.len());
+            let ((from, a), count) = (a.split(), info.len());
             T::in_lanes(
                 lanes::lu::Lu {
                     m,
                     n,
+                    from,
                     a,
                     pivots,
                     info,

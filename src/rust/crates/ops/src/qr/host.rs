@@ -31,10 +31,11 @@ pub fn geqrf<T: HostScalar>(
         let (m, n, rank) = shape.sizes();
         let runs = a.parts(run * m * n).zip(tau.chunks_mut(run * rank));
         return for_each_run((cx, shape), cost, runs, |(a, tau), together| {
-            let (a, count) = (a.ready(), tau.len() / rank);
+            let ((from, a), count) = (a.split(), tau.len() / rank);
             let kernel = lanes::qr::Geqrf {
                 m,
                 n,
+                from,
                 a,
                 tau,
                 together,

@@ -41,6 +41,11 @@ impl<'a, T: Scalar> Changed<'a, T> {
         self.to.is_empty()
     }
 
+    /// Where they are, if that is elsewhere, and their place.
+    pub fn split(self) -> (Option<&'a [T]>, &'a mut [T]) {
+        (self.from, self.to)
+    }
+
     /// All of them, ready to be changed.
     pub fn ready(self) -> &'a mut [T] {
         if let Some(from) = self.from {
