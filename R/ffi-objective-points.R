@@ -3,7 +3,7 @@
 # `identity` tells whether the session is the one in which the data were uploaded: R saves external pointers as NULL.
 new_points <- function(f, template, data, negate, dtype, call = rlang::caller_env()) {
   types <- argument_types(data, call)
-  start <- vector_of(template)
+  start <- template_vector(template)
   # Compiled functions are found by their arguments fastest where these are no lists.
   form <- tree_map(data, function(leaf) TRUE)
   vector <- function(theta, ...) objective_vector(f, template, theta, tree_fill(form, list(...)), negate)

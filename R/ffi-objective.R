@@ -81,7 +81,7 @@ ffi_objective <- function(f, par, ..., negate = FALSE, dtype = "f64") {
   fn <- function(par) point_value(self, par)
   he <- function(par) point_hessian(self, par)
   objective <- list(
-    par = vector_of(template),
+    par = template_vector(template),
     fn = fn,
     gr = gradient,
     he = he,
@@ -94,7 +94,7 @@ ffi_objective <- function(f, par, ..., negate = FALSE, dtype = "f64") {
       if (!identical(lapply(tree_leaves(x), r_shape), lapply(tree_leaves(template), r_shape))) {
         abort("`x` must have the form of the template", operand = "x")
       }
-      stats::setNames(vector_of(x), self$names)
+      stats::setNames(template_vector(x), self$names)
     },
     evaluations = function() self$counts
   )
@@ -131,7 +131,7 @@ check_template <- function(par, name = "par", call = rlang::caller_env()) {
 }
 
 # The template's numbers in a row, as optimisers see them.
-vector_of <- function(template) {
+template_vector <- function(template) {
   x <- unlist(template)
   stats::setNames(as.double(x), if (is.null(dim(x))) names(x))
 }

@@ -132,8 +132,6 @@ agreed_leaves <- function(leaves, trees, names, op, call) {
 r_dtype_of <- function(leaf, names, op, call) as_value(leaf, names[[1L]], call = call, op = op)@dtype
 
 # R's own types, in the order in which one becomes the next.
-r_dtypes <- c("pred", "i32", "f64", "c128")
-
 larger_type <- function(x, y) if (identical(x, y)) x else r_dtypes[max(match(c(x, y), r_dtypes))]
 
 # The type that both become without loss, or NULL: of R's own dtypes the larger one. One element is a scalar or a

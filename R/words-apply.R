@@ -23,7 +23,7 @@ element_word("as.list", function(x, ...) {
 most_copies <- 64L
 
 # `f` of each row of `rows`, the values that it is called with: a list of what it gives.
-each_row <- function(f, rows) {
+mapped_rows <- function(f, rows) {
   size <- rows@shape[[1L]]
   shape <- rows@shape[-1L]
   if (size <= most_copies) {
@@ -49,17 +49,17 @@ changes_things <- function(f) {
 each_element <- function(x, f, ...) {
   if (is_value(x)) {
     g <- function(element) f(element, ...)
-    if (changes_things(f)) lapply(elements_of(x), g) else each_row(g, as_column(x))
+    if (changes_things(f)) lapply(elements_of(x), g) else mapped_rows(g, as_column(x))
   } else {
     base::lapply(x, f, ...)
   }
 }
 
-word_lapply <- function(X, FUN, ...) each_element(X, function_of(FUN), ...)
+word_lapply <- function(X, FUN, ...) each_element(X, called_function(FUN), ...)
 
 word_sapply <- function(X, FUN, ..., simplify = TRUE, USE.NAMES = TRUE) {
   call <- method_call("sapply")
-  answer <- each_element(X, function_of(FUN), ...)
+  answer <- each_element(X, called_function(FUN), ...)
   if (isTRUE(USE.NAMES) && is.character(X) && is.null(names(answer))) {
     names(answer) <- X
   }
@@ -81,7 +81,7 @@ simplified <- function(answer, higher, shown, call) {
     return(joined(lapply(parts, as_column)))
   }
   dim <- if (higher && all_alike(parts)) dim_of(parts[[1L]]) else sizes[[1L]]
-  stacked(parts, dim)
+  stacked_parts(parts, dim)
 }
 
 has_values <- function(x) any(vapply(x, is_value, NA))
@@ -89,13 +89,13 @@ has_values <- function(x) any(vapply(x, is_value, NA))
 all_alike <- function(parts) all(vapply(parts, function(part) identical(part@shape, parts[[1L]]@shape), NA))
 
 # Values of one length side by side along a new last axis, each of dimensions `dim`
-stacked <- function(parts, dim) {
+stacked_parts <- function(parts, dim) {
   from_column(joined(lapply(parts, as_column)), c(dim, length(parts)))
 }
 
 word_vapply <- function(X, FUN, FUN.VALUE, ..., USE.NAMES = TRUE) {
   call <- method_call("vapply")
-  answer <- each_element(X, function_of(FUN), ...)
+  answer <- each_element(X, called_function(FUN), ...)
   if (!has_values(answer)) {
     at <- 0L
     return(base::vapply(X, function(x) answer[[at <<- at + 1L]], FUN.VALUE, USE.NAMES = USE.NAMES))
@@ -116,18 +116,18 @@ word_vapply <- function(X, FUN, FUN.VALUE, ..., USE.NAMES = TRUE) {
   if (length(like) == 1L && is.null(dim(FUN.VALUE))) {
     return(joined(lapply(parts, as_column)))
   }
-  stacked(parts, if (is.null(dim(FUN.VALUE))) length(like) else dim(FUN.VALUE))
+  stacked_parts(parts, if (is.null(dim(FUN.VALUE))) length(like) else dim(FUN.VALUE))
 }
 
 word_mapply <- function(FUN, ..., MoreArgs = NULL, SIMPLIFY = TRUE, USE.NAMES = TRUE) {
   call <- method_call("mapply")
-  answer <- side_by_side(function_of(FUN), list(...), MoreArgs, isTRUE(USE.NAMES), "mapply()", call)
+  answer <- side_by_side(called_function(FUN), list(...), MoreArgs, isTRUE(USE.NAMES), "mapply()", call)
   if (isFALSE(SIMPLIFY)) answer else simplified(answer, identical(SIMPLIFY, "array"), "mapply()", call)
 }
 
 word_map <- function(f, ...) {
   call <- method_call("Map")
-  side_by_side(function_of(f), list(...), NULL, TRUE, "Map()", call)
+  side_by_side(called_function(f), list(...), NULL, TRUE, "Map()", call)
 }
 
 # `f` of the first elements of all, of the second ones …; shorter ones are repeated.
@@ -154,7 +154,7 @@ side_by_side <- function(f, arguments, more, names, shown, call) {
 
 word_reduce <- function(f, x, init, right = FALSE, accumulate = FALSE, simplify = TRUE) {
   call <- method_call("Reduce")
-  f <- function_of(f)
+  f <- called_function(f)
   x <- if (is_value(x)) elements_of(x) else as.list(x)
   answer <- if (missing(init)) {
     base::Reduce(f, x, right = right, accumulate = accumulate)
@@ -175,7 +175,7 @@ word_reduce <- function(f, x, init, right = FALSE, accumulate = FALSE, simplify 
 word_apply <- function(X, MARGIN, FUN, ..., simplify = TRUE) {
   call <- method_call("apply")
   check_flag(simplify, "simplify", call)
-  f <- function_of(FUN)
+  f <- called_function(FUN)
   dim <- if (is_value(X)) X@shape else base::dim(X)
   if (length(dim) < 2L) {
     abort("apply(): `X` must be a matrix or an array", operand = "X", call = call)
@@ -188,7 +188,7 @@ word_apply <- function(X, MARGIN, FUN, ..., simplify = TRUE) {
     lapply(slices_of(X, margin), g)
   } else {
     rows <- transposed(X, c(rev(margin), setdiff(seq_along(dim), margin)))
-    each_row(g, reshaped(rows, c(as.integer(prod(dim[margin])), dim[-margin])))
+    mapped_rows(g, reshaped(rows, c(as.integer(prod(dim[margin])), dim[-margin])))
   }
   shape <- dim[margin]
   if (!has_values(answer)) {
@@ -215,7 +215,7 @@ element_word("Reduce", word_reduce)
 element_word("apply", word_apply, differs = "Names are dropped.")
 
 word_vectorize <- function(FUN, vectorize.args = NULL, SIMPLIFY = TRUE, USE.NAMES = TRUE) {
-  f <- function_of(FUN)
+  f <- called_function(FUN)
   formals <- setdiff(names(formals(args(f))), "...")
   vectorized <- if (is.null(vectorize.args)) formals else vectorize.args
   function(...) {
@@ -234,7 +234,7 @@ element_word("Vectorize", word_vectorize)
 element_word("Filter", function(f, x) {
   call <- method_call("Filter")
   if (!is_value(x)) {
-    return(base::Filter(function_of(f), x))
+    return(base::Filter(called_function(f), x))
   }
   abort("Filter(): how many elements stay is not known while the program is written",
     "UNIMPLEMENTED", op = "Filter", operand = "x",
@@ -263,7 +263,7 @@ element_word("tapply", function(X, INDEX, FUN = NULL, ..., default = NA, simplif
     abort("tapply(): `INDEX` must have an element for each of `X`, and no empty levels", operand = "INDEX", call = call)
   }
   column <- as_column(X)
-  f <- function_of(FUN)
+  f <- called_function(FUN)
   answer <- lapply(split(seq_along(group), group), function(positions) f(taken(column, positions, 1L), ...))
   if (simplify && all(lengths(answer) == 1L)) simplified(unname(answer), FALSE, "tapply()", call) else answer
 }, differs = "One factor, whose levels all occur. Names are dropped.")
@@ -276,7 +276,7 @@ word_replicate <- function(n, expr, simplify = "array") {
 element_word("replicate", word_replicate)
 
 # The function that an argument names, as it is in traces.
-function_of <- function(f, env = parent.frame(2L), call = rlang::caller_env()) {
+called_function <- function(f, env = parent.frame(2L), call = rlang::caller_env()) {
   if (is.character(f) && length(f) == 1L) {
     f <- get(f, envir = env, mode = "function")
   }

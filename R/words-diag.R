@@ -74,7 +74,7 @@ shape_word("diag<-", function(x, value) {
 
 word_outer <- function(X, Y, FUN = "*", ...) {
   call <- method_call("outer")
-  f <- products_as_doubles(FUN, function_of(FUN))
+  f <- products_as_doubles(FUN, called_function(FUN))
   if (!is_value(X) && !is_value(Y)) {
     # The numbers stay R's where `FUN` takes no value from elsewhere.
     z <- f(rep(X, times = length(Y)), rep(Y, rep.int(length(X), length(Y))), ...)
@@ -118,7 +118,7 @@ shape_word("%o%", function(X, Y) word_outer(X, Y), differs = "Names are dropped.
 
 word_kronecker <- function(X, Y, FUN = "*", make.dimnames = FALSE, ...) {
   call <- method_call("kronecker")
-  kronecker_of(X, Y, function_of(FUN), call, ...)
+  kronecker_of(X, Y, called_function(FUN), call, ...)
 }
 
 kronecker_of <- function(x, y, f, call, ...) {

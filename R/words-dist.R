@@ -12,12 +12,12 @@ distribution <- function(shown, arguments, f, call) {
       op = shown, operand = names[[at]], hint = "`hlo_convert()` changes the dtype.", call = call
     )
   }
-  values <- lapply(recycled_values(values, names, shown, call), converted, "f64")
+  values <- lapply(recycled_parameters(values, names, shown, call), converted, "f64")
   converted(do.call(f, unname(values)), dtype)
 }
 
 # Values of one shape
-recycled_values <- function(values, names, shown, call) {
+recycled_parameters <- function(values, names, shown, call) {
   widest <- 1L
   for (i in seq_along(values)[-1L]) {
     both <- operands(values[[widest]], values[[i]], shown, names[c(widest, i)], call)

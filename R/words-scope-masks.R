@@ -48,6 +48,12 @@ mask_for <- function(name, value, home) {
   }
   if (!is.null(entry) && entry$by == "scope" && entry$package == package) {
     standard_mask(name, entry, value)
+  } else if (name %in% summary_members) {
+    standard_mask(name, list(f = Summary.xlaffi_value), value)
+  } else if (name %in% two_arguments || (!is.null(entry) && entry$by == "method" && entry$package == package)) {
+    standard_mask(name, list(f = method_of(name, entry, value), first = TRUE), value)
+  } else if (name %in% asking_functions) {
+    asking(name, value)
   } else if (name %in% random_functions) {
     refusing_random(name)
   } else if (is_guarded(name, package, value)) {
@@ -94,6 +100,9 @@ new_mask <- function(name, entry, value, home) {
   if (is.null(chooses)) {
     chooses <- if (isTRUE(entry$guard)) directly_given else given_anywhere
   }
+  if (isTRUE(entry$first)) {
+    chooses <- by_first
+  }
   mask <- eval(bquote(function(...) UseMethod(.(name), .(chooses)(...)), splice = FALSE), home)
   methods <- home[[".__S3MethodsTable__."]]
   methods[[paste0(name, ".xlaffi_value")]] <- entry$f
@@ -103,6 +112,9 @@ new_mask <- function(name, entry, value, home) {
   } else {
     value
   }
+  if (isTRUE(entry$first)) {
+    methods[[paste0(name, ".xlaffi_later")]] <- function(x, ...) value(as_value(x, "x", call = method_call(name)), ...)
+  }
   home[[name]] <- mask
   mask
 }
@@ -111,6 +123,8 @@ new_mask <- function(name, entry, value, home) {
 for_values <- structure(0L, class = "xlaffi_value")
 
 for_r <- structure(0L, class = "R")
+
+for_later <- structure(0L, class = "xlaffi_later")
 
 dispatched <- function(on_value) if (on_value) for_values else for_r
 
@@ -125,11 +139,62 @@ given_anywhere <- function(...) {
 
 directly_given <- function(...) {
   for (part in given_arguments(...)) {
-    if (is_value(part)) {
+    if (is_value(part) || (inherits(part, "formula") && is_of_values(part))) {
       return(for_values)
     }
   }
   for_r
+}
+
+# What R dispatches by the first argument: R's data there become a value where another argument is one.
+by_first <- function(x, ...) {
+  if (missing(x) || is_value(x)) {
+    return(for_values)
+  }
+  for (part in given_arguments(...)) {
+    if (is_value(part)) {
+      return(for_later)
+    }
+  }
+  for_r
+}
+
+summary_members <- c("max", "min", "range", "sum", "prod", "any", "all")
+
+two_arguments <- c("log", "round", "signif")
+
+# What stands for R's function if the first argument is a value: for closures themselves, so that calls are as they were
+method_of <- function(name, entry, value) {
+  if (!is.primitive(value)) value else if (name %in% two_arguments) Math.xlaffi_value else entry$f
+}
+
+# R's functions that compute with the numbers that a function gives
+asking_functions <- c("optim", "optimize", "optimise", "nlm", "nlminb", "integrate", "uniroot", "optimHess")
+
+# Such a function, asking functions that may not give values
+asking <- function(name, f) {
+  force(f)
+  function(...) {
+    call <- sys.call()
+    given <- lapply(list(...), function(part) {
+      if (is.function(part)) function(...) known_number(part(...), name, call) else known_number(part, name, call)
+    })
+    do.call(f, given, quote = TRUE)
+  }
+}
+
+known_number <- function(x, name, call) {
+  if (any(vapply(tree_leaves(x), is_value, NA))) {
+    abort(sprintf("%s() needs numbers while the program is written, not values", name), "UNIMPLEMENTED",
+      op = name, hint = "Around compiled functions it works: `ffi_objective()` gives such functions.", call = call
+    )
+  }
+  x
+}
+
+is_of_values <- function(formula) {
+  variables <- mget(all.vars(formula), environment(formula), inherits = TRUE, ifnotfound = list(NULL))
+  any(vapply(variables, is_value, NA))
 }
 
 # Without those left empty, as in `x[, 1]`

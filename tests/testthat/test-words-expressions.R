@@ -1,0 +1,32 @@
+# Everyday expressions in programs, each as in R or with an error of ours.
+
+# Several programs: one alone takes XLA long.
+all_results <- function(expressions) {
+  functions <- expression_functions(expressions)
+  parts <- split(functions, seq_along(functions) %/% 60L)
+  unlist(lapply(unname(parts), expression_results), recursive = FALSE)
+}
+
+test_that("expressions give what they give in R", {
+  skip_without_plugin()
+  expressions <- unlist(equal_expressions, use.names = FALSE)
+  expect_identical(anyDuplicated(expressions), 0L)
+  functions <- expression_functions(expressions)
+  results <- all_results(expressions)
+  for (text in expressions) {
+    given <- results[[text]]
+    if (text %in% unavailable_expressions && inherits(given, "xlaffi_error")) {
+      next
+    }
+    expected <- suppressWarnings(do.call(functions[[text]], expression_data))
+    expect_equal(given, expected, tolerance = 1e-10, ignore_attr = c("names", "dimnames"), label = text)
+  }
+})
+
+test_that("expressions without a meaning give an error of ours", {
+  skip_without_plugin()
+  results <- all_results(refused_expressions)
+  for (text in refused_expressions) {
+    expect_s3_class(!!results[[text]], "xlaffi_error")
+  }
+})
