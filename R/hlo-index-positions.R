@@ -37,10 +37,38 @@ fixed_positions <- function(index, size, place, call, open = FALSE) {
 # An index that is a value: i32 positions counted from 0, those outside moved inside, and which lie inside.
 moving_positions <- function(index, size, place, call) {
   index <- check_moving(index, place, call)
+  left_out <- negated(index)
+  if (!is.null(left_out)) {
+    return(all_but(left_out, size, place, call))
+  }
   limits <- list(compared(index, 1, "GE", "`[`"), compared(index, size + 1, "LT", "`[`"))
   inside <- record("and", limits, "pred", index@shape)
   at <- converted(selected(inside, index, filled(1, index)), "i32")
   list(at = record("subtract", list(at, filled(1L, at)), "i32", at@shape), inside = inside)
+}
+
+# What `index` is minus of, as far as the program shows it; NULL where it does not.
+negated <- function(index) {
+  node <- resolved(index)@node
+  while (node$op %in% c("reshape", "convert")) {
+    node <- resolved(node$inputs[[1L]])@node
+  }
+  if (node$op == "negate") node$inputs[[1L]]
+}
+
+# All positions but one
+all_but <- function(index, size, place, call) {
+  if (length(index) != 1L) {
+    abort(
+      sprintf("index %d leaves out positions that are values: how many are left is not known", place),
+      operand = "...", hint = "One position can be left out.", call = call
+    )
+  }
+  one <- moving_positions(reshaped(index, integer()), size, place, call)
+  count <- max(size - 1L, 0L)
+  at <- hlo_iota("i32", count)
+  after <- converted(compared(at, repeated(one$at, count), "GE", "`[`"), "i32")
+  list(at = record("add", list(at, after), "i32", count), inside = repeated(one$inside, count))
 }
 
 # In a dtype that can hold all positions

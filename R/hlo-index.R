@@ -214,7 +214,11 @@ moving_taken <- function(x, positions, axes) {
 # One position per index, as `[[` takes.
 check_one_each <- function(given, call) {
   fine <- vapply(given, function(index) {
-    if (is_value(index)) length(index) == 1L else is.numeric(index) && length(index) == 1L && isTRUE(index >= 1)
+    if (is_value(index)) {
+      length(index) == 1L && is.null(negated(index))
+    } else {
+      is.numeric(index) && length(index) == 1L && isTRUE(index >= 1)
+    }
   }, NA)
   if (!length(given) || !all(fine)) {
     abort("`x[[...]]` takes the position of one element, a number from 1 on", operand = "...", call = call)
@@ -222,8 +226,8 @@ check_one_each <- function(given, call) {
 }
 
 index_differs <- paste(
-  "Positions that are values and lie outside give NaN (integers NA, logicals FALSE), negative ones too; logical values",
-  "as indices are an error. There are no names."
+  "Positions that are values and lie outside give NaN (integers NA, logicals FALSE), negative ones too but for `x[-i]`",
+  "of one position; logical values as indices are an error. There are no names."
 )
 
 word("[", "base", `[.xlaffi_value`, topic = "Indices", dtypes = "all", differs = index_differs)

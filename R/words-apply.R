@@ -268,6 +268,26 @@ element_word("tapply", function(X, INDEX, FUN = NULL, ..., default = NA, simplif
   if (simplify && all(lengths(answer) == 1L)) simplified(unname(answer), FALSE, "tapply()", call) else answer
 }, differs = "One factor, whose levels all occur. Names are dropped.")
 
+word_rapply <- function(object, f, classes = "ANY", deflt = NULL, how = c("unlist", "replace", "list"), ...) {
+  call <- method_call("rapply")
+  how <- check_choice(how, "how", c("unlist", "replace", "list"), call)
+  f <- function_of(f)
+  kept <- if (how == "replace") "replace" else "list"
+  answer <- base::rapply(object, f, classes, deflt, kept, ...)
+  if (how != "unlist") answer else if (has_leaf_values(answer)) column_of(answer, TRUE, "rapply()", call) else unlist(answer)
+}
+
+has_leaf_values <- function(x) if (is.list(x)) any(vapply(x, has_leaf_values, NA)) else is_value(x)
+
+element_word("rapply", word_rapply)
+
+word_simplify <- function(x, higher = TRUE, except = c(0L, 1L)) {
+  call <- method_call("simplify2array")
+  if (is_value(x)) x else simplified(x, higher, "simplify2array()", call)
+}
+
+word("simplify2array", "base", word_simplify, topic = "Elements", dtypes = "all", differs = "Names are dropped.")
+
 word_replicate <- function(n, expr, simplify = "array") {
   f <- eval.parent(substitute(function(...) expr))
   word_sapply(integer(n), f, simplify = simplify)

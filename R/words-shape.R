@@ -172,6 +172,10 @@ by_dim("col", col)
 by_dim("lower.tri", lower.tri)
 by_dim("upper.tri", upper.tri)
 
+shape_word("slice.index", function(x, MARGIN) base::slice.index(array(0L, dim_of(x)), MARGIN),
+  differs = "The result is R's."
+)
+
 shape_word("unname", function(obj, force = FALSE) obj)
 shape_word("setNames", function(object = nm, nm) if (is_value(object)) object else stats::setNames(object, nm),
   package = "stats", differs = "Values have no names: nothing is changed."

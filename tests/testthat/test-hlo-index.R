@@ -30,6 +30,10 @@ test_that("indices that are values are positions", {
     a[j], a[, i, 2], m[i, , drop = FALSE], k[i], l[i], m[[i, 2]], c(10, 20, 30)[i], matrix(1:6, 2)[1, i], x[j + 1],
     data = data
   )
+  expect_as_r(x[-i], m[-i, ], m[2, -i], x[-d], `[<-`(x, -i, 0), `[<-`(m, -i, 2, 1:2), data = data)
+  expect_identical(xla_jit(function(x, i) x[-i])(data$x, 9L), rep(NaN, 6))
+  without_each <- ffi_vmap(function(x, i) mean(x[-i]), list(NULL, 1))
+  expect_equal(without_each(data$x, 1:7), vapply(1:7, function(i) mean(data$x[-i]), 0))
   outside <- xla_jit(function(x, k, l, i) list(x[i], k[i], l[i], x[i[2]], x[i / 0]))
   expect_equal(
     outside(data$x, data$k, data$l, c(3L, 8L, 0L, -1L)),
@@ -64,6 +68,48 @@ test_that("assignment changes what it changes in R", {
     out
   }
   expect_equal(xla_jit(in_place)(data$x), in_place(data$x))
+})
+
+test_that("R's own numbers, lists and loops take values", {
+  skip_without_plugin()
+  expect_as_r(
+    {
+      out <- numeric(length(x))
+      for (i in seq_along(x)) out[i] <- x[i]^2
+      out
+    },
+    {
+      out <- c()
+      for (v in x) out <- c(out, v * 2)
+      out
+    },
+    {
+      out <- matrix(0, 3, 3)
+      for (i in 1:3) for (j in 1:3) out[i, j] <- x[i] * x[j]
+      out
+    },
+    {
+      parts <- list()
+      for (i in 1:3) parts[[i]] <- x[i]
+      parts$last <- m
+      parts$last[2, ] <- 0
+      parts[["first"]][2] <- 1
+      parts$last
+    },
+    {
+      x[x < 0] <- 0
+      x[[3]] <- 4
+      x[2] <- x[2] + 1
+      x
+    },
+    {
+      m[1, ] <- 0
+      m[, 2] <- m[, 2] * 2
+      m[m < 0] <- NA
+      is.na(m)
+    },
+    data = data
+  )
 })
 
 test_that("assignment takes positions that are values, the last of several", {
@@ -126,6 +172,8 @@ test_that("errors say what an index must be", {
     trace(function(x, m) m[cbind(1, 9)])
     trace(function(x, m) (x > 0)[9])
     trace(function(x, m) x[1i])
+    trace(function(x, m) x[-x])
+    trace(function(x, m) x[[-x[1]]])
     trace(function(x, m) x[(x * 1i)])
     trace(function(x, m) `[<-`(x, 1:3, 1:2))
     trace(function(x, m) `[<-`(x, NA, 1))

@@ -27,7 +27,8 @@ test_that("functions are applied to elements as in R", {
     Vectorize(function(a, b) a + b)(x, 1), Vectorize(function(a, b = 2) a + b)(x), replicate(3, x[1]),
     Filter(function(z) length(z) > 3, list(x, k)), split(x, c(1, 2, 1, 2)),
     tapply(x, c("b", "a", "b", "a"), function(g) sum(g)),
-    unlist(lapply(1:3, function(i) x[i])), outer(x, x, Vectorize(function(a, b) a * b)),
+    rapply(list(x, list(m)), function(v) sum(v), how = "unlist"), rapply(list(x, 1), function(v) v * 2, how = "list"),
+    simplify2array(list(x, x)), unlist(lapply(1:3, function(i) x[i])), outer(x, x, Vectorize(function(a, b) a * b)),
     data = data
   )
 })
