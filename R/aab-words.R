@@ -29,6 +29,13 @@ shape_word <- function(name, f, by = "scope", package = "base", differs = "", fu
   )
 }
 
+# Words that go through elements
+element_word <- function(name, f, by = "scope", differs = "") {
+  word(name, "base", f, by,
+    topic = "Elements", dtypes = "all", differs = differs, functional = by == "scope"
+  )
+}
+
 word_topics <- c(
   "Mathematical functions", "Special functions", "Summaries", "Linear algebra", "Shapes", "Indices", "Sorting",
   "Logic and control", "Complex numbers and bits", "Elements", "Distributions", "Random numbers"

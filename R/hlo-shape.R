@@ -5,8 +5,8 @@
 #' reshaped: the last axis runs fastest.
 #'
 #' `hlo_broadcast()` makes axis `i` of `x` axis `axes[i]` of the result; an axis of length 1 is
-#' repeated, and so is all along the other axes. `hlo_transpose()` is [aperm()]. `hlo_t()` (also
-#' `t()`) exchanges the last two axes. `hlo_slice()` takes elements `start` to `end`, both included,
+#' repeated, and so is all along the other axes. `hlo_transpose()` is [aperm()]. `hlo_t()`
+#' exchanges the last two axes. `hlo_slice()` takes elements `start` to `end`, both included,
 #' in steps of `step`. `hlo_pad()` adds `low` and `high` elements before and after (negative
 #' numbers cut), and `interior` between two. `hlo_dynamic_slice()` takes `sizes` elements from the
 #' position `start` on, which are values; `hlo_dynamic_update_slice()` replaces them by those of

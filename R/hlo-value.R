@@ -59,9 +59,14 @@ is_value <- function(x) isS4(x) && inherits(x, "xlaffi_value")
 #'   integer, which R reads as NA. They have no NA in between: `NA_integer_ + 1L` is a number.
 #' * Shapes are equal, or one side is a vector that is repeated a whole number of times, down the columns of an array.
 #'   Where R would warn there is an error.
-#' * `x[i, j]` takes single numbers (they drop the axis unless `drop = FALSE`), ranges with a
-#'   constant step, or nothing (the whole axis); also a scalar integer value. `x[[i]]` takes one element,
-#'   `c()` joins vectors and scalars if the first is a value. Values are not changed: there is no `x[i] <- y`.
+#' * Elements are counted as in R, down the columns: in `as.vector(x)`, `matrix()`, `x[k]` of a matrix, `c()`, `rev()`,
+#'   `sort()`. The functions `hlo_*()` count as StableHLO does, by rows.
+#' * `x[i, j]`, `x[i]`, `x[cbind(i, j)]` and `x[[i]]` take what they take in R, and `x[i] <- value` gives a changed
+#'   value the name `x`. Positions, negative ones and logicals of R's are known while the program is written. An
+#'   integer (or whole) value is positions, too: outside of `x` there is NaN (for integers NA, for logicals FALSE),
+#'   also for zeros and negative ones, which R would leave out; `x[-i]` leaves out one position. What is assigned
+#'   outside of `x` is dropped. `x[x > 0]` has a length that is not known and is an error, `x[x > 0] <- 0` is not.
+#' * Names are dropped: `names<-` and `dimnames<-` change nothing.
 #' * Functions of R that are not named here give an error.
 #' * A value of one axis is R's vector: `dim()` gives NULL for it and for a value without axes, [shape()] always
 #'   the shape, [dtype()] the element type.

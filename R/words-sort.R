@@ -146,6 +146,9 @@ ranks_of <- function(x, ties, keep, first) {
   selected(nan, converted(by_place, ranks@dtype), ranks)
 }
 
+# It is not the same in all versions of R.
+formals(word_rank)$na.last <- formals(base::rank)$na.last
+
 sort_word("rank", word_rank, dtypes = "real", differs = "No ties by chance. Names are dropped.")
 
 word_find_interval <- function(x, vec, rightmost.closed = FALSE, all.inside = FALSE, left.open = FALSE) {

@@ -60,6 +60,9 @@ bare <- function(x) if (length(dim(x)) > 1) array(as.vector(x), dim(x)) else as.
 
 random_cases <- function(count) lapply(seq_len(count), function(i) with_replacement(random_case()))
 
+# Arguments without defaults
+no_values <- function(...) stats::setNames(rep(list(rlang::missing_arg()), ...length()), c(...))
+
 # All cases in one program
 run_cases <- function(cases) {
   code <- lapply(seq_along(cases), function(i) {
@@ -67,11 +70,11 @@ run_cases <- function(cases) {
     body <- call("list", case$read, case$replace)
     given <- call("[[", as.name("data"), i)
     as.call(list(
-      as.function(c(alist(x = , value = , moving = ), body), envir = globalenv()),
+      as.function(c(no_values("x", "value", "moving"), body), envir = globalenv()),
       call("$", given, as.name("x")), call("$", given, as.name("value")), call("$", given, as.name("moving"))
     ))
   })
-  f <- as.function(c(alist(data = ), as.call(c(as.name("list"), code))), envir = globalenv())
+  f <- as.function(c(no_values("data"), as.call(c(as.name("list"), code))), envir = globalenv())
   xla_jit(f)(lapply(cases, function(case) list(x = case$x, value = case$value, moving = case$moving)))
 }
 
@@ -96,7 +99,7 @@ test_that("random indices have derivatives", {
   # Reading and replacing are linear: a gradient is the same as with ones for all other elements.
   slopes <- xla_jit(function(data, weights) {
     Map(function(case, at, weight) {
-      f <- as.function(c(alist(x = , value = , moving = ), case$replace), envir = globalenv())
+      f <- as.function(c(no_values("x", "value", "moving"), case$replace), envir = globalenv())
       loss <- function(x, value) sum(f(x, value, at$moving) * weight)
       ffi_grad(loss, 1:2)(at$x, at$value)
     }, cases, data, weights)

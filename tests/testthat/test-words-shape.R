@@ -34,7 +34,8 @@ test_that("dimensions are given as in R", {
     setNames(x, 1:7),
     unname(m), `length<-`(x, 3), `length<-`(x, 9), nrow(m), ncol(m), NROW(x), NCOL(x), NCOL(m), length(a), dim(a),
     dim(x),
-    row(m), col(m), m[lower.tri(m)], upper.tri(m, TRUE), m * (row(m) > col(m)), seq_along(x), colnames(m), slice.index(a, 2),
+    row(m), col(m), m[lower.tri(m)], upper.tri(m, TRUE), m * (row(m) > col(m)), seq_along(x), colnames(m),
+    slice.index(a, 2),
     data = data
   )
 })

@@ -1,0 +1,145 @@
+# mapply(), Reduce() and other functions that call a function for several elements.
+
+word_mapply <- function(FUN, ..., MoreArgs = NULL, SIMPLIFY = TRUE, USE.NAMES = TRUE) {
+  call <- method_call("mapply")
+  answer <- side_by_side(called_function(FUN), list(...), MoreArgs, isTRUE(USE.NAMES), "mapply()", call)
+  if (isFALSE(SIMPLIFY)) answer else simplified(answer, identical(SIMPLIFY, "array"), "mapply()", call)
+}
+
+word_map <- function(f, ...) {
+  call <- method_call("Map")
+  side_by_side(called_function(f), list(...), NULL, TRUE, "Map()", call)
+}
+
+# `f` of the first elements of all, of the second ones …; shorter ones are repeated.
+side_by_side <- function(f, arguments, more, names, shown, call) {
+  arguments <- lapply(arguments, function(x) if (is_value(x)) elements_of(x) else x)
+  sizes <- lengths(arguments)
+  count <- if (!length(sizes) || any(sizes == 0L)) 0L else max(sizes)
+  if (count && any(count %% sizes != 0L)) {
+    abort(sprintf("%s: arguments of lengths %s cannot be repeated to one length", shown, toString(sizes)),
+      operand = "...", call = call
+    )
+  }
+  answer <- lapply(seq_len(count), function(i) {
+    do.call(f, c(lapply(arguments, function(x) x[[(i - 1L) %% length(x) + 1L]]), more), quote = TRUE)
+  })
+  first <- if (names && length(arguments)) arguments[[1L]]
+  if (!is.null(names(first))) {
+    names(answer) <- names(first)
+  } else if (is.character(first)) {
+    names(answer) <- first
+  }
+  answer
+}
+
+word_reduce <- function(f, x, init, right = FALSE, accumulate = FALSE, simplify = TRUE) {
+  call <- method_call("Reduce")
+  f <- called_function(f)
+  x <- if (is_value(x)) elements_of(x) else as.list(x)
+  answer <- if (missing(init)) {
+    base::Reduce(f, x, right = right, accumulate = accumulate)
+  } else {
+    base::Reduce(f, x, init, right = right, accumulate = accumulate)
+  }
+  if (!accumulate) {
+    answer
+  } else if (!simplify) {
+    as.list(answer)
+  } else if (is.list(answer) && has_values(answer) && all(lengths(answer) == 1L)) {
+    simplified(answer, FALSE, "Reduce()", call)
+  } else {
+    answer
+  }
+}
+
+element_word("mapply", word_mapply, differs = "Names are dropped.")
+element_word("Map", word_map)
+element_word("Reduce", word_reduce)
+
+word_vectorize <- function(FUN, vectorize.args = NULL, SIMPLIFY = TRUE, USE.NAMES = TRUE) {
+  f <- called_function(FUN)
+  formals <- setdiff(names(formals(args(f))), "...")
+  vectorized <- if (is.null(vectorize.args)) formals else vectorize.args
+  function(...) {
+    given <- as.list(match.call(f, as.call(c(list(as.name("f")), list(...)))))[-1L]
+    moving <- names2(given) %in% vectorized
+    do.call(word_mapply, c(
+      list(FUN = f), given[moving],
+      list(MoreArgs = given[!moving], SIMPLIFY = SIMPLIFY, USE.NAMES = USE.NAMES)
+    ), quote = TRUE)
+  }
+}
+
+element_word("Vectorize", word_vectorize)
+
+# What is left depends on values.
+element_word("Filter", function(f, x) {
+  call <- method_call("Filter")
+  if (!is_value(x)) {
+    return(base::Filter(called_function(f), x))
+  }
+  abort("Filter(): how many elements stay is not known while the program is written",
+    "UNIMPLEMENTED", op = "Filter", operand = "x",
+    hint = "`ifelse()` keeps the shape; `sum(x * condition)` and the like leave elements out.", call = call
+  )
+}, differs = "Lists only, with conditions that are no values.")
+
+element_word("split", function(x, f, drop = FALSE, ...) {
+  call <- method_call("split")
+  if (is_value(f) || has_values(as.list(f))) {
+    abort("split(): `f` must be known while the program is written: results have fixed shapes",
+      operand = "f", call = call
+    )
+  }
+  column <- as_column(x)
+  lapply(split(seq_len(length(column)), f, drop, ...), function(positions) taken(column, positions, 1L))
+}, "method", "`f` is R's, no value.")
+
+element_word("tapply", function(X, INDEX, FUN = NULL, ..., default = NA, simplify = TRUE) {
+  call <- method_call("tapply")
+  if (is.null(FUN) || !(is.atomic(INDEX) || is.factor(INDEX))) {
+    abort("tapply(): `INDEX` must be one vector or factor of R's, and `FUN` a function", operand = "INDEX", call = call)
+  }
+  group <- droplevels(as.factor(INDEX))
+  if (nlevels(group) != nlevels(as.factor(INDEX)) || length(group) != length(X)) {
+    abort("tapply(): `INDEX` must have an element for each of `X`, and no empty levels", operand = "INDEX", call = call)
+  }
+  column <- as_column(X)
+  f <- called_function(FUN)
+  answer <- lapply(split(seq_along(group), group), function(positions) f(taken(column, positions, 1L), ...))
+  if (simplify && all(lengths(answer) == 1L)) simplified(unname(answer), FALSE, "tapply()", call) else answer
+}, differs = "One factor, whose levels all occur. Names are dropped.")
+
+word_rapply <- function(object, f, classes = "ANY", deflt = NULL, how = c("unlist", "replace", "list"), ...) {
+  call <- method_call("rapply")
+  how <- check_choice(how, "how", c("unlist", "replace", "list"), call)
+  f <- called_function(f)
+  kept <- if (how == "replace") "replace" else "list"
+  answer <- base::rapply(object, f, classes, deflt, kept, ...)
+  if (how != "unlist") {
+    answer
+  } else if (has_leaf_values(answer)) {
+    column_of(answer, TRUE, "rapply()", call)
+  } else {
+    unlist(answer)
+  }
+}
+
+has_leaf_values <- function(x) if (is.list(x)) any(vapply(x, has_leaf_values, NA)) else is_value(x)
+
+element_word("rapply", word_rapply)
+
+word_simplify <- function(x, higher = TRUE, except = c(0L, 1L)) {
+  call <- method_call("simplify2array")
+  if (is_value(x)) x else simplified(x, higher, "simplify2array()", call)
+}
+
+word("simplify2array", "base", word_simplify, topic = "Elements", dtypes = "all", differs = "Names are dropped.")
+
+word_replicate <- function(n, expr, simplify = "array") {
+  f <- eval.parent(substitute(function(...) expr))
+  word_sapply(integer(n), f, simplify = simplify)
+}
+
+element_word("replicate", word_replicate)
