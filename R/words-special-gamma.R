@@ -13,6 +13,10 @@ for (name in c("gamma", "lgamma", "digamma", "trigamma")) {
   })
 }
 
+word_factorial <- function(x) special("gamma", list(x = x + 1), "factorial()", sys.call())
+
+word_lfactorial <- function(x) special("lgamma", list(x = x + 1), "lfactorial()", sys.call())
+
 word_psigamma <- function(x, deriv = 0L) {
   special("polygamma", list(deriv = rounded_order(deriv), x = x), "psigamma()", sys.call())
 }
@@ -68,9 +72,8 @@ local({
   for (name in c("gamma", "lgamma", "digamma", "trigamma")) {
     word(name, "base", by = "group", topic = topic, dtypes = dtypes)
   }
-  for (name in c("factorial", "lfactorial")) {
-    word(name, "base", by = "group", topic = topic, dtypes = dtypes)
-  }
+  word("factorial", "base", word_factorial, topic = topic, dtypes = dtypes)
+  word("lfactorial", "base", word_lfactorial, topic = topic, dtypes = dtypes)
   word("psigamma", "base", word_psigamma, topic = topic, dtypes = dtypes, derivative = "yes, not in deriv")
   word("beta", "base", word_beta, topic = topic, dtypes = dtypes)
   word("lbeta", "base", word_lbeta, topic = topic, dtypes = dtypes)

@@ -9,7 +9,8 @@
 #' how many; on other platforms XLA says that it has no handler. Outside a function's domain the result is NaN.
 #'
 #' R's own `gamma()`, `lgamma()`, `digamma()`, `trigamma()`, `psigamma()`, `beta()`, `lbeta()`, `choose()`, `lchoose()`,
-#' `factorial()` and `lfactorial()` take values too, see [xla_words].
+#' `factorial()`, `lfactorial()`, `besselI()`, `besselJ()`, `besselK()` and `besselY()` take values too, see
+#' [xla_words].
 #'
 #' * `hlo_polygamma(n, x)` is the derivative of order `n` of [digamma()], `psigamma(x, n)`; `hlo_zeta(s, q)` Hurwitz's
 #'   zeta function, the sum of `(q + k)^-s` over k = 0, 1, ..., for s > 1 and q > 0.
@@ -17,6 +18,10 @@
 #'   `exp(x^2)`, `hlo_erfinv()` and `hlo_erfcinv()` the inverses.
 #' * `hlo_ndtr()` is the distribution function of the standard normal distribution, [pnorm()], `hlo_log_ndtr()` its
 #'   logarithm, `hlo_ndtri()` and `hlo_ndtri_exp()` the inverses of both.
+#' * `hlo_expint(x, n)` is the exponential integral of order n, the integral of `exp(-x t) / t^n` over t from 1 on, for
+#'   n = 0, 1, ...; `hlo_expint_ei()` is Ei, the integral of `exp(t) / t` up to x.
+#' * `hlo_owens_t(h, a)` is Owen's T function, the integral of `exp(-h^2 (1 + t^2) / 2) / (1 + t^2) / (2 pi)` over t
+#'   from 0 to a. `hlo_lambert_w()` solves `w exp(w) = x` for w >= -1.
 #'
 #' @section Accuracy:
 #' Largest relative errors of f64 against references with 50 digits; `eps` is 2.2e-16. Near a zero, where only the
@@ -25,12 +30,15 @@
 #'   zeros; polygamma and zeta: 20 eps. lbeta: 4 eps of the largest of the three logarithms of gamma below 10, 4 eps
 #'   above.
 #' * erf, erfc: 2 eps; erfcx: 4 eps. ndtr, log_ndtr: 4 eps, both tails; the inverses 4 eps.
+#' * besselI, besselK: 20 eps for orders up to 20, 150 eps beyond where the result is tiny; besselJ, besselY: 10 eps of
+#'   the amplitude for orders up to 2, 600 eps for large orders and x. expint: 20 eps; Ei: 30 eps, absolute near its
+#'   zero at 0.3725. lambert_w: 2 eps. owens_t: 50 eps.
 #'
 #' @section Derivatives:
-#' In all arguments and of any order, but for these. There is none in `n` and `s`: an error. `k` of `choose()` is
+#' In all arguments and of any order, but for these. There is none in `n`, `s` and `nu`: an error. `k` of `choose()` is
 #' rounded and counts as constant; the derivative in `n` of `choose()` is NaN where n is one of 0, 1, ..., k - 1.
 #'
-#' @param x,q [Values][xlaffi_value], or R numbers beside a value.
+#' @param x,q,h,a [Values][xlaffi_value], or R numbers beside a value.
 #' @param n,s The order; the exponent.
 #' @return A value.
 #' @references

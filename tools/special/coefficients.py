@@ -4,7 +4,7 @@
     pip install mpmath; tools/special/coefficients.py > src/rust/crates/special/src/coefficients.rs
 """
 
-from mpmath import bernoulli, cos, digamma, euler, findroot, loggamma, mp, mpf, pi, psi
+from mpmath import bernoulli, cos, digamma, euler, findroot, legendre, loggamma, mp, mpf, pi, psi
 
 mp.dps = 50
 
@@ -21,6 +21,16 @@ def chebyshev(f, low, high):
     while abs(found[-1]) < mpf(2) ** -56 * abs(found[0]):
         found.pop()
     return found
+
+
+def gauss(count):
+    """The positive nodes of Gauss and Legendre's formula, and their weights."""
+    found = []
+    for k in range(count // 2):
+        x = findroot(lambda x: legendre(count, x), cos(pi * (k + mpf("0.75")) / (count + mpf(1) / 2)))
+        slope = count * (x * legendre(count, x) - legendre(count - 1, x)) / (x * x - 1)
+        found.append((x, 2 / ((1 - x * x) * slope * slope)))
+    return [x for x, _ in found], [weight for _, weight in found]
 
 
 def temme(orders, degrees):
@@ -101,6 +111,11 @@ def main():
         "`ln Γ(1 + a) / a` on [-1/2, 1/2].",
         chebyshev(lambda a: loggamma(1 + a) / a if a else -euler, mpf(-1) / 2, mpf(1) / 2),
     )
+
+
+    nodes, weights = gauss(32)
+    array("GAUSS_NODES", "The positive nodes of Gauss's formula with 32 nodes on [-1, 1].", nodes)
+    array("GAUSS_WEIGHTS", "The weights of these.", weights)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,11 @@ const STIRLING: [f64; 9] = [
     43867.0 / 244_188.0,
 ];
 
+/// `ln Γ(1 + a) / a` for `|a| <= 1/2`.
+pub(crate) fn lgamma_1p_slope(a: f64) -> f64 {
+    chebyshev(a * 2.0, &LGAMMA_1P)
+}
+
 /// What Stirling's formula leaves out: `ln Γ(a) - (a - 1/2) ln a + a - ln(2π) / 2`, for `a > 0`.
 pub(crate) fn stirling_rest<T: Number>(a: T) -> T {
     if a.value() >= 10.0 {

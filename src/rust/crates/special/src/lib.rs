@@ -4,22 +4,30 @@
 //! numbers (`number`) give derivatives in the parameters beside the values. Nothing here panics: outside a function's
 //! domain it is NaN.
 
+mod bessel;
 mod beta;
 mod beta_inc;
 mod coefficients;
 mod erf;
+mod expint;
 mod gamma;
 mod gamma_inc;
+mod lambert;
 mod number;
+mod owens_t;
 mod series;
 mod table;
 mod tail;
 mod zeta;
 
+pub use bessel::{bessel_i, bessel_i_scaled, bessel_j, bessel_k, bessel_k_scaled, bessel_y};
 pub use beta::{beta, choose, lbeta, lchoose};
 pub use beta_inc::log_beta_density;
 pub use erf::{erf, erfc, erfcinv, erfcx, erfinv, log_ndtr, ndtr, ndtri, ndtri_exp};
+pub use expint::{expint_ei, expint_n};
 pub use gamma::{gamma, lgamma};
 pub use gamma_inc::log_gamma_density;
+pub use lambert::lambert_w;
+pub use owens_t::owens_t;
 pub use table::{function, names, Function};
 pub use zeta::{digamma, polygamma, trigamma, zeta};

@@ -1,7 +1,7 @@
 //! All functions by name.
 
 use crate::number::{Dual, Number};
-use crate::{beta, beta_inc, erf, gamma, gamma_inc, tail, zeta};
+use crate::{bessel, beta, beta_inc, erf, expint, gamma, gamma_inc, lambert, owens_t, tail, zeta};
 
 /// A function of one, two or three numbers.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ use Function::{One, Three, Two};
 
 type Named = (&'static str, Function);
 
-static FAMILIES: &[&[Named]] = &[GAMMA, ERF, GAMMA_INC, BETA_INC];
+static FAMILIES: &[&[Named]] = &[GAMMA, ERF, BESSEL, OTHERS, GAMMA_INC, BETA_INC];
 
 static GAMMA: &[Named] = &[
     ("lgamma", One(gamma::lgamma)),
@@ -54,6 +54,22 @@ static ERF: &[Named] = &[
     ("log_ndtr", One(erf::log_ndtr)),
     ("ndtri", One(erf::ndtri)),
     ("ndtri_exp", One(erf::ndtri_exp)),
+];
+
+static BESSEL: &[Named] = &[
+    ("bessel_j", Two(bessel::bessel_j)),
+    ("bessel_y", Two(bessel::bessel_y)),
+    ("bessel_i", Two(bessel::bessel_i)),
+    ("bessel_i_scaled", Two(bessel::bessel_i_scaled)),
+    ("bessel_k", Two(bessel::bessel_k)),
+    ("bessel_k_scaled", Two(bessel::bessel_k_scaled)),
+];
+
+static OTHERS: &[Named] = &[
+    ("expint_n", Two(expint::expint_n)),
+    ("expint_ei", One(expint::expint_ei)),
+    ("owens_t", Two(owens_t::owens_t)),
+    ("lambert_w", One(lambert::lambert_w)),
 ];
 
 /// The variable of second derivatives.
