@@ -7,14 +7,16 @@ abort <- function(message, code = "INVALID_ARGUMENT", op = NULL, operand = NULL,
   if (!is.null(hint)) {
     text <- c(text, stats::setNames(sprintf("{hint[[%d]]}", seq_along(hint)), rep("i", length(hint))))
   }
+  traced <- length(the$traces) > 0L
   cli::cli_abort(
     text,
     class = c(paste0("xlaffi_error_", tolower(code)), "xlaffi_error"),
     code = code,
     op = op,
     operand = operand,
-    call = call,
-    parent = parent
+    call = if (traced) placed(call) else call,
+    parent = parent,
+    trace = if (traced) users_trace()
   )
 }
 

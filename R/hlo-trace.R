@@ -7,7 +7,7 @@ trace_program <- function(f, arguments, platform = default_platform()) {
   check_no_tokens(tree_leaves(arguments), "a program cannot be given a token")
   tree <- NULL
   region <- trace_region(function(params) {
-    tree <<- call_written(f, tree_fill(arguments, params))
+    tree <<- with_written_calls(call_written(f, tree_fill(arguments, params)))
     results <- lapply(tree_leaves(tree), as_value, "f", call = NULL)
     check_no_tokens(results, "the function returns a token, which a program cannot give back")
     results

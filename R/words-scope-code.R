@@ -18,7 +18,7 @@ rewritten <- function(code) {
     parts[3L] <- list(rewritten(parts[[3L]]))
   } else {
     for (i in seq_along(parts)) {
-      if (is.call(parts[[i]])) parts[[i]] <- rewritten(parts[[i]])
+      if (is.call(parts[[i]])) parts[i] <- list(rewritten(parts[[i]]))
     }
   }
   asks <- function(i, by = ".xlaffi_test") {
@@ -55,10 +55,13 @@ as_written <- function(code) {
   if (is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% c(".xlaffi_test", ".xlaffi_each")) {
     return(as_written(code[[2L]]))
   }
-  for (i in seq_along(code)) {
-    if (is.call(code[[i]])) code[[i]] <- as_written(code[[i]])
+  parts <- as.list(code)
+  for (i in seq_along(parts)) {
+    if (is.call(parts[[i]])) parts[i] <- list(as_written(parts[[i]]))
   }
-  code
+  again <- as.call(parts)
+  attributes(again) <- attributes(code)
+  again
 }
 
 # The condition of `code`, if R can look at it.

@@ -1,0 +1,50 @@
+# Errors while a function of the user's is traced: they name the user's line, and what R shows of the way there is the
+# user's code. `rlang::last_trace(drop = FALSE)` has the rest.
+
+# A call as it was written, with the line of the user's that led to it.
+placed <- function(call) {
+  if (!is.call(call)) {
+    return(call)
+  }
+  call <- as_written(call)
+  if (is.null(attr(call, "srcref"))) {
+    # Only code of users has been kept as text.
+    lines <- Filter(Negate(is.null), lapply(sys.calls(), attr, "srcref"))
+    if (length(lines)) attr(call, "srcref") <- lines[[length(lines)]]
+  }
+  call
+}
+
+# The way to an error, in which the frames of this package are not shown but for the functions that the user called.
+users_trace <- function() {
+  trace <- rlang::trace_back(bottom = parent.frame())
+  own <- trace$namespace %in% "xlaffi"
+  of_user <- is.na(trace$namespace)
+  called_by_user <- c(TRUE, of_user)[trace$parent + 1L]
+  named <- vapply(trace$call, function(call) is.call(call) && is.symbol(call[[1L]]) && call[[1L]] != "<fn>", NA)
+  hidden <- own & !(trace$scope %in% "::" | (trace$scope %in% "local" & called_by_user & named))
+  for (i in seq_along(hidden)) {
+    from <- trace$parent[[i]]
+    hidden[[i]] <- hidden[[i]] || (!of_user[[i]] && from > 0L && hidden[[from]])
+  }
+  trace$visible <- trace$visible & !hidden
+  trace
+}
+
+# Errors of R's in traced code, with the calls that the user wrote
+with_written_calls <- function(code) {
+  withCallingHandlers(code, error = function(e) {
+    call <- conditionCall(e)
+    if (is.call(call) && !inherits(e, "rlang_error")) {
+      e$call <- as_written(without_mask(call))
+      if (!identical(e$call, call)) stop(e)
+    }
+  })
+}
+
+# UseMethod() puts a method's name into the call.
+without_mask <- function(call) {
+  name <- if (is.symbol(call[[1L]])) sub("[.]R$", "", as.character(call[[1L]])) else ""
+  if (nzchar(name) && exists(name, envir = mask_home(), inherits = FALSE)) call[[1L]] <- as.name(name)
+  call
+}
