@@ -100,7 +100,14 @@ fn tail_inverse(log_tail: f64) -> f64 {
         return f64::INFINITY;
     }
     let square = -2.0 * log_tail;
-    let mut t = (square - (2.0 * PI).ln() - square.ln()).max(0.25).sqrt();
+    let root = square.sqrt();
+    let mut t = if root < 8.0 {
+        // Abramowitz and Stegun 26.2.23
+        let top = polynomial(root, &[2.515_517, 0.802_853, 0.010_328]);
+        root - top / polynomial(root, &[1.0, 1.432_788, 0.189_269, 0.001_308])
+    } else {
+        (square - (2.0 * PI).ln() - square.ln()).sqrt()
+    };
     for _ in 0..12 {
         let off = log_ndtr(-t) - log_tail;
         let hazard = (FRAC_2_SQRT_PI * FRAC_1_SQRT_2) / erfcx(t * FRAC_1_SQRT_2);

@@ -43,14 +43,14 @@ pub fn zeta(s: f64, q: f64) -> f64 {
     let enough = 10.0 + 0.5 * s.min(200.0);
     let (mut sum, mut at) = (0.0, q);
     while at < enough {
-        let term = at.powf(-s);
+        let term = inverse_power(at, s);
         sum += term;
         if term < 1e-18 * sum {
             return sum;
         }
         at += 1.0;
     }
-    let above = at.powf(1.0 - s);
+    let above = inverse_power(at, s - 1.0);
     let power = above / at;
     let mut factor = s * power / at;
     let mut tail = power * 0.5 + above / (s - 1.0);
@@ -64,6 +64,16 @@ pub fn zeta(s: f64, q: f64) -> f64 {
         factor *= (s + k + 1.0) * (s + k + 2.0) / (at * at);
     }
     sum + tail
+}
+
+/// `x^-s`; small whole powers without logarithms.
+fn inverse_power(x: f64, s: f64) -> f64 {
+    match s {
+        1.0 => 1.0 / x,
+        2.0 => 1.0 / (x * x),
+        3.0 => 1.0 / (x * x * x),
+        _ => x.powf(-s),
+    }
 }
 
 /// `ψ(x)`, the derivative of `ln Γ(x)`; NaN at 0 and at negative integers. Relative accuracy is full for
