@@ -111,7 +111,7 @@ agreed_leaves <- function(leaves, trees, names, op, call) {
     given <- lapply(leaves, `[[`, k)
     like <- Find(is_value, given)
     if (is.null(like)) {
-      like <- new_type(Reduce(larger_type, lapply(given, r_dtype_of, names, op, call)), integer())
+      like <- new_type(promoted_dtype(vapply(given, r_dtype_of, "", names, op, call)), integer())
     }
     given <- Map(function(leaf, name) as_value(leaf, name, like, call, op), given, names)
     type <- Reduce(agreed_type, lapply(given, type_of))
@@ -131,18 +131,15 @@ agreed_leaves <- function(leaves, trees, names, op, call) {
 
 r_dtype_of <- function(leaf, names, op, call) as_value(leaf, names[[1L]], call = call, op = op)@dtype
 
-# R's own types, in the order in which one becomes the next.
-larger_type <- function(x, y) if (identical(x, y)) x else r_dtypes[max(match(c(x, y), r_dtypes))]
-
 # The type that both become without loss, or NULL: of R's own dtypes the larger one. One element is a scalar or a
 # vector.
 agreed_type <- function(x, y) {
   if (is.null(x) || is.null(y)) {
     return(NULL)
   }
-  known <- x@dtype == y@dtype || all(c(x@dtype, y@dtype) %in% r_dtypes)
+  dtype <- if (x@dtype == y@dtype) x@dtype else promoted_dtype(c(x@dtype, y@dtype))
   one <- prod(x@shape) == 1 && prod(y@shape) == 1 && max(length(x@shape), length(y@shape)) <= 1L
-  if (known && (one || identical(x@shape, y@shape))) new_type(larger_type(x@dtype, y@dtype), x@shape)
+  if (!is.null(dtype) && (one || identical(x@shape, y@shape))) new_type(dtype, x@shape)
 }
 
 # `calls` are functions without arguments that give leaves; `finish` turns the list of these into values of equal types.

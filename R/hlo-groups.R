@@ -140,6 +140,8 @@ float_precision <- c(f16 = 2^10, bf16 = 2^7, f32 = 2^23, f64 = 2^52)
 #' @export
 Complex.xlaffi_value <- function(z) {
   call <- method_call(.Generic)
+  z <- as_doubles(z)
+  check_kind(z, "a number", paste0(.Generic, "()"), "z", call)
   switch(.Generic,
     Re = if (is_complex(z@dtype)) hlo_real(z) else z,
     Im = if (is_complex(z@dtype)) hlo_imag(z) else filled(0, z),

@@ -2,8 +2,7 @@
 # itself would look at the S4 object.
 refused <- list(
   numbers = c(
-    "all.equal", "anyNA", "as.character", "as.data.frame", "cut", "as.raw", "duplicated", "is.nan", "seq.int", "summary",
-    "unique", "xtfrm"
+    "all.equal", "as.character", "as.data.frame", "cut", "as.raw", "duplicated", "seq.int", "summary", "unique", "xtfrm"
   ),
   changes = "levels<-",
   matrices = "qr"
@@ -48,25 +47,3 @@ names.xlaffi_value <- function(x) NULL
 
 #' @export
 dimnames.xlaffi_value <- function(x) NULL
-
-# R's NA is a NaN to XLA.
-#' @export
-is.na.xlaffi_value <- function(x) {
-  call <- method_call("is.na")
-  check_kind(x, "a floating-point or complex number", "is.na()", "x", call)
-  x != x
-}
-
-#' @export
-is.finite.xlaffi_value <- function(x) {
-  call <- method_call("is.finite")
-  check_kind(x, "a floating-point number", "is.finite()", "x", call)
-  abs(x) < Inf
-}
-
-#' @export
-is.infinite.xlaffi_value <- function(x) {
-  call <- method_call("is.infinite")
-  check_kind(x, "a floating-point number", "is.infinite()", "x", call)
-  abs(x) == Inf
-}

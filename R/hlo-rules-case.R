@@ -144,7 +144,9 @@ primitive("case", vmap = function(node, inputs, mapped, size) {
   results
 })
 
-repeated_along <- function(flags, like) broadcast(flags, like@shape, 1L)
+repeated_along <- function(flags, like) {
+  if (identical(flags@shape, like@shape)) flags else broadcast(flags, like@shape, 1L)
+}
 
 # A value that counts only where `here` says so: elsewhere it has no derivative, whatever is made of it there.
 gated <- function(here, x) {

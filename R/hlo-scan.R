@@ -10,10 +10,10 @@
 #' from outside may be used.
 #'
 #' Derivatives: forward and reverse mode, any number of times. Reverse mode keeps, for every turn, what the derivative
-#' of `f` needs; with `checkpoint = TRUE` only the carry, and computes the rest again; with `checkpoint = k` the carry of
-#' every k-th turn, and the k turns between two of them again, one stretch at a time. `k` about the root of the length
-#' takes the least memory. A value from outside whose gradient is asked costs an addition of its whole size per turn:
-#' what differs from turn to turn belongs into `xs`.
+#' of `f` needs; with `checkpoint = TRUE` only the carry, and computes the rest again; with `checkpoint = k` the carry
+#' of every k-th turn, and the k turns between two of them again, one stretch at a time. `k` about the root of the
+#' length takes the least memory. A value from outside whose gradient is asked costs an addition of its whole size per
+#' turn: what differs from turn to turn belongs into `xs`.
 #'
 #' `hlo_fori()` with numbers of R as bounds is such a loop. With bounds that are values it has forward mode only, unless
 #' `max_turns` bounds their number: then at most so many turns are made.

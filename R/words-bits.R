@@ -30,20 +30,35 @@ bit_shift <- function(op, a, n, shown, call) {
   record(op, both, "i32", both[[1L]]@shape)
 }
 
-word_bitwAnd <- function(a, b) bit_operation("and", a, b, "bitwAnd()", sys.call())
+# R's function of that name
+bit_word <- function(name, op) {
+  force(op)
+  function(a, b) {
+    call <- method_call(name)
+    bit_operation(op, a, b, paste0(name, "()"), call)
+  }
+}
 
-word_bitwOr <- function(a, b) bit_operation("or", a, b, "bitwOr()", sys.call())
+word_bitwAnd <- bit_word("bitwAnd", "and")
 
-word_bitwXor <- function(a, b) bit_operation("xor", a, b, "bitwXor()", sys.call())
+word_bitwOr <- bit_word("bitwOr", "or")
+
+word_bitwXor <- bit_word("bitwXor", "xor")
 
 word_bitwNot <- function(a) {
-  call <- sys.call()
+  call <- method_call("bitwNot")
   record("not", bit_operands(a, 0L, "bitwNot()", call)[1L], "i32", a@shape)
 }
 
-word_bitwShiftL <- function(a, n) bit_shift("shift_left", a, n, "bitwShiftL()", sys.call())
+word_bitwShiftL <- function(a, n) {
+  call <- method_call("bitwShiftL")
+  bit_shift("shift_left", a, n, "bitwShiftL()", call)
+}
 
-word_bitwShiftR <- function(a, n) bit_shift("shift_right_logical", a, n, "bitwShiftR()", sys.call())
+word_bitwShiftR <- function(a, n) {
+  call <- method_call("bitwShiftR")
+  bit_shift("shift_right_logical", a, n, "bitwShiftR()", call)
+}
 
 local({
   no_na <- "What is NA in R is the smallest integer."

@@ -46,7 +46,7 @@ math_operand <- function(x, kind, shown, call) {
 # Nodes of StableHLO's own, by R's name
 local({
   own <- c(
-    sqrt = "sqrt", exp = "exponential", expm1 = "exponential_minus_one", cos = "cosine",
+    exp = "exponential", expm1 = "exponential_minus_one", cos = "cosine",
     sin = "sine", tanh = "tanh", floor = "floor", ceiling = "ceil"
   )
   for (name in names(own)) {
@@ -56,6 +56,16 @@ local({
       function(x) record(op, list(x), x@dtype, x@shape)
     }), derivative = if (flat) "none" else "yes")
   }
+})
+
+# XLA takes -0i for 0i on the cut, where the root has the sign of the imaginary part.
+math_member("sqrt", "inexact", function(x) {
+  root <- record("sqrt", list(x), x@dtype, x@shape)
+  if (!is_complex(x@dtype)) {
+    return(root)
+  }
+  below <- (hlo_imag(x) == 0) & (1 / hlo_imag(x) < 0) & (hlo_imag(root) > 0)
+  selected(below, hlo_conj(root), root)
 })
 
 math_members$abs <- function(x, shown, call) unary("abs", x, "a number", shown, real_dtype(x@dtype), call)

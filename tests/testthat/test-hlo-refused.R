@@ -49,7 +49,7 @@ test_that("functions of R agree with R or fail: others that take data", {
   more <- list(
     function(x) rep(x, 3), function(x) mean(x, na.rm = TRUE), function(x) x %in% 1, function(x) match(1, x),
     function(x) sapply(x, identity), function(x) lapply(x, identity)[[1]], function(x) Reduce(`+`, x),
-    function(x) ifelse(x > 0, x, 0), function(x) vapply(x, function(y) 1, 0), function(x) max(x, 100),
+    function(x) vapply(x, function(y) 1, 0), function(x) max(x, 100),
     function(x) as.list(x)[[1]]
   )
   for (f in more) {

@@ -1,0 +1,89 @@
+expect_as_in_r <- function(f, ...) expect_equal(xla_jit(f)(...), f(...))
+
+test_that("complex numbers from parts and into parts", {
+  skip_without_plugin()
+  expect_as_in_r(function(x, y) {
+    list(
+      complex(real = x, imaginary = y), complex(modulus = x, argument = y), complex(real = x), complex(imaginary = y),
+      complex(real = x, imaginary = 1), complex(modulus = x), complex(6, x, y), complex(3, imaginary = y[1]),
+      as.complex(x), is.complex(x), is.complex(as.complex(x)), Re(x), Im(x), Mod(x), Arg(x), Conj(x), as.complex(x > 0)
+    )
+  }, c(1, -2, 3), c(0.5, 0, -4))
+  expect_as_in_r(function(k) list(Re(k), Im(k), Mod(k), Arg(k), Conj(k), complex(real = k)), c(1L, -2L))
+  expect_snapshot(error = TRUE, {
+    xla_jit(function(x) complex(real = x, modulus = x))(1)
+    xla_jit(function(x) complex(real = x, imaginary = c(1, 2)))(c(1, 2, 3))
+    xla_jit(function(z) complex(real = z))(1i)
+    xla_jit(function(n) complex(n, real = 1))(2L)
+  })
+})
+
+test_that("arithmetic and functions of complex numbers, also on the branch cuts", {
+  skip_without_plugin()
+  z <- c(1 + 2i, -0.5i, -3 + 0i, 2 - 1i, -1 + 0.1i, 0.3 + 0i, complex(real = -2, imaginary = -0), 2 + 0i)
+  expect_as_in_r(function(z) {
+    list(
+      Re(z), Im(z), Mod(z), Arg(z), Conj(z), abs(z), z * 2, z + 1L, TRUE * z, z / (1 + 1i), 2 / z, z^2, z^0.5,
+      z^(1 + 1i), 2^z, z == Conj(z), z != 2, -z, exp(z), log(z), log(z, 2), sqrt(z), sin(z), cos(z), tan(z), sinh(z),
+      cosh(z), tanh(z), asin(z), acos(z), atan(z), asinh(z), acosh(z), atanh(z), sum(z), mean(z)
+    )
+  }, z)
+})
+
+test_that("fft() is R's, of any number of axes, and linear", {
+  skip_without_plugin()
+  z <- complex(real = c(1, 2, 4, 3, 1), imaginary = c(0, 1, -1, 2, 5))
+  expect_as_in_r(function(z, x, k) {
+    list(
+      fft(z), fft(z, TRUE), fft(fft(z), inverse = TRUE) / 5, fft(x), fft(k), fft(z[1]),
+      Re(fft(fft(x) * Conj(fft(k)), inverse = TRUE))
+    )
+  }, z, c(1, 2, 4), 3:1)
+  a <- array(sin(1:48), c(2, 3, 2, 2, 2))
+  m <- a[, , 1, 1, 1]
+  expect_as_in_r(function(a, m) list(fft(a), fft(a, TRUE), fft(m), mvfft(m), mvfft(m, inverse = TRUE)), a, m)
+  single <- pjrt_buffer(c(1, 2, 3), "f32")
+  expect_equal(as.vector(as_array(xla_jit(fft)(single))), fft(c(1, 2, 3)), tolerance = 1e-6)
+  # The power at each frequency, by x
+  x <- c(1, -2, 3, 0.5)
+  weights <- c(1, 2, 3, 4)
+  power <- function(x) sum(weights * Mod(fft(x))^2)
+  expect_equal(ffi_grad(power)(x), slope_of(power, x), tolerance = 1e-7)
+  expect_equal(ffi_jvp(power)(x, weights)$tangent, sum(ffi_grad(power)(x) * weights))
+  gradient <- ffi_grad(power)
+  expect_equal(ffi_hessian(power)(x)[, 2], slope_of(function(x) gradient(x)[[2]], x), tolerance = 1e-7)
+  rows <- rbind(x, weights, deparse.level = 0)
+  expect_equal(ffi_vmap(fft)(rows), t(apply(rows, 1, fft)))
+  expect_equal(ffi_vmap(gradient)(rows), rbind(gradient(x), gradient(weights)))
+  expect_snapshot(error = TRUE, {
+    xla_jit(function(x) mvfft(x))(c(1, 2))
+    xla_jit(function(x, i) fft(x, i))(c(1, 2), TRUE)
+    xla_jit(function(x) fft(hlo_convert(x, "i64")))(c(1, 2))
+  })
+})
+
+test_that("transforms of real numbers and back", {
+  skip_without_plugin()
+  for (n in c(1L, 4L, 5L)) {
+    x <- sin(seq_len(n))
+    half <- seq_len(n %/% 2 + 1)
+    out <- xla_jit(function(x) {
+      z <- hlo_rfft(x)
+      list(z, hlo_irfft(z, n))
+    })(x)
+    expect_equal(out, list(fft(x)[half], x))
+    weights <- cos(half)
+    forward <- function(x) sum(weights * Mod(hlo_rfft(x))^2)
+    plain <- function(x) sum(weights * Mod(fft(x)[half])^2)
+    expect_equal(ffi_grad(forward)(x), slope_of(plain, x), tolerance = 1e-7)
+    back <- function(x) sum(hlo_irfft(complex(real = x[half], imaginary = x[half] * 0.3 + 1), n)^3)
+    value <- xla_jit(back)
+    expect_equal(ffi_grad(back)(x), slope_of(value, x), tolerance = 1e-7)
+  }
+  x <- matrix(sin(1:8), 2)
+  expect_equal(ffi_vmap(hlo_rfft)(x), t(apply(x, 1, function(x) fft(x)[1:3])))
+  expect_snapshot(error = TRUE, {
+    xla_jit(hlo_rfft)(1:4)
+    xla_jit(function(z) hlo_irfft(z, 5))(c(1i, 2, 3, 4))
+  })
+})

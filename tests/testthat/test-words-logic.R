@@ -1,0 +1,83 @@
+# Each expression in R and in a program
+expect_as_in_r <- function(f, ...) {
+  expect_equal(xla_jit(f)(...), f(...))
+}
+
+test_that("ifelse() has the shape of its test, and R's NA", {
+  skip_without_plugin()
+  f <- function(x, m) {
+    list(
+      ifelse(x > 0, x, -x), ifelse(x > 0, 1L, 2.5), ifelse(x > 0, x, NA), ifelse(x, 1, 0), ifelse(x > 0, 1L, 2L),
+      ifelse(m > 0, m, 0), ifelse(m > 0, c(1, 2), m), ifelse(x[1] > 0, 1, 2), ifelse(x > 0, m[1:2, 1], 0),
+      ifelse(!(x > 0), 1, 2), ifelse(x > 0 & x > 1, 1, 2), ifelse(x > 0 | x < 5, 1, 2),
+      ifelse(x > 0 & c(FALSE, FALSE, FALSE, FALSE), 1, 2), ifelse(is.na(x), 0, x), ifelse(is.finite(x), 1, 0),
+      ifelse(x > 0, 1i, 2)
+    )
+  }
+  m <- matrix(c(1, -2, 3, -4, 5, -6), 2)
+  expect_as_in_r(f, c(-1, 0, 2, NaN), m)
+  expect_identical(xla_jit(function(x) ifelse(x > 0, 1, 2))(numeric()), numeric())
+  expect_as_in_r(function(x) ifelse(c(TRUE, FALSE), x, -x), c(1, 2))
+  expect_snapshot(error = TRUE, {
+    xla_jit(function(x) ifelse(x[1] > 0, x, 0))(c(1, 2))
+    xla_jit(function(x) ifelse(x > 0, c(1, 2), 0))(c(1, 2, 3))
+  })
+})
+
+test_that("what ifelse() does not take has no derivative, be it infinite", {
+  skip_without_plugin()
+  x <- c(0, -1, 4)
+  expect_equal(ffi_grad(function(x) sum(ifelse(x > 0, sqrt(x) * log(x), 0)))(x), c(0, 0, (log(4) + 2) / 4))
+  # Computed beforehand, by special functions, of what is the same for all elements
+  before <- function(x) {
+    y <- log(x)
+    sum(ifelse(x > 0, y, x^2))
+  }
+  expect_equal(ffi_grad(before)(x), c(0, -2, 1 / 4))
+  expect_equal(ffi_grad(function(x) sum(ifelse(x > 0, lgamma(x), 0)))(x), c(0, 0, digamma(4)))
+  expect_equal(
+    ffi_grad(function(x, w) sum(ifelse(x > 0, log(x * w), 0)), 1:2)(x, 2), list(x = c(0, 0, 1 / 4), w = 1 / 2)
+  )
+  one <- function(x) ifelse(x > 0, log(x), 0)
+  expect_equal(ffi_jvp(one)(x, c(1, 1, 1))$tangent, c(0, 0, 1 / 4))
+  expect_equal(ffi_hessian(function(x) sum(one(x)))(x), diag(c(0, 0, -1 / 16)))
+  expect_equal(ffi_vmap(ffi_grad(one))(x), c(0, 0, 1 / 4))
+  expect_equal(ffi_grad(function(x) sum(ffi_vmap(one)(x)))(x), c(0, 0, 1 / 4))
+})
+
+test_that("tests of elements, of all dtypes", {
+  skip_without_plugin()
+  tests <- function(x) list(is.na(x), is.nan(x), is.finite(x), is.infinite(x), anyNA(x))
+  # R's NA and NaN are one.
+  expect_as_in_r(tests, c(-1, NaN, Inf, -Inf))
+  expect_as_in_r(tests, c(1L, NA, 3L))
+  expect_as_in_r(tests, c(TRUE, FALSE))
+  expect_as_in_r(tests, complex(real = c(1, NaN, 0, Inf), imaginary = c(0, 1, NaN, 2)))
+  expect_identical(xla_jit(function(x) is.na(x))(c(1, NA)), c(FALSE, TRUE))
+  expect_as_in_r(function(x, y) list(xor(x, y), xor(x, TRUE)), c(TRUE, FALSE, TRUE, FALSE), c(TRUE, TRUE, FALSE, FALSE))
+  expect_as_in_r(function(x, y) xor(x, y), 0:3, c(0L, 1L))
+  expect_as_in_r(function(x) list(isTRUE(x > 0), isFALSE(x > 0), isTRUE(x)), 2)
+  expect_as_in_r(function(x) list(isTRUE(x > 0), isFALSE(x > 0)), c(1, 2))
+})
+
+test_that("seq() of values has a length that is known", {
+  skip_without_plugin()
+  expect_as_in_r(function(a, b, x) {
+    list(
+      seq(a, b, length.out = 5), seq(a, b, length.out = 1), seq(a, by = b, length.out = 4),
+      seq(to = a, by = b, length.out = 4), seq(a, length.out = 4), seq(to = a, length.out = 4),
+      seq(by = a, length.out = 4), seq(to = a, along.with = x), seq_along(x) * x, seq(x) * x,
+      seq(a, b, length.out = 2.5)
+    )
+  }, 1.5, 4, c(3, 4, 5))
+  expect_equal(ffi_grad(function(a, b) sum(seq(a, b, length.out = 5)^2), 1:2)(1, 3), list(
+    a = sum(2 * seq(1, 3, 0.5) * 4:0 / 4), b = sum(2 * seq(1, 3, 0.5) * 0:4 / 4)
+  ))
+  expect_snapshot(error = TRUE, {
+    xla_jit(function(a, b) seq(a, b))(1, 2)
+    xla_jit(function(a, b) seq(a, b, by = 0.5))(1, 2)
+    xla_jit(function(n) seq(1, 2, length.out = n))(3L)
+    xla_jit(function(a) seq(a, 3, length.out = 3))(c(1, 2))
+    xla_jit(function(a, b) xor(a, b))(1, 2)
+  })
+})
