@@ -68,6 +68,8 @@ is_value <- function(x) isS4(x) && inherits(x, "xlaffi_value")
 #'   outside of `x` is dropped. `x[x > 0]` has a length that is not known and is an error, `x[x > 0] <- 0` is not.
 #' * Names are dropped: `names<-` and `dimnames<-` change nothing.
 #' * Functions of R that are not named here give an error.
+#' * XLA may compute `x / 3` as `x * (1 / 3)` and fuse `x * y + z`, which differs from R in the last bit:
+#'   `xla_jit(f, exact = TRUE)` does not.
 #' * A value of one axis is R's vector: `dim()` gives NULL for it and for a value without axes, [shape()] always
 #'   the shape, [dtype()] the element type.
 #'

@@ -29,6 +29,10 @@
 #' The program runs on the device of the first buffer, or on the default one.
 #'
 #' @param f A function of [values][xlaffi_value] that gives a value or a (named) list of values.
+#' @param exact Whether each operation is computed as it is written. XLA otherwise multiplies by `1 / 3` for `x / 3`,
+#'   takes constants together and fuses `x * y + z`, which may change the last bit, for speed. With `exact = TRUE`,
+#'   `+`, `-`, `*`, `/` and `sqrt()` of doubles give R's results bit for bit; sums may still be added up in another order.
+#'   For the CPU. As a part of another program a function is compiled as that one is.
 #' @return A function of R data, buffers or values.
 #' @seealso [ffi_program()] shows the program, [ffi_cache()] what is compiled; [ffi_op()],
 #'   [ffi_jvp()], [ffi_vjp()].
@@ -37,18 +41,20 @@
 #' norm(c(3, 4))
 #' norm(pjrt_buffer(c(3, 4), "f32"))
 #' @export
-xla_jit <- function(f) {
+xla_jit <- function(f, exact = FALSE) {
   if (!is.function(f)) {
     abort(sprintf("`f` must be a function, not %s", describe(f)), operand = "f")
   }
-  new_jit(f, "function")
+  check_flag(exact, "exact")
+  new_jit(f, "function", exact = exact)
 }
 
 # `name` is what ffi_cache() calls it; `uses` are the functions of the user behind `f`. What tells the function
 # from others, `identity`, is an external pointer: R saves those as NULL, so a function that comes back from a
 # file or another process is a new one there. Nothing else of the session is kept in it.
-new_jit <- function(f, name, uses = list(f)) {
+new_jit <- function(f, name, uses = list(f), exact = FALSE) {
   force(f)
+  force(exact)
   force(name)
   force(uses)
   identity <- NULL
@@ -148,7 +154,7 @@ run_new <- function(self, arguments, env) {
   if (is.null(call) || changed(call$captured)) {
     # Before `f` runs: what it changes itself is its own affair.
     captured <- captured_variables(self$uses)
-    call <- new_call(self$f, adapted(types, leaves, buffers), device, self$name)
+    call <- new_call(self$f, adapted(types, leaves, buffers), device, self$name, self$exact)
     call$buffers <- buffers
     call$any <- any(buffers)
     call$all <- all(buffers)
@@ -181,14 +187,25 @@ adapted <- function(types, leaves, buffers) {
 
 # `f` traced for arguments of these types: `program`, which equal functions share; the device; `dtypes`, in which R
 # data are passed on; `form`, `names` and `results`, of which the value is made.
-new_call <- function(f, types, device, name) {
+new_call <- function(f, types, device, name, exact = FALSE) {
   traced <- trace_program(f, types, platform(device))
   results <- traced$results
+  text <- if (isTRUE(exact)) exact_text(traced$text, device) else traced$text
   list(
-    program = compiled_program(traced$text, device, name, types), device = device,
+    program = compiled_program(text, device, name, types), device = device,
     dtypes = lapply(tree_leaves(types), function(type) type@dtype),
     form = result_form(results), names = names(results), results = results
   )
+}
+
+# A program says by the name of its module how it is to be compiled.
+exact_text <- function(text, device) {
+  if (platform(device) != "cpu") {
+    abort(sprintf("`exact = TRUE` is for the CPU, not for %s", format(device)), "UNIMPLEMENTED",
+      operand = "exact", call = NULL
+    )
+  }
+  sub("module @main {", "module @xlaffi_exact {", text, fixed = TRUE)
 }
 
 result_form <- function(results) {

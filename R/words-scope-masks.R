@@ -287,7 +287,7 @@ handing_on <- c(
   "signalCondition", "parent.frame", "sys.parent", "sys.frame", "sys.frames", "sys.calls", "sys.nframe", "sys.on.exit",
   "conditionMessage", "conditionCall", "parent.env", "force", "forceAndCall", "Negate", "Find", "Position", "rapply",
   "environment", "exists", "get", "get0", "sys.call", "sys.function", "match.call", "match.arg", "match.fun", "debug",
-  "undebug", "list2env", "new.env", "modifyList", "append", "lapply", "show", "new", "is", "slot", "validObject",
+  "undebug", "det", "list2env", "new.env", "modifyList", "append", "lapply", "show", "new", "is", "slot", "validObject",
   "callNextMethod", "system.time", "::", ":::", "weighted.mean", "is.name", "object.size", "Vectorize", "isVirtualClass"
 )
 

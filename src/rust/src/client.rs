@@ -5,7 +5,10 @@ use std::thread::available_parallelism;
 
 use extendr_api::Robj;
 use extendr_ffi::SEXP;
-use pjrt::{compile_options, may_have_side_effects, Client, Executable, Program};
+use pjrt::{
+    compile_options, exact_options, may_have_side_effects, Client, Executable, Program,
+    EXACT_MODULE,
+};
 
 use crate::callback::Called;
 use crate::device::DeviceObject;
@@ -85,7 +88,10 @@ fn make(
     how: impl Fn(&Client, &Program, &[u8]) -> pjrt::Result<Executable> + Send + Sync + 'static,
 ) -> Outcome<SEXP> {
     let on: &DeviceObject = get(device, "device")?;
-    let options = compile_options(Some(on.device.id()?));
+    let mut options = compile_options(Some(on.device.id()?));
+    if program.code().starts_with(EXACT_MODULE.as_bytes()) {
+        options = exact_options(options);
+    }
     let (client, program) = (on.client.clone(), program.clone());
     let platform = on.platform.clone();
     let run = Run::start(move || {

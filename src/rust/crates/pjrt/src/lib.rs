@@ -37,7 +37,7 @@ pub use event::Event;
 pub use executable::{Executable, ExecuteOptions};
 pub use in_memory::Shape;
 pub use layout::Order;
-pub use options::compile_options;
+pub use options::{compile_options, exact_options, EXACT_MODULE};
 pub use plugin::Plugin;
 pub use program::{Program, ProgramFormat};
 pub use read::Dest;

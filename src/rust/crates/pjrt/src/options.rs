@@ -27,6 +27,33 @@ pub fn compile_options(device: Option<i32>) -> Vec<u8> {
     options
 }
 
+/// What the module of a program is called that is to be compiled by [`exact_options`].
+pub const EXACT_MODULE: &str = "module @xlaffi_exact {";
+
+/// These options, and XLA computes each operation as it is written and rounds each result: no product with a
+/// reciprocal in place of a quotient, no constants taken together, no multiplication fused with an addition. For the
+/// CPU.
+pub fn exact_options(mut options: Vec<u8>) -> Vec<u8> {
+    set_flag(&mut options, "xla_disable_hlo_passes", |value| {
+        bytes(value, 1, b"algsimp")
+    });
+    // The compiler of machine code fuses multiplications with additions wherever it optimises.
+    set_flag(&mut options, "xla_backend_optimization_level", |value| {
+        integer(value, 3, 0)
+    });
+    options
+}
+
+/// An entry of `env_option_overrides`, whose value is a field of `OptionOverrideProto`.
+fn set_flag(options: &mut Vec<u8>, name: &str, write_value: impl Fn(&mut Vec<u8>)) {
+    let mut value = Vec::new();
+    write_value(&mut value);
+    let mut entry = Vec::new();
+    bytes(&mut entry, 1, name.as_bytes());
+    bytes(&mut entry, 2, &value);
+    bytes(options, 7, &entry);
+}
+
 fn varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -48,7 +75,7 @@ fn bytes(out: &mut Vec<u8>, field: u64, value: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::compile_options;
+    use super::{bytes, compile_options, integer, set_flag};
 
     #[test]
     fn one_device() {
@@ -59,6 +86,21 @@ mod tests {
         expected.extend([0x20, 1, 0x28, 1]);
         expected.extend([0x4a, 9, 0x08, 1, 0x10, 1, 0x1a, 3, 0x0a, 1, 3]);
         assert_eq!(compile_options(Some(3)), expected);
+    }
+
+    #[test]
+    fn flags() {
+        // As jaxlib's own CompileOptions writes `env_option_overrides`.
+        let mut written = Vec::new();
+        set_flag(&mut written, "xla_backend_optimization_level", |value| {
+            integer(value, 3, 0)
+        });
+        set_flag(&mut written, "xla_disable_hlo_passes", |value| {
+            bytes(value, 1, b"algsimp")
+        });
+        let expected = b":$\n\x1exla_backend_optimization_level\x12\x02\x18\x00\
+            :#\n\x16xla_disable_hlo_passes\x12\t\n\x07algsimp";
+        assert_eq!(written, expected);
     }
 
     #[test]
