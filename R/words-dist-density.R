@@ -163,21 +163,23 @@ word_dt <- function(x, df, ncp, log = FALSE) {
     check_no_ncp(ncp, "dt()", call)
   }
   distribution("dt()", list(x = x, df = df), function(x, df) {
-    inside <- finite(x)
-    at <- hlo_select(inside, x, 0)
-    normal <- df == Inf
-    n <- hlo_select(normal, 1, df)
-    factor <- stirling_error((n + 1) / 2) - stirling_error(n / 2) - deviance_part(n / 2, (n + 1) / 2)
-    # log(1 + x^2 / n) / 2, where x^2 may overflow
-    far <- abs(at) > 1e8 * sqrt(n)
-    near_at <- hlo_select(far, 0, at)
-    spread <- hlo_select(
-      far, log(hlo_select(far, abs(at), 1)) - log(n) / 2, log1p(near_at * near_at / n) / 2
-    )
-    density <- factor - n * spread - (half_log_2pi + spread)
-    density <- hlo_select(normal, log_normal_density(at, filled(0, x), filled(1, x)), density)
-    density_of(hlo_select(inside, density, -Inf), df > 0 & x == x, log)
+    density_of(log_t_density(x, df), df > 0 & x == x, log)
   }, call)
+}
+
+log_t_density <- function(x, df) {
+  inside <- finite(x)
+  at <- hlo_select(inside, x, 0)
+  normal <- df == Inf
+  n <- hlo_select(normal, 1, df)
+  factor <- stirling_error((n + 1) / 2) - stirling_error(n / 2) - deviance_part(n / 2, (n + 1) / 2)
+  # log(1 + x^2 / n) / 2, where x^2 may overflow
+  far <- abs(at) > 1e8 * sqrt(n)
+  near_at <- hlo_select(far, 0, at)
+  spread <- hlo_select(far, log(hlo_select(far, abs(at), 1)) - log(n) / 2, log1p(near_at * near_at / n) / 2)
+  density <- factor - n * spread - (half_log_2pi + spread)
+  density <- hlo_select(normal, log_normal_density(at, filled(0, x), filled(1, x)), density)
+  hlo_select(inside, density, -Inf)
 }
 
 word_df <- function(x, df1, df2, ncp, log = FALSE) {

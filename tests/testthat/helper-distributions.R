@@ -34,6 +34,10 @@ expect_distribution <- function(name, grid, ..., tolerance = 1e-12, absolute = F
   expected <- in_r(name, grid, ...)
   e <- distance(found, expected, absolute)
   e[is.nan(expected) & found %in% own] <- 0
+  # R's own logarithms of what underflows have few digits, or none.
+  if (absolute) {
+    e[expected < -700 & found < -700] <- 0
+  }
   worst <- which.max(e)
   shown <- sprintf("%s(%s)", name, toString(sprintf("%s = %.17g", names(grid), unlist(grid[worst, ]))))
   testthat::expect_lte(e[[worst]], tolerance,

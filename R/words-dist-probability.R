@@ -1,0 +1,361 @@
+# Distribution functions.
+
+# As distribution(), for the tail that is asked for: `f` of the values gives the probability inside the support, where
+# the support begins and ends, and where the parameters are valid.
+probability_word <- function(shown, arguments, lower, log, call, f) {
+  check_tails(lower, log, call)
+  distribution(shown, arguments, function(...) {
+    found <- f(...)
+    only_where(found$valid, with_ends(found$inner, found$before, found$behind, lower, log))
+  }, call)
+}
+
+# Standard normal
+normal_tail <- function(z, lower, log) sf(if (log) "log_ndtr" else "ndtr", if (lower) z else -z)
+
+normal_probability <- function(x, mean, sd, lower, log) {
+  inside <- finite(x) & finite(mean) & sd > 0
+  z <- (hlo_select(inside, x, 0) - hlo_select(inside, mean, 0)) / hlo_select(inside, sd, 1)
+  list(
+    inner = normal_tail(z, lower, log), before = !inside & x < mean, behind = !inside & x >= mean,
+    # R has no answer for the distance of an infinite number from itself.
+    valid = sd >= 0 & x == x & mean == mean & (finite(x) | x != mean)
+  )
+}
+
+word_pnorm <- function(q, mean = 0, sd = 1, lower.tail = TRUE, log.p = FALSE) {
+  probability_word("pnorm()", list(q = q, mean = mean, sd = sd), lower.tail, log.p, sys.call(), function(x, mean, sd) {
+    normal_probability(x, mean, sd, lower.tail, log.p)
+  })
+}
+
+word_plnorm <- function(q, meanlog = 0, sdlog = 1, lower.tail = TRUE, log.p = FALSE) {
+  arguments <- list(q = q, meanlog = meanlog, sdlog = sdlog)
+  probability_word("plnorm()", arguments, lower.tail, log.p, sys.call(), function(x, mean, sd) {
+    positive <- x > 0
+    found <- normal_probability(log(hlo_select(positive, x, 1)), mean, sd, lower.tail, log.p)
+    found$before <- !positive | found$before
+    found$behind <- positive & found$behind
+    found$valid <- sd >= 0 & x == x & mean == mean & (found$valid | !positive)
+    found
+  })
+}
+
+word_pexp <- function(q, rate = 1, lower.tail = TRUE, log.p = FALSE) {
+  probability_word("pexp()", list(q = q, rate = rate), lower.tail, log.p, sys.call(), function(x, rate) {
+    inside <- x > 0 & finite(x) & finite(rate)
+    list(
+      inner = from_log_upper(hlo_select(inside, rate, 1) * hlo_select(inside, x, 1), lower.tail, log.p),
+      before = x <= 0, behind = x == Inf | rate == Inf & x > 0,
+      valid = rate >= 0 & x == x & !(rate == 0 & x == Inf)
+    )
+  })
+}
+
+word_pweibull <- function(q, shape, scale = 1, lower.tail = TRUE, log.p = FALSE) {
+  arguments <- list(q = q, shape = shape, scale = scale)
+  probability_word("pweibull()", arguments, lower.tail, log.p, sys.call(), function(x, shape, scale) {
+    valid <- shape > 0 & scale > 0 & x == x
+    inside <- x > 0 & finite(x) & valid & finite(shape) & finite(scale)
+    unit <- hlo_select(inside, scale, 1)
+    t <- exp(hlo_select(inside, shape, 1) * log_ratio(hlo_select(inside, x, 1), unit))
+    list(
+      inner = from_log_upper(t, lower.tail, log.p),
+      before = x <= 0 | finite(x) & scale == Inf | shape == Inf & x < scale,
+      behind = x == Inf | shape == Inf & x > scale, valid = valid
+    )
+  })
+}
+
+word_plogis <- function(q, location = 0, scale = 1, lower.tail = TRUE, log.p = FALSE) {
+  arguments <- list(q = q, location = location, scale = scale)
+  probability_word("plogis()", arguments, lower.tail, log.p, sys.call(), function(x, location, scale) {
+    z <- (x - location) / scale
+    valid <- scale > 0 & z == z
+    inside <- finite(z) & valid
+    z <- hlo_select(inside, if (lower.tail) z else -z, 0)
+    # Both halves by the decaying exponential
+    up <- z > 0
+    small <- exp(-hlo_select(up, z, -z))
+    inner <- if (log.p) {
+      -(hlo_select(up, 0, -z) + log1p(small))
+    } else {
+      hlo_select(up, 1, small) / (1 + small)
+    }
+    list(inner = inner, before = x == -Inf, behind = x == Inf, valid = valid)
+  })
+}
+
+word_pcauchy <- function(q, location = 0, scale = 1, lower.tail = TRUE, log.p = FALSE) {
+  arguments <- list(q = q, location = location, scale = scale)
+  probability_word("pcauchy()", arguments, lower.tail, log.p, sys.call(), function(x, location, scale) {
+    z <- (x - location) / scale
+    valid <- scale > 0 & z == z
+    inside <- finite(z) & valid
+    z <- hlo_select(inside, if (lower.tail) z else -z, 0)
+    one <- filled(1, z)
+    inner <- if (log.p) {
+      up <- z > 0
+      other <- hlo_select(up, z, 1)
+      hlo_select(up, log_1p(-hlo_atan2(one, other) / pi), log(hlo_atan2(one, -z) / pi))
+    } else {
+      hlo_atan2(one, -z) / pi
+    }
+    behind <- (x - location) / scale == Inf
+    list(inner = inner, before = !inside & !behind, behind = behind, valid = valid)
+  })
+}
+
+word_punif <- function(q, min = 0, max = 1, lower.tail = TRUE, log.p = FALSE) {
+  arguments <- list(q = q, min = min, max = max)
+  probability_word("punif()", arguments, lower.tail, log.p, sys.call(), function(x, min, max) {
+    inside <- x > min & x < max
+    part <- if (lower.tail) x - min else max - x
+    share <- hlo_select(inside, part, 1) / hlo_select(inside, max - min, 1)
+    list(
+      inner = if (log.p) log(share) else share, before = x < max & x <= min, behind = x >= max,
+      valid = min <= max & finite(min) & finite(max) & x == x
+    )
+  })
+}
+
+gamma_tail <- function(x, shape, scale, lower, log) {
+  inside <- x > 0 & finite(x) & shape > 0 & finite(shape) & scale > 0 & finite(scale)
+  at <- hlo_select(inside, x, 1)
+  a <- hlo_select(inside, shape, 1)
+  unit <- hlo_select(inside, scale, 1)
+  list(
+    inner = with_density(at, list(a, unit), lower, log,
+      function(x, a, unit) gamma_probability(a, x / unit, lower, log), log_gamma_density
+    ),
+    before = x <= 0 | finite(x) & (shape == Inf | scale == Inf), behind = x == Inf | shape == 0,
+    valid = shape >= 0 & scale > 0 & x == x
+  )
+}
+
+word_pgamma <- function(q, shape, rate = 1, scale = 1 / rate, lower.tail = TRUE, log.p = FALSE) {
+  call <- sys.call()
+  given <- scale_given(missing(rate), missing(scale), "pgamma()", call)
+  arguments <- c(list(q = q, shape = shape), if (given == "scale") list(scale = scale) else list(rate = rate))
+  probability_word("pgamma()", arguments, lower.tail, log.p, call, function(x, shape, by) {
+    gamma_tail(x, shape, if (given == "scale") by else 1 / by, lower.tail, log.p)
+  })
+}
+
+word_pchisq <- function(q, df, ncp = 0, lower.tail = TRUE, log.p = FALSE) {
+  call <- sys.call()
+  check_no_ncp(ncp, "pchisq()", call)
+  probability_word("pchisq()", list(q = q, df = df), lower.tail, log.p, call, function(x, df) {
+    gamma_tail(x, 0.5 * df, filled(2, x), lower.tail, log.p)
+  })
+}
+
+word_pbeta <- function(q, shape1, shape2, ncp = 0, lower.tail = TRUE, log.p = FALSE) {
+  call <- sys.call()
+  check_no_ncp(ncp, "pbeta()", call)
+  arguments <- list(q = q, shape1 = shape1, shape2 = shape2)
+  probability_word("pbeta()", arguments, lower.tail, log.p, call, function(x, a, b) {
+    usual <- a > 0 & b > 0 & finite(a) & finite(b)
+    inside <- x > 0 & x < 1 & usual
+    inner <- with_density(
+      hlo_select(inside, x, 0.5), list(hlo_select(inside, a, 1), hlo_select(inside, b, 1)), lower.tail, log.p,
+      function(x, a, b) beta_probability(x, 1 - x, a, b, lower.tail, log.p), log_beta_density
+    )
+    # Shapes that are 0 or infinite leave points: at 0, at 1, at both, or at 1/2.
+    low <- a == 0 | b == Inf
+    high <- b == 0 | a == Inf
+    both <- a == 0 & b == 0
+    half <- if (log.p) -log(2) else 0.5
+    inner <- hlo_select(both & !inside, half, inner)
+    middle <- !usual & x > 0 & x < 1
+    list(
+      inner = inner,
+      before = x <= 0 | middle & !both & (high & !low | (low & high & x < 0.5)),
+      behind = x >= 1 | middle & !both & (low & !high | (low & high & x >= 0.5)),
+      valid = a >= 0 & b >= 0 & x == x
+    )
+  })
+}
+
+# Beyond this the squares of t would overflow; there the tail goes as t^-df.
+t_far <- 1e150
+
+word_pt <- function(q, df, ncp, lower.tail = TRUE, log.p = FALSE) {
+  call <- sys.call()
+  if (!missing(ncp)) {
+    check_no_ncp(ncp, "pt()", call)
+  }
+  probability_word("pt()", list(q = q, df = df), lower.tail, log.p, call, function(x, df) {
+    inside <- finite(x) & df > 0
+    inner <- with_density(hlo_select(inside, x, 1), list(hlo_select(inside, df, 1)), lower.tail, log.p,
+      function(x, n) t_probability(x, n, lower.tail, log.p), log_t_density
+    )
+    list(inner = inner, before = x == -Inf, behind = x == Inf, valid = df > 0 & x == x)
+  })
+}
+
+t_probability <- function(x, df, lower, log) {
+  normal <- df == Inf
+  n <- hlo_select(normal, 1, df)
+  middle <- x == 0
+  size <- abs(hlo_select(middle, 1, x))
+  near <- hlo_min(size, t_far)
+  ratio <- near / n * near
+  # The logarithm of the smaller tail, P(T < -size)
+  tail <- beta_probability(1 / (1 + ratio), 1 / (1 + 1 / ratio), n / 2, filled(0.5, n), TRUE, TRUE) - log(2) -
+    n * (log(size) - log(near))
+  small <- if (lower) x < 0 else x > 0
+  other <- log_1m_exp(-tail)
+  inner <- if (log) hlo_select(small, tail, other) else hlo_select(small, exp(tail), 1 - exp(tail))
+  inner <- hlo_select(middle, if (log) -log(2) else 0.5, inner)
+  hlo_select(normal, normal_tail(hlo_select(normal, x, 0), lower, log), inner)
+}
+
+word_pf <- function(q, df1, df2, ncp, lower.tail = TRUE, log.p = FALSE) {
+  call <- sys.call()
+  if (!missing(ncp)) {
+    check_no_ncp(ncp, "pf()", call)
+  }
+  probability_word("pf()", list(q = q, df1 = df1, df2 = df2), lower.tail, log.p, call, function(x, m, n) {
+    point <- m == Inf & n == Inf
+    inside <- x > 0 & finite(x) & m > 0 & n > 0 & !point
+    inner <- with_density(
+      hlo_select(inside, x, 1), list(hlo_select(inside, m, 1), hlo_select(inside, n, 1)), lower.tail, log.p,
+      function(x, m, n) f_probability(x, m, n, lower.tail, log.p), log_f_density
+    )
+    half <- if (log.p) -log(2) else 0.5
+    list(
+      inner = hlo_select(point & x == 1, half, inner), before = x <= 0 | point & x < 1,
+      behind = x == Inf | point & x > 1, valid = m > 0 & n > 0 & x == x
+    )
+  })
+}
+
+f_probability <- function(x, m, n, lower, log) {
+  limit <- m == Inf | n == Inf
+  k <- hlo_select(limit, 1, m)
+  l <- hlo_select(limit, 1, n)
+  # Where the ratio would underflow the lower tail goes as its power k / 2.
+  log_ratio <- log(x) + log(k) - log(l)
+  tiny <- log_ratio < log(1e-290)
+  ratio <- hlo_select(tiny, 1e-290, x * (k / l))
+  usual <- beta_probability(1 / (1 + 1 / ratio), 1 / (1 + ratio), k / 2, l / 2, lower, log)
+  power <- hlo_select(tiny, 0.5 * k * (log_ratio - log(1e-290)), 0)
+  usual <- if (lower) {
+    if (log) usual + power else usual * exp(power)
+  } else {
+    # 1 - (1 - usual) exp(power)
+    other <- if (log) exp(usual + power) - expm1(power) else usual * exp(power) - expm1(power)
+    hlo_select(tiny, if (log) log(hlo_select(tiny, other, 1)) else other, usual)
+  }
+  # One of the two chi-squares is a number.
+  a <- hlo_select(n == Inf, hlo_select(limit, m, 1), n) / 2
+  first <- gamma_probability(a, x * a, lower, log)
+  second <- gamma_probability(a, hlo_min(a / x, 1e300), !lower, log)
+  hlo_select(limit, hlo_select(n == Inf, first, second), usual)
+}
+
+# Counts: as in R, a number just below a whole one counts as this.
+floor_count <- function(x) floor(x + 1e-7)
+
+poisson_tail <- function(x, lambda, lower, log) {
+  k <- floor_count(x)
+  inside <- k >= 0 & finite(k) & lambda > 0 & finite(lambda)
+  inner <- gamma_probability(hlo_select(inside, k, 1) + 1, hlo_select(inside, lambda, 1), !lower, log)
+  list(
+    inner = inner, before = k < 0 | lambda == Inf & finite(k), behind = k >= 0 & (lambda == 0 | k == Inf),
+    valid = lambda >= 0 & x == x
+  )
+}
+
+word_ppois <- function(q, lambda, lower.tail = TRUE, log.p = FALSE) {
+  probability_word("ppois()", list(q = q, lambda = lambda), lower.tail, log.p, sys.call(), function(x, lambda) {
+    poisson_tail(x, lambda, lower.tail, log.p)
+  })
+}
+
+binomial_tail <- function(x, size, prob, lower, log) {
+  k <- floor_count(x)
+  n <- round(size)
+  inside <- k >= 0 & k < n & finite(n) & prob > 0 & prob < 1
+  k_in <- hlo_select(inside, k, 0)
+  p <- hlo_select(inside, prob, 0.5)
+  list(
+    inner = beta_probability(p, 1 - p, k_in + 1, hlo_select(inside, n, 1) - k_in, !lower, log),
+    before = k < 0 | k < n & prob == 1, behind = k >= n | prob == 0 & k >= 0,
+    valid = prob >= 0 & prob <= 1 & is_whole(size) & size >= 0 & finite(size) & x == x
+  )
+}
+
+word_pbinom <- function(q, size, prob, lower.tail = TRUE, log.p = FALSE) {
+  arguments <- list(q = q, size = size, prob = prob)
+  probability_word("pbinom()", arguments, lower.tail, log.p, sys.call(), function(x, size, prob) {
+    binomial_tail(x, size, prob, lower.tail, log.p)
+  })
+}
+
+word_pgeom <- function(q, prob, lower.tail = TRUE, log.p = FALSE) {
+  probability_word("pgeom()", list(q = q, prob = prob), lower.tail, log.p, sys.call(), function(x, prob) {
+    k <- floor_count(x)
+    inside <- k >= 0 & finite(k) & prob < 1
+    t <- -(hlo_select(inside, k, 1) + 1) * log_1p(-hlo_select(inside, prob, 0.5))
+    list(
+      inner = from_log_upper(t, lower.tail, log.p), before = k < 0, behind = k >= 0 & !inside,
+      valid = prob > 0 & prob <= 1 & x == x
+    )
+  })
+}
+
+word_pnbinom <- function(q, size, prob, mu, lower.tail = TRUE, log.p = FALSE) {
+  call <- sys.call()
+  check_one_given(c(!missing(prob), !missing(mu)), c("prob", "mu"), "pnbinom()", call)
+  by_mean <- missing(prob)
+  arguments <- c(list(q = q, size = size), if (by_mean) list(mu = mu) else list(prob = prob))
+  probability_word("pnbinom()", arguments, lower.tail, log.p, call, function(x, size, by) {
+    negative_binomial_tail(x, size, by, by_mean, lower.tail, log.p)
+  })
+}
+
+# `by` is the mean or the probability.
+negative_binomial_tail <- function(x, size, by, by_mean, lower, log) {
+  k <- floor_count(x)
+  inside <- k >= 0 & finite(k) & size > 0 & finite(size) & (if (by_mean) by > 0 & finite(by) else by < 1)
+  count <- hlo_select(inside, k, 0) + 1
+  n <- hlo_select(inside, size, 1)
+  by_in <- hlo_select(inside, by, 0.5)
+  p <- if (by_mean) 1 / (1 + by_in / n) else by_in
+  q <- if (by_mean) 1 / (1 + n / by_in) else 1 - by_in
+  inner <- beta_probability(p, q, n, count, lower, log)
+  if (by_mean) {
+    poisson <- poisson_tail(x, by, lower, log)
+    limit <- size == Inf
+    all <- k >= 0 & (k == Inf | size == 0 | by == 0)
+    list(
+      inner = hlo_select(limit, poisson$inner, inner),
+      before = k < 0 | !all & hlo_select(limit, poisson$before, by == Inf & finite(k)), behind = all,
+      valid = size >= 0 & by >= 0 & x == x
+    )
+  } else {
+    all <- k >= 0 & (k == Inf | size == 0 | by == 1)
+    list(
+      inner = inner, before = k < 0 | size == Inf & !all, behind = all, valid = size >= 0 & by > 0 & by <= 1 & x == x
+    )
+  }
+}
+
+local({
+  continuous <- c("norm", "lnorm", "exp", "weibull", "logis", "cauchy", "unif", "gamma", "chisq", "beta", "t", "f")
+  for (name in c(continuous, "pois", "binom", "geom", "nbinom")) {
+    f <- get(paste0("word_p", name), envir = topenv())
+    word(paste0("p", name), "stats", f,
+      topic = "Distributions", dtypes = "f32, f64; integers become f64",
+      derivative = if (name %in% continuous) "in q and the parameters" else "in the parameters",
+      differs = paste0(
+        "No warnings.", if ("ncp" %in% names(formals(f))) " No non-central ones (`ncp`).",
+        if (name %in% c("beta", "t", "f", "binom", "nbinom")) {
+          " Beyond counts and shapes of 1e5 digits are lost: a relative error of 1e-11 at 1e6, 1e-8 at 1e8."
+        }
+      )
+    )
+  }
+})

@@ -1,0 +1,146 @@
+# Distribution functions and quantiles beside R's.
+
+x <- c(-Inf, -37, -3, -0.5, 0, 1e-20, 1e-8, 0.1, 0.5, 1, 1.3, 5, 37, 1e3, Inf, NaN)
+shape <- c(-1, 1e-3, 0.5, 1, 1.5, 2, 10, 33.3, 1e3, NaN)
+scale <- c(-1, 0.3, 1, 1e4, NaN)
+unit <- c(-0.1, 0, 1e-10, 0.1, 0.5, 0.7, 0.999, 1, 1.1, NaN)
+count <- c(-1, 0, 1, 2, 3 - 1e-8, 10, 17, 50, 2.5, 1000, 12345, Inf, NaN)
+size <- c(-1, 0, 1, 2, 20, 1000, 1e4, NaN)
+
+tails <- list(
+  list(lower.tail = TRUE, log.p = FALSE), list(lower.tail = FALSE, log.p = FALSE),
+  list(lower.tail = TRUE, log.p = TRUE), list(lower.tail = FALSE, log.p = TRUE)
+)
+
+test_that("distribution functions are R's in both tails, and their logarithms", {
+  skip_without_plugin()
+  for (tail in tails) {
+    check <- function(name, grid, tolerance = 1e-12) {
+      do.call(expect_distribution, c(
+        list(name, grid), tail,
+        list(absolute = tail$log.p, tolerance = tolerance, own = c(NaN, 0, 1, -Inf))
+      ))
+    }
+    check("pnorm", list(q = x, mean = c(-3, 0, 1e5, Inf), sd = c(scale, 0, Inf)))
+    check("plnorm", list(q = x, meanlog = c(-3, 0, 1), sdlog = scale))
+    check("pexp", list(q = x, rate = c(scale, 0, Inf)))
+    check("punif", list(q = x, min = c(-1, 0, 0.5, 3), max = c(0, 1, 10, Inf)))
+    check("pcauchy", list(q = c(x, 1e8, -1e300), location = c(-3, 0, 1), scale = c(scale, Inf)))
+    check("plogis", list(q = c(x, -1e3), location = c(-3, 0, 1), scale = scale))
+    check("pweibull", list(q = x, shape = setdiff(shape, 1e3), scale = scale))
+    check("pgamma", list(q = x, shape = c(shape, 0, 1e5, Inf), rate = c(0.3, 1, 100)))
+    check("pgamma", list(q = x, shape = shape, scale = scale))
+    check("pchisq", list(q = x, df = shape))
+    check("pbeta", list(q = setdiff(unit, c(1, 1.1)), shape1 = c(shape, 0, Inf), shape2 = c(0.5, 1, 2, 33.3)))
+    check("pt", list(q = c(x, 1e8), df = c(shape, 1e4, Inf)))
+    check("pf", list(q = x, df1 = c(setdiff(shape, 1e-3), Inf), df2 = c(0.5, 3, 33.3, Inf)))
+    check("ppois", list(q = count, lambda = c(0, shape, 1e4)))
+    check("pbinom", list(q = count, size = size, prob = unit))
+    check("pgeom", list(q = count, prob = unit))
+    check("pnbinom", list(q = count, size = c(-1, 0, 0.5, 1, 33.3, 1e3), prob = c(-0.1, 0.1, 0.5, 0.7, 0.999, 1, 1.1)))
+    check("pnbinom", list(q = count, size = c(0.5, 1, 33.3, 1e3, Inf), mu = c(0.1, 3, 40)))
+  }
+})
+
+test_that("quantiles are R's, of both tails, and of logarithms", {
+  skip_without_plugin()
+  p <- c(0, 1e-20, 1e-10, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999, 1, -0.1, NaN)
+  for (tail in tails) {
+    at <- if (tail$log.p) c(log(pmax(p, 0)), 0.1, -30) else c(p, 1.1)
+    # R's own errors are larger where tails are small; some quantiles are numbers next to 0.
+    check <- function(name, grid, tolerance = 1e-12, absolute = FALSE, p = at) {
+      do.call(expect_distribution, c(
+        list(name, c(list(p = p), grid)), tail, list(tolerance = tolerance, absolute = absolute)
+      ))
+    }
+    check("qnorm", list(mean = c(-3, 0, 1e5), sd = c(0, 0.3, 1, NaN)))
+    check("qlnorm", list(meanlog = c(-3, 0, 1), sdlog = c(0.3, 1, NaN)))
+    check("qexp", list(rate = c(0.3, 1, NaN)))
+    check("qunif", list(min = c(-1, 0, NaN), max = c(1, 10)))
+    check("qcauchy", list(location = c(-3, 0, 1), scale = c(0, 0.3, 1, NaN)))
+    check("qlogis", list(location = c(-3, 0, 1), scale = c(0, 0.3, 1, NaN)))
+    check("qweibull", list(shape = c(0.5, 1, 10), scale = c(0.3, 1, NaN)))
+    check("qgamma", list(shape = c(0.5, 1, 1.5, 33.3, 1e3), rate = c(0.3, 1, NaN)), 1e-10)
+    check("qchisq", list(df = c(0.5, 1, 10, 1e3)), 1e-10)
+    check("qbeta", list(shape1 = c(0.5, 1, 2, 33.3), shape2 = c(0.5, 1, 10)), 1e-10)
+    check("qt", list(df = c(1, 2, 33.3, 1e3, Inf)), 1e-10, absolute = TRUE)
+    check("qf", list(df1 = c(1, 2, 33.3, Inf), df2 = c(1, 3, 50, Inf)), 1e-10, absolute = TRUE)
+    check("qpois", list(lambda = c(0, 0.1, 1, 9.5, 100, 12345.6, -1, NaN)))
+    # R goes wrong at 1e-20.
+    check("qbinom", list(size = c(0, 1, 20, 12345), prob = c(0, 0.1, 0.5, 0.999, 1, 1.1, NaN)), p = at[-2])
+    check("qgeom", list(prob = c(1e-3, 0.3, 1, 0, NaN)))
+    check("qnbinom", list(size = c(0.5, 3, 33.3), prob = c(0.1, 0.5, 0.9, 1.1)))
+    check("qnbinom", list(size = c(0.5, 3, 33.3, Inf), mu = c(0.1, 3, 40)))
+  }
+  expect_identical(of_values("qbinom", list(p = 0.5, size = c(2.5, 3), prob = 0.5)), c(NaN, 1))
+})
+
+test_that("quantiles undo distribution functions, also at the steps of counts", {
+  skip_without_plugin()
+  k <- c(0, 1, 5, 20, 60)
+  out <- xla_jit(function(k) {
+    pois <- xlaffi:::word_qpois(xlaffi:::word_ppois(k, 13.7), 13.7)
+    upper <- xlaffi:::word_qbinom(
+      xlaffi:::word_pbinom(k, 70, 0.3, lower.tail = FALSE, log.p = TRUE), 70, 0.3, lower.tail = FALSE, log.p = TRUE
+    )
+    large <- xlaffi:::word_qpois(0.5, k * 0 + 1e9)
+    list(pois, upper, large)
+  })(k)
+  expect_identical(as.vector(out[[1]]), k)
+  expect_identical(as.vector(out[[2]]), k)
+  expect_identical(as.vector(out[[3]]), rep(1e9, 5))
+})
+
+test_that("distribution functions and quantiles have slopes in all arguments", {
+  skip_without_plugin()
+  z <- c(0.3, 1.2, 4)
+  p <- c(0.2, 0.5, 0.9)
+  for (tail in tails[c(1, 4)]) {
+    slopes <- function(name, at, ...) do.call(expect_slopes, c(list(name, at), tail, list(...)))
+    slopes("pnorm", list(q = z, mean = c(1, 2, 3), sd = c(0.5, 1, 2)))
+    slopes("plnorm", list(q = z, meanlog = c(1, 2, 3), sdlog = c(0.5, 1, 2)))
+    slopes("pexp", list(q = z, rate = p))
+    slopes("pcauchy", list(q = z, location = p, scale = c(0.5, 1, 2)))
+    slopes("plogis", list(q = z, location = p, scale = c(0.5, 1, 2)))
+    slopes("pweibull", list(q = z, shape = c(0.7, 1, 3), scale = c(0.5, 1, 2)))
+    slopes("pgamma", list(q = z, shape = c(0.7, 1, 5), rate = c(0.5, 1, 2)))
+    slopes("pbeta", list(q = p, shape1 = c(0.7, 2, 1), shape2 = c(3, 1, 2)))
+    slopes("pt", list(q = z, df = c(0.7, 2, 20)))
+    slopes("pf", list(q = z, df1 = c(0.7, 2, 20), df2 = c(3, 1, 50)))
+    slopes("ppois", list(q = c(0, 3, 5), lambda = z), which = 2)
+    slopes("pbinom", list(q = c(0, 3, 40), size = c(3, 7, 50), prob = p), which = 3)
+    slopes("pnbinom", list(q = c(0, 3, 40), size = z, prob = p), which = 2:3)
+    slopes("pnbinom", list(q = c(0, 3, 40), size = z, mu = c(1, 3, 40)), which = 2:3)
+  }
+  slopes <- function(name, at, ...) expect_slopes(name, at, ..., tolerance = 1e-5)
+  slopes("qnorm", list(p = p, mean = c(1, 2, 3), sd = c(0.5, 1, 2)))
+  slopes("qexp", list(p = p, rate = z))
+  slopes("qweibull", list(p = p, shape = c(0.7, 1, 3), scale = z))
+  slopes("qcauchy", list(p = c(0.2, 0.4, 0.9), location = z, scale = z))
+  slopes("qlogis", list(p = p, location = z, scale = z))
+  slopes("qgamma", list(p = p, shape = c(0.7, 1, 5), rate = c(0.5, 1, 2)))
+  slopes("qbeta", list(p = p, shape1 = c(0.7, 2, 1), shape2 = c(3, 1, 2)))
+  slopes("qt", list(p = c(0.2, 0.4, 0.9), df = c(0.7, 2, 20)))
+  slopes("qf", list(p = p, df1 = c(0.7, 2, 20), df2 = c(3, 1, 50)))
+  # At the middle of Student's, and none at the ends
+  expect_equal(as.vector(ffi_grad(function(q) sum(xlaffi:::word_pt(q, 3)))(0)), dt(0, 3), tolerance = 1e-12)
+  expect_equal(
+    as.vector(ffi_grad(function(q) sum(xlaffi:::word_pgamma(q, c(2, 3))))(c(-1, 0))), c(0, 0)
+  )
+})
+
+test_that("gamma numbers move with their parameters as the distribution does", {
+  skip_without_plugin()
+  at <- function(shape) {
+    x <- as.vector(xla_jit(function(a) hlo_rgamma(hlo_key(4), 6, a))(shape))
+    slope <- as.vector(ffi_jvp(function(a) hlo_rgamma(hlo_key(4), 6, a))(shape, rep(1, 6))$tangent)
+    # By differences of the distribution function at the same x
+    h <- 1e-4 * shape
+    by_shape <- (pgamma(x, shape + h) - pgamma(x, shape - h)) / (2 * h)
+    expect_equal(slope, -by_shape / dgamma(x, shape), tolerance = 1e-5)
+  }
+  at(c(0.3, 0.9, 1, 2, 10, 100))
+  gradient <- ffi_grad(function(a, b) sum(hlo_rbeta(hlo_key(2), 2000, a, b)) / 2000, 1:2)(2, 3)
+  # The mean is a / (a + b).
+  expect_equal(c(gradient[[1]], gradient[[2]]), c(3, -2) / 25, tolerance = 0.05)
+})
