@@ -7,15 +7,14 @@
 #' `%*%` takes a vector for a row or a column, whichever fits, and gives a matrix, as R does. With more than two axes
 #' on a side it is [hlo_matmul()], whose matrices are the last two axes.
 #'
-#' `solve()` and `chol()` are [xla_solve()] and [xla_chol()]. R looks for a method by the first argument, so
-#' `solve(a, b)` wants a value in `a`.
+#' `solve()` and `chol()` are [xla_solve()] and [xla_chol()].
 #'
 #' `determinant()` gives a list of two values: `modulus`, the logarithm of the determinant's absolute value
 #' unless `logarithm = FALSE`, and `sign`, 1 or -1. It takes real matrices, and batches of them. Its derivative is that
 #' of [xla_lu()], of which the determinant is computed: none where the matrix is singular.
 #'
-#' `crossprod()`, `diag()`, `svd()` and `eigen()` take no methods in all versions of R, and [qr()] gives
-#' LAPACK's packed form: there are `t(x) %*% y`, [xla_svd()], [xla_eigh()] and [xla_qr()].
+#' In functions that are being traced, [crossprod()], [diag()], [svd()], [eigen()] with `symmetric = TRUE`,
+#' [qr.solve()], [backsolve()] and their kin work too. [qr()] gives LAPACK's packed form: there is [xla_qr()].
 #'
 #' @param x,y,a Values; `y` and the other side of `%*%` may be R data.
 #' @param b What to solve for: a value or R data; without it, the inverse of `a`.
@@ -76,15 +75,19 @@ one_axis <- function(x, row) reshaped(x, if (row) c(1L, length(x)) else c(length
 #' @rdname hlo_linalg
 #' @export
 solve.xlaffi_value <- function(a, b, ...) {
-  check_dots_empty(...)
-  check_kind(a, "a floating-point or complex number", "solve()", "a", environment())
-  if (missing(b)) xla_solve(a) else xla_solve(a, b)
+  call <- method_call("solve")
+  check_dots_empty(..., call = call)
+  parts <- if (missing(b)) list(a = a) else list(a = a, b = b)
+  both <- lapply(common(parts, "solve()", names(parts), call), as_doubles)
+  check_kind(both[[1L]], "a floating-point or complex number", "solve()", "a", call)
+  if (missing(b)) xla_solve(both[[1L]]) else xla_solve(both[[1L]], both[[2L]])
 }
 
 #' @rdname hlo_linalg
 #' @export
 chol.xlaffi_value <- function(x, ...) {
   check_dots_empty(...)
+  x <- as_doubles(x)
   check_kind(x, "a floating-point or complex number", "chol()", "x", environment())
   xla_chol(x)
 }
@@ -94,6 +97,7 @@ chol.xlaffi_value <- function(x, ...) {
 determinant.xlaffi_value <- function(x, logarithm = TRUE, ...) {
   check_dots_empty(...)
   check_flag(logarithm, "logarithm")
+  x <- as_doubles(x)
   check_kind(x, "a floating-point number", "determinant()", "x", environment())
   x <- check_matrices(x, "x", NULL, square = TRUE)
   packed <- lu_op()(x)

@@ -41,7 +41,8 @@ is_one_number <- function(x) is.numeric(x) && !is.object(x) && length(x) == 1L &
 word("log", "base",
   f = function(x, base = exp(1)) {
     call <- method_call("log")
-    math_members$log(x, "log()", call, if (!missing(base)) base)
+    member <- math_members$log
+    member(x, "log()", call, if (!missing(base)) base)
   },
   topic = "Mathematical functions", dtypes = "real and complex numbers"
 )

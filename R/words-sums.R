@@ -1,4 +1,4 @@
-# Summaries of values: the group Summary, and means.
+# Summaries of values: the group Summary, means, and where the extremes are.
 
 #' @export
 Summary.xlaffi_value <- function(..., na.rm = FALSE) {
@@ -6,22 +6,243 @@ Summary.xlaffi_value <- function(..., na.rm = FALSE) {
   call <- method_call(.Generic)
   # R adds it.
   call$na.rm <- if (!isFALSE(na.rm)) na.rm
-  if (...length() != 1L || isTRUE(na.rm)) {
-    abort(sprintf("%s takes one value of a program and no `na.rm`", shown), op = .Generic, call = call)
-  }
+  check_known_flag(na.rm, "na.rm", shown, call)
   switch(.Generic,
-    sum = hlo_sum(..1),
-    max = reduced("reduce_max", ..1, NULL, shown, call),
-    min = reduced("reduce_min", ..1, NULL, shown, call),
-    abort(sprintf("%s is not available for values of programs", shown), "UNIMPLEMENTED", op = .Generic, call = call)
+    sum = sum_of(list(...), na.rm, call),
+    prod = prod_of(list(...), na.rm, call),
+    max = extremum_of("reduce_max", list(...), na.rm, shown, call),
+    min = extremum_of("reduce_min", list(...), na.rm, shown, call),
+    range = range_of(list(...), na.rm, call),
+    any = logical_summary("reduce_or", list(...), shown, call),
+    all = logical_summary("reduce_and", list(...), shown, call)
   )
 }
 
+check_known_flag <- function(x, name, shown, call) {
+  if (!is.logical(x) || length(x) != 1L || is.na(x)) {
+    abort(sprintf("%s: `%s` must be TRUE or FALSE, not %s", shown, name, describe(x)),
+      op = sub("()", "", shown, fixed = TRUE), operand = name, call = call
+    )
+  }
+}
+
+# The arguments as values of one dtype, logicals as integers. NULL stands for nothing.
+summands <- function(parts, shown, call) {
+  parts <- Filter(Negate(is.null), parts)
+  lapply(common(parts, shown, argument_labels(parts), call), as_numbers)
+}
+
+argument_labels <- function(parts) ifelse(nzchar(names2(parts)), names2(parts), "...")
+
+# Not a number, element by element; integers are all numbers.
+is_nan <- function(x) compared(x, x, "NE", "is.nan()")
+
+# What R's NA and NaN are replaced by
+without_nan <- function(x, number, na_rm = TRUE) {
+  if (na_rm && is_inexact(x@dtype)) selected(is_nan(x), filled(number, x), x) else x
+}
+
+sum_of <- function(parts, na_rm, call) {
+  parts <- summands(parts, "sum()", call)
+  sums <- lapply(parts, function(x) reduced("reduce_add", without_nan(x, 0, na_rm), NULL, "sum()", call))
+  Reduce(`+`, sums)
+}
+
+# R's products of integers are doubles.
+prod_of <- function(parts, na_rm, call) {
+  parts <- lapply(summands(parts, "prod()", call), as_doubles)
+  products <- lapply(parts, function(x) reduced("reduce_multiply", without_nan(x, 1, na_rm), NULL, "prod()", call))
+  Reduce(`*`, products)
+}
+
+# All elements of all parts in a row, so that equals share a derivative in equal parts.
+in_a_row <- function(parts, shown, call) {
+  parts <- summands(parts, shown, call)
+  x <- if (length(parts) == 1L) parts[[1L]] else concatenated(lapply(parts, as_column), 1L, call)
+  check_kind(x, "a real number", shown, "x", call)
+  # Of no integers R's extremes are infinite.
+  if (length(x) == 0L) as_doubles(x) else x
+}
+
+extremum_of <- function(op, parts, na_rm, shown, call) {
+  x <- in_a_row(parts, shown, call)
+  reduced(op, without_nan(x, if (op == "reduce_max") -Inf else Inf, na_rm), NULL, shown, call)
+}
+
+range_of <- function(parts, na_rm, call) {
+  finite <- if (is.null(parts$finite)) FALSE else parts$finite
+  parts$finite <- NULL
+  check_known_flag(finite, "finite", "range()", call)
+  x <- in_a_row(parts, "range()", call)
+  end <- function(op, number) {
+    skipped <- finite && is_float(x@dtype)
+    x <- if (skipped) selected(is.finite(x), x, filled(number, x)) else without_nan(x, number, na_rm)
+    reshaped(reduced(op, x, NULL, "range()", call), 1L)
+  }
+  concatenated(list(end("reduce_min", Inf), end("reduce_max", -Inf)), 1L, call)
+}
+
+logical_summary <- function(op, parts, shown, call) {
+  parts <- Filter(Negate(is.null), parts)
+  parts <- lapply(common(parts, shown, argument_labels(parts), call), function(x) {
+    if (is_inexact(x@dtype)) {
+      abort(sprintf("%s: `...` must be logicals or integers, not %s", shown, type_text(x)),
+        op = sub("()", "", shown, fixed = TRUE), operand = "...", hint = "`x != 0` gives logicals.", call = call
+      )
+    }
+    reduced(op, if (x@dtype == "pred") x else x != 0L, NULL, shown, call)
+  })
+  Reduce(if (op == "reduce_or") `|` else `&`, parts)
+}
+
+for (name in c("sum", "prod", "max", "min", "range", "any", "all")) {
+  word(name, "base",
+    by = "group", topic = "Summaries",
+    dtypes = switch(name,
+      sum = "all numbers",
+      prod = "real and complex numbers, as doubles",
+      any = "logicals and integers",
+      all = "logicals and integers",
+      "real numbers"
+    ),
+    derivative = if (name %in% c("any", "all")) "none" else "yes",
+    differs = switch(name,
+      sum = "Sums are of the dtype's precision, without R's longer numbers; those of integers that are too large wrap.",
+      prod = "Products are of the dtype's precision, without R's longer numbers.",
+      any = "Numbers with a fraction are refused, where R warns; NaN is no logical.",
+      all = "Numbers with a fraction are refused, where R warns; NaN is no logical.",
+      "Of nothing they are infinite, without R's warning."
+    )
+  )
+}
+rm(name)
+
 #' @export
-mean.xlaffi_value <- function(x, ...) {
+mean.xlaffi_value <- function(x, trim = 0, na.rm = FALSE, ...) {
   call <- method_call("mean")
   check_dots_empty(..., call = call)
-  x <- if (is_integer(x@dtype)) converted(x, "f64") else as_doubles(x)
-  check_kind(x, "a floating-point or complex number", "mean()", "x", call)
-  sum(x) / length(x)
+  check_known_flag(na.rm, "na.rm", "mean()", call)
+  if (!identical(as.numeric(if (is_value(trim)) NA else trim), 0)) {
+    abort("mean(): `trim` is not available for values of programs", "UNIMPLEMENTED",
+      op = "mean", operand = "trim", hint = "`mean(sort(x)[i:j])` takes the middle of the sorted elements.", call = call
+    )
+  }
+  mean_along(mean_operand(x, "mean()", call), seq_along(x@shape), na.rm)
 }
+
+word("mean", "base",
+  f = mean.xlaffi_value, by = "method", topic = "Summaries", dtypes = "all numbers",
+  differs = "`trim` is refused. Sums are of the dtype's precision, without R's longer numbers."
+)
+
+# Means of integers of any dtype are doubles.
+mean_operand <- function(x, shown, call) {
+  x <- if (x@dtype == "pred" || is_integer(x@dtype)) converted(x, "f64") else x
+  check_kind(x, "a floating-point or complex number", shown, "x", call)
+  x
+}
+
+# Means along axes, of what is a number with `na_rm`.
+mean_along <- function(x, axes, na_rm = FALSE) {
+  total <- hlo_sum(without_nan(x, 0, na_rm), axes)
+  total / if (na_rm) count_along(x, axes) else prod(x@shape[axes])
+}
+
+# How many are numbers, in the dtype of `x`
+count_along <- function(x, axes) {
+  if (is_inexact(x@dtype)) hlo_sum(converted(!is_nan(x), x@dtype), axes) else prod(x@shape[axes])
+}
+
+anyNA.xlaffi_value <- function(x, recursive = FALSE) {
+  call <- method_call("anyNA")
+  check_no_token(x, "anyNA()", "x", call)
+  if (!is_inexact(x@dtype)) {
+    return(constant(FALSE, "pred", integer(), "x"))
+  }
+  reduced("reduce_or", is_nan(x), NULL, "anyNA()", call)
+}
+
+word("anyNA", "base",
+  f = anyNA.xlaffi_value, by = "method", topic = "Summaries", dtypes = "all", derivative = "none",
+  differs = "R's NA is NaN, and integers and logicals have none."
+)
+
+is.nan.xlaffi_value <- function(x) {
+  call <- method_call("is.nan")
+  check_no_token(x, "is.nan()", "x", call)
+  if (is_inexact(x@dtype)) is_nan(x) else constant(FALSE, "pred", x@shape, "x")
+}
+
+word("is.nan", "base",
+  f = is.nan.xlaffi_value, by = "method", topic = "Logic and control", dtypes = "all", derivative = "none",
+  differs = "R's NA is NaN."
+)
+
+# Positions of the first extreme; R's integer NA, which XLA has as the smallest integer, where all is NaN.
+which_extreme <- function(x, largest, shown, call) {
+  if (!is_value(x)) {
+    x <- as_value(x, "x", call = call)
+  }
+  x <- as_numbers(as_column(x))
+  check_kind(x, "a real number", shown, "x", call)
+  if (length(x) == 0L) {
+    return(constant(integer(), "i32", 0L, "x"))
+  }
+  at <- first_extremum(x, 1L, largest)
+  selected(at == .Machine$integer.max, filled(NA_integer_, at), at + 1L)
+}
+
+which_differs <- "Where all elements are NaN the position is NA, as its length must be known."
+
+word("which.max", "base",
+  f = function(x) {
+    call <- method_call("which.max")
+    which_extreme(x, TRUE, "which.max()", call)
+  }, topic = "Summaries",
+  dtypes = "real numbers", derivative = "none", differs = which_differs
+)
+
+word("which.min", "base",
+  f = function(x) {
+    call <- method_call("which.min")
+    which_extreme(x, FALSE, "which.min()", call)
+  }, topic = "Summaries",
+  dtypes = "real numbers", derivative = "none", differs = which_differs
+)
+
+# Elementwise extremes of several arguments, of the shape of the first one that is longest.
+parallel_extremum <- function(op, parts, na_rm, shown, call) {
+  check_known_flag(na_rm, "na.rm", shown, call)
+  if (!length(parts)) {
+    abort(sprintf("%s: no arguments", shown), op = sub("()", "", shown, fixed = TRUE), operand = "...", call = call)
+  }
+  parts <- summands(parts, shown, call)
+  Reduce(function(x, y) {
+    both <- operands(x, y, shown, c("...", "..."), call)
+    check_kind(both[[1L]], "a real number", shown, "...", call)
+    x <- both[[1L]]
+    y <- both[[2L]]
+    if (na_rm && is_float(x@dtype)) {
+      # Only where the other one is a number: of nothing but NaN the result is NaN.
+      x <- selected(is_nan(both[[1L]]), both[[2L]], both[[1L]])
+      y <- selected(is_nan(both[[2L]]), both[[1L]], both[[2L]])
+    }
+    record(op, list(x, y), x@dtype, x@shape)
+  }, parts)
+}
+
+word("pmax", "base",
+  f = function(..., na.rm = FALSE) {
+    call <- method_call("pmax")
+    parallel_extremum("maximum", list(...), na.rm, "pmax()", call)
+  },
+  topic = "Summaries", dtypes = "real numbers"
+)
+
+word("pmin", "base",
+  f = function(..., na.rm = FALSE) {
+    call <- method_call("pmin")
+    parallel_extremum("minimum", list(...), na.rm, "pmin()", call)
+  },
+  topic = "Summaries", dtypes = "real numbers"
+)

@@ -135,26 +135,16 @@ equal_expressions <- list(
 # What is not there yet: an error of ours
 unavailable_expressions <- c(
   "xor(l, x > 0)", "atan2(x, y)", "factorial(i + 2L)", "factorial(y)", "lfactorial(y)", "besselJ(y, 0)",
-  "besselI(y, 1)", "besselK(y, 0)", "besselY(y, 1)", "sum(x, y)", "sum(x, 1, 2)", "prod(x)", "max(x, y)",
-  "min(x, 0)", "max(x, 1)", "max(0, x)", "sum(1, x)", "range(0, x)", "range(x)", "any(x > 3)", "all(x > 3)",
-  "any(l)", "all(l)", "which.max(x)", "which.min(x)", "var(x)", "sd(x)", "var(x, y)", "median(x)", "median(x[1:5])",
-  "quantile(x, 0.3, names = FALSE)", "quantile(x, c(0.1, 0.5, 0.9), names = FALSE)", "cor(x, y)", "cov(x, y)",
-  "scale(x)[, 1]", "pmin(x, y)", "pmax(x, 0)", "pmax(x, y, 1)", "sum(x[x > 100])", "mean(x, na.rm = TRUE)",
-  "sum(x, na.rm = TRUE)", "range(i)", "prod(i)", "(x - mean(x)) / sd(x)", "diff(range(x))", "mad(x)", "IQR(x)",
-  "fivenum(x)", "weighted.mean(x, y)", "cor(m)", "var(m)", "colMeans(m)", "rowMeans(m)", "rowSums(m)", "colSums(m)",
-  "range(m)", "crossprod(m)", "tcrossprod(m)", "crossprod(m, m)", "crossprod(x, y)", "diag(k)", "det(s)", "norm(m)",
-  "norm(m, 'F')", "norm(m, 'I')", "norm(m, 'M')", "sweep(m, 2, colMeans(m))", "sweep(m, 1, c(1, 2, 3), '*')",
-  "scale(m, scale = FALSE)[, 1]", "m[m > 100", "max.col(m)", "isSymmetric(s)", "rowsum(m, c(1, 2, 1))[, 1]",
-  "backsolve(chol(s), c(1, 2, 3))", "forwardsolve(t(chol(s)), c(1, 2, 3))", "replace(x, 2, 0)",
-  "ifelse(x > 0, x, 0)", "is.nan(x)", "anyNA(x)", "ifelse(l, x, y)", "ifelse(x > y, 1, 0)", "any(is.na(x))",
-  "x %in% c(0.7, 3.1)", "is.element(2.5, x)", "all(x > -5 & x < 5)", "{f <- function(a) pmax(a, 0); f(x)}",
-  "complex(real = x, imaginary = y)", "fft(x)", "fft(z)", "Re(fft(fft(x), inverse = TRUE)) / 6", "prod(z)",
-  "complex(modulus = y, argument = x)", "mvfft(m)", "convolve(x, y)", "pnorm(x)", "qnorm(p)",
-  "pnorm(x, lower.tail = FALSE)", "pnorm(x, log.p = TRUE)", "pgamma(y, 2)", "qgamma(p, 2)", "pbeta(p, 2, 3)",
-  "qbeta(p, 2, 3)", "pt(x, 5)", "qt(p, 5)", "pchisq(y, 3)", "qchisq(p, 3)", "pf(y, 3, 4)", "qf(p, 3, 4)",
-  "pexp(y, 2)", "qexp(p)", "pweibull(y, 2)", "qweibull(p, 2)", "plnorm(y)", "qlnorm(p)", "plogis(x)", "qlogis(p)",
-  "ppois(i + 2L, 3)", "qpois(p, 3)", "pbinom(i, 8, 0.3)", "qbinom(p, 8, 0.3)", "pnbinom(i + 2L, 3, 0.5)",
-  "pcauchy(x)", "qcauchy(p)", "punif(p)", "qunif(p)", "sum(dnorm(x, mean(x), sd(x), log = TRUE))"
+  "besselI(y, 1)", "besselK(y, 0)", "besselY(y, 1)", "sum(x[x > 100])", "diag(k)", "m[m > 100", "max.col(m)",
+  "isSymmetric(s)", "rowsum(m, c(1, 2, 1))[, 1]", "replace(x, 2, 0)", "ifelse(x > 0, x, 0)", "ifelse(l, x, y)",
+  "ifelse(x > y, 1, 0)", "x %in% c(0.7, 3.1)", "is.element(2.5, x)", "complex(real = x, imaginary = y)", "fft(x)",
+  "fft(z)", "Re(fft(fft(x), inverse = TRUE)) / 6", "complex(modulus = y, argument = x)", "mvfft(m)",
+  "convolve(x, y)", "pnorm(x)", "qnorm(p)", "pnorm(x, lower.tail = FALSE)", "pnorm(x, log.p = TRUE)",
+  "pgamma(y, 2)", "qgamma(p, 2)", "pbeta(p, 2, 3)", "qbeta(p, 2, 3)", "pt(x, 5)", "qt(p, 5)", "pchisq(y, 3)",
+  "qchisq(p, 3)", "pf(y, 3, 4)", "qf(p, 3, 4)", "pexp(y, 2)", "qexp(p)", "pweibull(y, 2)", "qweibull(p, 2)",
+  "plnorm(y)", "qlnorm(p)", "plogis(x)", "qlogis(p)", "ppois(i + 2L, 3)", "qpois(p, 3)", "pbinom(i, 8, 0.3)",
+  "qbinom(p, 8, 0.3)", "pnbinom(i + 2L, 3, 0.5)", "pcauchy(x)", "qcauchy(p)", "punif(p)", "qunif(p)",
+  "sum(dnorm(x, mean(x), sd(x), log = TRUE))"
 )
 
 # What has no meaning for values: an error of ours
@@ -166,7 +156,7 @@ refused_expressions <- c(
   "numeric(n)",
   "rep(1, n)", "rnorm(6) + x", "runif(n)", "sample(x)", "stopifnot(x > 0)", "switch(n, x, y)", "factor(i)",
   "split(x, i)", "cut(x, 3)",
-  "hist(x)", "optimize(function(a) sum(x * a), c(0, 1))", "lm(y ~ x)", "x$a", "qr(s)", "svd(s)",
+  "hist(x)", "optimize(function(a) sum(x * a), c(0, 1))", "lm(y ~ x)", "x$a", "qr(s)",
   "eigen(s)", "x + 'a'", "x + 1:4", "m %*% m", "x[[1:2]]", "as.data.frame(m)", "density(x)", "tapply(x, i, sum)",
   "aggregate(x, list(i), sum)",
   "match(x, y)", "integrate(function(t) t * k, 0, 1)", "strtoi(x)", "as.Date(x)", "toupper(x)",

@@ -1,0 +1,185 @@
+# R's functions of matrices on values, beside those of hlo-linalg.R.
+
+# As R makes vectors matrices for products with t(x) on the left, or t(y) on the right.
+cross_matrices <- function(x, y, right) {
+  is_vector <- c(rank_of(x), rank_of(y)) < 2L
+  if (all(is_vector)) {
+    return(list(one_axis(x, FALSE), one_axis(y, FALSE)))
+  }
+  side <- if (right) 2L else 1L
+  beside <- function(v, m) one_axis(v, if (right) length(v) == m@shape[[side]] else length(v) != m@shape[[side]])
+  if (is_vector[[1L]]) x <- beside(x, y)
+  if (is_vector[[2L]]) y <- beside(y, x)
+  list(x, y)
+}
+
+cross_product <- function(x, y, right, shown, call) {
+  both <- if (is.null(y)) list(x, x) else list(x, y)
+  both <- lapply(common(both, shown, c("x", "y"), call), as_doubles)
+  check_kind(both[[1L]], "a number", shown, "x", call)
+  both <- cross_matrices(both[[1L]], both[[2L]], right)
+  axis <- if (right) 2L else 1L
+  fits <- rank_of(both[[1L]]) == 2L && rank_of(both[[2L]]) == 2L && both[[1L]]@shape[[axis]] == both[[2L]]@shape[[axis]]
+  if (!fits) {
+    abort(sprintf("%s: `x` %s and `y` %s do not fit", shown, type_text(both[[1L]]), type_text(both[[2L]])),
+      op = sub("()", "", shown, fixed = TRUE), operand = "y", call = call
+    )
+  }
+  dot(both[[1L]], both[[2L]], list(axis, axis), list(integer(), integer()))
+}
+
+word("crossprod", "base",
+  f = function(x, y = NULL) {
+    call <- method_call("crossprod")
+    cross_product(x, y, FALSE, "crossprod()", call)
+  }, topic = "Linear algebra", dtypes = "all numbers"
+)
+
+word("tcrossprod", "base",
+  f = function(x, y = NULL) {
+    call <- method_call("tcrossprod")
+    cross_product(x, y, TRUE, "tcrossprod()", call)
+  }, topic = "Linear algebra", dtypes = "all numbers"
+)
+
+# A matrix of floating-point or complex numbers
+matrix_operand <- function(x, name, shown, call) {
+  x <- as_doubles(as_value(x, name, call = call))
+  check_kind(x, "a floating-point or complex number", shown, name, call)
+  check_rank_two(x, name, shown, call)
+  x
+}
+
+word("norm", "base",
+  f = function(x, type = c("O", "I", "F", "M", "2")) {
+    call <- method_call("norm")
+    x <- matrix_operand(x, "x", "norm()", call)
+    type <- if (missing(type)) "O" else toupper(substr(check_norm_type(type, call), 1L, 1L))
+    if (length(x) == 0L) {
+      return(constant(0, real_dtype(x@dtype), integer(), "x"))
+    }
+    largest <- function(x) reduced("reduce_max", x, NULL, "norm()", call)
+    switch(type,
+      "1" = ,
+      O = largest(hlo_sum(abs(x), 1L)),
+      I = largest(hlo_sum(abs(x), 2L)),
+      F = ,
+      E = sqrt(hlo_sum(if (is_complex(x@dtype)) Re(x)^2 + Im(x)^2 else x * x)),
+      M = largest(abs(x)),
+      "2" = largest(xla_svd(x, vectors = FALSE)$d)
+    )
+  }, topic = "Linear algebra", dtypes = "real and complex matrices",
+  differs = "The squares of `type = \"F\"` overflow beyond 1e154."
+)
+
+check_norm_type <- function(type, call) {
+  letters <- c("o", "1", "i", "f", "e", "m", "2")
+  if (!is.character(type) || length(type) != 1L || !tolower(substr(type, 1L, 1L)) %in% letters) {
+    abort(sprintf("norm(): `type` must be one of \"O\", \"I\", \"F\", \"M\", \"2\", not %s", describe(type)),
+      op = "norm", operand = "type", call = call
+    )
+  }
+  type
+}
+
+word("svd", "base",
+  f = function(x, nu = min(n, p), nv = min(n, p), LINPACK = FALSE) {
+    call <- method_call("svd")
+    x <- matrix_operand(x, "x", "svd()", call)
+    n <- x@shape[[1L]]
+    p <- x@shape[[2L]]
+    vectors <- lapply(list(nu = nu, nv = nv), function(k) {
+      if (!is_one_number(k) || !k %in% 0:min(n, p)) {
+        abort(sprintf("svd(): `nu` and `nv` must be numbers from 0 to %d, not %s", min(n, p), describe(k)),
+          op = "svd", operand = "nu", hint = "`xla_svd(full = TRUE)` completes the bases.", call = call
+        )
+      }
+      as.integer(k)
+    })
+    if (all(vectors == 0L)) {
+      return(xla_svd(x, vectors = FALSE)["d"])
+    }
+    found <- xla_svd(x)
+    c(
+      found["d"],
+      if (vectors$nu > 0L) list(u = leading(found$u, columns = vectors$nu)),
+      if (vectors$nv > 0L) list(v = leading(found$v, columns = vectors$nv))
+    )
+  }, topic = "Linear algebra", dtypes = "real and complex matrices",
+  differs = "Signs of vectors may be others than R's; `nu` and `nv` beyond min(n, p) are refused."
+)
+
+word("eigen", "base",
+  f = function(x, symmetric, only.values = FALSE, EISPACK = FALSE) {
+    call <- method_call("eigen")
+    x <- matrix_operand(x, "x", "eigen()", call)
+    check_square(x, "x", "eigen()", call)
+    check_known_flag(only.values, "only.values", "eigen()", call)
+    if (missing(symmetric) || !isTRUE(symmetric)) {
+      abort("eigen(): only `symmetric = TRUE` is available for values of programs", "UNIMPLEMENTED",
+        op = "eigen", operand = "symmetric", call = call,
+        hint = "R looks at the numbers to tell whether a matrix is symmetric; here it is to be said."
+      )
+    }
+    found <- xla_eigh(x, vectors = !only.values)
+    list(
+      values = hlo_reverse(found$values, 1L), vectors = if (!only.values) hlo_reverse(found$vectors, 2L)
+    )
+  }, topic = "Linear algebra", dtypes = "real symmetric and complex Hermitian matrices",
+  differs = "`symmetric = TRUE` must be said; a plain list; signs of vectors may be others than R's."
+)
+
+word("qr.solve", "base",
+  f = function(a, b, tol = 1e-7) {
+    call <- method_call("qr.solve")
+    both <- if (missing(b)) list(a) else common(list(a, b), "qr.solve()", c("a", "b"), call)
+    a <- matrix_operand(both[[1L]], "a", "qr.solve()", call)
+    rows <- a@shape[[1L]]
+    if (rows < a@shape[[2L]] || (missing(b) && rows != a@shape[[2L]])) {
+      abort(sprintf("qr.solve(): `a` must have as many rows as columns, or more with `b`, not %s", type_text(a)),
+        op = "qr.solve", operand = "a", call = call
+      )
+    }
+    b <- if (missing(b)) identity_like(a) else as_doubles(both[[2L]])
+    is_vector <- rank_of(b) < 2L
+    b <- if (is_vector) one_axis(b, FALSE) else b
+    if (rank_of(b) != 2L || b@shape[[1L]] != rows) {
+      abort(sprintf("qr.solve(): `a` %s and `b` %s do not fit", type_text(a), type_text(b)),
+        op = "qr.solve", operand = "b", call = call
+      )
+    }
+    found <- xla_qr(a)
+    x <- solve_upper(found$r, hlo_matmul(adjoint(found$q), b))
+    if (is_vector) reshaped(x, length(x)) else x
+  }, topic = "Linear algebra", dtypes = "real and complex matrices",
+  differs = "Columns are not exchanged, and a matrix without full rank gives infinities, where R raises an error."
+)
+
+# R dispatches on `a` only.
+word("solve", "base",
+  f = solve.xlaffi_value, topic = "Linear algebra", dtypes = "real and complex matrices",
+  differs = "A singular matrix gives infinities or NaN, where R raises an error."
+)
+
+# R's own calls determinant(), and is no generic.
+word("det", "base",
+  f = function(x, ...) {
+    call <- method_call("det")
+    check_dots_empty(..., call = call)
+    x <- as_doubles(as_value(x, "x", call = call))
+    check_kind(x, "a floating-point number", "det()", "x", call)
+    check_square(x, "x", "det()", call)
+    found <- determinant(x)
+    found$sign * exp(found$modulus)
+  }, topic = "Linear algebra", dtypes = "real matrices", derivative = "yes, of matrices that are not singular"
+)
+
+word("determinant", "base",
+  f = determinant.xlaffi_value, by = "method", topic = "Linear algebra", dtypes = "real matrices",
+  derivative = "yes, of matrices that are not singular", differs = "A plain list."
+)
+
+word("chol", "base",
+  f = chol.xlaffi_value, by = "method", topic = "Linear algebra", dtypes = "real and complex matrices",
+  differs = "A matrix that is not positive definite gives NaN, where R raises an error; `pivot` is refused."
+)

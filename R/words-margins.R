@@ -1,0 +1,183 @@
+# Sums and means of rows and columns, and what is swept out of them.
+
+# `dims`: how many of the first axes count as rows.
+margin <- function(x, na_rm, dims, rows, mean, shown, call) {
+  op <- sub("()", "", shown, fixed = TRUE)
+  check_known_flag(na_rm, "na.rm", shown, call)
+  x <- mean_operand(as_value(x, "x", call = call), shown, call)
+  rank <- rank_of(x)
+  if (rank < 2L) {
+    abort(sprintf("%s: `x` must have two or more axes, not %s", shown, type_text(x)),
+      op = op, operand = "x", call = call
+    )
+  }
+  if (!is_one_number(dims) || !dims %in% seq_len(rank - 1L)) {
+    abort(sprintf("%s: `dims` must be a number from 1 to %d, not %s", shown, rank - 1L, describe(dims)),
+      op = op, operand = "dims", call = call
+    )
+  }
+  axes <- if (rows) setdiff(seq_len(rank), seq_len(dims)) else seq_len(dims)
+  if (mean) mean_along(x, axes, na_rm) else hlo_sum(without_nan(x, 0, na_rm), axes)
+}
+
+word("rowSums", "base",
+  f = function(x, na.rm = FALSE, dims = 1L) {
+    call <- method_call("rowSums")
+    margin(x, na.rm, dims, TRUE, FALSE, "rowSums()", call)
+  }, topic = "Summaries", dtypes = "all numbers"
+)
+
+word("colSums", "base",
+  f = function(x, na.rm = FALSE, dims = 1L) {
+    call <- method_call("colSums")
+    margin(x, na.rm, dims, FALSE, FALSE, "colSums()", call)
+  }, topic = "Summaries", dtypes = "all numbers"
+)
+
+word("rowMeans", "base",
+  f = function(x, na.rm = FALSE, dims = 1L) {
+    call <- method_call("rowMeans")
+    margin(x, na.rm, dims, TRUE, TRUE, "rowMeans()", call)
+  }, topic = "Summaries", dtypes = "all numbers"
+)
+
+word("colMeans", "base",
+  f = function(x, na.rm = FALSE, dims = 1L) {
+    call <- method_call("colMeans")
+    margin(x, na.rm, dims, FALSE, TRUE, "colMeans()", call)
+  }, topic = "Summaries", dtypes = "all numbers"
+)
+
+# The position of the largest element of each row
+word("max.col", "base",
+  f = function(m, ties.method = c("random", "first", "last")) {
+    call <- method_call("max.col")
+    m <- as_numbers(as_value(m, "m", call = call))
+    check_kind(m, "a real number", "max.col()", "m", call)
+    check_rank_two(m, "m", "max.col()", call)
+    if (!identical(ties.method, "first") && !identical(ties.method, "last")) {
+      abort("max.col(): `ties.method` must be \"first\" or \"last\"",
+        op = "max.col", operand = "ties.method", hint = "R's default is random.", call = call
+      )
+    }
+    columns <- m@shape[[2L]]
+    last <- ties.method == "last"
+    at <- first_extremum(if (last) hlo_reverse(m, 2L) else m, 2L, TRUE)
+    nan <- is_float(m@dtype)
+    place <- if (last) columns - at else at + 1L
+    if (nan) selected(reduced("reduce_or", is_nan(m), 2L, "max.col()"), filled(NA_integer_, at), place) else place
+  }, topic = "Summaries", dtypes = "real matrices", derivative = "none", differs = "Ties at random are refused."
+)
+
+check_rank_two <- function(x, name, shown, call) {
+  if (rank_of(x) != 2L) {
+    abort(sprintf("%s: `%s` must be a matrix, not %s", shown, name, type_text(x)),
+      op = sub("()", "", shown, fixed = TRUE), operand = name, call = call
+    )
+  }
+}
+
+# A vector or array of statistics as an array of `shape`, repeated along all axes but `margin`.
+along_margin <- function(stats, shape, margin, op, call) {
+  size <- prod(shape[margin])
+  if (length(stats) == 1L) {
+    return(repeated(stats, shape))
+  }
+  if (length(stats) != size) {
+    abort(
+      sprintf(
+        "%s: `STATS` must have %.0f elements, as many as `MARGIN` has, or one, not %s", op, size, type_text(stats)
+      ),
+      op = sub("()", "", op, fixed = TRUE), operand = "STATS", call = call
+    )
+  }
+  order <- order(margin)
+  stats <- from_column(as_column(stats), shape[margin])
+  broadcast(transposed(stats, order), shape, margin[order])
+}
+
+word("sweep", "base",
+  f = function(x, MARGIN, STATS, FUN = "-", check.margin = TRUE, ...) {
+    call <- method_call("sweep")
+    both <- common(list(x, STATS), "sweep()", c("x", "STATS"), call)
+    shape <- both[[1L]]@shape
+    if (!is.numeric(MARGIN) || !length(MARGIN) || !all(MARGIN %in% seq_along(shape)) || anyDuplicated(MARGIN)) {
+      abort(
+        sprintf("sweep(): `MARGIN` must be different axes from 1 to %d, not %s", length(shape), values_text(MARGIN)),
+        op = "sweep", operand = "MARGIN", call = call
+      )
+    }
+    f <- called_function(FUN)
+    f(both[[1L]], along_margin(both[[2L]], shape, as.integer(MARGIN), "sweep()", call), ...)
+  }, topic = "Summaries", dtypes = "all",
+  differs = "`STATS` has one element or as many as `MARGIN`: R also recycles others, with a warning."
+)
+
+word("scale", "base",
+  f = function(x, center = TRUE, scale = TRUE) {
+    call <- method_call("scale")
+    x <- mean_operand(x, "scale()", call)
+    if (rank_of(x) < 2L) {
+      x <- one_axis(x, FALSE)
+    }
+    check_rank_two(x, "x", "scale()", call)
+    check_kind(x, "a floating-point number", "scale()", "x", call)
+    columns <- x@shape[[2L]]
+    by_column <- function(stats, name) {
+      stats <- common(list(x, stats), "scale()", c("x", name), call)[[2L]]
+      if (length(stats) != columns) {
+        abort(sprintf("scale(): `%s` must have %d elements, one per column, not %s", name, columns, type_text(stats)),
+          op = "scale", operand = name, call = call
+        )
+      }
+      broadcast(reshaped(stats, columns), x@shape, 2L)
+    }
+    if (is_value(center) || is.numeric(center)) {
+      x <- x - by_column(center, "center")
+    } else {
+      check_known_flag(center, "center", "scale()", call)
+      if (center) x <- x - broadcast(mean_along(x, 1L, TRUE), x@shape, 2L)
+    }
+    if (is_value(scale) || is.numeric(scale)) {
+      x <- x / by_column(scale, "scale")
+    } else {
+      check_known_flag(scale, "scale", "scale()", call)
+      if (scale) {
+        # Root mean squares over one less than the numbers that there are
+        squares <- hlo_sum(without_nan(x * x, 0), 1L)
+        count <- count_along(x, 1L) - 1
+        freedom <- if (is_value(count)) hlo_max(count, 1) else max(count, 1)
+        x <- x / broadcast(sqrt(squares / freedom), x@shape, 2L)
+      }
+    }
+    x
+  }, by = "method", topic = "Summaries", dtypes = "real numbers",
+  differs = "The attributes `scaled:center` and `scaled:scale` are left out."
+)
+
+proportions_word <- function(name) {
+  force(name)
+  function(x, margin = NULL) {
+    call <- method_call(name)
+    shown <- paste0(name, "()")
+    x <- as_doubles(as_value(x, "x", call = call))
+    check_kind(x, "a floating-point or complex number", shown, "x", call)
+    if (is.null(margin)) {
+      return(x / repeated(hlo_sum(x), x@shape))
+    }
+    rank <- rank_of(x)
+    if (!is.numeric(margin) || !all(margin %in% seq_len(rank)) || anyDuplicated(margin)) {
+      abort(sprintf("%s: `margin` must be different axes from 1 to %d, not %s", shown, rank, values_text(margin)),
+        op = name, operand = "margin", call = call
+      )
+    }
+    margin <- sort(as.integer(margin))
+    others <- setdiff(seq_len(rank), margin)
+    x / broadcast(if (length(others)) hlo_sum(x, others) else x, x@shape, margin)
+  }
+}
+
+for (name in c("proportions", "prop.table")) {
+  word(name, "base", f = proportions_word(name), topic = "Summaries", dtypes = "all numbers")
+}
+rm(name)

@@ -1,0 +1,200 @@
+# Summaries, margins, statistics and matrices, beside R's own.
+
+# A function of the user's that gives the values of expressions in `names`.
+function_of_words <- function(expressions, names) {
+  formals <- stats::setNames(rep(as.list(formals(function(x) NULL)), length(names)), names)
+  as.function(c(formals, as.call(c(list(quote(list)), expressions))), globalenv())
+}
+
+# Results of all expressions, from one program, beside R's.
+expect_words <- function(expressions, ..., tolerance = 1e-12) {
+  given <- list(...)
+  f <- function_of_words(expressions, names(given))
+  found <- do.call(xla_jit(f), given)
+  expected <- suppressWarnings(do.call(f, given))
+  for (i in seq_along(expressions)) {
+    label <- deparse(expressions[[i]])
+    expect_equal(as.vector(found[[i]]), as.vector(expected[[i]]), tolerance = tolerance, label = label)
+    expect_identical(typeof(found[[i]]), typeof(expected[[i]]), label = label)
+    if (is.matrix(expected[[i]])) expect_identical(dim(found[[i]]), dim(expected[[i]]), label = label)
+  }
+}
+
+test_that("summaries of doubles, integers and logicals, with NaN and without", {
+  skip_without_plugin()
+  expressions <- as.list(expression(
+    sum(x), prod(x), max(x), min(x), range(x), mean(x), sum(x, x, 1), max(x, 3), min(x, 1L, TRUE), range(x, 100),
+    prod(x, 2), anyNA(x), is.nan(x), which.max(x), which.min(x), pmax(x, 2), pmin(x, x, 1), var(x), sd(x),
+    weighted.mean(x, abs(x)), mean(x, na.rm = TRUE), sum(x, na.rm = TRUE), max(x, na.rm = TRUE),
+    range(x, na.rm = TRUE), pmax(x, 2, na.rm = TRUE), var(x, na.rm = TRUE), sd(x, na.rm = TRUE),
+    range(x, finite = TRUE), prod(x, na.rm = TRUE), proportions(x), weighted.mean(x, abs(x) + 1, na.rm = TRUE),
+    cor(x, x^2), cov(x, sin(x)), var(x, cos(x)), crossprod(x), tcrossprod(x), scale(x)
+  ))
+  inputs <- list(
+    c(3.5, -1, 2, 8, 0.25), c(1, NaN, 3), c(4L, -2L, 7L), c(TRUE, FALSE, TRUE), 2.5, c(1, NaN, NaN, 4, 5, 7),
+    matrix(c(3, 1, 4, 1, 5, 9), 2)[, 1:3]
+  )
+  for (x in inputs[-7]) {
+    expect_words(expressions, x = x)
+  }
+  expect_words(expressions[1:15], x = inputs[[7]])
+  expect_words(as.list(expression(sum(x), prod(x), mean(x), sum(x, 1, 2L))), x = c(1 + 2i, 3 - 1i))
+})
+
+test_that("summaries of nothing are R's", {
+  skip_without_plugin()
+  expressions <- as.list(expression(sum(x), prod(x), max(x), min(x), range(x), which.max(x)))
+  expect_words(c(expressions, as.list(expression(mean(x)))), x = numeric())
+  expect_words(expressions, x = integer())
+  expect_words(as.list(expression(any(x), all(x))), x = logical())
+})
+
+test_that("any() and all() of logicals and integers", {
+  skip_without_plugin()
+  expressions <- as.list(expression(any(x), all(x), any(x, TRUE), all(x, FALSE), any(x > 0L, na.rm = TRUE)))
+  for (x in list(c(TRUE, FALSE), c(0L, 2L), c(FALSE, FALSE), c(TRUE, TRUE))) {
+    expect_words(expressions, x = x)
+  }
+})
+
+test_that("the first extreme, whatever surrounds it", {
+  skip_without_plugin()
+  expressions <- as.list(expression(which.max(x), which.min(x)))
+  for (x in list(c(NaN, -Inf, 5, 2, 5), c(NaN, -Inf, -Inf), c(-Inf, NaN), c(3L, 7L, 7L, 3L), c(TRUE, TRUE))) {
+    expect_words(expressions, x = x)
+  }
+  expect_identical(xla_jit(which.max)(c(NaN, NaN)), NA_integer_)
+  expect_identical(as.vector(ffi_vmap(which.max)(matrix(c(1, 5, 2, 9, 3, 3), 2))), c(3L, 2L))
+})
+
+test_that("rows and columns, and what is swept out of them", {
+  skip_without_plugin()
+  expressions <- as.list(expression(
+    rowSums(m), colSums(m), rowMeans(m), colMeans(m), rowSums(m, na.rm = TRUE), colMeans(m, na.rm = TRUE),
+    max.col(m, "first"), max.col(m, "last"), scale(m), scale(m, FALSE), scale(m, TRUE, FALSE),
+    scale(m, c(1, 2, 3), c(4, 5, 6)), sweep(m, 2, c(1, 2, 3)), sweep(m, 1, 1:4, "*"), sweep(m, 1:2, m, "+"),
+    prop.table(m, 1), proportions(m, 2), proportions(m), which.max(m)
+  ))
+  m <- matrix(c(3, 1, 4, 1, 5, 9, 2, 6, 5.5, 3, 5, 8), 4)
+  expect_words(expressions, m = m)
+  expect_words(expressions, m = replace(m, 2, NaN))
+  a <- array(as.numeric(1:24), 2:4)
+  expect_words(as.list(expression(
+    rowSums(a, dims = 2), colMeans(a, dims = 2), colSums(a), sweep(a, c(1, 3), s), sweep(a, c(3, 1), t(s)),
+    proportions(a, c(1, 3)), proportions(a, c(3, 1))
+  )), a = a, s = a[, 1, ])
+  expect_words(as.list(expression(rowSums(i), colMeans(i), colSums(i > 2L))), i = matrix(1:6, 2))
+})
+
+test_that("covariances and correlations", {
+  skip_without_plugin()
+  m <- matrix(c(3, 1, 4, 1, 5, 9, 2, 6, 5.5, 3, 5, 8), 4)
+  expressions <- as.list(expression(
+    var(m), cov(m, m^2), cor(m), cor(m, m^2), cor(m, v), cov(m, use = "complete.obs"), cor(m, use = "complete"),
+    cor(m, v, use = "na.or.complete")
+  ))
+  expect_words(expressions, m = m, v = c(1, 0, 2, 5))
+  expect_words(expressions, m = replace(m, 2, NaN), v = c(1, 0, 2, 5))
+  expect_words(as.list(expression(
+    cov2cor(s), mahalanobis(m, c(1, 2, 3), s), mahalanobis(m, 0, s, inverted = TRUE), mahalanobis(c(1, 2, 4), 1, s)
+  )), m = m, s = diag(3) + 0.5)
+  # Far from zero two passes are needed.
+  set.seed(3)
+  x <- 1e8 + rnorm(1000)
+  expect_words(as.list(expression(var(x), sd(x), cor(x, sin(x)), mean(x))), x = x)
+})
+
+test_that("products, norms and systems", {
+  skip_without_plugin()
+  m <- matrix(c(3, 1, 4, 1, 5, 9, 2, 6, 5.5, 3, 5, 8), 4)
+  expect_words(as.list(expression(
+    crossprod(m), tcrossprod(m), crossprod(m, m + 1), tcrossprod(m, m + 1), crossprod(m, r), crossprod(r, m),
+    tcrossprod(u, m), tcrossprod(r, u), norm(m), norm(m, "I"), norm(m, "F"), norm(m, "M"), norm(m, "2"), m %*% u,
+    r %*% m, crossprod(m > 2)
+  )), m = m, r = c(1, 2, 3, 4), u = 1:3)
+  set.seed(4)
+  q <- crossprod(matrix(rnorm(16), 4))
+  expect_words(as.list(expression(
+    svd(q)$d, svd(b, nu = 0, nv = 0)$d, chol(q), det(q),
+    eigen(q, symmetric = TRUE)$values, eigen(q, TRUE, only.values = TRUE)$values, qr.solve(q, v), qr.solve(b, v),
+    qr.solve(q), solve(q, v), solve(q, b), solve(q)
+  )), q = q, v = c(1, -1, 2, 0.5), b = matrix(rnorm(8), 4), tolerance = 1e-8)
+  found <- xla_jit(function(q) c(svd(q), eigen(q, symmetric = TRUE)))(q)
+  expect_equal(found$u %*% diag(as.vector(found$d)) %*% t(found$v), q)
+  expect_equal(found$vectors %*% diag(as.vector(found$values)) %*% t(found$vectors), q)
+  expect_equal(as.vector(xla_jit(function(v) solve(q, v))(c(1, 2, 3, 4))), solve(q, 1:4), tolerance = 1e-8)
+})
+
+test_that("derivatives of the first and second order, and batches", {
+  skip_without_plugin()
+  x <- c(3.5, -1, 2, 8, 0.25)
+  m <- matrix(sin((1:12)^2), 4)
+  of_vectors <- list(
+    prod, function(x) sd(x), function(x) var(x), function(x) cor(x, x^2),
+    function(x) weighted.mean(x, x^2), function(x) sum(scale(x)^3), function(x) pmax(x, x^2, 0.5)[2],
+    function(x) range(x)[1], function(x) max(x, 1), function(x) sum(sin(proportions(x)))
+  )
+  of_matrices <- list(
+    function(m) sum(cos(scale(m))), function(m) sum(sin(cor(m))),
+    function(m) sum(mahalanobis(m, colMeans(m), var(m))^2), function(m) norm(m, "2"),
+    function(m) sum(sweep(m, 1, rowSums(m^2), "*")), function(m) sum(tcrossprod(m)^2),
+    function(m) sum(qr.solve(m, c(1, 2, 3, 5))^2), function(m) sum(prop.table(m, 1)^2)
+  )
+  check <- function(f, x) {
+    value <- xla_jit(f)
+    gradient <- ffi_grad(f)
+    direction <- cos(x) / 2
+    h <- 1e-5
+    along <- function(g) (g(x + h * direction) - g(x - h * direction)) / (2 * h)
+    expect_equal(sum(gradient(x) * direction), as.vector(along(value)), tolerance = 1e-5)
+    expect_equal(as.vector(ffi_jvp(gradient)(x, direction)$tangent), as.vector(along(gradient)), tolerance = 1e-5)
+    batch <- aperm(array(c(x, x + 0.25), c(dim(as.matrix(x)), 2)), c(3, 1, 2))
+    batch <- if (is.matrix(x)) batch else batch[, , 1]
+    expect_equal(as.vector(ffi_vmap(f)(batch)), c(value(x), value(x + 0.25)), tolerance = 1e-10)
+  }
+  for (f in of_vectors) check(f, x)
+  for (f in of_matrices) check(f, m)
+  # Products have derivatives through zeros.
+  zeros <- c(2, 0, 3, 0.5)
+  expect_identical(as.vector(ffi_grad(prod)(zeros)), c(0, 3, 0, 0))
+  expect_equal(ffi_hessian(prod)(zeros)[2, ], c(1.5, 0, 1, 6))
+})
+
+test_that("what is not available is named", {
+  x <- xlaffi:::new_parameter(ffi_type("f64", 3))
+  z <- xlaffi:::new_parameter(ffi_type("c128", 3))
+  m <- xlaffi:::new_parameter(ffi_type("f64", c(3, 2)))
+  w <- function(name) xlaffi:::words[[name]]$f
+  expect_snapshot(error = TRUE, {
+    sum(x, na.rm = x)
+    max(z)
+    any(x)
+    sum(x, "a")
+    mean(x, trim = 0.1)
+    mean(x, na.rm = 1)
+    w("pmax")(x, z)
+    w("which.max")(z)
+    w("rowSums")(x)
+    w("colSums")(m, dims = 2)
+    w("max.col")(m)
+    w("sweep")(m, 3, x)
+    w("sweep")(m, 2, x)
+    scale(m, center = x)
+    w("prop.table")(m, 3)
+    w("var")(x, use = "pairwise.complete.obs")
+    w("cov")(x)
+    w("cor")(x, x, method = "kendall")
+    w("cor")(x, x, method = "spearman")
+    w("cov2cor")(m)
+    w("mahalanobis")(m, x, m)
+    weighted.mean(x, c(1, 2))
+    w("crossprod")(m, c(1, 2))
+    w("norm")(x)
+    w("norm")(m, "x")
+    w("svd")(m, nu = 3)
+    w("eigen")(m)
+    w("eigen")(w("crossprod")(m))
+    w("qr.solve")(t(m))
+    w("solve")(m, x, tol = 1)
+  })
+})
