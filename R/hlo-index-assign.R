@@ -8,7 +8,7 @@
   }
   given <- index_arguments(...)
   if (keeps_r_meaning(x, given, value)) {
-    check_list_index(given, call)
+    check_fixed_index(x, given, call)
     x[...] <- value
     return(x)
   }
@@ -23,7 +23,7 @@
   }
   given <- index_arguments(...)
   if (keeps_r_meaning(x, given, value) || (is.null(x) && length(value) != 1L)) {
-    check_list_index(given, call)
+    check_fixed_index(x, given, call)
     x[[...]] <- value
     return(x)
   }

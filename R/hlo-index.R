@@ -6,7 +6,7 @@
   given <- index_arguments(...)
   if (!is_value(x)) {
     if (!is_data(x) || !any(vapply(given, is_value, NA))) {
-      check_list_index(given, call)
+      check_fixed_index(x, given, call)
       return(if (missing(drop)) x[...] else x[..., drop = drop])
     }
     x <- as_value(x, "x", call = call)
@@ -49,10 +49,11 @@ check_index_count <- function(x, given, call) {
   }
 }
 
-# Which element of a list is not known.
-check_list_index <- function(given, call) {
+# Of what a program has no values of, a list or text.
+check_fixed_index <- function(x, given, call) {
   if (any(vapply(given, is_value, NA))) {
-    abort("an index of a list must be known while the program is written, not a value",
+    what <- if (is.list(x)) "a list" else describe(x)
+    abort(sprintf("an index of %s must be known while the program is written, not a value", what),
       operand = "...", hint = "`hlo_case()` chooses among programs; elements of one shape can be rows of a matrix.",
       call = call
     )
@@ -194,7 +195,7 @@ moving_taken <- function(x, positions, axes) {
   call <- method_call("[[")
   given <- index_arguments(...)
   if (!is_value(x) && (!is_data(x) || !any(vapply(given, is_value, NA)))) {
-    check_list_index(given, call)
+    check_fixed_index(x, given, call)
     return(if (missing(exact)) x[[...]] else x[[..., exact = exact]])
   }
   x <- as_value(x, "x", call = call)

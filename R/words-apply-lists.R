@@ -59,6 +59,9 @@ element_word("Reduce", word_reduce)
 
 word_vectorize <- function(FUN, vectorize.args = NULL, SIMPLIFY = TRUE, USE.NAMES = TRUE) {
   f <- called_function(FUN)
+  if (is.primitive(f)) {
+    return(f)
+  }
   formals <- setdiff(names(formals(args(f))), "...")
   vectorized <- if (is.null(vectorize.args)) formals else vectorize.args
   function(...) {

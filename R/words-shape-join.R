@@ -19,7 +19,8 @@ column_of <- function(parts, recursive, shown, call) {
       abort(sprintf("%s: values of programs do not go together with text", shown), operand = "...", call = call)
     }
     if (!recursive) {
-      return(do.call(base::c, lapply(parts, function(part) if (is_value(part)) elements_of(part) else part)))
+      lists <- lapply(parts, function(part) if (is_value(part)) elements_of(part) else part)
+      return(do.call(base::c, lists, quote = TRUE))
     }
     parts <- unlist_leaves(parts)
   }

@@ -21,7 +21,7 @@ ends <- function(x, n, positions, call) {
   vector <- length(x@shape) < 2L
   rank <- if (vector) 1L else length(x@shape)
   fine <- (is.numeric(n) || is.logical(n)) && length(n) >= 1L && length(n) <= rank
-  if (!fine || any(abs(n) > .Machine$integer.max, na.rm = TRUE) || (vector && anyNA(n))) {
+  if (!fine || any(n != trunc(n) | abs(n) > .Machine$integer.max, na.rm = TRUE) || (vector && anyNA(n))) {
     abort(sprintf("`n` must be 1 to %d whole numbers, not %s", rank, describe(n)), operand = "n", call = call)
   }
   if (vector) {
@@ -29,8 +29,7 @@ ends <- function(x, n, positions, call) {
   }
   for (axis in which(!is.na(n))) {
     size <- x@shape[[axis]]
-    n_axis <- trunc(n[[axis]])
-    count <- if (n_axis < 0) max(size + n_axis, 0) else min(n_axis, size)
+    count <- if (n[[axis]] < 0) max(size + n[[axis]], 0) else min(n[[axis]], size)
     x <- taken(x, positions(size, count), axis)
   }
   x

@@ -156,7 +156,7 @@ word_find_interval <- function(x, vec, rightmost.closed = FALSE, all.inside = FA
   check_flag(rightmost.closed, "rightmost.closed", call)
   check_flag(all.inside, "all.inside", call)
   check_flag(left.open, "left.open", call)
-  if (!is_value(vec) && is_data(vec) && is.unsorted(vec)) {
+  if (!is_value(vec) && is_data(vec) && (anyNA(vec) || is.unsorted(vec))) {
     abort("findInterval(): `vec` must be in ascending order and without NA", operand = "vec", call = call)
   }
   both <- lapply(common(list(x, vec), "findInterval()", c("x", "vec"), call), as_column)

@@ -125,6 +125,7 @@ test_that("errors say what shapes there are", {
     trace(function(x, m) rep(x, x[1]))
     trace(function(x, m) rep(x, c(1, 2)))
     trace(function(x, m) head(x, c(1, 2)))
+    trace(function(x, m) tail(x, 1.5))
     trace(function(x, m) diff(x, 0))
     trace(function(x, m) embed(x, 9))
     trace(function(x, m) diag(x[1]))

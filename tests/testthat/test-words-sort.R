@@ -77,6 +77,7 @@ test_that("errors say what sorting takes", {
     trace(function(x, m) rank(x, ties.method = "random"))
     trace(function(x, m) rank(x * 1i))
     trace(function(x, m) findInterval(x, c(2, 1)))
+    trace(function(x, m) findInterval(x, c(1, NA)))
     trace(function(x, m) tabulate(x))
     trace(function(x, m) hlo_top_k(x, 9))
     trace(function(x, m) hlo_searchsorted(m, x))
