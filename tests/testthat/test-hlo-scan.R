@@ -164,6 +164,32 @@ test_that("loops and branches in one another, with ops that keep residuals", {
   expect_equal(ffi_hessian(f)(x, 0.9)[, 3], slope_of(function(x) gradient(x, 0.9)[[3]], x), tolerance = 1e-6)
 })
 
+test_that("rules that scan tangents, complex carries, and linear algebra in turns", {
+  skip_without_plugin()
+  sums <- ffi_op(function(x) cumsum(x) * 2, jvp = function(primals, results, tangents) {
+    turn <- function(s, t) list(s + t, hlo_cond(primals$x[1] > 0, function() (s + t) * 2, function() 2 * (s + t)))
+    hlo_scan(turn, 0, tangents$x)$y
+  }, name = "sums")
+  by_rule <- function(x) sum(sums(x)^2)
+  plain <- function(x) sum((cumsum(x) * 2)^2)
+  x <- c(1, 2, 3)
+  expect_equal(ffi_grad(by_rule)(x), ffi_grad(plain)(x))
+  expect_equal(ffi_hessian(by_rule)(x), ffi_hessian(plain)(x))
+  mandelbrot <- function(a) {
+    turn <- function(z, e) list(z * z + complex(real = a, imaginary = e), NULL)
+    sum(Mod(hlo_scan(turn, 0i, hlo_constant(c(0.1, 0.2, 0.3)))$carry)^2)
+  }
+  expect_equal(ffi_grad(mandelbrot)(0.3), slope_of(xla_jit(mandelbrot), 0.3), tolerance = 1e-7)
+  determinants <- function(t) {
+    turn <- function(s, e) list(s + e * (t(s) %*% s) * 0.1, sum(log(diag(chol(s)))))
+    sum(hlo_scan(turn, hlo_constant(matrix(c(2, 0.5, 0.5, 1), 2)), t)$y)
+  }
+  expect_equal(ffi_grad(determinants)(x / 10), slope_of(xla_jit(determinants), x / 10), tolerance = 1e-7)
+  # What is both gone along and used as a whole
+  whole <- function(x) hlo_scan(function(s, e) list(s + e * sum(x), NULL), 0, x)$carry
+  expect_equal(ffi_grad(whole)(x), rep(12, 3))
+})
+
 test_that("the program does not grow with the length", {
   text <- function(n) nchar(ffi_program(ffi_grad(function(x) loss(scanned(a, start, x))), ffi_type("f64", c(n, 3))))
   expect_lt(text(1000) - text(10), 200)
