@@ -186,3 +186,16 @@ test_that("errors say what an index must be", {
     trace(function(x, m) `[<-`(x > 0, 9, TRUE))
   })
 })
+
+test_that("batches at positions of their own have derivatives in reverse mode", {
+  skip_without_plugin()
+  f <- function(x, i) {
+    x[i] <- x[i]^2
+    sum(sin(x[i]) * x[c(1, 3)]) + x[[i]]^3
+  }
+  whole <- function(x, i) sum(ffi_vmap(f, list(1, 1))(x, i))
+  x <- matrix(cos(1:12), 3)
+  i <- c(2L, 4L, 1L)
+  expect_gradient(whole, x, i)
+  expect_equal(xla_jit(whole)(x, i), sum(vapply(1:3, function(k) f(x[k, ], i[[k]]), 0)))
+})
