@@ -3,10 +3,11 @@
 # `probability(k, parameters..., lower, log)` is the distribution function of counts. As in R a probability counts as
 # reached that falls short by rounding.
 count_quantile <- function(p, guess, parameters, probability, lower, log) {
-  slack <- 64 * .Machine$double.eps
+  slack <- 4096 * .Machine$double.eps
   run <- function(p, guess, ...) {
     parameters <- list(...)
-    fuzzy <- p * (1 + (if (lower == log) slack else -slack))
+    less <- if (lower) -slack else slack
+    fuzzy <- if (log) p + less else p * (1 + less)
     reached <- function(k) {
       tail <- do.call(probability, c(list(k), parameters, list(lower, log)))
       if (lower) tail >= fuzzy else tail <= fuzzy

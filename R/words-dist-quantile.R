@@ -14,7 +14,7 @@ quantile_word <- function(shown, arguments, lower, log, call, f) {
   }, call)
 }
 
-everywhere <- function(x) list(begin = filled(-Inf, x), end = filled(Inf, x))
+whole_line <- function(x) list(begin = filled(-Inf, x), end = filled(Inf, x))
 
 standard_normal_quantile <- function(p, lower, log) {
   z <- sf(if (log) "ndtri_exp" else "ndtri", p)
@@ -25,7 +25,7 @@ word_qnorm <- function(p, mean = 0, sd = 1, lower.tail = TRUE, log.p = FALSE) {
   quantile_word("qnorm()", list(p = p, mean = mean, sd = sd), lower.tail, log.p, sys.call(), function(p, mean, sd) {
     point <- sd == 0
     inner <- mean + hlo_select(point, 0, sd) * standard_normal_quantile(p, lower.tail, log.p)
-    c(list(inner = inner, valid = sd >= 0), everywhere(p))
+    c(list(inner = inner, valid = sd >= 0), whole_line(p))
   })
 }
 
@@ -65,7 +65,7 @@ word_qlogis <- function(p, location = 0, scale = 1, lower.tail = TRUE, log.p = F
   quantile_word("qlogis()", arguments, lower.tail, log.p, sys.call(), function(p, location, scale) {
     odds <- if (log.p) p - log_1m_exp(-p) else log_ratio(p, 1 - p)
     inner <- location + scale * (if (lower.tail) odds else -odds)
-    c(list(inner = inner, valid = scale >= 0 & location == location), everywhere(p))
+    c(list(inner = inner, valid = scale >= 0 & location == location), whole_line(p))
   })
 }
 
@@ -167,7 +167,7 @@ word_qt <- function(p, df, ncp, lower.tail = TRUE, log.p = FALSE) {
   }
   quantile_word("qt()", list(p = p, df = df), lower.tail, log.p, call, function(p, df) {
     inner <- t_quantile(p, hlo_select(df > 0, df, 1), lower.tail, log.p)
-    c(list(inner = inner, valid = df > 0), everywhere(p))
+    c(list(inner = inner, valid = df > 0), whole_line(p))
   })
 }
 
