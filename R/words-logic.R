@@ -12,7 +12,7 @@ word_ifelse <- function(test, yes, no) {
   }
   parts <- Map(function(part, name) fitted_to(part, test@shape, name, call), parts, c("yes", "no"))
   chosen <- selected(here, shielded(parts[[1L]], here), shielded(parts[[2L]], hlo_not(here)))
-  unknown <- if (is_inexact(test@dtype)) is_nan(test) else undecided(test)
+  unknown <- if (is_inexact(test@dtype)) nan_at(test) else undecided(test)
   if (is.null(unknown) || chosen@dtype == "pred") chosen else selected(unknown, missing_like(chosen), chosen)
 }
 
@@ -28,7 +28,7 @@ undecided <- function(test) {
     if (!is.null(inner)) record(node$op, list(inner), "pred", test@shape, node$params)
   }
   switch(node$op,
-    compare = if (is_inexact(inputs[[1L]]@dtype)) hlo_or(is_nan(inputs[[1L]]), is_nan(inputs[[2L]])),
+    compare = if (is_inexact(inputs[[1L]]@dtype)) hlo_or(nan_at(inputs[[1L]]), nan_at(inputs[[2L]])),
     not = undecided(inputs[[1L]]),
     and = undecided_joined(inputs, hlo_not),
     or = undecided_joined(inputs, identity),
@@ -136,7 +136,7 @@ word("isFALSE", "base", function(x) {
 }, topic = "Logic and control", dtypes = "all", derivative = "none")
 
 # What holds for all elements
-everywhere <- function(x, truth) constant(truth, "pred", x@shape, "x")
+known_answer <- function(x, truth) constant(truth, "pred", x@shape, "x")
 
 # R's NA of integers, which XLA takes for the smallest one
 missing_integer <- function(x) {
@@ -144,14 +144,14 @@ missing_integer <- function(x) {
     i32 = NA_integer_,
     i64 = bit64::NA_integer64_
   )
-  if (is.null(missing)) everywhere(x, FALSE) else compared(x, missing, "EQ", "is.na()")
+  if (is.null(missing)) known_answer(x, FALSE) else compared(x, missing, "EQ", "is.na()")
 }
 
 of_parts <- function(x, f, join) if (is_complex(x@dtype)) join(f(hlo_real(x)), f(hlo_imag(x))) else f(x)
 
-is_nan <- function(x) of_parts(x, function(x) if (is_float(x@dtype)) x != x else everywhere(x, FALSE), hlo_or)
+nan_at <- function(x) of_parts(x, function(x) if (is_float(x@dtype)) x != x else known_answer(x, FALSE), hlo_or)
 
-na_at <- function(x) if (is_inexact(x@dtype)) is_nan(x) else missing_integer(x)
+na_at <- function(x) if (is_inexact(x@dtype)) nan_at(x) else missing_integer(x)
 
 # A word about elements, as a method; `f` is a function of a value that is no token.
 word_test <- function(name, f, differs = "") {
@@ -166,12 +166,12 @@ word_test <- function(name, f, differs = "") {
 }
 
 word_test("is.na", na_at, "NaN and NA are the same; of logicals none is NA.")
-word_test("is.nan", is_nan, "TRUE for NA too, which is NaN.")
+word_test("is.nan", nan_at, "TRUE for NA too, which is NaN.")
 word_test("is.finite", function(x) {
   of_parts(x, function(x) if (is_float(x@dtype)) abs(x) < Inf else !missing_integer(x), hlo_and)
 })
 word_test("is.infinite", function(x) {
-  of_parts(x, function(x) if (is_float(x@dtype)) abs(x) == Inf else everywhere(x, FALSE), hlo_or)
+  of_parts(x, function(x) if (is_float(x@dtype)) abs(x) == Inf else known_answer(x, FALSE), hlo_or)
 })
 
 word("anyNA", "base", function(x, recursive = FALSE) {

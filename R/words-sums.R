@@ -153,31 +153,6 @@ count_along <- function(x, axes) {
   if (is_inexact(x@dtype)) hlo_sum(converted(!is_nan(x), x@dtype), axes) else prod(x@shape[axes])
 }
 
-anyNA.xlaffi_value <- function(x, recursive = FALSE) {
-  call <- method_call("anyNA")
-  check_no_token(x, "anyNA()", "x", call)
-  if (!is_inexact(x@dtype)) {
-    return(constant(FALSE, "pred", integer(), "x"))
-  }
-  reduced("reduce_or", is_nan(x), NULL, "anyNA()", call)
-}
-
-word("anyNA", "base",
-  f = anyNA.xlaffi_value, by = "method", topic = "Summaries", dtypes = "all", derivative = "none",
-  differs = "R's NA is NaN, and integers and logicals have none."
-)
-
-is.nan.xlaffi_value <- function(x) {
-  call <- method_call("is.nan")
-  check_no_token(x, "is.nan()", "x", call)
-  if (is_inexact(x@dtype)) is_nan(x) else constant(FALSE, "pred", x@shape, "x")
-}
-
-word("is.nan", "base",
-  f = is.nan.xlaffi_value, by = "method", topic = "Logic and control", dtypes = "all", derivative = "none",
-  differs = "R's NA is NaN."
-)
-
 # Positions of the first extreme; R's integer NA, which XLA has as the smallest integer, where all is NaN.
 which_extreme <- function(x, largest, shown, call) {
   if (!is_value(x)) {
