@@ -65,7 +65,7 @@ word("max.col", "base",
     at <- first_extremum(if (last) hlo_reverse(m, 2L) else m, 2L, TRUE)
     nan <- is_float(m@dtype)
     place <- if (last) columns - at else at + 1L
-    if (nan) selected(reduced("reduce_or", is_nan(m), 2L, "max.col()"), filled(NA_integer_, at), place) else place
+    if (nan) selected(reduced("reduce_or", where_nan(m), 2L, "max.col()"), filled(NA_integer_, at), place) else place
   }, topic = "Summaries", dtypes = "real matrices", derivative = "none", differs = "Ties at random are refused."
 )
 

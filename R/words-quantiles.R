@@ -14,7 +14,7 @@ ordered_at <- function(x, at) {
 
 # NaN where any element is, as R has NA there
 nan_if_any <- function(result, x) {
-  selected(repeated(reduced("reduce_or", is_nan(x), NULL, "quantile()"), result@shape), filled(NaN, result), result)
+  selected(repeated(reduced("reduce_or", where_nan(x), NULL, "quantile()"), result@shape), filled(NaN, result), result)
 }
 
 median.xlaffi_value <- function(x, na.rm = FALSE, ...) {

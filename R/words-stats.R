@@ -54,7 +54,7 @@ comoments <- function(x, y, rule) {
 
 same_value <- function(x, y) identical(value_key(x), value_key(y))
 
-row_has_nan <- function(x) reduced("reduce_or", is_nan(x), 2L, "cov()")
+row_has_nan <- function(x) reduced("reduce_or", where_nan(x), 2L, "cov()")
 
 deviations <- function(x, count, keep) {
   d <- x - broadcast(hlo_sum(x, 1L) / count, x@shape, 2L)
@@ -130,10 +130,19 @@ word("sd", "stats",
 word("cor", "stats",
   f = function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman")) {
     call <- method_call("cor")
-    check_pearson(method, "cor()", call)
+    by_rank <- identical(method, "spearman")
+    if (!by_rank) check_pearson(method, "cor()", call)
     check_two(x, y, "cor()", call)
     rule <- missing_rule(use, FALSE, "cor()", call)
     both <- both_columns(x, y, "cor()", call)
+    if (by_rank) {
+      if (rule == "rows") {
+        abort("cor(): `method = \"spearman\"` needs `use = \"everything\"` here", "UNIMPLEMENTED",
+          op = "cor", operand = "use", hint = "Ranks are those among the rows that are left.", call = call
+        )
+      }
+      both <- lapply(both, ranked_columns)
+    }
     found <- comoments(both[[1L]], both[[2L]], rule)
     sizes <- lapply(found[c("dx", "dy")], function(d) sqrt(hlo_sum(d * d, 1L) - hlo_sum(d, 1L)^2 / found$count))
     # One after the other, as their product may overflow
@@ -143,8 +152,17 @@ word("cor", "stats",
     # A column is as it is, whatever it holds.
     if (is.null(y)) r <- selected(place(r) == 0L, filled(1, r), r)
     as_given(r, x, y)
-  }, topic = "Summaries", dtypes = "real numbers", differs = paste("Pearson's only.", covariance_differs)
+  }, topic = "Summaries", dtypes = "real numbers", differs = paste("Pearson's and Spearman's; the latter without derivatives.", covariance_differs)
 )
+
+ranked_columns <- function(x) {
+  rows <- x@shape[[1L]]
+  columns <- lapply(seq_len(x@shape[[2L]]), function(j) {
+    column <- reshaped(sliced(x, c(1L, j), c(rows, j)), rows)
+    one_axis(converted(ranks_of(column, "average", TRUE, FALSE), x@dtype), FALSE)
+  })
+  if (rows && length(columns)) concatenated(columns, 2L, NULL) else x
+}
 
 check_pearson <- function(method, shown, call) {
   choices <- c("pearson", "kendall", "spearman")
@@ -202,7 +220,7 @@ word("weighted.mean", "stats",
     x <- both[[1L]]
     w <- both[[2L]]
     if (na.rm) {
-      w <- selected(is_nan(x), filled(0, w), w)
+      w <- selected(where_nan(x), filled(0, w), w)
       x <- without_nan(x, 0)
     }
     w <- w / repeated(hlo_sum(w), w@shape)

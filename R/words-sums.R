@@ -35,11 +35,11 @@ summands <- function(parts, shown, call) {
 argument_labels <- function(parts) ifelse(nzchar(names2(parts)), names2(parts), "...")
 
 # Not a number, element by element; integers are all numbers.
-is_nan <- function(x) compared(x, x, "NE", "is.nan()")
+where_nan <- function(x) compared(x, x, "NE", "is.nan()")
 
 # What R's NA and NaN are replaced by
 without_nan <- function(x, number, na_rm = TRUE) {
-  if (na_rm && is_inexact(x@dtype)) selected(is_nan(x), filled(number, x), x) else x
+  if (na_rm && is_inexact(x@dtype)) selected(where_nan(x), filled(number, x), x) else x
 }
 
 sum_of <- function(parts, na_rm, call) {
@@ -122,17 +122,34 @@ mean.xlaffi_value <- function(x, trim = 0, na.rm = FALSE, ...) {
   call <- method_call("mean")
   check_dots_empty(..., call = call)
   check_known_flag(na.rm, "na.rm", "mean()", call)
-  if (!identical(as.numeric(if (is_value(trim)) NA else trim), 0)) {
-    abort("mean(): `trim` is not available for values of programs", "UNIMPLEMENTED",
-      op = "mean", operand = "trim", hint = "`mean(sort(x)[i:j])` takes the middle of the sorted elements.", call = call
+  if (!is_one_number(trim)) {
+    abort(sprintf("mean(): `trim` must be one number that is known, not %s", describe(trim)),
+      op = "mean", operand = "trim", call = call
     )
   }
-  mean_along(mean_operand(x, "mean()", call), seq_along(x@shape), na.rm)
+  x <- mean_operand(x, "mean()", call)
+  if (trim > 0 && length(x)) trimmed_mean(x, trim, na.rm, call) else mean_along(x, seq_along(x@shape), na.rm)
+}
+
+# Of the elements in order, without a share of them at each end
+trimmed_mean <- function(x, trim, na_rm, call) {
+  if (na_rm || is_complex(x@dtype)) {
+    abort("mean(): `trim` is not available with `na.rm = TRUE` or for complex values of programs", "UNIMPLEMENTED",
+      op = "mean", operand = "trim", call = call
+    )
+  }
+  if (trim >= 0.5) {
+    return(median.xlaffi_value(x))
+  }
+  x <- as_column(x)
+  left_out <- as.integer(floor(length(x) * trim))
+  kept <- sliced(sorted_along(x)[[1L]], left_out + 1L, length(x) - left_out)
+  nan_if_any(mean_along(kept, 1L), x)
 }
 
 word("mean", "base",
   f = mean.xlaffi_value, by = "method", topic = "Summaries", dtypes = "all numbers",
-  differs = "`trim` is refused. Sums are of the dtype's precision, without R's longer numbers."
+  differs = "`trim` is known, and without `na.rm`. Sums are of the dtype's precision, without R's longer numbers."
 )
 
 # Means of integers of any dtype are doubles.
@@ -150,7 +167,7 @@ mean_along <- function(x, axes, na_rm = FALSE) {
 
 # How many are numbers, in the dtype of `x`
 count_along <- function(x, axes) {
-  if (is_inexact(x@dtype)) hlo_sum(converted(!is_nan(x), x@dtype), axes) else prod(x@shape[axes])
+  if (is_inexact(x@dtype)) hlo_sum(converted(!where_nan(x), x@dtype), axes) else prod(x@shape[axes])
 }
 
 # Positions of the first extreme; R's integer NA, which XLA has as the smallest integer, where all is NaN.
@@ -199,8 +216,8 @@ parallel_extremum <- function(op, parts, na_rm, shown, call) {
     y <- both[[2L]]
     if (na_rm && is_float(x@dtype)) {
       # Only where the other one is a number: of nothing but NaN the result is NaN.
-      x <- selected(is_nan(both[[1L]]), both[[2L]], both[[1L]])
-      y <- selected(is_nan(both[[2L]]), both[[1L]], both[[2L]])
+      x <- selected(where_nan(both[[1L]]), both[[2L]], both[[1L]])
+      y <- selected(where_nan(both[[2L]]), both[[1L]], both[[2L]])
     }
     record(op, list(x, y), x@dtype, x@shape)
   }, parts)

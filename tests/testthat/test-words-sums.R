@@ -91,7 +91,8 @@ test_that("covariances and correlations", {
   m <- matrix(c(3, 1, 4, 1, 5, 9, 2, 6, 5.5, 3, 5, 8), 4)
   expressions <- as.list(expression(
     var(m), cov(m, m^2), cor(m), cor(m, m^2), cor(m, v), cov(m, use = "complete.obs"), cor(m, use = "complete"),
-    cor(m, v, use = "na.or.complete")
+    cor(m, v, use = "na.or.complete"), cor(m, method = "spearman"), cor(v, m, method = "spearman"),
+    mean(v, trim = 0.25), mean(v, trim = 0.3), mean(v, 0.6)
   ))
   expect_words(expressions, m = m, v = c(1, 0, 2, 5))
   expect_words(expressions, m = replace(m, 2, NaN), v = c(1, 0, 2, 5))
@@ -170,7 +171,8 @@ test_that("what is not available is named", {
     max(z)
     any(x)
     sum(x, "a")
-    mean(x, trim = 0.1)
+    mean(x, trim = x)
+    mean(x, trim = 0.1, na.rm = TRUE)
     mean(x, na.rm = 1)
     w("pmax")(x, z)
     w("which.max")(z)
@@ -184,7 +186,8 @@ test_that("what is not available is named", {
     w("var")(x, use = "pairwise.complete.obs")
     w("cov")(x)
     w("cor")(x, x, method = "kendall")
-    w("cor")(x, x, method = "spearman")
+    w("cov")(x, x, method = "spearman")
+    w("cor")(x, x, use = "complete.obs", method = "spearman")
     w("cov2cor")(m)
     w("mahalanobis")(m, x, m)
     weighted.mean(x, c(1, 2))
