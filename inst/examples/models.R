@@ -46,8 +46,8 @@ predict_gp <- xla_jit(function(p, here, there, y) {
   k <- covariance(p, outer(here, here, "-")) + exp(2 * p$noise) * diag(length(here))
   root <- chol(k)
   z <- backsolve(root, covariance(p, outer(here, there, "-")), transpose = TRUE)
-  variance <- exp(2 * p$trend) + exp(2 * p$season) + exp(2 * p$noise) - hlo_sum(z^2, 1)
-  list(mean = t(z) %*% backsolve(root, y, transpose = TRUE), sd = sqrt(variance))
+  variance <- exp(2 * p$trend) + exp(2 * p$season) + exp(2 * p$noise) - colSums(z^2)
+  list(mean = crossprod(z, backsolve(root, y, transpose = TRUE)), sd = sqrt(variance))
 })
 predicted <- predict_gp(best, time[known], time, co2_known)
 
@@ -127,8 +127,10 @@ drug <- rep(c(1, 0), each = 21)
 survival_loss <- function(p, weeks, event, drug) {
   shape <- exp(-p$log_scale)
   scale <- exp(p$base + p$drug * drug)
-  lasted <- -(weeks / scale)^shape # the logarithm of the upper tail
-  -sum(event * dweibull(weeks, shape, scale, log = TRUE) + (1 - event) * lasted)
+  -sum(ifelse(event == 1,
+    dweibull(weeks, shape, scale, log = TRUE),
+    pweibull(weeks, shape, scale, lower.tail = FALSE, log.p = TRUE)
+  ))
 }
 survival <- ffi_objective(
   survival_loss, list(base = 2, drug = 0, log_scale = 0), weeks = weeks, event = event, drug = drug

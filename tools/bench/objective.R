@@ -177,7 +177,7 @@ measured <- lapply(cases, function(case) {
   )
   rows <- lapply(list(points = points, fits = fits), function(runs) {
     runs <- Filter(Negate(is.null), runs)
-    stats::setNames(best_of(runs, 7L), names(runs))
+    stats::setNames(best_of(runs, 5L), names(runs))
   })
   ends <- vapply(Filter(Negate(is.null), fits), function(run) run()$objective, 0)
   c(rows, list(ends = ends))
@@ -224,7 +224,7 @@ plain_hmc <- function(q, step, draws = 1000, leaps = 16) {
 start <- matrix(0, 4, 10)
 sampling <- stats::setNames(best_of(list(
   function() m$sample_schools(1L, start, m$effect, m$error, 0.3), function() plain_hmc(start, 0.3)
-), 5L), c("xlaffi", "written"))
+), 3L), c("xlaffi", "written"))
 
 cells <- function(times) {
   vapply(c("xlaffi", "written", "differences", "TMB"), function(peer) {
@@ -256,7 +256,7 @@ text <- c(
   sprintf("| value and gradient | %s |", paste(head, collapse = " | ")), rule, table("points"), "",
   sprintf("| fit by nlminb() | %s |", paste(head, collapse = " | ")), rule, table("fits"),
   sprintf("| %s | %s |", schools, paste(cells(sampling), collapse = " | ")), "",
-  sprintf("%s; the best of 7 rounds in turn (sampling: 5), programs compiled before; %s.", peers, Sys.Date()), ends
+  sprintf("%s; the best of 5 rounds in turn (sampling: 3), programs compiled before; %s.", peers, Sys.Date()), ends
 )
 writeLines(text)
 writeLines(text, file.path(here, "results-objective.md"))
