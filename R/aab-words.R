@@ -4,7 +4,8 @@
 #
 # by          "method": R dispatches on values, and `f` becomes a method; "scope": R does not, and in traced functions
 #             `f` is called in place of R's function where an argument is a value; "group": the method of a group (Math,
-#             Ops, Summary, Complex) has it; "own": a function of this package that R does not have
+#             Ops, Summary, Complex) has it, or NAMESPACE registers it; "own": a function of this package that R does
+#             not have
 # topic       a heading of the help topic
 # dtypes      what it takes, in words
 # derivative  "yes", "none" (flat, or no numbers), "forward", or in words

@@ -2,9 +2,9 @@
 # itself would look at the S4 object.
 refused <- list(
   numbers = c(
-    "all.equal", "as.character", "as.data.frame", "cut", "as.raw", "duplicated", "seq.int", "summary", "unique", "xtfrm"
+    "all.equal", "as.call", "as.character", "as.data.frame", "as.environment", "cut", "as.raw", "nchar", "duplicated", "seq.int", "summary", "unique", "xtfrm"
   ),
-  changes = "levels<-",
+  changes = c("levels<-", "$<-"),
   matrices = "qr"
 )
 

@@ -43,7 +43,7 @@ test_that("functions of R agree with R or fail: others that take data", {
     "%in%", "anyDuplicated", "aperm", "apply", "as.matrix", "as.vector", "cbind", "colSums", "crossprod", "diag",
     "diff", "duplicated", "eigen", "is.element", "mad", "match", "median", "nchar", "outer", "order", "paste", "pmax",
     "qr", "quantile", "range", "rank", "rbind", "rep_len", "rev", "rowSums", "rowsum", "scale", "sd", "sort", "summary",
-    "svd", "table", "tabulate", "unique", "unlist", "var", "which", "which.max"
+    "table", "tabulate", "unique", "unlist", "var", "which", "which.max"
   )
   expect_right_or_refused(others, data[c(1, 2, 5)], c("refused", "failed"))
   more <- list(

@@ -1,0 +1,61 @@
+#' R's functions for values of programs
+#'
+#' Which of R's functions, and which of this package's, take [values][xlaffi_value] inside [xla_jit()] and its kin: on
+#' what dtypes, with which derivatives, and what is not as in R. `xla_words()` gives the same table as data.
+#'
+#' @details
+#' Most functions of R do not dispatch on what they are given. So a function that is traced runs in a scope of its own,
+#' in which R's functions know values; this holds for your functions that it calls, too, but not for those in other
+#' packages. A function of R that is not in the table gives an error for a value.
+#'
+#' `if`, `while`, `switch()`, `&&` and `||` are decided while the program is written, so a value there is an error;
+#' `for` goes through the elements of a value. R's own random numbers are an error, since they would be drawn once:
+#' there are `hlo_rnorm()` and its kin. Names and dimnames are dropped. Everywhere NA is NaN, and integers and logicals
+#' have none; comparisons with NaN are FALSE.
+#'
+#' Where the derivative is "none" the function is flat, or gives no floating-point numbers.
+#'
+#' @param topic One of the headings below; `NULL` means all.
+#' @return A data frame with the columns `name`, `package`, `topic`, `dtypes`, `derivative` and `differs`.
+#' @examples
+#' xla_words("Sorting")$name
+#' @eval words_sections()
+#' @export
+xla_words <- function(topic = NULL) {
+  if (!is.null(topic)) {
+    topic <- check_choice(topic, "topic", word_topics)
+  }
+  entries <- sorted_words(if (is.null(topic)) word_topics else topic)
+  columns <- stats::setNames(nm = c("name", "package", "topic", "dtypes", "derivative", "differs"))
+  as.data.frame(lapply(columns, function(column) vapply(entries, function(entry) entry[[column]], "")))
+}
+
+sorted_words <- function(topics) {
+  entries <- unname(as.list(words))
+  place <- match(vapply(entries, function(entry) entry$topic, ""), topics)
+  names <- vapply(entries, function(entry) entry$name, "")
+  entries[order(place, tolower(names), names)][seq_len(sum(!is.na(place)))]
+}
+
+# Each topic as a section of the help page
+words_sections <- function() {
+  unlist(lapply(word_topics, function(topic) {
+    entries <- sorted_words(topic)
+    if (!length(entries)) {
+      return(NULL)
+    }
+    rows <- vapply(entries, function(entry) {
+      cells <- c(sprintf("\\code{%s}", escaped(entry$name)), entry$dtypes, entry$derivative, entry$differs)
+      paste(cells, collapse = " \\tab ")
+    }, "")
+    head <- "\\strong{Function} \\tab \\strong{dtypes} \\tab \\strong{Derivative} \\tab \\strong{Not as in R}"
+    c(
+      sprintf("@section %s:", topic), "", "\\tabular{llll}{",
+      paste("  ", c(head, rows), c(rep("\\cr", length(rows)), "")),
+      "}"
+    )
+  }))
+}
+
+# Code as R's help format and roxygen2 want it; roxygen2 does the rest of the text.
+escaped <- function(code) gsub("%", "\\%", gsub("@", "@@", code, fixed = TRUE), fixed = TRUE)

@@ -1,0 +1,66 @@
+# The table of words is complete, and nothing that R dispatches on values is done by R.
+
+entries <- function(...) as.list(xlaffi:::words, ...)
+
+methods_of <- function(package) {
+  table <- get(".__S3MethodsTable__.", if (package == "base") baseenv() else asNamespace(package))
+  found <- grep("[.]xlaffi_(value|typed)$", names(table), value = TRUE)
+  unique(sub("[.]xlaffi_(value|typed)$", "", found))
+}
+
+groups <- c("Math", "Ops", "Summary", "Complex")
+
+refused_names <- function() unlist(xlaffi:::refused, use.names = FALSE)
+
+test_that("every entry is whole, and every function is in the table or refused", {
+  for (entry in entries()) {
+    expect_true(entry$topic %in% xlaffi:::word_topics, label = entry$name)
+    expect_true(entry$by %in% c("method", "scope", "group", "own"), label = entry$name)
+    texts <- c(entry$dtypes, entry$derivative)
+    expect_true(is.character(texts) && length(texts) == 2L && all(nzchar(texts)), label = entry$name)
+    if (entry$by %in% c("method", "scope")) {
+      expect_true(is.function(entry$f), label = entry$name)
+      expect_true(exists(entry$name, asNamespace(entry$package), inherits = FALSE), label = entry$name)
+    }
+  }
+  there <- names(entries(all.names = TRUE))
+  methods <- setdiff(unlist(lapply(c("base", "stats", "utils", "methods"), methods_of)), groups)
+  expect_identical(setdiff(methods, c(there, refused_names())), character())
+  own <- grep("^hlo_", getNamespaceExports("xlaffi"), value = TRUE)
+  expect_identical(setdiff(own, there), character())
+  expect_identical(intersect(there, refused_names()), character())
+})
+
+test_that("the help topic has every word", {
+  text <- paste(xlaffi:::words_sections(), collapse = "\n")
+  for (entry in entries()) {
+    expect_match(text, sprintf("\\code{%s} \\tab", xlaffi:::escaped(entry$name)), fixed = TRUE)
+  }
+  table <- xla_words()
+  expect_identical(nrow(table), length(entries(all.names = TRUE)))
+  expect_identical(unique(xla_words("Sorting")$topic), "Sorting")
+  expect_error(xla_words("Nothing"), "`topic` must be one of", class = "xlaffi_error_invalid_argument")
+})
+
+# Called on a value by a function of R's that is not traced, as in other packages
+test_that("R's generics give a value, what R says of such a vector, or an error of ours", {
+  x <- xlaffi:::new_parameter(ffi_type("f64", 3))
+  generics <- unique(c(
+    setdiff(.S3PrimitiveGenerics, c("%*%", "matrixOps")), tools:::.get_internal_S3_generics(),
+    unlist(lapply(c("Math", "Summary", "Complex"), methods::getGroupMembers, recursive = TRUE))
+  ))
+  # What is known of it, and what is no function of vectors; is.unsorted() and `@<-` do not dispatch.
+  told <- c(
+    "length", "dim", "names", "dimnames", "levels", "is.array", "is.matrix", "is.numeric", "lengths", "seq.int",
+    "is.unsorted", "@<-"
+  )
+  for (name in setdiff(generics, told)) {
+    f <- get0(name, baseenv(), mode = "function")
+    if (is.null(f) || name %in% groups) next
+    second <- list("[" = 1, "[[" = 1, "$" = "a", "$<-" = "a", "[<-" = 1, "[[<-" = 1, rep.int = 2, rep_len = 4)[[name]]
+    arguments <- c(list(x), second, if (grepl("<-$", name)) list(value = 1))
+    result <- tryCatch(suppressWarnings(do.call(f, arguments)), error = identity)
+    known <- inherits(result, "xlaffi_error") || all(vapply(xlaffi:::tree_leaves(result), xlaffi:::is_value, NA))
+    expect_true(known, label = sprintf("%s() of a value: %s", name, class(result)[[1L]]))
+  }
+})
