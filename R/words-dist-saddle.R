@@ -32,9 +32,9 @@ deviance_part <- function(x, m) {
     ffi_op(
       function(x, m) {
         v <- (x - m) / (x + m)
-        near <- abs(v) < 0.1
+        near <- abs(v) < 0.3
         v <- hlo_select(near, v, 0)
-        series <- horner(v * v, 1 / (2 * (1:8) + 1))
+        series <- horner(v * v, 1 / (2 * (1:16) + 1))
         hlo_select(near, (x - m) * v + 2 * x * v * (v * v * series), x * log_ratio(x, m) + m - x)
       },
       jvp = function(primals, results, tangents) {
