@@ -69,3 +69,11 @@ words_elsewhere("hlo_custom_call", "xlaffi",
   topic = "Elements", dtypes = "all", derivative = "by the rules of `ffi_op()`"
 )
 words_elsewhere("hlo_token", "xlaffi", topic = "Elements", dtypes = "token", derivative = "none")
+
+word_atan2 <- function(y, x) {
+  call <- method_call("atan2")
+  both <- lapply(operands(y, x, "atan2()", c("y", "x"), call), as_doubles)
+  binary("atan2", both[[1L]], both[[2L]], "a floating-point number", "atan2()", c("y", "x"), call = call)
+}
+
+word("atan2", "base", word_atan2, topic = "Mathematical functions", dtypes = "floating-point; integers become f64")
