@@ -30,7 +30,7 @@
 #' @return `hlo_key()` and `hlo_fold_in()`: a key. `hlo_split()`: keys, shape (num, 2), of which `keys[i, ]` is one.
 #' @references J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw (2011), Parallel random numbers: as easy as
 #'   1, 2, 3, SC '11, Article 16.
-#' @seealso [hlo_random_numbers] for distributions.
+#' @seealso [hlo_random_numbers] and [hlo_random_vectors] for distributions, [hlo_sample()] for samples.
 #' @examplesIf plugins_downloaded()
 #' f <- xla_jit(function(seed) {
 #'   keys <- hlo_split(hlo_key(seed), 2)
