@@ -8,7 +8,7 @@ Each line has a function, the relative error that it may have, its arguments, an
 
 from mpmath import (
     besseli, besselj, besselk, bessely, beta, betainc, binomial, diff, digamma, ei, erf, erfc, erfinv, exp, expint,
-    gamma, gammainc, hyp1f1, inf, lambertw, log, loggamma, mp, mpf, ncdf, nstr, polygamma, quad, sqrt, zeta, pi,
+    expm1, gamma, gammainc, hyp1f1, inf, lambertw, log, log1p, loggamma, mp, mpf, ncdf, nstr, polygamma, quad, sqrt, zeta, pi,
 )
 
 mp.dps = 60
@@ -29,6 +29,20 @@ def below(a, b, x):
 
 def above(a, b, x):
     return betainc(b, a, 0, 1 - x, regularized=True)
+
+
+def below_large(a, b, x):
+    """Below the mean, for parameters where the series has too many terms: the integral of the density in log odds."""
+    y, slope = 1 - x, a - (a + b) * x
+    assert slope >= 0
+    density = lambda v: exp(-a * v - (a + b) * log1p(x * expm1(-v)))
+    width = 2 / (sqrt((a + b) * x * y) + slope)
+    power = a * log(x) + b * log(y) - loggamma(a) - loggamma(b) + loggamma(a + b)
+    return exp(power) * quad(density, [k * width for k in range(46)])
+
+
+def above_large(a, b, x):
+    return below_large(b, a, 1 - x)
 
 
 def in_first(f):
@@ -60,6 +74,14 @@ POSITIVE = [(1e-8,), (0.03,), (0.7,), (1.46,), (3.3,), (9.99,), (12.5,), (170.2,
 TAILS = [(-37.0,), (-12.3,), (-3.1,), (-0.4,), (0.2,), (4.5,)]
 GAMMA = [(1e-3, 0.2), (0.3, 3.5), (0.9, 1e-5), (2.5, 0.7), (2.5, 60.0), (19.0, 22.0), (25.0, 26.5), (25.0, 3.0), (300.0, 410.0)]
 BETA = [(1e-3, 2.0, 0.1), (0.4, 0.7, 0.95), (2.5, 3.5, 0.3), (2.5, 3.5, 0.97), (40.0, 3.0, 0.8), (120.0, 90.0, 0.4), (1.5, 300.0, 0.04)]
+BELOW_LARGE = [
+    (600.0, 550.0, 0.5), (2e3, 3e6, 6.5e-4), (1e6, 1e6, 0.4999), (1e6, 3.0, 0.99999), (5e7, 5e7, 0.49999), (1e6, 9e8, 1.1095e-3),
+    (1e12, 1e12, 0.4999995), (1e15, 3e12, 0.99700897),
+]
+ABOVE_LARGE = [
+    (0.5, 5e7, 1.69e-8), (0.5, 5e7, 4e-8), (51.0, 1e12, 5.2e-11), (51.0, 1e12, 1e-10), (5e5, 1.5e6, 0.2505), (1e12, 1e9, 0.99900101),
+    (3.0, 1e6, 1e-5),
+]
 BESSEL = [(0.0, 0.01), (0.0, 1.7), (1.0, 3.3), (0.3, 12.0), (2.5, 30.0), (7.0, 1.0), (20.0, 15.0)]
 
 FUNCTIONS = [
@@ -91,6 +113,9 @@ FUNCTIONS = [
     ("betainc_b", 1e-12, in_second(below), BETA),
     ("betainc_ab", 1e-11, mixed(below), BETA),
     ("log_betainc_c_a", 1e-12, in_first(log_of(above)), BETA),
+    ("betainc", 2e-14, below_large, BELOW_LARGE),
+    ("betainc_c", 2e-14, above_large, ABOVE_LARGE),
+    ("betainc_b", 1e-12, in_second(below_large), BELOW_LARGE[:3]),
     ("bessel_j", 1e-14, besselj, BESSEL),
     ("bessel_y", 1e-14, bessely, BESSEL),
     ("bessel_i", 1e-14, besseli, BESSEL),

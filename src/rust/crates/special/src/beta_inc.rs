@@ -2,11 +2,12 @@
 //!
 //! The smaller tail is computed, to full relative accuracy and with its logarithm: by the continued fraction DLMF 8.17.22
 //! below the mean (its mirror image above), by the power series DLMF 8.17.7 where `b x` is small, with the complement
-//! without cancellation for `a < 1`. The power in front is that of A. R. DiDonato and A. H. Morris, "Algorithm 708", ACM
+//! without cancellation for `a < 1`, and by a uniform expansion near the mean of large parameters (`beta_mean`). The power in front is that of A. R. DiDonato and A. H. Morris, "Algorithm 708", ACM
 //! Trans. Math. Softw. 18 (1992), 360-373, whose large parts cancel on paper. Derivatives in `a` and `b` are those of these
 //! algorithms, term by term.
 
 use crate::beta::ln_beta;
+use crate::beta_mean;
 use crate::erf::ndtri_exp;
 use crate::gamma::{lgamma_1p, lgamma_step, stirling_rest, LN_SQRT_TAU};
 use crate::gamma_inc::smaller_of_power;
@@ -15,7 +16,8 @@ use crate::series::ln_less;
 use crate::tail::Tail;
 
 const EPS: f64 = 1e-16;
-const MOST: u32 = 100_000;
+/// Ten times what any needs; beyond, the result is NaN.
+const MOST: u32 = 5_000;
 
 /// Both tails at `x`; `y = 1 - x`, of which the smaller one is exact.
 pub(crate) fn tail<T: Number>(a: T, b: T, x: f64, y: f64) -> Tail<T> {
@@ -40,7 +42,11 @@ pub(crate) fn tail<T: Number>(a: T, b: T, x: f64, y: f64) -> Tail<T> {
     if y <= 0.7 && p * y <= 0.7 && (q < 1.0 || y * (p + q) <= q) {
         return near_zero(b, a, y, x).swapped();
     }
-    if T::excess(a, b, x, y).value() <= 0.0 {
+    let excess = T::excess(a, b, x, y);
+    if beta_mean::holds(p, q, excess.value()) {
+        return beta_mean::tail(a, b, excess);
+    }
+    if excess.value() <= 0.0 {
         below_mean(a, b, x, y)
     } else {
         below_mean(b, a, y, x).swapped()
@@ -71,7 +77,7 @@ fn log_power<T: Number>(a: T, b: T, x: f64, y: f64) -> T {
     let rest = stirling_rest(sum) - stirling_rest(a) - stirling_rest(b);
     let first = ln_less(sum * x / a, excess / a);
     let second = ln_less(sum * y / b, -excess / b);
-    a * first + b * second + (b / (a * sum)).ln() * 0.5 - LN_SQRT_TAU + rest
+    a * first + b * second + (b / sum / a).ln() * 0.5 - LN_SQRT_TAU + rest
 }
 
 /// `ln(a B(a, b))`, small with `a`.
@@ -126,26 +132,37 @@ fn near_zero<T: Number>(a: T, b: T, x: f64, y: f64) -> Tail<T> {
     }
 }
 
-/// The continued fraction, by Lentz's method.
+/// The even part of the continued fraction, whose terms are positive up to the `b`-th, by Lentz's method. With `excess` in
+/// place of `x (a + b) - a` nothing cancels near the mean.
 fn below_mean<T: Number>(a: T, b: T, x: f64, y: f64) -> Tail<T> {
-    let one = T::constant(1.0);
-    let mut c = one;
-    let mut d = (-(a + b) * x / (a + 1.0) + 1.0).recip();
-    let mut h = d;
+    let excess = T::excess(a, b, x, y);
+    let denominator = |m: f64| {
+        let at = a + 2.0 * m;
+        let first = if m == 0.0 {
+            T::constant(0.0)
+        } else {
+            (b - m) * (m * x) / (at - 1.0)
+        };
+        first + m + (a + m) / (at + 1.0) * (-excess + (1.0 + m * (1.0 + y)))
+    };
+    let mut h = denominator(0.0);
+    let mut c = h;
+    let mut d = T::constant(0.0);
     let mut factor = T::constant(f64::NAN);
     for m in 1..MOST {
         let m = f64::from(m);
-        let at = a + 2.0 * m;
-        let even = (b - m) * (m * x) / ((at - 1.0) * at);
-        d = (even * d + 1.0).recip();
-        c = even / c + 1.0;
-        h = h * (c * d);
-        let odd = -((a + m) * (a + b + m) * x) / (at * (at + 1.0));
-        d = (odd * d + 1.0).recip();
-        c = odd / c + 1.0;
+        let middle = a + (2.0 * m - 1.0);
+        let numerator =
+            (a + (m - 1.0)) / middle * ((a + b + (m - 1.0)) * x / middle) * ((b - m) * (m * x));
+        let add = denominator(m);
+        d = (numerator * d + add).recip();
+        c = add + numerator / c;
         let next = h * (c * d);
         if (next - h).is_negligible(next, EPS) {
-            factor = next;
+            factor = a / next;
+            break;
+        }
+        if next.value().is_nan() {
             break;
         }
         h = next;

@@ -7,6 +7,7 @@
 mod bessel;
 mod beta;
 mod beta_inc;
+mod beta_mean;
 mod coefficients;
 mod erf;
 mod expint;
