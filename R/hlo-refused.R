@@ -2,15 +2,18 @@
 # itself would look at the S4 object.
 refused <- list(
   numbers = c(
-    "all.equal", "as.call", "as.character", "as.data.frame", "as.environment", "cut", "as.raw", "nchar", "duplicated", "seq.int", "summary", "unique", "xtfrm"
+    "all.equal", "as.call", "as.character", "as.data.frame", "as.environment", "as.raw", "nchar", "duplicated",
+    "seq.int", "summary", "unique", "xtfrm"
   ),
   changes = c("levels<-", "$<-"),
+  factors = "cut",
   matrices = "qr"
 )
 
 refused_hints <- list(
   numbers = "`hlo_convert()` changes the dtype, `hlo_reshape()` and `hlo_broadcast()` the shape.",
   changes = "Values are not changed: `hlo_reshape()` gives one of another shape.",
+  factors = "`findInterval()` gives the numbers of the intervals.",
   matrices = "For matrices there are `xla_qr()`, `xla_svd()`, `xla_eigh()`, `xla_chol()`, `xla_lu()` and `xla_solve()`."
 )
 

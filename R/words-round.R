@@ -114,3 +114,39 @@ flat_op <- function(name, call) {
     )
   })
 }
+
+# The digits follow from the largest element, which is a value.
+word_zapsmall <- function(x, digits = getOption("digits")) {
+  call <- method_call("zapsmall")
+  digits <- check_digits(digits, "zapsmall()", call)
+  x <- math_operand(x, "float", "zapsmall()", call)
+  flat_op(sprintf("zapsmall %.0f %s", digits, r_takes_ceiling()), function(x) {
+    if (!length(x)) {
+      return(x)
+    }
+    size <- abs(x)
+    largest <- max(hlo_select(x == x, size, filled(0, x)))
+    magnitude <- log10(largest)
+    magnitude <- if (r_takes_ceiling()) ceiling(magnitude) else magnitude
+    shift <- hlo_max(floor(digits - magnitude + 0.5), 0)
+    shift <- hlo_select(largest > 0, shift, filled(digits, shift))
+    power <- repeated(whole_power(10, hlo_min(shift, 308), 308), x@shape)
+    scaled <- size * power
+    down <- floor(scaled) / power
+    up <- ceiling(scaled) / power
+    odd <- floor(scaled) %% 2 == 1
+    nearer <- (up - size < size - down) | (odd & (up - size == size - down))
+    y <- sign(x) * hlo_select(nearer, up, down)
+    # What has no more digits than doubles have stays.
+    whole <- scaled >= 1e15
+    hlo_select(whole | !is.finite(x) | repeated(shift > 308, x@shape), x, y)
+  })(x)
+}
+
+# Versions of R differ.
+r_takes_ceiling <- function() "ceiling" %in% all.names(body(base::zapsmall))
+
+word("zapsmall", "base", word_zapsmall,
+  topic = "Mathematical functions", dtypes = "real numbers", derivative = "none",
+  differs = "`digits` is one number that is known."
+)

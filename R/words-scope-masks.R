@@ -283,9 +283,9 @@ guarded_primitives <- c(
 handing_on <- c(
   "identity", "print", "str", "format", "nrow", "ncol", "NROW", "NCOL", "do.call", "Recall", "tryCatch", "try",
   "suppressWarnings", "suppressMessages", "withCallingHandlers", "eval", "evalq", "local", "with", "assign",
-  "delayedAssign", "is.factor", "is.data.frame", "is.primitive", "inherits", "stop", "warning", "message",
+  "delayedAssign", "is.factor", "is.data.frame", "is.primitive", "stop", "warning", "message",
   "signalCondition", "parent.frame", "sys.parent", "sys.frame", "sys.frames", "sys.calls", "sys.nframe", "sys.on.exit",
-  "conditionMessage", "conditionCall", "parent.env", "force", "forceAndCall", "Negate", "Find", "Position", "rapply",
+  "conditionMessage", "conditionCall", "parent.env", "force", "forceAndCall", "Negate", "rapply",
   "environment", "exists", "get", "get0", "sys.call", "sys.function", "match.call", "match.arg", "match.fun", "debug",
   "undebug", "det", "list2env", "new.env", "modifyList", "append", "lapply", "show", "new", "is", "slot", "validObject",
   "callNextMethod", "system.time", "::", ":::", "weighted.mean", "is.name", "object.size", "Vectorize", "isVirtualClass"
@@ -297,6 +297,10 @@ has_method <- function(name, package) {
 }
 
 scope_hints <- list(
+  which = paste(
+    "How many there are is known only when the program runs: `match(TRUE, condition)` is the first one, `ifelse()`",
+    "keeps the shape, `sum(x * condition)` leaves elements out, `x[condition] <- 0` replaces them."
+  ),
   identical = "`all(x == y)` is a value of the program.",
   isTRUE = "The elements are not known while the program is written.",
   ":" = "How many elements there are must be known while the program is written: `hlo_iota()` counts to a length.",

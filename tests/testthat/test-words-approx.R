@@ -1,0 +1,37 @@
+data <- list(
+  x = c(1, 3, 4, 7, 9), y = c(2, -1, 0.5, 3, 10), u = c(4, 1, 9, 3, 3), v = c(0, 1, 2.5, 3, 3.7, 4, 9, 9.5, NaN),
+  n = c(2, NaN, 0.5, 3, 1)
+)
+
+test_that("approx() is R's", {
+  skip_without_plugin()
+  expect_as_r(
+    approx(x, y, v), approx(x, y, v, rule = 2), approx(x, y, v, rule = 1:2), approx(x, y, v, yleft = -9, yright = 9),
+    approx(x, y, v, "constant"), approx(x, y, v, "constant", f = 0.3, rule = 2), approx(x, y, v, "constant", f = 1),
+    approx(u, y, v), approx(u, y, v, "constant", rule = 2), approx(x, n, v), approx(n, y, v, rule = 2),
+    approx(y, xout = v),
+    approx(1:5, y, v), approx(x, 5:1, c(2, 4.5)), approx(list(x = x, y = y), xout = 5)$y, approx(x, y, n = 7),
+    approx(x, y, v, ties = "ordered"), approx(x, n, v, ties = "ordered"), approx(u, y, v, ties = mean),
+    approx(x[1], y[1], v, "constant", rule = 2), approx(n, y, n = 4), approx(x, y, numeric()),
+    data = data
+  )
+  f <- function(x, y, v) sum(approx(x, y, v)$y^2)
+  for (wrt in 1:3) {
+    expect_gradient(f, data$x, data$y, c(1.5, 3.7, 8), wrt = wrt)
+  }
+  batch <- ffi_vmap(function(y) approx(c(1, 2, 4), y, c(1.5, 3))$y)(rbind(1:3 + 0, c(2, 5, 9)))
+  expect_equal(batch, rbind(approx(c(1, 2, 4), 1:3, c(1.5, 3))$y, approx(c(1, 2, 4), c(2, 5, 9), c(1.5, 3))$y))
+})
+
+test_that("errors say what approx() takes", {
+  skip_without_plugin()
+  trace <- function(f) invisible(ffi_program(f, c(1, -1, 2)))
+  expect_snapshot(error = TRUE, {
+    trace(function(x) approx(x, 1:2, 1))
+    trace(function(x) approx(x[1], 1, 1))
+    trace(function(x) approx(x, x, 1, rule = 3))
+    trace(function(x) approx(x, x, 1, ties = min))
+    trace(function(x) approx(x, x, 1, "cubic"))
+    trace(function(x) approx(x, x, 1, yleft = 1:2))
+  })
+})
