@@ -1,65 +1,218 @@
-# The variables that a compiled function found in the session while its program was written. The program
-# keeps their values, so a change of one asks for another program.
+# What a compiled function found in the session while its program was written. The program keeps it, so a change asks
+# for another program.
 
-# For each variable that functions of the user read, and the functions that they call: `env`, `name` and
-# `value`. Holding the value makes R copy it when it is changed, so the same object is the same value.
+# Variables that functions of the user read, and the functions that they call, by environments: `env`, `names` and
+# `values`, NULL for what is not there (yet). Holding the values makes R copy them when they are changed, so the same
+# object is the same value.
 captured_variables <- function(functions) {
   found <- list()
   seen <- list()
-  while (length(functions)) {
-    f <- functions[[1L]]
-    functions <- functions[-1L]
-    if (inherits(f, "xlaffi_jit")) {
-      functions <- c(environment(f)$uses, functions)
-    } else if (typeof(f) == "closure" && !in_package(environment(f)) && !any(vapply(seen, identical, NA, f))) {
-      seen <- c(seen, list(f))
-      variables <- free_variables(f)
-      found <- c(found, variables)
-      values <- lapply(variables, function(variable) variable$value)
-      inner <- unlist(lapply(values, function(value) if (is_branch(value)) Filter(is.function, value)))
-      functions <- c(functions, Filter(is.function, values), inner)
+  is_seen <- function(x) any(vapply(seen, identical, NA, x))
+  waiting <- functions
+  add <- function(env, names, values, fields = FALSE) {
+    waiting <<- c(waiting, unlist(lapply(values, reached_through), recursive = FALSE))
+    place <- Position(function(group) identical(group$env, env) && group$fields == fields, found)
+    if (is.na(place)) {
+      found <<- c(found, list(list(env = env, names = names, values = values, fields = fields)))
+    } else {
+      new <- !names %in% found[[place]]$names
+      found[[place]]$names <<- c(found[[place]]$names, names[new])
+      found[[place]]$values <<- c(found[[place]]$values, values[new])
+    }
+  }
+  while (length(waiting)) {
+    x <- waiting[[1L]]
+    waiting <- waiting[-1L]
+    if (inherits(x, "xlaffi_jit")) {
+      waiting <- c(environment(x)$uses, waiting)
+    } else if (is.environment(x)) {
+      x <- as.environment(x)
+      if (!is_seen(x) && !in_package(x) && !identical(x, globalenv()) && length(x) <= most_fields) {
+        seen <- c(seen, list(x))
+        names <- Filter(function(name) !bindingIsActive(name, x), ls(x, all.names = TRUE, sorted = FALSE))
+        values <- present(names, x)
+        add(x, names(values), values, fields = TRUE)
+      }
+    } else if (typeof(x) == "closure" && !in_package(environment(x)) && !is_seen(x)) {
+      seen <- c(seen, list(x))
+      for (group in free_variables(x)) add(group$env, names(group$values), group$values)
+      waiting <- c(waiting, functions_in_dots(x))
     }
   }
   found
 }
 
+# An environment with more than this is not looked into.
+most_fields <- 1000L
+
 changed <- function(captured) {
-  for (variable in captured) {
-    if (!identical(variable$env[[variable$name]], variable$value)) {
+  for (group in captured) {
+    if (!identical(mget(group$names, group$env, "any", list(NULL)), group$values)) {
       return(TRUE)
     }
   }
   FALSE
 }
 
-# What a function reads that is not in a package. Names that are assigned by `<<-` are the function's own notes.
-free_variables <- function(f) {
-  names <- setdiff(all.names(as.call(c(as.name("{"), formals(f), body(f))), unique = TRUE), names(formals(f)))
-  homes <- lapply(names, home_of, environment(f))
-  if (all(vapply(homes, is.null, NA))) {
-    return(list())
-  }
-  # Warnings are about how the code is written.
-  globals <- suppressWarnings(codetools::findGlobals(f))
-  kept <- names %in% setdiff(globals, noted(body(f))) & !vapply(homes, is.null, NA)
-  Filter(Negate(is.null), Map(function(name, env) {
-    # An argument that has not been looked at yet may fail.
-    tryCatch(list(env = env, name = name, value = env[[name]]), error = function(e) NULL)
-  }, names[kept], homes[kept]))
+# Without what the function itself has changed: those are its own notes.
+settled <- function(captured) {
+  lapply(captured, function(group) {
+    now <- mget(group$names, group$env, "any", list(NULL))
+    kept <- vapply(seq_along(now), function(i) identical(now[i], group$values[i]), NA)
+    group$names <- group$names[kept]
+    group$values <- group$values[kept]
+    group
+  })
 }
 
-# Where R finds a variable, if that is not in a package
-home_of <- function(name, env) {
-  while (!in_package(env)) {
-    if (exists(name, envir = env, inherits = FALSE)) {
-      return(env)
-    }
-    env <- if (identical(env, globalenv())) baseenv() else parent.env(env)
+# Functions and environments that code gets at through a value
+reached_through <- function(x) {
+  if (is.function(x) || is.environment(x)) {
+    list(x)
+  } else if (isS4(x)) {
+    unlist(lapply(attributes(x), reached_through), recursive = FALSE)
+  } else if (is.list(x) && length(x) <= most_fields) {
+    unlist(lapply(unclass(x), reached_through), recursive = FALSE)
   }
-  NULL
+}
+
+# The values of variables; an argument that has not been looked at yet may fail, and is left out.
+present <- function(names, env) {
+  tryCatch(mget(names, env, "any", list(NULL)), error = function(e) {
+    one <- function(name) tryCatch(mget(name, env, "any", list(NULL)), error = function(e) NULL)
+    as.list(unlist(lapply(names, one), recursive = FALSE))
+  })
+}
+
+# What a function reads that is not in a package: `env` and `values`. Names that are assigned by `<<-` are the function's
+# own notes. Names of R's functions are among them, for the user may give them another meaning later.
+free_variables <- function(f) {
+  code <- as.call(c(as.name("{"), formals(f), body(f)))
+  read <- names_read(f, code)
+  notes <- noted(body(f))
+  variables <- setdiff(read$variables, notes)
+  called <- setdiff(read$called, notes)
+  generics <- unique(c(called, group_generics, if ("UseMethod" %in% called) strings_in(code)))
+  found <- list()
+  for (env in users_environments(environment(f))) {
+    values <- present(unique(c(variables, called, methods_in(env, generics))), env)
+    if (length(values)) {
+      found <- c(found, list(list(env = env, values = values)))
+      # R passes over what is no function where it looks for functions.
+      there <- names(values)[!vapply(values, is.null, NA)]
+      variables <- setdiff(variables, there)
+      called <- setdiff(called, names(Filter(is.function, values)))
+    }
+  }
+  found
+}
+
+# Where R looks for what code in `env` names, as far as the user's own: what others attach are packages.
+users_environments <- function(env) {
+  found <- list()
+  while (!in_package(env)) {
+    if (!startsWith(environmentName(env), "package:")) found <- c(found, list(env))
+    env <- parent.env(env)
+  }
+  found
 }
 
 in_package <- function(env) isNamespace(env) || identical(env, baseenv()) || identical(env, emptyenv())
+
+group_generics <- c("Ops", "Math", "Summary", "Complex", "Arith", "Compare", "Logic", "Math2")
+
+# S3 methods, and tables of S4 methods, for these generics
+methods_in <- function(env, generics) {
+  there <- ls(env, all.names = TRUE, sorted = FALSE)
+  tables <- grep("^[.]__T__", there, value = TRUE)
+  tables <- tables[sub("^[.]__T__(.*):.*$", "\\1", tables) %in% generics]
+  dotted <- grep(".[.].", there, value = TRUE)
+  starts <- paste0(generics, ".")
+  c(tables, dotted[vapply(dotted, function(name) any(startsWith(name, starts)), NA)])
+}
+
+# Functions among the arguments that a function has from the one that made it: `...` is no variable.
+functions_in_dots <- function(f) {
+  env <- Find(function(env) exists("...", envir = env, inherits = FALSE), users_environments(environment(f)))
+  if (!is.null(env) && "..." %in% all.names(body(f))) {
+    tryCatch(reached_through(eval(quote(list(...)), env)), error = function(e) NULL)
+  }
+}
+
+# The names that a function may look up outside of itself: `variables`, and `called` functions. Those that have surely
+# been assigned before are its own.
+names_read <- function(f, code) {
+  variables <- called <- character()
+  read <- function(names, own) variables <<- c(variables, setdiff(names, own))
+  all_of <- function(code) {
+    names <- all.names(code, unique = TRUE)
+    variables <<- c(variables, names)
+    called <<- c(called, names)
+  }
+  # Gives what is surely assigned afterwards.
+  walk <- function(code, own) {
+    if (is.symbol(code)) {
+      read(as.character(code), own)
+      return(own)
+    }
+    if (!is.call(code)) {
+      return(own)
+    }
+    name <- if (is.symbol(code[[1L]])) as.character(code[[1L]]) else ""
+    if (nzchar(name)) called <<- c(called, name) else walk(code[[1L]], own)
+    parts <- as.list(code)[-1L]
+    parts <- parts[!vapply(parts, is_missing_arg, NA)]
+    if (name %in% quoting) {
+      all_of(code)
+      own
+    } else if (name == "function") {
+      walk_function(code[[2L]], code[[3L]], own)
+      own
+    } else if (name %in% c("{", "(")) {
+      for (part in parts) own <- walk(part, own)
+      own
+    } else if (name %in% c("<-", "=") && length(parts) == 2L) {
+      own <- walk(parts[[2L]], own)
+      target <- parts[[1L]]
+      if (is.call(target)) {
+        all <- all.names(target)
+        called <<- c(called, all, paste0(all, "<-"))
+        walk(target, own)
+        while (is.call(target)) target <- target[[2L]]
+      }
+      c(own, as.character(target))
+    } else if (name == "for") {
+      own <- c(walk(parts[[2L]], own), as.character(parts[[1L]]))
+      walk(parts[[3L]], own)
+      own
+    } else if (name %in% c("if", "while", "&&", "||") && length(parts) > 1L) {
+      own <- walk(parts[[1L]], own)
+      after <- lapply(parts[-1L], walk, own)
+      if (length(after) == 2L) intersect(after[[1L]], after[[2L]]) else own
+    } else if (name %in% c("$", "@")) {
+      walk(parts[[1L]], own)
+      own
+    } else {
+      # R may look at arguments or not.
+      for (part in parts) walk(part, own)
+      own
+    }
+  }
+  walk_function <- function(formals, body, own) {
+    own <- c(own, names(formals))
+    for (default in as.list(formals)) if (!is_missing_arg(default)) walk(default, own)
+    walk(body, own)
+  }
+  walk_function(formals(f), body(f), character())
+  strings <- looked_up(code, c(called, variables))
+  keep <- function(names) {
+    names <- unique(c(names, strings))
+    names[nzchar(names) & !grepl("^[.][.]([.]|[0-9]+)$", names)]
+  }
+  list(variables = keep(variables), called = keep(called))
+}
+
+quoting <- c("quote", "bquote", "~", "expression", "alist", "substitute")
 
 # The names that code assigns by `<<-`
 noted <- function(code) {

@@ -17,8 +17,11 @@
 #' Beside buffers one R number without dimensions takes the dtype of the first buffer that has numbers of its kind: a
 #' double that of floating-point or complex numbers, an integer that of integers.
 #'
-#' Variables are looked up as they are named in `f` and in the functions of yours that it calls; what `f` reaches in
-#' another way (`get()`, fields of an environment or of a reference class) is read only while the program is written.
+#' Variables are looked up as they are named in `f` and in the functions and methods of yours that it calls, in strings
+#' as well (`get("k")`, `do.call("h", ...)`), and so are the fields of environments and of objects made of them, if there
+#' are not more than 1000. Not noticed are changes of what has a name that is computed (`get(paste0("k", i))`), fields
+#' and methods that are added later, options, environment variables and files. What `f` itself assigns by `<<-`, or to
+#' fields, is its own affair.
 #'
 #' Functions can be saved, and sent to other processes: there they are traced and compiled anew. Equal functions share
 #' one compiled program, and what was compiled is kept on disk for later sessions: see [ffi_cache()].
@@ -158,7 +161,7 @@ run_new <- function(self, arguments, env) {
     call$buffers <- buffers
     call$any <- any(buffers)
     call$all <- all(buffers)
-    call$captured <- captured
+    call$captured <- settled(captured)
     remember_call(call, key)
   }
   run_again(call, leaves)

@@ -9,7 +9,7 @@ rewritten <- function(code) {
     return(code)
   }
   name <- if (is.symbol(code[[1L]])) as.character(code[[1L]]) else ""
-  if (name %in% c("quote", "bquote", "~", "expression", "alist", "substitute")) {
+  if (name %in% quoting) {
     return(code)
   }
   parts <- as.list(code)

@@ -43,9 +43,7 @@ scoped_copy <- function(f, home) {
 
 # The names that code looks up, among them those in strings where functions are named so, and of replacement functions.
 mentioned <- function(code, names) {
-  if (any(by_string %in% names)) {
-    names <- unique(c(names, strings_in(code)))
-  }
+  names <- unique(c(names, looked_up(code, names)))
   if (any(c("<-", "=", "<<-") %in% names)) {
     names <- c(names, paste0(names, "<-"))
   }
@@ -55,8 +53,22 @@ mentioned <- function(code, names) {
 # Functions that are given others by their names
 by_string <- c(
   "do.call", "match.fun", "get", "get0", "sapply", "lapply", "vapply", "mapply", "rapply", "Map", "Reduce", "Filter",
-  "Find", "Position", "outer", "apply", "sweep", "Vectorize", "Negate", "kronecker"
+  "Find", "Position", "outer", "apply", "sweep", "Vectorize", "Negate", "kronecker", "mget", "exists", "dynGet", "tapply",
+  "aggregate", "ave"
 )
+
+# Names in strings, and in strings that are code
+looked_up <- function(code, names) {
+  as_code <- any(c("parse", "str2lang", "str2expression") %in% names)
+  if (!as_code && !any(by_string %in% names)) {
+    return(character())
+  }
+  strings <- strings_in(code)
+  inside <- if (as_code) {
+    unlist(lapply(strings, function(text) tryCatch(all.names(str2expression(text)), error = function(e) NULL)))
+  }
+  unique(c(strings, inside))
+}
 
 strings_in <- function(code) {
   if (is.character(code)) {

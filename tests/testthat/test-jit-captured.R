@@ -1,0 +1,135 @@
+# Compiled functions notice what is changed in the session.
+
+# Runs `code`, whose `f` is compiled, before and after `change`, and R's own `f` beside it.
+expect_noticed <- function(code, change, x = c(1, 2)) {
+  run <- function(compile) {
+    env <- new.env(parent = globalenv())
+    eval(code, env)
+    f <- if (compile) xla_jit(env$f) else env$f
+    first <- f(x)
+    eval(change, env)
+    list(first, f(x))
+  }
+  expected <- run(FALSE)
+  expect_false(isTRUE(all.equal(expected[[1L]], expected[[2L]])), label = deparse1(code))
+  expect_equal(run(TRUE), expected, label = deparse1(code))
+}
+
+test_that("changes of variables are noticed however the code names them", {
+  skip_without_plugin()
+  change <- quote(k <- 10)
+  expect_noticed(quote({
+    k <- 2
+    f <- function(x) {
+      k <- k + 1
+      x * k
+    }
+  }), change)
+  expect_noticed(quote({
+    k <- 2
+    f <- function(x) {
+      if (length(x) > 5) k <- 1
+      x * k
+    }
+  }), change)
+  for (body in expression(
+    x * get("k"), x * mget("k", inherits = TRUE)[[1]], eval(quote(x * k)), eval((~ x * k)[[2]]),
+    eval(parse(text = "x * k")), {
+      k <- k + 1
+      x * k
+    }, {
+      for (i in integer()) k <- 1
+      x * k
+    }, {
+      while (FALSE) k <- 1
+      x * k
+    }, local(x * k), (function(k = parent) x * k)(k)
+  )) {
+    expect_noticed(bquote({
+      k <- 2
+      f <- function(x) .(body)
+    }), change)
+  }
+  expect_noticed(quote(f <- function(x) if (exists("zzz")) x else -x), quote(zzz <- 1))
+  # The user may give a meaning of his own to a name of R's.
+  expect_noticed(quote(f <- function(x) pmax(x, 0)), quote(pmax <- function(x, y) x - 42))
+})
+
+test_that("changes of functions are noticed however they are called", {
+  skip_without_plugin()
+  for (body in expression(
+    do.call("h", list(x)), sapply(x, "h"), Reduce("h", list(x, x)), L$a$f(x), L$a$g(x), {
+      part(x) <- 3
+      x
+    }
+  )) {
+    expect_noticed(bquote({
+      k <- 1
+      h <- function(x, ...) x * 2
+      L <- list(a = list(f = function(x) x * k, g = function(x) h(x)))
+      `part<-` <- function(x, value) x * value
+      f <- function(x) .(body)
+    }), quote({
+      k <- 5
+      h <- function(x, ...) x * 3
+      `part<-` <- function(x, value) x + value
+    }))
+  }
+  expect_noticed(quote({
+    k <- 1
+    q <- function(x) x * k
+    compose <- function(...) {
+      function(x) {
+        for (f in list(...)) x <- f(x)
+        x
+      }
+    }
+    f <- compose(q)
+  }), quote(k <- 7))
+})
+
+test_that("changes of methods and of what they read are noticed", {
+  skip_without_plugin()
+  s3 <- quote({
+    k <- 2
+    g <- function(s) UseMethod("g")
+    g.aa <- function(s) s$v * k
+    f <- function(x) g(structure(list(v = x), class = "aa"))
+  })
+  expect_noticed(s3, quote(k <- 10))
+  expect_noticed(s3, quote(g.aa <- function(s) s$v + 100))
+})
+
+test_that("changes of fields are noticed", {
+  skip_without_plugin()
+  for (body in expression(x * cfg$k, x * cfg[["k"]], x * with(cfg, k), x * cfg$inner$k, cfg$times(x), x * get("k", cfg))) {
+    expect_noticed(bquote({
+      cfg <- new.env()
+      cfg$k <- 2
+      cfg$inner <- list2env(list(k = 2))
+      cfg$times <- function(x) x * cfg$k
+      f <- function(x) .(body)
+    }), quote({
+      cfg$k <- 10
+      cfg$inner$k <- 10
+    }))
+  }
+})
+
+test_that("what a function changes itself does not ask for another program", {
+  skip_without_plugin()
+  notes <- new.env()
+  notes$count <- 0
+  count <- 0
+  tick <- function() count <<- count + 1
+  f <- xla_jit(function(x) {
+    notes$count <- notes$count + 1
+    notes[["last"]] <- "now"
+    tick()
+    i <- 2
+    x * i + 0 * count
+  })
+  for (i in 1:3) f(1)
+  expect_identical(notes$count, 1)
+  expect_identical(count, 1)
+})
