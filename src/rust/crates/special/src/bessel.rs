@@ -1,4 +1,4 @@
-//! Bessel functions of real order.
+//! Bessel functions of real order: J and Y, and what the modified ones (`bessel_modified`) share with them.
 //!
 //! N. M. Temme, "On the numerical evaluation of the modified Bessel function of the third kind", J. Comput. Phys. 19
 //! (1975), 324-337, and "On the numerical evaluation of the ordinary Bessel function of the second kind", ibid. 21 (1976),
@@ -7,21 +7,22 @@
 //! out Hankel's asymptotic expansions, DLMF 10.17 and 10.40. Negative orders by reflection, DLMF 10.2.3, 10.27.2.
 
 use crate::gamma::{gamma, lgamma, lgamma_1p_slope};
+use crate::wide::{Wide, SHRINK, SHRUNK};
 use std::f64::consts::PI;
 
-const EPS: f64 = 1e-16;
-const MOST: u32 = 1_000_000;
-/// Where recurrences begin, and where they are scaled down.
-const TINY: f64 = 1e-250;
-const HUGE: f64 = 1e250;
+pub(crate) const EPS: f64 = 1e-16;
+pub(crate) const MOST: u32 = 2_000_000;
+/// Orders and arguments up to which fractions and recurrences go, which take as many steps.
+const FARTHEST: f64 = 1e6;
+pub(crate) const HUGE: f64 = 1e250;
 
 /// `J_ν(x)` for `x >= 0`.
 #[must_use]
 pub fn bessel_j(order: f64, x: f64) -> f64 {
-    match at_end(order, x, if order == 0.0 { 1.0 } else { 0.0 }, 0.0) {
-        Some(value) if order >= 0.0 || x != 0.0 => value,
-        _ if order >= 0.0 => ordinary(order, x).0,
-        _ => {
+    match at_end(order, x, at_zero(order), 0.0) {
+        Some(value) => value,
+        None if order >= 0.0 => ordinary(order, x).0,
+        None => {
             let (j, y) = ordinary(-order, x);
             let (sin, cos) = sin_cos_pi(-order);
             mixed(cos, j, -sin, y)
@@ -32,7 +33,8 @@ pub fn bessel_j(order: f64, x: f64) -> f64 {
 /// `Y_ν(x)` for `x >= 0`; infinite at 0.
 #[must_use]
 pub fn bessel_y(order: f64, x: f64) -> f64 {
-    match at_end(order, x, f64::NEG_INFINITY, 0.0) {
+    let (_, cos) = sin_cos_pi(order.min(0.0));
+    match at_end(order, x, mixed(0.0, 0.0, cos, f64::NEG_INFINITY), 0.0) {
         Some(value) => value,
         None if order >= 0.0 => ordinary(order, x).1,
         None => {
@@ -43,52 +45,21 @@ pub fn bessel_y(order: f64, x: f64) -> f64 {
     }
 }
 
-/// `exp(-x) I_ν(x)` for `x >= 0`.
-#[must_use]
-pub fn bessel_i_scaled(order: f64, x: f64) -> f64 {
-    match at_end(order, x, if order == 0.0 { 1.0 } else { 0.0 }, 0.0) {
-        Some(value) if order >= 0.0 || x != 0.0 => value,
-        _ if order >= 0.0 => modified(order, x).0,
-        _ => {
-            let (i, k) = modified(-order, x);
-            let (sin, _) = sin_cos_pi(-order);
-            mixed(1.0, i, sin * (2.0 / PI) * (-2.0 * x).exp(), k)
-        }
+/// The value at 0 of J and I, which go as `(x/2)^ν / Γ(ν + 1)`.
+pub(crate) fn at_zero(order: f64) -> f64 {
+    if order == 0.0 {
+        1.0
+    } else if order > 0.0 || order == order.floor() {
+        0.0
+    } else if order.floor().rem_euclid(2.0) == 0.0 {
+        f64::NEG_INFINITY
+    } else {
+        f64::INFINITY
     }
-}
-
-/// `exp(x) K_ν(x)` for `x >= 0`; infinite at 0.
-#[must_use]
-pub fn bessel_k_scaled(order: f64, x: f64) -> f64 {
-    at_end(order, x, f64::INFINITY, 0.0).unwrap_or_else(|| modified(order.abs(), x).1)
-}
-
-/// `I_ν(x)` for `x >= 0`.
-#[must_use]
-pub fn bessel_i(order: f64, x: f64) -> f64 {
-    if x == f64::INFINITY {
-        return x;
-    }
-    unscaled(bessel_i_scaled(order, x), x)
-}
-
-/// `K_ν(x)` for `x >= 0`; infinite at 0.
-#[must_use]
-pub fn bessel_k(order: f64, x: f64) -> f64 {
-    unscaled(bessel_k_scaled(order, x), -x)
-}
-
-/// In two steps, which do not overflow before the result does.
-fn unscaled(value: f64, exponent: f64) -> f64 {
-    if value == 0.0 || value.is_infinite() {
-        return value;
-    }
-    let half = (0.5 * exponent).exp();
-    value * half * half
 }
 
 /// What needs no algorithm.
-fn at_end(order: f64, x: f64, at_zero: f64, at_infinity: f64) -> Option<f64> {
+pub(crate) fn at_end(order: f64, x: f64, at_zero: f64, at_infinity: f64) -> Option<f64> {
     if order.is_nan() || x.is_nan() || x < 0.0 || order.is_infinite() {
         return Some(f64::NAN);
     }
@@ -100,13 +71,13 @@ fn at_end(order: f64, x: f64, at_zero: f64, at_infinity: f64) -> Option<f64> {
 }
 
 /// `p a + q b`, where a factor of 0 leaves out what may be infinite.
-fn mixed(p: f64, a: f64, q: f64, b: f64) -> f64 {
+pub(crate) fn mixed(p: f64, a: f64, q: f64, b: f64) -> f64 {
     let part = |factor: f64, value: f64| if factor == 0.0 { 0.0 } else { factor * value };
     part(p, a) + part(q, b)
 }
 
 /// Sine and cosine of `π x`, exact at halves.
-fn sin_cos_pi(x: f64) -> (f64, f64) {
+pub(crate) fn sin_cos_pi(x: f64) -> (f64, f64) {
     let quarter = (2.0 * x).round();
     let (sin, cos) = (PI * (x - 0.5 * quarter)).sin_cos();
     match quarter.rem_euclid(4.0) {
@@ -119,15 +90,15 @@ fn sin_cos_pi(x: f64) -> (f64, f64) {
 
 /// Temme's functions of `|μ| <= 1/2`: `1 / Γ(1 + μ)`, `1 / Γ(1 - μ)`, half their sum, and the half of their difference
 /// over `-μ`.
-struct Gammas {
-    plus: f64,
-    minus: f64,
-    even: f64,
-    odd: f64,
+pub(crate) struct Gammas {
+    pub(crate) plus: f64,
+    pub(crate) minus: f64,
+    pub(crate) even: f64,
+    pub(crate) odd: f64,
 }
 
 impl Gammas {
-    fn at(mu: f64) -> Self {
+    pub(crate) fn at(mu: f64) -> Self {
         let (up, down) = (lgamma_1p_slope(mu), lgamma_1p_slope(-mu));
         let plus = (-mu * up).exp();
         let minus = (mu * down).exp();
@@ -144,7 +115,7 @@ impl Gammas {
 }
 
 /// `sinh(x) / x`
-fn sinh_over(x: f64) -> f64 {
+pub(crate) fn sinh_over(x: f64) -> f64 {
     if x.abs() < 1e-8 {
         1.0
     } else {
@@ -153,7 +124,7 @@ fn sinh_over(x: f64) -> f64 {
 }
 
 /// `x / sin x`
-fn over_sine(x: f64) -> f64 {
+pub(crate) fn over_sine(x: f64) -> f64 {
     if x.abs() < 1e-8 {
         1.0
     } else {
@@ -163,7 +134,7 @@ fn over_sine(x: f64) -> f64 {
 
 /// Hankel's sum `Σ i^-k aₖ(ν) / xᵏ` in parts of even and odd k; `turn` is the sign of `i²`. None where it does not reach full
 /// accuracy.
-fn hankel(order: f64, x: f64, turn: f64) -> Option<(f64, f64)> {
+pub(crate) fn hankel(order: f64, x: f64, turn: f64) -> Option<(f64, f64)> {
     if x < 25.0 || order * order > x {
         return None;
     }
@@ -187,7 +158,7 @@ fn hankel(order: f64, x: f64, turn: f64) -> Option<(f64, f64)> {
 }
 
 /// The power series DLMF 10.2.2 and 10.25.2 of `J` (`turn` is -1) and `I` (1), for `x < 2`.
-fn series(order: f64, x: f64, turn: f64) -> f64 {
+pub(crate) fn series(order: f64, x: f64, turn: f64) -> f64 {
     let square = turn * 0.25 * x * x;
     let (mut sum, mut term) = (1.0, 1.0);
     for k in 1..100 {
@@ -217,10 +188,13 @@ fn ordinary(order: f64, x: f64) -> (f64, f64) {
             size * (even * sine + odd * cosine),
         );
     }
+    if let Some((j, y)) = vanishing(order, x) {
+        return (j, -y);
+    }
     if x < 2.0 {
         let steps = (order + 0.5).floor();
         let mu = order - steps;
-        let y = upwards(mu, x, near_zero(mu, x), steps, -1.0);
+        let y = upwards(mu, x, near_zero(mu, x), steps, -1.0).narrow();
         return (series(order, x, -1.0), y);
     }
     let steps = (order - x + 1.5).floor().max(0.0);
@@ -242,8 +216,7 @@ fn ordinary(order: f64, x: f64) -> (f64, f64) {
             break;
         }
     }
-    let first = sign * TINY;
-    let down = Down::from(order, x, first, h, steps, -1.0);
+    let down = Down::from(order, x, sign, h, steps, -1.0);
     let slope = down.slope / down.value;
     let (p, q) = steed(mu, x);
     let gamma = (p - slope) / q;
@@ -251,7 +224,8 @@ fn ordinary(order: f64, x: f64) -> (f64, f64) {
     let j = size.copysign(down.value);
     let y = j * gamma;
     let y_next = mu / x * y - j * (p * gamma + q);
-    (down.scaled(j), upwards(mu, x, (y, y_next), steps, -1.0))
+    let y = upwards(mu, x, (y, y_next), steps, -1.0);
+    (down.scaled(j).narrow(), y.narrow())
 }
 
 /// Divisors of a continued fraction are kept from 0.
@@ -263,54 +237,93 @@ fn nonzero(x: f64) -> f64 {
     }
 }
 
+/// Where an order is too large for the recurrences: 0 and infinity if the functions are, else no numbers. By the bound
+/// `(x/2)^ν / Γ(ν + 1)` of J, which that of I exceeds by `exp(x² / 4ν)` at most.
+pub(crate) fn vanishing(order: f64, x: f64) -> Option<(f64, f64)> {
+    if order.max(x) <= FARTHEST {
+        return None;
+    }
+    let log = order * (0.5 * x).ln() - lgamma(order + 1.0) + 0.25 * x * x / order;
+    Some(if order > x && log < -1e3 {
+        (0.0, f64::INFINITY)
+    } else {
+        (f64::NAN, f64::NAN)
+    })
+}
+
 /// A solution that was followed from the order down to μ.
-struct Down {
+pub(crate) struct Down {
     first: f64,
-    value: f64,
-    slope: f64,
+    pub(crate) value: f64,
+    pub(crate) slope: f64,
+    exponent: i32,
 }
 
 impl Down {
     /// `turn`: -1 for J, 1 for I.
-    fn from(order: f64, x: f64, first: f64, log_slope: f64, steps: f64, turn: f64) -> Self {
-        let (mut first, mut value) = (first, first);
+    pub(crate) fn from(
+        order: f64,
+        x: f64,
+        first: f64,
+        log_slope: f64,
+        steps: f64,
+        turn: f64,
+    ) -> Self {
+        let mut value = first;
         let mut slope = log_slope * value;
-        let mut at = order / x;
+        let mut exponent = 0;
+        // Each for itself: errors of a running difference would add up.
+        let at = |step: f64| (order - step) / x;
         let mut step = 0.0;
         while step < steps {
-            let next = at * value + slope;
-            at -= 1.0 / x;
-            slope = at * next + turn * value;
+            let next = at(step) * value + slope;
+            step += 1.0;
+            slope = at(step) * next + turn * value;
             value = next;
             if value.abs() > HUGE {
-                value *= TINY;
-                slope *= TINY;
-                first *= TINY;
+                value *= SHRINK;
+                slope *= SHRINK;
+                exponent -= SHRUNK;
             }
-            step += 1.0;
         }
         Down {
             first,
             value,
             slope,
+            exponent,
         }
     }
 
     /// The solution at the order, where it is `at_mu` at μ.
-    fn scaled(&self, at_mu: f64) -> f64 {
-        self.first * (at_mu / self.value)
+    pub(crate) fn scaled(&self, at_mu: f64) -> Wide {
+        Wide {
+            value: self.first * (at_mu / self.value),
+            exponent: self.exponent,
+        }
     }
 }
 
 /// From the orders μ and μ + 1 up; `turn`: -1 for Y, 1 for K.
-fn upwards(mu: f64, x: f64, (mut value, mut next): (f64, f64), steps: f64, turn: f64) -> f64 {
+pub(crate) fn upwards(
+    mu: f64,
+    x: f64,
+    (mut value, mut next): (f64, f64),
+    steps: f64,
+    turn: f64,
+) -> Wide {
     let mut step = 1.0;
+    let mut exponent = 0;
     while step <= steps && value.is_finite() {
         let after = 2.0 * (mu + step) / x * next + turn * value;
         (value, next) = (next, after);
+        if next.abs() > HUGE {
+            value *= SHRINK;
+            next *= SHRINK;
+            exponent += SHRUNK;
+        }
         step += 1.0;
     }
-    value
+    Wide { value, exponent }
 }
 
 /// `Y_μ` and `Y_{μ + 1}`: Temme's series.
@@ -372,99 +385,17 @@ fn steed(mu: f64, x: f64) -> (f64, f64) {
     (-0.5 / x - h.1 / x, 1.0 + h.0 / x)
 }
 
-/// `exp(-x) I` and `exp(x) K` for `ν >= 0`, `0 < x < ∞`.
-fn modified(order: f64, x: f64) -> (f64, f64) {
-    if let Some((even, odd)) = hankel(order, x, 1.0) {
-        let size = (2.0 * PI * x).sqrt();
-        return ((even - odd) / size, (even + odd) * PI / size);
-    }
-    let steps = (order + 0.5).floor();
-    let mu = order - steps;
-    if x < 2.0 {
-        let k = upwards(mu, x, modified_near_zero(mu, x), steps, 1.0);
-        return (series(order, x, 1.0) * (-x).exp(), k * x.exp());
-    }
-    let mut h = (order / x).max(1e-300);
-    let (mut b, mut d, mut c) = (2.0 * order / x, 0.0, h);
-    for _ in 0..MOST {
-        b += 2.0 / x;
-        d = 1.0 / (b + d);
-        c = b + 1.0 / c;
-        let change = c * d;
-        h *= change;
-        if (change - 1.0).abs() < EPS {
-            break;
-        }
-    }
-    let down = Down::from(order, x, TINY, h, steps, 1.0);
-    let (k, k_next) = modified_fraction(mu, x);
-    let k_slope = mu / x * k - k_next;
-    let i = 1.0 / (x * (down.slope / down.value * k - k_slope));
-    (down.scaled(i), upwards(mu, x, (k, k_next), steps, 1.0))
-}
-
-/// `K_μ` and `K_{μ + 1}`: Temme's series.
-fn modified_near_zero(mu: f64, x: f64) -> (f64, f64) {
-    let g = Gammas::at(mu);
-    let log = (2.0 / x).ln();
-    let sigma = mu * log;
-    let mut f = over_sine(PI * mu) * (g.odd * sigma.cosh() + g.even * sinh_over(sigma) * log);
-    let power = sigma.exp();
-    let mut p = 0.5 * power / g.plus;
-    let mut q = 0.5 / (power * g.minus);
-    let (mut sum, mut sum_next) = (f, p);
-    let mut c = 1.0;
-    for k in 1..MOST {
-        let k = f64::from(k);
-        f = (k * f + p + q) / (k * k - mu * mu);
-        c *= 0.25 * x * x / k;
-        p /= k - mu;
-        q /= k + mu;
-        sum += c * f;
-        sum_next += c * (p - k * f);
-        if (c * f).abs() < EPS * sum.abs() {
-            break;
-        }
-    }
-    (sum, sum_next * 2.0 / x)
-}
-
-/// `exp(x) K_μ` and `exp(x) K_{μ + 1}`: Temme's continued fraction, whose sum is added up on the way.
-fn modified_fraction(mu: f64, x: f64) -> (f64, f64) {
-    let first = 0.25 - mu * mu;
-    let mut b = 2.0 * (1.0 + x);
-    let mut d = 1.0 / b;
-    let (mut h, mut step) = (d, d);
-    let (mut q_before, mut q_now) = (0.0, 1.0);
-    let (mut a, mut c, mut q) = (-first, first, first);
-    let mut sum = 1.0 + q * step;
-    for k in 2..MOST {
-        let k = f64::from(k);
-        a -= 2.0 * (k - 1.0);
-        c = -a * c / k;
-        let q_next = (q_before - b * q_now) / a;
-        (q_before, q_now) = (q_now, q_next);
-        q += c * q_next;
-        b += 2.0;
-        d = 1.0 / (b + a * d);
-        step *= b * d - 1.0;
-        h += step;
-        let part = q * step;
-        sum += part;
-        if part.abs() < EPS * sum.abs() {
-            break;
-        }
-    }
-    let k = (PI / (2.0 * x)).sqrt() / sum;
-    (k, k * (mu + x + 0.5 - first * h) / x)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bessel_modified::{bessel_i, bessel_i_scaled, bessel_k, bessel_k_scaled};
 
     fn near(got: f64, want: f64) {
         assert!((got / want - 1.0).abs() < 1e-14, "{got} is not {want}");
+    }
+
+    fn near_by(got: f64, want: f64) {
+        assert!((got / want - 1.0).abs() < 1e-12, "{got} is not {want}");
     }
 
     #[test]
@@ -504,7 +435,35 @@ mod tests {
         assert_eq!(bessel_i(1.0, 1000.0), f64::INFINITY);
         assert_eq!(bessel_k(1.0, 1000.0), 0.0);
         assert!(bessel_j(0.0, -1.0).is_nan());
+        assert_eq!(bessel_j(-0.5, 0.0), f64::INFINITY);
+        assert_eq!(bessel_j(-1.5, 0.0), f64::NEG_INFINITY);
+        assert_eq!(bessel_j(-2.0, 0.0), 0.0);
+        assert_eq!(bessel_y(-0.5, 0.0), 0.0);
+        assert_eq!(bessel_y(-1.0, 0.0), f64::INFINITY);
         near(bessel_j(-1.0, 2.0), -bessel_j(1.0, 2.0));
         near(bessel_i(-1.0, 2.0), bessel_i(1.0, 2.0));
+    }
+    #[test]
+    fn orders_beyond_all_steps_end() {
+        for order in [1e10, 1e15, 1e300] {
+            assert_eq!(bessel_j(order, 3.0), 0.0);
+            assert_eq!(bessel_y(order, 3.0), f64::NEG_INFINITY);
+            assert_eq!(bessel_i(order, 3.0), 0.0);
+            assert_eq!(bessel_k(order, 3.0), f64::INFINITY);
+        }
+        assert!(bessel_k(1e14, 1e15).is_nan());
+        assert!(bessel_j(1e7, 1e8).is_nan());
+    }
+
+    #[test]
+    fn values_in_range_whose_scaled_ones_are_not() {
+        near_by(bessel_i(500.0, 100.0), 3.590_051_431_469_61e-283);
+        near_by(bessel_k(500.0, 100.0), 2.731_383_171_990_18e279);
+        near_by(bessel_k(1000.0, 400.0), 1.643_965_724_562_9e246);
+        near_by(bessel_i(800.0, 700.0), 4.512_725_679_485_76e119);
+        assert_eq!(bessel_i(2000.0, 800.0), 0.0);
+        assert_eq!(bessel_k(2000.0, 800.0), f64::INFINITY);
+        assert_eq!(bessel_i(1e4, 1e4), f64::INFINITY);
+        assert_eq!(bessel_k(1e4, 1e4), 0.0);
     }
 }

@@ -227,6 +227,9 @@ fn lower_quantile(a: f64, b: f64, log_tail: f64) -> (f64, f64) {
             break;
         }
         let here = tail(a, b, x, y).log_of(true);
+        if here.is_nan() {
+            return (here, here);
+        }
         // In ln(x / y) the logarithm is concave, so Newton's steps come from below.
         let slope = (log_power(a, b, x, y) + a.ln() - here).exp();
         let step = (log_tail - here) / slope;

@@ -28,6 +28,9 @@ pub fn gamma(x: f64) -> f64 {
     if x < 20.0 {
         return libm::tgamma(x);
     }
+    if x > 172.0 {
+        return f64::INFINITY;
+    }
     // Stirling's formula, with half of the power, which does not overflow before the result does
     let half = x.powf(0.5 * x - 0.25);
     half * (-x).exp() * half * (SQRT_TAU * stirling_rest(x).exp())
@@ -110,6 +113,9 @@ mod tests {
             assert!((gamma(f64::from(n)) / factorial - 1.0).abs() < 1e-15);
             factorial *= f64::from(n);
         }
+        assert_eq!(gamma(1e10), f64::INFINITY);
+        assert_eq!(gamma(f64::INFINITY), f64::INFINITY);
+        assert!((gamma(171.5) / 9.483_367_566_824_795e307 - 1.0).abs() < 1e-14);
         assert!(gamma(0.0).is_nan() && gamma(-3.0).is_nan() && gamma(f64::NEG_INFINITY).is_nan());
         assert_eq!(lgamma(0.0), f64::INFINITY);
         assert_eq!(lgamma(-2.0), f64::INFINITY);
