@@ -52,8 +52,11 @@ hlo_key <- function(seed) {
   seed <- reshaped(seed, integer())
   high <- if (seed@dtype %in% c("i64", "ui64")) {
     converted(bits_right(converted(seed, "ui64"), 32), "ui32")
-  } else {
+  } else if (startsWith(seed@dtype, "ui")) {
     constant(0, "ui32", integer(), "seed")
+  } else {
+    # The sign, as of the same number of 64 bits
+    converted(hlo_select(seed < 0L, -1L, filled(0L, converted(seed, "i32"))), "ui32")
   }
   as_pair(high, converted(seed, "ui32"))
 }

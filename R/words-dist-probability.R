@@ -82,7 +82,8 @@ word_plogis <- function(q, location = 0, scale = 1, lower.tail = TRUE, log.p = F
     } else {
       hlo_select(up, 1, small) / (1 + small)
     }
-    list(inner = inner, before = x == -Inf, behind = x == Inf, valid = valid)
+    at <- (x - location) / scale
+    list(inner = inner, before = at == -Inf, behind = at == Inf, valid = valid)
   })
 }
 

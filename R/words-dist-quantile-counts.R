@@ -8,11 +8,9 @@ count_quantile <- function(p, guess, parameters, probability, lower, log) {
     parameters <- list(...)
     less <- if (lower) -slack else slack
     fuzzy <- if (log) p + less else p * (1 + less)
-    reached <- function(k) {
-      tail <- do.call(probability, c(list(k), parameters, list(lower, log)))
-      if (lower) tail >= fuzzy else tail <= fuzzy
-    }
-    # Not reached at `low`, reached at `high`; from the guess on in growing steps, then by halves.
+    tail_at <- function(k) do.call(probability, c(list(k), parameters, list(lower, log)))
+    # Not reached at `low`, reached at `high`; from the guess on in growing steps, then by halves. Where a probability
+    # is NaN, so is the quantile.
     turn <- function(leaves) {
       low <- leaves[[1L]]
       high <- leaves[[2L]]
@@ -22,10 +20,14 @@ count_quantile <- function(p, guess, parameters, probability, lower, log) {
       middle <- floor(0.5 * (low + hlo_select(open, low, high)))
       at <- hlo_select(open, low + step, hlo_select(low < 0, hlo_select(open, 0, high) - step, middle))
       at <- hlo_max(hlo_select(start, guess, at), 0)
-      fine <- reached(at)
+      tail <- tail_at(at)
+      fine <- if (lower) tail >= fuzzy else tail <= fuzzy
+      lost <- tail != tail
+      at <- hlo_select(lost, NaN, at)
       running <- apart(low, high)
       list(
-        hlo_select(running & !fine, at, low), hlo_select(running & fine, at, high), hlo_select(start, step, 2 * step)
+        hlo_select(running & !fine, at, low), hlo_select(running & (fine | lost), at, high),
+        hlo_select(start, step, 2 * step)
       )
     }
     # Above 2^53 not all whole numbers are there.

@@ -25,7 +25,7 @@ word_qnorm <- function(p, mean = 0, sd = 1, lower.tail = TRUE, log.p = FALSE) {
   quantile_word("qnorm()", list(p = p, mean = mean, sd = sd), lower.tail, log.p, sys.call(), function(p, mean, sd) {
     point <- sd == 0
     inner <- mean + hlo_select(point, 0, sd) * standard_normal_quantile(p, lower.tail, log.p)
-    c(list(inner = inner, valid = sd >= 0), whole_line(p))
+    c(list(inner = inner, valid = sd >= 0 & mean == mean), whole_line(p))
   })
 }
 
@@ -83,11 +83,12 @@ word_qcauchy <- function(p, location = 0, scale = 1, lower.tail = TRUE, log.p = 
     near <- tail > 0.25
     size <- hlo_select(near, tan(pi * (0.5 - hlo_select(near, tail, 0.5))), 1 / tan(pi * hlo_select(near, 0.25, tail)))
     z <- hlo_select(low, -size, size)
-    valid <- scale >= 0 & finite(scale) & finite(location)
+    valid <- scale >= 0 & finite(scale) & location == location
     point <- scale == 0
     inner <- location + scale * hlo_select(point, 0, if (lower.tail) z else -z)
     list(
-      inner = inner, valid = valid, begin = hlo_select(point, location, -Inf), end = hlo_select(point, location, Inf)
+      inner = inner, valid = valid, begin = hlo_select(point, location, location - Inf),
+      end = hlo_select(point, location, location + Inf)
     )
   })
 }
@@ -98,7 +99,7 @@ word_qunif <- function(p, min = 0, max = 1, lower.tail = TRUE, log.p = FALSE) {
     share <- if (log.p) exp(p) else p
     other <- if (log.p) -expm1(p) else 1 - p
     part <- if (lower.tail) share else other
-    list(inner = min + part * (max - min), valid = max >= min, begin = min, end = max)
+    list(inner = min + part * (max - min), valid = max >= min & finite(min) & finite(max), begin = min, end = max)
   })
 }
 

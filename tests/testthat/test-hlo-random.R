@@ -38,6 +38,7 @@ test_that("seeds that are values give the keys of the same numbers", {
   expect_identical(key(42L), number(42))
   expect_identical(key(bit64::as.integer64(2^40 + 7)), number(2^40 + 7))
   expect_identical(key(bit64::as.integer64(-5)), number(-5))
+  expect_identical(key(-5L), number(-5))
   fold <- xla_jit(function(data) hlo_fold_in(hlo_key(1), data))
   expect_identical(fold(7L), xla_jit(function() hlo_fold_in(hlo_key(1), 7))())
   # What a program gave is a key for the next.

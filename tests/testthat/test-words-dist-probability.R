@@ -26,7 +26,7 @@ test_that("distribution functions are R's in both tails, and their logarithms", 
     check("pexp", list(q = x, rate = c(scale, 0, Inf)))
     check("punif", list(q = x, min = c(-1, 0, 0.5, 3), max = c(0, 1, 10, Inf)))
     check("pcauchy", list(q = c(x, 1e8, -1e300), location = c(-3, 0, 1), scale = c(scale, Inf)))
-    check("plogis", list(q = c(x, -1e3), location = c(-3, 0, 1), scale = scale))
+    check("plogis", list(q = c(x, -1e3), location = c(-3, 0, 1, -Inf, Inf), scale = scale))
     check("pweibull", list(q = x, shape = setdiff(shape, 1e3), scale = scale))
     check("pgamma", list(q = x, shape = c(shape, 0, 1e5, Inf), rate = c(0.3, 1, 100)))
     check("pgamma", list(q = x, shape = shape, scale = scale))
@@ -53,11 +53,11 @@ test_that("quantiles are R's, of both tails, and of logarithms", {
         list(name, c(list(p = p), grid)), tail, list(tolerance = tolerance, absolute = absolute)
       ))
     }
-    check("qnorm", list(mean = c(-3, 0, 1e5), sd = c(0, 0.3, 1, NaN)))
+    check("qnorm", list(mean = c(-3, 0, 1e5, NaN), sd = c(0, 0.3, 1, NaN)))
     check("qlnorm", list(meanlog = c(-3, 0, 1), sdlog = c(0.3, 1, NaN)))
     check("qexp", list(rate = c(0.3, 1, NaN)))
-    check("qunif", list(min = c(-1, 0, NaN), max = c(1, 10)))
-    check("qcauchy", list(location = c(-3, 0, 1), scale = c(0, 0.3, 1, NaN)))
+    check("qunif", list(min = c(-1, 0, NaN, -Inf), max = c(1, 10, Inf)))
+    check("qcauchy", list(location = c(-3, 0, 1, -Inf, Inf), scale = c(0, 0.3, 1, NaN)))
     check("qlogis", list(location = c(-3, 0, 1), scale = c(0, 0.3, 1, NaN)))
     check("qweibull", list(shape = c(0.5, 1, 10), scale = c(0.3, 1, NaN)))
     check("qgamma", list(shape = c(0.5, 1, 1.5, 33.3, 1e3), rate = c(0.3, 1, NaN)), 1e-10)
@@ -128,6 +128,16 @@ test_that("distribution functions and quantiles have slopes in all arguments", {
   expect_equal(
     as.vector(ffi_grad(function(q) sum(xlaffi:::word_pgamma(q, c(2, 3))))(c(-1, 0))), c(0, 0)
   )
+})
+
+# Their search would neither end nor find the right count.
+test_that("quantiles of counts are NaN where their probabilities are", {
+  skip_without_plugin()
+  out <- xla_jit(function(p) {
+    list(qbinom(p, 1e300, 0.3), qbinom(p, 1e300, 1e-7, lower.tail = FALSE), qbinom(p, 20, 0.3))
+  })(c(0.3, 0.5, 0.99))
+  expect_identical(lapply(out[1:2], as.vector), rep(list(rep(NaN, 3)), 2))
+  expect_identical(as.vector(out[[3]]), c(5, 6, 11))
 })
 
 test_that("gamma numbers move with their parameters as the distribution does", {
