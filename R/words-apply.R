@@ -34,16 +34,43 @@ mapped_rows <- function(f, rows) {
   })
 }
 
-# A function that assigns outside of itself must be called for each element.
-changes_things <- function(f) {
-  is.function(f) && !is.primitive(f) && any(c("<<-", "->>", "assign", "environment") %in% all.names(body(f)))
+# A function that may change something outside of itself must be called for each element: one that assigns there, is
+# given an environment, or calls such a function.
+changes_things <- function(f, ...) {
+  given <- list(f, ...)
+  reached <- lapply(captured_variables(Filter(is.function, given)), function(variable) variable$value)
+  any(vapply(c(given, reached), may_change, NA))
+}
+
+changing_names <- c(
+  "<<-", "assign", "delayedAssign", "makeActiveBinding", "list2env", "environment", "parent.frame", "parent.env",
+  "sys.frame", "globalenv", "topenv", "eval", "evalq", "UseMethod", "standardGeneric"
+)
+
+may_change <- function(x) {
+  if (typeof(x) == "closure") {
+    home <- environment(x)
+    known <- in_package(home) || inherits(x, "xlaffi_jit") || exists(".packageName", envir = home, inherits = FALSE)
+    names <- if (!known) all.names(body(x), unique = TRUE)
+    any(changing_names %in% names) || any(vapply(names, names_environment, NA, home))
+  } else if (is_branch(x)) {
+    any(vapply(x, may_change, NA))
+  } else {
+    is.environment(x)
+  }
+}
+
+names_environment <- function(name, from) {
+  home <- home_of(name, from)
+  !is.null(home) && tryCatch(is.environment(home[[name]]), error = function(e) FALSE)
 }
 
 # `f` of each element of a value, list or vector.
 each_element <- function(x, f, ...) {
   if (is_value(x)) {
     g <- function(element) f(element, ...)
-    if (changes_things(f)) lapply(elements_of(x), g) else mapped_rows(g, as_column(x))
+    one_by_one <- length(x) > most_copies && changes_things(f, ...)
+    if (one_by_one) lapply(elements_of(x), g) else mapped_rows(g, as_column(x))
   } else {
     base::lapply(x, f, ...)
   }
@@ -125,7 +152,7 @@ word_apply <- function(X, MARGIN, FUN, ..., simplify = TRUE) {
   g <- function(part) f(part, ...)
   answer <- if (!is_value(X)) {
     lapply(base::apply(X, margin, function(part) list(g(part))), `[[`, 1L)
-  } else if (changes_things(f)) {
+  } else if (prod(dim[margin]) > most_copies && changes_things(f, ...)) {
     lapply(slices_of(X, margin), g)
   } else {
     rows <- transposed(X, c(rev(margin), setdiff(seq_along(dim), margin)))

@@ -45,7 +45,7 @@ word_diff <- function(x, lag = 1L, differences = 1L, ...) {
   check_dots_empty(..., call = call)
   check_no_token(x, "diff()", "x", call)
   lag <- check_count(lag, "lag", call, 1)
-  x <- if (length(x@shape) < 2L) as_column(x) else x
+  x <- if (length(x@shape) == 2L) x else as_column(x)
   x <- if (x@dtype == "pred") converted(x, "i32") else x
   for (turn in seq_len(check_count(differences, "differences", call, 1))) {
     size <- x@shape[[1L]]

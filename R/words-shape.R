@@ -89,6 +89,9 @@ shape_word("aperm", function(a, perm = NULL, resize = TRUE, ...) {
   check_dots_empty(..., call = call)
   check_flag(resize, "resize", call)
   rank <- length(a@shape)
+  if (rank < 2L) {
+    abort(sprintf("aperm(): `a` must be a matrix or an array, not %s", type_text(a)), operand = "a", call = call)
+  }
   perm <- if (is.null(perm)) rev(seq_len(rank)) else check_axes(perm, "perm", rank, rank, call)
   y <- transposed(a, perm)
   if (resize) y else from_column(as_column(y), a@shape)
@@ -162,6 +165,11 @@ by_dim <- function(name, f) {
     call <- method_call(name)
     if (length(x@shape) != 2L) {
       abort(sprintf("%s(): `x` must be a matrix, not %s", name, type_text(x)), operand = "x", call = call)
+    }
+    if (has_values(list(...))) {
+      abort(sprintf("%s(): the other arguments must be known while the program is written", name),
+        operand = "...", call = call
+      )
     }
     f(array(0L, x@shape), ...)
   }, differs = "The result is R's.")

@@ -80,3 +80,43 @@ test_that("errors say what functions must give", {
     trace(function(x, m) tapply(x, list(1:4, 1:4), sum))
   })
 })
+
+test_that("functions that change things are called for each of many elements", {
+  skip_without_plugin()
+  w <- sin(1:70)
+  counted <- function(how) {
+    xla_jit(function(w) {
+      count <- 0
+      state <- new.env()
+      state$n <- 0
+      add <- function() count <<- count + 1
+      bump <- function(e) e$n <- e$n + 1
+      tally <- list(up = list(add))
+      switch(how,
+        helper = sapply(w, function(v) {
+          add()
+          v * count
+        }),
+        environment = sapply(w, function(v) {
+          state$n <- state$n + 1
+          v * state$n
+        }),
+        argument = vapply(w, function(v, e) {
+          bump(e)
+          v * e$n
+        }, 0, state),
+        listed = unlist(lapply(w, function(v) {
+          tally$up[[1]]()
+          v * count
+        })),
+        rows = apply(cbind(w, w), 1, function(r) {
+          add()
+          r[1] * count
+        })
+      )
+    })(w)
+  }
+  for (how in c("helper", "environment", "argument", "listed", "rows")) {
+    expect_equal(counted(how), w * 1:70, label = how)
+  }
+})

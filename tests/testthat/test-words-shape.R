@@ -137,3 +137,13 @@ test_that("errors say what shapes there are", {
     trace(function(x, m) append(x, 1, after = x[1]))
   })
 })
+
+test_that("diff() and aperm() take arrays as R does", {
+  skip_without_plugin()
+  a <- array(sin(1:12), c(2, 3, 2))
+  expect_as_r(diff(a), diff(a, 2), diff(a[, , 1]), diff(t(a[, 1, ])), data = list(a = a))
+  expect_snapshot(error = TRUE, {
+    invisible(ffi_program(function(x) aperm(x), c(1, 2)))
+    invisible(ffi_program(function(x) lower.tri(matrix(x, 1), diag = x[1] > 1), c(1, 2)))
+  })
+})
