@@ -19,6 +19,7 @@ Ops.xlaffi_value <- function(e1, e2) {
       }
     ))
   }
+  refuse_na(e1, e2, .Generic, shown, call)
   if (.Generic %in% names(comparisons)) {
     kind <- if (.Generic %in% c("==", "!=")) NULL else "a real number"
     return(compared(e1, e2, comparisons[[.Generic]], shown, kind, call))
@@ -40,6 +41,22 @@ Ops.xlaffi_value <- function(e1, e2) {
     "&" = ,
     "|" = logical_operation(.Generic, e1, e2, shown, call)
   )
+}
+
+# R's NA beside a value would be NA where logicals, which comparisons give, and integers have none.
+refuse_na <- function(e1, e2, generic, shown, call) {
+  data <- if (is_value(e1)) e2 else e1
+  value <- if (is_value(e1)) e1 else e2
+  if (is_value(data) || !is_data(data) || !anyNA(data)) {
+    return()
+  }
+  floating <- any(vapply(c(r_dtype(data), value@dtype), function(dtype) is_float(dtype) || is_complex(dtype), NA))
+  if (!floating || generic %in% c(names(comparisons), "&", "|")) {
+    abort(sprintf("%s of NA is NA, which logicals and integers of a program cannot be", shown),
+      op = generic, operand = if (is_value(e1)) "e2" else "e1",
+      hint = "`is.na(x)` asks of a value whether it is NaN, which stands for NA.", call = call
+    )
+  }
 }
 
 # As R has it, integers are TRUE where they are not 0.

@@ -2,12 +2,18 @@
 # of trees of types, `results` a tree of types. `platform` is where it is going to run.
 trace_program <- function(f, arguments, platform = default_platform()) {
   outer <- the$platform
-  on.exit(the$platform <- outer)
+  undecided <- the$undecided
+  on.exit({
+    the$platform <- outer
+    the$undecided <- undecided
+  })
   the$platform <- platform
+  the$undecided <- NULL
   check_no_tokens(tree_leaves(arguments), "a program cannot be given a token")
   tree <- NULL
   region <- trace_region(function(params) {
     tree <<- with_written_calls(call_written(f, tree_fill(arguments, params)))
+    if (!is.null(the$undecided)) stop(the$undecided)
     results <- lapply(tree_leaves(tree), as_value, "f", call = NULL)
     check_no_tokens(results, "the function returns a token, which a program cannot give back")
     results

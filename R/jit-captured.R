@@ -111,7 +111,7 @@ free_variables <- function(f) {
 users_environments <- function(env) {
   found <- list()
   while (!in_package(env)) {
-    if (!startsWith(environmentName(env), "package:")) found <- c(found, list(env))
+    if (!grepl("^(package:|Autoloads$)", environmentName(env))) found <- c(found, list(env))
     env <- parent.env(env)
   }
   found

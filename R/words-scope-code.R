@@ -2,9 +2,14 @@
 # these names without changing what return(), break and sys.call() mean. So the copy's code asks first, by two functions
 # of the layer; with the code as it was written, for the messages.
 
-control_names <- c("if", "while", "for", "switch", "&&", "||")
+#
+# A function that comes out of an object, `object$f(x)`, is made one of the scope when it is called, and UseMethod()
+# sees of a value what class R's vector would have.
 
-rewritten <- function(code) {
+control_names <- c("if", "while", "for", "switch", "&&", "||", "UseMethod", "$", "[[", "@", "(")
+
+# `first` is the first argument of the function whose code this is.
+rewritten <- function(code, first = NULL) {
   if (!is.call(code)) {
     return(code)
   }
@@ -15,11 +20,14 @@ rewritten <- function(code) {
   parts <- as.list(code)
   if (name == "function") {
     parts[2L] <- list(rewritten_formals(parts[[2L]]))
-    parts[3L] <- list(rewritten(parts[[3L]]))
+    parts[3L] <- list(rewritten(parts[[3L]], first_formal(parts[[2L]])))
   } else {
     for (i in seq_along(parts)) {
-      if (is.call(parts[[i]])) parts[i] <- list(rewritten(parts[[i]]))
+      if (is.call(parts[[i]])) parts[i] <- list(rewritten(parts[[i]], first))
     }
+  }
+  if (is.call(code[[1L]]) && !is_double_colon(code[[1L]])) {
+    parts[[1L]] <- call(".xlaffi_function", parts[[1L]])
   }
   asks <- function(i, by = ".xlaffi_test") {
     if (length(parts) >= i && !is_missing_arg(parts[[i]])) parts[[i]] <<- call(by, parts[[i]], call("quote", code))
@@ -33,11 +41,23 @@ rewritten <- function(code) {
       asks(2L)
       asks(3L)
     },
-    "for" = asks(3L, ".xlaffi_each")
+    "for" = asks(3L, ".xlaffi_each"),
+    UseMethod = if (length(parts) > 1L) {
+      object <- if (length(parts) > 2L) parts[[3L]] else first
+      if (!is.null(object)) parts[[3L]] <- call(".xlaffi_object", object)
+    }
   )
   again <- as.call(parts)
   attributes(again) <- attributes(code)
   again
+}
+
+is_double_colon <- function(code) is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% c("::", ":::")
+
+# What UseMethod() dispatches on by itself
+first_formal <- function(formals) {
+  name <- names(formals)[1L]
+  if (!length(formals)) NULL else if (name == "...") quote(..1) else as.name(name)
 }
 
 rewritten_formals <- function(formals) {
@@ -52,7 +72,7 @@ as_written <- function(code) {
   if (!is.call(code)) {
     return(code)
   }
-  if (is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% c(".xlaffi_test", ".xlaffi_each")) {
+  if (is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% layer_functions) {
     return(as_written(code[[2L]]))
   }
   parts <- as.list(code)
@@ -64,6 +84,29 @@ as_written <- function(code) {
   again
 }
 
+layer_functions <- c(".xlaffi_test", ".xlaffi_each", ".xlaffi_function", ".xlaffi_object")
+
+# A function that is called by no name of its own
+called_in_scope <- function(f, home) {
+  known <- is.primitive(f) || (is.function(f) && (is_users(f, home) || is_rs_own(f)))
+  if (known) in_scope(f) else f
+}
+
+# What UseMethod() is to dispatch on.
+object_of <- function(x) {
+  if (missing(x)) NULL else if (is_value(x)) structure(0L, class = c("xlaffi_value", implicit_class(x))) else x
+}
+
+# The classes by which R dispatches on such numbers
+implicit_class <- function(x) {
+  rank <- length(x@shape)
+  type <- r_type(x)
+  c(
+    if (rank == 2L) "matrix", if (rank > 1L) "array",
+    type, if (type %in% c("integer", "double")) "numeric"
+  )
+}
+
 # The condition of `code`, if R can look at it.
 test_of_values <- function(condition, code) {
   if (!is_value(condition)) {
@@ -71,12 +114,16 @@ test_of_values <- function(condition, code) {
   }
   name <- as.character(code[[1L]])
   shown <- if (name == "switch") "switch()" else sprintf("`%s`", name)
-  abort(
-    sprintf(
-      "%s is decided while the program is written, but this is a value, %s, which is known when it runs", shown,
-      type_text(condition)
+  # A handler of the user's would make a number of it: trace_program() raises it again.
+  withCallingHandlers(
+    abort(
+      sprintf(
+        "%s is decided while the program is written, but this is a value, %s, which is known when it runs", shown,
+        type_text(condition)
+      ),
+      op = name, operand = "x", hint = control_hints[[name]], call = code
     ),
-    op = name, operand = "x", hint = control_hints[[name]], call = code
+    xlaffi_error = function(e) the$undecided <- e
   )
 }
 

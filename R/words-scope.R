@@ -34,10 +34,13 @@ scoped_copy <- function(f, home) {
   copy <- f
   if (any(control_names %in% names)) {
     kept <- attributes(f)
-    copy <- as.function(c(rewritten_formals(formals(f)), list(rewritten(body(f)))), environment(f))
+    copy <- as.function(c(rewritten_formals(formals(f)), list(rewritten(body(f), first_formal(formals(f))))), environment(f))
     attributes(copy) <- kept
   }
-  environment(copy) <- new_layer(mentioned(code, names), environment(f), home, noted(code))
+  names <- mentioned(code, names)
+  methods <- unlist(lapply(users_environments(environment(f)), methods_in, c(names, group_generics)))
+  methods <- grep("^[.]__T__", methods, value = TRUE, invert = TRUE)
+  environment(copy) <- new_layer(unique(c(names, methods)), environment(f), home, noted(code))
   copy
 }
 
@@ -99,6 +102,8 @@ new_layer <- function(names, env, home, assigned) {
   }
   layer[[".xlaffi_test"]] <- test_of_values
   layer[[".xlaffi_each"]] <- each_of
+  layer[[".xlaffi_function"]] <- function(f) called_in_scope(f, home)
+  layer[[".xlaffi_object"]] <- object_of
   if (!length(variables)) {
     return(layer)
   }

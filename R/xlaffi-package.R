@@ -54,6 +54,8 @@ the$traces <- list()
 
 # Functions of the user's and what stands for them while they are traced, in pairs.
 the$scoped <- list()
+# The last error of a trace about what R cannot decide of a value
+the$undecided <- NULL
 # The name of the op whose call is being traced.
 the$owner <- NULL
 # Compiled functions: programs by what they are, calls by signature; how many calls there were.

@@ -132,3 +132,63 @@ test_that("calls of R's errors are the user's", {
   f <- function(x) outer(1:2, 1:3, FUN = "no such function")
   expect_error(traced(f, 1), "no such function")
 })
+
+test_that("generics of the user's dispatch on what R's vectors are, and methods are in scope", {
+  skip_without_plugin()
+  g <- function(x, ...) UseMethod("g")
+  g.default <- function(x, ...) -1
+  g.numeric <- function(x, ...) ifelse(x > 0, x, 0) * 2
+  g.integer <- function(x, ...) x * 4L
+  g.matrix <- function(x, ...) x * 3
+  g.logical <- function(x, ...) NextMethod()
+  f <- function(x) g(x)
+  for (x in list(c(-1, 3), 1:2, matrix(c(1, 2), 1), TRUE, 1i)) {
+    expect_equal(traced(f, x), f(x))
+  }
+  area <- function(s, ...) UseMethod("area")
+  area.circle <- function(s, ...) ifelse(s$r > 0, s$r, 0)^2
+  f <- function(x) area(structure(list(r = x), class = "circle"))
+  expect_identical(traced(f, c(-1, 3)), c(0, 9))
+  Ops.money <- function(e1, e2) ifelse(e1$v > 0, get(.Generic)(e1$v, e2$v), 0)
+  f <- function(x) {
+    m <- structure(list(v = x), class = "money")
+    m + m
+  }
+  expect_identical(traced(f, c(-1, 3)), c(0, 6))
+})
+
+test_that("functions that come out of objects are in scope", {
+  skip_without_plugin()
+  x <- c(-1, 3)
+  object <- new.env()
+  object$relu <- function(x) ifelse(x > 0, x, 0)
+  object$list <- list(object$relu)
+  for (f in list(
+    function(x) object$relu(x), function(x) object[["relu"]](x), function(x) object$list[[1]](x),
+    function(x) (object$relu)(x), function(x) (if (length(x) > 1) object$relu else sin)(x)
+  )) {
+    expect_identical(traced(f, x), c(0, 3))
+  }
+})
+
+test_that("what cannot be decided does not become a number by a handler", {
+  skip_without_plugin()
+  expect_error(traced(function(x) tryCatch(if (all(x > -5)) x else -x, error = function(e) 99), 1), "is decided while")
+  expect_error(traced(function(x) {
+    try(while (sum(x) > 1) x <- x / 2, silent = TRUE)
+    x
+  }, 1), "is decided while")
+  expect_identical(traced(function(x) tryCatch(stop("mine"), error = function(e) x), 1), 1)
+})
+
+test_that("a literal NA is refused where there is no place for it", {
+  skip_without_plugin()
+  for (f in list(
+    function(x) x + NA, function(x) x == NA, function(x) NA_integer_ * x, function(x) x & NA, function(x) NaN > x
+  )) {
+    expect_error(traced(f, 1:2), "of NA is NA", class = "xlaffi_error_invalid_argument")
+  }
+  expect_error(traced(function(x) x < NA_real_, 1.5), "of NA is NA")
+  expect_identical(traced(function(x) x + NA_real_, 1:2), c(NaN, NaN))
+  expect_identical(traced(function(x) x + NA, 1.5), NaN)
+})
