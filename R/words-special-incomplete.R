@@ -18,10 +18,9 @@
 #' on): 3e-13 for probabilities down to 1e-300, 2e-14 above 1e-20. The tests assert 5e-14 at fewer points. Inverses are
 #' tested by their round trip: the function of the result is `p` within 1e-11 of it.
 #'
-#' These are errors for the arguments as they are given. A rounding of `x`, and of `1 - x` where that is small, can change the
-#' result by more: by about `eps` times the larger shape over the standard deviation of the count. So give
-#' `hlo_betainc(b, a, 1 - x, lower = FALSE)` the complement where that is what is known exactly. Beyond shapes of 1e290 a
-#' result may be NaN.
+#' These are errors for the arguments as they are given. A rounding of `x` can change the result by more: by about `eps`
+#' times the larger shape over the standard deviation of the count. So where `1 - x` is what is known exactly, use
+#' `hlo_betainc(b, a, 1 - x, lower = FALSE)`. Beyond shapes of 1e290 a result may be NaN.
 #'
 #' @section Derivatives:
 #' In `x` and `p` of any order; in `a` and `b`, alone and mixed, up to the second; a third one is an error. They are

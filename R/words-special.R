@@ -28,9 +28,9 @@
 #' a zero only the absolute error is small. Errors are a few roundings where functions are well-conditioned:
 #' * gamma 3e-15, lgamma 2e-15, digamma 2e-15 (x > 0), polygamma and zeta 4e-15, beta 5e-15, lbeta 3e-15, choose 1e-14.
 #' * erf, erfc 1e-15; erfcx, erfinv, ndtr, log_ndtr 2e-15.
-#' * Bessel functions 1e-14 for orders up to 20; of order 500, 1e-12. Beyond orders and arguments of 1e6 the result is 0 or
-#'   infinite where it underflows or overflows by far, and NaN where it does not, but for arguments that are larger than
-#'   the squared order.
+#' * Bessel functions 1e-14 for orders up to 20; of order 500, 1e-12. Beyond orders and arguments of 1e6 the result is
+#'   0 or infinite where it underflows or overflows by far, and NaN where it does not, but for arguments that are larger
+#'   than the squared order.
 #' * expint, Ei 5e-15, owens_t 1e-14, lambert_w 1e-15.
 #'
 #' @section Derivatives:
