@@ -6,7 +6,8 @@
 #' @details
 #' All branches are written into the program, and one of them runs: its errors and side effects are the only ones. They
 #' give lists of the same structure with the same dtypes and shapes; numbers of R take those of the other branches, and
-#' of logicals, integers and doubles the larger type counts, as in [c()]. Branches may use values from outside.
+#' of logicals, integers and doubles the larger type counts, as in [c()]. Branches may use values from outside;
+#' what they compute leaves them as their result only.
 #'
 #' Derivatives: forward and reverse mode go through the branch that ran; what the other ones would give, and be it not
 #' finite, has no part in it. In reverse mode a branch keeps what its derivative needs.
@@ -17,7 +18,8 @@
 #'
 #' @param pred A scalar of dtype pred.
 #' @param then,otherwise Functions of what is in `...`.
-#' @param index A scalar integer: 1 for the first branch. A number below 1, or beyond the last branch, means the last.
+#' @param index A scalar integer: 1 for the first branch. A number below 1, beyond the last branch or NA
+#'   means the last.
 #' @param branches A list of functions.
 #' @param ... Arguments of the branches.
 #' @return What the branches give.
@@ -55,6 +57,11 @@ hlo_case <- function(index, branches, ...) {
   }
   names(branches) <- sprintf("branches[[%d]]", seq_along(branches))
   check_branches(branches, "hlo_case", call)
+  if (!is_value(index) && is_data(index) && anyNA(index)) {
+    abort("hlo_case: `index` must be the number of a branch, not NA",
+      op = "hlo_case", operand = "index", call = call
+    )
+  }
   index <- as_value(index, "index", new_type("i32", integer()), call, "hlo_case")
   if (index@dtype != "i32" || length(index) != 1L) {
     abort(sprintf("hlo_case: `index` must be one integer, i32(), not %s", type_text(index)),
@@ -80,16 +87,38 @@ check_branches <- function(branches, op, call) {
 
 # `index` counts from 0.
 chosen_branch <- function(index, branches, arguments, op, call) {
+  for (name in names(branches)) {
+    check_takes(branches[[name]], arguments, op, name, call)
+  }
   trees <- list()
+  outer <- the$branch
+  rooms <- list()
+  on.exit(the$branch <- outer)
   calls <- lapply(names(branches), function(name) {
     function() {
+      the$branch <- room <- new.env(parent = emptyenv())
       tree <- call_written(branches[[name]], arguments, gsub("[^a-z]", "", name))
       trees[name] <<- list(tree)
-      tree_leaves(tree)
+      leaves <- tree_leaves(tree)
+      for (leaf in Filter(is_value, leaves)) {
+        check_living(leaf)
+      }
+      room$closed <- TRUE
+      rooms <<- c(rooms, room)
+      the$branch <- outer
+      leaves
     }
   })
-  finish <- function(leaves) agreed_leaves(leaves, trees, names(branches), op, call)
+  finish <- function(leaves) {
+    for (room in rooms) {
+      room$closed <- FALSE
+    }
+    agreed_leaves(leaves, trees, names(branches), op, call)
+  }
   values <- case_node(calls, index, finish = finish)
+  for (room in rooms) {
+    room$closed <- TRUE
+  }
   tree_fill(trees[[1L]], values)
 }
 

@@ -16,7 +16,9 @@ hlo_fori <- function(lower, upper, body, init, max_turns = NULL, checkpoint = FA
   checkpoint <- check_checkpoint(checkpoint, op, call)
   start <- carried_leaves(init, op, call)
   turn <- function(i, carry) {
-    next_carry(call_written(body, list(i, tree_fill(init, carry)), "body"), init, start, op, "body", call)
+    arguments <- list(i, tree_fill(init, carry))
+    check_takes(body, arguments, op, "body", call)
+    next_carry(call_written(body, arguments, "body"), init, start, op, "body", call)
   }
   along <- function(carry, x) list(carry = turn(x[[1L]], carry), ys = list())
   numbers <- function(first, turns) list(hlo_iota("i32", turns) + first)

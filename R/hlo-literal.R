@@ -54,11 +54,11 @@ mlir_floats <- function(x, dtype) {
 digits_of <- function(x, format) sub(Sys.localeconv()[["decimal_point"]], ".", sprintf(format, x), fixed = TRUE)
 
 mlir_integers <- function(x) {
+  # R's NA is the smallest integer.
   if (is.integer64(x)) {
-    as.character(x)
+    ifelse(is.na(x), "-9223372036854775808", as.character(x))
   } else {
     x <- as.double(x)
-    # R's NA is the smallest integer.
     x[is.na(x)] <- -2^31
     # No "-0"
     sprintf("%.0f", x + 0)

@@ -12,15 +12,15 @@ reduction_kinds <- c(
 
 # The number that changes nothing
 reduction_start <- function(op, x) {
-  number <- switch(reductions[[op]],
-    add = 0,
-    multiply = 1,
-    and = TRUE,
-    or = FALSE,
-    maximum = lowest(x@dtype),
+  start <- function(number) constant(number, x@dtype, integer(), "x")
+  switch(reductions[[op]],
+    add = start(0),
+    multiply = start(1),
+    and = start(TRUE),
+    or = start(FALSE),
+    maximum = start(lowest(x@dtype)),
     minimum = highest(x@dtype)
   )
-  constant(number, x@dtype, integer(), "x")
 }
 
 # As integers of 32 and 64 bits the smallest number is what R takes for NA.
@@ -31,11 +31,18 @@ lowest <- function(dtype) {
   switch(dtype, pred = FALSE, i32 = NA_integer_, i64 = bit64::NA_integer64_, attribute_ranges[[dtype]][[1L]])
 }
 
+# A value, as R has no number for the largest one of 64 bits without a sign: all bits are set.
 highest <- function(dtype) {
+  start <- function(number) constant(number, dtype, integer(), "x")
   if (is_float(dtype)) {
-    return(Inf)
+    return(start(Inf))
   }
-  switch(dtype, pred = TRUE, i64 = bit64::lim.integer64()[[2L]], attribute_ranges[[dtype]][[2L]])
+  switch(dtype,
+    pred = start(TRUE),
+    i64 = start(bit64::lim.integer64()[[2L]]),
+    ui64 = record("not", list(start(0)), dtype, integer()),
+    start(attribute_ranges[[dtype]][[2L]])
+  )
 }
 
 primitive(names(reductions),
@@ -94,7 +101,7 @@ primitive(c("reduce_and", "reduce_or"), jvp = function(node, tangents) list(NULL
 first_extremum <- function(x, axis, largest) {
   nothing <- .Machine$integer.max
   at <- hlo_iota("i32", x@shape, axis)
-  start <- constant(if (largest) lowest(x@dtype) else highest(x@dtype), x@dtype, integer(), "x")
+  start <- if (largest) constant(lowest(x@dtype), x@dtype, integer(), "x") else highest(x@dtype)
   if (is_float(x@dtype)) {
     nan <- compared(x, x, "NE", "which.max()")
     at <- selected(nan, filled(nothing, at), at)
@@ -109,7 +116,7 @@ first_extremum <- function(x, axis, largest) {
 primitive("first_extremum",
   text = function(node, operands, scope) {
     number <- mlir_type(node$inputs[[3L]])
-    kind <- if (is_float(node$inputs[[1L]]@dtype)) "FLOAT" else "SIGNED"
+    kind <- comparison_kind(node$inputs[[1L]]@dtype)
     pair <- sprintf("(%s, %s) -> tensor<i1>", number, number)
     beyond <- if (node$params$largest) "GT" else "LT"
     in_region <- function(...) paste0(scope$indent, "  ", sprintf(...))

@@ -58,7 +58,9 @@ hlo_scan <- function(f, init, xs = NULL, length = NULL, reverse = FALSE, checkpo
   body <- function(carry, x) {
     carry <- tree_fill(init, carry)
     x <- tree_fill(xs, x)
-    out <- call_written(f, if (is.null(xs)) list(carry) else list(carry, x))
+    arguments <- if (is.null(xs)) list(carry) else list(carry, x)
+    check_takes(f, arguments, op, "f", call)
+    out <- call_written(f, arguments)
     out <- scan_parts(out, op, call)
     tree <<- out$y
     list(

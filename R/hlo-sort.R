@@ -91,7 +91,7 @@ primitive("sort",
     scalars <- vapply(node$types, function(type) mlir_type(new_type(type@dtype, integer())), "")
     name <- function(what) sprintf("%%sort%d_%s", scope$count$values, what)
     both <- sprintf("(%s, %s) -> tensor<i1>", scalars[[1L]], scalars[[1L]])
-    kind <- if (is_float(dtype)) "FLOAT" else if (dtype == "pred" || startsWith(dtype, "u")) "UNSIGNED" else "SIGNED"
+    kind <- comparison_kind(dtype)
     line <- function(result, direction, x, y) {
       sprintf("%s = stablehlo.compare %s, %s, %s, %s : %s", name(result), direction, name(x), name(y), kind, both)
     }

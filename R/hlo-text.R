@@ -144,9 +144,12 @@ primitive("reverse", text = function(node, operands, scope) {
   sprintf("stablehlo.reverse %s, dims = %s : %s", operands, axes_text(node$params$axes), result_types(node))
 })
 
+comparison_kind <- function(dtype) {
+  if (is_inexact(dtype)) "FLOAT" else if (dtype == "pred" || startsWith(dtype, "u")) "UNSIGNED" else "SIGNED"
+}
+
 primitive("compare", text = function(node, operands, scope) {
-  dtype <- node$inputs[[1L]]@dtype
-  kind <- if (is_inexact(dtype)) "FLOAT" else if (dtype == "pred" || startsWith(dtype, "u")) "UNSIGNED" else "SIGNED"
+  kind <- comparison_kind(node$inputs[[1L]]@dtype)
   sprintf(
     "stablehlo.compare %s, %s, %s : %s", node$params$direction, toString(operands), kind, signature_text(node)
   )

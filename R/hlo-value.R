@@ -8,6 +8,9 @@ new_node <- function(op, inputs, types, params = list()) {
   if (!op %in% of_tokens && any_token(c(inputs, types))) {
     abort(sprintf("`%s` takes no token", op), op = op, hint = token_hint, call = NULL)
   }
+  for (input in inputs) {
+    check_living(input)
+  }
   the$node_count <- the$node_count + 1
   node <- new.env(parent = emptyenv(), size = 8L)
   node$id <- the$node_count
@@ -15,7 +18,18 @@ new_node <- function(op, inputs, types, params = list()) {
   node$inputs <- inputs
   node$types <- types
   node$params <- params
+  node$branch <- the$branch
   node
+}
+
+# What a branch computes is there for nobody else: the branch may not have run.
+check_living <- function(x) {
+  if (isTRUE(x@node$branch$closed)) {
+    abort(sprintf("a value of another branch is used here: %s", format(x)),
+      hint = "Branches return what they compute; what `<<-` hands out of them does not exist where another one runs.",
+      call = NULL
+    )
+  }
 }
 
 new_value <- function(node, index = 1L) {
@@ -113,6 +127,7 @@ setMethod("show", "xlaffi_typed", function(object) print(object))
 as_value <- function(x, name, like = NULL, call = rlang::caller_env(), op = NULL) {
   check_operand(x, name, call, op)
   if (is_value(x)) {
+    check_living(x)
     x
   } else if (is.null(like)) {
     constant(x, r_dtype(x), r_shape(x), name, call, op)

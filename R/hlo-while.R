@@ -40,7 +40,11 @@ hlo_while <- function(cond, body, init, max_turns = NULL, checkpoint = FALSE) {
   check_flag(checkpoint, "checkpoint")
   start <- lapply(tree_leaves(init), as_value, "init", call = call)
   types <- lapply(start, type_of)
-  run <- function(f, leaves, name) tree_leaves(call_written(f, as_arguments(tree_fill(init, leaves)), name))
+  run <- function(f, leaves, name) {
+    arguments <- as_arguments(tree_fill(init, leaves))
+    check_takes(f, arguments, "hlo_while", name, call)
+    tree_leaves(call_written(f, arguments, name))
+  }
   test <- function(leaves) loop_test(run(cond, leaves, "cond"), call)
   turn <- function(leaves) loop_turn(run(body, leaves, "body"), types, call)
   values <- if (is.null(max_turns)) {

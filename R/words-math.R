@@ -68,7 +68,9 @@ math_member("sqrt", "inexact", function(x) {
   selected(below, hlo_conj(root), root)
 })
 
-math_members$abs <- function(x, shown, call) unary("abs", x, "a number", shown, real_dtype(x@dtype), call)
+math_members$abs <- function(x, shown, call) {
+  if (startsWith(x@dtype, "u")) x else unary("abs", x, "a number", shown, real_dtype(x@dtype), call)
+}
 
 word("abs", "base", by = "group", topic = "Mathematical functions", dtypes = "all numbers")
 

@@ -19,6 +19,28 @@ call_written <- function(f, arguments, name = "f") {
   eval(call, list2env(stats::setNames(arguments, symbols), parent = home))
 }
 
+# Whether a function of the user's can be called so: R's own error would show a call that nobody wrote.
+check_takes <- function(f, arguments, op, name, call) {
+  form <- args(f)
+  if (is.null(form)) {
+    return(invisible())
+  }
+  given <- as.call(c(quote(f), rep(list(NULL), length(arguments))))
+  names(given) <- c("", names2(arguments))
+  matched <- tryCatch(match.call(form, given), error = function(cnd) NULL)
+  if (is.null(matched)) {
+    named <- names2(arguments)
+    abort(
+      sprintf(
+        "%s: `%s` is called with %d argument%s%s, but it is function(%s)", op, name, length(arguments),
+        if (length(arguments) == 1L) "" else "s",
+        if (any(nzchar(named))) sprintf(" (%s)", toString(named)) else "", toString(names(formals(form)))
+      ),
+      op = op, operand = name, call = call
+    )
+  }
+}
+
 # One for each argument: its name, or that of the formal that it is for.
 argument_symbols <- function(formals, given) {
   by_place <- setdiff(formals, given)

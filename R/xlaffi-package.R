@@ -51,6 +51,8 @@ the$unload_hooks <- character()
 # being traced, the innermost last.
 the$node_count <- 0
 the$traces <- list()
+# The branch that is being traced, see check_living().
+the$branch <- NULL
 
 # Functions of the user's and what stands for them while they are traced, in pairs.
 the$scoped <- list()

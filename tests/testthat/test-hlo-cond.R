@@ -110,3 +110,48 @@ test_that("branches that do not agree are refused", {
     hlo_case(i, list())
   })
 })
+
+test_that("what a branch computes is no value outside of it", {
+  leaked <- function(x, use) {
+    z <- NULL
+    y <- hlo_cond(x[1] > 0, function() {
+      z <<- x * 2
+      z
+    }, function() x)
+    use(y, z)
+  }
+  refused <- function(use) xla_jit(function(x) leaked(x, use))(c(1, 2))
+  expect_snapshot(error = TRUE, refused(function(y, z) z))
+  expect_error(refused(function(y, z) y + z), "value of another branch")
+  expect_error(refused(function(y, z) hlo_cond(y[1] > 0, function() z, function() y)), "value of another branch")
+  between <- function(x) {
+    z <- 0
+    add <- function() z <<- z + x
+    hlo_cond(x > 0, add, add)
+  }
+  expect_error(xla_jit(between)(1), "value of another branch")
+  inner <- function(x) {
+    hlo_cond(x > 0, function() {
+      z <- x * 3
+      hlo_cond(x > 1, function() z, function() z + 1)
+    }, function() x)
+  }
+  expect_identical(vapply(c(-1, 0.5, 2), xla_jit(inner), 0), c(-1, 2.5, 6))
+  expect_identical(vapply(c(-1, 0.5, 2), ffi_grad(inner), 0), c(1, 3, 3))
+})
+
+test_that("functions that cannot be called so are refused", {
+  x <- xlaffi:::new_parameter(ffi_type("f64"))
+  expect_snapshot(error = TRUE, {
+    hlo_cond(x > 0, function() x, function(a) a)
+    hlo_cond(x > 0, function(a) a, function() x, x)
+    hlo_case(NA_integer_, list(function() x, function() -x))
+    hlo_while(function(s) s < 3, function() x, x)
+    hlo_while(function(a) a < 3, function(a, b) list(a = a, b = b), list(a = x, b = x))
+    hlo_scan(function(carry) list(carry, NULL), x, 1:3)
+    hlo_fori(1, 3, function(carry) carry, x)
+  })
+  optional <- function(a, b) if (missing(b)) a else b
+  expect_identical(xla_jit(function(x) hlo_fori(1, 3, function(i, s, more = 1) s + more, x))(0), 3)
+  expect_identical(xla_jit(function(x) hlo_cond(x > 0, optional, optional, x))(2), 2)
+})

@@ -201,3 +201,21 @@ test_that("what is not available is named", {
     w("solve")(m, x, tol = 1)
   })
 })
+
+test_that("integers of all widths have extremes", {
+  expected <- list(100, 3, c(3, 100), 100, c(3, 100, 100), c(3, 3, 3), 2, 1, c(3, 100, 7), 100)
+  for (dtype in c("i8", "i16", "i64", "ui8", "ui16", "ui32", "ui64")) {
+    x <- pjrt_buffer(c(3, 100, 7), dtype)
+    f <- function(x) {
+      parts <- list(
+        max(x), min(x), range(x), max(x, 2L), cummax(x), cummin(x), which.max(x), which.min(x), abs(x), Reduce(max, x)
+      )
+      lapply(parts, hlo_convert, "f64")
+    }
+    got <- lapply(xla_jit(f)(x), function(part) as.vector(as_array(part)))
+    expect_identical(got, expected, label = dtype)
+  }
+  high <- pjrt_buffer(c(1, 200, 3), "ui8")
+  expect_identical(as_array(xla_jit(which.max)(high)), 2L)
+  expect_identical(as_array(xla_jit(which.min)(high)), 1L)
+})
