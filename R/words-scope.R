@@ -34,7 +34,8 @@ scoped_copy <- function(f, home) {
   copy <- f
   if (any(control_names %in% names)) {
     kept <- attributes(f)
-    copy <- as.function(c(rewritten_formals(formals(f)), list(rewritten(body(f), first_formal(formals(f))))), environment(f))
+    code_of_copy <- rewritten(body(f), first_formal(formals(f)))
+    copy <- as.function(c(rewritten_formals(formals(f)), list(code_of_copy)), environment(f))
     attributes(copy) <- kept
   }
   names <- mentioned(code, names)
@@ -56,8 +57,8 @@ mentioned <- function(code, names) {
 # Functions that are given others by their names
 by_string <- c(
   "do.call", "match.fun", "get", "get0", "sapply", "lapply", "vapply", "mapply", "rapply", "Map", "Reduce", "Filter",
-  "Find", "Position", "outer", "apply", "sweep", "Vectorize", "Negate", "kronecker", "mget", "exists", "dynGet", "tapply",
-  "aggregate", "ave"
+  "Find", "Position", "outer", "apply", "sweep", "Vectorize", "Negate", "kronecker", "mget", "exists", "dynGet",
+  "tapply", "aggregate", "ave"
 )
 
 # Names in strings, and in strings that are code

@@ -102,7 +102,9 @@ test_that("changes of methods and of what they read are noticed", {
 
 test_that("changes of fields are noticed", {
   skip_without_plugin()
-  for (body in expression(x * cfg$k, x * cfg[["k"]], x * with(cfg, k), x * cfg$inner$k, cfg$times(x), x * get("k", cfg))) {
+  for (body in expression(
+    x * cfg$k, x * cfg[["k"]], x * with(cfg, k), x * cfg$inner$k, cfg$times(x), x * get("k", cfg)
+  )) {
     expect_noticed(bquote({
       cfg <- new.env()
       cfg$k <- 2

@@ -184,7 +184,7 @@ test_that("what cannot be decided does not become a number by a handler", {
 test_that("a literal NA is refused where there is no place for it", {
   skip_without_plugin()
   for (f in list(
-    function(x) x + NA, function(x) x == NA, function(x) NA_integer_ * x, function(x) x & NA, function(x) NaN > x
+    function(x) x + NA, function(x) x == c(NA, 1), function(x) NA_integer_ * x, function(x) x & NA, function(x) NaN > x
   )) {
     expect_error(traced(f, 1:2), "of NA is NA", class = "xlaffi_error_invalid_argument")
   }
