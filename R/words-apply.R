@@ -38,8 +38,8 @@ mapped_rows <- function(f, rows) {
 # given an environment, or calls such a function.
 changes_things <- function(f, ...) {
   given <- list(f, ...)
-  reached <- lapply(captured_variables(Filter(is.function, given)), function(variable) variable$value)
-  any(vapply(c(given, reached), may_change, NA))
+  reached <- lapply(captured_variables(Filter(is.function, given)), function(group) group$values)
+  any(vapply(c(given, unlist(reached, recursive = FALSE)), may_change, NA))
 }
 
 changing_names <- c(
@@ -51,18 +51,12 @@ may_change <- function(x) {
   if (typeof(x) == "closure") {
     home <- environment(x)
     known <- in_package(home) || inherits(x, "xlaffi_jit") || exists(".packageName", envir = home, inherits = FALSE)
-    names <- if (!known) all.names(body(x), unique = TRUE)
-    any(changing_names %in% names) || any(vapply(names, names_environment, NA, home))
+    !known && any(changing_names %in% all.names(body(x)))
   } else if (is_branch(x)) {
     any(vapply(x, may_change, NA))
   } else {
     is.environment(x)
   }
-}
-
-names_environment <- function(name, from) {
-  home <- home_of(name, from)
-  !is.null(home) && tryCatch(is.environment(home[[name]]), error = function(e) FALSE)
 }
 
 # `f` of each element of a value, list or vector.
