@@ -7,13 +7,13 @@ c.xlaffi_value <- function(..., recursive = FALSE, use.names = TRUE) {
 }
 
 word("c", "base", c.xlaffi_value,
-  topic = "Shapes", dtypes = "all", differs = "Names are dropped."
+  topic = "Shapes", dtypes = "all", differs = "Names of elements are dropped, those of lists are not."
 )
 
 # Vectors one after another; with a list among them a list, as in R.
 column_of <- function(parts, recursive, shown, call) {
   check_flag(recursive, "recursive", call)
-  parts <- Filter(Negate(is.null), unname(parts))
+  parts <- Filter(Negate(is.null), parts)
   if (!all(vapply(parts, function(part) is_value(part) || is_data(part), NA))) {
     if (any(vapply(parts, is.character, NA))) {
       abort(sprintf("%s: values of programs do not go together with text", shown), operand = "...", call = call)
@@ -24,7 +24,7 @@ column_of <- function(parts, recursive, shown, call) {
     }
     parts <- unlist_leaves(parts)
   }
-  parts <- common(parts, shown, call = call)
+  parts <- common(unname(parts), shown, call = call)
   if (length(parts)) joined(lapply(parts, as_column))
 }
 

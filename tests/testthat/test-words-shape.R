@@ -147,3 +147,19 @@ test_that("diff() and aperm() take arrays as R does", {
     invisible(ffi_program(function(x) lower.tri(matrix(x, 1), diag = x[1] > 1), c(1, 2)))
   })
 })
+
+test_that("c() of lists keeps their names", {
+  skip_without_plugin()
+  names_of <- NULL
+  traced <- function(x) {
+    names_of <<- list(
+      names(c(list(x = x), lower.tail = TRUE)), names(c(list(a = 1), b = x)), names(c(list(a = 1), b = x[1], 2)),
+      names(c(list(1), x))
+    )
+    x
+  }
+  invisible(ffi_program(traced, c(1, 2)))
+  in_program <- names_of
+  traced(c(1, 2))
+  expect_identical(in_program, names_of)
+})
