@@ -11,8 +11,14 @@ new_points <- function(f, template, data, negate, dtype, call = rlang::caller_en
     f = f, template = template, data = data, dtype = dtype, names = names(start), size = length(start),
     counts = c(value = 0L, gradient = 0L, hessian = 0L), identity = NULL, mode = NULL, captured = NULL
   ), parent = emptyenv())
-  self$count <- objective_count(vector, self, types)
-  self$programs <- objective_programs(vector, f, self$count)
+  self$recount <- function() {
+    count <- objective_count(vector, self, types)
+    if (!identical(self$count, count)) {
+      self$count <- count
+      self$programs <- objective_programs(vector, f, count)
+    }
+  }
+  self$recount()
   self
 }
 
@@ -134,6 +140,7 @@ upload_data <- function(self) {
 go_to <- function(self, x, call) {
   x <- check_point(self, x, call)
   if (is.null(self$captured) || changed(self$captured)) {
+    if (!is.null(self$captured)) self$recount()
     self$captured <- captured_variables(list(self$f))
     self$mode <- self$x <- NULL
   }
@@ -169,6 +176,7 @@ point_slope <- function(self, x, call = rlang::caller_env()) {
 }
 
 point_hessian <- function(self, x, call = rlang::caller_env()) {
+  go_to(self, x, call)
   check_one_number(self, "he", call)
   point_slope(self, x, call)
   if (is.null(self$hessian)) {

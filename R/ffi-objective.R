@@ -75,6 +75,7 @@ ffi_objective <- function(f, par, ..., negate = FALSE, dtype = "f64") {
   })
   self <- new_points(f, template, data, negate, dtype)
   gradient <- function(par) {
+    go_to(self, par, rlang::current_env())
     check_one_number(self, "gr")
     stats::setNames(as.vector(point_slope(self, par)), self$names)
   }

@@ -192,7 +192,8 @@ t_quantile <- function(p, df, lower, log) {
   near <- v < 0.5
   # Where w would underflow the tail goes as its power n / 2.
   far <- w < 1e-290
-  log_w <- ((if (log) both else log(both)) + log(half_n) + sf("lbeta", half_n, one_half)) / half_n
+  log_beta <- sf("lbeta", half_n, one_half)
+  log_w <- ((if (log) both else log(both)) + log(half_n) + log_beta) / half_n
   far_size <- exp(0.5 * (log(n) - hlo_select(far, log_w, 0)))
   near_v <- hlo_select(near, v, 0.25)
   far_w <- hlo_select(near | far, 0.5, w)
@@ -200,7 +201,10 @@ t_quantile <- function(p, df, lower, log) {
   size <- hlo_select(middle, 0, size)
   size <- hlo_select(normal, 0, size)
   below <- if (lower) low else !low
-  t <- hlo_select(below, -size, size)
+  # 0 at the median, with a slope of one over the density there
+  beyond <- if (log) 0.5 * expm1(p - half) else p - half
+  beyond <- hlo_select(middle, if (lower) beyond else -beyond, 0)
+  t <- hlo_select(middle, sqrt(n) * exp(log_beta) * beyond, hlo_select(below, -size, size))
   hlo_select(normal, standard_normal_quantile(p, lower, log), t)
 }
 

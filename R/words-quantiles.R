@@ -24,11 +24,11 @@ median.xlaffi_value <- function(x, na.rm = FALSE, ...) {
   x <- as_column(x)
   check_kind(as_numbers(x), "a real number", "median()", "x", call)
   size <- length(x)
-  if (na.rm && is_float(x@dtype)) {
-    return(quantiles(x, 0.5, 7, TRUE, scalar = TRUE))
-  }
   if (size == 0L) {
     return(filled(if (x@dtype %in% c("pred", "i32")) NA_integer_ else NaN, as_scalar_type(as_numbers(x))))
+  }
+  if (na.rm && is_float(x@dtype)) {
+    return(quantiles(x, 0.5, 7, TRUE, scalar = TRUE))
   }
   # One element as it is, the mean of two as doubles
   whole <- size %% 2L == 1L
@@ -158,9 +158,12 @@ word("IQR", "stats",
     call <- method_call("IQR")
     check_known_flag(na.rm, "na.rm", "IQR()", call)
     check_quantile_type(type, "IQR()", call)
-    ends <- quantiles(real_column(x, "IQR()", call), c(0.25, 0.75), type, na.rm)
-    hlo_sum(ends * c(-1, 1))
-  }, topic = "Summaries", dtypes = "real numbers"
+    x <- real_column(x, "IQR()", call)
+    if (length(x) == 0L) {
+      return(constant(NaN, x@dtype, integer(), "x"))
+    }
+    hlo_sum(quantiles(x, c(0.25, 0.75), type, na.rm) * c(-1, 1))
+  }, topic = "Summaries", dtypes = "real numbers", differs = "R's NA is NaN."
 )
 
 word("mad", "stats",

@@ -44,15 +44,50 @@ without_nan <- function(x, number, na_rm = TRUE) {
 
 sum_of <- function(parts, na_rm, call) {
   parts <- summands(parts, "sum()", call)
+  integers <- length(parts) && parts[[1L]]@dtype == "i32"
+  if (integers) parts <- lapply(parts, converted, "i64")
   sums <- lapply(parts, function(x) reduced("reduce_add", without_nan(x, 0, na_rm), NULL, "sum()", call))
-  Reduce(`+`, sums)
+  total <- Reduce(`+`, sums)
+  if (integers) r_integers(total, !r_integer_range(total)) else total
+}
+
+# Which 64-bit integers R's integers have a place for
+r_integer_range <- function(x) {
+  largest <- .Machine$integer.max
+  x <= filled(largest, x) & x >= filled(-largest, x)
+}
+
+# 64-bit integers as R's, which are NA where they are `too_large`
+r_integers <- function(x, too_large) {
+  x <- converted(x, "i32")
+  selected(too_large, filled(NA_integer_, x), x)
 }
 
 # R's products of integers are doubles.
 prod_of <- function(parts, na_rm, call) {
   parts <- lapply(summands(parts, "prod()", call), as_doubles)
-  products <- lapply(parts, function(x) reduced("reduce_multiply", without_nan(x, 1, na_rm), NULL, "prod()", call))
-  Reduce(`*`, products)
+  parts <- lapply(parts, without_nan, 1, na_rm)
+  product <- Reduce(`*`, lapply(parts, function(x) reduced("reduce_multiply", x, NULL, "prod()", call)))
+  if (!length(parts) || !is_float(product@dtype)) {
+    return(product)
+  }
+  every <- function(op, test) {
+    Reduce(if (op == "reduce_or") `|` else `&`, lapply(parts, function(x) reduced(op, test(x), NULL, "prod()", call)))
+  }
+  vanishes <- every("reduce_or", function(x) x == filled(0, x)) & every("reduce_and", is.finite)
+  with_zeros(product, vanishes)
+}
+
+# Products are 0 where `vanishes`, though others of the factors, multiplied first, have overflowed. Their derivatives
+# stay.
+with_zeros <- function(product, vanishes) {
+  mended <- selected(vanishes & where_nan(product), filled(0, product), product)
+  attach <- made_once("op product", function() {
+    ffi_op(function(value, product) value + 0,
+      jvp = function(primals, results, tangents) tangents[[2L]], name = "product"
+    )
+  })
+  attach(mended, product)
 }
 
 # All elements of all parts in a row, so that equals share a derivative in equal parts.
@@ -107,10 +142,13 @@ for (name in c("sum", "prod", "max", "min", "range", "any", "all")) {
     ),
     derivative = if (name %in% c("any", "all")) "none" else "yes",
     differs = switch(name,
-      sum = "Sums are of the dtype's precision, without R's longer numbers; those of integers that are too large wrap.",
+      sum = paste(
+        "Sums are of the dtype's precision, without R's longer numbers. Where those of R's integers are too large they",
+        "are NA (R has doubles), and other integers wrap round. Comparisons with NaN count as FALSE."
+      ),
       prod = "Products are of the dtype's precision, without R's longer numbers.",
-      any = "Numbers with a fraction are refused, where R warns; NaN is no logical.",
-      all = "Numbers with a fraction are refused, where R warns; NaN is no logical.",
+      any = ,
+      all = "Numbers with a fraction are refused, where R warns. Comparisons with NaN are FALSE, where R has NA.",
       "Of nothing they are infinite, without R's warning."
     )
   )
@@ -149,7 +187,10 @@ trimmed_mean <- function(x, trim, na_rm, call) {
 
 word("mean", "base",
   f = mean.xlaffi_value, by = "method", topic = "Summaries", dtypes = "all numbers",
-  differs = "`trim` is known, and without `na.rm`. Sums are of the dtype's precision, without R's longer numbers."
+  differs = paste(
+    "`trim` is known, and without `na.rm`. Sums are of the dtype's precision, without R's longer numbers. Comparisons",
+    "with NaN count as FALSE."
+  )
 )
 
 # Means of integers of any dtype are doubles.

@@ -245,3 +245,20 @@ test_that("points and calls that do not fit are refused", {
     pair
   })
 })
+
+test_that("how many numbers the function gives may change with what it reads", {
+  skip_without_plugin()
+  m <- 1
+  objective <- ffi_objective(function(x) x[1:m]^2, c(2, 3))
+  expect_equal(objective$fn(c(2, 3)), 4)
+  m <- 2
+  expect_equal(objective$fn(c(2, 3)), c(4, 9))
+  expect_equal(objective$jac(c(2, 3)), rbind(c(4, 0), c(0, 6)))
+  expect_error(objective$gr(c(2, 3)), "gives 2")
+  m <- 1
+  expect_equal(objective$gr(c(2, 3)), c(4, 0))
+  m <- 2
+  expect_error(objective$he(c(2, 3)), "gives 2")
+  m <- 1
+  expect_equal(objective$he(c(2, 3)), diag(c(2, 0)))
+})

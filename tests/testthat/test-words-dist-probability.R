@@ -124,6 +124,16 @@ test_that("distribution functions and quantiles have slopes in all arguments", {
   slopes("qt", list(p = c(0.2, 0.4, 0.9), df = c(0.7, 2, 20)))
   slopes("qf", list(p = p, df1 = c(0.7, 2, 20), df2 = c(3, 1, 50)))
   # At the middle of Student's, and none at the ends
+  for (lower in c(TRUE, FALSE)) {
+    df <- c(0.4, 1, 3, 20, Inf)
+    slope <- (if (lower) 1 else -1) / dt(0, df)
+    at_half <- ffi_grad(function(p) sum(xlaffi:::word_qt(p, df, lower.tail = lower)))
+    expect_equal(as.vector(at_half(rep(0.5, 5))), slope, tolerance = 1e-12)
+    at_log_half <- ffi_grad(function(p) sum(xlaffi:::word_qt(p, df, lower.tail = lower, log.p = TRUE)))
+    expect_equal(as.vector(at_log_half(rep(-log(2), 5))), 0.5 * slope, tolerance = 1e-12)
+    middle <- xla_jit(function(p) xlaffi:::word_qt(p, df, lower.tail = lower))(rep(0.5, 5))
+    expect_identical(as.vector(middle), numeric(5))
+  }
   expect_equal(as.vector(ffi_grad(function(q) sum(xlaffi:::word_pt(q, 3)))(0)), dt(0, 3), tolerance = 1e-12)
   expect_equal(
     as.vector(ffi_grad(function(q) sum(xlaffi:::word_pgamma(q, c(2, 3))))(c(-1, 0))), c(0, 0)

@@ -42,6 +42,18 @@ test_that("medians and what is made of quantiles", {
   expect_identical(xla_jit(function(x) median(x, na.rm = TRUE))(c(NaN, NaN)), NaN)
 })
 
+test_that("quantiles of nothing are NA, or NaN as doubles of programs have it", {
+  skip_without_plugin()
+  for (na_rm in c(FALSE, TRUE)) {
+    for (x in list(numeric(), integer())) {
+      found <- xla_jit(function(x) list(IQR(x, na.rm = na_rm), quantile(x, na.rm = na_rm), mad(x, na.rm = na_rm)))(x)
+      expect_identical(lapply(found, as.vector), list(NaN, rep(NaN, 5), NaN))
+    }
+    expect_identical(xla_jit(function(x) median(x, na.rm = na_rm))(numeric()), NaN)
+    expect_identical(xla_jit(function(x) median(x, na.rm = na_rm))(integer()), NA_integer_)
+  }
+})
+
 test_that("derivatives and batches of quantiles", {
   skip_without_plugin()
   x <- c(3.5, -1, 2, 8, 0.25, 4.1)

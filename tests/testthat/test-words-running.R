@@ -21,6 +21,18 @@ test_that("running sums, products and extrema are R's", {
   expect_identical(xla_jit(function(x) cumprod(sum(x)))(2), 2)
 })
 
+test_that("running sums of integers are NA from the first that is too large, and running products 0 after a zero", {
+  skip_without_plugin()
+  x <- c(1L, .Machine$integer.max, 2L, -5L, -.Machine$integer.max)
+  expect_identical(as.vector(xla_jit(cumsum)(x)), c(1L, rep(NA, 4)))
+  expect_identical(as.vector(xla_jit(cumsum)(-x)), c(-1L, rep(NA, 4)))
+  expect_identical(as.vector(xla_jit(cumsum)(x[2:3])), c(x[[2]], NA))
+  run <- function(x) as.vector(xla_jit(cumprod)(x))
+  expect_identical(run(c(0, rep(1e300, 19))), numeric(20))
+  expect_identical(run(c(2, 0, 1e300, Inf, 3)), c(2, 0, 0, NaN, NaN))
+  expect_identical(run(c(rep(1e300, 3), 0, 5)), c(1e300, Inf, Inf, 0, 0))
+})
+
 test_that("derivatives of running functions, with zeros among the factors", {
   skip_without_plugin()
   weights <- c(0.3, -1, 2, 0.7, -0.4, 1.1, 0.9)

@@ -57,6 +57,30 @@ test_that("any() and all() of logicals and integers", {
   }
 })
 
+test_that("sums of integers that are too large are NA, and products with a zero 0", {
+  skip_without_plugin()
+  large <- .Machine$integer.max
+  sums <- xla_jit(function(x) list(sum(x), sum(x, 3L), sum(-x, -3L), sum(x, -2L)))(c(large, 2L))
+  expect_identical(lapply(sums, as.vector), list(NA_integer_, NA_integer_, NA_integer_, large))
+  expect_identical(as.vector(ffi_vmap(sum)(rbind(c(1L, 2L), c(large, 1L)))), c(3L, NA))
+  zeros <- c(0, rep(1e300, 63))
+  products <- xla_jit(function(x, y) list(prod(x), prod(rev(x)), prod(x[-1], 0), prod(x, y), prod(x[-1])))(zeros, Inf)
+  expect_identical(as.vector(unlist(products)), c(0, 0, 0, NaN, Inf))
+  expect_identical(as.vector(ffi_grad(prod)(c(0, 2, 3))), c(6, 0, 0))
+})
+
+test_that("norms of large and small matrices", {
+  skip_without_plugin()
+  m <- cbind(c(3, 0), c(0, 4))
+  for (size in c(1e300, 1e-300, 1, 1e200)) {
+    expect_equal(xla_jit(function(m) norm(m, "F"))(m * size) / size, 5, tolerance = 1e-15)
+    expect_equal(ffi_grad(function(m) norm(m, "F"))(m * size), m / 5, tolerance = 1e-15)
+    expect_equal(xla_jit(function(m) norm(m * 1i, "F"))(m * size) / size, 5, tolerance = 1e-15)
+  }
+  expect_identical(xla_jit(function(m) norm(m, "F"))(m * Inf), NaN)
+  expect_equal(xla_jit(function(m) norm(hlo_convert(m * 1e30, "f32"), "F"))(m), 5e30, tolerance = 1e-6)
+})
+
 test_that("the first extreme, whatever surrounds it", {
   skip_without_plugin()
   expressions <- as.list(expression(which.max(x), which.min(x)))
