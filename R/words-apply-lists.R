@@ -59,13 +59,14 @@ element_word("Reduce", word_reduce)
 
 word_vectorize <- function(FUN, vectorize.args = NULL, SIMPLIFY = TRUE, USE.NAMES = TRUE) {
   f <- called_function(FUN)
-  if (is.primitive(f)) {
+  behind <- unmasked(f)
+  formals <- setdiff(names(formals(args(behind))), "...")
+  vectorized <- if (is.null(vectorize.args)) formals else vectorize.args
+  if (is.primitive(behind) || !length(vectorized)) {
     return(f)
   }
-  formals <- setdiff(names(formals(args(f))), "...")
-  vectorized <- if (is.null(vectorize.args)) formals else vectorize.args
   function(...) {
-    given <- as.list(match.call(f, as.call(c(list(as.name("f")), list(...)))))[-1L]
+    given <- as.list(match.call(behind, as.call(c(list(as.name("f")), list(...)))))[-1L]
     moving <- names2(given) %in% vectorized
     do.call(word_mapply, c(
       list(FUN = f), given[moving],
@@ -118,6 +119,11 @@ word_rapply <- function(object, f, classes = "ANY", deflt = NULL, how = c("unlis
   call <- method_call("rapply")
   how <- check_choice(how, "how", c("unlist", "replace", "list"), call)
   f <- called_function(f)
+  if (!identical(classes, "ANY") && has_leaf_values(object)) {
+    abort("rapply(): `classes` must be \"ANY\" where the list has values of programs",
+      op = "rapply", operand = "classes", call = call
+    )
+  }
   kept <- if (how == "replace") "replace" else "list"
   answer <- base::rapply(object, f, classes, deflt, kept, ...)
   if (how != "unlist") {
@@ -131,7 +137,7 @@ word_rapply <- function(object, f, classes = "ANY", deflt = NULL, how = c("unlis
 
 has_leaf_values <- function(x) if (is.list(x)) any(vapply(x, has_leaf_values, NA)) else is_value(x)
 
-element_word("rapply", word_rapply)
+element_word("rapply", word_rapply, differs = "Of lists with values all elements are taken.")
 
 word_simplify <- function(x, higher = TRUE, except = c(0L, 1L)) {
   call <- method_call("simplify2array")

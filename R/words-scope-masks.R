@@ -106,17 +106,30 @@ new_mask <- function(name, entry, value, home) {
   mask <- eval(bquote(function(...) UseMethod(.(name), .(chooses)(...)), splice = FALSE), home)
   methods <- home[[".__S3MethodsTable__."]]
   methods[[paste0(name, ".xlaffi_value")]] <- entry$f
-  # UseMethod() calls closures only.
-  methods[[paste0(name, ".R")]] <- if (is.primitive(value)) {
-    eval(bquote(function(...) .(as.name(name))(...)), baseenv())
-  } else {
-    value
-  }
+  methods[[paste0(name, ".R")]] <- if (is.primitive(value)) primitive_method(name, value) else value
   if (isTRUE(entry$first)) {
     methods[[paste0(name, ".xlaffi_later")]] <- function(x, ...) value(as_value(x, "x", call = method_call(name)), ...)
   }
   home[[name]] <- mask
   mask
+}
+
+# R's function behind a mask; any other function itself
+unmasked <- function(f) {
+  home <- if (!is.primitive(f)) environment(f)
+  is_mask <- is.environment(home) && !is.null(home[[".__S3MethodsTable__."]]) && !is.null(home[[layer_mark]])
+  if (is_mask) home[[".__S3MethodsTable__."]][[paste0(body(f)[[2L]], ".R")]] else f
+}
+
+# UseMethod() calls closures only. A primitive looks for methods from where it is called, which is to be the user's frame.
+primitive_method <- function(name, value) {
+  ask <- eval(bquote(function(...) .(as.name(name))(...)))
+  function(...) {
+    frame <- new.env(parent = parent.frame())
+    frame[[name]] <- value
+    environment(ask) <- frame
+    ask(...)
+  }
 }
 
 # What UseMethod() dispatches on.

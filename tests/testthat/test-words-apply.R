@@ -24,7 +24,7 @@ test_that("functions are applied to elements as in R", {
     sapply(list(x, m), function(v) sum(v)), sapply(1:3, function(i) i), sapply(x, function(v) 1),
     lapply(1:2, function(i) i),
     sapply(list(a = 1, b = 2), function(z) z * x[1]), sapply(1:2, function(i) m * i, simplify = "array"),
-    Vectorize(function(a, b) a + b)(x, 1), Vectorize(function(a, b = 2) a + b)(x), replicate(3, x[1]),
+    Vectorize(function(a, b) a + b)(x, 1), Vectorize(function(a, b = 2) a + b)(x), Vectorize(dnorm)(x, 0, 2), replicate(3, x[1]),
     Filter(function(z) length(z) > 3, list(x, k)), split(x, c(1, 2, 1, 2)),
     tapply(x, c("b", "a", "b", "a"), function(g) sum(g)),
     rapply(list(x, list(m)), function(v) sum(v), how = "unlist"), rapply(list(x, 1), function(v) v * 2, how = "list"),

@@ -192,3 +192,30 @@ test_that("a literal NA is refused where there is no place for it", {
   expect_identical(traced(function(x) x + NA_real_, 1:2), c(NaN, NaN))
   expect_identical(traced(function(x) x + NA, 1.5), NaN)
 })
+
+test_that("primitives find the methods of the user's classes", {
+  skip_without_plugin()
+  code <- quote({
+    `[.held` <- function(x, i) structure(list(v = unclass(x)$v[i]), class = "held")
+    `[<-.held` <- function(x, i, value) structure(list(v = replace(unclass(x)$v, i, value)), class = "held")
+    is.na.held <- function(x) "is.na"
+    sum.held <- function(..., na.rm = FALSE) "sum"
+    range.held <- function(..., na.rm = FALSE) "range"
+    log.held <- function(x, ...) "log"
+    rep.held <- function(x, ...) "rep"
+    function(x) {
+      o <- structure(list(v = 1:5), class = "held")
+      p <- o
+      p[2] <- 9L
+      seen <<- list(o[2:3]$v, p$v, is.na(o), sum(o), range(o), log(o), rep(o, 2))
+      x
+    }
+  })
+  home <- list2env(list(seen = NULL), parent = globalenv())
+  f <- eval(code, home)
+  xla_jit(f)(1)
+  traced <- home$seen
+  f(1)
+  expect_identical(traced, home$seen)
+  expect_identical(traced[[5]], "range")
+})
