@@ -84,7 +84,8 @@ present <- function(names, env) {
   })
 }
 
-# What a function reads that is not in a package: `env` and `values`. Names that are assigned by `<<-` are its own notes.
+# What a function reads that is not in a package: `env` and `values`. Names that are assigned by `<<-` are its own
+# notes.
 # Names of R's functions are among them, for the user may give them another meaning later.
 free_variables <- function(f) {
   code <- as.call(c(as.name("{"), formals(f), body(f)))

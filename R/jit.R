@@ -18,8 +18,8 @@
 #' double that of floating-point or complex numbers, an integer that of integers.
 #'
 #' Variables are looked up as they are named in `f` and in the functions and methods of yours that it calls, in strings
-#' as well (`get("k")`, `do.call("h", ...)`), and so are the fields of environments and of objects made of them, if there
-#' are not more than 1000. Not noticed are changes of what has a name that is computed (`get(paste0("k", i))`), fields
+#' as well (`get("k")`, `do.call("h", ...)`), and so are the fields of environments and of objects made of them, if
+#' there are not more than 1000. Not noticed are changes of what has a name that is computed (`get(paste0("k", i))`), fields
 #' and methods that are added later, options, environment variables and files. What `f` itself assigns by `<<-`, or to
 #' fields, is its own affair.
 #'
@@ -34,8 +34,8 @@
 #' @param f A function of [values][xlaffi_value] that gives a value or a (named) list of values.
 #' @param exact Whether each operation is computed as it is written. XLA otherwise multiplies by `1 / 3` for `x / 3`,
 #'   takes constants together and fuses `x * y + z`, which may change the last bit, for speed. With `exact = TRUE`,
-#'   `+`, `-`, `*`, `/` and `sqrt()` of doubles give R's results bit for bit; sums may still be added up in another order.
-#'   For the CPU. As a part of another program a function is compiled as that one is.
+#'   `+`, `-`, `*`, `/` and `sqrt()` of doubles give R's results bit for bit; sums may still be added up in another
+#'   order. For the CPU. As a part of another program a function is compiled as that one is.
 #' @return A function of R data, buffers or values.
 #' @seealso [ffi_program()] shows the program, [ffi_cache()] what is compiled; [ffi_op()],
 #'   [ffi_jvp()], [ffi_vjp()].

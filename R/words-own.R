@@ -46,7 +46,9 @@ words_elsewhere(c("determinant", "det"), "base", topic = "Linear algebra", dtype
 words_elsewhere(c("hlo_add", "hlo_sum", "hlo_conj"), "xlaffi", topic = "Mathematical functions", dtypes = "all numbers")
 words_elsewhere(c("hlo_max", "hlo_min"), "xlaffi", topic = "Mathematical functions", dtypes = "all but complex")
 words_elsewhere("hlo_atan2", "xlaffi", topic = "Mathematical functions", dtypes = "floating-point")
-words_elsewhere(c("hlo_logistic", "hlo_rsqrt"), "xlaffi", topic = "Mathematical functions", dtypes = "floating-point, complex")
+words_elsewhere(c("hlo_logistic", "hlo_rsqrt"), "xlaffi",
+  topic = "Mathematical functions", dtypes = "floating-point, complex"
+)
 words_elsewhere(c("hlo_dot", "hlo_matmul"), "xlaffi", topic = "Linear algebra", dtypes = "all numbers")
 words_elsewhere("hlo_triangular_solve", "xlaffi", topic = "Linear algebra", dtypes = "floating-point, complex")
 words_elsewhere("hlo_complex", "xlaffi", topic = "Complex numbers and bits", dtypes = "f32, f64")

@@ -121,7 +121,8 @@ unmasked <- function(f) {
   if (is_mask) home[[".__S3MethodsTable__."]][[paste0(body(f)[[2L]], ".R")]] else f
 }
 
-# UseMethod() calls closures only. A primitive looks for methods from where it is called, which is to be the user's frame.
+# UseMethod() calls closures only. A primitive looks for methods from where it is called, which is to be the user's
+# frame.
 primitive_method <- function(name, value) {
   ask <- eval(bquote(function(...) .(as.name(name))(...)))
   function(...) {

@@ -152,7 +152,9 @@ word("cor", "stats",
     # A column is as it is, whatever it holds.
     if (is.null(y)) r <- selected(place(r) == 0L, filled(1, r), r)
     as_given(r, x, y)
-  }, topic = "Summaries", dtypes = "real numbers", differs = paste("Pearson's and Spearman's; the latter without derivatives.", covariance_differs)
+  },
+  topic = "Summaries", dtypes = "real numbers",
+  differs = paste("Pearson's and Spearman's; the latter without derivatives.", covariance_differs)
 )
 
 ranked_columns <- function(x) {

@@ -18,7 +18,8 @@ test_that("logicals, integers, doubles and complex numbers are promoted", {
       function(i, j) i + 1, function(i, j) i + 1L, function(i, j) i * 0.5, function(i, j) i + 1i, function(i, j) i / j,
       function(i, j) i^j, function(i, j) i^2, function(i, j) i^3L, function(i, j) (i > 0) + (j > 0),
       function(i, j) -(i > 0), function(i, j) +(i > 0), function(i, j) (i > 0) / (j > 0), function(i, j) (i > 0) * 2.5,
-      function(i, j) (i > 0) - j, function(i, j) (i > 0) > (j > 0), function(i, j) i > 0.5, function(i, j) i == 3, function(i, j) TRUE == (i > 0),
+      function(i, j) (i > 0) - j, function(i, j) (i > 0) > (j > 0), function(i, j) i > 0.5, function(i, j) i == 3,
+      function(i, j) TRUE == (i > 0),
       function(i, j) sqrt(abs(i)), function(i, j) exp(i > 0), function(i, j) abs(i > 0), function(i, j) sum(i > 0),
       function(i, j) max(i > 0), function(i, j) mean(i), function(i, j) mean(i > 0), function(i, j) i %*% j
     ),
