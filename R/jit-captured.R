@@ -71,8 +71,10 @@ reached_through <- function(x) {
     list(x)
   } else if (isS4(x)) {
     unlist(lapply(attributes(x), reached_through), recursive = FALSE)
-  } else if (is.list(x) && length(x) <= most_fields) {
-    unlist(lapply(unclass(x), reached_through), recursive = FALSE)
+  } else if (is.list(x)) {
+    # Classes may have methods for length().
+    x <- unclass(x)
+    if (length(x) <= most_fields) unlist(lapply(x, reached_through), recursive = FALSE)
   }
 }
 
