@@ -23,6 +23,19 @@ word_kind("is.recursive", function(x) FALSE)
 word_kind("typeof", function(x) r_type(x))
 word_kind("storage.mode", function(x) r_type(x))
 word_kind("mode", function(x) if (r_type(x) %in% c("integer", "double")) "numeric" else r_type(x))
+word_kind("class", function(x) {
+  rank <- length(x@shape)
+  if (rank > 1L) {
+    c(if (rank == 2L) "matrix", "array")
+  } else if (r_type(x) == "double") {
+    "numeric"
+  } else {
+    r_type(x)
+  }
+})
+word_kind("oldClass", function(x) NULL)
+word_kind("is.object", function(x) FALSE)
+word_kind("isS4", function(object) FALSE)
 word_kind("is.vector", function(x, mode = "any") {
   length(x@shape) < 2L && mode %in% c("any", r_type(x), if (r_type(x) %in% c("integer", "double")) "numeric")
 })

@@ -219,3 +219,17 @@ test_that("primitives find the methods of the user's classes", {
   expect_identical(traced, home$seen)
   expect_identical(traced[[5]], "range")
 })
+
+test_that("values have the classes of R's data", {
+  skip_without_plugin()
+  kinds <- list(1.5, 1:3, TRUE, 1i, matrix(1:4, 2), array(1, c(1, 1, 1)))
+  for (x in kinds) {
+    told <- NULL
+    tell <- function(x) list(class(x), oldClass(x), is.object(x), isS4(x))
+    xla_jit(function(x) {
+      told <<- tell(x)
+      x
+    })(x)
+    expect_identical(told, tell(x))
+  }
+})
