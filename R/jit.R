@@ -20,8 +20,8 @@
 #' Variables are looked up as they are named in `f` and in the functions and methods of yours that it calls, in strings
 #' as well (`get("k")`, `do.call("h", ...)`), and so are the fields of environments and of objects made of them, if
 #' there are not more than 1000. Not noticed are changes of what has a name that is computed (`get(paste0("k", i))`),
-#' fields and methods that are added later, options, environment variables and files. What `f` itself assigns by `<<-`, or to
-#' fields, is its own affair.
+#' fields and methods that are added later, options, environment variables and files. What `f` itself assigns by
+#' `<<-`, or to fields, is its own affair.
 #'
 #' Functions can be saved, and sent to other processes: there they are traced and compiled anew. Equal functions share
 #' one compiled program, and what was compiled is kept on disk for later sessions: see [ffi_cache()].
