@@ -138,10 +138,13 @@ class _Aval:
         self.shape, self.dtype = tuple(shape), dtype
 
 
+def _dtype(name):
+    return numpy.dtype(getattr(ml_dtypes, name, None) or name)
+
+
 def handler(sharding, shape, dtype):
     """Makes arrays of raw results without asking jax."""
-    dtype = numpy.dtype(getattr(ml_dtypes, dtype, None) or dtype)
-    aval = _Aval(shape, dtype)
+    aval = _Aval(shape, _dtype(dtype))
     try:  # jaxlib < 0.11 checks against jax's types unless told not to
         return _jaxlib.array_result_handler(aval, sharding, committed=True, _skip_checks=True)
     except TypeError:
@@ -152,9 +155,36 @@ def executor(executable):
     return executable.execute_sharded
 
 
+def addressable_ids(executable):
+    """Ids of the devices of this process that it runs on, in the order of its device assignment."""
+    return [device.id for device in executable.local_devices()]
+
+
+def over_devices(executable, devices, parameters):
+    """What makes arrays over several devices: the sharding, and what an array of each parameter is. To XLA
+    they are as many arrays as there are devices, whatever jaxlib takes the whole of them for."""
+    kind = executable.local_devices()[0].default_memory().kind
+    sharding = xla_client.GSPMDSharding(
+        xla_client.DeviceList(tuple(devices)), xla_client.HloSharding.replicate(), memory_kind=kind)
+    return sharding, [_Aval(shape, _dtype(name)) for shape, name in parameters]
+
+
+def run_over(execute, sharding, parameters, arguments):
+    """Runs a program over several devices; for each argument there is a list of arrays, one a device."""
+    return execute(_over(sharding, parameters, arguments))
+
+
+def _over(sharding, parameters, arguments):
+    return [array_type(aval, sharding, arrays, True, True) for aval, arrays in zip(parameters, arguments)]
+
+
 def run_for_token(execute, arguments):
     """Runs a program without results; the token tells when it is through."""
     return execute(arguments, with_tokens=True).consume_token().get_token(0)
+
+
+def run_over_for_token(execute, sharding, parameters, arguments):
+    return execute(_over(sharding, parameters, arguments), with_tokens=True).consume_token()
 
 
 def copy(array, devices, sharding):

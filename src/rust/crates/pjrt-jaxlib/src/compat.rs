@@ -57,9 +57,13 @@ jaxlib! {
     attributes {
         from_dlpack, to_dlpack, collect_garbage, make_client, client_facts, devices, device_facts, memory_facts,
         placement, compile_program, module_proto, fingerprint, serialize, deserialize, handler,
-        executor, run_for_token, copy, register, register_own, stablehlo_versions,
+        executor, run_for_token, addressable_ids, over_devices, run_over, run_over_for_token, copy, register,
+        register_own, stablehlo_versions,
     }
-    names { consume_with_handlers, unsafe_buffer_pointer, block_until_ready, is_ready, is_deleted, delete }
+    names {
+        consume_with_handlers, disassemble_into_single_device_arrays, unsafe_buffer_pointer, block_until_ready,
+        is_ready, is_deleted, delete,
+    }
 }
 
 static JAXLIB: OnceLock<Jaxlib> = OnceLock::new();

@@ -1,6 +1,7 @@
 //! Compiled programs.
 
 use crate::client::Client;
+use crate::device::Device;
 use crate::entry::{entry, object};
 use crate::error::{Error, Result};
 use crate::frame::Frames;
@@ -21,8 +22,10 @@ pub(crate) struct Executable {
     pub module: Module,
     /// Shapes of the results, shared with the buffers that hold them.
     pub results: Vec<Arc<Shape>>,
-    /// Ids of the devices that it runs on.
+    /// Ids of the devices that it runs on, replica by replica.
     pub devices: Vec<i64>,
+    /// Those of them that are devices of this process, in that order.
+    pub local: Vec<i64>,
     replicas: usize,
     partitions: usize,
     fingerprint: Vec<u8>,
@@ -46,6 +49,65 @@ pub(crate) struct Runner {
     /// What makes arrays of the results.
     pub handlers: Object,
     pub frames: Frames,
+    /// What a program for more than one device needs.
+    pub over: Option<Over>,
+}
+
+/// What makes arrays over several devices.
+pub(crate) struct Over {
+    pub sharding: Object,
+    /// What an array of each parameter is.
+    pub parameters: Object,
+}
+
+/// A shape as Python gets it: sizes and the name of the dtype.
+fn described(gil: &Gil, shape: &Shape) -> Result<[Object; 2]> {
+    let dims = shape.dims.iter().map(|&d| gil.int(d));
+    let dims = dims.collect::<Result<Vec<Object>>>()?;
+    Ok([gil.list(dims.iter())?, gil.string(facts(shape.ty)?.numpy)?])
+}
+
+impl Over {
+    fn new(
+        gil: &Gil,
+        client: &Client,
+        executable: &Object,
+        devices: &[i64],
+        parameters: &[Shape],
+    ) -> Result<Self> {
+        let parameters = parameters
+            .iter()
+            .map(|shape| gil.list(described(gil, shape)?.iter()))
+            .collect::<Result<Vec<Object>>>()?;
+        let devices = client.python_devices(gil, devices)?;
+        let made = gil.call(
+            &client.jax.over_devices,
+            [executable, &devices, &gil.list(parameters.iter())?],
+        )?;
+        let mut made = made.items(gil)?.into_iter();
+        match (made.next(), made.next()) {
+            (Some(sharding), Some(parameters)) => Ok(Self {
+                sharding,
+                parameters,
+            }),
+            _ => Err(Error::internal("over_devices gave no two objects")),
+        }
+    }
+}
+
+impl Executable {
+    /// Whether it is for one device, in all processes together.
+    pub fn over_one(&self) -> bool {
+        self.devices.len() == 1
+    }
+
+    /// The devices of this process that it runs on.
+    pub fn local_devices(&self) -> Result<Vec<&Device>> {
+        self.local
+            .iter()
+            .map(|&id| self.client.device(id))
+            .collect()
+    }
 }
 
 /// What a `PJRT_LoadedExecutable` is.
@@ -67,30 +129,31 @@ impl Loaded {
         let jax = client.jax;
         let module = Module::read(&gil.call(&jax.module_proto, [&object])?.to_bytes(gil)?)?;
         let results: Vec<Arc<Shape>> = module.results.iter().cloned().map(Arc::new).collect();
-        let device = client.device(placed.devices.first().copied().unwrap_or(0))?;
-        let handlers = results
-            .iter()
-            .map(|shape| {
-                let dims = shape
-                    .dims
-                    .iter()
-                    .map(|&d| gil.int(d))
-                    .collect::<Result<Vec<Object>>>()?;
-                let ty = gil.string(facts(shape.ty)?.numpy)?;
-                gil.call(
-                    &jax.handler,
-                    [&device.sharding, &gil.list(dims.iter())?, &ty],
-                )
-            })
-            .collect::<Result<Vec<Object>>>()?;
+        let local = gil.call(&jax.addressable_ids, [&object])?.items(gil)?;
+        let local = local.iter().map(|id| id.to_int(gil));
+        let local = local.collect::<Result<Vec<i64>>>()?;
+        let (handlers, over) = match placed.devices[..] {
+            [id] => {
+                let device = client.device(id)?;
+                let handler = |shape: &Arc<Shape>| {
+                    let [dims, ty] = &described(gil, shape)?;
+                    gil.call(&jax.handler, [&device.sharding, dims, ty])
+                };
+                (results.iter().map(handler).collect::<Result<_>>()?, None)
+            }
+            ref ids => {
+                let over = Over::new(gil, &client, &object, ids, &module.parameters)?;
+                (Vec::new(), Some(over))
+            }
+        };
         let runner = Runner {
             execute: gil.call(&jax.executor, [&object])?,
             handlers: gil.list(handlers.iter())?,
             frames: Frames::default(),
+            over,
         };
         const MEMORY: &str = "device";
-        let device_list = placed
-            .devices
+        let device_list = local
             .iter()
             .map(|&id| client.device(id).map(|d| d.handle()))
             .collect::<Result<_>>()?;
@@ -106,6 +169,7 @@ impl Loaded {
             result_memory_sizes: vec![MEMORY.len(); results.len()],
             device_list,
             devices: placed.devices,
+            local,
             replicas: placed.replicas,
             partitions: placed.partitions,
             client,

@@ -2,6 +2,7 @@
 
 use crate::array::{deleted, Array, Run};
 use crate::buffer::Buffer;
+use crate::compat::Jaxlib;
 use crate::device::Device;
 use crate::dlpack::Owner;
 use crate::entry::{entry, object, slice};
@@ -10,24 +11,51 @@ use crate::event::{in_background, Event, Outcome, Signal};
 use crate::executable::{loaded, Executable, Loaded, Runner};
 use crate::frame::Frame;
 use crate::python::{gil::Gil, object::Object};
+use crate::several;
 use crate::small::{self, Contents, Small};
 use crate::upload::{copy_in, make_array};
-use pjrt_api::{PJRT_ExecuteOptions, PJRT_LoadedExecutable_Execute_Args as Args};
+use pjrt_api::{PJRT_Buffer, PJRT_ExecuteOptions, PJRT_LoadedExecutable_Execute_Args as Args};
 use std::sync::Arc;
 
 /// One argument: the caller's buffer and what XLA gets.
-struct Argument<'a> {
+pub(crate) struct Argument<'a> {
     buffer: &'a Buffer,
-    contents: Contents,
+    pub contents: Contents,
 }
 
-/// Checks the arguments, which jaxlib does not: it takes any array of the right size.
-fn check<'a>(
+/// The buffers of one device's arguments.
+///
+/// # Safety
+/// `list` leads to `count` handles, each NULL or a buffer of this crate.
+pub(crate) unsafe fn buffers<'a>(
+    list: Option<*const *mut PJRT_Buffer>,
+    count: usize,
+    name: &str,
+) -> Result<Vec<&'a Buffer>> {
+    let handles = match list {
+        None => &[],
+        // SAFETY: by this function's contract, here and below.
+        Some(list) => unsafe { slice(list, count, name)? },
+    };
+    let handles = handles.iter().zip(1..);
+    handles
+        // SAFETY: as above.
+        .map(|(handle, i)| unsafe { object(*handle, &format!("argument {i}")) })
+        .collect()
+}
+
+/// Checks the arguments of one device, which jaxlib does not: it takes any array of the right size.
+pub(crate) fn check<'a>(
     executable: &Executable,
     device: &Device,
     buffers: &[&'a Buffer],
 ) -> Result<Vec<Argument<'a>>> {
     let parameters = &executable.module.parameters;
+    let several = !executable.over_one();
+    let name = |i: i32| match several {
+        false => format!("argument {i}"),
+        true => format!("argument {i} of device {}", device.short()),
+    };
     if buffers.len() != parameters.len() {
         return Err(Error::invalid(format!(
             "`{}` takes {} argument(s), got {}",
@@ -44,22 +72,24 @@ fn check<'a>(
             let shape = &buffer.shape;
             if shape.ty != want.ty || shape.dims != want.dims {
                 return Err(Error::invalid(format!(
-                    "argument {i} must have dtype and shape {want}, got {shape}"
+                    "{} must have dtype and shape {want}, got {shape}",
+                    name(i)
                 )));
             }
             if !std::ptr::eq(buffer.device(), device) {
                 return Err(Error::invalid(format!(
-                    "argument {i} is on device {}, but the program was compiled for device {}",
+                    "{} is on device {}, but the program was compiled for device {}",
+                    name(i),
                     buffer.device().short(),
                     device.short()
                 )));
             }
-            let contents = buffer
-                .contents()
-                .ok_or_else(|| deleted(&format!("argument {i}")))?;
+            let contents = buffer.contents().ok_or_else(|| deleted(&name(i)))?;
             let contents = match contents {
-                // XLA may write it, or keep it for a result.
-                _ if executable.module.donates => Contents::Array(buffer.as_array(contents)?),
+                // XLA may write it, or keep it for a result; over several devices jaxlib takes no other.
+                _ if executable.module.donates || several => {
+                    Contents::Array(buffer.as_array(contents)?)
+                }
                 contents => contents,
             };
             let contents = match contents {
@@ -101,48 +131,75 @@ fn fill(
     Ok(())
 }
 
+/// Arrays that XLA must copy instead of donating them, as it does where somebody else has a reference to them.
+pub(crate) struct Held(Vec<Object>);
+
+impl Held {
+    /// Holds those of the arguments, listed by device, that the caller keeps.
+    pub fn new<'a>(
+        gil: &Gil,
+        executable: &Executable,
+        lists: impl Iterator<Item = &'a Vec<Argument<'a>>>,
+        kept: &[i64],
+    ) -> Result<Self> {
+        let mut held = Vec::new();
+        for (i, buffer, array) in lists.flat_map(|list| donatable(executable, list)) {
+            if buffer.is_pinned() || kept.contains(&(i as i64)) {
+                held.push(gil.call(&executable.client.jax.to_dlpack, [array.object()])?);
+            }
+        }
+        Ok(Self(held))
+    }
+
+    pub fn release(self, gil: &Gil, jax: &Jaxlib) -> Result<()> {
+        if !self.0.is_empty() {
+            drop(self.0);
+            gil.call(&jax.collect_garbage, [])?;
+        }
+        Ok(())
+    }
+}
+
+/// The arguments that the program may donate, with their places.
+fn donatable<'a>(
+    executable: &Executable,
+    arguments: &'a [Argument<'a>],
+) -> impl Iterator<Item = (usize, &'a Buffer, &'a Arc<Array>)> {
+    let donates = executable.module.donates;
+    let arguments = arguments.iter().enumerate().filter(move |_| donates);
+    arguments.filter_map(|(i, argument)| match &argument.contents {
+        Contents::Array(array) => Some((i, argument.buffer, array)),
+        Contents::Small(_) => None,
+    })
+}
+
+/// Tells the buffers of the arguments that were donated.
+pub(crate) fn forget_donated(gil: &Gil, executable: &Executable, arguments: &[Argument<'_>]) {
+    for (_, buffer, array) in donatable(executable, arguments) {
+        if array.is_deleted_with(gil) {
+            drop(buffer.take());
+        }
+    }
+}
+
 /// Runs the program; the results are Python's arrays.
 fn run(
     gil: &Gil,
     executable: &Executable,
     runner: &Runner,
     list: &Object,
-    arguments: &[Argument<'_>],
+    arguments: &Vec<Argument<'_>>,
     kept: &[i64],
 ) -> Result<Vec<Object>> {
     let jax = executable.client.jax;
-    let arrays = || {
-        arguments
-            .iter()
-            .enumerate()
-            .filter_map(|(i, argument)| match &argument.contents {
-                Contents::Array(array) if executable.module.donates => {
-                    Some((i, argument.buffer, array))
-                }
-                _ => None,
-            })
-    };
-    // XLA copies instead of donating what somebody else has a reference to.
-    let mut held = Vec::new();
-    for (i, buffer, array) in arrays() {
-        if buffer.is_pinned() || kept.contains(&(i as i64)) {
-            held.push(gil.call(&jax.to_dlpack, [array.object()])?);
-        }
-    }
+    let held = Held::new(gil, executable, std::iter::once(arguments), kept)?;
     let results = gil.call(&runner.execute, [list]).and_then(|results| {
         let arrays = gil.method1(&results, &jax.consume_with_handlers, &runner.handlers);
         results.release(gil);
         arrays
     });
-    if !held.is_empty() {
-        drop(held);
-        gil.call(&jax.collect_garbage, [])?;
-    }
-    for (_, buffer, array) in arrays() {
-        if array.is_deleted_with(gil) {
-            drop(buffer.take());
-        }
-    }
+    held.release(gil, jax)?;
+    forget_donated(gil, executable, arguments);
     let results = results?;
     let items = results.items(gil);
     results.release(gil);
@@ -151,7 +208,7 @@ fn run(
 
 /// What results hold; the run where it is not through. Small programs are when they were launched. Of small results
 /// nothing of jaxlib's is left then.
-fn take_over(
+pub(crate) fn take_over(
     gil: &Gil,
     executable: &Executable,
     arrays: Vec<Object>,
@@ -166,7 +223,8 @@ fn take_over(
             let run = running.get_or_insert_with(Arc::default);
             return Contents::Array(Arc::new(array.computed_by(run)));
         };
-        if small::fits(shape) {
+        // Over several devices jaxlib takes arrays only.
+        if small::fits(shape) && executable.over_one() {
             // SAFETY: the elements are there, and the memory has room for them.
             let copy =
                 |to| unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to, shape.bytes) };
@@ -180,18 +238,11 @@ fn take_over(
     (results.collect(), running)
 }
 
-/// Runs a program without results; the event says when it is through, and how.
-fn run_for_event(
-    gil: &Gil,
-    executable: &Executable,
-    runner: &Runner,
-    list: &Object,
-) -> Result<Event> {
-    let jax = executable.client.jax;
-    let token = gil.call(&jax.run_for_token, [&runner.execute, list])?;
+/// What is set when the runs behind a token are through, and to how they ended. A token can only be waited for, not
+/// asked.
+pub(crate) fn in_token(jax: &'static Jaxlib, token: Object) -> Result<Arc<Signal>> {
     let signal = Signal::new();
     let waiting = Arc::clone(&signal);
-    // A token can only be waited for, not asked.
     in_background("xlaffi-token", move || {
         let outcome: Outcome = jax
             .gil()
@@ -200,14 +251,14 @@ fn run_for_event(
         drop(token);
         waiting.set(outcome);
     })?;
-    Ok(Event::Signal(signal))
+    Ok(signal)
 }
 
 /// Which arguments the caller wants to keep.
 ///
 /// # Safety
 /// `options` is NULL or valid as the API says.
-unsafe fn kept<'a>(options: *const PJRT_ExecuteOptions) -> Result<&'a [i64]> {
+unsafe fn listed_as_kept<'a>(options: *const PJRT_ExecuteOptions) -> Result<&'a [i64]> {
     use pjrt_api::CStruct;
     // SAFETY: by this function's contract; the first field is the struct's size.
     unsafe {
@@ -234,6 +285,24 @@ unsafe fn kept<'a>(options: *const PJRT_ExecuteOptions) -> Result<&'a [i64]> {
     }
 }
 
+/// Which of `count` arguments the caller wants to keep.
+///
+/// # Safety
+/// `options` is NULL or valid as the API says.
+pub(crate) unsafe fn kept<'a>(
+    options: *const PJRT_ExecuteOptions,
+    count: usize,
+) -> Result<&'a [i64]> {
+    // SAFETY: by this function's contract.
+    let kept = unsafe { listed_as_kept(options)? };
+    match kept.iter().find(|i| !(0..count as i64).contains(i)) {
+        Some(bad) => Err(Error::invalid(format!(
+            "non_donatable_input_indices has {bad}, there are {count} argument(s)"
+        ))),
+        None => Ok(kept),
+    }
+}
+
 /// # Safety
 /// `args` holds what the API says.
 unsafe fn execute(args: &mut Args) -> Result<()> {
@@ -241,12 +310,16 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
     let this: &Loaded = unsafe { loaded(args.executable)? };
     let runner = this.runner()?;
     let executable = &*this.executable;
-    if args.num_devices != 1 || executable.devices.len() != 1 {
-        return Err(Error::unimplemented(format!(
-            "programs run on one device at a time, this one is for {} and got arguments for {}",
-            executable.devices.len(),
+    if args.num_devices != executable.local.len() {
+        return Err(Error::invalid(format!(
+            "the program runs on {} device(s), got arguments for {}",
+            executable.local.len(),
             args.num_devices
         )));
+    }
+    if !executable.over_one() {
+        // SAFETY: as above, and the caller's lists are for so many devices.
+        return unsafe { several::execute(args, executable, &runner) };
     }
     let device = executable.client.device(executable.devices[0])?;
     if !args.execute_device.is_null() {
@@ -270,32 +343,19 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
             slice(args.output_lists, 1, "output_lists")?,
         )
     };
-    let handles = match lists {
-        [] => &[],
-        // SAFETY: as above.
-        [list, ..] => unsafe { slice(*list, args.num_args, "argument_lists[0]")? },
-    };
-    let buffers = handles
-        .iter()
-        .enumerate()
-        // SAFETY: as above.
-        .map(|(i, handle)| unsafe { object(*handle, &format!("argument {}", i + 1)) })
-        .collect::<Result<Vec<&Buffer>>>()?;
+    // SAFETY: as above.
+    let buffers = unsafe { buffers(lists.first().copied(), args.num_args, "argument_lists[0]")? };
     let arguments = check(executable, device, &buffers)?;
     // SAFETY: as above.
-    let kept = unsafe { kept(args.options)? };
-    if let Some(bad) = kept.iter().find(|i| !(0..buffers.len() as i64).contains(i)) {
-        return Err(Error::invalid(format!(
-            "non_donatable_input_indices has {bad}, there are {} argument(s)",
-            buffers.len()
-        )));
-    }
+    let kept = unsafe { kept(args.options, args.num_args)? };
     let wants_event = !args.device_complete_events.is_null();
     let gil = executable.client.jax.gil()?;
     let mut frame = runner.frames.take(&gil, arguments.len())?;
     fill(&gil, &mut frame, executable, device, &arguments)?;
     let event = if executable.results.is_empty() && wants_event {
-        Some(run_for_event(&gil, executable, &runner, &frame.list)?)
+        let jax = executable.client.jax;
+        let token = gil.call(&jax.run_for_token, [&runner.execute, &frame.list])?;
+        Some(Event::Signal(in_token(jax, token)?))
     } else {
         let arrays = run(&gil, executable, &runner, &frame.list, &arguments, kept)?;
         let output = outputs[0];

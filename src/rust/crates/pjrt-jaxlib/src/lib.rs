@@ -29,6 +29,7 @@ mod plugin;
 mod proto;
 pub mod python;
 mod refine;
+mod several;
 mod shape;
 mod small;
 mod strided;

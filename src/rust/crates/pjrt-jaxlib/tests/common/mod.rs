@@ -5,6 +5,8 @@
     reason = "tests: every call is one"
 )]
 
+pub mod several;
+
 use pjrt_api::*;
 use std::ffi::c_void;
 use std::path::Path;
@@ -316,12 +318,7 @@ pub struct How<'a> {
     pub device: Option<*mut PJRT_Device>,
 }
 
-/// Runs a program on one device: its results and its event.
-pub fn execute_with(
-    executable: *mut PJRT_LoadedExecutable,
-    arguments: &[*mut PJRT_Buffer],
-    how: How<'_>,
-) -> Answer<(Vec<*mut PJRT_Buffer>, *mut PJRT_Event)> {
+pub fn number_of_results(executable: *mut PJRT_LoadedExecutable) -> usize {
     let of = call!(
         PJRT_LoadedExecutable_GetExecutable,
         PJRT_LoadedExecutable_GetExecutable_Args {
@@ -341,6 +338,16 @@ pub fn execute_with(
         PJRT_Executable_Destroy_Args { executable: of }
     )
     .unwrap();
+    n
+}
+
+/// Runs a program on one device: its results and its event.
+pub fn execute_with(
+    executable: *mut PJRT_LoadedExecutable,
+    arguments: &[*mut PJRT_Buffer],
+    how: How<'_>,
+) -> Answer<(Vec<*mut PJRT_Buffer>, *mut PJRT_Event)> {
+    let n = number_of_results(executable);
     let mut options = PJRT_ExecuteOptions::new();
     options.non_donatable_input_indices = how.kept.as_ptr();
     options.num_non_donatable_input_indices = how.kept.len();
