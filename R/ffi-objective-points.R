@@ -58,7 +58,7 @@ parameters <- function(template, theta) {
 objective_count <- function(vector, self, types) {
   theta <- new_type(self$dtype, self$size)
   data <- lapply(tree_leaves(types), function(type) new_type(data_dtype(type@dtype, self$dtype), type@shape))
-  trace_program(vector, c(list(theta), data))$results@shape
+  trace_program(vector, c(list(theta), data), mesh = mesh_of_data(self$data))$results@shape
 }
 
 data_dtype <- function(dtype, chosen) {
@@ -125,13 +125,26 @@ upload_data <- function(self) {
   }
   leaves <- tree_leaves(self$data)
   buffers <- Filter(function(leaf) inherits(leaf, "xlaffi_buffer"), leaves)
-  self$device <- if (length(buffers)) device(buffers[[1L]]) else default_device()
+  mesh <- mesh_of_data(leaves)
+  self$device <- if (!is.null(mesh)) {
+    mesh$devices[[mesh$local[[1L]]]]
+  } else if (length(buffers)) {
+    device(buffers[[1L]])
+  } else {
+    default_device()
+  }
   self$buffers <- lapply(leaves, function(leaf) {
-    if (inherits(leaf, "xlaffi_buffer")) {
-      return(leaf)
+    if (is_on_device(leaf)) {
+      return(if (is.null(mesh) || is_sharded(leaf)) leaf else ffi_shard(leaf, mesh))
     }
+    dtype <- data_dtype(r_dtype(leaf), self$dtype)
     # Of doubles NA is NaN; nothing else has a place for it.
-    pjrt_buffer(leaf, data_dtype(r_dtype(leaf), self$dtype), self$device, check = is.object(leaf) || !is.double(leaf))
+    check <- is.object(leaf) || !is.double(leaf)
+    if (is.null(mesh)) {
+      pjrt_buffer(leaf, dtype, self$device, check = check)
+    } else {
+      ffi_shard(leaf, mesh, dtype = dtype, check = check)
+    }
   })
   self$identity <- .Call(wrap__identity_new)
 }

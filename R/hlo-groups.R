@@ -9,6 +9,9 @@ arithmetic <- c("+" = "add", "-" = "subtract", "*" = "multiply", "/" = "divide",
 Ops.xlaffi_value <- function(e1, e2) {
   shown <- paste0("`", .Generic, "`")
   call <- method_call(.Generic)
+  if (is_sharded(e1) || (!missing(e2) && is_sharded(e2))) {
+    refuse_sharded(.Generic, call)
+  }
   if (missing(e2)) {
     return(switch(.Generic,
       "+" = as_numbers(e1),

@@ -1,7 +1,8 @@
 # The graph as StableHLO text. A `scope` holds the names of the values so far.
 
-# A whole module. `region` is what trace_region() gave.
-program_text <- function(region) {
+# A whole module. `region` is what trace_region() gave. `layout`, for a mesh: the `mesh`, and for each of `inputs` and
+# `outputs` along which axes it is cut; NULL leaves that to XLA.
+program_text <- function(region, layout = NULL) {
   scope <- list(names = new.env(parent = emptyenv()), count = new.env(parent = emptyenv()), indent = "    ")
   scope$count$values <- 0L
   arguments <- sprintf("%%arg%d", seq_along(region$params) - 1L)
@@ -9,11 +10,14 @@ program_text <- function(region) {
   body <- region_lines(scope, region)
   types <- vapply(region$results, mlir_type, "")
   results <- vapply(region$results, value_name, "", scope = scope)
+  parameters <- sprintf("%s: %s", arguments, vapply(region$params, mlir_type, ""))
   lines <- c(
     "module @main {",
+    if (!is.null(layout)) paste0("  ", mesh_text(layout$mesh)),
     sprintf(
       "  func.func public @main(%s) -> (%s) {",
-      paste(sprintf("%s: %s", arguments, vapply(region$params, mlir_type, "")), collapse = ", "), toString(types)
+      paste0(parameters, sharding_attributes(layout$inputs), collapse = ", "),
+      paste0(types, sharding_attributes(layout$outputs), collapse = ", ")
     ),
     body,
     if (length(types)) sprintf("    return %s : %s", toString(results), toString(types)) else "    return",
@@ -21,6 +25,13 @@ program_text <- function(region) {
     "}"
   )
   paste0(paste(lines, collapse = "\n"), "\n")
+}
+
+# Of the parameters or the results of a program; nothing for one device.
+sharding_attributes <- function(specs) {
+  vapply(specs, function(entries) {
+    if (is.null(entries)) "" else sprintf(" {sdy.sharding = #sdy.sharding%s}", sharding_text(entries))
+  }, "")
 }
 
 name_parameters <- function(scope, params, names) {

@@ -1,14 +1,12 @@
-# Runs `f` on values of the given types and gives the program that it wrote. `arguments` is a list
-# of trees of types, `results` a tree of types. `platform` is where it is going to run.
-trace_program <- function(f, arguments, platform = default_platform()) {
-  outer <- the$platform
-  undecided <- the$undecided
-  on.exit({
-    the$platform <- outer
-    the$undecided <- undecided
-  })
+# Runs `f` on values of the given types and gives the program that it wrote: its `region`. `arguments` is a list
+# of trees of types, `results` a tree of types. `platform` is where it is going to run, `mesh` on which devices if these
+# are several; what `f` does may make it a program for a mesh, see use_mesh().
+trace_program <- function(f, arguments, platform = default_platform(), mesh = NULL) {
+  outer <- mget(c("platform", "undecided", "mesh", "manual"), the, ifnotfound = list(NULL))
+  on.exit(list2env(outer, the))
   the$platform <- platform
-  the$undecided <- NULL
+  the$mesh <- mesh
+  the$undecided <- the$manual <- NULL
   check_no_tokens(tree_leaves(arguments), "a program cannot be given a token")
   tree <- NULL
   region <- trace_region(function(params) {
@@ -18,7 +16,7 @@ trace_program <- function(f, arguments, platform = default_platform()) {
     check_no_tokens(results, "the function returns a token, which a program cannot give back")
     results
   }, tree_leaves(arguments))
-  list(text = program_text(region), results = tree_fill(tree, lapply(region$results, type_of)))
+  list(region = region, results = tree_fill(tree, lapply(region$results, type_of)), mesh = the$mesh)
 }
 
 default_platform <- function() Sys.getenv("PJRT_PLATFORM", "cpu")
@@ -34,6 +32,9 @@ argument_type <- function(x, name, call = rlang::caller_env()) {
   if (inherits(x, "xlaffi_buffer")) {
     info <- buffer_info(x, call)
     return(new_type(info$dtype, info$shape))
+  }
+  if (is_sharded(x)) {
+    return(new_type(x@dtype, x@shape))
   }
   if (!is_data(x)) {
     abort(
@@ -72,7 +73,14 @@ ffi_program <- function(f, ...) {
   if (!is.function(f)) {
     abort(sprintf("`f` must be a function, not %s", describe(f)), operand = "f")
   }
-  structure(trace_program(f, argument_types(list(...)))$text, class = "xlaffi_text")
+  arguments <- list(...)
+  types <- argument_types(arguments)
+  env <- if (inherits(f, "xlaffi_jit")) environment(f)
+  placed <- placed_arguments(f, env$shardings, arguments, types, rlang::current_env())
+  # What it does with its arguments and results stands in the attributes of the program's.
+  inner <- if (is.null(env$shardings)) f else env$f
+  traced <- trace_program(inner, types, mesh = placed$mesh)
+  structure(program_text(traced$region, program_layout(traced, placed, env$shardings)), class = "xlaffi_text")
 }
 
 #' @export

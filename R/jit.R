@@ -31,33 +31,65 @@
 #'
 #' The program runs on the device of the first buffer, or on the default one.
 #'
+#' @section Several devices:
+#' With a [sharded array][ffi_shard] among the arguments the program runs on all devices of its mesh. XLA parts the
+#' work and adds the communication; the results are sharded arrays. Other arguments, R data and buffers, are
+#' copied to every device, unless `in_shardings` cuts them. Shapes in `f` are those of whole arrays. All sharded
+#' arguments lie on one mesh.
+#'
+#' `in_shardings` and `out_shardings` say along which axes of the mesh arguments and results are cut: one
+#' specification ([ffi_spec()]) for all of them; or a list with one for each, nested where arguments are lists; named,
+#' it may leave out arguments. NULL: arguments as they come, results as XLA chooses. What XLA chooses and no
+#' specification describes (half of an axis, say) is asked for whole on every device, for which the program is
+#' compiled once more. An argument that is sharded otherwise is refused. With one of both given results stay sharded
+#' arrays also when all arguments are R data.
+#'
+#' As a part of another program the function keeps its shardings, as [hlo_shard()] would: so derivatives and batches
+#' of it are computed where it is. Custom calls, ops of your own and linear algebra ([xla_chol()] and its like) are
+#' computed by every device on whole arrays, which XLA gathers before: that is right, but not parallel.
+#'
 #' @param f A function of [values][xlaffi_value] that gives a value or a (named) list of values.
 #' @param exact Whether each operation is computed as it is written. XLA otherwise multiplies by `1 / 3` for `x / 3`,
 #'   takes constants together and fuses `x * y + z`, which may change the last bit, for speed. With `exact = TRUE`,
 #'   `+`, `-`, `*`, `/` and `sqrt()` of doubles give R's results bit for bit; sums may still be added up in another
 #'   order. For the CPU. As a part of another program a function is compiled as that one is.
-#' @return A function of R data, buffers or values.
+#' @param mesh A mesh, see [ffi_mesh()]; `NULL`: that of the sharded arguments, if there are any.
+#' @param in_shardings,out_shardings Along which axes of the mesh arguments and results are cut, see below.
+#' @return A function of R data, buffers, sharded arrays or values.
 #' @seealso [ffi_program()] shows the program, [ffi_cache()] what is compiled; [ffi_op()],
 #'   [ffi_jvp()], [ffi_vjp()].
 #' @examplesIf plugins_downloaded()
 #' norm <- xla_jit(function(x) sqrt(sum(x^2)))
 #' norm(c(3, 4))
 #' norm(pjrt_buffer(c(3, 4), "f32"))
+#'
+#' # On a mesh of devices, here of one
+#' mesh <- ffi_mesh(c(data = 1))
+#' norm(ffi_shard(c(3, 4), mesh, "data"))
+#' xla_jit(function(x, b) x %*% b, mesh = mesh, in_shardings = list(x = "data"))(diag(2), c(1, 2))
 #' @export
-xla_jit <- function(f, exact = FALSE) {
+xla_jit <- function(f, exact = FALSE, mesh = NULL, in_shardings = NULL, out_shardings = NULL) {
   if (!is.function(f)) {
     abort(sprintf("`f` must be a function, not %s", describe(f)), operand = "f")
   }
   check_flag(exact, "exact")
-  new_jit(f, "function", exact = exact)
+  if (!is.null(mesh)) check_mesh(mesh)
+  check_spec_tree(in_shardings, "in_shardings")
+  check_spec_tree(out_shardings, "out_shardings")
+  shardings <- if (!is.null(mesh) || !is.null(in_shardings) || !is.null(out_shardings)) {
+    list(mesh = mesh, inputs = in_shardings, outputs = out_shardings, strict = TRUE)
+  }
+  new_jit(f, "function", exact = exact, shardings = shardings)
 }
 
 # `name` is what ffi_cache() calls it; `uses` are the functions of the user behind `f`. What tells the function
 # from others, `identity`, is an external pointer: R saves those as NULL, so a function that comes back from a
-# file or another process is a new one there. Nothing else of the session is kept in it.
-new_jit <- function(f, name, uses = list(f), exact = FALSE) {
+# file or another process is a new one there. Nothing else of the session is kept in it. `shardings` says where
+# arguments and results lie, see mesh-jit.R.
+new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL) {
   force(f)
   force(exact)
+  force(shardings)
   force(name)
   force(uses)
   identity <- NULL
@@ -96,6 +128,9 @@ run_again <- function(call, arguments) {
 
 # Runs a call that was found by its signature; new_call() has what it holds.
 run_call <- function(call, leaves) {
+  if (!is.null(call$layout)) {
+    return(run_on_mesh(call, leaves))
+  }
   executable <- call$program$executable
   if (!call$any) {
     outputs <- .Call(wrap__executable_call, executable, leaves, call$dtypes, call$device)
@@ -116,6 +151,10 @@ run_call <- function(call, leaves) {
   if (!call$any && length(outputs) && typeof(outputs[[1L]]) == "externalptr") {
     outputs <- read_results(outputs, leaves)
   }
+  in_form(call, outputs)
+}
+
+in_form <- function(call, outputs) {
   switch(call$form,
     one = outputs[[1L]],
     list = `names<-`(outputs, call$names),
@@ -139,25 +178,34 @@ read_results <- function(buffers, arguments) {
 # The first call with a signature, and every call with nested lists or values.
 run_new <- function(self, arguments, env) {
   leaves <- as.list(tree_leaves(arguments))
-  buffers <- vapply(leaves, inherits, NA, what = "xlaffi_buffer")
+  buffers <- vapply(leaves, inherits, NA, what = c("xlaffi_buffer", "xlaffi_sharded"))
   if (any_of_class(leaves, c("xlaffi_value", "xlaffi_type")) || (length(the$traces) && !any(buffers))) {
-    return(inlined(self$f, arguments, env))
+    return(inlined(self, arguments, env))
   }
   if (is.null(.Call(wrap__identity_text, self$identity))) {
     self$identity <- .Call(wrap__identity_new)
   }
   types <- argument_types(arguments, env)
-  device <- if (any(buffers)) device(leaves[[which(buffers)[[1L]]]]) else default_device()
+  placed <- placed_arguments(self$f, self$shardings, arguments, types, env)
+  device <- if (!is.null(placed)) {
+    placed$mesh$devices[[1L]]
+  } else if (any(buffers)) {
+    device(leaves[[which(buffers)[[1L]]]])
+  } else {
+    default_device()
+  }
   key <- .Call(wrap__signature, self$identity, arguments)
   if (is.null(key)) {
     # R has a limit on the length of names in an environment.
-    key <- paste("hash", .Call(wrap__identity_text, self$identity), rlang::hash(list(types, buffers, format(device))))
+    place <- if (is.null(placed)) format(device) else list(placed$mesh$key, placed$inputs)
+    key <- paste("hash", .Call(wrap__identity_text, self$identity), rlang::hash(list(types, buffers, place)))
   }
   call <- the$calls[[key]]
   if (is.null(call) || changed(call$captured)) {
     # Before `f` runs: what it changes itself is its own affair.
     captured <- captured_variables(self$uses)
-    call <- new_call(self$f, adapted(types, leaves, buffers), device, self$name, self$exact)
+    types <- adapted(types, leaves, buffers)
+    call <- new_call(self$f, types, device, self$name, self$exact, placed, self$shardings)
     call$buffers <- buffers
     call$any <- any(buffers)
     call$all <- all(buffers)
@@ -169,11 +217,15 @@ run_new <- function(self, arguments, env) {
 
 any_of_class <- function(leaves, class) any(vapply(leaves, inherits, NA, what = class))
 
-# `f` as a part of the program that is being written
-inlined <- function(f, arguments, env) {
+# The function as a part of the program that is being written
+inlined <- function(self, arguments, env) {
   names <- names2(arguments)
   names[!nzchar(names)] <- which(!nzchar(names))
-  call_written(f, Map(function(argument, name) tree_map(argument, as_value, name, call = env), arguments, names))
+  values <- Map(function(argument, name) tree_map(argument, as_value, name, call = env), arguments, names)
+  if (isTRUE(self$shardings$strict)) {
+    return(inlined_sharded(self, values, env))
+  }
+  call_written(self$f, values)
 }
 
 # Beside buffers one R number without dimensions takes the dtype of the first that has numbers of its kind.
@@ -190,14 +242,23 @@ adapted <- function(types, leaves, buffers) {
 
 # `f` traced for arguments of these types: `program`, which equal functions share; the device; `dtypes`, in which R
 # data are passed on; `form`, `names` and `results`, of which the value is made.
-new_call <- function(f, types, device, name, exact = FALSE) {
-  traced <- trace_program(f, types, platform(device))
+new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shardings = NULL) {
+  traced <- trace_program(f, types, platform(device), placed$mesh)
   results <- traced$results
-  text <- if (isTRUE(exact)) exact_text(traced$text, device) else traced$text
+  layout <- program_layout(traced, placed, shardings)
+  compiled <- function(layout) {
+    text <- program_text(traced$region, layout)
+    compiled_program(if (isTRUE(exact)) exact_text(text, device) else text, device, name, types, layout$mesh)
+  }
+  program <- compiled(layout)
+  if (!is.null(layout)) {
+    layout <- settled_layout(layout, program, traced, types)
+    layout$stays <- isTRUE(shardings$strict) && !is.null(c(shardings$inputs, shardings$outputs))
+    if (!layout$chosen) program <- compiled(layout)
+  }
   list(
-    program = compiled_program(text, device, name, types), device = device,
-    dtypes = lapply(tree_leaves(types), function(type) type@dtype),
-    form = result_form(results), names = names(results), results = results
+    program = program, device = device, dtypes = lapply(tree_leaves(types), function(type) type@dtype),
+    form = result_form(results), names = names(results), results = results, layout = layout
   )
 }
 
@@ -221,12 +282,16 @@ result_form <- function(results) {
   }
 }
 
-compiled_program <- function(text, device, name, types) {
-  key <- text_digest(c(text, format(device)))
+compiled_program <- function(text, device, name, types, mesh = NULL) {
+  key <- text_digest(c(text, if (is.null(mesh)) format(device) else mesh$key))
   program <- the$programs[[key]]
   if (is.null(program)) {
     types <- types_text(tree_leaves(types))
-    made <- made_executable(text, device, name, types)
+    made <- if (is.null(mesh)) {
+      made_executable(text, device, name, types)
+    } else {
+      made_executable(text, device, name, types, mesh_options(mesh))
+    }
     program <- list2env(c(list(text = text, name = name, types = types, key = key), made), parent = emptyenv())
     remember_program(program)
   }

@@ -85,7 +85,7 @@ check_numbers <- function(x, name, dtype, call) {
   x
 }
 
-is_on_device <- function(x) inherits(x, c("xlaffi_buffer", "xlaffi_value", "xlaffi_type"))
+is_on_device <- function(x) inherits(x, c("xlaffi_buffer", "xlaffi_typed"))
 
 check_linalg_dtype <- function(dtype, call = rlang::caller_env()) {
   if (is.null(dtype)) {

@@ -70,6 +70,9 @@ the$conditions <- list()
 the$condition_count <- 0
 # The platform of the program that is being traced.
 the$platform <- NULL
+# The mesh that it is for, NULL for one device; while the body of ffi_shard_map() is traced, its mesh.
+the$mesh <- NULL
+the$manual <- NULL
 # What was found of compilers, and where compiled code and compiled programs are kept.
 the$compilers <- list()
 the$folders <- list()

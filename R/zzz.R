@@ -2,6 +2,7 @@
   keep_session(topenv())
   register_refused()
   register_words()
+  register_refused_sharded()
   .Call(wrap__start)
   note_library()
   check(.Call(wrap__callback_open, quote(serve_callback), topenv()))

@@ -1,0 +1,33 @@
+# More than this is not gathered only to be looked at.
+most_printed <- 2^20
+
+#' @export
+format.xlaffi_sharded <- function(x, ...) {
+  sprintf("<sharded array %s, %s on %s>", type_text(x), format_spec(x@spec), format(x@mesh))
+}
+
+#' @export
+print.xlaffi_sharded <- function(x, ...) {
+  cat("Sharded array\n")
+  label <- if (x@dtype == "pred") "bool" else x@dtype
+  facts <- c(
+    sprintf("[ %s%s{%s} ]", toupper(platform(x)), label, paste(x@shape, collapse = "x")),
+    sprintf("%s on %s", format_spec(x@spec), format(x@mesh))
+  )
+  whole <- if (length(x) <= most_printed && length(x@mesh$local) == mesh_size(x@mesh)) on_one_device(x)
+  if (is.null(whole)) {
+    cat("(", if (length(x) > most_printed) "large" else "on devices of other processes, too", ")\n", sep = "")
+    writeLines(facts)
+  } else {
+    print(whole, header = FALSE, footer = paste(facts, collapse = "\n"), ...)
+  }
+  invisible(x)
+}
+
+# The whole array as one buffer
+on_one_device <- function(x, to = x@mesh$devices[[x@mesh$local[[1L]]]]) {
+  if (!any(lengths(x@spec))) {
+    return(copy_buffer(x@shards[[1L]], to))
+  }
+  check(.Call(wrap__buffer_from_raw, as_raw(x, row_major = TRUE), x@dtype, to, x@shape, TRUE))
+}

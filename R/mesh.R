@@ -1,0 +1,194 @@
+#' Meshes of devices
+#'
+#' A mesh is a grid of devices whose axes have names. `ffi_spec()` says along which of these axes an array is cut
+#' into parts, [ffi_shard()] cuts it, and [xla_jit()] computes with the parts where they are.
+#'
+#' @details
+#' The names and the meaning are those of JAX's `Mesh` and `PartitionSpec`. In a mesh with the axes `data` of 4 and
+#' `model` of 2 devices, the specification `ffi_spec("data", NULL)` cuts the rows of a matrix into four parts, each of
+#' which lies on two devices; `ffi_spec(c("data", "model"))` cuts the rows into eight; `ffi_spec()` gives every device
+#' all of it. A dimension must be a multiple of the number of its parts.
+#'
+#' The CPU has as many devices as [pjrt_client()]'s option `cpu_device_count`, or the environment variable
+#' `PJRT_CPU_DEVICE_COUNT`, says; more than there are cores share these.
+#'
+#' @param axes Sizes of the axes with their names: `c(data = 4, model = 2)`.
+#' @param devices The devices, as many as the sizes' product, those along the last axis next to one another: a list
+#'   of devices or their names. `NULL`: the first devices of the default platform.
+#' @param ... For each dimension of an array: the name of an axis, names of several (the first is the slowest), or
+#'   `NULL` or `NA` where it is not cut. Dimensions beyond the last entry are not cut.
+#' @return `ffi_mesh()` a mesh, class `xlaffi_mesh`, with the fields `axes` and `devices`. `ffi_spec()` a
+#'   specification, class `xlaffi_spec`. Where one is expected, a character vector or a list of its entries will do:
+#'   `"data"`, `c("data", NA)`, `list(NULL, c("data", "model"))`.
+#' @seealso [ffi_shard()], [xla_jit()].
+#' @examplesIf plugins_downloaded()
+#' mesh <- ffi_mesh(c(data = 1))
+#' mesh
+#' ffi_shard(matrix(1:6, 2), mesh, ffi_spec("data", NULL))
+#' @export
+ffi_mesh <- function(axes, devices = NULL) {
+  axes <- check_mesh_axes(axes)
+  size <- prod(axes)
+  devices <- if (is.null(devices)) first_devices(size) else check_mesh_devices(devices, axes)
+  new_mesh(axes, devices)
+}
+
+new_mesh <- function(axes, devices) {
+  sizes <- paste(names(axes), axes, sep = "=", collapse = ",")
+  labels <- vapply(devices, format, "")
+  structure(
+    list(
+      axes = axes, devices = devices, local = local_positions(devices),
+      key = sprintf("%s on %s %s", sizes, platform(devices[[1L]]), toString(labels))
+    ),
+    class = "xlaffi_mesh"
+  )
+}
+
+# The places in a mesh whose devices this process computes with.
+local_positions <- function(devices) seq_along(devices)
+
+check_mesh_axes <- function(axes, call = rlang::caller_env()) {
+  whole <- is.numeric(axes) && !is.object(axes) && length(axes) && !anyNA(axes) && all(axes >= 1 & axes == trunc(axes))
+  if (!whole || prod(axes) > .Machine$integer.max) {
+    abort(sprintf("`axes` must be whole numbers from 1 with names, not %s", values_text(axes)),
+      operand = "axes", hint = "For example `c(data = 4, model = 2)`.", call = call
+    )
+  }
+  names <- names2(axes)
+  if (!all(grepl("^[[:alnum:]_.-]+$", names)) || anyDuplicated(names)) {
+    abort(
+      sprintf(
+        "`axes` must have names of letters, digits, `_`, `.` and `-`, each once, not %s",
+        toString(dQuote(names, FALSE))
+      ),
+      operand = "axes", call = call
+    )
+  }
+  stats::setNames(as.integer(axes), names)
+}
+
+first_devices <- function(size, call = rlang::caller_env()) {
+  all <- devices()
+  if (length(all) < size) {
+    abort(
+      sprintf("the mesh has %.0f places, but platform \"%s\" has %d device%s", size, platform(all[[1L]]), length(all),
+        if (length(all) == 1L) "" else "s"
+      ),
+      "OUT_OF_RANGE", operand = "axes", call = call,
+      hint = if (platform(all[[1L]]) == "cpu") "Set PJRT_CPU_DEVICE_COUNT before the first use to have more."
+    )
+  }
+  all[seq_len(size)]
+}
+
+check_mesh_devices <- function(devices, axes, call = rlang::caller_env()) {
+  if (inherits(devices, "xlaffi_device")) {
+    devices <- list(devices)
+  }
+  if (!is.list(devices) && !is.character(devices)) {
+    abort(sprintf("`devices` must be a list of devices or their names, not %s", describe(devices)),
+      operand = "devices", call = call
+    )
+  }
+  if (length(devices) != prod(axes)) {
+    abort(
+      sprintf(
+        "`devices` must be %.0f, one for each place of the mesh (%s), not %d", prod(axes), axes_label(axes),
+        length(devices)
+      ),
+      operand = "devices", call = call
+    )
+  }
+  devices <- unname(lapply(devices, as_pjrt_device))
+  platforms <- unique(vapply(devices, platform, ""))
+  if (length(platforms) > 1L) {
+    abort(sprintf("`devices` must be of one platform, not of %s", toString(platforms)),
+      operand = "devices", call = call
+    )
+  }
+  labels <- vapply(devices, format, "")
+  if (anyDuplicated(labels)) {
+    abort(sprintf("`devices` has %s more than once", labels[[anyDuplicated(labels)]]), operand = "devices", call = call)
+  }
+  devices
+}
+
+check_mesh <- function(mesh, name = "mesh", call = rlang::caller_env()) {
+  if (!inherits(mesh, "xlaffi_mesh")) {
+    abort(sprintf("`%s` must be a mesh made by ffi_mesh(), not %s", name, describe(mesh)), operand = name, call = call)
+  }
+  mesh
+}
+
+mesh_size <- function(mesh) length(mesh$devices)
+
+same_mesh <- function(x, y) identical(x$key, y$key)
+
+# For each place of the mesh (a row) where it is along each axis, counted from 0.
+mesh_coordinates <- function(mesh) {
+  steps <- rev(cumprod(c(1L, rev(mesh$axes))))[-1L]
+  places <- seq_along(mesh$devices) - 1L
+  matrix(
+    unlist(Map(function(step, size) (places %/% step) %% size, steps, mesh$axes)), length(places),
+    dimnames = list(NULL, names(mesh$axes))
+  )
+}
+
+# The mesh of the program that is being traced, NULL if it has none (yet).
+mesh_of_program <- function() the$mesh
+
+# The program that is being traced is one for this mesh.
+use_mesh <- function(mesh, call = rlang::caller_env()) {
+  if (is.null(the$mesh)) {
+    if (!identical(platform(mesh$devices[[1L]]), the$platform)) {
+      abort(
+        sprintf("the program is written for platform \"%s\", the mesh is on %s", the$platform, mesh_label(mesh)),
+        operand = "mesh", call = call
+      )
+    }
+    the$mesh <- mesh
+  } else if (!same_mesh(the$mesh, mesh)) {
+    refuse_meshes(the$mesh, mesh, call)
+  }
+  invisible(mesh)
+}
+
+refuse_meshes <- function(mesh, other, call) {
+  abort(
+    sprintf("a program runs on one mesh: here are %s and %s", format(mesh), format(other)),
+    operand = "mesh", hint = c(
+      if (identical(format(mesh), format(other))) "Their devices differ, or stand in another order.",
+      "`ffi_shard(x, mesh, spec)` moves an array to another mesh."
+    ),
+    call = call
+  )
+}
+
+axes_label <- function(axes) paste(names(axes), axes, sep = " = ", collapse = ", ")
+
+mesh_label <- function(mesh) {
+  count <- mesh_size(mesh)
+  sprintf("%d %s device%s", count, platform(mesh$devices[[1L]]), if (count == 1L) "" else "s")
+}
+
+#' @export
+format.xlaffi_mesh <- function(x, ...) sprintf("<mesh %s>", axes_label(x$axes))
+
+#' @export
+print.xlaffi_mesh <- function(x, ...) {
+  cat(sprintf("<mesh %s of %s>\n", axes_label(x$axes), mesh_label(x)))
+  cat(toString(vapply(x$devices, format, ""), width = 200), "\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+devices.xlaffi_mesh <- function(x = NULL, ...) x$devices
+
+#' @export
+platform.xlaffi_mesh <- function(x, ...) platform(x$devices[[1L]])
+
+# As the module of a program has it. Partition i of the program is place i of the mesh, whatever device that is.
+mesh_text <- function(mesh) {
+  sprintf("sdy.mesh @mesh = <[%s]>", paste(sprintf("\"%s\"=%d", names(mesh$axes), mesh$axes), collapse = ", "))
+}

@@ -1,0 +1,73 @@
+test_that("a specification has an entry for each dimension", {
+  spec <- ffi_spec("data", NULL, c("a", "b"), NA)
+  expect_identical(unclass(spec), list("data", character(), c("a", "b"), character()))
+  expect_identical(xlaffi:::as_spec(c("data", NA, NA)), ffi_spec("data", NULL, NULL))
+  expect_identical(xlaffi:::as_spec(list(NULL, c("a", "b"))), ffi_spec(NA, c("a", "b")))
+  expect_identical(ffi_spec(), xlaffi:::as_spec(list()))
+  expect_snapshot(spec)
+})
+
+test_that("wrong specifications are refused", {
+  expect_snapshot(error = TRUE, {
+    ffi_spec("data", "data")
+    ffi_spec(c("data", NA))
+    ffi_spec(1)
+    xlaffi:::as_spec(2)
+  })
+})
+
+test_that("wrong axes and devices are refused", {
+  skip_without_plugin()
+  expect_snapshot(error = TRUE, {
+    ffi_mesh(4)
+    ffi_mesh(c(a = 0))
+    ffi_mesh(c(a = 1, a = 1))
+    ffi_mesh(c("a b" = 1))
+    ffi_mesh(c(a = 1e6))
+    ffi_mesh(c(a = 1), devices = 1)
+    ffi_mesh(c(a = 2), devices = "cpu:0")
+    ffi_mesh(c(a = 2), devices = c("cpu:0", "cpu:0"))
+    ffi_mesh("data")
+  })
+})
+
+test_that("a mesh of one device shows what it is", {
+  skip_without_plugin()
+  mesh <- ffi_mesh(c(data = 1, model = 1))
+  expect_identical(mesh$axes, c(data = 1L, model = 1L))
+  expect_identical(devices(mesh), devices()[1])
+  expect_identical(platform(mesh), "cpu")
+  expect_snapshot({
+    mesh
+    ffi_shard(matrix(1:4, 2), mesh, "data")
+  })
+})
+
+test_that("places of a mesh and numbers of parts go by rows", {
+  mesh <- structure(list(axes = c(a = 2L, b = 3L), devices = as.list(1:6), local = 1:6), class = "xlaffi_mesh")
+  at <- unname(as.matrix(expand.grid(b = 0:2, a = 0:1)[c("a", "b")]))
+  expect_equal(unname(xlaffi:::mesh_coordinates(mesh)), at, ignore_attr = TRUE)
+  parts <- xlaffi:::mesh_parts(mesh, list(c("b", "a"), character(), "a"))
+  expect_equal(parts, cbind(at[, 2] * 2 + at[, 1], 0, at[, 1]))
+})
+
+test_that("what XLA chose becomes a specification, or none", {
+  mesh <- structure(list(axes = c(a = 4L, b = 2L), devices = as.list(1:8), local = 1:8), class = "xlaffi_mesh")
+  tiled <- function(tiles, copies, devices = 0:7) {
+    list(kind = "tiled", tiles = tiles, last_replicated = copies, devices = devices)
+  }
+  entries <- function(...) xlaffi:::entries_of(tiled(...), mesh, c(8L, 8L))
+  expect_identical(entries(c(4L, 2L), 1L), list("a", "b"))
+  expect_identical(entries(c(4L, 1L), 2L), list("a", character()))
+  expect_identical(entries(c(8L, 1L), 1L), list(c("a", "b"), character()))
+  transposed <- as.vector(matrix(0:7, 4, byrow = TRUE))
+  expect_identical(entries(c(8L, 1L), 1L, transposed), list(c("b", "a"), character()))
+  expect_identical(entries(c(2L, 4L), 1L, transposed), list("b", "a"))
+  expect_identical(entries(c(1L, 2L), 4L, transposed), list(character(), "b"))
+  # Half of an axis, a transposed one, another kind
+  expect_null(entries(c(2L, 1L), 4L))
+  expect_null(entries(c(4L, 2L), 1L, 7:0))
+  expect_null(xlaffi:::entries_of(list(kind = "maximal"), mesh, 8L))
+  expect_null(xlaffi:::entries_of(tiled(c(4L, 2L), 1L), mesh, c(6L, 8L)))
+  expect_identical(xlaffi:::entries_of(list(kind = "replicated"), mesh, 8L), list(character()))
+})
