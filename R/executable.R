@@ -1,7 +1,8 @@
 #' Compile a program
 #'
 #' @param program A program, see [pjrt_program()].
-#' @param compile_options Leave it to the default: one replica, one partition.
+#' @param compile_options How many replicas and partitions, and on which devices, see [pjrt_compile_options()]. The
+#'   default is one of each.
 #' @param device The device to compile for: a device, a name such as `"cpu:1"`, or `NULL` for the
 #'   default.
 #' @return An executable, class `xlaffi_executable`, for [pjrt_execute()].
@@ -16,19 +17,10 @@
 #' pjrt_execute(double, pjrt_buffer(c(1, 2)))
 #' @export
 pjrt_compile <- function(program, compile_options = new_compile_options(), device = NULL) {
-  device <- as_pjrt_device(device)
-  if (!inherits(compile_options, "xlaffi_compile_options")) {
-    abort(
-      sprintf("`compile_options` must be compile options, not %s", describe(compile_options)),
-      operand = "compile_options"
-    )
-  }
-  note_flags(platform(device))
-  finish(.Call(wrap__client_compile, device, program))
+  place <- compilation_place(compile_options, device)
+  note_flags(platform(place$device))
+  finish(.Call(wrap__client_compile, place$device, program, place$options))
 }
-
-# One replica and one partition; the place for what comes with more.
-new_compile_options <- function() structure(list(), class = "xlaffi_compile_options")
 
 #' Execute a program
 #'
@@ -43,12 +35,14 @@ new_compile_options <- function() structure(list(), class = "xlaffi_compile_opti
 #' and its arguments may be gone. After `gc()` it can be called again.
 #'
 #' @param executable An executable, see [pjrt_compile()].
-#' @param ... Buffers, one per parameter of the program.
+#' @param ... Buffers, one per parameter of the program; for a program on several devices lists of buffers, one per
+#'   device in the order of `devices(executable)`.
 #' @param execution_options `NULL` or options made by [pjrt_execution_options()].
 #' @param simplify Whether a single result is returned as such, and not as a list of one.
 #' @param check Whether the arguments are checked before the launch: their class, their device and
 #'   whether they still exist. `FALSE` leaves that to the plugin.
-#' @return A buffer, or a list of buffers.
+#' @return A buffer, or a list of buffers. Of a program on several devices each result is a list of buffers, one per
+#'   device.
 #' @inherit pjrt_compile examples
 #' @export
 pjrt_execute <- function(executable, ..., execution_options = NULL, simplify = TRUE, check = TRUE) {

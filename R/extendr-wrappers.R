@@ -52,9 +52,9 @@ client_platform <- function(client) .Call(wrap__client_platform, client)
 
 client_devices <- function(client) .Call(wrap__client_devices, client)
 
-client_compile <- function(device, program) .Call(wrap__client_compile, device, program)
+client_compile <- function(device, program, options) .Call(wrap__client_compile, device, program, options)
 
-client_load <- function(device, program, compiled) .Call(wrap__client_load, device, program, compiled)
+client_load <- function(device, program, compiled, options) .Call(wrap__client_load, device, program, compiled, options)
 
 client_facts <- function(device) .Call(wrap__client_facts, device)
 

@@ -1,18 +1,20 @@
 # Compiled programs on disk, see disk-cache.R: what the plugin made of a program, for the next session that asks for the
 # same. It is only ever a short way: whatever is wrong with it, the program is compiled.
 
-# The executable of a program, loaded from disk or compiled: `executable` and `saved`, the folder on disk or NA.
-made_executable <- function(text, device, name, types) {
+# The executable of a program, loaded from disk or compiled: `executable` and `saved`, the folder on disk or NA. Where
+# `options` are for several devices, these are in there, and `device` is the first.
+made_executable <- function(text, device, name, types, options = new_compile_options()) {
   program <- pjrt_program(text)
+  compiled <- function() pjrt_compile(program, options, if (is.null(options$devices)) device)
   root <- if (check(.Call(wrap__program_lasts, program))) program_folder()
-  key <- if (!is.null(root)) program_key(text, device)
+  key <- if (!is.null(root)) program_key(text, device, options)
   if (is.null(key)) {
-    return(list(executable = pjrt_compile(program, device = device), saved = NA_character_))
+    return(list(executable = compiled(), saved = NA_character_))
   }
   saved <- found_entry(root, key, "program")
-  executable <- if (!is.null(saved)) loaded_program(file.path(saved, "program"), text, device)
+  executable <- if (!is.null(saved)) loaded_program(file.path(saved, "program"), text, device, options)
   if (is.null(executable)) {
-    executable <- pjrt_compile(program, device = device)
+    executable <- compiled()
     saved <- save_program(root, key, paste(name, types), executable, device)
   }
   list(executable = executable, saved = saved)
@@ -41,7 +43,7 @@ clear_saved <- function() {
 }
 
 # All that a compiled program depends on; NULL where nobody knows.
-program_key <- function(text, device) {
+program_key <- function(text, device, options = new_compile_options()) {
   # More than one: XLA has read others than there are now, or nobody knows which.
   flags <- unique(c(the$flags[[platform(device)]], Sys.getenv("XLA_FLAGS")))
   # A file of flags may change, and who asks for a dump wants the compiler to run.
@@ -51,7 +53,16 @@ program_key <- function(text, device) {
   facts <- tryCatch(compilation_facts(device), xlaffi_error = function(error) NULL)
   if (!is.null(facts)) {
     files <- c(the$library_stamp, the$plugin_stamps[[platform(device)]])
-    text_digest(c(text, format(device), facts$where, facts$threads, flags, files))
+    text_digest(c(text, format(device), options_text(options), facts$where, facts$threads, flags, files))
+  }
+}
+
+# What programs for several devices depend on besides; nothing for one.
+options_text <- function(options) {
+  if (!is_for_one_device(options)) {
+    labels <- vapply(options$devices, format, "")
+    count <- length(devices(as_pjrt_client(platform(options$devices[[1L]]))))
+    c(options$replicas, options$partitions, options$shardy, options$propagate, labels, count)
   }
 }
 
@@ -75,11 +86,11 @@ note_plugin <- function(plugin, platform) {
   the$plugin_stamps[[platform]] <- if (file.exists(path)) file_stamp(path) else path
 }
 
-loaded_program <- function(file, text, device) {
+loaded_program <- function(file, text, device, options) {
   tryCatch(
     {
       saved <- unpack_program(read_bytes(file), compilation_facts(device)$where)
-      if (identical(saved$program, charToRaw(text))) load_program(saved, device)
+      if (identical(saved$program, charToRaw(text))) load_program(saved, options, if (is.null(options$devices)) device)
     },
     xlaffi_error = function(error) NULL
   )

@@ -21,7 +21,8 @@
 #' @param path A file to write to, or to read from. It is written under another name first, so that nobody finds half
 #'   of it.
 #' @param bytes A raw vector made by `pjrt_serialize()`.
-#' @param device The device to load the program for: a device, a name such as `"cpu:1"`, or `NULL` for the default.
+#' @param device The device to load the program for: a device, a name such as `"cpu:1"`, or `NULL` for the default. For
+#'   a program on several devices a list of as many, or `NULL` for the first.
 #' @return `pjrt_serialize()` a raw vector, invisibly where it was written to a file. `pjrt_deserialize()` an
 #'   executable, class `xlaffi_executable`, for [pjrt_execute()].
 #' @examplesIf plugins_downloaded()
@@ -65,8 +66,16 @@ pjrt_deserialize <- function(bytes = NULL, path = NULL, device = NULL) {
   } else if (!is.raw(bytes)) {
     abort(sprintf("`bytes` must be a raw vector made by pjrt_serialize(), not %s", describe(bytes)), operand = "bytes")
   }
-  device <- as_pjrt_device(device)
-  load_program(unpack_program(bytes, compilation_facts(device)$where), device)
+  several <- is.list(device) || length(device) > 1L
+  devices <- if (several) as_device_list(device, "device")
+  device <- if (several) devices[[1L]] else as_pjrt_device(device)
+  saved <- unpack_program(bytes, compilation_facts(device)$where)
+  options <- pjrt_compile_options(saved$replicas, saved$partitions)
+  if (several || !is_for_one_device(options)) {
+    options <- pjrt_compile_options(saved$replicas, saved$partitions, devices)
+    device <- NULL
+  }
+  load_program(saved, options, device)
 }
 
 read_bytes <- function(path, call = rlang::caller_env()) {
@@ -80,11 +89,12 @@ read_bytes <- function(path, call = rlang::caller_env()) {
   })
 }
 
-load_program <- function(saved, device, call = rlang::caller_env()) {
+load_program <- function(saved, options, device, call = rlang::caller_env()) {
+  place <- compilation_place(options, device, call)
   program <- check(.Call(wrap__program_new, saved$program, saved$format), call)
-  note_flags(platform(device))
+  note_flags(platform(place$device))
   tryCatch(
-    finish(.Call(wrap__client_load, device, program, saved$compiled), call),
+    finish(.Call(wrap__client_load, place$device, program, saved$compiled, place$options), call),
     xlaffi_error_not_found = function(error) {
       abort(sprintf("the compiled program cannot be loaded: %s", conditionMessage(error)),
         code = "NOT_FOUND", op = error$op, call = call,
@@ -119,12 +129,14 @@ known_processor <- function() {
 # The bytes are lines of text, an empty one, the program and what was made of it. The last line has a digest of all
 # else. A change of this format has another number.
 serialized_head <- "xlaffi compiled program "
-serialized_format <- 1L
+serialized_format <- 2L
 
 pack_program <- function(executable, where, call = rlang::caller_env()) {
   parts <- check(.Call(wrap__executable_serialize, executable), call)
+  info <- check(.Call(wrap__executable_info, executable), call)
   lines <- c(
     paste0(serialized_head, serialized_format), paste(names(where), where),
+    sprintf("devices %d %d", info$replicas, info$partitions),
     sprintf("program %s %.0f", parts$format, length(parts$program))
   )
   head <- charToRaw(paste0(lines, "\n", collapse = ""))
@@ -154,9 +166,12 @@ unpack_program <- function(bytes, where, call = rlang::caller_env()) {
   }
   lines <- strsplit(rawToChar(bytes[lines]), "\n", fixed = TRUE)[[1L]]
   check_place(lines, where, call)
-  program <- strsplit(lines[[length(lines)]], " ", fixed = TRUE)[[1L]]
-  size <- as.numeric(program[[3L]])
-  list(format = program[[2L]], program = body[seq_len(size)], compiled = body[-seq_len(size)])
+  last <- strsplit(utils::tail(lines, 2L), " ", fixed = TRUE)
+  size <- as.numeric(last[[2L]][[3L]])
+  list(
+    format = last[[2L]][[2L]], program = body[seq_len(size)], compiled = body[-seq_len(size)],
+    replicas = as.integer(last[[1L]][[2L]]), partitions = as.integer(last[[1L]][[3L]])
+  )
 }
 
 # Whether the first line is that of this format.

@@ -86,10 +86,10 @@ cases <- list(
     list(glue("signature", "f", list(a = buffer, b = x, 1L, long)), glue("signature", "f", list("text")))
   },
   compile = function() {
-    class(finished(glue("client_compile", device, glue("program_new", program, "mlir"))))
+    class(finished(glue("client_compile", device, glue("program_new", program, "mlir"), NULL)))
   },
   refused = function() {
-    class(finished(glue("client_compile", device, glue("program_new", refused, "mlir"))))
+    class(finished(glue("client_compile", device, glue("program_new", refused, "mlir"), NULL)))
   },
   execute = function() read(execute(exec)),
   # On R's thread as soon as the program was quick, where text is written at once.

@@ -139,7 +139,7 @@ test_that("a program is refused where it was not made for", {
     pjrt_deserialize(forged(bytes, "processor Another one 0123456789abcdef"))
   })
   newer <- bytes
-  newer[[nchar(xlaffi:::serialized_head) + 1L]] <- charToRaw("2")
+  newer[[nchar(xlaffi:::serialized_head) + 1L]] <- charToRaw("3")
   expect_snapshot(error = TRUE, {
     pjrt_deserialize(newer)
     pjrt_deserialize(head(bytes, -1))

@@ -5,11 +5,9 @@ use std::thread::available_parallelism;
 
 use extendr_api::Robj;
 use extendr_ffi::SEXP;
-use pjrt::{
-    compile_options, exact_options, may_have_side_effects, Client, Executable, Program,
-    EXACT_MODULE,
-};
+use pjrt::{may_have_side_effects, Client, CompileOptions, Executable, Program, EXACT_MODULE};
 
+use crate::argument::{borrowed, counts, elements, flag, inherits, integer, is_null, logicals};
 use crate::callback::Called;
 use crate::device::DeviceObject;
 use crate::entry::routines;
@@ -54,19 +52,19 @@ routines! {
         Ok(wrap_list(devices.collect()))
     }
 
-    // Compiles a program for a device, on another thread: a run.
-    fn client_compile(device, program) {
+    // Compiles a program for a device, or for those that the options name, on another thread: a run.
+    fn client_compile(device, program, options) {
         let program: &Program = get(program, "program")?;
-        make(device, program, |client, program, options| client.compile(program, options))
+        make(device, program, options, |client, program, options| client.compile(program, options))
     }
 
     // Loads what executable_serialize() gave for an executable of the program, on another thread: a run.
-    fn client_load(device, program, compiled) {
+    fn client_load(device, program, compiled, options) {
         let program: &Program = get(program, "program")?;
         let compiled = bytes(compiled)
             .ok_or_else(|| Failure::argument("compiled", "`compiled` must be a raw vector"))?
             .to_vec();
-        make(device, program, move |client, program, options| client.load(&compiled, program, options))
+        make(device, program, options, move |client, program, options| client.load(&compiled, program, options))
     }
 
     // What programs compiled for a device depend on: the plugin's version, the kind of the device, and how many
@@ -81,17 +79,20 @@ routines! {
     }
 }
 
-/// An executable for a device, made of a program on another thread: a run.
+/// An executable for a device, or for those that the options name, made of a program on another thread: a run.
 fn make(
     device: &Robj,
     program: &Program,
+    options: &Robj,
     how: impl Fn(&Client, &Program, &[u8]) -> pjrt::Result<Executable> + Send + Sync + 'static,
 ) -> Outcome<SEXP> {
     let on: &DeviceObject = get(device, "device")?;
-    let mut options = compile_options(Some(on.device.id()?));
-    if program.code().starts_with(EXACT_MODULE.as_bytes()) {
-        options = exact_options(options);
+    let mut options = compile_options(options)?;
+    if options.devices.is_empty() && options.replicas * options.partitions == 1 {
+        options.devices = vec![on.device.id()?];
     }
+    options.exact = program.code().starts_with(EXACT_MODULE.as_bytes());
+    let options = options.to_bytes();
     let (client, program) = (on.client.clone(), program.clone());
     let platform = on.platform.clone();
     let run = Run::start(move || {
@@ -104,4 +105,43 @@ fn make(
         }))
     })?;
     Ok(wrap(run))
+}
+
+/// What pjrt_compile_options() made, with the ids of the devices; NULL is one replica and one partition.
+fn compile_options(options: &Robj) -> Outcome<CompileOptions> {
+    if is_null(options) {
+        return Ok(CompileOptions::default());
+    }
+    let parts = elements(options);
+    let read = match parts[..] {
+        // SAFETY: elements of a list that R protects.
+        [replicas, partitions, devices, shardy, propagate] => unsafe {
+            let one =
+                |value| integer(borrowed(value)).and_then(|value| usize::try_from(value).ok());
+            let ids = counts(borrowed(&devices)).and_then(|ids| {
+                let ids = ids.into_iter().map(i32::try_from);
+                ids.collect::<std::result::Result<_, _>>().ok()
+            });
+            one(&replicas).zip(one(&partitions)).zip(ids).and_then(
+                |((replicas, partitions), devices)| {
+                    Some(CompileOptions {
+                        replicas,
+                        partitions,
+                        devices,
+                        shardy: flag(borrowed(&shardy))?,
+                        propagate: logicals(borrowed(&propagate))?,
+                        ..CompileOptions::default()
+                    })
+                },
+            )
+        },
+        _ => None,
+    };
+    read.filter(|_| inherits(options, "xlaffi_compile_options"))
+        .ok_or_else(|| {
+            Failure::argument(
+                "compile_options",
+                "`compile_options` must be made by pjrt_compile_options()",
+            )
+        })
 }

@@ -18,9 +18,11 @@ use crate::failure::{Failure, Outcome};
 use crate::host;
 use crate::memory::{expect, retried};
 use crate::pace::Pace;
+use crate::parts::{check_alive, device_parts, outputs_to_r};
 use crate::pointer::{class, get, wrap, wrap_list};
 use crate::protected::{alloc_list, Protected};
 use crate::run::{Done, Run};
+use crate::sharding::shardings;
 use crate::unwind::protect;
 use crate::value::{named, IntoSexp, Value};
 
@@ -46,16 +48,17 @@ class!(
 
 /// A run that has been started.
 enum Started {
-    /// It is through, or XLA goes on with it on its own threads: the results.
-    Launched(Vec<Buffer>),
+    /// It is through, or XLA goes on with it on its own threads: the results on each device.
+    Launched(Vec<Vec<Buffer>>),
     /// On another thread of ours.
     Running(Run),
 }
 
 routines! {
-    // Runs the program; a list of buffers, which has the class `xlaffi_executed` where printed text waits to be shown,
-    // or one of the class `xlaffi_launched` with the run that R has to wait for. Where `simplify` says so, one buffer
-    // comes without a list, if no text waits.
+    // Runs the program on a buffer per parameter; a list of buffers, which has the class `xlaffi_executed` where printed
+    // text waits to be shown, or one of the class `xlaffi_launched` with the run that R has to wait for. Where `simplify` says so, one buffer
+    // comes without a list, if no text waits. Where the program runs on several devices, in place of each buffer, there and
+    // here, is a list of them, one per device.
     fn executable_execute(executable, arguments, options, check: bool, simplify: bool) {
         let object: &ExecutableObject = get(executable, "executable")?;
         // SAFETY: a symbol of R's.
@@ -64,30 +67,22 @@ routines! {
         if !is_null(unsafe { borrowed(&names) }) {
             return Err(Failure::argument("...", "Expected unnamed arguments: they go by position"));
         }
-        let values = elements(arguments);
-        let mut buffers: Vec<&Arc<Buffer>> = Vec::with_capacity(values.len());
-        for (index, value) in values.iter().enumerate() {
-            // SAFETY: an element of a list that R protects.
-            let value = unsafe { borrowed(value) };
-            let buffer: &BufferObject = get(value, format_args!("..{}", index + 1))?;
-            buffers.push(&buffer.buffer);
-        }
+        let parts = device_parts(arguments, object.executable.num_devices())?;
         if check {
-            check_alive(&buffers)?;
+            check_alive(&object.executable, &parts)?;
         }
-        let options = execute_options(options)?;
-        let buffers = buffers.into_iter().cloned().collect();
-        match start(object, buffers, options)? {
-            Started::Launched(mut outputs) => match outputs.pop() {
-                Some(only) if simplify && outputs.is_empty() && !ops::print::is_waiting() => {
-                    expect(size(&only));
-                    Ok(wrap(BufferObject::new(only, &object.platform)))
+        match start(object, parts, execute_options(options)?)? {
+            Started::Launched(mut outputs) => {
+                let may_be_alone = simplify && !ops::print::is_waiting();
+                if let ([buffers], true) = (&mut outputs[..], may_be_alone) {
+                    if buffers.len() == 1 {
+                        let only = buffers.remove(0);
+                        expect(size(&only));
+                        return Ok(wrap(BufferObject::new(only, &object.platform)));
+                    }
                 }
-                last => {
-                    outputs.extend(last);
-                    Ok(told(outputs_to_r(outputs, &object.platform)))
-                }
-            },
+                Ok(told(outputs_to_r(outputs, &object.platform)))
+            }
             Started::Running(run) => Ok(with_class(wrap_list(vec![run]), "xlaffi_launched")),
         }
     }
@@ -112,17 +107,17 @@ routines! {
             let buffer = upload_array(on, data, host::dtype(dtype)?)?;
             buffers.push(buffer.buffer);
         }
-        let outputs = match start(object, buffers, ExecuteOptions::default())? {
+        let outputs = match start(object, vec![buffers], ExecuteOptions::default())? {
             Started::Launched(outputs) => outputs,
             Started::Running(run) => return Ok(wrap(run)),
         };
-        for output in &outputs {
+        for output in outputs.iter().flatten() {
             if !wait(output, FIRST_WAIT)? {
                 return Ok(told(outputs_to_r(outputs, &object.platform)));
             }
         }
-        let arrays = alloc_list(outputs.len());
-        for (index, output) in outputs.iter().enumerate() {
+        let arrays = alloc_list(object.executable.num_outputs());
+        for (index, output) in outputs.iter().flatten().enumerate() {
             let array = host::read(output)?;
             // SAFETY: R's thread; the list is protected and has a place for each result. Nobody else
             // has the array; to take an attribute away allocates nothing.
@@ -147,19 +142,26 @@ routines! {
         })
     }
 
-    // Platform, name, number of results and the ids of the devices.
+    // Platform, name, number of results, the ids of the devices of this process, how many replicas and partitions there
+    // are, and how parameters (as far as is known) and results are split.
     fn executable_info(executable) {
         let object: &ExecutableObject = get(executable, "executable")?;
-        let devices = object.executable.devices()?;
-        let ids = devices
+        let executable = &object.executable;
+        let ids = executable
+            .devices()?
             .iter()
             .map(|device| Ok(device.id()?))
             .collect::<Outcome<Vec<i32>>>()?;
+        let (parameters, results) = shardings(executable)?;
         Ok(named! {
             platform = &*object.platform,
-            name = object.executable.name().unwrap_or_default(),
-            results = object.executable.num_outputs() as i32,
+            name = executable.name().unwrap_or_default(),
+            results = executable.num_outputs() as i32,
             devices = ids,
+            replicas = executable.num_replicas().unwrap_or(1) as i32,
+            partitions = executable.num_partitions().unwrap_or(1) as i32,
+            parameters = parameters,
+            shardings = results,
         })
     }
 }
@@ -194,16 +196,19 @@ const DEEPEST: usize = 16;
 /// One without results is waited for there, so that its error is not lost.
 fn start(
     object: &ExecutableObject,
-    buffers: Vec<Arc<Buffer>>,
+    parts: Vec<Vec<Arc<Buffer>>>,
     options: ExecuteOptions,
 ) -> Outcome<Started> {
     let (executable, pace) = (object.executable.clone(), object.pace.clone());
     let waits = object.called.may_need_r();
     let execute = move || {
-        let buffers: Vec<&Buffer> = buffers.iter().map(|buffer| &**buffer).collect();
-        let outputs = pace.timed(|| executable.execute(&buffers, &options))?;
+        let buffers = parts
+            .iter()
+            .map(|part| part.iter().map(|buffer| &**buffer).collect());
+        let buffers: Vec<Vec<&Buffer>> = buffers.collect();
+        let outputs = pace.timed(|| executable.execute_on(&buffers, &options))?;
         if waits {
-            outputs.iter().try_for_each(Buffer::wait)?;
+            outputs.iter().flatten().try_for_each(Buffer::wait)?;
         }
         Ok::<_, pjrt::Error>(outputs)
     };
@@ -214,7 +219,11 @@ fn start(
         ));
     }
     // XLA has room for so many programs under way; where some wait for R, R must not wait for room.
-    let may_block = waits || object.pace.may_take_long() || main_thread::is_needed();
+    // Devices may wait for each other without end.
+    let may_block = waits
+        || object.pace.may_take_long()
+        || object.executable.num_devices() != 1
+        || main_thread::is_needed();
     if !may_block && object.executable.num_outputs() > 0 {
         let execute = || Ok(execute()?);
         let outputs = if object.runs_once {
@@ -240,33 +249,6 @@ fn start(
         },
         None => Ok(Started::Running(run)),
     }
-}
-
-/// A list of buffers, not protected.
-pub fn outputs_to_r(outputs: Vec<Buffer>, platform: &Arc<str>) -> SEXP {
-    expect(outputs.iter().map(size).sum());
-    let outputs = outputs.into_iter();
-    wrap_list(
-        outputs
-            .map(|buffer| BufferObject::new(buffer, platform))
-            .collect(),
-    )
-}
-
-fn check_alive(buffers: &[&Arc<Buffer>]) -> Outcome<()> {
-    for (index, buffer) in buffers.iter().enumerate() {
-        if buffer.is_deleted()? {
-            return Err(Failure::argument(
-                &format!("..{}", index + 1),
-                format!(
-                    "argument {}: execution called on deleted or donated buffer",
-                    index + 1
-                ),
-            )
-            .hint("`pjrt_execution_options(non_donatable_input_indices = )` keeps an argument."));
-        }
-    }
-    Ok(())
 }
 
 fn execute_options(options: &Robj) -> Outcome<ExecuteOptions> {

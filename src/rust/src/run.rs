@@ -10,9 +10,10 @@ use pjrt_jaxlib::python::Report;
 
 use crate::callback::{of_run, while_serving, Abandon};
 use crate::entry::routines;
-use crate::executable::{outputs_to_r, ExecutableObject};
+use crate::executable::ExecutableObject;
 use crate::failure::Outcome;
 use crate::memory;
+use crate::parts::outputs_to_r;
 use crate::pointer::{class, get, wrap};
 use crate::python::report_to_r;
 use crate::worker::{self, Pending};
@@ -21,8 +22,8 @@ use crate::worker::{self, Pending};
 pub enum Done {
     /// A compiled program.
     Compiled(ExecutableObject),
-    /// The results of an execution, and the platform that they are on.
-    Executed(Vec<Buffer>, Arc<str>),
+    /// The results of an execution on each device, and the platform that they are on.
+    Executed(Vec<Vec<Buffer>>, Arc<str>),
     /// What was found of Python.
     Looked(Report),
 }

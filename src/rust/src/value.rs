@@ -26,6 +26,8 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// A character vector; `None` is NA.
     Texts(Vec<Option<String>>),
+    /// A list without names.
+    Items(Vec<Value>),
     /// A list with names.
     List(Vec<(String, Value)>),
     /// A value with a class.
@@ -84,6 +86,14 @@ impl Value {
                 }
                 Value::Texts(texts) => {
                     make_texts(texts.iter().map(|text| text.as_deref()), texts.len())
+                }
+                Value::Items(items) => {
+                    let list = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, items.len() as isize));
+                    for (index, item) in items.iter().enumerate() {
+                        SET_VECTOR_ELT(list, index as isize, item.make());
+                    }
+                    Rf_unprotect(1);
+                    list
                 }
                 Value::List(parts) => {
                     let count = parts.len();

@@ -1,35 +1,29 @@
 //! Compiled programs.
 
 use crate::api::{call, slice, string, Api};
-use crate::buffer::Buffer;
 use crate::client::Client;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
-use crate::event::Event;
-use crate::program::Program;
+use crate::error::Result;
+use crate::program::{Program, ProgramFormat};
+use crate::sharding::{Sharding, Shardings};
 use pjrt_api::*;
 use std::ptr::null_mut;
-
-/// How a program is run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ExecuteOptions {
-    /// Arguments (from 0) that must survive even if the program would reuse their memory.
-    pub non_donatable: Vec<usize>,
-    /// Tells launches apart in multi-host programs.
-    pub launch_id: i32,
-}
+use std::sync::OnceLock;
 
 /// A compiled program, ready to run.
 pub struct Executable {
-    client: Client,
-    loaded: *mut PJRT_LoadedExecutable,
+    pub(crate) client: Client,
+    pub(crate) loaded: *mut PJRT_LoadedExecutable,
     /// Owned too; NULL where the plugin could not give it.
     executable: *mut PJRT_Executable,
-    num_outputs: usize,
+    pub(crate) num_outputs: usize,
+    /// How many of its devices this process can use.
+    pub(crate) num_devices: usize,
+    shardings: OnceLock<Shardings>,
     program: Program,
     /// Whether it may take the memory of an argument for a result.
-    may_donate: bool,
+    pub(crate) may_donate: bool,
 }
 
 // SAFETY: the API allows calls on an executable from any thread.
@@ -64,6 +58,8 @@ impl Executable {
             loaded,
             executable: null_mut(),
             num_outputs: 0,
+            num_devices: 1,
+            shardings: OnceLock::new(),
             may_donate: program.may_donate(),
             program: program.clone(),
         };
@@ -77,10 +73,14 @@ impl Executable {
         // SAFETY: as above.
         unsafe { call!(this.api(), PJRT_Executable_NumOutputs(count))? };
         this.num_outputs = count.num_outputs;
+        // One that cannot tell has no others.
+        if let Ok(devices) = this.raw_devices() {
+            this.num_devices = devices.len();
+        }
         Ok(this)
     }
 
-    fn api(&self) -> Api {
+    pub(crate) fn api(&self) -> Api {
         self.client.api()
     }
 
@@ -178,144 +178,114 @@ impl Executable {
         }
     }
 
-    /// The devices that it runs on.
+    fn raw_devices(&self) -> Result<&[*mut PJRT_Device]> {
+        let mut args = PJRT_LoadedExecutable_AddressableDevices_Args::new();
+        args.executable = self.loaded;
+        // SAFETY: the executable is alive, and with it the list.
+        unsafe {
+            call!(self.api(), PJRT_LoadedExecutable_AddressableDevices(args))?;
+            Ok(slice(
+                args.addressable_devices,
+                args.num_addressable_devices,
+            ))
+        }
+    }
+
+    /// How many devices of this process it runs on.
+    pub fn num_devices(&self) -> usize {
+        self.num_devices
+    }
+
+    /// The devices of this process that it runs on, in the order of the device assignment: that of
+    /// [`execute_on`](Self::execute_on).
     ///
     /// # Errors
     /// What the plugin returns.
     pub fn devices(&self) -> Result<Vec<Device>> {
-        let mut args = PJRT_LoadedExecutable_AddressableDevices_Args::new();
-        args.executable = self.loaded;
-        // SAFETY: the executable is alive, and the list is copied at once.
-        let raw = unsafe {
-            call!(self.api(), PJRT_LoadedExecutable_AddressableDevices(args))?;
-            slice(args.addressable_devices, args.num_addressable_devices)
-        };
-        Ok(self
-            .client
-            .raw_devices()
-            .iter()
-            .enumerate()
-            .filter(|(_, d)| raw.contains(d))
-            .map(|(index, _)| Device::new(&self.client, index))
+        let known = self.client.raw_devices();
+        let devices = self.raw_devices()?.iter();
+        Ok(devices
+            .filter_map(|raw| known.iter().position(|device| device == raw))
+            .map(|index| Device::new(&self.client, index))
             .collect())
     }
 
-    /// Runs the program. It may still be running when this returns: the outputs' events tell,
-    /// and reading waits. A program without outputs is waited for, so that its error is not lost.
+    /// How many copies of the program run side by side.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for buffers of another client, deleted ones, or an index in
-    /// `non_donatable` that is no argument; else what the plugin returns.
-    pub fn execute(&self, arguments: &[&Buffer], options: &ExecuteOptions) -> Result<Vec<Buffer>> {
-        if self.num_outputs > 0 {
-            return self.launch(arguments, options, null_mut());
-        }
-        let (outputs, done) = self.execute_with_event(arguments, options)?;
-        if let Some(done) = done {
-            done.wait()?;
-        }
-        Ok(outputs)
+    /// What the plugin returns; `UNIMPLEMENTED` where it cannot tell.
+    pub fn num_replicas(&self) -> Result<usize> {
+        let mut args = PJRT_Executable_NumReplicas_Args::new();
+        args.executable = self.executable;
+        // SAFETY: the executable is alive.
+        unsafe { call!(self.api(), PJRT_Executable_NumReplicas(args))? };
+        Ok(args.num_replicas)
     }
 
-    /// As [`Executable::execute`], never waiting, and with an event for the whole run (`None`
-    /// where the plugin gives none).
+    /// Over how many devices each copy is partitioned.
     ///
     /// # Errors
-    /// As [`Executable::execute`].
-    pub fn execute_with_event(
-        &self,
-        arguments: &[&Buffer],
-        options: &ExecuteOptions,
-    ) -> Result<(Vec<Buffer>, Option<Event>)> {
-        let mut event: *mut PJRT_Event = null_mut();
-        let outputs = self.launch(arguments, options, &mut event);
-        // Taken over first, so that it is freed whatever became of the outputs.
-        let event = Event::take(&self.client, event);
-        Ok((outputs?, event))
+    /// What the plugin returns; `UNIMPLEMENTED` where it cannot tell.
+    pub fn num_partitions(&self) -> Result<usize> {
+        let mut args = PJRT_Executable_NumPartitions_Args::new();
+        args.executable = self.executable;
+        // SAFETY: the executable is alive.
+        unsafe { call!(self.api(), PJRT_Executable_NumPartitions(args))? };
+        Ok(args.num_partitions)
     }
 
-    fn launch(
-        &self,
-        arguments: &[&Buffer],
-        options: &ExecuteOptions,
-        event: *mut *mut PJRT_Event,
-    ) -> Result<Vec<Buffer>> {
-        Error::if_forked()?;
-        self.check_arguments(arguments, options)?;
-        // Memory that is being read must not be donated under the reader's feet.
-        let (_locks, busy) = match self.may_donate {
-            true => crate::buffer::lock_for_execution(arguments),
-            false => Default::default(),
+    /// How XLA split parameters and results of a partitioned program over its devices. Of one that was not partitioned
+    /// the module says nothing.
+    ///
+    /// # Errors
+    /// What the plugin returns; `UNIMPLEMENTED` where it cannot tell.
+    pub fn shardings(&self) -> Result<&Shardings> {
+        if let Some(known) = self.shardings.get() {
+            return Ok(known);
+        }
+        let module = self.optimized_program()?;
+        let read = match module.format() {
+            ProgramFormat::Hlo => Shardings::read(module.code()),
+            ProgramFormat::Mlir => Shardings::default(),
         };
-        let keep: Vec<i64> = options
-            .non_donatable
-            .iter()
-            .chain(&busy)
-            .map(|&i| i as i64)
-            .collect();
-        let mut c_options = PJRT_ExecuteOptions::new();
-        c_options.launch_id = options.launch_id;
-        c_options.non_donatable_input_indices = keep.as_ptr();
-        c_options.num_non_donatable_input_indices = keep.len();
-        let inputs: Vec<*mut PJRT_Buffer> = arguments.iter().map(|b| b.raw()).collect();
-        let input_list = inputs.as_ptr();
-        let mut outputs = vec![null_mut::<PJRT_Buffer>(); self.num_outputs];
-        let output_list = outputs.as_mut_ptr();
-        let mut args = PJRT_LoadedExecutable_Execute_Args::new();
-        args.executable = self.loaded;
-        args.options = &mut c_options;
-        args.argument_lists = &input_list;
-        args.num_devices = 1;
-        args.num_args = inputs.len();
-        args.output_lists = &output_list;
-        args.device_complete_events = event;
-        // SAFETY: executable and buffers are alive; all lists outlive the call and have the
-        // lengths that go with them.
-        let outcome = unsafe { call!(self.api(), PJRT_LoadedExecutable_Execute(args)) };
-        if let Err(e) = outcome {
-            return Err(self.explain(e, arguments));
-        }
-        // All outputs are taken over before one of them may turn out to be unusable.
-        let taken: Vec<Result<Buffer>> = outputs
-            .into_iter()
-            .map(|raw| Buffer::take(&self.client, raw))
-            .collect();
-        taken.into_iter().collect()
+        Ok(self.shardings.get_or_init(|| read))
     }
 
-    fn check_arguments(&self, arguments: &[&Buffer], options: &ExecuteOptions) -> Result<()> {
-        for (i, buffer) in arguments.iter().enumerate() {
-            if !buffer.client().is_same(&self.client) {
-                return Err(Error::argument(format!(
-                    "argument {} belongs to another client ({}) than the program ({})",
-                    i + 1,
-                    buffer.client().platform_name(),
-                    self.client.platform_name()
-                )));
-            }
-        }
-        match options
-            .non_donatable
-            .iter()
-            .find(|&&i| i >= arguments.len())
-        {
-            Some(i) => Err(Error::argument(format!(
-                "non-donatable argument {} does not exist: there are {}",
-                i + 1,
-                arguments.len()
-            ))),
-            None => Ok(()),
-        }
+    /// How each result is split; [`Sharding::Unknown`] where the module does not tell.
+    ///
+    /// # Errors
+    /// As [`shardings`](Self::shardings).
+    pub fn result_shardings(&self) -> Result<Vec<Sharding>> {
+        let known = &self.shardings()?.results;
+        Ok(match known.len() == self.num_outputs {
+            true => known.clone(),
+            false => vec![Sharding::Unknown; self.num_outputs],
+        })
     }
 
-    /// A plugin's complaint, or a clearer one where an argument is gone.
-    fn explain(&self, error: Error, arguments: &[&Buffer]) -> Error {
-        for (i, buffer) in arguments.iter().enumerate() {
-            if buffer.is_deleted().unwrap_or(false) {
-                return crate::buffer::deleted(&format!("argument {}: execution", i + 1));
-            }
-        }
-        error
+    /// The program as the compiler left it.
+    ///
+    /// # Errors
+    /// What the plugin returns; `UNIMPLEMENTED` where it cannot tell.
+    pub fn optimized_program(&self) -> Result<Program> {
+        let mut program = PJRT_Program::new();
+        let mut args = PJRT_Executable_OptimizedProgram_Args::new();
+        (args.executable, args.program) = (self.executable, &mut program);
+        // SAFETY: the executable is alive. The first call, without memory, tells how much is needed; the second writes
+        // into memory of that size. The format's name is the plugin's, and copied.
+        let (code, format) = unsafe {
+            call!(self.api(), PJRT_Executable_OptimizedProgram(args))?;
+            let mut code = vec![0_u8; program.code_size];
+            program.code = code.as_mut_ptr().cast();
+            call!(self.api(), PJRT_Executable_OptimizedProgram(args))?;
+            code.truncate(program.code_size);
+            (code, string(program.format, program.format_size))
+        };
+        let format = match format.as_str() {
+            "mlir" => ProgramFormat::Mlir,
+            _ => ProgramFormat::Hlo,
+        };
+        Ok(Program::new(code, format))
     }
 }
 

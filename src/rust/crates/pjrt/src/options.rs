@@ -1,106 +1,160 @@
-//! Compile options: the few fields of XLA's `CompileOptionsProto` that a single-device program
-//! needs, written by hand in protobuf's wire format.
+//! Compile options: the fields of XLA's `CompileOptionsProto` that say where a program runs and how it is partitioned.
+
+use proto_wire::Message;
 
 /// `device_ordinal` that leaves the choice to the device assignment.
 const NO_ORDINAL: i64 = -1;
 
+/// How a program is compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompileOptions {
+    /// How many copies of the program run side by side, each with data of its own.
+    pub replicas: usize,
+    /// Over how many devices XLA partitions each copy.
+    pub partitions: usize,
+    /// Ids of the devices, replica by replica: that of replica `r` and partition `p` is at `r * partitions + p`. Empty
+    /// leaves the choice to the plugin.
+    pub devices: Vec<i32>,
+    /// Whether XLA partitions although there is one partition: what says how is to be taken out of the program.
+    pub partitioned: bool,
+    /// Whether XLA partitions with Shardy, or with what was before (GSPMD).
+    pub shardy: bool,
+    /// For each result, or for all at once, whether XLA may choose how it is split where the program does not say so.
+    /// Else, and where this is empty, each device gets all of it.
+    pub propagate: Vec<bool>,
+    /// Whether XLA computes each operation as it is written and rounds each result: no product with a reciprocal in
+    /// place of a quotient, no constants taken together, no multiplication fused with an addition. For the CPU.
+    pub exact: bool,
+}
+
+impl Default for CompileOptions {
+    /// One replica and one partition, on a device that the plugin chooses.
+    fn default() -> Self {
+        Self {
+            replicas: 1,
+            partitions: 1,
+            devices: Vec::new(),
+            partitioned: false,
+            shardy: true,
+            propagate: Vec::new(),
+            exact: false,
+        }
+    }
+}
+
+impl CompileOptions {
+    /// As a serialised `CompileOptionsProto`.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut build = Message::default()
+            .number(1, NO_ORDINAL)
+            .number(4, self.replicas as i64)
+            .number(5, self.partitions as i64);
+        let partitioned = self.partitioned || self.partitions > 1;
+        if partitioned {
+            build = build.number(6, 1); // use_spmd_partitioning
+        }
+        if !self.devices.is_empty() {
+            build = build.bytes(9, self.assignment());
+        }
+        if partitioned {
+            let propagate: Vec<i64> = self.propagate.iter().map(|&may| may.into()).collect();
+            build = build.packed(12, &propagate); // allow_spmd_sharding_propagation_to_output
+            if self.shardy {
+                build = build.number(19, 1); // use_shardy_partitioner
+            }
+        }
+        let mut options = Message::default().bytes(3, build); // executable_build_options
+        if self.exact {
+            let no_simplifier = Message::default().bytes(1, "algsimp");
+            options = flag(options, "xla_disable_hlo_passes", no_simplifier);
+            // The compiler of machine code fuses multiplications with additions wherever it optimises.
+            let unoptimised = Message::default().number(3, 0);
+            options = flag(options, "xla_backend_optimization_level", unoptimised);
+        }
+        options.into_bytes()
+    }
+
+    /// A `DeviceAssignmentProto`: for each partition the devices of its replicas.
+    fn assignment(&self) -> Message {
+        let mut assignment = Message::default()
+            .number(1, self.replicas as i64)
+            .number(2, self.partitions as i64);
+        for partition in 0..self.partitions {
+            let ids = self.devices.iter().skip(partition).step_by(self.partitions);
+            let ids: Vec<i64> = ids.map(|&id| id.into()).collect();
+            assignment = assignment.bytes(3, Message::default().packed(1, &ids));
+        }
+        assignment
+    }
+}
+
 /// Serialised compile options for one replica and one partition. `device` is the id of the
 /// device to run on; `None` leaves the choice to the plugin (its first device).
 pub fn compile_options(device: Option<i32>) -> Vec<u8> {
-    let mut build = Vec::new();
-    integer(&mut build, 1, NO_ORDINAL);
-    integer(&mut build, 4, 1); // num_replicas
-    integer(&mut build, 5, 1); // num_partitions
-    if let Some(id) = device {
-        let mut computation = Vec::new();
-        let mut ids = Vec::new();
-        varint(&mut ids, i64::from(id) as u64);
-        bytes(&mut computation, 1, &ids); // replica_device_ids, packed
-        let mut assignment = Vec::new();
-        integer(&mut assignment, 1, 1); // replica_count
-        integer(&mut assignment, 2, 1); // computation_count
-        bytes(&mut assignment, 3, &computation); // computation_devices
-        bytes(&mut build, 9, &assignment); // device_assignment
-    }
-    let mut options = Vec::new();
-    bytes(&mut options, 3, &build); // executable_build_options
-    options
+    let devices = device.into_iter().collect();
+    let options = CompileOptions::default();
+    CompileOptions { devices, ..options }.to_bytes()
 }
 
-/// What the module of a program is called that is to be compiled by [`exact_options`].
+/// What the module of a program is called that is to be compiled by [`CompileOptions::exact`].
 pub const EXACT_MODULE: &str = "module @xlaffi_exact {";
 
-/// These options, and XLA computes each operation as it is written and rounds each result: no product with a
-/// reciprocal in place of a quotient, no constants taken together, no multiplication fused with an addition. For the
-/// CPU.
-pub fn exact_options(mut options: Vec<u8>) -> Vec<u8> {
-    set_flag(&mut options, "xla_disable_hlo_passes", |value| {
-        bytes(value, 1, b"algsimp")
-    });
-    // The compiler of machine code fuses multiplications with additions wherever it optimises.
-    set_flag(&mut options, "xla_backend_optimization_level", |value| {
-        integer(value, 3, 0)
-    });
-    options
-}
-
-/// An entry of `env_option_overrides`, whose value is a field of `OptionOverrideProto`.
-fn set_flag(options: &mut Vec<u8>, name: &str, write_value: impl Fn(&mut Vec<u8>)) {
-    let mut value = Vec::new();
-    write_value(&mut value);
-    let mut entry = Vec::new();
-    bytes(&mut entry, 1, name.as_bytes());
-    bytes(&mut entry, 2, &value);
-    bytes(options, 7, &entry);
-}
-
-fn varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-fn integer(out: &mut Vec<u8>, field: u64, value: i64) {
-    varint(out, field << 3);
-    varint(out, value as u64);
-}
-
-fn bytes(out: &mut Vec<u8>, field: u64, value: &[u8]) {
-    varint(out, field << 3 | 2);
-    varint(out, value.len() as u64);
-    out.extend_from_slice(value);
+/// Adds an entry of `env_option_overrides`, whose value is an `OptionOverrideProto`.
+fn flag(options: Message, name: &str, value: Message) -> Message {
+    options.bytes(7, Message::default().bytes(1, name).bytes(2, value))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, compile_options, integer, set_flag};
+    use super::*;
+
+    const MINUS_ONE: [u8; 10] = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
 
     #[test]
     fn one_device() {
         // What jaxlib's own CompileOptions writes for these fields, the rest left out.
-        let minus_one = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
         let mut expected = vec![0x1a, 26, 0x08];
-        expected.extend(minus_one);
+        expected.extend(MINUS_ONE);
         expected.extend([0x20, 1, 0x28, 1]);
         expected.extend([0x4a, 9, 0x08, 1, 0x10, 1, 0x1a, 3, 0x0a, 1, 3]);
         assert_eq!(compile_options(Some(3)), expected);
     }
 
     #[test]
+    fn several_devices() {
+        let options = CompileOptions {
+            replicas: 2,
+            partitions: 3,
+            devices: vec![5, 4, 3, 2, 1, 0],
+            propagate: vec![true, false],
+            ..CompileOptions::default()
+        };
+        // As jaxlib's own CompileOptions writes it, the rest left out.
+        let mut expected = vec![0x1a, 48, 0x08];
+        expected.extend(MINUS_ONE);
+        expected.extend(b" \x02(\x030\x01J\x16\x08\x02\x10\x03\x1a\x04\n\x02\x05\x02\x1a\x04\n\x02\x04\x01\x1a\x04\n\x02\x03\x00");
+        expected.extend(b"b\x02\x01\x00\x98\x01\x01");
+        assert_eq!(options.to_bytes(), expected);
+        let gspmd = CompileOptions {
+            shardy: false,
+            propagate: Vec::new(),
+            ..options
+        };
+        expected[1] -= 7;
+        expected.truncate(expected.len() - 7);
+        assert_eq!(gspmd.to_bytes(), expected);
+    }
+
+    #[test]
     fn flags() {
         // As jaxlib's own CompileOptions writes `env_option_overrides`.
-        let mut written = Vec::new();
-        set_flag(&mut written, "xla_backend_optimization_level", |value| {
-            integer(value, 3, 0)
-        });
-        set_flag(&mut written, "xla_disable_hlo_passes", |value| {
-            bytes(value, 1, b"algsimp")
-        });
-        let expected = b":$\n\x1exla_backend_optimization_level\x12\x02\x18\x00\
-            :#\n\x16xla_disable_hlo_passes\x12\t\n\x07algsimp";
-        assert_eq!(written, expected);
+        let exact = CompileOptions {
+            exact: true,
+            ..CompileOptions::default()
+        };
+        let expected = b":#\n\x16xla_disable_hlo_passes\x12\t\n\x07algsimp\
+            :$\n\x1exla_backend_optimization_level\x12\x02\x18\x00";
+        assert_eq!(exact.to_bytes()[17..], *expected);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The host on a fake plugin, without XLA.
 
 mod behaviour;
+mod devices;
 mod fake;
 mod versions;

@@ -60,6 +60,8 @@ pub fn table() -> PJRT_Api {
     t.PJRT_Client_BufferFromHostBuffer = Some(run::buffer_from_host);
     t.PJRT_LoadedExecutable_Destroy = Some(run::loaded_destroy);
     t.PJRT_LoadedExecutable_GetExecutable = Some(run::loaded_get);
+    t.PJRT_LoadedExecutable_AddressableDevices = Some(run::loaded_devices);
+    t.PJRT_Executable_OptimizedProgram = Some(run::optimized_program);
     t.PJRT_LoadedExecutable_Execute = Some(run::execute);
     t.PJRT_Executable_Destroy = Some(run::executable_destroy);
     t.PJRT_Executable_Serialize = Some(run::executable_serialize);

@@ -12,8 +12,29 @@ struct FakeClient {
     devices: [*mut PJRT_Device; 2],
 }
 
-/// A program is a word, with arguments after a colon.
-struct FakeProgram(String);
+/// A program is a few words; where it runs on other devices than the first, their addresses come after "on".
+struct FakeProgram {
+    code: String,
+    devices: Vec<*mut PJRT_Device>,
+}
+
+impl FakeProgram {
+    fn new(code: &str) -> Self {
+        let on = code.split_once(" on ").map_or("8", |(_, devices)| devices);
+        let addresses = on.split(',').map(|device| device.parse::<usize>().unwrap());
+        Self {
+            devices: addresses
+                .map(|address| address as *mut PJRT_Device)
+                .collect(),
+            code: code.to_string(),
+        }
+    }
+
+    /// What it does.
+    fn word(&self) -> &str {
+        self.code.split(" on ").next().unwrap()
+    }
+}
 
 fn text(data: *const std::ffi::c_char, len: usize) -> String {
     // SAFETY: the host passes valid strings.
@@ -128,7 +149,7 @@ functions! {
         if code == "nonsense" {
             return error(PJRT_Error_Code::INVALID_ARGUMENT, "cannot parse nonsense");
         }
-        a.executable = give(LOADED, FakeProgram(code));
+        a.executable = give(LOADED, FakeProgram::new(&code));
         null_mut()
     }
     fn buffer_from_host(a: PJRT_Client_BufferFromHostBuffer_Args) -> *mut PJRT_Error {
@@ -181,11 +202,11 @@ functions! {
         null_mut()
     }
     fn loaded_get(a: PJRT_LoadedExecutable_GetExecutable_Args) -> *mut PJRT_Error {
-        let code = &peek::<FakeProgram, _>(a.loaded_executable).0;
+        let code = &peek::<FakeProgram, _>(a.loaded_executable).code;
         if code == "opaque" {
             return error(PJRT_Error_Code::INTERNAL, "cannot get at the executable");
         }
-        a.executable = give(EXECUTABLE, FakeProgram(code.clone()));
+        a.executable = give(EXECUTABLE, FakeProgram::new(code));
         null_mut()
     }
     fn executable_destroy(a: PJRT_Executable_Destroy_Args) -> *mut PJRT_Error {
@@ -193,7 +214,7 @@ functions! {
         null_mut()
     }
     fn executable_serialize(a: PJRT_Executable_Serialize_Args) -> *mut PJRT_Error {
-        let code = &peek::<FakeProgram, _>(a.executable).0;
+        let code = &peek::<FakeProgram, _>(a.executable).code;
         if code == "fails" {
             return error(PJRT_Error_Code::INTERNAL, "cannot be written down");
         }
@@ -210,79 +231,136 @@ functions! {
         let Some(code) = bytes.strip_prefix("compiled ").filter(|_| options > 0) else {
             return error(PJRT_Error_Code::INVALID_ARGUMENT, "cannot read that");
         };
-        a.loaded_executable = give(LOADED, FakeProgram(code.into()));
+        a.loaded_executable = give(LOADED, FakeProgram::new(code));
         null_mut()
     }
     fn executable_num_outputs(a: PJRT_Executable_NumOutputs_Args) -> *mut PJRT_Error {
-        a.num_outputs = match peek::<FakeProgram, _>(a.executable).0.as_str() {
+        a.num_outputs = match peek::<FakeProgram, _>(a.executable).word() {
             "two" | "one strange" => 2,
-            "none" | "none, fails" => 0,
+            "none" | "none, fails" | "none, second fails" => 0,
             _ => 1,
         };
         null_mut()
     }
+    fn loaded_devices(a: PJRT_LoadedExecutable_AddressableDevices_Args) -> *mut PJRT_Error {
+        let devices = &peek::<FakeProgram, _>(a.executable).devices;
+        (a.addressable_devices, a.num_addressable_devices) = (devices.as_ptr(), devices.len());
+        null_mut()
+    }
+    fn optimized_program(a: PJRT_Executable_OptimizedProgram_Args) -> *mut PJRT_Error {
+        // SAFETY: the host's program is alive during the call.
+        let program = unsafe { &mut *a.program };
+        if program.code.is_null() {
+            program.code_size = SHARDED.len();
+        } else {
+            assert_eq!(program.code_size, SHARDED.len());
+            // SAFETY: the host's memory is that long.
+            unsafe { program.code.cast::<u8>().copy_from(SHARDED.as_ptr(), SHARDED.len()) };
+        }
+        (program.format, program.format_size) = (c"hlo".as_ptr(), 3);
+        null_mut()
+    }
     fn execute(a: PJRT_LoadedExecutable_Execute_Args) -> *mut PJRT_Error {
-        let code = peek::<FakeProgram, _>(a.executable).0.as_str();
-        // SAFETY: the host's lists are alive during the call and as long as it says.
-        let (inputs, kept, outputs) = unsafe {
-            let options = &*a.options;
-            let kept = match options.num_non_donatable_input_indices {
-                0 => &[],
-                n => std::slice::from_raw_parts(options.non_donatable_input_indices, n),
-            };
-            let inputs = std::slice::from_raw_parts(*a.argument_lists, a.num_args);
-            (inputs, kept, *a.output_lists)
-        };
-        let fails = Some((PJRT_Error_Code::INTERNAL, "the handler said no".to_string()));
-        let output = |i: usize, b: *mut PJRT_Buffer| {
-            // SAFETY: the host's list has room for each output.
-            unsafe { *outputs.add(i) = b }
-        };
-        for &b in inputs {
-            if *peek::<FakeBuffer, _>(b).deleted.lock().unwrap() {
-                return error(PJRT_Error_Code::UNKNOWN, "something is wrong with a buffer");
-            }
-        }
-        let event = FakeEvent::default();
-        match code {
-            "fails" => return error(PJRT_Error_Code::ABORTED, "not today"),
-            "none" => event.set(None),
-            "none, fails" => event.set(fails),
-            "donor" => {
-                if !kept.contains(&0) {
-                    peek::<FakeBuffer, _>(inputs[0]).delete();
+        let program = peek::<FakeProgram, _>(a.executable);
+        assert_eq!(a.num_devices, program.devices.len());
+        for device in 0..a.num_devices {
+            // SAFETY: the host's lists are alive during the call and as long as it says.
+            let inputs = unsafe { std::slice::from_raw_parts(*a.argument_lists.add(device), a.num_args) };
+            for &b in inputs {
+                if *peek::<FakeBuffer, _>(b).deleted.lock().unwrap() {
+                    return error(PJRT_Error_Code::UNKNOWN, "something is wrong with a buffer");
                 }
-                output(0, six(row_major(2), FakeEvent::ready()));
             }
-            "late" | "late, fails" => {
-                let ready = FakeEvent::default();
-                output(0, six(row_major(2), ready.clone()));
-                let outcome = (code == "late, fails").then_some(fails).flatten();
-                later(move || ready.set(outcome));
-            }
-            "gated" => {
-                let gate = FakeEvent::default();
-                output(0, six(row_major(2), gate.clone()));
-                *GATE.lock().unwrap() = Some(gate);
-            }
-            "two" => {
-                output(0, six(row_major(2), FakeEvent::ready()));
-                output(1, six(Placing::MinorToMajor(vec![0, 1]), FakeEvent::ready()));
-            }
-            "one strange" => {
-                let mut strange = take::<FakeBuffer, _>(BUFFER, six(row_major(2), FakeEvent::ready()));
-                strange.kind = PJRT_Buffer_Type::F8E5M2;
-                output(0, strange.give());
-                output(1, six(row_major(2), FakeEvent::ready()));
-            }
-            "strides" => output(0, six(Placing::ByteStrides(vec![4, 8]), FakeEvent::ready())),
-            "tiled" => output(0, six(Placing::Tiled, FakeEvent::ready())),
-            _ => output(0, six(row_major(2), FakeEvent::ready())),
         }
-        if !a.device_complete_events.is_null() {
-            // SAFETY: the host's list has room for one event.
-            unsafe { *a.device_complete_events = event.give() };
+        for device in 0..a.num_devices {
+            // SAFETY: the host's lists are alive during the call and have an element for each device.
+            let error = unsafe { execute_on(a, program.word(), device) };
+            if !error.is_null() {
+                return error;
+            }
         }
         null_mut()
     }
+}
+
+/// A module of two results: one in two tiles on devices 1 and 0, and one that both have.
+const SHARDED: &[u8] = b"\x62\x10\x08\x02\x2a\x0a\x08\x03\x1a\x02\x02\x01\x22\x02\x01\x00\x2a\x00";
+
+/// # Safety
+/// The lists are as the API says, with an element for `device`.
+unsafe fn execute_on(
+    a: &PJRT_LoadedExecutable_Execute_Args,
+    code: &str,
+    device: usize,
+) -> *mut PJRT_Error {
+    // SAFETY: the caller's promise, and the lists are as long as the host says.
+    let (inputs, kept, outputs) = unsafe {
+        let options = &*a.options;
+        let kept = match options.num_non_donatable_input_indices {
+            0 => &[],
+            n => std::slice::from_raw_parts(options.non_donatable_input_indices, n),
+        };
+        let inputs = std::slice::from_raw_parts(*a.argument_lists.add(device), a.num_args);
+        (inputs, kept, *a.output_lists.add(device))
+    };
+    let fails = Some((PJRT_Error_Code::INTERNAL, "the handler said no".to_string()));
+    let output = |i: usize, b: *mut PJRT_Buffer| {
+        // SAFETY: the host's list has room for each output.
+        unsafe { *outputs.add(i) = b }
+    };
+    let event = FakeEvent::default();
+    match code {
+        "fails" => return error(PJRT_Error_Code::ABORTED, "not today"),
+        "none" => event.set(None),
+        "none, fails" => event.set(fails),
+        "none, second fails" => event.set(fails.filter(|_| device == 1)),
+        "pass" => {
+            let data = peek::<FakeBuffer, _>(inputs[0])
+                .data
+                .lock()
+                .unwrap()
+                .clone();
+            let passed = take::<FakeBuffer, _>(BUFFER, six(row_major(2), FakeEvent::ready()));
+            *passed.data.lock().unwrap() = data;
+            output(0, passed.give());
+        }
+        "donor" => {
+            if !kept.contains(&0) {
+                peek::<FakeBuffer, _>(inputs[0]).delete();
+            }
+            output(0, six(row_major(2), FakeEvent::ready()));
+        }
+        "late" | "late, fails" => {
+            let ready = FakeEvent::default();
+            output(0, six(row_major(2), ready.clone()));
+            let outcome = (code == "late, fails").then_some(fails).flatten();
+            later(move || ready.set(outcome));
+        }
+        "gated" => {
+            let gate = FakeEvent::default();
+            output(0, six(row_major(2), gate.clone()));
+            *GATE.lock().unwrap() = Some(gate);
+        }
+        "two" => {
+            output(0, six(row_major(2), FakeEvent::ready()));
+            output(
+                1,
+                six(Placing::MinorToMajor(vec![0, 1]), FakeEvent::ready()),
+            );
+        }
+        "one strange" => {
+            let mut strange = take::<FakeBuffer, _>(BUFFER, six(row_major(2), FakeEvent::ready()));
+            strange.kind = PJRT_Buffer_Type::F8E5M2;
+            output(0, strange.give());
+            output(1, six(row_major(2), FakeEvent::ready()));
+        }
+        "strides" => output(0, six(Placing::ByteStrides(vec![4, 8]), FakeEvent::ready())),
+        "tiled" => output(0, six(Placing::Tiled, FakeEvent::ready())),
+        _ => output(0, six(row_major(2), FakeEvent::ready())),
+    }
+    if !a.device_complete_events.is_null() {
+        // SAFETY: the host's list has room for an event of each device.
+        unsafe { *a.device_complete_events.add(device) = event.give() };
+    }
+    null_mut()
 }

@@ -1,0 +1,98 @@
+//! What programs take and give on one device or several: between R's lists and the buffers of each device.
+
+use std::sync::Arc;
+
+use extendr_api::{Robj, Rtype, Types};
+use extendr_ffi::{SET_VECTOR_ELT, SEXP};
+use pjrt::{Buffer, Executable};
+
+use crate::argument::{borrowed, elements};
+use crate::buffer::{size, BufferObject};
+use crate::failure::{Failure, Outcome};
+use crate::memory::expect;
+use crate::pointer::{described, get, wrap_list};
+use crate::protected::alloc_list;
+
+/// The results on each device as a list of buffers, or of lists of buffers where there is not just one device; not
+/// protected.
+pub fn outputs_to_r(outputs: Vec<Vec<Buffer>>, platform: &Arc<str>) -> SEXP {
+    expect(outputs.iter().flatten().map(size).sum());
+    let num_results = outputs.first().map_or(0, Vec::len);
+    let mut devices: Vec<_> = outputs
+        .into_iter()
+        .map(|buffers| {
+            let buffers = buffers.into_iter();
+            buffers.map(|buffer| BufferObject::new(buffer, platform))
+        })
+        .collect();
+    if let [only] = &mut devices[..] {
+        return wrap_list(only.collect());
+    }
+    let results = alloc_list(num_results);
+    for index in 0..num_results {
+        let parts = wrap_list(devices.iter_mut().filter_map(Iterator::next).collect());
+        // SAFETY: R's thread; the list is protected and has a place for each result.
+        unsafe { SET_VECTOR_ELT(results.sexp(), index as isize, parts) };
+    }
+    results.sexp()
+}
+
+/// The buffers for each device, of a list with a buffer per parameter; where there is not just one device, with a list
+/// of buffers per parameter.
+pub fn device_parts(arguments: &Robj, num_devices: usize) -> Outcome<Vec<Vec<Arc<Buffer>>>> {
+    let values = elements(arguments);
+    let mut parts: Vec<Vec<Arc<Buffer>>> = (0..num_devices)
+        .map(|_| Vec::with_capacity(values.len()))
+        .collect();
+    for (index, value) in values.iter().enumerate() {
+        // SAFETY: an element of a list that R protects.
+        let value = unsafe { borrowed(value) };
+        if let [only] = &mut parts[..] {
+            let buffer: &BufferObject = get(value, format_args!("..{}", index + 1))?;
+            only.push(buffer.buffer.clone());
+            continue;
+        }
+        let buffers = elements(value);
+        if value.rtype() != Rtype::List || buffers.len() != num_devices {
+            let argument = format!("..{}", index + 1);
+            let came = match value.rtype() {
+                Rtype::List => format!("a list of {}", buffers.len()),
+                _ => described(value),
+            };
+            return Err(Failure::argument(
+                &argument,
+                format!("`{argument}` must be a list of {num_devices} buffers, one for each device of the program, not {came}"),
+            ));
+        }
+        for (device, buffer) in buffers.iter().enumerate() {
+            // SAFETY: an element of a list that R protects.
+            let buffer = unsafe { borrowed(buffer) };
+            let argument = format_args!("..{}[[{}]]", index + 1, device + 1);
+            let buffer: &BufferObject = get(buffer, argument)?;
+            parts[device].push(buffer.buffer.clone());
+        }
+    }
+    Ok(parts)
+}
+
+pub fn check_alive(executable: &Executable, parts: &[Vec<Arc<Buffer>>]) -> Outcome<()> {
+    for (device, buffers) in parts.iter().enumerate() {
+        for (index, buffer) in buffers.iter().enumerate() {
+            if buffer.is_deleted()? {
+                let operand = match parts.len() {
+                    1 => format!("..{}", index + 1),
+                    _ => format!("..{}[[{}]]", index + 1, device + 1),
+                };
+                let argument = executable.argument(index, device);
+                return Err(Failure::argument(
+                    &operand,
+                    format!("{argument}: execution called on deleted or donated buffer"),
+                )
+                .hint(
+                    "`pjrt_execution_options(non_donatable_input_indices = )` keeps an argument.",
+                ));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,18 @@
+# Tests that need several devices are in the folder `devices`: how many there are is settled when a session's client is
+# made, so all of them run in one R process of their own, whose CPU has eight. `filter` is for their files.
+device_tests <- function(filter = NULL, env = parent.frame()) {
+  file <- withr::local_tempfile(fileext = ".rds", .local_envir = env)
+  code <- deparse(bquote({
+    pjrt_client("cpu", cpu_device_count = 8L)
+    found <- testthat::test_dir(
+      .(normalizePath(test_path("devices"))),
+      filter = .(filter), package = "xlaffi", load_package = "installed", reporter = "silent", stop_on_failure = FALSE
+    )
+    saveRDS(found, .(file))
+  }))
+  child <- run_r(code, timeout = 600)
+  if (!file.exists(file)) {
+    stop("the process with several devices ended early:\n", paste(child$output, collapse = "\n"))
+  }
+  readRDS(file)
+}
