@@ -5,7 +5,8 @@ use crate::compat::Jaxlib;
 use crate::error::{Error, Result};
 use crate::event::{in_background, Outcome, Signal};
 use crate::python::{gil::Gil, object::Object};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::run::Run;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An array; shared by its buffer and by the events that wait for it.
@@ -21,20 +22,6 @@ pub(crate) struct Array {
     address: AtomicUsize,
     /// The run that computes it.
     run: Option<Arc<Run>>,
-}
-
-/// A run of a program.
-#[derive(Default)]
-pub(crate) struct Run {
-    /// Known to be through, with all its results.
-    through: AtomicBool,
-}
-
-impl Run {
-    /// Whether it is known to read and write nothing any more.
-    pub fn is_through(&self) -> bool {
-        self.through.load(Ordering::Acquire)
-    }
 }
 
 /// After so many arrays jaxlib is asked to let go of what it has collected meanwhile.
@@ -65,12 +52,17 @@ impl Array {
         }
     }
 
-    /// The same, as a result of a run that is not through.
+    /// The same, as a result of a run that is not known to be through, or not to have failed.
     pub fn computed_by(self, run: &Arc<Run>) -> Self {
         Self {
             run: Some(Arc::clone(run)),
             ..self
         }
+    }
+
+    /// The run that computes it, where that may matter.
+    pub fn run(&self) -> Option<&Arc<Run>> {
+        self.run.as_ref()
     }
 
     pub fn object(&self) -> &Object {
@@ -172,10 +164,9 @@ impl Array {
     fn ended(&self, result: Result<()>) {
         let outcome = match result {
             Ok(()) => {
-                if let Some(run) = &self.run {
-                    run.through.store(true, Ordering::Release);
-                }
-                None
+                let run = self.run.as_ref();
+                run.inspect(|run| run.set_through());
+                run.and_then(|run| run.failure())
             }
             Err(_) if self.is_deleted() => None,
             Err(error) => Some(error),

@@ -131,8 +131,12 @@ impl Buffer {
         })?;
         let client = Arc::clone(&self.client);
         let shape = Arc::clone(&self.shape);
-        let array = Contents::Array(Arc::new(Array::new(jax, copy)));
-        Ok(Self::new(client, target, shape, array, false).into_raw())
+        let mut copy = Array::new(jax, copy);
+        if let Some(run) = array.run() {
+            copy = copy.computed_by(run);
+        }
+        let copy = Contents::Array(Arc::new(copy));
+        Ok(Self::new(client, target, shape, copy, false).into_raw())
     }
 }
 

@@ -6,8 +6,11 @@
 //! takes. Handlers know nothing of tokens. So such a call has a token behind its operands, and one
 //! behind its results, which are taken away here, with the name, before the rest is passed on.
 //!
+//! [`GUARDED`] is called in programs over several devices, for `guard.rs`.
+//!
 //! [`MISSING`] fails. It is in branches for other platforms.
 
+use crate::guard::{self, GUARDED};
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 use xla_ffi::registry::Registry;
@@ -45,11 +48,33 @@ fn has_state(handler: XLA_FFI_Handler) -> bool {
     bundle.is_some_and(|bundle| bundle.instantiate.is_some())
 }
 
-/// The handler of [`ORDERED`], in two stages: what is called may have a state.
+/// The handler of [`ORDERED`].
 ///
 /// # Safety
 /// `frame` is XLA's: a call that `prepare.py` wrote, or a metadata query.
 pub(crate) unsafe extern "C" fn ordered(frame: *mut XLA_FFI_CallFrame) -> *mut XLA_FFI_Error {
+    // SAFETY: by this function's contract.
+    unsafe { pass_on(frame, ORDERED, 1) }
+}
+
+/// The handler of [`GUARDED`].
+///
+/// # Safety
+/// As for [`ordered`].
+pub(crate) unsafe extern "C" fn guarded(frame: *mut XLA_FFI_CallFrame) -> *mut XLA_FFI_Error {
+    // SAFETY: by this function's contract.
+    unsafe { pass_on(frame, GUARDED, 0) }
+}
+
+/// Calls the handler that was meant, without the name and so many tokens; in two stages, as it may have a state.
+///
+/// # Safety
+/// As for [`ordered`].
+unsafe fn pass_on(
+    frame: *mut XLA_FFI_CallFrame,
+    own: &'static str,
+    tokens: i64,
+) -> *mut XLA_FFI_Error {
     // SAFETY: by this function's contract, here and below.
     if frame.is_null() || unsafe { raw::answer_metadata(frame, 0) } {
         return std::ptr::null_mut();
@@ -74,20 +99,27 @@ pub(crate) unsafe extern "C" fn ordered(frame: *mut XLA_FFI_CallFrame) -> *mut X
             None => std::ptr::null_mut(),
         };
     }
-    let target = target.filter(|_| inner.args.size > 0 && inner.rets.size > 0);
+    let target = target.filter(|_| inner.args.size >= tokens && inner.rets.size >= tokens);
     inner.attrs.size -= 1;
-    inner.args.size -= 1;
-    inner.rets.size -= 1;
+    inner.args.size -= tokens;
+    inner.rets.size -= tokens;
     match target.map(|target| (target, find(target))) {
-        // SAFETY: a handler that XLA accepted, with the frame of its own call.
-        Some((_, Some(handler))) => unsafe { handler(&mut inner) },
+        Some((_, Some(handler))) => {
+            // SAFETY: a handler that XLA accepted, with the frame of its own call.
+            let error = unsafe { guard::call(handler, &mut inner) };
+            if !inner.future.is_null() {
+                // SAFETY: as above; a frame that ends before that field has none.
+                unsafe { (*frame).future = inner.future };
+            }
+            error
+        }
         Some((target, None)) => {
             let text = format!("no handler `{target}` was registered with the CPU plugin");
             // SAFETY: as above.
             unsafe { raw::report(frame, &Error::new(Code::NotFound, text)) }
         }
         // SAFETY: as above.
-        None => unsafe { raw::report(frame, &not_ours(ORDERED)) },
+        None => unsafe { raw::report(frame, &not_ours(own)) },
     }
 }
 

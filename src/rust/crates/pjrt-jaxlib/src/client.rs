@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::entry::{entry, object, slice, text};
 use crate::environment::Variable;
 use crate::error::{Error, Result};
+use crate::launch::Launches;
 use crate::python::{gil::Gil, object::Object};
 use pjrt_api::{PJRT_Client, PJRT_Device, PJRT_Memory, PJRT_NamedValue, PJRT_NamedValue_Type};
 use std::ffi::c_int;
@@ -20,6 +21,8 @@ pub(crate) struct Client {
     pub devices: Box<[Device]>,
     device_list: Box<[*mut PJRT_Device]>,
     memory_list: Box<[*mut PJRT_Memory]>,
+    /// Of programs over several devices.
+    pub launches: Launches,
 }
 
 // SAFETY: the pointers lead into `devices`, which nobody changes.
@@ -131,6 +134,7 @@ impl Client {
                 .collect(),
             object,
             devices,
+            launches: Launches::default(),
         }))
     }
 
@@ -155,6 +159,12 @@ impl Client {
                 self.devices.len()
             ))
         })
+    }
+
+    /// Whether all devices with these ids are this process's.
+    pub fn has_all(&self, ids: &[i64]) -> Result<bool> {
+        ids.iter().try_for_each(|&id| self.device(id).map(drop))?;
+        Ok(true)
     }
 
     /// The device behind a handle, where it is one of this client's.

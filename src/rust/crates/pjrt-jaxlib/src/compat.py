@@ -169,22 +169,18 @@ def over_devices(executable, devices, parameters):
     return sharding, [_Aval(shape, _dtype(name)) for shape, name in parameters]
 
 
-def run_over(execute, sharding, parameters, arguments):
-    """Runs a program over several devices; for each argument there is a list of arrays, one a device."""
-    return execute(_over(sharding, parameters, arguments))
-
-
-def _over(sharding, parameters, arguments):
-    return [array_type(aval, sharding, arrays, True, True) for aval, arrays in zip(parameters, arguments)]
+def run_over(execute, sharding, parameters, arguments, launch_id):
+    """Runs a program over several devices; for each argument there is a list of arrays, one a device. The
+    token tells when all devices are through."""
+    arrays = [array_type(aval, sharding, shards, True, True) for aval, shards in zip(parameters, arguments)]
+    named = {} if launch_id is None else {"launch_id": launch_id}
+    results = execute(arrays, with_tokens=True, **named)
+    return results, results.consume_token()
 
 
 def run_for_token(execute, arguments):
     """Runs a program without results; the token tells when it is through."""
     return execute(arguments, with_tokens=True).consume_token().get_token(0)
-
-
-def run_over_for_token(execute, sharding, parameters, arguments):
-    return execute(_over(sharding, parameters, arguments), with_tokens=True).consume_token()
 
 
 def copy(array, devices, sharding):
@@ -213,21 +209,30 @@ def register(name, capsule, stages):
     stages = stages.split()
     _register(own, capsule if len(stages) == 1 else dict.fromkeys(stages, capsule))
     own_names[name] = own
+    if not {"prepare", "initialize"} & {*stages}:
+        guarded_names.add(name)
 
 
 # The names of the plugin's own handlers; see calls.rs.
-ordered_target = missing_target = None
+ordered_target = missing_target = guarded_target = None
+# The handlers that `guarded_target` can stand in for: it has two stages.
+guarded_names = set()
+# Whether runs can be given ids, by which a handler tells the run that it is part of.
+takes_launch_ids = "launch_id" in (_jaxlib.LoadedExecutable.execute_sharded.__doc__ or "")
 
 
-def register_own(ordered, ordered_handler, missing, missing_handler):
+def register_own(ordered, ordered_handler, missing, missing_handler, guarded, guarded_handler):
     """Where a second copy of this plugin has taken the names, this one does without."""
-    global ordered_target, missing_target
+    global ordered_target, missing_target, guarded_target
     try:
         _register(ordered, dict(instantiate=ordered_handler, execute=ordered_handler))
         _register(missing, missing_handler)
+        _register(guarded, dict(instantiate=guarded_handler, execute=guarded_handler))
     except Exception:
         return
     ordered_target, missing_target = ordered, missing
+    if takes_launch_ids:
+        guarded_target = guarded
 
 
 def targets():

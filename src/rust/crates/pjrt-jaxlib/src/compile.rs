@@ -58,8 +58,10 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
     let placed = place(&client, options)?;
     let gil = client.jax.gil()?;
     let mut program = gil.bytes(code)?;
-    if !is_hlo && needs_preparation(code) {
-        program = gil.call(client.jax.prepared(&gil)?, [&program])?;
+    // A process that keeps an error to itself lets the others compute with what is not there.
+    let several = placed.devices.len() > 1 && client.has_all(&placed.devices)?;
+    if !is_hlo && (needs_preparation(code) || (several && contains(code, b"custom_call"))) {
+        program = gil.call(client.jax.prepared(&gil)?, [&program, &gil.bool(several)?])?;
     }
     let compiled = gil.call(
         &client.jax.compile_program,

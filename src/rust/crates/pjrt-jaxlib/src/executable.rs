@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::frame::Frames;
 use crate::proto::{Module, Placement};
 use crate::python::{gil::Gil, object::Object};
+use crate::run::Names;
 use crate::shape::{facts, Shape};
 use pjrt_api::{PJRT_Buffer_Type, PJRT_Device, PJRT_Executable, PJRT_LoadedExecutable};
 use std::ffi::c_char;
@@ -26,6 +27,8 @@ pub(crate) struct Executable {
     pub devices: Vec<i64>,
     /// Those of them that are devices of this process, in that order.
     pub local: Vec<i64>,
+    /// Ids and names of all of them.
+    pub names: Names,
     replicas: usize,
     partitions: usize,
     fingerprint: Vec<u8>,
@@ -58,6 +61,8 @@ pub(crate) struct Over {
     pub sharding: Object,
     /// What an array of each parameter is.
     pub parameters: Object,
+    /// Whether runs can be given an id.
+    pub takes_ids: bool,
 }
 
 /// A shape as Python gets it: sizes and the name of the dtype.
@@ -89,6 +94,7 @@ impl Over {
             (Some(sharding), Some(parameters)) => Ok(Self {
                 sharding,
                 parameters,
+                takes_ids: client.jax.takes_launch_ids.is_true(gil)?,
             }),
             _ => Err(Error::internal("over_devices gave no two objects")),
         }
@@ -152,6 +158,12 @@ impl Loaded {
             frames: Frames::default(),
             over,
         };
+        let name = |&id: &i64| {
+            client
+                .device(id)
+                .map(|device| (id, device.short().to_owned()))
+        };
+        let names = placed.devices.iter().map(name).collect::<Result<_>>()?;
         const MEMORY: &str = "device";
         let device_list = local
             .iter()
@@ -170,6 +182,7 @@ impl Loaded {
             device_list,
             devices: placed.devices,
             local,
+            names,
             replicas: placed.replicas,
             partitions: placed.partitions,
             client,

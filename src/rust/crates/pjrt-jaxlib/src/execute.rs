@@ -1,6 +1,6 @@
 //! Running programs.
 
-use crate::array::{deleted, Array, Run};
+use crate::array::{deleted, Array};
 use crate::buffer::Buffer;
 use crate::compat::Jaxlib;
 use crate::device::Device;
@@ -11,6 +11,7 @@ use crate::event::{in_background, Event, Outcome, Signal};
 use crate::executable::{loaded, Executable, Loaded, Runner};
 use crate::frame::Frame;
 use crate::python::{gil::Gil, object::Object};
+use crate::run::Run;
 use crate::several;
 use crate::small::{self, Contents, Small};
 use crate::upload::{copy_in, make_array};
@@ -206,21 +207,41 @@ fn run(
     items
 }
 
-/// What results hold; the run where it is not through. Small programs are when they were launched. Of small results
-/// nothing of jaxlib's is left then.
+/// The runs whose failure would be one of what these arguments are for. One that has failed is the error.
+pub(crate) fn sources<'a>(
+    arguments: impl Iterator<Item = &'a Argument<'a>>,
+) -> Result<Vec<Arc<Run>>> {
+    let mut sources = Vec::new();
+    for argument in arguments {
+        if let Contents::Array(array) = &argument.contents {
+            if let Some(run) = array.run() {
+                run.add_sources(&mut sources);
+            }
+        }
+    }
+    match sources.iter().find_map(|run| run.failure()) {
+        Some(failure) => Err(failure),
+        None => Ok(sources),
+    }
+}
+
+/// What results hold; the run where it is not through: `run`, where there is more to be known of it. Small programs are
+/// through when they were launched. Of small results nothing of jaxlib's is left then.
 pub(crate) fn take_over(
     gil: &Gil,
     executable: &Executable,
     arrays: Vec<Object>,
+    run: Option<&Arc<Run>>,
 ) -> (Vec<Contents>, Option<Arc<Run>>) {
     let mut running: Option<Arc<Run>> = None;
     let results = arrays.into_iter().zip(&executable.results);
     let results = results.map(|(object, shape)| {
         let array = Array::new(executable.client.jax, object);
+        let array = run.into_iter().fold(array, Array::computed_by);
         let is_through = running.is_none();
         // What cannot be seen now will be told to whoever waits.
         let Some(from) = is_through.then(|| array.look(gil).ok().flatten()).flatten() else {
-            let run = running.get_or_insert_with(Arc::default);
+            let run = running.get_or_insert_with(|| run.cloned().unwrap_or_default());
             return Contents::Array(Arc::new(array.computed_by(run)));
         };
         // Over several devices jaxlib takes arrays only.
@@ -238,9 +259,12 @@ pub(crate) fn take_over(
     (results.collect(), running)
 }
 
-/// What is set when the runs behind a token are through, and to how they ended. A token can only be waited for, not
-/// asked.
-pub(crate) fn in_token(jax: &'static Jaxlib, token: Object) -> Result<Arc<Signal>> {
+/// What is set when a run is through, and to how it ended. Its token can only be waited for, not asked.
+pub(crate) fn in_token(
+    jax: &'static Jaxlib,
+    token: Object,
+    run: Option<Arc<Run>>,
+) -> Result<Arc<Signal>> {
     let signal = Signal::new();
     let waiting = Arc::clone(&signal);
     in_background("xlaffi-token", move || {
@@ -249,7 +273,7 @@ pub(crate) fn in_token(jax: &'static Jaxlib, token: Object) -> Result<Arc<Signal
             .and_then(|gil| gil.method0(&token, &jax.block_until_ready).map(drop))
             .err();
         drop(token);
-        waiting.set(outcome);
+        waiting.set(outcome.or_else(|| run?.failure()));
     })?;
     Ok(signal)
 }
@@ -346,6 +370,8 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
     // SAFETY: as above.
     let buffers = unsafe { buffers(lists.first().copied(), args.num_args, "argument_lists[0]")? };
     let arguments = check(executable, device, &buffers)?;
+    let sources = sources(arguments.iter())?;
+    let after = (!sources.is_empty()).then(|| Run::reading(sources));
     // SAFETY: as above.
     let kept = unsafe { kept(args.options, args.num_args)? };
     let wants_event = !args.device_complete_events.is_null();
@@ -355,7 +381,7 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
     let event = if executable.results.is_empty() && wants_event {
         let jax = executable.client.jax;
         let token = gil.call(&jax.run_for_token, [&runner.execute, &frame.list])?;
-        Some(Event::Signal(in_token(jax, token)?))
+        Some(Event::Signal(in_token(jax, token, after)?))
     } else {
         let arrays = run(&gil, executable, &runner, &frame.list, &arguments, kept)?;
         let output = outputs[0];
@@ -367,7 +393,7 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
             )));
         }
         frame.clear(&gil)?;
-        let (results, running) = take_over(&gil, executable, arrays);
+        let (results, running) = take_over(&gil, executable, arrays, after.as_ref());
         let first = results.first().filter(|_| wants_event).cloned();
         // Without a result nobody can tell when the run is through.
         if !results.is_empty() {

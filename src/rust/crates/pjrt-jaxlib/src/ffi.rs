@@ -4,6 +4,7 @@ use crate::calls;
 use crate::compat::{jaxlib, Jaxlib};
 use crate::entry::text;
 use crate::error::{Error, Result};
+use crate::guard;
 use crate::python::gil::Gil;
 use crate::python::object::{capsule, Object};
 use pjrt_api::{
@@ -123,6 +124,8 @@ pub(crate) fn register_own(gil: &Gil, jax: &Jaxlib) -> Result<()> {
         handler_capsule(gil, calls::ordered)?,
         &gil.string(calls::MISSING)?,
         handler_capsule(gil, calls::missing)?,
+        &gil.string(guard::GUARDED)?,
+        handler_capsule(gil, calls::guarded)?,
     ];
     gil.call(&jax.register_own, arguments).map(drop)
 }

@@ -1,12 +1,13 @@
 //! The arguments of a run as Python gets them: a list of arrays. A program keeps such lists, each with an array of its
 //! own for every argument that is small, which is filled anew for each run: that takes neither a new object nor a look-up.
 
-use crate::array::{Array, Run};
+use crate::array::Array;
 use crate::client::Client;
 use crate::device::Device;
 use crate::dlpack::{AlignedMemory, Owner};
 use crate::error::Result;
 use crate::python::{gil::Gil, object::Object};
+use crate::run::Run;
 use crate::shape::Shape;
 use crate::small::Small;
 use crate::upload::{fill, make_array};

@@ -61,6 +61,17 @@ def _rename(module):
     return renamed
 
 
+def _guard(module):
+    """Sends calls of the plugin's handlers to the one that keeps their errors; see guard.rs."""
+    guarded = False
+    for op in custom_calls(module) if compat.guarded_target is not None else ():
+        if is_typed_call(op) and target_of(op) in compat.guarded_names:
+            for name, value in marked(op, compat.guarded_target).items():
+                op.attributes[name] = value
+            guarded = True
+    return guarded
+
+
 def _leave_to_other_platforms(module):
     """JAX exports a program for several platforms as one that takes their index and has a branch for
     each. Calls in branches that no handler answers here fail when they are made, not before."""
@@ -118,7 +129,7 @@ def _changed(change, module):
         return change(module)
 
 
-def prepared(code):
+def prepared(code, over_several):
     """The program `code` (StableHLO, text or bytecode) as XLA shall have it."""
     module = _parse(code)
     if module is None:
@@ -127,7 +138,8 @@ def prepared(code):
     if changed and not _valid(module):
         # An ordered call is made from where no token can go.
         module, changed = _parse(code), False
-    for change in (_leave_to_other_platforms, _rename, _order_nothing_by_default):
+    guard = (_guard,) if over_several else ()
+    for change in (_leave_to_other_platforms, *guard, _rename, _order_nothing_by_default):
         changed |= _changed(change, module)
     return _bytecode(module) if changed else code
 

@@ -5,38 +5,122 @@ use crate::entry::slice;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::executable::{Executable, Runner};
-use crate::execute::{buffers, check, forget_donated, in_token, kept, take_over, Argument, Held};
+use crate::execute::{buffers, check, forget_donated, in_token, kept, sources, take_over};
+use crate::execute::{Argument, Held};
 use crate::python::{gil::Gil, object::Object};
+use crate::run::Run;
 use crate::small::Contents;
 use pjrt_api::PJRT_LoadedExecutable_Execute_Args as Args;
 use std::sync::Arc;
+
+/// Waits for the arguments that another run may still fail to compute: a device that cannot start would let the others
+/// wait for it. Those that runs over several devices compute are there in any case (`guard.rs`).
+fn wait(arguments: &[Vec<Argument<'_>>]) -> Result<()> {
+    let contents = arguments
+        .iter()
+        .flatten()
+        .map(|argument| &argument.contents);
+    for contents in contents {
+        let Contents::Array(array) = contents else {
+            continue;
+        };
+        let is_sure = array.run().is_some_and(|run| run.is_over_several());
+        if let (false, Some(error)) = (is_sure, array.wait()) {
+            return Err(error.clone());
+        }
+    }
+    Ok(())
+}
 
 /// The arguments as Python gets them: for each a list of arrays, one a device.
 fn lists(gil: &Gil, arguments: &[Vec<Argument<'_>>], count: usize) -> Result<Object> {
     let lists = (0..count)
         .map(|i| {
-            let arrays = arguments
-                .iter()
-                .filter_map(|of_device| match &of_device[i].contents {
+            let of_devices = arguments.iter().map(|of_device| &of_device[i].contents);
+            let arrays: Vec<&Object> = of_devices
+                .filter_map(|contents| match contents {
                     Contents::Array(array) => Some(array.object()),
                     Contents::Small(_) => None,
-                });
-            gil.list(arrays.collect::<Vec<_>>().into_iter())
+                })
+                .collect();
+            gil.list(arrays.into_iter())
         })
         .collect::<Result<Vec<Object>>>()?;
     gil.list(lists.iter())
 }
 
-/// Runs the program; of the results Python's arrays, device by device.
-fn run(gil: &Gil, executable: &Executable, call: [&Object; 4]) -> Result<Vec<Vec<Object>>> {
+/// What was launched: the arrays of each device, and what tells when they are there.
+struct Launched {
+    arrays: Vec<Vec<Object>>,
+    token: Object,
+}
+
+/// Launches the program.
+fn launch(
+    executable: &Executable,
+    runner: &Runner,
+    (arguments, kept): (&[Vec<Argument<'_>>], &[i64]),
+    id: i64,
+) -> Result<(Launched, Object)> {
+    let Some(over) = &runner.over else {
+        return Err(Error::internal("the program is for one device"));
+    };
     let jax = executable.client.jax;
-    let results = gil.call(&jax.run_over, call)?;
-    let lists = jax.making_arrays(gil, || {
+    let gil = jax.gil()?;
+    let list = lists(&gil, arguments, executable.module.parameters.len())?;
+    let id = match executable.client.has_all(&executable.devices)? && over.takes_ids {
+        true => gil.int(id)?,
+        // Processes agree on what jaxlib chooses.
+        false => gil.none()?,
+    };
+    let held = Held::new(&gil, executable, arguments.iter(), kept)?;
+    let launched = gil.call(
+        &jax.run_over,
+        [
+            &runner.execute,
+            &over.sharding,
+            &over.parameters,
+            &list,
+            &id,
+        ],
+    );
+    held.release(&gil, jax)?;
+    for arguments in arguments {
+        forget_donated(&gil, executable, arguments);
+    }
+    let [results, token] = <[Object; 2]>::try_from(launched?.items(&gil)?)
+        .map_err(|_| Error::internal("run_over gave no two objects"))?;
+    let arrays = jax.making_arrays(&gil, || {
         gil.method0(&results, &jax.disassemble_into_single_device_arrays)
     })?;
+    let arrays = by_device(&gil, executable, &arrays)?;
+    let shared = token.share(&gil);
+    for object in [list, id, results] {
+        object.release(&gil);
+    }
+    Ok((
+        Launched {
+            arrays,
+            token: shared,
+        },
+        token,
+    ))
+}
+
+/// Lists of arrays, one for each result, as lists for each device.
+fn by_device(gil: &Gil, executable: &Executable, results: &Object) -> Result<Vec<Vec<Object>>> {
     let mut of_devices: Vec<Vec<Object>> = executable.local.iter().map(|_| Vec::new()).collect();
-    for list in lists.items(gil)? {
-        let arrays = list.items(gil)?;
+    let results = results.items(gil)?;
+    let expected = executable.results.len();
+    if results.len() != expected {
+        return Err(Error::internal(format!(
+            "{} result(s) for {expected} place(s)",
+            results.len()
+        )));
+    }
+    for result in results {
+        let arrays = result.items(gil)?;
+        result.release(gil);
         if arrays.len() != of_devices.len() {
             return Err(Error::internal(format!(
                 "a result of {} array(s) on {} device(s)",
@@ -52,17 +136,14 @@ fn run(gil: &Gil, executable: &Executable, call: [&Object; 4]) -> Result<Vec<Vec
 }
 
 /// # Safety
-/// `args` holds what the API says.
+/// `args` holds what the API says, for as many devices of this process as the program has.
 pub(crate) unsafe fn execute(
     args: &mut Args,
     executable: &Executable,
     runner: &Runner,
 ) -> Result<()> {
-    let Some(over) = &runner.over else {
-        return Err(Error::internal("the program is for one device"));
-    };
     let n = executable.local.len();
-    // SAFETY: by this function's contract; there are `n` devices.
+    // SAFETY: by this function's contract.
     let (argument_lists, output_lists) = unsafe {
         let lists = match args.num_args {
             0 => &[],
@@ -70,6 +151,16 @@ pub(crate) unsafe fn execute(
         };
         (lists, slice(args.output_lists, n, "output_lists")?)
     };
+    if !args.execute_device.is_null() {
+        return Err(Error::invalid(format!(
+            "the program runs on {n} devices, `execute_device` names one"
+        )));
+    }
+    if let Some(d) = output_lists.iter().position(|list| list.is_null()) {
+        if !executable.results.is_empty() {
+            return Err(Error::invalid(format!("`output_lists[{d}]` is NULL")));
+        }
+    }
     let mut given = Vec::with_capacity(n);
     for d in 0..n {
         let list = argument_lists.get(d).copied();
@@ -84,49 +175,31 @@ pub(crate) unsafe fn execute(
         .collect::<Result<Vec<_>>>()?;
     // SAFETY: as above.
     let kept = unsafe { kept(args.options, args.num_args)? };
-    let wants_events = !args.device_complete_events.is_null();
-    let jax = executable.client.jax;
-    let gil = jax.gil()?;
-    let list = lists(&gil, &arguments, args.num_args)?;
-    let call = [&runner.execute, &over.sharding, &over.parameters, &list];
+    wait(&arguments)?;
+    let run = Run::over(&executable.names, sources(arguments.iter().flatten())?);
+    let client = &executable.client;
+    let launched = client.launches.launch(client.jax, &run, |id| {
+        launch(executable, runner, (&arguments, kept), id)
+    })?;
+    let gil = client.jax.gil()?;
     let mut events = Vec::with_capacity(n);
-    if executable.results.is_empty() && wants_events {
-        let token = gil.call(&jax.run_over_for_token, call)?;
-        let signal = in_token(jax, token)?;
-        events.extend(devices.iter().map(|_| Event::Signal(Arc::clone(&signal))));
-    } else {
-        let held = Held::new(&gil, executable, arguments.iter(), kept)?;
-        let ran = run(&gil, executable, call);
-        held.release(&gil, jax)?;
-        for arguments in &arguments {
-            forget_donated(&gil, executable, arguments);
-        }
-        let ran = ran?;
-        list.release(&gil);
-        let expected = executable.results.len();
-        let mut made = Vec::with_capacity(n);
-        for (arrays, output) in ran.into_iter().zip(output_lists) {
-            if arrays.len() != expected || (output.is_null() && expected > 0) {
-                return Err(Error::internal(format!(
-                    "{} result(s) for {expected} place(s)",
-                    arrays.len()
-                )));
-            }
-            let (contents, _) = take_over(&gil, executable, arrays);
-            made.push((contents, *output));
-        }
-        for ((contents, output), device) in made.into_iter().zip(&devices) {
-            events.extend(contents.first().cloned().map(Event::of));
-            for (i, (contents, shape)) in contents.into_iter().zip(&executable.results).enumerate()
-            {
-                let (client, shape) = (Arc::clone(&executable.client), Arc::clone(shape));
-                let buffer = Buffer::new(client, *device, shape, contents, false);
-                // SAFETY: the caller's list has a place for every result.
-                unsafe { output.add(i).write(buffer.into_raw()) };
-            }
+    for ((arrays, output), device) in launched.arrays.into_iter().zip(output_lists).zip(&devices) {
+        let (contents, _) = take_over(&gil, executable, arrays, Some(&run));
+        events.extend(contents.first().cloned().map(Event::of));
+        for (i, (contents, shape)) in contents.into_iter().zip(&executable.results).enumerate() {
+            let (client, shape) = (Arc::clone(client), Arc::clone(shape));
+            let buffer = Buffer::new(client, *device, shape, contents, false);
+            // SAFETY: the caller's list has a place for every result.
+            unsafe { output.add(i).write(buffer.into_raw()) };
         }
     }
-    if wants_events {
+    if !args.device_complete_events.is_null() {
+        if events.is_empty() {
+            let signal = in_token(client.jax, launched.token, Some(run))?;
+            events.extend(devices.iter().map(|_| Event::Signal(Arc::clone(&signal))));
+        } else {
+            launched.token.release(&gil);
+        }
         for (d, event) in events.into_iter().enumerate() {
             // SAFETY: the caller's list has a place for every device.
             unsafe { args.device_complete_events.add(d).write(event.into_raw()) };

@@ -123,6 +123,36 @@ impl<P: Platform> Kernel<P> for Threads {
     }
 }
 
+io! {
+    /// Copies; fails on one device.
+    pub struct FailsOnIo<'f> {
+        /// any shape
+        x: Arg<'f, f32>,
+        /// that shape
+        y: Ret<'f, f32>,
+        /// its ordinal
+        device: Attr<i32>,
+    }
+}
+
+pub struct FailsOn;
+
+impl Op for FailsOn {
+    const TARGET: &'static str = "test_fails_on";
+    type Dtypes = Untyped;
+}
+
+impl<P: Platform> Kernel<P> for FailsOn {
+    type Io<'f> = FailsOnIo<'f>;
+
+    fn run(mut io: FailsOnIo<'_>, cx: &Cx<'_, P>) -> Result<()> {
+        if cx.device_ordinal()? == *io.device {
+            return Err(Error::invalid_argument("not here"));
+        }
+        io.y.copy_from(&io.x)
+    }
+}
+
 /// Registers a handler the way PJRT clients do.
 pub fn register(target: &str, platform: &str, handler: Option<HandlerFn>) -> Answer<()> {
     let extension = unsafe { &*api().extension_start.cast::<PJRT_FFI_Extension>() };

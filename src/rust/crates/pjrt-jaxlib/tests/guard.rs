@@ -1,0 +1,170 @@
+//! Handlers that fail on one of several devices, which the others wait for.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "every look at C memory is one"
+)]
+mod common;
+mod handlers;
+use common::several::*;
+use common::*;
+use handlers::{gated, register, FailsOn, GateOp, GATE};
+use pjrt_api::*;
+use std::sync::Once;
+use xla_ffi::{handler, Host};
+
+const N: usize = 4;
+
+fn registered() -> *mut PJRT_Client {
+    static ONCE: Once = Once::new();
+    let client = eight();
+    ONCE.call_once(|| {
+        register("test_fails_on", "host", Some(handler::<FailsOn, Host>)).unwrap();
+        register("test_gate", "host", Some(handler::<GateOp, Host>)).unwrap();
+    });
+    client
+}
+
+/// Calls the handler, which fails on `device`, and sums what it gives over all devices. Where it is large, XLA runs it behind the launch.
+fn program(device: i32, large: bool, ordered: bool) -> String {
+    let n = if large { 256 } else { 2 };
+    let mark = match ordered {
+        true => ", mhlo.frontend_attributes = {xlaffi.ordered = \"1\"}",
+        false => "",
+    };
+    let call = |y: &str, x: &str| {
+        format!(
+            "{y} = stablehlo.custom_call @test_fails_on({x}) {{
+               backend_config = {{device = {device} : i32}}, api_version = 4 : i32{mark}
+             }} : (tensor<{n}x{n}xf32>) -> tensor<{n}x{n}xf32>"
+        )
+    };
+    let (first, second) = (call("%0", "%x"), call("%1", "%0"));
+    format!(
+        "func.func @main(%x: tensor<{n}x{n}xf32>) -> tensor<{n}x{n}xf32> {{
+           {first}
+           {second}
+           %2 = stablehlo.dot_general %1, %1, contracting_dims = [1] x [0]
+             : (tensor<{n}x{n}xf32>, tensor<{n}x{n}xf32>) -> tensor<{n}x{n}xf32>
+           %3 = \"stablehlo.all_reduce\"(%2) ({{
+             ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+               %s = stablehlo.add %a, %b : tensor<f32>
+               stablehlo.return %s : tensor<f32>
+           }}) {{replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}} : (tensor<{n}x{n}xf32>) -> tensor<{n}x{n}xf32>
+           return %3 : tensor<{n}x{n}xf32>
+         }}"
+    )
+}
+
+fn ones(client: *mut PJRT_Client, n: usize) -> Vec<Vec<*mut PJRT_Buffer>> {
+    let data = vec![1f32; n * n];
+    let on = |d| vec![f32s_on(client, d, &[n as i64; 2], &data)];
+    (0..N).map(on).collect()
+}
+
+const FAILED: &str = "not here (on device CpuDevice(id=2), one of 4)";
+
+fn assert_failed<T>(answer: Answer<T>) {
+    let failure = answer.map(drop).unwrap_err();
+    assert_eq!(failure.code, PJRT_Error_Code::INVALID_ARGUMENT);
+    assert!(failure.message.ends_with(FAILED), "{}", failure.message);
+}
+
+#[test]
+fn an_error_on_one_device_ends_the_run_on_all() {
+    let client = registered();
+    for (large, ordered) in [(false, false), (true, false), (false, true), (true, true)] {
+        let n = if large { 256 } else { 2 };
+        let x = ones(client, n);
+        let [bad, good] = [2, -1].map(|device| {
+            compile_over(client, &program(device, large, ordered), Over::replicas(N))
+        });
+        for _ in 0..2 {
+            assert_failed(execute_over(bad, &x));
+            // What read no other device's part may be there before; here all did.
+            let (out, events) = launch_over(bad, &x, &[]).unwrap();
+            for of_device in &out {
+                assert_failed(read::<f32>(of_device[0]));
+            }
+            events.into_iter().for_each(destroy_event);
+            out.into_iter().flatten().for_each(destroy);
+            // The devices are free for the next program.
+            let out = execute_over(good, &x).unwrap();
+            let sum = (N * n) as f32;
+            assert_eq!(read::<f32>(out[N - 1][0]).unwrap(), vec![sum; n * n]);
+            out.into_iter().flatten().for_each(destroy);
+        }
+        x.into_iter().flatten().for_each(destroy);
+        [bad, good].into_iter().for_each(destroy_executable);
+    }
+}
+
+#[test]
+fn what_reads_the_results_of_a_failed_run_fails_too() {
+    let client = registered();
+    let (n, x) = (256, ones(client, 256));
+    let bad = compile_over(client, &program(2, true, false), Over::replicas(N));
+    let good = compile_over(client, &program(-1, true, false), Over::replicas(N));
+    let alone = compile(
+        client,
+        "func.func @main(%x: tensor<256x256xf32>) -> tensor<256x256xf32> {
+       %0 = stablehlo.add %x, %x : tensor<256x256xf32>
+       return %0 : tensor<256x256xf32>
+     }",
+    );
+    let (first, events) = launch_over(bad, &x, &[]).unwrap();
+    events.into_iter().for_each(destroy_event);
+    // Whether the failure is known by then or not.
+    match launch_over(good, &first, &[]) {
+        Err(failure) => assert_failed::<()>(Err(failure)),
+        Ok((second, events)) => {
+            second
+                .iter()
+                .for_each(|of_device| assert_failed(read::<f32>(of_device[0])));
+            events.into_iter().for_each(destroy_event);
+            second.into_iter().flatten().for_each(destroy);
+        }
+    }
+    match execute(alone, &[first[0][0]]) {
+        Err(failure) => assert_failed::<()>(Err(failure)),
+        Ok(out) => {
+            assert_failed(read::<f32>(out[0]));
+            out.into_iter().for_each(destroy);
+        }
+    }
+    assert_failed(execute(alone, &[first[0][0]]));
+    let out = execute_over(good, &x).unwrap();
+    assert_eq!(read::<f32>(out[0][0]).unwrap(), vec![(N * n) as f32; n * n]);
+    first
+        .into_iter()
+        .chain(x)
+        .chain(out)
+        .flatten()
+        .for_each(destroy);
+    [bad, good, alone].into_iter().for_each(destroy_executable);
+}
+
+#[test]
+fn a_device_whose_argument_is_an_error_keeps_no_other_waiting() {
+    let client = registered();
+    GATE.set(true);
+    let x = ones(client, 256);
+    let good = compile_over(client, &program(-1, true, false), Over::replicas(N));
+    let fails = compile(client, &gated("no argument"));
+    let (bad, event) = execute_with(fails, &[x[0][0]], How::default()).unwrap();
+    destroy_event(event);
+    let mut given = x.clone();
+    given[0] = bad.clone();
+    let failure = execute_over(good, &given).unwrap_err();
+    assert!(
+        failure.message.contains("no argument"),
+        "{}",
+        failure.message
+    );
+    execute_over(good, &x)
+        .unwrap()
+        .into_iter()
+        .flatten()
+        .for_each(destroy);
+    x.into_iter().flatten().chain(bad).for_each(destroy);
+    [good, fails].into_iter().for_each(destroy_executable);
+}
