@@ -24,7 +24,7 @@ hlo_rgeom <- function(key, n, prob, dtype = NULL) {
   draw <- random_draw("hlo_rgeom", key, n, list(prob = prob), dtype)
   prob <- draw$prob
   all <- prob == 1
-  y <- floor(log(between(draw)) / log_1p(-hlo_select(all, 0.5, prob)))
+  y <- floor(log(between(draw)) / log1p(-hlo_select(all, 0.5, prob)))
   only_where(prob > 0 & prob <= 1, hlo_select(all, 0, y))
 }
 
@@ -85,7 +85,7 @@ binomial_values <- function(places, size, prob) {
   small <- n * p < 10
   few <- hlo_select(small, n, 1)
   odds <- hlo_select(small, p, 0) / (1 - p)
-  counted <- first_above(between(places), exp(few * log_1p(-hlo_select(small, p, 0))), function(k, mass) {
+  counted <- first_above(between(places), exp(few * log1p(-hlo_select(small, p, 0))), function(k, mass) {
     mass * odds * (few - k + 1) / k
   })
   m <- hlo_select(small, 100, n)

@@ -160,21 +160,8 @@ exponential <- function(draw, turn = 0) -log1p(-between(draw, turn))
 normal <- function(draw, turn = 0) {
   low <- if (draw$dtype == "f64") -1 + 2^-53 else -1 + 2^-24
   u <- uniform(draw, turn)
-  inverse_erf(hlo_max(filled(low, u), u * (1 - low) + low)) * sqrt(2)
+  chlo("erf_inv", hlo_max(filled(low, u), u * (1 - low) + low)) * sqrt(2)
 }
-
-inverse_erf <- function(x) record("erf_inv", list(x), x@dtype, x@shape)
-
-primitive("erf_inv",
-  text = function(node, operands, scope) {
-    sprintf("chlo.erf_inv %s : %s -> %s", operands, input_types(node), result_types(node))
-  },
-  jvp = function(node, tangents) {
-    y <- new_value(node)
-    list(tangents[[1L]] * (sqrt(pi) / 2 * exp(y * y)))
-  },
-  vmap = function(node, inputs, mapped, size) batch_again(node, inputs, size)
-)
 
 random_word <- function(name, f, derivative) {
   word(name, "xlaffi", f, by = "own", topic = "Random numbers", dtypes = "f32, f64", derivative = derivative)

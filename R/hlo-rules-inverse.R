@@ -1,7 +1,7 @@
 # Inverse trigonometric and hyperbolic functions: CHLO's, a part of the programs that XLA takes. It computes them to the
-# last bits, also for complex numbers.
+# last bits, also for complex numbers. That of erf() is the approximation by which JAX makes normal random numbers.
 
-chlo_functions <- c("asin", "acos", "atan", "asinh", "acosh", "atanh")
+chlo_functions <- c("asin", "acos", "atan", "asinh", "acosh", "atanh", "erf_inv")
 
 primitive(paste0("chlo_", chlo_functions),
   text = function(node, operands, scope) {
@@ -23,5 +23,6 @@ primitive("chlo_asinh", jvp = by_slope(function(x, y) {
 }))
 primitive("chlo_acosh", jvp = by_slope(function(x, y) 1 / (sqrt(x - 1) * sqrt(x + 1))))
 primitive("chlo_atanh", jvp = by_slope(function(x, y) 1 / ((1 - x) * (1 + x))))
+primitive("chlo_erf_inv", jvp = by_slope(function(x, y) sqrt(pi) / 2 * exp(y * y)))
 
 chlo <- function(name, x) record(paste0("chlo_", name), list(x), x@dtype, x@shape)

@@ -54,7 +54,7 @@ word_dcauchy <- function(x, location = 0, scale = 1, log = FALSE) {
   check_density(log, call)
   distribution("dcauchy()", list(x = x, location = location, scale = scale), function(x, location, scale) {
     z <- (x - location) / scale
-    density_of(-(log(pi) + log(scale) + log_1p(z * z)), scale > 0 & z == z, log)
+    density_of(-(log(pi) + log(scale) + log1p(z * z)), scale > 0 & z == z, log)
   }, call)
 }
 
@@ -143,7 +143,7 @@ log_beta_density <- function(x, a, b) {
   # Near 0 a product with `at` would underflow.
   from <- hlo_max(at, 1e-200)
   density <- log_binomial(p, q, from, 1 - from) + p * (log(at) - log(from)) -
-    log(1 / p + 1 / q) - log(at) - log_1p(-at)
+    log(1 / p + 1 / q) - log(at) - log1p(-at)
   ends <- hlo_select(
     x == 0, power_at_zero(a, log(b)), hlo_select(x == 1, power_at_zero(b, log(a)), -Inf)
   )

@@ -98,7 +98,7 @@ word_pcauchy <- function(q, location = 0, scale = 1, lower.tail = TRUE, log.p = 
     inner <- if (log.p) {
       up <- z > 0
       other <- hlo_select(up, z, 1)
-      hlo_select(up, log_1p(-hlo_atan2(one, other) / pi), log(hlo_atan2(one, -z) / pi))
+      hlo_select(up, log1p(-hlo_atan2(one, other) / pi), log(hlo_atan2(one, -z) / pi))
     } else {
       hlo_atan2(one, -z) / pi
     }
@@ -206,7 +206,7 @@ t_probability <- function(x, df, lower, log) {
   tail <- beta_probability(1 / (1 + ratio), 1 / (1 + 1 / ratio), n / 2, filled(0.5, n), TRUE, TRUE) - log(2) -
     n * (log(size) - log(near))
   small <- if (lower) x < 0 else x > 0
-  other <- log_1m_exp(-tail)
+  other <- hlo_log1mexp(-tail)
   inner <- if (log) hlo_select(small, tail, other) else hlo_select(small, exp(tail), 1 - exp(tail))
   inner <- hlo_select(middle, if (log) -log(2) else 0.5, inner)
   hlo_select(normal, normal_tail(hlo_select(normal, x, 0), lower, log), inner)
@@ -299,7 +299,7 @@ word_pgeom <- function(q, prob, lower.tail = TRUE, log.p = FALSE) {
   probability_word("pgeom()", list(q = q, prob = prob), lower.tail, log.p, sys.call(), function(x, prob) {
     k <- floor_count(x)
     inside <- k >= 0 & finite(k) & prob < 1
-    t <- -(hlo_select(inside, k, 1) + 1) * log_1p(-hlo_select(inside, prob, 0.5))
+    t <- -(hlo_select(inside, k, 1) + 1) * log1p(-hlo_select(inside, prob, 0.5))
     list(
       inner = from_log_upper(t, lower.tail, log.p), before = k < 0, behind = k >= 0 & !inside,
       valid = prob > 0 & prob <= 1 & x == x

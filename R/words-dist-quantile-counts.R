@@ -88,7 +88,7 @@ word_qgeom <- function(p, prob, lower.tail = TRUE, log.p = FALSE) {
   quantile_word("qgeom()", list(p = p, prob = prob), lower.tail, log.p, sys.call(), function(p, prob) {
     valid <- prob > 0 & prob <= 1
     inside <- valid & prob < 1
-    t <- -log_1p(-hlo_select(inside, prob, 0.5))
+    t <- -log1p(-hlo_select(inside, prob, 0.5))
     count <- hlo_max(ceiling(minus_log_upper(p, lower.tail, log.p) / t - 1 - 1e-12), 0)
     end <- hlo_select(prob == 1, 0, filled(Inf, p))
     list(inner = hlo_select(inside, count, 0), valid = valid, begin = filled(0, p), end = end)

@@ -63,7 +63,7 @@ word_qweibull <- function(p, shape, scale = 1, lower.tail = TRUE, log.p = FALSE)
 word_qlogis <- function(p, location = 0, scale = 1, lower.tail = TRUE, log.p = FALSE) {
   arguments <- list(p = p, location = location, scale = scale)
   quantile_word("qlogis()", arguments, lower.tail, log.p, sys.call(), function(p, location, scale) {
-    odds <- if (log.p) p - log_1m_exp(-p) else log_ratio(p, 1 - p)
+    odds <- if (log.p) p - hlo_log1mexp(-p) else log_ratio(p, 1 - p)
     inner <- location + scale * (if (lower.tail) odds else -odds)
     c(list(inner = inner, valid = scale >= 0 & location == location), whole_line(p))
   })
@@ -180,7 +180,7 @@ t_quantile <- function(p, df, lower, log) {
   low <- p < half
   middle <- p == half
   both <- if (log) {
-    log(2) + hlo_select(low, p, log_1m_exp(hlo_select(low, 1, -p)))
+    log(2) + hlo_select(low, p, hlo_log1mexp(hlo_select(low, 1, -p)))
   } else {
     2 * hlo_select(low, p, 1 - p)
   }

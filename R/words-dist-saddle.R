@@ -57,7 +57,7 @@ log_ratio <- function(x, m) {
   ratio <- x / m
   inside <- ratio > 1e-300 & ratio < 1e300
   apart <- hlo_select(inside, log(hlo_select(inside, ratio, 1)), log(x) - log(m))
-  hlo_select(near, log_1p(hlo_select(near, change, 0)), apart)
+  hlo_select(near, log1p(hlo_select(near, change, 0)), apart)
 }
 
 # The logarithm of lambda^x exp(-lambda) / Gamma(x + 1), for lambda >= 0.
@@ -85,12 +85,6 @@ log_poisson_values <- function(x, lambda) {
   mean <- hlo_select(inside, lambda, 1)
   inner <- -(half_log_2pi + 0.5 * log(count)) - stirling_error(count) - deviance_part(count, mean)
   hlo_select(inside, inner, hlo_select(x >= 0 & tiny & lambda < Inf, -lambda, -Inf))
-}
-
-# log(1 + x); XLA's own loses two digits below sqrt(1/2) - 1.
-log_1p <- function(x) {
-  low <- x < -0.25
-  hlo_select(low, log(1 + hlo_select(low, x, 0)), log1p(hlo_select(low, 0, x)))
 }
 
 # x / y, which is 0 where x is, whatever y is
@@ -122,7 +116,7 @@ log_binomial <- function(x, y, p, q) {
 # log(q) by the smaller of p and q = 1 - p, which has more digits
 log_complement <- function(p, q) {
   below <- p < 0.5
-  hlo_select(below, log_1p(-hlo_select(below, p, 0)), log(hlo_select(below, 1, q)))
+  hlo_select(below, log1p(-hlo_select(below, p, 0)), log(hlo_select(below, 1, q)))
 }
 
 log_binomial_values <- function(x, y, p, q) {

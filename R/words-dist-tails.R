@@ -11,16 +11,10 @@ with_ends <- function(inner, before, behind, lower, log) {
   hlo_select(before, ends(lower), hlo_select(behind, ends(!lower), inner))
 }
 
-# log(1 - exp(-t)) for t >= 0
-log_1m_exp <- function(t) {
-  near <- t < log(2)
-  hlo_select(near, log(-expm1(-hlo_select(near, t, 0.5))), log_1p(-exp(-hlo_select(near, 1, t))))
-}
-
 # The probability of a tail when that of the upper one is exp(-t)
 from_log_upper <- function(t, lower, log) {
   if (lower) {
-    if (log) log_1m_exp(t) else -expm1(-t)
+    if (log) hlo_log1mexp(t) else -expm1(-t)
   } else {
     if (log) -t else exp(-t)
   }
@@ -29,7 +23,7 @@ from_log_upper <- function(t, lower, log) {
 # The other way round
 minus_log_upper <- function(p, lower, log) {
   if (lower) {
-    if (log) -log_1m_exp(-p) else -log_1p(-p)
+    if (log) -hlo_log1mexp(-p) else -log1p(-p)
   } else {
     if (log) -p else -log(p)
   }

@@ -20,33 +20,19 @@ margin <- function(x, na_rm, dims, rows, mean, shown, call) {
   if (mean) mean_along(x, axes, na_rm) else hlo_sum(without_nan(x, 0, na_rm), axes)
 }
 
-word("rowSums", "base",
-  f = function(x, na.rm = FALSE, dims = 1L) {
-    call <- method_call("rowSums")
-    margin(x, na.rm, dims, TRUE, FALSE, "rowSums()", call)
-  }, topic = "Summaries", dtypes = "all numbers"
-)
+margin_word <- function(name, rows, mean) {
+  word(name, "base",
+    f = function(x, na.rm = FALSE, dims = 1L) {
+      call <- method_call(name)
+      margin(x, na.rm, dims, rows, mean, paste0(name, "()"), call)
+    }, topic = "Summaries", dtypes = "all numbers"
+  )
+}
 
-word("colSums", "base",
-  f = function(x, na.rm = FALSE, dims = 1L) {
-    call <- method_call("colSums")
-    margin(x, na.rm, dims, FALSE, FALSE, "colSums()", call)
-  }, topic = "Summaries", dtypes = "all numbers"
-)
-
-word("rowMeans", "base",
-  f = function(x, na.rm = FALSE, dims = 1L) {
-    call <- method_call("rowMeans")
-    margin(x, na.rm, dims, TRUE, TRUE, "rowMeans()", call)
-  }, topic = "Summaries", dtypes = "all numbers"
-)
-
-word("colMeans", "base",
-  f = function(x, na.rm = FALSE, dims = 1L) {
-    call <- method_call("colMeans")
-    margin(x, na.rm, dims, FALSE, TRUE, "colMeans()", call)
-  }, topic = "Summaries", dtypes = "all numbers"
-)
+margin_word("rowSums", TRUE, FALSE)
+margin_word("colSums", FALSE, FALSE)
+margin_word("rowMeans", TRUE, TRUE)
+margin_word("colMeans", FALSE, TRUE)
 
 # The position of the largest element of each row
 word("max.col", "base",
