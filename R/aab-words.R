@@ -42,12 +42,3 @@ word_topics <- c(
   "Logic and control", "Complex numbers and bits", "Elements", "Distributions", "Random numbers"
 )
 
-register_words <- function() {
-  for (name in names(words)) {
-    entry <- words[[name]]
-    if (entry$by == "method") {
-      home <- if (entry$package == "base") baseenv() else asNamespace(entry$package)
-      registerS3method(name, "xlaffi_value", entry$f, envir = home)
-    }
-  }
-}

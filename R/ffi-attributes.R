@@ -113,7 +113,7 @@ numbers_text <- function(x, dtype, array, name, call, op) {
     abort(text, op = op, operand = name, hint = hint, call = call)
   }
   known <- is.logical(x) || is.integer(x) || is.double(x) || is.character(x)
-  if (!known || (is.object(x) && !is.integer64(x))) {
+  if (!known || (is.object(x) && !is_integer64(x))) {
     refuse(
       sprintf("must be logical, integer, double, integer64, a string or a named list, not %s", describe(x)),
       if (is.complex(x)) "XLA has no complex attributes: pass real and imaginary part."
@@ -122,7 +122,7 @@ numbers_text <- function(x, dtype, array, name, call, op) {
   if (length(dim(x)) > 1L) {
     refuse("has dimensions, which attributes do not have", "`as.vector()` drops them.")
   }
-  if (anyNA(x) && !(is.double(x) && !is.integer64(x) && all(is.nan(x[is.na(x)])))) {
+  if (anyNA(x) && !(is.double(x) && !is_integer64(x) && all(is.nan(x[is.na(x)])))) {
     refuse("is or contains NA, which XLA does not know")
   }
   if (is.null(array)) {
@@ -180,11 +180,11 @@ out_of_range <- function(x, dtype) {
   } else if (!is_float(dtype)) {
     limits <- attribute_ranges[[dtype]]
     # 2^63 and 2^64 are doubles, but no integers of 64 bits.
-    below <- if (dtype %in% c("i64", "ui64") && !is.integer64(x)) x < limits[[2L]] else x <= limits[[2L]]
-    fits <- if (is.integer64(x) && dtype == "i64") TRUE else !is.nan(x) & x >= limits[[1L]] & below
+    below <- if (dtype %in% c("i64", "ui64") && !is_integer64(x)) x < limits[[2L]] else x <= limits[[2L]]
+    fits <- if (is_integer64(x) && dtype == "i64") TRUE else !is.nan(x) & x >= limits[[1L]] & below
     if (!all(fits)) {
       sprintf("does not fit into dtype %s: %s", dtype, format(x[!fits][[1L]]))
-    } else if (is.double(x) && !is.integer64(x) && any(x != trunc(x))) {
+    } else if (is.double(x) && !is_integer64(x) && any(x != trunc(x))) {
       sprintf("must be a whole number for dtype %s, not %s", dtype, format(x[x != trunc(x)][[1L]]))
     }
   }

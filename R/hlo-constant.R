@@ -60,7 +60,7 @@ constant <- function(data, dtype, shape, name, call = rlang::caller_env(), op = 
 # Whether all numbers are of an integer type. R's NA, the smallest integer, is one of i32 and i64 as an integer.
 fits_integer <- function(data, dtype) {
   limits <- attribute_ranges[[dtype]]
-  if (is.integer64(data)) {
+  if (is_integer64(data)) {
     limits <- bit64::as.integer64(pmin(limits, 2^62))
     return(dtype == "i64" || (!anyNA(data) && all(data >= limits[[1L]] & (dtype == "ui64" | data <= limits[[2L]]))))
   }

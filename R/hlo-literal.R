@@ -55,7 +55,7 @@ digits_of <- function(x, format) sub(Sys.localeconv()[["decimal_point"]], ".", s
 
 mlir_integers <- function(x) {
   # R's NA is the smallest integer.
-  if (is.integer64(x)) {
+  if (is_integer64(x)) {
     ifelse(is.na(x), "-9223372036854775808", as.character(x))
   } else {
     x <- as.double(x)
@@ -88,7 +88,7 @@ mlir_dense <- function(x, dtype, shape) {
 }
 
 by_rows <- function(x, shape) {
-  if (!is.integer64(x)) {
+  if (!is_integer64(x)) {
     return(as.vector(aperm(array(x, shape), rev(seq_along(shape)))))
   }
   x[as.vector(aperm(array(seq_along(x), shape), rev(seq_along(shape))))]

@@ -63,8 +63,8 @@ hlo_key <- function(seed) {
 
 # The upper and the lower half of a 64-bit integer
 seed_halves <- function(seed, call = rlang::caller_env()) {
-  one <- is_data(seed) && length(seed) == 1L && (is.numeric(seed) || is.integer64(seed)) && !is.na(seed)
-  if (!one || (!is.integer64(seed) && (seed != trunc(seed) || abs(seed) > 2^53))) {
+  one <- is_data(seed) && length(seed) == 1L && (is.numeric(seed) || is_integer64(seed)) && !is.na(seed)
+  if (!one || (!is_integer64(seed) && (seed != trunc(seed) || abs(seed) > 2^53))) {
     abort(sprintf("hlo_key: `seed` must be one whole number, not %s", describe(seed)),
       op = "hlo_key", operand = "seed", call = call
     )
@@ -117,7 +117,7 @@ hlo_random_bits <- function(key, shape, dtype = "ui32") {
 # A key as a value: what came back to R from a program is two numbers of class integer64.
 as_key <- function(key, call = rlang::caller_env()) {
   given <- key
-  if (!is_value(key) && is.integer64(key) && length(key) == 2L && !anyNA(key)) {
+  if (!is_value(key) && is_integer64(key) && length(key) == 2L && !anyNA(key)) {
     key <- constant(key, "i64", 2L, "key", call)
   }
   if (!is_value(key) || !key@dtype %in% c("ui32", "i64") || !identical(key@shape, 2L)) {

@@ -152,12 +152,15 @@ check_operand <- function(x, name, call, op = NULL) {
 
 start_of <- function(op) if (is.null(op)) "" else paste0(op, ": ")
 
+# bit64 is loaded with the first object of its class: for R these are doubles without its methods.
+is_integer64 <- function(x) inherits(x, "integer64") && is.environment(loadNamespace("bit64"))
+
 # What becomes a constant or an argument
-is_data <- function(x) (!is.object(x) && (is.numeric(x) || is.logical(x) || is.complex(x))) || is.integer64(x)
+is_data <- function(x) (!is.object(x) && (is.numeric(x) || is.logical(x) || is.complex(x))) || is_integer64(x)
 
 # How R data enter programs: in R's own precision.
 r_dtype <- function(x) {
-  if (is.integer64(x)) "i64" else switch(typeof(x), logical = "pred", integer = "i32", double = "f64", complex = "c128")
+  if (is_integer64(x)) "i64" else switch(typeof(x), logical = "pred", integer = "i32", double = "f64", complex = "c128")
 }
 
 r_shape <- function(x) if (is.null(dim(x))) length(x) else dim(x)

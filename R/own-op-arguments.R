@@ -150,7 +150,7 @@ check_fits <- function(x, dtype, op, operand) {
         refuse(problem)
       }
     }
-  } else if (is.integer(x) || is.integer64(x)) {
+  } else if (is.integer(x) || is_integer64(x)) {
     digits <- c(f64 = 53, c128 = 53, f32 = 24, c64 = 24, f16 = 11, bf16 = 8)[[dtype]]
     if (any(abs(x) > 2^digits, na.rm = TRUE)) {
       refuse(sprintf("is %s, which does not hold all integers beyond 2^%d", dtype, digits))

@@ -37,7 +37,6 @@
 #' * `XLA_FLAGS`: XLA's own, read once a session, see [inspect_hlo()].
 #'
 #' @useDynLib xlaffi, .registration = TRUE
-#' @importFrom bit64 is.integer64
 #' @keywords internal
 "_PACKAGE"
 

@@ -8,6 +8,7 @@ use extendr_ffi::{
 use pjrt::{Buffer, DType, Dest, Order};
 
 use crate::argument::{attribute, borrowed, counts, text};
+use crate::bit64;
 use crate::buffer::size;
 use crate::failure::{Failure, Outcome};
 use crate::protected::{alloc, Protected};
@@ -187,6 +188,10 @@ pub fn new_array(
         DType::F16 | DType::BF16 | DType::F32 | DType::F64 => SEXPTYPE::REALSXP,
         DType::C64 | DType::C128 => SEXPTYPE::CPLXSXP,
     };
+    let is_integer64 = matches!(dtype, DType::U32 | DType::I64 | DType::U64);
+    if is_integer64 {
+        bit64::load();
+    }
     let array = alloc(kind, len)?;
     // SAFETY: R's thread; a fresh vector of the type whose memory is taken, and of that length.
     // 64-bit integers have the size and alignment of the doubles whose memory they use, and a
@@ -204,7 +209,7 @@ pub fn new_array(
         }
     };
     fill(dest)?;
-    if matches!(dtype, DType::U32 | DType::I64 | DType::U64) {
+    if is_integer64 {
         // SAFETY: R's thread; both objects are protected.
         unsafe {
             let class = Protected::new(Value::from("integer64").into_sexp());

@@ -7,6 +7,7 @@
 
 mod about;
 mod argument;
+mod bit64;
 mod buffer;
 mod callback;
 mod client;

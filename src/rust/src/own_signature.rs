@@ -4,6 +4,7 @@ use own_ops::signature::{
     Array, Attribute, AttributeKind, AttributeValue, Order, Signature, SignatureError,
 };
 
+use crate::bit64;
 use crate::entry::routines;
 use crate::failure::Failure;
 use crate::value::{named, Value};
@@ -137,9 +138,6 @@ fn integers(values: &[i64]) -> Value {
     let is_double = |value: &i64| value.unsigned_abs() <= 1 << 53 || *value == i64::MIN;
     match values.iter().all(is_double) {
         true => Value::Numbers(values.iter().map(|value| *value as f64).collect()),
-        false => {
-            let bits = values.iter().map(|value| f64::from_bits(*value as u64));
-            Value::Classed("integer64", Box::new(Value::Numbers(bits.collect())))
-        }
+        false => bit64::integers(values),
     }
 }
