@@ -18,7 +18,7 @@ hlo_constant <- function(data, dtype = NULL, shape = NULL) {
   }
   dtype <- if (is.null(dtype)) r_dtype(data) else check_dtype(dtype, "dtype")
   shape <- if (is.null(shape)) r_shape(data) else check_shape(shape, "shape")
-  constant(data, dtype, shape, "data")
+  constant(data, dtype, shape, "data", rounded = TRUE)
 }
 
 #' @rdname hlo_constant
@@ -33,9 +33,12 @@ hlo_iota <- function(dtype, shape, axis = 1) {
   record("iota", list(), dtype, shape, list(axis = axis))
 }
 
-# The data are kept as they are in R; what the dtype cannot hold is refused here.
-constant <- function(data, dtype, shape, name, call = rlang::caller_env(), op = NULL) {
-  refuse <- function(text) abort(paste0(start_of(op), text), op = op, operand = name, call = call)
+# The data are kept as they are in R; what the dtype cannot hold is refused here, but for numbers that somebody has
+# `rounded` by the dtype that he gave.
+constant <- function(data, dtype, shape, name, call = rlang::caller_env(), op = NULL, rounded = FALSE) {
+  refuse <- function(text, hint = NULL) {
+    abort(paste0(start_of(op), text), op = op, operand = name, hint = hint, call = call)
+  }
   if (length(data) != 1L && length(data) != prod(shape)) {
     refuse(
       sprintf("`%s` has %d elements, but shape %s needs %.0f", name, length(data), shape_text(shape), prod(shape))
@@ -54,7 +57,29 @@ constant <- function(data, dtype, shape, name, call = rlang::caller_env(), op = 
   if (lossy) {
     refuse(sprintf("`%s` holds numbers that dtype %s cannot: %s", name, dtype, describe(data)))
   }
+  large <- if (!rounded) beyond_range(data, dtype)
+  if (any(large)) {
+    refuse(
+      sprintf("`%s` holds numbers that dtype %s cannot: %s", name, dtype, format(data[large][[1L]])),
+      "`hlo_convert()` changes the dtype of values, to f64 say; `Inf` is infinite."
+    )
+  }
   record("constant", list(), dtype, shape, list(data = data))
+}
+
+# The largest finite numbers of dtypes that have fewer than R, and the smallest that would be rounded to infinity
+largest_floats <- c(f16 = 65504, bf16 = 2^128 - 2^120, f32 = 2^128 - 2^104, c64 = 2^128 - 2^104)
+
+rounding_limits <- c(f16 = 65520, bf16 = 2^128 - 2^119, f32 = 2^128 - 2^103, c64 = 2^128 - 2^103)
+
+# Which finite numbers of R's become infinite in a dtype
+beyond_range <- function(data, dtype) {
+  limit <- rounding_limits[dtype]
+  if (is.na(limit)) {
+    return(FALSE)
+  }
+  data <- if (is.complex(data)) pmax(abs(Re(data)), abs(Im(data))) else abs(as.double(data))
+  is.finite(data) & data >= limit
 }
 
 # Whether all numbers are of an integer type. R's NA, the smallest integer, is one of i32 and i64 as an integer.

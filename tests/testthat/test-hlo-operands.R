@@ -92,3 +92,44 @@ test_that("a loop that makes doubles of integers is told how to write it", {
   i <- xlaffi:::new_parameter(ffi_type("i32"))
   expect_snapshot(error = TRUE, hlo_while(function(i) i < 3L, function(i) i + 1, i))
 })
+
+test_that("a finite number that would become infinite is refused", {
+  x <- xlaffi:::new_parameter(ffi_type("f32", 2))
+  half <- xlaffi:::new_parameter(ffi_type("f16"))
+  expect_snapshot(error = TRUE, {
+    x + 1e300
+    hlo_max(x, c(1, -1e39))
+    half * 65520
+    c(x, -1e39)
+    hlo_erf(x + 1) * 1e39
+  })
+  expect_identical(xla_jit(function(x) x + 1e300)(1e300), 2e300)
+  given <- xla_jit(function(x) list(x + 3.4028235e38, x * hlo_constant(1e39, "f32")))(pjrt_buffer(1, "f32"))
+  expect_identical(lapply(given, function(x) as.vector(as_array(x))), list(2^128 - 2^104, Inf))
+})
+
+test_that("comparisons with numbers beyond a dtype's range are right", {
+  skip_without_plugin()
+  data <- c(-Inf, -(2^128 - 2^104), -1, 0, 1, 2^128 - 2^104, Inf, NaN)
+  bounds <- c(-Inf, -1e300, -2^128, -1, 1, 2^128, 1e300, Inf)
+  compare <- function(x, bound) list(x < bound, x <= bound, x > bound, x >= bound, x == bound, x != bound)
+  expected <- list()
+  for (bound in bounds) expected <- c(expected, compare(data, bound), compare(bound, data))
+  # NaN is no NA for values.
+  expected <- lapply(seq_along(expected), function(i) {
+    replace(expected[[i]], is.na(expected[[i]]), i %% 6L == 0L)
+  })
+  compared <- xla_jit(function(x) {
+    given <- list()
+    for (bound in bounds) given <- c(given, compare(x, bound), compare(bound, x))
+    given
+  })
+  for (dtype in c("f32", "f64", "bf16")) {
+    at <- if (dtype == "bf16") replace(data, c(2, 6), c(-1, 1) * (2^128 - 2^120)) else data
+    expect_identical(lapply(compared(pjrt_buffer(at, dtype)), function(x) as.vector(as_array(x))), expected, label = dtype)
+  }
+  mixed <- c(1e300, -1e300, 0, 1, -1e300, 1e300, 1e300, 0)
+  expect_identical(
+    as.vector(as_array(xla_jit(function(x) x >= mixed)(pjrt_buffer(data, "f32")))), replace(data >= mixed, 8L, FALSE)
+  )
+})
