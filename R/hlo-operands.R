@@ -42,15 +42,15 @@ refuse_mixture <- function(dtypes, names, op, call) {
   )
 }
 
-# Any number of values and R data as values of one dtype, each with its own shape.
-common <- function(parts, op, names = rep("...", length(parts)), call = rlang::caller_env()) {
+# Any number of values and R data as values of one dtype, each with its own shape: of R data `shape_of` them.
+common <- function(parts, op, names = rep("...", length(parts)), call = rlang::caller_env(), shape_of = r_shape) {
   for (i in seq_along(parts)) {
     check_no_token(parts[[i]], op, names[[i]], call)
     check_operand(parts[[i]], names[[i]], call, op)
   }
   dtype <- meeting_dtype(parts, op, names, call)
   Map(function(part, name) {
-    if (is_value(part)) converted(part, dtype) else constant(part, dtype, r_shape(part), name, call, op)
+    if (is_value(part)) converted(part, dtype) else constant(part, dtype, shape_of(part), name, call, op)
   }, unname(parts), names, USE.NAMES = FALSE)
 }
 
@@ -79,6 +79,28 @@ operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()
     )
   }
   list(repeated(x, shape), repeated(y, shape))
+}
+
+# The arguments of a function that works element by element, as values of one dtype and one shape.
+elementwise_values <- function(arguments, shown, call) {
+  values <- common(arguments, shown, names(arguments), call, free_shape)
+  recycled_values(lapply(values, as_doubles), names(arguments), shown, call)
+}
+
+# One number goes along with values of any shape.
+free_shape <- function(x) if (length(x) == 1L && is.null(dim(x))) integer() else r_shape(x)
+
+recycled_values <- function(values, names, shown, call) {
+  widest <- 1L
+  for (i in seq_along(values)[-1L]) {
+    both <- operands(values[[widest]], values[[i]], shown, names[c(widest, i)], call)
+    if (!identical(both[[1L]]@shape, values[[widest]]@shape)) {
+      widest <- i
+    }
+    values[[i]] <- both[[2L]]
+  }
+  shape <- if (any(lengths(values) == 0L)) 0L else values[[widest]]@shape
+  lapply(values, repeated, shape)
 }
 
 # The shape that R gives to what it computes of two, NULL where R would warn or refuse.

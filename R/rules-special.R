@@ -1,29 +1,18 @@
 # A special function of `arguments`, a named list of values and numbers; `shown` is the function as messages name it.
 special <- function(name, arguments, shown, call) {
-  at <- names(arguments)
-  values <- common(arguments, shown, at, call)
-  if (values[[1L]]@dtype %in% c("pred", "i32")) {
-    values <- lapply(values, converted, "f64")
-  }
-  if (!values[[1L]]@dtype %in% c("f32", "f64")) {
-    own <- Position(is_value, arguments)
-    abort(sprintf("%s: `%s` must be f32 or f64, not %s", shown, at[[own]], type_text(arguments[[own]])),
-      op = shown, operand = at[[own]], hint = "`hlo_convert()` changes the dtype.", call = call
-    )
-  }
-  do.call(special_op(name), recycled_values(values, at, shown, call))
+  do.call(special_op(name), special_values(arguments, shown, call))
 }
 
-# Values of one dtype in one shape
-recycled_values <- function(values, names, shown, call) {
-  widest <- values[[1L]]
-  for (i in seq_along(values)[-1L]) {
-    widest <- operands(widest, values[[i]], shown, names[c(1L, i)], call)[[1L]]
+special_values <- function(arguments, shown, call) {
+  values <- elementwise_values(arguments, shown, call)
+  if (!values[[1L]]@dtype %in% c("f32", "f64")) {
+    at <- Position(is_value, arguments, nomatch = 1L)
+    name <- names(arguments)[[at]]
+    abort(sprintf("%s: `%s` must be f32 or f64, not %s", shown, name, type_text(values[[at]])),
+      op = shown, operand = name, hint = "`hlo_convert()` changes the dtype.", call = call
+    )
   }
-  Map(function(value, name) operands(widest, value, shown, c(names[[1L]], name), call)[[2L]],
-    values, names,
-    USE.NAMES = FALSE
-  )
+  values
 }
 
 # The op of that name in the crate `special`: of values of one dtype and shape.

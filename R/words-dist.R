@@ -3,31 +3,10 @@
 
 # `f` of the arguments as values of dtype f64 and one shape; its result in the arguments' dtype.
 distribution <- function(shown, arguments, f, call) {
-  names <- names(arguments)
-  values <- lapply(common(arguments, shown, names, call), as_doubles)
+  values <- special_values(arguments, shown, call)
   dtype <- values[[1L]]@dtype
-  if (!dtype %in% c("f32", "f64")) {
-    at <- Position(is_value, arguments, nomatch = 1L)
-    abort(sprintf("%s: `%s` must be f32 or f64, not %s", shown, names[[at]], type_text(values[[at]])),
-      op = shown, operand = names[[at]], hint = "`hlo_convert()` changes the dtype.", call = call
-    )
-  }
-  values <- lapply(recycled_parameters(values, names, shown, call), converted, "f64")
+  values <- lapply(values, converted, "f64")
   converted(do.call(f, unname(values)), dtype)
-}
-
-# Values of one shape
-recycled_parameters <- function(values, names, shown, call) {
-  widest <- 1L
-  for (i in seq_along(values)[-1L]) {
-    both <- operands(values[[widest]], values[[i]], shown, names[c(widest, i)], call)
-    if (!identical(both[[1L]]@shape, values[[widest]]@shape)) {
-      widest <- i
-    }
-    values[[i]] <- both[[2L]]
-  }
-  shape <- if (any(lengths(values) == 0L)) 0L else values[[widest]]@shape
-  lapply(values, repeated, shape)
 }
 
 # The density of its logarithm, NaN where an argument is NaN or no parameter of the distribution.

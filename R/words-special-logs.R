@@ -21,11 +21,9 @@ log_op <- function(name, call, jvp) {
 }
 
 float_values <- function(arguments, shown, call) {
-  at <- names(arguments)
-  values <- common(arguments, shown, at, call)
-  values <- lapply(values, function(x) if (x@dtype %in% c("pred", "i32")) converted(x, "f64") else x)
-  check_kind(values[[1L]], "a floating-point number", shown, at[[1L]], call)
-  recycled_values(values, at, shown, call)
+  values <- elementwise_values(arguments, shown, call)
+  check_kind(values[[1L]], "a floating-point number", shown, names(arguments)[[1L]], call)
+  values
 }
 
 #' @rdname hlo_logsumexp
