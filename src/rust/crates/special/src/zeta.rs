@@ -39,18 +39,23 @@ pub fn zeta(s: f64, q: f64) -> f64 {
             _ => 0.0,
         };
     }
+    zeta_in(1.0, s, q)
+}
+
+/// `unit^s ζ(s, q)` for finite `s > 1`, `q > 0`: with `q` as the unit it does not underflow.
+fn zeta_in(unit: f64, s: f64, q: f64) -> f64 {
     // Large s asks for larger q before the terms behind shrink.
-    let enough = 10.0 + 0.5 * s.min(200.0);
+    let enough = 10.0 + 0.5 * s;
     let (mut sum, mut at) = (0.0, q);
     while at < enough {
-        let term = inverse_power(at, s);
+        let term = inverse_power(at / unit, s);
         sum += term;
-        if term < 1e-18 * sum {
+        if term <= 1e-18 * sum || at + 1.0 == at {
             return sum;
         }
         at += 1.0;
     }
-    let above = inverse_power(at, s - 1.0);
+    let above = inverse_power(at / unit, s - 1.0) * unit;
     let power = above / at;
     let mut factor = s * power / at;
     let mut tail = power * 0.5 + above / (s - 1.0);
@@ -127,7 +132,7 @@ pub fn polygamma(n: f64, x: f64) -> f64 {
     if n == 0.0 {
         return digamma(x);
     }
-    if x.is_nan() || n.is_nan() || n < 0.0 || n != n.floor() || x == f64::NEG_INFINITY {
+    if x.is_nan() || n.is_nan() || n < 0.0 || n != n.floor() || n == f64::INFINITY {
         return f64::NAN;
     }
     let odd = n % 2.0 == 1.0;
@@ -155,19 +160,27 @@ pub fn polygamma(n: f64, x: f64) -> f64 {
 /// `n! ζ(n + 1, x)`
 fn scaled_zeta(n: f64, x: f64) -> f64 {
     let sum = zeta(n + 1.0, x);
+    if x == f64::INFINITY {
+        return 0.0;
+    }
     if n < 150.0 && sum > 1e-280 && sum < 1e280 {
         return gamma(n + 1.0) * sum;
     }
     if x < 1.0 {
         return factorial_over_power(n, x) * (1.0 + x.powf(n + 1.0) * zeta(n + 1.0, x + 1.0));
     }
-    (lgamma(n + 1.0) + sum.ln()).exp()
+    let log_sum = if sum > 1e-300 {
+        sum.ln()
+    } else {
+        zeta_in(x, n + 1.0, x).ln() - (n + 1.0) * x.ln()
+    };
+    (lgamma(n + 1.0) + log_sum).exp()
 }
 
 /// `n! / x^(n + 1)`
 fn factorial_over_power(n: f64, x: f64) -> f64 {
     let (mut value, mut k) = (1.0 / x, 1.0);
-    while k <= n {
+    while k <= n && value.is_finite() {
         value *= k / x;
         k += 1.0;
     }
@@ -233,11 +246,30 @@ mod tests {
     }
 
     #[test]
+    fn sums_that_underflow_beside_factorials_that_overflow() {
+        assert_eq!(polygamma(1e6, 1e3), f64::NEG_INFINITY);
+        assert_eq!(polygamma(1e15, 0.5), f64::NEG_INFINITY);
+        assert_eq!(polygamma(1e18, 1e17), f64::NEG_INFINITY);
+        assert_eq!(polygamma(3.0, 1e200), 0.0);
+        // Sums with 60 digits
+        for (n, x, want) in [
+            (160.0, 100.0, -5.910_461_551_069_954e-38),
+            (200.0, 120.0, -1.181_835_173_275_101_4e-43),
+        ] {
+            assert!((polygamma(n, x) / want - 1.0).abs() < 1e-12, "{n} {x}");
+        }
+    }
+
+    #[test]
     fn poles_and_infinities() {
         assert!(digamma(0.0).is_nan() && digamma(-4.0).is_nan());
         assert_eq!(digamma(f64::INFINITY), f64::INFINITY);
         assert_eq!(trigamma(0.0), f64::INFINITY);
         assert_eq!(trigamma(f64::INFINITY), 0.0);
+        assert_eq!(trigamma(f64::NEG_INFINITY), f64::INFINITY);
+        assert!(
+            polygamma(2.0, f64::NEG_INFINITY).is_nan() && polygamma(f64::INFINITY, 2.0).is_nan()
+        );
         assert!(polygamma(0.5, 1.0).is_nan() && polygamma(-1.0, 1.0).is_nan());
     }
 }
