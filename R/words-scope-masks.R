@@ -98,7 +98,7 @@ own_mask <- function(name, entry, value) {
 new_mask <- function(name, entry, value, home) {
   chooses <- mask_choices[[name]]
   if (is.null(chooses)) {
-    chooses <- if (isTRUE(entry$guard)) directly_given else given_anywhere
+    chooses <- if (isTRUE(entry$guard)) guarded_choice(name, value) else given_anywhere
   }
   if (isTRUE(entry$first)) {
     chooses <- by_first
@@ -158,6 +158,24 @@ directly_given <- function(...) {
     }
   }
   for_r
+}
+
+# Generics of R's that have no meaning for values go on to what the user wrote for objects of his own.
+guarded_choice <- function(name, value) {
+  if (is.primitive(value) || !"UseMethod" %in% all.names(body(value))) {
+    return(directly_given)
+  }
+  function(...) {
+    if (has_users_method(name, given_arguments(...), parent.frame(2L))) for_r else directly_given(...)
+  }
+}
+
+has_users_method <- function(generic, arguments, caller) {
+  if (!length(arguments) || !is.object(arguments[[1L]]) || is_value(arguments[[1L]])) {
+    return(FALSE)
+  }
+  methods <- lapply(paste0(generic, ".", class(arguments[[1L]])), get0, envir = caller, mode = "function")
+  any(vapply(methods, function(method) !is.null(method) && !package_of(method) %in% r_packages, NA))
 }
 
 # What R dispatches by the first argument: R's data there become a value where another argument is one.

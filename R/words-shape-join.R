@@ -18,6 +18,12 @@ column_of <- function(parts, recursive, shown, call) {
     if (any(vapply(parts, is.character, NA))) {
       abort(sprintf("%s: values of programs do not go together with text", shown), operand = "...", call = call)
     }
+    strange <- Find(function(part) is.object(part) && is.atomic(part) && !is_data(part), parts)
+    if (!is.null(strange)) {
+      abort(sprintf("%s: values of programs do not go together with %s", shown, describe(strange)),
+        operand = "...", hint = "`unclass()` and `as.numeric()` take the numbers out of objects.", call = call
+      )
+    }
     if (!recursive) {
       lists <- lapply(parts, function(part) if (is_value(part)) elements_of(part) else part)
       return(do.call(base::c, lists, quote = TRUE))

@@ -33,13 +33,22 @@ users_trace <- function() {
 
 # Errors of R's in traced code, with the calls that the user wrote
 with_written_calls <- function(code) {
-  withCallingHandlers(code, error = function(e) {
+  withCallingHandlers(code, warning = refuse_other_methods, error = function(e) {
     call <- conditionCall(e)
     if (is.call(call) && !inherits(e, "rlang_error")) {
       e$call <- as_written(without_mask(call))
       if (!identical(e$call, call)) stop(e)
     }
   })
+}
+
+# R warns where the operands of an operator have methods that differ, and goes on without them.
+refuse_other_methods <- function(w) {
+  if (grepl("Ops.xlaffi_value", conditionMessage(w), fixed = TRUE)) {
+    abort(sprintf("a value of the program meets an object of another class: %s", conditionMessage(w)),
+      hint = "`unclass()` and `as.numeric()` take the numbers out of objects.", call = conditionCall(w)
+    )
+  }
 }
 
 # UseMethod() puts a method's name into the call.

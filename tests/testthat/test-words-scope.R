@@ -233,3 +233,29 @@ test_that("values have the classes of R's data", {
     expect_identical(told, tell(x))
   }
 })
+
+test_that("generics of R's reach the methods that the user wrote", {
+  skip_without_plugin()
+  predict.held <- function(object, newdata, ...) object$slope * ifelse(newdata > 0, newdata, 0)
+  o <- structure(list(slope = 3), class = c("held", "model"))
+  expect_identical(traced(function(x) predict(o, x), c(-1, 2)), c(0, 6))
+  expect_identical(traced(function(x) stats::predict(o, newdata = x), c(-1, 2)), c(0, 6))
+  # Those of R know nothing of values.
+  line <- stats::lm(dist ~ speed, cars)
+  expect_error(traced(function(x) predict(line, x), 1), "predict() is not available", fixed = TRUE)
+})
+
+test_that("objects beside values are refused", {
+  x <- xlaffi:::new_parameter(ffi_type("f64", 3))
+  run <- function(f) xlaffi:::with_written_calls(xlaffi:::call_written(f, list(x)))
+  objects <- list(
+    as.Date("2026-01-02"), factor(c("a", "b", "c")), stats::ts(1:3), as.difftime(1, units = "secs"),
+    as.POSIXct(0, origin = "1970-01-01", tz = "UTC")
+  )
+  for (object in objects) {
+    for (f in list(function(x) x + object, function(x) object * x, function(x) x > object, function(x) c(x, object))) {
+      expect_error(run(f), class = "xlaffi_error_invalid_argument")
+    }
+  }
+  expect_snapshot(error = TRUE, run(function(x) x - stats::ts(1:3)))
+})
