@@ -41,4 +41,3 @@ word_topics <- c(
   "Mathematical functions", "Special functions", "Summaries", "Linear algebra", "Shapes", "Indices", "Sorting",
   "Logic and control", "Complex numbers and bits", "Elements", "Distributions", "Random numbers"
 )
-

@@ -53,3 +53,21 @@ test_that("a subclass keeps its own method of as_array()", {
   class(x) <- c("my_buffer", class(x))
   expect_equal(as_array(x), "mine")
 })
+
+test_that("bit64 is loaded with the first 64-bit integers", {
+  run <- run_r("
+    isNamespaceLoaded('bit64')
+    x <- as_array(pjrt_buffer(c(2, 3), 'i64'))
+    print(as.character(x + 1))
+    y <- structure(x, dim = NULL)
+    print(as.character(xla_jit(function(x) x * 2L)(y)))
+  ")
+  expect_identical(run$output, c("[1] FALSE", '[1] "3" "4"', '[1] "4" "6"'))
+  expect_identical(run$status, 0L)
+  seen <- run_r("
+    x <- structure(c(1e-323, 1.5e-323), class = 'integer64')
+    ffi_program(function(x) x, x)
+    isNamespaceLoaded('bit64')
+  ")
+  expect_identical(seen$output[[length(seen$output)]], "[1] TRUE")
+})

@@ -90,7 +90,10 @@ test_that("second derivatives, batches, f32 and integers", {
   expect_equal(as.vector(f32(100)), dgamma(100, 1e5, 1e3), tolerance = 1e-7)
   # Recycling
   expect_equal(of_values("dnorm", list(x = 1:6 / 2, mean = c(0, 1), sd = 2)), dnorm(1:6 / 2, c(0, 1), 2))
-  for (f in list(function(x) dnorm(x, 0, 5), function(x) pgamma(2, x), function(x) beta(x, 2), function(x) beta(2, x))) {
+  scalars <- list(
+    function(x) dnorm(x, 0, 5), function(x) pgamma(2, x), function(x) beta(x, 2), function(x) beta(2, x)
+  )
+  for (f in scalars) {
     expect_identical(xlaffi:::trace_program(f, list(ffi_type("f64")))$results@shape, integer())
   }
 })
