@@ -287,11 +287,8 @@ compiled_program <- function(text, device, name, types, mesh = NULL) {
   program <- the$programs[[key]]
   if (is.null(program)) {
     types <- types_text(tree_leaves(types))
-    made <- if (is.null(mesh)) {
-      made_executable(text, device, name, types)
-    } else {
-      made_executable(text, device, name, types, mesh_options(mesh))
-    }
+    options <- if (is.null(mesh)) new_compile_options() else mesh_options(mesh)
+    made <- made_executable(text, device, name, types, options)
     program <- list2env(c(list(text = text, name = name, types = types, key = key), made), parent = emptyenv())
     remember_program(program)
   }
