@@ -3,7 +3,7 @@
 use crate::compat::{jaxlib, Jaxlib};
 use crate::device::Device;
 use crate::entry::{entry, object, slice, text};
-use crate::environment::Variable;
+use crate::environment::Variables;
 use crate::error::{Error, Result};
 use crate::launch::Launches;
 use crate::python::{gil::Gil, object::Object};
@@ -104,7 +104,7 @@ impl Client {
         // XLA sizes its pool by this, once, when the client is made.
         let threads = options
             .threads
-            .map(|threads| Variable::set("NPROC", &threads.to_string()));
+            .map(|threads| Variables::set(&[("NPROC", &threads.to_string())]));
         let gil = jax.gil()?;
         let object = gil.call(
             &jax.make_client,

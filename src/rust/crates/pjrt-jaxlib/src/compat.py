@@ -13,6 +13,9 @@ _jaxlib = xla_client._xla
 # Where it is installed, and what came with it.
 folder = os.path.dirname(os.path.dirname(os.path.abspath(_package.__file__)))
 
+# XLA reads its flags with the first of these, now that they are set as the plugin wants them; see compat.rs.
+xla_client.CompileOptions()
+
 array_type = _jaxlib.ArrayImpl
 from_dlpack = _jaxlib.dlpack_managed_tensor_to_buffer
 to_dlpack = _jaxlib.buffer_to_dlpack_managed_tensor

@@ -1,10 +1,11 @@
 //! jaxlib: the functions of `compat.py`, loaded once, and names that are used on hot paths.
 
-use crate::environment::Variable;
+use crate::environment::Variables;
 use crate::error::{Error, Result};
 use crate::python::capi::FILE_INPUT;
 use crate::python::start::{start, Running};
 use crate::python::{gil::Gil, object::Object};
+use std::env::VarError;
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -82,6 +83,21 @@ pub(crate) fn started() -> Option<&'static Jaxlib> {
 }
 
 const LOG_LEVEL: &str = "TF_CPP_MIN_LOG_LEVEL";
+const FLAGS: &str = "XLA_FLAGS";
+
+/// XLA's flags as the user has set them, and one more: where a device of a program has been waiting for another one for a
+/// minute, in a collective, XLA ends the process. That may be a device whose R functions take their time.
+fn flags() -> Option<String> {
+    const PATIENCE: &str = "--xla_cpu_collective_call_terminate_timeout_seconds";
+    let flags = match std::env::var(FLAGS) {
+        Ok(flags) => flags,
+        Err(VarError::NotPresent) => String::new(),
+        Err(VarError::NotUnicode(_)) => return None,
+    };
+    // Other text is the name of a file with flags.
+    let are_flags = flags.is_empty() || flags.starts_with('-');
+    (are_flags && !flags.contains(PATIENCE)).then(|| format!("{flags} {PATIENCE}=-1"))
+}
 
 fn import() -> Result<&'static Jaxlib> {
     static IMPORTING: Mutex<()> = Mutex::new(());
@@ -94,9 +110,11 @@ fn import() -> Result<&'static Jaxlib> {
         crate::python::try_flags(python).map_err(Error::invalid)?;
     }
     // jaxlib reports at start what nobody asked for; a level that the user chose stays.
-    let _quiet = std::env::var_os(LOG_LEVEL)
-        .is_none()
-        .then(|| Variable::set(LOG_LEVEL, "1"));
+    let quiet = std::env::var_os(LOG_LEVEL).is_none();
+    let flags = flags();
+    let quiet = quiet.then_some((LOG_LEVEL, "1"));
+    let flags = flags.as_deref().map(|flags| (FLAGS, flags));
+    let _set = Variables::set(&quiet.into_iter().chain(flags).collect::<Vec<_>>());
     let gil = gil_of(py)?;
     let module = load(&gil, py)?;
     let jaxlib = Jaxlib::from_module(&gil, &module)?;

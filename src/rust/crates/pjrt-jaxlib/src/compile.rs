@@ -7,9 +7,33 @@ use crate::executable::{executable, Loaded};
 use crate::proto::Placement;
 use pjrt_api::{PJRT_Error_Code, PJRT_SerializedExecutable};
 
-/// Where a program goes, with every device named.
+/// Where a program goes that is compiled with these options.
 fn place(client: &Client, options: &[u8]) -> Result<Placement> {
-    let mut placed = Placement::read(options)?;
+    with_devices(client, Placement::read(options)?)
+}
+
+/// Where a serialised program goes: as these options say, where there are any. XLA ends the process over another number of
+/// devices than it was compiled for.
+fn place_serialized(client: &Client, code: &[u8], options: &[u8]) -> Result<Placement> {
+    let Some(compiled) = Placement::read_serialized(code)? else {
+        return place(client, options);
+    };
+    if options.is_empty() {
+        return with_devices(client, compiled);
+    }
+    let placed = place(client, options)?;
+    let counts = |p: &Placement| (p.replicas, p.partitions);
+    if counts(&placed) != counts(&compiled) {
+        return Err(Error::invalid(format!(
+            "the program was compiled for {} replica(s) of {} partition(s), the options are for {} of {}",
+            compiled.replicas, compiled.partitions, placed.replicas, placed.partitions
+        )));
+    }
+    Ok(placed)
+}
+
+/// The same, with every device named.
+fn with_devices(client: &Client, mut placed: Placement) -> Result<Placement> {
     let wanted = placed.replicas * placed.partitions;
     if placed.devices.is_empty() {
         placed.devices = client.devices.iter().map(|d| d.id()).take(wanted).collect();
@@ -242,7 +266,7 @@ entry!(
                 )?,
             )
         };
-        let placed = place(&client, options)?;
+        let placed = place_serialized(&client, code, options)?;
         let gil = client.jax.gil()?;
         let object = gil.call(
             &client.jax.deserialize,

@@ -7,24 +7,35 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A variable that is set for as long as this lives.
-pub(crate) struct Variable {
-    // Dropped in this order: the lock last.
-    _set: platform::Set,
+/// Variables that are set for as long as this lives.
+pub(crate) struct Variables {
+    // Given up in this order: the last one first, and the lock last.
+    sets: Vec<platform::Set>,
     _only_one: MutexGuard<'static, ()>,
 }
 
-impl Variable {
-    /// Sets the variable.
+impl Variables {
+    /// Sets variables.
     ///
     /// # Panics
     /// For a value with a zero in it.
-    pub fn set(name: &'static str, value: &str) -> Self {
+    pub fn set(values: &[(&'static str, &str)]) -> Self {
         static ONLY_ONE: Mutex<()> = Mutex::new(());
         let only_one = ONLY_ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let values = values.iter();
         Self {
-            _set: platform::Set::new(name, value),
+            sets: values
+                .map(|(name, value)| platform::Set::new(name, value))
+                .collect(),
             _only_one: only_one,
+        }
+    }
+}
+
+impl Drop for Variables {
+    fn drop(&mut self) {
+        while let Some(set) = self.sets.pop() {
+            drop(set);
         }
     }
 }
@@ -130,7 +141,7 @@ mod platform {
     #[cfg(test)]
     mod tests {
         use super::*;
-        use crate::environment::Variable;
+        use crate::environment::Variables;
 
         fn seen() -> Option<String> {
             // SAFETY: a name that ends with zero; nothing changes the value meanwhile.
@@ -152,7 +163,7 @@ mod platform {
             let list = current().load(Ordering::Acquire);
             let before = addresses(list);
             for value in ["3", "17"] {
-                let set = Variable::set("XLAFFI_TEST_VARIABLE", value);
+                let set = Variables::set(&[("XLAFFI_TEST_VARIABLE", value)]);
                 assert_eq!(seen().as_deref(), Some(value));
                 assert_eq!(addresses(list), before);
                 drop(set);
@@ -161,18 +172,26 @@ mod platform {
             }
             assert_eq!(current().load(Ordering::Acquire), list);
 
+            let both = [("XLAFFI_TEST_VARIABLE", "5"), ("XLAFFI_TEST_SECOND", "7")];
+            let set = Variables::set(&both);
+            assert_eq!(seen().as_deref(), Some("5"));
+            assert_eq!(std::env::var("XLAFFI_TEST_SECOND").as_deref(), Ok("7"));
+            drop(set);
+            assert_eq!(addresses(list), before);
+            assert_eq!(current().load(Ordering::Acquire), list);
+
             // A value that the user has given comes back, also where somebody sets another one.
             std::env::set_var("XLAFFI_TEST_VARIABLE", "user");
-            let set = Variable::set("XLAFFI_TEST_VARIABLE", "ours");
+            let set = Variables::set(&[("XLAFFI_TEST_VARIABLE", "ours")]);
             assert_eq!(seen().as_deref(), Some("ours"));
             drop(set);
             assert_eq!(seen().as_deref(), Some("user"));
-            let set = Variable::set("XLAFFI_TEST_VARIABLE", "ours");
+            let set = Variables::set(&[("XLAFFI_TEST_VARIABLE", "ours")]);
             std::env::set_var("XLAFFI_TEST_MORE", "1");
             drop(set);
             assert_eq!(seen().as_deref(), Some("user"));
             assert_eq!(std::env::var("XLAFFI_TEST_MORE").as_deref(), Ok("1"));
-            let set = Variable::set("XLAFFI_TEST_VARIABLE", "ours");
+            let set = Variables::set(&[("XLAFFI_TEST_VARIABLE", "ours")]);
             std::env::set_var("XLAFFI_TEST_MORE", "2");
             drop(set);
             assert_eq!(seen().as_deref(), Some("user"));
@@ -180,7 +199,7 @@ mod platform {
 
             // The same without one.
             std::env::remove_var("XLAFFI_TEST_VARIABLE");
-            let set = Variable::set("XLAFFI_TEST_VARIABLE", "ours");
+            let set = Variables::set(&[("XLAFFI_TEST_VARIABLE", "ours")]);
             std::env::set_var("XLAFFI_TEST_LAST", "1");
             drop(set);
             assert_eq!(seen(), None);

@@ -174,6 +174,21 @@ impl Placement {
         }
         Ok(placement)
     }
+
+    /// Reads it from a serialised program of jaxlib's, where it says: a message of IFRT's, before which its length stands,
+    /// and an `ExecutableAndOptionsProto`.
+    pub fn read_serialized(bytes: &[u8]) -> Result<Option<Self>> {
+        let mut fields = Fields(bytes);
+        let skipped = fields.varint().and_then(|n| usize::try_from(n).ok());
+        if skipped.and_then(|n| Fields::take(&mut fields, n)).is_none() {
+            return Ok(None);
+        }
+        let options = fields.find_map(|(number, value)| match (number, value) {
+            (2, Value::Bytes(options)) => Some(options),
+            _ => None,
+        });
+        options.map(Self::read).transpose()
+    }
 }
 
 fn count(n: u64) -> Result<usize> {

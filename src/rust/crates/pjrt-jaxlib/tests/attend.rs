@@ -5,13 +5,14 @@
 )]
 mod common;
 mod handlers;
+use common::several::*;
 use common::*;
 use handlers::register;
 use pjrt_api::*;
 use pjrt_jaxlib::{attend_by, Attendant};
 use std::cell::Cell;
 use std::sync::mpsc::{channel, Sender};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::thread::{self, Thread};
 use std::time::Duration;
 use xla_ffi::{handler, io, Arg, Code, Cx, Error, Host, Kernel, Op, Ret, Untyped};
@@ -81,16 +82,58 @@ func.func @main(%x: tensor<f32>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }";
 
-#[test]
-fn a_thread_that_waits_does_its_other_work() {
-    let client = client();
-    register("test_ask", "host", Some(handler::<AskOp, Host>)).unwrap();
+/// Makes this thread the one with other work, for a test that has the lock.
+fn attended() -> MutexGuard<'static, ()> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let one = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    // Registered before by the other test, it stays.
+    let _ = register("test_ask", "host", Some(handler::<AskOp, Host>));
     *THREAD.lock().unwrap() = Some(thread::current());
     IS_HERE.set(true);
     attend_by(Attendant {
         is_here: || IS_HERE.get(),
         attend,
     });
+    one
+}
+
+/// Each device asks, and all add up what they were told: cheap enough for XLA to be through at the launch.
+const SEVERAL: &str = "
+func.func @main(%x: tensor<f32>) -> tensor<4xf32> {
+  %y = stablehlo.custom_call @test_ask(%x) {api_version = 4 : i32} : (tensor<f32>) -> tensor<4xf32>
+  %s = \"stablehlo.all_reduce\"(%y) ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+  }) {replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %s : tensor<4xf32>
+}";
+
+#[test]
+fn a_launch_over_several_devices_is_such_a_wait() {
+    let client = eight();
+    let _one = attended();
+    let program = compile_over(client, SEVERAL, Over::replicas(4));
+    let x: Vec<_> = (0..4)
+        .map(|d| vec![f32s_on(client, d, &[], &[1. + d as f32])])
+        .collect();
+    let before = SERVED.get();
+    for _ in 0..3 {
+        let out = execute_over(program, &x).unwrap();
+        for of_device in &out {
+            assert_eq!(read::<f32>(of_device[0]).unwrap(), [20.; 4]);
+        }
+        out.into_iter().flatten().for_each(destroy);
+    }
+    assert_eq!(SERVED.get(), before + 12);
+    x.into_iter().flatten().for_each(destroy);
+    destroy_executable(program);
+}
+
+#[test]
+fn a_thread_that_waits_does_its_other_work() {
+    let client = client();
+    let _one = attended();
     let program = compile(client, PROGRAM);
     let x = f32s(client, &[], &[1.0]);
     type Wait = fn(*mut PJRT_Buffer, *mut PJRT_Event);

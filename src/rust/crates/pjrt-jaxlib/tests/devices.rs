@@ -184,3 +184,208 @@ fn too_many_devices_are_refused() {
         failure.message
     );
 }
+
+/// Reuses the memory of its argument.
+const DONATING: &str =
+    "func.func @main(%x: tensor<64x64xf32> {tf.aliasing_output = 0 : i32}) -> tensor<64x64xf32> {
+  %0 = stablehlo.add %x, %x : tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}";
+
+#[test]
+fn each_device_donates_its_arguments_unless_they_are_kept() {
+    let client = eight();
+    let program = compile_over(client, DONATING, Over::replicas(3));
+    let given = |first: usize| -> Vec<_> {
+        (0..3)
+            .map(|d| {
+                vec![f32s_on(
+                    client,
+                    d,
+                    &[64, 64],
+                    &[(first + d) as f32; 64 * 64],
+                )]
+            })
+            .collect()
+    };
+    for kept in [&[][..], &[0]] {
+        let x = given(1);
+        // Somebody looks at the elements on the second device.
+        let seen = x[1][0];
+        let pin = PJRT_Buffer_IncreaseExternalReferenceCount_Args::new();
+        let pin = PJRT_Buffer_IncreaseExternalReferenceCount_Args {
+            buffer: seen,
+            ..pin
+        };
+        let mut pin = pin;
+        let error = unsafe { api().PJRT_Buffer_IncreaseExternalReferenceCount.unwrap()(&mut pin) };
+        answer(error).unwrap();
+        let (out, events) = launch_over(program, &x, kept).unwrap();
+        for (event, d) in events.into_iter().zip(0..) {
+            wait(event).unwrap();
+            destroy_event(event);
+            assert_eq!(is_deleted(x[d][0]), kept.is_empty() && d != 1);
+            let twice = [2. * (1 + d) as f32; 64 * 64];
+            assert_eq!(read::<f32>(out[d][0]).unwrap(), twice);
+            if is_deleted(x[d][0]) {
+                continue;
+            }
+            assert_eq!(read::<f32>(x[d][0]).unwrap(), [(1 + d) as f32; 64 * 64]);
+        }
+        if kept.is_empty() {
+            let failure = execute_over(program, &x).unwrap_err();
+            let want = "called on deleted or donated buffer (argument 1 of device CpuDevice(id=0))";
+            assert!(failure.message.ends_with(want), "{}", failure.message);
+        }
+        // Results are donated as well as what was uploaded.
+        let again = execute_over(program, &out).unwrap();
+        assert_eq!(read::<f32>(again[2][0]).unwrap(), [12.; 64 * 64]);
+        assert!(out.iter().all(|of_device| is_deleted(of_device[0])));
+        x.into_iter()
+            .chain(out)
+            .chain(again)
+            .flatten()
+            .for_each(destroy);
+    }
+    destroy_executable(program);
+}
+
+fn serialized(program: *mut PJRT_LoadedExecutable) -> Vec<u8> {
+    let executable = executable_of(program);
+    let a = call!(
+        PJRT_Executable_Serialize,
+        PJRT_Executable_Serialize_Args { executable }
+    )
+    .unwrap();
+    let code = a.serialized_bytes.cast::<u8>();
+    let code = unsafe { std::slice::from_raw_parts(code, a.serialized_bytes_size) }.to_vec();
+    unsafe { a.serialized_executable_deleter.unwrap()(a.serialized_executable) };
+    destroy_unloaded(executable);
+    code
+}
+
+#[test]
+fn what_was_serialized_runs_on_the_same_devices() {
+    let client = eight();
+    let over = Over {
+        devices: &[6, 1, 4, 3],
+        ..Over::partitions(4, true)
+    };
+    let program = compile_over(client, &product(4, true), over);
+    let code = serialized(program);
+    let devices_before = devices_of(program);
+    destroy_executable(program);
+    for options in [over.options(), Vec::new()] {
+        let program = call!(
+            PJRT_Executable_DeserializeAndLoad,
+            PJRT_Executable_DeserializeAndLoad_Args {
+                client,
+                serialized_executable: code.as_ptr().cast(),
+                serialized_executable_size: code.len(),
+                overridden_serialized_compile_options: options.as_ptr().cast(),
+                overridden_serialized_compile_options_size: options.len(),
+            }
+        )
+        .unwrap()
+        .loaded_executable;
+        assert_eq!(devices_of(program), devices_before);
+        let executable = executable_of(program);
+        let counts = (
+            call!(
+                PJRT_Executable_NumReplicas,
+                PJRT_Executable_NumReplicas_Args { executable }
+            )
+            .unwrap()
+            .num_replicas,
+            call!(
+                PJRT_Executable_NumPartitions,
+                PJRT_Executable_NumPartitions_Args { executable }
+            )
+            .unwrap()
+            .num_partitions,
+        );
+        assert_eq!(counts, (1, 4));
+        destroy_unloaded(executable);
+        let x: Vec<_> = over
+            .devices
+            .iter()
+            .map(|&d| {
+                let d = d.into();
+                vec![
+                    f32s_on(client, d, &[2, 2], &[d as f32; 4]),
+                    f32s_on(client, d, &[2, 3], &[1.; 6]),
+                ]
+            })
+            .collect();
+        let out = execute_over(program, &x).unwrap();
+        for (of_device, &d) in out.iter().zip(over.devices) {
+            assert_eq!(read::<f32>(of_device[0]).unwrap(), [2. * f32::from(d); 6]);
+        }
+        x.into_iter().chain(out).flatten().for_each(destroy);
+        destroy_executable(program);
+    }
+}
+
+#[test]
+fn a_program_without_results_tells_every_device_when_it_is_through() {
+    let client = eight();
+    let program = compile_over(
+        client,
+        "func.func @main(%x: tensor<2xf32>) { return }",
+        Over::replicas(2),
+    );
+    let x: Vec<_> = (0..2)
+        .map(|d| vec![f32s_on(client, d, &[2], &[0.; 2])])
+        .collect();
+    assert_eq!(execute_over(program, &x).unwrap(), [vec![], vec![]]);
+    x.into_iter().flatten().for_each(destroy);
+    destroy_executable(program);
+}
+
+/// What an all-gather over replicas, a permutation and the number of the replica give on 2 replicas of 2 partitions: the
+/// argument is split, the results are not.
+#[test]
+fn replicas_and_partitions_together() {
+    let client = eight();
+    let code = "func.func @main(%x: tensor<2xf32> {mhlo.sharding = \"{devices=[2]<=[2]}\"})
+         -> (tensor<4xf32> {mhlo.sharding = \"{replicated}\"}, tensor<2xf32> {mhlo.sharding = \"{replicated}\"}, tensor<ui32>) {
+       %g = \"stablehlo.all_gather\"(%x) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}
+         : (tensor<2xf32>) -> tensor<4xf32>
+       %p = \"stablehlo.collective_permute\"(%x) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}
+         : (tensor<2xf32>) -> tensor<2xf32>
+       %r = stablehlo.replica_id : tensor<ui32>
+       return %g, %p, %r : tensor<4xf32>, tensor<2xf32>, tensor<ui32>
+     }";
+    let over = Over {
+        replicas: 2,
+        ..Over::partitions(2, false)
+    };
+    let program = compile_over(client, code, over);
+    let x: Vec<_> = (0..4)
+        .map(|d| vec![f32s_on(client, d, &[1], &[10. + d as f32])])
+        .collect();
+    let out = execute_over(program, &x).unwrap();
+    for (d, of_device) in out.iter().enumerate() {
+        let gathered = read::<f32>(of_device[0]).unwrap();
+        assert_eq!(gathered, [10., 11., 12., 13.]);
+        let permuted = read::<f32>(of_device[1]).unwrap();
+        assert_eq!(permuted, if d < 2 { [0., 0.] } else { [10., 11.] });
+        assert_eq!(read::<u32>(of_device[2]).unwrap(), [d as u32 / 2]);
+    }
+    x.into_iter().chain(out).flatten().for_each(destroy);
+    destroy_executable(program);
+}
+
+#[test]
+fn collectives_that_do_not_fit_the_devices_are_refused() {
+    let client = eight();
+    let over = Over::replicas(2).options();
+    for groups in ["[[0, 1, 2]]", "[[0, 5]]", "[[0, 0]]"] {
+        let shape = if groups.len() > 8 { "1x3" } else { "1x2" };
+        let code = all_reduce(2)
+            .replace("[[0, 1]]", groups)
+            .replace("tensor<1x2xi64>", &format!("tensor<{shape}xi64>"));
+        let failure = compile_with(client, code.as_bytes(), "mlir", &over);
+        assert!(failure.is_err(), "{groups}");
+    }
+}

@@ -318,26 +318,34 @@ pub struct How<'a> {
     pub device: Option<*mut PJRT_Device>,
 }
 
-pub fn number_of_results(executable: *mut PJRT_LoadedExecutable) -> usize {
-    let of = call!(
+pub fn executable_of(program: *mut PJRT_LoadedExecutable) -> *mut PJRT_Executable {
+    call!(
         PJRT_LoadedExecutable_GetExecutable,
         PJRT_LoadedExecutable_GetExecutable_Args {
-            loaded_executable: executable
+            loaded_executable: program
         }
     )
     .unwrap()
-    .executable;
+    .executable
+}
+
+pub fn destroy_unloaded(executable: *mut PJRT_Executable) {
+    call!(
+        PJRT_Executable_Destroy,
+        PJRT_Executable_Destroy_Args { executable }
+    )
+    .unwrap();
+}
+
+pub fn number_of_results(program: *mut PJRT_LoadedExecutable) -> usize {
+    let executable = executable_of(program);
     let n = call!(
         PJRT_Executable_NumOutputs,
-        PJRT_Executable_NumOutputs_Args { executable: of }
+        PJRT_Executable_NumOutputs_Args { executable }
     )
     .unwrap()
     .num_outputs;
-    call!(
-        PJRT_Executable_Destroy,
-        PJRT_Executable_Destroy_Args { executable: of }
-    )
-    .unwrap();
+    destroy_unloaded(executable);
     n
 }
 
