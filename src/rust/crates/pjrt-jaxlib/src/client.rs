@@ -6,10 +6,12 @@ use crate::entry::{entry, object, slice, text};
 use crate::environment::Variables;
 use crate::error::{Error, Result};
 use crate::launch::Launches;
+use crate::mesh::{self, Collectives, Limits, Mesh, Settings};
 use crate::python::{gil::Gil, object::Object};
 use pjrt_api::{PJRT_Client, PJRT_Device, PJRT_Memory, PJRT_NamedValue, PJRT_NamedValue_Type};
 use std::ffi::c_int;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What a `PJRT_Client` is. Buffers and executables keep it alive, whatever is destroyed first.
 pub(crate) struct Client {
@@ -18,8 +20,13 @@ pub(crate) struct Client {
     platform: String,
     version: String,
     process: c_int,
+    /// All devices, of all processes.
     pub devices: Box<[Device]>,
     device_list: Box<[*mut PJRT_Device]>,
+    /// Those of this process.
+    addressable_list: Box<[*mut PJRT_Device]>,
+    /// The processes that the devices belong to, where there are several.
+    pub mesh: Option<Arc<Mesh>>,
     memory_list: Box<[*mut PJRT_Memory]>,
     /// Of programs over several devices.
     pub launches: Launches,
@@ -35,55 +42,176 @@ struct Options {
     devices: i64,
     threads: Option<i64>,
     asynchronous: bool,
+    mesh: Option<Settings>,
+}
+
+/// The options of a mesh, as they are read.
+struct MeshOptions<'a> {
+    coordinator: Option<&'a str>,
+    bind: Option<&'a str>,
+    address: Option<&'a str>,
+    processes: Option<i64>,
+    process: Option<i64>,
+    collectives: &'a str,
+    startup: i64,
+    heartbeat: i64,
+    collective: i64,
+}
+
+/// One option.
+struct Given<'a> {
+    name: &'a str,
+    value: &'a PJRT_NamedValue,
+}
+
+impl<'a> Given<'a> {
+    fn is(&self, ty: PJRT_NamedValue_Type, what: &str) -> Result<()> {
+        if self.value.r#type == ty {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "option `{}` must be {what}, got {}",
+            self.name,
+            type_name(self.value.r#type)
+        )))
+    }
+
+    fn number(&self, from: i64, to: i64) -> Result<i64> {
+        self.is(PJRT_NamedValue_Type::kInt64, "an integer")?;
+        // SAFETY: the type says which member holds.
+        match unsafe { self.value.value.int64_value } {
+            n if (from..=to).contains(&n) => Ok(n),
+            n => Err(Error::invalid(format!(
+                "option `{}` must be from {from} to {to}, got {n}",
+                self.name
+            ))),
+        }
+    }
+
+    fn flag(&self) -> Result<bool> {
+        self.is(PJRT_NamedValue_Type::kBool, "true or false")?;
+        // SAFETY: the type says which member holds.
+        Ok(unsafe { self.value.value.bool_value })
+    }
+
+    /// # Safety
+    /// The value is valid as the API says.
+    unsafe fn text(&self) -> Result<&'a str> {
+        self.is(PJRT_NamedValue_Type::kString, "a string")?;
+        // SAFETY: the type says which member holds; by this function's contract.
+        unsafe {
+            text(
+                self.value.value.string_value,
+                self.value.value_size,
+                self.name,
+            )
+        }
+    }
 }
 
 impl Options {
     /// # Safety
     /// The values are valid as the API says.
     unsafe fn read(values: &[PJRT_NamedValue]) -> Result<Self> {
+        const SECONDS: i64 = 1_000_000;
+        const PROCESSES: i64 = 100_000;
         let mut options = Self {
             devices: 1,
             threads: None,
             asynchronous: true,
+            mesh: None,
+        };
+        let mut mesh = MeshOptions {
+            coordinator: None,
+            bind: None,
+            address: None,
+            processes: None,
+            process: None,
+            collectives: "gloo",
+            startup: 300,
+            heartbeat: 60,
+            collective: 1800,
         };
         for value in values {
-            // SAFETY: by this function's contract.
+            // SAFETY: by this function's contract, here and below.
             let name = unsafe { text(value.name, value.name_size, "name of an option")? };
-            let number = || match value.r#type {
-                // SAFETY: the type says which member holds.
-                PJRT_NamedValue_Type::kInt64 => match unsafe { value.value.int64_value } {
-                    n @ 1..=1024 => Ok(n),
-                    n => Err(Error::invalid(format!(
-                        "option `{name}` must be from 1 to 1024, got {n}"
-                    ))),
-                },
-                other => Err(Error::invalid(format!(
-                    "option `{name}` must be an integer, got {}",
-                    type_name(other)
-                ))),
-            };
+            let given = Given { name, value };
+            // SAFETY: as above.
+            let string = || unsafe { given.text() };
             match name {
-                "cpu_device_count" => options.devices = number()?,
-                "num_threads" => options.threads = Some(number()?),
-                "asynchronous" => {
-                    if value.r#type != PJRT_NamedValue_Type::kBool {
-                        return Err(Error::invalid(format!(
-                            "option `asynchronous` must be true or false, got {}",
-                            type_name(value.r#type)
-                        )));
-                    }
-                    // SAFETY: the type says which member holds.
-                    options.asynchronous = unsafe { value.value.bool_value };
-                }
+                "cpu_device_count" => options.devices = given.number(1, 1024)?,
+                "num_threads" => options.threads = Some(given.number(1, 1024)?),
+                "asynchronous" => options.asynchronous = given.flag()?,
+                "coordinator_address" => mesh.coordinator = Some(string()?),
+                "bind_address" => mesh.bind = Some(string()?),
+                "host_address" => mesh.address = Some(string()?),
+                "num_nodes" => mesh.processes = Some(given.number(1, PROCESSES)?),
+                "node_id" => mesh.process = Some(given.number(0, PROCESSES)?),
+                "collectives" => mesh.collectives = string()?,
+                "startup_timeout" => mesh.startup = given.number(1, SECONDS)?,
+                "heartbeat_timeout" => mesh.heartbeat = given.number(2, SECONDS)?,
+                "collective_timeout" => mesh.collective = given.number(1, SECONDS)?,
                 _ => {
                     return Err(Error::invalid(format!(
-                        "unknown option `{name}`; there are cpu_device_count, num_threads and \
-                         asynchronous"
+                        "unknown option `{name}`; there are cpu_device_count, num_threads and asynchronous, and for \
+                         several processes coordinator_address, bind_address, host_address, num_nodes, node_id, \
+                         collectives, startup_timeout, heartbeat_timeout and collective_timeout"
                     )))
                 }
             }
         }
+        options.mesh = mesh.settings()?;
         Ok(options)
+    }
+}
+
+impl MeshOptions<'_> {
+    /// The mesh that they describe, if any.
+    fn settings(&self) -> Result<Option<Settings>> {
+        let (Some(coordinator), Some(processes), Some(process)) =
+            (self.coordinator, self.processes, self.process)
+        else {
+            let given = [
+                self.coordinator.is_some() || self.bind.is_some() || self.address.is_some(),
+                self.processes.is_some() || self.process.is_some(),
+            ];
+            return if given.contains(&true) {
+                Err(Error::invalid(
+                    "several processes need the options coordinator_address, num_nodes and node_id",
+                ))
+            } else {
+                Ok(None)
+            };
+        };
+        if process >= processes {
+            return Err(Error::invalid(format!(
+                "option `node_id` must be from 0 to {}, got {process}",
+                processes - 1
+            )));
+        }
+        let collectives = match self.collectives {
+            "gloo" => Collectives::Gloo,
+            "mpi" => Collectives::Mpi,
+            other => {
+                return Err(Error::invalid(format!(
+                    "option `collectives` must be gloo or mpi, got `{other}`"
+                )))
+            }
+        };
+        let seconds = |n: i64| Duration::from_secs(n.unsigned_abs());
+        Ok(Some(Settings {
+            coordinator: coordinator.to_owned(),
+            bind: self.bind.map(str::to_owned),
+            address: self.address.map(str::to_owned),
+            process: process as u32,
+            processes: processes as u32,
+            collectives,
+            limits: Limits {
+                startup: seconds(self.startup),
+                heartbeat: seconds(self.heartbeat),
+                collective: seconds(self.collective),
+            },
+        }))
     }
 }
 
@@ -105,12 +233,23 @@ impl Client {
         let threads = options
             .threads
             .map(|threads| Variables::set(&[("NPROC", &threads.to_string())]));
-        let gil = jax.gil()?;
-        let object = gil.call(
-            &jax.make_client,
-            [&gil.int(options.devices)?, &gil.bool(options.asynchronous)?],
-        )?;
+        let (object, mesh) = match &options.mesh {
+            Some(settings) => {
+                let (client, mesh) =
+                    mesh::start(jax, settings, options.devices, options.asynchronous)?;
+                (client, Some(mesh))
+            }
+            None => {
+                let gil = jax.gil()?;
+                let client = gil.call(
+                    &jax.make_client,
+                    [&gil.int(options.devices)?, &gil.bool(options.asynchronous)?],
+                )?;
+                (client, None)
+            }
+        };
         drop(threads);
+        let gil = jax.gil()?;
         let facts = gil.call(&jax.client_facts, [&object])?.items(&gil)?;
         let [platform, version, process] = &facts[..] else {
             return Err(Error::internal("client_facts gave no three facts"));
@@ -128,10 +267,12 @@ impl Client {
             version: format!("jaxlib {} ({})", jax.version, version.text(&gil)?),
             process: process.to_int(&gil)? as c_int,
             device_list: devices.iter().map(Device::handle).collect(),
+            addressable_list: here(&devices).map(Device::handle).collect(),
             memory_list: devices
                 .iter()
                 .flat_map(|d| d.memory_list().iter().copied())
                 .collect(),
+            mesh,
             object,
             devices,
             launches: Launches::default(),
@@ -163,16 +304,41 @@ impl Client {
 
     /// Whether all devices with these ids are this process's.
     pub fn has_all(&self, ids: &[i64]) -> Result<bool> {
-        ids.iter().try_for_each(|&id| self.device(id).map(drop))?;
-        Ok(true)
+        let mut here = ids.iter().map(|&id| Ok(self.device(id)?.is_here()));
+        here.try_fold(true, |all, here| Ok(all & here?))
     }
 
     /// The device behind a handle, where it is one of this client's.
     pub fn own_device(&self, device: *const PJRT_Device) -> Result<&Device> {
-        self.devices
+        let device = self
+            .devices
             .iter()
-            .find(|d| std::ptr::eq(d.handle(), device))
-            .ok_or_else(|| Error::invalid("`device` is not a device of this client"))
+            .find(|d| std::ptr::eq(d.handle(), device));
+        let device =
+            device.ok_or_else(|| Error::invalid("`device` is not a device of this client"))?;
+        if device.is_here() {
+            return Ok(device);
+        }
+        Err(Error::invalid(format!(
+            "device {} belongs to process {}, this is process {}: data and programs of one device go to \
+             those of the own process",
+            device.short(),
+            device.process(),
+            self.process
+        )))
+    }
+
+    /// The devices of this process.
+    pub fn own_devices(&self) -> impl Iterator<Item = &Device> {
+        here(&self.devices)
+    }
+
+    /// Where a program for so many devices goes if nothing is said: those of this process where they are enough.
+    pub fn default_devices(&self, wanted: usize) -> Vec<i64> {
+        let own = self.own_devices().count();
+        let devices = self.devices.iter();
+        let devices = devices.filter(|d| wanted > own || d.is_here());
+        devices.map(Device::id).take(wanted).collect()
     }
 
     /// The jaxlib devices as a Python list.
@@ -183,6 +349,11 @@ impl Client {
             .collect::<Result<Vec<&Device>>>()?;
         gil.list(devices.iter().map(|d| &d.object))
     }
+}
+
+/// Those of this process.
+fn here(devices: &[Device]) -> impl Iterator<Item = &Device> {
+    devices.iter().filter(|d| d.is_here())
 }
 
 /// # Safety
@@ -245,7 +416,7 @@ entry!(
     PJRT_Client_AddressableDevices_Args,
     |args| {
         // SAFETY: the API's contract.
-        let list = &unsafe { client(args.client)? }.device_list;
+        let list = &unsafe { client(args.client)? }.addressable_list;
         (args.addressable_devices, args.num_addressable_devices) = (list.as_ptr(), list.len());
         Ok(())
     }
@@ -277,8 +448,7 @@ entry!(
         let id = args.local_hardware_id;
         // SAFETY: the API's contract.
         let device = unsafe { client(args.client)? }
-            .devices
-            .iter()
+            .own_devices()
             .find(|d| d.local_id() == id);
         args.addressable_device = device
             .ok_or_else(|| Error::invalid(format!("no device has the local hardware id {id}")))?
@@ -306,9 +476,9 @@ entry!(
                 client.devices.len()
             )));
         };
-        for (i, device) in client.devices.iter().take(wanted).enumerate() {
+        for (i, id) in client.default_devices(wanted).into_iter().enumerate() {
             // SAFETY: the caller's array holds at least `wanted` numbers.
-            unsafe { args.default_assignment.add(i).write(device.id() as c_int) };
+            unsafe { args.default_assignment.add(i).write(id as c_int) };
         }
         Ok(())
     }

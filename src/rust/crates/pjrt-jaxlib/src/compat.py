@@ -40,8 +40,51 @@ stand_ins[0].__path__ = []
 stand_ins[1].make_single_device_sharding = _make_sharding
 
 
-def make_client(devices, asynchronous):
-    return xla_client.make_cpu_client(asynchronous=asynchronous, num_devices=devices)
+# How long a program over several processes waits for the others.
+_collective_seconds = None
+
+
+def make_client(devices, asynchronous, mesh=None):
+    if mesh is None:
+        return xla_client.make_cpu_client(asynchronous=asynchronous, num_devices=devices)
+    global _collective_seconds
+    client, process, processes, collectives, _collective_seconds = mesh
+    return xla_client.make_cpu_client(
+        asynchronous=asynchronous, num_devices=devices, distributed_client=client, node_id=process,
+        num_nodes=processes, collectives=collectives)
+
+
+# Seconds; longer than any process lives. The service and its client are in one process, which needs no signs of life.
+_FOR_EVER = 1_000_000_000
+
+
+def make_coordination(address):
+    """XLA's coordination service for one process, and its client."""
+    service = _jaxlib.get_distributed_runtime_service(address, 1, heartbeat_timeout=_FOR_EVER)
+    client = _jaxlib.get_distributed_runtime_client(
+        address, 0, init_timeout=30, heartbeat_timeout=_FOR_EVER, shutdown_on_destruction=False)
+    client.connect()
+    return service, client
+
+
+def make_gloo(client, address):
+    return _jaxlib.make_gloo_tcp_collectives(distributed_client=client, hostname=address)
+
+
+def make_mpi():
+    # Without its wrapper MPItrampoline ends the process.
+    library = os.environ.get("MPITRAMPOLINE_LIB", "")
+    if not os.path.isfile(library):
+        raise AttributeError("MPITRAMPOLINE_LIB must name the file libmpiwrapper.so, got '%s'" % library)
+    collectives = _jaxlib.make_mpi_collectives()
+    collectives.Init()
+    return collectives
+
+
+def told(client):
+    """What XLA wants other processes to know: keys and values."""
+    return [pair for folder in ("cpu:local_topology", "cpu:global_topology", "cpu:gloo")
+            for pair in client.key_value_dir_get_bytes(folder)]
 
 
 def client_facts(client):
@@ -49,24 +92,31 @@ def client_facts(client):
 
 
 def devices(client):
-    return client.local_devices()
+    """All devices, of all processes."""
+    return client.devices()
 
 
 def device_facts(device):
-    """id, local hardware id, kind, debug string, short string."""
+    """id, local hardware id, kind, debug string, short string, process, and 1 for one of this process."""
     local = device.local_hardware_id
-    return device.id, -1 if local is None else local, device.device_kind, str(device), repr(device)
+    is_here = int(device.process_index == device.client.process_index())
+    return (device.id, -1 if local is None else local, device.device_kind, str(device), repr(device),
+            device.process_index, is_here)
 
 
 def memory_facts(device):
     """kind, debug string, short string and 1 for the default, of each memory of a device."""
+    if device.process_index != device.client.process_index():
+        return []
     default = device.default_memory().kind
     return [(m.kind, str(m), repr(m), int(m.kind == default)) for m in device.addressable_memories()]
 
 
 def placement(device):
     """What compiling for a device and copying to it need."""
-    return xla_client.DeviceList((device,)), _make_sharding(device, device.default_memory().kind)
+    is_here = device.process_index == device.client.process_index()
+    kind = device.default_memory().kind if is_here else None
+    return xla_client.DeviceList((device,)), _make_sharding(device, kind)
 
 
 # What JAX sets differently from XLA, of all that matters to a program on one CPU device: XLA's own
@@ -81,6 +131,8 @@ _quick = {"xla_backend_optimization_level": 0}
 def _options(serialized, devices, is_glue=False):
     options = xla_client.CompileOptions.ParseFromString(serialized)
     defaults = {**_jax_defaults, **(_quick if is_glue else {})}
+    if len({device.process_index for device in devices}) > 1:
+        defaults["xla_cpu_collective_timeout_seconds"] = _collective_seconds
     options.env_option_overrides = list({**defaults, **dict(options.env_option_overrides)}.items())
     build = options.executable_build_options
     # XLA aborts the process on a count of zero, which is what leaving it out means.

@@ -168,7 +168,7 @@ fn load(gil: &Gil, py: &'static Running) -> Result<Object> {
 }
 
 /// Runs Python source as a module.
-fn run(gil: &Gil, name: &CStr, source: &str) -> Result<Object> {
+pub(crate) fn run(gil: &Gil, name: &CStr, source: &str) -> Result<Object> {
     let source = CString::new(source).map_err(|_| Error::internal("Python source with zero"))?;
     let c = &gil.py.c;
     // SAFETY: the lock is held; the texts end with zero; both calls return new references.

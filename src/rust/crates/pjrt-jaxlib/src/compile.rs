@@ -36,7 +36,7 @@ fn place_serialized(client: &Client, code: &[u8], options: &[u8]) -> Result<Plac
 fn with_devices(client: &Client, mut placed: Placement) -> Result<Placement> {
     let wanted = placed.replicas * placed.partitions;
     if placed.devices.is_empty() {
-        placed.devices = client.devices.iter().map(|d| d.id()).take(wanted).collect();
+        placed.devices = client.default_devices(wanted);
     }
     if placed.devices.len() != wanted {
         return Err(Error::invalid(format!(

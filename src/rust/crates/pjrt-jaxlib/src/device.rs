@@ -12,6 +12,8 @@ use std::sync::OnceLock;
 pub(crate) struct Device {
     id: c_int,
     local_id: c_int,
+    process: c_int,
+    is_here: bool,
     kind: String,
     debug: String,
     short: String,
@@ -51,7 +53,8 @@ impl Device {
     pub fn new(gil: &Gil, jax: &Jaxlib, device: Object) -> Result<Self> {
         let facts = gil.call(&jax.device_facts, [&device])?.items(gil)?;
         let placement = gil.call(&jax.placement, [&device])?.items(gil)?;
-        let ([id, local_id, kind, debug, short], [list, sharding]) = (&facts[..], &placement[..])
+        let ([id, local_id, kind, debug, short, process, is_here], [list, sharding]) =
+            (&facts[..], &placement[..])
         else {
             return Err(Error::internal(
                 "device_facts or placement gave the wrong number of facts",
@@ -83,6 +86,8 @@ impl Device {
         Ok(Self {
             id,
             local_id: local_id.to_int(gil)? as c_int,
+            process: process.to_int(gil)? as c_int,
+            is_here: is_here.is_true(gil)?,
             kind: kind.text(gil)?,
             debug: debug.text(gil)?,
             short: short.text(gil)?,
@@ -116,6 +121,16 @@ impl Device {
         self.local_id
     }
 
+    /// The process that it belongs to.
+    pub fn process(&self) -> c_int {
+        self.process
+    }
+
+    /// Whether it is one of this process, which alone can put data on it.
+    pub fn is_here(&self) -> bool {
+        self.is_here
+    }
+
     /// What users know it by.
     pub fn short(&self) -> &str {
         &self.short
@@ -129,7 +144,12 @@ impl Device {
         self.memory_list
             .get(self.default_memory)
             .copied()
-            .ok_or_else(|| Error::internal("the device has no memory"))
+            .ok_or_else(|| {
+                Error::invalid(format!(
+                    "device {} belongs to process {}: its memory is out of reach here",
+                    self.short, self.process
+                ))
+            })
     }
 }
 
@@ -202,7 +222,7 @@ answers! {
         id: d.id,
     };
     description_process_index(PJRT_DeviceDescription_ProcessIndex_Args) =
-        described(device_description) |_d| { process_index: 0 };
+        described(device_description) |d| { process_index: d.process };
     description_attributes(PJRT_DeviceDescription_Attributes_Args) =
         described(device_description) |_d| { attributes: std::ptr::null(), num_attributes: 0 };
     description_kind(PJRT_DeviceDescription_Kind_Args) = described(device_description) |d| {
@@ -217,7 +237,7 @@ answers! {
     get_description(PJRT_Device_GetDescription_Args) = device(device) |d| {
         device_description: handle(d).cast(),
     };
-    is_addressable(PJRT_Device_IsAddressable_Args) = device(device) |_d| { is_addressable: true };
+    is_addressable(PJRT_Device_IsAddressable_Args) = device(device) |d| { is_addressable: d.is_here };
     local_hardware_id(PJRT_Device_LocalHardwareId_Args) = device(device) |d| {
         local_hardware_id: d.local_id,
     };

@@ -37,6 +37,8 @@ impl Error {
         exhausted = RESOURCE_EXHAUSTED;
         unimplemented = UNIMPLEMENTED;
         internal = INTERNAL;
+        unavailable = UNAVAILABLE;
+        deadline = DEADLINE_EXCEEDED;
     }
 
     /// An error of XLA, whose messages start with the code's name: "INVALID_ARGUMENT: text".
@@ -48,6 +50,9 @@ impl Error {
             .next()
             .unwrap_or(text)
             .trim_end();
+        if let Some(error) = crate::mesh::explain(text) {
+            return error;
+        }
         if let Some((name, rest)) = text.split_once(": ") {
             if let Some((_, code)) = PJRT_Error_Code::ALL.iter().find(|(n, _)| *n == name) {
                 return Self {

@@ -94,7 +94,7 @@ impl Signal {
         }
     }
 
-    fn on_ready(&self, callback: Callback) {
+    pub fn on_ready(&self, callback: Callback) {
         let mut state = self.lock();
         match &mut *state {
             State::Pending(callbacks) => callbacks.push(callback),

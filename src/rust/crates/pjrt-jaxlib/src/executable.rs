@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::entry::{entry, object};
 use crate::error::{Error, Result};
 use crate::frame::Frames;
+use crate::mesh::Mesh;
 use crate::proto::{Module, Placement};
 use crate::python::{gil::Gil, object::Object};
 use crate::run::Names;
@@ -29,6 +30,8 @@ pub(crate) struct Executable {
     pub local: Vec<i64>,
     /// Ids and names of all of them.
     pub names: Names,
+    /// The processes that the devices belong to.
+    parties: Vec<u32>,
     replicas: usize,
     partitions: usize,
     fingerprint: Vec<u8>,
@@ -107,6 +110,24 @@ impl Executable {
         self.devices.len() == 1
     }
 
+    /// The mesh, where it runs in several processes.
+    pub fn mesh(&self) -> Option<&Arc<Mesh>> {
+        self.client.mesh.as_ref().filter(|_| self.parties.len() > 1)
+    }
+
+    /// Waits until all of the processes are about to run their first program over these devices.
+    pub fn meet(&self, mesh: &Mesh) -> Result<()> {
+        let ids: Vec<String> = self.devices.iter().map(i64::to_string).collect();
+        let list = |shapes: Vec<String>| shapes.join(", ");
+        let module = &self.module;
+        let what = format!(
+            "of ({}) -> ({})",
+            list(module.parameters.iter().map(Shape::to_string).collect()),
+            list(module.results.iter().map(Shape::to_string).collect()),
+        );
+        mesh.meet(&ids.join(","), &self.parties, &what)
+    }
+
     /// The devices of this process that it runs on.
     pub fn local_devices(&self) -> Result<Vec<&Device>> {
         self.local
@@ -169,7 +190,13 @@ impl Loaded {
             .iter()
             .map(|&id| client.device(id).map(|d| d.handle()))
             .collect::<Result<_>>()?;
+        let parties = placed.devices.iter();
+        let parties = parties.map(|&id| Ok(client.device(id)?.process() as u32));
+        let mut parties = parties.collect::<Result<Vec<u32>>>()?;
+        parties.sort_unstable();
+        parties.dedup();
         let executable = Executable {
+            parties,
             fingerprint: gil.call(&jax.fingerprint, [&object])?.to_bytes(gil)?,
             result_types: results.iter().map(|s| s.ty).collect(),
             result_dims: results

@@ -27,6 +27,7 @@ mod ffi;
 mod frame;
 mod guard;
 mod launch;
+pub mod mesh;
 mod plugin;
 mod proto;
 pub mod python;

@@ -7,10 +7,13 @@ use crate::event::Event;
 use crate::executable::{Executable, Runner};
 use crate::execute::{buffers, check, forget_donated, in_token, kept, sources, take_over};
 use crate::execute::{Argument, Held};
-use crate::python::{gil::Gil, object::Object};
+use crate::mesh::Mesh;
+use crate::python::gil::{blocking, Gil};
+use crate::python::object::Object;
 use crate::run::Run;
 use crate::small::Contents;
 use pjrt_api::PJRT_LoadedExecutable_Execute_Args as Args;
+use std::sync::mpsc::channel;
 use std::sync::Arc;
 
 /// Waits for the arguments that another run may still fail to compute: a device that cannot start would let the others
@@ -135,6 +138,36 @@ fn by_device(gil: &Gil, executable: &Executable, results: &Object) -> Result<Vec
     Ok(of_devices)
 }
 
+/// Waits until a run in several processes is through. Where it fails here the others are told: they wait for what this
+/// process would have sent, and would take what it sends next for that.
+fn finish(mesh: &Arc<Mesh>, of_devices: &[Vec<Contents>]) -> Result<()> {
+    let first = of_devices
+        .iter()
+        .filter_map(|contents| match contents.first() {
+            Some(Contents::Array(array)) => Some(array),
+            _ => None,
+        });
+    let arrays: Vec<_> = first.collect();
+    let failed = match arrays[..] {
+        [array] => array.wait().clone(),
+        // One device may fail while another one waits for the other processes.
+        _ => {
+            let (told, ends) = channel();
+            for array in arrays {
+                let told = told.clone();
+                let tell = Box::new(move |outcome| drop(told.send(outcome)));
+                array.completion()?.on_ready(tell);
+            }
+            drop(told);
+            blocking(|| ends.into_iter().flatten().next())
+        }
+    };
+    failed.map_or(Ok(()), |error| {
+        mesh.fail(&format!("a program failed there: {}", error.message));
+        Err(error)
+    })
+}
+
 /// # Safety
 /// `args` holds what the API says, for as many devices of this process as the program has.
 pub(crate) unsafe fn execute(
@@ -176,15 +209,29 @@ pub(crate) unsafe fn execute(
     // SAFETY: as above.
     let kept = unsafe { kept(args.options, args.num_args)? };
     wait(&arguments)?;
+    let mesh = executable.mesh();
+    if let Some(mesh) = mesh {
+        executable.meet(mesh)?;
+    }
     let run = Run::over(&executable.names, sources(arguments.iter().flatten())?);
     let client = &executable.client;
     let launched = client.launches.launch(client.jax, &run, |id| {
         launch(executable, runner, (&arguments, kept), id)
-    })?;
+    });
+    if let (Some(mesh), Err(error)) = (mesh, &launched) {
+        mesh.fail(&format!("a program failed there: {}", error.message));
+    }
+    let launched = launched?;
     let gil = client.jax.gil()?;
+    let of_devices = launched.arrays.into_iter();
+    let of_devices: Vec<Vec<Contents>> = of_devices
+        .map(|arrays| take_over(&gil, executable, arrays, Some(&run)).0)
+        .collect();
+    if let Some(mesh) = mesh {
+        finish(mesh, &of_devices)?;
+    }
     let mut events = Vec::with_capacity(n);
-    for ((arrays, output), device) in launched.arrays.into_iter().zip(output_lists).zip(&devices) {
-        let (contents, _) = take_over(&gil, executable, arrays, Some(&run));
+    for ((contents, output), device) in of_devices.into_iter().zip(output_lists).zip(&devices) {
         events.extend(contents.first().cloned().map(Event::of));
         for (i, (contents, shape)) in contents.into_iter().zip(&executable.results).enumerate() {
             let (client, shape) = (Arc::clone(client), Arc::clone(shape));

@@ -1,0 +1,111 @@
+"""XLA's side of a mesh of processes: see the folder `mesh`."""
+import fcntl
+import os
+import shutil
+import socket
+import tempfile
+
+import _xlaffi_jaxlib as compat
+
+host = socket.gethostname()
+
+# The service that XLA finds other processes through, which is this process's alone, and its client.
+_service = _client = None
+_collectives = None
+# Where gloo listens, here and in the other processes.
+_port, _peers = None, set()
+_carried = set()
+
+
+def _sockets():
+    """All sockets of this process, as objects that do not own them."""
+    folder = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"
+    for name in os.listdir(folder):
+        try:
+            yield socket.socket(fileno=int(name))
+        except (OSError, ValueError):
+            pass
+
+
+def _listening(at):
+    """Descriptors of sockets that listen at an address, and their ports."""
+    found = {}
+    for one in _sockets():
+        try:
+            if one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) and one.getsockname()[0] == at:
+                found[one.fileno()] = one.getsockname()[1]
+        except (OSError, IndexError):
+            pass
+        finally:
+            one.detach()
+    return found
+
+
+def _start_service():
+    global _service, _client
+    folder = tempfile.mkdtemp(prefix="xlaffi")
+    try:
+        _service, _client = compat.make_coordination("unix:" + os.path.join(folder, "s"))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def open_port(address, collectives):
+    """Starts what carries the data; `host:port` of where it listens, or nothing."""
+    global _collectives, _port
+    _start_service()
+    if collectives == "mpi":
+        _collectives = compat.make_mpi()
+        return ""
+    before = _listening(address)
+    _collectives = compat.make_gloo(_client, address)
+    new = {fd: port for fd, port in _listening(address).items() if fd not in before}
+    for fd in new:  # children of this process have no use for it
+        fcntl.fcntl(fd, fcntl.F_SETFD, fcntl.fcntl(fd, fcntl.F_GETFD) | fcntl.FD_CLOEXEC)
+    if len(new) == 1:
+        _port = address, *new.values()
+        return f"{address} {_port[1]}"
+    return ""
+
+
+def make_client(devices, asynchronous, process, processes, ports, seconds):
+    for port in filter(None, ports):
+        address, number = port.split()
+        _peers.add((address, int(number)))
+    return compat.make_client(devices, asynchronous, (_client, process, processes, _collectives, seconds))
+
+
+def exchange(pairs):
+    """Gives XLA what other processes have told; what it has to tell them."""
+    for key, value in pairs:
+        _carried.add(key)
+        _client.key_value_set_bytes(key, value, allow_overwrite=True)
+    new = [(key, value) for key, value in compat.told(_client) if key not in _carried]
+    _carried.update(key for key, _ in new)
+    return new
+
+
+def _is_exchange(one):
+    """Whether a socket is one of gloo's connections to another process."""
+    here = one.getsockname()[:2]
+    try:
+        there = one.getpeername()[:2]
+    except OSError:  # it listens
+        return False
+    return here == _port or there in _peers
+
+
+def close():
+    """Ends what waits for other processes, and whatever would."""
+    if _client is not None:
+        _client.shutdown()
+    if _port is None:
+        return
+    for one in _sockets():
+        try:
+            if one.family in (socket.AF_INET, socket.AF_INET6) and _is_exchange(one):
+                one.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        finally:
+            one.detach()

@@ -1,0 +1,60 @@
+//! The processes that compute together. XLA has a coordination service of its own, whose clients end their process when the
+//! service, another process or the start fails, and cannot be told not to. So each process gives XLA a service of its own,
+//! in the same process and for this one alone, and the few texts that XLA puts there are carried to the others'.
+//!
+//! `wire` is what the processes say, `coordinator` is process 0's side, `member` everybody's, and `runtime` XLA's.
+
+mod coordinator;
+mod member;
+mod runtime;
+mod wire;
+
+pub(crate) use member::{explain, Mesh};
+pub use member::{leave, status, Peer, Status};
+pub(crate) use runtime::start;
+
+use std::time::Duration;
+
+/// How long what may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub startup: Duration,
+    pub heartbeat: Duration,
+    pub collective: Duration,
+}
+
+impl Limits {
+    /// The time between two signs of life.
+    fn beat(&self) -> Duration {
+        (self.heartbeat / 4).min(Duration::from_millis(500))
+    }
+}
+
+/// What a mesh is made with.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub coordinator: String,
+    pub bind: Option<String>,
+    pub address: Option<String>,
+    pub process: u32,
+    pub processes: u32,
+    pub collectives: Collectives,
+    pub limits: Limits,
+}
+
+/// Who carries the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Collectives {
+    Gloo,
+    Mpi,
+}
+
+impl Collectives {
+    /// What users call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gloo => "gloo",
+            Self::Mpi => "mpi",
+        }
+    }
+}
