@@ -102,6 +102,22 @@ executable_serialize <- function(executable) .Call(wrap__executable_serialize, e
 
 executable_info <- function(executable) .Call(wrap__executable_info, executable)
 
+parts_new <- function(dtype, device, shape, open) .Call(wrap__parts_new, dtype, device, shape, open)
+
+parts_put <- function(parts, data) .Call(wrap__parts_put, parts, data)
+
+parts_step <- function(parts, stored) .Call(wrap__parts_step, parts, stored)
+
+parts_bytes <- function(parts) .Call(wrap__parts_bytes, parts)
+
+parts_finish <- function(parts) .Call(wrap__parts_finish, parts)
+
+parts_give_up <- function(parts) .Call(wrap__parts_give_up, parts)
+
+stored_open <- function(path, offset, dtype, shape, row_major, swapped, rows) .Call(wrap__stored_open, path, offset, dtype, shape, row_major, swapped, rows)
+
+stored_describe <- function(stored) .Call(wrap__stored_describe, stored)
+
 plugin_open <- function(path, platform) .Call(wrap__plugin_open, path, platform)
 
 plugin_info <- function(plugin) .Call(wrap__plugin_info, plugin)

@@ -315,7 +315,7 @@ routines! {
     }
 }
 
-fn order(row_major: bool) -> Order {
+pub fn order(row_major: bool) -> Order {
     match row_major {
         true => Order::RowMajor,
         false => Order::ColumnMajor,

@@ -9,6 +9,7 @@ mod about;
 mod argument;
 mod bit64;
 mod buffer;
+mod by_parts;
 mod callback;
 mod client;
 mod device;
@@ -64,6 +65,7 @@ const ROUTINES: &[&[entry::Routine]] = &[
     run::ROUTINES,
     signature::ROUTINES,
     executable::ROUTINES,
+    by_parts::ROUTINES,
     plugin::ROUTINES,
     printed::ROUTINES,
     process::ROUTINES,

@@ -6,6 +6,7 @@ use crate::device::*;
 use crate::event::*;
 use crate::executable::*;
 use crate::layout::{c_structs, CStruct};
+use crate::transfer::*;
 use crate::types::*;
 
 /// Declares the table from the functions in order: `f` takes `f_Args` and answers an error or
@@ -130,10 +131,10 @@ api_table! {
     PJRT_ExecuteContext_Create: fn(PJRT_ExecuteContext_Create_Args);
     PJRT_ExecuteContext_Destroy: fn(PJRT_ExecuteContext_Destroy_Args);
     PJRT_Buffer_CopyRawToHost: fn(PJRT_Buffer_CopyRawToHost_Args);
-    PJRT_AsyncHostToDeviceTransferManager_Destroy: generic;
-    PJRT_AsyncHostToDeviceTransferManager_TransferData: generic;
-    PJRT_Client_CreateBuffersForAsyncHostToDevice: generic;
-    PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer: generic;
+    PJRT_AsyncHostToDeviceTransferManager_Destroy: fn(PJRT_AsyncHostToDeviceTransferManager_Destroy_Args);
+    PJRT_AsyncHostToDeviceTransferManager_TransferData: fn(PJRT_AsyncHostToDeviceTransferManager_TransferData_Args);
+    PJRT_Client_CreateBuffersForAsyncHostToDevice: fn(PJRT_Client_CreateBuffersForAsyncHostToDevice_Args);
+    PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer: fn(PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args);
     PJRT_AsyncHostToDeviceTransferManager_Device: generic;
     PJRT_AsyncHostToDeviceTransferManager_BufferCount: generic;
     PJRT_AsyncHostToDeviceTransferManager_BufferSize: generic;

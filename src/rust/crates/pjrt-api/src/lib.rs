@@ -21,6 +21,7 @@ mod event;
 mod executable;
 mod ffi;
 mod layout;
+mod transfer;
 mod types;
 
 pub use api::*;
@@ -31,6 +32,7 @@ pub use event::*;
 pub use executable::*;
 pub use ffi::*;
 pub use layout::{CStruct, Field, Layout};
+pub use transfer::*;
 pub use types::*;
 
 /// Major version of the API declared here; another major version is incompatible.
@@ -46,6 +48,7 @@ pub const LAYOUTS: &[&[Layout]] = &[
     device::LAYOUTS,
     executable::LAYOUTS,
     buffer::LAYOUTS,
+    transfer::LAYOUTS,
     ffi::LAYOUTS,
     api::LAYOUTS,
 ];

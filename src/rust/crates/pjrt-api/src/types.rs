@@ -27,6 +27,7 @@ handles!(
     PJRT_Buffer,
     PJRT_ExecuteContext,
     PJRT_SerializedExecutable,
+    PJRT_AsyncHostToDeviceTransferManager,
 );
 
 /// C enumerations, as newtypes: a plugin newer than this crate may answer values unknown here.

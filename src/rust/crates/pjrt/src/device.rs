@@ -174,6 +174,10 @@ impl Memory {
         }
     }
 
+    pub(crate) fn raw(&self) -> *mut PJRT_Memory {
+        self.raw
+    }
+
     /// Its id, unique among the client's memories.
     ///
     /// # Errors

@@ -50,6 +50,8 @@ pub enum Kind {
     Deleted,
     /// An argument to this crate was wrong.
     Argument,
+    /// A file cannot be read.
+    File,
     /// Not enough memory on the host.
     Memory,
     /// XLA was used before this process was forked.

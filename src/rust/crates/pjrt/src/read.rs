@@ -126,7 +126,7 @@ impl Buffer {
 
     /// Strides of the array's memory in elements; `None` where the plugin cannot tell or the
     /// array is not stored as a plain dense one.
-    fn strides(&self) -> Option<&[isize]> {
+    pub(crate) fn strides(&self) -> Option<&[isize]> {
         self.strides
             .get_or_init(|| self.query_strides().ok().flatten())
             .as_deref()

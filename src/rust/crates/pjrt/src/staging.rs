@@ -15,10 +15,12 @@ const POOLED: usize = 64 << 10;
 /// Bytes kept at most.
 const KEPT: usize = 64 << 20;
 
-/// A block of uninitialised memory, at least one byte long. Goes back to the pool when dropped.
+/// A block of uninitialised memory, at least one byte long. Goes back to the pool when dropped, where nothing else is said.
 pub(crate) struct Block {
     data: NonNull<u8>,
     layout: Layout,
+    /// Whether it goes back to the pool.
+    is_pooled: bool,
 }
 
 // SAFETY: a block is memory that nobody else has.
@@ -71,7 +73,17 @@ impl Block {
         // SAFETY: the layout's size is not 0.
         let data = NonNull::new(unsafe { alloc(layout) }).ok_or_else(exhausted)?;
         advise_huge(data.as_ptr(), layout.size());
-        Ok(Self { data, layout })
+        Ok(Self {
+            data,
+            layout,
+            is_pooled: true,
+        })
+    }
+
+    /// The same, to be given back to the system when it is dropped.
+    pub(crate) fn not_pooled(mut self) -> Self {
+        self.is_pooled = false;
+        self
     }
 
     pub(crate) fn as_ptr(&self) -> *mut u8 {
@@ -82,17 +94,21 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         let size = self.layout.size();
-        if (POOLED..=KEPT).contains(&size) {
+        if self.is_pooled && (POOLED..=KEPT).contains(&size) {
             let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
             if pool.bytes + size <= KEPT {
                 pool.bytes += size;
                 let block = Block {
                     data: self.data,
                     layout: self.layout,
+                    is_pooled: true,
                 };
                 pool.blocks.push(block);
                 return;
             }
+        }
+        if !self.is_pooled {
+            let_go(self.data.as_ptr(), size);
         }
         // SAFETY: allocated with this layout, and nobody else has it.
         unsafe { dealloc(self.data.as_ptr(), self.layout) };
@@ -110,6 +126,22 @@ pub(crate) fn advise_huge(data: *mut u8, size: usize) {
         unsafe { libc::madvise(data.add(skipped).cast(), inside, libc::MADV_HUGEPAGE) };
     }
 }
+
+/// Gives the pages of memory that is about to be freed back to the system now: the allocator keeps some of it, however much.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn let_go(data: *mut u8, size: usize) {
+    /// The largest pages that processors of today have by default.
+    const PAGE: usize = 64 << 10;
+    let skipped = data.align_offset(PAGE);
+    let inside = size.saturating_sub(skipped) / PAGE * PAGE;
+    if inside > 0 {
+        // SAFETY: whole pages inside the caller's memory, whose contents nobody needs any more.
+        unsafe { libc::madvise(data.add(skipped).cast(), inside, libc::MADV_DONTNEED) };
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(miri))))]
+fn let_go(_data: *mut u8, _size: usize) {}
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
 pub(crate) fn advise_huge(_data: *mut u8, _size: usize) {}

@@ -9,7 +9,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::event::{self, keep_until};
 use crate::layout::{self, Order};
-use crate::staging;
+use crate::staging::{self, Block};
 use pjrt_api::*;
 use std::ptr::null_mut;
 
@@ -70,7 +70,7 @@ impl Source<'_> {
 
 /// Up to this many bytes the plugin copies: the included one keeps such arrays in memory of its own. Above,
 /// our own copy into pooled memory that the plugin takes over is faster.
-const PLUGIN_COPIES: usize = 32 << 10;
+pub(crate) const PLUGIN_COPIES: usize = 32 << 10;
 
 impl Client {
     /// Makes an array on `device` (the first one if `None`) from host memory, which may be
@@ -111,13 +111,7 @@ impl Client {
         }
         convert::range::check(&host.source, host.dtype)?;
         let bytes = count * host.dtype.size();
-        let mut args = PJRT_Client_BufferFromHostBuffer_Args::new();
-        args.client = self.raw();
-        args.r#type = host.dtype.to_pjrt();
-        args.dims = host.dims.as_ptr();
-        args.num_dims = host.dims.len();
-        args.device = device;
-
+        let mut args = self.array_on(device, host.dims, host.dtype);
         let plain = convert::is_plain(&host.source, host.dtype)
             && (host.order == Order::RowMajor || host.dims.iter().filter(|&&d| d != 1).count() < 2);
         if plain && bytes <= PLUGIN_COPIES {
@@ -141,9 +135,26 @@ impl Client {
                 pause,
             )
         }?;
-        args.data = block.as_ptr().cast();
+        // SAFETY: the block has been filled; client, device and shape are alive.
+        unsafe { self.hand_over(&mut Some(block), args, bytes) }
+    }
+
+    /// Makes an array of what a block holds in row-major order. The plugin gets the block; where it refuses, the block stays.
+    ///
+    /// # Safety
+    /// The block holds the `bytes` of the array that `args` describes but for its data, and all that `args` points to is there.
+    pub(crate) unsafe fn hand_over(
+        &self,
+        block: &mut Option<Block>,
+        mut args: PJRT_Client_BufferFromHostBuffer_Args,
+        bytes: usize,
+    ) -> Result<Buffer> {
+        let Some(memory) = block.as_ref() else {
+            return Err(Error::argument("the array has been handed over before"));
+        };
+        args.data = memory.as_ptr().cast();
         if bytes <= PLUGIN_COPIES {
-            // SAFETY: as above; the block has been filled.
+            // SAFETY: by contract.
             return unsafe { self.copied(args) };
         }
         args.host_buffer_semantics = if self.on_host() {
@@ -152,12 +163,27 @@ impl Client {
             PJRT_HostBufferSemantics::kImmutableUntilTransferCompletes
         };
         args.done_with_host_buffer = null_mut();
-        // SAFETY: client and device are alive, the shape outlives the call, and the block is
-        // kept until the plugin says that it has finished with it.
+        // SAFETY: by contract; the block is kept until the plugin says that it has finished with it.
         unsafe { call!(self.api(), PJRT_Client_BufferFromHostBuffer(args))? };
         let buffer = Buffer::take(self, args.buffer);
-        keep_until(self.api(), args.done_with_host_buffer, block)?;
+        keep_until(self.api(), args.done_with_host_buffer, block.take())?;
         buffer
+    }
+
+    /// The arguments for an array of that shape, but for its data.
+    pub(crate) fn array_on(
+        &self,
+        device: *mut PJRT_Device,
+        dims: &[i64],
+        dtype: DType,
+    ) -> PJRT_Client_BufferFromHostBuffer_Args {
+        let mut args = PJRT_Client_BufferFromHostBuffer_Args::new();
+        args.client = self.raw();
+        args.r#type = dtype.to_pjrt();
+        args.dims = dims.as_ptr();
+        args.num_dims = dims.len();
+        args.device = device;
+        args
     }
 
     /// Has the plugin copy the data.

@@ -3,4 +3,5 @@
 mod behaviour;
 mod devices;
 mod fake;
+mod parts;
 mod versions;

@@ -3,6 +3,7 @@
 
 mod objects;
 mod run;
+pub mod transfers;
 
 pub use run::open_gate;
 
@@ -31,8 +32,8 @@ impl Drop for Session {
             settle();
             assert_eq!(
                 live(),
-                [0; 7],
-                "errors, events, clients, buffers, programs, kinds, serialised"
+                [0; 8],
+                "errors, events, clients, buffers, programs, kinds, serialised, transfers"
             );
         }
     }

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// Objects alive: errors, events, clients, buffers, loaded executables, executables, serialised ones.
-static LIVE: [AtomicIsize; 7] = [const { AtomicIsize::new(0) }; 7];
+/// Objects alive: errors, events, clients, buffers, loaded executables, executables, serialised ones,
+/// transfers.
+static LIVE: [AtomicIsize; 8] = [const { AtomicIsize::new(0) }; 8];
 /// Threads of the plugin that have not finished.
 pub static THREADS: AtomicIsize = AtomicIsize::new(0);
 
@@ -22,8 +23,9 @@ pub const BUFFER: usize = 3;
 pub const LOADED: usize = 4;
 pub const EXECUTABLE: usize = 5;
 pub const SERIALIZED: usize = 6;
+pub const TRANSFER: usize = 7;
 
-pub fn live() -> [isize; 7] {
+pub fn live() -> [isize; 8] {
     std::array::from_fn(|i| LIVE[i].load(Ordering::SeqCst))
 }
 

@@ -53,7 +53,7 @@ pub fn open_gate() {
 }
 
 /// Does something a little later, on a thread of the plugin.
-fn later(f: impl FnOnce() + Send + 'static) {
+pub fn later(f: impl FnOnce() + Send + 'static) {
     THREADS.fetch_add(1, Ordering::SeqCst);
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(20));
@@ -62,7 +62,7 @@ fn later(f: impl FnOnce() + Send + 'static) {
     });
 }
 
-fn row_major(rank: usize) -> Placing {
+pub fn row_major(rank: usize) -> Placing {
     Placing::MinorToMajor((0..rank as i64).rev().collect())
 }
 
