@@ -6,8 +6,9 @@
 #' @details
 #' A program for several devices is one program. With `num_partitions = 4` XLA splits it (SPMD) into what each of four
 #' devices does: as its text says, by the mesh and the shardings that JAX wrote into it (`sdy` attributes, or
-#' `mhlo.sharding` in older programs). Arguments without a sharding are whole on each device. With `num_replicas = 2`
-#' two copies run, each on data of its own, which meet only in collective operations.
+#' `mhlo.sharding` in older programs). Arguments without a sharding are whole on each device; of results without one
+#' Shardy chooses it, and with GSPMD they are whole. With `num_replicas = 2` two copies run, each on data of its own,
+#' which meet only in collective operations.
 #'
 #' [pjrt_execute()] of such a program takes, in place of each buffer, a list of buffers, one per device in the order of
 #' `devices(executable)`, each with the device's part; results come so too. Which part is whose tells
@@ -20,9 +21,8 @@
 #' @param num_partitions Over how many devices each copy is partitioned.
 #' @param devices The devices, replica by replica: a list of devices or a character vector of names such as `"cpu:1"`.
 #'   `NULL` takes the first that the client has.
-#' @param shardy Whether XLA's partitioner Shardy does the work, or the one before it (GSPMD).
-#' @param propagate For each result, or for all at once, whether XLA may choose how it is split where the program does
-#'   not say so. With `FALSE` such a result is whole on each device.
+#' @param shardy Whether XLA's partitioner Shardy does the work, or the one before it (GSPMD). `NULL` takes the one that
+#'   the program was written for.
 #' @return Options, class `xlaffi_compile_options`.
 #' @examples
 #' pjrt_compile_options(num_partitions = 4L)
@@ -40,15 +40,11 @@
 #' halves <- Map(pjrt_buffer, list(c(1, 2), c(3, 4)), "f32", devices(sum))
 #' pjrt_execute(sum, halves)
 #' @export
-pjrt_compile_options <- function(num_replicas = 1L, num_partitions = 1L, devices = NULL, shardy = TRUE,
-                                 propagate = FALSE) {
+pjrt_compile_options <- function(num_replicas = 1L, num_partitions = 1L, devices = NULL, shardy = NULL) {
   num_replicas <- check_device_count(num_replicas, "num_replicas")
   num_partitions <- check_device_count(num_partitions, "num_partitions")
-  check_flag(shardy, "shardy")
-  if (!is.logical(propagate) || !length(propagate) || anyNA(propagate)) {
-    abort(sprintf("`propagate` must be TRUE or FALSE, or that for each result, not %s", describe(propagate)),
-      operand = "propagate"
-    )
+  if (!is.null(shardy)) {
+    check_flag(shardy, "shardy")
   }
   wanted <- num_replicas * num_partitions
   if (!is.null(devices)) {
@@ -64,9 +60,7 @@ pjrt_compile_options <- function(num_replicas = 1L, num_partitions = 1L, devices
     }
   }
   structure(
-    list(
-      replicas = num_replicas, partitions = num_partitions, devices = devices, shardy = shardy, propagate = propagate
-    ),
+    list(replicas = num_replicas, partitions = num_partitions, devices = devices, shardy = shardy),
     class = "xlaffi_compile_options"
   )
 }
@@ -108,7 +102,7 @@ print.xlaffi_compile_options <- function(x, ...) {
   devices <- if (!is.null(x$devices)) paste0(" on ", toString(vapply(x$devices, format, "")))
   cat(
     "<PJRTCompileOptions: ", x$replicas, " replica(s), ", x$partitions, " partition(s)", devices,
-    if (!is_for_one_device(x)) if (x$shardy) ", Shardy" else ", GSPMD", ">\n",
+    if (!is.null(x$shardy)) if (x$shardy) ", Shardy" else ", GSPMD", ">\n",
     sep = ""
   )
   invisible(x)
@@ -129,14 +123,14 @@ compilation_place <- function(options, device, call = rlang::caller_env()) {
   }
   devices <- options$devices
   if (is.null(devices)) {
-    devices <- first_devices(options$replicas * options$partitions, device, call)
+    devices <- enough_devices(options$replicas * options$partitions, device, call)
   }
   options["devices"] <- list(vapply(devices, function(device) device_info(device)$id, 1L))
   list(device = devices[[1L]], options = options)
 }
 
 # The first `count` devices of a client, that of `device` where it is a platform.
-first_devices <- function(count, device, call) {
+enough_devices <- function(count, device, call) {
   if (!is.null(device) && !(is.character(device) && length(device) == 1L && !grepl(":", device, fixed = TRUE))) {
     abort(
       sprintf("the program is for %d devices: name them with `pjrt_compile_options(devices = )`", count),
@@ -173,7 +167,7 @@ first_devices <- function(count, device, call) {
 #'   dimension is split, `last_replicated` how many devices have each tile, and `devices` which: the places of the
 #'   devices in the program's device assignment (that is `devices(executable)`, unless other processes have some of
 #'   them), counted from 0, tile by tile in row-major order (the last dimension runs fastest), those with the same tile
-#'   one after the other.
+#'   one after the other. A parameter also has `dtype` and `shape` of what each device gets of it.
 #' @examplesIf plugins_downloaded()
 #' double <- pjrt_compile(pjrt_program("
 #' func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {

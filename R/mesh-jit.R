@@ -218,5 +218,5 @@ mesh_of_data <- function(data) {
 
 # A partition for each place. XLA may cut results of which the program says nothing.
 mesh_options <- function(mesh) {
-  pjrt_compile_options(num_partitions = mesh_size(mesh), devices = mesh$devices, propagate = TRUE)
+  pjrt_compile_options(num_partitions = mesh_size(mesh), devices = mesh$devices)
 }

@@ -62,7 +62,7 @@ options_text <- function(options) {
   if (!is_for_one_device(options)) {
     labels <- vapply(options$devices, format, "")
     count <- length(devices(as_pjrt_client(platform(options$devices[[1L]]))))
-    c(options$replicas, options$partitions, options$shardy, options$propagate, labels, count)
+    c(options$replicas, options$partitions, options$shardy, labels, count)
   }
 }
 

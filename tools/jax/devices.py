@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Exports programs of JAX for 2, 4 and 8 devices as StableHLO, with JAX's own results beside it.
 
-    devices.py FOLDER            every program, for each number of devices
+    devices.py FOLDER            every program, for each number of devices, for Shardy and for the partitioner before it
+    devices.py FOLDER --few      every program, for 4 devices and Shardy
     devices.py FOLDER --recorded the modules that the tests keep, without source locations
 
-FOLDER gets one NAME-DEVICES.mlir per program, as jax.export gives it, and arrays.tsv as export.py writes it: arguments
+FOLDER gets one NAME-DEVICES.mlir per program (gspmd_NAME for the older partitioner), as jax.export gives it, and arrays.tsv as export.py writes it: arguments
 and results are whole there. Needs jax.
 """
 
@@ -23,10 +24,10 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 from export import dtype_of, numbers, without_locations
 
 COUNTS = (2, 4, 8)
-# What the tests keep: name and number of devices.
+# What the tests keep.
 RECORDED = [
-    ("sum", 2), ("matmul", 4), ("matmul", 8), ("regression", 4), ("shard_map", 4), ("permute", 8), ("whole", 2), ("donate", 2),
-    ("order", 4), ("propagated", 4),
+    "sum-2", "matmul-4", "matmul-8", "regression-4", "shard_map-4", "permute-8", "whole-2", "donate-2", "order-4",
+    "propagated-4", "gspmd_matmul-4", "gspmd_shard_map-4",
 ]
 
 
@@ -104,27 +105,31 @@ def programs(count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--recorded", action="store_true")
+    some = parser.add_mutually_exclusive_group()
+    some.add_argument("--few", action="store_true")
+    some.add_argument("--recorded", action="store_true")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     lines = ["\t".join(["program", "comparison", "role", "dtype", "shape", "numbers"])]
-    for count in COUNTS:
-        for name, function, arguments, shardings, results, donated in programs(count):
-            if options.recorded and (name, count) not in RECORDED:
-                continue
-            out = {} if results is None else dict(out_shardings=results)
-            jitted = jax.jit(function, in_shardings=tuple(shardings), donate_argnums=donated, **out)
-            specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arguments]
-            module = export.export(jitted)(*specs).mlir_module()
-            if options.recorded:
-                module = without_locations(module)
-            title = f"{name}-{count}"
-            (options.folder / f"{title}.mlir").write_text(module)
-            found = jax.tree.leaves(jitted(*arguments))
-            for role, arrays in (("argument", arguments), ("result", found)):
-                for array in map(np.asarray, arrays):
-                    shape = "x".join(map(str, array.shape))
-                    lines.append("\t".join([title, "values", role, dtype_of(array), shape, numbers(array)]))
+    for prefix in ("", "gspmd_"):
+        jax.config.update("jax_use_shardy_partitioner", not prefix)
+        for count in COUNTS:
+            for name, function, arguments, shardings, results, donated in programs(count):
+                title = f"{prefix}{name}-{count}"
+                if (options.recorded and title not in RECORDED) or (options.few and (count != 4 or prefix)):
+                    continue
+                out = {} if results is None else dict(out_shardings=results)
+                jitted = jax.jit(function, in_shardings=tuple(shardings), donate_argnums=donated, **out)
+                specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arguments]
+                module = export.export(jitted)(*specs).mlir_module()
+                if options.recorded:
+                    module = without_locations(module)
+                (options.folder / f"{title}.mlir").write_text(module)
+                found = jax.tree.leaves(jitted(*arguments))
+                for role, arrays in (("argument", arguments), ("result", found)):
+                    for array in map(np.asarray, arrays):
+                        shape = "x".join(map(str, array.shape))
+                        lines.append("\t".join([title, "values", role, dtype_of(array), shape, numbers(array)]))
     (options.folder / "arrays.tsv").write_text("\n".join(lines) + "\n")
 
 

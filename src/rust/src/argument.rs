@@ -123,22 +123,6 @@ pub fn flag(value: &Robj) -> Option<bool> {
     }
 }
 
-/// The elements of a logical vector without NA.
-pub fn logicals(value: &Robj) -> Option<Vec<bool>> {
-    // SAFETY: the type is checked, indices below the length.
-    unsafe {
-        let sexp = value.get();
-        let one = |index| match LOGICAL_ELT(sexp, index) {
-            i32::MIN => None,
-            flag => Some(flag != 0),
-        };
-        match TYPEOF(sexp) {
-            SEXPTYPE::LGLSXP => (0..Rf_xlength(sexp)).map(one).collect(),
-            _ => None,
-        }
-    }
-}
-
 /// One integer or double that is not NA.
 pub fn number(value: &Robj) -> Option<f64> {
     if let Some(integer) = integer(value) {

@@ -7,7 +7,7 @@ use extendr_api::Robj;
 use extendr_ffi::SEXP;
 use pjrt::{may_have_side_effects, Client, CompileOptions, Executable, Program, EXACT_MODULE};
 
-use crate::argument::{borrowed, counts, elements, flag, inherits, integer, is_null, logicals};
+use crate::argument::{borrowed, counts, elements, flag, inherits, integer, is_null};
 use crate::callback::Called;
 use crate::device::DeviceObject;
 use crate::entry::routines;
@@ -87,7 +87,7 @@ fn make(
     how: impl Fn(&Client, &Program, &[u8]) -> pjrt::Result<Executable> + Send + Sync + 'static,
 ) -> Outcome<SEXP> {
     let on: &DeviceObject = get(device, "device")?;
-    let mut options = compile_options(options)?;
+    let mut options = compile_options(options, program)?;
     if options.devices.is_empty() && options.replicas * options.partitions == 1 {
         options.devices = vec![on.device.id()?];
     }
@@ -108,40 +108,53 @@ fn make(
 }
 
 /// What pjrt_compile_options() made, with the ids of the devices; NULL is one replica and one partition.
-fn compile_options(options: &Robj) -> Outcome<CompileOptions> {
+fn compile_options(options: &Robj, program: &Program) -> Outcome<CompileOptions> {
     if is_null(options) {
         return Ok(CompileOptions::default());
     }
-    let parts = elements(options);
-    let read = match parts[..] {
-        // SAFETY: elements of a list that R protects.
-        [replicas, partitions, devices, shardy, propagate] => unsafe {
-            let one =
-                |value| integer(borrowed(value)).and_then(|value| usize::try_from(value).ok());
-            let ids = counts(borrowed(&devices)).and_then(|ids| {
-                let ids = ids.into_iter().map(i32::try_from);
-                ids.collect::<std::result::Result<_, _>>().ok()
-            });
-            one(&replicas).zip(one(&partitions)).zip(ids).and_then(
-                |((replicas, partitions), devices)| {
-                    Some(CompileOptions {
-                        replicas,
-                        partitions,
-                        devices,
-                        shardy: flag(borrowed(&shardy))?,
-                        propagate: logicals(borrowed(&propagate))?,
-                        ..CompileOptions::default()
-                    })
-                },
-            )
-        },
-        _ => None,
+    let refused = || {
+        Failure::argument(
+            "compile_options",
+            "`compile_options` must be made by pjrt_compile_options()",
+        )
     };
-    read.filter(|_| inherits(options, "xlaffi_compile_options"))
-        .ok_or_else(|| {
-            Failure::argument(
-                "compile_options",
-                "`compile_options` must be made by pjrt_compile_options()",
-            )
-        })
+    let parts = elements(options);
+    let ([replicas, partitions, devices, shardy], true) =
+        (&parts[..], inherits(options, "xlaffi_compile_options"))
+    else {
+        return Err(refused());
+    };
+    // SAFETY: elements of a list that R protects.
+    let [replicas, partitions, devices, shardy] =
+        [replicas, partitions, devices, shardy].map(|part| unsafe { borrowed(part) });
+    let count = |value| integer(value).and_then(|value| usize::try_from(value).ok());
+    let ids = counts(devices).and_then(|ids| {
+        let ids = ids.into_iter().map(i32::try_from);
+        ids.collect::<std::result::Result<_, _>>().ok()
+    });
+    Ok(CompileOptions {
+        replicas: count(replicas).ok_or_else(refused)?,
+        partitions: count(partitions).ok_or_else(refused)?,
+        devices: ids.ok_or_else(refused)?,
+        shardy: partitioner(flag(shardy), program)?,
+        exact: false,
+    })
+}
+
+/// Whether Shardy is to partition a program, where nothing was asked for: all but those whose shardings are written for
+/// GSPMD, which Shardy does not find at every place.
+fn partitioner(asked: Option<bool>, program: &Program) -> Outcome<bool> {
+    let says = |word: &str| {
+        let mut parts = program.code().windows(word.len());
+        parts.any(|part| part == word.as_bytes())
+    };
+    match asked {
+        Some(true) => Ok(true),
+        Some(false) if says("sdy.") => Err(Failure::argument(
+            "shardy",
+            "the program says by `sdy` operations or attributes how it is partitioned: GSPMD cannot read them",
+        )),
+        Some(false) => Ok(false),
+        None => Ok(says("sdy") || !says("mhlo.sharding")),
+    }
 }

@@ -1,6 +1,6 @@
 //! How the arrays of a partitioned program are split, told to R.
 
-use pjrt::{Code, Executable, Sharding};
+use pjrt::{Code, DType, Executable, Part, Sharding};
 
 use crate::failure::Outcome;
 use crate::value::{named, Value};
@@ -13,10 +13,14 @@ pub fn shardings(executable: &Executable) -> Outcome<(Value, Value)> {
         return Ok((Value::Null, to_r(&results)));
     }
     match executable.shardings() {
-        Ok(known) => Ok((
-            to_r(&known.parameters),
-            to_r(&executable.result_shardings()?),
-        )),
+        Ok(known) => {
+            let parameters = known.parameters.iter().zip(&known.parameter_parts);
+            let parameters = parameters.map(|(how, part)| parameter(how, part));
+            Ok((
+                Value::Items(parameters.collect()),
+                to_r(&executable.result_shardings()?),
+            ))
+        }
         Err(error) if error.code() == Code::UNIMPLEMENTED => {
             let results = vec![Sharding::Unknown; executable.num_outputs()];
             Ok((Value::Null, to_r(&results)))
@@ -25,8 +29,22 @@ pub fn shardings(executable: &Executable) -> Outcome<(Value, Value)> {
     }
 }
 
+/// How a parameter is split, and what each device gets of it.
+fn parameter(how: &Sharding, part: &Part) -> Value {
+    let Value::List(mut parts) = sharding(how) else {
+        return Value::Null;
+    };
+    let dtype = part.dtype.map_or("unknown", DType::name);
+    parts.push(("dtype".to_string(), Value::from(dtype)));
+    parts.push(("shape".to_string(), Value::from(integers(&part.dims))));
+    Value::List(parts)
+}
+
+fn integers(numbers: &[i64]) -> Vec<i32> {
+    numbers.iter().map(|&number| number as i32).collect()
+}
+
 fn sharding(sharding: &Sharding) -> Value {
-    let integers = |numbers: &[i64]| numbers.iter().map(|&n| n as i32).collect::<Vec<i32>>();
     let (kind, tiles, copies, devices) = match sharding {
         Sharding::Replicated => ("replicated", vec![], 1, vec![]),
         Sharding::Maximal(device) => ("maximal", vec![], 1, integers(&[*device])),

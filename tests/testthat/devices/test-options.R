@@ -21,8 +21,7 @@ test_that("a program needs as many devices as its options say", {
     pjrt_compile_options(num_partitions = 2L, devices = 1:2)
     pjrt_compile_options(num_partitions = 0L)
     pjrt_compile_options(num_replicas = "two")
-    pjrt_compile_options(propagate = NA)
-    pjrt_compile_options(shardy = NULL)
+    pjrt_compile_options(shardy = NA)
   })
   expect_snapshot({
     pjrt_compile_options()

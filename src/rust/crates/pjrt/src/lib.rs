@@ -48,7 +48,7 @@ pub use parts::Parts;
 pub use plugin::Plugin;
 pub use program::{Program, ProgramFormat};
 pub use read::Dest;
-pub use sharding::{Sharding, Shardings};
+pub use sharding::{Part, Sharding, Shardings};
 pub use stored::Stored;
 pub use upload::{HostData, Source};
 pub use value::Value;

@@ -15,13 +15,8 @@ pub struct CompileOptions {
     /// Ids of the devices, replica by replica: that of replica `r` and partition `p` is at `r * partitions + p`. Empty
     /// leaves the choice to the plugin.
     pub devices: Vec<i32>,
-    /// Whether XLA partitions although there is one partition: what says how is to be taken out of the program.
-    pub partitioned: bool,
     /// Whether XLA partitions with Shardy, or with what was before (GSPMD).
     pub shardy: bool,
-    /// For each result, or for all at once, whether XLA may choose how it is split where the program does not say so.
-    /// Else, and where this is empty, each device gets all of it.
-    pub propagate: Vec<bool>,
     /// Whether XLA computes each operation as it is written and rounds each result: no product with a reciprocal in
     /// place of a quotient, no constants taken together, no multiplication fused with an addition. For the CPU.
     pub exact: bool,
@@ -34,9 +29,7 @@ impl Default for CompileOptions {
             replicas: 1,
             partitions: 1,
             devices: Vec::new(),
-            partitioned: false,
             shardy: true,
-            propagate: Vec::new(),
             exact: false,
         }
     }
@@ -49,19 +42,14 @@ impl CompileOptions {
             .number(1, NO_ORDINAL)
             .number(4, self.replicas as i64)
             .number(5, self.partitions as i64);
-        let partitioned = self.partitioned || self.partitions > 1;
-        if partitioned {
+        if self.partitions > 1 {
             build = build.number(6, 1); // use_spmd_partitioning
         }
         if !self.devices.is_empty() {
             build = build.bytes(9, self.assignment());
         }
-        if partitioned {
-            let propagate: Vec<i64> = self.propagate.iter().map(|&may| may.into()).collect();
-            build = build.packed(12, &propagate); // allow_spmd_sharding_propagation_to_output
-            if self.shardy {
-                build = build.number(19, 1); // use_shardy_partitioner
-            }
+        if self.partitions > 1 && self.shardy {
+            build = build.number(19, 1); // use_shardy_partitioner
         }
         let mut options = Message::default().bytes(3, build); // executable_build_options
         if self.exact {
@@ -126,22 +114,20 @@ mod tests {
             replicas: 2,
             partitions: 3,
             devices: vec![5, 4, 3, 2, 1, 0],
-            propagate: vec![true, false],
             ..CompileOptions::default()
         };
         // As jaxlib's own CompileOptions writes it, the rest left out.
-        let mut expected = vec![0x1a, 48, 0x08];
+        let mut expected = vec![0x1a, 44, 0x08];
         expected.extend(MINUS_ONE);
         expected.extend(b" \x02(\x030\x01J\x16\x08\x02\x10\x03\x1a\x04\n\x02\x05\x02\x1a\x04\n\x02\x04\x01\x1a\x04\n\x02\x03\x00");
-        expected.extend(b"b\x02\x01\x00\x98\x01\x01");
+        expected.extend(b"\x98\x01\x01");
         assert_eq!(options.to_bytes(), expected);
         let gspmd = CompileOptions {
             shardy: false,
-            propagate: Vec::new(),
             ..options
         };
-        expected[1] -= 7;
-        expected.truncate(expected.len() - 7);
+        expected[1] -= 3;
+        expected.truncate(expected.len() - 3);
         assert_eq!(gspmd.to_bytes(), expected);
     }
 

@@ -1,6 +1,8 @@
 //! How the arrays of a partitioned program are split over its devices: what XLA wrote down in the compiled module.
 
+use crate::dtype::DType;
 use proto_wire::{Fields, Value};
+use xla_ffi::DataType;
 
 /// How an array is split. Devices are meant by their place in the program's device assignment, from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +24,15 @@ pub enum Sharding {
     Unknown,
 }
 
+/// What a device has of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The element type; `None` for one that this host does not support.
+    pub dtype: Option<DType>,
+    /// Its dimensions.
+    pub dims: Vec<i64>,
+}
+
 /// The shardings of a program's parameters and results; none where the module does not tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shardings {
@@ -29,6 +40,8 @@ pub struct Shardings {
     pub parameters: Vec<Sharding>,
     /// One per result.
     pub results: Vec<Sharding>,
+    /// What each device gets of each parameter.
+    pub parameter_parts: Vec<Part>,
 }
 
 impl Shardings {
@@ -37,13 +50,39 @@ impl Shardings {
         let mut shardings = Self::default();
         for (number, value) in Fields(module) {
             match number {
+                4 => shardings.parameter_parts = parts(value.bytes()),
                 12 => read(value.bytes(), &mut shardings.results),
                 14 => read(value.bytes(), &mut shardings.parameters),
                 _ => {}
             }
         }
+        if shardings.parameters.len() != shardings.parameter_parts.len() {
+            shardings.parameters = vec![Sharding::Unknown; shardings.parameter_parts.len()];
+        }
         shardings
     }
+}
+
+/// The parameters in a `ProgramShapeProto`.
+fn parts(program: &[u8]) -> Vec<Part> {
+    let parameters = Fields(program).filter(|(number, _)| *number == 1);
+    parameters.map(|(_, shape)| part(shape.bytes())).collect()
+}
+
+/// A `ShapeProto`.
+fn part(shape: &[u8]) -> Part {
+    let (mut dtype, mut dims) = (None, Vec::new());
+    for (number, value) in Fields(shape) {
+        match (number, value) {
+            (2, Value::Number(number)) => {
+                let number = i32::try_from(number).ok();
+                dtype = number.and_then(|number| DType::of(DataType(number)));
+            }
+            (3, value) => value.push_to(&mut dims),
+            _ => {}
+        }
+    }
+    Part { dtype, dims }
 }
 
 /// Reads an `OpSharding`; the members of a tuple one after the other.
@@ -196,10 +235,28 @@ mod tests {
         let message = kind(2).bytes(5, kind(0)).bytes(5, kind(1).packed(4, &[1]));
         let expected = [Sharding::Replicated, Sharding::Maximal(1)];
         assert_eq!(result(message), expected);
-        let message = Message::default().bytes(14, kind(0)).bytes(14, kind(5));
-        let read = Shardings::read(&message.into_bytes());
+        // Two parameters: f64[2,3] and a pred.
+        let f64s = Message::default().number(2, 12).packed(3, &[2, 3]);
+        let program = Message::default()
+            .bytes(1, f64s)
+            .bytes(1, kind(0).number(2, 1));
+        let message = Message::default().bytes(4, program);
+        let parts = [(DType::F64, vec![2, 3]), (DType::Pred, vec![])];
+        let parts = parts.map(|(dtype, dims)| Part {
+            dtype: Some(dtype),
+            dims,
+        });
+        let module = message
+            .clone()
+            .bytes(14, kind(0))
+            .bytes(14, kind(5))
+            .into_bytes();
+        let read = Shardings::read(&module);
         assert_eq!(read.parameters, [Sharding::Replicated, Sharding::Unknown]);
+        assert_eq!(read.parameter_parts, parts);
         assert!(read.results.is_empty());
+        let read = Shardings::read(&message.into_bytes());
+        assert_eq!(read.parameters, [Sharding::Unknown, Sharding::Unknown]);
     }
 
     #[test]
