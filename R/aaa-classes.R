@@ -11,8 +11,11 @@ setClass("xlaffi_type", contains = "xlaffi_typed")
 # The result number `index` of a node; see hlo-value.R.
 setClass("xlaffi_value", contains = "xlaffi_typed", slots = c(node = "environment", index = "integer"))
 
-# An array on the devices of a mesh; see mesh-shard.R. `spec` has the names of axes for each dimension.
-setClass("xlaffi_sharded", contains = "xlaffi_typed", slots = c(shards = "list", mesh = "ANY", spec = "list"))
+# An array on the devices of a mesh; see mesh-shard.R. `spec` has the names of axes for each dimension,
+# `key` all that compiled functions look at.
+setClass("xlaffi_sharded", contains = "xlaffi_typed", slots = c(
+  shards = "list", mesh = "ANY", spec = "list", key = "character"
+))
 
 # What new_type() and its kin fill in: new() takes ten times as long.
 blank_type <- new("xlaffi_type")

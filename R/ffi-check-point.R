@@ -3,7 +3,7 @@
 # The types of arguments, where R's doubles and complex numbers take the precision of `dtype`.
 types_in <- function(arguments, types, dtype) {
   tree_fill(types, Map(function(x, type) {
-    if (inherits(x, c("xlaffi_type", "xlaffi_buffer")) || !is_inexact(type@dtype)) {
+    if (inherits(x, c("xlaffi_type", "xlaffi_buffer", "xlaffi_sharded")) || !is_inexact(type@dtype)) {
       return(type)
     }
     new_type(if (is_complex(type@dtype)) complex_dtype(dtype) else dtype, type@shape)
@@ -17,7 +17,7 @@ new_point <- function(arguments, types) {
   inexact <- parts %in% dtypes_of_kind("float")
   dtype <- if (any(inexact)) parts[inexact][[which.max(dtype_eps(parts[inexact]))]]
   leaves <- Map(function(x, type) {
-    if (inherits(x, "xlaffi_type")) random_data(type) else if (inherits(x, "xlaffi_buffer")) as_array(x) else x
+    if (inherits(x, "xlaffi_type")) random_data(type) else if (is_on_device(x)) as_array(x) else x
   }, tree_leaves(arguments), types)
   tree <- build_tree(arguments)
   list(

@@ -63,7 +63,7 @@ ffi_cache <- function(what = c("programs", "saved", "code")) {
   column <- function(field) vapply(programs, function(program) program[[field]], "")
   data.frame(
     name = column("name"), arguments = column("types"),
-    device = vapply(programs, function(program) format(devices(program$executable)[[1L]]), ""),
+    device = vapply(programs, function(program) toString(vapply(devices(program$executable), format, "")), ""),
     program = column("text"), saved = column("saved")
   )
 }

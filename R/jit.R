@@ -46,7 +46,8 @@
 #'
 #' As a part of another program the function keeps its shardings, as [hlo_shard()] would: so derivatives and batches
 #' of it are computed where it is. Custom calls, ops of your own and linear algebra ([xla_chol()] and its like) are
-#' computed by every device on whole arrays, which XLA gathers before: that is right, but not parallel.
+#' computed by every device on whole arrays, which XLA gathers before: that is right, but not parallel, and an R
+#' function ([ffi_callback()]) is called once by each device. Inside [ffi_shard_map()] each computes with its own part.
 #'
 #' @param f A function of [values][xlaffi_value] that gives a value or a (named) list of values.
 #' @param exact Whether each operation is computed as it is written. XLA otherwise multiplies by `1 / 3` for `x / 3`,
@@ -97,7 +98,7 @@ new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL) {
   compiled <- function(...) {
     arguments <- list(...)
     # While a program is being written, this becomes a part of it.
-    key <- if (!length(the$traces)) .Call(wrap__signature, identity, arguments)
+    key <- if (!length(the$traces)) call_key(identity, arguments)
     call <- if (!is.null(key)) the$calls[[key]]
     if (is.null(call) || (length(call$captured) && changed(call$captured))) {
       return(run_new(self, arguments, environment()))
@@ -105,6 +106,12 @@ new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL) {
     run_again(call, arguments)
   }
   structure(compiled, class = c("xlaffi_jit", "function"))
+}
+
+# Under which string a call is found; NULL where there is more to it.
+call_key <- function(identity, arguments) {
+  key <- .Call(wrap__signature, identity, arguments)
+  if (is.null(key)) sharded_key(identity, arguments) else key
 }
 
 # Compiled functions and ops of the package's own, each made at its first use: they hold their programs,
@@ -194,7 +201,7 @@ run_new <- function(self, arguments, env) {
   } else {
     default_device()
   }
-  key <- .Call(wrap__signature, self$identity, arguments)
+  key <- call_key(self$identity, arguments)
   if (is.null(key)) {
     # R has a limit on the length of names in an environment.
     place <- if (is.null(placed)) format(device) else list(placed$mesh$key, placed$inputs)

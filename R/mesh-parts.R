@@ -97,8 +97,12 @@ gather_parts <- function(x, indices, read, extra = integer(), call = rlang::call
       result <- array(piece[0L][1L], c(extra, lengths(indices)))
     }
     inside <- Map(function(index, at, start) index[at] - start + 1L, indices, at, range$start)
-    piece <- do.call(`[`, c(list(piece), whole, inside, drop = FALSE), quote = TRUE)
-    result <- do.call(`[<-`, c(list(result), whole, at, list(value = piece)), quote = TRUE)
+    if (!identical(inside, lapply(local, seq_len))) {
+      piece <- do.call(`[`, c(list(piece), whole, inside, drop = FALSE), quote = TRUE)
+    }
+    # As an assignment R does it in place.
+    target <- as.call(c(list(quote(`[`), quote(result)), whole, at))
+    eval(call("<-", target, quote(piece)))
     found <- found + prod(lengths(at))
   }
   if (found < size) {

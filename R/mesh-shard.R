@@ -23,7 +23,7 @@
 #'
 #' @param x An array: R data, a buffer or a sharded array. For `ffi_shards()` a sharded array.
 #' @param mesh A mesh, see [ffi_mesh()].
-#' @param spec Along which axes of the mesh it is cut, see [ffi_spec()].
+#' @param spec Along which axes of the mesh it is cut, see [ffi_spec()]. The default: not at all, each device has all.
 #' @param dtype The element type for R data, as in [pjrt_buffer()].
 #' @param global_shape The dimensions of the whole array, where `x` is this process's part of it.
 #' @param check Whether `NA` in R data is an error, as in [pjrt_buffer()].
@@ -48,6 +48,9 @@ ffi_shard <- function(x, mesh, spec = ffi_spec(), dtype = NULL, global_shape = N
   if (is_sharded(x)) {
     check_kept_dtype(x@dtype, dtype, call)
     return(resharded(x, mesh, spec, shape, call))
+  }
+  if (!is_data(x) && !inherits(x, "xlaffi_buffer")) {
+    abort(sprintf("`x` must be numbers, logicals, a buffer or a sharded array, not %s", describe(x)), operand = "x")
   }
   type <- argument_type(x, "`x`", call)
   if (inherits(x, "xlaffi_buffer")) {
@@ -75,6 +78,7 @@ new_sharded <- function(shards, mesh, entries, type) {
   attr(x, "spec") <- entries
   attr(x, "shape") <- type@shape
   attr(x, "dtype") <- type@dtype
+  attr(x, "key") <- paste(type_text(type), format_spec(entries), mesh$key)
   x
 }
 

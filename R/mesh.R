@@ -46,7 +46,15 @@ new_mesh <- function(axes, devices) {
 }
 
 # The places in a mesh whose devices this process computes with.
-local_positions <- function(devices) seq_along(devices)
+local_positions <- function(devices) {
+  local <- which(vapply(devices, function(device) !isFALSE(device_info(device)$addressable), NA))
+  if (!length(local)) {
+    abort("none of the devices of the mesh belongs to this process",
+      operand = "devices", call = NULL, hint = "A mesh over several processes has devices of each."
+    )
+  }
+  local
+}
 
 check_mesh_axes <- function(axes, call = rlang::caller_env()) {
   whole <- is.numeric(axes) && !is.object(axes) && length(axes) && !anyNA(axes) && all(axes >= 1 & axes == trunc(axes))

@@ -125,7 +125,7 @@ check_once <- function(once, call = rlang::caller_env()) {
 
 # What runs on has its handlers called behind our back. An error of a program shows when its result is read.
 await_buffers <- function(x) {
-  if (inherits(x, "xlaffi_buffer")) {
+  if (inherits(x, c("xlaffi_buffer", "xlaffi_sharded"))) {
     tryCatch(await(x), xlaffi_error = identity)
   } else if (is.list(x)) {
     lapply(unclass(x), await_buffers)

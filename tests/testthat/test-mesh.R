@@ -71,3 +71,33 @@ test_that("what XLA chose becomes a specification, or none", {
   expect_null(xlaffi:::entries_of(tiled(c(4L, 2L), 1L), mesh, c(6L, 8L)))
   expect_identical(xlaffi:::entries_of(list(kind = "replicated"), mesh, 8L), list(character()))
 })
+
+test_that("on a mesh of one device all is as without", {
+  skip_without_plugin()
+  mesh <- ffi_mesh(c(data = 1, model = 1))
+  x <- matrix(as.double(1:6), 2)
+  a <- ffi_shard(x, mesh, c("data", "model"))
+  expect_identical(as_array(a), x)
+  expect_true(device(a) == devices()[[1]])
+  y <- xla_jit(function(x, k) list(x %*% t(x), hlo_shard(x, "model") * k))(a, 2)
+  expect_s4_class(y[[1]], "xlaffi_sharded")
+  expect_identical(as_array(y[[1]]), x %*% t(x))
+  expect_identical(as_array(y[[2]]), x * 2)
+  expect_identical(as_array(ffi_grad(function(x) sum(x^2))(a)), 2 * x)
+  expect_identical(as_array(xla_jit(function(x) x, mesh = mesh, in_shardings = "data", out_shardings = "model")(x)), x)
+  expect_identical(as_array(ffi_shard(a, mesh, "model")), x)
+})
+
+test_that("what comes from a file is dead, and says so", {
+  skip_without_plugin()
+  x <- ffi_shard(1:3, ffi_mesh(c(data = 1)), "data")
+  file <- withr::local_tempfile()
+  saveRDS(x, file)
+  dead <- readRDS(file)
+  expect_identical(shape(dead), 3L)
+  expect_snapshot(error = TRUE, {
+    as_array(dead)
+    xla_jit(function(x) x)(dead)
+    ffi_shard(dead, dead@mesh)
+  })
+})

@@ -225,3 +225,52 @@ test_that("custom calls and linear algebra are right, on whole arrays", {
     expect_equal(as.vector(as_array(xla_jit(function(x) gamma(x[1, ] ^ 2))(a))), gamma(x[1, ]^2), tolerance = 1e-12)
   }
 })
+
+test_that("custom calls of the user compute on whole arrays, on each device", {
+  x <- matrix(as.double(1:64), 8)
+  a <- ffi_shard(x, mesh, c("data", "model"))
+  calls <- 0L
+  double <- ffi_callback(function(x) {
+    calls <<- calls + 1L
+    x * 2
+  }, "x: f64[n, m] -> y: f64[n, m]")
+  expect_identical(as_array(xla_jit(function(x) double(x) + 1)(a)), x * 2 + 1)
+  expect_identical(calls, 8L)
+  expect_identical(as_array(double(a)), x * 2)
+  # An error of one is an error, and the next call is well.
+  fails <- ffi_callback(function(x) stop("not today"), "x: f64[n, m] -> y: f64[n, m]")
+  expect_error(as_array(xla_jit(function(x) fails(x))(a)), "not today")
+  expect_identical(as_array(xla_jit(function(x) double(x) %*% x)(a)), (x * 2) %*% x)
+  op <- ffi_op(function(x) x^3, jvp = function(primals, results, tangents) 3 * primals[[1]]^2 * tangents[[1]])
+  expect_identical(as_array(ffi_grad(function(x) sum(op(x)))(a)), 3 * x^2)
+  expect_true(all(ffi_check(op, ffi_shard(matrix(0.5, 4, 2), mesh, "data"))$ok))
+})
+
+test_that("exact programs and nested arguments go over a mesh", {
+  x <- matrix(as.double(1:64), 8)
+  a <- ffi_shard(x, mesh, c("data", "model"))
+  expect_identical(as_array(xla_jit(function(x) x / 3, exact = TRUE)(a)), x / 3)
+  f <- xla_jit(function(l) l$a * l$b[[1]])
+  expect_identical(as_array(f(list(a = a, b = list(a)))), x * x)
+  expect_identical(as_array(f(list(a = a, b = list(2)))), x * 2)
+})
+
+test_that("programs over a mesh are kept on disk, each for its devices", {
+  root <- withr::local_tempdir("programs")
+  Sys.chmod(root, "0700")
+  withr::local_options(xlaffi.program_cache = root)
+  forget <- function() withr::with_options(list(xlaffi.program_cache = FALSE), ffi_cache_clear("programs"))
+  forget()
+  x <- as.double(1:8)
+  f <- xla_jit(function(x) sum(x) * x)
+  for (i in 1:2) {
+    expect_identical(as.vector(as_array(f(ffi_shard(x, mesh, "data")))), 36 * x)
+    expect_identical(nrow(ffi_cache("saved")), 1L)
+    forget()
+  }
+  f(ffi_shard(x, ffi_mesh(c(data = 4, model = 2), rev(devices())), "data"))
+  expect_identical(nrow(ffi_cache("saved")), 2L)
+  f(ffi_shard(x, mesh, "model"))
+  expect_identical(nrow(ffi_cache("saved")), 3L)
+  expect_match(ffi_cache("programs")$device[[1]], "id=0.*id=7")
+})
