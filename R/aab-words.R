@@ -39,5 +39,5 @@ element_word <- function(name, f, by = "scope", differs = "") {
 
 word_topics <- c(
   "Mathematical functions", "Special functions", "Summaries", "Linear algebra", "Shapes", "Indices", "Sorting",
-  "Logic and control", "Complex numbers and bits", "Elements", "Distributions", "Random numbers"
+  "Logic and control", "Complex numbers and bits", "Elements", "Distributions", "Random numbers", "Several devices"
 )

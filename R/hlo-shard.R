@@ -64,3 +64,5 @@ primitive("sharding_constraint",
     list(constrained(inputs[[1L]], c(list(character()), p$entries), c(1L, p$open + 1L)))
   }
 )
+
+word("hlo_shard", "xlaffi", hlo_shard, by = "own", topic = "Several devices", dtypes = "all")

@@ -1,0 +1,147 @@
+#' Collectives: what devices tell one another
+#'
+#' Functions for the function that [ffi_shard_map()] runs on every device of a mesh, on its own part of the data.
+#' `hlo_psum()`, `hlo_pmean()`, `hlo_pmax()` and `hlo_pmin()` combine the values of the devices, element by element,
+#' and give the result to all of them.
+#'
+#' @details
+#' `axis` names one or several axes of the mesh. The devices that differ in their places along these axes only are a
+#' group; each group computes for itself. Several names count as one axis, of which the first name is the slowest.
+#' Places, like axes of arrays, are counted from 1.
+#'
+#' * `hlo_axis_index()` is the place of this device, an i32 scalar; `hlo_axis_size()` the number of devices in a
+#'   group, a number of R's.
+#' * `hlo_all_gather()` puts the values of the group together: along a new axis `dim` or, with `tiled = TRUE`, along
+#'   the axis `dim` that is there.
+#' * `hlo_psum_scatter()` adds up like `hlo_psum()` and gives each device its part of the sum: of the axis `dim`, whose
+#'   length is the size of the group, its element (the axis is gone) or, with `tiled = TRUE`, of any multiple of that
+#'   its stretch.
+#' * `hlo_ppermute()` sends values from device to device. A device that nobody sends to gets zeros.
+#' * `hlo_all_to_all()` cuts the axis `split` into parts, one for each device of the group, and puts the parts that come
+#'   together along `concat`. As they are, the axis `split` has the size of the group and is gone, and there is a
+#'   new axis `concat`; with `tiled = TRUE` the axis `split` gets shorter and the axis `concat` longer.
+#'
+#' All devices must come to the same collectives in the same order. So the condition of a [hlo_cond()] or
+#' [hlo_while()] with collectives in it must be the same on all devices that they join, which [ffi_shard_map()] checks:
+#' a sum or maximum over the axis makes it so.
+#'
+#' Derivatives, in forward and reverse mode and of any order, are those of the whole: one device's argument counts for
+#' the results of all. Of equal values on several devices `hlo_pmax()` and `hlo_pmin()` give each its share.
+#'
+#' Random numbers: `hlo_fold_in(key, hlo_axis_index("data"))` is a key for each device.
+#'
+#' @param x A [value][xlaffi_value], or a (nested) list of values.
+#' @param axis Names of axes of the mesh.
+#' @param dim,split,concat An axis of `x`, or a new one.
+#' @param tiled Whether the number of axes stays as it is.
+#' @param perm Who sends to whom: a list of pairs `c(from, to)`, or a matrix with such rows. No device sends, or is sent
+#'   to, twice.
+#' @return A value, or a list as `x`.
+#' @seealso [ffi_shard_map()]
+#' @examplesIf plugins_downloaded()
+#' mesh <- ffi_mesh(c(data = 1L))
+#' share <- ffi_shard_map(
+#'   function(x) list(share = x / hlo_psum(sum(x), "data"), largest = hlo_pmax(max(x), "data")),
+#'   mesh, "data", list(share = "data", largest = ffi_spec())
+#' )
+#' share(c(1, 2, 5))
+#' @name hlo_collective
+NULL
+
+# The mesh and the axes that a collective is about.
+named_axes <- function(axis, op, call) {
+  mesh <- the$manual
+  if (is.null(mesh)) {
+    abort(sprintf("%s: there are no devices to speak to outside of the function of ffi_shard_map()", op),
+      op = op, call = call
+    )
+  }
+  known <- names(mesh$axes)
+  if (!is.character(axis) || !length(axis) || anyNA(axis)) {
+    abort(sprintf("%s: `axis` must name axes of the mesh (%s), not %s", op, quoted(known), describe(axis)),
+      op = op, operand = "axis", call = call
+    )
+  }
+  unknown <- setdiff(axis, known)
+  if (length(unknown)) {
+    abort(sprintf("%s: the mesh has no axis %s, but %s", op, quoted(unknown[[1L]]), quoted(known)),
+      op = op, operand = "axis", call = call
+    )
+  }
+  if (anyDuplicated(axis)) {
+    abort(sprintf("%s: `axis` names %s twice", op, quoted(axis[duplicated(axis)][[1L]])),
+      op = op, operand = "axis", call = call
+    )
+  }
+  list(mesh = mesh, axes = axis, size = group_size(mesh, axis))
+}
+
+quoted <- function(names) toString(dQuote(names, FALSE))
+
+group_size <- function(mesh, axes) as.integer(prod(mesh$axes[axes]))
+
+# `f` of each value in `x`
+each_value <- function(x, op, call, f) {
+  tree_map(x, function(leaf) {
+    leaf <- as_value(leaf, "x", call = call, op = op)
+    check_no_token(leaf, op, "x", call)
+    f(leaf)
+  })
+}
+
+all_reduced <- function(x, group, reduction) {
+  record("all_reduce", list(x), x@dtype, x@shape, list(group = group, reduction = reduction))
+}
+
+reduced_over <- function(x, axis, reduction, op, call, before = identity, kind = "a number") {
+  group <- named_axes(axis, op, call)
+  each_value(x, op, call, function(x) {
+    x <- before(x)
+    check_kind(x, kind, op, "x", call)
+    all_reduced(x, group, reduction)
+  })
+}
+
+#' @rdname hlo_collective
+#' @export
+hlo_psum <- function(x, axis) reduced_over(x, axis, "add", "hlo_psum", environment(), as_numbers)
+
+#' @rdname hlo_collective
+#' @export
+hlo_pmean <- function(x, axis) {
+  kind <- "a floating-point or complex number"
+  sums <- reduced_over(x, axis, "add", "hlo_pmean", environment(), as_doubles, kind)
+  tree_map(sums, `/`, hlo_axis_size(axis))
+}
+
+#' @rdname hlo_collective
+#' @export
+hlo_pmax <- function(x, axis) reduced_over(x, axis, "maximum", "hlo_pmax", environment(), as_numbers, "a real number")
+
+#' @rdname hlo_collective
+#' @export
+hlo_pmin <- function(x, axis) reduced_over(x, axis, "minimum", "hlo_pmin", environment(), as_numbers, "a real number")
+
+#' @rdname hlo_collective
+#' @export
+hlo_axis_index <- function(axis) {
+  group <- named_axes(axis, "hlo_axis_index", environment())
+  record("axis_index", list(), "i32", integer(), list(group = group)) + 1L
+}
+
+#' @rdname hlo_collective
+#' @export
+hlo_axis_size <- function(axis) named_axes(axis, "hlo_axis_size", environment())$size
+
+for (name in c("hlo_psum", "hlo_pmean")) {
+  word(name, "xlaffi", get(name), by = "own", topic = "Several devices", dtypes = "all numbers")
+}
+for (name in c("hlo_pmax", "hlo_pmin")) {
+  word(name, "xlaffi", get(name), by = "own", topic = "Several devices", dtypes = "real")
+}
+word("hlo_axis_index", "xlaffi", hlo_axis_index,
+  by = "own", topic = "Several devices", dtypes = "all", derivative = "none"
+)
+word("hlo_axis_size", "xlaffi", hlo_axis_size,
+  by = "own", topic = "Several devices", dtypes = "all", derivative = "none"
+)

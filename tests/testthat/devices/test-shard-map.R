@@ -1,0 +1,225 @@
+test_that("the parts of arguments go in, and results are put together, also as a part of a larger program", {
+  skip_without_plugin()
+  found <- local({
+    mesh <- ffi_mesh(c(data = 4, model = 2))
+    x <- matrix(sin((1:32)^2), 8)
+    y <- cos(1:8)
+    cross <- ffi_shard_map(
+      function(x) hlo_psum(crossprod(x), "data"), mesh, list("data"), ffi_spec()
+    )
+    shapes <- NULL
+    nested <- ffi_shard_map(function(a, b) {
+      shapes <<- lapply(list(a$u, a$v[[1]], b), shape)
+      list(p = a$u + 1, q = list(a$v[[1]] * 2L, b))
+    }, mesh, list(b = NULL, a = list(u = c("data", "model"), v = list(ffi_spec(c("model", "data"))))),
+    list(p = c("data", "model"), q = list(list(c("model", "data")), NULL)))
+    n <- nested(list(u = x, v = list(1:8)), y)
+    scale <- 3
+    fit <- xla_jit(function(x, y) {
+      # `w` comes from outside of the function that runs on the devices.
+      w <- solve(crossprod(x), crossprod(x, y))
+      parts <- ffi_shard_map(function(x, y) {
+        r <- y - drop(x %*% w)
+        list(hlo_psum(sum(r^2), "data") * scale, r)
+      }, mesh, "data", list(NULL, "data"))(x, y)
+      list(rss = parts[[1]], r = parts[[2]] / 2, w = w)
+    })
+    s <- cross(ffi_shard(x, mesh, "data"))
+    effects <- ffi_shard_map(function(x) NULL, mesh, "data", NULL)
+    list(
+      cross = cross(x), again = cross(x * 2), nested = n, shapes = shapes, fit = fit(x, y),
+      class = class(s)[[1]], sharded = as_array(s), nothing = effects(x),
+      by_rows = ffi_shard_map(function(x) hlo_reshape(sum(x), 1), mesh, list(list(NULL, "model")), "model")(x),
+      constant = ffi_shard_map(function() 1, mesh, NULL, "data")()
+    )
+  })
+  x <- matrix(sin((1:32)^2), 8)
+  y <- cos(1:8)
+  fit <- lm.fit(x, y)
+  expect_equal(found$cross, crossprod(x))
+  expect_equal(found$again, 4 * crossprod(x))
+  expect_equal(found$nested, list(p = x + 1, q = list(2L * 1:8, y)))
+  expect_equal(found$shapes, list(c(2L, 2L), 1L, 8L))
+  expect_equal(found$fit, list(
+    rss = 3 * sum(fit$residuals^2), r = fit$residuals / 2, w = matrix(fit$coefficients)
+  ), ignore_attr = TRUE)
+  expect_identical(found$class, "xlaffi_sharded")
+  expect_equal(found$sharded, crossprod(x))
+  expect_null(found$nothing)
+  expect_equal(found$by_rows, c(sum(x[, 1:2]), sum(x[, 3:4])))
+  expect_identical(found$constant, rep(1, 4))
+})
+
+test_that("derivatives of all orders and batches are those of the whole", {
+  skip_without_plugin()
+  found <- local({
+    mesh <- ffi_mesh(c(a = 4, b = 2))
+    both <- list(c("a", "b"))
+    all <- c("a", "b")
+    kinds <- function(w, x) {
+      s <- hlo_psum(sin(x) * w, "a")
+      m <- hlo_pmax(x, "b")
+      g <- hlo_all_gather(x * x, "b", dim = 2, tiled = TRUE)
+      part <- hlo_psum_scatter(cos(x), "a", dim = 2)
+      sent <- hlo_ppermute(x * w, all, cbind(1:7, c(3, 1, 2, 5, 4, 7, 8)))
+      cut <- hlo_all_to_all(exp(x / 2), "a", 2, 1, tiled = TRUE)
+      own <- sum(s * x) + sum(m * x) * hlo_axis_index("a") + sum(g) * sum(part^2)
+      own <- own + sum(sent * sent * x) + sum(cut^2 * w)
+      hlo_pmean(own, all) + hlo_pmin(sum(x), all)
+    }
+    turns <- function(w, x) {
+      loop <- hlo_scan(function(carry, k) {
+        r <- carry + hlo_psum(sum(x * k), "a") * carry
+        list(r / hlo_pmax(abs(r), all), sum(x) * r)
+      }, w, c(0.5, 1, 1.5))
+      more <- function(v) hlo_pmax(v, all) < 50
+      grown <- hlo_while(more, function(v) v * 1.5 + hlo_psum(sum(x)^2, all), w, max_turns = 20)
+      branch <- hlo_cond(hlo_psum(sum(x), all) > 0,
+        function() hlo_psum(sum(x^3), "b"), function() hlo_pmean(sum(x), "b")
+      )
+      hlo_psum(loop$carry + sum(loop$y) + branch, all) + grown
+    }
+    outer <- function(f) {
+      g <- ffi_shard_map(f, mesh, list(NULL, both), NULL)
+      # What goes in is computed, and so is what is made of the result; `w` comes in from outside, too.
+      function(w, x) {
+        h <- ffi_shard_map(
+          function(x) list(hlo_psum(sum(x * sin(w)), all), x * w), mesh, list(both), list(NULL, both)
+        )(x)
+        g(w, x / 2)^2 * w + h[[1]] * sum(h[[2]]^2)
+      }
+    }
+    w <- 0.7
+    x <- matrix(sin(1:64) / 2, 16)
+    dx <- matrix(cos(1:64), 16)
+    lapply(list(kinds = kinds, turns = turns), function(f) {
+      f <- outer(f)
+      value <- xla_jit(f)
+      both <- ffi_vjp(f)(list(w, x), 1)$gradients
+      step <- 1e-5
+      at <- function(t) value(w + t, x + t * dx)
+      gradient <- ffi_grad(f, 2)
+      along <- ffi_jvp(function(t) ffi_grad(f, 2)(w, x + t * dx))(0, 1)$tangent
+      ws <- c(0.5, 0.9)
+      xs <- aperm(array(c(x, dx), c(16, 4, 2)), c(3, 1, 2))
+      list(
+        gw = both[[1]], gx = both[[2]],
+        nw = (value(w + step, x) - value(w - step, x)) / (2 * step),
+        nx = vapply(seq_along(x), function(i) {
+          e <- replace(x * 0, i, step)
+          (value(w, x + e) - value(w, x - e)) / (2 * step)
+        }, 0),
+        forward = ffi_jvp(f)(list(w, x), list(1, dx))$tangent, forward_n = (at(step) - at(-step)) / (2 * step),
+        second = along, second_n = (gradient(w, x + step * dx) - gradient(w, x - step * dx)) / (2 * step),
+        batch = ffi_vmap(f)(ws, xs), one_by_one = c(value(ws[[1]], xs[1, , ]), value(ws[[2]], xs[2, , ])),
+        batch_g = ffi_vmap(gradient, list(NULL, 1))(w, xs), g2 = gradient(w, xs[2, , ])
+      )
+    })
+  })
+  for (kind in found) {
+    expect_equal(kind$gw, kind$nw, tolerance = 1e-7)
+    expect_equal(c(kind$gx), kind$nx, tolerance = 1e-7)
+    expect_equal(kind$forward, kind$forward_n, tolerance = 1e-7)
+    expect_equal(kind$second, kind$second_n, tolerance = 1e-7)
+    expect_equal(kind$batch, kind$one_by_one)
+    expect_equal(kind$batch_g[1, , ], kind$gx)
+    expect_equal(kind$batch_g[2, , ], kind$g2)
+  }
+})
+
+test_that("custom calls, prints and random numbers are each device's own", {
+  skip_without_plugin()
+  found <- local({
+    mesh <- ffi_mesh(c(d = 8))
+    one <- function(k) crossprod(matrix(sin(1:6 * k), 2)) + diag(3)
+    a <- aperm(array(unlist(lapply(1:8, one)), c(3, 3, 8)), c(3, 1, 2))
+    factor <- ffi_shard_map(function(a) xla_chol(a), mesh, "d", "d")
+    logdet <- ffi_shard_map(function(a) {
+      hlo_psum(2 * sum(log(xla_chol(hlo_reshape(a, c(3, 3)))[cbind(1:3, 1:3)])), "d")
+    }, mesh, "d", NULL)
+    M <- seq(0.1, 3, length.out = 16)
+    anomaly <- ffi_shard_map(function(M, e) kepler(M, e)[[1]], mesh, list("d", NULL), "d")
+    draws <- ffi_shard_map(function(seed) {
+      hlo_rnorm(hlo_fold_in(hlo_key(seed), hlo_axis_index("d")), 2)
+    }, mesh, NULL, "d")
+    single <- xla_jit(function(seed, i) hlo_rnorm(hlo_fold_in(hlo_key(seed), i), 2))
+    seen <- NULL
+    tell <- ffi_callback(function(x) seen <<- c(seen, x), "x: f64[] ->", side_effect = TRUE)
+    show <- ffi_shard_map(function(x) {
+      tell(sum(x))
+      hlo_custom_call("print_tensor", x, NULL, list(print_header = "part"), has_side_effect = TRUE)
+      x
+    }, mesh, "d", "d")
+    list(
+      factor = factor(a), plain = xla_jit(xla_chol)(a), logdet = logdet(a), gradient = ffi_grad(logdet)(a), a = a,
+      anomaly = anomaly(M, 0.3), kepler = xla_jit(function(M, e) kepler(M, e)[[1]])(M, 0.3),
+      slope = ffi_grad(function(e) sum(anomaly(M, e)))(0.3),
+      slope1 = ffi_grad(function(e) sum(kepler(M, e)[[1]]))(0.3),
+      draws = draws(1L), singles = vapply(1:8, function(i) single(1L, i), c(0, 0)),
+      printed = sum(grepl("part", utils::capture.output(shown <- show(M)))), shown = shown, seen = sort(seen), M = M
+    )
+  })
+  expect_equal(found$factor, found$plain)
+  expect_equal(found$logdet, sum(log(apply(found$a, 1, det))))
+  inverses <- aperm(array(apply(found$a, 1, solve), c(3, 3, 8)), c(3, 1, 2))
+  expect_equal(found$gradient + aperm(found$gradient, c(1, 3, 2)), 2 * inverses)
+  expect_equal(found$anomaly, found$kepler)
+  expect_equal(found$slope, found$slope1)
+  expect_identical(found$draws, c(found$singles))
+  expect_identical(found$shown, found$M)
+  expect_identical(found$printed, 8L)
+  expect_equal(found$seen, sort(colSums(matrix(found$M, 2))))
+})
+
+test_that("what would be wrong, or would not end, is refused with its reason", {
+  skip_without_plugin()
+  said <- local({
+    mesh <- ffi_mesh(c(data = 4, model = 2))
+    x <- matrix(0, 8, 4)
+    map <- function(f, ins = "data", outs = NULL, ...) ffi_shard_map(f, mesh, ins, outs, ...)
+    sums <- function(x) hlo_psum(x, "data")
+    loop <- function(decide) {
+      map(function(x) hlo_while(function(s) decide(s) < 3, function(s) s + hlo_psum(s, "data"), sum(x)), outs = NULL)
+    }
+    told <- function(expression) {
+      found <- rlang::catch_cnd(expression)
+      c("", if (is.null(found)) "fine" else sprintf("%s\n%s", class(found)[[1]], conditionMessage(found)))
+    }
+    cases <- list(
+      quote(xla_jit(function(x) hlo_psum(x, "data"))(x)),
+      quote(map(function(x) hlo_psum(x, "dta"))(x)),
+      quote(map(function(x) hlo_psum(x, c("data", "data")))(x)),
+      quote(map(function(x) hlo_psum(x, 1))(x)),
+      quote(map(function(x) x)(x)),
+      quote(map(function(x) list(a = hlo_psum(x, "data"), b = list(hlo_axis_index("model"))))(x)),
+      quote(map(function(x) hlo_psum(x, "model"), check = FALSE)(x)[1]),
+      quote(map(function(x) hlo_psum(sum(x), "data"), outs = "data")(x)),
+      quote(map(function(x) x, ins = list("batch"))(x)),
+      quote(map(function(x) x, ins = list(list("data", "data")))(x)),
+      quote(map(function(x) x)(matrix(0, 6, 4))),
+      quote(map(function(x, y) x, ins = list("data", "data", NULL))(x, x)),
+      quote(map(function(x, y) x, ins = list(x = "data", z = NULL))(x, x)),
+      quote(map(function(x) list(x, x), outs = list("data"))(x)),
+      quote(map(function(x) map(function(x) x)(x))(x)),
+      quote(map(function(x) hlo_pmax(x + 0i, "data"))(x)),
+      quote(map(function(x) hlo_psum_scatter(x, "data"))(x)),
+      quote(map(function(x) hlo_psum_scatter(x, "data", dim = 3, tiled = TRUE))(x)),
+      quote(map(function(x) hlo_all_gather(sum(x), "data", tiled = TRUE))(x)),
+      quote(map(function(x) hlo_all_to_all(x, "model", 2, 1))(x)),
+      quote(map(function(x) hlo_ppermute(x, "data", list(c(1, 5))))(x)),
+      quote(map(function(x) hlo_ppermute(x, "data", list(c(1, 2), c(3, 2))))(x)),
+      quote(map(function(x) hlo_ppermute(x, "data", 1:4))(x)),
+      quote(map(function(x) hlo_ppermute(x, "data", list(c(1, 2), 3)))(x)),
+      quote(loop(function(s) s)(x)),
+      quote(map(function(x) {
+        hlo_cond(sum(x) > 0, function() hlo_psum(sum(x), "data"), function() 0)
+      })(x)),
+      quote(ffi_shard_map(1, mesh, NULL, NULL)),
+      quote(ffi_shard_map(sum, 2, NULL, NULL)),
+      quote(map(sum, ins = 3)(x)),
+      quote(xla_jit(function(x) map(sums)(x) + ffi_shard_map(sums, ffi_mesh(c(data = 8)), "data", NULL)(x))(x))
+    )
+    lapply(cases, function(case) told(eval(case)))
+  })
+  expect_snapshot(cat(unlist(said), sep = "\n"))
+})
