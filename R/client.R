@@ -50,9 +50,16 @@ plugin_client_create <- function(plugin, platform, options = list()) {
   options <- client_options(platform, options)
   note_flags(platform)
   client <- check(.Call(wrap__plugin_client, plugin, platform, names(options), unname(options)))
+  keep_client(client, platform)
+}
+
+# All devices of the client in order, and the one for those who name none: the first of this process.
+keep_client <- function(client, platform) {
   share_python()
   the$clients[[platform]] <- client
-  the$devices[[platform]] <- check(.Call(wrap__client_devices, client))
+  all <- check(.Call(wrap__client_devices, client))
+  the$devices[[platform]] <- all
+  the$first[[platform]] <- Find(function(device) device_info(device)$addressable, all)
   client
 }
 

@@ -1,10 +1,12 @@
 #' Devices
 #'
-#' `devices()` lists the devices of a client, of an executable, or (`NULL`) of the default client.
+#' `devices()` lists the devices of a client, of an executable, or (`NULL`) of the default client: those of all
+#' processes where several compute together (see [pjrt_distributed()]), of which a process can use its own.
 #' `pjrt_device()` and `as_pjrt_device()` find one by name.
 #'
 #' @param device,x A device, or a platform with an optional number that counts from 0: `"cpu"`,
-#'   `"cpu:1"`. `as_pjrt_device(NULL)` is the first device of the default platform.
+#'   `"cpu:1"`. Without a number it is the first device of this process. `as_pjrt_device(NULL)` is that of the default
+#'   platform.
 #' @param ... Not used.
 #' @return A device, class `xlaffi_device`, or a list of them.
 #' @examplesIf plugins_downloaded()
@@ -35,7 +37,11 @@ as_pjrt_device <- function(x) {
     )
   }
   parts <- strsplit(x, ":", fixed = TRUE)[[1L]]
-  index <- if (length(parts) > 1L) as.numeric(parts[[2L]]) else 0
+  if (length(parts) == 1L) {
+    pjrt_client(parts)
+    return(the$first[[parts]])
+  }
+  index <- as.numeric(parts[[2L]])
   all <- devices(pjrt_client(parts[[1L]]))
   if (index >= length(all)) {
     abort(
@@ -50,11 +56,15 @@ as_pjrt_device <- function(x) {
   all[[index + 1]]
 }
 
-# The first device of the default platform; in the usual case two look-ups.
+# The first device of the default platform in this process; in the usual case two look-ups.
 default_device <- function() {
   platform <- Sys.getenv("PJRT_PLATFORM", "cpu")
-  found <- the$devices[[platform]]
-  if (is.null(found)) devices(pjrt_client(platform))[[1L]] else found[[1L]]
+  found <- the$first[[platform]]
+  if (is.null(found)) {
+    pjrt_client(platform)
+    found <- the$first[[platform]]
+  }
+  found
 }
 
 #' @rdname pjrt_device
@@ -89,7 +99,8 @@ format.xlaffi_device <- function(x, ...) as.character(x)
 
 #' @export
 print.xlaffi_device <- function(x, ...) {
-  cat("<", as.character(x), ">\n", sep = "")
+  info <- device_info(x)
+  cat("<", info$label, if (!info$addressable) sprintf(" of process %d", info$process), ">\n", sep = "")
   invisible(x)
 }
 

@@ -62,6 +62,12 @@ device_describe <- function(device) .Call(wrap__device_describe, device)
 
 digest <- function(data) .Call(wrap__digest, data)
 
+distributed_join <- function(plugin, platform, names, values) .Call(wrap__distributed_join, plugin, platform, names, values)
+
+distributed_status <- function() .Call(wrap__distributed_status)
+
+distributed_leave <- function() .Call(wrap__distributed_leave)
+
 dtype_table <- function() .Call(wrap__dtype_table)
 
 own_op_make <- function(name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, foreign, package, kernels) .Call(wrap__own_op_make, name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, foreign, package, kernels)

@@ -47,7 +47,7 @@ new_mesh <- function(axes, devices) {
 
 # The places in a mesh whose devices this process computes with.
 local_positions <- function(devices) {
-  local <- which(vapply(devices, function(device) !isFALSE(device_info(device)$addressable), NA))
+  local <- which(vapply(devices, function(device) device_info(device)$addressable, NA))
   if (!length(local)) {
     abort("none of the devices of the mesh belongs to this process",
       operand = "devices", call = NULL, hint = "A mesh over several processes has devices of each."

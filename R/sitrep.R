@@ -38,6 +38,7 @@ xlaffi_sitrep <- function() {
     system = paste(Sys.info()[c("sysname", "release", "machine")], collapse = " "),
     python = python_report(),
     plugins = lapply(stats::setNames(nm = c("cpu", "cuda")), plugin_state),
+    processes = pjrt_distributed_status(),
     programs = program_cache_state(),
     cuda = as.data.frame(check(.Call(wrap__cuda_libraries))),
     lapack = lapack_found(),
@@ -73,7 +74,8 @@ set_variables <- function() {
   names <- c(
     "PJRT_PLATFORM", "PJRT_CPU_DEVICE_COUNT", "PJRT_INSTALL", "PJRT_PLUGIN_PATH_CPU",
     "PJRT_PLUGIN_PATH_CUDA", "PJRT_PLUGIN_URL_CPU", "PJRT_PLUGIN_URL_CUDA", "XLAFFI_PYTHON",
-    "VIRTUAL_ENV", "RETICULATE_PYTHON", "XLA_FLAGS", "TF_CPP_MIN_LOG_LEVEL", "NPROC",
+    "VIRTUAL_ENV", "RETICULATE_PYTHON", "XLAFFI_COORDINATOR", "XLAFFI_NUM_PROCESSES", "XLAFFI_PROCESS_ID",
+    "XLA_FLAGS", "TF_CPP_MIN_LOG_LEVEL", "NPROC",
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "XLAFFI_LAPACK", "XLAFFI_F32_LAPACK",
     "XLAFFI_KERNELS", "XLAFFI_CUDA_PATH", "XLAFFI_CUDA_KERNELS"
   )
@@ -97,6 +99,9 @@ report <- function(found) {
       }
     )
     cli::cli_bullets(text)
+  }
+  for (i in seq_len(NROW(found$processes))) {
+    cli::cli_bullets(c("*" = "process {trimws(process_line(found$processes[i, ]))}"))
   }
   cli::cli_bullets(if (is.null(found$programs$problem)) {
     c("*" = "compiled programs are kept in {.path {found$programs$path}}, see {.code ?ffi_cache}")

@@ -45,6 +45,7 @@ the <- new.env(parent = emptyenv())
 the$plugins <- new.env(parent = emptyenv())
 the$clients <- new.env(parent = emptyenv())
 the$devices <- new.env(parent = emptyenv())
+the$first <- new.env(parent = emptyenv())
 the$unload_hooks <- character()
 # How many nodes programs under construction have had, see new_node(); the programs and regions
 # being traced, the innermost last.

@@ -15,7 +15,9 @@
   follow_debug_option()
   addTaskCallback(function(...) follow_debug_option(), name = "xlaffi_debug")
   # At the end of a session what programs printed last is shown too, and none waits for R any more.
+  # Other processes are told that this one has not died.
   reg.finalizer(the, function(the) {
+    .Call(wrap__distributed_leave)
     .Call(wrap__callback_close)
     print_waiting()
   }, onexit = TRUE)

@@ -9,7 +9,7 @@ use pjrt::{may_have_side_effects, Client, CompileOptions, Executable, Program, E
 
 use crate::argument::{borrowed, counts, elements, flag, inherits, integer, is_null};
 use crate::callback::Called;
-use crate::device::DeviceObject;
+use crate::device::{set_default, DeviceObject};
 use crate::entry::routines;
 use crate::executable::ExecutableObject;
 use crate::failure::{Failure, Outcome};
@@ -32,6 +32,21 @@ class!(
     c"xlaffi_client",
     "a client made by pjrt_client()"
 );
+
+impl ClientObject {
+    /// A client that was made just now: its first device in this process is the platform's default.
+    pub fn of(client: Client, platform: &str) -> Self {
+        let platform: Arc<str> = platform.into();
+        if let Some(device) = client.addressable_devices().into_iter().next() {
+            set_default(DeviceObject {
+                device,
+                client: client.clone(),
+                platform: platform.clone(),
+            });
+        }
+        Self { client, platform }
+    }
+}
 
 routines! {
     // Name of the platform.

@@ -47,13 +47,16 @@ pub fn default_device() -> Option<&'static DeviceObject> {
 }
 
 routines! {
-    // Platform, id and label.
+    // Platform, id and label, the process that it belongs to, and whether that is this one.
     fn device_describe(device) {
         let object: &DeviceObject = get(device, "device")?;
         Ok(named! {
             platform = &*object.platform,
             id = object.device.id()?,
             label = object.device.text()?,
+            // A plugin that cannot tell knows one process.
+            process = object.device.process_index().unwrap_or(0),
+            addressable = object.device.is_addressable(),
         })
     }
 }

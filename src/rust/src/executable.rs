@@ -67,21 +67,22 @@ routines! {
         if !is_null(unsafe { borrowed(&names) }) {
             return Err(Failure::argument("...", "Expected unnamed arguments: they go by position"));
         }
-        let parts = device_parts(arguments, object.executable.num_devices())?;
+        let parts = device_parts(arguments, &object.executable)?;
         if check {
             check_alive(&object.executable, &parts)?;
         }
+        let in_lists = object.executable.is_over_several();
         match start(object, parts, execute_options(options)?)? {
             Started::Launched(mut outputs) => {
                 let may_be_alone = simplify && !ops::print::is_waiting();
-                if let ([buffers], true) = (&mut outputs[..], may_be_alone) {
+                if let ([buffers], true) = (&mut outputs[..], may_be_alone && !in_lists) {
                     if buffers.len() == 1 {
                         let only = buffers.remove(0);
                         expect(size(&only));
                         return Ok(wrap(BufferObject::new(only, &object.platform)));
                     }
                 }
-                Ok(told(outputs_to_r(outputs, &object.platform)))
+                Ok(told(outputs_to_r(outputs, &object.platform, in_lists)))
             }
             Started::Running(run) => Ok(with_class(wrap_list(vec![run]), "xlaffi_launched")),
         }
@@ -113,7 +114,7 @@ routines! {
         };
         for output in outputs.iter().flatten() {
             if !wait(output, FIRST_WAIT)? {
-                return Ok(told(outputs_to_r(outputs, &object.platform)));
+                return Ok(told(outputs_to_r(outputs, &object.platform, false)));
             }
         }
         let arrays = alloc_list(object.executable.num_outputs());
@@ -222,7 +223,7 @@ fn start(
     // Devices may wait for each other without end.
     let may_block = waits
         || object.pace.may_take_long()
-        || object.executable.num_devices() != 1
+        || object.executable.is_over_several()
         || main_thread::is_needed();
     if !may_block && object.executable.num_outputs() > 0 {
         let execute = || Ok(execute()?);
@@ -234,7 +235,8 @@ fn start(
         return Ok(Started::Launched(outputs?));
     }
     let platform = object.platform.clone();
-    let execute = move || Ok(Done::Executed(execute()?, platform.clone()));
+    let in_lists = object.executable.is_over_several();
+    let execute = move || Ok(Done::Executed(execute()?, platform.clone(), in_lists));
     let run = match object.runs_once {
         true => Run::start_once(execute)?,
         false => Run::start(execute)?,
@@ -242,8 +244,8 @@ fn start(
     // Most programs are done soon, whatever they could take.
     match run.wait(FIRST_WAIT) {
         Some(done) => match done? {
-            Done::Executed(outputs, _) => Ok(Started::Launched(outputs)),
-            Done::Compiled(_) | Done::Looked(_) => {
+            Done::Executed(outputs, ..) => Ok(Started::Launched(outputs)),
+            Done::Compiled(_) | Done::Looked(_) | Done::Joined(..) => {
                 Err(Failure::new("INTERNAL", "a run ended with something else"))
             }
         },

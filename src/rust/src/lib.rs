@@ -14,6 +14,7 @@ mod callback;
 mod client;
 mod device;
 mod digest;
+mod distributed;
 mod dtype;
 mod entry;
 mod executable;
@@ -57,6 +58,7 @@ const ROUTINES: &[&[entry::Routine]] = &[
     client::ROUTINES,
     device::ROUTINES,
     digest::ROUTINES,
+    distributed::ROUTINES,
     dtype::ROUTINES,
     own_op::ROUTINES,
     own_instances::ROUTINES,

@@ -13,9 +13,9 @@ use crate::memory::expect;
 use crate::pointer::{described, get, wrap_list};
 use crate::protected::alloc_list;
 
-/// The results on each device as a list of buffers, or of lists of buffers where there is not just one device; not
-/// protected.
-pub fn outputs_to_r(outputs: Vec<Vec<Buffer>>, platform: &Arc<str>) -> SEXP {
+/// The results on each device as a list of buffers, or `in_lists` of buffers, as programs over several devices have them;
+/// not protected.
+pub fn outputs_to_r(outputs: Vec<Vec<Buffer>>, platform: &Arc<str>, in_lists: bool) -> SEXP {
     expect(outputs.iter().flatten().map(size).sum());
     let num_results = outputs.first().map_or(0, Vec::len);
     let mut devices: Vec<_> = outputs
@@ -25,7 +25,7 @@ pub fn outputs_to_r(outputs: Vec<Vec<Buffer>>, platform: &Arc<str>) -> SEXP {
             buffers.map(|buffer| BufferObject::new(buffer, platform))
         })
         .collect();
-    if let [only] = &mut devices[..] {
+    if let ([only], false) = (&mut devices[..], in_lists) {
         return wrap_list(only.collect());
     }
     let results = alloc_list(num_results);
@@ -37,9 +37,10 @@ pub fn outputs_to_r(outputs: Vec<Vec<Buffer>>, platform: &Arc<str>) -> SEXP {
     results.sexp()
 }
 
-/// The buffers for each device, of a list with a buffer per parameter; where there is not just one device, with a list
-/// of buffers per parameter.
-pub fn device_parts(arguments: &Robj, num_devices: usize) -> Outcome<Vec<Vec<Arc<Buffer>>>> {
+/// The buffers for each device, of a list with a buffer per parameter; of a program over several devices, with a list of
+/// buffers per parameter.
+pub fn device_parts(arguments: &Robj, executable: &Executable) -> Outcome<Vec<Vec<Arc<Buffer>>>> {
+    let (num_devices, in_lists) = (executable.num_devices(), executable.is_over_several());
     let values = elements(arguments);
     let mut parts: Vec<Vec<Arc<Buffer>>> = (0..num_devices)
         .map(|_| Vec::with_capacity(values.len()))
@@ -47,7 +48,7 @@ pub fn device_parts(arguments: &Robj, num_devices: usize) -> Outcome<Vec<Vec<Arc
     for (index, value) in values.iter().enumerate() {
         // SAFETY: an element of a list that R protects.
         let value = unsafe { borrowed(value) };
-        if let [only] = &mut parts[..] {
+        if let ([only], false) = (&mut parts[..], in_lists) {
             let buffer: &BufferObject = get(value, format_args!("..{}", index + 1))?;
             only.push(buffer.buffer.clone());
             continue;

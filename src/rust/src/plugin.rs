@@ -10,7 +10,6 @@ use pjrt::{Plugin, Value as Attribute};
 
 use crate::argument::{borrowed, elements, flag, number, text, texts};
 use crate::client::ClientObject;
-use crate::device::{set_default, DeviceObject};
 use crate::entry::routines;
 use crate::failure::{Failure, Outcome};
 use crate::pointer::{class, get, wrap};
@@ -75,27 +74,22 @@ routines! {
     // A client; options by name and value.
     fn plugin_client(plugin, platform: &str, names, values) {
         let object: &PluginObject = get(plugin, "plugin")?;
-        let options = texts(names)
-            .into_iter()
-            .zip(elements(values))
-            .map(|(name, value)| {
-                let name = name.unwrap_or_default();
-                // SAFETY: an element of a list that R protects.
-                let value = unsafe { borrowed(&value) };
-                Ok((name.to_string(), from_r(name, value)?))
-            })
-            .collect::<Outcome<Vec<_>>>()?;
-        let client = object.plugin.client(&options)?;
-        let platform: Arc<str> = platform.into();
-        if let Some(device) = client.devices().into_iter().next() {
-            set_default(DeviceObject {
-                device,
-                client: client.clone(),
-                platform: platform.clone(),
-            });
-        }
-        Ok(wrap(ClientObject { client, platform }))
+        let options = options(names, values)?;
+        Ok(wrap(ClientObject::of(object.plugin.client(&options)?, platform)))
     }
+}
+
+/// Options for a plugin, by name and value.
+pub fn options(names: &Robj, values: &Robj) -> Outcome<Vec<(String, Attribute)>> {
+    let pairs = texts(names).into_iter().zip(elements(values));
+    pairs
+        .map(|(name, value)| {
+            let name = name.unwrap_or_default();
+            // SAFETY: an element of a list that R protects.
+            let value = unsafe { borrowed(&value) };
+            Ok((name.to_string(), from_r(name, value)?))
+        })
+        .collect()
 }
 
 /// Whole numbers become double where R's integers end.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use extendr_ffi::{R_NilValue, SEXP};
-use pjrt::Buffer;
+use pjrt::{Buffer, Client};
 use pjrt_jaxlib::python::Report;
 
 use crate::callback::{of_run, while_serving, Abandon};
+use crate::client::ClientObject;
 use crate::entry::routines;
 use crate::executable::ExecutableObject;
 use crate::failure::Outcome;
@@ -22,10 +23,12 @@ use crate::worker::{self, Pending};
 pub enum Done {
     /// A compiled program.
     Compiled(ExecutableObject),
-    /// The results of an execution on each device, and the platform that they are on.
-    Executed(Vec<Vec<Buffer>>, Arc<str>),
+    /// The results of an execution on each device, the platform that they are on, and whether they come in lists.
+    Executed(Vec<Vec<Buffer>>, Arc<str>, bool),
     /// What was found of Python.
     Looked(Report),
+    /// A client for several processes, and its platform.
+    Joined(Client, String),
 }
 
 impl Done {
@@ -33,8 +36,11 @@ impl Done {
     pub fn into_sexp(self) -> SEXP {
         match self {
             Done::Compiled(executable) => wrap(executable),
-            Done::Executed(outputs, platform) => outputs_to_r(outputs, &platform),
+            Done::Executed(outputs, platform, in_lists) => {
+                outputs_to_r(outputs, &platform, in_lists)
+            }
             Done::Looked(report) => report_to_r(&report),
+            Done::Joined(client, platform) => wrap(ClientObject::of(client, &platform)),
         }
     }
 }

@@ -20,7 +20,10 @@ struct Inner {
     plugin: Plugin,
     raw: *mut PJRT_Client,
     platform_name: String,
+    /// All devices, of all processes.
     devices: Vec<*mut PJRT_Device>,
+    /// Those of this process.
+    addressable: Vec<*mut PJRT_Device>,
 }
 
 // SAFETY: the API allows calls on a client from any thread; the rest is constant.
@@ -54,18 +57,29 @@ impl Client {
             raw: args.client,
             platform_name: String::new(),
             devices: Vec::new(),
+            addressable: Vec::new(),
         };
         let mut name = PJRT_Client_PlatformName_Args::new();
         name.client = inner.raw;
-        let mut devices = PJRT_Client_AddressableDevices_Args::new();
-        devices.client = inner.raw;
+        let mut addressable = PJRT_Client_AddressableDevices_Args::new();
+        addressable.client = inner.raw;
+        let mut all = PJRT_Client_Devices_Args::new();
+        all.client = inner.raw;
         // SAFETY: the client is alive, and what it lends is copied at once.
         unsafe {
             call!(plugin.api(), PJRT_Client_PlatformName(name))?;
             inner.platform_name = string(name.platform_name, name.platform_name_size);
-            call!(plugin.api(), PJRT_Client_AddressableDevices(devices))?;
-            inner.devices =
-                slice(devices.addressable_devices, devices.num_addressable_devices).to_vec();
+            call!(plugin.api(), PJRT_Client_AddressableDevices(addressable))?;
+            inner.addressable = slice(
+                addressable.addressable_devices,
+                addressable.num_addressable_devices,
+            )
+            .to_vec();
+            // A plugin that cannot tell has no others.
+            inner.devices = match call!(plugin.api(), PJRT_Client_Devices(all)) {
+                Ok(_) => slice(all.devices, all.num_devices).to_vec(),
+                Err(_) => inner.addressable.clone(),
+            };
         }
         Ok(Self {
             inner: Arc::new(inner),
@@ -113,11 +127,34 @@ impl Client {
         }
     }
 
-    /// The devices that this process can use.
+    /// All devices: of several processes where these compute together.
     pub fn devices(&self) -> Vec<Device> {
         (0..self.inner.devices.len())
             .map(|index| Device::new(self, index))
             .collect()
+    }
+
+    /// The devices that this process can use.
+    pub fn addressable_devices(&self) -> Vec<Device> {
+        let mut devices = self.devices();
+        devices.retain(Device::is_addressable);
+        devices
+    }
+
+    pub(crate) fn is_addressable(&self, device: *mut PJRT_Device) -> bool {
+        self.inner.addressable.contains(&device)
+    }
+
+    /// The number of this process among those that compute together.
+    ///
+    /// # Errors
+    /// What the plugin returns.
+    pub fn process_index(&self) -> Result<i32> {
+        let mut args = PJRT_Client_ProcessIndex_Args::new();
+        args.client = self.raw();
+        // SAFETY: the client is alive.
+        unsafe { call!(self.api(), PJRT_Client_ProcessIndex(args))? };
+        Ok(args.process_index)
     }
 
     /// Whether both are the same client.
@@ -168,7 +205,7 @@ impl Client {
 
     /// The first device, which is where data goes if nothing else is said.
     pub(crate) fn first_device(&self) -> Result<*mut PJRT_Device> {
-        self.inner.devices.first().copied().ok_or_else(|| {
+        self.inner.addressable.first().copied().ok_or_else(|| {
             Error::argument(format!(
                 "the {} client has no device that this process can use",
                 self.platform_name()

@@ -52,6 +52,23 @@ impl Device {
         self.index
     }
 
+    /// Whether this process can use it: put data on it and read them.
+    pub fn is_addressable(&self) -> bool {
+        self.client.is_addressable(self.raw())
+    }
+
+    /// The number of the process that it belongs to.
+    ///
+    /// # Errors
+    /// What the plugin returns.
+    pub fn process_index(&self) -> Result<i32> {
+        let mut args = PJRT_DeviceDescription_ProcessIndex_Args::new();
+        args.device_description = self.description()?;
+        // SAFETY: a description lives as long as its device.
+        unsafe { call!(self.api(), PJRT_DeviceDescription_ProcessIndex(args))? };
+        Ok(args.process_index)
+    }
+
     /// Its id, unique among all devices of the platform.
     ///
     /// # Errors

@@ -20,6 +20,7 @@ pub struct Executable {
     pub(crate) num_outputs: usize,
     /// How many of its devices this process can use.
     pub(crate) num_devices: usize,
+    is_over_several: bool,
     shardings: OnceLock<Shardings>,
     program: Program,
     /// Whether it may take the memory of an argument for a result.
@@ -59,6 +60,7 @@ impl Executable {
             executable: null_mut(),
             num_outputs: 0,
             num_devices: 1,
+            is_over_several: false,
             shardings: OnceLock::new(),
             may_donate: program.may_donate(),
             program: program.clone(),
@@ -77,6 +79,9 @@ impl Executable {
         if let Ok(devices) = this.raw_devices() {
             this.num_devices = devices.len();
         }
+        let copies = this.num_replicas().unwrap_or(1);
+        let parts = this.num_partitions().unwrap_or(1);
+        this.is_over_several = this.num_devices != 1 || copies * parts != 1;
         Ok(this)
     }
 
@@ -208,6 +213,11 @@ impl Executable {
             .filter_map(|raw| known.iter().position(|device| device == raw))
             .map(|index| Device::new(&self.client, index))
             .collect())
+    }
+
+    /// Whether it runs on several devices, be they of this process or of others.
+    pub fn is_over_several(&self) -> bool {
+        self.is_over_several
     }
 
     /// How many copies of the program run side by side.

@@ -1,0 +1,94 @@
+# What a launcher tells each of its processes in environment variables: how many there are, which one this is, and
+# where the first of them can be reached. `NULL` where nothing is told. Arguments of pjrt_distributed() come first.
+
+launch_names <- c("coordinator", "num_processes", "process_id")
+
+launched <- function() {
+  told <- list(
+    launched_plainly("XLAFFI_", "XLAFFI_COORDINATOR"), launched_plainly("JAX_", "JAX_COORDINATOR_ADDRESS"),
+    launched_by_slurm(), launched_by_open_mpi(), launched_by_pmi()
+  )
+  Find(Negate(is.null), told)
+}
+
+launched_plainly <- function(prefix, coordinator) {
+  names <- stats::setNames(c(coordinator, paste0(prefix, c("NUM_PROCESSES", "PROCESS_ID"))), launch_names)
+  told <- Filter(Negate(is.null), lapply(names, environment_text))
+  if (length(told)) c(list(launcher = sprintf("the environment (%s)", toString(names[names(told)]))), told)
+}
+
+# Inside `srun` the step's variables; those of the allocation alone (`sbatch` without `srun`) launch nothing.
+launched_by_slurm <- function() {
+  id <- environment_text("SLURM_PROCID")
+  size <- environment_text("SLURM_STEP_NUM_TASKS")
+  size <- if (is.null(size)) environment_text("SLURM_NTASKS") else size
+  if (is.null(id) || is.null(size) || is.null(environment_text("SLURM_STEP_ID"))) {
+    return(NULL)
+  }
+  nodes <- environment_text("SLURM_STEP_NODELIST")
+  nodes <- if (is.null(nodes)) environment_text("SLURM_JOB_NODELIST") else nodes
+  job <- paste0(environment_text("SLURM_JOB_ID"), ".", environment_text("SLURM_STEP_ID"))
+  first <- first_host(nodes)
+  alone <- identical(environment_text("SLURM_STEP_NUM_NODES"), "1") || is.null(first)
+  list(
+    launcher = "Slurm", coordinator = paste0(if (alone) "127.0.0.1" else first, ":", launch_port(job)),
+    num_processes = size, process_id = id
+  )
+}
+
+launched_by_open_mpi <- function() {
+  size <- environment_text("OMPI_COMM_WORLD_SIZE")
+  if (is.null(size)) {
+    return(NULL)
+  }
+  local <- environment_text("OMPI_COMM_WORLD_LOCAL_SIZE")
+  job <- environment_text("PMIX_NAMESPACE")
+  job <- if (is.null(job)) environment_text("OMPI_MCA_ess_base_jobid") else job
+  list(
+    launcher = "Open MPI", num_processes = size, process_id = environment_text("OMPI_COMM_WORLD_RANK"),
+    coordinator = if (identical(local, size) && !is.null(job)) paste0("127.0.0.1:", launch_port(job))
+  )
+}
+
+# MPICH, Intel MPI and others of that family; their variables name no job.
+launched_by_pmi <- function() {
+  size <- environment_text("PMI_SIZE")
+  if (!is.null(size)) {
+    list(launcher = "PMI (MPICH, Intel MPI)", num_processes = size, process_id = environment_text("PMI_RANK"))
+  }
+}
+
+environment_text <- function(name) {
+  text <- Sys.getenv(name)
+  if (nzchar(text)) text
+}
+
+# The first host of a list as Slurm writes it: "a", "a,b", "node[003-005,9],x", "r[1-2]n[1-4]".
+first_host <- function(nodes) {
+  if (is.null(nodes)) {
+    return(NULL)
+  }
+  inside <- cumsum(strsplit(nodes, "")[[1L]] == "[") > cumsum(strsplit(nodes, "")[[1L]] == "]")
+  comma <- which(strsplit(nodes, "")[[1L]] == "," & !inside)
+  first <- if (length(comma)) substr(nodes, 1L, comma[[1L]] - 1L) else nodes
+  gsub("\\[([0-9]+)[^]]*\\]", "\\1", first)
+}
+
+# A port that all processes of a job compute alike, among those that systems give to nobody else by default.
+launch_port <- function(job) {
+  codes <- utf8ToInt(job)
+  61440L + as.integer(Reduce(function(hash, code) (hash * 31 + code) %% 4096, codes, 0))
+}
+
+# One whole number of an argument or of a variable.
+launch_number <- function(x, name, from, to, where, call) {
+  number <- if (is.character(x) && length(x) == 1L && grepl("^[0-9]+$", x)) as.numeric(x) else x
+  good <- is.numeric(number) && length(number) == 1L && !is.na(number) && number == trunc(number)
+  if (!good || number < from || number > to) {
+    abort(
+      sprintf("`%s` must be a whole number from %d to %d, not %s%s", name, from, to, describe(x), where),
+      operand = name, call = call
+    )
+  }
+  as.integer(number)
+}

@@ -1,0 +1,217 @@
+#' Several R processes as one
+#'
+#' Each of several R processes calls `pjrt_distributed()` before anything else, and all of them get one client for the
+#' CPU whose devices are those of all processes. A program over these devices is launched by every process, each with
+#' its part of the data; where it needs the others' parts, the processes exchange them (collectives). The same code
+#' runs as with one process.
+#'
+#' @details
+#' One process, number 0, is the coordinator: it listens where `coordinator` says, and the others find each other
+#' through it. All processes wait until all have come; Ctrl-C ends the wait. Then each opens a port of its own at
+#' `address`, by which the data are exchanged with gloo. A session joins once, before its first client, and stays until
+#' it ends or calls `pjrt_distributed_leave()`.
+#'
+#' `devices()` lists the devices of all processes, and `ffi_mesh()` takes them; this process's data lie on its own
+#' devices, which `"cpu"` without a number means. `ffi_shard(local, mesh, spec, global_shape = )` makes an array of the
+#' parts that the processes have.
+#'
+#' Every process must compile and launch the same programs in the same order. What runs on one device of the own
+#' process only (buffers, [pjrt_execute()] of programs for one device, [xla_jit()] without a mesh) is nobody else's
+#' affair.
+#'
+#' Processes must be made afresh, as by `Rscript`, callr, mirai, `parallel::makeCluster()`, Slurm or MPI; children
+#' forked by `parallel::mclapply()` are refused.
+#'
+#' @section Security: **Neither the coordinator nor gloo asks who is there, and nothing is encrypted.** Whoever can
+#' reach one of these ports can read the data, change it, or end the computation. So by default everything listens on
+#' the loopback (`127.0.0.1`) only, which other machines cannot reach, but all users of the same machine can. For
+#' several machines use addresses of a network in which you trust everybody, such as a cluster's own, and never an
+#' address that is open to the internet. Nothing ever listens on all addresses (`0.0.0.0`) unless you ask for it by
+#' `bind_address`.
+#'
+#' @section Launchers:
+#' What is not given is read from the environment; the first of these that is there counts:
+#'
+#' | launcher | variables | coordinator |
+#' |---|---|---|
+#' | any | `XLAFFI_COORDINATOR`, `XLAFFI_NUM_PROCESSES`, `XLAFFI_PROCESS_ID` | as it says |
+#' | as JAX | `JAX_COORDINATOR_ADDRESS`, `JAX_NUM_PROCESSES`, `JAX_PROCESS_ID` | as it says |
+#' | Slurm (`srun`) | `SLURM_PROCID`, `SLURM_STEP_NUM_TASKS` | the first node; with one node the loopback |
+#' | Open MPI | `OMPI_COMM_WORLD_SIZE`, `OMPI_COMM_WORLD_RANK` | on one machine the loopback, on several to be given |
+#' | MPICH, Intel MPI | `PMI_SIZE`, `PMI_RANK` | to be given |
+#'
+#' With Slurm and Open MPI the port is one from 61440 on that all processes compute from the job's number or name
+#' (`SLURM_JOB_ID` and `SLURM_STEP_ID`, `PMIX_NAMESPACE`).
+#'
+#' @section When a process dies: A process that is killed, or whose machine is gone, ends the collectives that the
+#' others wait in with an error of class `xlaffi_error_unavailable`; at once where its connections are closed, else
+#' after `heartbeat_timeout`. From then on no program over several processes is launched; programs on one device go on.
+#' R itself always goes on: restart all processes to go on together. The same holds where a program over several
+#' processes fails in one of them: what it would have sent is missing to the others. A process that has ended as it
+#' should, or has left, is missed only by programs that need it; the coordinator also by those over devices that have
+#' not computed together before.
+#'
+#' The first collective over a part of the mesh waits 30 seconds for the others, and so does every reduce-scatter
+#' ([hlo_psum_scatter()]), as XLA has it; others wait `collective_timeout`.
+#'
+#' @param coordinator Where process 0 listens: `"host:port"`, with a port that is free there. `NULL`: from the
+#'   environment.
+#' @param num_processes How many processes there are. `NULL`: from the environment.
+#' @param process_id The number of this process, from 0. `NULL`: from the environment.
+#' @param ... Options for the client, as [pjrt_client()] takes them, such as `cpu_device_count`.
+#' @param address The address of this machine at which the other processes reach it. `NULL`: the one by which it
+#'   reaches the coordinator; where that is the loopback, the loopback.
+#' @param bind_address Where process 0 listens if that is not `coordinator`, for instance behind a translation of
+#'   addresses.
+#' @param collectives Who carries the data: `"gloo"`, which XLA has built in, or `"mpi"` through MPItrampoline (the
+#'   variable `MPITRAMPOLINE_LIB` names the file `libmpiwrapper.so`). MPI is not tested here, and ends all processes
+#'   where one fails.
+#' @param startup_timeout Seconds within which all processes must have come.
+#' @param heartbeat_timeout Seconds after which a process that gives no sign of life is taken for dead, at least 2. A
+#'   process that is stopped (Ctrl-Z) gives none.
+#' @param collective_timeout Seconds that a program waits for the other processes in a collective, and to launch its
+#'   first one over the same devices.
+#' @return An object of class `xlaffi_distributed`, which prints who is there. `pjrt_distributed_status()` a data frame
+#'   with a row for each process, `NULL` where this process is alone: `process` (its number), `here` (is it this one?),
+#'   `state` (`"running"`, `"left"` or `"gone"`), `devices` (how many it has), `host`, `pid`, `address`, and `why` it
+#'   is gone.
+#' @seealso [ffi_mesh()], [ffi_shard()], [ffi_shard_map()]
+#' @examples
+#' \dontrun{
+#' # By hand: the same in two terminals, with process_id = 0 and 1
+#' pjrt_distributed("127.0.0.1:29500", num_processes = 2, process_id = 0)
+#' mesh <- ffi_mesh(c(data = 2))
+#' x <- ffi_shard(rnorm(5), mesh, "data", global_shape = 10)
+#' total <- xla_jit(function(x) sum(x), out_shardings = ffi_spec())
+#' as_array(total(x))
+#'
+#' # From one session, with callr
+#' work <- function(i) {
+#'   xlaffi::pjrt_distributed("127.0.0.1:29500", 2, i)
+#'   mesh <- xlaffi::ffi_mesh(c(data = 2))
+#'   x <- xlaffi::ffi_shard(c(1, 2) + i, mesh, "data", global_shape = 4)
+#'   xlaffi::as_array(xlaffi::xla_jit(function(x) sum(x), out_shardings = xlaffi::ffi_spec())(x))
+#' }
+#' running <- lapply(0:1, function(i) callr::r_bg(work, list(i)))
+#' lapply(running, function(p) { p$wait(); p$get_result() })
+#'
+#' # With Slurm: `srun -n 8 Rscript fit.R`, where fit.R starts with
+#' pjrt_distributed()
+#' }
+#' @export
+pjrt_distributed <- function(coordinator = NULL, num_processes = NULL, process_id = NULL, ..., address = NULL,
+                             bind_address = NULL, collectives = c("gloo", "mpi"), startup_timeout = 300,
+                             heartbeat_timeout = 60, collective_timeout = 600) {
+  call <- environment()
+  refuse_joined(call)
+  told <- launched()
+  given <- list(coordinator = coordinator, num_processes = num_processes, process_id = process_id)
+  source <- if (is.null(told$launcher)) "" else sprintf(" (from %s)", told$launcher)
+  origin <- lapply(given, function(x) if (is.null(x)) source else "")
+  given <- Map(function(x, name) if (is.null(x)) told[[name]] else x, given, launch_names)
+  for (name in launch_names) {
+    if (is.null(given[[name]])) refuse_untold(name, told$launcher, call)
+  }
+  check_string(given$coordinator, "coordinator", call)
+  size <- launch_number(given$num_processes, "num_processes", 1, 1e5, origin$num_processes, call)
+  number <- launch_number(given$process_id, "process_id", 0, size - 1, origin$process_id, call)
+  options <- list(
+    coordinator_address = given$coordinator, num_nodes = size, node_id = number,
+    collectives = check_choice(collectives, "collectives", c("gloo", "mpi"), call),
+    startup_timeout = launch_number(startup_timeout, "startup_timeout", 1, 1e6, "", call),
+    heartbeat_timeout = launch_number(heartbeat_timeout, "heartbeat_timeout", 2, 1e6, "", call),
+    collective_timeout = launch_number(collective_timeout, "collective_timeout", 1, 1e6, "", call)
+  )
+  for (name in c("address", "bind_address")) {
+    if (!is.null(get(name))) check_string(get(name), name, call)
+  }
+  options$host_address <- address
+  options$bind_address <- bind_address
+  options <- client_options("cpu", c(options, list(...)), call)
+  note_flags("cpu")
+  joining <- .Call(wrap__distributed_join, pjrt_plugin("cpu"), "cpu", names(options), unname(options))
+  keep_client(finish(joining, call), "cpu")
+  structure(
+    list(process_id = number, num_processes = size, coordinator = given$coordinator),
+    class = "xlaffi_distributed"
+  )
+}
+
+refuse_joined <- function(call) {
+  status <- distributed_status()
+  if (!is.null(status)) {
+    abort(
+      sprintf("this session is process %d of %d already", status$process, length(status$host)), "ALREADY_EXISTS",
+      call = call, hint = "A session joins once; `pjrt_distributed_status()` tells who is there."
+    )
+  }
+  if (!is.null(the$clients$cpu)) {
+    abort("the client for platform \"cpu\" exists: a session joins others before its first client",
+      "FAILED_PRECONDITION",
+      call = call, hint = "Call `pjrt_distributed()` in a new session, before anything else of xlaffi."
+    )
+  }
+}
+
+refuse_untold <- function(name, launcher, call) {
+  abort(
+    sprintf("`%s` is not given, and %s", name, if (is.null(launcher)) {
+      "the environment has no launcher's variables"
+    } else {
+      sprintf("%s does not tell it", launcher)
+    }),
+    operand = name, call = call,
+    hint = if (name == "coordinator") {
+      "Give `host:port` of process 0, or set XLAFFI_COORDINATOR for all processes."
+    } else {
+      "`?pjrt_distributed` has the variables that are read."
+    }
+  )
+}
+
+distributed_status <- function() check(.Call(wrap__distributed_status))
+
+#' @rdname pjrt_distributed
+#' @export
+pjrt_distributed_status <- function() {
+  status <- distributed_status()
+  if (is.null(status)) {
+    return(NULL)
+  }
+  data.frame(
+    process = seq_along(status$host) - 1L, here = seq_along(status$host) - 1L == status$process,
+    state = ifelse(!is.na(status$gone), "gone", ifelse(status$left == 1L, "left", "running")),
+    devices = as.integer(status$devices), host = status$host, pid = as.integer(status$pid), address = status$address,
+    why = status$gone
+  )
+}
+
+#' @rdname pjrt_distributed
+#' @export
+pjrt_distributed_leave <- function() {
+  check(.Call(wrap__distributed_leave))
+  invisible()
+}
+
+#' @export
+format.xlaffi_distributed <- function(x, ...) {
+  sprintf("process %d of %d, coordinator %s", x$process_id, x$num_processes, x$coordinator)
+}
+
+#' @export
+print.xlaffi_distributed <- function(x, ...) {
+  cat("<xlaffi_distributed: ", format(x), ">\n", sep = "")
+  status <- pjrt_distributed_status()
+  for (i in seq_len(NROW(status))) {
+    cat(process_line(status[i, ]), "\n", sep = "")
+  }
+  invisible(x)
+}
+
+process_line <- function(one) {
+  sprintf(
+    "  %d%s: %s on %s (pid %d), %d device%s%s", one$process, if (one$here) " (this one)" else "", one$state,
+    one$host, one$pid, one$devices, if (one$devices == 1L) "" else "s",
+    if (is.na(one$why)) "" else paste0(": ", one$why)
+  )
+}
