@@ -1,8 +1,9 @@
 //! Launching programs over several devices, one after the other for each client.
 //!
-//! XLA starts the devices of a program together, in its own pool of threads, and lets a program wait for the one that was
-//! launched before it. A launch also waits for room on each device, which has 32 places, and it does so in that pool: with
-//! all threads waiting there, no program that would make room could go on. So only a few are let in.
+//! XLA runs the devices of a program at the same time, each on a thread of a pool that has as many threads as there are
+//! devices, where they wait for each other in collectives. The launch of the next program runs in that pool, too. Where
+//! programs are launched ahead, one after the other, threads of two of them come to wait for threads that the pool does not
+//! have: such a loop of JAX's does not end. So a launch waits for the run before it.
 
 use crate::attend::attendant;
 use crate::compat::Jaxlib;
@@ -12,16 +13,12 @@ use crate::guard::Registered;
 use crate::python::gil::blocking;
 use crate::python::object::Object;
 use crate::run::Run;
-use std::collections::VecDeque;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many runs of a client may be under way.
-const MOST: usize = 8;
-
-/// The runs of a client over several devices that may be under way, the oldest first.
+/// The last run of a client over several devices, which may be under way.
 #[derive(Default)]
-pub(crate) struct Launches(Mutex<VecDeque<Flight>>);
+pub(crate) struct Launches(Mutex<Option<Flight>>);
 
 struct Flight {
     /// Tells when all devices are through.
@@ -51,13 +48,13 @@ impl Launches {
         aside(|| {
             // Whoever has the turn may need Python's lock.
             let turn = blocking(|| self.0.lock());
-            let mut flights = turn.unwrap_or_else(PoisonError::into_inner);
-            while flights.len() >= MOST {
-                flights.pop_front().into_iter().for_each(|f| f.end(jax));
+            let mut last = turn.unwrap_or_else(PoisonError::into_inner);
+            if let Some(flight) = last.take() {
+                flight.end(jax);
             }
             let registered = Registered::new(run);
             let (launched, token) = launch(registered.id())?;
-            flights.push_back(Flight {
+            *last = Some(Flight {
                 token,
                 run: Arc::clone(run),
                 _registered: registered,

@@ -91,6 +91,37 @@ fn no_device_is_too_crowded_for_a_program_over_all() {
     call!(PJRT_Client_Destroy, PJRT_Client_Destroy_Args { client }).unwrap();
 }
 
+/// XLA itself does not come to an end with that.
+#[test]
+fn a_loop_may_launch_ahead() {
+    let client = eight();
+    let code = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %s = \"stablehlo.all_reduce\"(%x) ({
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+          %s = stablehlo.maximum %a, %b : tensor<f32>
+          stablehlo.return %s : tensor<f32>
+      }) {replica_groups = dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>} : (tensor<2xf32>) -> tensor<2xf32>
+      %c = stablehlo.constant dense<1.0> : tensor<2xf32>
+      %n = stablehlo.add %s, %c : tensor<2xf32>
+      return %n : tensor<2xf32>
+    }";
+    let program = compile_over(client, code, Over::replicas(8));
+    let mut last: Vec<_> = (0..8)
+        .map(|d| vec![f32s_on(client, d, &[2], &[d as f32, 0.])])
+        .collect();
+    for _ in 0..200 {
+        let (out, events) = launch_over(program, &last, &[]).unwrap();
+        events.into_iter().for_each(destroy_event);
+        last.into_iter().flatten().for_each(destroy);
+        last = out;
+    }
+    for of_device in &last {
+        assert_eq!(read::<f32>(of_device[0]).unwrap(), [207., 200.]);
+    }
+    last.into_iter().flatten().for_each(destroy);
+    destroy_executable(program);
+}
+
 #[test]
 fn threads_may_launch_in_any_order() {
     let client = eight();
