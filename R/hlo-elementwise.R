@@ -84,7 +84,13 @@ hlo_rsqrt <- function(x) unary("rsqrt", x, "a floating-point or complex number",
 #' @export
 hlo_select <- function(pred, x, y) {
   pred <- as_value(pred, "pred")
-  both <- operands(x, y, "hlo_select", c("x", "y"))
+  # Two numbers have no shape of their own.
+  free <- !is_value(x) && !is_value(y) && length(free_shape(x)) + length(free_shape(y)) == 0L
+  both <- if (free) {
+    common(list(x, y), "hlo_select", c("x", "y"), shape_of = free_shape)
+  } else {
+    operands(x, y, "hlo_select", c("x", "y"))
+  }
   if (pred@dtype != "pred") {
     abort(sprintf("hlo_select: `pred` must have dtype pred, not %s", pred@dtype), op = "hlo_select", operand = "pred")
   }
