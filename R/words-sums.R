@@ -82,12 +82,12 @@ prod_of <- function(parts, na_rm, call) {
 # stay.
 with_zeros <- function(product, vanishes) {
   mended <- selected(vanishes & where_nan(product), filled(0, product), product)
-  attach <- made_once("op product", function() {
+  with_slope <- made_once("op product", function() {
     ffi_op(function(value, product) value + 0,
       jvp = function(primals, results, tangents) tangents[[2L]], name = "product"
     )
   })
-  attach(mended, product)
+  with_slope(mended, product)
 }
 
 # All elements of all parts in a row, so that equals share a derivative in equal parts.

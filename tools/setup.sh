@@ -21,7 +21,7 @@ have() { command -v "$1" >/dev/null 2>&1; }
 # --- what the level needs -----------------------------------------------------------------
 # Debian packages beside R's own, R packages, Rust's extra tools, Python requirement files.
 debs=(gcc g++ gfortran make libc6-dev liblapack-dev libblas-dev xz-utils ca-certificates)
-rpkgs=(cli codetools rlang bit64)
+rpkgs=(cli rlang bit64)
 rust_tools=()
 # Systems beside this one that Rust is to compile for, where rustup can bring them.
 systems=()
@@ -33,7 +33,7 @@ case "$level" in
     rpkgs+=(knitr rmarkdown) ;;
   test)
     debs+=(pandoc zip locales)
-    rpkgs+=(testthat withr reticulate knitr rmarkdown)
+    rpkgs+=(testthat withr reticulate knitr rmarkdown jsonlite)
     systems=(aarch64-unknown-linux-gnu)
     requirements+=(tools/requirements-test.txt) ;;
   lint)
@@ -46,7 +46,7 @@ case "$level" in
     rpkgs+=(roxygen2 knitr rmarkdown) ;;
   check)
     debs+=(pandoc devscripts qpdf tidy git)
-    rpkgs+=(testthat withr knitr rmarkdown reticulate)
+    rpkgs+=(testthat withr knitr rmarkdown reticulate jsonlite codetools)
     requirements+=(tools/requirements-test.txt) ;;
   # No faster LAPACK: the figures are those of what the two commands of the README install.
   bench)
