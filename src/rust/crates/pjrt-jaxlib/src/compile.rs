@@ -103,6 +103,15 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
         if error.code == PJRT_Error_Code::UNKNOWN {
             error.code = PJRT_Error_Code::INVALID_ARGUMENT;
         }
+        if ["Side-effect ops cannot be", "Side-effect HLO must have"]
+            .iter()
+            .any(|text| error.message.contains(text))
+        {
+            return Error::unimplemented(
+                "XLA cannot partition calls with side effects, such as `print_tensor`: they are possible in regions \
+                 where the program says what each device does (shard_map), and in programs for one device",
+            );
+        }
         error
     })?;
     args.executable = Loaded::new(&gil, client, compiled, placed, None)?.into_raw();

@@ -129,6 +129,18 @@ class _Threader:
         results = [r.type for r in op.results] + [self.token]
         return self.replace(op, self.rebuild(op, [*op.operands, token], results))
 
+    def manual(self, op, token):
+        """What each device does by itself has an order of its own: no token goes in or out."""
+        block = op.regions[0].blocks[0]
+        self.block(block, self.first(block, op.location), returns=False)
+        return token
+
+    def first(self, block, location):
+        """A token, made where the block begins."""
+        return ir.Operation.create(
+            "stablehlo.create_token", results=[self.token], loc=location, ip=ir.InsertionPoint.at_block_begin(block),
+        ).results[0]
+
     def block(self, block, token, returns=True):
         """Threads `token` through a block; its terminator returns the last one."""
         last = block.operations[len(block.operations) - 1].operation
@@ -138,6 +150,7 @@ class _Threader:
             "stablehlo.if": self.branches,
             "stablehlo.case": self.branches,
             "func.call": self.call,
+            "sdy.manual_computation": self.manual,
         }
         for op in [view.operation for view in block.operations]:
             if op.name in kinds and self.has_ordered(op):
@@ -154,9 +167,5 @@ def order(module):
     if main is None or not threader.has_order(main):
         return False
     block = main.regions[0].blocks[0]
-    token = ir.Operation.create(
-        "stablehlo.create_token", results=[threader.token],
-        loc=main.location, ip=ir.InsertionPoint.at_block_begin(block),
-    ).results[0]
-    threader.block(block, token, returns=False)
+    threader.block(block, threader.first(block, main.location), returns=False)
     return True

@@ -7,7 +7,7 @@ mod common;
 mod handlers;
 use common::several::*;
 use common::*;
-use handlers::{gated, register, FailsOn, GateOp, GATE};
+use handlers::{gated, register, FailsOn, GateOp, Look, GATE, LOOKS};
 use pjrt_api::*;
 use std::sync::Once;
 use xla_ffi::{handler, Host};
@@ -20,6 +20,7 @@ fn registered() -> *mut PJRT_Client {
     ONCE.call_once(|| {
         register("test_fails_on", "host", Some(handler::<FailsOn, Host>)).unwrap();
         register("test_gate", "host", Some(handler::<GateOp, Host>)).unwrap();
+        register("test_look", "host", Some(handler::<Look, Host>)).unwrap();
     });
     client
 }
@@ -167,4 +168,137 @@ fn a_device_whose_argument_is_an_error_keeps_no_other_waiting() {
         .for_each(destroy);
     x.into_iter().flatten().chain(bad).for_each(destroy);
     [good, fails].into_iter().for_each(destroy_executable);
+}
+
+/// A call in a program of Shardy's, split over the devices: per part in a region that says so, else of the whole.
+fn partitioned(device: i32, manual: bool) -> String {
+    let call = |n: usize, x: &str| {
+        format!(
+            "%c = stablehlo.custom_call @test_fails_on({x}) {{
+               backend_config = {{device = {device} : i32}}, api_version = 4 : i32
+             }} : (tensor<{n}xf32>) -> tensor<{n}xf32>"
+        )
+    };
+    let split = "#sdy.sharding<@mesh, [{\"x\"}]>";
+    let body = match manual {
+        false => call(8, "%x"),
+        true => format!(
+            "%c = sdy.manual_computation(%x) in_shardings=[<@mesh, [{{\"x\"}}]>] out_shardings=[<@mesh, [{{\"x\"}}]>]
+               manual_axes={{\"x\"}} (%p: tensor<2xf32>) {{
+               {}
+               sdy.return %c : tensor<2xf32>
+             }} : (tensor<8xf32>) -> tensor<8xf32>",
+            call(2, "%p")
+        ),
+    };
+    format!(
+        "module {{
+           sdy.mesh @mesh = <[\"x\"=4]>
+           func.func @main(%x: tensor<8xf32> {{sdy.sharding = {split}}}) -> (tensor<8xf32> {{sdy.sharding = {split}}}, tensor<f32>) {{
+             {body}
+             %z = stablehlo.constant dense<0.0> : tensor<f32>
+             %s = stablehlo.reduce(%c init: %z) applies stablehlo.add across dimensions = [0]
+               : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+             return %c, %s : tensor<8xf32>, tensor<f32>
+           }}
+         }}"
+    )
+}
+
+#[test]
+fn calls_in_partitioned_programs_are_guarded_too() {
+    let client = registered();
+    let over = Over::partitions(N, true);
+    let x: Vec<_> = (0..N)
+        .map(|d| vec![f32s_on(client, d, &[2], &[d as f32, 1.])])
+        .collect();
+    for manual in [false, true] {
+        let [bad, good] =
+            [2, -1].map(|device| compile_over(client, &partitioned(device, manual), over));
+        assert_failed(execute_over(bad, &x));
+        let out = execute_over(good, &x).unwrap();
+        for (d, of_device) in out.iter().enumerate() {
+            assert_eq!(read::<f32>(of_device[0]).unwrap(), [d as f32, 1.]);
+            assert_eq!(read::<f32>(of_device[1]).unwrap(), [10.]);
+        }
+        out.into_iter().flatten().for_each(destroy);
+        [bad, good].into_iter().for_each(destroy_executable);
+    }
+    x.into_iter().flatten().for_each(destroy);
+}
+
+/// Calls that look at the parts of the argument, in order or not, in a region where each device has its own, or outside.
+fn looking(ordered: bool, manual: bool) -> String {
+    let mark = match ordered {
+        true => ", mhlo.frontend_attributes = {xlaffi.ordered = \"1\"}",
+        false => "",
+    };
+    let look = |x: &str, n: usize| {
+        format!("stablehlo.custom_call @test_look({x}) {{has_side_effect = true, api_version = 4 : i32{mark}}} : (tensor<{n}xf32>) -> ()")
+    };
+    let body = match manual {
+        false => look("%x", 8),
+        true => format!(
+            "%c = sdy.manual_computation(%x) in_shardings=[<@mesh, [{{\"x\"}}]>] out_shardings=[<@mesh, [{{\"x\"}}]>]
+               manual_axes={{\"x\"}} (%p: tensor<2xf32>) {{
+               {}
+               %q = stablehlo.add %p, %p : tensor<2xf32>
+               {}
+               sdy.return %q : tensor<2xf32>
+             }} : (tensor<8xf32>) -> tensor<8xf32>",
+            look("%p", 2),
+            look("%q", 2)
+        ),
+    };
+    let split = "{sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}]>}";
+    format!(
+        "module {{
+           sdy.mesh @mesh = <[\"x\"=4]>
+           func.func @main(%x: tensor<8xf32> {split}) -> (tensor<8xf32> {split}) {{
+             {body}
+             return %x : tensor<8xf32>
+           }}
+         }}"
+    )
+}
+
+#[test]
+fn each_device_has_its_effects_in_order() {
+    let client = registered();
+    let over = Over::partitions(N, true);
+    let numbers = |d: usize, by: f32| [by * d as f32, by];
+    let x: Vec<_> = (0..N)
+        .map(|d| vec![f32s_on(client, d, &[2], &numbers(d, 1.))])
+        .collect();
+    let bytes = |n: [f32; 2]| n.map(f32::to_le_bytes).concat();
+    for ordered in [false, true] {
+        let program = compile_over(client, &looking(ordered, true), over);
+        LOOKS.lock().unwrap().clear();
+        let out = execute_over(program, &x).unwrap();
+        let looks = LOOKS.lock().unwrap();
+        assert_eq!(looks.len(), 2 * N);
+        for d in 0..N {
+            let place = |n| looks.iter().position(|look| *look == bytes(n));
+            let (first, second) = (place(numbers(d, 1.)), place(numbers(d, 2.)));
+            assert!(first.is_some() && second.is_some() && (!ordered || first < second));
+        }
+        out.into_iter().flatten().for_each(destroy);
+        destroy_executable(program);
+        let failure = compile_with(
+            client,
+            looking(ordered, false).as_bytes(),
+            "mlir",
+            &over.options(),
+        )
+        .unwrap_err();
+        assert_eq!(failure.code, PJRT_Error_Code::UNIMPLEMENTED);
+        assert!(
+            failure
+                .message
+                .contains("XLA cannot partition calls with side effects"),
+            "{}",
+            failure.message
+        );
+    }
+    x.into_iter().flatten().for_each(destroy);
 }
