@@ -1,69 +1,8 @@
-//! Just enough of the protocol buffer wire format to read what XLA says of a program.
+//! What XLA says of a program, in its protocol buffers.
 
 use crate::error::{Error, Result};
 use crate::shape::{type_of_xla, Shape};
-
-/// One field: its number and what it holds.
-enum Value<'a> {
-    Number(u64),
-    Bytes(&'a [u8]),
-}
-
-/// The fields of a message; ends at the first thing that is no field.
-struct Fields<'a>(&'a [u8]);
-
-impl<'a> Fields<'a> {
-    fn varint(&mut self) -> Option<u64> {
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let (&byte, rest) = self.0.split_first()?;
-            self.0 = rest;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(value);
-            }
-        }
-        None
-    }
-
-    fn take(&mut self, n: usize) -> Option<&'a [u8]> {
-        let bytes = self.0.get(..n)?;
-        self.0 = &self.0[n..];
-        Some(bytes)
-    }
-}
-
-impl<'a> Iterator for Fields<'a> {
-    type Item = (u64, Value<'a>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let key = self.varint()?;
-        let value = match key & 7 {
-            0 => Value::Number(self.varint()?),
-            1 => Value::Bytes(self.take(8)?),
-            2 => {
-                let n = usize::try_from(self.varint()?).ok()?;
-                Value::Bytes(self.take(n)?)
-            }
-            5 => Value::Bytes(self.take(4)?),
-            _ => return None,
-        };
-        Some((key >> 3, value))
-    }
-}
-
-/// Adds a repeated integer field, packed or not.
-fn push(list: &mut Vec<i64>, value: &Value<'_>) {
-    match value {
-        Value::Number(n) => list.push(*n as i64),
-        Value::Bytes(bytes) => {
-            let mut fields = Fields(bytes);
-            while let Some(n) = fields.varint() {
-                list.push(n as i64);
-            }
-        }
-    }
-}
+use proto_wire::{Fields, Value};
 
 /// What the compiled module says of itself.
 pub(crate) struct Module {
@@ -111,12 +50,12 @@ fn shapes(bytes: &[u8], into: &mut Vec<Shape>) -> Result<()> {
     for (number, value) in Fields(bytes) {
         match (number, value) {
             (2, Value::Number(n)) => ty = n,
-            (3, value) => push(&mut dims, &value),
+            (3, value) => value.push_to(&mut dims),
             (4, Value::Bytes(member)) => members.push(member),
             (5, Value::Bytes(layout)) => {
                 for (number, value) in Fields(layout) {
                     if number == 1 {
-                        push(&mut order, &value);
+                        value.push_to(&mut order);
                     }
                 }
             }
@@ -179,8 +118,7 @@ impl Placement {
     /// and an `ExecutableAndOptionsProto`.
     pub fn read_serialized(bytes: &[u8]) -> Result<Option<Self>> {
         let mut fields = Fields(bytes);
-        let skipped = fields.varint().and_then(|n| usize::try_from(n).ok());
-        if skipped.and_then(|n| Fields::take(&mut fields, n)).is_none() {
+        if fields.delimited().is_none() {
             return Ok(None);
         }
         let options = fields.find_map(|(number, value)| match (number, value) {
@@ -209,7 +147,7 @@ fn assignment(bytes: &[u8]) -> Vec<i64> {
             let mut ids = Vec::new();
             for (number, value) in Fields(computation) {
                 if number == 1 {
-                    push(&mut ids, &value);
+                    value.push_to(&mut ids);
                 }
             }
             computations.push(ids);

@@ -49,6 +49,12 @@ impl<'a> Fields<'a> {
         None
     }
 
+    /// What follows its own length: a message that stands before others.
+    pub fn delimited(&mut self) -> Option<&'a [u8]> {
+        let count = usize::try_from(self.varint()?).ok()?;
+        self.take(count)
+    }
+
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let bytes = self.0.get(..count)?;
         self.0 = &self.0[count..];
@@ -64,10 +70,7 @@ impl<'a> Iterator for Fields<'a> {
         let value = match key & 7 {
             0 => Value::Number(self.varint()?),
             1 => Value::Bytes(self.take(8)?),
-            2 => {
-                let count = usize::try_from(self.varint()?).ok()?;
-                Value::Bytes(self.take(count)?)
-            }
+            2 => Value::Bytes(self.delimited()?),
             5 => Value::Bytes(self.take(4)?),
             _ => return None,
         };
