@@ -60,6 +60,8 @@ client_facts <- function(device) .Call(wrap__client_facts, device)
 
 device_describe <- function(device) .Call(wrap__device_describe, device)
 
+device_memory_stats <- function(device) .Call(wrap__device_memory_stats, device)
+
 digest <- function(data) .Call(wrap__digest, data)
 
 distributed_join <- function(plugin, platform, names, values) .Call(wrap__distributed_join, plugin, platform, names, values)
@@ -69,6 +71,8 @@ distributed_status <- function() .Call(wrap__distributed_status)
 distributed_leave <- function() .Call(wrap__distributed_leave)
 
 dtype_table <- function() .Call(wrap__dtype_table)
+
+in_flight_limit <- function(limit) .Call(wrap__in_flight_limit, limit)
 
 own_op_make <- function(name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, foreign, package, kernels) .Call(wrap__own_op_make, name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, foreign, package, kernels)
 

@@ -14,11 +14,13 @@ arrow_parts <- function(stream, call) {
       if (!is.null(batch)) exact_batch(batch, call)
     })
   }
-  if (!inherits(stream, "RecordBatchReader")) {
-    stream <- getExportedValue("arrow", "as_record_batch_reader")(stream)
+  reader <- if (inherits(stream, "RecordBatchReader")) {
+    stream
+  } else {
+    getExportedValue("arrow", "as_record_batch_reader")(stream)
   }
   function() {
-    batch <- stream$read_next_batch()
+    batch <- reader$read_next_batch()
     if (!is.null(batch)) as.data.frame(batch)
   }
 }

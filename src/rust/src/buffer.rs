@@ -204,7 +204,8 @@ routines! {
         let on: &DeviceObject = get(device, "device")?;
         let dtype = host::dtype(dtype)?;
         let dims = host::dims(shape)?;
-        let bytes = host::zeros(host::count(&dims, dtype)? * dtype.size())?;
+        let count = host::count(&dims, dtype)? * dtype.size();
+        let bytes = memory::retried(|| host::zeros(count))?;
         let host = HostData {
             source: Source::Bytes(&bytes),
             dims: &dims,

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 
-use extendr_api::Robj;
 use pjrt::{Kind, Order, Parts, Source, Stored};
 
 use crate::argument::{counts, is_null};
@@ -83,7 +82,11 @@ routines! {
     // Puts what is read next from a file; whether there is more.
     fn parts_step(parts, stored) {
         let (object, stored): (&PartsObject, &StoredObject) = (get(parts, "parts")?, get(stored, "stored")?);
-        let more = object.with(|parts| refused(stored.0.borrow_mut().step(parts, &check_interrupt)))?;
+        let more = object.with(|parts| {
+            let parts = RefCell::new(parts);
+            let step = || stored.0.borrow_mut().step(&mut parts.borrow_mut(), &check_interrupt);
+            memory::retried(|| refused(step()))
+        })?;
         Ok(Value::from(more))
     }
 

@@ -7,7 +7,7 @@ use pjrt::{Client, Device};
 
 use crate::entry::routines;
 use crate::pointer::{class, get};
-use crate::value::named;
+use crate::value::{named, Value};
 
 /// A device with what an upload needs at hand.
 pub struct DeviceObject {
@@ -58,5 +58,15 @@ routines! {
             process = object.device.process_index().unwrap_or(0),
             addressable = object.device.is_addressable(),
         })
+    }
+
+    // What is told of the device's memory: a list of numbers, NULL for what is not.
+    fn device_memory_stats(device) {
+        let object: &DeviceObject = get(device, "device")?;
+        let told = object.device.memory_stats()?.entries().into_iter();
+        let told = told.map(|(name, value)| {
+            (name.to_string(), value.map_or(Value::Null, |value| Value::from(value as f64)))
+        });
+        Ok(Value::List(told.collect()))
     }
 }

@@ -16,6 +16,7 @@ use crate::device::DeviceObject;
 use crate::entry::routines;
 use crate::failure::{Failure, Outcome};
 use crate::host;
+use crate::in_flight;
 use crate::memory::{expect, retried};
 use crate::pace::Pace;
 use crate::parts::{check_alive, device_parts, outputs_to_r};
@@ -79,7 +80,9 @@ routines! {
                     if buffers.len() == 1 {
                         let only = buffers.remove(0);
                         expect(size(&only));
-                        return Ok(wrap(BufferObject::new(only, &object.platform)));
+                        let only = BufferObject::new(only, &object.platform);
+                        in_flight::note(&only.buffer);
+                        return Ok(wrap(only));
                     }
                 }
                 Ok(told(outputs_to_r(outputs, &object.platform, in_lists)))
@@ -219,6 +222,7 @@ fn start(
             format!("programs and R functions that they call are nested {DEEPEST} deep: XLA may have no room for another program"),
         ));
     }
+    in_flight::make_room();
     // XLA has room for so many programs under way; where some wait for R, R must not wait for room.
     // Devices may wait for each other without end.
     let may_block = waits

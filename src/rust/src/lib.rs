@@ -21,6 +21,7 @@ mod executable;
 mod failure;
 mod handler;
 mod host;
+mod in_flight;
 mod literal;
 mod memory;
 mod own_address;
@@ -60,6 +61,7 @@ const ROUTINES: &[&[entry::Routine]] = &[
     digest::ROUTINES,
     distributed::ROUTINES,
     dtype::ROUTINES,
+    in_flight::ROUTINES,
     own_op::ROUTINES,
     own_instances::ROUTINES,
     own_kernel::ROUTINES,

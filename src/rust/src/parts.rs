@@ -9,6 +9,7 @@ use pjrt::{Buffer, Executable};
 use crate::argument::{borrowed, elements};
 use crate::buffer::{size, BufferObject};
 use crate::failure::{Failure, Outcome};
+use crate::in_flight;
 use crate::memory::expect;
 use crate::pointer::{described, get, wrap_list};
 use crate::protected::alloc_list;
@@ -20,9 +21,16 @@ pub fn outputs_to_r(outputs: Vec<Vec<Buffer>>, platform: &Arc<str>, in_lists: bo
     let num_results = outputs.first().map_or(0, Vec::len);
     let mut devices: Vec<_> = outputs
         .into_iter()
-        .map(|buffers| {
-            let buffers = buffers.into_iter();
-            buffers.map(|buffer| BufferObject::new(buffer, platform))
+        .enumerate()
+        .map(|(device, buffers)| {
+            let buffers = buffers.into_iter().enumerate();
+            buffers.map(move |(result, buffer)| {
+                let object = BufferObject::new(buffer, platform);
+                if (device, result) == (0, 0) {
+                    in_flight::note(&object.buffer);
+                }
+                object
+            })
         })
         .collect();
     if let ([only], false) = (&mut devices[..], in_lists) {

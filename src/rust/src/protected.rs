@@ -3,6 +3,7 @@
 use extendr_ffi::{Rf_allocVector, Rf_protect, Rf_unprotect, SEXP, SEXPTYPE};
 
 use crate::failure::{Failure, Outcome};
+use crate::memory::collect;
 use crate::unwind::protect;
 
 /// A new R object on R's protection stack until it goes out of scope (in reverse order).
@@ -39,7 +40,12 @@ const LARGE: usize = 64 << 20;
 /// An R vector of `len` elements that are not initialised.
 pub fn alloc(kind: SEXPTYPE, len: usize) -> Outcome<Protected> {
     let bytes = len.saturating_mul(if kind == SEXPTYPE::CPLXSXP { 16 } else { 8 });
-    if bytes >= LARGE && Vec::<u8>::new().try_reserve_exact(bytes).is_err() {
+    let has_room = || Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+    if bytes >= LARGE && !has_room() {
+        // What buffers hold may be in the way.
+        collect();
+    }
+    if bytes >= LARGE && !has_room() {
         return Err(Failure::new(
             "RESOURCE_EXHAUSTED",
             format!("an R vector of {len} elements does not fit into memory"),

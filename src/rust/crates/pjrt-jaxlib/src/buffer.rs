@@ -43,7 +43,7 @@ impl Buffer {
         contents: Contents,
         immutable: bool,
     ) -> Self {
-        Self {
+        let this = Self {
             client,
             device,
             shape,
@@ -51,7 +51,9 @@ impl Buffer {
             immutable,
             external: AtomicUsize::new(0),
             held: Mutex::new(None),
-        }
+        };
+        this.device().usage.add(this.shape.bytes);
+        this
     }
 
     pub fn into_raw(self) -> *mut PJRT_Buffer {
@@ -106,7 +108,16 @@ impl Buffer {
 
     /// Takes the contents away.
     pub fn take(&self) -> Option<Contents> {
-        self.lock().take()
+        let taken = self.lock().take();
+        self.gone(taken)
+    }
+
+    /// Counts off what the buffer held until now.
+    fn gone(&self, contents: Option<Contents>) -> Option<Contents> {
+        if contents.is_some() {
+            self.device().usage.remove(self.shape.bytes);
+        }
+        contents
     }
 
     /// Whether XLA must leave the elements alone even where the program would reuse them.
@@ -140,6 +151,14 @@ impl Buffer {
     }
 }
 
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        drop(self.take());
+        let held = self.held().take();
+        drop(self.gone(held));
+    }
+}
+
 /// # Safety
 /// `buffer` is NULL or a buffer of this crate.
 unsafe fn buffer<'a>(buffer: *const PJRT_Buffer) -> Result<&'a Buffer> {
@@ -158,14 +177,14 @@ entry!(destroy, PJRT_Buffer_Destroy_Args, |args| {
 entry!(delete, PJRT_Buffer_Delete_Args, |args| {
     // SAFETY: the API's contract.
     let buffer = unsafe { buffer(args.buffer)? };
-    let contents = buffer.take();
     if buffer.external.load(Ordering::Relaxed) > 0 {
+        let contents = buffer.lock().take();
         if contents.is_some() {
             *buffer.held() = contents;
         }
         return Ok(());
     }
-    match contents {
+    match buffer.take() {
         // Events that wait for it keep it until they are destroyed.
         Some(Contents::Array(array)) => Arc::try_unwrap(array).map_or(Ok(()), |a| a.delete()),
         Some(Contents::Small(_)) | None => Ok(()),
@@ -305,7 +324,7 @@ entry!(
             .map_err(|_| Error::precondition("the buffer's external reference count is zero"))?;
         if before == 1 {
             let held = buffer.held().take();
-            drop(held);
+            drop(buffer.gone(held));
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use crate::compat::Jaxlib;
 use crate::entry::{entry, object};
 use crate::error::{Error, Result};
 use crate::python::{gil::Gil, object::Object};
+use crate::usage::Usage;
 use pjrt_api::{PJRT_Device, PJRT_DeviceDescription, PJRT_Memory};
 use std::ffi::c_int;
 use std::sync::OnceLock;
@@ -24,6 +25,8 @@ pub(crate) struct Device {
     memories: Box<[MemorySpace]>,
     memory_list: Box<[*mut PJRT_Memory]>,
     default_memory: usize,
+    /// What its buffers hold.
+    pub usage: Usage,
 }
 
 /// What a `PJRT_Memory` is.
@@ -97,6 +100,7 @@ impl Device {
             memory_list: memories.iter().map(|m| handle(m).cast()).collect(),
             memories,
             default_memory,
+            usage: Usage::default(),
         })
     }
 
@@ -138,6 +142,17 @@ impl Device {
 
     pub fn memory_list(&self) -> &[*mut PJRT_Memory] {
         &self.memory_list
+    }
+
+    /// The device, if this process can use it.
+    fn local(&self) -> Result<&Self> {
+        match self.is_here {
+            true => Ok(self),
+            false => Err(Error::invalid(format!(
+                "{} belongs to another process",
+                self.short
+            ))),
+        }
     }
 
     pub fn default_memory(&self) -> Result<*mut PJRT_Memory> {
@@ -246,6 +261,12 @@ answers! {
     };
     default_memory(PJRT_Device_DefaultMemory_Args) = device(device) |d| {
         memory: d.default_memory()?,
+    };
+    memory_stats(PJRT_Device_MemoryStats_Args) = device(device) |d| {
+        bytes_in_use: d.local()?.usage.now(),
+        peak_bytes_in_use: d.usage.most(), peak_bytes_in_use_is_set: true,
+        num_allocs: d.usage.buffers(), num_allocs_is_set: true,
+        largest_alloc_size: d.usage.largest(), largest_alloc_size_is_set: true,
     };
     memory_id(PJRT_Memory_Id_Args) = memory(memory) |m| { id: m.id };
     memory_kind(PJRT_Memory_Kind_Args) = memory(memory) |m| {

@@ -39,6 +39,7 @@ mod small;
 mod strided;
 mod table;
 mod upload;
+mod usage;
 
 pub use attend::{attend_by, Attendant};
 pub use compile::depends_on_handlers;

@@ -131,6 +131,7 @@ fn api() -> PJRT_Api {
         PJRT_Device_LocalHardwareId = device::local_hardware_id;
         PJRT_Device_AddressableMemories = device::addressable_memories;
         PJRT_Device_DefaultMemory = device::default_memory;
+        PJRT_Device_MemoryStats = device::memory_stats;
         PJRT_Memory_Id = device::memory_id;
         PJRT_Memory_Kind = device::memory_kind;
         PJRT_Memory_Kind_Id = device::memory_kind_id;

@@ -135,6 +135,18 @@ impl Device {
         }
     }
 
+    /// What the plugin tells of the device's memory.
+    ///
+    /// # Errors
+    /// What the plugin returns; `UNIMPLEMENTED` where it cannot tell.
+    pub fn memory_stats(&self) -> Result<MemoryStats> {
+        let mut args = PJRT_Device_MemoryStats_Args::new();
+        args.device = self.raw();
+        // SAFETY: a device lives as long as its client.
+        unsafe { call!(self.api(), PJRT_Device_MemoryStats(args))? };
+        Ok(MemoryStats::told(&args))
+    }
+
     /// The memories that it can address.
     ///
     /// # Errors
@@ -163,6 +175,58 @@ impl Device {
         unsafe { call!(self.api(), PJRT_Device_DefaultMemory(args))? };
         Ok(Memory::new(&self.client, args.memory))
     }
+}
+
+macro_rules! memory_stats {
+    ($($(#[$doc:meta])* $name:ident: $is_set:ident,)*) => {
+        /// What a plugin tells of a device's memory, in bytes but for the number of allocations; `None` where it does not.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct MemoryStats {
+            /// In use now.
+            pub bytes_in_use: i64,
+            $($(#[$doc])* pub $name: Option<i64>,)*
+        }
+
+        impl MemoryStats {
+            fn told(args: &PJRT_Device_MemoryStats_Args) -> Self {
+                Self {
+                    bytes_in_use: args.bytes_in_use,
+                    $($name: args.$is_set.then_some(args.$name),)*
+                }
+            }
+
+            /// All of it, with the names that the API has.
+            pub fn entries(&self) -> Vec<(&'static str, Option<i64>)> {
+                vec![
+                    ("bytes_in_use", Some(self.bytes_in_use)),
+                    $((stringify!($name), self.$name),)*
+                ]
+            }
+        }
+    };
+}
+
+memory_stats! {
+    /// The most that was in use.
+    peak_bytes_in_use: peak_bytes_in_use_is_set,
+    /// How many pieces of memory were given out.
+    num_allocs: num_allocs_is_set,
+    /// The largest one.
+    largest_alloc_size: largest_alloc_size_is_set,
+    /// As much as may be in use.
+    bytes_limit: bytes_limit_is_set,
+    /// Reserved.
+    bytes_reserved: bytes_reserved_is_set,
+    /// The most that was reserved.
+    peak_bytes_reserved: peak_bytes_reserved_is_set,
+    /// As much as may be reserved.
+    bytes_reservable_limit: bytes_reservable_limit_is_set,
+    /// The largest piece that is free.
+    largest_free_block_bytes: largest_free_block_bytes_is_set,
+    /// The pool's.
+    pool_bytes: pool_bytes_is_set,
+    /// The most that the pool had.
+    peak_pool_bytes: peak_pool_bytes_is_set,
 }
 
 impl std::fmt::Debug for Device {

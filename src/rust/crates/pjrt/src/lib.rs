@@ -35,7 +35,7 @@ mod value;
 pub use buffer::Buffer;
 pub use client::Client;
 pub use custom_calls::{custom_calls, may_have_side_effects, CustomCall};
-pub use device::{Device, Memory};
+pub use device::{Device, Memory, MemoryStats};
 pub use dtype::DType;
 pub use error::{Code, Error, Kind, Result};
 pub use event::Event;

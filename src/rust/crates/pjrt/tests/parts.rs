@@ -272,3 +272,32 @@ fn files_that_cannot_be_read() {
     let error = stored.step(&mut parts, NO_PAUSE).unwrap_err();
     assert!(error.message().contains("byte 2 where pred"), "{error}");
 }
+
+#[test]
+fn the_plugin_tells_what_buffers_hold() {
+    // No other test has buffers there.
+    let device = client().devices()[1].clone();
+    let told = || device.memory_stats().unwrap();
+    let before = told();
+    assert_eq!(before.bytes_limit, None);
+    let large = || {
+        let mut parts = client()
+            .parts(&[100_000], DType::F64, Some(&device))
+            .unwrap();
+        parts
+            .put(Source::F64(&vec![1.0; 100_000]), Order::RowMajor, NO_PAUSE)
+            .unwrap();
+        parts.finish().unwrap()
+    };
+    let (first, second) = (large(), large());
+    assert_eq!(told().bytes_in_use, before.bytes_in_use + 1_600_000);
+    drop(first);
+    second.delete().unwrap();
+    assert_eq!(told().bytes_in_use, before.bytes_in_use);
+    drop(second);
+    let after = told();
+    assert_eq!(after.bytes_in_use, before.bytes_in_use);
+    assert!(after.peak_bytes_in_use >= Some(1_600_000));
+    assert_eq!(after.num_allocs, before.num_allocs.map(|n| n + 2));
+    assert_eq!(after.largest_alloc_size, Some(800_000));
+}
