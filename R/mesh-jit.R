@@ -111,11 +111,14 @@ settled_layout <- function(layout, program, traced, types) {
   found[unknown] <- lapply(results[open][unknown], function(type) replicated_entries(type@shape))
   layout$outputs[open] <- found
   layout$chosen <- !any(unknown)
-  layout$types <- results
+  # What calls fill in, and what they cut arguments by
+  layout$results <- Map(function(type, entries) {
+    new_sharded(list(), layout$mesh, entries, type)
+  }, results, layout$outputs)
   layout$arguments <- Map(function(type, entries) {
+    parts <- local_parts(layout$mesh, entries)
     list(
-      type = type, entries = entries, parts = local_parts(layout$mesh, entries),
-      local = local_shape(entries, layout$mesh, type@shape)
+      type = type, parts = parts, local = local_shape(entries, layout$mesh, type@shape), first = first_of_same(parts)
     )
   }, tree_leaves(types), layout$inputs)
   layout
@@ -182,12 +185,11 @@ sharded_key <- function(identity, arguments) {
 # Runs a call on a mesh. With R data alone, and nothing said of where they lie, the results are R data.
 run_on_mesh <- function(call, leaves) {
   layout <- call$layout
-  arguments <- Map(function(x, to, dtype) {
-    if (is_sharded(x)) {
-      return(x@shards)
-    }
-    parts_on_devices(x, new_type(dtype, to$type@shape), layout$mesh, to$parts, to$local)
-  }, unname(leaves), layout$arguments, call$dtypes)
+  arguments <- lapply(seq_along(leaves), function(i) {
+    x <- leaves[[i]]
+    to <- layout$arguments[[i]]
+    if (is_sharded(x)) x@shards else parts_on_devices(x, to$type, layout$mesh, to$parts, to$local, to$first)
+  })
   # A program for one device takes and gives buffers, one for several lists of them.
   alone <- mesh_size(layout$mesh) == 1L
   if (alone) {
@@ -200,9 +202,8 @@ run_on_mesh <- function(call, leaves) {
   if (alone) {
     outputs <- lapply(outputs, list)
   }
-  results <- Map(function(shards, entries, type) {
-    new_sharded(shards, layout$mesh, entries, type)
-  }, outputs, layout$outputs, layout$types)
+  results <- layout$results
+  for (i in seq_along(results)) attr(results[[i]], "shards") <- outputs[[i]]
   in_form(call, if (call$any || layout$stays) results else read_results(results, leaves))
 }
 

@@ -28,12 +28,11 @@ first_of_same <- function(parts) {
 
 # Buffers on the local devices of a mesh with parts of R data or of a buffer. `parts` has a row for each device: the
 # numbers of its part within `x`.
-parts_on_devices <- function(x, type, mesh, parts, local) {
-  first <- first_of_same(parts)
+parts_on_devices <- function(x, type, mesh, parts, local, first = first_of_same(parts)) {
   own <- unique(first)
   on <- mesh$devices[mesh$local]
   if (inherits(x, "xlaffi_buffer")) {
-    pieces <- if (identical(local, type@shape)) list(x) else cut_buffer(x, type, parts[own, , drop = FALSE], local)
+    pieces <- if (identical(local, type@shape)) list(x) else cut_buffer(x, parts[own, , drop = FALSE], local)
     return(Map(function(piece, device) copy_buffer(pieces[[piece]], device), match(first, own), on))
   }
   buffers <- vector("list", length(first))
@@ -65,15 +64,17 @@ indices_of <- function(range) {
   Map(function(start, end) seq.int(start, length.out = end - start + 1L), range$start, range$end)
 }
 
-cut_buffer <- function(x, type, parts, local) {
-  cut <- function(x) {
-    lapply(seq_len(nrow(parts)), function(i) {
-      range <- part_range(parts[i, ], local)
-      sliced(x, range$start, range$end, rep(1L, length(local)))
-    })
-  }
-  call <- new_call(cut, list(type), device(x), "shard")
-  run_again(c(call, any = TRUE, all = TRUE), list(x))
+# Its device cuts it.
+cut_buffer <- function(x, parts, local) {
+  cut <- made_once(paste("cut", toString(parts), "by", toString(local)), function() {
+    new_jit(function(x) {
+      lapply(seq_len(nrow(parts)), function(i) {
+        range <- part_range(parts[i, ], local)
+        sliced(x, range$start, range$end, rep(1L, length(local)))
+      })
+    }, "shard", list())
+  })
+  cut(x)
 }
 
 # An R array of the elements at `indices`, a vector of positions for each dimension. `read` brings a buffer to R, as an
