@@ -31,7 +31,8 @@ placed_arguments <- function(f, shardings, arguments, types, call) {
       return(if (is_sharded(x)) x@spec else replicated_entries(type@shape))
     }
     wanted <- checked_spec(spec, mesh, type@shape, paste("argument", label), "in_shardings", call)
-    if (!is_sharded(x) || identical(wanted, x@spec)) {
+    # Axes of one device make no difference.
+    if (!is_sharded(x) || identical(mesh_parts(mesh, wanted), mesh_parts(mesh, x@spec))) {
       return(wanted)
     }
     if (isTRUE(shardings$strict)) {

@@ -22,7 +22,7 @@ part_range <- function(numbers, local) {
 
 # For each row the first one that is the same.
 first_of_same <- function(parts) {
-  keys <- apply(parts, 1L, paste, collapse = " ")
+  keys <- do.call(paste, c(list(character(nrow(parts))), lapply(seq_len(ncol(parts)), function(axis) parts[, axis])))
   match(keys, keys)
 }
 

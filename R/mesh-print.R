@@ -14,14 +14,22 @@ print.xlaffi_sharded <- function(x, ...) {
     sprintf("[ %s%s{%s} ]", toupper(platform(x)), label, paste(x@shape, collapse = "x")),
     sprintf("%s on %s", format_spec(x@spec), format(x@mesh))
   )
-  whole <- if (length(x) <= most_printed && length(x@mesh$local) == mesh_size(x@mesh)) on_one_device(x)
-  if (is.null(whole)) {
-    cat("(", if (length(x) > most_printed) "large" else "on devices of other processes, too", ")\n", sep = "")
-    writeLines(facts)
+  hidden <- if (length(x) > most_printed) {
+    "it is large"
+  } else if (!is_here(x)) {
+    "parts of it lie on devices of other processes"
+  }
+  if (is.null(hidden)) {
+    print(on_one_device(x), header = FALSE, footer = paste(facts, collapse = "\n"), ...)
   } else {
-    print(whole, header = FALSE, footer = paste(facts, collapse = "\n"), ...)
+    writeLines(c(sprintf("(not shown: %s)", hidden), facts))
   }
   invisible(x)
+}
+
+# Whether this process has all parts
+is_here <- function(x) {
+  length(unique(first_of_same(local_parts(x@mesh, x@spec)))) == prod(parts_per_dimension(x@spec, x@mesh))
 }
 
 # The whole array as one buffer

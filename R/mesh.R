@@ -91,14 +91,7 @@ first_devices <- function(size, call = rlang::caller_env()) {
 }
 
 check_mesh_devices <- function(devices, axes, call = rlang::caller_env()) {
-  if (inherits(devices, "xlaffi_device")) {
-    devices <- list(devices)
-  }
-  if (!is.list(devices) && !is.character(devices)) {
-    abort(sprintf("`devices` must be a list of devices or their names, not %s", describe(devices)),
-      operand = "devices", call = call
-    )
-  }
+  devices <- unname(as_device_list(devices, "devices", call))
   if (length(devices) != prod(axes)) {
     abort(
       sprintf(
@@ -107,17 +100,6 @@ check_mesh_devices <- function(devices, axes, call = rlang::caller_env()) {
       ),
       operand = "devices", call = call
     )
-  }
-  devices <- unname(lapply(devices, as_pjrt_device))
-  platforms <- unique(vapply(devices, platform, ""))
-  if (length(platforms) > 1L) {
-    abort(sprintf("`devices` must be of one platform, not of %s", toString(platforms)),
-      operand = "devices", call = call
-    )
-  }
-  labels <- vapply(devices, format, "")
-  if (anyDuplicated(labels)) {
-    abort(sprintf("`devices` has %s more than once", labels[[anyDuplicated(labels)]]), operand = "devices", call = call)
   }
   devices
 }

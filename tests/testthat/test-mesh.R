@@ -86,6 +86,11 @@ test_that("on a mesh of one device all is as without", {
   expect_identical(as_array(ffi_grad(function(x) sum(x^2))(a)), 2 * x)
   expect_identical(as_array(xla_jit(function(x) x, mesh = mesh, in_shardings = "data", out_shardings = "model")(x)), x)
   expect_identical(as_array(ffi_shard(a, mesh, "model")), x)
+  # Any specification is that of one device.
+  f <- xla_jit(function(x) x + 1, mesh = mesh, in_shardings = "data")
+  expect_identical(as_array(f(f(x))), x + 2)
+  none <- xla_jit(function() hlo_iota("f64", 4), mesh = mesh, out_shardings = "data")
+  expect_identical(as.vector(as_array(none())), c(0, 1, 2, 3))
 })
 
 test_that("what comes from a file is dead, and says so", {

@@ -46,6 +46,7 @@ test_that("other devices, vectors, scalars, empty arrays, more axes", {
   expect_identical(as.vector(as_array(ffi_shards(v)[[2]]$buffer)), 5)
   scalar <- ffi_shard(pjrt_scalar(3), mesh)
   expect_identical(as_array(scalar), 3)
+  expect_identical(lapply(ffi_shards(scalar), function(part) as_array(part$buffer)), rep(list(3), 8))
   empty <- ffi_shard(matrix(0, 0, 4), mesh, c("data", "model"))
   expect_identical(as_array(empty), matrix(0, 0, 4))
   expect_identical(shape(ffi_shards(empty)[[1]]$buffer), c(0L, 2L))
