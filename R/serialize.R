@@ -68,14 +68,10 @@ pjrt_deserialize <- function(bytes = NULL, path = NULL, device = NULL) {
   }
   several <- is.list(device) || length(device) > 1L
   devices <- if (several) as_device_list(device, "device")
-  device <- if (several) devices[[1L]] else as_pjrt_device(device)
-  saved <- unpack_program(bytes, compilation_facts(device)$where)
-  options <- pjrt_compile_options(saved$replicas, saved$partitions)
-  if (several || !is_for_one_device(options)) {
-    options <- pjrt_compile_options(saved$replicas, saved$partitions, devices)
-    device <- NULL
-  }
-  load_program(saved, options, device)
+  first <- if (several) devices[[1L]] else as_pjrt_device(device)
+  saved <- unpack_program(bytes, compilation_facts(first)$where)
+  options <- pjrt_compile_options(saved$replicas, saved$partitions, devices)
+  load_program(saved, options, if (!several) device)
 }
 
 read_bytes <- function(path, call = rlang::caller_env()) {

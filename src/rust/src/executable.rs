@@ -222,6 +222,13 @@ fn start(
             format!("programs and R functions that they call are nested {DEEPEST} deep: XLA may have no room for another program"),
         ));
     }
+    // Those over several devices run one after the other: this one would wait for that which waits for R.
+    if object.executable.is_over_several() && main_thread::is_serving() {
+        return Err(Failure::new(
+            "FAILED_PRECONDITION",
+            "a program over several devices cannot be started by an R function that a program calls",
+        ));
+    }
     in_flight::make_room();
     // XLA has room for so many programs under way; where some wait for R, R must not wait for room.
     // Devices may wait for each other without end.

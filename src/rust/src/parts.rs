@@ -70,7 +70,7 @@ pub fn device_parts(arguments: &Robj, executable: &Executable) -> Outcome<Vec<Ve
             };
             return Err(Failure::argument(
                 &argument,
-                format!("`{argument}` must be a list of {num_devices} buffers, one for each device of the program, not {came}"),
+                format!("`{argument}` must be a list of {num_devices} buffer(s), one for each device of the program that this process has, not {came}"),
             ));
         }
         for (device, buffer) in buffers.iter().enumerate() {
@@ -84,13 +84,14 @@ pub fn device_parts(arguments: &Robj, executable: &Executable) -> Outcome<Vec<Ve
     Ok(parts)
 }
 
+/// An error for an argument that is gone.
 pub fn check_alive(executable: &Executable, parts: &[Vec<Arc<Buffer>>]) -> Outcome<()> {
     for (device, buffers) in parts.iter().enumerate() {
         for (index, buffer) in buffers.iter().enumerate() {
             if buffer.is_deleted()? {
-                let operand = match parts.len() {
-                    1 => format!("..{}", index + 1),
-                    _ => format!("..{}[[{}]]", index + 1, device + 1),
+                let operand = match executable.is_over_several() {
+                    false => format!("..{}", index + 1),
+                    true => format!("..{}[[{}]]", index + 1, device + 1),
                 };
                 let argument = executable.argument(index, device);
                 return Err(Failure::argument(

@@ -184,7 +184,7 @@ impl Executable {
     /// What errors call an argument, on the device at a place among the program's.
     pub fn argument(&self, i: usize, device: usize) -> String {
         let argument = format!("argument {}", i + 1);
-        if self.num_devices == 1 {
+        if !self.is_over_several() {
             return argument;
         }
         let devices = self.devices().unwrap_or_default();
