@@ -43,14 +43,17 @@ fn the_table_is_whole() {
 
 #[test]
 fn what_is_not_implemented_says_its_name() {
-    let failure = call!(PJRT_Device_MemoryStats, PJRT_Device_MemoryStats_Args {})
-        .map(drop)
-        .unwrap_err();
+    let failure = call!(
+        PJRT_Client_CreateBuffersForAsyncHostToDevice,
+        PJRT_Client_CreateBuffersForAsyncHostToDevice_Args {}
+    )
+    .map(drop)
+    .unwrap_err();
     assert_eq!(failure.code, PJRT_Error_Code::UNIMPLEMENTED);
     assert!(
         failure
             .message
-            .starts_with("PJRT_Device_MemoryStats is not implemented"),
+            .starts_with("PJRT_Client_CreateBuffersForAsyncHostToDevice is not implemented"),
         "{}",
         failure.message
     );
