@@ -70,7 +70,7 @@
 #' @param heartbeat_timeout Seconds after which a process that gives no sign of life is taken for dead, at least 2. A
 #'   process that is stopped (Ctrl-Z) gives none.
 #' @param collective_timeout Seconds that a program waits for the other processes in a collective, and to launch its
-#'   first one over the same devices.
+#'   first one over the same devices. XLA must know it when it is loaded.
 #' @return An object of class `xlaffi_distributed`, which prints who is there. `pjrt_distributed_status()` a data frame
 #'   with a row for each process, `NULL` where this process is alone: `process` (its number), `here` (is it this one?),
 #'   `state` (`"running"`, `"left"` or `"gone"`), `devices` (how many it has), `host`, `pid`, `address`, and `why` it
@@ -128,6 +128,12 @@ pjrt_distributed <- function(coordinator = NULL, num_processes = NULL, process_i
   options$host_address <- address
   options$bind_address <- bind_address
   options <- client_options("cpu", c(options, list(...)), call)
+  in_time <- check(.Call(wrap__distributed_wait, options$collective_timeout), call)
+  if (!in_time && !missing(collective_timeout)) {
+    abort("`collective_timeout` comes too late: XLA has been loaded in this session", "FAILED_PRECONDITION",
+      operand = "collective_timeout", call = call, hint = "Call `pjrt_distributed()` before anything else of xlaffi."
+    )
+  }
   note_flags("cpu")
   joining <- .Call(wrap__distributed_join, pjrt_plugin("cpu"), "cpu", names(options), unname(options))
   keep_client(finish(joining, call), "cpu")

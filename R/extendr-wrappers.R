@@ -64,6 +64,8 @@ device_memory_stats <- function(device) .Call(wrap__device_memory_stats, device)
 
 digest <- function(data) .Call(wrap__digest, data)
 
+distributed_wait <- function(seconds) .Call(wrap__distributed_wait, seconds)
+
 distributed_join <- function(plugin, platform, names, values) .Call(wrap__distributed_join, plugin, platform, names, values)
 
 distributed_status <- function() .Call(wrap__distributed_status)

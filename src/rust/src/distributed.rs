@@ -9,6 +9,11 @@ use crate::run::{Done, Run};
 use crate::value::{named, Value};
 
 routines! {
+    // How long collectives shall wait for other processes; whether XLA is still to be loaded, and will know it.
+    fn distributed_wait(seconds: f64) {
+        Ok(Value::from(mesh::collectives_wait(seconds as u64)))
+    }
+
     // A client for the devices of all processes, when all have come: a run.
     fn distributed_join(plugin, platform: &str, names, values) {
         let object: &PluginObject = get(plugin, "plugin")?;

@@ -228,6 +228,10 @@ fn type_name(ty: PJRT_NamedValue_Type) -> &'static str {
 
 impl Client {
     fn new(options: &Options) -> Result<Arc<Self>> {
+        if let Some(settings) = &options.mesh {
+            // Where XLA is loaded already, it keeps what it was told then.
+            mesh::collectives_wait(settings.limits.collective.as_secs());
+        }
         let jax = jaxlib()?;
         // XLA sizes its pool by this, once, when the client is made.
         let threads = options

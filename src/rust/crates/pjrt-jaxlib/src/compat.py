@@ -40,15 +40,10 @@ stand_ins[0].__path__ = []
 stand_ins[1].make_single_device_sharding = _make_sharding
 
 
-# How long a program over several processes waits for the others.
-_collective_seconds = None
-
-
 def make_client(devices, asynchronous, mesh=None):
     if mesh is None:
         return xla_client.make_cpu_client(asynchronous=asynchronous, num_devices=devices)
-    global _collective_seconds
-    client, process, processes, collectives, _collective_seconds = mesh
+    client, process, processes, collectives = mesh
     return xla_client.make_cpu_client(
         asynchronous=asynchronous, num_devices=devices, distributed_client=client, node_id=process,
         num_nodes=processes, collectives=collectives)
@@ -131,8 +126,6 @@ _quick = {"xla_backend_optimization_level": 0}
 def _options(serialized, devices, is_glue=False):
     options = xla_client.CompileOptions.ParseFromString(serialized)
     defaults = {**_jax_defaults, **(_quick if is_glue else {})}
-    if len({device.process_index for device in devices}) > 1:
-        defaults["xla_cpu_collective_timeout_seconds"] = _collective_seconds
     options.env_option_overrides = list({**defaults, **dict(options.env_option_overrides)}.items())
     build = options.executable_build_options
     # XLA aborts the process on a count of zero, which is what leaving it out means.

@@ -85,18 +85,29 @@ pub(crate) fn started() -> Option<&'static Jaxlib> {
 const LOG_LEVEL: &str = "TF_CPP_MIN_LOG_LEVEL";
 const FLAGS: &str = "XLA_FLAGS";
 
-/// XLA's flags as the user has set them, and one more: where a device of a program has been waiting for another one for a
-/// minute, in a collective, XLA ends the process. That may be a device whose R functions take their time.
+/// XLA's flags as the user has set them, and two more. Where a device of a program has been waiting for another one for a
+/// minute, in a collective, XLA ends the process; that may be a device whose R functions take their time. And how long it
+/// waits for another process is what the mesh was made with: XLA looks at that flag only here, not when it compiles.
 fn flags() -> Option<String> {
     const PATIENCE: &str = "--xla_cpu_collective_call_terminate_timeout_seconds";
+    const COLLECTIVE: &str = "--xla_cpu_collective_timeout_seconds";
     let flags = match std::env::var(FLAGS) {
         Ok(flags) => flags,
         Err(VarError::NotPresent) => String::new(),
         Err(VarError::NotUnicode(_)) => return None,
     };
     // Other text is the name of a file with flags.
-    let are_flags = flags.is_empty() || flags.starts_with('-');
-    (are_flags && !flags.contains(PATIENCE)).then(|| format!("{flags} {PATIENCE}=-1"))
+    if !flags.is_empty() && !flags.starts_with('-') {
+        return None;
+    }
+    let mut more = vec![(PATIENCE, "-1".to_owned())];
+    if let Some(seconds) = crate::mesh::collective_seconds() {
+        more.push((COLLECTIVE, seconds.to_string()));
+    }
+    more.retain(|(flag, _)| !flags.contains(flag));
+    let more = more.iter().map(|(flag, value)| format!("{flag}={value}"));
+    let all: Vec<String> = std::iter::once(flags.clone()).chain(more).collect();
+    (all.len() > 1).then(|| all.join(" "))
 }
 
 fn import() -> Result<&'static Jaxlib> {

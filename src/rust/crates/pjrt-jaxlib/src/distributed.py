@@ -68,11 +68,11 @@ def open_port(address, collectives):
     return ""
 
 
-def make_client(devices, asynchronous, process, processes, ports, seconds):
+def make_client(devices, asynchronous, process, processes, ports):
     for port in filter(None, ports):
         address, number = port.split()
         _peers.add((address, int(number)))
-    return compat.make_client(devices, asynchronous, (_client, process, processes, _collectives, seconds))
+    return compat.make_client(devices, asynchronous, (_client, process, processes, _collectives))
 
 
 def exchange(pairs):

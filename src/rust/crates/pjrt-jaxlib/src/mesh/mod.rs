@@ -13,7 +13,25 @@ pub(crate) use member::{explain, Mesh};
 pub use member::{leave, status, Peer, Status};
 pub(crate) use runtime::start;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+static COLLECTIVE: AtomicU64 = AtomicU64::new(0);
+
+/// How many seconds collectives shall wait for other processes, which XLA must know before it is loaded: says whether it
+/// will, or does.
+pub fn collectives_wait(seconds: u64) -> bool {
+    if crate::compat::started().is_some() {
+        return collective_seconds() == Some(seconds);
+    }
+    COLLECTIVE.store(seconds, Ordering::Relaxed);
+    true
+}
+
+/// That number, where it has been told.
+pub(crate) fn collective_seconds() -> Option<u64> {
+    Some(COLLECTIVE.load(Ordering::Relaxed)).filter(|seconds| *seconds > 0)
+}
 
 /// How long what may take.
 #[derive(Clone, Copy, Debug)]

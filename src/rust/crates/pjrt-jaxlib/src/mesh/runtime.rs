@@ -97,7 +97,6 @@ impl Runtime {
                 &gil.int(settings.process.into())?,
                 &gil.int(settings.processes.into())?,
                 &gil.list(ports.iter())?,
-                &gil.int(settings.limits.collective.as_secs() as i64)?,
             ],
         )
         .map_err(|error| mesh.check(&[]).err().unwrap_or(error))
