@@ -193,6 +193,9 @@ aliases_text <- function(aliases, count) {
 
 primitive("custom_call", text = function(node, operands, scope) {
   p <- node$params
+  if (p$has_side_effect && !is.null(scope$mesh)) {
+    return(once_text(node, operands, scope))
+  }
   fields <- c(
     "api_version = 4 : i32", sprintf("backend_config = %s", p$attributes),
     sprintf("operand_layouts = %s", layouts_text(p$operand_layouts)),

@@ -178,6 +178,7 @@ primitive("shard_map", text = function(node, operands, scope) {
   inner$indent <- paste0(scope$indent, "  ")
   # The region sees nothing of the program around it.
   inner$names <- new.env(parent = emptyenv())
+  inner$mesh <- NULL
   inputs <- shard_map_inputs(node)
   specs <- c(p$in_specs, lapply(inputs$captured, whole_spec))
   names <- sprintf("%%shard%d_%d", scope$count$values, seq_along(operands) - 1L)

@@ -3,7 +3,10 @@
 # A whole module. `region` is what trace_region() gave. `layout`, for a mesh: the `mesh`, and for each of `inputs` and
 # `outputs` along which axes it is cut; NULL leaves that to XLA.
 program_text <- function(region, layout = NULL) {
-  scope <- list(names = new.env(parent = emptyenv()), count = new.env(parent = emptyenv()), indent = "    ")
+  scope <- list(
+    names = new.env(parent = emptyenv()), count = new.env(parent = emptyenv()), indent = "    ",
+    mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh
+  )
   scope$count$values <- 0L
   arguments <- sprintf("%%arg%d", seq_along(region$params) - 1L)
   name_parameters(scope, region$params, arguments)

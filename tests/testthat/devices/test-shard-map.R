@@ -1,5 +1,4 @@
 test_that("the parts of arguments go in, and results are put together, also as a part of a larger program", {
-  skip_without_plugin()
   found <- local({
     mesh <- ffi_mesh(c(data = 4, model = 2))
     x <- matrix(sin((1:32)^2), 8)
@@ -51,7 +50,6 @@ test_that("the parts of arguments go in, and results are put together, also as a
 })
 
 test_that("derivatives of all orders and batches are those of the whole", {
-  skip_without_plugin()
   found <- local({
     mesh <- ffi_mesh(c(a = 4, b = 2))
     both <- list(c("a", "b"))
@@ -128,7 +126,6 @@ test_that("derivatives of all orders and batches are those of the whole", {
 })
 
 test_that("custom calls, prints and random numbers are each device's own", {
-  skip_without_plugin()
   found <- local({
     mesh <- ffi_mesh(c(d = 8))
     one <- function(k) crossprod(matrix(sin(1:6 * k), 2)) + diag(3)
@@ -171,8 +168,37 @@ test_that("custom calls, prints and random numbers are each device's own", {
   expect_equal(found$seen, sort(colSums(matrix(found$M, 2))))
 })
 
+test_that("side effects happen in order on each device, and once outside", {
+  mesh <- ffi_mesh(c(a = 8))
+  seen <- NULL
+  tell <- ffi_callback(function(x) {
+    seen <<- c(seen, x)
+    x
+  }, "x: f64[] -> y: f64[]", side_effect = "ordered")
+  x <- matrix(as.double(1:16), 8)
+  own <- ffi_shard_map(function(x) {
+    first <- tell(sum(x))
+    second <- tell(-sum(x))
+    x * (first + 2 * second)
+  }, mesh, "a", "a")
+  sums <- rowSums(x)
+  expect_equal(own(x), -x * sums)
+  expect_equal(sort(seen), sort(c(sums, -sums)))
+  for (sum in sums) {
+    expect_lt(match(sum, seen), match(-sum, seen))
+  }
+  seen <- NULL
+  whole <- xla_jit(function(x) {
+    hlo_custom_call("print_tensor", sum(x), list(), list(print_header = "total"), has_side_effect = TRUE)
+    x * tell(sum(x))
+  })
+  printed <- utils::capture.output(found <- whole(ffi_shard(x, mesh, "a")))
+  expect_equal(as_array(found), x * sum(x))
+  expect_identical(seen, sum(x))
+  expect_identical(sum(printed == "total"), 1L)
+})
+
 test_that("what would be wrong, or would not end, is refused with its reason", {
-  skip_without_plugin()
   said <- local({
     mesh <- ffi_mesh(c(data = 4, model = 2))
     x <- matrix(0, 8, 4)
@@ -222,4 +248,47 @@ test_that("what would be wrong, or would not end, is refused with its reason", {
     lapply(cases, function(case) told(eval(case)))
   })
   expect_snapshot(cat(unlist(said), sep = "\n"))
+})
+
+test_that("values, gradients and second derivatives are those of jax.shard_map", {
+  mesh <- ffi_mesh(c(a = 4, b = 2))
+  all <- c("a", "b")
+  wide <- function(w) hlo_broadcast(w, c(2, 4), 2)
+  functions <- list(
+    gathered = function(x, w) {
+      g <- hlo_all_gather(sin(x * wide(w)), "b", dim = 2, tiled = TRUE)
+      hlo_psum(sum(g^2 * cbind(x, x)), all)
+    },
+    scattered = function(x, w) {
+      part <- hlo_psum_scatter(exp(x) * wide(w), "a", dim = 2)
+      hlo_pmean(sum(part^2) * sum(x), all)
+    },
+    sent = function(x, w) {
+      y <- hlo_ppermute(x * wide(w), "a", list(c(1, 2), c(2, 4), c(4, 1)))
+      hlo_psum(sum(y^2 * cos(x)), all)
+    },
+    exchanged = function(x, w) {
+      y <- hlo_all_to_all(x, "a", split = 2, concat = 1, tiled = TRUE)
+      hlo_psum(sum(y^3) * sum(wide(w) * x), all)
+    },
+    normalised = function(x, w) {
+      s <- exp(x - hlo_psum(sum(x), "a"))
+      hlo_psum(sum(wide(w) * s / hlo_psum(sum(s), all)), all)
+    },
+    placed = function(x, w) {
+      hlo_psum(sum(sin(x * hlo_axis_index(c("b", "a"))) * wide(w)), all)
+    }
+  )
+  x <- matrix(sin(1:64), 16)
+  w <- c(0.5, 1, 1.5, 2)
+  v <- matrix(cos(1:64), 16)
+  recorded <- strsplit(readLines("jax-shard-map.csv"), ",", fixed = TRUE)
+  expect_identical(vapply(recorded, `[[`, "", 1L), names(functions))
+  for (row in recorded) {
+    f <- ffi_shard_map(functions[[row[[1L]]]], mesh, list(list(all), NULL), NULL)
+    gradient <- ffi_grad(f, 1:2, value = TRUE)
+    found <- ffi_jvp(function(x) gradient(x, w))(x, v)
+    numbers <- unlist(list(found$value, found$tangent$gradient), use.names = FALSE)
+    expect_equal(numbers, as.numeric(row[-1L]), tolerance = 1e-13, label = row[[1L]])
+  }
 })

@@ -1,0 +1,34 @@
+# Calls with side effects in a program over several devices, outside of ffi_shard_map(): one device makes them, with the
+# whole of what they take, and tells the others what they gave. (XLA refuses to partition such calls.)
+
+# The text of such a call: that of a node which runs on every device.
+once_text <- function(node, operands, scope) {
+  if (any_token(c(node$inputs, node$types))) {
+    abort(sprintf("%s takes or gives a token, which programs over several devices do not have", node_title(node)),
+      "UNIMPLEMENTED", op = public_target(node$params$target), call = NULL,
+      hint = "`ffi_shard_map()` has it called by each device."
+    )
+  }
+  mesh <- scope$mesh
+  group <- list(mesh = mesh, axes = names(mesh$axes), size = mesh_size(mesh))
+  everywhere <- shard_map_node(function(params) {
+    first <- record("axis_index", list(), "i32", integer(), list(group = group))
+    call <- function() {
+      again <- new_node(node$op, params, node$types, node$params)
+      record_effect(again)
+      node_values(again)
+    }
+    values <- case_node(list(call, function() lapply(node$types, zero_of)), first)
+    list(values = lapply(values, from_first, group), specs = lapply(node$types, whole_spec))
+  }, node$inputs, lapply(node$inputs, whole_spec), mesh)
+  primitive_rule("shard_map", "text")(everywhere, operands, scope)
+}
+
+# What all but the first device have is zero.
+from_first <- function(x, group) {
+  if (x@dtype == "pred") {
+    converted(all_reduced(converted(x, "i32"), group, "add"), "pred")
+  } else {
+    all_reduced(x, group, "add")
+  }
+}
