@@ -56,6 +56,9 @@ ffi_shard_map <- function(f, mesh, in_specs, out_specs, check = TRUE) {
   check_function(f)
   check_mesh(mesh, "mesh")
   check_flag(check, "check")
+  own <- if (inherits(f, "xlaffi_jit")) environment(f)$f else f
+  # Where R data come to lie
+  placed <- if (!"..." %in% names(formals(args(own)))) in_specs
   new_jit(function(...) {
     call <- quote(ffi_shard_map())
     if (!is.null(the$manual)) {
@@ -77,7 +80,7 @@ ffi_shard_map <- function(f, mesh, in_specs, out_specs, check = TRUE) {
       check_replication(node, tree, call)
     }
     tree_fill(tree, node_values(node))
-  }, "shard_map")
+  }, "shard_map", shardings = list(mesh = mesh, inputs = placed, name = "in_specs", of = own, strict = FALSE))
 }
 
 # For each leaf of `like`, values, a spec with an entry for each of its axes. Of a result, `parts` is the number of

@@ -2,7 +2,7 @@
 #
 # `shardings` of a function: its `mesh` (NULL: that of its arguments), trees of specifications for `inputs` and
 # `outputs`, and whether they are `strict`: arguments that are sharded otherwise are refused, and as a part of another
-# program the function keeps them.
+# program the function keeps them. `inputs` came by the argument `name` and are for the arguments of the function `of`.
 
 check_spec_tree <- function(specs, name, call = rlang::caller_env()) {
   leaves <- if (is_spec_like(specs)) list(specs) else tree_leaves(specs)
@@ -25,12 +25,13 @@ placed_arguments <- function(f, shardings, arguments, types, call) {
     if (!is.null(shardings$inputs)) refuse_no_mesh(call)
     return(NULL)
   }
-  given <- given_specs(f, shardings$inputs, arguments, call)
+  name <- if (is.null(shardings$name)) "in_shardings" else shardings$name
+  given <- given_specs(if (is.null(shardings$of)) f else shardings$of, shardings$inputs, arguments, call, name)
   entries <- Map(function(x, type, spec, label) {
     if (is.null(spec)) {
       return(if (is_sharded(x)) x@spec else replicated_entries(type@shape))
     }
-    wanted <- checked_spec(spec, mesh, type@shape, paste("argument", label), "in_shardings", call)
+    wanted <- checked_spec(spec, mesh, type@shape, paste("argument", label), name, call)
     # Axes of one device make no difference.
     if (!is_sharded(x) || identical(mesh_parts(mesh, wanted), mesh_parts(mesh, x@spec))) {
       return(wanted)
@@ -61,7 +62,7 @@ leaf_labels <- function(arguments) {
 }
 
 # A specification or NULL for each leaf of the arguments, which go by the names that `f` gives them or by their places.
-given_specs <- function(f, specs, arguments, call) {
+given_specs <- function(f, specs, arguments, call, name = "in_shardings") {
   named <- names(named_arguments(f, stats::setNames(as.list(seq_along(arguments)), names(arguments))))
   order <- unlist(named_arguments(f, stats::setNames(as.list(seq_along(arguments)), names(arguments))))
   in_order <- arguments[order]
@@ -71,7 +72,7 @@ given_specs <- function(f, specs, arguments, call) {
     absent <- setdiff(names(formals(args(f))), c(named, "..."))
     specs <- specs[setdiff(names(specs), absent)]
   }
-  found <- spec_leaves(specs, in_order, "in_shardings", "the arguments", call)
+  found <- spec_leaves(specs, in_order, name, "the arguments", call)
   counts <- vapply(in_order, function(argument) length(tree_leaves(argument)), 0L)
   by_argument <- split(found, factor(rep(seq_along(order), counts), seq_along(order)))
   unlist(unname(by_argument[match(seq_along(order), order)]), recursive = FALSE)
