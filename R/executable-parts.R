@@ -9,7 +9,8 @@
 #' by hand.
 #'
 #' @param executable An executable for several devices of this process, see [pjrt_compile_options()].
-#' @param ... Arrays, one per parameter of the program: R data, in the parameter's dtype on the devices, or buffers.
+#' @param ... Arrays, one per parameter of the program: R data, in the parameter's dtype on the devices; buffers;
+#'   or arrays made by [ffi_shard()], which must be cut as the program wants them.
 #' @param results What [pjrt_execute()] gave, with `simplify` or without: a list of buffers for each result, or for one
 #'   result alone its list.
 #' @return `pjrt_shard()` a list with an element per parameter, each a list of buffers, one per device: the arguments of
@@ -35,11 +36,11 @@ pjrt_shard <- function(executable, ...) {
   call <- environment()
   unname(Map(function(x, parameter, i) {
     name <- sprintf("..%d", i)
-    if (!inherits(x, "xlaffi_buffer") && !is_data(x)) {
+    if (!inherits(x, "xlaffi_buffer") && !is_sharded(x) && !is_data(x)) {
       abort(sprintf("`%s` must be an array or a buffer, not %s", name, describe(x)), operand = name, call = call)
     }
     type <- argument_type(x, sprintf("`%s`", name), call)
-    if (!inherits(x, "xlaffi_buffer")) {
+    if (is_data(x)) {
       # One number may be meant for an array without dimensions.
       shape <- if (length(x) == 1L && is.null(dim(x)) && !length(parameter$shape)) integer() else type@shape
       type <- new_type(parameter$dtype, shape)
@@ -52,8 +53,24 @@ pjrt_shard <- function(executable, ...) {
         operand = name, call = call
       )
     }
+    if (is_sharded(x)) {
+      return(parts_as_they_lie(x, parts, plan$devices, name, call))
+    }
     parts_on_devices(x, type, list(devices = plan$devices, local = seq_along(plan$devices)), parts, parameter$shape)
   }, arguments, parameters, seq_along(arguments)))
+}
+
+# Those of a sharded array, if each device has what the program wants there.
+parts_as_they_lie <- function(x, parts, devices, name, call) {
+  lie <- local_parts(x@mesh, x@spec)
+  wanted <- if (ncol(parts)) parts else 0 * lie
+  if (!identical(vapply(devices, format, ""), vapply(x@mesh$devices, format, "")) || !all(lie == wanted)) {
+    abort(sprintf("`%s` is cut over its devices in another way than the program wants it", name),
+      operand = name, call = call,
+      hint = "`as_array()` gives the whole array, which is cut as it is wanted; see also `pjrt_shardings()`."
+    )
+  }
+  x@shards
 }
 
 shape_of <- function(dtype, shape) format(new_type(dtype, shape))

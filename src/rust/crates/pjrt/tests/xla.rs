@@ -262,3 +262,69 @@ fn round_trips_on_several_threads() {
         }
     });
 }
+
+#[test]
+fn two_devices_share_the_work() {
+    let client = client();
+    let code = r#"
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<f32>, tensor<4xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
+    : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  %twice = stablehlo.add %x, %x : tensor<4xf32>
+  return %sum, %twice : tensor<f32>, tensor<4xf32>
+}"#;
+    let devices = client.devices();
+    let ids: Vec<i32> = [1, 0].map(|i: usize| devices[i].id().unwrap()).into();
+    let options = CompileOptions {
+        partitions: 2,
+        devices: ids,
+        ..CompileOptions::default()
+    };
+    let program = Program::new(code, ProgramFormat::Mlir);
+    let executable = client.compile(&program, &options.to_bytes()).unwrap();
+    assert!(executable.is_over_several() && executable.num_devices() == 2);
+    assert_eq!(executable.num_partitions().unwrap(), 2);
+    assert_eq!(executable.num_replicas().unwrap(), 1);
+    assert_eq!(
+        executable.devices().unwrap(),
+        [devices[1].clone(), devices[0].clone()]
+    );
+    let upload = |x: &[f64; 2], device| {
+        let host = HostData {
+            source: Source::F64(x),
+            dims: &[2],
+            order: Order::ColumnMajor,
+            dtype: DType::F32,
+        };
+        client.upload(host, Some(device)).unwrap()
+    };
+    let (first, second) = (
+        upload(&[1.0, 2.0], &devices[1]),
+        upload(&[3.0, 4.0], &devices[0]),
+    );
+    let run = |lists: &[Vec<&Buffer>]| executable.execute_on(lists, &ExecuteOptions::default());
+    let found = run(&[vec![&first], vec![&second]]).unwrap();
+    let values: Vec<Vec<f64>> = found
+        .iter()
+        .flatten()
+        .map(|buffer| read(buffer).unwrap())
+        .collect();
+    assert_eq!(
+        values,
+        [vec![10.0], vec![2.0, 4.0], vec![10.0], vec![6.0, 8.0]]
+    );
+    let split = Sharding::Tiled {
+        tiles: vec![2],
+        copies: 1,
+        devices: vec![0, 1],
+    };
+    let shardings = executable.shardings().unwrap();
+    assert_eq!(shardings.parameters, [split.clone()]);
+    assert_eq!(shardings.results, [Sharding::Replicated, split]);
+    assert_eq!(shardings.parameter_parts[0].dims, [2]);
+    // Each part on the other's device.
+    let e = run(&[vec![&second], vec![&first]]).unwrap_err();
+    assert_eq!(e.code(), Code::INVALID_ARGUMENT);
+}
