@@ -4,7 +4,7 @@
 //! collective, without end, or until XLA ends the process. So `prepare.py` makes such programs call [`GUARDED`] in place
 //! of handlers (as it does with calls in order, see `calls.rs`): an error is kept for the run, what the handler would have
 //! computed is zeros, and the program goes on to its end on all devices. From then on no handler of the run is called, and
-//! its results are errors.
+//! its results are errors. The same holds where the error comes later, by a future.
 //!
 //! XLA tells a handler the id of the run that it is part of; the plugin gives runs their ids.
 
@@ -17,7 +17,7 @@ use std::ffi::CStr;
 use std::mem::{offset_of, size_of};
 use std::ptr::{addr_of, null_mut};
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::SystemTime;
 use xla_ffi::sys::{
     self, XLA_FFI_Api, XLA_FFI_CallFrame, XLA_FFI_Error, XLA_FFI_Error_Code, XLA_FFI_Handler,
@@ -117,7 +117,26 @@ thread_local! {
     static MADE: RefCell<Option<(XLA_FFI_Error_Code, String)>> = const { RefCell::new(None) };
 }
 
-/// XLA's table with another function that makes errors.
+/// A call that goes on after its handler has returned, as one of R's functions does.
+struct Going {
+    run: Arc<Run>,
+    device: i64,
+    results: Vec<Memory>,
+}
+
+thread_local! {
+    /// The call that this thread is in the middle of.
+    static CURRENT: RefCell<Option<Going>> = const { RefCell::new(None) };
+}
+
+/// By the addresses of the futures that XLA waits for.
+static GOING: Mutex<BTreeMap<usize, Going>> = Mutex::new(BTreeMap::new());
+
+fn going() -> MutexGuard<'static, BTreeMap<usize, Going>> {
+    GOING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// XLA's table with other functions that make errors and futures, and end these.
 struct Watching {
     original: *const XLA_FFI_Api,
     /// As many words as the original has, which may be more than are known here.
@@ -137,15 +156,38 @@ fn watching(api: *const XLA_FFI_Api) -> *const XLA_FFI_Api {
         return api;
     }
     let watching = WATCHING.get_or_init(|| {
-        const CREATE: usize = offset_of!(XLA_FFI_Api, XLA_FFI_Error_Create) / size_of::<usize>();
-        // SAFETY: the table is as long as its first field says, which is more than the function's place, and constant.
+        // SAFETY: the table is as long as its first field says, and constant.
         let mut copy: Box<[usize]> = unsafe {
             let words = addr_of!((*api).struct_size).read() / size_of::<usize>();
             std::slice::from_raw_parts(api.cast::<usize>(), words).into()
         };
-        copy[CREATE] = create as *const () as usize;
-        let original = api;
-        Watching { original, copy }
+        let own = [
+            (
+                offset_of!(XLA_FFI_Api, XLA_FFI_Error_Create),
+                create as *const () as usize,
+            ),
+            (
+                offset_of!(XLA_FFI_Api, XLA_FFI_Future_Create),
+                create_future as *const () as usize,
+            ),
+            (
+                offset_of!(XLA_FFI_Api, XLA_FFI_Future_SetAvailable),
+                set_available as *const () as usize,
+            ),
+            (
+                offset_of!(XLA_FFI_Api, XLA_FFI_Future_SetError),
+                set_error as *const () as usize,
+            ),
+        ];
+        for (offset, function) in own {
+            if let Some(word) = copy.get_mut(offset / size_of::<usize>()) {
+                *word = function;
+            }
+        }
+        Watching {
+            original: api,
+            copy,
+        }
     });
     match std::ptr::eq(watching.original, api) {
         true => watching.copy.as_ptr().cast(),
@@ -153,9 +195,12 @@ fn watching(api: *const XLA_FFI_Api) -> *const XLA_FFI_Api {
     }
 }
 
+fn original() -> *const XLA_FFI_Api {
+    WATCHING.get().map_or(std::ptr::null(), |w| w.original)
+}
+
 unsafe extern "C" fn create(args: *mut sys::XLA_FFI_Error_Create_Args) -> *mut XLA_FFI_Error {
-    let original = WATCHING.get().map_or(std::ptr::null(), |w| w.original);
-    let Some(create) = function!(original, XLA_FFI_Error_Create) else {
+    let Some(create) = function!(original(), XLA_FFI_Error_Create) else {
         return null_mut();
     };
     // SAFETY: the caller's struct, as XLA's function takes it.
@@ -166,6 +211,62 @@ unsafe extern "C" fn create(args: *mut sys::XLA_FFI_Error_Create_Args) -> *mut X
             let _ = MADE.try_with(|made| made.replace(Some((args.errc, text))));
         }
         create(args)
+    }
+}
+
+unsafe extern "C" fn create_future(
+    args: *mut sys::XLA_FFI_Future_Create_Args,
+) -> *mut XLA_FFI_Error {
+    let Some(create) = function!(original(), XLA_FFI_Future_Create) else {
+        return null_mut();
+    };
+    // SAFETY: as in `create`.
+    let error = unsafe { create(args) };
+    let current = CURRENT.try_with(RefCell::take).ok().flatten();
+    if let (true, Some(current)) = (error.is_null(), current) {
+        // SAFETY: as above; the function has filled it in.
+        going().insert(unsafe { (*args).future } as usize, current);
+    }
+    error
+}
+
+unsafe extern "C" fn set_available(
+    args: *mut sys::XLA_FFI_Future_SetAvailable_Args,
+) -> *mut XLA_FFI_Error {
+    // SAFETY: as in `create`.
+    let known = going().remove(&(unsafe { (*args).future } as usize));
+    drop(known);
+    match function!(original(), XLA_FFI_Future_SetAvailable) {
+        // SAFETY: as above.
+        Some(set) => unsafe { set(args) },
+        None => null_mut(),
+    }
+}
+
+unsafe extern "C" fn set_error(args: *mut sys::XLA_FFI_Future_SetError_Args) -> *mut XLA_FFI_Error {
+    // SAFETY: as in `create`.
+    let (future, error) = unsafe { ((*args).future, (*args).error) };
+    let known = going().remove(&(future as usize));
+    let set_available = function!(original(), XLA_FFI_Future_SetAvailable);
+    let (Some(call), Some(set_available)) = (known, set_available) else {
+        return match function!(original(), XLA_FFI_Future_SetError) {
+            // SAFETY: as above.
+            Some(set) => unsafe { set(args) },
+            None => null_mut(),
+        };
+    };
+    let mut args = sys::XLA_FFI_Future_SetAvailable_Args {
+        struct_size: size_of::<sys::XLA_FFI_Future_SetAvailable_Args>(),
+        extension_start: null_mut(),
+        future,
+    };
+    // SAFETY: the error is given up by the caller; the memory is the call's until its future has ended, which it does
+    // here, by XLA's function.
+    unsafe {
+        call.run.fail(call.device, described(original(), error));
+        destroy(original(), error);
+        call.results.iter().for_each(|memory| memory.clear());
+        set_available(&mut args)
     }
 }
 
@@ -200,28 +301,49 @@ unsafe fn described(api: *const XLA_FFI_Api, error: *mut XLA_FFI_Error) -> Error
     }
 }
 
-/// Fills the results of a call with zeros.
+/// Memory of a result.
+struct Memory {
+    address: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: memory of a call, which any thread may write that has the call.
+unsafe impl Send for Memory {}
+
+impl Memory {
+    /// Fills it with zeros.
+    ///
+    /// # Safety
+    /// Its call has not ended.
+    unsafe fn clear(&self) {
+        // SAFETY: by this function's contract.
+        unsafe { std::ptr::write_bytes(self.address, 0, self.bytes) };
+    }
+}
+
+/// Where the results of a call go.
 ///
 /// # Safety
 /// `frame` is XLA's, or a copy of it.
-unsafe fn clear_results(frame: &XLA_FFI_CallFrame) {
-    // SAFETY: the frame's arrays have as many elements as their sizes say; a buffer has its dims, and memory for them.
+unsafe fn results(frame: &XLA_FFI_CallFrame) -> Vec<Memory> {
+    let mut results = Vec::new();
+    // SAFETY: the frame's arrays have as many elements as their sizes say; a buffer has its dims.
     unsafe {
         for i in 0..usize::try_from(frame.rets.size).unwrap_or(0) {
             if *frame.rets.types.add(i) != sys::XLA_FFI_RetType_BUFFER {
                 continue;
             }
             let buffer = &*(*frame.rets.rets.add(i)).cast::<sys::XLA_FFI_Buffer>();
-            let size = DataType(buffer.dtype as _)
-                .info()
-                .map_or(0, |info| info.size);
+            let size = DataType(buffer.dtype).info().map_or(0, |info| info.size);
             let dims = (0..buffer.rank.max(0) as usize).map(|d| *buffer.dims.add(d) as usize);
             let bytes = dims.product::<usize>() * size;
             if !buffer.data.is_null() {
-                std::ptr::write_bytes(buffer.data.cast::<u8>(), 0, bytes);
+                let address = buffer.data.cast::<u8>();
+                results.push(Memory { address, bytes });
             }
         }
     }
+    results
 }
 
 /// Calls a handler; where the run is one over several devices, its error is the run's, and XLA's none.
@@ -241,9 +363,10 @@ pub(crate) unsafe fn call(
         // SAFETY: by this function's contract, here and below.
         return unsafe { handler(frame) };
     };
+    // SAFETY: as above, here and below.
+    let clear = |frame: &_| unsafe { results(frame).iter().for_each(|memory| memory.clear()) };
     if let Some(failure) = run.failure() {
-        // SAFETY: as above.
-        unsafe { clear_results(frame) };
+        clear(frame);
         return match run.leaves_out_another() {
             true => null_mut(),
             false => {
@@ -253,25 +376,35 @@ pub(crate) unsafe fn call(
             }
         };
     }
+    let device = number!(
+        frame,
+        XLA_FFI_DeviceOrdinal_Get,
+        XLA_FFI_DeviceOrdinal_Get_Args { device_ordinal }
+    );
+    let device = device.unwrap_or(-1);
+    let going = Going {
+        run: Arc::clone(&run),
+        device,
+        // SAFETY: as above.
+        results: unsafe { results(frame) },
+    };
+    // They are there on a thread that calls handlers.
+    let _ = CURRENT.try_with(|current| current.replace(Some(going)));
     let _ = MADE.try_with(RefCell::take);
     let api = frame.api;
     frame.api = watching(api);
     // SAFETY: as above.
     let error = unsafe { handler(frame) };
     frame.api = api;
+    let _ = CURRENT.try_with(RefCell::take);
     if error.is_null() {
         return error;
     }
-    let device = number!(
-        frame,
-        XLA_FFI_DeviceOrdinal_Get,
-        XLA_FFI_DeviceOrdinal_Get_Args { device_ordinal }
-    );
     // SAFETY: as above; the error is this call's.
     unsafe {
-        run.fail(device.unwrap_or(-1), described(api, error));
+        run.fail(device, described(api, error));
         destroy(api, error);
-        clear_results(frame);
     }
+    clear(frame);
     null_mut()
 }

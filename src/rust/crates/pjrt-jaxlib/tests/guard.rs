@@ -7,7 +7,7 @@ mod common;
 mod handlers;
 use common::several::*;
 use common::*;
-use handlers::{gated, register, FailsOn, GateOp, Look, GATE, LOOKS};
+use handlers::{gated, register, FailsLater, FailsOn, GateOp, Look, GATE, LOOKS};
 use pjrt_api::*;
 use std::sync::Once;
 use xla_ffi::{handler, Host};
@@ -19,6 +19,8 @@ fn registered() -> *mut PJRT_Client {
     let client = eight();
     ONCE.call_once(|| {
         register("test_fails_on", "host", Some(handler::<FailsOn, Host>)).unwrap();
+        let later = handler::<FailsLater, Host>;
+        register("test_fails_later", "host", Some(later)).unwrap();
         register("test_gate", "host", Some(handler::<GateOp, Host>)).unwrap();
         register("test_look", "host", Some(handler::<Look, Host>)).unwrap();
     });
@@ -95,6 +97,25 @@ fn an_error_on_one_device_ends_the_run_on_all() {
             out.into_iter().flatten().for_each(destroy);
         }
         x.into_iter().flatten().for_each(destroy);
+        [bad, good].into_iter().for_each(destroy_executable);
+    }
+}
+
+#[test]
+fn an_error_may_come_after_the_handler_has_returned() {
+    let client = registered();
+    for (large, ordered) in [(false, false), (true, false), (false, true), (true, true)] {
+        let n = if large { 256 } else { 2 };
+        let x = ones(client, n);
+        let [bad, good] = [2, -1].map(|device| {
+            let code = program(device, large, ordered).replace("test_fails_on", "test_fails_later");
+            compile_over(client, &code, Over::replicas(N))
+        });
+        assert_failed(execute_over(bad, &x));
+        let out = execute_over(good, &x).unwrap();
+        let sum = (N * n) as f32;
+        assert_eq!(read::<f32>(out[1][0]).unwrap(), vec![sum; n * n]);
+        x.into_iter().chain(out).flatten().for_each(destroy);
         [bad, good].into_iter().for_each(destroy_executable);
     }
 }

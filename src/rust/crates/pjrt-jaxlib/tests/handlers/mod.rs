@@ -10,8 +10,8 @@ use crate::common::{api, Answer};
 use pjrt_api::*;
 use std::sync::{Condvar, Mutex};
 use xla_ffi::{
-    io, AnyBuffer, Arg, Attr, Cx, Error, Floats, HandlerFn, Kernel, Op, Platform, Result, Ret,
-    Scalar, Untyped,
+    io, AnyBuffer, Arg, Attr, Cx, Error, Floats, HandlerFn, Kernel, Later, Op, Platform, Result,
+    Ret, Scalar, Untyped,
 };
 
 /// A gate at which a handler waits.
@@ -150,6 +150,46 @@ impl<P: Platform> Kernel<P> for FailsOn {
             return Err(Error::invalid_argument("not here"));
         }
         io.y.copy_from(&io.x)
+    }
+}
+
+io! {
+    /// As [`FailsOn`], some time after it has returned.
+    pub struct FailsLaterIo<'f> {
+        /// any shape
+        x: Arg<'f, f32>,
+        /// that shape
+        y: Ret<'f, f32>,
+        /// its ordinal
+        device: Attr<i32>,
+        /// until then
+        later: Later<'f>,
+    }
+}
+
+pub struct FailsLater;
+
+impl Op for FailsLater {
+    const TARGET: &'static str = "test_fails_later";
+    type Dtypes = Untyped;
+}
+
+impl<P: Platform> Kernel<P> for FailsLater {
+    type Io<'f> = FailsLaterIo<'f>;
+
+    fn run(io: FailsLaterIo<'_>, cx: &Cx<'_, P>) -> Result<()> {
+        let fails = cx.device_ordinal()? == *io.device;
+        let (x, mut y) = (io.later.keep(io.x)?, io.later.keep_mut(io.y)?);
+        let promise = io.later.promise();
+        std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            y.copy_from_slice(&x);
+            promise.complete(match fails {
+                true => Err(Error::invalid_argument("not here")),
+                false => Ok(()),
+            });
+        });
+        Ok(())
     }
 }
 
