@@ -144,7 +144,7 @@ pjrt_distributed <- function(coordinator = NULL, num_processes = NULL, process_i
 }
 
 refuse_joined <- function(call) {
-  status <- distributed_status()
+  status <- mesh_status()
   if (!is.null(status)) {
     abort(
       sprintf("this session is process %d of %d already", status$process, length(status$host)), "ALREADY_EXISTS",
@@ -175,12 +175,12 @@ refuse_untold <- function(name, launcher, call) {
   )
 }
 
-distributed_status <- function() check(.Call(wrap__distributed_status))
+mesh_status <- function() check(.Call(wrap__distributed_status))
 
 #' @rdname pjrt_distributed
 #' @export
 pjrt_distributed_status <- function() {
-  status <- distributed_status()
+  status <- mesh_status()
   if (is.null(status)) {
     return(NULL)
   }
