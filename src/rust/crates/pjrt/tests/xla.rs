@@ -321,7 +321,7 @@ func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
         devices: vec![0, 1],
     };
     let shardings = executable.shardings().unwrap();
-    assert_eq!(shardings.parameters, [split.clone()]);
+    assert_eq!(shardings.parameters, std::slice::from_ref(&split));
     assert_eq!(shardings.results, [Sharding::Replicated, split]);
     assert_eq!(shardings.parameter_parts[0].dims, [2]);
     // Each part on the other's device.
