@@ -75,6 +75,36 @@ test_that("a process that is killed ends the others' calls with an error", {
   }
 })
 
+test_that("where a program fails in one process it fails in all", {
+  skip_without_processes()
+  runs <- processes(2, '
+    d <- join_mesh(i, n, port)
+    mesh <- ffi_mesh(c(data = n))
+    x <- ffi_shard(1, mesh, "data", global_shape = n)
+    own <- ffi_callback(function(x) if (i == 1) stop("on purpose") else x, "x: f64[n] -> y: f64[n]")
+    total <- ffi_shard_map(function(x) hlo_psum(sum(own(x)), "data"), mesh, list("data"), ffi_spec())
+    failed <- tryCatch(as_array(total(x)), error = identity)
+    stopifnot(inherits(failed, "xlaffi_error"))
+    cat(class(failed)[[1]], "\\n")
+    cat(grepl("on purpose", conditionMessage(failed)), "\\n")
+    again <- tryCatch(as_array(total(x)), error = identity)
+    stopifnot(inherits(again, "xlaffi_error_unavailable"))
+  ')
+  for (run in runs) expect_identical(run$status, 0L)
+  expect_match(said(runs[[1]])[[1]], "xlaffi_error_unavailable")
+  expect_match(said(runs[[1]])[[2]], "TRUE")
+})
+
+test_that("forked children are refused", {
+  skip_without_processes()
+  run <- run_r('
+    pjrt_device("cpu")
+    try_it <- function(i) conditionMessage(tryCatch(pjrt_distributed("127.0.0.1:2222", 2, i), error = identity))
+    cat(unlist(parallel::mclapply(0:1, try_it, mc.cores = 2)), sep = "\\n")
+  ')
+  expect_match(paste(run$output, collapse = " "), "XLA was used before this process was forked")
+})
+
 test_that("the coordinator may be killed, too", {
   skip_without_processes()
   runs <- processes(2, '

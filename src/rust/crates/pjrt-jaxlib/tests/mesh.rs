@@ -210,17 +210,30 @@ fn the_coordinator_that_is_killed_ends_what_the_others_wait_for() {
 #[test]
 fn who_cannot_take_part_is_told() {
     let port = free_port();
-    let zero = start("sum", 0, 2, port);
+    let zero = start("sum", 0, 3, port);
+    let one = start("sum", 1, 3, port);
     let said_by = |child| said(&end(child, Duration::from_secs(60))).remove(0);
-    let other_size = said_by(start("sum", 1, 3, port));
+    let other_size = said_by(start("sum", 1, 2, port));
     assert!(
-        other_size.contains("was told of 3 processes, the coordinator of 2"),
+        other_size.contains("was told of 2 processes, the coordinator of 3"),
         "{other_size}"
     );
-    let twice = said_by(start("sum", 0, 2, port));
-    assert!(twice.contains("cannot listen"), "{twice}");
-    let one = start("sum", 1, 2, port);
-    for child in [zero, one] {
+    let other_zero = said_by(start("sum", 0, 3, port));
+    assert!(other_zero.contains("cannot listen"), "{other_zero}");
+    // The first one of that number may have come before the one with the other size, or after it.
+    let mut twice = vec![one, start("sum", 1, 3, port)];
+    let limit = Instant::now() + Duration::from_secs(30);
+    let refused = loop {
+        let ended = |child: &mut Child| child.try_wait().unwrap().is_some();
+        if let Some(place) = twice.iter_mut().position(ended) {
+            break twice.remove(place);
+        }
+        assert!(Instant::now() < limit);
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let refused = said_by(refused);
+    assert!(refused.contains("process 1 is there already"), "{refused}");
+    for child in [zero, twice.remove(0), start("sum", 2, 3, port)] {
         assert_eq!(said(&end(child, Duration::from_secs(60)))[3], "left");
     }
 }

@@ -159,6 +159,7 @@ pub(crate) fn explain(text: &str) -> Option<Error> {
         ),
     };
     mesh.fail(&format!("a collective ended with an error: {why}"));
+    let text = text.lines().next().unwrap_or(text);
     Some(Error {
         code,
         message: format!("a collective over several processes failed: {why} ({text})"),
