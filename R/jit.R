@@ -47,7 +47,8 @@
 #' As a part of another program the function keeps its shardings, as [hlo_shard()] would: so derivatives and batches
 #' of it are computed where it is. Custom calls, ops of your own and linear algebra ([xla_chol()] and its like) are
 #' computed by every device on whole arrays, which XLA gathers before: that is right, but not parallel, and an R
-#' function ([ffi_callback()]) is called once by each device. Inside [ffi_shard_map()] each computes with its own part.
+#' function ([ffi_callback()]) is called once by each device. Calls with side effects are made once, by the first one.
+#' Inside [ffi_shard_map()] each device computes with its own part.
 #'
 #' @param f A function of [values][xlaffi_value] that gives a value or a (named) list of values.
 #' @param exact Whether each operation is computed as it is written. XLA otherwise multiplies by `1 / 3` for `x / 3`,

@@ -77,6 +77,12 @@ register_waldo_methods <- function(...) {
       dim(data) <- NULL
       list(object = list(dtype = info$dtype, shape = info$shape, device = format(device(x)), data = data), path = path)
     },
+    xlaffi_sharded = function(x, path) {
+      data <- as_array(x)
+      dim(data) <- NULL
+      object <- list(dtype = x@dtype, shape = x@shape, mesh = x@mesh$key, spec = format_spec(x@spec), data = data)
+      list(object = object, path = path)
+    },
     xlaffi_array_promise = function(x, path) {
       array <- value(x)
       list(object = list(dim = dim(array), data = `dim<-`(array, NULL)), path = path)

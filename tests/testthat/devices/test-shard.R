@@ -134,6 +134,13 @@ test_that("they look like arrays", {
   })
 })
 
+test_that("testthat compares what they hold and where they lie", {
+  x <- as.double(1:8)
+  expect_equal(ffi_shard(x, mesh, "data"), ffi_shard(x, mesh, "data"))
+  expect_failure(expect_equal(ffi_shard(x, mesh, "data"), ffi_shard(x + 1, mesh, "data")))
+  expect_failure(expect_equal(ffi_shard(x, mesh, "data"), ffi_shard(x, mesh, "model")))
+})
+
 test_that("what cannot be sharded is refused", {
   expect_snapshot(error = TRUE, {
     ffi_shard(matrix(1:6, 3), mesh, "data")
