@@ -67,8 +67,8 @@ is_value <- function(x) isS4(x) && inherits(x, "xlaffi_value")
 #' @details
 #' * R's own types, `pred`, `i32`, `f64` and `c128`, are converted as R converts logicals, integers, doubles and
 #'   complex numbers: `i + 1` and `i / 2L` are `f64`, `i + 1L` is `i32`. Logicals go along with every dtype, and R
-#'   numbers become constants of the value's dtype. Other mixtures, `f32` with `f64` say, are an error:
-#'   [hlo_convert()] changes the dtype.
+#'   numbers become constants of the value's dtype. A finite one that would become infinite in it is an error, but
+#'   compared as in R. Other mixtures, `f32` with `f64` say, are an error: [hlo_convert()] changes the dtype.
 #' * Integers wrap around where R gives NA with a warning. Divided by zero, `%/%` and `%%`, they give the smallest
 #'   integer, which R reads as NA. They have no NA in between: `NA_integer_ + 1L` is a number.
 #' * Shapes are equal, or one side is a vector that is repeated a whole number of times, down the columns of an array.
