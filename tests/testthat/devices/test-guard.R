@@ -1,0 +1,32 @@
+# Functions of R on several devices that fail, that wait, and that start programs.
+
+test_that("an R function that fails on one device is an error of the program, and the devices are free again", {
+  mesh <- ffi_mesh(c(d = 4L))
+  fails_for <- 2
+  picky <- ffi_callback(function(x) {
+    if (any(x == fails_for)) stop("no ", fails_for)
+    x
+  }, "x: f64[n] -> y: f64[n]")
+  for (large in c(FALSE, TRUE)) {
+    total <- ffi_shard_map(function(x) {
+      y <- picky(x)
+      # XLA runs what is large behind the launch.
+      if (large) y <- y + 0 * sum(hlo_broadcast(y[1], c(300L, 300L)) %*% hlo_broadcast(y[1], c(300L, 300L)))
+      hlo_psum(sum(y), "d")
+    }, mesh, "d", NULL)
+    fails_for <- 2
+    expect_error(total(c(0, 1, 2, 3)), "no 2")
+    fails_for <- 9
+    expect_equal(total(c(0, 1, 2, 3)), 6)
+  }
+})
+
+test_that("a program over several devices does not start out of one that waits for R", {
+  mesh <- ffi_mesh(c(d = 4L))
+  total <- ffi_shard_map(function(x) hlo_psum(sum(x), "d"), mesh, "d", NULL)
+  inner <- ffi_callback(function(x) total(c(1, 2, 3, 4)) + x, "x: f64[n] -> y: f64[n]")
+  outer <- ffi_shard_map(function(x) hlo_psum(sum(inner(x)), "d"), mesh, "d", NULL)
+  expect_error(outer(c(1, 2, 3, 4)), "over several devices cannot be started")
+  expect_error(inner(1), "over several devices cannot be started")
+  expect_equal(total(c(1, 2, 3, 4)), 10)
+})
