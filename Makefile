@@ -21,7 +21,7 @@ help:
 	@echo 'make document   wrappers, help pages and NAMESPACE from the sources'
 	@echo 'make check      R CMD check --as-cran on the built tarball'
 	@echo 'make bench      the speed figures of the README'
-	@echo 'make check-jax  run all linear algebra that JAX exports, and compare with JAX'
+	@echo 'make check-jax  run linear algebra and programs for several devices that JAX exports beside JAX'
 	@echo 'make random     random programs through every op beside jaxlib (COUNT=20000 SEED=1)'
 	@echo 'make fuzz       call frames and R functions with garbage (SECONDS=120 SEED=1)'
 	@echo 'make sanitize   loom, Miri, sanitizers, gctorture (PARTS=; tools/sanitize.md)'
@@ -64,6 +64,7 @@ check-jax:
 	@tools/install.sh $(LIB)
 	@rm -rf target/jax && mkdir -p target
 	@tools/with-env.sh Rscript tools/jax/run.R target/jax
+	@tools/with-env.sh Rscript tools/jax/run-devices.R target/jax-devices
 
 random:
 	@tools/setup.sh test
