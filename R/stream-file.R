@@ -67,6 +67,11 @@ element_bytes <- function(dtype) if (dtype == "pred") 1 else as.numeric(gsub("[^
 # The array with all of its shape, if the file has just as many bytes.
 fit_to_file <- function(array, path, trailing, call = rlang::caller_env()) {
   there <- file.size(path) - array$offset
+  if (there < 0) {
+    abort(sprintf("\"%s\" has %.0f bytes, `offset` is %.0f", path, file.size(path), array$offset),
+      operand = "offset", call = call
+    )
+  }
   row <- prod(array$shape[-1L]) * element_bytes(array$dtype)
   if (length(array$shape) && is.na(array$shape[[1L]])) {
     if (row == 0) {
@@ -74,7 +79,7 @@ fit_to_file <- function(array, path, trailing, call = rlang::caller_env()) {
         operand = "shape", call = call
       )
     }
-    array$shape <- check_shape(c(max(there, 0) %/% row, array$shape[-1L]), "shape", call)
+    array$shape <- check_shape(c(there %/% row, array$shape[-1L]), "shape", call)
   }
   needed <- prod(array$shape) * element_bytes(array$dtype)
   if (there > needed && !trailing) {
@@ -169,6 +174,10 @@ npy_header <- function(path, call = rlang::caller_env()) {
   if (length(header) < length || any(header == 0)) {
     refuse("its header is cut off")
   }
+  # Only names of fields can have other characters.
+  if (any(header > 127)) {
+    refuse("its header has characters beyond ASCII")
+  }
   header <- rawToChar(header)
   entry <- function(name, value) {
     found <- regmatches(header, regexec(sprintf("['\"]%s['\"]\\s*:\\s*%s", name, value), header))[[1L]]
@@ -180,7 +189,7 @@ npy_header <- function(path, call = rlang::caller_env()) {
   if (is.null(columns) || is.null(shape)) {
     refuse("its header has no order or shape")
   }
-  dtype <- if (!is.null(type)) npy_dtypes[substring(type, 2L)]
+  dtype <- if (!is.null(type)) npy_dtypes[sub("^[<>=|]", "", type)]
   if (is.null(type) || is.na(dtype)) {
     type <- if (is.null(type)) "records" else dQuote(type, FALSE)
     refuse(sprintf("its elements are %s, which no buffer can have", type), "UNIMPLEMENTED")
