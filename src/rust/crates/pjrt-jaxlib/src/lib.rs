@@ -12,6 +12,7 @@ mod attend;
 mod buffer;
 mod calls;
 mod client;
+mod client_options;
 mod compat;
 mod compile;
 mod device;
