@@ -17,6 +17,7 @@ pub(crate) struct Options {
 /// The options of a mesh, as they are read.
 struct MeshOptions<'a> {
     coordinator: Option<&'a str>,
+    job: &'a str,
     bind: Option<&'a str>,
     address: Option<&'a str>,
     processes: Option<i64>,
@@ -92,6 +93,7 @@ impl Options {
         };
         let mut mesh = MeshOptions {
             coordinator: None,
+            job: "",
             bind: None,
             address: None,
             processes: None,
@@ -112,6 +114,7 @@ impl Options {
                 "num_threads" => options.threads = Some(given.number(1, 1024)?),
                 "asynchronous" => options.asynchronous = given.flag()?,
                 "coordinator_address" => mesh.coordinator = Some(string()?),
+                "job_name" => mesh.job = string()?,
                 "bind_address" => mesh.bind = Some(string()?),
                 "host_address" => mesh.address = Some(string()?),
                 "num_nodes" => mesh.processes = Some(given.number(1, PROCESSES)?),
@@ -124,7 +127,7 @@ impl Options {
                     return Err(Error::invalid(format!(
                         "unknown option `{name}`; there are cpu_device_count, num_threads and asynchronous, and for \
                          several processes coordinator_address, bind_address, host_address, num_nodes, node_id, \
-                         collectives, startup_timeout, heartbeat_timeout and collective_timeout"
+                         job_name, collectives, startup_timeout, heartbeat_timeout and collective_timeout"
                     )))
                 }
             }
@@ -170,6 +173,7 @@ impl MeshOptions<'_> {
         let seconds = |n: i64| Duration::from_secs(n.unsigned_abs());
         Ok(Some(Settings {
             coordinator: coordinator.to_owned(),
+            job: self.job.to_owned(),
             bind: self.bind.map(str::to_owned),
             address: self.address.map(str::to_owned),
             process: process as u32,

@@ -3,7 +3,7 @@
 use crate::client::Client;
 use crate::entry::{entry, object, slice};
 use crate::error::{Error, Result};
-use crate::executable::{executable, Loaded};
+use crate::executable::{executable, read_serialized, Loaded, Origin};
 use crate::proto::Placement;
 use pjrt_api::{PJRT_Error_Code, PJRT_SerializedExecutable};
 
@@ -114,7 +114,8 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
         }
         error
     })?;
-    args.executable = Loaded::new(&gil, client, compiled, placed, None)?.into_raw();
+    args.executable =
+        Loaded::new(&gil, client, compiled, placed, Origin::Compiled(code))?.into_raw();
     Ok(())
 });
 
@@ -233,14 +234,7 @@ entry!(
 entry!(serialize, PJRT_Executable_Serialize_Args, |args| {
     // SAFETY: the API's contract.
     let this = unsafe { executable(args.executable)? };
-    let code = Box::new(match &this.serialized {
-        Some(code) => code.to_vec(),
-        None => {
-            let gil = this.client.jax.gil()?;
-            gil.call(&this.client.jax.serialize, [&this.object])?
-                .to_bytes(&gil)?
-        }
-    });
+    let code = Box::new(this.serialize(&this.client.jax.gil()?)?);
     (args.serialized_bytes, args.serialized_bytes_size) = (code.as_ptr().cast(), code.len());
     args.serialized_executable = Box::into_raw(code).cast();
     args.serialized_executable_deleter = Some(free_serialized);
@@ -275,6 +269,7 @@ entry!(
                 )?,
             )
         };
+        let (code, digest) = read_serialized(code);
         let placed = place_serialized(&client, code, options)?;
         let gil = client.jax.gil()?;
         let object = gil.call(
@@ -286,7 +281,14 @@ entry!(
                 &gil.bytes(options)?,
             ],
         )?;
-        args.loaded_executable = Loaded::new(&gil, client, object, placed, Some(code))?.into_raw();
+        args.loaded_executable = Loaded::new(
+            &gil,
+            client,
+            object,
+            placed,
+            Origin::Serialized(code, digest),
+        )?
+        .into_raw();
         Ok(())
     }
 );

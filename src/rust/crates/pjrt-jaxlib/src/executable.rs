@@ -5,7 +5,7 @@ use crate::device::Device;
 use crate::entry::{entry, object};
 use crate::error::{Error, Result};
 use crate::frame::Frames;
-use crate::mesh::Mesh;
+use crate::mesh::{self, Launch, Mesh};
 use crate::proto::{Module, Placement};
 use crate::python::{gil::Gil, object::Object};
 use crate::run::Names;
@@ -30,8 +30,8 @@ pub(crate) struct Executable {
     pub local: Vec<i64>,
     /// Ids and names of all of them.
     pub names: Names,
-    /// The processes that the devices belong to.
-    parties: Vec<u32>,
+    /// What processes tell each other of it, where it is for several of them.
+    pub launch: Option<Launch>,
     replicas: usize,
     partitions: usize,
     fingerprint: Vec<u8>,
@@ -110,22 +110,23 @@ impl Executable {
         self.devices.len() == 1
     }
 
-    /// The mesh, where it runs in several processes.
-    pub fn mesh(&self) -> Option<&Arc<Mesh>> {
-        self.client.mesh.as_ref().filter(|_| self.parties.len() > 1)
+    /// The mesh and what its processes tell each other, where it runs in several of them.
+    pub fn mesh(&self) -> Option<(&Arc<Mesh>, &Launch)> {
+        self.client.mesh.as_ref().zip(self.launch.as_ref())
     }
 
-    /// Waits until all of the processes are about to run their first program over these devices.
-    pub fn meet(&self, mesh: &Mesh) -> Result<()> {
-        let ids: Vec<String> = self.devices.iter().map(i64::to_string).collect();
-        let list = |shapes: Vec<String>| shapes.join(", ");
-        let module = &self.module;
-        let what = format!(
-            "of ({}) -> ({})",
-            list(module.parameters.iter().map(Shape::to_string).collect()),
-            list(module.results.iter().map(Shape::to_string).collect()),
-        );
-        mesh.meet(&ids.join(","), &self.parties, &what)
+    /// Bytes that `read_serialized` takes.
+    pub fn serialize(&self, gil: &Gil) -> Result<Vec<u8>> {
+        let code = match &self.serialized {
+            Some(code) => code.to_vec(),
+            None => gil
+                .call(&self.client.jax.serialize, [&self.object])?
+                .to_bytes(gil)?,
+        };
+        Ok(match &self.launch {
+            Some(launch) => [MARK, &launch.digest.to_le_bytes(), &code[..]].concat(),
+            None => code,
+        })
     }
 
     /// The devices of this process that it runs on.
@@ -137,6 +138,43 @@ impl Executable {
     }
 }
 
+/// What a program was made of.
+pub(crate) enum Origin<'a> {
+    Compiled(&'a [u8]),
+    /// As jaxlib serialised it, and the digest of what had been compiled, where that is known.
+    Serialized(&'a [u8], Option<u64>),
+}
+
+/// What stands before a serialised program over several processes, and before the digest of what was compiled: one
+/// process may have compiled what another one loads.
+const MARK: &[u8; 8] = b"xlaffi\0\x01";
+
+/// What jaxlib serialised, and the digest, of what `Executable::serialize` gave, or jaxlib.
+pub(crate) fn read_serialized(bytes: &[u8]) -> (&[u8], Option<u64>) {
+    let rest = bytes.strip_prefix(MARK);
+    match rest.and_then(|rest| rest.split_first_chunk::<8>()) {
+        Some((digest, code)) => (code, Some(u64::from_le_bytes(*digest))),
+        None => (bytes, None),
+    }
+}
+
+impl<'a> Origin<'a> {
+    fn serialized(&self) -> Option<&'a [u8]> {
+        match self {
+            Self::Compiled(_) => None,
+            Self::Serialized(code, _) => Some(code),
+        }
+    }
+
+    /// The same in all processes.
+    fn digest(&self, partitions: usize) -> u64 {
+        match self {
+            Self::Serialized(_, Some(digest)) => *digest,
+            Self::Compiled(code) | Self::Serialized(code, None) => mesh::digest(code, partitions),
+        }
+    }
+}
+
 /// What a `PJRT_LoadedExecutable` is.
 pub(crate) struct Loaded {
     pub executable: Arc<Executable>,
@@ -145,13 +183,13 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// Wraps what jaxlib compiled, or loaded from `serialized`.
+    /// Wraps what jaxlib compiled or loaded.
     pub fn new(
         gil: &Gil,
         client: Arc<Client>,
         object: Object,
         placed: Placement,
-        serialized: Option<&[u8]>,
+        origin: Origin<'_>,
     ) -> Result<Self> {
         let jax = client.jax;
         let module = Module::read(&gil.call(&jax.module_proto, [&object])?.to_bytes(gil)?)?;
@@ -195,8 +233,26 @@ impl Loaded {
         let mut parties = parties.collect::<Result<Vec<u32>>>()?;
         parties.sort_unstable();
         parties.dedup();
+        let launch = (parties.len() > 1).then(|| {
+            let list = |shapes: &[Shape]| {
+                let shapes: Vec<String> = shapes.iter().map(Shape::to_string).collect();
+                shapes.join(", ")
+            };
+            let ids: Vec<String> = placed.devices.iter().map(i64::to_string).collect();
+            Launch {
+                devices: ids.join(","),
+                parties,
+                digest: origin.digest(placed.partitions),
+                what: format!(
+                    "of ({}) -> ({})",
+                    list(&module.parameters),
+                    list(&module.results)
+                ),
+                exchanges: module.exchanges,
+            }
+        });
         let executable = Executable {
-            parties,
+            launch,
             fingerprint: gil.call(&jax.fingerprint, [&object])?.to_bytes(gil)?,
             result_types: results.iter().map(|s| s.ty).collect(),
             result_dims: results
@@ -214,7 +270,7 @@ impl Loaded {
             partitions: placed.partitions,
             client,
             object,
-            serialized: serialized.map(Box::from),
+            serialized: origin.serialized().map(Box::from),
             module,
             results,
         };

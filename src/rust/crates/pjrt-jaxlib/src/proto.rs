@@ -11,6 +11,8 @@ pub(crate) struct Module {
     pub results: Vec<Shape>,
     /// Whether any argument may be donated to a result.
     pub donates: bool,
+    /// Whether devices exchange anything.
+    pub exchanges: bool,
 }
 
 const TUPLE: u64 = 13;
@@ -23,10 +25,16 @@ impl Module {
             parameters: Vec::new(),
             results: Vec::new(),
             donates: false,
+            exchanges: false,
         };
         for (number, value) in Fields(bytes) {
             match (number, value) {
                 (1, Value::Bytes(name)) => module.name = String::from_utf8_lossy(name).into_owned(),
+                (3, Value::Bytes(computation)) => {
+                    module.exchanges |= Fields(computation).any(|(number, value)| {
+                        matches!((number, value), (2, Value::Bytes(i)) if is_exchange(i))
+                    });
+                }
                 (4, Value::Bytes(program)) => {
                     for (number, value) in Fields(program) {
                         match (number, value) {
@@ -42,6 +50,22 @@ impl Module {
         }
         Ok(module)
     }
+}
+
+/// Whether an `HloInstructionProto` is one that devices take part in together.
+fn is_exchange(instruction: &[u8]) -> bool {
+    const BEGINNINGS: [&[u8]; 6] = [
+        b"all-",
+        b"collective-",
+        b"ragged-all-to-all",
+        b"reduce-scatter",
+        b"send",
+        b"recv",
+    ];
+    Fields(instruction).any(|(number, value)| match (number, value) {
+        (2, Value::Bytes(code)) => BEGINNINGS.iter().any(|b| code.starts_with(b)),
+        _ => false,
+    })
 }
 
 /// Reads a `ShapeProto`; the members of a tuple one after the other.

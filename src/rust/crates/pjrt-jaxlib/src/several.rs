@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::executable::{Executable, Runner};
 use crate::execute::{buffers, check, forget_donated, in_token, kept, sources, take_over};
 use crate::execute::{Argument, Held};
-use crate::mesh::Mesh;
+use crate::mesh::{Launch, Mesh};
 use crate::python::gil::{blocking, Gil};
 use crate::python::object::Object;
 use crate::run::Run;
@@ -140,7 +140,7 @@ fn by_device(gil: &Gil, executable: &Executable, results: &Object) -> Result<Vec
 
 /// Waits until a run in several processes is through. Where it fails here the others are told: they wait for what this
 /// process would have sent, and would take what it sends next for that.
-fn finish(mesh: &Arc<Mesh>, of_devices: &[Vec<Contents>]) -> Result<()> {
+fn finish(mesh: &Arc<Mesh>, launch: &Launch, of_devices: &[Vec<Contents>]) -> Result<()> {
     let first = of_devices
         .iter()
         .filter_map(|contents| match contents.first() {
@@ -162,10 +162,14 @@ fn finish(mesh: &Arc<Mesh>, of_devices: &[Vec<Contents>]) -> Result<()> {
             blocking(|| ends.into_iter().flatten().next())
         }
     };
-    failed.map_or(Ok(()), |error| {
+    if let Some(error) = failed {
         mesh.fail(&format!("a program failed there: {}", error.message));
-        Err(error)
-    })
+        return Err(error);
+    }
+    if launch.exchanges {
+        mesh.agree(launch)?;
+    }
+    Ok(())
 }
 
 /// # Safety
@@ -210,25 +214,26 @@ pub(crate) unsafe fn execute(
     let kept = unsafe { kept(args.options, args.num_args)? };
     wait(&arguments)?;
     let mesh = executable.mesh();
-    if let Some(mesh) = mesh {
-        executable.meet(mesh)?;
-    }
     let run = Run::over(&executable.names, sources(arguments.iter().flatten())?);
     let client = &executable.client;
     let launched = client.launches.launch(client.jax, &run, |id| {
-        launch(executable, runner, (&arguments, kept), id)
+        if let Some((mesh, launch)) = mesh {
+            mesh.announce(launch)?;
+        }
+        let launched = launch(executable, runner, (&arguments, kept), id);
+        if let (Some((mesh, _)), Err(error)) = (mesh, &launched) {
+            mesh.fail(&format!("a program failed there: {}", error.message));
+        }
+        launched
     });
-    if let (Some(mesh), Err(error)) = (mesh, &launched) {
-        mesh.fail(&format!("a program failed there: {}", error.message));
-    }
     let launched = launched?;
     let gil = client.jax.gil()?;
     let of_devices = launched.arrays.into_iter();
     let of_devices: Vec<Vec<Contents>> = of_devices
         .map(|arrays| take_over(&gil, executable, arrays, Some(&run)).0)
         .collect();
-    if let Some(mesh) = mesh {
-        finish(mesh, &of_devices)?;
+    if let Some((mesh, launch)) = mesh {
+        finish(mesh, launch, &of_devices)?;
     }
     let mut events = Vec::with_capacity(n);
     for ((contents, output), device) in of_devices.into_iter().zip(output_lists).zip(&devices) {

@@ -250,20 +250,6 @@ fn each_device_donates_its_arguments_unless_they_are_kept() {
     destroy_executable(program);
 }
 
-fn serialized(program: *mut PJRT_LoadedExecutable) -> Vec<u8> {
-    let executable = executable_of(program);
-    let a = call!(
-        PJRT_Executable_Serialize,
-        PJRT_Executable_Serialize_Args { executable }
-    )
-    .unwrap();
-    let code = a.serialized_bytes.cast::<u8>();
-    let code = unsafe { std::slice::from_raw_parts(code, a.serialized_bytes_size) }.to_vec();
-    unsafe { a.serialized_executable_deleter.unwrap()(a.serialized_executable) };
-    destroy_unloaded(executable);
-    code
-}
-
 #[test]
 fn what_was_serialized_runs_on_the_same_devices() {
     let client = eight();

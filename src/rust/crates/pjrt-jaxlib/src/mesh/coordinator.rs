@@ -1,21 +1,27 @@
 //! Process 0's side: lets the processes in, passes on what one tells to the others, and says who is gone.
 
-use super::wire::Message;
-use super::Limits;
+use super::wire::{Message, LARGEST};
+use super::{Limits, Settings};
 use crate::error::{Error, Result};
 use crate::event::in_background;
 use std::collections::HashMap;
-use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, Read};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Who connects has so long to say who it is, and so long to take what it is sent.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Nobody has more to say for a beginning.
+const LARGEST_HELLO: usize = 64 << 10;
+
 struct Room {
     limits: Limits,
+    job: String,
+    /// How many have come that have not said who they are.
+    strangers: AtomicUsize,
     opened: Instant,
     state: Mutex<State>,
 }
@@ -35,8 +41,12 @@ struct Seat {
     is_empty: bool,
 }
 
+/// A code and why.
+type Refusal = (&'static str, String);
+
 struct Meeting {
     parties: Vec<u32>,
+    mark: u64,
     what: String,
     here: Vec<u32>,
 }
@@ -62,14 +72,32 @@ impl Drop for Door {
     }
 }
 
-/// Lets `processes` in at `listener` from now on.
-pub(super) fn open(listener: TcpListener, processes: u32, limits: Limits) -> Result<Door> {
+/// Reads until a moment, however little comes at a time.
+struct Until<'a>(&'a TcpStream, Instant);
+
+impl Read for Until<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = self.1.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.0.set_read_timeout(Some(left))?;
+        self.0.read(into)
+    }
+}
+
+/// Lets the processes in at `listener` from now on.
+pub(super) fn open(listener: TcpListener, settings: &Settings) -> Result<Door> {
+    let processes = settings.processes;
+    let most = 2 * processes as usize + 64;
     let at = listener
         .local_addr()
         .map_err(|error| Error::internal(format!("the listener has no address: {error}")))?;
     let is_closed = Arc::new(AtomicBool::new(false));
     let room = Arc::new(Room {
-        limits,
+        limits: settings.limits,
+        job: settings.job.clone(),
+        strangers: AtomicUsize::new(0),
         opened: Instant::now(),
         state: Mutex::new(State {
             seats: (0..processes).map(|_| None).collect(),
@@ -80,28 +108,44 @@ pub(super) fn open(listener: TcpListener, processes: u32, limits: Limits) -> Res
     let (watched, shut) = (Arc::clone(&room), Arc::clone(&is_closed));
     in_background("xlaffi-mesh-watch", move || while watched.look_around() {})?;
     in_background("xlaffi-mesh-door", move || {
-        for stream in listener.incoming().flatten() {
+        for stream in listener.incoming() {
             if shut.load(Ordering::Acquire) {
                 return;
             }
-            let room = Arc::clone(&room);
-            // Where no thread can be started, the process is not let in.
-            let _ = in_background("xlaffi-mesh-seat", move || room.serve(&stream));
+            let Ok(stream) = stream else {
+                // There may be descriptors again a little later.
+                std::thread::sleep(Duration::from_millis(100));
+                continue;
+            };
+            if room.strangers.fetch_add(1, Ordering::AcqRel) >= most {
+                room.strangers.fetch_sub(1, Ordering::AcqRel);
+                continue;
+            }
+            let seat = Arc::clone(&room);
+            if in_background("xlaffi-mesh-seat", move || seat.serve(&stream)).is_err() {
+                // Where no thread can be started, the process is not let in.
+                room.strangers.fetch_sub(1, Ordering::AcqRel);
+            }
         }
     })?;
     Ok(Door { at, is_closed })
 }
 
 impl State {
-    /// Sends to all that are here but `but`; to process 0, which may end then, last. One that does not take it is noticed by
-    /// its silence.
+    /// Sends to all that are here but `but`.
     fn tell(&self, message: &Message, but: Option<u32>) {
+        self.tell_those(message, |process| Some(process) != but);
+    }
+
+    /// Sends to some of those that are here; to process 0, which may end then, last.
+    fn tell_those(&self, message: &Message, is_one: impl Fn(u32) -> bool) {
         for (process, seat) in (0..).zip(&self.seats).collect::<Vec<_>>().into_iter().rev() {
-            if let Some(seat) = seat
-                .as_ref()
-                .filter(|s| !s.is_empty && Some(process) != but)
-            {
-                let _ = message.send(&seat.out);
+            let seat = seat.as_ref().filter(|s| !s.is_empty && is_one(process));
+            if let Some(seat) = seat {
+                if message.send(&seat.out).is_err() {
+                    // It may have got a part, and cannot make sense of what would come next.
+                    let _ = seat.out.shutdown(Shutdown::Both);
+                }
             }
         }
     }
@@ -112,19 +156,24 @@ impl State {
     }
 
     /// Where a process waits for one that waits for it elsewhere, or for something else, neither goes on.
-    fn mismatch(&self, process: u32, key: &str, parties: &[u32], what: &str) -> Option<String> {
+    fn mismatch(&self, process: u32, key: &str, came: &Meeting) -> Option<String> {
+        let (parties, what) = (&came.parties, &came.what);
         let elsewhere = |other: &Meeting| other.here.iter().find(|p| parties.contains(p)).copied();
         self.meetings.iter().find_map(|(at, other)| {
             let differs = if at == key {
-                other.what != what
+                (other.mark, &other.what) != (came.mark, what)
             } else {
                 other.parties.contains(&process)
             };
             let with = elsewhere(other).filter(|_| differs)?;
+            let other = if other.what == *what {
+                "another one of the same shapes, or has launched others before"
+            } else {
+                &format!("one {}", other.what)
+            };
             Some(format!(
-                "process {process} launches a program {what}, process {with} one {}; all processes must launch the \
-                 same programs in the same order",
-                other.what
+                "process {process} launches a program {what}, process {with} {other}; all processes must launch the same \
+                 programs in the same order"
             ))
         })
     }
@@ -178,11 +227,13 @@ impl Room {
 
     /// Lets one process in and listens to it to its end.
     fn serve(&self, stream: &TcpStream) {
-        let Ok(Some(process)) = self.admit(stream) else {
+        let admitted = self.admit(stream);
+        self.strangers.fetch_sub(1, Ordering::AcqRel);
+        let Ok(Some(process)) = admitted else {
             return;
         };
         let why = loop {
-            match Message::receive(stream) {
+            match Message::receive(stream, LARGEST) {
                 Ok(message) => {
                     if !self.hear(process, message) {
                         return;
@@ -204,19 +255,22 @@ impl Room {
     fn admit(&self, stream: &TcpStream) -> io::Result<Option<u32>> {
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        stream.set_read_timeout(Some(PATIENCE))?;
         let Message::Hello {
             process,
             processes,
+            job,
             version,
             facts,
-        } = Message::receive(stream)?
+        } = Message::receive(Until(stream, Instant::now() + PATIENCE), LARGEST_HELLO)?
         else {
             return Ok(None);
         };
         stream.set_read_timeout(None)?;
         let mut state = self.state();
-        if let Err((code, why)) = state.may_come(process, processes, &version) {
+        let belongs = self.is_same_job(process, &job);
+        if let Err((code, why)) =
+            belongs.and_then(|()| state.may_come(process, processes, &version))
+        {
             Message::Refused(code.into(), why).send(stream)?;
             return Ok(None);
         }
@@ -235,6 +289,20 @@ impl Room {
         Ok(Some(process))
     }
 
+    /// Jobs that nobody has told each other's ports may come to listen at the same one.
+    fn is_same_job(&self, process: u32, job: &str) -> std::result::Result<(), Refusal> {
+        if job.is_empty() || self.job.is_empty() || job == self.job {
+            return Ok(());
+        }
+        Err((
+            "FAILED_PRECONDITION",
+            format!(
+                "process {process} belongs to job `{job}`, the coordinator that listens there to job `{}`",
+                self.job
+            ),
+        ))
+    }
+
     /// Whether there is more to hear of the process.
     fn hear(&self, process: u32, message: Message) -> bool {
         let mut state = self.state();
@@ -247,7 +315,21 @@ impl Room {
         }
         match message {
             Message::Set(..) => state.tell(&message, Some(process)),
-            Message::Meet { key, parties, what } => meet(&mut state, process, key, parties, what),
+            Message::Meet {
+                key,
+                parties,
+                mark,
+                what,
+            } => {
+                let here = Vec::new();
+                let came = Meeting {
+                    parties,
+                    mark,
+                    what,
+                    here,
+                };
+                meet(&mut state, process, key, came);
+            }
             Message::Gone(_, why) => gone(&mut state, process, why),
             Message::Left(_) => {
                 state.tell(&Message::Left(process), None);
@@ -269,7 +351,7 @@ impl State {
         process: u32,
         processes: u32,
         version: &str,
-    ) -> std::result::Result<(), (&'static str, String)> {
+    ) -> std::result::Result<(), Refusal> {
         let here = self.seats.len();
         let refused = |why| Err(("INVALID_ARGUMENT", why));
         if processes as usize != here {
@@ -318,20 +400,15 @@ fn gone(state: &mut State, process: u32, why: String) {
     }
 }
 
-fn meet(state: &mut State, process: u32, key: String, parties: Vec<u32>, what: String) {
-    if let Some(why) = state.mismatch(process, &key, &parties, &what) {
+fn meet(state: &mut State, process: u32, key: String, came: Meeting) {
+    if let Some(why) = state.mismatch(process, &key, &came) {
         return state.tell(&Message::Gone(process, why), None);
     }
-    let meeting = state.meetings.entry(key.clone()).or_insert(Meeting {
-        parties,
-        what,
-        here: Vec::new(),
-    });
-    if !meeting.here.contains(&process) {
-        meeting.here.push(process);
-    }
+    let meeting = state.meetings.entry(key.clone()).or_insert(came);
+    meeting.here.push(process);
     if meeting.parties.iter().all(|p| meeting.here.contains(p)) {
-        state.meetings.remove(&key);
-        state.tell(&Message::Met(key), None);
+        if let Some(meeting) = state.meetings.remove(&key) {
+            state.tell_those(&Message::Met, |process| meeting.parties.contains(&process));
+        }
     }
 }

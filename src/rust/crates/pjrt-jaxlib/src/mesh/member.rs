@@ -1,15 +1,17 @@
 //! Every process's side: how it comes in, what it knows of the others, and how it leaves.
 
 use super::coordinator::{self, Door};
-use super::wire::Message;
+use super::course::{Course, Launch};
+use super::wire::{Message, LARGEST};
 use super::{runtime, Settings};
 use crate::error::{Error, Result};
 use crate::event::in_background;
+use crate::python::gil::blocking;
 use pjrt_api::PJRT_Error_Code;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::io::ErrorKind;
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,7 +21,9 @@ pub(crate) struct Mesh {
     pub settings: Settings,
     /// Where the others reach this process.
     pub address: IpAddr,
-    out: TcpStream,
+    /// The connection to the coordinator. Who sends has it for itself: messages must not be cut by others.
+    stream: TcpStream,
+    sending: Mutex<()>,
     state: Mutex<State>,
     changed: Condvar,
     opened: Instant,
@@ -35,7 +39,17 @@ struct State {
     values: HashMap<String, Vec<u8>>,
     /// Values that XLA here has not got yet.
     fresh: Vec<(String, Vec<u8>)>,
-    met: HashSet<String>,
+    /// What was launched, by the devices.
+    courses: HashMap<String, Course>,
+    /// How many launches the coordinator was told of, and of how many it said that all processes launch the same.
+    told: u64,
+    agreed: u64,
+}
+
+impl State {
+    fn course(&mut self, launch: &Launch) -> &mut Course {
+        self.courses.entry(launch.devices.clone()).or_default()
+    }
 }
 
 /// One of the processes.
@@ -229,6 +243,7 @@ pub(super) fn join(
     let hello = Message::Hello {
         process: settings.process,
         processes: settings.processes,
+        job: settings.job.clone(),
         version,
         facts,
     };
@@ -237,7 +252,7 @@ pub(super) fn join(
     let grace = settings.limits.beat() + Duration::from_secs(2);
     let left = deadline.saturating_duration_since(Instant::now()) + grace;
     stream.set_read_timeout(Some(left)).map_err(lost)?;
-    let facts = match Message::receive(&stream).map_err(lost)? {
+    let facts = match Message::receive(&stream, LARGEST).map_err(lost)? {
         Message::Start(facts) => facts,
         Message::Refused(code, why) => {
             return Err(Error::from_xla(
@@ -250,7 +265,8 @@ pub(super) fn join(
     let mesh = Arc::new(Mesh {
         settings: settings.clone(),
         address,
-        out: stream,
+        stream,
+        sending: Mutex::new(()),
         state: Mutex::new(State {
             peers: facts.into_iter().map(Peer::new).collect(),
             ..State::default()
@@ -282,7 +298,7 @@ fn open_door(settings: &Settings, targets: &[SocketAddr]) -> Result<Option<Door>
             Error::precondition(what)
         }
     })?;
-    coordinator::open(listener, settings.processes, settings.limits).map(Some)
+    coordinator::open(listener, settings).map(Some)
 }
 
 /// A connection to the coordinator, which may come up later than this process.
@@ -336,6 +352,17 @@ impl Mesh {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Sends to the coordinator; whether it could. A connection that is lost is noticed by who listens.
+    fn send(&self, message: &Message) -> bool {
+        let _sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        let sent = message.send(&self.stream).is_ok();
+        if !sent {
+            // A part may have gone out, and nobody can make sense of what would come next.
+            let _ = self.stream.shutdown(Shutdown::Both);
+        }
+        sent
+    }
+
     /// Waits for what `look` finds.
     fn wait<T>(&self, limit: Duration, look: impl Fn(&State) -> Option<T>) -> Option<T> {
         let deadline = Instant::now() + limit;
@@ -354,17 +381,17 @@ impl Mesh {
     fn listen(self: &Arc<Self>) -> Result<()> {
         let limit = Some(self.settings.limits.heartbeat);
         // Where the system has no time-outs, a coordinator that is silent is noticed later.
-        let _ = self.out.set_read_timeout(limit);
+        let _ = self.stream.set_read_timeout(limit);
         let mesh = Arc::clone(self);
         in_background("xlaffi-mesh-ear", move || loop {
-            match Message::receive(&mesh.out) {
+            match Message::receive(&mesh.stream, LARGEST) {
                 Ok(message) => mesh.hear(message),
                 Err(error) => return mesh.lost(&error),
             }
         })?;
         let mesh = Arc::clone(self);
         in_background("xlaffi-mesh-beat", move || {
-            while !mesh.state().has_left && Message::Beat.send(&mesh.out).is_ok() {
+            while !mesh.state().has_left && mesh.send(&Message::Beat) {
                 std::thread::sleep(mesh.settings.limits.beat());
             }
         })
@@ -377,9 +404,7 @@ impl Mesh {
                 state.fresh.push((key.clone(), value.clone()));
                 state.values.insert(key, value);
             }
-            Message::Met(key) => {
-                state.met.insert(key);
-            }
+            Message::Met => state.agreed += 1,
             Message::Left(process) => {
                 if let Some(peer) = state.peers.get_mut(process as usize) {
                     peer.has_left = true;
@@ -443,7 +468,7 @@ impl Mesh {
     /// The others cannot go on with this process: it has not taken its part.
     pub fn fail(self: &Arc<Self>, why: &str) {
         // Where it cannot be told, the connection is closed, which tells it too.
-        let _ = Message::Gone(self.settings.process, why.to_owned()).send(&self.out);
+        self.send(&Message::Gone(self.settings.process, why.to_owned()));
         self.broken(self.settings.process, why.to_owned());
     }
 
@@ -452,7 +477,7 @@ impl Mesh {
         if !std::mem::replace(&mut state.has_left, true) {
             drop(state);
             let process = self.settings.process as usize;
-            if Message::Left(process as u32).send(&self.out).is_ok() {
+            if self.send(&Message::Left(process as u32)) {
                 // Passed on by a thread that the end of the process would end.
                 self.wait(Duration::from_secs(1), |state| {
                     let known = state.peers[process].has_left || state.trouble.is_some();
@@ -484,38 +509,62 @@ impl Mesh {
         refusal(&self.state(), parties).map_or(Ok(()), Err)
     }
 
-    /// Waits until all `parties` are about to launch their first program over the devices that `key` names.
-    pub fn meet(&self, key: &str, parties: &[u32], what: &str) -> Result<()> {
+    /// Tells the others what this process is about to launch, and waits until all are about to launch the same, unless that
+    /// is what they have launched at this point before: then `agree()` will tell, and who launches something else waits here.
+    /// So nothing is exchanged between different programs. Launches come one after the other.
+    pub fn announce(self: &Arc<Self>, launch: &Launch) -> Result<()> {
         let since = self.opened.elapsed().as_millis() as u64;
         self.launched.store(since, Ordering::Relaxed);
-        self.check(parties)?;
-        if self.state().met.contains(key) {
+        self.check(&launch.parties)?;
+        if !launch.exchanges {
+            let mut state = self.state();
+            state.course(launch).note(launch.digest);
             return Ok(());
         }
+        self.agree(launch)?;
+        let mut state = self.state();
+        state.told += 1;
+        let course = state.course(launch);
+        let is_expected = course.go_on(launch.digest);
         let message = Message::Meet {
-            key: key.to_owned(),
-            parties: parties.to_vec(),
-            what: what.to_owned(),
+            key: launch.devices.clone(),
+            parties: launch.parties.clone(),
+            mark: course.mark(),
+            what: launch.what.clone(),
         };
-        // A connection that is lost is noticed by who listens.
-        let _ = message.send(&self.out);
+        drop(state);
+        self.send(&message);
+        if is_expected {
+            Ok(())
+        } else {
+            self.agree(launch)
+        }
+    }
+
+    /// Waits until it is known that all processes launch what this one does.
+    pub fn agree(self: &Arc<Self>, launch: &Launch) -> Result<()> {
         let limit = self.settings.limits.collective;
-        let met = self.wait(limit, |state| {
-            let met = state.met.contains(key).then_some(Ok(()));
-            met.or_else(|| refusal(state, parties).map(Err))
-        });
-        met.unwrap_or_else(|| {
+        let is_agreed = |state: &State| {
+            let agreed = (state.agreed >= state.told).then_some(Ok(()));
+            agreed.or_else(|| refusal(state, &launch.parties).map(Err))
+        };
+        // Who carries what XLA tells needs Python's lock.
+        let agreed = blocking(|| self.wait(limit, is_agreed));
+        agreed.unwrap_or_else(|| {
+            let limit = limit.as_secs();
+            self.fail(&format!(
+                "it has waited {limit} s for others to launch a program {}",
+                launch.what
+            ));
             Err(Error::deadline(format!(
-                "the other processes did not launch the program within {} s",
-                limit.as_secs()
+                "the other processes did not launch the program within {limit} s"
             )))
         })
     }
 
     /// Tells the others.
     pub fn set(&self, key: &str, value: Vec<u8>) {
-        // A connection that is lost is noticed by who listens.
-        let _ = Message::Set(key.to_owned(), value).send(&self.out);
+        self.send(&Message::Set(key.to_owned(), value));
     }
 
     /// What another process has told.
@@ -559,8 +608,10 @@ fn refusal(state: &State, parties: &[u32]) -> Option<Error> {
         return Some(Error::precondition("this process has left the mesh"));
     }
     let has_left = |p: &&u32| state.peers.get(**p as usize).is_some_and(|p| p.has_left);
-    let left = parties.iter().find(has_left)?;
+    // Without the coordinator nobody knows whether all launch the same.
+    let left = [0].iter().chain(parties).find(has_left)?;
+    let who = if *left == 0 { ", the coordinator," } else { "" };
     Some(Error::unavailable(format!(
-        "process {left} has left the mesh"
+        "process {left}{who} has left the mesh"
     )))
 }

@@ -2,13 +2,16 @@
 //! service, another process or the start fails, and cannot be told not to. So each process gives XLA a service of its own,
 //! in the same process and for this one alone, and the few texts that XLA puts there are carried to the others'.
 //!
-//! `wire` is what the processes say, `coordinator` is process 0's side, `member` everybody's, and `runtime` XLA's.
+//! `wire` is what the processes say, `coordinator` is process 0's side, `member` everybody's, `course` what they launch, and
+//! `runtime` XLA's.
 
 mod coordinator;
+mod course;
 mod member;
 mod runtime;
 mod wire;
 
+pub(crate) use course::{digest, Launch};
 pub(crate) use member::{explain, Mesh};
 pub use member::{leave, status, Peer, Status};
 pub(crate) use runtime::start;
@@ -52,6 +55,8 @@ impl Limits {
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub coordinator: String,
+    /// Who has another name for it belongs to others; empty: nobody has said.
+    pub job: String,
     pub bind: Option<String>,
     pub address: Option<String>,
     pub process: u32,

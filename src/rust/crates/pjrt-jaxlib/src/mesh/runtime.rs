@@ -22,7 +22,7 @@ struct Runtime {
 static RUNTIME: OnceLock<Runtime> = OnceLock::new();
 
 /// What all processes must have alike.
-const PROTOCOL: u32 = 1;
+const PROTOCOL: u32 = 2;
 
 fn runtime(jax: &'static Jaxlib) -> Result<&'static Runtime> {
     if let Some(runtime) = RUNTIME.get() {

@@ -5,10 +5,12 @@ use std::io::{Error, ErrorKind, Read, Result, Write};
 /// A message. Everything goes through the coordinator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
-    /// The first of a process: its number, how many it was told there are, the versions it runs, and who it is.
+    /// The first of a process: its number, how many it was told there are, what it belongs to, the versions it runs, and
+    /// who it is.
     Hello {
         process: u32,
         processes: u32,
+        job: String,
         version: String,
         facts: Vec<String>,
     },
@@ -18,14 +20,15 @@ pub(crate) enum Message {
     Start(Vec<Vec<String>>),
     /// What the others shall know under a key.
     Set(String, Vec<u8>),
-    /// The process waits at `key` until all `parties` do.
+    /// The process launches a program over the devices `key`, as all `parties` must.
     Meet {
         key: String,
         parties: Vec<u32>,
+        mark: u64,
         what: String,
     },
-    /// All are at `key`.
-    Met(String),
+    /// All launch what this process does.
+    Met,
     /// A process cannot go on with the others, and why.
     Gone(u32, String),
     /// A process has left as it should.
@@ -35,13 +38,18 @@ pub(crate) enum Message {
 }
 
 /// Larger frames are nobody's of ours.
-const LARGEST: usize = 16 << 20;
+pub(super) const LARGEST: usize = 16 << 20;
 
 struct Fields(Vec<u8>);
 
 impl Fields {
     fn number(&mut self, number: usize) -> &mut Self {
         self.0.extend((number as u32).to_le_bytes());
+        self
+    }
+
+    fn long(&mut self, number: u64) -> &mut Self {
+        self.0.extend(number.to_le_bytes());
         self
     }
 
@@ -66,6 +74,12 @@ impl Reader<'_> {
         let (head, rest) = self.0.split_first_chunk::<4>()?;
         self.0 = rest;
         Some(u32::from_le_bytes(*head))
+    }
+
+    fn long(&mut self) -> Option<u64> {
+        let (head, rest) = self.0.split_first_chunk::<8>()?;
+        self.0 = rest;
+        Some(u64::from_le_bytes(*head))
     }
 
     fn bytes(&mut self) -> Option<Vec<u8>> {
@@ -95,11 +109,13 @@ impl Message {
             Self::Hello {
                 process,
                 processes,
+                job,
                 version,
                 facts,
             } => {
                 f.0.push(0);
                 f.number(*process as usize).number(*processes as usize);
+                f.bytes(job.as_bytes());
                 f.bytes(version.as_bytes()).texts(facts);
             }
             Self::Refused(code, why) => {
@@ -117,18 +133,20 @@ impl Message {
                 f.0.push(3);
                 f.bytes(key.as_bytes()).bytes(value);
             }
-            Self::Meet { key, parties, what } => {
+            Self::Meet {
+                key,
+                parties,
+                mark,
+                what,
+            } => {
                 f.0.push(4);
                 f.bytes(key.as_bytes()).number(parties.len());
                 for party in parties {
                     f.number(*party as usize);
                 }
-                f.bytes(what.as_bytes());
+                f.long(*mark).bytes(what.as_bytes());
             }
-            Self::Met(key) => {
-                f.0.push(5);
-                f.bytes(key.as_bytes());
-            }
+            Self::Met => f.0.push(5),
             Self::Gone(process, why) => {
                 f.0.push(6);
                 f.number(*process as usize).bytes(why.as_bytes());
@@ -151,6 +169,7 @@ impl Message {
             0 => Self::Hello {
                 process: r.number()?,
                 processes: r.number()?,
+                job: r.text()?,
                 version: r.text()?,
                 facts: r.texts()?,
             },
@@ -160,9 +179,10 @@ impl Message {
             4 => Self::Meet {
                 key: r.text()?,
                 parties: r.list(Reader::number)?,
+                mark: r.long()?,
                 what: r.text()?,
             },
-            5 => Self::Met(r.text()?),
+            5 => Self::Met,
             6 => Self::Gone(r.number()?, r.text()?),
             7 => Self::Left(r.number()?),
             8 => Self::Beat,
@@ -176,13 +196,13 @@ impl Message {
         to.write_all(&self.encode())
     }
 
-    /// Reads the next one.
-    pub fn receive(mut from: impl Read) -> Result<Self> {
+    /// Reads the next one, of at most so many bytes.
+    pub fn receive(mut from: impl Read, largest: usize) -> Result<Self> {
         let stray = || Error::new(ErrorKind::InvalidData, "this is no process of ours");
         let mut length = [0; 4];
         from.read_exact(&mut length)?;
         let length = u32::from_le_bytes(length) as usize;
-        if length > LARGEST {
+        if length > largest {
             return Err(stray());
         }
         let mut bytes = vec![0; length];
@@ -202,6 +222,7 @@ mod tests {
             Message::Hello {
                 process: 1,
                 processes: 2,
+                job: text("j"),
                 version: text("v"),
                 facts: vec![text("a"), text("")],
             },
@@ -211,9 +232,10 @@ mod tests {
             Message::Meet {
                 key: text("k"),
                 parties: vec![0, 7],
+                mark: u64::MAX - 1,
                 what: text("w"),
             },
-            Message::Met(text("k")),
+            Message::Met,
             Message::Gone(3, text("why")),
             Message::Left(2),
             Message::Beat,
@@ -224,14 +246,14 @@ mod tests {
         }
         let mut from = &bytes[..];
         for message in &messages {
-            assert_eq!(&Message::receive(&mut from).unwrap(), message);
+            assert_eq!(&Message::receive(&mut from, LARGEST).unwrap(), message);
         }
-        assert!(Message::receive(&mut from).is_err());
+        assert!(Message::receive(&mut from, LARGEST).is_err());
     }
 
     #[test]
     fn what_is_no_message_is_refused() {
-        let read = |bytes: &[u8]| Message::receive(bytes).map_err(|e| e.kind());
+        let read = |bytes: &[u8]| Message::receive(bytes, 64).map_err(|e| e.kind());
         assert_eq!(read(b"GET / HTTP/1.1\r\n\r\n"), Err(ErrorKind::InvalidData));
         assert_eq!(read(&[1, 0, 0, 0, 99]), Err(ErrorKind::InvalidData));
         // A list that is longer than the frame.
@@ -240,5 +262,7 @@ mod tests {
             Err(ErrorKind::InvalidData)
         );
         assert_eq!(read(&[2, 0, 0, 0, 8, 0]), Err(ErrorKind::InvalidData));
+        assert_eq!(read(&[65, 0, 0, 0]), Err(ErrorKind::InvalidData));
+        assert_eq!(read(&[1, 0, 0, 0, 8]), Ok(Message::Beat));
     }
 }

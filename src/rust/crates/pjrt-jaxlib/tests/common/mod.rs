@@ -5,6 +5,8 @@
     reason = "tests: every call is one"
 )]
 
+#[cfg(unix)]
+pub mod processes;
 pub mod several;
 
 use pjrt_api::*;
@@ -401,3 +403,43 @@ pub const ADD: &str =
   %0 = stablehlo.add %x, %y : tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }";
+
+pub fn serialized(program: *mut PJRT_LoadedExecutable) -> Vec<u8> {
+    let of = call!(
+        PJRT_LoadedExecutable_GetExecutable,
+        PJRT_LoadedExecutable_GetExecutable_Args {
+            loaded_executable: program
+        }
+    )
+    .unwrap()
+    .executable;
+    let s = call!(
+        PJRT_Executable_Serialize,
+        PJRT_Executable_Serialize_Args { executable: of }
+    )
+    .unwrap();
+    let bytes = unsafe {
+        let bytes = s.serialized_bytes.cast::<u8>();
+        std::slice::from_raw_parts(bytes, s.serialized_bytes_size).to_vec()
+    };
+    unsafe { s.serialized_executable_deleter.unwrap()(s.serialized_executable) };
+    call!(
+        PJRT_Executable_Destroy,
+        PJRT_Executable_Destroy_Args { executable: of }
+    )
+    .unwrap();
+    bytes
+}
+
+pub fn deserialized(client: *mut PJRT_Client, bytes: &[u8]) -> *mut PJRT_LoadedExecutable {
+    call!(
+        PJRT_Executable_DeserializeAndLoad,
+        PJRT_Executable_DeserializeAndLoad_Args {
+            client,
+            serialized_executable: bytes.as_ptr().cast(),
+            serialized_executable_size: bytes.len(),
+        }
+    )
+    .unwrap()
+    .loaded_executable
+}
