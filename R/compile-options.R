@@ -14,6 +14,11 @@
 #' `devices(executable)`, each with the device's part; results come so too. Which part is whose tells
 #' `pjrt_shardings()`.
 #'
+#' On the CPU, XLA's own reductions over devices lose NaN: the largest or smallest numbers (`stablehlo.maximum` and
+#' `stablehlo.minimum` in an all-reduce, or in a reduction that is partitioned) of data with NaN on one device are some
+#' number, and not NaN, in programs that JAX exports as in JAX itself. Programs that [xla_jit()] writes keep NaN: they
+#' reduce beside it which numbers are NaN.
+#'
 #' The CPU has one device unless the first call of [pjrt_client()] says otherwise:
 #' `pjrt_client("cpu", cpu_device_count = 4)`, or the environment variable `PJRT_CPU_DEVICE_COUNT`.
 #'

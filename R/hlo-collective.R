@@ -2,7 +2,7 @@
 #'
 #' Functions for the function that [ffi_shard_map()] runs on every device of a mesh, on its own part of the data.
 #' `hlo_psum()`, `hlo_pmean()`, `hlo_pmax()` and `hlo_pmin()` combine the values of the devices, element by element,
-#' and give the result to all of them.
+#' and give the result to all of them: NaN where any device has NaN.
 #'
 #' @details
 #' `axis` names one or several axes of the mesh. The devices that differ in their places along these axes only are a

@@ -138,23 +138,26 @@ all_reduce_text <- function(node, operands, scope) {
   axes <- setdiff(p$group$axes, node$spared)
   group <- list(mesh = p$group$mesh, axes = axes, size = group_size(p$group$mesh, axes))
   copies <- p$group$size %/% group$size
+  text <- text_lines(scope)
   name <- operands
-  lines <- character()
-  add <- function(text) {
-    force(text)
-    name <<- fresh_name(scope)
-    lines <<- c(lines, sprintf("%s%s = %s", scope$indent, name, text[[1L]]), text[-1L])
-  }
   if (length(axes)) {
-    add(collective_text(node, operands, scope, "all_reduce", group = group, reduction = p$reduction))
+    reduced <- function(node, x, reduction) {
+      text$add(collective_text(node, x, scope, "all_reduce", group = group, reduction = reduction))
+    }
+    name <- if (loses_nan(node, p$reduction)) {
+      keeping_nan(node, name, p$reduction, reduced, text)
+    } else {
+      reduced(node, name, p$reduction)
+    }
   }
   if (copies > 1L && p$reduction == "add") {
-    sum <- name
     type <- node$types[[1L]]
-    add(sprintf("stablehlo.constant %s : %s", mlir_dense(copies, type@dtype, type@shape), mlir_type(type)))
-    add(sprintf("stablehlo.multiply %s, %s : %s", sum, name, mlir_type(type)))
+    factor <- text$add(sprintf(
+      "stablehlo.constant %s : %s", mlir_dense(copies, type@dtype, type@shape), mlir_type(type)
+    ))
+    name <- text$add(sprintf("stablehlo.multiply %s, %s : %s", name, factor, mlir_type(type)))
   }
-  list(names = name, lines = lines)
+  list(names = name, lines = text$lines())
 }
 
 # The place along the axes, counted from 0: the number of the device, which is by rows as the mesh is, taken apart.
@@ -163,14 +166,9 @@ primitive("axis_index", text = function(node, operands, scope) {
   sizes <- group$mesh$axes
   strides <- rev(cumprod(c(1L, rev(sizes)))[seq_along(sizes)])
   names(strides) <- names(sizes)
-  lines <- character()
   type <- "tensor<ui32>"
-  add <- function(...) {
-    text <- sprintf(...)
-    name <- fresh_name(scope)
-    lines <<- c(lines, sprintf("%s%s = stablehlo.%s", scope$indent, name, text))
-    name
-  }
+  text <- text_lines(scope)
+  add <- function(...) text$add(paste0("stablehlo.", sprintf(...)))
   with_number <- function(op, x, number) {
     add("%s %s, %s : %s", op, x, add("constant dense<%d> : %s", number, type), type)
   }
@@ -182,5 +180,5 @@ primitive("axis_index", text = function(node, operands, scope) {
     index <- if (is.null(index)) place else add("add %s, %s : %s", before, place, type)
   }
   index <- add("convert %s : (%s) -> tensor<i32>", index, type)
-  list(lines = lines, names = index)
+  list(lines = text$lines(), names = index)
 })

@@ -45,12 +45,25 @@ highest <- function(dtype) {
   )
 }
 
+reduction_text <- function(node, operands, reduction) {
+  sprintf(
+    "stablehlo.reduce(%s init: %s) applies stablehlo.%s across dimensions = %s : %s", operands[[1L]], operands[[2L]],
+    reduction, axes_text(node$params$axes), signature_text(node)
+  )
+}
+
 primitive(names(reductions),
   text = function(node, operands, scope) {
-    sprintf(
-      "stablehlo.reduce(%s init: %s) applies stablehlo.%s across dimensions = %s : %s", operands[[1L]], operands[[2L]],
-      reductions[[node$op]], axes_text(node$params$axes), signature_text(node)
-    )
+    reduction <- reductions[[node$op]]
+    if (is.null(scope$mesh) || !loses_nan(node, reduction)) {
+      return(reduction_text(node, operands, reduction))
+    }
+    text <- text_lines(scope)
+    false <- text$add("stablehlo.constant dense<false> : tensor<i1>")
+    name <- keeping_nan(node, operands[[1L]], reduction, function(node, x, op) {
+      text$add(reduction_text(node, c(x, if (op == "or") false else operands[[2L]]), op))
+    }, text)
+    list(names = name, lines = text$lines())
   },
   vmap = function(node, inputs, mapped, size) {
     if (mapped[[2L]]) {

@@ -85,6 +85,19 @@ fresh_name <- function(scope) {
   name
 }
 
+# Collects the lines of a node that takes several: `add(text)` gives the name of what the text computes.
+text_lines <- function(scope) {
+  lines <- character()
+  add <- function(text) {
+    # Its own lines come before it.
+    force(text)
+    name <- fresh_name(scope)
+    lines <<- c(lines, sprintf("%s%s = %s", scope$indent, name, text[[1L]]), text[-1L])
+    name
+  }
+  list(add = add, lines = function() lines)
+}
+
 # The last line of a region
 return_line <- function(scope, names, types) {
   types <- vapply(types, mlir_type, "")
