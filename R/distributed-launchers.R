@@ -32,7 +32,7 @@ launched_by_slurm <- function() {
   alone <- identical(environment_text("SLURM_STEP_NUM_NODES"), "1") || is.null(first)
   list(
     launcher = "Slurm", coordinator = paste0(if (alone) "127.0.0.1" else first, ":", launch_port(job)),
-    num_processes = size, process_id = id
+    num_processes = size, process_id = id, job = job
   )
 }
 
@@ -46,7 +46,7 @@ launched_by_open_mpi <- function() {
   job <- if (is.null(job)) environment_text("OMPI_MCA_ess_base_jobid") else job
   list(
     launcher = "Open MPI", num_processes = size, process_id = environment_text("OMPI_COMM_WORLD_RANK"),
-    coordinator = if (identical(local, size) && !is.null(job)) paste0("127.0.0.1:", launch_port(job))
+    coordinator = if (identical(local, size) && !is.null(job)) paste0("127.0.0.1:", launch_port(job)), job = job
   )
 }
 

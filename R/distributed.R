@@ -17,7 +17,12 @@
 #'
 #' Every process must compile and launch the same programs in the same order. What runs on one device of the own
 #' process only (buffers, [pjrt_execute()] of programs for one device, [xla_jit()] without a mesh) is nobody else's
-#' affair.
+#' affair. Processes are compared at each launch: one that launches another program (another text, other shapes, other
+#' constants), or the same ones in another order, gets an error of class `xlaffi_error_unavailable`, and so do the
+#' others, before anything is exchanged and in the same call. This is so as well where one process has caught an error
+#' and is behind. Programs in which the devices exchange nothing run at once, and are compared with the next one that
+#' exchanges something. Only the numbers that R's functions get ([ffi_callback()]) are not compared: what these do may
+#' differ.
 #'
 #' Processes must be made afresh, as by `Rscript`, callr, mirai, `parallel::makeCluster()`, Slurm or MPI; children
 #' forked by `parallel::mclapply()` are refused.
@@ -41,15 +46,16 @@
 #' | MPICH, Intel MPI | `PMI_SIZE`, `PMI_RANK` | to be given |
 #'
 #' With Slurm and Open MPI the port is one from 61440 on that all processes compute from the job's number or name
-#' (`SLURM_JOB_ID` and `SLURM_STEP_ID`, `PMIX_NAMESPACE`).
+#' (`SLURM_JOB_ID` and `SLURM_STEP_ID`, `PMIX_NAMESPACE`). Two jobs may come to the same port: the second coordinator
+#' cannot listen there, and a process of another job is refused.
 #'
 #' @section When a process dies: A process that is killed, or whose machine is gone, ends the collectives that the
 #' others wait in with an error of class `xlaffi_error_unavailable`; at once where its connections are closed, else
 #' after `heartbeat_timeout`. From then on no program over several processes is launched; programs on one device go on.
 #' R itself always goes on: restart all processes to go on together. The same holds where a program over several
 #' processes fails in one of them: what it would have sent is missing to the others. A process that has ended as it
-#' should, or has left, is missed only by programs that need it; the coordinator also by those over devices that have
-#' not computed together before.
+#' should, or has left, is missed only by programs that need it; the coordinator by all programs over several
+#' processes.
 #'
 #' The first collective over a part of the mesh waits 30 seconds for the others, and so does every reduce-scatter
 #' ([hlo_psum_scatter()]), as XLA has it; others wait `collective_timeout`.
@@ -70,7 +76,9 @@
 #' @param heartbeat_timeout Seconds after which a process that gives no sign of life is taken for dead, at least 2. A
 #'   process that is stopped (Ctrl-Z) gives none.
 #' @param collective_timeout Seconds that a program waits for the other processes in a collective, and to launch its
-#'   first one over the same devices. XLA must know it when it is loaded.
+#'   same program. XLA must know it when it is loaded.
+#' @param job A name of what the processes compute together: processes that give different ones refuse each other.
+#'   `NULL`: from the launcher where it tells `coordinator`, too, else none.
 #' @return An object of class `xlaffi_distributed`, which prints who is there. `pjrt_distributed_status()` a data frame
 #'   with a row for each process, `NULL` where this process is alone: `process` (its number), `here` (is it this one?),
 #'   `state` (`"running"`, `"left"` or `"gone"`), `devices` (how many it has), `host`, `pid`, `address`, and `why` it
@@ -101,10 +109,13 @@
 #' @export
 pjrt_distributed <- function(coordinator = NULL, num_processes = NULL, process_id = NULL, ..., address = NULL,
                              bind_address = NULL, collectives = c("gloo", "mpi"), startup_timeout = 300,
-                             heartbeat_timeout = 60, collective_timeout = 600) {
+                             heartbeat_timeout = 60, collective_timeout = 600, job = NULL) {
   call <- environment()
   refuse_joined(call)
   told <- launched()
+  if (is.null(coordinator) && is.null(job)) {
+    job <- told$job
+  }
   given <- list(coordinator = coordinator, num_processes = num_processes, process_id = process_id)
   source <- if (is.null(told$launcher)) "" else sprintf(" (from %s)", told$launcher)
   origin <- lapply(given, function(x) if (is.null(x)) source else "")
@@ -122,11 +133,12 @@ pjrt_distributed <- function(coordinator = NULL, num_processes = NULL, process_i
     heartbeat_timeout = launch_number(heartbeat_timeout, "heartbeat_timeout", 2, 1e6, "", call),
     collective_timeout = launch_number(collective_timeout, "collective_timeout", 1, 1e6, "", call)
   )
-  for (name in c("address", "bind_address")) {
+  for (name in c("address", "bind_address", "job")) {
     if (!is.null(get(name))) check_string(get(name), name, call)
   }
   options$host_address <- address
   options$bind_address <- bind_address
+  options$job_name <- job
   options <- client_options("cpu", c(options, list(...)), call)
   in_time <- check(.Call(wrap__distributed_wait, options$collective_timeout), call)
   if (!in_time && !missing(collective_timeout)) {

@@ -40,7 +40,9 @@ impl Registered {
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
             AtomicI32::new(now.map_or(0, |now| now.subsec_nanos() as i32))
         });
-        let id = next.fetch_add(1, Ordering::Relaxed) & i32::MAX;
+        // XLA takes 0 for none.
+        let mut ids = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed) & i32::MAX);
+        let id = ids.find(|id| *id != 0).unwrap_or(1);
         let mut runs = RUNS.write().unwrap_or_else(PoisonError::into_inner);
         runs.insert(id.into(), Arc::clone(run));
         Self(id)
