@@ -134,7 +134,7 @@ check_perm <- function(perm, size, op, call) {
         values_text(perm[[which(!fine)[[1L]]]])
       ))
     }
-    perm <- matrix(unlist(perm), ncol = 2L, byrow = TRUE)
+    perm <- matrix(as.double(unlist(perm)), ncol = 2L, byrow = TRUE)
   }
   if (!is.numeric(perm) || !is.matrix(perm) || ncol(perm) != 2L) {
     refuse(sprintf("`perm` must be a list of pairs c(from, to) or a matrix with two columns, not %s", describe(perm)))

@@ -6,8 +6,8 @@ loses_nan <- function(node, reduction) {
   reduction %in% c("maximum", "minimum") && is_float(node$types[[1L]]@dtype)
 }
 
-# Beside the extremum it is reduced which numbers are NaN. `reduced(node, x, op)` writes a reduction of `x` into `text` and
-# gives its name.
+# Beside the extremum it is reduced which numbers are NaN. `reduced(node, x, op)` writes a reduction of `x` into `text`
+# and gives its name.
 keeping_nan <- function(node, x, reduction, reduced, text) {
   flags_of <- function(type) new_type("pred", type@shape)
   flags <- list(params = node$params, inputs = lapply(node$inputs, flags_of), types = lapply(node$types, flags_of))

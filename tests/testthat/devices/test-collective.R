@@ -73,3 +73,8 @@ test_that("collectives compute what they say, along one axis and several", {
   tiles <- each_device(function(i, j) cbind(unlist(lapply(along_a(j), function(block) block[, i]))))
   expect_identical(found$tiles, tiles)
 })
+
+test_that("a permutation in which nobody sends gives zeros", {
+  f <- ffi_shard_map(function(x) hlo_ppermute(x, "a", list()), ffi_mesh(c(a = 4L)), "a", "a")
+  expect_identical(f(c(1, 2, 3, 4)), numeric(4))
+})

@@ -30,3 +30,26 @@ test_that("a program over several devices does not start out of one that waits f
   expect_error(inner(1), "over several devices cannot be started")
   expect_equal(total(c(1, 2, 3, 4)), 10)
 })
+
+test_that("a loop over a handler that fails on one device ends", {
+  ran <- processes(1L, '
+    invisible(pjrt_client("cpu", cpu_device_count = 4))
+    mesh <- ffi_mesh(c(d = 4L))
+    said <- function(f, x) writeLines(format(tryCatch(f(x), error = conditionMessage)))
+    for (type in c("f64", "f32", "c64")) {
+      checked <- ffi_source(sprintf("x: %s[n] -> z: %s[n]", type, type),
+        code = "for (int64_t i = 0; i < n; i++) { if (crealf(x[i]) > 3) FAIL(\\"too large\\"); z[i] = x[i]; }",
+        support = "#include <complex.h>"
+      )
+      least <- function(x) hlo_pmin(min(Re(checked(hlo_convert(x, type)))), "d")
+      f <- ffi_shard_map(function(x) {
+        hlo_while(function(s) s < 3, function(s) s + hlo_convert(least(x), "f64"), hlo_psum(sum(0 * x), "d"))
+      }, mesh, "d", NULL)
+      said(f, c(1, 1, 1, 1))
+      said(f, c(1, 2, 4, 3))
+    }
+  ')[[1L]]
+  expect_identical(ran$status, 0L)
+  expect_match(ran$output[c(2L, 4L, 6L)], "too large.*on device.*one of 4")
+  expect_identical(trimws(ran$output[c(1L, 3L, 5L)]), rep("3", 3))
+})

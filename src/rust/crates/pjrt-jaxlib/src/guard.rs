@@ -3,8 +3,9 @@
 //! Where a handler fails on one device, XLA ends the program there. The other devices wait for it in their next
 //! collective, without end, or until XLA ends the process. So `prepare.py` makes such programs call [`GUARDED`] in place
 //! of handlers (as it does with calls in order, see `calls.rs`): an error is kept for the run, what the handler would have
-//! computed is zeros, and the program goes on to its end on all devices. From then on no handler of the run is called, and
-//! its results are errors. The same holds where the error comes later, by a future.
+//! computed is NaN (zeros for integers), and the program goes on to its end on all devices: a loop that waits for a number
+//! to get large or small ends by NaN. From then on no handler of the run is called, and its results are errors. The same
+//! holds where the error comes later, by a future.
 //!
 //! XLA tells a handler the id of the run that it is part of; the plugin gives runs their ids.
 
@@ -22,7 +23,7 @@ use std::time::SystemTime;
 use xla_ffi::sys::{
     self, XLA_FFI_Api, XLA_FFI_CallFrame, XLA_FFI_Error, XLA_FFI_Error_Code, XLA_FFI_Handler,
 };
-use xla_ffi::{raw, DataType};
+use xla_ffi::{raw, DataKind, DataType};
 
 pub(crate) const GUARDED: &str = "xlaffi.guarded";
 
@@ -307,19 +308,31 @@ unsafe fn described(api: *const XLA_FFI_Api, error: *mut XLA_FFI_Error) -> Error
 struct Memory {
     address: *mut u8,
     bytes: usize,
+    blank: u8,
 }
 
 // SAFETY: memory of a call, which any thread may write that has the call.
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// Fills it with zeros.
+    /// Fills it with what stands for nothing.
     ///
     /// # Safety
     /// Its call has not ended.
     unsafe fn clear(&self) {
         // SAFETY: by this function's contract.
-        unsafe { std::ptr::write_bytes(self.address, 0, self.bytes) };
+        unsafe { std::ptr::write_bytes(self.address, self.blank, self.bytes) };
+    }
+}
+
+/// The byte of which NaN may consist, where the type has it.
+fn blank(dtype: DataType) -> u8 {
+    match (dtype, dtype.info().map(|info| info.kind)) {
+        (DataType::F4E2M1FN, _) => 0,
+        // Minus zero of other types
+        (DataType::F8E4M3B11FNUZ | DataType::F8E5M2FNUZ | DataType::F8E4M3FNUZ, _) => 0x80,
+        (_, Some(DataKind::Float | DataKind::Complex)) => 0xff,
+        _ => 0,
     }
 }
 
@@ -340,8 +353,11 @@ unsafe fn results(frame: &XLA_FFI_CallFrame) -> Vec<Memory> {
             let dims = (0..buffer.rank.max(0) as usize).map(|d| *buffer.dims.add(d) as usize);
             let bytes = dims.product::<usize>() * size;
             if !buffer.data.is_null() {
-                let address = buffer.data.cast::<u8>();
-                results.push(Memory { address, bytes });
+                results.push(Memory {
+                    address: buffer.data.cast::<u8>(),
+                    bytes,
+                    blank: blank(DataType(buffer.dtype)),
+                });
             }
         }
     }
@@ -409,4 +425,34 @@ pub(crate) unsafe fn call(
     }
     clear(frame);
     null_mut()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blank_results_are_nan_or_zero() {
+        let bytes = |dtype| [blank(dtype); 8];
+        assert!(f64::from_ne_bytes(bytes(DataType::F64)).is_nan());
+        let single = |dtype| f32::from_ne_bytes(bytes(dtype)[..4].try_into().unwrap());
+        assert!(single(DataType::F32).is_nan() && single(DataType::C64).is_nan());
+        // The first half of a single-precision number
+        let [low, high, ..] = bytes(DataType::BF16);
+        assert!(f32::from_bits(u32::from(u16::from_ne_bytes([low, high])) << 16).is_nan());
+        for (dtype, nan) in [
+            (DataType::F16, 0xff),
+            (DataType::C128, 0xff),
+            (DataType::F8E5M2, 0xff),
+            (DataType::F8E4M3FN, 0xff),
+            (DataType::F8E8M0FNU, 0xff),
+            (DataType::F8E4M3FNUZ, 0x80),
+            (DataType::F4E2M1FN, 0),
+            (DataType::S32, 0),
+            (DataType::PRED, 0),
+            (DataType::TOKEN, 0),
+        ] {
+            assert_eq!(blank(dtype), nan, "{dtype}");
+        }
+    }
 }
