@@ -41,6 +41,11 @@ def _listening(at):
     return found
 
 
+def _keep(fd):
+    """Programs that this process starts do not get the descriptor."""
+    fcntl.fcntl(fd, fcntl.F_SETFD, fcntl.fcntl(fd, fcntl.F_GETFD) | fcntl.FD_CLOEXEC)
+
+
 def _start_service():
     global _service, _client
     folder = tempfile.mkdtemp(prefix="xlaffi")
@@ -60,8 +65,8 @@ def open_port(address, collectives):
     before = _listening(address)
     _collectives = compat.make_gloo(_client, address)
     new = {fd: port for fd, port in _listening(address).items() if fd not in before}
-    for fd in new:  # children of this process have no use for it
-        fcntl.fcntl(fd, fcntl.F_SETFD, fcntl.fcntl(fd, fcntl.F_GETFD) | fcntl.FD_CLOEXEC)
+    for fd in new:
+        _keep(fd)
     if len(new) == 1:
         _port = address, *new.values()
         return f"{address} {_port[1]}"
@@ -93,6 +98,18 @@ def _is_exchange(one):
     except OSError:  # it listens
         return False
     return here == _port or there in _peers
+
+
+def keep_from_children():
+    """Gloo's connections are not for the programs that this process starts."""
+    for one in _sockets():
+        try:
+            if one.family in (socket.AF_INET, socket.AF_INET6) and _is_exchange(one):
+                _keep(one.fileno())
+        except OSError:
+            pass
+        finally:
+            one.detach()
 
 
 def close():

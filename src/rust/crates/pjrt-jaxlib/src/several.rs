@@ -166,10 +166,7 @@ fn finish(mesh: &Arc<Mesh>, launch: &Launch, of_devices: &[Vec<Contents>]) -> Re
         mesh.fail(&format!("a program failed there: {}", error.message));
         return Err(error);
     }
-    if launch.exchanges {
-        mesh.agree(launch)?;
-    }
-    Ok(())
+    mesh.conclude(launch)
 }
 
 /// # Safety

@@ -109,6 +109,16 @@ fn one_of_several() {
             process.run(same, 2);
             process.run(small, 2);
         }
+        "children" => {
+            process.run(small, 2);
+            let child = std::process::Command::new("ls")
+                .args(["-l", "/proc/self/fd"])
+                .output()
+                .unwrap();
+            say(String::from_utf8_lossy(&child.stdout)
+                .matches("socket:")
+                .count());
+        }
         "threads" => {
             // In which order threads launch is not said: all launch the same.
             std::thread::scope(|scope| {
@@ -198,4 +208,12 @@ fn a_process_of_another_job_is_refused() {
     );
     let expected = "process 1 belongs to job `b`, the coordinator that listens there to job `a`";
     assert!(said[1][0].contains(expected), "{said:?}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn children_get_no_connections() {
+    for said in run("children", 2) {
+        assert_eq!(said, ["3", "0", "through"]);
+    }
 }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -27,6 +27,8 @@ pub(crate) struct Mesh {
     state: Mutex<State>,
     changed: Condvar,
     opened: Instant,
+    /// Whether a launch may have made connections since the last one that was seen to its end.
+    may_connect: AtomicBool,
     /// Milliseconds from `opened` to the last launch of a program over several processes.
     launched: AtomicU64,
 }
@@ -273,6 +275,7 @@ pub(super) fn join(
         }),
         changed: Condvar::new(),
         opened: Instant::now(),
+        may_connect: AtomicBool::new(false),
         launched: AtomicU64::new(0),
     });
     mesh.listen()?;
@@ -510,7 +513,7 @@ impl Mesh {
     }
 
     /// Tells the others what this process is about to launch, and waits until all are about to launch the same, unless that
-    /// is what they have launched at this point before: then `agree()` will tell, and who launches something else waits here.
+    /// is what they have launched at this point before: then `conclude()` will tell, and who launches something else waits here.
     /// So nothing is exchanged between different programs. Launches come one after the other.
     pub fn announce(self: &Arc<Self>, launch: &Launch) -> Result<()> {
         let since = self.opened.elapsed().as_millis() as u64;
@@ -535,14 +538,26 @@ impl Mesh {
         drop(state);
         self.send(&message);
         if is_expected {
-            Ok(())
-        } else {
-            self.agree(launch)
+            return Ok(());
         }
+        self.may_connect.store(true, Ordering::Release);
+        self.agree(launch)
+    }
+
+    /// After the program has run here: waits until it is known that all have launched it.
+    pub fn conclude(self: &Arc<Self>, launch: &Launch) -> Result<()> {
+        if !launch.exchanges {
+            return Ok(());
+        }
+        self.agree(launch)?;
+        if self.may_connect.swap(false, Ordering::AcqRel) {
+            runtime::keep_from_children();
+        }
+        Ok(())
     }
 
     /// Waits until it is known that all processes launch what this one does.
-    pub fn agree(self: &Arc<Self>, launch: &Launch) -> Result<()> {
+    fn agree(self: &Arc<Self>, launch: &Launch) -> Result<()> {
         let limit = self.settings.limits.collective;
         let is_agreed = |state: &State| {
             let agreed = (state.agreed >= state.told).then_some(Ok(()));

@@ -16,6 +16,7 @@ struct Runtime {
     client: Object,
     exchange: Object,
     close: Object,
+    keep_from_children: Object,
     host: String,
 }
 
@@ -37,6 +38,7 @@ fn runtime(jax: &'static Jaxlib) -> Result<&'static Runtime> {
         client: module.attr(&gil, c"make_client")?,
         exchange: module.attr(&gil, c"exchange")?,
         close: module.attr(&gil, c"close")?,
+        keep_from_children: module.attr(&gil, c"keep_from_children")?,
         host: module.attr(&gil, c"host")?.text(&gil)?,
     };
     Ok(RUNTIME.get_or_init(|| runtime))
@@ -135,11 +137,18 @@ const XLA: &str = "cpu:";
 
 /// Ends what waits for other processes.
 pub(super) fn close() {
+    call(|runtime| &runtime.close);
+}
+
+/// Programs that this process starts do not get the connections to other processes.
+pub(super) fn keep_from_children() {
+    call(|runtime| &runtime.keep_from_children);
+}
+
+fn call(function: impl Fn(&Runtime) -> &Object) {
     if let Some(runtime) = RUNTIME.get() {
-        // Without Python nothing waits any more.
-        let _ = runtime
-            .jax
-            .gil()
-            .and_then(|gil| gil.call(&runtime.close, []).map(drop));
+        // Without Python nothing waits any more, and what is not kept from children does them no harm.
+        let gil = runtime.jax.gil();
+        let _ = gil.and_then(|gil| gil.call(function(runtime), []).map(drop));
     }
 }
