@@ -18,6 +18,22 @@ type Job = Box<dyn FnOnce() + Send>;
 /// Threads without work. A thread that is busy with abandoned work is not among them.
 static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
 
+/// For so long threads that wait for each other look again and again, and let others go first: to wake a thread takes
+/// about as long, and short programs are often called in a row.
+const SOON: Duration = Duration::from_micros(100);
+
+/// What `look` finds, if it does soon.
+fn soon<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let start = Instant::now();
+    loop {
+        let found = look();
+        if found.is_some() || start.elapsed() >= SOON {
+            return found;
+        }
+        thread::yield_now();
+    }
+}
+
 /// As much as R's own thread has: handlers run here.
 const STACK: usize = 16 << 20;
 
@@ -103,7 +119,8 @@ pub fn start<T: Send + 'static>(
     let again = sender.clone();
     let loops = move || {
         HERE.set(true);
-        for job in jobs {
+        while let Some(job) = soon(|| jobs.try_recv().ok()).or_else(|| jobs.recv().ok()) {
+            pjrt_jaxlib::python::stay_known();
             job();
             IDLE.lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -132,12 +149,21 @@ impl<T> Pending<T> {
 
     fn wait_here(&self, limit: Duration) -> Option<Outcome<T>> {
         let deadline = Instant::now() + limit;
+        let look = || {
+            let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+            slot.take()
+        };
+        if !limit.is_zero() {
+            let found = soon(|| match look() {
+                None if main_thread::has_work() => Some(None),
+                result => result.map(Some),
+            });
+            if let Some(result) = found {
+                return result;
+            }
+        }
         loop {
-            let result = self
-                .slot
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
+            let result = look();
             let left = deadline.saturating_duration_since(Instant::now());
             if result.is_some() || left.is_zero() || main_thread::has_work() {
                 return result;

@@ -1,5 +1,6 @@
 //! Running programs over several devices: replicas, partitions, or both.
 
+use crate::attend::attendant;
 use crate::buffer::Buffer;
 use crate::entry::slice;
 use crate::error::{Error, Result};
@@ -213,6 +214,12 @@ pub(crate) unsafe fn execute(
     let mesh = executable.mesh();
     let run = Run::over(&executable.names, sources(arguments.iter().flatten())?);
     let client = &executable.client;
+    // Taken once for all that follows: on a thread that Python does not know it makes a state for the thread each time,
+    // and drops that when the lock is given back. Not where R functions are called while this one waits.
+    let held = match attendant() {
+        None => Some(client.jax.gil()?),
+        Some(_) => None,
+    };
     let launched = client.launches.launch(client.jax, &run, |id| {
         if let Some((mesh, launch)) = mesh {
             mesh.announce(launch)?;
@@ -224,7 +231,7 @@ pub(crate) unsafe fn execute(
         launched
     });
     let launched = launched?;
-    let gil = client.jax.gil()?;
+    let gil = held.map_or_else(|| client.jax.gil(), Ok)?;
     let of_devices = launched.arrays.into_iter();
     let of_devices: Vec<Vec<Contents>> = of_devices
         .map(|arrays| take_over(&gil, executable, arrays, Some(&run)).0)

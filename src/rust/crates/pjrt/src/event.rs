@@ -9,6 +9,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+/// For so long a thread that waits looks again and again: to be woken takes about as long.
+const SOON: Duration = Duration::from_micros(200);
+
 /// Becomes ready once, well or with an error.
 pub struct Event {
     client: Client,
@@ -106,11 +109,20 @@ impl Event {
     /// # Errors
     /// The error of what was waited for.
     pub fn wait_unless(&self, limit: Duration, stop: impl Fn() -> bool) -> Result<bool> {
-        if self.is_ready()? {
-            return self.wait().map(|()| true);
+        let start = Instant::now();
+        let deadline = start + limit;
+        // To be called back may take the plugin a thread: longer than short programs run.
+        let soon = start + limit.min(SOON);
+        loop {
+            if self.is_ready()? {
+                return self.wait().map(|()| true);
+            }
+            if stop() || Instant::now() >= soon {
+                break;
+            }
+            thread::yield_now();
         }
         let signal = self.signal()?;
-        let deadline = Instant::now() + limit;
         let this = thread::current();
         loop {
             {

@@ -27,9 +27,9 @@ pub(crate) struct Mesh {
     state: Mutex<State>,
     changed: Condvar,
     opened: Instant,
-    /// Whether a launch may have made connections since the last one that was seen to its end.
+/// Whether a launch may have made connections since the last one that was seen to its end.
     may_connect: AtomicBool,
-    /// Milliseconds from `opened` to the last launch of a program over several processes.
+    /// Milliseconds from `opened` to the last launch over several processes that was not expected.
     launched: AtomicU64,
 }
 
@@ -516,8 +516,6 @@ impl Mesh {
     /// is what they have launched at this point before: then `conclude()` will tell, and who launches something else waits here.
     /// So nothing is exchanged between different programs. Launches come one after the other.
     pub fn announce(self: &Arc<Self>, launch: &Launch) -> Result<()> {
-        let since = self.opened.elapsed().as_millis() as u64;
-        self.launched.store(since, Ordering::Relaxed);
         self.check(&launch.parties)?;
         if !launch.exchanges {
             let mut state = self.state();
@@ -536,6 +534,10 @@ impl Mesh {
             what: launch.what.clone(),
         };
         drop(state);
+        if !is_expected {
+            let since = self.opened.elapsed().as_millis() as u64;
+            self.launched.store(since, Ordering::Relaxed);
+        }
         self.send(&message);
         if is_expected {
             return Ok(());
@@ -592,8 +594,9 @@ impl Mesh {
         found.unwrap_or_else(|| Err(Error::deadline("another process did not start in time")))
     }
 
-    /// Waits for what the others have told XLA, for a time that depends on how long ago a program was launched;
-    /// `None` when it is over.
+    /// Waits for what the others have told XLA, for a time that depends on how long ago a program was launched that was
+    /// not expected: then XLA may have something to tell, and to ask it costs as much as a short program. `None` when it
+    /// is over.
     pub fn fresh(&self) -> Option<Vec<(String, Vec<u8>)>> {
         let launched = Duration::from_millis(self.launched.load(Ordering::Relaxed));
         let idle = self.opened.elapsed().saturating_sub(launched);

@@ -244,6 +244,23 @@ impl Gil {
     }
 }
 
+/// Has Python remember this thread, which does not end: else it makes a state for the thread whenever that takes the
+/// lock, and drops it when it is given back. Where Python is not up it does nothing.
+pub fn stay_known() {
+    thread_local! {
+        static IS_KNOWN: Cell<bool> = const { Cell::new(false) };
+    }
+    let Some(gil) = super::running()
+        .filter(|_| !IS_KNOWN.get())
+        .and_then(Gil::take)
+    else {
+        return;
+    };
+    // SAFETY: the lock is held; one more request that is never taken back keeps the state.
+    unsafe { (gil.py.c.PyGILState_Ensure)() };
+    IS_KNOWN.set(true);
+}
+
 impl Drop for Gil {
     fn drop(&mut self) {
         // SAFETY: taken by this thread and given back once.

@@ -11,7 +11,7 @@ mod probe;
 pub(crate) mod start;
 
 pub use candidates::cache_dir;
-pub use gil::blocking;
+pub use gil::{blocking, stay_known};
 pub use probe::{Candidate, Source};
 pub use start::{keep_lock, running, Running};
 
