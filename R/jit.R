@@ -99,7 +99,7 @@ new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL) {
   compiled <- function(...) {
     arguments <- list(...)
     # While a program is being written, this becomes a part of it.
-    key <- if (!length(the$traces)) call_key(identity, arguments)
+    key <- if (!length(the$traces)) .Call(wrap__signature, identity, arguments)
     call <- if (!is.null(key)) the$calls[[key]]
     if (is.null(call) || (length(call$captured) && changed(call$captured))) {
       return(run_new(self, arguments, environment()))
@@ -107,12 +107,6 @@ new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL) {
     run_again(call, arguments)
   }
   structure(compiled, class = c("xlaffi_jit", "function"))
-}
-
-# Under which string a call is found; NULL where there is more to it.
-call_key <- function(identity, arguments) {
-  key <- .Call(wrap__signature, identity, arguments)
-  if (is.null(key)) sharded_key(identity, arguments) else key
 }
 
 # Compiled functions and ops of the package's own, each made at its first use: they hold their programs,
@@ -202,7 +196,7 @@ run_new <- function(self, arguments, env) {
   } else {
     default_device()
   }
-  key <- call_key(self$identity, arguments)
+  key <- .Call(wrap__signature, self$identity, arguments)
   if (is.null(key)) {
     # R has a limit on the length of names in an environment.
     place <- if (is.null(placed)) format(device) else list(placed$mesh$key, placed$inputs)

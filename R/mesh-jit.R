@@ -167,23 +167,6 @@ axes_of_tiles <- function(tiles, count, mesh, coordinates, chosen = character(),
   NULL
 }
 
-# The key of a call whose arguments are sharded arrays and what others are found by. R has a limit on the length of
-# names in an environment.
-sharded_key <- function(identity, arguments) {
-  sharded <- vapply(arguments, is_sharded, NA)
-  if (!any(sharded)) {
-    return(NULL)
-  }
-  others <- .Call(wrap__signature, identity, arguments[!sharded])
-  if (is.null(others)) {
-    return(NULL)
-  }
-  own <- vapply(arguments[sharded], function(x) x@key, "")
-  names <- names2(arguments)[sharded]
-  key <- paste(c(others, sprintf("%d %d:%s %s", which(sharded), nchar(names, "bytes"), names, own)), collapse = " | ")
-  if (nchar(key, "bytes") < 5000) key
-}
-
 # Runs a call on a mesh. With R data alone, and nothing said of where they lie, the results are R data.
 run_on_mesh <- function(call, leaves) {
   layout <- call$layout

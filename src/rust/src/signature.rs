@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use extendr_api::prelude::*;
-use extendr_ffi::{R_NamesSymbol, R_NilValue, Rboolean, Rf_isObject, SEXP};
+use extendr_ffi::{R_NamesSymbol, R_NilValue, Rboolean, Rf_install, Rf_isObject, SEXP};
 
 use crate::argument::{attribute, borrowed, elements, inherits, text as text_of, texts};
 use crate::buffer::BufferObject;
@@ -13,6 +13,7 @@ use crate::entry::routines;
 use crate::failure::Outcome;
 use crate::host::dims_of;
 use crate::pointer::{class, get, has_own_class, wrap};
+use crate::unwind::protect;
 use crate::value::{IntoSexp, Value};
 
 // R names in environments have at most 10,000 bytes.
@@ -42,8 +43,8 @@ routines! {
     }
 
     // One string for the function `id` (its identity, or a name) and these arguments: their names,
-    // whether they are buffers, dtypes, dimensions, and the device of the first buffer or the
-    // default one. NULL where there is more to it: a function from elsewhere, nested lists,
+    // whether they are buffers, dtypes, dimensions, the keys of sharded arrays, and the device of the first buffer or
+    // the default one. NULL where there is more to it: a function from elsewhere, nested lists,
     // values of programs, anything that is not allowed, or more arguments than fit into a name.
     fn signature(id, arguments) or null {
         let text = signature_of(id, arguments)?.filter(|text| text.len() < LONGEST);
@@ -87,6 +88,15 @@ fn signature_of(id: &Robj, arguments: &Robj) -> Outcome<Option<String>> {
             }
         } else if let Some(kind) = data_kind(argument, sexp) {
             let _ = write!(text, "{kind}{:?}", dims_of(argument));
+        } else if argument.rtype() == Rtype::S4 && inherits(argument, "xlaffi_sharded") {
+            // SAFETY: R keeps symbols for good; the attribute lives as long as the array.
+            let key = unsafe { attribute(argument, protect(|| Rf_install(c"key".as_ptr()))) };
+            // SAFETY: as above.
+            let Some(key) = text_of(unsafe { borrowed(&key) }) else {
+                return Ok(None);
+            };
+            text.push('s');
+            push_name(&mut text, key);
         } else {
             return Ok(None);
         }
