@@ -27,7 +27,7 @@ pub(crate) struct Mesh {
     state: Mutex<State>,
     changed: Condvar,
     opened: Instant,
-/// Whether a launch may have made connections since the last one that was seen to its end.
+    /// Whether a launch may have made connections since the last one that was seen to its end.
     may_connect: AtomicBool,
     /// Milliseconds from `opened` to the last launch over several processes that was not expected.
     launched: AtomicU64,
