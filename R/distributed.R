@@ -7,7 +7,8 @@
 #'
 #' @details
 #' One process, number 0, is the coordinator: it listens where `coordinator` says, and the others find each other
-#' through it. All processes wait until all have come; Ctrl-C ends the wait. Then each opens a port of its own at
+#' through it. All processes wait until all have come; Ctrl-C ends the wait, and the process may join
+#' again. Then each opens a port of its own at
 #' `address`, by which the data are exchanged with gloo. A session joins once, before its first client, and stays until
 #' it ends or calls `pjrt_distributed_leave()`.
 #'
@@ -51,7 +52,8 @@
 #'
 #' @section When a process dies: A process that is killed, or whose machine is gone, ends the collectives that the
 #' others wait in with an error of class `xlaffi_error_unavailable`; at once where its connections are closed, else
-#' after `heartbeat_timeout`. From then on no program over several processes is launched; programs on one device go on.
+#' after `heartbeat_timeout`. From then on no program over several processes is launched, nor one over
+#' several devices of the own process, which gloo carries too; programs on one device go on.
 #' R itself always goes on: restart all processes to go on together. The same holds where a program over several
 #' processes fails in one of them: what it would have sent is missing to the others. A process that has ended as it
 #' should, or has left, is missed only by programs that need it; the coordinator by all programs over several

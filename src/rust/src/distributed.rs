@@ -19,7 +19,12 @@ routines! {
         let object: &PluginObject = get(plugin, "plugin")?;
         let (plugin, options) = (object.plugin.clone(), options(names, values)?);
         let platform = platform.to_owned();
-        let run = Run::start_once(move || Ok(Done::Joined(plugin.client(&options)?, platform.clone())))?;
+        let attempt = mesh::Attempt::default();
+        let joining = attempt.clone();
+        let run = Run::join(attempt, move || {
+            let client = joining.during(|| plugin.client(&options))?;
+            Ok(Done::Joined(client, platform.clone()))
+        })?;
         Ok(wrap(run))
     }
 

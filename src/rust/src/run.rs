@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use extendr_ffi::{R_NilValue, SEXP};
 use pjrt::{Buffer, Client};
+use pjrt_jaxlib::mesh::Attempt;
 use pjrt_jaxlib::python::Report;
 
 use crate::callback::{of_run, while_serving, Abandon};
 use crate::client::ClientObject;
 use crate::entry::routines;
 use crate::executable::ExecutableObject;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::memory;
 use crate::parts::outputs_to_r;
 use crate::pointer::{class, get, wrap};
@@ -49,10 +50,13 @@ type Work = Arc<dyn Fn() -> Outcome<Done> + Send + Sync>;
 
 /// A compilation, execution or search under way.
 pub struct Run {
-    pending: RefCell<Pending<Done>>,
+    /// None: nobody waits for it any more.
+    pending: RefCell<Option<Pending<Done>>>,
     /// To be done once more where memory was short.
     again: RefCell<Option<Work>>,
     abandon: Abandon,
+    /// Of a process that joins others.
+    attempt: Option<Attempt>,
 }
 
 class!(Run, c"xlaffi_run", "a run under way");
@@ -72,12 +76,23 @@ impl Run {
         Run::launched(&work)
     }
 
+    /// Starts to join other processes.
+    pub fn join(
+        attempt: Attempt,
+        work: impl Fn() -> Outcome<Done> + Send + Sync + 'static,
+    ) -> Outcome<Self> {
+        let mut run = Run::start_once(work)?;
+        run.attempt = Some(attempt);
+        Ok(run)
+    }
+
     fn launched(work: &Work) -> Outcome<Self> {
         let abandon = Abandon::default();
         Ok(Run {
-            pending: RefCell::new(launch(work, &abandon)?),
+            pending: RefCell::new(Some(launch(work, &abandon)?)),
             again: RefCell::new(None),
             abandon,
+            attempt: None,
         })
     }
 
@@ -85,16 +100,20 @@ impl Run {
     pub fn look() -> Outcome<Self> {
         let look = || Ok(Done::Looked(pjrt_jaxlib::python::find()));
         Ok(Run {
-            pending: RefCell::new(worker::start_alone(look)?),
+            pending: RefCell::new(Some(worker::start_alone(look)?)),
             again: RefCell::new(None),
             abandon: Abandon::default(),
+            attempt: None,
         })
     }
 
     /// The end, if it comes within `limit`. It is given once. Where memory was short, R collects and
     /// the work is done once more. Programs that need R are served meanwhile.
     pub fn wait(&self, limit: Duration) -> Option<Outcome<Done>> {
-        let waited = while_serving(limit, |left| Ok(self.pending.borrow().wait(left)));
+        let waited = while_serving(limit, |left| match &*self.pending.borrow() {
+            Some(pending) => Ok(pending.wait(left)),
+            None => Err(Failure::new("CANCELLED", "nobody waits for it any more")),
+        });
         let done = match waited {
             Ok(done) => done?,
             Err(failure) => return Some(Err(failure)),
@@ -105,7 +124,7 @@ impl Run {
                 memory::collect();
                 match launch(&work, &self.abandon) {
                     Ok(pending) => {
-                        self.pending.replace(pending);
+                        self.pending.replace(Some(pending));
                         None
                     }
                     Err(failure) => Some(Err(failure)),
@@ -113,6 +132,21 @@ impl Run {
             }
             (done, _) => Some(done),
         }
+    }
+
+    fn give_up(&self) {
+        self.abandon.now();
+        if let Some(attempt) = &self.attempt {
+            attempt.give_up();
+            // A client that was made meanwhile, or will be, leaves the others.
+            self.pending.take();
+        }
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.give_up();
     }
 }
 
@@ -139,7 +173,7 @@ routines! {
     // R waits for it no more.
     fn run_abandon(run) {
         let run: &Run = get(run, "run")?;
-        run.abandon.now();
+        run.give_up();
         Ok(())
     }
 }

@@ -166,6 +166,14 @@ impl Client {
     }
 }
 
+impl Drop for Client {
+    fn drop(&mut self) {
+        if let Some(mesh) = &self.mesh {
+            mesh::part(mesh);
+        }
+    }
+}
+
 /// Those of this process.
 fn here(devices: &[Device]) -> impl Iterator<Item = &Device> {
     devices.iter().filter(|d| d.is_here())

@@ -12,6 +12,8 @@ host = socket.gethostname()
 # The service that XLA finds other processes through, which is this process's alone, and its client.
 _service = _client = None
 _collectives = None
+# Of the mesh that all this belongs to.
+_number = 0
 # Where gloo listens, here and in the other processes.
 _port, _peers = None, set()
 _carried = set()
@@ -55,9 +57,12 @@ def _start_service():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def open_port(address, collectives):
+def open_port(address, collectives, number):
     """Starts what carries the data; `host:port` of where it listens, or nothing."""
-    global _collectives, _port
+    global _number, _collectives, _port
+    _number, _port = number, None
+    _peers.clear()
+    _carried.clear()
     _start_service()
     if collectives == "mpi":
         _collectives = compat.make_mpi()
@@ -100,8 +105,10 @@ def _is_exchange(one):
     return here == _port or there in _peers
 
 
-def keep_from_children():
-    """Gloo's connections are not for the programs that this process starts."""
+def keep_from_children(number):
+    """Gloo's connections of that mesh are not for the programs that this process starts."""
+    if number != _number:
+        return
     for one in _sockets():
         try:
             if one.family in (socket.AF_INET, socket.AF_INET6) and _is_exchange(one):
@@ -112,8 +119,10 @@ def keep_from_children():
             one.detach()
 
 
-def close():
-    """Ends what waits for other processes, and whatever would."""
+def close(number):
+    """Ends what waits for other processes of that mesh, and whatever would."""
+    if number != _number:
+        return
     if _client is not None:
         _client.shutdown()
     if _port is None:

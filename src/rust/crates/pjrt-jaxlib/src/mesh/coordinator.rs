@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::io::{self, Read};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,7 @@ struct Room {
 struct State {
     seats: Vec<Option<Seat>>,
     started: bool,
+    is_closed: bool,
     meetings: HashMap<String, Meeting>,
 }
 
@@ -51,24 +53,22 @@ struct Meeting {
     here: Vec<u32>,
 }
 
-/// Where processes come in; closed when it is dropped.
+/// Where processes come in; when it is dropped nobody listens there any more, and those who are in are told.
 pub(super) struct Door {
     at: SocketAddr,
+    room: Arc<Room>,
     is_closed: Arc<AtomicBool>,
-}
-
-impl Door {
-    /// It stays open for as long as the process lives: who comes late is told.
-    pub fn leave_open(self) {
-        std::mem::forget(self);
-    }
+    /// Closed when the port is free.
+    listening: Receiver<()>,
 }
 
 impl Drop for Door {
     fn drop(&mut self) {
         self.is_closed.store(true, Ordering::Release);
+        self.room.close();
         // Wakes who waits at it; where that fails, the next one who comes does.
         let _ = TcpStream::connect_timeout(&self.at, Duration::from_secs(1));
+        let _ = self.listening.recv_timeout(Duration::from_secs(1));
     }
 }
 
@@ -102,15 +102,18 @@ pub(super) fn open(listener: TcpListener, settings: &Settings) -> Result<Door> {
         state: Mutex::new(State {
             seats: (0..processes).map(|_| None).collect(),
             started: false,
+            is_closed: false,
             meetings: HashMap::new(),
         }),
     });
     let (watched, shut) = (Arc::clone(&room), Arc::clone(&is_closed));
+    let (open, listening) = channel();
+    let inside = Arc::clone(&room);
     in_background("xlaffi-mesh-watch", move || while watched.look_around() {})?;
     in_background("xlaffi-mesh-door", move || {
         for stream in listener.incoming() {
             if shut.load(Ordering::Acquire) {
-                return;
+                break;
             }
             let Ok(stream) = stream else {
                 // There may be descriptors again a little later.
@@ -127,8 +130,15 @@ pub(super) fn open(listener: TcpListener, settings: &Settings) -> Result<Door> {
                 room.strangers.fetch_sub(1, Ordering::AcqRel);
             }
         }
+        drop(listener);
+        drop::<Sender<()>>(open);
     })?;
-    Ok(Door { at, is_closed })
+    Ok(Door {
+        at,
+        room: inside,
+        is_closed,
+        listening,
+    })
 }
 
 impl State {
@@ -188,6 +198,9 @@ impl Room {
     fn look_around(&self) -> bool {
         std::thread::sleep(self.limits.beat());
         let mut state = self.state();
+        if state.is_closed {
+            return false;
+        }
         if !state.started {
             if self.opened.elapsed() < self.limits.startup {
                 return true;
@@ -223,6 +236,22 @@ impl Room {
             gone(&mut state, process, why);
         }
         true
+    }
+
+    /// Sends everybody away: process 0 goes on without them.
+    fn close(&self) {
+        let mut state = self.state();
+        state.is_closed = true;
+        if state.started {
+            let why = "it could not start, or was interrupted";
+            gone(&mut state, 0, why.to_owned());
+        } else {
+            state.tell(&no_more(), None);
+        }
+        for seat in state.seats.iter_mut().flatten() {
+            seat.is_empty = true;
+            let _ = seat.out.shutdown(Shutdown::Both);
+        }
     }
 
     /// Lets one process in and listens to it to its end.
@@ -267,6 +296,10 @@ impl Room {
         };
         stream.set_read_timeout(None)?;
         let mut state = self.state();
+        if state.is_closed {
+            no_more().send(stream)?;
+            return Ok(None);
+        }
         let belongs = self.is_same_job(process, &job);
         if let Err((code, why)) =
             belongs.and_then(|()| state.may_come(process, processes, &version))
@@ -387,6 +420,11 @@ impl State {
             None => Ok(()),
         }
     }
+}
+
+fn no_more() -> Message {
+    let why = "process 0, the coordinator, waits for the others no more";
+    Message::Refused("UNAVAILABLE".into(), why.into())
 }
 
 /// Tells all that the others cannot go on with a process, once.

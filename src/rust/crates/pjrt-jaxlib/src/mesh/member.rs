@@ -1,5 +1,6 @@
 //! Every process's side: how it comes in, what it knows of the others, and how it leaves.
 
+use super::attempt::Attempt;
 use super::coordinator::{self, Door};
 use super::course::{Course, Launch};
 use super::wire::{Message, LARGEST};
@@ -12,18 +13,22 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The mesh that this process is part of.
 pub(crate) struct Mesh {
     pub settings: Settings,
+    /// No other mesh of this process has it.
+    pub number: i64,
     /// Where the others reach this process.
     pub address: IpAddr,
     /// The connection to the coordinator. Who sends has it for itself: messages must not be cut by others.
     stream: TcpStream,
     sending: Mutex<()>,
+    /// Where the others come in: it stays open, so that who comes late is told.
+    door: Mutex<Option<Door>>,
     state: Mutex<State>,
     changed: Condvar,
     opened: Instant,
@@ -88,11 +93,12 @@ pub struct Status {
 
 enum Slot {
     Free,
-    Joining,
+    Joining(Attempt),
     Joined(Arc<Mesh>),
 }
 
 static MESH: Mutex<Slot> = Mutex::new(Slot::Free);
+static FREED: Condvar = Condvar::new();
 
 fn slot() -> MutexGuard<'static, Slot> {
     MESH.lock().unwrap_or_else(PoisonError::into_inner)
@@ -110,14 +116,22 @@ pub(super) fn joined() -> Option<Arc<Mesh>> {
 pub(super) struct Joining(());
 
 impl Joining {
-    pub fn begin() -> Result<Self> {
-        let mut slot = slot();
+    /// Waits for one that was given up.
+    pub fn begin(attempt: &Attempt) -> Result<Self> {
+        let ends = |slot: &mut Slot| match slot {
+            Slot::Joining(other) => other.is_given_up() && !attempt.is_given_up(),
+            _ => false,
+        };
+        let limit = Duration::from_secs(30);
+        let waited = FREED.wait_timeout_while(slot(), limit, ends);
+        let mut slot = waited.unwrap_or_else(PoisonError::into_inner).0;
+        attempt.check()?;
         match &*slot {
             Slot::Free => {
-                *slot = Slot::Joining;
+                *slot = Slot::Joining(attempt.clone());
                 Ok(Self(()))
             }
-            Slot::Joining => Err(Error::exists("this process is joining a mesh already")),
+            Slot::Joining(_) => Err(Error::exists("this process is joining a mesh already")),
             Slot::Joined(mesh) => Err(Error::exists(format!(
                 "this process is process {} of {} already, with the coordinator {}",
                 mesh.settings.process, mesh.settings.processes, mesh.settings.coordinator
@@ -133,9 +147,19 @@ impl Joining {
 impl Drop for Joining {
     fn drop(&mut self) {
         let mut slot = slot();
-        if matches!(*slot, Slot::Joining) {
+        if matches!(*slot, Slot::Joining(_)) {
             *slot = Slot::Free;
+            FREED.notify_all();
         }
+    }
+}
+
+/// Nothing of the mesh is left in this process: its client is gone. The others are told.
+pub(crate) fn part(mesh: &Arc<Mesh>) {
+    mesh.part();
+    let mut slot = slot();
+    if matches!(&*slot, Slot::Joined(joined) if Arc::ptr_eq(joined, mesh)) {
+        *slot = Slot::Free;
     }
 }
 
@@ -209,6 +233,7 @@ pub(super) fn join(
     version: String,
     host: &str,
     devices: i64,
+    attempt: &Attempt,
 ) -> Result<Arc<Mesh>> {
     let targets = addresses(&settings.coordinator, "coordinator_address")?;
     if targets.iter().any(|a| a.ip().is_unspecified()) {
@@ -219,7 +244,8 @@ pub(super) fn join(
     }
     let deadline = Instant::now() + settings.limits.startup;
     let door = open_door(settings, &targets)?;
-    let stream = reach(settings, &targets, deadline)?;
+    let stream = reach(settings, &targets, deadline, attempt)?;
+    attempt.connected(&stream)?;
     let lost = |error: std::io::Error| {
         Error::unavailable(format!(
             "the connection to the coordinator at {} was lost before all processes had come ({error})",
@@ -254,7 +280,9 @@ pub(super) fn join(
     let grace = settings.limits.beat() + Duration::from_secs(2);
     let left = deadline.saturating_duration_since(Instant::now()) + grace;
     stream.set_read_timeout(Some(left)).map_err(lost)?;
-    let facts = match Message::receive(&stream, LARGEST).map_err(lost)? {
+    let answer = Message::receive(&stream, LARGEST);
+    attempt.check()?;
+    let facts = match answer.map_err(lost)? {
         Message::Start(facts) => facts,
         Message::Refused(code, why) => {
             return Err(Error::from_xla(
@@ -264,11 +292,15 @@ pub(super) fn join(
         }
         other => return Err(Error::internal(format!("the coordinator said {other:?}"))),
     };
+    attempt.started(settings.process);
+    static NEXT: AtomicI64 = AtomicI64::new(1);
     let mesh = Arc::new(Mesh {
         settings: settings.clone(),
+        number: NEXT.fetch_add(1, Ordering::Relaxed),
         address,
         stream,
         sending: Mutex::new(()),
+        door: Mutex::new(door),
         state: Mutex::new(State {
             peers: facts.into_iter().map(Peer::new).collect(),
             ..State::default()
@@ -279,9 +311,6 @@ pub(super) fn join(
         launched: AtomicU64::new(0),
     });
     mesh.listen()?;
-    if let Some(door) = door {
-        door.leave_open();
-    }
     Ok(mesh)
 }
 
@@ -305,9 +334,15 @@ fn open_door(settings: &Settings, targets: &[SocketAddr]) -> Result<Option<Door>
 }
 
 /// A connection to the coordinator, which may come up later than this process.
-fn reach(settings: &Settings, targets: &[SocketAddr], deadline: Instant) -> Result<TcpStream> {
+fn reach(
+    settings: &Settings,
+    targets: &[SocketAddr],
+    deadline: Instant,
+    attempt: &Attempt,
+) -> Result<TcpStream> {
     let mut pause = Duration::from_millis(10);
     loop {
+        attempt.check()?;
         let mut why = None;
         for target in targets {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -465,7 +500,8 @@ impl Mesh {
         drop(state);
         self.changed.notify_all();
         // What cannot be ended now ends by its time-out.
-        let _ = in_background("xlaffi-mesh-end", runtime::close);
+        let number = self.number;
+        let _ = in_background("xlaffi-mesh-end", move || runtime::close(number));
     }
 
     /// The others cannot go on with this process: it has not taken its part.
@@ -488,8 +524,20 @@ impl Mesh {
                 });
             }
             self.changed.notify_all();
-            runtime::close();
+            runtime::close(self.number);
         }
+    }
+
+    /// Leaves for good: no thread and no port of the mesh remains.
+    pub fn part(&self) {
+        self.leave();
+        let _ = self.stream.shutdown(Shutdown::Both);
+        let door = self
+            .door
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        drop(door);
     }
 
     fn status(&self) -> Status {
@@ -553,7 +601,7 @@ impl Mesh {
         }
         self.agree(launch)?;
         if self.may_connect.swap(false, Ordering::AcqRel) {
-            runtime::keep_from_children();
+            runtime::keep_from_children(self.number);
         }
         Ok(())
     }

@@ -2,17 +2,19 @@
 //! service, another process or the start fails, and cannot be told not to. So each process gives XLA a service of its own,
 //! in the same process and for this one alone, and the few texts that XLA puts there are carried to the others'.
 //!
-//! `wire` is what the processes say, `coordinator` is process 0's side, `member` everybody's, `course` what they launch, and
-//! `runtime` XLA's.
+//! `wire` is what the processes say, `coordinator` is process 0's side, `member` everybody's, `course` what they launch,
+//! `attempt` what can be given up before all have come, and `runtime` XLA's.
 
+mod attempt;
 mod coordinator;
 mod course;
 mod member;
 mod runtime;
 mod wire;
 
+pub use attempt::Attempt;
 pub(crate) use course::{digest, Launch};
-pub(crate) use member::{explain, Mesh};
+pub(crate) use member::{explain, part, Mesh};
 pub use member::{leave, status, Peer, Status};
 pub(crate) use runtime::start;
 

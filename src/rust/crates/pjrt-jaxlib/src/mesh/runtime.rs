@@ -1,5 +1,6 @@
 //! XLA's part of a mesh: its client for the devices of all processes.
 
+use super::attempt::Attempt;
 use super::member::{self, Joining, Mesh};
 use super::Settings;
 use crate::compat::{self, Jaxlib};
@@ -56,14 +57,20 @@ pub(crate) fn start(
             "several processes need Linux or macOS: XLA has no collectives between processes elsewhere",
         ));
     }
-    let joining = Joining::begin()?;
+    let attempt = Attempt::current();
+    let joining = blocking(|| Joining::begin(&attempt))?;
     let runtime = runtime(jax)?;
     let version = format!("jaxlib {}, protocol {PROTOCOL}", jax.version);
-    let mesh = blocking(|| member::join(settings, version, &runtime.host, devices))?;
+    let host = &runtime.host;
+    let mesh = blocking(|| member::join(settings, version, host, devices, &attempt))?;
     let made = runtime.make(&mesh, devices, asynchronous);
+    let made = made.and_then(|client| attempt.end().map(|()| client));
     match &made {
         Ok(_) => joining.end(&mesh),
-        Err(error) => mesh.fail(&format!("it could not make a client: {}", error.message)),
+        Err(error) => {
+            mesh.fail(&format!("it could not make a client: {}", error.message));
+            blocking(|| mesh.part());
+        }
     }
     made.map(|client| (client, mesh))
 }
@@ -77,6 +84,7 @@ impl Runtime {
             [
                 &gil.string(&mesh.address.to_string())?,
                 &gil.string(settings.collectives.name())?,
+                &gil.int(mesh.number)?,
             ],
         )?;
         // Every process knows the others' ports before XLA connects to them.
@@ -135,20 +143,23 @@ impl Runtime {
 /// The keys of XLA's own.
 const XLA: &str = "cpu:";
 
-/// Ends what waits for other processes.
-pub(super) fn close() {
-    call(|runtime| &runtime.close);
+/// Ends what waits for other processes of that mesh.
+pub(super) fn close(number: i64) {
+    call(|runtime| &runtime.close, number);
 }
 
 /// Programs that this process starts do not get the connections to other processes.
-pub(super) fn keep_from_children() {
-    call(|runtime| &runtime.keep_from_children);
+pub(super) fn keep_from_children(number: i64) {
+    call(|runtime| &runtime.keep_from_children, number);
 }
 
-fn call(function: impl Fn(&Runtime) -> &Object) {
+fn call(function: impl Fn(&Runtime) -> &Object, number: i64) {
     if let Some(runtime) = RUNTIME.get() {
         // Without Python nothing waits any more, and what is not kept from children does them no harm.
         let gil = runtime.jax.gil();
-        let _ = gil.and_then(|gil| gil.call(function(runtime), []).map(drop));
+        let _ = gil.and_then(|gil| {
+            let number = gil.int(number)?;
+            gil.call(function(runtime), [&number]).map(drop)
+        });
     }
 }
