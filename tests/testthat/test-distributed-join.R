@@ -35,7 +35,8 @@ test_that("a join that was interrupted before all had come leaves nothing to the
   runs <- processes(2, '
     if (i == 1) {
       Sys.sleep(6)
-      lost <- tryCatch(pjrt_distributed(paste0("127.0.0.1:", port), n, i, startup_timeout = 2), error = conditionMessage)
+      late <- function() pjrt_distributed(paste0("127.0.0.1:", port), n, i, startup_timeout = 2)
+      lost <- tryCatch(late(), error = conditionMessage)
       cat(gsub("\\n", " ", lost), "\\n")
     } else {
       system(sprintf("(sleep 3; kill -INT %d) > /dev/null 2>&1 &", Sys.getpid()))
