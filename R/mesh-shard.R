@@ -31,6 +31,9 @@
 #'   device of this process, in the order of the mesh: a list of `buffer`, `device`, and `start` and `end`, which
 #'   elements of the array these are in each dimension, counted from 1.
 #' @seealso [ffi_mesh()], [xla_jit()], [hlo_shard()].
+#' @aliases %*%,xlaffi_sharded,ANY-method %*%,ANY,xlaffi_sharded-method
+#'   %*%,xlaffi_sharded,xlaffi_sharded-method %*%,xlaffi_sharded,xlaffi_value-method
+#'   %*%,xlaffi_value,xlaffi_sharded-method
 #' @examplesIf plugins_downloaded()
 #' mesh <- ffi_mesh(c(data = 1))
 #' x <- ffi_shard(matrix(c(1, 2, 3, 4), 2), mesh, "data")
