@@ -21,8 +21,12 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     ("ops-lib", &["lapack", "ops", "own-ops", "xla-ffi"]),
     ("pjrt-api", &["xla-ffi"]),
-    ("pjrt", &["fork", "pjrt-api", "xla-ffi"]),
-    ("pjrt-jaxlib", &["fork", "pjrt-api", "xla-ffi"]),
+    ("proto-wire", &[]),
+    ("pjrt", &["fork", "pjrt-api", "proto-wire", "xla-ffi"]),
+    (
+        "pjrt-jaxlib",
+        &["fork", "pjrt-api", "proto-wire", "xla-ffi"],
+    ),
 ];
 
 /// The modules of `ops` that are no rooms: rooms know these, these know no room.
