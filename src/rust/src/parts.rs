@@ -76,8 +76,8 @@ pub fn device_parts(arguments: &Robj, executable: &Executable) -> Outcome<Vec<Ve
         for (device, buffer) in buffers.iter().enumerate() {
             // SAFETY: an element of a list that R protects.
             let buffer = unsafe { borrowed(buffer) };
-            let argument = format_args!("..{}[[{}]]", index + 1, device + 1);
-            let buffer: &BufferObject = get(buffer, argument)?;
+            let buffer: &BufferObject =
+                get(buffer, format_args!("..{}[[{}]]", index + 1, device + 1))?;
             parts[device].push(buffer.buffer.clone());
         }
     }
