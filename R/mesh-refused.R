@@ -12,11 +12,10 @@ more_refused <- c(
 )
 
 register_refused_sharded <- function() {
-  of_words <- Filter(function(name) words[[name]]$by == "method", names(words))
   # Both go through `[`.
-  of_words <- setdiff(of_words, c("head", "tail"))
+  of_words <- setdiff(names(word_methods), c("head", "tail"))
   for (generic in unique(c(of_words, unlist(refused), more_refused))) {
-    package <- if (generic %in% of_words) words[[generic]]$package else "base"
+    package <- if (generic %in% of_words) word_methods[[generic]] else "base"
     home <- if (package == "base") baseenv() else asNamespace(package)
     registerS3method(generic, "xlaffi_sharded", refusing_sharded(generic), envir = home)
   }
