@@ -125,24 +125,13 @@ parts_of <- function(sharding, count, name, call) {
       code = "UNIMPLEMENTED", operand = "executable", call = call
     )
   }
-  tile <- (seq_along(sharding$devices) - 1L) %/% sharding$last_replicated
-  steps <- rev(cumprod(c(1, rev(sharding$tiles))))[-1L]
-  numbers <- Map(function(step, size) (tile %/% step) %% size, steps, sharding$tiles)
-  matrix(unlist(numbers), count)[order(sharding$devices), , drop = FALSE]
+  tile_numbers(sharding)
 }
 
 put_together <- function(buffers, sharding, parts) {
-  first <- as_array(buffers[[1L]])
-  if (!ncol(parts) || all(sharding$tiles == 1L)) {
-    return(first)
+  if (!ncol(parts)) {
+    return(as_array(buffers[[1L]]))
   }
-  class <- oldClass(first)
   local <- shape(buffers[[1L]])
-  whole <- array(unclass(first)[0L][1L], local * sharding$tiles)
-  for (i in unique(first_of_same(parts))) {
-    at <- indices_of(part_range(parts[i, ], local))
-    whole <- do.call(`[<-`, c(list(whole), at, list(value = unclass(as_array(buffers[[i]])))), quote = TRUE)
-  }
-  oldClass(whole) <- class
-  whole
+  assembled(buffers, parts, local, lapply(local * sharding$tiles, seq_len), as_array)
 }

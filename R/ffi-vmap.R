@@ -85,22 +85,31 @@ axes_for <- function(axes, like, name, what, call) {
     }
     return(list(axes))
   }
-  if (is.null(axes) || (is.numeric(axes) && length(axes) == 1L)) {
-    axes <- rep(list(axes), length(like))
-  } else if (rlang::is_named(axes) && rlang::is_named(like)) {
-    unknown <- setdiff(names(axes), names(like))
+  axes <- if (is.null(axes) || (is.numeric(axes) && length(axes) == 1L)) {
+    rep(list(axes), length(like))
+  } else {
+    one_for_each(axes, like, name, "axes", what, call)
+  }
+  do.call(c, c(list(list()), lapply(seq_along(like), function(i) axes_for(axes[[i]], like[[i]], name, what, call))))
+}
+
+# Of a list of settings, such as `many` "axes", those of the elements of `like`: by their names, where both have some, or
+# in order.
+one_for_each <- function(settings, like, name, many, what, call) {
+  if (rlang::is_named(settings) && rlang::is_named(like)) {
+    unknown <- setdiff(names(settings), names(like))
     if (length(unknown)) {
       abort(sprintf("`%s` has `%s`, which is not among %s: %s", name, unknown[[1L]], what, toString(names(like))),
         operand = name, call = call
       )
     }
-    axes <- lapply(names(like), function(name) axes[[name]])
-  } else if (length(axes) != length(like)) {
-    abort(sprintf("`%s` has %d axes, but there are %d of %s", name, length(axes), length(like), what),
+    settings <- lapply(names(like), function(name) settings[[name]])
+  } else if (length(settings) != length(like)) {
+    abort(sprintf("`%s` has %d %s, but there are %d of %s", name, length(settings), many, length(like), what),
       operand = name, call = call
     )
   }
-  do.call(c, c(list(list()), lapply(seq_along(like), function(i) axes_for(axes[[i]], like[[i]], name, what, call))))
+  settings
 }
 
 # How many elements the batch has, of which all mapped arguments have to be of one mind.

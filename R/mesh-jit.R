@@ -126,8 +126,7 @@ settled_layout <- function(layout, program, traced, types) {
   layout
 }
 
-# XLA's sharding of an array as entries of a specification; NULL where it is none. XLA numbers tiles by rows, and lists
-# for each, the copies last, the places of the mesh, from 0.
+# XLA's sharding of an array as entries of a specification; NULL where it is none.
 entries_of <- function(sharding, mesh, shape) {
   if (is.null(sharding) || sharding$kind == "replicated") {
     return(if (!is.null(sharding)) replicated_entries(shape))
@@ -135,12 +134,7 @@ entries_of <- function(sharding, mesh, shape) {
   if (sharding$kind != "tiled" || length(sharding$tiles) != length(shape)) {
     return(NULL)
   }
-  counts <- c(sharding$tiles, sharding$last_replicated)
-  steps <- rev(cumprod(c(1, rev(counts))))[-1L]
-  tiles <- matrix(0, mesh_size(mesh), length(shape))
-  for (axis in seq_along(shape)) {
-    tiles[sharding$devices + 1L, axis] <- ((seq_along(sharding$devices) - 1) %/% steps[[axis]]) %% counts[[axis]]
-  }
+  tiles <- tile_numbers(sharding)
   coordinates <- mesh_coordinates(mesh)
   entries <- lapply(seq_along(shape), function(axis) {
     axes_of_tiles(tiles[, axis], sharding$tiles[[axis]], mesh, coordinates)

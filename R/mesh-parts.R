@@ -15,6 +15,20 @@ mesh_parts <- function(mesh, entries) {
 # Of the places of this process.
 local_parts <- function(mesh, entries) mesh_parts(mesh, entries)[mesh$local, , drop = FALSE]
 
+# Where numbers, from 0, stand in a grid of these sizes that is numbered along its last axis first: a row for each.
+grid_places <- function(numbers, sizes) {
+  steps <- rev(cumprod(c(1L, rev(sizes))))[-1L]
+  along <- Map(function(step, size) (numbers %/% step) %% size, steps, sizes)
+  matrix(as.numeric(unlist(along)), length(numbers), length(sizes))
+}
+
+# The numbers of the tile that each device has, where XLA says that an array is tiled. It lists for each tile the places
+# of the devices that have it.
+tile_numbers <- function(sharding) {
+  tiles <- (seq_along(sharding$devices) - 1L) %/% sharding$last_replicated
+  grid_places(tiles, sharding$tiles)[order(sharding$devices), , drop = FALSE]
+}
+
 # From where to where, both counted from 1, the part has elements of the array.
 part_range <- function(numbers, local) {
   list(start = as.integer(numbers * local + 1), end = as.integer((numbers + 1) * local))
@@ -77,11 +91,15 @@ cut_buffer <- function(x, parts, local) {
   cut(x)
 }
 
-# An R array of the elements at `indices`, a vector of positions for each dimension. `read` brings a buffer to R, as an
-# array that may have `extra` dimensions in front.
+# An R array of the elements of a sharded array at `indices`, a vector of positions for each dimension. `read` brings a
+# buffer to R, as an array that may have `extra` dimensions in front.
 gather_parts <- function(x, indices, read, extra = integer(), call = rlang::caller_env()) {
   local <- local_shape(x@spec, x@mesh, x@shape)
-  parts <- local_parts(x@mesh, x@spec)
+  assembled(x@shards, local_parts(x@mesh, x@spec), local, indices, read, extra, call)
+}
+
+# The same of buffers with parts of shape `local`, which have the numbers in `parts`.
+assembled <- function(buffers, parts, local, indices, read, extra = integer(), call = rlang::caller_env()) {
   whole <- lapply(extra, seq_len)
   size <- prod(lengths(indices))
   found <- 0
@@ -91,7 +109,7 @@ gather_parts <- function(x, indices, read, extra = integer(), call = rlang::call
     at <- Map(function(index, start, end) which(index >= start & index <= end), indices, range$start, range$end)
     # Where nothing is asked for, a part still tells of what type that is.
     if (!all(lengths(at)) && (size > 0 || !is.null(result))) next
-    piece <- read(x@shards[[i]])
+    piece <- read(buffers[[i]])
     class <- oldClass(piece)
     piece <- unclass(piece)
     if (is.null(result)) {

@@ -78,25 +78,15 @@ spec_leaves <- function(specs, like, name, what, call) {
   if (!is_branch(like)) {
     return(list(if (!is.null(specs)) as_spec(specs, name, call)))
   }
-  if (is.null(specs) || is_spec_like(specs)) {
-    specs <- rep(list(specs), length(like))
-  } else if (!is_branch(specs)) {
+  if (!is.null(specs) && !is_spec_like(specs) && !is_branch(specs)) {
     abort(sprintf("`%s` must be a specification or a list of them, not %s", name, describe(specs)),
       operand = name, call = call
     )
-  } else if (rlang::is_named(specs) && rlang::is_named(like)) {
-    unknown <- setdiff(names(specs), names(like))
-    if (length(unknown)) {
-      abort(sprintf("`%s` has `%s`, which is not among %s: %s", name, unknown[[1L]], what, toString(names(like))),
-        operand = name, call = call
-      )
-    }
-    specs <- lapply(names(like), function(name) specs[[name]])
-  } else if (length(specs) != length(like)) {
-    abort(
-      sprintf("`%s` has %d specifications, but there are %d of %s", name, length(specs), length(like), what),
-      operand = name, call = call
-    )
+  }
+  specs <- if (is.null(specs) || is_spec_like(specs)) {
+    rep(list(specs), length(like))
+  } else {
+    one_for_each(specs, like, name, "specifications", what, call)
   }
   do.call(c, c(list(list()), lapply(seq_along(like), function(i) spec_leaves(specs[[i]], like[[i]], name, what, call))))
 }

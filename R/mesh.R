@@ -117,12 +117,9 @@ same_mesh <- function(x, y) identical(x$key, y$key)
 
 # For each place of the mesh (a row) where it is along each axis, counted from 0.
 mesh_coordinates <- function(mesh) {
-  steps <- rev(cumprod(c(1L, rev(mesh$axes))))[-1L]
-  places <- seq_along(mesh$devices) - 1L
-  matrix(
-    unlist(Map(function(step, size) (places %/% step) %% size, steps, mesh$axes)), length(places),
-    dimnames = list(NULL, names(mesh$axes))
-  )
+  coordinates <- grid_places(seq_along(mesh$devices) - 1L, mesh$axes)
+  colnames(coordinates) <- names(mesh$axes)
+  coordinates
 }
 
 # The mesh of the program that is being traced, NULL if it has none (yet).

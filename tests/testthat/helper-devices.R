@@ -16,3 +16,14 @@ device_tests <- function(filter = NULL, env = parent.frame()) {
   }
   readRDS(file)
 }
+
+# The sum of two halves of a vector, each on a device of its own.
+halves <- '
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<4xf64> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<f64>, tensor<4xf64>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f64>
+  %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
+    : (tensor<4xf64>, tensor<f64>) -> tensor<f64>
+  %twice = stablehlo.add %x, %x : tensor<4xf64>
+  return %sum, %twice : tensor<f64>, tensor<4xf64>
+}'

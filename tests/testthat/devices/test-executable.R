@@ -1,14 +1,3 @@
-# The sum of two halves of a vector, each on a device of its own.
-halves <- '
-sdy.mesh @mesh = <["x"=2]>
-func.func @main(%x: tensor<4xf64> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<f64>, tensor<4xf64>) {
-  %zero = stablehlo.constant dense<0.0> : tensor<f64>
-  %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
-    : (tensor<4xf64>, tensor<f64>) -> tensor<f64>
-  %twice = stablehlo.add %x, %x : tensor<4xf64>
-  return %sum, %twice : tensor<f64>, tensor<4xf64>
-}'
-
 on_each <- function(exec, ...) Map(pjrt_buffer, list(...), "f64", devices(exec))
 
 values <- function(buffers) lapply(buffers, function(buffer) as.vector(as_array(buffer)))

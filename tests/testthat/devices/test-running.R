@@ -110,15 +110,7 @@ test_that("where memory is short R collects, and tries once more", {
 })
 
 test_that("compiled programs for several devices are written down and loaded, on the same devices or others", {
-  exec <- compile('
-    sdy.mesh @mesh = <["x"=2]>
-    func.func @main(%x: tensor<4xf64> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<f64>, tensor<4xf64>) {
-      %zero = stablehlo.constant dense<0.0> : tensor<f64>
-      %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
-        : (tensor<4xf64>, tensor<f64>) -> tensor<f64>
-      %twice = stablehlo.add %x, %x : tensor<4xf64>
-      return %sum, %twice : tensor<f64>, tensor<4xf64>
-    }', pjrt_compile_options(num_partitions = 2L))
+  exec <- compile(halves, pjrt_compile_options(num_partitions = 2L))
   bytes <- pjrt_serialize(exec)
   expected <- list(10, array(2 * 1:4))
   whole <- function(exec) pjrt_gather(exec, do.call(pjrt_execute, c(exec, pjrt_shard(exec, 1:4))))
