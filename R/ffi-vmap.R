@@ -93,8 +93,8 @@ axes_for <- function(axes, like, name, what, call) {
   do.call(c, c(list(list()), lapply(seq_along(like), function(i) axes_for(axes[[i]], like[[i]], name, what, call))))
 }
 
-# Of a list of settings, such as `many` "axes", those of the elements of `like`: by their names, where both have some, or
-# in order.
+# Of a list of settings, such as `many` "axes", those of the elements of `like`: by their names, where both have some,
+# or in order.
 one_for_each <- function(settings, like, name, many, what, call) {
   if (rlang::is_named(settings) && rlang::is_named(like)) {
     unknown <- setdiff(names(settings), names(like))
