@@ -3,6 +3,12 @@ written <- function(run) grep("^[[]Gloo[]]", run$output, value = TRUE, invert = 
 test_that("Ctrl-C ends the wait for the others, who are told, and another one may follow", {
   skip_without_processes()
   runs <- processes(2, '
+    # What a child inherits of this process; some were here before it began
+    sockets <- function() {
+      if (!dir.exists("/proc/self/fd")) return(character())
+      sub(".*-> ", "", grep("socket:", system("ls -l /proc/self/fd", intern = TRUE), value = TRUE))
+    }
+    before <- sockets()
     too_many <- function() pjrt_distributed(paste0("127.0.0.1:", port), 3, i, startup_timeout = 30)
     if (i == 1) {
       cat(gsub("\\n", " ", tryCatch(too_many(), error = conditionMessage)), "\\n")
@@ -18,10 +24,8 @@ test_that("Ctrl-C ends the wait for the others, who are told, and another one ma
     total <- xla_jit(function(x) sum(x), out_shardings = ffi_spec())
     cat(as_array(total(x)), "\\n")
     Sys.sleep(0.5)
-    # Children have none of the sockets.
-    if (dir.exists("/proc/self/fd")) {
-      writeLines(grep("socket:", system("ls -l /proc/self/fd", intern = TRUE), value = TRUE))
-    }
+    # Children have none of the mesh
+    writeLines(setdiff(sockets(), before))
     cat(as_array(total(x)), "\\n")
   ')
   for (run in runs) expect_identical(run$status, 0L)
