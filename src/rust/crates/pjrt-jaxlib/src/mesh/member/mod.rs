@@ -1,0 +1,271 @@
+//! Every process's side: how it comes in, what it knows of the others, and how it leaves.
+
+mod agreement;
+mod ending;
+mod join;
+mod place;
+
+pub(crate) use ending::explain;
+pub(super) use join::join;
+pub(crate) use place::part;
+pub(super) use place::Joining;
+pub use place::{leave, status};
+
+use super::coordinator::Door;
+use super::course::{Course, Launch};
+use super::wire::{Message, LARGEST};
+use super::Settings;
+use crate::error::{Error, Result};
+use crate::event::in_background;
+use ending::refusal;
+use std::collections::HashMap;
+use std::net::{IpAddr, Shutdown, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The mesh that this process is part of.
+pub(crate) struct Mesh {
+    pub settings: Settings,
+    /// No other mesh of this process has it.
+    pub number: i64,
+    /// Where the others reach this process.
+    pub address: IpAddr,
+    /// The connection to the coordinator. Who sends has it for itself: messages must not be cut by others.
+    stream: TcpStream,
+    sending: Mutex<()>,
+    /// Where the others come in: it stays open, so that who comes late is told.
+    door: Mutex<Option<Door>>,
+    state: Mutex<State>,
+    changed: Condvar,
+    opened: Instant,
+    /// Whether a launch may have made connections since the last one that was seen to its end.
+    may_connect: AtomicBool,
+    /// Milliseconds from `opened` to the last launch over several processes that was not expected.
+    launched: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    peers: Vec<Peer>,
+    trouble: Option<String>,
+    has_left: bool,
+    values: HashMap<String, Vec<u8>>,
+    /// Values that XLA here has not got yet.
+    fresh: Vec<(String, Vec<u8>)>,
+    /// What was launched, by the devices.
+    courses: HashMap<String, Course>,
+    /// How many launches the coordinator was told of, and of how many it said that all processes launch the same.
+    told: u64,
+    agreed: u64,
+}
+
+impl State {
+    fn course(&mut self, launch: &Launch) -> &mut Course {
+        self.courses.entry(launch.devices.clone()).or_default()
+    }
+}
+
+/// One of the processes.
+#[derive(Clone, Debug, Default)]
+pub struct Peer {
+    /// The name of its machine.
+    pub host: String,
+    /// The number that the system there gave it.
+    pub pid: String,
+    /// Where the others reach it.
+    pub address: String,
+    /// How many devices it has.
+    pub devices: String,
+    /// Whether it has left as it should.
+    pub has_left: bool,
+    /// Why the others cannot go on with it.
+    pub gone: Option<String>,
+}
+
+/// The mesh as this process sees it.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// The number of this process.
+    pub process: u32,
+    /// Where the coordinator listens.
+    pub coordinator: String,
+    /// Who carries the data: `gloo` or `mpi`.
+    pub collectives: &'static str,
+    /// All processes, by number.
+    pub processes: Vec<Peer>,
+    /// Why no program over several processes can be launched any more.
+    pub trouble: Option<String>,
+}
+
+impl Peer {
+    fn new(facts: Vec<String>) -> Self {
+        let mut facts = facts.into_iter();
+        let mut next = || facts.next().unwrap_or_default();
+        Self {
+            host: next(),
+            pid: next(),
+            address: next(),
+            devices: next(),
+            has_left: false,
+            gone: None,
+        }
+    }
+}
+
+impl Mesh {
+    /// The mesh of all that have come, whose `facts` are known.
+    fn new(
+        settings: &Settings,
+        address: IpAddr,
+        stream: TcpStream,
+        door: Option<Door>,
+        facts: Vec<Vec<String>>,
+    ) -> Self {
+        static NEXT: AtomicI64 = AtomicI64::new(1);
+        Self {
+            settings: settings.clone(),
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            address,
+            stream,
+            sending: Mutex::new(()),
+            door: Mutex::new(door),
+            state: Mutex::new(State {
+                peers: facts.into_iter().map(Peer::new).collect(),
+                ..State::default()
+            }),
+            changed: Condvar::new(),
+            opened: Instant::now(),
+            may_connect: AtomicBool::new(false),
+            launched: AtomicU64::new(0),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends to the coordinator; whether it could. A connection that is lost is noticed by who listens.
+    fn send(&self, message: &Message) -> bool {
+        let _sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        let sent = message.send(&self.stream).is_ok();
+        if !sent {
+            // A part may have gone out, and nobody can make sense of what would come next.
+            let _ = self.stream.shutdown(Shutdown::Both);
+        }
+        sent
+    }
+
+    /// Waits for what `look` finds.
+    fn wait<T>(&self, limit: Duration, look: impl Fn(&State) -> Option<T>) -> Option<T> {
+        let deadline = Instant::now() + limit;
+        let mut state = self.state();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let found = look(&state);
+            if found.is_some() || left.is_zero() {
+                return found;
+            }
+            let waited = self.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn listen(self: &Arc<Self>) -> Result<()> {
+        let limit = Some(self.settings.limits.heartbeat);
+        // Where the system has no time-outs, a coordinator that is silent is noticed later.
+        let _ = self.stream.set_read_timeout(limit);
+        let mesh = Arc::clone(self);
+        in_background("xlaffi-mesh-ear", move || loop {
+            match Message::receive(&mesh.stream, LARGEST) {
+                Ok(message) => mesh.hear(message),
+                Err(error) => return mesh.lost(&error),
+            }
+        })?;
+        let mesh = Arc::clone(self);
+        in_background("xlaffi-mesh-beat", move || {
+            while !mesh.state().has_left && mesh.send(&Message::Beat) {
+                std::thread::sleep(mesh.settings.limits.beat());
+            }
+        })
+    }
+
+    fn hear(self: &Arc<Self>, message: Message) {
+        let mut state = self.state();
+        match message {
+            Message::Set(key, value) => {
+                state.fresh.push((key.clone(), value.clone()));
+                state.values.insert(key, value);
+            }
+            Message::Met => state.agreed += 1,
+            Message::Left(process) => {
+                if let Some(peer) = state.peers.get_mut(process as usize) {
+                    peer.has_left = true;
+                }
+            }
+            Message::Gone(process, why) => {
+                drop(state);
+                return self.broken(process, why);
+            }
+            _ => {}
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn status(&self) -> Status {
+        let state = self.state();
+        let mut peers = state.peers.clone();
+        if let Some(peer) = peers.get_mut(self.settings.process as usize) {
+            peer.has_left |= state.has_left;
+        }
+        Status {
+            process: self.settings.process,
+            coordinator: self.settings.coordinator.clone(),
+            collectives: self.settings.collectives.name(),
+            processes: peers,
+            trouble: state.trouble.clone(),
+        }
+    }
+
+    /// Whether programs over these processes can be launched.
+    pub fn check(&self, parties: &[u32]) -> Result<()> {
+        refusal(&self.state(), parties).map_or(Ok(()), Err)
+    }
+
+    /// Tells the others.
+    pub fn set(&self, key: &str, value: Vec<u8>) {
+        self.send(&Message::Set(key.to_owned(), value));
+    }
+
+    /// What another process has told.
+    pub fn get(&self, key: &str) -> Result<Vec<u8>> {
+        let all: Vec<u32> = (0..self.settings.processes).collect();
+        let found = self.wait(self.settings.limits.startup, |state| {
+            let value = state.values.get(key).cloned().map(Ok);
+            value.or_else(|| refusal(state, &all).map(Err))
+        });
+        found.unwrap_or_else(|| Err(Error::deadline("another process did not start in time")))
+    }
+
+    /// Waits for what the others have told XLA, for a time that depends on how long ago a program was launched that was
+    /// not expected: then XLA may have something to tell, and to ask it costs as much as a short program. `None` when it
+    /// is over.
+    pub fn fresh(&self) -> Option<Vec<(String, Vec<u8>)>> {
+        let launched = Duration::from_millis(self.launched.load(Ordering::Relaxed));
+        let idle = self.opened.elapsed().saturating_sub(launched);
+        let pause = match idle.as_secs() {
+            0..=4 => 10,
+            5..=60 => 100,
+            _ => 500,
+        };
+        let limit = Duration::from_millis(pause);
+        self.wait(limit, |state| {
+            let over = state.has_left || state.trouble.is_some();
+            (over || !state.fresh.is_empty()).then_some(())
+        });
+        let mut state = self.state();
+        let over = state.has_left || state.trouble.is_some();
+        (!over).then(|| std::mem::take(&mut state.fresh))
+    }
+}
