@@ -1,4 +1,4 @@
-//! The files of the crate `xla-ffi` in which threads meet, on loom's atomics and locks.
+//! The files of the crates `xla-ffi` and `pjrt-jaxlib` in which threads meet, on loom's atomics and locks.
 #![cfg(test)]
 #![allow(dead_code)]
 
@@ -6,6 +6,8 @@
 mod gang;
 #[path = "../../../src/rust/crates/xla-ffi/src/registry/slot.rs"]
 mod slot;
+#[path = "../../../src/rust/crates/pjrt-jaxlib/src/turn.rs"]
+mod turn;
 
 mod sync {
     pub(crate) use loom::sync::atomic;
@@ -20,6 +22,7 @@ use loom::sync::atomic::AtomicUsize;
 use loom::sync::Arc;
 use loom::thread;
 use slot::{Functions, Installed, Running, Slot};
+use turn::Turns;
 
 /// A library that handlers are in: calls must not find it unloaded.
 struct Library {
@@ -166,5 +169,26 @@ fn nobody_works_when_the_caller_has_left() {
         for helper in helpers {
             helper.join().unwrap();
         }
+    });
+}
+
+#[test]
+fn turns_come_in_order_and_one_at_a_time_also_past_a_ticket_given_up() {
+    loom::model(|| {
+        let turns: &'static Turns = Box::leak(Box::new(Turns::default()));
+        let turn = Arc::new(AtomicUsize::new(0));
+        let [first, given_up, last] = [(); 3].map(|()| turns.ticket());
+        let threads = [(first, 0), (last, 1)].map(|(ticket, place)| {
+            let turn = turn.clone();
+            thread::spawn(move || {
+                ticket.wait();
+                assert_eq!(turn.fetch_add(1, SeqCst), place);
+            })
+        });
+        drop(given_up);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        turns.ticket().wait();
     });
 }

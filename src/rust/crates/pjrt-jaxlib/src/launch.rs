@@ -13,12 +13,17 @@ use crate::guard::Registered;
 use crate::python::gil::blocking;
 use crate::python::object::Object;
 use crate::run::Run;
+use crate::turn::{Ticket, Turns};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The last run of a client over several devices, which may be under way.
+/// The runs of a client over several devices.
 #[derive(Default)]
-pub(crate) struct Launches(Mutex<Option<Flight>>);
+pub(crate) struct Launches {
+    turns: Turns,
+    /// The last one, which may be under way; for whoever has the turn.
+    last: Mutex<Option<Flight>>,
+}
 
 struct Flight {
     /// Tells when all devices are through.
@@ -38,17 +43,23 @@ impl Flight {
 }
 
 impl Launches {
+    /// A place in the order of launches.
+    pub fn ticket(&self) -> Ticket<'_> {
+        self.turns.ticket()
+    }
+
     /// Launches a run when it is its turn. `launch` gets its id, and gives the token besides what it launched.
     pub fn launch<T: Send>(
         &self,
+        ticket: Ticket<'_>,
         jax: &Jaxlib,
         run: &Arc<Run>,
         launch: impl FnOnce(i64) -> Result<(T, Object)> + Send,
     ) -> Result<T> {
-        aside(|| {
+        aside(move || {
             // Whoever has the turn may need Python's lock.
-            let turn = blocking(|| self.0.lock());
-            let mut last = turn.unwrap_or_else(PoisonError::into_inner);
+            blocking(|| ticket.wait());
+            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(flight) = last.take() {
                 flight.end(jax);
             }
@@ -85,4 +96,54 @@ fn aside<T: Send>(body: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         let done = blocking(|| worker.join());
         done.unwrap_or_else(|_| Err(Error::internal("a launch has panicked")))
     })
+}
+
+// Not where turns are: loom compiles that file.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_come_in_the_order_of_the_tickets() {
+        let turns = Turns::default();
+        let order = Mutex::new(Vec::new());
+        let mut tickets: Vec<_> = (0..16).map(|i| (i, turns.ticket())).collect();
+        std::thread::scope(|scope| {
+            // The last one waits first.
+            while let Some((i, ticket)) = tickets.pop() {
+                let order = &order;
+                scope.spawn(move || {
+                    ticket.wait();
+                    order.lock().unwrap().push(i);
+                });
+            }
+        });
+        assert!(order.into_inner().unwrap().into_iter().eq(0..16));
+    }
+
+    #[test]
+    fn a_ticket_that_was_given_up_is_passed_over() {
+        let turns = Turns::default();
+        let [first, second, third, fourth] = [(); 4].map(|()| turns.ticket());
+        first.wait();
+        drop(third);
+        drop(second);
+        drop(first);
+        fourth.wait();
+        // Nobody is left to pass it on to.
+        drop(fourth);
+        turns.ticket().wait();
+    }
+
+    #[test]
+    fn a_panic_ends_the_turn() {
+        let turns = Turns::default();
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let ticket = turns.ticket();
+            ticket.wait();
+            panic!("in its turn");
+        }));
+        assert!(panicked.is_err());
+        turns.ticket().wait();
+    }
 }

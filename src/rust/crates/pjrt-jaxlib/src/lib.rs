@@ -38,7 +38,9 @@ mod several;
 mod shape;
 mod small;
 mod strided;
+mod sync;
 mod table;
+mod turn;
 mod upload;
 mod usage;
 

@@ -210,8 +210,13 @@ pub(crate) unsafe fn execute(
         .collect::<Result<Vec<_>>>()?;
     // SAFETY: as above.
     let kept = unsafe { kept(args.options, args.num_args)? };
-    wait(&arguments)?;
     let mesh = executable.mesh();
+    let launches = &executable.client.launches;
+    // Processes launch in one order, however long one of them waits for arguments. Where there is one process only, nobody
+    // waits for a launch that waits itself: what it waits for may need another one.
+    let ticket = mesh.map(|_| launches.ticket());
+    wait(&arguments)?;
+    let ticket = ticket.unwrap_or_else(|| launches.ticket());
     let run = Run::over(&executable.names, sources(arguments.iter().flatten())?);
     let client = &executable.client;
     // Taken once for all that follows: on a thread that Python does not know it makes a state for the thread each time,
@@ -220,7 +225,7 @@ pub(crate) unsafe fn execute(
         None => Some(client.jax.gil()?),
         Some(_) => None,
     };
-    let launched = client.launches.launch(client.jax, &run, |id| {
+    let launched = launches.launch(ticket, client.jax, &run, |id| {
         if let Some((mesh, launch)) = mesh {
             mesh.announce(launch)?;
         }
