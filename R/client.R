@@ -16,6 +16,7 @@
 #' client <- pjrt_client()
 #' client
 #' devices(client)
+#' as_pjrt_client("cpu")
 #' @export
 pjrt_client <- function(platform = NULL, ...) {
   platform <- if (is.null(platform)) Sys.getenv("PJRT_PLATFORM", "cpu") else platform

@@ -12,6 +12,7 @@
 #' @examplesIf plugins_downloaded()
 #' devices()
 #' pjrt_device("cpu:0")
+#' as_pjrt_device("cpu:0")
 #' @export
 pjrt_device <- function(device) {
   if (is.null(device)) {

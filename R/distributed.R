@@ -86,7 +86,25 @@
 #'   `state` (`"running"`, `"left"` or `"gone"`), `devices` (how many it has), `host`, `pid`, `address`, and `why` it
 #'   is gone.
 #' @seealso [ffi_mesh()], [ffi_shard()], [ffi_shard_map()]
-#' @examples
+#' @examplesIf plugins_downloaded()
+#' is.null(pjrt_distributed_status()) # this process is alone
+#'
+#' \donttest{
+#' # Two processes, each with its part of the data
+#' script <- tempfile(fileext = ".R")
+#' writeLines(con = script, '
+#'   library(xlaffi)
+#'   arguments <- commandArgs(TRUE)
+#'   me <- as.numeric(arguments[[2]])
+#'   pjrt_distributed(arguments[[1]], num_processes = 2, process_id = me)
+#'   x <- ffi_shard(c(1, 2) + me, ffi_mesh(c(data = 2)), "data", global_shape = 4)
+#'   total <- xla_jit(function(x) sum(x), out_shardings = ffi_spec())(x)
+#'   if (me == 0) print(as_array(total))
+#'   pjrt_distributed_leave()
+#' ')
+#' place <- paste0("127.0.0.1:", sample(20000:30000, 1))
+#' for (i in 1:0) system2(file.path(R.home("bin"), "Rscript"), c(script, place, i), wait = i == 0)
+#' }
 #' \dontrun{
 #' # By hand: the same in two terminals, with process_id = 0 and 1
 #' pjrt_distributed("127.0.0.1:29500", num_processes = 2, process_id = 0)

@@ -15,6 +15,7 @@
 #' x <- pjrt_buffer(matrix(1:6, 2))
 #' shape(x)
 #' dtype(x)
+#' elt_type(x)
 #' device(x)
 #' platform(x)
 #' @name accessors

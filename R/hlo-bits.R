@@ -21,6 +21,9 @@
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) hlo_xor(hlo_shift_left(x, 3L), x))(1:4)
 #' xla_jit(function(x) hlo_bitcast_convert(x, "i64"))(c(0, 1))
+#' xla_jit(function(x) list(hlo_and(x, 6L), hlo_or(x, 6L), hlo_not(x)))(1:4)
+#' xla_jit(function(x) list(hlo_shift_right_logical(x, 1L), hlo_shift_right_arithmetic(x, 1L)))(-4L)
+#' xla_jit(function(x) list(hlo_popcnt(x), hlo_count_leading_zeros(x)))(c(1L, 255L))
 #' @name hlo_bits
 NULL
 

@@ -20,6 +20,12 @@
 #' relu <- xla_jit(function(x) hlo_max(x, 0))
 #' relu(c(-1, 2))
 #' xla_jit(function(x) hlo_select(x > 0, sqrt(x), x))(c(-1, 4))
+#' xla_jit(function(x) list(hlo_min(x, 1), hlo_logistic(x), hlo_rsqrt(x)))(c(0.25, 4))
+#' xla_jit(function(x) hlo_convert(x, "i32"))(c(-1.5, 2.7))
+#' xla_jit(function(x, y) {
+#'   z <- hlo_complex(x, y)
+#'   list(real = hlo_real(z), imag = hlo_imag(z), conjugate = hlo_conj(z))
+#' })(1, 2)
 #' @name hlo_elementwise
 NULL
 

@@ -12,6 +12,7 @@
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) hlo_rfft(x))(c(1, 2, 3, 4))
 #' fft(c(1, 2, 3, 4))
+#' xla_jit(function(x) hlo_irfft(hlo_rfft(x), 4))(c(1, 2, 3, 4))
 #' @export
 hlo_rfft <- function(x) {
   x <- as_value(x, "x")

@@ -33,6 +33,18 @@
 #' @examplesIf plugins_downloaded()
 #' f <- xla_jit(function(seed, mean) hlo_rnorm(hlo_key(seed), 3, mean, sd = 2))
 #' f(1L, 10)
+#' # Derivatives go through the numbers to the parameters
+#' ffi_grad(function(shape) sum(hlo_rgamma(hlo_key(1L), 100, shape)))(2)
+#'
+#' draws <- xla_jit(function(seed) {
+#'   key <- hlo_key(seed)
+#'   list(
+#'     exp = hlo_rexp(key, 2), cauchy = hlo_rcauchy(key, 2), logis = hlo_rlogis(key, 2),
+#'     weibull = hlo_rweibull(key, 2, 1.5), lnorm = hlo_rlnorm(key, 2), t = hlo_rt(key, 2, df = 4),
+#'     pois = hlo_rpois(key, 2, 7), binom = hlo_rbinom(key, 2, 10, 0.3), geom = hlo_rgeom(key, 2, 0.2)
+#'   )
+#' })
+#' str(draws(1L))
 #' @name hlo_random_numbers
 NULL
 

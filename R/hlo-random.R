@@ -37,6 +37,8 @@
 #'   list(hlo_runif(keys[1, ], 3), hlo_rnorm(keys[2, ], 3))
 #' })
 #' f(42L)
+#' # A key for each step, and the bits that all numbers are made of
+#' xla_jit(function(seed) hlo_random_bits(hlo_fold_in(hlo_key(seed), 3L), 2))(42L)
 #' @name hlo_random
 NULL
 

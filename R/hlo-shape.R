@@ -28,6 +28,14 @@
 #' f <- xla_jit(function(x) hlo_concatenate(x, hlo_reverse(x, 1), axis = 1))
 #' f(matrix(1:4, 2))
 #' xla_jit(function(x) hlo_broadcast(x, c(3, 2), axes = 1))(c(1, 2, 3))
+#' x <- matrix(1:6, 2)
+#' xla_jit(function(x) hlo_reshape(x, c(3, 2)))(x) # row by row
+#' xla_jit(function(x) hlo_transpose(x))(x)
+#' xla_jit(function(x) hlo_slice(x, start = c(1, 1), end = c(2, 3), step = c(1, 2)))(x)
+#' xla_jit(function(x) hlo_pad(x, 0L, low = c(1, 0)))(x)
+#' # A place that is known when the program runs
+#' xla_jit(function(x, i) hlo_dynamic_slice(x, list(1L, i), c(2, 1)))(x, 3L)
+#' xla_jit(function(x, i) hlo_dynamic_update_slice(x, matrix(0L, 2, 1), list(1L, i)))(x, 3L)
 #' @name hlo_shape
 NULL
 

@@ -48,6 +48,8 @@
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) x + 1)(c(1, 2))
 #' ffi_cache()[1, c("name", "arguments")]
+#' ffi_cache_clear()
+#' nrow(ffi_cache())
 #' @export
 ffi_cache <- function(what = c("programs", "saved", "code")) {
   what <- check_choice(what, "what", c("programs", "saved", "code"))

@@ -31,6 +31,16 @@
 #' and reverse mode algorithmic differentiation", Oxford University Computing Laboratory, report
 #' NA-08/01 (2008), M. Seeger and others, "Auto-Differentiating Linear Algebra", arXiv:1710.08717
 #' (2017) and I. Murray, "Differentiation of the Cholesky decomposition", arXiv:1602.07527 (2016).
+#' @examplesIf plugins_downloaded()
+#' # 100 least squares problems of 4 equations and 2 unknowns, by QR, in one program
+#' fit <- xla_jit(function(x, y) {
+#'   parts <- xla_qr(x)
+#'   xla_solve(parts$r, hlo_matmul(hlo_t(parts$q), y))
+#' })
+#' x <- array(rnorm(800), c(100, 4, 2))
+#' y <- array(rnorm(400), c(100, 4, 1))
+#' b <- fit(x, y)
+#' all.equal(b[7, , 1], qr.solve(x[7, , ], y[7, , 1]))
 #' @name xla_linalg
 NULL
 

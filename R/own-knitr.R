@@ -18,6 +18,14 @@
 #' The page shows the signature as a comment above the code. `eval`, `echo` and `error` mean what they do in other
 #' chunks. The package is loaded by `library(xlaffi)` in a chunk before.
 #'
+#' @examplesIf plugins_downloaded() && nzchar(Sys.which("gcc")) && requireNamespace("knitr", quietly = TRUE)
+#' page <- c(
+#'   "```{xlaffi times, signature = 'x: T[n], y: T[] -> z: T[n]'}",
+#'   "for (int64_t i = 0; i < n; i++) z[i] = x[i] * *y;",
+#'   "```",
+#'   "`r times(c(1, 2, 3), 2)`"
+#' )
+#' cat(knitr::knit(text = page, quiet = TRUE))
 #' @name ffi_chunk
 #' @seealso [ffi_source()]; `vignette("own-ops")` has a chunk of each language.
 NULL

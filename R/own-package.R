@@ -32,6 +32,9 @@
 #' path <- file.path(tempfile(), "mynorms")
 #' ffi_use_c(path)
 #' list.files(path, recursive = TRUE)
+#' path <- file.path(tempfile(), "rustynorms")
+#' ffi_use_rust(path)
+#' list.files(path, recursive = TRUE)
 #' @export
 ffi_use_c <- function(path, name = basename(path)) {
   use_package(path, name, "package-c")

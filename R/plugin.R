@@ -17,6 +17,7 @@
 #' @return A plugin, class `xlaffi_plugin`.
 #' @examplesIf plugins_downloaded()
 #' pjrt_plugin("cpu")
+#' as_pjrt_plugin("cpu")
 #' @export
 pjrt_plugin <- function(platform) {
   check_name(platform, "platform")

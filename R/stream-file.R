@@ -34,6 +34,25 @@
 #' writeBin(c(x), file)
 #' pjrt_buffer_from_file(file, "f64", c(2, 3), row_major = FALSE)
 #' pjrt_buffer_from_file(file, "f64", c(NA, 3), row_major = FALSE, rows = c(2, 2))
+#' # A file of Python's numpy, written by hand
+#' header <- "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }"
+#' header <- paste0(formatC(header, width = -117), "\n")
+#' npy <- tempfile(fileext = ".npy")
+#' con <- file(npy, "wb")
+#' writeBin(c(as.raw(0x93), charToRaw("NUMPY"), as.raw(c(1, 0, nchar(header), 0)), charToRaw(header)), con)
+#' writeBin(c(x), con, endian = "little")
+#' close(con)
+#' pjrt_buffer_from_npy(npy)
+#'
+#' # And one of the package safetensors
+#' header <- '{"x":{"dtype":"F64","shape":[3],"data_offsets":[0,24]}}'
+#' tensors <- tempfile(fileext = ".safetensors")
+#' con <- file(tensors, "wb")
+#' writeBin(c(nchar(header), 0L), con, endian = "little")
+#' writeBin(charToRaw(header), con)
+#' writeBin(c(1, 2, 3), con, endian = "little")
+#' close(con)
+#' pjrt_buffers_from_safetensors(tensors)
 #' @export
 pjrt_buffer_from_file <- function(path, dtype, shape, device = NULL, row_major, offset = 0,
                                   endian = .Platform$endian, rows = NULL, trailing = FALSE, progress = NULL) {

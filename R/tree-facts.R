@@ -31,6 +31,13 @@
 #' tree_leaf_mask(tree, "b")
 #' tree_filter_by_names(tree, "b")
 #' tree_diff(tree, build_tree(list(a = 1, b = list(2, NULL, c = NULL))))
+#' tree_root_kind(tree)
+#' tree_child_names(tree)
+#' tree_child_kinds(tree)
+#' tree_repr(tree)
+#' both <- tree_concat(list(tree, tree), names = c("x", "y"))
+#' tree_equal(both, tree)
+#' tree_hash(tree) == tree_hash(build_tree(list(a = 5, b = list(6, NULL, c = 7))))
 #' @export
 tree_size <- function(tree) length(tree_leaves(skeleton_of(tree)))
 

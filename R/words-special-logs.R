@@ -13,6 +13,8 @@
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) hlo_logsumexp(x))(c(1000, 1001))
 #' xla_jit(function(x) hlo_log1pexp(x))(c(-800, 0, 800))
+#' xla_jit(function(x) hlo_log1mexp(x))(c(1e-20, 1, 800))
+#' xla_jit(hlo_logaddexp)(c(-1000, 0), c(-1001, -800))
 #' @name hlo_logsumexp
 NULL
 

@@ -46,5 +46,11 @@
 #' xla_jit(function(x) hlo_erfc(x))(c(-1, 0, 5))
 #' # The slope of a log-likelihood in a shape parameter
 #' ffi_grad(function(a) sum(lgamma(a)))(c(0.5, 3))
+#' # The normal distribution, its logarithm and its quantiles, far out
+#' xla_jit(function(x) list(hlo_ndtr(x), hlo_log_ndtr(x), hlo_erf(x), hlo_erfcx(x)))(c(-40, 0.5))
+#' xla_jit(function(p) list(hlo_ndtri(p), hlo_erfinv(p), hlo_erfcinv(p)))(c(1e-300, 0.5))
+#' xla_jit(hlo_ndtri_exp)(c(-1000, -1))
+#' xla_jit(function(x) list(hlo_expint(x), hlo_expint_ei(x), hlo_lambert_w(x)))(c(0.5, 2))
+#' xla_jit(function(x) list(hlo_polygamma(1, x), hlo_zeta(2, x), hlo_owens_t(x, 0.5)))(c(1, 2))
 #' @name hlo_special
 NULL

@@ -1,7 +1,22 @@
 #' xlaffi: XLA custom calls from R
 #'
-#' Compile and run StableHLO programs on any PJRT plugin, with custom calls answered by handlers
-#' in Rust, C or C++. Function names, arguments and defaults are those of the package pjrt.
+#' Functions in R's own words become programs that XLA compiles, with exact derivatives and batches, for CPUs and GPUs,
+#' on one device or many; what XLA has no word for goes in as ops of your own, in C, C++, Fortran, Rust or R. Programs
+#' that others wrote, JAX among them, run as they are. Function names, arguments and defaults of the host (`pjrt_*()`)
+#' are those of the package pjrt.
+#'
+#' [xla_jit()] is the way in, [install_pjrt()] what to call first, [xlaffi_sitrep()] what to call when something is
+#' missing. What follows are all functions by purpose, then options, environment variables and errors.
+#'
+#' @section Articles:
+#' * `vignette("models")`: five models, their likelihoods compiled, gradients exact; `vignette("linear-algebra")`:
+#'   factorisations, batches and derivatives; `vignette("kepler")`: an op, its derivatives, and two planets;
+#'   `vignette("devices")`: several devices, several processes.
+#' * `vignette("own-ops")`: from five lines to a package; `vignette("ffi-call")`: for those who know `jax.ffi`;
+#'   `vignette("custom-calls")`: XLA's own C++ interface; `vignette("cuda")`: the same ops on a GPU.
+#' * `vignette("performance")`: what was measured; `vignette("architecture")`: how the package is built.
+#'
+#' @eval local({ source("tools/site/map.R", local = TRUE); map_sections() })
 #'
 #' @section Options:
 #' * `xlaffi.pjrt`: what the package pjrt gets when it is loaded in the same session. `"add"` (the
@@ -36,8 +51,18 @@
 #' * `XLAFFI_CUDA_KERNELS`: `ptx` has the driver compile this package's kernels, not NVRTC.
 #' * `XLA_FLAGS`: XLA's own, read once a session, see [inspect_hlo()].
 #'
+#' @section Errors:
+#' Every error of this package has the classes `xlaffi_error` and `xlaffi_error_<code>`, with one of XLA's codes in
+#' lower case: `xlaffi_error_invalid_argument`, `xlaffi_error_unavailable`, ... Its fields are `code`, the code as XLA
+#' writes it, `op`, the op or custom call concerned, and `operand`, the argument; `NULL` where there is none.
+#'
+#' @examplesIf plugins_downloaded()
+#' # A function of R, compiled; its gradient; and what a wrong call says
+#' distance <- function(x, y) sqrt(sum((x - y)^2))
+#' xla_jit(distance)(c(3, 4), 0)
+#' ffi_grad(distance)(c(3, 4), 0)
+#' try(xla_jit(distance)(c(3, 4), c(1, 2, 3)))
 #' @useDynLib xlaffi, .registration = TRUE
-#' @keywords internal
 "_PACKAGE"
 
 # What lives as long as the session: plugins, clients and devices by platform.

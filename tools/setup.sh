@@ -2,7 +2,7 @@
 # Installs what is missing for one level of work, and does nothing (in under a second) when
 # nothing is missing:
 #
-#   tools/setup.sh [run|install|test|lint|document|check|bench]
+#   tools/setup.sh [run|install|test|lint|document|site|check|bench]
 #
 # System packages come from apt (as root or by sudo), R packages as Debian's r-cran-*, Rust
 # from the PATH or else from Debian, jaxlib into the virtual environment .venv. Set
@@ -33,7 +33,7 @@ case "$level" in
     rpkgs+=(knitr rmarkdown) ;;
   test)
     debs+=(pandoc zip locales)
-    rpkgs+=(testthat withr reticulate knitr rmarkdown jsonlite)
+    rpkgs+=(testthat withr reticulate knitr rmarkdown jsonlite yaml)
     systems=(aarch64-unknown-linux-gnu)
     requirements+=(tools/requirements-test.txt) ;;
   lint)
@@ -43,7 +43,11 @@ case "$level" in
     rust_tools=(rustfmt clippy) ;;
   document)
     debs+=(pandoc)
-    rpkgs+=(roxygen2 knitr rmarkdown) ;;
+    rpkgs+=(roxygen2 knitr rmarkdown yaml) ;;
+  # The browser prints the cheat sheet.
+  site)
+    debs+=(pandoc chromium)
+    rpkgs+=(pkgdown knitr rmarkdown jsonlite yaml) ;;
   check)
     debs+=(pandoc devscripts qpdf tidy git)
     rpkgs+=(testthat withr knitr rmarkdown reticulate jsonlite codetools)
@@ -51,7 +55,7 @@ case "$level" in
   # No faster LAPACK: the figures are those of what the two commands of the README install.
   bench)
     requirements+=(tools/requirements-test.txt) ;;
-  *) die "unknown level '$level': run, install, test, lint, document, check or bench" ;;
+  *) die "unknown level '$level': run, install, test, lint, document, site, check or bench" ;;
 esac
 
 # --- what is missing ----------------------------------------------------------------------
