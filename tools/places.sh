@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Runs the package in places where `make test` does not run it. Each ends with a line of its own for what passed and
+# failed, and with status 0 where all did. None is part of `make test`.
+#
+#   tools/places.sh jaxlib VERSION PYTHON [FILTER]   the R suite and the plugin's tests with that jaxlib, in an
+#                                                    environment of that Python, which has a shared libpython
+#   tools/places.sh debian [FILTER]                  all tests in Debian testing with its newest R, Rust and Python (root)
+#   tools/places.sh launchers                        there: processes started by Slurm, Open MPI and MPICH (root)
+#   tools/places.sh machines                         processes on two machines, for which network namespaces stand in,
+#                                                    also where the wire between them is cut (root)
+#
+# What is made for it lies in target/places (XLAFFI_PLACES): an environment takes 0.8 GB, Debian 4 GB.
+# XLAFFI_SUITE=sid takes another Debian than testing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export XLAFFI_PLACES=${XLAFFI_PLACES:-$PWD/target/places}
+
+place=${1:-}
+case "$place" in
+  jaxlib | debian | launchers | machines)
+    shift
+    exec "tools/places/$place.sh" "$@" ;;
+  *)
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+    exit 2 ;;
+esac
