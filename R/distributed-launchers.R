@@ -3,18 +3,48 @@
 
 launch_names <- c("coordinator", "num_processes", "process_id")
 
+# What is told plainly goes before what launchers tell, one by one: so a coordinator can be named to processes that MPI
+# has numbered.
 launched <- function() {
   told <- list(
     launched_plainly("XLAFFI_", "XLAFFI_COORDINATOR"), launched_plainly("JAX_", "JAX_COORDINATOR_ADDRESS"),
-    launched_by_slurm(), launched_by_open_mpi(), launched_by_pmi()
+    launched_by_launcher()
   )
-  Find(Negate(is.null), told)
+  told <- Filter(Negate(is.null), told)
+  if (!length(told)) {
+    return(NULL)
+  }
+  found <- lapply(stats::setNames(launch_names, launch_names), function(name) {
+    from <- Find(function(one) !is.null(one[[name]]), told)
+    if (!is.null(from)) list(value = from[[name]], launcher = from$launcher, job = from$job)
+  })
+  list(
+    values = lapply(found, `[[`, "value"), launchers = lapply(found, `[[`, "launcher"),
+    # The name of a job belongs to the coordinator that it names.
+    job = found$coordinator$job, all = toString(vapply(told, `[[`, "", "launcher"))
+  )
 }
 
 launched_plainly <- function(prefix, coordinator) {
   names <- stats::setNames(c(coordinator, paste0(prefix, c("NUM_PROCESSES", "PROCESS_ID"))), launch_names)
   told <- Filter(Negate(is.null), lapply(names, environment_text))
   if (length(told)) c(list(launcher = sprintf("the environment (%s)", toString(names[names(told)]))), told)
+}
+
+# The innermost: in an allocation of Slurm's mpirun starts its own helpers by srun, and the numbers that Slurm gave these
+# are not those of the processes. Where srun speaks MPICH's language, both tell the same, and Slurm tells more.
+launched_by_launcher <- function() {
+  open_mpi <- launched_by_open_mpi()
+  pmi <- launched_by_pmi()
+  slurm <- launched_by_slurm()
+  numbers <- c("num_processes", "process_id")
+  if (!is.null(open_mpi)) {
+    open_mpi
+  } else if (is.null(pmi) || identical(pmi[numbers], slurm[numbers])) {
+    slurm
+  } else {
+    pmi
+  }
 }
 
 # Inside `srun` the step's variables; those of the allocation alone (`sbatch` without `srun`) launch nothing.

@@ -36,15 +36,18 @@
 #' `bind_address`.
 #'
 #' @section Launchers:
-#' What is not given is read from the environment; the first of these that is there counts:
+#' What is not given is read from the environment; for each of the three the first counts that tells it:
 #'
 #' | launcher | variables | coordinator |
 #' |---|---|---|
 #' | any | `XLAFFI_COORDINATOR`, `XLAFFI_NUM_PROCESSES`, `XLAFFI_PROCESS_ID` | as it says |
 #' | as JAX | `JAX_COORDINATOR_ADDRESS`, `JAX_NUM_PROCESSES`, `JAX_PROCESS_ID` | as it says |
-#' | Slurm (`srun`) | `SLURM_PROCID`, `SLURM_STEP_NUM_TASKS` | the first node; with one node the loopback |
 #' | Open MPI | `OMPI_COMM_WORLD_SIZE`, `OMPI_COMM_WORLD_RANK` | on one machine the loopback, on several to be given |
 #' | MPICH, Intel MPI | `PMI_SIZE`, `PMI_RANK` | to be given |
+#' | Slurm (`srun`) | `SLURM_PROCID`, `SLURM_STEP_NUM_TASKS` | the first node; with one node the loopback |
+#'
+#' So with MPI over several machines, or with MPICH, it is enough to name the coordinator:
+#' `XLAFFI_COORDINATOR=node1:29500 mpirun -n 8 Rscript fit.R`.
 #'
 #' With Slurm and Open MPI the port is one from 61440 on that all processes compute from the job's number or name
 #' (`SLURM_JOB_ID` and `SLURM_STEP_ID`, `PMIX_NAMESPACE`). Two jobs may come to the same port: the second coordinator
@@ -137,11 +140,15 @@ pjrt_distributed <- function(coordinator = NULL, num_processes = NULL, process_i
     job <- told$job
   }
   given <- list(coordinator = coordinator, num_processes = num_processes, process_id = process_id)
-  source <- if (is.null(told$launcher)) "" else sprintf(" (from %s)", told$launcher)
-  origin <- lapply(given, function(x) if (is.null(x)) source else "")
-  given <- Map(function(x, name) if (is.null(x)) told[[name]] else x, given, launch_names)
+  origin <- lapply(stats::setNames(nm = launch_names), function(name) {
+    from <- told$launchers[[name]]
+    if (is.null(given[[name]]) && !is.null(from)) sprintf(" (from %s)", from) else ""
+  })
+  given <- lapply(stats::setNames(nm = launch_names), function(name) {
+    if (is.null(given[[name]])) told$values[[name]] else given[[name]]
+  })
   for (name in launch_names) {
-    if (is.null(given[[name]])) refuse_untold(name, told$launcher, call)
+    if (is.null(given[[name]])) refuse_untold(name, told$all, call)
   }
   check_string(given$coordinator, "coordinator", call)
   size <- launch_number(given$num_processes, "num_processes", 1, 1e5, origin$num_processes, call)

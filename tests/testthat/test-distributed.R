@@ -241,23 +241,35 @@ test_that("launchers' variables are read", {
   with <- function(...) withr::with_envvar(c(...), launched())
   expect_null(launched())
   plain <- with(XLAFFI_COORDINATOR = "a:1", XLAFFI_NUM_PROCESSES = "2", XLAFFI_PROCESS_ID = "1", PMI_SIZE = "9")
-  expect_identical(plain[launch_names], list(coordinator = "a:1", num_processes = "2", process_id = "1"))
-  expect_identical(with(JAX_COORDINATOR_ADDRESS = "b:2", JAX_PROCESS_ID = "0")$coordinator, "b:2")
+  expect_identical(plain$values, list(coordinator = "a:1", num_processes = "2", process_id = "1"))
+  expect_identical(with(JAX_COORDINATOR_ADDRESS = "b:2", JAX_PROCESS_ID = "0")$values$coordinator, "b:2")
   slurm <- c(
     SLURM_PROCID = "3", SLURM_STEP_NUM_TASKS = "8", SLURM_STEP_ID = "0", SLURM_JOB_ID = "12",
     SLURM_STEP_NODELIST = "node[003-004,7],x", SLURM_STEP_NUM_NODES = "4"
   )
-  expect_match(with(slurm)$coordinator, "^node003:6[1-5][0-9]{3}$")
-  expect_identical(with(slurm)[c("num_processes", "process_id")], list(num_processes = "8", process_id = "3"))
+  expect_match(with(slurm)$values$coordinator, "^node003:6[1-5][0-9]{3}$")
+  expect_identical(with(slurm)$values[-1], list(num_processes = "8", process_id = "3"))
   expect_identical(with(slurm)$job, "12.0")
-  expect_match(with(slurm, SLURM_STEP_NUM_NODES = "1")$coordinator, "^127[.]0[.]0[.]1:")
+  expect_match(with(slurm, SLURM_STEP_NUM_NODES = "1")$values$coordinator, "^127[.]0[.]0[.]1:")
   # Without srun nothing has been launched.
   expect_null(with(slurm[setdiff(names(slurm), "SLURM_STEP_ID")]))
   mpi <- c(OMPI_COMM_WORLD_SIZE = "2", OMPI_COMM_WORLD_RANK = "1", OMPI_COMM_WORLD_LOCAL_SIZE = "2")
-  expect_match(with(mpi, PMIX_NAMESPACE = "job1")$coordinator, "^127[.]0[.]0[.]1:")
+  expect_match(with(mpi, PMIX_NAMESPACE = "job1")$values$coordinator, "^127[.]0[.]0[.]1:")
   expect_identical(with(mpi, PMIX_NAMESPACE = "job1")$job, "job1")
-  expect_null(with(mpi, OMPI_COMM_WORLD_SIZE = "4", PMIX_NAMESPACE = "job1")$coordinator)
-  expect_identical(with(PMI_SIZE = "2", PMI_RANK = "0")$process_id, "0")
+  several <- c(mpi, OMPI_COMM_WORLD_SIZE = "4", PMIX_NAMESPACE = "job1")
+  expect_null(with(several)$values$coordinator)
+  # What is told plainly goes before, one by one.
+  named <- with(several, XLAFFI_COORDINATOR = "c:3")
+  expect_identical(named$values, list(coordinator = "c:3", num_processes = "4", process_id = "1"))
+  expect_match(named$launchers$num_processes, "Open MPI")
+  expect_null(named$job)
+  # mpirun in an allocation of Slurm's has helpers that srun started.
+  expect_identical(with(slurm, mpi, PMIX_NAMESPACE = "job1")$values$process_id, "1")
+  pmi <- c(PMI_SIZE = "2", PMI_RANK = "0")
+  expect_identical(with(pmi)$values$process_id, "0")
+  expect_identical(with(slurm, pmi)$values, list(coordinator = NULL, num_processes = "2", process_id = "0"))
+  # srun itself speaks PMI, too.
+  expect_identical(with(slurm, PMI_SIZE = "8", PMI_RANK = "3")$values$coordinator, with(slurm)$values$coordinator)
   expect_identical(vapply(c("a", "a,b", "n[1-4]", "r[1-2]n[07-9]", "x-1.b,n[2,3]"), first_host, ""),
     c(a = "a", `a,b` = "a", `n[1-4]` = "n1", `r[1-2]n[07-9]` = "r1n07", `x-1.b,n[2,3]` = "x-1.b"))
 })
