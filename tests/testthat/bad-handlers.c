@@ -9,9 +9,8 @@
 #include <Rinternals.h>
 
 static int asked(XLA_FFI_CallFrame *frame) {
-  XLA_FFI_Extension_Base *extension = frame->extension_start;
-  if (!extension || extension->type != XLA_FFI_Extension_Metadata) return 0;
-  XLA_FFI_Metadata *metadata = ((XLA_FFI_Metadata_Extension *)extension)->metadata;
+  if (!frame->extension_start || frame->extension_start->type != XLA_FFI_Extension_Metadata) return 0;
+  XLA_FFI_Metadata *metadata = ((XLA_FFI_Metadata_Extension *)frame->extension_start)->metadata;
   metadata->api_version.major_version = XLA_FFI_API_MAJOR;
   metadata->api_version.minor_version = 1;
   return 1;

@@ -68,9 +68,8 @@ answer_library <- function(folder, number) {
   writeLines(sprintf('
 #include "xla/ffi/api/c_api.h"
 XLA_FFI_Error* answer(XLA_FFI_CallFrame* frame) {
-  XLA_FFI_Extension_Base* extension = frame->extension_start;
-  if (extension && extension->type == XLA_FFI_Extension_Metadata) {
-    XLA_FFI_Metadata* metadata = ((XLA_FFI_Metadata_Extension*) extension)->metadata;
+  if (frame->extension_start && frame->extension_start->type == XLA_FFI_Extension_Metadata) {
+    XLA_FFI_Metadata* metadata = ((XLA_FFI_Metadata_Extension*) frame->extension_start)->metadata;
     metadata->api_version.major_version = XLA_FFI_API_MAJOR;
     metadata->api_version.minor_version = XLA_FFI_API_MINOR;
     return 0;

@@ -32,7 +32,7 @@ together <- function() {
   stopifnot(all.equal(found, list(crossprod(whole), crossprod(whole, right))))
   each <- ffi_shard_map(function(x) hlo_psum(sum(x), "rows"), mesh, list("rows"), ffi_spec())
   stopifnot(all.equal(as_array(each(y)), sum(right)))
-  moved <- ffi_shard_map(function(x) hlo_all_gather(x, "rows"), mesh, list("rows"), ffi_spec())
+  moved <- ffi_shard_map(function(x) hlo_all_gather(x, "rows", tiled = TRUE), mesh, list("rows"), ffi_spec())
   stopifnot(all.equal(as.vector(as_array(moved(y))), right))
 }
 
@@ -64,6 +64,6 @@ listening <- if (nzchar(Sys.which("ss"))) {
 cat("listens at", toString(listening), "\n")
 if (scene == "together") {
   # Nobody ends before all are through.
-  total(ffi_shard(1, mesh, "rows", global_shape = n))
+  invisible(total(ffi_shard(1, mesh, "rows", global_shape = n)))
 }
 cat("ok\n")
