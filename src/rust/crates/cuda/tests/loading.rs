@@ -26,7 +26,8 @@ fn library(folder: &Path, file: &str, function: &str, value: c_int) {
         format!("int {function}(void) {{ return {value}; }}"),
     )
     .expect("a source");
-    let status = Command::new("cc")
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let status = Command::new(compiler)
         .args(["-shared", "-fPIC", "-o"])
         .arg(folder.join(file))
         .arg(&source)

@@ -92,6 +92,7 @@ mod tests {
     }
 
     /// Writes to `depth` frames of 16 KiB.
+    #[cfg(target_os = "linux")]
     fn dig(depth: usize) -> usize {
         let frame = std::hint::black_box([depth as u8; 16 << 10]);
         let below = if depth == 0 { 0 } else { dig(depth - 1) };

@@ -62,7 +62,8 @@ fn made(name: &str, source: &str, flags: &[&str]) -> PathBuf {
         folder.join(format!("{name}.so")),
     );
     std::fs::write(&from, source).expect("a file in the folder for tests");
-    let status = Command::new("cc")
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let status = Command::new(compiler)
         .args(["-shared", "-fPIC", "-o"])
         .args([&to, &from])
         .args(flags)
@@ -100,26 +101,40 @@ fn the_systems_is_taken_and_computes_in_either_precision() {
     }
 }
 
-#[test]
-fn a_library_that_computes_wrongly_is_refused() {
-    // The fault of R 4.2.2's own BLAS.
-    let source = r#"
+/// A LAPACK whose `ztrsm` does nothing to one form of system: of the side, the triangle and the
+/// transposition that are told.
+fn deaf_to(name: &str, form: [char; 3]) -> PathBuf {
+    let [side, triangle, transpose] = form;
+    let source = format!(
+        r#"
         #define _GNU_SOURCE
         #include <dlfcn.h>
         typedef void routine(char *, char *, char *, char *, int *, int *, void *, void *, int *, void *, int *,
                              long, long, long, long);
         routine ztrsm_;
         void ztrsm_(char *side, char *uplo, char *trans, char *diag, int *m, int *n, void *alpha, void *a,
-                    int *lda, void *b, int *ldb, long s, long u, long t, long d) {
-            if (*side == 'R' && *uplo == 'U' && *trans == 'T') return;
+                    int *lda, void *b, int *ldb, long s, long u, long t, long d) {{
+            if (*side == '{side}' && *uplo == '{triangle}' && *trans == '{transpose}') return;
             ((routine *) dlsym(RTLD_NEXT, "ztrsm_"))(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, s, u, t, d);
-        }"#;
-    let text = said_of(&made("wrong", source, BEFORE_LAPACK));
+        }}"#
+    );
+    made(name, &source, BEFORE_LAPACK)
+}
+
+#[test]
+fn a_library_that_computes_wrongly_is_refused() {
+    let text = said_of(&deaf_to("wrong", ['R', 'L', 'T']));
     let why = "none: no LAPACK can be used";
     assert!(
         text.contains(why) && text.contains("computes ztrsm wrongly"),
         "{text}"
     );
+}
+
+#[test]
+fn the_form_that_rs_own_blas_computes_wrongly_is_not_asked_for() {
+    let text = said_of(&deaf_to("as_r", ['R', 'U', 'T']));
+    assert!(text.contains("taken: "), "{text}");
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub trait Element: Copy + Send + Sync + 'static {
     fn im_f64(self) -> f64;
     /// The complex number of these parts; a complex number is itself.
     fn with_imaginary(self, imaginary: Self) -> Self::Complex;
+    /// The number with the opposite imaginary part.
+    fn conjugate(self) -> Self;
     /// Whether the value is neither infinite nor NaN.
     fn is_finite(self) -> bool;
     /// The magnitude, of the larger part of a complex number.
@@ -56,6 +58,10 @@ macro_rules! elements {
             #[inline]
             fn with_imaginary(self, imaginary: Self) -> Complex<$real> {
                 Complex::new(self, imaginary)
+            }
+            #[inline]
+            fn conjugate(self) -> Self {
+                self
             }
             #[inline]
             fn is_finite(self) -> bool {
@@ -91,6 +97,10 @@ macro_rules! elements {
             #[inline]
             fn with_imaginary(self, _: Self) -> Self {
                 self
+            }
+            #[inline]
+            fn conjugate(self) -> Self {
+                self.conj()
             }
             #[inline]
             fn is_finite(self) -> bool {

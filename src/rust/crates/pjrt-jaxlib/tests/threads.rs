@@ -1,5 +1,6 @@
 //! Many threads, many rounds: results stay right and nothing stays behind.
 mod common;
+#[cfg(target_os = "linux")]
 use common::several::*;
 use common::*;
 use pjrt_api::*;

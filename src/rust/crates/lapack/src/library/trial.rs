@@ -1,5 +1,5 @@
 //! What a library must get right before it is used: each routine on a small matrix, in each dtype.
-//! (R 4.2.2's own BLAS fails one form of `ztrsm`, and a library with 64-bit integers fails everything.)
+//! (A library with 64-bit integers fails everything.)
 
 use super::Library;
 use crate::routines as lapack;

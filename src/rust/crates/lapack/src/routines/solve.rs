@@ -1,7 +1,7 @@
 //! Cholesky factorisation and systems of equations.
 
 use super::{elements, length, Int, Routines};
-use matrices::{Form, Triangle};
+use matrices::{Form, Transpose, Triangle};
 
 /// The Cholesky factor in place of the triangle of an `n` × `n` matrix. `info` is positive where the
 /// matrix is not positive definite.
@@ -23,11 +23,30 @@ pub fn trsm<T: Routines>(form: Form, (m, n): (Int, Int), x: &[T], y: &mut [T]) -
     assert_eq!(y.len(), elements(m, n));
     let side = if form.left { b'L' } else { b'R' };
     let diag = if form.unit { b'U' } else { b'N' };
-    let (uplo, trans) = (form.triangle as u8, form.transpose as u8);
-    let (x, y) = (x.as_ptr(), y.as_mut_ptr());
+    // Of complex matrices the BLAS that R 4.2.2 brings computes this form wrongly; that of the
+    // conjugate system it computes well.
+    let upper = matches!(form.triangle, Triangle::Upper);
+    let turned = T::COMPLEX && !form.left && upper && matches!(form.transpose, Transpose::Plain);
+    let trans = if turned {
+        conjugate(y);
+        Transpose::Conjugate
+    } else {
+        form.transpose
+    };
+    let (uplo, trans, x, at) = (form.triangle as u8, trans as u8, x.as_ptr(), y.as_mut_ptr());
     // SAFETY: `y` is `m` × `n` and `x` square of the order that the side asks for, both without gaps;
     // no size is 0.
-    unsafe { T::trsm(side, uplo, trans, diag, m, n, &T::ONE, x, order, y, m) }
+    let info = unsafe { T::trsm(side, uplo, trans, diag, m, n, &T::ONE, x, order, at, m) };
+    if turned {
+        conjugate(y);
+    }
+    info
+}
+
+fn conjugate<T: Routines>(y: &mut [T]) {
+    for value in y {
+        *value = value.conjugate();
+    }
 }
 
 /// Solves a tridiagonal system in place of `b`; the factors in place of the diagonals. `info` is

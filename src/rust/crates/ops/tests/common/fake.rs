@@ -114,7 +114,8 @@ fn compile(folder: &Path, units: &[PathBuf], kernels: &Path) {
     include.push(kernels);
     let fake = folder.join("libfake.so");
     let part = |name: &str| folder.join(format!("{name}.{}", std::process::id()));
-    run(Command::new("c++")
+    let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    run(Command::new(&compiler)
         .args([
             "-std=c++17",
             "-O2",
@@ -135,7 +136,7 @@ fn compile(folder: &Path, units: &[PathBuf], kernels: &Path) {
         ]));
     fs::rename(part("libfake.so"), &fake).expect("the stand-in in its place");
     for name in NAMES {
-        run(Command::new("c++")
+        run(Command::new(&compiler)
             .args(["-shared", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN"])
             .arg(format!("-Wl,-soname,{name}"))
             .arg("-o")

@@ -5,7 +5,6 @@ use pjrt::*;
 use pjrt_api::*;
 use std::mem::offset_of;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
@@ -179,6 +178,27 @@ fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
+/// A library that is no plugin.
+#[cfg(unix)]
+fn nobodys_plugin() -> PathBuf {
+    let (source, library) = (scratch("empty.c"), scratch("libempty.so"));
+    std::fs::write(&source, "int nothing_of_interest;\n").unwrap();
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let status = std::process::Command::new(compiler)
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&library, &source])
+        .status()
+        .expect("a C compiler");
+    assert!(status.success());
+    library
+}
+
+#[cfg(windows)]
+fn nobodys_plugin() -> PathBuf {
+    let root = std::env::var_os("SystemRoot").expect("where Windows is");
+    Path::new(&root).join("system32").join("kernel32.dll")
+}
+
 #[test]
 fn files_that_are_no_plugins() {
     let missing = Plugin::load(&scratch("no-such-plugin.so")).err().unwrap();
@@ -193,14 +213,7 @@ fn files_that_are_no_plugins() {
         assert_eq!(Plugin::load(path).err().unwrap().kind(), Kind::NotALibrary);
     }
 
-    let (source, library) = (scratch("empty.c"), scratch("libempty.so"));
-    std::fs::write(&source, "int nothing_of_interest;\n").unwrap();
-    let status = Command::new("cc")
-        .args(["-shared", "-fPIC", "-o"])
-        .args([&library, &source])
-        .status()
-        .expect("a C compiler called cc");
-    assert!(status.success());
+    let library = nobodys_plugin();
     let e = Plugin::load(&library).err().unwrap();
     assert_eq!(e.kind(), Kind::NotAPlugin);
     assert!(
