@@ -51,6 +51,9 @@ check_limit <- function(x, name, call = rlang::caller_env()) {
 
 #' Elements of a buffer as StableHLO writes them
 #'
+#' @section Errors:
+#' What is no buffer is an error.
+#'
 #' @param buffer A buffer.
 #' @return A character array of the buffer's shape: decimal integers, `true` and `false`, numbers
 #'   with as many digits as their type has, and the bits in hexadecimal for infinite and NaN values.

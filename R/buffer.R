@@ -212,6 +212,9 @@ pjrt_empty <- function(dtype, shape, device = NULL) {
 #'
 #' A buffer that is there already is returned as it is.
 #'
+#' @section Errors:
+#' What is no buffer is an error, a device that is not there one of class `xlaffi_error_out_of_range`.
+#'
 #' @param buffer A buffer.
 #' @param device The device, or its name.
 #' @return A buffer on `device`. The old one stays valid.

@@ -12,6 +12,10 @@
 #'   return before the results are there (default `TRUE`).
 #' @param x A client, the name of a platform, or `NULL` for the default.
 #' @return A client, class `xlaffi_client`.
+#' @section Errors:
+#' A platform without a plugin is an error of class `xlaffi_error_not_found` that says where one is looked for. Options
+#' for a client that exists already are one of class `xlaffi_error_already_exists`.
+#'
 #' @examplesIf plugins_downloaded()
 #' client <- pjrt_client()
 #' client
@@ -32,6 +36,9 @@ pjrt_client <- function(platform = NULL, ...) {
 #' @param platform The name under which the client is kept.
 #' @param options A named list: options that the plugin knows.
 #' @return A client, class `xlaffi_client`.
+#' @section Errors:
+#' Options for a client that exists already are an error of class `xlaffi_error_already_exists`.
+#'
 #' @examplesIf plugins_downloaded()
 #' plugin_client_create(pjrt_plugin("cpu"), "cpu")
 #' @export

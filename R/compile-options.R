@@ -29,6 +29,9 @@
 #' @param shardy Whether XLA's partitioner Shardy does the work, or the one before it (GSPMD). `NULL` takes the one that
 #'   the program was written for.
 #' @return Options, class `xlaffi_compile_options`.
+#' @section Errors:
+#' Numbers that are no whole numbers from 1 are an error.
+#'
 #' @examples
 #' pjrt_compile_options(num_partitions = 4L)
 #' @examplesIf plugins_downloaded() && length(devices()) > 1
@@ -164,6 +167,9 @@ enough_devices <- function(count, device, call) {
 #' How the arrays of a program are split over its devices
 #'
 #' What XLA decided on for a program that was compiled for several devices, see [pjrt_compile_options()].
+#'
+#' @section Errors:
+#' What is no executable is an error.
 #'
 #' @param executable An executable, see [pjrt_compile()].
 #' @return A list with `parameters` (`NULL` where the plugin does not tell, or for one device) and `results`, of which

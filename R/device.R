@@ -9,6 +9,10 @@
 #'   platform.
 #' @param ... Not used.
 #' @return A device, class `xlaffi_device`, or a list of them.
+#' @section Errors:
+#' A platform without a plugin is an error of class `xlaffi_error_not_found`, a number that is not there one of class
+#' `xlaffi_error_out_of_range`.
+#'
 #' @examplesIf plugins_downloaded()
 #' devices()
 #' pjrt_device("cpu:0")

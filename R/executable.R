@@ -6,6 +6,9 @@
 #' @param device The device to compile for: a device, a name such as `"cpu:1"`, or `NULL` for the
 #'   default.
 #' @return An executable, class `xlaffi_executable`, for [pjrt_execute()].
+#' @section Errors:
+#' What XLA says about a program that it cannot parse or compile is the error's message, with its code as class.
+#'
 #' @examplesIf plugins_downloaded()
 #' program <- pjrt_program("
 #' func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -85,6 +88,9 @@ finish <- function(run, call = rlang::caller_env()) {
 }
 
 #' Options for one execution
+#'
+#' @section Errors:
+#' Numbers that are no whole numbers from 0 are an error.
 #'
 #' @param non_donatable_input_indices Numbers of parameters, counted from 0, whose buffers must
 #'   stay valid although the program may reuse (donate) them.

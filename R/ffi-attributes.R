@@ -24,6 +24,10 @@
 #'   `"f32"` or `"f64"`; `NULL` for that which `x` has of its own.
 #' @param array Whether the handler gets an array; `NULL` for one unless `x` is of length 1.
 #' @return An attribute for [ffi_call()] and [hlo_custom_call()], class `xlaffi_attribute`.
+#' @section Errors:
+#' A number that the dtype does not have (300 for `i8`, 1.5 for `i32`), text for a number, and NA are errors that name
+#' the attribute.
+#'
 #' @examples
 #' ffi_attribute(3, "i64")
 #' ffi_attribute(1, "f32", array = TRUE)

@@ -8,6 +8,10 @@
 #' @param shape The dimensions; `integer()` for a scalar and a token.
 #' @return An object of class `xlaffi_type`; [dtype()], [shape()], `dim()` and `nrow()` take it
 #'   apart.
+#' @section Errors:
+#' A dtype that there is not is an error that lists those there are, and so are dimensions that are no whole numbers
+#' from 0.
+#'
 #' @examples
 #' ffi_type("f64", c(2, 3))
 #' @export

@@ -26,6 +26,10 @@
 #' @param out_axes The same for the results: the axis where the batch goes. NULL for what does not
 #'   depend on mapped arguments.
 #' @return A function as [xla_jit()] returns it.
+#' @section Errors:
+#' Mapped axes of different lengths, an axis that an array has not, and no mapped argument at all are errors that name
+#' the arrays with their types. Any dtype that `f` takes can be batched.
+#'
 #' @examplesIf plugins_downloaded()
 #' norm <- function(x) sqrt(sum(x^2))
 #' x <- matrix(c(3, 4, 6, 8), 2)

@@ -11,6 +11,9 @@
 #' @param ... Not used.
 #' @return `shape()` an integer vector, of length 0 for a scalar. `dtype()` and `elt_type()` a
 #'   dtype, which `as.character()` turns into a name. `device()` a device; `platform()` a string.
+#' @section Errors:
+#' What is none of these is an error of class `xlaffi_error_invalid_argument` that names what `x` may be.
+#'
 #' @examplesIf plugins_downloaded()
 #' x <- pjrt_buffer(matrix(1:6, 2))
 #' shape(x)

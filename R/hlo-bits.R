@@ -18,6 +18,10 @@
 #' @param dtype An element type.
 #' @return A value.
 #' @seealso [bitwAnd()] and its kin, which work on values of dtype i32.
+#' @section Errors:
+#' Other dtypes are an error: `hlo_and()` and its kin want integers or logicals, shifts and counts integers. Shapes are
+#' those of R's operators on [values][xlaffi_value].
+#'
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) hlo_xor(hlo_shift_left(x, 3L), x))(1:4)
 #' xla_jit(function(x) hlo_bitcast_convert(x, "i64"))(c(0, 1))

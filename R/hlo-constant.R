@@ -9,6 +9,9 @@
 #' @param shape The dimensions; `NULL` means those of `data`, or its length.
 #' @param axis The axis along which the numbers grow.
 #' @return A [value][xlaffi_value].
+#' @section Errors:
+#' Data that are no numbers or logicals, and numbers that the dtype does not have (300 for `i8`), are an error.
+#'
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) x * hlo_constant(1:3, "f64") + hlo_iota("f64", 3))(c(1, 1, 1))
 #' @export

@@ -19,6 +19,9 @@
 #' one side has none. A vector (k) stands for a row on the left and for a column on the right.
 #' `hlo_triangular_solve()`: `a` is `(..., n, n)`, `b` `(..., n, k)` (`(..., k, n)` with
 #' `left = FALSE`), of equal batch axes.
+#' @section Errors:
+#' Axes that are not there, and shapes or dtypes that do not fit together, are an error that shows both types.
+#'
 #' @examplesIf plugins_downloaded()
 #' xla_jit(hlo_matmul)(matrix(1:4 / 2, 2), diag(2))
 #' xla_jit(function(x) hlo_sum(x, axes = 1))(matrix(1:4 / 2, 2))

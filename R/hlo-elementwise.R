@@ -16,6 +16,11 @@
 #' @param dtype An element type.
 #' @param ... Values, R numbers beside values, or NULL.
 #' @return A value.
+#' @section Errors:
+#' Operands have one dtype, but for R's numbers, and shapes as R's operators on [values][xlaffi_value] take them; all
+#' else is an error that names the operand and both types. `hlo_logistic()` and `hlo_rsqrt()` want floating-point or
+#' complex numbers, `hlo_select()` a `pred` of dtype pred.
+#'
 #' @examplesIf plugins_downloaded()
 #' relu <- xla_jit(function(x) hlo_max(x, 0))
 #' relu(c(-1, 2))

@@ -9,6 +9,10 @@
 #' @param n How many real numbers there were.
 #' @return `hlo_rfft()`: a complex value, `n %/% 2 + 1` elements along the last axis, where `x` has n. `hlo_irfft()`:
 #'   real numbers, n along the last axis, divided by n: `hlo_irfft(hlo_rfft(x), n)` is `x`.
+#' @section Errors:
+#' `hlo_rfft()` wants f32 or f64 with elements along the last axis, `hlo_irfft()` complex numbers with `n %/% 2 + 1`;
+#' all else is an error.
+#'
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) hlo_rfft(x))(c(1, 2, 3, 4))
 #' fft(c(1, 2, 3, 4))

@@ -21,6 +21,10 @@
 #' @param logarithm Whether to give the logarithm of the modulus.
 #' @param ... For the generics; must be empty.
 #' @return A value; `determinant()` a list of two.
+#' @section Errors:
+#' Shapes that do not fit, and matrices that are not square where they must be, are an error that names them. A singular
+#' matrix is none: its inverse is infinite or NaN, and so is the factor of one that is not positive definite.
+#'
 #' @examplesIf plugins_downloaded()
 #' x <- matrix(c(4, 1, 1, 3), 2)
 #' xla_jit(function(x, y) solve(x, t(chol(x)) %*% y))(x, c(1, 2))

@@ -30,6 +30,10 @@
 #' Simulation 46, 101-110.
 #'
 #' M. Figurnov, S. Mohamed and A. Mnih (2018), Implicit reparameterization gradients, NeurIPS 31.
+#' @section Errors:
+#' A parameter is one number or has the shape `n`; other shapes, dtypes but f32 and f64, and what is no key are an
+#' error.
+#'
 #' @examplesIf plugins_downloaded()
 #' f <- xla_jit(function(seed, mean) hlo_rnorm(hlo_key(seed), 3, mean, sd = 2))
 #' f(1L, 10)

@@ -16,6 +16,9 @@
 #' @param sigma The covariance matrix.
 #' @param alpha The parameters, a vector.
 #' @return A value of shape `n` and one axis more, as long as the vectors.
+#' @section Errors:
+#' A `mean` that is not as long as `sigma` has rows, an `alpha` that is no vector, and what is no key are an error.
+#'
 #' @examplesIf plugins_downloaded()
 #' f <- xla_jit(function(seed, sigma) hlo_rmvnorm(hlo_key(seed), 3, c(0, 10), sigma))
 #' f(1L, diag(2))

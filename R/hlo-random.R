@@ -31,6 +31,10 @@
 #' @references J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw (2011), Parallel random numbers: as easy as
 #'   1, 2, 3, SC '11, Article 16.
 #' @seealso [hlo_random_numbers] and [hlo_random_vectors] for distributions, [hlo_sample()] for samples.
+#' @section Errors:
+#' A seed or a number that is not one integer, what is no key (also several keys at once), and other dtypes of bits are
+#' an error.
+#'
 #' @examplesIf plugins_downloaded()
 #' f <- xla_jit(function(seed) {
 #'   keys <- hlo_split(hlo_key(seed), 2)

@@ -30,6 +30,10 @@
 #' @param body A function of the number, a scalar i32, and of the carry, which gives the next carry.
 #' @param max_turns `NULL`, or a number: no more turns than that, see [hlo_while()].
 #' @return `hlo_scan()`: `list(carry = , y = )`, the last carry and the stacked results. `hlo_fori()`: the last carry.
+#' @section Errors:
+#' A carry that changes its structure, dtypes or shapes, an `f` that does not return `list(carry, y)`, and `xs` of
+#' different lengths are errors that show both types.
+#'
 #' @examplesIf plugins_downloaded()
 #' # An autoregressive process from its innovations
 #' ar <- xla_jit(function(phi, e) {

@@ -24,6 +24,10 @@
 #' @param sizes For each axis, how many elements.
 #' @param ... Values that differ along `axis` only.
 #' @return A value.
+#' @section Errors:
+#' Shapes, axes and places that do not fit `x` are an error that shows its type; places that are values
+#' (`hlo_dynamic_slice()`) are not checked, but moved. Any dtype will do.
+#'
 #' @examplesIf plugins_downloaded()
 #' f <- xla_jit(function(x) hlo_concatenate(x, hlo_reverse(x, 1), axis = 1))
 #' f(matrix(1:4, 2))

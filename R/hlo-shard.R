@@ -14,6 +14,9 @@
 #' @param mesh A mesh, see [ffi_mesh()]; `NULL`: the one that the program has.
 #' @return A value, equal to `x`.
 #' @seealso [ffi_shard()] for arrays, [xla_jit()] for arguments and results.
+#' @section Errors:
+#' Without a mesh it is an error of class `xlaffi_error_failed_precondition`; axes that the mesh has not are one, too.
+#'
 #' @examplesIf plugins_downloaded()
 #' mesh <- ffi_mesh(c(data = 1))
 #' f <- xla_jit(function(x) sum(hlo_shard(x * 2, "data")))

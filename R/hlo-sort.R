@@ -14,6 +14,9 @@
 #' @param right Whether elements of `sorted` that are equal to one of `x` come before it.
 #' @return `hlo_top_k()`: `list(values = , indices = )` of shape `(..., k)`, the indices i32 and counted from 1.
 #'   `hlo_searchsorted()`: i32, of the shape of `x`.
+#' @section Errors:
+#' More elements than there are, complex numbers, and a `sorted` that is no vector are an error.
+#'
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) hlo_top_k(x, 2))(c(3, 1, 4, 1, 5))
 #' xla_jit(function(x) hlo_searchsorted(c(1, 2, 3), x))(c(0.5, 2, 9))

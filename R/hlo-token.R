@@ -15,6 +15,9 @@
 #'
 #' @param ... Tokens. Without any the token is a new one, which comes after nothing.
 #' @return A token, which comes after all of `...`: a [value][xlaffi_value] of dtype `token`.
+#' @section Errors:
+#' Anything but tokens is an error, and so are tokens in any other function.
+#'
 #' @examplesIf plugins_downloaded()
 #' say <- function(x, header, after) {
 #'   hlo_custom_call("print_tensor", list(x, after), ffi_type("token"),

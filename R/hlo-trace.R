@@ -62,6 +62,9 @@ argument_types <- function(arguments, call = rlang::caller_env()) {
 #'
 #' The StableHLO text that [xla_jit()] compiles for such arguments.
 #'
+#' @section Errors:
+#' What [xla_jit()] would refuse is refused here: arguments that are no data, results that are no values.
+#'
 #' @param f A function of [values][xlaffi_value], or what [xla_jit()], [ffi_op()], [ffi_call()]
 #'   and the like return.
 #' @param ... Arguments for it: R data, buffers, or their types ([ffi_type()]).

@@ -92,7 +92,6 @@ is_value <- function(x) isS4(x) && inherits(x, "xlaffi_value")
 #'
 #' @seealso [hlo_elementwise], [hlo_shape], [hlo_sum()], [hlo_dot()], [hlo_linalg], [hlo_while()],
 #'   [hlo_custom_call()].
-#' @param object A value.
 #' @examplesIf plugins_downloaded()
 #' f <- xla_jit(function(x, y) sqrt(sum((x - y)^2)))
 #' f(c(1, 2, 3), c(1, 0, 3))
@@ -120,6 +119,7 @@ print.xlaffi_value <- function(x, ...) {
 }
 
 # What the console does with an S4 object
+#' @usage NULL
 #' @rdname xlaffi_value
 #' @importFrom methods setMethod show
 #' @export

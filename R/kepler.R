@@ -41,6 +41,9 @@
 #'
 #' B. J. Fulton, E. A. Petigura, S. Blunt and E. Sinukoff (2018), RadVel: The Radial Velocity Modeling
 #' Toolkit, PASP 130, 044504.
+#' @section Errors:
+#' Shapes that do not fit, and dtypes other than f32 and f64, are an error.
+#'
 #' @examplesIf plugins_downloaded()
 #' kepler(c(0.1, 1, 3), 0.5)
 #' kepler_true(pi / 2, c(0, 0.3, 0.6))

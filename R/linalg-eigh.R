@@ -20,6 +20,9 @@
 #' @return `list(values, vectors)`, or `list(values)` without vectors.
 #' @inheritSection xla_linalg Shapes
 #' @inheritSection xla_linalg Arguments and results
+#' @section Errors:
+#' What are no matrices, matrices that are not square, and dtypes other than f32, f64, c64 and c128 are an error.
+#'
 #' @examplesIf plugins_downloaded()
 #' x <- crossprod(matrix(rnorm(9), 3))
 #' f <- xla_eigh(x)

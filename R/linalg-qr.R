@@ -17,6 +17,9 @@
 #' @return `list(q, r)`.
 #' @inheritSection xla_linalg Shapes
 #' @inheritSection xla_linalg Arguments and results
+#' @section Errors:
+#' What are no matrices, and dtypes other than f32, f64, c64 and c128, are an error.
+#'
 #' @examplesIf plugins_downloaded()
 #' x <- matrix(rnorm(12), 4)
 #' f <- xla_qr(x)

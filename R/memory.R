@@ -30,6 +30,9 @@ pjrt_memory_stats <- function(device = NULL) {
 #' without a look at Ctrl-C. Programs whose results R has dropped cannot be counted for sure; programs within
 #' R functions that a program calls are not held back.
 #'
+#' @section Errors:
+#' A limit that is no whole number from 1 is an error.
+#'
 #' @param limit A whole number from 1, or `NULL` to leave it as it is. 1 means that each program waits for
 #'   the one before.
 #' @return The limit until now, invisibly where it is set. At first it is 24.

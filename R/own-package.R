@@ -28,6 +28,10 @@
 #' @param name The package's name, where it is new.
 #' @return The folder, invisibly.
 #' @seealso `vignette("own-ops")`; [ffi_load()] makes an op of a function in a package's library.
+#' @section Errors:
+#' What cannot be the name of a package is an error, and so is a folder that is neither empty nor a package; nothing is
+#' written then.
+#'
 #' @examples
 #' path <- file.path(tempfile(), "mynorms")
 #' ffi_use_c(path)

@@ -15,6 +15,10 @@
 #' @param platform The platform: `"cpu"`, `"cuda"`, ...
 #' @param x A plugin, or the name of a platform.
 #' @return A plugin, class `xlaffi_plugin`.
+#' @section Errors:
+#' Where none is found the error, of class `xlaffi_error_not_found`, says what was looked for and which variable names
+#' one.
+#'
 #' @examplesIf plugins_downloaded()
 #' pjrt_plugin("cpu")
 #' as_pjrt_plugin("cpu")
@@ -54,6 +58,9 @@ as_pjrt_plugin <- function(x) {
 }
 
 #' Attributes of a plugin
+#'
+#' @section Errors:
+#' What is no plugin, and a platform without one, is an error.
 #'
 #' @param plugin A plugin, or the name of a platform.
 #' @return A named list of what the plugin tells about itself, e.g. `xla_version` and

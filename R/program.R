@@ -7,6 +7,10 @@
 #' @param path Alternatively, a file that holds it.
 #' @param format `"mlir"` or `"hlo"`.
 #' @return A program, class `xlaffi_program`.
+#' @section Errors:
+#' A file that is not there is an error of class `xlaffi_error_not_found`. The text itself is looked at by
+#' [pjrt_compile()].
+#'
 #' @examples
 #' pjrt_program("
 #' func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {

@@ -9,6 +9,10 @@
 #'   `operands`, `results`, `attributes` and `dtypes` (comma-separated; `NA` where a handler that
 #'   is not ours does not tell) and `package`, who registered it. `ffi_handler()` an external
 #'   pointer.
+#' @section Errors:
+#' `ffi_handler()` of a target that is not there, or not for that platform, is an error of class
+#' `xlaffi_error_not_found`, which says for which platforms it is there.
+#'
 #' @examples
 #' ffi_targets()
 #' ffi_handler("lu", "host")

@@ -23,6 +23,9 @@
 #' * `tree_repr()`: the structure as text: `*` is a leaf, `list<named>` a list with names.
 #' * `tree_diff()`: `NULL` for equal trees; else a list of the path `prefix` at which they differ
 #'   first, and what is there in `a` and `b`, as `tree_repr()` writes it.
+#' @section Errors:
+#' What [build_tree()] did not make is an error, and a leaf that there is not one of class `xlaffi_error_out_of_range`.
+#'
 #' @examples
 #' tree <- build_tree(list(a = 1, b = list(2, NULL, c = 3)))
 #' tree_size(tree)

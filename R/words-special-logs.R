@@ -10,6 +10,9 @@
 #' @param x,y [Values][xlaffi_value] of f32 or f64, or R numbers beside a value.
 #' @param axes The axes to sum over, counted from 1; `NULL` for all.
 #' @return A value.
+#' @section Errors:
+#' Arguments are f32 or f64 of any shape; other dtypes, and axes that `x` has not, are an error.
+#'
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) hlo_logsumexp(x))(c(1000, 1001))
 #' xla_jit(function(x) hlo_log1pexp(x))(c(-800, 0, 800))

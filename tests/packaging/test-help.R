@@ -30,6 +30,9 @@ aliases <- lapply(pages, function(page) {
 exports <- setdiff(getNamespaceExports("xlaffi"), c("%*%", "show"))
 exports <- exports[!startsWith(exports, ".__")]
 
+# Pages of functions whose arguments cannot be wrong
+harmless <- c("ffi_cache.Rd", "ffi_include_dir.Rd", "plugins_downloaded.Rd", "xlaffi_sitrep.Rd")
+
 # Names of what is wrong
 expect_none <- function(names) expect_identical(sort(unique(names)), character())
 
@@ -40,6 +43,16 @@ test_that("every exported function has a page, in whose usage it is", {
     any(grepl(paste0(name, "("), usage, fixed = TRUE))
   }, NA)
   expect_none(exports[!shown])
+})
+
+test_that("every page of functions says what is an error", {
+  with_functions <- vapply(aliases, function(names) any(names %in% exports), NA)
+  text <- vapply(pages, function(page) {
+    tags <- vapply(page, attr, "", which = "Rd_tag")
+    paste(unlist(page[!tags %in% c("\\examples", "\\usage")]), collapse = "")
+  }, "")
+  told <- grepl("error|refused|fails| must ", text)
+  expect_none(setdiff(names(pages)[with_functions & !told], harmless))
 })
 
 test_that("every page of functions says what they give, and every page has an example that runs", {
