@@ -2,7 +2,7 @@
 # (tools/setup.sh), so none needs another to be run before it.
 .POSIX:
 .SUFFIXES:
-.PHONY: help demo test install lint document check check-jax random fuzz sanitize bench vignettes ops-lib clean
+.PHONY: help demo test install lint document check check-jax random fuzz sanitize bench vignettes site ops-lib clean
 
 # One folder for all builds and for the package that tests and demo use; git ignores it.
 LIB = .lib
@@ -26,6 +26,7 @@ help:
 	@echo 'make fuzz       call frames and R functions with garbage (SECONDS=120 SEED=1)'
 	@echo 'make sanitize   loom, Miri, sanitizers, gctorture (PARTS=; tools/sanitize.md)'
 	@echo 'make vignettes  knit the vignettes into inst/doc'
+	@echo 'make site       the documentation as a site in target/site'
 	@echo 'make ops-lib    the ops as a shared library without R; its path is the last line'
 	@echo 'make clean      remove everything that was built'
 
@@ -87,6 +88,11 @@ vignettes:
 	@tools/setup.sh document
 	@tools/install.sh $(LIB)
 	@tools/with-env.sh Rscript tools/vignettes.R
+
+site:
+	@tools/setup.sh site
+	@tools/install.sh $(LIB)
+	@tools/site/build.sh
 
 ops-lib:
 	@tools/setup.sh run

@@ -51,7 +51,7 @@ test_that("an installed package has every vignette that was knitted", {
   file.create(file.path(package, "NAMESPACE"))
   # R asks for the sources, too, before it looks at inst/doc.
   dir.create(file.path(package, "vignettes"))
-  sources <- list.files(source_file("vignettes"), full.names = TRUE)
+  sources <- list.files(source_file("vignettes"), "[.]Rmd$", full.names = TRUE)
   stopifnot(file.copy(sources, file.path(package, "vignettes")))
   library <- withr::local_tempdir()
   output <- suppressWarnings(system2(
