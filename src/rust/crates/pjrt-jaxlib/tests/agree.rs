@@ -40,6 +40,23 @@ impl Process {
         compile_over(self.client, code, Over::replicas(2))
     }
 
+    /// Two programs in turn, one over the first two of three processes; in the end two processes launch different ones, each
+    /// of which came after itself before.
+    fn cross(&self) {
+        let three = compile_over(self.client, &sum(3), Over::replicas(3));
+        let two = (self.number < 2).then(|| self.compile(&sum(2)));
+        for _ in 0..3 {
+            if let Some(two) = two {
+                self.run(two, 2);
+            }
+            self.run(three, 2);
+        }
+        match (self.number, two) {
+            (0, Some(two)) => self.run(two, 2),
+            _ => self.run(three, 2),
+        }
+    }
+
     /// Says what comes of a program for numbers that are all 1 more than that of the process.
     fn run(&self, program: *mut PJRT_LoadedExecutable, n: usize) {
         let x = f32s_on(
@@ -60,14 +77,18 @@ impl Process {
 fn one_of_several() {
     let (what, number, processes, port) = role();
     find_python();
-    let jobs = ["a", if what == "jobs" { "b" } else { "a" }];
-    let job = text_option("job_name", jobs[number]);
+    let is_other = what == "jobs" && number == 1;
+    let job = text_option("job_name", if is_other { "b" } else { "a" });
     let options = [job, int_option("startup_timeout", 3)];
     let client = match client_with(number, processes, &port, 1, &options[..]) {
         Ok(client) => client,
         Err(failure) => return say(format!("{:?} {}", failure.code, failure.message)),
     };
     let process = Process { client, number };
+    if what == "crossed" {
+        process.cross();
+        return say("through");
+    }
     let (small, large) = (process.compile(&sum(2)), process.compile(&scaled(800, 1.)));
     let other = process.compile(&scaled(2, [2., 3.][number]));
     match &what[..] {
@@ -165,6 +186,15 @@ fn known_programs_in_another_order_are_told() {
     for said in run("order", 2) {
         assert_eq!(said[..6], ["3"; 6], "{said:?}");
         ends_with_different_programs(&said, 6, "one of (f32[");
+    }
+}
+
+#[test]
+fn who_waits_for_others_that_wait_elsewhere_is_told() {
+    for (process, said) in run("crossed", 3).iter().enumerate() {
+        let before = if process < 2 { 6 } else { 3 };
+        assert!(said[..before].iter().all(|said| said == "3" || said == "6"));
+        ends_with_different_programs(said, before, "of (f32[2]) -> (f32[2]), process");
     }
 }
 

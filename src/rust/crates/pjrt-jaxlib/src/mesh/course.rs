@@ -1,4 +1,4 @@
-//! What a process launches over several processes, and in which order.
+//! What a process launches together with another one, and in which order.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,14 @@ pub(crate) struct Launch {
     pub exchanges: bool,
 }
 
-/// The launches over the same devices. It is the same in all processes where they launch the same.
+impl Launch {
+    /// The same for the same program on the same devices.
+    pub fn step(&self) -> u64 {
+        digest_of([self.devices.as_bytes(), &self.digest.to_le_bytes()])
+    }
+}
+
+/// The launches in which two processes take part. Both have the same where they launch the same.
 #[derive(Debug, Default)]
 pub(super) struct Course {
     mark: u64,
@@ -33,7 +40,7 @@ impl Course {
         self.mark = digest_of([&self.mark.to_le_bytes()[..], &digest.to_le_bytes()]);
     }
 
-    /// Notes a launch; whether it is the one that is expected now, in all processes.
+    /// Notes a launch; whether it is the one that both expect now.
     pub fn go_on(&mut self, digest: u64) -> bool {
         self.note(digest);
         let before = std::mem::replace(&mut self.last, digest);

@@ -2,8 +2,8 @@
 //! service, another process or the start fails, and cannot be told not to. So each process gives XLA a service of its own,
 //! in the same process and for this one alone, and the few texts that XLA puts there are carried to the others'.
 //!
-//! `wire` is what the processes say, `coordinator` is process 0's side, `member` everybody's, `course` what they launch,
-//! `attempt` what can be given up before all have come, and `runtime` XLA's.
+//! `wire` is what the processes say, `coordinator` is process 0's side, `member` everybody's, `course` what two of them
+//! launch, `attempt` what can be given up before all have come, and `runtime` XLA's.
 
 mod attempt;
 mod coordinator;

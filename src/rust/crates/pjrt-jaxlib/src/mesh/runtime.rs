@@ -24,7 +24,7 @@ struct Runtime {
 static RUNTIME: OnceLock<Runtime> = OnceLock::new();
 
 /// What all processes must have alike.
-const PROTOCOL: u32 = 2;
+const PROTOCOL: u32 = 3;
 
 fn runtime(jax: &'static Jaxlib) -> Result<&'static Runtime> {
     if let Some(runtime) = RUNTIME.get() {
@@ -78,6 +78,7 @@ pub(crate) fn start(
 impl Runtime {
     fn make(&'static self, mesh: &Arc<Mesh>, devices: i64, asynchronous: bool) -> Result<Object> {
         let settings = &mesh.settings;
+        blocking(|| mesh.link())?;
         let gil = self.jax.gil()?;
         let port = gil.call(
             &self.open,
@@ -110,6 +111,7 @@ impl Runtime {
             ],
         )
         .map_err(|error| mesh.check(&[]).err().unwrap_or(error))
+        .inspect(|_client| mesh.connected())
     }
 
     /// Carries what XLA tells the other processes to them, and what they tell to XLA.

@@ -1,8 +1,10 @@
 //! What the processes of a mesh say to each other: frames of a length, a kind and fields.
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
-/// A message. Everything goes through the coordinator.
+/// A message. All but the last two go to the coordinator or come from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     /// The first of a process: its number, how many it was told there are, what it belongs to, the versions it runs, and
@@ -20,25 +22,37 @@ pub(crate) enum Message {
     Start(Vec<Vec<String>>),
     /// What the others shall know under a key.
     Set(String, Vec<u8>),
-    /// The process launches a program over the devices `key`, as all `parties` must.
-    Meet {
-        key: String,
-        parties: Vec<u32>,
-        mark: u64,
-        what: String,
-    },
-    /// All launch what this process does.
-    Met,
     /// A process cannot go on with the others, and why.
     Gone(u32, String),
     /// A process has left as it should.
     Left(u32),
     /// A sign of life.
     Beat,
+    /// The first of a process to another one: its number, and what only processes of the mesh know.
+    Link(u32, String),
+    /// The process launches a program: the mark of all that it has launched with the other one, and its shapes.
+    Launch(u64, String),
 }
 
 /// Larger frames are nobody's of ours.
 pub(super) const LARGEST: usize = 16 << 20;
+
+/// Who connects has so long to say who it is, and so long to take what it is sent.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Reads until a moment, however little comes at a time.
+pub(super) struct Until<'a>(pub &'a TcpStream, pub Instant);
+
+impl Read for Until<'_> {
+    fn read(&mut self, into: &mut [u8]) -> Result<usize> {
+        let left = self.1.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        self.0.set_read_timeout(Some(left))?;
+        self.0.read(into)
+    }
+}
 
 struct Fields(Vec<u8>);
 
@@ -133,29 +147,23 @@ impl Message {
                 f.0.push(3);
                 f.bytes(key.as_bytes()).bytes(value);
             }
-            Self::Meet {
-                key,
-                parties,
-                mark,
-                what,
-            } => {
-                f.0.push(4);
-                f.bytes(key.as_bytes()).number(parties.len());
-                for party in parties {
-                    f.number(*party as usize);
-                }
-                f.long(*mark).bytes(what.as_bytes());
-            }
-            Self::Met => f.0.push(5),
             Self::Gone(process, why) => {
-                f.0.push(6);
+                f.0.push(4);
                 f.number(*process as usize).bytes(why.as_bytes());
             }
             Self::Left(process) => {
-                f.0.push(7);
+                f.0.push(5);
                 f.number(*process as usize);
             }
-            Self::Beat => f.0.push(8),
+            Self::Beat => f.0.push(6),
+            Self::Link(process, secret) => {
+                f.0.push(7);
+                f.number(*process as usize).bytes(secret.as_bytes());
+            }
+            Self::Launch(mark, what) => {
+                f.0.push(8);
+                f.long(*mark).bytes(what.as_bytes());
+            }
         }
         let length = (f.0.len() - 4) as u32;
         f.0[..4].copy_from_slice(&length.to_le_bytes());
@@ -176,16 +184,11 @@ impl Message {
             1 => Self::Refused(r.text()?, r.text()?),
             2 => Self::Start(r.list(Reader::texts)?),
             3 => Self::Set(r.text()?, r.bytes()?),
-            4 => Self::Meet {
-                key: r.text()?,
-                parties: r.list(Reader::number)?,
-                mark: r.long()?,
-                what: r.text()?,
-            },
-            5 => Self::Met,
-            6 => Self::Gone(r.number()?, r.text()?),
-            7 => Self::Left(r.number()?),
-            8 => Self::Beat,
+            4 => Self::Gone(r.number()?, r.text()?),
+            5 => Self::Left(r.number()?),
+            6 => Self::Beat,
+            7 => Self::Link(r.number()?, r.text()?),
+            8 => Self::Launch(r.long()?, r.text()?),
             _ => return None,
         };
         r.0.is_empty().then_some(message)
@@ -229,16 +232,11 @@ mod tests {
             Message::Refused(text("ALREADY_EXISTS"), text("no")),
             Message::Start(vec![vec![text("a")], vec![]]),
             Message::Set(text("k"), vec![0, 255]),
-            Message::Meet {
-                key: text("k"),
-                parties: vec![0, 7],
-                mark: u64::MAX - 1,
-                what: text("w"),
-            },
-            Message::Met,
             Message::Gone(3, text("why")),
             Message::Left(2),
             Message::Beat,
+            Message::Link(1, text("s")),
+            Message::Launch(u64::MAX - 1, text("w")),
         ];
         let mut bytes = Vec::new();
         for message in &messages {
@@ -261,8 +259,8 @@ mod tests {
             read(&[5, 0, 0, 0, 2, 255, 255, 255, 255]),
             Err(ErrorKind::InvalidData)
         );
-        assert_eq!(read(&[2, 0, 0, 0, 8, 0]), Err(ErrorKind::InvalidData));
+        assert_eq!(read(&[2, 0, 0, 0, 6, 0]), Err(ErrorKind::InvalidData));
         assert_eq!(read(&[65, 0, 0, 0]), Err(ErrorKind::InvalidData));
-        assert_eq!(read(&[1, 0, 0, 0, 8]), Ok(Message::Beat));
+        assert_eq!(read(&[1, 0, 0, 0, 6]), Ok(Message::Beat));
     }
 }

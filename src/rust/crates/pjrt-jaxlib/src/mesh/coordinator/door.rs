@@ -3,18 +3,14 @@
 use super::{Room, Seat, State};
 use crate::error::{Error, Result};
 use crate::event::in_background;
-use crate::mesh::wire::Message;
+use crate::mesh::wire::{Message, Until, PATIENCE};
 use crate::mesh::Settings;
-use std::collections::HashMap;
-use std::io::{self, Read};
+use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
-/// Who connects has so long to say who it is, and so long to take what it is sent.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Nobody has more to say for a beginning.
 const LARGEST_HELLO: usize = 64 << 10;
@@ -41,20 +37,6 @@ impl Drop for Door {
     }
 }
 
-/// Reads until a moment, however little comes at a time.
-struct Until<'a>(&'a TcpStream, Instant);
-
-impl Read for Until<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let left = self.1.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        self.0.set_read_timeout(Some(left))?;
-        self.0.read(into)
-    }
-}
-
 /// Lets the processes in at `listener` from now on.
 pub(in crate::mesh) fn open(listener: TcpListener, settings: &Settings) -> Result<Door> {
     let processes = settings.processes;
@@ -72,7 +54,6 @@ pub(in crate::mesh) fn open(listener: TcpListener, settings: &Settings) -> Resul
             seats: (0..processes).map(|_| None).collect(),
             started: false,
             is_closed: false,
-            meetings: HashMap::new(),
         }),
     });
     let (watched, shut) = (Arc::clone(&room), Arc::clone(&is_closed));

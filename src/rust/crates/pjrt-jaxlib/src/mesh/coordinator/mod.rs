@@ -1,14 +1,11 @@
 //! Process 0's side: lets the processes in, passes on what one tells to the others, and says who is gone.
 
 mod door;
-mod meeting;
 
 pub(super) use door::{open, Door};
 
 use super::wire::{Message, LARGEST};
 use super::Limits;
-use meeting::Meeting;
-use std::collections::HashMap;
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,7 +24,6 @@ struct State {
     seats: Vec<Option<Seat>>,
     started: bool,
     is_closed: bool,
-    meetings: HashMap<String, Meeting>,
 }
 
 struct Seat {
@@ -40,15 +36,11 @@ struct Seat {
 }
 
 impl State {
-    /// Sends to all that are here but `but`.
+    /// Sends to all that are here but `but`; to process 0, which may end then, last.
     fn tell(&self, message: &Message, but: Option<u32>) {
-        self.tell_those(message, |process| Some(process) != but);
-    }
-
-    /// Sends to some of those that are here; to process 0, which may end then, last.
-    fn tell_those(&self, message: &Message, is_one: impl Fn(u32) -> bool) {
         for (process, seat) in (0..).zip(&self.seats).collect::<Vec<_>>().into_iter().rev() {
-            let seat = seat.as_ref().filter(|s| !s.is_empty && is_one(process));
+            let is_one = |seat: &&Seat| !seat.is_empty && Some(process) != but;
+            let seat = seat.as_ref().filter(is_one);
             if let Some(seat) = seat {
                 if message.send(&seat.out).is_err() {
                     // It may have got a part, and cannot make sense of what would come next.
@@ -167,21 +159,6 @@ impl Room {
         }
         match message {
             Message::Set(..) => state.tell(&message, Some(process)),
-            Message::Meet {
-                key,
-                parties,
-                mark,
-                what,
-            } => {
-                let here = Vec::new();
-                let came = Meeting {
-                    parties,
-                    mark,
-                    what,
-                    here,
-                };
-                state.meet(process, key, came);
-            }
             Message::Gone(_, why) => gone(&mut state, process, why),
             Message::Left(_) => {
                 state.tell(&Message::Left(process), None);

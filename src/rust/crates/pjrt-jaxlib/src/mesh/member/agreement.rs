@@ -1,48 +1,69 @@
 //! That all processes launch the same programs in the same order.
 
-use super::ending::refusal;
-use super::{Mesh, State};
+use super::Mesh;
 use crate::error::{Error, Result};
-use crate::mesh::course::Launch;
+use crate::mesh::course::{Course, Launch};
 use crate::mesh::runtime;
 use crate::mesh::wire::Message;
 use crate::python::gil::blocking;
+use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What this process has told the others of its launches.
+#[derive(Default)]
+pub(super) struct Announced {
+    /// What was launched together with which process.
+    courses: HashMap<u32, Course>,
+    /// Who has not told what it launches: the mark that it must tell.
+    unheard: Vec<(u32, u64)>,
+    /// The shapes of the last program.
+    what: String,
+}
+
+impl Announced {
+    fn course(&mut self, other: u32) -> &mut Course {
+        self.courses.entry(other).or_default()
+    }
+}
 
 impl Mesh {
     /// Tells the others what this process is about to launch, and waits until all are about to launch the same, unless that
-    /// is what they have launched at this point before: then `conclude()` will tell, and who launches something else waits here.
-    /// So nothing is exchanged between different programs. Launches come one after the other.
+    /// is what it has launched with each of them at this point before: then `conclude()` hears of them. Both have the same
+    /// past, and expect the same; who launches something else waits here. So nothing is exchanged between different programs,
+    /// and two that wait for each other in different ones are told. Launches come one after the other.
     pub fn announce(self: &Arc<Self>, launch: &Launch) -> Result<()> {
         self.check(&launch.parties)?;
+        let step = launch.step();
+        let others = launch.parties.iter().copied();
+        let others = others.filter(|other| *other != self.settings.process);
         if !launch.exchanges {
-            let mut state = self.state();
-            state.course(launch).note(launch.digest);
+            let mut announced = blocking(|| self.announced());
+            others.for_each(|other| announced.course(other).note(step));
             return Ok(());
         }
-        self.agree(launch)?;
-        let mut state = self.state();
-        state.told += 1;
-        let course = state.course(launch);
-        let is_expected = course.go_on(launch.digest);
-        let message = Message::Meet {
-            key: launch.devices.clone(),
-            parties: launch.parties.clone(),
-            mark: course.mark(),
-            what: launch.what.clone(),
-        };
-        drop(state);
-        if !is_expected {
-            let since = self.opened.elapsed().as_millis() as u64;
-            self.launched.store(since, Ordering::Relaxed);
+        let mut announced = self.agreed()?;
+        announced.what.clone_from(&launch.what);
+        let mut is_expected = true;
+        for other in others {
+            let course = announced.course(other);
+            is_expected &= course.go_on(step);
+            let mark = course.mark();
+            announced.unheard.push((other, mark));
+            // Where it cannot be told, it cannot be heard of.
+            let message = Message::Launch(mark, launch.what.clone());
+            let _ = self.link_to(other)?.send(&message);
         }
-        self.send(&message);
+        drop(announced);
         if is_expected {
             return Ok(());
         }
+        let since = self.opened.elapsed().as_millis() as u64;
+        self.launched.store(since, Ordering::Relaxed);
         self.may_connect.store(true, Ordering::Release);
-        self.agree(launch)
+        self.agreed().map(drop)
     }
 
     /// After the program has run here: waits until it is known that all have launched it.
@@ -50,31 +71,77 @@ impl Mesh {
         if !launch.exchanges {
             return Ok(());
         }
-        self.agree(launch)?;
+        drop(self.agreed()?);
         if self.may_connect.swap(false, Ordering::AcqRel) {
             runtime::keep_from_children(self.number);
         }
         Ok(())
     }
 
-    /// Waits until it is known that all processes launch what this one does.
-    fn agree(self: &Arc<Self>, launch: &Launch) -> Result<()> {
-        let limit = self.settings.limits.collective;
-        let is_agreed = |state: &State| {
-            let agreed = (state.agreed >= state.told).then_some(Ok(()));
-            agreed.or_else(|| refusal(state, &launch.parties).map(Err))
-        };
+    fn announced(&self) -> MutexGuard<'_, Announced> {
+        let announced = self.announced.lock();
+        announced.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until it is known that all processes have launched what this one has.
+    fn agreed(self: &Arc<Self>) -> Result<MutexGuard<'_, Announced>> {
+        if let Some(announced) = self
+            .announced
+            .try_lock()
+            .ok()
+            .filter(|a| a.unheard.is_empty())
+        {
+            return Ok(announced);
+        }
         // Who carries what XLA tells needs Python's lock.
-        let agreed = blocking(|| self.wait(limit, is_agreed));
-        agreed.unwrap_or_else(|| {
-            let limit = limit.as_secs();
-            self.fail(&format!(
-                "it has waited {limit} s for others to launch a program {}",
-                launch.what
-            ));
-            Err(Error::deadline(format!(
-                "the other processes did not launch the program within {limit} s"
-            )))
+        blocking(|| {
+            let mut announced = self.announced();
+            while let Some((other, mark)) = announced.unheard.last() {
+                self.hear_of(*other, *mark, &announced.what)?;
+                announced.unheard.pop();
+            }
+            Ok(announced)
         })
+    }
+
+    /// Waits until a process has told what it launches, which must have that mark.
+    fn hear_of(self: &Arc<Self>, other: u32, mark: u64, what: &str) -> Result<()> {
+        let told = self.link_to(other)?.receive();
+        let why = match told {
+            Ok(Message::Launch(told, _)) if told == mark => return Ok(()),
+            Ok(Message::Launch(_, told)) => {
+                let own = if told == what {
+                    "another one of the same shapes, or has launched others before"
+                } else {
+                    &format!("one {what}")
+                };
+                format!(
+                    "process {other} launches a program {told}, process {} {own}; all processes must launch the same \
+                     programs in the same order",
+                    self.settings.process
+                )
+            }
+            Ok(told) => format!("process {other} told it {told:?}"),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                let limit = self.settings.limits.collective.as_secs();
+                self.fail(&format!(
+                    "it has waited {limit} s for others to launch a program {what}"
+                ));
+                return Err(Error::deadline(format!(
+                    "the other processes did not launch the program within {limit} s"
+                )));
+            }
+            Err(error) => {
+                // Why is known a moment after its connections have closed.
+                let limit = Duration::from_secs(2);
+                if let Some(known) = self.wait(limit, |state| super::refusal(state, &[other])) {
+                    return Err(known);
+                }
+                format!("its connection to process {other} is closed ({error})")
+            }
+        };
+        self.fail(&why);
+        let known = self.check(&[other]).err();
+        Err(known.unwrap_or_else(|| Error::unavailable(why)))
     }
 }

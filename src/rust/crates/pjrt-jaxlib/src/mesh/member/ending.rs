@@ -86,6 +86,7 @@ impl Mesh {
         }
         drop(state);
         self.changed.notify_all();
+        self.close_links();
         // What cannot be ended now ends by its time-out.
         let number = self.number;
         let _ = in_background("xlaffi-mesh-end", move || runtime::close(number));
@@ -111,6 +112,7 @@ impl Mesh {
                 });
             }
             self.changed.notify_all();
+            self.close_links();
             runtime::close(self.number);
         }
     }
@@ -138,7 +140,7 @@ pub(super) fn refusal(state: &State, parties: &[u32]) -> Option<Error> {
         return Some(Error::precondition("this process has left the mesh"));
     }
     let has_left = |p: &&u32| state.peers.get(**p as usize).is_some_and(|p| p.has_left);
-    // Without the coordinator nobody knows whether all launch the same.
+    // Without the coordinator nobody learns who is gone.
     let left = [0].iter().chain(parties).find(has_left)?;
     let who = if *left == 0 { ", the coordinator," } else { "" };
     Some(Error::unavailable(format!(

@@ -3,6 +3,7 @@
 mod agreement;
 mod ending;
 mod join;
+mod links;
 mod place;
 
 pub(crate) use ending::explain;
@@ -12,16 +13,17 @@ pub(super) use place::Joining;
 pub use place::{leave, status};
 
 use super::coordinator::Door;
-use super::course::{Course, Launch};
 use super::wire::{Message, LARGEST};
 use super::Settings;
 use crate::error::{Error, Result};
 use crate::event::in_background;
+use agreement::Announced;
 use ending::refusal;
+use links::Link;
 use std::collections::HashMap;
 use std::net::{IpAddr, Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The mesh that this process is part of.
@@ -38,8 +40,12 @@ pub(crate) struct Mesh {
     door: Mutex<Option<Door>>,
     state: Mutex<State>,
     changed: Condvar,
+    /// Those to the other processes, by number, once all are connected.
+    links: OnceLock<Vec<Option<Link>>>,
+    announced: Mutex<Announced>,
     opened: Instant,
-    /// Whether a launch may have made connections since the last one that was seen to its end.
+    /// Whether XLA may be connecting the processes: while the client is made, and from a launch that was not expected to its
+    /// end.
     may_connect: AtomicBool,
     /// Milliseconds from `opened` to the last launch over several processes that was not expected.
     launched: AtomicU64,
@@ -53,17 +59,6 @@ struct State {
     values: HashMap<String, Vec<u8>>,
     /// Values that XLA here has not got yet.
     fresh: Vec<(String, Vec<u8>)>,
-    /// What was launched, by the devices.
-    courses: HashMap<String, Course>,
-    /// How many launches the coordinator was told of, and of how many it said that all processes launch the same.
-    told: u64,
-    agreed: u64,
-}
-
-impl State {
-    fn course(&mut self, launch: &Launch) -> &mut Course {
-        self.courses.entry(launch.devices.clone()).or_default()
-    }
 }
 
 /// One of the processes.
@@ -135,10 +130,17 @@ impl Mesh {
                 ..State::default()
             }),
             changed: Condvar::new(),
+            links: OnceLock::new(),
+            announced: Mutex::default(),
             opened: Instant::now(),
-            may_connect: AtomicBool::new(false),
+            may_connect: AtomicBool::new(true),
             launched: AtomicU64::new(0),
         }
+    }
+
+    /// The client is there.
+    pub fn connected(&self) {
+        self.may_connect.store(false, Ordering::Release);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -197,7 +199,6 @@ impl Mesh {
                 state.fresh.push((key.clone(), value.clone()));
                 state.values.insert(key, value);
             }
-            Message::Met => state.agreed += 1,
             Message::Left(process) => {
                 if let Some(peer) = state.peers.get_mut(process as usize) {
                     peer.has_left = true;
@@ -248,15 +249,14 @@ impl Mesh {
         found.unwrap_or_else(|| Err(Error::deadline("another process did not start in time")))
     }
 
-    /// Waits for what the others have told XLA, for a time that depends on how long ago a program was launched that was
-    /// not expected: then XLA may have something to tell, and to ask it costs as much as a short program. `None` when it
-    /// is over.
+    /// Waits for what the others have told XLA, for a time that depends on whether XLA may have something to tell: to ask it
+    /// costs more than a short program. An expected launch may be the first one to take a branch. `None` when it is over.
     pub fn fresh(&self) -> Option<Vec<(String, Vec<u8>)>> {
         let launched = Duration::from_millis(self.launched.load(Ordering::Relaxed));
         let idle = self.opened.elapsed().saturating_sub(launched);
         let pause = match idle.as_secs() {
-            0..=4 => 10,
-            5..=60 => 100,
+            _ if self.may_connect.load(Ordering::Acquire) => 10,
+            0..=60 => 100,
             _ => 500,
         };
         let limit = Duration::from_millis(pause);
