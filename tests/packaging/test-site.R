@@ -36,14 +36,21 @@ test_that("every vignette is in the list of articles, and every article has a se
   }
 })
 
+# An entry of the search's index
+entry <- function(path, id, title) {
+  fields <- list(path = path, id = id, dir = "", title = title, what = "", text = "", code = "")
+  jsonlite::toJSON(fields, auto_unbox = TRUE)
+}
+
 # A small site: `pages` are the bodies of pages by path.
-check_site <- function(pages, llms) {
+check_site <- function(pages, llms, search) {
   folder <- withr::local_tempdir()
   for (path in names(pages)) {
     dir.create(dirname(file.path(folder, path)), showWarnings = FALSE, recursive = TRUE)
     writeLines(pages[[path]], file.path(folder, path))
   }
   writeLines(llms, file.path(folder, "llms.txt"))
+  writeLines(paste0("window.searchIndex = [", toString(search), "];"), file.path(folder, "search-index.js"))
   suppressWarnings(system2("python3", shQuote(c(source_file("tools", "site", "check.py"), folder)), stdout = TRUE))
 }
 
@@ -54,7 +61,7 @@ test_that("the check of a site finds links that lead nowhere, and what is loaded
       "articles/a.html" = "<h2 id='part'></h2><a href='../index.html'>up</a><img src='p.png' alt='p'>",
       "articles/p.png" = ""
     ),
-    "- [A](articles/a.html): a."
+    "- [A](articles/a.html): a.", entry("articles/a.html", "part", "A")
   )
   expect_identical(good, "site: clean")
   bad <- check_site(
@@ -65,7 +72,8 @@ test_that("the check of a site finds links that lead nowhere, and what is loaded
       ),
       "articles/a.html" = "<p id='x'>"
     ),
-    "- [B](articles/b.html): b."
+    "- [B](articles/b.html): b.",
+    c(entry("articles/b.html", "", "B"), entry("articles/a.html", "y", "A"), entry("index.html", "", ""), "{}")
   )
   expect_identical(attr(bad, "status"), 1L)
   attributes(bad) <- NULL
@@ -75,6 +83,10 @@ test_that("the check of a site finds links that lead nowhere, and what is loaded
     "index.html: gone.html leads nowhere",
     "index.html: articles/a.html#gone names no place on that page",
     "index.html: /index.html is not relative, so the site would have to stand at a server's root",
+    "search: articles/b.html# is not there",
+    "search: articles/a.html#y is not there",
+    "search: index.html has no title",
+    "search: None has no path, id, dir, title, what, text, code",
     "llms.txt: articles/b.html is not there",
     "llms.txt: articles/a.html is missing"
   ))

@@ -16,9 +16,10 @@ unlink(file.path(folder, "pkgdown.js"))
 
 # As a script, because browsers do not let pages from files read other files.
 index <- jsonlite::read_json(file.path(folder, "search.json"))
+fields <- c("path", "id", "dir", "title", "what", "text", "code")
 index <- lapply(index, function(entry) {
-  entry <- lapply(entry[c("path", "id", "dir", "title", "what", "text", "code")], function(field) {
-    gsub("[[:space:]]+", " ", paste(unlist(field), collapse = " "))
+  entry <- lapply(stats::setNames(nm = fields), function(field) {
+    gsub("[[:space:]]+", " ", paste(unlist(entry[[field]]), collapse = " "))
   })
   entry$path <- sub("^/", "", entry$path)
   entry

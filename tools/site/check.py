@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Checks a built site: links lead somewhere, nothing is loaded from elsewhere, pictures say what they show,
-llms.txt has every page. Prints what is wrong, a line each, and ends with status 1.
+"""Checks a built site: links lead somewhere, nothing is loaded from elsewhere, pictures say what they show, what the
+search finds is there, llms.txt has every page. Prints what is wrong, a line each, and ends with status 1.
 
     tools/site/check.py FOLDER
 """
 
+import json
 import posixpath
 import re
 import sys
@@ -17,6 +18,9 @@ LOADS = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"),
 LINKS = {("a", "href")}
 # Links of relation that load nothing.
 RELATIONS = {"canonical", "home", "license"}
+
+# What tools/site/assets/site.js reads of an entry of the search's index.
+SEARCHED = ("path", "id", "dir", "title", "what", "text", "code")
 
 
 class Page(HTMLParser):
@@ -65,6 +69,17 @@ def complaints(site):
                 yield f"{name}: {target} leads nowhere"
             elif parts.fragment and path in pages and unquote(parts.fragment) not in pages[path].ids:
                 yield f"{name}: {target} names no place on that page"
+
+    index = (site / "search-index.js").read_text(encoding="utf-8")
+    for entry in json.loads(index.partition("=")[2].strip().rstrip(";")):
+        lacking = [field for field in SEARCHED if not isinstance(entry.get(field), str)]
+        path, place = entry.get("path"), entry.get("id")
+        if lacking:
+            yield f"search: {path} has no {', '.join(lacking)}"
+        elif not entry["title"]:
+            yield f"search: {path} has no title"
+        elif path not in pages or (place and place not in pages[path].ids):
+            yield f"search: {path}#{place} is not there"
 
     listed = set(re.findall(r"\]\(([^)]+)\)", (site / "llms.txt").read_text(encoding="utf-8")))
     for path in sorted(listed):
