@@ -3,11 +3,7 @@
 # A whole module. `region` is what trace_region() gave. `layout`, for a mesh: the `mesh`, and for each of `inputs` and
 # `outputs` along which axes it is cut; NULL leaves that to XLA.
 program_text <- function(region, layout = NULL) {
-  scope <- list(
-    names = new.env(parent = emptyenv()), count = new.env(parent = emptyenv()), indent = "    ",
-    mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh
-  )
-  scope$count$values <- 0L
+  scope <- new_scope("    ", mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh)
   arguments <- sprintf("%%arg%d", seq_along(region$params) - 1L)
   name_parameters(scope, region$params, arguments)
   body <- region_lines(scope, region)
@@ -30,6 +26,13 @@ program_text <- function(region, layout = NULL) {
   paste0(paste(lines, collapse = "\n"), "\n")
 }
 
+# `prefix` begins the names of values.
+new_scope <- function(indent, mesh = NULL, prefix = "") {
+  count <- new.env(parent = emptyenv())
+  count$values <- 0L
+  list(names = new.env(parent = emptyenv()), count = count, indent = indent, mesh = mesh, prefix = prefix)
+}
+
 # Of the parameters or the results of a program; nothing for one device.
 sharding_attributes <- function(specs) {
   vapply(specs, function(entries) {
@@ -43,22 +46,26 @@ name_parameters <- function(scope, params, names) {
   }
 }
 
-region_lines <- function(scope, region) {
-  nodes <- Filter(function(node) !node$op %in% c("alias", "op", "parameter"), region_nodes(region))
-  unlist(lapply(nodes, node_lines, scope = scope))
+region_lines <- function(scope, region) unlist(lapply(written_nodes(region), node_lines, scope = scope))
+
+# The nodes of a region that a program shows
+written_nodes <- function(region) {
+  Filter(function(node) !node$op %in% c("alias", "op", "parameter"), region_nodes(region))
 }
 
 value_name <- function(value, scope) {
   value <- resolved(value)
   names <- scope$names[[as.character(value@node$id)]]
-  if (is.null(names)) {
-    abort(
-      sprintf("a value of another program is used here: %s", format(value)),
-      operand = "f", hint = "Values live in the function that they were made in: return them, or pass them on.",
-      call = NULL
-    )
-  }
+  if (is.null(names)) value_of_another(value)
   names[[value@index]]
+}
+
+value_of_another <- function(value) {
+  abort(
+    sprintf("a value of another program is used here: %s", format(value)),
+    operand = "f", hint = "Values live in the function that they were made in: return them, or pass them on.",
+    call = NULL
+  )
 }
 
 node_lines <- function(scope, node) {
@@ -80,7 +87,7 @@ node_lines <- function(scope, node) {
 }
 
 fresh_name <- function(scope) {
-  name <- paste0("%", scope$count$values)
+  name <- paste0("%", scope$prefix, scope$count$values)
   scope$count$values <- scope$count$values + 1L
   name
 }

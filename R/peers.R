@@ -3,7 +3,7 @@
 peer_hooks <- function() {
   list(
     tengen = register_tengen_methods, waldo = register_waldo_methods,
-    safetensors = register_safetensors, pjrt = offer_to_pjrt
+    safetensors = register_safetensors, pjrt = offer_to_pjrt, stablehlo = register_stablehlo_methods
   )
 }
 
@@ -65,6 +65,11 @@ tengen_dtype <- function(name) {
   }
   as_dtype <- getExportedValue("tengen", "as_dtype")
   tryCatch(as_dtype(if (name == "pred") "bool" else name), error = function(e) new_dtype(name))
+}
+
+# What as_anvl() puts into programs is written by us.
+register_stablehlo_methods <- function(...) {
+  register_methods("stablehlo", list(repr = list(xlaffi_embedded = embedded_text)))
 }
 
 # Buffers are compared by what they hold, not by their address, in testthat's expect_equal().
