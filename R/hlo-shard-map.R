@@ -13,9 +13,11 @@
 #'
 #' That they are the same is checked while the program is written: what `f` computes differs along the axes along which
 #' its arguments do, unless a collective such as [hlo_psum()] or [hlo_all_gather()] makes it equal; and the results of
-#' calls with side effects may differ along all of them. `check = FALSE` trusts you instead, and takes the result of one
-#' device. Collectives in branches and loops are checked in any case: all devices that they join must come to them, as
-#' the others would wait for ever.
+#' calls with side effects may differ along all of them. An R function ([ffi_callback()]) or an op that was not said to
+#' have a side effect is believed to give equal results for equal operands: one that draws random numbers, counts its
+#' calls or reads a clock gives each device its own, and the check does not see it. Say `side_effect = TRUE` of it.
+#' `check = FALSE` trusts you altogether, and takes the result of one device. Collectives in branches and loops are
+#' checked in any case: all devices that they join must come to them, as the others would wait for ever.
 #'
 #' The function is called with sharded arrays ([ffi_shard()]), with R data, or inside [xla_jit()] as a part of a larger
 #' program, of which XLA shares out the rest by itself. Values that `f` uses from outside are given to each device as a

@@ -10,11 +10,14 @@ format.xlaffi_sharded <- function(x, ...) {
 print.xlaffi_sharded <- function(x, ...) {
   cat("Sharded array\n")
   label <- if (x@dtype == "pred") "bool" else x@dtype
+  is_gone <- is_from_elsewhere(x)
   facts <- c(
-    sprintf("[ %s%s{%s} ]", toupper(platform(x)), label, paste(x@shape, collapse = "x")),
+    sprintf("[ %s%s{%s} ]", if (is_gone) "" else toupper(platform(x)), label, paste(x@shape, collapse = "x")),
     sprintf("%s on %s", format_spec(x@spec), format(x@mesh))
   )
-  hidden <- if (length(x) > most_printed) {
+  hidden <- if (is_gone) {
+    "its parts are gone, as they do not survive saving and loading: make it again with ffi_shard()"
+  } else if (length(x) > most_printed) {
     "it is large"
   } else if (!is_here(x)) {
     "parts of it lie on devices of other processes"
@@ -25,6 +28,17 @@ print.xlaffi_sharded <- function(x, ...) {
     writeLines(c(sprintf("(not shown: %s)", hidden), facts))
   }
   invisible(x)
+}
+
+# Whether it was saved and loaded, which its parts do not survive
+is_from_elsewhere <- function(x) {
+  tryCatch(
+    {
+      buffer_info(x@shards[[1L]])
+      FALSE
+    },
+    xlaffi_error_failed_precondition = function(e) TRUE
+  )
 }
 
 # Whether this process has all parts

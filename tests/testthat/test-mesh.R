@@ -100,6 +100,7 @@ test_that("what comes from a file is dead, and says so", {
   saveRDS(x, file)
   dead <- readRDS(file)
   expect_identical(shape(dead), 3L)
+  expect_snapshot(print(dead))
   expect_snapshot(error = TRUE, {
     as_array(dead)
     xla_jit(function(x) x)(dead)

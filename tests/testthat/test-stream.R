@@ -133,6 +133,7 @@ test_that("a buffer by parts takes one copy and a part of memory", {
     measure(function() from_function(c(1e6, 32)), 'function')
     measure(function() from_function(c(NA, 32)), 'open')
     measure(function() pjrt_buffer_from(file('%1$s'), 'f64', c(1e6, 32)), 'connection')
+    measure(function() pjrt_empty('f64', c(1e6, 32)), 'empty')
     # What is given up is given back.
     before <- status('VmRSS')
     fails <- function() {
@@ -148,6 +149,6 @@ test_that("a buffer by parts takes one copy and a part of memory", {
   ", file), timeout = 300)
   expect_identical(
     trimws(run$output),
-    c(paste(c("rows", "columns", "function", "open", "connection"), "TRUE TRUE"), "given up TRUE")
+    c(paste(c("rows", "columns", "function", "open", "connection", "empty"), "TRUE TRUE"), "given up TRUE")
   )
 })

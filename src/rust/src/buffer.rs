@@ -117,6 +117,20 @@ fn upload_shaped(
     }
 }
 
+/// An array of zeros, of which this side never has more than a part besides what the device has.
+fn filled_with_zeros(on: &DeviceObject, dims: &[i64], dtype: DType) -> Outcome<Buffer> {
+    const PART: usize = 1 << 20;
+    let mut parts = on.client.parts(dims, dtype, Some(&on.device))?;
+    let count = host::count(dims, dtype)?;
+    let part = vec![0; PART.min(count * dtype.size())];
+    let most = PART / dtype.size();
+    while parts.done() < count {
+        let next = most.min(count - parts.done()) * dtype.size();
+        parts.put(Source::Bytes(&part[..next]), Order::RowMajor, &check_interrupt)?;
+    }
+    Ok(parts.finish()?)
+}
+
 /// A buffer whose contents are there, with no printed text that is to be shown first, and without methods of a subclass.
 fn there(buffer: &Robj) -> Outcome<Option<&BufferObject>> {
     if !has_own_class::<BufferObject>(buffer) || ops::print::is_waiting() {
@@ -204,15 +218,9 @@ routines! {
         let on: &DeviceObject = get(device, "device")?;
         let dtype = host::dtype(dtype)?;
         let dims = host::dims(shape)?;
-        let count = host::count(&dims, dtype)? * dtype.size();
-        let bytes = memory::retried(|| host::zeros(count))?;
-        let host = HostData {
-            source: Source::Bytes(&bytes),
-            dims: &dims,
-            order: Order::RowMajor,
-            dtype,
-        };
-        Ok(wrap(upload(on, host)?))
+        memory::expect(host::count(&dims, dtype)? * dtype.size());
+        let buffer = memory::retried(|| filled_with_zeros(on, &dims, dtype))?;
+        Ok(wrap(BufferObject::new(buffer, &on.platform)))
     }
 
     // The R array of a buffer that needs nothing else: its contents are there, no printed text
