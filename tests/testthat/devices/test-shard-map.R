@@ -292,3 +292,32 @@ test_that("values, gradients and second derivatives are those of jax.shard_map",
     expect_equal(numbers, as.numeric(row[-1L]), tolerance = 1e-13, label = row[[1L]])
   }
 })
+
+test_that("each device goes through its own rows in blocks", {
+  mesh <- ffi_mesh(c(rows = 4))
+  set.seed(3)
+  x <- matrix(rnorm(240), 80)
+  y <- rnorm(80)
+  sums <- function(x, y) list(crossprod(x), drop(crossprod(x, y)))
+  seen <- integer()
+  counted <- function(x, y) {
+    seen <<- c(seen, nrow(x))
+    sums(x, y)
+  }
+  in_parts <- function(...) ffi_shard_map(..., mesh = mesh, in_specs = "rows", out_specs = ffi_spec())
+  for (size in c(5, 6)) {
+    seen <- integer()
+    f <- in_parts(function(x, y) hlo_psum(hlo_block_sum(counted, x, y, size = size), "rows"))
+    expect_equal(f(x, y), sums(x, y), tolerance = 1e-13)
+    expect_setequal(seen, c(size, if (size == 6) 2))
+  }
+  squares <- function(x, y) sum((x %*% 1:3 - y)^2)
+  loss <- in_parts(function(x, y) hlo_psum(hlo_block_sum(squares, x, y, size = 5), "rows"))
+  expect_equal(ffi_grad(loss)(x, y), 2 * (x %*% 1:3 - y) %*% t(1:3), tolerance = 1e-13, ignore_attr = TRUE)
+  # XLA shares out what is outside of such functions: there are no blocks.
+  seen <- integer()
+  whole <- xla_jit(function(x, y) hlo_block_sum(counted, x, y, size = 5))
+  out <- whole(ffi_shard(x, mesh, "rows"), ffi_shard(y, mesh, "rows"))
+  expect_equal(lapply(out, function(sum) c(as_array(sum))), lapply(sums(x, y), c), tolerance = 1e-13)
+  expect_identical(seen, 80L)
+})
