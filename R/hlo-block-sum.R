@@ -26,6 +26,9 @@
 #' @param size Rows of a block. `NULL`: as many as make a quarter of a megabyte, or somewhat fewer so that they divide
 #'   the number of rows. Where they do not, the rows are copied first.
 #' @return What `f` gives, added up.
+#' @section Errors:
+#' Arguments of different numbers of rows, an `f` that does not take as many arguments, and logical results are errors.
+#'
 #' @seealso [hlo_scan()], [ffi_shard_map()].
 #' @examplesIf plugins_downloaded()
 #' # A Newton step of a logistic regression

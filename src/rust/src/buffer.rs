@@ -126,7 +126,11 @@ fn filled_with_zeros(on: &DeviceObject, dims: &[i64], dtype: DType) -> Outcome<B
     let most = PART / dtype.size();
     while parts.done() < count {
         let next = most.min(count - parts.done()) * dtype.size();
-        parts.put(Source::Bytes(&part[..next]), Order::RowMajor, &check_interrupt)?;
+        parts.put(
+            Source::Bytes(&part[..next]),
+            Order::RowMajor,
+            &check_interrupt,
+        )?;
     }
     Ok(parts.finish()?)
 }
