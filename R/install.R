@@ -148,9 +148,23 @@ add_openblas <- function(ask, call = rlang::caller_env()) {
 }
 
 # Runs a program; if it fails, the end of what it wrote is the error.
+# What R puts before the folders in which programs look for their libraries, of which it leaves the rest. With it a
+# Python of pyenv's or conda's gets the system's libpython of the same name, and then has no SSL to download by.
+without_r_libraries <- function() {
+  own <- file.path(R.home("etc"), "ldpaths")
+  if (!file.exists(own)) {
+    return(character())
+  }
+  code <- "unset LD_LIBRARY_PATH; . \"$0\"; echo \"$LD_LIBRARY_PATH\""
+  told <- system2("/bin/sh", shQuote(c("-c", code, own)), stdout = TRUE)
+  folders <- function(path) strsplit(path, ":", fixed = TRUE)[[1L]]
+  rest <- setdiff(folders(Sys.getenv("LD_LIBRARY_PATH")), folders(told))
+  paste0("LD_LIBRARY_PATH=", shQuote(paste(rest, collapse = ":")))
+}
+
 run <- function(program, arguments, call, hint = NULL) {
   output <- suppressWarnings(
-    system2(program, shQuote(arguments), stdout = TRUE, stderr = TRUE)
+    system2(program, shQuote(arguments), stdout = TRUE, stderr = TRUE, env = without_r_libraries())
   )
   status <- attr(output, "status")
   if (!is.null(status)) {

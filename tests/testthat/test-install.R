@@ -45,6 +45,16 @@ test_that("a failing program shows what it wrote", {
   expect_match(conditionMessage(error), "try again")
 })
 
+test_that("programs look for their libraries where they would without R", {
+  skip_on_os(c("windows", "mac"))
+  withr::local_envvar(LD_LIBRARY_PATH = paste(R.home("lib"), "/a folder/of mine", "/b", sep = ":"))
+  found <- xlaffi:::run("sh", c("-c", "echo $LD_LIBRARY_PATH"), NULL)
+  expect_identical(as.vector(found), "/a folder/of mine:/b")
+  withr::local_envvar(LD_LIBRARY_PATH = R.home("lib"))
+  found <- xlaffi:::run("sh", c("-c", "echo \"<$LD_LIBRARY_PATH>\""), NULL)
+  expect_identical(as.vector(found), "<>")
+})
+
 test_that("what is there is not installed again", {
   skip_without_plugin()
   expect_message(expect_identical(install_pjrt(cuda = FALSE), "cpu"), "is ready")
