@@ -140,6 +140,22 @@ fn one_of_several() {
                 .matches("socket:")
                 .count());
         }
+        #[cfg(target_os = "linux")]
+        "policies" => {
+            process.run(small, 2);
+            // Fields of stat after the name, from the state on; the policy is number 41 of all.
+            let policy = |task: std::path::PathBuf| {
+                let stat = std::fs::read_to_string(task.join("stat")).ok()?;
+                let (_, fields) = stat.rsplit_once(')')?;
+                fields.split_whitespace().nth(41 - 3)?.parse::<i32>().ok()
+            };
+            let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+            let policies = tasks.filter_map(|task| policy(task.unwrap().path()));
+            let (batch, other): (Vec<_>, Vec<_>) = policies.partition(|p| *p == libc::SCHED_BATCH);
+            say(!batch.is_empty());
+            say(other.contains(&libc::SCHED_OTHER));
+            say(policy("/proc/thread-self".into()) == Some(libc::SCHED_OTHER));
+        }
         "threads" => {
             // In which order threads launch is not said: all launch the same.
             std::thread::scope(|scope| {
@@ -238,6 +254,14 @@ fn a_process_of_another_job_is_refused() {
     );
     let expected = "process 1 belongs to job `b`, the coordinator that listens there to job `a`";
     assert!(said[1][0].contains(expected), "{said:?}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn gloos_thread_gives_way_to_others() {
+    for said in run("policies", 2) {
+        assert_eq!(said, ["3", "true", "true", "true", "through"]);
+    }
 }
 
 #[test]
