@@ -24,6 +24,10 @@
 #' Ops ([ffi_op()]) and functions within the function are written out. Programs for several devices
 #' (`vignette("devices")`) have no such graph.
 #'
+#' @section Errors:
+#' A program for several devices is an error of class `xlaffi_error_unimplemented`. What [xla_jit()] refuses is refused
+#' here, too.
+#'
 #' @section Kinds of nodes:
 #' Axes and positions in attributes count from 1; values of a program that are positions count from 0, as in StableHLO.
 #' Where nothing else is said a kind is StableHLO's operation of that name.

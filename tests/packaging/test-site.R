@@ -14,6 +14,42 @@ test_that("the code of the cheat sheet runs", {
   expect_match(output, "^to the end$", all = FALSE)
 })
 
+# Code in a README, a part for each that begins with library(xlaffi): those are sessions of their own.
+readme_sessions <- function(text) {
+  fence <- grep("^```", text)
+  begin <- fence[c(TRUE, FALSE)]
+  end <- fence[c(FALSE, TRUE)]
+  r <- text[begin] == "```r"
+  code <- Map(function(from, to) text[seq(from + 1L, to - 1L)], begin[r], end[r])
+  session <- cumsum(vapply(code, function(lines) lines[[1L]] == "library(xlaffi)", NA))
+  lapply(split(code, session), unlist)
+}
+
+test_that("the code of the README runs, and gives what it says", {
+  readme <- source_lines("README.md")
+  sessions <- readme_sessions(readme)
+  expect_gt(length(sessions), 1L)
+  outputs <- lapply(sessions, function(lines) rscript(c(lines, "cat('to the end\\n')")))
+  for (output in outputs) {
+    expect_match(output, "^to the end$", all = FALSE, info = paste(output, collapse = "\n"))
+  }
+  # The results that are shown, in blocks without a language, are lines of what was printed.
+  fence <- grep("^```", readme)
+  shown <- Map(
+    function(from, to) if (readme[[from]] == "```") readme[seq(from + 1L, to - 1L)],
+    fence[c(TRUE, FALSE)], fence[c(FALSE, TRUE)]
+  )
+  expect_identical(setdiff(unlist(shown), unlist(outputs)), character())
+})
+
+test_that("what the README links to is there", {
+  text <- paste(source_lines("README.md"), collapse = "\n")
+  links <- unlist(regmatches(text, gregexpr("\\]\\([^)]+\\)", text)))
+  links <- grep("^https?:", gsub("^\\]\\(|\\)$", "", links), value = TRUE, invert = TRUE)
+  expect_true("man/figures/xlaffi.svg" %in% links)
+  expect_identical(links[!file.exists(source_file(links))], character())
+})
+
 test_that("functions that the cheat sheet names between its code are there", {
   text <- source_lines("tools", "site", "cheatsheet.Rmd")
   fence <- cumsum(grepl("^```", text)) %% 2L == 1L
