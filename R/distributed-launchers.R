@@ -31,8 +31,8 @@ launched_plainly <- function(prefix, coordinator) {
   if (length(told)) c(list(launcher = sprintf("the environment (%s)", toString(names[names(told)]))), told)
 }
 
-# The innermost: in an allocation of Slurm's mpirun starts its own helpers by srun, and the numbers that Slurm gave these
-# are not those of the processes. Where srun speaks MPICH's language, both tell the same, and Slurm tells more.
+# The innermost: in an allocation of Slurm's mpirun starts its own helpers by srun, and the numbers that Slurm gave
+# these are not those of the processes. Where srun speaks MPICH's language, both tell the same, and Slurm tells more.
 launched_by_launcher <- function() {
   open_mpi <- launched_by_open_mpi()
   pmi <- launched_by_pmi()

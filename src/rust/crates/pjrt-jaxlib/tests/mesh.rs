@@ -18,7 +18,14 @@ fn one_of_several() {
     let (what, process, processes, port) = role();
     let of_each = if what == "two" { 2 } else { 1 };
     find_python();
-    let client = match client_of(process, processes, &port, of_each) {
+    // Process 0 listens where only process 1 looks for it.
+    let elsewhere = format!("127.0.0.2:{port}");
+    let more = match (&*what, process) {
+        ("elsewhere", 0) => vec![text_option("bind_address", &elsewhere)],
+        ("elsewhere", _) => vec![text_option("coordinator_address", &elsewhere)],
+        _ => vec![],
+    };
+    let client = match client_with(process, processes, &port, of_each, &more) {
         Ok(client) => client,
         Err(failure) => return say(format!("{:?} {}", failure.code, failure.message)),
     };
@@ -62,6 +69,15 @@ fn processes_sum_what_each_has() {
     for said in run("sum", 2) {
         let sum = "[1.0, 2.0]";
         assert_eq!(said, [sum, sum, sum, "left"]);
+    }
+}
+
+/// Other systems have no second address of the loopback.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_coordinator_may_listen_elsewhere_than_it_is_said_to() {
+    for said in run("elsewhere", 2) {
+        assert_eq!(said.len(), 4, "{said:?}");
     }
 }
 

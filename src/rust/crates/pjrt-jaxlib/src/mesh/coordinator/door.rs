@@ -6,7 +6,7 @@ use crate::event::in_background;
 use crate::mesh::wire::{Message, Until, PATIENCE};
 use crate::mesh::Settings;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::{Arc, Mutex};
@@ -25,6 +25,13 @@ pub(in crate::mesh) struct Door {
     is_closed: Arc<AtomicBool>,
     /// Closed when the port is free.
     listening: Receiver<()>,
+}
+
+impl Door {
+    /// Where it is, unless that is everywhere.
+    pub fn place(&self) -> Option<SocketAddr> {
+        Some(self.at).filter(|at| !at.ip().is_unspecified())
+    }
 }
 
 impl Drop for Door {
@@ -48,6 +55,7 @@ pub(in crate::mesh) fn open(listener: TcpListener, settings: &Settings) -> Resul
     let room = Arc::new(Room {
         limits: settings.limits,
         job: settings.job.clone(),
+        at,
         strangers: AtomicUsize::new(0),
         opened: Instant::now(),
         state: Mutex::new(State {
@@ -127,6 +135,10 @@ impl Room {
             is_empty: false,
         });
         if state.missing().is_empty() {
+            if let Some(why) = state.out_of_reach() {
+                state.tell(&Message::Refused("FAILED_PRECONDITION".into(), why), None);
+                return Ok(Some(process));
+            }
             state.started = true;
             let facts = state.seats.iter().flatten().map(|s| s.facts.clone());
             state.tell(&Message::Start(facts.collect()), None);
@@ -150,6 +162,23 @@ impl Room {
 }
 
 impl State {
+    /// A process that gives others, on another machine, an address of the loopback: each machine has its own.
+    fn out_of_reach(&self) -> Option<String> {
+        let seats = || (0..).zip(self.seats.iter().flatten());
+        let is_local = |seat: &Seat| seat.address().is_some_and(|address| address.is_loopback());
+        seats().find_map(|(process, seat): (u32, _)| {
+            let address = seat.address().filter(IpAddr::is_loopback)?;
+            let is_elsewhere = |other: &Seat| other.host() != seat.host() && !is_local(other);
+            let (other, far) = seats().find(|(_, other)| is_elsewhere(other))?;
+            Some(format!(
+                "process {process} on {} gives the address {address}, which process {other} on {} cannot reach; it must \
+                 be told another one (`address`)",
+                seat.host(),
+                far.host()
+            ))
+        })
+    }
+
     /// Why a process cannot take part.
     fn may_come(
         &self,
@@ -197,4 +226,86 @@ impl State {
 pub(super) fn no_more() -> Message {
     let why = "process 0, the coordinator, waits for the others no more";
     Message::Refused("UNAVAILABLE".into(), why.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::wire::LARGEST;
+    use crate::mesh::{Collectives, Limits};
+
+    fn settings(startup: u64) -> Settings {
+        let limit = Duration::from_secs(30);
+        Settings {
+            coordinator: String::new(),
+            job: String::new(),
+            bind: None,
+            address: None,
+            process: 0,
+            processes: 2,
+            collectives: Collectives::Gloo,
+            limits: Limits {
+                startup: Duration::from_secs(startup),
+                heartbeat: limit,
+                collective: limit,
+            },
+        }
+    }
+
+    fn come(door: &Door, process: u32, host: &str, address: &str) -> TcpStream {
+        let stream = TcpStream::connect(door.at).unwrap();
+        let fact = |text: &str| text.to_owned();
+        let hello = Message::Hello {
+            process,
+            processes: 2,
+            job: String::new(),
+            version: String::new(),
+            facts: vec![fact(host), fact("1"), fact(address), fact("1")],
+        };
+        hello.send(&stream).unwrap();
+        stream
+    }
+
+    /// What the last one is told, of two that come from there.
+    fn answer(places: [(&str, &str); 2]) -> Message {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let door = open(listener, &settings(30)).unwrap();
+        let _first = come(&door, 0, places[0].0, places[0].1);
+        let second = come(&door, 1, places[1].0, places[1].1);
+        Message::receive(&second, LARGEST).unwrap()
+    }
+
+    #[test]
+    fn an_address_of_the_loopback_is_for_one_machine() {
+        let here = ("a", "127.0.1.1");
+        assert!(matches!(
+            answer([here, ("a", "10.0.0.1")]),
+            Message::Start(_)
+        ));
+        assert!(matches!(
+            answer([here, ("b", "127.0.0.1")]),
+            Message::Start(_)
+        ));
+        for places in [[here, ("b", "10.0.0.2")], [("b", "10.0.0.2"), here]] {
+            let Message::Refused(code, why) = answer(places) else {
+                panic!("{places:?}")
+            };
+            assert_eq!(code, "FAILED_PRECONDITION");
+            assert!(why.contains("on a gives the address 127.0.1.1"), "{why}");
+            assert!(why.contains("on b cannot reach"), "{why}");
+        }
+    }
+
+    #[test]
+    fn who_waits_at_the_loopback_says_so() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let door = open(listener, &settings(1)).unwrap();
+        let only = come(&door, 0, "a", "127.0.0.1");
+        let Message::Refused(code, why) = Message::receive(&only, LARGEST).unwrap() else {
+            panic!("one of two has come")
+        };
+        assert_eq!(code, "DEADLINE_EXCEEDED");
+        assert!(why.contains("process 1 of 2 has not come"), "{why}");
+        assert!(why.contains(&format!("listens at {}", door.at)), "{why}");
+    }
 }

@@ -6,7 +6,7 @@ pub(super) use door::{open, Door};
 
 use super::wire::{Message, LARGEST};
 use super::Limits;
-use std::net::{Shutdown, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -14,6 +14,8 @@ use std::time::Instant;
 struct Room {
     limits: Limits,
     job: String,
+    /// Where it listens.
+    at: SocketAddr,
     /// How many have come that have not said who they are.
     strangers: AtomicUsize,
     opened: Instant,
@@ -33,6 +35,17 @@ struct Seat {
     facts: Vec<String>,
     /// It has left, or is gone: nothing is to be expected of it.
     is_empty: bool,
+}
+
+impl Seat {
+    fn host(&self) -> &str {
+        self.facts.first().map_or("", String::as_str)
+    }
+
+    /// Where the others reach it.
+    fn address(&self) -> Option<IpAddr> {
+        self.facts.get(2)?.parse().ok()
+    }
 }
 
 impl State {
@@ -78,8 +91,15 @@ impl Room {
             } else {
                 ("processes", "have")
             };
+            // On a machine itself its name may mean the loopback.
+            let reach = if self.at.ip().is_loopback() {
+                let at = self.at;
+                format!("; process 0 listens at {at}, which other machines cannot reach (`bind_address`)")
+            } else {
+                String::new()
+            };
             let why = format!(
-                "{noun} {} of {} {verb} not come within {} s",
+                "{noun} {} of {} {verb} not come within {} s{reach}",
                 missing.join(", "),
                 state.seats.len(),
                 self.limits.startup.as_secs()

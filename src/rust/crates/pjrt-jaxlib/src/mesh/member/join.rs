@@ -50,6 +50,9 @@ pub(in crate::mesh) fn join(
     }
     let deadline = Instant::now() + settings.limits.startup;
     let door = open_door(settings, &targets)?;
+    // Process 0 may listen elsewhere than where the others reach it, and is reached there by itself.
+    let place = door.as_ref().and_then(Door::place);
+    let targets = place.map_or(targets, |at| vec![at]);
     let stream = reach(settings, &targets, deadline, attempt)?;
     attempt.connected(&stream)?;
     let lost = |error: std::io::Error| {
