@@ -35,9 +35,11 @@ launched() { # NAME PROCESSES COMMAND...: on node1; all of the processes must sa
 }
 program=(tools/with-env.sh Rscript tools/places/process.R together)
 
-launched "Open MPI" 2 env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-  mpirun.openmpi --oversubscribe -n 2 "${program[@]}"
-launched "MPICH" 2 env XLAFFI_COORDINATOR= mpirun.mpich -n 2 "${program[@]}" 127.0.0.1:29500
+# Both of Open MPI's ways to be told that root may.
+as_root=(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
+
+launched "Open MPI" 2 env "${as_root[@]}" mpirun.openmpi --oversubscribe -n 2 "${program[@]}"
+launched "MPICH" 2 env XLAFFI_COORDINATOR=127.0.0.1:29500 mpirun.mpich -n 2 "${program[@]}"
 
 # The cluster
 install -D tools/places/slurm.conf "$root/etc/slurm/slurm.conf"
@@ -52,4 +54,9 @@ machine node2 bash -c 'enter slurmd -D -N node2' >"$work/node2" 2>&1 &
 launched "Slurm answers" 2 bash -c 'for try in $(seq 30); do srun -N 2 -t 1 echo ok && break; sleep 1; done'
 launched "Slurm, one machine" 2 srun -N 1 -n 2 "${program[@]}"
 launched "Slurm, two machines" 2 srun -N 2 -n 2 "${program[@]}"
+# Each starts its helpers by srun, whose variables the processes see, too.
+launched "Open MPI in Slurm, two machines" 2 env "${as_root[@]}" XLAFFI_COORDINATOR=node1:29501 \
+  salloc -N 2 -n 2 mpirun.openmpi --map-by node -n 2 "${program[@]}"
+launched "MPICH in Slurm, two machines" 2 env XLAFFI_COORDINATOR=node1:29502 \
+  salloc -N 2 -n 2 mpirun.mpich -ppn 1 -n 2 "${program[@]}"
 exit $failed

@@ -41,5 +41,5 @@ machine() {
   local name=$1
   shift
   # shellcheck disable=SC2016
-  ip netns exec "$space$name" unshare --uts -- sh -c 'hostname "$0" && exec "$@"' "$name" "$@"
+  ip netns exec "$space$name" unshare --uts -- bash -c 'hostname "$0" && exec "$@"' "$name" "$@"
 }
