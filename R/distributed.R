@@ -75,8 +75,8 @@
 #' @param bind_address Where process 0 listens if that is not `coordinator`, for instance behind a translation of
 #'   addresses.
 #' @param collectives Who carries the data: `"gloo"`, which XLA has built in, or `"mpi"` through MPItrampoline (the
-#'   variable `MPITRAMPOLINE_LIB` names the file `libmpiwrapper.so`). MPI is not tested here, and ends all processes
-#'   where one fails.
+#'   variable `MPITRAMPOLINE_LIB` names the file `libmpiwrapper.so`). MPI ends all processes where one fails, listens
+#'   where it likes, and lets a process that leaves wait until all do.
 #' @param startup_timeout Seconds within which all processes must have come.
 #' @param heartbeat_timeout Seconds after which a process that gives no sign of life is taken for dead, at least 2. A
 #'   process that is stopped (Ctrl-Z) gives none.

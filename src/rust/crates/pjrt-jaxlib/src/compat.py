@@ -67,13 +67,14 @@ def make_gloo(client, address):
 
 
 def make_mpi():
+    """MPI's collectives, and what ends them."""
     # Without its wrapper MPItrampoline ends the process.
     library = os.environ.get("MPITRAMPOLINE_LIB", "")
     if not os.path.isfile(library):
         raise AttributeError("MPITRAMPOLINE_LIB must name the file libmpiwrapper.so, got '%s'" % library)
     collectives = _jaxlib.make_mpi_collectives()
     collectives.Init()
-    return collectives
+    return collectives, collectives.Finalize
 
 
 def told(client):
@@ -119,15 +120,19 @@ def placement(device):
 _jax_defaults = {"xla_cpu_enable_fast_min_max": False}
 
 
+# Programs over several devices: without debug options among those of the build, which are not made up, jaxlib 0.11 and 0.12
+# write shardings as tiles, and then warn at each program that they had wanted names of axes. The host reads tiles.
+_as_tiles = {"xla_enable_hlo_sharding_v3": False}
+
 # For programs that have nothing to be optimised; see compile.rs.
 _quick = {"xla_backend_optimization_level": 0}
 
 
 def _options(serialized, devices, is_glue=False):
     options = xla_client.CompileOptions.ParseFromString(serialized)
-    defaults = {**_jax_defaults, **(_quick if is_glue else {})}
-    options.env_option_overrides = list({**defaults, **dict(options.env_option_overrides)}.items())
     build = options.executable_build_options
+    defaults = {**_jax_defaults, **(_quick if is_glue else {}), **(_as_tiles if build.num_partitions > 1 else {})}
+    options.env_option_overrides = list({**defaults, **dict(options.env_option_overrides)}.items())
     # XLA aborts the process on a count of zero, which is what leaving it out means.
     build.num_replicas = build.num_replicas or 1
     build.num_partitions = build.num_partitions or 1

@@ -13,6 +13,8 @@ host = socket.gethostname()
 # The service that XLA finds other processes through, which is this process's alone, and its client.
 _service = _client = None
 _collectives = None
+# What ends them, where something does.
+_finish = None
 # Of the mesh that all this belongs to.
 _number = 0
 # Where gloo listens, here and in the other processes.
@@ -79,13 +81,13 @@ def _giving_way():
 
 def open_port(address, collectives, number):
     """Starts what carries the data; `host:port` of where it listens, or nothing."""
-    global _number, _collectives, _port
+    global _number, _collectives, _finish, _port
     _number, _port = number, None
     _peers.clear()
     _carried.clear()
     _start_service()
     if collectives == "mpi":
-        _collectives = compat.make_mpi()
+        _collectives, _finish = compat.make_mpi()
         return ""
     before = _listening(address)
     with _giving_way():
@@ -138,6 +140,16 @@ def keep_from_children(number):
             pass
         finally:
             one.detach()
+
+
+def finish(number):
+    """Leaves that mesh. MPI takes a process that ends without a word for one that has failed; it waits here for the others
+    to end, too."""
+    global _finish
+    close(number)
+    if number == _number and _finish is not None:
+        last, _finish = _finish, None
+        last()
 
 
 def close(number):

@@ -17,6 +17,7 @@ struct Runtime {
     client: Object,
     exchange: Object,
     close: Object,
+    finish: Object,
     keep_from_children: Object,
     host: String,
 }
@@ -39,6 +40,7 @@ fn runtime(jax: &'static Jaxlib) -> Result<&'static Runtime> {
         client: module.attr(&gil, c"make_client")?,
         exchange: module.attr(&gil, c"exchange")?,
         close: module.attr(&gil, c"close")?,
+        finish: module.attr(&gil, c"finish")?,
         keep_from_children: module.attr(&gil, c"keep_from_children")?,
         host: module.attr(&gil, c"host")?.text(&gil)?,
     };
@@ -148,6 +150,11 @@ const XLA: &str = "cpu:";
 /// Ends what waits for other processes of that mesh.
 pub(super) fn close(number: i64) {
     call(|runtime| &runtime.close, number);
+}
+
+/// Ends what that mesh has here, where nothing waits for other processes any more.
+pub(super) fn finish(number: i64) {
+    call(|runtime| &runtime.finish, number);
 }
 
 /// Programs that this process starts do not get the connections to other processes.

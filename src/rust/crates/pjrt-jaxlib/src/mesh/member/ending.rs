@@ -113,7 +113,11 @@ impl Mesh {
             }
             self.changed.notify_all();
             self.close_links();
-            runtime::close(self.number);
+            if self.state().trouble.is_none() {
+                runtime::finish(self.number);
+            } else {
+                runtime::close(self.number);
+            }
         }
     }
 
