@@ -41,10 +41,14 @@ stopifnot(identical(values(as_nanoarrow_array_stream(half), "f16"), cbind(c(1.5,
 
 # Small types, logical values, NULL, parts of several lengths
 stopifnot(
-  identical(values(arrow_table(a = Array$create(1:3)$cast(uint8()), b = c(TRUE, FALSE, TRUE)), "i32"), cbind(1:3, c(1L, 0L, 1L))),
+  identical(
+    values(arrow_table(a = Array$create(1:3)$cast(uint8()), b = c(TRUE, FALSE, TRUE)), "i32"),
+    cbind(1:3, c(1L, 0L, 1L))
+  ),
   identical(as.vector(values(basic_array_stream(list(as_nanoarrow_array(1:3), as_nanoarrow_array(4:5))))), 1:5)
 )
 refused(arrow_table(a = c("u", "v")), why = "invalid_argument")
 refused(arrow_table(a = as.POSIXct(c(1, 2))), why = "invalid_argument")
 refused(arrow_table(a = factor(c("u", "v"))), why = "invalid_argument")
-cat("arrow ", format(packageVersion("arrow")), ", nanoarrow ", format(packageVersion("nanoarrow")), ": passed\n", sep = "")
+version <- function(name) paste(name, format(packageVersion(name)))
+cat(version("arrow"), ", ", version("nanoarrow"), ": passed\n", sep = "")
