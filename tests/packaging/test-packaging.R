@@ -120,3 +120,19 @@ test_that("configure stops where Rust is missing or does not run", {
   expect_equal(attr(out, "status"), 1)
   expect_match(out, "`rustc` is not on the PATH, or does not run.", fixed = TRUE, all = FALSE)
 })
+
+test_that("files and targets that the release checklist names are there", {
+  text <- paste(source_lines("tools", "release.md"), collapse = "\n")
+  named <- unlist(regmatches(text, gregexpr("`[^`\n]+`", text)))
+  named <- gsub("`", "", named, fixed = TRUE)
+  files <- grep("^([A-Za-z_]+/[A-Za-z_./-]+|[A-Z_]+(\\.md)?|_pkgdown\\.yml|tools/[a-z_./]+)$", named, value = TRUE)
+  # What the maintainer adds, and what building makes
+  files <- setdiff(files, c("URL", "target/site"))
+  expect_true(all(c("DESCRIPTION", "tools/check.sh", "src/rust/Cargo.toml") %in% files))
+  expect_identical(files[!file.exists(source_file(files))], character())
+
+  targets <- sub(":.*", "", grep("^[a-z-]+:$", source_lines("Makefile"), value = TRUE))
+  steps <- grep("^make ", strsplit(text, "\n", fixed = TRUE)[[1L]], value = TRUE)
+  steps <- unlist(strsplit(sub("^make ([a-z -]*[a-z]).*", "\\1", sub(" *(&&|#).*", "", steps)), " "))
+  expect_identical(setdiff(steps, targets), character())
+})
