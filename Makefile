@@ -2,7 +2,7 @@
 # (tools/setup.sh), so none needs another to be run before it.
 .POSIX:
 .SUFFIXES:
-.PHONY: help demo test install lint document check check-jax random fuzz sanitize bench vignettes site ops-lib clean
+.PHONY: help demo test install lint document check check-jax cross random fuzz sanitize bench vignettes site ops-lib clean
 
 # One folder for all builds and for the package that tests and demo use; git ignores it.
 LIB = .lib
@@ -22,6 +22,7 @@ help:
 	@echo 'make check      R CMD check --as-cran on the built tarball'
 	@echo 'make bench      the speed figures of the README'
 	@echo 'make check-jax  run linear algebra and programs for several devices that JAX exports beside JAX'
+	@echo 'make cross      Windows, arm64 and macOS from a Debian: crates, package, plugin (PARTS=; tools/cross.md)'
 	@echo 'make random     random programs through every op beside jaxlib (COUNT=20000 SEED=1)'
 	@echo 'make fuzz       call frames and R functions with garbage (SECONDS=120 SEED=1)'
 	@echo 'make sanitize   loom, Miri, sanitizers, gctorture (PARTS=; tools/sanitize.md)'
@@ -66,6 +67,10 @@ check-jax:
 	@rm -rf target/jax && mkdir -p target
 	@tools/with-env.sh Rscript tools/jax/run.R target/jax
 	@tools/with-env.sh Rscript tools/jax/run-devices.R target/jax-devices
+
+cross:
+	@tools/setup.sh test
+	@tools/cross.sh $(PARTS)
 
 random:
 	@tools/setup.sh test

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# The macOS part of tools/cross.sh: what can be done without a machine that runs it.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tools/cross/common.sh
+. tools/cross/common.sh
+
+triple=aarch64-apple-darwin
+zig=$cross/macos/zig/ziglang/zig
+work=$cross/macos/package
+
+compiles() { nice cargo check --quiet --target $triple "${manifest[@]}" --workspace --all-targets; }
+
+# As src/Makevars.in has it linked; R's symbols are found when it is loaded.
+link_package() {
+  local include compile
+  include=$(Rscript -e 'cat(R.home("include"))')
+  compile=("$zig" cc -target aarch64-macos -O2 -I"$include")
+  rm -rf "$work"
+  mkdir -p "$work"
+  nice cargo build --quiet --lib --target $triple "${manifest[@]}" -p xlaffi &&
+    "${compile[@]}" -c src/entrypoint.c -o "$work/entrypoint.o" &&
+    "${compile[@]}" -c src/unwind.c -o "$work/unwind.o" &&
+    "$zig" c++ -target aarch64-macos -std=gnu++17 -O2 -c src/barrier.cc -o "$work/barrier.o" &&
+    "$zig" c++ -target aarch64-macos -dynamiclib -o "$work/xlaffi.so" "$work"/*.o \
+      "$CARGO_TARGET_DIR/$triple/debug/libxlaffi.a" -Wl,-undefined,dynamic_lookup -Wl,-dead_strip \
+      -Wl,-u,_GetPjrtApi -Wl,-exported_symbols_list,tools/exports-macos.txt
+}
+
+exports_of_package() {
+  .venv/bin/python tools/cross/macho-exports.py "$work/xlaffi.so" | sort | diff - <(sort tools/exports-macos.txt)
+}
+
+check macos "all crates and tests compile" compiles
+check macos "xlaffi.so: linked" link_package
+check macos "xlaffi.so: exports" exports_of_package
