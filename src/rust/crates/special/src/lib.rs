@@ -5,7 +5,6 @@
 //! domain it is NaN.
 
 mod bessel;
-mod bessel_modified;
 mod beta;
 mod beta_inc;
 mod beta_mean;
@@ -23,8 +22,7 @@ mod tail;
 mod wide;
 mod zeta;
 
-pub use bessel::{bessel_j, bessel_y};
-pub use bessel_modified::{bessel_i, bessel_i_scaled, bessel_k, bessel_k_scaled};
+pub use bessel::{bessel_i, bessel_i_scaled, bessel_j, bessel_k, bessel_k_scaled, bessel_y};
 pub use beta::{beta, choose, lbeta, lchoose};
 pub use beta_inc::log_beta_density;
 pub use erf::{erf, erfc, erfcinv, erfcx, erfinv, log_ndtr, ndtr, ndtri, ndtri_exp};

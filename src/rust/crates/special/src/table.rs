@@ -1,10 +1,7 @@
 //! All functions by name.
 
 use crate::number::{Dual, Number};
-use crate::{
-    bessel, bessel_modified, beta, beta_inc, erf, expint, gamma, gamma_inc, lambert, owens_t, tail,
-    zeta,
-};
+use crate::{bessel, beta, beta_inc, erf, expint, gamma, gamma_inc, lambert, owens_t, tail, zeta};
 
 /// A function of one, two or three numbers.
 #[derive(Clone, Copy, Debug)]
@@ -62,10 +59,10 @@ static ERF: &[Named] = &[
 static BESSEL: &[Named] = &[
     ("bessel_j", Two(bessel::bessel_j)),
     ("bessel_y", Two(bessel::bessel_y)),
-    ("bessel_i", Two(bessel_modified::bessel_i)),
-    ("bessel_i_scaled", Two(bessel_modified::bessel_i_scaled)),
-    ("bessel_k", Two(bessel_modified::bessel_k)),
-    ("bessel_k_scaled", Two(bessel_modified::bessel_k_scaled)),
+    ("bessel_i", Two(bessel::bessel_i)),
+    ("bessel_i_scaled", Two(bessel::bessel_i_scaled)),
+    ("bessel_k", Two(bessel::bessel_k)),
+    ("bessel_k_scaled", Two(bessel::bessel_k_scaled)),
 ];
 
 static OTHERS: &[Named] = &[

@@ -1,6 +1,6 @@
-//! Modified Bessel functions of real order, by the methods of `bessel`.
+//! Modified Bessel functions of real order, by the methods of J and Y.
 
-use crate::bessel::{
+use super::common::{
     at_end, at_zero, hankel, mixed, over_sine, series, sin_cos_pi, sinh_over, upwards, vanishing,
     Down, Gammas, EPS, MOST,
 };
