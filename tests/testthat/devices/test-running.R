@@ -3,29 +3,14 @@
 test_that("Ctrl-C ends the wait for devices that compute, or wait for each other", {
   skip_on_os("windows")
   # Device 0 takes many minutes, and the others wait for it in a sum over all.
-  file <- withr::local_tempfile(lines = '
-    func.func @main(%n: tensor<i64>) -> tensor<i64> {
-      %zero = stablehlo.constant dense<0> : tensor<i64>
-      %one = stablehlo.constant dense<1> : tensor<i64>
-      %seed = stablehlo.constant dense<88172645463325252> : tensor<i64>
-      %a = stablehlo.constant dense<13> : tensor<i64>
-      %r:2 = stablehlo.while(%i = %zero, %x = %seed) : tensor<i64>, tensor<i64>
-        cond {
-          %go = stablehlo.compare LT, %i, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>
-          stablehlo.return %go : tensor<i1>
-        } do {
-          %next = stablehlo.add %i, %one : tensor<i64>
-          %1 = stablehlo.shift_left %x, %a : tensor<i64>
-          %2 = stablehlo.xor %x, %1 : tensor<i64>
-          stablehlo.return %next, %2 : tensor<i64>, tensor<i64>
-        }
-      %all = "stablehlo.all_reduce"(%r#1) ({
-      ^bb0(%p: tensor<i64>, %q: tensor<i64>):
-        %s = stablehlo.add %p, %q : tensor<i64>
-        stablehlo.return %s : tensor<i64>
-      }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<i64>) -> tensor<i64>
-      return %all : tensor<i64>
-    }')
+  file <- withr::local_tempfile(lines = slow_program('
+    %all = "stablehlo.all_reduce"(%r#1) ({
+    ^bb0(%p: tensor<i64>, %q: tensor<i64>):
+      %s = stablehlo.add %p, %q : tensor<i64>
+      stablehlo.return %s : tensor<i64>
+    }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<i64>) -> tensor<i64>
+    return %all : tensor<i64>
+  '))
   run <- run_r(sprintf("
     invisible(pjrt_client('cpu', cpu_device_count = 2L))
     exec <- pjrt_compile(pjrt_program(path = '%s'), pjrt_compile_options(num_replicas = 2L))
