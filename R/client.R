@@ -8,9 +8,20 @@
 #' @param ... Options for the plugin, only the first time. The included CPU plugin takes
 #'   `cpu_device_count`, how many devices it makes of the CPU (default 1, or the environment variable
 #'   `PJRT_CPU_DEVICE_COUNT`), `num_threads`, how many threads compute (default: one for each
-#'   processor), both whole numbers from 1 to 1024, and `asynchronous`, whether [pjrt_execute()] may
-#'   return before the results are there (default `TRUE`).
+#'   processor), both whole numbers from 1 to 1024, `asynchronous`, whether [pjrt_execute()] may
+#'   return before the results are there (default `TRUE`), and `collective_timeout`, for how many
+#'   seconds nothing of a program over several devices may move before it is given up (default 300).
 #' @param x A client, the name of a platform, or `NULL` for the default.
+#' @section Devices that wait for each other:
+#' In a program over several devices, a device waits in a collective, such as [hlo_psum()], until the others come. Where
+#' one does not come, as its turn in the program is another one, or it has failed, XLA waits for ever. So a program whose
+#' devices do nothing for `collective_timeout` seconds is given up, with an error of class
+#' `xlaffi_error_deadline_exceeded` that names the devices and the collectives. A device that computes, however slowly,
+#' and a handler or an R function that is at work, is never given up. (A handler that fails ends its program on all
+#' devices at once, without a wait.) XLA's threads that wait cannot be freed: until they come back, which may be never,
+#' the client refuses programs over several devices, and programs on the devices that have not ended
+#' (`xlaffi_error_failed_precondition`). What is on other devices and in R stays, and a new R session starts afresh. For
+#' several processes, [pjrt_distributed()] has a limit of its own.
 #' @return A client, class `xlaffi_client`.
 #' @section Errors:
 #' A platform without a plugin is an error of class `xlaffi_error_not_found` that says where one is looked for. Options

@@ -6,7 +6,7 @@
 mod gang;
 #[path = "../../../src/rust/crates/xla-ffi/src/registry/slot.rs"]
 mod slot;
-#[path = "../../../src/rust/crates/pjrt-jaxlib/src/turn.rs"]
+#[path = "../../../src/rust/crates/pjrt-jaxlib/src/launch/turn.rs"]
 mod turn;
 
 mod sync {

@@ -81,7 +81,7 @@ impl Array {
                 .gil()
                 .and_then(|gil| gil.method0(&self.object, &self.jax.is_ready)?.is_true(&gil));
             match ready {
-                Ok(false) => return None,
+                Ok(false) => self.given_up()?,
                 Ok(true) => return Some(self.wait_idle()),
                 Err(error) => self.ended(Err(error)),
             }
@@ -89,12 +89,25 @@ impl Array {
         self.outcome.get()
     }
 
+    /// Notes that nobody waits any more for the run that computes it; `None` where somebody does.
+    fn given_up(&self) -> Option<()> {
+        let error = self.run.as_ref()?.given_up()?;
+        let _ = self.outcome.set(Some(error));
+        Some(())
+    }
+
     /// Waits until it has ended; where the thread has other work, it does that meanwhile.
     pub fn wait(self: &Arc<Self>) -> &Outcome {
-        if attendant().is_some() && self.poll().is_none() {
+        // jaxlib waits without end for a run that may be given up.
+        let run = self.run.as_ref();
+        let is_told = attendant().is_some() || run.is_some_and(|run| run.can_be_given_up());
+        if is_told && self.poll().is_none() {
             // Without a thread for it nobody can be told of the end.
             if let Ok(completion) = self.completion() {
                 completion.wait();
+                if self.outcome.get().is_none() {
+                    self.given_up();
+                }
             }
         }
         self.wait_idle()
@@ -152,9 +165,12 @@ impl Array {
         let (array, signal) = (Arc::clone(self), Signal::new());
         let waiting = Arc::clone(&signal);
         in_background("xlaffi-on-ready", move || {
-            // Set here only.
+            // Unless the run was given up before.
             let _ = waiting.set(array.wait_idle().clone());
         })?;
+        if let Some(run) = &self.run {
+            run.tell(&signal);
+        }
         *completion = Some(Arc::clone(&signal));
         Ok(signal)
     }

@@ -10,13 +10,18 @@
 //!
 //! [`MISSING`] fails. It is in branches for other platforms.
 
+use crate::compat::Jaxlib;
+use crate::error::Result;
 use crate::guard::{self, GUARDED};
+use crate::python::{gil::Gil, object::Object};
 use std::collections::HashMap;
+use std::ffi::c_void;
 use std::sync::{PoisonError, RwLock};
 use xla_ffi::registry::Registry;
 use xla_ffi::sys::{
     XLA_FFI_AttrType_STRING, XLA_FFI_ByteSpan, XLA_FFI_CallFrame, XLA_FFI_Error,
-    XLA_FFI_ExecutionStage_INSTANTIATE, XLA_FFI_Handler,
+    XLA_FFI_ExecutionStage, XLA_FFI_ExecutionStage_EXECUTE, XLA_FFI_ExecutionStage_INITIALIZE,
+    XLA_FFI_ExecutionStage_INSTANTIATE, XLA_FFI_ExecutionStage_PREPARE, XLA_FFI_Handler,
 };
 use xla_ffi::{raw, Code, Error};
 
@@ -26,10 +31,66 @@ pub(crate) const MISSING: &str = "xlaffi.missing";
 /// after this one: it is the last, and can be cut off.
 const ATTRIBUTE: &str = "\u{10ffff}";
 
-static HANDLERS: RwLock<Option<HashMap<String, XLA_FFI_Handler>>> = RwLock::new(None);
+static HANDLERS: RwLock<Option<HashMap<String, Stages>>> = RwLock::new(None);
+
+/// What is called in the stages of a handler.
+#[derive(Clone, Copy)]
+pub(crate) struct Stages {
+    pub instantiate: Option<XLA_FFI_Handler>,
+    pub prepare: Option<XLA_FFI_Handler>,
+    pub initialize: Option<XLA_FFI_Handler>,
+    pub execute: Option<XLA_FFI_Handler>,
+}
+
+impl Stages {
+    /// Of a handler that was registered with the plugin: one of this library's registry serves all that it was registered
+    /// for, any other one is called in the last.
+    pub fn of(handler: XLA_FFI_Handler) -> Self {
+        let bundle = Registry::global().bundle_of(handler);
+        let stage = |is_there: bool| is_there.then_some(handler);
+        Self {
+            instantiate: stage(bundle.is_some_and(|bundle| bundle.instantiate.is_some())),
+            prepare: stage(bundle.is_some_and(|bundle| bundle.prepare.is_some())),
+            initialize: stage(bundle.is_some_and(|bundle| bundle.initialize.is_some())),
+            execute: Some(handler),
+        }
+    }
+
+    #[allow(non_upper_case_globals, reason = "names of XLA's header")]
+    fn at(&self, stage: XLA_FFI_ExecutionStage) -> Option<XLA_FFI_Handler> {
+        match stage {
+            XLA_FFI_ExecutionStage_INSTANTIATE => self.instantiate,
+            XLA_FFI_ExecutionStage_PREPARE => self.prepare,
+            XLA_FFI_ExecutionStage_INITIALIZE => self.initialize,
+            _ => self.execute,
+        }
+    }
+}
+
+/// Remembers the handlers that others have registered with XLA, where programs that were prepared call them.
+pub(crate) fn adopt(gil: &Gil, jax: &Jaxlib) -> Result<()> {
+    for found in gil.call(&jax.adopted, [])?.items(gil)? {
+        let [name, instantiate, prepare, initialize, execute] =
+            <[Object; 5]>::try_from(found.items(gil)?)
+                .map_err(|_| crate::error::Error::internal("adopted gave no five objects"))?;
+        // SAFETY: jaxlib's capsules of handlers.
+        let handler = |capsule: Object| unsafe {
+            let handler = capsule.unnamed_capsule(gil);
+            std::mem::transmute::<*mut c_void, Option<XLA_FFI_Handler>>(handler)
+        };
+        let stages = Stages {
+            instantiate: handler(instantiate),
+            prepare: handler(prepare),
+            initialize: handler(initialize),
+            execute: handler(execute),
+        };
+        remember(&name.text(gil)?, stages);
+    }
+    Ok(())
+}
 
 /// Remembers a handler that XLA has accepted.
-pub(crate) fn remember(target: &str, handler: XLA_FFI_Handler) {
+pub(crate) fn remember(target: &str, handler: Stages) {
     HANDLERS
         .write()
         .unwrap_or_else(PoisonError::into_inner)
@@ -37,15 +98,9 @@ pub(crate) fn remember(target: &str, handler: XLA_FFI_Handler) {
         .insert(target.to_owned(), handler);
 }
 
-fn find(target: &str) -> Option<XLA_FFI_Handler> {
+fn find(target: &str) -> Option<Stages> {
     let handlers = HANDLERS.read().unwrap_or_else(PoisonError::into_inner);
     handlers.as_ref()?.get(target).copied()
-}
-
-/// Whether a handler makes something that its calls in a program find.
-fn has_state(handler: XLA_FFI_Handler) -> bool {
-    let bundle = Registry::global().bundle_of(handler);
-    bundle.is_some_and(|bundle| bundle.instantiate.is_some())
 }
 
 /// The handler of [`ORDERED`].
@@ -66,7 +121,7 @@ pub(crate) unsafe extern "C" fn guarded(frame: *mut XLA_FFI_CallFrame) -> *mut X
     unsafe { pass_on(frame, GUARDED, 0) }
 }
 
-/// Calls the handler that was meant, without the name and so many tokens; in two stages, as it may have a state.
+/// Calls the handler that was meant, without the name and so many tokens; in all stages that it has.
 ///
 /// # Safety
 /// As for [`ordered`].
@@ -91,11 +146,17 @@ unsafe fn pass_on(
     };
     // SAFETY: as above.
     let target = unsafe { target(&inner) };
-    if inner.stage == XLA_FFI_ExecutionStage_INSTANTIATE {
+    let stage = inner.stage;
+    if stage != XLA_FFI_ExecutionStage_EXECUTE {
         inner.attrs.size -= 1;
-        return match target.and_then(find).filter(|&handler| has_state(handler)) {
+        let handler = target.and_then(find).and_then(|stages| stages.at(stage));
+        return match handler {
             // SAFETY: a handler that XLA accepted, with the frame of its own call.
-            Some(handler) => unsafe { handler(&mut inner) },
+            Some(handler) if stage == XLA_FFI_ExecutionStage_INSTANTIATE => unsafe {
+                handler(&mut inner)
+            },
+            // SAFETY: as above.
+            Some(handler) => unsafe { guard::call(handler, &mut inner) },
             None => std::ptr::null_mut(),
         };
     }
@@ -103,7 +164,8 @@ unsafe fn pass_on(
     inner.attrs.size -= 1;
     inner.args.size -= tokens;
     inner.rets.size -= tokens;
-    match target.map(|target| (target, find(target))) {
+    let handler = |target| find(target).and_then(|stages| stages.at(stage));
+    match target.map(|target| (target, handler(target))) {
         Some((_, Some(handler))) => {
             // SAFETY: a handler that XLA accepted, with the frame of its own call.
             let error = unsafe { guard::call(handler, &mut inner) };

@@ -64,6 +64,8 @@ impl Client {
             }
         };
         drop(threads);
+        // XLA ends waits for other processes, and devices of one process wait there in the same way.
+        let limit = options.mesh.is_none().then_some(options.collective);
         let gil = jax.gil()?;
         let facts = gil.call(&jax.client_facts, [&object])?.items(&gil)?;
         let [platform, version, process] = &facts[..] else {
@@ -90,7 +92,7 @@ impl Client {
             mesh,
             object,
             devices,
-            launches: Launches::default(),
+            launches: Launches::new(jax, limit),
         }))
     }
 
@@ -170,6 +172,12 @@ impl Drop for Client {
     fn drop(&mut self) {
         if let Some(mesh) = &self.mesh {
             mesh::part(mesh);
+        }
+        if !self.launches.close() {
+            // XLA would wait here for the threads of its client.
+            if let Ok(gil) = self.jax.gil() {
+                std::mem::forget(self.object.share(&gil));
+            }
         }
     }
 }

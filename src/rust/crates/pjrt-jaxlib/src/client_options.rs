@@ -11,6 +11,8 @@ pub(crate) struct Options {
     pub devices: i64,
     pub threads: Option<i64>,
     pub asynchronous: bool,
+    /// For how long a run over several devices may not move.
+    pub collective: Duration,
     pub mesh: Option<Settings>,
 }
 
@@ -25,7 +27,7 @@ struct MeshOptions<'a> {
     collectives: &'a str,
     startup: i64,
     heartbeat: i64,
-    collective: i64,
+    collective: Option<i64>,
 }
 
 /// One option.
@@ -89,6 +91,7 @@ impl Options {
             devices: 1,
             threads: None,
             asynchronous: true,
+            collective: Duration::from_secs(300),
             mesh: None,
         };
         let mut mesh = MeshOptions {
@@ -101,7 +104,7 @@ impl Options {
             collectives: "gloo",
             startup: 300,
             heartbeat: 60,
-            collective: 1800,
+            collective: None,
         };
         for value in values {
             // SAFETY: by this function's contract, here and below.
@@ -122,15 +125,20 @@ impl Options {
                 "collectives" => mesh.collectives = string()?,
                 "startup_timeout" => mesh.startup = given.number(1, SECONDS)?,
                 "heartbeat_timeout" => mesh.heartbeat = given.number(2, SECONDS)?,
-                "collective_timeout" => mesh.collective = given.number(1, SECONDS)?,
+                "collective_timeout" => {
+                    mesh.collective = Some(given.number(1, SECONDS)?);
+                }
                 _ => {
                     return Err(Error::invalid(format!(
-                        "unknown option `{name}`; there are cpu_device_count, num_threads and asynchronous, and for \
-                         several processes coordinator_address, bind_address, host_address, num_nodes, node_id, \
-                         job_name, collectives, startup_timeout, heartbeat_timeout and collective_timeout"
+                        "unknown option `{name}`; there are cpu_device_count, num_threads, asynchronous and \
+                         collective_timeout, and for several processes coordinator_address, bind_address, host_address, \
+                         num_nodes, node_id, job_name, collectives, startup_timeout and heartbeat_timeout"
                     )))
                 }
             }
+        }
+        if let Some(seconds) = mesh.collective {
+            options.collective = Duration::from_secs(seconds.unsigned_abs());
         }
         options.mesh = mesh.settings()?;
         Ok(options)
@@ -182,7 +190,7 @@ impl MeshOptions<'_> {
             limits: Limits {
                 startup: seconds(self.startup),
                 heartbeat: seconds(self.heartbeat),
-                collective: seconds(self.collective),
+                collective: seconds(self.collective.unwrap_or(1800)),
             },
         }))
     }

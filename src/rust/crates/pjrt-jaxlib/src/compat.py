@@ -262,14 +262,13 @@ def register(name, capsule, stages):
     stages = stages.split()
     _register(own, capsule if len(stages) == 1 else dict.fromkeys(stages, capsule))
     own_names[name] = own
-    if not {"prepare", "initialize"} & {*stages}:
-        guarded_names.add(name)
 
 
 # The names of the plugin's own handlers; see calls.rs.
 ordered_target = missing_target = guarded_target = None
-# The handlers that `guarded_target` can stand in for: it has two stages.
-guarded_names = set()
+_stages = "instantiate", "prepare", "initialize", "execute"
+# Handlers that others have registered and that `guarded_target` stands in for: by name those of the stages, or None.
+_adopted = {}
 # Whether runs can be given ids, by which a handler tells the run that it is part of.
 takes_launch_ids = "launch_id" in (_jaxlib.LoadedExecutable.execute_sharded.__doc__ or "")
 
@@ -280,7 +279,7 @@ def register_own(ordered, ordered_handler, missing, missing_handler, guarded, gu
     try:
         _register(ordered, dict(instantiate=ordered_handler, execute=ordered_handler))
         _register(missing, missing_handler)
-        _register(guarded, dict(instantiate=guarded_handler, execute=guarded_handler))
+        _register(guarded, dict.fromkeys(_stages, guarded_handler))
     except Exception:
         return
     ordered_target, missing_target = ordered, missing
@@ -288,8 +287,28 @@ def register_own(ordered, ordered_handler, missing, missing_handler, guarded, gu
         guarded_target = guarded
 
 
+def can_be_guarded(name):
+    """Whether `guarded_target` can stand in for the handler of that name, whoever registered it."""
+    if guarded_target is None or name in (ordered_target, missing_target, guarded_target):
+        return False
+    if name in own_names:
+        return True
+    stages = targets().get(name)
+    if not isinstance(stages, dict) or "capsule object NULL" not in repr(stages.get("execute")):  # of an older kind
+        return False
+    _adopted[name] = [stages.get(stage) for stage in _stages]
+    return True
+
+
+def adopted():
+    """What `can_be_guarded` has found of others' handlers since the last time."""
+    found = [[name, *stages] for name, stages in _adopted.items()]
+    _adopted.clear()
+    return found
+
+
 def targets():
-    """Names of all handlers that this process has for the CPU."""
+    """All handlers that this process has for the CPU, by name."""
     return _jaxlib.custom_call_targets("Host")
 
 

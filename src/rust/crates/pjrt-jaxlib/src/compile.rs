@@ -1,5 +1,6 @@
 //! Making programs: compiled, or read back from a serialised one.
 
+use crate::calls;
 use crate::client::Client;
 use crate::entry::{entry, object, slice};
 use crate::error::{Error, Result};
@@ -86,6 +87,9 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
     let several = placed.devices.len() > 1 && client.has_all(&placed.devices)?;
     if !is_hlo && (needs_preparation(code) || (several && contains(code, b"custom_call"))) {
         program = gil.call(client.jax.prepared(&gil)?, [&program, &gil.bool(several)?])?;
+        if several {
+            calls::adopt(&gil, client.jax)?;
+        }
     }
     let compiled = gil.call(
         &client.jax.compile_program,

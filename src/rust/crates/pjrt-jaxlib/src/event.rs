@@ -54,7 +54,11 @@ impl Signal {
         true
     }
 
-    fn poll(&self) -> Option<Outcome> {
+    pub fn is_set(&self) -> bool {
+        matches!(&*self.lock(), State::Done(_))
+    }
+
+    pub fn poll(&self) -> Option<Outcome> {
         match &*self.lock() {
             State::Pending(_) => None,
             State::Done(outcome) => Some(outcome.clone()),

@@ -1,6 +1,6 @@
 //! The FFI extension: registration of XLA FFI handlers.
 
-use crate::calls;
+use crate::calls::{self, Stages};
 use crate::compat::{jaxlib, Jaxlib};
 use crate::entry::text;
 use crate::error::{Error, Result};
@@ -13,7 +13,6 @@ use pjrt_api::{
 };
 use std::ffi::{c_void, CStr};
 use std::ptr::null_mut;
-use xla_ffi::registry::Registry;
 use xla_ffi::sys::XLA_FFI_Handler;
 
 /// The name by which jaxlib knows a capsule with a handler.
@@ -69,11 +68,11 @@ unsafe fn register(args: &PJRT_FFI_Register_Handler_Args) -> Result<()> {
     let arguments = [
         &gil.string(target)?,
         handler_capsule(&gil, handler)?,
-        &gil.string(stages(handler))?,
+        &gil.string(&stages(handler))?,
     ];
     let registered = gil.call(&jax.register, arguments);
     if registered.is_ok() {
-        calls::remember(target, handler);
+        calls::remember(target, Stages::of(handler));
     }
     registered.map(drop).map_err(|error| {
         let taken = error.code == PJRT_Error_Code::ALREADY_EXISTS
@@ -89,24 +88,17 @@ unsafe fn register(args: &PJRT_FFI_Register_Handler_Args) -> Result<()> {
     })
 }
 
-/// The stages in which XLA is to call a handler, as jaxlib names them: one of this library's registry
-/// serves all that it was registered for.
-fn stages(handler: XLA_FFI_Handler) -> &'static str {
-    let bundle = Registry::global().bundle_of(handler);
-    let stages = bundle.map(|bundle| {
-        let others = [bundle.instantiate, bundle.prepare, bundle.initialize];
-        others.map(|stage| stage.is_some())
-    });
-    match stages {
-        None | Some([false, false, false]) => "execute",
-        Some([true, false, false]) => "instantiate execute",
-        Some([true, true, false]) => "instantiate prepare execute",
-        Some([true, false, true]) => "instantiate initialize execute",
-        Some([true, true, true]) => "instantiate prepare initialize execute",
-        Some([false, true, false]) => "prepare execute",
-        Some([false, false, true]) => "initialize execute",
-        Some([false, true, true]) => "prepare initialize execute",
-    }
+/// The stages in which XLA is to call a handler, as jaxlib names them.
+fn stages(handler: XLA_FFI_Handler) -> String {
+    let stages = Stages::of(handler);
+    let named = [
+        (stages.instantiate, "instantiate"),
+        (stages.prepare, "prepare"),
+        (stages.initialize, "initialize"),
+        (stages.execute, "execute"),
+    ];
+    let named = named.into_iter().filter(|(stage, _)| stage.is_some());
+    named.map(|(_, name)| name).collect::<Vec<&str>>().join(" ")
 }
 
 /// A handler as jaxlib takes it.

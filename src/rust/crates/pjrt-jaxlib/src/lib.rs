@@ -34,13 +34,11 @@ mod proto;
 pub mod python;
 mod refine;
 mod run;
-mod several;
 mod shape;
 mod small;
 mod strided;
 mod sync;
 mod table;
-mod turn;
 mod upload;
 mod usage;
 

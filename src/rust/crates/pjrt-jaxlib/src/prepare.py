@@ -62,10 +62,10 @@ def _rename(module):
 
 
 def _guard(module):
-    """Sends calls of the plugin's handlers to the one that keeps their errors; see guard.rs."""
+    """Sends calls of handlers to the one that keeps their errors; see guard/mod.rs."""
     guarded = False
-    for op in custom_calls(module) if compat.guarded_target is not None else ():
-        if is_typed_call(op) and target_of(op) in compat.guarded_names:
+    for op in custom_calls(module):
+        if is_typed_call(op) and compat.can_be_guarded(target_of(op)):
             for name, value in marked(op, compat.guarded_target).items():
                 op.attributes[name] = value
             guarded = True

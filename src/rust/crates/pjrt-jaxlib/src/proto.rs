@@ -11,8 +11,8 @@ pub(crate) struct Module {
     pub results: Vec<Shape>,
     /// Whether any argument may be donated to a result.
     pub donates: bool,
-    /// Whether devices exchange anything.
-    pub exchanges: bool,
+    /// The operations by which devices exchange anything.
+    pub collectives: Vec<String>,
 }
 
 const TUPLE: u64 = 13;
@@ -25,15 +25,18 @@ impl Module {
             parameters: Vec::new(),
             results: Vec::new(),
             donates: false,
-            exchanges: false,
+            collectives: Vec::new(),
         };
         for (number, value) in Fields(bytes) {
             match (number, value) {
                 (1, Value::Bytes(name)) => module.name = String::from_utf8_lossy(name).into_owned(),
                 (3, Value::Bytes(computation)) => {
-                    module.exchanges |= Fields(computation).any(|(number, value)| {
-                        matches!((number, value), (2, Value::Bytes(i)) if is_exchange(i))
-                    });
+                    let names =
+                        Fields(computation).filter_map(|(number, value)| match (number, value) {
+                            (2, Value::Bytes(instruction)) => exchange(instruction),
+                            _ => None,
+                        });
+                    module.collectives.extend(names);
                 }
                 (4, Value::Bytes(program)) => {
                     for (number, value) in Fields(program) {
@@ -52,8 +55,8 @@ impl Module {
     }
 }
 
-/// Whether an `HloInstructionProto` is one that devices take part in together.
-fn is_exchange(instruction: &[u8]) -> bool {
+/// The name of an `HloInstructionProto`, where it is one that devices take part in together.
+fn exchange(instruction: &[u8]) -> Option<String> {
     const BEGINNINGS: [&[u8]; 6] = [
         b"all-",
         b"collective-",
@@ -62,10 +65,15 @@ fn is_exchange(instruction: &[u8]) -> bool {
         b"send",
         b"recv",
     ];
-    Fields(instruction).any(|(number, value)| match (number, value) {
-        (2, Value::Bytes(code)) => BEGINNINGS.iter().any(|b| code.starts_with(b)),
-        _ => false,
-    })
+    let (mut name, mut is_exchange) = (&[][..], false);
+    for (number, value) in Fields(instruction) {
+        match (number, value) {
+            (1, Value::Bytes(own)) => name = own,
+            (2, Value::Bytes(code)) => is_exchange = BEGINNINGS.iter().any(|b| code.starts_with(b)),
+            _ => {}
+        }
+    }
+    is_exchange.then(|| String::from_utf8_lossy(name).into_owned())
 }
 
 /// Reads a `ShapeProto`; the members of a tuple one after the other.

@@ -7,8 +7,9 @@ mod common;
 mod handlers;
 use common::several::*;
 use common::*;
-use handlers::{gated, register, FailsLater, FailsOn, GateOp, Look, GATE, LOOKS};
+use handlers::{gated, register, FailsLater, FailsOn, GateOp, Look, One, GATE, LOOKS};
 use pjrt_api::*;
+use std::ffi::{c_char, c_int, CString};
 use std::sync::Once;
 use xla_ffi::{handler, Host};
 
@@ -23,6 +24,7 @@ fn registered() -> *mut PJRT_Client {
         register("test_fails_later", "host", Some(later)).unwrap();
         register("test_gate", "host", Some(handler::<GateOp, Host>)).unwrap();
         register("test_look", "host", Some(handler::<Look, Host>)).unwrap();
+        register("test_one", "host", Some(handler::<One, Host>)).unwrap();
     });
     client
 }
@@ -320,6 +322,126 @@ fn each_device_has_its_effects_in_order() {
             "{}",
             failure.message
         );
+    }
+    x.into_iter().flatten().for_each(destroy);
+}
+
+/// A loop that gets on by the integers that a handler gives, which are zeros once it has failed.
+fn counting(device: i32, devices: usize) -> String {
+    let group: Vec<String> = (0..devices).map(|d| d.to_string()).collect();
+    format!(
+        "func.func @main(%x: tensor<i32>) -> tensor<i32> {{
+           %three = stablehlo.constant dense<3> : tensor<i32>
+           %r = stablehlo.while(%i = %x) : tensor<i32>
+             cond {{
+               %go = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+               stablehlo.return %go : tensor<i1>
+             }} do {{
+               %one = stablehlo.custom_call @test_one() {{
+                 backend_config = {{device = {device} : i32}}, api_version = 4 : i32
+               }} : () -> tensor<i32>
+               %all = \"stablehlo.all_reduce\"(%one) ({{
+                 ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+                   %s = stablehlo.minimum %a, %b : tensor<i32>
+                   stablehlo.return %s : tensor<i32>
+               }}) {{replica_groups = dense<[[{}]]> : tensor<1x{devices}xi64>}} : (tensor<i32>) -> tensor<i32>
+               %next = stablehlo.add %i, %all : tensor<i32>
+               stablehlo.return %next : tensor<i32>
+             }}
+           return %r : tensor<i32>
+         }}",
+        group.join(", ")
+    )
+}
+
+fn zeros(client: *mut PJRT_Client, devices: usize) -> Vec<Vec<*mut PJRT_Buffer>> {
+    let on = |device| {
+        let zero = 0i32;
+        let data = std::ptr::from_ref(&zero).cast();
+        let mut args = upload_args(client, PJRT_Buffer_Type::S32, &[], data);
+        args.device = common::devices(client)[device];
+        let (buffer, event) = upload_with(args).unwrap();
+        destroy_event(event);
+        vec![buffer]
+    };
+    (0..devices).map(on).collect()
+}
+
+#[test]
+fn a_loop_over_integers_of_a_failed_handler_ends_on_all_devices() {
+    let client = registered();
+    for devices in [2, 8] {
+        let x = zeros(client, devices);
+        let over = Over::replicas(devices);
+        let [bad, good] =
+            [1, -1].map(|device| compile_over(client, &counting(device, devices), over));
+        let failure = execute_over(bad, &x).unwrap_err();
+        assert!(
+            failure
+                .message
+                .contains("not here (on device CpuDevice(id=1)"),
+            "{}",
+            failure.message
+        );
+        let out = execute_over(good, &x).unwrap();
+        for of_device in &out {
+            assert_eq!(read::<i32>(of_device[0]).unwrap(), [3]);
+        }
+        x.into_iter().chain(out).flatten().for_each(destroy);
+        [bad, good].into_iter().for_each(destroy_executable);
+    }
+}
+
+/// Runs Python code in the interpreter of this process.
+#[cfg(unix)]
+fn python(code: &str) {
+    let find = |name: &std::ffi::CStr| {
+        let function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+        assert!(!function.is_null(), "{name:?}");
+        function
+    };
+    let code = CString::new(code).unwrap();
+    let outcome = unsafe {
+        let ensure: extern "C" fn() -> c_int = std::mem::transmute(find(c"PyGILState_Ensure"));
+        let release: extern "C" fn(c_int) = std::mem::transmute(find(c"PyGILState_Release"));
+        let run: extern "C" fn(*const c_char) -> c_int =
+            std::mem::transmute(find(c"PyRun_SimpleString"));
+        let state = ensure();
+        let outcome = run(code.as_ptr());
+        release(state);
+        outcome
+    };
+    assert_eq!(outcome, 0, "{code:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn handlers_that_others_have_registered_are_guarded_too() {
+    let client = registered();
+    let address = handler::<FailsOn, Host> as *const () as usize;
+    python(&format!(
+        "
+import ctypes
+from jaxlib import xla_client
+new = ctypes.pythonapi.PyCapsule_New
+new.restype = ctypes.py_object
+new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+capsule = new({address}, None, None)
+xla_client._xla.register_custom_call_target('test_foreign', capsule, 'Host', 1)
+stages = dict.fromkeys(('prepare', 'initialize', 'execute'), capsule)
+xla_client._xla.register_custom_call_target('test_foreign_stages', stages, 'Host', 1)"
+    ));
+    let x = ones(client, 2);
+    for name in ["test_foreign", "test_foreign_stages"] {
+        let [bad, good] = [2, -1].map(|device| {
+            let code = program(device, false, false).replace("test_fails_on", name);
+            compile_over(client, &code, Over::replicas(N))
+        });
+        assert_failed(execute_over(bad, &x));
+        let out = execute_over(good, &x).unwrap();
+        assert_eq!(read::<f32>(out[0][0]).unwrap(), vec![2. * N as f32; 4]);
+        out.into_iter().flatten().for_each(destroy);
+        [bad, good].into_iter().for_each(destroy_executable);
     }
     x.into_iter().flatten().for_each(destroy);
 }

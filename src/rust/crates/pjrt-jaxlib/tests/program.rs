@@ -45,14 +45,7 @@ fn results_of_several_types_are_described_and_right() {
            return %0, %1, %2, %3 : tensor<i64>, tensor<2xcomplex<f32>>, tensor<0x3xbf16>, tensor<2xi1>
          } }",
     );
-    let of = call!(
-        PJRT_LoadedExecutable_GetExecutable,
-        PJRT_LoadedExecutable_GetExecutable_Args {
-            loaded_executable: program
-        }
-    )
-    .unwrap()
-    .executable;
+    let of = executable_of(program);
     let a = call!(
         PJRT_Executable_Name,
         PJRT_Executable_Name_Args { executable: of }
@@ -95,11 +88,7 @@ fn results_of_several_types_are_described_and_right() {
         .num_outputs,
         4
     );
-    call!(
-        PJRT_Executable_Destroy,
-        PJRT_Executable_Destroy_Args { executable: of }
-    )
-    .unwrap();
+    destroy_unloaded(of);
     assert_eq!(read::<i64>(results[0]).unwrap(), [-7]);
     assert_eq!(read::<[f32; 2]>(results[1]).unwrap(), [[1., 2.]; 2]);
     assert_eq!(read::<u16>(results[2]).unwrap(), []);
@@ -263,14 +252,7 @@ fn programs_that_cannot_be_compiled_say_why() {
 fn hlo_and_serialised_programs_run_too() {
     let client = client();
     let program = compile(client, ADD);
-    let of = call!(
-        PJRT_LoadedExecutable_GetExecutable,
-        PJRT_LoadedExecutable_GetExecutable_Args {
-            loaded_executable: program
-        }
-    )
-    .unwrap()
-    .executable;
+    let of = executable_of(program);
     assert!(
         call!(
             PJRT_Executable_Fingerprint,
@@ -300,11 +282,7 @@ fn hlo_and_serialised_programs_run_too() {
     )
     .unwrap();
     let from_hlo = compile_with(client, &code, "hlo", b"").unwrap();
-    call!(
-        PJRT_Executable_Destroy,
-        PJRT_Executable_Destroy_Args { executable: of }
-    )
-    .unwrap();
+    destroy_unloaded(of);
     let loaded = deserialized(client, &serialized(program));
     // Of a program that it has loaded, XLA itself forgets the code.
     let again = deserialized(client, &serialized(loaded));

@@ -107,6 +107,17 @@ impl Object {
         Ok(value)
     }
 
+    /// The address in a capsule without a name; NULL for any other object.
+    pub fn unnamed_capsule(&self, gil: &Gil) -> *mut c_void {
+        // SAFETY: the lock is held.
+        let pointer = unsafe { (gil.py.c.PyCapsule_GetPointer)(self.as_ptr(), std::ptr::null()) };
+        if pointer.is_null() {
+            // Of what is something else.
+            drop(gil.error());
+        }
+        pointer
+    }
+
     /// Python's notion of truth.
     pub fn is_true(&self, gil: &Gil) -> Result<bool> {
         // SAFETY: the lock is held.

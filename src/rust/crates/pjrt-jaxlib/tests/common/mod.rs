@@ -10,10 +10,11 @@ pub mod processes;
 pub mod several;
 
 use pjrt_api::*;
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::path::Path;
 use std::ptr::null_mut;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 /// What a failed call said.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,16 +94,22 @@ pub fn find_python() {
     });
 }
 
-/// A client shared by the tests of a file: two devices.
-pub fn client() -> *mut PJRT_Client {
+/// A client of so many devices, shared by the tests of a file.
+pub fn shared(devices: i64) -> *mut PJRT_Client {
     struct Shared(*mut PJRT_Client);
     unsafe impl Send for Shared {}
-    unsafe impl Sync for Shared {}
-    static CLIENT: OnceLock<Shared> = OnceLock::new();
+    static CLIENTS: Mutex<BTreeMap<i64, Shared>> = Mutex::new(BTreeMap::new());
     find_python();
-    CLIENT
-        .get_or_init(|| Shared(new_client(&[int_option("cpu_device_count", 2)]).unwrap()))
-        .0
+    let mut clients = CLIENTS.lock().unwrap();
+    let shared = clients
+        .entry(devices)
+        .or_insert_with(|| Shared(new_client(&[int_option("cpu_device_count", devices)]).unwrap()));
+    shared.0
+}
+
+/// A client of two devices, shared by the tests of a file.
+pub fn client() -> *mut PJRT_Client {
+    shared(2)
 }
 
 pub fn int_option(name: &'static str, value: i64) -> PJRT_NamedValue {
@@ -123,6 +130,10 @@ pub fn new_client(options: &[PJRT_NamedValue]) -> Answer<*mut PJRT_Client> {
         }
     )
     .map(|a| a.client)
+}
+
+pub fn destroy_client(client: *mut PJRT_Client) {
+    call!(PJRT_Client_Destroy, PJRT_Client_Destroy_Args { client }).unwrap();
 }
 
 pub fn devices(client: *mut PJRT_Client) -> &'static [*mut PJRT_Device] {
@@ -405,14 +416,7 @@ pub const ADD: &str =
 }";
 
 pub fn serialized(program: *mut PJRT_LoadedExecutable) -> Vec<u8> {
-    let of = call!(
-        PJRT_LoadedExecutable_GetExecutable,
-        PJRT_LoadedExecutable_GetExecutable_Args {
-            loaded_executable: program
-        }
-    )
-    .unwrap()
-    .executable;
+    let of = executable_of(program);
     let s = call!(
         PJRT_Executable_Serialize,
         PJRT_Executable_Serialize_Args { executable: of }
@@ -423,11 +427,7 @@ pub fn serialized(program: *mut PJRT_LoadedExecutable) -> Vec<u8> {
         std::slice::from_raw_parts(bytes, s.serialized_bytes_size).to_vec()
     };
     unsafe { s.serialized_executable_deleter.unwrap()(s.serialized_executable) };
-    call!(
-        PJRT_Executable_Destroy,
-        PJRT_Executable_Destroy_Args { executable: of }
-    )
-    .unwrap();
+    destroy_unloaded(of);
     bytes
 }
 

@@ -10,14 +10,7 @@ use crate::call;
 
 /// A client of eight devices, shared by the tests of a file.
 pub fn eight() -> *mut PJRT_Client {
-    struct Shared(*mut PJRT_Client);
-    unsafe impl Send for Shared {}
-    unsafe impl Sync for Shared {}
-    static CLIENT: OnceLock<Shared> = OnceLock::new();
-    find_python();
-    CLIENT
-        .get_or_init(|| Shared(new_client(&[int_option("cpu_device_count", 8)]).unwrap()))
-        .0
+    shared(8)
 }
 
 /// How a program is spread over devices.

@@ -154,6 +154,35 @@ impl<P: Platform> Kernel<P> for FailsOn {
 }
 
 io! {
+    /// Gives 1; fails on one device.
+    pub struct OneIo<'f> {
+        /// one number
+        y: Ret<'f, i32>,
+        /// its ordinal
+        device: Attr<i32>,
+    }
+}
+
+pub struct One;
+
+impl Op for One {
+    const TARGET: &'static str = "test_one";
+    type Dtypes = Untyped;
+}
+
+impl<P: Platform> Kernel<P> for One {
+    type Io<'f> = OneIo<'f>;
+
+    fn run(mut io: OneIo<'_>, cx: &Cx<'_, P>) -> Result<()> {
+        if cx.device_ordinal()? == *io.device {
+            return Err(Error::invalid_argument("not here"));
+        }
+        io.y.as_mut_slice()?.fill(1);
+        Ok(())
+    }
+}
+
+io! {
     /// As [`FailsOn`], some time after it has returned.
     pub struct FailsLaterIo<'f> {
         /// any shape

@@ -1,13 +1,15 @@
 //! Running programs over several devices: replicas, partitions, or both.
 
-use crate::attend::attendant;
+use super::arguments::{
+    buffers, check, forget_donated, kept, kept_arrays, sources, Argument, Held,
+};
+use super::results::{in_token, take_over};
+use crate::array::Array;
 use crate::buffer::Buffer;
 use crate::entry::slice;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::executable::{Executable, Runner};
-use crate::execute::{buffers, check, forget_donated, in_token, kept, sources, take_over};
-use crate::execute::{Argument, Held};
 use crate::mesh::{Launch, Mesh};
 use crate::python::gil::{blocking, Gil};
 use crate::python::object::Object;
@@ -36,21 +38,14 @@ fn wait(arguments: &[Vec<Argument<'_>>]) -> Result<()> {
     Ok(())
 }
 
-/// The arguments as Python gets them: for each a list of arrays, one a device.
-fn lists(gil: &Gil, arguments: &[Vec<Argument<'_>>], count: usize) -> Result<Object> {
-    let lists = (0..count)
-        .map(|i| {
-            let of_devices = arguments.iter().map(|of_device| &of_device[i].contents);
-            let arrays: Vec<&Object> = of_devices
-                .filter_map(|contents| match contents {
-                    Contents::Array(array) => Some(array.object()),
-                    Contents::Small(_) => None,
-                })
-                .collect();
-            gil.list(arrays.into_iter())
-        })
-        .collect::<Result<Vec<Object>>>()?;
-    gil.list(lists.iter())
+/// What a launch needs, which may go on when nobody waits for it any more.
+struct Launching {
+    executable: Arc<Executable>,
+    runner: Arc<Runner>,
+    /// The arguments of each device.
+    arguments: Vec<Vec<Arc<Array>>>,
+    /// Those that the caller keeps.
+    kept: Vec<Arc<Array>>,
 }
 
 /// What was launched: the arrays of each device, and what tells when they are there.
@@ -59,56 +54,75 @@ struct Launched {
     token: Object,
 }
 
-/// Launches the program.
-fn launch(
-    executable: &Executable,
-    runner: &Runner,
-    (arguments, kept): (&[Vec<Argument<'_>>], &[i64]),
-    id: i64,
-) -> Result<(Launched, Object)> {
-    let Some(over) = &runner.over else {
-        return Err(Error::internal("the program is for one device"));
-    };
-    let jax = executable.client.jax;
-    let gil = jax.gil()?;
-    let list = lists(&gil, arguments, executable.module.parameters.len())?;
-    let id = match executable.client.has_all(&executable.devices)? && over.takes_ids {
-        true => gil.int(id)?,
-        // Processes agree on what jaxlib chooses.
-        false => gil.none()?,
-    };
-    let held = Held::new(&gil, executable, arguments.iter(), kept)?;
-    let launched = gil.call(
-        &jax.run_over,
-        [
-            &runner.execute,
-            &over.sharding,
-            &over.parameters,
-            &list,
-            &id,
-        ],
-    );
-    held.release(&gil, jax)?;
-    for arguments in arguments {
-        forget_donated(&gil, executable, arguments);
+impl Launching {
+    /// The arguments as Python gets them: for each a list of arrays, one a device.
+    fn lists(&self, gil: &Gil) -> Result<Object> {
+        let count = self.executable.module.parameters.len();
+        let lists = (0..count)
+            .map(|i| {
+                let arrays = self.arguments.iter();
+                gil.list(arrays.map(|of_device| of_device[i].object()))
+            })
+            .collect::<Result<Vec<Object>>>()?;
+        gil.list(lists.iter())
     }
-    let [results, token] = <[Object; 2]>::try_from(launched?.items(&gil)?)
-        .map_err(|_| Error::internal("run_over gave no two objects"))?;
-    let arrays = jax.making_arrays(&gil, || {
-        gil.method0(&results, &jax.disassemble_into_single_device_arrays)
-    })?;
-    let arrays = by_device(&gil, executable, &arrays)?;
-    let shared = token.share(&gil);
-    for object in [list, id, results] {
-        object.release(&gil);
+
+    /// Launches the program, in order with the other processes where there are any.
+    fn launch(self, id: i64) -> Result<(Launched, Object)> {
+        let mesh = self.executable.mesh();
+        if let Some((mesh, launch)) = mesh {
+            mesh.announce(launch)?;
+        }
+        let launched = self.run(id);
+        if let (Some((mesh, _)), Err(error)) = (mesh, &launched) {
+            mesh.fail(&format!("a program failed there: {}", error.message));
+        }
+        launched
     }
-    Ok((
-        Launched {
+
+    fn run(&self, id: i64) -> Result<(Launched, Object)> {
+        let Self {
+            executable, runner, ..
+        } = self;
+        let Some(over) = &runner.over else {
+            return Err(Error::internal("the program is for one device"));
+        };
+        let jax = executable.client.jax;
+        let gil = jax.gil()?;
+        let list = self.lists(&gil)?;
+        let id = match executable.client.has_all(&executable.devices)? && over.takes_ids {
+            true => gil.int(id)?,
+            // Processes agree on what jaxlib chooses.
+            false => gil.none()?,
+        };
+        let held = Held::new(&gil, jax, &self.kept)?;
+        let launched = gil.call(
+            &jax.run_over,
+            [
+                &runner.execute,
+                &over.sharding,
+                &over.parameters,
+                &list,
+                &id,
+            ],
+        );
+        held.release(&gil, jax)?;
+        let [results, token] = <[Object; 2]>::try_from(launched?.items(&gil)?)
+            .map_err(|_| Error::internal("run_over gave no two objects"))?;
+        let arrays = jax.making_arrays(&gil, || {
+            gil.method0(&results, &jax.disassemble_into_single_device_arrays)
+        })?;
+        let arrays = by_device(&gil, executable, &arrays)?;
+        let shared = token.share(&gil);
+        for object in [list, id, results] {
+            object.release(&gil);
+        }
+        let launched = Launched {
             arrays,
             token: shared,
-        },
-        token,
-    ))
+        };
+        Ok((launched, token))
+    }
 }
 
 /// Lists of arrays, one for each result, as lists for each device.
@@ -170,12 +184,23 @@ fn finish(mesh: &Arc<Mesh>, launch: &Launch, of_devices: &[Vec<Contents>]) -> Re
     mesh.conclude(launch)
 }
 
+/// The arrays of one device's arguments: over several devices there is nothing else.
+fn arrays(arguments: &Vec<Argument<'_>>) -> Vec<Arc<Array>> {
+    let arrays = arguments
+        .iter()
+        .filter_map(|argument| match &argument.contents {
+            Contents::Array(array) => Some(Arc::clone(array)),
+            Contents::Small(_) => None,
+        });
+    arrays.collect()
+}
+
 /// # Safety
 /// `args` holds what the API says, for as many devices of this process as the program has.
-pub(crate) unsafe fn execute(
+pub(super) unsafe fn execute(
     args: &mut Args,
-    executable: &Executable,
-    runner: &Runner,
+    executable: &Arc<Executable>,
+    runner: Arc<Runner>,
 ) -> Result<()> {
     let n = executable.local.len();
     // SAFETY: by this function's contract.
@@ -211,36 +236,39 @@ pub(crate) unsafe fn execute(
     // SAFETY: as above.
     let kept = unsafe { kept(args.options, args.num_args)? };
     let mesh = executable.mesh();
-    let launches = &executable.client.launches;
+    let client = &executable.client;
     // Processes launch in one order, however long one of them waits for arguments. Where there is one process only, nobody
     // waits for a launch that waits itself: what it waits for may need another one.
-    let ticket = mesh.map(|_| launches.ticket());
+    let ticket = mesh.map(|_| client.launches.ticket());
     wait(&arguments)?;
-    let ticket = ticket.unwrap_or_else(|| launches.ticket());
-    let run = Run::over(&executable.names, sources(arguments.iter().flatten())?);
-    let client = &executable.client;
-    // Taken once for all that follows: on a thread that Python does not know it makes a state for the thread each time,
-    // and drops that when the lock is given back. Not where R functions are called while this one waits.
-    let held = match attendant() {
-        None => Some(client.jax.gil()?),
-        Some(_) => None,
+    let ticket = ticket.unwrap_or_else(|| client.launches.ticket());
+    let run = Run::over(&executable.told, sources(arguments.iter().flatten())?);
+    let launching = Launching {
+        executable: Arc::clone(executable),
+        runner,
+        arguments: arguments.iter().map(arrays).collect(),
+        kept: kept_arrays(executable, arguments.iter(), kept),
     };
-    let launched = launches.launch(ticket, client.jax, &run, |id| {
-        if let Some((mesh, launch)) = mesh {
-            mesh.announce(launch)?;
-        }
-        let launched = launch(executable, runner, (&arguments, kept), id);
-        if let (Some((mesh, _)), Err(error)) = (mesh, &launched) {
-            mesh.fail(&format!("a program failed there: {}", error.message));
-        }
-        launched
-    });
+    let launched = client
+        .launches
+        .launch(ticket, &run, move |id| launching.launch(id));
+    let gil = client.jax.gil()?;
+    for arguments in &arguments {
+        forget_donated(&gil, executable, arguments);
+    }
     let launched = launched?;
-    let gil = held.map_or_else(|| client.jax.gil(), Ok)?;
     let of_devices = launched.arrays.into_iter();
     let of_devices: Vec<Vec<Contents>> = of_devices
         .map(|arrays| take_over(&gil, executable, arrays, Some(&run)).0)
         .collect();
+    run.set_results(
+        of_devices
+            .iter()
+            .filter_map(|contents| match contents.first()? {
+                Contents::Array(array) => Some(Arc::downgrade(array)),
+                Contents::Small(_) => None,
+            }),
+    );
     if let Some((mesh, launch)) = mesh {
         finish(mesh, launch, &of_devices)?;
     }

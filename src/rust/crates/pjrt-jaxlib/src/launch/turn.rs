@@ -55,6 +55,10 @@ impl Default for Turns {
 }
 
 impl Ticket<'_> {
+    pub fn is_turn(&self) -> bool {
+        self.turns.state().now == self.number
+    }
+
     /// Waits for the turn.
     pub fn wait(&self) {
         let mut state = self.turns.state();

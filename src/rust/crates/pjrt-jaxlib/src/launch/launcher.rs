@@ -1,0 +1,360 @@
+//! The thread that calls XLA for programs over several devices. It may never come back.
+
+use super::{look_for, watch};
+use crate::compat::Jaxlib;
+use crate::error::{Error, Result};
+use crate::event::{in_background, Signal};
+use crate::guard::Registered;
+use crate::python::gil::stay_known;
+use crate::python::object::Object;
+use crate::run::Run;
+use std::collections::VecDeque;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+/// The thread's name.
+pub(super) const THREAD: &str = "xlaffi-launch";
+
+/// As much as a main thread has: XLA may call handlers there.
+const STACK: usize = 16 << 20;
+
+/// A launch to be done.
+pub(super) struct Job {
+    pub run: Arc<Run>,
+    /// Set when it is launched, or given up.
+    pub caller: Arc<Signal>,
+    pub launch: Box<dyn FnOnce(i64) -> Result<Object> + Send>,
+}
+
+enum Task {
+    Launch(Job),
+    /// Waits for the last run, and tells.
+    End(Arc<Signal>),
+}
+
+/// A run that was launched.
+struct Flight {
+    /// Tells when all devices are through.
+    token: Object,
+    run: Arc<Run>,
+    _registered: Registered,
+}
+
+impl Flight {
+    fn end(self, jax: &Jaxlib) {
+        if let Ok(gil) = jax.gil() {
+            // Results and events tell of errors.
+            let _ = gil.method0(&self.token, &jax.block_until_ready);
+        }
+        self.run.settle();
+    }
+}
+
+/// What the threads of a client share.
+pub(super) struct Launcher {
+    jax: &'static Jaxlib,
+    limit: Option<Duration>,
+    /// Whether `stuck` is there.
+    is_stuck: AtomicBool,
+    state: Mutex<State>,
+    /// For the launching thread.
+    tasks_changed: Condvar,
+    /// For the watching thread.
+    begun: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    thread: Option<ThreadId>,
+    tasks: VecDeque<Task>,
+    is_closed: bool,
+    under_way: Option<UnderWay>,
+    /// How many runs have been under way.
+    number: u64,
+    /// Whether the watching thread waits until something is under way.
+    nobody_watches: bool,
+    stuck: Option<Stuck>,
+}
+
+/// What XLA is at.
+#[derive(Clone)]
+pub(super) struct UnderWay {
+    pub number: u64,
+    pub run: Arc<Run>,
+    /// Who waits for the launching thread until it comes back from that run.
+    pub caller: Option<Arc<Signal>>,
+}
+
+/// A run that was given up.
+pub(super) struct Stuck {
+    /// What became of the devices, in words.
+    pub devices: String,
+    /// Ids of those that are not known to have ended.
+    pub lost: Vec<i64>,
+    pub program: String,
+}
+
+impl Stuck {
+    /// The error of further programs over several devices.
+    fn refusal(&self) -> Error {
+        Error::precondition(format!(
+            "no program over several devices can be started: `{}` was given up, and its devices have not come back ({})",
+            self.program, self.devices
+        ))
+    }
+}
+
+impl Launcher {
+    pub fn new(jax: &'static Jaxlib, limit: Option<Duration>) -> Self {
+        Self {
+            jax,
+            limit,
+            is_stuck: AtomicBool::new(false),
+            state: Mutex::default(),
+            tasks_changed: Condvar::new(),
+            begun: Condvar::new(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has a launch done.
+    pub fn add(self: &Arc<Self>, job: Job) -> Result<()> {
+        let mut state = self.state();
+        if state.thread.is_none() {
+            let launcher = Arc::clone(self);
+            let thread = thread::Builder::new()
+                .name(THREAD.into())
+                .stack_size(STACK)
+                .spawn(move || launcher.work());
+            let thread =
+                thread.map_err(|e| Error::exhausted(format!("cannot start a thread: {e}")))?;
+            if let Some(limit) = self.limit {
+                let launcher = Arc::clone(self);
+                in_background("xlaffi-watch", move || watch::watch(&launcher, limit))?;
+            }
+            state.thread = Some(thread.thread().id());
+        }
+        state.tasks.push_back(Task::Launch(job));
+        drop(state);
+        self.tasks_changed.notify_one();
+        Ok(())
+    }
+
+    /// An error as long as devices have not come back from a run.
+    pub fn check(&self) -> Result<()> {
+        if !self.is_stuck.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.state()
+            .stuck
+            .as_ref()
+            .map_or(Ok(()), |stuck| Err(stuck.refusal()))
+    }
+
+    /// The same for a program on the device with this id.
+    pub fn check_device(&self, id: i64) -> Result<()> {
+        if !self.is_stuck.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        match &self.state().stuck {
+            Some(stuck) if stuck.lost.contains(&id) => Err(Error::precondition(format!(
+                "the device has not come back from `{}`, a program over several devices that was given up ({})",
+                stuck.program, stuck.devices
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn work(&self) {
+        stay_known();
+        let mut last = None;
+        while let Some(task) = self.next() {
+            let caller = match &task {
+                Task::Launch(job) => Some(Arc::clone(&job.caller)),
+                Task::End(_) => None,
+            };
+            self.end(last.take(), caller);
+            match task {
+                // Given up while it waited for the run before it.
+                Task::Launch(job) if job.caller.is_set() => {}
+                Task::Launch(job) => last = self.launch(job),
+                Task::End(told) => {
+                    told.set(None);
+                }
+            }
+        }
+    }
+
+    fn next(&self) -> Option<Task> {
+        let found = look_for(|| self.state().tasks.pop_front());
+        if found.is_some() {
+            return found;
+        }
+        let mut state = self.state();
+        loop {
+            match state.tasks.pop_front() {
+                None if !state.is_closed => {
+                    let changed = self.tasks_changed.wait(state);
+                    state = changed.unwrap_or_else(PoisonError::into_inner);
+                }
+                task => return task,
+            }
+        }
+    }
+
+    fn end(&self, flight: Option<Flight>, caller: Option<Arc<Signal>>) {
+        if let Some(flight) = flight {
+            if caller.is_some() {
+                self.begin(&flight.run, caller);
+            }
+            flight.end(self.jax);
+            self.came_back(true);
+        }
+    }
+
+    fn launch(&self, job: Job) -> Option<Flight> {
+        let Job {
+            run,
+            caller,
+            launch,
+        } = job;
+        let registered = Registered::new(&run);
+        self.begin(&run, Some(Arc::clone(&caller)));
+        let id = registered.id();
+        let launched = catch_unwind(AssertUnwindSafe(|| launch(id)));
+        let launched = launched.unwrap_or_else(|_| Err(Error::internal("a launch has panicked")));
+        self.came_back(launched.is_err());
+        let (token, error) = match launched {
+            Ok(token) => (Some(token), None),
+            Err(error) => (None, Some(error)),
+        };
+        caller.set(error);
+        token.map(|token| Flight {
+            token,
+            run,
+            _registered: registered,
+        })
+    }
+
+    /// This thread waits for the run from here on.
+    fn begin(&self, run: &Arc<Run>, caller: Option<Arc<Signal>>) {
+        let mut state = self.state();
+        // Given up just now.
+        if let (Some(stuck), Some(caller)) = (&state.stuck, &caller) {
+            caller.set(Some(stuck.refusal()));
+        }
+        state.number += 1;
+        state.under_way = Some(UnderWay {
+            number: state.number,
+            run: Arc::clone(run),
+            caller,
+        });
+        if state.nobody_watches {
+            self.begun.notify_one();
+        }
+    }
+
+    /// It does no more; the run itself may go on.
+    fn came_back(&self, is_over: bool) {
+        let mut state = self.state();
+        state.stuck = None;
+        self.is_stuck.store(false, Ordering::Release);
+        match &mut state.under_way {
+            Some(under_way) if !is_over => under_way.caller = None,
+            under_way => *under_way = None,
+        }
+    }
+
+    /// What is under way when `limit` has gone by; waits until something is. `None` where nothing will be.
+    pub fn look_after(&self, limit: Duration) -> Option<UnderWay> {
+        let start = Instant::now();
+        let mut state = self.state();
+        loop {
+            if state.is_closed && state.stuck.is_none() && state.under_way.is_none() {
+                return None;
+            }
+            let watched = state.under_way.as_ref().filter(|_| state.stuck.is_none());
+            let left = limit.saturating_sub(start.elapsed());
+            match watched {
+                Some(under_way) if left.is_zero() => return Some(under_way.clone()),
+                Some(_) => {
+                    let waited = self.begun.wait_timeout(state, left);
+                    state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
+                None => {
+                    state.nobody_watches = true;
+                    let begun = self.begun.wait(state);
+                    state = begun.unwrap_or_else(PoisonError::into_inner);
+                    state.nobody_watches = false;
+                }
+            }
+        }
+    }
+
+    /// The run of this number is over, and nobody need look at it.
+    pub fn is_over(&self, number: u64) {
+        let mut state = self.state();
+        if state.number == number
+            && state
+                .under_way
+                .as_ref()
+                .is_some_and(|it| it.caller.is_none())
+        {
+            state.under_way = None;
+        }
+    }
+
+    /// Ends all waits for a run, unless it has moved on.
+    pub fn give_up(&self, seen: &UnderWay, error: Error, stuck: Stuck) {
+        let mut state = self.state();
+        let under_way = state.under_way.as_ref();
+        let Some(under_way) = under_way.filter(|it| it.number == seen.number) else {
+            return;
+        };
+        let caller = under_way.caller.clone();
+        state.stuck = Some(stuck);
+        self.is_stuck.store(true, Ordering::Release);
+        if caller.is_none() {
+            // The launching thread, which is free, finds out when the run ends.
+            state.tasks.push_back(Task::End(Signal::new()));
+            self.tasks_changed.notify_one();
+        }
+        drop(state);
+        seen.run.give_up(error.clone());
+        if let Some(caller) = caller {
+            caller.set(Some(error));
+        }
+    }
+
+    /// As [`Launches::close`](super::Launches::close).
+    pub fn close(&self) -> bool {
+        const LONGEST: Duration = Duration::from_secs(2);
+        let ended = Signal::new();
+        {
+            let mut state = self.state();
+            state.is_closed = true;
+            if state.thread.is_none() {
+                return true;
+            }
+            if state.stuck.is_some() || state.thread == Some(thread::current().id()) {
+                return false;
+            }
+            state.tasks.push_back(Task::End(Arc::clone(&ended)));
+        }
+        self.tasks_changed.notify_one();
+        self.begun.notify_one();
+        let start = Instant::now();
+        while !ended.is_set() && start.elapsed() < LONGEST {
+            if look_for(|| ended.poll()).is_none() {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+        ended.is_set()
+    }
+}

@@ -1,0 +1,193 @@
+//! Looks whether anything of a run moves.
+//!
+//! A device that waits for another one in a collective uses no time, and XLA does not tell that it waits. So a run is taken to
+//! be stuck where its end is missing, no handler is at work, and no thread that could be XLA's has done anything for as
+//! long as the client's limit: a program that is only slow never looks like that. A run that has failed is given up sooner, and also where
+//! its devices are at work: its error is all that it can give.
+
+use super::activity::Activity;
+use super::launcher::{Launcher, Stuck, UnderWay};
+use crate::error::Error;
+use crate::event::Outcome;
+use crate::run::Told;
+use pjrt_api::PJRT_Error_Code;
+use std::time::{Duration, Instant};
+
+/// For so long a run that has failed need not move before it is given up.
+const FAILED: Duration = Duration::from_secs(5);
+
+/// Gives up runs of which nothing moves for as long as `limit`.
+pub(super) fn watch(launcher: &Launcher, limit: Duration) {
+    let turn = (limit / 8).clamp(Duration::from_millis(10), Duration::from_secs(2));
+    let mut clock = Clock::new(0);
+    while let Some(seen) = launcher.look_after(turn) {
+        if clock.number != seen.number {
+            clock = Clock::new(seen.number);
+            continue;
+        }
+        let ends = seen.run.ends();
+        let is_over = !ends.is_empty() && ends.iter().all(|end| matches!(end, Some(Some(_))));
+        if seen.caller.is_none() && is_over {
+            launcher.is_over(seen.number);
+            continue;
+        }
+        if clock.is_too_late(&seen, &ends, limit) {
+            let (error, stuck) = explain(&seen, &ends, clock.quiet);
+            launcher.give_up(&seen, error, stuck);
+        }
+    }
+}
+
+/// What has been seen of one run.
+struct Clock {
+    number: u64,
+    last: Instant,
+    activity: Activity,
+    /// For how long nothing has moved.
+    quiet: Duration,
+    /// For how long the run has been known to have failed.
+    failed: Duration,
+}
+
+impl Clock {
+    fn new(number: u64) -> Self {
+        Self {
+            number,
+            last: Instant::now(),
+            activity: Activity::now(),
+            quiet: Duration::ZERO,
+            failed: Duration::ZERO,
+        }
+    }
+
+    fn is_too_late(&mut self, seen: &UnderWay, ends: &Ends, limit: Duration) -> bool {
+        let run = &seen.run;
+        let (now, activity) = (Instant::now(), Activity::now());
+        // A process that was stopped meanwhile has not waited.
+        let elapsed = now.duration_since(self.last).min(limit / 4);
+        let is_quiet = !run.is_busy() && activity.is_none_since(&self.activity, elapsed);
+        let is_awaited = seen.caller.is_some()
+            || run.is_waited_for()
+            || ends.iter().any(|end| matches!(end, Some(None)));
+        let handler_failed = run.failure().is_some();
+        let device_failed = ends.iter().any(|end| matches!(end, Some(Some(Some(_)))));
+        (self.last, self.activity) = (now, activity);
+        self.quiet = match is_quiet && is_awaited {
+            true => self.quiet + elapsed,
+            false => Duration::ZERO,
+        };
+        self.failed = match handler_failed && is_awaited {
+            true => self.failed + elapsed,
+            false => Duration::ZERO,
+        };
+        let patience = match handler_failed || device_failed {
+            true => limit.min(FAILED),
+            false => limit,
+        };
+        self.quiet >= patience || self.failed >= limit
+    }
+}
+
+type Ends = [Option<Option<Outcome>>];
+
+/// What those are told who wait for the run, and those who would use its devices.
+fn explain(seen: &UnderWay, ends: &Ends, quiet: Duration) -> (Error, Stuck) {
+    let unknown = Told::default();
+    let told = seen.run.told().unwrap_or(&unknown);
+    let devices = describe(told, ends);
+    let is_lost = |place: usize| !matches!(ends.get(place), Some(Some(Some(_))));
+    let lost = told.devices.iter().enumerate();
+    let lost = lost
+        .filter(|(place, _)| is_lost(*place))
+        .map(|(_, (id, _))| *id);
+    let what = match quiet.is_zero() {
+        true => "has failed, and its devices do not come to an end".to_owned(),
+        false => format!(
+            "does not come to an end: nothing of it has moved for {} s",
+            quiet.as_secs().max(1)
+        ),
+    };
+    let error = Error {
+        code: PJRT_Error_Code::DEADLINE_EXCEEDED,
+        message: format!(
+            "`{}` over {} devices {what} ({devices}). XLA's threads that wait cannot be freed: until they come back, this client \
+             refuses programs over several devices, and programs on those that have not ended",
+            told.name,
+            told.devices.len()
+        ),
+        own: false,
+    };
+    let stuck = Stuck {
+        lost: lost.collect(),
+        program: told.name.clone(),
+        devices,
+    };
+    (error, stuck)
+}
+
+/// What became of the devices.
+fn describe(told: &Told, ends: &Ends) -> String {
+    let (mut waiting, mut ended, mut unknown, mut failed) = (vec![], vec![], vec![], vec![]);
+    for (place, (_, name)) in told.devices.iter().enumerate() {
+        match ends.get(place) {
+            Some(Some(None)) => waiting.push(name.as_str()),
+            Some(Some(Some(None))) => ended.push(name.as_str()),
+            Some(Some(Some(Some(error)))) => {
+                failed.push(format!("{name} has failed: {}", error.message))
+            }
+            Some(None) | None => unknown.push(name.as_str()),
+        }
+    }
+    let collectives = collectives(&told.collectives);
+    let mut said = Vec::new();
+    if !waiting.is_empty() {
+        said.push(format!("waiting{collectives}: {}", waiting.join(", ")));
+    }
+    if !ended.is_empty() {
+        said.push(format!("ended: {}", ended.join(", ")));
+    }
+    said.extend(failed);
+    if !unknown.is_empty() {
+        said.push(format!(
+            "waiting{collectives}, or ended: {}",
+            unknown.join(", ")
+        ));
+    }
+    said.join("; ")
+}
+
+/// The first ones of the program, each of which may be the one.
+fn collectives(names: &[String]) -> String {
+    const MOST: usize = 4;
+    if names.is_empty() {
+        return String::new();
+    }
+    let more = match names.len() > MOST {
+        true => format!(" or another of {}", names.len()),
+        false => String::new(),
+    };
+    let names = &names[..names.len().min(MOST)];
+    format!(" in {}{more}", names.join(" or "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_told_apart() {
+        let told = Told {
+            name: "main".into(),
+            devices: (0..4).map(|id| (id, format!("cpu:{id}"))).collect(),
+            collectives: (0..6).map(|n| format!("all-reduce.{n}")).collect(),
+        };
+        let failed = Some(Some(Some(Error::invalid("boom"))));
+        assert_eq!(
+            describe(&told, &[Some(None), Some(Some(None)), failed, None]),
+            "waiting in all-reduce.0 or all-reduce.1 or all-reduce.2 or all-reduce.3 or another of 6: cpu:0; ended: cpu:1; \
+             cpu:2 has failed: boom; waiting in all-reduce.0 or all-reduce.1 or all-reduce.2 or all-reduce.3 or another of 6, \
+             or ended: cpu:3"
+        );
+        assert_eq!(describe(&Told::default(), &[]), "");
+    }
+}
