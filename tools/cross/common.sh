@@ -101,13 +101,13 @@ each_alone() {
         say "$what: $name ${outcome:-ended without a result, twice}"
         ;;
     esac
-  done < <(CROSS_SECONDS=60 tools/cross/wine.sh "$binary" --list --format terse | tr -d '\r' | sed -n 's/: test$//p')
+  done < <(CROSS_SECONDS=300 tools/cross/wine.sh "$binary" --list --format terse | tr -d '\r' | sed -n 's/: test$//p')
   [ $again = 0 ] || say "$what: $again of $((ok + bad + skip)) tests ended without a result the first time"
   record "$target" "$what" $ok $bad $skip
 }
 
 alone() { # alone BINARY TEST LOG: the result's line
-  CROSS_SECONDS=90 tools/cross/wine.sh "$1" --exact "$2" --nocapture < /dev/null | tee -a "$3" | tr -d '\r' | sed -n 's/^test result: //p'
+  CROSS_SECONDS=300 tools/cross/wine.sh "$1" --exact "$2" --nocapture < /dev/null | tee -a "$3" | tr -d '\r' | sed -n 's/^test result: //p'
 }
 
 # no_fma NM FOLDER: whether the machine code of lanes and ops calls no fma of the C library.

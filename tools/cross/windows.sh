@@ -17,8 +17,10 @@ export WINEPATH XLAFFI_PYTHON
 
 cargo_test() { nice cargo test --no-fail-fast --target $triple "${manifest[@]}" "$@"; }
 
-# A program that waits for the end of this script: without one, each program waits for Wine's services to start.
+# A program that waits for the end of this script: without one, each program starts Wine's services, and they keep its
+# pipes open.
 exec 3> >(tools/cross/wine.sh --stay)
+wine64 cmd /c exit < /dev/null > /dev/null 2>&1
 
 # --- crates -------------------------------------------------------------------------------
 tests windows "xla-ffi" cargo_test -p xla-ffi --lib --tests -- --skip xla_accepts_and_calls
