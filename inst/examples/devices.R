@@ -39,6 +39,22 @@ newton <- function(x, event) {
 fit_logistic <- ffi_shard_map(newton, mesh, in_specs = rows, out_specs = ffi_spec())
 logistic <- lapply(fit_logistic(shared$x, shared$event), as_array)
 
+## ---- blocks ----
+# The same sums, one block of rows after the other
+newton_in_blocks <- function(x, event) {
+  sums <- function(beta) {
+    function(x, event) {
+      p <- plogis(drop(x %*% beta))
+      list(information = crossprod(x, x * (p * (1 - p))), score = drop(crossprod(x, event - p)))
+    }
+  }
+  hlo_fori(1, 8, function(i, beta) {
+    all <- hlo_psum(hlo_block_sum(sums(beta), x, event, size = 1000), "rows")
+    beta + solve(all$information, all$score)
+  }, numeric(ncol(x)))
+}
+fit_in_blocks <- ffi_shard_map(newton_in_blocks, mesh, in_specs = rows, out_specs = ffi_spec())
+
 ## ---- hmc ----
 # One chain of Hamiltonian Monte Carlo for the logistic regression, with a normal prior. Devices that differ along
 # "rows" have their parts of the data and make the same draws.

@@ -1,7 +1,11 @@
-# Several devices and several processes: how much faster two devices are at a regression than one, and what a sum over
-# two processes takes, beside JAX's own. Every case has processes of its own. Writes results-devices.md.
+# Several devices and several processes: how much faster two devices are at a regression than one, what the machine's
+# memory allows, and what a sum over two processes takes, beside JAX's own. Every case has processes of its own.
+# Writes results-devices.md, and for the vignette inst/extdata/bench-devices.csv.
 #
-#   devices.R [ROWS]                 rows of the regression, 1e7 by default
+#   devices.R [ROWS [ROUNDS]]        rows of the regression, 1e7 by default; how often all is measured, 2 by default
+#
+# Each measurement is run by the command in the environment variable BENCH_WITH, if there is one: something that keeps
+# other work away meanwhile.
 
 args <- commandArgs(trailingOnly = TRUE)
 script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
@@ -16,32 +20,41 @@ least <- function(f, turns = 5L) {
   min(replicate(turns, system.time(f(), gcFirst = FALSE)[["elapsed"]]))
 }
 
-# A regression whose rows lie on the devices of `mesh`; `x` is what this process has of the matrix.
+# Regressions whose rows lie on the devices of `mesh`, as plain expressions and with sums in blocks of rows; `x` is what
+# this process has of the matrix.
 regressions <- function(mesh, x, y, rows) {
   whole <- function(data, shape) ffi_shard(data, mesh, "rows", global_shape = shape)
   x <- whole(x, c(rows, ncol(x)))
   y <- whole(y, rows)
-  linear <- ffi_shard_map(
-    function(x, y) solve(hlo_psum(crossprod(x), "rows"), hlo_psum(crossprod(x, y), "rows")),
-    mesh,
-    in_specs = "rows", out_specs = ffi_spec()
-  )
-  newton <- ffi_shard_map(function(x, y) {
-    hlo_fori(1, 3, function(i, beta) {
+  linear_sums <- function(x, y) list(crossprod(x), crossprod(x, y))
+  newton_sums <- function(beta) {
+    function(x, y) {
       p <- plogis(drop(x %*% beta))
-      curve <- hlo_psum(crossprod(x, x * (p * (1 - p))), "rows")
-      beta + solve(curve, hlo_psum(drop(crossprod(x, y - p)), "rows"))
-    }, numeric(columns))
-  }, mesh, in_specs = "rows", out_specs = ffi_spec())
-  c(
-    linear = least(function() as_array(linear(x, y))),
-    newton = least(function() as_array(newton(x, y)))
-  )
+      list(crossprod(x, x * (p * (1 - p))), drop(crossprod(x, y - p)))
+    }
+  }
+  timed <- function(summed) {
+    mapped <- function(f) ffi_shard_map(f, mesh, in_specs = "rows", out_specs = ffi_spec())
+    step <- function(sums) do.call(solve, hlo_psum(sums, "rows"))
+    linear <- mapped(function(x, y) step(summed(linear_sums, x, y)))
+    newton <- mapped(function(x, y) {
+      hlo_fori(1, 3, function(i, beta) beta + step(summed(newton_sums(beta), x, y)), numeric(columns))
+    })
+    c(least(function() as_array(linear(x, y))), least(function() as_array(newton(x, y))))
+  }
+  c(timed(function(f, x, y) f(x, y)), timed(hlo_block_sum))
 }
 
 local_data <- function(rows) {
-  x <- matrix(sin(seq_len(rows * columns)), ncol = columns)
+  x <- matrix(sin(seq_len(rows * columns)^1.5), ncol = columns)
   list(x = x, y = as.numeric(x[, 1] + cos(seq_len(rows)) > 0))
+}
+
+# The name that the processor gives itself
+processor <- function() {
+  lines <- tryCatch(readLines("/proc/cpuinfo"), error = function(e) "")
+  name <- sub("^model name\\s*: *", "", grep("^model name", lines, value = TRUE))
+  if (length(name)) name[[1]] else R.version$platform
 }
 
 # What child processes do
@@ -79,13 +92,13 @@ join <- function(coordinator, processes, number, ...) {
   pjrt_distributed(coordinator, as.integer(processes), as.integer(number), ...)
 }
 
-if (length(args) > 1L) {
-  suppressMessages(library(xlaffi))
-  cat("measured", format(do.call(roles[[args[[1]]]], as.list(args[-1])), digits = 9), "\n")
-  quit(save = "no")
-}
-
-rows <- if (length(args)) as.numeric(args[[1]]) else 1e7
+cores <- parallel::detectCores()
+is_main <- !length(args) || grepl("^[0-9]", args[[1]])
+given <- if (is_main) as.numeric(args)
+rows <- if (length(given)) given[[1]] else 1e7
+rounds <- if (length(given) > 1L) given[[2]] else 2
+python <- Sys.getenv("XLAFFI_PYTHON", "python3")
+here <- dirname(script)
 
 free_port <- function() {
   repeat {
@@ -106,63 +119,96 @@ together <- function(commands) {
   }
   utils::tail(readLines(files[[1]]), 1L)
 }
-measured <- function(line) as.numeric(strsplit(sub("^measured +", "", line), " +")[[1]])
-child <- function(role, ...) c(file.path(R.home("bin"), "Rscript"), script, role, ...)
-of_processes <- function(count, ...) {
-  coordinator <- sprintf("127.0.0.1:%d", free_port())
-  together(lapply(seq_len(count) - 1L, function(number) list(...)[[1]](coordinator, number)))
-}
-
 text_of <- function(x) format(x, scientific = FALSE, trim = TRUE)
-on_devices <- function(devices) {
-  measured(together(list(child("devices", devices, devices, text_of(rows)))))
+in_r <- function(...) c(file.path(R.home("bin"), "Rscript"), script, ...)
+in_python <- function(...) c(python, file.path(here, "devices.py"), ...)
+of_two <- function(command) {
+  coordinator <- sprintf("127.0.0.1:%d", free_port())
+  together(lapply(0:1, function(number) command(coordinator, number)))
 }
-in_processes <- function(count) {
-  measured(of_processes(count, function(coordinator, number) {
-    child("processes", coordinator, count, number, text_of(rows))
-  }))
-}
-cases <- list(
-  `1 device, 1 thread` = function() on_devices(1), `2 devices` = function() on_devices(2),
-  `4 devices` = function() on_devices(4), `8 devices` = function() on_devices(8),
-  `2 processes` = function() in_processes(2)
-)
-# In turn, several times: the others share the machine.
-in_turn <- function(cases, rounds = 2L) {
-  all <- replicate(rounds, lapply(cases, function(case) case()), simplify = FALSE)
-  Map(function(...) pmin(...), all[[1L]], all[[2L]])
-}
-regression <- in_turn(cases)
 
-python <- Sys.getenv("XLAFFI_PYTHON", "python3")
-peer <- file.path(dirname(script), "devices.py")
-sums <- in_turn(list(
-  xlaffi = function() {
-    measured(of_processes(2, function(coordinator, number) {
-      child("psum", coordinator, 2, number, text_of(numbers))
-    }))
+# What is measured: a line of numbers each
+regression_of <- function(devices) function(rows) together(list(in_r("devices", devices, devices, text_of(rows))))
+jax_of <- function(devices) {
+  function(rows) together(list(in_python("devices", devices, devices, text_of(rows))))
+}
+regressions_measured <- list(
+  `1 device, 1 thread` = regression_of(1), `2 devices` = regression_of(2), `4 devices` = regression_of(4),
+  `8 devices` = regression_of(8),
+  `2 processes` = function(rows) of_two(function(at, number) in_r("processes", at, 2, number, text_of(rows))),
+  `JAX, 1 device, 1 thread` = jax_of(1), `JAX, 2 devices` = jax_of(2)
+)
+measured <- c(regressions_measured, list(
+  `sums` = function(rows) of_two(function(at, number) in_r("psum", at, 2, number, text_of(numbers))),
+  `JAX, sums` = function(rows) {
+    of_two(function(at, number) in_python("psum", at, 2, number, turns, text_of(numbers)))
   },
-  jax = function() {
-    measured(of_processes(2, function(coordinator, number) {
-      c(python, peer, coordinator, 2, number, turns, text_of(numbers))
-    }))
+  memory = function(rows) {
+    program <- tempfile("memory")
+    source <- file.path(here, "memory.c")
+    if (system2("cc", shQuote(c("-O3", "-march=native", "-pthread", "-o", program, source)))) stop("cc failed")
+    together(list(program))
   }
 ))
-ours <- matrix(sums$xlaffi, 2L)
-jax <- matrix(sums$jax, 2L)
 
-speed <- vapply(regression, function(times) regression[[1]] / times, numeric(2))
+if (!is_main && args[[1]] == "case") {
+  writeLines(measured[[args[[2]]]](as.numeric(args[[3]])))
+  quit(save = "no")
+}
+if (!is_main) {
+  suppressMessages(library(xlaffi))
+  cat("measured", format(do.call(roles[[args[[1]]]], as.list(args[-1])), digits = 9), "\n")
+  quit(save = "no")
+}
+
+# The numbers of each case, in turn and several times: others may share the machine.
+figures_of <- function(cases, best) {
+  with <- scan(text = Sys.getenv("BENCH_WITH"), what = "", quiet = TRUE)
+  one <- function(case) {
+    command <- c(with, in_r("case", case, text_of(rows)))
+    line <- utils::tail(system2(command[[1]], shQuote(command[-1]), stdout = TRUE), 1L)
+    message(case, ": ", line)
+    as.numeric(strsplit(sub("^measured +", "", line), " +")[[1]])
+  }
+  all <- replicate(rounds, sapply(cases, one, simplify = FALSE), simplify = FALSE)
+  do.call(Map, c(list(best), all))
+}
+regression <- figures_of(names(regressions_measured), pmin)
+sums <- lapply(figures_of(c("sums", "JAX, sums"), pmin), matrix, nrow = 2L)
+memory <- matrix(figures_of("memory", pmax)[[1]], 2L)
+ours <- sums[[1L]]
+jax <- sums[[2L]]
+
+is_jax <- grepl("^JAX", names(regression))
+one <- ifelse(is_jax, "JAX, 1 device, 1 thread", "1 device, 1 thread")
+speed <- mapply(function(times, one) regression[[one]] / times, regression, one)
+programs <- c("linear", "Newton", "linear in blocks", "Newton in blocks")
+efficiency <- function(case) toString(sprintf("%.2f (%s)", speed[, case] / 2, programs))
+faster <- memory[2, ] / memory[1, ]
+machine <- sprintf("%d cores (%s), %s", cores, processor(), Sys.Date())
+seconds <- matrix(unlist(regression), 4L)
 table <- c(
-  sprintf("| regression, %s x %d | linear | three Newton steps | speed-up |", text_of(rows), columns),
-  "|---|---|---|---|",
   sprintf(
-    "| %s | %.3g s | %.3g s | %.2f, %.2f |", names(cases), vapply(regression, `[[`, 0, 1L),
-    vapply(regression, `[[`, 0, 2L),
-    speed[1, ], speed[2, ]
+    "| regression, %s x %d | linear | three Newton steps | linear, blocks | Newton, blocks | speed-up |",
+    text_of(rows), columns
+  ),
+  "|---|---|---|---|---|---|",
+  sprintf(
+    "| %s | %.3g s | %.3g s | %.3g s | %.3g s | %s |", names(regression), seconds[1, ], seconds[2, ], seconds[3, ],
+    seconds[4, ], apply(speed, 2L, function(x) toString(sprintf("%.2f", x)))
   ),
   "",
+  sprintf("Efficiency of two devices on %d cores: %s; goal 0.85.", cores, efficiency("2 devices")),
+  sprintf("Of two processes: %s. JAX's of two devices: %s.", efficiency("2 processes"), efficiency("JAX, 2 devices")),
+  "",
+  "In blocks: `hlo_block_sum()`, and in JAX a `scan` over blocks of the same rows.",
+  "",
+  "| memory.c, 800 MB | one core | two | speed-up |",
+  "|---|---|---|---|",
   sprintf(
-    "Efficiency of two devices on two cores: %.2f (linear), %.2f (Newton); goal 0.85.", speed[1, 2] / 2, speed[2, 2] / 2
+    "| %s | %.3g | %.3g | %.2f |",
+    c("GB read in a second", "GB read and written in a second", "billions of operations in registers in a second"),
+    memory[1, ], memory[2, ], faster
   ),
   "",
   "| sum over two processes | in a program | JAX | ratio | called and waited for | JAX | ratio |",
@@ -174,9 +220,19 @@ table <- c(
   "",
   "Goal for 8 bytes: 1.1.",
   "",
-  sprintf(
-    "xlaffi %s, R %s, %d cores, %s.", packageVersion("xlaffi"), getRversion(), parallel::detectCores(), Sys.Date()
-  )
+  sprintf("xlaffi %s, R %s, %s.", packageVersion("xlaffi"), getRversion(), machine)
 )
 writeLines(table)
-writeLines(table, file.path(dirname(script), "results-devices.md"))
+writeLines(table, file.path(here, "results-devices.md"))
+
+figures <- function(what, case, value) data.frame(what = what, case = case, value = signif(value, 4))
+csv <- rbind(
+  do.call(rbind, lapply(1:4, function(i) figures(programs[[i]], names(regression), seconds[i, ]))),
+  figures(rep(c("read", "scale", "compute"), each = 2L), c("1 core", "2 cores"), c(memory)),
+  figures("sum in a program", text_of(8 * numbers), ours[2, ]),
+  figures("sum in a program, JAX", text_of(8 * numbers), jax[2, ])
+)
+target <- file.path(here, "..", "..", "inst", "extdata", "bench-devices.csv")
+header <- sprintf("# tools/bench/devices.R, %s x %d, %s", text_of(rows), columns, machine)
+writeLines(header, target)
+suppressWarnings(utils::write.table(csv, target, sep = ",", row.names = FALSE, append = TRUE, qmethod = "double"))
