@@ -16,6 +16,8 @@ unlink(file.path(folder, "pkgdown.js"))
 
 # As a script, because browsers do not let pages from files read other files.
 index <- jsonlite::read_json(file.path(folder, "search.json"))
+# pkgdown leaves empty places for sections without text.
+index <- Filter(function(entry) length(entry$path) > 0L, index)
 fields <- c("path", "id", "dir", "title", "what", "text", "code")
 index <- lapply(index, function(entry) {
   entry <- lapply(stats::setNames(nm = fields), function(field) {

@@ -11,6 +11,8 @@ const element = (tag, properties = {}, ...children) => {
 // --- search -----------------------------------------------------------------------------
 // Words that all must be found in an entry; the better the place, the higher it ranks.
 const places = [["what", 8], ["title", 5], ["text", 1], ["code", 1]];
+// A function is looked for by its name, which its page's usage has.
+const weigh = (field, weight, entry) => (field === "code" && entry.what === "Usage" ? 6 : weight);
 
 const score = (entry, words) => {
   let sum = 0;
@@ -22,7 +24,7 @@ const score = (entry, words) => {
       if (at < 0) continue;
       const whole = text === word || text.startsWith(word + "(");
       const start = at === 0 || !/[a-z0-9]/.test(text[at - 1]);
-      best = Math.max(best, weight * (whole ? 4 : start ? 2 : 1));
+      best = Math.max(best, weigh(field, weight, entry) * (whole ? 4 : start ? 2 : 1));
     }
     if (best === 0) return 0;
     sum += best;
@@ -37,7 +39,12 @@ const search = (query, most = 12) => {
     .map((entry) => ({ entry, score: score(entry, words) }))
     .filter((hit) => hit.score > 0)
     .sort((a, b) => b.score - a.score);
-  return found.slice(0, most).map((hit) => hit.entry);
+  // Two places on a page are enough.
+  const seen = new Map();
+  return found.map((hit) => hit.entry).filter((entry) => {
+    seen.set(entry.path, (seen.get(entry.path) || 0) + 1);
+    return seen.get(entry.path) <= 2;
+  }).slice(0, most);
 };
 
 const setUpSearch = () => {
