@@ -2,7 +2,8 @@
 # (tools/setup.sh), so none needs another to be run before it.
 .POSIX:
 .SUFFIXES:
-.PHONY: help demo test install lint document check check-jax cross random fuzz sanitize bench vignettes site ops-lib clean
+.PHONY: help demo test install lint document check check-jax check-pjrt check-anvl cross random fuzz sanitize bench
+.PHONY: vignettes site ops-lib clean
 
 # One folder for all builds and for the package that tests and demo use; git ignores it.
 LIB = .lib
@@ -12,6 +13,10 @@ COUNT = 20000
 SEED = 1
 SECONDS = 120
 PARTS =
+PJRT =
+ANVL =
+STABLEHLO =
+PEERS =
 
 help:
 	@echo 'make demo       set up what is missing, build, and run StableHLO programs from R'
@@ -22,6 +27,8 @@ help:
 	@echo 'make check      R CMD check --as-cran on the built tarball'
 	@echo 'make bench      the speed figures of the README'
 	@echo 'make check-jax  run linear algebra and programs for several devices that JAX exports beside JAX'
+	@echo 'make check-pjrt run the test suite of the package pjrt here (PJRT=checkout; tells what else it needs)'
+	@echo 'make check-anvl the same of anvl, and functions to and from it (ANVL=checkout)'
 	@echo 'make cross      Windows, arm64 and macOS from a Debian: crates, package, plugin (PARTS=; tools/cross.md)'
 	@echo 'make random     random programs through every op beside jaxlib (COUNT=20000 SEED=1)'
 	@echo 'make fuzz       call frames and R functions with garbage (SECONDS=120 SEED=1)'
@@ -67,6 +74,16 @@ check-jax:
 	@rm -rf target/jax && mkdir -p target
 	@tools/with-env.sh Rscript tools/jax/run.R target/jax
 	@tools/with-env.sh Rscript tools/jax/run-devices.R target/jax-devices
+
+check-pjrt:
+	@tools/setup.sh test
+	@tools/install.sh $(LIB)
+	@tools/peers/check.sh pjrt '$(PJRT)' '$(PEERS)'
+
+check-anvl:
+	@tools/setup.sh test
+	@tools/install.sh $(LIB)
+	@tools/peers/check.sh anvl '$(ANVL)' '$(PEERS)' '$(STABLEHLO)'
 
 cross:
 	@tools/setup.sh test

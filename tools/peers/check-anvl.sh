@@ -9,7 +9,8 @@
 # LIBRARY holds what anvl needs, XLAFFI_LIBRARY (without it .lib) this package.
 # `plugin`: anvl on pjrt on our CPU plugin. `functions`: a copy of anvl that imports us in place of
 # pjrt, and such a copy of the checkout ALSO (stablehlo, which names pjrt's class, too). `handlers`: as
-# `plugin`, with our handlers for pjrt's targets.
+# `plugin`, with our handlers for pjrt's targets. Where the package safetensors finds pjrt, files are pjrt's also in the
+# mode `functions`, and three tests of them fail.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mode=$1
