@@ -3,8 +3,9 @@
 #' A buffer is an array in the memory of a device. `pjrt_buffer()` makes one from R data,
 #' `pjrt_scalar()` one without dimensions, and `pjrt_empty()` one whose contents do not matter.
 #'
-#' @param data A logical, integer, double, complex, [bit64::integer64] or raw vector or array. One
-#'   value is repeated to fill `shape`. A buffer is returned as it is.
+#' @param data A logical, integer, double, complex, [bit64::integer64] or raw vector or array, or a dense matrix of
+#'   \pkg{Matrix}; see [`?xlaffi-types`][xlaffi-types]. One value is repeated to fill `shape`. A buffer is returned
+#'   as it is.
 #' @param dtype The element type: `"pred"` (also `"bool"`, `"i1"`); `"i8"` to `"i64"` (also `"s8"`,
 #'   ...); `"ui8"` to `"ui64"` (also `"u8"`, ...); `"f16"`, `"bf16"`, `"f32"`, `"f64"`; `"c64"`,
 #'   `"c128"`. `NULL` means `pred` for logical, `i32` for integer, `f32` for double, `c64` for
@@ -188,18 +189,24 @@ cannot_upload <- function(data, call) {
     sprintf(
       "`data` must be logical, integer, double, complex, integer64 or raw, not %s", describe(data)
     ),
-    operand = "data", hint = foreign_hint(data), call = call
+    operand = "data", hint = data_hint(data), call = call
   )
 }
 
 #' @export
 pjrt_buffer.default <- function(data, dtype = NULL, device = NULL, shape = NULL, check = FALSE, ...) {
-  cannot_upload(data, rlang::caller_env(0))
+  call <- rlang::caller_env(0)
+  own <- r_data(data)
+  if (!is_data(own)) cannot_upload(data, call)
+  upload(own, dtype, device, shape, check, ..., call = call)
 }
 
 #' @export
 pjrt_scalar.default <- function(data, dtype = NULL, device = NULL, check = FALSE, ...) {
-  cannot_upload(data, rlang::caller_env(0))
+  call <- rlang::caller_env(0)
+  own <- r_data(data)
+  if (!is_data(own)) cannot_upload(data, call)
+  upload_scalar(own, dtype, device, check, ..., call = call)
 }
 
 #' @rdname pjrt_buffer

@@ -68,8 +68,10 @@ plugin_client_create <- function(plugin, platform, options = list()) {
   }
   options <- client_options(platform, options)
   note_flags(platform)
-  client <- check(.Call(wrap__plugin_client, plugin, platform, names(options), unname(options)))
-  keep_client(client, platform)
+  client <- .Call(wrap__plugin_client, plugin, platform, names(options), unname(options))
+  # For xlaffi_sitrep()
+  the$client_problems[[platform]] <- if (inherits(client, "xlaffi_failure")) client$message
+  keep_client(check(client), platform)
 }
 
 # All devices of the client in order, and the one for those who name none: the first of this process.

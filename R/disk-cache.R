@@ -65,11 +65,15 @@ folder_problem <- function(path) {
     return(sprintf("%s %s", path, foreign))
   }
   trial <- tempfile(".trial", path)
-  if (!suppressWarnings(file.create(trial, showWarnings = FALSE))) {
-    return(sprintf("%s cannot be written", path))
-  }
-  unlink(trial)
-  NULL
+  on.exit(unlink(trial))
+  # On a full disk files can be made that hold nothing.
+  tryCatch(
+    {
+      write_bytes(raw(4096L), trial)
+      NULL
+    },
+    xlaffi_error_disk_full = function(error) sprintf("%s %s", path, conditionMessage(error))
+  )
 }
 
 # Who else could have written a file or folder; NULL where nobody could.

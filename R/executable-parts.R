@@ -36,8 +36,11 @@ pjrt_shard <- function(executable, ...) {
   call <- environment()
   unname(Map(function(x, parameter, i) {
     name <- sprintf("..%d", i)
+    x <- r_data(x)
     if (!inherits(x, "xlaffi_buffer") && !is_sharded(x) && !is_data(x)) {
-      abort(sprintf("`%s` must be an array or a buffer, not %s", name, describe(x)), operand = name, call = call)
+      abort(sprintf("`%s` must be an array or a buffer, not %s", name, describe(x)),
+        operand = name, hint = data_hint(x), call = call
+      )
     }
     type <- argument_type(x, sprintf("`%s`", name), call)
     if (is_data(x)) {

@@ -2,8 +2,8 @@
 #'
 #' `hlo_constant()` puts R data into a program; `hlo_iota()` counts along an axis from 0.
 #'
-#' @param data A logical, integer, double, complex or integer64 vector or array. One number fills
-#'   `shape`.
+#' @param data A logical, integer, double, complex or integer64 vector or array, see
+#'   [`?xlaffi-types`][xlaffi-types]. One number fills `shape`.
 #' @param dtype The element type; `NULL` means `f64` for doubles, `i32` for integers, `pred` for
 #'   logicals, `c128` for complex and `i64` for integer64 data.
 #' @param shape The dimensions; `NULL` means those of `data`, or its length.
@@ -16,8 +16,11 @@
 #' xla_jit(function(x) x * hlo_constant(1:3, "f64") + hlo_iota("f64", 3))(c(1, 1, 1))
 #' @export
 hlo_constant <- function(data, dtype = NULL, shape = NULL) {
-  if (is_value(data) || !is.atomic(data) || is.null(data) || is.character(data)) {
-    abort(sprintf("`data` must be numbers or logicals, not %s", describe(data)), operand = "data")
+  data <- r_data(data)
+  if (!is_data(data)) {
+    abort(sprintf("`data` must be numbers or logicals, not %s", describe(data)),
+      operand = "data", hint = data_hint(data)
+    )
   }
   dtype <- if (is.null(dtype)) r_dtype(data) else check_dtype(dtype, "dtype")
   shape <- if (is.null(shape)) r_shape(data) else check_shape(shape, "shape")

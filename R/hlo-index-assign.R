@@ -36,9 +36,18 @@
   assigned(x, given, value, "`[[<-`", call)
 }
 
-# R itself calls the object that changes `*tmp*`.
+# As the user wrote it: R calls the object that changes `*tmp*`, and has the new elements in the call.
 assign_call <- function(generic) {
-  as.call(list(as.name(generic), quote(x), quote(...), value = quote(value)))
+  parts <- as.list(sys.call(-1L))[-1L]
+  if (!identical(parts[[1L]], quote(`*tmp*`))) {
+    return(as.call(list(as.name(generic), quote(x), quote(...), value = quote(value))))
+  }
+  inlined <- vapply(parts, function(part) is_value(part) || (is.vector(part) && length(part) > 1L), NA)
+  parts[inlined] <- list(quote(value))
+  parts[[1L]] <- quote(x)
+  value <- if (is.null(parts$value)) quote(value) else parts$value
+  parts$value <- NULL
+  call("<-", as.call(c(as.name(sub("<-", "", generic, fixed = TRUE)), parts)), value)
 }
 
 # Somebody who calls the function itself may leave out the name `value`.

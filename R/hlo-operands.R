@@ -44,6 +44,7 @@ refuse_mixture <- function(dtypes, names, op, call) {
 
 # Any number of values and R data as values of one dtype, each with its own shape: of R data `shape_of` them.
 common <- function(parts, op, names = rep("...", length(parts)), call = rlang::caller_env(), shape_of = r_shape) {
+  parts <- lapply(parts, r_data)
   for (i in seq_along(parts)) {
     check_no_token(parts[[i]], op, names[[i]], call)
     check_operand(parts[[i]], names[[i]], call, op)
@@ -61,6 +62,8 @@ operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()
   if (is_value(x) && is_value(y) && x@dtype == y@dtype && identical(x@shape, y@shape)) {
     return(list(x, y))
   }
+  x <- r_data(x)
+  y <- r_data(y)
   check_operand(x, names[[1L]], call, op)
   check_operand(y, names[[2L]], call, op)
   dtype <- meeting_dtype(list(x, y), op, names, call)

@@ -9,9 +9,11 @@ trace_program <- function(f, arguments, platform = default_platform(), mesh = NU
   the$undecided <- the$manual <- NULL
   check_no_tokens(tree_leaves(arguments), "a program cannot be given a token")
   tree <- NULL
+  seed <- random_state()
   region <- trace_region(function(params) {
     tree <<- with_written_calls(call_written(f, tree_fill(arguments, params)))
     if (!is.null(the$undecided)) stop(the$undecided)
+    check_no_draws(seed)
     results <- lapply(tree_leaves(tree), as_value, "f", call = NULL)
     check_no_tokens(results, "the function returns a token, which a program cannot give back")
     results
@@ -36,10 +38,13 @@ argument_type <- function(x, name, call = rlang::caller_env()) {
   if (is_sharded(x)) {
     return(new_type(x@dtype, x@shape))
   }
+  x <- r_data(x)
   if (!is_data(x)) {
+    hint <- data_hint(x)
     abort(
       sprintf("argument %s must be numbers, logicals, a buffer or a value of a program, not %s", name, describe(x)),
-      operand = name, hint = "Other options can go into the function: `function(x) f(x, option)`.", call = call
+      operand = name, call = call,
+      hint = if (is.null(hint)) "Other options can go into the function: `function(x) f(x, option)`." else hint
     )
   }
   new_type(r_dtype(x), r_shape(x))

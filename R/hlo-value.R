@@ -128,6 +128,7 @@ setMethod("show", "xlaffi_typed", function(object) print(object))
 # Any operand as a value: R data become constants, of the dtype and (one number) the shape of
 # `like`, if it is given. `op` begins the messages.
 as_value <- function(x, name, like = NULL, call = rlang::caller_env(), op = NULL) {
+  x <- r_data(x)
   check_operand(x, name, call, op)
   if (is_value(x)) {
     check_living(x)
@@ -142,7 +143,7 @@ as_value <- function(x, name, like = NULL, call = rlang::caller_env(), op = NULL
 
 check_operand <- function(x, name, call, op = NULL) {
   if (!is_value(x) && !is_data(x)) {
-    hint <- if (inherits(x, "xlaffi_buffer")) "Pass the buffer as an argument of the function."
+    hint <- if (inherits(x, "xlaffi_buffer")) "Pass the buffer as an argument of the function." else data_hint(x)
     abort(
       sprintf("%s`%s` must be a value of the program, numbers or logicals, not %s", start_of(op), name, describe(x)),
       op = op, operand = name, hint = hint, call = call

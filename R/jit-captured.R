@@ -47,7 +47,11 @@ most_fields <- 1000L
 
 changed <- function(captured) {
   for (group in captured) {
-    if (!identical(mget(group$names, group$env, "any", list(NULL)), group$values)) {
+    if (is.function(group$read)) {
+      if (!identical(group$read(), group$value)) {
+        return(TRUE)
+      }
+    } else if (!identical(mget(group$names, group$env, "any", list(NULL)), group$values)) {
       return(TRUE)
     }
   }

@@ -19,8 +19,9 @@
 #'
 #' Variables are looked up as they are named in `f` and in the functions and methods of yours that it calls, in strings
 #' as well (`get("k")`, `do.call("h", ...)`), and so are the fields of environments and of objects made of them, if
-#' there are not more than 1000. Not noticed are changes of what has a name that is computed (`get(paste0("k", i))`),
-#' fields and methods that are added later, options, environment variables and files. What `f` itself assigns by
+#' there are not more than 1000, and what `getOption()`, `options()` and `Sys.getenv()` give there. Not noticed are
+#' changes of what has a name that is computed (`get(paste0("k", i))`), fields and methods that are added later, and
+#' files. What `f` itself assigns by
 #' `<<-`, or to fields, is its own affair.
 #'
 #' Functions can be saved, and sent to other processes: there they are traced and compiled anew. Equal functions share
@@ -135,13 +136,20 @@ run_call <- function(call, leaves) {
   }
   executable <- call$program$executable
   if (!call$any) {
+    for (i in seq_along(leaves)) {
+      if (is.logical(leaves[[i]])) representable(leaves[[i]], "pred", i)
+    }
     outputs <- .Call(wrap__executable_call, executable, leaves, call$dtypes, call$device)
   } else {
     if (call$all) {
       names(leaves) <- NULL
     } else {
       leaves <- lapply(seq_along(leaves), function(i) {
-        if (call$buffers[[i]]) leaves[[i]] else pjrt_buffer(leaves[[i]], call$dtypes[[i]], call$device)
+        if (call$buffers[[i]]) {
+          leaves[[i]]
+        } else {
+          pjrt_buffer(representable(leaves[[i]], call$dtypes[[i]], i), call$dtypes[[i]], call$device)
+        }
       })
     }
     outputs <- .Call(wrap__executable_execute, executable, leaves, NULL, TRUE, FALSE)
@@ -154,6 +162,20 @@ run_call <- function(call, leaves) {
     outputs <- read_results(outputs, leaves)
   }
   in_form(call, outputs)
+}
+
+# R data as an argument: pred has no NA, and one number, which takes the dtype of buffers beside it, does not become
+# infinite in that.
+representable <- function(x, dtype, i) {
+  problem <- if (is.logical(x) && anyNA(x)) {
+    "has NA, which pred cannot hold"
+  } else if (length(x) == 1L && !is_integer64(x) && any(beyond_range(x, dtype))) {
+    sprintf("is a number that dtype %s cannot hold: %s", dtype, format(x))
+  }
+  if (!is.null(problem)) {
+    abort(sprintf("argument %d %s", i, problem), operand = as.character(i), call = NULL)
+  }
+  x
 }
 
 in_form <- function(call, outputs) {
@@ -179,6 +201,7 @@ read_results <- function(buffers, arguments) {
 
 # The first call with a signature, and every call with nested lists or values.
 run_new <- function(self, arguments, env) {
+  arguments <- tree_map(arguments, r_data)
   leaves <- as.list(tree_leaves(arguments))
   buffers <- vapply(leaves, inherits, NA, what = c("xlaffi_buffer", "xlaffi_sharded"))
   if (any_of_class(leaves, c("xlaffi_value", "xlaffi_type")) || (length(the$traces) && !any(buffers))) {
@@ -207,11 +230,11 @@ run_new <- function(self, arguments, env) {
     # Before `f` runs: what it changes itself is its own affair.
     captured <- captured_variables(self$uses)
     types <- adapted(types, leaves, buffers)
-    call <- new_call(self$f, types, device, self$name, self$exact, placed, self$shardings)
+    call <- with_session_reads(new_call(self$f, types, device, self$name, self$exact, placed, self$shardings))
     call$buffers <- buffers
     call$any <- any(buffers)
     call$all <- all(buffers)
-    call$captured <- settled(captured)
+    call$captured <- c(settled(captured), call$session)
     remember_call(call, key)
   }
   run_again(call, leaves)

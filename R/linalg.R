@@ -75,9 +75,10 @@ dims_text <- function(x, dims) {
 # Numbers of a dtype that the handlers take, or R numbers that become some.
 check_numbers <- function(x, name, dtype, call) {
   if (!is_on_device(x)) {
-    if (!(is.numeric(x) || is.logical(x) || is.complex(x)) || is.object(x)) {
+    x <- r_data(x)
+    if (!is_data(x)) {
       abort(sprintf("`%s` must be a matrix of numbers, a buffer or a value, not %s", name, describe(x)),
-        operand = name, call = call
+        operand = name, hint = data_hint(x), call = call
       )
     }
     if (is.integer(x) || is.logical(x)) storage.mode(x) <- "double"

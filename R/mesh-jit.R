@@ -167,7 +167,10 @@ run_on_mesh <- function(call, leaves) {
   arguments <- lapply(seq_along(leaves), function(i) {
     x <- leaves[[i]]
     to <- layout$arguments[[i]]
-    if (is_sharded(x)) x@shards else parts_on_devices(x, to$type, layout$mesh, to$parts, to$local, to$first)
+    if (is_sharded(x)) {
+      return(x@shards)
+    }
+    parts_on_devices(representable(x, to$type@dtype, i), to$type, layout$mesh, to$parts, to$local, to$first)
   })
   # A program for one device takes and gives buffers, one for several lists of them.
   alone <- mesh_size(layout$mesh) == 1L

@@ -52,8 +52,11 @@ ffi_shard <- function(x, mesh, spec = ffi_spec(), dtype = NULL, global_shape = N
     check_kept_dtype(x@dtype, dtype, call)
     return(resharded(x, mesh, spec, shape, call))
   }
+  x <- r_data(x)
   if (!is_data(x) && !inherits(x, "xlaffi_buffer")) {
-    abort(sprintf("`x` must be numbers, logicals, a buffer or a sharded array, not %s", describe(x)), operand = "x")
+    abort(sprintf("`x` must be numbers, logicals, a buffer or a sharded array, not %s", describe(x)),
+      operand = "x", hint = data_hint(x)
+    )
   }
   type <- argument_type(x, "`x`", call)
   if (inherits(x, "xlaffi_buffer")) {

@@ -22,7 +22,7 @@ check_own_arguments <- function(own, arguments, names) {
   for (x in tree_leaves(arguments[!names %in% names(own$signature$attributes)])) {
     if (!is_data(x) && !inherits(x, c("xlaffi_buffer", "xlaffi_typed"))) {
       text <- "%s: operands must be numbers, logicals, buffers or values of a program, not %s"
-      abort(sprintf(text, own$name, describe(x)), op = own$name, call = NULL)
+      abort(sprintf(text, own$name, describe(x)), op = own$name, hint = data_hint(x), call = NULL)
     }
   }
 }

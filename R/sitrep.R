@@ -1,8 +1,9 @@
 #' Situation report
 #'
 #' What was found: versions, plugins, Python and jaxlib, LAPACK, and the environment variables that
-#' are set; and what to do about what is missing. NVIDIA's libraries are loaded to see whether they
-#' can be; the folder in the variable `XLAFFI_CUDA_PATH` comes before the system's.
+#' are set; and for what is missing or does not work, the command that mends it. A plugin that is a file is loaded
+#' to see whether it can be, and so are NVIDIA's libraries; the folder in the variable `XLAFFI_CUDA_PATH` comes before
+#' the system's. No client is made: what was wrong when one was last asked for is told.
 #'
 #' @section LAPACK:
 #' On the CPU, kernels of the package compute real matrices up to a number of rows and columns: lu and the Cholesky
@@ -39,7 +40,7 @@ xlaffi_sitrep <- function() {
     python = python_report(),
     plugins = lapply(stats::setNames(nm = c("cpu", "cuda")), plugin_state),
     processes = pjrt_distributed_status(),
-    programs = program_cache_state(),
+    programs = program_cache_facts(),
     cuda = as.data.frame(check(.Call(wrap__cuda_libraries))),
     lapack = lapack_found(),
     targets = nrow(ffi_targets()),
@@ -56,18 +57,50 @@ lapack_found <- function() {
   found
 }
 
-# "loaded", "found" or "missing", and where.
+# The `state` of a plugin, "loaded", "found", "unusable" or "missing"; where it is, how many devices its client has, and
+# the `problem` that there is with it.
 plugin_state <- function(platform) {
-  plugin <- the$plugins[[platform]]
-  if (!is.null(plugin)) {
-    info <- check(.Call(wrap__plugin_info, plugin))
-    return(list(state = "loaded", path = info$path, api = paste(info$version, collapse = ".")))
-  }
   path <- plugin_found(platform)
-  if (is.null(path)) {
-    return(list(state = "missing"))
+  if (is.null(the$plugins[[platform]])) {
+    if (is.null(path)) {
+      return(list(state = "missing"))
+    }
+    if (!nzchar(path)) {
+      return(list(state = "found", path = "inside this package", problem = the$client_problems[[platform]]))
+    }
+    problem <- tryCatch(
+      {
+        pjrt_plugin(platform)
+        NULL
+      },
+      xlaffi_error = problem_line
+    )
+    if (!is.null(problem)) {
+      return(list(state = "unusable", path = path, problem = problem))
+    }
   }
-  list(state = "found", path = if (nzchar(path)) path else "inside this package")
+  info <- check(.Call(wrap__plugin_info, the$plugins[[platform]]))
+  client <- the$clients[[platform]]
+  list(
+    state = "loaded", path = info$path, api = paste(info$version, collapse = "."),
+    devices = if (!is.null(client)) length(devices(client)), problem = the$client_problems[[platform]]
+  )
+}
+
+problem_line <- function(error) strsplit(conditionMessage(error), "\n", fixed = TRUE)[[1L]][[1L]]
+
+# The folder of compiled programs as it is now, and what is in it.
+program_cache_facts <- function() {
+  # A disk fills, and permissions change.
+  the$folders$program <- NULL
+  state <- program_cache_state()
+  if (is.null(state$problem)) {
+    sizes <- entry_sizes(state$path)
+    state$count <- nrow(sizes)
+    state$bytes <- sum(sizes$bytes)
+    state$limit <- size_limit(disk_cache("program"))
+  }
+  state
 }
 
 set_variables <- function() {
@@ -81,81 +114,4 @@ set_variables <- function() {
   )
   values <- Sys.getenv(names, NA)
   values[!is.na(values)]
-}
-
-report <- function(found) {
-  cli::cli_h1("xlaffi {found$version}")
-  cli::cli_bullets(c("*" = "R {found$r}, {found$system}"))
-  cli::cli_h2("Plugins")
-  for (platform in names(found$plugins)) {
-    plugin <- found$plugins[[platform]]
-    text <- switch(plugin$state,
-      loaded = c(v = "{platform}: loaded from {.path {plugin$path}}, PJRT API {plugin$api}"),
-      found = c(v = "{platform}: {.path {plugin$path}}"),
-      missing = if (platform == "cpu") {
-        c(x = "cpu: none", i = "{.run install_pjrt()} makes what the included plugin needs.")
-      } else {
-        c("*" = "{platform}: none; PJRT_PLUGIN_PATH_{toupper(platform)} names one")
-      }
-    )
-    cli::cli_bullets(text)
-  }
-  for (i in seq_len(NROW(found$processes))) {
-    cli::cli_bullets(c("*" = "process {trimws(process_line(found$processes[i, ]))}"))
-  }
-  cli::cli_bullets(if (is.null(found$programs$problem)) {
-    c("*" = "compiled programs are kept in {.path {found$programs$path}}, see {.code ?ffi_cache}")
-  } else {
-    c("*" = "compiled programs are not kept for later sessions: {found$programs$problem}")
-  })
-  cli::cli_h2("Python for the CPU plugin")
-  for (place in found$python$places) {
-    cli::cli_bullets(stats::setNames("{place}", if (place == found$python$chosen) "v" else "*"))
-  }
-  cli::cli_h2("Linear algebra")
-  report_lapack(found$lapack)
-  cli::cli_bullets(c("*" = "{found$targets} custom call target{?s}, see {.code ffi_targets()}"))
-  cli::cli_h2("CUDA")
-  if (all(is.na(found$cuda$path))) {
-    cli::cli_bullets(c("*" = "none of NVIDIA's libraries; {.code xlaffi_sitrep()$cuda} tells what was tried"))
-  } else {
-    for (i in seq_len(nrow(found$cuda))) {
-      library <- found$cuda$library[[i]]
-      path <- found$cuda$path[[i]]
-      problem <- found$cuda$problem[[i]]
-      cli::cli_bullets(if (is.na(path)) c(x = "{problem}") else c(v = "{library}: {.path {path}}"))
-    }
-  }
-  cli::cli_h2("Environment variables")
-  if (length(found$variables)) {
-    for (name in names(found$variables)) {
-      value <- found$variables[[name]]
-      cli::cli_bullets(c("*" = "{name} = {.val {value}}"))
-    }
-  } else {
-    cli::cli_bullets(c("*" = "none of ours is set"))
-  }
-}
-
-report_lapack <- function(lapack) {
-  if (!is.null(lapack$problem)) {
-    cli::cli_bullets(c(x = "{lapack$problem}", i = "{.run install_pjrt()} brings OpenBLAS."))
-    return(invisible())
-  }
-  threads <- lapack$threads
-  cli::cli_bullets(c(
-    v = "LAPACK: {lapack$version}, {lapack$place} ({.path {lapack$path}}){if (!is.null(threads)) ', '}{
-      if (!is.null(threads)) cli::pluralize('{threads} thread{?s}')}",
-    if (!lapack$single_precision) {
-      c("*" = "f32 and c64 are computed in double precision: this LAPACK has no single precision, or is not to use it")
-    },
-    if (is.null(threads)) {
-      c(i = "This looks like the reference LAPACK. OpenBLAS is many times faster: {.run install_pjrt()} brings it, in a
-        Python of your own {.code pip install scipy-openblas32}.")
-    }
-  ))
-  for (i in seq_len(nrow(lapack$refused))) {
-    refused <- lapack$refused[i, ]
-    cli::cli_bullets(c("*" = "not taken: {refused$place} ({.path {refused$path}}): it {refused$why}"))
-  }
 }

@@ -147,6 +147,12 @@ word_simplify <- function(x, higher = TRUE, except = c(0L, 1L)) {
 word("simplify2array", "base", word_simplify, topic = "Elements", dtypes = "all", differs = "Names are dropped.")
 
 word_replicate <- function(n, expr, simplify = "array") {
+  call <- method_call("replicate")
+  if (is_value(n)) {
+    abort("replicate(): how often must be known while the program is written, but `n` is a value",
+      op = "replicate", operand = "n", hint = "`hlo_fori()` repeats as often as a value says.", call = call
+    )
+  }
   f <- eval.parent(substitute(function(...) expr))
   word_sapply(integer(n), f, simplify = simplify)
 }

@@ -144,6 +144,9 @@ word_apply <- function(X, MARGIN, FUN, ..., simplify = TRUE) {
   }
   margin <- check_axes(MARGIN, "MARGIN", length(dim), call = call)
   g <- function(part) f(part, ...)
+  if (!all(dim[margin])) {
+    return(applied_to_nothing(X, margin, dim, g))
+  }
   answer <- if (!is_value(X)) {
     lapply(base::apply(X, margin, function(part) list(g(part))), `[[`, 1L)
   } else if (prod(dim[margin]) > most_copies && changes_things(f, ...)) {
@@ -166,6 +169,25 @@ word_apply <- function(X, MARGIN, FUN, ..., simplify = TRUE) {
   }
   size <- length(answer[[1L]])
   from_column(as_column(y), c(if (size != 1L) size, shape))
+}
+
+# As R, which calls the function once to see what it would give
+applied_to_nothing <- function(X, margin, dim, f) {
+  rest <- dim[-margin]
+  dtype <- if (is_value(X)) X@dtype else r_dtype(X)
+  part <- if (is_value(X)) {
+    constant(if (dtype == "pred") FALSE else 0, dtype, rest, "X")
+  } else {
+    vector(typeof(X), prod(rest))
+  }
+  if (!is_value(X) && length(rest) > 1L) dim(part) <- rest
+  answer <- f(part)
+  if (is.null(answer)) {
+    return(NULL)
+  }
+  answer <- as_value(answer, "FUN")
+  shape <- if (length(margin) > 1L) dim[margin] else 0L
+  constant(if (answer@dtype == "pred") FALSE else 0, answer@dtype, shape, "FUN")
 }
 
 element_word("lapply", word_lapply)

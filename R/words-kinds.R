@@ -36,6 +36,15 @@ word_kind("class", function(x) {
 word_kind("oldClass", function(x) NULL)
 word_kind("is.object", function(x) FALSE)
 word_kind("isS4", function(object) FALSE)
+word("is", "methods", function(object, class2) {
+  if (!is_value(object) || (!missing(class2) && class2 %in% c("xlaffi_value", "xlaffi_typed"))) {
+    return(methods::is(object, class2))
+  }
+  # R's own answer, for an object of the same kind
+  like <- vector(r_type(object), 1L)
+  if (length(object@shape) > 1L) dim(like) <- rep(1L, length(object@shape))
+  methods::is(like, class2)
+}, topic = "Logic and control", dtypes = "all", derivative = "none", differs = "")
 word_kind("is.vector", function(x, mode = "any") {
   length(x@shape) < 2L && mode %in% c("any", r_type(x), if (r_type(x) %in% c("integer", "double")) "numeric")
 })

@@ -54,6 +54,8 @@ mask_for <- function(name, value, home) {
     standard_mask(name, list(f = method_of(name, entry, value), first = TRUE), value)
   } else if (name %in% asking_functions) {
     asking(name, value)
+  } else if (name %in% names(session_reads)) {
+    session_reads[[name]]
   } else if (name %in% random_functions) {
     refusing_random(name)
   } else if (is_guarded(name, package, value)) {
@@ -246,6 +248,13 @@ mask_choices <- list(
   }
 )
 
+# What takes other arguments as code: looked at here, they would be computed where their names mean something else.
+first_choice <- function(...) if (...length()) dispatched(is_value(...elt(1L))) else for_r
+mask_choices[c("within", "subset", "transform")] <- list(first_choice)
+mask_choices[c("lm", "glm", "nls", "aov", "model.frame", "xtabs")] <- list(function(formula, data, ...) {
+  if (missing(formula)) for_r else if (missing(data)) directly_given(formula) else directly_given(formula, data)
+})
+
 # Objects have methods that may take their indices unevaluated.
 index_choice <- function(x, ...) {
   if (is_value(x)) for_values else if (is.object(x)) for_r else given_anywhere(x, ...)
@@ -319,8 +328,9 @@ handing_on <- c(
   "signalCondition", "parent.frame", "sys.parent", "sys.frame", "sys.frames", "sys.calls", "sys.nframe", "sys.on.exit",
   "conditionMessage", "conditionCall", "parent.env", "force", "forceAndCall", "Negate", "rapply",
   "environment", "exists", "get", "get0", "sys.call", "sys.function", "match.call", "match.arg", "match.fun", "debug",
-  "undebug", "det", "list2env", "new.env", "modifyList", "append", "lapply", "show", "new", "is", "slot", "validObject",
-  "callNextMethod", "system.time", "::", ":::", "weighted.mean", "is.name", "object.size", "Vectorize", "isVirtualClass"
+  "undebug", "det", "list2env", "new.env", "modifyList", "append", "lapply", "show", "new", "slot", "validObject",
+  "callNextMethod", "system.time", "::", ":::", "bquote", "library", "require", "rm", "weighted.mean",
+  "is.name", "object.size", "Vectorize", "isVirtualClass"
 )
 
 has_method <- function(name, package) {

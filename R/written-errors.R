@@ -35,6 +35,9 @@ users_trace <- function() {
 with_written_calls <- function(code) {
   withCallingHandlers(code, warning = refuse_other_methods, error = function(e) {
     call <- conditionCall(e)
+    if (!inherits(e, "rlang_error") && grepl("xlaffi_value", conditionMessage(e), fixed = TRUE)) {
+      refuse_other_object(e)
+    }
     if (is.call(call) && !inherits(e, "rlang_error")) {
       e$call <- as_written(without_mask(call))
       if (!identical(e$call, call)) stop(e)
@@ -45,10 +48,16 @@ with_written_calls <- function(code) {
 # R warns where the operands of an operator have methods that differ, and goes on without them.
 refuse_other_methods <- function(w) {
   if (grepl("Ops.xlaffi_value", conditionMessage(w), fixed = TRUE)) {
-    abort(sprintf("a value of the program meets an object of another class: %s", conditionMessage(w)),
-      hint = "`unclass()` and `as.numeric()` take the numbers out of objects.", call = conditionCall(w)
-    )
+    refuse_other_object(w)
   }
+}
+
+# What another package's methods, or R's, say of values
+refuse_other_object <- function(condition) {
+  abort(sprintf("a value of the program meets an object of another class: %s", conditionMessage(condition)),
+    hint = "`unclass()`, `as.numeric()` and `as.matrix()` take the numbers out of objects.",
+    call = conditionCall(condition)
+  )
 }
 
 # UseMethod() puts a method's name into the call.

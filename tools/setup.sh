@@ -33,7 +33,7 @@ case "$level" in
     rpkgs+=(knitr rmarkdown) ;;
   test)
     debs+=(pandoc zip locales)
-    rpkgs+=(testthat withr reticulate knitr rmarkdown jsonlite yaml)
+    rpkgs+=(testthat withr reticulate knitr rmarkdown jsonlite yaml Matrix)
     systems=(aarch64-unknown-linux-gnu)
     requirements+=(tools/requirements-test.txt) ;;
   lint)
@@ -51,7 +51,7 @@ case "$level" in
     rpkgs+=(pkgdown knitr rmarkdown jsonlite yaml) ;;
   check)
     debs+=(pandoc devscripts qpdf tidy git)
-    rpkgs+=(testthat withr knitr rmarkdown reticulate jsonlite codetools)
+    rpkgs+=(testthat withr knitr rmarkdown reticulate jsonlite codetools Matrix)
     requirements+=(tools/requirements-test.txt) ;;
   # No faster LAPACK: the figures are those of what the two commands of the README install.
   bench)
@@ -134,9 +134,10 @@ rust_debs() {
 }
 
 with_apt() {
-  local wanted=("${debs[@]}") need=() names=()
+  # Debian has no capitals in the names of packages.
+  local wanted=("${debs[@]}") need=() names=() lower=("${rpkgs[@],,}")
   if debian_r; then
-    wanted+=(r-base-core "${rpkgs[@]/#/r-cran-}")
+    wanted+=(r-base-core "${lower[@]/#/r-cran-}")
   fi
   if [ -z "${XLAFFI_PYTHON:-}" ]; then
     wanted+=(python3 python3-venv "libpython$(debian_python)")

@@ -1,0 +1,264 @@
+# ?"xlaffi-types", row by row: what each door makes of R objects, and that all say the same of what they refuse.
+
+mesh_of_one <- function() ffi_mesh(c(data = 1))
+
+# Doors to XLA: each takes an R object and gives it back as it comes out.
+doors <- list(
+  pjrt_buffer = function(x) as_array(pjrt_buffer(x)),
+  xla_jit = function(x) xla_jit(function(x) x)(x),
+  beside_buffer = function(x) as_array(xla_jit(function(x, b) list(x, b))(x, pjrt_buffer(1, "f64"))[[1L]]),
+  in_list = function(x) xla_jit(function(l) l)(list(a = list(x)))$a[[1L]],
+  inlined = function(x) xla_jit(function(one) xla_jit(function(x) x)(x))(1),
+  ffi_program = function(x) ffi_program(function(x) x, x),
+  ffi_op = function(x) ffi_op(function(x) x)(x),
+  ffi_shard = function(x) as_array(ffi_shard(x, mesh_of_one())),
+  hlo_constant = function(x) xla_jit(function() hlo_constant(x))(),
+  beside_value = function(x) xla_jit(function(v) c(v, x))(x[0])
+)
+
+# Those that give what they were given, in R's own precision
+faithful <- doors[c("xla_jit", "beside_buffer", "in_list", "inlined", "ffi_op", "ffi_shard", "hlo_constant")]
+
+plain_of <- function(x) {
+  if (length(dim(x)) == 1L) dim(x) <- NULL
+  x
+}
+
+test_that("base arrays enter in R's own precision and leave as they were", {
+  skip_without_plugin()
+  data <- list(
+    c(TRUE, FALSE), 1:3, c(0.1, -0, NaN, Inf, -Inf), c(1i, 2 + 0.1i), matrix(1:6, 2), array(1:24 / 7, c(2, 3, 4)),
+    integer(), double(), logical(), complex(), matrix(0, 0, 3), array(1L, c(2, 0, 3)), NA_integer_, c(1L, NA),
+    .Machine$integer.max, -.Machine$integer.max, 5e-324 * 2^60, .Machine$double.xmax
+  )
+  for (x in data) {
+    for (door in names(faithful)) {
+      out <- plain_of(faithful[[door]](x))
+      expect_identical(out, x, info = paste(door, deparse(x)))
+      expect_identical(1 / as.complex(out), 1 / as.complex(x), info = paste("signs of zeros:", door))
+    }
+  }
+})
+
+test_that("one number beside buffers takes their dtype, or is refused", {
+  skip_without_plugin()
+  f <- xla_jit(function(x, b) x + b)
+  single <- pjrt_buffer(1, "f32")
+  expect_identical(as.character(dtype(f(2, single))), "f32")
+  expect_error(f(1e39, single), "argument 1 is a number that dtype f32 cannot hold: 1e[+]39",
+    class = "xlaffi_error_invalid_argument"
+  )
+  expect_identical(plain_of(as_array(f(Inf, single))), Inf)
+})
+
+test_that("NA of doubles is NA or NaN, and that of logicals is refused", {
+  skip_without_plugin()
+  for (door in names(faithful)) {
+    out <- faithful[[door]](c(1, NA))
+    expect_true(is.na(out[[2L]]), info = door)
+  }
+  refusing <- faithful[setdiff(names(faithful), "ffi_shard")]
+  for (door in names(refusing)) {
+    error <- error_of(refusing[[door]](c(TRUE, NA)))
+    expect_match(conditionMessage(error), "has NA, which pred cannot hold", fixed = TRUE, info = door)
+  }
+  # Compiled for logicals without NA before
+  f <- xla_jit(function(x) !x)
+  expect_identical(f(c(TRUE, FALSE)), c(FALSE, TRUE))
+  expect_error(f(c(TRUE, NA)), "argument 1 has NA, which pred cannot hold", class = "xlaffi_error_invalid_argument")
+  mesh <- mesh_of_one()
+  g <- xla_jit(function(x) !x, mesh = mesh, in_shardings = ffi_spec())
+  expect_error(g(c(TRUE, NA)), "argument 1 has NA, which pred cannot hold", class = "xlaffi_error_invalid_argument")
+  # As documented
+  expect_error(pjrt_buffer(NA, check = TRUE), class = "xlaffi_error_invalid_argument")
+  expect_error(ffi_shard(NA, mesh, check = TRUE), class = "xlaffi_error_invalid_argument")
+  expect_identical(plain_of(as_array(pjrt_buffer(NA))), TRUE)
+})
+
+test_that("names and dimnames are dropped", {
+  skip_without_plugin()
+  x <- matrix(1:4 + 0.5, 2, dimnames = list(c("a", "b"), c("c", "d")))
+  for (door in names(faithful)) {
+    expect_identical(faithful[[door]](x), unname(x), info = door)
+    expect_identical(plain_of(faithful[[door]](c(a = 1L, b = 2L))), 1:2, info = door)
+  }
+})
+
+test_that("integers of 64 bits keep them all, both ways", {
+  skip_without_plugin()
+  x <- bit64::as.integer64(c("9007199254740993", "-9223372036854775807", "9223372036854775807", NA, "0"))
+  for (door in names(faithful)) {
+    out <- plain_of(faithful[[door]](x))
+    expect_s3_class(out, "integer64")
+    expect_identical(unclass(out), unclass(x), info = door)
+  }
+  expect_identical(unclass(plain_of(as_array(pjrt_buffer(x)))), unclass(x))
+  m <- x[1:4]
+  dim(m) <- c(2L, 2L)
+  for (door in names(faithful)) {
+    out <- faithful[[door]](m)
+    expect_identical(dim(out), c(2L, 2L), info = door)
+    expect_identical(as.vector(unclass(out)), as.vector(unclass(m)), info = door)
+  }
+  expect_identical(as.character(plain_of(xla_jit(function(x) x + 1L)(x))[[1L]]), "9007199254740994")
+})
+
+test_that("doubles become integers only where they are some", {
+  skip_without_plugin()
+  mesh <- mesh_of_one()
+  typed <- list(
+    function(x, dtype) as_array(pjrt_buffer(x, dtype)),
+    function(x, dtype) as_array(ffi_shard(x, mesh, dtype = dtype)),
+    function(x, dtype) xla_jit(function() hlo_constant(x, dtype))()
+  )
+  for (door in typed) {
+    expect_identical(as.character(plain_of(door(2^53, "i64"))), "9007199254740992")
+    for (bad in list(2^31, -2^31 - 1, NaN, NA_real_, Inf)) {
+      expect_error(door(bad, "i32"), class = "xlaffi_error_invalid_argument", info = bad)
+    }
+    for (bad in list(2^63, -2^64, 1e300)) {
+      expect_error(door(bad, "i64"), class = "xlaffi_error_invalid_argument", info = bad)
+    }
+    expect_error(door(-1, "ui8"), class = "xlaffi_error_invalid_argument")
+    expect_error(door(256L, "ui8"), class = "xlaffi_error_invalid_argument")
+  }
+})
+
+# What is refused, and what of its hint
+refused_data <- list(
+  character = list("a", NULL), characters = list(c("a", "b"), NULL), raw = list(as.raw(1:3), "pjrt_buffer(x, dtype"),
+  factor = list(factor(c("u", "v")), "as.integer(x)"), ordered = list(factor("u", ordered = TRUE), "as.integer(x)"),
+  Date = list(as.Date("2024-02-29"), "days since 1970"),
+  POSIXct = list(as.POSIXct(0, origin = "1970-01-01"), "seconds"),
+  POSIXlt = list(as.POSIXlt("2024-02-29", tz = "UTC"), "as.POSIXct(x)"),
+  difftime = list(as.difftime(3, units = "mins"), "units = \"secs\""),
+  data.frame = list(data.frame(a = 1:2), "data.matrix(x)"),
+  ts = list(stats::ts(1:4), "as.matrix(x)"), mts = list(stats::ts(matrix(1:4, 2)), "as.matrix(x)"),
+  table = list(table(c(1, 1, 2)), "unclass(x)"), own = list(structure(1:3, class = "celsius"), "unclass(x)"),
+  noquote = list(I(2), "unclass(x)"), fun = list(function(x) x, NULL), name = list(quote(a), NULL),
+  env = list(emptyenv(), NULL),
+  formula = list(y ~ x, NULL), object = list(structure(list(), class = "thing"), NULL),
+  torch = list(structure(list(), class = "torch_tensor"), "as.array(x)"),
+  nanoarrow = list(structure(list(), class = "nanoarrow_array"), "as.vector(x)"),
+  arrow = list(structure(list(), class = c("Array", "ArrowDatum")), "as.vector(x)")
+)
+
+# What the doors say, without the name of the argument: what came, and what mends it
+said_of <- function(error) {
+  lines <- strsplit(conditionMessage(error), "\n", fixed = TRUE)[[1L]]
+  c(sub("^.*, not ", "not ", lines[[1L]]), lines[-1L])
+}
+
+test_that("every door refuses the same objects, in the same words", {
+  skip_without_plugin()
+  all_doors <- c(doors, list(
+    linalg = function(x) xla_lu(x), kepler = function(x) kepler(x, 0.5),
+    ffi_call = function(x) ffi_call("kepler", function(M, e) list(M, M))(x, 0.5),
+    operator = function(x) xla_jit(function(v) hlo_dot(v, x))(1), pjrt_scalar = function(x) pjrt_scalar(x)
+  ))
+  # c() of values gives lists of other things, as in R; bytes are for buffers, which ask for what they lack.
+  all_doors$beside_value <- NULL
+  for (name in names(refused_data)) {
+    x <- refused_data[[name]][[1L]]
+    hint <- refused_data[[name]][[2L]]
+    for (door in setdiff(names(all_doors), if (name == "raw") c("pjrt_buffer", "pjrt_scalar"))) {
+      info <- paste(name, door)
+      error <- error_of(all_doors[[door]](x))
+      expect_s3_class(error, "xlaffi_error_invalid_argument")
+      expect_identical(said_of(error)[[1L]], paste("not", xlaffi:::describe(x)), info = info)
+      if (!is.null(hint)) expect_match(said_of(error)[[2L]], hint, fixed = TRUE, info = info)
+    }
+  }
+})
+
+test_that("bytes are for buffers, with a dtype", {
+  skip_without_plugin()
+  expect_error(pjrt_buffer(as.raw(1:4)), "raw data need a `dtype`", class = "xlaffi_error_invalid_argument")
+  expect_identical(as_array(pjrt_buffer(as.raw(1:4), "ui8", shape = 4L, row_major = TRUE)), array(1:4))
+})
+
+test_that("refusals are worded", {
+  skip_without_plugin()
+  f <- xla_jit(function(x) x)
+  expect_snapshot(error = TRUE, {
+    pjrt_buffer(Sys.Date())
+    f(factor("a"))
+    f(list(a = data.frame(x = 1)))
+    f("a")
+    f(as.raw(1))
+    ffi_shard(stats::ts(1:3), mesh_of_one())
+    xla_jit(function() hlo_constant(as.difftime(1, units = "secs")))()
+    xla_lu(data.frame(x = 1))
+    xla_jit(function(x) x + Sys.Date())(1)
+    f(c(TRUE, NA))
+  })
+})
+
+as_general <- function(m) methods::as(methods::as(m, "denseMatrix"), "generalMatrix")
+
+dense_matrices <- function() {
+  m <- matrix(c(4, 1, 2, 1, 5, 3, 2, 3, 6), 3, dimnames = list(letters[1:3], NULL))
+  general <- as_general(m)
+  symmetric <- Matrix::forceSymmetric(general)
+  triangular <- Matrix::triu(general)
+  list(
+    general = general, symmetric = symmetric, triangular = triangular, lower = Matrix::tril(general),
+    unit = methods::as(Matrix::Diagonal(3), "denseMatrix"), packed = Matrix::pack(symmetric),
+    packed_triangle = Matrix::pack(triangular), positive = methods::as(symmetric, "dpoMatrix"),
+    diagonal = Matrix::Diagonal(3, c(1, 2, 3)), ones = Matrix::Diagonal(3), logical = general > 2,
+    empty = as_general(matrix(0, 0, 3)), factored = Matrix::chol(symmetric)
+  )
+}
+
+test_that("dense matrices of Matrix enter with all of their elements", {
+  skip_without_plugin()
+  skip_if_not_installed("Matrix")
+  matrices <- dense_matrices()
+  for (name in names(matrices)) {
+    x <- matrices[[name]]
+    want <- unname(as.matrix(x))
+    for (door in names(faithful)) {
+      expect_identical(faithful[[door]](x), want, info = paste(name, door))
+    }
+    expect_identical(as_array(pjrt_buffer(x, if (is.double(want)) "f64")), want, info = name)
+  }
+  x <- matrices$symmetric
+  expect_equal(xla_solve(x, c(1, 2, 3)), unname(solve(as.matrix(x), c(1, 2, 3))))
+  expect_identical(xla_lu(x), xla_lu(unname(as.matrix(x))))
+  expect_identical(xla_eigh(x), xla_eigh(unname(as.matrix(x))))
+})
+
+test_that("beside values they are right, or refused by an error of ours", {
+  skip_without_plugin()
+  skip_if_not_installed("Matrix")
+  for (x in dense_matrices()[c("general", "symmetric", "triangular", "diagonal", "logical")]) {
+    own <- unname(as.matrix(x))
+    calls <- list(
+      function(v, m) v + m, function(v, m) m + v, function(v, m) v * m, function(v, m) m * v, function(v, m) v %*% m,
+      function(v, m) m %*% v, function(v, m) crossprod(v, m), function(v, m) crossprod(m, v), function(v, m) v > m,
+      function(v, m) m > v, function(v, m) rbind(v, m), function(v, m) cbind(m, v), function(v, m) solve(v, m),
+      function(v, m) solve(m, v), function(v, m) ifelse(v > 1, v, m),
+      function(v, m) pmax(v, m), function(v, m) pmax(m, v), function(v, m) outer(v, m), function(v, m) kronecker(m, v),
+      function(v, m) tcrossprod(m, v), function(v, m) m - v, function(v, m) m / v, function(v, m) m == v
+    )
+    v <- matrix(c(2, 1, 0.5, 1, 3, 0, 0.5, 0, 4), 3)
+    for (call in calls) {
+      out <- tryCatch(xla_jit(function(v) call(v, x))(v), error = identity)
+      if (inherits(out, "error")) {
+        expect_s3_class(out, "xlaffi_error")
+      } else {
+        expect_equal(out, xla_jit(function(v) call(v, own))(v), info = deparse(body(call)))
+      }
+    }
+  }
+})
+
+test_that("sparse matrices are refused, and what makes them dense is named", {
+  skip_without_plugin()
+  skip_if_not_installed("Matrix")
+  x <- methods::as(matrix(c(1, 0, 0, 2), 2), "CsparseMatrix")
+  for (door in setdiff(names(doors), "beside_value")) {
+    error <- error_of(doors[[door]](x))
+    expect_match(said_of(error)[[2L]], "as.matrix(x)", fixed = TRUE, info = door)
+  }
+})
