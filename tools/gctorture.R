@@ -26,6 +26,7 @@ unsized <- "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
 }"
 
 x <- matrix(as.numeric(1:6), 2)
+client <- pjrt_client("cpu", cpu_device_count = 2L)
 device <- pjrt_device("cpu:0")
 buffer <- pjrt_buffer(x, "f64")
 exec <- pjrt_compile(pjrt_program(program))
@@ -34,11 +35,13 @@ printing <- pjrt_compile(pjrt_program(prints))
 waiting <- pjrt_compile(pjrt_program(paste("// while", prints, sep = "\n")))
 long <- bit64::as.integer64(1:3)
 plugin <- pjrt_plugin("cpu")
-client <- pjrt_client("cpu")
+both <- pjrt_compile(pjrt_program(program), pjrt_compile_options(num_replicas = 2L))
+parts <- lapply(devices(both), function(device) pjrt_buffer(x, "f64", device))
 lu <- ffi_handler("lu", "host")
 
 # What a run ends with.
 finished <- function(run) {
+  if (inherits(run, "xlaffi_launched")) run <- unclass(run)[[1L]]
   while (inherits(run, "xlaffi_run")) {
     done <- glue("run_wait", run, 1)
     if (!is.null(done)) run <- done
@@ -107,6 +110,12 @@ cases <- list(
     list(call_with(1:2), glue("executable_call", exec, list("text"), list("f64"), device))
   },
   info = function() glue("executable_info", exec),
+  several = function() lapply(finished(glue("executable_execute", both, list(parts), NULL, TRUE, FALSE)), read),
+  several_info = function() glue("executable_info", both),
+  several_refused = function() {
+    run <- function(...) finished(glue("executable_execute", both, list(...), NULL, TRUE, FALSE))
+    list(run(parts[1L]), run(parts[[1L]]), run(rev(parts)), run(parts, parts))
+  },
   program = function() {
     list(
       glue("program_info", glue("program_new", program, "mlir")),
