@@ -13,10 +13,11 @@ link=xl$$n
 addresses=(10.77.0.1 10.77.0.2)
 
 removed() {
-  local job
-  for job in $(jobs -p); do kill "$job" 2>/dev/null || true; done
+  for node in 1 2; do
+    ip netns pids "${space}node$node" 2>/dev/null | xargs -r kill -9
+    ip netns del "${space}node$node" 2>/dev/null || true
+  done
   wait
-  for node in 1 2; do ip netns del "${space}node$node" 2>/dev/null || true; done
   rm -rf "$work"
 }
 trap removed EXIT
