@@ -67,9 +67,10 @@ impl Stages {
     }
 }
 
-/// Remembers the handlers that others have registered with XLA, where programs that were prepared call them.
-pub(crate) fn adopt(gil: &Gil, jax: &Jaxlib) -> Result<()> {
-    for found in gil.call(&jax.adopted, [])?.items(gil)? {
+/// Remembers the handlers that others have registered with XLA, where programs that were prepared call them: all where
+/// nobody knows which ones.
+pub(crate) fn adopt(gil: &Gil, jax: &Jaxlib, every: bool) -> Result<()> {
+    for found in gil.call(&jax.adopted, [&gil.bool(every)?])?.items(gil)? {
         let [name, instantiate, prepare, initialize, execute] =
             <[Object; 5]>::try_from(found.items(gil)?)
                 .map_err(|_| crate::error::Error::internal("adopted gave no five objects"))?;

@@ -293,15 +293,24 @@ def can_be_guarded(name):
         return False
     if name in own_names:
         return True
-    stages = targets().get(name)
+    return _adopt(name, targets().get(name))
+
+
+def _adopt(name, stages):
     if not isinstance(stages, dict) or "capsule object NULL" not in repr(stages.get("execute")):  # of an older kind
         return False
     _adopted[name] = [stages.get(stage) for stage in _stages]
     return True
 
 
-def adopted():
-    """What `can_be_guarded` has found of others' handlers since the last time."""
+def adopted(every):
+    """What `can_be_guarded` has found of others' handlers since the last time. With `every`, all that there are: a
+    program that was prepared in another process may call any of them."""
+    if every:
+        own = {*own_names, *own_names.values(), ordered_target, missing_target, guarded_target}
+        for name, stages in targets().items():
+            if name not in own:
+                _adopt(name, stages)
     found = [[name, *stages] for name, stages in _adopted.items()]
     _adopted.clear()
     return found

@@ -88,7 +88,7 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
     if !is_hlo && (needs_preparation(code) || (several && contains(code, b"custom_call"))) {
         program = gil.call(client.jax.prepared(&gil)?, [&program, &gil.bool(several)?])?;
         if several {
-            calls::adopt(&gil, client.jax)?;
+            calls::adopt(&gil, client.jax, false)?;
         }
     }
     let compiled = gil.call(
@@ -276,6 +276,9 @@ entry!(
         let (code, digest) = read_serialized(code);
         let placed = place_serialized(&client, code, options)?;
         let gil = client.jax.gil()?;
+        if placed.devices.len() > 1 {
+            calls::adopt(&gil, client.jax, true)?;
+        }
         let object = gil.call(
             &client.jax.deserialize,
             [

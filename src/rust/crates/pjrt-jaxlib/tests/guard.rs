@@ -414,10 +414,10 @@ fn python(code: &str) {
     assert_eq!(outcome, 0, "{code:?}");
 }
 
+/// Registers the handler that fails with jaxlib, as others do: under the first name by itself, under the second one for
+/// several stages.
 #[cfg(unix)]
-#[test]
-fn handlers_that_others_have_registered_are_guarded_too() {
-    let client = registered();
+fn register_elsewhere(name: &str, with_stages: &str) {
     let address = handler::<FailsOn, Host> as *const () as usize;
     python(&format!(
         "
@@ -427,10 +427,17 @@ new = ctypes.pythonapi.PyCapsule_New
 new.restype = ctypes.py_object
 new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 capsule = new({address}, None, None)
-xla_client._xla.register_custom_call_target('test_foreign', capsule, 'Host', 1)
+xla_client._xla.register_custom_call_target('{name}', capsule, 'Host', 1)
 stages = dict.fromkeys(('prepare', 'initialize', 'execute'), capsule)
-xla_client._xla.register_custom_call_target('test_foreign_stages', stages, 'Host', 1)"
+xla_client._xla.register_custom_call_target('{with_stages}', stages, 'Host', 1)"
     ));
+}
+
+#[cfg(unix)]
+#[test]
+fn handlers_that_others_have_registered_are_guarded_too() {
+    let client = registered();
+    register_elsewhere("test_foreign", "test_foreign_stages");
     let x = ones(client, 2);
     for name in ["test_foreign", "test_foreign_stages"] {
         let [bad, good] = [2, -1].map(|device| {
@@ -444,4 +451,45 @@ xla_client._xla.register_custom_call_target('test_foreign_stages', stages, 'Host
         [bad, good].into_iter().for_each(destroy_executable);
     }
     x.into_iter().flatten().for_each(destroy);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_another_process_has_serialized_finds_handlers_of_others() {
+    let client = registered();
+    let x = ones(client, 2);
+    let [here, there] = ["here", "else"].map(|place| [1, 2].map(|n| format!("test_{place}_{n}")));
+    register_elsewhere(&here[0], &here[1]);
+    register_elsewhere(&there[0], &there[1]);
+    for (here, there) in here.iter().zip(&there) {
+        let [bad, good] = [2, -1].map(|device| {
+            let code = program(device, false, false).replace("test_fails_on", here);
+            let program = compile_over(client, &code, Over::replicas(N));
+            // Of the other name, which no program was compiled with in this process.
+            let code = replaced(&serialized(program), here.as_bytes(), there.as_bytes());
+            destroy_executable(program);
+            deserialized(client, &code)
+        });
+        assert_failed(execute_over(bad, &x));
+        let out = execute_over(good, &x).unwrap();
+        assert_eq!(read::<f32>(out[0][0]).unwrap(), vec![2. * N as f32; 4]);
+        out.into_iter().flatten().for_each(destroy);
+        [bad, good].into_iter().for_each(destroy_executable);
+    }
+    x.into_iter().flatten().for_each(destroy);
+}
+
+/// The bytes with another word, which is as long, in place of one that they have.
+#[cfg(unix)]
+fn replaced(bytes: &[u8], word: &[u8], by: &[u8]) -> Vec<u8> {
+    assert_eq!(word.len(), by.len());
+    let mut bytes = bytes.to_vec();
+    let places: Vec<_> = (0..=bytes.len() - word.len())
+        .filter(|&place| bytes[place..].starts_with(word))
+        .collect();
+    assert!(!places.is_empty());
+    for place in places {
+        bytes[place..place + by.len()].copy_from_slice(by);
+    }
+    bytes
 }
