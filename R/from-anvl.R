@@ -50,7 +50,10 @@ captured_constant <- function(x, name) {
     )
   }
   type <- type_from_anvl(x)
-  constant(as.vector(anvl("as_array")(x$aval$data)), type@dtype, type@shape, "g", rounded = TRUE)
+  data <- anvl("as_array")(x$aval$data)
+  # as.vector() would take the class of 64-bit integers, and leave their bits.
+  dim(data) <- NULL
+  constant(data, type@dtype, type@shape, "g", rounded = TRUE)
 }
 
 # The lines of what anvl writes, and the names that arguments and results have in them.

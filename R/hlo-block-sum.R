@@ -10,8 +10,8 @@
 #' One device goes through its blocks one after the other, on one core: in [ffi_shard_map()] each device does so with
 #' its own rows.
 #'
-#' `f` must add up: for all rows it gives the sum of what it gives for the blocks. Nobody can check that. `nrow()`,
-#' `mean()` and the like are those of a block in `f`; divide outside of it. Since numbers are added in another order,
+#' `f` must add up: for all rows it gives the sum of what it gives for the blocks. All that can be checked is that it
+#' gives the same shapes for any number of rows. `nrow()`, `mean()` and the like are those of a block in `f`; divide outside of it. Since numbers are added in another order,
 #' results may differ from those of `f(x, y)` in the last digits.
 #'
 #' With `size = NULL` `f` is called once, with all rows, where blocks are of no use: for few rows, and on other devices
@@ -27,7 +27,8 @@
 #'   the number of rows. Where they do not, the rows are copied first.
 #' @return What `f` gives, added up.
 #' @section Errors:
-#' Arguments of different numbers of rows, an `f` that does not take as many arguments, and logical results are errors.
+#' Arguments of different numbers of rows, an `f` that does not take as many arguments, and results that are logical or
+#' have another shape for another number of rows are errors.
 #'
 #' @seealso [hlo_scan()], [ffi_shard_map()].
 #' @examplesIf plugins_downloaded()
@@ -59,13 +60,20 @@ hlo_block_sum <- function(f, ..., size = NULL) {
     tree <<- out
     lapply(tree_leaves(out), block_share, op, call)
   }
+  share_types <- function(count) {
+    types <- lapply(rows, function(x) new_type(x@dtype, c(count, x@shape[-1L])))
+    lapply(trace_region(of_block, types, silent = TRUE)$results, type_of)
+  }
   is_shared_out <- !is.null(the$mesh) && is.null(the$manual)
   if (is_shared_out || size >= count) {
     shares <- of_block(rows)
-    return(tree_fill(tree, shares))
+    all <- tree
+    check_adds_up(lapply(shares, type_of), share_types(count + 1L), count, op, call)
+    return(tree_fill(all, shares))
   }
-  block_types <- lapply(rows, function(x) new_type(x@dtype, c(size, x@shape[-1L])))
-  start <- lapply(trace_region(of_block, block_types, silent = TRUE)$results, function(share) zero_of(type_of(share)))
+  types <- share_types(size)
+  check_adds_up(types, share_types(size + 1L), size, op, call)
+  start <- lapply(types, zero_of)
   blocks <- count %/% size
   part <- function(from, to) {
     lapply(rows, function(x) sliced(x, c(from, rep(1L, length(x@shape) - 1L)), c(to, x@shape[-1L])))
@@ -119,6 +127,19 @@ check_block_size <- function(size, op, call) {
     )
   }
   as.integer(size)
+}
+
+# What has rows of its own is no sum over rows.
+check_adds_up <- function(types, longer, rows, op, call) {
+  if (!identical(types, longer)) {
+    abort(
+      sprintf(
+        "%s: `f` must give the same types for any number of rows, but gives %s for %d and %s for %d", op,
+        types_text(types), rows, types_text(longer), rows + 1L
+      ),
+      op = op, operand = "f", call = call, hint = "It must add up over rows, as `sum()` and `crossprod()` do."
+    )
+  }
 }
 
 # What a block gives, as a number that can be added.

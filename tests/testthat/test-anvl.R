@@ -98,9 +98,13 @@ test_that("from_anvl() makes ops with derivatives of both modes and batches", {
     "back <- as_anvl(scaled(op))",
     "same(lowered(function(x) anvl::gradient(function(x) sum(back(x)), 'x')(x)$x, x),",
     "  ffi_grad(function(x) sum(scaled(own)(x)))(x))",
-    "any(grepl('stablehlo_text', format(ffi_graph(op, list(x = x), y))))"
+    "any(grepl('stablehlo_text', format(ffi_graph(op, list(x = x), y))))",
+    # 64-bit integers that are no doubles
+    "wide <- bit64::as.integer64('9007199254740993') + 0:1",
+    "held <- anvl::nv_array(wide, 'i64')",
+    "identical(xla_jit(from_anvl(function(x) x + held))(wide), wide + wide)"
   ))
-  expect_identical(output, c(rep("TRUE", 8L), "[1] TRUE"))
+  expect_identical(output, c(rep("TRUE", 8L), rep("[1] TRUE", 2L)))
 })
 
 test_that("what cannot be done with anvl is told", {

@@ -33,7 +33,8 @@ test_that("by itself it takes blocks of a quarter of a megabyte that divide the 
       }, x, ...)
     })(x)
     expect_equal(out, colSums(x), tolerance = 1e-10)
-    unique(seen)
+    # One row more only shows whether shapes depend on it.
+    setdiff(seen, seen[[1L]] + 1L)
   }
   expect_identical(sizes(matrix(1, 100000, 4)), 6250L)
   expect_identical(sizes(matrix(1, 1000, 4)), 1000L)
@@ -75,6 +76,8 @@ test_that("what cannot be cut or added is refused", {
   expect_snapshot(error = TRUE, {
     on_rows(1)
     on_rows(function(x) x > 0, size = 2)
+    on_rows(function(x) drop(x %*% c(1, 2)))
+    on_rows(function(x) list(sum(x), rowSums(x)), size = 2)
     on_rows(sum, size = 0)
     on_rows(sum, size = "a")
     on_rows(function() 1, size = 2)
