@@ -7,7 +7,7 @@ mod common;
 mod handlers;
 use common::several::*;
 use common::*;
-use handlers::{register, GateOp, GATE};
+use handlers::{register, FailsOn, GateOp, GATE};
 use pjrt_api::*;
 use std::time::{Duration, Instant};
 use xla_ffi::{handler, Host};
@@ -238,6 +238,64 @@ fn a_handler_may_wait_for_as_long_as_it_takes() {
     x.into_iter().chain(out).flatten().for_each(destroy);
     destroy_executable(program);
     destroy_client(client);
+}
+
+/// The same as [`uneven`], with a handler before it that fails on the device that does not come.
+fn failing(n: usize) -> String {
+    let ty = format!("tensor<{n}x{n}xf32>");
+    uneven(2, n)
+        .replace(
+            "%y = stablehlo.dot_general %x, %x",
+            &format!(
+                "%h = stablehlo.custom_call @test_fails_on(%x) {{
+                   backend_config = {{device = 1 : i32}}, api_version = 4 : i32
+                 }} : ({ty}) -> {ty}
+                 %y = stablehlo.dot_general %h, %h"
+            ),
+        )
+        .replace("@uneven", "@failing")
+}
+
+const FAILED: &str = "test_fails_on: not here (on device CpuDevice(id=1), one of 2)";
+
+#[test]
+fn who_waits_for_a_run_that_was_given_up_gets_the_error_of_its_handler() {
+    register("test_fails_on", "host", Some(handler::<FailsOn, Host>)).unwrap();
+    for (n, is_awaited) in [(2, true), (256, true), (256, false)] {
+        let client = alone(2);
+        let program = compile_over(client, &failing(n), Over::replicas(2));
+        let x = filled(client, n, &one_apart(2));
+        let launched = launch_over(program, &x, &[]).map(|(out, events)| {
+            let awaited = is_awaited.then(|| wait(events[0]));
+            out.into_iter().flatten().for_each(destroy);
+            events.into_iter().for_each(destroy_event);
+            awaited
+        });
+        match launched {
+            // A launch that waits for it has not failed itself.
+            Ok(None) => {
+                let failure = launch_over(program, &x, &[]).unwrap_err();
+                assert_eq!(failure.code, PJRT_Error_Code::DEADLINE_EXCEEDED);
+                let text = format!("has failed ({FAILED}) and does not come to an end");
+                assert!(failure.message.contains(&text), "{}", failure.message);
+            }
+            Ok(Some(answer)) => assert_failed(answer),
+            Err(failure) => assert_failed(Err(failure)),
+        }
+        let refused = launch_over(program, &x, &[]).unwrap_err();
+        assert_eq!(refused.code, PJRT_Error_Code::FAILED_PRECONDITION);
+        let text = format!("`failing` has failed ({FAILED}) and was given up");
+        assert!(refused.message.contains(&text), "{}", refused.message);
+        x.into_iter().flatten().for_each(destroy);
+        destroy_executable(program);
+        destroy_client(client);
+    }
+}
+
+fn assert_failed(answer: Answer<()>) {
+    let failure = answer.unwrap_err();
+    assert_eq!(failure.code, PJRT_Error_Code::INVALID_ARGUMENT);
+    assert!(failure.message.contains(FAILED), "{}", failure.message);
 }
 
 #[test]

@@ -86,10 +86,14 @@ pub(super) struct UnderWay {
     pub run: Arc<Run>,
     /// Who waits for the launching thread until it comes back from that run.
     pub caller: Option<Arc<Signal>>,
+    /// Whether that is for the next launch: then its error is not the caller's.
+    is_launched: bool,
 }
 
 /// A run that was given up.
 pub(super) struct Stuck {
+    /// The words that it has failed, and why, before others; empty where it has not.
+    pub failed: String,
     /// What became of the devices, in words.
     pub devices: String,
     /// Ids of those that are not known to have ended.
@@ -101,8 +105,8 @@ impl Stuck {
     /// The error of further programs over several devices.
     fn refusal(&self) -> Error {
         Error::precondition(format!(
-            "no program over several devices can be started: `{}` was given up, and its devices have not come back ({})",
-            self.program, self.devices
+            "no program over several devices can be started: `{}` {}was given up, and its devices have not come back ({})",
+            self.program, self.failed, self.devices
         ))
     }
 }
@@ -164,8 +168,8 @@ impl Launcher {
         }
         match &self.state().stuck {
             Some(stuck) if stuck.lost.contains(&id) => Err(Error::precondition(format!(
-                "the device has not come back from `{}`, a program over several devices that was given up ({})",
-                stuck.program, stuck.devices
+                "the device has not come back from `{}`, a program over several devices that {}was given up ({})",
+                stuck.program, stuck.failed, stuck.devices
             ))),
             _ => Ok(()),
         }
@@ -211,7 +215,7 @@ impl Launcher {
     fn end(&self, flight: Option<Flight>, caller: Option<Arc<Signal>>) {
         if let Some(flight) = flight {
             if caller.is_some() {
-                self.begin(&flight.run, caller);
+                self.begin(&flight.run, caller, true);
             }
             flight.end(self.jax);
             self.came_back(true);
@@ -225,7 +229,7 @@ impl Launcher {
             launch,
         } = job;
         let registered = Registered::new(&run);
-        self.begin(&run, Some(Arc::clone(&caller)));
+        self.begin(&run, Some(Arc::clone(&caller)), false);
         let id = registered.id();
         let launched = catch_unwind(AssertUnwindSafe(|| launch(id)));
         let launched = launched.unwrap_or_else(|_| Err(Error::internal("a launch has panicked")));
@@ -243,7 +247,7 @@ impl Launcher {
     }
 
     /// This thread waits for the run from here on.
-    fn begin(&self, run: &Arc<Run>, caller: Option<Arc<Signal>>) {
+    fn begin(&self, run: &Arc<Run>, caller: Option<Arc<Signal>>, is_launched: bool) {
         let mut state = self.state();
         // Given up just now.
         if let (Some(stuck), Some(caller)) = (&state.stuck, &caller) {
@@ -254,6 +258,7 @@ impl Launcher {
             number: state.number,
             run: Arc::clone(run),
             caller,
+            is_launched,
         });
         if state.nobody_watches {
             self.begun.notify_one();
@@ -317,7 +322,7 @@ impl Launcher {
         let Some(under_way) = under_way.filter(|it| it.number == seen.number) else {
             return;
         };
-        let caller = under_way.caller.clone();
+        let (caller, is_launched) = (under_way.caller.clone(), under_way.is_launched);
         state.stuck = Some(stuck);
         self.is_stuck.store(true, Ordering::Release);
         if caller.is_none() {
@@ -328,7 +333,8 @@ impl Launcher {
         drop(state);
         seen.run.give_up(error.clone());
         if let Some(caller) = caller {
-            caller.set(Some(error));
+            let failure = seen.run.failure().filter(|_| !is_launched);
+            caller.set(failure.or(Some(error)));
         }
     }
 

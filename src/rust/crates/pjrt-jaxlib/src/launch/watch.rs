@@ -31,11 +31,19 @@ pub(super) fn watch(launcher: &Launcher, limit: Duration) {
             launcher.is_over(seen.number);
             continue;
         }
-        if clock.is_too_late(&seen, &ends, limit) {
-            let (error, stuck) = explain(&seen, &ends, clock.quiet);
+        if let Some(reason) = clock.is_too_late(&seen, &ends, limit) {
+            let (error, stuck) = explain(&seen, &ends, reason);
             launcher.give_up(&seen, error, stuck);
         }
     }
+}
+
+/// Why a run is given up.
+enum Reason {
+    /// Nothing of it has moved for so long.
+    Quiet(Duration),
+    /// It has failed, and its devices go on.
+    Failed,
 }
 
 /// What has been seen of one run.
@@ -60,7 +68,7 @@ impl Clock {
         }
     }
 
-    fn is_too_late(&mut self, seen: &UnderWay, ends: &Ends, limit: Duration) -> bool {
+    fn is_too_late(&mut self, seen: &UnderWay, ends: &Ends, limit: Duration) -> Option<Reason> {
         let run = &seen.run;
         let (now, activity) = (Instant::now(), Activity::now());
         // A process that was stopped meanwhile has not waited.
@@ -84,40 +92,49 @@ impl Clock {
             true => limit.min(FAILED),
             false => limit,
         };
-        self.quiet >= patience || self.failed >= limit
+        if self.quiet >= patience {
+            return Some(Reason::Quiet(self.quiet));
+        }
+        (self.failed >= limit).then_some(Reason::Failed)
     }
 }
 
 type Ends = [Option<Option<Outcome>>];
 
 /// What those are told who wait for the run, and those who would use its devices.
-fn explain(seen: &UnderWay, ends: &Ends, quiet: Duration) -> (Error, Stuck) {
+fn explain(seen: &UnderWay, ends: &Ends, reason: Reason) -> (Error, Stuck) {
     let unknown = Told::default();
     let told = seen.run.told().unwrap_or(&unknown);
-    let devices = describe(told, ends);
     let is_lost = |place: usize| !matches!(ends.get(place), Some(Some(Some(_))));
     let lost = told.devices.iter().enumerate();
     let lost = lost
         .filter(|(place, _)| is_lost(*place))
         .map(|(_, (id, _))| *id);
-    let what = match quiet.is_zero() {
-        true => "has failed, and its devices do not come to an end".to_owned(),
-        false => format!(
-            "does not come to an end: nothing of it has moved for {} s",
-            quiet.as_secs().max(1)
-        ),
+    let failure = seen.run.failure().map(|error| error.message);
+    let devices = describe(told, ends, failure.as_deref());
+    let failed = match &failure {
+        Some(failure) => format!("has failed ({failure}) and "),
+        None => String::new(),
+    };
+    let quiet = match reason {
+        Reason::Quiet(quiet) => {
+            let seconds = quiet.as_secs().max(1);
+            format!(": nothing of it has moved for {seconds} s")
+        }
+        Reason::Failed => String::new(),
     };
     let error = Error {
         code: PJRT_Error_Code::DEADLINE_EXCEEDED,
         message: format!(
-            "`{}` over {} devices {what} ({devices}). XLA's threads that wait cannot be freed: until they come back, this client \
-             refuses programs over several devices, and programs on those that have not ended",
+            "`{}` over {} devices {failed}does not come to an end{quiet} ({devices}). XLA's threads that wait cannot be freed: \
+             until they come back, this client refuses programs over several devices, and programs on those that have not ended",
             told.name,
             told.devices.len()
         ),
         own: false,
     };
     let stuck = Stuck {
+        failed,
         lost: lost.collect(),
         program: told.name.clone(),
         devices,
@@ -125,16 +142,17 @@ fn explain(seen: &UnderWay, ends: &Ends, quiet: Duration) -> (Error, Stuck) {
     (error, stuck)
 }
 
-/// What became of the devices.
-fn describe(told: &Told, ends: &Ends) -> String {
+/// What became of the devices, of a run that is known to have failed in this way.
+fn describe(told: &Told, ends: &Ends, failure: Option<&str>) -> String {
     let (mut waiting, mut ended, mut unknown, mut failed) = (vec![], vec![], vec![], vec![]);
     for (place, (_, name)) in told.devices.iter().enumerate() {
         match ends.get(place) {
             Some(Some(None)) => waiting.push(name.as_str()),
             Some(Some(Some(None))) => ended.push(name.as_str()),
-            Some(Some(Some(Some(error)))) => {
-                failed.push(format!("{name} has failed: {}", error.message))
-            }
+            Some(Some(Some(Some(error)))) => failed.push(match failure == Some(&error.message) {
+                true => format!("{name} has failed"),
+                false => format!("{name} has failed: {}", error.message),
+            }),
             Some(None) | None => unknown.push(name.as_str()),
         }
     }
@@ -181,13 +199,21 @@ mod tests {
             devices: (0..4).map(|id| (id, format!("cpu:{id}"))).collect(),
             collectives: (0..6).map(|n| format!("all-reduce.{n}")).collect(),
         };
-        let failed = Some(Some(Some(Error::invalid("boom"))));
+        let (ended, failed) = (Some(Some(None)), Some(Some(Some(Error::invalid("boom")))));
         assert_eq!(
-            describe(&told, &[Some(None), Some(Some(None)), failed, None]),
+            describe(&told, &[Some(None), ended.clone(), failed.clone(), None], None),
             "waiting in all-reduce.0 or all-reduce.1 or all-reduce.2 or all-reduce.3 or another of 6: cpu:0; ended: cpu:1; \
              cpu:2 has failed: boom; waiting in all-reduce.0 or all-reduce.1 or all-reduce.2 or all-reduce.3 or another of 6, \
              or ended: cpu:3"
         );
-        assert_eq!(describe(&Told::default(), &[]), "");
+        assert_eq!(
+            describe(
+                &told,
+                &[ended.clone(), ended.clone(), ended, failed],
+                Some("boom")
+            ),
+            "ended: cpu:0, cpu:1, cpu:2; cpu:3 has failed"
+        );
+        assert_eq!(describe(&Told::default(), &[], None), "");
     }
 }
