@@ -38,6 +38,9 @@ mod platform {
     /// What threads of others may use, of the time that goes by.
     pub const OTHERS: f64 = 0.01;
 
+    /// In what the kernel tells times of.
+    const TICK: Duration = Duration::from_millis(10);
+
     /// The time that threads have used; `None` where one of them is running, or would if it could. The threads of XLA's on
     /// which devices compute have no name of their own: so all count but the main one and those of this package, of which only
     /// the one that launches calls XLA for several devices.
@@ -62,14 +65,52 @@ mod platform {
         let Ok(stat) = fs::read_to_string(task.join("stat")) else {
             return Some(Duration::ZERO);
         };
-        // Behind the name, in parentheses.
-        let state = stat.rsplit(')').next()?.trim_start();
-        if !state.starts_with('S') {
+        time_if_waiting(&stat, fs::read_to_string(task.join("schedstat")).ok())
+    }
+
+    /// A kernel may keep no `schedstat`, or only zeros there: `stat` has the same, less finely.
+    fn time_if_waiting(stat: &str, schedstat: Option<String>) -> Option<Duration> {
+        // Behind the name, in parentheses: the state, ten other fields, and the time as user and in the kernel.
+        let mut fields = stat.rsplit(')').next()?.split_ascii_whitespace();
+        if fields.next()? != "S" {
             return None;
         }
-        let times = fs::read_to_string(task.join("schedstat")).unwrap_or_default();
-        let nanoseconds = times.split(' ').next().and_then(|time| time.parse().ok());
-        Some(Duration::from_nanos(nanoseconds.unwrap_or(0)))
+        let mut times = fields
+            .skip(10)
+            .map(|ticks| Some(TICK * ticks.parse::<u32>().ok()?));
+        let ticks = times.next()?? + times.next()??;
+        let nanoseconds = schedstat.and_then(|times| times.split(' ').next()?.parse().ok());
+        Some(ticks.max(Duration::from_nanos(nanoseconds.unwrap_or(0))))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn times_of_waiting_threads_are_read() {
+            let stat = |state| format!("7 (a) b) {state} 1 7 7 0 -1 64 0 0 0 0 12 3 0 0 20 0 9");
+            let of = |state, schedstat: Option<&str>| {
+                time_if_waiting(&stat(state), schedstat.map(str::to_owned))
+            };
+            let ticks = Some(Duration::from_millis(150));
+            assert_eq!(
+                of("S", Some("153000000 7 1\n")),
+                Some(Duration::from_millis(153))
+            );
+            assert_eq!(of("S", Some("0 0 0\n")), ticks);
+            assert_eq!(of("S", None), ticks);
+            assert_eq!(of("R", None), None);
+            assert_eq!(time_if_waiting("7 (a) S 1", Some("5 0 0".to_owned())), None);
+        }
+
+        #[test]
+        fn the_kernel_tells_of_this_thread() {
+            let tell =
+                |file| fs::read_to_string(Path::new("/proc/thread-self").join(file)).unwrap();
+            let stat = tell("stat").replace(") R ", ") S ");
+            assert!(time_if_waiting(&stat, None).is_some());
+        }
     }
 }
 
