@@ -69,6 +69,8 @@ pub(super) struct Launcher {
 #[derive(Default)]
 struct State {
     thread: Option<ThreadId>,
+    /// Whether there is a watching thread.
+    is_watched: bool,
     tasks: VecDeque<Task>,
     is_closed: bool,
     under_way: Option<UnderWay>,
@@ -130,6 +132,15 @@ impl Launcher {
     /// Has a launch done.
     pub fn add(self: &Arc<Self>, job: Job) -> Result<()> {
         let mut state = self.state();
+        // Given up since it was checked: the thread may never come to it.
+        if let Some(stuck) = &state.stuck {
+            return Err(stuck.refusal());
+        }
+        if let (Some(limit), false) = (self.limit, state.is_watched) {
+            let launcher = Arc::clone(self);
+            in_background("xlaffi-watch", move || watch::watch(&launcher, limit))?;
+            state.is_watched = true;
+        }
         if state.thread.is_none() {
             let launcher = Arc::clone(self);
             let thread = thread::Builder::new()
@@ -138,10 +149,6 @@ impl Launcher {
                 .spawn(move || launcher.work());
             let thread =
                 thread.map_err(|e| Error::exhausted(format!("cannot start a thread: {e}")))?;
-            if let Some(limit) = self.limit {
-                let launcher = Arc::clone(self);
-                in_background("xlaffi-watch", move || watch::watch(&launcher, limit))?;
-            }
             state.thread = Some(thread.thread().id());
         }
         state.tasks.push_back(Task::Launch(job));
@@ -268,7 +275,9 @@ impl Launcher {
     /// It does no more; the run itself may go on.
     fn came_back(&self, is_over: bool) {
         let mut state = self.state();
-        state.stuck = None;
+        if state.stuck.take().is_some() {
+            self.begun.notify_one();
+        }
         self.is_stuck.store(false, Ordering::Release);
         match &mut state.under_way {
             Some(under_way) if !is_over => under_way.caller = None,
@@ -345,6 +354,7 @@ impl Launcher {
         {
             let mut state = self.state();
             state.is_closed = true;
+            self.begun.notify_one();
             if state.thread.is_none() {
                 return true;
             }
@@ -354,7 +364,6 @@ impl Launcher {
             state.tasks.push_back(Task::End(Arc::clone(&ended)));
         }
         self.tasks_changed.notify_one();
-        self.begun.notify_one();
         let start = Instant::now();
         while !ended.is_set() && start.elapsed() < LONGEST {
             if look_for(|| ended.poll()).is_none() {
