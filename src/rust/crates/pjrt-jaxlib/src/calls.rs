@@ -99,6 +99,11 @@ pub(crate) fn remember(target: &str, handler: Stages) {
         .insert(target.to_owned(), handler);
 }
 
+/// Whether a run over several devices knows of calls of this handler.
+pub(crate) fn is_seen(target: &str) -> bool {
+    [ORDERED, MISSING, GUARDED].contains(&target)
+}
+
 fn find(target: &str) -> Option<Stages> {
     let handlers = HANDLERS.read().unwrap_or_else(PoisonError::into_inner);
     handlers.as_ref()?.get(target).copied()

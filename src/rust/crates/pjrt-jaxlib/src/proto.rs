@@ -13,6 +13,8 @@ pub(crate) struct Module {
     pub donates: bool,
     /// The operations by which devices exchange anything.
     pub collectives: Vec<String>,
+    /// The handlers that it calls.
+    pub handlers: Vec<String>,
 }
 
 const TUPLE: u64 = 13;
@@ -26,17 +28,18 @@ impl Module {
             results: Vec::new(),
             donates: false,
             collectives: Vec::new(),
+            handlers: Vec::new(),
         };
         for (number, value) in Fields(bytes) {
             match (number, value) {
                 (1, Value::Bytes(name)) => module.name = String::from_utf8_lossy(name).into_owned(),
                 (3, Value::Bytes(computation)) => {
-                    let names =
-                        Fields(computation).filter_map(|(number, value)| match (number, value) {
-                            (2, Value::Bytes(instruction)) => exchange(instruction),
-                            _ => None,
-                        });
-                    module.collectives.extend(names);
+                    for (number, value) in Fields(computation) {
+                        if let (2, Value::Bytes(instruction)) = (number, value) {
+                            module.collectives.extend(exchange(instruction));
+                            module.handlers.extend(handler(instruction));
+                        }
+                    }
                 }
                 (4, Value::Bytes(program)) => {
                     for (number, value) in Fields(program) {
@@ -74,6 +77,29 @@ fn exchange(instruction: &[u8]) -> Option<String> {
         }
     }
     is_exchange.then(|| String::from_utf8_lossy(name).into_owned())
+}
+
+/// What an `HloInstructionProto` calls, where it is a custom call that XLA does not answer itself.
+fn handler(instruction: &[u8]) -> Option<String> {
+    const OF_XLA: [&[u8]; 7] = [
+        b"PadToStatic",
+        b"SPMDFullToShardShape",
+        b"SPMDShardToFullShape",
+        b"Sharding",
+        b"SliceToDynamic",
+        b"TopK",
+        b"annotate_device_placement",
+    ];
+    let (mut target, mut is_call) = (&[][..], false);
+    for (number, value) in Fields(instruction) {
+        match (number, value) {
+            (2, Value::Bytes(code)) => is_call = code == b"custom-call",
+            (28, Value::Bytes(name)) => target = name,
+            _ => {}
+        }
+    }
+    let is_of_xla = OF_XLA.contains(&target) || target.starts_with(b"__onednn$");
+    (is_call && !is_of_xla).then(|| String::from_utf8_lossy(target).into_owned())
 }
 
 /// Reads a `ShapeProto`; the members of a tuple one after the other.
@@ -215,6 +241,25 @@ mod tests {
         // … { device_ordinal: -1, device_assignment { … computation_devices { 1 } } }
         let options = b"\x1a\x16\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01J\t\x08\x01\x10\x01\x1a\x03\n\x01\x01";
         assert_eq!(Placement::read(options).map(|p| p.devices), Ok(vec![1]));
+    }
+
+    #[test]
+    fn calls_that_xla_answers_itself_are_no_handlers() {
+        let called = |target: &str| {
+            let length = [target.len() as u8];
+            handler(
+                &[
+                    b"\x12\x0bcustom-call\xe2\x01",
+                    &length[..],
+                    target.as_bytes(),
+                ]
+                .concat(),
+            )
+        };
+        assert_eq!(called("solve"), Some("solve".to_owned()));
+        assert_eq!(called("TopK"), None);
+        assert_eq!(called("__onednn$matmul"), None);
+        assert_eq!(handler(b"\x12\x03add\xe2\x01\x05solve"), None);
     }
 
     #[test]

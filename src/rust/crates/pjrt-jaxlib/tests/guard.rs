@@ -478,18 +478,3 @@ fn what_another_process_has_serialized_finds_handlers_of_others() {
     }
     x.into_iter().flatten().for_each(destroy);
 }
-
-/// The bytes with another word, which is as long, in place of one that they have.
-#[cfg(unix)]
-fn replaced(bytes: &[u8], word: &[u8], by: &[u8]) -> Vec<u8> {
-    assert_eq!(word.len(), by.len());
-    let mut bytes = bytes.to_vec();
-    let places: Vec<_> = (0..=bytes.len() - word.len())
-        .filter(|&place| bytes[place..].starts_with(word))
-        .collect();
-    assert!(!places.is_empty());
-    for place in places {
-        bytes[place..place + by.len()].copy_from_slice(by);
-    }
-    bytes
-}

@@ -262,26 +262,7 @@ fn hlo_and_serialised_programs_run_too() {
         .executable_fingerprint_size
             > 0
     );
-    let mut hlo = PJRT_Program::new();
-    call!(
-        PJRT_Executable_OptimizedProgram,
-        PJRT_Executable_OptimizedProgram_Args {
-            executable: of,
-            program: &mut hlo
-        }
-    )
-    .unwrap();
-    let mut code = vec![0u8; hlo.code_size];
-    hlo.code = code.as_mut_ptr().cast();
-    call!(
-        PJRT_Executable_OptimizedProgram,
-        PJRT_Executable_OptimizedProgram_Args {
-            executable: of,
-            program: &mut hlo
-        }
-    )
-    .unwrap();
-    let from_hlo = compile_with(client, &code, "hlo", b"").unwrap();
+    let from_hlo = compile_with(client, &optimized(program), "hlo", b"").unwrap();
     destroy_unloaded(of);
     let loaded = deserialized(client, &serialized(program));
     // Of a program that it has loaded, XLA itself forgets the code.

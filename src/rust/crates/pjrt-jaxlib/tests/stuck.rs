@@ -9,8 +9,11 @@ use common::several::*;
 use common::*;
 use handlers::{register, FailsOn, GateOp, GATE};
 use pjrt_api::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Once;
 use std::time::{Duration, Instant};
-use xla_ffi::{handler, Host};
+use xla_ffi::sys::{XLA_FFI_CallFrame, XLA_FFI_Error};
+use xla_ffi::{handler, raw, Error, Host};
 
 /// Seconds, as the option has them.
 const LIMIT: i64 = 1;
@@ -209,34 +212,92 @@ fn a_device_may_compute_for_as_long_as_it_takes() {
     destroy_client(client);
 }
 
+/// The sum over two devices of what the handler that waits gives.
+fn gated(n: usize) -> String {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| register("test_gate", "host", Some(handler::<GateOp, Host>)).unwrap());
+    let ty = format!("tensor<{n}x{n}xf32>");
+    let sum = all_reduce("%all", "%y", &ty, 2);
+    format!(
+        "func.func @main(%x: {ty}) -> {ty} {{
+           %y = stablehlo.custom_call @test_gate(%x) {{
+             backend_config = {{failure = \"\"}}, api_version = 4 : i32
+           }} : ({ty}) -> {ty}
+           {sum}
+           return %all : {ty}
+         }}"
+    )
+}
+
+/// Waits at the gate, whatever it is called with.
+unsafe extern "C" fn waits(frame: *mut XLA_FFI_CallFrame) -> *mut XLA_FFI_Error {
+    if !unsafe { raw::answer_metadata(frame, 0) } {
+        GATE.pass();
+    }
+    std::ptr::null_mut()
+}
+
+/// Fails on the device that comes first.
+unsafe extern "C" fn fails_first(frame: *mut XLA_FFI_CallFrame) -> *mut XLA_FFI_Error {
+    static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+    if unsafe { raw::answer_metadata(frame, 0) } || HAS_FAILED.swap(true, Ordering::Relaxed) {
+        return std::ptr::null_mut();
+    }
+    unsafe { raw::report(frame, &Error::invalid_argument("not here")) }
+}
+
+/// The same program as HLO, with calls of this handler, of which nobody knows whether they are at work.
+fn unguarded(
+    client: *mut PJRT_Client,
+    program: *mut PJRT_LoadedExecutable,
+    handler: &str,
+) -> *mut PJRT_LoadedExecutable {
+    let code = replaced(&optimized(program), b"xlaffi.guarded", handler.as_bytes());
+    compile_with(client, &code, "hlo", &Over::replicas(2).options()).unwrap()
+}
+
 #[test]
 fn a_handler_may_wait_for_as_long_as_it_takes() {
     let client = alone(2);
-    register("test_gate", "host", Some(handler::<GateOp, Host>)).unwrap();
-    let sum = all_reduce("%all", "%y", "tensor<f32>", 2);
-    let code = format!(
-        "func.func @main(%x: tensor<f32>) -> tensor<f32> {{
-           %y = stablehlo.custom_call @test_gate(%x) {{
-             backend_config = {{failure = \"\"}}, api_version = 4 : i32
-           }} : (tensor<f32>) -> tensor<f32>
-           {sum}
-           return %all : tensor<f32>
-         }}"
+    register("test_any_waits", "host", Some(waits)).unwrap();
+    let program = compile_over(client, &gated(2), Over::replicas(2));
+    let x = filled(client, 2, &[1.; 2]);
+    for program in [program, unguarded(client, program, "test_any_waits")] {
+        GATE.set(false);
+        let opens = std::thread::spawn(|| {
+            std::thread::sleep(3 * Duration::from_secs(LIMIT as u64));
+            GATE.set(true);
+        });
+        let out = execute_over(program, &x).unwrap();
+        opens.join().unwrap();
+        out.into_iter().flatten().for_each(destroy);
+        destroy_executable(program);
+    }
+    x.into_iter().flatten().for_each(destroy);
+    destroy_client(client);
+}
+
+#[test]
+fn a_run_whose_handlers_nobody_sees_is_given_up_where_one_has_failed() {
+    let client = alone(2);
+    register("test_any_fails", "host", Some(fails_first)).unwrap();
+    let guarded = compile_over(client, &gated(256), Over::replicas(2));
+    let program = unguarded(client, guarded, "test_any_fails");
+    let x = filled(client, 256, &[1.; 2]);
+    let (out, events) = launch_over(program, &x, &[]).unwrap();
+    let failures = events.iter().map(|&event| wait(event).unwrap_err());
+    let failures: Vec<_> = failures.collect();
+    // The other device has its own error.
+    let given_up = PJRT_Error_Code::DEADLINE_EXCEEDED;
+    let failure = failures.iter().find(|f| f.code == given_up).unwrap();
+    assert!(
+        failure.message.contains(" has failed: ") && failure.message.contains("not here"),
+        "{}",
+        failure.message
     );
-    let program = compile_over(client, &code, Over::replicas(2));
-    let x: Vec<_> = (0..2)
-        .map(|device| vec![f32s_on(client, device, &[], &[1.])])
-        .collect();
-    GATE.set(false);
-    let opens = std::thread::spawn(|| {
-        std::thread::sleep(3 * Duration::from_secs(LIMIT as u64));
-        GATE.set(true);
-    });
-    let out = execute_over(program, &x).unwrap();
-    assert_eq!(read::<f32>(out[0][0]).unwrap(), [2.]);
-    opens.join().unwrap();
+    events.into_iter().for_each(destroy_event);
     x.into_iter().chain(out).flatten().for_each(destroy);
-    destroy_executable(program);
+    [program, guarded].into_iter().for_each(destroy_executable);
     destroy_client(client);
 }
 

@@ -8,6 +8,7 @@ pub(crate) use entries::*;
 pub(crate) use origin::{read_serialized, Origin};
 pub(crate) use runner::Runner;
 
+use crate::calls;
 use crate::client::Client;
 use crate::device::Device;
 use crate::entry::object;
@@ -124,10 +125,16 @@ impl Loaded {
                 .device(id)
                 .map(|device| (id, device.short().to_owned()))
         };
+        // By which handlers find their run.
+        let has_ids = runner.over.as_ref().is_some_and(|over| over.takes_ids);
         let told = Told {
             name: module.name.clone(),
             devices: placed.devices.iter().map(name).collect::<Result<_>>()?,
             collectives: module.collectives.clone(),
+            calls_unseen: module
+                .handlers
+                .iter()
+                .any(|name| !(has_ids && calls::is_seen(name))),
         };
         const MEMORY: &str = "device";
         let device_list = local

@@ -2,7 +2,8 @@
 //!
 //! A device that waits for another one in a collective uses no time, and XLA does not tell that it waits. So a run is taken to
 //! be stuck where its end is missing, no handler is at work, and no thread that could be XLA's has done anything for as
-//! long as the client's limit: a program that is only slow never looks like that. A run that has failed is given up sooner, and also where
+//! long as the client's limit: a program that is only slow never looks like that, nor is one taken for it that calls handlers
+//! of which nobody knows whether they are at work. A run that has failed is given up sooner, and also where
 //! its devices are at work: its error is all that it can give.
 
 use super::activity::Activity;
@@ -73,7 +74,7 @@ impl Clock {
         let (now, activity) = (Instant::now(), Activity::now());
         // A process that was stopped meanwhile has not waited.
         let elapsed = now.duration_since(self.last).min(limit / 4);
-        let is_quiet = !run.is_busy() && activity.is_none_since(&self.activity, elapsed);
+        let is_quiet = !run.may_be_busy() && activity.is_none_since(&self.activity, elapsed);
         let is_awaited = seen.caller.is_some()
             || run.is_waited_for()
             || ends.iter().any(|end| matches!(end, Some(None)));
@@ -84,7 +85,7 @@ impl Clock {
             true => self.quiet + elapsed,
             false => Duration::ZERO,
         };
-        self.failed = match handler_failed && is_awaited {
+        self.failed = match (handler_failed || device_failed) && is_awaited {
             true => self.failed + elapsed,
             false => Duration::ZERO,
         };
@@ -198,6 +199,7 @@ mod tests {
             name: "main".into(),
             devices: (0..4).map(|id| (id, format!("cpu:{id}"))).collect(),
             collectives: (0..6).map(|n| format!("all-reduce.{n}")).collect(),
+            ..Told::default()
         };
         let (ended, failed) = (Some(Some(None)), Some(Some(Some(Error::invalid("boom")))));
         assert_eq!(

@@ -415,6 +415,27 @@ pub const ADD: &str =
   return %0 : tensor<2x3xf32>
 }";
 
+/// The compiled program, which can be compiled as `hlo`.
+pub fn optimized(program: *mut PJRT_LoadedExecutable) -> Vec<u8> {
+    let executable = executable_of(program);
+    let mut hlo = PJRT_Program::new();
+    let mut code = Vec::<u8>::new();
+    for _ in 0..2 {
+        call!(
+            PJRT_Executable_OptimizedProgram,
+            PJRT_Executable_OptimizedProgram_Args {
+                executable,
+                program: &mut hlo
+            }
+        )
+        .unwrap();
+        code.resize(hlo.code_size, 0);
+        hlo.code = code.as_mut_ptr().cast();
+    }
+    destroy_unloaded(executable);
+    code
+}
+
 pub fn serialized(program: *mut PJRT_LoadedExecutable) -> Vec<u8> {
     let of = executable_of(program);
     let s = call!(
@@ -442,4 +463,18 @@ pub fn deserialized(client: *mut PJRT_Client, bytes: &[u8]) -> *mut PJRT_LoadedE
     )
     .unwrap()
     .loaded_executable
+}
+
+/// The bytes with another word, which is as long, in place of one that they have.
+pub fn replaced(bytes: &[u8], word: &[u8], by: &[u8]) -> Vec<u8> {
+    assert_eq!(word.len(), by.len());
+    let mut bytes = bytes.to_vec();
+    let places: Vec<_> = (0..=bytes.len() - word.len())
+        .filter(|&place| bytes[place..].starts_with(word))
+        .collect();
+    assert!(!places.is_empty());
+    for place in places {
+        bytes[place..place + by.len()].copy_from_slice(by);
+    }
+    bytes
 }

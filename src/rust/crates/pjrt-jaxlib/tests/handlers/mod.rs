@@ -27,7 +27,7 @@ impl Gate {
         self.1.notify_all();
     }
 
-    fn pass(&self) {
+    pub fn pass(&self) {
         let mut open = self.0.lock().unwrap();
         while !*open {
             open = self.1.wait(open).unwrap();
