@@ -69,6 +69,16 @@ fn filled(client: *mut PJRT_Client, n: usize, values: &[f32]) -> Vec<Vec<*mut PJ
     values.iter().enumerate().map(on).collect()
 }
 
+fn twice(n: usize) -> String {
+    let ty = format!("tensor<{n}x{n}xf32>");
+    format!(
+        "func.func @main(%x: {ty}) -> {ty} {{
+          %0 = stablehlo.add %x, %x : {ty}
+          return %0 : {ty}
+        }}"
+    )
+}
+
 /// One element less than zero.
 fn one_apart(devices: usize) -> Vec<f32> {
     (0..devices)
@@ -123,17 +133,14 @@ fn devices_that_wait_for_one_that_does_not_come_are_given_up() {
             refused.message
         );
         // A device that has ended may go on by itself.
-        let add = "func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
-          %0 = stablehlo.add %x, %x : tensor<2x2xf32>
-          return %0 : tensor<2x2xf32>
-        }";
+        let add = twice(2);
         for device in [0, 1] {
             let one = [device as u8];
             let over = Over {
                 devices: &one,
                 ..Over::replicas(1)
             };
-            let program = compile_over(client, add, over);
+            let program = compile_over(client, &add, over);
             let x = f32s_on(client, device, &[2, 2], &[1.; 4]);
             match execute(program, &[x]) {
                 Ok(out) => {
@@ -381,5 +388,29 @@ fn a_run_that_nobody_waits_for_keeps_no_later_one_waiting() {
     assert_eq!(refused.code, PJRT_Error_Code::FAILED_PRECONDITION);
     x.into_iter().chain(even).flatten().for_each(destroy);
     destroy_executable(program);
+    destroy_client(client);
+}
+
+#[test]
+fn who_waits_for_what_reads_a_run_is_told_where_its_results_are_gone() {
+    let client = alone(2);
+    let program = compile_over(client, &uneven(2, 256), Over::replicas(2));
+    let reader = compile(client, &twice(256));
+    let x = filled(client, 256, &one_apart(2));
+    let (out, events) = launch_over(program, &x, &[]).unwrap();
+    let (read_from, event) = execute_with(reader, &[out[0][0]], How::default()).unwrap();
+    events.into_iter().chain([event]).for_each(destroy_event);
+    out.into_iter().flatten().for_each(destroy);
+    // Nobody waits for a while.
+    std::thread::sleep(Duration::from_secs(LIMIT as u64));
+    let failure = read::<f32>(read_from[0]).unwrap_err();
+    assert_eq!(
+        failure.code,
+        PJRT_Error_Code::DEADLINE_EXCEEDED,
+        "{}",
+        failure.message
+    );
+    x.into_iter().flatten().chain(read_from).for_each(destroy);
+    [program, reader].into_iter().for_each(destroy_executable);
     destroy_client(client);
 }

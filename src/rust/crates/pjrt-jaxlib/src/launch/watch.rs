@@ -27,6 +27,7 @@ pub(super) fn watch(launcher: &Launcher, limit: Duration) {
             continue;
         }
         let ends = seen.run.ends();
+        // Where all results are gone, what reads them may still be waited for.
         let is_over = !ends.is_empty() && ends.iter().all(|end| matches!(end, Some(Some(_))));
         if seen.caller.is_none() && is_over {
             launcher.is_over(seen.number);
