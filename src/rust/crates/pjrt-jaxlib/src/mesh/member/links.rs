@@ -42,10 +42,13 @@ fn secret() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// Who connects has so long to say who it is. One that belongs here speaks at once, unless it is stopped, or swapped out;
+/// the others stand in line behind one that says nothing.
+const GREETING: Duration = Duration::from_secs(5);
+
 /// Which of the processes it is that has connected; nothing where it is none.
-fn admit(stream: &TcpStream, secret: &str) -> io::Result<Option<u32>> {
-    // Longer than one that belongs here needs: it speaks first.
-    let deadline = Instant::now() + Duration::from_secs(1);
+fn admit(stream: &TcpStream, secret: &str, limit: Duration) -> io::Result<Option<u32>> {
+    let deadline = Instant::now() + limit;
     stream.set_nonblocking(false)?;
     let said = Message::receive(Until(stream, deadline), 256)?;
     Ok(match said {
@@ -92,7 +95,7 @@ impl Mesh {
         while streams[here as usize + 1..].iter().any(Option::is_none) {
             match listener.accept() {
                 Ok((stream, _)) => {
-                    let process = admit(&stream, &secret).ok().flatten();
+                    let process = admit(&stream, &secret, GREETING).ok().flatten();
                     let later = process.filter(|process| *process > here);
                     if let Some(place) = later.and_then(|later| streams.get_mut(later as usize)) {
                         place.get_or_insert(stream);
@@ -105,6 +108,14 @@ impl Mesh {
                     }
                     std::thread::sleep(Duration::from_millis(1));
                 }
+                // Who has left again, before it was let in.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::ConnectionAborted
+                            | ErrorKind::ConnectionReset
+                            | ErrorKind::Interrupted
+                    ) => {}
                 Err(error) => return Err(lost(error)),
             }
         }
@@ -137,24 +148,37 @@ mod tests {
     #[test]
     fn only_who_knows_the_secret_is_let_in() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let admitted = |say: &dyn Fn(&TcpStream)| {
+        let admitted = |limit: Duration, say: &dyn Fn(&TcpStream)| {
             let caller = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             say(&caller);
             let (stream, _) = listener.accept().unwrap();
-            admit(&stream, "known").ok().flatten()
+            admit(&stream, "known", limit).ok().flatten()
         };
         let hello = |secret: &str| {
             let hello = Message::Link(3, secret.to_owned());
             move |stream: &TcpStream| hello.send(stream).unwrap()
         };
-        assert_eq!(admitted(&hello("known")), Some(3));
-        assert_eq!(admitted(&hello("guessed")), None);
-        assert_eq!(
-            admitted(&|stream| Message::Beat.send(stream).unwrap()),
-            None
-        );
+        assert_eq!(admitted(GREETING, &hello("known")), Some(3));
+        assert_eq!(admitted(GREETING, &hello("guessed")), None);
+        let beat = |stream: &TcpStream| Message::Beat.send(stream).unwrap();
+        assert_eq!(admitted(GREETING, &beat), None);
         // Who says nothing is not waited for.
-        assert_eq!(admitted(&|_stream| ()), None);
+        let little = Duration::from_millis(10);
+        assert_eq!(admitted(little, &|_stream| ()), None);
+    }
+
+    #[test]
+    fn who_speaks_late_is_let_in() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let caller = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(1500));
+                Message::Link(1, "known".to_owned()).send(&caller).unwrap();
+            });
+            assert_eq!(admit(&stream, "known", GREETING).unwrap(), Some(1));
+        });
     }
 
     #[test]
