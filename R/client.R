@@ -14,12 +14,12 @@
 #' @param x A client, the name of a platform, or `NULL` for the default.
 #' @section Devices that wait for each other:
 #' In a program over several devices, a device waits in a collective, such as [hlo_psum()], until the others come. Where
-#' one does not come, as its turn in the program is another one, or it has failed, XLA waits for ever. So a program whose
-#' devices do nothing for `collective_timeout` seconds is given up, with an error of class
+#' one does not come, as its turn in the program is another one, or it has failed, XLA waits for ever. So a program
+#' whose devices do nothing for `collective_timeout` seconds is given up, with an error of class
 #' `xlaffi_error_deadline_exceeded` that names the devices and the collectives. A device that computes, however slowly,
 #' and a handler or an R function that is at work, is never given up. (A handler that fails ends its program on all
-#' devices at once, without a wait.) The client does not see whether handlers are at work that a program in HLO calls, or
-#' that are of an older kind than XLA's FFI: such a program is given up only where it has failed.
+#' devices at once, without a wait.) The client does not see whether handlers are at work that a program in HLO calls,
+#' or that are of an older kind than XLA's FFI: such a program is given up only where it has failed.
 #' XLA's threads that wait cannot be freed: until they come back, which may be never,
 #' the client refuses programs over several devices, and programs on the devices that have not ended
 #' (`xlaffi_error_failed_precondition`). What is on other devices and in R stays, and a new R session starts afresh. For

@@ -9,8 +9,8 @@
 #' One process, number 0, is the coordinator: it listens where `coordinator` says, and the others find each other
 #' through it. All processes wait until all have come; Ctrl-C ends the wait, and the process may join
 #' again. Then each opens a port of its own at
-#' `address`, by which the data are exchanged with gloo, and, until all are connected, another one for what they tell each
-#' other at launches, where only who has heard a secret from the coordinator is let in.
+#' `address`, by which the data are exchanged with gloo, and, until all are connected, another one for what they tell
+#' each other at launches, where only who has heard a secret from the coordinator is let in.
 #' A session joins once, before its first client, and stays until
 #' it ends or calls `pjrt_distributed_leave()`.
 #'

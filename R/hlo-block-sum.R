@@ -11,8 +11,9 @@
 #' its own rows.
 #'
 #' `f` must add up: for all rows it gives the sum of what it gives for the blocks. All that can be checked is that it
-#' gives the same shapes for any number of rows. `nrow()`, `mean()` and the like are those of a block in `f`; divide outside of it. Since numbers are added in another order,
-#' results may differ from those of `f(x, y)` in the last digits.
+#' gives the same shapes for any number of rows. `nrow()`, `mean()` and the like are those of a block in `f`; divide
+#' outside of it. Since numbers are added in another order, results may differ from those of `f(x, y)` in the last
+#' digits.
 #'
 #' With `size = NULL` `f` is called once, with all rows, where blocks are of no use: for few rows, and on other devices
 #' than the CPU. That holds for any `size` where XLA shares out the program among devices by itself ([hlo_shard()]).

@@ -37,8 +37,8 @@
 #' * `ui8` and `ui16` come back as integer, `ui32`, `i64` and `ui64` as integer64; see [as_array()] for `ui64` of 2^63
 #'   and more. `f16`, `bf16` and `f32` come back as double, `c64` as complex.
 #' * What a class says is lost with the class, so objects are not taken silently for their numbers: `as.numeric()` of a
-#'   Date gives days, of a POSIXct seconds, of a difftime a number in a unit that differs; `as.integer()` of a factor its
-#'   codes; `data.matrix()` a matrix of a data frame, `as.list()` its columns.
+#'   Date gives days, of a POSIXct seconds, of a difftime a number in a unit that differs; `as.integer()` of a factor
+#'   its codes; `data.matrix()` a matrix of a data frame, `as.list()` its columns.
 #' * A dense matrix of \pkg{Matrix} leaves as R's own matrix. Beside values it goes where a matrix of R's goes, but for
 #'   `+`, `==` and the other operators, which \pkg{Matrix} answers itself: there it is refused, and `as.matrix()` helps.
 #' @examplesIf plugins_downloaded()

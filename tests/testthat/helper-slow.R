@@ -1,5 +1,5 @@
-# A program that takes `%n` steps of a random number generator, which no compiler shortens: 1e12 of them take hours. The last
-# number is `%r#1`; `end` is what comes behind.
+# A program that takes `%n` steps of a random number generator, which no compiler shortens: 1e12 of them take hours. The
+# last number is `%r#1`; `end` is what comes behind.
 slow_program <- function(end = "return %r#1 : tensor<i64>") {
   paste0("
 func.func @main(%n: tensor<i64>) -> tensor<i64> {

@@ -37,7 +37,10 @@ test_that("devices that wait for one that does not come are given up, R goes on 
   ')[[1L]]
   output <- ran$output[!grepl("rendezvous", ran$output)]
   expect_identical(ran$status, 0L)
-  expect_identical(output[c(1, 2, 4, 5)], c("4 4 4 4 ", "xlaffi_error_deadline_exceeded", "TRUE", "xlaffi_error_failed_precondition"))
+  expect_identical(
+    output[c(1, 2, 4, 5)],
+    c("4 4 4 4 ", "xlaffi_error_deadline_exceeded", "TRUE", "xlaffi_error_failed_precondition")
+  )
   expect_match(output[[3L]], "`uneven` over 4 devices does not come to an end.*all-reduce.*CpuDevice\\(id=0\\)")
   expect_match(output[[6L]], "`uneven` was given up, and its devices have not come back")
   expect_identical(output[[7L]], "[1] 10")
