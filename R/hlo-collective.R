@@ -49,13 +49,17 @@
 #' told <- ffi_shard_map(
 #'   function(x) {
 #'     list(
-#'       all = hlo_all_gather(x, "data", tiled = TRUE), part = hlo_psum_scatter(x, "data", tiled = TRUE),
+#'       all = hlo_all_gather(x, "data", tiled = TRUE),
+#'       part = hlo_psum_scatter(x, "data", tiled = TRUE),
 #'       turned = hlo_all_to_all(x, "data", split = 1, concat = 1, tiled = TRUE),
 #'       next_one = hlo_ppermute(x, "data", list(c(1, 1))),
 #'       least = hlo_pmin(min(x), "data"), place = hlo_axis_index("data") / hlo_axis_size("data")
 #'     )
 #'   },
-#'   mesh, "data", list(all = ffi_spec(), part = "data", turned = "data", next_one = "data", least = NULL, place = NULL)
+#'   mesh, "data",
+#'   list(
+#'     all = ffi_spec(), part = "data", turned = "data", next_one = "data", least = NULL, place = NULL
+#'   )
 #' )
 #' told(c(1, 2, 5))
 #' @name hlo_collective

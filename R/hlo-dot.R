@@ -26,7 +26,8 @@
 #' xla_jit(hlo_matmul)(matrix(1:4 / 2, 2), diag(2))
 #' xla_jit(function(x) hlo_sum(x, axes = 1))(matrix(1:4 / 2, 2))
 #' # Column i of one matrix times column i of another
-#' xla_jit(function(x, y) hlo_dot(x, y, contract = list(1, 1), batch = list(2, 2)))(matrix(1:4 / 2, 2), diag(2))
+#' columns <- function(x, y) hlo_dot(x, y, contract = list(1, 1), batch = list(2, 2))
+#' xla_jit(columns)(matrix(1:4 / 2, 2), diag(2))
 #' xla_jit(hlo_triangular_solve)(matrix(c(2, 1, 0, 4), 2), matrix(c(2, 9), 2))
 #' @export
 hlo_sum <- function(x, axes = NULL) reduced("reduce_add", x, axes, "hlo_sum")

@@ -29,7 +29,8 @@ ALLOWED = {
     "for future file timestamps": (r"unable to verify current time",),
     "package dependencies": (
         r"Warning: unable to access index .*|cannot open URL .*|NOTE",
-        r"Package which this enhances but not available for checking: .*",
+        r"Packages? which this enhances but not available for checking:.*",
+        r"'anvl', 'pjrt', 'stablehlo'",
     ),
     "installed package size": (
         r"installed size is +[0-9.]+Mb",
