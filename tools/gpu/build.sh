@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds what tools/gpu/check needs on a machine without Rust, R or network: the ops library, our own
-# host as a program, and the LAPACK that both link. The folder travels with the repository.
+# Builds what tools/gpu/check needs on a machine without Rust, R or network: the ops library, our own host as
+# a program, and the tests of its buffers. Linked is the C library alone; its version is told, for the machine must have
+# that or a newer one.
 #
 #   tools/gpu/build.sh [FOLDER]     default .gpu
 set -euo pipefail
@@ -12,18 +13,20 @@ target=${CARGO_TARGET_DIR:-$root/src/rust/target}
 
 library=$("$root/tools/ops-lib/build.sh" | tail -n 1)
 cargo build --release --manifest-path "$manifest" -p ops-lib --example host >&2
+buffers=$(cargo test --release --manifest-path "$manifest" -p pjrt --test xla --no-run 2>&1 | tee /dev/stderr |
+  sed -n 's/.*Executable .*(\(.*\))$/\1/p')
 
 rm -rf "$out"
-mkdir -p "$out/lib"
+mkdir -p "$out"
 cp "$library" "$out/libxlaffi_ops.so"
 cp "$target/release/examples/host" "$out/host"
-strip --strip-debug "$out/libxlaffi_ops.so" "$out/host"
-# LAPACK and what it needs beside the C library, under the names that are asked for. The reference
-# one where the system has it: OpenBLAS alone would be most of what may travel.
-libraries=$(dirname "$(ldconfig -p | awk '/libgfortran.so.5/ { print $NF; exit }')")
-export LD_LIBRARY_PATH="$libraries/lapack:$libraries/blas"
-ldd "$out/libxlaffi_ops.so" |
-  awk '$1 ~ /^lib(lapack|blas|openblas|gfortran|quadmath)/ { print $1, $3 }' |
-  while read -r name file; do cp -L "$file" "$out/lib/$name"; done
+cp "$buffers" "$out/buffers"
+for file in "$out"/*; do
+  strip --strip-debug "$file"
+  others=$(ldd "$file" | awk '{ print $1 }' | grep -Ev '^(linux-vdso|lib(c|m|gcc_s|dl|pthread|rt))\.so|/ld-linux' || true)
+  [ -z "$others" ] || { echo "build.sh: $file is linked with $others" >&2; exit 1; }
+done
+needed=$(objdump -T "$out"/* | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
+echo "needs $needed" >&2
 du -sh "$out" >&2
 printf '%s\n' "$out"

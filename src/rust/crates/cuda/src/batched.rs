@@ -19,6 +19,21 @@ pub(crate) fn count_of(count: usize) -> Result<c_int> {
     })
 }
 
+/// Gives `f` parts of a batch, one after the other, of at most `most` matrices: where each begins and
+/// how many it has.
+///
+/// # Errors
+/// The first of `f`'s.
+pub(crate) fn in_parts(
+    count: usize,
+    most: usize,
+    mut f: impl FnMut(usize, usize) -> Result<()>,
+) -> Result<()> {
+    (0..count)
+        .step_by(most.max(1))
+        .try_for_each(|first| f(first, most.max(1).min(count - first)))
+}
+
 /// Memory for the addresses of as many matrices, `N` times.
 ///
 /// # Errors
@@ -47,6 +62,27 @@ pub(crate) fn list_addresses(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_follow_each_other_to_the_end() {
+        let parts = |count, most| {
+            let mut parts = Vec::new();
+            let outcome = in_parts(count, most, |first, count| {
+                parts.push((first, count));
+                Ok(())
+            });
+            outcome.map(|()| parts)
+        };
+        assert_eq!(parts(0, 3), Ok(vec![]));
+        assert_eq!(parts(3, 3), Ok(vec![(0, 3)]));
+        assert_eq!(parts(7, 3), Ok(vec![(0, 3), (3, 3), (6, 1)]));
+        assert_eq!(parts(2, usize::MAX), Ok(vec![(0, 2)]));
+        let stopped = in_parts(7, 3, |first, _| match first {
+            0 => Ok(()),
+            _ => Err(Error::internal(first.to_string())),
+        });
+        assert_eq!(stopped, Err(Error::internal("3")));
+    }
 
     #[test]
     fn more_than_the_libraries_count_is_refused() {

@@ -2,7 +2,7 @@
 //! of cuSOLVER needs, it says itself.
 
 use super::sys::Status;
-use super::{status, Cuda, DeviceSliceMut, Element};
+use super::{raw, status, Cuda, DeviceSliceMut, Element};
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::mem::size_of;
@@ -165,6 +165,18 @@ impl<'f> Work<'f> {
             _device: scratch,
             _host: memory,
         })
+    }
+
+    /// Sets the device's part to 0.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub(crate) fn clear(&self, cx: &Cx<'_, Cuda>) -> Result<()> {
+        if self.device_bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: so many bytes of this arena.
+        unsafe { raw::clear(cx.platform(), self.device as u64, self.device_bytes) }
     }
 }
 

@@ -74,6 +74,20 @@ pub fn cholesky_at_once(shape: Matrices) -> bool {
 /// Up to how many rows Jacobi's method is taken for eigenvalues: one block of threads has it all.
 pub const EIGH_JACOBI: i32 = 32;
 
+/// How many matrices `XsyevBatched` is given at once. Their elements must be countable in 32 bits, by its
+/// manual; by reports, it refuses 40,000 matrices of any size.
+pub fn eigh_part(rows: i32) -> usize {
+    let elements = (rows as usize).saturating_mul(rows as usize);
+    (i32::MAX as usize / elements.max(1)).min(1 << 14)
+}
+
+/// How many matrices of so many elements Jacobi's routines for batches are given at once. How much room
+/// they want they say in 32 bits; by reports, it is some 1050 numbers for a matrix of 16.
+pub fn jacobi_part(elements: usize) -> usize {
+    let room = elements.saturating_mul(8).saturating_add(2048);
+    (i32::MAX as usize / room).max(1)
+}
+
 /// Up to how many rows and columns `gesvdjBatched` works: its limit.
 pub const SVD_AT_ONCE: i32 = 32;
 
@@ -199,6 +213,19 @@ mod tests {
             for (one, two) in ways(shape).into_iter().zip(ways(more)) {
                 assert!(two >= one, "{shape:?}");
             }
+        }
+    }
+
+    /// What the libraries count in 32 bits.
+    #[test]
+    fn parts_of_a_batch_are_countable() {
+        for rows in [1, 2, 32, 33, 100, 1024, 32_768, 46_340, 46_341, i32::MAX] {
+            let elements = (rows as usize).pow(2);
+            let part = eigh_part(rows);
+            assert!(part <= 32_000 && part * elements <= i32::MAX as usize);
+            assert_eq!(part == 0, elements > i32::MAX as usize);
+            let part = jacobi_part(elements);
+            assert!(part == 1 || part * (1050 + elements) <= i32::MAX as usize);
         }
     }
 

@@ -12,6 +12,7 @@ mod jaxlib;
 mod lengths;
 #[path = "../lu.rs"]
 mod lu;
+mod parts;
 mod points;
 #[path = "../qr.rs"]
 mod qr;

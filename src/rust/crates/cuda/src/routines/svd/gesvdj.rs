@@ -1,14 +1,14 @@
 //! By Jacobi's method.
 
 use super::{kind, Parts, Places};
-use crate::batched::count_of;
+use crate::batched::{count_of, in_parts};
 use crate::scratch::Elements;
 use crate::{handles, job, sizes, status, Batch, DeviceSliceMut, Element};
 use matrices::Vectors;
 use std::ffi::c_int;
 use xla_ffi::{Error, Result};
 
-/// By Jacobi's method, all matrices at once; `v` is `V`, and there are all vectors. There is memory
+/// By Jacobi's method, as many matrices at once as possible; `v` is `V`, and there are all vectors. There is memory
 /// at `u` and `v` also where no `vectors` are asked for.
 ///
 /// # Errors
@@ -25,44 +25,34 @@ pub fn gesvdj_batched<T: Element>(
         let text = format!("{m} x {n} matrices for cuSOLVER's gesvdjBatched");
         return Err(Error::internal(text));
     }
-    let a = a.matrices("a", shape.count, shape.elements())?.at(0);
+    let a = a.matrices("a", shape.count, shape.elements())?;
     let Places { s, u, v } = parts.matrices(shape, Vectors::Full)?;
-    let (s, u, v) = (s.at(0), u.at(0), v.at(0));
     let info = info.matrices("info", shape.count, 1)?;
     let solver = handles::solver(cx.platform())?;
     let (library, handle, params) = (solver.library, solver.handle, solver.gesvdj);
-    let count = count_of(shape.count)?;
-    let work = Elements::ask::<T>(cx, "gesvdjBatched_bufferSize", |length| {
-        // SAFETY: only the length is written; the operands are not looked at.
-        unsafe {
-            (library.gesvdj_batched_size[T::KIND])(
-                handle, jobz, m, n, a, m, s, u, m, v, n, length, params, count,
+    let most = sizes::jacobi_part(shape.elements());
+    in_parts(shape.count, most, |first, count| {
+        let (a, info) = (a.at(first), info.at(first).cast());
+        let (s, u, v) = (s.at(first), u.at(first), v.at(first));
+        let count = count_of(count)?;
+        let work = Elements::ask::<T>(cx, "gesvdjBatched_bufferSize", |length| {
+            // SAFETY: only the length is written; the operands are not looked at.
+            unsafe {
+                (library.gesvdj_batched_size[T::KIND])(
+                    handle, jobz, m, n, a, m, s, u, m, v, n, length, params, count,
+                )
+            }
+        })?;
+        let (room, length) = (work.device, work.length);
+        // SAFETY: `count` matrices of that shape, room for all their parts, as much to work in as
+        // the routine asked for.
+        let answer = unsafe {
+            (library.gesvdj_batched[T::KIND])(
+                handle, jobz, m, n, a, m, s, u, m, v, n, room, length, info, params, count,
             )
-        }
-    })?;
-    // SAFETY: `count` matrices of that shape, room for all their parts, as much to work in as the
-    // routine asked for.
-    let answer = unsafe {
-        (library.gesvdj_batched[T::KIND])(
-            handle,
-            jobz,
-            m,
-            n,
-            a,
-            m,
-            s,
-            u,
-            m,
-            v,
-            n,
-            work.device,
-            work.length,
-            info.at(0).cast(),
-            params,
-            count,
-        )
-    };
-    status::cusolver("gesvdjBatched", answer)
+        };
+        status::cusolver("gesvdjBatched", answer)
+    })
 }
 
 /// By Jacobi's method, one matrix after the other, all vectors or the first ones. The rest is as

@@ -146,6 +146,8 @@ template <class T> void use(T *work, size_t length) {
   if (length) std::memset(static_cast<void *>(work), 0xab, length * sizeof(T));
 }
 constexpr int WORK = 37;
+// As Jacobi's routines for batches, which say in 32 bits how much room they want.
+int countable(int m, int n, int count) { return (1050 + (int64_t)m * n) * count > INT32_MAX ? 3 : 0; }
 char letter(int uplo) { return uplo ? 'U' : 'L'; }
 }  // namespace
 
@@ -249,7 +251,7 @@ API cusolverDnCreateGesvdjInfo(void **params) { return *params = new int, 0; }
     eigen(letter(uplo), n, a, w, info);                                                                     \
     return 0;                                                                                               \
   }                                                                                                         \
-  API cusolverDn##S##sy##evjBatched_bufferSize(void *, int, int, int, const T *, int, const Real<T> *, int *length, void *, int) { return *length = WORK, 0; } \
+  API cusolverDn##S##sy##evjBatched_bufferSize(void *, int, int, int n, const T *, int, const Real<T> *, int *length, void *, int count) { return *length = WORK, countable(n, n, count); } \
   API cusolverDn##S##sy##evjBatched(void *, int, int uplo, int n, T *a, int, Real<T> *w, T *work, int length, int *info, void *, int count) { \
     ENTER;                                                                                                  \
     use(work, length);                                                                                      \
@@ -263,7 +265,7 @@ API cusolverDnCreateGesvdjInfo(void **params) { return *params = new int, 0; }
     jacobi(jobz, econ, m, n, a, values, u, v, info);                                                        \
     return 0;                                                                                               \
   }                                                                                                         \
-  API cusolverDn##S##gesvdjBatched_bufferSize(void *, int, int, int, const T *, int, const Real<T> *, const T *, int, const T *, int, int *length, void *, int) { return *length = WORK, 0; } \
+  API cusolverDn##S##gesvdjBatched_bufferSize(void *, int, int m, int n, const T *, int, const Real<T> *, const T *, int, const T *, int, int *length, void *, int count) { return *length = WORK, countable(m, n, count); } \
   API cusolverDn##S##gesvdjBatched(void *, int jobz, int m, int n, T *a, int, Real<T> *values, T *u, int, T *v, int, T *work, int length, int *info, void *, int count) { \
     ENTER;                                                                                                  \
     if (m > 32 || n > 32) return 3;                                                                         \
@@ -301,8 +303,14 @@ API cusolverDnXsyevd(void *, void *, int, int uplo, int64_t n, int type, void *a
     eigen(letter(uplo), n, at<T>(a, 0), at<Real<T>>(w, 0), info);
   });
 }
-API cusolverDnXsyevBatched_bufferSize(void *, void *, int, int, int64_t, int, const void *, int64_t, int, const void *, int, size_t *device, size_t *host, int64_t) { SIZES(device, host); }
+API cusolverDnXsyevBatched_bufferSize(void *, void *, int, int, int64_t n, int, const void *, int64_t, int, const void *, int, size_t *device, size_t *host, int64_t count) {
+  if (count > 32768 || n * n * count > INT32_MAX) return 3;
+  SIZES(device, host);
+}
 API cusolverDnXsyevBatched(void *, void *, int, int uplo, int64_t n, int type, void *a, int64_t, int, void *w, int, void *device, size_t on_device, void *host, size_t on_host, int *info, int64_t count) {
+  // As in CUDA 12.6, where the results were wrong.
+  const char *bytes = static_cast<const char *>(device);
+  if (on_device != DEVICE || std::any_of(bytes, bytes + DEVICE, [](char byte) { return byte != 0; })) return 6;
   WORK_IN(device, host);
   return with_type(type, [=](auto *t) {
     typedef std::remove_reference_t<decltype(*t)> T;

@@ -1,0 +1,96 @@
+"""Times beside jaxlib's kernels and beside copies."""
+
+import itertools
+import statistics
+import time
+
+import jax
+import numpy as np
+from ops import Tally, adjoint, call, eigh, every, geqrf, kepler, lu, matrices, orgqr, svd
+
+
+def timed(program, *operands, seconds=0.02):
+    """Seconds of one run, many being under way at once."""
+    jax.block_until_ready(program(*operands))
+    runs = 1
+    while True:
+        start = time.perf_counter()
+        for _ in range(runs):
+            last = program(*operands)
+        jax.block_until_ready(last)
+        took = time.perf_counter() - start
+        if took > seconds or runs > 10_000:
+            return took / runs
+        runs = max(runs * 2, int(runs * seconds / max(took, 1e-6)))
+
+
+def in_turn(ours, theirs, operands, rounds=3):
+    """Medians of our time and of the ratio to theirs."""
+    pairs = [(timed(ours, *operands), timed(theirs, *operands)) for _ in range(rounds)]
+    return statistics.median(p[0] for p in pairs), statistics.median(p[0] / p[1] for p in pairs)
+
+
+def jaxlibs_svd(a):
+    u, s, vt = jax.lax.linalg.svd(a, full_matrices=False)
+    return u, s, vt
+
+
+# jaxlib's kernels of the ops.
+THEIRS = {
+    lu: lambda a: call("cusolver_getrf_ffi", [(a.shape, a.dtype), ((*a.shape[:-2], min(a.shape[-2:])), np.int32), (a.shape[:-2], np.int32)], a, vectors=(2,)),
+    geqrf: lambda a: geqrf(a, name="cusolver_geqrf_ffi"),
+    svd: jaxlibs_svd,
+    eigh: lambda a: call("cusolver_syevd_ffi", [(a.shape, a.dtype), (a.shape[:-1], a.dtype), (a.shape[:-2], np.int32)], a,
+                         vectors=(2,), lower=True, algorithm=np.uint8(0)),
+    orgqr: lambda p, t: orgqr(p, t, name="cusolver_orgqr_ffi"),
+}
+
+
+def bench(ops, tally, cases):
+    """Times of ops on batches of matrices beside jaxlib's."""
+    rng = np.random.default_rng(6)
+    print("| op | dtype | batch | rows | columns | our µs | ratio to jaxlib |\n|---|---|---|---|---|---|---|")
+    for (ours, count, m, n), dtype in itertools.product(cases, (np.float32, np.float64)):
+        with tally.case(f"{ours.__name__} {np.dtype(dtype).name} {(count, m, n)}"):
+            a = matrices(rng, (count, m, n), dtype)
+            a = ops.put(a + adjoint(a) if m == n else a)
+            operands = tuple(jax.jit(geqrf)(a)) if ours is orgqr else (a,)
+            # jaxlib takes singular values of a batch matrix by matrix.
+            slow = (n >= 1000 and ours in (svd, eigh)) or (ours is svd and count > 1 and max(m, n) > 32)
+            took, ratio = in_turn(jax.jit(ours), jax.jit(THEIRS[ours]), operands, rounds=1 if slow else 3)
+            print(f"| {ours.__name__} | {np.dtype(dtype).name} | {count} | {m} | {n} | {took * 1e6:.1f} | {ratio:.2f} |")
+
+
+def part_bench(ops):
+    """Beside jaxlib's kernels. One matrix by itself tells what a loop over a batch would cost."""
+    sizes = [(10_000, 4), (1_000, 16), (1_000, 32), (200, 64), (20, 128), (20, 256), (1, 16), (1, 64), (1, 256), (1, 1000), (1, 2000)]
+    cases = [(f, count, n, n) for (count, n), f in itertools.product(sizes, THEIRS)]
+    # Where another routine takes over, and matrices that are not square.
+    cases += [(svd, 200, n, n) for n in (31, 32, 33, 34)] + [(svd, 20, n, n) for n in (129, 257)] + [(svd, 50, 100, 60), (svd, 200, 20, 40), (svd, 200, 300, 4)]
+    cases += [(lu, 10_000, 6, 4), (lu, 1_000, 16, 20), (lu, 200, 64, 40), (lu, 20, 256, 100), (lu, 20, 257, 100), (lu, 1, 64, 40), (lu, 1, 128, 100)]
+    tally = Tally()
+    bench(ops, tally, cases)
+    tally.end()
+
+
+def part_blocks(ops):
+    """The kernels that have a block for each matrix where NVIDIA's routines are taken otherwise: right, and
+    as fast? To be compared with what part bench says of the same sizes."""
+    tally = Tally()
+    every(ops, tally, [((7,), n, n) for n in (1, 2, 5, 32, 64)] + [((300,), 5, 3)])
+    sizes = [(10_000, 4), (1_000, 16), (1_000, 32), (200, 64), (20, 128), (20, 256), (1, 16), (1, 64)]
+    cases = [(lu, count, n, n) for count, n in sizes] + [(svd, count, n, n) for count, n in sizes[:3]]
+    bench(ops, tally, cases)
+    tally.end()
+
+
+def part_kepler(ops):
+    """Bandwidth: two arrays are read and two written, as a copy of two arrays does."""
+    rng, count = np.random.default_rng(7), 1 << 26
+    print("| dtype | points | GB/s | of a copy's |\n|---|---|---|---|")
+    for dtype in (np.float32, np.float64):
+        m, e = (ops.put(x.astype(dtype)) for x in (rng.uniform(-4, 4, count), rng.uniform(0, 0.99, count)))
+        copy = jax.jit(lambda m, e: (m + 1, e + 1))
+        took, ratio = in_turn(jax.jit(kepler), copy, (m, e))
+        rate = 4 * count * np.dtype(dtype).itemsize / took / 1e9
+        print(f"| {np.dtype(dtype).name} | {count} | {rate:.0f} | {1 / ratio:.3f} |")
