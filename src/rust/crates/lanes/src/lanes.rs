@@ -181,6 +181,23 @@ impl<T: Add<Output = T> + Copy, const W: usize, const FMA: bool> AddAssign for P
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub(crate) const PLAIN_FMA: bool = cfg!(any(target_arch = "aarch64", target_arch = "x86_64"));
 
+/// `a * b + c` with one rounding. In tests on x86-64, where it is a call, not the C library's: Windows' rounds twice.
+mod fused {
+    #[cfg(all(test, target_arch = "x86_64"))]
+    pub(super) use libm::{fma as f64, fmaf as f32};
+
+    macro_rules! fused {
+        ($($t:ident)*) => {$(
+            #[cfg(not(all(test, target_arch = "x86_64")))]
+            #[inline(always)]
+            pub(super) fn $t(a: $t, b: $t, c: $t) -> $t {
+                a.mul_add(b, c)
+            }
+        )*};
+    }
+    fused!(f32 f64);
+}
+
 /// What kernels share, of vectors whose instructions need not be asked for.
 macro_rules! shared {
     ($float:ty) => {
@@ -294,7 +311,7 @@ macro_rules! floats {
                 let mut result = self;
                 for i in 0..W {
                     result.0[i] = if FMA {
-                        self.0[i].mul_add(b.0[i], c.0[i])
+                        fused::$t(self.0[i], b.0[i], c.0[i])
                     } else {
                         self.0[i] * b.0[i] + c.0[i]
                     };

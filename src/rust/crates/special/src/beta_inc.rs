@@ -216,7 +216,18 @@ pub(crate) fn quantile(a: f64, b: f64, log_tail: f64, is_lower: bool) -> f64 {
 
 /// `x` and `1 - x`.
 fn lower_quantile(a: f64, b: f64, log_tail: f64) -> (f64, f64) {
-    let parts = |odds: f64| (odds / (1.0 + odds), 1.0 / (1.0 + odds));
+    // Odds may be infinite: a distribution of small parameters has nearly all of it beside 0 and 1.
+    let parts = |odds: f64| {
+        let y = 1.0 / (1.0 + odds);
+        (
+            if odds > 1.0 {
+                1.0 - y
+            } else {
+                odds / (1.0 + odds)
+            },
+            y,
+        )
+    };
     if log_tail == f64::NEG_INFINITY {
         return (0.0, 1.0);
     }
@@ -268,5 +279,23 @@ fn start(a: f64, b: f64, log_tail: f64) -> f64 {
         x / (1.0 - x)
     } else {
         a / b
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantile_beside_an_end_is_there() {
+        for (a, b) in [(0.005, 5e-11), (5e-6, 5e-11), (500.0, 5e-11), (5e9, 5e-11)] {
+            for log_tail in [0.3_f64.ln(), 0.5_f64.ln()] {
+                // Next to nothing is below 1.
+                assert_eq!(quantile(a, b, log_tail, true), 1.0, "{a} {b}");
+                assert_eq!(quantile(b, a, log_tail, false), 0.0, "{a} {b}");
+            }
+        }
+        assert_eq!(quantile(1e-3, 2.0, -1e4, true), 0.0);
+        assert_eq!(quantile(2.0, 1e-3, -1e4, false), 1.0);
     }
 }

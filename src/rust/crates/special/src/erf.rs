@@ -78,7 +78,7 @@ pub fn ndtr(x: f64) -> f64 {
         return tail;
     }
     // What rounding z made of the tail
-    let missed = (-z).mul_add(SQRT_2, -x) - z * SQRT_2_REST;
+    let missed = libm::fma(-z, SQRT_2, -x) - z * SQRT_2_REST;
     tail * (1.0 - missed * FRAC_1_SQRT_2 * (z + (z * z + 2.0).sqrt()))
 }
 

@@ -32,7 +32,7 @@ pub fn gamma(x: f64) -> f64 {
         return f64::INFINITY;
     }
     // Stirling's formula, with half of the power, which does not overflow before the result does
-    let half = x.powf(0.5 * x - 0.25);
+    let half = libm::pow(x, 0.5 * x - 0.25);
     half * (-x).exp() * half * (SQRT_TAU * stirling_rest(x).exp())
 }
 

@@ -11,7 +11,7 @@ pub fn lambert_w(x: f64) -> f64 {
         return x;
     }
     // From the branch point: 1 + e x
-    let above = E.mul_add(x, 1.0) + E_REST * x;
+    let above = libm::fma(E, x, 1.0) + E_REST * x;
     if above <= 0.0 {
         return if above > -1e-16 { -1.0 } else { f64::NAN };
     }

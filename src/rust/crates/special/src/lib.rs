@@ -3,6 +3,9 @@
 //! Each file is a family, with its methods, their sources and what they are good for. Algorithms over a trait of
 //! numbers (`number`) give derivatives in the parameters beside the values. Nothing here panics: outside a function's
 //! domain it is NaN.
+//!
+//! Powers and fused multiply-add are `libm`'s: those of Windows' C library are x87's, which have but 53 bits in a
+//! thread that is not the first.
 
 mod bessel;
 mod beta;

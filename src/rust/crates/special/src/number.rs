@@ -89,9 +89,9 @@ impl Number for f64 {
         let (large, small) = if a > b { (a, b) } else { (b, a) };
         let missed = small - (sum - large);
         if x <= 0.5 {
-            x.mul_add(sum, -a) + x * missed
+            libm::fma(x, sum, -a) + x * missed
         } else {
-            (-y).mul_add(sum, b) - y * missed
+            libm::fma(-y, sum, b) - y * missed
         }
     }
 }

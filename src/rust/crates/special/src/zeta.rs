@@ -77,7 +77,7 @@ fn inverse_power(x: f64, s: f64) -> f64 {
         1.0 => 1.0 / x,
         2.0 => 1.0 / (x * x),
         3.0 => 1.0 / (x * x * x),
-        _ => x.powf(-s),
+        _ => libm::pow(x, -s),
     }
 }
 
@@ -167,7 +167,7 @@ fn scaled_zeta(n: f64, x: f64) -> f64 {
         return gamma(n + 1.0) * sum;
     }
     if x < 1.0 {
-        return factorial_over_power(n, x) * (1.0 + x.powf(n + 1.0) * zeta(n + 1.0, x + 1.0));
+        return factorial_over_power(n, x) * (1.0 + libm::pow(x, n + 1.0) * zeta(n + 1.0, x + 1.0));
     }
     let log_sum = if sum > 1e-300 {
         sum.ln()

@@ -4,7 +4,7 @@
 //! with more than twice those of an f64. No sine or cosine of the C library has a part in this: some
 //! reduce large arguments wrongly.
 
-use super::arith::fma;
+use super::arith::{fma, Real};
 use std::f64::consts::TAU;
 
 /// 2π less its f64 in two parts, both positive: with n = 0 they leave the sign of a zero alone.
@@ -26,8 +26,8 @@ pub(super) fn wrap<const FMA: bool>(m: f64) -> f64 {
     let n = fma::<FMA, f64>(m, 1.0 / TAU, ROUND) - ROUND;
     if FMA {
         // Exact: a multiple of the last bit of 2π, below 4.
-        let rest = n.mul_add(-TAU, m);
-        n.mul_add(-REST[1], n.mul_add(-REST[0], rest))
+        let rest = n.fused(-TAU, m);
+        n.fused(-REST[1], n.fused(-REST[0], rest))
     } else {
         // 2π in four parts, so that with n below 2²² the first three products are exact.
         let rest = m - n * 6.283_185_306_936_502_5 - n * 2.430_837_753_308_879e-10;

@@ -135,7 +135,7 @@ pub(super) fn series(order: f64, x: f64, turn: f64) -> f64 {
         }
     }
     if order < 20.0 {
-        return (0.5 * x).powf(order) / gamma(order + 1.0) * sum;
+        return libm::pow(0.5 * x, order) / gamma(order + 1.0) * sum;
     }
     (order * (0.5 * x).ln() - lgamma(order + 1.0)).exp() * sum
 }
