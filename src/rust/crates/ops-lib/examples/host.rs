@@ -7,7 +7,7 @@
 
 use pjrt::{
     compile_options, Client, DType, Dest, ExecuteOptions, HostData, Order, Plugin, Program,
-    ProgramFormat, Source,
+    ProgramFormat, Source, Value,
 };
 use std::error::Error;
 use std::ffi::c_void;
@@ -85,6 +85,58 @@ fn expect(what: &str, got: &[f64], want: &[f64]) -> Outcome {
     Err(format!("{what}: {got:?}, not {want:?}").into())
 }
 
+fn matrix() -> HostData<'static> {
+    HostData {
+        source: Source::F64(&MATRIX),
+        dims: &[3, 3],
+        order: Order::ColumnMajor,
+        dtype: DType::F64,
+    }
+}
+
+/// A compiled program that went through bytes, its runs under way at once.
+fn stored(client: &Client) -> Outcome {
+    let (program, options) = (
+        Program::new(EIGH, ProgramFormat::Mlir),
+        compile_options(None),
+    );
+    let bytes = client.compile(&program, &options)?.serialize()?;
+    let again = client.load(&bytes, &program, &options)?;
+    let argument = client.upload(matrix(), None)?;
+    let runs: Result<Vec<_>, _> = (0..64)
+        .map(|_| again.execute(&[&argument], &ExecuteOptions::default()))
+        .collect();
+    let root = std::f64::consts::SQRT_2;
+    for results in runs? {
+        let mut values = [0.0; 3];
+        results[0].read(Dest::F64(&mut values), Order::ColumnMajor)?;
+        if values
+            .iter()
+            .zip([2.0 - root, 2.0, 2.0 + root])
+            .any(|(x, y)| (x - y).abs() > 1e-14)
+        {
+            return Err(format!("a stored program: {values:?}").into());
+        }
+    }
+    println!("{} bytes of a program, 64 runs of it: right", bytes.len());
+    Ok(())
+}
+
+/// A call that our handler refuses ends its program, with our words, and no other one.
+fn failing(client: &Client) -> Outcome {
+    let wrong = EIGH.replace("tensor<3xf64>", "tensor<2xf64>");
+    let told = match run(client, &wrong, &MATRIX, &[3, 3], &[2]) {
+        Ok(values) => return Err(format!("eigh with 2 of 3 values: {values:?}").into()),
+        Err(error) => error.to_string(),
+    };
+    if !told.contains("eigh: ") {
+        return Err(format!("the handler's words are not in {told:?}").into());
+    }
+    run(client, EIGH, &MATRIX, &[3, 3], &[3])?;
+    println!("refused as it should be: {told}");
+    Ok(())
+}
+
 fn main() -> Outcome {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (plugin, platform) = match arguments.as_slice() {
@@ -105,7 +157,9 @@ fn main() -> Outcome {
         registered += 1;
     }
     println!("{registered} handlers registered for {platform}");
-    let client = plugin.client(&[])?;
+    // Others use the same GPU meanwhile.
+    let options = [("preallocate".to_owned(), Value::Bool(false))];
+    let client = plugin.client(if platform == "cuda" { &options } else { &[] })?;
     println!("client: {}", client.platform_name());
 
     let lu = run(
@@ -127,6 +181,8 @@ fn main() -> Outcome {
     expect("kepler, sines", &kepler[0], &anomaly.map(f64::sin))?;
     expect("kepler, cosines", &kepler[1], &anomaly.map(f64::cos))?;
     run(&client, PRINT, &anomaly, &[3], &[3])?;
+    stored(&client)?;
+    failing(&client)?;
     println!("all right");
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::environment::Variables;
 use crate::error::{Error, Result};
 use crate::python::capi::FILE_INPUT;
 use crate::python::start::{start, Running};
-use crate::python::{gil::Gil, object::Object};
+use crate::python::{gil::Gil, object::Object, old_jaxlib};
 use std::env::VarError;
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -136,6 +136,13 @@ fn import() -> Result<&'static Jaxlib> {
 /// Imports `compat.py`. In a Python that somebody else started, jaxlib may be missing: then that
 /// of an interpreter of the same version is used.
 fn load(gil: &Gil, py: &'static Running) -> Result<Object> {
+    // Without one it is the import that tells.
+    if let Some(old) = installed(gil).ok().and_then(|found| old_jaxlib(&found)) {
+        return Err(Error::precondition(format!(
+            "{} has {old}: `pip install --upgrade jaxlib` there, and start again",
+            py.from.source
+        )));
+    }
     let first = match run(gil, c"_xlaffi_jaxlib", include_str!("compat.py")) {
         Ok(module) => return Ok(module),
         Err(error) => error,
@@ -176,6 +183,14 @@ fn load(gil: &Gil, py: &'static Running) -> Result<Object> {
         ),
     )?;
     run(gil, c"_xlaffi_jaxlib", include_str!("compat.py"))
+}
+
+/// The version of the jaxlib that would be imported, of which this loads nothing else.
+fn installed(gil: &Gil) -> Result<String> {
+    let source = "from jaxlib.version import __version__ as version";
+    run(gil, c"_xlaffi_installed", source)?
+        .attr(gil, c"version")?
+        .text(gil)
 }
 
 /// Runs Python source as a module.

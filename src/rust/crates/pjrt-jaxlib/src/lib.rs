@@ -36,6 +36,7 @@ mod refine;
 mod run;
 mod shape;
 mod small;
+mod soon;
 mod strided;
 mod sync;
 mod table;
@@ -46,6 +47,7 @@ pub use attend::{attend_by, Attendant};
 pub use compile::depends_on_handlers;
 pub use error::{Error, Result};
 pub use refine::refine;
+pub use soon::look_for;
 
 use std::path::PathBuf;
 

@@ -104,8 +104,13 @@ fn the_variable_is_all_that_is_looked_at() {
     let text = place.folder.join("text");
     std::fs::write(&text, "not a program").unwrap();
     told(&text, "cannot be run");
-    let old = place.interpreter("old", &GOOD.replace("3.11.7", "3.8.18"));
-    told(&old, "Python 3.8.18 is too old (needs 3.9)");
+    let old = place.interpreter("old", &GOOD.replace("3.11.7", "3.10.18"));
+    told(&old, "Python 3.10.18 is too old (needs 3.11)");
+    let early = place.interpreter("early", &GOOD.replace("0.10.2", "0.4.30"));
+    told(
+        &early,
+        "Python 3.11.7 has jaxlib 0.4.30, which is too old (needs 0.10)",
+    );
     let bare = place.interpreter("bare", &GOOD.replace("jaxlib=0.10.2\n", ""));
     told(&bare, "Python 3.11.7 has no jaxlib");
     std::env::set_var("XLAFFI_PYTHON", place.interpreter("good", GOOD));
@@ -149,6 +154,9 @@ fn places_are_looked_at_in_order_until_one_will_do() {
     assert_eq!(sources(), all[..2]);
     place.interpreter("active/bin/python", GOOD);
     assert_eq!(sources(), all[..1]);
+    // One with a jaxlib that is too old is passed over.
+    place.interpreter("active/bin/python", &GOOD.replace("0.10.2", "0.9.2"));
+    assert_eq!(sources(), all[..2]);
     std::env::remove_var("VIRTUAL_ENV");
     std::env::set_var("RETICULATE_PYTHON", "managed");
     assert_eq!(sources(), [Source::OwnEnvironment]);

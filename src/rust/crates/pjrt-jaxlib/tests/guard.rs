@@ -9,6 +9,7 @@ use common::several::*;
 use common::*;
 use handlers::{gated, register, FailsLater, FailsOn, GateOp, Look, One, GATE, LOOKS};
 use pjrt_api::*;
+#[cfg(unix)]
 use std::ffi::{c_char, c_int, CString};
 use std::sync::Once;
 use xla_ffi::{handler, Host};
@@ -433,6 +434,20 @@ xla_client._xla.register_custom_call_target('{with_stages}', stages, 'Host', 1)"
     ));
 }
 
+/// The handler of `bad` fails on one device of `x`, that of `good` on none. Both programs are destroyed.
+#[cfg(unix)]
+fn assert_guarded(
+    bad: *mut PJRT_LoadedExecutable,
+    good: *mut PJRT_LoadedExecutable,
+    x: &[Vec<*mut PJRT_Buffer>],
+) {
+    assert_failed(execute_over(bad, x));
+    let out = execute_over(good, x).unwrap();
+    assert_eq!(read::<f32>(out[0][0]).unwrap(), vec![2. * N as f32; 4]);
+    out.into_iter().flatten().for_each(destroy);
+    [bad, good].into_iter().for_each(destroy_executable);
+}
+
 #[cfg(unix)]
 #[test]
 fn handlers_that_others_have_registered_are_guarded_too() {
@@ -444,11 +459,7 @@ fn handlers_that_others_have_registered_are_guarded_too() {
             let code = program(device, false, false).replace("test_fails_on", name);
             compile_over(client, &code, Over::replicas(N))
         });
-        assert_failed(execute_over(bad, &x));
-        let out = execute_over(good, &x).unwrap();
-        assert_eq!(read::<f32>(out[0][0]).unwrap(), vec![2. * N as f32; 4]);
-        out.into_iter().flatten().for_each(destroy);
-        [bad, good].into_iter().for_each(destroy_executable);
+        assert_guarded(bad, good, &x);
     }
     x.into_iter().flatten().for_each(destroy);
 }
@@ -470,11 +481,7 @@ fn what_another_process_has_serialized_finds_handlers_of_others() {
             destroy_executable(program);
             deserialized(client, &code)
         });
-        assert_failed(execute_over(bad, &x));
-        let out = execute_over(good, &x).unwrap();
-        assert_eq!(read::<f32>(out[0][0]).unwrap(), vec![2. * N as f32; 4]);
-        out.into_iter().flatten().for_each(destroy);
-        [bad, good].into_iter().for_each(destroy_executable);
+        assert_guarded(bad, good, &x);
     }
     x.into_iter().flatten().for_each(destroy);
 }

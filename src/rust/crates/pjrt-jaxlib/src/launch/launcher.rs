@@ -1,6 +1,6 @@
 //! The thread that calls XLA for programs over several devices. It may never come back.
 
-use super::{look_for, watch};
+use super::watch;
 use crate::compat::Jaxlib;
 use crate::error::{Error, Result};
 use crate::event::{in_background, Signal};
@@ -8,6 +8,7 @@ use crate::guard::Registered;
 use crate::python::gil::stay_known;
 use crate::python::object::Object;
 use crate::run::Run;
+use crate::soon::look_for;
 use std::collections::VecDeque;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};

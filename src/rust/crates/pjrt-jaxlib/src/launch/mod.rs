@@ -23,9 +23,10 @@ use crate::event::{Outcome, Signal};
 use crate::python::gil::blocking;
 use crate::python::object::Object;
 use crate::run::Run;
+use crate::soon::look_for;
 use launcher::{Job, Launcher};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use turn::Turns;
 
 /// The runs of a client over several devices.
@@ -87,22 +88,6 @@ impl Launches {
     /// No launch will come any more. Whether all runs have ended, or do soon.
     pub fn close(&self) -> bool {
         blocking(|| self.launcher.close())
-    }
-}
-
-/// For so long threads that wait for each other look again and again, and let others go first: to wake a thread takes
-/// about as long.
-const SOON: Duration = Duration::from_micros(100);
-
-/// What `look` finds, if it does soon.
-fn look_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let start = Instant::now();
-    loop {
-        let found = look();
-        if found.is_some() || start.elapsed() >= SOON {
-            return found;
-        }
-        std::thread::yield_now();
     }
 }
 

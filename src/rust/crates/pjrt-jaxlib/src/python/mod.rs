@@ -15,7 +15,7 @@ pub use gil::{blocking, stay_known};
 pub use probe::{Candidate, Source};
 pub use start::{keep_lock, running, Running};
 
-pub(crate) use probe::try_flags;
+pub(crate) use probe::{old_jaxlib, try_flags};
 
 use probe::probe;
 use std::path::PathBuf;

@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 
 /// How long an interpreter may take to answer; a cold network file system needs seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// `jaxlib` of the tested range needs at least this.
-const OLDEST: (u32, u32) = (3, 9);
+/// The oldest jaxlib that the plugin has been tested with. Older ones know other flags, and XLA ends a process for those.
+const OLDEST_JAXLIB: (u32, u32) = (0, 10);
+/// That jaxlib needs at least this Python.
+const OLDEST: (u32, u32) = (3, 11);
 
 /// Where an interpreter was looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,8 +234,7 @@ fn read(found: &mut Candidate, answer: &str) -> Result<(), String> {
         }
     }
     let version = found.version.clone().unwrap_or_default();
-    let mut parts = version.split('.').filter_map(|p| p.parse::<u32>().ok());
-    let number = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    let number = first_two(&version).unwrap_or((0, 0));
     if number < OLDEST {
         return Err(format!(
             "Python {version} is too old (needs {}.{})",
@@ -257,6 +258,9 @@ fn read(found: &mut Candidate, answer: &str) -> Result<(), String> {
             return Err(format!("Python {version} has no {name}"));
         }
     }
+    if let Some(old) = found.jaxlib.as_deref().and_then(old_jaxlib) {
+        return Err(format!("Python {version} has {old}"));
+    }
     if found.library.is_none() {
         return Err(if shared == "1" || cfg!(windows) {
             format!("Python {version} lacks its shared library {soname} (Debian: install libpython{}.{})", number.0, number.1)
@@ -265,6 +269,22 @@ fn read(found: &mut Candidate, answer: &str) -> Result<(), String> {
         });
     }
     Ok(())
+}
+
+/// What is wrong with a jaxlib of this version, where it is too old.
+pub(crate) fn old_jaxlib(version: &str) -> Option<String> {
+    let (major, minor) = OLDEST_JAXLIB;
+    (first_two(version)? < OLDEST_JAXLIB)
+        .then(|| format!("jaxlib {version}, which is too old (needs {major}.{minor})"))
+}
+
+/// (3, 11) of "3.11.7"; `None` of what begins with no two numbers.
+fn first_two(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split('.').map(|part| {
+        let end = part.find(|c: char| !c.is_ascii_digit());
+        part[..end.unwrap_or(part.len())].parse().ok()
+    });
+    Some((parts.next()??, parts.next()??))
 }
 
 #[cfg(test)]
@@ -291,7 +311,16 @@ mod tests {
     #[test]
     fn every_defect_is_told() {
         let cases = [
-            ("version=3.11.7", "version=3.8.18", "too old (needs 3.9)"),
+            (
+                "version=3.11.7",
+                "version=3.10.18",
+                "Python 3.10.18 is too old (needs 3.11)",
+            ),
+            (
+                "jaxlib=0.10.2",
+                "jaxlib=0.9.2",
+                "Python 3.11.7 has jaxlib 0.9.2, which is too old (needs 0.10)",
+            ),
             ("bits=64", "bits=32", "32-bit program"),
             ("threads=gil", "threads=free", "free-threaded"),
             ("jaxlib=0.10.2\n", "", "has no jaxlib"),
@@ -310,9 +339,18 @@ mod tests {
         let static_build = GOOD
             .replace("library=/l/libpython3.11.so.1.0\n", "")
             .replace("shared=1", "shared=0");
-        assert!(answer(&static_build)
-            .expect_err("static")
-            .contains("static build"));
+        // Windows has none, whatever its Python says of how it was built.
+        let want = ["static build", "lacks its shared library"][usize::from(cfg!(windows))];
+        assert!(answer(&static_build).expect_err(want).contains(want));
+    }
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        let old = |version: &str| old_jaxlib(version).is_some();
+        assert!(["0.4.30", "0.9.99", "0.9rc1"].into_iter().all(old));
+        for taken in ["0.10.0", "0.10rc1", "0.12.0.1", "1.0", "unknown", "", "0"] {
+            assert!(!old(taken), "{taken}");
+        }
     }
 
     #[cfg(unix)]

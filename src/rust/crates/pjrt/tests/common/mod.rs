@@ -1,7 +1,7 @@
 //! A client on real XLA, and short forms of what tests do with it.
 
 use pjrt::*;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 pub const ADD: &str =
@@ -10,10 +10,16 @@ pub const ADD: &str =
   return %0 : tensor<2x3xf32>
 }";
 
-/// Two devices, shared by all tests. Needs the Python with jaxlib that `tools/setup.sh test` installs.
+/// Two devices, shared by all tests. Needs the Python with jaxlib that `tools/setup.sh test` installs. Where
+/// `XLAFFI_TEST_PLUGIN` names another plugin, it is that one's client: `tools/gpu/check` runs such tests on CUDA's.
 pub fn client() -> &'static Client {
     static CLIENT: OnceLock<Client> = OnceLock::new();
     CLIENT.get_or_init(|| {
+        if let Some(path) = other_plugin() {
+            // Others use the same GPU meanwhile.
+            let options = [("preallocate".to_string(), Value::Bool(false))];
+            return Plugin::load(&path).unwrap().client(&options).unwrap();
+        }
         if std::env::var_os("XLAFFI_PYTHON").is_none() {
             let venv = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../.venv/bin/python");
             std::env::set_var("XLAFFI_PYTHON", venv);
@@ -23,6 +29,11 @@ pub fn client() -> &'static Client {
         let options = [("cpu_device_count".to_string(), Value::Int(2))];
         plugin.unwrap().client(&options).unwrap()
     })
+}
+
+/// What `XLAFFI_TEST_PLUGIN` names.
+pub fn other_plugin() -> Option<PathBuf> {
+    std::env::var_os("XLAFFI_TEST_PLUGIN").map(PathBuf::from)
 }
 
 pub fn compile(client: &Client, code: &str) -> Executable {
