@@ -108,7 +108,7 @@ signature <- function(id, arguments) .Call(wrap__signature, id, arguments)
 
 executable_execute <- function(executable, arguments, options, check, simplify) .Call(wrap__executable_execute, executable, arguments, options, check, simplify)
 
-executable_call <- function(executable, arguments, dtypes, device) .Call(wrap__executable_call, executable, arguments, dtypes, device)
+executable_call <- function(executable, arguments, dtypes, device, read) .Call(wrap__executable_call, executable, arguments, dtypes, device, read)
 
 executable_serialize <- function(executable) .Call(wrap__executable_serialize, executable)
 

@@ -74,11 +74,7 @@ ffi_objective <- function(f, par, ..., negate = FALSE, dtype = "f64") {
     leaf
   })
   self <- new_points(f, template, data, negate, dtype)
-  gradient <- function(par) {
-    go_to(self, par, rlang::current_env())
-    check_one_number(self, "gr")
-    stats::setNames(as.vector(point_slope(self, par)), self$names)
-  }
+  gradient <- function(par) point_gradient(self, par)
   fn <- function(par) point_value(self, par)
   he <- function(par) point_hessian(self, par)
   objective <- list(

@@ -123,42 +123,40 @@ made_once <- function(key, make) {
   found
 }
 
-run_again <- function(call, arguments) {
-  the$clock <- the$clock + 1
-  call$program$used <- the$clock
-  run_call(call, arguments)
+# Under what the next call with these arguments is found; NULL where it is not.
+signature_of <- function(compiled, arguments) {
+  key <- .Call(wrap__signature, environment(compiled)$identity, arguments)
+  if (!is.null(key) && !is.null(the$calls[[key]]) && is.null(the$calls[[key]]$layout)) key
 }
 
-# Runs a call that was found by its signature; new_call() has what it holds.
-run_call <- function(call, leaves) {
+run_again <- function(call, arguments, ...) {
+  the$clock <- the$clock + 1
+  call$program$used <- the$clock
+  run_call(call, arguments, ...)
+}
+
+# Runs a call that was found by its signature; new_call() has what it holds. Where R data alone came, R data are given,
+# or where `read` says so.
+run_call <- function(call, leaves, read = !call$any) {
   if (!is.null(call$layout)) {
     return(run_on_mesh(call, leaves))
   }
   executable <- call$program$executable
-  if (!call$any) {
-    for (i in seq_along(leaves)) {
-      if (is.logical(leaves[[i]])) representable(leaves[[i]], "pred", i)
-    }
-    outputs <- .Call(wrap__executable_call, executable, leaves, call$dtypes, call$device)
-  } else {
-    if (call$all) {
-      names(leaves) <- NULL
-    } else {
-      leaves <- lapply(seq_along(leaves), function(i) {
-        if (call$buffers[[i]]) {
-          leaves[[i]]
-        } else {
-          pjrt_buffer(representable(leaves[[i]], call$dtypes[[i]], i), call$dtypes[[i]], call$device)
-        }
-      })
-    }
+  if (call$all && !read) {
+    names(leaves) <- NULL
     outputs <- .Call(wrap__executable_execute, executable, leaves, NULL, TRUE, FALSE)
+  } else {
+    for (i in which(!call$buffers)) {
+      # Without buffers beside them doubles and integers keep their own dtypes.
+      if (!read || is.logical(leaves[[i]])) representable(leaves[[i]], call$dtypes[[i]], i)
+    }
+    outputs <- .Call(wrap__executable_call, executable, leaves, call$dtypes, call$device, read)
   }
   if (is.object(outputs)) {
     outputs <- finish(outputs, NULL)
   }
   # What was not there at once came as buffers.
-  if (!call$any && length(outputs) && typeof(outputs[[1L]]) == "externalptr") {
+  if (read && length(outputs) && typeof(outputs[[1L]]) == "externalptr") {
     outputs <- read_results(outputs, leaves)
   }
   in_form(call, outputs)
@@ -190,7 +188,8 @@ in_form <- function(call, outputs) {
 # As the glue's executable_call() does: what has one axis is a vector, unless an argument is an array of one.
 read_results <- function(buffers, arguments) {
   arrays <- lapply(buffers, as_array)
-  if (any(lengths(lapply(arguments, dim)) == 1L)) {
+  data <- Filter(function(x) typeof(x) != "externalptr", arguments)
+  if (any(lengths(lapply(data, dim)) == 1L)) {
     return(arrays)
   }
   lapply(arrays, function(x) {

@@ -25,6 +25,25 @@ test_that("the included plugin takes the options that are documented", {
   expect_identical(run$output, c("[1] 2", "[1] 1"))
 })
 
+test_that("without asynchronous execution programs that are not quick leave R's thread free", {
+  skip_without_plugin()
+  run <- run_r('
+    invisible(pjrt_client("cpu", asynchronous = FALSE))
+    x <- pjrt_buffer(matrix(1e-3, 2000, 2000), "f64")
+    run <- function(f) {
+      program <- pjrt_compile(pjrt_program(ffi_program(f, x)))
+      first <- .Call(xlaffi:::wrap__executable_execute, program, list(x), NULL, TRUE, FALSE)
+      second <- .Call(xlaffi:::wrap__executable_execute, program, list(x), NULL, TRUE, FALSE)
+      list(class(second), as_array(xlaffi:::finish(second, NULL)[[1]]))
+    }
+    slow <- run(function(x) sum(x %*% x))
+    quick <- run(function(x) x[1, 1] + 1)
+    stopifnot(all.equal(slow[[2]], 8000), all.equal(quick[[2]], 1.001))
+    c(slow[[1]], quick[[1]])
+  ')
+  expect_identical(run$output, '[1] "xlaffi_launched" "list"           ')
+})
+
 test_that("bad options are named", {
   expect_snapshot(error = TRUE, {
     xlaffi:::client_options("cpu", list(1L))

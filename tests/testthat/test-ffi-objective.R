@@ -157,6 +157,33 @@ test_that("what `f` reads besides its arguments may change", {
   expect_identical(objective$fn(3), 0)
   expect_identical(objective$gr(3), 0)
   expect_identical(objective$he(3), matrix(2))
+  # Once more at other points, when everything is known.
+  target <- 4
+  expect_identical(c(objective$fn(1), objective$gr(2)), c(9, -4))
+  ffi_cache_clear()
+  expect_identical(c(objective$fn(5), objective$gr(6)), c(1, 4))
+})
+
+test_that("... and so may what it reads of the session", {
+  skip_without_plugin()
+  withr::local_options(xlaffi.test_target = 1)
+  objective <- ffi_objective(function(x) (x - getOption("xlaffi.test_target"))^2, 0)
+  expect_identical(c(objective$fn(3), objective$fn(2)), c(4, 1))
+  options(xlaffi.test_target = 5)
+  expect_identical(c(objective$fn(3), objective$gr(2)), c(4, -6))
+})
+
+test_that("data that are gone are named at every point", {
+  skip_without_plugin()
+  y <- pjrt_buffer(c(1, 2), "f64")
+  objective <- ffi_objective(function(x, y) sum((x - y)^2), 1, y = y)
+  expect_identical(c(objective$fn(1), objective$fn(2)), c(1, 1))
+  double <- "func.func @main(%x: tensor<2xf64> {tf.aliasing_output = 0 : i32}) -> tensor<2xf64> {
+    %r = stablehlo.add %x, %x : tensor<2xf64>
+    return %r : tensor<2xf64>
+  }"
+  pjrt_execute(pjrt_compile(pjrt_program(double)), y)
+  expect_snapshot(objective$fn(3), error = TRUE)
 })
 
 test_that("forward mode takes over where there is a loop, and fn() is left where there are no derivatives", {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use extendr_api::Robj;
+use extendr_api::{Robj, Rtype, Types};
 use extendr_ffi::{
     R_ClassSymbol, R_DimSymbol, R_NamesSymbol, R_NilValue, Rf_setAttrib, SET_VECTOR_ELT, SEXP,
 };
@@ -19,7 +19,7 @@ use crate::host;
 use crate::in_flight;
 use crate::memory::{expect, retried};
 use crate::pace::Pace;
-use crate::parts::{check_alive, device_parts, outputs_to_r};
+use crate::parts::{check_alive, check_parts, device_parts, outputs_to_r};
 use crate::pointer::{class, get, wrap, wrap_list};
 use crate::protected::{alloc_list, Protected};
 use crate::run::{Done, Run};
@@ -70,7 +70,7 @@ routines! {
         }
         let parts = device_parts(arguments, &object.executable)?;
         if check {
-            check_alive(&object.executable, &parts)?;
+            check_parts(&object.executable, &parts)?;
         }
         let in_lists = object.executable.is_over_several();
         match start(object, parts, execute_options(options)?)? {
@@ -91,30 +91,21 @@ routines! {
         }
     }
 
-    // Runs the program on R arrays, passed on in the given dtypes: a list of the results as R
-    // arrays; those with one axis are vectors, unless an argument is an array of one axis. On the
-    // device all of them are gone when it returns, so that the next call finds the memory warm.
-    // Where R has to wait, a list of buffers, or a run.
-    fn executable_call(executable, arguments, dtypes, device) {
+    // Runs the program on buffers and on R arrays, which are passed on in the given dtypes and are gone from the device when
+    // it returns, so that the next call finds the memory warm. A list of buffers or, where `read` says so, of the results as R
+    // arrays; those with one axis are vectors, unless an argument is an array of one axis. Where R has to wait, a list of
+    // buffers, or a run.
+    fn executable_call(executable, arguments, dtypes, device, read: bool) {
         let object: &ExecutableObject = get(executable, "executable")?;
-        let on: &DeviceObject = get(device, "device")?;
-        let (arguments, dtypes) = (elements(arguments), elements(dtypes));
-        if arguments.len() != dtypes.len() {
-            return Err(Failure::argument("...", "there must be a dtype for each argument"));
-        }
-        let mut buffers = Vec::with_capacity(arguments.len());
-        let mut has_array_of_one_axis = false;
-        for (data, dtype) in arguments.iter().zip(&dtypes) {
-            // SAFETY: elements of lists that R protects.
-            let (data, dtype) = unsafe { (borrowed(data), borrowed(dtype)) };
-            has_array_of_one_axis |= host::has_one_axis(data);
-            let buffer = upload_array(on, data, host::dtype(dtype)?)?;
-            buffers.push(buffer.buffer);
-        }
+        let device: &DeviceObject = get(device, "device")?;
+        let (buffers, has_array_of_one_axis) = on_device(arguments, dtypes, device, &object.executable)?;
         let outputs = match start(object, vec![buffers], ExecuteOptions::default())? {
             Started::Launched(outputs) => outputs,
             Started::Running(run) => return Ok(wrap(run)),
         };
+        if !read {
+            return Ok(told(outputs_to_r(outputs, &object.platform, false)));
+        }
         for output in outputs.iter().flatten() {
             if !wait(output, FIRST_WAIT)? {
                 return Ok(told(outputs_to_r(outputs, &object.platform, false)));
@@ -168,6 +159,40 @@ routines! {
             shardings = results,
         })
     }
+}
+
+/// Arguments as buffers: R arrays are passed on in their dtypes. And whether one of those has one axis.
+fn on_device(
+    arguments: &Robj,
+    dtypes: &Robj,
+    device: &DeviceObject,
+    executable: &Executable,
+) -> Outcome<(Vec<Arc<Buffer>>, bool)> {
+    let (arguments, dtypes) = (elements(arguments), elements(dtypes));
+    if arguments.len() != dtypes.len() {
+        return Err(Failure::argument(
+            "...",
+            "there must be a dtype for each argument",
+        ));
+    }
+    let mut has_array_of_one_axis = false;
+    let mut buffers = Vec::with_capacity(arguments.len());
+    for (index, (argument, dtype)) in arguments.iter().zip(&dtypes).enumerate() {
+        // SAFETY: elements of lists that R protects.
+        let (argument, dtype) = unsafe { (borrowed(argument), borrowed(dtype)) };
+        buffers.push(match argument.rtype() {
+            Rtype::ExternalPtr => {
+                let object: &BufferObject = get(argument, format_args!("..{}", index + 1))?;
+                check_alive(executable, &object.buffer, index, 0)?;
+                object.buffer.clone()
+            }
+            _ => {
+                has_array_of_one_axis |= host::has_one_axis(argument);
+                upload_array(device, argument, host::dtype(dtype)?)?.buffer
+            }
+        });
+    }
+    Ok((buffers, has_array_of_one_axis))
 }
 
 /// Marks fresh results, which are not protected, where printed text waits.

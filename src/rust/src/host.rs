@@ -16,11 +16,6 @@ use crate::unwind::{check_interrupt, protect};
 use crate::value::{IntoSexp, Value};
 use crate::vector::{fill, length};
 
-/// `bytes` zeros.
-pub fn zeros(bytes: usize) -> Outcome<Vec<u8>> {
-    fill(0, bytes)
-}
-
 /// A dtype from its name.
 pub fn dtype(name: &Robj) -> Outcome<DType> {
     let name =
@@ -137,7 +132,7 @@ pub fn look_for_interrupt(bytes: usize) {
 /// Bytes of a buffer, in Rust's memory. Waits.
 pub fn read_bytes(buffer: &Buffer, order: Order) -> Outcome<Vec<u8>> {
     look_for_interrupt(size(buffer));
-    let mut bytes = zeros(buffer.num_elements() * buffer.dtype().size())?;
+    let mut bytes = fill(0_u8, buffer.num_elements() * buffer.dtype().size())?;
     buffer.read_with_pauses(Dest::Bytes(&mut bytes), order, &check_interrupt)?;
     Ok(bytes)
 }

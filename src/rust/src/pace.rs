@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 /// How long a program can keep the thread that launches it. XLA counts neither the turns of a
 /// loop nor the work of a custom call.
 pub enum Pace {
-    /// No loops and no custom calls: what takes long runs on XLA's own threads.
-    Short,
     /// No loops: as long as it does not wait for R, a run takes about as long as the one before,
-    /// since the work of most handlers depends on shapes. Whether that was quick.
+    /// since the work of most handlers depends on shapes. Whether that was quick. Without custom calls the first one
+    /// counts as quick, too: what takes long runs on XLA's own threads, unless the client is not asynchronous.
     Steady(AtomicBool),
     /// Anything.
     Long,
@@ -21,20 +20,17 @@ const QUICK: Duration = Duration::from_millis(1);
 impl Pace {
     /// The pace of a program; one that is not text may have anything in it.
     pub fn of(code: &[u8]) -> Self {
-        let text = match std::str::from_utf8(code) {
-            Ok(text) if !text.contains("while") && !text.contains('\0') => text,
-            _ => return Pace::Long,
-        };
-        match text.contains("custom_call") {
-            false => Pace::Short,
-            true => Pace::Steady(AtomicBool::new(false)),
+        match std::str::from_utf8(code) {
+            Ok(text) if !text.contains("while") && !text.contains('\0') => {
+                Pace::Steady(AtomicBool::new(!text.contains("custom_call")))
+            }
+            _ => Pace::Long,
         }
     }
 
     /// Whether the next run may take long.
     pub fn may_take_long(&self) -> bool {
         match self {
-            Pace::Short => false,
             Pace::Steady(was_quick) => !was_quick.load(Ordering::Relaxed),
             Pace::Long => true,
         }

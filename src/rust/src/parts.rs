@@ -85,24 +85,33 @@ pub fn device_parts(arguments: &Robj, executable: &Executable) -> Outcome<Vec<Ve
 }
 
 /// An error for an argument that is gone.
-pub fn check_alive(executable: &Executable, parts: &[Vec<Arc<Buffer>>]) -> Outcome<()> {
+pub fn check_parts(executable: &Executable, parts: &[Vec<Arc<Buffer>>]) -> Outcome<()> {
     for (device, buffers) in parts.iter().enumerate() {
         for (index, buffer) in buffers.iter().enumerate() {
-            if buffer.is_deleted()? {
-                let operand = match executable.is_over_several() {
-                    false => format!("..{}", index + 1),
-                    true => format!("..{}[[{}]]", index + 1, device + 1),
-                };
-                let argument = executable.argument(index, device);
-                return Err(Failure::argument(
-                    &operand,
-                    format!("{argument}: execution called on deleted or donated buffer"),
-                )
-                .hint(
-                    "`pjrt_execution_options(non_donatable_input_indices = )` keeps an argument.",
-                ));
-            }
+            check_alive(executable, buffer, index, device)?;
         }
     }
     Ok(())
+}
+
+/// The same for one buffer of it.
+pub fn check_alive(
+    executable: &Executable,
+    buffer: &Buffer,
+    index: usize,
+    device: usize,
+) -> Outcome<()> {
+    if !buffer.is_deleted()? {
+        return Ok(());
+    }
+    let operand = match executable.is_over_several() {
+        false => format!("..{}", index + 1),
+        true => format!("..{}[[{}]]", index + 1, device + 1),
+    };
+    let argument = executable.argument(index, device);
+    Err(Failure::argument(
+        &operand,
+        format!("{argument}: execution called on deleted or donated buffer"),
+    )
+    .hint("`pjrt_execution_options(non_donatable_input_indices = )` keeps an argument."))
 }

@@ -12,27 +12,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::failure::{panicked, Failure, Outcome};
+use pjrt_jaxlib::look_for;
 
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Threads without work. A thread that is busy with abandoned work is not among them.
 static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
-
-/// For so long threads that wait for each other look again and again, and let others go first: to wake a thread takes
-/// about as long, and short programs are often called in a row.
-const SOON: Duration = Duration::from_micros(100);
-
-/// What `look` finds, if it does soon.
-fn soon<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let start = Instant::now();
-    loop {
-        let found = look();
-        if found.is_some() || start.elapsed() >= SOON {
-            return found;
-        }
-        thread::yield_now();
-    }
-}
 
 /// As much as R's own thread has: handlers run here.
 const STACK: usize = 16 << 20;
@@ -119,7 +104,7 @@ pub fn start<T: Send + 'static>(
     let again = sender.clone();
     let loops = move || {
         HERE.set(true);
-        while let Some(job) = soon(|| jobs.try_recv().ok()).or_else(|| jobs.recv().ok()) {
+        while let Some(job) = look_for(|| jobs.try_recv().ok()).or_else(|| jobs.recv().ok()) {
             pjrt_jaxlib::python::stay_known();
             job();
             IDLE.lock()
@@ -154,7 +139,7 @@ impl<T> Pending<T> {
             slot.take()
         };
         if !limit.is_zero() {
-            let found = soon(|| match look() {
+            let found = look_for(|| match look() {
                 None if main_thread::has_work() => Some(None),
                 result => result.map(Some),
             });
