@@ -36,7 +36,8 @@
 #'   `cosine`, `tanh`, `logistic`, `floor`, `ceil`, `round_nearest_even`, `not`, `and`, `or`, `xor`, `shift_left`,
 #'   `shift_right_logical`, `shift_right_arithmetic`, `popcnt`, `count_leading_zeros`, `select`, `convert`,
 #'   `bitcast_convert`, `real`, `imag`, `complex`, `reshape`; and of CHLO, the dialect beside StableHLO, `chlo_asin`,
-#'   `chlo_acos`, `chlo_atan`, `chlo_asinh`, `chlo_acosh`, `chlo_atanh`, `chlo_erf_inv`.
+#'   `chlo_acos`, `chlo_atan`, `chlo_asinh`, `chlo_acosh`, `chlo_atanh`, `chlo_erf_inv`. `optimization_barrier`: its
+#'   operand, which is computed once and not within what uses it.
 #' * `constant`: `value`, R data: one number that fills the result, or all elements in R's order.
 #' * `compare`: `direction`, `"EQ"`, `"NE"`, `"GE"`, `"GT"`, `"LE"` or `"LT"`. NaN is unequal to all.
 #' * `iota`, `concatenate`: `axis`. `broadcast_in_dim`: `axes`, those of the result that the operand's become.

@@ -19,6 +19,9 @@
 #'
 #' R's own generator and `set.seed()` have no part in this: `rnorm()` in a traced function would be one constant.
 #'
+#' The bits of a draw are an array of their own while the program runs, from which all that uses the numbers computes
+#' them: 8 bytes for each number of dtype f64 or ui64, up to 4 for each other one.
+#'
 #' `hlo_random_bits()` gives integers of dtype ui8, ui16, ui32 or ui64.
 #'
 #' @param seed A whole number, of at most 2^53 in size or of class integer64, or an integer value.
@@ -165,13 +168,19 @@ pair_at <- function(places, turn) {
   threefry(places$high, places$low, turn, places$number)
 }
 
+# Kept apart, since XLA would fuse all of Threefry into every loop of what uses them, where LLVM's vectorizer asks for the
+# users of the loop's counter along every path: there are more than 2^20.
 random_bits <- function(places, dtype, turn = 0) {
   bits <- pair_at(places, turn)
-  if (dtype == "ui64") {
-    return(either(bits_left(converted(bits[[1L]], "ui64"), 32), converted(bits[[2L]], "ui64")))
-  }
-  converted(exclusive_or(bits[[1L]], bits[[2L]]), dtype)
+  kept_apart(if (dtype == "ui64") {
+    either(bits_left(converted(bits[[1L]], "ui64"), 32), converted(bits[[2L]], "ui64"))
+  } else {
+    converted(exclusive_or(bits[[1L]], bits[[2L]]), dtype)
+  })
 }
+
+# For integers, which have no derivatives.
+kept_apart <- function(x) record("optimization_barrier", list(x), x@dtype, x@shape)
 
 # Threefry-2x32 with 20 rounds: the key (k0, k1) applied to the counter (x0, x1), all ui32 of one shape.
 threefry <- function(k0, k1, x0, x1) {

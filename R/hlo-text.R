@@ -133,7 +133,7 @@ plain_text <- function(node, operands, scope) {
   sprintf("stablehlo.%s %s : %s", node$op, toString(operands), result_types(node))
 }
 
-primitive(elementwise, text = plain_text)
+primitive(c(elementwise, "optimization_barrier"), text = plain_text)
 
 # The type of the result differs from that of the operands. `details` comes before the colon.
 signed_text <- function(details = function(params) "") {

@@ -82,9 +82,10 @@ is_value <- function(x) isS4(x) && inherits(x, "xlaffi_value")
 #'   outside of `x` is dropped. `x[x > 0]` has a length that is not known and is an error, `x[x > 0] <- 0` is not.
 #' * Names are dropped: `names<-` and `dimnames<-` change nothing.
 #' * Functions of R that are not named here give an error.
-#' * R's functions take values in the code of the function that is compiled, and in functions and S3 methods of yours
-#'   that it names or takes out of objects, as in `object$f(x)`. Not in S4 and reference class methods, nor in functions
-#'   that come from `...` or by computed names, nor in `eval(parse())`.
+#' * R's functions take values in the code of the function that is compiled, and in functions, S3 and S4 methods and
+#'   methods of reference classes of yours that it names or takes out of objects, as in `object$f(x)`. Not in S4 methods
+#'   for operators and other primitive functions, nor in functions that come from `...` or by computed names, nor in
+#'   `eval(parse())`.
 #' * XLA may compute `x / 3` as `x * (1 / 3)` and fuse `x * y + z`, which differs from R in the last bit:
 #'   `xla_jit(f, exact = TRUE)` does not.
 #' * A value of one axis is R's vector: `dim()` gives NULL for it and for a value without axes, [shape()] always

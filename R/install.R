@@ -1,5 +1,6 @@
 # What the CPU plugin is tested with, and a fast LAPACK.
-openblas_package <- "scipy-openblas32==0.3.34.0.0"
+# (OpenBLAS 0.3.34 for Windows ends the process on AMD's Zen 4 and 5: issue 6013 of OpenBLAS.)
+openblas_package <- paste0("scipy-openblas32==", if (.Platform$OS.type == "windows") "0.3.33.0.0" else "0.3.34.0.0")
 python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", openblas_package)
 
 #' Install what the plugins need
@@ -147,7 +148,6 @@ add_openblas <- function(ask, call = rlang::caller_env()) {
   pip_install(environment_python(), openblas_package, call)
 }
 
-# Runs a program; if it fails, the end of what it wrote is the error.
 # What R puts before the folders in which programs look for their libraries, of which it leaves the rest. With it a
 # Python of pyenv's or conda's gets the system's libpython of the same name, and then has no SSL to download by.
 without_r_libraries <- function() {
@@ -162,6 +162,7 @@ without_r_libraries <- function() {
   paste0("LD_LIBRARY_PATH=", shQuote(paste(rest, collapse = ":")))
 }
 
+# Runs a program; if it fails, the end of what it wrote is the error.
 run <- function(program, arguments, call, hint = NULL) {
   output <- suppressWarnings(
     system2(program, shQuote(arguments), stdout = TRUE, stderr = TRUE, env = without_r_libraries())

@@ -15,7 +15,7 @@ with_regions <- function(node, attributes, operands, regions) {
 primitive(
   c(
     elementwise, paste0("chlo_", chlo_functions), "select", "convert", "bitcast_convert", "real", "imag", "abs",
-    "complex", "reshape", "dynamic_update_slice", "permute_rows", "after_all"
+    "complex", "reshape", "optimization_barrier", "dynamic_update_slice", "permute_rows", "after_all"
   ),
   graph = told()
 )

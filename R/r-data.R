@@ -27,6 +27,7 @@
 #' | factor, Date, POSIXct, POSIXlt, difftime, data.frame, table, ts | refused | |
 #' | sparse matrix of \pkg{Matrix} | refused | |
 #' | array of \pkg{nanoarrow} or \pkg{arrow}, tensor of \pkg{torch} | refused | |
+#' | stream, table, dataset of \pkg{nanoarrow} or \pkg{arrow} | by [pjrt_buffer_from()] only | matrix |
 #' | any other object with a class | refused | |
 #'
 #' @details
@@ -69,6 +70,8 @@ data_hint <- function(x) {
   kind <- Find(function(kind) methods::is(x, kind), names(data_hints))
   if (!is.null(kind)) {
     data_hints[[kind]]
+  } else if (is_arrow(x)) {
+    "`pjrt_buffer_from(x, dtype)` makes a matrix of record batches."
   } else if (is.raw(x)) {
     "`pjrt_buffer(x, dtype, shape = , row_major = )` makes an array of bytes."
   } else if (is.object(x) && typeof(x) %in% c("logical", "integer", "double", "complex")) {
@@ -91,5 +94,8 @@ data_hints <- c(
   sparseMatrix = "`as.matrix(x)` gives all elements, zeros too.",
   torch_tensor = "`as.array(x)` gives an array of R's.",
   nanoarrow_array = "`as.vector(x)` gives a vector of R's.",
+  nanoarrow_buffer = "`as.vector(x)` gives a vector of R's.",
+  # Its data are the numbers of its rows.
+  nanoarrow_vctr = "`nanoarrow::convert_array_stream(nanoarrow::as_nanoarrow_array_stream(x))` gives a vector of R's.",
   ArrowDatum = "`as.vector(x)` gives a vector of R's."
 )

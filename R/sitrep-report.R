@@ -102,21 +102,13 @@ report_python <- function(python) {
   }
 }
 
-# The versions that the plugin has been tested with
+# The versions that the plugin has been tested with; an interpreter with an older one is not taken.
 tested_jaxlib <- c("0.10", "0.12")
 
 report_jaxlib <- function(version) {
   numbers <- sub("^([0-9]+[.][0-9]+).*", "\\1", version)
-  if (!grepl("^[0-9]+[.][0-9]+$", numbers)) {
-    return(invisible())
-  }
-  range <- paste(tested_jaxlib, collapse = " to ")
-  if (utils::compareVersion(numbers, tested_jaxlib[[1L]]) < 0L) {
-    cli::cli_bullets(c(
-      x = "jaxlib {version} is too old: the plugin needs {range}.",
-      i = "{.code pip install {python_packages[[1L]]}} in that Python brings the right one."
-    ))
-  } else if (utils::compareVersion(numbers, tested_jaxlib[[2L]]) > 0L) {
+  if (grepl("^[0-9]+[.][0-9]+$", numbers) && utils::compareVersion(numbers, tested_jaxlib[[2L]]) > 0L) {
+    range <- paste(tested_jaxlib, collapse = " to ")
     cli::cli_bullets(c("!" = "jaxlib {version} is newer than what the plugin has been tested with, {range}: where it
       fails, {.code pip install {python_packages[[1L]]}} in that Python."))
   }

@@ -4,7 +4,7 @@
 primitive("alias", vmap = function(node, inputs, mapped, size) inputs)
 
 primitive(
-  c(elementwise, "real", "imag", "abs", "complex", "convert", "compare", "triangular_solve"),
+  c(elementwise, "real", "imag", "abs", "complex", "convert", "compare", "optimization_barrier", "triangular_solve"),
   vmap = function(node, inputs, mapped, size) batch_again(node, all_in_front(inputs, mapped, size), size)
 )
 

@@ -100,21 +100,6 @@ element_word("split", function(x, f, drop = FALSE, ...) {
   lapply(split(seq_len(length(column)), f, drop, ...), function(positions) taken(column, positions, 1L))
 }, "method", "`f` is R's, no value.")
 
-element_word("tapply", function(X, INDEX, FUN = NULL, ..., default = NA, simplify = TRUE) {
-  call <- method_call("tapply")
-  if (is.null(FUN) || !(is.atomic(INDEX) || is.factor(INDEX))) {
-    abort("tapply(): `INDEX` must be one vector or factor of R's, and `FUN` a function", operand = "INDEX", call = call)
-  }
-  group <- droplevels(as.factor(INDEX))
-  if (nlevels(group) != nlevels(as.factor(INDEX)) || length(group) != length(X)) {
-    abort("tapply(): `INDEX` must have an element for each of `X`, and no empty levels", operand = "INDEX", call = call)
-  }
-  column <- as_column(X)
-  f <- called_function(FUN)
-  answer <- lapply(split(seq_along(group), group), function(positions) f(taken(column, positions, 1L), ...))
-  if (simplify && all(lengths(answer) == 1L)) simplified(unname(answer), FALSE, "tapply()", call) else answer
-}, differs = "One factor, whose levels all occur. Names are dropped.")
-
 word_rapply <- function(object, f, classes = "ANY", deflt = NULL, how = c("unlist", "replace", "list"), ...) {
   call <- method_call("rapply")
   how <- check_choice(how, "how", c("unlist", "replace", "list"), call)

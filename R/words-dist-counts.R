@@ -70,3 +70,30 @@ for (name in c("dpois", "dbinom", "dgeom", "dnbinom")) {
   )
 }
 rm(name)
+
+word_dmultinom <- function(x, size = NULL, prob, log = FALSE) {
+  call <- sys.call()
+  check_density(log, call)
+  if (length(x) != length(prob)) {
+    abort(sprintf("dmultinom(): `x` has %d elements and `prob` %d", length(x), length(prob)),
+      op = "dmultinom", operand = "prob", call = call
+    )
+  }
+  if (!is.null(size) && (is_value(x) || is_value(size) || size != sum(x))) {
+    abort("dmultinom(): `size` must be the sum of `x`, which need not be given",
+      op = "dmultinom", operand = "size", call = call
+    )
+  }
+  distribution("dmultinom()", list(x = as.vector(x), prob = as.vector(prob)), function(x, prob) {
+    count <- floor(x + 0.5)
+    none <- count == 0
+    log_prob <- log(hlo_select(none, 1, prob / sum(prob)))
+    density <- lgamma(sum(count) + 1) + sum(count * log_prob - lgamma(count + 1))
+    density_of(density, all(x >= 0 & prob >= 0 & finite(x) & finite(prob)) & sum(prob) > 0, log)
+  }, call)
+}
+
+word("dmultinom", "stats", word_dmultinom,
+  topic = "Distributions", dtypes = "f32, f64; integers become f64", derivative = "in the parameters",
+  differs = "What R stops at is NaN; `size` is left to `x`."
+)

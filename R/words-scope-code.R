@@ -88,6 +88,9 @@ layer_functions <- c(".xlaffi_test", ".xlaffi_each", ".xlaffi_function", ".xlaff
 
 # A function that is called by no name of its own
 called_in_scope <- function(f, home) {
+  if (isS4(f)) {
+    return(if (is.function(f)) s4_in_scope(f, home) else f)
+  }
   known <- is.primitive(f) || (is.function(f) && (is_users(f, home) || is_rs_own(f)))
   if (known) in_scope(f) else f
 }

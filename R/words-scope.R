@@ -12,12 +12,17 @@ in_scope <- function(f) {
   if (is_fixed(home) || isS4(f) || exists(layer_mark, envir = environment(f))) {
     return(f)
   }
+  scoped_once(f, function(f) scoped_copy(f, home))
+}
+
+# One copy of each function, so that functions which are the same stay so
+scoped_once <- function(f, make) {
   for (pair in the$scoped) {
     if (identical(pair[[1L]], f)) {
       return(pair[[2L]])
     }
   }
-  copy <- scoped_copy(f, home)
+  copy <- make(f)
   the$scoped <- c(the$scoped, list(list(f, copy)))
   copy
 }
@@ -121,6 +126,8 @@ stand_in <- function(layer, name, value, env, home, assigned) {
     mask <- mask_for(name, value, home)
     if (!is.null(mask)) {
       if (!name %in% assigned) layer[[name]] <- mask
+    } else if (isS4(value)) {
+      bind_to(layer, name, where_is(name, env, "function"), function(f) s4_in_scope(f, home))
     } else if (is_users(value, home)) {
       bind_to(layer, name, where_is(name, env, "function"), in_scope)
     }

@@ -8,34 +8,36 @@ with_session_reads <- function(call) {
   call <- force(call)
   call$session <- the$session_reads
   # What surrounds this one has read it, too.
-  outer <- c(outer, the$session_reads)
+  outer <- c(outer, call$session[setdiff(names(call$session), names(outer))])
   call
 }
 
-noted_read <- function(read) {
+# What a function of base gives, noted once: a loop that asks again is one question at the next call. What traced code
+# has changed itself in between is its own affair.
+noted_read <- function(name, arguments) {
+  read <- function() do.call(getExportedValue("base", name), arguments)
   value <- read()
-  the$session_reads <- c(the$session_reads, list(list(read = read, value = value)))
+  key <- rlang::hash(list(name, arguments))
+  if (is.null(the$session_reads[[key]])) {
+    the$session_reads[[key]] <- list(read = read, value = value)
+  }
   value
 }
 
 # What stands for these functions in a scope
 session_reads <- list(
   getOption = function(x, default = NULL) {
-    name <- x
-    value <- noted_read(function() base::getOption(name))
+    value <- noted_read("getOption", list(x))
     if (is.null(value)) default else value
   },
-  Sys.getenv = function(...) {
-    arguments <- list(...)
-    noted_read(function() do.call(base::Sys.getenv, arguments))
-  },
+  Sys.getenv = function(...) noted_read("Sys.getenv", list(...)),
   options = function(...) {
     given <- list(...)
     asked <- if (length(given)) Filter(is.character, given) else list()
     if (length(given) && !is.null(names(given)) || length(asked) < length(given)) {
       return(base::options(...))
     }
-    noted_read(function() do.call(base::options, asked))
+    noted_read("options", asked)
   }
 )
 

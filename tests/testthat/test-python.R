@@ -75,6 +75,26 @@ test_that("a jaxlib that cannot be imported is one error", {
   expect_match(output[[2]], "cannot import jaxlib (ImportError: broken on purpose)", fixed = TRUE)
 })
 
+test_that("a jaxlib that is too old is refused before XLA could end R for its flags", {
+  skip_without_plugin()
+  skip_if_not_installed("reticulate")
+  folder <- withr::local_tempdir()
+  dir.create(file.path(folder, "jaxlib"))
+  file.create(file.path(folder, "jaxlib", "__init__.py"))
+  writeLines("__version__ = '0.4.30'", file.path(folder, "jaxlib", "version.py"))
+  run <- run_r(c(
+    start_reticulate,
+    sprintf("reticulate::py_run_string('import sys; sys.path.insert(0, \"%s\")')", folder),
+    "tryCatch(pjrt_client(), error = function(e) cat(class(e)[[1L]], conditionMessage(e), sep = '\\n'))"
+  ), timeout = 60)
+  expect_identical(run$output[[1]], "xlaffi_error_failed_precondition")
+  expect_match(
+    paste(run$output[-1], collapse = " "),
+    "the Python in this process has jaxlib 0.4.30, which is too old (needs 0.10): `pip install --upgrade jaxlib` there",
+    fixed = TRUE
+  )
+})
+
 test_that("a bad PYTHONHOME is named", {
   skip_without_plugin()
   skip_on_os("windows")

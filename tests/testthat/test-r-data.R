@@ -140,7 +140,10 @@ refused_data <- list(
   formula = list(y ~ x, NULL), object = list(structure(list(), class = "thing"), NULL),
   torch = list(structure(list(), class = "torch_tensor"), "as.array(x)"),
   nanoarrow = list(structure(list(), class = "nanoarrow_array"), "as.vector(x)"),
-  arrow = list(structure(list(), class = c("Array", "ArrowDatum")), "as.vector(x)")
+  nanoarrow_vctr = list(structure(1:3, class = "nanoarrow_vctr"), "as_nanoarrow_array_stream(x)"),
+  nanoarrow_stream = list(structure(list(), class = "nanoarrow_array_stream"), "pjrt_buffer_from(x, dtype)"),
+  arrow = list(structure(list(), class = c("Array", "ArrowDatum")), "as.vector(x)"),
+  arrow_table = list(structure(list(), class = c("Table", "ArrowTabular")), "pjrt_buffer_from(x, dtype)")
 )
 
 # What the doors say, without the name of the argument: what came, and what mends it

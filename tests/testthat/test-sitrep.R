@@ -81,6 +81,11 @@ test_that("the report tells how Python is missing, and the command that brings i
     show_sitrep(headings, env = c(XLAFFI_PYTHON = "/no/such/python"))
     show_sitrep(headings, env = c(XLAFFI_PYTHON = "/bin/true"))
     show_sitrep(headings, env = c(XLAFFI_PYTHON = old))
+    show_sitrep(headings, nowhere, c(XLAFFI_PYTHON = NA, VIRTUAL_ENV = dirname(dirname(old))))
+    show_sitrep(headings, env = c(
+      XLAFFI_PYTHON = NA, VIRTUAL_ENV = dirname(dirname(old)),
+      PATH = paste(dirname(plugin_python()), Sys.getenv("PATH"), sep = ":")
+    ))
     show_sitrep(headings, env = c(XLAFFI_PYTHON = new))
   })
 })

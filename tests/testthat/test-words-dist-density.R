@@ -98,6 +98,29 @@ test_that("second derivatives, batches, f32 and integers", {
   }
 })
 
+test_that("multinomial probabilities are R's, with their slopes", {
+  skip_without_plugin()
+  f <- xla_jit(function(x, p) c(dmultinom(x, prob = p), dmultinom(x, prob = p, log = TRUE)))
+  plain <- function(x, p) c(dmultinom(x, prob = p), dmultinom(x, prob = p, log = TRUE))
+  for (case in list(
+    list(c(3, 2, 5), c(1, 1, 2)), list(c(0, 4), c(0, 3)), list(c(1, 4), c(0, 3)), list(c(0, 0), c(0.5, 0.5)),
+    list(7, 2),
+    list(c(2L, 3L), c(0.2, 0.8)), list(c(1e3, 2e3, 5), c(0.3, 0.6, 0.1))
+  )) {
+    expect_equal(f(case[[1]], case[[2]]), plain(case[[1]], case[[2]]), tolerance = 1e-12)
+  }
+  expect_identical(f(c(1, -1), c(1, 1)), c(NaN, NaN))
+  expect_identical(f(c(1, 1), c(1, NaN)), c(NaN, NaN))
+  counts <- c(3, 0, 5)
+  log_density <- function(p) dmultinom(counts, size = 8, prob = p, log = TRUE)
+  p <- c(0.2, 0.3, 0.1)
+  expect_equal(ffi_grad(log_density)(p), counts / p - 8 / sum(p))
+  expect_snapshot(error = TRUE, {
+    xla_jit(function(p) dmultinom(1:3, prob = p))(c(1, 2))
+    xla_jit(function(p) dmultinom(1:2, size = 4, prob = p))(c(1, 2))
+  })
+})
+
 test_that("what densities refuse", {
   skip_without_plugin()
   run <- function(f, ...) xla_jit(f)(...)

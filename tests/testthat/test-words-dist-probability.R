@@ -76,6 +76,28 @@ test_that("quantiles are R's, of both tails, and of logarithms", {
   expect_identical(of_values("qbinom", list(p = 0.5, size = c(2.5, 3), prob = 0.5)), c(NaN, 1))
 })
 
+test_that("quantiles of next to no degrees of freedom are at the ends, where R's are, or beyond all numbers", {
+  skip_without_plugin()
+  few <- c(1e-10, 1e-5, 1e-3, 0.05, 1, 1e3)
+  for (tail in tails) {
+    # Not 1/2, which is anywhere between 0 and 1 where both are few.
+    p <- c(1e-3, 0.3, 0.4, 0.7, 0.999)
+    grid <- as.list(expand.grid(p = if (tail$log.p) log(p) else p, df1 = few, df2 = few))
+    beta <- list(p = grid$p, shape1 = grid$df1, shape2 = grid$df2)
+    shares <- do.call(of_values, c(list("qbeta", beta), tail))
+    expect_equal(shares, do.call(in_r, c(list("qbeta", beta), tail)), tolerance = 1e-9)
+    found <- do.call(of_values, c(list("qf", grid), tail))
+    # R's quantiles are no solution where there is none among numbers; its probabilities tell the side.
+    reached <- function(q) {
+      at <- do.call(in_r, c(list("pf", c(list(q), grid[-1])), tail))
+      if (tail$lower.tail) at >= grid$p else at <= grid$p
+    }
+    expect_true(all(found[reached(1e-290)] <= 1e-290))
+    expect_true(all(found[!reached(1e290)] >= 1e290))
+    expect_false(anyNA(found))
+  }
+})
+
 test_that("quantiles undo distribution functions, also at the steps of counts", {
   skip_without_plugin()
   k <- c(0, 1, 5, 20, 40)

@@ -123,7 +123,7 @@ test_that("what R decides on values is an error that shows the user's code", {
     run(function(x) x + rnorm(3))
     run(function(x) x + sample(3))
     run(function(x) x + stats::runif(1))
-    run(function(x) x + R.version.string)
+    run(function(x) x + month.name[[1]])
   })
 })
 

@@ -34,6 +34,46 @@ test_that("an option that stays keeps the program", {
   expect_identical(count, 1)
 })
 
+test_that("what is read again and again is compared once", {
+  withr::local_options(xlaffi_test_factor = 2)
+  reads <- xlaffi:::session_reads
+  read <- function() {
+    xlaffi:::with_session_reads({
+      for (i in 1:5) {
+        reads$getOption("xlaffi_test_factor")
+        reads$options("xlaffi_test_factor")
+        reads$Sys.getenv("XLAFFI_TEST_FACTOR", "3")
+        reads$Sys.getenv("XLAFFI_TEST_FACTOR", "4")
+      }
+      list()
+    })$session
+  }
+  expect_identical(lapply(unname(read()), `[[`, "value"), list(2, list(xlaffi_test_factor = 2), "3", "4"))
+  around <- xlaffi:::with_session_reads({
+    reads$getOption("xlaffi_test_factor")
+    for (i in 1:3) read()
+    list()
+  })
+  expect_length(around$session, 4L)
+})
+
+test_that("what traced code sets and reads is compared with what there was at first", {
+  skip_without_plugin()
+  withr::local_options(xlaffi_test_factor = 2)
+  count <- 0
+  f <- xla_jit(function(x) {
+    count <<- count + 1
+    first <- getOption("xlaffi_test_factor")
+    old <- options(xlaffi_test_factor = 5)
+    on.exit(options(old))
+    x * first + getOption("xlaffi_test_factor")
+  })
+  expect_identical(vapply(1:3, function(i) f(1), 0), c(7, 7, 7))
+  expect_identical(count, 1)
+  withr::local_options(xlaffi_test_factor = 3)
+  expect_identical(f(1), 8)
+})
+
 test_that("random numbers that code outside of the scope draws are refused", {
   skip_without_plugin()
   draw <- paste0("r", "norm")
