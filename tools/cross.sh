@@ -10,8 +10,8 @@
 # arm64    crates under QEMU; the package in an R for arm64, in a namespace of its own
 # macos    everything compiled, xlaffi.so linked, its exports; nothing can be run
 #
-# The last thing it prints is a table; it fails if something failed. tools/cross.md has what was measured, and what only
-# a machine of such a system can show.
+# They run beside each other. The last thing it prints is a table; it fails if something failed. tools/cross.md has what
+# was measured, and what only a machine of such a system can show.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tools/cross/common.sh
@@ -27,17 +27,29 @@ for part in "${@:-all}"; do
   esac
 done
 
+# run PART: what it records, whatever becomes of it.
+run() {
+  local began=$SECONDS
+  "tools/cross/$1.sh" || record "$1" "the rest of it" 0 1 0
+  say "$1 took $((SECONDS - began)) s"
+}
+
 rm -rf "$results"
 mkdir -p "$results"
+running=()
+# Each has a group of processes of its own, so that nothing outlives an interrupt.
+set -m
+trap 'kill -- "${running[@]/#/-}" 2>/dev/null; exit 130' INT TERM
 for part in "${parts[@]}"; do
   if [ "$part" = setup ]; then
     tools/cross/setup.sh "${all[@]}" || die "set-up failed"
   elif tools/cross/setup.sh "$part"; then
-    began=$SECONDS
-    "tools/cross/$part.sh" || record "$part" "the rest of it" 0 1 0
-    say "$part took $((SECONDS - began)) s"
+    # Beside each other: much of each is waiting for one process.
+    run "$part" < /dev/null &
+    running+=($!)
   else
     record "$part" "set-up" 0 1 0
   fi
 done
+[ ${#running[@]} = 0 ] || wait "${running[@]}"
 exec tools/cross/table.sh

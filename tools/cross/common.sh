@@ -13,8 +13,9 @@ export PATH="$cross/bin:$PATH:$HOME/.cargo/bin:$tools_root/usr/bin"
 libraries=$tools_root/usr/lib/x86_64-linux-gnu
 export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
-# The tests' profile, in which lanes are optimised, without what debuggers want: builds take most of the time.
-export CARGO_PROFILE_DEV_DEBUG=0 CARGO_INCREMENTAL=0
+# The tests' profile without what debuggers want, and somewhat optimised: it is emulated, and calls of fused multiply-add
+# become instructions as in a release.
+export CARGO_PROFILE_DEV_DEBUG=0 CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_OPT_LEVEL=1
 manifest=(--manifest-path "$PWD/src/rust/Cargo.toml")
 
 say() { printf 'cross: %s\n' "$*"; }
@@ -36,25 +37,69 @@ check() {
   if "$@"; then record "$target" "$what" 1 0 0; else record "$target" "$what" 0 1 0; fi
 }
 
-# tests TARGET WHAT COMMAND...: a line for what cargo's tests say. A test binary that ends without a result counts as
-# one that failed, and so does a command that fails without saying which test did.
+# compile TARGET TRIPLE: all tests but the package's own, of which $results/TARGET.programs has a list. A warning counts as a failure.
+compile() {
+  local target=$1 log=$results/$1-compile.log ok=1
+  say "$target: tests are compiled"
+  cargo test --no-run --target "$2" "${manifest[@]}" --workspace --exclude xlaffi --lib --tests \
+    --message-format=json-render-diagnostics 2> "$log" | python3 tools/cross/programs.py > "$results/$target.programs" || ok=0
+  ! grep -qE '^(warning|error)' "$log" || ok=0
+  [ $ok = 1 ] || grep -E '^(warning|error)' -A 8 "$log" | head -n 60
+  record "$target" "all tests compile, without warnings" $ok $((1 - ok)) 0
+}
+
+# programs TARGET CRATE[:TEST]...: those programs: crate, test and file.
+programs() {
+  local target=$1 of found
+  shift
+  for of; do
+    found=$(awk -F '\t' -v of="$of" '$1 == of || $1 ":" $2 == of' "$results/$target.programs")
+    if [ -n "$found" ]; then printf '%s\n' "$found"; else printf '%s\tnot compiled\t\n' "$of"; fi
+  done
+}
+
+# tests TARGET WHAT CRATE[:TEST]...: a line for what those programs say, which run under $runner. A program that ends
+# without a result counts as a test that failed; a test that is left out, as skipped.
 tests() {
-  local target=$1 what=$2 log status ok bad skip started ended
+  local target=$1 what=$2 log crate test program out ok=0 bad=0 skip=0 began=$SECONDS status passed failed skipped
   shift 2
-  say "$target: $what"
   log=$results/$target-${what//[^a-zA-Z0-9]/-}.log
-  "$@" > "$log" 2>&1
-  status=$?
-  read -r ok bad skip < <(sed -n 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed; \([0-9]*\) ignored;.*/\1 \2 \3/p' "$log" |
-    awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
-  started=$(grep -cE '^ +(Running|Doc-tests) ' "$log")
-  ended=$(grep -cE '^test result: ' "$log")
-  [ "$started" -le "$ended" ] || bad=$((bad + started - ended))
-  if [ "$status" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
-  if [ "$bad" != 0 ]; then
-    grep -E '^(error|test .* FAILED|---- |failures:|.*panicked at)' -A 3 "$log" | head -n 60
-  fi
+  : > "$log"
+  while IFS=$'\t' read -r -u 4 crate test program; do
+    mapfile -t out < <(left_out "$target" "$crate" "$test")
+    # Of a program of which all is left out, the tests are counted.
+    if [ "${out[*]}" = '*' ]; then
+      skip=$((skip + $("${runner:?}" "$program" --list --format terse < /dev/null | grep -c ': test')))
+      continue
+    fi
+    (cd "src/rust/crates/$crate" && "${runner:?}" "$program" "${out[@]/#/--skip=}") < /dev/null > "$log.one" 2>&1
+    status=$?
+    passed=0 failed=0 skipped=0
+    read -r passed failed skipped < <(outcome "$log.one")
+    if [ $status != 0 ] && [ "${failed:-0}" = 0 ]; then failed=1; fi
+    ok=$((ok + passed)) bad=$((bad + failed)) skip=$((skip + skipped))
+    if [ "$failed" != 0 ]; then
+      say "$target: $what: $crate, $test: ended with $status"
+      { grep -E '^test .* FAILED' "$log.one"; grep 'panicked at' -A 1 "$log.one"; } | cut -c 1-300 | head -n 60
+    fi
+    { printf '\n%s\n' "$crate, $test" && cat "$log.one"; } >> "$log"
+  done 4< <(programs "$target" "$@")
+  rm -f "$log.one"
+  say "$target: $what: $ok passed, $bad failed, $skip skipped, $((SECONDS - began)) s"
   record "$target" "$what" "$ok" "$bad" "$skip"
+}
+
+# outcome LOG: how many tests passed, failed, were skipped, if the log has a result.
+outcome() {
+  tr -d '\r' < "$1" |
+    sed -n 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed; \([0-9]*\) ignored; .* \([0-9]*\) filtered.*/\1 \2 \3 \4/p' |
+    awk '{ print $1, $2, $3 + $4 }' | grep . || echo 0 0 0
+}
+
+# left_out TARGET CRATE TEST: what is left out of a program there: parts of tests' names, or * for all of it;
+# tools/cross/left-out.txt says why.
+left_out() {
+  awk -v target="$1" -v crate="$2" -v test="$2:$3" '$1 == target && ($2 == crate || $2 == test) { print $3 }' tools/cross/left-out.txt
 }
 
 # A path as Windows' programs know it.
@@ -81,43 +126,41 @@ with() {
   )
 }
 
-# each_alone TARGET BINARY: every test of a Windows binary in a process of its own; one that ends without a result is
-# run once more, as jaxlib itself ends so now and then under Wine.
-each_alone() {
-  local target=$1 binary=$2 what name log ok=0 bad=0 skip=0 again=0
-  what=plugin:$(basename "$binary" | sed 's/-[0-9a-f]*\.exe$//')
-  log=$results/$target-${what//[^a-zA-Z0-9]/-}.log
-  while read -r name; do
-    outcome=$(alone "$binary" "$name" "$log")
-    if [ -z "$outcome" ]; then
-      again=$((again + 1))
-      outcome=$(alone "$binary" "$name" "$log")
-    fi
-    case "$outcome" in
-      *' 1 passed; 0 failed; 0 ignored;'*) ok=$((ok + 1)) ;;
-      *' 1 ignored;'*) skip=$((skip + 1)) ;;
-      *)
-        bad=$((bad + 1))
-        say "$what: $name ${outcome:-ended without a result, twice}"
-        ;;
-    esac
-  done < <(CROSS_SECONDS=300 tools/cross/wine.sh "$binary" --list --format terse | tr -d '\r' | sed -n 's/: test$//p')
-  [ $again = 0 ] || say "$what: $again of $((ok + bad + skip)) tests ended without a result the first time"
-  record "$target" "$what" $ok $bad $skip
-}
-
-alone() { # alone BINARY TEST LOG: the result's line
-  CROSS_SECONDS=300 tools/cross/wine.sh "$1" --exact "$2" --nocapture < /dev/null | tee -a "$3" | tr -d '\r' | sed -n 's/^test result: //p'
+# each TARGET CRATE:TEST: every test of a program, first in one process; then those that have no result, each in a process
+# of its own, as under Wine jaxlib itself ends the process now and then (tools/cross/alone.sh).
+each() {
+  local target=$1 of=$2 what="plugin, $2" began=$SECONDS crate test program folder names alone bad ok skip
+  IFS=$'\t' read -r crate test program < <(programs "$target" "$of")
+  folder=$results/$target-${of//:/-}
+  mkdir -p "$folder"
+  if ! names=$("${runner:?}" "$program" --list --format terse < /dev/null | tr -d '\r'); then
+    say "$target: $what: its tests cannot be listed"
+    record "$target" "$what" 0 1 0
+    return
+  fi
+  sed -n 's/: test$//p' <<< "$names" | sort > "$folder/names"
+  CROSS_SECONDS=240 "$runner" "$program" < /dev/null 2>&1 | tr -d '\r' > "$folder/together.log"
+  sed -nE 's/^test ([^ ]+) \.\.\. (ok|FAILED|ignored).*/\1 \2/p' "$folder/together.log" | sort -u > "$folder/outcomes"
+  grep -q '^test result: ' "$folder/together.log" || say "$target: $what: the process with all tests ended without a result"
+  cut -d ' ' -f 1 "$folder/outcomes" | comm -23 "$folder/names" - > "$folder/alone"
+  xargs -r -n 1 -P 2 tools/cross/alone.sh "$runner" "$program" "$folder" < "$folder/alone" >> "$folder/outcomes"
+  ok=$(grep -c ' ok$' "$folder/outcomes") bad=$(grep -c ' FAILED$' "$folder/outcomes") alone=$(wc -l < "$folder/alone")
+  skip=$(($(wc -l < "$folder/names") - ok - bad))
+  [ "$bad" = 0 ] || say "$target: $what: $(sed -n 's/ FAILED$//p' "$folder/outcomes" | xargs)"
+  say "$target: $what: $ok passed, $bad failed, $skip skipped, $alone of them alone, $((SECONDS - began)) s"
+  record "$target" "$what" "$ok" "$bad" "$skip"
 }
 
 # no_fma NM FOLDER: whether the machine code of lanes and ops calls no fma of the C library.
 no_fma() {
-  local nm=$1 calls
-  calls=$(find "$2/deps" \( -name 'liblanes-*.rlib' -o -name 'libops-*.rlib' \) -exec "$nm" --undefined-only {} + 2>/dev/null | grep -E ' fmaf?$')
+  local files calls
+  mapfile -t files < <(find "$2/deps" -name 'liblanes-*.rlib' -o -name 'libops-*.rlib')
+  [ ${#files[@]} -ge 2 ] || { echo "no machine code to look at"; return 1; }
+  calls=$("$1" --undefined-only "${files[@]}" 2>/dev/null | grep -E ' fmaf?$')
   [ -z "$calls" ] || { echo "$calls"; return 1; }
 }
 
 # What a Windows library exports.
 dll_exports() {
-  x86_64-w64-mingw32-objdump -p "$1" | sed -n '/Ordinal\/Name Pointer/,/^$/s/.* \([A-Za-z_][A-Za-z_0-9]*\)$/\1/p'
+  x86_64-w64-mingw32-objdump -p "$1" | sed -n '/Ordinal\/Name Pointer/,/^$/s/^\t\[.*\] \([A-Za-z_][A-Za-z_0-9]*\)$/\1/p'
 }

@@ -9,7 +9,12 @@ triple=aarch64-apple-darwin
 zig=$cross/macos/zig/ziglang/zig
 work=$cross/macos/package
 
-compiles() { nice cargo check --quiet --target $triple "${manifest[@]}" --workspace --all-targets; }
+compiles() {
+  local log=$results/macos-compile.log ok=0
+  cargo check --target $triple "${manifest[@]}" --workspace --all-targets > "$log" 2>&1 || ok=1
+  ! grep -E '^(warning|error)' -A 8 "$log" || ok=1
+  return $ok
+}
 
 # As src/Makevars.in has it linked; R's symbols are found when it is loaded.
 link_package() {
@@ -18,7 +23,7 @@ link_package() {
   compile=("$zig" cc -target aarch64-macos -O2 -I"$include")
   rm -rf "$work"
   mkdir -p "$work"
-  nice cargo build --quiet --lib --target $triple "${manifest[@]}" -p xlaffi &&
+  cargo build --quiet --lib --target $triple "${manifest[@]}" -p xlaffi &&
     "${compile[@]}" -c src/entrypoint.c -o "$work/entrypoint.o" &&
     "${compile[@]}" -c src/unwind.c -o "$work/unwind.o" &&
     "$zig" c++ -target aarch64-macos -std=gnu++17 -O2 -c src/barrier.cc -o "$work/barrier.o" &&
@@ -34,6 +39,6 @@ exports_of_package() {
   [ -z "$lacking" ] || { echo "not exported: $lacking"; return 1; }
 }
 
-check macos "all crates and tests compile" compiles
+check macos "all crates and tests compile, without warnings" compiles
 check macos "xlaffi.so: linked" link_package
 check macos "xlaffi.so: exports" exports_of_package

@@ -23,7 +23,7 @@ compile() {
 }
 link() { # link NAME OBJECT...
   x86_64-w64-mingw32-gfortran -shared -static -o "$folder/$1.dll" "${@:2}" \
-    -Wl,--export-all-symbols -Wl,--out-implib,"$folder/lib$1.dll.a"
+    -Wl,--export-all-symbols -Wl,--exclude-libs,ALL -Wl,--out-implib,"$folder/lib$1.dll.a"
 }
 
 blas=(blas blas2 cmplxblas cmplxblas2)

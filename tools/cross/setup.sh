@@ -87,6 +87,8 @@ wheels() {
   rm -rf "$cross/wheels"
 }
 mapfile -t pins < <(grep -hv '^#' tools/requirements.txt)
+# As R/install.R has it.
+windows_pins=("${pins[@]/#scipy-openblas32==*/scipy-openblas32==0.3.33.0.0}")
 
 # --- Windows ------------------------------------------------------------------------------
 # Links of the unpacked packages that name files of an installation.
@@ -142,18 +144,23 @@ windows_python() {
   "$python" -m zipfile -e "$(find "$work" -name data.zip)" "$work/data"
   mv "$(dirname "$(find "$work/data" -name python.exe | head -n 1)")"/* "$folder"
   rm -rf "$work"
-  wheels "$folder/Lib/site-packages" win_amd64 "${pins[@]}"
+  wheels "$folder/Lib/site-packages" win_amd64 "${windows_pins[@]}"
   # It looks nowhere else.
   printf '%s\n' python311.zip . 'Lib\site-packages' 'import site' > "$folder/python311._pth"
 }
 
 wine_prefix() {
+  local system=$WINEPREFIX/drive_c/windows/system32
   rm -rf "$WINEPREFIX"
+  mkdir -p "$system"
+  # Without it no program starts in which there may be a window.
+  cp "$(first_of {"$tools_root",}/usr/x86_64-w64-mingw32/lib/zlib1.dll)" "$system"
   export WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml=d'
-  wine64 wineboot -i
-  wine64 winecfg -v win10
-  cp "$(first_of {"$tools_root",}/usr/x86_64-w64-mingw32/lib/zlib1.dll)" "$WINEPREFIX/drive_c/windows/system32"
-  tools/cross/wine-dlls.sh "$WINEPREFIX/drive_c/windows/system32" "$cross/windows/python/Lib/site-packages"
+  wine64 wineboot -i < /dev/null > /dev/null 2>&1
+  wine64 winecfg -v win10 < /dev/null > /dev/null 2>&1
+  # The registry is written at its end.
+  "$(dirname "$(readlink -f "$cross/bin/wine64")")/wineserver" -w
+  tools/cross/wine-dlls.sh "$system" "$cross/windows/python/Lib/site-packages"
 }
 
 setup_windows() {
@@ -161,14 +168,19 @@ setup_windows() {
   once mingw 1 mingw
   once r-lapack "$(cat tools/cross/r-lapack.sh)" r_lapack
   once r-stub "$(cat tools/cross/r-stub.sh)" r_stub
-  once windows-python "${pins[*]}" windows_python
-  once wine "${pins[*]} $(cat tools/cross/wine-dlls.sh)" wine_prefix
+  once windows-python "${windows_pins[*]}" windows_python
+  once wine "${windows_pins[*]} $(cat tools/cross/wine-dlls.sh)" wine_prefix
 }
 
 # --- arm64 --------------------------------------------------------------------------------
 arm64_tools() {
   unpack amd64 "$tools_root" qemu-user-static gcc-aarch64-linux-gnu g++-aarch64-linux-gnu
   relink "$tools_root"
+  # A compiler that is unpacked here does not look where others are installed.
+  local part
+  for part in usr/aarch64-linux-gnu usr/lib/gcc-cross/aarch64-linux-gnu; do
+    [ ! -d "/$part" ] || cp -rsn "/$part" "$tools_root/${part%/*}"
+  done
   # Texts that name libraries of an installation.
   { grep -lIrs 'GNU ld script' "$tools_root/usr/aarch64-linux-gnu/lib" || true; } | xargs -r sed -i "s# \\(/usr/aarch64\\)# $tools_root\\1#g"
   local compiler lib=$arm64_root/usr/lib/aarch64-linux-gnu
@@ -201,7 +213,7 @@ arm64_python() { wheels "$arm64_root/opt/python" 'manylinux_2_28_aarch64 manylin
 
 setup_arm64() {
   rust_target aarch64-unknown-linux-gnu
-  once arm64-tools 2 arm64_tools
+  once arm64-tools 3 arm64_tools
   once arm64-system "${arm64_packages[*]}" arm64_system
   once arm64-python "${pins[*]}" arm64_python
 }

@@ -5,6 +5,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=tools/cross/common.sh
 . tools/cross/common.sh
 
+sed "s#^\\([^ ]*\\) \\([^ ]*\\) \\([^ ]*\\) #left out on \\1, of \\2: \\3, as #" tools/cross/left-out.txt
 cat "$results"/*.tsv 2>/dev/null | awk -F '\t' '
   BEGIN { form = "%-8s %-40s %7s %7s %8s\n"; printf form, "target", "crate", "passed", "failed", "skipped" }
   { printf form, $1, $2, $3, $4, $5; passed += $3; failed += $4; skipped += $5 }
