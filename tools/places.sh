@@ -7,6 +7,7 @@
 #   tools/places.sh debian [FILTER]                  all tests in Debian testing with its newest R, Rust and Python (root)
 #   tools/places.sh arrow                            there: parts of data from the packages arrow and nanoarrow (root)
 #   tools/places.sh launchers                        there: processes started by Slurm, Open MPI and MPICH (root)
+#   tools/places.sh mirai LIBRARY                    processes started by the R package mirai, installed in that library
 #   tools/places.sh machines                         processes on two machines, for which network namespaces stand in,
 #                                                    also where the wire between them is cut (root)
 #
@@ -18,7 +19,7 @@ export XLAFFI_PLACES=${XLAFFI_PLACES:-$PWD/target/places}
 
 place=${1:-}
 case "$place" in
-  jaxlib | debian | arrow | launchers | machines)
+  jaxlib | debian | arrow | launchers | mirai | machines)
     shift
     exec "tools/places/$place.sh" "$@" ;;
   *)

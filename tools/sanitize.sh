@@ -16,8 +16,14 @@ built=$root/src/rust/target/sanitize
 host=$(rustc -vV | sed -n 's/^host: //p')
 export XLAFFI_PYTHON="${XLAFFI_PYTHON:-$root/.venv/bin/python}"
 
-parts=(loom miri-xla-ffi miri-pjrt miri-own-ops gctorture thread address)
+parts=(loom miri-xla-ffi miri-pjrt miri-own-ops gctorture thread thread-plugin address address-plugin)
 [ "${1:-}" != list ] || { printf '%s\n' "${parts[@]}"; exit 0; }
+
+# Not `foreign` and `fork`, where a Python is begun that knows nothing of a sanitizer.
+plugin=(--lib)
+for test in agree attend buffer client crowd devices ffi guard mesh program small stuck threads; do
+  plugin+=(--test "$test")
+done
 
 lacks_component() { # lacks_component NAME...: components of the nightly toolchain
   command -v rustup >/dev/null || { echo "rustup"; return; }
@@ -48,6 +54,10 @@ lacks() { # what a part needs and this machine has not
   case "$1" in
     miri-*) lacks_component miri rust-src ;;
     thread | address) lacks_component rust-src ;;
+    *-plugin)
+      lacks_component rust-src
+      [ -x "$XLAFFI_PYTHON" ] || echo "Python with jaxlib (tools/setup.sh)"
+      ;;
     gctorture) [ -x .venv/bin/python ] || echo "Python in .venv (tools/setup.sh)" ;;
   esac
 }
@@ -66,11 +76,21 @@ run() {
     thread)
       TSAN_OPTIONS="suppressions=$root/tools/sanitize.tsan exitcode=66" \
         sanitized thread -p ops -p own-ops --test concurrency --test print_tensor --test small --test calls --test sites ;;
+    # XLA and Python are not compiled with it: what they hand over by locks of their own looks like a race
+    # (tools/sanitize.tsan).
+    thread-plugin)
+      TSAN_OPTIONS="suppressions=$root/tools/sanitize.tsan exitcode=66 report_mutex_bugs=0 allocator_may_return_null=1" \
+        sanitized thread -p pjrt-jaxlib "${plugin[@]}" ;;
     # Its own copies of stack frames would lie elsewhere than `lapack::stack` takes the stack to be. The
     # test of machine code compiles for itself.
     address)
       ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 LSAN_OPTIONS="suppressions=$root/tools/sanitize.lsan" \
         sanitized address -p ops -p own-ops -p lanes -p lapack --lib --tests -- --skip kernels_are_vector_code ;;
+    # Python and XLA end without freeing. What the sanitizer keeps back of freed memory looks like growth.
+    address-plugin)
+      ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:allocator_may_return_null=1 \
+        sanitized address -p pjrt -p pjrt-jaxlib "${plugin[@]}" --test host --test memory --test parts --test xla -- \
+        --skip nothing_stays_behind --skip round_trips_leave_memory_flat ;;
   esac
 }
 

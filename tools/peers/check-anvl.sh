@@ -12,13 +12,10 @@
 # `plugin`, with our handlers for pjrt's targets. Where the package safetensors finds pjrt, files are pjrt's also in the
 # mode `functions`, and three tests of them fail.
 set -euo pipefail
-root=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=tools/peers/common.sh
+. "$(dirname "$0")/common.sh"
 mode=$1
 checkout=$(cd "$2" && pwd)
-library=$(cd "$3" && pwd)
-export R_LIBS="$library:${XLAFFI_LIBRARY:-$root/.lib}${R_LIBS:+:$R_LIBS}"
-export XLAFFI_PYTHON="${XLAFFI_PYTHON:-$root/.venv/bin/python}" XLAFFI_TOOLS="$root/tools/peers"
-if [ "$mode" != functions ]; then
-  export PJRT_PLUGIN_PATH_CPU="${PJRT_PLUGIN_PATH_CPU:-${XLAFFI_LIBRARY:-$root/.lib}/xlaffi/libs/xlaffi.so}"
-fi
-exec Rscript "$root/tools/peers/check-anvl.R" "$mode" "$checkout" "${4:-}"
+peers_library "$3"
+[ "$mode" = functions ] || on_our_plugin
+exec Rscript "$XLAFFI_TOOLS/check-anvl.R" "$mode" "$checkout" "${4:-}"

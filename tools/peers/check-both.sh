@@ -3,14 +3,13 @@
 #
 #   tools/peers/check-both.sh LIBRARY
 set -euo pipefail
-root=$(cd "$(dirname "$0")/../.." && pwd)
-library=$(cd "$1" && pwd)
-export R_LIBS="$library:${XLAFFI_LIBRARY:-$root/.lib}${R_LIBS:+:$R_LIBS}"
-export XLAFFI_PYTHON="${XLAFFI_PYTHON:-$root/.venv/bin/python}"
-export PJRT_PLUGIN_PATH_CPU="${PJRT_PLUGIN_PATH_CPU:-${XLAFFI_LIBRARY:-$root/.lib}/xlaffi/libs/xlaffi.so}"
+# shellcheck source=tools/peers/common.sh
+. "$(dirname "$0")/common.sh"
+peers_library "$1"
+on_our_plugin
 status=0
 for first in pjrt xlaffi; do
   echo "== $first first"
-  Rscript "$root/tools/peers/check-both.R" "$first" || status=1
+  Rscript "$XLAFFI_TOOLS/check-both.R" "$first" || status=1
 done
 exit $status

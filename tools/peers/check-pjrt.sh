@@ -10,14 +10,10 @@
 # XLAFFI_LIBRARY or, without it, of .lib (tools/install.sh).
 # The last line says how many test_that() blocks passed.
 set -euo pipefail
-root=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=tools/peers/common.sh
+. "$(dirname "$0")/common.sh"
 mode=$1
 checkout=$(cd "$2" && pwd)
-library=$(cd "$3" && pwd)
-export R_LIBS="$library:${XLAFFI_LIBRARY:-$root/.lib}${R_LIBS:+:$R_LIBS}"
-export XLAFFI_PYTHON="${XLAFFI_PYTHON:-$root/.venv/bin/python}"
-if [ "$mode" = plugin ]; then
-  export PJRT_PLUGIN_PATH_CPU="${PJRT_PLUGIN_PATH_CPU:-${XLAFFI_LIBRARY:-$root/.lib}/xlaffi/libs/xlaffi.so}"
-fi
-export XLAFFI_TOOLS="$root/tools/peers"
-exec Rscript "$root/tools/peers/check-pjrt.R" "$mode" "$checkout" "${4:-}"
+peers_library "$3"
+[ "$mode" = functions ] || on_our_plugin
+exec Rscript "$XLAFFI_TOOLS/check-pjrt.R" "$mode" "$checkout" "${4:-}"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `make check-pjrt` and `make check-anvl`: the suites of a checkout of pjrt or anvl in every mode, and for anvl
-# check-bridge.sh. The last line of each run tells what passed; which tests fail stands above it.
+# check-bridge.sh. The last line of each run tells what passed; which tests fail stands above it. Ends with status 1 where
+# a suite did not run to its end or the bridge is wrong; tests of others that fail are only counted.
 #
 #   tools/peers/check.sh pjrt CHECKOUT [LIBRARY]
 #   tools/peers/check.sh anvl CHECKOUT [LIBRARY [CHECKOUT OF stablehlo]]
@@ -41,15 +42,17 @@ lacking=$(R_LIBS="$library${R_LIBS:+:$R_LIBS}" Rscript -e '
 ' "${needs[@]}")
 [ -z "$lacking" ] || usage "R does not find: $lacking."
 
-run() {
+run() { # run SCRIPT ARGUMENTS...: its status, and in `last` its last line
   echo "== $*"
-  local log
+  local log code=0
   log=$(mktemp)
-  "$here/$1" "${@:2}" 2>&1 | tee "$log"
+  "$here/$1" "${@:2}" 2>&1 | tee "$log" || code=$?
   last=$(tail -n 1 "$log")
   rm -f "$log"
+  return "$code"
 }
 summary=()
+status=0
 for mode in $([ "$what" = pjrt ] && echo "plugin functions" || echo "plugin handlers functions"); do
   if [ "$what $mode" = "anvl functions" ]; then
     if [ -z "${4:-}" ]; then
@@ -58,13 +61,20 @@ for mode in $([ "$what" = pjrt ] && echo "plugin functions" || echo "plugin hand
     fi
     export ALSO=$4
   fi
-  run "check-$what.sh" "$mode" "$checkout" "$library"
-  summary+=("$mode: $last")
+  if run "check-$what.sh" "$mode" "$checkout" "$library"; then
+    summary+=("$mode: $last")
+  else
+    status=1
+    summary+=("$mode: did not run to its end")
+  fi
 done
-status=0
 if [ "$what" = anvl ]; then
-  run check-bridge.sh "$library" || status=1
-  summary+=("bridge: $([ $status = 0 ] && echo right || echo WRONG)")
+  if run check-bridge.sh "$library"; then
+    summary+=("bridge: right")
+  else
+    status=1
+    summary+=("bridge: WRONG")
+  fi
 fi
 printf '%s\n' "== $what" "${summary[@]}"
 exit $status

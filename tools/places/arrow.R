@@ -4,8 +4,8 @@ suppressPackageStartupMessages(library(arrow))
 library(nanoarrow)
 
 values <- function(chunks, ...) as_array(pjrt_buffer_from(chunks, ...))
-refused <- function(chunks, ..., why) {
-  met <- tryCatch(pjrt_buffer_from(chunks, ...), error = identity)
+refused <- function(chunks, ..., why, door = pjrt_buffer_from) {
+  met <- tryCatch(door(chunks, ...), error = identity)
   stopifnot(inherits(met, paste0("xlaffi_error_", why)))
 }
 plain <- function(frame) unname(as.matrix(frame))
@@ -50,5 +50,30 @@ stopifnot(
 refused(arrow_table(a = c("u", "v")), why = "invalid_argument")
 refused(arrow_table(a = as.POSIXct(c(1, 2))), why = "invalid_argument")
 refused(arrow_table(a = factor(c("u", "v"))), why = "invalid_argument")
+
+# As arguments they are refused, and what the error names makes numbers of R's.
+frame <- data.frame(a = c(10, 20), b = c(30, 40))
+objects <- list(
+  list(as_nanoarrow_array(c(10, 20)), c(10, 20)), list(as_nanoarrow_vctr(as_nanoarrow_array(c(10, 20))), c(10, 20)),
+  list(as_nanoarrow_buffer(c(10, 20)), c(10, 20)), list(as_nanoarrow_array_stream(frame), plain(frame)),
+  list(Array$create(c(10, 20)), c(10, 20)), list(ChunkedArray$create(c(10, 20)), c(10, 20)),
+  list(Scalar$create(10), 10), list(arrow_table(frame), plain(frame)), list(record_batch(frame), plain(frame)),
+  list(as_record_batch_reader(arrow_table(frame)), plain(frame))
+)
+for (object in objects) {
+  x <- object[[1L]]
+  # Beside a value arrow's own operators answer.
+  refused(x, why = "invalid_argument", door = function(x) xla_jit(function(y) y + x)(1))
+  for (door in list(xla_jit(function(x) x), xla_lu, pjrt_buffer)) {
+    met <- tryCatch(door(x), error = identity)
+    stopifnot(inherits(met, "xlaffi_error_invalid_argument"))
+    told <- gsub("\n *", " ", conditionMessage(met))
+    quoted <- regmatches(told, gregexpr("(?<=`)[^`]+(?=`)", told, perl = TRUE))[[1L]]
+    code <- grep("(x", quoted, fixed = TRUE, value = TRUE)
+  }
+  dtype <- "f64"
+  made <- eval(str2lang(code))
+  stopifnot(identical(if (inherits(made, "xlaffi_buffer")) as_array(made) else made, object[[2L]]))
+}
 version <- function(name) paste(name, format(packageVersion(name)))
 cat(version("arrow"), ", ", version("nanoarrow"), ": passed\n", sep = "")

@@ -5,16 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=tools/places/root.sh
 . tools/places/root.sh
-made
-renewed
-enter bash -c '
-  set -e
-  apt-get update -qq
-  apt-get install -y -qq --no-install-recommends make git iproute2 openmpi-bin mpich slurmctld slurmd slurm-client munge \
-    >/dev/null
-  tools/setup.sh test
-  tools/install.sh .lib --no-docs
-'
+prepared iproute2 openmpi-bin mpich slurmctld slurmd slurm-client munge
+enter tools/install.sh .lib --no-docs
 # shellcheck source=tools/places/two.sh
 . tools/places/two.sh
 export root

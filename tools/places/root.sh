@@ -1,8 +1,8 @@
 # Another Debian below XLAFFI_PLACES, made with debootstrap, with this machine's settings for apt, pip and cargo. Sourced.
 #
-#   made                 makes it where it is not there
-#   renewed              brings the files that git knows or could know to /root/xlaffi there; what was built there stays
-#   enter COMMAND...     runs it in that folder. Its processes and mounts end with it.
+#   prepared PACKAGES...     makes it where it is not there, with the files that git knows or could know in /root/xlaffi (what
+#                            was built there stays), these packages of Debian, and what tests need
+#   enter COMMAND...         runs it in that folder. Its processes and mounts end with it.
 # shellcheck shell=bash
 
 suite=${XLAFFI_SUITE:-testing}
@@ -53,4 +53,15 @@ enter() {
     mount --rbind /dev "$root/dev"
     exec chroot "$root" "$@"
   ' enter "$root" /usr/bin/env -i "${settings[@]}" bash -c 'cd /root/xlaffi && exec "$@"' enter "$@"
+}
+
+prepared() {
+  made
+  renewed
+  enter bash -c '
+    set -e
+    apt-get update -qq
+    apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    tools/setup.sh test
+  ' prepared "$@"
 }

@@ -5,6 +5,8 @@ folder <- normalizePath(commandArgs(trailingOnly = TRUE)[[1]], mustWork = FALSE)
 
 # Nothing is asked of the network, not even whether the package is on CRAN.
 options(pkgdown.internet = FALSE)
+# Where an article attaches a package that is not installed, downlit asks CRAN for its address, to link to it.
+utils::assignInNamespace("CRAN_urls", function() data.frame(Package = character(), URL = character()), "downlit")
 pkgdown::build_site(
   ".",
   devel = FALSE, install = FALSE, new_process = FALSE, preview = FALSE,
