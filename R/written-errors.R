@@ -35,7 +35,8 @@ users_trace <- function() {
 with_written_calls <- function(code) {
   withCallingHandlers(code, warning = refuse_other_methods, error = function(e) {
     call <- conditionCall(e)
-    if (!inherits(e, "rlang_error") && grepl("xlaffi_value", conditionMessage(e), fixed = TRUE)) {
+    # Where Matrix has no method, its error names no class but "<S4>".
+    if (!inherits(e, "rlang_error") && grepl("xlaffi_value|<S4>", conditionMessage(e))) {
       refuse_other_object(e)
     }
     if (is.call(call) && !inherits(e, "rlang_error")) {
