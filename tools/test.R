@@ -13,19 +13,6 @@ is_ci <- identical(Sys.getenv("CI"), "true")
 # Snapshots are compared only where NOT_CRAN says so.
 Sys.setenv(NOT_CRAN = "true", XLAFFI_SOURCE = normalizePath("."))
 
-# They have conditions as testthat 3.1 of Debian 12 writes them, with their class and without their call. A newer one is
-# made to do so.
-if (utils::packageVersion("testthat") >= "3.2") {
-  internal <- function(name) utils::getFromNamespace(name, "testthat")
-  written <- function(x, state, ..., transform = NULL) {
-    kind <- Find(function(kind) inherits(x, tolower(kind)), c("Error", "Warning", "Message"), nomatch = "Condition")
-    if (kind == "Error") state$error <- x
-    header <- sprintf("%s <%s>", kind, class(x)[[1]])
-    c(internal("snap_header")(state, header), internal("snapshot_lines")(rlang::cnd_message(x), transform))
-  }
-  unlockBinding("snapshot_replay.condition", asNamespace("testthat"))
-  assign("snapshot_replay.condition", written, asNamespace("testthat"))
-}
 files <- list.files(folder, "^test-.*\\.R$")
 if (!is.null(filter) && !any(grepl(filter, sub("^test-(.*)\\.R$", "\\1", files)))) {
   writeLines("0 0 0", result_file)

@@ -16,7 +16,8 @@ processes <- function(n, code, timeout = 60, port = free_port()) {
       sprintf("%s %s > %s 2>&1\necho $? > %s", rscript, file("code", i), file("output", i), file("status", i)),
       file("run", i)
     )
-    system2("sh", file("run", i), wait = FALSE)
+    # What a shell without job control puts behind itself ignores Ctrl-C, and R 4.6 leaves it so.
+    system2("bash", c("-c", shQuote(paste("set -m; sh", file("run", i), "&"))))
   }
   all <- seq_len(n) - 1L
   ended <- function() file.exists(file("status", all)) & file.size(file("status", all)) %in% 1:9
