@@ -168,8 +168,8 @@ pair_at <- function(places, turn) {
   threefry(places$high, places$low, turn, places$number)
 }
 
-# Kept apart, since XLA would fuse all of Threefry into every loop of what uses them, where LLVM's vectorizer asks for the
-# users of the loop's counter along every path: there are more than 2^20.
+# Kept apart, since XLA would fuse all of Threefry into every loop of what uses them, where LLVM's vectorizer asks for
+# the users of the loop's counter along every path: there are more than 2^20.
 random_bits <- function(places, dtype, turn = 0) {
   bits <- pair_at(places, turn)
   kept_apart(if (dtype == "ui64") {

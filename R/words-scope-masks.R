@@ -323,8 +323,8 @@ guarded_primitives <- c(
 
 handing_on <- c(
   "chooseOpsMethod", "identity", "print", "str", "format", "nrow", "ncol", "NROW", "NCOL", "do.call", "Recall",
-  "tryCatch", "try", "suppressWarnings", "suppressMessages", "withCallingHandlers", "eval", "evalq",
-  "local", "with", "assign", "delayedAssign", "is.factor", "is.data.frame", "is.primitive", "stop", "warning", "message",
+  "tryCatch", "try", "suppressWarnings", "suppressMessages", "withCallingHandlers", "eval", "evalq", "local",
+  "with", "assign", "delayedAssign", "is.factor", "is.data.frame", "is.primitive", "stop", "warning", "message",
   "signalCondition", "parent.frame", "sys.parent", "sys.frame", "sys.frames", "sys.calls", "sys.nframe", "sys.on.exit",
   "conditionMessage", "conditionCall", "parent.env", "force", "forceAndCall", "Negate", "rapply",
   "environment", "exists", "get", "get0", "sys.call", "sys.function", "match.call", "match.arg", "match.fun", "debug",
