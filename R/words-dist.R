@@ -36,7 +36,7 @@ check_one_given <- function(given, names, shown, call) {
   }
 }
 
-# R takes numbers for whole ones that are next to them: within 1e-7, newer versions within 1e-9. The one in use is asked.
+# R takes numbers for whole ones that are next to them: within 1e-7, newer ones within 1e-9. The one in use is asked.
 is_whole <- function(x) {
   near <- if (suppressWarnings(stats::dpois(1 + 1e-8, 1)) > 0) 1e-7 else 1e-9
   abs(x - round(x)) <= near * hlo_max(abs(x), 1)

@@ -1,5 +1,5 @@
-# Snapshots have conditions as testthat 3.1 of Debian 12 writes them, with their class and without their call. A newer one
-# is made to do so.
+# Snapshots have conditions as testthat 3.1 of Debian 12 writes them, with their class and without their call. A newer
+# one is made to do so.
 if (utils::packageVersion("testthat") >= "3.2") local({
   internal <- function(name) utils::getFromNamespace(name, "testthat")
   written <- function(x, state, ..., transform = NULL) {
