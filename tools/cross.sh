@@ -5,8 +5,8 @@
 #
 # setup    installs what the others need into target/cross, and nothing where it is there; each of the others
 #          begins with its own part of it
-# windows  crates under Wine: ops on R's own LAPACK and on OpenBLAS, the host, the plugin on Windows' jaxlib, each of
-#          its tests in a process of its own; xlaffi.dll, its exports, and that it loads
+# windows  crates under Wine: ops on R's own LAPACK and on OpenBLAS, the host, the plugin on Windows' jaxlib;
+#          xlaffi.dll, its exports, and that it loads
 # arm64    crates under QEMU; the package in an R for arm64, in a namespace of its own
 # macos    everything compiled, xlaffi.so linked, its exports; nothing can be run
 #

@@ -9,6 +9,17 @@ plugin_python <- function() {
   sub("^.*\\((.*)\\): jaxlib .*$", "\\1", chosen)
 }
 
+# That of Debian 12 does not know Python 3.12.
+skip_without_reticulate <- function() {
+  skip_if_not_installed("reticulate")
+  python <- Sys.getenv("XLAFFI_PYTHON", plugin_python())
+  config <- system.file("config", "config.py", package = "reticulate")
+  skip_if(
+    system2(python, c(config, ">", "/dev/null"), stderr = FALSE) != 0L && system2(python, c("-c", "0")) == 0L,
+    "this reticulate does not know so new a Python"
+  )
+}
+
 compile <- function(src, ...) pjrt_compile(pjrt_program(src), ...)
 
 # A program on arguments of type `type` with the body `body`, which returns `%r`.

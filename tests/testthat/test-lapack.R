@@ -18,13 +18,7 @@ test_that("LAPACK beside jaxlib is used, and R's own stays R's", {
 
 test_that("numpy's and SciPy's libraries may be in the process before and after", {
   skip_without_plugin()
-  skip_if_not_installed("reticulate")
-  python <- Sys.getenv("XLAFFI_PYTHON", plugin_python())
-  config <- system.file("config", "config.py", package = "reticulate")
-  skip_if(
-    system2(python, c(config, ">", "/dev/null"), stderr = FALSE) != 0L && system2(python, c("-c", "0")) == 0L,
-    "this reticulate does not know so new a Python"
-  )
+  skip_without_reticulate()
   numpy <- "
     reticulate::use_python(Sys.getenv('XLAFFI_PYTHON'), required = TRUE)
     reticulate::py_run_string('import numpy, scipy.linalg; s = scipy.linalg.svdvals(numpy.eye(99) * 2).sum()')

@@ -16,7 +16,7 @@ start_reticulate <- "
 
 test_that("reticulate and the plugin share a Python, whichever starts it", {
   skip_without_plugin()
-  skip_if_not_installed("reticulate")
+  skip_without_reticulate()
   theirs_first <- run_r(c(start_reticulate, use_both), timeout = 60)
   expect_identical(theirs_first, list(output = "both", status = 0L))
   ours_first <- run_r(c("invisible(pjrt_buffer(1))", start_reticulate, use_both), timeout = 60)
@@ -77,7 +77,7 @@ test_that("a jaxlib that cannot be imported is one error", {
 
 test_that("a jaxlib that is too old is refused before XLA could end R for its flags", {
   skip_without_plugin()
-  skip_if_not_installed("reticulate")
+  skip_without_reticulate()
   folder <- withr::local_tempdir()
   dir.create(file.path(folder, "jaxlib"))
   file.create(file.path(folder, "jaxlib", "__init__.py"))

@@ -29,6 +29,8 @@ scrubbed <- function(lines, home) {
   lines <- gsub(home, "<home>", lines, fixed = TRUE)
   lines <- gsub("(?<![a-z>:])/[^ ,:;)'\"`]+", "<path>", lines, perl = TRUE)
   lines <- gsub("Python [0-9.]+ has", "Python <version> has", lines)
+  lines <- sub(": jaxlib 0[.][0-9.]+$", ": jaxlib <version>", lines)
+  lines <- sub("[0-9.]+ kB", "<size>", lines)
   lines <- sub("PJRT API [0-9.]+", "PJRT API <version>", lines)
   lines <- sub("on [^ ]+ [(]pid [0-9]+[)]", "on <host> (pid <pid>)", lines)
   lines <- sub("'?127[.]0[.]0[.]1:[0-9]+'?", "<address>", lines)

@@ -126,31 +126,6 @@ with() {
   )
 }
 
-# each TARGET CRATE:TEST: every test of a program, first in one process; then those that have no result, each in a process
-# of its own, as under Wine jaxlib itself ends the process now and then (tools/cross/alone.sh).
-each() {
-  local target=$1 of=$2 what="plugin, $2" began=$SECONDS crate test program folder names alone bad ok skip
-  IFS=$'\t' read -r crate test program < <(programs "$target" "$of")
-  folder=$results/$target-${of//:/-}
-  mkdir -p "$folder"
-  if ! names=$("${runner:?}" "$program" --list --format terse < /dev/null | tr -d '\r'); then
-    say "$target: $what: its tests cannot be listed"
-    record "$target" "$what" 0 1 0
-    return
-  fi
-  sed -n 's/: test$//p' <<< "$names" | sort > "$folder/names"
-  CROSS_SECONDS=240 "$runner" "$program" < /dev/null 2>&1 | tr -d '\r' > "$folder/together.log"
-  sed -nE 's/^test ([^ ]+) \.\.\. (ok|FAILED|ignored).*/\1 \2/p' "$folder/together.log" | sort -u > "$folder/outcomes"
-  grep -q '^test result: ' "$folder/together.log" || say "$target: $what: the process with all tests ended without a result"
-  cut -d ' ' -f 1 "$folder/outcomes" | comm -23 "$folder/names" - > "$folder/alone"
-  xargs -r -n 1 -P 2 tools/cross/alone.sh "$runner" "$program" "$folder" < "$folder/alone" >> "$folder/outcomes"
-  ok=$(grep -c ' ok$' "$folder/outcomes") bad=$(grep -c ' FAILED$' "$folder/outcomes") alone=$(wc -l < "$folder/alone")
-  skip=$(($(wc -l < "$folder/names") - ok - bad))
-  [ "$bad" = 0 ] || say "$target: $what: $(sed -n 's/ FAILED$//p' "$folder/outcomes" | xargs)"
-  say "$target: $what: $ok passed, $bad failed, $skip skipped, $alone of them alone, $((SECONDS - began)) s"
-  record "$target" "$what" "$ok" "$bad" "$skip"
-}
-
 # no_fma NM FOLDER: whether the machine code of lanes and ops calls no fma of the C library.
 no_fma() {
   local files calls

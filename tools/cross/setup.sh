@@ -87,6 +87,8 @@ wheels() {
   rm -rf "$cross/wheels"
 }
 mapfile -t pins < <(grep -hv '^#' tools/requirements.txt)
+# Microsoft's C++ runtime, with which jaxlib is compiled: exceptions end a process in Wine's own.
+runtime_pin=msvc-runtime==14.44.35112
 # As R/install.R has it.
 windows_pins=("${pins[@]/#scipy-openblas32==*/scipy-openblas32==0.3.33.0.0}")
 
@@ -161,6 +163,9 @@ wine_prefix() {
   # The registry is written at its end.
   "$(dirname "$(readlink -f "$cross/bin/wine64")")/wineserver" -w
   tools/cross/wine-dlls.sh "$system" "$cross/windows/python/Lib/site-packages"
+  wheels "$cross/windows/runtime" win_amd64 "$runtime_pin"
+  cp "$cross"/windows/runtime/*.data/data/Scripts/*.dll "$system"
+  rm -rf "$cross/windows/runtime"
 }
 
 setup_windows() {
@@ -169,7 +174,7 @@ setup_windows() {
   once r-lapack "$(cat tools/cross/r-lapack.sh)" r_lapack
   once r-stub "$(cat tools/cross/r-stub.sh)" r_stub
   once windows-python "${windows_pins[*]}" windows_python
-  once wine "${windows_pins[*]} $(cat tools/cross/wine-dlls.sh)" wine_prefix
+  once wine "${windows_pins[*]} $runtime_pin $(cat tools/cross/wine-dlls.sh)" wine_prefix
 }
 
 # --- arm64 --------------------------------------------------------------------------------
@@ -192,7 +197,7 @@ arm64_tools() {
 
 # An installation has the first line's of itself.
 arm64_packages=(bash coreutils dash debianutils diffutils findutils gawk grep gzip hostname libc-bin perl-base sed tar
-  libblas-dev liblapack-dev python3 r-base-core r-cran-{bit64,cli,jsonlite,knitr,rlang,testthat,withr})
+  libblas-dev liblapack-dev libpython3.11 python3 r-base-core r-cran-{bit64,cli,jsonlite,knitr,rlang,testthat,withr})
 
 arm64_system() {
   rm -rf "$arm64_root"
@@ -215,7 +220,8 @@ setup_arm64() {
   rust_target aarch64-unknown-linux-gnu
   once arm64-tools 3 arm64_tools
   once arm64-system "${arm64_packages[*]}" arm64_system
-  once arm64-python "${pins[*]}" arm64_python
+  # It lies in that system.
+  once arm64-python "${pins[*]} ${arm64_packages[*]}" arm64_python
 }
 
 # --- macOS --------------------------------------------------------------------------------

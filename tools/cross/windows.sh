@@ -32,23 +32,8 @@ tests windows "pjrt, pjrt-jaxlib, without XLA" pjrt:units pjrt:host pjrt-jaxlib:
 check windows "lanes, ops: no call of fma" no_fma x86_64-w64-mingw32-nm "$built"
 
 # --- the plugin ---------------------------------------------------------------------------
-# jaxlib by itself, as often as it takes to see whether it crashes under this Wine without us.
-plain_jaxlib() {
-  local crashes=0 round rounds=10
-  for ((round = 0; round < rounds; round++)); do
-    "$runner" "$XLAFFI_PYTHON" "$(windows_path "$PWD/tools/cross/plain-jaxlib.py")" | grep -q 'all right' ||
-      crashes=$((crashes + 1))
-  done
-  say "jaxlib without the plugin ended badly in $crashes of $rounds processes"
-  record windows "jaxlib without the plugin" $((rounds - crashes)) 0 $crashes
-}
-plain_jaxlib
-for test in attend buffer client crowd devices ffi guard program small stuck threads; do
-  each windows pjrt-jaxlib:$test
-done
-for test in memory parts xla; do
-  each windows pjrt:$test
-done
+tests windows "plugin on jaxlib: one device" pjrt-jaxlib:{attend,buffer,client,crowd,ffi,program,small,threads} pjrt:xla
+tests windows "plugin on jaxlib: several devices" pjrt-jaxlib:{devices,guard,stuck} pjrt:parts
 
 # --- the package --------------------------------------------------------------------------
 # As src/Makevars.win.in has it linked.
