@@ -33,6 +33,7 @@ test_that("where memory is short R collects, and tries once more", {
   skip_without_plugin()
   skip_on_os(c("mac", "windows"))
   skip_if_not(nzchar(Sys.which("prlimit")), "there is no program prlimit")
+  # Each arena of glibc's, of which threads have their own, takes 64 MB of the room.
   run <- run_r(c(status, "
     x <- rnorm(1.4e7)
     exec <- pjrt_compile(pjrt_program('func.func @main(%x: tensor<f64>) -> tensor<14000000xf64> {
@@ -51,6 +52,6 @@ test_that("where memory is short R collects, and tries once more", {
     kept <- pjrt_buffer(x, 'f64')
     met <- tryCatch(pjrt_buffer(x, 'f64'), error = identity)
     class(met)[[1]]
-  "), timeout = 300)
+  "), env = c(MALLOC_ARENA_MAX = "1"), timeout = 300)
   expect_identical(run$output, '[1] "xlaffi_error_resource_exhausted"')
 })

@@ -126,7 +126,7 @@ test_that("whole arrays are cut and put together as the program wants them", {
   # Place i of the mesh is row i %/% 3 and column i %% 3.
   expect_identical(as_array(parts[[1]][[5]]), x[3:4, 3:4])
   expect_identical(lapply(parts[[2]], shape), rep(list(integer()), 6))
-  expect_identical(values(parts[[3]]), as.list(bit64::as.integer64(11:16)))
+  expect_identical(values(parts[[3]]), lapply(11:16, bit64::as.integer64))
   results <- do.call(pjrt_execute, c(exec, parts))
   long <- bit64::as.integer64
   expect_identical(pjrt_gather(exec, results), list(-x, structure(long(11:16), dim = 6L), long(7)))

@@ -120,7 +120,9 @@ std::string compile_own(const std::string &source, const std::map<std::string, s
   const bool meets = source.find("__syncthreads(") != std::string::npos;
   std::ofstream(unit) << DEVICE << std::regex_replace(source, dynamic, "$1 *$2 = reinterpret_cast<$1 *>(xlaffi_fake_shared);")
                       << std::regex_replace(RUN, std::regex("MEETS"), meets ? "true" : "false");
-  const std::string command = "c++ -std=c++17 -O0 -w -shared -fPIC -pthread -I" + here + " -o " + library + " " + unit + " >" + wrote + " 2>&1";
+  const char *compiler = std::getenv("CXX");
+  const std::string command = std::string(compiler ? compiler : "c++") + " -std=c++17 -O0 -w -shared -fPIC -pthread -I" + here + " -o " +
+                              library + " " + unit + " >" + wrote + " 2>&1";
   const bool failed = std::system(command.c_str()) != 0;
   log = content(wrote);
   const std::string code = failed ? "" : content(library);
