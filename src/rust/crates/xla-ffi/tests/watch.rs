@@ -32,8 +32,11 @@ unsafe fn buffer<T>(pointers: *mut *mut c_void, index: usize) -> (*mut T, usize)
 }
 
 unsafe fn copy<T>(from: *const T, to: *mut T, count: usize) {
-    // SAFETY: elements of operands; the two may be one.
-    unsafe { std::ptr::copy(from, to, count) };
+    // Of none there may be no address, which Rust 1.81 refuses.
+    if count > 0 {
+        // SAFETY: elements of operands; the two may be one.
+        unsafe { std::ptr::copy(from, to, count) };
+    }
 }
 
 /// Handlers that see raw memory: the operand `x`, the result `z`, and the number of elements.
