@@ -183,9 +183,14 @@ out_of_range <- function(x, dtype) {
     if (!is.logical(x)) sprintf("must be logical for dtype pred, not %s", describe(x))
   } else if (!is_float(dtype)) {
     limits <- attribute_ranges[[dtype]]
-    # 2^63 and 2^64 are doubles, but no integers of 64 bits.
-    below <- if (dtype %in% c("i64", "ui64") && !is_integer64(x)) x < limits[[2L]] else x <= limits[[2L]]
-    fits <- if (is_integer64(x) && dtype == "i64") TRUE else !is.nan(x) & x >= limits[[1L]] & below
+    fits <- if (is_integer64(x)) {
+      # As integer64 the limits of 64 bits would be NA.
+      switch(dtype, i64 = TRUE, ui64 = x >= 0, x >= limits[[1L]] & x <= limits[[2L]])
+    } else {
+      # 2^63 and 2^64 are doubles, but no integers of 64 bits.
+      below <- if (dtype %in% c("i64", "ui64")) x < limits[[2L]] else x <= limits[[2L]]
+      !is.nan(x) & x >= limits[[1L]] & below
+    }
     if (!all(fits)) {
       sprintf("does not fit into dtype %s: %s", dtype, format(x[!fits][[1L]]))
     } else if (is.double(x) && !is_integer64(x) && any(x != trunc(x))) {

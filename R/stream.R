@@ -182,7 +182,7 @@ progress_of <- function(progress, call = rlang::caller_env()) {
   }
   tell <- function(parts) {
     bytes <- check(.Call(wrap__parts_bytes, parts), call)
-    progress(bytes[[1L]], bytes[[2L]])
+    progress(bytes[[1L]], if (is.nan(bytes[[2L]])) NA_real_ else bytes[[2L]])
   }
   list(tell = tell, end = end)
 }

@@ -5,7 +5,9 @@ if (utils::packageVersion("testthat") >= "3.2") local({
   written <- function(x, state, ..., transform = NULL) {
     kind <- Find(function(kind) inherits(x, tolower(kind)), c("Error", "Warning", "Message"), nomatch = "Condition")
     if (kind == "Error") state$error <- x
-    header <- sprintf("%s <%s>", kind, class(x)[[1]])
+    # R's own errors are made into such by a newer rlang.
+    first <- if (class(x)[[1]] == "rlang_error") "simpleError" else class(x)[[1]]
+    header <- sprintf("%s <%s>", kind, first)
     c(internal("snap_header")(state, header), internal("snapshot_lines")(rlang::cnd_message(x), transform))
   }
   unlockBinding("snapshot_replay.condition", asNamespace("testthat"))

@@ -35,6 +35,7 @@ test_that("types that are asked for arrive", {
   expect_identical(as(255, "u8"), "a=ui8:255")
   expect_identical(as(-2^63, "i64"), "a=i64:-9223372036854775808")
   expect_identical(as(bit64::as.integer64("9223372036854775807"), "i64"), "a=i64:9223372036854775807")
+  expect_identical(as(bit64::as.integer64("9223372036854775807"), "ui64"), "a=ui64:9223372036854775807")
   expect_identical(as(2^64 - 2^11, "ui64"), "a=ui64:18446744073709549568")
   expect_identical(as(0.1, "f32"), "a=f32:0.10000000149011612")
   expect_identical(as(c(1L, 2L), "f32"), "a=f32[1,2]")

@@ -39,10 +39,13 @@ test_that("after XLA was used, a forked child refuses and ends, and the parent g
     # Finalisers of the parent's objects in the child, and its end.
     status <- in_children(function(i) { rm(exec, x, envir = globalenv()); gc(); i })
     identical(status, list(1L, 2L))
-    child <- parallel:::mcfork()
-    if (inherits(child, 'masterProcess')) { gc(); quit(save = 'no', status = 0) }
-    invisible(suppressWarnings(parallel::mccollect(child)))
-    as_array(pjrt_execute(exec, x))
+    # One expression: a child that ends sets back what of this file its parent has read.
+    {
+      child <- parallel:::mcfork()
+      if (inherits(child, 'masterProcess')) { gc(); quit(save = 'no', status = 0) }
+      invisible(suppressWarnings(parallel::mccollect(child)))
+      as_array(pjrt_execute(exec, x))
+    }
   "), timeout = 60)
   expect_snapshot(writeLines(run$output))
   expect_identical(run$status, 0L)

@@ -21,7 +21,8 @@ test_that("a chunk defines an op under its label", {
     "```",
     envir = envir
   )
-  expect_true("```c" %in% page)
+  # Newer knitr has a blank there.
+  expect_true("```c" %in% sub("``` ", "```", page, fixed = TRUE))
   expect_true(any(grepl("z[i] = x[i] * *y", page, fixed = TRUE)))
   expect_true(any(grepl("2 4 6", page)))
   expect_s3_class(envir$chunk_times, "xlaffi_own_op")
@@ -39,7 +40,7 @@ test_that("a chunk has a language, a name and rules", {
     "```",
     envir = envir
   )
-  expect_true(any(c("```cpp", "```c++") %in% page))
+  expect_true(any(c("```cpp", "```c++") %in% sub("``` ", "```", page, fixed = TRUE)))
   expect_equal(ffi_grad(envir$chunk_square)(3), 6)
 })
 

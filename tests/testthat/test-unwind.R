@@ -9,7 +9,7 @@ bounded <- "
   }
   failed <- function(code) {
     met <- tryCatch({ force(code); 'nothing' }, error = conditionMessage)
-    grepl('cannot allocate|memory exhausted', met)
+    grepl('cannot allocate|memory exhausted|memory limit', met)
   }"
 run_bounded <- function(code) run_r(c(bounded, code), env = c(R_MAX_VSIZE = "100M"))
 
