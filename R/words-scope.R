@@ -8,6 +8,10 @@ in_scope <- function(f) {
   if (typeof(f) != "closure" || is_rs_own(f)) {
     return(mask_of(f))
   }
+  kind <- interpolator_kind(f)
+  if (!is.null(kind)) {
+    return(scoped_once(f, function(f) interpolator_in_scope(f, kind)))
+  }
   home <- topenv(environment(f))
   if (is_fixed(home) || isS4(f) || exists(layer_mark, envir = environment(f))) {
     return(f)
@@ -162,13 +166,14 @@ bind_to <- function(layer, name, env, change = identity) {
   }, layer)
 }
 
-# Functions of the session and of the package that the traced function comes from
+# Functions of the session and of the package that the traced function comes from, and what R makes of data for them
 is_users <- function(f, home) {
   if (typeof(f) != "closure" || isS4(f)) {
     return(FALSE)
   }
   top <- topenv(environment(f))
-  !identical(top, topenv()) && (!isNamespace(top) && !identical(top, baseenv()) || identical(top, home))
+  outside <- !isNamespace(top) && !identical(top, baseenv())
+  !identical(top, topenv()) && (outside || identical(top, home) || !is.null(interpolator_kind(f)))
 }
 
 has_functions <- function(x) {
