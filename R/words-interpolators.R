@@ -1,37 +1,6 @@
 # Functions that R makes of data, approxfun(), splinefun(), stepfun(), ecdf(): in traced functions they take values,
 # whether they were made of known data, outside or inside, or of values.
 
-# Which of them made `f`; NULL for other functions. Their functions live in frames in front of {stats}.
-interpolator_kind <- function(f) {
-  if (typeof(f) != "closure" || isS4(f)) {
-    return(NULL)
-  }
-  data <- environment(f)
-  if (isNamespace(data) || !identical(parent.env(data), asNamespace("stats"))) {
-    return(NULL)
-  }
-  has <- function(...) all(vapply(c(...), exists, NA, envir = data, inherits = FALSE))
-  called <- all.names(body(f))
-  if (".approxfun" %in% called && has("x", "y", "method", "yleft", "yright", "f")) {
-    "approx"
-  } else if (".splinefun" %in% called && has("z")) {
-    "spline"
-  } else if ("extrapol" %in% names(formals(f)) && has("x0", "y0", "m", "dx")) {
-    "hermite"
-  }
-}
-
-# What stands for such a function in a trace: it has its attributes, and its data behind it.
-interpolator_in_scope <- function(f, kind) {
-  at <- switch(kind, approx = approx_in_scope, spline = spline_in_scope, hermite = hermite_in_scope)(f)
-  frame <- new.env(parent = environment(f))
-  frame$.xlaffi_at <- at
-  given <- lapply(names(formals(f)), as.name)
-  copy <- as.function(c(formals(f), as.call(c(list(as.name(".xlaffi_at")), given))), frame)
-  attributes(copy) <- attributes(f)
-  copy
-}
-
 approx_in_scope <- function(f) {
   data <- environment(f)
   method <- c("linear", "constant")[[data$method]]

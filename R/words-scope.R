@@ -8,9 +8,9 @@ in_scope <- function(f) {
   if (typeof(f) != "closure" || is_rs_own(f)) {
     return(mask_of(f))
   }
-  kind <- interpolator_kind(f)
+  kind <- made_kind(f)
   if (!is.null(kind)) {
-    return(scoped_once(f, function(f) interpolator_in_scope(f, kind)))
+    return(scoped_once(f, function(f) made_in_scope(f, kind)))
   }
   home <- topenv(environment(f))
   if (is_fixed(home) || isS4(f) || exists(layer_mark, envir = environment(f))) {
@@ -166,14 +166,14 @@ bind_to <- function(layer, name, env, change = identity) {
   }, layer)
 }
 
-# Functions of the session and of the package that the traced function comes from, and what R makes of data for them
+# Functions of the session and of the package that the traced function comes from, and what R makes for them
 is_users <- function(f, home) {
   if (typeof(f) != "closure" || isS4(f)) {
     return(FALSE)
   }
   top <- topenv(environment(f))
   outside <- !isNamespace(top) && !identical(top, baseenv())
-  !identical(top, topenv()) && (outside || identical(top, home) || !is.null(interpolator_kind(f)))
+  !identical(top, topenv()) && (outside || identical(top, home) || !is.null(made_kind(f)))
 }
 
 has_functions <- function(x) {

@@ -1,4 +1,4 @@
-# Functions that R makes of data: of known data, outside of the program and inside, and of values.
+# Functions that R makes of data, outside of the program and inside, and of values; and those it makes of functions.
 
 x <- c(1, 2, 4, 5, 7)
 y <- c(1, 4, 2, 5, 3)
@@ -121,4 +121,31 @@ test_that("errors say what they take", {
     trace(function(v) stepfun(c(1, NA), v)(1))
     trace(function(v) ecdf(v[0])(1))
   })
+})
+
+test_that("what Vectorize() and Negate() made outside works on values", {
+  skip_without_plugin()
+  largest <- function(a, b = 1.5) pmax(a, b)
+  each <- Vectorize(largest)
+  every <- Vectorize(function(x, p) sum(x^p), "p")
+  from_r <- Vectorize(dnorm)
+  large <- Negate(function(x) pmax(x, 1) <= 2)
+  v <- c(1, 2, 3)
+  on_both <- function(f) expect_equal(xla_jit(f)(v), f(v), tolerance = 1e-14)
+  on_both(function(v) each(v))
+  on_both(function(v) each(b = v, a = 2))
+  on_both(function(v) each(1:3, 2) + v)
+  on_both(function(v) every(v, 1:2))
+  on_both(function(v) from_r(v, 1, 2))
+  on_both(function(v) large(v))
+  on_both(function(v) outer(v, v, each))
+  list_of <- list(each = each)
+  on_both(function(v) sapply(v, list_of$each))
+  expect_equal(ffi_grad(function(v) sum(each(v)^2))(v), ifelse(v > 1.5, 2 * v, 0))
+  factor <- 2
+  scaled <- Vectorize(function(a) a * factor)
+  compiled <- xla_jit(function(v) scaled(v))
+  expect_equal(compiled(v), 2 * v)
+  factor <- 3
+  expect_equal(compiled(v), 3 * v)
 })
