@@ -266,4 +266,7 @@ assign_differs <- paste(
 )
 
 word("[<-", "base", `[<-.xlaffi_value`, topic = "Indices", dtypes = "all", differs = assign_differs)
+word("replace", "base", function(x, list, values) `[<-.xlaffi_value`(x, list, value = values),
+  topic = "Indices", dtypes = "all", differs = assign_differs
+)
 word("[[<-", "base", `[[<-.xlaffi_value`, topic = "Indices", dtypes = "all", differs = assign_differs)

@@ -167,3 +167,26 @@ for (name in c("proportions", "prop.table")) {
   word(name, "base", f = proportions_word(name), topic = "Summaries", dtypes = "all numbers")
 }
 rm(name)
+
+margin_sums_word <- function(name) {
+  force(name)
+  function(x, margin = NULL) {
+    call <- method_call(name)
+    x <- as_value(x, "x", call = call)
+    if (!length(margin)) {
+      return(sum(x))
+    }
+    rank <- rank_of(x)
+    if (!is.numeric(margin) || !all(margin %in% seq_len(rank)) || anyDuplicated(margin)) {
+      abort(sprintf("%s(): `margin` must be different axes from 1 to %d, not %s", name, rank, values_text(margin)),
+        op = name, operand = "margin", call = call
+      )
+    }
+    if (rank < 2L) as_column(x) else word_apply(x, margin, base::sum)
+  }
+}
+
+for (name in c("marginSums", "margin.table")) {
+  word(name, "base", f = margin_sums_word(name), topic = "Summaries", dtypes = "all numbers")
+}
+rm(name)

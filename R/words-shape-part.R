@@ -1,4 +1,4 @@
-# Parts and orders of elements: head(), tail(), rev(), diff(), embed(), asplit().
+# Parts and orders of elements: head(), tail(), rev(), diff(), embed(), asplit(), combn().
 
 word_head <- function(x, n = 6L, ...) {
   call <- method_call("head")
@@ -85,6 +85,26 @@ shape_word("asplit", function(x, MARGIN) {
   dim <- x@shape[margin]
   structure(slices_of(x, margin), dim = dim)
 }, differs = "Names are dropped.")
+
+shape_word("combn", function(x, m, FUN = NULL, simplify = TRUE, ...) {
+  call <- method_call("combn")
+  check_flag(simplify, "simplify", call)
+  x <- as_column(as_value(x, "x", call = call, op = "combn()"))
+  count <- length(x)
+  m <- check_count(m, "m", call)
+  if (count < max(m, 2L)) {
+    abort(sprintf("combn(): `x` must have %d elements or more, not %d", max(m, 2L), count),
+      op = "combn", operand = "x", call = call
+    )
+  }
+  places <- utils::combn(count, m)
+  if (is.null(FUN) && simplify) {
+    return(from_column(taken(x, as.vector(places), 1L), dim(places)))
+  }
+  f <- if (is.null(FUN)) function(part) part else called_function(FUN)
+  each <- lapply(seq_len(ncol(places)), function(i) f(taken(x, places[, i], 1L), ...))
+  if (simplify) simplified(each, FALSE, "combn()", call) else each
+}, package = "utils", differs = "One number is an error, where R counts to it.")
 
 # The parts of an array for each position along the axes `margin`, in R's order.
 slices_of <- function(x, margin) {

@@ -50,6 +50,9 @@ test_that("elements are repeated, cut and turned as in R", {
     tail(a, c(1, NA, 2)), head(x, 20), tail(x, -20), rev(x), rev(m), diff(x), diff(x, 2), diff(x, 1, 2), diff(m),
     diff(k),
     diff(x, 10), diff(m, lag = 2), diff(l), embed(x, 3), embed(t(m), 2), asplit(m, 1), asplit(a, c(1, 3)),
+    combn(x[1:4], 2), combn(k[1:3], 3), combn(x[1:3], 2, sum), combn(x[1:3], 2, function(v) v * 2), combn(x[1:2], 1),
+    combn(x[1:3], 2, simplify = FALSE), combn(x[1:3], 0), combn(m[1, ], 2, prod)[1],
+    replace(x, 2, 9), replace(x, c(1, 3), x[2:1]), replace(x, x > 1, 0), replace(m, 2:3, k[1]), replace(1:3, 2, x[1]),
     data = data
   )
 })
@@ -128,6 +131,9 @@ test_that("errors say what shapes there are", {
     trace(function(x, m) tail(x, 1.5))
     trace(function(x, m) diff(x, 0))
     trace(function(x, m) embed(x, 9))
+    trace(function(x, m) combn(x, 9))
+    trace(function(x, m) combn(x[1], 1))
+    trace(function(x, m) combn(x, x))
     trace(function(x, m) diag(x[1]))
     trace(function(x, m) `diag<-`(m, 1:2))
     trace(function(x, m) outer(x, x, function(a, b) 1))

@@ -105,9 +105,10 @@ test_that("rows and columns, and what is swept out of them", {
   a <- array(as.numeric(1:24), 2:4)
   expect_words(as.list(expression(
     rowSums(a, dims = 2), colMeans(a, dims = 2), colSums(a), sweep(a, c(1, 3), s), sweep(a, c(3, 1), t(s)),
-    proportions(a, c(1, 3)), proportions(a, c(3, 1))
+    proportions(a, c(1, 3)), proportions(a, c(3, 1)), marginSums(a, c(3, 1)), margin.table(a, 2), marginSums(a, 1:3),
+    marginSums(a)
   )), a = a, s = a[, 1, ])
-  expect_words(as.list(expression(rowSums(i), colMeans(i), colSums(i > 2L))), i = matrix(1:6, 2))
+  expect_words(as.list(expression(rowSums(i), colMeans(i), colSums(i > 2L), marginSums(i, 1))), i = matrix(1:6, 2))
 })
 
 test_that("covariances and correlations", {
