@@ -1,10 +1,14 @@
 # Functions that R makes for the user: by approxfun() and its kin of data (words-interpolators.R, words-splines.R), by
-# Vectorize() and Negate() of functions. R's code does not know values, so in traces copies stand for them.
+# Vectorize() and Negate() of functions, by families of models. R's code does not know values, so in traces copies stand
+# for them.
 
 # What made `f`; NULL for other functions. They live in frames in front of {stats} and {base}.
 made_kind <- function(f) {
   if (typeof(f) != "closure" || isS4(f)) {
     return(NULL)
+  }
+  if (!is.null(family_part(f)) && identical(topenv(environment(f)), asNamespace("stats"))) {
+    return("family")
   }
   frame <- environment(f)
   behind <- if (!isNamespace(frame) && !identical(frame, baseenv())) parent.env(frame)
@@ -33,6 +37,7 @@ made_in_scope <- function(f, kind) {
     approx = approx_in_scope,
     spline = spline_in_scope,
     hermite = hermite_in_scope,
+    family = family_in_scope,
     vectorized = vectorized_in_scope,
     negated = negated_in_scope
   )(f)
@@ -42,6 +47,15 @@ made_in_scope <- function(f, kind) {
   copy <- as.function(c(formals(at), as.call(c(list(as.name(".xlaffi_at")), given))), frame)
   attributes(copy) <- attributes(f)
   copy
+}
+
+# Functions of R's packages that have no name there, as those in a family: they were made for the user, as his own.
+is_nameless <- function(f) {
+  top <- topenv(environment(f))
+  if (!isNamespace(top) || !getNamespaceName(top) %in% r_packages) {
+    return(FALSE)
+  }
+  !isNamespace(environment(f)) || is.null(name_in_r(f))
 }
 
 vectorized_in_scope <- function(f) {

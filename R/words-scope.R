@@ -5,15 +5,16 @@
 
 # What stands for `f` in a trace. The functions of this package, and of others, are left alone.
 in_scope <- function(f) {
-  if (typeof(f) != "closure" || is_rs_own(f)) {
-    return(mask_of(f))
-  }
   kind <- made_kind(f)
   if (!is.null(kind)) {
     return(scoped_once(f, function(f) made_in_scope(f, kind)))
   }
+  nameless <- typeof(f) == "closure" && is_nameless(f)
+  if (typeof(f) != "closure" || (is_rs_own(f) && !nameless)) {
+    return(mask_of(f))
+  }
   home <- topenv(environment(f))
-  if (is_fixed(home) || isS4(f) || exists(layer_mark, envir = environment(f))) {
+  if ((is_fixed(home) && !nameless) || isS4(f) || exists(layer_mark, envir = environment(f))) {
     return(f)
   }
   scoped_once(f, function(f) scoped_copy(f, home))
@@ -173,7 +174,7 @@ is_users <- function(f, home) {
   }
   top <- topenv(environment(f))
   outside <- !isNamespace(top) && !identical(top, baseenv())
-  !identical(top, topenv()) && (outside || identical(top, home) || !is.null(made_kind(f)))
+  !identical(top, topenv()) && (outside || identical(top, home) || is_nameless(f))
 }
 
 has_functions <- function(x) {

@@ -52,7 +52,22 @@ type_word("as.integer", as_integers)
 type_word("as.logical", as_logicals, "NaN becomes TRUE.")
 type_word("as.complex", as_complexes, "f32 becomes c64.")
 
+# R's `[<-` asks with its own arguments, and again and again as long as it gets no vector of R's.
+is_asked_by_assignment <- function(call) {
+  as_a_method <- identical(call[[1L]], quote(as.vector.xlaffi_value))
+  as_a_method && !identical(as.list(call)[-1L], list(quote(x), quote(mode)))
+}
+
 word_as_vector <- function(x, mode = "any") {
+  if (is_asked_by_assignment(sys.call())) {
+    abort(sprintf("`[<-`: a vector of R's cannot hold a value of a program, %s", type_text(x)),
+      op = "[<-", operand = "value", call = NULL,
+      hint = paste(
+        "Functions of packages use R's own `[<-`, which gives a vector; where they are yours, or the vector is",
+        "`hlo_constant(x)`, it gives a value."
+      )
+    )
+  }
   call <- method_call("as.vector")
   check_no_token(x, "as.vector()", "x", call)
   switch(if (is.character(mode) && length(mode) == 1L) mode else "",

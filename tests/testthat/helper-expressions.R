@@ -16,7 +16,7 @@ equal_expressions <- list(
     "i %/% i[1]",
     "l + l", "l * 2.5", "-l", "sum(l)", "mean(l)", "l & !l", "l | x > 0", "xor(l, x > 0)", "!l", "i & l", "!i",
     "x > 0", "x >= y", "x == 2.5", "x != y", "i > 2", "i == 3L", "l == TRUE", "l > FALSE", "(x > 0) + 0",
-    "x * (x > 0)"
+    "x * (x > 0)", "replace(x, 2, 0)"
   ),
   mathematics = c(
     "exp(x)", "log(y)", "log(y, 3)", "log(y, base = 2)", "log2(y)", "log10(y)", "log1p(y)", "expm1(x)", "sqrt(y)",
@@ -136,7 +136,7 @@ equal_expressions <- list(
 
 # What has no meaning for values: an error of ours
 refused_expressions <- c(
-  "sum(x[x > 100])", "diag(k)", "max.col(m)", "isSymmetric(s)", "replace(x, 2, 0)",
+  "sum(x[x > 100])", "diag(k)", "max.col(m)", "isSymmetric(s)",
   "if (x[1] > 0) x else y", "while (sum(x) > 0) x <- x - 1", "x[1] > 0 && TRUE", "which(x > 0)",
   "x[x > 0]", "unique(x)", "duplicated(x)", "table(i)", "paste(x)", "as.character(x)", "cat(x)", "sprintf('%f', x)",
   "nchar(x)",

@@ -1,0 +1,77 @@
+# Families of generalized linear models, made outside of the program, and what R's code in other places does with values
+
+families <- list(
+  binomial(), binomial("probit"), binomial("cauchit"), binomial("cloglog"), binomial("log"), poisson(), poisson("sqrt"),
+  Gamma(), Gamma("log"), gaussian(), gaussian("inverse"), inverse.gaussian(), quasibinomial(), quasi(), quasipoisson(),
+  quasi(link = stats::power(2), variance = "mu^3")
+)
+mu <- c(0.2, 0.5, 0.9)
+eta <- c(0.3, -0.5, 31, -31)
+
+test_that("the functions of families take values", {
+  skip_without_plugin()
+  for (family in families) {
+    positive <- family$link %in% c("inverse", "1/mu^2", "sqrt", "log", "mu^2") || startsWith(family$link, "mu^")
+    at <- if (positive) abs(eta[1:2]) else eta
+    about <- paste(family$family, family$link)
+    expect_equal(xla_jit(function(v) family$linkfun(v))(mu), family$linkfun(mu), tolerance = 1e-13, label = about)
+    expect_equal(xla_jit(function(v) family$linkinv(v))(at), family$linkinv(at), tolerance = 1e-13, label = about)
+    expect_equal(xla_jit(function(v) family$mu.eta(v))(at), family$mu.eta(at), tolerance = 1e-13, label = about)
+    expect_equal(xla_jit(function(v) family$variance(v))(mu), family$variance(mu), tolerance = 1e-13, label = about)
+    y <- if (grepl("binomial", family$family)) c(0, 1, 0.5) else c(1, 2.5, 0.1)
+    weights <- c(1, 2, 3)
+    deviances <- function(mu) family$dev.resids(y, mu, weights)
+    expect_equal(xla_jit(deviances)(mu), deviances(mu), tolerance = 1e-13, label = about)
+    slope <- ffi_grad(function(v) sum(family$linkinv(v)))(at[1:2])
+    expect_equal(slope, family$mu.eta(at[1:2]), tolerance = 1e-9, label = about)
+  }
+  expect_equal(ffi_grad(function(mu) sum(binomial()$dev.resids(c(0, 1), mu, c(1, 1))))(c(0, 1)), c(2, -2))
+  deviances <- binomial()$dev.resids
+  by_name <- xla_jit(function(y, mu) deviances(mu = mu, wt = 1:3, y = y))
+  expect_equal(by_name(c(0L, 1L, 1L), mu), deviances(c(0, 1, 1), mu, c(1, 2, 3)), tolerance = 1e-14)
+  expect_equal(xla_jit(function(v) binomial()$linkinv(0.5) * v)(2), 2 * plogis(0.5))
+  expect_error(xla_jit(function(v) deviances(1, v, 1i))(mu), "must be a floating-point number", class = "xlaffi_error")
+  single <- xla_jit(binomial()$linkinv)(pjrt_buffer(eta, "f32"))
+  expect_equal(as.vector(as_array(single)), plogis(eta), tolerance = 1e-6)
+})
+
+test_that("a model is fitted by its family in one program", {
+  skip_without_plugin()
+  fitted <- function(family, X, y, turns = 12) {
+    force(family)
+    xla_jit(function(X, y) {
+      beta <- rep(0, ncol(X)) * y[1]
+      for (turn in seq_len(turns)) {
+        eta <- drop(X %*% beta)
+        slope <- family$mu.eta(eta)
+        residual <- (y - family$linkinv(eta)) / slope
+        weights <- slope^2 / family$variance(family$linkinv(eta))
+        beta <- beta + drop(solve(crossprod(X, X * weights), crossprod(X, weights * residual)))
+      }
+      beta
+    })(X, y)
+  }
+  X <- cbind(1, airquality$Temp[1:40] / 80, airquality$Wind[1:40] / 10)
+  high <- as.numeric(airquality$Temp[1:40] + 5 * sin(1:40) > 76)
+  for (family in list(binomial(), binomial("probit"))) {
+    expect_equal(fitted(family, X[, c(1, 3)], high), unname(coef(glm(high ~ X[, 3], family))), tolerance = 1e-6)
+  }
+  counts <- as.numeric(airquality$Day[1:40])
+  expect_equal(fitted(poisson(), X, counts, 40), unname(coef(glm(counts ~ X - 1, poisson()))), tolerance = 1e-6)
+})
+
+test_that("R's own assignment, in functions of packages, gives an error", {
+  skip_without_plugin()
+  # It asked as.vector() for ever.
+  foreign <- function(v) {
+    kept <- numeric(3)
+    kept[1:3] <- v
+    kept
+  }
+  environment(foreign) <- asNamespace("rlang")
+  expect_snapshot(error = TRUE, invisible(ffi_program(function(v) foreign(v), c(1, 2, 3))))
+  expect_error(ffi_program(function(v) ifelse(c(TRUE, FALSE, TRUE), foreign(v), 1), 1:3), "cannot hold a value")
+  expect_equal(xla_jit(function(v) as.vector(as.vector(v, "list")[[2]], mode = "numeric"))(1:3), 2)
+  expect_equal(xla_jit(function(v) do.call(as.vector, list(v)))(matrix(1:4, 2)), 1:4)
+  expect_equal(xla_jit(function(v) lapply(list(v), as.vector)[[1]])(matrix(1:4, 2)), 1:4)
+})
