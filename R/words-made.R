@@ -50,12 +50,15 @@ made_in_scope <- function(f, kind) {
 }
 
 # Functions of R's packages that have no name there, as those in a family: they were made for the user, as his own.
-is_nameless <- function(f) {
-  top <- topenv(environment(f))
+# `name` is what the user calls it, which spares a search.
+is_nameless <- function(f, name = NULL) {
+  env <- environment(f)
+  top <- topenv(env)
   if (!isNamespace(top) || !getNamespaceName(top) %in% r_packages) {
     return(FALSE)
   }
-  !isNamespace(environment(f)) || is.null(name_in_r(f))
+  known <- !is.null(name) && identical(get0(name, env, inherits = FALSE), f)
+  !known && (!isNamespace(env) || is.null(name_in_r(f)))
 }
 
 vectorized_in_scope <- function(f) {

@@ -64,8 +64,7 @@ mask_for <- function(name, value, home) {
 }
 
 # What stands for a function of R that comes without its name
-mask_of <- function(f, home = globalenv()) {
-  name <- name_in_r(f)
+mask_of <- function(f, home = globalenv(), name = name_in_r(f)) {
   mask <- if (!is.null(name)) mask_for(name, f, home)
   if (is.null(mask)) f else mask
 }
@@ -269,7 +268,7 @@ double_colon <- function(home) {
     name <- as.character(substitute(name))
     value <- getExportedValue(pkg, name)
     mask <- if (is.function(value)) mask_for(name, value, home)
-    if (!is.null(mask)) mask else if (is.function(value) && is_users(value, home)) in_scope(value) else value
+    if (!is.null(mask)) mask else if (is.function(value) && is_users(value, home, name)) in_scope(value) else value
   }
 }
 

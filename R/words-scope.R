@@ -9,10 +9,14 @@ in_scope <- function(f) {
   if (!is.null(kind)) {
     return(scoped_once(f, function(f) made_in_scope(f, kind)))
   }
-  nameless <- typeof(f) == "closure" && is_nameless(f)
-  if (typeof(f) != "closure" || (is_rs_own(f) && !nameless)) {
+  if (typeof(f) != "closure") {
     return(mask_of(f))
   }
+  name <- if (is_rs_own(f)) name_in_r(f)
+  if (!is.null(name)) {
+    return(mask_of(f, name = name))
+  }
+  nameless <- is_nameless(f)
   home <- topenv(environment(f))
   if ((is_fixed(home) && !nameless) || isS4(f) || exists(layer_mark, envir = environment(f))) {
     return(f)
@@ -133,7 +137,7 @@ stand_in <- function(layer, name, value, env, home, assigned) {
       if (!name %in% assigned) layer[[name]] <- mask
     } else if (isS4(value)) {
       bind_to(layer, name, where_is(name, env, "function"), function(f) s4_in_scope(f, home))
-    } else if (is_users(value, home)) {
+    } else if (is_users(value, home, name)) {
       bind_to(layer, name, where_is(name, env, "function"), in_scope)
     }
   } else if (is_branch(value) && length(value) < 1000L && has_functions(value)) {
@@ -168,13 +172,13 @@ bind_to <- function(layer, name, env, change = identity) {
 }
 
 # Functions of the session and of the package that the traced function comes from, and what R makes for them
-is_users <- function(f, home) {
+is_users <- function(f, home, name = NULL) {
   if (typeof(f) != "closure" || isS4(f)) {
     return(FALSE)
   }
   top <- topenv(environment(f))
   outside <- !isNamespace(top) && !identical(top, baseenv())
-  !identical(top, topenv()) && (outside || identical(top, home) || is_nameless(f))
+  !identical(top, topenv()) && (outside || identical(top, home) || is_nameless(f, name))
 }
 
 has_functions <- function(x) {
