@@ -19,13 +19,9 @@ word_approx <- function(x, y = NULL, xout, method = "linear", n = 50, yleft, yri
   if (!as_they_are && !any(vapply(means, identical, NA, ties))) {
     refuse("ties", "be mean or \"ordered\" for values of programs")
   }
-  if (is.list(x) && is.null(y) && all(c("x", "y") %in% names(x))) {
-    y <- x[["y"]]
-    x <- x[["x"]]
-  } else if (is.null(y)) {
-    y <- x
-    x <- seq_along(y)
-  }
+  both <- x_and_y(x, y)
+  x <- both$x
+  y <- both$y
   ends <- list(if (!missing(yleft)) yleft, if (!missing(yright)) yright)
   places <- if (missing(xout)) NULL else xout
   given <- list(x, y, places, ends[[1L]], ends[[2L]])
@@ -50,14 +46,30 @@ word_approx <- function(x, y = NULL, xout, method = "linear", n = 50, yleft, yri
   if (is.null(places)) {
     n <- check_count(n, "n", call, 1)
     from <- first_of(points$x)
-    share <- constant(seq(0, 1, length.out = n), from@dtype, n, "n")
-    given[[3L]] <- repeated(from, n) + repeated(at_place(points$x, points$last) - from, n) * share
+    given[[3L]] <- evenly(from, at_place(points$x, points$last), n)
   }
   rule <- rep_len(rule, 2L)
   outside <- Map(function(value, rule, inside) {
     if (!is.null(value)) value else if (rule == 1) filled(NaN, inside) else inside
   }, given[4:5], rule, list(first_of(points$y), at_place(points$y, points$last)))
   list(x = given[[3L]], y = interpolated(points, given[[3L]], outside, method, f))
+}
+
+# What R's xy.coords() makes of them: two vectors, a list of two, or heights alone
+x_and_y <- function(x, y) {
+  if (!is.null(y)) {
+    list(x = x, y = y)
+  } else if (is.list(x) && all(c("x", "y") %in% names(x))) {
+    x[c("x", "y")]
+  } else {
+    list(x = seq_along(x), y = x)
+  }
+}
+
+# `n` places from one value of rank 0 to another
+evenly <- function(from, to, n) {
+  share <- constant(seq(0, 1, length.out = n), from@dtype, n, "n")
+  repeated(from, n) + repeated(to - from, n) * share
 }
 
 # Sorted by x, without what is NaN, which is moved behind `last`; of equal ones each has the mean of their y.

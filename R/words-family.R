@@ -37,7 +37,7 @@ family_in_scope <- function(f) {
   at <- function() {
     frame <- environment()
     given <- lapply(names, get, envir = frame)
-    if (!any(vapply(given, is_value, NA))) {
+    if (!has_values(given)) {
       return(do.call(f, given))
     }
     call <- sys.call(-1L)

@@ -19,8 +19,6 @@ approx_in_scope <- function(f) {
 # As R has it the result is a vector whatever the argument's dimensions; of a scalar it is one.
 like_argument <- function(y, v) if (is_value(v) && !length(v@shape)) reshaped(y, integer()) else y
 
-value_or_data <- function(x) if (is_value(x)) type_text(x) else describe(x)
-
 # A word for R's function `name`, which gives a function: `of_values` where an argument is a value, else R's own.
 makes_function <- function(name, of_values) {
   force(of_values)
@@ -49,7 +47,7 @@ word("approxfun", "stats", makes_function("approxfun", approxfun_of_values),
 stepfun_of_values <- function(x, y, f = as.numeric(right), ties = "ordered", right = FALSE, .call) {
   check_flag(right, "right", .call)
   if (is_value(x) || !is_data(x) || !is.numeric(x) || !length(x) || anyNA(x) || is.unsorted(x)) {
-    abort(sprintf("stepfun(): `x` must be numbers in increasing order that are known, not %s", value_or_data(x)),
+    abort(sprintf("stepfun(): `x` must be numbers in increasing order that are known, not %s", describe_leaf(x)),
       op = "stepfun", operand = "x", call = .call
     )
   }

@@ -141,6 +141,15 @@ word("scale", "base",
   differs = "The attributes `scaled:center` and `scaled:scale` are left out."
 )
 
+check_margin <- function(margin, x, name, call) {
+  rank <- rank_of(x)
+  if (!is.numeric(margin) || !all(margin %in% seq_len(rank)) || anyDuplicated(margin)) {
+    abort(sprintf("%s(): `margin` must be different axes from 1 to %d, not %s", name, rank, values_text(margin)),
+      op = name, operand = "margin", call = call
+    )
+  }
+}
+
 proportions_word <- function(name) {
   force(name)
   function(x, margin = NULL) {
@@ -151,14 +160,9 @@ proportions_word <- function(name) {
     if (is.null(margin)) {
       return(x / repeated(hlo_sum(x), x@shape))
     }
-    rank <- rank_of(x)
-    if (!is.numeric(margin) || !all(margin %in% seq_len(rank)) || anyDuplicated(margin)) {
-      abort(sprintf("%s: `margin` must be different axes from 1 to %d, not %s", shown, rank, values_text(margin)),
-        op = name, operand = "margin", call = call
-      )
-    }
+    check_margin(margin, x, name, call)
     margin <- sort(as.integer(margin))
-    others <- setdiff(seq_len(rank), margin)
+    others <- setdiff(seq_len(rank_of(x)), margin)
     x / broadcast(if (length(others)) hlo_sum(x, others) else x, x@shape, margin)
   }
 }
@@ -176,13 +180,8 @@ margin_sums_word <- function(name) {
     if (!length(margin)) {
       return(sum(x))
     }
-    rank <- rank_of(x)
-    if (!is.numeric(margin) || !all(margin %in% seq_len(rank)) || anyDuplicated(margin)) {
-      abort(sprintf("%s(): `margin` must be different axes from 1 to %d, not %s", name, rank, values_text(margin)),
-        op = name, operand = "margin", call = call
-      )
-    }
-    if (rank < 2L) as_column(x) else word_apply(x, margin, base::sum)
+    check_margin(margin, x, name, call)
+    if (rank_of(x) < 2L) as_column(x) else word_apply(x, margin, base::sum)
   }
 }
 

@@ -16,7 +16,7 @@ in_scope <- function(f) {
   if (!is.null(name)) {
     return(mask_of(f, name = name))
   }
-  nameless <- is_nameless(f)
+  nameless <- is_rs_own(f) || is_nameless(f)
   home <- topenv(environment(f))
   if ((is_fixed(home) && !nameless) || isS4(f) || exists(layer_mark, envir = environment(f))) {
     return(f)

@@ -41,7 +41,7 @@ hermite_in_scope <- function(f) {
 cubic_at <- function(table, x, deriv, kind, call) {
   shown <- "splinefun()"
   if (!(is_one_number(deriv) && as.integer(deriv) %in% 0:3)) {
-    abort(sprintf("%s: `deriv` must be 0, 1, 2 or 3, not %s", shown, value_or_data(deriv)),
+    abort(sprintf("%s: `deriv` must be 0, 1, 2 or 3, not %s", shown, describe_leaf(deriv)),
       op = "splinefun", operand = "deriv", call = call
     )
   }
@@ -82,16 +82,14 @@ spline_of_values <- function(x, y, method, shown, call) {
       op = sub("()", "", shown, fixed = TRUE), operand = name, call = call
     )
   }
-  if (is.null(y)) {
-    list_given <- is.list(x) && all(c("x", "y") %in% names(x))
-    y <- if (list_given) x[["y"]] else x
-    x <- if (list_given) x[["x"]] else seq_along(y)
-  }
+  both <- x_and_y(x, y)
+  x <- both$x
+  y <- both$y
   if (method %in% c("monoH.FC", "hyman")) {
     refuse("method", "be \"fmm\", \"periodic\" or \"natural\" where `y` is a value, not \"%s\"", method)
   }
   if (is_value(x) || !is_data(x) || !is.numeric(x) || anyNA(x) || anyDuplicated(x)) {
-    refuse("x", "be distinct numbers that are known, not %s", value_or_data(x))
+    refuse("x", "be distinct numbers that are known, not %s", describe_leaf(x))
   }
   y <- as_column(as_doubles(as_value(y, "y", call = call, op = shown)))
   check_kind(y, "a floating-point number", shown, "y", call)
@@ -145,8 +143,7 @@ word_spline <- function(x, y = NULL, n = 3 * length(x), method = "fmm", xmin = m
     if (missing(xmax)) xmax <- table$x[[length(table$x)]]
     n <- check_count(n, "n", call, 1)
     ends <- common(list(xmin, xmax, 0), "spline()", c("xmin", "xmax", "n"), call, function(x) integer())
-    share <- constant(seq(0, 1, length.out = n), ends[[1L]]@dtype, n, "n")
-    xout <- repeated(ends[[1L]], n) + repeated(ends[[2L]] - ends[[1L]], n) * share
+    xout <- evenly(ends[[1L]], ends[[2L]], n)
   }
   xout <- as_value(xout, "xout", call = call, op = "spline()")
   list(x = as_doubles(as_column(xout)), y = as_column(cubic_at(table, xout, 0L, method, call)))
