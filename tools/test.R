@@ -1,48 +1,210 @@
 # Runs one folder of testthat tests on the installed package and writes
 # "<passed> <failed> <skipped>", counted in test_that() blocks, to a file.
 #
+#   Rscript tools/test.R FOLDER RESULT [FILTER] [all]
+#
+# With `all` the blocks run as well that begin with skip_unless_all(). The files are run by several R processes at once
+# (TESTTHAT_CPUS, 2 where there are so many cores), each one file after the other (tools/test-worker.R), those that took
+# longest in the last run first. A process that ends within a file, and one that needs more than XLAFFI_TEST_TIMEOUT
+# seconds for it (600), is a failed test.
+#
 # Under CI=true a skip fails, but for those that no set-up could help: set-up installs what tests need.
 args <- commandArgs(trailingOnly = TRUE)
 folder <- args[[1]]
 result_file <- args[[2]]
 filter <- if (length(args) > 2 && nzchar(args[[3]])) args[[3]]
+run_all <- "all" %in% args[-(1:3)]
 allowed_skips <- "^Reason: (On (Linux|Mac|Windows)|interactive\\(\\) is TRUE|CUDA: )"
+left_out <- "^Reason: only in `make test-all`"
 
 is_ci <- identical(Sys.getenv("CI"), "true")
 
-# Snapshots are compared only where NOT_CRAN says so.
-Sys.setenv(NOT_CRAN = "true", XLAFFI_SOURCE = normalizePath("."))
+# What a variable says, or `default` where it is not a positive number.
+positive <- function(variable, default) {
+  value <- suppressWarnings(as.numeric(Sys.getenv(variable)))
+  if (isTRUE(value >= 1)) value else default
+}
+cores <- parallel::detectCores()
+workers <- positive("TESTTHAT_CPUS", if (is.na(cores)) 1 else min(2, cores))
+limit <- positive("XLAFFI_TEST_TIMEOUT", 600)
+
+# Snapshots are compared only where NOT_CRAN says so. What compilers make of programs and of ops is kept in target/, by
+# content, for the files that follow and for the next run.
+kept <- file.path(normalizePath("."), "target", "test")
+dir.create(kept, recursive = TRUE, showWarnings = FALSE)
+Sys.setenv(
+  NOT_CRAN = "true", XLAFFI_SOURCE = normalizePath("."), XLAFFI_TEST_CACHE = kept,
+  XLAFFI_TEST_ALL = tolower(run_all)
+)
 
 files <- list.files(folder, "^test-.*\\.R$")
-if (!is.null(filter) && !any(grepl(filter, sub("^test-(.*)\\.R$", "\\1", files)))) {
+names(files) <- sub("^test-(.*)\\.R$", "\\1", files)
+present <- names(files)
+if (!is.null(filter)) {
+  files <- files[grepl(filter, names(files))]
+}
+if (!length(files)) {
   writeLines("0 0 0", result_file)
   quit(save = "no", status = 0)
 }
 
-# A test's reason for being skipped, or NA.
-skip_reason <- function(test) {
-  skips <- Filter(function(x) inherits(x, "expectation_skip"), test$results)
-  if (length(skips)) conditionMessage(skips[[1]]) else NA_character_
+# The longest first, by the last run; before it, where the file has not been run, by its size.
+costs_file <- file.path(kept, paste0("costs-", basename(folder), ".csv"))
+no_costs <- data.frame(file = character(), seconds = numeric())
+costs <- if (file.exists(costs_file)) utils::read.csv(costs_file) else no_costs
+size <- file.size(file.path(folder, files))
+seconds <- costs$seconds[match(names(files), costs$file)]
+files <- files[order(is.na(seconds), ifelse(is.na(seconds), size, seconds), decreasing = TRUE)]
+
+queue <- tempfile("queue")
+dir.create(queue)
+
+# A worker is a process that waits for the name of a file in `next`, writes what came of it to `done`, and all its
+# output to `output`, of which `shown` bytes have been printed.
+start_worker <- function() {
+  home <- tempfile("worker", queue)
+  dir.create(home)
+  process <- processx::process$new(
+    file.path(R.home("bin"), "Rscript"), c("tools/test-worker.R", folder, home, Sys.getpid()),
+    stdout = file.path(home, "output"), stderr = "2>&1", cleanup_tree = TRUE
+  )
+  list(home = home, process = process, name = NULL, started = NULL, shown = 0)
 }
 
-tests <- testthat::test_dir(
-  folder,
-  filter = filter, package = "xlaffi", load_package = "installed",
-  reporter = testthat::SummaryReporter$new(show_praise = FALSE), stop_on_failure = FALSE
-)
-results <- as.data.frame(tests)
-failed <- results$failed > 0 | results$error
-reasons <- vapply(tests, skip_reason, "")
-skipped <- !is.na(reasons) & !failed
-if (is_ci) {
-  refused <- skipped & !grepl(allowed_skips, reasons)
-  for (i in which(refused)) {
-    cat("failed, for CI skips nothing that set-up installs: ", results$file[[i]], ": ", results$test[[i]], " (",
-      reasons[[i]], ")\n",
-      sep = ""
-    )
+say_next <- function(worker, file) {
+  made <- file.path(worker$home, "making")
+  writeLines(file, made)
+  file.rename(made, file.path(worker$home, "next"))
+}
+
+# There is no further file: the process ends, with what it has in its temporary folder.
+dismiss <- function(worker) {
+  say_next(worker, "")
+  worker$process$wait(10000)
+  worker$process$kill_tree()
+}
+
+give <- function(worker, name) {
+  say_next(worker, files[[name]])
+  worker$name <- name
+  worker$started <- Sys.time()
+  worker
+}
+
+# The output of a worker since this was last asked.
+new_output <- function(worker) {
+  file <- file(file.path(worker$home, "output"), "rb")
+  on.exit(close(file))
+  seek(file, worker$shown)
+  text <- readBin(file, "raw", max(0, file.size(file.path(worker$home, "output")) - worker$shown))
+  list(text = rawToChar(text[text != 0]), bytes = length(text))
+}
+
+finished <- list()
+finish <- function(worker, result) {
+  output <- new_output(worker)
+  said <- trimws(output$text, "right")
+  cat(if (nzchar(said)) paste0(said, "\n"), result$summary, sep = "")
+  finished[[worker$name]] <<- result
+  worker$shown <- worker$shown + output$bytes
+  worker["name"] <- list(NULL)
+  worker
+}
+
+# What is told of a file whose process ended, or was ended, before the file did.
+broken <- function(worker, why) {
+  running <- file.path(worker$home, "test")
+  test <- if (file.exists(running)) readLines(running) else "(outside of a test)"
+  list(
+    tests = data.frame(file = files[[worker$name]], test = test, failed = TRUE, reason = NA),
+    summary = sprintf("%s: %s, in: %s\n", worker$name, why, test), cpu = NA,
+    seconds = as.numeric(Sys.time() - worker$started, units = "secs")
+  )
+}
+
+# A worker after a look at it: as it was, free for the next file, or ended (NULL).
+look <- function(worker) {
+  done <- file.path(worker$home, "done")
+  alive <- worker$process$is_alive()
+  if (is.null(worker$name)) {
+    return(if (alive) worker)
   }
+  if (file.exists(done)) {
+    result <- readRDS(done)
+    unlink(c(done, file.path(worker$home, "test")))
+    worker <- finish(worker, result)
+    return(if (alive) worker)
+  }
+  if (!alive) {
+    finish(worker, broken(worker, sprintf("its process ended with status %d", worker$process$get_exit_status())))
+    return(NULL)
+  }
+  if (Sys.time() - worker$started > as.difftime(limit, units = "secs")) {
+    worker$process$kill_tree()
+    finish(worker, broken(worker, sprintf("ended after %g seconds", limit)))
+    return(NULL)
+  }
+  worker
+}
+
+running <- list()
+waiting <- names(files)
+while (length(waiting) || length(running)) {
+  running <- Filter(Negate(is.null), lapply(running, look))
+  idle <- vapply(running, function(worker) is.null(worker$name), NA)
+  while (length(waiting) && (any(idle) || length(running) < workers)) {
+    if (!any(idle)) {
+      running <- c(running, list(start_worker()))
+      idle <- c(idle, TRUE)
+    }
+    i <- which(idle)[[1]]
+    running[[i]] <- give(running[[i]], waiting[[1]])
+    idle[[i]] <- FALSE
+    waiting <- waiting[-1]
+  }
+  for (worker in running[idle]) {
+    dismiss(worker)
+  }
+  running <- running[!idle]
+  Sys.sleep(0.05)
+}
+
+results <- do.call(rbind, lapply(finished, `[[`, "tests"))
+failed <- results$failed
+not_run <- grepl(left_out, results$reason) & !failed
+skipped <- !is.na(results$reason) & !failed & !not_run
+if (is_ci) {
+  refused <- skipped & !grepl(allowed_skips, results$reason)
+  results$test[refused] <- sprintf(
+    "%s (skipped, which CI allows for nothing that set-up installs: %s)", results$test[refused], results$reason[refused]
+  )
   failed <- failed | refused
   skipped <- skipped & !refused
 }
-writeLines(paste(sum(!failed & !skipped), sum(failed), sum(skipped)), result_file)
+
+number <- function(name) vapply(finished, function(result) as.numeric(result[[name]]), 0)
+took <- data.frame(file = names(finished), seconds = number("seconds"), cpu = number("cpu"))
+dearest <- utils::head(took[order(took$seconds, decreasing = TRUE), ], 10)
+cat(sprintf(
+  "\n%s: %.0f s of %d processes, %.0f s of processors. The longest:\n", folder, sum(took$seconds), as.integer(workers),
+  sum(took$cpu, na.rm = TRUE)
+))
+cat(sprintf("  %-28s %6.1f s, %6.1f s of processors\n", dearest$file, dearest$seconds, dearest$cpu), sep = "")
+others <- costs[!costs$file %in% took$file & costs$file %in% present, c("file", "seconds")]
+utils::write.csv(rbind(took[c("file", "seconds")], others), costs_file, row.names = FALSE)
+
+# Snapshots of files that are no more are removed, as testthat does it after all of a folder's tests.
+snapshots <- list.files(file.path(folder, "_snaps"), "\\.md$")
+unused <- snapshots[!sub("\\.md$", "", snapshots) %in% present]
+if (!is_ci && is.null(filter) && length(unused)) {
+  cat("Deleting unused snapshots:", unused, "\n")
+  unlink(file.path(folder, "_snaps", unused))
+}
+
+if (any(not_run)) {
+  cat(sprintf("%d tests are only in `make test-all`.\n", sum(not_run)))
+}
+if (any(failed)) {
+  cat("Failed:\n", sprintf("  %s: %s\n", results$file[failed], results$test[failed]), sep = "")
+}
+writeLines(paste(sum(!failed & !skipped & !not_run), sum(failed), sum(skipped)), result_file)
