@@ -190,21 +190,11 @@ tell_changed <- function(target, path) {
   )
 }
 
-# Gives a plugin the targets of its platform that it does not have yet.
+# Gives a plugin the targets of its platform that it does not have yet. Where another host's handler has the name, programs
+# of ours call ours by another one.
 pass_on_targets <- function(plugin, target = NULL) {
   refused <- check(.Call(wrap__plugin_pass_on, plugin, target))
-  taken <- vapply(refused, function(told) told[[1L]] == "ALREADY_EXISTS", NA)
-  if (any(taken)) {
-    text <- sprintf(
-      "Another host's handlers came first for %s: programs that call these names get those.",
-      toString(dQuote(names(refused)[taken], FALSE))
-    )
-    cli::cli_warn(
-      c("{text}", i = "Functions of this package call its own handlers all the same."),
-      class = "xlaffi_warning_refused"
-    )
-  }
-  for (name in names(refused)[!taken]) {
+  for (name in names(refused)) {
     text <- sprintf("Custom call %s is not available: %s", dQuote(name, FALSE), refused[[name]][[2L]])
     cli::cli_warn("{text}", class = "xlaffi_warning_refused")
   }

@@ -63,7 +63,7 @@ row_order <- function(pivots, m) {
   if (!length(pivots)) {
     hlo_iota("i32", order@shape, rank_of(order))
   } else if (on_cpu()) {
-    hlo_custom_call(private_target("lu_pivots_to_permutation"), pivots, order)
+    hlo_custom_call(private_target("lu_row_order"), pivots, order)
   } else {
     hlo_custom_call(private_target("cu_lu_pivots_to_permutation"), pivots - 1L, order)
   }

@@ -6,12 +6,14 @@
 #'
 #' @details
 #' What is looked for (`checks`):
-#' - `"bounds"`: writes before or behind an operand, a result or scratch memory (`write_before`, `write_behind`).
+#' - `"bounds"`: writes before or behind an operand, a result or scratch memory (`write_before`, `write_behind`); where
+#'   what is written there was read beside another array, that too (`read_before`, `read_behind`).
 #' - `"operands"`: operands that are changed, other than those whose memory a result has (`operand_changed`).
 #' - `"unwritten"`: elements of results that are not written.
 #' - `"repeat"`: results that differ between two runs on the same operands. It is told apart whether they depend on
-#'   memory that is no input, such as a result or scratch memory before it is written, or what lies behind an operand
-#'   (`uninitialised`), or on anything else (`nondeterministic`).
+#'   what lies before or behind an operand or result (`read_before`, `read_behind`), on other memory that is no input,
+#'   such as a result or scratch memory before it is written (`uninitialised`), or on anything else
+#'   (`nondeterministic`).
 #' - `"alignment"`: results that differ, in any bit, with operands at addresses that are multiples of 16 and not of
 #'   64. XLA's own memory is aligned to 64 bytes, arrays that other programs hand over may be to 16.
 #' - `"aliasing"`: results that share the memory of an operand (`aliases` of [hlo_custom_call()]) and differ with

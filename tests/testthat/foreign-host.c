@@ -62,3 +62,18 @@ SEXP foreign_run(SEXP plugin, SEXP program) {
   CALL(EVENT_AWAIT, copied);
   return ScalarReal(value);
 }
+
+/* Registers a handler with the plugin, as other packages do; what the plugin says against it, or NULL. */
+SEXP foreign_register(SEXP plugin, SEXP target, SEXP handler) {
+  void *library = dlopen(CHAR(STRING_ELT(plugin, 0)), RTLD_NOW);
+  const word *(*get_api)(void) = (const word *(*)(void)) dlsym(library, "GetPjrtApi");
+  const word *api = get_api();
+  const word *extension = (const word *) api[1];
+  while (extension && (int) extension[1] != 5) extension = (const word *) extension[2];
+  if (!extension) return mkString("the plugin takes no handlers");
+  const char *name = CHAR(STRING_ELT(target, 0));
+  word args[] = {0, (word) name, strlen(name), (word) R_ExternalPtrAddr(handler), (word) "host", 4, 0};
+  args[0] = sizeof(args);
+  word *error = ((function) extension[5])(args);
+  return error ? told(api, error) : R_NilValue;
+}

@@ -301,7 +301,7 @@ test_that("values outside of a program are for the default platform", {
     nodes <- xlaffi:::nodes_behind(list(xla_lu(x)$p@node), xlaffi:::program_edges)
     unlist(lapply(nodes, function(node) node$params$target))
   }
-  expect_identical(targets(), c("xlaffi.lu", "xlaffi.lu_pivots_to_permutation"))
+  expect_identical(targets(), c("xlaffi.lu", "xlaffi.lu_row_order"))
   withr::local_envvar(PJRT_PLATFORM = "cuda")
   expect_identical(targets(), c("xlaffi.lu", "xlaffi.cu_lu_pivots_to_permutation"))
 })

@@ -167,6 +167,29 @@ test_that("scratch arrays are looked at by their names", {
   expect_identical(ffi_findings()$kind, "uninitialised")
 })
 
+test_that("what is read or written beyond an array is told as that", {
+  skip_without_plugin()
+  local_code_cache()
+  tell <- function(body) {
+    op <- ffi_source("x: f64[n], y: f64[n] -> z: f64[n]", body, name = "reaches")
+    found(op, c(1, 2, 4), y = c(8, 16, 32))
+  }
+  found <- function(op, ...) {
+    ffi_debug(op(...), action = "none")
+    ffi_findings()
+  }
+  off_by_one <- tell("for (int64_t i = 0; i <= n; i++) z[i] = x[i];")
+  expect_identical(off_by_one$kind, c("read_behind", "write_behind"))
+  expect_identical(off_by_one$operand, c("x", "z"))
+  shifted <- tell("for (int64_t i = 0; i < n; i++) z[i] = y[i + 1];")
+  expect_identical(list(shifted$kind, shifted$operand), list("read_behind", "y"))
+  shifted_back <- tell("for (int64_t i = 0; i < n; i++) z[i] = x[i] + y[i - 1];")
+  expect_identical(list(shifted_back$kind, shifted_back$operand), list("read_before", "y"))
+  expect_snapshot(cat(gsub("is [^ ]* or [^ ]*,", "is <a> or <b>,", c(
+    off_by_one$text[[1]], shifted$text, shifted_back$text
+  )), sep = "\n"))
+})
+
 test_that("an option checks a session", {
   skip_without_plugin()
   file <- withr::local_tempfile(fileext = ".R")

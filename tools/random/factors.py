@@ -324,7 +324,7 @@ class Gtsv(Op):
 
 
 class Permutation(Op):
-    name, peer, dtypes = "lu_pivots_to_permutation", None, (np.int32,)
+    name, peer, dtypes = "lu_row_order", None, (np.int32,)
 
     def can_alias(self, p):
         return False

@@ -13,6 +13,7 @@ use crate::device::{set_default, DeviceObject};
 use crate::entry::routines;
 use crate::executable::ExecutableObject;
 use crate::failure::{Failure, Outcome};
+use crate::other_hosts::Calls;
 use crate::pace::Pace;
 use crate::pointer::{class, get, wrap, wrap_list};
 use crate::run::{Done, Run};
@@ -111,10 +112,16 @@ fn make(
     let (client, program) = (on.client.clone(), program.clone());
     let platform = on.platform.clone();
     let run = Run::start(move || {
+        let calls = Calls::of(&program, &client, &platform);
+        let (executable, others) = calls.compile(|changed| match calls.is_changed {
+            // What was compiled in another session may call other names.
+            true => client.compile(changed, &options),
+            false => how(&client, changed, &options),
+        });
         Ok(Done::Compiled(ExecutableObject {
-            executable: Arc::new(how(&client, &program, &options)?),
+            executable: Arc::new(executable?),
             pace: Arc::new(Pace::of(program.code())),
-            called: Called::by(program.code()),
+            called: Called::by(program.code(), others),
             runs_once: may_have_side_effects(program.code()),
             platform: platform.clone(),
         }))

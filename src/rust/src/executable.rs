@@ -261,7 +261,8 @@ fn start(
         || object.pace.may_take_long()
         || object.executable.is_over_several()
         || main_thread::is_needed();
-    if !may_block && object.executable.num_outputs() > 0 {
+    let here = object.called.needs_r_to_run_it() && !object.executable.is_over_several();
+    if here || (!may_block && object.executable.num_outputs() > 0) {
         let execute = || Ok(execute()?);
         let outputs = if object.runs_once {
             execute()

@@ -24,6 +24,7 @@ mod host;
 mod in_flight;
 mod literal;
 mod memory;
+mod other_hosts;
 mod own_address;
 mod own_instances;
 mod own_kernel;

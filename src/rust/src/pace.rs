@@ -58,6 +58,7 @@ pub fn called(rest: &str) -> &str {
         None => rest.trim_start().strip_prefix('@'),
     };
     let name = name.unwrap_or_default();
+    let name = name.strip_prefix('"').unwrap_or(name);
     let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
     &name[..end.unwrap_or(name.len())]
 }

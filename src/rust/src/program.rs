@@ -1,12 +1,14 @@
 //! `xlaffi_program`: source code before compilation.
 
 use pjrt::{Program, ProgramFormat};
+use pjrt_jaxlib::Others;
 
 use crate::argument::{borrowed, elements, text};
 use crate::callback::Called;
 use crate::entry::routines;
 use crate::failure::{Failure, Outcome};
 use crate::host;
+use crate::other_hosts::is_independent;
 use crate::pointer::{class, get, wrap};
 use crate::value::{named, Value};
 use crate::vector::bytes;
@@ -92,12 +94,13 @@ routines! {
         })
     }
 
-    // Whether another session makes the same of the program: it calls no R function, and what the CPU plugin makes
-    // of it does not depend on which handlers there are.
+    // Whether another session makes the same of the program: it calls neither R functions nor other hosts' handlers, and
+    // what the CPU plugin makes of it does not depend on which handlers there are.
     fn program_lasts(program) {
         let program: &Program = get(program, "program")?;
         let code = program.code();
-        Ok(Value::Flag(!Called::by(code).names_r() && !pjrt_jaxlib::depends_on_handlers(code)))
+        let calls_r = Called::by(code, Others::None).names_r();
+        Ok(Value::Flag(!calls_r && is_independent(code) && !pjrt_jaxlib::depends_on_handlers(code)))
     }
 
     // A program for arguments of these shapes, from one whose arguments have dimensions without

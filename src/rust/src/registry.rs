@@ -13,6 +13,7 @@ use crate::callback;
 use crate::entry::routines;
 use crate::failure::Failure;
 use crate::handler::{handlers, Handler};
+use crate::other_hosts::{note_taken, second_name};
 use crate::own_op;
 use crate::plugin::PluginObject;
 use crate::pointer::{class, get, wrap};
@@ -22,7 +23,7 @@ use crate::unwind::protect;
 use crate::value::{named, IntoSexp, Value};
 
 /// The owner of the ops in this library.
-const OURS: &str = "xlaffi";
+pub const OURS: &str = "xlaffi";
 
 impl From<xla_ffi::Error> for Failure {
     fn from(error: xla_ffi::Error) -> Self {
@@ -40,6 +41,7 @@ routines! {
     fn start() {
         lapack::look_in(pjrt_jaxlib::packages);
         take_charge();
+        callback::serve_in_plugin();
         for op in ops::table() {
             for &(platform, handler) in op.handlers {
                 for target in [op.target, &format!("{}{}", ops::PRIVATE, op.target)] {
@@ -155,17 +157,18 @@ routines! {
             let Some(handler) = Registry::global().lookup(&entry.target, &platform) else {
                 continue;
             };
+            let register = |name: &str| {
+                // SAFETY: a trampoline is a handler and a function of this library, which is never unloaded.
+                unsafe { object.plugin.register_ffi_handler(name, &platform, handler as *const c_void) }
+            };
             let outcome = if all_stages || !needs_stages(&entry.target, &platform) {
-                // SAFETY: a trampoline is a handler and a function of this library, which is never
-                // unloaded.
-                unsafe {
-                    object.plugin.register_ffi_handler(
-                        &entry.target,
-                        &platform,
-                        handler as *const c_void,
-                    )
-                }
-                .map_err(|error| [error.code().name().to_owned(), error.message().to_owned()])
+                register(&entry.target).or_else(|error| {
+                    // Another host's handler came first.
+                    register(&second_name(&entry.target)).map_err(|_| error)?;
+                    note_taken(&object.platform, &entry.target);
+                    Ok(())
+                })
+                .map_err(|error: pjrt::Error| [error.code().name().to_owned(), error.message().to_owned()])
             } else {
                 let told = "it has functions for several stages, of which this plugin takes one only";
                 Err(["UNIMPLEMENTED".to_owned(), told.to_owned()])

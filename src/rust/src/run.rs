@@ -36,7 +36,10 @@ impl Done {
     /// The R object, not protected.
     pub fn into_sexp(self) -> SEXP {
         match self {
-            Done::Compiled(executable) => wrap(executable),
+            Done::Compiled(executable) => {
+                executable.called.be_served();
+                wrap(executable)
+            }
             Done::Executed(outputs, platform, in_lists) => {
                 outputs_to_r(outputs, &platform, in_lists)
             }

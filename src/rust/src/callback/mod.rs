@@ -6,10 +6,11 @@ mod call;
 mod contained;
 mod evaluate;
 mod idle;
+mod on_r;
 pub mod op;
 pub mod request;
 mod serve;
 
 pub use idle::ring;
 pub use op::Called;
-pub use serve::{of_run, serve_waiting, while_serving, Abandon};
+pub use serve::{of_run, serve_in_plugin, serve_waiting, start, while_serving, Abandon};

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use own_ops::signature::Signature;
 use own_ops::{Body, Instance, Options, OwnOp};
+use pjrt_jaxlib::Others;
 
 use crate::callback::call::Callback;
 use crate::callback::{evaluate, serve};
@@ -19,21 +20,38 @@ use crate::value::Value;
 static NAMES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// The names that a program calls; none are known of one that cannot be read.
-pub struct Called(Option<BTreeSet<String>>);
+pub struct Called {
+    names: Option<BTreeSet<String>>,
+    /// What it calls of other hosts' handlers.
+    others: Others,
+}
 
 impl Called {
     /// Those of a program.
-    pub fn by(code: &[u8]) -> Self {
+    pub fn by(code: &[u8], others: Others) -> Self {
         let text = std::str::from_utf8(code).ok();
         let text = text.filter(|text| !text.contains('\0'));
         let targets = text.map(|text| text.split("custom_call").skip(1).map(called));
-        Called(targets.map(|targets| targets.map(str::to_owned).collect()))
+        let names = targets.map(|targets| targets.map(str::to_owned).collect());
+        Called { names, others }
+    }
+
+    /// Whether it calls handlers of others that can only be on R's thread if R's thread runs the program.
+    pub fn needs_r_to_run_it(&self) -> bool {
+        self.others == Others::Unserved
+    }
+
+    /// Has R serve the program.
+    pub fn be_served(&self) {
+        if self.others == Others::Served {
+            serve::start();
+        }
     }
 
     /// Whether one of them was the name of an R function. One that cannot be read may be.
     pub fn names_r(&self) -> bool {
         let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-        self.0.as_ref().map_or(true, |targets| {
+        self.names.as_ref().map_or(true, |targets| {
             let mut targets = targets.iter();
             targets.any(|target| target.is_empty() || names.contains(target))
         })
@@ -43,7 +61,7 @@ impl Called {
     /// another thread than R's. If it were not, those that wait for R could fill XLA's room for
     /// programs under way, and a program that their functions run would never start.
     pub fn may_need_r(&self) -> bool {
-        serve::in_use() && self.names_r()
+        self.others == Others::Served || (serve::in_use() && self.names_r())
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::callback::contained::{contained, Mode};
+use crate::callback::on_r::on_r;
 use crate::failure::Outcome;
 use crate::unwind::check_interrupt;
 
@@ -16,7 +17,6 @@ static IN_USE: AtomicBool = AtomicBool::new(false);
 /// Tells that programs may ask for R: what R's thread waits for may need R then.
 pub fn start() {
     IN_USE.store(true, Ordering::Relaxed);
-    serve_in_plugin();
     super::idle::watch();
 }
 
@@ -59,8 +59,8 @@ pub fn serve_waiting() {
 }
 
 /// Serves where R's thread waits in the included plugin for a host that is not ours: no jump must pass
-/// the frames of that.
-fn serve_in_plugin() {
+/// the frames of that. And runs handlers of others that programs of ours call.
+pub fn serve_in_plugin() {
     pjrt_jaxlib::attend_by(pjrt_jaxlib::Attendant {
         is_here: || in_use() && main_thread::is_here(),
         attend: |turn| {
@@ -74,6 +74,7 @@ fn serve_in_plugin() {
             }
             interrupt_again();
         },
+        run: on_r,
     });
 }
 

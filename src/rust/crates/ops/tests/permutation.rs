@@ -1,4 +1,4 @@
-//! `lu_pivots_to_permutation`: the rows as the exchanges of `lu` leave them.
+//! `lu_row_order`: the rows as the exchanges of `lu` leave them.
 
 mod common;
 
@@ -12,9 +12,7 @@ fn call(batch: &[i64], k: i64, m: i64, pivots: &[i32]) -> Call {
 
 fn order(batch: &[i64], k: i64, m: i64, pivots: &[i32]) -> Vec<i32> {
     let frame = call(batch, k, m, pivots).build();
-    run(frame, "lu_pivots_to_permutation")
-        .ret::<i32>(0)
-        .to_vec()
+    run(frame, "lu_row_order").ret::<i32>(0).to_vec()
 }
 
 #[test]
@@ -58,24 +56,24 @@ fn zero_sized_operands_succeed() {
 #[test]
 fn bad_operands_are_named() {
     let message = |call: Call| {
-        let failure = call.run(handler("lu_pivots_to_permutation"));
+        let failure = call.run(handler("lu_row_order"));
         failure.expect_err("bad input").to_string()
     };
     assert_eq!(
         message(call(&[], 3, 2, &[1, 2, 2])),
-        "INVALID_ARGUMENT: lu_pivots_to_permutation: argument `pivots` must have at most 2 pivots, got 3"
+        "INVALID_ARGUMENT: lu_row_order: argument `pivots` must have at most 2 pivots, got 3"
     );
     for (pivot, shown) in [(0, "0"), (3, "3"), (i32::MIN, "-2147483648")] {
         assert_eq!(
             message(call(&[], 1, 2, &[pivot])),
             format!(
-                "INVALID_ARGUMENT: lu_pivots_to_permutation: argument `pivots` must be row numbers \
+                "INVALID_ARGUMENT: lu_row_order: argument `pivots` must be row numbers \
                  from 1 to 2, got {shown}"
             )
         );
     }
     assert_eq!(
         message(start().arg(&[2, 1], &[1_i32; 2]).ret::<i32>(&[3, 2])),
-        "INVALID_ARGUMENT: lu_pivots_to_permutation: result `permutation` must have shape (2,2), got (3,2)"
+        "INVALID_ARGUMENT: lu_row_order: result `permutation` must have shape (2,2), got (3,2)"
     );
 }

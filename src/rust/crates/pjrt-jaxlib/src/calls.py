@@ -4,6 +4,10 @@ from jaxlib.mlir import ir
 # The attribute that names the handler that was meant, in calls of the plugin's own handlers: sorted
 # behind all others (see calls.rs).
 TARGET_ATTRIBUTE = "\U0010ffff"
+# Before that name: the handler runs on the thread of the host that serves it (see calls.rs).
+ON_SERVED = "\U0010fffe"
+# Handlers that print, whose calls are kept in order: by the public name, by ours, and as `register_beside` names it.
+PRINTS = "print_tensor", "xlaffi.print_tensor", "xlaffi.session.print_tensor", "xlaffi.other.print_tensor"
 # JAX writes the second, and then no version.
 _CONFIGS = "backend_config", "mhlo.backend_config"
 
@@ -46,11 +50,24 @@ def is_typed_call(op):
         len(configs) < 2 and all(isinstance(config, ir.DictAttr) for config in configs.values()))
 
 
-def marked(op, handler):
-    """Attributes that send a typed call to a handler of the plugin, which is told the target's name."""
+def _configured(op):
+    """The name of the dictionary of a typed call's attributes, and these."""
     (name, config), = _configs(op).items() or [(_CONFIGS[0], ir.DictAttr.get({}))]
-    attributes = {a.name: a.attr for a in config}
+    return name, {a.name: a.attr for a in config}
+
+
+def meant_by(op):
+    """The target that a typed call means, which may be marked already."""
+    _, attributes = _configured(op)
+    told = attributes.get(TARGET_ATTRIBUTE)
+    return target_of(op) if told is None else told.value
+
+
+def marked(op, handler, target=None):
+    """Attributes that send a typed call to a handler of the plugin, which is told the target's name."""
+    name, attributes = _configured(op)
+    target = target_of(op) if target is None else target
     return {
         "call_target_name": ir.StringAttr.get(handler),
-        name: ir.DictAttr.get({**attributes, TARGET_ATTRIBUTE: attribute(op, "call_target_name")}),
+        name: ir.DictAttr.get({**attributes, TARGET_ATTRIBUTE: ir.StringAttr.get(target)}),
     }

@@ -10,9 +10,11 @@
 //!
 //! [`MISSING`] fails. It is in branches for other platforms.
 
+use crate::attend::on_its_thread;
 use crate::compat::Jaxlib;
 use crate::error::Result;
 use crate::guard::{self, GUARDED};
+use crate::prepare::contains;
 use crate::python::{gil::Gil, object::Object};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -30,6 +32,9 @@ pub(crate) const MISSING: &str = "xlaffi.missing";
 /// The attribute that names the handler. XLA sorts attributes by name, and no text in UTF-8 comes
 /// after this one: it is the last, and can be cut off.
 const ATTRIBUTE: &str = "\u{10ffff}";
+
+/// Before that name: the handler is one of another host, and runs on the thread of the host that serves the program.
+const ON_SERVED: char = '\u{10fffe}';
 
 static HANDLERS: RwLock<Option<HashMap<String, Stages>>> = RwLock::new(None);
 
@@ -104,6 +109,14 @@ pub(crate) fn is_seen(target: &str) -> bool {
     [ORDERED, MISSING, GUARDED].contains(&target)
 }
 
+/// Whether a serialised program has calls that its host serves. XLA keeps attributes as MLIR writes them.
+pub(crate) fn are_served(code: &[u8]) -> bool {
+    let mut bytes = [0; 4];
+    let name = ON_SERVED.encode_utf8(&mut bytes).as_bytes();
+    let written: String = name.iter().map(|byte| format!("\\{byte:02X}")).collect();
+    contains(code, name) || contains(code, written.as_bytes())
+}
+
 fn find(target: &str) -> Option<Stages> {
     let handlers = HANDLERS.read().unwrap_or_else(PoisonError::into_inner);
     handlers.as_ref()?.get(target).copied()
@@ -152,12 +165,16 @@ unsafe fn pass_on(
     };
     // SAFETY: as above.
     let target = unsafe { target(&inner) };
+    let is_served = target.is_some_and(|target| target.starts_with(ON_SERVED));
+    let target = target.map(|target| target.trim_start_matches(ON_SERVED));
     let stage = inner.stage;
     if stage != XLA_FFI_ExecutionStage_EXECUTE {
         inner.attrs.size -= 1;
         let handler = target.and_then(find).and_then(|stages| stages.at(stage));
         return match handler {
-            // SAFETY: a handler that XLA accepted, with the frame of its own call.
+            // SAFETY: a handler that XLA accepted, with the frame of its own call, here and below.
+            Some(handler) if is_served => unsafe { call_served(handler, &mut inner, target) },
+            // SAFETY: as above.
             Some(handler) if stage == XLA_FFI_ExecutionStage_INSTANTIATE => unsafe {
                 handler(&mut inner)
             },
@@ -174,7 +191,12 @@ unsafe fn pass_on(
     match target.map(|target| (target, handler(target))) {
         Some((_, Some(handler))) => {
             // SAFETY: a handler that XLA accepted, with the frame of its own call.
-            let error = unsafe { guard::call(handler, &mut inner) };
+            let error = unsafe {
+                match is_served {
+                    true => call_served(handler, &mut inner, target),
+                    false => guard::call(handler, &mut inner),
+                }
+            };
             if !inner.future.is_null() {
                 // SAFETY: as above; a frame that ends before that field has none.
                 unsafe { (*frame).future = inner.future };
@@ -188,6 +210,44 @@ unsafe fn pass_on(
         }
         // SAFETY: as above.
         None => unsafe { raw::report(frame, &not_ours(own)) },
+    }
+}
+
+/// Calls another host's handler on the thread of the host that serves its program.
+///
+/// # Safety
+/// As for [`guard::call`].
+unsafe fn call_served(
+    handler: XLA_FFI_Handler,
+    frame: &mut XLA_FFI_CallFrame,
+    target: Option<&str>,
+) -> *mut XLA_FFI_Error {
+    struct Sent(*mut XLA_FFI_CallFrame, *mut XLA_FFI_Error);
+    // SAFETY: this thread waits for the other one, which alone has the frame meanwhile.
+    unsafe impl Send for Sent {}
+    let mut sent = Sent(frame, std::ptr::null_mut());
+    let all = &mut sent;
+    let done = on_its_thread(&mut || {
+        // The whole of it, which may be sent
+        let Sent(frame, error) = &mut *all;
+        // SAFETY: by this function's contract; the frame lives until this function returns.
+        *error = unsafe {
+            match (**frame).stage {
+                XLA_FFI_ExecutionStage_INSTANTIATE => handler(*frame),
+                _ => guard::call(handler, &mut **frame),
+            }
+        };
+    });
+    match done {
+        Ok(()) => sent.1,
+        Err(why) => {
+            let text = format!(
+                "the handler `{}` of another host {why}",
+                target.unwrap_or_default()
+            );
+            // SAFETY: as above.
+            unsafe { raw::report(frame, &Error::new(Code::Cancelled, text)) }
+        }
     }
 }
 

@@ -157,9 +157,15 @@ def _refuse_huge(bytecode):
         pass
 
 
+def from_hlo(code):
+    """A program in HLO as StableHLO."""
+    module = _jaxlib.mlir.xla_computation_to_mlir_module(xla_client.XlaComputation(code))
+    return module if isinstance(module, bytes) else module.encode()
+
+
 def compile_program(client, code, is_hlo, devices, options, is_glue):
     if is_hlo:
-        code = _jaxlib.mlir.xla_computation_to_mlir_module(xla_client.XlaComputation(code))
+        code = from_hlo(code)
     elif code[:4] == b"ML\xefR":
         _refuse_huge(code)
     options = _options(options, devices, is_glue)
@@ -250,6 +256,10 @@ capsule_name = "xla._CUSTOM_CALL_TARGET"
 claimed = "lapack_"
 # What XLA knows the handlers by that were registered through the plugin.
 own_names = {}
+# Those of them that are this library's own. XLA keeps one handler for a name: another host's handler for a name of these
+# gets a name of its own, and that host's programs are changed to call it.
+ours = set()
+other_names = {}
 
 
 def _register(name, capsule):
@@ -257,15 +267,33 @@ def _register(name, capsule):
         name, capsule, "Host", 1, xla_client.CustomCallTargetTraits.DEFAULT)
 
 
-def register(name, capsule, stages):
+def register(name, capsule, stages, is_ours):
     own = "xlaffi_" + name if name.startswith(claimed) else name
     stages = stages.split()
     _register(own, capsule if len(stages) == 1 else dict.fromkeys(stages, capsule))
     own_names[name] = own
+    if is_ours:
+        ours.add(name)
+
+
+def register_beside(name, other, capsule):
+    """Registers another host's handler for a name that one of ours has; whether that is why it was refused."""
+    if name not in ours:
+        return False
+    if other not in own_names:
+        register(other, capsule, "execute", False)
+    other_names[name] = other
+    return True
+
+
+def is_foreign(name):
+    """Whether programs that call this name get a handler of another host."""
+    own = (ordered_target, missing_target, serving_target)
+    return name not in ours and name not in own and (name in own_names or name in targets())
 
 
 # The names of the plugin's own handlers; see calls.rs.
-ordered_target = missing_target = guarded_target = None
+ordered_target = missing_target = guarded_target = serving_target = None
 _stages = "instantiate", "prepare", "initialize", "execute"
 # Handlers that others have registered and that `guarded_target` stands in for: by name those of the stages, or None.
 _adopted = {}
@@ -275,21 +303,26 @@ takes_launch_ids = "launch_id" in (_jaxlib.LoadedExecutable.execute_sharded.__do
 
 def register_own(ordered, ordered_handler, missing, missing_handler, guarded, guarded_handler):
     """Where a second copy of this plugin has taken the names, this one does without."""
-    global ordered_target, missing_target, guarded_target
+    global ordered_target, missing_target, guarded_target, serving_target
     try:
         _register(ordered, dict(instantiate=ordered_handler, execute=ordered_handler))
         _register(missing, missing_handler)
         _register(guarded, dict.fromkeys(_stages, guarded_handler))
     except Exception:
         return
-    ordered_target, missing_target = ordered, missing
+    ordered_target, missing_target, serving_target = ordered, missing, guarded
     if takes_launch_ids:
         guarded_target = guarded
 
 
 def can_be_guarded(name):
     """Whether `guarded_target` can stand in for the handler of that name, whoever registered it."""
-    if guarded_target is None or name in (ordered_target, missing_target, guarded_target):
+    return guarded_target is not None and can_be_called(name)
+
+
+def can_be_called(name):
+    """Whether a handler of the plugin can call the one of that name."""
+    if name in (ordered_target, missing_target, serving_target):
         return False
     if name in own_names:
         return True
@@ -307,7 +340,7 @@ def adopted(every):
     """What `can_be_guarded` has found of others' handlers since the last time. With `every`, all that there are: a
     program that was prepared in another process may call any of them."""
     if every:
-        own = {*own_names, *own_names.values(), ordered_target, missing_target, guarded_target}
+        own = {*own_names, *own_names.values(), ordered_target, missing_target, serving_target}
         for name, stages in targets().items():
             if name not in own:
                 _adopt(name, stages)

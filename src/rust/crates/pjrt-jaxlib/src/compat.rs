@@ -57,9 +57,9 @@ macro_rules! jaxlib {
 jaxlib! {
     attributes {
         from_dlpack, to_dlpack, collect_garbage, make_client, client_facts, devices, device_facts, memory_facts,
-        placement, compile_program, module_proto, fingerprint, serialize, deserialize, handler,
+        placement, from_hlo, compile_program, module_proto, fingerprint, serialize, deserialize, handler,
         executor, run_for_token, addressable_ids, over_devices, run_over, takes_launch_ids, copy, register,
-        register_own, adopted, stablehlo_versions,
+        register_beside, register_own, adopted, stablehlo_versions,
     }
     names {
         consume_with_handlers, disassemble_into_single_device_arrays, unsafe_buffer_pointer, block_until_ready,

@@ -1,10 +1,12 @@
 //! Making programs: compiled, or read back from a serialised one.
 
+use crate::attend::{self, Others};
 use crate::calls;
 use crate::client::Client;
 use crate::entry::{entry, object, slice};
 use crate::error::{Error, Result};
 use crate::executable::{executable, read_serialized, Loaded, Origin};
+use crate::prepare;
 use crate::proto::Placement;
 use pjrt_api::{PJRT_Error_Code, PJRT_SerializedExecutable};
 
@@ -82,15 +84,9 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
     };
     let placed = place(&client, options)?;
     let gil = client.jax.gil()?;
-    let mut program = gil.bytes(code)?;
     // A process that keeps an error to itself lets the others compute with what is not there.
     let several = placed.devices.len() > 1 && client.has_all(&placed.devices)?;
-    if !is_hlo && (needs_preparation(code) || (several && contains(code, b"custom_call"))) {
-        program = gil.call(client.jax.prepared(&gil)?, [&program, &gil.bool(several)?])?;
-        if several {
-            calls::adopt(&gil, client.jax, false)?;
-        }
-    }
+    let (program, is_hlo) = prepare::prepared(&gil, client.jax, code, is_hlo, several)?;
     let compiled = gil.call(
         &client.jax.compile_program,
         [
@@ -122,28 +118,6 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
         Loaded::new(&gil, client, compiled, placed, Origin::Compiled(code))?.into_raw();
     Ok(())
 });
-
-/// Whether `prepare.py` may have to change a program.
-fn needs_preparation(code: &[u8]) -> bool {
-    const BYTECODE: &[u8] = b"ML\xefR";
-    let empty = || {
-        // Sizes are text in a text only.
-        code.starts_with(BYTECODE) || contains(code, b"<0x") || contains(code, b"x0x")
-    };
-    depends_on_handlers(code) || (contains(code, b"_layouts") && empty())
-}
-
-/// Whether what is compiled of a program may depend on the handlers that are registered by then: another process may
-/// have others.
-pub fn depends_on_handlers(code: &[u8]) -> bool {
-    const WORDS: [&[u8]; 4] = [
-        b"print_tensor",
-        b"xlaffi.ordered",
-        b"lapack_",
-        b"_platform_index",
-    ];
-    WORDS.iter().any(|word| contains(code, word))
-}
 
 /// Whether a program does nothing but call handlers and put a few elements in order, which LLVM's optimiser takes
 /// longer to look at than it can ever save. Nothing in there is rounded in another way without it: there are no products
@@ -195,10 +169,6 @@ fn is_small_glue(code: &[u8]) -> bool {
             .split("tensor<")
             .skip(1)
             .all(|rest| elements(rest) <= MOST)
-}
-
-fn contains(text: &[u8], word: &[u8]) -> bool {
-    text.windows(word.len()).any(|window| window == word)
 }
 
 entry!(
@@ -276,7 +246,11 @@ entry!(
         let (code, digest) = read_serialized(code);
         let placed = place_serialized(&client, code, options)?;
         let gil = client.jax.gil()?;
-        if placed.devices.len() > 1 {
+        let serves = calls::are_served(code);
+        if serves {
+            attend::found(Others::Served);
+        }
+        if placed.devices.len() > 1 || serves {
             calls::adopt(&gil, client.jax, true)?;
         }
         let object = gil.call(

@@ -5,6 +5,7 @@ use crate::compat::{jaxlib, Jaxlib};
 use crate::entry::text;
 use crate::error::{Error, Result};
 use crate::guard;
+use crate::prepare::contains;
 use crate::python::gil::Gil;
 use crate::python::object::{capsule, Object};
 use pjrt_api::{
@@ -13,6 +14,8 @@ use pjrt_api::{
 };
 use std::ffi::{c_void, CStr};
 use std::ptr::null_mut;
+use std::sync::{PoisonError, RwLock};
+use xla_ffi::registry::Registry;
 use xla_ffi::sys::XLA_FFI_Handler;
 
 /// The name by which jaxlib knows a capsule with a handler.
@@ -65,20 +68,35 @@ unsafe fn register(args: &PJRT_FFI_Register_Handler_Args) -> Result<()> {
     let gil = jax.gil()?;
     // SAFETY: what callers register is a handler of XLA's FFI; it is not NULL.
     let handler = unsafe { std::mem::transmute::<*mut c_void, XLA_FFI_Handler>(args.handler) };
+    let is_ours = Registry::global().bundle_of(handler).is_some();
+    let capsule = handler_capsule(&gil, handler)?;
     let arguments = [
         &gil.string(target)?,
-        handler_capsule(&gil, handler)?,
+        capsule,
         &gil.string(&stages(handler))?,
+        &gil.bool(is_ours)?,
     ];
     let registered = gil.call(&jax.register, arguments);
     if registered.is_ok() {
         calls::remember(target, Stages::of(handler));
     }
-    registered.map(drop).map_err(|error| {
-        let taken = error.code == PJRT_Error_Code::ALREADY_EXISTS
+    let taken = |error: &Error| {
+        error.code == PJRT_Error_Code::ALREADY_EXISTS
             || error.message.contains("already registered")
-            || error.message.contains("Duplicate");
-        if taken {
+            || error.message.contains("Duplicate")
+    };
+    if !is_ours && registered.as_ref().is_err_and(taken) {
+        let other = format!("{BESIDE}{target}");
+        let arguments = [&gil.string(target)?, &gil.string(&other)?, capsule];
+        let beside = gil.call(&jax.register_beside, arguments)?;
+        if beside.is_true(&gil)? {
+            calls::remember(&other, Stages::of(handler));
+            note_beside(target);
+            return Ok(());
+        }
+    }
+    registered.map(drop).map_err(|error| {
+        if taken(&error) {
             Error::exists(format!(
                 "XLA has another handler `{target}` for this platform already, and keeps it"
             ))
@@ -86,6 +104,21 @@ unsafe fn register(args: &PJRT_FFI_Register_Handler_Args) -> Result<()> {
             error
         }
     })
+}
+
+/// What other hosts' handlers are called for whose names are taken by handlers of this library.
+const BESIDE: &str = "xlaffi.other.";
+static HAVE_BESIDE: RwLock<Vec<String>> = RwLock::new(Vec::new());
+
+fn note_beside(target: &str) {
+    let mut names = HAVE_BESIDE.write().unwrap_or_else(PoisonError::into_inner);
+    names.push(target.to_owned());
+}
+
+/// Whether a program of another host may call one of the names that mean something else in its programs.
+pub(crate) fn may_mean_others(code: &[u8]) -> bool {
+    let names = HAVE_BESIDE.read().unwrap_or_else(PoisonError::into_inner);
+    names.iter().any(|name| contains(code, name.as_bytes()))
 }
 
 /// The stages in which XLA is to call a handler, as jaxlib names them.

@@ -30,6 +30,7 @@ mod guard;
 mod launch;
 pub mod mesh;
 mod plugin;
+mod prepare;
 mod proto;
 pub mod python;
 mod refine;
@@ -43,9 +44,10 @@ mod table;
 mod upload;
 mod usage;
 
-pub use attend::{attend_by, Attendant};
-pub use compile::depends_on_handlers;
+pub use attend::{attend_by, compile_served, Attendant, Others, Served};
+
 pub use error::{Error, Result};
+pub use prepare::depends_on_handlers;
 pub use refine::refine;
 pub use soon::look_for;
 

@@ -6,7 +6,7 @@ and calls of functions; the handlers do not see it. (A call in the condition of 
 reduction, is left as it is, and so are calls of handlers that were not registered through this
 plugin.)"""
 import _xlaffi_jaxlib as compat
-from _xlaffi_calls import attribute, is_typed_call, marked, names_of
+from _xlaffi_calls import PRINTS, attribute, is_typed_call, marked, names_of
 
 from jaxlib.mlir import ir
 
@@ -20,7 +20,7 @@ def _is_ordered(op):
     marks = attribute(op, "mhlo.frontend_attributes")
     if marks is not None and "xlaffi.ordered" in ir.DictAttr(marks):
         return True
-    return target == "print_tensor" and len(op.results) == 0
+    return target in PRINTS and len(op.results) == 0
 
 
 def _callee(op):

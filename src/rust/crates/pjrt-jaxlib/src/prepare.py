@@ -3,7 +3,8 @@ import importlib
 import io
 
 import _xlaffi_jaxlib as compat
-from _xlaffi_calls import attribute, custom_calls, is_typed_call, marked, operations, target_of
+from _xlaffi_calls import (
+    ON_SERVED, attribute, custom_calls, is_typed_call, marked, meant_by, operations, target_of)
 from _xlaffi_ordered import order
 
 from jaxlib.mlir import ir
@@ -49,16 +50,39 @@ def _valid(module):
         return False
 
 
-def _rename(module):
-    """Sends calls of names that JAX claims to the handlers that were registered with this plugin."""
+def _rename(module, names):
     renamed = False
     for op in custom_calls(module):
         target = target_of(op)
-        own = compat.own_names.get(target, target)
+        own = names.get(target, target)
         if own != target:
             op.attributes["call_target_name"] = ir.StringAttr.get(own)
             renamed = True
     return renamed
+
+
+def _rename_claimed(module):
+    """Sends calls of names that JAX claims to the handlers that were registered with this plugin."""
+    return _rename(module, compat.own_names)
+
+
+def _serve(module):
+    """Has the handlers of other hosts called on the thread of the host that serves this program. Gives how many calls
+    there are, and how many of them cannot be served so: those of handlers of an older kind."""
+    found = unserved = 0
+    for op in custom_calls(module):
+        is_typed = is_typed_call(op)
+        target = meant_by(op) if is_typed else target_of(op)
+        if not compat.is_foreign(target):
+            continue
+        found += 1
+        if not (is_typed and compat.can_be_called(target)):
+            unserved += 1
+            continue
+        handler = target_of(op) if target_of(op) != target else compat.serving_target
+        for name, value in marked(op, handler, ON_SERVED + target).items():
+            op.attributes[name] = value
+    return found, unserved
 
 
 def _guard(module):
@@ -129,19 +153,31 @@ def _changed(change, module):
         return change(module)
 
 
-def prepared(code, over_several):
-    """The program `code` (StableHLO, text or bytecode) as XLA shall have it."""
+def prepared(code, over_several, served):
+    """The program `code` (StableHLO, text or bytecode) as XLA shall have it, with how many calls of handlers of other
+    hosts it has and how many of these cannot be served. `served`: None, or for a host that serves such handlers the names
+    that its programs call, each with the name that it means."""
     module = _parse(code)
     if module is None:
-        return code
+        return code, 0, 0
+    names = compat.other_names if served is None else dict(zip(served[::2], served[1::2]))
+    rename = lambda module: _rename(module, names)
+    renamed = _changed(rename, module)
     changed = _changed(order, module)
     if changed and not _valid(module):
         # An ordered call is made from where no token can go.
         module, changed = _parse(code), False
+        _changed(rename, module)
     guard = (_guard,) if over_several else ()
-    for change in (_leave_to_other_platforms, *guard, _rename, _order_nothing_by_default):
+    for change in (_leave_to_other_platforms, *guard):
         changed |= _changed(change, module)
-    return _bytecode(module) if changed else code
+    found, unserved = (0, 0) if served is None else _changed(_serve, module)
+    changed |= renamed or found > unserved
+    for change in (_rename_claimed, _order_nothing_by_default):
+        changed |= _changed(change, module)
+    return _bytecode(module) if changed else code, found, unserved
+
+
 
 
 def refined(code, shapes):

@@ -93,6 +93,10 @@ fn attended() -> MutexGuard<'static, ()> {
     attend_by(Attendant {
         is_here: || IS_HERE.get(),
         attend,
+        run: |work| {
+            work();
+            Ok(())
+        },
     });
     one
 }

@@ -41,12 +41,12 @@ pub(crate) fn sizes(
     Ok((count, length, size))
 }
 
-/// `lu_pivots_to_permutation`: the order of rows that the pivots of each LU factorisation of a batch
+/// `lu_row_order`: the order of rows that the pivots of each LU factorisation of a batch
 /// leave.
 pub struct LuPivotsToPermutation;
 
 impl Op for LuPivotsToPermutation {
-    const TARGET: &'static str = "lu_pivots_to_permutation";
+    const TARGET: &'static str = "lu_row_order";
     type Dtypes = Rows;
 }
 

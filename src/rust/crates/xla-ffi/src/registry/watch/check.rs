@@ -4,6 +4,7 @@ use core::ptr;
 
 use super::super::{Entry, Registry};
 use super::compare::{self, Difference};
+use super::fill::Fill;
 use super::finding::{Finding, Kind};
 use super::frame::Operands;
 use super::later;
@@ -13,9 +14,6 @@ use super::zone::{Place, Zone};
 use crate::entry::report;
 use crate::error::{Error, OperandKind};
 use crate::{sys, DataType};
-
-/// What memory holds before a run: two bytes of which no bit is the same, and a third.
-pub(super) const FILLS: [u8; 3] = [0xa5, 0x5a, 0xc3];
 
 /// Calls a handler in memory of ours, as often as the checks ask, and gives XLA the first run's
 /// results.
@@ -84,7 +82,7 @@ impl Check<'_> {
             _ => (Place::Aligned, Place::LeastAligned),
         };
         let plan = |fill: usize, place, shared| Plan {
-            fill: FILLS[fill],
+            fill: Fill::of_run(fill),
             place,
             shared,
         };
@@ -153,7 +151,7 @@ impl Check<'_> {
     }
 
     /// Writes outside, and operands that changed.
-    pub(super) fn look_around(&mut self, run: &Run) {
+    pub(super) fn look_around(&mut self, plan: Plan, run: &Run) {
         let mut found = Vec::new();
         let checks = &self.session.checks;
         let Operands { args, rets, .. } = &self.operands;
@@ -166,7 +164,10 @@ impl Check<'_> {
             let Some(zone) = zone else { continue };
             if checks.bounds {
                 let finding = |kind| about(&self.entry, kind, operand, buffer.dtype, &buffer.dims);
-                found.extend(writes_outside(zone, finding));
+                for (finding, element) in writes_outside(zone, finding) {
+                    found.extend(self.copied(plan, &finding, element));
+                    found.push(finding);
+                }
             }
             let is_input =
                 operand.0 == OperandKind::Argument && !run.aliases.contains(&Some(operand.1));
@@ -185,7 +186,7 @@ impl Check<'_> {
         for memory in run.scratch.iter().filter(|_| checks.bounds) {
             let operand = (OperandKind::Scratch, memory.index);
             let finding = |kind| about(&self.entry, kind, operand, memory.dtype, &memory.dims);
-            found.extend(writes_outside(&memory.zone, finding));
+            found.extend(writes_outside(&memory.zone, finding).map(|(finding, _)| finding));
         }
         found.into_iter().for_each(|finding| self.add(finding));
     }
@@ -197,11 +198,11 @@ impl Check<'_> {
     }
 }
 
-/// What was written before and behind an array.
+/// What was written before and behind an array, and the bytes of the nearest element.
 fn writes_outside<'z>(
     zone: &'z Zone,
     finding: impl Fn(Kind) -> Finding + 'z,
-) -> impl Iterator<Item = Finding> + 'z {
+) -> impl Iterator<Item = (Finding, &'z [u8])> + 'z {
     let outside = [
         (Kind::WriteBefore, zone.before()),
         (Kind::WriteBehind, zone.behind()),
@@ -215,7 +216,7 @@ fn writes_outside<'z>(
         let element = zone.around(first * size, size as usize);
         finding.got = element.map(|bytes| super::bytes::text(finding.dtype, bytes));
         finding.count = outside.count as u64;
-        Some(finding)
+        Some((finding, element.unwrap_or_default()))
     })
 }
 

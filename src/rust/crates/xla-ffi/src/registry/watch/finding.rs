@@ -28,12 +28,16 @@ kinds! {
     WriteBefore = "write_before";
     /// Something was written behind an operand, a result or scratch memory.
     WriteBehind = "write_behind";
+    /// Something was read before an operand or a result.
+    ReadBefore = "read_before";
+    /// Something was read behind an operand or a result.
+    ReadBehind = "read_behind";
     /// An operand was changed whose memory is no result's.
     OperandChanged = "operand_changed";
     /// Elements of a result were not written.
     Unwritten = "unwritten";
-    /// A result depends on memory that is not the call's input: a result or scratch memory before it
-    /// was written, or what lies before or behind an operand.
+    /// A result depends on memory that is not the call's input, such as a result or scratch memory before it
+    /// was written.
     Uninitialised = "uninitialised";
     /// Two runs on the same input gave different results.
     Nondeterministic = "nondeterministic";
@@ -112,6 +116,17 @@ impl Finding {
             && (self.kind != Kind::NotChecked || self.note == other.note)
     }
 
+    /// How many elements differ, and the first in both.
+    pub(super) fn values(&self) -> String {
+        let got = self.got.as_deref().unwrap_or("?");
+        let expected = self.expected.as_deref().unwrap_or("?");
+        let elements = Count(self.count, "element");
+        format!(
+            "{} is {expected} or {got}, in {elements}",
+            At(self.index(), self.first)
+        )
+    }
+
     /// What is wrong in a sentence, with that name for the operand.
     #[must_use]
     pub fn text(&self, operand: &str) -> String {
@@ -132,14 +147,16 @@ impl Finding {
                 Count(self.count, "byte"),
                 self.first.unwrap_or(0) + 1
             ),
+            Kind::ReadBefore => format!("read before {array}: {note}"),
+            Kind::ReadBehind => format!("read behind {array}: {note}"),
             Kind::OperandChanged => {
                 format!("changed {elements} of {array}: {at} was {expected} and is {got}")
             }
             Kind::Unwritten if self.dims.is_empty() => format!("left {array} unwritten"),
             Kind::Unwritten => format!("left {elements} of {array} unwritten, the first {at}"),
             Kind::Uninitialised => format!(
-                "{array} depends in {elements} on memory that is no input (a result or scratch \
-                 memory before it is written, or what lies beside an operand): {at} is {expected} or {got}"
+                "{array} depends in {elements} on memory that is no input (such as a result or scratch \
+                 memory before it is written): {at} is {expected} or {got}"
             ),
             Kind::Nondeterministic if self.count == 0 => {
                 format!("failed when run again on the same operands: {note}")

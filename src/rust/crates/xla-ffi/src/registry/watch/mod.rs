@@ -6,9 +6,11 @@
 mod bytes;
 mod check;
 mod compare;
+mod fill;
 mod finding;
 mod frame;
 mod later;
+mod outside;
 #[cfg(unix)]
 mod pages;
 mod profile;

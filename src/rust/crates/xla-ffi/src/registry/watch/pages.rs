@@ -16,8 +16,8 @@ pub(super) struct Pages {
 unsafe impl Send for Pages {}
 
 impl Pages {
-    /// Room for `size` bytes, all of it filled; `None` where the system has none.
-    pub(super) fn new(size: usize, fill: u8) -> Option<Self> {
+    /// Room for `size` bytes; `None` where the system has none.
+    pub(super) fn new(size: usize) -> Option<Self> {
         let page = Pages::bytes_of_one()?;
         let size = size.max(1).checked_next_multiple_of(page)?;
         // SAFETY: a new mapping, of which the middle is then opened.
@@ -36,7 +36,7 @@ impl Pages {
             }
             NonNull::new(address.cast::<u8>())?
         };
-        let mut pages = Pages {
+        let pages = Pages {
             mapping,
             page,
             size,
@@ -46,11 +46,7 @@ impl Pages {
             let middle = mapping.as_ptr().add(page).cast::<c_void>();
             libc::mprotect(middle, size, libc::PROT_READ | libc::PROT_WRITE)
         };
-        if opened != 0 {
-            return None;
-        }
-        pages.bytes_mut().fill(fill);
-        Some(pages)
+        (opened == 0).then_some(pages)
     }
 
     /// What their memory is aligned to.

@@ -1,7 +1,7 @@
 //! What the results of several runs say.
 
 use super::bytes::{first_not_finite, is_nan};
-use super::check::{about, of_values, Check, FILLS};
+use super::check::{about, of_values, Check};
 use super::compare::{self, Difference};
 use super::finding::Kind;
 use super::frame::Buffer;
@@ -41,13 +41,16 @@ impl Check<'_> {
             let a = first.ret(index);
             let alike = others.clone().filter(|(kind, ..)| *kind != Kind::Aliasing);
             let alike: Vec<_> = alike
-                .map(|(_, plan, run)| (plan.fill, run.ret(index)))
+                .map(|(_, _, run)| (run.ret_fill(index), run.ret(index)))
                 .collect();
             // A part that holds what every run began with.
             let untouched = |part: core::ops::Range<usize>| {
-                let holds = |of: &[u8], fill| of[part.clone()].iter().all(|&byte| byte == fill);
+                let holds = |of: &[u8], fill| {
+                    let mut bytes = of[part.clone()].iter();
+                    bytes.all(|&byte| Some(byte) == fill)
+                };
                 !alike.is_empty()
-                    && holds(a, FILLS[0])
+                    && holds(a, first.ret_fill(index))
                     && alike.iter().all(|&(fill, other)| holds(other, fill))
             };
             let second = alike.first().filter(|_| self.session.checks.unwritten);
@@ -70,7 +73,15 @@ impl Check<'_> {
                 if self.asked(kind) {
                     let ret = &self.operands.rets[index];
                     let finding = about(&self.entry, kind, operand, ret.dtype, &ret.dims);
-                    self.add(of_values(finding, &difference, a, b));
+                    let finding = of_values(finding, &difference, a, b);
+                    let outside = match kind {
+                        Kind::Uninitialised => self.read_outside(usual, index, a, &finding),
+                        _ => Vec::new(),
+                    };
+                    match outside.is_empty() {
+                        true => self.add(finding),
+                        false => outside.into_iter().for_each(|finding| self.add(finding)),
+                    }
                 }
                 break;
             }

@@ -5,6 +5,7 @@ use core::ptr;
 use std::sync::Arc;
 
 use super::check::Check;
+use super::fill::Fill;
 use super::frame::{Buffer, Operands};
 use super::later;
 use super::scratch::{Ground, Spoilt};
@@ -15,7 +16,7 @@ use crate::sys;
 /// How a run differs from others.
 #[derive(Clone, Copy)]
 pub(super) struct Plan {
-    pub(super) fill: u8,
+    pub(super) fill: Fill,
     pub(super) place: Place,
     /// Results that have an operand's memory have it.
     pub(super) shared: bool,
@@ -40,16 +41,26 @@ impl Run {
         };
         zone.as_ref().map_or(&[], Zone::inside)
     }
+
+    /// What every byte of that result was at first, if it has memory of its own.
+    pub(super) fn ret_fill(&self, index: usize) -> Option<u8> {
+        self.rets[index].as_ref().map(Zone::filled_with)
+    }
 }
 
 impl Check<'_> {
     /// Runs the handler, and looks at what it did outside of its results.
     pub(super) fn run(&mut self, plan: Plan) -> Result<Run, Error> {
-        let zone = |buffer: &Buffer, index: usize| {
+        let zone = |buffer: &Buffer, index: usize, array: usize| {
             if buffer.data.is_null() {
                 return Ok(None);
             }
-            let zone = Zone::new(buffer.size, plan.fill, plan.place, LEAST_ALIGNMENT);
+            let zone = Zone::new(
+                buffer.size,
+                plan.fill.array(array),
+                plan.place,
+                LEAST_ALIGNMENT,
+            );
             zone.map(Some).ok_or_else(|| {
                 let text = format!("no memory to check operand {} in", index + 1);
                 Error::new(Code::ResourceExhausted, text)
@@ -72,7 +83,7 @@ impl Check<'_> {
             error: ptr::null_mut(),
         };
         for (index, arg) in args.iter().enumerate() {
-            let mut zone = zone(arg, index)?;
+            let mut zone = zone(arg, index, index)?;
             if let Some(zone) = &mut zone {
                 // SAFETY: XLA's memory for this call; the handler never sees it.
                 zone.inside_mut().copy_from_slice(unsafe { arg.bytes() });
@@ -81,12 +92,12 @@ impl Check<'_> {
         }
         for (index, (ret, alias)) in rets.iter().zip(&run.aliases).enumerate() {
             run.rets.push(match alias {
-                None => zone(ret, index)?,
+                None => zone(ret, index, args.len() + index)?,
                 Some(_) => None,
             });
         }
         self.point_to(&mut run);
-        let ground = Ground::new(plan);
+        let ground = Ground::new(plan, self.operands.args.len() + self.operands.rets.len());
         let error = later::within_check(Arc::clone(&ground), || (self.handler)());
         let error = self.complete(error);
         // SAFETY: the call lasts, and its handler has returned.
@@ -105,7 +116,7 @@ impl Check<'_> {
             }
         }
         run.scratch = ground.spoilt();
-        self.look_around(&run);
+        self.look_around(plan, &run);
         Ok(run)
     }
 

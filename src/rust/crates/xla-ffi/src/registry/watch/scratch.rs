@@ -13,7 +13,7 @@ use crate::DataType;
 /// Where the scratch memory of one run comes from, on all of its threads.
 pub(super) struct Ground {
     place: Place,
-    fill: u8,
+    fill: [u8; 3],
     taken: AtomicUsize,
     spoilt: Mutex<Vec<Spoilt>>,
 }
@@ -27,14 +27,14 @@ pub(super) struct Spoilt {
 }
 
 impl Ground {
-    pub(super) fn new(plan: Plan) -> Arc<Self> {
+    /// `array`: its number among the arrays of the call.
+    pub(super) fn new(plan: Plan, array: usize) -> Arc<Self> {
         Arc::new(Ground {
             place: match plan.place {
                 Place::LeastAligned => Place::Aligned,
                 place => place,
             },
-            // What is copied from there to a result must not look as if that was not written.
-            fill: plan.fill.wrapping_add(0x11),
+            fill: plan.fill.array(array),
             taken: AtomicUsize::new(0),
             spoilt: Mutex::default(),
         })

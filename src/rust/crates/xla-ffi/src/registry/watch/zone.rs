@@ -25,12 +25,12 @@ pub(super) enum Place {
     BehindPage,
 }
 
-/// Memory of `size` bytes in larger memory, all of which holds one byte at first.
+/// Memory of `size` bytes in larger memory: before it, in it and behind it is at first one byte each.
 pub(super) struct Zone {
     memory: Memory,
     start: usize,
     size: usize,
-    fill: u8,
+    fill: [u8; 3],
 }
 
 enum Memory {
@@ -50,12 +50,20 @@ pub(super) struct Outside {
 impl Zone {
     /// `align`, a power of two, is that of all places but [`Place::LeastAligned`]; where it is more
     /// than a page's, no page that refuses lies beside. `None` where the system has no memory for it.
-    pub(super) fn new(size: usize, fill: u8, place: Place, align: usize) -> Option<Self> {
-        let zone = |memory, start| Zone {
-            memory,
-            start,
-            size,
-            fill,
+    pub(super) fn new(size: usize, fill: [u8; 3], place: Place, align: usize) -> Option<Self> {
+        let zone = |memory, start| {
+            let mut zone = Zone {
+                memory,
+                start,
+                size,
+                fill,
+            };
+            let [before, inside, behind] = fill;
+            let all = zone.all_mut();
+            all[..start].fill(before);
+            all[start..start + size].fill(inside);
+            all[start + size..].fill(behind);
+            zone
         };
         let offset = match place {
             Place::Aligned => 0,
@@ -64,7 +72,7 @@ impl Zone {
             Place::BeforePage | Place::BehindPage if align > Pages::bytes_of_one()? => 0,
             #[cfg(unix)]
             Place::BeforePage | Place::BehindPage => {
-                let pages = Pages::new(size, fill)?;
+                let pages = Pages::new(size)?;
                 let room = pages.bytes().len() - size;
                 let start = match place {
                     Place::BehindPage => 0,
@@ -79,7 +87,7 @@ impl Zone {
             .checked_add(ZONE + ALIGNMENT + ZONE)?;
         let mut memory = Vec::new();
         memory.try_reserve_exact(bytes).ok()?;
-        memory.resize(bytes, fill);
+        memory.resize(bytes, 0);
         let address = memory.as_ptr() as usize + ZONE;
         let start = ZONE + address.next_multiple_of(align) - address + offset;
         Some(zone(Memory::Heap(memory), start))
@@ -111,6 +119,11 @@ impl Zone {
         &mut self.all_mut()[range]
     }
 
+    /// What every byte of it held at first.
+    pub(super) fn filled_with(&self) -> u8 {
+        self.fill[1]
+    }
+
     /// What a handler gets: from there it may try to write outside.
     pub(super) fn address(&mut self) -> *mut u8 {
         let start = self.start;
@@ -120,20 +133,20 @@ impl Zone {
     /// What was written before the operand.
     pub(super) fn before(&self) -> Option<Outside> {
         let zone = &self.all()[..self.start];
-        let nearest = zone.iter().rposition(|&byte| byte != self.fill)?;
+        let nearest = zone.iter().rposition(|&byte| byte != self.fill[0])?;
         Some(Outside {
             nearest: nearest as isize - self.start as isize,
-            count: changed(zone, self.fill),
+            count: changed(zone, self.fill[0]),
         })
     }
 
     /// What was written behind it.
     pub(super) fn behind(&self) -> Option<Outside> {
         let zone = &self.all()[self.start + self.size..];
-        let nearest = zone.iter().position(|&byte| byte != self.fill)?;
+        let nearest = zone.iter().position(|&byte| byte != self.fill[2])?;
         Some(Outside {
             nearest: (self.size + nearest) as isize,
-            count: changed(zone, self.fill),
+            count: changed(zone, self.fill[2]),
         })
     }
 
@@ -158,7 +171,7 @@ mod tests {
         let page = Pages::bytes_of_one().expect("a size");
         for place in [Place::Aligned, Place::BeforePage, Place::BehindPage] {
             for align in [64, page, 2 * page, 16 * page] {
-                let mut zone = Zone::new(100, 7, place, align).expect("memory");
+                let mut zone = Zone::new(100, [7, 8, 9], place, align).expect("memory");
                 let address = zone.address() as usize;
                 assert_eq!(address % align, 0, "{place:?} at {align}");
                 zone.inside_mut().fill(1);
