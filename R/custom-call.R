@@ -190,7 +190,7 @@ tell_changed <- function(target, path) {
   )
 }
 
-# Gives a plugin the targets of its platform that it does not have yet. Where another host's handler has the name, programs
+# Gives a plugin the targets of its platform that it lacks. Where another host's handler has the name, programs
 # of ours call ours by another one.
 pass_on_targets <- function(plugin, target = NULL) {
   refused <- check(.Call(wrap__plugin_pass_on, plugin, target))

@@ -1,7 +1,7 @@
 # Our targets in the package pjrt, when both are loaded; see ?xlaffi for the option.
 
 # Targets that pjrt brings itself, for versions whose own list cannot be read.
-pjrt_own_targets <- c("print_tensor", "geqrf", "orgqr", "lu", "svd", "eigh", "kepler")
+pjrt_own_targets <- c("print_tensor", "geqrf", "orgqr", "lu", "svd", "eigh")
 
 offer_to_pjrt <- function(...) {
   mode <- getOption("xlaffi.pjrt", "add")

@@ -1,5 +1,5 @@
-# Another host in this process, as the package pjrt is: it registers handlers of its own by names of ours, and these write
-# by R on whatever thread they are called.
+# Another host in this process, as the package pjrt is: it registers handlers of its own by names of ours, and these
+# write by R on whatever thread they are called.
 
 # What a new session runs first: `foreign(target, handler)` registers a handler of foreign-handlers.c as that host does.
 foreign_host <- function(envir = parent.frame()) {
@@ -27,7 +27,7 @@ expect_checks <- function(run, names) {
   expect_no_match(run$output, "C stack|Error|Warning", all = FALSE)
 }
 
-# 200 programs that print, and loops that do, captured and not.
+# Programs that print, twice `count` of them, and loops that do, captured and not.
 prints <- "
   printing <- function(k) {
     xla_jit(function(x) {
@@ -42,12 +42,12 @@ prints <- "
     }, x)
   })
   shown <- function(value) c('PJRTBuffer', paste0(' ', value), '[ f64{1} ]')
-  out <- capture.output(for (k in 1:100) printing(k)(0))
-  check('captured', out, unlist(lapply(1:100, shown)))
+  out <- capture.output(for (k in 1:count) printing(k)(0))
+  check('captured', out, unlist(lapply(1:count, shown)))
   out <- capture.output(last <- in_loop(0))
   check('captured loop', out, unlist(lapply(0:59, shown)))
   check('its value', last, 60)
-  for (k in 101:200) printing(k)(0)
+  for (k in count + 1:count) printing(k)(0)
   in_loop(0)
 "
 
@@ -70,8 +70,10 @@ test_that("programs that print do so by our handler, whoever has the name", {
       %r = stablehlo.constant dense<2.0> : tensor<f32>
       return %r : tensor<f32>
     }')"
-    run <- run_r(c(host, order, "options(warn = 2)", prints, end, sprintf("out <- capture.output(%s)", theirs), "
-      check('their own', out[[1]], 'theirs: 7')"))
+    run <- run_r(c(
+      host, order, "options(warn = 2)", sprintf("count <- %d", if (first) 100 else 10), prints, end,
+      sprintf("out <- capture.output(%s)", theirs), "check('their own', out[[1]], 'theirs: 7')"
+    ))
     expect_checks(run, c(checks, "their own"))
   }
 })
@@ -91,7 +93,8 @@ test_that("every public name of ours means ours in our programs", {
     called <- ffi_callback(function(x) x * 5, 'x: f64[n] -> y: f64[n]', name = 'taken_function')
     results <- list(
       lu = f('lu'), cholesky = f('cholesky', types = ffi_type('f64', c(3, 3))),
-      potrf = f('lapack_dpotrf_ffi', list(uplo = ffi_attribute(76L, 'ui8')), types = list(ffi_type('f64', c(3, 3)), ffi_type('i32'))),
+      potrf = f('lapack_dpotrf_ffi', list(uplo = ffi_attribute(76L, 'ui8')),
+        types = list(ffi_type('f64', c(3, 3)), ffi_type('i32'))),
       op = op(c(1, 2)), called = called(c(1, 2)), chol = xla_chol(x), svd = xla_svd(x)
     )
     calls <- '{api_version = 4 : i32}'

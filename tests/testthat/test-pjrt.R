@@ -55,3 +55,15 @@ test_that("the option replaces or leaves alone", {
   odd <- recorded(library, "options(xlaffi.pjrt = TRUE); invisible(loadNamespace('pjrt'))")
   expect_match(paste(odd, collapse = " "), "must be \"add\", \"replace\" or \"none\"")
 })
+
+test_that("a public name that pjrt has too means the same", {
+  theirs <- utils::read.csv(test_path("data", "pjrt-targets.csv"))
+  expect_true(all(xlaffi:::pjrt_own_targets %in% theirs$target[theirs$meaning == "ours"]))
+  targets <- ffi_targets()
+  both <- merge(targets[targets$package %in% "xlaffi", ], theirs, by = "target", suffixes = c("", ".theirs"))
+  expect_identical(both$meaning, rep("ours", 6L))
+  # Tokens are for programs that keep prints in order; pjrt's handler knows of none.
+  number <- function(names) lengths(lapply(strsplit(names, ", ", fixed = TRUE), setdiff, c("after", "then"))))
+  expect_identical(number(both$operands), both$operands.theirs)
+  expect_identical(number(both$results), both$results.theirs)
+})
