@@ -63,7 +63,7 @@ test_that("a public name that pjrt has too means the same", {
   both <- merge(targets[targets$package %in% "xlaffi", ], theirs, by = "target", suffixes = c("", ".theirs"))
   expect_identical(both$meaning, rep("ours", 6L))
   # Tokens are for programs that keep prints in order; pjrt's handler knows of none.
-  number <- function(names) lengths(lapply(strsplit(names, ", ", fixed = TRUE), setdiff, c("after", "then"))))
+  number <- function(names) lengths(lapply(strsplit(names, ", ", fixed = TRUE), setdiff, c("after", "then")))
   expect_identical(number(both$operands), both$operands.theirs)
   expect_identical(number(both$results), both$results.theirs)
 })
