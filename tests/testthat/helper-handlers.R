@@ -33,23 +33,25 @@ rust_handler <- function(name) {
 }
 
 compile_handlers <- function() {
-  folder <- tempfile("handlers")
-  dir.create(folder)
-  file.copy(test_path("handlers.cc"), folder)
-  dyn.load(compile_with_header(file.path(folder, "handlers.cc")))
+  skip_without_plugin()
+  dyn.load(kept_library("handlers.cc", file.path(xla_include(), "xla", "ffi"), compile_with_header))
+}
+
+# The folder of XLA's headers
+xla_include <- function() {
+  code <- shQuote("import jaxlib, os; print(os.path.dirname(jaxlib.__file__))")
+  file.path(suppressWarnings(system2(plugin_python(), c("-c", code), stdout = TRUE)), "include")
 }
 
 # A shared library from a file that includes XLA's header.
 compile_with_header <- function(source) {
   skip_without_plugin()
-  include <- suppressWarnings(system2(
-    plugin_python(), c("-c", shQuote("import jaxlib, os; print(os.path.dirname(jaxlib.__file__))")),
-    stdout = TRUE
-  ))
-  writeLines(
-    c("CXX_STD = CXX17", sprintf("PKG_CPPFLAGS = -I\"%s\"", file.path(include, "include"))),
-    file.path(dirname(source), "Makevars")
-  )
+  compile_library(source, c("CXX_STD = CXX17", sprintf("PKG_CPPFLAGS = -I\"%s\"", xla_include())))
+}
+
+# A shared library beside its source, with those lines as Makevars
+compile_library <- function(source, makevars) {
+  writeLines(makevars, file.path(dirname(source), "Makevars"))
   output <- withr::with_dir(dirname(source), suppressWarnings(system2(
     file.path(R.home("bin"), "R"), c("CMD", "SHLIB", basename(source)),
     stdout = TRUE, stderr = TRUE

@@ -1,22 +1,12 @@
-# The functions of own-ops.c, compiled once per run.
+# The functions of own-ops.c, compiled once.
 own_function <- local({
   library <- NULL
   function(name) {
     if (is.null(library)) {
-      folder <- tempfile("own-ops")
-      dir.create(folder)
-      file.copy(test_path("own-ops.c"), folder)
-      flags <- sprintf("PKG_CPPFLAGS = -I\"%s\"", system.file("include", package = "xlaffi"))
-      writeLines(flags, file.path(folder, "Makevars"))
-      output <- withr::with_dir(folder, suppressWarnings(system2(
-        file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "own-ops.c"),
-        stdout = TRUE, stderr = TRUE
-      )))
-      file <- file.path(folder, paste0("own-ops", .Platform$dynlib.ext))
-      if (!file.exists(file)) {
-        stop("own-ops.c does not compile:\n", paste(output, collapse = "\n"))
-      }
-      library <<- dyn.load(file)
+      include <- system.file("include", package = "xlaffi")
+      library <<- dyn.load(kept_library("own-ops.c", include, function(file) {
+        compile_library(file, sprintf("PKG_CPPFLAGS = -I\"%s\"", include))
+      }))
     }
     getNativeSymbolInfo(name, library)$address
   }

@@ -1,4 +1,4 @@
-# A folder for compiled code that lasts as long as a test or a file of tests.
+# A folder for compiled code of a test that looks at the folder; others share one (setup.R).
 local_code_cache <- function(envir = parent.frame()) {
   folder <- withr::local_tempdir("code", .local_envir = envir)
   withr::local_options(xlaffi.code_cache = folder, .local_envir = envir)

@@ -2,10 +2,8 @@ bad_handlers <- local({
   library <- NULL
   function(name) {
     if (is.null(library)) {
-      folder <- tempfile("bad")
-      dir.create(folder)
-      file.copy(test_path("bad-handlers.c"), folder)
-      library <<- dyn.load(compile_with_header(file.path(folder, "bad-handlers.c")))
+      headers <- file.path(xla_include(), "xla", "ffi")
+      library <<- dyn.load(kept_library("bad-handlers.c", headers, compile_with_header))
     }
     .Call(getNativeSymbolInfo(paste0(name, "_pointer"), library))
   }

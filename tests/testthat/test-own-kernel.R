@@ -1,4 +1,3 @@
-local_code_cache(teardown_env())
 signature <- "x: T[n], y: T[] -> z: T[n]"
 
 # NVIDIA's compiler needs no GPU: the folder of a wheel's library, nvidia-cuda-nvrtc or nvidia-cuda-nvrtc-cu12.

@@ -1,5 +1,3 @@
-local_code_cache(teardown_env())
-
 # The Markdown that chunks become.
 knitted <- function(..., envir = new.env(parent = globalenv())) {
   file <- withr::local_tempfile(fileext = ".Rmd", lines = c(...))

@@ -1,4 +1,3 @@
-local_code_cache(teardown_env())
 # A library of plain functions; `made` in its name.
 prebuilt <- function(code, envir = parent.frame()) {
   shared_library(code, "prebuilt", envir)

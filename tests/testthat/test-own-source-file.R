@@ -1,4 +1,3 @@
-local_code_cache(teardown_env())
 source_file <- function(lines, extension, envir = parent.frame()) {
   withr::local_tempfile(fileext = extension, lines = lines, .local_envir = envir)
 }

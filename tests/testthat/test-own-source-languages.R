@@ -1,4 +1,3 @@
-local_code_cache(teardown_env())
 languages <- c("c", "c++", "fortran", "rust")
 ops <- list()
 op_in <- function(language) {

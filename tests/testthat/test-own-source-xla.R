@@ -1,5 +1,3 @@
-local_code_cache(teardown_env())
-
 # As the tutorial of jax.ffi has it: an attribute, a buffer of any rank, its last axis normalised.
 rms_norm_xla <- '
 #include <cmath>

@@ -1,4 +1,3 @@
-local_code_cache(teardown_env())
 times <- function(...) {
   skip_without_plugin()
   ffi_source("x: T[n], y: T[] -> z: T[n]", "for (int64_t i = 0; i < n; i++) z[i] = x[i] * *y;", name = "times", ...)
@@ -163,6 +162,7 @@ test_that("a program keeps the body that it was compiled with", {
 
 test_that("sources, flags and included files each have code of their own", {
   skip_without_plugin()
+  local_code_cache()
   include <- withr::local_tempdir()
   header <- file.path(include, "factor.h")
   inner <- file.path(include, "inner.h")
@@ -189,6 +189,7 @@ test_that("sources, flags and included files each have code of their own", {
 
 test_that("an op that threads may not share is another op, with the same code", {
   skip_without_plugin()
+  local_code_cache()
   make <- function(threads) ffi_source("x: f64[] -> z: f64[]", "*z = *x;", name = "alone", threads = threads)
   before <- nrow(ffi_cache("code"))
   digests <- vapply(c(TRUE, FALSE, TRUE), function(threads) own_digest(make(threads)), "")
