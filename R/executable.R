@@ -52,7 +52,7 @@ pjrt_execute <- function(executable, ..., execution_options = NULL, simplify = T
   if (!(is.logical(simplify) && length(simplify) == 1L && !is.na(simplify))) {
     check_flag(simplify, "simplify")
   }
-  result <- .Call(wrap__executable_execute, executable, list(...), execution_options, check, simplify)
+  result <- .Call(wrap__executable_execute, executable, list(...), execution_options, check, simplify, FALSE)
   if (!is.list(result)) {
     return(result)
   }

@@ -106,7 +106,7 @@ identity_text <- function(identity) .Call(wrap__identity_text, identity)
 
 signature <- function(id, arguments) .Call(wrap__signature, id, arguments)
 
-executable_execute <- function(executable, arguments, options, check, simplify) .Call(wrap__executable_execute, executable, arguments, options, check, simplify)
+executable_execute <- function(executable, arguments, options, check, simplify, refuse_na) .Call(wrap__executable_execute, executable, arguments, options, check, simplify, refuse_na)
 
 executable_call <- function(executable, arguments, dtypes, device, read) .Call(wrap__executable_call, executable, arguments, dtypes, device, read)
 

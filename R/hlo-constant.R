@@ -40,8 +40,8 @@ hlo_iota <- function(dtype, shape, axis = 1) {
 }
 
 # The data are kept as they are in R; what the dtype cannot hold is refused here, but for numbers that somebody has
-# `rounded` by the dtype that he gave.
-constant <- function(data, dtype, shape, name, call = rlang::caller_env(), op = NULL, rounded = FALSE) {
+# `rounded` by the dtype that he gave. `na` lets NA through, where the least integer is to stand for it.
+constant <- function(data, dtype, shape, name, call = rlang::caller_env(), op = NULL, rounded = FALSE, na = FALSE) {
   refuse <- function(text, hint = NULL) {
     abort(paste0(start_of(op), text), op = op, operand = name, hint = hint, call = call)
   }
@@ -50,8 +50,9 @@ constant <- function(data, dtype, shape, name, call = rlang::caller_env(), op = 
       sprintf("`%s` has %d elements, but shape %s needs %.0f", name, length(data), shape_text(shape), prod(shape))
     )
   }
-  if (dtype == "pred" && anyNA(data)) {
-    refuse(sprintf("`%s` has NA, which pred cannot hold", name))
+  problem <- if (!na) na_problem(data, dtype)
+  if (!is.null(problem)) {
+    refuse(sprintf("`%s` %s", name, problem), na_hint(data))
   }
   lossy <- if (is.complex(data)) {
     !is_complex(dtype)
@@ -71,6 +72,25 @@ constant <- function(data, dtype, shape, name, call = rlang::caller_env(), op = 
     )
   }
   record("constant", list(), dtype, shape, list(data = data))
+}
+
+# What is wrong with R data that have NA where the dtype has none; NULL where nothing is. NaN, which is not NA, is looked at
+# elsewhere.
+na_problem <- function(data, dtype) {
+  if ((dtype == "pred" || is_integer(dtype)) && (is_integer64(data) || !is.double(data)) && anyNA(data)) {
+    sprintf("has NA, which %s cannot hold", dtype)
+  } else if (dtype == "pred" && anyNA(data)) {
+    "has NA, which pred cannot hold"
+  }
+}
+
+# The way out
+na_hint <- function(data) {
+  if (inherits(data, "xlaffi_buffer")) {
+    "Doubles have it: make the buffer of `as.double(data)`."
+  } else if (!is.complex(data)) {
+    "Doubles have it: `as.double(x)`, which a program computes with as R does."
+  }
 }
 
 # The largest finite numbers of dtypes that have fewer than R, and the smallest that would be rounded to infinity
@@ -103,5 +123,5 @@ fits_integer <- function(data, dtype) {
   all(data >= limits[[1L]] & data <= limits[[2L]])
 }
 
-# Zeros and ones like a value.
-filled <- function(number, like) constant(number, like@dtype, like@shape, "number")
+# A number of the package's in the dtype and shape of a value. NA of integers is the least one, which R reads as NA.
+filled <- function(number, like) constant(number, like@dtype, like@shape, "number", na = TRUE)

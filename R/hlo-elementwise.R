@@ -135,7 +135,13 @@ hlo_convert <- function(x, dtype) {
   converted(x, dtype)
 }
 
-converted <- function(x, dtype) if (x@dtype == dtype) x else record("convert", list(x), dtype, x@shape)
+converted <- function(x, dtype) {
+  if (x@dtype == dtype) {
+    return(x)
+  }
+  y <- record("convert", list(x), dtype, x@shape)
+  if (is_inexact(dtype) || dtype == "i64") with_na_of(y, list(x)) else y
+}
 
 #' @rdname hlo_elementwise
 #' @export

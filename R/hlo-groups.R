@@ -25,14 +25,15 @@ Ops.xlaffi_value <- function(e1, e2) {
   refuse_na(e1, e2, .Generic, shown, call)
   if (.Generic %in% names(comparisons)) {
     kind <- if (.Generic %in% c("==", "!=")) NULL else "a real number"
-    return(compared(e1, e2, comparisons[[.Generic]], shown, kind, call))
+    return(compared_as_r(e1, e2, .Generic, shown, kind, call))
   }
   switch(.Generic,
     "+" = ,
     "-" = ,
     "*" = {
       both <- lapply(operands(e1, e2, shown, call = call), as_numbers)
-      binary(arithmetic[[.Generic]], both[[1L]], both[[2L]], "a number", shown, c("e1", "e2"), call = call)
+      y <- binary(arithmetic[[.Generic]], both[[1L]], both[[2L]], "a number", shown, c("e1", "e2"), call = call)
+      with_na_of(y, both)
     },
     "/" = {
       both <- lapply(operands(e1, e2, shown, call = call), as_doubles)
@@ -68,6 +69,15 @@ logical_operation <- function(generic, e1, e2, shown, call) {
   check_kind(both[[1L]], "a logical or an integer", shown, "e1", call)
   both <- lapply(both, function(x) if (x@dtype == "pred") x else x != 0L)
   record(if (generic == "&") "and" else "or", both, "pred", both[[1L]]@shape)
+}
+
+# Like NaN, what stands for NA of integers equals nothing and lies on no side of anything.
+compared_as_r <- function(e1, e2, generic, shown, kind, call) {
+  y <- compared(e1, e2, comparisons[[generic]], shown, kind, call)
+  for (operand in Filter(function(x) generic != "!=" && is_value(x) && may_have_na(x), list(e1, e2))) {
+    y <- y & !repeated(is_na_integer(operand), y@shape)
+  }
+  y
 }
 
 compared <- function(e1, e2, direction, shown, kind = NULL, call = rlang::caller_env()) {
@@ -141,7 +151,7 @@ modulo <- function(e1, e2, shown, call) {
     return(rest)
   }
   rest <- hlo_select((rest != 0L) & ((rest < 0L) != (y < 0L)), rest + y, rest)
-  if (y@dtype == "i32") or_na(rest, y) else rest
+  if (y@dtype == "i32") with_na_of(or_na(rest, y), both) else rest
 }
 
 # R's NA where integers are divided by zero
@@ -168,7 +178,7 @@ integer_quotient <- function(x, y) {
   }
   rest <- record("remainder", list(x, y), x@dtype, x@shape)
   quotient <- hlo_select((rest != 0L) & ((rest < 0L) != (y < 0L)), towards_zero - 1L, towards_zero)
-  if (x@dtype == "i32") or_na(quotient, y) else quotient
+  if (x@dtype == "i32") with_na_of(or_na(quotient, y), list(x, y)) else quotient
 }
 
 # The quotient less what %% leaves of it, which is exact, and so is right where the quotient itself is rounded up to

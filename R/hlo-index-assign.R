@@ -142,10 +142,12 @@ lengthened <- function(x, positions, count, call) {
       operand = "...", call = call
     )
   }
-  if (x@dtype == "pred" && !all(added %in% positions)) {
-    abort("logical values have no NA, which would fill the elements between", operand = "...", call = call)
+  if (!is_inexact(x@dtype) && !all(added %in% positions)) {
+    abort(sprintf("%s values have no NA, which would fill the elements between", kind_of_exact(x@dtype)),
+      operand = "...", call = call
+    )
   }
-  rest <- constant(missing_number(x@dtype), x@dtype, length(added), "x")
+  rest <- filled(missing_number(x@dtype), new_type(x@dtype, length(added)))
   joined(list(as_column(x), rest))
 }
 

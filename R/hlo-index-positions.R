@@ -122,9 +122,21 @@ is_index_matrix <- function(index, dim) {
   length(dim) > 1L && length(shape) == 2L && shape[[2L]] == length(dim)
 }
 
+# In messages about what has no NA
+kind_of_exact <- function(dtype) if (dtype == "pred") "logical" else "integer"
+
 # What stands for R's NA: numbers without one give 0, logicals FALSE.
 missing_number <- function(dtype) {
-  if (is_inexact(dtype)) NaN else if (dtype == "i32") NA_integer_ else if (dtype == "pred") FALSE else 0
+  if (is_inexact(dtype)) {
+    NaN
+  } else {
+    switch(dtype,
+      i32 = NA_integer_,
+      i64 = bit64::NA_integer64_,
+      pred = FALSE,
+      0
+    )
+  }
 }
 
 # Positions in R's order of elements as such by rows, both counted from 0.

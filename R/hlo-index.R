@@ -74,17 +74,18 @@ elements_at <- function(x, index, call) {
   x <- as_column(x)
   beyond <- is.na(positions) | positions > length(x)
   if (any(beyond)) {
-    if (x@dtype == "pred") {
+    if (!is_inexact(x@dtype)) {
       abort(
         sprintf(
-          "index 1 must be positions from 1 to %.0f, for logical values have no NA, not %s", length(x),
-          values_text(index)
+          "index 1 must be positions from 1 to %.0f, for %s values have no NA, not %s", length(x),
+          kind_of_exact(x@dtype), values_text(index)
         ),
-        operand = "...", call = call
+        operand = "...", call = call,
+        hint = "`as.double(x)[...]` gives NaN outside of `x`."
       )
     }
     positions[beyond] <- length(x) + 1
-    x <- joined(list(x, constant(missing_number(x@dtype), x@dtype, 1L, "x")))
+    x <- joined(list(x, filled(NaN, new_type(x@dtype, 1L))))
   }
   taken(x, positions, 1L)
 }
@@ -171,7 +172,7 @@ moving_taken <- function(x, positions, axes) {
   counts <- vapply(positions, function(position) position$at@shape, 0L)
   if (!length(x)) {
     shape <- replace(x@shape, axes, counts)
-    return(constant(missing_number(x@dtype), x@dtype, shape, "x"))
+    return(filled(missing_number(x@dtype), new_type(x@dtype, shape)))
   }
   single <- axes[counts == 1L]
   if (length(single)) {
@@ -183,7 +184,7 @@ moving_taken <- function(x, positions, axes) {
   for (i in which(counts != 1L)) {
     x <- gathered(x, positions[[i]]$at, axes[[i]])
   }
-  nothing <- constant(missing_number(x@dtype), x@dtype, x@shape, "x")
+  nothing <- filled(missing_number(x@dtype), x)
   for (i in seq_along(axes)) {
     x <- selected(broadcast(positions[[i]]$inside, x@shape, axes[[i]]), x, nothing)
   }

@@ -84,16 +84,23 @@ operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()
   list(repeated(x, shape), repeated(y, shape))
 }
 
-# The arguments of a function that works element by element, as values of one dtype and one shape.
-elementwise_values <- function(arguments, shown, call) {
+# The arguments of a function that works element by element, as values of one dtype and one shape. `first` is the place
+# of R's first argument, NULL where R keeps no dimensions of it.
+elementwise_values <- function(arguments, shown, call, first = 1L) {
   values <- common(arguments, shown, names(arguments), call, free_shape)
-  recycled_values(lapply(values, as_doubles), names(arguments), shown, call)
+  recycled_values(lapply(values, as_doubles), names(arguments), shown, call, first)
 }
 
 # One number goes along with values of any shape.
 free_shape <- function(x) if (length(x) == 1L && is.null(dim(x))) integer() else r_shape(x)
 
-recycled_values <- function(values, names, shown, call) {
+recycled_values <- function(values, names, shown, call, first = 1L) {
+  # Without elements R keeps the dimensions of its first argument, if there are no more than two.
+  if (any(lengths(values) == 0L)) {
+    keeps <- length(first) && length(values) <= 2L && length(values[[first]]) == 0L
+    empty <- if (keeps) values[[first]]@shape else 0L
+    return(lapply(values, function(value) filled(0, new_type(value@dtype, empty))))
+  }
   widest <- 1L
   for (i in seq_along(values)[-1L]) {
     both <- operands(values[[widest]], values[[i]], shown, names[c(widest, i)], call)
@@ -102,8 +109,7 @@ recycled_values <- function(values, names, shown, call) {
     }
     values[[i]] <- both[[2L]]
   }
-  shape <- if (any(lengths(values) == 0L)) 0L else values[[widest]]@shape
-  lapply(values, repeated, shape)
+  lapply(values, repeated, values[[widest]]@shape)
 }
 
 # The shape that R gives to what it computes of two, NULL where R would warn or refuse.

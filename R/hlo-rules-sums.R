@@ -12,7 +12,7 @@ reduction_kinds <- c(
 
 # The number that changes nothing
 reduction_start <- function(op, x) {
-  start <- function(number) constant(number, x@dtype, integer(), "x")
+  start <- function(number) filled(number, new_type(x@dtype, integer()))
   switch(reductions[[op]],
     add = start(0),
     multiply = start(1),
@@ -114,7 +114,7 @@ primitive(c("reduce_and", "reduce_or"), jvp = function(node, tangents) list(NULL
 first_extremum <- function(x, axis, largest) {
   nothing <- .Machine$integer.max
   at <- hlo_iota("i32", x@shape, axis)
-  start <- if (largest) constant(lowest(x@dtype), x@dtype, integer(), "x") else highest(x@dtype)
+  start <- if (largest) filled(lowest(x@dtype), new_type(x@dtype, integer())) else highest(x@dtype)
   if (is_float(x@dtype)) {
     nan <- compared(x, x, "NE", "which.max()")
     at <- selected(nan, filled(nothing, at), at)

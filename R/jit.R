@@ -144,16 +144,16 @@ run_call <- function(call, leaves, read = !call$any) {
   executable <- call$program$executable
   if (call$all && !read) {
     names(leaves) <- NULL
-    outputs <- .Call(wrap__executable_execute, executable, leaves, NULL, TRUE, FALSE)
+    outputs <- .Call(wrap__executable_execute, executable, leaves, NULL, TRUE, FALSE, TRUE)
   } else {
     for (i in which(!call$buffers)) {
       # Without buffers beside them doubles and integers keep their own dtypes.
-      if (!read || is.logical(leaves[[i]])) representable(leaves[[i]], call$dtypes[[i]], i)
+      if (!read) representable(leaves[[i]], call$dtypes[[i]], call$labels[[i]])
     }
     outputs <- .Call(wrap__executable_call, executable, leaves, call$dtypes, call$device, read)
   }
   if (is.object(outputs)) {
-    outputs <- finish(outputs, NULL)
+    outputs <- finish(about_argument(outputs, call, leaves), NULL)
   }
   # What was not there at once came as buffers.
   if (read && length(outputs) && typeof(outputs[[1L]]) == "externalptr") {
@@ -162,18 +162,34 @@ run_call <- function(call, leaves, read = !call$any) {
   in_form(call, outputs)
 }
 
-# R data as an argument: pred has no NA, and one number, which takes the dtype of buffers beside it, does not become
-# infinite in that.
-representable <- function(x, dtype, i) {
-  problem <- if (is.logical(x) && anyNA(x)) {
-    "has NA, which pred cannot hold"
-  } else if (length(x) == 1L && !is_integer64(x) && any(beyond_range(x, dtype))) {
-    sprintf("is a number that dtype %s cannot hold: %s", dtype, format(x))
+# An argument: logicals and integers have no NA, and one number, which takes the dtype of buffers beside it, does not
+# become infinite in that.
+representable <- function(x, dtype, label) {
+  problem <- if (inherits(x, "xlaffi_buffer")) {
+    if (buffer_info(x)$has_na) sprintf("is a buffer of data with NA, which %s cannot hold", dtype)
+  } else {
+    na_problem(x, dtype)
+  }
+  hint <- if (!is.null(problem)) na_hint(x)
+  if (is.null(problem) && is.numeric(x) && length(x) == 1L && !is_integer64(x) && any(beyond_range(x, dtype))) {
+    problem <- sprintf("is a number that dtype %s cannot hold: %s", dtype, format(x))
   }
   if (!is.null(problem)) {
-    abort(sprintf("argument %d %s", i, problem), operand = as.character(i), call = NULL)
+    abort(sprintf("argument %s %s", label, problem), operand = gsub("`", "", label), hint = hint, call = NULL)
   }
   x
+}
+
+# The glue knows the number of an argument that it refuses, and not its name.
+about_argument <- function(failure, call, leaves) {
+  number <- if (inherits(failure, "xlaffi_failure")) failure$operand
+  if (length(number) && grepl("^[0-9]+$", number) && endsWith(failure$message, "cannot hold")) {
+    label <- call$labels[[as.integer(number)]]
+    failure$message <- sub("^argument [0-9]+", paste("argument", label), failure$message)
+    failure$operand <- gsub("`", "", label)
+    failure$hint <- na_hint(leaves[[as.integer(number)]])
+  }
+  failure
 }
 
 in_form <- function(call, outputs) {
@@ -282,7 +298,8 @@ new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shard
   }
   list(
     program = program, device = device, dtypes = lapply(tree_leaves(types), function(type) type@dtype),
-    form = result_form(results), names = names(results), results = results, layout = layout
+    form = result_form(results), names = names(results), results = results, layout = layout,
+    labels = leaf_labels(stats::setNames(types, parameter_names(f, types)))
   )
 }
 

@@ -61,6 +61,12 @@ leaf_labels <- function(arguments) {
   rep(argument_names(arguments), counts)
 }
 
+# The names that `f` gives its arguments; "" where it gives none
+parameter_names <- function(f, arguments) {
+  named <- named_arguments(f, stats::setNames(as.list(seq_along(arguments)), names(arguments)))
+  names2(named)[order(as.integer(unlist(named)))]
+}
+
 # A specification or NULL for each leaf of the arguments, which go by the names that `f` gives them or by their places.
 given_specs <- function(f, specs, arguments, call, name = "in_shardings") {
   named <- names(named_arguments(f, stats::setNames(as.list(seq_along(arguments)), names(arguments))))
@@ -170,14 +176,14 @@ run_on_mesh <- function(call, leaves) {
     if (is_sharded(x)) {
       return(x@shards)
     }
-    parts_on_devices(representable(x, to$type@dtype, i), to$type, layout$mesh, to$parts, to$local, to$first)
+    parts_on_devices(representable(x, to$type@dtype, call$labels[[i]]), to$type, layout$mesh, to$parts, to$local, to$first)
   })
   # A program for one device takes and gives buffers, one for several lists of them.
   alone <- mesh_size(layout$mesh) == 1L
   if (alone) {
     arguments <- lapply(arguments, `[[`, 1L)
   }
-  outputs <- .Call(wrap__executable_execute, call$program$executable, arguments, NULL, TRUE, FALSE)
+  outputs <- .Call(wrap__executable_execute, call$program$executable, arguments, NULL, TRUE, FALSE, TRUE)
   if (is.object(outputs)) {
     outputs <- finish(outputs, NULL)
   }

@@ -26,7 +26,7 @@
 #' @param spec Along which axes of the mesh it is cut, see [ffi_spec()]. The default: not at all, each device has all.
 #' @param dtype The element type for R data, as in [pjrt_buffer()].
 #' @param global_shape The dimensions of the whole array, where `x` is this process's part of it.
-#' @param check Whether `NA` in R data is an error, as in [pjrt_buffer()].
+#' @param check Whether `NA` of doubles is an error, too. Logicals and integers have none.
 #' @return `ffi_shard()` a sharded array, class `xlaffi_sharded`. `ffi_shards()` a list with an element for each
 #'   device of this process, in the order of the mesh: a list of `buffer`, `device`, and `start` and `end`, which
 #'   elements of the array these are in each dimension, counted from 1.
@@ -65,6 +65,7 @@ ffi_shard <- function(x, mesh, spec = ffi_spec(), dtype = NULL, global_shape = N
     check_no_na(x, check, call)
     if (!is.null(dtype)) type <- new_type(check_dtype(dtype, "dtype"), type@shape)
   }
+  check_shard_na(x, type@dtype, call)
   if (is.null(shape)) {
     shape <- type@shape
   }
@@ -75,6 +76,19 @@ ffi_shard <- function(x, mesh, spec = ffi_spec(), dtype = NULL, global_shape = N
     parts <- parts_within(parts, type@shape, shape, local, call)
   }
   new_sharded(parts_on_devices(x, type, mesh, parts, local), mesh, entries, new_type(type@dtype, shape))
+}
+
+# Only programs with R's meaning take sharded arrays.
+check_shard_na <- function(x, dtype, call) {
+  problem <- if (!inherits(x, "xlaffi_buffer")) {
+    # Integers become NaN in no floating-point type on this way.
+    if (is.double(x) && !is_integer64(x)) na_problem(x, dtype) else na_problem(x, r_dtype(x))
+  } else if (buffer_info(x)$has_na) {
+    "is a buffer of data with NA"
+  }
+  if (!is.null(problem)) {
+    abort(paste("`x`", problem), operand = "x", hint = na_hint(x), call = call)
+  }
 }
 
 new_sharded <- function(shards, mesh, entries, type) {

@@ -4,7 +4,7 @@ special <- function(name, arguments, shown, call) {
 }
 
 special_values <- function(arguments, shown, call) {
-  values <- elementwise_values(arguments, shown, call)
+  values <- elementwise_values(arguments, shown, call, first_for_r(names(arguments), shown))
   if (!values[[1L]]@dtype %in% c("f32", "f64")) {
     at <- Position(is_value, arguments, nomatch = 1L)
     name <- names(arguments)[[at]]
@@ -13,6 +13,17 @@ special_values <- function(arguments, shown, call) {
     )
   }
   values
+}
+
+# Which argument is R's first one: functions with an order have it behind. R's besselI() and besselK() have three.
+first_for_r <- function(names, shown) {
+  if (shown %in% c("besselI()", "besselK()")) {
+    NULL
+  } else if (names[[1L]] %in% c("deriv", "nu", "s") || identical(names, c("n", "x"))) {
+    2L
+  } else {
+    1L
+  }
 }
 
 # The op of that name in the crate `special`: of values of one dtype and shape.

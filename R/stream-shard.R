@@ -62,6 +62,9 @@ check_read_part <- function(buffer, rows, local, before, device, call) {
   if (!identical(shape(buffer), local)) {
     refuse("a buffer of shape %s, not %s", shape_text(shape(buffer)), shape_text(local))
   }
+  if (buffer_info(buffer)$has_na) {
+    refuse("a buffer of data with NA, which %s cannot hold", as.character(elt_type(buffer)))
+  }
   if (device(buffer) != device) {
     refuse("a buffer on %s, not on %s", format(device(buffer)), format(device))
   }

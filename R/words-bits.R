@@ -16,8 +16,11 @@ bit_operands <- function(a, b, shown, call, names = c("a", "b")) {
 
 bit_operation <- function(op, a, b, shown, call) {
   both <- bit_operands(a, b, shown, call)
-  record(op, both, "i32", both[[1L]]@shape)
+  without_dim(record(op, both, "i32", both[[1L]]@shape))
 }
+
+# R's results are vectors.
+without_dim <- function(x) if (length(x@shape) > 1L) as_column(x) else x
 
 # Where R's result is NA there is none, so a number of places that R is given must have one.
 bit_shift <- function(op, a, n, shown, call) {
@@ -27,7 +30,7 @@ bit_shift <- function(op, a, n, shown, call) {
     )
   }
   both <- bit_operands(a, n, shown, call, c("a", "n"))
-  record(op, both, "i32", both[[1L]]@shape)
+  without_dim(record(op, both, "i32", both[[1L]]@shape))
 }
 
 # R's function of that name
@@ -47,7 +50,7 @@ word_bitwXor <- bit_word("bitwXor", "xor")
 
 word_bitwNot <- function(a) {
   call <- method_call("bitwNot")
-  record("not", bit_operands(a, 0L, "bitwNot()", call)[1L], "i32", a@shape)
+  without_dim(record("not", bit_operands(a, 0L, "bitwNot()", call)[1L], "i32", a@shape))
 }
 
 word_bitwShiftL <- function(a, n) {

@@ -118,7 +118,7 @@ shape_word("%o%", function(X, Y) word_outer(X, Y), differs = "Names are dropped.
 
 word_kronecker <- function(X, Y, FUN = "*", make.dimnames = FALSE, ...) {
   call <- method_call("kronecker")
-  kronecker_of(X, Y, called_function(FUN), call, ...)
+  kronecker_of(X, Y, products_as_doubles(FUN, called_function(FUN)), call, ...)
 }
 
 kronecker_of <- function(x, y, f, call, ...) {

@@ -5,6 +5,9 @@ word_ifelse <- function(test, yes, no) {
   call <- method_call("ifelse")
   test <- as_value(test, "test", call = call, op = "ifelse()")
   check_no_token(test, "ifelse()", "test", call)
+  if (!length(test)) {
+    return(filled(FALSE, new_type("pred", test@shape)))
+  }
   here <- if (test@dtype == "pred") test else test != 0L
   parts <- common(list(yes, no), "ifelse()", c("yes", "no"), call)
   if (is_inexact(test@dtype)) {
@@ -144,7 +147,7 @@ missing_integer <- function(x) {
     i32 = NA_integer_,
     i64 = bit64::NA_integer64_
   )
-  if (is.null(missing)) known_answer(x, FALSE) else compared(x, missing, "EQ", "is.na()")
+  if (is.null(missing)) known_answer(x, FALSE) else compared(x, filled(missing, x), "EQ", "is.na()")
 }
 
 of_parts <- function(x, f, join) if (is_complex(x@dtype)) join(f(hlo_real(x)), f(hlo_imag(x))) else f(x)

@@ -102,12 +102,17 @@ word("sweep", "base",
 word("scale", "base",
   f = function(x, center = TRUE, scale = TRUE) {
     call <- method_call("scale")
+    # R gives back what it does not change.
+    given <- x
     x <- mean_operand(x, "scale()", call)
+    if (isFALSE(center) && isFALSE(scale)) x <- if (given@dtype %in% c("pred", "i32")) given else x
     if (rank_of(x) < 2L) {
       x <- one_axis(x, FALSE)
     }
     check_rank_two(x, "x", "scale()", call)
-    check_kind(x, "a floating-point number", "scale()", "x", call)
+    if (!isFALSE(center) || !isFALSE(scale)) {
+      check_kind(x, "a floating-point number", "scale()", "x", call)
+    }
     columns <- x@shape[[2L]]
     by_column <- function(stats, name) {
       stats <- common(list(x, stats), "scale()", c("x", name), call)[[2L]]

@@ -11,7 +11,7 @@ match_values <- function(x, table, nomatch, shown, names, call) {
   table <- both[[2L]]
   size <- length(table)
   if (!size || !length(x)) {
-    return(constant(nomatch, "i32", x@shape, "nomatch"))
+    return(filled(nomatch, new_type("i32", x@shape)))
   }
   if (size <= longest_compared || is_complex(x@dtype)) {
     shape <- c(size, as.integer(length(x)))

@@ -141,16 +141,19 @@ quantile.xlaffi_value <- function(x, probs = seq(0, 1, 0.25), na.rm = FALSE, nam
   check_known_flag(na.rm, "na.rm", "quantile()", call)
   check_quantile_type(type, "quantile()", call)
   probs <- check_probs(probs, "quantile()", call)
+  own <- x@dtype
   x <- real_column(x, "quantile()", call)
   if (length(x) == 0L || length(probs) == 0L) {
     return(constant(NaN, x@dtype, length(probs), "x"))
   }
-  quantiles(x, probs, type, na.rm)
+  y <- quantiles(x, probs, type, na.rm)
+  # These types give elements, and nothing between them.
+  if (!type %in% c(1, 3)) y else if (own == "pred") compared(y, 0, "NE", "quantile()") else if (own == "i32") converted(y, own) else y
 }
 
 word("quantile", "stats",
   f = quantile.xlaffi_value, by = "method", topic = "Summaries", dtypes = "real numbers",
-  differs = "Names are left out, results are doubles; with NaN among the elements all are NaN, where R raises an error."
+  differs = "Names are left out, results are doubles but of types 1 and 3; with NaN among the elements all are NaN, where R raises an error."
 )
 
 word("IQR", "stats",

@@ -36,6 +36,9 @@ ends <- function(x, n, positions, call) {
 }
 
 shape_word("rev", function(x) {
+  if (!length(x)) {
+    return(x)
+  }
   x <- as_column(x)
   if (length(x) > 1L) hlo_reverse(x, 1L) else x
 }, "method")
@@ -46,8 +49,12 @@ word_diff <- function(x, lag = 1L, differences = 1L, ...) {
   check_no_token(x, "diff()", "x", call)
   lag <- check_count(lag, "lag", call, 1)
   x <- if (length(x@shape) == 2L) x else as_column(x)
+  differences <- check_count(differences, "differences", call, 1)
+  if (lag * differences >= x@shape[[1L]]) {
+    return(taken(as_column(x), integer(), 1L))
+  }
   x <- if (x@dtype == "pred") converted(x, "i32") else x
-  for (turn in seq_len(check_count(differences, "differences", call, 1))) {
+  for (turn in seq_len(differences)) {
     size <- x@shape[[1L]]
     count <- max(size - lag, 0L)
     x <- taken(x, size - count + seq_len(count), 1L) - taken(x, seq_len(count), 1L)
@@ -63,7 +70,8 @@ shape_word("embed", function(x, dimension = 1) {
   if (length(x@shape) > 2L) {
     abort(sprintf("embed(): `x` must be a vector or a matrix, not %s", type_text(x)), operand = "x", call = call)
   }
-  x <- if (matrix) x else as_column(x)
+  # R puts a matrix into one of doubles.
+  x <- if (matrix) as_doubles(x) else as_column(x)
   size <- x@shape[[1L]]
   dimension <- check_count(dimension, "dimension", call, 1)
   if (dimension > size) {

@@ -19,10 +19,12 @@ filling <- function(data, count, call) {
   if (length(column)) {
     return(cycled(column, count))
   }
-  if (count > 0 && column@dtype == "pred") {
-    abort("`data` has no elements, and logical values have no NA", operand = "data", call = call)
+  if (count > 0 && !is_inexact(column@dtype)) {
+    abort(sprintf("`data` has no elements, and %s values have no NA", kind_of_exact(column@dtype)),
+      operand = "data", call = call
+    )
   }
-  constant(missing_number(column@dtype), column@dtype, as.integer(count), "data")
+  filled(missing_number(column@dtype), new_type(column@dtype, as.integer(count)))
 }
 
 shape_word("array", function(data = NA, dim = length(data), dimnames = NULL) {

@@ -11,6 +11,11 @@ word_convolve <- function(x, y, conj = TRUE, type = c("circular", "open", "filte
   check_flag(conj, "conj", call)
   type <- check_start_of_choice(type, "type", c("circular", "open", "filter"), call)
   both <- list(as_value(x, "x", call = call, op = "convolve()"), as_value(y, "y", call = call, op = "convolve()"))
+  if (any(vapply(both, rank_of, 0L) > 1L)) {
+    abort("convolve(): `x` and `y` must be vectors: of matrices R takes transforms of two dimensions", "UNIMPLEMENTED",
+      op = "convolve", operand = "x", call = call
+    )
+  }
   # R takes logicals for no numbers, and gives complex ones.
   real <- !any(vapply(both, function(part) is_complex(part@dtype) || part@dtype == "pred", NA))
   both <- lapply(common(both, "convolve()", c("x", "y"), call), as_column)

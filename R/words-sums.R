@@ -45,10 +45,16 @@ without_nan <- function(x, number, na_rm = TRUE) {
 sum_of <- function(parts, na_rm, call) {
   parts <- summands(parts, "sum()", call)
   integers <- length(parts) && parts[[1L]]@dtype == "i32"
-  if (integers) parts <- lapply(parts, converted, "i64")
+  if (integers) parts <- lapply(parts, wide_summands, na_rm)
   sums <- lapply(parts, function(x) reduced("reduce_add", without_nan(x, 0, na_rm), NULL, "sum()", call))
   total <- Reduce(`+`, sums)
   if (integers) r_integers(total, !r_integer_range(total)) else total
+}
+
+# R's integers as 64-bit ones; in place of NA a number with which every sum is too large
+wide_summands <- function(x, na_rm) {
+  wide <- converted(x, "i64")
+  if (may_have_na(x)) selected(is_na_integer(x), filled(if (na_rm) 0 else 2^40, wide), wide) else wide
 }
 
 # Which 64-bit integers R's integers have a place for
@@ -101,7 +107,13 @@ in_a_row <- function(parts, shown, call) {
 
 extremum_of <- function(op, parts, na_rm, shown, call) {
   x <- in_a_row(parts, shown, call)
-  reduced(op, without_nan(x, if (op == "reduce_max") -Inf else Inf, na_rm), NULL, shown, call)
+  largest <- op == "reduce_max"
+  if (may_have_na(x)) {
+    unknown <- is_na_integer(x)
+    found <- reduced(op, selected(unknown, filled((if (largest) -1 else 1) * .Machine$integer.max, x), x), NULL, shown, call)
+    return(if (na_rm) found else selected(any(unknown), filled(missing_number(x@dtype), found), found))
+  }
+  reduced(op, without_nan(x, if (largest) -Inf else Inf, na_rm), NULL, shown, call)
 }
 
 range_of <- function(parts, na_rm, call) {
@@ -243,14 +255,17 @@ word("which.min", "base",
   dtypes = "real numbers", derivative = "none", differs = which_differs
 )
 
-# Elementwise extremes of several arguments, of the shape of the first one that is longest.
+# Elementwise extremes of several arguments.
 parallel_extremum <- function(op, parts, na_rm, shown, call) {
   check_known_flag(na_rm, "na.rm", shown, call)
   if (!length(parts)) {
     abort(sprintf("%s: no arguments", shown), op = sub("()", "", shown, fixed = TRUE), operand = "...", call = call)
   }
+  if (length(parts) == 1L && is_value(parts[[1L]])) {
+    return(parts[[1L]])
+  }
   parts <- summands(parts, shown, call)
-  Reduce(function(x, y) {
+  y <- Reduce(function(x, y) {
     both <- operands(x, y, shown, c("...", "..."), call)
     check_kind(both[[1L]], "a real number", shown, "...", call)
     x <- both[[1L]]
@@ -262,6 +277,8 @@ parallel_extremum <- function(op, parts, na_rm, shown, call) {
     }
     record(op, list(x, y), x@dtype, x@shape)
   }, parts)
+  # R's dimensions are those of the first argument, if it has any.
+  if (rank_of(parts[[1L]]) < 2L) without_dim(y) else y
 }
 
 word("pmax", "base",

@@ -10,7 +10,7 @@ test_that("indices that are known take what they take in R", {
     x[c(2, 5, 1)], x[-1], x[-c(1, 3)], x[c(TRUE, FALSE)], x[rep(1:3, 4)], x[c(0, 2)], x[9], x[c(1, NA)], x[7:1],
     x[c(6, 4, 2)], x[rep(2, 3)], x[integer()], x[], x[2.9], x[c(TRUE, NA, FALSE)], x[rep(TRUE, 9)], x[NULL], x[0],
     x[-9],
-    k[5], k[c(2, NA)], l[-1], k[-(1:3)],
+    l[-1], k[-(1:3)],
     m[2, ], m[, 2], m[2, 3], m[-1, ], m[, c(4, 1)], m[c(TRUE, FALSE, TRUE), 2:3], m[2, , drop = FALSE], m[5],
     m[c(1, 7, 2)], m[cbind(c(1, 3), c(2, 4))], m[cbind(1, 2)], m[2:3, c(1, 1, 4)], m[], m[, ], m[-(1:3), ], m[14],
     m[lower.tri(m)], m[7:2], m[1, , drop = FALSE][, 2:3], m[cbind(c(0, 1), 2)], m[cbind(c(NA, 1), 2)], m[, 0],
@@ -42,13 +42,39 @@ test_that("indices that are values are positions", {
   expect_equal(xla_jit(function(x, i) x[i])(numeric(), 1:2), c(NaN, NaN))
 })
 
+test_that("integers have no NA; what is read outside of them is NA where it is computed with", {
+  skip_without_plugin()
+  trace <- function(f) xla_jit(f)(data$k)
+  expect_snapshot(error = TRUE, {
+    trace(function(k) k[5])
+    trace(function(k) k[c(2, NA)])
+    trace(function(k) replace(k, 5, 1L))
+    trace(function(k) replace(k, 1, NA))
+    trace(function(k) matrix(k[0], 2, 2))
+  })
+  expect_identical(trace(function(k) replace(c(1.5, 2), 1, as.double(k)[5])), c(NaN, 2))
+  f <- function(k, i, d, x) {
+    y <- k[i]
+    list(
+      y, y + 1L, 1L - y, y * 2L, -y, abs(y), y %/% 2L, y %% 2L, k %/% d, k %/% d + 1, y + 0.5, y / 2L, y^2, as.double(y),
+      mean(y), sum(y), sum(y, 1L), sum(y, na.rm = TRUE), max(y), max(y, na.rm = TRUE), min(y), min(y, 1L, na.rm = TRUE),
+      c(y, 1.5), c(y, 1L), rev(y), y[2:1] + 0.5, x[y], sqrt(y), cumsum(y)[1:2], var(y), sort(k)[i] * 1.5, ifelse(x > 0, y, 0)
+    )
+  }
+  given <- list(data$k, c(2L, 9L), c(1L, 0L, 2L), c(1, 2))
+  expect_equal(lapply(do.call(xla_jit(f), given), as.vector), suppressWarnings(do.call(f, given)))
+  # Logicals have none: FALSE, as where NaN is compared.
+  compared <- xla_jit(function(k, i) list(k[i] > 0L, k[i] < 0L, k[i] == k[i], k[i] != 1L, k[i] <= 3.5))
+  expect_identical(compared(data$k, 9L), list(FALSE, FALSE, FALSE, TRUE, FALSE))
+})
+
 test_that("assignment changes what it changes in R", {
   skip_without_plugin()
   expect_as_r(
     `[<-`(x, 2, 9), `[<-`(x, c(5, 1), x[1:2]), `[<-`(x, -1, 0), `[<-`(x, c(TRUE, FALSE), 1), `[<-`(x, 3:5, 7),
     `[<-`(x, 9, 1), `[<-`(x, c(2, 2, 2), c(1, 2, 3)), `[[<-`(x, 4, 5), `[<-`(x, , 1), `[<-`(x, c(1, 3), x[7]),
     `[<-`(x, integer(), 1), `[<-`(x, 0, 4), `[<-`(x, c(7, 9, 2), 1:3), `[<-`(x, 2, NA), `[<-`(x, 3, TRUE),
-    `[<-`(k, 2, 1.5), `[<-`(k, 2, 9L), `[<-`(k, 5, 1L), `[<-`(k, 1, NA), `[<-`(l, 2, 3L), `[<-`(l, 2, TRUE),
+    `[<-`(k, 2, 1.5), `[<-`(k, 2, 9L), `[<-`(k, 4, 1L), `[<-`(l, 2, 3L), `[<-`(l, 2, TRUE),
     `[<-`(numeric(3), 2, x[1]), `[<-`(NULL, 2, x[1]), `[<-`(rep(NA, 3), 2, x[1]), `[<-`(1:3, 2, k[1]),
     `[[<-`(list(1), 2, x),
     `[<-`(m, 2, , 1:4), `[<-`(m, , 2, x[1:3]), `[<-`(m, 2, 3, 0), `[<-`(m, -1, c(1, 3), matrix(1:4, 2)),

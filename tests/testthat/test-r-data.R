@@ -28,7 +28,7 @@ test_that("base arrays enter in R's own precision and leave as they were", {
   skip_without_plugin()
   data <- list(
     c(TRUE, FALSE), 1:3, c(0.1, -0, NaN, Inf, -Inf), c(1i, 2 + 0.1i), matrix(1:6, 2), array(1:24 / 7, c(2, 3, 4)),
-    integer(), double(), logical(), complex(), matrix(0, 0, 3), array(1L, c(2, 0, 3)), NA_integer_, c(1L, NA),
+    integer(), double(), logical(), complex(), matrix(0, 0, 3), array(1L, c(2, 0, 3)),
     .Machine$integer.max, -.Machine$integer.max, 5e-324 * 2^60, .Machine$double.xmax
   )
   for (x in data) {
@@ -45,34 +45,65 @@ test_that("one number beside buffers takes their dtype, or is refused", {
   f <- xla_jit(function(x, b) x + b)
   single <- pjrt_buffer(1, "f32")
   expect_identical(as.character(dtype(f(2, single))), "f32")
-  expect_error(f(1e39, single), "argument 1 is a number that dtype f32 cannot hold: 1e[+]39",
+  expect_error(f(1e39, single), "argument `x` is a number that dtype f32 cannot hold: 1e[+]39",
     class = "xlaffi_error_invalid_argument"
   )
   expect_identical(plain_of(as_array(f(Inf, single))), Inf)
 })
 
-test_that("NA of doubles is NA or NaN, and that of logicals is refused", {
+test_that("NA of doubles is NA or NaN, and that of logicals and integers is refused at every door", {
   skip_without_plugin()
   for (door in names(faithful)) {
     out <- faithful[[door]](c(1, NA))
     expect_true(is.na(out[[2L]]), info = door)
   }
-  refusing <- faithful[setdiff(names(faithful), "ffi_shard")]
-  for (door in names(refusing)) {
-    error <- error_of(refusing[[door]](c(TRUE, NA)))
-    expect_match(conditionMessage(error), "has NA, which pred cannot hold", fixed = TRUE, info = door)
-  }
-  # Compiled for logicals without NA before
-  f <- xla_jit(function(x) !x)
-  expect_identical(f(c(TRUE, FALSE)), c(FALSE, TRUE))
-  expect_error(f(c(TRUE, NA)), "argument 1 has NA, which pred cannot hold", class = "xlaffi_error_invalid_argument")
+  missing <- list(pred = c(TRUE, NA), i32 = c(1L, NA), i64 = bit64::as.integer64(c("1", NA)))
   mesh <- mesh_of_one()
-  g <- xla_jit(function(x) !x, mesh = mesh, in_shardings = ffi_spec())
-  expect_error(g(c(TRUE, NA)), "argument 1 has NA, which pred cannot hold", class = "xlaffi_error_invalid_argument")
+  captured <- 1L
+  further <- list(
+    beside_value = function(x) xla_jit(function(v) c(v, x))(x[1L]),
+    captured = function(x) {
+      captured <- x
+      xla_jit(function(v) list(v, captured))(1)
+    },
+    assigned = function(x) xla_jit(function(v) replace(v, 1:2, x))(x[c(1L, 1L)]),
+    buffer = function(x) xla_jit(function(v) v)(pjrt_buffer(x)),
+    beside_data = function(x) xla_jit(function(v, b) list(v, b))(1, copy_buffer(pjrt_buffer(x), "cpu")),
+    on_mesh = function(x) xla_jit(function(v) v, mesh = mesh)(x),
+    buffer_on_mesh = function(x) xla_jit(function(v) v, mesh = mesh)(pjrt_buffer(x)),
+    buffer_in_shard = function(x) ffi_shard(pjrt_buffer(x), mesh),
+    read_in_shard = function(x) ffi_shard_from(function(rows, device) pjrt_buffer(x, device = device), mesh, "data", 2),
+    parts = function(x) xla_jit(function(v) v)(pjrt_buffer_from(list(x[1L], x[2L]))),
+    fori = function(x) xla_jit(function(v) hlo_fori(1, 3, function(i, s) s, x))(1),
+    scan = function(x) xla_jit(function(v) hlo_scan(function(s, i) list(s, i), v, x))(1),
+    gradient = function(x) ffi_grad(function(p, y) sum(p))(1, x),
+    batch = function(x) ffi_vmap(function(y) y)(x),
+    objective = function(x) ffi_objective(function(p, y) sum(p), 1, y = pjrt_buffer(x))$fn(1),
+    callback = function(x) ffi_callback(function(v) x, sprintf("v: f64[] -> y: %s[2]", xlaffi:::r_dtype(x)))(1)
+  )
+  refusing <- c(faithful, further)
+  for (door in names(refusing)) {
+    for (dtype in names(missing)) {
+      error <- error_of(refusing[[door]](missing[[dtype]]))
+      expect_s3_class(error, "xlaffi_error_invalid_argument")
+      expect_match(conditionMessage(error), "NA, which|of data with NA|have no NA", info = paste(door, dtype))
+    }
+  }
+  # Compiled for data without NA before
+  f <- xla_jit(function(x) x)
+  for (x in missing) {
+    expect_identical(f(x[1L]), x[1L])
+    expect_identical(f(x[c(1L, 1L)]), x[c(1L, 1L)])
+    expect_match(conditionMessage(error_of(f(x))), "argument `x` has NA, which")
+  }
   # As documented
   expect_error(pjrt_buffer(NA, check = TRUE), class = "xlaffi_error_invalid_argument")
-  expect_error(ffi_shard(NA, mesh, check = TRUE), class = "xlaffi_error_invalid_argument")
+  expect_error(ffi_shard(NA_real_, mesh, check = TRUE), class = "xlaffi_error_invalid_argument")
   expect_identical(plain_of(as_array(pjrt_buffer(NA))), TRUE)
+  expect_identical(plain_of(as_array(pjrt_buffer(c(1L, NA)))), c(1L, NA))
+  # A program without R's meaning takes the bits.
+  plain <- pjrt_compile(pjrt_program(ffi_program(function(x) x, missing$i32)))
+  expect_identical(plain_of(as_array(pjrt_execute(plain, pjrt_buffer(missing$i32)))), missing$i32)
 })
 
 test_that("names and dimnames are dropped", {
@@ -86,7 +117,7 @@ test_that("names and dimnames are dropped", {
 
 test_that("integers of 64 bits keep them all, both ways", {
   skip_without_plugin()
-  x <- bit64::as.integer64(c("9007199254740993", "-9223372036854775807", "9223372036854775807", NA, "0"))
+  x <- bit64::as.integer64(c("9007199254740993", "-9223372036854775807", "9223372036854775807", "1", "0"))
   for (door in names(faithful)) {
     out <- plain_of(faithful[[door]](x))
     expect_s3_class(out, "integer64")
@@ -194,6 +225,10 @@ test_that("refusals are worded", {
     xla_lu(data.frame(x = 1))
     xla_jit(function(x) x + Sys.Date())(1)
     f(c(TRUE, NA))
+    f(c(1L, NA))
+    f(pjrt_buffer(c(1L, NA)))
+    f(list(a = c(1L, NA)))
+    xla_jit(function(x) c(x, NA_integer_))(1L)
   })
 })
 

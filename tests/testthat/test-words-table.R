@@ -66,3 +66,41 @@ test_that("R's generics give a value, what R says of such a vector, or an error 
     expect_true(known, label = sprintf("%s() of a value: %s", name, class(result)[[1L]]))
   }
 })
+
+# Nothing is compiled: a trace knows types and shapes.
+test_that("types and dimensions of results are R's, also of logicals, integers and arrays without elements", {
+  data <- list(i = c(2L, 1L, 3L), lm = matrix(c(TRUE, FALSE, TRUE), 2, 3), im0 = matrix(1L, 0, 3), dm0 = matrix(0, 0, 3))
+  kind_in_r <- function(x) {
+    if (is.list(x)) lapply(unname(x), kind_in_r) else list(typeof(x), if (length(dim(x)) > 1L) dim(x) else length(x))
+  }
+  types <- c(pred = "logical", i32 = "integer", f64 = "double", c128 = "complex")
+  kind_here <- function(x) {
+    if (is.list(x)) {
+      return(lapply(unname(x), kind_here))
+    }
+    list(types[[x@dtype]], if (length(x@shape) > 1L) x@shape else as.integer(prod(x@shape)))
+  }
+  # Logicals have no NA; what is of no use without elements, or documented
+  other <- c(
+    "fivenum", "median", "diag<-", "zapsmall", "[", "rep", "mad", "IQR", "simplify2array", "print", "invisible", "array",
+    "spline", "log", "Recall"
+  )
+  for (entry in Filter(function(entry) entry$package %in% c("base", "stats"), entries())) {
+    f <- get0(entry$name, asNamespace(entry$package), mode = "function")
+    if (is.null(f) || entry$name %in% other || entry$by == "own") next
+    for (form in c("`%s`(x)", "`%s`(x, 1)")) {
+      code <- str2lang(sprintf(form, entry$name))
+      traced <- as.function(c(alist(x = ), code), envir = globalenv()) # nolint
+      for (name in names(data)) {
+        in_r <- tryCatch(suppressWarnings(traced(data[[name]])), error = function(e) NULL)
+        if (!(is.numeric(in_r) || is.logical(in_r) || is.complex(in_r) || is.list(in_r))) next
+        here <- tryCatch(
+          xlaffi:::trace_program(traced, list(x = xlaffi:::argument_type(data[[name]], "x")))$results,
+          error = function(e) NULL
+        )
+        if (is.null(here)) next
+        expect_identical(kind_here(here), kind_in_r(in_r), label = paste(deparse1(code), name))
+      }
+    }
+  }
+})

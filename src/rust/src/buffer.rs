@@ -28,6 +28,9 @@ pub struct BufferObject {
     pub buffer: Arc<Buffer>,
     /// Name of the platform.
     pub platform: Arc<str>,
+    /// Whether it was made of R data with NA where XLA has none: the least integer, or TRUE. Programs with R's meaning
+    /// do not take it.
+    pub has_na: bool,
     _held: Held,
 }
 
@@ -38,7 +41,13 @@ impl BufferObject {
             _held: Held::new(size(&buffer)),
             buffer: Arc::new(buffer),
             platform: platform.clone(),
+            has_na: false,
         }
+    }
+
+    /// What is made of R data, or a copy of that.
+    pub fn with_na(self, has_na: bool) -> Self {
+        BufferObject { has_na, ..self }
     }
 }
 
@@ -101,6 +110,7 @@ fn upload_shaped(
     dims: Vec<i64>,
 ) -> Outcome<BufferObject> {
     let vector = Vector::new(data)?;
+    let has_na = vector.has_na();
     let dtype = dtype.unwrap_or_else(|| vector.default_dtype());
     let count = host::count(&dims, dtype)?;
     let with = |source| HostData {
@@ -109,12 +119,13 @@ fn upload_shaped(
         order: Order::ColumnMajor,
         dtype,
     };
-    if vector.len() == 1 && count != 1 {
+    let made = if vector.len() == 1 && count != 1 {
         let filled = vector.repeat(count)?;
         upload(on, with(filled.source()))
     } else {
         upload(on, with(vector.source()))
-    }
+    };
+    Ok(made?.with_na(has_na))
 }
 
 /// An array of zeros, of which this side never has more than a part besides what the device has.
@@ -260,13 +271,14 @@ routines! {
         host::read_raw(&object.buffer, order(row_major))
     }
 
-    // Dtype, shape and platform.
+    // Dtype, shape and platform, and whether it was made of data with NA where XLA has none.
     fn buffer_describe(buffer) {
         let object: &BufferObject = get(buffer, "x")?;
         Ok(named! {
             dtype = object.buffer.dtype().name(),
             shape = host::dims_to_r(object.buffer.dims())?,
             platform = &*object.platform,
+            has_na = object.has_na,
         })
     }
 
@@ -292,7 +304,7 @@ routines! {
         let to: &DeviceObject = get(device, "device")?;
         memory::expect(size(&object.buffer));
         let copy = memory::retried(|| Ok(object.buffer.copy_to(&to.device)?))?;
-        Ok(wrap(BufferObject::new(copy, &to.platform)))
+        Ok(wrap(BufferObject::new(copy, &to.platform).with_na(object.has_na)))
     }
 
     // The lines that print() shows.

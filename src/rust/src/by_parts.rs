@@ -1,6 +1,6 @@
 //! `xlaffi_parts`: an array that comes to a device part by part, and `xlaffi_stored`: one that lies in a file.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ use crate::vector::{bytes, Vector};
 /// An array under way; `None` when it has come or was given up.
 struct PartsObject {
     parts: RefCell<Option<Parts>>,
+    has_na: Cell<bool>,
     platform: Arc<str>,
 }
 
@@ -58,6 +59,7 @@ routines! {
         })?;
         Ok(wrap(PartsObject {
             parts: RefCell::new(Some(parts)),
+            has_na: Cell::new(false),
             platform: on.platform.clone(),
         }))
     }
@@ -70,6 +72,7 @@ routines! {
             Some(bytes) => (Source::Bytes(bytes), Order::RowMajor),
             None => {
                 vector = Vector::new(data)?;
+                object.has_na.set(object.has_na.get() || vector.has_na());
                 (vector.source(), Order::ColumnMajor)
             }
         };
@@ -108,7 +111,7 @@ routines! {
             memory::retried(|| refused(parts.borrow_mut().finish()))
         })?;
         object.parts.replace(None);
-        Ok(wrap(BufferObject::new(buffer, &object.platform)))
+        Ok(wrap(BufferObject::new(buffer, &object.platform).with_na(object.has_na.get())))
     }
 
     // Frees what has come.

@@ -59,8 +59,8 @@ routines! {
     // Runs the program on a buffer per parameter; a list of buffers, which has the class `xlaffi_executed` where printed
     // text waits to be shown, or one of the class `xlaffi_launched` with the run that R has to wait for. Where `simplify` says so, one buffer
     // comes without a list, if no text waits. Where the program runs on several devices, in place of each buffer, there and
-    // here, is a list of them, one per device.
-    fn executable_execute(executable, arguments, options, check: bool, simplify: bool) {
+    // here, is a list of them, one per device. `refuse_na`: buffers of R data with NA that XLA has not are refused.
+    fn executable_execute(executable, arguments, options, check: bool, simplify: bool, refuse_na: bool) {
         let object: &ExecutableObject = get(executable, "executable")?;
         // SAFETY: a symbol of R's.
         let names = unsafe { attribute(arguments, R_NamesSymbol) };
@@ -71,6 +71,9 @@ routines! {
         let parts = device_parts(arguments, &object.executable)?;
         if check {
             check_parts(&object.executable, &parts)?;
+        }
+        if refuse_na {
+            check_no_na(arguments)?;
         }
         let in_lists = object.executable.is_over_several();
         match start(object, parts, execute_options(options)?)? {
@@ -184,15 +187,46 @@ fn on_device(
             Rtype::ExternalPtr => {
                 let object: &BufferObject = get(argument, format_args!("..{}", index + 1))?;
                 check_alive(executable, &object.buffer, index, 0)?;
+                not_na(object, index, "is a buffer of data with")?;
                 object.buffer.clone()
             }
             _ => {
                 has_array_of_one_axis |= host::has_one_axis(argument);
-                upload_array(device, argument, host::dtype(dtype)?)?.buffer
+                let object = upload_array(device, argument, host::dtype(dtype)?)?;
+                not_na(&object, index, "has")?;
+                object.buffer
             }
         });
     }
     Ok((buffers, has_array_of_one_axis))
+}
+
+/// Refuses an argument that was made of R data with NA where XLA has none.
+fn not_na(object: &BufferObject, index: usize, how: &str) -> Outcome<()> {
+    if !object.has_na {
+        return Ok(());
+    }
+    let (argument, dtype) = (index + 1, object.buffer.dtype());
+    Err(Failure::argument(
+        &argument.to_string(),
+        format!("argument {argument} {how} NA, which {dtype} cannot hold"),
+    ))
+}
+
+/// As [`not_na`], for each buffer of a list; those on several devices are looked at where they are made.
+fn check_no_na(arguments: &Robj) -> Outcome<()> {
+    let arguments = elements(arguments);
+    arguments
+        .iter()
+        .enumerate()
+        .try_for_each(|(index, buffer)| {
+            // SAFETY: an element of a list that R protects.
+            let buffer = unsafe { borrowed(buffer) };
+            match buffer.rtype() {
+                Rtype::ExternalPtr => not_na(get(buffer, "")?, index, "is a buffer of data with"),
+                _ => Ok(()),
+            }
+        })
 }
 
 /// Marks fresh results, which are not protected, where printed text waits.

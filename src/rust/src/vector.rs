@@ -64,6 +64,15 @@ impl<'a> Vector<'a> {
         }
     }
 
+    /// Whether an element is NA where there are no NaN: the least number, which is one for XLA.
+    pub fn has_na(&self) -> bool {
+        match self {
+            Vector::Logical(x) | Vector::Integer(x) => contains(x, i32::MIN),
+            Vector::Integer64(x) => contains(x, i64::MIN),
+            Vector::Double(_) | Vector::Complex(_) => false,
+        }
+    }
+
     /// As the host takes it.
     pub fn source(&self) -> Source<'a> {
         match self {
@@ -83,6 +92,14 @@ impl<'a> Vector<'a> {
             Vector::Complex(x) => Filled::Complex(fill(x[0], count)?),
         })
     }
+}
+
+/// As `x.contains()`, at the speed of memory: the loop between two decisions has no exit, so that it becomes one over
+/// vectors.
+fn contains<T: Copy + PartialEq>(x: &[T], number: T) -> bool {
+    const STRIDE: usize = 1024;
+    x.chunks(STRIDE)
+        .any(|part| part.iter().fold(false, |any, &x| any | (x == number)))
 }
 
 /// A repeated element.

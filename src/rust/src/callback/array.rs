@@ -1,12 +1,12 @@
 //! Arrays of a call as R's, and R's as those.
 
 use extendr_api::{GetSexp, Robj};
-use extendr_ffi::{Rf_coerceVector, SEXP, SEXPTYPE, TYPEOF};
+use extendr_ffi::{Rboolean, Rf_coerceVector, Rf_isObject, SEXP, SEXPTYPE, TYPEOF};
 use own_ops::signature::Order;
 use pjrt::{DType, Shape};
 use xla_ffi::{Code, DataKind, DataType, Error, Result};
 
-use crate::argument::borrowed;
+use crate::argument::{borrowed, inherits};
 use crate::failure::Outcome;
 use crate::host::{dims_of, has_dims, new_array, set_dims};
 use crate::pointer::described;
@@ -111,6 +111,12 @@ impl Array {
     /// Takes what R has computed.
     pub fn take(&self, value: &Robj, element: Option<usize>, sizes: &[usize]) -> Result<()> {
         let (offset, dims) = self.part(element, sizes);
+        // What a class says of numbers, the levels of a factor say, has no place in an array.
+        // SAFETY: R's thread; the value is protected by the caller.
+        let is_object = unsafe { Rf_isObject(value.get()) } != Rboolean::FALSE;
+        if is_object && !inherits(value, "integer64") {
+            return Err(self.refuse("numbers without a class", value));
+        }
         Vector::new(value).map_err(|_| self.refuse("numbers", value))?;
         self.check_shape(value, dims)?;
         let kind = self.dtype.info().kind;
@@ -191,10 +197,8 @@ impl Array {
             false => Err(self.refuse(expected, value)),
         };
         match (self.dtype, vector) {
-            (DType::Pred, Vector::Logical(x)) => match x.contains(&i32::MIN) {
-                true => Err(self.has("NA, which pred has not")),
-                false => Ok(()),
-            },
+            (dtype, _) if vector.has_na() => Err(self.has(&format!("NA, which {dtype} has not"))),
+            (DType::Pred, Vector::Logical(_)) => Ok(()),
             (DType::Pred, _) => not(false, "logical"),
             (dtype, Vector::Complex(_)) => not(dtype.is_complex(), "real numbers"),
             (dtype, Vector::Double(x)) if is_integer(dtype) => {
@@ -206,14 +210,6 @@ impl Array {
                     ))),
                     None => Ok(()),
                 }
-            }
-            (dtype, Vector::Logical(x) | Vector::Integer(x))
-                if dtype != DType::I32 && x.contains(&i32::MIN) =>
-            {
-                Err(self.has(&format!("NA, which {dtype} has not")))
-            }
-            (dtype, Vector::Integer64(x)) if dtype != DType::I64 && x.contains(&i64::MIN) => {
-                Err(self.has(&format!("NA, which {dtype} has not")))
             }
             _ => Ok(()),
         }

@@ -24,6 +24,8 @@ pub(super) struct Pair {
     pub tiles: Run,
     /// Whether `tiles` converts too; otherwise its tiles have the destination's type.
     pub direct: bool,
+    /// Whether both types are the same, so that a run is copied.
+    pub plain: bool,
 }
 
 impl Pair {
@@ -38,6 +40,7 @@ impl Pair {
                 super::for_size!(size_of::<D>(), T => tiles::<T, T>)
             },
             direct: S::OFTEN || TypeId::of::<S>() == TypeId::of::<D>(),
+            plain: TypeId::of::<S>() == TypeId::of::<D>(),
         }
     }
 

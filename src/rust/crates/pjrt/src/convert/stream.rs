@@ -77,6 +77,10 @@ pub(super) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
 /// `len` elements are inside either memory.
 pub(super) unsafe fn line(pair: &Pair, from: *const u8, to: *mut u8, len: usize) {
     const CHUNK: usize = 4096;
+    if pair.plain {
+        // SAFETY: the caller's promise.
+        return unsafe { copy(from, to, len * pair.to) };
+    }
     let mut buffer = MaybeUninit::<[u8; CHUNK]>::uninit();
     let buffer = buffer.as_mut_ptr().cast::<u8>();
     let step = CHUNK / pair.to;
