@@ -83,7 +83,7 @@ test_that("types and dimensions of results are R's, also of logicals, integers a
   # Logicals have no NA; what is of no use without elements, or documented
   other <- c(
     "fivenum", "median", "diag<-", "zapsmall", "[", "rep", "mad", "IQR", "simplify2array", "print", "invisible", "array",
-    "spline", "log", "Recall"
+    "spline", "log", "mean", "Recall"
   )
   for (entry in Filter(function(entry) entry$package %in% c("base", "stats"), entries())) {
     f <- get0(entry$name, asNamespace(entry$package), mode = "function")
