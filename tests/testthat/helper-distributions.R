@@ -27,42 +27,86 @@ distance <- function(found, expected, absolute = FALSE) {
   e
 }
 
-# `name` beside R's over all combinations of the arguments in `grid`; where R gives NaN, `own` says what is there.
-expect_distribution <- function(name, grid, ..., tolerance = 1e-12, absolute = FALSE, own = NaN) {
-  grid <- expand.grid(grid)
-  found <- of_values(name, grid, ...)
-  expected <- in_r(name, grid, ...)
-  e <- distance(found, expected, absolute)
-  e[is.nan(expected) & found %in% own] <- 0
-  # R's own logarithms of what underflows have few digits, or none.
-  if (absolute) {
-    e[expected < -700 & found < -700] <- 0
+# What functions give for their arguments, computed by one program: each of `cases` has `f` and a list `arguments`. The
+# same data are one argument of the program, so that XLA computes once what functions have in common.
+computed_together <- function(cases) {
+  keys <- lapply(cases, function(case) vapply(case$arguments, rlang::hash, ""))
+  data <- unlist(lapply(cases, `[[`, "arguments"), recursive = FALSE, use.names = FALSE)
+  data <- stats::setNames(data, unlist(keys))[!duplicated(unlist(keys))]
+  xla_jit(function(data) {
+    lapply(seq_along(cases), function(i) {
+      do.call(cases[[i]]$f, stats::setNames(data[keys[[i]]], names(cases[[i]]$arguments)))
+    })
+  })(data)
+}
+
+# The checks of `cases` by programs of a dozen each, those of one function beside one another.
+check_together <- function(cases, check) {
+  cases <- cases[order(vapply(cases, `[[`, "", "name"))]
+  for (some in split(cases, (seq_along(cases) - 1) %/% 12)) {
+    found <- computed_together(some)
+    for (i in seq_along(some)) check(some[[i]], found[[i]])
   }
-  worst <- which.max(e)
-  shown <- sprintf("%s(%s)", name, toString(sprintf("%s = %.17g", names(grid), unlist(grid[worst, ]))))
-  testthat::expect_lte(e[[worst]], tolerance,
-    label = sprintf("the error of %s, %.17g for %.17g,", shown, found[[worst]], expected[[worst]])
+}
+
+# `name` beside R's over all combinations of the arguments in `grid`; where R gives NaN, `own` says what is there.
+distribution_case <- function(name, grid, ..., tolerance = 1e-12, absolute = FALSE, own = NaN) {
+  options <- list(...)
+  f <- get(paste0("word_", name), asNamespace("xlaffi"))
+  list(
+    name = name, arguments = as.list(expand.grid(grid)), options = options, tolerance = tolerance,
+    absolute = absolute, own = own, f = function(...) do.call(f, c(list(...), options))
   )
 }
 
-# Derivatives in all arguments `at` (vectors of one length) beside differences of R's own function.
-expect_slopes <- function(name, at, ..., which = seq_along(at), tolerance = 1e-6, step = 1e-4) {
-  f <- get(paste0("word_", name), asNamespace("xlaffi"))
-  options <- list(...)
-  names <- names(at)
-  g <- ffi_grad(function(...) sum(do.call(f, c(stats::setNames(list(...), names), options))), which)
-  found <- do.call(g, unname(at))
-  found <- if (is.list(found)) found else list(found)
-  for (i in seq_along(which)) {
-    moved <- function(by) {
-      to <- at
-      to[[which[[i]]]] <- at[[which[[i]]]] * (1 + by * step)
-      in_r(name, to, ...)
+expect_distributions <- function(cases) {
+  check_together(cases, function(case, found) {
+    found <- as.vector(found)
+    expected <- do.call(in_r, c(list(case$name, case$arguments), case$options))
+    e <- distance(found, expected, case$absolute)
+    e[is.nan(expected) & found %in% case$own] <- 0
+    # R's own logarithms of what underflows have few digits, or none.
+    if (case$absolute) {
+      e[expected < -700 & found < -700] <- 0
     }
-    # The error of the central difference is of order step^4.
-    slope <- (8 * (moved(1) - moved(-1)) - (moved(2) - moved(-2))) / (12 * step * at[[which[[i]]]])
-    testthat::expect_equal(as.vector(found[[i]]), slope,
-      tolerance = tolerance, label = sprintf("the slope of %s in %s", name, names[[which[[i]]]])
+    worst <- which.max(e)
+    at <- vapply(case$arguments, `[[`, 0, worst)
+    shown <- sprintf("%s(%s)", case$name, toString(sprintf("%s = %.17g", names(at), at)))
+    testthat::expect_lte(e[[worst]], case$tolerance,
+      label = sprintf("the error of %s, %.17g for %.17g,", shown, found[[worst]], expected[[worst]])
     )
-  }
+  })
+}
+
+# Derivatives in all arguments `at` (vectors of one length) beside differences of R's own function.
+slopes_case <- function(name, at, ..., which = seq_along(at), tolerance = 1e-6, step = 1e-4) {
+  options <- list(...)
+  f <- get(paste0("word_", name), asNamespace("xlaffi"))
+  list(
+    name = name, arguments = at, options = options, which = which, tolerance = tolerance, step = step,
+    f = function(...) {
+      gradient <- ffi_grad(function(...) sum(do.call(f, c(stats::setNames(list(...), names(at)), options))), which)
+      do.call(gradient, unname(list(...)))
+    }
+  )
+}
+
+expect_slopes <- function(cases) {
+  check_together(cases, function(case, found) {
+    at <- case$arguments
+    found <- if (is.list(found)) found else list(found)
+    for (i in seq_along(case$which)) {
+      moved_argument <- case$which[[i]]
+      moved <- function(by) {
+        to <- at
+        to[[moved_argument]] <- at[[moved_argument]] * (1 + by * case$step)
+        do.call(in_r, c(list(case$name, to), case$options))
+      }
+      # The error of the central difference is of order step^4.
+      slope <- (8 * (moved(1) - moved(-1)) - (moved(2) - moved(-2))) / (12 * case$step * at[[moved_argument]])
+      testthat::expect_equal(as.vector(found[[i]]), slope,
+        tolerance = case$tolerance, label = sprintf("the slope of %s in %s", case$name, names(at)[[moved_argument]])
+      )
+    }
+  })
 }

@@ -9,8 +9,11 @@ size <- c(-1, 0, 1, 2, 20, 2.5, 1000, 1e4, NaN)
 
 test_that("densities are R's", {
   skip_without_plugin()
+  cases <- list()
   for (log in c(FALSE, TRUE)) {
-    check <- function(name, grid, ...) expect_distribution(name, grid, log = log, absolute = log, ...)
+    check <- function(name, grid, ...) {
+      cases <<- c(cases, list(distribution_case(name, grid, log = log, absolute = log, ...)))
+    }
     check("dnorm", list(x = x, mean = c(-3, 0, 1e5, Inf), sd = scale))
     check("dlnorm", list(x = x, meanlog = c(-3, 0, 1), sdlog = scale), own = c(NaN, 0, -Inf))
     check("dexp", list(x = x, rate = scale))
@@ -27,6 +30,7 @@ test_that("densities are R's", {
     check("dgeom", list(x = count, prob = unit))
     check("dnbinom", list(x = count, size = c(-1, 0, 0.5, 1, 33.3, 1e3), prob = c(0.1, 0.5, 0.7, 1, 1.1)))
   }
+  expect_distributions(cases)
 })
 
 test_that("densities have their digits where R loses them", {
@@ -37,14 +41,20 @@ test_that("densities have their digits where R loses them", {
     dpois = c("x", "lambda"), dbinom = c("x", "size", "prob"), dnbinom = c("x", "size", "prob"),
     dnbinom_mu = c("x", "size", "mu")
   )
+  parts <- lapply(stats::setNames(nm = names(arguments)), function(name) cases[cases$name == name, ])
+  found <- computed_together(lapply(names(arguments), function(name) {
+    f <- get(paste0("word_", sub("_mu", "", name)), asNamespace("xlaffi"))
+    list(
+      f = function(...) list(log = f(..., log = TRUE), density = f(..., log = FALSE)),
+      arguments = stats::setNames(as.list(parts[[name]][2:4]), arguments[[name]])[arguments[[name]]]
+    )
+  }))
+  names(found) <- names(arguments)
   for (name in names(arguments)) {
-    part <- cases[cases$name == name, ]
-    at <- stats::setNames(as.list(part[2:4]), arguments[[name]])[arguments[[name]]]
-    f <- sub("_mu", "", name)
-    expect_lt(max(distance(of_values(f, at, log = TRUE), part$log, absolute = TRUE)), 1e-13, label = name)
-    usual <- part$log > -700
-    density <- of_values(f, at, log = FALSE)
-    expect_lt(max(distance(density[usual], exp(part$log[usual]))), 1e-12, label = name)
+    expected <- parts[[name]]$log
+    expect_lt(max(distance(as.vector(found[[name]]$log), expected, absolute = TRUE)), 1e-13, label = name)
+    usual <- expected > -700
+    expect_lt(max(distance(as.vector(found[[name]]$density)[usual], exp(expected[usual]))), 1e-12, label = name)
   }
 })
 
@@ -52,24 +62,27 @@ test_that("densities have slopes in x and the parameters, also at the edges", {
   skip_without_plugin()
   z <- c(0.3, 1.2, 4)
   p <- c(0.2, 0.5, 0.9)
+  cases <- list()
+  slopes <- function(...) cases <<- c(cases, list(slopes_case(...)))
   for (log in c(FALSE, TRUE)) {
-    expect_slopes("dnorm", list(x = z, mean = c(1, 2, 3), sd = c(0.5, 1, 2)), log = log)
-    expect_slopes("dlnorm", list(x = z, meanlog = c(1, 2, 3), sdlog = c(0.5, 1, 2)), log = log)
-    expect_slopes("dexp", list(x = z, rate = p), log = log)
-    expect_slopes("dcauchy", list(x = z, location = p, scale = c(0.5, 1, 2)), log = log)
-    expect_slopes("dlogis", list(x = z, location = p, scale = c(0.5, 1, 2)), log = log)
-    expect_slopes("dweibull", list(x = z, shape = c(0.7, 1, 3), scale = c(0.5, 1, 2)), log = log)
-    expect_slopes("dgamma", list(x = z, shape = c(0.7, 1, 20), rate = c(0.5, 1, 2)), log = log)
-    expect_slopes("dchisq", list(x = z, df = c(0.7, 2, 20)), log = log)
-    expect_slopes("dbeta", list(x = p, shape1 = c(0.7, 2, 1), shape2 = c(3, 1, 20)), log = log)
-    expect_slopes("dt", list(x = z, df = c(0.7, 2, 20)), log = log)
-    expect_slopes("df", list(x = z, df1 = c(0.7, 2, 20), df2 = c(3, 1, 50)), log = log)
-    expect_slopes("dpois", list(x = c(0, 3, 50), lambda = z), which = 2, log = log)
-    expect_slopes("dbinom", list(x = c(0, 3, 50), size = c(3, 7, 50), prob = p), which = 3, log = log)
-    expect_slopes("dgeom", list(x = c(0, 3, 50), prob = p), which = 2, log = log)
-    expect_slopes("dnbinom", list(x = c(0, 3, 50), size = z, prob = p), which = 2:3, log = log)
-    expect_slopes("dnbinom", list(x = c(0, 3, 50), size = z, mu = c(1, 3, 40)), which = 2:3, log = log)
+    slopes("dnorm", list(x = z, mean = c(1, 2, 3), sd = c(0.5, 1, 2)), log = log)
+    slopes("dlnorm", list(x = z, meanlog = c(1, 2, 3), sdlog = c(0.5, 1, 2)), log = log)
+    slopes("dexp", list(x = z, rate = p), log = log)
+    slopes("dcauchy", list(x = z, location = p, scale = c(0.5, 1, 2)), log = log)
+    slopes("dlogis", list(x = z, location = p, scale = c(0.5, 1, 2)), log = log)
+    slopes("dweibull", list(x = z, shape = c(0.7, 1, 3), scale = c(0.5, 1, 2)), log = log)
+    slopes("dgamma", list(x = z, shape = c(0.7, 1, 20), rate = c(0.5, 1, 2)), log = log)
+    slopes("dchisq", list(x = z, df = c(0.7, 2, 20)), log = log)
+    slopes("dbeta", list(x = p, shape1 = c(0.7, 2, 1), shape2 = c(3, 1, 20)), log = log)
+    slopes("dt", list(x = z, df = c(0.7, 2, 20)), log = log)
+    slopes("df", list(x = z, df1 = c(0.7, 2, 20), df2 = c(3, 1, 50)), log = log)
+    slopes("dpois", list(x = c(0, 3, 50), lambda = z), which = 2, log = log)
+    slopes("dbinom", list(x = c(0, 3, 50), size = c(3, 7, 50), prob = p), which = 3, log = log)
+    slopes("dgeom", list(x = c(0, 3, 50), prob = p), which = 2, log = log)
+    slopes("dnbinom", list(x = c(0, 3, 50), size = z, prob = p), which = 2:3, log = log)
+    slopes("dnbinom", list(x = c(0, 3, 50), size = z, mu = c(1, 3, 40)), which = 2:3, log = log)
   }
+  expect_slopes(cases)
   # Nothing that is not chosen comes through.
   g <- ffi_grad(function(x, a, b) {
     f <- list(xlaffi:::word_dgamma, xlaffi:::word_dbeta, xlaffi:::word_dweibull, xlaffi:::word_dlnorm, xlaffi:::word_df)

@@ -14,12 +14,11 @@ tails <- list(
 
 test_that("distribution functions are R's in both tails, and their logarithms", {
   skip_without_plugin()
+  cases <- list()
   for (tail in tails) {
     check <- function(name, grid, tolerance = 1e-12) {
-      do.call(expect_distribution, c(
-        list(name, grid), tail,
-        list(absolute = tail$log.p, tolerance = tolerance, own = c(NaN, 0, 1, -Inf))
-      ))
+      options <- c(tail, list(absolute = tail$log.p, tolerance = tolerance, own = c(NaN, 0, 1, -Inf)))
+      cases <<- c(cases, list(do.call(distribution_case, c(list(name, grid), options))))
     }
     check("pnorm", list(q = x, mean = c(-3, 0, 1e5, Inf), sd = c(scale, 0, Inf)))
     check("plnorm", list(q = x, meanlog = c(-3, 0, 1), sdlog = scale))
@@ -43,18 +42,19 @@ test_that("distribution functions are R's in both tails, and their logarithms", 
     check("pnbinom", list(q = count, size = c(-1, 0, 0.5, 1, 33.3, 1e3), prob = c(-0.1, 0.1, 0.5, 0.7, 0.999, 1, 1.1)))
     check("pnbinom", list(q = count, size = c(0.5, 1, 33.3, 1e3, Inf), mu = c(0.1, 3, 40)))
   }
+  expect_distributions(cases)
 })
 
 test_that("quantiles are R's, of both tails, and of logarithms", {
   skip_without_plugin()
   p <- c(0, 1e-20, 1e-10, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999, 1, -0.1, NaN)
+  cases <- list()
   for (tail in tails) {
     at <- if (tail$log.p) c(log(pmax(p, 0)), 0.1, -30) else c(p, 1.1)
     # R's own errors are larger where tails are small; some quantiles are numbers next to 0.
     check <- function(name, grid, tolerance = 1e-12, absolute = FALSE, p = at) {
-      do.call(expect_distribution, c(
-        list(name, c(list(p = p), grid)), tail, list(tolerance = tolerance, absolute = absolute)
-      ))
+      options <- c(tail, list(tolerance = tolerance, absolute = absolute))
+      cases <<- c(cases, list(do.call(distribution_case, c(list(name, c(list(p = p), grid)), options))))
     }
     check("qnorm", list(mean = c(-3, 0, 1e5, NaN), sd = c(0, 0.3, 1, NaN)))
     check("qlnorm", list(meanlog = c(-3, 0, 1), sdlog = c(0.3, 1, NaN)))
@@ -76,6 +76,7 @@ test_that("quantiles are R's, of both tails, and of logarithms", {
     check("qnbinom", list(size = c(0.5, 3.1, 33.3), prob = c(0.1, 0.5, 0.9, 1.1)))
     check("qnbinom", list(size = c(0.5, 3, 33.3, Inf), mu = c(0.1, 3, 40)))
   }
+  expect_distributions(cases)
   expect_identical(of_values("qbinom", list(p = 0.5, size = c(2.5, 3), prob = 0.5)), c(NaN, 1))
 })
 
@@ -87,9 +88,13 @@ test_that("quantiles of next to no degrees of freedom are at the ends, where R's
     p <- c(1e-3, 0.3, 0.4, 0.7, 0.999)
     grid <- as.list(expand.grid(p = if (tail$log.p) log(p) else p, df1 = few, df2 = few))
     beta <- list(p = grid$p, shape1 = grid$df1, shape2 = grid$df2)
-    shares <- do.call(of_values, c(list("qbeta", beta), tail))
+    word <- function(f) function(...) do.call(f, c(list(...), tail))
+    both <- computed_together(list(
+      list(f = word(xlaffi:::word_qbeta), arguments = beta), list(f = word(xlaffi:::word_qf), arguments = grid)
+    ))
+    shares <- as.vector(both[[1]])
+    found <- as.vector(both[[2]])
     expect_equal(shares, do.call(in_r, c(list("qbeta", beta), tail)), tolerance = 1e-9)
-    found <- do.call(of_values, c(list("qf", grid), tail))
     # R's quantiles are no solution where there is none among numbers; its probabilities tell the side.
     reached <- function(q) {
       at <- do.call(in_r, c(list("pf", c(list(q), grid[-1])), tail))
@@ -121,8 +126,11 @@ test_that("distribution functions and quantiles have slopes in all arguments", {
   skip_without_plugin()
   z <- c(0.3, 1.2, 4)
   p <- c(0.2, 0.5, 0.9)
+  cases <- list()
   for (tail in tails[c(1, 4)]) {
-    slopes <- function(name, at, ...) do.call(expect_slopes, c(list(name, at), tail, list(...)))
+    slopes <- function(name, at, ...) {
+      cases <<- c(cases, list(do.call(slopes_case, c(list(name, at), tail, list(...)))))
+    }
     slopes("pnorm", list(q = z, mean = c(1, 2, 3), sd = c(0.5, 1, 2)))
     slopes("plnorm", list(q = z, meanlog = c(1, 2, 3), sdlog = c(0.5, 1, 2)))
     slopes("pexp", list(q = z, rate = p))
@@ -138,7 +146,7 @@ test_that("distribution functions and quantiles have slopes in all arguments", {
     slopes("pnbinom", list(q = c(0, 3, 40), size = z, prob = p), which = 2:3)
     slopes("pnbinom", list(q = c(0, 3, 40), size = z, mu = c(1, 3, 40)), which = 2:3)
   }
-  slopes <- function(name, at, ...) expect_slopes(name, at, ..., tolerance = 1e-5)
+  slopes <- function(name, at, ...) cases <<- c(cases, list(slopes_case(name, at, ..., tolerance = 1e-5)))
   slopes("qnorm", list(p = p, mean = c(1, 2, 3), sd = c(0.5, 1, 2)))
   slopes("qexp", list(p = p, rate = z))
   slopes("qweibull", list(p = p, shape = c(0.7, 1, 3), scale = z))
@@ -148,16 +156,24 @@ test_that("distribution functions and quantiles have slopes in all arguments", {
   slopes("qbeta", list(p = p, shape1 = c(0.7, 2, 1), shape2 = c(3, 1, 2)))
   slopes("qt", list(p = c(0.2, 0.4, 0.9), df = c(0.7, 2, 20)))
   slopes("qf", list(p = p, df1 = c(0.7, 2, 20), df2 = c(3, 1, 50)))
+  expect_slopes(cases)
   # At the middle of Student's, and none at the ends
-  for (lower in c(TRUE, FALSE)) {
-    df <- c(0.4, 1, 3, 20, Inf)
-    slope <- (if (lower) 1 else -1) / dt(0, df)
-    at_half <- ffi_grad(function(p) sum(xlaffi:::word_qt(p, df, lower.tail = lower)))
-    expect_equal(as.vector(at_half(rep(0.5, 5))), slope, tolerance = 1e-12)
-    at_log_half <- ffi_grad(function(p) sum(xlaffi:::word_qt(p, df, lower.tail = lower, log.p = TRUE)))
-    expect_equal(as.vector(at_log_half(rep(-log(2), 5))), 0.5 * slope, tolerance = 1e-12)
-    middle <- xla_jit(function(p) xlaffi:::word_qt(p, df, lower.tail = lower))(rep(0.5, 5))
-    expect_identical(as.vector(middle), numeric(5))
+  df <- c(0.4, 1, 3, 20, Inf)
+  sides <- xla_jit(function(half, log_half) {
+    lapply(list(TRUE, FALSE), function(lower) {
+      at <- function(p, ...) xlaffi:::word_qt(p, df, lower.tail = lower, ...)
+      list(
+        half = ffi_grad(function(p) sum(at(p)))(half), middle = at(half),
+        log_half = ffi_grad(function(p) sum(at(p, log.p = TRUE)))(log_half)
+      )
+    })
+  })(rep(0.5, 5), rep(-log(2), 5))
+  for (side in 1:2) {
+    slope <- c(1, -1)[[side]] / dt(0, df)
+    found <- lapply(sides[[side]], as.vector)
+    expect_equal(found$half, slope, tolerance = 1e-12)
+    expect_equal(found$log_half, 0.5 * slope, tolerance = 1e-12)
+    expect_identical(found$middle, numeric(5))
   }
   expect_equal(as.vector(ffi_grad(function(q) sum(xlaffi:::word_pt(q, 3)))(0)), dt(0, 3), tolerance = 1e-12)
   expect_equal(
