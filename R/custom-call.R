@@ -92,6 +92,7 @@ pjrt_register_custom_call <- function(target_name, handler, .package = NULL) {
       tell_changed(target_name, done$changed)
     }
   }
+  check(.Call(wrap__code_note, target_name, NULL))
   for (name in ls(the$plugins)) {
     pass_on_targets(the$plugins[[name]], target_name)
   }

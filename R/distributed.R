@@ -24,8 +24,13 @@
 #' constants), or the same ones in another order, gets an error of class `xlaffi_error_unavailable`, and so do the
 #' others, before anything is exchanged and in the same call. This is so as well where one process has caught an error
 #' and is behind. Programs in which the devices exchange nothing run at once, and are compared with the next one that
-#' exchanges something. Only the numbers that R's functions get ([ffi_callback()]) are not compared: what these do may
-#' differ.
+#' exchanges something.
+#'
+#' The ops that programs call are compared, too: those of [ffi_source()] and [ffi_elementwise()] by their code and the
+#' options it is compiled with, those of [ffi_load()] and [ffi_routine()] by the file of the library, or, where it is a
+#' package's, by the package's version. Compilers and folders may differ. Of R functions ([ffi_callback()]) only name
+#' and signature are compared: what they do may differ. Of what [pjrt_register_custom_call()] has registered only the
+#' name is known.
 #'
 #' Processes must be made afresh, as by `Rscript`, callr, mirai, `parallel::makeCluster()`, Slurm or MPI; children
 #' forked by `parallel::mclapply()` are refused.
@@ -62,7 +67,9 @@
 #' R itself always goes on: restart all processes to go on together. The same holds where a program over several
 #' processes fails in one of them: what it would have sent is missing to the others. A process that has ended as it
 #' should, or has left, is missed only by programs that need it; the coordinator by all programs over several
-#' processes.
+#' processes. One that leaves while a program over several processes is under way, as after Ctrl-C, counts as one that
+#' is gone. What does not end by the loss of its connections within 5 seconds is given up with that error; the devices
+#' of this process that it runs on are then not to be had any more.
 #'
 #' The first collective over a part of the mesh waits 30 seconds for the others, and so does every reduce-scatter
 #' ([hlo_psum_scatter()]), as XLA has it; others wait `collective_timeout`.
@@ -79,7 +86,8 @@
 #' @param collectives Who carries the data: `"gloo"`, which XLA has built in, or `"mpi"` through MPItrampoline (the
 #'   variable `MPITRAMPOLINE_LIB` names the file `libmpiwrapper.so`). MPI ends all processes where one fails, listens
 #'   where it likes, and lets a process that leaves wait until all do.
-#' @param startup_timeout Seconds within which all processes must have come.
+#' @param startup_timeout Seconds within which all processes must have come. Where one comes that was given another
+#'   number of processes, or runs other versions, all are told at once.
 #' @param heartbeat_timeout Seconds after which a process that gives no sign of life is taken for dead, at least 2. A
 #'   process that is stopped (Ctrl-Z) gives none.
 #' @param collective_timeout Seconds that a program waits for the other processes in a collective, and to launch its
@@ -177,11 +185,26 @@ pjrt_distributed <- function(coordinator = NULL, num_processes = NULL, process_i
   }
   note_flags("cpu")
   joining <- .Call(wrap__distributed_join, pjrt_plugin("cpu"), "cpu", names(options), unname(options))
-  keep_client(finish(joining, call), "cpu")
+  keep_client(told_by_arguments(finish(joining, call)), "cpu")
   structure(
     list(process_id = number, num_processes = size, coordinator = given$coordinator),
     class = "xlaffi_distributed"
   )
+}
+
+# The plugin's options have names of PJRT's; errors tell of the arguments that they come from.
+told_by_arguments <- function(code) {
+  arguments <- c(
+    coordinator_address = "coordinator", num_nodes = "num_processes", node_id = "process_id", host_address = "address",
+    job_name = "job", bind_address = "bind_address"
+  )
+  tryCatch(code, xlaffi_error = function(error) {
+    for (name in names(arguments)) {
+      form <- sprintf("(option (?=`))?(`?)\\b%s\\b", name)
+      error$message <- gsub(form, paste0("\\2", arguments[[name]]), error$message, perl = TRUE)
+    }
+    rlang::cnd_signal(error)
+  })
 }
 
 refuse_joined <- function(call) {

@@ -58,6 +58,8 @@ client_load <- function(device, program, compiled, options) .Call(wrap__client_l
 
 client_facts <- function(device) .Call(wrap__client_facts, device)
 
+code_note <- function(target, code) .Call(wrap__code_note, target, code)
+
 device_describe <- function(device) .Call(wrap__device_describe, device)
 
 device_memory_stats <- function(device) .Call(wrap__device_memory_stats, device)
@@ -76,7 +78,7 @@ dtype_table <- function() .Call(wrap__dtype_table)
 
 in_flight_limit <- function(limit) .Call(wrap__in_flight_limit, limit)
 
-own_op_make <- function(name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, foreign, package, kernels) .Call(wrap__own_op_make, name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, one_thread, status, foreign, package, kernels)
+own_op_make <- function(name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, common, one_thread, status, foreign, package, kernels) .Call(wrap__own_op_make, name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, common, one_thread, status, foreign, package, kernels)
 
 own_op_types <- function(op, dtypes, shapes, numbers) .Call(wrap__own_op_types, op, dtypes, shapes, numbers)
 

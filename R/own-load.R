@@ -52,13 +52,15 @@ ffi_load <- function(path, symbols, signature = NULL, arguments = NULL, name = N
   if (is.null(signature)) {
     targets <- names2(symbols)
     targets[!nzchar(targets)] <- symbols[!nzchar(targets)]
-    return(invisible(register_handlers(stats::setNames(pointers, targets))))
+    common <- library_common(library$path, symbols, NULL)
+    return(invisible(register_handlers(stats::setNames(pointers, targets), common)))
   }
   op <- list(name = if (is.null(name)) symbols[[1L]] else name, text = signature)
   check_op_name(op$name, environment())
   rules <- list(jvp = jvp, vjp = vjp, transpose = transpose, vmap = vmap)
   options <- loaded_options(threads, side_effect, status)
   options$package <- library$package
+  options$common <- library_common(library$path, symbols, signature, arguments)
   options$digest <- text_digest(c(file_stamp(library$path), paste(names2(symbols), symbols), signature, arguments))
   loaded_op(op, pointers, argument_words(arguments, signature, op$name), options, rules)
 }
@@ -99,13 +101,14 @@ unlike_loaded <- function(path) {
   copy
 }
 
-# A handler to a target, replacing one of that name without a word.
-register_handlers <- function(pointers) {
+# A handler to a target, replacing one of that name without a word. `common`: of what they are made, see own-common.R.
+register_handlers <- function(pointers, common = NULL) {
   for (target in names(pointers)) {
     withCallingHandlers(
       pjrt_register_custom_call(target, list(host = pointers[[target]])),
       xlaffi_message_replaced = function(message) rlang::cnd_muffle(message)
     )
+    check(.Call(wrap__code_note, target, common))
   }
   names(pointers)
 }

@@ -4,6 +4,7 @@
 # `dtypes`: by the name of a variable of the signature the dtypes that it ranges over. `instances`: a list with, for
 # each body, list(dtypes = one for each variable, pointer = its function, words = NULL or what its arguments are,
 # init =, cleanup = the functions for its state or NULL). `options`: `digest` tells its code from that of others,
+# `common` does so in all processes that compute together,
 # `threads` is "auto" or 1, `status`: the number that a function of words returns is an error unless it is 0,
 # `package`. `kernels`: what computes on CUDA, from op_kernels().
 own_op_new <- function(name, text, dtypes = list(), instances, options = list(), kernels = NULL) {
@@ -13,7 +14,8 @@ own_op_new <- function(name, text, dtypes = list(), instances, options = list(),
   done <- check(.Call(
     wrap__own_op_make, name, text, names(dtypes), unname(dtypes), lapply(part("dtypes"), as.character),
     part("pointer"), lapply(part("words"), as.character), part("init"), part("cleanup"), options$digest,
-    isTRUE(options$threads == 1), isTRUE(options$status), isTRUE(options$foreign), options$package, kernels
+    options$common, isTRUE(options$threads == 1), isTRUE(options$status), isTRUE(options$foreign), options$package,
+    kernels
   ))
   own_registered(name, done, options$package)
 }

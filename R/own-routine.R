@@ -70,6 +70,7 @@ ffi_routine <- function(signature, routine, arguments, name = NULL, thread = c("
   }
   options <- loaded_options(FALSE, side_effect, FALSE)
   library <- routine[["dll"]][["path"]]
+  options$common <- library_common(library, routine$name, signature, arguments)
   options$digest <- text_digest(c(if (!is.null(library)) file_stamp(library), routine$name, signature, arguments))
   loaded_op(op, list(routine$address), words, options, rules)
 }

@@ -127,7 +127,7 @@ rust_handlers_source <- function(source, lines, call = rlang::caller_env()) {
     if (length(stages) == 1L) stages[[1L]] else stats::setNames(stages, handler$stages)
   })
   names(pointers) <- vapply(handlers, `[[`, "", "target")
-  register_handlers(pointers)
+  register_handlers(pointers, source_common(source, lines))
   pointers
 }
 

@@ -37,6 +37,7 @@ source_load <- function(source, options, rules, call = rlang::caller_env()) {
     }
   }
   library_of <- rep(seq_along(groups), lengths(groups))
+  common <- source_common(source)
   for (i in seq_along(instances)) {
     instances[[i]]$library <- opened[[library_of[[i]]]]
   }
@@ -53,7 +54,7 @@ source_load <- function(source, options, rules, call = rlang::caller_env()) {
     })
     kernels <- if (!is.null(source$kernel)) op_kernels(op, source$kernel, call)
     digest <- text_digest(c(key, kernels$digest))
-    made_op(op, bodies, c(options, list(digest = digest)), rules, call, kernels$kernels)
+    made_op(op, bodies, c(options, list(digest = digest, common = common)), rules, call, kernels$kernels)
   })
 }
 
@@ -68,8 +69,9 @@ kernel_load <- function(source, options, rules, call = rlang::caller_env()) {
 # How the functions are called is as much of an op as what they do: programs keep the op that they were compiled with.
 made_op <- function(op, bodies, options, rules, call, kernels = NULL) {
   side_effect <- options$side_effect
+  called <- c(paste("threads", options$threads), paste("status", options$status))
   options <- list(
-    digest = text_digest(c(options$digest, paste("threads", options$threads), paste("status", options$status))),
+    digest = text_digest(c(options$digest, called)), common = text_digest(c(options$common, called)),
     threads = if (!options$threads) 1, status = options$status,
     foreign = options$foreign, package = options$package
   )

@@ -35,7 +35,7 @@ xla_source <- function(source, lines, call = rlang::caller_env()) {
     check(.Call(wrap__library_symbol, opened, paste0("xlaffi_", handler)), call)
   })
   names(pointers) <- names(handlers)
-  register_handlers(pointers[handlers])
+  register_handlers(pointers[handlers], source_common(source, lines))
   pointers
 }
 

@@ -36,6 +36,9 @@ processes <- function(n, code, timeout = 60, port = free_port()) {
   })
 }
 
+# What a process wrote, without what gloo says.
+said <- function(run) grep("^[[]Gloo[]]", run$output, value = TRUE, invert = TRUE)
+
 # A port of the loopback where nobody listens.
 free_port <- function() {
   for (port in sample(20000:32000)) {
@@ -55,4 +58,43 @@ join_mesh <- function(i, n, port, ...) {
 skip_without_processes <- function() {
   skip_without_plugin()
   skip_on_os("windows")
+}
+
+# In each of several meshes of two processes, which are in an endless loop of collectives, ends one of them, the
+# `victims`: it gets Ctrl-C, after which its session ends (`how` is "interrupt"), or is killed ("kill"). For each mesh a
+# data frame with a row for each process: its exit status, the class and message of what ended its call, and how many
+# seconds after the signal, or after the other one left, that was.
+end_one_of_two <- function(how, victims, heartbeat = 5, patience = 90) {
+  folder <- withr::local_tempdir()
+  ports <- replicate(length(victims), free_port())
+  runs <- processes(2 * length(victims), sprintf('
+    round <- i %%/%% 2 + 1; i <- i %%%% 2; how <- "%s"; at <- file.path("%s", round)
+    victim <- %s[[round]]; port <- %s[[round]]
+    d <- pjrt_distributed(paste0("127.0.0.1:", port), 2, i, startup_timeout = 60, heartbeat_timeout = %d)
+    mesh <- ffi_mesh(c(d = 2))
+    loop <- ffi_shard_map(function(x, most) {
+      hlo_while(function(s) hlo_psum(sum(s), "d") < most, function(s) s + 1, x)
+    }, mesh, list("d", ffi_spec()), "d")
+    x <- ffi_shard(c(0, 1) + i, mesh, "d", global_shape = 4)
+    # Compiled, and the processes are connected.
+    invisible(loop(x, 50))
+    now <- function() as.numeric(Sys.time())
+    if (i == victim) {
+      signal <- sprintf("kill -%%s %%d", if (how == "kill") "KILL" else "INT", Sys.getpid())
+      system(sprintf("(sleep 0.7; date +%%%%s.%%%%N > %%s; %%s) > /dev/null 2>&1 &", at, signal))
+    }
+    ended <- tryCatch(loop(x, Inf), error = identity, interrupt = identity)
+    seconds <- now() - as.numeric(readLines(at))
+    cat("ended", seconds, class(ended)[[1]], gsub("\\n", " ", conditionMessage(ended)), "\\n", sep = "\\t")
+    if (i == victim) writeLines(format(now(), digits = 15), at)
+  ', how, folder, deparse(as.integer(victims)), deparse(as.integer(ports)), heartbeat), timeout = patience)
+  rows <- lapply(runs, function(run) {
+    told <- grep("^ended\t", run$output, value = TRUE)
+    parts <- if (length(told) == 1L) strsplit(told, "\t", fixed = TRUE)[[1L]] else character()
+    data.frame(
+      status = run$status, seconds = as.numeric(parts[2L]), class = parts[3L],
+      message = parts[4L], output = paste(run$output, collapse = "\n")
+    )
+  })
+  lapply(seq_along(victims), function(round) do.call(rbind, rows[2 * round - 1:0]))
 }

@@ -1,5 +1,3 @@
-said <- function(run) grep("^[[]Gloo[]]", run$output, value = TRUE, invert = TRUE)
-
 test_that("processes compute together, and say who is there", {
   skip_without_processes()
   runs <- processes(2, '
@@ -227,6 +225,20 @@ test_that("who does not come is named, and the session goes on", {
   expect_match(paste(run$output, collapse = " "), "processes 1, 2 of 3 have not come within 1 s")
   expect_match(paste(run$output, collapse = " "), "could not be reached within 1 s: Connection refused")
   expect_identical(tail(run$output, 1), "done")
+})
+
+test_that("where a process is given another number of processes all are told at once", {
+  skip_without_processes()
+  runs <- processes(2, '
+    lost <- tryCatch(pjrt_distributed(paste0("127.0.0.1:", port), 3 - i, i), error = identity)
+    cat(class(lost)[[1]], gsub("\\n", " ", conditionMessage(lost)), "\\n")
+    cat(xla_jit(function(x) sum(x))(c(1, 2)), "\\n")
+  ')
+  for (run in runs) {
+    expect_identical(run$status, 0L)
+    expect_match(said(run)[[1L]], "xlaffi_error_invalid_argument.*process 1 was told of 2 processes, the coordinator")
+    expect_identical(said(run)[[2L]], "3 ")
+  }
 })
 
 test_that("launchers' variables are read", {

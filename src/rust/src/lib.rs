@@ -12,6 +12,7 @@ mod buffer;
 mod by_parts;
 mod callback;
 mod client;
+mod code;
 mod device;
 mod digest;
 mod distributed;
@@ -58,6 +59,7 @@ const ROUTINES: &[&[entry::Routine]] = &[
     callback::op::ROUTINES,
     callback::request::ROUTINES,
     client::ROUTINES,
+    code::ROUTINES,
     device::ROUTINES,
     digest::ROUTINES,
     distributed::ROUTINES,

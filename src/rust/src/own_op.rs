@@ -33,9 +33,10 @@ routines! {
     // Makes an op and registers it. `sets`: the dtypes that the variables `variables` range over.
     // Of each instance: its dtypes, the body's function and (or NULL) what its arguments are, and the
     // functions for its state. `code` tells it from other ops of the name, NULL: unlike any other.
+    // `common` is the same for the same op on another machine, or NULL.
     // `foreign`: what the bodies throw is to be caught. `kernels`: what computes on CUDA, or NULL.
     fn own_op_make(name: &str, text: &str, variables, sets, dtypes, functions, words, inits, cleanups,
-                   code, one_thread: bool, status: bool, foreign: bool, package, kernels) {
+                   code, common, one_thread: bool, status: bool, foreign: bool, package, kernels) {
         let signature = Signature::parse(text)?;
         let sets = sets_of(name, &signature, variables, sets)?;
         let mut keep = Vec::new();
@@ -77,6 +78,7 @@ routines! {
         }
         let options = Options {
             code: crate::argument::text(code).map(str::to_owned),
+            common: crate::argument::text(common).map(str::to_owned),
             threads: if one_thread { Threads::One } else { Threads::Auto },
             kernels: own_kernel::take(kernels)?,
             keep: Some(Box::new(keep)),

@@ -10,6 +10,7 @@ use xla_ffi::FieldInfo;
 
 use crate::argument::{borrowed, elements, is_null, text};
 use crate::callback;
+use crate::code::code_of;
 use crate::entry::routines;
 use crate::failure::Failure;
 use crate::handler::{handlers, Handler};
@@ -40,6 +41,7 @@ routines! {
     // Registers our ops and takes charge of what they print. Called when the package is loaded.
     fn start() {
         lapack::look_in(pjrt_jaxlib::packages);
+        pjrt_jaxlib::mesh::compare_code_by(code_of);
         take_charge();
         callback::serve_in_plugin();
         for op in ops::table() {

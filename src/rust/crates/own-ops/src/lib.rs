@@ -36,5 +36,5 @@ pub use host::{Array, ArrayMut, AttributeValue, BoundCall};
 pub use kernel::{KernelCode, KernelFault, Kernels, Work};
 pub use load::load;
 pub use op::{Body, HostBody, Instance, Options, OwnOp, Threads};
-pub use table::{refuse_on_cuda, register, registered, runs};
+pub use table::{common, refuse_on_cuda, register, registered, runs};
 pub use words::{Words, MOST};

@@ -72,6 +72,8 @@ pub enum Threads {
 pub struct Options {
     /// Says what its code is; without it the op is unlike any other.
     pub code: Option<String>,
+    /// The same where what differs between machines is left out: processes that compute together compare it.
+    pub common: Option<String>,
     /// On which threads.
     pub threads: Threads,
     /// Whether the body is given whole batches.
@@ -93,6 +95,7 @@ pub struct OwnOp {
     pub(crate) whole: bool,
     pub(crate) kernels: Option<Kernels>,
     pub(crate) digest: u64,
+    pub(crate) common: u64,
     pub(crate) defaults: Vec<Option<Stored>>,
     /// The operand that comes any number of times.
     pub(crate) many: Option<usize>,
@@ -149,6 +152,8 @@ impl OwnOp {
             .iter()
             .position(|operand| operand.count.is_some());
         let digest = digest(name, &signature.text, options.code.as_deref());
+        let common = options.common.unwrap_or_default();
+        let common = digest_of([name, &signature.text, &common]);
         Ok(Arc::new(OwnOp {
             name,
             plan: Plan::new(signature, sets),
@@ -158,6 +163,7 @@ impl OwnOp {
             whole: options.whole,
             kernels: options.kernels,
             digest,
+            common,
             defaults,
             many,
             states: States::default(),
@@ -253,8 +259,12 @@ fn digest(name: &str, signature: &str, code: Option<&str>) -> u64 {
             &unlike
         }
     };
+    digest_of([name, signature, code])
+}
+
+fn digest_of(parts: [&str; 3]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
-    for part in [name, signature, code] {
+    for part in parts {
         let length = (part.len() as u64).to_le_bytes();
         for &byte in length.iter().chain(part.as_bytes()) {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

@@ -91,6 +91,17 @@ pub fn refuse_on_cuda(target: &str, owner: Option<&str>) -> Result<()> {
     }
 }
 
+/// 64 bits of what an op is made of, the same in all processes that make it alike: of the op of that digest, where one is
+/// given, else of the one that the target means now.
+#[must_use]
+pub fn common(target: &str, digest: Option<i64>) -> Option<u64> {
+    let op = match digest {
+        Some(digest) => find(digest as u64, target).ok(),
+        None => registered(target),
+    };
+    op.map(|op| op.common)
+}
+
 /// Whether calls of that target on that platform do more than say that the op is for another one.
 #[must_use]
 pub fn runs(target: &str, platform: &str) -> bool {

@@ -6,7 +6,7 @@ use crate::device::Device;
 use crate::entry::{entry, object, slice};
 use crate::environment::Variables;
 use crate::error::{Error, Result};
-use crate::launch::Launches;
+use crate::launch::{Launches, Limit};
 use crate::mesh::{self, Mesh};
 use crate::python::{gil::Gil, object::Object};
 use pjrt_api::{PJRT_Client, PJRT_Device, PJRT_Memory};
@@ -64,8 +64,11 @@ impl Client {
             }
         };
         drop(threads);
-        // XLA ends waits for other processes, and devices of one process wait there in the same way.
-        let limit = options.mesh.is_none().then_some(options.collective);
+        let limit = match &mesh {
+            // XLA ends waits for other processes, and devices of one process wait there in the same way.
+            Some(mesh) => Limit::Gone(Arc::clone(mesh)),
+            None => Limit::Quiet(options.collective),
+        };
         let gil = jax.gil()?;
         let facts = gil.call(&jax.client_facts, [&object])?.items(&gil)?;
         let [platform, version, process] = &facts[..] else {

@@ -1,6 +1,8 @@
 //! What XLA says of a program, in its protocol buffers.
 
+use crate::calls;
 use crate::error::{Error, Result};
+use crate::mesh::Called;
 use crate::shape::{type_of_xla, Shape};
 use proto_wire::{Fields, Value};
 
@@ -15,6 +17,8 @@ pub(crate) struct Module {
     pub collectives: Vec<String>,
     /// The handlers that it calls.
     pub handlers: Vec<String>,
+    /// The same as the program names them.
+    pub calls: Vec<Called>,
 }
 
 const TUPLE: u64 = 13;
@@ -29,6 +33,7 @@ impl Module {
             donates: false,
             collectives: Vec::new(),
             handlers: Vec::new(),
+            calls: Vec::new(),
         };
         for (number, value) in Fields(bytes) {
             match (number, value) {
@@ -37,7 +42,10 @@ impl Module {
                     for (number, value) in Fields(computation) {
                         if let (2, Value::Bytes(instruction)) = (number, value) {
                             module.collectives.extend(exchange(instruction));
-                            module.handlers.extend(handler(instruction));
+                            if let Some((handler, config)) = handler(instruction) {
+                                module.calls.push(called(&handler, config));
+                                module.handlers.push(handler);
+                            }
                         }
                     }
                 }
@@ -79,8 +87,8 @@ fn exchange(instruction: &[u8]) -> Option<String> {
     is_exchange.then(|| String::from_utf8_lossy(name).into_owned())
 }
 
-/// What an `HloInstructionProto` calls, where it is a custom call that XLA does not answer itself.
-fn handler(instruction: &[u8]) -> Option<String> {
+/// What an `HloInstructionProto` calls, where it is a custom call that XLA does not answer itself, and its attributes.
+fn handler(instruction: &[u8]) -> Option<(String, &[u8])> {
     const OF_XLA: [&[u8]; 7] = [
         b"PadToStatic",
         b"SPMDFullToShardShape",
@@ -90,16 +98,37 @@ fn handler(instruction: &[u8]) -> Option<String> {
         b"TopK",
         b"annotate_device_placement",
     ];
-    let (mut target, mut is_call) = (&[][..], false);
+    let (mut target, mut config, mut is_call) = (&[][..], &[][..], false);
     for (number, value) in Fields(instruction) {
         match (number, value) {
             (2, Value::Bytes(code)) => is_call = code == b"custom-call",
             (28, Value::Bytes(name)) => target = name,
+            (43, Value::Bytes(attributes)) => config = attributes,
             _ => {}
         }
     }
     let is_of_xla = OF_XLA.contains(&target) || target.starts_with(b"__onednn$");
-    (is_call && !is_of_xla).then(|| String::from_utf8_lossy(target).into_owned())
+    (is_call && !is_of_xla).then(|| (String::from_utf8_lossy(target).into_owned(), config))
+}
+
+/// What a call means whose attributes are this text, in which the one behind all others names the handler where the plugin
+/// has put one of its own in its place (`calls.rs`).
+fn called(target: &str, config: &[u8]) -> Called {
+    const OP: &str = "xlaffi.op";
+    let config = String::from_utf8_lossy(config);
+    let meant = match calls::is_seen(target) {
+        true => config.rsplit('"').nth(1),
+        false => None,
+    };
+    let number = config.split_once(OP).and_then(|(_, rest)| {
+        let rest = rest.trim_start_matches(['"', ' ', '=']);
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '-'));
+        rest[..end.unwrap_or(rest.len())].parse().ok()
+    });
+    Called {
+        target: meant.unwrap_or(target).to_owned(),
+        op: number,
+    }
 }
 
 /// Reads a `ShapeProto`; the members of a tuple one after the other.
@@ -245,21 +274,36 @@ mod tests {
 
     #[test]
     fn calls_that_xla_answers_itself_are_no_handlers() {
-        let called = |target: &str| {
+        let is_called = |target: &str| {
             let length = [target.len() as u8];
-            handler(
-                &[
-                    b"\x12\x0bcustom-call\xe2\x01",
-                    &length[..],
-                    target.as_bytes(),
-                ]
-                .concat(),
-            )
+            let call = b"\x12\x0bcustom-call\xe2\x01";
+            let instruction = [call, &length[..], target.as_bytes()].concat();
+            handler(&instruction).map(|(name, _)| name)
         };
-        assert_eq!(called("solve"), Some("solve".to_owned()));
-        assert_eq!(called("TopK"), None);
-        assert_eq!(called("__onednn$matmul"), None);
+        assert_eq!(is_called("solve"), Some("solve".to_owned()));
+        assert_eq!(is_called("TopK"), None);
+        assert_eq!(is_called("__onednn$matmul"), None);
         assert_eq!(handler(b"\x12\x03add\xe2\x01\x05solve"), None);
+    }
+
+    #[test]
+    fn calls_are_known_by_what_the_program_says() {
+        let call = |target: &str, op| Called {
+            target: target.to_owned(),
+            op,
+        };
+        assert_eq!(called("f", b"{k = 1 : i64}"), call("f", None));
+        assert_eq!(
+            called("f", b"{xlaffi.op = -12 : i64, z = 2}"),
+            call("f", Some(-12))
+        );
+        assert_eq!(
+            called("f", b"{\"xlaffi.op\" = 12 : i64}"),
+            call("f", Some(12))
+        );
+        let ordered = b"{xlaffi.op = 3 : i64, \"\\F4\\8F\\BF\\BF\" = \"times\"}";
+        assert_eq!(called("xlaffi.ordered", ordered), call("times", Some(3)));
+        assert_eq!(called("xlaffi.ordered", b""), call("xlaffi.ordered", None));
     }
 
     #[test]

@@ -161,6 +161,12 @@ impl Loaded {
                     list(&module.parameters),
                     list(&module.results)
                 ),
+                calls: {
+                    let mut calls = module.calls.clone();
+                    calls.sort_unstable();
+                    calls.dedup();
+                    calls
+                },
                 exchanges: !module.collectives.is_empty(),
             }
         });

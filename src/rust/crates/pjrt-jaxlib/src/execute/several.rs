@@ -10,7 +10,7 @@ use crate::entry::slice;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::executable::{Executable, Runner};
-use crate::mesh::{Launch, Mesh};
+use crate::mesh::{Exchanging, Launch, Mesh};
 use crate::python::gil::{blocking, Gil};
 use crate::python::object::Object;
 use crate::run::Run;
@@ -52,6 +52,8 @@ struct Launching {
 struct Launched {
     arrays: Vec<Vec<Object>>,
     token: Object,
+    /// Where it runs in several processes.
+    exchanging: Option<Exchanging>,
 }
 
 impl Launching {
@@ -70,14 +72,18 @@ impl Launching {
     /// Launches the program, in order with the other processes where there are any.
     fn launch(self, id: i64) -> Result<(Launched, Object)> {
         let mesh = self.executable.mesh();
+        let mut exchanging = None;
         if let Some((mesh, launch)) = mesh {
             mesh.announce(launch)?;
+            exchanging = launch.exchanges.then(|| mesh.begin());
         }
         let launched = self.run(id);
         if let (Some((mesh, _)), Err(error)) = (mesh, &launched) {
             mesh.fail(&format!("a program failed there: {}", error.message));
         }
-        launched
+        let (mut launched, token) = launched?;
+        launched.exchanging = exchanging;
+        Ok((launched, token))
     }
 
     fn run(&self, id: i64) -> Result<(Launched, Object)> {
@@ -120,6 +126,7 @@ impl Launching {
         let launched = Launched {
             arrays,
             token: shared,
+            exchanging: None,
         };
         Ok((launched, token))
     }
@@ -256,7 +263,7 @@ pub(super) unsafe fn execute(
     for arguments in &arguments {
         forget_donated(&gil, executable, arguments);
     }
-    let launched = launched?;
+    let mut launched = launched?;
     let of_devices = launched.arrays.into_iter();
     let of_devices: Vec<Vec<Contents>> = of_devices
         .map(|arrays| take_over(&gil, executable, arrays, Some(&run)).0)
@@ -272,6 +279,7 @@ pub(super) unsafe fn execute(
     if let Some((mesh, launch)) = mesh {
         finish(mesh, launch, &of_devices)?;
     }
+    drop(launched.exchanging.take());
     let mut events = Vec::with_capacity(n);
     for ((contents, output), device) in of_devices.into_iter().zip(output_lists).zip(&devices) {
         events.extend(contents.first().cloned().map(Event::of));

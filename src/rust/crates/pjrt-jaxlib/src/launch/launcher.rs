@@ -1,6 +1,6 @@
 //! The thread that calls XLA for programs over several devices. It may never come back.
 
-use super::watch;
+use super::watch::{self, Limit};
 use crate::compat::Jaxlib;
 use crate::error::{Error, Result};
 use crate::event::{in_background, Signal};
@@ -57,7 +57,7 @@ impl Flight {
 /// What the threads of a client share.
 pub(super) struct Launcher {
     jax: &'static Jaxlib,
-    limit: Option<Duration>,
+    limit: Limit,
     /// Whether `stuck` is there.
     is_stuck: AtomicBool,
     state: Mutex<State>,
@@ -115,7 +115,7 @@ impl Stuck {
 }
 
 impl Launcher {
-    pub fn new(jax: &'static Jaxlib, limit: Option<Duration>) -> Self {
+    pub fn new(jax: &'static Jaxlib, limit: Limit) -> Self {
         Self {
             jax,
             limit,
@@ -137,9 +137,9 @@ impl Launcher {
         if let Some(stuck) = &state.stuck {
             return Err(stuck.refusal());
         }
-        if let (Some(limit), false) = (self.limit, state.is_watched) {
-            let launcher = Arc::clone(self);
-            in_background("xlaffi-watch", move || watch::watch(&launcher, limit))?;
+        if !state.is_watched {
+            let (launcher, limit) = (Arc::clone(self), self.limit.clone());
+            in_background("xlaffi-watch", move || watch::watch(&launcher, &limit))?;
             state.is_watched = true;
         }
         if state.thread.is_none() {

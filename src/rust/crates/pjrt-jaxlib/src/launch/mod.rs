@@ -15,6 +15,7 @@ mod turn;
 mod watch;
 
 pub(crate) use turn::Ticket;
+pub(crate) use watch::Limit;
 
 use crate::attend::attendant;
 use crate::compat::Jaxlib;
@@ -36,8 +37,8 @@ pub(crate) struct Launches {
 }
 
 impl Launches {
-    /// A run of which nothing has moved for so long is given up; none is where there is no limit.
-    pub fn new(jax: &'static Jaxlib, limit: Option<Duration>) -> Self {
+    /// `limit` says which runs are given up.
+    pub fn new(jax: &'static Jaxlib, limit: Limit) -> Self {
         Self {
             turns: Turns::default(),
             launcher: Arc::new(Launcher::new(jax, limit)),

@@ -5,21 +5,43 @@
 //! long as the client's limit: a program that is only slow never looks like that, nor is one taken for it that calls handlers
 //! of which nobody knows whether they are at work. A run that has failed is given up sooner, and also where
 //! its devices are at work: its error is all that it can give.
+//!
+//! Over several processes gloo's own limit holds, as long as all are there. Where one is gone, the connections are closed
+//! (`mesh`), which ends what waits for it; what does not come to its end by that is given up as well.
 
 use super::activity::Activity;
 use super::launcher::{Launcher, Stuck, UnderWay};
 use crate::error::Error;
 use crate::event::Outcome;
+use crate::mesh::Mesh;
 use crate::run::Told;
 use pjrt_api::PJRT_Error_Code;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// For so long a run that has failed need not move before it is given up.
 const FAILED: Duration = Duration::from_secs(5);
 
-/// Gives up runs of which nothing moves for as long as `limit`.
-pub(super) fn watch(launcher: &Launcher, limit: Duration) {
-    let turn = (limit / 8).clamp(Duration::from_millis(10), Duration::from_secs(2));
+/// For so long a run may go on when its processes cannot go on together.
+const GONE: Duration = Duration::from_millis(2500);
+
+/// Which runs are given up.
+#[derive(Clone)]
+pub(crate) enum Limit {
+    /// Those of which nothing moves for so long.
+    Quiet(Duration),
+    /// Those over several processes, one of which is gone.
+    Gone(Arc<Mesh>),
+}
+
+/// Gives up runs that do not come to an end.
+pub(super) fn watch(launcher: &Launcher, limit: &Limit) {
+    let turn = match limit {
+        Limit::Quiet(limit) => {
+            (*limit / 8).clamp(Duration::from_millis(10), Duration::from_secs(2))
+        }
+        Limit::Gone(_) => GONE / 5,
+    };
     let mut clock = Clock::new(0);
     while let Some(seen) = launcher.look_after(turn) {
         if clock.number != seen.number {
@@ -33,7 +55,13 @@ pub(super) fn watch(launcher: &Launcher, limit: Duration) {
             launcher.is_over(seen.number);
             continue;
         }
-        if let Some(reason) = clock.is_too_late(&seen, &ends, limit) {
+        let reason = match limit {
+            Limit::Quiet(limit) => clock.is_too_late(&seen, &ends, *limit),
+            Limit::Gone(mesh) => mesh
+                .trouble()
+                .and_then(|(why, age)| clock.is_left_alone(turn, age).then_some(Reason::Gone(why))),
+        };
+        if let Some(reason) = reason {
             let (error, stuck) = explain(&seen, &ends, reason);
             launcher.give_up(&seen, error, stuck);
         }
@@ -46,6 +74,8 @@ enum Reason {
     Quiet(Duration),
     /// It has failed, and its devices go on.
     Failed,
+    /// Its processes cannot go on together, and why.
+    Gone(String),
 }
 
 /// What has been seen of one run.
@@ -68,6 +98,18 @@ impl Clock {
             quiet: Duration::ZERO,
             failed: Duration::ZERO,
         }
+    }
+
+    /// Whether nothing moves of a run over several processes, which have not gone on together for `age`.
+    fn is_left_alone(&mut self, turn: Duration, age: Duration) -> bool {
+        let (now, activity) = (Instant::now(), Activity::now());
+        let elapsed = now.duration_since(self.last).min(2 * turn);
+        self.quiet = match activity.is_none_since(&self.activity, elapsed) {
+            true => self.quiet + elapsed,
+            false => Duration::ZERO,
+        };
+        (self.last, self.activity) = (now, activity);
+        self.quiet >= GONE && age >= GONE
     }
 
     fn is_too_late(&mut self, seen: &UnderWay, ends: &Ends, limit: Duration) -> Option<Reason> {
@@ -118,17 +160,21 @@ fn explain(seen: &UnderWay, ends: &Ends, reason: Reason) -> (Error, Stuck) {
         Some(failure) => format!("has failed ({failure}) and "),
         None => String::new(),
     };
-    let quiet = match reason {
+    let why = match reason {
         Reason::Quiet(quiet) => {
             let seconds = quiet.as_secs().max(1);
             format!(": nothing of it has moved for {seconds} s")
         }
         Reason::Failed => String::new(),
+        Reason::Gone(ref why) => format!(": {why}"),
     };
     let error = Error {
-        code: PJRT_Error_Code::DEADLINE_EXCEEDED,
+        code: match reason {
+            Reason::Gone(_) => PJRT_Error_Code::UNAVAILABLE,
+            Reason::Quiet(_) | Reason::Failed => PJRT_Error_Code::DEADLINE_EXCEEDED,
+        },
         message: format!(
-            "`{}` over {} devices {failed}does not come to an end{quiet} ({devices}). XLA's threads that wait cannot be freed: \
+            "`{}` over {} devices {failed}does not come to an end{why} ({devices}). XLA's threads that wait cannot be freed: \
              until they come back, this client refuses programs over several devices, and programs on those that have not ended",
             told.name,
             told.devices.len()

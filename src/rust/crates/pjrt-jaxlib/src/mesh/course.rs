@@ -1,5 +1,6 @@
 //! What a process launches together with another one, and in which order.
 
+use super::code::Called;
 use std::collections::HashMap;
 
 /// A program over several processes, as they tell each other of it.
@@ -13,14 +14,24 @@ pub(crate) struct Launch {
     pub digest: u64,
     /// Its shapes.
     pub what: String,
+    /// What it calls, each once.
+    pub calls: Vec<Called>,
     /// Whether the devices exchange anything.
     pub exchanges: bool,
 }
 
 impl Launch {
-    /// The same for the same program on the same devices.
-    pub fn step(&self) -> u64 {
-        digest_of([self.devices.as_bytes(), &self.digest.to_le_bytes()])
+    /// What it calls, and what that is made of now.
+    pub fn code(&self) -> Vec<String> {
+        self.calls.iter().map(Called::text).collect()
+    }
+
+    /// The same for the same program on the same devices, which calls the same.
+    pub fn step(&self, code: &[String]) -> u64 {
+        let digest = self.digest.to_le_bytes();
+        let parts = [self.devices.as_bytes(), &digest];
+        let code = code.iter().flat_map(|text| [text.as_bytes(), b"\n"]);
+        digest_of(parts.into_iter().chain(code))
     }
 }
 
@@ -31,20 +42,32 @@ pub(super) struct Course {
     last: u64,
     /// What followed on what, the last time.
     next: HashMap<u64, u64>,
+    /// What was called by those of which the other one has not been told yet.
+    code: Vec<String>,
 }
 
 impl Course {
-    /// Notes a launch that exchanges nothing: it is right whatever others launch, but what it gives is what later ones
-    /// compute with.
-    pub fn note(&mut self, digest: u64) {
+    /// Notes a launch of what calls `code`, also one that exchanges nothing: it is right whatever others launch, but what it
+    /// gives is what later ones compute with.
+    pub fn note(&mut self, digest: u64, code: &[String]) {
+        for text in code {
+            if !self.code.contains(text) {
+                self.code.push(text.clone());
+            }
+        }
         self.mark = digest_of([&self.mark.to_le_bytes()[..], &digest.to_le_bytes()]);
     }
 
     /// Notes a launch; whether it is the one that both expect now.
-    pub fn go_on(&mut self, digest: u64) -> bool {
-        self.note(digest);
+    pub fn go_on(&mut self, digest: u64, code: &[String]) -> bool {
+        self.note(digest, code);
         let before = std::mem::replace(&mut self.last, digest);
         self.next.insert(before, digest) == Some(digest)
+    }
+
+    /// What was called since this was asked the last time.
+    pub fn take_code(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.code)
     }
 
     /// Of all launches so far.
@@ -64,7 +87,8 @@ fn digest_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
     hash
 }
 
-/// 64 bits of a program's text or bytes, without what differs between processes: the numbers of R's functions.
+/// 64 bits of a program's text or bytes, without what differs between processes: the numbers of ops of the user's own. What
+/// these are made of [`Launch::code`] tells.
 pub(crate) fn digest(code: &[u8], partitions: usize) -> u64 {
     const NUMBER: &[u8] = b"\"xlaffi.op\" = ";
     let mut rest = code;
@@ -90,16 +114,28 @@ mod tests {
     fn what_came_next_the_last_time_is_expected() {
         let mut course = Course::default();
         let expected: Vec<bool> = [1, 2, 1, 2, 2, 2, 1]
-            .map(|digest| course.go_on(digest))
+            .map(|digest| course.go_on(digest, &[]))
             .to_vec();
         assert_eq!(expected, [false, false, false, true, false, true, false]);
+    }
+
+    #[test]
+    fn what_was_called_is_told_once() {
+        let mut course = Course::default();
+        let code = |text: &str| vec![text.to_owned()];
+        course.note(1, &code("a"));
+        course.note(2, &code("b"));
+        course.go_on(1, &code("a"));
+        assert_eq!(course.take_code(), ["a", "b"]);
+        course.go_on(1, &[]);
+        assert!(course.take_code().is_empty());
     }
 
     #[test]
     fn marks_differ_where_launches_or_their_order_do() {
         let mark = |digests: &[u64]| {
             let mut course = Course::default();
-            digests.iter().for_each(|digest| course.note(*digest));
+            digests.iter().for_each(|digest| course.note(*digest, &[]));
             course.mark()
         };
         assert_eq!(mark(&[1, 2]), mark(&[1, 2]));

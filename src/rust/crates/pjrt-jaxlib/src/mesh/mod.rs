@@ -3,18 +3,23 @@
 //! in the same process and for this one alone, and the few texts that XLA puts there are carried to the others'.
 //!
 //! `wire` is what the processes say, `coordinator` is process 0's side, `member` everybody's, `course` what two of them
-//! launch, `attempt` what can be given up before all have come, and `runtime` XLA's.
+//! launch, `code` what their programs call, `attempt` what can be given up before all have come, `signal` what writes to closed connections must not do, and
+//! `runtime` XLA's.
 
 mod attempt;
+mod code;
 mod coordinator;
 mod course;
 mod member;
 mod runtime;
+mod signal;
 mod wire;
 
 pub use attempt::Attempt;
+pub(crate) use code::Called;
+pub use code::{compare_code_by, CodeOf};
 pub(crate) use course::{digest, Launch};
-pub(crate) use member::{explain, part, Mesh};
+pub(crate) use member::{explain, part, Exchanging, Mesh};
 pub use member::{leave, status, Peer, Status};
 pub(crate) use runtime::start;
 

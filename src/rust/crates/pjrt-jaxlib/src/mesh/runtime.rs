@@ -2,6 +2,7 @@
 
 use super::attempt::Attempt;
 use super::member::{self, Joining, Mesh};
+use super::signal;
 use super::Settings;
 use crate::compat::{self, Jaxlib};
 use crate::error::{Error, Result};
@@ -25,7 +26,7 @@ struct Runtime {
 static RUNTIME: OnceLock<Runtime> = OnceLock::new();
 
 /// What all processes must have alike.
-const PROTOCOL: u32 = 3;
+const PROTOCOL: u32 = 4;
 
 fn runtime(jax: &'static Jaxlib) -> Result<&'static Runtime> {
     if let Some(runtime) = RUNTIME.get() {
@@ -62,9 +63,15 @@ pub(crate) fn start(
     let attempt = Attempt::current();
     let joining = blocking(|| Joining::begin(&attempt))?;
     let runtime = runtime(jax)?;
-    let version = format!("jaxlib {}, protocol {PROTOCOL}", jax.version);
+    let version = format!(
+        "xlaffi {}, jaxlib {}, {}, protocol {PROTOCOL}",
+        env!("CARGO_PKG_VERSION"),
+        jax.version,
+        settings.collectives.name()
+    );
     let host = &runtime.host;
     let mesh = blocking(|| member::join(settings, version, host, devices, &attempt))?;
+    signal::answer();
     let made = runtime.make(&mesh, devices, asynchronous);
     let made = made.and_then(|client| attempt.end().map(|()| client));
     match &made {
@@ -81,6 +88,8 @@ impl Runtime {
     fn make(&'static self, mesh: &Arc<Mesh>, devices: i64, asynchronous: bool) -> Result<Object> {
         let settings = &mesh.settings;
         blocking(|| mesh.link())?;
+        // For the threads that XLA and gloo start.
+        let _blocked = signal::Blocked::new();
         let gil = self.jax.gil()?;
         let port = gil.call(
             &self.open,

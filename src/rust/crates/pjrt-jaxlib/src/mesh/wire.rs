@@ -30,8 +30,9 @@ pub(crate) enum Message {
     Beat,
     /// The first of a process to another one: its number, and what only processes of the mesh know.
     Link(u32, String),
-    /// The process launches a program: the mark of all that it has launched with the other one, and its shapes.
-    Launch(u64, String),
+    /// The process launches a program: the mark of all that it has launched with the other one, its shapes, and what was
+    /// called since the last one.
+    Launch(u64, String, Vec<String>),
 }
 
 /// Larger frames are nobody's of ours.
@@ -160,9 +161,9 @@ impl Message {
                 f.0.push(7);
                 f.number(*process as usize).bytes(secret.as_bytes());
             }
-            Self::Launch(mark, what) => {
+            Self::Launch(mark, what, code) => {
                 f.0.push(8);
-                f.long(*mark).bytes(what.as_bytes());
+                f.long(*mark).bytes(what.as_bytes()).texts(code);
             }
         }
         let length = (f.0.len() - 4) as u32;
@@ -188,7 +189,7 @@ impl Message {
             5 => Self::Left(r.number()?),
             6 => Self::Beat,
             7 => Self::Link(r.number()?, r.text()?),
-            8 => Self::Launch(r.long()?, r.text()?),
+            8 => Self::Launch(r.long()?, r.text()?, r.texts()?),
             _ => return None,
         };
         r.0.is_empty().then_some(message)
@@ -236,7 +237,7 @@ mod tests {
             Message::Left(2),
             Message::Beat,
             Message::Link(1, text("s")),
-            Message::Launch(u64::MAX - 1, text("w")),
+            Message::Launch(u64::MAX - 1, text("w"), vec![text("c")]),
         ];
         let mut bytes = Vec::new();
         for message in &messages {

@@ -6,7 +6,7 @@ use crate::event::in_background;
 use crate::mesh::wire::{Message, Until, PATIENCE};
 use crate::mesh::Settings;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::{Arc, Mutex};
@@ -14,9 +14,6 @@ use std::time::{Duration, Instant};
 
 /// Nobody has more to say for a beginning.
 const LARGEST_HELLO: usize = 64 << 10;
-
-/// A code and why.
-type Refusal = (&'static str, String);
 
 /// Where processes come in; when it is dropped nobody listens there any more, and those who are in are told.
 pub(in crate::mesh) struct Door {
@@ -61,6 +58,7 @@ pub(in crate::mesh) fn open(listener: TcpListener, settings: &Settings) -> Resul
         state: Mutex::new(State {
             seats: (0..processes).map(|_| None).collect(),
             started: false,
+            failed: None,
             is_closed: false,
         }),
     });
@@ -121,9 +119,8 @@ impl Room {
             return Ok(None);
         }
         let belongs = self.is_same_job(process, &job);
-        if let Err((code, why)) =
-            belongs.and_then(|()| state.may_come(process, processes, &version))
-        {
+        let fits = belongs.and_then(|()| state.fits(process, processes, &version));
+        if let Err((code, why)) = fits.and_then(|()| state.may_come(process)) {
             Message::Refused(code.into(), why).send(stream)?;
             return Ok(None);
         }
@@ -144,82 +141,6 @@ impl Room {
             state.tell(&Message::Start(facts.collect()), None);
         }
         Ok(Some(process))
-    }
-
-    /// Jobs that nobody has told each other's ports may come to listen at the same one.
-    fn is_same_job(&self, process: u32, job: &str) -> std::result::Result<(), Refusal> {
-        if job.is_empty() || self.job.is_empty() || job == self.job {
-            return Ok(());
-        }
-        Err((
-            "FAILED_PRECONDITION",
-            format!(
-                "process {process} belongs to job `{job}`, the coordinator that listens there to job `{}`",
-                self.job
-            ),
-        ))
-    }
-}
-
-impl State {
-    /// A process that gives others, on another machine, an address of the loopback: each machine has its own.
-    fn out_of_reach(&self) -> Option<String> {
-        let seats = || (0..).zip(self.seats.iter().flatten());
-        let is_local = |seat: &Seat| seat.address().is_some_and(|address| address.is_loopback());
-        seats().find_map(|(process, seat): (u32, _)| {
-            let address = seat.address().filter(IpAddr::is_loopback)?;
-            let is_elsewhere = |other: &Seat| other.host() != seat.host() && !is_local(other);
-            let (other, far) = seats().find(|(_, other)| is_elsewhere(other))?;
-            Some(format!(
-                "process {process} on {} gives the address {address}, which process {other} on {} cannot reach; it must \
-                 be told another one (`address`)",
-                seat.host(),
-                far.host()
-            ))
-        })
-    }
-
-    /// Why a process cannot take part.
-    fn may_come(
-        &self,
-        process: u32,
-        processes: u32,
-        version: &str,
-    ) -> std::result::Result<(), Refusal> {
-        let here = self.seats.len();
-        let refused = |why| Err(("INVALID_ARGUMENT", why));
-        if processes as usize != here {
-            return refused(format!(
-                "process {process} was told of {processes} processes, the coordinator of {here}"
-            ));
-        }
-        let Some(seat) = self.seats.get(process as usize) else {
-            return refused(format!(
-                "processes are numbered from 0 to {}, not {process}",
-                here - 1
-            ));
-        };
-        if let Some(seat) = seat {
-            let what = if seat.is_empty {
-                "was there, and the others go on without it"
-            } else {
-                "is there already"
-            };
-            return Err((
-                "ALREADY_EXISTS",
-                format!("process {process} {what} ({})", seat.facts.join(", ")),
-            ));
-        }
-        match self.seats.iter().flatten().find(|s| s.version != version) {
-            Some(other) => Err((
-                "FAILED_PRECONDITION",
-                format!(
-                    "all processes must run the same versions; process {process} runs {version}, another one {}",
-                    other.version
-                ),
-            )),
-            None => Ok(()),
-        }
     }
 }
 
@@ -293,6 +214,60 @@ mod tests {
             assert_eq!(code, "FAILED_PRECONDITION");
             assert!(why.contains("on a gives the address 127.0.1.1"), "{why}");
             assert!(why.contains("on b cannot reach"), "{why}");
+        }
+    }
+
+    #[test]
+    fn one_that_is_of_another_number_ends_the_start_for_all() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let door = open(listener, &settings(600)).unwrap();
+        let first = come(&door, 0, "a", "127.0.0.1");
+        let stranger = TcpStream::connect(door.at).unwrap();
+        let hello = |process, processes, version: &str| Message::Hello {
+            process,
+            processes,
+            job: String::new(),
+            version: version.to_owned(),
+            facts: vec![],
+        };
+        hello(1, 3, "").send(&stranger).unwrap();
+        let late = || come(&door, 1, "a", "127.0.0.1");
+        for stream in [stranger, first, late()] {
+            let answer = Message::receive(&stream, LARGEST).unwrap();
+            let Message::Refused(code, why) = answer else {
+                panic!("{answer:?}")
+            };
+            assert_eq!(code, "INVALID_ARGUMENT");
+            assert_eq!(
+                why,
+                "process 1 was told of 3 processes, the coordinator of 2"
+            );
+        }
+    }
+
+    #[test]
+    fn when_all_have_come_nobody_else_ends_anything() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let door = open(listener, &settings(600)).unwrap();
+        let both = [0, 1].map(|process| come(&door, process, "a", "127.0.0.1"));
+        for stream in &both {
+            let answer = Message::receive(stream, LARGEST).unwrap();
+            assert!(matches!(answer, Message::Start(_)), "{answer:?}");
+        }
+        let stranger = TcpStream::connect(door.at).unwrap();
+        let hello = Message::Hello {
+            process: 1,
+            processes: 3,
+            job: String::new(),
+            version: String::new(),
+            facts: vec![],
+        };
+        hello.send(&stranger).unwrap();
+        let answer = Message::receive(&stranger, LARGEST).unwrap();
+        assert!(matches!(answer, Message::Refused(..)), "{answer:?}");
+        for stream in &both {
+            let answer = Message::receive(stream, LARGEST).unwrap();
+            assert_eq!(answer, Message::Beat);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Process 0's side: lets the processes in, passes on what one tells to the others, and says who is gone.
 
+mod admission;
 mod door;
 
 pub(super) use door::{open, Door};
@@ -25,6 +26,8 @@ struct Room {
 struct State {
     seats: Vec<Option<Seat>>,
     started: bool,
+    /// Why the start has failed, where it has before the time was over.
+    failed: Option<Refusal>,
     is_closed: bool,
 }
 
@@ -78,7 +81,7 @@ impl Room {
     fn look_around(&self) -> bool {
         std::thread::sleep(self.limits.beat());
         let mut state = self.state();
-        if state.is_closed {
+        if state.is_closed || state.failed.is_some() {
             return false;
         }
         if !state.started {
@@ -192,6 +195,9 @@ impl Room {
         true
     }
 }
+
+/// A code and why.
+type Refusal = (&'static str, String);
 
 /// Tells all that the others cannot go on with a process, once.
 fn gone(state: &mut State, process: u32, why: String) {

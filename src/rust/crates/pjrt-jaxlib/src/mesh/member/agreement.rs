@@ -2,8 +2,10 @@
 
 use super::Mesh;
 use crate::error::{Error, Result};
+use crate::mesh::code;
 use crate::mesh::course::{Course, Launch};
 use crate::mesh::runtime;
+use crate::mesh::signal;
 use crate::mesh::wire::Message;
 use crate::python::gil::blocking;
 use std::collections::HashMap;
@@ -17,8 +19,8 @@ use std::time::Duration;
 pub(super) struct Announced {
     /// What was launched together with which process.
     courses: HashMap<u32, Course>,
-    /// Who has not told what it launches: the mark that it must tell.
-    unheard: Vec<(u32, u64)>,
+    /// Who has not told what it launches: the mark that it must tell, and what was called here.
+    unheard: Vec<(u32, u64, Vec<String>)>,
     /// The shapes of the last program.
     what: String,
 }
@@ -36,12 +38,16 @@ impl Mesh {
     /// and two that wait for each other in different ones are told. Launches come one after the other.
     pub fn announce(self: &Arc<Self>, launch: &Launch) -> Result<()> {
         self.check(&launch.parties)?;
-        let step = launch.step();
+        // The thread that calls XLA, which sends from there and from threads that are started now.
+        signal::block();
+        signal::answer();
+        let code = launch.code();
+        let step = launch.step(&code);
         let others = launch.parties.iter().copied();
         let others = others.filter(|other| *other != self.settings.process);
         if !launch.exchanges {
             let mut announced = blocking(|| self.announced());
-            others.for_each(|other| announced.course(other).note(step));
+            others.for_each(|other| announced.course(other).note(step, &code));
             return Ok(());
         }
         let mut announced = self.agreed()?;
@@ -49,11 +55,12 @@ impl Mesh {
         let mut is_expected = true;
         for other in others {
             let course = announced.course(other);
-            is_expected &= course.go_on(step);
+            is_expected &= course.go_on(step, &code);
             let mark = course.mark();
-            announced.unheard.push((other, mark));
+            let code = course.take_code();
+            announced.unheard.push((other, mark, code.clone()));
             // Where it cannot be told, it cannot be heard of.
-            let message = Message::Launch(mark, launch.what.clone());
+            let message = Message::Launch(mark, launch.what.clone(), code);
             let _ = self.link_to(other)?.send(&message);
         }
         drop(announced);
@@ -96,21 +103,27 @@ impl Mesh {
         // Who carries what XLA tells needs Python's lock.
         blocking(|| {
             let mut announced = self.announced();
-            while let Some((other, mark)) = announced.unheard.last() {
-                self.hear_of(*other, *mark, &announced.what)?;
+            while let Some((other, mark, code)) = announced.unheard.last() {
+                self.hear_of(*other, *mark, &announced.what, code)?;
                 announced.unheard.pop();
             }
             Ok(announced)
         })
     }
 
-    /// Waits until a process has told what it launches, which must have that mark.
-    fn hear_of(self: &Arc<Self>, other: u32, mark: u64, what: &str) -> Result<()> {
+    /// Waits until a process has told what it launches, which must have that mark. `code` is what was called here.
+    fn hear_of(self: &Arc<Self>, other: u32, mark: u64, what: &str, code: &[String]) -> Result<()> {
         let told = self.link_to(other)?.receive();
         let why = match told {
-            Ok(Message::Launch(told, _)) if told == mark => return Ok(()),
-            Ok(Message::Launch(_, told)) => {
-                let own = if told == what {
+            Ok(Message::Launch(told, ..)) if told == mark => return Ok(()),
+            Ok(Message::Launch(_, told, called)) => {
+                let here = self.settings.process;
+                let differs = code::difference((here, code), (other, &called));
+                let own = if let (Some(differs), true) = (differs, told == what) {
+                    &format!(
+                        "another one of the same shapes, or has launched others before ({differs})"
+                    )
+                } else if told == what {
                     "another one of the same shapes, or has launched others before"
                 } else {
                     &format!("one {what}")

@@ -5,12 +5,13 @@ use super::{Mesh, State};
 use crate::error::Error;
 use crate::event::in_background;
 use crate::mesh::runtime;
+use crate::mesh::signal;
 use crate::mesh::wire::Message;
 use pjrt_api::PJRT_Error_Code;
 use std::io::ErrorKind;
 use std::net::Shutdown;
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What an error of XLA's is about that comes from gloo. From then on nothing can be exchanged any more: what others sent for
 /// this collective would be taken for the next one's.
@@ -81,15 +82,29 @@ impl Mesh {
             format!("process {process}{coordinator}")
         };
         state.trouble = Some(format!("{who} is gone: {why}"));
+        state.troubled = Some(Instant::now());
         if let Some(peer) = state.peers.get_mut(process as usize) {
             peer.gone = Some(why);
         }
         drop(state);
         self.changed.notify_all();
         self.close_links();
-        // What cannot be ended now ends by its time-out.
-        let number = self.number;
-        let _ = in_background("xlaffi-mesh-end", move || runtime::close(number));
+        // What cannot be ended so is given up by who watches the launches (`launch/watch.rs`).
+        let mesh = Arc::clone(self);
+        let _ = in_background("xlaffi-mesh-end", move || mesh.end_exchange());
+    }
+
+    /// Closes what data are exchanged by, until nothing waits for them any more: gloo may be making more connections.
+    fn end_exchange(&self) {
+        const PAUSE: Duration = Duration::from_millis(200);
+        let began = Instant::now();
+        loop {
+            runtime::close(self.number);
+            if !self.is_under_way() || began.elapsed() > self.settings.limits.collective {
+                return;
+            }
+            std::thread::sleep(PAUSE);
+        }
     }
 
     /// The others cannot go on with this process: it has not taken its part.
@@ -104,7 +119,16 @@ impl Mesh {
         if !std::mem::replace(&mut state.has_left, true) {
             drop(state);
             let process = self.settings.process as usize;
-            if self.send(&Message::Left(process as u32)) {
+            let message = match self.is_under_way() {
+                // As after Ctrl-C: the others wait for what this process would have sent.
+                true => {
+                    let why =
+                        "it left, or ended, while a program over several processes was under way";
+                    Message::Gone(process as u32, why.to_owned())
+                }
+                false => Message::Left(process as u32),
+            };
+            if self.send(&message) {
                 // Passed on by a thread that the end of the process would end.
                 self.wait(Duration::from_secs(1), |state| {
                     let known = state.peers[process].has_left || state.trouble.is_some();
@@ -131,6 +155,7 @@ impl Mesh {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         drop(door);
+        signal::restore();
     }
 }
 

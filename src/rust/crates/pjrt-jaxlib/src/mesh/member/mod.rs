@@ -22,7 +22,7 @@ use ending::refusal;
 use links::Link;
 use std::collections::HashMap;
 use std::net::{IpAddr, Shutdown, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -49,12 +49,25 @@ pub(crate) struct Mesh {
     may_connect: AtomicBool,
     /// Milliseconds from `opened` to the last launch over several processes that was not expected.
     launched: AtomicU64,
+    /// How many programs are under way here in which processes exchange something.
+    under_way: AtomicUsize,
+}
+
+/// A program is under way in which processes exchange something.
+pub(crate) struct Exchanging(Arc<Mesh>);
+
+impl Drop for Exchanging {
+    fn drop(&mut self) {
+        self.0.under_way.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 #[derive(Default)]
 struct State {
     peers: Vec<Peer>,
     trouble: Option<String>,
+    /// Since when there is.
+    troubled: Option<Instant>,
     has_left: bool,
     values: HashMap<String, Vec<u8>>,
     /// Values that XLA here has not got yet.
@@ -135,6 +148,7 @@ impl Mesh {
             opened: Instant::now(),
             may_connect: AtomicBool::new(true),
             launched: AtomicU64::new(0),
+            under_way: AtomicUsize::new(0),
         }
     }
 
@@ -204,6 +218,12 @@ impl Mesh {
                     peer.has_left = true;
                 }
             }
+            // What this process has said of itself.
+            Message::Gone(process, _) if state.has_left && process == self.settings.process => {
+                if let Some(peer) = state.peers.get_mut(process as usize) {
+                    peer.has_left = true;
+                }
+            }
             Message::Gone(process, why) => {
                 drop(state);
                 return self.broken(process, why);
@@ -232,6 +252,22 @@ impl Mesh {
     /// Whether programs over these processes can be launched.
     pub fn check(&self, parties: &[u32]) -> Result<()> {
         refusal(&self.state(), parties).map_or(Ok(()), Err)
+    }
+
+    /// Counts a program in which processes exchange something, as long as what it gives lives.
+    pub fn begin(self: &Arc<Self>) -> Exchanging {
+        self.under_way.fetch_add(1, Ordering::AcqRel);
+        Exchanging(Arc::clone(self))
+    }
+
+    fn is_under_way(&self) -> bool {
+        self.under_way.load(Ordering::Acquire) > 0
+    }
+
+    /// Why the processes cannot go on together, and for how long that has been known.
+    pub fn trouble(&self) -> Option<(String, Duration)> {
+        let state = self.state();
+        Some((state.trouble.clone()?, state.troubled?.elapsed()))
     }
 
     /// Tells the others.
