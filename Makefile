@@ -2,7 +2,7 @@
 # (tools/setup.sh), so none needs another to be run before it.
 .POSIX:
 .SUFFIXES:
-.PHONY: help demo test install lint document check check-jax check-pjrt check-anvl cross random fuzz sanitize bench
+.PHONY: help demo test test-all install lint document check check-jax check-pjrt check-anvl cross random fuzz sanitize bench
 .PHONY: vignettes site ops-lib clean
 
 # One folder for all builds and for the package that tests and demo use; git ignores it.
@@ -21,6 +21,7 @@ PEERS =
 help:
 	@echo 'make demo       set up what is missing, build, and run StableHLO programs from R'
 	@echo 'make test       set up what is missing, and run all tests (FILTER=lu runs those named so)'
+	@echo 'make test-all   all of that and what is slow by nature, as continuous integration runs it'
 	@echo 'make install    install the package, with its vignettes, into the default library of R'
 	@echo 'make lint       rustfmt, clippy, lintr, shellcheck'
 	@echo 'make document   wrappers, help pages and NAMESPACE from the sources'
@@ -47,6 +48,10 @@ demo:
 test:
 	@tools/setup.sh test
 	@tools/test.sh $(FILTER)
+
+test-all:
+	@tools/setup.sh test
+	@tools/test.sh --all $(FILTER)
 
 # The vignettes are knitted with the package in LIB, which has the same build; R installs what it
 # finds in inst/doc.

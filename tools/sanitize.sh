@@ -74,8 +74,9 @@ run() {
     gctorture) tools/install.sh .lib --no-docs && tools/with-env.sh Rscript tools/gctorture.R ;;
     # What OpenBLAS does among its own threads is not compiled with the sanitizer.
     thread)
-      TSAN_OPTIONS="suppressions=$root/tools/sanitize.tsan exitcode=66" \
-        sanitized thread -p ops -p own-ops --test concurrency --test print_tensor --test small --test calls --test sites ;;
+      export TSAN_OPTIONS="suppressions=$root/tools/sanitize.tsan exitcode=66"
+      sanitized thread -p ops --test all -- concurrency:: print_tensor:: small:: &&
+        sanitized thread -p own-ops --test calls --test sites ;;
     # XLA and Python are not compiled with it: what they hand over by locks of their own looks like a race
     # (tools/sanitize.tsan).
     thread-plugin)

@@ -32,7 +32,7 @@ case "$level" in
     debs+=(pandoc)
     rpkgs+=(knitr rmarkdown) ;;
   test)
-    debs+=(pandoc zip locales)
+    debs+=(pandoc zip locales iproute2)
     rpkgs+=(testthat withr reticulate knitr rmarkdown jsonlite yaml Matrix)
     systems=(aarch64-unknown-linux-gnu)
     requirements+=(tools/requirements-test.txt) ;;

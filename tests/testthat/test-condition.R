@@ -64,3 +64,21 @@ test_that("a missing string is no text", {
   expect_identical(xlaffi:::describe(NA_character_), "NA")
   expect_identical(xlaffi:::describe("NA"), "\"NA\"")
 })
+
+test_that("without UTF-8 messages, prints and names are plain text", {
+  skip_without_plugin()
+  run <- run_r(c(
+    "stopifnot(!l10n_info()[['UTF-8']])",
+    "told <- function(e) cat(class(e)[[1]], conditionMessage(e), sep = '\\n')",
+    "tryCatch(pjrt_buffer('a'), error = told)",
+    "tryCatch(xla_jit(function(x) x + 1)(letters), error = told)",
+    "tryCatch(xla_chol(matrix(1, 2, 3)), error = told)",
+    "tryCatch(ffi_source('x: T[n -> z: T[n]', name = 'times', code = ''), error = told)",
+    "tryCatch(ffi_call('caf\\u00e9', ffi_type('f64')), error = told)",
+    "print(pjrt_buffer(c(1, 2)))",
+    "print(ffi_type('f64', c(2, 3)))",
+    "print(ffi_program(function(x) x + 1, 1))"
+  ), env = c(LC_ALL = "C", LANG = "C"))
+  expect_snapshot(writeLines(run$output))
+  expect_identical(run$status, 0L)
+})

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p ops --example kepler_accuracy [points]`
 
-#[path = "../tests/kepler/reference.rs"]
+#[path = "../tests/all/kepler/reference.rs"]
 mod reference;
 
 use ops::kepler::{Kepler, Point};

@@ -1,6 +1,6 @@
 //! The numbers, with and without fused multiply-add, against 30 digits.
 
-#[path = "../../tests/kepler/reference.rs"]
+#[path = "../../tests/all/kepler/reference.rs"]
 mod reference;
 
 use super::block::solve_all;
@@ -128,9 +128,9 @@ fn the_reference_solves_the_equation() {
     assert!(right < 0.5 && wrong > 1.5, "{right} {wrong}");
 }
 
-/// Angles of any size and what is left of them, as `tests/kepler/digits.py` computed them.
+/// Angles of any size and what is left of them, as `tests/all/kepler/digits.py` computed them.
 fn far() -> Vec<(f64, f64)> {
-    let lines = include_str!("../../tests/kepler/far.csv").lines().skip(1);
+    let lines = include_str!("../../tests/all/kepler/far.csv").lines().skip(1);
     let number = |text| f64::from_bits(u64::from_str_radix(text, 16).expect("sixteen digits"));
     let pairs = lines.map(|line| line.split_once(',').expect("two numbers"));
     pairs.map(|(m, left)| (number(m), number(left))).collect()

@@ -5,16 +5,16 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../eigh.rs"]
+#[path = "../all/eigh.rs"]
 mod eigh;
 mod fakes;
 mod jaxlib;
 mod lengths;
-#[path = "../lu.rs"]
+#[path = "../all/lu.rs"]
 mod lu;
 mod parts;
 mod points;
-#[path = "../qr.rs"]
+#[path = "../all/qr.rs"]
 mod qr;
-#[path = "../svd.rs"]
+#[path = "../all/svd.rs"]
 mod svd;

@@ -1,0 +1,27 @@
+//! The ops on the CPU, in one program: each test of linear algebra is linked and started once. What needs a process of
+//! its own (stand-ins for CUDA, the fuzzer) lies beside this folder.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod cholesky;
+mod concurrency;
+mod eigh;
+mod forced;
+mod house;
+mod jaxlib_eig;
+mod jaxlib_factor;
+mod jaxlib_gesvd;
+mod jaxlib_reduce;
+mod kepler;
+mod lu;
+mod permutation;
+mod print_tensor;
+mod qr;
+mod small;
+mod special;
+mod spectra;
+mod subnormal;
+mod svd;
+mod table;
+mod wide;

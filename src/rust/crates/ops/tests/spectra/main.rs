@@ -1,9 +1,0 @@
-//! Eigenvalues and singular values of what LAPACK's own tests have, by jaxlib's targets, and batches
-//! of very different matrices: what comes out for one depends neither on its neighbours nor on its
-//! place.
-
-#[path = "../common/mod.rs"]
-mod common;
-mod eigh;
-mod kinds;
-mod svd;
