@@ -7,8 +7,32 @@ compiler_variables <- c(
   "SHLIB_OPENMP_CFLAGS", "SHLIB_OPENMP_CXXFLAGS", "SHLIB_OPENMP_FFLAGS", "BLAS_LIBS", "LAPACK_LIBS"
 )
 
-# What `language` is compiled with: the words of the command, the compiler's file and version.
+# What `language` is compiled with: the words of the command, the compiler's file, its stamp and version. Where there is
+# no compiler, the one that was there before, with the error as `missing`: what that has compiled can be used.
 compiler_of <- function(language, call = rlang::caller_env()) {
+  found <- tryCatch(present_compiler(language, call), xlaffi_error_not_found = identity)
+  name <- paste0("last-", language)
+  asked <- asked_for(language)
+  if (!inherits(found, "condition")) {
+    note_fact(name, list(stamp = asked, value = found))
+    return(found)
+  }
+  last <- known_fact(name, asked)
+  if (is.null(last)) {
+    stop(found)
+  }
+  c(last$value, list(missing = found))
+}
+
+# Which compiler the user wants.
+asked_for <- function(language) {
+  if (language == "rust") {
+    return(Sys.getenv("RUSTC", "rustc"))
+  }
+  text_digest(c(R.version.string, hash_file(makevars_files())))
+}
+
+present_compiler <- function(language, call) {
   variables <- if (language == "rust") NULL else make_variables(call)
   has_17 <- !is.null(variables) && nzchar(variables[["CXX17"]])
   parts <- switch(language,
@@ -23,7 +47,7 @@ compiler_of <- function(language, call = rlang::caller_env()) {
   }
   list(
     command = c(file, command[-1L]), flags = words_of(variables[parts[-1L]]), variables = variables,
-    version = program_version(file, language, call)
+    stamp = file_stamp(file), version = program_version(file, language, call)
   )
 }
 
@@ -75,10 +99,14 @@ file_stamp <- function(file) {
   paste(file, info$size, format(as.numeric(info$mtime), digits = 20L))
 }
 
-make_variables <- function(call = rlang::caller_env()) {
+makevars_files <- function() {
   makeconf <- file.path(paste0(R.home("etc"), .Platform$r_arch), "Makeconf")
   files <- c(makeconf, tools::makevars_site(), tools::makevars_user())
-  files <- files[file.exists(files)]
+  files[file.exists(files)]
+}
+
+make_variables <- function(call = rlang::caller_env()) {
+  files <- makevars_files()
   stamp <- paste(c(R.version.string, R.home(), file_stamp(files)), collapse = "\n")
   remembered("makeconf", stamp, function() read_makeconf(files, call))
 }
@@ -124,23 +152,38 @@ program_version <- function(file, language, call = rlang::caller_env()) {
 
 # Facts that cost a process to find: kept in memory and on disk as long as `stamp` is the same.
 remembered <- function(name, stamp, find) {
+  fact <- known_fact(name, stamp)
+  if (is.null(fact)) {
+    fact <- list(stamp = stamp, value = find())
+    note_fact(name, fact)
+  }
+  fact$value
+}
+
+known_fact <- function(name, stamp) {
   fact <- the$compilers[[name]]
   if (!is.null(fact) && identical(fact$stamp, stamp)) {
-    return(fact$value)
+    return(fact)
   }
-  file <- file.path(code_folder(), paste0("fact-", name))
+  file <- fact_file(name)
   if (is_own_file(file)) {
     fact <- tryCatch(unserialize(readBin(file, "raw", file.size(file))), error = function(error) NULL)
     if (is.list(fact) && identical(fact$stamp, stamp)) {
       the$compilers[[name]] <- fact
-      return(fact$value)
+      return(fact)
     }
   }
-  fact <- list(stamp = stamp, value = find())
-  the$compilers[[name]] <- fact
-  write_whole(file, function(path) write_bytes(serialize(fact, NULL), path))
-  fact$value
+  NULL
 }
+
+note_fact <- function(name, fact) {
+  if (!identical(the$compilers[[name]], fact) || !file.exists(fact_file(name))) {
+    the$compilers[[name]] <- fact
+    write_whole(fact_file(name), function(path) write_bytes(serialize(fact, NULL), path))
+  }
+}
+
+fact_file <- function(name) file.path(code_folder(), paste0("fact-", name))
 
 # The processor, for code that is made for this one only.
 processor <- function() {

@@ -179,8 +179,8 @@ kernels_of <- function(op, kernel, call) {
   }
   sources <- check(.Call(wrap__kernels_sources, kernels), call)
   included <- local_files(list(
-    ops = list(list(code = kernel$code)), support = kernel$support, include = kernel$include, flags = kernel$flags,
-    libraries = character()
+    language = "cuda", ops = list(list(code = kernel$code)), support = kernel$support, include = kernel$include,
+    flags = kernel$flags, libraries = character()
   ))
   launch <- unlist(lapply(c("over", "grid", "block", "shared"), function(name) paste(name, kernel[[name]])))
   digest <- text_digest(c(

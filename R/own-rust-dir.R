@@ -108,17 +108,18 @@ rust_handlers_source <- function(source, lines, call = rlang::caller_env()) {
   source$ops <- list()
   key <- source_key(source, compiler, rust_command(source, compiler), c(lines, unit), NULL)
   name <- toString(vapply(handlers, `[[`, "", "target"))
-  folder <- code_entry(key, name, library, function(folder) {
+  entry <- input_entry(key, name, library, function(folder, key) {
     if (is.null(source$file)) {
       write_lines(lines, file.path(folder, file))
     }
     write_lines(unit, file.path(folder, "unit1.rs"))
     parts <- stats::setNames(if (is.null(source$file)) "the code" else basename(file), file)
     cargo_build(source, folder, key, name, library, parts, call)
-  })
-  opened <- open_compiled(file.path(folder, library), name, call)
+  }, compiler)
+  file <- file.path(entry$folder, library)
+  opened <- open_compiled(file, name, call)
   if (any(lengths(lapply(handlers, `[[`, "stages")) > 1L)) {
-    keep_library(file.path(folder, library), opened)
+    keep_library(file, opened)
   }
   pointers <- lapply(handlers, function(handler) {
     stages <- lapply(handler$stages, function(stage) {

@@ -18,7 +18,7 @@ source_load <- function(source, options, rules, call = rlang::caller_env()) {
   }
   key <- source_key(source, compiler, command, unlist(lapply(units, paste, collapse = "\n")), write)
   name <- toString(names(source$ops))
-  folder <- code_entry(key, name, libraries, function(folder) {
+  entry <- input_entry(key, name, libraries, function(folder, key) {
     write(folder)
     if (length(source$dependencies)) {
       return(cargo_build(source, folder, key, name, libraries, part_names(source), call))
@@ -26,10 +26,11 @@ source_load <- function(source, options, rules, call = rlang::caller_env()) {
     map <- if (language == "rust") "--remap-path-prefix" else "-fdebug-prefix-map"
     map <- sprintf("%s=%s=%s", map, folder, file.path(dirname(folder), key))
     commands <- lapply(seq_along(units), function(i) {
-      c(command$before, map, unit_name(i, language), "-o", libraries[[i]], command$after)
+      c(command$before, map, unit_name(i, language), made_and_told(language, libraries[[i]], i), command$after)
     })
     compile_code(commands, folder, name, language, part_names(source), call = call)
-  })
+  }, compiler)
+  folder <- entry$folder
   opened <- lapply(file.path(folder, libraries), open_compiled, name, call)
   if (has_load(source)) {
     for (i in seq_along(opened)) {
@@ -53,7 +54,7 @@ source_load <- function(source, options, rules, call = rlang::caller_env()) {
       )
     })
     kernels <- if (!is.null(source$kernel)) op_kernels(op, source$kernel, call)
-    digest <- text_digest(c(key, kernels$digest))
+    digest <- text_digest(c(entry$digest, kernels$digest))
     made_op(op, bodies, c(options, list(digest = digest, common = common)), rules, call, kernels$kernels)
   })
 }
@@ -118,10 +119,12 @@ source_key <- function(source, compiler, command, text, write) {
     c(marked("code", op$code), marked("init", op$init), marked("cleanup", op$cleanup))
   })
   text_digest(c(
-    "2", source$language, command$before, command$after, compiler$version, file_stamp(compiler$command[[1L]]), text,
+    "3", source$language, command$before, command$after, compiler$version, compiler$stamp, text,
     unlist(parts), marked("support", source$support), marked("on_load", source$on_load),
     marked("on_unload", source$on_unload), sprintf("%s = %s", names(source$dependencies), source$dependencies),
-    local_files(source, command, write), header_digest(), if (source$native) processor()
+    local_files(source, command, if (is.null(compiler$missing)) write), compiler_environment(source$language),
+    linked_files(command, compiler, source$language, linked_by_code(source, text)), header_digest(),
+    if (source$native) processor()
   ))
 }
 
@@ -184,6 +187,16 @@ part_names <- function(source) {
   c(called, if (!is.null(source$file)) stats::setNames(basename(source$file), source$file))
 }
 
+# What is made, and where the compiler tells what it read.
+made_and_told <- function(language, library, i) {
+  told <- sprintf("unit%d.d", i)
+  switch(language,
+    rust = sprintf("--emit=link=%s,dep-info=%s", library, told),
+    fortran = c("-o", library),
+    c("-o", library, "-MD", "-MF", told)
+  )
+}
+
 compile_command <- function(source, compiler) {
   if (source$language == "rust") {
     return(rust_command(source, compiler))
@@ -222,97 +235,4 @@ library_flags <- function(libraries, variables) {
 
 header_digest <- function() {
   hash_file(system.file("include", "xlaffi.h", package = "xlaffi"))
-}
-
-# Files that the source includes, and those that these include, each with its digest; and libraries given as files.
-# Which header a macro names the preprocessor tells; where there is none, the macro's definitions.
-local_files <- function(source, command = NULL, write = NULL) {
-  text <- character()
-  base <- if (!is.null(source$file)) dirname(source$file)
-  seen <- character()
-  include <- path.expand(c(source$include, flag_values(source$flags, c("-I", "-iquote", "-isystem"))))
-  form <- paste(
-    "^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"].*", ".*\\binclude(_str|_bytes)?!\\s*\\(\\s*\"([^\"]+)\".*",
-    "^\\s*include\\s*['\"]([^'\"]+)['\"].*",
-    sep = "|"
-  )
-  visit <- function(lines, from) {
-    text <<- c(text, lines)
-    names <- sub(form, "\\1\\3\\4", grep(form, lines, value = TRUE, perl = TRUE), perl = TRUE)
-    for (name in names) {
-      files <- if (grepl("^(/|[A-Za-z]:)", name)) name else file.path(c(from, include), name)
-      files <- files[file.exists(files)]
-      if (length(files) && !files[[1L]] %in% seen) {
-        seen <<- c(seen, files[[1L]])
-        visit(readLines(files[[1L]], warn = FALSE), dirname(files[[1L]]))
-      }
-    }
-  }
-  parts <- unlist(lapply(source$ops, function(op) c(op$code, op$init, op$cleanup)))
-  forced <- sprintf("#include \"%s\"", flag_values(source$flags, c("-include", "-imacros")))
-  visit(forced, getwd())
-  own <- if (!is.null(source$file)) readLines(source$file, warn = FALSE)
-  visit(c(source$support, source$on_load, source$on_unload, parts, own), base)
-  by_macro <- any(grepl("^\\s*#\\s*include\\s+[A-Za-z_]", text))
-  unknown <- NULL
-  if (by_macro && !is.null(write)) {
-    seen <- c(seen, preprocessed_files(command, write))
-  } else if (by_macro) {
-    repeat {
-      before <- length(seen)
-      named <- named_by_macros(c(text, defined_by_flags(source$flags)))
-      visit(sprintf("#include \"%s\"", named$headers), unique(c(base, dirname(seen))))
-      if (length(seen) == before) break
-    }
-    # What nobody knows is like nothing before.
-    unknown <- if (!named$are_all) basename(tempfile(format(Sys.time(), "%s ")))
-  }
-  libraries <- source$libraries[file.exists(source$libraries)]
-  files <- unique(c(source$file, seen, libraries, crate_files(source$dependencies)))
-  c(paste(files, hash_file(files)), unknown)
-}
-
-# The headers that macros name in lines like `#include HEADER`, by all their definitions; whether there are others.
-named_by_macros <- function(lines) {
-  included <- "^\\s*#\\s*include\\s+([A-Za-z_][A-Za-z0-9_]*)\\s*(/[/*].*)?$"
-  macros <- unique(sub(included, "\\1", grep(included, lines, value = TRUE)))
-  is_plain <- length(grep("^\\s*#\\s*include\\s+[A-Za-z_]", lines)) == length(grep(included, lines))
-  headers <- lapply(macros, function(macro) {
-    defined <- sprintf("^\\s*#\\s*define\\s+%s(\\s+|$)", macro)
-    values <- trimws(sub("/[/*].*$", "", sub(defined, "", grep(defined, lines, value = TRUE))))
-    ifelse(grepl("^(\"[^\"]+\"|<[^>]+>)$", values), substr(values, 2L, nchar(values) - 1L), NA)
-  })
-  list(
-    headers = as.character(stats::na.omit(unlist(headers))),
-    are_all = is_plain && all(lengths(headers) > 0L) && !anyNA(unlist(headers))
-  )
-}
-
-# As lines of code.
-defined_by_flags <- function(flags) {
-  values <- unlist(lapply(c("-D", "--define-macro="), flag_values, flags = flags))
-  sub("=", " ", sprintf("#define %s", values), fixed = TRUE)
-}
-
-# The files that the preprocessor finds outside of what is compiled; none where it fails, as the compiler then does.
-preprocessed_files <- function(command, write) {
-  folder <- tempfile("xlaffi-files")
-  dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
-  rules <- unlist(lapply(write(folder), function(unit) {
-    done <- run_program(command$before[[1L]], c(command$before[-1L], "-M", "-MF", "rule", unit), folder)
-    if (done$status == 0L) readLines(file.path(folder, "rule"), warn = FALSE)
-  }))
-  # A rule of make: names behind a colon, lines that end in a backslash, spaces in names behind one.
-  names <- unlist(strsplit(sub("^[^ ]*: ", "", sub(" *\\\\$", "", rules)), "(?<!\\\\) +", perl = TRUE))
-  names <- unique(gsub("\\ ", " ", names[nzchar(names)], fixed = TRUE))
-  sort(names[grepl("^(/|[A-Za-z]:)", names) & file.exists(names)])
-}
-
-# What options of a compiler are given, in the same word or in the next.
-flag_values <- function(flags, options) {
-  unlist(lapply(options, function(option) {
-    joined <- flags[startsWith(flags, option) & flags != option]
-    c(substring(joined, nchar(option) + 1L), flags[-1L][utils::head(flags == option, -1L)])
-  }))
 }

@@ -226,11 +226,23 @@ cargo_build <- function(source, folder, key, name, libraries, parts, call) {
   if (!file.rename(file.path(target, "release", made), file.path(folder, libraries))) {
     disk_full("cannot be written")
   }
+  told <- list.files(file.path(target, "release", "deps"), "[.]d$", full.names = TRUE)
+  write_lines(c("", told_of(told, folder, crates)), file.path(folder, "unit1.d"))
   # The crates stay, for other ops; what is the op's own is done with.
   own <- list.files(file.path(target, "release"), package, full.names = TRUE, recursive = TRUE, include.dirs = TRUE,
     all.files = TRUE
   )
   unlink(own, recursive = TRUE)
+}
+
+# What rustc told of the op, and of crates that are given by their folders.
+told_of <- function(files, folder, dependencies) {
+  places <- c(folder, normalizePath(crate_folders(dependencies), "/", FALSE))
+  unlist(lapply(files, function(file) {
+    lines <- readLines(file, warn = FALSE)
+    is_ours <- vapply(places, function(place) any(grepl(place, lines, fixed = TRUE)), NA)
+    if (any(is_ours) || grepl("^(lib)?op_", basename(file))) lines
+  }))
 }
 
 # Where cargo keeps the crates that it has compiled: an entry of the cache like others, in use as of now.
@@ -243,8 +255,12 @@ crates_folder <- function(root) {
 
 # The sources of crates that are given by their folders.
 crate_files <- function(dependencies) {
-  form <- "^.*\\bpath\\s*=\\s*[\"']([^\"']+)[\"'].*$"
-  folders <- sub(form, "\\1", grep(form, dependencies, value = TRUE))
+  folders <- crate_folders(dependencies)
   files <- list.files(folders, "([.]rs|^Cargo[.]toml)$", recursive = TRUE, full.names = TRUE)
   files[!grepl("/target/", files, fixed = TRUE)]
+}
+
+crate_folders <- function(dependencies) {
+  form <- "^.*\\bpath\\s*=\\s*[\"']([^\"']+)[\"'].*$"
+  sub(form, "\\1", grep(form, dependencies, value = TRUE))
 }

@@ -23,14 +23,13 @@ xla_source <- function(source, lines, call = rlang::caller_env()) {
   }
   key <- source_key(source, compiler, command, c(lines, unit), write)
   name <- toString(names(handlers))
-  folder <- code_entry(key, name, library, function(folder) {
+  entry <- input_entry(key, name, library, function(folder, key) {
     write(folder)
     parts <- stats::setNames(if (is.null(source$file)) "the code" else basename(file), file)
-    compile_code(list(c(command$before, "unit1.cpp", "-o", library, command$after)), folder, name, "xla", parts,
-      call = call
-    )
-  })
-  opened <- open_compiled(file.path(folder, library), name, call)
+    line <- c(command$before, "unit1.cpp", made_and_told("xla", library, 1L), command$after)
+    compile_code(list(line), folder, name, "xla", parts, call = call)
+  }, compiler)
+  opened <- open_compiled(file.path(entry$folder, library), name, call)
   pointers <- lapply(names(handlers), function(handler) {
     check(.Call(wrap__library_symbol, opened, paste0("xlaffi_", handler)), call)
   })

@@ -57,9 +57,12 @@
 #' in C++ and Rust the function may be a template. The comment begins with `// xlaffi:`, in Fortran with `! xlaffi:`.
 #'
 #' # The cache
-#' What was compiled is kept in the user's cache folder, see [ffi_cache()], and later sessions load it. It is found
-#' by the source, local files that it includes, flags, the compiler and, with `native`, the processor. Included files
-#' are found by their names in the source; where a macro names one, the preprocessor is asked, which takes a moment.
+#' What was compiled is kept in the user's cache folder, see [ffi_cache()], and later sessions load it, also where there
+#' is no compiler any more. It is found by the source, flags, libraries, the compiler, variables such as `CPATH`, and,
+#' with `native`, the processor; and it is used as long as all files that the compiler read are as they were: headers,
+#' the system's included, modules of Fortran, static libraries, in Rust files and variables (`env!()`) too. Code whose
+#' inputs cannot be known (`__TIME__`, `.incbin` with a name in pieces, crates in folders with a `build.rs`) is compiled
+#' each time.
 #'
 #' What the compiler warns of in your lines is shown when they are compiled, as a message of class
 #' `xlaffi_message_compiler`, and not where they come from the cache; `flags = "-Wall"` asks C and C++ compilers for

@@ -204,7 +204,7 @@ test_that("the parts of a source have their places in the key", {
       language = "c", ops = list(list(code = code, init = init, cleanup = cleanup)), support = support,
       dependencies = dependencies, flags = character(), libraries = character(), native = FALSE
     )
-    xlaffi:::source_key(source, list(command = "cc"), list(), "unit", NULL)
+    xlaffi:::source_key(source, list(command = "cc", stamp = "now"), list(before = "cc"), "unit", NULL)
   }
   keys <- c(
     key(), key(init = "b"), key(cleanup = "b"), key(support = "b"), key(code = c("a", "b")),

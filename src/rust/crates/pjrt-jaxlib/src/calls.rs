@@ -233,7 +233,7 @@ unsafe fn call_served(
         // SAFETY: by this function's contract; the frame lives until this function returns.
         *error = unsafe {
             match (**frame).stage {
-                XLA_FFI_ExecutionStage_INSTANTIATE => handler(*frame),
+                stage if stage == XLA_FFI_ExecutionStage_INSTANTIATE => handler(*frame),
                 _ => guard::call(handler, &mut **frame),
             }
         };
