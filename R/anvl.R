@@ -11,6 +11,36 @@ need_anvl <- function(op, call = rlang::caller_env()) {
       op = op, call = call, hint = "It is found at <https://github.com/r-xla/anvl>."
     )
   }
+  check_anvl_names(op, call)
+}
+
+# What is used of both. Of {stablehlo}, 0.4.0 has most of it no more.
+anvl_names <- list(
+  anvl = c(
+    ".current_descriptor", "AbstractArray", "ambiguous", "as_array", "build_tree", "dtype", "flatten", "gradient",
+    "graph_desc_add", "new_primitive", "nv_convert", "rule_reverse", "shape", "stablehlo", "trace_fn", "unflatten"
+  ),
+  stablehlo = c(
+    ".current_func", "FuncBody", "FuncValue", "Op", "OpInputValue", "OpInputValues", "OpInputs", "OpName", "OpOutput",
+    "OpOutputs", "OpSignature", "ValueId", "ValueType", "ValueTypes", "repr"
+  )
+)
+anvl_versions <- c(anvl = "0.2.0", stablehlo = "0.2.0 to 0.3.0")
+
+check_anvl_names <- function(op, call) {
+  for (package in names(anvl_names)) {
+    missing <- setdiff(anvl_names[[package]], getNamespaceExports(package))
+    if (length(missing)) {
+      abort(
+        sprintf(
+          "%s: the package {%s} %s does not export %s", op, package, utils::packageVersion(package),
+          toString(sprintf("`%s`", missing))
+        ),
+        "FAILED_PRECONDITION", op = op, call = call,
+        hint = sprintf("Known here is {%s} %s.", package, anvl_versions[[package]])
+      )
+    }
+  }
 }
 
 anvl_dtypes <- c("pred", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f32", "f64")

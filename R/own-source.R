@@ -104,7 +104,8 @@
 #' @param threads Whether elements of a batch may be worked on by several threads at once. A body that keeps
 #'   something in variables of its own or in the state needs `FALSE`, or a lock: calls of several programs may still
 #'   meet.
-#' @param side_effect Whether the op is called even if nobody needs its results: FALSE, TRUE or `"ordered"`.
+#' @param side_effect Whether the op is called even if nobody needs its results: FALSE, TRUE or `"ordered"`. XLA does
+#'   not call one without side effects whose results have no elements, so errors of its body do not show then.
 #' @param jvp,vjp,transpose,vmap Rules for derivatives and batches, see [ffi_op()]. A rule with an argument
 #'   `attributes` is given those of the call.
 #' @param cuda A kernel for the same op: the code, or [ffi_kernel()].

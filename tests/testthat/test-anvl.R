@@ -31,6 +31,7 @@ test_that("what is called of anvl and stablehlo is in the recorded interface, an
   called <- called_of_anvl()
   expect_identical(setdiff(called, paste0(interface$package, "::", interface$name)), character())
   expect_identical(setdiff(paste0(interface$package, "::", interface$name), called), character())
+  expect_identical(split(interface$name, interface$package), xlaffi:::anvl_names)
   for (package in c("anvl", "stablehlo")) {
     home <- new.env()
     sys.source(test_path("stand-ins", paste0(package, ".R")), home)
@@ -39,6 +40,18 @@ test_that("what is called of anvl and stablehlo is in the recorded interface, an
       vapply(wanted$name, function(name) arguments_text(get(name, home)), "", USE.NAMES = FALSE), wanted$arguments
     )
   }
+})
+
+test_that("a version of stablehlo that lacks what is used is told", {
+  # As 0.4.0 does
+  code <- readLines(test_path("stand-ins", "stablehlo.R"))
+  names <- setdiff(stand_in_names(test_path("stand-ins", "stablehlo.R")), c(".onLoad", "Op", "OpName"))
+  library <- local_package("stablehlo", sprintf('"%s"', names), code)
+  run <- run_r(c(
+    local_anvl(), use_library(library),
+    "for (f in list(as_anvl, from_anvl)) tryCatch(f(function(x) x), error = function(e) writeLines(conditionMessage(e)))"
+  ))
+  expect_snapshot(writeLines(sub("^.*Known", "i Known", run$output)))
 })
 
 test_that("as_anvl() makes primitives with derivatives of every order", {

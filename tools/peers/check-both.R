@@ -1,8 +1,9 @@
 # One order of check-both.sh: who makes a client first. Ends with status 1 if anything is wrong.
 first <- commandArgs(trailingOnly = TRUE)[[1]]
+# Neither warns of a name that the other has taken.
+options(warn = 2)
 for (package in unique(c(first, "pjrt", "xlaffi"))) {
-  # Each tells in warnings which public names the other has taken.
-  suppressWarnings(suppressMessages(getExportedValue(package, "pjrt_client")("cpu")))
+  suppressMessages(getExportedValue(package, "pjrt_client")("cpu"))
 }
 suppressMessages(library(xlaffi))
 
@@ -61,6 +62,36 @@ check("a buffer of the other host is refused", {
   grepl("must be a buffer", tryCatch(pjrt_execute(exec, theirs[[1]]), error = conditionMessage))
 })
 
+# 200 programs that print, and loops that do, captured and not: on another thread than R's pjrt's handler would end R.
+printing <- function(k) {
+  xla_jit(function(x) {
+    hlo_custom_call("print_tensor", x + k, list(), has_side_effect = TRUE)
+    x
+  })
+}
+in_loop <- xla_jit(function(x) {
+  hlo_fori(1, 60, function(i, x) {
+    hlo_custom_call("print_tensor", x, list(), has_side_effect = TRUE)
+    x + 1
+  }, x)
+})
+shown <- function(values) c(rbind("PJRTBuffer", paste0(" ", values), "[ f64{1} ]"))
+check("100 captured prints", all.equal(capture.output(for (k in 1:100) printing(k)(0)), shown(1:100)))
+check("captured prints of a loop", all.equal(capture.output(last <- in_loop(0)), shown(0:59)))
+for (k in 101:200) printing(k)(0)
+check("a loop that prints", in_loop(0) == 60 && last == 60)
+# pjrt's handler by a name of its own: on R's thread
+theirs <- getExportedValue("pjrt", "pjrt_register_custom_call")
+theirs("print_as_pjrt", list(host = get("get_print_handler", asNamespace("pjrt"))()))
+loop <- xla_jit(function(x) {
+  hlo_fori(1, 60, function(i, x) {
+    hlo_custom_call("print_as_pjrt", x, list(), has_side_effect = TRUE)
+    x + 1
+  }, x)
+})
+printed <- capture.output(for (k in 1:3) loop(0))
+check("pjrt's own handler in a loop", sum(printed == "PJRTBuffer") == 180)
+
 # Two prints of one program, in its order, and before what R writes next.
 two <- "func.func @main(%x: tensor<2xf32>) {
   stablehlo.custom_call @print_tensor(%x) {api_version = 4 : i32, has_side_effect = true,
@@ -73,7 +104,7 @@ two <- "func.func @main(%x: tensor<2xf32>) {
 for (host in c("pjrt", "xlaffi")) {
   code <- sprintf("
     for (package in c('%s', 'pjrt', 'xlaffi')) {
-      suppressWarnings(suppressMessages(getExportedValue(package, 'pjrt_client')('cpu')))
+      suppressMessages(getExportedValue(package, 'pjrt_client')('cpu'))
     }
     library(%s, warn.conflicts = FALSE)
     program <- pjrt_compile(pjrt_program('%s'))
