@@ -146,14 +146,17 @@ def finish(number):
     """Leaves that mesh. MPI takes a process that ends without a word for one that has failed; it waits here for the others
     to end, too."""
     global _finish
-    close(number)
+    close(number, True)
     if number == _number and _finish is not None:
         last, _finish = _finish, None
         last()
 
 
-def close(number):
-    """Ends what waits for other processes of that mesh, and whatever would."""
+def close(number, both_ways):
+    """Ends what waits for other processes of that mesh, and whatever would.
+
+    Where gloo's own thread cannot write, gloo forgets to tell who waits for that. So at first connections are closed for reading
+    only: what waits for them is told by that, also for what it has sent."""
     if number != _number:
         return
     if _client is not None:
@@ -163,7 +166,7 @@ def close(number):
     for one in _sockets():
         try:
             if one.family in (socket.AF_INET, socket.AF_INET6) and _is_exchange(one):
-                one.shutdown(socket.SHUT_RDWR)
+                one.shutdown(socket.SHUT_RDWR if both_ways else socket.SHUT_RD)
         except OSError:
             pass
         finally:

@@ -156,9 +156,12 @@ impl Runtime {
 /// The keys of XLA's own.
 const XLA: &str = "cpu:";
 
-/// Ends what waits for other processes of that mesh.
-pub(super) fn close(number: i64) {
-    call(|runtime| &runtime.close, number);
+/// Ends what waits for other processes of that mesh. Closed `both_ways`, connections may leave something waiting.
+pub(super) fn close(number: i64, both_ways: bool) {
+    with_runtime(|runtime, gil| {
+        let arguments = [&gil.int(number)?, &gil.bool(both_ways)?];
+        gil.call(&runtime.close, arguments).map(drop)
+    });
 }
 
 /// Ends what that mesh has here, where nothing waits for other processes any more.
@@ -172,12 +175,15 @@ pub(super) fn keep_from_children(number: i64) {
 }
 
 fn call(function: impl Fn(&Runtime) -> &Object, number: i64) {
+    with_runtime(|runtime, gil| {
+        let number = gil.int(number)?;
+        gil.call(function(runtime), [&number]).map(drop)
+    });
+}
+
+fn with_runtime(work: impl FnOnce(&Runtime, &Gil) -> Result<()>) {
     if let Some(runtime) = RUNTIME.get() {
         // Without Python nothing waits any more, and what is not kept from children does them no harm.
-        let gil = runtime.jax.gil();
-        let _ = gil.and_then(|gil| {
-            let number = gil.int(number)?;
-            gil.call(function(runtime), [&number]).map(drop)
-        });
+        let _ = runtime.jax.gil().and_then(|gil| work(runtime, &gil));
     }
 }

@@ -45,6 +45,9 @@ pub(crate) fn explain(text: &str) -> Option<Error> {
     })
 }
 
+/// For so long a program that is under way may take to end when its connections are closed for reading.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 impl Mesh {
     pub(super) fn lost(self: &Arc<Self>, error: &std::io::Error) {
         let state = self.state();
@@ -96,10 +99,10 @@ impl Mesh {
 
     /// Closes what data are exchanged by, until nothing waits for them any more: gloo may be making more connections.
     fn end_exchange(&self) {
-        const PAUSE: Duration = Duration::from_millis(200);
+        const PAUSE: Duration = Duration::from_millis(100);
         let began = Instant::now();
         loop {
-            runtime::close(self.number);
+            runtime::close(self.number, began.elapsed() > PATIENCE);
             if !self.is_under_way() || began.elapsed() > self.settings.limits.collective {
                 return;
             }
@@ -119,7 +122,8 @@ impl Mesh {
         if !std::mem::replace(&mut state.has_left, true) {
             drop(state);
             let process = self.settings.process as usize;
-            let message = match self.is_under_way() {
+            let is_under_way = self.is_under_way();
+            let message = match is_under_way {
                 // As after Ctrl-C: the others wait for what this process would have sent.
                 true => {
                     let why =
@@ -137,10 +141,15 @@ impl Mesh {
             }
             self.changed.notify_all();
             self.close_links();
+            // The others end first: what they write shall still arrive.
+            let began = Instant::now();
+            while is_under_way && self.is_under_way() && began.elapsed() < PATIENCE {
+                std::thread::sleep(Duration::from_millis(5));
+            }
             if self.state().trouble.is_none() {
                 runtime::finish(self.number);
             } else {
-                runtime::close(self.number);
+                runtime::close(self.number, true);
             }
         }
     }
