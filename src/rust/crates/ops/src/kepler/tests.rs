@@ -130,7 +130,9 @@ fn the_reference_solves_the_equation() {
 
 /// Angles of any size and what is left of them, as `tests/all/kepler/digits.py` computed them.
 fn far() -> Vec<(f64, f64)> {
-    let lines = include_str!("../../tests/all/kepler/far.csv").lines().skip(1);
+    let lines = include_str!("../../tests/all/kepler/far.csv")
+        .lines()
+        .skip(1);
     let number = |text| f64::from_bits(u64::from_str_radix(text, 16).expect("sixteen digits"));
     let pairs = lines.map(|line| line.split_once(',').expect("two numbers"));
     pairs.map(|(m, left)| (number(m), number(left))).collect()

@@ -1,6 +1,5 @@
 //! `cholesky`: `A = L Lᴴ` or `Uᴴ U` up to rounding, the rest zero, and NaN where there is none.
 
-
 use crate::common::{
     assert_small, dims, for_every_dtype, handler, is_nan, ratio, run, start, Mat, Number, Random,
     C, ON_CUDA, SIZES,

@@ -1,7 +1,6 @@
 //! Many threads that call different handlers at once get what one thread gets, bit for bit; and so does
 //! a batch, however many threads work on it.
 
-
 use crate::common::{dims, handler, Mat, Number, Random, C};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use xla_ffi::testing::{Call, Frame};

@@ -1,6 +1,5 @@
 //! `eigh`: `A = V diag(W) Vᴴ` up to rounding, for every size, triangle and dtype.
 
-
 use crate::common::{
     ascending, assert_small, count, dims, for_every_dtype, handler, is_nan, orthogonality, ratio,
     run, start, Mat, Number, Random,

@@ -1,7 +1,6 @@
 //! With `XLAFFI_KERNELS=0` LAPACK computes what otherwise a kernel of the package computes. Seen in processes of their own: a
 //! process reads the variable once.
 
-
 use crate::common::{run, start, Random};
 use lapack::routines::{geqrf, getrf, qr_sizes};
 use lapack::Workspace;

@@ -1,6 +1,5 @@
 //! jaxlib's `geev` and `gees`: `A V = V diag(w)`, `uᴴ A = w uᴴ` and `A = Z T Zᴴ` up to rounding.
 
-
 use crate::common::{
     abs, assert_small, count, dims, for_every_dtype, handler, is_nan, orthogonality, ratio, run,
     same, Mat, Number, Random, C,

@@ -1,7 +1,6 @@
 //! jaxlib's factorisations: those that have a shorter name too give the same, and what they add
 //! (`info`, modes, triangles) is right.
 
-
 use crate::common::{
     assert_small, dims, for_every_dtype, handler, is_nan, orthogonality, ratio, run, same, Mat,
     Number, Random,

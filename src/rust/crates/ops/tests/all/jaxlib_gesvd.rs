@@ -1,6 +1,5 @@
 //! jaxlib's `gesvd`: `A = U diag(s) Vᴴ` up to rounding, with all, some and no singular vectors.
 
-
 use crate::common::{
     ascending, assert_small, count, dims, for_every_dtype, handler, is_nan, orthogonality, ratio,
     run, same, shapes, Mat, Number, Random,

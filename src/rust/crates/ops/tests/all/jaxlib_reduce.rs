@@ -1,7 +1,6 @@
 //! jaxlib's reductions (`geqp3`, `sytrd`, `gehrd`), products with `Q` and tridiagonal systems: what
 //! they promise, up to rounding.
 
-
 use crate::common::{
     abs, assert_small, dims, for_every_dtype, handler, is_nan, orthogonality, ratio, run, same,
     shapes, Mat, Number, Random, C,

@@ -1,6 +1,5 @@
 //! `lu`: `P A = L U` up to rounding, for every size, shape and precision; bad input told exactly.
 
-
 use crate::common::{
     abs, assert_small, dims, for_every_dtype, handler, is_nan, ratio, run, shapes, start, Mat,
     Number, Random, C, ON_CUDA, SIZES,

@@ -1,6 +1,5 @@
 //! `lu_row_order`: the rows as the exchanges of `lu` leave them.
 
-
 use crate::common::{handler, run, start, Random};
 use xla_ffi::testing::Call;
 

@@ -1,6 +1,5 @@
 //! `geqrf` and `orgqr`: `A = Q R` up to rounding, `Q` orthonormal, for every size and dtype.
 
-
 use crate::common::{
     assert_small, count, dims, for_every_dtype, handler, is_nan, orthogonality, ratio, run, same,
     same_or_close, shapes, start, Mat, Number, Random, C, ON_CUDA, SIZES,

@@ -1,6 +1,5 @@
 //! `special`: the functions of their crate, element by element.
 
-
 use crate::common::{handler, run, start};
 use xla_ffi::testing::Call;
 

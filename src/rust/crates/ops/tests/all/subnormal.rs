@@ -1,7 +1,6 @@
 //! Matrices with subnormal elements, under an XLA that flushes subnormals to zero: what is computed
 //! is finite, and the same alone and anywhere in a batch.
 
-
 use crate::common::{dims, handler, start, Random};
 use xla_ffi::testing::Call;
 

@@ -1,6 +1,5 @@
 //! `svd`: `A = U diag(S) Vᴴ` up to rounding, for every size, shape and dtype.
 
-
 use crate::common::{
     ascending, assert_small, count, dims, for_every_dtype, handler, is_nan, orthogonality, ratio,
     run, shapes, start, Mat, Number, Random, C, ON_CUDA,

@@ -1,7 +1,7 @@
 //! A matrix's result does not depend on its batch.
 
-use crate::common::{for_every_dtype, is_nan, same, Number, Random, C};
 use super::*;
+use crate::common::{for_every_dtype, is_nan, same, Number, Random, C};
 
 const ROUTINES: [Routine; 9] = [
     Getrf,

@@ -1,7 +1,7 @@
 //! LAPACK's test ratios (LAWN 41), over its kinds of matrices and at every scale.
 
-use crate::common::{assert_small, for_every_dtype, Mat, Number, Random, C};
 use super::*;
+use crate::common::{assert_small, for_every_dtype, Mat, Number, Random, C};
 
 /// Names and matrices of `m` × `n`: LAPACK's kinds for its tests of LU and QR, and graded ones.
 fn kinds<T: Number>(m: usize, n: usize) -> Vec<(&'static str, Mat)> {

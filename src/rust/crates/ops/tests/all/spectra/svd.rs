@@ -1,10 +1,10 @@
 //! Singular values.
 
+use super::kinds::{general, mixed, scales, some_if_large, spectra, unscaled};
 use crate::common::{
     ascending, assert_small, count, dims, for_every_dtype, is_nan, orthogonality, ratio, run, same,
     Mat, Number, Random,
 };
-use super::kinds::{general, mixed, scales, some_if_large, spectra, unscaled};
 use xla_ffi::testing::{Call, Frame};
 
 /// By jaxlib's target, with all singular vectors (A), some (S) or none (N).

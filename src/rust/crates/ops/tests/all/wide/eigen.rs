@@ -1,8 +1,8 @@
 //! `geev`, `gees` and `gesvd`.
 
-use crate::common::{dims, for_every_dtype, Mat, Number, Random, C};
 use super::kinds::{kinds, ORDER};
 use super::{assert_equal, done, probe, smallest, SIZES};
+use crate::common::{dims, for_every_dtype, Mat, Number, Random, C};
 use xla_ffi::testing::{Call, Frame};
 
 /// The results that hold eigenvalues, after those in `call`.

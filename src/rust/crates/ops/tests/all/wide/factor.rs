@@ -1,7 +1,7 @@
 //! `getrf`, `geqrf`, `orgqr` and `potrf`: matrices alone, and the same in a batch.
 
-use crate::common::{count, dims, for_every_dtype, same_or_close, Mat, Number, Random, C};
 use super::{assert_equal, assert_orthogonal, done, probe, reflected};
+use crate::common::{count, dims, for_every_dtype, same_or_close, Mat, Number, Random, C};
 use std::cmp::Ordering;
 use xla_ffi::testing::{Call, Frame};
 

@@ -1,7 +1,7 @@
 //! Kinds of test matrices.
 
-use crate::common::{Mat, Number, Random, C};
 use super::smallest;
+use crate::common::{Mat, Number, Random, C};
 
 /// Powers of ten that a dtype's graded matrices span, up and down: products of two such numbers
 /// neither overflow nor vanish.

@@ -1,8 +1,8 @@
 //! `geqp3`, `sytrd`, `gehrd` and `ormqr`.
 
-use crate::common::{dims, for_every_dtype, Mat, Number, Random, C};
 use super::kinds::{kinds, ORDER};
 use super::{assert_equal, assert_orthogonal, done, probe, reflected, SIZES};
+use crate::common::{dims, for_every_dtype, Mat, Number, Random, C};
 use xla_ffi::testing::Call;
 
 fn check_geqp3<T: Number>((m, n): (usize, usize), x: &[T], what: &str) {

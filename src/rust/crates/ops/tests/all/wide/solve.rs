@@ -1,7 +1,7 @@
 //! `trsm` and `gtsv`.
 
-use crate::common::{dims, for_every_dtype, Mat, Number, Random, C};
 use super::{assert_equal, done, SIZES};
+use crate::common::{dims, for_every_dtype, Mat, Number, Random, C};
 use xla_ffi::testing::Call;
 
 fn trsm<T: Number>() {
