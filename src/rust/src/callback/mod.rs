@@ -13,4 +13,4 @@ mod serve;
 
 pub use idle::ring;
 pub use op::Called;
-pub use serve::{of_run, serve_in_plugin, serve_waiting, start, while_serving, Abandon};
+pub use serve::{of_run, serve_in_plugin, serve_waiting, while_serving, Abandon};
