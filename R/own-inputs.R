@@ -13,7 +13,7 @@ input_entry <- function(key, name, libraries, make, compiler) {
   slots <- c(key, vapply(seq_len(input_slots - 1L), function(i) text_digest(c(key, i)), ""))
   folders <- lapply(slots, function(slot) found_entry(root, slot, files))
   for (folder in Filter(Negate(is.null), folders)) {
-    inputs <- read_inputs(folder)
+    inputs <- compiled_inputs(folder)
     if (are_current(inputs, is.null(compiler$missing))) {
       return(list(folder = folder, digest = inputs_digest(key, inputs)))
     }
@@ -34,10 +34,10 @@ input_entry <- function(key, name, libraries, make, compiler) {
     make(folder, slot)
     write_bytes(serialize(found_inputs(folder, started), NULL), file.path(folder, "inputs"))
   })
-  list(folder = folder, digest = inputs_digest(key, read_inputs(folder)))
+  list(folder = folder, digest = inputs_digest(key, compiled_inputs(folder)))
 }
 
-read_inputs <- function(folder) unserialize(read_bytes(file.path(folder, "inputs")))
+compiled_inputs <- function(folder) unserialize(read_bytes(file.path(folder, "inputs")))
 
 # What ops of the same text are told apart by, in every session and process.
 inputs_digest <- function(key, inputs) {

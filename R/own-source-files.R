@@ -62,20 +62,21 @@ named_files <- function(lines, language) {
     ),
     other = c(
       names("^\\s*#\\s*embed\\s*[<\"]([^>\"]+)[>\"]"), names("\\b__has_[a-z_]+\\s*[(]\\s*[<\"]([^>\"]+)[>\"]"),
-      names("\\binclude_(?:str|bytes)!\\s*[(\\[{]\\s*\"([^\"]+)\""), names(assembled), modules
+      names("\\binclude_(?:str|bytes)!\\s*[(\\[{]\\s*\"([^\"]+)\""), names(assembler_include), modules
     )
   )
 }
 
 # A file that the assembler takes in, of which no compiler tells.
-assembled <- "[.]inc(?:bin|lude)\\s*\\\\?\"([^\"\\\\]+)\\\\?\""
+assembler_include <- "[.]inc(?:bin|lude)\\s*\\\\?\"([^\"\\\\]+)\\\\?\""
 
 # Whether code is another one whenever it is compiled, or has a file in it that cannot be found by its name.
 is_different_each_time <- function(text, language) {
   if (language == "rust") {
     return(FALSE)
   }
-  names <- sub(assembled, "\\1", unlist(regmatches(text, gregexpr(assembled, text, perl = TRUE))), perl = TRUE)
+  named <- unlist(regmatches(text, gregexpr(assembler_include, text, perl = TRUE)))
+  names <- sub(assembler_include, "\\1", named, perl = TRUE)
   found <- sum(grepl("^(/|[A-Za-z]:)", names) & file.exists(names) & !dir.exists(names))
   any(grepl("\\b__(DATE|TIME|TIMESTAMP)__\\b", text)) ||
     sum(lengths(regmatches(text, gregexpr("[.]inc(bin|lude)\\b", text, perl = TRUE)))) > found
