@@ -94,6 +94,7 @@ ffi_grad <- function(f, wrt = 1, value = FALSE) {
         operand = "wrt", call = call
       )
     }
+    for (i in chosen) check_differentiable(arguments[[i]], argument_names(arguments)[[i]], call)
     at <- evaluated(function(...) {
       arguments[chosen] <- list(...)
       call_written(f, arguments)
@@ -110,6 +111,16 @@ ffi_grad <- function(f, wrt = 1, value = FALSE) {
     }
     if (value) list(value = at$value, gradient = gradient) else gradient
   }, "gradient")
+}
+
+# Of what has no real or complex numbers there is no gradient.
+check_differentiable <- function(argument, name, call) {
+  leaves <- tree_leaves(argument)
+  if (length(leaves) && !any(vapply(leaves, function(leaf) is_inexact(as_value(leaf, name)@dtype), NA))) {
+    abort(sprintf("ffi_grad: argument %s has no gradient: it is %s", name, types_text(leaves)),
+      operand = gsub("`", "", name), hint = "`as.double()` makes doubles of integers.", call = call
+    )
+  }
 }
 
 #' @rdname ffi_jvp

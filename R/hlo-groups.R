@@ -128,6 +128,9 @@ power <- function(e1, e2, shown, call) {
   whole <- is_value(e1) && !is_value(e2) && is.numeric(e2) && length(e2) == 1L && is.null(dim(e2)) && e2 %in% c(1, 2, 3)
   if (!whole) {
     both <- lapply(operands(e1, e2, shown, call = call), as_doubles)
+    if (is_complex(both[[1L]]@dtype)) {
+      return(complex_power(both[[1L]], both[[2L]], e2))
+    }
     return(
       binary("power", both[[1L]], both[[2L]], "a floating-point or complex number", shown, c("e1", "e2"), call = call)
     )
@@ -206,7 +209,9 @@ Complex.xlaffi_value <- function(z) {
     Mod = abs(z),
     Arg = {
       check_kind(z, "a floating-point or complex number", "Arg()", "z", call)
-      hlo_atan2(Im(z), Re(z))
+      # Of real numbers R looks at no sign of zeros.
+      angle <- if (!is_complex(z@dtype)) selected(compared(z, 0, "LT", "Arg()"), filled(pi, z), filled(0, z))
+      if (is.null(angle)) hlo_atan2(Im(z), Re(z)) else selected(where_nan(z), z, angle)
     }
   )
 }

@@ -14,11 +14,25 @@ trace_program <- function(f, arguments, platform = default_platform(), mesh = NU
     tree <<- with_written_calls(call_written(f, tree_fill(arguments, params)))
     if (!is.null(the$undecided)) stop(the$undecided)
     check_no_draws(seed)
-    results <- lapply(tree_leaves(tree), as_value, "f", call = NULL)
+    results <- lapply(tree_leaves(tree), result_value)
     check_no_tokens(results, "the function returns a token, which a program cannot give back")
     results
   }, tree_leaves(arguments))
   list(region = region, results = tree_fill(tree, lapply(region$results, type_of)), mesh = the$mesh)
+}
+
+result_value <- function(x) {
+  x <- r_data(x)
+  if (!is_value(x) && !is_data(x)) {
+    abort(sprintf("the function's result must be values of the program, numbers or logicals, not %s", describe(x)),
+      operand = "f", hint = if (!inherits(x, "xlaffi_buffer")) data_hint(x), call = NULL
+    )
+  }
+  problem <- if (!is_value(x)) na_problem(x, r_dtype(x))
+  if (!is.null(problem)) {
+    abort(paste("the function's result", problem), operand = "f", hint = na_hint(x), call = NULL)
+  }
+  as_value(x, "f", call = NULL)
 }
 
 default_platform <- function() Sys.getenv("PJRT_PLATFORM", "cpu")

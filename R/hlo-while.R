@@ -7,12 +7,13 @@
 #' values from outside. Derivatives: forward mode ([ffi_jvp()]) goes through loops. Reverse mode ([ffi_vjp()]) needs a
 #' bound, `max_turns`: it keeps what the derivative of each turn needs, and has to know for how many turns there must be
 #' room. The loop then ends after so many turns even if `cond` still holds. Loops of a known number of turns are
-#' [hlo_scan()] and [hlo_fori()].
+#' [hlo_scan()] and [hlo_fori()]. XLA takes it that loops end: one that never would, and has no side effects, may be
+#' left out.
 #'
 #' @param cond A function of the carried values (as separate arguments) that gives a scalar of dtype
 #'   pred.
 #' @param body A function of them that gives the new ones, as `init` is: a value or a list.
-#' @param init What is carried at first: a value or a (named) list of values.
+#' @param init What is carried at first: a value or a (named) list of values. One number of R is a scalar.
 #' @param max_turns `NULL`, or a number: no more turns than that.
 #' @param checkpoint With `max_turns`: whether reverse mode keeps the carry only, and computes the rest of a turn again.
 #' @return What is carried at last, as `init`.
@@ -38,7 +39,7 @@ hlo_while <- function(cond, body, init, max_turns = NULL, checkpoint = FALSE) {
   call <- environment()
   max_turns <- check_max_turns(max_turns, "hlo_while", call)
   check_flag(checkpoint, "checkpoint")
-  start <- lapply(tree_leaves(init), as_value, "init", call = call)
+  start <- carried_leaves(init, "hlo_while", call)
   types <- lapply(start, type_of)
   run <- function(f, leaves, name) {
     arguments <- as_arguments(tree_fill(init, leaves))
@@ -88,7 +89,12 @@ loop_test <- function(leaves, call) {
 
 loop_turn <- function(leaves, types, call) {
   like <- c(types, rep(list(NULL), max(0L, length(leaves) - length(types))))[seq_along(leaves)]
-  leaves <- Map(function(leaf, like) as_value(leaf, "body", like, call), leaves, like)
+  leaves <- Map(function(leaf, like) {
+    leaf <- as_value(leaf, "body", like, call)
+    # One number of R in `init` is a scalar.
+    scalar <- !is.null(like) && !length(like@shape) && identical(leaf@shape, 1L)
+    if (scalar) reshaped(leaf, integer()) else leaf
+  }, leaves, like)
   check_carried(leaves, types, "hlo_while", "body", call)
   leaves
 }

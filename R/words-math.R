@@ -91,12 +91,27 @@ math_member("tan", "inexact", function(x) {
   if (is_complex(x@dtype)) -times_i(tanh(times_i(x))) else sin(x) / cos(x)
 })
 
+# cosh(a + bi) is cosh(a) cos(b) + i sinh(a) sin(b): where both overflow, each part has its own sign.
+of_parts_hyperbolic <- function(x, real, imaginary) {
+  a <- hlo_real(x)
+  b <- hlo_imag(x)
+  # 0 times infinity
+  times <- function(x, y) selected(y == 0, filled(0, x), x * y)
+  hlo_complex(times(real(a), cos(b)), times(imaginary(a), sin(b)))
+}
+
 math_member("cosh", "inexact", function(x) {
+  if (is_complex(x@dtype)) {
+    return(of_parts_hyperbolic(x, cosh, sinh))
+  }
   # Halves of the exponent, which do not overflow before the result does
   halves(x / 2) + halves(-x / 2)
 })
 
 math_member("sinh", "inexact", function(x) {
+  if (is_complex(x@dtype)) {
+    return(of_parts_hyperbolic(x, sinh, cosh))
+  }
   near <- abs(x) < 1
   # What is not chosen must have finite derivatives, too.
   small <- hlo_select(near, x, filled(0, x))

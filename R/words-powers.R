@@ -83,3 +83,47 @@ whole_power <- function(base, n, largest) {
   }
   power
 }
+
+# Powers of complex numbers as R's: products for a known whole exponent; of 0 and of infinite numbers, where XLA has NaN,
+# what R has.
+complex_power <- function(x, y, exponent) {
+  known <- !is_value(exponent) && is.numeric(exponent) && length(exponent) == 1L && !is.na(exponent)
+  if (known && exponent == trunc(exponent) && abs(exponent) <= 65536) {
+    return(whole_power(x, exponent))
+  }
+  real <- hlo_imag(y) == 0
+  zero <- is_zero(x)
+  vanishes <- has_infinity(x) & real & (hlo_real(y) < 0)
+  # What is not chosen must have finite derivatives, too.
+  z <- record("power", list(selected(zero | vanishes, filled(1, x), x), y), x@dtype, x@shape)
+  order <- hlo_real(y)
+  at_zero <- selected(real, filled(0, order)^order, filled(NaN, order))
+  of_zero <- hlo_complex(at_zero, selected(real, filled(0, order), at_zero))
+  selected(zero, of_zero, selected(vanishes, filled(0, x), z))
+}
+
+is_zero <- function(z) (hlo_real(z) == 0) & (hlo_imag(z) == 0)
+
+has_infinity <- function(z) (abs(hlo_real(z)) == Inf) | (abs(hlo_imag(z)) == Inf)
+
+# By squares, as R does it
+whole_power <- function(x, exponent) {
+  if (exponent == 0) {
+    return(filled(1, x))
+  }
+  left <- abs(exponent)
+  factor <- x
+  product <- NULL
+  while (left > 0) {
+    if (left %% 2 == 1) product <- if (is.null(product)) factor else product * factor
+    left <- left %/% 2
+    if (left > 0) factor <- factor * factor
+  }
+  if (exponent > 0) {
+    return(product)
+  }
+  zero <- is_zero(x)
+  infinite <- has_infinity(x)
+  inverse <- 1 / selected(zero | infinite, filled(1, x), product)
+  selected(zero, filled(complex(real = Inf, imaginary = 0), x), selected(infinite, filled(0, x), inverse))
+}

@@ -238,3 +238,13 @@ test_that("tangents and cotangents that do not fit are named", {
     ffi_program(ffi_hessian(function(n) sum(n)), n)
   })
 })
+
+test_that("there is no gradient of integers and logicals", {
+  skip_without_plugin()
+  expect_snapshot(error = TRUE, {
+    ffi_grad(function(x) sum(x^2))(1:3)
+    ffi_grad(function(x, l) sum(x), "l")(1, list(TRUE, 2L))
+  })
+  # Beside what has one
+  expect_identical(ffi_grad(function(p) sum(p$a * p$n))(list(a = 1, n = 2L)), list(a = 2, n = NULL))
+})

@@ -46,3 +46,16 @@ test_that("a value that leaves its function is refused where it is used", {
   expect_snapshot(error = TRUE, f(1L))
   expect_error(xla_jit(function(x) x + kept)(1L), "another program")
 })
+
+test_that("one number of R in `init` is a scalar, as in scan and fori", {
+  skip_without_plugin()
+  out <- xla_jit(function(x) {
+    shapes <- list()
+    result <- hlo_while(function(s, y) s < 5, function(s, y) {
+      shapes <<- list(shape(s), shape(y))
+      list(s + x, y * 2)
+    }, list(0, x))
+    list(result, length(shapes[[1]]) + hlo_constant(0, "f64", integer()))
+  })(1)
+  expect_identical(out, list(list(5, 32), 0))
+})

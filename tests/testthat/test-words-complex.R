@@ -87,3 +87,26 @@ test_that("transforms of real numbers and back", {
     xla_jit(function(z) hlo_irfft(z, 5))(c(1i, 2, 3, 4))
   })
 })
+
+test_that("powers of zero and of infinite numbers, and hyperbolic functions that overflow, are R's", {
+  skip_without_plugin()
+  z <- c(
+    0i, complex(real = -Inf, imaginary = 0), complex(real = Inf, imaginary = 1), complex(real = -0.0, imaginary = 0),
+    -1e308 + 1i, 800 + 2i, -800 - 1i, complex(real = Inf, imaginary = 0), 2 + 1i, -3i, 0.001 + 0.5i
+  )
+  powers <- function(z, one) {
+    list(z^-0.5, z^-1, z^-2, z^-3, z^0, z^(-1.5 * one), (z / 1e155)^2, z[9:11]^7, z[9:11]^-7, z[9:11]^(2 + 1i))
+  }
+  hyperbolic <- function(z, one) list(cosh(z), sinh(z), cosh(Re(z[9:11])), sinh(Im(z[9:11])))
+  for (f in list(powers, hyperbolic)) {
+    here <- xla_jit(f)(z, 1)
+    in_r <- f(z, 1)
+    for (i in seq_along(in_r)) {
+      parts <- function(z) c(Re(z), Im(z))
+      expect_equal(parts(here[[i]]), parts(in_r[[i]]), label = paste(names(formals(f))[[1L]], i, deparse1(f)))
+    }
+  }
+  expect_identical(xla_jit(function(x) Arg(x))(c(-0.0, 0, -1, NaN, 2)), Arg(c(-0.0, 0, -1, NaN, 2)))
+  f <- function(p) Re(cosh(complex(real = p[1], imaginary = p[2]))) + abs(complex(real = p[1], imaginary = p[2])^-3)
+  expect_equal(ffi_grad(f)(c(1, 2)), slope_of(f, c(1, 2)), tolerance = 1e-7)
+})
