@@ -6,7 +6,11 @@ new_points <- function(f, template, data, negate, dtype, call = rlang::caller_en
   start <- template_vector(template)
   # Compiled functions are found by their arguments fastest where these are no lists.
   form <- tree_map(data, function(leaf) TRUE)
-  vector <- function(theta, ...) objective_vector(f, template, theta, tree_fill(form, list(...)), negate)
+  labels <- lapply(tree_leaves(data), data_labels)
+  vector <- function(theta, ...) {
+    values <- Map(labelled, list(...), labels)
+    objective_vector(f, template, theta, tree_fill(form, unname(values)), negate)
+  }
   self <- list2env(list(
     f = f, template = template, data = data, dtype = dtype, names = names(start), size = length(start),
     counts = c(value = 0L, gradient = 0L, hessian = 0L), identity = NULL, mode = NULL, captured = NULL,
@@ -51,7 +55,7 @@ parameters <- function(template, theta) {
   tree_map(template, function(leaf) {
     start <- end
     end <<- end + length(leaf)
-    from_column(sliced(theta, start + 1L, end), r_shape(leaf))
+    labelled(from_column(sliced(theta, start + 1L, end), r_shape(leaf)), data_labels(leaf))
   })
 }
 

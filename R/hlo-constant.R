@@ -74,8 +74,7 @@ constant <- function(data, dtype, shape, name, call = rlang::caller_env(), op = 
   record("constant", list(), dtype, shape, list(data = data))
 }
 
-# What is wrong with R data that have NA where the dtype has none; NULL where nothing is. NaN, which is not NA, is looked at
-# elsewhere.
+# What is wrong with R data that have NA where the dtype has none; NULL where nothing is.
 na_problem <- function(data, dtype) {
   if ((dtype == "pred" || is_integer(dtype)) && (is_integer64(data) || !is.double(data)) && anyNA(data)) {
     sprintf("has NA, which %s cannot hold", dtype)

@@ -27,6 +27,7 @@
     x[[...]] <- value
     return(x)
   }
+  given <- positions_of_assigned(x, given, call)
   check_one_each(given, call)
   if (length(value) != 1L) {
     abort(sprintf("`x[[...]] <- value` replaces one element, but `value` has %.0f", length(value)),
@@ -64,7 +65,27 @@ keeps_r_meaning <- function(x, given, value) {
     (!is_data(x) || !(is_value(value) || any(vapply(given, is_value, NA))))
 }
 
+# Names stay where the shape does.
 assigned <- function(x, given, value, shown, call) {
+  labels <- data_labels(x)
+  y <- assigned_elements(x, positions_of_assigned(x, given, call), value, shown, call)
+  same <- !is.null(labels) && is_value(x) && identical(x@shape, y@shape)
+  if (same) labelled(y, labels) else y
+}
+
+# R data have names of their own, and may get new ones.
+positions_of_assigned <- function(x, given, call) {
+  if (is_value(x)) {
+    return(positions_of_names(x, given, call))
+  }
+  named <- is_data(x) && any(vapply(given, is.character, NA))
+  if (!named && !any(vapply(given, is.factor, NA))) {
+    return(given)
+  }
+  positions_of_names(labelled(as_value(x, "x", call = call), data_labels(x)), given, call)
+}
+
+assigned_elements <- function(x, given, value, shown, call) {
   both <- assignment_operands(x, value, shown, call)
   x <- both[[1L]]
   value <- both[[2L]]

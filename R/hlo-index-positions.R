@@ -14,6 +14,13 @@ fixed_positions <- function(index, size, place, call, open = FALSE) {
       refuse(sprintf("at most %d logicals", size))
     }
     if (!length(index)) {
+      # What comes of comparing names that are not there selects nothing.
+      if (size > 0) {
+        abort(sprintf("index %d is a logical vector of no elements", place),
+          operand = "...", call = call,
+          hint = "What is computed has no names to be compared. An index that selects nothing is `integer()`."
+        )
+      }
       return(integer())
     }
     index <- rep_len(as.vector(index), max(size, length(index)))

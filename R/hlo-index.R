@@ -9,13 +9,15 @@
       check_fixed_index(x, given, call)
       return(if (missing(drop)) x[...] else x[..., drop = drop])
     }
-    x <- as_value(x, "x", call = call)
+    x <- labelled(as_value(x, "x", call = call), data_labels(x))
   }
   check_no_token(x, "`[`", "x", call)
   check_flag(drop, "drop", call)
+  given <- positions_of_names(x, given, call)
   if (length(given) == 1L && !is.null(given[[1L]])) {
     y <- elements_at(x, given[[1L]], call)
-    return(if (drop && identical(y@shape, 1L)) reshaped(y, integer()) else y)
+    y <- if (drop && identical(y@shape, 1L)) reshaped(y, integer()) else y
+    return(taken_labels(x, y, given[[1L]]))
   }
   if (length(given) == 1L || (!length(given) && length(x@shape) < 2L)) {
     return(x)
@@ -199,7 +201,8 @@ moving_taken <- function(x, positions, axes) {
     check_fixed_index(x, given, call)
     return(if (missing(exact)) x[[...]] else x[[..., exact = exact]])
   }
-  x <- as_value(x, "x", call = call)
+  x <- labelled(as_value(x, "x", call = call), data_labels(x))
+  given <- positions_of_names(x, given, call)
   check_one_each(given, call)
   one <- if (length(given) == 1L) {
     if (!is_value(given[[1L]])) {
@@ -229,7 +232,7 @@ check_one_each <- function(given, call) {
 
 index_differs <- paste(
   "Positions that are values and lie outside give NaN (integers NA, logicals FALSE), negative ones too but for `x[-i]`",
-  "of one position; logical values as indices are an error. There are no names."
+  "of one position; logical values as indices are an error."
 )
 
 word("[", "base", `[.xlaffi_value`, topic = "Indices", dtypes = "all", differs = index_differs)

@@ -1,5 +1,5 @@
-# NA among the integers of a program. XLA has none: R data with NA are refused, see na_problem(). What is NA in R since it
-# was read outside of a vector, divided by zero or is too large is the least integer, which R reads as NA. Arithmetic
+# NA among the integers of a program. XLA has none: R data with NA are refused, see na_problem(). What is NA in R since
+# it was read outside of a vector, divided by zero or is too large is the least integer, which R reads as NA. Arithmetic
 # with it gives it again, and where it becomes a floating-point number that is NaN.
 
 # What gives it again by itself

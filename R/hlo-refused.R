@@ -44,9 +44,3 @@ is.matrix.xlaffi_value <- function(x) length(x@shape) == 2L
 
 #' @export
 is.array.xlaffi_value <- function(x) length(x@shape) > 1L
-
-#' @export
-names.xlaffi_value <- function(x) NULL
-
-#' @export
-dimnames.xlaffi_value <- function(x) NULL

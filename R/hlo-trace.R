@@ -1,16 +1,17 @@
 # Runs `f` on values of the given types and gives the program that it wrote: its `region`. `arguments` is a list
 # of trees of types, `results` a tree of types. `platform` is where it is going to run, `mesh` on which devices if these
 # are several; what `f` does may make it a program for a mesh, see use_mesh().
-trace_program <- function(f, arguments, platform = default_platform(), mesh = NULL) {
-  outer <- mget(c("platform", "undecided", "mesh", "manual"), the, ifnotfound = list(NULL))
+trace_program <- function(f, arguments, platform = default_platform(), mesh = NULL, labels = list(NULL)) {
+  outer <- mget(c("platform", "undecided", "mesh", "manual", "names_read"), the, ifnotfound = list(NULL))
   on.exit(list2env(outer, the))
   the$platform <- platform
   the$mesh <- mesh
-  the$undecided <- the$manual <- NULL
+  the$undecided <- the$manual <- the$names_read <- NULL
   check_no_tokens(tree_leaves(arguments), "a program cannot be given a token")
   tree <- NULL
   seed <- random_state()
   region <- trace_region(function(params) {
+    params <- if (length(params)) Map(labelled, params, labels) else params
     tree <<- with_written_calls(call_written(f, tree_fill(arguments, params)))
     if (!is.null(the$undecided)) stop(the$undecided)
     check_no_draws(seed)
@@ -18,7 +19,10 @@ trace_program <- function(f, arguments, platform = default_platform(), mesh = NU
     check_no_tokens(results, "the function returns a token, which a program cannot give back")
     results
   }, tree_leaves(arguments))
-  list(region = region, results = tree_fill(tree, lapply(region$results, type_of)), mesh = the$mesh)
+  list(
+    region = region, results = tree_fill(tree, lapply(region$results, type_of)), mesh = the$mesh,
+    names_read = isTRUE(the$names_read)
+  )
 }
 
 result_value <- function(x) {
@@ -101,7 +105,8 @@ ffi_program <- function(f, ...) {
   placed <- placed_arguments(f, env$shardings, arguments, types, rlang::current_env())
   # What it does with its arguments and results stands in the attributes of the program's.
   inner <- if (is.null(env$shardings)) f else env$f
-  traced <- trace_program(inner, types, mesh = placed$mesh)
+  labels <- lapply(unname(as.list(tree_leaves(arguments))), data_labels)
+  traced <- trace_program(inner, types, mesh = placed$mesh, labels = if (length(labels)) labels else list(NULL))
   structure(program_text(traced$region, program_layout(traced, placed, env$shardings)), class = "xlaffi_text")
 }
 

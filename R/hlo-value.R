@@ -53,7 +53,7 @@ record <- function(op, inputs, dtype, shape, params = list()) {
 new_parameter <- function(type) record("parameter", list(), type@dtype, type@shape)
 
 # The same value under a new name: derivatives with respect to it see no other use of it.
-alias_of <- function(x) record("alias", list(x), x@dtype, x@shape)
+alias_of <- function(x) labelled(record("alias", list(x), x@dtype, x@shape), attr(x, "labels"))
 
 is_value <- function(x) isS4(x) && inherits(x, "xlaffi_value")
 
@@ -70,7 +70,10 @@ is_value <- function(x) isS4(x) && inherits(x, "xlaffi_value")
 #'   numbers become constants of the value's dtype. A finite one that would become infinite in it is an error, but
 #'   compared as in R. Other mixtures, `f32` with `f64` say, are an error: [hlo_convert()] changes the dtype.
 #' * Integers wrap around where R gives NA with a warning. Divided by zero, `%/%` and `%%`, they give the smallest
-#'   integer, which R reads as NA. They have no NA in between: `NA_integer_ + 1L` is a number.
+#'   integer, which R reads as NA.
+#' * Integers have no NA: data with it are refused (`as.double(x)` has NA, as NaN), and what is NA in R since it lies
+#'   outside of a vector or was divided by zero is the least integer, with which arithmetic, sums and conversions to
+#'   doubles give NA or NaN again; loops, ops and functions `hlo_*()` take it for a number.
 #' * Shapes are equal, or one side is a vector that is repeated a whole number of times, down the columns of an array.
 #'   Where R would warn there is an error.
 #' * Elements are counted as in R, down the columns: in `as.vector(x)`, `matrix()`, `x[k]` of a matrix, `c()`, `rev()`,
@@ -80,7 +83,9 @@ is_value <- function(x) isS4(x) && inherits(x, "xlaffi_value")
 #'   integer (or whole) value is positions, too: outside of `x` there is NaN (for integers NA, for logicals FALSE),
 #'   also for zeros and negative ones, which R would leave out; `x[-i]` leaves out one position. What is assigned
 #'   outside of `x` is dropped. `x[x > 0]` has a length that is not known and is an error, `x[x > 0] <- 0` is not.
-#' * Names are dropped: `names<-` and `dimnames<-` change nothing.
+#' * Names of arguments, and those given by `names<-` and `dimnames<-`, are known while the program is written, and
+#'   select as in R: `p["a"]`, `x[, "b"]`, `x[, colnames(x) == "b"]`. What is computed has none, nor have results: there
+#'   a name is an error. A factor of R's is an index by its codes.
 #' * Functions of R that are not named here give an error.
 #' * R's functions take values in the code of the function that is compiled, and in functions, S3 and S4 methods and
 #'   methods of reference classes of yours that it names or takes out of objects, as in `object$f(x)`. Not in S4 methods

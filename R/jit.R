@@ -102,7 +102,7 @@ new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL) {
     # While a program is being written, this becomes a part of it.
     key <- if (!length(the$traces)) .Call(wrap__signature, identity, arguments)
     call <- if (!is.null(key)) the$calls[[key]]
-    if (is.null(call) || (length(call$captured) && changed(call$captured))) {
+    if (is.null(call) || (length(call$captured) && changed(call$captured)) || !same_names(call, arguments)) {
       return(run_new(self, arguments, environment()))
     }
     run_again(call, arguments)
@@ -241,11 +241,11 @@ run_new <- function(self, arguments, env) {
     key <- paste("hash", .Call(wrap__identity_text, self$identity), rlang::hash(list(types, buffers, place)))
   }
   call <- the$calls[[key]]
-  if (is.null(call) || changed(call$captured)) {
+  if (is.null(call) || changed(call$captured) || !same_names(call, leaves)) {
     # Before `f` runs: what it changes itself is its own affair.
     captured <- captured_variables(self$uses)
     types <- adapted(types, leaves, buffers)
-    call <- with_session_reads(new_call(self$f, types, device, self$name, self$exact, placed, self$shardings))
+    call <- with_session_reads(new_call(self$f, types, device, self$name, self$exact, placed, self$shardings, leaves))
     call$buffers <- buffers
     call$any <- any(buffers)
     call$all <- all(buffers)
@@ -282,8 +282,9 @@ adapted <- function(types, leaves, buffers) {
 
 # `f` traced for arguments of these types: `program`, which equal functions share; the device; `dtypes`, in which R
 # data are passed on; `form`, `names` and `results`, of which the value is made.
-new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shardings = NULL) {
-  traced <- trace_program(f, types, platform(device), placed$mesh)
+new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shardings = NULL, leaves = list(NULL)) {
+  labels <- lapply(unname(leaves), data_labels)
+  traced <- trace_program(f, types, platform(device), placed$mesh, if (length(labels)) labels else list(NULL))
   results <- traced$results
   layout <- program_layout(traced, placed, shardings)
   compiled <- function(layout) {
@@ -299,7 +300,8 @@ new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shard
   list(
     program = program, device = device, dtypes = lapply(tree_leaves(types), function(type) type@dtype),
     form = result_form(results), names = names(results), results = results, layout = layout,
-    labels = leaf_labels(stats::setNames(types, parameter_names(f, types)))
+    labels = leaf_labels(stats::setNames(types, parameter_names(f, types))),
+    known_names = if (traced$names_read) labels
   )
 }
 

@@ -176,7 +176,8 @@ run_on_mesh <- function(call, leaves) {
     if (is_sharded(x)) {
       return(x@shards)
     }
-    parts_on_devices(representable(x, to$type@dtype, call$labels[[i]]), to$type, layout$mesh, to$parts, to$local, to$first)
+    x <- representable(x, to$type@dtype, call$labels[[i]])
+    parts_on_devices(x, to$type, layout$mesh, to$parts, to$local, to$first)
   })
   # A program for one device takes and gives buffers, one for several lists of them.
   alone <- mesh_size(layout$mesh) == 1L

@@ -13,7 +13,8 @@
 #'
 #' `f` returns the result, or a list of the results by name or in the order of the signature. Dtype and shape are
 #' checked. Doubles are rounded to the floating-point type of a result; numbers that are not whole, out of range or
-#' `NA` are refused for integer types, everything but logical values for `pred`.
+#' `NA` are refused for integer types, everything but logical values for `pred`, and factors, dates and other
+#' objects everywhere.
 #'
 #' With `...` in the signature `f` is called for each element of the batch, with `vectorized = TRUE` once for all: then
 #' all operands have the dimensions of the batch in front, of length 1 where they are the same for all of its elements.

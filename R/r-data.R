@@ -21,8 +21,8 @@
 #' | dense or diagonal matrix of \pkg{Matrix} | all of its elements, `f64` or `pred` | matrix |
 #' | `NaN`, `Inf`, `-0` of doubles | as they are | as they are |
 #' | `NA` of doubles | NaN | NaN, or `NA` where it was only moved |
-#' | `NA` of integers, integer64 | the smallest number | `NA` |
-#' | `NA` of logicals | refused; `TRUE` by `pjrt_buffer()`, `ffi_shard()` | logical |
+#' | `NA` of integers, integer64 | refused; the smallest number by `pjrt_buffer()` | `NA` |
+#' | `NA` of logicals | refused; `TRUE` by `pjrt_buffer()` | logical |
 #' | character, `NULL`, function | refused | |
 #' | factor, Date, POSIXct, POSIXlt, difftime, data.frame, table, ts | refused | |
 #' | sparse matrix of \pkg{Matrix} | refused | |
@@ -34,7 +34,11 @@
 #' * A double becomes an integer (`dtype = "i32"` and the like) only if it is one that the type has; up to 2^53 in
 #'   `hlo_constant()` and beside values, for beyond that not every whole number is a double. `pjrt_buffer()` and
 #'   `ffi_shard()` cut fractions off, as \pkg{pjrt} does. An integer64 keeps all 64 bits.
-#' * With `check = TRUE`, `pjrt_buffer()` and `ffi_shard()` refuse every `NA`.
+#' * With `check = TRUE`, `pjrt_buffer()` and `ffi_shard()` refuse every `NA`. A buffer that was made of integers or
+#'   logicals with `NA` keeps their bits, for [pjrt_execute()]; as an argument of a function of [xla_jit()] and its kin
+#'   it is refused.
+#' * Names and dimnames are no part of an array, but known while a function is traced: see
+#'   [`?xlaffi_value`][xlaffi_value].
 #' * `ui8` and `ui16` come back as integer, `ui32`, `i64` and `ui64` as integer64; see [as_array()] for `ui64` of 2^63
 #'   and more. `f16`, `bf16` and `f32` come back as double, `c64` as complex.
 #' * What a class says is lost with the class, so objects are not taken silently for their numbers: `as.numeric()` of a

@@ -10,7 +10,7 @@
 #'
 #' `if`, `while`, `switch()`, `&&` and `||` are decided while the program is written, so a value there is an error;
 #' `for` goes through the elements of a value. R's own random numbers are an error, since they would be drawn once:
-#' there are `hlo_rnorm()` and its kin. Names and dimnames are dropped. Everywhere NA is NaN, and integers and logicals
+#' there are `hlo_rnorm()` and its kin. What is computed has no names. Everywhere NA is NaN, and integers and logicals
 #' have none; comparisons with NaN are FALSE. Numbers below 2.3e-308 (f32: 1.2e-38) in size count as 0, as XLA has it.
 #'
 #' Where the derivative is "none" the function is flat, or gives no floating-point numbers.

@@ -84,8 +84,8 @@ whole_power <- function(base, n, largest) {
   power
 }
 
-# Powers of complex numbers as R's: products for a known whole exponent; of 0 and of infinite numbers, where XLA has NaN,
-# what R has.
+# Powers of complex numbers as R's: products for a known whole exponent; of 0 and of infinite numbers, where XLA has
+# NaN, what R has.
 complex_power <- function(x, y, exponent) {
   known <- !is_value(exponent) && is.numeric(exponent) && length(exponent) == 1L && !is.na(exponent)
   if (known && exponent == trunc(exponent) && abs(exponent) <= 65536) {

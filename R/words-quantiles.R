@@ -148,12 +148,20 @@ quantile.xlaffi_value <- function(x, probs = seq(0, 1, 0.25), na.rm = FALSE, nam
   }
   y <- quantiles(x, probs, type, na.rm)
   # These types give elements, and nothing between them.
-  if (!type %in% c(1, 3)) y else if (own == "pred") compared(y, 0, "NE", "quantile()") else if (own == "i32") converted(y, own) else y
+  own <- if (type %in% c(1, 3)) own else "f64"
+  switch(own,
+    pred = compared(y, 0, "NE", "quantile()"),
+    i32 = converted(y, own),
+    y
+  )
 }
 
 word("quantile", "stats",
   f = quantile.xlaffi_value, by = "method", topic = "Summaries", dtypes = "real numbers",
-  differs = "Names are left out, results are doubles but of types 1 and 3; with NaN among the elements all are NaN, where R raises an error."
+  differs = paste(
+    "Names are left out, results are doubles but of types 1 and 3; with NaN among the elements all are NaN, where R",
+    "raises an error."
+  )
 )
 
 word("IQR", "stats",

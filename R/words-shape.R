@@ -75,11 +75,10 @@ shape_word("dim<-", function(x, value) {
   from_column(as_column(x), value)
 }, "method")
 
-# Names are R's: values have none.
-names_dropped <- function(x, value) x
+names_differ <- "Names serve as indices of the value that has them; what is computed of it, and results, have none."
 
-shape_word("names<-", names_dropped, "method", differs = "Values have no names: nothing is changed.")
-shape_word("dimnames<-", names_dropped, "method", differs = "Values have no names: nothing is changed.")
+shape_word("names<-", word_names_set, "method", differs = names_differ)
+shape_word("dimnames<-", word_dimnames_set, "method", differs = names_differ)
 
 shape_word("length<-", function(x, value) {
   call <- quote(`length<-`(x, value))
@@ -186,11 +185,12 @@ shape_word("slice.index", function(x, MARGIN) base::slice.index(array(0L, dim_of
   differs = "The result is R's."
 )
 
-shape_word("unname", function(obj, force = FALSE) obj)
-shape_word("setNames", function(object = nm, nm) if (is_value(object)) object else stats::setNames(object, nm),
-  package = "stats", differs = "Values have no names: nothing is changed."
+shape_word("unname", function(obj, force = FALSE) labelled(obj, NULL))
+shape_word("setNames",
+  function(object = nm, nm) if (is_value(object)) word_names_set(object, nm) else stats::setNames(object, nm),
+  package = "stats", differs = names_differ
 )
-shape_word("rownames", function(x, ...) NULL, differs = "Values have no names.")
-shape_word("colnames", function(x, ...) NULL, differs = "Values have no names.")
-shape_word("rownames<-", names_dropped, differs = "Values have no names: nothing is changed.")
-shape_word("colnames<-", names_dropped, differs = "Values have no names: nothing is changed.")
+shape_word("rownames", word_axis_names(1L), differs = names_differ)
+shape_word("colnames", word_axis_names(2L), differs = names_differ)
+shape_word("rownames<-", word_axis_names_set(1L), differs = names_differ)
+shape_word("colnames<-", word_axis_names_set(2L), differs = names_differ)

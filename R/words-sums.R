@@ -110,7 +110,8 @@ extremum_of <- function(op, parts, na_rm, shown, call) {
   largest <- op == "reduce_max"
   if (may_have_na(x)) {
     unknown <- is_na_integer(x)
-    found <- reduced(op, selected(unknown, filled((if (largest) -1 else 1) * .Machine$integer.max, x), x), NULL, shown, call)
+    other <- filled((if (largest) -1 else 1) * .Machine$integer.max, x)
+    found <- reduced(op, selected(unknown, other, x), NULL, shown, call)
     return(if (na_rm) found else selected(any(unknown), filled(missing_number(x@dtype), found), found))
   }
   reduced(op, without_nan(x, if (largest) -Inf else Inf, na_rm), NULL, shown, call)

@@ -56,9 +56,10 @@ test_that("integers have no NA; what is read outside of them is NA where it is c
   f <- function(k, i, d, x) {
     y <- k[i]
     list(
-      y, y + 1L, 1L - y, y * 2L, -y, abs(y), y %/% 2L, y %% 2L, k %/% d, k %/% d + 1, y + 0.5, y / 2L, y^2, as.double(y),
-      mean(y), sum(y), sum(y, 1L), sum(y, na.rm = TRUE), max(y), max(y, na.rm = TRUE), min(y), min(y, 1L, na.rm = TRUE),
-      c(y, 1.5), c(y, 1L), rev(y), y[2:1] + 0.5, x[y], sqrt(y), cumsum(y)[1:2], var(y), sort(k)[i] * 1.5, ifelse(x > 0, y, 0)
+      y, y + 1L, 1L - y, y * 2L, -y, abs(y), y %/% 2L, y %% 2L, k %/% d, k %/% d + 1, y + 0.5, y / 2L, y^2,
+      as.double(y), mean(y), sum(y), sum(y, 1L), sum(y, na.rm = TRUE), max(y), max(y, na.rm = TRUE), min(y), min(y, 1L, na.rm = TRUE),
+      c(y, 1.5), c(y, 1L), rev(y), y[2:1] + 0.5, x[y], sqrt(y), cumsum(y)[1:2], var(y),
+      sort(k)[i] * 1.5, ifelse(x > 0, y, 0)
     )
   }
   given <- list(data$k, c(2L, 9L), c(1L, 0L, 2L), c(1, 2))
@@ -224,4 +225,49 @@ test_that("batches at positions of their own have derivatives in reverse mode", 
   i <- c(2L, 4L, 1L)
   expect_gradient(whole, x, i)
   expect_equal(xla_jit(whole)(x, i), sum(vapply(1:3, function(k) f(x[k, ], i[[k]]), 0)))
+})
+
+test_that("names of arguments select as in R, and belong to the program", {
+  skip_without_plugin()
+  p <- c(a = 1, b = 2, c = 3)
+  m <- matrix(1:6 + 0.5, 2, dimnames = list(c("u", "v"), c("x", "y", "z")))
+  herd <- factor(c("q", "r", "q"))
+  f <- function(p, m, l) {
+    given <- c(first = 7, second = 8)
+    given["second"] <- p["a"]
+    q <- p
+    q["b"] <- 10
+    q[["c"]] <- 20
+    w <- p[2:3] * 2
+    names(w) <- c("k", "l")
+    n <- m * 2
+    colnames(n) <- c("A", "B", "C")
+    list(
+      p["b"], p[["c"]], p[c("c", "a")], p[c("c", "a")]["a"], m["v", "y"], m[, "z"], m["u", ], m[, colnames(m) == "y"],
+      m[rownames(m) != "u", ], p[names(p) %in% c("a", "c")], given, q, q["b"], w["l"], n[2, "C"], n[, c("C", "A")],
+      l$beta["x"], l$beta[["y"]], m[cbind(1, 2)], p[herd], length(names(p)) * p[["a"]], p[as.integer(m[1, 1])],
+      sum(unname(p)), setNames(p, c("f", "g", "h"))["g"]
+    )
+  }
+  bare <- function(x) lapply(x, function(x) if (length(dim(x)) > 1L) unname(x) else as.vector(x))
+  beta <- list(beta = c(x = 4, y = 5))
+  expect_equal(bare(xla_jit(f)(p, m, beta)), bare(f(p, m, beta)))
+  # Other names: another program
+  pick <- xla_jit(function(p) p[["b"]])
+  expect_identical(pick(p), 2)
+  expect_identical(pick(c(b = 5, a = 6, c = 7)), 5)
+  expect_identical(pick(p), 2)
+  expect_snapshot(error = TRUE, {
+    pick(c(1, 2, 3))
+    pick(c(d = 1))
+    xla_jit(function(p) (p * 2)["b"])(p)
+    xla_jit(function(m) m[, colnames(m * 2) == "y"])(m)
+    xla_jit(function(m) m["w", 1])(m)
+    xla_jit(function(m) m["x"])(m)
+  })
+  expect_identical(ffi_grad(function(p) p[["b"]]^2 + p["a"])(p), c(1, 4, 0))
+  expect_identical(ffi_vmap(function(x, p) x * p[["b"]], list(1, NULL))(c(1, 2), p), c(2, 4))
+  distance <- function(p, y) sum((p$beta["x"] - y["k"])^2) + p$s^2
+  objective <- ffi_objective(distance, list(beta = c(x = 3, y = 1), s = 2), y = c(j = 9, k = 1))
+  expect_identical(objective$fn(objective$par), 8)
 })

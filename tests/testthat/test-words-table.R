@@ -69,7 +69,9 @@ test_that("R's generics give a value, what R says of such a vector, or an error 
 
 # Nothing is compiled: a trace knows types and shapes.
 test_that("types and dimensions of results are R's, also of logicals, integers and arrays without elements", {
-  data <- list(i = c(2L, 1L, 3L), lm = matrix(c(TRUE, FALSE, TRUE), 2, 3), im0 = matrix(1L, 0, 3), dm0 = matrix(0, 0, 3))
+  data <- list(
+    i = c(2L, 1L, 3L), lm = matrix(c(TRUE, FALSE, TRUE), 2, 3), im0 = matrix(1L, 0, 3), dm0 = matrix(0, 0, 3)
+  )
   kind_in_r <- function(x) {
     if (is.list(x)) lapply(unname(x), kind_in_r) else list(typeof(x), if (length(dim(x)) > 1L) dim(x) else length(x))
   }
@@ -82,8 +84,8 @@ test_that("types and dimensions of results are R's, also of logicals, integers a
   }
   # Logicals have no NA; what is of no use without elements, or documented
   other <- c(
-    "fivenum", "median", "diag<-", "zapsmall", "[", "rep", "mad", "IQR", "simplify2array", "print", "invisible", "array",
-    "spline", "log", "mean", "Recall"
+    "fivenum", "median", "diag<-", "zapsmall", "[", "rep", "mad", "IQR", "simplify2array", "print", "invisible",
+    "array", "spline", "log", "mean", "Recall"
   )
   for (entry in Filter(function(entry) entry$package %in% c("base", "stats"), entries())) {
     f <- get0(entry$name, asNamespace(entry$package), mode = "function")
