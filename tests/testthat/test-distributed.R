@@ -1,6 +1,7 @@
 test_that("processes compute together, and say who is there", {
   skip_without_processes()
   runs <- processes(2, '
+    ignored <- if (dir.exists("/proc/self")) system("grep SigIgn /proc/self/status", intern = TRUE)
     d <- join_mesh(i, n, port)
     stopifnot(i == d$process_id, length(devices()) == 2)
     # Nobody ends before the first program has been run together.
@@ -23,6 +24,15 @@ test_that("processes compute together, and say who is there", {
     # What is this process\'s alone.
     stopifnot(identical(xla_jit(function(x) sum(x))(c(1, i)), 1 + i))
     stopifnot(as_array(pjrt_buffer(c(1, 2))) == c(1, 2))
+    # A pipe of R\'s that nobody reads is the error that it was, and children ignore what they ignored.
+    if (dir.exists("/proc/self")) {
+      stopifnot(identical(ignored, system("grep SigIgn /proc/self/status", intern = TRUE)))
+    }
+    to <- pipe("true", "w")
+    Sys.sleep(0.2)
+    broken <- tryCatch(for (k in 1:100) writeLines(rep("x", 1e5), to), error = conditionMessage)
+    suppressWarnings(close(to))
+    stopifnot(identical(broken, "ignoring SIGPIPE signal"))
     again <- tryCatch(join_mesh(i, n, port), error = identity)
     stopifnot(inherits(again, "xlaffi_error_already_exists"))
     other <- tryCatch(pjrt_buffer(1, device = devices()[[2 - i]]), error = conditionMessage)
