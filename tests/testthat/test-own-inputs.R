@@ -150,6 +150,25 @@ test_that("variables, files and libraries that code in Rust asks for belong to i
   expect_identical(linked, c(1, 2, 1))
 })
 
+test_that("variables that a crate in a folder asks for belong to the code", {
+  skip_without_compiler("rust")
+  skip_if(is.null(xlaffi:::program_file("cargo")), "no cargo")
+  local_code_cache()
+  crate <- withr::local_tempdir()
+  dir.create(file.path(crate, "src"))
+  settings <- c("[package]", "name = \"asks\"", "version = \"0.1.0\"", "edition = \"2021\"")
+  writeLines(settings, file.path(crate, "Cargo.toml"))
+  writeLines(
+    "pub fn number() -> f64 { env!(\"XLAFFI_CRATES_NUMBER\").parse().unwrap() }", file.path(crate, "src", "lib.rs")
+  )
+  withr::defer(Sys.unsetenv("XLAFFI_CRATES_NUMBER"))
+  asked <- numbers_of(
+    function(number) Sys.setenv(XLAFFI_CRATES_NUMBER = number), code = "*z = asks::number();", lang = "rust",
+    dependencies = c(asks = sprintf("{ path = '%s' }", crate))
+  )
+  expect_identical(asked, c(1, 2, 1))
+})
+
 test_that("what is in the cache needs no compiler", {
   skip_without_compiler("c")
   root <- local_code_cache()
