@@ -89,7 +89,7 @@ whole_power <- function(base, n, largest) {
 complex_power <- function(x, y, exponent) {
   known <- !is_value(exponent) && is.numeric(exponent) && length(exponent) == 1L && !is.na(exponent)
   if (known && exponent == trunc(exponent) && abs(exponent) <= 65536) {
-    return(whole_power(x, exponent))
+    return(complex_whole_power(x, exponent))
   }
   real <- hlo_imag(y) == 0
   zero <- is_zero(x)
@@ -107,7 +107,7 @@ is_zero <- function(z) (hlo_real(z) == 0) & (hlo_imag(z) == 0)
 has_infinity <- function(z) (abs(hlo_real(z)) == Inf) | (abs(hlo_imag(z)) == Inf)
 
 # By squares, as R does it
-whole_power <- function(x, exponent) {
+complex_whole_power <- function(x, exponent) {
   if (exponent == 0) {
     return(filled(1, x))
   }

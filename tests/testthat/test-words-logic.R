@@ -16,7 +16,7 @@ test_that("ifelse() has the shape of its test, and R's NA", {
   }
   m <- matrix(c(1, -2, 3, -4, 5, -6), 2)
   expect_as_in_r(f, c(-1, 0, 2, NaN), m)
-  expect_identical(xla_jit(function(x) ifelse(x > 0, 1, 2))(numeric()), numeric())
+  expect_identical(xla_jit(function(x) ifelse(x > 0, 1, 2))(numeric()), logical())
   expect_as_in_r(function(x) ifelse(c(TRUE, FALSE), x, -x), c(1, 2))
   expect_snapshot(error = TRUE, {
     xla_jit(function(x) ifelse(x[1] > 0, x, 0))(c(1, 2))
