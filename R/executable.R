@@ -22,7 +22,7 @@
 pjrt_compile <- function(program, compile_options = new_compile_options(), device = NULL) {
   place <- compilation_place(compile_options, device)
   note_flags(platform(place$device))
-  finish(.Call(wrap__client_compile, place$device, program, place$options))
+  finish(.Call(wrap__client_compile, place$device, program, place$options), meanwhile = compiling_notice())
 }
 
 #' Execute a program
@@ -66,7 +66,8 @@ pjrt_execute <- function(executable, ..., execution_options = NULL, simplify = T
 # What a run under way ends with. It works on another thread; between two turns of waiting R looks
 # for Ctrl-C, which it does in Sys.sleep() and outside of Rust, and shows what the program prints.
 # Interrupted, the work goes on and its result is dropped; R functions that it calls are not served any more.
-finish <- function(run, call = rlang::caller_env()) {
+# `meanwhile` is called at each turn.
+finish <- function(run, call = rlang::caller_env(), meanwhile = NULL) {
   if (inherits(run, "xlaffi_launched")) {
     run <- run[[1L]]
   }
@@ -75,6 +76,7 @@ finish <- function(run, call = rlang::caller_env()) {
     on.exit(.Call(wrap__run_abandon, started))
   }
   while (inherits(run, "xlaffi_run")) {
+    if (!is.null(meanwhile)) meanwhile()
     done <- .Call(wrap__run_wait, run, 0.05)
     if (is.null(done)) {
       print_waiting()

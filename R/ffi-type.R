@@ -35,6 +35,15 @@ most_elements <- 2^52
 most_empty <- 2^31
 
 new_type <- function(dtype, shape) {
+  size <- prod(shape)
+  if (!isTRUE(size > 0 && size <= .Machine$integer.max)) check_size(dtype, shape)
+  type <- blank_type
+  attr(type, "dtype") <- dtype
+  attr(type, "shape") <- as.integer(shape)
+  type
+}
+
+check_size <- function(dtype, shape) {
   if (!isTRUE(prod(shape[shape > 0]) <= most_elements) || any(shape > .Machine$integer.max)) {
     abort(sprintf("%s of shape %s does not fit into any memory", dtype, shape_text(shape)), "RESOURCE_EXHAUSTED",
       call = NULL
@@ -47,10 +56,6 @@ new_type <- function(dtype, shape) {
       call = NULL
     )
   }
-  type <- blank_type
-  attr(type, "dtype") <- dtype
-  attr(type, "shape") <- as.integer(shape)
-  type
 }
 
 is_type <- function(x) isS4(x) && inherits(x, "xlaffi_type")
@@ -87,14 +92,14 @@ shape_text <- function(shape) sprintf("(%s)", toString(shape))
 
 same_type <- function(x, y) identical(x@dtype, y@dtype) && identical(x@shape, y@shape)
 
-is_float <- function(dtype) dtype %in% dtypes_of_kind("float")
+is_float <- function(dtype) dtype %in% the$kinds$float
 
-is_complex <- function(dtype) dtype %in% dtypes_of_kind("complex")
+is_complex <- function(dtype) dtype %in% the$kinds$complex
 
-is_integer <- function(dtype) dtype %in% dtypes_of_kind(c("signed", "unsigned"))
+is_integer <- function(dtype) dtype %in% the$kinds$integer
 
 # Those that have derivatives.
-is_inexact <- function(dtype) dtype %in% dtypes_of_kind(c("float", "complex"))
+is_inexact <- function(dtype) dtype %in% the$kinds$inexact
 
 # The element type of the parts of complex numbers, and the other way round.
 real_dtype <- function(dtype) {

@@ -36,10 +36,13 @@ all_edges <- function(node) c(node$inputs, if (node$op == "op") node$params$body
 
 # Follows names to what was computed.
 resolved <- function(value) {
-  while (value@node$op %in% c("alias", "op")) {
-    value <- program_edges(value@node)[[value@index]]
+  repeat {
+    node <- value@node
+    if (node$op != "alias" && node$op != "op") {
+      return(value)
+    }
+    value <- program_edges(node)[[value@index]]
   }
-  value
 }
 
 # Calls `f` with parameters of the given types and records what it does: a program, or a region of

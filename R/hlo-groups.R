@@ -7,6 +7,10 @@ arithmetic <- c("+" = "add", "-" = "subtract", "*" = "multiply", "/" = "divide",
 
 #' @export
 Ops.xlaffi_value <- function(e1, e2) {
+  plain <- if (!missing(e2)) plain_operation(.Generic, e1, e2)
+  if (!is.null(plain)) {
+    return(plain)
+  }
   shown <- paste0("`", .Generic, "`")
   call <- method_call(.Generic)
   if (is_sharded(e1) || (!missing(e2) && is_sharded(e2))) {
@@ -45,6 +49,27 @@ Ops.xlaffi_value <- function(e1, e2) {
     "&" = ,
     "|" = logical_operation(.Generic, e1, e2, shown, call)
   )
+}
+
+# What most programs consist of: arithmetic of doubles of one shape, or of a value and one R number. NULL for all else.
+plain_operation <- function(generic, e1, e2) {
+  if (!generic %in% c("+", "-", "*", "/")) {
+    return(NULL)
+  }
+  like <- if (is_value(e1)) e1 else e2
+  if (!is_value(like) || like@dtype != "f64") {
+    return(NULL)
+  }
+  goes_along <- function(x) {
+    if (is_value(x)) {
+      if (x@dtype == "f64" && identical(x@shape, like@shape)) x
+    } else if (is.numeric(x) && !is.object(x) && length(x) == 1L && is.null(dim(x)) && is.finite(x)) {
+      filled(x, like)
+    }
+  }
+  e1 <- goes_along(e1)
+  e2 <- if (!is.null(e1)) goes_along(e2)
+  if (!is.null(e2)) record(arithmetic[[generic]], list(e1, e2), "f64", like@shape)
 }
 
 # R's NA beside a value would be NA where logicals, which comparisons give, and integers have none.

@@ -8,7 +8,7 @@ mlir_type <- function(type) {
   if (is_token(type)) {
     return("!stablehlo.token")
   }
-  sprintf("tensor<%s>", paste(c(type@shape, mlir_dtype(type@dtype)), collapse = "x"))
+  paste0("tensor<", paste(c(type@shape, mlir_dtype(type@dtype)), collapse = "x"), ">")
 }
 
 # Numbers in MLIR's syntax. Floating-point numbers are read back as the very same.

@@ -2,8 +2,9 @@
 
 # A whole module. `region` is what trace_region() gave. `layout`, for a mesh: the `mesh`, and for each of `inputs` and
 # `outputs` along which axes it is cut; NULL leaves that to XLA.
-program_text <- function(region, layout = NULL) {
-  scope <- new_scope("    ", mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh)
+program_text <- function(region, layout = NULL, platform = "cpu") {
+  parts <- if (is.null(layout) && platform == "cpu") new_parts()
+  scope <- new_scope("    ", mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh, parts = parts)
   arguments <- sprintf("%%arg%d", seq_along(region$params) - 1L)
   name_parameters(scope, region$params, arguments)
   body <- region_lines(scope, region)
@@ -11,7 +12,7 @@ program_text <- function(region, layout = NULL) {
   results <- vapply(region$results, value_name, "", scope = scope)
   parameters <- sprintf("%s: %s", arguments, vapply(region$params, mlir_type, ""))
   lines <- c(
-    "module @main {",
+    if (isTRUE(parts$count > 0L) && parts$small) "module @xlaffi_scalars {" else "module @main {",
     if (!is.null(layout)) paste0("  ", mesh_text(layout$mesh)),
     sprintf(
       "  func.func public @main(%s) -> (%s) {",
@@ -21,16 +22,19 @@ program_text <- function(region, layout = NULL) {
     body,
     if (length(types)) sprintf("    return %s : %s", toString(results), toString(types)) else "    return",
     "  }",
+    unlist(parts$lines),
     "}"
   )
   paste0(paste(lines, collapse = "\n"), "\n")
 }
 
-# `prefix` begins the names of values.
-new_scope <- function(indent, mesh = NULL, prefix = "") {
+# `prefix` begins the names of values; in `parts` functions are collected, see hlo-text-parts.R.
+new_scope <- function(indent, mesh = NULL, prefix = "", parts = NULL) {
   count <- new.env(parent = emptyenv())
   count$values <- 0L
-  list(names = new.env(parent = emptyenv()), count = count, indent = indent, mesh = mesh, prefix = prefix)
+  list(
+    names = new.env(parent = emptyenv()), count = count, indent = indent, mesh = mesh, prefix = prefix, parts = parts
+  )
 }
 
 # Of the parameters or the results of a program; nothing for one device.
@@ -46,7 +50,17 @@ name_parameters <- function(scope, params, names) {
   }
 }
 
-region_lines <- function(scope, region) unlist(lapply(written_nodes(region), node_lines, scope = scope))
+region_lines <- function(scope, region) {
+  nodes <- written_nodes(region)
+  parts <- scope$parts
+  if (!is.null(parts)) {
+    parts$small <- parts$small && all(vapply(nodes, is_small_node, NA))
+    if (length(nodes) >= least_parted) {
+      return(parted_lines(scope, nodes, region$results))
+    }
+  }
+  unlist(lapply(nodes, node_lines, scope = scope))
+}
 
 # The nodes of a region that a program shows
 written_nodes <- function(region) {
@@ -69,7 +83,8 @@ value_of_another <- function(value) {
 }
 
 node_lines <- function(scope, node) {
-  operands <- vapply(node$inputs, value_name, "", scope = scope)
+  operands <- character(length(node$inputs))
+  for (i in seq_along(operands)) operands[[i]] <- value_name(node$inputs[[i]], scope)
   text <- primitive_rule(node$op, "text")(node, operands, scope)
   # What `text` names itself
   if (is.list(text)) {
@@ -82,7 +97,7 @@ node_lines <- function(scope, node) {
   }
   name <- fresh_name(scope)
   scope$names[[as.character(node$id)]] <- if (count == 1L) name else sprintf("%s#%d", name, seq_len(count) - 1L)
-  text[[1L]] <- sprintf("%s%s%s = %s", scope$indent, name, if (count == 1L) "" else paste0(":", count), text[[1L]])
+  text[[1L]] <- paste0(scope$indent, name, if (count > 1L) paste0(":", count), " = ", text[[1L]])
   text
 }
 
@@ -119,8 +134,8 @@ result_types <- function(node) vapply(node$types, mlir_type, "")
 
 signature_text <- function(node) {
   results <- result_types(node)
-  inputs <- toString(input_types(node))
-  sprintf("(%s) -> %s", inputs, if (length(results) == 1L) results else sprintf("(%s)", toString(results)))
+  inputs <- paste(input_types(node), collapse = ", ")
+  paste0("(", inputs, ") -> ", if (length(results) == 1L) results else sprintf("(%s)", toString(results)))
 }
 
 # Axes, which MLIR counts from 0.
@@ -130,7 +145,7 @@ sizes_text <- function(sizes) sprintf("[%s]", toString(sizes))
 
 # Operands and result of one type.
 plain_text <- function(node, operands, scope) {
-  sprintf("stablehlo.%s %s : %s", node$op, toString(operands), result_types(node))
+  paste0("stablehlo.", node$op, " ", paste(operands, collapse = ", "), " : ", mlir_type(node$types[[1L]]))
 }
 
 primitive(c(elementwise, "optimization_barrier"), text = plain_text)

@@ -53,7 +53,14 @@ primitive("after_all", text = function(node, operands, scope) {
 # Of a value or a type
 is_token <- function(x) x@dtype == "token"
 
-any_token <- function(types) any(vapply(types, is_token, NA))
+any_token <- function(types) {
+  for (type in types) {
+    if (is_token(type)) {
+      return(TRUE)
+    }
+  }
+  FALSE
+}
 
 # The kinds of nodes that take and give tokens; all others compute.
 of_tokens <- c("after_all", "alias", "case", "custom_call", "op", "parameter", "scan", "while")

@@ -107,7 +107,8 @@ ffi_program <- function(f, ...) {
   inner <- if (is.null(env$shardings)) f else env$f
   labels <- lapply(unname(as.list(tree_leaves(arguments))), data_labels)
   traced <- trace_program(inner, types, mesh = placed$mesh, labels = if (length(labels)) labels else list(NULL))
-  structure(program_text(traced$region, program_layout(traced, placed, env$shardings)), class = "xlaffi_text")
+  text <- program_text(traced$region, program_layout(traced, placed, env$shardings), default_platform())
+  structure(text, class = "xlaffi_text")
 }
 
 #' @export

@@ -5,7 +5,7 @@ new_node <- function(op, inputs, types, params = list()) {
   # Making the inputs may make nodes: those come first.
   force(inputs)
   force(params)
-  if (!op %in% of_tokens && any_token(c(inputs, types))) {
+  if ((any_token(inputs) || any_token(types)) && !op %in% of_tokens) {
     abort(sprintf("`%s` takes no token", op), op = op, hint = token_hint, call = NULL)
   }
   for (input in inputs) {

@@ -167,8 +167,7 @@ names_read <- function(f, code) {
     }
     name <- if (is.symbol(code[[1L]])) as.character(code[[1L]]) else ""
     if (nzchar(name)) called <<- c(called, name) else walk(code[[1L]], own)
-    parts <- as.list(code)[-1L]
-    parts <- parts[!vapply(parts, is_missing_arg, NA)]
+    parts <- given_parts(code)
     if (name %in% quoting) {
       all_of(code)
       own
@@ -200,8 +199,14 @@ names_read <- function(f, code) {
       walk(parts[[1L]], own)
       own
     } else {
-      # R may look at arguments or not.
-      for (part in parts) walk(part, own)
+      # R may look at arguments or not. Calls among them that only compute are looked at level by level: in an
+      # expression of a thousand operations, a call for each would use up R's stack.
+      while (length(parts)) {
+        plain <- vapply(parts, is_plain_call, NA)
+        for (part in parts[!plain]) walk(part, own)
+        called <<- c(called, vapply(parts[plain], function(part) as.character(part[[1L]]), ""))
+        parts <- unlist(lapply(parts[plain], given_parts), recursive = FALSE)
+      }
       own
     }
   }
@@ -221,13 +226,28 @@ names_read <- function(f, code) {
 
 quoting <- c("quote", "bquote", "~", "expression", "alist", "substitute")
 
+# A call of a function by its name that neither assigns nor leaves out arguments
+is_plain_call <- function(code) {
+  is.call(code) && is.symbol(code[[1L]]) && !as.character(code[[1L]]) %in% c(
+    quoting, "function", "{", "(", "<-", "=", "for", "if", "while", "&&", "||", "$", "@"
+  )
+}
+
+# The arguments of a call, without those left empty
+given_parts <- function(code) {
+  parts <- as.list(code)[-1L]
+  parts[!vapply(parts, is_missing_arg, NA)]
+}
+
 # The names that code assigns by `<<-`
 noted <- function(code) {
-  if (!is.call(code) || !"<<-" %in% all.names(code)) {
-    return(character())
+  names <- character()
+  level <- if ("<<-" %in% all.names(code)) list(code)
+  while (length(level)) {
+    level <- Filter(is.call, level)
+    assigned <- Filter(function(code) identical(code[[1L]], as.name("<<-")), level)
+    names <- c(names, unlist(lapply(assigned, function(code) all.names(code[[2L]]))))
+    level <- unlist(lapply(level, function(code) c(list(code[[1L]]), given_parts(code))), recursive = FALSE)
   }
-  own <- if (identical(code[[1L]], as.name("<<-"))) all.names(code[[2L]])
-  parts <- as.list(code)
-  parts <- parts[!vapply(parts, identical, NA, rlang::missing_arg())]
-  c(own, unlist(lapply(parts, noted)))
+  names
 }

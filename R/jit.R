@@ -27,6 +27,11 @@
 #' Functions can be saved, and sent to other processes: there they are traced and compiled anew. Equal functions share
 #' one compiled program, and what was compiled is kept on disk for later sessions: see [ffi_cache()].
 #'
+#' Loops of R's are written out turn by turn. Of more than 500 small operations in a row XLA compiles functions of 256,
+#' and where a program has nothing else it does not optimise them, as that takes longer than it saves: the last bit of a
+#' result may differ from that of the same operations in a shorter program. [hlo_scan()] and [hlo_fori()] are loops of
+#' the program, which are compiled as one turn.
+#'
 #' Arguments may be lists of data. Everything else that `f` uses is taken as it is while the program is
 #' written: R's `if` and `for` decide then what the program contains.
 #'
@@ -288,7 +293,7 @@ new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shard
   results <- traced$results
   layout <- program_layout(traced, placed, shardings)
   compiled <- function(layout) {
-    text <- program_text(traced$region, layout)
+    text <- program_text(traced$region, layout, platform(device))
     compiled_program(if (isTRUE(exact)) exact_text(text, device) else text, device, name, types, layout$mesh)
   }
   program <- compiled(layout)
@@ -312,7 +317,7 @@ exact_text <- function(text, device) {
       operand = "exact", call = NULL
     )
   }
-  sub("module @main {", "module @xlaffi_exact {", text, fixed = TRUE)
+  sub("^module @[a-z_]+ ", "module @xlaffi_exact ", text)
 }
 
 result_form <- function(results) {

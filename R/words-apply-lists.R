@@ -3,16 +3,20 @@
 word_mapply <- function(FUN, ..., MoreArgs = NULL, SIMPLIFY = TRUE, USE.NAMES = TRUE) {
   call <- method_call("mapply")
   answer <- side_by_side(called_function(FUN), list(...), MoreArgs, isTRUE(USE.NAMES), "mapply()", call)
-  if (isFALSE(SIMPLIFY)) answer else simplified(answer, identical(SIMPLIFY, "array"), "mapply()", call)
+  if (isFALSE(SIMPLIFY)) as_elements(answer) else simplified(answer, identical(SIMPLIFY, "array"), "mapply()", call)
 }
 
 word_map <- function(f, ...) {
   call <- method_call("Map")
-  side_by_side(called_function(f), list(...), NULL, TRUE, "Map()", call)
+  as_elements(side_by_side(called_function(f), list(...), NULL, TRUE, "Map()", call))
 }
 
 # `f` of the first elements of all, of the second ones …; shorter ones are repeated.
 side_by_side <- function(f, arguments, more, names, shown, call) {
+  if (are_batches(f, arguments, more)) {
+    g <- function(...) do.call(f, c(`names<-`(list(...), names(arguments)), more), quote = TRUE)
+    return(mapped_rows(g, lapply(arguments, as_column)))
+  }
   arguments <- lapply(arguments, function(x) if (is_value(x)) elements_of(x) else x)
   sizes <- lengths(arguments)
   count <- if (!length(sizes) || any(sizes == 0L)) 0L else max(sizes)
@@ -31,6 +35,12 @@ side_by_side <- function(f, arguments, more, names, shown, call) {
     names(answer) <- first
   }
   answer
+}
+
+# Whether these are values of so many elements that their function is called once
+are_batches <- function(f, arguments, more) {
+  length(arguments) && all(vapply(arguments, is_value, NA)) && length(unique(lengths(arguments))) == 1L &&
+    length(arguments[[1L]]) > most_copies && !do.call(changes_things, c(list(f), more), quote = TRUE)
 }
 
 word_reduce <- function(f, x, init, right = FALSE, accumulate = FALSE, simplify = TRUE) {

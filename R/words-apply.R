@@ -16,22 +16,51 @@ element_word("as.list", function(x, ...) {
 # Up to so many copies are written out.
 most_copies <- 64L
 
-# `f` of each row of `rows`, the values that it is called with: a list of what it gives.
+# `f` of the first rows of all `rows`, of the second ones …: a list of what it gives, or a batch, see batch_of_rows().
 mapped_rows <- function(f, rows) {
-  size <- rows@shape[[1L]]
-  shape <- rows@shape[-1L]
-  if (size <= most_copies) {
-    return(lapply(seq_len(size), function(i) f(reshaped(taken(rows, i, 1L), shape))))
+  size <- rows[[1L]]@shape[[1L]]
+  if (size > most_copies) {
+    return(batch_of_rows(f, rows, size))
   }
+  lapply(seq_len(size), function(i) do.call(f, lapply(unname(rows), row_of, i), quote = TRUE))
+}
+
+row_of <- function(x, i) reshaped(taken(x, i, 1L), x@shape[-1L])
+
+# What `f` gives for all rows at once: `tree`, what it gave, and `stacks`, for each of its leaves what stands there for
+# all rows, one after another along a first axis.
+batch_of_rows <- function(f, rows, size) {
   tree <- NULL
   batch <- batch_leaves(function(leaves) {
-    tree <<- f(leaves[[1L]])
+    tree <<- do.call(f, unname(leaves), quote = TRUE)
     lapply(tree_leaves(tree), as_value, "FUN", call = NULL)
-  }, list(rows), TRUE, size)
+  }, rows, rep(TRUE, length(rows)), size)
   stacks <- Map(in_front, batch$values, batch$mapped, size)
-  lapply(seq_len(size), function(i) {
-    tree_fill(tree, lapply(stacks, function(stack) reshaped(taken(stack, i, 1L), stack@shape[-1L])))
-  })
+  structure(list(tree = tree, stacks = stacks, size = size), class = "xlaffi_batch")
+}
+
+# The list that lapply() gives
+as_elements <- function(answer) {
+  if (!inherits(answer, "xlaffi_batch")) {
+    return(answer)
+  }
+  lapply(seq_len(answer$size), function(i) tree_fill(answer$tree, lapply(answer$stacks, row_of, i)))
+}
+
+# What a batch is as a whole, where the function gives one value each; NULL for all else
+stack_of <- function(answer) {
+  one <- inherits(answer, "xlaffi_batch") && (is_value(answer$tree) || is_data(answer$tree))
+  if (one && all(answer$stacks[[1L]]@shape > 0L)) answer$stacks[[1L]]
+}
+
+# Its elements as sapply() puts them together: a vector, or a matrix with a column for each
+stacked_columns <- function(stack) {
+  shape <- stack@shape
+  if (prod(shape[-1L]) == 1) {
+    return(reshaped(stack, shape[[1L]]))
+  }
+  columns <- transposed(stack, c(rev(seq_along(shape)[-1L]), 1L))
+  reshaped(columns, c(as.integer(prod(shape[-1L])), shape[[1L]]))
 }
 
 # A function that may change something outside of itself must be called for each element: one that assigns there, is
@@ -59,18 +88,18 @@ may_change <- function(x) {
   }
 }
 
-# `f` of each element of a value, list or vector.
+# `f` of each element of a value, list or vector, as mapped_rows() gives it.
 each_element <- function(x, f, ...) {
   if (is_value(x)) {
     g <- function(element) f(element, ...)
     one_by_one <- length(x) > most_copies && changes_things(f, ...)
-    if (one_by_one) lapply(elements_of(x), g) else mapped_rows(g, as_column(x))
+    if (one_by_one) lapply(elements_of(x), g) else mapped_rows(g, list(as_column(x)))
   } else {
     base::lapply(x, f, ...)
   }
 }
 
-word_lapply <- function(X, FUN, ...) each_element(X, called_function(FUN), ...)
+word_lapply <- function(X, FUN, ...) as_elements(each_element(X, called_function(FUN), ...))
 
 word_sapply <- function(X, FUN, ..., simplify = TRUE, USE.NAMES = TRUE) {
   call <- method_call("sapply")
@@ -78,11 +107,16 @@ word_sapply <- function(X, FUN, ..., simplify = TRUE, USE.NAMES = TRUE) {
   if (isTRUE(USE.NAMES) && is.character(X) && is.null(names(answer))) {
     names(answer) <- X
   }
-  if (isFALSE(simplify)) answer else simplified(answer, identical(simplify, "array"), "sapply()", call)
+  if (isFALSE(simplify)) as_elements(answer) else simplified(answer, identical(simplify, "array"), "sapply()", call)
 }
 
 # Results of one length as a vector, a matrix with a column for each, or an array; else the list.
 simplified <- function(answer, higher, shown, call) {
+  stack <- stack_of(answer)
+  if (!is.null(stack) && !(higher && length(stack@shape) > 2L)) {
+    return(stacked_columns(stack))
+  }
+  answer <- as_elements(answer)
   if (!has_values(answer)) {
     return(base::simplify2array(answer, higher))
   }
@@ -111,27 +145,33 @@ stacked_parts <- function(parts, dim) {
 word_vapply <- function(X, FUN, FUN.VALUE, ..., USE.NAMES = TRUE) {
   call <- method_call("vapply")
   answer <- each_element(X, called_function(FUN), ...)
-  if (!has_values(answer)) {
+  stack <- stack_of(answer)
+  if (is.null(stack)) answer <- as_elements(answer)
+  if (is.null(stack) && !has_values(answer)) {
     at <- 0L
     return(base::vapply(X, function(x) answer[[at <<- at + 1L]], FUN.VALUE, USE.NAMES = USE.NAMES))
   }
   like <- as_value(FUN.VALUE, "FUN.VALUE", call = call)
-  parts <- lapply(answer, function(x) {
-    x <- as_value(x, "FUN", call = call)
+  as_like <- function(x, type = type_of(x)) {
     float <- is_float(x@dtype) && like@dtype == "f64"
     fits <- float || (x@dtype %in% r_dtypes && match(x@dtype, r_dtypes) <= match(like@dtype, r_dtypes))
-    if (length(x) != length(like) || !fits) {
-      abort(sprintf("vapply(): `FUN` must give %s as `FUN.VALUE` is, not %s", type_text(like), type_text(x)),
+    if (prod(type@shape) != length(like) || !fits) {
+      abort(sprintf("vapply(): `FUN` must give %s as `FUN.VALUE` is, not %s", type_text(like), type_text(type)),
         operand = "FUN", call = call
       )
     }
     if (float) x else converted(x, like@dtype)
-  })
-  parts <- common(parts, "vapply()", call = call)
-  if (length(like) == 1L && is.null(dim(FUN.VALUE))) {
-    return(joined(lapply(parts, as_column)))
   }
-  stacked_parts(parts, if (is.null(dim(FUN.VALUE))) length(like) else dim(FUN.VALUE))
+  y <- if (is.null(stack)) {
+    parts <- lapply(answer, function(x) as_like(as_value(x, "FUN", call = call)))
+    joined(lapply(common(parts, "vapply()", call = call), as_column))
+  } else {
+    as_column(stacked_columns(as_like(stack, new_type(stack@dtype, stack@shape[-1L]))))
+  }
+  if (length(like) == 1L && is.null(dim(FUN.VALUE))) {
+    return(y)
+  }
+  from_column(y, c(if (is.null(dim(FUN.VALUE))) length(like) else dim(FUN.VALUE), length(y) / length(like)))
 }
 
 word_apply <- function(X, MARGIN, FUN, ..., simplify = TRUE) {
@@ -153,10 +193,12 @@ word_apply <- function(X, MARGIN, FUN, ..., simplify = TRUE) {
     lapply(slices_of(X, margin), g)
   } else {
     rows <- transposed(X, c(rev(margin), setdiff(seq_along(dim), margin)))
-    mapped_rows(g, reshaped(rows, c(as.integer(prod(dim[margin])), dim[-margin])))
+    mapped_rows(g, list(reshaped(rows, c(as.integer(prod(dim[margin])), dim[-margin]))))
   }
   shape <- dim[margin]
-  if (!has_values(answer)) {
+  stack <- stack_of(answer)
+  if (is.null(stack) || !simplify) answer <- as_elements(answer)
+  if (is.null(stack) && !has_values(answer)) {
     at <- 0L
     return(base::apply(X, margin, function(part) answer[[at <<- at + 1L]], simplify = simplify))
   }
@@ -167,8 +209,8 @@ word_apply <- function(X, MARGIN, FUN, ..., simplify = TRUE) {
   if (!is_value(y) || length(shape) == 1L) {
     return(y)
   }
-  size <- length(answer[[1L]])
-  from_column(as_column(y), c(if (size != 1L) size, shape))
+  size <- length(y) / prod(shape)
+  from_column(as_column(y), c(if (size != 1) size, shape))
 }
 
 # As R, which calls the function once to see what it would give

@@ -13,6 +13,9 @@ rewritten <- function(code, first = NULL) {
   if (!is.call(code)) {
     return(code)
   }
+  if (is_operation(code)) {
+    return(operations_changed(code, function(part) rewritten(part, first)))
+  }
   name <- if (is.symbol(code[[1L]])) as.character(code[[1L]]) else ""
   if (name %in% quoting) {
     return(code)
@@ -52,6 +55,27 @@ rewritten <- function(code, first = NULL) {
   again
 }
 
+operators <- c("+", "-", "*", "/", "^", "%%", "%/%", "%*%", "==", "!=", "<", ">", "<=", ">=", "&", "|")
+
+is_operation <- function(code) is.call(code) && is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% operators
+
+# The operands of an operation as `change` makes them. What is on the left of what is on the left is gone through in a
+# loop: a call for each of a thousand would use up R's stack.
+operations_changed <- function(code, change) {
+  outer <- list()
+  while (is_operation(code)) {
+    outer <- c(outer, list(code))
+    code <- code[[2L]]
+  }
+  code <- change(code)
+  for (operation in rev(outer)) {
+    operation[2L] <- list(code)
+    if (length(operation) > 2L) operation[3L] <- list(change(operation[[3L]]))
+    code <- operation
+  }
+  code
+}
+
 is_double_colon <- function(code) is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% c("::", ":::")
 
 # What UseMethod() dispatches on by itself
@@ -71,6 +95,9 @@ rewritten_formals <- function(formals) {
 as_written <- function(code) {
   if (!is.call(code)) {
     return(code)
+  }
+  if (is_operation(code)) {
+    return(operations_changed(code, as_written))
   }
   if (is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% layer_functions) {
     return(as_written(code[[2L]]))

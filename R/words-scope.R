@@ -89,12 +89,18 @@ looked_up <- function(code, names) {
 }
 
 strings_in <- function(code) {
-  if (is.character(code)) {
-    # R has a limit on the length of names.
-    code[!is.na(code) & nzchar(code) & nchar(code, "bytes") < 1000L]
-  } else if (is.call(code) || is.pairlist(code)) {
-    unlist(lapply(seq_along(code), function(i) if (!is_missing_arg(code[[i]])) strings_in(code[[i]])))
+  found <- character()
+  level <- list(code)
+  # Level by level: a call for each part of a deep expression would use up R's stack.
+  while (length(level)) {
+    found <- c(found, unlist(Filter(is.character, level)))
+    level <- unlist(lapply(level, function(code) {
+      parts <- if (is.call(code) || is.pairlist(code)) as.list(code)
+      parts[!vapply(parts, is_missing_arg, NA)]
+    }), recursive = FALSE)
   }
+  # R has a limit on the length of names.
+  found[!is.na(found) & nzchar(found) & nchar(found, "bytes") < 1000L]
 }
 
 is_missing_arg <- function(x) missing(x) || (is.symbol(x) && !nzchar(as.character(x)))

@@ -7,6 +7,10 @@
   note_library()
   check(.Call(wrap__callback_open, quote(serve_callback), topenv()))
   the$dtypes <- check(.Call(wrap__dtype_table))
+  the$kinds <- list(
+    float = dtypes_of_kind("float"), complex = dtypes_of_kind("complex"),
+    integer = dtypes_of_kind(c("signed", "unsigned")), inexact = dtypes_of_kind(c("float", "complex"))
+  )
   # pjrt registers its own targets while it loads, so the hooks come late enough.
   join_peers()
   setHook(packageEvent("reticulate", "onLoad"), share_python)

@@ -141,3 +141,20 @@ test_that("small programs that are compiled in haste give the same bits", {
     expect_identical(run(text), run(paste(text, "// func.call")))
   }
 })
+
+test_that("an interactive session is told once while a program compiles for long", {
+  skip_without_plugin()
+  after <- get("progress_after", asNamespace("xlaffi"))
+  withr::defer(assignInNamespace("progress_after", after, "xlaffi"))
+  assignInNamespace("progress_after", 0, "xlaffi")
+  the <- xlaffi:::the
+  the$said_compiling <- NULL
+  withr::local_options(rlang_interactive = TRUE, xlaffi.progress = FALSE)
+  program <- pjrt_program(ffi_program(function(x) x + 1, 1))
+  expect_silent(pjrt_compile(program))
+  withr::local_options(rlang_interactive = FALSE, xlaffi.progress = NULL)
+  expect_silent(pjrt_compile(program))
+  withr::local_options(rlang_interactive = TRUE)
+  expect_snapshot(invisible(pjrt_compile(program)))
+  expect_silent(pjrt_compile(program))
+})

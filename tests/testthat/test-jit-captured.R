@@ -135,3 +135,20 @@ test_that("what a function changes itself does not ask for another program", {
   expect_identical(notes$count, 1)
   expect_identical(count, 1)
 })
+
+test_that("expressions of a thousand operations do not use up the stack", {
+  skip_without_plugin()
+  deep <- function(start, end = "") {
+    eval(str2lang(paste0("function(x) {", start, "; y <- sum(x); y", strrep(" + 1", 1000), end, "}")))
+  }
+  expect_identical(xla_jit(deep("NULL"))(1), 1001)
+  # What the copies of functions rewrite, and where names in strings are looked for
+  f <- deep("if (length(x) > 5) x <- x[1]; z <- sapply(x, 'sin')", " + (y > 1)")
+  expect_identical(xla_jit(f)(1), 1001)
+  chain <- function(x) {
+    for (i in 1:2000) x <- x + 1
+    x
+  }
+  expect_identical(ffi_grad(chain, value = TRUE)(1), list(value = 2001, gradient = 1))
+  expect_identical(ffi_vmap(chain)(c(1, 2)), c(2001, 2002))
+})

@@ -121,3 +121,27 @@ test_that("functions that change things are called for each of many elements", {
     expect_equal(counted(how), w * 1:70, label = how)
   }
 })
+
+test_that("functions of many elements are called once, and what they give stays whole", {
+  skip_without_plugin()
+  x <- sin(1:80)
+  functions <- list(
+    function(x) sapply(x, function(v) v^2), function(x) sapply(x, function(v) c(v, 2 * v)),
+    function(x) vapply(x, function(v) v + 1, 0), function(x) vapply(x, function(v) c(v, -v), c(0, 0)),
+    function(x) mapply(function(a, b) a * b, x, rev(x)),
+    function(x) mapply(function(b, a) a - 2 * b, a = x, b = rev(x)),
+    function(x) Reduce(`+`, Map(function(a, b) a * b, x, x)), function(x) apply(matrix(x, 80, 2), 1, range),
+    function(x) apply(array(x, c(10, 8, 2)), c(1, 2), sum), function(x) apply(array(x, c(8, 10, 2)), 2:1, rev),
+    function(x) apply(array(x, c(80, 2, 1)), 1, function(m) m + 1), function(x) apply(matrix(x, 80, 2), 1, max),
+    function(x) sapply(x, function(v) matrix(c(v, 2 * v, 3, 4), 2)),
+    function(x) sapply(x, function(v) matrix(c(v, 2 * v, 3, 4), 2), simplify = "array"),
+    function(x) vapply(x, function(v) matrix(c(v, 2 * v, 3, 4), 2), matrix(0, 2, 2))
+  )
+  all <- function(x) lapply(seq_along(functions), function(i) functions[[i]](x))
+  given <- xla_jit(all)(x)
+  for (i in seq_along(functions)) {
+    expect_equal(given[[i]], functions[[i]](x), label = deparse(body(functions[[i]])))
+  }
+  many <- ffi_type("f64", c(2000L, 41L))
+  expect_lt(length(strsplit(ffi_program(ffi_grad(function(m) sum(apply(m, 1, max))), many), "\n")[[1]]), 60)
+})

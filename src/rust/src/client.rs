@@ -5,7 +5,7 @@ use std::thread::available_parallelism;
 
 use extendr_api::Robj;
 use extendr_ffi::SEXP;
-use pjrt::{may_have_side_effects, Client, CompileOptions, Executable, Program, EXACT_MODULE};
+use pjrt::{may_have_side_effects, Client, CompileOptions, Executable, Program, ProgramKind};
 
 use crate::argument::{borrowed, counts, elements, flag, inherits, integer, is_null};
 use crate::callback::Called;
@@ -107,7 +107,7 @@ fn make(
     if options.devices.is_empty() && options.replicas * options.partitions == 1 {
         options.devices = vec![on.device.id()?];
     }
-    options.exact = program.code().starts_with(EXACT_MODULE.as_bytes());
+    options.kind = ProgramKind::of(program.code());
     let options = options.to_bytes();
     let (client, program) = (on.client.clone(), program.clone());
     let platform = on.platform.clone();
@@ -159,7 +159,7 @@ fn compile_options(options: &Robj, program: &Program) -> Outcome<CompileOptions>
         partitions: count(partitions).ok_or_else(refused)?,
         devices: ids.ok_or_else(refused)?,
         shardy: partitioner(flag(shardy), program)?,
-        exact: false,
+        kind: ProgramKind::Plain,
     })
 }
 

@@ -43,7 +43,7 @@ pub use executable::Executable;
 pub use execute::ExecuteOptions;
 pub use in_memory::Shape;
 pub use layout::Order;
-pub use options::{compile_options, CompileOptions, EXACT_MODULE};
+pub use options::{compile_options, CompileOptions, ProgramKind};
 pub use parts::Parts;
 pub use plugin::Plugin;
 pub use program::{Program, ProgramFormat};

@@ -1,0 +1,111 @@
+# Long rows of small computations, which are written as functions that the compiler leaves apart.
+
+# Parts of a few nodes, until the test ends
+local_parts <- function(least = 6L, size = 5L, shortest = 2L, env = parent.frame()) {
+  namespace <- asNamespace("xlaffi")
+  changed <- list(least_parted = least, part_size = size, least_part = shortest)
+  old <- mget(names(changed), namespace)
+  set <- function(values) for (name in names(values)) assignInNamespace(name, values[[name]], "xlaffi")
+  withr::defer(set(old), env)
+  set(changed)
+}
+
+test_that("parts are functions of what they take, and constants are written in each", {
+  local_parts()
+  f <- function(x, n) {
+    y <- x * 2 + 1
+    big <- sum(n) * y
+    list(sin(y) / (big + 1), 1, hlo_while(function(i) i < y, function(i) i * y + 1, x), -cos(y * big) + 1)
+  }
+  expect_snapshot(ffi_program(f, ffi_type("f64", integer()), ffi_type("f64", 3)))
+})
+
+test_that("programs in parts compute what they compute as a whole", {
+  skip_without_plugin()
+  local_parts()
+  expressions <- unlist(equal_expressions, use.names = FALSE)
+  expressions <- expressions[seq(1L, length(expressions), 8L)]
+  functions <- expression_functions(expressions)
+  results <- expression_results(functions)
+  for (text in expressions) {
+    expected <- suppressWarnings(do.call(functions[[text]], expression_data))
+    expect_equal(results[[text]], expected, tolerance = 1e-10, ignore_attr = c("names", "dimnames"), label = text)
+  }
+})
+
+test_that("loops, branches, batches and derivatives are written in parts", {
+  skip_without_plugin()
+  turn <- function(s, y) {
+    gain <- exp(s) / (exp(s) + y * y + 1)
+    s + gain * (y - s) + ifelse(s > y, 0.1, -0.2) + sin(s * y) / 3
+  }
+  loss <- function(p, y) {
+    s <- p[1]
+    for (i in seq_along(y)) s <- turn(s, y[i] * p[2])
+    scanned <- hlo_scan(function(s, y) list(turn(s, y), s), p[3], y)
+    branch <- hlo_cond(s > 0, function() turn(s, p[1]), function() turn(p[1], s) * s)
+    s^2 + scanned$carry + sum(scanned$ys) + branch
+  }
+  rows <- matrix(c(0.2, -0.4, 1.1, 0.7, 1.3, 0.9, 0.3, 0.5, -0.8), 3)
+  y <- c(0.4, -0.2, 1.2, 0.6)
+  run <- function() {
+    gradient <- ffi_grad(loss, value = TRUE)
+    list(
+      gradient(rows[1, ], y), ffi_hessian(loss)(rows[1, ], y), ffi_vmap(gradient, list(1, NULL))(rows, y),
+      xla_jit(function(x) turn(x, rev(x)))(as.double(1:2000) / 2000), xla_jit(loss, exact = TRUE)(rows[2, ], y),
+      ffi_objective(function(p) loss(p, y), rows[3, ])$gr(rows[3, ])
+    )
+  }
+  whole <- run()
+  local_parts()
+  parts <- run()
+  expect_equal(parts, whole, tolerance = 1e-13)
+  slope <- vapply(1:3, function(i) {
+    step <- replace(numeric(3), i, 1e-5)
+    p <- rows[1, ]
+    value <- xla_jit(loss)
+    (value(p + step, y) - value(p - step, y)) / 2e-5
+  }, 0)
+  expect_equal(parts[[1]]$gradient, slope, tolerance = 1e-7)
+})
+
+test_that("the name of the module says how a program is compiled", {
+  local_parts()
+  kind <- function(f, ...) sub(" [{].*", "", strsplit(ffi_program(f, ...), "\n")[[1]][[1]])
+  chain <- function(x) {
+    for (i in 1:8) x <- sin(x) * 0.5
+    x
+  }
+  expect_identical(kind(chain, 1), "module @xlaffi_scalars")
+  expect_identical(kind(function(x, n) chain(x) + n[2], 1, as.double(1:5000)), "module @xlaffi_scalars")
+  # What the compiler may gain something at
+  expect_identical(kind(chain, as.double(1:5000)), "module @main")
+  expect_identical(kind(function(x, n) chain(x) + sum(n), 1, as.double(1:5000)), "module @main")
+  expect_identical(kind(function(x) hlo_while(function(x) x > 0, chain, x), 1), "module @main")
+  expect_identical(kind(function(x) sin(x) * 0.5, 1), "module @main")
+  expect_match(ffi_program(chain, as.double(1:5000)), "inlineable = \"false\"}}", fixed = TRUE)
+})
+
+test_that("a long loop over scalars gives what R gives", {
+  skip_without_plugin()
+  loss <- function(p, y) {
+    a <- 0
+    v <- 10
+    ll <- 0
+    for (i in seq_along(y)) {
+      v <- v + exp(p[1])
+      f <- v + exp(p[2])
+      ll <- ll + log(f) + (y[i] - a)^2 / f
+      a <- a + v / f * (y[i] - a)
+      v <- v * (1 - v / f)
+    }
+    ll
+  }
+  y <- cumsum(sin(1:40))
+  result <- ffi_grad(loss, value = TRUE)(c(-0.3, 0.2), y)
+  expect_match(ffi_cache()$program[[1]], "@xlaffi_scalars", fixed = TRUE)
+  expect_equal(result$value, loss(c(-0.3, 0.2), y), tolerance = 1e-13)
+  slope <- c(loss(c(-0.3 + 1e-5, 0.2), y) - loss(c(-0.3 - 1e-5, 0.2), y), loss(c(-0.3, 0.2 + 1e-5), y) -
+    loss(c(-0.3, 0.2 - 1e-5), y)) / 2e-5
+  expect_equal(result$gradient, slope, tolerance = 1e-8)
+})
