@@ -2,8 +2,12 @@
 # of trees of types, `results` a tree of types. `platform` is where it is going to run, `mesh` on which devices if these
 # are several; what `f` does may make it a program for a mesh, see use_mesh().
 trace_program <- function(f, arguments, platform = default_platform(), mesh = NULL, labels = list(NULL)) {
-  outer <- mget(c("platform", "undecided", "mesh", "manual", "names_read"), the, ifnotfound = list(NULL))
-  on.exit(list2env(outer, the))
+  outer <- mget(c("platform", "undecided", "mesh", "manual", "names_read", "branch"), the, ifnotfound = list(NULL))
+  the$branch <- whole <- new.env(parent = emptyenv())
+  on.exit({
+    list2env(outer, the)
+    whole$ended <- TRUE
+  })
   the$platform <- platform
   the$mesh <- mesh
   the$undecided <- the$manual <- the$names_read <- NULL

@@ -24,6 +24,11 @@ new_node <- function(op, inputs, types, params = list()) {
 
 # What a branch computes is there for nobody else: the branch may not have run.
 check_living <- function(x) {
+  if (isTRUE(x@node$branch$ended)) {
+    abort(sprintf("a value of another program is used here: %s", format(x)),
+      hint = "Values live as long as the function that is compiled is traced; its results leave it as data.", call = NULL
+    )
+  }
   if (isTRUE(x@node$branch$closed)) {
     abort(sprintf("a value of another branch is used here: %s", format(x)),
       hint = "Branches return what they compute; what `<<-` hands out of them does not exist where another one runs.",

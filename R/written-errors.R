@@ -39,11 +39,28 @@ with_written_calls <- function(code) {
     if (!inherits(e, "rlang_error") && grepl("xlaffi_value|<S4>", conditionMessage(e))) {
       refuse_other_object(e)
     }
+    if (!inherits(e, "rlang_error") && grepl("not interpretable as logical", conditionMessage(e), fixed = TRUE)) {
+      refuse_condition_elsewhere(e)
+    }
     if (is.call(call) && !inherits(e, "rlang_error")) {
       e$call <- as_written(without_mask(call))
       if (!identical(e$call, call)) stop(e)
     }
   })
+}
+
+# `if` and the like in code of packages, which is not traced
+refuse_condition_elsewhere <- function(condition) {
+  abort(
+    paste(
+      "a function of a package that is called here decides by a value of the program, whose elements are not known",
+      "while it is written"
+    ),
+    "UNIMPLEMENTED", call = conditionCall(condition), parent = condition, hint = paste(
+      "A copy of the function without the decision (`ifelse()`, `hlo_cond()`) can be traced; `ffi_callback()` calls it as",
+      "it is."
+    )
+  )
 }
 
 # R warns where the operands of an operator have methods that differ, and goes on without them.

@@ -45,6 +45,9 @@ test_that("a value that leaves its function is refused where it is used", {
   })
   expect_snapshot(error = TRUE, f(1L))
   expect_error(xla_jit(function(x) x + kept)(1L), "another program")
+  # Also where none is written
+  expect_error(kept + 1L, "another program", class = "xlaffi_error")
+  expect_error(sum(kept), "another program", class = "xlaffi_error")
 })
 
 test_that("one number of R in `init` is a scalar, as in scan and fori", {

@@ -259,3 +259,10 @@ test_that("objects beside values are refused", {
   }
   expect_snapshot(error = TRUE, run(function(x) x - stats::ts(1:3)))
 })
+
+test_that("a function of a package that decides by a value is told as the cause", {
+  # What R's own `if` says of a value
+  decides <- function(x) if (x) 1 else 2
+  value <- xlaffi:::new_parameter(ffi_type("pred", integer()))
+  expect_error(xlaffi:::with_written_calls(decides(value)), "decides by a value of the program", class = "xlaffi_error")
+})
