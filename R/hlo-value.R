@@ -26,7 +26,8 @@ new_node <- function(op, inputs, types, params = list()) {
 check_living <- function(x) {
   if (isTRUE(x@node$branch$ended)) {
     abort(sprintf("a value of another program is used here: %s", format(x)),
-      hint = "Values live as long as the function that is compiled is traced; its results leave it as data.", call = NULL
+      hint = "Values live as long as the function that is compiled is traced; its results leave it as data.",
+      call = NULL
     )
   }
   if (isTRUE(x@node$branch$closed)) {

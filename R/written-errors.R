@@ -57,8 +57,8 @@ refuse_condition_elsewhere <- function(condition) {
       "while it is written"
     ),
     "UNIMPLEMENTED", call = conditionCall(condition), parent = condition, hint = paste(
-      "A copy of the function without the decision (`ifelse()`, `hlo_cond()`) can be traced; `ffi_callback()` calls it as",
-      "it is."
+      "A copy of the function without the decision (`ifelse()`, `hlo_cond()`) can be traced; `ffi_callback()` calls it",
+      "as it is."
     )
   )
 }

@@ -49,7 +49,8 @@ test_that("a version of stablehlo that lacks what is used is told", {
   library <- local_package("stablehlo", sprintf('"%s"', names), code)
   run <- run_r(c(
     local_anvl(), use_library(library),
-    "for (f in list(as_anvl, from_anvl)) tryCatch(f(function(x) x), error = function(e) writeLines(conditionMessage(e)))"
+    "told <- function(e) writeLines(conditionMessage(e))",
+    "for (f in list(as_anvl, from_anvl)) tryCatch(f(function(x) x), error = told)"
   ))
   expect_snapshot(writeLines(sub("^.*Known", "i Known", run$output)))
 })

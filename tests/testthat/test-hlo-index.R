@@ -57,7 +57,8 @@ test_that("integers have no NA; what is read outside of them is NA where it is c
     y <- k[i]
     list(
       y, y + 1L, 1L - y, y * 2L, -y, abs(y), y %/% 2L, y %% 2L, k %/% d, k %/% d + 1, y + 0.5, y / 2L, y^2,
-      as.double(y), mean(y), sum(y), sum(y, 1L), sum(y, na.rm = TRUE), max(y), max(y, na.rm = TRUE), min(y), min(y, 1L, na.rm = TRUE),
+      as.double(y), mean(y), sum(y), sum(y, 1L), sum(y, na.rm = TRUE), max(y), max(y, na.rm = TRUE), min(y),
+      min(y, 1L, na.rm = TRUE),
       c(y, 1.5), c(y, 1L), rev(y), y[2:1] + 0.5, x[y], sqrt(y), cumsum(y)[1:2], var(y),
       sort(k)[i] * 1.5, ifelse(x > 0, y, 0)
     )
