@@ -126,9 +126,7 @@ gamma_tail <- function(x, shape, scale, lower, log) {
   a <- hlo_select(inside, shape, 1)
   unit <- hlo_select(inside, scale, 1)
   list(
-    inner = with_density(at, list(a, unit), lower, log,
-      function(x, a, unit) gamma_probability(a, x / unit, lower, log), log_gamma_density
-    ),
+    inner = gamma_probability(a, at / unit, lower, log),
     before = x <= 0 | finite(x) & (shape == Inf | scale == Inf), behind = x == Inf | shape == 0,
     valid = shape >= 0 & scale > 0 & x == x
   )
@@ -158,9 +156,9 @@ word_pbeta <- function(q, shape1, shape2, ncp = 0, lower.tail = TRUE, log.p = FA
   probability_word("pbeta()", arguments, lower.tail, log.p, call, function(x, a, b) {
     usual <- a > 0 & b > 0 & finite(a) & finite(b)
     inside <- x > 0 & x < 1 & usual
-    inner <- with_density(
-      hlo_select(inside, x, 0.5), list(hlo_select(inside, a, 1), hlo_select(inside, b, 1)), lower.tail, log.p,
-      function(x, a, b) beta_probability(x, 1 - x, a, b, lower.tail, log.p), log_beta_density
+    at <- hlo_select(inside, x, 0.5)
+    inner <- beta_probability(
+      at, 1 - at, hlo_select(inside, a, 1), hlo_select(inside, b, 1), lower.tail, log.p
     )
     # Shapes that are 0 or infinite leave points: at 0, at 1, at both, or at 1/2.
     low <- a == 0 | b == Inf
@@ -188,22 +186,31 @@ word_pt <- function(q, df, ncp, lower.tail = TRUE, log.p = FALSE) {
   }
   probability_word("pt()", list(q = q, df = df), lower.tail, log.p, call, function(x, df) {
     inside <- finite(x) & df > 0
-    inner <- with_density(hlo_select(inside, x, 1), list(hlo_select(inside, df, 1)), lower.tail, log.p,
-      function(x, n) t_probability(x, n, lower.tail, log.p), log_t_density
-    )
+    inner <- t_probability(hlo_select(inside, x, 1), hlo_select(inside, df, 1), lower.tail, log.p)
     list(inner = inner, before = x == -Inf, behind = x == Inf, valid = df > 0 & x == x)
   })
 }
 
+# Near 0 the slope is the density, as the tail is computed by the square of x.
 t_probability <- function(x, df, lower, log) {
+  whole <- function(x, df) with_slope(function(x, df) t_tail(x, df, lower, log), slope, x, df)
+  slope <- function(x, df) {
+    log_density <- log_t_density(x, df)
+    density <- exp(if (log) log_density - whole(x, df) else log_density)
+    if (lower) density else -density
+  }
+  whole(x, df)
+}
+
+t_tail <- function(x, df, lower, log) {
   normal <- df == Inf
   n <- hlo_select(normal, 1, df)
   middle <- x == 0
   size <- abs(hlo_select(middle, 1, x))
   near <- hlo_min(size, t_far)
-  ratio <- near / n * near
+  odds <- odds_parts(near / n * near)
   # The logarithm of the smaller tail, P(T < -size)
-  tail <- beta_probability(1 / (1 + ratio), 1 / (1 + 1 / ratio), n / 2, filled(0.5, n), TRUE, TRUE) - log(2) -
+  tail <- beta_probability(odds$below, odds$above, n / 2, filled(0.5, n), TRUE, TRUE) - log(2) -
     n * (log(size) - log(near))
   small <- if (lower) x < 0 else x > 0
   other <- hlo_log1mexp(-tail)
@@ -220,9 +227,8 @@ word_pf <- function(q, df1, df2, ncp, lower.tail = TRUE, log.p = FALSE) {
   probability_word("pf()", list(q = q, df1 = df1, df2 = df2), lower.tail, log.p, call, function(x, m, n) {
     point <- m == Inf & n == Inf
     inside <- x > 0 & finite(x) & m > 0 & n > 0 & !point
-    inner <- with_density(
-      hlo_select(inside, x, 1), list(hlo_select(inside, m, 1), hlo_select(inside, n, 1)), lower.tail, log.p,
-      function(x, m, n) f_probability(x, m, n, lower.tail, log.p), log_f_density
+    inner <- f_probability(
+      hlo_select(inside, x, 1), hlo_select(inside, m, 1), hlo_select(inside, n, 1), lower.tail, log.p
     )
     half <- if (log.p) -log(2) else 0.5
     list(
@@ -230,6 +236,15 @@ word_pf <- function(q, df1, df2, ncp, lower.tail = TRUE, log.p = FALSE) {
       behind = x == Inf | point & x > 1, valid = m > 0 & n > 0 & x == x
     )
   })
+}
+
+# ratio / (1 + ratio) and 1 / (1 + ratio), where neither the square of the ratio nor its inverse need be a number
+odds_parts <- function(ratio) {
+  large <- ratio > 1
+  small <- hlo_select(large, 1 / hlo_select(large, ratio, 1), ratio)
+  less <- small / (1 + small)
+  more <- 1 / (1 + small)
+  list(above = hlo_select(large, more, less), below = hlo_select(large, less, more))
 }
 
 f_probability <- function(x, m, n, lower, log) {
@@ -240,7 +255,8 @@ f_probability <- function(x, m, n, lower, log) {
   log_ratio <- log(x) + log(k) - log(l)
   tiny <- log_ratio < log(1e-290)
   ratio <- hlo_select(tiny, 1e-290, x * (k / l))
-  usual <- beta_probability(1 / (1 + 1 / ratio), 1 / (1 + ratio), k / 2, l / 2, lower, log)
+  odds <- odds_parts(ratio)
+  usual <- beta_probability(odds$above, odds$below, k / 2, l / 2, lower, log)
   power <- hlo_select(tiny, 0.5 * k * (log_ratio - log(1e-290)), 0)
   usual <- if (lower) {
     if (log) usual + power else usual * exp(power)

@@ -48,25 +48,41 @@ beta_probability <- function(w, v, a, b, lower, log) {
   hlo_select(near, at_w, at_v)
 }
 
-# The probability `y` of a tail at `x`, whose slope in x is the density and not what `y` was computed by.
-# `density` is a function of x and `parameters` that gives the density's logarithm.
-with_density <- function(x, parameters, lower, log, probability, density) {
-  frozen <- made_once("op frozen", function() {
-    ffi_op(function(x) x + 0, jvp = function(primals, results, tangents) NULL, name = "frozen")
+# f(x, ...), whose derivative in x is slope(x, ...) and not what `f` was computed by: f at an x that counts as constant,
+# and the integral of the slope from there to x.
+with_slope <- function(f, slope, x, ...) {
+  constant <- made_once("op constant_for_derivatives", function() {
+    ffi_op(function(x) x + 0, jvp = function(primals, results, tangents) NULL, name = "constant_for_derivatives")
   })
-  y <- do.call(probability, c(list(frozen(x)), parameters))
-  sign <- if (lower) 1 else -1
-  attach <- ffi_op(
-    function(y, x, ...) y + 0,
-    jvp = function(primals, results, tangents) {
-      y <- primals[[1L]]
-      by_x <- along(tangents[[2L]], function(t) {
-        log_slope <- do.call(density, unname(primals[-1L]))
-        t * (sign * exp(if (log) log_slope - y else log_slope))
-      })
-      hlo_add(tangents[[1L]], by_x)
-    },
-    name = "probability"
-  )
-  do.call(attach, c(list(y, x), unname(parameters)))
+  f(constant(x), ...) + empty_integral(slope)(x, ...)
 }
+
+# The integral of `slope` over its first argument from x to x, which is 0. Its derivative in x is `slope`, that in another
+# argument the integral of the derivative of `slope`: so mixed derivatives are right in all orders.
+empty_integral <- function(slope) {
+  ffi_op(
+    function(x, ...) filled(0, x),
+    jvp = function(primals, results, tangents) {
+      primals <- unname(primals)
+      changes <- Map(function(tangent, i) {
+        by_i <- if (i == 1L) slope else empty_integral(partial_derivative(slope, i))
+        along(tangent, function(t) t * do.call(by_i, primals))
+      }, unname(tangents), seq_along(primals))
+      Reduce(add_tangents, changes)
+    },
+    name = "empty_integral"
+  )
+}
+
+# The derivative of `f` in its argument `i`
+partial_derivative <- function(f, i) {
+  force(f)
+  force(i)
+  function(...) {
+    arguments <- list(...)
+    at <- evaluated(function(x) do.call(f, replace(arguments, i, list(x))), arguments[i], named = FALSE)
+    like <- arguments[[i]]
+    or_zero(push_tangents(at$outputs, at$roots, list(filled(1, like)))[[1L]], like)
+  }
+}
+

@@ -36,8 +36,13 @@ hlo_ndtri <- function(x) special("ndtri", list(x = x), "hlo_ndtri", sys.call())
 #' @export
 hlo_ndtri_exp <- function(x) special("ndtri_exp", list(x = x), "hlo_ndtri_exp", sys.call())
 
-# phi(x) / Phi(x), without underflow of both
-normal_hazard <- function(x) sqrt(2 / pi) / sf("erfcx", x * -sqrt(0.5))
+# phi(x) / Phi(x), y = log(Phi(x)): neither may underflow, nor the square of 1 / Phi(x) in derivatives.
+normal_hazard <- function(x, y) {
+  above <- x > 0
+  at <- hlo_select(above, x, 0)
+  far <- exp(-0.5 * at * at - hlo_select(above, y, 0)) / sqrt(2 * pi)
+  hlo_select(above, far, sqrt(2 / pi) / sf("erfcx", hlo_select(above, 0, x) * -sqrt(0.5)))
+}
 
 special_slopes$erf <- list(function(y, x) 2 / sqrt(pi) * exp(-x * x))
 special_slopes$erfc <- list(function(y, x) -2 / sqrt(pi) * exp(-x * x))
@@ -45,9 +50,9 @@ special_slopes$erfcx <- list(function(y, x) 2 * x * y - 2 / sqrt(pi))
 special_slopes$erfinv <- list(function(y, x) sqrt(pi) / 2 * exp(y * y))
 special_slopes$erfcinv <- list(function(y, x) -sqrt(pi) / 2 * exp(y * y))
 special_slopes$ndtr <- list(function(y, x) sqrt(0.5 / pi) * exp(-0.5 * x * x))
-special_slopes$log_ndtr <- list(function(y, x) normal_hazard(x))
+special_slopes$log_ndtr <- list(function(y, x) normal_hazard(x, y))
 special_slopes$ndtri <- list(function(y, x) sqrt(2 * pi) * exp(0.5 * y * y))
-special_slopes$ndtri_exp <- list(function(y, x) 1 / normal_hazard(y))
+special_slopes$ndtri_exp <- list(function(y, x) 1 / normal_hazard(y, x))
 
 local({
   functions <- list(

@@ -46,7 +46,11 @@ hlo_log1pexp <- function(x) {
 hlo_log1mexp <- function(x) {
   op <- log_op("log1mexp",
     function(x) hlo_select(x < log(2), log(-expm1(-x)), log1p(-exp(-x))),
-    function(primals, results, tangents) tangents[[1L]] / expm1(primals[[1L]])
+    function(primals, results, tangents) {
+      # Of 1 / expm1(x) the derivatives would underflow where x is large.
+      x <- primals[[1L]]
+      tangents[[1L]] * (exp(-x) / -expm1(-x))
+    }
   )
   do.call(op, float_values(list(x = x), "hlo_log1mexp", sys.call()))
 }

@@ -206,3 +206,41 @@ test_that("gamma numbers move with their parameters as the distribution does", {
   # The mean is a / (a + b).
   expect_equal(c(gradient[[1]], gradient[[2]]), c(3, -2) / 25, tolerance = 0.05)
 })
+
+# Differences of R's own functions are the reference: the step is such that both errors are small.
+test_that("second derivatives of probabilities are right in mixed terms and of logarithms", {
+  skip_without_plugin()
+  second <- function(f, p, h = 2e-4) {
+    unit <- diag(length(p)) * h * p
+    entry <- function(i, j) {
+      at <- function(a, b) f(p + a * unit[i, ] + b * unit[j, ])
+      (at(1, 1) - at(1, -1) - at(-1, 1) + at(-1, -1)) / (4 * h^2 * p[i] * p[j])
+    }
+    outer(seq_along(p), seq_along(p), Vectorize(entry))
+  }
+  p <- c(0.5, 2.3)
+  functions <- list(
+    function(p) pgamma(p[1], p[2]), function(p) log(pgamma(p[1], p[2])),
+    function(p) pgamma(p[1], p[2], lower.tail = FALSE, log.p = TRUE), function(p) pt(p[1], p[2], log.p = TRUE),
+    function(p) pbeta(p[1], p[2], 0.7, log.p = TRUE), function(p) pf(p[1], p[2], 3, lower.tail = FALSE),
+    function(p) pchisq(p[1], p[2], log.p = TRUE)
+  )
+  found <- xla_jit(function(p) lapply(functions, function(f) ffi_hessian(f)(p)))(p)
+  for (i in seq_along(functions)) {
+    expect_equal(found[[i]], second(functions[[i]], p), tolerance = 1e-6, label = deparse1(functions[[i]]))
+    expect_equal(found[[i]], t(found[[i]]), tolerance = 1e-12, label = deparse1(functions[[i]]))
+  }
+
+  # A regression with errors of Student's distribution, of which what is above 2 is known to be so
+  x <- seq(-1, 1, length.out = 40)
+  y <- 1 + 1.3 * x + 0.5 * qt((seq_len(40) * 17 %% 41) / 41, 5)
+  above <- y > 2
+  y <- pmin(y, 2)
+  loss <- function(p) {
+    z <- (y - p[1] - p[2] * x) / p[3]
+    -sum(ifelse(above, pt(z, p[4], lower.tail = FALSE, log.p = TRUE), dt(z, p[4], log = TRUE) - log(p[3])))
+  }
+  at <- c(1, 1.2, 0.6, 5)
+  error <- function(hessian) sqrt(diag(solve(hessian)))
+  expect_equal(error(ffi_hessian(loss)(at)), error(second(loss, at)), tolerance = 1e-5)
+})
