@@ -2,15 +2,19 @@
 
 # `log_probability` of whole counts from 0; -Inf elsewhere
 of_counts <- function(x, log_probability) {
-  inside <- is_whole(x) & x > -0.5 & x < Inf
-  hlo_select(inside, log_probability(abs(round(hlo_select(inside, x, 0)))), -Inf)
+  hlo_select(is_count(x), log_probability(count_of(x)), -Inf)
 }
+
+is_count <- function(x) is_whole(x) & x > -0.5 & x < Inf
+
+count_of <- function(x) abs(round(hlo_select(is_count(x), x, 0)))
 
 word_dpois <- function(x, lambda, log = FALSE) {
   call <- sys.call()
   check_density(log, call)
   distribution("dpois()", list(x = x, lambda = lambda), function(x, lambda) {
-    density_of(of_counts(x, function(k) log_poisson(k, lambda)), lambda >= 0 & x == x, log)
+    end <- end_of(is_count(x) & lambda == 0, lambda, list(count_of(x)), poisson_end)
+    density_of(of_counts(x, function(k) log_poisson(k, lambda)), lambda >= 0 & x == x, log, list(end))
   }, call)
 }
 
@@ -20,7 +24,14 @@ word_dbinom <- function(x, size, prob, log = FALSE) {
   distribution("dbinom()", list(x = x, size = size, prob = prob), function(x, size, prob) {
     n <- round(size)
     valid <- prob >= 0 & prob <= 1 & (is_whole(size) | size == Inf) & size >= 0 & x == x
-    density_of(of_counts(x, function(k) log_binomial(k, n - k, prob, 1 - prob)), valid, log)
+    count <- count_of(x)
+    others <- n - count
+    inside <- is_count(x) & others >= 0 & finite(n)
+    ends <- list(
+      end_of(inside & prob == 0, prob, list(count, others), binomial_end),
+      end_of(inside & prob == 1, 1 - prob, list(others, count), binomial_end)
+    )
+    density_of(of_counts(x, function(k) log_binomial(k, n - k, prob, 1 - prob)), valid, log, ends)
   }, call)
 }
 
@@ -28,8 +39,15 @@ word_dgeom <- function(x, prob, log = FALSE) {
   call <- sys.call()
   check_density(log, call)
   distribution("dgeom()", list(x = x, prob = prob), function(x, prob) {
-    density <- of_counts(x, function(k) over(k, 1 / log_complement(prob, 1 - prob)) + log(prob))
-    density_of(density, prob > 0 & prob <= 1 & x == x, log)
+    all <- prob == 1
+    inner <- hlo_select(all, 0.5, prob)
+    density <- of_counts(x, function(k) {
+      hlo_select(all, hlo_select(k == 0, filled(0, k), -Inf), k * log_complement(inner, 1 - inner) + log(inner))
+    })
+    end <- end_of(is_count(x) & all, 1 - prob, list(count_of(x)), function(d, k) {
+      negative_binomial_end(d, k, filled(1, k))
+    })
+    density_of(density, prob > 0 & prob <= 1 & x == x, log, list(end))
   }, call)
 }
 
@@ -40,7 +58,10 @@ word_dnbinom <- function(x, size, prob, mu, log = FALSE) {
   if (missing(mu)) {
     distribution("dnbinom()", list(x = x, size = size, prob = prob), function(x, size, prob) {
       valid <- prob > 0 & prob <= 1 & size >= 0 & x == x
-      density_of(of_counts(x, function(k) log_negative_binomial(k, size, prob, 1 - prob)), valid, log)
+      inside <- is_count(x) & size > 0 & finite(size)
+      end <- end_of(inside & prob == 1, 1 - prob, list(count_of(x), size), negative_binomial_end)
+      density <- of_counts(x, function(k) log_negative_binomial(k, size, prob, 1 - prob))
+      density_of(density, valid, log, list(end))
     }, call)
   } else {
     distribution("dnbinom()", list(x = x, size = size, mu = mu), function(x, size, mu) {
@@ -50,7 +71,12 @@ word_dnbinom <- function(x, size, prob, mu, log = FALSE) {
         usual <- log_negative_binomial(k, n, 1 / (1 + over(mu, n)), over(mu, n + mu))
         hlo_select(endless, log_poisson(k, mu), usual)
       })
-      density_of(density, mu >= 0 & size >= 0 & x == x, log)
+      inside <- is_count(x) & size > 0 & mu == 0
+      ends <- list(
+        end_of(inside & finite(size), mu, list(count_of(x), size), negative_binomial_mean_end),
+        end_of(inside & size == Inf, mu, list(count_of(x)), poisson_end)
+      )
+      density_of(density, mu >= 0 & size >= 0 & x == x, log, ends)
     }, call)
   }
 }
@@ -86,10 +112,13 @@ word_dmultinom <- function(x, size = NULL, prob, log = FALSE) {
   }
   distribution("dmultinom()", list(x = as.vector(x), prob = as.vector(prob)), function(x, prob) {
     count <- floor(x + 0.5)
-    none <- count == 0
-    log_prob <- log(hlo_select(none, 1, prob / sum(prob)))
-    density <- lgamma(sum(count) + 1) + sum(count * log_prob - lgamma(count + 1))
-    density_of(density, all(x >= 0 & prob >= 0 & finite(x) & finite(prob)) & sum(prob) > 0, log)
+    share <- prob / sum(prob)
+    none <- share == 0
+    # Where a share is 0 its power has slopes that its logarithm has not.
+    powers <- (if (log) end_log_power else end_power)(hlo_select(none, share, 1), hlo_select(none, count, 0))
+    density <- lgamma(sum(count) + 1) + sum(count * log(hlo_select(none, 1, share)) - lgamma(count + 1))
+    density <- if (log) density + sum(powers) else exp(density) * prod(powers)
+    only_where(all(x >= 0 & prob >= 0 & finite(x) & finite(prob)) & sum(prob) > 0, density)
   }, call)
 }
 

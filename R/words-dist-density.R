@@ -27,7 +27,10 @@ word_dlnorm <- function(x, meanlog = 0, sdlog = 1, log = FALSE) {
     inside <- x > 0
     at <- log(hlo_select(inside, x, 1))
     density <- log_normal_density(at, mean, sd) - hlo_select(sd == 0, 0, at)
-    density_of(hlo_select(inside, density, -Inf), sd >= 0 & x == x & mean == mean, log)
+    # The logarithm rises without bound where x leaves 0.
+    end <- x == 0 & sd > 0
+    ends <- if (log) hlo_select(end, log(hlo_select(end, x, 1)), -Inf) else -Inf
+    density_of(hlo_select(inside, density, ends), sd >= 0 & x == x & mean == mean, log)
   }, call)
 }
 
@@ -77,7 +80,9 @@ word_dweibull <- function(x, shape, scale = 1, log = FALSE) {
     at <- log_ratio(hlo_select(inside, x, 1), unit)
     density <- log(k) - log(unit) + (k - 1) * at - exp(k * at)
     ends <- hlo_select(x == 0, power_at_zero(shape, -log(scale)), hlo_select(shape == Inf & x == scale, Inf, -Inf))
-    density_of(hlo_select(inside, density, ends), shape > 0 & scale > 0 & x == x, log)
+    valid <- shape > 0 & scale > 0 & x == x
+    end <- end_of(x == 0 & valid & finite(shape) & finite(scale), x, list(shape, scale), weibull_end)
+    density_of(hlo_select(inside, density, ends), valid, log, list(end))
   }, call)
 }
 
@@ -92,7 +97,7 @@ word_dgamma <- function(x, shape, rate = 1, scale = 1 / rate, log = FALSE) {
   distribution("dgamma()", arguments, function(x, shape, by) {
     scale <- if (given == "scale") by else 1 / by
     valid <- shape >= 0 & scale > 0 & x == x
-    density_of(log_gamma_density(x, shape, scale), valid, log)
+    density_of(log_gamma_density(x, shape, scale), valid, log, list(end_at_zero(x, shape, scale)))
   }, call)
 }
 
@@ -102,6 +107,12 @@ scale_given <- function(no_rate, no_scale, shown, call) {
     check_one_given(c(TRUE, TRUE), c("rate", "scale"), shown, call)
   }
   if (no_scale) "rate" else "scale"
+}
+
+# Where a gamma distribution begins
+end_at_zero <- function(x, shape, scale) {
+  usual <- shape > 0 & finite(shape) & scale > 0 & finite(scale)
+  end_of(x == 0 & usual, x, list(shape, scale), gamma_end)
 }
 
 # With shape 0 all is at 0. The Poisson probability of `shape` is x / shape times the density.
@@ -120,7 +131,9 @@ word_dchisq <- function(x, df, ncp = 0, log = FALSE) {
   check_density(log, call)
   check_no_ncp(ncp, "dchisq()", call)
   distribution("dchisq()", list(x = x, df = df), function(x, df) {
-    density_of(log_gamma_density(x, 0.5 * df, filled(2, x)), df >= 0 & x == x, log)
+    shape <- 0.5 * df
+    scale <- filled(2, x)
+    density_of(log_gamma_density(x, shape, scale), df >= 0 & x == x, log, list(end_at_zero(x, shape, scale)))
   }, call)
 }
 
@@ -129,8 +142,16 @@ word_dbeta <- function(x, shape1, shape2, ncp = 0, log = FALSE) {
   check_density(log, call)
   check_no_ncp(ncp, "dbeta()", call)
   distribution("dbeta()", list(x = x, shape1 = shape1, shape2 = shape2), function(x, a, b) {
-    density_of(log_beta_density(x, a, b), a >= 0 & b >= 0 & x == x, log)
+    density_of(log_beta_density(x, a, b), a >= 0 & b >= 0 & x == x, log, beta_ends(x, a, b))
   }, call)
+}
+
+beta_ends <- function(x, a, b) {
+  usual <- a > 0 & b > 0 & finite(a) & finite(b)
+  list(
+    end_of(x == 0 & usual, x, list(a, b), beta_end),
+    end_of(x == 1 & usual, 1 - x, list(b, a), beta_end, lower = FALSE)
+  )
 }
 
 # Shapes that are 0 or infinite leave points.
@@ -189,8 +210,16 @@ word_df <- function(x, df1, df2, ncp, log = FALSE) {
     check_no_ncp(ncp, "df()", call)
   }
   distribution("df()", list(x = x, df1 = df1, df2 = df2), function(x, m, n) {
-    density_of(log_f_density(x, m, n), m > 0 & n > 0 & x == x, log)
+    density_of(log_f_density(x, m, n), m > 0 & n > 0 & x == x, log, f_ends(x, m, n))
   }, call)
+}
+
+f_ends <- function(x, m, n) {
+  begins <- x == 0 & m > 0 & n > 0 & m <= 1e14
+  list(
+    end_of(begins & finite(n), x, list(m, n), f_end),
+    end_of(begins & n == Inf, x, list(m), function(d, m) gamma_end(d, 0.5 * m, 2 / m))
+  )
 }
 
 log_f_density <- function(x, m, n) {

@@ -1,12 +1,13 @@
 # Distribution functions.
 
 # As distribution(), for the tail that is asked for: `f` of the values gives the probability inside the support, where
-# the support begins and ends, and where the parameters are valid.
+# there is nothing before and behind, where the parameters are valid, and the ends of the support (see end_of()).
 probability_word <- function(shown, arguments, lower, log, call, f) {
   check_tails(lower, log, call)
   distribution(shown, arguments, function(...) {
     found <- f(...)
-    only_where(found$valid, with_ends(found$inner, found$before, found$behind, lower, log))
+    probability <- with_ends(found$inner, found$before, found$behind, lower, log)
+    only_where(found$valid, probability_at_ends(probability, found$ends, lower, log))
   }, call)
 }
 
@@ -37,16 +38,22 @@ word_plnorm <- function(q, meanlog = 0, sdlog = 1, lower.tail = TRUE, log.p = FA
     found$before <- !positive | found$before
     found$behind <- positive & found$behind
     found$valid <- sd >= 0 & x == x & mean == mean & (found$valid | !positive)
+    if (lower.tail && log.p) {
+      # The logarithm rises without bound where x leaves 0.
+      end <- x == 0 & sd > 0
+      found$inner <- hlo_select(end, log(hlo_select(end, x, 1)), found$inner)
+      found$before <- found$before & !end
+    }
     found
   })
 }
 
 word_pexp <- function(q, rate = 1, lower.tail = TRUE, log.p = FALSE) {
   probability_word("pexp()", list(q = q, rate = rate), lower.tail, log.p, sys.call(), function(x, rate) {
-    inside <- x > 0 & finite(x) & finite(rate)
+    inside <- x >= 0 & finite(x) & finite(rate)
     list(
       inner = from_log_upper(hlo_select(inside, rate, 1) * hlo_select(inside, x, 1), lower.tail, log.p),
-      before = x <= 0, behind = x == Inf | rate == Inf & x > 0,
+      before = x <= 0 & !inside, behind = x == Inf | rate == Inf & x > 0,
       valid = rate >= 0 & x == x & !(rate == 0 & x == Inf)
     )
   })
@@ -62,7 +69,8 @@ word_pweibull <- function(q, shape, scale = 1, lower.tail = TRUE, log.p = FALSE)
     list(
       inner = from_log_upper(t, lower.tail, log.p),
       before = x <= 0 | finite(x) & scale == Inf | shape == Inf & x < scale,
-      behind = x == Inf | shape == Inf & x > scale, valid = valid
+      behind = x == Inf | shape == Inf & x > scale, valid = valid,
+      ends = list(end_of(x == 0 & valid & finite(shape) & finite(scale), x, list(shape, scale), weibull_end))
     )
   })
 }
@@ -110,11 +118,11 @@ word_pcauchy <- function(q, location = 0, scale = 1, lower.tail = TRUE, log.p = 
 word_punif <- function(q, min = 0, max = 1, lower.tail = TRUE, log.p = FALSE) {
   arguments <- list(q = q, min = min, max = max)
   probability_word("punif()", arguments, lower.tail, log.p, sys.call(), function(x, min, max) {
-    inside <- x > min & x < max
+    inside <- x >= min & x <= max & min < max
     part <- if (lower.tail) x - min else max - x
     share <- hlo_select(inside, part, 1) / hlo_select(inside, max - min, 1)
     list(
-      inner = if (log.p) log(share) else share, before = x < max & x <= min, behind = x >= max,
+      inner = if (log.p) log(share) else share, before = x < min, behind = x > max | min == max & x == max,
       valid = min <= max & finite(min) & finite(max) & x == x
     )
   })
@@ -128,7 +136,7 @@ gamma_tail <- function(x, shape, scale, lower, log) {
   list(
     inner = gamma_probability(a, at / unit, lower, log),
     before = x <= 0 | finite(x) & (shape == Inf | scale == Inf), behind = x == Inf | shape == 0,
-    valid = shape >= 0 & scale > 0 & x == x
+    valid = shape >= 0 & scale > 0 & x == x, ends = list(end_at_zero(x, shape, scale))
   )
 }
 
@@ -171,7 +179,7 @@ word_pbeta <- function(q, shape1, shape2, ncp = 0, lower.tail = TRUE, log.p = FA
       inner = inner,
       before = x <= 0 | middle & !both & (high & !low | (low & high & x < 0.5)),
       behind = x >= 1 | middle & !both & (low & !high | (low & high & x >= 0.5)),
-      valid = a >= 0 & b >= 0 & x == x
+      valid = a >= 0 & b >= 0 & x == x, ends = beta_ends(x, a, b)
     )
   })
 }
@@ -233,7 +241,7 @@ word_pf <- function(q, df1, df2, ncp, lower.tail = TRUE, log.p = FALSE) {
     half <- if (log.p) -log(2) else 0.5
     list(
       inner = hlo_select(point & x == 1, half, inner), before = x <= 0 | point & x < 1,
-      behind = x == Inf | point & x > 1, valid = m > 0 & n > 0 & x == x
+      behind = x == Inf | point & x > 1, valid = m > 0 & n > 0 & x == x, ends = f_ends(x, m, n)
     )
   })
 }
@@ -272,101 +280,12 @@ f_probability <- function(x, m, n, lower, log) {
   hlo_select(limit, hlo_select(n == Inf, first, second), usual)
 }
 
-# Counts: as in R, a number just below a whole one counts as this.
-floor_count <- function(x) floor(x + 1e-7)
-
-poisson_tail <- function(x, lambda, lower, log) {
-  k <- floor_count(x)
-  inside <- k >= 0 & finite(k) & lambda > 0 & finite(lambda)
-  inner <- gamma_probability(hlo_select(inside, k, 1) + 1, hlo_select(inside, lambda, 1), !lower, log)
-  list(
-    inner = inner, before = k < 0 | lambda == Inf & finite(k), behind = k >= 0 & (lambda == 0 | k == Inf),
-    valid = lambda >= 0 & x == x
-  )
-}
-
-word_ppois <- function(q, lambda, lower.tail = TRUE, log.p = FALSE) {
-  probability_word("ppois()", list(q = q, lambda = lambda), lower.tail, log.p, sys.call(), function(x, lambda) {
-    poisson_tail(x, lambda, lower.tail, log.p)
-  })
-}
-
-binomial_tail <- function(x, size, prob, lower, log) {
-  k <- floor_count(x)
-  n <- round(size)
-  inside <- k >= 0 & k < n & finite(n) & prob > 0 & prob < 1
-  k_in <- hlo_select(inside, k, 0)
-  p <- hlo_select(inside, prob, 0.5)
-  list(
-    inner = beta_probability(p, 1 - p, k_in + 1, hlo_select(inside, n, 1) - k_in, !lower, log),
-    before = k < 0 | k < n & prob == 1, behind = k >= n | prob == 0 & k >= 0,
-    valid = prob >= 0 & prob <= 1 & is_whole(size) & size >= 0 & finite(size) & x == x
-  )
-}
-
-word_pbinom <- function(q, size, prob, lower.tail = TRUE, log.p = FALSE) {
-  arguments <- list(q = q, size = size, prob = prob)
-  probability_word("pbinom()", arguments, lower.tail, log.p, sys.call(), function(x, size, prob) {
-    binomial_tail(x, size, prob, lower.tail, log.p)
-  })
-}
-
-word_pgeom <- function(q, prob, lower.tail = TRUE, log.p = FALSE) {
-  probability_word("pgeom()", list(q = q, prob = prob), lower.tail, log.p, sys.call(), function(x, prob) {
-    k <- floor_count(x)
-    inside <- k >= 0 & finite(k) & prob < 1
-    t <- -(hlo_select(inside, k, 1) + 1) * log1p(-hlo_select(inside, prob, 0.5))
-    list(
-      inner = from_log_upper(t, lower.tail, log.p), before = k < 0, behind = k >= 0 & !inside,
-      valid = prob > 0 & prob <= 1 & x == x
-    )
-  })
-}
-
-word_pnbinom <- function(q, size, prob, mu, lower.tail = TRUE, log.p = FALSE) {
-  call <- sys.call()
-  check_one_given(c(!missing(prob), !missing(mu)), c("prob", "mu"), "pnbinom()", call)
-  by_mean <- missing(prob)
-  arguments <- c(list(q = q, size = size), if (by_mean) list(mu = mu) else list(prob = prob))
-  probability_word("pnbinom()", arguments, lower.tail, log.p, call, function(x, size, by) {
-    negative_binomial_tail(x, size, by, by_mean, lower.tail, log.p)
-  })
-}
-
-# `by` is the mean or the probability.
-negative_binomial_tail <- function(x, size, by, by_mean, lower, log) {
-  k <- floor_count(x)
-  inside <- k >= 0 & finite(k) & size > 0 & finite(size) & (if (by_mean) by > 0 & finite(by) else by < 1)
-  count <- hlo_select(inside, k, 0) + 1
-  n <- hlo_select(inside, size, 1)
-  by_in <- hlo_select(inside, by, 0.5)
-  p <- if (by_mean) 1 / (1 + by_in / n) else by_in
-  q <- if (by_mean) 1 / (1 + n / by_in) else 1 - by_in
-  inner <- beta_probability(p, q, n, count, lower, log)
-  if (by_mean) {
-    poisson <- poisson_tail(x, by, lower, log)
-    limit <- size == Inf
-    all <- k >= 0 & (k == Inf | size == 0 | by == 0)
-    list(
-      inner = hlo_select(limit, poisson$inner, inner),
-      before = k < 0 | !all & hlo_select(limit, poisson$before, by == Inf & finite(k)), behind = all,
-      valid = size >= 0 & by >= 0 & x == x
-    )
-  } else {
-    all <- k >= 0 & (k == Inf | size == 0 | by == 1)
-    list(
-      inner = inner, before = k < 0 | size == Inf & !all, behind = all, valid = size >= 0 & by > 0 & by <= 1 & x == x
-    )
-  }
-}
-
 local({
   continuous <- c("norm", "lnorm", "exp", "weibull", "logis", "cauchy", "unif", "gamma", "chisq", "beta", "t", "f")
-  for (name in c(continuous, "pois", "binom", "geom", "nbinom")) {
+  for (name in continuous) {
     f <- get(paste0("word_p", name), envir = topenv())
     word(paste0("p", name), "stats", f,
-      topic = "Distributions", dtypes = "f32, f64; integers become f64",
-      derivative = if (name %in% continuous) "in q and the parameters" else "in the parameters",
+      topic = "Distributions", dtypes = "f32, f64; integers become f64", derivative = "in q and the parameters",
       differs = paste0("No warnings.", if ("ncp" %in% names(formals(f))) " No non-central ones (`ncp`).")
     )
   }

@@ -70,7 +70,7 @@ log_poisson <- function(x, lambda) {
         lambda <- primals[[2L]]
         hlo_add(
           along(tangents[[1L]], function(t) t * (log(lambda) - digamma(x + 1))),
-          along(tangents[[2L]], function(t) t * (over(x, lambda) - 1))
+          along(tangents[[2L]], function(t) t * (x / not_zero(lambda) - 1))
         )
       },
       name = "log_poisson"
@@ -86,6 +86,9 @@ log_poisson_values <- function(x, lambda) {
   inner <- -(half_log_2pi + 0.5 * log(count)) - stirling_error(count) - deviance_part(count, mean)
   hlo_select(inside, inner, hlo_select(x >= 0 & tiny & lambda < Inf, -lambda, -Inf))
 }
+
+# What is at an end has its derivatives there from density_at_ends(); these must be numbers.
+not_zero <- function(x) hlo_select(x == 0, 1, x)
 
 # x / y, which is 0 where x is, whatever y is
 over <- function(x, y) hlo_select(x == 0, 0, x / hlo_select(x == 0, 1, y))
@@ -104,8 +107,8 @@ log_binomial <- function(x, y, p, q) {
         hlo_add(
           along(tangents[[1L]], function(t) t * (both - digamma(x + 1) + log_complement(q, p))),
           along(tangents[[2L]], function(t) t * (both - digamma(y + 1) + log_complement(p, q))),
-          along(tangents[[3L]], function(t) t * over(x, p)),
-          along(tangents[[4L]], function(t) t * over(y, q))
+          along(tangents[[3L]], function(t) t * (x / not_zero(p))),
+          along(tangents[[4L]], function(t) t * (y / not_zero(q)))
         )
       },
       name = "log_binomial"

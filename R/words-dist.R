@@ -10,8 +10,8 @@ distribution <- function(shown, arguments, f, call) {
 }
 
 # The density of its logarithm, NaN where an argument is NaN or no parameter of the distribution.
-density_of <- function(log_density, valid, log) {
-  only_where(valid, if (log) log_density else exp(log_density))
+density_of <- function(log_density, valid, log, ends = list()) {
+  only_where(valid, density_at_ends(if (log) log_density else exp(log_density), ends, log))
 }
 
 check_density <- function(log, call) check_flag(log, "log", call)

@@ -233,7 +233,7 @@ test_that("second derivatives of probabilities are right in mixed terms and of l
 
   # A regression with errors of Student's distribution, of which what is above 2 is known to be so
   x <- seq(-1, 1, length.out = 40)
-  y <- 1 + 1.3 * x + 0.5 * qt((seq_len(40) * 17 %% 41) / 41, 5)
+  y <- 1 + 1.3 * x + 0.5 * qt((17 * seq_len(40)) %% 41 / 41, 5)
   above <- y > 2
   y <- pmin(y, 2)
   loss <- function(p) {
