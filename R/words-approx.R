@@ -104,30 +104,43 @@ first_of <- function(x) reshaped(sliced(x, 1L, 1L), integer())
 at_place <- function(x, at) reshaped(gathered(x, reshaped(hlo_max(at, 0L), 1L), 1L), integer())
 
 interpolated <- function(points, at, outside, method, f) {
+  linear <- method == "linear"
   last <- hlo_max(repeated(points$last, at@shape), 0L)
   low <- hlo_max(count_before(points$x, at, TRUE) - 1L, 0L)
+  # The last element ends a piece and begins none.
+  if (linear) {
+    low <- hlo_min(low, hlo_max(last - 1L, 0L))
+  }
   high <- hlo_min(low + 1L, last)
   x0 <- gathered(points$x, low, 1L)
   x1 <- gathered(points$x, high, 1L)
   y0 <- gathered(points$y, low, 1L)
   y1 <- gathered(points$y, high, 1L)
-  between <- if (method == "linear") {
+  y <- if (linear) {
+    # From the end of the piece where it is met, so that the result there is exact and has the piece's slope.
+    ends <- at == x1
     step <- x1 - x0
-    y0 + (y1 - y0) * ((at - x0) / selected(step == 0, filled(1, step), step))
+    share <- (at - selected(ends, x1, x0)) / selected(step == 0, filled(1, step), step)
+    met <- selected(ends, y1, y0)
+    rise <- y1 - y0
+    selected(share == 0 & abs(rise) == Inf, met, met + rise * share)
   } else {
-    (if (f < 1) y0 * (1 - f) else filled(0, y0)) + (if (f > 0) y1 * f else filled(0, y1))
+    between <- (if (f < 1) y0 * (1 - f) else filled(0, y0)) + (if (f > 0) y1 * f else filled(0, y1))
+    selected(at == x0, y0, between)
   }
-  y <- selected(at == x0, y0, between)
   y <- selected(at < repeated(first_of(points$x), at@shape), repeated(reshaped(outside[[1L]], integer()), at@shape), y)
   beyond <- at > repeated(at_place(points$x, points$last), at@shape)
   y <- selected(beyond, repeated(reshaped(outside[[2L]], integer()), at@shape), y)
   y <- selected(where_nan(at), at, y)
   # Too few points are left.
-  least <- if (method == "linear") 1L else 0L
+  least <- if (linear) 1L else 0L
   selected(repeated(points$last < least, at@shape), filled(NaN, y), y)
 }
 
 word("approx", "stats", word_approx,
   topic = "Sorting", dtypes = "real numbers",
-  differs = "`ties` is mean or \"ordered\". Where R raises an error as all but one element are NaN the result is NaN."
+  differs = paste(
+    "`ties` is mean or \"ordered\". Where R raises an error as all but one element are NaN the result is NaN. At one of",
+    "`x` the slope is that of the piece to its right, at the last one that of the piece before."
+  )
 )

@@ -19,6 +19,13 @@ test_that("approx() is R's", {
   for (wrt in 1:3) {
     expect_gradient(f, data$x, data$y, c(1.5, 3.7, 8), wrt = wrt)
   }
+  # At the knots: the piece to the right, and the last one at the end; the results are the knots' own.
+  at <- list(value = xla_jit(approx), slope = ffi_grad(function(v, x, y) sum(approx(x, y, v)$y)))
+  expect_identical(as.vector(at$value(data$x, data$y, data$x)$y), data$y)
+  slopes <- diff(data$y) / diff(data$x)
+  expect_equal(as.vector(at$slope(data$x, data$x, data$y)), c(slopes, slopes[4]))
+  by_function <- ffi_grad(function(v) sum(approxfun(data$x, data$y)(v)))
+  expect_equal(as.vector(by_function(data$x)), c(slopes, slopes[4]))
   batch <- ffi_vmap(function(y) approx(c(1, 2, 4), y, c(1.5, 3))$y)(rbind(1:3 + 0, c(2, 5, 9)))
   expect_equal(batch, rbind(approx(c(1, 2, 4), 1:3, c(1.5, 3))$y, approx(c(1, 2, 4), c(2, 5, 9), c(1.5, 3))$y))
 })
