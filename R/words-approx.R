@@ -140,7 +140,7 @@ interpolated <- function(points, at, outside, method, f) {
 word("approx", "stats", word_approx,
   topic = "Sorting", dtypes = "real numbers",
   differs = paste(
-    "`ties` is mean or \"ordered\". Where R raises an error as all but one element are NaN the result is NaN. At one of",
-    "`x` the slope is that of the piece to its right, at the last one that of the piece before."
+    "`ties` is mean or \"ordered\". Where R raises an error as all but one element are NaN the result is NaN. At one",
+    "of `x` the slope is that of the piece to its right, at the last one that of the piece before."
   )
 )

@@ -69,14 +69,14 @@ with_derivatives_of <- function(f, value, ...) {
   op(value, ...)
 }
 
-# An end of a support: `at` is true there, where `distance` is 0; the density goes as distance^power exp(rest), and `form`
-# gives both for the distance and `parameters`. `lower` says whether it is the lower tail that is 0 there.
+# An end of a support: `at` is true there, where `distance` is 0; the density goes as distance^power exp(rest), and
+# `form` gives both for the distance and `parameters`. `lower` says whether it is the lower tail that is 0 there.
 end_of <- function(at, distance, parameters, form, lower = TRUE) {
   list(at = at, distance = distance, parameters = parameters, form = form, lower = lower)
 }
 
-# `y` whose derivatives at an end are those of `f` of the distance and the parameters. Elsewhere f is computed with numbers
-# that have finite derivatives.
+# `y` whose derivatives at an end are those of `f` of the distance and the parameters. Elsewhere f is computed with
+# numbers that have finite derivatives.
 at_end <- function(y, end, f) {
   parts <- c(
     list(hlo_select(end$at, end$distance, 0.5)), lapply(end$parameters, function(p) hlo_select(end$at, p, 1))

@@ -57,8 +57,8 @@ with_slope <- function(f, slope, x, ...) {
   f(constant(x), ...) + empty_integral(slope)(x, ...)
 }
 
-# The integral of `slope` over its first argument from x to x, which is 0. Its derivative in x is `slope`, that in another
-# argument the integral of the derivative of `slope`: so mixed derivatives are right in all orders.
+# The integral of `slope` over its first argument from x to x, which is 0. Its derivative in x is `slope`, that in
+# another argument the integral of the derivative of `slope`: so mixed derivatives are right in all orders.
 empty_integral <- function(slope) {
   ffi_op(
     function(x, ...) filled(0, x),
@@ -85,4 +85,3 @@ partial_derivative <- function(f, i) {
     or_zero(push_tangents(at$outputs, at$roots, list(filled(1, like)))[[1L]], like)
   }
 }
-

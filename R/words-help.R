@@ -15,6 +15,11 @@
 #'
 #' Where the derivative is "none" the function is flat, or gives no floating-point numbers.
 #'
+#' At the ends of the support of a distribution the derivatives of densities and probabilities are the limits from
+#' inside, where those may be infinite: the slope of `dexp(x, 2)` at 0 is -4, that of `dgamma(x, 1.5)` infinite. The same
+#' holds for parameters that are at an end, such as a probability of 1. At a knot `approx()` has the slope of the piece
+#' to its right. Quantiles of 0 and of 1 have slope 0.
+#'
 #' @param topic One of the headings below; `NULL` means all.
 #' @return A data frame with the columns `name`, `package`, `topic`, `dtypes`, `derivative` and `differs`.
 #' @examples
