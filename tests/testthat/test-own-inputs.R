@@ -58,7 +58,7 @@ test_that("what the compiler alone knows it has read belongs to the code", {
   # The system's headers are looked at, too.
   ffi_source("-> z: f64[]", "*z = NAN;", name = "system", support = "#include <math.h>")
   made <- ffi_cache("code")
-  inputs <- xlaffi:::read_inputs(made$folder[made$name == "system"])
+  inputs <- xlaffi:::compiled_inputs(made$folder[made$name == "system"])
   expect_true(any(grepl("stdint", inputs$files$file)))
   expect_true(xlaffi:::are_current(inputs, TRUE))
   inputs$files$stamp[[1]] <- "another time"
