@@ -49,7 +49,7 @@ finished <- function(run) {
   if (is.list(run)) unclass(run) else run
 }
 round_trip <- function(...) glue("buffer_to_r", glue("buffer_from_r", ...))
-execute <- function(what) finished(glue("executable_execute", what, list(buffer), NULL, TRUE, FALSE))
+execute <- function(what) finished(glue("executable_execute", what, list(buffer), NULL, TRUE, FALSE, FALSE))
 call_with <- function(...) finished(glue("executable_call", exec, list(...), list("f64"), device))
 read <- function(results) lapply(results, function(r) if (is.numeric(r)) r else glue("buffer_to_r", r))
 condition <- function(expression) {
@@ -80,7 +80,7 @@ cases <- list(
     list(
       glue("dtype_parse", "none"), glue("buffer_describe", data.frame()),
       glue("buffer_from_r", x, "f32", device, c(4, 4)), glue("registry_handler", "nobody", "host"),
-      glue("executable_execute", exec, list(buffer, buffer), NULL, TRUE, FALSE),
+      glue("executable_execute", exec, list(buffer, buffer), NULL, TRUE, FALSE, FALSE),
       glue("plugin_open", "/nowhere.so", "nowhere")$code
     )
   },
@@ -110,10 +110,10 @@ cases <- list(
     list(call_with(1:2), glue("executable_call", exec, list("text"), list("f64"), device))
   },
   info = function() glue("executable_info", exec),
-  several = function() lapply(finished(glue("executable_execute", both, list(parts), NULL, TRUE, FALSE)), read),
+  several = function() lapply(finished(glue("executable_execute", both, list(parts), NULL, TRUE, FALSE, FALSE)), read),
   several_info = function() glue("executable_info", both),
   several_refused = function() {
-    run <- function(...) finished(glue("executable_execute", both, list(...), NULL, TRUE, FALSE))
+    run <- function(...) finished(glue("executable_execute", both, list(...), NULL, TRUE, FALSE, FALSE))
     list(run(parts[1L]), run(parts[[1L]]), run(rev(parts)), run(parts, parts))
   },
   program = function() {

@@ -1,7 +1,7 @@
 # Runs `exec` past our own functions, as another host would.
 other_host <- "
   other_host <- function(x = pjrt_buffer(7)) {
-    run <- .Call(xlaffi:::wrap__executable_execute, exec, list(x), NULL, TRUE, FALSE)
+    run <- .Call(xlaffi:::wrap__executable_execute, exec, list(x), NULL, TRUE, FALSE, FALSE)
     if (inherits(run, 'xlaffi_launched')) run <- run[[1]]
     while (inherits(run, 'xlaffi_run')) {
       done <- .Call(xlaffi:::wrap__run_wait, run, 1)

@@ -30,7 +30,7 @@ steps <- list(
   `library: signature of two matrices` = function() .Call(inside$wrap__signature, identity, arrays),
   `library: upload` = function() .Call(inside$wrap__buffer_from_r, x, "f64", device, NULL),
   `library: execute` = function() {
-    .Call(inside$wrap__executable_execute, program, buffers, NULL, TRUE, FALSE)
+    .Call(inside$wrap__executable_execute, program, buffers, NULL, TRUE, FALSE, FALSE)
   },
   `library: read` = function() .Call(inside$wrap__buffer_to_r_now, result),
   `library: two uploads, execute, read` = function() {
