@@ -16,10 +16,12 @@ new_points <- function(f, template, data, negate, dtype, call = rlang::caller_en
     counts = c(value = 0L, gradient = 0L, hessian = 0L), identity = NULL, mode = NULL, captured = NULL,
     signatures = list()
   ), parent = emptyenv())
+  # Traces `f`, and so reads what it reads of the session.
   self$recount <- function() {
-    count <- objective_count(vector, self, types)
-    if (!identical(self$count, count)) {
-      self$count <- count
+    traced <- with_session_reads(list(count = objective_count(vector, self, types)))
+    self$session <- traced$session
+    if (!identical(self$count, traced$count)) {
+      count <- self$count <- traced$count
       self$programs <- objective_programs(vector, f, count)
     }
   }
@@ -131,11 +133,10 @@ run_point <- function(self, program) {
   result
 }
 
-# What `f` itself reads has been compared when the point was gone to, but not what it reads of the session.
+# What `f` reads has been compared when the point was gone to.
 known_call <- function(self, program) {
   signature <- self$signatures[[program]]
-  call <- if (!is.null(signature)) the$calls[[signature]]
-  if (!is.null(call) && !(length(call$session) && changed(call$session))) call
+  if (!is.null(signature)) the$calls[[signature]]
 }
 
 upload_data <- function(self) {
@@ -172,7 +173,7 @@ upload_data <- function(self) {
 # Goes to the point `x`, which forgets what is known of another one, and of another program.
 go_to <- function(self, x, call) {
   x <- check_point(self, x, call)
-  if (is.null(self$captured) || changed(self$captured)) {
+  if (is.null(self$captured) || changed(self$captured) || changed(self$session)) {
     if (!is.null(self$captured)) self$recount()
     self$captured <- captured_variables(list(self$f))
     self$mode <- self$x <- NULL

@@ -7,10 +7,10 @@
 captured_variables <- function(functions) {
   found <- list()
   seen <- list()
-  is_seen <- function(x) any(vapply(seen, identical, NA, x))
+  is_seen <- function(x) any(vapply(seen, is_same, NA, x))
   waiting <- functions
   add <- function(env, names, values, fields = FALSE) {
-    waiting <<- c(waiting, unlist(lapply(values, reached_through), recursive = FALSE))
+    waiting <<- c(waiting, unlist(lapply(values, reached_through, env), recursive = FALSE))
     place <- Position(function(group) identical(group$env, env) && group$fields == fields, found)
     if (is.na(place)) {
       found <<- c(found, list(list(env = env, names = names, values = values, fields = fields)))
@@ -48,37 +48,44 @@ most_fields <- 1000L
 changed <- function(captured) {
   for (group in captured) {
     if (is.function(group$read)) {
-      if (!identical(group$read(), group$value)) {
+      if (!is_same(group$read(), group$value)) {
         return(TRUE)
       }
-    } else if (!identical(mget(group$names, group$env, "any", list(NULL)), group$values)) {
+    } else if (!is_same(mget(group$names, group$env, "any", list(NULL)), group$values)) {
       return(TRUE)
     }
   }
   FALSE
 }
 
+# The same numbers bit by bit: 0 is not -0.
+is_same <- function(x, y) identical(x, y, num.eq = FALSE, single.NA = FALSE)
+
 # Without what the function itself has changed: those are its own notes.
 settled <- function(captured) {
   lapply(captured, function(group) {
     now <- mget(group$names, group$env, "any", list(NULL))
-    kept <- vapply(seq_along(now), function(i) identical(now[i], group$values[i]), NA)
+    kept <- vapply(seq_along(now), function(i) is_same(now[i], group$values[i]), NA)
     group$names <- group$names[kept]
     group$values <- group$values[kept]
     group
   })
 }
 
-# Functions and environments that code gets at through a value
-reached_through <- function(x) {
+# Functions and environments that code gets at through a value which is found in `env`; and code, as functions: it may be
+# evaluated.
+reached_through <- function(x, env = globalenv()) {
   if (is.function(x) || is.environment(x)) {
     list(x)
+  } else if (is.call(x) || is.expression(x)) {
+    home <- attr(x, ".Environment")
+    list(as.function(list(as_call(x)), if (is.environment(home)) home else env))
   } else if (isS4(x)) {
-    unlist(lapply(attributes(x), reached_through), recursive = FALSE)
+    unlist(lapply(attributes(x), reached_through, env), recursive = FALSE)
   } else if (is.list(x)) {
     # Classes may have methods for length().
     x <- unclass(x)
-    if (length(x) <= most_fields) unlist(lapply(x, reached_through), recursive = FALSE)
+    if (length(x) <= most_fields) unlist(lapply(x, reached_through, env), recursive = FALSE)
   }
 }
 

@@ -32,8 +32,8 @@ package_of <- function(f) {
 
 # What stands for `value`, which is found under `name`; NULL for what needs nothing.
 mask_for <- function(name, value, home) {
-  if (name == "::") {
-    return(if (identical(value, base::`::`)) double_colon(home))
+  if (name %in% c("::", ":::")) {
+    return(if (identical(value, get(name, baseenv()))) double_colon(home, name))
   }
   entry <- words[[name]]
   if (isS4(value)) {
@@ -42,6 +42,7 @@ mask_for <- function(name, value, home) {
     return(if (known) own_mask(name, entry, value))
   }
   package <- package_of(value)
+  note_asked(name)
   if (!package %in% r_packages || !identical(value, get0(name, asNamespace(package), inherits = FALSE))) {
     renamed <- if (package %in% r_packages) mask_of(value, home)
     return(if (!identical(renamed, value)) renamed)
@@ -56,6 +57,10 @@ mask_for <- function(name, value, home) {
     asking(name, value)
   } else if (name %in% names(session_reads)) {
     session_reads[[name]]
+  } else if (package %in% names(outside_names) && !is.null(outside_functions[[name]])) {
+    outside_functions[[name]]
+  } else if (name == "with") {
+    standard_mask(name, list(f = value), value)
   } else if (name %in% random_functions) {
     refusing_random(name)
   } else if (is_guarded(name, package, value)) {
@@ -103,6 +108,9 @@ new_mask <- function(name, entry, value, home) {
   }
   if (isTRUE(entry$first)) {
     chooses <- by_first
+  }
+  if (name %in% whole_reads) {
+    chooses <- noting_environments(name, chooses)
   }
   mask <- eval(bquote(function(...) UseMethod(.(name), .(chooses)(...)), splice = FALSE), home)
   methods <- home[[".__S3MethodsTable__."]]
@@ -238,6 +246,7 @@ given_arguments <- function(...) {
 
 # Masks that must not look at every argument
 mask_choices <- list(
+  with = with_choice,
   # R looks at `yes` and `no` only where it takes something from them.
   ifelse = function(test, yes, no) {
     if (is_value(test)) {
@@ -256,17 +265,19 @@ mask_choices[c("lm", "glm", "nls", "aov", "model.frame", "xtabs")] <- list(funct
 
 # Objects have methods that may take their indices unevaluated.
 index_choice <- function(x, ...) {
+  if (is.environment(x) && ...length() && is.character(..1)) note_names(..1, x, inherits = FALSE)
   if (is_value(x)) for_values else if (is.object(x)) for_r else given_anywhere(x, ...)
 }
 mask_choices[c("[", "[[", "[<-", "[[<-")] <- list(index_choice)
 
 # `base::pmax` and `stats::var` are masks, too.
-double_colon <- function(home) {
+double_colon <- function(home, operator) {
   force(home)
+  found <- if (operator == "::") getExportedValue else function(pkg, name) get(name, asNamespace(pkg), inherits = FALSE)
   function(pkg, name) {
     pkg <- as.character(substitute(pkg))
     name <- as.character(substitute(name))
-    value <- getExportedValue(pkg, name)
+    value <- found(pkg, name)
     mask <- if (is.function(value)) mask_for(name, value, home)
     if (!is.null(mask)) mask else if (is.function(value) && is_users(value, home, name)) in_scope(value) else value
   }

@@ -27,7 +27,7 @@ in_scope <- function(f) {
 # One copy of each function, so that functions which are the same stay so
 scoped_once <- function(f, make) {
   for (pair in the$scoped) {
-    if (identical(pair[[1L]], f)) {
+    if (is_same(pair[[1L]], f)) {
       return(pair[[2L]])
     }
   }
@@ -41,6 +41,9 @@ is_fixed <- function(home) identical(home, topenv()) || (isNamespace(home) && ge
 
 # Marks a layer.
 layer_mark <- ".xlaffi_test"
+
+# Marks what stands in front of a layer.
+front_mark <- ".xlaffi_front"
 
 scoped_copy <- function(f, home) {
   code <- as.call(c(as.name("{"), formals(f), body(f)))
@@ -125,14 +128,25 @@ new_layer <- function(names, env, home, assigned) {
   layer[[".xlaffi_each"]] <- each_of
   layer[[".xlaffi_function"]] <- function(f) called_in_scope(f, home)
   layer[[".xlaffi_object"]] <- object_of
+  layer[[".xlaffi_extend"]] <- function(names) extend_layer(layer, names, env, home, assigned)
   if (!length(variables)) {
     return(layer)
   }
   front <- new.env(parent = layer)
+  front[[front_mark]] <- TRUE
   for (name in names(variables)) {
     bind_to(front, name, variables[[name]])
   }
   front
+}
+
+# Names that code has which is evaluated in the scope, too. Variables with names of functions would need a front.
+extend_layer <- function(layer, names, env, home, assigned) {
+  found <- found_in(names[!vapply(names, exists, NA, envir = layer, inherits = FALSE)], env)
+  for (name in names(found)) {
+    hides <- !is.function(found[[name]]) && exists(name, envir = env, mode = "function")
+    if (!hides) stand_in(layer, name, found[[name]], env, home, assigned)
+  }
 }
 
 # Puts what stands for the value of `name` into the layer, if something does.

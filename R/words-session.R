@@ -1,15 +1,33 @@
-# What the session gives traced code besides variables: options, environment variables, random numbers.
+# What the session gives traced code besides the variables that it names: what it reads by functions of R's, options,
+# environment variables, random numbers.
 
-# Options and environment variables that traced code asks for, with what they were: a change asks for another program.
+# What traced code asks for, with what it was: a change asks for another program.
 with_session_reads <- function(call) {
   outer <- the$session_reads
   on.exit(the$session_reads <- outer)
   the$session_reads <- list()
   call <- force(call)
-  call$session <- the$session_reads
+  reads <- the$session_reads
+  call$session <- grouped_reads(reads)
   # What surrounds this one has read it, too.
-  outer <- c(outer, call$session[setdiff(names(call$session), names(outer))])
+  outer <- c(outer, reads[setdiff(names(reads), names(outer))])
   call
+}
+
+# As captured_variables() has them: variables by environments, without what the code has changed itself.
+grouped_reads <- function(reads) {
+  is_variable <- vapply(reads, function(read) is.environment(read$env), NA)
+  groups <- list()
+  for (read in reads[is_variable]) {
+    place <- Position(function(group) identical(group$env, read$env), groups)
+    if (is.na(place)) {
+      groups <- c(groups, list(list(env = read$env, names = names(read$values), values = read$values)))
+    } else {
+      groups[[place]]$names <- c(groups[[place]]$names, names(read$values))
+      groups[[place]]$values <- c(groups[[place]]$values, read$values)
+    }
+  }
+  c(reads[!is_variable], settled(groups))
 }
 
 # What a function of base gives, noted once: a loop that asks again is one question at the next call. What traced code
@@ -25,7 +43,7 @@ noted_read <- function(name, arguments) {
 }
 
 # What stands for these functions in a scope
-session_reads <- list(
+session_reads <- c(environment_reads, sapply(noted_facts, noting_fact), list(
   getOption = function(x, default = NULL) {
     value <- noted_read("getOption", list(x))
     if (is.null(value)) default else value
@@ -39,7 +57,7 @@ session_reads <- list(
     }
     noted_read("options", asked)
   }
-)
+))
 
 random_state <- function() get0(".Random.seed", envir = globalenv(), inherits = FALSE)
 

@@ -16,6 +16,7 @@ call_written <- function(f, arguments, name = "f") {
   names(call) <- c("", given)
   # The function has a place of its own: an argument may have its name.
   home <- list2env(stats::setNames(list(in_scope(f)), name), parent = globalenv())
+  home[[caller_mark]] <- TRUE
   eval(call, list2env(stats::setNames(arguments, symbols), parent = home))
 }
 

@@ -70,15 +70,45 @@ fn needs_preparation(code: &[u8]) -> bool {
 /// Whether what is compiled of a program may depend on the handlers that are registered by then: another process may
 /// have others.
 pub fn depends_on_handlers(code: &[u8]) -> bool {
-    const WORDS: [&[u8]; 4] = [
-        b"print_tensor",
-        b"xlaffi.ordered",
-        b"lapack_",
-        b"_platform_index",
-    ];
-    WORDS.iter().any(|word| contains(code, word))
+    const WORDS: [&[u8]; 3] = [b"print_tensor", b"xlaffi.ordered", b"_platform_index"];
+    WORDS.iter().any(|word| contains(code, word)) || names_jax_lapack(code)
+}
+
+/// Whether a target is called by the name that JAX has for it, `lapack_…`. This package's own programs say
+/// `xlaffi.lapack_…`, which nobody else registers.
+fn names_jax_lapack(code: &[u8]) -> bool {
+    const NAME: &[u8] = b"lapack_";
+    code.windows(NAME.len())
+        .enumerate()
+        .any(|(at, window)| window == NAME && !code[..at].ends_with(b"xlaffi."))
 }
 
 pub(crate) fn contains(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|window| window == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::depends_on_handlers;
+
+    #[test]
+    fn targets_of_other_packages_may_be_other_handlers() {
+        for own in [
+            "@xlaffi.lapack_dtrsm_ffi(%0, %1)",
+            "@xlaffi.lu(%0)",
+            "lapack",
+            "xlaffi.lapack_",
+        ] {
+            assert!(!depends_on_handlers(own.as_bytes()), "{own}");
+        }
+        for foreign in [
+            "lapack_dtrsm_ffi",
+            "@lapack_dpotrf_ffi(%0) @xlaffi.lapack_dtrsm_ffi(%0, %1)",
+            "@xlaffi.lapack_dtrsm_ffi(%0, %1) @lapack_dpotrf_ffi(%0)",
+            "xlaffi_lapack_dtrsm_ffi",
+            "@print_tensor",
+        ] {
+            assert!(depends_on_handlers(foreign.as_bytes()), "{foreign}");
+        }
+    }
 }

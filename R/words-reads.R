@@ -1,0 +1,142 @@
+# Variables that traced code reads by functions of R's: get(), eval(), `$` of an environment and their kin. What they
+# find in the session is noted, so that another value asks for another program; captured_variables() notes what code
+# names itself.
+
+is_tracing <- function() length(the$traces) > 0L
+
+# Marks the environment behind that from which call_written() calls.
+caller_mark <- ".xlaffi_caller"
+
+# The layer (see new_layer()) behind which an environment of traced code lies; NULL for one of the session.
+layer_of <- function(env) if (exists(layer_mark, envir = env)) where_is(layer_mark, env)
+
+# The environment of the session that a layer stands for
+without_layer <- function(env) {
+  is_layer <- function(env) exists(layer_mark, envir = env, inherits = FALSE)
+  if (is_layer(env)) {
+    parent.env(env)
+  } else if (exists(front_mark, envir = env, inherits = FALSE)) {
+    parent.env(parent.env(env))
+  } else {
+    env
+  }
+}
+
+# Where R looks for a name from `env`, without packages
+searched_environments <- function(env) {
+  found <- list()
+  while (!identical(env, emptyenv())) {
+    if (!in_package(env) && !grepl("^(package:|imports:|Autoloads$)", environmentName(env))) found <- c(found, list(env))
+    env <- parent.env(env)
+  }
+  found
+}
+
+# Names that are found in the frames of traced code itself
+found_inside <- function(names, env, layer) {
+  found <- character()
+  while (!identical(env, layer)) {
+    found <- c(found, Filter(function(name) exists(name, envir = env, inherits = FALSE), names))
+    env <- parent.env(env)
+  }
+  found
+}
+
+# Code looks for these names in `env`, and if it `inherits` in the environments behind it.
+note_names <- function(names, env, inherits = TRUE, mode = "any") {
+  if (!is_tracing() || !is.character(names) || !is.environment(env)) {
+    return(invisible())
+  }
+  layer <- layer_of(env)
+  if (!is.null(layer)) {
+    if (!inherits) {
+      return(invisible())
+    }
+    names <- setdiff(names, found_inside(names, env, layer))
+    env <- parent.env(layer)
+  }
+  names <- names[!is.na(names) & nzchar(names)]
+  for (home in if (inherits) searched_environments(env) else if (!in_package(env)) list(env)) {
+    if (!length(names)) break
+    values <- present(names, home)
+    note_values(home, values)
+    reached <- captured_variables(unlist(lapply(values, reached_through), recursive = FALSE))
+    for (group in reached) note_values(group$env, group$values)
+    found <- if (mode == "function") Filter(is.function, values) else Filter(Negate(is.null), values)
+    names <- setdiff(names, names(found))
+  }
+}
+
+# Values of the program itself are nothing of the session.
+note_values <- function(env, values) {
+  for (name in names(values)) {
+    key <- paste(rlang::obj_address(env), name)
+    if (!is_value(values[[name]]) && is.null(the$session_reads[[key]])) {
+      the$session_reads[[key]] <- list(env = env, values = values[name])
+    }
+  }
+}
+
+# All that there is in an environment, or only the names
+note_whole <- function(env, only_names = FALSE) {
+  if (!is_tracing() || in_package(env) || !is.null(layer_of(env))) {
+    return(invisible())
+  }
+  # R's random numbers are no business of the program's.
+  read <- function() {
+    names <- setdiff(ls(env, all.names = TRUE), ".Random.seed")
+    if (only_names) names else mget(names, env)
+  }
+  value <- read()
+  key <- paste(rlang::obj_address(env), only_names)
+  if (!any(vapply(value, is_value, NA)) && is.null(the$session_reads[[key]])) {
+    the$session_reads[[key]] <- list(read = read, value = value)
+  }
+}
+
+# Notes what code reads that is evaluated in an environment, or with a list in front of it; gives the code in the scope.
+code_in_scope <- function(code, envir, enclos, call) {
+  if (!is_tracing() || !is.language(code) || inherits(code, "formula")) {
+    return(code)
+  }
+  if (is.numeric(envir)) {
+    abort("frames by their numbers are those of whoever calls the compiled function, which is not known",
+      "UNIMPLEMENTED", op = "eval", operand = "envir", call = call
+    )
+  }
+  env <- if (is.environment(envir)) envir else enclos
+  names <- all.names(as_call(code), unique = TRUE)
+  layer <- layer_of(env)
+  if (is.null(layer)) {
+    own <- Filter(function(name) !is.null(outside_functions[[name]]) && is_rs_own_name(name, env), names)
+    if (length(own)) outside_functions[[own[[1L]]]]()
+  }
+  inside <- c(if (!is.environment(envir)) names(envir), if (!is.null(layer)) found_inside(names, env, layer))
+  home <- if (is.null(layer)) env else parent.env(layer)
+  formals <- stats::setNames(rep(list(NULL), length(inside)), inside)
+  for (group in captured_variables(list(as.function(c(formals, list(as_call(code))), home)))) {
+    note_values(group$env, group$values)
+  }
+  if (is.null(layer)) {
+    return(code)
+  }
+  layer[[".xlaffi_extend"]](setdiff(names, inside))
+  if (is.expression(code)) as.expression(lapply(code, rewritten_again)) else rewritten_again(code)
+}
+
+# Code that substitute() gave may have been rewritten before.
+rewritten_again <- function(code) if (any(control_names %in% all.names(code))) rewritten(as_written(code)) else code
+
+# Code as one call, without a class: terms have methods of their own.
+as_call <- function(code) {
+  parts <- lapply(if (is.expression(code)) as.list(code) else list(code), function(part) {
+    if (is.call(part)) attributes(part) <- NULL
+    part
+  })
+  as.call(c(as.name("{"), parts))
+}
+
+is_rs_own_name <- function(name, env) {
+  f <- get0(name, envir = env, mode = "function")
+  !is.null(f) && is_rs_own(f)
+}
