@@ -95,6 +95,7 @@ each_element <- function(x, f, ...) {
     one_by_one <- length(x) > most_copies && changes_things(f, ...)
     if (one_by_one) lapply(elements_of(x), g) else mapped_rows(g, list(as_column(x)))
   } else {
+    if (is.environment(x)) note_whole(x)
     base::lapply(x, f, ...)
   }
 }

@@ -116,9 +116,7 @@ environment_reads <- list(
   parent.env = function(env) without_layer(base::parent.env(env)),
   "$" = function(x, name) {
     written <- sys.call()
-    # In `sapply(x, "$", field)` it is the value of the field.
-    given <- length(written) == 3L && !identical(written[[3L]], quote(...))
-    field <- if (given) substitute(name) else name
+    field <- if (length(written) == 3L) written[[3L]] else substitute(name)
     if (is.environment(x)) note_names(as.character(field), x, inherits = FALSE)
     if (!is.object(x) && !is.atomic(x)) {
       base::eval(call("$", quote(x), field))
@@ -137,7 +135,7 @@ environment_reads <- list(
 )
 
 # These read all that is in an environment, or its names.
-whole_reads <- c("as.list", "as.list.environment", "eapply", "ls", "objects", "ls.str", "lsf.str", "mapply", "rapply")
+whole_reads <- c("as.list", "as.list.environment", "eapply", "ls", "objects", "ls.str", "lsf.str")
 
 noting_environments <- function(name, chooses) {
   force(chooses)
