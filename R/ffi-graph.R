@@ -178,7 +178,7 @@ ffi_graph_text <- function(graph, operands, prefix = "xlaffi") {
   scope <- new_scope("  ", prefix = paste0(prefix, "_"))
   name_parameters(scope, region$params, operands)
   lines <- as.character(region_lines(scope, region))
-  list(lines = lines, results = vapply(region$results, value_name, "", scope = scope))
+  list(lines = c(large_lines(scope), lines), results = vapply(region$results, value_name, "", scope = scope))
 }
 
 #' @export

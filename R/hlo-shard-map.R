@@ -184,6 +184,7 @@ primitive("shard_map", text = function(node, operands, scope) {
   # The region sees nothing of the program around it.
   inner$names <- new.env(parent = emptyenv())
   inner$mesh <- NULL
+  inner$shared <- new_constants(sprintf("shard%d_", scope$count$values))
   inputs <- shard_map_inputs(node)
   specs <- c(p$in_specs, lapply(inputs$captured, whole_spec))
   names <- sprintf("%%shard%d_%d", scope$count$values, seq_along(operands) - 1L)
@@ -194,6 +195,12 @@ primitive("shard_map", text = function(node, operands, scope) {
   types <- vapply(c(p$region$params, inputs$captured), mlir_type, "")
   shardings <- function(specs) sprintf("[%s]", toString(vapply(specs, sharding_text, "")))
   body <- region_lines(inner, p$region)
+  constants <- inner$shared$entries
+  operands <- c(operands, vapply(constants, function(entry) large_name(scope$shared, entry$node), ""))
+  names <- c(names, vapply(constants, function(entry) entry$name, ""))
+  constant_types <- lapply(constants, function(entry) entry$type)
+  types <- c(types, vapply(constant_types, mlir_type, ""))
+  specs <- c(specs, lapply(constant_types, whole_spec))
   results <- vapply(p$region$results, value_name, "", scope = inner)
   part_types <- vapply(p$region$results, mlir_type, "")
   whole_types <- vapply(node$types, mlir_type, "")
@@ -207,7 +214,9 @@ primitive("shard_map", text = function(node, operands, scope) {
     paste0(
       inner$indent, "sdy.return", if (length(results)) sprintf(" %s : %s", toString(results), toString(part_types))
     ),
-    sprintf("%s} : (%s) -> (%s)", scope$indent, toString(input_types(node)), toString(whole_types))
+    sprintf("%s} : (%s) -> (%s)", scope$indent, toString(c(input_types(node), vapply(constant_types, mlir_type, ""))),
+      toString(whole_types)
+    )
   )
 })
 

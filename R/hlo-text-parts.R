@@ -55,7 +55,10 @@ is_scalar_constant <- function(node) node$op == "constant" && length(node$params
 
 # The lines of nodes in their order, `results` being what is computed of them.
 parted_lines <- function(scope, nodes, results) {
-  nodes <- nodes[!vapply(nodes, is_scalar_constant, NA)]
+  # These have a name in front of everything else.
+  large <- vapply(nodes, is_large_constant, NA)
+  for (node in nodes[large]) node_lines(scope, node)
+  nodes <- nodes[!large & !vapply(nodes, is_scalar_constant, NA)]
   last <- last_uses(nodes, results)
   lines <- lapply(part_runs(vapply(nodes, part_kind, "")), function(run) {
     here <- nodes[run]

@@ -3,6 +3,11 @@
 # A whole module. `region` is what trace_region() gave. `layout`, for a mesh: the `mesh`, and for each of `inputs` and
 # `outputs` along which axes it is cut; NULL leaves that to XLA.
 program_text <- function(region, layout = NULL, platform = "cpu") {
+  written_program(region, layout, platform, hidden = FALSE)$text
+}
+
+# The `text`, and the large `constants`, which are arguments behind the others, if they are `hidden`.
+written_program <- function(region, layout, platform, hidden) {
   parts <- if (is.null(layout) && platform == "cpu") new_parts()
   scope <- new_scope("    ", mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh, parts = parts)
   arguments <- sprintf("%%arg%d", seq_along(region$params) - 1L)
@@ -10,22 +15,29 @@ program_text <- function(region, layout = NULL, platform = "cpu") {
   body <- region_lines(scope, region)
   types <- vapply(region$results, mlir_type, "")
   results <- vapply(region$results, value_name, "", scope = scope)
-  parameters <- sprintf("%s: %s", arguments, vapply(region$params, mlir_type, ""))
+  constants <- if (hidden) scope$shared$entries
+  constant_types <- lapply(constants, function(entry) entry$type)
+  parameters <- sprintf(
+    "%s: %s", c(arguments, vapply(constants, function(entry) entry$name, "")),
+    vapply(c(region$params, constant_types), mlir_type, "")
+  )
+  inputs <- if (!is.null(layout)) c(layout$inputs, lapply(constant_types, whole_spec))
   lines <- c(
     if (isTRUE(parts$count > 0L) && parts$small) "module @xlaffi_scalars {" else "module @main {",
     if (!is.null(layout)) paste0("  ", mesh_text(layout$mesh)),
     sprintf(
       "  func.func public @main(%s) -> (%s) {",
-      paste0(parameters, sharding_attributes(layout$inputs), collapse = ", "),
+      paste0(parameters, sharding_attributes(inputs), collapse = ", "),
       paste0(types, sharding_attributes(layout$outputs), collapse = ", ")
     ),
+    if (!hidden) large_lines(scope),
     body,
     if (length(types)) sprintf("    return %s : %s", toString(results), toString(types)) else "    return",
     "  }",
     unlist(parts$lines),
     "}"
   )
-  paste0(paste(lines, collapse = "\n"), "\n")
+  list(text = paste0(paste(lines, collapse = "\n"), "\n"), constants = constants)
 }
 
 # `prefix` begins the names of values; in `parts` functions are collected, see hlo-text-parts.R.
@@ -33,7 +45,8 @@ new_scope <- function(indent, mesh = NULL, prefix = "", parts = NULL) {
   count <- new.env(parent = emptyenv())
   count$values <- 0L
   list(
-    names = new.env(parent = emptyenv()), count = count, indent = indent, mesh = mesh, prefix = prefix, parts = parts
+    names = new.env(parent = emptyenv()), count = count, indent = indent, mesh = mesh, prefix = prefix, parts = parts,
+    shared = new_constants(prefix), block = new_constants()
   )
 }
 
@@ -51,6 +64,7 @@ name_parameters <- function(scope, params, names) {
 }
 
 region_lines <- function(scope, region) {
+  scope$block <- new_constants()
   nodes <- written_nodes(region)
   parts <- scope$parts
   if (!is.null(parts)) {
@@ -179,11 +193,6 @@ primitive("dot_general", text = signed_text(function(p) {
   batch <- if (length(p$batch[[1L]])) sprintf(", batching_dims = %s", pair(p$batch)) else ""
   sprintf("%s, contracting_dims = %s, precision = [HIGHEST, HIGHEST]", batch, pair(p$contract))
 }))
-
-primitive("constant", text = function(node, operands, scope) {
-  type <- node$types[[1L]]
-  sprintf("stablehlo.constant %s : %s", mlir_dense(node$params$data, type@dtype, type@shape), mlir_type(type))
-})
 
 primitive("iota", text = function(node, operands, scope) {
   sprintf("stablehlo.iota dim = %d : %s", node$params$axis - 1L, result_types(node))

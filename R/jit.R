@@ -147,15 +147,16 @@ run_call <- function(call, leaves, read = !call$any) {
     return(run_on_mesh(call, leaves))
   }
   executable <- call$program$executable
+  arguments <- c(leaves, call$hidden)
   if (call$all && !read) {
-    names(leaves) <- NULL
-    outputs <- .Call(wrap__executable_execute, executable, leaves, NULL, TRUE, FALSE, TRUE)
+    names(arguments) <- NULL
+    outputs <- .Call(wrap__executable_execute, executable, arguments, NULL, TRUE, FALSE, TRUE)
   } else {
     for (i in which(!call$buffers)) {
       # Without buffers beside them doubles and integers keep their own dtypes.
       if (!read) representable(leaves[[i]], call$dtypes[[i]], call$labels[[i]])
     }
-    outputs <- .Call(wrap__executable_call, executable, leaves, call$dtypes, call$device, read)
+    outputs <- .Call(wrap__executable_call, executable, arguments, call$dtypes, call$device, read)
   }
   if (is.object(outputs)) {
     outputs <- finish(about_argument(outputs, call, leaves), NULL)
@@ -286,15 +287,21 @@ adapted <- function(types, leaves, buffers) {
 }
 
 # `f` traced for arguments of these types: `program`, which equal functions share; the device; `dtypes`, in which R
-# data are passed on; `form`, `names` and `results`, of which the value is made.
+# data are passed on; `form`, `names` and `results`, of which the value is made; `constants`, of which `hidden` are the
+# arguments of a run that the user does not give.
 new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shardings = NULL, leaves = list(NULL)) {
   labels <- lapply(unname(leaves), data_labels)
   traced <- trace_program(f, types, platform(device), placed$mesh, if (length(labels)) labels else list(NULL))
   results <- traced$results
   layout <- program_layout(traced, placed, shardings)
+  # Processes compare the texts of their programs, where constants are to be seen.
+  hidden <- is.null(layout) || length(layout$mesh$local) == mesh_size(layout$mesh)
+  constants <- NULL
   compiled <- function(layout) {
-    text <- program_text(traced$region, layout, platform(device))
-    compiled_program(if (isTRUE(exact)) exact_text(text, device) else text, device, name, types, layout$mesh)
+    written <- written_program(traced$region, layout, platform(device), hidden)
+    constants <<- written$constants
+    text <- if (isTRUE(exact)) exact_text(written$text, device) else written$text
+    compiled_program(text, device, name, types, layout$mesh)
   }
   program <- compiled(layout)
   if (!is.null(layout)) {
@@ -302,11 +309,12 @@ new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shard
     layout$stays <- isTRUE(shardings$strict) && !is.null(c(shardings$inputs, shardings$outputs))
     if (!layout$chosen) program <- compiled(layout)
   }
+  constants <- uploaded_constants(constants, device, layout)
+  dtypes <- lapply(c(tree_leaves(types), lapply(constants, `[[`, "type")), function(type) type@dtype)
   list(
-    program = program, device = device, dtypes = lapply(tree_leaves(types), function(type) type@dtype),
-    form = result_form(results), names = names(results), results = results, layout = layout,
-    labels = leaf_labels(stats::setNames(types, parameter_names(f, types))),
-    known_names = if (traced$names_read) labels
+    program = program, device = device, dtypes = dtypes, form = result_form(results), names = names(results),
+    results = results, layout = layout, labels = leaf_labels(stats::setNames(types, parameter_names(f, types))),
+    known_names = if (traced$names_read) labels, constants = constants, hidden = lapply(constants, `[[`, "argument")
   )
 }
 

@@ -184,6 +184,7 @@ run_on_mesh <- function(call, leaves) {
   if (alone) {
     arguments <- lapply(arguments, `[[`, 1L)
   }
+  arguments <- c(arguments, call$hidden)
   outputs <- .Call(wrap__executable_execute, call$program$executable, arguments, NULL, TRUE, FALSE, TRUE)
   if (is.object(outputs)) {
     outputs <- finish(outputs, NULL)

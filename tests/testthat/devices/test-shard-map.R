@@ -322,3 +322,23 @@ test_that("each device goes through its own rows in blocks", {
   expect_equal(lapply(out, function(sum) c(as_array(sum))), lapply(sums(x, y), c), tolerance = 1e-13)
   expect_identical(seen, 80:81)
 })
+
+test_that("large constants reach each device, inside of the function and outside", {
+  mesh <- ffi_mesh(c(data = 4, model = 2))
+  wide <- matrix(sin((1:1600)^2) / 40, 40)
+  x <- matrix(cos(1:320), 8)
+  inner <- ffi_shard_map(function(x) {
+    y <- hlo_fori(1, 2, function(i, y) y %*% wide, x)
+    y %*% wide
+  }, mesh, "data", "data")
+  found <- list(
+    inner = inner(x), both = xla_jit(function(x) inner(x %*% wide) %*% wide)(x),
+    outer = as_array(xla_jit(function(x) x %*% wide + wide[1:8, ])(ffi_shard(x, mesh, c("data", "model")))),
+    slope = ffi_grad(function(x) sum(inner(x)^2))(x)
+  )
+  whole <- x %*% wide %*% wide %*% wide
+  expect_equal(found$outer, x %*% wide + wide[1:8, ])
+  expect_equal(found$inner, whole)
+  expect_equal(found$both, x %*% wide %*% wide %*% wide %*% wide %*% wide)
+  expect_equal(found$slope, 2 * whole %*% t(wide %*% wide %*% wide))
+})

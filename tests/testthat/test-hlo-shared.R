@@ -1,0 +1,138 @@
+# Constants stand in a program once; large ones are hidden arguments of what is compiled.
+
+wide <- matrix(sin((1:900)^2) / 30, 30)
+long <- cos(1:900)
+
+test_that("a constant is in a text once, wherever it is used", {
+  text <- ffi_program(function(x) {
+    y <- wide %*% x
+    for (i in 1:3) y <- wide %*% y
+    y <- hlo_fori(1, 4, function(i, y) wide %*% y + (wide / 2) %*% y, y)
+    y <- hlo_cond(sum(y) > 0, function() wide %*% y, function() y * long[1:30])
+    small <- c(1.5, 2.5, 3.5)
+    list(y, x[1:3] * small + small, ffi_grad(function(x) sum((wide %*% x)^2))(x))
+  }, ffi_type("f64", 30))
+  count <- function(pattern) lengths(regmatches(text, gregexpr(pattern, text)))
+  # `wide` and its half
+  expect_identical(count("dense<\"0x[0-9A-F]+\"> : tensor<30x30xf64>"), 2L)
+  expect_identical(count("dense<\\[1.5, 2.5, 3.5\\]>"), 1L)
+  skip_without_plugin()
+  compiled <- pjrt_compile(pjrt_program(text))
+  x <- cos(1:30)
+  y <- wide %*% x
+  for (i in 1:3) y <- wide %*% y
+  expect_equal(as_array(pjrt_execute(compiled, pjrt_buffer(x, "f64"))[[3L]]), array(2 * crossprod(wide, wide %*% x)))
+})
+
+test_that("large constants are arguments of compiled programs, and the results are those of R", {
+  skip_without_plugin()
+  ints <- 900:1
+  flags <- long > 0
+  waves <- complex(real = long, imaginary = rev(long))
+  special <- c(NA, NaN, Inf, -Inf, -0, long)
+  f <- function(x) {
+    z <- wide %*% x
+    list(
+      z, long * sum(x), ints * 2L, ifelse(flags, sum(x), 0), Mod(waves * sum(x)), 1 / special, special + 0,
+      x[rev(seq_along(x))], (t(wide) / 2) %*% x, matrix(long, 30)[, 2] * x, wide[order(long)[1:30] %% 30 + 1, 1] * x
+    )
+  }
+  x <- sin(1:30)
+  compiled <- xla_jit(f)
+  expect_equal(lapply(compiled(x), as.vector), lapply(f(x), as.vector))
+  expect_lt(max(nchar(strsplit(ffi_cache()$program[[1L]], "0x", fixed = TRUE)[[1L]])), 10000L)
+  # With buffers, results stay buffers.
+  expect_equal(as.vector(as_array(compiled(pjrt_buffer(x, "f64"))[[1L]])), as.vector(wide %*% x))
+  # Through what is written again: loops, branches, batches, derivatives
+  g <- function(x) {
+    y <- hlo_fori(1, 3, function(i, y) drop(wide %*% y) + i, x)
+    y <- hlo_cond(sum(y) > 0, function() drop(wide %*% y), function() y)
+    sum(y^2) + sum(hlo_scan(function(carry, row) list(carry + sum(row * x), carry), 0, wide)[[2]])
+  }
+  plain <- function(x) {
+    y <- x
+    for (i in 1:3) y <- drop(wide %*% y) + i
+    if (sum(y) > 0) y <- drop(wide %*% y)
+    sum(y^2) + sum(cumsum(c(0, (wide %*% x)[-30])))
+  }
+  slope <- function(x) {
+    vapply(seq_along(x), function(i) {
+      step <- replace(numeric(30), i, 1e-6)
+      (plain(x + step) - plain(x - step)) / 2e-6
+    }, 0)
+  }
+  at <- xla_jit(function(x) {
+    list(g(x), ffi_grad(g)(x), ffi_vmap(g)(hlo_reshape(c(x, 2 * x), c(2, 30))))
+  })(x)
+  expect_equal(at[[1]], plain(x))
+  expect_equal(at[[2]], slope(x), tolerance = 1e-6)
+  expect_equal(at[[3]], c(plain(x), plain(2 * x)))
+  # Dtypes that R does not have are rounded as in the text.
+  for (dtype in c("f32", "f16", "bf16", "c64", "i8", "ui16", "i64")) {
+    data <- if (dtype %in% c("i8", "ui16", "i64")) rep(0:99, 9) else long
+    one <- function() hlo_constant(data, dtype)
+    as_text <- as_array(pjrt_execute(pjrt_compile(pjrt_program(ffi_program(one)))))
+    expect_identical(xla_jit(one)(), `dim<-`(as_text, NULL), info = dtype)
+  }
+})
+
+test_that("large constants are those that the function has now", {
+  skip_without_plugin()
+  made <- function(data) xla_jit(function(x) sum(data * x))
+  functions <- lapply(1:3, function(i) made(long * i))
+  expect_equal(vapply(functions, function(f) f(2), 0), sum(long) * 2 * 1:3)
+  expect_equal(vapply(functions, function(f) f(3), 0), sum(long) * 3 * 1:3)
+  # They share a program.
+  expect_identical(length(unique(vapply(1:3, function(i) ffi_program(functions[[1]], 2), ""))), 1L)
+  programs <- ffi_cache()$program
+  functions[[4]] <- made(rev(long) * 5)
+  expect_equal(functions[[4]](2), sum(long) * 10)
+  expect_identical(ffi_cache()$program, programs)
+  data <- rep(0, 600)
+  f <- xla_jit(function(x) x / data)
+  expect_identical(f(1), rep(Inf, 600))
+  data <- rep(-0, 600)
+  expect_identical(f(1), rep(-Inf, 600))
+  data <- list2env(list(values = long))
+  f <- xla_jit(function(x) sum(data$values) * x)
+  g <- xla_jit(function(x) sum(data$values * x))
+  expect_equal(c(f(1), g(1)), rep(sum(long), 2))
+  data$values[3] <- 100
+  expect_equal(c(f(1), g(1)), rep(sum(data$values), 2))
+  # Uploaded once for all programs that have them
+  own <- long * 7
+  value <- xla_jit(function(x) sum(own * x))
+  gradient <- ffi_grad(function(x) sum(own * x^2))
+  value(2)
+  gradient(2)
+  the <- xlaffi:::the
+  hidden <- unlist(lapply(as.list(the$calls), function(call) {
+    lapply(call$constants, function(constant) if (identical(constant$data, own)) constant$argument)
+  }))
+  expect_identical(length(hidden), 2L)
+  expect_true(identical(hidden[[1L]], hidden[[2L]]))
+  # A function that comes back from a file has them.
+  file <- withr::local_tempfile()
+  saveRDS(value, file)
+  expect_equal(readRDS(file)(3), sum(own) * 3)
+})
+
+test_that("a mesh of one device is given large constants, and so are ffi_shard_map() and objectives", {
+  skip_without_plugin()
+  mesh <- ffi_mesh(c(data = 1))
+  x <- matrix(sin(1:60), 2)
+  expect_equal(as_array(xla_jit(function(x) x %*% wide)(ffi_shard(x, mesh, "data"))), x %*% wide)
+  mapped <- ffi_shard_map(function(x) hlo_psum(x %*% wide %*% wide, "data"), mesh, "data", ffi_spec())
+  expect_equal(mapped(x), x %*% wide %*% wide)
+  expect_equal(xla_jit(function(x) mapped(x) %*% wide)(x), x %*% wide %*% wide %*% wide)
+  objective <- ffi_objective(function(p) sum((wide %*% p - long[1:30])^2), numeric(30))
+  expect_equal(objective$gr(rep(1, 30)), drop(2 * crossprod(wide, rowSums(wide) - long[1:30])))
+  expect_equal(objective$he(rep(1, 30)), 2 * crossprod(wide))
+})
+
+test_that("lines for other programs have constants once, with their prefix", {
+  graph <- ffi_graph(function(x) wide %*% x + (wide %*% (wide %*% x)), ffi_type("f64", 30))
+  lines <- ffi_graph_text(graph, "%in", prefix = "mine")$lines
+  expect_identical(sum(grepl("tensor<30x30xf64>$", lines)), 1L)
+  expect_match(lines[[1L]], "^  %mine_const0 = stablehlo.constant dense<\"0x")
+})
