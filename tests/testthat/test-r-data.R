@@ -223,7 +223,7 @@ test_that("refusals are worded", {
     ffi_shard(stats::ts(1:3), mesh_of_one())
     xla_jit(function() hlo_constant(as.difftime(1, units = "secs")))()
     xla_lu(data.frame(x = 1))
-    xla_jit(function(x) x + Sys.Date())(1)
+    xla_jit(function(x) x + as.Date("2020-01-01"))(1)
     f(c(TRUE, NA))
     f(c(1L, NA))
     f(pjrt_buffer(c(1L, NA)))
