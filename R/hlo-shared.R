@@ -36,7 +36,11 @@ large_name <- function(table, node) {
   })$name
 }
 
-is_large <- function(node) length(node$params$data) >= large_constant
+# NA that stands for the least integer cannot be uploaded: runs refuse it.
+is_large <- function(node) {
+  data <- node$params$data
+  length(data) >= large_constant && (!is_integer(node$types[[1L]]@dtype) || !anyNA(data))
+}
 
 constant_text <- function(node) {
   type <- node$types[[1L]]
