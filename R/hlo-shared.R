@@ -37,9 +37,9 @@ large_name <- function(table, node) {
 }
 
 # NA that stands for the least integer cannot be uploaded: runs refuse it.
-is_large <- function(node) {
+is_large_constant <- function(node) {
   data <- node$params$data
-  length(data) >= large_constant && (!is_integer(node$types[[1L]]@dtype) || !anyNA(data))
+  node$op == "constant" && length(data) >= large_constant && (!is_integer(node$types[[1L]]@dtype) || !anyNA(data))
 }
 
 constant_text <- function(node) {
@@ -51,7 +51,7 @@ primitive("constant", text = function(node, operands, scope) {
   if (length(node$params$data) == 1L) {
     return(constant_text(node))
   }
-  if (is_large(node)) {
+  if (is_large_constant(node)) {
     return(list(lines = character(), names = large_name(scope$shared, node)))
   }
   lines <- character()
