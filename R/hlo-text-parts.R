@@ -50,15 +50,15 @@ is_small_node <- function(node) {
   ))
 }
 
-# Written where they are used, as often as that is
-is_scalar_constant <- function(node) node$op == "constant" && length(node$params$data) == 1L
+# Written where they are used, in each function: XLA's compiler ends the process over constants that go into one.
+is_small_constant <- function(node) node$op == "constant" && !is_large_constant(node)
 
 # The lines of nodes in their order, `results` being what is computed of them.
 parted_lines <- function(scope, nodes, results) {
   # These have a name in front of everything else.
   large <- vapply(nodes, is_large_constant, NA)
   for (node in nodes[large]) node_lines(scope, node)
-  nodes <- nodes[!large & !vapply(nodes, is_scalar_constant, NA)]
+  nodes <- nodes[!large & !vapply(nodes, is_small_constant, NA)]
   last <- last_uses(nodes, results)
   lines <- lapply(part_runs(vapply(nodes, part_kind, "")), function(run) {
     here <- nodes[run]
@@ -77,7 +77,7 @@ constant_lines <- function(scope, values) {
   lines <- character()
   for (value in values) {
     node <- resolved(value)@node
-    if (is_scalar_constant(node) && is.null(scope$names[[as.character(node$id)]])) {
+    if (is_small_constant(node) && is.null(scope$names[[as.character(node$id)]])) {
       lines <- c(lines, node_lines(scope, node))
     }
   }

@@ -7,14 +7,18 @@ program_text <- function(region, layout = NULL, platform = "cpu") {
 }
 
 # The `text`, and the large `constants`, which are arguments behind the others, if they are `hidden`.
-written_program <- function(region, layout, platform, hidden) {
-  parts <- if (is.null(layout) && platform == "cpu") new_parts()
+written_program <- function(region, layout, platform, hidden, in_parts = is.null(layout) && platform == "cpu") {
+  parts <- if (in_parts) new_parts()
   scope <- new_scope("    ", mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh, parts = parts)
   arguments <- sprintf("%%arg%d", seq_along(region$params) - 1L)
   name_parameters(scope, region$params, arguments)
   body <- region_lines(scope, region)
   types <- vapply(region$results, mlir_type, "")
   results <- vapply(region$results, value_name, "", scope = scope)
+  if (!hidden && isTRUE(parts$count > 0L) && length(scope$shared$entries)) {
+    # These would go into the parts, see is_small_constant().
+    return(written_program(region, layout, platform, hidden, in_parts = FALSE))
+  }
   constants <- if (hidden) scope$shared$entries
   constant_types <- lapply(constants, function(entry) entry$type)
   parameters <- sprintf(

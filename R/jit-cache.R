@@ -104,7 +104,7 @@ remember_program <- function(program) {
 
 # How many calls are known that run one program: functions that are made again and again are equal, each with
 # signatures of its own.
-calls_per_program <- 128L
+calls_per_program <- 48L
 
 # Under `key` the call is found the next time, as long as its program is kept.
 remember_call <- function(call, key) {

@@ -109,3 +109,21 @@ test_that("a long loop over scalars gives what R gives", {
     loss(c(-0.3, 0.2 - 1e-5), y)) / 2e-5
   expect_equal(result$gradient, slope, tolerance = 1e-8)
 })
+
+test_that("constants do not go into parts, but for large ones as arguments of the program", {
+  skip_without_plugin()
+  local_parts()
+  small <- c(0.5, 1.5, 2.5)
+  large <- sin(1:600)
+  f <- function(x) {
+    y <- x * small
+    for (i in 1:6) y <- sin(y * small) + rev(small)
+    z <- sum(y) * large
+    for (i in 1:6) z <- cos(z * large) + large / 2
+    list(y, small + 0, sum(z), z)
+  }
+  x <- c(1, 2, 3)
+  expect_equal(xla_jit(f)(x), f(x), tolerance = 1e-12)
+  exported <- pjrt_execute(pjrt_compile(pjrt_program(ffi_program(f, x))), pjrt_buffer(x, "f64"))
+  expect_equal(lapply(exported, function(y) as.vector(as_array(y))), f(x), tolerance = 1e-12)
+})
