@@ -32,7 +32,7 @@ help:
 	@echo 'make check-anvl the same of anvl, and functions to and from it (ANVL=checkout)'
 	@echo 'make cross      Windows, arm64 and macOS from a Debian: crates, package, plugin (PARTS=; tools/cross.md)'
 	@echo 'make random     random programs through every op beside jaxlib (COUNT=20000 SEED=1)'
-	@echo 'make fuzz       call frames and R functions with garbage (SECONDS=120 SEED=1)'
+	@echo 'make fuzz       random programs and derivatives beside R, garbage everywhere (SECONDS=120 SEED=1)'
 	@echo 'make sanitize   loom, Miri, sanitizers, gctorture (PARTS=; tools/sanitize.md)'
 	@echo 'make vignettes  knit the vignettes into inst/doc'
 	@echo 'make site       the documentation as a site in target/site'

@@ -135,10 +135,13 @@ hlo_convert <- function(x, dtype) {
   converted(x, dtype)
 }
 
+# Logicals become floating-point numbers by way of integers: XLA takes converted logicals times y for a choice between y
+# and 0, and so 0 for 0 * Inf and for 0 / 0.
 converted <- function(x, dtype) {
   if (x@dtype == dtype) {
     return(x)
   }
+  if (x@dtype == "pred" && is_inexact(dtype)) x <- record("convert", list(x), "i32", x@shape)
   y <- record("convert", list(x), dtype, x@shape)
   if (is_inexact(dtype) || dtype == "i64") with_na_of(y, list(x)) else y
 }

@@ -156,9 +156,8 @@ power <- function(e1, e2, shown, call) {
     if (is_complex(both[[1L]]@dtype)) {
       return(complex_power(both[[1L]], both[[2L]], e2))
     }
-    return(
-      binary("power", both[[1L]], both[[2L]], "a floating-point or complex number", shown, c("e1", "e2"), call = call)
-    )
+    y <- binary("power", both[[1L]], both[[2L]], "a floating-point or complex number", shown, c("e1", "e2"), call = call)
+    return(as_r_powers(y, both[[1L]], both[[2L]]))
   }
   check_no_token(e1, shown, "e1", call)
   e1 <- as_doubles(e1)
@@ -167,6 +166,21 @@ power <- function(e1, e2, shown, call) {
     e1 * e1,
     e1 * e1 * e1
   )
+}
+
+# Where R's powers are not those of C: negative numbers, -Inf too, have none with infinite exponents, nor -Inf with a
+# fraction, and -0 counts as 0. So the result is also no plain power, for whose logarithm XLA takes y * log(abs(x)).
+as_r_powers <- function(power, x, y) {
+  exponents <- if (y@node$op == "constant") y@node$params$data
+  whole <- if (is.null(exponents)) {
+    (floor(y) == y) & (abs(y) < Inf)
+  } else if (!all(is.finite(exponents) & exponents == trunc(exponents))) {
+    constant(rep_len(is.finite(exponents) & exponents == trunc(exponents), length(y)), "pred", y@shape, "y")
+  }
+  if (is.null(exponents) || any(exponents %% 2 %in% 1)) {
+    power <- selected(x == 0, abs(power), power)
+  }
+  if (is.null(whole)) power else selected((x < 0) & !whole, filled(NaN, power), power)
 }
 
 # R's sign rule: the result has the sign of the divisor.

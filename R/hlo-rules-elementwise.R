@@ -106,7 +106,7 @@ primitive("power", jvp = function(node, tangents) {
   by_x <- along(tangents[[1L]], function(t) {
     flat <- compared(y, 0, "EQ", "`==`")
     exponent <- selected(flat, one, y - 1)
-    t * selected(flat, filled(0, x), y * x^exponent)
+    t * selected(flat, filled(0, x), y * record("power", list(x, exponent), x@dtype, x@shape))
   })
   by_y <- along(tangents[[2L]], function(t) {
     zero <- compared(x, 0, "EQ", "`==`")

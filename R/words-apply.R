@@ -154,7 +154,7 @@ word_vapply <- function(X, FUN, FUN.VALUE, ..., USE.NAMES = TRUE) {
   }
   like <- as_value(FUN.VALUE, "FUN.VALUE", call = call)
   as_like <- function(x, type = type_of(x)) {
-    float <- is_float(x@dtype) && like@dtype == "f64"
+    float <- is_float(x@dtype) && is_float(like@dtype)
     fits <- float || (x@dtype %in% r_dtypes && match(x@dtype, r_dtypes) <= match(like@dtype, r_dtypes))
     if (prod(type@shape) != length(like) || !fits) {
       abort(sprintf("vapply(): `FUN` must give %s as `FUN.VALUE` is, not %s", type_text(like), type_text(type)),

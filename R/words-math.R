@@ -74,14 +74,21 @@ math_members$abs <- function(x, shown, call) {
 
 word("abs", "base", by = "group", topic = "Mathematical functions", dtypes = "all numbers")
 
-math_members$sign <- function(x, shown, call) unary("sign", x, "a real number", shown, call = call)
+# XLA's sign, which of -0 is -0.
+zero_signed <- function(x) record("sign", list(x), x@dtype, x@shape)
+
+# R's sign of -0 is 0.
+math_members$sign <- function(x, shown, call) {
+  y <- unary("sign", x, "a real number", shown, call = call)
+  if (is_float(y@dtype)) selected(x == 0, filled(0, y), y) else y
+}
 
 word("sign", "base", by = "group", topic = "Mathematical functions", dtypes = "real numbers", derivative = "none")
 
 math_members$trunc <- function(x, shown, call, ...) {
   check_dots_empty(..., call = call)
   x <- math_operand(x, "float", shown, call)
-  sign(x) * floor(abs(x))
+  zero_signed(x) * floor(abs(x))
 }
 
 word("trunc", "base", by = "group", topic = "Mathematical functions", dtypes = "real numbers", derivative = "none")
@@ -134,7 +141,7 @@ math_member("asin", "inexact", function(x) {
   y <- chlo("asin", x)
   size <- abs(hlo_imag(y))
   hlo_complex(
-    hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), -sign(hlo_real(x)) * size, hlo_imag(y))
+    hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), -zero_signed(hlo_real(x)) * size, hlo_imag(y))
   )
 })
 
@@ -146,7 +153,7 @@ complex_acos <- function(x) {
   y <- chlo("acos", x)
   size <- abs(hlo_imag(y))
   hlo_complex(
-    hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), sign(hlo_real(x)) * size, hlo_imag(y))
+    hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), zero_signed(hlo_real(x)) * size, hlo_imag(y))
   )
 }
 
@@ -157,7 +164,7 @@ math_member("atan", "inexact", function(x) {
   y <- chlo("atan", x)
   size <- abs(hlo_real(y))
   hlo_complex(
-    hlo_select(on_cut(hlo_real(x), hlo_imag(x)), sign(hlo_imag(x)) * size, hlo_real(y)), hlo_imag(y)
+    hlo_select(on_cut(hlo_real(x), hlo_imag(x)), zero_signed(hlo_imag(x)) * size, hlo_real(y)), hlo_imag(y)
   )
 })
 
@@ -168,7 +175,7 @@ math_member("asinh", "inexact", function(x) {
   }
   size <- abs(hlo_real(y))
   hlo_complex(
-    hlo_select(on_cut(hlo_real(x), hlo_imag(x)), sign(hlo_imag(x)) * size, hlo_real(y)), hlo_imag(y)
+    hlo_select(on_cut(hlo_real(x), hlo_imag(x)), zero_signed(hlo_imag(x)) * size, hlo_real(y)), hlo_imag(y)
   )
 })
 
@@ -184,7 +191,7 @@ math_member("atanh", "inexact", function(x) {
   y <- chlo("atanh", x)
   size <- abs(hlo_imag(y))
   hlo_complex(
-    hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), -sign(hlo_real(x)) * size, hlo_imag(y))
+    hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), -zero_signed(hlo_real(x)) * size, hlo_imag(y))
   )
 })
 
@@ -200,7 +207,7 @@ math_member("tanpi", "float",
     rest <- x - round(x)
     pole <- abs(rest) == 0.5
     quarter <- abs(rest) == 0.25
-    hlo_select(pole, filled(NaN, x), hlo_select(quarter, sign(rest), sinpi(rest) / cospi(rest)))
+    hlo_select(pole, filled(NaN, x), hlo_select(quarter, zero_signed(rest), sinpi(rest) / cospi(rest)))
   },
   differs = "NaN at the poles, as R has it, comes without a warning."
 )
@@ -208,7 +215,7 @@ math_member("tanpi", "float",
 sinpi_op <- function() {
   slope_op("sinpi", function(x) {
     rest <- half_turns(x)
-    sin(pi * hlo_select(abs(rest) > 0.5, sign(rest) - rest, rest))
+    sin(pi * hlo_select(abs(rest) > 0.5, zero_signed(rest) - rest, rest))
   }, function(x) pi * cospi(x))
 }
 

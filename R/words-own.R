@@ -74,7 +74,7 @@ words_elsewhere("hlo_token", "xlaffi", topic = "Elements", dtypes = "token", der
 
 word_atan2 <- function(y, x) {
   call <- method_call("atan2")
-  both <- lapply(operands(y, x, "atan2()", c("y", "x"), call), as_doubles)
+  both <- elementwise_values(list(y = y, x = x), "atan2()", call)
   binary("atan2", both[[1L]], both[[2L]], "a floating-point number", "atan2()", c("y", "x"), call = call)
 }
 

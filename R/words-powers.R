@@ -31,7 +31,10 @@ math_members$log <- function(x, shown, call, base = NULL) {
   if (is_value(x) && is_one_number(base) && base %in% c(2, 10)) {
     return(log_to(math_operand(x, "inexact", shown, call), base))
   }
-  both <- lapply(operands(x, base, shown, c("x", "base"), call), math_operand, "inexact", shown, call)
+  arguments <- list(x = x, base = base)
+  both <- operands(x, base, shown, names(arguments), call)
+  both <- as_first_full(both, common(arguments, shown, names(arguments), call, free_shape))
+  both <- lapply(both, math_operand, "inexact", shown, call)
   log(both[[1L]]) / log(both[[2L]])
 }
 

@@ -66,7 +66,7 @@ round_digits <- function(x, digits) {
     up <- above - size
     down <- size - below
     odd <- floor(scaled) %% 2 == 1
-    y <- sign(x) * hlo_select((up < down) | (odd & (up == down)), above, below)
+    y <- zero_signed(x) * hlo_select((up < down) | (odd & (up == down)), above, below)
     exponent <- floor((15 - digits) / log10(2) - 0.5) + 1
     if (exponent > 1023) y else hlo_select(size >= 2^exponent, x, y)
   })(x)
@@ -85,7 +85,7 @@ signif_digits <- function(x, digits) {
     shift <- digits - 1 - floor(log10(size))
     power <- whole_power(10, abs(shift), 320)
     y <- hlo_select(shift > 0, round(size * power) / power, round(size / power) * power)
-    hlo_select(is.finite(x) & (x != 0), sign(x) * y / scale, x)
+    hlo_select(is.finite(x) & (x != 0), zero_signed(x) * y / scale, x)
   })(x)
 }
 
@@ -136,7 +136,7 @@ word_zapsmall <- function(x, digits = getOption("digits")) {
     up <- ceiling(scaled) / power
     odd <- floor(scaled) %% 2 == 1
     nearer <- (up - size < size - down) | (odd & (up - size == size - down))
-    y <- sign(x) * hlo_select(nearer, up, down)
+    y <- zero_signed(x) * hlo_select(nearer, up, down)
     # What has no more digits than doubles have stays.
     whole <- scaled >= 1e15
     hlo_select(whole | !is.finite(x) | repeated(shift > 308, x@shape), x, y)

@@ -13,20 +13,26 @@ scaled_name <- function(name, expon.scaled, shown, call) {
   paste0(name, if (check_flag_argument(expon.scaled, "expon.scaled", shown, call)) "_scaled")
 }
 
-word_besselJ <- function(x, nu) special("bessel_j", list(nu = nu, x = x), "besselJ()", sys.call())
+# R looks at `x` first for dimensions, the functions take `nu` first.
+bessel <- function(name, x, nu, shown, call) {
+  values <- elementwise_values(list(x = x, nu = nu), shown, call)
+  special(name, list(nu = values[[2L]], x = values[[1L]]), shown, call)
+}
 
-word_besselY <- function(x, nu) special("bessel_y", list(nu = nu, x = x), "besselY()", sys.call())
+word_besselJ <- function(x, nu) bessel("bessel_j", x, nu, "besselJ()", sys.call())
+
+word_besselY <- function(x, nu) bessel("bessel_y", x, nu, "besselY()", sys.call())
 
 word_besselI <- function(x, nu, expon.scaled = FALSE) {
   call <- sys.call()
   name <- scaled_name("bessel_i", expon.scaled, "besselI()", call)
-  special(name, list(nu = nu, x = x), "besselI()", call)
+  bessel(name, x, nu, "besselI()", call)
 }
 
 word_besselK <- function(x, nu, expon.scaled = FALSE) {
   call <- sys.call()
   name <- scaled_name("bessel_k", expon.scaled, "besselK()", call)
-  special(name, list(nu = nu, x = x), "besselK()", call)
+  bessel(name, x, nu, "besselK()", call)
 }
 
 # DLMF 10.6.1, 10.29.1; what is scaled changes with its factor, too.

@@ -256,7 +256,7 @@ word("which.min", "base",
   dtypes = "real numbers", derivative = "none", differs = which_differs
 )
 
-# Elementwise extremes of several arguments.
+# Elementwise extremes of several arguments. As in R, dimensions are those of the first one or there are none.
 parallel_extremum <- function(op, parts, na_rm, shown, call) {
   check_known_flag(na_rm, "na.rm", shown, call)
   if (!length(parts)) {
@@ -266,7 +266,7 @@ parallel_extremum <- function(op, parts, na_rm, shown, call) {
     return(parts[[1L]])
   }
   parts <- summands(parts, shown, call)
-  y <- Reduce(function(x, y) {
+  result <- Reduce(function(x, y) {
     both <- operands(x, y, shown, c("...", "..."), call)
     check_kind(both[[1L]], "a real number", shown, "...", call)
     x <- both[[1L]]
@@ -278,8 +278,11 @@ parallel_extremum <- function(op, parts, na_rm, shown, call) {
     }
     record(op, list(x, y), x@dtype, x@shape)
   }, parts)
-  # R's dimensions are those of the first argument, if it has any.
-  if (rank_of(parts[[1L]]) < 2L) without_dim(y) else y
+  first <- parts[[1L]]@shape
+  if (identical(result@shape, first) || length(result@shape) < 2L) {
+    return(result)
+  }
+  if (length(result) == prod(first)) from_column(as_column(result), first) else as_column(result)
 }
 
 word("pmax", "base",

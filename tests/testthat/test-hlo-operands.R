@@ -133,3 +133,58 @@ test_that("comparisons with numbers beyond a dtype's range are right", {
   given <- xla_jit(function(x) x >= mixed)(pjrt_buffer(data, "f32"))
   expect_identical(plain(given), replace(data >= mixed, 8L, FALSE))
 })
+
+test_that("logicals are 0 and 1 beside infinities, NaN and zeros", {
+  skip_without_plugin()
+  # XLA takes a converted logical times y for a choice between y and 0.
+  f <- function(l, x) {
+    list(
+      l * x, x * l, l / x, l / 0, x / l, -l * x, l * -x, (x > 1) * log(abs(x)), l^x, sum(l * x), (l + 0) * x,
+      as.numeric(l) * x, mean(l) * x, (l & x > 0) * x, l %*% x, l %o% x, c(l, 0.5) * c(x, Inf), 2i * l * x
+    )
+  }
+  l <- rep(c(TRUE, FALSE), each = 6)
+  x <- rep(c(1, -2.5, 0, -0, Inf, -Inf), 2)
+  found <- xla_jit(f)(l, x)
+  expected <- f(l, x)
+  for (i in seq_along(expected)) {
+    expect_equal(!!found[[i]], !!expected[[i]], tolerance = 1e-15)
+    # Signs of zeros too, but for sums
+    if (i < 10L) expect_identical(1 / !!found[[i]], 1 / !!expected[[i]])
+  }
+})
+
+test_that("real powers are R's for all signs, infinities and NaN", {
+  skip_without_plugin()
+  points <- c(-Inf, -3, -2, -1, -0.5, -0, 0, 0.5, 1, 2, 3, Inf, NaN)
+  x <- rep(points, length(points))
+  y <- rep(points, each = length(points))
+  constant <- setdiff(points, NaN)
+  f <- function(x, y) {
+    c(list(x^y, (-2)^y, 1^y, (-Inf)^y, log(x^y)), lapply(constant, function(k) x^k), lapply(constant, function(k) log(x^k)))
+  }
+  found <- xla_jit(f)(x, y)
+  expected <- suppressWarnings(f(x, y))
+  for (i in seq_along(expected)) expect_equal(!!found[[i]], !!expected[[i]], tolerance = 1e-14)
+  slope <- ffi_grad(function(x, y) sum(x^y), wrt = 1:2)
+  x <- c(2, 0.5, 3, 1.5)
+  y <- c(3, -1, 0.5, 2.5)
+  expect_equal(unname(slope(x, y)), list(y * x^(y - 1), x^y * log(x)), tolerance = 1e-14)
+})
+
+test_that("functions of several arguments have the dimensions of the first one of full length", {
+  skip_without_plugin()
+  v <- c(0.5, 0.25, 0.75, 0.5, 0.125, 0.875)
+  m <- matrix(c(1, 1, 0.5, 1, 2, 1), 3)
+  k <- 0.5
+  f <- function(v, m, k) {
+    list(
+      pgamma(v, m), pgamma(m, v), dnorm(v, m), dnorm(v, 0, m), dnorm(k, m), dnorm(m, k), qbeta(v, m, 1), qbeta(v, 1, m),
+      qbeta(k, v, m), atan2(v, m), atan2(m, v), atan2(k, m), beta(v, m), besselJ(v, m), besselI(m, v), besselK(k, m),
+      dpois(1:6, m), choose(v, m), lbeta(k, m), log(v, m), log(m, v), log(k, m), pmin(v, m), pmin(m, v), pmin(k, m),
+      pmax(m, k), pmax(k, v, m), v + m, m^v, v %% m, v > m
+    )
+  }
+  found <- xla_jit(f)(v, m, k)
+  expect_equal(found, suppressWarnings(f(v, m, k)), tolerance = 1e-10)
+})

@@ -66,6 +66,13 @@ test_that("applied functions have derivatives and batches", {
   expect_equal(batch, c(xla_jit(f)(data$x, data$m), xla_jit(f)(2 * data$x, data$m)), tolerance = 1e-12)
 })
 
+test_that("vapply() takes single precision for doubles", {
+  skip_without_plugin()
+  m <- matrix(c(1, 2, 3, 4), 2)
+  result <- xla_jit(function(m, k) vapply(1:2, function(j) m[, j] * k, m[, 1]))(pjrt_buffer(m, "f32"), 2)
+  expect_equal(as_array(result), m * 2)
+})
+
 test_that("errors say what functions must give", {
   skip_without_plugin()
   trace <- function(f) invisible(ffi_program(f, data$x, data$m))

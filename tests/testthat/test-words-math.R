@@ -31,6 +31,14 @@ test_that("functions of real numbers agree with R from the smallest to the large
   }
 })
 
+test_that("signs of zeros are R's", {
+  skip_without_plugin()
+  zeros <- c(0, -0)
+  names <- c("sign", "trunc", "floor", "ceiling", "round", "sqrt", "sin", "tan", "asinh", "expm1", "log1p", "abs")
+  f <- function(x) lapply(names, function(name) 1 / get(name)(x))
+  expect_identical(xla_jit(f)(zeros), f(zeros))
+})
+
 test_that("integers and logicals become doubles where they do in R", {
   skip_without_plugin()
   f <- function(x) {

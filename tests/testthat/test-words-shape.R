@@ -32,7 +32,7 @@ test_that("dimensions are given as in R", {
     t(x[1]), drop(a[1, , , drop = FALSE]), as.matrix(x), as.matrix(m), as.array(m), as.matrix(a),
     `names<-`(x, letters[1:7]), `dimnames<-`(m, list(letters[1:3], NULL)), `colnames<-`(m, letters[1:4]),
     setNames(x, 1:7),
-    unname(m), `length<-`(x, 3), `length<-`(x, 9), nrow(m), ncol(m), NROW(x), NCOL(x), NCOL(m), length(a), dim(a),
+    unname(m), `length<-`(x, 3), `length<-`(x, 9), `length<-`(m, length(m)), nrow(m), ncol(m), NROW(x), NCOL(x), NCOL(m), length(a), dim(a),
     dim(x),
     row(m), col(m), m[lower.tri(m)], upper.tri(m, TRUE), m * (row(m) > col(m)), seq_along(x), colnames(m),
     slice.index(a, 2),

@@ -1,0 +1,73 @@
+# The fuzz of programs (tools/fuzz), for a moment: so that it runs, finds what is wrong and makes it small.
+
+fuzz_home <- function() {
+  home <- new.env(parent = globalenv())
+  sys.source(source_file("tools/fuzz/programs/run.R"), home)
+  home$load_programs(source_file("tools/fuzz/programs"), home)
+  home
+}
+
+test_that("random programs and derivatives of a seed are right", {
+  skip_if_not(plugins_downloaded())
+  home <- fuzz_home()
+  told <- character()
+  say <- function(...) told <<- c(told, paste0(...))
+  expect_identical(home$run_programs(0, 1L, 40, say), 0L, info = told)
+  expect_identical(home$run_functions(0, 1L, 4, say), 0L, info = told)
+})
+
+test_that("a seed's programs are the same again, and well-typed", {
+  home <- fuzz_home()
+  programs <- function() {
+    set.seed(3)
+    home$random_programs(60L, home$random_data(), home$differences)
+  }
+  first <- programs()
+  expect_identical(lapply(first, function(x) x$code), lapply(programs(), function(x) x$code))
+  types <- vapply(first, function(x) typeof(x$found$value), "")
+  expect_setequal(types, c("logical", "integer", "double", "complex"))
+})
+
+test_that("a function that computes something else is found and the program made small", {
+  home <- fuzz_home()
+  # In the place of programs: R, with a cumsum() that forgets the last element, and a round() of another type.
+  home$batch_outcomes <- function(codes, data, dtype) {
+    wrong <- list(
+      cumsum = function(x) replace(cumsum(x), length(x), 0), round = function(x, ...) as.integer(base::round(x, ...))
+    )
+    frame <- list2env(data, parent = list2env(wrong, parent = globalenv()))
+    lapply(codes, function(code) {
+      value <- tryCatch(suppressWarnings(eval(code, new.env(parent = frame))), error = identity)
+      if (is.atomic(value)) attributes(value) <- attributes(value)["dim"]
+      if (length(dim(value)) == 1L) dim(value) <- NULL
+      value
+    })
+  }
+  told <- character()
+  count <- home$run_programs(0, 5L, 250, function(...) told <<- c(told, paste0(...)))
+  functions <- sub("^.*\\) (.*)$", "\\1", grep("^  f <- ", told, value = TRUE))
+  expect_true(any(grepl("^cumsum\\([a-z0-9]+\\)$", functions)), info = told)
+  expect_true(any(grepl("^round\\([a-z0-9]+\\)$", functions)), info = told)
+  expect_true(all(grepl("cumsum|round", functions)), info = told)
+  expect_lt(count, 12)
+})
+
+test_that("what is compared is the value, its type, dimensions, NaN, infinities and signs of zeros", {
+  home <- fuzz_home()
+  problem <- function(outcome, expected, code = quote(rev(x))) {
+    home$outcome_problem(outcome, list(value = expected, spread = numeric(length(expected))), "f64", code)
+  }
+  expect_null(problem(c(1, NaN, Inf, -0), c(1, NA, Inf, -0)))
+  expect_identical(problem(c(1, 2), c(1, 2 + 1e-7)), "value")
+  expect_identical(problem(c(1, NaN), c(1, 2)), "NaN")
+  expect_identical(problem(c(1, -Inf), c(1, Inf)), "infinite")
+  expect_identical(problem(0, -0), "sign of zero")
+  expect_null(problem(0, -0, quote(x + 0)))
+  expect_identical(problem(1L, 1), "type")
+  expect_identical(problem(c(1, 2), matrix(c(1, 2))), "dims")
+  expect_identical(problem(c(a = 1), 1), "names")
+  expect_identical(problem(c(1 + 1i, 2), c(1 + 1i, 2 - 1e-6i)), "value")
+  expect_match(problem(simpleError("of others"), 1), "of others")
+  refused <- structure(class = c("xlaffi_error", "error", "condition"), list(message = "nobody's", call = NULL))
+  expect_match(problem(refused, 1), "refusal")
+})

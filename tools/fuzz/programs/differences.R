@@ -1,0 +1,63 @@
+# What programs compute otherwise than R, and say so: by kind. A program in which R's `functions` meet arguments and a
+# result of which `when` is TRUE is not compared. Nothing else is let through.
+has_na <- function(arguments) any(vapply(arguments, function(a) is.atomic(a) && anyNA(a), NA))
+
+differences <- list(
+  list(
+    name = "comparison with NaN", functions = c("==", "!=", "<", ">", "<=", ">="),
+    when = function(arguments, value) anyNA(value),
+    documented = "?xla_words: `==` and its kin are FALSE beside NaN, `!=` is TRUE"
+  ),
+  list(
+    name = "NA is NaN", functions = "is.nan",
+    when = function(arguments, value) !identical(is.na(arguments[[1L]]), value),
+    documented = "?xla_words: is.nan"
+  ),
+  list(
+    name = "integers wrap around", functions = c("+", "-", "*", "sum", "cumsum", "prod", "abs", "^"),
+    when = function(arguments, value) is.integer(value) && anyNA(value),
+    documented = "?xlaffi_value: integers wrap around where R gives NA"
+  ),
+  list(
+    name = "logicals of NaN", functions = c("as.logical", "!", "&", "|", "xor", "any", "all"),
+    when = function(arguments, value) has_na(arguments),
+    documented = "?xla_words: as.logical"
+  ),
+  list(
+    name = "integers of NaN", functions = "as.integer", when = function(arguments, value) anyNA(value),
+    documented = "?xla_words: as.integer"
+  ),
+  list(
+    name = "types of ifelse()", functions = "ifelse",
+    when = function(arguments, value) typeof(value) != typeof(c(arguments[[2L]], arguments[[3L]])),
+    documented = "?xla_words: ifelse, the larger type of both branches"
+  ),
+  list(
+    name = "positions of NaN alone", functions = c("which.max", "which.min"),
+    when = function(arguments, value) length(value) == 0L, documented = "?xla_words: which.max"
+  ),
+  list(
+    name = "overflow on the way", functions = c("exp", "*", "/", "^", "sum", "prod", "cumprod", "cumsum", "sinh", "cosh"),
+    when = function(arguments, value) {
+      any(is.infinite(unlist(value))) && !any(is.infinite(unlist(Filter(is.numeric, arguments))))
+    },
+    documented = "?xlaffi_value: XLA takes log(exp(x)) for x"
+  ),
+  list(
+    name = "numbers that are too small", functions = c(rounding_always, rounding_sums),
+    when = function(arguments, value) {
+      (is.double(value) || is.complex(value)) && any(Mod(value) < 1e-307 & Mod(value) > 0, na.rm = TRUE)
+    },
+    documented = "?xla_words: numbers below 2.3e-308 count as 0"
+  )
+)
+
+# Functions whose zeros may have the other sign, in R from one BLAS to the next: ?xlaffi_value says so.
+zero_signs <- c(
+  "+", "-", "max", "min", "pmax", "pmin", "range", "cummax", "cummin", "fivenum", "quantile", "median", "rowsum", "^",
+  "sum", "mean", "cumsum", "diff", "colSums", "rowSums", "colMeans", "rowMeans", "%*%", "%o%", "outer", "crossprod",
+  "tcrossprod", "kronecker", "fft", "mvfft", "convolve", "solve", "scale", "sweep", "ave", "var", "sd", "cov", "cor",
+  "Reduce", "sort", "toeplitz", "norm", "mahalanobis", "weighted.mean", "tapply", "sapply", "apply", "approx", "%%",
+  "%/%", "Mod", "qr.solve", "backsolve", "forwardsolve", "chol", "chol2inv", "cov2cor", "det", "determinant", "svd",
+  "eigen", "IQR", "mad", "do.call", "complex", "exp", "sqrt"
+)

@@ -1,0 +1,124 @@
+# The loop over batches, and what it tells.
+
+load_programs <- function(folder, into = globalenv()) {
+  files <- c("grammar.R", "rounding.R", "grow.R", "differences.R", "refusals.R", "batch.R", "shrink.R", "smooth.R", "slopes.R")
+  for (file in files) sys.source(file.path(folder, file), into)
+}
+
+batch_size <- 250L
+
+# `batches(batch)` does one and gives how many it was. A batch is repeated by its seed and number alone.
+run_batches <- function(seconds, seed, most, first, say, batches) {
+  end <- proc.time()[["elapsed"]] + seconds
+  done <- 0
+  batch <- first
+  repeat {
+    # The last line tells which one ended the process.
+    say(sprintf("seed %d, batch %d, after %d", seed, batch, done))
+    set.seed(1000L * seed + batch)
+    done <- done + batches(batch, most - done)
+    if (done >= most || proc.time()[["elapsed"]] >= end) break
+    batch <- batch + 1L
+  }
+  done
+}
+
+tell_kinds <- function(kinds, say) {
+  for (kind in kinds) if (kind$count > 1L) say(sprintf("%d times: %s", kind$count, kind$title))
+}
+
+# Gives the number of kinds of findings.
+run_programs <- function(seconds, seed, most, say, first = 1L) {
+  kinds <- list()
+  done <- run_batches(seconds, seed, most, first, say, function(batch, left) {
+    data <- random_data()
+    programs <- random_programs(min(batch_size, left), data, differences)
+    # The second dtype costs as much again, so not every batch has it.
+    for (dtype in if (batch %% 4L == 1L) c("f64", "f32") else "f64") {
+      kinds <<- batch_findings(programs, data, dtype, kinds, sprintf("seed %d, batch %d", seed, batch), say)
+    }
+    length(programs)
+  })
+  tell_kinds(kinds, say)
+  say(sprintf("%d programs, %d kinds of findings", done, length(kinds)))
+  length(kinds)
+}
+
+batch_findings <- function(programs, data, dtype, kinds, place, say) {
+  usable <- vapply(programs, function(program) {
+    # Single precision has neither larger nor smaller numbers.
+    dtype == "f64" || program$found$most < 1e30 && program$found$least > 1e-25
+  }, NA)
+  programs <- programs[usable]
+  outcomes <- batch_outcomes(lapply(programs, function(program) program$code), data, dtype)
+  for (at in seq_along(programs)) {
+    problem <- outcome_problem(outcomes[[at]], programs[[at]]$found, dtype, programs[[at]]$code)
+    if (is.null(problem)) next
+    code <- programs[[at]]$code
+    known <- which(vapply(kinds, function(kind) is_of_kind(code, problem, kind), NA))
+    if (length(known)) {
+      kinds[[known[[1L]]]]$count <- kinds[[known[[1L]]]]$count + 1L
+      next
+    }
+    small <- shrunk_program(code, data, problem, dtype, differences)
+    kinds <- c(kinds, list(new_kind(problem, small$code, data)))
+    say(sprintf("FOUND %s (%s, %s)", problem, place, dtype))
+    for (line in program_text(small, dtype, problem)) say("  ", gsub("\n", "\n  ", line))
+  }
+  kinds
+}
+
+# A program with all functions of a smaller one that failed in the same way is taken to be of its kind.
+is_of_kind <- function(code, problem, kind) {
+  problem_class(problem) == problem_class(kind$problem) && all(kind$names %in% all.names(code))
+}
+
+# The same for derivatives: every third function has its Hessian looked at.
+run_functions <- function(seconds, seed, most, say, first = 1L, size = 45L) {
+  kinds <- list()
+  told <- 0
+  done <- run_batches(seconds, seed, most, first, say, function(batch, left) {
+    data <- smooth_data()
+    codes <- random_functions(min(size, left), data)
+    second <- seq_along(codes) %% 3L == 1L
+    problems <- slope_problems(codes, data, second)
+    told <<- told + sum(!vapply(problems, function(problem) length(problem) && is.na(problem), NA))
+    for (at in seq_along(codes)) {
+      if (is.null(problems[[at]]) || is.na(problems[[at]])) next
+      kinds <<- function_finding(codes[[at]], data, problems[[at]], second[[at]], kinds,
+        sprintf("seed %d, batch %d", seed, batch), say)
+    }
+    length(codes)
+  })
+  tell_kinds(kinds, say)
+  say(sprintf("%d functions, %d of them compared, %d kinds of findings", done, told, length(kinds)))
+  length(kinds)
+}
+
+function_finding <- function(code, data, problem, second, kinds, place, say) {
+  known <- which(vapply(kinds, function(kind) is_of_kind(code, problem, kind), NA))
+  if (length(known)) {
+    kinds[[known[[1L]]]]$count <- kinds[[known[[1L]]]]$count + 1L
+    return(kinds)
+  }
+  code <- shrunk_function(code, data, problem, second)
+  say(sprintf("FOUND %s (%s)", problem, place))
+  for (line in function_text(code, data, second)) say("  ", gsub("\n", "\n  ", line))
+  c(kinds, list(new_kind(problem, code, data)))
+}
+
+new_kind <- function(problem, code, data) {
+  list(
+    problem = problem, names = unique(setdiff(all.names(code), names(data))), count = 1L,
+    title = sprintf("%s: %s", problem, paste(deparse(code, width.cutoff = 200L), collapse = " "))
+  )
+}
+
+function_text <- function(code, data, second) {
+  data <- data[intersect(names(data), all.names(code))]
+  c(
+    sprintf("%s <- %s", names(data), vapply(data, literal_text, "")),
+    sprintf("f <- function(q) %s", paste(deparse(code, width.cutoff = 110L), collapse = "\n")),
+    if (second) "xlaffi::ffi_hessian(f)(q)", "xlaffi::ffi_grad(f, value = TRUE)(q)"
+  )
+}

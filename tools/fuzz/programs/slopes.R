@@ -1,0 +1,150 @@
+# Gradients and Hessians of many functions of `q` in one program, and what differences say of them.
+
+random_functions <- function(count, data) {
+  maker <- program_maker(data, list(), patterns = smooth_grammar, weights = smooth_weights)
+  functions <- list()
+  while (length(functions) < count) {
+    part <- maker$grow(sample.int(3L, 1L))
+    if (is.null(part) || !"q" %in% all.names(part$code) || !is.double(part$found$value)) next
+    end <- smooth_ends[[sample.int(length(smooth_ends), 1L)]]
+    code <- do.call(substitute, list(end, list(. = part$code)))
+    if (nchar(paste(deparse(code), collapse = "")) < 300L) functions <- c(functions, list(code))
+  }
+  functions
+}
+
+function_of <- function(code, data) {
+  f <- function(q) NULL
+  body(f) <- code
+  environment(f) <- list2env(data[names(data) != "q"], parent = globalenv())
+  f
+}
+
+# A compiled function that gives for each function its value, gradient and, where `second` says so, Hessian; and a
+# derivative along `along` by forward mode, or of the gradient by reverse mode. Failures are noted in `notes`.
+slopes_program <- function(functions, second, along, notes) {
+  one <- function(at, q) {
+    f <- functions[[at]]
+    tryCatch(
+      {
+        first <- xlaffi::ffi_grad(f, value = TRUE)(q)
+        again <- if (second[[at]]) {
+          xlaffi::ffi_grad(function(q) sum(xlaffi::ffi_grad(f)(q) * along))(q)
+        } else {
+          xlaffi::ffi_jvp(f)(q, along)$tangent
+        }
+        list(
+          value = first$value, gradient = first$gradient, again = again,
+          hessian = if (second[[at]]) xlaffi::ffi_hessian(f)(q) else first$value
+        )
+      },
+      error = function(e) {
+        notes[[as.character(at)]] <- e
+        internal <- xlaffi:::the
+        internal$undecided <- NULL
+        list(value = 0, gradient = 0, again = 0, hessian = 0)
+      }
+    )
+  }
+  xlaffi::xla_jit(function(q, along) lapply(seq_along(functions), one, q))
+}
+
+# Extrapolated differences of `at(q)`, a vector or list of numbers: `slope`, one column for each element of q, and `error`
+differences_at <- function(at, q, step = 2e-3) {
+  columns <- lapply(seq_along(q), function(j) {
+    central <- function(h) {
+      e <- replace(numeric(length(q)), j, h)
+      (at(q + e) - at(q - e)) / (2 * h)
+    }
+    wide <- central(step)
+    near <- central(step / 2)
+    list(slope = (4 * near - wide) / 3, error = abs(near - wide))
+  })
+  list(slope = sapply(columns, function(x) x$slope), error = sapply(columns, function(x) x$error))
+}
+
+# What is wrong with one function's derivatives, NULL, or NA where differences say nothing: `slopes` at q, R's function,
+# and the differences of its exact gradient.
+slope_problem <- function(slopes, f, q, second, along, gradient_differences) {
+  quiet <- function(q) suppressWarnings(tryCatch(as.vector(f(q)), error = function(e) NaN))
+  value <- quiet(q)
+  if (!is.finite(value) || abs(value) > 1e6) {
+    return(NA_character_)
+  }
+  if (!isTRUE(abs(slopes$value - value) <= 1e-8 * max(1, abs(value)))) {
+    return("value")
+  }
+  found <- differences_at(quiet, q)
+  size <- max(1, abs(found$slope))
+  # A jump or a bend is near, or the function is too steep.
+  if (anyNA(found$slope) || max(found$error) > 1e-3 * size || size > 1e5) {
+    return(NA_character_)
+  }
+  off <- max(abs(slopes$gradient - found$slope))
+  if (!isTRUE(off <= 1e-6 * size + 0.3 * max(found$error))) {
+    return("gradient")
+  }
+  if (!second) {
+    return(if (!isTRUE(abs(slopes$again - sum(slopes$gradient * along)) <= 1e-8 * size)) "forward mode")
+  }
+  size <- max(1, abs(gradient_differences$slope))
+  if (anyNA(gradient_differences$slope) || max(gradient_differences$error) > 1e-3 * size || size > 1e5) {
+    return(NA_character_)
+  }
+  if (!isTRUE(max(abs(slopes$hessian - t(slopes$hessian))) <= 1e-8 * size)) {
+    return("Hessian is not symmetric")
+  }
+  off <- max(abs(slopes$hessian - gradient_differences$slope))
+  if (!isTRUE(off <= 1e-5 * size + 0.3 * max(gradient_differences$error))) {
+    return("Hessian")
+  }
+  if (!isTRUE(max(abs(slopes$hessian %*% along - slopes$again)) <= 1e-8 * size)) "reverse mode twice"
+}
+
+# The problems of many functions at data$q: texts, NULL for none, NA where nothing can be said
+slope_problems <- function(codes, data, second) {
+  functions <- lapply(codes, function_of, data)
+  notes <- new.env()
+  along <- c(0.5, -1, 0.25, 2)[seq_along(data$q)]
+  program <- slopes_program(functions, second, along, notes)
+  at_point <- function(q) tryCatch(program(q, along), error = identity)
+  here <- at_point(data$q)
+  if (inherits(here, "condition")) {
+    if (length(codes) == 1L) {
+      return(list(conditionMessage(here)))
+    }
+    half <- seq_along(codes) <= length(codes) / 2
+    return(c(slope_problems(codes[half], data, second[half]), slope_problems(codes[!half], data, second[!half])))
+  }
+  gradients <- function(q) vapply(at_point(q), function(x) rep_len(x$gradient, length(q)), numeric(length(q)))
+  if (any(second)) moved <- differences_at(gradients, data$q)
+  lapply(seq_along(codes), function(at) {
+    failure <- notes[[as.character(at)]]
+    if (!is.null(failure)) {
+      return(condition_problem(failure))
+    }
+    rows <- (at - 1L) * length(data$q) + seq_along(data$q)
+    own <- if (second[[at]]) lapply(moved, function(x) x[rows, , drop = FALSE])
+    slope_problem(here[[at]], functions[[at]], data$q, second[[at]], along, own)
+  })
+}
+
+# The smallest function that has the same problem
+shrunk_function <- function(code, data, problem, second) {
+  for (round in 1:20) {
+    smaller <- utils::head(smaller_programs(code, data), 60L)
+    fits <- vapply(smaller, function(code) {
+      value <- tryCatch(suppressWarnings(function_of(code, data)(data$q)), error = function(e) NULL)
+      is.double(value) && length(value) == 1L && "q" %in% all.names(code)
+    }, NA)
+    smaller <- smaller[fits]
+    if (!length(smaller)) break
+    problems <- slope_problems(smaller, data, rep(second, length(smaller)))
+    same <- vapply(problems, function(other) {
+      length(other) && !is.na(other) && problem_class(other) == problem_class(problem)
+    }, NA)
+    if (!any(same)) break
+    code <- smaller[[which(same)[[1L]]]]
+  }
+  code
+}
