@@ -52,12 +52,13 @@ differences <- list(
   )
 )
 
-# Functions whose zeros may have the other sign, in R from one BLAS to the next: ?xlaffi_value says so.
+# Functions whose zeros may have the other sign, in R from one BLAS to the next: ?xlaffi_value says so. (R's quantiles
+# of counts have zeros of both signs.)
 zero_signs <- c(
   "+", "-", "max", "min", "pmax", "pmin", "range", "cummax", "cummin", "fivenum", "quantile", "median", "rowsum", "^",
   "sum", "mean", "cumsum", "diff", "colSums", "rowSums", "colMeans", "rowMeans", "%*%", "%o%", "outer", "crossprod",
   "tcrossprod", "kronecker", "fft", "mvfft", "convolve", "solve", "scale", "sweep", "ave", "var", "sd", "cov", "cor",
   "Reduce", "sort", "toeplitz", "norm", "mahalanobis", "weighted.mean", "tapply", "sapply", "apply", "approx", "%%",
   "%/%", "Mod", "qr.solve", "backsolve", "forwardsolve", "chol", "chol2inv", "cov2cor", "det", "determinant", "svd",
-  "eigen", "IQR", "mad", "do.call", "complex", "exp", "sqrt"
+  "eigen", "IQR", "mad", "do.call", "complex", "qbinom", "qpois", "qnbinom", "qgeom"
 )
