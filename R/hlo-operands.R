@@ -88,18 +88,18 @@ operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()
 # of R's first argument, NULL where R keeps no dimensions of it.
 elementwise_values <- function(arguments, shown, call, first = 1L) {
   values <- common(arguments, shown, names(arguments), call, free_shape)
-  as_first_full(recycled_values(lapply(values, as_doubles), names(arguments), shown, call, first), values)
+  as_first_full(recycled_values(lapply(values, as_doubles), names(arguments), shown, call, first), values, first)
 }
 
 # Of several arguments R's functions, other than its operators, look at the first one that is as long as the result: the
 # dimensions are its own, or there are none.
-as_first_full <- function(values, arguments) {
+as_first_full <- function(values, arguments, first = 1L) {
+  arguments <- arguments[c(first, setdiff(seq_along(arguments), first))]
   full <- vapply(arguments, length, 0) == length(values[[1L]])
   if (length(values[[1L]]) == 0L || length(values[[1L]]@shape) < 2L || !any(full)) {
     return(values)
   }
-  first <- arguments[[which(full)[[1L]]]]
-  if (length(first@shape) < 2L) lapply(values, as_column) else values
+  if (length(arguments[[which(full)[[1L]]]]@shape) < 2L) lapply(values, as_column) else values
 }
 
 # One number goes along with values of any shape.

@@ -15,7 +15,7 @@ scaled_name <- function(name, expon.scaled, shown, call) {
 
 # R looks at `x` first for dimensions, the functions take `nu` first.
 bessel <- function(name, x, nu, shown, call) {
-  values <- elementwise_values(list(x = x, nu = nu), shown, call)
+  values <- elementwise_values(list(x = x, nu = nu), shown, call, if (!is.null(first_for_r("nu", shown))) 1L)
   special(name, list(nu = values[[2L]], x = values[[1L]]), shown, call)
 }
 
