@@ -12,12 +12,12 @@ new_points <- function(f, template, data, negate, dtype, call = rlang::caller_en
     objective_vector(f, template, theta, tree_fill(form, unname(values)), negate)
   }
   self <- list2env(list(
-    f = f, template = template, data = data, dtype = dtype, names = names(start), size = length(start),
+    f = f, template = template, data = data, types = types, negate = negate, dtype = dtype, names = names(start), size = length(start),
     counts = c(value = 0L, gradient = 0L, hessian = 0L), identity = NULL, mode = NULL, captured = NULL,
     signatures = list()
   ), parent = emptyenv())
   # Traces `f`, and so reads what it reads of the session.
-  self$recount <- function() {
+  self$recount <- function(self) {
     traced <- with_session_reads(list(count = objective_count(vector, self, types)))
     self$session <- traced$session
     if (!identical(self$count, traced$count)) {
@@ -25,8 +25,22 @@ new_points <- function(f, template, data, negate, dtype, call = rlang::caller_en
       self$programs <- objective_programs(vector, f, count)
     }
   }
-  self$recount()
+  self$recount(self)
   self
+}
+
+# The points of an objective with other data, which has the same programs where these are of the same kind.
+updated_points <- function(self, data) {
+  labels <- function(data) lapply(tree_leaves(data), data_labels)
+  alike <- identical(argument_types(data), self$types) && identical(labels(data), labels(self$data))
+  if (!alike) {
+    return(new_points(self$f, self$template, data, self$negate, self$dtype))
+  }
+  new <- list2env(as.list(self), parent = emptyenv())
+  none <- list(data = data, counts = 0L * self$counts, signatures = list())
+  list2env(none, new)
+  for (name in c("identity", "buffers", "x", "value", "slope", "hessian")) new[[name]] <- NULL
+  new
 }
 
 # `f` of the parameters in their form. Its result as a vector in R's order
@@ -174,7 +188,7 @@ upload_data <- function(self) {
 go_to <- function(self, x, call) {
   x <- check_point(self, x, call)
   if (is.null(self$captured) || changed(self$captured) || changed(self$session)) {
-    if (!is.null(self$captured)) self$recount()
+    if (!is.null(self$captured)) self$recount(self)
     self$captured <- captured_variables(list(self$f))
     self$mode <- self$x <- NULL
     self$signatures <- list()

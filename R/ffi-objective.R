@@ -24,6 +24,10 @@
 #' If `f` gives several numbers, `fn` gives a vector (in R's order), and `jac` its Jacobian, a row for each number, a
 #' column for each parameter; `gr` and `he` are errors. `fn` alone does not compute the Jacobian.
 #'
+#' `update(objective, y = new)` gives an objective with other data under the names that `f` gives them, and leaves the old
+#' one as it is. Where dtypes, shapes and names of elements are those of before, nothing is traced or compiled; others
+#' make another program.
+#'
 #' Standard errors: if `f` is minus the logarithm of the likelihood, `sqrt(diag(solve(objective$he(fit$par))))`.
 #'
 #' An objective can be saved and sent to other processes. There it compiles anew and uploads its data again, unless they
@@ -33,6 +37,8 @@
 #'   for systems of equations a vector or an array.
 #' @param par A template of the parameters: numbers, or a (named, nested) list of them. It is also where `$par` starts.
 #' @param ... Data: more arguments of `f`, which are uploaded once. R data, buffers, and lists of them.
+#'   For `update()` those that change, by name.
+#' @param object What `ffi_objective()` returns.
 #' @param negate Whether the functions are those of `-f`: optimisers minimise.
 #' @param dtype The element type of the parameters, `"f64"` or `"f32"`. R's doubles among the data are uploaded in it;
 #'   buffers keep theirs.
@@ -62,6 +68,10 @@
 #' )
 #' fit <- nlminb(logistic$par, logistic$fn, logistic$gr, logistic$he)
 #' cbind(estimate = fit$par, error = sqrt(diag(solve(logistic$he(fit$par)))))
+#'
+#' # The same model of other data
+#' other <- update(logistic, y = mtcars$vs)
+#' nlminb(other$par, other$fn, other$gr, other$he)$par
 #' @export
 ffi_objective <- function(f, par, ..., negate = FALSE, dtype = "f64") {
   check_function(f)
@@ -73,22 +83,26 @@ ffi_objective <- function(f, par, ..., negate = FALSE, dtype = "f64") {
     storage.mode(leaf) <- "double"
     leaf
   })
-  self <- new_points(f, template, data, negate, dtype)
+  objective_of(new_points(f, template, data, negate, dtype))
+}
+
+# The functions of an objective. Its points are a variable of theirs.
+objective_of <- function(self) {
   gradient <- function(par) point_gradient(self, par)
   fn <- function(par) point_value(self, par)
   he <- function(par) point_hessian(self, par)
   objective <- list(
-    par = template_vector(template),
+    par = template_vector(self$template),
     fn = fn,
     gr = gradient,
     he = he,
     jac = function(par) point_slope(self, par),
     fn_gr = function(par) structure(fn(par), gradient = gradient(par)),
     fn_gr_he = function(par) structure(fn(par), gradient = gradient(par), hessian = he(par)),
-    relist = function(x) from_vector(template, check_point(self, x, rlang::current_env())),
+    relist = function(x) from_vector(self$template, check_point(self, x, rlang::current_env())),
     unlist = function(x) {
       check_template(x, "x")
-      if (!identical(lapply(tree_leaves(x), r_shape), lapply(tree_leaves(template), r_shape))) {
+      if (!identical(lapply(tree_leaves(x), r_shape), lapply(tree_leaves(self$template), r_shape))) {
         abort("`x` must have the form of the template", operand = "x")
       }
       stats::setNames(template_vector(x), self$names)
@@ -96,6 +110,30 @@ ffi_objective <- function(f, par, ..., negate = FALSE, dtype = "f64") {
     evaluations = function() self$counts
   )
   structure(objective, class = "xlaffi_objective")
+}
+
+#' @rdname ffi_objective
+#' @importFrom stats update
+#' @export
+update.xlaffi_objective <- function(object, ...) {
+  self <- environment(object$fn)$self
+  objective_of(updated_points(self, replaced_data(self, list(...), rlang::current_env())))
+}
+
+# The data with those in `new` in place of what goes by their names, which `f` gives to data without.
+replaced_data <- function(self, new, call) {
+  names <- parameter_names(self$f, c(list(self$template), self$data))[-1L]
+  unknown <- setdiff(names2(new), names[nzchar(names)])
+  if (length(unknown)) {
+    what <- if (nzchar(unknown[[1L]])) sprintf("there are no data `%s`", unknown[[1L]]) else "data need a name"
+    hint <- if (any(nzchar(names))) sprintf("The data are: %s.", toString(names[nzchar(names)]))
+    abort(paste("update:", what), op = "update", operand = "...", hint = hint, call = call)
+  }
+  # Errors name what is given here.
+  argument_types(new, call)
+  data <- self$data
+  data[match(names2(new), names)] <- new
+  data
 }
 
 #' @export

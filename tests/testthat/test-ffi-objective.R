@@ -289,3 +289,50 @@ test_that("how many numbers the function gives may change with what it reads", {
   m <- 1
   expect_equal(objective$he(c(2, 3)), diag(c(2, 0)))
 })
+
+test_that("update() replaces data without tracing, as long as they are of the same kind", {
+  skip_without_plugin()
+  traced <- 0
+  scale <- 1
+  f <- function(p, x, y, options) {
+    traced <<- traced + 1
+    sum((y - x %*% p * scale)^2) + options$penalty * sum(p^2)
+  }
+  plain <- function(p, x, y, penalty) sum((y - x %*% p * scale)^2) + penalty * sum(p^2)
+  x <- cbind(1, cos(1:8))
+  y <- sin(1:8)
+  p <- c(a = 0.3, b = -1.2)
+  model <- ffi_objective(f, p, x, y, options = list(penalty = 0.5))
+  expect_equal(model$fn(p), plain(p, x, y, 0.5))
+  model$he(p)
+  before <- traced
+  other <- update(model, y = rev(y), options = list(penalty = 2))
+  expect_s3_class(other, "xlaffi_objective")
+  expect_equal(other$fn(p), plain(p, x, rev(y), 2))
+  expect_equal(other$gr(p), 2 * drop(crossprod(x, x %*% p - rev(y))) + 4 * p, ignore_attr = "names")
+  expect_equal(unname(other$he(p)), 2 * crossprod(x) + diag(4, 2))
+  expect_identical(traced, before)
+  expect_identical(unname(other$evaluations()), c(1L, 1L, 1L))
+  # The old one has its own data and points.
+  expect_equal(model$fn(p), plain(p, x, y, 0.5))
+  expect_equal(model$fn(2 * p), plain(2 * p, x, y, 0.5))
+  # What `f` reads besides is noticed by each.
+  scale <- 3
+  expect_equal(other$fn(p), plain(p, x, rev(y), 2))
+  expect_equal(update(other, y = y)$fn(p), plain(p, x, y, 2))
+  expect_equal(model$fn(p), plain(p, x, y, 0.5))
+  # Other shapes and dtypes
+  before <- traced
+  longer <- update(model, x = x[1:5, ], y = y[1:5])
+  expect_equal(longer$fn(p), plain(p, x[1:5, ], y[1:5], 0.5))
+  expect_equal(update(model, y = 1:8)$fn(p), plain(p, x, 1:8, 0.5))
+  expect_gt(traced, before)
+  # A buffer, and an objective that has never been asked
+  expect_equal(update(model, y = pjrt_buffer(rev(y), "f64"))$fn(p), plain(p, x, rev(y), 0.5))
+  expect_equal(update(ffi_objective(f, p, x, y, list(penalty = 1)), y = y + 1)$fn(p), plain(p, x, y + 1, 1))
+  expect_snapshot(error = TRUE, {
+    update(model, z = y)
+    update(model, y)
+    update(model, y = "a")
+  })
+})

@@ -136,6 +136,35 @@ test_that("this package and plugins are those that were loaded, not what their f
   expect_identical(run, list(output = character(), status = 0L))
 })
 
+test_that("every op of the package is kept, in all its dtypes, and comes back", {
+  skip_without_plugin()
+  local_program_cache()
+  counts <- local_counted()
+  ops <- function(x, b) {
+    s <- x %*% t(hlo_conj(x))
+    list(chol(s), xla_eigh(s), xla_qr(x), xla_svd(x), xla_lu(x), solve(x, b), hlo_triangular_solve(x, x, lower = TRUE))
+  }
+  f <- function(x, b) {
+    others <- lapply(c("f32", "c64", "c128"), function(dtype) ops(hlo_convert(x, dtype), hlo_convert(b, dtype)))
+    list(ops(x, b), others, kepler(b, b / 10), besselK(x, 1), pgamma(x, b), determinant(x)$modulus)
+  }
+  x <- matrix(c(4, 1, 2, 1, 5, 3, 2, 1, 6), 3)
+  b <- c(0.5, 1, 2)
+  first <- xla_jit(f)(x, b)
+  program <- ffi_cache()[1L, ]
+  expect_true(dir.exists(program$saved))
+  called <- regmatches(program$program, gregexpr("custom_call @xlaffi[.]\\w+", program$program))[[1L]]
+  targets <- ffi_targets()
+  own <- targets$target[grepl("host", targets$platforms) & targets$package == "xlaffi"]
+  # Under JAX's names others are called by programs of JAX only.
+  jax <- grepl("^lapack_(?!.trsm)", own, perl = TRUE)
+  expect_setequal(unique(sub("^.*@xlaffi[.]", "", called)), setdiff(own[!jax], "print_tensor"))
+  compiled <- counts$compiled
+  forget_session()
+  expect_identical(xla_jit(f)(x, b), first)
+  expect_identical(counts$compiled, compiled)
+})
+
 test_that("programs that belong to a session are not kept", {
   skip_without_plugin()
   root <- local_program_cache()
