@@ -7,18 +7,14 @@ program_text <- function(region, layout = NULL, platform = "cpu") {
 }
 
 # The `text`, and the large `constants`, which are arguments behind the others, if they are `hidden`.
-written_program <- function(region, layout, platform, hidden, in_parts = is.null(layout) && platform == "cpu") {
-  parts <- if (in_parts) new_parts()
-  scope <- new_scope("    ", mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh, parts = parts)
+written_program <- function(region, layout, platform, hidden) {
+  kind <- if (is.null(layout) && platform == "cpu") new_kind()
+  scope <- new_scope("    ", mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh, kind = kind)
   arguments <- sprintf("%%arg%d", seq_along(region$params) - 1L)
   name_parameters(scope, region$params, arguments)
   body <- region_lines(scope, region)
   types <- vapply(region$results, mlir_type, "")
   results <- vapply(region$results, value_name, "", scope = scope)
-  if (!hidden && isTRUE(parts$count > 0L) && length(scope$shared$entries)) {
-    # These would go into the parts, see is_small_constant().
-    return(written_program(region, layout, platform, hidden, in_parts = FALSE))
-  }
   constants <- if (hidden) scope$shared$entries
   constant_types <- lapply(constants, function(entry) entry$type)
   parameters <- sprintf(
@@ -27,7 +23,7 @@ written_program <- function(region, layout, platform, hidden, in_parts = is.null
   )
   inputs <- if (!is.null(layout)) c(layout$inputs, lapply(constant_types, whole_spec))
   lines <- c(
-    if (isTRUE(parts$count > 0L) && parts$small) "module @xlaffi_scalars {" else "module @main {",
+    sprintf("module %s {", module_name(kind)),
     if (!is.null(layout)) paste0("  ", mesh_text(layout$mesh)),
     sprintf(
       "  func.func public @main(%s) -> (%s) {",
@@ -38,18 +34,17 @@ written_program <- function(region, layout, platform, hidden, in_parts = is.null
     body,
     if (length(types)) sprintf("    return %s : %s", toString(results), toString(types)) else "    return",
     "  }",
-    unlist(parts$lines),
     "}"
   )
   list(text = paste0(paste(lines, collapse = "\n"), "\n"), constants = constants)
 }
 
-# `prefix` begins the names of values; in `parts` functions are collected, see hlo-text-parts.R.
-new_scope <- function(indent, mesh = NULL, prefix = "", parts = NULL) {
+# `prefix` begins the names of values; `kind` takes what kind of program it is, see hlo-text-kind.R.
+new_scope <- function(indent, mesh = NULL, prefix = "", kind = NULL) {
   count <- new.env(parent = emptyenv())
   count$values <- 0L
   list(
-    names = new.env(parent = emptyenv()), count = count, indent = indent, mesh = mesh, prefix = prefix, parts = parts,
+    names = new.env(parent = emptyenv()), count = count, indent = indent, mesh = mesh, prefix = prefix, kind = kind,
     shared = new_constants(prefix), block = new_constants()
   )
 }
@@ -70,12 +65,8 @@ name_parameters <- function(scope, params, names) {
 region_lines <- function(scope, region) {
   scope$block <- new_constants()
   nodes <- written_nodes(region)
-  parts <- scope$parts
-  if (!is.null(parts)) {
-    parts$small <- parts$small && all(vapply(nodes, is_small_node, NA))
-    if (length(nodes) >= least_parted) {
-      return(parted_lines(scope, nodes, region$results))
-    }
+  if (!is.null(scope$kind)) {
+    note_kind(scope$kind, nodes)
   }
   unlist(lapply(nodes, node_lines, scope = scope))
 }

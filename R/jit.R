@@ -27,10 +27,10 @@
 #' Functions can be saved, and sent to other processes: there they are traced and compiled anew. Equal functions share
 #' one compiled program, and what was compiled is kept on disk for later sessions: see [ffi_cache()].
 #'
-#' Loops of R's are written out turn by turn. Of more than 500 small operations in a row XLA compiles functions of 256,
-#' and where a program has nothing else it does not optimise them, as that takes longer than it saves: the last bit of a
-#' result may differ from that of the same operations in a shorter program. [hlo_scan()] and [hlo_fori()] are loops of
-#' the program, which are compiled as one turn.
+#' Loops of R's are written out turn by turn. Of more than 500 operations in a row, all of them on few elements, XLA
+#' neither fuses nor optimises any, as that takes longer than it saves: the last bit of a result may differ from that
+#' of the same operations in a shorter program. [hlo_scan()] and [hlo_fori()] are loops of the program, which are
+#' compiled as one turn.
 #'
 #' Arguments may be lists of data. Everything else that `f` uses is taken as it is while the program is
 #' written: R's `if` and `for` decide then what the program contains.

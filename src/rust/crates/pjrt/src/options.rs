@@ -25,19 +25,16 @@ pub struct CompileOptions {
 /// it is, so whatever is found by a program's text is found by its options, too.
 ///
 /// What options cost and save, in seconds of CPU time to compile gradients of R's loops over scalars (jaxlib 0.10.2, one
-/// core), the programs as a whole and in functions of 256 nodes, as the writer of the R package writes them
-/// (`hlo-text-parts.R`):
+/// core):
 ///
 /// | | Kalman filter, 50 points | Lotka-Volterra, 20 steps | hidden Markov model, 50 points |
 /// |---|---|---|---|
-/// | whole | 18.1 | over 60 | 9.9 |
-/// | whole, without `fusion` | 2.9 | 1.2 | 4.8 |
-/// | whole, `xla_cpu_use_fusion_emitters=false` | 2.5 | 11.0 | 4.7 |
-/// | functions | 2.5 | 1.0 | 2.1 |
-/// | functions, without `fusion` | 2.8 | 1.9 | 3.3 |
-/// | functions, without `fusion`, optimisation 0 | 1.5 | 0.8 | 1.6 |
-/// | functions whose arrays are large | 6.7 | 3.0 | 6.0 |
+/// | XLA's own | 18.1 | over 60 | 9.9 |
+/// | without `fusion` | 2.9 | 1.2 | 4.8 |
+/// | `xla_cpu_use_fusion_emitters=false` | 2.5 | 11.0 | 4.7 |
 ///
+/// Functions of 256 operations that XLA compiles as one piece of machine code each (`xla_cpu_small_call`) take half of
+/// that, but XLA ends the process where an argument of such a function turns out to be a constant.
 /// `xla_cpu_parallel_codegen_split_count` and `xla_llvm_disable_expensive_passes` change nothing that can be measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProgramKind {

@@ -1,28 +1,16 @@
-# Long rows of small computations, which are written as functions that the compiler leaves apart.
+# Long rows of small computations, which are compiled without fusion.
 
-# Parts of a few nodes, until the test ends
-local_parts <- function(least = 6L, size = 5L, shortest = 2L, env = parent.frame()) {
+# Programs of a few nodes are long, until the test ends
+local_long <- function(least = 6L, env = parent.frame()) {
   namespace <- asNamespace("xlaffi")
-  changed <- list(least_parted = least, part_size = size, least_part = shortest)
-  old <- mget(names(changed), namespace)
-  set <- function(values) for (name in names(values)) assignInNamespace(name, values[[name]], "xlaffi")
-  withr::defer(set(old), env)
-  set(changed)
+  old <- get("least_long", namespace)
+  withr::defer(assignInNamespace("least_long", old, "xlaffi"), env)
+  assignInNamespace("least_long", least, "xlaffi")
 }
 
-test_that("parts are functions of what they take, and constants are written in each", {
-  local_parts()
-  f <- function(x, n) {
-    y <- x * 2 + 1
-    big <- sum(n) * y
-    list(sin(y) / (big + 1), 1, hlo_while(function(i) i < y, function(i) i * y + 1, x), -cos(y * big) + 1)
-  }
-  expect_snapshot(ffi_program(f, ffi_type("f64", integer()), ffi_type("f64", 3)))
-})
-
-test_that("programs in parts compute what they compute as a whole", {
+test_that("long programs compute what they compute as others", {
   skip_without_plugin()
-  local_parts()
+  local_long()
   expressions <- unlist(equal_expressions, use.names = FALSE)
   expressions <- expressions[seq(1L, length(expressions), 8L)]
   functions <- expression_functions(expressions)
@@ -33,7 +21,7 @@ test_that("programs in parts compute what they compute as a whole", {
   }
 })
 
-test_that("loops, branches, batches and derivatives are written in parts", {
+test_that("loops, branches, batches and derivatives of long programs agree with others", {
   skip_without_plugin()
   turn <- function(s, y) {
     gain <- exp(s) / (exp(s) + y * y + 1)
@@ -56,21 +44,21 @@ test_that("loops, branches, batches and derivatives are written in parts", {
       ffi_objective(function(p) loss(p, y), rows[3, ])$gr(rows[3, ])
     )
   }
-  whole <- run()
-  local_parts()
-  parts <- run()
-  expect_equal(parts, whole, tolerance = 1e-13)
+  others <- run()
+  local_long()
+  long <- run()
+  expect_equal(long, others, tolerance = 1e-13)
   slope <- vapply(1:3, function(i) {
     step <- replace(numeric(3), i, 1e-5)
     p <- rows[1, ]
     value <- xla_jit(loss)
     (value(p + step, y) - value(p - step, y)) / 2e-5
   }, 0)
-  expect_equal(parts[[1]]$gradient, slope, tolerance = 1e-7)
+  expect_equal(long[[1]]$gradient, slope, tolerance = 1e-7)
 })
 
 test_that("the name of the module says how a program is compiled", {
-  local_parts()
+  local_long()
   kind <- function(f, ...) sub(" [{].*", "", strsplit(ffi_program(f, ...), "\n")[[1]][[1]])
   chain <- function(x) {
     for (i in 1:8) x <- sin(x) * 0.5
@@ -83,7 +71,6 @@ test_that("the name of the module says how a program is compiled", {
   expect_identical(kind(function(x, n) chain(x) + sum(n), 1, as.double(1:5000)), "module @main")
   expect_identical(kind(function(x) hlo_while(function(x) x > 0, chain, x), 1), "module @main")
   expect_identical(kind(function(x) sin(x) * 0.5, 1), "module @main")
-  expect_match(ffi_program(chain, as.double(1:5000)), "inlineable = \"false\"}}", fixed = TRUE)
 })
 
 test_that("a long loop over scalars gives what R gives", {
@@ -110,9 +97,9 @@ test_that("a long loop over scalars gives what R gives", {
   expect_equal(result$gradient, slope, tolerance = 1e-8)
 })
 
-test_that("constants do not go into parts, but for large ones as arguments of the program", {
+test_that("constants of long programs, small and large", {
   skip_without_plugin()
-  local_parts()
+  local_long()
   small <- c(0.5, 1.5, 2.5)
   large <- sin(1:600)
   f <- function(x) {
