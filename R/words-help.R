@@ -16,7 +16,7 @@
 #' Where the derivative is "none" the function is flat, or gives no floating-point numbers.
 #'
 #' At the ends of the support of a distribution the derivatives of densities and probabilities are the limits from
-#' inside, where those may be infinite: the slope of `dexp(x, 2)` at 0 is -4, that of `dgamma(x, 1.5)` infinite. The same
+#' inside, which may be infinite: the slope of `dexp(x, 2)` at 0 is -4, that of `dgamma(x, 1.5)` infinite. The same
 #' holds for parameters that are at an end, such as a probability of 1. At a knot `approx()` has the slope of the piece
 #' to its right. Quantiles of 0 and of 1 have slope 0.
 #'
