@@ -12,7 +12,8 @@ new_points <- function(f, template, data, negate, dtype, call = rlang::caller_en
     objective_vector(f, template, theta, tree_fill(form, unname(values)), negate)
   }
   self <- list2env(list(
-    f = f, template = template, data = data, types = types, negate = negate, dtype = dtype, names = names(start), size = length(start),
+    f = f, template = template, data = data, types = types, negate = negate, dtype = dtype,
+    names = names(start), size = length(start),
     counts = c(value = 0L, gradient = 0L, hessian = 0L), identity = NULL, mode = NULL, captured = NULL,
     signatures = list()
   ), parent = emptyenv())

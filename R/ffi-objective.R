@@ -24,9 +24,9 @@
 #' If `f` gives several numbers, `fn` gives a vector (in R's order), and `jac` its Jacobian, a row for each number, a
 #' column for each parameter; `gr` and `he` are errors. `fn` alone does not compute the Jacobian.
 #'
-#' `update(objective, y = new)` gives an objective with other data under the names that `f` gives them, and leaves the old
-#' one as it is. Where dtypes, shapes and names of elements are those of before, nothing is traced or compiled; others
-#' make another program.
+#' `update(objective, y = new)` gives an objective with other data under the names that `f` gives them, and leaves the
+#' old one as it is. Where dtypes, shapes and names of elements are those of before, nothing is traced or compiled;
+#' others make another program.
 #'
 #' Standard errors: if `f` is minus the logarithm of the likelihood, `sqrt(diag(solve(objective$he(fit$par))))`.
 #'

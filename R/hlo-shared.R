@@ -1,7 +1,7 @@
-# Constants of a program that have more than one element stand in it once. What is small is named where it is first used,
-# within the function or the region. What is large is named before everything else: as a hidden argument of a compiled
-# program, which is uploaded once, else as a constant at its beginning. Regions see names of what is around them; only
-# those of shard_map do not, and are given what they need as operands.
+# Constants of a program that have more than one element stand in it once. What is small is named where it is first
+# used, within the function or the region. What is large is named before everything else: as a hidden argument of a
+# compiled program, which is uploaded once, else as a constant at its beginning. Regions see names of what is around
+# them; only those of shard_map do not, and are given what they need as operands.
 
 # From so many elements on a constant is large: XLA's parser and compiler take time and memory for each of them.
 large_constant <- 512L
@@ -70,8 +70,8 @@ large_lines <- function(scope) {
   }))
 }
 
-# The large constants of a program that is going to run, on `device` or as `layout` says: for each its `type`, `data`, and
-# what a run is given, `argument`.
+# The large constants of a program that is going to run, on `device` or as `layout` says: for each its `type`, `data`,
+# and what a run is given, `argument`.
 uploaded_constants <- function(entries, device, layout) {
   place <- if (is.null(layout)) format(device) else layout$mesh$key
   lapply(entries, function(entry) {

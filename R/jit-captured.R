@@ -72,8 +72,8 @@ settled <- function(captured) {
   })
 }
 
-# Functions and environments that code gets at through a value which is found in `env`; and code, as functions: it may be
-# evaluated.
+# Functions and environments that code gets at through a value which is found in `env`; and code, as functions: it may
+# be evaluated.
 reached_through <- function(x, env = globalenv()) {
   if (is.function(x) || is.environment(x)) {
     list(x)

@@ -17,12 +17,17 @@
 #' Beside buffers one R number without dimensions takes the dtype of the first buffer that has numbers of its kind: a
 #' double that of floating-point or complex numbers, an integer that of integers.
 #'
-#' Variables are looked up as they are named in `f` and in the functions and methods of yours that it calls, in strings
-#' as well (`get("k")`, `do.call("h", ...)`), and so are the fields of environments and of objects made of them, if
-#' there are not more than 1000, and what `getOption()`, `options()` and `Sys.getenv()` give there. Not noticed are
-#' changes of what has a name that is computed (`get(paste0("k", i))`), fields and methods that are added later, and
-#' files. What `f` itself assigns by
-#' `<<-`, or to fields, is its own affair.
+#' Variables are looked up as they are named in `f` and in the functions and methods of yours that it calls, and so are
+#' the fields of environments and of objects made of them, if there are not more than 1000, and the variables of
+#' formulas and calls that `f` uses. What `f` reads while it is traced by `get()`, `exists()`, `eval()`, `with()`, `$`,
+#' `[[`, `ls()` and the like is noticed by any name and in any environment of the session; so is what `getOption()`,
+#' `options()`, `Sys.getenv()`, `getwd()` and `Sys.getlocale()` give. Numbers are compared bit by bit: 0 is not -0.
+#' Clocks, files, connections and other processes are refused, as R's random numbers are: they would be read once. So is
+#' `parent.frame()` of `f` itself, which is another place in each call. Not noticed is what functions of other packages
+#' read by themselves. What `f` itself assigns by `<<-`, or to fields, is its own affair.
+#'
+#' Of what `f` reads, arrays from 512 elements on are not written into the program: they are uploaded once and passed to
+#' each run. So functions that differ in these only share a program.
 #'
 #' Functions can be saved, and sent to other processes: there they are traced and compiled anew. Equal functions share
 #' one compiled program, and what was compiled is kept on disk for later sessions: see [ffi_cache()].

@@ -1,6 +1,6 @@
-# What lies outside of the session: clocks, files, other processes, the user at the keyboard. What traced code reads there
-# would be read once, while the program is written, and no later call would notice that it is another by now. So it is
-# refused, as R's random numbers are; facts that cost nothing to ask again are noted (words-session.R).
+# What lies outside of the session: clocks, files, other processes, the user at the keyboard. What traced code reads
+# there would be read once, while the program is written, and no later call would notice that it is another by now. So
+# it is refused, as R's random numbers are; facts that cost nothing to ask again are noted (words-session.R).
 
 outside_hints <- c(
   clock = "Pass the time as an argument; what measures goes around the compiled function.",

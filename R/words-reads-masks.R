@@ -1,5 +1,5 @@
-# What stands in a scope for R's functions that read variables: each notes what it reads (words-reads.R), or refuses what
-# cannot be noted.
+# What stands in a scope for R's functions that read variables: each notes what it reads (words-reads.R), or refuses
+# what cannot be noted.
 
 # The place that the argument `pos` of get() and its kin means, in a call from `caller`
 place_of <- function(pos, caller) {
@@ -126,7 +126,11 @@ environment_reads <- list(
   },
   names = function(x) {
     if (is.environment(x)) note_whole(x, only_names = TRUE)
-    if (is.object(x) && !is_value(x)) called_as_written("names", x, sys.call()[[2L]], parent.frame()) else base::names(x)
+    if (is.object(x) && !is_value(x)) {
+      called_as_written("names", x, sys.call()[[2L]], parent.frame())
+    } else {
+      base::names(x)
+    }
   },
   length = function(x) {
     if (is.environment(x)) note_whole(x, only_names = TRUE)

@@ -26,7 +26,8 @@ without_layer <- function(env) {
 searched_environments <- function(env) {
   found <- list()
   while (!identical(env, emptyenv())) {
-    if (!in_package(env) && !grepl("^(package:|imports:|Autoloads$)", environmentName(env))) found <- c(found, list(env))
+    is_package <- in_package(env) || grepl("^(package:|imports:|Autoloads$)", environmentName(env))
+    if (!is_package) found <- c(found, list(env))
     env <- parent.env(env)
   }
   found

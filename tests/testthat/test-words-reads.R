@@ -1,5 +1,5 @@
-# Whatever way traced code reads the session by: a change is noticed, or the reading is refused. R itself is the reference:
-# one program for all bodies, run before and after everything has changed.
+# Whatever way traced code reads the session by: a change is noticed, or the reading is refused. R itself is the
+# reference: one program for all bodies, run before and after everything has changed.
 
 test_that("what functions of R's read of the session asks for another program when it changes", {
   skip_without_plugin()
@@ -66,7 +66,8 @@ test_that("what functions of R's read of the session asks for another program wh
   # What each change touches is noticed by itself.
   changes <- list(
     quote(assign("xlaffi_k", 7, envir = globalenv())), quote(k <- 11), quote(later <- 1), quote(env$k <- 13),
-    quote(env$inner$k <- 17), quote(large$k7 <- 19), quote(object$k <- 23), quote(env$new <- 1), quote(zero <- list(-0)),
+    quote(env$inner$k <- 17), quote(large$k7 <- 19), quote(object$k <- 23), quote(env$new <- 1),
+    quote(zero <- list(-0)),
     quote(u <- c(2, 2, 3, 9)), quote(v <- c(1, 2, 3, 9)), quote(options(contrasts = c("contr.sum", "contr.poly"))),
     quote(formula <- y ~ pmax(x, k * 4)), quote(setwd(tempdir()))
   )
@@ -107,9 +108,11 @@ test_that("what depends on where a compiled function is called is refused", {
 # Functions of R's that ask clocks, files, processes or R's own state by these
 asking <- c(
   "Sys.time", "date", "proc.time", "gc.time", "gc", "mem.maxNSize", "mem.maxVSize", "memory.profile", "file.access",
-  "file.info", "file.exists", "file.choose", "file.show", "dir.exists", "list.dirs", "list.files", "readBin", "readChar",
+  "file.info", "file.exists", "file.choose", "file.show", "dir.exists", "list.dirs", "list.files", "readBin",
+  "readChar",
   "readDCF", "readline", "readLines", "scan", "serializeInfoFromConn", "unserializeFromConn", "loadFromConn2", "load",
-  "file", "bzfile", "gzfile", "xzfile", "url", "unz", "pipe", "fifo", "socketConnection", "serverSocket", "socketAccept",
+  "file", "bzfile", "gzfile", "xzfile", "url", "unz", "pipe", "fifo", "socketConnection", "serverSocket",
+  "socketAccept",
   "sockSelect", "stdin", "curlDownload", "curlGetHeaders", "system", "Sys.glob", "Sys.readlink", "normalizePath",
   "tempfile", "getwd", "Sys.getenv", "getOption", "options", "Sys.getlocale", "Sys.localeconv", "l10n_info",
   "getConnection", "getAllConnections", "summary.connection", "isIncomplete", "isOpen", "seek", "pushBackLength",
@@ -140,7 +143,11 @@ test_that("each function of R's that asks what is outside is refused or noted", 
     exports <- getNamespaceExports(package)
     asks <- vapply(exports, function(name) {
       f <- getExportedValue(package, name)
-      used <- if (is.primitive(f)) name else if (is.function(f)) internals(as.call(c(as.name("{"), formals(f), body(f))))
+      used <- if (is.primitive(f)) {
+        name
+      } else if (is.function(f)) {
+        internals(as.call(c(as.name("{"), formals(f), body(f))))
+      }
       any(used %in% asking)
     }, NA)
     expect_identical(sort(setdiff(exports[asks], known)), character(), info = package)
