@@ -134,6 +134,7 @@ test_that("derivatives are the limits of finite differences", {
 })
 
 test_that("the recorded derivatives are what JAX gives", {
+  skip_unless_all()
   skip_without_plugin()
   python <- plugin_python()
   found <- suppressWarnings(system2(python, c("-c", shQuote("import jax")), stdout = FALSE, stderr = FALSE))

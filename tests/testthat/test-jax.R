@@ -28,6 +28,7 @@ test_that("the comparison sees one wrong number", {
 })
 
 test_that("linear algebra that this JAX exports gives its results", {
+  skip_unless_all()
   skip_without_plugin()
   script <- file.path(Sys.getenv("XLAFFI_SOURCE"), "tools/jax/export.py")
   skip_if_not(nzchar(Sys.getenv("XLAFFI_SOURCE")) && file.exists(script), "the sources are not here")
