@@ -156,7 +156,8 @@ power <- function(e1, e2, shown, call) {
     if (is_complex(both[[1L]]@dtype)) {
       return(complex_power(both[[1L]], both[[2L]], e2))
     }
-    y <- binary("power", both[[1L]], both[[2L]], "a floating-point or complex number", shown, c("e1", "e2"), call = call)
+    y <- binary("power", both[[1L]], both[[2L]], "a floating-point or complex number", shown, c("e1", "e2"),
+    call = call)
     return(as_r_powers(y, both[[1L]], both[[2L]]))
   }
   check_no_token(e1, shown, "e1", call)

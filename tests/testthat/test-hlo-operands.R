@@ -161,7 +161,8 @@ test_that("real powers are R's for all signs, infinities and NaN", {
   y <- rep(points, each = length(points))
   constant <- setdiff(points, NaN)
   f <- function(x, y) {
-    c(list(x^y, (-2)^y, 1^y, (-Inf)^y, log(x^y)), lapply(constant, function(k) x^k), lapply(constant, function(k) log(x^k)))
+    c(list(x^y, (-2)^y, 1^y, (-Inf)^y, log(x^y)), lapply(constant, function(k) x^k), lapply(constant,
+    function(k) log(x^k)))
   }
   found <- xla_jit(f)(x, y)
   expected <- suppressWarnings(f(x, y))

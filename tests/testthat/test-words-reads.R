@@ -54,7 +54,7 @@ test_that("what functions of R's read of the session asks for another program wh
     x * unname(stats::coef(stats::lm(line)))[[2]], x * sum(stats::model.matrix(line)),
     x * sum(stats::model.matrix(~ groups)[3, ]), x * nchar(getwd())
   )
-  f <- eval(call("function", as.pairlist(alist(x = )), as.call(c(as.name("list"), as.list(bodies)))), home)
+  f <- eval(call("function", as.pairlist(alist(x = )), as.call(c(as.name("list"), as.list(bodies)))), home) # nolint
   compiled <- xla_jit(f)
   values <- function(f) lapply(f(c(3, 5)), as.vector)
   first <- values(f)
@@ -101,7 +101,7 @@ test_that("what depends on where a compiled function is called is refused", {
   )
   k <- 2
   for (body in refused) {
-    expect_snapshot(error = TRUE, xla_jit(eval(call("function", as.pairlist(alist(x = )), body)))(1))
+    expect_snapshot(error = TRUE, xla_jit(eval(call("function", as.pairlist(alist(x = )), body)))(1)) # nolint
   }
 })
 
@@ -135,7 +135,7 @@ test_that("each function of R's that asks what is outside is refused or noted", 
     }
     parts <- as.list(code)
     own <- if (identical(code[[1L]], quote(.Internal))) as.character(code[[2L]][[1L]])
-    parts <- parts[!vapply(parts, function(part) identical(part, quote(expr = )), NA)]
+    parts <- parts[!vapply(parts, function(part) identical(part, quote(expr = )), NA)] # nolint
     c(own, unlist(lapply(parts, internals)))
   }
   known <- c(names(xlaffi:::session_reads), names(xlaffi:::outside_functions), xlaffi:::whole_reads, harmless)
@@ -163,7 +163,7 @@ test_that("clocks, files and processes are refused, text of R's is read", {
     system.time(x + 1), parse(file), readline()
   )
   for (body in refused) {
-    f <- eval(call("function", as.pairlist(alist(x = )), call("{", body, quote(x))))
+    f <- eval(call("function", as.pairlist(alist(x = )), call("{", body, quote(x)))) # nolint
     expect_error(xla_jit(f)(1), "would be asked once", class = "xlaffi_error_unimplemented", info = deparse1(body))
   }
   expect_snapshot(error = TRUE, {

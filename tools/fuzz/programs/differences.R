@@ -37,7 +37,8 @@ differences <- list(
     when = function(arguments, value) length(value) == 0L, documented = "?xla_words: which.max"
   ),
   list(
-    name = "overflow on the way", functions = c("exp", "*", "/", "^", "sum", "prod", "cumprod", "cumsum", "sinh", "cosh"),
+    name = "overflow on the way", functions = c("exp", "*", "/", "^", "sum", "prod", "cumprod", "cumsum", "sinh",
+    "cosh"),
     when = function(arguments, value) {
       any(is.infinite(unlist(value))) && !any(is.infinite(unlist(Filter(is.numeric, arguments))))
     },

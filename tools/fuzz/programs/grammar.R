@@ -6,6 +6,8 @@
 # .i  integers                 .l  logicals             .z  complex numbers        .e  anything, odd numbers too
 # .k  1, 2 or 3, as R's number .K  positions, as R's    .c  a number of R's        .n  a count that is 2 or 3
 # .body_t, .body_r, .body_w: what functions compute of one number `t`, of numbers `r` (one number), of `w` (as many)
+# Patterns with several statements stay on one line.
+# nolint start: brace_linter, semicolon_linter.
 grammar <- list(
   arithmetic = alist(
     .a + .a, .a - .a, .a * .a, .a / .a, .a^2, .a^3, .u^.d, .u^0.5, 2^.d, .a^.n, -.a, +.a, .a %% .a, .a %/% .a, .a + .c,
@@ -64,7 +66,8 @@ grammar <- list(
     .A[1, , ], .A[.k, 1, , drop = FALSE], local({r <- .a; dim(r) <- NULL; r}), local({r <- .a; length(r) <- 4; r}),
     embed(.v, 2), asplit(.m, 1)[[1]], split(.v, .group_v)[[1]], seq(.s, by = .c, length.out = 3), setNames(.v, NULL),
     as.numeric(.a), as.integer(.a), as.logical(.a), as.complex(.a), as.double(.l), as.integer(.l), as.logical(.i),
-    as.numeric(.i), diff(c(0, .v)), rbind(.A[1, , ], 1), matrix(numeric(0), 0, 3), sum(numeric(0) * .v[0]), .v[0], .m[0, ],
+    as.numeric(.i), diff(c(0, .v)), rbind(.A[1, , ], 1), matrix(numeric(0), 0, 3), sum(numeric(0) * .v[0]), .v[0],
+    .m[0, ],
     .m[, 0, drop = FALSE], cbind(.m[, 0], .m), c(.v[0], .v), max(.v[0], .s), colSums(.m[0, , drop = FALSE]),
     prod(.v[0]), rowSums(.m[, 0, drop = FALSE]), .v[0] + .s, t(.m[0, , drop = FALSE]), .m[, 0] %*% .m[0, , drop = FALSE]
   ),
@@ -89,40 +92,59 @@ grammar <- list(
     apply(.m, 1, function(w) .body_w), apply(.m, c(1, 2), function(t) .body_t), apply(.A, 3, function(r) .body_r),
     apply(.A, c(1, 3), function(r) .body_r), mapply(function(t, u) t * u + 1, .v, .v), Reduce(`+`, list(.a, .a, .a)),
     Reduce(function(a, b) a * 0.5 + b, .v), Reduce(`+`, .v, accumulate = TRUE), Map(function(t) .body_t, list(.v))[[1]],
-    sapply(1:3, function(j) .v[j] * j), do.call(rbind, list(.v, .v)), do.call("sum", list(.v, .s)), sapply(.i, function(t) t * 2L),
+    sapply(1:3, function(j) .v[j] * j), do.call(rbind, list(.v, .v)), do.call("sum", list(.v, .s)), sapply(.i,
+    function(t) t * 2L),
     local({r <- .s; for (j in 1:3) r <- r * 0.5 + j; r}), local({r <- 0; for (t in .v) r <- r + .body_t; r}),
-    local({w <- .v; for (j in 2:3) w[j] <- w[j - 1] * 0.5 + w[j]; w}), local({r <- .m; for (j in 1:2) r[j, ] <- r[j, ] * j; r}),
+    local({w <- .v; for (j in 2:3) w[j] <- w[j - 1] * 0.5 + w[j]; w}), local({r <- .m; for (j in 1:2) r[j, ] <- r[j,
+    ] * j; r}),
     local({w <- .v; for (j in 1:2) w <- .body_w; w}), local({r <- .v; for (j in seq_along(r)) r[j] <- r[j] + j; r}),
-    outer(.v, 1:3, Vectorize(function(t, j) .body_t)), tapply(.v, .group_v, function(r) .body_r), sapply(list(.v, .v), sum),
+    outer(.v, 1:3, Vectorize(function(t, j) .body_t)), tapply(.v, .group_v, function(r) .body_r), sapply(list(.v, .v),
+    sum),
     (function(t) .body_t)(.d), (function(r) .body_r)(.v), (function(w) .body_w)(.v), ave(.v, .group_v), Reduce(max, .v),
     replicate(2, .s), vapply(1:2, function(j) .m[, j] * j, .m[, 1]), sapply(.v, function(t) c(t, t^2)),
     sapply(.l, function(t) !t), mean(sapply(.v, function(t) .body_t)), if (length(.v) > 2) .v else .s
   ),
   sorting = alist(
-    sort(.a), sort(.v, decreasing = TRUE), order(.a), order(.v, decreasing = TRUE), rank(.a), rev(sort(.v)), .v[order(.v)],
-    rank(.v, ties.method = "min"), findInterval(.v, c(-1, 0, 1)), order(.v, .v), sort(.i), rank(.i, ties.method = "first"),
-    order(-.a), sort(.l), order(.e), rank(.v, ties.method = "max"), is.unsorted(.v), tabulate(.i1, 4), sort(.e, na.last = TRUE),
+    sort(.a), sort(.v, decreasing = TRUE), order(.a), order(.v, decreasing = TRUE), rank(.a), rev(sort(.v)),
+    .v[order(.v)],
+    rank(.v, ties.method = "min"), findInterval(.v, c(-1, 0, 1)), order(.v, .v), sort(.i), rank(.i,
+    ties.method = "first"),
+    order(-.a), sort(.l), order(.e), rank(.v, ties.method = "max"), is.unsorted(.v), tabulate(.i1, 4), sort(.e,
+    na.last = TRUE),
     order(.i, .v), order(.v, decreasing = TRUE, na.last = TRUE), approx(sort(.u), .v, .v)$y, cumsum(rev(.v))
   ),
   complex = alist(
-    Re(.z), Im(.z), Mod(.z), Arg(.z), Conj(.z), abs(.z), exp(.z), sqrt(.z), log(.z), sin(.z), cos(.z), cumsum(.z), .d * 1i,
-    complex(real = .v, imaginary = .s), complex(modulus = .u, argument = .d), fft(.v), fft(.z), Re(fft(fft(.v), inverse = TRUE)),
+    Re(.z), Im(.z), Mod(.z), Arg(.z), Conj(.z), abs(.z), exp(.z), sqrt(.z), log(.z), sin(.z), cos(.z), cumsum(.z),
+    .d * 1i,
+    complex(real = .v, imaginary = .s), complex(modulus = .u, argument = .d), fft(.v), fft(.z), Re(fft(fft(.v),
+    inverse = TRUE)),
     mvfft(.m), Re(.d), Im(.v), Conj(.v), t(.z), convolve(.v, .v, type = "open"), Mod(fft(.v)), as.complex(.i), rev(.z),
-    is.na(.z), Arg(.v), tanh(.z), cumprod(.z), bitwAnd(abs(.i), 5L), bitwOr(abs(.i), 1L), bitwXor(.i1, 3L), bitwNot(.i), fft(.m)
+    is.na(.z), Arg(.v), tanh(.z), cumprod(.z), bitwAnd(abs(.i), 5L), bitwOr(abs(.i), 1L), bitwXor(.i1, 3L),
+    bitwNot(.i), fft(.m)
   ),
   distributions = alist(
     dnorm(.d, .s, .u), pnorm(.d, .s, .u), qnorm(.p, .s, .u), dgamma(.u, .u, .u), pgamma(.u, .u), qgamma(.p, .u),
-    dbeta(.p, .u, .u), pbeta(.p, .u, .u), qbeta(.p, .u, .u), dt(.d, .u), pt(.d, .u), qt(.p, .u), dchisq(.u, .u), pchisq(.u, .u),
-    qchisq(.p, .u), df(.u, .u, .u), pf(.u, .u, .u), qf(.p, .u, .u), dexp(.u, .u), pexp(.u, .u), qexp(.p, .u), dweibull(.u, .u, .u),
-    pweibull(.u, .u, .u), qweibull(.p, .u, .u), dlnorm(.u, .s, .u), plnorm(.u, .s, .u), qlnorm(.p, .s, .u), dlogis(.d, .s, .u),
-    plogis(.d, .s, .u), qlogis(.p, .s, .u), dpois(.h, .u), ppois(.h, .u), qpois(.p, .u), dbinom(.h, 8, .p), pbinom(.h, 8, .p),
-    qbinom(.p, 8, .p), dnbinom(.h, .u, .p), pnbinom(.h, .u, .p), qnbinom(.p, .u, .p), dgeom(.h, .p), pgeom(.h, .p), dcauchy(.d, .s, .u),
+    dbeta(.p, .u, .u), pbeta(.p, .u, .u), qbeta(.p, .u, .u), dt(.d, .u), pt(.d, .u), qt(.p, .u), dchisq(.u, .u),
+    pchisq(.u, .u),
+    qchisq(.p, .u), df(.u, .u, .u), pf(.u, .u, .u), qf(.p, .u, .u), dexp(.u, .u), pexp(.u, .u), qexp(.p, .u),
+    dweibull(.u, .u, .u),
+    pweibull(.u, .u, .u), qweibull(.p, .u, .u), dlnorm(.u, .s, .u), plnorm(.u, .s, .u), qlnorm(.p, .s, .u), dlogis(.d,
+    .s, .u),
+    plogis(.d, .s, .u), qlogis(.p, .s, .u), dpois(.h, .u), ppois(.h, .u), qpois(.p, .u), dbinom(.h, 8, .p), pbinom(.h,
+    8, .p),
+    qbinom(.p, 8, .p), dnbinom(.h, .u, .p), pnbinom(.h, .u, .p), qnbinom(.p, .u, .p), dgeom(.h, .p), pgeom(.h, .p),
+    dcauchy(.d, .s, .u),
     pcauchy(.d, .s, .u), qcauchy(.p), dunif(.d, -1, 2), punif(.d, -1, 2), qunif(.p, .s, .s + 1), qgeom(.p, .p),
-    dnorm(.d, log = TRUE), pnorm(.d, lower.tail = FALSE, log.p = TRUE), dgamma(.d, .u, log = TRUE), pgamma(.d, .u, lower.tail = FALSE),
-    dbeta(.d, .u, .u), pbeta(.p, .u, .u, lower.tail = FALSE, log.p = TRUE), pt(.d, .u, log.p = TRUE), dpois(.i, .u, log = TRUE),
-    ppois(.i, .u, FALSE), dbinom(.i, 5, .p, TRUE), dnorm(.e), pnorm(.e), dgamma(.e, .u), pbeta(.e, .u, .u), dpois(.e, 2), qnorm(.e),
-    dmultinom(c(1, 2, 0), prob = .u), pgamma(.e, .u), pexp(.e), plnorm(.e), pt(.e, .u), pbinom(.e, 5, 0.3), dexp(.d), dunif(.e),
-    pweibull(.d, .u), dt(.e, 3), qgamma(.p, .u, lower.tail = FALSE), qnorm(-.u, log.p = TRUE), dcauchy(.e), plogis(.e, log.p = TRUE)
+    dnorm(.d, log = TRUE), pnorm(.d, lower.tail = FALSE, log.p = TRUE), dgamma(.d, .u, log = TRUE), pgamma(.d, .u,
+    lower.tail = FALSE),
+    dbeta(.d, .u, .u), pbeta(.p, .u, .u, lower.tail = FALSE, log.p = TRUE), pt(.d, .u, log.p = TRUE), dpois(.i, .u,
+    log = TRUE),
+    ppois(.i, .u, FALSE), dbinom(.i, 5, .p, TRUE), dnorm(.e), pnorm(.e), dgamma(.e, .u), pbeta(.e, .u, .u), dpois(.e,
+    2), qnorm(.e),
+    dmultinom(c(1, 2, 0), prob = .u), pgamma(.e, .u), pexp(.e), plnorm(.e), pt(.e, .u), pbinom(.e, 5, 0.3), dexp(.d),
+    dunif(.e),
+    pweibull(.d, .u), dt(.e, 3), qgamma(.p, .u, lower.tail = FALSE), qnorm(-.u, log.p = TRUE), dcauchy(.e), plogis(.e,
+    log.p = TRUE)
   )
 )
 
@@ -140,3 +162,4 @@ grammar_bodies <- list(
     w * 2, rev(w), cumsum(w), w - mean(w), w / (1 + sum(abs(w))), sort(w), w[seq_along(w)] + .s, pmax(w, 0), w^2 - w, -w
   )
 )
+# nolint end

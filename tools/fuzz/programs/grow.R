@@ -14,8 +14,10 @@ random_data <- function() {
     x = short_numbers(n), y = sample(c(short_numbers(n - 1L), 0)), u = abs(short_numbers(n)) + 0.25,
     p = sample(1:63, n) / 64, m = matrix(short_numbers(2 * r), r, 2), w = matrix(short_numbers(6), 2, 3),
     q = matrix(short_numbers(q * q), q), spd = crossprod(root) + diag(q), a3 = array(short_numbers(12), c(2, 3, 2)),
-    i = sample(-4:7, n, TRUE), j = sample(1:3, 2L, TRUE), l = sample(c(TRUE, FALSE), n, TRUE), h = sample(0:6, n, TRUE) + 0,
-    z = complex(real = short_numbers(n), imaginary = short_numbers(n)), k = short_numbers(1), b = c(1.5, -2, 1.5, 0, -2, 7)[1:n],
+    i = sample(-4:7, n, TRUE), j = sample(1:3, 2L, TRUE), l = sample(c(TRUE, FALSE), n, TRUE), h = sample(0:6, n,
+    TRUE) + 0,
+    z = complex(real = short_numbers(n), imaginary = short_numbers(n)), k = short_numbers(1), b = c(1.5, -2, 1.5, 0,
+    -2, 7)[1:n],
     o = sample(odd, n), oo = sample(odd, n), g = -abs(short_numbers(1)), one = sample(1:3, 1L)
   )
 }
@@ -24,7 +26,8 @@ is_vector <- function(x) is.null(dim(x))
 is_doubles <- function(x) is.double(x) && length(x) > 0L && all(is.finite(x))
 is_square <- function(x) is.matrix(x) && nrow(x) == ncol(x) && nrow(x) > 1L
 is_definite <- function(x) {
-  is_doubles(x) && is_square(x) && isTRUE(all.equal(x, t(x), tolerance = 1e-14)) && min(eigen(x, TRUE, TRUE)$values) > 0.05
+  is_doubles(x) && is_square(x) && isTRUE(all.equal(x, t(x), tolerance = 1e-14)) && min(eigen(x, TRUE,
+  TRUE)$values) > 0.05
 }
 
 # What may stand in a hole, as a condition on its value
@@ -34,14 +37,18 @@ hole_fits <- list(
   .s = function(x) is_doubles(x) && is_vector(x) && length(x) == 1L,
   .m = function(x) is_doubles(x) && is.matrix(x) && min(dim(x)) > 1L, .q = function(x) is_doubles(x) && is_square(x),
   .S = is_definite, .A = function(x) is_doubles(x) && length(dim(x)) == 3L,
-  .u = function(x) is_doubles(x) && min(x) > 1e-3 && max(x) < 50, .p = function(x) is_doubles(x) && min(x) > 0.01 && max(x) < 0.99,
-  .h = function(x) is_doubles(x) && all(x == round(x), x >= 0, x < 30), .i = function(x) is.integer(x) && length(x) && !anyNA(x),
-  .i1 = function(x) is.integer(x) && is_vector(x) && length(x) > 0L && all(x %in% 1:3), .l = function(x) is.logical(x) && length(x) && !anyNA(x),
+  .u = function(x) is_doubles(x) && min(x) > 1e-3 && max(x) < 50,
+  .p = function(x) is_doubles(x) && min(x) > 0.01 && max(x) < 0.99,
+  .h = function(x) is_doubles(x) && all(x == round(x), x >= 0, x < 30),
+  .i = function(x) is.integer(x) && length(x) && !anyNA(x),
+  .i1 = function(x) is.integer(x) && is_vector(x) && length(x) > 0L && all(x %in% 1:3),
+  .l = function(x) is.logical(x) && length(x) && !anyNA(x),
   .z = function(x) is.complex(x) && length(x) && !anyNA(x), .e = function(x) is.double(x)
 )
 # Where nothing fits: what makes a number of `x` fit.
 hole_casts <- list(
-  .u = quote(abs(.d) + 0.5), .p = quote(plogis(.d)), .i = quote(as.integer(.d)), .l = quote(.d > .c), .z = quote(.d + 1i),
+  .u = quote(abs(.d) + 0.5), .p = quote(plogis(.d)), .i = quote(as.integer(.d)), .l = quote(.d > .c),
+  .z = quote(.d + 1i),
   .S = quote(crossprod(.m) + diag(ncol(.m)))
 )
 
@@ -136,7 +143,7 @@ program_maker <- function(data, kinds, patterns = grammar, weights = topic_weigh
           return(code)
         }
         # An argument that is left out stays so.
-        for (at in seq_along(code)) if (!identical(code[[at]], quote(expr = ))) code[[at]] <- walk(code[[at]])
+        for (at in seq_along(code)) if (!identical(code[[at]], quote(expr = ))) code[[at]] <- walk(code[[at]]) # nolint
       }
       code
     }

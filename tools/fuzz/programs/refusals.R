@@ -5,12 +5,14 @@ refusals <- list(
     message = "repeated a whole number of times|do not fill a matrix .* a whole number of times|cannot be repeated to",
     documented = "?xlaffi_value: shapes are equal, or one side is repeated a whole number of times"
   ),
-  "ifelse() with longer branches" = list(message = "ifelse\\(\\): `(yes|no)` must have", documented = "?xla_words: ifelse"),
+  "ifelse() with longer branches" = list(message = "ifelse\\(\\): `(yes|no)` must have",
+  documented = "?xla_words: ifelse"),
   "products of arrays" = list(message = "(crossprod|tcrossprod|%\\*%).*do not fit", documented = "?hlo_dot"),
   "sweep() of other lengths" = list(
     message = "sweep\\(\\): `STATS` must have|mahalanobis\\(\\): .* do not fit", documented = "?xla_words: sweep"
   ),
   "several dtypes of floating-point numbers" = list(
-    message = "`hlo_convert\\(\\)` changes the dtype|must have the dtype|holds numbers that dtype f32 cannot", documented = "?xlaffi_value: other mixtures, f32 with f64 say"
+    message = "`hlo_convert\\(\\)` changes the dtype|must have the dtype|holds numbers that dtype f32 cannot",
+    documented = "?xlaffi_value: other mixtures, f32 with f64 say"
   )
 )

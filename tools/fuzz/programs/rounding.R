@@ -10,7 +10,8 @@ rounding_always <- c(
   "/", "^", "exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan",
   "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sinpi", "cospi", "tanpi", "atan2", "signif", "round", "zapsmall",
   "gamma", "lgamma", "digamma", "trigamma", "psigamma", "beta", "lbeta", "choose", "lchoose", "factorial", "lfactorial",
-  "besselJ", "besselI", "besselK", "besselY", "Mod", "Arg", "%%", "fft", "mvfft", "convolve", "solve", "qr.solve", "chol",
+  "besselJ", "besselI", "besselK", "besselY", "Mod", "Arg", "%%", "fft", "mvfft", "convolve", "solve", "qr.solve",
+  "chol",
   "chol2inv", "det", "determinant", "backsolve", "forwardsolve", "svd", "eigen", "mahalanobis", "cov2cor", "var", "sd",
   "cor", "cov", "quantile", "mad", "IQR", "scale", "weighted.mean", "prop.table", "norm", "approx", "complex", "seq",
   outer(c("d", "p", "q"), c(
@@ -25,8 +26,10 @@ rounding_sums <- c(
 # The error of these is relative to the largest number that goes in or comes out, as they add up.
 rounding_by_norm <- c(
   setdiff(rounding_sums, c("*", "prod", "cumprod", "%o%", "median")), "fft", "mvfft", "convolve", "solve", "qr.solve",
-  "chol", "chol2inv", "det", "determinant", "backsolve", "forwardsolve", "svd", "eigen", "mahalanobis", "var", "sd", "cor",
-  "cov", "quantile", "mad", "IQR", "scale", "weighted.mean", "complex", "%%", "sin", "cos", "tan", "sinpi", "cospi", "tanpi",
+  "chol", "chol2inv", "det", "determinant", "backsolve", "forwardsolve", "svd", "eigen", "mahalanobis", "var", "sd",
+  "cor",
+  "cov", "quantile", "mad", "IQR", "scale", "weighted.mean", "complex", "%%", "sin", "cos", "tan", "sinpi", "cospi",
+  "tanpi",
   "lgamma", "digamma", "gamma", "besselJ", "besselY", "approx", "log", "^", "exp"
 )
 

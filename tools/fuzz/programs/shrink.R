@@ -65,7 +65,7 @@ smaller_programs <- function(code, data) {
       return()
     }
     for (at in seq_along(piece)[-1L]) {
-      if (identical(piece[[at]], quote(expr = ))) next
+      if (identical(piece[[at]], quote(expr = ))) next # nolint
       if (!identical(head, quote(`{`)) || at == length(piece)) add(path, piece[[at]])
       # One argument or statement less
       if (length(piece) > 2L) add(path, piece[-at])
@@ -76,7 +76,7 @@ smaller_programs <- function(code, data) {
       for (name in names(data)) add(path, as.name(name))
       for (number in list(0, 1, 2, 1L)) add(path, number)
     }
-    for (at in seq_along(piece)[-1L]) if (!identical(piece[[at]], quote(expr = ))) walk(piece[[at]], c(path, at))
+    for (at in seq_along(piece)[-1L]) if (!identical(piece[[at]], quote(expr = ))) walk(piece[[at]], c(path, at)) # nolint
   }
   walk(code, integer())
   sizes <- vapply(variants, program_size, 0)
@@ -86,7 +86,7 @@ smaller_programs <- function(code, data) {
 program_size <- function(code) {
   if (is.call(code)) {
     # What is written in braces takes more room than a call.
-    10 + sum(vapply(as.list(code), function(x) if (identical(x, quote(expr = ))) 0 else program_size(x), 0))
+    10 + sum(vapply(as.list(code), function(x) if (identical(x, quote(expr = ))) 0 else program_size(x), 0)) # nolint
   } else if (is.name(code)) {
     3
   } else {

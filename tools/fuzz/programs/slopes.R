@@ -49,7 +49,8 @@ slopes_program <- function(functions, second, along, notes) {
   xlaffi::xla_jit(function(q, along) lapply(seq_along(functions), one, q))
 }
 
-# Extrapolated differences of `at(q)`, a vector or list of numbers: `slope`, one column for each element of q, and `error`
+# Extrapolated differences of `at(q)`, a vector or list of numbers: `slope`, one column for each element of q, and
+# `error`
 differences_at <- function(at, q, step = 2e-3) {
   columns <- lapply(seq_along(q), function(j) {
     central <- function(h) {
