@@ -11,6 +11,8 @@ once_text <- function(node, operands, scope) {
   }
   mesh <- scope$mesh
   group <- list(mesh = mesh, axes = names(mesh$axes), size = mesh_size(mesh))
+  # The program has been traced: what is written here takes values of its own, and `operands` are their names.
+  inputs <- lapply(node$inputs, function(input) new_parameter(type_of(input)))
   everywhere <- shard_map_node(function(params) {
     first <- record("axis_index", list(), "i32", integer(), list(group = group))
     call <- function() {
@@ -20,7 +22,7 @@ once_text <- function(node, operands, scope) {
     }
     values <- case_node(list(call, function() lapply(node$types, zero_of)), first)
     list(values = lapply(values, from_first, group), specs = lapply(node$types, whole_spec))
-  }, node$inputs, lapply(node$inputs, whole_spec), mesh)
+  }, inputs, lapply(inputs, whole_spec), mesh)
   primitive_rule("shard_map", "text")(everywhere, operands, scope)
 }
 
