@@ -33,10 +33,10 @@ note_kind <- function(kind, nodes) {
 
 is_small <- function(type) prod(type@shape) <= most_small
 
-# Loops take as long as they take.
+# Loops take as long as they take, and random numbers, which stand behind a barrier, are those of JAX to the last bit.
 is_small_node <- function(node) {
   all(vapply(node$types, is_small, NA)) && (node$op %in% quick_kinds || (
-    !node$op %in% c("while", "scan") && all(vapply(node$inputs, is_small, NA))
+    !node$op %in% c("while", "scan", "optimization_barrier") && all(vapply(node$inputs, is_small, NA))
   ))
 }
 

@@ -123,7 +123,8 @@ interpolated <- function(points, at, outside, method, f) {
     share <- (at - selected(ends, x1, x0)) / selected(step == 0, filled(1, step), step)
     met <- selected(ends, y1, y0)
     rise <- y1 - y0
-    selected(share == 0 & abs(rise) == Inf, met, met + rise * share)
+    # Where the other end is infinite or NaN, too.
+    selected(share == 0 & !(abs(rise) < Inf), met, met + rise * share)
   } else {
     between <- (if (f < 1) y0 * (1 - f) else filled(0, y0)) + (if (f > 0) y1 * f else filled(0, y1))
     selected(at == x0, y0, between)
