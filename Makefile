@@ -47,11 +47,11 @@ demo:
 
 test:
 	@tools/setup.sh test
-	@tools/test.sh $(FILTER)
+	@tools/test.sh '$(FILTER)'
 
 test-all:
 	@tools/setup.sh test
-	@tools/test.sh --all $(FILTER)
+	@tools/test.sh --all '$(FILTER)'
 
 # The vignettes are knitted with the package in LIB, which has the same build; R installs what it
 # finds in inst/doc.
