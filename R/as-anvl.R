@@ -8,7 +8,7 @@
 #' # as_anvl()
 #' `f` may be all that [xla_jit()] takes and all that it makes: linear algebra ([xla_svd()] and its kin), [ffi_call()],
 #' own ops ([ffi_source()], [ffi_callback()], ...), loops. {anvl}'s `jit()`, `gradient()` and `value_and_gradient()` of
-#' functions that call it work as with {anvl}'s own primitives. Each derivative is that of [ffi_vjp()], as a primitive
+#' functions that call it work as with {anvl}'s own primitives. Each derivative is that of [xla_vjp()], as a primitive
 #' of the same kind. It computes what it needs of the function again; XLA finds that, and computes it once. A function
 #' with side effects has a derivative if that does not need what they give; it does not repeat them.
 #'
@@ -39,7 +39,7 @@
 #' @param g A function of {anvl}'s arrays, jitted or not, that gives one or a nested list of them.
 #' @return `as_anvl()`: a primitive, {anvl}'s class `JitPrimitive`: a function with `f`'s arguments. `from_anvl()`: an
 #'   op, see [ffi_op()].
-#' @seealso [ffi_graph()], by which other packages can do the same.
+#' @seealso [xla_graph()], by which other packages can do the same.
 #' @examplesIf requireNamespace("anvl", quietly = TRUE) && plugins_downloaded()
 #' singular_values <- as_anvl(function(x) xla_svd(x)$d)
 #' x <- anvl::nv_array(matrix(c(2, 1, 0, 3, 1, 1), 3), dtype = "f64")
@@ -48,7 +48,7 @@
 #'
 #' cubed <- from_anvl(function(x) x * x * x)
 #' xla_jit(function(x) sum(cubed(x)))(c(1, 2))
-#' ffi_grad(function(x) sum(cubed(x)))(c(1, 2))
+#' xla_grad(function(x) sum(cubed(x)))(c(1, 2))
 #' @export
 as_anvl <- function(f, name = "xlaffi", static = character(), platform = NULL) {
   check_function(f)
@@ -102,7 +102,7 @@ adapted_arrays <- function(arrays) {
 # What a call of the primitive computes: `f`, a function of values that gives a list of values; its graph for
 # arguments of these types; and the types of its results. An environment: anvl shows it by its format().
 anvl_program <- function(f, types, platform) {
-  graph <- do.call(ffi_graph, c(list(f), types, list(.platform = platform)))
+  graph <- do.call(xla_graph, c(list(f), types, list(.platform = platform)))
   results <- lapply(attr(graph, "region")$results, type_of)
   if (!length(results)) {
     abort("as_anvl: `f` gives nothing, which a primitive of {anvl} cannot", operand = "f", call = NULL)
@@ -148,7 +148,7 @@ derivative_program <- function(program, moving, given, name) {
       primals[moving] <- list(...)
       do.call(program$f, primals)
     }
-    silently(function() tree_leaves(ffi_vjp(along)(primals[moving], cotangents)$gradients))
+    silently(function() tree_leaves(xla_vjp(along)(primals[moving], cotangents)$gradients))
   }, c(program$types, program$results[given]), program$platform)
   if (any_effect(derivative$graph$nodes)) {
     abort(
@@ -193,7 +193,7 @@ embedded_text <- function(x, ...) {
   repr <- stablehlo("repr")
   program <- x$inputs$custom_attrs$program
   results <- vapply(x$outputs, repr, "")
-  text <- ffi_graph_text(program$graph, vapply(x$inputs$values, repr, ""), paste0("v", sub("%", "", results[[1L]])))
+  text <- xla_graph_text(program$graph, vapply(x$inputs$values, repr, ""), paste0("v", sub("%", "", results[[1L]])))
   types <- vapply(program$results, mlir_type, "")
   named <- sprintf("  %s = stablehlo.reshape %s : (%s) -> %s", results, text$results, types, types)
   paste(c(text$lines, named), collapse = "\n")

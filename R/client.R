@@ -8,7 +8,8 @@
 #' @param ... Options for the plugin, only the first time. The included CPU plugin takes
 #'   `cpu_device_count`, how many devices it makes of the CPU (default 1, or the environment variable
 #'   `PJRT_CPU_DEVICE_COUNT`), `num_threads`, how many threads compute (default: one for each
-#'   processor), both whole numbers from 1 to 1024, `asynchronous`, whether [pjrt_execute()] may
+#'   processor; at least eight for each device where there are several, or several processes, as devices that wait for
+#'   each other hold threads), both whole numbers from 1 to 1024, `asynchronous`, whether [pjrt_execute()] may
 #'   return before the results are there (default `TRUE`; with `FALSE` programs run on the thread that calls, which
 #'   takes some 30 microseconds less where there is little to compute), and `collective_timeout`, for how many
 #'   seconds nothing of a program over several devices may move before it is given up (default 300).

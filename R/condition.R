@@ -7,7 +7,7 @@ abort <- function(message, code = "INVALID_ARGUMENT", op = NULL, operand = NULL,
   if (!is.null(hint)) {
     text <- c(text, stats::setNames(sprintf("{hint[[%d]]}", seq_along(hint)), rep("i", length(hint))))
   }
-  traced <- length(the$traces) > 0L
+  traced <- is_tracing()
   cli::cli_abort(
     text,
     class = c(paste0("xlaffi_error_", tolower(code)), "xlaffi_error"),

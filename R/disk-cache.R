@@ -241,7 +241,7 @@ entry_sizes <- function(root) {
   sizes[!is.na(about), ]
 }
 
-# What ffi_cache() tells of a cache: the entries, with what is said of them in the first line of their `about`.
+# What xla_cache() tells of a cache: the entries, with what is said of them in the first line of their `about`.
 cache_entries <- function(root) {
   sizes <- entry_sizes(root)
   name <- vapply(file.path(sizes$folder, "about"), function(file) {

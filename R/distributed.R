@@ -14,8 +14,8 @@
 #' A session joins once, before its first client, and stays until
 #' it ends or calls `pjrt_distributed_leave()`.
 #'
-#' `devices()` lists the devices of all processes, and `ffi_mesh()` takes them; this process's data lie on its own
-#' devices, which `"cpu"` without a number means. `ffi_shard(local, mesh, spec, global_shape = )` makes an array of the
+#' `devices()` lists the devices of all processes, and `xla_mesh()` takes them; this process's data lie on its own
+#' devices, which `"cpu"` without a number means. `xla_shard(local, mesh, spec, global_shape = )` makes an array of the
 #' parts that the processes have.
 #'
 #' Every process must compile and launch the same programs in the same order. What runs on one device of the own
@@ -98,7 +98,7 @@
 #'   with a row for each process, `NULL` where this process is alone: `process` (its number), `here` (is it this one?),
 #'   `state` (`"running"`, `"left"` or `"gone"`), `devices` (how many it has), `host`, `pid`, `address`, and `why` it
 #'   is gone.
-#' @seealso [ffi_mesh()], [ffi_shard()], [ffi_shard_map()]
+#' @seealso [xla_mesh()], [xla_shard()], [xla_shard_map()]
 #' @examplesIf plugins_downloaded()
 #' is.null(pjrt_distributed_status()) # this process is alone
 #'
@@ -110,8 +110,8 @@
 #'   arguments <- commandArgs(TRUE)
 #'   me <- as.numeric(arguments[[2]])
 #'   pjrt_distributed(arguments[[1]], num_processes = 2, process_id = me)
-#'   x <- ffi_shard(c(1, 2) + me, ffi_mesh(c(data = 2)), "data", global_shape = 4)
-#'   total <- xla_jit(function(x) sum(x), out_shardings = ffi_spec())(x)
+#'   x <- xla_shard(c(1, 2) + me, xla_mesh(c(data = 2)), "data", global_shape = 4)
+#'   total <- xla_jit(function(x) sum(x), out_shardings = xla_spec())(x)
 #'   if (me == 0) print(as_array(total))
 #'   pjrt_distributed_leave()
 #' ')
@@ -121,17 +121,17 @@
 #' \dontrun{
 #' # By hand: the same in two terminals, with process_id = 0 and 1
 #' pjrt_distributed("127.0.0.1:29500", num_processes = 2, process_id = 0)
-#' mesh <- ffi_mesh(c(data = 2))
-#' x <- ffi_shard(rnorm(5), mesh, "data", global_shape = 10)
-#' total <- xla_jit(function(x) sum(x), out_shardings = ffi_spec())
+#' mesh <- xla_mesh(c(data = 2))
+#' x <- xla_shard(rnorm(5), mesh, "data", global_shape = 10)
+#' total <- xla_jit(function(x) sum(x), out_shardings = xla_spec())
 #' as_array(total(x))
 #'
 #' # From one session, with callr
 #' work <- function(i) {
 #'   xlaffi::pjrt_distributed("127.0.0.1:29500", 2, i)
-#'   mesh <- xlaffi::ffi_mesh(c(data = 2))
-#'   x <- xlaffi::ffi_shard(c(1, 2) + i, mesh, "data", global_shape = 4)
-#'   xlaffi::as_array(xlaffi::xla_jit(function(x) sum(x), out_shardings = xlaffi::ffi_spec())(x))
+#'   mesh <- xlaffi::xla_mesh(c(data = 2))
+#'   x <- xlaffi::xla_shard(c(1, 2) + i, mesh, "data", global_shape = 4)
+#'   xlaffi::as_array(xlaffi::xla_jit(function(x) sum(x), out_shardings = xlaffi::xla_spec())(x))
 #' }
 #' running <- lapply(0:1, function(i) callr::r_bg(work, list(i)))
 #' lapply(running, function(p) { p$wait(); p$get_result() })

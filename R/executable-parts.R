@@ -10,7 +10,7 @@
 #'
 #' @param executable An executable for several devices of this process, see [pjrt_compile_options()].
 #' @param ... Arrays, one per parameter of the program: R data, in the parameter's dtype on the devices; buffers;
-#'   or arrays made by [ffi_shard()], which must be cut as the program wants them.
+#'   or arrays made by [xla_shard()], which must be cut as the program wants them.
 #' @param results What [pjrt_execute()] gave, with `simplify` or without: a list of buffers for each result, or for one
 #'   result alone its list.
 #' @return `pjrt_shard()` a list with an element per parameter, each a list of buffers, one per device: the arguments of

@@ -20,8 +20,8 @@ say_compiling <- function() {
     "XLA is compiling a program, which takes longer the more operations it has.",
     i = paste(
       "Loops of R's are written out turn by turn: {.fn hlo_scan} and {.fn hlo_fori} are compiled as one turn,",
-      "{.fn ffi_vmap} and functions of whole arrays as one operation for all elements."
+      "{.fn xla_vmap} and functions of whole arrays as one operation for all elements."
     ),
-    i = "Programs are kept, see {.fn ffi_cache}. {.code options(xlaffi.progress = FALSE)} turns this message off."
+    i = "Programs are kept, see {.fn xla_cache}. {.code options(xlaffi.progress = FALSE)} turns this message off."
   ), class = "xlaffi_message_progress")
 }

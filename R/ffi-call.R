@@ -10,7 +10,7 @@
 #' values inside another program; R numbers beside buffers adapt as there. A call without results gives
 #' `NULL`, invisibly.
 #'
-#' What `vmap_method` means for [ffi_vmap()], with batches of `b` elements:
+#' What `vmap_method` means for [xla_vmap()], with batches of `b` elements:
 #' * `"sequential"`: the handler is called `b` times, in a loop inside the program.
 #' * `"expand_dims"`: it is called once. Operands and results have one more axis in front, of length
 #'   `b`; that of operands that are not mapped has length 1.
@@ -29,7 +29,7 @@
 #' @param check_target Whether to look up `target` before the program is compiled. `FALSE` is for
 #'   handlers that only the plugin itself knows.
 #' @return An op: a function of the operands, class `xlaffi_op`.
-#' @seealso [ffi_program()] shows its program; `vignette("ffi-call")`.
+#' @seealso [xla_program()] shows its program; `vignette("ffi-call")`.
 #' @examplesIf plugins_downloaded()
 #' lu <- ffi_call("lu", function(a) list(lu = a, pivots = ffi_type("i32", min(shape(a)))),
 #'   operand_layouts = "column", result_layouts = "column"

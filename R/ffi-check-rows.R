@@ -83,12 +83,12 @@ derivative_rows <- function(f, run, point, prefix = "") {
   directions <- random_directions(point$leaves, point$types)
   weights <- random_directions(point$value, point$results)
   primals <- as_buffers(point$leaves, point$types, point$arguments)
-  forward <- ffi_jvp(f)
+  forward <- xla_jvp(f)
   tangents <- function(which) {
     out <- forward(primals, as_buffers(only(directions, which), point$types, point$arguments))
     lapply(tree_slots(point$tree, out$tangent), function(x) if (!is.null(x)) vector_of(x))
   }
-  reverse <- ffi_vjp(f)
+  reverse <- xla_vjp(f)
   gradients <- function(which) {
     out <- reverse(primals, as_buffers(only(weights, which), point$results, point$tree))
     lapply(tree_slots(point$arguments, out$gradients), function(x) if (!is.null(x)) vector_of(x))
@@ -134,7 +134,7 @@ only <- function(leaves, which) {
 gradient_of <- function(f, point) {
   force(f)
   weights <- tree_fill(point$tree, random_directions(point$value, point$results))
-  function(...) ffi_vjp(f)(list(...), weights)$gradients
+  function(...) xla_vjp(f)(list(...), weights)$gradients
 }
 
 second_rows <- function(gradient, point) {
@@ -237,7 +237,7 @@ batch_row <- function(f, run, point, elements, mapped, check) {
     leaves[places] <- lapply(which(places), function(i) stacked(lapply(elements, `[[`, i), types[[i]]))
     types[places] <- lapply(types[places], batch_type, length(elements))
     axes <- tree_fill(point$arguments, lapply(places, function(mapped) if (mapped) 1))
-    out <- tree_leaves(do.call(ffi_vmap(f, unname(axes)), as_buffers(leaves, types, point$arguments)))
+    out <- tree_leaves(do.call(xla_vmap(f, unname(axes)), as_buffers(leaves, types, point$arguments)))
     compare_batch(lapply(out, as_array), one_by_one)
   })
 }

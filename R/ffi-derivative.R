@@ -13,8 +13,9 @@ has_rule <- function(node, rule) {
 }
 
 # The tangents of `outputs` when `roots` change by `tangents`; NULL for zero. What the roots are
-# computed from does not count. `reverse` says that pull_cotangents() comes next.
-push_tangents <- function(outputs, roots, tangents, reverse = FALSE) {
+# computed from does not count. `reverse` says that pull_cotangents() comes next, `kept` that the tangents are linear
+# functions that are used apart from the outputs: loops keep what they need for them, where they can.
+push_tangents <- function(outputs, roots, tangents, reverse = FALSE, kept = FALSE) {
   if (!length(roots)) {
     return(vector("list", length(outputs)))
   }
@@ -36,7 +37,7 @@ push_tangents <- function(outputs, roots, tangents, reverse = FALSE) {
     if (all(vapply(given, is.null, NA))) {
       next
     }
-    changes <- node_tangents(node, given, reverse)
+    changes <- node_tangents(node, given, reverse, kept)
     for (i in seq_along(changes)) {
       known[[paste0(node$id, ":", i)]] <- changes[[i]]
     }
@@ -44,7 +45,7 @@ push_tangents <- function(outputs, roots, tangents, reverse = FALSE) {
   lapply(outputs, function(value) known[[value_key(value)]])
 }
 
-node_tangents <- function(node, tangents, reverse) {
+node_tangents <- function(node, tangents, reverse, kept) {
   if (node$op == "alias") {
     return(tangents)
   }
@@ -54,9 +55,10 @@ node_tangents <- function(node, tangents, reverse) {
   if (!any(vapply(node$types, function(type) is_inexact(type@dtype), NA))) {
     return(vector("list", length(node$types)))
   }
-  pull <- if (reverse) primitive_rule(node$op, "pull")
-  if (!is.null(pull)) {
-    return(pulled_tangents(node, tangents, pull))
+  pull <- if (reverse || kept) primitive_rule(node$op, "pull")
+  changes <- if (!is.null(pull)) (if (reverse) pulled_tangents else kept_tangents)(node, tangents, pull)
+  if (!is.null(changes)) {
+    return(changes)
   }
   rule <- primitive_rule(node$op, "jvp")
   if (is.null(rule)) {

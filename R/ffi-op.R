@@ -31,12 +31,12 @@
 #'
 #' @param call A function of values that returns a value or a (named) list of values.
 #' @param jvp The rule for derivatives, or `NULL`.
-#' @param vmap The rule for batches, see [ffi_vmap()], or `NULL`.
+#' @param vmap The rule for batches, see [xla_vmap()], or `NULL`.
 #' @param transpose The rule for linear ops, or `NULL`.
 #' @param vjp The rule for reverse mode: a function, a list of two, or `NULL`.
 #' @param name The op's name in messages.
 #' @return An op: a function, class `xlaffi_op`.
-#' @seealso [ffi_call()] makes the function for a custom call; [ffi_jvp()], [ffi_vjp()].
+#' @seealso [ffi_call()] makes the function for a custom call; [xla_jvp()], [xla_vjp()].
 #' @examplesIf plugins_downloaded()
 #' # Kepler's equation: sin E and cos E of M and e, by the handler `kepler`
 #' anomaly <- ffi_op(
@@ -49,7 +49,7 @@
 #'   name = "anomaly"
 #' )
 #' anomaly(c(0.1, 1), c(0.5, 0.3))
-#' ffi_jvp(anomaly)(list(M = 1, e = 0.3), list(M = NULL, e = 1))$tangent
+#' xla_jvp(anomaly)(list(M = 1, e = 0.3), list(M = NULL, e = 1))$tangent
 #'
 #' # A rule for reverse mode that keeps a residual
 #' norm <- ffi_op(function(x) sqrt(sum(x^2)),
@@ -62,7 +62,7 @@
 #'   ),
 #'   name = "norm"
 #' )
-#' ffi_grad(norm)(c(3, 4))
+#' xla_grad(norm)(c(3, 4))
 #' @export
 ffi_op <- function(call, jvp = NULL, vmap = NULL, transpose = NULL, name = "op", vjp = NULL) {
   if (!is.function(call)) {

@@ -60,7 +60,7 @@ node_cotangents <- function(node, given, linear) {
   if (is.null(rule)) {
     switch(node$op,
       "while" = no_rule(node, "transpose", "has no derivative in reverse mode: nobody knows how many turns it takes",
-        "`max_turns` bounds it; `hlo_scan()` and `hlo_fori()` are loops of a known number of turns."
+        "`max_iter` bounds it; `hlo_scan()` and `hlo_fori()` are loops of a known number of turns."
       ),
       custom_call = no_rule(node, "transpose", "is applied to tangents and has no transpose rule",
         "`ffi_op(call, transpose = )` gives it one; see ?ffi_op."

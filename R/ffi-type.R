@@ -1,7 +1,7 @@
 #' The type of an array
 #'
 #' Element type and dimensions without data: what a custom call returns (see [hlo_custom_call()])
-#' or, in [ffi_program()], a stand-in for an argument.
+#' or, in [xla_program()], a stand-in for an argument.
 #'
 #' @param dtype The element type: a name as in [pjrt_buffer()], or what [dtype()] returns. `"token"`: no array,
 #'   but what puts one call after another, see [hlo_token()].

@@ -7,7 +7,7 @@
 #' @details
 #' What `f` makes on the way, such as fitted values and weights, exists for one block at a time and stays in the
 #' processor's cache. So a tall matrix is read once, however often `f` uses it, and there are no copies of its size.
-#' One device goes through its blocks one after the other, on one core: in [ffi_shard_map()] each device does so with
+#' One device goes through its blocks one after the other, on one core: in [xla_shard_map()] each device does so with
 #' its own rows.
 #'
 #' `f` must add up: for all rows it gives the sum of what it gives for the blocks. All that can be checked is that it
@@ -31,7 +31,7 @@
 #' Arguments of different numbers of rows, an `f` that does not take as many arguments, and results that are logical or
 #' have another shape for another number of rows are errors.
 #'
-#' @seealso [hlo_scan()], [ffi_shard_map()].
+#' @seealso [hlo_scan()], [xla_shard_map()].
 #' @examplesIf plugins_downloaded()
 #' # A Newton step of a logistic regression
 #' step <- xla_jit(function(beta, x, y) {

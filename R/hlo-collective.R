@@ -1,6 +1,6 @@
 #' Collectives: what devices tell one another
 #'
-#' Functions for the function that [ffi_shard_map()] runs on every device of a mesh, on its own part of the data.
+#' Functions for the function that [xla_shard_map()] runs on every device of a mesh, on its own part of the data.
 #' `hlo_psum()`, `hlo_pmean()`, `hlo_pmax()` and `hlo_pmin()` combine the values of the devices, element by element,
 #' and give the result to all of them: NaN where any device has NaN.
 #'
@@ -22,7 +22,7 @@
 #'   new axis `concat`; with `tiled = TRUE` the axis `split` gets shorter and the axis `concat` longer.
 #'
 #' All devices must come to the same collectives in the same order. So the condition of a [hlo_cond()] or
-#' [hlo_while()] with collectives in it must be the same on all devices that they join, which [ffi_shard_map()] checks:
+#' [hlo_while()] with collectives in it must be the same on all devices that they join, which [xla_shard_map()] checks:
 #' a sum or maximum over the axis makes it so.
 #'
 #' Derivatives, in forward and reverse mode and of any order, are those of the whole: one device's argument counts for
@@ -37,16 +37,16 @@
 #' @param perm Who sends to whom: a list of pairs `c(from, to)`, or a matrix with such rows. No device sends, or is sent
 #'   to, twice.
 #' @return A value, or a list as `x`.
-#' @seealso [ffi_shard_map()]
+#' @seealso [xla_shard_map()]
 #' @examplesIf plugins_downloaded()
-#' mesh <- ffi_mesh(c(data = 1L))
-#' share <- ffi_shard_map(
+#' mesh <- xla_mesh(c(data = 1L))
+#' share <- xla_shard_map(
 #'   function(x) list(share = x / hlo_psum(sum(x), "data"), largest = hlo_pmax(max(x), "data")),
-#'   mesh, "data", list(share = "data", largest = ffi_spec())
+#'   mesh, "data", list(share = "data", largest = xla_spec())
 #' )
 #' share(c(1, 2, 5))
 #' # What the others have, whole and in parts; and who they are
-#' told <- ffi_shard_map(
+#' told <- xla_shard_map(
 #'   function(x) {
 #'     list(
 #'       all = hlo_all_gather(x, "data", tiled = TRUE),
@@ -58,7 +58,7 @@
 #'   },
 #'   mesh, "data",
 #'   list(
-#'     all = ffi_spec(), part = "data", turned = "data", next_one = "data", least = NULL, place = NULL
+#'     all = xla_spec(), part = "data", turned = "data", next_one = "data", least = NULL, place = NULL
 #'   )
 #' )
 #' told(c(1, 2, 5))
@@ -69,7 +69,7 @@ NULL
 named_axes <- function(axis, op, call) {
   mesh <- the$manual
   if (is.null(mesh)) {
-    abort(sprintf("%s: there are no devices to speak to outside of the function of ffi_shard_map()", op),
+    abort(sprintf("%s: there are no devices to speak to outside of the function of xla_shard_map()", op),
       op = op, call = call
     )
   }

@@ -12,7 +12,7 @@
 #' Derivatives: forward and reverse mode go through the branch that ran; what the other ones would give, and be it not
 #' finite, has no part in it. In reverse mode a branch keeps what its derivative needs.
 #'
-#' Batches ([ffi_vmap()]): where the condition differs from element to element, all branches run on the whole
+#' Batches ([xla_vmap()]): where the condition differs from element to element, all branches run on the whole
 #' batch and each element takes its own, unless a branch has loops or custom calls: then the elements go through the
 #' branches one after another.
 #'

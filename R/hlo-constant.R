@@ -123,4 +123,8 @@ fits_integer <- function(data, dtype) {
 }
 
 # A number of the package's in the dtype and shape of a value. NA of integers is the least one, which R reads as NA.
-filled <- function(number, like) constant(number, like@dtype, like@shape, "number", na = TRUE)
+# NaN among complex numbers is both parts, as NA is in R.
+filled <- function(number, like) {
+  if (is_complex(like@dtype) && identical(number, NaN)) number <- complex(real = NaN, imaginary = NaN)
+  constant(number, like@dtype, like@shape, "number", na = TRUE)
+}

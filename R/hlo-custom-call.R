@@ -17,9 +17,9 @@
 #' @param has_side_effect Whether the call must stay though nobody uses its results. `"ordered"`: and
 #'   the included CPU plugin makes all such calls, and those of `print_tensor`, in the order of the
 #'   program, whatever their handlers. On other platforms XLA may order them by data flow alone. In a program over
-#'   several devices the first device makes such a call, once and with the whole arrays; inside of [ffi_shard_map()]
+#'   several devices the first device makes such a call, once and with the whole arrays; inside of [xla_shard_map()]
 #'   each device makes it.
-#' @param vmap_method How [ffi_vmap()] works on the call: `"sequential"`, `"expand_dims"`,
+#' @param vmap_method How [xla_vmap()] works on the call: `"sequential"`, `"expand_dims"`,
 #'   `"broadcast_all"` or `NULL`, see [ffi_call()].
 #' @return A value, or a list of values as `results`; `NULL`, invisibly, where there are none.
 #' @examplesIf plugins_downloaded()

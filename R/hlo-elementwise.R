@@ -69,7 +69,10 @@ binary <- function(op, x, y, kind, shown, names = c("x", "y"), dtype = NULL, cal
 
 #' @rdname hlo_elementwise
 #' @export
-hlo_add <- function(...) Reduce(add_tangents, list(...))
+hlo_add <- function(...) {
+  if (!is_tracing()) refuse_outside()
+  Reduce(add_tangents, list(...))
+}
 
 #' @rdname hlo_elementwise
 #' @export

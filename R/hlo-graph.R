@@ -49,18 +49,36 @@ resolved <- function(value) {
 # one. Nodes with side effects are kept though nobody uses what they give.
 trace_region <- function(f, types, silent = FALSE) {
   depth <- length(the$traces)
+  is_inner <- is_tracing()
   on.exit({
     the$traces <- the$traces[seq_len(depth)]
     if (depth == 0L) the$scoped <- list()
   })
   the$traces[[depth + 1L]] <- list()
   first <- the$node_count + 1
-  params <- lapply(types, new_parameter)
-  results <- f(params)
+  params <- NULL
+  trace <- function() {
+    params <<- lapply(types, new_parameter)
+    f(params)
+  }
+  results <- if (is_inner) trace() else marked_as_trace(trace())
   list(
     params = params, results = results, first = first, last = the$node_count,
     effects = if (!silent) the$traces[[depth + 1L]]
   )
+}
+
+# R's collector may come in the middle of a trace, and call finalizers, which have nothing to do with the program that
+# is being written. R hides from them what restarts there are: so a trace has one, and who does not see it is no part
+# of it.
+marked_as_trace <- function(expr) withRestarts(expr, xlaffi_trace = function() NULL)
+
+# Asked while a program is being written: whether a finalizer calls.
+in_finalizer <- function() {
+  for (restart in computeRestarts()) {
+    if (restart[[1L]] == "xlaffi_trace") return(FALSE)
+  }
+  TRUE
 }
 
 # What `f` gives, recorded without side effects.
@@ -71,8 +89,8 @@ silently <- function(f) {
 }
 
 record_effect <- function(node) {
-  depth <- length(the$traces)
-  if (depth) {
+  if (is_tracing()) {
+    depth <- length(the$traces)
     the$traces[[depth]] <- c(the$traces[[depth]], node)
   }
 }

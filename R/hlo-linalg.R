@@ -31,7 +31,7 @@
 #' # The log density of a normal distribution, up to a constant
 #' f <- function(sigma, x) -0.5 * (sum(x * solve(sigma, x)) + determinant(sigma)$modulus)
 #' xla_jit(f)(x, c(1, 2))
-#' ffi_grad(f)(x, c(1, 2))
+#' xla_grad(f)(x, c(1, 2))
 #' @name hlo_linalg
 NULL
 

@@ -5,7 +5,8 @@
 # What gives it again by itself
 na_moves <- c(
   "select", "reshape", "broadcast_in_dim", "transpose", "reverse", "slice", "pad", "concatenate", "dynamic_slice",
-  "dynamic_update_slice", "gather", "scatter_set", "alias", "optimization_barrier", "negate", "abs", "reduce_min"
+  "dynamic_update_slice", "gather", "scatter_set", "alias", "optimization_barrier", "negate", "abs", "reduce_min",
+  "minimum", "cumulative_minimum", "sort"
 )
 
 # Whether a value may hold it, as far as the program shows where it comes from.
@@ -41,6 +42,17 @@ may_have_na <- function(x) {
 }
 
 is_na_integer <- function(x) compared(x, filled(missing_number(x@dtype), x), "EQ", "is.na()")
+
+# With NaN in the place of NA: what is put in order
+with_nan <- function(x) if (may_have_na(x)) converted(x, "f64") else x
+
+# NA where `x` has any
+na_if_any <- function(result, x) {
+  if (!may_have_na(x)) {
+    return(result)
+  }
+  selected(any(is_na_integer(x)), filled(missing_number(result@dtype), result), result)
+}
 
 # Where an operand is NA, of which `result` was computed, that is NA.
 with_na_of <- function(result, operands) {

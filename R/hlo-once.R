@@ -1,4 +1,4 @@
-# Calls with side effects in a program over several devices, outside of ffi_shard_map(): one device makes them, with the
+# Calls with side effects in a program over several devices, outside of xla_shard_map(): one device makes them, with the
 # whole of what they take, and tells the others what they gave. (XLA refuses to partition such calls.)
 
 # The text of such a call: that of a node which runs on every device.
@@ -6,14 +6,22 @@ once_text <- function(node, operands, scope) {
   if (any_token(c(node$inputs, node$types))) {
     abort(sprintf("%s takes or gives a token, which programs over several devices do not have", node_title(node)),
       "UNIMPLEMENTED", op = public_target(node$params$target), call = NULL,
-      hint = "`ffi_shard_map()` has it called by each device."
+      hint = "`xla_shard_map()` has it called by each device."
     )
   }
   mesh <- scope$mesh
-  group <- list(mesh = mesh, axes = names(mesh$axes), size = mesh_size(mesh))
   # The program has been traced: what is written here takes values of its own, and `operands` are their names.
-  inputs <- lapply(node$inputs, function(input) new_parameter(type_of(input)))
-  everywhere <- shard_map_node(function(params) {
+  everywhere <- NULL
+  trace_region(function(inputs) {
+    everywhere <<- on_every_device(node, inputs, mesh)
+    list()
+  }, lapply(node$inputs, type_of), silent = TRUE)
+  primitive_rule("shard_map", "text")(everywhere, operands, scope)
+}
+
+on_every_device <- function(node, inputs, mesh) {
+  group <- list(mesh = mesh, axes = names(mesh$axes), size = mesh_size(mesh))
+  shard_map_node(function(params) {
     first <- record("axis_index", list(), "i32", integer(), list(group = group))
     call <- function() {
       again <- new_node(node$op, params, node$types, node$params)
@@ -23,7 +31,6 @@ once_text <- function(node, operands, scope) {
     values <- case_node(list(call, function() lapply(node$types, zero_of)), first)
     list(values = lapply(values, from_first, group), specs = lapply(node$types, whole_spec))
   }, inputs, lapply(inputs, whole_spec), mesh)
-  primitive_rule("shard_map", "text")(everywhere, operands, scope)
 }
 
 # What all but the first device have is zero.

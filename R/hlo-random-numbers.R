@@ -6,7 +6,7 @@
 #' Numbers are floating-point ones, also those that are whole; [hlo_convert()] makes integers of them. Parameters that
 #' are no parameters of the distribution (a negative `sd`) give NaN, as in R, but without a warning.
 #'
-#' Results follow their parameters: [ffi_grad()] and its kin differentiate through continuous distributions. Those of
+#' Results follow their parameters: [xla_grad()] and its kin differentiate through continuous distributions. Those of
 #' gamma numbers (`hlo_rgamma()`, `hlo_rchisq()`, `hlo_rbeta()`, `hlo_rt()`, `hlo_rf()`) move so that the distribution
 #' function stays what it is (implicit derivatives). Counts are flat.
 #'
@@ -38,7 +38,7 @@
 #' f <- xla_jit(function(seed, mean) hlo_rnorm(hlo_key(seed), 3, mean, sd = 2))
 #' f(1L, 10)
 #' # Derivatives go through the numbers to the parameters
-#' ffi_grad(function(shape) sum(hlo_rgamma(hlo_key(1L), 100, shape)))(2)
+#' xla_grad(function(shape) sum(hlo_rgamma(hlo_key(1L), 100, shape)))(2)
 #'
 #' draws <- xla_jit(function(seed) {
 #'   key <- hlo_key(seed)

@@ -7,7 +7,7 @@
 #' `sigma` that is not positive definite gives NaN. `hlo_rdirichlet()` divides gamma numbers by their sum; an `alpha`
 #' that is negative or not finite gives NaN, and components of an `alpha` of 0 are 0.
 #'
-#' Results are of f32 if a parameter is a value of f32, else of f64, and follow their parameters: [ffi_grad()] and its
+#' Results are of f32 if a parameter is a value of f32, else of f64, and follow their parameters: [xla_grad()] and its
 #' kin differentiate through them, see [hlo_random_numbers].
 #'
 #' @param key A key, see [hlo_key()].

@@ -14,7 +14,7 @@
 #' What is reproducible: bits, `hlo_split()` and `hlo_fold_in()` and `hlo_runif()` with `min` 0 and `max` 1 are those of
 #' `jax.random` (its default implementation, `threefry2x32`, partitionable) bit by bit on every platform. Other
 #' distributions are computed from them by functions such as `log()`, of which a platform may round the last bit in its
-#' own way; on CPUs `hlo_rnorm()` agrees with `jax.random.normal()` bit by bit. [ffi_vmap()] over keys gives what a loop
+#' own way; on CPUs `hlo_rnorm()` agrees with `jax.random.normal()` bit by bit. [xla_vmap()] over keys gives what a loop
 #' over keys gives.
 #'
 #' R's own generator and `set.seed()` have no part in this: `rnorm()` in a traced function would be one constant.

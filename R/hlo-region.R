@@ -119,7 +119,7 @@ dependents <- function(values, roots, first) {
 }
 
 # The values that the shares need and that do not depend on cotangents. `keep(value)` says which of them are kept; what
-# is not is computed again, from what it is computed from.
+# is not is computed again, from what it is computed from; calls with side effects are not made again.
 residual_values <- function(linear, keep) {
   shares <- Filter(Negate(is.null), linear$shares)
   is_dependent <- dependents(shares, Filter(Negate(is.null), linear$cotangents), linear$first)
@@ -141,13 +141,19 @@ residual_values <- function(linear, keep) {
       next
     }
     seen[[key]] <- TRUE
-    if (keep(value)) {
+    if (keep(value) || acts(value@node)) {
       found <- c(found, list(value))
     } else {
       candidates <- c(candidates, replay_edges(value@node))
     }
   }
   found
+}
+
+# Whether a node is a call with side effects, or has one within
+acts <- function(node) {
+  isTRUE(node$params$has_side_effect) ||
+    any(vapply(inner_regions(node), function(region) any(vapply(region_nodes(region), acts, NA)), NA))
 }
 
 # Kinds with regions have a rule `pull` for reverse mode: function(node, moving), where `moving` marks inputs. It gives
@@ -170,6 +176,26 @@ pulled_tangents <- function(node, tangents, rule) {
     changes[both$changing] <- node_values(linear)
   }
   changes
+}
+
+# The tangents themselves, from what is kept for reverse mode: the transpose of that. NULL where it does not go.
+kept_tangents <- function(node, tangents, rule) {
+  moving <- !vapply(tangents, is.null, NA)
+  before <- mget(c("types", "params", "inputs"), node)
+  tryCatch({
+    both <- rule(node, moving)
+    changing <- both$changing
+    cotangents <- changes <- vector("list", length(changing))
+    if (any(changing)) {
+      cotangents[changing] <- lapply(before$types[changing], new_parameter)
+      shares <- both$pull(cotangents)[moving]
+      changes[changing] <- pull_cotangents(shares, tangents[moving], cotangents[changing])
+    }
+    changes
+  }, xlaffi_error_unimplemented = function(error) {
+    list2env(before, node)
+    NULL
+  })
 }
 
 primitive("linear", transpose = function(node, cotangents, linear) node$params$transpose(cotangents))

@@ -22,13 +22,18 @@ by_slope <- function(slope) {
 primitive("sqrt", jvp = by_slope(function(x, y) 0.5 / y))
 primitive("rsqrt", jvp = by_slope(function(x, y) -0.5 * y / x))
 primitive("exponential", jvp = by_slope(function(x, y) y))
-primitive("exponential_minus_one", jvp = by_slope(function(x, y) y + 1))
+# Of y the slope would have no digits where y is rounded to -1.
+primitive("exponential_minus_one", jvp = by_slope(function(x, y) exp(x)))
 primitive("log", jvp = function(node, tangents) list(tangents[[1L]] / node$inputs[[1L]]))
 primitive("log_plus_one", jvp = function(node, tangents) list(tangents[[1L]] / (node$inputs[[1L]] + 1)))
 primitive("sine", jvp = by_slope(function(x, y) cos(x)))
 primitive("cosine", jvp = by_slope(function(x, y) -sin(x)))
-primitive("tanh", jvp = by_slope(function(x, y) (1 - y) * (1 + y)))
-primitive("logistic", jvp = by_slope(function(x, y) y * (1 - y)))
+primitive("logistic", jvp = by_slope(function(x, y) y * hlo_logistic(-x)))
+
+# Where real y are rounded to 1 or -1 their slope has digits of its own.
+primitive("tanh", jvp = by_slope(function(x, y) {
+  if (is_complex(x@dtype)) (1 - y) * (1 + y) else 4 * hlo_logistic(2 * x) * hlo_logistic(-2 * x)
+}))
 
 # |x| has slope 0 where it is 0.
 primitive("abs", jvp = function(node, tangents) {

@@ -16,7 +16,7 @@
 #' turn: what differs from turn to turn belongs into `xs`.
 #'
 #' `hlo_fori()` with numbers of R as bounds is such a loop. With bounds that are values it has forward mode only, unless
-#' `max_turns` bounds their number: then at most so many turns are made.
+#' `max_iter` bounds their number: then at most so many turns are made.
 #'
 #' @param f A function of the carry and of one element of `xs`, each as a value or a list as `init` and `xs` are (of the
 #'   carry alone where `xs` is `NULL`). It returns `list(carry, y)`; `y` is a value, a (nested) list of them, or `NULL`.
@@ -28,7 +28,7 @@
 #' @param lower,upper The first and the last number, both included: numbers of R, or scalar integer values. There are no
 #'   turns if `upper` is below `lower`.
 #' @param body A function of the number, a scalar i32, and of the carry, which gives the next carry.
-#' @param max_turns `NULL`, or a number: no more turns than that, see [hlo_while()].
+#' @param max_iter `NULL`, or a number: no more turns than that, see [hlo_while()].
 #' @return `hlo_scan()`: `list(carry = , y = )`, the last carry and the stacked results. `hlo_fori()`: the last carry.
 #' @section Errors:
 #' A carry that changes its structure, dtypes or shapes, an `f` that does not return `list(carry, y)`, and `xs` of
@@ -43,7 +43,7 @@
 #'   }, init = 0, xs = e)$y
 #' })
 #' ar(0.5, c(1, 0, 0, 2))
-#' ffi_grad(function(phi, e) sum(ar(phi, e)^2))(0.5, c(1, 0, 0, 2))
+#' xla_grad(function(phi, e) sum(ar(phi, e)^2))(0.5, c(1, 0, 0, 2))
 #'
 #' xla_jit(function(x) hlo_fori(1, 10, function(i, x) x + 1 / i, x))(0)
 #' @export

@@ -1,11 +1,11 @@
 #' Run a function on every device of a mesh
 #'
-#' `ffi_shard_map(f)` gives a function that cuts its arguments into parts, one for each device of a mesh, runs `f` on
+#' `xla_shard_map(f)` gives a function that cuts its arguments into parts, one for each device of a mesh, runs `f` on
 #' every device with the parts of that device, and puts the results together. Inside of `f`, devices speak to one
 #' another by [collectives][hlo_collective].
 #'
 #' @details
-#' A spec ([ffi_spec()]) says for each axis of an array along which axes of the mesh it is cut: with `"data"` each
+#' A spec ([xla_spec()]) says for each axis of an array along which axes of the mesh it is cut: with `"data"` each
 #' device along the axis `data` gets its stretch of the first axis of the array, in equal parts. Axes of the mesh that a
 #' spec does not name make no difference: devices that differ along these only get the same. Results are put together in
 #' the same manner: where the spec of a result names an axis of the mesh, the parts lie one after another; along axes
@@ -19,42 +19,42 @@
 #' `check = FALSE` trusts you altogether, and takes the result of one device. Collectives in branches and loops are
 #' checked in any case: all devices that they join must come to them, as the others would wait for ever.
 #'
-#' The function is called with sharded arrays ([ffi_shard()]), with R data, or inside [xla_jit()] as a part of a larger
+#' The function is called with sharded arrays ([xla_shard()]), with R data, or inside [xla_jit()] as a part of a larger
 #' program, of which XLA shares out the rest by itself. Values that `f` uses from outside are given to each device as a
 #' whole. What `f` calls runs once on each device, on its part: custom calls and ops of yours too (outside of
-#' `ffi_shard_map()` XLA runs these on the whole array, on every device).
+#' `xla_shard_map()` XLA runs these on the whole array, on every device).
 #'
-#' Derivatives go through it in forward and reverse mode, any number of times, and so does [ffi_vmap()]. Inside of `f`,
-#' derivatives are those of the sum of the results over all devices: `ffi_grad()` of a loss that `hlo_psum()` has added
+#' Derivatives go through it in forward and reverse mode, any number of times, and so does [xla_vmap()]. Inside of `f`,
+#' derivatives are those of the sum of the results over all devices: `xla_grad()` of a loss that `hlo_psum()` has added
 #' up is as many times the gradient of the device's own loss as there are devices that share the sum. So take the
 #' gradient of the device's own loss there, and add up gradients. Outside, where the loss is one number, the
 #' gradient is what it is.
 #'
 #' @param f A function of [values][xlaffi_value]. It sees the parts that one device has.
-#' @param mesh What [ffi_mesh()] makes.
+#' @param mesh What [xla_mesh()] makes.
 #' @param in_specs A spec for all arguments, or a list with one for each (named or in order); an argument that is a
 #'   list may have a list of its own. `NULL`: the whole argument for each device.
 #' @param out_specs The same for the results.
 #' @param check Whether to check that results are the same on all devices where `out_specs` says so.
 #' @return A function as [xla_jit()] returns it.
-#' @seealso [hlo_collective], [ffi_mesh()], [ffi_shard()]
+#' @seealso [hlo_collective], [xla_mesh()], [xla_shard()]
 #' @examplesIf plugins_downloaded()
-#' mesh <- ffi_mesh(c(data = 1L))
+#' mesh <- xla_mesh(c(data = 1L))
 #' # The cross product of a matrix whose rows lie on several devices
-#' cross <- ffi_shard_map(
+#' cross <- xla_shard_map(
 #'   function(x) hlo_psum(crossprod(x), "data"),
-#'   mesh, in_specs = "data", out_specs = ffi_spec()
+#'   mesh, in_specs = "data", out_specs = xla_spec()
 #' )
 #' cross(matrix(1:6 / 2, 3))
 #'
 #' # Mean squared error and its gradient
-#' loss <- ffi_shard_map(
+#' loss <- xla_shard_map(
 #'   function(w, x, y) hlo_pmean(mean((drop(x %*% w) - y)^2), "data"),
 #'   mesh, in_specs = list(w = NULL, x = "data", y = "data"), out_specs = NULL
 #' )
-#' ffi_grad(loss)(c(1, 2), cbind(1, 1:4), c(2, 4, 7, 8))
+#' xla_grad(loss)(c(1, 2), cbind(1, 1:4), c(2, 4, 7, 8))
 #' @export
-ffi_shard_map <- function(f, mesh, in_specs, out_specs, check = TRUE) {
+xla_shard_map <- function(f, mesh, in_specs, out_specs, check = TRUE) {
   check_function(f)
   check_mesh(mesh, "mesh")
   check_flag(check, "check")
@@ -62,10 +62,10 @@ ffi_shard_map <- function(f, mesh, in_specs, out_specs, check = TRUE) {
   # Where R data come to lie
   placed <- if (!"..." %in% names(formals(args(own)))) in_specs
   new_jit(function(...) {
-    call <- quote(ffi_shard_map())
+    call <- quote(xla_shard_map())
     if (!is.null(the$manual)) {
-      abort("ffi_shard_map: this is called in the function of another ffi_shard_map(), where there is one device",
-        op = "ffi_shard_map", operand = "f", call = call
+      abort("xla_shard_map: this is called in the function of another xla_shard_map(), where there is one device",
+        op = "xla_shard_map", operand = "f", call = call
       )
     }
     use_mesh(mesh, call)
@@ -95,10 +95,10 @@ specs_of <- function(specs, like, mesh, name, what, call, parts = 1) {
     title <- paste0(what, if (nzchar(path)) sprintf(" `%s`", path))
     if (length(spec) > length(value@shape)) {
       abort(
-        sprintf("ffi_shard_map: %s is %s, but %s has %s", title, type_text(value), format(spec),
+        sprintf("xla_shard_map: %s is %s, but %s has %s", title, type_text(value), format(spec),
           if (length(spec) == 1L) "an entry" else sprintf("%d entries", length(spec))
         ),
-        op = "ffi_shard_map", operand = name, call = call,
+        op = "xla_shard_map", operand = name, call = call,
         hint = if (!length(value@shape)) "`hlo_reshape(x, 1)` makes a vector of a scalar."
       )
     }
@@ -164,10 +164,10 @@ check_replication <- function(node, tree, call) {
       path <- tree_path(new_tree(tree_map(tree, function(leaf) TRUE)), i)
       abort(
         sprintf(
-          "ffi_shard_map: %s may differ along axis %s, which `out_specs` does not name for it",
+          "xla_shard_map: %s may differ along axis %s, which `out_specs` does not name for it",
           if (nzchar(path)) sprintf("result `%s`", path) else "the result", quoted(wrong[[1L]])
         ),
-        op = "ffi_shard_map", operand = "out_specs", call = call, hint = c(
+        op = "xla_shard_map", operand = "out_specs", call = call, hint = c(
           sprintf("A spec with %s puts the results of the devices one after another.", quoted(wrong[[1L]])),
           "`hlo_psum()`, `hlo_pmax()`, `hlo_all_gather()` and their kin make them the same.",
           "`check = FALSE` if you know that they are."

@@ -10,29 +10,29 @@
 #' The mesh is that of the sharded arguments, or of `mesh`, which makes the program one for that mesh.
 #'
 #' @param x A [value][xlaffi_value].
-#' @param spec Along which axes of the mesh each dimension is cut, see [ffi_spec()].
-#' @param mesh A mesh, see [ffi_mesh()]; `NULL`: the one that the program has.
+#' @param spec Along which axes of the mesh each dimension is cut, see [xla_spec()].
+#' @param mesh A mesh, see [xla_mesh()]; `NULL`: the one that the program has.
 #' @return A value, equal to `x`.
-#' @seealso [ffi_shard()] for arrays, [xla_jit()] for arguments and results.
+#' @seealso [xla_shard()] for arrays, [xla_jit()] for arguments and results.
 #' @section Errors:
 #' Without a mesh it is an error of class `xlaffi_error_failed_precondition`; axes that the mesh has not are one, too.
 #'
 #' @examplesIf plugins_downloaded()
-#' mesh <- ffi_mesh(c(data = 1))
+#' mesh <- xla_mesh(c(data = 1))
 #' f <- xla_jit(function(x) sum(hlo_shard(x * 2, "data")))
-#' f(ffi_shard(c(1, 2, 3), mesh, "data"))
+#' f(xla_shard(c(1, 2, 3), mesh, "data"))
 #' @export
 hlo_shard <- function(x, spec, mesh = NULL) {
   call <- rlang::current_env()
   if (is_sharded(x)) {
-    abort("hlo_shard: `x` is an array, and no value of a program: `ffi_shard()` moves it",
+    abort("hlo_shard: `x` is an array, and no value of a program: `xla_shard()` moves it",
       op = "hlo_shard", operand = "x"
     )
   }
   x <- as_value(x, "x")
   check_no_token(x, "hlo_shard", "x", call)
   if (!is.null(the$manual)) {
-    abort("hlo_shard: inside `ffi_shard_map()` each device computes with its own part, and there is nothing to place",
+    abort("hlo_shard: inside `xla_shard_map()` each device computes with its own part, and there is nothing to place",
       "FAILED_PRECONDITION", op = "hlo_shard"
     )
   }

@@ -157,7 +157,11 @@ plain_text <- function(node, operands, scope) {
   paste0("stablehlo.", node$op, " ", paste(operands, collapse = ", "), " : ", mlir_type(node$types[[1L]]))
 }
 
-primitive(c(elementwise, "optimization_barrier"), text = plain_text)
+primitive(elementwise, text = plain_text)
+
+primitive("optimization_barrier", text = function(node, operands, scope) {
+  sprintf("stablehlo.optimization_barrier %s : %s", toString(operands), toString(result_types(node)))
+})
 
 # The type of the result differs from that of the operands. `details` comes before the colon.
 signed_text <- function(details = function(params) "") {

@@ -10,7 +10,7 @@
 #'
 #' Tokens are operands and results of [hlo_custom_call()] and [ffi_call()] (`ffi_type("token")`), and
 #' [hlo_while()] carries them. They are no numbers, a program can neither be given one nor
-#' return it, and calls that take or give tokens have no batches ([ffi_vmap()]). What only gives a token that
+#' return it, and calls that take or give tokens have no batches ([xla_vmap()]). What only gives a token that
 #' nobody needs is left out, unless it has `has_side_effect = TRUE`.
 #'
 #' @param ... Tokens. Without any the token is a new one, which comes after nothing.

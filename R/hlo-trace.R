@@ -1,8 +1,10 @@
 # Runs `f` on values of the given types and gives the program that it wrote: its `region`. `arguments` is a list
-# of trees of types, `results` a tree of types. `platform` is where it is going to run, `mesh` on which devices if these
-# are several; what `f` does may make it a program for a mesh, see use_mesh().
+# of trees of types, `results` a tree of types; `present` is what `f` has set, a function that makes of the results of a
+# run what its caller gets. `platform` is where it is going to run, `mesh` on which devices if these are several; what
+# `f` does may make it a program for a mesh, see use_mesh().
 trace_program <- function(f, arguments, platform = default_platform(), mesh = NULL, labels = list(NULL)) {
-  outer <- mget(c("platform", "undecided", "mesh", "manual", "names_read", "branch"), the, ifnotfound = list(NULL))
+  own <- c("platform", "undecided", "mesh", "manual", "names_read", "branch", "present")
+  outer <- mget(own, the, ifnotfound = list(NULL))
   the$branch <- whole <- new.env(parent = emptyenv())
   on.exit({
     list2env(outer, the)
@@ -10,7 +12,7 @@ trace_program <- function(f, arguments, platform = default_platform(), mesh = NU
   })
   the$platform <- platform
   the$mesh <- mesh
-  the$undecided <- the$manual <- the$names_read <- NULL
+  the$undecided <- the$manual <- the$names_read <- the$present <- NULL
   check_no_tokens(tree_leaves(arguments), "a program cannot be given a token")
   tree <- NULL
   seed <- random_state()
@@ -25,7 +27,7 @@ trace_program <- function(f, arguments, platform = default_platform(), mesh = NU
   }, tree_leaves(arguments))
   list(
     region = region, results = tree_fill(tree, lapply(region$results, type_of)), mesh = the$mesh,
-    names_read = isTRUE(the$names_read)
+    names_read = isTRUE(the$names_read), present = the$present
   )
 }
 
@@ -97,9 +99,9 @@ argument_types <- function(arguments, call = rlang::caller_env()) {
 #' @param ... Arguments for it: R data, buffers, or their types ([ffi_type()]).
 #' @return A string, class `xlaffi_text`, that prints as it is. [pjrt_program()] takes it.
 #' @examplesIf plugins_downloaded()
-#' ffi_program(function(x, y) x * y + 1, c(1, 2, 3), ffi_type("f64", 3))
+#' xla_program(function(x, y) x * y + 1, c(1, 2, 3), ffi_type("f64", 3))
 #' @export
-ffi_program <- function(f, ...) {
+xla_program <- function(f, ...) {
   if (!is.function(f)) {
     abort(sprintf("`f` must be a function, not %s", describe(f)), operand = "f")
   }

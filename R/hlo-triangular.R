@@ -40,7 +40,7 @@ triangular_text <- function(node, operands) {
   )
 }
 
-# Whether the program that is being traced is for the CPU; outside of one, as ffi_program() would have it
+# Whether the program that is being traced is for the CPU; outside of one, as xla_program() would have it
 on_cpu <- function() identical(if (is.null(the$platform)) default_platform() else the$platform, "cpu")
 
 # The handler of a LAPACK routine for the dtype of `x`, and a character for it

@@ -11,6 +11,7 @@ new_node <- function(op, inputs, types, params = list()) {
   for (input in inputs) {
     check_living(input)
   }
+  if (!is_tracing()) refuse_outside()
   the$node_count <- the$node_count + 1
   node <- new.env(parent = emptyenv(), size = 8L)
   node$id <- the$node_count
@@ -20,6 +21,30 @@ new_node <- function(op, inputs, types, params = list()) {
   node$params <- params
   node$branch <- the$branch
   node
+}
+
+# No program is being written that a function of this package could be a part of.
+refuse_outside <- function() {
+  name <- called_hlo()
+  if (is.null(name)) {
+    abort("a value of another program is used where none is being written", "FAILED_PRECONDITION", call = NULL,
+      hint = "Values live as long as the function that is compiled is traced; its results leave it as data."
+    )
+  }
+  abort(sprintf("%s: it is a part of programs, and none is being written here", name), "FAILED_PRECONDITION",
+    op = name, call = NULL,
+    hint = sprintf("Functions that are compiled may call it: `xla_jit(function(...) %s(...))(...)`.", name)
+  )
+}
+
+# The name of the first function `hlo_...` that is being called, by whatever name the user has for it.
+called_hlo <- function() {
+  names <- grep("^hlo_", getNamespaceExports(topenv()), value = TRUE)
+  known <- mget(names, topenv())
+  for (i in seq_len(sys.nframe() - 1L)) {
+    found <- names[vapply(known, identical, NA, sys.function(i))]
+    if (length(found)) return(found[[1L]])
+  }
 }
 
 # What a branch computes is there for nobody else: the branch may not have run.
@@ -85,14 +110,17 @@ is_value <- function(x) isS4(x) && inherits(x, "xlaffi_value")
 #' * Elements are counted as in R, down the columns: in `as.vector(x)`, `matrix()`, `x[k]` of a matrix, `c()`, `rev()`,
 #'   `sort()`. The functions `hlo_*()` count as StableHLO does, by rows.
 #' * `x[i, j]`, `x[i]`, `x[cbind(i, j)]` and `x[[i]]` take what they take in R, and `x[i] <- value` gives a changed
-#'   value the name `x`. Positions, negative ones and logicals of R's are known while the program is written. An
-#'   integer (or whole) value is positions, too: outside of `x` there is NaN (for integers NA, for logicals FALSE),
-#'   also for zeros and negative ones, which R would leave out; `x[-i]` leaves out one position. What is assigned
-#'   outside of `x` is dropped. `x[x > 0]` has a length that is not known and is an error, `x[x > 0] <- 0` is not.
+#'   value the name `x`. Positions, negative ones and logicals of R's are known while the program is written. An integer
+#'   (or whole) value is positions, too: outside of `x` there is NaN (for integers NA, for logicals FALSE), also for
+#'   zeros and negative ones, which R would leave out; `x[-i]` leaves out one position. Known positions outside of
+#'   integers and logicals are an error. What is assigned outside of `x` is dropped, and logicals are at most as many as
+#'   `x` has elements. `x[x > 0]` has a length that is not known and is an error, `x[x > 0] <- 0` is not.
 #' * Names of arguments, and those given by `names<-` and `dimnames<-`, are known while the program is written, and
 #'   select as in R: `p["a"]`, `x[, "b"]`, `x[, colnames(x) == "b"]`. What is computed has none, nor have results: there
 #'   a name is an error. A factor of R's is an index by its codes.
-#' * Functions of R that are not named here give an error.
+#' * Functions of R that are not named here give an error. So do the functions `hlo_*()` where no program is being
+#'   written (`xlaffi_error_failed_precondition`): they do not compute with data. A finalizer that R calls meanwhile is
+#'   no part of the program: compiled functions compute there as anywhere.
 #' * R's functions take values in the code of the function that is compiled, and in functions, S3 and S4 methods and
 #'   methods of reference classes of yours that it names or takes out of objects, as in `object$f(x)`. Not in S4 methods
 #'   for operators and other primitive functions, nor in functions that come from `...` or by computed names, nor in

@@ -1,4 +1,4 @@
-# Along which axes of the mesh values differ from device to device, in the function of ffi_shard_map(): what its
+# Along which axes of the mesh values differ from device to device, in the function of xla_shard_map(): what its
 # arguments do is known, collectives make values equal, and all else differs as what it is computed from.
 #
 # A kind of node may have a rule `varying`: function(node, given, known), where `given` are the axes for each input and
@@ -53,6 +53,8 @@ primitive(c("reduce_scatter", "all_to_all", "collective_permute"), varying = fun
 primitive("axis_index", varying = function(node, given, known) {
   list(intersect(node$params$group$axes, mesh_axes(known)))
 })
+
+primitive("optimization_barrier", varying = function(node, given, known) given)
 
 # What acts may find something else on each device.
 primitive("custom_call", varying = function(node, given, known) {
@@ -121,10 +123,10 @@ check_together <- function(region, varying, where, what, known) {
   if (length(joined)) {
     abort(
       sprintf(
-        "ffi_shard_map: a collective over axis %s stands in %s, but %s may differ along this axis",
+        "xla_shard_map: a collective over axis %s stands in %s, but %s may differ along this axis",
         quoted(joined[[1L]]), where, what
       ),
-      op = "ffi_shard_map", operand = "f", call = known[["call"]], hint = c(
+      op = "xla_shard_map", operand = "f", call = known[["call"]], hint = c(
         "Devices that do not come to a collective let the others wait for ever.",
         "`hlo_pmax()` or `hlo_psum()` of what decides is the same on all devices."
       )

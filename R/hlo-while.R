@@ -4,8 +4,8 @@
 #'
 #' @details
 #' What the loop carries keeps its names, dtypes and shapes from turn to turn. Both functions may use
-#' values from outside. Derivatives: forward mode ([ffi_jvp()]) goes through loops. Reverse mode ([ffi_vjp()]) needs a
-#' bound, `max_turns`: it keeps what the derivative of each turn needs, and has to know for how many turns there must be
+#' values from outside. Derivatives: forward mode ([xla_jvp()]) goes through loops. Reverse mode ([xla_vjp()]) needs a
+#' bound, `max_iter`: it keeps what the derivative of each turn needs, and has to know for how many turns there must be
 #' room. The loop then ends after so many turns even if `cond` still holds. Loops of a known number of turns are
 #' [hlo_scan()] and [hlo_fori()]. XLA takes it that loops end: one that never would, and has no side effects, may be
 #' left out.
@@ -14,8 +14,8 @@
 #'   pred.
 #' @param body A function of them that gives the new ones, as `init` is: a value or a list.
 #' @param init What is carried at first: a value or a (named) list of values. One number of R is a scalar.
-#' @param max_turns `NULL`, or a number: no more turns than that.
-#' @param checkpoint With `max_turns`: whether reverse mode keeps the carry only, and computes the rest of a turn again.
+#' @param max_iter `NULL`, or a number: no more turns than that.
+#' @param checkpoint With `max_iter`: whether reverse mode keeps the carry only, and computes the rest of a turn again.
 #' @return What is carried at last, as `init`.
 #' @examplesIf plugins_downloaded()
 #' # Newton's method for a square root
@@ -28,7 +28,7 @@
 #' })
 #' root(2)
 #' @export
-hlo_while <- function(cond, body, init, max_turns = NULL, checkpoint = FALSE) {
+hlo_while <- function(cond, body, init, max_iter = NULL, checkpoint = FALSE) {
   for (name in c("cond", "body")) {
     if (!is.function(get(name))) {
       abort(sprintf("hlo_while: `%s` must be a function, not %s", name, describe(get(name))),
@@ -37,7 +37,7 @@ hlo_while <- function(cond, body, init, max_turns = NULL, checkpoint = FALSE) {
     }
   }
   call <- environment()
-  max_turns <- check_max_turns(max_turns, "hlo_while", call)
+  max_iter <- check_max_iter(max_iter, "hlo_while", call)
   check_flag(checkpoint, "checkpoint")
   start <- carried_leaves(init, "hlo_while", call)
   types <- lapply(start, type_of)
@@ -48,11 +48,11 @@ hlo_while <- function(cond, body, init, max_turns = NULL, checkpoint = FALSE) {
   }
   test <- function(leaves) loop_test(run(cond, leaves, "cond"), call)
   turn <- function(leaves) loop_turn(run(body, leaves, "body"), types, call)
-  values <- if (is.null(max_turns)) {
+  values <- if (is.null(max_iter)) {
     while_loop(test, turn, start)
   } else {
     counted <- function(carry, x) list(carry = c(list(carry[[1L]] + 1L), turn(carry[-1L])), ys = list())
-    scan_node(counted, c(list(constant(0L, "i32", integer(), "turns")), start), list(), max_turns,
+    scan_node(counted, c(list(constant(0L, "i32", integer(), "turns")), start), list(), max_iter,
       keep = !checkpoint, stop = function(carry) test(carry[-1L])
     )[-1L]
   }
@@ -60,7 +60,7 @@ hlo_while <- function(cond, body, init, max_turns = NULL, checkpoint = FALSE) {
 }
 
 word("hlo_while", "xlaffi", hlo_while,
-  by = "own", topic = "Logic and control", dtypes = "all", derivative = "yes; forward only without `max_turns`"
+  by = "own", topic = "Logic and control", dtypes = "all", derivative = "yes; forward only without `max_iter`"
 )
 
 # `cond` and `body` are functions of lists of values. They are kept, since a loop with

@@ -2,7 +2,7 @@
 #'
 #' What [xla_jit()], [ffi_op()], [ffi_call()] and the like have compiled is kept, so that the next call with
 #' arguments of the same dtypes and shapes runs at once, and on disk, so that the next session need not compile it;
-#' what [ffi_source()] has compiled is kept on disk as well. `ffi_cache()` lists it, `ffi_cache_clear()` forgets it.
+#' what [ffi_source()] has compiled is kept on disk as well. `xla_cache()` lists it, `xla_cache_clear()` forgets it.
 #'
 #' @details
 #' # Programs
@@ -41,18 +41,18 @@
 #' While a package is checked (`R CMD check`), both lie in the session's temporary folder, unless one is named.
 #'
 #' @param what `"programs"` of this session, those that are `"saved"` on disk, or `"code"` on disk.
-#' @return `ffi_cache()` a data frame, what was used last first: of programs `name` (of the op, or `"function"`),
+#' @return `xla_cache()` a data frame, what was used last first: of programs `name` (of the op, or `"function"`),
 #'   `arguments`, `device`, `program`, the StableHLO text, and `saved`, the folder on disk or NA; of what is saved and
-#'   of code `name`, `bytes`, `used` and `folder`. `ffi_cache_clear()` how many there were, invisibly; with `"programs"`
+#'   of code `name`, `bytes`, `used` and `folder`. `xla_cache_clear()` how many there were, invisibly; with `"programs"`
 #'   it forgets those of the session, and what is saved too, unless that is turned off; with `"saved"` those in the
 #'   folder that there would be as well.
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) x + 1)(c(1, 2))
-#' ffi_cache()[1, c("name", "arguments")]
-#' ffi_cache_clear()
-#' nrow(ffi_cache())
+#' xla_cache()[1, c("name", "arguments")]
+#' xla_cache_clear()
+#' nrow(xla_cache())
 #' @export
-ffi_cache <- function(what = c("programs", "saved", "code")) {
+xla_cache <- function(what = c("programs", "saved", "code")) {
   what <- check_choice(what, "what", c("programs", "saved", "code"))
   if (what == "code") {
     return(cache_entries(code_folder()))
@@ -71,9 +71,9 @@ ffi_cache <- function(what = c("programs", "saved", "code")) {
   )
 }
 
-#' @rdname ffi_cache
+#' @rdname xla_cache
 #' @export
-ffi_cache_clear <- function(what = c("programs", "saved", "code")) {
+xla_cache_clear <- function(what = c("programs", "saved", "code")) {
   what <- check_choice(what, "what", c("programs", "saved", "code"))
   if (what == "code") {
     return(invisible(clear_code()))

@@ -30,7 +30,7 @@
 #' each run. So functions that differ in these only share a program.
 #'
 #' Functions can be saved, and sent to other processes: there they are traced and compiled anew. Equal functions share
-#' one compiled program, and what was compiled is kept on disk for later sessions: see [ffi_cache()].
+#' one compiled program, and what was compiled is kept on disk for later sessions: see [xla_cache()].
 #'
 #' Loops of R's are written out turn by turn. Of more than 500 operations in a row, all of them on few elements, XLA
 #' neither fuses nor optimises any, as that takes longer than it saves: the last bit of a result may differ from that
@@ -43,13 +43,13 @@
 #' The program runs on the device of the first buffer, or on the default one.
 #'
 #' @section Several devices:
-#' With a [sharded array][ffi_shard] among the arguments the program runs on all devices of its mesh. XLA parts the
+#' With a [sharded array][xla_shard] among the arguments the program runs on all devices of its mesh. XLA parts the
 #' work and adds the communication; the results are sharded arrays. Other arguments, R data and buffers, are
 #' copied to every device, unless `in_shardings` cuts them. Shapes in `f` are those of whole arrays. All sharded
 #' arguments lie on one mesh.
 #'
 #' `in_shardings` and `out_shardings` say along which axes of the mesh arguments and results are cut: one
-#' specification ([ffi_spec()]) for all of them; or a list with one for each, nested where arguments are lists; named,
+#' specification ([xla_spec()]) for all of them; or a list with one for each, nested where arguments are lists; named,
 #' it may leave out arguments. NULL: arguments as they come, results as XLA chooses. What XLA chooses and no
 #' specification describes (half of an axis, say) is asked for whole on every device, for which the program is
 #' compiled once more. An argument that is sharded otherwise is refused. With one of both given results stay sharded
@@ -59,26 +59,26 @@
 #' of it are computed where it is. Custom calls, ops of your own and linear algebra ([xla_chol()] and its like) are
 #' computed by every device on whole arrays, which XLA gathers before: that is right, but not parallel, and an R
 #' function ([ffi_callback()]) is called once by each device. Calls with side effects are made once, by the first one.
-#' Inside [ffi_shard_map()] each device computes with its own part.
+#' Inside [xla_shard_map()] each device computes with its own part.
 #'
 #' @param f A function of [values][xlaffi_value] that gives a value or a (named) list of values.
 #' @param exact Whether each operation is computed as it is written. XLA otherwise multiplies by `1 / 3` for `x / 3`,
 #'   takes constants together and fuses `x * y + z`, which may change the last bit, for speed. With `exact = TRUE`,
 #'   `+`, `-`, `*`, `/` and `sqrt()` of doubles give R's results bit for bit; sums may still be added up in another
 #'   order. For the CPU. As a part of another program a function is compiled as that one is.
-#' @param mesh A mesh, see [ffi_mesh()]; `NULL`: that of the sharded arguments, if there are any.
+#' @param mesh A mesh, see [xla_mesh()]; `NULL`: that of the sharded arguments, if there are any.
 #' @param in_shardings,out_shardings Along which axes of the mesh arguments and results are cut, see below.
 #' @return A function of R data, buffers, sharded arrays or values.
-#' @seealso [ffi_program()] shows the program, [ffi_cache()] what is compiled; [ffi_op()],
-#'   [ffi_jvp()], [ffi_vjp()].
+#' @seealso [xla_program()] shows the program, [xla_cache()] what is compiled; [ffi_op()],
+#'   [xla_jvp()], [xla_vjp()].
 #' @examplesIf plugins_downloaded()
 #' norm <- xla_jit(function(x) sqrt(sum(x^2)))
 #' norm(c(3, 4))
 #' norm(pjrt_buffer(c(3, 4), "f32"))
 #'
 #' # On a mesh of devices, here of one
-#' mesh <- ffi_mesh(c(data = 1))
-#' norm(ffi_shard(c(3, 4), mesh, "data"))
+#' mesh <- xla_mesh(c(data = 1))
+#' norm(xla_shard(c(3, 4), mesh, "data"))
 #' xla_jit(function(x, b) x %*% b, mesh = mesh, in_shardings = list(x = "data"))(diag(2), c(1, 2))
 #' @export
 xla_jit <- function(f, exact = FALSE, mesh = NULL, in_shardings = NULL, out_shardings = NULL) {
@@ -95,14 +95,15 @@ xla_jit <- function(f, exact = FALSE, mesh = NULL, in_shardings = NULL, out_shar
   new_jit(f, "function", exact = exact, shardings = shardings)
 }
 
-# `name` is what ffi_cache() calls it; `uses` are the functions of the user behind `f`. What tells the function
+# `name` is what xla_cache() calls it; `uses` are the functions of the user behind `f`. What tells the function
 # from others, `identity`, is an external pointer: R saves those as NULL, so a function that comes back from a
 # file or another process is a new one there. Nothing else of the session is kept in it. `shardings` says where
-# arguments and results lie, see mesh-jit.R.
-new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL) {
+# arguments and results lie, see mesh-jit.R; `part` is what the function is as a part of another program.
+new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL, part = f) {
   force(f)
   force(exact)
   force(shardings)
+  force(part)
   force(name)
   force(uses)
   identity <- NULL
@@ -110,7 +111,7 @@ new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL) {
   compiled <- function(...) {
     arguments <- list(...)
     # While a program is being written, this becomes a part of it.
-    key <- if (!length(the$traces)) .Call(wrap__signature, identity, arguments)
+    key <- if (!is_tracing()) .Call(wrap__signature, identity, arguments)
     call <- if (!is.null(key)) the$calls[[key]]
     if (is.null(call) || (length(call$captured) && changed(call$captured)) || !same_names(call, arguments)) {
       return(run_new(self, arguments, environment()))
@@ -147,7 +148,7 @@ run_again <- function(call, arguments, ...) {
 
 # Runs a call that was found by its signature; new_call() has what it holds. Where R data alone came, R data are given,
 # or where `read` says so.
-run_call <- function(call, leaves, read = !call$any) {
+run_call <- function(call, leaves, read = !call$any && is.null(call$present)) {
   if (!is.null(call$layout)) {
     return(run_on_mesh(call, leaves))
   }
@@ -170,7 +171,7 @@ run_call <- function(call, leaves, read = !call$any) {
   if (read && length(outputs) && typeof(outputs[[1L]]) == "externalptr") {
     outputs <- read_results(outputs, leaves)
   }
-  in_form(call, outputs)
+  in_form(call, outputs, leaves)
 }
 
 # An argument: logicals and integers have no NA, and one number, which takes the dtype of buffers beside it, does not
@@ -203,7 +204,10 @@ about_argument <- function(failure, call, leaves) {
   failure
 }
 
-in_form <- function(call, outputs) {
+in_form <- function(call, outputs, leaves) {
+  if (!is.null(call$present)) {
+    return(call$present(tree_fill(call$results, outputs), leaves, call))
+  }
   switch(call$form,
     one = outputs[[1L]],
     list = `names<-`(outputs, call$names),
@@ -229,8 +233,8 @@ read_results <- function(buffers, arguments) {
 run_new <- function(self, arguments, env) {
   arguments <- tree_map(arguments, r_data)
   leaves <- as.list(tree_leaves(arguments))
-  buffers <- vapply(leaves, inherits, NA, what = c("xlaffi_buffer", "xlaffi_sharded"))
-  if (any_of_class(leaves, c("xlaffi_value", "xlaffi_type")) || (length(the$traces) && !any(buffers))) {
+  buffers <- are_buffers(leaves)
+  if (is_part(leaves, buffers)) {
     return(inlined(self, arguments, env))
   }
   if (is.null(.Call(wrap__identity_text, self$identity))) {
@@ -266,6 +270,13 @@ run_new <- function(self, arguments, env) {
   run_again(call, leaves)
 }
 
+are_buffers <- function(leaves) vapply(leaves, inherits, NA, what = c("xlaffi_buffer", "xlaffi_sharded"))
+
+# Whether a call with these arguments belongs to the program that is being written.
+is_part <- function(leaves, buffers) {
+  any_of_class(leaves, c("xlaffi_value", "xlaffi_type")) || (is_tracing() && !any(buffers))
+}
+
 any_of_class <- function(leaves, class) any(vapply(leaves, inherits, NA, what = class))
 
 # The function as a part of the program that is being written
@@ -276,7 +287,7 @@ inlined <- function(self, arguments, env) {
   if (isTRUE(self$shardings$strict)) {
     return(inlined_sharded(self, values, env))
   }
-  call_written(self$f, values)
+  call_written(self$part, values)
 }
 
 # Beside buffers one R number without dimensions takes the dtype of the first that has numbers of its kind.
@@ -319,7 +330,8 @@ new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shard
   list(
     program = program, device = device, dtypes = dtypes, form = result_form(results), names = names(results),
     results = results, layout = layout, labels = leaf_labels(stats::setNames(types, parameter_names(f, types))),
-    known_names = if (traced$names_read) labels, constants = constants, hidden = lapply(constants, `[[`, "argument")
+    known_names = if (traced$names_read) labels, constants = constants, hidden = lapply(constants, `[[`, "argument"),
+    present = traced$present
   )
 }
 

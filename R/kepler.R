@@ -21,7 +21,7 @@
 #' Where `e` is outside \[0, 1) the results are NaN, and nothing else is.
 #'
 #' All three are functions as [xla_jit()] gives them: of R data, buffers or values. They can be
-#' differentiated any number of times, see [ffi_jvp()]. The rule for `kepler()` is that of
+#' differentiated any number of times, see [xla_jvp()]. The rule for `kepler()` is that of
 #' implicit functions: `dE = (dM + sin(E) de) / (1 - e cos(E))`.
 #'
 #' @param M Mean anomaly in radians: any number; multiples of 2 pi do not matter.

@@ -25,7 +25,7 @@
 #' the page of the function tells), its neighbours in the batch are right. NA counts as NaN.
 #'
 #' @section Derivatives:
-#' All have rules for [ffi_jvp()], [ffi_vjp()] and [ffi_grad()], of any order, for real and for complex
+#' All have rules for [xla_jvp()], [xla_vjp()] and [xla_grad()], of any order, for real and for complex
 #' matrices. The pages tell where a derivative does not exist and what comes out.
 #' The formulas follow M. Giles, "An extended collection of matrix derivative results for forward
 #' and reverse mode algorithmic differentiation", Oxford University Computing Laboratory, report
@@ -121,7 +121,7 @@ check_uplo <- function(uplo, call = rlang::caller_env()) {
 # arguments of these types, which `key` completes, the program that it ran is run at once: a small matrix is
 # factored in the time that the checks take.
 checked_once <- function(key, arguments, program, run) {
-  signature <- if (!program && !length(the$traces)) .Call(wrap__signature, key, arguments)
+  signature <- if (!program && !is_tracing()) .Call(wrap__signature, key, arguments)
   call <- if (!is.null(signature)) the$calls[[signature]]
   if (!is.null(call)) {
     return(run_again(call, arguments))
@@ -149,7 +149,7 @@ run_linalg <- function(key, f, arguments, dtype, program) {
     new_jit(function(...) do.call(f, lapply(list(...), convert)), "function", list())
   })
   if (program) {
-    return(do.call(ffi_program, c(compiled, arguments)))
+    return(do.call(xla_program, c(compiled, arguments)))
   }
   result <- do.call(compiled, arguments)
   the$ran <- list(identity = environment(compiled)$identity, arguments = arguments)

@@ -41,7 +41,7 @@ placed_arguments <- function(f, shardings, arguments, types, call) {
         sprintf(
           "argument %s is sharded by %s, not by %s of `in_shardings`", label, format_spec(x@spec), format_spec(wanted)
         ),
-        operand = "in_shardings", hint = "`ffi_shard(x, mesh, spec)` moves an array.", call = call
+        operand = "in_shardings", hint = "`xla_shard(x, mesh, spec)` moves an array.", call = call
       )
     }
     x@spec
@@ -51,7 +51,7 @@ placed_arguments <- function(f, shardings, arguments, types, call) {
 
 refuse_no_mesh <- function(call) {
   abort("`in_shardings` and `out_shardings` need a mesh: no argument is sharded", "FAILED_PRECONDITION",
-    operand = "mesh", hint = "`xla_jit(f, mesh = ffi_mesh(...), in_shardings = )` names one.", call = call
+    operand = "mesh", hint = "`xla_jit(f, mesh = xla_mesh(...), in_shardings = )` names one.", call = call
   )
 }
 
@@ -194,7 +194,8 @@ run_on_mesh <- function(call, leaves) {
   }
   results <- layout$results
   for (i in seq_along(results)) attr(results[[i]], "shards") <- outputs[[i]]
-  in_form(call, if (call$any || layout$stays) results else read_results(results, leaves))
+  stays <- call$any || layout$stays || !is.null(call$present)
+  in_form(call, if (stays) results else read_results(results, leaves), leaves)
 }
 
 # A function whose shardings are its own, as a part of a program

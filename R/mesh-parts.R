@@ -134,6 +134,6 @@ assembled <- function(buffers, parts, local, indices, read, extra = integer(), c
 refuse_remote <- function(call) {
   abort("parts of the array lie on devices of other processes", "UNIMPLEMENTED",
     operand = "x", call = call,
-    hint = "`ffi_shard(x, mesh, ffi_spec())`, called in every process, gives each the whole array."
+    hint = "`xla_shard(x, mesh, xla_spec())`, called in every process, gives each the whole array."
   )
 }

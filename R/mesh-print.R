@@ -16,7 +16,7 @@ print.xlaffi_sharded <- function(x, ...) {
     sprintf("%s on %s", format_spec(x@spec), format(x@mesh))
   )
   hidden <- if (is_gone) {
-    "its parts are gone, as they do not survive saving and loading: make it again with ffi_shard()"
+    "its parts are gone, as they do not survive saving and loading: make it again with xla_shard()"
   } else if (length(x) > most_printed) {
     "it is large"
   } else if (!is_here(x)) {

@@ -1,7 +1,7 @@
 #' Sharded arrays
 #'
-#' `ffi_shard()` cuts an array into parts and puts each on its device of a mesh. Functions made by [xla_jit()] and the
-#' like take such arrays, compute with the parts where they are, and give such arrays. `ffi_shards()` gives the parts.
+#' `xla_shard()` cuts an array into parts and puts each on its device of a mesh. Functions made by [xla_jit()] and the
+#' like take such arrays, compute with the parts where they are, and give such arrays. `xla_shards()` gives the parts.
 #'
 #' @details
 #' R data become arrays of R's own precision, as in [xla_jit()]: doubles `f64`, integers `i32`, logicals `pred`, complex
@@ -21,27 +21,27 @@
 #'   have some; [await()] and [is_ready()] look at all parts. Everything else is computed in functions:
 #'   `xla_jit(function(x) x + 1)(x)`. R's own functions refuse such arrays with an error.
 #'
-#' @param x An array: R data, a buffer or a sharded array. For `ffi_shards()` a sharded array.
-#' @param mesh A mesh, see [ffi_mesh()].
-#' @param spec Along which axes of the mesh it is cut, see [ffi_spec()]. The default: not at all, each device has all.
+#' @param x An array: R data, a buffer or a sharded array. For `xla_shards()` a sharded array.
+#' @param mesh A mesh, see [xla_mesh()].
+#' @param spec Along which axes of the mesh it is cut, see [xla_spec()]. The default: not at all, each device has all.
 #' @param dtype The element type for R data, as in [pjrt_buffer()].
 #' @param global_shape The dimensions of the whole array, where `x` is this process's part of it.
 #' @param check Whether `NA` of doubles is an error, too. Logicals and integers have none.
-#' @return `ffi_shard()` a sharded array, class `xlaffi_sharded`. `ffi_shards()` a list with an element for each
+#' @return `xla_shard()` a sharded array, class `xlaffi_sharded`. `xla_shards()` a list with an element for each
 #'   device of this process, in the order of the mesh: a list of `buffer`, `device`, and `start` and `end`, which
 #'   elements of the array these are in each dimension, counted from 1.
-#' @seealso [ffi_mesh()], [xla_jit()], [hlo_shard()].
+#' @seealso [xla_mesh()], [xla_jit()], [hlo_shard()].
 #' @aliases %*%,xlaffi_sharded,ANY-method %*%,ANY,xlaffi_sharded-method
 #'   %*%,xlaffi_sharded,xlaffi_sharded-method %*%,xlaffi_sharded,xlaffi_value-method
 #'   %*%,xlaffi_value,xlaffi_sharded-method
 #' @examplesIf plugins_downloaded()
-#' mesh <- ffi_mesh(c(data = 1))
-#' x <- ffi_shard(matrix(c(1, 2, 3, 4), 2), mesh, "data")
+#' mesh <- xla_mesh(c(data = 1))
+#' x <- xla_shard(matrix(c(1, 2, 3, 4), 2), mesh, "data")
 #' x
 #' xla_jit(function(x) colSums(x))(x)
-#' ffi_shards(x)[[1]]$end
+#' xla_shards(x)[[1]]$end
 #' @export
-ffi_shard <- function(x, mesh, spec = ffi_spec(), dtype = NULL, global_shape = NULL, check = FALSE) {
+xla_shard <- function(x, mesh, spec = xla_spec(), dtype = NULL, global_shape = NULL, check = FALSE) {
   call <- environment()
   check_mesh(mesh)
   if (is_value(x)) {
@@ -148,7 +148,7 @@ resharded <- function(x, mesh, spec, shape, call) {
     bytes <- as_raw(x, row_major = TRUE)
     to <- mesh$devices[[mesh$local[[1L]]]]
     whole <- check(.Call(wrap__buffer_from_raw, bytes, x@dtype, to, x@shape, TRUE), call)
-    return(ffi_shard(whole, mesh, spec))
+    return(xla_shard(whole, mesh, spec))
   }
   if (identical(x@spec, entries)) {
     return(x)
@@ -159,9 +159,9 @@ resharded <- function(x, mesh, spec, shape, call) {
   again(x)
 }
 
-#' @rdname ffi_shard
+#' @rdname xla_shard
 #' @export
-ffi_shards <- function(x) {
+xla_shards <- function(x) {
   check_sharded(x)
   local <- local_shape(x@spec, x@mesh, x@shape)
   parts <- local_parts(x@mesh, x@spec)
@@ -175,7 +175,7 @@ ffi_shards <- function(x) {
 
 check_sharded <- function(x, name = "x", call = rlang::caller_env()) {
   if (!is_sharded(x)) {
-    abort(sprintf("`%s` must be a sharded array made by ffi_shard(), not %s", name, describe(x)),
+    abort(sprintf("`%s` must be a sharded array made by xla_shard(), not %s", name, describe(x)),
       operand = name, call = call
     )
   }

@@ -1,16 +1,16 @@
 # Specifications: how an array is cut along the axes of a mesh. Checked for an array, a specification is a plain list
 # of `entries`: for each dimension the names of axes, character() where it is not cut.
 
-#' @rdname ffi_mesh
+#' @rdname xla_mesh
 #' @export
-ffi_spec <- function(...) as_spec(list(...), "...")
+xla_spec <- function(...) as_spec(list(...), "...")
 
 as_spec <- function(x, name = "spec", call = rlang::caller_env()) {
   if (inherits(x, "xlaffi_spec")) {
     return(x)
   }
   if (!is.null(x) && !is_branch(x) && !is.character(x) && !(is.logical(x) && all(is.na(x)))) {
-    abort(sprintf("`%s` must be a specification, such as `ffi_spec(\"data\", NULL)`, not %s", name, describe(x)),
+    abort(sprintf("`%s` must be a specification, such as `xla_spec(\"data\", NULL)`, not %s", name, describe(x)),
       operand = name, call = call
     )
   }
@@ -96,7 +96,7 @@ format_spec <- function(entries) {
     quoted <- dQuote(names, FALSE)
     switch(min(length(names), 2L) + 1L, "NULL", quoted, sprintf("c(%s)", toString(quoted)))
   }
-  sprintf("ffi_spec(%s)", toString(vapply(entries, entry, "")))
+  sprintf("xla_spec(%s)", toString(vapply(entries, entry, "")))
 }
 
 #' @export

@@ -1,12 +1,12 @@
 #' Meshes of devices
 #'
-#' A mesh is a grid of devices whose axes have names. `ffi_spec()` says along which of these axes an array is cut
-#' into parts, [ffi_shard()] cuts it, and [xla_jit()] computes with the parts where they are.
+#' A mesh is a grid of devices whose axes have names. `xla_spec()` says along which of these axes an array is cut
+#' into parts, [xla_shard()] cuts it, and [xla_jit()] computes with the parts where they are.
 #'
 #' @details
 #' The names and the meaning are those of JAX's `Mesh` and `PartitionSpec`. In a mesh with the axes `data` of 4 and
-#' `model` of 2 devices, the specification `ffi_spec("data", NULL)` cuts the rows of a matrix into four parts, each of
-#' which lies on two devices; `ffi_spec(c("data", "model"))` cuts the rows into eight; `ffi_spec()` gives every device
+#' `model` of 2 devices, the specification `xla_spec("data", NULL)` cuts the rows of a matrix into four parts, each of
+#' which lies on two devices; `xla_spec(c("data", "model"))` cuts the rows into eight; `xla_spec()` gives every device
 #' all of it. A dimension must be a multiple of the number of its parts.
 #'
 #' The CPU has as many devices as [pjrt_client()]'s option `cpu_device_count`, or the environment variable
@@ -17,16 +17,16 @@
 #'   of devices or their names. `NULL`: the first devices of the default platform.
 #' @param ... For each dimension of an array: the name of an axis, names of several (the first is the slowest), or
 #'   `NULL` or `NA` where it is not cut. Dimensions beyond the last entry are not cut.
-#' @return `ffi_mesh()` a mesh, class `xlaffi_mesh`, with the fields `axes` and `devices`. `ffi_spec()` a
+#' @return `xla_mesh()` a mesh, class `xlaffi_mesh`, with the fields `axes` and `devices`. `xla_spec()` a
 #'   specification, class `xlaffi_spec`. Where one is expected, a character vector or a list of its entries will do:
 #'   `"data"`, `c("data", NA)`, `list(NULL, c("data", "model"))`.
-#' @seealso [ffi_shard()], [xla_jit()].
+#' @seealso [xla_shard()], [xla_jit()].
 #' @examplesIf plugins_downloaded()
-#' mesh <- ffi_mesh(c(data = 1))
+#' mesh <- xla_mesh(c(data = 1))
 #' mesh
-#' ffi_shard(matrix(1:6, 2), mesh, ffi_spec("data", NULL))
+#' xla_shard(matrix(1:6, 2), mesh, xla_spec("data", NULL))
 #' @export
-ffi_mesh <- function(axes, devices = NULL) {
+xla_mesh <- function(axes, devices = NULL) {
   axes <- check_mesh_axes(axes)
   size <- prod(axes)
   devices <- if (is.null(devices)) first_devices(size) else check_mesh_devices(devices, axes)
@@ -106,7 +106,7 @@ check_mesh_devices <- function(devices, axes, call = rlang::caller_env()) {
 
 check_mesh <- function(mesh, name = "mesh", call = rlang::caller_env()) {
   if (!inherits(mesh, "xlaffi_mesh")) {
-    abort(sprintf("`%s` must be a mesh made by ffi_mesh(), not %s", name, describe(mesh)), operand = name, call = call)
+    abort(sprintf("`%s` must be a mesh made by xla_mesh(), not %s", name, describe(mesh)), operand = name, call = call)
   }
   mesh
 }
@@ -146,7 +146,7 @@ refuse_meshes <- function(mesh, other, call) {
     sprintf("a program runs on one mesh: here are %s and %s", format(mesh), format(other)),
     operand = "mesh", hint = c(
       if (identical(format(mesh), format(other))) "Their devices differ, or stand in another order.",
-      "`ffi_shard(x, mesh, spec)` moves an array to another mesh."
+      "`xla_shard(x, mesh, spec)` moves an array to another mesh."
     ),
     call = call
   )

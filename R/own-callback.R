@@ -37,7 +37,7 @@
 #' results that nobody needs are not computed, equal calls are made once, and a program that found no memory is run once
 #' more. Several calls may come in any order unless the side effect is `"ordered"`. So a function whose results are not
 #' settled by its operands, such as one that draws random numbers, should be said to have one. Of others
-#' [ffi_shard_map()] believes that results are equal on all devices where operands are.
+#' [xla_shard_map()] believes that results are equal on all devices where operands are.
 #'
 #' # Derivatives
 #' A `jvp` rule, as for [ffi_op()], or `"numeric"`: central differences, of which two calls of `f` make a

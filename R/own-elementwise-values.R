@@ -21,7 +21,7 @@ elementwise_jvp <- function(code, signature, name) {
       values <- value_statements(code$calls, c(operands, attributes))
       tree_fill(results, Map(function(name, type) as_result(values[[name]], type), names(signature$results), types))
     }
-    ffi_jvp(f)(primals, tangents)$tangent
+    xla_jvp(f)(primals, tangents)$tangent
   }
 }
 

@@ -35,7 +35,7 @@
 #' @examplesIf plugins_downloaded() && nzchar(Sys.which("gcc"))
 #' square <- ffi_elementwise("x: T, y: T -> z: T", "z = (x - y) * (x - y)")
 #' square(c(1, 2, 3), 1)
-#' ffi_grad(function(x) sum(square(x, 1)))(c(1, 2, 3))
+#' xla_grad(function(x) sum(square(x, 1)))(c(1, 2, 3))
 #'
 #' huber <- ffi_elementwise("x: T; delta: f64 = 1 -> z: T",
 #'   "z = ifelse(abs(x) < delta, x^2 / 2, delta * (abs(x) - delta / 2))"

@@ -160,7 +160,7 @@ check_fits <- function(x, dtype, op, operand) {
 
 # R data within a program become constants of the dtype that is wanted; elsewhere the program converts them.
 own_constants <- function(own, operands, wanted) {
-  if (!length(the$traces)) {
+  if (!is_tracing()) {
     return(operands)
   }
   Map(function(x, name) {

@@ -65,7 +65,7 @@ own_function <- function(own) {
   identity <- .Call(wrap__identity_new)
   compiled <- function(...) {
     arguments <- list(...)
-    key <- if (!length(the$traces)) .Call(wrap__signature, identity, arguments)
+    key <- if (!is_tracing()) .Call(wrap__signature, identity, arguments)
     call <- if (!is.null(key)) the$calls[[key]]
     if (!is.null(call) && !(length(call$captured) && changed(call$captured))) {
       return(run_again(call, arguments))

@@ -49,7 +49,7 @@
 #' xla-ffi = { path = "<ffi_rust_dir()>" }
 #' ```
 #' To build offline it takes the crates in `../vendor`, as a source that replaces crates.io. The feature `registry` is
-#' not part of these sources. They lie in the cache of compiled code (see [ffi_cache()]), under a name that changes with
+#' not part of these sources. They lie in the cache of compiled code (see [xla_cache()]), under a name that changes with
 #' them: copy the folder's parent for what is to last.
 #'
 #' @return The crate's folder; the crates that it needs are in `../vendor`.

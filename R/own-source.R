@@ -57,7 +57,7 @@
 #' in C++ and Rust the function may be a template. The comment begins with `// xlaffi:`, in Fortran with `! xlaffi:`.
 #'
 #' # The cache
-#' What was compiled is kept in the user's cache folder, see [ffi_cache()], and later sessions load it, also where there
+#' What was compiled is kept in the user's cache folder, see [xla_cache()], and later sessions load it, also where there
 #' is no compiler any more. It is found by the source, flags, libraries, the compiler, variables such as `CPATH`, and,
 #' with `native`, the processor; and it is used as long as all files that the compiler read are as they were: headers,
 #' the system's included, modules of Fortran, static libraries, in Rust files and variables (`env!()`) too. Code whose
@@ -112,7 +112,7 @@
 #' @return An op, class `xlaffi_own_op`. Of a file without a signature and a `name`, a named list of them. With `lang
 #'   = "xla"` a named list of external pointers to the handlers.
 #' @seealso [ffi_load()] for libraries that are compiled already, [ffi_routine()] for routines of packages;
-#'   [ffi_cache()].
+#'   [xla_cache()].
 #' @examplesIf plugins_downloaded() && nzchar(Sys.which("gcc"))
 #' times <- ffi_source("x: T[n], y: T[] -> z: T[n]", lang = "c",
 #'   code = "for (int64_t i = 0; i < n; i++) z[i] = x[i] * *y;"

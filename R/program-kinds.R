@@ -1,5 +1,5 @@
-# What ffi_graph() tells of each kind of node: a rule `graph`, function(node), that gives its `attributes`, how many of
-# the inputs are `operands` (what follows them is captured by regions), and its `regions`. ?ffi_graph is the contract;
+# What xla_graph() tells of each kind of node: a rule `graph`, function(node), that gives its `attributes`, how many of
+# the inputs are `operands` (what follows them is captured by regions), and its `regions`. ?xla_graph is the contract;
 # kinds without a rule are those of programs for several devices.
 
 # Params go under their own names.

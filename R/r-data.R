@@ -2,7 +2,7 @@
 #'
 #' Which R objects become arrays of XLA, with which element type and shape, what comes back, and what is refused. It is
 #' the same at every door: arguments of functions made by [xla_jit()], [ffi_op()] and [ffi_call()] and of the package's
-#' own ([xla_lu()] and its like), [pjrt_buffer()], [ffi_shard()], [hlo_constant()], and R data beside
+#' own ([xla_lu()] and its like), [pjrt_buffer()], [xla_shard()], [hlo_constant()], and R data beside
 #' [values][xlaffi_value] in a program. What is not in this table is refused by an error that says what came and, where
 #' R has a function for it, what makes numbers of it.
 #'
@@ -33,8 +33,8 @@
 #' @details
 #' * A double becomes an integer (`dtype = "i32"` and the like) only if it is one that the type has; up to 2^53 in
 #'   `hlo_constant()` and beside values, for beyond that not every whole number is a double. `pjrt_buffer()` and
-#'   `ffi_shard()` cut fractions off, as \pkg{pjrt} does. An integer64 keeps all 64 bits.
-#' * With `check = TRUE`, `pjrt_buffer()` and `ffi_shard()` refuse every `NA`. A buffer that was made of integers or
+#'   `xla_shard()` cut fractions off, as \pkg{pjrt} does. An integer64 keeps all 64 bits.
+#' * With `check = TRUE`, `pjrt_buffer()` and `xla_shard()` refuse every `NA`. A buffer that was made of integers or
 #'   logicals with `NA` keeps their bits, for [pjrt_execute()]; as an argument of a function of [xla_jit()] and its kin
 #'   it is refused.
 #' * Names and dimnames are no part of an array, but known while a function is traced: see

@@ -15,7 +15,7 @@
 #' which definition it was compiled for. A program that calls R functions ([ffi_callback()]) belongs to the session
 #' that made the op.
 #'
-#' Functions made by [xla_jit()] and ops need none of this: what they compile is kept on disk, see [ffi_cache()].
+#' Functions made by [xla_jit()] and ops need none of this: what they compile is kept on disk, see [xla_cache()].
 #'
 #' @param executable An executable, see [pjrt_compile()].
 #' @param path A file to write to, or to read from. It is written under another name first, so that nobody finds half

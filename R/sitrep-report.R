@@ -71,7 +71,7 @@ report_programs <- function(programs) {
   if (is.null(programs$problem)) {
     size <- format_bytes(programs$bytes)
     limit <- format_bytes(programs$limit)
-    cli::cli_bullets(c("*" = "compiled programs are kept in {.path {programs$path}}, see {.code ?ffi_cache}:
+    cli::cli_bullets(c("*" = "compiled programs are kept in {.path {programs$path}}, see {.code ?xla_cache}:
       {programs$count} program{?s}, {size} of {limit}"))
     return(invisible())
   }

@@ -7,22 +7,22 @@
 #'   `device`. It returns a buffer with those rows on that device, for instance by [pjrt_buffer_from_file()],
 #'   [pjrt_buffer_from_npy()] or [pjrt_buffer_from()]. It is called once for each part of the array that this
 #'   process has; where several devices have the same part, the others get copies.
-#' @param mesh A mesh, see [ffi_mesh()].
-#' @param spec Along which axes of the mesh the rows are cut, see [ffi_spec()]: other dimensions are not cut.
+#' @param mesh A mesh, see [xla_mesh()].
+#' @param spec Along which axes of the mesh the rows are cut, see [xla_spec()]: other dimensions are not cut.
 #' @param shape The dimensions of the whole array.
-#' @return A sharded array, see [ffi_shard()]. Errors of `read` are passed on; a buffer of another shape,
+#' @return A sharded array, see [xla_shard()]. Errors of `read` are passed on; a buffer of another shape,
 #'   dtype or device than its part has is an error of class `xlaffi_error_invalid_argument`.
 #' @examplesIf plugins_downloaded()
 #' file <- tempfile()
 #' x <- matrix(rnorm(60), 20)
 #' writeBin(c(x), file)
-#' mesh <- ffi_mesh(c(data = 1))
+#' mesh <- xla_mesh(c(data = 1))
 #' read <- function(rows, device) {
 #'   pjrt_buffer_from_file(file, "f64", c(20, 3), device, row_major = FALSE, rows = rows)
 #' }
-#' ffi_shard_from(read, mesh, "data", c(20, 3))
+#' xla_shard_from(read, mesh, "data", c(20, 3))
 #' @export
-ffi_shard_from <- function(read, mesh, spec, shape) {
+xla_shard_from <- function(read, mesh, spec, shape) {
   call <- environment()
   if (!is.function(read)) {
     abort(sprintf("`read` must be a function, not %s", describe(read)), operand = "read")

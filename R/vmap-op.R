@@ -1,5 +1,10 @@
-# A batched op is an op again: its derivative rules are those of the op, batched.
+# A batched op is an op again: its derivative rules are those of the op, batched. Ops of this package's own may have
+# `batch` for it, function(inputs, mapped, size), which gives the values as a kind's rule does.
 primitive("op", vmap = function(node, inputs, mapped, size) {
+  batch <- node$params$op$batch
+  if (!is.null(batch)) {
+    return(batch(inputs, mapped, size))
+  }
   arguments <- tree_fill(node$params$arguments, inputs)
   tree_leaves(record_op(batched_op(node, mapped, size), arguments))
 })

@@ -55,10 +55,15 @@ word_approx <- function(x, y = NULL, xout, method = "linear", n = 50, yleft, yri
   list(x = given[[3L]], y = interpolated(points, given[[3L]], outside, method, f))
 }
 
-# What R's xy.coords() makes of them: two vectors, a list of two, or heights alone
+# What R's xy.coords() makes of them: two vectors, a list of two, two columns of a matrix, parts of complex numbers, or
+# heights alone
 x_and_y <- function(x, y) {
   if (!is.null(y)) {
     list(x = x, y = y)
+  } else if (if (is_value(x)) is_complex(x@dtype) else is.complex(x)) {
+    list(x = Re(x), y = Im(x))
+  } else if ((if (is_value(x)) rank_of(x) else length(dim(x))) == 2L && ncol(x) > 0L) {
+    if (ncol(x) == 1L) x_and_y(x[, 1L], NULL) else list(x = x[, 1L], y = x[, 2L])
   } else if (is.list(x) && all(c("x", "y") %in% names(x))) {
     x[c("x", "y")]
   } else {

@@ -16,7 +16,13 @@ bit_operands <- function(a, b, shown, call, names = c("a", "b")) {
 
 bit_operation <- function(op, a, b, shown, call) {
   both <- bit_operands(a, b, shown, call)
-  without_dim(record(op, both, "i32", both[[1L]]@shape))
+  bits(op, both)
+}
+
+# NA has none.
+bits <- function(op, operands) {
+  result <- record(op, operands, "i32", operands[[1L]]@shape)
+  without_dim(with_na_of(result, operands))
 }
 
 # R's results are vectors.
@@ -29,8 +35,7 @@ bit_shift <- function(op, a, n, shown, call) {
       op = shown, operand = "n", call = call
     )
   }
-  both <- bit_operands(a, n, shown, call, c("a", "n"))
-  without_dim(record(op, both, "i32", both[[1L]]@shape))
+  bits(op, bit_operands(a, n, shown, call, c("a", "n")))
 }
 
 # R's function of that name
@@ -50,7 +55,7 @@ word_bitwXor <- bit_word("bitwXor", "xor")
 
 word_bitwNot <- function(a) {
   call <- method_call("bitwNot")
-  without_dim(record("not", bit_operands(a, 0L, "bitwNot()", call)[1L], "i32", a@shape))
+  bits("not", bit_operands(a, 0L, "bitwNot()", call)[1L])
 }
 
 word_bitwShiftL <- function(a, n) {

@@ -51,6 +51,7 @@ diagonal_matrix <- function(x, rows, columns) {
 shape_word("diag<-", function(x, value) {
   call <- quote(`diag<-`(x, value))
   both <- common(list(x, value), "diag<-", c("x", "value"), call)
+  given <- as_value(x, "x", call = call)
   x <- both[[1L]]
   if (length(x@shape) != 2L) {
     abort(sprintf("diag<-: `x` must be a matrix, not %s", type_text(x)), operand = "x", call = call)
@@ -63,7 +64,7 @@ shape_word("diag<-", function(x, value) {
     )
   }
   if (!count) {
-    return(x)
+    return(given)
   }
   here <- hlo_iota("i32", x@shape, 1L)
   here <- compared(here, hlo_iota("i32", x@shape, 2L), "EQ", "diag<-")

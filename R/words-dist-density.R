@@ -20,6 +20,14 @@ word_dnorm <- function(x, mean = 0, sd = 1, log = FALSE) {
   }, call)
 }
 
+# How logarithms of the log-normal density and of its lower tail begin, with all their slopes there: what is left out is
+# small beside it, and neither may meet an infinite number elsewhere.
+log_normal_end <- function(x, mean, sd) {
+  end <- x == 0 & sd > 0 & finite(mean) & finite(sd)
+  z <- (log(hlo_select(end, x, 1)) - hlo_select(end, mean, 0)) / hlo_select(end, sd, 1)
+  hlo_select(end, -0.5 * z * z, -Inf)
+}
+
 word_dlnorm <- function(x, meanlog = 0, sdlog = 1, log = FALSE) {
   call <- sys.call()
   check_density(log, call)
@@ -27,9 +35,7 @@ word_dlnorm <- function(x, meanlog = 0, sdlog = 1, log = FALSE) {
     inside <- x > 0
     at <- log(hlo_select(inside, x, 1))
     density <- log_normal_density(at, mean, sd) - hlo_select(sd == 0, 0, at)
-    # The logarithm rises without bound where x leaves 0.
-    end <- x == 0 & sd > 0
-    ends <- if (log) hlo_select(end, log(hlo_select(end, x, 1)), -Inf) else -Inf
+    ends <- if (log) log_normal_end(x, mean, sd) else -Inf
     density_of(hlo_select(inside, density, ends), sd >= 0 & x == x & mean == mean, log)
   }, call)
 }

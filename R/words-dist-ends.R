@@ -110,7 +110,9 @@ end_probability <- function(form, none, log) {
   force(none)
   function(distance, ...) {
     if (none && log) {
-      return(end_log_power(distance, form(distance, ...)$power + 1))
+      # What is left out is small beside it, and the slope of the power is larger than any other.
+      parts <- form(xla_stop_gradient(distance), ...)
+      return(end_log_power(distance, parts$power + 1) + parts$rest - log(parts$power + 1))
     }
     passed <- empty_integral(end_density(form, FALSE))(distance, ...)
     if (none) passed else if (log) log1p(-passed) else -passed
@@ -125,9 +127,12 @@ gamma_end <- function(d, shape, scale) {
 # ... the beta density at the end whose shape is `a`, ...
 beta_end <- function(d, a, b) list(power = a - 1, rest = (b - 1) * log1p(-d) - sf("lbeta", a, b))
 
-# ... Weibull's and F's at 0, ...
+# ... the exponential one, Weibull's and F's at 0, ...
+exponential_end <- function(d, rate) list(power = filled(0, rate), rest = log(rate) - rate * d)
+
 weibull_end <- function(d, shape, scale) {
-  list(power = shape - 1, rest = log(shape) - shape * log(scale) - end_power(d / scale, shape))
+  log_unit <- shape * log(scale)
+  list(power = shape - 1, rest = log(shape) - log_unit - end_power(d, shape) * exp(-log_unit))
 }
 
 f_end <- function(d, m, n) {

@@ -39,9 +39,8 @@ word_plnorm <- function(q, meanlog = 0, sdlog = 1, lower.tail = TRUE, log.p = FA
     found$behind <- positive & found$behind
     found$valid <- sd >= 0 & x == x & mean == mean & (found$valid | !positive)
     if (lower.tail && log.p) {
-      # The logarithm rises without bound where x leaves 0.
-      end <- x == 0 & sd > 0
-      found$inner <- hlo_select(end, log(hlo_select(end, x, 1)), found$inner)
+      end <- x == 0 & sd > 0 & finite(mean) & finite(sd)
+      found$inner <- hlo_select(end, log_normal_end(x, mean, sd), found$inner)
       found$before <- found$before & !end
     }
     found
@@ -50,11 +49,12 @@ word_plnorm <- function(q, meanlog = 0, sdlog = 1, lower.tail = TRUE, log.p = FA
 
 word_pexp <- function(q, rate = 1, lower.tail = TRUE, log.p = FALSE) {
   probability_word("pexp()", list(q = q, rate = rate), lower.tail, log.p, sys.call(), function(x, rate) {
-    inside <- x >= 0 & finite(x) & finite(rate)
+    begins <- x == 0 & rate > 0 & finite(rate)
+    inside <- x >= 0 & finite(x) & finite(rate) & !begins
     list(
       inner = from_log_upper(hlo_select(inside, rate, 1) * hlo_select(inside, x, 1), lower.tail, log.p),
       before = x <= 0 & !inside, behind = x == Inf | rate == Inf & x > 0,
-      valid = rate >= 0 & x == x & !(rate == 0 & x == Inf)
+      valid = rate >= 0 & x == x & !(rate == 0 & x == Inf), ends = list(end_of(begins, x, list(rate), exponential_end))
     )
   })
 }
@@ -120,9 +120,16 @@ word_punif <- function(q, min = 0, max = 1, lower.tail = TRUE, log.p = FALSE) {
   probability_word("punif()", arguments, lower.tail, log.p, sys.call(), function(x, min, max) {
     inside <- x >= min & x <= max & min < max
     part <- if (lower.tail) x - min else max - x
-    share <- hlo_select(inside, part, 1) / hlo_select(inside, max - min, 1)
+    part <- hlo_select(inside, part, 1)
+    width <- hlo_select(inside, max - min, 1)
+    share <- part / width
+    if (log.p) {
+      # At its end a quotient would have slopes 0 / 0.
+      end <- part == 0
+      share <- hlo_select(end, log(part) - log(width), log(hlo_select(end, 1, share)))
+    }
     list(
-      inner = if (log.p) log(share) else share, before = x < min, behind = x > max | min == max & x == max,
+      inner = share, before = x < min, behind = x > max | min == max & x == max,
       valid = min <= max & finite(min) & finite(max) & x == x
     )
   })

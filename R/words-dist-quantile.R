@@ -1,16 +1,20 @@
 # Quantiles.
 
 # As distribution(): `f` of the values gives the quantile of probabilities inside (0, 1), where the support begins and
-# ends, and where the parameters are valid.
-quantile_word <- function(shown, arguments, lower, log, call, f) {
+# ends, and where the parameters are valid. `closed` names the ends at which `f` holds too, with its derivatives.
+quantile_word <- function(shown, arguments, lower, log, call, f, closed = character()) {
   check_tails(lower, log, call)
   distribution(shown, arguments, function(p, ...) {
     from <- if (log) -Inf else 0
     to <- if (log) 0 else 1
+    limits <- if (lower) c(begin = from, end = to) else c(begin = to, end = from)
     inside <- p > from & p < to
-    found <- f(hlo_select(inside, p, if (log) -0.5 else 0.5), ...)
-    ends <- hlo_select(p == (if (lower) from else to), found$begin, found$end)
-    only_where(found$valid & p >= from & p <= to, hlo_select(inside, found$inner, ends))
+    taken <- inside
+    for (limit in Filter(is.finite, limits[closed])) taken <- taken | p == limit
+    found <- f(hlo_select(taken, p, if (log) -0.5 else 0.5), ...)
+    ends <- hlo_select(p == limits[["begin"]], found$begin, found$end)
+    inner <- inside | (taken & found$inner == found$inner)
+    only_where(found$valid & p >= from & p <= to, hlo_select(inner, found$inner, ends))
   }, call)
 }
 
@@ -41,7 +45,7 @@ word_qexp <- function(p, rate = 1, lower.tail = TRUE, log.p = FALSE) {
   quantile_word("qexp()", list(p = p, rate = rate), lower.tail, log.p, sys.call(), function(p, rate) {
     inner <- minus_log_upper(p, lower.tail, log.p) / rate
     list(inner = inner, valid = rate >= 0, begin = filled(0, p), end = hlo_select(rate == Inf, 0, filled(Inf, p)))
-  })
+  }, closed = "begin")
 }
 
 word_qweibull <- function(p, shape, scale = 1, lower.tail = TRUE, log.p = FALSE) {
@@ -100,7 +104,7 @@ word_qunif <- function(p, min = 0, max = 1, lower.tail = TRUE, log.p = FALSE) {
     other <- if (log.p) -expm1(p) else 1 - p
     part <- if (lower.tail) share else other
     list(inner = min + part * (max - min), valid = max >= min & finite(min) & finite(max), begin = min, end = max)
-  })
+  }, closed = c("begin", "end"))
 }
 
 # The quantile of a gamma distribution of scale 1
@@ -172,6 +176,16 @@ word_qt <- function(p, df, ncp, lower.tail = TRUE, log.p = FALSE) {
   })
 }
 
+# The beta quantile w, and 1 - w. The smaller of both is computed, and neither where `elsewhere`: the other one would be
+# rounded, at its worst to 1, where its slope may be infinite.
+beta_quantiles <- function(p, a, b, lower, log, elsewhere = FALSE) {
+  half <- sf(tail_function(lower, log, c("betainc", "betainc_c")), a, b, filled(0.5, p))
+  low <- if (lower) p < half else p > half
+  w <- beta_quantile(hlo_select(low & !elsewhere, p, half), a, b, lower, log)
+  v <- beta_quantile(hlo_select(low | elsewhere, half, p), b, a, !lower, log)
+  list(below = hlo_select(low, w, 1 - v), above = hlo_select(low, 1 - w, v))
+}
+
 # Twice the smaller tail is a probability of w = n / (n + t^2), or of v = 1 - w.
 t_quantile <- function(p, df, lower, log) {
   normal <- df == Inf
@@ -187,17 +201,13 @@ t_quantile <- function(p, df, lower, log) {
   both <- hlo_select(middle, half, both)
   half_n <- 0.5 * n
   one_half <- filled(0.5, n)
-  w <- beta_quantile(both, half_n, one_half, TRUE, log)
-  v <- beta_quantile(both, one_half, half_n, FALSE, log)
-  near <- v < 0.5
-  # Where w would underflow the tail goes as its power n / 2.
-  far <- w < 1e-290
   log_beta <- sf("lbeta", half_n, one_half)
   log_w <- ((if (log) both else log(both)) + log(half_n) + log_beta) / half_n
+  # Where w would underflow the tail goes as its power n / 2.
+  far <- log_w < log(1e-290)
+  at <- beta_quantiles(both, half_n, one_half, TRUE, log, far)
   far_size <- exp(0.5 * (log(n) - hlo_select(far, log_w, 0)))
-  near_v <- hlo_select(near, v, 0.25)
-  far_w <- hlo_select(near | far, 0.5, w)
-  size <- hlo_select(near, sqrt(n * near_v / (1 - near_v)), hlo_select(far, far_size, sqrt(n * (1 - far_w) / far_w)))
+  size <- hlo_select(far, far_size, sqrt(n * (at$above / at$below)))
   size <- hlo_select(middle, 0, size)
   size <- hlo_select(normal, 0, size)
   below <- if (lower) low else !low
@@ -218,15 +228,15 @@ word_qf <- function(p, df1, df2, ncp, lower.tail = TRUE, log.p = FALSE) {
     limit <- !(valid & finite(m) & finite(n))
     k <- hlo_select(limit, 1, m)
     l <- hlo_select(limit, 1, n)
-    w <- beta_quantile(p, k / 2, l / 2, lower.tail, log.p)
-    v <- beta_quantile(p, l / 2, k / 2, !lower.tail, log.p)
+    at <- beta_quantiles(p, k / 2, l / 2, lower.tail, log.p)
     a <- hlo_select(n == Inf, hlo_select(m == Inf, 1, m), n) / 2
     a <- hlo_select(valid, a, 1)
     first <- standard_gamma_quantile(p, a, lower.tail, log.p) / a
     second <- a / standard_gamma_quantile(p, a, !lower.tail, log.p)
     points <- hlo_select(n == Inf, hlo_select(m == Inf, 1, first), second)
     list(
-      inner = hlo_select(limit, points, w / v * (l / k)), valid = valid, begin = filled(0, p), end = filled(Inf, p)
+      inner = hlo_select(limit, points, at$below / at$above * (l / k)), valid = valid, begin = filled(0, p),
+      end = filled(Inf, p)
     )
   })
 }

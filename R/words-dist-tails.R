@@ -50,12 +50,7 @@ beta_probability <- function(w, v, a, b, lower, log) {
 
 # f(x, ...), whose derivative in x is slope(x, ...) and not what `f` was computed by: f at an x that counts as constant,
 # and the integral of the slope from there to x.
-with_slope <- function(f, slope, x, ...) {
-  constant <- made_once("op constant_for_derivatives", function() {
-    ffi_op(function(x) x + 0, jvp = function(primals, results, tangents) NULL, name = "constant_for_derivatives")
-  })
-  f(constant(x), ...) + empty_integral(slope)(x, ...)
-}
+with_slope <- function(f, slope, x, ...) f(xla_stop_gradient(x), ...) + empty_integral(slope)(x, ...)
 
 # The integral of `slope` over its first argument from x to x, which is 0. Its derivative in x is `slope`, that in
 # another argument the integral of the derivative of `slope`: so mixed derivatives are right in all orders.

@@ -1,7 +1,7 @@
 #' R's functions for values of programs
 #'
 #' Which of R's functions, and which of this package's, take [values][xlaffi_value] inside [xla_jit()] and its kin: on
-#' what dtypes, with which derivatives, and what is not as in R. `xla_words()` gives the same table as data.
+#' what dtypes, with which derivatives, and what is not as in R. `xla_supported()` gives the same table as data.
 #'
 #' @details
 #' Most functions of R do not dispatch on what they are given. So a function that is traced runs in a scope of its own,
@@ -23,10 +23,10 @@
 #' @param topic One of the headings below; `NULL` means all.
 #' @return A data frame with the columns `name`, `package`, `topic`, `dtypes`, `derivative` and `differs`.
 #' @examples
-#' xla_words("Sorting")$name
+#' xla_supported("Sorting")$name
 #' @eval words_sections()
 #' @export
-xla_words <- function(topic = NULL) {
+xla_supported <- function(topic = NULL) {
   if (!is.null(topic)) {
     topic <- check_choice(topic, "topic", word_topics)
   }

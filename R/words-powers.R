@@ -34,6 +34,8 @@ math_members$log <- function(x, shown, call, base = NULL) {
   arguments <- list(x = x, base = base)
   both <- operands(x, base, shown, names(arguments), call)
   both <- as_first_full(both, common(arguments, shown, names(arguments), call, free_shape))
+  # As in R: without elements the result has dimensions of `x` alone.
+  if (!length(both[[1L]]) && length(x)) both <- lapply(both, as_column)
   both <- lapply(both, math_operand, "inexact", shown, call)
   log(both[[1L]]) / log(both[[2L]])
 }

@@ -27,8 +27,9 @@ median.xlaffi_value <- function(x, na.rm = FALSE, ...) {
   if (size == 0L) {
     return(filled(if (x@dtype %in% c("pred", "i32")) NA_integer_ else NaN, as_scalar_type(as_numbers(x))))
   }
-  if (na.rm && is_float(x@dtype)) {
-    return(quantiles(x, 0.5, 7, TRUE, scalar = TRUE))
+  # How many are left is not known, so these are doubles.
+  if (na.rm && (is_float(x@dtype) || may_have_na(x))) {
+    return(quantiles(mean_operand(x, "median()", call), 0.5, 7, TRUE, scalar = TRUE))
   }
   # One element as it is, the mean of two as doubles
   whole <- size %% 2L == 1L
@@ -36,13 +37,14 @@ median.xlaffi_value <- function(x, na.rm = FALSE, ...) {
   sorted <- sorted_along(x)[[1L]]
   middle <- ordered_at(sorted, (size + 1L) %/% 2L + if (whole) 0L else 0:1)
   middle <- if (whole) reshaped(middle, integer()) else hlo_sum(middle * 0.5)
-  if (is_float(middle@dtype)) nan_if_any(middle, x) else middle
+  if (is_float(middle@dtype)) nan_if_any(middle, x) else na_if_any(middle, x)
 }
 
 as_scalar_type <- function(x) new_type(x@dtype, integer())
 
 word("median", "stats",
-  f = median.xlaffi_value, by = "method", topic = "Summaries", dtypes = "real numbers", differs = "R's NA is NaN."
+  f = median.xlaffi_value, by = "method", topic = "Summaries", dtypes = "real numbers",
+  differs = "R's NA is NaN where R may give a double; with `na.rm = TRUE` so is the median of integers that may be NA."
 )
 
 # Quantiles of a vector at `probs`, numbers or a value. Without `na_rm` the number of elements is known, and so are the
@@ -213,5 +215,5 @@ word("fivenum", "stats",
     element <- function(place) ordered_at(sorted, if (is_value(place)) converted(place, "i32") else place)
     result <- 0.5 * (element(floor(at)) + element(ceiling(at)))
     if (na.rm) result else nan_if_any(result, x)
-  }, topic = "Summaries", dtypes = "real numbers"
+  }, topic = "Summaries", dtypes = "real numbers", differs = "Of nothing NaN, where R's NA are logicals."
 )

@@ -2,7 +2,8 @@
 # find in the session is noted, so that another value asks for another program; captured_variables() notes what code
 # names itself.
 
-is_tracing <- function() length(the$traces) > 0L
+# Whether what calls is a part of a trace.
+is_tracing <- function() length(the$traces) > 0L && !in_finalizer()
 
 # Marks the environment behind that from which call_written() calls.
 caller_mark <- ".xlaffi_caller"

@@ -119,11 +119,11 @@ flat_op <- function(name, call) {
 word_zapsmall <- function(x, digits = getOption("digits")) {
   call <- method_call("zapsmall")
   digits <- check_digits(digits, "zapsmall()", call)
+  if (is_value(x) && !length(x)) {
+    return(x)
+  }
   x <- math_operand(x, "float", "zapsmall()", call)
   flat_op(sprintf("zapsmall %.0f %s", digits, r_takes_ceiling()), function(x) {
-    if (!length(x)) {
-      return(x)
-    }
     size <- abs(x)
     largest <- max(hlo_select(x == x, size, filled(0, x)))
     magnitude <- log10(largest)

@@ -40,7 +40,13 @@ for (name in c("cummax", "cummin")) {
     op <- c(cummax = "maximum", cummin = "minimum")[[name]]
     function(x, shown, call) {
       check_kind(x, "a real number", shown, "x", call)
-      running(op, x)
+      found <- running(op, x)
+      if (!may_have_na(x)) {
+        return(found)
+      }
+      # From an NA on
+      unknown <- running("maximum", converted(is_na_integer(x), "i32")) == 1L
+      selected(unknown, filled(missing_number(x@dtype), found), found)
     }
   })
   word(name, "base", by = "group", topic = "Summaries", dtypes = "real numbers")

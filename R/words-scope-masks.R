@@ -227,7 +227,7 @@ asking <- function(name, f) {
 known_number <- function(x, name, call) {
   if (any(vapply(tree_leaves(x), is_value, NA))) {
     abort(sprintf("%s() needs numbers while the program is written, not values", name), "UNIMPLEMENTED",
-      op = name, hint = "Around compiled functions it works: `ffi_objective()` gives such functions.", call = call
+      op = name, hint = "Around compiled functions it works: `xla_objective()` gives such functions.", call = call
     )
   }
   x

@@ -109,8 +109,10 @@ t.xlaffi_value <- function(x) {
 
 shape_word("t", t.xlaffi_value, "method", differs = "Of arrays of more than two axes the last two are exchanged.")
 
-# Elements of a value of rank 1 several times, as rep().
-repeat_elements <- function(x, times, length.out, each, call) {
+# Elements of a value of rank 1 several times, as rep(). `keep`: what has no elements stays as it is, with its
+# dimensions, as in R.
+repeat_elements <- function(x, times, length.out, each, call, keep = FALSE) {
+  given <- x
   x <- as_column(x)
   each <- if (is_na(each)) 1L else check_count(each, "each", call)
   if (each != 1L) {
@@ -119,7 +121,8 @@ repeat_elements <- function(x, times, length.out, each, call) {
   }
   size <- length(x)
   if (!is_na(length.out)) {
-    return(filling(x, check_count(length.out, "length.out", call), call))
+    length.out <- check_count(length.out, "length.out", call)
+    return(if (keep && !size && !length.out) given else filling(x, length.out, call))
   }
   if (!is_value(times) && length(times) != 1L) {
     if (!is.numeric(times) || anyNA(times) || any(times < 0) || length(times) != size) {
@@ -130,7 +133,7 @@ repeat_elements <- function(x, times, length.out, each, call) {
     return(taken(x, rep(seq_len(size), times), 1L))
   }
   times <- check_count(times, "times", call)
-  if (times && size) cycled(x, size * times) else sliced(x, 1L, 0L)
+  if (keep && !size) given else if (times && size) cycled(x, size * times) else sliced(x, 1L, 0L)
 }
 
 is_na <- function(x) !is_value(x) && length(x) == 1L && is.na(x)
@@ -138,7 +141,7 @@ is_na <- function(x) !is_value(x) && length(x) == 1L && is.na(x)
 word_rep <- function(x, times = 1, length.out = NA, each = 1, ...) {
   call <- method_call("rep")
   check_dots_empty(..., call = call)
-  repeat_elements(as_value(x, "x", call = call), times, length.out, each, call)
+  repeat_elements(as_value(x, "x", call = call), times, length.out, each, call, TRUE)
 }
 
 # R dispatches on `x`; the scope sees counts that are values too.
@@ -149,7 +152,7 @@ shape_word("rep.int", function(x, times) {
 })
 shape_word("rep_len", function(x, length.out) {
   call <- method_call("rep_len")
-  repeat_elements(as_value(x, "x", call = call), 1, length.out, 1, call)
+  repeat_elements(as_value(x, "x", call = call), 1, length.out, 1, call, TRUE)
 })
 
 #' @export

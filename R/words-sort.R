@@ -48,7 +48,7 @@ sort_elements <- function(x, decreasing, na.last, partial, method, index.return,
   }
   x <- as_column(as_value(x, "x", call = call))
   first <- nan_first(na.last, op, call)
-  if (is_complex(x@dtype)) {
+  if (is_complex(x@dtype) || may_have_na(x)) {
     at <- order_of(list(x), decreasing, first)
     found <- list(gathered(x, at, 1L), at)
   } else {
@@ -64,7 +64,7 @@ sort_word("sort.int", word_sort_int, derivative = "yes", differs = sort_differs)
 
 # The positions, counted from 0, that put the keys in order, the last key first.
 order_of <- function(keys, decreasing, nan_first) {
-  parts <- lapply(keys, function(key) if (is_complex(key@dtype)) list(Re(key), Im(key)) else list(key))
+  parts <- lapply(keys, function(key) if (is_complex(key@dtype)) list(Re(key), Im(key)) else list(with_nan(key)))
   decreasing <- rep(rep_len(decreasing, length(keys)), lengths(parts))
   parts <- unlist(parts, recursive = FALSE)
   order <- NULL
@@ -108,7 +108,7 @@ word_rank <- function(x, na.last = "keep", ties.method = c("average", "first", "
 }
 
 ranks_of <- function(x, ties, keep, first) {
-  x <- if (x@dtype == "pred") converted(x, "i32") else x
+  x <- if (x@dtype == "pred") converted(x, "i32") else with_nan(x)
   i32 <- function(op, x, y) record(op, list(x, y), "i32", x@shape)
   counted <- hlo_iota("i32", x@shape)
   ordered <- sorted_along(x, FALSE, first)

@@ -41,7 +41,7 @@
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) hlo_gammainc_q(2.5, x))(c(0.1, 2, 50))
 #' # How a tail changes with the shape
-#' ffi_grad(function(a) sum(hlo_gammainc_q(a, 50, log = TRUE)))(c(1, 2.5))
+#' xla_grad(function(a) sum(hlo_gammainc_q(a, 50, log = TRUE)))(c(1, 2.5))
 #' # Both ways: probabilities, and where they are reached
 #' xla_jit(function(a, x) hlo_gammainc_p_inv(a, hlo_gammainc_p(a, x)))(2.5, c(0.1, 2))
 #' xla_jit(function(q) hlo_gammainc_q_inv(2.5, q))(c(0.5, 1e-300))

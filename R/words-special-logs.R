@@ -58,8 +58,8 @@ hlo_log1mexp <- function(x) {
 #' @rdname hlo_logsumexp
 #' @export
 hlo_logaddexp <- function(x, y) {
-  # Equal infinities have no difference.
-  gap <- function(x, y) hlo_select(x == y, filled(0, x), x - y)
+  # Equal infinities have no difference. That of equal numbers is 0, with the slopes of any difference.
+  gap <- function(x, y) hlo_select(x == y & abs(x) == Inf, filled(0, x), x - y)
   op <- log_op("logaddexp",
     function(x, y) hlo_max(x, y) + log1p(exp(-abs(gap(x, y)))),
     function(primals, results, tangents) {

@@ -10,7 +10,7 @@
 #'
 #' R's own `gamma()`, `lgamma()`, `digamma()`, `trigamma()`, `psigamma()`, `beta()`, `lbeta()`, `choose()`, `lchoose()`,
 #' `factorial()`, `lfactorial()`, `besselI()`, `besselJ()`, `besselK()` and `besselY()` take values too, see
-#' [xla_words].
+#' [xla_supported].
 #'
 #' * `hlo_polygamma(n, x)` is the derivative of order `n` of [digamma()], `psigamma(x, n)`; `hlo_zeta(s, q)` Hurwitz's
 #'   zeta function, the sum of `(q + k)^-s` over k = 0, 1, ..., for s > 1 and q > 0.
@@ -45,7 +45,7 @@
 #' @examplesIf plugins_downloaded()
 #' xla_jit(function(x) hlo_erfc(x))(c(-1, 0, 5))
 #' # The slope of a log-likelihood in a shape parameter
-#' ffi_grad(function(a) sum(lgamma(a)))(c(0.5, 3))
+#' xla_grad(function(a) sum(lgamma(a)))(c(0.5, 3))
 #' # The normal distribution, its logarithm and its quantiles, far out
 #' xla_jit(function(x) list(hlo_ndtr(x), hlo_log_ndtr(x), hlo_erf(x), hlo_erfcx(x)))(c(-40, 0.5))
 #' xla_jit(function(p) list(hlo_ndtri(p), hlo_erfinv(p), hlo_erfcinv(p)))(c(1e-300, 0.5))

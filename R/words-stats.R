@@ -151,6 +151,13 @@ word("cor", "stats",
     r <- selected(r > 1, filled(1, r), selected(r < -1, filled(-1, r), r))
     # A column is as it is, whatever it holds.
     if (is.null(y)) r <- selected(place(r) == 0L, filled(1, r), r)
+    # One row or none has no correlation.
+    few <- found$count < 2
+    if (is_value(few)) {
+      r <- selected(repeated(few, r@shape), filled(NaN, r), r)
+    } else if (few) {
+      r <- filled(NaN, r)
+    }
     as_given(r, x, y)
   },
   topic = "Summaries", dtypes = "real numbers",
@@ -224,6 +231,9 @@ word("weighted.mean", "stats",
     if (na.rm) {
       w <- selected(where_nan(x), filled(0, w), w)
       x <- without_nan(x, 0)
+    }
+    if (!length(w)) {
+      return(constant(NaN, w@dtype, integer(), "w", na = TRUE))
     }
     w <- w / repeated(hlo_sum(w), w@shape)
     # Where a weight is zero the element does not count, whatever it is.

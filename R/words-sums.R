@@ -105,14 +105,14 @@ in_a_row <- function(parts, shown, call) {
   if (length(x) == 0L) as_doubles(x) else x
 }
 
-extremum_of <- function(op, parts, na_rm, shown, call) {
-  x <- in_a_row(parts, shown, call)
+extremum_of <- function(op, parts, na_rm, shown, call) extremum(op, in_a_row(parts, shown, call), na_rm, shown, call)
+
+extremum <- function(op, x, na_rm, shown, call) {
   largest <- op == "reduce_max"
   if (may_have_na(x)) {
-    unknown <- is_na_integer(x)
     other <- filled((if (largest) -1 else 1) * .Machine$integer.max, x)
-    found <- reduced(op, selected(unknown, other, x), NULL, shown, call)
-    return(if (na_rm) found else selected(any(unknown), filled(missing_number(x@dtype), found), found))
+    found <- reduced(op, selected(is_na_integer(x), other, x), NULL, shown, call)
+    return(if (na_rm) found else na_if_any(found, x))
   }
   reduced(op, without_nan(x, if (largest) -Inf else Inf, na_rm), NULL, shown, call)
 }
@@ -123,9 +123,8 @@ range_of <- function(parts, na_rm, call) {
   check_known_flag(finite, "finite", "range()", call)
   x <- in_a_row(parts, "range()", call)
   end <- function(op, number) {
-    skipped <- finite && is_float(x@dtype)
-    x <- if (skipped) selected(is.finite(x), x, filled(number, x)) else without_nan(x, number, na_rm)
-    reshaped(reduced(op, x, NULL, "range()", call), 1L)
+    if (finite && is_float(x@dtype)) x <- selected(is.finite(x), x, filled(number, x))
+    reshaped(extremum(op, x, na_rm || finite, "range()", call), 1L)
   }
   concatenated(list(end("reduce_min", Inf), end("reduce_max", -Inf)), 1L, call)
 }
@@ -178,19 +177,23 @@ mean.xlaffi_value <- function(x, trim = 0, na.rm = FALSE, ...) {
       op = "mean", operand = "trim", call = call
     )
   }
-  x <- mean_operand(x, "mean()", call)
-  if (trim > 0 && length(x)) trimmed_mean(x, trim, na.rm, call) else mean_along(x, seq_along(x@shape), na.rm)
+  numbers <- mean_operand(x, "mean()", call)
+  if (trim > 0 && length(x)) {
+    trimmed_mean(x, numbers, trim, na.rm, call)
+  } else {
+    mean_along(numbers, seq_along(numbers@shape), na.rm)
+  }
 }
 
-# Of the elements in order, without a share of them at each end
-trimmed_mean <- function(x, trim, na_rm, call) {
+# Of the elements in order, without a share of them at each end. The median is of the type that was given.
+trimmed_mean <- function(given, x, trim, na_rm, call) {
   if (na_rm || is_complex(x@dtype)) {
     abort("mean(): `trim` is not available with `na.rm = TRUE` or for complex values of programs", "UNIMPLEMENTED",
       op = "mean", operand = "trim", call = call
     )
   }
   if (trim >= 0.5) {
-    return(median.xlaffi_value(x))
+    return(median.xlaffi_value(given))
   }
   x <- as_column(x)
   left_out <- as.integer(floor(length(x) * trim))
@@ -276,7 +279,9 @@ parallel_extremum <- function(op, parts, na_rm, shown, call) {
       x <- selected(where_nan(both[[1L]]), both[[2L]], both[[1L]])
       y <- selected(where_nan(both[[2L]]), both[[1L]], both[[2L]])
     }
-    record(op, list(x, y), x@dtype, x@shape)
+    if (na_rm && may_have_na(x)) x <- selected(is_na_integer(x), both[[2L]], x)
+    if (na_rm && may_have_na(y)) y <- selected(is_na_integer(y), both[[1L]], y)
+    with_na_of(record(op, list(x, y), x@dtype, x@shape), list(x, y))
   }, parts)
   first <- parts[[1L]]@shape
   if (identical(result@shape, first) || length(result@shape) < 2L) {

@@ -26,9 +26,9 @@
 #' * `pjrt.print_max_rows`, `pjrt.print_max_width`, `pjrt.print_max_rows_slice`: how much of a
 #'   buffer is printed.
 #' * `xlaffi.code_cache`, `xlaffi.code_cache_size`: where compiled ops are kept and how many bytes of them, see
-#'   [ffi_cache()].
+#'   [xla_cache()].
 #' * `xlaffi.program_cache`, `xlaffi.program_cache_size`: the same of compiled programs; `FALSE` keeps none on disk.
-#' * `xlaffi.cache_size`: how many programs a session keeps (512), see [ffi_cache()].
+#' * `xlaffi.cache_size`: how many programs a session keeps (512), see [xla_cache()].
 #' * `xlaffi.compiler_warnings`: `FALSE` shows no warnings of compilers, see [ffi_source()].
 #' * `xlaffi.callback_wait`: for how many seconds (60) a program waits for R, see [ffi_callback()].
 #' * `xlaffi.debug`: `TRUE`, or names of checks, has all calls of handlers checked, see [ffi_debug()].
@@ -61,7 +61,7 @@
 #' # A function of R, compiled; its gradient; and what a wrong call says
 #' distance <- function(x, y) sqrt(sum((x - y)^2))
 #' xla_jit(distance)(c(3, 4), 0)
-#' ffi_grad(distance)(c(3, 4), 0)
+#' xla_grad(distance)(c(3, 4), 0)
 #' try(xla_jit(distance)(c(3, 4), c(1, 2, 3)))
 #' @useDynLib xlaffi, .registration = TRUE
 "_PACKAGE"
@@ -96,7 +96,7 @@ the$conditions <- list()
 the$condition_count <- 0
 # The platform of the program that is being traced.
 the$platform <- NULL
-# The mesh that it is for, NULL for one device; while the body of ffi_shard_map() is traced, its mesh.
+# The mesh that it is for, NULL for one device; while the body of xla_shard_map() is traced, its mesh.
 the$mesh <- NULL
 the$manual <- NULL
 # What was found of compilers, and where compiled code and compiled programs are kept.

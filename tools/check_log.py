@@ -10,7 +10,7 @@ import sys
 
 # What folders may have. `libs`: the shared object is Rust's standard library, a host, a plugin, handlers
 # for four dtypes and three vector units, what calls and checks ops of the user's own, on CUDA
-# too, and what joins devices and processes. See "The shared object stays small" in vignettes/architecture.Rmd before you raise it. `doc`: the
+# too, and what joins devices and processes. Read docs/decisions/65-size-and-dependencies.md before you raise it. `doc`: the
 # vignettes, with pictures; `R`: byte code.
 SIZES_MB = {"libs": 6.6, "doc": 2.0, "R": 2.5}
 

@@ -10,40 +10,48 @@ seconds=${1:-120}
 seed=${2:-1}
 status=0
 
-# Call frames with every part mutated, through every handler of the CPU.
-XLAFFI_FUZZ_SECONDS=$((seconds / 8)) XLAFFI_FUZZ_SEED=$seed cargo test --release -p ops \
-  --test fuzz --manifest-path src/rust/Cargo.toml -- --nocapture || status=1
+log=$(mktemp -d)
+trap 'rm -rf "$log"' EXIT
 
-# Texts that are nearly signatures, and signatures that meet shapes by chance.
-XLAFFI_FUZZ_SECONDS=$((seconds / 16)) XLAFFI_FUZZ_SEED=$seed cargo test --release -p own-ops \
-  --test fuzz --test random --manifest-path src/rust/Cargo.toml -- --nocapture || status=1
-
-# Exported R functions with arguments of all kinds.
 tools/install.sh .lib --no-docs || exit 1
-tools/with-env.sh Rscript tools/fuzz/arguments.R $((seconds / 10)) "$seed" || status=1
 
-# What users return from programs and rules, and say that calls return.
-tools/with-env.sh Rscript tools/fuzz/results.R $((seconds / 16)) "$seed" || status=1
-
-# in_two SCRIPT SECONDS: the script in two processes, of seeds of their own.
-in_two() {
-  local script=$1 time=$2 log part ids=()
-  log=$(mktemp -d)
-  for part in 0 1; do
-    tools/with-env.sh Rscript "tools/fuzz/$script" "$time" $((2 * seed + part)) >"$log/$part" 2>&1 &
-    ids+=($!)
-  done
-  for part in 0 1; do
-    if ! wait "${ids[$part]}"; then
-      status=1
-      grep -q '^FOUND' "$log/$part" || { echo "FOUND: the process ended"; tail -3 "$log/$part"; }
-    fi
-    grep -v '^seed' "$log/$part"
-  done
-  rm -rf "$log"
+# random SCRIPT SECONDS SEED: one process of random code.
+random() {
+  local found="$log/$1.$3"
+  tools/with-env.sh Rscript "tools/fuzz/$1" "$2" "$3" >"$found" 2>&1
+  local ended=$?
+  [ $ended -eq 0 ] || grep -q '^FOUND' "$found" || { echo "FOUND: the process ended"; tail -3 "$found"; }
+  grep -v '^seed' "$found"
+  return $ended
 }
 
-# Random programs, run in R and compiled; and derivatives of random functions beside differences.
-in_two programs.R $((seconds * 2 / 5))
-in_two derivatives.R $((seconds / 4))
+# Random derivatives beside differences, then random programs, run in R and compiled, on one core.
+beside() {
+  local failed=0
+  random derivatives.R $((seconds * 2 / 5)) "$seed" || failed=1
+  random programs.R $((seconds * 3 / 5)) $((2 * seed)) || failed=1
+  return $failed
+}
+
+# Garbage of all kinds, then random programs of another seed, on the other one.
+garbage() {
+  local failed=0
+  # Call frames with every part mutated, through every handler of the CPU.
+  XLAFFI_FUZZ_SECONDS=$((seconds / 8)) XLAFFI_FUZZ_SEED=$seed cargo test --release -p ops \
+    --test fuzz --manifest-path src/rust/Cargo.toml -- --nocapture || failed=1
+  # Texts that are nearly signatures, and signatures that meet shapes by chance.
+  XLAFFI_FUZZ_SECONDS=$((seconds / 16)) XLAFFI_FUZZ_SEED=$seed cargo test --release -p own-ops \
+    --test fuzz --test random --manifest-path src/rust/Cargo.toml -- --nocapture || failed=1
+  # Exported R functions with arguments of all kinds.
+  tools/with-env.sh Rscript tools/fuzz/arguments.R $((seconds / 10)) "$seed" || failed=1
+  # What users return from programs and rules, and say that calls return.
+  tools/with-env.sh Rscript tools/fuzz/results.R $((seconds / 16)) "$seed" || failed=1
+  random programs.R $((seconds * 3 / 5)) $((2 * seed + 1)) || failed=1
+  return $failed
+}
+
+beside >"$log/beside" 2>&1 &
+garbage || status=1
+wait $! || status=1
+cat "$log/beside"
 exit $status

@@ -4,9 +4,9 @@
 #   Rscript tools/test.R FOLDER RESULT [FILTER] [all]
 #
 # With `all` the blocks run as well that begin with skip_unless_all(). The files are run by several R processes at once
-# (TESTTHAT_CPUS, 2 where there are so many cores), each one file after the other (tools/test-worker.R), those that took
-# longest in the last run first. A process that ends within a file, and one that needs more than XLAFFI_TEST_TIMEOUT
-# seconds for it (600), is a failed test.
+# (TESTTHAT_CPUS; 3 where there are two cores, as some files wait more than they compute), each one file after the
+# other (tools/test-worker.R), those that took longest in the last run first. A process that ends within a file, and one
+# that needs more than XLAFFI_TEST_TIMEOUT seconds for it (600), is a failed test.
 #
 # Under CI=true a skip fails, but for those that no set-up could help: set-up installs what tests need.
 args <- commandArgs(trailingOnly = TRUE)
@@ -25,7 +25,7 @@ positive <- function(variable, default) {
   if (isTRUE(value >= 1)) value else default
 }
 cores <- parallel::detectCores()
-workers <- positive("TESTTHAT_CPUS", if (is.na(cores)) 1 else min(2, cores))
+workers <- positive("TESTTHAT_CPUS", if (is.na(cores) || cores < 2) 1 else 3)
 limit <- positive("XLAFFI_TEST_TIMEOUT", 600)
 
 # Snapshots are compared only where NOT_CRAN says so. What compilers make of programs and of ops is kept in target/, by
@@ -65,13 +65,13 @@ if (!length(files)) {
   quit(save = "no", status = 0)
 }
 
-# The longest first, by the last run; before it, where the file has not been run, by its size.
+# The longest first, by the last run; where there was none, by one of 2026-11 that took the seconds in test-costs.csv.
+# Files that neither names are taken to need a second for each KB.
 costs_file <- file.path(kept, paste0("costs-", basename(folder), ".csv"))
-no_costs <- data.frame(file = character(), seconds = numeric())
-costs <- if (file.exists(costs_file)) utils::read.csv(costs_file) else no_costs
-size <- file.size(file.path(folder, files))
+costs <- utils::read.csv(if (file.exists(costs_file)) costs_file else file.path("tools", "test-costs.csv"))
+size <- file.size(file.path(folder, files)) / 1000
 seconds <- costs$seconds[match(names(files), costs$file)]
-files <- files[order(is.na(seconds), ifelse(is.na(seconds), size, seconds), decreasing = TRUE)]
+files <- files[order(ifelse(is.na(seconds), size, seconds), decreasing = TRUE)]
 
 queue <- tempfile("queue")
 dir.create(queue)

@@ -69,6 +69,15 @@ for module in house kepler permutation print print_tensor special table; do
   not_lapack+=(--skip "$module::")
 done
 
+# The tests of all crates, then the package: while the first ones run it is built.
+crates=(--manifest-path src/rust/Cargo.toml --workspace --exclude xlaffi)
+echo "== compiling"
+cargo test --no-run "${crates[@]}"
+{
+  tools/install.sh .lib --no-docs
+  echo $? > "$work/installed"
+} > "$work/install" 2>&1 &
+
 # The glue links R's symbols, so it has no test binary: R's tests run it. All else is tested with the
 # LAPACK that R is linked to, and what calls LAPACK also with the one that set-up installs.
 XLAFFI_LAPACK=r cargo_test "cargo test" --workspace --exclude xlaffi -- --skip nvrtc_takes
@@ -87,7 +96,9 @@ export XLAFFI_CUDA_PATH
 [ -z "$XLAFFI_CUDA_PATH" ] || cargo_test "cargo test with NVRTC" -p own-ops --test nvrtc -- --include-ignored
 
 echo "== testthat"
-if tools/install.sh .lib --no-docs; then
+wait
+cat "$work/install"
+if [ "$(cat "$work/installed")" = 0 ]; then
   for suite in tests/testthat tests/packaging; do
     rm -f "$work/result"
     Rscript tools/test.R "$suite" "$work/result" "$filter" $all

@@ -1,8 +1,8 @@
 # The models of the vignette "devices", on four devices of the CPU.
 
 ## ---- mesh ----
-mesh <- ffi_mesh(c(rows = 4))
-rows <- ffi_spec("rows")
+mesh <- xla_mesh(c(rows = 4))
+rows <- xla_spec("rows")
 
 ## ---- data ----
 set.seed(1)
@@ -11,7 +11,7 @@ x <- cbind(1, matrix(rnorm(n * 5), n))
 truth <- c(1, -2, 0.5, 0, 0.25, -0.125)
 y <- drop(x %*% truth) + rnorm(n)
 event <- as.numeric(runif(n) < plogis(x %*% truth))
-shared <- list(x = ffi_shard(x, mesh, rows), y = ffi_shard(y, mesh, rows), event = ffi_shard(event, mesh, rows))
+shared <- list(x = xla_shard(x, mesh, rows), y = xla_shard(y, mesh, rows), event = xla_shard(event, mesh, rows))
 
 ## ---- linear ----
 # Each device goes through its own rows; what they tell one another is a matrix of 6 x 6, a vector and a number.
@@ -22,7 +22,7 @@ least_squares <- function(x, y) {
   free <- nrow(x) * hlo_axis_size("rows") - ncol(x)
   list(beta = beta, error = sqrt(rest / free * diag(inverse)))
 }
-fit_linear <- ffi_shard_map(least_squares, mesh, in_specs = rows, out_specs = ffi_spec())
+fit_linear <- xla_shard_map(least_squares, mesh, in_specs = rows, out_specs = xla_spec())
 linear <- lapply(fit_linear(shared$x, shared$y), as_array)
 
 ## ---- logistic ----
@@ -36,7 +36,7 @@ newton <- function(x, event) {
   }, numeric(ncol(x)))
   list(beta = beta, error = sqrt(diag(solve(information(probability(beta))))))
 }
-fit_logistic <- ffi_shard_map(newton, mesh, in_specs = rows, out_specs = ffi_spec())
+fit_logistic <- xla_shard_map(newton, mesh, in_specs = rows, out_specs = xla_spec())
 logistic <- lapply(fit_logistic(shared$x, shared$event), as_array)
 
 ## ---- blocks ----
@@ -53,13 +53,13 @@ newton_in_blocks <- function(x, event) {
     beta + solve(all$information, all$score)
   }, numeric(ncol(x)))
 }
-fit_in_blocks <- ffi_shard_map(newton_in_blocks, mesh, in_specs = rows, out_specs = ffi_spec())
+fit_in_blocks <- xla_shard_map(newton_in_blocks, mesh, in_specs = rows, out_specs = xla_spec())
 
 ## ---- hmc ----
 # One chain of Hamiltonian Monte Carlo for the logistic regression, with a normal prior. Devices that differ along
 # "rows" have their parts of the data and make the same draws.
 chain <- function(key, beta, x, event, step, draws, leaps = 8) {
-  likelihood <- ffi_grad(function(beta) {
+  likelihood <- xla_grad(function(beta) {
     odds <- drop(x %*% beta)
     sum(event * odds - hlo_log1pexp(odds))
   }, value = TRUE)
@@ -85,10 +85,10 @@ chain <- function(key, beta, x, event, step, draws, leaps = 8) {
 
 ## ---- hmc-run ----
 # Two groups of devices have two chains each; within a group each device has half of the rows.
-grid <- ffi_mesh(c(chains = 2, rows = 2))
-sample_chains <- ffi_shard_map(
+grid <- xla_mesh(c(chains = 2, rows = 2))
+sample_chains <- xla_shard_map(
   function(keys, beta, x, event) {
-    ffi_vmap(function(key, beta) chain(key, beta, x, event, step = 0.02, draws = 250))(keys, beta)
+    xla_vmap(function(key, beta) chain(key, beta, x, event, step = 0.02, draws = 250))(keys, beta)
   },
   grid,
   in_specs = list("chains", "chains", "rows", "rows"), out_specs = "chains"
@@ -122,10 +122,10 @@ block_loss <- function(p, x, y) {
   }
   loss
 }
-gp_loss <- ffi_shard_map(block_loss, mesh, in_specs = list(NULL, rows, rows), out_specs = ffi_spec())
+gp_loss <- xla_shard_map(block_loss, mesh, in_specs = list(NULL, rows, rows), out_specs = xla_spec())
 place <- seq(0, 10, length.out = 200)
 height <- sin(place) + 0.3 * rnorm(200)
-gp <- ffi_objective(gp_loss, list(size = 0, length = -1, noise = -1), x = place, y = height)
+gp <- xla_objective(gp_loss, list(size = 0, length = -1, noise = -1), x = place, y = height)
 
 ## ---- gp-fit ----
 best <- nlminb(gp$par, gp$fn, gp$gr)

@@ -48,8 +48,8 @@ minus_log_posterior <- function(p, time, velocity, error) {
 given <- list(data$time, data$velocity, data$error)
 on_data <- function(f) function(p) do.call(f, c(list(p), given))
 objective <- on_data(xla_jit(minus_log_posterior))
-gradient <- on_data(ffi_grad(minus_log_posterior))
-hessian <- on_data(ffi_hessian(minus_log_posterior))
+gradient <- on_data(xla_grad(minus_log_posterior))
+hessian <- on_data(xla_hessian(minus_log_posterior))
 
 start <- c(5, 0.02, 0.02, 5, 0.02, 0.02, 0, 0, 0, 1)
 find_mode <- function() {
@@ -60,7 +60,7 @@ find_mode <- function() {
 # Hamiltonian Monte Carlo from the mode, in coordinates in which the posterior is nearly a
 # standard normal distribution.
 hmc <- function(mode, covariance, samples, warmup = 200, steps = 6, size = 0.25) {
-  slope <- on_data(ffi_grad(minus_log_posterior, value = TRUE))
+  slope <- on_data(xla_grad(minus_log_posterior, value = TRUE))
   scale <- t(chol(covariance))
   at <- function(z) {
     found <- slope(as.vector(mode + scale %*% z))

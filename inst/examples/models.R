@@ -10,7 +10,7 @@ minus_log_likelihood <- function(beta, x, y) {
   eta <- x %*% beta
   -sum(y * eta - log1p(exp(eta)))
 }
-logistic <- ffi_objective(minus_log_likelihood, par = c(one = 0, temp = 0, wind = 0), x = x, y = bad_air)
+logistic <- xla_objective(minus_log_likelihood, par = c(one = 0, temp = 0, wind = 0), x = x, y = bad_air)
 
 ## ---- logistic-fit ----
 fit <- nlminb(logistic$par, logistic$fn, logistic$gr, logistic$he)
@@ -34,7 +34,7 @@ gp_loss <- function(p, d, y) {
   sum(z^2) / 2 + sum(log(diag(root))) + length(y) / 2 * log(2 * pi)
 }
 start <- list(trend = log(30), years = log(30), season = log(3), shape = 0, drift = log(50), noise = 0)
-gp <- ffi_objective(gp_loss, start, d = outer(time[known], time[known], "-"), y = co2_known)
+gp <- xla_objective(gp_loss, start, d = outer(time[known], time[known], "-"), y = co2_known)
 
 ## ---- gp-fit ----
 fit <- nlminb(gp$par, gp$fn, gp$gr, control = list(iter.max = 300))
@@ -63,7 +63,7 @@ filter_level <- function(p, y) {
     list(now, list(loss = (log(total) + error^2 / total) / 2, level = now$level, variance = gain * exp(p$observed)))
   }, init = list(level = y[1], variance = exp(p$observed) + exp(p$moved)), xs = y[-1])$y
 }
-level <- ffi_objective(
+level <- xla_objective(
   function(p, y) sum(filter_level(p, y)$loss),
   par = list(observed = log(1e4), moved = log(1e3)), y = as.vector(Nile)
 )
@@ -89,7 +89,7 @@ log_posterior <- function(q, effect, error) {
 ## ---- hmc ----
 # One chain: each draw is a path of `leaps` steps, at whose end it stays or goes back
 hmc <- function(key, q, effect, error, step, draws = 1000, leaps = 16) {
-  slope <- ffi_grad(log_posterior, value = TRUE)
+  slope <- xla_grad(log_posterior, value = TRUE)
   draw <- function(now, key) {
     keys <- hlo_split(key)
     p <- hlo_rnorm(keys[1, ], 10)
@@ -111,7 +111,7 @@ hmc <- function(key, q, effect, error, step, draws = 1000, leaps = 16) {
 # A chain for each row of `q`, side by side
 sample_schools <- xla_jit(function(seed, q, effect, error, step) {
   keys <- hlo_split(hlo_key(seed), nrow(q))
-  ffi_vmap(hmc, in_axes = list(1, 1, NULL, NULL, NULL))(keys, q, effect, error, step)
+  xla_vmap(hmc, in_axes = list(1, 1, NULL, NULL, NULL))(keys, q, effect, error, step)
 })
 samples <- sample_schools(1L, matrix(0, 4, 10), effect, error, 0.3)
 
@@ -132,7 +132,7 @@ survival_loss <- function(p, weeks, event, drug) {
     pweibull(weeks, shape, scale, lower.tail = FALSE, log.p = TRUE)
   ))
 }
-survival <- ffi_objective(
+survival <- xla_objective(
   survival_loss, list(base = 2, drug = 0, log_scale = 0), weeks = weeks, event = event, drug = drug
 )
 

@@ -44,7 +44,7 @@ test_that("a function that computes something else is found and the program made
     })
   }
   told <- character()
-  count <- home$run_programs(0, 5L, 250, function(...) told <<- c(told, paste0(...)))
+  count <- home$run_programs(0, 6L, 250, function(...) told <<- c(told, paste0(...)))
   functions <- sub("^.*\\) (.*)$", "\\1", grep("^  f <- ", told, value = TRUE))
   expect_true(any(grepl("^cumsum\\([a-z0-9]+\\)$", functions)), info = told)
   expect_true(any(grepl("^round\\([a-z0-9]+\\)$", functions)), info = told)

@@ -31,7 +31,7 @@ exports <- setdiff(getNamespaceExports("xlaffi"), c("%*%", "show"))
 exports <- exports[!startsWith(exports, ".__")]
 
 # Pages of functions whose arguments cannot be wrong
-harmless <- c("ffi_cache.Rd", "ffi_include_dir.Rd", "plugins_downloaded.Rd", "xlaffi_sitrep.Rd")
+harmless <- c("xla_cache.Rd", "ffi_include_dir.Rd", "plugins_downloaded.Rd", "xlaffi_sitrep.Rd")
 
 # Names of what is wrong
 expect_none <- function(names) expect_identical(sort(unique(names)), character())

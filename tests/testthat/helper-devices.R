@@ -1,20 +1,35 @@
 # Tests that need several devices are in the folder `devices`: how many there are is settled when a session's client is
-# made, so all of them run in one R process of their own, whose CPU has eight. `filter` is for their files.
-device_tests <- function(filter = NULL, env = parent.frame()) {
+# made, so all of them run in one R process of their own, whose CPU has eight. `filter` is for their files, `folder` for
+# another one. Where the process ends early, or takes longer than `limit` seconds, the error names the test that was
+# running: tools/test.R ends a file after XLAFFI_TEST_TIMEOUT seconds and knows nothing of tests in there.
+device_tests <- function(filter = NULL, env = parent.frame(), folder = test_path("devices"), limit = device_limit()) {
   file <- withr::local_tempfile(fileext = ".rds", .local_envir = env)
+  running <- withr::local_tempfile(lines = "(outside of a test)", .local_envir = env)
   code <- deparse(bquote({
     pjrt_client("cpu", cpu_device_count = 8L)
+    noting <- R6::R6Class("Noting", inherit = testthat::SilentReporter, public = list(
+      start_test = function(context, test) writeLines(test, .(running))
+    ))
     found <- testthat::test_dir(
-      .(normalizePath(test_path("devices"))),
-      filter = .(filter), package = "xlaffi", load_package = "installed", reporter = "silent", stop_on_failure = FALSE
+      .(normalizePath(folder)),
+      filter = .(filter), package = "xlaffi", load_package = "installed", reporter = noting$new(),
+      stop_on_failure = FALSE
     )
     saveRDS(found, .(file))
   }))
-  child <- run_r(code, timeout = 600)
+  child <- run_r(code, timeout = limit)
   if (!file.exists(file)) {
-    stop("the process with several devices ended early:\n", paste(child$output, collapse = "\n"))
+    why <- if (child$status == 124L) sprintf("took more than %g seconds", limit) else "ended early"
+    test <- paste(readLines(running), collapse = " ")
+    stop("the process with several devices ", why, ", in: ", test, "\n", paste(child$output, collapse = "\n"))
   }
   readRDS(file)
+}
+
+# Less than tools/test.R gives a file.
+device_limit <- function() {
+  seconds <- suppressWarnings(as.numeric(Sys.getenv("XLAFFI_TEST_TIMEOUT")))
+  0.8 * if (isTRUE(seconds >= 1)) seconds else 600
 }
 
 # The sum of two halves of a vector, each on a device of its own.

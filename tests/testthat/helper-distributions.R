@@ -77,36 +77,3 @@ expect_distributions <- function(cases) {
     )
   })
 }
-
-# Derivatives in all arguments `at` (vectors of one length) beside differences of R's own function.
-slopes_case <- function(name, at, ..., which = seq_along(at), tolerance = 1e-6, step = 1e-4) {
-  options <- list(...)
-  f <- get(paste0("word_", name), asNamespace("xlaffi"))
-  list(
-    name = name, arguments = at, options = options, which = which, tolerance = tolerance, step = step,
-    f = function(...) {
-      gradient <- ffi_grad(function(...) sum(do.call(f, c(stats::setNames(list(...), names(at)), options))), which)
-      do.call(gradient, unname(list(...)))
-    }
-  )
-}
-
-expect_slopes <- function(cases) {
-  check_together(cases, function(case, found) {
-    at <- case$arguments
-    found <- if (is.list(found)) found else list(found)
-    for (i in seq_along(case$which)) {
-      moved_argument <- case$which[[i]]
-      moved <- function(by) {
-        to <- at
-        to[[moved_argument]] <- at[[moved_argument]] * (1 + by * case$step)
-        do.call(in_r, c(list(case$name, to), case$options))
-      }
-      # The error of the central difference is of order step^4.
-      slope <- (8 * (moved(1) - moved(-1)) - (moved(2) - moved(-2))) / (12 * case$step * at[[moved_argument]])
-      testthat::expect_equal(as.vector(found[[i]]), slope,
-        tolerance = case$tolerance, label = sprintf("the slope of %s in %s", case$name, names(at)[[moved_argument]])
-      )
-    }
-  })
-}

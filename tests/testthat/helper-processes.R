@@ -71,11 +71,11 @@ end_one_of_two <- function(how, victims, heartbeat = 5, patience = 90) {
     round <- i %%/%% 2 + 1; i <- i %%%% 2; how <- "%s"; at <- file.path("%s", round)
     victim <- %s[[round]]; port <- %s[[round]]
     d <- pjrt_distributed(paste0("127.0.0.1:", port), 2, i, startup_timeout = 60, heartbeat_timeout = %d)
-    mesh <- ffi_mesh(c(d = 2))
-    loop <- ffi_shard_map(function(x, most) {
+    mesh <- xla_mesh(c(d = 2))
+    loop <- xla_shard_map(function(x, most) {
       hlo_while(function(s) hlo_psum(sum(s), "d") < most, function(s) s + 1, x)
-    }, mesh, list("d", ffi_spec()), "d")
-    x <- ffi_shard(c(0, 1) + i, mesh, "d", global_shape = 4)
+    }, mesh, list("d", xla_spec()), "d")
+    x <- xla_shard(c(0, 1) + i, mesh, "d", global_shape = 4)
     # Compiled, and the processes are connected.
     invisible(loop(x, 50))
     now <- function() as.numeric(Sys.time())

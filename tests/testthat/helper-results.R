@@ -121,22 +121,22 @@ result_cases <- list(
   },
   jvp = function() {
     op <- ffi_op(function(x) list(a = x * 2, b = x > 1), jvp = function(p, r, t) random_results(pick_one(c(p, t))))
-    result_types(function(x) ffi_jvp(op)(x, x), c(1, 2))
+    result_types(function(x) xla_jvp(op)(x, x), c(1, 2))
     NULL
   },
   transpose = function() {
     linear <- ffi_op(function(x) x * 2, transpose = function(p, c) random_results(c))
     op <- ffi_op(function(x) x * 2, jvp = function(p, r, t) linear(t[[1L]]))
-    result_types(function(x) ffi_vjp(op)(x, x), c(1, 2))
+    result_types(function(x) xla_vjp(op)(x, x), c(1, 2))
     NULL
   },
   vmap = function() {
     op <- ffi_op(function(x) x * 2, vmap = function(arguments, axes, size) random_results(arguments[[1L]]))
-    result_types(ffi_vmap(op), matrix(1, 2, 3))
+    result_types(xla_vmap(op), matrix(1, 2, 3))
     NULL
   },
   mapped = function() {
-    result_types(ffi_vmap(function(x) random_results(x), out_axes = pick_one(list(1, 2, NULL, 0))), matrix(1, 2, 3))
+    result_types(xla_vmap(function(x) random_results(x), out_axes = pick_one(list(1, 2, NULL, 0))), matrix(1, 2, 3))
     NULL
   },
   loop = function() {

@@ -15,7 +15,7 @@ special_differences <- function(f, x, h = 1e-3 * pmax(abs(x), 0.1)) {
 }
 
 expect_derivatives <- function(f, x, tolerance = 1e-9) {
-  slope <- ffi_grad(function(x) sum(f(x)))
+  slope <- xla_grad(function(x) sum(f(x)))
   expect_near(slope(x), special_differences(f, x), tolerance)
-  expect_near(ffi_grad(function(x) sum(slope(x)))(x), special_differences(slope, x), tolerance)
+  expect_near(xla_grad(function(x) sum(slope(x)))(x), special_differences(slope, x), tolerance)
 }

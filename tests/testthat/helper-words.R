@@ -29,6 +29,6 @@ expect_gradient <- function(f, ..., wrt = 1, tolerance = 1e-6, step = 1e-5) {
   x <- arguments[[wrt]]
   at <- function(i, by) do.call(value, replace(arguments, wrt, list(replace(x, i, x[[i]] + by))))
   slopes <- vapply(seq_along(x), function(i) (at(i, step) - at(i, -step)) / (2 * step), 0)
-  gradient <- do.call(ffi_grad(f, wrt), arguments)
+  gradient <- do.call(xla_grad(f, wrt), arguments)
   testthat::expect_equal(as.vector(gradient), slopes, tolerance = tolerance, label = deparse1(body(f)))
 }

@@ -66,7 +66,7 @@ test_that("bit64 is loaded with the first 64-bit integers", {
   expect_identical(run$status, 0L)
   seen <- run_r("
     x <- structure(c(1e-323, 1.5e-323), class = 'integer64')
-    ffi_program(function(x) x, x)
+    xla_program(function(x) x, x)
     isNamespaceLoaded('bit64')
   ")
   expect_identical(seen$output[[length(seen$output)]], "[1] TRUE")

@@ -31,7 +31,7 @@ test_that("without asynchronous execution programs that are not quick leave R's 
     invisible(pjrt_client("cpu", asynchronous = FALSE))
     x <- pjrt_buffer(matrix(1e-3, 2000, 2000), "f64")
     run <- function(f) {
-      program <- pjrt_compile(pjrt_program(ffi_program(f, x)))
+      program <- pjrt_compile(pjrt_program(xla_program(f, x)))
       first <- .Call(xlaffi:::wrap__executable_execute, program, list(x), NULL, TRUE, FALSE, FALSE)
       second <- .Call(xlaffi:::wrap__executable_execute, program, list(x), NULL, TRUE, FALSE, FALSE)
       list(class(second), as_array(xlaffi:::finish(second, NULL)[[1]]))

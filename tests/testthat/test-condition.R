@@ -77,7 +77,7 @@ test_that("without UTF-8 messages, prints and names are plain text", {
     "tryCatch(ffi_call('caf\\u00e9', ffi_type('f64')), error = told)",
     "print(pjrt_buffer(c(1, 2)))",
     "print(ffi_type('f64', c(2, 3)))",
-    "print(ffi_program(function(x) x + 1, 1))"
+    "print(xla_program(function(x) x + 1, 1))"
   ), env = c(LC_ALL = "C", LANG = "C"))
   expect_snapshot(writeLines(run$output))
   expect_identical(run$status, 0L)

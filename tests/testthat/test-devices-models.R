@@ -12,12 +12,12 @@ test_that("regressions on rows that no process has all of agree with lm() and gl
     for (line in parse(system.file("examples/devices.R", package = "xlaffi", mustWork = TRUE))) {
       if (as.character(line[[2]]) %in% c("least_squares", "newton")) eval(line)
     }
-    mesh <- ffi_mesh(c(rows = 2))
+    mesh <- xla_mesh(c(rows = 2))
     own <- rows_of(i)
-    x <- ffi_shard(own$x, mesh, "rows", global_shape = c(400, 5))
-    whole <- function(v) ffi_shard(v, mesh, "rows", global_shape = 400)
-    linear <- ffi_shard_map(least_squares, mesh, "rows", ffi_spec())(x, whole(own$y))
-    logistic <- ffi_shard_map(newton, mesh, "rows", ffi_spec())(x, whole(own$event))
+    x <- xla_shard(own$x, mesh, "rows", global_shape = c(400, 5))
+    whole <- function(v) xla_shard(v, mesh, "rows", global_shape = 400)
+    linear <- xla_shard_map(least_squares, mesh, "rows", xla_spec())(x, whole(own$y))
+    logistic <- xla_shard_map(newton, mesh, "rows", xla_spec())(x, whole(own$event))
     numbers <- unlist(lapply(c(linear, logistic), function(part) as.vector(as_array(part))))
     cat("found", format(numbers, digits = 17), "\n")
   '), timeout = 120)

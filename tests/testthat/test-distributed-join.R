@@ -20,8 +20,8 @@ test_that("Ctrl-C ends the wait for the others, who are told, and another one ma
       close(serverSocket(port))
     }
     d <- join_mesh(i, n, port)
-    x <- ffi_shard(1 + i, ffi_mesh(c(data = n)), "data", global_shape = n)
-    total <- xla_jit(function(x) sum(x), out_shardings = ffi_spec())
+    x <- xla_shard(1 + i, xla_mesh(c(data = n)), "data", global_shape = n)
+    total <- xla_jit(function(x) sum(x), out_shardings = xla_spec())
     cat(as_array(total(x)), "\\n")
     Sys.sleep(0.5)
     # Children have none of the mesh

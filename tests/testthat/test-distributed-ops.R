@@ -3,9 +3,9 @@ test_that("ops of one name that are made of other code are told, and give no num
   skip_without_compiler("c")
   runs <- processes(2, '
     d <- join_mesh(i, n, port)
-    mesh <- ffi_mesh(c(data = n))
-    x <- ffi_shard(c(1, 2) + i, mesh, "data", global_shape = 2 * n)
-    total <- function(f) ffi_shard_map(function(x) hlo_psum(sum(f(x)), "data"), mesh, list("data"), ffi_spec())
+    mesh <- xla_mesh(c(data = n))
+    x <- xla_shard(c(1, 2) + i, mesh, "data", global_shape = 2 * n)
+    total <- function(f) xla_shard_map(function(x) hlo_psum(sum(f(x)), "data"), mesh, list("data"), xla_spec())
     own <- function(code, ...) {
       code <- sprintf("for (int64_t j = 0; j < n; j++) y[j] = %s;", code)
       ffi_source("x: f64[n] -> y: f64[n]", code, name = "own", ...)
@@ -17,7 +17,7 @@ test_that("ops of one name that are made of other code are told, and give no num
     cat(as_array(total(again)(x)), as_array(total(call)(x)), as_array(total(ordered)(x)), "\\n")
     # Nothing is exchanged before a sum, which tells what was called until then.
     other <- own(if (i == 0) "x[j]" else "10 * x[j]")
-    y <- ffi_shard_map(function(x) other(x), mesh, list("data"), "data")(x)
+    y <- xla_shard_map(function(x) other(x), mesh, list("data"), "data")(x)
     for (k in 1:2) {
       lost <- tryCatch(as_array(total(again)(y)), error = identity)
       cat(class(lost)[[1]], gsub("\\n", " ", conditionMessage(lost)), "\\n")
@@ -36,11 +36,11 @@ test_that("handlers without a signature are compared by their libraries", {
   files <- unname(mapply(answer_library, c(withr::local_tempdir(), withr::local_tempdir()), 1:2))
   runs <- processes(2, paste("files <-", paste(deparse(files), collapse = ""), '
     d <- join_mesh(i, n, port)
-    mesh <- ffi_mesh(c(data = n))
-    x <- ffi_shard(1 + i, mesh, "data", global_shape = n)
-    total <- ffi_shard_map(function(x) {
+    mesh <- xla_mesh(c(data = n))
+    x <- xla_shard(1 + i, mesh, "data", global_shape = n)
+    total <- xla_shard_map(function(x) {
       hlo_psum(x * hlo_convert(hlo_custom_call("answer", list(), ffi_type("f32")), "f64"), "data")
-    }, mesh, list("data"), ffi_spec())
+    }, mesh, list("data"), xla_spec())
     ffi_load(files[[1]], c(answer = "answer"))
     cat(as_array(total(x)), "\n")
     # What a name means when the program runs.

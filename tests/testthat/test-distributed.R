@@ -7,20 +7,20 @@ test_that("processes compute together, and say who is there", {
     # Nobody ends before the first program has been run together.
     status <- pjrt_distributed_status()
     stopifnot(status$here == (0:1 == i), status$state == "running", status$devices == 1L)
-    mesh <- ffi_mesh(c(data = 2))
+    mesh <- xla_mesh(c(data = 2))
     X <- matrix(sin(1:12), 4)
     y <- cos(1:4)
     rows <- 2 * i + 1:2
-    x <- ffi_shard(X[rows, ], mesh, "data", global_shape = c(4, 3))
-    v <- ffi_shard(y[rows], mesh, "data", global_shape = 4)
-    stopifnot(identical(dim(x), c(4L, 3L)), length(ffi_shards(x)) == 1)
-    normal <- xla_jit(function(x, y) list(crossprod(x), crossprod(x, y)), out_shardings = ffi_spec())
+    x <- xla_shard(X[rows, ], mesh, "data", global_shape = c(4, 3))
+    v <- xla_shard(y[rows], mesh, "data", global_shape = 4)
+    stopifnot(identical(dim(x), c(4L, 3L)), length(xla_shards(x)) == 1)
+    normal <- xla_jit(function(x, y) list(crossprod(x), crossprod(x, y)), out_shardings = xla_spec())
     found <- lapply(normal(x, v), as_array)
     stopifnot(all.equal(found[[1]], crossprod(X)), all.equal(found[[2]], crossprod(X, y)))
     doubled <- xla_jit(function(x) x * 2)(x)
     refused <- tryCatch(as_array(doubled), error = identity)
     stopifnot(inherits(refused, "xlaffi_error_unimplemented"))
-    stopifnot(identical(as_array(ffi_shard(doubled, mesh, ffi_spec())), 2 * X))
+    stopifnot(identical(as_array(xla_shard(doubled, mesh, xla_spec())), 2 * X))
     # What is this process\'s alone.
     stopifnot(identical(xla_jit(function(x) sum(x))(c(1, i)), 1 + i))
     stopifnot(as_array(pjrt_buffer(c(1, 2))) == c(1, 2))
@@ -59,9 +59,9 @@ test_that("a process that is killed ends the others' calls with an error", {
   skip_without_processes()
   runs <- processes(4, '
     d <- join_mesh(i, n, port)
-    mesh <- ffi_mesh(c(data = n))
-    x <- ffi_shard(1, mesh, "data", global_shape = n)
-    total <- xla_jit(function(x) sum(x), out_shardings = ffi_spec())
+    mesh <- xla_mesh(c(data = n))
+    x <- xla_shard(1, mesh, "data", global_shape = n)
+    total <- xla_jit(function(x) sum(x), out_shardings = xla_spec())
     stopifnot(as_array(total(x)) == n)
     if (i == 2) { Sys.sleep(1); tools::pskill(Sys.getpid(), 9) }
     started <- Sys.time()
@@ -89,10 +89,10 @@ test_that("where a program fails in one process it fails in all", {
   skip_without_processes()
   runs <- processes(2, '
     d <- join_mesh(i, n, port)
-    mesh <- ffi_mesh(c(data = n))
-    x <- ffi_shard(1, mesh, "data", global_shape = n)
+    mesh <- xla_mesh(c(data = n))
+    x <- xla_shard(1, mesh, "data", global_shape = n)
     own <- ffi_callback(function(x) if (i == 1) stop("on purpose") else x, "x: f64[n] -> y: f64[n]")
-    total <- ffi_shard_map(function(x) hlo_psum(sum(own(x)), "data"), mesh, list("data"), ffi_spec())
+    total <- xla_shard_map(function(x) hlo_psum(sum(own(x)), "data"), mesh, list("data"), xla_spec())
     failed <- tryCatch(as_array(total(x)), error = identity)
     stopifnot(inherits(failed, "xlaffi_error"))
     cat(class(failed)[[1]], "\\n")
@@ -109,13 +109,13 @@ test_that("a process that is behind is told, and gets no numbers", {
   skip_without_processes()
   runs <- processes(2, '
     d <- join_mesh(i, n, port)
-    mesh <- ffi_mesh(c(data = n))
-    x <- ffi_shard(1:2 + i, mesh, "data", global_shape = 2 * n)
-    total <- xla_jit(function(x) sum(x), out_shardings = ffi_spec())
-    tenfold <- xla_jit(function(x) 10 * sum(x), out_shardings = ffi_spec())
+    mesh <- xla_mesh(c(data = n))
+    x <- xla_shard(1:2 + i, mesh, "data", global_shape = 2 * n)
+    total <- xla_jit(function(x) sum(x), out_shardings = xla_spec())
+    tenfold <- xla_jit(function(x) 10 * sum(x), out_shardings = xla_spec())
     stopifnot(as_array(total(x)) == 8, as_array(tenfold(x)) == 80, as_array(total(x)) == 8)
     if (i == 0) {
-      wrong <- tryCatch(ffi_shard(1, mesh, "data", global_shape = 3), error = identity)
+      wrong <- tryCatch(xla_shard(1, mesh, "data", global_shape = 3), error = identity)
       stopifnot(inherits(wrong, "error"))
     } else {
       lost <- tryCatch(as_array(tenfold(x)), error = identity)
@@ -133,9 +133,9 @@ test_that("arrays of different sizes are not gathered", {
   skip_without_processes()
   runs <- processes(2, '
     d <- join_mesh(i, n, port)
-    mesh <- ffi_mesh(c(data = n))
+    mesh <- xla_mesh(c(data = n))
     gathered <- function(size) {
-      ffi_shard(ffi_shard(seq_len(size), mesh, "data", global_shape = size * n), mesh, ffi_spec())
+      xla_shard(xla_shard(seq_len(size), mesh, "data", global_shape = size * n), mesh, xla_spec())
     }
     stopifnot(as_array(gathered(2)) == c(1, 2, 1, 2))
     lost <- tryCatch(as_array(gathered(if (i == 0) 400 else 2)), error = identity)
@@ -152,12 +152,12 @@ test_that("where one of several devices of a process fails, nobody waits for it"
   skip_without_processes()
   runs <- processes(2, '
     d <- join_mesh(i, n, port, cpu_device_count = 2)
-    mesh <- ffi_mesh(c(data = 4))
-    x <- ffi_shard(1:2 + 2 * i, mesh, "data", global_shape = 4)
-    total <- xla_jit(function(x) sum(x), out_shardings = ffi_spec())
+    mesh <- xla_mesh(c(data = 4))
+    x <- xla_shard(1:2 + 2 * i, mesh, "data", global_shape = 4)
+    total <- xla_jit(function(x) sum(x), out_shardings = xla_spec())
     stopifnot(as_array(total(x)) == 10)
     own <- ffi_callback(function(x) if (x == 2) stop("on purpose") else x, "x: f64[n] -> y: f64[n]")
-    failing <- ffi_shard_map(function(x) hlo_psum(sum(own(x)), "data"), mesh, list("data"), ffi_spec())
+    failing <- xla_shard_map(function(x) hlo_psum(sum(own(x)), "data"), mesh, list("data"), xla_spec())
     started <- Sys.time()
     failed <- tryCatch(as_array(failing(x)), error = identity)
     stopifnot(Sys.time() - started < 20)
@@ -185,9 +185,9 @@ test_that("the coordinator may be killed, too", {
   skip_without_processes()
   runs <- processes(2, '
     d <- join_mesh(i, n, port)
-    mesh <- ffi_mesh(c(data = n))
-    x <- ffi_shard(1, mesh, "data", global_shape = n)
-    total <- xla_jit(function(x) sum(x), out_shardings = ffi_spec())
+    mesh <- xla_mesh(c(data = n))
+    x <- xla_shard(1, mesh, "data", global_shape = n)
+    total <- xla_jit(function(x) sum(x), out_shardings = xla_spec())
     stopifnot(as_array(total(x)) == n)
     if (i == 0) tools::pskill(Sys.getpid(), 9)
     Sys.sleep(1)
@@ -204,8 +204,8 @@ test_that("sessions end in any order without a word", {
   skip_without_processes()
   runs <- processes(3, '
     d <- join_mesh(i, n, port)
-    total <- xla_jit(function(x) sum(x), out_shardings = ffi_spec())
-    x <- ffi_shard(1, ffi_mesh(c(data = n)), "data", global_shape = n)
+    total <- xla_jit(function(x) sum(x), out_shardings = xla_spec())
+    x <- xla_shard(1, xla_mesh(c(data = n)), "data", global_shape = n)
     stopifnot(as_array(total(x)) == n)
     if (i == 1) {
       limit <- Sys.time() + 20

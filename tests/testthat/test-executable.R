@@ -132,7 +132,7 @@ test_that("small programs that are compiled in haste give the same bits", {
   withr::local_seed(1)
   a <- crossprod(matrix(rnorm(36), 6))
   for (f in list(xla_svd, xla_lu, xla_qr, xla_eigh, xla_chol, function(x) xla_solve(x, x[, 1:2]))) {
-    text <- as.character(ffi_program(function(x) f(x), a))
+    text <- as.character(xla_program(function(x) f(x), a))
     run <- function(text) {
       results <- pjrt_execute(compile(text), pjrt_buffer(a, "f64"), simplify = FALSE)
       lapply(results, as_raw, row_major = FALSE)
@@ -150,7 +150,7 @@ test_that("an interactive session is told once while a program compiles for long
   the <- xlaffi:::the
   the$said_compiling <- NULL
   withr::local_options(rlang_interactive = TRUE, xlaffi.progress = FALSE)
-  program <- pjrt_program(ffi_program(function(x) x + 1, 1))
+  program <- pjrt_program(xla_program(function(x) x + 1, 1))
   expect_silent(pjrt_compile(program))
   withr::local_options(rlang_interactive = FALSE, xlaffi.progress = NULL)
   expect_silent(pjrt_compile(program))

@@ -17,3 +17,21 @@ test_that("what R calls exists, and what exists is called", {
   used <- unique(grep("^wrap__", unlist(code), value = TRUE))
   expect_setequal(used, grep("_(metadata|wrappers)$", routines, value = TRUE, invert = TRUE))
 })
+
+test_that("R checks the number of arguments of each routine", {
+  routines <- getDLLRegisteredRoutines("xlaffi")$.Call
+  for (name in names(routines)) {
+    routine <- routines[[name]]
+    wrapper <- get0(sub("^wrap__", "", name), asNamespace("xlaffi"), inherits = FALSE)
+    n <- if (is.null(wrapper)) 2L else length(formals(wrapper))
+    expect_identical(routine$numParameters, n, label = name)
+    called <- list(routine, name, get0(name, asNamespace("xlaffi"), inherits = FALSE))
+    for (how in called[lengths(called) > 0]) {
+      for (other in setdiff(c(0L, n - 1L, n + 1L), c(-1L, n))) {
+        home <- if (is.character(how)) list(PACKAGE = "xlaffi")
+        call <- as.call(c(quote(.Call), list(how), rep(list(1), other), home))
+        expect_error(eval(call), sprintf("Incorrect number of arguments (%d), expecting %d", other, n), fixed = TRUE)
+      }
+    }
+  }
+})

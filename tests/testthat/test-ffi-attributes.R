@@ -108,10 +108,10 @@ test_that("attributes that our handlers do not know are refused where the call i
   expect_identical(error_of(written("cholesky", list(Uplo = "L")))$operand, "Uplo")
   expect_identical(ffi_call("cholesky", same, attributes = list(uplo = "L"))(diag(2)), diag(2))
   # What programs of other versions of JAX carry is for the handler to judge.
-  expect_no_error(ffi_program(
+  expect_no_error(xla_program(
     ffi_call("cu_lu_pivots_to_permutation", same, attributes = list(permutation_size = 2L)), ffi_type("i32", 2)
   ))
-  expect_no_error(ffi_program(ffi_call("lapack_dpotrf_ffi", same, attributes = list(batch = 1L)), diag(2)))
+  expect_no_error(xla_program(ffi_call("lapack_dpotrf_ffi", same, attributes = list(batch = 1L)), diag(2)))
 })
 
 test_that("who takes a name of ours has attributes of his own", {

@@ -39,7 +39,7 @@ test_that("results may be fixed types, a single one, or none", {
 test_that("layouts go by name or as permutations", {
   a <- ffi_type("f64", c(5, 2, 3))
   text <- function(...) {
-    program <- ffi_program(ffi_call("t", ffi_type("f64", c(5, 2, 3)), check_target = FALSE, ...), a)
+    program <- xla_program(ffi_call("t", ffi_type("f64", c(5, 2, 3)), check_target = FALSE, ...), a)
     regmatches(program, gregexpr("operand_layouts = [^:]*", program))[[1]]
   }
   expect_identical(text(), text(operand_layouts = "row"))
@@ -51,7 +51,7 @@ test_that("layouts go by name or as permutations", {
 test_that("a result may take an operand's memory", {
   skip_without_plugin()
   lu <- lu_call(aliases = c(1, 1))
-  expect_match(ffi_program(lu, ffi_type("f64", c(2, 2))), "output_operand_aliases", fixed = TRUE)
+  expect_match(xla_program(lu, ffi_type("f64", c(2, 2))), "output_operand_aliases", fixed = TRUE)
   a <- pjrt_buffer(matrix(c(1, 2, 3, 4), 2), "f64")
   expect_identical(as_array(lu(a)$lu), matrix(c(2, 0.5, 4, 1), 2))
   expect_identical(as_array(a), matrix(c(1, 2, 3, 4), 2))
@@ -59,32 +59,32 @@ test_that("a result may take an operand's memory", {
 
 test_that("each signature is compiled once, and what is compiled can be seen and forgotten", {
   skip_without_plugin()
-  ffi_cache_clear()
+  xla_cache_clear()
   lu <- lu_call()
   a <- matrix(c(4, 2, 1, 3), 2)
   for (x in list(a, a + 1, pjrt_buffer(a, "f64"), pjrt_buffer(a, "f32"), diag(3))) lu(x)
-  seen <- ffi_cache()
+  seen <- xla_cache()
   expect_identical(seen$name, rep("lu", 3))
   expect_identical(seen$arguments, c("f64(3, 3)", "f32(2, 2)", "f64(2, 2)"))
   expect_match(seen$program, "custom_call @lu", fixed = TRUE)
-  expect_identical(ffi_cache_clear(), 3L)
-  expect_identical(nrow(ffi_cache()), 0L)
+  expect_identical(xla_cache_clear(), 3L)
+  expect_identical(nrow(xla_cache()), 0L)
   expect_length(ls(xlaffi:::the$calls), 0)
   expect_identical(lu(a)$pivots, 1:2)
 })
 
 test_that("the cache is bounded: what was not used for longest goes", {
   skip_without_plugin()
-  ffi_cache_clear()
+  xla_cache_clear()
   withr::local_options(xlaffi.cache_size = 2)
   f <- xla_jit(function(x) x + 1)
   f(1)
   f(c(1, 2))
   f(1)
   f(c(1, 2, 3))
-  expect_identical(ffi_cache()$arguments, c("f64(3)", "f64(1)"))
+  expect_identical(xla_cache()$arguments, c("f64(3)", "f64(1)"))
   expect_identical(f(c(1, 2)), c(2, 3))
-  expect_identical(ffi_cache()$arguments, c("f64(2)", "f64(3)"))
+  expect_identical(xla_cache()$arguments, c("f64(2)", "f64(3)"))
   withr::local_options(xlaffi.cache_size = "many")
   expect_snapshot(error = TRUE, f(matrix(1)))
 })
@@ -132,7 +132,7 @@ test_that("operands go by name where they have names", {
   )
   expect_identical(k(e = 0.3, M = 1), kepler(1, 0.3))
   expect_identical(k(0.3, M = 1), kepler(1, 0.3))
-  expect_identical(ffi_jvp(k)(list(e = 0.3, M = 1), list(e = NULL, M = 7))$tangent, list(sin = 0.3, cos = 7))
+  expect_identical(xla_jvp(k)(list(e = 0.3, M = 1), list(e = NULL, M = 7))$tangent, list(sin = 0.3, cos = 7))
   expect_identical(xla_jit(function(x, y) k(e = x, M = y)$sin)(0.3, 1), kepler(1, 0.3)$sin)
   scalar <- ffi_type("f64", 1)
   own <- ffi_call("kepler", list(scalar, scalar))

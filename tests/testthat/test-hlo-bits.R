@@ -34,7 +34,7 @@ test_that("bits are read as another dtype", {
   expect_identical(unclass(out[[1]]), x)
   expect_identical(out[[2]], t(vapply(raw, readBin, integer(2), what = "integer", n = 2, endian = "little")))
   expect_identical(out[[3]], x)
-  batch <- ffi_vmap(function(x) hlo_bitcast_convert(x, "i32"))(matrix(x, 3, 1))
+  batch <- xla_vmap(function(x) hlo_bitcast_convert(x, "i32"))(matrix(x, 3, 1))
   expect_identical(batch, array(out[[2]], c(3, 1, 2)))
   # What has no bits of its own, or not as many
   expect_snapshot(error = TRUE, {

@@ -56,14 +56,14 @@ test_that("derivatives go through blocks, and batches", {
     blocks <- function(beta, x, y) hlo_block_sum(function(x, y) loss(beta, x, y), x, y, size = size)
     for (wrt in c("beta", "x")) {
       expect_equal(
-        ffi_grad(blocks, wrt = wrt)(beta, x, y), ffi_grad(loss, wrt = wrt)(beta, x, y),
+        xla_grad(blocks, wrt = wrt)(beta, x, y), xla_grad(loss, wrt = wrt)(beta, x, y),
         tolerance = 1e-13
       )
     }
-    expect_equal(ffi_hessian(blocks)(beta, x, y), ffi_hessian(loss)(beta, x, y), tolerance = 1e-13)
+    expect_equal(xla_hessian(blocks)(beta, x, y), xla_hessian(loss)(beta, x, y), tolerance = 1e-13)
     several <- rbind(beta, -beta)
     expect_equal(
-      xla_jit(function(b, x, y) ffi_vmap(function(b) blocks(b, x, y))(b))(several, x, y),
+      xla_jit(function(b, x, y) xla_vmap(function(b) blocks(b, x, y))(b))(several, x, y),
       unname(apply(several, 1, loss, x, y)),
       tolerance = 1e-13
     )

@@ -7,16 +7,16 @@ test_that("one branch runs, and its derivatives are those of the result", {
   expect_equal(run(c(1, 2)), log(3))
   expect_identical(run(c(1, -2)), 0)
   # What the other branch gives is NaN.
-  expect_equal(ffi_grad(f)(c(1, 2)), rep(1 / 3, 2))
-  expect_identical(ffi_grad(f)(c(1, -2)), c(0, 0))
+  expect_equal(xla_grad(f)(c(1, 2)), rep(1 / 3, 2))
+  expect_identical(xla_grad(f)(c(1, -2)), c(0, 0))
   g <- function(i, x) sum(hlo_case(i, branches, x))
   x <- c(0.5, 2)
   slopes <- list(cos(x), (1 + x) * exp(x), 3 * x^2)
   curves <- list(-sin(x), (2 + x) * exp(x), 6 * x)
   value <- xla_jit(g)
-  gradient <- ffi_grad(g, 2)
-  forward <- ffi_jvp(function(x, i) g(i, x))
-  hessian <- ffi_hessian(function(x, i) g(i, x))
+  gradient <- xla_grad(g, 2)
+  forward <- xla_jvp(function(x, i) g(i, x))
+  hessian <- xla_hessian(function(x, i) g(i, x))
   for (i in 1:3) {
     expect_equal(value(i, x), sum(branches[[i]](x)))
     expect_equal(gradient(i, x), slopes[[i]])
@@ -31,16 +31,16 @@ test_that("one branch runs, and its derivatives are those of the result", {
 test_that("batches take the branch of their element, with finite derivatives", {
   skip_without_plugin()
   x <- c(0, 2, 3)
-  batch <- ffi_vmap(function(i, x) hlo_case(i, list(sin, log, function(x) x^3), x))
+  batch <- xla_vmap(function(i, x) hlo_case(i, list(sin, log, function(x) x^3), x))
   expect_equal(batch(1:3, x), c(sin(0), log(2), 27))
   # log has no derivative at 0, where it is not taken.
-  expect_equal(ffi_grad(function(x, i) sum(batch(i, x)))(x, 1:3), c(1, 1 / 2, 27))
-  both <- ffi_vmap(function(i, w) hlo_case(i, list(sin, log, function(x) x^3), w), in_axes = list(1, NULL))
-  expect_equal(ffi_grad(function(w, i) sum(both(i, w)))(2, 1:3), cos(2) + 1 / 2 + 12)
+  expect_equal(xla_grad(function(x, i) sum(batch(i, x)))(x, 1:3), c(1, 1 / 2, 27))
+  both <- xla_vmap(function(i, w) hlo_case(i, list(sin, log, function(x) x^3), w), in_axes = list(1, NULL))
+  expect_equal(xla_grad(function(w, i) sum(both(i, w)))(2, 1:3), cos(2) + 1 / 2 + 12)
   # One condition for all, and a loop, which would not end in the other branch
-  one <- ffi_vmap(function(p, x) hlo_cond(p, function() x^2, function() -x), in_axes = list(NULL, 1))
+  one <- xla_vmap(function(p, x) hlo_cond(p, function() x^2, function() -x), in_axes = list(NULL, 1))
   expect_identical(one(FALSE, x), -x)
-  root <- ffi_vmap(function(x) {
+  root <- xla_vmap(function(x) {
     hlo_cond(x > 0,
       function() hlo_while(function(r) abs(r * r - x) > 1e-12, function(r) (r + x / r) / 2, x),
       function() x * 0
@@ -83,19 +83,20 @@ test_that("the side effects of the branch that runs, once in a gradient too", {
   run(-1)
   expect_identical(seen, c("yes", "no"))
   seen <- character()
-  expect_identical(ffi_grad(f)(1), 2)
+  expect_identical(xla_grad(f)(1), 2)
   expect_identical(seen, "yes")
   # A batch goes through the branches one by one.
   seen <- character()
-  expect_identical(ffi_vmap(f)(c(1, -1, 2)), c(2, -2, 4))
+  expect_identical(xla_vmap(f)(c(1, -1, 2)), c(2, -2, 4))
   expect_identical(seen, c("yes", "no", "yes"))
   seen <- character()
   loop <- function(x) hlo_scan(function(s, e) list(yes(s) * e, NULL), 1, x)$carry
-  expect_identical(ffi_grad(loop)(c(2, 3)), c(12, 8))
+  expect_identical(xla_grad(loop)(c(2, 3)), c(12, 8))
   expect_identical(seen, c("yes", "yes"))
 })
 
 test_that("branches that do not agree are refused", {
+  values_anywhere()
   x <- xlaffi:::new_parameter(ffi_type("f64", 3))
   i <- xlaffi:::new_parameter(ffi_type("i32"))
   expect_snapshot(error = TRUE, {
@@ -137,10 +138,11 @@ test_that("what a branch computes is no value outside of it", {
     }, function() x)
   }
   expect_identical(vapply(c(-1, 0.5, 2), xla_jit(inner), 0), c(-1, 2.5, 6))
-  expect_identical(vapply(c(-1, 0.5, 2), ffi_grad(inner), 0), c(1, 3, 3))
+  expect_identical(vapply(c(-1, 0.5, 2), xla_grad(inner), 0), c(1, 3, 3))
 })
 
 test_that("functions that cannot be called so are refused", {
+  values_anywhere()
   x <- xlaffi:::new_parameter(ffi_type("f64"))
   expect_snapshot(error = TRUE, {
     hlo_cond(x > 0, function() x, function(a) a)

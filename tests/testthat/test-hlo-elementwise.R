@@ -38,7 +38,7 @@ test_that("functions that R has under other names", {
   x <- c(-1, 0.5, 2)
   run <- function(f, ...) as.vector(xla_jit(f)(...))
   expect_equal(run(function(x) hlo_add(NULL, x, 1, NULL, x), x), 2 * x + 1)
-  expect_null(hlo_add(NULL, NULL))
+  expect_identical(run(function(x) if (is.null(hlo_add(NULL, NULL))) x else 2 * x, x), x)
   expect_equal(run(function(x) hlo_max(x, 1), x), pmax(x, 1))
   expect_equal(run(function(x) hlo_min(0, x), x), pmin(0, x))
   expect_equal(run(hlo_atan2, x, rev(x)), atan2(x, rev(x)))
@@ -61,6 +61,7 @@ test_that("one element is repeated, whatever its rank and side", {
 })
 
 test_that("wrong operands are named", {
+  values_anywhere()
   x <- xlaffi:::new_parameter(ffi_type("f64", 3))
   i <- xlaffi:::new_parameter(ffi_type("i32", 3))
   z <- xlaffi:::new_parameter(ffi_type("c128", 3))
@@ -98,6 +99,7 @@ test_that("wrong operands are named", {
 })
 
 test_that("values tell what they are", {
+  values_anywhere()
   x <- xlaffi:::new_parameter(ffi_type("f64", c(3, 2)))
   expect_null(dim(xlaffi:::new_parameter(ffi_type("f64", 3))))
   expect_identical(shape(xlaffi:::new_parameter(ffi_type("f64", 3))), 3L)
@@ -127,7 +129,7 @@ test_that("whole quotients and remainders are R's", {
     expect_equal(xla_jit(function(x) x %/% y * y + x %% y)(x), x, tolerance = 1e-14)
   }
   expect_identical(xla_jit(function(x, y) x %/% y)(1, 0.1), 9)
-  expect_identical(as.vector(ffi_grad(function(x) sum(x %/% 0.3))(c(1, 2))), c(0, 0))
+  expect_identical(as.vector(xla_grad(function(x) sum(x %/% 0.3))(c(1, 2))), c(0, 0))
 })
 
 test_that("hyperbolic functions reach as far as R's", {
@@ -138,7 +140,7 @@ test_that("hyperbolic functions reach as far as R's", {
   near <- c(-1e-9, 1e-20, 0.3, 0.99, 1.01, 5)
   expect_lt(max(abs(xla_jit(sinh)(near) / sinh(near) - 1)), 1e-15 * 4)
   for (f in list(cosh, sinh)) {
-    second <- ffi_grad(function(x) sum(ffi_grad(function(x) sum(f(x)))(x)))
+    second <- xla_grad(function(x) sum(xla_grad(function(x) sum(f(x)))(x)))
     expect_equal(second(near), f(near), tolerance = 1e-14)
   }
   expect_equal(xla_jit(cosh)(1 + 2i), cosh(1 + 2i), tolerance = 1e-15)

@@ -38,12 +38,12 @@ test_that("gather takes, scatter adds, puts and maximises", {
 test_that("gather and scatter have derivatives and batches", {
   skip_without_plugin()
   total <- function(x, u, at, axes) {
-    parts <- (if (is.null(axes)) takes else ffi_vmap(takes, axes))(x, u, at)
+    parts <- (if (is.null(axes)) takes else xla_vmap(takes, axes))(x, u, at)
     Reduce(`+`, lapply(parts, function(part) sum(sin(part))))
   }
   check_gradient <- function(arguments, axes) {
     f <- xla_jit(function(x, u, at) total(x, u, at, axes))
-    gradients <- ffi_grad(function(x, u, at) total(x, u, at, axes), 1:2)(arguments$x, arguments$u, arguments$at)
+    gradients <- xla_grad(function(x, u, at) total(x, u, at, axes), 1:2)(arguments$x, arguments$u, arguments$at)
     by_x <- differences(function(x) f(x, arguments$u, arguments$at), arguments$x)
     by_u <- differences(function(u) f(arguments$x, u, arguments$at), arguments$u)
     expect_equal(as.vector(gradients[[1]]), by_x, tolerance = 1e-8)
@@ -54,14 +54,14 @@ test_that("gather and scatter have derivatives and batches", {
   for (axes in list(list(1, 1, 1), list(1, 1, NULL), list(1, NULL, NULL), list(NULL, 1, NULL), list(NULL, NULL, 1))) {
     mapped <- !vapply(axes, is.null, NA)
     arguments <- Map(function(x, mapped) if (mapped) x else element(x, 1), batches, mapped)
-    got <- ffi_vmap(takes, axes)(arguments$x, arguments$u, arguments$at)
+    got <- xla_vmap(takes, axes)(arguments$x, arguments$u, arguments$at)
     for (i in 1:3) {
       at <- Map(function(x, mapped) if (mapped) element(x, i) else x, arguments, mapped)
       expect_equal(lapply(got, element, i), one(at$x, at$u, at$at), tolerance = 1e-14)
     }
     check_gradient(arguments, axes)
   }
-  twice <- ffi_vmap(ffi_vmap(function(x, at) gathered(x, at, 1L)), list(NULL, 1))
+  twice <- xla_vmap(xla_vmap(function(x, at) gathered(x, at, 1L)), list(NULL, 1))
   x <- batches$x[, , 1]
   at <- array(c(0L, 3L, 2L, 1L), c(2, 3, 2))
   expected <- at * 0

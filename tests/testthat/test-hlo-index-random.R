@@ -101,7 +101,7 @@ test_that("random indices have derivatives", {
     Map(function(case, at, weight) {
       f <- as.function(c(no_values("x", "value", "moving"), case$replace), envir = globalenv())
       loss <- function(x, value) sum(f(x, value, at$moving) * weight)
-      ffi_grad(loss, 1:2)(at$x, at$value)
+      xla_grad(loss, 1:2)(at$x, at$value)
     }, cases, data, weights)
   })
   weights <- lapply(cases, function(case) {

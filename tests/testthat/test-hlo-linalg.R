@@ -47,12 +47,13 @@ test_that("determinants have their sign, also of singular, empty and stacked mat
   x <- random_array(c(4, 3, 3))
   expect_equal(as.vector(ours(x)$modulus), apply(x, 1, function(x) determinant(x)$modulus))
   expect_identical(as.vector(ours(x)$sign), apply(x, 1, function(x) determinant(x)$sign) + 0)
-  expect_equal(ffi_vmap(function(x) determinant(x)$modulus)(x), ours(x)$modulus)
+  expect_equal(xla_vmap(function(x) determinant(x)$modulus)(x), ours(x)$modulus)
   # Jacobi's formula
-  expect_equal(ffi_grad(function(x) determinant(x)$modulus)(x[1, , ]), t(solve(x[1, , ])))
+  expect_equal(xla_grad(function(x) determinant(x)$modulus)(x[1, , ]), t(solve(x[1, , ])))
 })
 
 test_that("what does not fit is told", {
+  values_anywhere()
   m <- xlaffi:::new_parameter(ffi_type("f64", c(3, 2)))
   v <- xlaffi:::new_parameter(ffi_type("f64", 3))
   i <- xlaffi:::new_parameter(ffi_type("i32", c(2, 2)))
@@ -72,6 +73,7 @@ test_that("what does not fit is told", {
 })
 
 test_that("values print at the console as they do elsewhere", {
+  values_anywhere()
   m <- xlaffi:::new_parameter(ffi_type("f64", c(3, 2)))
   expect_identical(capture.output(methods::show(m)), capture.output(print(m)))
 })

@@ -35,6 +35,7 @@ test_that("f32, f16 and bf16 are rounded once, to nearest even", {
 })
 
 test_that("the dtype decides, and one number fills a shape", {
+  values_anywhere()
   skip_without_plugin()
   expect_identical(xla_jit(function() hlo_constant(2, "i32", c(2, 2)))(), matrix(2L, 2, 2))
   expect_identical(as.character(dtype(hlo_constant(1:3, "f64"))), "f64")
@@ -62,6 +63,7 @@ test_that("numbers are written the same in any locale", {
 })
 
 test_that("integers are checked against their type", {
+  values_anywhere()
   skip_without_plugin()
   expect_identical(xla_jit(function(x) x + hlo_constant(round(-0.3), "i32"))(1L), 1L)
   for (bad in list(

@@ -4,13 +4,16 @@ test_that("gamma numbers and what is made of them have their distributions", {
   skip_without_plugin()
   n <- 1e5
   out <- xla_jit(function(seed) {
-    keys <- hlo_split(hlo_key(seed), 12)
+    keys <- hlo_split(hlo_key(seed), 6)
+    each <- function(parameters) Reduce(hlo_concatenate, lapply(parameters, hlo_broadcast, n))
+    # Several distributions in one array: each function is compiled once.
+    gamma <- hlo_rgamma(keys[1, ], 5 * n, each(c(0.3, 1, 7.5, 1e6, 1e-3)), scale = each(c(1 / 2, 1, 3, 1, 1)))
+    beta <- hlo_rbeta(keys[2, ], 3 * n, each(c(2, 1e5, 0.01)), each(c(3, 1e3, 0.02)))
+    part <- function(x, i) x[(i - 1) * n + seq_len(n)]
     list(
-      hlo_rgamma(keys[1, ], n, 0.3, 2), hlo_rgamma(keys[2, ], n, 1), hlo_rgamma(keys[3, ], n, 7.5, scale = 3),
-      hlo_rgamma(keys[4, ], n, 1e6), hlo_rchisq(keys[5, ], n, 3), hlo_rbeta(keys[6, ], n, 2, 3),
-      hlo_rbeta(keys[7, ], n, 1e5, 1e3), hlo_rt(keys[8, ], n, 0.7), hlo_rf(keys[9, ], n, 3, 8),
-      hlo_rgamma(keys[10, ], n, 2, dtype = "f32"),
-      tiny = hlo_rgamma(keys[11, ], n, 1e-3), split = hlo_rbeta(keys[12, ], n, 0.01, 0.02)
+      part(gamma, 1), part(gamma, 2), part(gamma, 3), part(gamma, 4), hlo_rchisq(keys[3, ], n, 3), part(beta, 1),
+      part(beta, 2), hlo_rt(keys[4, ], n, 0.7), hlo_rf(keys[5, ], n, 3, 8), hlo_rgamma(keys[6, ], n, 2, dtype = "f32"),
+      tiny = part(gamma, 5), split = part(beta, 3)
     )
   })(1L)
   functions <- list(
@@ -79,13 +82,13 @@ test_that("a batch of keys gives what a loop over keys gives, by rejection too",
       hlo_rbinom(key, 2, c(5, 1000), 0.3)
     )
   }
-  out <- xla_jit(function(seed) {
-    keys <- hlo_split(hlo_key(seed), 3)
-    list(batch = ffi_vmap(numbers)(keys), loop = lapply(1:3, function(i) numbers(keys[i, ])))
-  })(3L)
-  for (i in seq_along(out$batch)) {
-    rows <- lapply(1:3, function(k) as.vector(out$loop[[k]][[i]]))
-    expect_identical(matrix(as.vector(out$batch[[i]]), 3), do.call(rbind, rows), label = i)
+  keys <- function(seed) hlo_split(hlo_key(seed), 3)
+  batch <- xla_jit(function(seed) xla_vmap(numbers)(keys(seed)))(3L)
+  one <- xla_jit(function(seed, i) numbers(drop(hlo_dynamic_slice(keys(seed), list(i, 1L), c(1, 2)))))
+  loop <- lapply(1:3, function(i) one(3L, i))
+  for (i in seq_along(batch)) {
+    rows <- lapply(1:3, function(k) as.vector(loop[[k]][[i]]))
+    expect_identical(matrix(as.vector(batch[[i]]), 3), do.call(rbind, rows), label = i)
   }
 })
 

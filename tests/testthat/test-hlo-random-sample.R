@@ -17,8 +17,8 @@ test_that("samples have their distributions", {
       weighted = hlo_sample(keys[2, ], 6, n, replace = TRUE, prob = prob),
       long = hlo_sample(keys[3, ], 1000, n, replace = TRUE, prob = seq_len(1000)),
       all = hlo_sample(keys[4, ], n),
-      orders = ffi_vmap(function(key) hlo_sample(key, 4))(own),
-      pairs = ffi_vmap(function(key) hlo_sample(key, 6, 2, prob = prob))(own)
+      orders = xla_vmap(function(key) hlo_sample(key, 4))(own),
+      pairs = xla_vmap(function(key) hlo_sample(key, 6, 2, prob = prob))(own)
     )
   })(1L, prob)
   expect_type(as.vector(out$with), "integer")
@@ -81,7 +81,7 @@ test_that("a batch of keys gives what a loop over keys gives", {
   }
   out <- xla_jit(function(seed) {
     keys <- hlo_split(hlo_key(seed), 3)
-    list(batch = ffi_vmap(samples)(keys), loop = lapply(1:3, function(i) samples(keys[i, ])))
+    list(batch = xla_vmap(samples)(keys), loop = lapply(1:3, function(i) samples(keys[i, ])))
   })(3L)
   for (i in seq_along(out$batch)) {
     rows <- lapply(1:3, function(k) as.vector(out$loop[[k]][[i]]))
@@ -94,7 +94,7 @@ test_that("derivatives are those of the elements that were drawn", {
   x <- c(2, 3, 5, 7)
   out <- xla_jit(function(seed, x, prob) {
     drawn <- function(x) sum(hlo_sample(hlo_key(seed), x, 9, TRUE, prob)^2)
-    list(ffi_grad(drawn)(x), hlo_sample(hlo_key(seed), 4, 9, TRUE, prob))
+    list(xla_grad(drawn)(x), hlo_sample(hlo_key(seed), 4, 9, TRUE, prob))
   })(2L, x, c(1, 2, 0, 1))
   expect_equal(as.vector(out[[1]]), 2 * x * tabulate(out[[2]], 4))
 })

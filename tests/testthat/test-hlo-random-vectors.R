@@ -46,7 +46,7 @@ test_that("shapes, dtypes, derivatives and parameters at the edge", {
       f32 = hlo_rmvnorm(key, 2, 1, hlo_convert(sigma, "f32")), none = hlo_rmvnorm(key, 2, 1, -sigma),
       one_alpha = hlo_rdirichlet(key, integer(), c(1, 1)), edge = hlo_rdirichlet(key, 2, c(0, 1, 2)),
       bad = hlo_rdirichlet(key, 2, c(-1, 1)), endless = hlo_rdirichlet(key, 2, c(Inf, 1)),
-      value = f(s * sigma), slope = ffi_grad(function(s) f(s * sigma))(s)
+      value = f(s * sigma), slope = xla_grad(function(s) f(s * sigma))(s)
     )
   })(9L, diag(c(4, 9)), 2)
   expect_length(out$one, 2)

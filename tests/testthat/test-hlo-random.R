@@ -61,7 +61,7 @@ test_that("a batch of keys gives what a loop over keys gives", {
   }
   out <- xla_jit(function(seed) {
     keys <- hlo_split(hlo_key(seed), 3)
-    list(batch = ffi_vmap(numbers)(keys), loop = lapply(1:3, function(i) numbers(keys[i, ])))
+    list(batch = xla_vmap(numbers)(keys), loop = lapply(1:3, function(i) numbers(keys[i, ])))
   })(3L)
   for (i in seq_along(out$batch)) {
     rows <- lapply(1:3, function(k) as.vector(out$loop[[k]][[i]]))
@@ -71,7 +71,7 @@ test_that("a batch of keys gives what a loop over keys gives", {
 
 # The kinds of nodes that the result of `f` is computed by, back to those that are kept apart
 kinds_behind <- function(f) {
-  graph <- ffi_graph(f, ffi_type("i32", integer()))
+  graph <- xla_graph(f, ffi_type("i32", integer()))
   made_by <- list()
   for (node in graph$nodes) {
     for (result in node$results) made_by[[result$id]] <- node
@@ -95,7 +95,7 @@ test_that("bits are kept apart from what uses them: within its loops XLA would c
     function(key, n) hlo_runif(key, n, dtype = "f32"),
     function(key, n) hlo_sample(key, 10, n), function(key, n) hlo_sample(key, 10, n, TRUE),
     function(key, n) hlo_sample(key, 10, n, TRUE, 1:10), function(key, n) hlo_sample(key, 10, n, prob = 1:10),
-    function(key, n) ffi_vmap(function(key) hlo_runif(key, n))(hlo_split(key, 3))
+    function(key, n) xla_vmap(function(key) hlo_runif(key, n))(hlo_split(key, 3))
   )
   for (draw in draws) {
     kinds <- kinds_behind(function(seed) draw(hlo_key(seed), 5))
@@ -133,10 +133,10 @@ test_that("parameters may be values, are differentiated, and give NaN as in R", 
   skip_without_plugin()
   f <- function(mean, sd) sum(hlo_rnorm(hlo_key(1), 4, mean, sd))
   z <- as.vector(xla_jit(function() hlo_rnorm(hlo_key(1), 4))())
-  gradient <- ffi_grad(f, 1:2)(c(1, 2, 3, 4), 2)
+  gradient <- xla_grad(f, 1:2)(c(1, 2, 3, 4), 2)
   expect_equal(as.vector(gradient[[1]]), rep(1, 4))
   expect_equal(as.vector(gradient[[2]]), sum(z))
-  scale <- ffi_grad(function(rate) sum(hlo_rexp(hlo_key(1), 3, rate)))(2)
+  scale <- xla_grad(function(rate) sum(hlo_rexp(hlo_key(1), 3, rate)))(2)
   e <- as.vector(xla_jit(function() hlo_rexp(hlo_key(1), 3))())
   expect_equal(as.vector(scale), -sum(e) / 4)
   out <- xla_jit(function(sd) {

@@ -50,12 +50,12 @@ functions <- list(
   "matmul" = hlo_matmul, "matmul complex" = hlo_matmul, "matmul batch" = hlo_matmul,
   "dot" = function(x, y) hlo_dot(x, y, list(c(4, 1), c(3, 4)), list(2, 1)),
   "kepler" = kepler_op, "kepler hard" = kepler_op,
-  "kepler second" = ffi_grad(function(M, e) sum(kepler_op(M, e)$sin^2), wrt = 1:2),
-  "rosenbrock gradient" = ffi_grad(rosenbrock), "hessian" = ffi_hessian(rosenbrock),
-  "network" = network, "network gradient" = ffi_grad(network, 2),
-  "jvp of jvp" = function(x, t) ffi_jvp(function(x) sin(x) * x)(x, t)$tangent,
-  "grad complex" = ffi_grad(function(z) sum(abs(z * z + 1))),
-  "vjp of vjp" = function(z, w) ffi_vjp(function(z) exp(z) * z)(z, w)$gradients,
+  "kepler second" = xla_grad(function(M, e) sum(kepler_op(M, e)$sin^2), wrt = 1:2),
+  "rosenbrock gradient" = xla_grad(rosenbrock), "hessian" = xla_hessian(rosenbrock),
+  "network" = network, "network gradient" = xla_grad(network, 2),
+  "jvp of jvp" = function(x, t) xla_jvp(function(x) sin(x) * x)(x, t)$tangent,
+  "grad complex" = xla_grad(function(z) sum(abs(z * z + 1))),
+  "vjp of vjp" = function(z, w) xla_vjp(function(z) exp(z) * z)(z, w)$gradients,
   "loop" = loop
 )
 for (left in 0:1) {
@@ -81,11 +81,11 @@ derivatives <- function(cases) {
   run <- xla_jit(function(cases) {
     Map(function(name, case) {
       f <- functions[[name]]
-      forward <- ffi_jvp(f)(case$primal, case$tangent)
+      forward <- xla_jvp(f)(case$primal, case$tangent)
       cotangents <- xlaffi:::tree_fill(forward$value, case$cotangent)
       list(
         value = forward$value, jvp = forward$tangent,
-        vjp = if (!name %in% loops) ffi_vjp(f)(case$primal, cotangents)$gradients
+        vjp = if (!name %in% loops) xla_vjp(f)(case$primal, cotangents)$gradients
       )
     }, names(cases), cases)
   })

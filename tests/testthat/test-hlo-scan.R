@@ -29,47 +29,47 @@ test_that("a scan is the loop written out, in values, gradients and Hessians", {
     value <- function(a, start, us) loss(unrolled(a, start, us, reverse))
     for (checkpoint in c(0, 1, 3)) {
       f <- function(a, start, us) loss(scanned(a, start, us, reverse = reverse, checkpoint = checkpoint))
-      g <- ffi_grad(f, 1:3)(a, start, us)
+      g <- xla_grad(f, 1:3)(a, start, us)
       expect_equal(as.vector(g$a), slope_of(function(a) value(a, start, us), a), tolerance = 1e-7)
       expect_equal(g$start, slope_of(function(s) value(a, s, us), start), tolerance = 1e-7)
       expect_equal(as.vector(g$us), slope_of(function(u) value(a, start, u), us), tolerance = 1e-7)
     }
     # Second derivatives: forward over reverse, and reverse over reverse
     f <- function(start) loss(scanned(a, start, us, reverse = reverse, checkpoint = 3))
-    gradient <- ffi_grad(f)
-    hessian <- ffi_hessian(f)(start)
+    gradient <- xla_grad(f)
+    hessian <- xla_hessian(f)(start)
     expect_equal(hessian[, 2], slope_of(function(s) gradient(s)[[2]], start), tolerance = 1e-7)
-    twice <- ffi_grad(function(start) sum(ffi_grad(f)(start)^2))(start)
+    twice <- xla_grad(function(start) sum(xla_grad(f)(start)^2))(start)
     expect_equal(twice, as.vector(2 * hessian %*% gradient(start)))
   }
-  forward <- ffi_jvp(function(a) loss(scanned(a, start, us)))(a, a)
-  expect_equal(forward$tangent, sum(a * ffi_grad(function(a) loss(scanned(a, start, us)))(a)))
+  forward <- xla_jvp(function(a) loss(scanned(a, start, us)))(a, a)
+  expect_equal(forward$tangent, sum(a * xla_grad(function(a) loss(scanned(a, start, us)))(a)))
 })
 
 test_that("batches of a scan, and gradients of these", {
   skip_without_plugin()
   starts <- rbind(start, start * 2, -start, deparse.level = 0)
   f <- function(start, a, us) loss(scanned(a, start, us))
-  batch <- ffi_vmap(f, in_axes = list(1, NULL, NULL))
+  batch <- xla_vmap(f, in_axes = list(1, NULL, NULL))
   expect_equal(batch(starts, a, us), apply(starts, 1, function(s) loss(unrolled(a, s, us))))
   expect_equal(
-    ffi_vmap(ffi_grad(f), in_axes = list(1, NULL, NULL))(starts, a, us),
-    t(apply(starts, 1, function(s) ffi_grad(f)(s, a, us)))
+    xla_vmap(xla_grad(f), in_axes = list(1, NULL, NULL))(starts, a, us),
+    t(apply(starts, 1, function(s) xla_grad(f)(s, a, us)))
   )
-  of_all <- ffi_grad(function(a) sum(batch(starts, a, us)))(a)
-  expect_equal(of_all, Reduce(`+`, lapply(1:3, function(i) ffi_grad(f, 2)(starts[i, ], a, us))))
+  of_all <- xla_grad(function(a) sum(batch(starts, a, us)))(a)
+  expect_equal(of_all, Reduce(`+`, lapply(1:3, function(i) xla_grad(f, 2)(starts[i, ], a, us))))
   # Slices that are mapped
   many <- aperm(array(c(us, us + 1), c(7, 3, 2)), c(3, 1, 2))
   expect_equal(
-    ffi_vmap(function(us) scanned(a, start, us)$y)(many)[2, , ], unrolled(a, start, us + 1)$y
+    xla_vmap(function(us) scanned(a, start, us)$y)(many)[2, , ], unrolled(a, start, us + 1)$y
   )
 })
 
 test_that("what works element by element has reverse mode in batches", {
   skip_without_plugin()
   x <- matrix(1:6 / 2, 2)
-  at <- ffi_vmap(function(x, i) hlo_dynamic_slice(x, list(i), 1)^2, in_axes = list(1, 1))
-  expect_equal(ffi_grad(function(x, i) sum(at(x, i)))(x, c(2L, 3L)), rbind(c(0, 2 * x[1, 2], 0), c(0, 0, 2 * x[2, 3])))
+  at <- xla_vmap(function(x, i) hlo_dynamic_slice(x, list(i), 1)^2, in_axes = list(1, 1))
+  expect_equal(xla_grad(function(x, i) sum(at(x, i)))(x, c(2L, 3L)), rbind(c(0, 2 * x[1, 2], 0), c(0, 0, 2 * x[2, 3])))
 })
 
 test_that("lengths of 0 and 1, no slices, trees, dtypes and results of one element", {
@@ -81,8 +81,8 @@ test_that("lengths of 0 and 1, no slices, trees, dtypes and results of one eleme
   total <- function(x, e) Reduce(function(s, p) s + sum(p), f(x, e), 0)
   expect_identical(xla_jit(f)(1, numeric()), list(1, numeric()))
   expect_identical(xla_jit(f)(1, 5), list(7, 1))
-  expect_identical(ffi_grad(total, 1:2)(1, numeric()), list(x = 1, e = numeric()))
-  expect_identical(ffi_grad(total, 1:2)(1, 5), list(x = 3, e = 1))
+  expect_identical(xla_grad(total, 1:2)(1, numeric()), list(x = 1, e = numeric()))
+  expect_identical(xla_grad(total, 1:2)(1, 5), list(x = 3, e = 1))
   expect_identical(xla_jit(function(x) hlo_scan(function(a) list(a * 2, a), x, length = 3))(1), list(
     carry = 8, y = c(1, 2, 4)
   ))
@@ -96,7 +96,7 @@ test_that("lengths of 0 and 1, no slices, trees, dtypes and results of one eleme
   expect_identical(xla_jit(function(x) hlo_scan(function(s, e) list(e, NULL), 0, x))(1:3), list(carry = 3, y = NULL))
   one <- pjrt_buffer(c(1, 2), "f32")
   product <- function(x) hlo_scan(function(s, e) list(s * e, NULL), x[1] * 0 + 1, x)$carry
-  expect_equal(as.vector(as_array(ffi_grad(product)(one))), c(2, 1))
+  expect_equal(as.vector(as_array(xla_grad(product)(one))), c(2, 1))
 })
 
 test_that("counting loops, with bounds that are known or not", {
@@ -104,28 +104,28 @@ test_that("counting loops, with bounds that are known or not", {
   power <- function(x, n, ...) hlo_fori(1, n, function(i, s) s * x, x * 0 + 1, ...)
   expect_equal(xla_jit(function(x) hlo_fori(1, 10, function(i, s) s + 1 / hlo_convert(i, "f64"), x))(0), sum(1 / 1:10))
   expect_identical(xla_jit(function(x) hlo_fori(3, 2, function(i, s) s + 1, x))(0), 0)
-  expect_equal(ffi_grad(function(x) power(x, 5))(2), 80)
-  expect_equal(ffi_jvp(power)(list(2, 5L), list(1, NULL)), list(value = 32, tangent = 80))
-  expect_error(ffi_grad(power)(2, 5L), class = "xlaffi_error_unimplemented")
-  bounded <- function(x, n) power(x, n, max_turns = 10)
-  expect_equal(ffi_grad(bounded)(2, 5L), 80)
-  expect_equal(ffi_hessian(bounded)(2, 5L), matrix(160))
-  expect_equal(ffi_vmap(bounded)(c(2, 2, 3), c(1L, 5L, 20L)), c(2, 32, 3^10))
-  expect_equal(ffi_vmap(ffi_grad(bounded))(c(2, 2, 3), c(0L, 5L, 20L)), c(0, 80, 10 * 3^9))
+  expect_equal(xla_grad(function(x) power(x, 5))(2), 80)
+  expect_equal(xla_jvp(power)(list(2, 5L), list(1, NULL)), list(value = 32, tangent = 80))
+  expect_error(xla_grad(power)(2, 5L), class = "xlaffi_error_unimplemented")
+  bounded <- function(x, n) power(x, n, max_iter = 10)
+  expect_equal(xla_grad(bounded)(2, 5L), 80)
+  expect_equal(xla_hessian(bounded)(2, 5L), matrix(160))
+  expect_equal(xla_vmap(bounded)(c(2, 2, 3), c(1L, 5L, 20L)), c(2, 32, 3^10))
+  expect_equal(xla_vmap(xla_grad(bounded))(c(2, 2, 3), c(0L, 5L, 20L)), c(0, 80, 10 * 3^9))
 })
 
 test_that("a loop with a bound has reverse mode", {
   skip_without_plugin()
   root <- function(y, ...) hlo_while(function(x) abs(x * x - y) > 1e-13, function(x) (x + y / x) / 2, y, ...)
   for (checkpoint in c(FALSE, TRUE)) {
-    f <- function(y) root(y, max_turns = 30, checkpoint = checkpoint)
-    expect_equal(ffi_grad(f)(2), 1 / (2 * sqrt(2)))
-    expect_equal(ffi_hessian(f)(2), matrix(-2^-1.5 / 4))
-    expect_equal(ffi_jvp(f)(2, 1)$tangent, 1 / (2 * sqrt(2)))
-    expect_equal(ffi_vmap(ffi_grad(f))(c(2, 9)), 1 / (2 * sqrt(c(2, 9))))
+    f <- function(y) root(y, max_iter = 30, checkpoint = checkpoint)
+    expect_equal(xla_grad(f)(2), 1 / (2 * sqrt(2)))
+    expect_equal(xla_hessian(f)(2), matrix(-2^-1.5 / 4))
+    expect_equal(xla_jvp(f)(2, 1)$tangent, 1 / (2 * sqrt(2)))
+    expect_equal(xla_vmap(xla_grad(f))(c(2, 9)), 1 / (2 * sqrt(c(2, 9))))
   }
   # No more turns than that
-  expect_equal(xla_jit(function(y) root(y, max_turns = 1))(2), 1.5)
+  expect_equal(xla_jit(function(y) root(y, max_iter = 1))(2), 1.5)
 })
 
 test_that("loops and branches in one another, with ops that keep residuals", {
@@ -157,11 +157,11 @@ test_that("loops and branches in one another, with ops that keep residuals", {
   }
   x <- c(0.3, -0.5, 1.2, 0.7)
   expect_equal(xla_jit(f)(x, 0.9), plain(x, 0.9))
-  g <- ffi_grad(f, 1:2)(x, 0.9)
+  g <- xla_grad(f, 1:2)(x, 0.9)
   expect_equal(g$x, slope_of(function(x) plain(x, 0.9), x), tolerance = 1e-7)
   expect_equal(g$w, slope_of(function(w) plain(x, w), 0.9), tolerance = 1e-7)
-  gradient <- ffi_grad(f)
-  expect_equal(ffi_hessian(f)(x, 0.9)[, 3], slope_of(function(x) gradient(x, 0.9)[[3]], x), tolerance = 1e-6)
+  gradient <- xla_grad(f)
+  expect_equal(xla_hessian(f)(x, 0.9)[, 3], slope_of(function(x) gradient(x, 0.9)[[3]], x), tolerance = 1e-6)
 })
 
 test_that("rules that scan tangents, complex carries, and linear algebra in turns", {
@@ -173,29 +173,30 @@ test_that("rules that scan tangents, complex carries, and linear algebra in turn
   by_rule <- function(x) sum(sums(x)^2)
   plain <- function(x) sum((cumsum(x) * 2)^2)
   x <- c(1, 2, 3)
-  expect_equal(ffi_grad(by_rule)(x), ffi_grad(plain)(x))
-  expect_equal(ffi_hessian(by_rule)(x), ffi_hessian(plain)(x))
+  expect_equal(xla_grad(by_rule)(x), xla_grad(plain)(x))
+  expect_equal(xla_hessian(by_rule)(x), xla_hessian(plain)(x))
   mandelbrot <- function(a) {
     turn <- function(z, e) list(z * z + complex(real = a, imaginary = e), NULL)
     sum(Mod(hlo_scan(turn, 0i, hlo_constant(c(0.1, 0.2, 0.3)))$carry)^2)
   }
-  expect_equal(ffi_grad(mandelbrot)(0.3), slope_of(xla_jit(mandelbrot), 0.3), tolerance = 1e-7)
+  expect_equal(xla_grad(mandelbrot)(0.3), slope_of(xla_jit(mandelbrot), 0.3), tolerance = 1e-7)
   determinants <- function(t) {
     turn <- function(s, e) list(s + e * (t(s) %*% s) * 0.1, sum(log(diag(chol(s)))))
     sum(hlo_scan(turn, hlo_constant(matrix(c(2, 0.5, 0.5, 1), 2)), t)$y)
   }
-  expect_equal(ffi_grad(determinants)(x / 10), slope_of(xla_jit(determinants), x / 10), tolerance = 1e-7)
+  expect_equal(xla_grad(determinants)(x / 10), slope_of(xla_jit(determinants), x / 10), tolerance = 1e-7)
   # What is both gone along and used as a whole
   whole <- function(x) hlo_scan(function(s, e) list(s + e * sum(x), NULL), 0, x)$carry
-  expect_equal(ffi_grad(whole)(x), rep(12, 3))
+  expect_equal(xla_grad(whole)(x), rep(12, 3))
 })
 
 test_that("the program does not grow with the length", {
-  text <- function(n) nchar(ffi_program(ffi_grad(function(x) loss(scanned(a, start, x))), ffi_type("f64", c(n, 3))))
+  text <- function(n) nchar(xla_program(xla_grad(function(x) loss(scanned(a, start, x))), ffi_type("f64", c(n, 3))))
   expect_lt(text(1000) - text(10), 200)
 })
 
 test_that("loops that do not fit are refused", {
+  values_anywhere()
   x <- xlaffi:::new_parameter(ffi_type("f64", 3))
   n <- xlaffi:::new_parameter(ffi_type("f64"))
   expect_snapshot(error = TRUE, {
@@ -212,6 +213,6 @@ test_that("loops that do not fit are refused", {
     hlo_fori(1, n, function(i, s) s, 0)
     hlo_fori(1, 2.5, function(i, s) s, 0)
     hlo_fori(1, 2, function(i, s) list(s, s), 0)
-    hlo_while(function(s) s > 0, function(s) s, 0, max_turns = -1)
+    hlo_while(function(s) s > 0, function(s) s, 0, max_iter = -1)
   })
 })

@@ -89,6 +89,7 @@ test_that("triangular systems are solved on both sides, of either triangle, tran
 })
 
 test_that("wrong shapes and axes are named", {
+  values_anywhere()
   x <- xlaffi:::new_parameter(ffi_type("f64", 3))
   i <- xlaffi:::new_parameter(ffi_type("i32", 3))
   m <- xlaffi:::new_parameter(ffi_type("f64", c(3, 2)))
@@ -131,5 +132,5 @@ test_that("columns are R's order of elements", {
     list(column, xlaffi:::from_column(column, c(4, 3, 2)), xlaffi:::as_column(a[, 2:2, 1:1, drop = FALSE]))
   }
   expect_equal(run(there_and_back, a), list(as.vector(a), array(a, 4:2), a[, 2, 1]))
-  expect_no_match(ffi_program(function(a) xlaffi:::as_column(a), array(1, c(1, 3, 1))), "transpose", fixed = TRUE)
+  expect_no_match(xla_program(function(a) xlaffi:::as_column(a), array(1, c(1, 3, 1))), "transpose", fixed = TRUE)
 })

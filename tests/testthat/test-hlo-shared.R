@@ -4,13 +4,13 @@ wide <- matrix(sin((1:900)^2) / 30, 30)
 long <- cos(1:900)
 
 test_that("a constant is in a text once, wherever it is used", {
-  text <- ffi_program(function(x) {
+  text <- xla_program(function(x) {
     y <- wide %*% x
     for (i in 1:3) y <- wide %*% y
     y <- hlo_fori(1, 4, function(i, y) wide %*% y + (wide / 2) %*% y, y)
     y <- hlo_cond(sum(y) > 0, function() wide %*% y, function() y * long[1:30])
     small <- c(1.5, 2.5, 3.5)
-    list(y, x[1:3] * small + small, ffi_grad(function(x) sum((wide %*% x)^2))(x))
+    list(y, x[1:3] * small + small, xla_grad(function(x) sum((wide %*% x)^2))(x))
   }, ffi_type("f64", 30))
   count <- function(pattern) lengths(regmatches(text, gregexpr(pattern, text)))
   # `wide` and its half
@@ -40,7 +40,7 @@ test_that("large constants are arguments of compiled programs, and the results a
   x <- sin(1:30)
   compiled <- xla_jit(f)
   expect_equal(lapply(compiled(x), as.vector), lapply(f(x), as.vector))
-  expect_lt(max(nchar(strsplit(ffi_cache()$program[[1L]], "0x", fixed = TRUE)[[1L]])), 10000L)
+  expect_lt(max(nchar(strsplit(xla_cache()$program[[1L]], "0x", fixed = TRUE)[[1L]])), 10000L)
   # With buffers, results stay buffers.
   expect_equal(as.vector(as_array(compiled(pjrt_buffer(x, "f64"))[[1L]])), as.vector(wide %*% x))
   # Through what is written again: loops, branches, batches, derivatives
@@ -62,7 +62,7 @@ test_that("large constants are arguments of compiled programs, and the results a
     }, 0)
   }
   at <- xla_jit(function(x) {
-    list(g(x), ffi_grad(g)(x), ffi_vmap(g)(hlo_reshape(c(x, 2 * x), c(2, 30))))
+    list(g(x), xla_grad(g)(x), xla_vmap(g)(hlo_reshape(c(x, 2 * x), c(2, 30))))
   })(x)
   expect_equal(at[[1]], plain(x))
   expect_equal(at[[2]], slope(x), tolerance = 1e-6)
@@ -71,7 +71,7 @@ test_that("large constants are arguments of compiled programs, and the results a
   for (dtype in c("f32", "f16", "bf16", "c64", "i8", "ui16", "i64")) {
     data <- if (dtype %in% c("i8", "ui16", "i64")) rep(0:99, 9) else long
     one <- function() hlo_constant(data, dtype)
-    as_text <- as_array(pjrt_execute(pjrt_compile(pjrt_program(ffi_program(one)))))
+    as_text <- as_array(pjrt_execute(pjrt_compile(pjrt_program(xla_program(one)))))
     expect_identical(xla_jit(one)(), `dim<-`(as_text, NULL), info = dtype)
   }
 })
@@ -83,11 +83,11 @@ test_that("large constants are those that the function has now", {
   expect_equal(vapply(functions, function(f) f(2), 0), sum(long) * 2 * 1:3)
   expect_equal(vapply(functions, function(f) f(3), 0), sum(long) * 3 * 1:3)
   # They share a program.
-  expect_identical(length(unique(vapply(1:3, function(i) ffi_program(functions[[1]], 2), ""))), 1L)
-  programs <- ffi_cache()$program
+  expect_identical(length(unique(vapply(1:3, function(i) xla_program(functions[[1]], 2), ""))), 1L)
+  programs <- xla_cache()$program
   functions[[4]] <- made(rev(long) * 5)
   expect_equal(functions[[4]](2), sum(long) * 10)
-  expect_identical(ffi_cache()$program, programs)
+  expect_identical(xla_cache()$program, programs)
   data <- rep(0, 600)
   f <- xla_jit(function(x) x / data)
   expect_identical(f(1), rep(Inf, 600))
@@ -102,7 +102,7 @@ test_that("large constants are those that the function has now", {
   # Uploaded once for all programs that have them
   own <- long * 7
   value <- xla_jit(function(x) sum(own * x))
-  gradient <- ffi_grad(function(x) sum(own * x^2))
+  gradient <- xla_grad(function(x) sum(own * x^2))
   value(2)
   gradient(2)
   the <- xlaffi:::the
@@ -117,22 +117,22 @@ test_that("large constants are those that the function has now", {
   expect_equal(readRDS(file)(3), sum(own) * 3)
 })
 
-test_that("a mesh of one device is given large constants, and so are ffi_shard_map() and objectives", {
+test_that("a mesh of one device is given large constants, and so are xla_shard_map() and objectives", {
   skip_without_plugin()
-  mesh <- ffi_mesh(c(data = 1))
+  mesh <- xla_mesh(c(data = 1))
   x <- matrix(sin(1:60), 2)
-  expect_equal(as_array(xla_jit(function(x) x %*% wide)(ffi_shard(x, mesh, "data"))), x %*% wide)
-  mapped <- ffi_shard_map(function(x) hlo_psum(x %*% wide %*% wide, "data"), mesh, "data", ffi_spec())
+  expect_equal(as_array(xla_jit(function(x) x %*% wide)(xla_shard(x, mesh, "data"))), x %*% wide)
+  mapped <- xla_shard_map(function(x) hlo_psum(x %*% wide %*% wide, "data"), mesh, "data", xla_spec())
   expect_equal(mapped(x), x %*% wide %*% wide)
   expect_equal(xla_jit(function(x) mapped(x) %*% wide)(x), x %*% wide %*% wide %*% wide)
-  objective <- ffi_objective(function(p) sum((wide %*% p - long[1:30])^2), numeric(30))
+  objective <- xla_objective(function(p) sum((wide %*% p - long[1:30])^2), numeric(30))
   expect_equal(objective$gr(rep(1, 30)), drop(2 * crossprod(wide, rowSums(wide) - long[1:30])))
   expect_equal(objective$he(rep(1, 30)), 2 * crossprod(wide))
 })
 
 test_that("lines for other programs have constants once, with their prefix", {
-  graph <- ffi_graph(function(x) wide %*% x + (wide %*% (wide %*% x)), ffi_type("f64", 30))
-  lines <- ffi_graph_text(graph, "%in", prefix = "mine")$lines
+  graph <- xla_graph(function(x) wide %*% x + (wide %*% (wide %*% x)), ffi_type("f64", 30))
+  lines <- xla_graph_text(graph, "%in", prefix = "mine")$lines
   expect_identical(sum(grepl("tensor<30x30xf64>$", lines)), 1L)
   expect_match(lines[[1L]], "^  %mine_const0 = stablehlo.constant dense<\"0x")
 })

@@ -37,11 +37,11 @@ test_that("loops, branches, batches and derivatives of long programs agree with 
   rows <- matrix(c(0.2, -0.4, 1.1, 0.7, 1.3, 0.9, 0.3, 0.5, -0.8), 3)
   y <- c(0.4, -0.2, 1.2, 0.6)
   run <- function() {
-    gradient <- ffi_grad(loss, value = TRUE)
+    gradient <- xla_grad(loss, value = TRUE)
     list(
-      gradient(rows[1, ], y), ffi_hessian(loss)(rows[1, ], y), ffi_vmap(gradient, list(1, NULL))(rows, y),
+      gradient(rows[1, ], y), xla_hessian(loss)(rows[1, ], y), xla_vmap(gradient, list(1, NULL))(rows, y),
       xla_jit(function(x) turn(x, rev(x)))(as.double(1:2000) / 2000), xla_jit(loss, exact = TRUE)(rows[2, ], y),
-      ffi_objective(function(p) loss(p, y), rows[3, ])$gr(rows[3, ])
+      xla_objective(function(p) loss(p, y), rows[3, ])$gr(rows[3, ])
     )
   }
   others <- run()
@@ -59,7 +59,7 @@ test_that("loops, branches, batches and derivatives of long programs agree with 
 
 test_that("the name of the module says how a program is compiled", {
   local_long()
-  kind <- function(f, ...) sub(" [{].*", "", strsplit(ffi_program(f, ...), "\n")[[1]][[1]])
+  kind <- function(f, ...) sub(" [{].*", "", strsplit(xla_program(f, ...), "\n")[[1]][[1]])
   chain <- function(x) {
     for (i in 1:8) x <- sin(x) * 0.5
     x
@@ -71,6 +71,25 @@ test_that("the name of the module says how a program is compiled", {
   expect_identical(kind(function(x, n) chain(x) + sum(n), 1, as.double(1:5000)), "module @main")
   expect_identical(kind(function(x) hlo_while(function(x) x > 0, chain, x), 1), "module @main")
   expect_identical(kind(function(x) sin(x) * 0.5, 1), "module @main")
+})
+
+test_that("elements of each dtype keep their places in long programs", {
+  skip_without_plugin()
+  local_long(1L)
+  places <- function(x) {
+    y <- if (is.logical(x)) !x else x + x
+    list(as.vector(y), aperm(y, c(2, 3, 1)), y[2, , ], matrix(y, 4)[-1, ], as.vector(x))
+  }
+  x <- array(1:12 * rep_len(c(1L, 0L, 0L, 1L, 1L), 12), c(2, 3, 2))
+  for (name in the$dtypes$name) {
+    data <- if (name == "pred") x > 0 else if (name %in% c("c64", "c128")) x + 0i else x
+    expected <- lapply(places(data), function(y) as.integer(Re(y)))
+    found <- lapply(xla_jit(places)(pjrt_buffer(data, name)), function(y) {
+      y <- as_array(y)
+      if (bit64::is.integer64(y)) as.integer(y) else as.integer(Re(y))
+    })
+    expect_identical(found, expected, label = name)
+  }
 })
 
 test_that("a long loop over scalars gives what R gives", {
@@ -89,8 +108,8 @@ test_that("a long loop over scalars gives what R gives", {
     ll
   }
   y <- cumsum(sin(1:40))
-  result <- ffi_grad(loss, value = TRUE)(c(-0.3, 0.2), y)
-  expect_match(ffi_cache()$program[[1]], "@xlaffi_scalars", fixed = TRUE)
+  result <- xla_grad(loss, value = TRUE)(c(-0.3, 0.2), y)
+  expect_match(xla_cache()$program[[1]], "@xlaffi_scalars", fixed = TRUE)
   expect_equal(result$value, loss(c(-0.3, 0.2), y), tolerance = 1e-13)
   slope <- c(loss(c(-0.3 + 1e-5, 0.2), y) - loss(c(-0.3 - 1e-5, 0.2), y), loss(c(-0.3, 0.2 + 1e-5), y) -
     loss(c(-0.3, 0.2 - 1e-5), y)) / 2e-5
@@ -111,6 +130,6 @@ test_that("constants of long programs, small and large", {
   }
   x <- c(1, 2, 3)
   expect_equal(xla_jit(f)(x), f(x), tolerance = 1e-12)
-  exported <- pjrt_execute(pjrt_compile(pjrt_program(ffi_program(f, x))), pjrt_buffer(x, "f64"))
+  exported <- pjrt_execute(pjrt_compile(pjrt_program(xla_program(f, x))), pjrt_buffer(x, "f64"))
   expect_equal(lapply(exported, function(y) as.vector(as_array(y))), f(x), tolerance = 1e-12)
 })

@@ -7,7 +7,7 @@ say <- function(x, header, ..., target = "print_tensor") {
 headers <- function(output) grep("^[a-z]", output, value = TRUE)
 
 test_that("tokens are written as StableHLO has them", {
-  expect_snapshot(cat(ffi_program(function(x) {
+  expect_snapshot(cat(xla_program(function(x) {
     one <- say(x, "one", hlo_token())
     two <- say(x, "two", hlo_token())
     say(x, "three", hlo_token(one, two))
@@ -58,13 +58,13 @@ test_that("a derivative leaves the calls as they are", {
     say(x, "here", hlo_token())
     x^2
   }
-  output <- capture.output(slope <- ffi_grad(f)(3))
+  output <- capture.output(slope <- xla_grad(f)(3))
   expect_equal(slope, 6)
   expect_equal(headers(output), "here")
 })
 
 test_that("tokens are no numbers, and stay in their program", {
-  with_token <- function(f) ffi_program(function(x) f(x, hlo_token()), ffi_type("f64"))
+  with_token <- function(f) xla_program(function(x) f(x, hlo_token()), ffi_type("f64"))
   expect_snapshot(error = TRUE, {
     with_token(function(x, token) token + 1)
     with_token(function(x, token) x * token)
@@ -80,13 +80,13 @@ test_that("tokens are no numbers, and stay in their program", {
     with_token(function(x, token) hlo_token(token, 1))
     with_token(function(x, token) list(x, token))
     with_token(function(x, token) hlo_constant(1, "token"))
-    ffi_program(function(x) 1, ffi_type("token"))
+    xla_program(function(x) 1, ffi_type("token"))
     ffi_type("token", 3)
-    ffi_program(ffi_vmap(function(x) {
+    xla_program(xla_vmap(function(x) {
       say(x, "batch", hlo_token())
       x
     }), ffi_type("f64", 3))
-    ffi_program(ffi_jvp(function(x) {
+    xla_program(xla_jvp(function(x) {
       hlo_while(
         function(x, token) x < 3,
         function(x, token) list(x + 1, say(x, "turn", token)),

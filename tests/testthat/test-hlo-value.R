@@ -31,7 +31,8 @@ test_that("no function of base R takes a value apart or changes it", {
 })
 
 test_that("values and types have no fields, and show what they are", {
-  x <- hlo_constant(matrix(1, 2, 3))
+  x <- NULL
+  xla_program(function() x <<- hlo_constant(matrix(1, 2, 3)))
   expect_false(is.list(x) || is.vector(x) || is.environment(x) || is.function(x))
   expect_identical(names(x), NULL)
   expect_output(str(list(a = x, b = ffi_type("f32", 2))), "a: +<value f64\\(2, 3\\) from constant> *\n.* f32\\(2\\)")

@@ -24,6 +24,7 @@ test_that("loops carry values, use those from outside, and may be nested", {
 })
 
 test_that("a loop that does not fit is refused", {
+  values_anywhere()
   x <- xlaffi:::new_parameter(ffi_type("f64", 3))
   expect_snapshot(error = TRUE, {
     hlo_while(TRUE, identity, x)

@@ -149,6 +149,6 @@ test_that("expressions of a thousand operations do not use up the stack", {
     for (i in 1:2000) x <- x + 1
     x
   }
-  expect_identical(ffi_grad(chain, value = TRUE)(1), list(value = 2001, gradient = 1))
-  expect_identical(ffi_vmap(chain)(c(1, 2)), c(2001, 2002))
+  expect_identical(xla_grad(chain, value = TRUE)(1), list(value = 2001, gradient = 1))
+  expect_identical(xla_vmap(chain)(c(1, 2)), c(2001, 2002))
 })

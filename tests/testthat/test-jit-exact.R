@@ -21,5 +21,5 @@ test_that("`exact` is TRUE or FALSE, and works with derivatives", {
   skip_without_plugin()
   expect_error(xla_jit(sqrt, exact = NA), "`exact` must be TRUE or FALSE", class = "xlaffi_error_invalid_argument")
   x <- c(0.1, 0.7, 2.3)
-  expect_identical(xla_jit(ffi_grad(function(x) sum(x / 3)), exact = TRUE)(x), rep(1 / 3, 3))
+  expect_identical(xla_jit(xla_grad(function(x) sum(x / 3)), exact = TRUE)(x), rep(1 / 3, 3))
 })

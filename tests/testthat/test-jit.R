@@ -10,7 +10,7 @@ test_that("R data give R data, buffers buffers, values are inlined", {
   expect_identical(as.vector(as_array(square(buffer))), c(1, 16))
   both <- xla_jit(function(x, y) square(x) + square(y))
   expect_identical(as.vector(both(3, 4)), 25)
-  expect_false(grepl("call", ffi_program(both, 3, 4)))
+  expect_false(grepl("call", xla_program(both, 3, 4)))
 })
 
 test_that("arguments and results may be lists", {
@@ -80,7 +80,7 @@ test_that("a signature may be long", {
 })
 
 test_that("what is not needed is not in the program, what has side effects is", {
-  text <- ffi_program(function(x) {
+  text <- xla_program(function(x) {
     sin(x)
     hlo_custom_call("print_tensor", x, list(), has_side_effect = TRUE)
     x * 2
@@ -99,11 +99,11 @@ test_that("what is not needed is not in the program, what has side effects is", 
 })
 
 test_that("programs are shown", {
-  expect_snapshot(ffi_program(function(x, y) list(x %% y, t(y)), ffi_type("f64"), ffi_type("f64", c(2, 3))))
+  expect_snapshot(xla_program(function(x, y) list(x %% y, t(y)), ffi_type("f64"), ffi_type("f64", c(2, 3))))
 })
 
 test_that("custom calls have layouts, aliases and attributes", {
-  text <- ffi_program(function(a) {
+  text <- xla_program(function(a) {
     hlo_custom_call("my target", a, list(a, ffi_type("i32", 3)), list(n = 1L, x = 0.5, on = TRUE, s = "a\"b"),
       operand_layouts = "column", result_layouts = list("column", 1), aliases = c(1, 1)
     )[[2]]
@@ -112,10 +112,11 @@ test_that("custom calls have layouts, aliases and attributes", {
 })
 
 test_that("bad arguments are named", {
+  values_anywhere()
   f <- xla_jit(function(x) x)
   expect_snapshot(error = TRUE, {
     xla_jit(1)
-    ffi_program(1)
+    xla_program(1)
     f("a")
     f(list(1, factor("a")))
     xla_jit(function(x) "a")(1)
@@ -140,7 +141,7 @@ test_that("functions from a file or another process are functions of their own",
   made <- run_r(sprintf("
     f <- xla_jit(function(x) x + 1)
     k <- ffi_call('kepler', function(M, e) list(sin = M, cos = M))
-    g <- ffi_grad(function(x) sum(x^2))
+    g <- xla_grad(function(x) sum(x^2))
     invisible(list(f(diag(2)), k(1, 0.5), g(c(1, 2))))
     saveRDS(list(f = f, k = k, g = g, new = xla_jit(function(x) x * 2)), '%s')", file))
   expect_identical(made$status, 0L)
@@ -170,9 +171,9 @@ test_that("functions that were made before the package was loaded again work on"
   run <- run_r("
     f <- xla_jit(function(x) sum(sin(x)^2))
     k <- kepler
-    used <- ffi_grad(f)
+    used <- xla_grad(f)
     invisible(list(used(1), k(1, 0)))
-    new <- ffi_grad(f)
+    new <- xla_grad(f)
     unloadNamespace('xlaffi')
     library(xlaffi)
     both <- xla_jit(function(x) f(x) + k(x, 0)$sin + sum(used(x)) + new(x))
@@ -191,21 +192,21 @@ test_that("no names of arguments look like other arguments", {
   expect_identical(g(`1:ad[2] 1:b` = c(5, 6)), c(4, 5))
   expect_identical(g(`2:xx` = 5), 4)
   device <- xlaffi:::default_device()
-  program <- pjrt_compile(pjrt_program(ffi_program(function(x) x, 1)))
+  program <- pjrt_compile(pjrt_program(xla_program(function(x) x, 1)))
   failure <- .Call(xlaffi:::wrap__executable_call, program, list(1, 2), list("f64"), device, TRUE)
   expect_s3_class(failure, "xlaffi_failure")
 })
 
 test_that("equal functions share a program", {
   skip_without_plugin()
-  ffi_cache_clear()
+  xla_cache_clear()
   for (i in 1:100) {
     expect_identical(xla_jit(function(x) x * 3)(2), 6)
     expect_identical(ffi_call("kepler", function(M, e) list(M, M))(0, 0)[[2]], 1)
   }
-  expect_identical(nrow(ffi_cache()), 2L)
+  expect_identical(nrow(xla_cache()), 2L)
   expect_lt(length(ls(xlaffi:::the$calls)), 100)
-  expect_identical(ffi_cache_clear(), 2L)
+  expect_identical(xla_cache_clear(), 2L)
   expect_length(ls(xlaffi:::the$calls), 0)
 })
 
@@ -220,7 +221,7 @@ test_that("a change of a variable that a function uses is noticed", {
   f <- xla_jit(function(x) options$f(shifted(x * scale)) * weights)
   k <- ffi_call("kepler", function(M, e) rep(list(ffi_type("f64", n)), 2))
   n <- 1
-  slope <- ffi_grad(function(x) sum(x * scale))
+  slope <- xla_grad(function(x) sum(x * scale))
   outer <- xla_jit(function(x) f(x) + slope(x))
   for (turn in 1:2) {
     expect_identical(f(c(1, 1)), c(2, 4))
@@ -296,6 +297,7 @@ test_that("a function without results gives nothing to see", {
 })
 
 test_that("values outside of a program are for the default platform", {
+  values_anywhere()
   x <- xlaffi:::new_parameter(ffi_type("f64", c(2, 2)))
   targets <- function() {
     nodes <- xlaffi:::nodes_behind(list(xla_lu(x)$p@node), xlaffi:::program_edges)
@@ -307,7 +309,7 @@ test_that("values outside of a program are for the default platform", {
 })
 
 test_that("arrays without elements have the default layout", {
-  text <- ffi_program(
+  text <- xla_program(
     function(a) hlo_custom_call("t", a, a, operand_layouts = "column", result_layouts = list(c(1, 2, 3))),
     ffi_type("f64", c(64, 0, 0))
   )

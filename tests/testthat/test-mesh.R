@@ -1,17 +1,17 @@
 test_that("a specification has an entry for each dimension", {
-  spec <- ffi_spec("data", NULL, c("a", "b"), NA)
+  spec <- xla_spec("data", NULL, c("a", "b"), NA)
   expect_identical(unclass(spec), list("data", character(), c("a", "b"), character()))
-  expect_identical(xlaffi:::as_spec(c("data", NA, NA)), ffi_spec("data", NULL, NULL))
-  expect_identical(xlaffi:::as_spec(list(NULL, c("a", "b"))), ffi_spec(NA, c("a", "b")))
-  expect_identical(ffi_spec(), xlaffi:::as_spec(list()))
+  expect_identical(xlaffi:::as_spec(c("data", NA, NA)), xla_spec("data", NULL, NULL))
+  expect_identical(xlaffi:::as_spec(list(NULL, c("a", "b"))), xla_spec(NA, c("a", "b")))
+  expect_identical(xla_spec(), xlaffi:::as_spec(list()))
   expect_snapshot(spec)
 })
 
 test_that("wrong specifications are refused", {
   expect_snapshot(error = TRUE, {
-    ffi_spec("data", "data")
-    ffi_spec(c("data", NA))
-    ffi_spec(1)
+    xla_spec("data", "data")
+    xla_spec(c("data", NA))
+    xla_spec(1)
     xlaffi:::as_spec(2)
   })
 })
@@ -19,27 +19,27 @@ test_that("wrong specifications are refused", {
 test_that("wrong axes and devices are refused", {
   skip_without_plugin()
   expect_snapshot(error = TRUE, {
-    ffi_mesh(4)
-    ffi_mesh(c(a = 0))
-    ffi_mesh(c(a = 1, a = 1))
-    ffi_mesh(c("a b" = 1))
-    ffi_mesh(c(a = 1e6))
-    ffi_mesh(c(a = 1), devices = 1)
-    ffi_mesh(c(a = 2), devices = "cpu:0")
-    ffi_mesh(c(a = 2), devices = c("cpu:0", "cpu:0"))
-    ffi_mesh("data")
+    xla_mesh(4)
+    xla_mesh(c(a = 0))
+    xla_mesh(c(a = 1, a = 1))
+    xla_mesh(c("a b" = 1))
+    xla_mesh(c(a = 1e6))
+    xla_mesh(c(a = 1), devices = 1)
+    xla_mesh(c(a = 2), devices = "cpu:0")
+    xla_mesh(c(a = 2), devices = c("cpu:0", "cpu:0"))
+    xla_mesh("data")
   })
 })
 
 test_that("a mesh of one device shows what it is", {
   skip_without_plugin()
-  mesh <- ffi_mesh(c(data = 1, model = 1))
+  mesh <- xla_mesh(c(data = 1, model = 1))
   expect_identical(mesh$axes, c(data = 1L, model = 1L))
   expect_identical(devices(mesh), devices()[1])
   expect_identical(platform(mesh), "cpu")
   expect_snapshot({
     mesh
-    ffi_shard(matrix(1:4, 2), mesh, "data")
+    xla_shard(matrix(1:4, 2), mesh, "data")
   })
 })
 
@@ -74,18 +74,18 @@ test_that("what XLA chose becomes a specification, or none", {
 
 test_that("on a mesh of one device all is as without", {
   skip_without_plugin()
-  mesh <- ffi_mesh(c(data = 1, model = 1))
+  mesh <- xla_mesh(c(data = 1, model = 1))
   x <- matrix(as.double(1:6), 2)
-  a <- ffi_shard(x, mesh, c("data", "model"))
+  a <- xla_shard(x, mesh, c("data", "model"))
   expect_identical(as_array(a), x)
   expect_true(device(a) == devices()[[1]])
   y <- xla_jit(function(x, k) list(x %*% t(x), hlo_shard(x, "model") * k))(a, 2)
   expect_s4_class(y[[1]], "xlaffi_sharded")
   expect_identical(as_array(y[[1]]), x %*% t(x))
   expect_identical(as_array(y[[2]]), x * 2)
-  expect_identical(as_array(ffi_grad(function(x) sum(x^2))(a)), 2 * x)
+  expect_identical(as_array(xla_grad(function(x) sum(x^2))(a)), 2 * x)
   expect_identical(as_array(xla_jit(function(x) x, mesh = mesh, in_shardings = "data", out_shardings = "model")(x)), x)
-  expect_identical(as_array(ffi_shard(a, mesh, "model")), x)
+  expect_identical(as_array(xla_shard(a, mesh, "model")), x)
   # Any specification is that of one device.
   f <- xla_jit(function(x) x + 1, mesh = mesh, in_shardings = "data")
   expect_identical(as_array(f(f(x))), x + 2)
@@ -95,7 +95,7 @@ test_that("on a mesh of one device all is as without", {
 
 test_that("what comes from a file is dead, and says so", {
   skip_without_plugin()
-  x <- ffi_shard(1:3, ffi_mesh(c(data = 1)), "data")
+  x <- xla_shard(1:3, xla_mesh(c(data = 1)), "data")
   file <- withr::local_tempfile()
   saveRDS(x, file)
   dead <- readRDS(file)
@@ -104,6 +104,6 @@ test_that("what comes from a file is dead, and says so", {
   expect_snapshot(error = TRUE, {
     as_array(dead)
     xla_jit(function(x) x)(dead)
-    ffi_shard(dead, dead@mesh)
+    xla_shard(dead, dead@mesh)
   })
 })

@@ -23,11 +23,11 @@ test_that("what was made is found again, each under its key", {
   expect_identical(readLines(file.path(folder, "unit1.so")), "code")
   expect_false(identical(entry("b"), folder))
   expect_identical(left_over(root), character())
-  code <- ffi_cache("code")
+  code <- xla_cache("code")
   expect_identical(code$name, c("name", "name"))
   expect_setequal(basename(code$folder), c(xlaffi:::text_digest("a"), xlaffi:::text_digest("b")))
-  expect_identical(ffi_cache_clear("code"), 2L)
-  expect_identical(nrow(ffi_cache("code")), 0L)
+  expect_identical(xla_cache_clear("code"), 2L)
+  expect_identical(nrow(xla_cache("code")), 0L)
 })
 
 test_that("damaged code is made again", {
@@ -61,7 +61,7 @@ test_that("what cannot be read is made again", {
   expect_silent(expect_identical(readLines(file.path(entry("a", writes("new")), "unit1.so")), "new"))
   unlink(file.path(folder, "about"))
   dir.create(file.path(folder, "about"))
-  expect_silent(expect_identical(ffi_cache("code")$name, character()))
+  expect_silent(expect_identical(xla_cache("code")$name, character()))
 })
 
 test_that("an entry is used under its own key only", {
@@ -172,7 +172,7 @@ test_that("the code used least lately goes when there is too much", {
     Sys.setFileTime(file.path(folders[[i]], "about"), as.POSIXct("2026-01-01") + i)
   }
   entry("a", never)
-  withr::local_options(xlaffi.code_cache_size = 2.5 * ffi_cache("code")$bytes[[1]])
+  withr::local_options(xlaffi.code_cache_size = 2.5 * xla_cache("code")$bytes[[1]])
   last <- entry("d")
   expect_true(all(dir.exists(c(folders[["a"]], last))))
   expect_false(any(dir.exists(folders[c("b", "c")])))
@@ -193,7 +193,7 @@ test_that("processes at once share an entry, and one that is killed leaves nothi
   while (!file.exists(started)) Sys.sleep(0.01)
   .Call(xlaffi:::wrap__process_stop, killed$process)
   expect_length(left_over(root), 1L)
-  expect_identical(nrow(ffi_cache("code")), 0L)
+  expect_identical(nrow(xla_cache("code")), 0L)
 
   running <- lapply(1:2, function(i) child(entry_text(sprintf(make, started, 1L))))
   done <- lapply(running, xlaffi:::finish_program)
@@ -213,5 +213,5 @@ test_that("options that make no sense are refused", {
   local_code_cache()
   withr::local_options(xlaffi.code_cache_size = "large")
   expect_error(entry("a"), class = "xlaffi_error_invalid_argument")
-  expect_error(ffi_cache("files"), class = "xlaffi_error_invalid_argument")
+  expect_error(xla_cache("files"), class = "xlaffi_error_invalid_argument")
 })

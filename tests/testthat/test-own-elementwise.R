@@ -43,15 +43,20 @@ test_that("expressions mean what R means by them", {
     "exp(x) * log1p(abs(y))", "atan2(x, y) + tanh(x) * pi", "(x < 0 & y > 0) | !(x == 0)", "sqrt(x^2 + y^2) - 1e-3",
     "pmax(pmin(x, 1), pmin(y, 2))"
   )
-  for (text in texts) {
-    op <- ffi_elementwise("x: T, y: T -> z: T", paste("z =", text))
-    want <- eval(str2lang(gsub("if \\((.*)\\) (.*) else (.*)", "ifelse(\\1, \\2, \\3)", text)))
-    expect_equal(op(x, y), as.numeric(want), tolerance = 1e-14, info = text)
-    # The derivative's expression in XLA's operations is the same one.
-    given <- xlaffi:::read_signature("x: T, y: T -> z: T")
-    calls <- xlaffi:::elementwise_code(paste("z =", text), given, "op")$calls
-    values <- xla_jit(function(x, y) hlo_convert(xlaffi:::value_statements(calls, list(x = x, y = y))$z, "f64"))
-    expect_equal(values(x, y), as.numeric(want), tolerance = 1e-14, info = text)
+  # Each is a result of one op.
+  results <- paste0("z", seq_along(texts))
+  signature <- sprintf("x: T, y: T -> %s", toString(paste0(results, ": T")))
+  statements <- paste(results, "=", texts)
+  found <- ffi_elementwise(signature, statements)(x, y)
+  # The derivatives' expressions in XLA's operations are the same ones.
+  calls <- xlaffi:::elementwise_code(statements, xlaffi:::read_signature(signature), "op")$calls
+  values <- xla_jit(function(x, y) {
+    lapply(mget(results, xlaffi:::value_statements(calls, list(x = x, y = y))), hlo_convert, "f64")
+  })(x, y)
+  for (i in seq_along(texts)) {
+    want <- eval(str2lang(gsub("if \\((.*)\\) (.*) else (.*)", "ifelse(\\1, \\2, \\3)", texts[[i]])))
+    expect_equal(found[[i]], as.numeric(want), tolerance = 1e-14, info = texts[[i]])
+    expect_equal(values[[i]], as.numeric(want), tolerance = 1e-14, info = texts[[i]])
   }
   # In C these are a logarithm and an exponent.
   named <- ffi_elementwise("x: T -> g: T, l: T", c("g = gamma(x)", "l = logb(x)"))
@@ -91,7 +96,7 @@ test_that("derivatives are those of the expression, also of batches", {
   x <- c(-3, 0.5, 2)
   expect_true(all(ffi_check(huber, x, 1.5, second_order = TRUE)$table$ok))
   expect_true(all(ffi_check(huber, matrix(c(x, 1, 4, -1), 2), c(1, 2, 0.3), delta = 2.2)$table$ok))
-  slope <- ffi_grad(function(x) sum(huber(x, 1)$z))(x)
+  slope <- xla_grad(function(x) sum(huber(x, 1)$z))(x)
   expect_equal(as.vector(slope), c(-1, 0.5, 1))
   mixed <- ffi_elementwise("x: f32, y: f64, k: i32 -> z: f64", "z = x * y / k + sqrt(y) * k")
   expect_true(ffi_check(mixed, pjrt_buffer(c(1, 2), "f32"), c(1.5, 2), 1:2)$ok)
@@ -114,8 +119,8 @@ test_that("C that R cannot read, and functions that only C has, have no derivati
   )
   expect_equal(erf(0.5), 2 * stats::pnorm(0.5 * sqrt(2)), tolerance = 1e-14)
   expect_snapshot(error = TRUE, {
-    ffi_jvp(plain)(1, 1)
-    ffi_jvp(erf)(1, 1)
+    xla_jvp(plain)(1, 1)
+    xla_jvp(erf)(1, 1)
   })
 })
 
@@ -135,7 +140,7 @@ test_that("what is no elementwise op is told", {
     make("x: T -> z: T", "z = x", jvp = 1)
     make("x: T, y: T -> z: T", "z = x + y")(c(1, 2, 3), c(1, 2))
     make("x: T, y: T -> z: T", "z = x + y")(1, w = 2)
-    ffi_program(make("x: T, y: T -> z: T", "z = x + y"), ffi_type("f32", c(65536, 1)), ffi_type("f32", c(1, 65536)))
+    xla_program(make("x: T, y: T -> z: T", "z = x + y"), ffi_type("f32", c(65536, 1)), ffi_type("f32", c(1, 65536)))
   })
   expect_error(make("x: T -> z: T", "z = x + nowhere"), class = "xlaffi_error")
   expect_error(make("x: T -> z: T", "z = z + x"), class = "xlaffi_error")

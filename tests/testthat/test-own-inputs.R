@@ -57,7 +57,7 @@ test_that("what the compiler alone knows it has read belongs to the code", {
   expect_identical(code, c(1, 2, 1))
   # The system's headers are looked at, too.
   ffi_source("-> z: f64[]", "*z = NAN;", name = "system", support = "#include <math.h>")
-  made <- ffi_cache("code")
+  made <- xla_cache("code")
   inputs <- xlaffi:::compiled_inputs(made$folder[made$name == "system"])
   expect_true(any(grepl("stdint", inputs$files$file)))
   expect_true(xlaffi:::are_current(inputs, TRUE))
@@ -105,7 +105,7 @@ test_that("the time is that of the compilation", {
   withr::local_options(xlaffi.compiler_warnings = FALSE)
   made <- function(code) {
     ffi_source("-> z: f64[]", code, name = "timed")
-    nrow(ffi_cache("code"))
+    nrow(xla_cache("code"))
   }
   expect_identical(c(made("*z = 1;"), made("*z = 1;")), c(1L, 1L))
   expect_identical(c(made("*z = __TIME__[0];"), made("*z = __TIME__[0];")), c(2L, 3L))

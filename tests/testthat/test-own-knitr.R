@@ -39,7 +39,7 @@ test_that("a chunk has a language, a name and rules", {
     envir = envir
   )
   expect_true(any(c("```cpp", "```c++") %in% sub("``` ", "```", page, fixed = TRUE)))
-  expect_equal(ffi_grad(envir$chunk_square)(3), 6)
+  expect_equal(xla_grad(envir$chunk_square)(3), 6)
 })
 
 test_that("a chunk that is not evaluated is shown, and an error is told", {

@@ -96,10 +96,10 @@ test_that("ops work within programs, on batches and in place", {
   f <- xla_jit(function(x, y) sum(times(x + 1, y)))
   expect_identical(f(c(1, 2, 3), 2), 18)
   x <- matrix(c(1, 2, 3, 4, 5, 6), 3)
-  expect_identical(ffi_vmap(times, in_axes = list(2, NULL), out_axes = 2)(x, 2), x * 2)
-  expect_identical(ffi_vmap(times, in_axes = list(NULL, 1), out_axes = 2)(c(1, 2, 3), c(1, 10)), outer(1:3, c(1, 10)))
-  expect_identical(ffi_vmap(times, in_axes = list(2, 1), out_axes = 2)(x, c(1, 10)), x * rep(c(1, 10), each = 3))
-  both <- ffi_vmap(ffi_vmap(times, in_axes = list(NULL, 1)), in_axes = list(1, NULL))
+  expect_identical(xla_vmap(times, in_axes = list(2, NULL), out_axes = 2)(x, 2), x * 2)
+  expect_identical(xla_vmap(times, in_axes = list(NULL, 1), out_axes = 2)(c(1, 2, 3), c(1, 10)), outer(1:3, c(1, 10)))
+  expect_identical(xla_vmap(times, in_axes = list(2, 1), out_axes = 2)(x, c(1, 10)), x * rep(c(1, 10), each = 3))
+  both <- xla_vmap(xla_vmap(times, in_axes = list(NULL, 1)), in_axes = list(1, NULL))
   got <- both(array(as.double(1:12), c(4, 3)), c(1, 10))
   expect_identical(got[2, 2, ], 10 * c(2, 6, 10))
   expect_identical(dim(got), c(4L, 2L, 3L))
@@ -115,7 +115,7 @@ test_that("ops work within programs, on batches and in place", {
   # The operand is used again, so it must not be changed.
   twice <- xla_jit(function(a) list(centre(a)$a, a))
   expect_identical(twice(x)[[2]], x)
-  expect_identical(ffi_vmap(centre)(batch), got)
+  expect_identical(xla_vmap(centre)(batch), got)
 })
 
 test_that("attributes have types, defaults and arrays", {
@@ -163,7 +163,7 @@ test_that("rules make derivatives, and may know the attributes", {
     )
   }))
   f <- function(x, y) times(x, y)
-  expect_identical(ffi_jvp(f)(list(c(1, 2), 3), list(c(1, 0), 1))$tangent, c(4, 2))
+  expect_identical(xla_jvp(f)(list(c(1, 2), 3), list(c(1, 0), 1))$tangent, c(4, 2))
   seen <- NULL
   padded <- own_op("padded_rule", paste(
     "x: f64[n]; alpha: f64 = 2, lags: i64[p] = [1], mode: str = \"plain\", k: i32 = 1",
@@ -172,7 +172,7 @@ test_that("rules make derivatives, and may know the attributes", {
     seen <<- attributes
     list(y = NULL, told = NULL)
   }))
-  ffi_jvp(function(x) padded(x, alpha = 3)$y)(list(1), list(1))
+  xla_jvp(function(x) padded(x, alpha = 3)$y)(list(1), list(1))
   expect_identical(seen[c("alpha", "mode")], list(alpha = 3, mode = "plain"))
 })
 
@@ -188,7 +188,7 @@ test_that("compiled programs keep the definition that they mean", {
   expect_identical(program(1:2), c(2L, 4L))
   expect_identical(before(1:2, 2L), c(2L, 4L))
   expect_identical(after(c(1, 2)), c(1, 2))
-  text <- ffi_program(before, 1:2, 2L)
+  text <- xla_program(before, 1:2, 2L)
   expect_match(text, "\"xlaffi.op\" = -?[0-9]+ : i64")
   row <- ffi_targets()
   row <- row[row$target == "kept", ]
@@ -253,10 +253,10 @@ test_that("a compiled program has a state, which goes with it", {
     twice <- xla_jit(function(x) stateful(stateful(x, k = 1)$y, k = 1))
     expect_identical(twice(c(1, 2)), list(y = c(21, 22), alive = 4L))
     rm(twice)
-    ffi_cache_clear()
+    xla_cache_clear()
     gc()
     gc()
     expect_identical(alive(), 0L)
-    ffi_cache_clear()
+    xla_cache_clear()
   }
 })

@@ -77,13 +77,13 @@ for (language in names(bodies)) {
     batch <- rbind(x, 2 * g, x + g)
     norm <- rms_norm(language)
     expect_equal(norm(x), by_formula(x), tolerance = 1e-14)
-    out <- ffi_vjp(norm)(x, g)
+    out <- xla_vjp(norm)(x, g)
     expect_equal(out, list(value = by_formula(x), gradients = gradient_by_formula(x, g)), tolerance = 1e-14)
-    expect_equal(ffi_jvp(norm)(x, g)$tangent, gradient_by_formula(x, g), tolerance = 1e-14)
+    expect_equal(xla_jvp(norm)(x, g)$tangent, gradient_by_formula(x, g), tolerance = 1e-14)
     each <- t(apply(batch, 1, gradient_by_formula, g))
-    found <- ffi_vmap(ffi_vjp(norm), list(1, NULL))(batch, g)$gradients
+    found <- xla_vmap(xla_vjp(norm), list(1, NULL))(batch, g)$gradients
     expect_equal(found, each, ignore_attr = TRUE, tolerance = 1e-14)
-    expect_equal(ffi_grad(function(x) sum(ffi_vmap(norm)(x) * g[1]))(batch),
+    expect_equal(xla_grad(function(x) sum(xla_vmap(norm)(x) * g[1]))(batch),
       t(apply(batch, 1, gradient_by_formula, rep(g[1], 4))),
       ignore_attr = TRUE, tolerance = 1e-14
     )
@@ -106,7 +106,7 @@ test_that("second derivatives go through the ops of both modes where these have 
   backward <- ffi_source("x: T[n], scale: T[], g: T[n] -> d: T[n]", loops_in_c$backward,
     name = "rms_backward_twice", jvp = function(primals, results, tangents) {
       formula <- function(x, scale, g) g * scale - x * (sum(x * g) * scale * scale * scale / length(x))
-      ffi_jvp(formula)(primals, tangents)$tangent
+      xla_jvp(formula)(primals, tangents)$tangent
     },
     transpose = function(primals, cotangents) list(NULL, NULL, backward(primals$x, primals$scale, cotangents))
   )
@@ -119,8 +119,8 @@ test_that("second derivatives go through the ops of both modes where these have 
   ))
   x <- c(1, -2, 3.5, 0.25)
   loss <- function(norm) function(x) sum(norm(x)^3)
-  expect_equal(ffi_hessian(loss(norm))(x), ffi_hessian(loss(in_values))(x), tolerance = 1e-12)
-  twice <- function(norm) ffi_grad(function(x) sum(ffi_grad(loss(norm))(x) * c(1, 2, 3, 4)))(x)
+  expect_equal(xla_hessian(loss(norm))(x), xla_hessian(loss(in_values))(x), tolerance = 1e-12)
+  twice <- function(norm) xla_grad(function(x) sum(xla_grad(loss(norm))(x) * c(1, 2, 3, 4)))(x)
   expect_equal(twice(norm), twice(in_values), tolerance = 1e-12)
   expect_true(all(ffi_check(norm, x, second_order = TRUE, dtypes = "f64")$table$ok))
 })

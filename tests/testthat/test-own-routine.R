@@ -50,7 +50,7 @@ test_that("a rule in R makes a routine differentiable", {
     jvp = function(primals, results, tangents) 3 * primals$x^2 * tangents$x
   )
   expect_equal(cube(c(1, 2)), c(1, 8))
-  expect_equal(as_array(ffi_jvp(cube)(list(pjrt_buffer(2, "f64")), list(pjrt_buffer(1, "f64")))$tangent), array(12))
+  expect_equal(as_array(xla_jvp(cube)(list(pjrt_buffer(2, "f64")), list(pjrt_buffer(1, "f64")))$tangent), array(12))
 })
 
 routines <- function(code, name = "routines", envir = parent.frame()) {

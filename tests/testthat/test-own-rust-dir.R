@@ -88,9 +88,9 @@ test_that("a file written with xla-ffi is compiled without a network, and its op
   expect_identical(as_array(sum(x)), array(c(11, 12, 13), 3L))
   expect_identical(as_array(sum(pjrt_buffer(c(1, 2), "f64"))), array(c(11, 12), 2L))
   # The next session finds it.
-  entries <- sort(ffi_cache("code")$folder)
+  entries <- sort(xla_cache("code")$folder)
   expect_identical(names(ffi_source(file = file)), names(made))
-  expect_identical(sort(ffi_cache("code")$folder), entries)
+  expect_identical(sort(xla_cache("code")$folder), entries)
 })
 
 test_that("a body uses what xla-ffi brings", {
@@ -115,7 +115,7 @@ test_that("the crates that cargo has compiled count in the cache's size and go w
   dir.create(file.path(crates, "release", "deps"), recursive = TRUE)
   writeBin(raw(5000), file.path(crates, "release", "deps", "crate.rlib"))
   make("a", 100)
-  shown <- ffi_cache("code")
+  shown <- xla_cache("code")
   expect_setequal(shown$name, c("a", "crates"))
   expect_gt(shown$bytes[shown$name == "crates"], 5000)
   withr::local_options(xlaffi.code_cache_size = 2000)
@@ -127,7 +127,7 @@ test_that("the crates that cargo has compiled count in the cache's size and go w
   expect_false(dir.exists(crates))
   expect_true(dir.exists(last))
   xlaffi:::crates_folder(root)
-  ffi_cache_clear("code")
+  xla_cache_clear("code")
   expect_false(dir.exists(crates))
 })
 

@@ -20,7 +20,7 @@ test_that("rms_norm is the same in every language, alone and in batches", {
     # Each batch element is what it is alone.
     alone <- t(vapply(1:5, function(i) as.vector(as_array(op(pjrt_buffer(x[i, ], "f64")))), numeric(8)))
     expect_identical(alone, f64)
-    expect_equal(as_array(ffi_vmap(op)(pjrt_buffer(x, "f64"))), f64)
+    expect_equal(as_array(xla_vmap(op)(pjrt_buffer(x, "f64"))), f64)
     expect_equal(as_array(op(pjrt_buffer(x, "f64"), eps = 0.5)), rms_norm_expected(x, 0.5))
   }
 })
@@ -40,9 +40,9 @@ test_that("a rule in R gives rms_norm its gradient in every language, for batche
     skip_without_compiler(language)
     op <- rms_norm(language, jvp = rule)
     f <- function(x) sum(op(x, eps = eps) * weights)
-    found <- ffi_grad(f)(pjrt_buffer(x, "f64"))
+    found <- xla_grad(f)(pjrt_buffer(x, "f64"))
     expect_equal(as.vector(as_array(found)), expected, tolerance = 1e-12)
-    both <- as_array(ffi_vmap(ffi_grad(f))(pjrt_buffer(rbind(x, 2 * x), "f64")))
+    both <- as_array(xla_vmap(xla_grad(f))(pjrt_buffer(rbind(x, 2 * x), "f64")))
     expect_equal(both[1, ], expected, tolerance = 1e-12)
   }
 })

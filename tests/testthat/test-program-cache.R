@@ -7,7 +7,7 @@ local_program_cache <- function(envir = parent.frame()) {
   folder
 }
 # The programs of the session only: what is on disk stays.
-forget_session <- function() withr::with_options(list(xlaffi.program_cache = FALSE), ffi_cache_clear("programs"))
+forget_session <- function() withr::with_options(list(xlaffi.program_cache = FALSE), xla_cache_clear("programs"))
 local_counted <- function(envir = parent.frame()) {
   counts <- new.env()
   counts$compiled <- 0
@@ -37,9 +37,9 @@ test_that("what was compiled is loaded by the next session, and is the same", {
   f <- xla_jit(function(x) own(x, 3))
   expect_identical(f(c(1, 2)), c(3, 6))
   expect_identical(counts$compiled, 2)
-  expect_identical(nrow(ffi_cache("saved")), 2L)
-  expect_setequal(ffi_cache("programs")$saved, ffi_cache("saved")$folder)
-  expect_true(any(ffi_cache("saved")$name == "function f64(3, 2)"))
+  expect_identical(nrow(xla_cache("saved")), 2L)
+  expect_setequal(xla_cache("programs")$saved, xla_cache("saved")$folder)
+  expect_true(any(xla_cache("saved")$name == "function f64(3, 2)"))
   forget_session()
   expect_identical(decompose(a), expected)
   expect_identical(f(c(1, 2)), c(3, 6))
@@ -53,13 +53,13 @@ test_that("what was compiled is loaded by the next session, and is the same", {
   expect_identical(run, list(output = character(), status = 0L))
   expect_identical(readRDS(out), expected)
   expect_identical(left_over(root), character())
-  expect_identical(ffi_cache_clear("saved"), 2L)
-  expect_identical(nrow(ffi_cache("saved")), 0L)
+  expect_identical(xla_cache_clear("saved"), 2L)
+  expect_identical(nrow(xla_cache("saved")), 0L)
   decompose(a)
-  expect_identical(nrow(ffi_cache("programs")), 2L)
+  expect_identical(nrow(xla_cache("programs")), 2L)
   forget_session()
   decompose(a)
-  expect_identical(ffi_cache_clear("programs"), 1L)
+  expect_identical(xla_cache_clear("programs"), 1L)
   expect_identical(list.files(root), character())
 })
 
@@ -109,7 +109,7 @@ test_that("programs are found by the flags that XLA has read, which is once", {
   skip_without_plugin()
   root <- local_program_cache()
   flags <- "--xla_cpu_enable_fast_math=false"
-  work <- function(k) sprintf("cat(xla_jit(function(x) x + %d)(2), nrow(ffi_cache('saved')), '')", k)
+  work <- function(k) sprintf("cat(xla_jit(function(x) x + %d)(2), nrow(xla_cache('saved')), '')", k)
   run <- run_r(c(work(1), "Sys.unsetenv('XLA_FLAGS')", work(2)), c(XLAFFI_PROGRAM_CACHE = root, XLA_FLAGS = flags))
   expect_identical(run, list(output = "3 1 4 1 ", status = 0L))
   # Under the key of the flags, not of none.
@@ -151,7 +151,7 @@ test_that("every op of the package is kept, in all its dtypes, and comes back", 
   x <- matrix(c(4, 1, 2, 1, 5, 3, 2, 1, 6), 3)
   b <- c(0.5, 1, 2)
   first <- xla_jit(f)(x, b)
-  program <- ffi_cache()[1L, ]
+  program <- xla_cache()[1L, ]
   expect_true(dir.exists(program$saved))
   called <- regmatches(program$program, gregexpr("custom_call @xlaffi[.]\\w+", program$program))[[1L]]
   targets <- ffi_targets()
@@ -181,7 +181,7 @@ test_that("programs that belong to a session are not kept", {
   )
   expect_equal(cholesky(matrix(4))[[1L]], matrix(2))
   expect_identical(list.files(root), character())
-  expect_true(all(is.na(ffi_cache()$saved)))
+  expect_true(all(is.na(xla_cache()$saved)))
 })
 
 test_that("nothing is kept where that is turned off, or the folder cannot be used", {
@@ -191,8 +191,8 @@ test_that("nothing is kept where that is turned off, or the folder cannot be use
     withr::local_options(xlaffi.program_cache = off)
     forget_session()
     expect_silent(decompose(a))
-    expect_identical(ffi_cache()$saved, NA_character_)
-    expect_identical(nrow(ffi_cache("saved")), 0L)
+    expect_identical(xla_cache()$saved, NA_character_)
+    expect_identical(nrow(xla_cache("saved")), 0L)
     expect_match(xlaffi:::program_cache_state()$problem, "turned off|cannot be made")
   }
   withr::local_options(xlaffi.program_cache = NULL)
@@ -222,15 +222,15 @@ test_that("what is saved can be cleared where that is turned off, and turned on 
   withr::local_options(xlaffi.program_cache = TRUE)
   forget_session()
   decompose(a)
-  expect_identical(dirname(ffi_cache("saved")$folder), root)
+  expect_identical(dirname(xla_cache("saved")$folder), root)
   options(xlaffi.program_cache = FALSE)
-  ffi_cache_clear("programs")
+  xla_cache_clear("programs")
   expect_length(list.files(root), 1L)
-  expect_identical(ffi_cache_clear("saved"), 1L)
+  expect_identical(xla_cache_clear("saved"), 1L)
   expect_identical(list.files(root), character())
   # Nothing is made to be cleared.
   withr::local_envvar(XLAFFI_PROGRAM_CACHE = file.path(root, "none"))
-  expect_identical(ffi_cache_clear("saved"), 0L)
+  expect_identical(xla_cache_clear("saved"), 0L)
   expect_false(dir.exists(file.path(root, "none")))
   withr::local_envvar(XLAFFI_PROGRAM_CACHE = "off", "_R_CHECK_PACKAGE_NAME_" = "xlaffi")
   options(xlaffi.program_cache = NULL)
@@ -244,7 +244,7 @@ test_that("a full disk costs nothing but time", {
   root <- local_program_cache()
   local_function("write_bytes", function(...) xlaffi:::disk_full("is full"))
   expect_silent(decompose(a))
-  expect_identical(ffi_cache()$saved, NA_character_)
+  expect_identical(xla_cache()$saved, NA_character_)
   expect_identical(list.files(root, all.files = TRUE, no.. = TRUE), character())
 })
 
@@ -253,10 +253,10 @@ test_that("what is damaged, of others or not the program that is asked for is co
   root <- local_program_cache()
   counts <- local_counted()
   expected <- decompose(a)
-  saved <- ffi_cache("saved")$folder
+  saved <- xla_cache("saved")$folder
   file <- file.path(saved, "program")
   whole <- xlaffi:::read_bytes(file)
-  program <- charToRaw(ffi_cache()$program)
+  program <- charToRaw(xla_cache()$program)
   # With an `about` that says what is there.
   put <- function(bytes) {
     writeBin(bytes, file)
@@ -273,7 +273,7 @@ test_that("what is damaged, of others or not the program that is asked for is co
   flipped <- whole
   flipped[[length(flipped)]] <- xor(flipped[[length(flipped)]], as.raw(1))
   xla_lu(a)
-  other <- xlaffi:::read_bytes(file.path(setdiff(ffi_cache("saved")$folder, saved), "program"))
+  other <- xlaffi:::read_bytes(file.path(setdiff(xla_cache("saved")$folder, saved), "program"))
   damages <- list(
     function() writeBin(flipped, file), function() put(flipped), function() put(head(whole, 1000)),
     function() put(raw()), function() put(other), function() unlink(file), function() unlink(file.path(saved, "about")),
@@ -309,7 +309,7 @@ test_that("a program whose op means something else by now is not run", {
   times <- define("two")
   forget_session()
   expect_identical(f(c(1, 2)), c(2, 4))
-  expect_identical(nrow(ffi_cache("saved")), 2L)
+  expect_identical(nrow(xla_cache("saved")), 2L)
 })
 
 test_that("programs used least lately go when there is too much, and large ones are not kept", {
@@ -318,19 +318,19 @@ test_that("programs used least lately go when there is too much, and large ones 
   the <- xlaffi:::the
   scaled <- function(k) xla_jit(function(x) x * k)(c(1, 2))
   for (k in 1:3) scaled(k)
-  saved <- ffi_cache("saved")
+  saved <- xla_cache("saved")
   Sys.setFileTime(file.path(saved$folder[[2L]], "about"), as.POSIXct("2026-01-01"))
   withr::local_options(xlaffi.program_cache_size = 3.5 * saved$bytes[[1L]])
   the$programs_saved <- 0
   # An eighth of this is less than a program.
   scaled(4)
-  expect_identical(nrow(ffi_cache("saved")), 3L)
+  expect_identical(nrow(xla_cache("saved")), 3L)
   withr::local_options(xlaffi.program_cache_size = 9 * saved$bytes[[1L]])
   for (k in 5:11) {
     the$programs_saved <- 0
     scaled(k)
   }
-  left <- ffi_cache("saved")
+  left <- xla_cache("saved")
   expect_lte(sum(left$bytes), 9 * saved$bytes[[1L]])
   expect_false(saved$folder[[2L]] %in% left$folder)
   withr::local_options(xlaffi.program_cache_size = "large")
@@ -353,10 +353,10 @@ test_that("sessions at once share the folder, and one that is killed leaves noth
   while (!file.exists(started)) Sys.sleep(0.01)
   .Call(xlaffi:::wrap__process_stop, killed$process)
   expect_length(left_over(root), 1L)
-  expect_identical(nrow(ffi_cache("saved")), 0L)
+  expect_identical(nrow(xla_cache("saved")), 0L)
   done <- lapply(lapply(1:3, function(i) child(work)), xlaffi:::finish_program)
   expect_identical(lapply(done, `[[`, "output"), list("42", "42", "42"))
-  expect_identical(nrow(ffi_cache("saved")), 1L)
+  expect_identical(nrow(xla_cache("saved")), 1L)
   counts <- local_counted()
   expect_identical(xla_jit(function(x) x + 40)(2), 42)
   expect_identical(counts$compiled, 0)

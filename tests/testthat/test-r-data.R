@@ -1,6 +1,6 @@
 # ?"xlaffi-types", row by row: what each door makes of R objects, and that all say the same of what they refuse.
 
-mesh_of_one <- function() ffi_mesh(c(data = 1))
+mesh_of_one <- function() xla_mesh(c(data = 1))
 
 # Doors to XLA: each takes an R object and gives it back as it comes out.
 doors <- list(
@@ -9,15 +9,15 @@ doors <- list(
   beside_buffer = function(x) as_array(xla_jit(function(x, b) list(x, b))(x, pjrt_buffer(1, "f64"))[[1L]]),
   in_list = function(x) xla_jit(function(l) l)(list(a = list(x)))$a[[1L]],
   inlined = function(x) xla_jit(function(one) xla_jit(function(x) x)(x))(1),
-  ffi_program = function(x) ffi_program(function(x) x, x),
+  xla_program = function(x) xla_program(function(x) x, x),
   ffi_op = function(x) ffi_op(function(x) x)(x),
-  ffi_shard = function(x) as_array(ffi_shard(x, mesh_of_one())),
+  xla_shard = function(x) as_array(xla_shard(x, mesh_of_one())),
   hlo_constant = function(x) xla_jit(function() hlo_constant(x))(),
   beside_value = function(x) xla_jit(function(v) c(v, x))(x[0])
 )
 
 # Those that give what they were given, in R's own precision
-faithful <- doors[c("xla_jit", "beside_buffer", "in_list", "inlined", "ffi_op", "ffi_shard", "hlo_constant")]
+faithful <- doors[c("xla_jit", "beside_buffer", "in_list", "inlined", "ffi_op", "xla_shard", "hlo_constant")]
 
 plain_of <- function(x) {
   if (length(dim(x)) == 1L) dim(x) <- NULL
@@ -71,20 +71,20 @@ test_that("NA of doubles is NA or NaN, and that of logicals and integers is refu
     beside_data = function(x) xla_jit(function(v, b) list(v, b))(1, copy_buffer(pjrt_buffer(x), "cpu")),
     on_mesh = function(x) xla_jit(function(v) v, mesh = mesh)(x),
     buffer_on_mesh = function(x) xla_jit(function(v) v, mesh = mesh)(pjrt_buffer(x)),
-    buffer_in_shard = function(x) ffi_shard(pjrt_buffer(x), mesh),
-    read_in_shard = function(x) ffi_shard_from(function(rows, device) pjrt_buffer(x, device = device), mesh, "data", 2),
+    buffer_in_shard = function(x) xla_shard(pjrt_buffer(x), mesh),
+    read_in_shard = function(x) xla_shard_from(function(rows, device) pjrt_buffer(x, device = device), mesh, "data", 2),
     parts = function(x) xla_jit(function(v) v)(pjrt_buffer_from(list(x[1L], x[2L]))),
     fori = function(x) xla_jit(function(v) hlo_fori(1, 3, function(i, s) s, x))(1),
     scan = function(x) xla_jit(function(v) hlo_scan(function(s, i) list(s, i), v, x))(1),
-    gradient = function(x) ffi_grad(function(p, y) sum(p))(1, x),
-    batch = function(x) ffi_vmap(function(y) y)(x),
-    objective = function(x) ffi_objective(function(p, y) sum(p), 1, y = pjrt_buffer(x))$fn(1),
+    gradient = function(x) xla_grad(function(p, y) sum(p))(1, x),
+    batch = function(x) xla_vmap(function(y) y)(x),
+    objective = function(x) xla_objective(function(p, y) sum(p), 1, y = pjrt_buffer(x))$fn(1),
     callback = function(x) ffi_callback(function(v) x, sprintf("v: f64[] -> y: %s[2]", xlaffi:::r_dtype(x)))(1)
   )
   refusing <- c(faithful, further)
   for (door in names(refusing)) {
     for (dtype in names(missing)) {
-      error <- error_of(refusing[[door]](missing[[dtype]]))
+      error <- with_plain_errors(error_of(refusing[[door]](missing[[dtype]])))
       expect_s3_class(error, "xlaffi_error_invalid_argument")
       expect_match(conditionMessage(error), "NA, which|of data with NA|have no NA", info = paste(door, dtype))
     }
@@ -98,11 +98,11 @@ test_that("NA of doubles is NA or NaN, and that of logicals and integers is refu
   }
   # As documented
   expect_error(pjrt_buffer(NA, check = TRUE), class = "xlaffi_error_invalid_argument")
-  expect_error(ffi_shard(NA_real_, mesh, check = TRUE), class = "xlaffi_error_invalid_argument")
+  expect_error(xla_shard(NA_real_, mesh, check = TRUE), class = "xlaffi_error_invalid_argument")
   expect_identical(plain_of(as_array(pjrt_buffer(NA))), TRUE)
   expect_identical(plain_of(as_array(pjrt_buffer(c(1L, NA)))), c(1L, NA))
   # A program without R's meaning takes the bits.
-  plain <- pjrt_compile(pjrt_program(ffi_program(function(x) x, missing$i32)))
+  plain <- pjrt_compile(pjrt_program(xla_program(function(x) x, missing$i32)))
   expect_identical(plain_of(as_array(pjrt_execute(plain, pjrt_buffer(missing$i32)))), missing$i32)
 })
 
@@ -139,7 +139,7 @@ test_that("doubles become integers only where they are some", {
   mesh <- mesh_of_one()
   typed <- list(
     function(x, dtype) as_array(pjrt_buffer(x, dtype)),
-    function(x, dtype) as_array(ffi_shard(x, mesh, dtype = dtype)),
+    function(x, dtype) as_array(xla_shard(x, mesh, dtype = dtype)),
     function(x, dtype) xla_jit(function() hlo_constant(x, dtype))()
   )
   for (door in typed) {
@@ -192,17 +192,20 @@ test_that("every door refuses the same objects, in the same words", {
   ))
   # c() of values gives lists of other things, as in R; bytes are for buffers, which ask for what they lack.
   all_doors$beside_value <- NULL
-  for (name in names(refused_data)) {
-    x <- refused_data[[name]][[1L]]
-    hint <- refused_data[[name]][[2L]]
-    for (door in setdiff(names(all_doors), if (name == "raw") c("pjrt_buffer", "pjrt_scalar"))) {
-      info <- paste(name, door)
-      error <- error_of(all_doors[[door]](x))
-      expect_s3_class(error, "xlaffi_error_invalid_argument")
-      expect_identical(said_of(error)[[1L]], paste("not", xlaffi:::describe(x)), info = info)
-      if (!is.null(hint)) expect_match(said_of(error)[[2L]], hint, fixed = TRUE, info = info)
+  with_plain_errors(
+    for (name in names(refused_data)) {
+      x <- refused_data[[name]][[1L]]
+      hint <- refused_data[[name]][[2L]]
+      for (door in setdiff(names(all_doors), if (name == "raw") c("pjrt_buffer", "pjrt_scalar"))) {
+        info <- paste(name, door)
+        error <- error_of(all_doors[[door]](x))
+        expect_s3_class(error, "xlaffi_error_invalid_argument")
+        said <- said_of(error)
+        expect_identical(said[[1L]], paste("not", xlaffi:::describe(x)), info = info)
+        if (!is.null(hint)) expect_match(said[[2L]], hint, fixed = TRUE, info = info)
+      }
     }
-  }
+  )
 })
 
 test_that("bytes are for buffers, with a dtype", {
@@ -220,7 +223,7 @@ test_that("refusals are worded", {
     f(list(a = data.frame(x = 1)))
     f("a")
     f(as.raw(1))
-    ffi_shard(stats::ts(1:3), mesh_of_one())
+    xla_shard(stats::ts(1:3), mesh_of_one())
     xla_jit(function() hlo_constant(as.difftime(1, units = "secs")))()
     xla_lu(data.frame(x = 1))
     xla_jit(function(x) x + as.Date("2020-01-01"))(1)

@@ -16,16 +16,16 @@ test_that("the slope loses no digits near e = 1, E = 0", {
 
 test_that("e out of range and NaN stay with their element", {
   skip_without_plugin()
-  out <- ffi_jvp(kepler_op)(list(M = c(1, 1, NaN), e = c(0.5, 1.5, 0.5)), list(M = c(1, 1, 1), e = c(0, 0, 0)))
+  out <- xla_jvp(kepler_op)(list(M = c(1, 1, NaN), e = c(0.5, 1.5, 0.5)), list(M = c(1, 1, 1), e = c(0, 0, 0)))
   expect_identical(is.nan(as.vector(out$tangent$sin)), c(FALSE, TRUE, TRUE))
 })
 
 test_that("gradients are finite at the half turn", {
   skip_without_plugin()
   # cos E = -1 in one branch of the slope is 0 / 0 in the other, which must not come through.
-  out <- ffi_grad(function(M, e) sum(kepler_op(M, e)$sin^2 + kepler_op(M, e)$cos), 1:2)(pi, 0.5)
+  out <- xla_grad(function(M, e) sum(kepler_op(M, e)$sin^2 + kepler_op(M, e)$cos), 1:2)(pi, 0.5)
   expect_true(all(is.finite(unlist(out))))
-  out <- ffi_hessian(function(x) sum(kepler_op(x[1:2], x[3:4])$sin))(c(pi, 0, 0.5, 0))
+  out <- xla_hessian(function(x) sum(kepler_op(x[1:2], x[3:4])$sin))(c(pi, 0, 0.5, 0))
   expect_true(all(is.finite(out)))
 })
 
@@ -36,10 +36,10 @@ test_that("a Hessian through kepler is the difference of gradients", {
     sum(k$sin * k$cos + k$cos * x[1])
   }
   at <- c(0.7, 0.6)
-  gradient <- ffi_grad(f)
+  gradient <- xla_grad(f)
   by_hand <- sapply(1:2, function(i) {
     h <- 1e-5 * (1:2 == i)
     as.vector(gradient(at + h) - gradient(at - h)) / 2e-5
   })
-  expect_equal(ffi_hessian(f)(at), by_hand, tolerance = 1e-8)
+  expect_equal(xla_hessian(f)(at), by_hand, tolerance = 1e-8)
 })

@@ -2,7 +2,7 @@
 
 squares <- function(z) Re(z * Conj(z))
 
-along <- function(f) function(x, t) ffi_jvp(f)(x, t)$tangent
+along <- function(f) function(x, t) xla_jvp(f)(x, t)$tangent
 
 linalg_functions <- local({
   qr <- function(x) lapply(xla_qr(x), squares)
@@ -27,11 +27,11 @@ linalg_functions <- local({
 
 expect_as_jax <- function(name, case) {
   f <- linalg_functions[[name]]
-  forward <- ffi_jvp(function(...) f(...))(case$primal, case$tangent)
+  forward <- xla_jvp(function(...) f(...))(case$primal, case$tangent)
   expect_equal(numbers(forward$value), numbers(case$value), tolerance = 1e-9, info = name)
   expect_equal(numbers(forward$tangent), numbers(case$jvp), tolerance = 1e-8, info = name)
   cotangents <- as_result(forward$value, case$cotangent)
-  reverse <- ffi_vjp(function(...) f(...))(case$primal, cotangents)
+  reverse <- xla_vjp(function(...) f(...))(case$primal, cotangents)
   expect_equal(numbers(reverse$gradients), numbers(case$vjp), tolerance = 1e-8, info = name)
 }
 

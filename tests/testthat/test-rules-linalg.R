@@ -8,15 +8,15 @@ differences <- function(f, x, v, h = 1e-5) {
 # First derivatives in both modes and, where `second`, the derivative of the derivative.
 expect_derivatives <- function(f, x, second = FALSE) {
   v <- random_array(dim(x), is.complex(x), seed = 3)
-  forward <- ffi_jvp(f)(x, v)
+  forward <- xla_jvp(f)(x, v)
   Map(expect_close, forward$tangent, differences(xla_jit(f), x, v), 1e-7)
   weights <- lapply(forward$value, function(y) random_array(dims_of(y), is.complex(y), seed = 7))
-  gradients <- ffi_vjp(f)(x, weights)$gradients
+  gradients <- xla_vjp(f)(x, weights)$gradients
   ahead <- sum(mapply(function(weight, change) sum(weight * change), weights, forward$tangent))
   expect_lt(abs(Re(ahead - sum(gradients * v))), 1e-11 * max(1, Mod(ahead)))
   if (second) {
-    slope <- function(x) ffi_jvp(f)(x, v)$tangent
-    Map(expect_close, ffi_jvp(slope)(x, v)$tangent, differences(xla_jit(slope), x, v), 1e-6)
+    slope <- function(x) xla_jvp(f)(x, v)$tangent
+    Map(expect_close, xla_jvp(slope)(x, v)$tangent, differences(xla_jit(slope), x, v), 1e-6)
   }
 }
 
@@ -65,9 +65,9 @@ test_that("values alone have derivatives where vectors have none", {
   skip_without_plugin()
   x <- diag(c(2, 2, 3))
   v <- random_definite(c(3, 3))
-  change <- ffi_jvp(function(x) xla_eigh(x, vectors = FALSE))(x, v)$tangent$values
+  change <- xla_jvp(function(x) xla_eigh(x, vectors = FALSE))(x, v)$tangent$values
   expect_equal(sum(change), sum(diag(v)))
-  vectors <- ffi_jvp(function(x) xla_eigh(x)$vectors)(x, v)$tangent
+  vectors <- xla_jvp(function(x) xla_eigh(x)$vectors)(x, v)$tangent
   expect_true(anyNA(vectors) || any(is.infinite(vectors)))
   expect_derivatives(function(x) xla_svd(x, vectors = FALSE), random_array(c(3, 2), complex = TRUE))
   expect_derivatives(function(x) xla_eigh(x, vectors = FALSE), random_definite(c(3, 3), complex = TRUE))
@@ -78,7 +78,7 @@ test_that("gradients lie in the triangle that is read", {
   x <- random_definite(c(3, 3))
   log_det <- function(x) 2 * sum(log(hlo_sum(xla_chol(x) * diag(3), 2)))
   expect_equal(
-    ffi_grad(log_det)(x),
+    xla_grad(log_det)(x),
     local({
       inverse <- solve(x)
       inverse * upper.tri(x) * 2 + diag(diag(inverse))
@@ -89,6 +89,6 @@ test_that("gradients lie in the triangle that is read", {
 test_that("a singular matrix has no derivative", {
   skip_without_plugin()
   x <- matrix(0, 2, 2)
-  expect_false(all(is.finite(ffi_jvp(function(x) xla_lu(x)$l)(x, diag(2))$tangent)))
-  expect_false(all(is.finite(ffi_jvp(function(x) xla_qr(x)$q)(x, diag(2))$tangent)))
+  expect_false(all(is.finite(xla_jvp(function(x) xla_lu(x)$l)(x, diag(2))$tangent)))
+  expect_false(all(is.finite(xla_jvp(function(x) xla_qr(x)$q)(x, diag(2))$tangent)))
 })

@@ -10,19 +10,19 @@ test_that("each device of a mesh reads its rows", {
       seen[[format(device)]] <<- rows
       pjrt_buffer_from_file('%s', 'f64', c(8, 3), device, row_major = FALSE, rows = rows)
     }
-    mesh <- ffi_mesh(c(data = 2, model = 2))
-    both <- ffi_shard_from(read, mesh, ffi_spec(c('data', 'model')), c(8, 3))
+    mesh <- xla_mesh(c(data = 2, model = 2))
+    both <- xla_shard_from(read, mesh, xla_spec(c('data', 'model')), c(8, 3))
     str(unname(seen))
     identical(as_array(both), x)
     seen <- list()
-    half <- ffi_shard_from(read, mesh, 'data', c(8, 3))
+    half <- xla_shard_from(read, mesh, 'data', c(8, 3))
     length(seen)
     identical(as_array(half), x)
     identical(as.vector(as_array(xla_jit(function(x) colSums(x))(half))), colSums(x))
     is_part <- function(shard) identical(as_array(shard$buffer), x[seq(shard$start[1], shard$end[1]), ])
-    vapply(ffi_shards(half), is_part, NA)
+    vapply(xla_shards(half), is_part, NA)
     refused <- function(...) {
-      met <- tryCatch(ffi_shard_from(...), error = identity)
+      met <- tryCatch(xla_shard_from(...), error = identity)
       cat(gsub('\\n', ' ', conditionMessage(met)), '\\n')
     }
     refused(function(rows, device) pjrt_buffer(x, 'f64', device), mesh, 'data', c(8, 3))
@@ -30,7 +30,7 @@ test_that("each device of a mesh reads its rows", {
     refused(function(rows, device) x, mesh, 'data', c(8, 3))
     changing <- function(rows, device) pjrt_buffer(x[1:4, ], if (rows[1] == 1) 'f64' else 'f32', device)
     refused(changing, mesh, 'data', c(8, 3))
-    refused(read, mesh, ffi_spec(NULL, 'data'), c(8, 4))
+    refused(read, mesh, xla_spec(NULL, 'data'), c(8, 4))
     refused(3, mesh, 'data', c(8, 3))
   ", path))
   expect_identical(run$output, c(

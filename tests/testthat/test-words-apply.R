@@ -62,7 +62,7 @@ test_that("applied functions have derivatives and batches", {
   expect_gradient(f, data$x, data$m)
   expect_gradient(f, data$x, data$m, wrt = 2)
   expect_gradient(f, sin(1:70), matrix(cos(1:210), 3), wrt = 2)
-  batch <- ffi_vmap(f, list(1, NULL))(rbind(data$x, 2 * data$x), data$m)
+  batch <- xla_vmap(f, list(1, NULL))(rbind(data$x, 2 * data$x), data$m)
   expect_equal(batch, c(xla_jit(f)(data$x, data$m), xla_jit(f)(2 * data$x, data$m)), tolerance = 1e-12)
 })
 
@@ -75,7 +75,7 @@ test_that("vapply() takes single precision for doubles", {
 
 test_that("errors say what functions must give", {
   skip_without_plugin()
-  trace <- function(f) invisible(ffi_program(f, data$x, data$m))
+  trace <- function(f) invisible(xla_program(f, data$x, data$m))
   expect_snapshot(error = TRUE, {
     trace(function(x, m) sapply(x, 1))
     trace(function(x, m) vapply(x, function(v) c(v, v), 0))
@@ -150,5 +150,5 @@ test_that("functions of many elements are called once, and what they give stays 
     expect_equal(given[[i]], functions[[i]](x), label = deparse(body(functions[[i]])))
   }
   many <- ffi_type("f64", c(2000L, 41L))
-  expect_lt(length(strsplit(ffi_program(ffi_grad(function(m) sum(apply(m, 1, max))), many), "\n")[[1]]), 60)
+  expect_lt(length(strsplit(xla_program(xla_grad(function(m) sum(apply(m, 1, max))), many), "\n")[[1]]), 60)
 })

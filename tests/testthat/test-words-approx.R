@@ -12,6 +12,8 @@ test_that("approx() is R's", {
     approx(y, xout = v),
     approx(1:5, y, v), approx(x, 5:1, c(2, 4.5)), approx(list(x = x, y = y), xout = 5)$y, approx(x, y, n = 7),
     approx(x, y, v, ties = "ordered"), approx(x, n, v, ties = "ordered"), approx(u, y, v, ties = mean),
+    approx(cbind(x, y), xout = v), approx(cbind(u, y, x), n = 3), approx(cbind(y), xout = v),
+    approx(matrix(1:6, 3), xout = v), approx(complex(real = x, imaginary = y), xout = v),
     approx(x[1], y[1], v, "constant", rule = 2), approx(n, y, n = 4), approx(x, y, numeric()),
     data = data
   )
@@ -20,19 +22,19 @@ test_that("approx() is R's", {
     expect_gradient(f, data$x, data$y, c(1.5, 3.7, 8), wrt = wrt)
   }
   # At the knots: the piece to the right, and the last one at the end; the results are the knots' own.
-  at <- list(value = xla_jit(approx), slope = ffi_grad(function(v, x, y) sum(approx(x, y, v)$y)))
+  at <- list(value = xla_jit(approx), slope = xla_grad(function(v, x, y) sum(approx(x, y, v)$y)))
   expect_identical(as.vector(at$value(data$x, data$y, data$x)$y), data$y)
   slopes <- diff(data$y) / diff(data$x)
   expect_equal(as.vector(at$slope(data$x, data$x, data$y)), c(slopes, slopes[4]))
-  by_function <- ffi_grad(function(v) sum(approxfun(data$x, data$y)(v)))
+  by_function <- xla_grad(function(v) sum(approxfun(data$x, data$y)(v)))
   expect_equal(as.vector(by_function(data$x)), c(slopes, slopes[4]))
-  batch <- ffi_vmap(function(y) approx(c(1, 2, 4), y, c(1.5, 3))$y)(rbind(1:3 + 0, c(2, 5, 9)))
+  batch <- xla_vmap(function(y) approx(c(1, 2, 4), y, c(1.5, 3))$y)(rbind(1:3 + 0, c(2, 5, 9)))
   expect_equal(batch, rbind(approx(c(1, 2, 4), 1:3, c(1.5, 3))$y, approx(c(1, 2, 4), c(2, 5, 9), c(1.5, 3))$y))
 })
 
 test_that("errors say what approx() takes", {
   skip_without_plugin()
-  trace <- function(f) invisible(ffi_program(f, c(1, -1, 2)))
+  trace <- function(f) invisible(xla_program(f, c(1, -1, 2)))
   expect_snapshot(error = TRUE, {
     trace(function(x) approx(x, 1:2, 1))
     trace(function(x) approx(x[1], 1, 1))

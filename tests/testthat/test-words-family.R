@@ -22,10 +22,10 @@ test_that("the functions of families take values", {
     weights <- c(1, 2, 3)
     deviances <- function(mu) family$dev.resids(y, mu, weights)
     expect_equal(xla_jit(deviances)(mu), deviances(mu), tolerance = 1e-13, label = about)
-    slope <- ffi_grad(function(v) sum(family$linkinv(v)))(at[1:2])
+    slope <- xla_grad(function(v) sum(family$linkinv(v)))(at[1:2])
     expect_equal(slope, family$mu.eta(at[1:2]), tolerance = 1e-9, label = about)
   }
-  expect_equal(ffi_grad(function(mu) sum(binomial()$dev.resids(c(0, 1), mu, c(1, 1))))(c(0, 1)), c(2, -2))
+  expect_equal(xla_grad(function(mu) sum(binomial()$dev.resids(c(0, 1), mu, c(1, 1))))(c(0, 1)), c(2, -2))
   deviances <- binomial()$dev.resids
   by_name <- xla_jit(function(y, mu) deviances(mu = mu, wt = 1:3, y = y))
   expect_equal(by_name(c(0L, 1L, 1L), mu), deviances(c(0, 1, 1), mu, c(1, 2, 3)), tolerance = 1e-14)
@@ -69,8 +69,8 @@ test_that("R's own assignment, in functions of packages, gives an error", {
     kept
   }
   environment(foreign) <- asNamespace("rlang")
-  expect_snapshot(error = TRUE, invisible(ffi_program(function(v) foreign(v), c(1, 2, 3))))
-  expect_error(ffi_program(function(v) ifelse(c(TRUE, FALSE, TRUE), foreign(v), 1), 1:3), "cannot hold a value")
+  expect_snapshot(error = TRUE, invisible(xla_program(function(v) foreign(v), c(1, 2, 3))))
+  expect_error(xla_program(function(v) ifelse(c(TRUE, FALSE, TRUE), foreign(v), 1), 1:3), "cannot hold a value")
   expect_equal(xla_jit(function(v) as.vector(as.vector(v, "list")[[2]], mode = "numeric"))(1:3), 2)
   expect_equal(xla_jit(function(v) do.call(as.vector, list(v)))(matrix(1:4, 2)), 1:4)
   expect_equal(xla_jit(function(v) lapply(list(v), as.vector)[[1]])(matrix(1:4, 2)), 1:4)

@@ -38,20 +38,20 @@ test_that("groups have derivatives and batches", {
     step <- replace(numeric(7), i, 1e-6)
     (f(x + step) - f(x - step)) / 2e-6
   }, 0)
-  expect_equal(ffi_grad(f)(x), slope, tolerance = 1e-7)
+  expect_equal(xla_grad(f)(x), slope, tolerance = 1e-7)
   rows <- rbind(x, rev(x))
-  expect_equal(ffi_vmap(function(x) ave(x, groups))(rows), unname(t(apply(rows, 1, ave, groups))))
+  expect_equal(xla_vmap(function(x) ave(x, groups))(rows), unname(t(apply(rows, 1, ave, groups))))
 })
 
 test_that("many groups are one node", {
   groups <- rep(1:500, 3)
-  count <- function(f) length(ffi_graph(f, ffi_type("f64", 1500))$nodes)
+  count <- function(f) length(xla_graph(f, ffi_type("f64", 1500))$nodes)
   expect_lt(count(function(x) ave(x, groups)), 20)
   expect_lt(count(function(x) tapply(x, groups, sum)), 20)
 })
 
 test_that("what is no group is refused", {
-  trace <- function(f) ffi_program(f, ffi_type("f64", 4), ffi_type("i32", 4))
+  trace <- function(f) xla_program(f, ffi_type("f64", 4), ffi_type("i32", 4))
   expect_snapshot(error = TRUE, {
     trace(function(x, k) rowsum(x, k))
     trace(function(x, k) rowsum(x, 1:3))

@@ -27,22 +27,22 @@ test_that("ifelse() has the shape of its test, and R's NA", {
 test_that("what ifelse() does not take has no derivative, be it infinite", {
   skip_without_plugin()
   x <- c(0, -1, 4)
-  expect_equal(ffi_grad(function(x) sum(ifelse(x > 0, sqrt(x) * log(x), 0)))(x), c(0, 0, (log(4) + 2) / 4))
+  expect_equal(xla_grad(function(x) sum(ifelse(x > 0, sqrt(x) * log(x), 0)))(x), c(0, 0, (log(4) + 2) / 4))
   # Computed beforehand, by special functions, of what is the same for all elements
   before <- function(x) {
     y <- log(x)
     sum(ifelse(x > 0, y, x^2))
   }
-  expect_equal(ffi_grad(before)(x), c(0, -2, 1 / 4))
-  expect_equal(ffi_grad(function(x) sum(ifelse(x > 0, lgamma(x), 0)))(x), c(0, 0, digamma(4)))
+  expect_equal(xla_grad(before)(x), c(0, -2, 1 / 4))
+  expect_equal(xla_grad(function(x) sum(ifelse(x > 0, lgamma(x), 0)))(x), c(0, 0, digamma(4)))
   expect_equal(
-    ffi_grad(function(x, w) sum(ifelse(x > 0, log(x * w), 0)), 1:2)(x, 2), list(x = c(0, 0, 1 / 4), w = 1 / 2)
+    xla_grad(function(x, w) sum(ifelse(x > 0, log(x * w), 0)), 1:2)(x, 2), list(x = c(0, 0, 1 / 4), w = 1 / 2)
   )
   one <- function(x) ifelse(x > 0, log(x), 0)
-  expect_equal(ffi_jvp(one)(x, c(1, 1, 1))$tangent, c(0, 0, 1 / 4))
-  expect_equal(ffi_hessian(function(x) sum(one(x)))(x), diag(c(0, 0, -1 / 16)))
-  expect_equal(ffi_vmap(ffi_grad(one))(x), c(0, 0, 1 / 4))
-  expect_equal(ffi_grad(function(x) sum(ffi_vmap(one)(x)))(x), c(0, 0, 1 / 4))
+  expect_equal(xla_jvp(one)(x, c(1, 1, 1))$tangent, c(0, 0, 1 / 4))
+  expect_equal(xla_hessian(function(x) sum(one(x)))(x), diag(c(0, 0, -1 / 16)))
+  expect_equal(xla_vmap(xla_grad(one))(x), c(0, 0, 1 / 4))
+  expect_equal(xla_grad(function(x) sum(xla_vmap(one)(x)))(x), c(0, 0, 1 / 4))
 })
 
 test_that("tests of elements, of all dtypes", {
@@ -70,7 +70,7 @@ test_that("seq() of values has a length that is known", {
       seq(a, b, length.out = 2.5)
     )
   }, 1.5, 4, c(3, 4, 5))
-  expect_equal(ffi_grad(function(a, b) sum(seq(a, b, length.out = 5)^2), 1:2)(1, 3), list(
+  expect_equal(xla_grad(function(a, b) sum(seq(a, b, length.out = 5)^2), 1:2)(1, 3), list(
     a = sum(2 * seq(1, 3, 0.5) * 4:0 / 4), b = sum(2 * seq(1, 3, 0.5) * 0:4 / 4)
   ))
   expect_snapshot(error = TRUE, {

@@ -13,34 +13,42 @@ test_that("what was made outside takes values", {
     approxfun(x, c(1, NA, 3, 4, 5)), approxfun(x, c(1, NA, 3, 4, 5), na.rm = FALSE), approxfun(rev(x), y),
     stepfun(x, c(0, y)), stepfun(x, c(0, y), right = TRUE), ecdf(c(y, 2, NaN)), approxfun(3, 2, "constant", rule = 2)
   )
-  for (f in made) {
-    expect_equal(xla_jit(function(v) f(v))(c(at, NaN)), f(c(at, NaN)), tolerance = 1e-14)
+  found <- xla_jit(function(v) lapply(made, function(f) f(v)))(c(at, NaN))
+  for (i in seq_along(made)) expect_equal(found[[i]], made[[i]](c(at, NaN)), tolerance = 1e-14, label = i)
+
+  # Each function of values with its argument, and what it is to give; all are computed by one program.
+  cases <- list()
+  gives <- function(f, v, want, tolerance) {
+    cases <<- c(cases, list(list(f = f, v = v, want = want, tolerance = tolerance)))
   }
-  for (method in names(heights)) {
+  for (method in names(heights)) local({
     f <- splinefun(x, heights[[method]], method)
     # At knots R's second and third derivatives depend on what came before.
-    for (deriv in 0:3) {
+    for (deriv in 0:3) local({
+      deriv <- deriv
       places <- if (deriv < 2L) at else between
       if (method == "monoH.FC" && deriv == 3L) {
         # R's is not divided by the distance of the knots.
-        for (extrapol in c("linear", "cubic")) {
-          third <- xla_jit(function(v) f(v, 3, extrapol))(between)
+        lapply(c("linear", "cubic"), function(extrapol) {
           slope <- (f(between + 1e-3, 2, extrapol) - f(between - 1e-3, 2, extrapol)) / 2e-3
-          expect_equal(third, slope, tolerance = 1e-9)
-        }
+          gives(function(v) f(v, 3, extrapol), between, slope, 1e-9)
+        })
       } else {
-        expect_equal(xla_jit(function(v) f(v, deriv))(places), f(places, deriv), tolerance = 1e-13)
+        gives(function(v) f(v, deriv), places, f(places, deriv), 1e-13)
         if (method == "monoH.FC") {
-          cubic <- xla_jit(function(v) f(v, deriv, extrapol = "cubic"))(places)
-          expect_equal(cubic, f(places, deriv, "cubic"), tolerance = 1e-13)
+          gives(function(v) f(v, deriv, extrapol = "cubic"), places, f(places, deriv, "cubic"), 1e-13)
         } else {
-          expect_identical(xla_jit(function(v) f(v, deriv))(NaN), NaN)
+          gives(function(v) f(v, deriv), NaN, NaN, 0)
         }
       }
-    }
-    if (method != "monoH.FC") expect_equal(xla_jit(function(v) f(v))(c(Inf, -Inf)), f(c(Inf, -Inf)))
-    expect_equal(ffi_grad(function(v) f(v))(2.3), f(2.3, 1), tolerance = 1e-13)
-    expect_equal(c(ffi_hessian(function(v) f(v))(4.2)), f(4.2, 2), tolerance = 1e-12)
+    })
+    if (method != "monoH.FC") gives(function(v) f(v), c(Inf, -Inf), f(c(Inf, -Inf)), 1e-13)
+    gives(xla_grad(function(v) f(v)), 2.3, f(2.3, 1), 1e-13)
+    gives(xla_hessian(function(v) f(v)), 4.2, f(4.2, 2), 1e-12)
+  })
+  found <- xla_jit(function(arguments) Map(function(case, v) case$f(v), cases, arguments))(lapply(cases, `[[`, "v"))
+  for (i in seq_along(cases)) {
+    expect_equal(c(found[[i]]), cases[[i]]$want, tolerance = cases[[i]]$tolerance, label = paste("case", i))
   }
 })
 
@@ -83,7 +91,8 @@ test_that("what is made inside is R's", {
     splinefun(1:5, y)(c(1, 2.5)), splinefun(1:2, y[1:2], "periodic")(2.5)[0],
     spline(1:5, y, n = 7), spline(1:5, y, xout = v), spline(1:5, closed, method = "periodic", xout = v),
     spline(1:5, c(1, 4, 2, 5, 3), xout = v), spline(1:5, sort(c(1, 4, 2, 5, 3)), xout = v, method = "hyman"),
-    spline(y), spline(y, n = 4, xmin = 0, method = "natural"), spline(y, n = 4, xmax = v[1])$y,
+    spline(matrix(c(1, 2, 4, 3, 6, 5), 3), xout = v), splinefun(cbind(y))(v), spline(y), spline(y, n = 4,
+    xmin = 0, method = "natural"), spline(y, n = 4, xmax = v[1])$y,
     approxfun(o, y)(v), approxfun(1:5, y, rule = 2)(v), approxfun(1:5, y, yright = y[1])(v), approxfun(y)(v),
     approxfun(1:5, c(1, 4, 2, 5, 3), "constant")(v), approxfun(o, y, method = "constant", f = 0.5)(3),
     stepfun(1:4, y)(v), stepfun(1:4, y, right = TRUE)(v), stepfun(1:2, c(0, 1, 2))(v),
@@ -94,15 +103,15 @@ test_that("what is made inside is R's", {
   expect_gradient(function(y) sum(splinefun(1:5, y)(c(0.5, 2.5, 4))^2), y)
   expect_gradient(function(y) sum(splinefun(1:5, y, "natural")(c(0.5, 2.5, 4), 1)^2), y)
   expect_gradient(function(x, y) sum(approxfun(x, y)(c(1.5, 3))^2), x, y)
-  batch <- ffi_vmap(function(y) splinefun(x, y)(c(2.5, 3)))(rbind(y, 2 * y))
+  batch <- xla_vmap(function(y) splinefun(x, y)(c(2.5, 3)))(rbind(y, 2 * y))
   expect_equal(batch, rbind(splinefun(x, y)(c(2.5, 3)), splinefun(x, 2 * y)(c(2.5, 3))))
   f <- splinefun(x, heights$periodic, "periodic")
-  expect_equal(ffi_vmap(function(v) f(v))(rbind(at, at + 9)), rbind(f(at), f(at + 9)))
+  expect_equal(xla_vmap(function(v) f(v))(rbind(at, at + 9)), rbind(f(at), f(at + 9)))
 })
 
 test_that("errors say what they take", {
   skip_without_plugin()
-  trace <- function(f) invisible(ffi_program(f, c(1, -1, 2)))
+  trace <- function(f) invisible(xla_program(f, c(1, -1, 2)))
   f <- splinefun(x, y)
   expect_snapshot(error = TRUE, {
     trace(function(v) splinefun(v, 1:3)(1))
@@ -141,7 +150,7 @@ test_that("what Vectorize() and Negate() made outside works on values", {
   on_both(function(v) outer(v, v, each))
   list_of <- list(each = each)
   on_both(function(v) sapply(v, list_of$each))
-  expect_equal(ffi_grad(function(v) sum(each(v)^2))(v), ifelse(v > 1.5, 2 * v, 0))
+  expect_equal(xla_grad(function(v) sum(each(v)^2))(v), ifelse(v > 1.5, 2 * v, 0))
   factor <- 2
   scaled <- Vectorize(function(a) a * factor)
   compiled <- xla_jit(function(v) scaled(v))

@@ -13,14 +13,14 @@ test_that("match() and its kin are R's", {
   )
   many <- list(t = c(round(100 * sin(1:300)), NaN, NaN), x = c(-3:50, NaN), k = rep(c(5L, 3L, 9L), 20))
   expect_as_r(match(x, t), x %in% t, match(x, t[1:300]), match(t, x), match(k, rev(k)), match(x, k), data = many)
-  expect_identical(ffi_vmap(function(x) match(x, c(2, 1)))(rbind(c(1, 2), c(3, 1))), rbind(c(2L, 1L), c(NA, 2L)))
-  expect_equal(ffi_grad(function(x) sum(x * (x %in% c(1, 3))))(c(1, 2, 3)), c(1, 0, 1))
+  expect_identical(xla_vmap(function(x) match(x, c(2, 1)))(rbind(c(1, 2), c(3, 1))), rbind(c(2L, 1L), c(NA, 2L)))
+  expect_equal(xla_grad(function(x) sum(x * (x %in% c(1, 3))))(c(1, 2, 3)), c(1, 0, 1))
 })
 
 test_that("values inherit what R's data do", {
   skip_without_plugin()
   kinds <- NULL
-  invisible(do.call(ffi_program, c(list(function(x, y, i, l, z, m) {
+  invisible(do.call(xla_program, c(list(function(x, y, i, l, z, m) {
     classes <- c("numeric", "integer", "double", "matrix", "array", "logical", "complex")
     kinds <<- lapply(list(x, i, l, z, m), function(v) vapply(classes, function(class) inherits(v, class), NA))
     kinds <<- c(kinds, list(inherits(x, "xlaffi_value"), inherits(m, c("a", "matrix", "array"), which = TRUE)))
@@ -40,7 +40,7 @@ test_that("Position() and Find() work on what R knows", {
     Position(function(v) length(v) == 4L, list(x, m, i), right = TRUE),
     data = data
   )
-  trace <- function(f) invisible(ffi_program(f, c(1, -1)))
+  trace <- function(f) invisible(xla_program(f, c(1, -1)))
   expect_snapshot(error = TRUE, {
     trace(function(x) Position(function(v) v > 0, x))
     trace(function(x) Find(function(v) v > 0, x))

@@ -57,18 +57,19 @@ test_that("quantiles of nothing are NA, or NaN as doubles of programs have it", 
 test_that("derivatives and batches of quantiles", {
   skip_without_plugin()
   x <- c(3.5, -1, 2, 8, 0.25, 4.1)
-  expect_equal(as.vector(ffi_grad(function(x) quantile(x, 0.3)[1]^2)(x)), {
+  expect_equal(as.vector(xla_grad(function(x) quantile(x, 0.3)[1]^2)(x)), {
     q <- unname(quantile(x, 0.3))
     2 * q * c(0, 0, 0.5, 0, 0.5, 0)
   })
   # In the share, by probability: the distance of the neighbours times n - 1
-  expect_equal(as.vector(ffi_grad(function(p, x) quantile(x, p)[1])(0.3, x)), 5 * 1.75)
+  expect_equal(as.vector(xla_grad(function(p, x) quantile(x, p)[1])(0.3, x)), 5 * 1.75)
   m <- rbind(x, rev(x) * 2, x^2)
-  expect_equal(as.vector(ffi_vmap(median)(m)), unname(apply(m, 1, median)))
-  expect_equal(ffi_vmap(function(x) quantile(x, c(0.1, 0.5)))(m), unname(t(apply(m, 1, quantile, c(0.1, 0.5)))))
+  expect_equal(as.vector(xla_vmap(median)(m)), unname(apply(m, 1, median)))
+  expect_equal(xla_vmap(function(x) quantile(x, c(0.1, 0.5)))(m), unname(t(apply(m, 1, quantile, c(0.1, 0.5)))))
 })
 
 test_that("wrong calls of quantile() and its kin are named", {
+  values_anywhere()
   x <- xlaffi:::new_parameter(ffi_type("f64", 3))
   z <- xlaffi:::new_parameter(ffi_type("c128", 3))
   expect_snapshot(error = TRUE, {

@@ -60,9 +60,9 @@ test_that("what functions of R's read of the session asks for another program wh
   first <- values(f)
   expect_equal(values(compiled), first)
   # Nothing has changed: the program stays.
-  programs <- nrow(ffi_cache())
+  programs <- nrow(xla_cache())
   values(compiled)
-  expect_identical(nrow(ffi_cache()), programs)
+  expect_identical(nrow(xla_cache()), programs)
   # What each change touches is noticed by itself.
   changes <- list(
     quote(assign("xlaffi_k", 7, envir = globalenv())), quote(k <- 11), quote(later <- 1), quote(env$k <- 13),

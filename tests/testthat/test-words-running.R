@@ -47,16 +47,16 @@ test_that("derivatives of running functions, with zeros among the factors", {
     for (f in running_functions) {
       # At a tie there is no second derivative.
       loss <- function(x) sum(weights * sin(f(x)))
-      gradient <- ffi_grad(loss)
+      gradient <- xla_grad(loss)
       expect_equal(as.vector(gradient(x)), slopes(loss, x), tolerance = 1e-8)
       if (!anyDuplicated(f(x)) || identical(f, cumprod)) {
-        expect_equal(ffi_hessian(loss)(x), slopes(gradient, x), tolerance = 1e-7)
+        expect_equal(xla_hessian(loss)(x), slopes(gradient, x), tolerance = 1e-7)
       }
-      expect_equal(as.vector(ffi_jvp(loss)(x, weights)$tangent), sum(gradient(x) * weights))
+      expect_equal(as.vector(xla_jvp(loss)(x, weights)$tangent), sum(gradient(x) * weights))
     }
   }
   # Equal neighbours count half each, as with max().
-  expect_equal(as.vector(ffi_grad(function(x) sum(cummax(x)))(c(1, 1))), c(1.5, 0.5))
+  expect_equal(as.vector(xla_grad(function(x) sum(cummax(x)))(c(1, 1))), c(1.5, 0.5))
 })
 
 test_that("long recurrences go in blocks, with the same derivatives", {
@@ -64,7 +64,7 @@ test_that("long recurrences go in blocks, with the same derivatives", {
   x <- 1 + sin(1:1000) / 50
   weights <- cos(1:1000)
   shares <- rev(cumsum(rev(weights * cumprod(x)))) / x
-  expect_equal(as.vector(ffi_grad(function(x) sum(weights * cumprod(x)))(x)), shares, tolerance = 1e-11)
+  expect_equal(as.vector(xla_grad(function(x) sum(weights * cumprod(x)))(x)), shares, tolerance = 1e-11)
   # Nothing is carried over a zero, however large the factors after it.
   x <- c(rep(10, 300), 0, rep(10, 600))
   run <- xla_jit(function(a, b) xlaffi:::recurrence(a, b, 1L))
@@ -75,14 +75,15 @@ test_that("batches of running functions and of their gradients", {
   skip_without_plugin()
   m <- matrix(sin(1:12), 3)
   for (f in running_functions) {
-    expect_equal(ffi_vmap(f)(m), t(apply(m, 1, f)))
-    gradient <- ffi_grad(function(x) sum(cos(f(x))))
+    expect_equal(xla_vmap(f)(m), t(apply(m, 1, f)))
+    gradient <- xla_grad(function(x) sum(cos(f(x))))
     rows <- t(apply(m, 1, function(row) as.vector(gradient(row))))
-    expect_equal(ffi_vmap(gradient)(m), rows)
+    expect_equal(xla_vmap(gradient)(m), rows)
   }
 })
 
 test_that("what cannot run is named", {
+  values_anywhere()
   z <- xlaffi:::new_parameter(ffi_type("c128", 3))
   expect_snapshot(error = TRUE, {
     cummax(z)

@@ -102,10 +102,11 @@ test_that("a loop goes through the elements in R's order", {
     sum
   }
   expect_identical(traced(horner, m), horner(m))
-  expect_identical(ffi_grad(function(m) horner(m))(m), matrix(2^(5:0), 2))
+  expect_identical(xla_grad(function(m) horner(m))(m), matrix(2^(5:0), 2))
 })
 
 test_that("what R decides on values is an error that shows the user's code", {
+  values_anywhere()
   x <- xlaffi:::new_parameter(ffi_type("f64", 3))
   run <- function(f) xlaffi:::call_written(f, list(x))
   expect_snapshot(error = TRUE, {
@@ -246,6 +247,7 @@ test_that("generics of R's reach the methods that the user wrote", {
 })
 
 test_that("objects beside values are refused", {
+  values_anywhere()
   x <- xlaffi:::new_parameter(ffi_type("f64", 3))
   run <- function(f) xlaffi:::with_written_calls(xlaffi:::call_written(f, list(x)))
   objects <- list(
@@ -261,6 +263,7 @@ test_that("objects beside values are refused", {
 })
 
 test_that("a function of a package that decides by a value is told as the cause", {
+  values_anywhere()
   # What R's own `if` says of a value
   decides <- function(x) if (x) 1 else 2
   value <- xlaffi:::new_parameter(ffi_type("pred", integer()))

@@ -6,7 +6,7 @@ test_that("options and environment variables that change ask for another program
     xla_jit(function(x) x * getOption("xlaffi_test_factor")),
     xla_jit(function(x) x * options("xlaffi_test_factor")[[1L]]),
     xla_jit(function(x) x * options()$xlaffi_test_factor),
-    ffi_grad(function(x) x^2 / 2 * getOption("xlaffi_test_factor"))
+    xla_grad(function(x) x^2 / 2 * getOption("xlaffi_test_factor"))
   )
   inner <- by[[1L]]
   by[[5L]] <- xla_jit(function(x) inner(x) + 0)

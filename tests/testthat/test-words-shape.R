@@ -74,7 +74,7 @@ test_that("types are changed as in R", {
   })
   expect_identical(narrow(c(2^31 - 1, -2^31, 5)),
     list(c(NA, NA, 5L), c(.Machine$integer.max, NA, 5L), c(2147483645L, NA, 3L)))
-  expect_match(ffi_program(function(x) as.numeric(x), ffi_type("f32", 2)), "-> (tensor<2xf32>)", fixed = TRUE)
+  expect_match(xla_program(function(x) as.numeric(x), ffi_type("f32", 2)), "-> (tensor<2xf32>)", fixed = TRUE)
 })
 
 test_that("diagonals and pairs are R's", {
@@ -105,17 +105,17 @@ test_that("functions of shape have derivatives and batches", {
   m <- data$m
   expect_gradient(f, x, m)
   expect_gradient(f, x, m, wrt = 2)
-  slope <- ffi_grad(f)
+  slope <- xla_grad(f)
   expect_gradient(function(x, m) sum(slope(x, m)^2), x, m, tolerance = 1e-5)
-  batch <- ffi_vmap(f, list(1, NULL))(rbind(x, 2 * x), m)
+  batch <- xla_vmap(f, list(1, NULL))(rbind(x, 2 * x), m)
   expect_equal(batch, c(xla_jit(f)(x, m), xla_jit(f)(2 * x, m)), tolerance = 1e-12)
-  batch <- ffi_vmap(f, list(NULL, 3))(x, array(c(m, m / 2), c(3, 4, 2)))
+  batch <- xla_vmap(f, list(NULL, 3))(x, array(c(m, m / 2), c(3, 4, 2)))
   expect_equal(batch, c(xla_jit(f)(x, m), xla_jit(f)(x, m / 2)), tolerance = 1e-12)
 })
 
 test_that("errors say what shapes there are", {
   skip_without_plugin()
-  trace <- function(f) invisible(ffi_program(f, data$x, data$m))
+  trace <- function(f) invisible(xla_program(f, data$x, data$m))
   expect_snapshot(error = TRUE, {
     trace(function(x, m) rbind(m, x))
     trace(function(x, m) cbind(m, m[1:2, ]))
@@ -150,8 +150,8 @@ test_that("diff() and aperm() take arrays as R does", {
   a <- array(sin(1:12), c(2, 3, 2))
   expect_as_r(diff(a), diff(a, 2), diff(a[, , 1]), diff(t(a[, 1, ])), data = list(a = a))
   expect_snapshot(error = TRUE, {
-    invisible(ffi_program(function(x) aperm(x), c(1, 2)))
-    invisible(ffi_program(function(x) lower.tri(matrix(x, 1), diag = x[1] > 1), c(1, 2)))
+    invisible(xla_program(function(x) aperm(x), c(1, 2)))
+    invisible(xla_program(function(x) lower.tri(matrix(x, 1), diag = x[1] > 1), c(1, 2)))
   })
 })
 
@@ -165,7 +165,7 @@ test_that("c() of lists keeps their names", {
     )
     x
   }
-  invisible(ffi_program(traced, c(1, 2)))
+  invisible(xla_program(traced, c(1, 2)))
   in_program <- names_of
   traced(c(1, 2))
   expect_identical(in_program, names_of)

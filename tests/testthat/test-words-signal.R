@@ -34,7 +34,7 @@ test_that("filter() is R's", {
     expect_gradient(function(x, f) sum(filter(x, f, sides = 1)[3:7]^2), data$x, data$f, wrt = wrt)
     expect_gradient(function(x, f) sum(filter(x, f, "recursive")^2), data$x, data$f, wrt = wrt)
   }
-  batch <- ffi_vmap(function(x) filter(x, c(0.5, 0.2), "recursive"))(rbind(data$x, data$y))
+  batch <- xla_vmap(function(x) filter(x, c(0.5, 0.2), "recursive"))(rbind(data$x, data$y))
   expect_equal(batch[2, ], as.vector(filter(data$y, c(0.5, 0.2), "recursive")))
 })
 
@@ -50,7 +50,7 @@ test_that("toeplitz() and zapsmall() are R's", {
 
 test_that("errors say what filters take", {
   skip_without_plugin()
-  trace <- function(f) invisible(ffi_program(f, c(1, -1, 2)))
+  trace <- function(f) invisible(xla_program(f, c(1, -1, 2)))
   expect_snapshot(error = TRUE, {
     trace(function(x) convolve(x, 1:2))
     trace(function(x) convolve(x, 1:2, type = "no"))

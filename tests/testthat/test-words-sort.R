@@ -57,19 +57,19 @@ test_that("sorting has derivatives and batches", {
   x <- c(0.3, -1, 2, 0.5)
   expect_gradient(f, x, data$m)
   expect_gradient(f, x, data$m, wrt = 2)
-  slope <- ffi_grad(f)
+  slope <- xla_grad(f)
   expect_gradient(function(x, m) sum(slope(x, m)^3), x, data$m)
   one <- xla_jit(f)
-  expect_equal(ffi_vmap(f, list(1, NULL))(rbind(x, -x), data$m), c(one(x, data$m), one(-x, data$m)))
-  expect_equal(ffi_vmap(f, list(NULL, 1))(x, aperm(array(c(data$m, -data$m), c(3, 4, 2)), c(3, 1, 2))),
+  expect_equal(xla_vmap(f, list(1, NULL))(rbind(x, -x), data$m), c(one(x, data$m), one(-x, data$m)))
+  expect_equal(xla_vmap(f, list(NULL, 1))(x, aperm(array(c(data$m, -data$m), c(3, 4, 2)), c(3, 1, 2))),
     c(one(x, data$m), one(x, -data$m)))
-  ranks <- ffi_vmap(function(x) rank(x))(rbind(x, -x, c(1, 1, 2, 0)))
+  ranks <- xla_vmap(function(x) rank(x))(rbind(x, -x, c(1, 1, 2, 0)))
   expect_identical(ranks, rbind(rank(x), rank(-x), rank(c(1, 1, 2, 0))))
 })
 
 test_that("errors say what sorting takes", {
   skip_without_plugin()
-  trace <- function(f) invisible(ffi_program(f, data$x, data$m))
+  trace <- function(f) invisible(xla_program(f, data$x, data$m))
   expect_snapshot(error = TRUE, {
     trace(function(x, m) sort(x, partial = 2))
     trace(function(x, m) order(x, na.last = NA))

@@ -76,11 +76,11 @@ test_that("logarithms of sums", {
     expect_derivatives(f, y, 1e-8)
   }
   share <- exp(y) / sum(exp(y))
-  expect_near(ffi_grad(hlo_logsumexp)(y), share)
-  expect_near(ffi_hessian(function(x) hlo_logsumexp(x))(y), diag(share) - outer(share, share))
-  expect_near(ffi_grad(function(x) sum(hlo_logaddexp(x, x)))(c(1, -2)), c(1, 1))
-  expect_near(ffi_grad(function(x) sum(hlo_logsumexp(x)))(c(1, -Inf)), c(1, 0))
-  batch <- ffi_vmap(function(x) hlo_logsumexp(x))(matrix(1:6 + 0, 2))
+  expect_near(xla_grad(hlo_logsumexp)(y), share)
+  expect_near(xla_hessian(function(x) hlo_logsumexp(x))(y), diag(share) - outer(share, share))
+  expect_near(xla_grad(function(x) sum(hlo_logaddexp(x, x)))(c(1, -2)), c(1, 1))
+  expect_near(xla_grad(function(x) sum(hlo_logsumexp(x)))(c(1, -Inf)), c(1, 0))
+  batch <- xla_vmap(function(x) hlo_logsumexp(x))(matrix(1:6 + 0, 2))
   expect_near(batch, apply(matrix(1:6 + 0, 2), 1, function(x) log(sum(exp(x)))))
 })
 
@@ -88,7 +88,7 @@ test_that("bad input is named", {
   skip_without_plugin()
   expect_snapshot(error = TRUE, {
     xla_jit(function(x) besselI(x, 1, expon.scaled = NA))(1)
-    ffi_grad(function(nu) besselJ(1, nu))(1)
+    xla_grad(function(nu) besselJ(1, nu))(1)
     xla_jit(function(x) hlo_logsumexp(x, 2))(1)
     xla_jit(function(x) hlo_log1pexp(x))(1i)
   })

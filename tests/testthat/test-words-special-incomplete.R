@@ -103,7 +103,7 @@ test_that("derivatives in all arguments are those of differences, twice", {
 
 test_that("bad input is named", {
   skip_without_plugin()
-  third <- function(f) ffi_grad(function(x) sum(f(x)))
+  third <- function(f) xla_grad(function(x) sum(f(x)))
   expect_snapshot(error = TRUE, {
     xla_jit(function(x) hlo_gammainc_p(1, x, log = NA))(1)
     xla_jit(function(x) hlo_betainc(1, 2, x, lower = "no"))(1)

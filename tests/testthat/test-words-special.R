@@ -69,7 +69,7 @@ test_that("derivatives are those of differences, twice", {
   for (f in list(hlo_erfinv, hlo_erfcinv, hlo_ndtri, function(x) hlo_ndtri_exp(-x))) {
     expect_derivatives(f, c(0.1, 0.4, 0.6, 0.9), 1e-7)
   }
-  expect_identical(as.vector(ffi_grad(function(k) sum(choose(5, k)))(c(2, 3))), c(0, 0))
+  expect_identical(as.vector(xla_grad(function(k) sum(choose(5, k)))(c(2, 3))), c(0, 0))
 })
 
 test_that("dtypes, shapes and batches", {
@@ -81,7 +81,7 @@ test_that("dtypes, shapes and batches", {
   x <- matrix(1:6 + 0.5, 2)
   expect_equal(xla_jit(function(x) lgamma(x))(x), lgamma(x), tolerance = 1e-14)
   expect_length(xla_jit(function(x) lgamma(x))(numeric()), 0)
-  expect_equal(ffi_vmap(function(x, b) beta(x, b), list(1, NULL))(x, 1:3 + 0), t(apply(x, 1, beta, 1:3)))
+  expect_equal(xla_vmap(function(x, b) beta(x, b), list(1, NULL))(x, 1:3 + 0), t(apply(x, 1, beta, 1:3)))
   # Chunks that threads share
   many <- seq(0.01, 50, length.out = 5003)
   expect_near(xla_jit(function(x) lgamma(x))(many), lgamma(many), 1e-14)
@@ -94,6 +94,6 @@ test_that("bad input is named", {
     xla_jit(function(x) lgamma(x))(1i)
     xla_jit(function(x) lgamma(x, 2))(1)
     xla_jit(function(x) hlo_polygamma(1, hlo_convert(x, "f16")))(1)
-    ffi_grad(function(n) hlo_zeta(n, 1))(2)
+    xla_grad(function(n) hlo_zeta(n, 1))(2)
   })
 })

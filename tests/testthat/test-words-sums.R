@@ -46,6 +46,9 @@ test_that("summaries of nothing are R's", {
   expressions <- as.list(expression(sum(x), prod(x), max(x), min(x), range(x), which.max(x)))
   expect_words(c(expressions, as.list(expression(mean(x)))), x = numeric())
   expect_words(expressions, x = integer())
+  # One row has no correlation.
+  expect_words(as.list(expression(cor(m), cor(x, x), cor(row), cor(n, use = "complete.obs"), weighted.mean(x, x))),
+    x = numeric(), m = matrix(0, 0, 2), row = matrix(1:3 + 0, 1), n = cbind(c(1, NaN, NaN), 1:3))
   expect_words(as.list(expression(any(x), all(x))), x = logical())
 })
 
@@ -62,11 +65,11 @@ test_that("sums of integers that are too large are NA, and products with a zero 
   large <- .Machine$integer.max
   sums <- xla_jit(function(x) list(sum(x), sum(x, 3L), sum(-x, -3L), sum(x, -2L)))(c(large, 2L))
   expect_identical(lapply(sums, as.vector), list(NA_integer_, NA_integer_, NA_integer_, large))
-  expect_identical(as.vector(ffi_vmap(sum)(rbind(c(1L, 2L), c(large, 1L)))), c(3L, NA))
+  expect_identical(as.vector(xla_vmap(sum)(rbind(c(1L, 2L), c(large, 1L)))), c(3L, NA))
   zeros <- c(0, rep(1e300, 63))
   products <- xla_jit(function(x, y) list(prod(x), prod(rev(x)), prod(x[-1], 0), prod(x, y), prod(x[-1])))(zeros, Inf)
   expect_identical(as.vector(unlist(products)), c(0, 0, 0, NaN, Inf))
-  expect_identical(as.vector(ffi_grad(prod)(c(0, 2, 3))), c(6, 0, 0))
+  expect_identical(as.vector(xla_grad(prod)(c(0, 2, 3))), c(6, 0, 0))
 })
 
 test_that("norms of large and small matrices", {
@@ -74,7 +77,7 @@ test_that("norms of large and small matrices", {
   m <- cbind(c(3, 0), c(0, 4))
   for (size in c(1e300, 1e-300, 1, 1e200)) {
     expect_equal(xla_jit(function(m) norm(m, "F"))(m * size) / size, 5, tolerance = 1e-15)
-    expect_equal(ffi_grad(function(m) norm(m, "F"))(m * size), m / 5, tolerance = 1e-15)
+    expect_equal(xla_grad(function(m) norm(m, "F"))(m * size), m / 5, tolerance = 1e-15)
     expect_equal(xla_jit(function(m) norm(m * 1i, "F"))(m * size) / size, 5, tolerance = 1e-15)
   }
   expect_identical(xla_jit(function(m) norm(m, "F"))(m * Inf), NaN)
@@ -88,7 +91,7 @@ test_that("the first extreme, whatever surrounds it", {
     expect_words(expressions, x = x)
   }
   expect_identical(xla_jit(which.max)(c(NaN, NaN)), NA_integer_)
-  expect_identical(as.vector(ffi_vmap(which.max)(matrix(c(1, 5, 2, 9, 3, 3), 2))), c(3L, 2L))
+  expect_identical(as.vector(xla_vmap(which.max)(matrix(c(1, 5, 2, 9, 3, 3), 2))), c(3L, 2L))
 })
 
 test_that("rows and columns, and what is swept out of them", {
@@ -166,27 +169,42 @@ test_that("derivatives of the first and second order, and batches", {
     function(m) sum(sweep(m, 1, rowSums(m^2), "*")), function(m) sum(tcrossprod(m)^2),
     function(m) sum(qr.solve(m, c(1, 2, 3, 5))^2), function(m) sum(prop.table(m, 1)^2)
   )
-  check <- function(f, x) {
-    value <- xla_jit(f)
-    gradient <- ffi_grad(f)
+  # All functions of one kind of argument in one program for each of these
+  check <- function(functions, x) {
+    values <- xla_jit(function(x) {
+      lapply(functions, function(f) list(value = xla_jit(f)(x), gradient = xla_grad(f)(x)))
+    })
+    tangents <- xla_jit(function(x, direction) {
+      lapply(functions, function(f) xla_jvp(xla_grad(f))(x, direction)$tangent)
+    })
+    batches <- xla_jit(function(batch) lapply(functions, function(f) xla_vmap(f)(batch)))
     direction <- cos(x) / 2
     h <- 1e-5
-    along <- function(g) (g(x + h * direction) - g(x - h * direction)) / (2 * h)
-    expect_equal(sum(gradient(x) * direction), as.vector(along(value)), tolerance = 1e-5)
-    expect_equal(as.vector(ffi_jvp(gradient)(x, direction)$tangent), as.vector(along(gradient)), tolerance = 1e-5)
+    at <- values(x)
+    before <- values(x - h * direction)
+    after <- values(x + h * direction)
+    moved <- values(x + 0.25)
+    second <- tangents(x, direction)
     batch <- aperm(array(c(x, x + 0.25), c(dim(as.matrix(x)), 2)), c(3, 1, 2))
-    batch <- if (is.matrix(x)) batch else batch[, , 1]
-    expect_equal(as.vector(ffi_vmap(f)(batch)), c(value(x), value(x + 0.25)), tolerance = 1e-10)
+    both <- batches(if (is.matrix(x)) batch else batch[, , 1])
+    for (i in seq_along(functions)) {
+      label <- deparse1(body(functions[[i]]))
+      along <- function(what) as.vector((after[[i]][[what]] - before[[i]][[what]]) / (2 * h))
+      expect_equal(sum(at[[i]]$gradient * direction), along("value"), tolerance = 1e-5, label = label)
+      expect_equal(as.vector(second[[i]]), along("gradient"), tolerance = 1e-5, label = label)
+      expect_equal(as.vector(both[[i]]), c(at[[i]]$value, moved[[i]]$value), tolerance = 1e-10, label = label)
+    }
   }
-  for (f in of_vectors) check(f, x)
-  for (f in of_matrices) check(f, m)
+  check(of_vectors, x)
+  check(of_matrices, m)
   # Products have derivatives through zeros.
   zeros <- c(2, 0, 3, 0.5)
-  expect_identical(as.vector(ffi_grad(prod)(zeros)), c(0, 3, 0, 0))
-  expect_equal(ffi_hessian(prod)(zeros)[2, ], c(1.5, 0, 1, 6))
+  expect_identical(as.vector(xla_grad(prod)(zeros)), c(0, 3, 0, 0))
+  expect_equal(xla_hessian(prod)(zeros)[2, ], c(1.5, 0, 1, 6))
 })
 
 test_that("what is not available is named", {
+  values_anywhere()
   x <- xlaffi:::new_parameter(ffi_type("f64", 3))
   z <- xlaffi:::new_parameter(ffi_type("c128", 3))
   m <- xlaffi:::new_parameter(ffi_type("f64", c(3, 2)))

@@ -26,10 +26,10 @@ test_that("triangular systems have derivatives and batches", {
     step <- replace(a * 0, i, 1e-6)
     differences[i] <- (value(a + step, b) - value(a - step, b)) / 2e-6
   }
-  expect_equal(ffi_grad(f)(a, b), differences, tolerance = 1e-8)
+  expect_equal(xla_grad(f)(a, b), differences, tolerance = 1e-8)
   batch <- array(c(a, 2 * a), c(3, 3, 2))
   expect_equal(
-    ffi_vmap(function(a, b) backsolve(a, b), in_axes = list(3, NULL), out_axes = 3)(batch, b),
+    xla_vmap(function(a, b) backsolve(a, b), in_axes = list(3, NULL), out_axes = 3)(batch, b),
     array(c(backsolve(a, b), backsolve(2 * a, b)), c(3, 2, 2)), tolerance = 1e-14
   )
 })

@@ -27,11 +27,11 @@ test_that("a function that is traced is called by names", {
   expect_identical(call_of(function(x, ...) stop("mine"), 1, 2, b = list(3, 4)), "f(x, x2, b = b)")
   expect_identical(call_of(function(f) stop("mine"), 1), "f(f)")
   expect_identical(call_of(function(x) xla_jit(function(y, ...) stop("mine"))(x, 2), 1), "f(y, x2)")
-  expect_identical(call_of(ffi_grad(function(x, y) stop("mine")), 1, 2), "f(x, y)")
-  expect_identical(call_of(ffi_vmap(function(x) stop("mine")), 1), "f(x)")
+  expect_identical(call_of(xla_grad(function(x, y) stop("mine")), 1, 2), "f(x, y)")
+  expect_identical(call_of(xla_vmap(function(x) stop("mine")), 1), "f(x)")
   expect_identical(call_of(ffi_op(function(a, b) stop("mine"), name = "my op"), 1, 2), "`my op`(a, b)")
   expect_identical(
-    call_of(ffi_grad(ffi_op(function(a) a, jvp = function(primals, results, tangents) stop("mine"))), 1),
+    call_of(xla_grad(ffi_op(function(a) a, jvp = function(primals, results, tangents) stop("mine"))), 1),
     "jvp(primals, results, tangents)"
   )
   expect_identical(

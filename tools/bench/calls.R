@@ -13,7 +13,7 @@ jaxlib <- stats::setNames(floor$us, floor$step)
 x <- matrix(c(1, 2, 3, 4), 2)
 y <- x + 1
 multiply <- function(x, y) x * y
-program <- pjrt_compile(pjrt_program(ffi_program(multiply, x, y)))
+program <- pjrt_compile(pjrt_program(xla_program(multiply, x, y)))
 a <- pjrt_buffer(x, "f64")
 b <- pjrt_buffer(y, "f64")
 result <- await(pjrt_execute(program, a, b))

@@ -23,7 +23,7 @@ least <- function(f, turns = 5L) {
 # Regressions whose rows lie on the devices of `mesh`, as plain expressions and with sums in blocks of rows; `x` is what
 # this process has of the matrix.
 regressions <- function(mesh, x, y, rows) {
-  whole <- function(data, shape) ffi_shard(data, mesh, "rows", global_shape = shape)
+  whole <- function(data, shape) xla_shard(data, mesh, "rows", global_shape = shape)
   x <- whole(x, c(rows, ncol(x)))
   y <- whole(y, rows)
   linear_sums <- function(x, y) list(crossprod(x), crossprod(x, y))
@@ -34,7 +34,7 @@ regressions <- function(mesh, x, y, rows) {
     }
   }
   timed <- function(summed) {
-    mapped <- function(f) ffi_shard_map(f, mesh, in_specs = "rows", out_specs = ffi_spec())
+    mapped <- function(f) xla_shard_map(f, mesh, in_specs = "rows", out_specs = xla_spec())
     step <- function(sums) do.call(solve, hlo_psum(sums, "rows"))
     linear <- mapped(function(x, y) step(summed(linear_sums, x, y)))
     newton <- mapped(function(x, y) {
@@ -62,23 +62,23 @@ roles <- list(
   devices = function(devices, threads, rows) {
     pjrt_client("cpu", cpu_device_count = as.integer(devices), num_threads = as.integer(threads))
     data <- local_data(as.numeric(rows))
-    regressions(ffi_mesh(c(rows = as.integer(devices))), data$x, data$y, as.numeric(rows))
+    regressions(xla_mesh(c(rows = as.integer(devices))), data$x, data$y, as.numeric(rows))
   },
   processes = function(coordinator, processes, number, rows) {
     join(coordinator, processes, number, num_threads = 1L)
     data <- local_data(as.numeric(rows) / as.integer(processes))
-    regressions(ffi_mesh(c(rows = as.integer(processes))), data$x, data$y, as.numeric(rows))
+    regressions(xla_mesh(c(rows = as.integer(processes))), data$x, data$y, as.numeric(rows))
   },
   # A sum that R calls for and waits for, and one of many in a program
   psum = function(coordinator, processes, number, ...) {
     join(coordinator, processes, number)
-    mesh <- ffi_mesh(c(rows = as.integer(processes)))
-    mapped <- function(f) ffi_shard_map(f, mesh, in_specs = "rows", out_specs = ffi_spec())
+    mesh <- xla_mesh(c(rows = as.integer(processes)))
+    mapped <- function(f) xla_shard_map(f, mesh, in_specs = "rows", out_specs = xla_spec())
     total <- mapped(function(x) hlo_psum(x, "rows"))
     many <- mapped(function(x) hlo_fori(1, turns, function(i, y) hlo_psum(x * y, "rows") / 2, hlo_psum(x, "rows")))
     vapply(c(...), function(count) {
       count <- as.numeric(count)
-      x <- ffi_shard(matrix(1, 1, count), mesh, "rows", global_shape = c(as.integer(processes), count))
+      x <- xla_shard(matrix(1, 1, count), mesh, "rows", global_shape = c(as.integer(processes), count))
       for (i in 1:20) await(total(x))
       calls <- calls_of(count)
       c(

@@ -10,7 +10,7 @@ kepler <- ffi_call("kepler", function(M, e) list(sin = M, cos = M))
 functions <- list(`kepler, 4 numbers` = kepler, `x + y, 4 numbers` = xla_jit(function(x, y) x + y))
 
 results <- lapply(functions, function(f) {
-  program <- pjrt_compile(pjrt_program(ffi_program(f, x, x)))
+  program <- pjrt_compile(pjrt_program(xla_program(f, x, x)))
   alternate(list(
     `pjrt_execute()` = batches(function() pjrt_execute(program, x, x, simplify = FALSE)),
     `as a function` = batches(function() f(x, x))

@@ -94,7 +94,7 @@ cases <- list(
     tmb = list(model = "logistic", x = m$x, y = m$bad_air)
   ),
   `logistic regression, 100,000 x 10` = list(
-    objective = ffi_objective(m$minus_log_likelihood, numeric(10), x = large$x, y = large$y),
+    objective = xla_objective(m$minus_log_likelihood, numeric(10), x = large$x, y = large$y),
     plain = plain_logistic(large$x, large$y), tmb = c(model = "logistic", large)
   ),
   `Gaussian process, 322 x 322, 6 parameters` = list(

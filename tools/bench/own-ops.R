@@ -38,7 +38,7 @@ chain <- function(f, n) {
   }
 }
 program <- function(f, x, y) {
-  program <- pjrt_compile(pjrt_program(ffi_program(f, x, y)))
+  program <- pjrt_compile(pjrt_program(xla_program(f, x, y)))
   function() pjrt_execute(program, x, y, simplify = FALSE)
 }
 x <- pjrt_buffer(seq_len(10) / 10, "f64")

@@ -16,7 +16,7 @@ openblas=$arm64_root/opt/python/scipy_openblas32/lib/libscipy_openblas.so
 # --- crates -------------------------------------------------------------------------------
 compile arm64 $triple
 tests arm64 "xla-ffi" xla-ffi
-tests arm64 "lanes" lanes:units
+tests arm64 "lanes" lanes:kernels
 tests arm64 "cuda, fork, main-thread, …" cuda fork main-thread matrices pjrt-api proto-wire special
 tests arm64 "own-ops" own-ops
 with "XLAFFI_LAPACK=$openblas" tests arm64 "lapack, ops on OpenBLAS" lapack ops

@@ -23,7 +23,7 @@ wine64 cmd /c exit < /dev/null > /dev/null 2>&1
 # --- crates -------------------------------------------------------------------------------
 compile windows $triple
 tests windows "xla-ffi" xla-ffi
-tests windows "lanes" lanes:units
+tests windows "lanes" lanes:kernels
 tests windows "cuda, fork, main-thread, …" cuda fork main-thread matrices pjrt-api proto-wire special
 tests windows "own-ops" own-ops
 with XLAFFI_LAPACK=r tests windows "lapack, ops on R's own LAPACK" lapack ops

@@ -18,28 +18,28 @@ joined <- if (length(rest)) {
 }
 n <- joined$num_processes
 i <- joined$process_id
-mesh <- ffi_mesh(c(rows = n))
-total <- xla_jit(function(x) sum(x), out_shardings = ffi_spec())
+mesh <- xla_mesh(c(rows = n))
+total <- xla_jit(function(x) sum(x), out_shardings = xla_spec())
 
 together <- function() {
   whole <- matrix(sin(seq_len(6 * n)), 2 * n)
   right <- cos(seq_len(2 * n))
   own <- 2 * i + 1:2
-  x <- ffi_shard(whole[own, ], mesh, "rows", global_shape = dim(whole))
-  y <- ffi_shard(right[own], mesh, "rows", global_shape = length(right))
-  normal <- xla_jit(function(x, y) list(crossprod(x), crossprod(x, y)), out_shardings = ffi_spec())
+  x <- xla_shard(whole[own, ], mesh, "rows", global_shape = dim(whole))
+  y <- xla_shard(right[own], mesh, "rows", global_shape = length(right))
+  normal <- xla_jit(function(x, y) list(crossprod(x), crossprod(x, y)), out_shardings = xla_spec())
   found <- lapply(normal(x, y), as_array)
   stopifnot(all.equal(found, list(crossprod(whole), crossprod(whole, right))))
-  each <- ffi_shard_map(function(x) hlo_psum(sum(x), "rows"), mesh, list("rows"), ffi_spec())
+  each <- xla_shard_map(function(x) hlo_psum(sum(x), "rows"), mesh, list("rows"), xla_spec())
   stopifnot(all.equal(as_array(each(y)), sum(right)))
-  moved <- ffi_shard_map(function(x) hlo_all_gather(x, "rows", tiled = TRUE), mesh, list("rows"), ffi_spec())
+  moved <- xla_shard_map(function(x) hlo_all_gather(x, "rows", tiled = TRUE), mesh, list("rows"), xla_spec())
   stopifnot(all.equal(as.vector(as_array(moved(y))), right))
 }
 
 # Most of a round is spent in the exchange of 32 MB.
 until_cut <- function(file) {
-  x <- ffi_shard(matrix(1, 1, 4e6), mesh, "rows", global_shape = c(n, 4e6))
-  columns <- xla_jit(function(x) colSums(x), out_shardings = ffi_spec())
+  x <- xla_shard(matrix(1, 1, 4e6), mesh, "rows", global_shape = c(n, 4e6))
+  columns <- xla_jit(function(x) colSums(x), out_shardings = xla_spec())
   stopifnot(all(as_array(columns(x)) == n))
   file.create(file)
   limit <- Sys.time() + 60
@@ -64,6 +64,6 @@ listening <- if (nzchar(Sys.which("ss"))) {
 cat("listens at", toString(listening), "\n")
 if (scene == "together") {
   # Nobody ends before all are through.
-  invisible(total(ffi_shard(1, mesh, "rows", global_shape = n)))
+  invisible(total(xla_shard(1, mesh, "rows", global_shape = n)))
 }
 cat("ok\n")

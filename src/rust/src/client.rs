@@ -107,16 +107,18 @@ fn make(
     if options.devices.is_empty() && options.replicas * options.partitions == 1 {
         options.devices = vec![on.device.id()?];
     }
-    options.kind = ProgramKind::of(program.code());
-    let options = options.to_bytes();
+    let is_alone = options.replicas * options.partitions == 1;
+    options.kind = ProgramKind::of(program, is_alone && &*on.platform == "cpu");
     let (client, program) = (on.client.clone(), program.clone());
     let platform = on.platform.clone();
     let run = Run::start(move || {
         let calls = Calls::of(&program, &client, &platform);
-        let (executable, others) = calls.compile(|changed| match calls.is_changed {
-            // What was compiled in another session may call other names.
-            true => client.compile(changed, &options),
-            false => how(&client, changed, &options),
+        let (executable, others) = calls.compile(|changed| {
+            known_options(&options, |options| match calls.is_changed {
+                // What was compiled in another session may call other names.
+                true => client.compile(changed, options),
+                false => how(&client, changed, options),
+            })
         });
         Ok(Done::Compiled(ExecutableObject {
             executable: Arc::new(executable?),
@@ -127,6 +129,29 @@ fn make(
         }))
     })?;
     Ok(wrap(run))
+}
+
+/// What is made with these options, or without those that only save time where the plugin knows one of them not.
+fn known_options<T>(
+    options: &CompileOptions,
+    make: impl Fn(&[u8]) -> pjrt::Result<T>,
+) -> pjrt::Result<T> {
+    match make(&options.to_bytes()) {
+        Err(error)
+            if options.kind.only_saves_time()
+                && error.to_string().contains("No such compile option") =>
+        {
+            let kind = ProgramKind::Plain;
+            make(
+                &CompileOptions {
+                    kind,
+                    ..options.clone()
+                }
+                .to_bytes(),
+            )
+        }
+        made => made,
+    }
 }
 
 /// What pjrt_compile_options() made, with the ids of the devices; NULL is one replica and one partition.

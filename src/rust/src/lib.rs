@@ -23,6 +23,7 @@ mod failure;
 mod handler;
 mod host;
 mod in_flight;
+mod launch;
 mod literal;
 mod memory;
 mod other_hosts;

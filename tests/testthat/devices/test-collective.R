@@ -11,9 +11,9 @@ test_that("collectives compute what they say, along one axis and several", {
   found <- local({
     x <- matrix(sin(1:64), 16)
     both <- list(c("a", "b"))
-    mesh <- ffi_mesh(c(a = 4, b = 2))
+    mesh <- xla_mesh(c(a = 4, b = 2))
     place <- function(axis) hlo_reshape(hlo_axis_index(axis), 1)
-    f <- ffi_shard_map(function(x, i, z, p) {
+    f <- xla_shard_map(function(x, i, z, p) {
       list(
         sum_a = hlo_psum(x, "a"), sum_b = hlo_psum(x, "b"), sum = hlo_psum(x, c("a", "b")), mean = hlo_pmean(x, "a"),
         max = hlo_pmax(x, "a"), min = hlo_pmin(x, c("b", "a")), int = hlo_psum(i, "a"), mean_int = hlo_pmean(i, "b"),
@@ -75,6 +75,6 @@ test_that("collectives compute what they say, along one axis and several", {
 })
 
 test_that("a permutation in which nobody sends gives zeros", {
-  f <- ffi_shard_map(function(x) hlo_ppermute(x, "a", list()), ffi_mesh(c(a = 4L)), "a", "a")
+  f <- xla_shard_map(function(x) hlo_ppermute(x, "a", list()), xla_mesh(c(a = 4L)), "a", "a")
   expect_identical(f(c(1, 2, 3, 4)), numeric(4))
 })

@@ -130,13 +130,13 @@ test_that("whole arrays are cut and put together as the program wants them", {
   results <- do.call(pjrt_execute, c(exec, parts))
   long <- bit64::as.integer64
   expect_identical(pjrt_gather(exec, results), list(-x, structure(long(11:16), dim = 6L), long(7)))
-  mesh <- ffi_mesh(c(a = 2L, b = 3L))
-  sharded <- ffi_shard(x, mesh, c("b", "a"), dtype = "f32")
+  mesh <- xla_mesh(c(a = 2L, b = 3L))
+  sharded <- xla_shard(x, mesh, c("b", "a"), dtype = "f32")
   expect_identical(pjrt_shard(exec, sharded, 7, 11:16)[[1]], sharded@shards)
-  replicated <- ffi_shard(bit64::as.integer64(7), mesh, dtype = "i64")
+  replicated <- xla_shard(bit64::as.integer64(7), mesh, dtype = "i64")
   expect_snapshot(error = TRUE, {
-    pjrt_shard(exec, ffi_shard(x, mesh, "a", dtype = "f32"), 7, 11:16)
-    pjrt_shard(exec, ffi_shard(x, mesh, c("b", "a")), 7, 11:16)
+    pjrt_shard(exec, xla_shard(x, mesh, "a", dtype = "f32"), 7, 11:16)
+    pjrt_shard(exec, xla_shard(x, mesh, c("b", "a")), 7, 11:16)
     pjrt_shard(exec, sharded, replicated, 11:16)
     pjrt_shard(exec, x)
     pjrt_shard(exec, x[1:3, ], 7, 11:16)

@@ -1,12 +1,12 @@
 # NaN in the largest and smallest numbers that several devices find together, which XLA's CPU drops by itself.
 
-mesh <- function() ffi_mesh(c(a = 4L))
+mesh <- function() xla_mesh(c(a = 4L))
 at_place <- function(x, i) replace(x, i, NaN)
 
 test_that("hlo_pmax() and hlo_pmin() are NaN where any device has NaN, for all floating-point dtypes", {
-  mesh <- ffi_mesh(c(a = 4L, b = 2L))
+  mesh <- xla_mesh(c(a = 4L, b = 2L))
   both <- list(c("a", "b"))
-  f <- ffi_shard_map(function(v) {
+  f <- xla_shard_map(function(v) {
     list(
       hlo_pmax(v, c("a", "b")), hlo_pmin(v, c("a", "b")), hlo_pmax(v, "a"), hlo_pmin(v, "b"),
       hlo_pmax(hlo_psum(v, "a"), c("a", "b"))
@@ -17,7 +17,7 @@ test_that("hlo_pmax() and hlo_pmin() are NaN where any device has NaN, for all f
       # Two numbers for each device
       x <- at_place(c(5, -16:-7, 3, 4, 2, 1, -3), if (i) 2L * i)
       parts <- matrix(x, 2)
-      found <- lapply(f(ffi_shard(x, mesh, both, dtype = dtype)), function(y) c(as_array(y)))
+      found <- lapply(f(xla_shard(x, mesh, both, dtype = dtype)), function(y) c(as_array(y)))
       by_a <- array(x, c(2, 2, 4))
       over <- function(g, keep) c(apply(by_a, keep, g))
       expect_identical(found, list(
@@ -31,10 +31,10 @@ test_that("hlo_pmax() and hlo_pmin() are NaN where any device has NaN, for all f
 
 test_that("derivatives of hlo_pmax() see NaN as they do on one device", {
   slope <- function(x) {
-    f <- ffi_shard_map(function(v) hlo_pmax(max(v), "a"), mesh(), "a", NULL)
-    ffi_grad(function(x) f(x))(x)
+    f <- xla_shard_map(function(v) hlo_pmax(max(v), "a"), mesh(), "a", NULL)
+    xla_grad(function(x) f(x))(x)
   }
-  of_one <- ffi_grad(function(x) max(x))
+  of_one <- xla_grad(function(x) max(x))
   for (x in list(c(1, 7, 7, 2), at_place(c(1, 7, 7, 2), 1), at_place(c(1, 7, 7, 2), 4))) {
     expect_identical(c(slope(x)), c(of_one(x)))
   }
@@ -50,11 +50,11 @@ test_that("reductions that XLA cuts over devices give NaN as on one device", {
     median = function(x) median(x[, 2]), quantile = function(x) quantile(x[, 2], c(0.2, 0.7)),
     cummax = function(x) cummax(x[, 2]), cummin = function(x) cummin(x[, 2]), sort = function(x) sort(x[, 2]),
     rev_sort = function(x) sort(c(x), decreasing = TRUE), order = function(x) order(x[, 2]),
-    softmax = function(x) exp(x - max(x)), ties = ffi_grad(function(x) max(x)), bottom = ffi_grad(function(x) min(x)),
-    slopes = ffi_grad(function(x) sum(apply(x, 2, max)^2)),
-    forward = function(x) ffi_jvp(function(x) max(x))(x, x)[[2L]],
+    softmax = function(x) exp(x - max(x)), ties = xla_grad(function(x) max(x)), bottom = xla_grad(function(x) min(x)),
+    slopes = xla_grad(function(x) sum(apply(x, 2, max)^2)),
+    forward = function(x) xla_jvp(function(x) max(x))(x, x)[[2L]],
     looped = function(x) hlo_fori(1, 3, function(i, s) s + max(x * s), 1),
-    each = function(x) ffi_vmap(function(v) max(v) - min(v))(x)
+    each = function(x) xla_vmap(function(v) max(v) - min(v))(x)
   )
   x <- matrix(c(sin(1:31), 2, 2, -2), 17)[-1, ]
   x <- rbind(x, x)
@@ -63,15 +63,15 @@ test_that("reductions that XLA cuts over devices give NaN as on one device", {
     # The first number, and one on each device in the second column
     for (i in c(0, 1, 33, 47, 48, 49, 64)) {
       y <- at_place(x, if (i) i)
-      found <- f(ffi_shard(y, mesh, "a"))
+      found <- f(xla_shard(y, mesh, "a"))
       expect_equal(c(as_array(found)), c(f(y)), label = paste(name, "with NaN at", i))
     }
   }
   for (dtype in c("f32", "f16", "bf16")) {
-    found <- xla_jit(function(x) c(max(x), min(x)))(ffi_shard(at_place(x, 20), mesh, "a", dtype = dtype))
+    found <- xla_jit(function(x) c(max(x), min(x)))(xla_shard(at_place(x, 20), mesh, "a", dtype = dtype))
     expect_true(all(is.nan(as_array(found))))
   }
-  expect_identical(c(as_array(xla_jit(function(x) range(x))(ffi_shard(c(5:1, 9:7), mesh, "a")))), c(1L, 9L))
+  expect_identical(c(as_array(xla_jit(function(x) range(x))(xla_shard(c(5:1, 9:7), mesh, "a")))), c(1L, 9L))
 })
 
 test_that("a program for one device has one reduction for the largest number", {
@@ -81,6 +81,6 @@ test_that("a program for one device has one reduction for the largest number", {
   }
   expect_identical(of(NULL), 1L)
   layout <- function(mesh) list(mesh = mesh, inputs = list(NULL), outputs = list(NULL))
-  expect_identical(of(layout(ffi_mesh(c(a = 1L)))), 1L)
+  expect_identical(of(layout(xla_mesh(c(a = 1L)))), 1L)
   expect_identical(of(layout(mesh())), 2L)
 })

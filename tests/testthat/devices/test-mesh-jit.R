@@ -1,4 +1,4 @@
-mesh <- ffi_mesh(c(data = 4, model = 2))
+mesh <- xla_mesh(c(data = 4, model = 2))
 
 # How often a function is traced
 counted <- function(f) {
@@ -32,9 +32,9 @@ test_that("functions compute with sharded arrays as R does with the whole", {
     jitted <- xla_jit(f)
     for (specs in list(
       list("data", "data", "data"), list(c("data", "model"), "model", NA), list(c(NA, "data"), c("data", NA), "model"),
-      list(ffi_spec(c("model", "data")), NULL, list(c("data", "model")))
+      list(xla_spec(c("model", "data")), NULL, list(c("data", "model")))
     )) {
-      sharded <- Map(ffi_shard, list(x, b, v), list(mesh), lapply(specs, as_spec))
+      sharded <- Map(xla_shard, list(x, b, v), list(mesh), lapply(specs, as_spec))
       result <- do.call(jitted, sharded)
       expect_equal(plain(arrays(result)), plain(wanted), tolerance = 1e-13, label = deparse1(body(f)))
     }
@@ -43,22 +43,22 @@ test_that("functions compute with sharded arrays as R does with the whole", {
 
 test_that("results are sharded arrays, where XLA left them or where they are wanted", {
   x <- matrix(as.double(1:64), 8)
-  a <- ffi_shard(x, mesh, c("data", "model"))
+  a <- xla_shard(x, mesh, c("data", "model"))
   y <- xla_jit(function(x) x * 2)(a)
   expect_s4_class(y, "xlaffi_sharded")
-  expect_identical(spec_of(y), "ffi_spec(\"data\", \"model\")")
+  expect_identical(spec_of(y), "xla_spec(\"data\", \"model\")")
   expect_identical(as_array(y), x * 2)
-  expect_identical(spec_of(xla_jit(function(x) t(x))(a)), "ffi_spec(\"model\", \"data\")")
-  expect_identical(spec_of(xla_jit(function(x) sum(x))(a)), "ffi_spec()")
+  expect_identical(spec_of(xla_jit(function(x) t(x))(a)), "xla_spec(\"model\", \"data\")")
+  expect_identical(spec_of(xla_jit(function(x) sum(x))(a)), "xla_spec()")
   # Six rows lie on two devices each: half of an axis
-  z <- xla_jit(function(x) x[1:6, ])(ffi_shard(x, mesh, "data"))
+  z <- xla_jit(function(x) x[1:6, ])(xla_shard(x, mesh, "data"))
   expect_identical(as_array(z), x[1:6, ])
-  expect_identical(spec_of(z), "ffi_spec(NULL, NULL)")
-  for (spec in list(ffi_spec(), "model", c("model", "data"), list(NULL, c("data", "model")))) {
+  expect_identical(spec_of(z), "xla_spec(NULL, NULL)")
+  for (spec in list(xla_spec(), "model", c("model", "data"), list(NULL, c("data", "model")))) {
     w <- xla_jit(function(x) x + 1, out_shardings = spec)(a)
     expect_identical(as_array(w), x + 1)
     expect_identical(w@spec, xlaffi:::checked_spec(spec, mesh, c(8L, 8L), "x"))
-    for (part in ffi_shards(w)) {
+    for (part in xla_shards(w)) {
       rows <- part$start[[1]]:part$end[[1]]
       columns <- part$start[[2]]:part$end[[2]]
       expect_identical(as_array(part$buffer), x[rows, columns, drop = FALSE] + 1)
@@ -67,28 +67,28 @@ test_that("results are sharded arrays, where XLA left them or where they are wan
   wanted <- list(u = "model", v = list(NULL, "data"))
   both <- xla_jit(function(x) list(u = x, v = list(sum(x), x)), out_shardings = wanted)
   result <- both(a)
-  expect_identical(spec_of(result$u), "ffi_spec(\"model\", NULL)")
-  expect_identical(spec_of(result$v[[2]]), "ffi_spec(\"data\", NULL)")
+  expect_identical(spec_of(result$u), "xla_spec(\"model\", NULL)")
+  expect_identical(spec_of(result$v[[2]]), "xla_spec(\"data\", NULL)")
   expect_null(xla_jit(function(x) NULL)(a))
 })
 
 test_that("R data and buffers are whole on each device, or cut by in_shardings", {
   x <- matrix(as.double(1:32), 8)
-  a <- ffi_shard(x, mesh, "data")
+  a <- xla_shard(x, mesh, "data")
   f <- xla_jit(function(x, y, z) x %*% y + z)
   y <- matrix(as.double(1:16), 4)
   expect_identical(as_array(f(a, y, 2)), x %*% y + 2)
   expect_identical(as_array(f(a, pjrt_buffer(y, "f64", "cpu:5"), pjrt_scalar(2, "f64"))), x %*% y + 2)
   # One R number takes the dtype
-  expect_identical(as.character(dtype(xla_jit(function(x, k) x * k)(ffi_shard(x, mesh, "data", "f32"), 2))), "f32")
+  expect_identical(as.character(dtype(xla_jit(function(x, k) x * k)(xla_shard(x, mesh, "data", "f32"), 2))), "f32")
 
   g <- xla_jit(function(x, y) x %*% y, mesh = mesh, in_shardings = list(x = "data", y = c(NA, "model")))
   for (arguments in list(list(x, y), list(y = y, x = x), list(x, pjrt_buffer(y, "f64")), list(a, y = y))) {
     result <- do.call(g, arguments)
     expect_identical(as_array(result), x %*% y)
-    expect_identical(spec_of(result), "ffi_spec(\"data\", \"model\")")
+    expect_identical(spec_of(result), "xla_spec(\"data\", \"model\")")
   }
-  expect_match(ffi_program(g, x, y), "%arg1: tensor<4x4xf64> {sdy.sharding = #sdy.sharding<@mesh, [{}, {\"model\"}]>}",
+  expect_match(xla_program(g, x, y), "%arg1: tensor<4x4xf64> {sdy.sharding = #sdy.sharding<@mesh, [{}, {\"model\"}]>}",
     fixed = TRUE
   )
   specs <- list(p = list(x = "data", y = NULL))
@@ -105,24 +105,24 @@ test_that("a second call does not trace again, another layout does", {
   x <- as.double(1:8)
   traced <- counted(function(x, y) x + y)
   f <- xla_jit(traced$f)
-  a <- ffi_shard(x, mesh, "data")
+  a <- xla_shard(x, mesh, "data")
   for (i in 1:3) expect_identical(as.vector(as_array(f(a, x))), x + x)
   expect_identical(traced$count(), 1L)
-  expect_identical(as.vector(as_array(f(ffi_shard(x + 1, mesh, "data"), x))), x + 1 + x)
+  expect_identical(as.vector(as_array(f(xla_shard(x + 1, mesh, "data"), x))), x + 1 + x)
   expect_identical(traced$count(), 1L)
-  f(ffi_shard(x, mesh, "model"), x)
+  f(xla_shard(x, mesh, "model"), x)
   expect_identical(traced$count(), 2L)
   f(a, a)
   expect_identical(traced$count(), 3L)
   f(x, x)
   expect_identical(traced$count(), 4L)
-  turned <- ffi_mesh(c(data = 4, model = 2), rev(devices()))
-  back <- f(ffi_shard(x, turned, "data"), x)
+  turned <- xla_mesh(c(data = 4, model = 2), rev(devices()))
+  back <- f(xla_shard(x, turned, "data"), x)
   expect_identical(traced$count(), 5L)
   expect_identical(as.vector(as_array(back)), x + x)
-  expect_true(device(ffi_shards(back)[[1]]$buffer) == devices()[[8]])
+  expect_true(device(xla_shards(back)[[1]]$buffer) == devices()[[8]])
   # A mesh that is equal is the same one.
-  f(ffi_shard(x, ffi_mesh(c(data = 4, model = 2)), "data"), x)
+  f(xla_shard(x, xla_mesh(c(data = 4, model = 2)), "data"), x)
   expect_identical(traced$count(), 5L)
   g <- xla_jit(traced$f, mesh = mesh, in_shardings = "data")
   for (i in 1:2) g(x, x)
@@ -130,13 +130,13 @@ test_that("a second call does not trace again, another layout does", {
 })
 
 test_that("wrong arguments and shardings are refused", {
-  x <- ffi_shard(matrix(as.double(1:64), 8), mesh, "data")
-  turned <- ffi_shard(1:8, ffi_mesh(c(data = 4, model = 2), rev(devices())), "data")
+  x <- xla_shard(matrix(as.double(1:64), 8), mesh, "data")
+  turned <- xla_shard(1:8, xla_mesh(c(data = 4, model = 2), rev(devices())), "data")
   f <- xla_jit(function(x, y) list(x, y))
   g <- function(...) xla_jit(function(x) x, ...)
   expect_snapshot(error = TRUE, {
     f(x, turned)
-    f(x, ffi_shard(1:8, ffi_mesh(c(a = 2)), "a"))
+    f(x, xla_shard(1:8, xla_mesh(c(a = 2)), "a"))
     g(in_shardings = "data")(1:8)
     g(out_shardings = "data")(1:8)
     g(mesh = mesh, in_shardings = "model")(x)
@@ -153,7 +153,7 @@ test_that("wrong arguments and shardings are refused", {
     xla_jit(function(x) hlo_shard(x, "data"))(1)
     xla_jit(function(x) hlo_shard(x, "rows", mesh))(1:8)
     xla_jit(function(x) hlo_shard(x, c("data", "data"), mesh))(1:8)
-    xla_jit(function(x) hlo_shard(x, "a", ffi_mesh(c(a = 2))))(x)
+    xla_jit(function(x) hlo_shard(x, "a", xla_mesh(c(a = 2))))(x)
     hlo_shard(x, "data")
   })
 })
@@ -164,35 +164,35 @@ test_that("derivatives and batches of sharded arrays are right, and sharded", {
   y <- rnorm(16)
   beta <- rnorm(4)
   loss <- function(beta, x, y) sum((x %*% beta - y)^2)
-  a <- ffi_shard(x, mesh, c("data", "model"))
-  b <- ffi_shard(y, mesh, "data")
+  a <- xla_shard(x, mesh, c("data", "model"))
+  b <- xla_shard(y, mesh, "data")
   gradient <- 2 * drop(crossprod(x, x %*% beta - y))
-  found <- ffi_grad(loss, wrt = 1:2)(beta, a, b)
+  found <- xla_grad(loss, wrt = 1:2)(beta, a, b)
   expect_equal(as.vector(as_array(found[[1]])), gradient, tolerance = 1e-12)
   expect_equal(as_array(found[[2]]), 2 * drop(x %*% beta - y) %o% beta, tolerance = 1e-12)
   expect_s4_class(found[[2]], "xlaffi_sharded")
-  expect_equal(as_array(ffi_hessian(loss)(beta, a, b)), 2 * crossprod(x), tolerance = 1e-12)
-  pushed <- ffi_jvp(function(x) x %*% t(x))(a, a)
+  expect_equal(as_array(xla_hessian(loss)(beta, a, b)), 2 * crossprod(x), tolerance = 1e-12)
+  pushed <- xla_jvp(function(x) x %*% t(x))(a, a)
   expect_equal(as_array(pushed$tangent), 2 * x %*% t(x), tolerance = 1e-12)
-  pulled <- ffi_vjp(function(x) exp(x))(a, a)
+  pulled <- xla_vjp(function(x) exp(x))(a, a)
   expect_equal(as_array(pulled$gradients), exp(x) * x, tolerance = 1e-12)
-  expect_equal(as_array(ffi_vmap(function(row) row / sum(row))(a)), x / rowSums(x), tolerance = 1e-12)
-  expect_equal(as_array(ffi_vmap(function(v) sum(v^2), in_axes = 2)(a)), array(colSums(x^2)), tolerance = 1e-12)
+  expect_equal(as_array(xla_vmap(function(row) row / sum(row))(a)), x / rowSums(x), tolerance = 1e-12)
+  expect_equal(as_array(xla_vmap(function(v) sum(v^2), in_axes = 2)(a)), array(colSums(x^2)), tolerance = 1e-12)
 
   # A function with shardings of its own, and constraints inside
   f <- xla_jit(function(x) sum(sin(x)), mesh = mesh, in_shardings = "data")
-  slope <- ffi_grad(f)(a)
+  slope <- xla_grad(f)(a)
   expect_equal(as_array(slope), cos(x), tolerance = 1e-12)
-  expect_match(ffi_program(ffi_grad(f), a), "sdy.sharding_constraint")
+  expect_match(xla_program(xla_grad(f), a), "sdy.sharding_constraint")
   g <- function(x) sum(hlo_shard(x^2, c("model", "data")) * x)
-  expect_equal(as_array(ffi_grad(g)(a)), 3 * x^2, tolerance = 1e-12)
+  expect_equal(as_array(xla_grad(g)(a)), 3 * x^2, tolerance = 1e-12)
   batch <- array(x, c(2, 8, 4))
-  expect_equal(as_array(ffi_vmap(g)(ffi_shard(batch, mesh))), array(apply(batch^3, 1, sum)), tolerance = 1e-12)
-  rows <- ffi_vmap(function(v) hlo_shard(v * 2, "model"))
-  expect_match(ffi_program(rows, a), "[{?}, {\"model\"}]", fixed = TRUE)
+  expect_equal(as_array(xla_vmap(g)(xla_shard(batch, mesh))), array(apply(batch^3, 1, sum)), tolerance = 1e-12)
+  rows <- xla_vmap(function(v) hlo_shard(v * 2, "model"))
+  expect_match(xla_program(rows, a), "[{?}, {\"model\"}]", fixed = TRUE)
   expect_identical(as_array(rows(a)), x * 2)
 
-  objective <- ffi_objective(loss, par = beta, x = a, y = b)
+  objective <- xla_objective(loss, par = beta, x = a, y = b)
   expect_equal(objective$gr(beta), gradient, tolerance = 1e-12)
   fit <- nlminb(objective$par, objective$fn, objective$gr, objective$he)
   expect_equal(fit$par, unname(coef(lm(y ~ x - 1))), tolerance = 1e-6)
@@ -210,7 +210,7 @@ test_that("loops, branches and random numbers are those of one device", {
   )
   for (f in functions) {
     jitted <- xla_jit(f)
-    expect_equal(as.vector(as_array(jitted(ffi_shard(x, mesh, "data")))), as.vector(jitted(x)), tolerance = 1e-12)
+    expect_equal(as.vector(as_array(jitted(xla_shard(x, mesh, "data")))), as.vector(jitted(x)), tolerance = 1e-12)
   }
 })
 
@@ -218,7 +218,7 @@ test_that("custom calls and linear algebra are right, on whole arrays", {
   withr::local_seed(3)
   x <- crossprod(matrix(rnorm(64), 8)) + diag(8)
   for (spec in list("data", c("model", "data"))) {
-    a <- ffi_shard(x, mesh, spec)
+    a <- xla_shard(x, mesh, spec)
     expect_equal(as_array(xla_jit(function(x) chol(x))(a)), chol(x), tolerance = 1e-12)
     expect_equal(as_array(xla_jit(function(x) solve(x))(a)), solve(x), tolerance = 1e-10)
     expect_equal(as_array(xla_chol(a)), chol(x), tolerance = 1e-12)
@@ -228,7 +228,7 @@ test_that("custom calls and linear algebra are right, on whole arrays", {
 
 test_that("custom calls of the user compute on whole arrays, on each device", {
   x <- matrix(as.double(1:64), 8)
-  a <- ffi_shard(x, mesh, c("data", "model"))
+  a <- xla_shard(x, mesh, c("data", "model"))
   calls <- 0L
   double <- ffi_callback(function(x) {
     calls <<- calls + 1L
@@ -242,13 +242,13 @@ test_that("custom calls of the user compute on whole arrays, on each device", {
   expect_error(as_array(xla_jit(function(x) fails(x))(a)), "not today")
   expect_identical(as_array(xla_jit(function(x) double(x) %*% x)(a)), (x * 2) %*% x)
   op <- ffi_op(function(x) x^3, jvp = function(primals, results, tangents) 3 * primals[[1]]^2 * tangents[[1]])
-  expect_identical(as_array(ffi_grad(function(x) sum(op(x)))(a)), 3 * x^2)
-  expect_true(all(ffi_check(op, ffi_shard(matrix(0.5, 4, 2), mesh, "data"))$ok))
+  expect_identical(as_array(xla_grad(function(x) sum(op(x)))(a)), 3 * x^2)
+  expect_true(all(ffi_check(op, xla_shard(matrix(0.5, 4, 2), mesh, "data"))$ok))
 })
 
 test_that("exact programs and nested arguments go over a mesh", {
   x <- matrix(as.double(1:64), 8)
-  a <- ffi_shard(x, mesh, c("data", "model"))
+  a <- xla_shard(x, mesh, c("data", "model"))
   expect_identical(as_array(xla_jit(function(x) x / 3, exact = TRUE)(a)), x / 3)
   f <- xla_jit(function(l) l$a * l$b[[1]])
   expect_identical(as_array(f(list(a = a, b = list(a)))), x * x)
@@ -259,18 +259,18 @@ test_that("programs over a mesh are kept on disk, each for its devices", {
   root <- withr::local_tempdir("programs")
   Sys.chmod(root, "0700")
   withr::local_options(xlaffi.program_cache = root)
-  forget <- function() withr::with_options(list(xlaffi.program_cache = FALSE), ffi_cache_clear("programs"))
+  forget <- function() withr::with_options(list(xlaffi.program_cache = FALSE), xla_cache_clear("programs"))
   forget()
   x <- as.double(1:8)
   f <- xla_jit(function(x) sum(x) * x)
   for (i in 1:2) {
-    expect_identical(as.vector(as_array(f(ffi_shard(x, mesh, "data")))), 36 * x)
-    expect_identical(nrow(ffi_cache("saved")), 1L)
+    expect_identical(as.vector(as_array(f(xla_shard(x, mesh, "data")))), 36 * x)
+    expect_identical(nrow(xla_cache("saved")), 1L)
     forget()
   }
-  f(ffi_shard(x, ffi_mesh(c(data = 4, model = 2), rev(devices())), "data"))
-  expect_identical(nrow(ffi_cache("saved")), 2L)
-  f(ffi_shard(x, mesh, "model"))
-  expect_identical(nrow(ffi_cache("saved")), 3L)
-  expect_match(ffi_cache("programs")$device[[1]], "id=0.*id=7")
+  f(xla_shard(x, xla_mesh(c(data = 4, model = 2), rev(devices())), "data"))
+  expect_identical(nrow(xla_cache("saved")), 2L)
+  f(xla_shard(x, mesh, "model"))
+  expect_identical(nrow(xla_cache("saved")), 3L)
+  expect_match(xla_cache("programs")$device[[1]], "id=0.*id=7")
 })

@@ -1,35 +1,35 @@
 test_that("the parts of arguments go in, and results are put together, also as a part of a larger program", {
   found <- local({
-    mesh <- ffi_mesh(c(data = 4, model = 2))
+    mesh <- xla_mesh(c(data = 4, model = 2))
     x <- matrix(sin((1:32)^2), 8)
     y <- cos(1:8)
-    cross <- ffi_shard_map(
-      function(x) hlo_psum(crossprod(x), "data"), mesh, list("data"), ffi_spec()
+    cross <- xla_shard_map(
+      function(x) hlo_psum(crossprod(x), "data"), mesh, list("data"), xla_spec()
     )
     shapes <- NULL
-    nested <- ffi_shard_map(function(a, b) {
+    nested <- xla_shard_map(function(a, b) {
       shapes <<- lapply(list(a$u, a$v[[1]], b), shape)
       list(p = a$u + 1, q = list(a$v[[1]] * 2L, b))
-    }, mesh, list(b = NULL, a = list(u = c("data", "model"), v = list(ffi_spec(c("model", "data"))))),
+    }, mesh, list(b = NULL, a = list(u = c("data", "model"), v = list(xla_spec(c("model", "data"))))),
     list(p = c("data", "model"), q = list(list(c("model", "data")), NULL)))
     n <- nested(list(u = x, v = list(1:8)), y)
     scale <- 3
     fit <- xla_jit(function(x, y) {
       # `w` comes from outside of the function that runs on the devices.
       w <- solve(crossprod(x), crossprod(x, y))
-      parts <- ffi_shard_map(function(x, y) {
+      parts <- xla_shard_map(function(x, y) {
         r <- y - drop(x %*% w)
         list(hlo_psum(sum(r^2), "data") * scale, r)
       }, mesh, "data", list(NULL, "data"))(x, y)
       list(rss = parts[[1]], r = parts[[2]] / 2, w = w)
     })
-    s <- cross(ffi_shard(x, mesh, "data"))
-    effects <- ffi_shard_map(function(x) NULL, mesh, "data", NULL)
+    s <- cross(xla_shard(x, mesh, "data"))
+    effects <- xla_shard_map(function(x) NULL, mesh, "data", NULL)
     list(
       cross = cross(x), again = cross(x * 2), nested = n, shapes = shapes, fit = fit(x, y),
       class = class(s)[[1]], sharded = as_array(s), nothing = effects(x),
-      by_rows = ffi_shard_map(function(x) hlo_reshape(sum(x), 1), mesh, list(list(NULL, "model")), "model")(x),
-      constant = ffi_shard_map(function() 1, mesh, NULL, "data")()
+      by_rows = xla_shard_map(function(x) hlo_reshape(sum(x), 1), mesh, list(list(NULL, "model")), "model")(x),
+      constant = xla_shard_map(function() 1, mesh, NULL, "data")()
     )
   })
   x <- matrix(sin((1:32)^2), 8)
@@ -51,7 +51,7 @@ test_that("the parts of arguments go in, and results are put together, also as a
 
 test_that("derivatives of all orders and batches are those of the whole", {
   found <- local({
-    mesh <- ffi_mesh(c(a = 4, b = 2))
+    mesh <- xla_mesh(c(a = 4, b = 2))
     both <- list(c("a", "b"))
     all <- c("a", "b")
     kinds <- function(w, x) {
@@ -71,17 +71,17 @@ test_that("derivatives of all orders and batches are those of the whole", {
         list(r / hlo_pmax(abs(r), all), sum(x) * r)
       }, w, c(0.5, 1, 1.5))
       more <- function(v) hlo_pmax(v, all) < 50
-      grown <- hlo_while(more, function(v) v * 1.5 + hlo_psum(sum(x)^2, all), w, max_turns = 20)
+      grown <- hlo_while(more, function(v) v * 1.5 + hlo_psum(sum(x)^2, all), w, max_iter = 20)
       branch <- hlo_cond(hlo_psum(sum(x), all) > 0,
         function() hlo_psum(sum(x^3), "b"), function() hlo_pmean(sum(x), "b")
       )
       hlo_psum(loop$carry + sum(loop$y) + branch, all) + grown
     }
     outer <- function(f) {
-      g <- ffi_shard_map(f, mesh, list(NULL, both), NULL)
+      g <- xla_shard_map(f, mesh, list(NULL, both), NULL)
       # What goes in is computed, and so is what is made of the result; `w` comes in from outside, too.
       function(w, x) {
-        h <- ffi_shard_map(
+        h <- xla_shard_map(
           function(x) list(hlo_psum(sum(x * sin(w)), all), x * w), mesh, list(both), list(NULL, both)
         )(x)
         g(w, x / 2)^2 * w + h[[1]] * sum(h[[2]]^2)
@@ -93,11 +93,11 @@ test_that("derivatives of all orders and batches are those of the whole", {
     lapply(list(kinds = kinds, turns = turns), function(f) {
       f <- outer(f)
       value <- xla_jit(f)
-      both <- ffi_vjp(f)(list(w, x), 1)$gradients
+      both <- xla_vjp(f)(list(w, x), 1)$gradients
       step <- 1e-5
       at <- function(t) value(w + t, x + t * dx)
-      gradient <- ffi_grad(f, 2)
-      along <- ffi_jvp(function(t) ffi_grad(f, 2)(w, x + t * dx))(0, 1)$tangent
+      gradient <- xla_grad(f, 2)
+      along <- xla_jvp(function(t) xla_grad(f, 2)(w, x + t * dx))(0, 1)$tangent
       ws <- c(0.5, 0.9)
       xs <- aperm(array(c(x, dx), c(16, 4, 2)), c(3, 1, 2))
       list(
@@ -107,10 +107,10 @@ test_that("derivatives of all orders and batches are those of the whole", {
           e <- replace(x * 0, i, step)
           (value(w, x + e) - value(w, x - e)) / (2 * step)
         }, 0),
-        forward = ffi_jvp(f)(list(w, x), list(1, dx))$tangent, forward_n = (at(step) - at(-step)) / (2 * step),
+        forward = xla_jvp(f)(list(w, x), list(1, dx))$tangent, forward_n = (at(step) - at(-step)) / (2 * step),
         second = along, second_n = (gradient(w, x + step * dx) - gradient(w, x - step * dx)) / (2 * step),
-        batch = ffi_vmap(f)(ws, xs), one_by_one = c(value(ws[[1]], xs[1, , ]), value(ws[[2]], xs[2, , ])),
-        batch_g = ffi_vmap(gradient, list(NULL, 1))(w, xs), g2 = gradient(w, xs[2, , ])
+        batch = xla_vmap(f)(ws, xs), one_by_one = c(value(ws[[1]], xs[1, , ]), value(ws[[2]], xs[2, , ])),
+        batch_g = xla_vmap(gradient, list(NULL, 1))(w, xs), g2 = gradient(w, xs[2, , ])
       )
     })
   })
@@ -127,31 +127,31 @@ test_that("derivatives of all orders and batches are those of the whole", {
 
 test_that("custom calls, prints and random numbers are each device's own", {
   found <- local({
-    mesh <- ffi_mesh(c(d = 8))
+    mesh <- xla_mesh(c(d = 8))
     one <- function(k) crossprod(matrix(sin(1:6 * k), 2)) + diag(3)
     a <- aperm(array(unlist(lapply(1:8, one)), c(3, 3, 8)), c(3, 1, 2))
-    factor <- ffi_shard_map(function(a) xla_chol(a), mesh, "d", "d")
-    logdet <- ffi_shard_map(function(a) {
+    factor <- xla_shard_map(function(a) xla_chol(a), mesh, "d", "d")
+    logdet <- xla_shard_map(function(a) {
       hlo_psum(2 * sum(log(xla_chol(hlo_reshape(a, c(3, 3)))[cbind(1:3, 1:3)])), "d")
     }, mesh, "d", NULL)
     M <- seq(0.1, 3, length.out = 16)
-    anomaly <- ffi_shard_map(function(M, e) kepler(M, e)[[1]], mesh, list("d", NULL), "d")
-    draws <- ffi_shard_map(function(seed) {
+    anomaly <- xla_shard_map(function(M, e) kepler(M, e)[[1]], mesh, list("d", NULL), "d")
+    draws <- xla_shard_map(function(seed) {
       hlo_rnorm(hlo_fold_in(hlo_key(seed), hlo_axis_index("d")), 2)
     }, mesh, NULL, "d")
     single <- xla_jit(function(seed, i) hlo_rnorm(hlo_fold_in(hlo_key(seed), i), 2))
     seen <- NULL
     tell <- ffi_callback(function(x) seen <<- c(seen, x), "x: f64[] ->", side_effect = TRUE)
-    show <- ffi_shard_map(function(x) {
+    show <- xla_shard_map(function(x) {
       tell(sum(x))
       hlo_custom_call("print_tensor", x, NULL, list(print_header = "part"), has_side_effect = TRUE)
       x
     }, mesh, "d", "d")
     list(
-      factor = factor(a), plain = xla_jit(xla_chol)(a), logdet = logdet(a), gradient = ffi_grad(logdet)(a), a = a,
+      factor = factor(a), plain = xla_jit(xla_chol)(a), logdet = logdet(a), gradient = xla_grad(logdet)(a), a = a,
       anomaly = anomaly(M, 0.3), kepler = xla_jit(function(M, e) kepler(M, e)[[1]])(M, 0.3),
-      slope = ffi_grad(function(e) sum(anomaly(M, e)))(0.3),
-      slope1 = ffi_grad(function(e) sum(kepler(M, e)[[1]]))(0.3),
+      slope = xla_grad(function(e) sum(anomaly(M, e)))(0.3),
+      slope1 = xla_grad(function(e) sum(kepler(M, e)[[1]]))(0.3),
       draws = draws(1L), singles = vapply(1:8, function(i) single(1L, i), c(0, 0)),
       printed = sum(grepl("part", utils::capture.output(shown <- show(M)))), shown = shown, seen = sort(seen), M = M
     )
@@ -169,14 +169,14 @@ test_that("custom calls, prints and random numbers are each device's own", {
 })
 
 test_that("side effects happen in order on each device, and once outside", {
-  mesh <- ffi_mesh(c(a = 8))
+  mesh <- xla_mesh(c(a = 8))
   seen <- NULL
   tell <- ffi_callback(function(x) {
     seen <<- c(seen, x)
     x
   }, "x: f64[] -> y: f64[]", side_effect = "ordered")
   x <- matrix(as.double(1:16), 8)
-  own <- ffi_shard_map(function(x) {
+  own <- xla_shard_map(function(x) {
     first <- tell(sum(x))
     second <- tell(-sum(x))
     x * (first + 2 * second)
@@ -192,7 +192,7 @@ test_that("side effects happen in order on each device, and once outside", {
     hlo_custom_call("print_tensor", sum(x), list(), list(print_header = "total"), has_side_effect = TRUE)
     x * tell(sum(x))
   })
-  printed <- utils::capture.output(found <- whole(ffi_shard(x, mesh, "a")))
+  printed <- utils::capture.output(found <- whole(xla_shard(x, mesh, "a")))
   expect_equal(as_array(found), x * sum(x))
   expect_identical(seen, sum(x))
   expect_identical(sum(printed == "total"), 1L)
@@ -200,9 +200,9 @@ test_that("side effects happen in order on each device, and once outside", {
 
 test_that("what would be wrong, or would not end, is refused with its reason", {
   said <- local({
-    mesh <- ffi_mesh(c(data = 4, model = 2))
+    mesh <- xla_mesh(c(data = 4, model = 2))
     x <- matrix(0, 8, 4)
-    map <- function(f, ins = "data", outs = NULL, ...) ffi_shard_map(f, mesh, ins, outs, ...)
+    map <- function(f, ins = "data", outs = NULL, ...) xla_shard_map(f, mesh, ins, outs, ...)
     sums <- function(x) hlo_psum(x, "data")
     loop <- function(decide) {
       map(function(x) hlo_while(function(s) decide(s) < 3, function(s) s + hlo_psum(s, "data"), sum(x)), outs = NULL)
@@ -240,10 +240,10 @@ test_that("what would be wrong, or would not end, is refused with its reason", {
       quote(map(function(x) {
         hlo_cond(sum(x) > 0, function() hlo_psum(sum(x), "data"), function() 0)
       })(x)),
-      quote(ffi_shard_map(1, mesh, NULL, NULL)),
-      quote(ffi_shard_map(sum, 2, NULL, NULL)),
+      quote(xla_shard_map(1, mesh, NULL, NULL)),
+      quote(xla_shard_map(sum, 2, NULL, NULL)),
       quote(map(sum, ins = 3)(x)),
-      quote(xla_jit(function(x) map(sums)(x) + ffi_shard_map(sums, ffi_mesh(c(data = 8)), "data", NULL)(x))(x))
+      quote(xla_jit(function(x) map(sums)(x) + xla_shard_map(sums, xla_mesh(c(data = 8)), "data", NULL)(x))(x))
     )
     lapply(cases, function(case) told(eval(case)))
   })
@@ -251,7 +251,7 @@ test_that("what would be wrong, or would not end, is refused with its reason", {
 })
 
 test_that("values, gradients and second derivatives are those of jax.shard_map", {
-  mesh <- ffi_mesh(c(a = 4, b = 2))
+  mesh <- xla_mesh(c(a = 4, b = 2))
   all <- c("a", "b")
   wide <- function(w) hlo_broadcast(w, c(2, 4), 2)
   functions <- list(
@@ -285,16 +285,16 @@ test_that("values, gradients and second derivatives are those of jax.shard_map",
   recorded <- strsplit(readLines("jax-shard-map.csv"), ",", fixed = TRUE)
   expect_identical(vapply(recorded, `[[`, "", 1L), names(functions))
   for (row in recorded) {
-    f <- ffi_shard_map(functions[[row[[1L]]]], mesh, list(list(all), NULL), NULL)
-    gradient <- ffi_grad(f, 1:2, value = TRUE)
-    found <- ffi_jvp(function(x) gradient(x, w))(x, v)
+    f <- xla_shard_map(functions[[row[[1L]]]], mesh, list(list(all), NULL), NULL)
+    gradient <- xla_grad(f, 1:2, value = TRUE)
+    found <- xla_jvp(function(x) gradient(x, w))(x, v)
     numbers <- unlist(list(found$value, found$tangent$gradient), use.names = FALSE)
     expect_equal(numbers, as.numeric(row[-1L]), tolerance = 1e-13, label = row[[1L]])
   }
 })
 
 test_that("each device goes through its own rows in blocks", {
-  mesh <- ffi_mesh(c(rows = 4))
+  mesh <- xla_mesh(c(rows = 4))
   set.seed(3)
   x <- matrix(rnorm(240), 80)
   y <- rnorm(80)
@@ -304,7 +304,7 @@ test_that("each device goes through its own rows in blocks", {
     seen <<- c(seen, nrow(x))
     sums(x, y)
   }
-  in_parts <- function(...) ffi_shard_map(..., mesh = mesh, in_specs = "rows", out_specs = ffi_spec())
+  in_parts <- function(...) xla_shard_map(..., mesh = mesh, in_specs = "rows", out_specs = xla_spec())
   for (size in c(5, 6)) {
     seen <- integer()
     f <- in_parts(function(x, y) hlo_psum(hlo_block_sum(counted, x, y, size = size), "rows"))
@@ -314,27 +314,27 @@ test_that("each device goes through its own rows in blocks", {
   }
   squares <- function(x, y) sum((x %*% 1:3 - y)^2)
   loss <- in_parts(function(x, y) hlo_psum(hlo_block_sum(squares, x, y, size = 5), "rows"))
-  expect_equal(ffi_grad(loss)(x, y), 2 * (x %*% 1:3 - y) %*% t(1:3), tolerance = 1e-13, ignore_attr = TRUE)
+  expect_equal(xla_grad(loss)(x, y), 2 * (x %*% 1:3 - y) %*% t(1:3), tolerance = 1e-13, ignore_attr = TRUE)
   # XLA shares out what is outside of such functions: there are no blocks.
   seen <- integer()
   whole <- xla_jit(function(x, y) hlo_block_sum(counted, x, y, size = 5))
-  out <- whole(ffi_shard(x, mesh, "rows"), ffi_shard(y, mesh, "rows"))
+  out <- whole(xla_shard(x, mesh, "rows"), xla_shard(y, mesh, "rows"))
   expect_equal(lapply(out, function(sum) c(as_array(sum))), lapply(sums(x, y), c), tolerance = 1e-13)
   expect_identical(seen, 80:81)
 })
 
 test_that("large constants reach each device, inside of the function and outside", {
-  mesh <- ffi_mesh(c(data = 4, model = 2))
+  mesh <- xla_mesh(c(data = 4, model = 2))
   wide <- matrix(sin((1:1600)^2) / 40, 40)
   x <- matrix(cos(1:320), 8)
-  inner <- ffi_shard_map(function(x) {
+  inner <- xla_shard_map(function(x) {
     y <- hlo_fori(1, 2, function(i, y) y %*% wide, x)
     y %*% wide
   }, mesh, "data", "data")
   found <- list(
     inner = inner(x), both = xla_jit(function(x) inner(x %*% wide) %*% wide)(x),
-    outer = as_array(xla_jit(function(x) x %*% wide + wide[1:8, ])(ffi_shard(x, mesh, c("data", "model")))),
-    slope = ffi_grad(function(x) sum(inner(x)^2))(x)
+    outer = as_array(xla_jit(function(x) x %*% wide + wide[1:8, ])(xla_shard(x, mesh, c("data", "model")))),
+    slope = xla_grad(function(x) sum(inner(x)^2))(x)
   )
   whole <- x %*% wide %*% wide %*% wide
   expect_equal(found$outer, x %*% wide + wide[1:8, ])

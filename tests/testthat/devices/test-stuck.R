@@ -50,10 +50,10 @@ test_that("a loop over integers of a handler that fails on one device ends", {
   # XLA calls the handler once, before the loop: only the time-out ends what its zeros keep going.
   ran <- processes(1L, '
     invisible(pjrt_client("cpu", cpu_device_count = 4L, collective_timeout = 5))
-    mesh <- ffi_mesh(c(d = 4L))
+    mesh <- xla_mesh(c(d = 4L))
     checked <- ffi_source("x: i32[n] -> z: i32[n]",
       code = "for (int64_t i = 0; i < n; i++) { if (x[i] > 3) FAIL(\\"too large\\"); z[i] = x[i]; }")
-    f <- ffi_shard_map(function(x) {
+    f <- xla_shard_map(function(x) {
       hlo_while(function(s) s < 3L, function(s) s + hlo_pmin(min(checked(x)), "d"), hlo_psum(sum(0L * x), "d"))
     }, mesh, "d", NULL)
     said <- function(x) writeLines(format(tryCatch(f(x), error = conditionMessage)))

@@ -39,6 +39,15 @@ batch_outcomes <- function(codes, data, dtype = "f64") {
   outcomes
 }
 
+# Runs `code` with all programs compiled as `kind` says, "long" or "short" (R/hlo-text-kind.R).
+compiled_as <- function(kind, code) {
+  set <- function(least) utils::assignInNamespace("least_long", least, "xlaffi")
+  least <- utils::getFromNamespace("least_long", "xlaffi")
+  on.exit(set(least))
+  set(if (kind == "long") 1L else .Machine$integer.max)
+  force(code)
+}
+
 batch_data <- function(data, dtype) {
   if (dtype == "f64") {
     return(data)
@@ -113,12 +122,12 @@ tolerated <- function(size, spread, dtype) {
 
 # A refusal of the list, NULL, or what the error is.
 condition_problem <- function(condition) {
-  message <- gsub("\033\\[[0-9;]*m", "", conditionMessage(condition))
+  message <- gsub("[[:space:]]+", " ", gsub("\033\\[[0-9;]*m", "", conditionMessage(condition)))
   if (!inherits(condition, "xlaffi_error")) {
-    return(paste("error of others:", strsplit(message, "\n", fixed = TRUE)[[1L]][[1L]]))
+    return(paste("error of others:", message))
   }
   if (is.na(refusal_kind(message))) {
-    paste("refusal:", gsub("\n", " ", message))
+    paste("refusal:", message)
   }
 }
 

@@ -6,35 +6,39 @@ differences <- list(
   list(
     name = "comparison with NaN", functions = c("==", "!=", "<", ">", "<=", ">="),
     when = function(arguments, value) anyNA(value),
-    documented = "?xla_words: `==` and its kin are FALSE beside NaN, `!=` is TRUE"
+    documented = "?xla_supported: `==` and its kin are FALSE beside NaN, `!=` is TRUE"
   ),
   list(
     name = "NA is NaN", functions = "is.nan",
     when = function(arguments, value) !identical(is.na(arguments[[1L]]), value),
-    documented = "?xla_words: is.nan"
+    documented = "?xla_supported: is.nan"
   ),
   list(
     name = "integers wrap around", functions = c("+", "-", "*", "sum", "cumsum", "prod", "abs", "^"),
-    when = function(arguments, value) is.integer(value) && anyNA(value),
+    when = function(arguments, value) is.integer(value) && anyNA(value) && !has_na(arguments),
     documented = "?xlaffi_value: integers wrap around where R gives NA"
+  ),
+  list(
+    name = "median of NA", functions = "median", when = function(arguments, value) is.integer(value) && anyNA(value),
+    documented = "?xla_supported: median, NaN where R may give a double"
   ),
   list(
     name = "logicals of NaN", functions = c("as.logical", "!", "&", "|", "xor", "any", "all"),
     when = function(arguments, value) has_na(arguments),
-    documented = "?xla_words: as.logical"
+    documented = "?xla_supported: as.logical"
   ),
   list(
     name = "integers of NaN", functions = "as.integer", when = function(arguments, value) anyNA(value),
-    documented = "?xla_words: as.integer"
+    documented = "?xla_supported: as.integer"
   ),
   list(
     name = "types of ifelse()", functions = "ifelse",
     when = function(arguments, value) typeof(value) != typeof(c(arguments[[2L]], arguments[[3L]])),
-    documented = "?xla_words: ifelse, the larger type of both branches"
+    documented = "?xla_supported: ifelse, the larger type of both branches"
   ),
   list(
     name = "positions of NaN alone", functions = c("which.max", "which.min"),
-    when = function(arguments, value) length(value) == 0L, documented = "?xla_words: which.max"
+    when = function(arguments, value) length(value) == 0L, documented = "?xla_supported: which.max"
   ),
   list(
     name = "overflow on the way", functions = c("exp", "*", "/", "^", "sum", "prod", "cumprod", "cumsum", "sinh",
@@ -49,7 +53,7 @@ differences <- list(
     when = function(arguments, value) {
       (is.double(value) || is.complex(value)) && any(Mod(value) < 1e-307 & Mod(value) > 0, na.rm = TRUE)
     },
-    documented = "?xla_words: numbers below 2.3e-308 count as 0"
+    documented = "?xla_supported: numbers below 2.3e-308 count as 0"
   )
 )
 

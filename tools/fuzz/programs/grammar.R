@@ -4,6 +4,7 @@
 # .m  a matrix of doubles      .q  a square matrix      .S  positive definite      .A  an array of three axes
 # .u  positive doubles         .p  doubles within (0, 1)                           .h  doubles that are counts
 # .i  integers                 .l  logicals             .z  complex numbers        .e  anything, odd numbers too
+# .j  integers of which some may be NA
 # .k  1, 2 or 3, as R's number .K  positions, as R's    .c  a number of R's        .n  a count that is 2 or 3
 # .body_t, .body_r, .body_w: what functions compute of one number `t`, of numbers `r` (one number), of `w` (as many)
 # Patterns with several statements stay on one line.
@@ -121,6 +122,22 @@ grammar <- list(
     mvfft(.m), Re(.d), Im(.v), Conj(.v), t(.z), convolve(.v, .v, type = "open"), Mod(fft(.v)), as.complex(.i), rev(.z),
     is.na(.z), Arg(.v), tanh(.z), cumprod(.z), bitwAnd(abs(.i), 5L), bitwOr(abs(.i), 1L), bitwXor(.i1, 3L),
     bitwNot(.i), fft(.m)
+  ),
+  missing = alist(
+    .i[max(.i1) + 8L], .i[c(1L, 9L) + .i1[1] - 1L],
+    c(.i, .j), c(.j, .d), c(.j, .l), .j[.k], .j[[1]], rev(.j), rep(.j, 2), head(.j, 2), -.j,
+    abs(.j), .j + .i, .j - 1L, .j * 2L, .j %/% 2L, .j %% 3L, .i %/% 0L, .i %% (.i1 - 2L), .j + .s, .j / 2L, .j^2,
+    .s * .j, is.na(.j), anyNA(.j), is.finite(.j), sum(.j), sum(.j, na.rm = TRUE), mean(.j), mean(.j, na.rm = TRUE),
+    max(.j), min(.j, na.rm = TRUE), range(.j, na.rm = TRUE), prod(.j), cumsum(.j), cummax(.j), cumprod(.j),
+    median(.j), var(.j), sd(.j, na.rm = TRUE), as.double(.j), as.integer(.j),
+    as.complex(.j), sqrt(.j), sign(.j), round(.j), exp(.j), pmin(.j, .i), pmax(.j, 1L), pmin(.j, 2L, na.rm = TRUE),
+    which.max(.j), diff(.j), sort(.j, na.last = TRUE), order(.j), rank(.j), ifelse(is.na(.j), 0L, .j),
+    .j > 1L, .j == .j, any(.j > 1L), .j %in% .i, match(.j, .i), matrix(.j, 2), t(.j), outer(.j, 1:2), .j %*% .j,
+    crossprod(.j), colSums(matrix(.j, 2)), dpois(.j, 2), quantile(.j, 0.5, na.rm = TRUE), fivenum(.j), scale(.j),
+    tabulate(.j, 4), cbind(.j, .i), rowSums(cbind(.j, .i)), replace(.i, 2, .j[1]), replace(.j, is.na(.j), 7L),
+    sapply(.j, function(t) t * 2L), Reduce(`+`, .j), bitwAnd(.j, 3L), weighted.mean(.j, .u), cor(.j, .j),
+    apply(matrix(.j, 2), 1, sum), .v[abs(.j) + 1L], findInterval(.j, c(0, 2)), choose(5L, .j), gamma(.j), atan2(.j, .s),
+    cov(.j, .j), zapsmall(.j), factorial(.j), mad(.j), as.logical(.j), !.j, .j & .l, xor(.j, .l)
   ),
   distributions = alist(
     dnorm(.d, .s, .u), pnorm(.d, .s, .u), qnorm(.p, .s, .u), dgamma(.u, .u, .u), pgamma(.u, .u), qgamma(.p, .u),

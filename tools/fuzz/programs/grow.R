@@ -42,12 +42,14 @@ hole_fits <- list(
   .h = function(x) is_doubles(x) && all(x == round(x), x >= 0, x < 30),
   .i = function(x) is.integer(x) && length(x) && !anyNA(x),
   .i1 = function(x) is.integer(x) && is_vector(x) && length(x) > 0L && all(x %in% 1:3),
+  .j = function(x) is.integer(x) && length(x) > 0L,
   .l = function(x) is.logical(x) && length(x) && !anyNA(x),
   .z = function(x) is.complex(x) && length(x) && !anyNA(x), .e = function(x) is.double(x)
 )
 # Where nothing fits: what makes a number of `x` fit.
 hole_casts <- list(
   .u = quote(abs(.d) + 0.5), .p = quote(plogis(.d)), .i = quote(as.integer(.d)), .l = quote(.d > .c),
+  .j = quote(c(.i, .i[max(.i1) + 8L])),
   .z = quote(.d + 1i),
   .S = quote(crossprod(.m) + diag(ncol(.m)))
 )
@@ -106,7 +108,7 @@ program_maker <- function(data, kinds, patterns = grammar, weights = topic_weigh
         }
       }
     }
-    cast <- depth > 0L && stats::runif(1L) < 0.5 || !length(leaves[[hole]])
+    cast <- depth > 0L && stats::runif(1L) < 0.5 || !length(leaves[[hole]]) || hole == ".j"
     if (cast && hole %in% names(hole_casts)) {
       code <- filled(hole_casts[[hole]], max(depth - 1L, 0L))
       found <- value_of(code)

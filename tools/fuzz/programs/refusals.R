@@ -5,11 +5,18 @@ refusals <- list(
     message = "repeated a whole number of times|do not fill a matrix .* a whole number of times|cannot be repeated to",
     documented = "?xlaffi_value: shapes are equal, or one side is repeated a whole number of times"
   ),
+  "integers and logicals have no NA" = list(
+    message = "(integer|logical) values have no NA",
+    documented = "?xlaffi_value: known positions outside of integers and logicals are an error"
+  ),
+  "longer by an index of logicals" = list(
+    message = "an index of logicals must have at most", documented = "?xlaffi_value: `x[i] <- value` by logicals"
+  ),
   "ifelse() with longer branches" = list(message = "ifelse\\(\\): `(yes|no)` must have",
-  documented = "?xla_words: ifelse"),
+  documented = "?xla_supported: ifelse"),
   "products of arrays" = list(message = "(crossprod|tcrossprod|%\\*%).*do not fit", documented = "?hlo_dot"),
   "sweep() of other lengths" = list(
-    message = "sweep\\(\\): `STATS` must have|mahalanobis\\(\\): .* do not fit", documented = "?xla_words: sweep"
+    message = "sweep\\(\\): `STATS` must have|mahalanobis\\(\\): .* do not fit", documented = "?xla_supported: sweep"
   ),
   "several dtypes of floating-point numbers" = list(
     message = "`hlo_convert\\(\\)` changes the dtype|must have the dtype|holds numbers that dtype f32 cannot",

@@ -6,6 +6,17 @@ load_programs <- function(folder, into = globalenv()) {
   for (file in files) sys.source(file.path(folder, file), into)
 }
 
+# What the command line says: SECONDS [SEED [COUNT [FIRST]]]
+run_command <- function(run) {
+  args <- as.numeric(commandArgs(trailingOnly = TRUE))
+  given <- function(at, default) if (length(args) >= at) args[[at]] else default
+  # Programs on disk are asked for once and never again.
+  options(xlaffi.program_cache = FALSE)
+  kinds <- run(args[[1L]], as.integer(given(2L, 1)), given(3L, Inf), function(...) cat(..., "\n", sep = ""),
+    as.integer(given(4L, 1)))
+  quit(save = "no", status = as.integer(kinds > 0L))
+}
+
 batch_size <- 250L
 
 # `batches(batch)` does one and gives how many it was. A batch is repeated by its seed and number alone.
@@ -28,16 +39,19 @@ tell_kinds <- function(kinds, say) {
   for (kind in kinds) if (kind$count > 1L) say(sprintf("%d times: %s", kind$count, kind$title))
 }
 
+# Programs are short, and a batch of them is long: they are compiled as short ones are, and some batches as long ones.
+batch_kind <- function(batch) if (batch %% 8L == 5L) "long" else "short"
+
 # Gives the number of kinds of findings.
 run_programs <- function(seconds, seed, most, say, first = 1L) {
   kinds <- list()
   done <- run_batches(seconds, seed, most, first, say, function(batch, left) {
     data <- random_data()
     programs <- random_programs(min(batch_size, left), data, differences)
-    # The second dtype costs as much again, so not every batch has it.
-    for (dtype in if (batch %% 4L == 1L) c("f64", "f32") else "f64") {
+    dtype <- if (batch %% 4L == 3L) "f32" else "f64"
+    compiled_as(batch_kind(batch), {
       kinds <<- batch_findings(programs, data, dtype, kinds, sprintf("seed %d, batch %d", seed, batch), say)
-    }
+    })
     length(programs)
   })
   tell_kinds(kinds, say)
@@ -82,7 +96,7 @@ run_functions <- function(seconds, seed, most, say, first = 1L, size = 45L) {
     data <- smooth_data()
     codes <- random_functions(min(size, left), data)
     second <- seq_along(codes) %% 3L == 1L
-    problems <- slope_problems(codes, data, second)
+    problems <- compiled_as(batch_kind(batch), slope_problems(codes, data, second))
     told <<- told + sum(!vapply(problems, function(problem) length(problem) && is.na(problem), NA))
     for (at in seq_along(codes)) {
       if (is.null(problems[[at]]) || is.na(problems[[at]])) next
@@ -120,6 +134,6 @@ function_text <- function(code, data, second) {
   c(
     sprintf("%s <- %s", names(data), vapply(data, literal_text, "")),
     sprintf("f <- function(q) %s", paste(deparse(code, width.cutoff = 110L), collapse = "\n")),
-    if (second) "xlaffi::ffi_hessian(f)(q)", "xlaffi::ffi_grad(f, value = TRUE)(q)"
+    if (second) "xlaffi::xla_hessian(f)(q)", "xlaffi::xla_grad(f, value = TRUE)(q)"
   )
 }

@@ -27,15 +27,15 @@ slopes_program <- function(functions, second, along, notes) {
     f <- functions[[at]]
     tryCatch(
       {
-        first <- xlaffi::ffi_grad(f, value = TRUE)(q)
+        first <- xlaffi::xla_grad(f, value = TRUE)(q)
         again <- if (second[[at]]) {
-          xlaffi::ffi_grad(function(q) sum(xlaffi::ffi_grad(f)(q) * along))(q)
+          xlaffi::xla_grad(function(q) sum(xlaffi::xla_grad(f)(q) * along))(q)
         } else {
-          xlaffi::ffi_jvp(f)(q, along)$tangent
+          xlaffi::xla_jvp(f)(q, along)$tangent
         }
         list(
           value = first$value, gradient = first$gradient, again = again,
-          hessian = if (second[[at]]) xlaffi::ffi_hessian(f)(q) else first$value
+          hessian = if (second[[at]]) xlaffi::xla_hessian(f)(q) else first$value
         )
       },
       error = function(e) {

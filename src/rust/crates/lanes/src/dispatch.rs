@@ -110,20 +110,22 @@ where
 
 /// The vector units that there is code for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub enum Unit {
+    /// AVX-512.
     #[cfg(all(target_arch = "x86_64", avx512))]
     Avx512(Avx512),
+    /// AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
     /// On x86-64 in tests only, with the instructions that all of them have.
-    #[cfg(any(test, not(target_arch = "x86_64")))]
+    #[cfg(any(feature = "testing", not(target_arch = "x86_64")))]
     Plain,
 }
 
 impl Unit {
     /// All that the processor has, the best first; [`Unit::Plain`] is on every one.
-    #[cfg(test)]
-    pub(crate) fn all() -> Vec<Unit> {
+    #[cfg(feature = "testing")]
+    pub fn all() -> Vec<Unit> {
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
         let mut all: Vec<Unit> = Unit::best().into_iter().collect();
         #[cfg(all(target_arch = "x86_64", avx512))]
@@ -145,14 +147,14 @@ impl Unit {
             Unit::Avx512(_) => T::Avx512::WIDTH,
             #[cfg(target_arch = "x86_64")]
             Unit::Avx2(_) => T::Avx2::WIDTH,
-            #[cfg(any(test, not(target_arch = "x86_64")))]
+            #[cfg(any(feature = "testing", not(target_arch = "x86_64")))]
             Unit::Plain => T::Plain::WIDTH,
         }
     }
 
     /// The processor's best; none on an x86-64 of before 2013, for which LAPACK is good enough.
     #[inline]
-    pub(crate) fn best() -> Option<Unit> {
+    pub fn best() -> Option<Unit> {
         #[cfg(target_arch = "x86_64")]
         {
             #[cfg(avx512)]
@@ -196,7 +198,7 @@ fn run_in<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize, line
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Unit::Avx2(proof) => unsafe { blocks_avx2(proof, kernel, count, lines) },
-        #[cfg(any(test, not(target_arch = "x86_64")))]
+        #[cfg(any(feature = "testing", not(target_arch = "x86_64")))]
         Unit::Plain => blocks_plain(kernel, count, lines),
     };
     if kernel.alone_in_rows() || alone == count {
@@ -212,7 +214,7 @@ fn run_in<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize, line
 }
 
 // Not inlined, so that a test finds them in the machine code.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(feature = "testing", not(target_arch = "x86_64")))]
 #[inline(never)]
 fn blocks_plain<T: Float, K: Kernel<T>>(kernel: &mut K, count: usize, lines: &mut [Line]) -> usize {
     blocks::<T::Plain, K>((), kernel, count, lines)

@@ -10,7 +10,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 /// f32 or f64.
 pub trait Float: Element<Real = Self> + PartialOrd {
     /// A block on another processor than x86-64.
-    #[cfg(any(test, not(target_arch = "x86_64")))]
+    #[cfg(any(feature = "testing", not(target_arch = "x86_64")))]
     type Plain: Lanes<Float = Self, Proof = ()>;
     /// A block with AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
@@ -178,24 +178,26 @@ impl<T: Add<Output = T> + Copy, const W: usize, const FMA: bool> AddAssign for P
 }
 
 /// Every 64-bit ARM has fused multiply-add; elsewhere it may be a slow call, which gives tests on x86-64 the bits of AVX2.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(feature = "testing", not(target_arch = "x86_64")))]
 pub(crate) const PLAIN_FMA: bool = cfg!(any(target_arch = "aarch64", target_arch = "x86_64"));
 
-/// `a * b + c` with one rounding. In tests on x86-64, where it is a call, not the C library's: Windows' rounds twice.
+/// `a * b + c` with one rounding, of a vector of `W` numbers.
 mod fused {
-    #[cfg(all(test, target_arch = "x86_64"))]
-    pub(super) use libm::{fma as f64, fmaf as f32};
-
     macro_rules! fused {
-        ($($t:ident)*) => {$(
-            #[cfg(not(all(test, target_arch = "x86_64")))]
+        ($($t:ident $call:ident)*) => {$(
             #[inline(always)]
-            pub(super) fn $t(a: $t, b: $t, c: $t) -> $t {
+            pub(super) fn $t<const W: usize>(a: $t, b: $t, c: $t) -> $t {
+                // In tests, where no instruction is asked for. It would be a call of the C library's, and Windows' rounds
+                // twice.
+                #[cfg(all(feature = "testing", target_arch = "x86_64"))]
+                if W > 1 {
+                    return libm::$call(a, b, c);
+                }
                 a.mul_add(b, c)
             }
         )*};
     }
-    fused!(f32 f64);
+    fused!(f32 fmaf f64 fma);
 }
 
 /// What kernels share, of vectors whose instructions need not be asked for.
@@ -253,7 +255,7 @@ macro_rules! floats {
             type Plain = crate::arm64::$neon;
             #[cfg(all(
                 not(target_arch = "aarch64"),
-                any(test, not(target_arch = "x86_64"))
+                any(feature = "testing", not(target_arch = "x86_64"))
             ))]
             type Plain = Pack<$t, $plain, PLAIN_FMA>;
             #[cfg(target_arch = "x86_64")]
@@ -311,7 +313,7 @@ macro_rules! floats {
                 let mut result = self;
                 for i in 0..W {
                     result.0[i] = if FMA {
-                        fused::$t(self.0[i], b.0[i], c.0[i])
+                        fused::$t::<W>(self.0[i], b.0[i], c.0[i])
                     } else {
                         self.0[i] * b.0[i] + c.0[i]
                     };

@@ -9,7 +9,7 @@
 //! 64 columns are computed so only. The operations on an element and their order are the same, and so are the bits.
 //! QR of more than 64 rows or columns has its rows in lanes too, and nothing smaller has.
 //!
-//! To add one: a struct of the slices of a run of matrices, with [`Kernel`] for it, and in the
+//! To add one: a struct of the slices of a run of matrices, with `Kernel` for it and a place in `kernels.rs`, and in the
 //! routine of the batch, where [`suits`] says so, runs of matrices (`run_length`) for `for_each_run`
 //! of `batch.rs`, each of which is given to [`Vectorised::in_lanes`]; see `lu.rs` here and there.
 //! Of complex matrices real and imaginary parts are vectors of their own (`field.rs`), where a kernel has been written
@@ -31,6 +31,7 @@ mod dispatch;
 pub mod eigh;
 mod field;
 mod householder;
+mod kernels;
 mod lanes;
 pub mod lu;
 pub mod processor;
@@ -43,18 +44,21 @@ mod singular;
 mod sorted;
 pub mod svd;
 mod symmetric;
-#[cfg(test)]
-mod tests;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod triangular;
 mod tridiagonal;
 mod update;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use dispatch::Kernel;
-pub use lanes::{Float, Lanes};
+pub use dispatch::Unit;
+pub use kernels::AnyKernel;
+pub use lanes::Float;
 
-use matrices::{Complex, Element, Matrices};
+use dispatch::Kernel;
+use lanes::Lanes;
+use matrices::{Element, Matrices};
 use std::ops::Range;
 
 /// A dtype of the kernels.
@@ -67,12 +71,22 @@ pub trait Vectorised: Element<Real: Float> {
     /// The same, to be changed.
     fn parts_mut(values: &mut [Self]) -> &mut [Self::Real];
 
-    /// Runs `kernel` over `count` matrices on this thread, where they [suit](suits) it. None of them is without rows
-    /// or columns.
+    /// Runs `kernel` over `count` matrices on this thread, with a vector unit that the processor has. None of the
+    /// matrices is without rows or columns.
     ///
     /// # Errors
     /// There is no memory to work in; the matrices are as they were.
-    fn in_lanes(kernel: impl Kernel<Self>, count: usize) -> Result<(), NoMemory>;
+    fn run_on(unit: Unit, kernel: AnyKernel<'_, Self>, count: usize) -> Result<(), NoMemory>;
+
+    /// The same with the processor's best unit, of matrices that [suit](suits) it.
+    ///
+    /// # Errors
+    /// As above.
+    #[inline]
+    fn in_lanes<'a>(kernel: impl Into<AnyKernel<'a, Self>>, count: usize) -> Result<(), NoMemory> {
+        let unit = Unit::best().expect("a vector unit, as `suits` found one");
+        Self::run_on(unit, kernel.into(), count)
+    }
 }
 
 /// There is no memory for so many bytes to work in.
@@ -104,51 +118,6 @@ fn given<'a, T>(from: Option<&'a [T]>, a: &'a [T], range: Range<usize>) -> &'a [
     from.map_or(a, |from| &from[range.start * size..range.end * size])
 }
 
-fn best_unit() -> dispatch::Unit {
-    dispatch::Unit::best().expect("a vector unit, as `suits` found one")
-}
-
-macro_rules! vectorised {
-    ($($t:ident)*) => {$(
-        impl Vectorised for $t {
-            const PARTS: usize = 1;
-
-            #[inline(always)]
-            fn parts(values: &[$t]) -> &[$t] {
-                values
-            }
-            #[inline(always)]
-            fn parts_mut(values: &mut [$t]) -> &mut [$t] {
-                values
-            }
-            fn in_lanes(mut kernel: impl Kernel<Self>, count: usize) -> Result<(), NoMemory> {
-                dispatch::run(best_unit(), &mut kernel, count)
-            }
-        }
-
-        impl Vectorised for Complex<$t> {
-            const PARTS: usize = 2;
-
-            #[inline(always)]
-            fn parts(values: &[Self]) -> &[$t] {
-                let len = 2 * values.len();
-                // SAFETY: a complex number is its two parts, without anything between them.
-                unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), len) }
-            }
-            #[inline(always)]
-            fn parts_mut(values: &mut [Self]) -> &mut [$t] {
-                let len = 2 * values.len();
-                // SAFETY: as above.
-                unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), len) }
-            }
-            fn in_lanes(kernel: impl Kernel<Self>, count: usize) -> Result<(), NoMemory> {
-                dispatch::run::<$t, _>(best_unit(), &mut dispatch::Parts(kernel), count)
-            }
-        }
-    )*};
-}
-vectorised!(f32 f64);
-
 /// Rows and columns up to which a kernel is the best there is.
 #[derive(Clone, Copy, Debug)]
 pub struct Most {
@@ -168,5 +137,5 @@ impl Most {
 /// Whether matrices of that shape are computed here, by a kernel of that size, on a processor that there is code for.
 pub fn suits<T: Vectorised>(shape: Matrices, most: Most) -> bool {
     let most = if T::COMPLEX { most.complex } else { most.real };
-    shape.rows.max(shape.cols) <= most && dispatch::Unit::best().is_some()
+    shape.rows.max(shape.cols) <= most && Unit::best().is_some()
 }

@@ -71,17 +71,3 @@ pub(crate) fn with_lines<R>(len: usize, f: impl FnOnce(&mut [Line]) -> R) -> Res
     }
     Ok(result)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn too_much_is_an_error() {
-        for len in [1 << 52, usize::MAX] {
-            let bytes = len.saturating_mul(64);
-            assert_eq!(with_lines(len, |_| ()), Err(NoMemory { bytes }));
-            assert_eq!(with_lines(3, |lines| lines.len()), Ok(3));
-        }
-    }
-}

@@ -82,6 +82,10 @@ fn kernels_are_vector_code() {
     let (file, code) = example();
     let mut seen = Seen::default();
     for (name, instructions) in functions(&code) {
+        // The feature of tests is on: arrays in place of vectors, which no user gets.
+        if name.contains("Pack<") && !name.contains("dispatch::") {
+            continue;
+        }
         if let Some(vector) = seen.product(name) {
             let (_, registers) = VECTORS
                 .iter()

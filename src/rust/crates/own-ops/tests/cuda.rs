@@ -207,7 +207,7 @@ fn batches_broadcast_in_one_launch() {
     run(none.ret::<f64>(&[0, 4]), handler);
 }
 
-/// As `ffi_vmap()` writes them.
+/// As `xla_vmap()` writes them.
 #[test]
 fn axes_in_front_are_of_a_batch() {
     let handler = kernel("cuda_front", TIMES, &code("z[i] = x[i] * *y;"));

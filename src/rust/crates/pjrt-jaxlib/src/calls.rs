@@ -11,19 +11,12 @@
 //! [`MISSING`] fails. It is in branches for other platforms.
 
 use crate::attend::on_its_thread;
-use crate::compat::Jaxlib;
-use crate::error::Result;
 use crate::guard::{self, GUARDED};
 use crate::prepare::contains;
-use crate::python::{gil::Gil, object::Object};
-use std::collections::HashMap;
-use std::ffi::c_void;
-use std::sync::{PoisonError, RwLock};
-use xla_ffi::registry::Registry;
+use crate::stages::find;
 use xla_ffi::sys::{
     XLA_FFI_AttrType_STRING, XLA_FFI_ByteSpan, XLA_FFI_CallFrame, XLA_FFI_Error,
-    XLA_FFI_ExecutionStage, XLA_FFI_ExecutionStage_EXECUTE, XLA_FFI_ExecutionStage_INITIALIZE,
-    XLA_FFI_ExecutionStage_INSTANTIATE, XLA_FFI_ExecutionStage_PREPARE, XLA_FFI_Handler,
+    XLA_FFI_ExecutionStage_EXECUTE, XLA_FFI_ExecutionStage_INSTANTIATE, XLA_FFI_Handler,
 };
 use xla_ffi::{raw, Code, Error};
 
@@ -36,74 +29,6 @@ const ATTRIBUTE: &str = "\u{10ffff}";
 /// Before that name: the handler is one of another host, and runs on the thread of the host that serves the program.
 const ON_SERVED: char = '\u{10fffe}';
 
-static HANDLERS: RwLock<Option<HashMap<String, Stages>>> = RwLock::new(None);
-
-/// What is called in the stages of a handler.
-#[derive(Clone, Copy)]
-pub(crate) struct Stages {
-    pub instantiate: Option<XLA_FFI_Handler>,
-    pub prepare: Option<XLA_FFI_Handler>,
-    pub initialize: Option<XLA_FFI_Handler>,
-    pub execute: Option<XLA_FFI_Handler>,
-}
-
-impl Stages {
-    /// Of a handler that was registered with the plugin: one of this library's registry serves all that it was registered
-    /// for, any other one is called in the last.
-    pub fn of(handler: XLA_FFI_Handler) -> Self {
-        let bundle = Registry::global().bundle_of(handler);
-        let stage = |is_there: bool| is_there.then_some(handler);
-        Self {
-            instantiate: stage(bundle.is_some_and(|bundle| bundle.instantiate.is_some())),
-            prepare: stage(bundle.is_some_and(|bundle| bundle.prepare.is_some())),
-            initialize: stage(bundle.is_some_and(|bundle| bundle.initialize.is_some())),
-            execute: Some(handler),
-        }
-    }
-
-    #[allow(non_upper_case_globals, reason = "names of XLA's header")]
-    fn at(&self, stage: XLA_FFI_ExecutionStage) -> Option<XLA_FFI_Handler> {
-        match stage {
-            XLA_FFI_ExecutionStage_INSTANTIATE => self.instantiate,
-            XLA_FFI_ExecutionStage_PREPARE => self.prepare,
-            XLA_FFI_ExecutionStage_INITIALIZE => self.initialize,
-            _ => self.execute,
-        }
-    }
-}
-
-/// Remembers the handlers that others have registered with XLA, where programs that were prepared call them: all where
-/// nobody knows which ones.
-pub(crate) fn adopt(gil: &Gil, jax: &Jaxlib, every: bool) -> Result<()> {
-    for found in gil.call(&jax.adopted, [&gil.bool(every)?])?.items(gil)? {
-        let [name, instantiate, prepare, initialize, execute] =
-            <[Object; 5]>::try_from(found.items(gil)?)
-                .map_err(|_| crate::error::Error::internal("adopted gave no five objects"))?;
-        // SAFETY: jaxlib's capsules of handlers.
-        let handler = |capsule: Object| unsafe {
-            let handler = capsule.unnamed_capsule(gil);
-            std::mem::transmute::<*mut c_void, Option<XLA_FFI_Handler>>(handler)
-        };
-        let stages = Stages {
-            instantiate: handler(instantiate),
-            prepare: handler(prepare),
-            initialize: handler(initialize),
-            execute: handler(execute),
-        };
-        remember(&name.text(gil)?, stages);
-    }
-    Ok(())
-}
-
-/// Remembers a handler that XLA has accepted.
-pub(crate) fn remember(target: &str, handler: Stages) {
-    HANDLERS
-        .write()
-        .unwrap_or_else(PoisonError::into_inner)
-        .get_or_insert_with(HashMap::new)
-        .insert(target.to_owned(), handler);
-}
-
 /// Whether a run over several devices knows of calls of this handler.
 pub(crate) fn is_seen(target: &str) -> bool {
     [ORDERED, MISSING, GUARDED].contains(&target)
@@ -115,11 +40,6 @@ pub(crate) fn are_served(code: &[u8]) -> bool {
     let name = ON_SERVED.encode_utf8(&mut bytes).as_bytes();
     let written: String = name.iter().map(|byte| format!("\\{byte:02X}")).collect();
     contains(code, name) || contains(code, written.as_bytes())
-}
-
-fn find(target: &str) -> Option<Stages> {
-    let handlers = HANDLERS.read().unwrap_or_else(PoisonError::into_inner);
-    handlers.as_ref()?.get(target).copied()
 }
 
 /// The handler of [`ORDERED`].

@@ -46,7 +46,7 @@ impl Client {
         let jax = jaxlib()?;
         // XLA sizes its pool by this, once, when the client is made.
         let threads = options
-            .threads
+            .pool()
             .map(|threads| Variables::set(&[("NPROC", &threads.to_string())]));
         let (object, mesh) = match &options.mesh {
             Some(settings) => {

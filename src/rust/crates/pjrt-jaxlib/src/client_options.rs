@@ -81,7 +81,27 @@ impl<'a> Given<'a> {
     }
 }
 
+/// So many threads XLA's pool has for each device, at least. A device waits in a collective on a thread of the pool, and begins
+/// others that do not need its result on further ones: XLA has it use four, and more for a moment. Where devices that
+/// wait hold all threads, the one that they wait for finds none, and nothing goes on.
+const FOR_EACH_DEVICE: i64 = 8;
+
+/// XLA makes no larger pool.
+const MOST: i64 = 256;
+
 impl Options {
+    /// How many threads XLA's pool needs to be told; `None` where it shall have what XLA gives it.
+    pub fn pool(&self) -> Option<i64> {
+        if self.devices == 1 && self.mesh.is_none() {
+            return self.threads;
+        }
+        let least = self.devices.saturating_mul(FOR_EACH_DEVICE).min(MOST);
+        match self.threads {
+            Some(threads) => Some(threads.max(least)),
+            None => (threads_by_default() < least).then_some(least),
+        }
+    }
+
     /// # Safety
     /// The values are valid as the API says.
     pub unsafe fn read(values: &[PJRT_NamedValue]) -> Result<Self> {
@@ -205,4 +225,13 @@ fn type_name(ty: PJRT_NamedValue_Type) -> &'static str {
         PJRT_NamedValue_Type::kBool => "a bool",
         _ => "something unknown",
     }
+}
+
+/// How many threads XLA's pool has where nothing is said, or less: what the variable says, else one for each processor.
+fn threads_by_default() -> i64 {
+    let said = std::env::var("NPROC").ok();
+    let said = said.and_then(|said| said.trim().parse::<i64>().ok());
+    said.filter(|said| *said > 0).unwrap_or_else(|| {
+        std::thread::available_parallelism().map_or(1, |n| i64::try_from(n.get()).unwrap_or(MOST))
+    })
 }

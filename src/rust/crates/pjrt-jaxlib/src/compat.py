@@ -124,14 +124,11 @@ _jax_defaults = {"xla_cpu_enable_fast_min_max": False}
 # write shardings as tiles, and then warn at each program that they had wanted names of axes. The host reads tiles.
 _as_tiles = {"xla_enable_hlo_sharding_v3": False}
 
-# For programs that have nothing to be optimised; see compile.rs.
-_quick = {"xla_backend_optimization_level": 0}
 
-
-def _options(serialized, devices, is_glue=False):
+def _options(serialized, devices):
     options = xla_client.CompileOptions.ParseFromString(serialized)
     build = options.executable_build_options
-    defaults = {**_jax_defaults, **(_quick if is_glue else {}), **(_as_tiles if build.num_partitions > 1 else {})}
+    defaults = {**_jax_defaults, **(_as_tiles if build.num_partitions > 1 else {})}
     options.env_option_overrides = list({**defaults, **dict(options.env_option_overrides)}.items())
     # XLA aborts the process on a count of zero, which is what leaving it out means.
     build.num_replicas = build.num_replicas or 1
@@ -163,12 +160,12 @@ def from_hlo(code):
     return module if isinstance(module, bytes) else module.encode()
 
 
-def compile_program(client, code, is_hlo, devices, options, is_glue):
+def compile_program(client, code, is_hlo, devices, options):
     if is_hlo:
         code = from_hlo(code)
     elif code[:4] == b"ML\xefR":
         _refuse_huge(code)
-    options = _options(options, devices, is_glue)
+    options = _options(options, devices)
     return client.compile_and_load(code, xla_client.DeviceList(tuple(devices)), options)
 
 

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::executable::{executable, read_serialized, Loaded, Origin};
 use crate::prepare;
 use crate::proto::Placement;
+use crate::stages;
 use pjrt_api::{PJRT_Error_Code, PJRT_SerializedExecutable};
 
 /// Where a program goes that is compiled with these options.
@@ -95,7 +96,6 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
             &gil.bool(is_hlo)?,
             &client.python_devices(&gil, &placed.devices)?,
             &gil.bytes(options)?,
-            &gil.bool(!is_hlo && is_small_glue(code))?,
         ],
     );
     let compiled = compiled.map_err(|mut error| {
@@ -118,58 +118,6 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
         Loaded::new(&gil, client, compiled, placed, Origin::Compiled(code))?.into_raw();
     Ok(())
 });
-
-/// Whether a program does nothing but call handlers and put a few elements in order, which LLVM's optimiser takes
-/// longer to look at than it can ever save. Nothing in there is rounded in another way without it: there are no products
-/// to be fused with sums.
-fn is_small_glue(code: &[u8]) -> bool {
-    const GLUE: [&str; 17] = [
-        "add",
-        "and",
-        "broadcast_in_dim",
-        "compare",
-        "concatenate",
-        "constant",
-        "convert",
-        "custom_call",
-        "iota",
-        "not",
-        "or",
-        "output_operand_alias",
-        "reshape",
-        "select",
-        "slice",
-        "subtract",
-        "transpose",
-    ];
-    const MOST: u64 = 256;
-    let Ok(text) = std::str::from_utf8(code) else {
-        return false;
-    };
-    // What the user says about the compiler counts.
-    let flags = std::env::var_os("XLA_FLAGS");
-    if flags.is_some_and(|flags| !flags.is_empty()) || !text.contains("custom_call") {
-        return false;
-    }
-    let foreign = ["chlo.", "mhlo.", "sdy.", " call @", "func.call"];
-    let name = |rest: &str| {
-        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-        rest[..end.unwrap_or(rest.len())].to_owned()
-    };
-    let elements = |rest: &str| {
-        let dims = rest.split('x').map_while(|dim| dim.parse::<u64>().ok());
-        dims.fold(1, u64::saturating_mul)
-    };
-    !foreign.iter().any(|word| text.contains(word))
-        && text
-            .split("stablehlo.")
-            .skip(1)
-            .all(|rest| GLUE.contains(&name(rest).as_str()))
-        && text
-            .split("tensor<")
-            .skip(1)
-            .all(|rest| elements(rest) <= MOST)
-}
 
 entry!(
     optimized_program,
@@ -251,7 +199,7 @@ entry!(
             attend::found(Others::Served);
         }
         if placed.devices.len() > 1 || serves {
-            calls::adopt(&gil, client.jax, true)?;
+            stages::adopt(&gil, client.jax, true)?;
         }
         let object = gil.call(
             &client.jax.deserialize,
@@ -273,32 +221,3 @@ entry!(
         Ok(())
     }
 );
-
-#[cfg(test)]
-mod tests {
-    use super::is_small_glue;
-
-    #[test]
-    fn what_calls_handlers_and_moves_a_few_elements_is_glue() {
-        let program = |size: &str, op: &str| {
-            format!(
-                "%0 = stablehlo.custom_call @lu(%x) {{api_version = 4 : i32}} : (tensor<{size}xf64>) -> tensor<{size}xf64>\n\
-                 %1 = stablehlo.{op} %0, %0 : tensor<{size}xf64>"
-            )
-        };
-        let glue = |size, op| is_small_glue(program(size, op).as_bytes());
-        assert!(glue("16x16", "add") && glue("0x5", "select") && glue("256", "transpose"));
-        assert!(
-            !glue("16x17", "add")
-                && !glue("1x257", "add")
-                && !glue("99999999999x99999999999", "add")
-        );
-        for op in ["multiply", "dot_general", "while", "add_like", "reduce"] {
-            assert!(!glue("2x2", op), "{op}");
-        }
-        assert!(!is_small_glue(b"%1 = stablehlo.add %0, %0 : tensor<2xf64>"));
-        assert!(!is_small_glue(b"\xff stablehlo.custom_call"));
-        let calls = program("2", "add") + " %2 = func.call @f(%1)";
-        assert!(!is_small_glue(calls.as_bytes()));
-    }
-}

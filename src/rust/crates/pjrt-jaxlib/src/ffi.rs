@@ -1,6 +1,6 @@
 //! The FFI extension: registration of XLA FFI handlers.
 
-use crate::calls::{self, Stages};
+use crate::calls;
 use crate::compat::{jaxlib, Jaxlib};
 use crate::entry::text;
 use crate::error::{Error, Result};
@@ -8,6 +8,7 @@ use crate::guard;
 use crate::prepare::contains;
 use crate::python::gil::Gil;
 use crate::python::object::{capsule, Object};
+use crate::stages::{self, Stages};
 use pjrt_api::{
     PJRT_Error_Code, PJRT_Extension_Base, PJRT_Extension_Type, PJRT_FFI_Extension,
     PJRT_FFI_Register_Handler_Args,
@@ -78,7 +79,7 @@ unsafe fn register(args: &PJRT_FFI_Register_Handler_Args) -> Result<()> {
     ];
     let registered = gil.call(&jax.register, arguments);
     if registered.is_ok() {
-        calls::remember(target, Stages::of(handler));
+        stages::remember(target, Stages::of(handler));
     }
     let taken = |error: &Error| {
         error.code == PJRT_Error_Code::ALREADY_EXISTS
@@ -90,7 +91,7 @@ unsafe fn register(args: &PJRT_FFI_Register_Handler_Args) -> Result<()> {
         let arguments = [&gil.string(target)?, &gil.string(&other)?, capsule];
         let beside = gil.call(&jax.register_beside, arguments)?;
         if beside.is_true(&gil)? {
-            calls::remember(&other, Stages::of(handler));
+            stages::remember(&other, Stages::of(handler));
             note_beside(target);
             return Ok(());
         }

@@ -38,6 +38,8 @@ mod run;
 mod shape;
 mod small;
 mod soon;
+mod stages;
+mod stand_in;
 mod strided;
 mod sync;
 mod table;

@@ -1,11 +1,11 @@
 //! Programs before XLA compiles them, as `prepare.py` changes them.
 
 use crate::attend::{self, Others, Served};
-use crate::calls;
 use crate::compat::Jaxlib;
 use crate::error::{Error, Result};
 use crate::ffi;
 use crate::python::{gil::Gil, object::Object};
+use crate::stages;
 
 /// The program as XLA shall have it, and whether that is in HLO. What it calls of other hosts' handlers is noted for the
 /// host that serves.
@@ -42,7 +42,7 @@ pub(crate) fn prepared(
         _ => Others::Unserved,
     });
     if several || calls_others {
-        calls::adopt(gil, jax, false)?;
+        stages::adopt(gil, jax, false)?;
     }
     Ok((program, false))
 }

@@ -275,27 +275,30 @@ fn the_plugin_tells_its_versions() {
 fn options_are_honoured_or_named() {
     find_python();
     let before = std::env::var_os("NPROC");
-    let client = new_client(&[
-        int_option("cpu_device_count", 3),
-        int_option("num_threads", 3),
-    ])
-    .unwrap();
     let threads = Some(xla_ffi::handler::<handlers::Threads, xla_ffi::Host> as xla_ffi::HandlerFn);
     handlers::register("test_threads", "host", threads).unwrap();
-    let program = compile(
-        client,
-        "func.func @main() -> tensor<i32> {
-           %0 = stablehlo.custom_call @test_threads() {api_version = 4 : i32} : () -> tensor<i32>
-           return %0 : tensor<i32>
-         }",
-    );
-    let out = execute(program, &[]).unwrap()[0];
-    assert_eq!(read::<i32>(out).unwrap(), [3]);
-    destroy(out);
-    destroy_executable(program);
-    assert_eq!(devices(client).len(), 3);
-    assert_eq!(std::env::var_os("NPROC"), before);
-    call!(PJRT_Client_Destroy, PJRT_Client_Destroy_Args { client }).unwrap();
+    // Devices that wait for each other must not hold all threads of the pool.
+    for (count, threads, expected) in [(1, 3, 3), (3, 3, 24), (3, 30, 30), (40, 1, 256)] {
+        let client = new_client(&[
+            int_option("cpu_device_count", count),
+            int_option("num_threads", threads),
+        ])
+        .unwrap();
+        let program = compile(
+            client,
+            "func.func @main() -> tensor<i32> {
+               %0 = stablehlo.custom_call @test_threads() {api_version = 4 : i32} : () -> tensor<i32>
+               return %0 : tensor<i32>
+             }",
+        );
+        let out = execute(program, &[]).unwrap()[0];
+        assert_eq!(read::<i32>(out).unwrap(), [expected]);
+        destroy(out);
+        destroy_executable(program);
+        assert_eq!(devices(client).len() as i64, count);
+        assert_eq!(std::env::var_os("NPROC"), before);
+        call!(PJRT_Client_Destroy, PJRT_Client_Destroy_Args { client }).unwrap();
+    }
     let fails = |option, text: &str| {
         let failure = new_client(&[option]).unwrap_err();
         assert_eq!(failure.code, PJRT_Error_Code::INVALID_ARGUMENT);

@@ -1,5 +1,6 @@
 //! Compile options: the fields of XLA's `CompileOptionsProto` that say where a program runs and how it is partitioned.
 
+use crate::kind::ProgramKind;
 use proto_wire::Message;
 
 /// `device_ordinal` that leaves the choice to the device assignment.
@@ -19,55 +20,6 @@ pub struct CompileOptions {
     pub shardy: bool,
     /// What XLA is told about the kind of program.
     pub kind: ProgramKind,
-}
-
-/// Kinds of programs that XLA compiles with other options than its own. A program says by the name of its module which
-/// it is, so whatever is found by a program's text is found by its options, too.
-///
-/// What options cost and save, in seconds of CPU time to compile gradients of R's loops over scalars (jaxlib 0.10.2, one
-/// core):
-///
-/// | | Kalman filter, 50 points | Lotka-Volterra, 20 steps | hidden Markov model, 50 points |
-/// |---|---|---|---|
-/// | XLA's own | 18.1 | over 60 | 9.9 |
-/// | without `fusion` | 2.9 | 1.2 | 4.8 |
-/// | `xla_cpu_use_fusion_emitters=false` | 2.5 | 11.0 | 4.7 |
-///
-/// Functions of 256 operations that XLA compiles as one piece of machine code each (`xla_cpu_small_call`) take half of
-/// that, but XLA ends the process where an argument of such a function turns out to be a constant.
-/// `xla_cpu_parallel_codegen_split_count` and `xla_llvm_disable_expensive_passes` change nothing that can be measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ProgramKind {
-    /// XLA's own options.
-    #[default]
-    Plain,
-    /// XLA computes each operation as it is written and rounds each result: no product with a reciprocal in place of a
-    /// quotient, no constants taken together, no multiplication fused with an addition. For the CPU.
-    Exact,
-    /// Many operations on a few elements each: what the compiler could save takes longer to find. For the CPU.
-    Scalars,
-}
-
-impl ProgramKind {
-    /// As the first line of a program says.
-    pub fn of(code: &[u8]) -> Self {
-        if code.starts_with(b"module @xlaffi_exact {") {
-            ProgramKind::Exact
-        } else if code.starts_with(b"module @xlaffi_scalars {") {
-            ProgramKind::Scalars
-        } else {
-            ProgramKind::Plain
-        }
-    }
-
-    /// The passes over XLA's own representation that are left out.
-    fn without(self) -> Option<&'static str> {
-        match self {
-            ProgramKind::Plain => None,
-            ProgramKind::Exact => Some("algsimp"),
-            ProgramKind::Scalars => Some("fusion"),
-        }
-    }
 }
 
 impl Default for CompileOptions {
@@ -103,9 +55,16 @@ impl CompileOptions {
         if let Some(pass) = self.kind.without() {
             let pass = Message::default().bytes(1, pass);
             options = flag(options, "xla_disable_hlo_passes", pass);
-            // The compiler of machine code fuses multiplications with additions wherever it optimises.
+        }
+        if !self.kind.is_optimised() {
             let unoptimised = Message::default().number(3, 0);
             options = flag(options, "xla_backend_optimization_level", unoptimised);
+        }
+        if self.kind.is_short_way() {
+            let no = Message::default().number(2, 0);
+            options = flag(options, "xla_cpu_use_fusion_emitters", no);
+            let one = Message::default().number(3, 1);
+            options = flag(options, "xla_cpu_parallel_codegen_split_count", one);
         }
         options.into_bytes()
     }
@@ -191,20 +150,11 @@ mod tests {
         assert_eq!(bytes(ProgramKind::Exact), [&exact[..], level].concat());
         let scalars = b":\"\n\x16xla_disable_hlo_passes\x12\x08\n\x06fusion";
         assert_eq!(bytes(ProgramKind::Scalars), [&scalars[..], level].concat());
+        let short = b":!\n\x1bxla_cpu_use_fusion_emitters\x12\x02\x10\x00\
+            :*\n$xla_cpu_parallel_codegen_split_count\x12\x02\x18\x01";
+        assert_eq!(bytes(ProgramKind::Small), short);
+        assert_eq!(bytes(ProgramKind::Moves), [&level[..], short].concat());
         assert!(bytes(ProgramKind::Plain).is_empty());
-    }
-
-    #[test]
-    fn kinds() {
-        assert_eq!(ProgramKind::of(b"module @main {\n"), ProgramKind::Plain);
-        assert_eq!(
-            ProgramKind::of(b"module @xlaffi_exact {\n"),
-            ProgramKind::Exact
-        );
-        assert_eq!(
-            ProgramKind::of(b"module @xlaffi_scalars {\n"),
-            ProgramKind::Scalars
-        );
     }
 
     #[test]

@@ -199,8 +199,10 @@ impl Mat {
                     continue;
                 }
                 let from = &self.data[p * self.m..][..self.m];
+                // Written out: operators are calls where tests are hardly optimised.
                 for (t, f) in to.iter_mut().zip(from) {
-                    *t += f * factor;
+                    t.re += f.re * factor.re - f.im * factor.im;
+                    t.im += f.re * factor.im + f.im * factor.re;
                 }
             }
         }

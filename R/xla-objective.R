@@ -1,0 +1,182 @@
+#' Functions for optimisers
+#'
+#' `xla_objective(f, par)` compiles `f` and its derivatives and gives them as plain R functions of one numeric vector,
+#' as [stats::optim()], [stats::nlminb()], [stats::nlm()] and solvers of systems of equations want them.
+#'
+#' @details
+#' The optimiser sees one vector, `f` the parameters in the form of `par`, the template: a numeric vector, a matrix or
+#' an array, or a list of them. The vector is what `unlist(par)` gives, with its names: so are those of gradients,
+#' Hessians and Jacobians. A vector whose names are not those of the template is refused. All parameters are
+#' doubles. As in [xla_jit()], values have no names inside `f`: use a list to name parts.
+#'
+#' The value and the gradient come from one program, and the last point is kept: `gr(x)` after `fn(x)` computes
+#' nothing. What `f` reads besides its arguments counts as in [xla_jit()]: after such a variable was given another
+#' value, the program is another one, and what was kept is forgotten.
+#'
+#' Gradients are those of reverse mode. Where that does not go, as through [hlo_while()], forward mode is used, which
+#' costs about one evaluation per parameter. An `f` that has no derivatives at all has `fn`, for methods that
+#' need no more; `gr` then says what is missing.
+#'
+#' If `f` gives one number, that is what `fn` gives. If it is NaN or infinite, `fn` gives that, as a function in R
+#' would; optimisers have rules of their own for it. A derivative that is not finite at a point where the value is
+#' finite is an error that names the parameter: `optim()` would take it for the end of the search.
+#'
+#' If `f` gives several numbers, `fn` gives a vector (in R's order), and `jac` its Jacobian, a row for each number, a
+#' column for each parameter; `gr` and `he` are errors. `fn` alone does not compute the Jacobian.
+#'
+#' `update(objective, y = new)` gives an objective with other data under the names that `f` gives them, and leaves the
+#' old one as it is. Where dtypes, shapes and names of elements are those of before, nothing is traced or compiled;
+#' others make another program.
+#'
+#' Standard errors: if `f` is minus the logarithm of the likelihood, `sqrt(diag(solve(objective$he(fit$par))))`.
+#'
+#' An objective can be saved and sent to other processes. There it compiles anew and uploads its data again, unless they
+#' are buffers, which stay behind: an error says so.
+#'
+#' @param f A function of [values][xlaffi_value]: of the parameters and then of the data. It gives one real number, or
+#'   for systems of equations a vector or an array.
+#' @param par A template of the parameters: numbers, or a (named, nested) list of them. It is also where `$par` starts.
+#' @param ... Data: more arguments of `f`, which are uploaded once. R data, buffers, and lists of them.
+#'   For `update()` those that change, by name.
+#' @param object What `xla_objective()` returns.
+#' @param negate Whether the functions are those of `-f`: optimisers minimise.
+#' @param dtype The element type of the parameters, `"f64"` or `"f32"`. R's doubles among the data are uploaded in it;
+#'   buffers keep theirs.
+#' @return A list of class `xlaffi_objective`:
+#' * `par`: the template as one vector of doubles, with names.
+#' * `fn`, `gr`, `he`: functions of such a vector that give the value, the gradient and the matrix of second
+#'   derivatives; `jac` the Jacobian.
+#' * `fn_gr`, `fn_gr_he`: the value with the attribute `gradient` and, the second, `hessian`, for [stats::nlm()].
+#' * `relist`: the vector in the form of the template; `unlist` the other way round.
+#' * `evaluations`: a function without arguments that tells how often the value, first and second derivatives were
+#'   computed.
+#' @seealso [xla_grad()], [xla_hessian()].
+#' @examplesIf plugins_downloaded()
+#' rosenbrock <- xla_objective(function(x) (1 - x[1])^2 + 100 * (x[2] - x[1]^2)^2, c(-1.2, 1))
+#' optim(rosenbrock$par, rosenbrock$fn, rosenbrock$gr, method = "BFGS")$par
+#' nlminb(rosenbrock$par, rosenbrock$fn, rosenbrock$gr, rosenbrock$he)$par
+#' nlm(rosenbrock$fn_gr, rosenbrock$par)$estimate
+#'
+#' # Logistic regression with data, and standard errors
+#' x <- cbind(1, mtcars$wt)
+#' logistic <- xla_objective(
+#'   function(beta, x, y) {
+#'     eta <- x %*% beta
+#'     sum(y * eta - log(1 + exp(eta)))
+#'   },
+#'   par = c(intercept = 0, weight = 0), x = x, y = mtcars$am, negate = TRUE
+#' )
+#' fit <- nlminb(logistic$par, logistic$fn, logistic$gr, logistic$he)
+#' cbind(estimate = fit$par, error = sqrt(diag(solve(logistic$he(fit$par)))))
+#'
+#' # The same model of other data
+#' other <- update(logistic, y = mtcars$vs)
+#' nlminb(other$par, other$fn, other$gr, other$he)$par
+#' @export
+xla_objective <- function(f, par, ..., negate = FALSE, dtype = "f64") {
+  check_function(f)
+  check_template(par)
+  check_flag(negate, "negate")
+  dtype <- check_choice(dtype, "dtype", c("f64", "f32"))
+  data <- list(...)
+  template <- tree_map(par, function(leaf) {
+    storage.mode(leaf) <- "double"
+    leaf
+  })
+  objective_of(new_points(f, template, data, negate, dtype))
+}
+
+# The functions of an objective. Its points are a variable of theirs.
+objective_of <- function(self) {
+  gradient <- function(par) point_gradient(self, par)
+  fn <- function(par) point_value(self, par)
+  he <- function(par) point_hessian(self, par)
+  objective <- list(
+    par = template_vector(self$template),
+    fn = fn,
+    gr = gradient,
+    he = he,
+    jac = function(par) point_slope(self, par),
+    fn_gr = function(par) structure(fn(par), gradient = gradient(par)),
+    fn_gr_he = function(par) structure(fn(par), gradient = gradient(par), hessian = he(par)),
+    relist = function(x) from_vector(self$template, check_point(self, x, rlang::current_env())),
+    unlist = function(x) {
+      check_template(x, "x")
+      if (!identical(lapply(tree_leaves(x), r_shape), lapply(tree_leaves(self$template), r_shape))) {
+        abort("`x` must have the form of the template", operand = "x")
+      }
+      stats::setNames(template_vector(x), self$names)
+    },
+    evaluations = function() self$counts
+  )
+  structure(objective, class = "xlaffi_objective")
+}
+
+#' @rdname xla_objective
+#' @importFrom stats update
+#' @export
+update.xlaffi_objective <- function(object, ...) {
+  self <- environment(object$fn)$self
+  objective_of(updated_points(self, replaced_data(self, list(...), rlang::current_env())))
+}
+
+# The data with those in `new` in place of what goes by their names, which `f` gives to data without.
+replaced_data <- function(self, new, call) {
+  names <- parameter_names(self$f, c(list(self$template), self$data))[-1L]
+  unknown <- setdiff(names2(new), names[nzchar(names)])
+  if (length(unknown)) {
+    what <- if (nzchar(unknown[[1L]])) sprintf("there are no data `%s`", unknown[[1L]]) else "data need a name"
+    hint <- if (any(nzchar(names))) sprintf("The data are: %s.", toString(names[nzchar(names)]))
+    abort(paste("update:", what), op = "update", operand = "...", hint = hint, call = call)
+  }
+  # Errors name what is given here.
+  argument_types(new, call)
+  data <- self$data
+  data[match(names2(new), names)] <- new
+  data
+}
+
+#' @export
+print.xlaffi_objective <- function(x, ...) {
+  names <- names(x$par)
+  count <- length(x$par)
+  shown <- if (!is.null(names)) toString(names, width = 60)
+  cat(sprintf("<objective of %d parameter%s%s>\n", count, if (count == 1L) "" else "s",
+    if (is.null(shown)) "" else paste0(": ", shown)
+  ))
+  counts <- x$evaluations()
+  cat("computed so far:", toString(sprintf("%s %d", names(counts), counts)), "\n")
+  invisible(x)
+}
+
+check_template <- function(par, name = "par", call = rlang::caller_env()) {
+  check_tree_names(par, call)
+  leaves <- tree_leaves(par)
+  for (leaf in leaves) {
+    if (!is.numeric(leaf) || is.object(leaf)) {
+      hint <- if (inherits(leaf, "xlaffi_buffer")) "`as_array()` brings a buffer back to R."
+      abort(sprintf("`%s` must be numbers, or a list of them, not %s", name, describe(leaf)),
+        operand = name, hint = hint, call = call
+      )
+    }
+  }
+  if (!sum(lengths(leaves))) {
+    abort(sprintf("`%s` has no parameters", name), operand = name, call = call)
+  }
+}
+
+# The template's numbers in a row, as optimisers see them.
+template_vector <- function(template) {
+  x <- unlist(template)
+  stats::setNames(as.double(x), if (is.null(dim(x))) names(x))
+}
+
+from_vector <- function(template, x) {
+  end <- 0L
+  tree_map(template, function(leaf) {
+    start <- end
+    end <<- end + length(leaf)
+    leaf[] <- x[start + seq_along(leaf)]
+    leaf
+  })
+}

@@ -1,0 +1,305 @@
+//! Kinds of programs, which say how they are compiled.
+
+use crate::program::{Program, ProgramFormat};
+
+/// Kinds of programs that XLA compiles with other options than its own. All but the plain are for XLA's CPU client. A
+/// program says by the name of its module or by its text which it is, so whatever is found by a program's text is found
+/// by its options, too.
+///
+/// What options cost and save, in seconds of CPU time to compile gradients of R's loops over scalars (jaxlib 0.10.2,
+/// one core):
+///
+/// | | Kalman filter, 50 points | Lotka-Volterra, 20 steps | hidden Markov model, 50 points |
+/// |---|---|---|---|
+/// | XLA's own | 18.1 | over 60 | 9.9 |
+/// | without `fusion` | 2.9 | 1.2 | 4.8 |
+/// | `xla_cpu_use_fusion_emitters=false` | 2.5 | 11.0 | 4.7 |
+///
+/// Functions of 256 operations that XLA compiles as one piece of machine code each (`xla_cpu_small_call`) take half of
+/// that, but XLA ends the process where an argument of such a function turns out to be a constant. Without `fusion`
+/// another way to emit kernels than XLA's own takes transposed elements in a wrong order, so the two do not go
+/// together.
+///
+/// In milliseconds of CPU time, for programs of so many operations on four elements each (the same jaxlib; the sum is
+/// over nine such programs; the least of three), and how long one run takes of 4 exponentials and 4 negations on so many
+/// elements, of 8 sums and 8 products, and of 4 `log1p` and 4 products, in microseconds (the least of 30):
+///
+/// | | 2 | 4 | 9 | 56 | 228 | sum | 1, exp | 64, exp | 1024, exp | 1024, sums | 1024, log1p |
+/// |---|---|---|---|---|---|---|---|---|---|---|---|
+/// | XLA's own | 20 | 24 | 26 | 39 | 255 | 451 | 2.7 | 2.9 | 9.8 | 13 | 17 |
+/// | level 0 | 21 | 20 | 20 | 33 | 184 | 344 | | | | | |
+/// | one part of machine code | 24 | 23 | 27 | 32 | 255 | 438 | | | | | |
+/// | no fusion emitters | 12 | 17 | 19 | 22 | 139 | 269 | | | | | |
+/// | these two | 12 | 16 | 15 | 20 | 104 | 227 | 2.7 | 3.4 | 10.5 | 4.6 | 15 |
+/// | all three | 10 | 12 | 15 | 14 | 42 | 137 | 2.7 | 5.5 | 40 | 10 | 47 |
+///
+/// With these two the results of the nine programs, and of moves, sums and products of each dtype, were those of XLA's
+/// own options to the last bit, but for functions of complex numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProgramKind {
+    /// XLA's own options.
+    #[default]
+    Plain,
+    /// XLA computes each operation as it is written and rounds each result: no product with a reciprocal in place of a
+    /// quotient, no constants taken together, no multiplication fused with an addition.
+    Exact,
+    /// Many operations on a few elements each: what the compiler could save takes longer to find.
+    Scalars,
+    /// Operations on small arrays: kernels are written by what was XLA's own way before there were fusion emitters,
+    /// which takes half the time, and compiled as one part.
+    Small,
+    /// Nothing but calls of handlers, and a few elements put in order, which LLVM's optimiser takes longer to look at
+    /// than it can ever save. Nothing in there is rounded in another way without it: there are no products to be fused
+    /// with sums.
+    Moves,
+}
+
+/// Operations of programs that only move elements.
+const MOVES: [&str; 17] = [
+    "add",
+    "and",
+    "broadcast_in_dim",
+    "compare",
+    "concatenate",
+    "constant",
+    "convert",
+    "custom_call",
+    "iota",
+    "not",
+    "or",
+    "output_operand_alias",
+    "reshape",
+    "select",
+    "slice",
+    "subtract",
+    "transpose",
+];
+
+/// Further ones of small programs. Behind an `optimization_barrier` stand random numbers, which are those of JAX to the
+/// last bit.
+const SMALL: [&str; 51] = [
+    "abs",
+    "atan2",
+    "bitcast_convert",
+    "case",
+    "cbrt",
+    "ceil",
+    "cholesky",
+    "clamp",
+    "cosine",
+    "count_leading_zeros",
+    "divide",
+    "dot_general",
+    "dynamic_slice",
+    "dynamic_update_slice",
+    "exponential",
+    "exponential_minus_one",
+    "floor",
+    "gather",
+    "if",
+    "is_finite",
+    "log",
+    "log_plus_one",
+    "logistic",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negate",
+    "pad",
+    "popcnt",
+    "power",
+    "reduce",
+    "reduce_window",
+    "remainder",
+    "return",
+    "reverse",
+    "round_nearest_afz",
+    "round_nearest_even",
+    "rsqrt",
+    "scatter",
+    "shift_left",
+    "shift_right_arithmetic",
+    "shift_right_logical",
+    "sign",
+    "sine",
+    "sort",
+    "sqrt",
+    "tan",
+    "tanh",
+    "triangular_solve",
+    "while",
+    "xor",
+];
+
+/// What is computed with in small programs. Functions of complex numbers differ in their last bits.
+const REAL: [&str; 11] = [
+    "f64", "f32", "i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64",
+];
+
+/// Words of programs that are compiled as XLA compiles them: of other dialects, and calls of functions.
+const FOREIGN: [&str; 5] = ["mhlo.", "sdy.", " call @", "func.call", "mesh"];
+
+/// Up to so many elements no array is worth a thread or a longer look by the compiler.
+const MOST_SMALL: u64 = 1024;
+
+/// Up to so many elements it does not matter how they are moved.
+const MOST_MOVED: u64 = 256;
+
+impl ProgramKind {
+    /// As the first line of a program says, or all of its text where it `is_for_one_cpu`, one device of XLA's CPU
+    /// client.
+    pub fn of(program: &Program, is_for_one_cpu: bool) -> Self {
+        let code = program.code();
+        if code.starts_with(b"module @xlaffi_exact {") {
+            ProgramKind::Exact
+        } else if code.starts_with(b"module @xlaffi_scalars {") {
+            ProgramKind::Scalars
+        } else if is_for_one_cpu && program.format() == ProgramFormat::Mlir && !is_told_how() {
+            std::str::from_utf8(code).map_or(ProgramKind::Plain, of_text)
+        } else {
+            ProgramKind::Plain
+        }
+    }
+
+    /// The passes over XLA's own representation that are left out.
+    pub(crate) fn without(self) -> Option<&'static str> {
+        match self {
+            ProgramKind::Exact => Some("algsimp"),
+            ProgramKind::Scalars => Some("fusion"),
+            ProgramKind::Plain | ProgramKind::Small | ProgramKind::Moves => None,
+        }
+    }
+
+    /// Whether LLVM optimises the machine code. Wherever it does it fuses multiplications with additions.
+    pub(crate) fn is_optimised(self) -> bool {
+        matches!(self, ProgramKind::Plain | ProgramKind::Small)
+    }
+
+    /// Whether kernels are written in the way that takes least time.
+    pub(crate) fn is_short_way(self) -> bool {
+        matches!(self, ProgramKind::Small | ProgramKind::Moves)
+    }
+
+    /// Whether a program of this kind has the same results as a plain one. Plugins that do not know an option may
+    /// compile it as such.
+    pub fn only_saves_time(self) -> bool {
+        self.is_short_way()
+    }
+}
+
+/// What the user says about the compiler counts.
+fn is_told_how() -> bool {
+    std::env::var_os("XLA_FLAGS").is_some_and(|flags| !flags.is_empty())
+}
+
+fn of_text(text: &str) -> ProgramKind {
+    let mut kind = ProgramKind::Moves;
+    for rest in text.split("stablehlo.").skip(1) {
+        let name = word(rest);
+        if SMALL.contains(&name) {
+            kind = ProgramKind::Small;
+        } else if !MOVES.contains(&name) {
+            return ProgramKind::Plain;
+        }
+    }
+    for rest in text.split("tensor<").skip(1) {
+        match elements(rest) {
+            Some(0..=MOST_MOVED) => {}
+            Some(0..=MOST_SMALL) => kind = ProgramKind::Small,
+            _ => return ProgramKind::Plain,
+        }
+    }
+    if FOREIGN.iter().any(|word| text.contains(word)) {
+        return ProgramKind::Plain;
+    }
+    if text.contains("chlo.") {
+        kind = ProgramKind::Small;
+    }
+    kind
+}
+
+/// The name that a text begins with.
+fn word(text: &str) -> &str {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// How many elements an array has of whose type this is the part after `tensor<`; `None` for what small programs have
+/// not.
+fn elements(text: &str) -> Option<u64> {
+    let (inner, _) = text.split_once('>')?;
+    let mut parts = inner.split('x').rev();
+    let dtype = parts.next()?;
+    let mut dims = parts.map(|dim| dim.parse::<u64>().ok());
+    let count = dims.try_fold(1, |count: u64, dim| Some(count.saturating_mul(dim?)))?;
+    REAL.contains(&dtype).then_some(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(code: &str) -> ProgramKind {
+        ProgramKind::of(&Program::new(code, ProgramFormat::Mlir), true)
+    }
+
+    #[test]
+    fn names() {
+        assert_eq!(kind("module @xlaffi_exact {\n"), ProgramKind::Exact);
+        assert_eq!(kind("module @xlaffi_scalars {\n"), ProgramKind::Scalars);
+    }
+
+    #[test]
+    fn what_calls_handlers_and_moves_a_few_elements_moves() {
+        let program = |size: &str, op: &str| {
+            format!(
+                "%0 = stablehlo.custom_call @lu(%x) {{api_version = 4 : i32}} : (tensor<{size}>) -> tensor<{size}>\n\
+                 %1 = stablehlo.{op} %0, %0 : tensor<{size}>"
+            )
+        };
+        let kind_of = |size, op| kind(&program(size, op));
+        for (size, op) in [
+            ("16x16xf64", "add"),
+            ("0x5xf32", "select"),
+            ("i1", "transpose"),
+        ] {
+            assert_eq!(kind_of(size, op), ProgramKind::Moves);
+        }
+        for (size, op) in [
+            ("16x17xf64", "add"),
+            ("1x257xi32", "add"),
+            ("1024xui8", "select"),
+            ("2x2xf64", "multiply"),
+            ("2x2xf64", "dot_general"),
+            ("2x2xf64", "while"),
+            ("f64", "reduce"),
+        ] {
+            assert_eq!(kind_of(size, op), ProgramKind::Small, "{size} {op}");
+        }
+        for (size, op) in [
+            ("1025xf64", "add"),
+            ("99999999999x99999999999xf64", "add"),
+            ("?xf64", "add"),
+            ("2xcomplex<f64>", "add"),
+            ("2xbf16", "add"),
+            ("2xf64, #stablehlo.bounds<2>", "add"),
+            ("f64", "add_like"),
+            ("f64", "optimization_barrier"),
+            ("f64", "all_reduce"),
+        ] {
+            assert_eq!(kind_of(size, op), ProgramKind::Plain, "{size} {op}");
+        }
+        assert_eq!(
+            kind("%1 = chlo.lgamma %0 : tensor<f64>"),
+            ProgramKind::Small
+        );
+        let calls = program("2xf64", "add") + " %2 = func.call @f(%1)";
+        assert_eq!(kind(&calls), ProgramKind::Plain);
+        let other = Program::new(&b"\xff stablehlo.add"[..], ProgramFormat::Mlir);
+        assert_eq!(ProgramKind::of(&other, true), ProgramKind::Plain);
+        let hlo = Program::new(&b"stablehlo.add"[..], ProgramFormat::Hlo);
+        let small = Program::new(program("2xf64", "add"), ProgramFormat::Mlir);
+        assert_eq!(ProgramKind::of(&small, false), ProgramKind::Plain);
+        assert_eq!(ProgramKind::of(&hlo, true), ProgramKind::Plain);
+    }
+}

@@ -1,0 +1,67 @@
+# Gradient and Hessian of all words: the tables of words and of points have the same names.
+
+has_derivative <- function(entry) entry$derivative != "none"
+
+is_mathematical <- function(names) {
+  vapply(names, function(name) xlaffi:::words[[name]]$topic == "Mathematical functions", NA)
+}
+
+test_that("every word that has a derivative has points, and no other name has", {
+  words <- as.list(xlaffi:::words, all.names = TRUE)
+  distributions <- names(Filter(function(word) word$topic == "Distributions" && has_derivative(word), words))
+  of_families <- c("dmultinom", outer(c("d", "p", "q"), sub("_.*", "", names(distribution_points)), paste0))
+  expect_identical(setdiff(distributions, of_families), character())
+  here <- c(names(element_points), names(whole_words), names(implicit_words), unlist(derived_elsewhere))
+  here <- unname(here)
+  expect_false(anyDuplicated(here) > 0L)
+  known <- c(here, setdiff(distributions, "dmultinom"))
+  expect_identical(setdiff(names(Filter(has_derivative, words)), known), character())
+  expect_identical(setdiff(known, names(Filter(has_derivative, words))), character())
+})
+
+test_that("words of elements have first and second derivatives, the same in all modes", {
+  skip_without_plugin()
+  cases <- lapply(names(element_points), element_case)
+  expect_derivatives_right(cases, 30L)
+  expect_modes_agree(cases[is_mathematical(names(element_points))], 40L)
+})
+
+test_that("words of arrays have first and second derivatives", {
+  skip_without_plugin()
+  # What has loops or random numbers is compiled in another way.
+  slow <- grepl("^(cum|prod|filter|hlo_(pad|fori|scan|while|sample|r))", names(whole_words))
+  cases <- Map(whole_case, names(whole_words), whole_words)
+  expect_derivatives_right(cases[!slow], 25L)
+  expect_derivatives_right(cases[slow], 25L)
+})
+
+test_that("gamma numbers have the derivatives of the quantiles that they are", {
+  skip_without_plugin()
+  cases <- unname(Map(whole_case, names(implicit_words), implicit_words))
+  plans <- lapply(cases, derivative_plan)
+  data <- Map(plan_data, cases, plans, FALSE)
+  hessians <- function() {
+    program <- xla_jit(function(data) {
+      Map(function(case, d) each_point(case, forward_over_reverse(case))(d$x, d$t, list()), cases, data)
+    })
+    unlist(lapply(program(data), function(r) lapply(r[c("value", "gradient", "along")], unlist)))
+  }
+  found <- hessians()
+  number <- xlaffi:::log_gamma_number
+  constant <- xla_stop_gradient
+  withr::defer(assignInNamespace("log_gamma_number", number, "xlaffi"))
+  by_quantiles <- function(draw, shape, part = 0L) {
+    p <- xlaffi:::word_pgamma(exp(constant(number(draw, shape, part))), constant(shape))
+    log(xlaffi:::word_qgamma(p, shape))
+  }
+  assignInNamespace("log_gamma_number", by_quantiles, "xlaffi")
+  expect_equal(found, hessians(), tolerance = 1e-8)
+})
+
+test_that("second derivatives of words are the same in all modes", {
+  skip_without_plugin()
+  skip_unless_all()
+  others <- names(element_points)[!is_mathematical(names(element_points))]
+  expect_modes_agree(lapply(others, element_case), 20L)
+  expect_modes_agree(unname(Map(whole_case, names(whole_words), whole_words)), 20L)
+})
