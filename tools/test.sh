@@ -65,7 +65,7 @@ cargo_test() {
 
 # What calls nothing of LAPACK: kernels of the package, and ops without matrices.
 not_lapack=(--skip small::ratios::lu_of_every_kind::f --skip small::ratios::qr_of_every_kind::f)
-for module in house kepler permutation print print_tensor special table; do
+for module in kepler layers permutation print print_tensor special table; do
   not_lapack+=(--skip "$module::")
 done
 

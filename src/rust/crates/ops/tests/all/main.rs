@@ -8,7 +8,7 @@ mod cholesky;
 mod concurrency;
 mod eigh;
 mod forced;
-mod house;
+mod layers;
 mod jaxlib_eig;
 mod jaxlib_factor;
 mod jaxlib_gesvd;

@@ -1,0 +1,183 @@
+//! Dependencies point downwards only: between crates, and between the modules of each.
+//!
+//! The file `layers.txt` beside a crate's manifest lists the crate's modules, a line for each layer, the lowest first.
+//! A module may name modules of lower layers only, not its neighbours. A line `[folder]` begins the layers within a
+//! folder of `src`; the folder's own file is `mod` there, that of the crate `lib`. What passes a name on (`pub use`)
+//! does not count, what uses it does. Methods are not seen.
+
+mod names;
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use names::{Crate, Module};
+
+/// The crates, and which of them each may be made of. A new one gets a line, below what it uses.
+const CRATES: &[(&str, &[&str])] = &[
+    ("fork", &[]),
+    ("main-thread", &["fork"]),
+    ("matrices", &[]),
+    ("special", &[]),
+    ("xla-ffi", &[]),
+    ("lapack", &["matrices"]),
+    ("lanes", &["matrices"]),
+    ("cuda", &["matrices", "xla-ffi"]),
+    ("own-ops", &["cuda", "xla-ffi"]),
+    (
+        "ops",
+        &["cuda", "lanes", "lapack", "matrices", "special", "xla-ffi"],
+    ),
+    ("ops-lib", &["lapack", "ops", "own-ops", "xla-ffi"]),
+    ("pjrt-api", &["xla-ffi"]),
+    ("proto-wire", &[]),
+    ("pjrt", &["fork", "pjrt-api", "proto-wire", "xla-ffi"]),
+    (
+        "pjrt-jaxlib",
+        &["fork", "pjrt-api", "proto-wire", "xla-ffi"],
+    ),
+];
+
+/// The crates whose modules have no order yet. At the end there are none.
+const UNORDERED: &[&str] = &[
+    "cuda",
+    "lanes",
+    "lapack",
+    "main-thread",
+    "ops",
+    "own-ops",
+    "pjrt",
+    "pjrt-jaxlib",
+    "special",
+    "xla-ffi",
+    "the glue",
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// What of the workspace a package depends on, tests aside.
+fn dependencies(manifest: &str) -> BTreeSet<&str> {
+    let mut section = "";
+    let mut found = BTreeSet::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            section = line;
+        } else if section == "[dependencies]" && line.contains("path = ") {
+            let (name, _) = line.split_once('=').expect("a dependency");
+            found.insert(name.trim());
+        }
+    }
+    found
+}
+
+#[test]
+fn crates_depend_on_what_is_below_them() {
+    let listed: BTreeSet<_> = CRATES.iter().map(|&(name, _)| name.to_owned()).collect();
+    let there = fs::read_dir(crates()).expect("the folder of crates");
+    let there: BTreeSet<_> = there
+        .map(|entry| entry.expect("a crate").file_name())
+        .map(|name| name.into_string().expect("a crate's name"))
+        .collect();
+    assert_eq!(there, listed, "every crate has a line above");
+    for (at, (name, allowed)) in CRATES.iter().enumerate() {
+        let manifest = crates().join(name).join("Cargo.toml");
+        let manifest = fs::read_to_string(manifest).expect("a manifest");
+        let used = dependencies(&manifest);
+        for lower in used {
+            assert!(allowed.contains(&lower), "{name} depends on {lower}");
+            let below = CRATES[..at].iter().any(|&(other, _)| other == lower);
+            assert!(below, "{name} depends on {lower}, which is not below it");
+        }
+    }
+}
+
+/// The layers of the folders of a crate, by folder, the lowest first.
+type Layers = BTreeMap<Module, Vec<BTreeSet<String>>>;
+
+fn layers(list: &str) -> Layers {
+    let mut folder = Module::new();
+    let mut found = Layers::new();
+    let lines = list.lines().map(str::trim);
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(path) = line.strip_prefix('[') {
+            folder = path
+                .trim_end_matches(']')
+                .split('/')
+                .map(str::to_owned)
+                .collect();
+        } else {
+            let layer = line.split_whitespace().map(str::to_owned).collect();
+            found.entry(folder.clone()).or_default().push(layer);
+        }
+    }
+    found
+}
+
+/// What is wrong with the list itself.
+fn unlisted(sources: &Crate, layers: &Layers) -> Vec<String> {
+    let mut found = Vec::new();
+    let folders: BTreeSet<_> = sources.folders.keys().chain(layers.keys()).collect();
+    for folder in folders {
+        let there = sources.folders.get(folder).cloned().unwrap_or_default();
+        let listed: Vec<_> = layers.get(folder).into_iter().flatten().flatten().collect();
+        let unique: BTreeSet<_> = listed.iter().map(|name| (*name).clone()).collect();
+        if listed.len() != unique.len() {
+            found.push(format!("[{}] lists a module twice", folder.join("/")));
+        }
+        for name in there.symmetric_difference(&unique) {
+            let what = if there.contains(name) {
+                "does not list"
+            } else {
+                "lists what is not there:"
+            };
+            found.push(format!("[{}] {what} {name}", folder.join("/")));
+        }
+    }
+    found
+}
+
+/// Whether `from` may name `to`.
+fn is_downwards(from: &Module, to: &Module, layers: &Layers) -> bool {
+    let common = from
+        .iter()
+        .zip(to)
+        .take_while(|(one, other)| one == other)
+        .count();
+    let own = if common == 0 { "lib" } else { "mod" };
+    let layer = |module: &Module| {
+        let name = module.get(common).map_or(own, String::as_str);
+        let listed = layers.get(&from[..common])?;
+        listed.iter().position(|layer| layer.contains(name))
+    };
+    layer(to) < layer(from)
+}
+
+#[test]
+fn modules_name_modules_of_lower_layers_only() {
+    let glue = crates().join("..");
+    let all = CRATES.iter().map(|&(name, _)| (name, crates().join(name)));
+    let mut wrong = Vec::new();
+    for (name, root) in all.chain([("the glue", glue)]) {
+        let list = root.join("layers.txt");
+        if UNORDERED.contains(&name) {
+            assert!(!list.exists(), "{name} has a list of its layers");
+            continue;
+        }
+        let list = fs::read_to_string(list).expect("layers.txt, beside each manifest");
+        let (sources, layers) = (Crate::read(&root.join("src")), layers(&list));
+        wrong.extend(
+            unlisted(&sources, &layers)
+                .into_iter()
+                .map(|text| format!("{name}: {text}")),
+        );
+        for (from, to) in sources.arrows() {
+            if !is_downwards(&from, &to, &layers) {
+                wrong.push(format!("{name}: {} names {}", from.join("/"), to.join("/")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

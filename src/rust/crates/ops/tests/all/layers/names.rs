@@ -1,0 +1,152 @@
+//! Which modules of a crate name which others.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use super::source::{scopes, Scope};
+
+/// A module: the names on the way to it from the root, which has none.
+pub type Module = Vec<String>;
+
+/// A crate's modules.
+pub struct Crate {
+    scopes: BTreeMap<Module, Scope>,
+    /// The file, as a module, in which each stands.
+    files: BTreeMap<Module, Module>,
+    /// Folders and what lies in each; its own file is `mod`, that of the crate `lib`.
+    pub folders: BTreeMap<Module, BTreeSet<String>>,
+}
+
+/// How many `use` lines may pass a name on.
+const STEPS: usize = 20;
+
+impl Crate {
+    /// Reads what lies in the folder `src`.
+    pub fn read(src: &Path) -> Self {
+        let mut found = Self {
+            scopes: BTreeMap::new(),
+            files: BTreeMap::new(),
+            folders: BTreeMap::new(),
+        };
+        found.read_folder(src, &Vec::new());
+        found
+    }
+
+    fn read_folder(&mut self, folder: &Path, module: &Module) {
+        for entry in fs::read_dir(folder).expect("a folder of sources") {
+            let path = entry.expect("an entry").path();
+            let stem = path.file_stem().expect("a name");
+            let stem = stem.to_str().expect("a name in ASCII").to_owned();
+            let mut inner = module.clone();
+            if path.is_dir() {
+                inner.push(stem.clone());
+                self.read_folder(&path, &inner);
+            } else if path.extension().is_some_and(|found| found == "rs") {
+                if stem != "mod" && stem != "lib" {
+                    inner.push(stem.clone());
+                }
+                let source = fs::read_to_string(&path).expect("a source");
+                self.add_file(&inner, &source);
+            } else {
+                continue;
+            }
+            self.folders.entry(module.clone()).or_default().insert(stem);
+        }
+    }
+
+    fn add_file(&mut self, file: &Module, source: &str) {
+        for scope in scopes(source) {
+            let module = [&file[..], &scope.inside].concat();
+            self.files.insert(module.clone(), file.clone());
+            self.scopes.insert(module, scope);
+        }
+    }
+
+    /// The module in which the item lies that `path` means after `module::`; itself, if it is one.
+    fn within(&self, module: &Module, path: &[String], steps: usize) -> Option<Module> {
+        let Some((first, rest)) = path.split_first() else {
+            return Some(module.clone());
+        };
+        let steps = steps.checked_sub(1)?;
+        let mut next = module.clone();
+        match first.as_str() {
+            "self" => return self.within(&next, rest, steps),
+            "super" => {
+                next.pop();
+                return self.within(&next, rest, steps);
+            }
+            _ => next.push(first.clone()),
+        }
+        if self.scopes.contains_key(&next) {
+            return self.within(&next, rest, steps);
+        }
+        let scope = self.scopes.get(module)?;
+        let passed = scope
+            .uses
+            .iter()
+            .find(|found| found.name == *first && found.path != [first.clone()]);
+        if let Some(passed) = passed {
+            return self.meaning(module, &[&passed.path, rest].concat(), steps);
+        }
+        if scope.items.contains(first) || scope.macros.contains(first) {
+            return Some(module.clone());
+        }
+        let all = scope.uses.iter().filter(|found| found.name == "*");
+        all.filter_map(|all| self.meaning(module, &all.path, steps))
+            .find_map(|all| self.within(&all, path, steps))
+    }
+
+    /// The module that `path`, which stands in `module`, names, or in which the item that it names lies.
+    fn meaning(&self, module: &Module, path: &[String], steps: usize) -> Option<Module> {
+        match path.first()?.as_str() {
+            "crate" => self.within(&Vec::new(), &path[1..], steps),
+            _ => self.within(module, path, steps),
+        }
+    }
+
+    /// The module whose macro has that name, where one does.
+    fn macro_home(&self, name: &str) -> Option<Module> {
+        let mut homes = self
+            .scopes
+            .iter()
+            .filter(|(_, scope)| scope.macros.contains(name));
+        homes.next().map(|(module, _)| module.clone())
+    }
+
+    /// Each file, as a module, and another one that it names.
+    pub fn arrows(&self) -> BTreeSet<(Module, Module)> {
+        let mut found = BTreeSet::new();
+        for (module, scope) in &self.scopes {
+            let file = &self.files[module];
+            let mut add = |target: Option<Module>| {
+                if let Some(target) = target {
+                    let target = &self.files[&target];
+                    if target != file {
+                        found.insert((file.clone(), target.clone()));
+                    }
+                }
+            };
+            for used in scope.uses.iter().filter(|used| !used.public) {
+                let target = self.meaning(module, &used.path, STEPS);
+                add(target
+                    .filter(|target| used.name == "*" || !self.is_name_of(target, &used.path)));
+            }
+            for mention in &scope.mentions {
+                let target = match &mention.path[..] {
+                    [name] if mention.is_macro => self.macro_home(name),
+                    [root, name] if mention.is_macro && root == "crate" => self.macro_home(name),
+                    [name] if ["crate", "self", "super"].contains(&name.as_str()) => None,
+                    path => self.meaning(module, path, STEPS),
+                };
+                add(target.filter(|target| !self.is_name_of(target, &mention.path)));
+            }
+        }
+        found
+    }
+
+    /// Whether `path` means the module itself, which says nothing yet, and not what is in it.
+    fn is_name_of(&self, module: &Module, path: &[String]) -> bool {
+        module.last() == path.last() && !self.scopes[module].items.contains(&path[path.len() - 1])
+    }
+}
