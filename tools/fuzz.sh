@@ -40,7 +40,7 @@ garbage() {
   XLAFFI_FUZZ_SECONDS=$((seconds / 8)) XLAFFI_FUZZ_SEED=$seed cargo test --release -p ops \
     --test fuzz --manifest-path src/rust/Cargo.toml -- --nocapture || failed=1
   # Texts that are nearly signatures, and signatures that meet shapes by chance.
-  XLAFFI_FUZZ_SECONDS=$((seconds / 16)) XLAFFI_FUZZ_SEED=$seed cargo test --release -p own-ops \
+  XLAFFI_FUZZ_SECONDS=$((seconds / 16)) XLAFFI_FUZZ_SEED=$seed cargo test --release -p custom-ops \
     --test fuzz --test random --manifest-path src/rust/Cargo.toml -- --nocapture || failed=1
   # Exported R functions with arguments of all kinds.
   tools/with-env.sh Rscript tools/fuzz/arguments.R $((seconds / 10)) "$seed" || failed=1

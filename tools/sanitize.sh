@@ -16,7 +16,7 @@ built=$root/src/rust/target/sanitize
 host=$(rustc -vV | sed -n 's/^host: //p')
 export XLAFFI_PYTHON="${XLAFFI_PYTHON:-$root/.venv/bin/python}"
 
-parts=(loom miri-xla-ffi miri-pjrt miri-own-ops gctorture thread thread-plugin address address-plugin)
+parts=(loom miri-xla-ffi miri-pjrt miri-custom-ops gctorture thread thread-plugin address address-plugin)
 [ "${1:-}" != list ] || { printf '%s\n' "${parts[@]}"; exit 0; }
 
 # Not `foreign` and `fork`, where a Python is begun that knows nothing of a sanitizer.
@@ -70,13 +70,13 @@ run() {
     # Its other tests load a library, which Miri cannot.
     miri-pjrt) miri -p pjrt --lib --no-fail-fast ;;
     # Functions of words are called by other types than they have, which Miri refuses.
-    miri-own-ops) miri -p own-ops --lib --test calls --test sites --no-fail-fast ;;
+    miri-custom-ops) miri -p custom-ops --lib --test calls --test cache --no-fail-fast ;;
     gctorture) tools/install.sh .lib --no-docs && tools/with-env.sh Rscript tools/gctorture.R ;;
     # What OpenBLAS does among its own threads is not compiled with the sanitizer.
     thread)
       export TSAN_OPTIONS="suppressions=$root/tools/sanitize.tsan exitcode=66"
       sanitized thread -p ops --test all -- concurrency:: print_tensor:: small:: &&
-        sanitized thread -p own-ops --test calls --test sites ;;
+        sanitized thread -p custom-ops --test calls --test cache ;;
     # XLA and Python are not compiled with it: what they hand over by locks of their own looks like a race
     # (tools/sanitize.tsan).
     thread-plugin)
@@ -86,7 +86,7 @@ run() {
     # test of machine code compiles for itself.
     address)
       ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 LSAN_OPTIONS="suppressions=$root/tools/sanitize.lsan" \
-        sanitized address -p ops -p own-ops -p lanes -p lapack --lib --tests -- --skip kernels_are_vector_code ;;
+        sanitized address -p ops -p custom-ops -p lanes -p lapack --lib --tests -- --skip kernels_are_vector_code ;;
     # Python and XLA end without freeing. What the sanitizer keeps back of freed memory looks like growth.
     address-plugin)
       ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:allocator_may_return_null=1 \

@@ -93,7 +93,7 @@ unset XLAFFI_LAPACK
 # NVIDIA's compiler, for kernels of the user's own; the other tests have stand-ins for it.
 XLAFFI_CUDA_PATH=$("$XLAFFI_PYTHON" -c 'import nvidia; print(list(nvidia.__path__)[0])')
 export XLAFFI_CUDA_PATH
-[ -z "$XLAFFI_CUDA_PATH" ] || cargo_test "cargo test with NVRTC" -p own-ops --test nvrtc -- --include-ignored
+[ -z "$XLAFFI_CUDA_PATH" ] || cargo_test "cargo test with NVRTC" -p custom-ops --test nvrtc -- --include-ignored
 
 echo "== testthat"
 wait

@@ -18,7 +18,7 @@ compile arm64 $triple
 tests arm64 "xla-ffi" xla-ffi
 tests arm64 "lanes" lanes:kernels
 tests arm64 "cuda, fork, main-thread, …" cuda fork main-thread matrices pjrt-api proto-wire special
-tests arm64 "own-ops" own-ops
+tests arm64 "custom-ops" custom-ops
 with "XLAFFI_LAPACK=$openblas" tests arm64 "lapack, ops on OpenBLAS" lapack ops
 tests arm64 "pjrt, pjrt-jaxlib, without XLA" pjrt:units pjrt:host pjrt-jaxlib:units
 check arm64 "lanes, ops: no call of fma" no_fma aarch64-linux-gnu-nm "$built"

@@ -25,7 +25,7 @@ compile windows $triple
 tests windows "xla-ffi" xla-ffi
 tests windows "lanes" lanes:kernels
 tests windows "cuda, fork, main-thread, …" cuda fork main-thread matrices pjrt-api proto-wire special
-tests windows "own-ops" own-ops
+tests windows "custom-ops" custom-ops
 with XLAFFI_LAPACK=r tests windows "lapack, ops on R's own LAPACK" lapack ops
 with "XLAFFI_LAPACK=$openblas" tests windows "lapack, ops on OpenBLAS" lapack ops
 tests windows "pjrt, pjrt-jaxlib, without XLA" pjrt:units pjrt:host pjrt-jaxlib:units

@@ -11,7 +11,7 @@ static KNOWN: RwLock<Option<HashMap<String, u64>>> = RwLock::new(None);
 
 /// What a call is made of, see `pjrt_jaxlib::mesh::CodeOf`.
 pub fn code_of(target: &str, op: Option<i64>) -> Option<u64> {
-    own_ops::common(target, op).or_else(|| {
+    custom_ops::common(target, op).or_else(|| {
         let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
         known.as_ref()?.get(target).copied()
     })

@@ -1,7 +1,7 @@
 //! The combinations of element types that a body is compiled for, for R.
 
-use own_ops::bind::Sets;
-use own_ops::signature::{Array, Dtype, Signature};
+use custom_ops::bind::Sets;
+use custom_ops::signature::{Array, Dtype, Signature};
 use xla_ffi::DataType;
 
 use crate::argument::{borrowed, elements, texts};

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 
 use cuda::nvrtc::{self, Refused};
+use custom_ops::signature::Signature;
+use custom_ops::{KernelCode, KernelFault, Kernels, Work};
 use extendr_api::prelude::*;
-use own_ops::signature::Signature;
-use own_ops::{KernelCode, KernelFault, Kernels, Work};
 
 use crate::argument::{is_null, text, texts};
 use crate::entry::routines;

@@ -3,11 +3,11 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use custom_ops::bind::{infer, ArrayType, BindError, Sets};
+use custom_ops::signature::{Dtype, Signature};
+use custom_ops::{abi, Body, CustomOp, Instance, Options, PlainFunction, Threads};
 use extendr_api::prelude::*;
 use extendr_ffi::{SET_VECTOR_ELT, SEXP};
-use own_ops::bind::{infer, ArrayType, BindError, Sets};
-use own_ops::signature::{Dtype, Signature};
-use own_ops::{abi, Body, Instance, Options, OwnOp, Threads, Words};
 use xla_ffi::DataType;
 
 use crate::argument::{borrowed, counts, elements, texts};
@@ -21,10 +21,10 @@ use crate::protected::Protected;
 use crate::value::{named, IntoSexp, Value};
 
 /// An op, which programs find as long as this lives, or is registered, or they keep it themselves.
-pub struct OwnOpObject(pub Arc<OwnOp>);
+pub struct CustomOpObject(pub Arc<CustomOp>);
 
 class!(
-    OwnOpObject,
+    CustomOpObject,
     c"xlaffi_own_op_pointer",
     "an op of the user's own"
 );
@@ -56,9 +56,9 @@ routines! {
             let body = match lists(words).get(at) {
                 Some(words) if !words.is_empty() => {
                     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                    let words = Words::new(function, &words, status, &signature)
+                    let words = PlainFunction::new(function, &words, status, &signature)
                         .map_err(|fault| Failure::argument("words", format!("{name}: {fault}")))?;
-                    Body::Words(words.behind(&BARRIER))
+                    Body::Plain(words.behind(&BARRIER))
                 }
                 _ => {
                     // SAFETY: the user says that it is such a function.
@@ -85,14 +85,14 @@ routines! {
             ..Options::default()
         };
         // SAFETY: what the functions are is what the user says; their libraries are kept.
-        let op = unsafe { OwnOp::new(name, signature, sets, instances, options) };
+        let op = unsafe { CustomOp::new(name, signature, sets, instances, options) };
         registered(op.map_err(|error| named_failure(name, error))?, crate::argument::text(package))
     }
 
     // The types of the results for operands of these types. `numbers` has for each attribute, as
     // text, the value of an integer, the length of an array, and anything for others.
     fn own_op_types(op, dtypes, shapes, numbers) {
-        let OwnOpObject(op) = get(op, "op")?;
+        let CustomOpObject(op) = get(op, "op")?;
         let shapes = elements(shapes);
         let operands = texts(dtypes).into_iter().zip(&shapes).map(|(dtype, shape)| {
             Some(ArrayType {
@@ -128,7 +128,7 @@ routines! {
 
     // What programs call it by, what it takes and gives, and what its variables for dtypes range over.
     fn own_op_about(op) {
-        let OwnOpObject(op) = get(op, "op")?;
+        let CustomOpObject(op) = get(op, "op")?;
         let variables = op.signature().dtypes.iter().enumerate();
         let sets = variables.map(|(at, name)| (name.clone(), names_of(op.sets().of(at))));
         Ok(named! {
@@ -142,8 +142,9 @@ routines! {
 
 /// Registers an op: a list of the object for R, not protected, and of the owner of what it replaced
 /// ("" for nobody's), if it did.
-pub fn registered(op: Arc<OwnOp>, package: Option<&str>) -> Outcome<SEXP> {
-    let done = own_ops::register(&op, package).map_err(|error| named_failure(op.name(), error))?;
+pub fn registered(op: Arc<CustomOp>, package: Option<&str>) -> Outcome<SEXP> {
+    let done =
+        custom_ops::register(&op, package).map_err(|error| named_failure(op.name(), error))?;
     let replaced = done
         .replaced
         .map(|replaced| replaced.owner.unwrap_or_default());
@@ -151,7 +152,7 @@ pub fn registered(op: Arc<OwnOp>, package: Option<&str>) -> Outcome<SEXP> {
     // SAFETY: R's thread; the list is protected while its first element is made.
     Ok(unsafe {
         let parts = Protected::new(parts.into_sexp());
-        SET_VECTOR_ELT(parts.sexp(), 0, wrap(OwnOpObject(op)));
+        SET_VECTOR_ELT(parts.sexp(), 0, wrap(CustomOpObject(op)));
         parts.sexp()
     })
 }
@@ -172,7 +173,7 @@ pub fn sets_of(op: &str, signature: &Signature, variables: &Robj, sets: &Robj) -
 }
 
 /// What an op of the user's own is, for `ffi_targets()`: operands, results, attributes, dtypes.
-pub fn row(op: &OwnOp) -> [String; 4] {
+pub fn row(op: &CustomOp) -> [String; 4] {
     let signature = op.signature();
     let joined = |names: Vec<&str>| names.join(", ");
     let mut dtypes = Vec::new();

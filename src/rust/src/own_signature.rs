@@ -1,6 +1,6 @@
 //! Signatures of own ops, for R.
 
-use own_ops::signature::{
+use custom_ops::signature::{
     Array, Attribute, AttributeKind, AttributeValue, Order, Signature, SignatureError,
 };
 

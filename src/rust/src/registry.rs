@@ -147,7 +147,7 @@ routines! {
         if platform == "cuda" {
             let host = active().into_iter().filter(|entry| entry.platform == "host");
             for entry in host.filter(|entry| text(target).map_or(true, |name| name == entry.target)) {
-                own_ops::refuse_on_cuda(&entry.target, entry.owner.as_deref())?;
+                custom_ops::refuse_on_cuda(&entry.target, entry.owner.as_deref())?;
             }
         }
         let mut passed = object.passed.borrow_mut();
@@ -203,7 +203,7 @@ routines! {
         };
         let own_rows: Vec<Option<[String; 4]>> = targets
             .iter()
-            .map(|rows| own_ops::registered(&rows[0].target).map(|op| own_op::row(&op)))
+            .map(|rows| custom_ops::registered(&rows[0].target).map(|op| own_op::row(&op)))
             .collect();
         let described = |at: usize, of: fn(&Op) -> String| -> Vec<Option<String>> {
             let own = |row: &Option<[String; 4]>| row.as_ref().map(|row| row[at].clone());
@@ -213,7 +213,7 @@ routines! {
         Ok(named! {
             target = column(|rows| Some(rows[0].target.clone())),
             platforms = column(|rows| {
-                let names: Vec<&str> = rows.iter().filter(|row| own_ops::runs(&row.target, &row.platform)).map(|row| &*row.platform).collect();
+                let names: Vec<&str> = rows.iter().filter(|row| custom_ops::runs(&row.target, &row.platform)).map(|row| &*row.platform).collect();
                 Some(names.join(", "))
             }),
             operands = described(0, |op| names(op.operands())),
@@ -233,7 +233,7 @@ fn needs_stages(target: &str, platform: &str) -> bool {
     let bundle = Registry::global().lookup_bundle(target, platform);
     let others = bundle.map(|bundle| [bundle.instantiate, bundle.prepare, bundle.initialize]);
     others.is_some_and(|others| others.iter().any(Option::is_some))
-        && own_ops::registered(target).is_none()
+        && custom_ops::registered(target).is_none()
 }
 
 /// How many there were, and what waits for their calls: an R object, not protected.

@@ -67,10 +67,10 @@ routines! {
     fn library_load(library, name: &str) {
         let shared: &SharedLibrary = get(library, "library")?;
         // SAFETY: the user's code, by the name that was generated for it.
-        let found = unsafe { shared.library.get::<own_ops::abi::Body>(name.as_bytes()) };
+        let found = unsafe { shared.library.get::<custom_ops::abi::Body>(name.as_bytes()) };
         let body = found.map_err(|error| Failure::new("NOT_FOUND", cause(&error)))?;
         // SAFETY: a function of a call without arrays.
-        Ok(unsafe { own_ops::load(*body) }?)
+        Ok(unsafe { custom_ops::load(*body) }?)
     }
 }
 

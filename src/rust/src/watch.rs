@@ -175,7 +175,7 @@ fn field(target: &str, kind: OperandKind, index: usize) -> Option<String> {
 
 /// `x`, or `xs[2]` of an operand that comes several times, where nothing comes after it.
 fn own_field(target: &str, kind: OperandKind, index: usize) -> Option<String> {
-    let op = own_ops::registered(target)?;
+    let op = custom_ops::registered(target)?;
     let signature = op.signature();
     let fields: Vec<_> = match kind {
         OperandKind::Scratch => {

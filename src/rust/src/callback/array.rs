@@ -1,8 +1,8 @@
 //! Arrays of a call as R's, and R's as those.
 
+use custom_ops::signature::Order;
 use extendr_api::{GetSexp, Robj};
 use extendr_ffi::{Rboolean, Rf_coerceVector, Rf_isObject, SEXP, SEXPTYPE, TYPEOF};
-use own_ops::signature::Order;
 use pjrt::{DType, Shape};
 use xla_ffi::{Code, DataKind, DataType, Error, Result};
 

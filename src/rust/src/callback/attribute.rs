@@ -1,7 +1,7 @@
 //! Attributes of a call as R's.
 
+use custom_ops::AttributeValue;
 use extendr_ffi::SEXP;
-use own_ops::AttributeValue;
 use pjrt::{DType, Order, Shape};
 use xla_ffi::{AttrType, Error, Result};
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use custom_ops::BoundCall;
 use main_thread::{Patience, Refusal};
-use own_ops::BoundCall;
 use xla_ffi::{Code, Error, Result};
 
 use crate::callback::array::{Array, Place};
@@ -39,7 +39,7 @@ impl Callback {
         if worker::is_here() {
             return ask(request, &patience);
         }
-        let Ok(promise) = call.later() else {
+        let Ok(promise) = call.pending() else {
             return ask(request, &patience);
         };
         let waits = move || {
@@ -54,11 +54,11 @@ impl Callback {
 }
 
 fn request(callback: &Arc<Callback>, call: &mut BoundCall<'_>) -> Result<Request> {
-    let signature = call.op().signature();
+    let signature = call.signature();
     let mut operands = Vec::with_capacity(call.operands());
     for at in 0..call.operands() {
         let in_batch = (call.batch_rank(at), call.strides(at));
-        let Some(own_ops::Array {
+        let Some(custom_ops::Array {
             name,
             bytes,
             dtype,
@@ -84,7 +84,7 @@ fn request(callback: &Arc<Callback>, call: &mut BoundCall<'_>) -> Result<Request
     for at in 0..call.results() {
         let behind = call.operands() + at;
         let in_batch = (call.batch_rank(behind), call.strides(behind));
-        let own_ops::ArrayMut {
+        let custom_ops::ArrayMut {
             name,
             bytes,
             dtype,

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use own_ops::signature::Signature;
-use own_ops::{Body, Instance, Options, OwnOp};
+use custom_ops::signature::Signature;
+use custom_ops::{Body, CustomOp, Instance, Options};
 use pjrt_jaxlib::Others;
 
 use crate::callback::call::Callback;
@@ -111,7 +111,7 @@ routines! {
         NAMES.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
         let instances = instances.collect();
         // SAFETY: the bodies are no foreign functions.
-        let op = unsafe { OwnOp::new(name, signature, sets, instances, options) };
+        let op = unsafe { CustomOp::new(name, signature, sets, instances, options) };
         registered(op?, None)
     }
 

@@ -4,9 +4,9 @@ use std::ffi::{c_char, c_void};
 use std::panic::catch_unwind;
 use std::ptr;
 
-use own_ops::bind::Sets;
-use own_ops::signature::Signature;
-use own_ops::{register, KernelCode, Kernels, Options, OwnOp, Work};
+use custom_ops::bind::Sets;
+use custom_ops::signature::Signature;
+use custom_ops::{register, CustomOp, KernelCode, Kernels, Options, Work};
 use xla_ffi::registry::Registry;
 use xla_ffi::DataType;
 
@@ -95,7 +95,7 @@ fn make(name: &str, text: &str, dtypes: &str, parts: &[&str]) -> Result<*const c
         ..Options::default()
     };
     // SAFETY: there are no bodies; the kernel is what the caller says.
-    let op = unsafe { OwnOp::new(name, signature, sets, Vec::new(), options) };
+    let op = unsafe { CustomOp::new(name, signature, sets, Vec::new(), options) };
     let op = op.map_err(|error| error.to_string())?;
     register(&op, None).map_err(|error| error.to_string())?;
     let handler = Registry::global().lookup(name, "cuda");

@@ -63,10 +63,10 @@ impl Crate {
         }
     }
 
-    /// The module in which the item lies that `path` means after `module::`; itself, if it is one.
-    fn within(&self, module: &Module, path: &[String], steps: usize) -> Option<Module> {
+    /// What `path` means after `module::`: a module, and whether it is an item in it and not the module itself.
+    fn within(&self, module: &Module, path: &[String], steps: usize) -> Option<(Module, bool)> {
         let Some((first, rest)) = path.split_first() else {
-            return Some(module.clone());
+            return Some((module.clone(), false));
         };
         let steps = steps.checked_sub(1)?;
         let mut next = module.clone();
@@ -90,15 +90,15 @@ impl Crate {
             return self.meaning(module, &[&passed.path, rest].concat(), steps);
         }
         if scope.items.contains(first) || scope.macros.contains(first) {
-            return Some(module.clone());
+            return Some((module.clone(), true));
         }
         let all = scope.uses.iter().filter(|found| found.name == "*");
         all.filter_map(|all| self.meaning(module, &all.path, steps))
-            .find_map(|all| self.within(&all, path, steps))
+            .find_map(|(all, _)| self.within(&all, path, steps))
     }
 
-    /// The module that `path`, which stands in `module`, names, or in which the item that it names lies.
-    fn meaning(&self, module: &Module, path: &[String], steps: usize) -> Option<Module> {
+    /// What `path` means that stands in `module`, as [`within`](Self::within).
+    fn meaning(&self, module: &Module, path: &[String], steps: usize) -> Option<(Module, bool)> {
         match path.first()?.as_str() {
             "crate" => self.within(&Vec::new(), &path[1..], steps),
             _ => self.within(module, path, steps),
@@ -106,12 +106,12 @@ impl Crate {
     }
 
     /// The module whose macro has that name, where one does.
-    fn macro_home(&self, name: &str) -> Option<Module> {
+    fn macro_home(&self, name: &str) -> Option<(Module, bool)> {
         let mut homes = self
             .scopes
             .iter()
             .filter(|(_, scope)| scope.macros.contains(name));
-        homes.next().map(|(module, _)| module.clone())
+        homes.next().map(|(module, _)| (module.clone(), true))
     }
 
     /// Each file, as a module, and another one that it names.
@@ -119,34 +119,28 @@ impl Crate {
         let mut found = BTreeSet::new();
         for (module, scope) in &self.scopes {
             let file = &self.files[module];
-            let mut add = |target: Option<Module>| {
-                if let Some(target) = target {
-                    let target = &self.files[&target];
-                    if target != file {
-                        found.insert((file.clone(), target.clone()));
-                    }
-                }
+            // A module's name alone says nothing yet: what is taken of it does.
+            let mut add = |target: Option<(Module, bool)>| {
+                let items = target.filter(|(_, is_item)| *is_item);
+                let target = items.map(|(module, _)| &self.files[&module]);
+                found.extend(
+                    target
+                        .filter(|target| *target != file)
+                        .map(|target| (file.clone(), target.clone())),
+                );
             };
             for used in scope.uses.iter().filter(|used| !used.public) {
                 let target = self.meaning(module, &used.path, STEPS);
-                add(target
-                    .filter(|target| used.name == "*" || !self.is_name_of(target, &used.path)));
+                add(target.map(|(module, is_item)| (module, is_item || used.name == "*")));
             }
             for mention in &scope.mentions {
-                let target = match &mention.path[..] {
+                add(match &mention.path[..] {
                     [name] if mention.is_macro => self.macro_home(name),
                     [root, name] if mention.is_macro && root == "crate" => self.macro_home(name),
-                    [name] if ["crate", "self", "super"].contains(&name.as_str()) => None,
                     path => self.meaning(module, path, STEPS),
-                };
-                add(target.filter(|target| !self.is_name_of(target, &mention.path)));
+                });
             }
         }
         found
-    }
-
-    /// Whether `path` means the module itself, which says nothing yet, and not what is in it.
-    fn is_name_of(&self, module: &Module, path: &[String]) -> bool {
-        module.last() == path.last() && !self.scopes[module].items.contains(&path[path.len() - 1])
     }
 }
