@@ -6,13 +6,12 @@ use extendr_ffi::{Rboolean, Rf_coerceVector, Rf_isObject, SEXP, SEXPTYPE, TYPEOF
 use pjrt::{DType, Shape};
 use xla_ffi::{Code, DataKind, DataType, Error, Result};
 
-use crate::argument::{borrowed, inherits};
-use crate::failure::Outcome;
-use crate::host::{dims_of, has_dims, new_array, set_dims};
-use crate::pointer::described;
-use crate::protected::Protected;
-use crate::unwind::protect;
-use crate::vector::Vector;
+use crate::host::array::{dims_of, has_dims, new_array, set_dims};
+use crate::r::failure::Outcome;
+use crate::r::object::{borrowed, described, inherits};
+use crate::r::protected::Protected;
+use crate::r::unwind::protect;
+use crate::r::vector::Vector;
 
 /// An array of a call that XLA waits for.
 pub struct Array {

@@ -6,9 +6,9 @@ use pjrt::{DType, Order, Shape};
 use xla_ffi::{AttrType, Error, Result};
 
 use crate::callback::array::dtype_of;
-use crate::failure::Outcome;
-use crate::host::new_array;
-use crate::value::{IntoSexp, Value};
+use crate::host::array::new_array;
+use crate::r::failure::Outcome;
+use crate::r::value::{IntoSexp, Value};
 
 /// An attribute, copied.
 pub struct Attribute {

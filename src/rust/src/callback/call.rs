@@ -1,7 +1,6 @@
 //! One call of an R function by a program: on the handler's thread.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use custom_ops::BoundCall;
 use main_thread::{Patience, Refusal};
@@ -9,20 +8,12 @@ use xla_ffi::{Code, Error, Result};
 
 use crate::callback::array::{Array, Place};
 use crate::callback::attribute::Attribute;
-use crate::callback::contained::contained;
+use crate::callback::function::Callback;
 use crate::callback::request::Request;
-use crate::callback::serve::{abandoned, interrupt_again};
-use crate::worker;
-
-/// An R function as the body of an op.
-pub struct Callback {
-    /// Under which R keeps it.
-    pub number: i32,
-    /// Whether it takes a batch in one call.
-    pub vectorized: bool,
-    /// How long a program waits for an R that does something else.
-    pub patience: Duration,
-}
+use crate::runtime::abandon::abandoned;
+use crate::runtime::contained::contained;
+use crate::runtime::serve::interrupt_again;
+use crate::runtime::worker;
 
 impl Callback {
     /// The body of the op. On a thread of XLA's it does not wait: programs that the R function runs

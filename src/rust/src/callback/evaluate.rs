@@ -6,7 +6,7 @@ use std::ffi::{c_int, c_void};
 use extendr_api::{GetSexp, Robj};
 use extendr_ffi::{R_PreserveObject, Rf_ScalarInteger, Rf_protect, Rf_unprotect, SEXP};
 
-use crate::unwind::protect;
+use crate::r::unwind::protect;
 
 /// R's objects, which extendr does not take for types of C.
 type Object = *mut c_void;

@@ -3,14 +3,7 @@
 mod array;
 mod attribute;
 mod call;
-mod contained;
 mod evaluate;
-mod idle;
-mod on_r;
+mod function;
 pub mod op;
 pub mod request;
-mod serve;
-
-pub use idle::ring;
-pub use op::Called;
-pub use serve::{of_run, serve_in_plugin, serve_waiting, while_serving, Abandon};

@@ -8,18 +8,18 @@ use extendr_api::{GetSexp, Robj};
 use extendr_ffi::{R_NamesSymbol, Rf_setAttrib, SET_VECTOR_ELT, SEXP, SEXPTYPE, TYPEOF};
 use xla_ffi::{Code, Error, Result};
 
-use crate::argument::{attribute, borrowed, elements, texts};
 use crate::callback::array::Array;
 use crate::callback::attribute::Attribute;
-use crate::callback::call::Callback;
-use crate::callback::contained::is_contained;
 use crate::callback::evaluate::evaluate;
-use crate::entry::routines;
-use crate::failure::{Failure, Outcome};
-use crate::pointer::described;
-use crate::protected::{alloc_list, Protected};
-use crate::unwind::protect;
-use crate::value::{IntoSexp, Value};
+use crate::callback::function::Callback;
+use crate::r::argument::elements;
+use crate::r::entry::routines;
+use crate::r::failure::{Failure, Outcome};
+use crate::r::object::{attribute, borrowed, described, texts};
+use crate::r::protected::{alloc_list, Protected};
+use crate::r::unwind::protect;
+use crate::r::value::{IntoSexp, Value};
+use crate::runtime::contained::is_contained;
 
 /// A call of the R function, with the places of the arrays: they stay where they are until XLA is
 /// told that the call is complete.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::queue::{post, queue, withdraw};
-use crate::{is_here, Patience, Refusal};
+use crate::thread::{is_here, Patience, Refusal};
 
 /// How many threads wait for the main thread, or for work of theirs that it is in the middle of.
 static ASKING: AtomicUsize = AtomicUsize::new(0);

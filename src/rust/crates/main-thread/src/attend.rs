@@ -1,17 +1,20 @@
 //! The main thread where it waits, and while it serves.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Instant;
 
 use crate::queue::{has_work, next, queue};
-use crate::{is_here, ring, DEPTH};
+use crate::thread::{is_here, ring, ATTENDED, BELL, DEPTH, HERE, MAIN};
 
-/// Whether the main thread looks after the queue by itself.
-static ATTENDED: AtomicBool = AtomicBool::new(false);
-
-/// Whether it does so now.
-pub(crate) fn is_attended() -> bool {
-    ATTENDED.load(Ordering::SeqCst)
+/// Makes this the main thread, unless there is one. `bell` is called, from any thread, when there
+/// is something to do while the main thread is elsewhere.
+pub fn claim(bell: fn()) {
+    if MAIN.set(thread::current()).is_ok() {
+        HERE.set(true);
+        let _ = BELL.set(bell);
+        queue().seen = Some(Instant::now());
+    }
 }
 
 /// Tells others, while it lives, that the main thread looks after the queue by itself: it waits with

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::attend::is_attended;
-use crate::{ring, wake, Refusal};
+use crate::thread::{is_attended, ring, wake, Refusal};
 
 /// What is asked for, oldest first.
 static QUEUE: Mutex<Queue> = Mutex::new(Queue {

@@ -44,13 +44,11 @@ const UNORDERED: &[&str] = &[
     "cuda",
     "lanes",
     "lapack",
-    "main-thread",
     "ops",
     "pjrt",
     "pjrt-jaxlib",
     "special",
     "xla-ffi",
-    "the glue",
 ];
 
 fn crates() -> PathBuf {

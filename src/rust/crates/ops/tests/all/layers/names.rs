@@ -105,6 +105,19 @@ impl Crate {
         }
     }
 
+    /// As [`meaning`](Self::meaning); what a macro has made belongs to the module that the path names.
+    fn target(&self, module: &Module, path: &[String]) -> Option<(Module, bool)> {
+        let known = self.meaning(module, path, STEPS);
+        let mut parts = (1..path.len()).rev();
+        known.or_else(|| {
+            let (part, _) =
+                parts.find_map(|length| self.meaning(module, &path[..length], STEPS))?;
+            let mut uses = self.scopes[&part].uses.iter();
+            // It may be another one's, of which all names are passed on.
+            (!uses.any(|found| found.name == "*")).then_some((part, true))
+        })
+    }
+
     /// The module whose macro has that name, where one does.
     fn macro_home(&self, name: &str) -> Option<(Module, bool)> {
         let mut homes = self
@@ -130,14 +143,14 @@ impl Crate {
                 );
             };
             for used in scope.uses.iter().filter(|used| !used.public) {
-                let target = self.meaning(module, &used.path, STEPS);
+                let target = self.target(module, &used.path);
                 add(target.map(|(module, is_item)| (module, is_item || used.name == "*")));
             }
             for mention in &scope.mentions {
                 add(match &mention.path[..] {
                     [name] if mention.is_macro => self.macro_home(name),
                     [root, name] if mention.is_macro && root == "crate" => self.macro_home(name),
-                    path => self.meaning(module, path, STEPS),
+                    path => self.target(module, path),
                 });
             }
         }

@@ -1,0 +1,59 @@
+//! `xlaffi_client`: a plugin's connection to its devices.
+
+use std::sync::Arc;
+
+use pjrt::Client;
+
+use crate::host::device::{set_default, DeviceObject};
+use crate::r::entry::routines;
+use crate::r::pointer::{class, get, wrap_list};
+use crate::r::value::Value;
+
+/// A client under the name of its platform.
+pub struct ClientObject {
+    /// The client.
+    pub client: Client,
+    /// Name of the platform as the user gave it.
+    pub platform: Arc<str>,
+}
+
+class!(
+    ClientObject,
+    c"xlaffi_client",
+    "a client made by pjrt_client()"
+);
+
+impl ClientObject {
+    /// A client that was made just now: its first device in this process is the platform's default.
+    pub fn of(client: Client, platform: &str) -> Self {
+        let platform: Arc<str> = platform.into();
+        if let Some(device) = client.addressable_devices().into_iter().next() {
+            set_default(DeviceObject {
+                device,
+                client: client.clone(),
+                platform: platform.clone(),
+            });
+        }
+        Self { client, platform }
+    }
+}
+
+routines! {
+    // Name of the platform.
+    fn client_platform(client) {
+        let object: &ClientObject = get(client, "client")?;
+        Ok(Value::from(&*object.platform))
+    }
+
+    // The devices, as a list.
+    fn client_devices(client) {
+        let object: &ClientObject = get(client, "client")?;
+        let devices = object.client.devices().into_iter();
+        let devices = devices.map(|device| DeviceObject {
+            device,
+            client: object.client.clone(),
+            platform: object.platform.clone(),
+        });
+        Ok(wrap_list(devices.collect()))
+    }
+}

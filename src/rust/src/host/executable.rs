@@ -1,0 +1,69 @@
+//! `xlaffi_executable`: a compiled program.
+
+use std::sync::Arc;
+
+use pjrt::Executable;
+
+use crate::host::called::Called;
+use crate::host::sharding::shardings;
+use crate::r::entry::routines;
+use crate::r::failure::Outcome;
+use crate::r::pointer::{class, get};
+use crate::r::value::{named, Value};
+use crate::runtime::pace::Pace;
+
+/// A compiled program.
+pub struct ExecutableObject {
+    /// The program.
+    pub executable: Arc<Executable>,
+    /// Where it runs.
+    pub pace: Arc<Pace>,
+    /// What it calls.
+    pub called: Called,
+    /// Whether it must not be run again where memory was short.
+    pub runs_once: bool,
+    /// Name of the platform.
+    pub platform: Arc<str>,
+}
+
+class!(
+    ExecutableObject,
+    c"xlaffi_executable",
+    "an executable made by pjrt_compile()"
+);
+
+routines! {
+    // The compiled program, and the one that it was made of.
+    fn executable_serialize(executable) {
+        let object: &ExecutableObject = get(executable, "executable")?;
+        let program = object.executable.program();
+        Ok(named! {
+            format = program.format().name(),
+            program = Value::Bytes(program.code().to_vec()),
+            compiled = Value::Bytes(object.executable.serialize()?),
+        })
+    }
+
+    // Platform, name, number of results, the ids of the devices of this process, how many replicas and partitions there
+    // are, and how parameters (as far as is known) and results are split.
+    fn executable_info(executable) {
+        let object: &ExecutableObject = get(executable, "executable")?;
+        let executable = &object.executable;
+        let ids = executable
+            .devices()?
+            .iter()
+            .map(|device| Ok(device.id()?))
+            .collect::<Outcome<Vec<i32>>>()?;
+        let (parameters, results) = shardings(executable)?;
+        Ok(named! {
+            platform = &*object.platform,
+            name = executable.name().unwrap_or_default(),
+            results = executable.num_outputs() as i32,
+            devices = ids,
+            replicas = executable.num_replicas().unwrap_or(1) as i32,
+            partitions = executable.num_partitions().unwrap_or(1) as i32,
+            parameters = parameters,
+            shardings = results,
+        })
+    }
+}

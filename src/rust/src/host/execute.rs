@@ -1,0 +1,185 @@
+//! Running compiled programs.
+
+use std::sync::Arc;
+
+use extendr_api::{Robj, Rtype, Types};
+use extendr_ffi::{
+    R_ClassSymbol, R_DimSymbol, R_NamesSymbol, R_NilValue, Rf_setAttrib, SET_VECTOR_ELT, SEXP,
+};
+use pjrt::{Buffer, Executable, ExecuteOptions};
+
+use crate::host::buffer::{upload_array, BufferObject};
+use crate::host::contents::{size, wait};
+use crate::host::device::DeviceObject;
+use crate::host::executable::ExecutableObject;
+use crate::host::launch::{execute_options, start, Started, FIRST_WAIT};
+use crate::host::parts::{check_alive, check_parts, device_parts, outputs_to_r};
+use crate::host::{array, in_flight};
+use crate::r::argument::elements;
+use crate::r::entry::routines;
+use crate::r::failure::{Failure, Outcome};
+use crate::r::memory::expect;
+use crate::r::object::{attribute, borrowed, is_null};
+use crate::r::pointer::{get, wrap, wrap_list};
+use crate::r::protected::{alloc_list, Protected};
+use crate::r::unwind::protect;
+use crate::r::value::{IntoSexp, Value};
+
+routines! {
+    // Runs the program on a buffer per parameter; a list of buffers, which has the class `xlaffi_executed` where printed
+    // text waits to be shown, or one of the class `xlaffi_launched` with the run that R has to wait for. Where `simplify` says so, one buffer
+    // comes without a list, if no text waits. Where the program runs on several devices, in place of each buffer, there and
+    // here, is a list of them, one per device. `refuse_na`: buffers of R data with NA that XLA has not are refused.
+    fn executable_execute(executable, arguments, options, check: bool, simplify: bool, refuse_na: bool) {
+        let object: &ExecutableObject = get(executable, "executable")?;
+        // SAFETY: a symbol of R's.
+        let names = unsafe { attribute(arguments, R_NamesSymbol) };
+        // SAFETY: it lives as long as the list.
+        if !is_null(unsafe { borrowed(&names) }) {
+            return Err(Failure::argument("...", "Expected unnamed arguments: they go by position"));
+        }
+        let parts = device_parts(arguments, &object.executable)?;
+        if check {
+            check_parts(&object.executable, &parts)?;
+        }
+        if refuse_na {
+            check_no_na(arguments)?;
+        }
+        let in_lists = object.executable.is_over_several();
+        match start(object, parts, execute_options(options)?)? {
+            Started::Launched(mut outputs) => {
+                let may_be_alone = simplify && !ops::print::is_waiting();
+                if let ([buffers], true) = (&mut outputs[..], may_be_alone && !in_lists) {
+                    if buffers.len() == 1 {
+                        let only = buffers.remove(0);
+                        expect(size(&only));
+                        let only = BufferObject::new(only, &object.platform);
+                        in_flight::note(&only.buffer);
+                        return Ok(wrap(only));
+                    }
+                }
+                Ok(told(outputs_to_r(outputs, &object.platform, in_lists)))
+            }
+            Started::Running(run) => Ok(with_class(wrap_list(vec![run]), "xlaffi_launched")),
+        }
+    }
+
+    // Runs the program on buffers and on R arrays, which are passed on in the given dtypes and are gone from the device when
+    // it returns, so that the next call finds the memory warm. A list of buffers or, where `read` says so, of the results as R
+    // arrays; those with one axis are vectors, unless an argument is an array of one axis. Where R has to wait, a list of
+    // buffers, or a run.
+    fn executable_call(executable, arguments, dtypes, device, read: bool) {
+        let object: &ExecutableObject = get(executable, "executable")?;
+        let device: &DeviceObject = get(device, "device")?;
+        let (buffers, has_array_of_one_axis) = on_device(arguments, dtypes, device, &object.executable)?;
+        let outputs = match start(object, vec![buffers], ExecuteOptions::default())? {
+            Started::Launched(outputs) => outputs,
+            Started::Running(run) => return Ok(wrap(run)),
+        };
+        if !read {
+            return Ok(told(outputs_to_r(outputs, &object.platform, false)));
+        }
+        for output in outputs.iter().flatten() {
+            if !wait(output, FIRST_WAIT)? {
+                return Ok(told(outputs_to_r(outputs, &object.platform, false)));
+            }
+        }
+        let arrays = alloc_list(object.executable.num_outputs());
+        for (index, output) in outputs.iter().flatten().enumerate() {
+            let array = array::read(output)?;
+            // SAFETY: R's thread; the list is protected and has a place for each result. Nobody else
+            // has the array; to take an attribute away allocates nothing.
+            unsafe {
+                SET_VECTOR_ELT(arrays.sexp(), index as isize, array);
+                if output.dims().len() == 1 && !has_array_of_one_axis {
+                    Rf_setAttrib(array, R_DimSymbol, R_NilValue);
+                }
+            }
+        }
+        Ok(told(arrays.sexp()))
+    }
+}
+
+/// Arguments as buffers: R arrays are passed on in their dtypes. And whether one of those has one axis.
+fn on_device(
+    arguments: &Robj,
+    dtypes: &Robj,
+    device: &DeviceObject,
+    executable: &Executable,
+) -> Outcome<(Vec<Arc<Buffer>>, bool)> {
+    let (arguments, dtypes) = (elements(arguments), elements(dtypes));
+    if arguments.len() != dtypes.len() {
+        return Err(Failure::argument(
+            "...",
+            "there must be a dtype for each argument",
+        ));
+    }
+    let mut has_array_of_one_axis = false;
+    let mut buffers = Vec::with_capacity(arguments.len());
+    for (index, (argument, dtype)) in arguments.iter().zip(&dtypes).enumerate() {
+        // SAFETY: elements of lists that R protects.
+        let (argument, dtype) = unsafe { (borrowed(argument), borrowed(dtype)) };
+        buffers.push(match argument.rtype() {
+            Rtype::ExternalPtr => {
+                let object: &BufferObject = get(argument, format_args!("..{}", index + 1))?;
+                check_alive(executable, &object.buffer, index, 0)?;
+                not_na(object, index, "is a buffer of data with")?;
+                object.buffer.clone()
+            }
+            _ => {
+                has_array_of_one_axis |= array::has_one_axis(argument);
+                let object = upload_array(device, argument, array::dtype(dtype)?)?;
+                not_na(&object, index, "has")?;
+                object.buffer
+            }
+        });
+    }
+    Ok((buffers, has_array_of_one_axis))
+}
+
+/// Refuses an argument that was made of R data with NA where XLA has none.
+fn not_na(object: &BufferObject, index: usize, how: &str) -> Outcome<()> {
+    if !object.has_na {
+        return Ok(());
+    }
+    let (argument, dtype) = (index + 1, object.buffer.dtype());
+    Err(Failure::argument(
+        &argument.to_string(),
+        format!("argument {argument} {how} NA, which {dtype} cannot hold"),
+    ))
+}
+
+/// As [`not_na`], for each buffer of a list; those on several devices are looked at where they are made.
+fn check_no_na(arguments: &Robj) -> Outcome<()> {
+    let arguments = elements(arguments);
+    arguments
+        .iter()
+        .enumerate()
+        .try_for_each(|(index, buffer)| {
+            // SAFETY: an element of a list that R protects.
+            let buffer = unsafe { borrowed(buffer) };
+            match buffer.rtype() {
+                Rtype::ExternalPtr => not_na(get(buffer, "")?, index, "is a buffer of data with"),
+                _ => Ok(()),
+            }
+        })
+}
+
+/// Marks fresh results, which are not protected, where printed text waits.
+fn told(results: SEXP) -> SEXP {
+    match ops::print::is_waiting() {
+        true => with_class(results, "xlaffi_executed"),
+        false => results,
+    }
+}
+
+/// Gives a fresh object, which is not protected, a class.
+fn with_class(object: SEXP, class: &str) -> SEXP {
+    // SAFETY: R's thread; a fresh object, protected while the class is made.
+    unsafe {
+        let object = Protected::new(object);
+        let class = Protected::new(Value::from(class).into_sexp());
+        protect(|| Rf_setAttrib(object.sexp(), R_ClassSymbol, class.sexp()));
+        object.sexp()
+    }
+}

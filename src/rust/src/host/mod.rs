@@ -1,0 +1,31 @@
+//! The host: plugins, clients, devices, programs, buffers, runs.
+
+pub mod about;
+pub mod array;
+pub mod buffer;
+pub mod by_parts;
+pub mod called;
+pub mod client;
+pub mod compile;
+pub mod contents;
+pub mod device;
+pub mod digest;
+pub mod distributed;
+pub mod dtype;
+pub mod errors;
+pub mod executable;
+pub mod execute;
+pub mod in_flight;
+pub mod launch;
+pub mod literal;
+pub mod other_hosts;
+pub mod parts;
+pub mod plugin;
+pub mod printed;
+pub mod program;
+pub mod python;
+pub mod report;
+pub mod run;
+pub mod sharding;
+pub mod signature;
+pub mod watch;
