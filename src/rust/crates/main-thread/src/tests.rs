@@ -2,8 +2,10 @@
 
 use super::*;
 use std::panic::catch_unwind;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
 
 static RUNG: AtomicU32 = AtomicU32::new(0);
 
