@@ -4,7 +4,8 @@
 #
 #   tools/test.sh [--all] [FILTER]     only tests whose name contains FILTER
 #
-# --all adds what is slow by nature: machine code of other processors, time-outs of other processes, whole vignettes.
+# --all adds what is slow by nature: machine code of other processors, time-outs of other processes, whole vignettes;
+# and what repeats a check along another axis: ops with another LAPACK, every tail of every distribution.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 all=
@@ -78,17 +79,21 @@ cargo test --no-run "${crates[@]}"
   echo $? > "$work/installed"
 } > "$work/install" 2>&1 &
 
-# The glue links R's symbols, so it has no test binary: R's tests run it. All else is tested with the
-# LAPACK that R is linked to, and what calls LAPACK also with the one that set-up installs.
-XLAFFI_LAPACK=r cargo_test "cargo test" --workspace --exclude xlaffi -- --skip nvrtc_takes
-XLAFFI_LAPACK=$("$XLAFFI_PYTHON" -c 'import scipy_openblas32 as openblas, os
+# The glue links R's symbols, so it has no test binary: R's tests run it. All else is tested with the LAPACK that R is
+# linked to, and what calls LAPACK also with the one that set-up installs, which R's tests use. Examples in
+# documentation are compiled one by one, so they run with --all.
+kinds=()
+[ -n "$all" ] || kinds=(--tests)
+XLAFFI_LAPACK=r cargo_test "cargo test" "${kinds[@]}" --workspace --exclude xlaffi -- --skip nvrtc_takes
+if [ -n "$all" ]; then
+  XLAFFI_LAPACK=$("$XLAFFI_PYTHON" -c 'import scipy_openblas32 as openblas, os
 print(os.path.join(openblas.get_lib_dir(), "libscipy_openblas.so"))')
-export XLAFFI_LAPACK
-cargo_test "cargo test with OpenBLAS" -p lapack -p ops --lib --test all --test fork --test libraries --test routines \
-  --test threads -- "${not_lapack[@]}"
-unset XLAFFI_LAPACK
-
-[ -z "$all" ] || cargo_test "machine code" -p lanes --test machine_code --test machine_code_arm64
+  export XLAFFI_LAPACK
+  cargo_test "cargo test with OpenBLAS" -p lapack -p ops --lib --test all --test fork --test libraries --test routines \
+    --test threads -- "${not_lapack[@]}"
+  unset XLAFFI_LAPACK
+  cargo_test "machine code" -p lanes --test machine_code --test machine_code_arm64
+fi
 
 # NVIDIA's compiler, for kernels of the user's own; the other tests have stand-ins for it.
 XLAFFI_CUDA_PATH=$("$XLAFFI_PYTHON" -c 'import nvidia; print(list(nvidia.__path__)[0])')
