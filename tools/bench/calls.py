@@ -11,7 +11,7 @@ import types
 import numpy
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCE = HERE.parents[1] / "src" / "rust" / "crates" / "pjrt-jaxlib" / "src" / "compat.py"
+SOURCE = HERE.parents[1] / "src" / "rust" / "crates" / "pjrt-jaxlib" / "src" / "python" / "compat.py"
 PROGRAM = """func.func @main(%a: tensor<2x2xf64>, %b: tensor<2x2xf64>) -> tensor<2x2xf64> {
   %0 = stablehlo.multiply %a, %b : tensor<2x2xf64>
   return %0 : tensor<2x2xf64>

@@ -6,12 +6,16 @@
 mod gang;
 #[path = "../../../src/rust/crates/xla-ffi/src/registry/slot.rs"]
 mod slot;
-#[path = "../../../src/rust/crates/pjrt-jaxlib/src/launch/turn.rs"]
+#[path = "../../../src/rust/crates/pjrt-jaxlib/src/cluster/launch/turn.rs"]
 mod turn;
 
 mod sync {
     pub(crate) use loom::sync::atomic;
     pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
+}
+
+mod base {
+    pub(crate) use crate::sync;
 }
 
 use std::ptr;

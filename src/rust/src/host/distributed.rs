@@ -19,9 +19,9 @@ routines! {
         let object: &PluginObject = get(plugin, "plugin")?;
         let (plugin, options) = (object.plugin.clone(), options(names, values)?);
         let platform = platform.to_owned();
-        let attempt = mesh::Attempt::default();
-        let joining = attempt.clone();
-        let run = Run::join(attempt, move || {
+        let cancel = mesh::CancelToken::default();
+        let joining = cancel.clone();
+        let run = Run::join(cancel, move || {
             let client = joining.during(|| plugin.client(&options))?;
             Ok(Done::Joined(client, platform.clone()))
         })?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use extendr_ffi::{R_NilValue, SEXP};
 use pjrt::{Buffer, Client};
-use pjrt_jaxlib::mesh::Attempt;
+use pjrt_jaxlib::mesh::CancelToken;
 use pjrt_jaxlib::python::Report;
 
 use crate::host::client::ClientObject;
@@ -60,7 +60,7 @@ pub struct Run {
     again: RefCell<Option<Work>>,
     abandon: Abandon,
     /// Of a process that joins others.
-    attempt: Option<Attempt>,
+    cancel: Option<CancelToken>,
 }
 
 class!(Run, c"xlaffi_run", "a run under way");
@@ -82,11 +82,11 @@ impl Run {
 
     /// Starts to join other processes.
     pub fn join(
-        attempt: Attempt,
+        cancel: CancelToken,
         work: impl Fn() -> Outcome<Done> + Send + Sync + 'static,
     ) -> Outcome<Self> {
         let mut run = Run::start_once(work)?;
-        run.attempt = Some(attempt);
+        run.cancel = Some(cancel);
         Ok(run)
     }
 
@@ -96,7 +96,7 @@ impl Run {
             pending: RefCell::new(Some(launch(work, &abandon)?)),
             again: RefCell::new(None),
             abandon,
-            attempt: None,
+            cancel: None,
         })
     }
 
@@ -107,7 +107,7 @@ impl Run {
             pending: RefCell::new(Some(worker::start_alone(look)?)),
             again: RefCell::new(None),
             abandon: Abandon::default(),
-            attempt: None,
+            cancel: None,
         })
     }
 
@@ -140,8 +140,8 @@ impl Run {
 
     fn give_up(&self) {
         self.abandon.now();
-        if let Some(attempt) = &self.attempt {
-            attempt.give_up();
+        if let Some(cancel) = &self.cancel {
+            cancel.give_up();
             // A client that was made meanwhile, or will be, leaves the others.
             self.pending.take();
         }

@@ -4,62 +4,34 @@
 //! through CPython, which is embedded at run time: nothing of Python is needed to build or to load
 //! this crate, and [`python::find`] says what was found.
 //!
-//! The way of a call: `table` (the functions) → `entry` (sizes, panics, errors) → one file per kind
-//! of object → `compat` (jaxlib, whose version differences are all in `compat.py`) → `python`.
+//! The way of a call: `api` (the functions) → `base::entry` (sizes, panics, errors) → one file per kind
+//! of object → `python::compat` (jaxlib, whose version differences are all in `compat.py`) → `python`.
 
+mod api;
 mod array;
-mod attend;
-mod buffer;
-mod calls;
+mod base;
 mod client;
-mod client_options;
-mod compat;
-mod compile;
-mod device;
-mod dlpack;
-mod download;
-mod entry;
-mod environment;
-mod error;
-mod event;
-mod executable;
-mod execute;
-mod ffi;
-mod frame;
-mod guard;
-mod launch;
-pub mod mesh;
-mod plugin;
-mod prepare;
-mod proto;
+mod cluster;
+mod handlers;
+mod program;
 pub mod python;
-mod refine;
 mod run;
-mod shape;
-mod small;
-mod soon;
-mod stages;
-mod stand_in;
-mod strided;
-mod sync;
-mod table;
-mod upload;
-mod usage;
 
-pub use attend::{attend_by, compile_served, Attendant, Others, Served};
+pub use base::attend::{attend_by, compile_served, Attendant, Others, Served};
+pub use base::error::{Error, Result};
+pub use base::soon::look_for;
+pub use cluster::mesh;
+pub use handlers::prepare::depends_on_handlers;
+pub use program::refine::refine;
 
-pub use error::{Error, Result};
-pub use prepare::depends_on_handlers;
-pub use refine::refine;
-pub use soon::look_for;
-
+use python::compat;
 use std::path::PathBuf;
 
 /// The plugin's function table, valid for as long as the process.
 #[no_mangle]
 #[allow(non_snake_case, reason = "the name that PJRT clients look for")]
 pub extern "C" fn GetPjrtApi() -> *const pjrt_api::PJRT_Api {
-    table::table()
+    api::table::table()
 }
 
 /// Starts Python and jaxlib, which the first client or handler does otherwise.
@@ -67,7 +39,7 @@ pub extern "C" fn GetPjrtApi() -> *const pjrt_api::PJRT_Api {
 /// # Errors
 /// What is missing, or cannot be started.
 pub fn start() -> Result<()> {
-    compat::jaxlib().map(drop)
+    handlers::jaxlib::jaxlib().map(drop)
 }
 
 /// The folders of Python's packages that jaxlib lies in: of the jaxlib in use, else of the one that was

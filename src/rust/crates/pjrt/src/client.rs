@@ -1,11 +1,8 @@
 //! Clients: a plugin's connection to its devices.
 
 use crate::api::{call, slice, string, Api};
-use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::executable::Executable;
 use crate::plugin::Plugin;
-use crate::program::Program;
 use crate::value::{self, Value};
 use pjrt_api::*;
 use std::sync::Arc;
@@ -41,8 +38,18 @@ impl Drop for Inner {
     }
 }
 
+impl Plugin {
+    /// Creates a client. Options are the plugin's own.
+    ///
+    /// # Errors
+    /// What the plugin returns, for instance where there is no such hardware.
+    pub fn client(&self, options: &[(String, Value)]) -> Result<Client> {
+        Client::create(self, options)
+    }
+}
+
 impl Client {
-    pub(crate) fn create(plugin: &Plugin, options: &[(String, Value)]) -> Result<Self> {
+    fn create(plugin: &Plugin, options: &[(String, Value)]) -> Result<Self> {
         Error::if_forked()?;
         fork::started();
         let options = value::to_c(options);
@@ -127,20 +134,6 @@ impl Client {
         }
     }
 
-    /// All devices: of several processes where these compute together.
-    pub fn devices(&self) -> Vec<Device> {
-        (0..self.inner.devices.len())
-            .map(|index| Device::new(self, index))
-            .collect()
-    }
-
-    /// The devices that this process can use.
-    pub fn addressable_devices(&self) -> Vec<Device> {
-        let mut devices = self.devices();
-        devices.retain(Device::is_addressable);
-        devices
-    }
-
     pub(crate) fn is_addressable(&self, device: *mut PJRT_Device) -> bool {
         self.inner.addressable.contains(&device)
     }
@@ -160,47 +153,6 @@ impl Client {
     /// Whether both are the same client.
     pub fn is_same(&self, other: &Client) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
-    }
-
-    /// Compiles a program. `options` is a serialised `CompileOptionsProto`, for instance of
-    /// [`compile_options`](crate::compile_options).
-    ///
-    /// # Errors
-    /// What the plugin returns, mostly what the compiler has to say about the program.
-    pub fn compile(&self, program: &Program, options: &[u8]) -> Result<Executable> {
-        let format = program.format().name();
-        let mut c_program = PJRT_Program::new();
-        c_program.code = program.code().as_ptr().cast_mut().cast();
-        c_program.code_size = program.code().len();
-        c_program.format = format.as_ptr().cast();
-        c_program.format_size = format.len();
-        let mut args = PJRT_Client_Compile_Args::new();
-        args.client = self.raw();
-        args.program = &c_program;
-        args.compile_options = options.as_ptr().cast();
-        args.compile_options_size = options.len();
-        // SAFETY: the client is alive; program and options outlive the call, which only reads
-        // them (the program's `code` is mutable in the API for plugins that write into it).
-        unsafe { call!(self.api(), PJRT_Client_Compile(args))? };
-        Executable::new(self, args.executable, program)
-    }
-
-    /// Loads what [`Executable::serialize`] gave for an executable of `program`. The bytes must be just those: plugins
-    /// trust them. `options` are for where it is to run, as those of [`Client::compile`].
-    ///
-    /// # Errors
-    /// What the plugin returns, for instance where nobody answers a custom call of the program; `UNIMPLEMENTED` where
-    /// it cannot load any.
-    pub fn load(&self, bytes: &[u8], program: &Program, options: &[u8]) -> Result<Executable> {
-        let mut args = PJRT_Executable_DeserializeAndLoad_Args::new();
-        args.client = self.raw();
-        args.serialized_executable = bytes.as_ptr().cast();
-        args.serialized_executable_size = bytes.len();
-        args.overridden_serialized_compile_options = options.as_ptr().cast();
-        args.overridden_serialized_compile_options_size = options.len();
-        // SAFETY: the client is alive; bytes and options outlive the call, which only reads them.
-        unsafe { call!(self.api(), PJRT_Executable_DeserializeAndLoad(args))? };
-        Executable::new(self, args.loaded_executable, program)
     }
 
     /// The first device, which is where data goes if nothing else is said.

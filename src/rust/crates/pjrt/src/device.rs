@@ -18,6 +18,22 @@ impl PartialEq for Device {
     }
 }
 
+impl Client {
+    /// All devices: of several processes where these compute together.
+    pub fn devices(&self) -> Vec<Device> {
+        (0..self.raw_devices().len())
+            .map(|index| Device::new(self, index))
+            .collect()
+    }
+
+    /// The devices that this process can use.
+    pub fn addressable_devices(&self) -> Vec<Device> {
+        let mut devices = self.devices();
+        devices.retain(Device::is_addressable);
+        devices
+    }
+}
+
 impl Device {
     pub(crate) fn new(client: &Client, index: usize) -> Self {
         Self {

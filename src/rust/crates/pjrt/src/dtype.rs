@@ -83,3 +83,20 @@ impl fmt::Display for DType {
         f.write_str(self.name())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_aliases() {
+        for &dtype in DType::ALL {
+            assert_eq!(DType::from_name(dtype.name()), Some(dtype));
+            assert_eq!(DType::from_pjrt(dtype.to_pjrt()), Some(dtype));
+        }
+        assert_eq!(DType::from_name("bool"), Some(DType::Pred));
+        assert_eq!(DType::from_name("u16"), Some(DType::U16));
+        assert_eq!(DType::from_name("s64"), Some(DType::I64));
+        assert_eq!(DType::from_name("f8"), None);
+    }
+}

@@ -3,9 +3,8 @@
 use crate::convert::{self, Origin, Target};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::host_data::{Dest, HostData, Source};
 use crate::layout::{self, Order};
-use crate::read::Dest;
-use crate::upload::{HostData, Source};
 
 /// How an array lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

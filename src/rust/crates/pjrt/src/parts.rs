@@ -5,10 +5,11 @@ use crate::convert::{self, Target};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Code, Error, Kind, Result};
+use crate::host_data::Source;
 use crate::layout::{self, Order};
 use crate::staging::{self, Block};
 use crate::transfer::Transfer;
-use crate::upload::{Source, PLUGIN_COPIES};
+use crate::upload::PLUGIN_COPIES;
 use crate::Buffer;
 
 /// An array of which so far the first elements are there, in row-major order.

@@ -1,7 +1,6 @@
 //! Plugins: shared libraries that export `GetPjrtApi`.
 
 use crate::api::{call, Api};
-use crate::client::Client;
 use crate::error::{Code, Error, Kind, Result};
 use crate::value::{self, Value};
 use pjrt_api::*;
@@ -172,14 +171,6 @@ impl Plugin {
         // caller's promise.
         let error = unsafe { register(&mut args) };
         self.api().check(CALL, error)
-    }
-
-    /// Creates a client. Options are the plugin's own.
-    ///
-    /// # Errors
-    /// What the plugin returns, for instance where there is no such hardware.
-    pub fn client(&self, options: &[(String, Value)]) -> Result<Client> {
-        Client::create(self, options)
     }
 }
 

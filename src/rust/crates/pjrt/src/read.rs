@@ -3,42 +3,12 @@
 use crate::api::{call, slice};
 use crate::buffer::{deleted, Buffer};
 use crate::convert::{self, Origin};
-use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::host_data::Dest;
 use crate::layout::{self, Order};
 use crate::staging;
 use pjrt_api::*;
-
-/// Host memory to be filled, as R has it. The memory is only written.
-#[derive(Debug)]
-pub enum Dest<'a> {
-    /// R double.
-    F64(&'a mut [f64]),
-    /// R integer or logical.
-    I32(&'a mut [i32]),
-    /// bit64's integer64.
-    I64(&'a mut [i64]),
-    /// One byte per element.
-    U8(&'a mut [u8]),
-    /// R complex: pairs of real and imaginary part.
-    Complex(&'a mut [[f64; 2]]),
-    /// The elements' own bytes, in the machine's order.
-    Bytes(&'a mut [u8]),
-}
-
-impl Dest<'_> {
-    pub(crate) fn len(&self, dtype: DType) -> usize {
-        match self {
-            Dest::F64(x) => x.len(),
-            Dest::I32(x) => x.len(),
-            Dest::I64(x) => x.len(),
-            Dest::U8(x) => x.len(),
-            Dest::Complex(x) => x.len(),
-            Dest::Bytes(x) => x.len() / dtype.size(),
-        }
-    }
-}
 
 impl Buffer {
     /// Waits for the array and copies it to host memory in the given order, converting as

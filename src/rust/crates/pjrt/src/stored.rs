@@ -2,9 +2,9 @@
 
 use crate::dtype::DType;
 use crate::error::{Code, Error, Kind, Result};
+use crate::host_data::Source;
 use crate::layout::{self, Order};
 use crate::parts::Parts;
-use crate::upload::Source;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;

@@ -8,65 +8,11 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::event::{self, keep_until};
+use crate::host_data::HostData;
 use crate::layout::{self, Order};
 use crate::staging::{self, Block};
 use pjrt_api::*;
 use std::ptr::null_mut;
-
-/// Elements in host memory, as R has them.
-#[derive(Clone, Copy, Debug)]
-pub enum Source<'a> {
-    /// R double.
-    F64(&'a [f64]),
-    /// R integer or logical.
-    I32(&'a [i32]),
-    /// bit64's integer64.
-    I64(&'a [i64]),
-    /// Small non-negative numbers, one byte each.
-    U8(&'a [u8]),
-    /// R complex: pairs of real and imaginary part.
-    Complex(&'a [[f64; 2]]),
-    /// Elements that have the wanted type already, as bytes in the machine's order.
-    Bytes(&'a [u8]),
-}
-
-/// An array in host memory and what is to become of it on the device.
-///
-/// Conversion of numbers that the wanted type does not have: reals are truncated towards zero
-/// to integers, numbers out of an integer type's range and NaN are refused there; floating-point types
-/// round; to `pred`, everything but 0 is true; real numbers get an imaginary part of 0. 64-bit integers to `ui64` keep
-/// their bits, since integer64 is what R has for those: -1 is 2⁶⁴ - 1. Complex numbers go to
-/// complex types only. R's NA is not known here: `NA_integer_` is the number -2³¹, `NA_real_` a NaN.
-#[derive(Clone, Copy, Debug)]
-pub struct HostData<'a> {
-    /// The elements.
-    pub source: Source<'a>,
-    /// The array's shape; empty for a scalar.
-    pub dims: &'a [i64],
-    /// The order of the elements in `source`.
-    pub order: Order,
-    /// The element type on the device.
-    pub dtype: DType,
-}
-
-impl Source<'_> {
-    /// Number of elements, if they are of type `dtype` in the case of bytes.
-    pub(crate) fn len(&self, dtype: DType) -> Result<usize> {
-        match self {
-            Source::F64(x) => Ok(x.len()),
-            Source::I32(x) => Ok(x.len()),
-            Source::I64(x) => Ok(x.len()),
-            Source::U8(x) => Ok(x.len()),
-            Source::Complex(x) => Ok(x.len()),
-            Source::Bytes(x) if x.len() % dtype.size() == 0 => Ok(x.len() / dtype.size()),
-            Source::Bytes(x) => Err(Error::argument(format!(
-                "{} bytes are no whole number of {dtype} elements ({} bytes each)",
-                x.len(),
-                dtype.size()
-            ))),
-        }
-    }
-}
 
 /// Up to this many bytes the plugin copies: the included one keeps such arrays in memory of its own. Above,
 /// our own copy into pooled memory that the plugin takes over is faster.

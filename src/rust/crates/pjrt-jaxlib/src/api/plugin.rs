@@ -1,8 +1,9 @@
 //! The plugin itself: start and attributes.
 
-use crate::compat::{jaxlib, Jaxlib};
-use crate::entry::entry;
-use crate::error::Result;
+use crate::base::entry::entry;
+use crate::base::error::Result;
+use crate::handlers::jaxlib::jaxlib;
+use crate::python::compat::Jaxlib;
 use pjrt_api::{PJRT_NamedValue, PJRT_NamedValue_Type};
 use std::sync::OnceLock;
 

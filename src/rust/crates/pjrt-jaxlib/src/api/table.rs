@@ -1,9 +1,17 @@
 //! The function table.
 
-use crate::{
-    buffer, client, compile, device, download, error, event, executable, execute, ffi, plugin,
-    upload,
-};
+use crate::api::plugin;
+use crate::array::buffer;
+use crate::array::download;
+use crate::array::event;
+use crate::array::upload;
+use crate::base::error;
+use crate::client::device;
+use crate::client::entries as client;
+use crate::handlers::ffi;
+use crate::program::compile;
+use crate::program::executable;
+use crate::program::execute;
 use pjrt_api::{CStruct, PJRT_Api, PJRT_Error, PJRT_FFI_Extension, API_MAJOR, API_MINOR};
 use std::ffi::c_void;
 use std::mem::{offset_of, size_of};

@@ -1,13 +1,11 @@
 //! Host memory handed to jaxlib as a DLPack tensor.
 
-use crate::error::{Error, Result};
-use crate::event::Signal;
+use crate::array::shape::{facts, Shape};
+use crate::base::error::{Error, Result};
+use crate::python::gil::{without_gil, Gil};
+use crate::python::object::{capsule, Object};
 use crate::python::running;
-use crate::python::{
-    gil::{without_gil, Gil},
-    object::{capsule, Object},
-};
-use crate::shape::{facts, Shape};
+use crate::run::signal::Signal;
 use std::alloc::{alloc, dealloc, Layout};
 use std::ffi::{c_void, CStr};
 use std::ptr::{null_mut, NonNull};

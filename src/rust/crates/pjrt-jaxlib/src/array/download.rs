@@ -1,13 +1,14 @@
 //! Buffers to host memory.
 
-use crate::array::Array;
-use crate::buffer::Buffer;
-use crate::entry::entry;
-use crate::error::{Error, Result};
-use crate::event::{in_background, Event, Signal};
-use crate::shape::{Shape, Wanted};
-use crate::small::Contents;
-use crate::strided;
+use crate::array::buffer::Buffer;
+use crate::array::event::Event;
+use crate::array::jax_array::Array;
+use crate::array::shape::{Shape, Wanted};
+use crate::array::small::Contents;
+use crate::base::entry::entry;
+use crate::base::error::{Error, Result};
+use crate::base::strided;
+use crate::run::signal::{in_background, Signal};
 use std::sync::Arc;
 
 /// How the elements are to lie in the caller's memory.

@@ -1,115 +1,15 @@
 //! Events: signals of our own, and the readiness of jaxlib's arrays.
 
-use crate::array::Array;
-use crate::attend::attendant;
-use crate::entry::{entry, object, slice};
-use crate::error::{Error, Result};
+use crate::array::jax_array::Array;
+use crate::array::small::Contents;
+use crate::base::entry::{entry, object, slice};
+use crate::base::error::{Error, Result};
 use crate::python::gil::blocking;
-use crate::small::Contents;
+use crate::run::signal::{Callback, Outcome, Signal};
 use pjrt_api::{PJRT_Error, PJRT_Error_Code, PJRT_Event, PJRT_Event_OnReadyCallback};
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-
-/// Why something failed; `None` where it did not.
-pub(crate) type Outcome = Option<Error>;
-type Callback = Box<dyn FnOnce(Outcome) + Send>;
-
-enum State {
-    Pending(Vec<Callback>),
-    Done(Outcome),
-}
-
-/// Something that happens once.
-pub(crate) struct Signal {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-impl Signal {
-    pub fn new() -> Arc<Self> {
-        Arc::new(Self {
-            state: Mutex::new(State::Pending(Vec::new())),
-            changed: Condvar::new(),
-        })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Makes it happen; says whether this was the first time.
-    pub fn set(&self, outcome: Outcome) -> bool {
-        let mut state = self.lock();
-        let State::Pending(callbacks) = &mut *state else {
-            return false;
-        };
-        let callbacks = std::mem::take(callbacks);
-        *state = State::Done(outcome.clone());
-        drop(state);
-        self.changed.notify_all();
-        for callback in callbacks {
-            callback(outcome.clone());
-        }
-        true
-    }
-
-    pub fn is_set(&self) -> bool {
-        matches!(&*self.lock(), State::Done(_))
-    }
-
-    pub fn poll(&self) -> Option<Outcome> {
-        match &*self.lock() {
-            State::Pending(_) => None,
-            State::Done(outcome) => Some(outcome.clone()),
-        }
-    }
-
-    /// Waits without Python's lock; where the thread has other work, it does that meanwhile.
-    pub fn wait(&self) -> Outcome {
-        let Some(attendant) = attendant() else {
-            return blocking(|| self.wait_idle());
-        };
-        let thread = std::thread::current();
-        self.on_ready(Box::new(move |_outcome| thread.unpark()));
-        let mut outcome = self.poll();
-        (attendant.attend)(&mut |limit| {
-            if outcome.is_none() {
-                blocking(|| std::thread::park_timeout(limit));
-                outcome = self.poll();
-            }
-            outcome.is_some()
-        });
-        outcome.unwrap_or_else(|| blocking(|| self.wait_idle()))
-    }
-
-    fn wait_idle(&self) -> Outcome {
-        let mut state = self.lock();
-        loop {
-            match &*state {
-                State::Done(outcome) => return outcome.clone(),
-                State::Pending(_) => {
-                    state = self
-                        .changed
-                        .wait(state)
-                        .unwrap_or_else(PoisonError::into_inner);
-                }
-            }
-        }
-    }
-
-    pub fn on_ready(&self, callback: Callback) {
-        let mut state = self.lock();
-        match &mut *state {
-            State::Pending(callbacks) => callbacks.push(callback),
-            State::Done(outcome) => {
-                let outcome = outcome.clone();
-                drop(state);
-                callback(outcome);
-            }
-        }
-    }
-}
+use std::sync::Arc;
 
 /// What a `PJRT_Event` is.
 pub(crate) enum Event {
@@ -162,15 +62,6 @@ impl Event {
         }
         Ok(())
     }
-}
-
-/// Runs `body` on a thread of its own.
-pub(crate) fn in_background(name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
-    std::thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(body)
-        .map(drop)
-        .map_err(|e| Error::exhausted(format!("cannot start a thread: {e}")))
 }
 
 /// Succeeds, or fails with what the event failed with.

@@ -1,11 +1,12 @@
 //! One array of jaxlib, and what is known of it.
 
-use crate::attend::attendant;
-use crate::compat::Jaxlib;
-use crate::error::{Error, Result};
-use crate::event::{in_background, Outcome, Signal};
-use crate::python::{gil::Gil, object::Object};
-use crate::run::Run;
+use crate::base::attend::attendant;
+use crate::base::error::{Error, Result};
+use crate::python::compat::Jaxlib;
+use crate::python::gil::Gil;
+use crate::python::object::Object;
+use crate::run::signal::{in_background, Outcome, Signal};
+use crate::run::state::{Computed, Run};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -219,6 +220,12 @@ impl Array {
     pub fn delete(&self) -> Result<()> {
         let gil = self.jax.gil()?;
         gil.method0(&self.object, &self.jax.delete).map(drop)
+    }
+}
+
+impl Computed for Array {
+    fn end(&self) -> Option<Outcome> {
+        self.poll().cloned()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Element types, shapes and layouts.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use pjrt_api::{
     PJRT_Buffer_MemoryLayout, PJRT_Buffer_MemoryLayout_Type as LayoutType, PJRT_Buffer_Type as Type,
 };
@@ -173,7 +173,7 @@ impl Wanted {
                 )));
             }
             // SAFETY: by this function's contract.
-            Ok(unsafe { crate::entry::slice(pointer, length, what)? }.into())
+            Ok(unsafe { crate::base::entry::slice(pointer, length, what)? }.into())
         };
         match layout.r#type {
             LayoutType::Tiled => {

@@ -2,13 +2,13 @@
 //! parts are cheap to free only while they are still in the processor's cache, which they are no more when a host's
 //! collector finds them. What programs read of small arrays are copies in arrays that each program keeps (`frame.rs`).
 
-use crate::array::Array;
+use crate::array::copy::{copy_in, make_array};
+use crate::array::dlpack::{AlignedMemory, Owner};
+use crate::array::jax_array::Array;
+use crate::array::shape::Shape;
+use crate::base::error::Result;
+use crate::client::device::Device;
 use crate::client::Client;
-use crate::device::Device;
-use crate::dlpack::{AlignedMemory, Owner};
-use crate::error::Result;
-use crate::shape::Shape;
-use crate::upload::{copy_in, make_array};
 use std::sync::{Arc, OnceLock};
 
 /// Larger ones cost more to copy than jaxlib's array costs.

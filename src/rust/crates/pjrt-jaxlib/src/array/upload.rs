@@ -1,71 +1,21 @@
 //! Buffers from host memory.
 
-use crate::array::Array;
-use crate::buffer::Buffer;
+use super::copy::{copy_in, fill, make_array};
+use crate::array::buffer::Buffer;
+use crate::array::dlpack::{Owner, ALIGNMENT};
+use crate::array::event::Event;
+use crate::array::shape::{Shape, Wanted};
+use crate::array::small;
+use crate::array::small::{Contents, Small};
+use crate::base::entry::{entry, slice};
+use crate::base::error::{Error, Result};
+use crate::client::device::{Device, MemorySpace};
 use crate::client::Client;
-use crate::device::{Device, MemorySpace};
-use crate::dlpack::{export, AlignedMemory, Owner, ALIGNMENT};
-use crate::entry::{entry, slice};
-use crate::error::{Error, Result};
-use crate::event::{Event, Signal};
-use crate::shape::{Shape, Wanted};
-use crate::small::{self, Contents, Small};
-use crate::strided;
+use crate::run::signal::Signal;
 use pjrt_api::{
     PJRT_Client_BufferFromHostBuffer_Args as Args, PJRT_HostBufferSemantics as Semantics,
 };
 use std::sync::Arc;
-
-/// Makes an array of `shape` on a device.
-pub(crate) fn make_array(
-    client: &Client,
-    device: &Device,
-    shape: &Shape,
-    owner: Owner,
-) -> Result<Array> {
-    let jax = client.jax;
-    let gil = jax.gil()?;
-    let capsule = export(&gil, shape, owner)?;
-    let none = gil.none()?;
-    let object = jax.making_arrays(&gil, || {
-        gil.call(&jax.from_dlpack, [&capsule, &device.object, &none])
-    })?;
-    capsule.release(&gil);
-    none.release(&gil);
-    Ok(Array::new(jax, object))
-}
-
-/// A copy of host memory in the order of `shape`.
-///
-/// # Safety
-/// `data` is readable wherever `strides` and the dimensions reach.
-pub(crate) unsafe fn copy_in(
-    data: *const u8,
-    strides: Option<&[i64]>,
-    shape: &Shape,
-) -> Result<AlignedMemory> {
-    let memory = AlignedMemory::new(shape.bytes)?;
-    // SAFETY: by this function's contract; the memory holds the array.
-    unsafe { fill(memory.as_ptr(), data, strides, shape) };
-    Ok(memory)
-}
-
-/// Copies host memory into memory in the order of `shape`.
-///
-/// # Safety
-/// As [`copy_in`]; `to` has room for the array.
-pub(crate) unsafe fn fill(to: *mut u8, data: *const u8, strides: Option<&[i64]>, shape: &Shape) {
-    match strides {
-        _ if shape.bytes == 0 => {}
-        // SAFETY: both sides hold the array's bytes.
-        None => unsafe { std::ptr::copy_nonoverlapping(data, to, shape.bytes) },
-        // SAFETY: by this function's contract; the memory holds the array in dense order.
-        Some(strides) => unsafe {
-            let size = shape.element_size();
-            strided::copy(to, &shape.strides(), data, strides, &shape.dims, size);
-        },
-    }
-}
 
 /// # Safety
 /// `args` holds what the API says.

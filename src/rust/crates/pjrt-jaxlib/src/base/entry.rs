@@ -1,6 +1,6 @@
 //! The one way into this crate from C: sizes checked, panics caught, errors boxed.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use pjrt_api::{CStruct, PJRT_Error};
 use std::mem::{size_of, MaybeUninit};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -13,10 +13,10 @@ macro_rules! entry {
         pub(crate) unsafe extern "C" fn $name(
             args: *mut pjrt_api::$args,
         ) -> *mut pjrt_api::PJRT_Error {
-            let body = |$arg: &mut pjrt_api::$args| -> $crate::error::Result<()> { $body };
+            let body = |$arg: &mut pjrt_api::$args| -> $crate::base::error::Result<()> { $body };
             // SAFETY: by the API's contract `args` is NULL or points to as many bytes as its
             // `struct_size` says.
-            unsafe { $crate::entry::call(stringify!($args), args, body) }
+            unsafe { $crate::base::entry::call(stringify!($args), args, body) }
         }
     };
 }

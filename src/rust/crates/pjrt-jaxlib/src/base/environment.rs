@@ -141,7 +141,7 @@ mod platform {
     #[cfg(test)]
     mod tests {
         use super::*;
-        use crate::environment::Variables;
+        use crate::base::environment::Variables;
 
         fn seen() -> Option<String> {
             // SAFETY: a name that ends with zero; nothing changes the value meanwhile.

@@ -4,6 +4,7 @@ use pjrt_api::{
     PJRT_Error, PJRT_Error_Code, PJRT_Error_Destroy_Args, PJRT_Error_GetCode_Args,
     PJRT_Error_Message_Args,
 };
+use std::sync::OnceLock;
 
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,14 @@ pub struct Error {
     pub message: String,
     /// Whether the message is this crate's: then the function's name is put before it.
     pub own: bool,
+}
+
+/// Says more of some errors of XLA than their text does.
+static EXPLAIN: OnceLock<fn(&str) -> Option<Error>> = OnceLock::new();
+
+/// Has errors of XLA explained by a function that knows more of them, where it gives an error.
+pub(crate) fn explain_by(explain: fn(&str) -> Option<Error>) {
+    let _ = EXPLAIN.set(explain);
 }
 
 /// Result of this crate's functions.
@@ -50,7 +59,7 @@ impl Error {
             .next()
             .unwrap_or(text)
             .trim_end();
-        if let Some(error) = crate::mesh::explain(text) {
+        if let Some(error) = EXPLAIN.get().and_then(|explain| explain(text)) {
             return error;
         }
         if let Some((name, rest)) = text.split_once(": ") {

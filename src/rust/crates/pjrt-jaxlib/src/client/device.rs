@@ -1,10 +1,11 @@
 //! Devices, their descriptions, and memories. All of it is read once, when the client is made.
 
-use crate::compat::Jaxlib;
-use crate::entry::{entry, object};
-use crate::error::{Error, Result};
-use crate::python::{gil::Gil, object::Object};
-use crate::usage::Usage;
+use crate::base::entry::{entry, object};
+use crate::base::error::{Error, Result};
+use crate::base::usage::Usage;
+use crate::python::compat::Jaxlib;
+use crate::python::gil::Gil;
+use crate::python::object::Object;
 use pjrt_api::{PJRT_Device, PJRT_DeviceDescription, PJRT_Memory};
 use std::ffi::c_int;
 use std::sync::OnceLock;

@@ -1,14 +1,17 @@
 //! Clients.
 
-use crate::client_options::Options;
-use crate::compat::{jaxlib, Jaxlib};
-use crate::device::Device;
-use crate::entry::{entry, object, slice};
-use crate::environment::Variables;
-use crate::error::{Error, Result};
-use crate::launch::{Launches, Limit};
-use crate::mesh::{self, Mesh};
-use crate::python::{gil::Gil, object::Object};
+use crate::base::entry::{entry, object, slice};
+use crate::base::environment::Variables;
+use crate::base::error::{Error, Result};
+use crate::client::device::Device;
+use crate::client::options::Options;
+use crate::cluster::launch::{Launches, Limit};
+use crate::cluster::mesh;
+use crate::cluster::mesh::Mesh;
+use crate::handlers::jaxlib::jaxlib;
+use crate::python::compat::Jaxlib;
+use crate::python::gil::Gil;
+use crate::python::object::Object;
 use pjrt_api::{PJRT_Client, PJRT_Device, PJRT_Memory};
 use std::ffi::c_int;
 use std::sync::Arc;

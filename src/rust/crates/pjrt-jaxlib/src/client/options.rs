@@ -1,8 +1,8 @@
 //! What a client is made with: the options of `PJRT_Client_Create`.
 
-use crate::entry::text;
-use crate::error::{Error, Result};
-use crate::mesh::{Collectives, Limits, Settings};
+use crate::base::entry::text;
+use crate::base::error::{Error, Result};
+use crate::cluster::mesh::{Collectives, Limits, Settings};
 use pjrt_api::{PJRT_NamedValue, PJRT_NamedValue_Type};
 use std::time::Duration;
 

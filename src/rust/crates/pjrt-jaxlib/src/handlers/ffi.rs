@@ -1,42 +1,37 @@
 //! The FFI extension: registration of XLA FFI handlers.
 
-use crate::calls;
-use crate::compat::{jaxlib, Jaxlib};
-use crate::entry::text;
-use crate::error::{Error, Result};
-use crate::guard;
-use crate::prepare::contains;
-use crate::python::gil::Gil;
-use crate::python::object::{capsule, Object};
-use crate::stages::{self, Stages};
+use super::beside::{note_beside, BESIDE};
+use super::jaxlib::handler_capsule;
+use crate::base::entry::text;
+use crate::base::error::{Error, Result};
+use crate::handlers::jaxlib::jaxlib;
+use crate::handlers::stages;
+use crate::handlers::stages::Stages;
 use pjrt_api::{
     PJRT_Error_Code, PJRT_Extension_Base, PJRT_Extension_Type, PJRT_FFI_Extension,
     PJRT_FFI_Register_Handler_Args,
 };
-use std::ffi::{c_void, CStr};
+use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::{PoisonError, RwLock};
 use xla_ffi::registry::Registry;
 use xla_ffi::sys::XLA_FFI_Handler;
 
-/// The name by which jaxlib knows a capsule with a handler.
-const CAPSULE: &CStr = c"xla._CUSTOM_CALL_TARGET";
 /// Names of this platform, compared without case.
 const PLATFORMS: [&str; 2] = ["host", "cpu"];
 
-crate::entry::entry!(type_register, PJRT_FFI_Type_Register_Args, |_args| {
+crate::base::entry::entry!(type_register, PJRT_FFI_Type_Register_Args, |_args| {
     Err(Error::unimplemented(
         "types of FFI handlers cannot be registered with this plugin",
     ))
 });
 
-crate::entry::entry!(user_data_add, PJRT_FFI_UserData_Add_Args, |_args| {
+crate::base::entry::entry!(user_data_add, PJRT_FFI_UserData_Add_Args, |_args| {
     Err(Error::unimplemented(
         "user data for FFI handlers is not supported by this plugin",
     ))
 });
 
-crate::entry::entry!(register_handler, PJRT_FFI_Register_Handler_Args, |args| {
+crate::base::entry::entry!(register_handler, PJRT_FFI_Register_Handler_Args, |args| {
     // SAFETY: the API's contract.
     unsafe { register(args) }
 });
@@ -107,21 +102,6 @@ unsafe fn register(args: &PJRT_FFI_Register_Handler_Args) -> Result<()> {
     })
 }
 
-/// What other hosts' handlers are called for whose names are taken by handlers of this library.
-const BESIDE: &str = "xlaffi.other.";
-static HAVE_BESIDE: RwLock<Vec<String>> = RwLock::new(Vec::new());
-
-fn note_beside(target: &str) {
-    let mut names = HAVE_BESIDE.write().unwrap_or_else(PoisonError::into_inner);
-    names.push(target.to_owned());
-}
-
-/// Whether a program of another host may call one of the names that mean something else in its programs.
-pub(crate) fn may_mean_others(code: &[u8]) -> bool {
-    let names = HAVE_BESIDE.read().unwrap_or_else(PoisonError::into_inner);
-    names.iter().any(|name| contains(code, name.as_bytes()))
-}
-
 /// The stages in which XLA is to call a handler, as jaxlib names them.
 fn stages(handler: XLA_FFI_Handler) -> String {
     let stages = Stages::of(handler);
@@ -133,27 +113,6 @@ fn stages(handler: XLA_FFI_Handler) -> String {
     ];
     let named = named.into_iter().filter(|(stage, _)| stage.is_some());
     named.map(|(_, name)| name).collect::<Vec<&str>>().join(" ")
-}
-
-/// A handler as jaxlib takes it.
-fn handler_capsule(gil: &Gil, handler: XLA_FFI_Handler) -> Result<&'static Object> {
-    // SAFETY: the capsule only carries the address; nothing is to be freed.
-    let capsule = unsafe { capsule(gil, handler as *mut c_void, CAPSULE, None)? };
-    // jaxlib may look into the capsule later: it stays for as long as the process.
-    Ok(Box::leak(Box::new(capsule)))
-}
-
-/// Registers what programs call that this crate has changed.
-pub(crate) fn register_own(gil: &Gil, jax: &Jaxlib) -> Result<()> {
-    let arguments = [
-        &gil.string(calls::ORDERED)?,
-        handler_capsule(gil, calls::ordered)?,
-        &gil.string(calls::MISSING)?,
-        handler_capsule(gil, calls::missing)?,
-        &gil.string(guard::GUARDED)?,
-        handler_capsule(gil, calls::guarded)?,
-    ];
-    gil.call(&jax.register_own, arguments).map(drop)
 }
 
 /// The extension as it stands in the table's chain.

@@ -1,11 +1,14 @@
 //! Programs before XLA compiles them, as `prepare.py` changes them.
 
-use crate::attend::{self, Others, Served};
-use crate::compat::Jaxlib;
-use crate::error::{Error, Result};
-use crate::ffi;
-use crate::python::{gil::Gil, object::Object};
-use crate::stages;
+use super::beside::may_mean_others;
+use crate::base::attend;
+use crate::base::attend::{Others, Served};
+use crate::base::bytes::contains;
+use crate::base::error::{Error, Result};
+use crate::handlers::stages;
+use crate::python::compat::Jaxlib;
+use crate::python::gil::Gil;
+use crate::python::object::Object;
 
 /// The program as XLA shall have it, and whether that is in HLO. What it calls of other hosts' handlers is noted for the
 /// host that serves.
@@ -20,7 +23,7 @@ pub(crate) fn prepared(
     let served = attend::served();
     let calls_others = match &served {
         Some(served) => served.may_call_others || !served.names.is_empty(),
-        None => !is_hlo && ffi::may_mean_others(code),
+        None => !is_hlo && may_mean_others(code),
     };
     let may_change = needs_preparation(code) || (several && contains(code, b"custom_call"));
     if !calls_others && (is_hlo || !may_change) {
@@ -81,10 +84,6 @@ fn names_jax_lapack(code: &[u8]) -> bool {
     code.windows(NAME.len())
         .enumerate()
         .any(|(at, window)| window == NAME && !code[..at].ends_with(b"xlaffi."))
-}
-
-pub(crate) fn contains(text: &[u8], word: &[u8]) -> bool {
-    text.windows(word.len()).any(|window| window == word)
 }
 
 #[cfg(test)]

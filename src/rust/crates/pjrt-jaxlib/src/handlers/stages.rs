@@ -1,8 +1,9 @@
 //! Handlers that XLA has accepted, by name, with what is called in their stages.
 
-use crate::compat::Jaxlib;
-use crate::error::Result;
-use crate::python::{gil::Gil, object::Object};
+use crate::base::error::Result;
+use crate::python::compat::Jaxlib;
+use crate::python::gil::Gil;
+use crate::python::object::Object;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{PoisonError, RwLock};
@@ -55,7 +56,7 @@ pub(crate) fn adopt(gil: &Gil, jax: &Jaxlib, every: bool) -> Result<()> {
     for found in gil.call(&jax.adopted, [&gil.bool(every)?])?.items(gil)? {
         let [name, instantiate, prepare, initialize, execute] =
             <[Object; 5]>::try_from(found.items(gil)?)
-                .map_err(|_| crate::error::Error::internal("adopted gave no five objects"))?;
+                .map_err(|_| crate::base::error::Error::internal("adopted gave no five objects"))?;
         // SAFETY: jaxlib's capsules of handlers.
         let handler = |capsule: Object| unsafe {
             let handler = capsule.unnamed_capsule(gil);

@@ -1,14 +1,15 @@
 //! Making programs: compiled, or read back from a serialised one.
 
-use crate::attend::{self, Others};
-use crate::calls;
+use crate::base::attend;
+use crate::base::attend::Others;
+use crate::base::entry::{entry, object, slice};
+use crate::base::error::{Error, Result};
 use crate::client::Client;
-use crate::entry::{entry, object, slice};
-use crate::error::{Error, Result};
-use crate::executable::{executable, read_serialized, Loaded, Origin};
-use crate::prepare;
-use crate::proto::Placement;
-use crate::stages;
+use crate::handlers::calls;
+use crate::handlers::prepare;
+use crate::handlers::stages;
+use crate::program::executable::{executable, read_serialized, Loaded, Origin};
+use crate::program::proto::Placement;
 use pjrt_api::{PJRT_Error_Code, PJRT_SerializedExecutable};
 
 /// Where a program goes that is compiled with these options.
@@ -66,7 +67,7 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
                 program.code_size,
                 "code",
             )?,
-            crate::entry::text(program.format, program.format_size, "format")?,
+            crate::base::entry::text(program.format, program.format_size, "format")?,
             slice(
                 args.compile_options.cast::<u8>(),
                 args.compile_options_size,

@@ -1,16 +1,17 @@
 //! The arguments of a run as Python gets them: a list of arrays. A program keeps such lists, each with an array of its
 //! own for every argument that is small, which is filled anew for each run: that takes neither a new object nor a look-up.
 
-use crate::array::Array;
+use crate::array::copy::{fill, make_array};
+use crate::array::dlpack::{AlignedMemory, Owner};
+use crate::array::jax_array::Array;
+use crate::array::shape::Shape;
+use crate::array::small::Small;
+use crate::base::error::Result;
+use crate::client::device::Device;
 use crate::client::Client;
-use crate::device::Device;
-use crate::dlpack::{AlignedMemory, Owner};
-use crate::error::Result;
-use crate::python::{gil::Gil, object::Object};
-use crate::run::Run;
-use crate::shape::Shape;
-use crate::small::Small;
-use crate::upload::{fill, make_array};
+use crate::python::gil::Gil;
+use crate::python::object::Object;
+use crate::run::state::Run;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// So many are kept for a program: more than one are needed where threads run it, or where runs go on behind the launch.

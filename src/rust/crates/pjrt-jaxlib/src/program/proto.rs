@@ -1,9 +1,9 @@
 //! What XLA says of a program, in its protocol buffers.
 
-use crate::calls;
-use crate::error::{Error, Result};
-use crate::mesh::Called;
-use crate::shape::{type_of_xla, Shape};
+use crate::array::shape::{type_of_xla, Shape};
+use crate::base::error::{Error, Result};
+use crate::cluster::mesh::Called;
+use crate::handlers::calls;
 use proto_wire::{Fields, Value};
 
 /// What the compiled module says of itself.

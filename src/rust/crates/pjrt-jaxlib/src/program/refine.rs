@@ -1,7 +1,7 @@
 //! Programs whose arguments have dimensions without sizes.
 
-use crate::compat::jaxlib;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::handlers::jaxlib::jaxlib;
 
 /// The program `code` (StableHLO, text or bytecode), whose arguments have dimensions without sizes,
 /// for arguments of these shapes; every other shape in it follows from them.

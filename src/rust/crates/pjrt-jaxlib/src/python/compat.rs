@@ -1,12 +1,14 @@
 //! jaxlib: the functions of `compat.py`, loaded once, and names that are used on hot paths.
 
-use crate::environment::Variables;
-use crate::error::{Error, Result};
+use super::flags::{flags, FLAGS};
+use crate::base::environment::Variables;
+use crate::base::error::{Error, Result};
 use crate::python::capi::FILE_INPUT;
+use crate::python::gil::Gil;
+use crate::python::object::Object;
+use crate::python::old_jaxlib;
+use crate::python::stand_in::StandIn;
 use crate::python::start::{start, Running};
-use crate::python::{gil::Gil, object::Object, old_jaxlib};
-use crate::stand_in::StandIn;
-use std::env::VarError;
 use std::ffi::{CStr, CString};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -69,11 +71,14 @@ jaxlib! {
 
 static JAXLIB: OnceLock<Jaxlib> = OnceLock::new();
 
-/// jaxlib, started where it is not yet. A failure is not remembered.
-pub(crate) fn jaxlib() -> Result<&'static Jaxlib> {
+/// jaxlib, started where it is not yet: then `register_own` registers what programs call of this crate. A failure is not
+/// remembered.
+pub(crate) fn jaxlib(
+    register_own: impl Fn(&Gil, &Jaxlib) -> Result<()>,
+) -> Result<&'static Jaxlib> {
     match JAXLIB.get() {
         Some(jaxlib) => Ok(jaxlib),
-        None => import(),
+        None => import(register_own),
     }
 }
 
@@ -83,34 +88,8 @@ pub(crate) fn started() -> Option<&'static Jaxlib> {
 }
 
 const LOG_LEVEL: &str = "TF_CPP_MIN_LOG_LEVEL";
-const FLAGS: &str = "XLA_FLAGS";
 
-/// XLA's flags as the user has set them, and two more. Where a device of a program has been waiting for another one for a
-/// minute, in a collective, XLA ends the process; that may be a device whose R functions take their time. And how long it
-/// waits for another process is what the mesh was made with: XLA looks at that flag only here, not when it compiles.
-fn flags() -> Option<String> {
-    const PATIENCE: &str = "--xla_cpu_collective_call_terminate_timeout_seconds";
-    const COLLECTIVE: &str = "--xla_cpu_collective_timeout_seconds";
-    let flags = match std::env::var(FLAGS) {
-        Ok(flags) => flags,
-        Err(VarError::NotPresent) => String::new(),
-        Err(VarError::NotUnicode(_)) => return None,
-    };
-    // Other text is the name of a file with flags.
-    if !flags.is_empty() && !flags.starts_with('-') {
-        return None;
-    }
-    let mut more = vec![(PATIENCE, "-1".to_owned())];
-    if let Some(seconds) = crate::mesh::collective_seconds() {
-        more.push((COLLECTIVE, seconds.to_string()));
-    }
-    more.retain(|(flag, _)| !flags.contains(flag));
-    let more = more.iter().map(|(flag, value)| format!("{flag}={value}"));
-    let all: Vec<String> = std::iter::once(flags.clone()).chain(more).collect();
-    (all.len() > 1).then(|| all.join(" "))
-}
-
-fn import() -> Result<&'static Jaxlib> {
+fn import(register_own: impl Fn(&Gil, &Jaxlib) -> Result<()>) -> Result<&'static Jaxlib> {
     static IMPORTING: Mutex<()> = Mutex::new(());
     let py = start()?;
     let _one_at_a_time = IMPORTING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,7 +108,7 @@ fn import() -> Result<&'static Jaxlib> {
     let gil = gil_of(py)?;
     let module = load(&gil, py)?;
     let jaxlib = Jaxlib::from_module(&gil, &module)?;
-    crate::ffi::register_own(&gil, &jaxlib)?;
+    register_own(&gil, &jaxlib)?;
     Ok(JAXLIB.get_or_init(|| jaxlib))
 }
 

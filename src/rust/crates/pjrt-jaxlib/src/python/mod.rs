@@ -3,12 +3,17 @@
 //! Nothing of Python is needed at build time; its C functions are looked up in the library that
 //! belongs to the interpreter that was found ([`find`]).
 
+mod call;
 mod candidates;
 pub(crate) mod capi;
+pub(crate) mod compat;
+pub(crate) mod flags;
 pub(crate) mod gil;
 pub(crate) mod object;
 mod probe;
+mod stand_in;
 pub(crate) mod start;
+mod subprocess;
 
 pub use candidates::cache_dir;
 pub use gil::{blocking, stay_known};

@@ -3,7 +3,8 @@
 use super::capi::Obj;
 use super::gil::Gil;
 use super::start::Running;
-use crate::error::Result;
+use crate::base::error::{Error, Result};
+use pjrt_api::PJRT_Error_Code;
 use std::ffi::{c_void, CStr};
 use std::ptr::{null_mut, NonNull};
 
@@ -147,6 +148,76 @@ impl Drop for Object {
         if let Some(gil) = Gil::take(self.py) {
             // SAFETY: the lock is held; this reference is given up once.
             unsafe { (gil.py.c.Py_DecRef)(self.as_ptr()) };
+        }
+    }
+}
+
+impl Gil {
+    /// An error where the last call failed, taken from Python, which then has none set.
+    pub fn error(&self) -> Error {
+        let c = &self.py.c;
+        let (mut kind, mut value, mut trace) = (null_mut(), null_mut(), null_mut());
+        // SAFETY: the lock is held; the three results are owned and may be NULL.
+        let (kind, value, _trace) = unsafe {
+            (c.PyErr_Fetch)(&mut kind, &mut value, &mut trace);
+            if !kind.is_null() {
+                (c.PyErr_NormalizeException)(&mut kind, &mut value, &mut trace);
+            }
+            (
+                Object::own(self.py, kind),
+                Object::own(self.py, value),
+                Object::own(self.py, trace),
+            )
+        };
+        let name = kind
+            .and_then(|k| k.attr(self, c"__name__").ok()?.text(self).ok())
+            .unwrap_or_default();
+        // SAFETY: the lock is held; a new reference or NULL comes back.
+        let text = value
+            .and_then(|v| unsafe { Object::own(self.py, (c.PyObject_Str)(v.as_ptr())) })
+            .and_then(|s| s.text(self).ok());
+        // A failure while reading the failure is of no interest.
+        // SAFETY: the lock is held.
+        unsafe {
+            if !(c.PyErr_Occurred)().is_null() {
+                let (mut a, mut b, mut t) = (null_mut(), null_mut(), null_mut());
+                (c.PyErr_Fetch)(&mut a, &mut b, &mut t);
+                drop((
+                    Object::own(self.py, a),
+                    Object::own(self.py, b),
+                    Object::own(self.py, t),
+                ));
+            }
+        }
+        let text = text.unwrap_or_else(|| format!("a {name} without a message"));
+        match name.as_str() {
+            "TypeError" | "ValueError" | "KeyError" => {
+                Error::from_xla(&text, PJRT_Error_Code::INVALID_ARGUMENT)
+            }
+            "MemoryError" => Error::from_xla(&text, PJRT_Error_Code::RESOURCE_EXHAUSTED),
+            "ImportError" | "ModuleNotFoundError" | "AttributeError" => {
+                Error::precondition(format!("{name}: {text}"))
+            }
+            _ => Error::from_xla(&text, PJRT_Error_Code::UNKNOWN),
+        }
+    }
+
+    /// A new reference that a call returned, or the error that it left.
+    ///
+    /// # Safety
+    /// `object` is NULL or a reference that the caller owns.
+    pub unsafe fn owned(&self, object: Obj) -> Result<Object> {
+        // SAFETY: by this function's contract.
+        unsafe { Object::own(self.py, object) }.ok_or_else(|| self.error())
+    }
+
+    /// Whether a call that returned a plain number left an error.
+    pub(super) fn check(&self) -> Result<()> {
+        // SAFETY: the lock is held.
+        if unsafe { (self.py.c.PyErr_Occurred)() }.is_null() {
+            Ok(())
+        } else {
+            Err(self.error())
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Modules in place of jax's: without jax, jaxlib would look for it at each array that it makes.
 
-use crate::error::Result;
-use crate::python::{gil::Gil, object::Object};
+use crate::base::error::Result;
+use crate::python::gil::Gil;
+use crate::python::object::Object;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Modules that stand in for jax while jaxlib makes arrays.

@@ -2,7 +2,7 @@
 
 use super::capi::{wide, Capi};
 use super::probe::{Candidate, Source};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use libloading::Library;
 use std::ffi::c_int;
 use std::path::Path;

@@ -1,15 +1,14 @@
 //! A run of a program, as its results and the programs that read them see it.
 
-use crate::array::Array;
-use crate::error::Error;
-use crate::event::{Outcome, Signal};
+use crate::base::error::Error;
+use crate::run::signal::{Outcome, Signal};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// A program over several devices, as errors tell of it.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct Info {
     pub name: String,
     /// Ids of the devices and what users know them by.
     pub devices: Vec<(i64, String)>,
@@ -19,13 +18,19 @@ pub(crate) struct Told {
     pub calls_unseen: bool,
 }
 
+/// What a run computes on a device.
+pub(crate) trait Computed: Send + Sync {
+    /// How it ended; `None` while it is under way.
+    fn end(&self) -> Option<Outcome>;
+}
+
 /// A run of a program.
 #[derive(Default)]
 pub(crate) struct Run {
     /// Known to be through, with all its results.
     through: AtomicBool,
     /// The program, where it is one over several devices: then XLA does not know of the errors of handlers (`guard`).
-    told: Option<Arc<Told>>,
+    info: Option<Arc<Info>>,
     failure: OnceLock<Error>,
     /// How many calls of handlers each device has come to.
     calls: Box<[AtomicUsize]>,
@@ -34,7 +39,7 @@ pub(crate) struct Run {
     /// How many calls of handlers are under way.
     busy: AtomicUsize,
     /// The first result of each device.
-    results: OnceLock<Vec<Weak<Array>>>,
+    results: OnceLock<Vec<Weak<dyn Computed>>>,
     /// Nobody waits for it any more: devices do not come back.
     given_up: AtomicBool,
     /// Who waits for it; `None` when it is through.
@@ -55,9 +60,9 @@ impl Run {
     }
 
     /// The same, over several devices.
-    pub fn over(program: &Arc<Told>, inputs: Vec<Arc<Run>>) -> Arc<Self> {
+    pub fn over(program: &Arc<Info>, inputs: Vec<Arc<Run>>) -> Arc<Self> {
         Arc::new(Self {
-            told: Some(Arc::clone(program)),
+            info: Some(Arc::clone(program)),
             calls: program
                 .devices
                 .iter()
@@ -77,8 +82,8 @@ impl Run {
     }
 
     /// The program, where it is one over several devices.
-    pub fn told(&self) -> Option<&Told> {
-        self.told.as_deref()
+    pub fn info(&self) -> Option<&Info> {
+        self.info.as_deref()
     }
 
     /// Whether it is known to read and write nothing any more.
@@ -92,24 +97,24 @@ impl Run {
 
     /// Whether it is over several devices.
     pub fn is_over_several(&self) -> bool {
-        self.told.is_some()
+        self.info.is_some()
     }
 
     /// Remembers the first result of each device.
-    pub fn set_results(&self, first: impl Iterator<Item = Weak<Array>>) {
+    pub fn set_results(&self, first: impl Iterator<Item = Weak<dyn Computed>>) {
         let _ = self.results.set(first.collect());
     }
 
     /// How the run ended on each device, in order: `Some(None)` where it is under way, `None` where nobody can tell.
     pub fn ends(&self) -> Vec<Option<Option<Outcome>>> {
         let results = self.results.get().map_or(&[][..], Vec::as_slice);
-        let end = |array: &Weak<Array>| Some(array.upgrade()?.poll().cloned());
+        let end = |result: &Weak<dyn Computed>| Some(result.upgrade()?.end());
         results.iter().map(end).collect()
     }
 
     /// A handler has failed on the device with this id; the first one counts.
     pub fn fail(&self, device: i64, mut error: Error) {
-        let names = self.told().map_or(&[][..], |told| &told.devices);
+        let names = self.info().map_or(&[][..], |info| &info.devices);
         let name = names.iter().find(|(id, _)| *id == device);
         let name = name.map_or_else(|| device.to_string(), |(_, name)| name.clone());
         error.message = format!(
@@ -130,7 +135,7 @@ impl Run {
 
     /// Counts a call of a handler on the device with this id, and gives its number there.
     pub fn count_call(&self, device: i64) -> usize {
-        let devices = self.told().map_or(&[][..], |told| &told.devices);
+        let devices = self.info().map_or(&[][..], |info| &info.devices);
         let place = devices.iter().position(|(id, _)| *id == device);
         let count = place.and_then(|place| self.calls.get(place));
         count.map_or(0, |count| count.fetch_add(1, Ordering::Relaxed))
@@ -155,7 +160,7 @@ impl Run {
 
     /// Whether handlers are at work, or may be.
     pub fn may_be_busy(&self) -> bool {
-        self.told().is_some_and(|told| told.calls_unseen) || self.busy.load(Ordering::Relaxed) > 0
+        self.info().is_some_and(|info| info.calls_unseen) || self.busy.load(Ordering::Relaxed) > 0
     }
 
     /// Whether it, or one that it reads from, may still be given up.
@@ -250,9 +255,9 @@ mod tests {
     fn run() -> Arc<Run> {
         let devices = vec![(3, "three".into()), (5, "five".into())];
         Run::over(
-            &Arc::new(Told {
+            &Arc::new(Info {
                 devices,
-                ..Told::default()
+                ..Info::default()
             }),
             Vec::new(),
         )

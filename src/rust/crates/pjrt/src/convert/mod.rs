@@ -10,15 +10,16 @@ mod plan;
 pub(crate) mod range;
 mod scalar;
 mod stream;
+mod transpose;
+mod types;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::read::Dest;
-use crate::upload::Source;
-use half::{bf16, f16};
+use crate::host_data::{Dest, Source};
 use pair::Pair;
 use plan::Plan;
-use scalar::{Cast, Pred};
+use scalar::Cast;
+use types::{for_real, for_size};
 
 /// An array in device memory to be filled: what the strides reach is inside memory of the caller's.
 pub(crate) struct Target<'a> {
@@ -33,122 +34,6 @@ pub(crate) struct Origin<'a> {
     pub dtype: DType,
     pub dims: &'a [i64],
     pub strides: &'a [isize],
-}
-
-/// The Rust type `$T` for each element type but the complex ones, in `$body`.
-macro_rules! for_real {
-    ($dtype:expr, $T:ident => $body:expr, complex => $complex:expr) => {
-        match $dtype {
-            DType::Pred => {
-                type $T = Pred;
-                $body
-            }
-            DType::I8 => {
-                type $T = i8;
-                $body
-            }
-            DType::I16 => {
-                type $T = i16;
-                $body
-            }
-            DType::I32 => {
-                type $T = i32;
-                $body
-            }
-            DType::I64 => {
-                type $T = i64;
-                $body
-            }
-            DType::U8 => {
-                type $T = u8;
-                $body
-            }
-            DType::U16 => {
-                type $T = u16;
-                $body
-            }
-            DType::U32 => {
-                type $T = u32;
-                $body
-            }
-            DType::U64 => {
-                type $T = u64;
-                $body
-            }
-            DType::F16 => {
-                type $T = f16;
-                $body
-            }
-            DType::BF16 => {
-                type $T = bf16;
-                $body
-            }
-            DType::F32 => {
-                type $T = f32;
-                $body
-            }
-            DType::F64 => {
-                type $T = f64;
-                $body
-            }
-            DType::C64 | DType::C128 => $complex,
-        }
-    };
-}
-
-/// A type of the element's size, for what does not look at the number.
-macro_rules! for_size {
-    ($size:expr, $T:ident => $body:expr) => {
-        match $size {
-            1 => {
-                type $T = u8;
-                $body
-            }
-            2 => {
-                type $T = u16;
-                $body
-            }
-            4 => {
-                type $T = u32;
-                $body
-            }
-            8 => {
-                type $T = u64;
-                $body
-            }
-            _ => {
-                type $T = [u64; 2];
-                $body
-            }
-        }
-    };
-}
-
-use for_size;
-
-impl Source<'_> {
-    pub(crate) fn as_ptr(&self) -> *const u8 {
-        match self {
-            Source::F64(x) => x.as_ptr().cast(),
-            Source::I32(x) => x.as_ptr().cast(),
-            Source::I64(x) => x.as_ptr().cast(),
-            Source::U8(x) | Source::Bytes(x) => x.as_ptr(),
-            Source::Complex(x) => x.as_ptr().cast(),
-        }
-    }
-}
-
-impl Dest<'_> {
-    /// Where the memory starts, and how many bytes it has.
-    fn memory(&mut self) -> (*mut u8, usize) {
-        match self {
-            Dest::F64(x) => (x.as_mut_ptr().cast(), size_of_val(*x)),
-            Dest::I32(x) => (x.as_mut_ptr().cast(), size_of_val(*x)),
-            Dest::I64(x) => (x.as_mut_ptr().cast(), size_of_val(*x)),
-            Dest::U8(x) | Dest::Bytes(x) => (x.as_mut_ptr(), x.len()),
-            Dest::Complex(x) => (x.as_mut_ptr().cast(), size_of_val(*x)),
-        }
-    }
 }
 
 /// Converts a whole array.

@@ -2,6 +2,7 @@
 //! transposed. Only this is compiled for each pair.
 
 use super::scalar::Cast;
+use super::types::for_size;
 use std::any::TypeId;
 
 /// Rows and columns of the tiles that are transposed at once: with 8-byte elements a row is a
@@ -37,7 +38,7 @@ impl Pair {
             tiles: if S::OFTEN {
                 tiles::<S, D>
             } else {
-                super::for_size!(size_of::<D>(), T => tiles::<T, T>)
+                for_size!(size_of::<D>(), T => tiles::<T, T>)
             },
             direct: S::OFTEN || TypeId::of::<S>() == TypeId::of::<D>(),
             plain: TypeId::of::<S>() == TypeId::of::<D>(),

@@ -2,7 +2,7 @@
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::upload::Source;
+use crate::host_data::Source;
 use std::fmt::Display;
 use xla_ffi::DataKind;
 

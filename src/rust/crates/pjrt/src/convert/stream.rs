@@ -2,8 +2,8 @@
 //! lines. Ordinary writes would first fetch every line that is about to be overwritten; without
 //! that a transposition runs nearly as fast as a plain copy.
 
-use super::kernel;
 use super::pair::Pair;
+use super::transpose;
 use std::mem::MaybeUninit;
 
 /// Bytes of a cache line.
@@ -94,7 +94,7 @@ pub(super) unsafe fn line(pair: &Pair, from: *const u8, to: *mut u8, len: usize)
     }
 }
 
-/// Transposes, as [`kernel::transpose`].
+/// Transposes, as [`transpose::transpose`].
 ///
 /// # Safety
 /// As there.
@@ -121,7 +121,7 @@ pub(super) unsafe fn transpose(
             unsafe {
                 let block = from.add(first * pair.from).offset(start as isize * steps.0);
                 let to_buffer = (steps.0, PITCH as isize);
-                kernel::transpose(pair, (count, width), to_buffer, block, buffer.add(LINE));
+                transpose::transpose(pair, (count, width), to_buffer, block, buffer.add(LINE));
                 for i in 0..count {
                     let row = to.offset((first + i) as isize * steps.1);
                     let last = start + width == columns;

@@ -45,8 +45,6 @@ const UNORDERED: &[&str] = &[
     "lanes",
     "lapack",
     "ops",
-    "pjrt",
-    "pjrt-jaxlib",
     "special",
     "xla-ffi",
 ];

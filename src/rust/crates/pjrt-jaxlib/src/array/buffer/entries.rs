@@ -1,12 +1,12 @@
 //! The functions of the API that take a buffer.
 
-use super::Buffer;
-use crate::array::deleted;
-use crate::device::MemorySpace;
-use crate::entry::entry;
-use crate::error::{Error, Result};
-use crate::event::Event;
-use crate::small::Contents;
+use super::handle::Buffer;
+use crate::array::event::Event;
+use crate::array::jax_array::deleted;
+use crate::array::small::Contents;
+use crate::base::entry::entry;
+use crate::base::error::{Error, Result};
+use crate::client::device::MemorySpace;
 use pjrt_api::{
     PJRT_Buffer, PJRT_Buffer_MemoryLayout, PJRT_Buffer_MemoryLayout_Tiled,
     PJRT_Buffer_MemoryLayout_Type,

@@ -24,7 +24,7 @@ macro_rules! function {
 macro_rules! number {
     ($frame:expr, $name:ident, $args:ident { $field:ident }) => {{
         let frame: &xla_ffi::sys::XLA_FFI_CallFrame = $frame;
-        $crate::guard::api::function!(frame.api, $name).and_then(|ask| {
+        $crate::cluster::guard::api::function!(frame.api, $name).and_then(|ask| {
             let mut args = xla_ffi::sys::$args {
                 struct_size: std::mem::size_of::<xla_ffi::sys::$args>(),
                 extension_start: std::ptr::null_mut(),
@@ -37,7 +37,7 @@ macro_rules! number {
                 return Some(i64::from(args.$field));
             }
             // SAFETY: an error that XLA gave to this call.
-            unsafe { $crate::guard::api::destroy(frame.api, error) };
+            unsafe { $crate::cluster::guard::api::destroy(frame.api, error) };
             None
         })
     }};

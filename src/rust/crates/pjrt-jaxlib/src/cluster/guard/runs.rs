@@ -1,6 +1,6 @@
 //! The runs that handlers find by their ids.
 
-use crate::run::Run;
+use crate::run::state::Run;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};

@@ -2,8 +2,8 @@
 
 use super::api::{destroy, function};
 use super::results::Memory;
-use crate::error::Error;
-use crate::run::Busy;
+use crate::base::error::Error;
+use crate::run::state::Busy;
 use pjrt_api::PJRT_Error_Code;
 use std::cell::RefCell;
 use std::collections::BTreeMap;

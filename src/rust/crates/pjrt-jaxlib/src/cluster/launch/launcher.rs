@@ -1,19 +1,17 @@
 //! The thread that calls XLA for programs over several devices. It may never come back.
 
-use super::watch::{self, Limit};
-use crate::compat::Jaxlib;
-use crate::error::{Error, Result};
-use crate::event::{in_background, Signal};
-use crate::guard::Registered;
+use super::state::{Flight, Job, State, Stuck, Task, UnderWay};
+use crate::base::error::{Error, Result};
+use crate::base::soon::look_for;
+use crate::cluster::guard::Registered;
+use crate::python::compat::Jaxlib;
 use crate::python::gil::stay_known;
-use crate::python::object::Object;
-use crate::run::Run;
-use crate::soon::look_for;
-use std::collections::VecDeque;
+use crate::run::signal::{in_background, Signal};
+use crate::run::state::Run;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, ThreadId};
+use std::thread::{self};
 use std::time::{Duration, Instant};
 
 /// The thread's name.
@@ -22,42 +20,11 @@ pub(super) const THREAD: &str = "xlaffi-launch";
 /// As much as a main thread has: XLA may call handlers there.
 const STACK: usize = 16 << 20;
 
-/// A launch to be done.
-pub(super) struct Job {
-    pub run: Arc<Run>,
-    /// Set when it is launched, or given up.
-    pub caller: Arc<Signal>,
-    pub launch: Box<dyn FnOnce(i64) -> Result<Object> + Send>,
-}
-
-enum Task {
-    Launch(Job),
-    /// Waits for the last run, and tells.
-    End(Arc<Signal>),
-}
-
-/// A run that was launched.
-struct Flight {
-    /// Tells when all devices are through.
-    token: Object,
-    run: Arc<Run>,
-    _registered: Registered,
-}
-
-impl Flight {
-    fn end(self, jax: &Jaxlib) {
-        if let Ok(gil) = jax.gil() {
-            // Results and events tell of errors.
-            let _ = gil.method0(&self.token, &jax.block_until_ready);
-        }
-        self.run.settle();
-    }
-}
-
 /// What the threads of a client share.
 pub(super) struct Launcher {
     jax: &'static Jaxlib,
-    limit: Limit,
+    /// Looks whether runs come to an end, on a thread of its own.
+    watch: Box<dyn Fn(&Launcher) + Send + Sync>,
     /// Whether `stuck` is there.
     is_stuck: AtomicBool,
     state: Mutex<State>,
@@ -67,58 +34,11 @@ pub(super) struct Launcher {
     begun: Condvar,
 }
 
-#[derive(Default)]
-struct State {
-    thread: Option<ThreadId>,
-    /// Whether there is a watching thread.
-    is_watched: bool,
-    tasks: VecDeque<Task>,
-    is_closed: bool,
-    under_way: Option<UnderWay>,
-    /// How many runs have been under way.
-    number: u64,
-    /// Whether the watching thread waits until something is under way.
-    nobody_watches: bool,
-    stuck: Option<Stuck>,
-}
-
-/// What XLA is at.
-#[derive(Clone)]
-pub(super) struct UnderWay {
-    pub number: u64,
-    pub run: Arc<Run>,
-    /// Who waits for the launching thread until it comes back from that run.
-    pub caller: Option<Arc<Signal>>,
-    /// Whether that is for the next launch: then its error is not the caller's.
-    is_launched: bool,
-}
-
-/// A run that was given up.
-pub(super) struct Stuck {
-    /// The words that it has failed, and why, before others; empty where it has not.
-    pub failed: String,
-    /// What became of the devices, in words.
-    pub devices: String,
-    /// Ids of those that are not known to have ended.
-    pub lost: Vec<i64>,
-    pub program: String,
-}
-
-impl Stuck {
-    /// The error of further programs over several devices.
-    fn refusal(&self) -> Error {
-        Error::precondition(format!(
-            "no program over several devices can be started: `{}` {}was given up, and its devices have not come back ({})",
-            self.program, self.failed, self.devices
-        ))
-    }
-}
-
 impl Launcher {
-    pub fn new(jax: &'static Jaxlib, limit: Limit) -> Self {
+    pub fn new(jax: &'static Jaxlib, watch: impl Fn(&Launcher) + Send + Sync + 'static) -> Self {
         Self {
             jax,
-            limit,
+            watch: Box::new(watch),
             is_stuck: AtomicBool::new(false),
             state: Mutex::default(),
             tasks_changed: Condvar::new(),
@@ -138,8 +58,8 @@ impl Launcher {
             return Err(stuck.refusal());
         }
         if !state.is_watched {
-            let (launcher, limit) = (Arc::clone(self), self.limit.clone());
-            in_background("xlaffi-watch", move || watch::watch(&launcher, &limit))?;
+            let launcher = Arc::clone(self);
+            in_background("xlaffi-watch", move || (launcher.watch)(&launcher))?;
             state.is_watched = true;
         }
         if state.thread.is_none() {

@@ -11,24 +11,27 @@
 
 mod activity;
 mod launcher;
+mod state;
 mod turn;
 mod watch;
 
 pub(crate) use turn::Ticket;
 pub(crate) use watch::Limit;
 
-use crate::attend::attendant;
-use crate::compat::Jaxlib;
-use crate::error::{Error, Result};
-use crate::event::{Outcome, Signal};
+use crate::base::attend::attendant;
+use crate::base::error::{Error, Result};
+use crate::base::soon::look_for;
+use crate::python::compat::Jaxlib;
 use crate::python::gil::blocking;
 use crate::python::object::Object;
-use crate::run::Run;
-use crate::soon::look_for;
-use launcher::{Job, Launcher};
+use crate::run::signal::{Outcome, Signal};
+use crate::run::state::Run;
+use launcher::Launcher;
+use state::Job;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use turn::Turns;
+use watch::watch;
 
 /// The runs of a client over several devices.
 pub(crate) struct Launches {
@@ -41,7 +44,7 @@ impl Launches {
     pub fn new(jax: &'static Jaxlib, limit: Limit) -> Self {
         Self {
             turns: Turns::default(),
-            launcher: Arc::new(Launcher::new(jax, limit)),
+            launcher: Arc::new(Launcher::new(jax, move |launcher| watch(launcher, &limit))),
         }
     }
 

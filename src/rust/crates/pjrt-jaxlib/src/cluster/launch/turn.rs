@@ -1,6 +1,6 @@
 //! Turns, first come, first served. A lock of the standard library lets a late one pass those that wait.
 
-use crate::sync::{Condvar, Mutex, MutexGuard};
+use crate::base::sync::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
 

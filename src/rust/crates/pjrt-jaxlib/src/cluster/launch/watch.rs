@@ -10,11 +10,12 @@
 //! (`mesh`), which ends what waits for it; what does not come to its end by that is given up as well.
 
 use super::activity::Activity;
-use super::launcher::{Launcher, Stuck, UnderWay};
-use crate::error::Error;
-use crate::event::Outcome;
-use crate::mesh::Mesh;
-use crate::run::Told;
+use super::launcher::Launcher;
+use super::state::{Stuck, UnderWay};
+use crate::base::error::Error;
+use crate::cluster::mesh::Mesh;
+use crate::run::signal::Outcome;
+use crate::run::state::Info;
 use pjrt_api::PJRT_Error_Code;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -145,17 +146,17 @@ impl Clock {
 
 type Ends = [Option<Option<Outcome>>];
 
-/// What those are told who wait for the run, and those who would use its devices.
+/// What those are info who wait for the run, and those who would use its devices.
 fn explain(seen: &UnderWay, ends: &Ends, reason: Reason) -> (Error, Stuck) {
-    let unknown = Told::default();
-    let told = seen.run.told().unwrap_or(&unknown);
+    let unknown = Info::default();
+    let info = seen.run.info().unwrap_or(&unknown);
     let is_lost = |place: usize| !matches!(ends.get(place), Some(Some(Some(_))));
-    let lost = told.devices.iter().enumerate();
+    let lost = info.devices.iter().enumerate();
     let lost = lost
         .filter(|(place, _)| is_lost(*place))
         .map(|(_, (id, _))| *id);
     let failure = seen.run.failure().map(|error| error.message);
-    let devices = describe(told, ends, failure.as_deref());
+    let devices = describe(info, ends, failure.as_deref());
     let failed = match &failure {
         Some(failure) => format!("has failed ({failure}) and "),
         None => String::new(),
@@ -176,24 +177,24 @@ fn explain(seen: &UnderWay, ends: &Ends, reason: Reason) -> (Error, Stuck) {
         message: format!(
             "`{}` over {} devices {failed}does not come to an end{why} ({devices}). XLA's threads that wait cannot be freed: \
              until they come back, this client refuses programs over several devices, and programs on those that have not ended",
-            told.name,
-            told.devices.len()
+            info.name,
+            info.devices.len()
         ),
         own: false,
     };
     let stuck = Stuck {
         failed,
         lost: lost.collect(),
-        program: told.name.clone(),
+        program: info.name.clone(),
         devices,
     };
     (error, stuck)
 }
 
 /// What became of the devices, of a run that is known to have failed in this way.
-fn describe(told: &Told, ends: &Ends, failure: Option<&str>) -> String {
+fn describe(info: &Info, ends: &Ends, failure: Option<&str>) -> String {
     let (mut waiting, mut ended, mut unknown, mut failed) = (vec![], vec![], vec![], vec![]);
-    for (place, (_, name)) in told.devices.iter().enumerate() {
+    for (place, (_, name)) in info.devices.iter().enumerate() {
         match ends.get(place) {
             Some(Some(None)) => waiting.push(name.as_str()),
             Some(Some(Some(None))) => ended.push(name.as_str()),
@@ -204,7 +205,7 @@ fn describe(told: &Told, ends: &Ends, failure: Option<&str>) -> String {
             Some(None) | None => unknown.push(name.as_str()),
         }
     }
-    let collectives = collectives(&told.collectives);
+    let collectives = collectives(&info.collectives);
     let mut said = Vec::new();
     if !waiting.is_empty() {
         said.push(format!("waiting{collectives}: {}", waiting.join(", ")));
@@ -242,27 +243,27 @@ mod tests {
 
     #[test]
     fn devices_are_told_apart() {
-        let told = Told {
+        let info = Info {
             name: "main".into(),
             devices: (0..4).map(|id| (id, format!("cpu:{id}"))).collect(),
             collectives: (0..6).map(|n| format!("all-reduce.{n}")).collect(),
-            ..Told::default()
+            ..Info::default()
         };
         let (ended, failed) = (Some(Some(None)), Some(Some(Some(Error::invalid("boom")))));
         assert_eq!(
-            describe(&told, &[Some(None), ended.clone(), failed.clone(), None], None),
+            describe(&info, &[Some(None), ended.clone(), failed.clone(), None], None),
             "waiting in all-reduce.0 or all-reduce.1 or all-reduce.2 or all-reduce.3 or another of 6: cpu:0; ended: cpu:1; \
              cpu:2 has failed: boom; waiting in all-reduce.0 or all-reduce.1 or all-reduce.2 or all-reduce.3 or another of 6, \
              or ended: cpu:3"
         );
         assert_eq!(
             describe(
-                &told,
+                &info,
                 &[ended.clone(), ended.clone(), ended, failed],
                 Some("boom")
             ),
             "ended: cpu:0, cpu:1, cpu:2; cpu:3 has failed"
         );
-        assert_eq!(describe(&Told::default(), &[], None), "");
+        assert_eq!(describe(&Info::default(), &[], None), "");
     }
 }

@@ -2,45 +2,39 @@
 //! service, another process or the start fails, and cannot be told not to. So each process gives XLA a service of its own,
 //! in the same process and for this one alone, and the few texts that XLA puts there are carried to the others'.
 //!
-//! `wire` is what the processes say, `coordinator` is process 0's side, `member` everybody's, `course` what two of them
-//! launch, `code` what their programs call, `attempt` what can be given up before all have come, `signal` what writes to closed connections must not do, and
+//! `wire` is what the processes say, `coordinator` is process 0's side, `member` everybody's, `launch_log` what two of them
+//! launch, `code` what their programs call, `cancel` what can be given up before all have come, `signal` what writes to closed connections must not do, and
 //! `runtime` XLA's.
 
-mod attempt;
+mod cancel;
 mod code;
 mod coordinator;
-mod course;
+mod launch_log;
 mod member;
 mod runtime;
 mod signal;
+mod start;
 mod wire;
 
-pub use attempt::Attempt;
+pub use cancel::CancelToken;
 pub(crate) use code::Called;
 pub use code::{compare_code_by, CodeOf};
-pub(crate) use course::{digest, Launch};
-pub(crate) use member::{explain, part, Exchanging, Mesh};
+pub(crate) use launch_log::{digest, Launch};
 pub use member::{leave, status, Peer, Status};
-pub(crate) use runtime::start;
+pub(crate) use member::{part, Exchanging, Mesh};
+pub(crate) use start::start;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::python::flags::{collective_seconds, set_collective_seconds};
 use std::time::Duration;
-
-static COLLECTIVE: AtomicU64 = AtomicU64::new(0);
 
 /// How many seconds collectives shall wait for other processes, which XLA must know before it is loaded: says whether it
 /// will, or does.
 pub fn collectives_wait(seconds: u64) -> bool {
-    if crate::compat::started().is_some() {
+    if crate::python::compat::started().is_some() {
         return collective_seconds() == Some(seconds);
     }
-    COLLECTIVE.store(seconds, Ordering::Relaxed);
+    set_collective_seconds(seconds);
     true
-}
-
-/// That number, where it has been told.
-pub(crate) fn collective_seconds() -> Option<u64> {
-    Some(COLLECTIVE.load(Ordering::Relaxed)).filter(|seconds| *seconds > 0)
 }
 
 /// How long what may take.

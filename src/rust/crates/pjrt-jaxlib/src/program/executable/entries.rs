@@ -1,7 +1,7 @@
 //! The functions of the API that take an executable.
 
-use super::{executable, loaded, Executable, Loaded};
-use crate::entry::entry;
+use super::loaded::{executable, loaded, Executable, Loaded};
+use crate::base::entry::entry;
 use std::sync::{Arc, PoisonError};
 
 entry!(loaded_destroy, PJRT_LoadedExecutable_Destroy_Args, |args| {

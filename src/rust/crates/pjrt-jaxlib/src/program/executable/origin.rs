@@ -1,9 +1,6 @@
 //! What programs are made of, and what they are written down as.
 
-use super::Executable;
-use crate::error::Result;
-use crate::mesh;
-use crate::python::gil::Gil;
+use crate::cluster::mesh;
 
 /// What a program was made of.
 pub(crate) enum Origin<'a> {
@@ -14,7 +11,7 @@ pub(crate) enum Origin<'a> {
 
 /// What stands before a serialised program over several processes, and before the digest of what was compiled: one
 /// process may have compiled what another one loads.
-const MARK: &[u8; 8] = b"xlaffi\0\x01";
+pub(super) const MARK: &[u8; 8] = b"xlaffi\0\x01";
 
 /// What jaxlib serialised, and the digest, of what `Executable::serialize` gave, or jaxlib.
 pub(crate) fn read_serialized(bytes: &[u8]) -> (&[u8], Option<u64>) {
@@ -39,21 +36,5 @@ impl<'a> Origin<'a> {
             Self::Serialized(_, Some(digest)) => *digest,
             Self::Compiled(code) | Self::Serialized(code, None) => mesh::digest(code, partitions),
         }
-    }
-}
-
-impl Executable {
-    /// Bytes that `read_serialized` takes.
-    pub fn serialize(&self, gil: &Gil) -> Result<Vec<u8>> {
-        let code = match &self.serialized {
-            Some(code) => code.to_vec(),
-            None => gil
-                .call(&self.client.jax.serialize, [&self.object])?
-                .to_bytes(gil)?,
-        };
-        Ok(match &self.launch {
-            Some(launch) => [MARK, &launch.digest.to_le_bytes(), &code[..]].concat(),
-            None => code,
-        })
     }
 }

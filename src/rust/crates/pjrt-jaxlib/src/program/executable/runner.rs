@@ -1,10 +1,11 @@
 //! What running a program needs of jaxlib.
 
+use crate::array::shape::{facts, Shape};
+use crate::base::error::{Error, Result};
 use crate::client::Client;
-use crate::error::{Error, Result};
-use crate::frame::Frames;
-use crate::python::{gil::Gil, object::Object};
-use crate::shape::{facts, Shape};
+use crate::program::frame::Frames;
+use crate::python::gil::Gil;
+use crate::python::object::Object;
 
 /// What running a program needs of jaxlib.
 pub(crate) struct Runner {

@@ -1,18 +1,19 @@
 //! The arguments of a run.
 
-use crate::array::{deleted, Array};
-use crate::buffer::Buffer;
-use crate::compat::Jaxlib;
-use crate::device::Device;
-use crate::dlpack::Owner;
-use crate::entry::{object, slice};
-use crate::error::{Error, Result};
-use crate::executable::Executable;
-use crate::frame::Frame;
-use crate::python::{gil::Gil, object::Object};
-use crate::run::Run;
-use crate::small::Contents;
-use crate::upload::{copy_in, make_array};
+use crate::array::buffer::Buffer;
+use crate::array::copy::{copy_in, make_array};
+use crate::array::dlpack::Owner;
+use crate::array::jax_array::{deleted, Array};
+use crate::array::small::Contents;
+use crate::base::entry::{object, slice};
+use crate::base::error::{Error, Result};
+use crate::client::device::Device;
+use crate::program::executable::Executable;
+use crate::program::frame::Frame;
+use crate::python::compat::Jaxlib;
+use crate::python::gil::Gil;
+use crate::python::object::Object;
+use crate::run::state::Run;
 use pjrt_api::{PJRT_Buffer, PJRT_ExecuteOptions};
 use std::sync::Arc;
 

@@ -1,13 +1,15 @@
 //! What a run leaves.
 
-use crate::array::Array;
-use crate::compat::Jaxlib;
-use crate::error::Result;
-use crate::event::{in_background, Outcome, Signal};
-use crate::executable::Executable;
-use crate::python::{gil::Gil, object::Object};
-use crate::run::Run;
-use crate::small::{self, Contents, Small};
+use crate::array::jax_array::Array;
+use crate::array::small;
+use crate::array::small::{Contents, Small};
+use crate::base::error::Result;
+use crate::program::executable::Executable;
+use crate::python::compat::Jaxlib;
+use crate::python::gil::Gil;
+use crate::python::object::Object;
+use crate::run::signal::{in_background, Outcome, Signal};
+use crate::run::state::Run;
 use std::sync::Arc;
 
 /// What results hold; the run where it is not through: `run`, where there is more to be known of it. Small programs are

@@ -4,20 +4,20 @@ use super::arguments::{
     buffers, check, forget_donated, kept, kept_arrays, sources, Argument, Held,
 };
 use super::results::{in_token, take_over};
-use crate::array::Array;
-use crate::buffer::Buffer;
-use crate::entry::slice;
-use crate::error::{Error, Result};
-use crate::event::Event;
-use crate::executable::{Executable, Runner};
-use crate::mesh::{Exchanging, Launch, Mesh};
+use crate::array::buffer::Buffer;
+use crate::array::event::Event;
+use crate::array::jax_array::Array;
+use crate::array::small::Contents;
+use crate::base::entry::slice;
+use crate::base::error::{Error, Result};
+use crate::cluster::mesh::{Exchanging, Launch, Mesh};
+use crate::program::executable::{Executable, Runner};
 use crate::python::gil::{blocking, Gil};
 use crate::python::object::Object;
-use crate::run::Run;
-use crate::small::Contents;
+use crate::run::state::{Computed, Run};
 use pjrt_api::PJRT_LoadedExecutable_Execute_Args as Args;
 use std::sync::mpsc::channel;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Waits for the arguments that another run may still fail to compute: a device that cannot start would let the others
 /// wait for it. Those that runs over several devices compute are there in any case (`guard.rs`).
@@ -249,7 +249,7 @@ pub(super) unsafe fn execute(
     let ticket = mesh.map(|_| client.launches.ticket());
     wait(&arguments)?;
     let ticket = ticket.unwrap_or_else(|| client.launches.ticket());
-    let run = Run::over(&executable.told, sources(arguments.iter().flatten())?);
+    let run = Run::over(&executable.info, sources(arguments.iter().flatten())?);
     let launching = Launching {
         executable: Arc::clone(executable),
         runner,
@@ -272,7 +272,10 @@ pub(super) unsafe fn execute(
         of_devices
             .iter()
             .filter_map(|contents| match contents.first()? {
-                Contents::Array(array) => Some(Arc::downgrade(array)),
+                Contents::Array(array) => {
+                    let array = Arc::downgrade(array);
+                    Some(array as Weak<dyn Computed>)
+                }
                 Contents::Small(_) => None,
             }),
     );

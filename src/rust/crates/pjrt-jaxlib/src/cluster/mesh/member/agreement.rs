@@ -1,35 +1,18 @@
 //! That all processes launch the same programs in the same order.
 
-use super::Mesh;
-use crate::error::{Error, Result};
-use crate::mesh::code;
-use crate::mesh::course::{Course, Launch};
-use crate::mesh::runtime;
-use crate::mesh::signal;
-use crate::mesh::wire::Message;
+use super::announced::Announced;
+use super::mesh::Mesh;
+use crate::base::error::{Error, Result};
+use crate::cluster::mesh::code;
+use crate::cluster::mesh::launch_log::Launch;
+use crate::cluster::mesh::runtime;
+use crate::cluster::mesh::signal;
+use crate::cluster::mesh::wire::Message;
 use crate::python::gil::blocking;
-use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
-
-/// What this process has told the others of its launches.
-#[derive(Default)]
-pub(super) struct Announced {
-    /// What was launched together with which process.
-    courses: HashMap<u32, Course>,
-    /// Who has not told what it launches: the mark that it must tell, and what was called here.
-    unheard: Vec<(u32, u64, Vec<String>)>,
-    /// The shapes of the last program.
-    what: String,
-}
-
-impl Announced {
-    fn course(&mut self, other: u32) -> &mut Course {
-        self.courses.entry(other).or_default()
-    }
-}
 
 impl Mesh {
     /// Tells the others what this process is about to launch, and waits until all are about to launch the same, unless that
@@ -47,14 +30,14 @@ impl Mesh {
         let others = others.filter(|other| *other != self.settings.process);
         if !launch.exchanges {
             let mut announced = blocking(|| self.announced());
-            others.for_each(|other| announced.course(other).note(step, &code));
+            others.for_each(|other| announced.log(other).note(step, &code));
             return Ok(());
         }
         let mut announced = self.agreed()?;
         announced.what.clone_from(&launch.what);
         let mut is_expected = true;
         for other in others {
-            let course = announced.course(other);
+            let course = announced.log(other);
             is_expected &= course.go_on(step, &code);
             let mark = course.mark();
             let code = course.take_code();
@@ -147,7 +130,8 @@ impl Mesh {
             Err(error) => {
                 // Why is known a moment after its connections have closed.
                 let limit = Duration::from_secs(2);
-                if let Some(known) = self.wait(limit, |state| super::refusal(state, &[other])) {
+                if let Some(known) = self.wait(limit, |state| super::mesh::refusal(state, &[other]))
+                {
                     return Err(known);
                 }
                 format!("its connection to process {other} is closed ({error})")

@@ -1,12 +1,12 @@
 //! How a process leaves, and what ends the others' programs.
 
+use super::mesh::Mesh;
 use super::place::joined;
-use super::{Mesh, State};
-use crate::error::Error;
-use crate::event::in_background;
-use crate::mesh::runtime;
-use crate::mesh::signal;
-use crate::mesh::wire::Message;
+use crate::base::error::Error;
+use crate::cluster::mesh::runtime;
+use crate::cluster::mesh::signal;
+use crate::cluster::mesh::wire::Message;
+use crate::run::signal::in_background;
 use pjrt_api::PJRT_Error_Code;
 use std::io::ErrorKind;
 use std::net::Shutdown;
@@ -158,30 +158,12 @@ impl Mesh {
     pub fn part(&self) {
         self.leave();
         let _ = self.stream.shutdown(Shutdown::Both);
-        let door = self
-            .door
+        let listener = self
+            .listener
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        drop(door);
+        drop(listener);
         signal::restore();
     }
-}
-
-pub(super) fn refusal(state: &State, parties: &[u32]) -> Option<Error> {
-    if let Some(trouble) = &state.trouble {
-        return Some(Error::unavailable(format!(
-            "programs over several processes cannot be run any more: {trouble}"
-        )));
-    }
-    if state.has_left {
-        return Some(Error::precondition("this process has left the mesh"));
-    }
-    let has_left = |p: &&u32| state.peers.get(**p as usize).is_some_and(|p| p.has_left);
-    // Without the coordinator nobody learns who is gone.
-    let left = [0].iter().chain(parties).find(has_left)?;
-    let who = if *left == 0 { ", the coordinator," } else { "" };
-    Some(Error::unavailable(format!(
-        "process {left}{who} has left the mesh"
-    )))
 }

@@ -1,11 +1,12 @@
 //! How a process comes in.
 
-use super::Mesh;
-use crate::error::{Error, Result};
-use crate::mesh::attempt::Attempt;
-use crate::mesh::coordinator::{self, Door};
-use crate::mesh::wire::{Message, LARGEST};
-use crate::mesh::Settings;
+use super::mesh::Mesh;
+use crate::base::error::{Error, Result};
+use crate::cluster::mesh::cancel::CancelToken;
+use crate::cluster::mesh::coordinator;
+use crate::cluster::mesh::coordinator::Listener;
+use crate::cluster::mesh::wire::{Message, LARGEST};
+use crate::cluster::mesh::Settings;
 use pjrt_api::PJRT_Error_Code;
 use std::fmt::Display;
 use std::io::ErrorKind;
@@ -34,12 +35,12 @@ fn addresses(name: &str, what: &str) -> Result<Vec<SocketAddr>> {
 }
 
 /// Comes in; returns when all processes are there.
-pub(in crate::mesh) fn join(
+pub(in crate::cluster::mesh) fn join(
     settings: &Settings,
     version: String,
     host: &str,
     devices: i64,
-    attempt: &Attempt,
+    cancel: &CancelToken,
 ) -> Result<Arc<Mesh>> {
     let targets = addresses(&settings.coordinator, "coordinator_address")?;
     if targets.iter().any(|a| a.ip().is_unspecified()) {
@@ -49,12 +50,12 @@ pub(in crate::mesh) fn join(
         )));
     }
     let deadline = Instant::now() + settings.limits.startup;
-    let door = open_door(settings, &targets)?;
+    let listener = open_listener(settings, &targets)?;
     // Process 0 may listen elsewhere than where the others reach it, and is reached there by itself.
-    let place = door.as_ref().and_then(Door::place);
+    let place = listener.as_ref().and_then(Listener::place);
     let targets = place.map_or(targets, |at| vec![at]);
-    let stream = reach(settings, &targets, deadline, attempt)?;
-    attempt.connected(&stream)?;
+    let stream = reach(settings, &targets, deadline, cancel)?;
+    cancel.connected(&stream)?;
     let lost = |error: std::io::Error| {
         Error::unavailable(format!(
             "the connection to the coordinator at {} was lost before all processes had come ({error})",
@@ -90,7 +91,7 @@ pub(in crate::mesh) fn join(
     let left = deadline.saturating_duration_since(Instant::now()) + grace;
     stream.set_read_timeout(Some(left)).map_err(lost)?;
     let answer = Message::receive(&stream, LARGEST);
-    attempt.check()?;
+    cancel.check()?;
     let facts = match answer.map_err(lost)? {
         Message::Start(facts) => facts,
         Message::Refused(code, why) => {
@@ -101,13 +102,13 @@ pub(in crate::mesh) fn join(
         }
         other => return Err(Error::internal(format!("the coordinator said {other:?}"))),
     };
-    attempt.started(settings.process);
-    let mesh = Arc::new(Mesh::new(settings, address, stream, door, facts));
+    cancel.started(settings.process);
+    let mesh = Arc::new(Mesh::new(settings, address, stream, listener, facts));
     mesh.listen()?;
     Ok(mesh)
 }
 
-fn open_door(settings: &Settings, targets: &[SocketAddr]) -> Result<Option<Door>> {
+fn open_listener(settings: &Settings, targets: &[SocketAddr]) -> Result<Option<Listener>> {
     if settings.process != 0 {
         return Ok(None);
     }
@@ -131,11 +132,11 @@ fn reach(
     settings: &Settings,
     targets: &[SocketAddr],
     deadline: Instant,
-    attempt: &Attempt,
+    cancel: &CancelToken,
 ) -> Result<TcpStream> {
     let mut pause = Duration::from_millis(10);
     loop {
-        attempt.check()?;
+        cancel.check()?;
         let mut why = None;
         for target in targets {
             let left = deadline.saturating_duration_since(Instant::now());

@@ -1,39 +1,14 @@
 //! The connections between each two processes, over which they tell each other what they launch: on the way through the
 //! coordinator four more threads would have to wake up for each launch.
 
-use super::Mesh;
-use crate::error::{Error, Result};
-use crate::mesh::wire::{Message, Until, LARGEST, PATIENCE};
+use super::link::Link;
+use super::mesh::Mesh;
+use crate::base::error::{Error, Result};
+use crate::cluster::mesh::wire::{Message, Until};
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Read};
-use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
+use std::net::{IpAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
-
-/// A connection to another process.
-#[derive(Debug)]
-pub(super) struct Link(TcpStream);
-
-impl Link {
-    fn new(stream: TcpStream, limit: Duration) -> io::Result<Self> {
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(limit))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
-        Ok(Self(stream))
-    }
-
-    pub fn send(&self, message: &Message) -> io::Result<()> {
-        message.send(&self.0)
-    }
-
-    pub fn receive(&self) -> io::Result<Message> {
-        Message::receive(&self.0, LARGEST)
-    }
-
-    /// Ends what waits for it, here and there.
-    pub fn close(&self) {
-        let _ = self.0.shutdown(Shutdown::Both);
-    }
-}
 
 /// What nobody guesses.
 fn secret() -> io::Result<String> {

@@ -1,14 +1,14 @@
 //! Which mesh this process has joined, or is about to.
 
-use super::{Mesh, Status};
-use crate::error::{Error, Result};
-use crate::mesh::attempt::Attempt;
+use super::mesh::{Mesh, Status};
+use crate::base::error::{Error, Result};
+use crate::cluster::mesh::cancel::CancelToken;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 enum Slot {
     Free,
-    Joining(Attempt),
+    Joining(CancelToken),
     Joined(Arc<Mesh>),
 }
 
@@ -28,22 +28,22 @@ pub(super) fn joined() -> Option<Arc<Mesh>> {
 }
 
 /// Holds the place while a process joins; free again where it did not get in.
-pub(in crate::mesh) struct Joining(());
+pub(in crate::cluster::mesh) struct Joining(());
 
 impl Joining {
     /// Waits for one that was given up.
-    pub fn begin(attempt: &Attempt) -> Result<Self> {
+    pub fn begin(cancel: &CancelToken) -> Result<Self> {
         let ends = |slot: &mut Slot| match slot {
-            Slot::Joining(other) => other.is_given_up() && !attempt.is_given_up(),
+            Slot::Joining(other) => other.is_given_up() && !cancel.is_given_up(),
             _ => false,
         };
         let limit = Duration::from_secs(30);
         let waited = FREED.wait_timeout_while(slot(), limit, ends);
         let mut slot = waited.unwrap_or_else(PoisonError::into_inner).0;
-        attempt.check()?;
+        cancel.check()?;
         match &*slot {
             Slot::Free => {
-                *slot = Slot::Joining(attempt.clone());
+                *slot = Slot::Joining(cancel.clone());
                 Ok(Self(()))
             }
             Slot::Joining(_) => Err(Error::exists("this process is joining a mesh already")),

@@ -37,7 +37,7 @@ impl Launch {
 
 /// The launches in which two processes take part. Both have the same where they launch the same.
 #[derive(Debug, Default)]
-pub(super) struct Course {
+pub(super) struct LaunchLog {
     mark: u64,
     last: u64,
     /// What followed on what, the last time.
@@ -46,7 +46,7 @@ pub(super) struct Course {
     code: Vec<String>,
 }
 
-impl Course {
+impl LaunchLog {
     /// Notes a launch of what calls `code`, also one that exchanges nothing: it is right whatever others launch, but what it
     /// gives is what later ones compute with.
     pub fn note(&mut self, digest: u64, code: &[String]) {
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn what_came_next_the_last_time_is_expected() {
-        let mut course = Course::default();
+        let mut course = LaunchLog::default();
         let expected: Vec<bool> = [1, 2, 1, 2, 2, 2, 1]
             .map(|digest| course.go_on(digest, &[]))
             .to_vec();
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_was_called_is_told_once() {
-        let mut course = Course::default();
+        let mut course = LaunchLog::default();
         let code = |text: &str| vec![text.to_owned()];
         course.note(1, &code("a"));
         course.note(2, &code("b"));
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn marks_differ_where_launches_or_their_order_do() {
         let mark = |digests: &[u64]| {
-            let mut course = Course::default();
+            let mut course = LaunchLog::default();
             digests.iter().for_each(|digest| course.note(*digest, &[]));
             course.mark()
         };

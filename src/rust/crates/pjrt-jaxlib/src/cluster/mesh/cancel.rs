@@ -1,18 +1,18 @@
 //! Joining a mesh, which may be given up before it has come to an end.
 
 use super::wire::Message;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use std::cell::RefCell;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 thread_local! {
-    static CURRENT: RefCell<Option<Attempt>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<CancelToken>> = const { RefCell::new(None) };
 }
 
-/// An attempt to join others, for whoever may end it from another thread.
+/// Ends joining others, from another thread.
 #[derive(Clone, Debug, Default)]
-pub struct Attempt(Arc<Mutex<Progress>>);
+pub struct CancelToken(Arc<Mutex<Progress>>);
 
 #[derive(Debug, Default)]
 struct Progress {
@@ -24,10 +24,10 @@ struct Progress {
     process: Option<u32>,
 }
 
-impl Attempt {
-    /// Does what joins: clients that `work` makes on this thread belong to the attempt.
+impl CancelToken {
+    /// Does what joins: clients that `work` makes on this thread belong to it.
     pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
-        struct Restore(Option<Attempt>);
+        struct Restore(Option<CancelToken>);
         impl Drop for Restore {
             fn drop(&mut self) {
                 CURRENT.set(self.0.take());

@@ -1,40 +1,35 @@
 //! How processes come in.
 
-use super::{Room, Seat, State};
-use crate::error::{Error, Result};
-use crate::event::in_background;
-use crate::mesh::wire::{Message, Until, PATIENCE};
-use crate::mesh::Settings;
-use std::io;
+use super::state::{Coordinator, State};
+use crate::base::error::{Error, Result};
+use crate::cluster::mesh::Settings;
+use crate::run::signal::in_background;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Nobody has more to say for a beginning.
-const LARGEST_HELLO: usize = 64 << 10;
-
 /// Where processes come in; when it is dropped nobody listens there any more, and those who are in are told.
-pub(in crate::mesh) struct Door {
+pub(in crate::cluster::mesh) struct Listener {
     at: SocketAddr,
-    room: Arc<Room>,
+    coordinator: Arc<Coordinator>,
     is_closed: Arc<AtomicBool>,
     /// Closed when the port is free.
     listening: Receiver<()>,
 }
 
-impl Door {
+impl Listener {
     /// Where it is, unless that is everywhere.
     pub fn place(&self) -> Option<SocketAddr> {
         Some(self.at).filter(|at| !at.ip().is_unspecified())
     }
 }
 
-impl Drop for Door {
+impl Drop for Listener {
     fn drop(&mut self) {
         self.is_closed.store(true, Ordering::Release);
-        self.room.close();
+        self.coordinator.close();
         // Wakes who waits at it; where that fails, the next one who comes does.
         let _ = TcpStream::connect_timeout(&self.at, Duration::from_secs(1));
         let _ = self.listening.recv_timeout(Duration::from_secs(1));
@@ -42,31 +37,34 @@ impl Drop for Door {
 }
 
 /// Lets the processes in at `listener` from now on.
-pub(in crate::mesh) fn open(listener: TcpListener, settings: &Settings) -> Result<Door> {
+pub(in crate::cluster::mesh) fn open(
+    listener: TcpListener,
+    settings: &Settings,
+) -> Result<Listener> {
     let processes = settings.processes;
     let most = 2 * processes as usize + 64;
     let at = listener
         .local_addr()
         .map_err(|error| Error::internal(format!("the listener has no address: {error}")))?;
     let is_closed = Arc::new(AtomicBool::new(false));
-    let room = Arc::new(Room {
+    let coordinator = Arc::new(Coordinator {
         limits: settings.limits,
         job: settings.job.clone(),
         at,
         strangers: AtomicUsize::new(0),
         opened: Instant::now(),
         state: Mutex::new(State {
-            seats: (0..processes).map(|_| None).collect(),
+            slots: (0..processes).map(|_| None).collect(),
             started: false,
             failed: None,
             is_closed: false,
         }),
     });
-    let (watched, shut) = (Arc::clone(&room), Arc::clone(&is_closed));
+    let (watched, shut) = (Arc::clone(&coordinator), Arc::clone(&is_closed));
     let (open, listening) = channel();
-    let inside = Arc::clone(&room);
+    let inside = Arc::clone(&coordinator);
     in_background("xlaffi-mesh-watch", move || while watched.look_around() {})?;
-    in_background("xlaffi-mesh-door", move || {
+    in_background("xlaffi-mesh-accept", move || {
         for stream in listener.incoming() {
             if shut.load(Ordering::Acquire) {
                 break;
@@ -76,84 +74,32 @@ pub(in crate::mesh) fn open(listener: TcpListener, settings: &Settings) -> Resul
                 std::thread::sleep(Duration::from_millis(100));
                 continue;
             };
-            if room.strangers.fetch_add(1, Ordering::AcqRel) >= most {
-                room.strangers.fetch_sub(1, Ordering::AcqRel);
+            if coordinator.strangers.fetch_add(1, Ordering::AcqRel) >= most {
+                coordinator.strangers.fetch_sub(1, Ordering::AcqRel);
                 continue;
             }
-            let seat = Arc::clone(&room);
-            if in_background("xlaffi-mesh-seat", move || seat.serve(&stream)).is_err() {
+            let serving = Arc::clone(&coordinator);
+            if in_background("xlaffi-mesh-serve", move || serving.serve(&stream)).is_err() {
                 // Where no thread can be started, the process is not let in.
-                room.strangers.fetch_sub(1, Ordering::AcqRel);
+                coordinator.strangers.fetch_sub(1, Ordering::AcqRel);
             }
         }
         drop(listener);
         drop::<Sender<()>>(open);
     })?;
-    Ok(Door {
+    Ok(Listener {
         at,
-        room: inside,
+        coordinator: inside,
         is_closed,
         listening,
     })
 }
 
-impl Room {
-    /// The number of the process where it may take part.
-    pub(super) fn admit(&self, stream: &TcpStream) -> io::Result<Option<u32>> {
-        stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(PATIENCE))?;
-        let Message::Hello {
-            process,
-            processes,
-            job,
-            version,
-            facts,
-        } = Message::receive(Until(stream, Instant::now() + PATIENCE), LARGEST_HELLO)?
-        else {
-            return Ok(None);
-        };
-        stream.set_read_timeout(None)?;
-        let mut state = self.state();
-        if state.is_closed {
-            no_more().send(stream)?;
-            return Ok(None);
-        }
-        let belongs = self.is_same_job(process, &job);
-        let fits = belongs.and_then(|()| state.fits(process, processes, &version));
-        if let Err((code, why)) = fits.and_then(|()| state.may_come(process)) {
-            Message::Refused(code.into(), why).send(stream)?;
-            return Ok(None);
-        }
-        state.seats[process as usize] = Some(Seat {
-            out: stream.try_clone()?,
-            heard: Instant::now(),
-            version,
-            facts,
-            is_empty: false,
-        });
-        if state.missing().is_empty() {
-            if let Some(why) = state.out_of_reach() {
-                state.tell(&Message::Refused("FAILED_PRECONDITION".into(), why), None);
-                return Ok(Some(process));
-            }
-            state.started = true;
-            let facts = state.seats.iter().flatten().map(|s| s.facts.clone());
-            state.tell(&Message::Start(facts.collect()), None);
-        }
-        Ok(Some(process))
-    }
-}
-
-pub(super) fn no_more() -> Message {
-    let why = "process 0, the coordinator, waits for the others no more";
-    Message::Refused("UNAVAILABLE".into(), why.into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::wire::LARGEST;
-    use crate::mesh::{Collectives, Limits};
+    use crate::cluster::mesh::wire::{Message, LARGEST};
+    use crate::cluster::mesh::{Collectives, Limits};
 
     fn settings(startup: u64) -> Settings {
         let limit = Duration::from_secs(30);
@@ -173,8 +119,8 @@ mod tests {
         }
     }
 
-    fn come(door: &Door, process: u32, host: &str, address: &str) -> TcpStream {
-        let stream = TcpStream::connect(door.at).unwrap();
+    fn come(listener: &Listener, process: u32, host: &str, address: &str) -> TcpStream {
+        let stream = TcpStream::connect(listener.at).unwrap();
         let fact = |text: &str| text.to_owned();
         let hello = Message::Hello {
             process,
@@ -190,9 +136,9 @@ mod tests {
     /// What the last one is told, of two that come from there.
     fn answer(places: [(&str, &str); 2]) -> Message {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let door = open(listener, &settings(30)).unwrap();
-        let _first = come(&door, 0, places[0].0, places[0].1);
-        let second = come(&door, 1, places[1].0, places[1].1);
+        let listener = open(listener, &settings(30)).unwrap();
+        let _first = come(&listener, 0, places[0].0, places[0].1);
+        let second = come(&listener, 1, places[1].0, places[1].1);
         Message::receive(&second, LARGEST).unwrap()
     }
 
@@ -220,9 +166,9 @@ mod tests {
     #[test]
     fn one_that_is_of_another_number_ends_the_start_for_all() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let door = open(listener, &settings(600)).unwrap();
-        let first = come(&door, 0, "a", "127.0.0.1");
-        let stranger = TcpStream::connect(door.at).unwrap();
+        let listener = open(listener, &settings(600)).unwrap();
+        let first = come(&listener, 0, "a", "127.0.0.1");
+        let stranger = TcpStream::connect(listener.at).unwrap();
         let hello = |process, processes, version: &str| Message::Hello {
             process,
             processes,
@@ -232,7 +178,7 @@ mod tests {
         };
         hello(1, 3, "").send(&stranger).unwrap();
         // The last one comes when the others have been told: before, it may be one of the two that start.
-        let late = || come(&door, 1, "a", "127.0.0.1");
+        let late = || come(&listener, 1, "a", "127.0.0.1");
         let streams = [stranger, first].into_iter();
         for stream in streams.chain(std::iter::once_with(late)) {
             let answer = Message::receive(&stream, LARGEST).unwrap();
@@ -250,13 +196,13 @@ mod tests {
     #[test]
     fn when_all_have_come_nobody_else_ends_anything() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let door = open(listener, &settings(600)).unwrap();
-        let both = [0, 1].map(|process| come(&door, process, "a", "127.0.0.1"));
+        let listener = open(listener, &settings(600)).unwrap();
+        let both = [0, 1].map(|process| come(&listener, process, "a", "127.0.0.1"));
         for stream in &both {
             let answer = Message::receive(stream, LARGEST).unwrap();
             assert!(matches!(answer, Message::Start(_)), "{answer:?}");
         }
-        let stranger = TcpStream::connect(door.at).unwrap();
+        let stranger = TcpStream::connect(listener.at).unwrap();
         let hello = Message::Hello {
             process: 1,
             processes: 3,
@@ -276,13 +222,16 @@ mod tests {
     #[test]
     fn who_waits_at_the_loopback_says_so() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let door = open(listener, &settings(1)).unwrap();
-        let only = come(&door, 0, "a", "127.0.0.1");
+        let listener = open(listener, &settings(1)).unwrap();
+        let only = come(&listener, 0, "a", "127.0.0.1");
         let Message::Refused(code, why) = Message::receive(&only, LARGEST).unwrap() else {
             panic!("one of two has come")
         };
         assert_eq!(code, "DEADLINE_EXCEEDED");
         assert!(why.contains("process 1 of 2 has not come"), "{why}");
-        assert!(why.contains(&format!("listens at {}", door.at)), "{why}");
+        assert!(
+            why.contains(&format!("listens at {}", listener.at)),
+            "{why}"
+        );
     }
 }

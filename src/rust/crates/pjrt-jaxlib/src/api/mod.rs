@@ -1,0 +1,4 @@
+//! The plugin's function table.
+
+mod plugin;
+pub(crate) mod table;
