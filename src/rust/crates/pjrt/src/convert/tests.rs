@@ -1,7 +1,9 @@
 //! Conversion and order against naive loops.
 
+use super::scalar::Pred;
 use super::*;
 use crate::layout::{dense, elements, from_minor_to_major, Order};
+use half::{bf16, f16};
 
 // What is converted here fits into its memory: plans are made from the arrays' own dimensions, and
 // strides are dense or permuted.
