@@ -1,19 +1,12 @@
-//! Signatures by chance, met by shapes by chance, beside a reference that tries all values of all
-//! names. `XLAFFI_FUZZ_SECONDS` goes on for a time, `XLAFFI_FUZZ_SEED` elsewhere.
+//! A model of signatures.
 
-#[path = "common/rng.rs"]
-mod rng;
-
-use std::time::Instant;
-
-use custom_ops::bind::{infer, ArrayType, Bound, Plan, Sets};
-use custom_ops::signature::Signature;
-use rng::Rng;
+use crate::rng::Rng;
+use custom_ops::bind::ArrayType;
 use xla_ffi::DataType;
 
 /// A dimension, by itself: nothing here is that of the crate.
 #[derive(Clone, Debug)]
-enum Length {
+pub enum Length {
     Number(i128),
     Name(usize),
     Attribute,
@@ -21,7 +14,7 @@ enum Length {
 }
 
 impl Length {
-    fn text(&self, rng: &mut Rng) -> String {
+    pub fn text(&self, rng: &mut Rng) -> String {
         let space = |rng: &mut Rng| " ".repeat(rng.below(3) / 2);
         match self {
             Length::Number(number) => number.to_string(),
@@ -35,7 +28,7 @@ impl Length {
         }
     }
 
-    fn value(&self, names: &[i128], lag: i128) -> Option<i128> {
+    pub fn value(&self, names: &[i128], lag: i128) -> Option<i128> {
         Some(match self {
             Length::Number(number) => *number,
             Length::Name(name) => names[*name],
@@ -56,7 +49,7 @@ impl Length {
     }
 
     /// Of names that are known.
-    fn by_chance(rng: &mut Rng, known: &[usize], depth: usize) -> Length {
+    pub fn by_chance(rng: &mut Rng, known: &[usize], depth: usize) -> Length {
         if depth == 0 || rng.once_in(2) {
             return match rng.below(4) {
                 0 => Length::Number(rng.below(4) as i128),
@@ -71,31 +64,34 @@ impl Length {
     }
 }
 
-const NAMES: [&str; 5] = ["n", "m", "p", "k", "l"];
+pub const NAMES: [&str; 5] = ["n", "m", "p", "k", "l"];
+
 /// How often an operand comes, and the length of an attribute.
-const COUNT: usize = 3;
-const LENGTH: usize = 4;
-const TYPES: [DataType; 2] = [DataType::F32, DataType::F64];
+pub const COUNT: usize = 3;
+
+pub const LENGTH: usize = 4;
+
+pub const TYPES: [DataType; 2] = [DataType::F32, DataType::F64];
 
 #[derive(Clone, Debug)]
-struct Model {
-    arrays: Vec<Array>,
-    operands: usize,
+pub struct Model {
+    pub arrays: Vec<Array>,
+    pub operands: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Array {
-    name: String,
+pub struct Array {
+    pub name: String,
     /// 0, 1: a variable; 2: f64.
-    dtype: usize,
-    batch: bool,
-    dims: Vec<Length>,
-    optional: bool,
-    several: bool,
+    pub dtype: usize,
+    pub batch: bool,
+    pub dims: Vec<Length>,
+    pub optional: bool,
+    pub several: bool,
 }
 
 impl Model {
-    fn by_chance(rng: &mut Rng) -> Model {
+    pub fn by_chance(rng: &mut Rng) -> Model {
         let batch = rng.once_in(2);
         let operands = 1 + rng.below(3);
         let several = rng.once_in(4).then(|| rng.below(operands));
@@ -155,7 +151,7 @@ impl Model {
         Model { arrays, operands }
     }
 
-    fn text(&self, rng: &mut Rng) -> String {
+    pub fn text(&self, rng: &mut Rng) -> String {
         let all: Vec<String> = self.arrays.iter().map(|array| array.text(rng)).collect();
         let (operands, results) = all.split_at(self.operands);
         format!(
@@ -166,7 +162,7 @@ impl Model {
     }
 
     /// Which array of the model each operand is; `None`: it cannot come so often.
-    fn operands_of(&self, count: usize) -> Option<(Vec<usize>, usize)> {
+    pub fn operands_of(&self, count: usize) -> Option<(Vec<usize>, usize)> {
         let operands = &self.arrays[..self.operands];
         let required = operands
             .iter()
@@ -184,7 +180,12 @@ impl Model {
     }
 
     /// The results, or `None` where the operands do not fit: by trying all values.
-    fn reference(&self, operands: &[ArrayType], lag: i64, length: i64) -> Option<Vec<ArrayType>> {
+    pub fn reference(
+        &self,
+        operands: &[ArrayType],
+        lag: i64,
+        length: i64,
+    ) -> Option<Vec<ArrayType>> {
         let (which, times) = self.operands_of(operands.len())?;
         let lag = i128::from(lag);
         let several = self.arrays[..self.operands]
@@ -273,7 +274,7 @@ impl Model {
     }
 
     /// Whether something else names what the operand that comes several times tells.
-    fn needs_several(&self) -> bool {
+    pub fn needs_several(&self) -> bool {
         fn names(dim: &Length, into: &mut Vec<usize>) {
             match dim {
                 Length::Name(name) => into.push(*name),
@@ -318,11 +319,11 @@ impl Model {
 }
 
 impl Array {
-    fn dtype_of(&self, types: [DataType; 2]) -> DataType {
+    pub fn dtype_of(&self, types: [DataType; 2]) -> DataType {
         *types.get(self.dtype).unwrap_or(&DataType::F64)
     }
 
-    fn text(&self, rng: &mut Rng) -> String {
+    pub fn text(&self, rng: &mut Rng) -> String {
         let dims = self.dims.iter().map(|dim| dim.text(rng));
         let dims: Vec<String> = self
             .batch
@@ -344,165 +345,4 @@ impl Array {
             dims.join(", ")
         )
     }
-}
-
-/// Operands that fit, mostly; then something may be changed.
-fn operands(model: &Model, rng: &mut Rng, lag: i64, length: i64) -> Vec<ArrayType> {
-    let times = rng.below(4);
-    let types = [*rng.pick(&TYPES), *rng.pick(&TYPES)];
-    let names: Vec<i128> = (0..3)
-        .map(|_| rng.below(4) as i128)
-        .chain([times as i128, i128::from(length)])
-        .collect();
-    let batch: Vec<i64> = (0..rng.below(3)).map(|_| rng.below(4) as i64).collect();
-    let mut operands = Vec::new();
-    for array in &model.arrays[..model.operands] {
-        if array.optional && rng.once_in(2) {
-            break;
-        }
-        for _ in 0..if array.several { times } else { 1 } {
-            let mut dims = Vec::new();
-            if array.batch {
-                dims.extend(&batch[rng.below(4).min(batch.len()).saturating_sub(1)..]);
-                dims.iter_mut()
-                    .for_each(|dim| *dim = if rng.once_in(5) { 1 } else { *dim });
-            }
-            let own = array
-                .dims
-                .iter()
-                .map(|dim| dim.value(&names, i128::from(lag)).unwrap_or(0).clamp(0, 6));
-            dims.extend(own.map(|dim| dim as i64));
-            operands.push(ArrayType {
-                dtype: array.dtype_of(types),
-                dims,
-            });
-        }
-    }
-    if rng.once_in(3) && !operands.is_empty() {
-        let at = rng.below(operands.len());
-        match rng.below(5) {
-            0 => operands[at].dtype = *rng.pick(&[DataType::F32, DataType::F64, DataType::S32]),
-            1 => operands[at].dims.push(1),
-            2 => drop(operands.remove(at)),
-            3 => operands.push(operands[at].clone()),
-            _ => {
-                if let Some(dim) = operands[at].dims.last_mut() {
-                    *dim = (*dim + 1) % 7;
-                }
-            }
-        }
-    }
-    operands
-}
-
-#[test]
-fn shapes_are_bound_as_by_trying_all_values() {
-    let seed = rng::number("XLAFFI_FUZZ_SEED").unwrap_or(1);
-    let seconds = rng::number("XLAFFI_FUZZ_SECONDS").unwrap_or(0);
-    let start = Instant::now();
-    let (mut at, mut fitted, mut refused) = (0, 0, 0);
-    let mut bound = Bound::default();
-    while at < 400 || start.elapsed().as_secs() < seconds {
-        let mut rng = Rng::of(seed, at);
-        at += 1;
-        let model = Model::by_chance(&mut rng);
-        let text = model.text(&mut rng);
-        let Ok(signature) = Signature::parse(&text) else {
-            // A dimension or dtype that nothing tells, or a constant below zero.
-            continue;
-        };
-        let usual = signature.to_string();
-        let again = Signature::parse(&usual).unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!(again.to_string(), usual, "{text}");
-        let sets = Sets::new(&signature, &[]).expect("sets");
-        let plan = Plan::new(again, sets);
-        for _ in 0..8 {
-            let (lag, length) = (rng.below(6) as i64 - 2, rng.below(4) as i64);
-            let operands = operands(&model, &mut rng, lag, length);
-            let expected = model.reference(&operands, lag, length);
-            let attributes = [lag, length];
-            let inferred = infer(&signature, plan.sets(), &operands, &attributes);
-            let told = || {
-                format!("seed {seed}, {at}: {text} of {operands:?}, {lag}, {length}: {inferred:?}")
-            };
-            let Ok(inferred) = &inferred else {
-                assert_eq!(expected, None, "{}", told());
-                refused += 1;
-                let checked = plan.check::<_, ArrayType>(&operands, &[], &attributes, &mut bound);
-                assert!(checked.is_err(), "{}", told());
-                continue;
-            };
-            let results: Vec<ArrayType> = inferred
-                .results
-                .iter()
-                .map(|result| result.array.clone())
-                .collect();
-            assert_eq!(expected.as_ref(), Some(&results), "{}", told());
-            fitted += 1;
-            let checked = plan.check(&operands, &results, &attributes, &mut bound);
-            assert_eq!(checked, Ok(()), "{}", told());
-            assert_eq!(bound.dims(), inferred.dims, "{}", told());
-            assert_eq!(bound.batch(), inferred.batch, "{}", told());
-            assert_eq!(
-                plan.sets().instance(bound.instance()),
-                inferred.dtypes,
-                "{}",
-                told()
-            );
-            sizes_are_those_of_batch_elements(&model, &operands, &results, &bound);
-            wrong_results_are_refused(&plan, &operands, &results, &attributes, &mut rng);
-        }
-    }
-    assert!(
-        fitted * 10 > at && refused * 10 > at,
-        "{fitted} fitted, {refused} did not, of {at}"
-    );
-}
-
-/// Sizes beside those of the model.
-fn sizes_are_those_of_batch_elements(
-    model: &Model,
-    operands: &[ArrayType],
-    results: &[ArrayType],
-    bound: &Bound,
-) {
-    let (mut which, times) = model.operands_of(operands.len()).expect("they fit");
-    for at in model.operands..model.arrays.len() {
-        which.extend(vec![at; if model.arrays[at].several { times } else { 1 }]);
-    }
-    let sizes = which
-        .iter()
-        .zip(operands.iter().chain(results))
-        .map(|(at, given)| {
-            let front = given.dims.len() - model.arrays[*at].dims.len();
-            given.dims[front..].iter().product::<i64>() as usize
-                * given.dtype.size().expect("a size")
-        });
-    assert_eq!(bound.sizes(), sizes.collect::<Vec<_>>());
-}
-
-fn wrong_results_are_refused(
-    plan: &Plan,
-    operands: &[ArrayType],
-    results: &[ArrayType],
-    attributes: &[i64],
-    rng: &mut Rng,
-) {
-    if results.is_empty() {
-        return;
-    }
-    let mut wrong = results.to_vec();
-    let at = rng.below(wrong.len());
-    match rng.below(3) {
-        0 => drop(wrong.pop()),
-        1 => wrong[at].dtype = DataType::S32,
-        _ => match wrong[at].dims.pop() {
-            Some(dim) => wrong[at].dims.push(dim + 1),
-            None => wrong[at].dims.push(1),
-        },
-    }
-    let error = plan
-        .check(operands, &wrong, attributes, &mut Bound::default())
-        .expect_err("they are wrong");
-    assert!(error.message.contains("result"), "{error}");
 }
