@@ -16,3 +16,26 @@ pub(crate) fn triangle(lower: bool) -> Triangle {
         Triangle::Upper
     }
 }
+
+/// `Op: Operands = "target" by function`: declares an op by its operands, its target and the
+/// function that is its body.
+macro_rules! target {
+    ($(#[$meta:meta])* $op:ident: $io:ident = $target:literal by $run:expr) => {
+        $(#[$meta])*
+        pub struct $op;
+
+        impl xla_ffi::Op for $op {
+            const TARGET: &'static str = $target;
+            type Dtypes = xla_ffi::RealAndComplex;
+        }
+
+        impl<T: ::cuda::Element> xla_ffi::Kernel<::cuda::Cuda, T> for $op {
+            type Io<'f> = $io<'f, T>;
+
+            fn run(io: $io<'_, T>, cx: &xla_ffi::Cx<'_, ::cuda::Cuda>) -> xla_ffi::Result<()> {
+                ($run)(io, cx)
+            }
+        }
+    };
+}
+pub(crate) use target;

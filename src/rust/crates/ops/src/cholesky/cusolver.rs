@@ -1,10 +1,10 @@
 //! Cholesky factorisation.
 
-use super::cuda::{self};
+use super::cuda;
 use crate::platform::MemoryAccess;
 use crate::shape;
 use ::cuda::{Cuda, DeviceSliceMut, Element};
-use xla_ffi::{io, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret};
+use xla_ffi::{io, Arg, Attr, Cx, MinRank, Result, Ret};
 
 io! {
     /// `A = L Lᴴ` or `A = Uᴴ U`.
@@ -20,23 +20,16 @@ io! {
     }
 }
 
-/// Cholesky factorisation.
-pub struct Potrf;
-
-impl Op for Potrf {
-    const TARGET: &'static str = "cusolver_potrf_ffi";
-    type Dtypes = RealAndComplex;
+crate::cusolver::target! {
+    /// Cholesky factorisation.
+    Potrf: PotrfIo = "cusolver_potrf_ffi" by potrf
 }
 
-impl<T: Element> Kernel<Cuda, T> for Potrf {
-    type Io<'f> = PotrfIo<'f, T>;
-
-    fn run(mut io: PotrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
-        let (shape, batch) = shape::square(&io.x)?;
-        io.info.expect_dims(batch)?;
-        Cuda::copy(cx, &io.x, &mut io.factor)?;
-        let a = DeviceSliceMut::<T>::of(&mut io.factor)?;
-        let info = DeviceSliceMut::of(&mut io.info)?;
-        cuda::potrf((cx, shape), crate::cusolver::triangle(*io.lower), a, info)
-    }
+fn potrf<T: Element>(mut io: PotrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
+    let (shape, batch) = shape::square(&io.x)?;
+    io.info.expect_dims(batch)?;
+    Cuda::copy(cx, &io.x, &mut io.factor)?;
+    let a = DeviceSliceMut::<T>::of(&mut io.factor)?;
+    let info = DeviceSliceMut::of(&mut io.info)?;
+    cuda::potrf((cx, shape), crate::cusolver::triangle(*io.lower), a, info)
 }

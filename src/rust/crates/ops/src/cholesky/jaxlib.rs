@@ -4,7 +4,7 @@ use super::host;
 use crate::letter;
 use crate::platform::host::{Changed, HostScalar};
 use crate::shape;
-use xla_ffi::{io, Arg, Attr, Cx, Host, Kernel, MinRank, Op, Result, Ret};
+use xla_ffi::{io, Arg, Attr, Cx, Host, MinRank, Result, Ret};
 
 io! {
     /// `A = L Lᴴ` or `A = Uᴴ U`.
@@ -22,21 +22,14 @@ io! {
 
 crate::jaxlib::targets! {
     /// Cholesky factorisation.
-    Potrf = "potrf"
+    Potrf: PotrfIo = "potrf" by potrf
 }
 
-impl<T: HostScalar> Kernel<Host, T> for Potrf<T>
-where
-    Potrf<T>: Op,
-{
-    type Io<'f> = PotrfIo<'f, T>;
-
-    fn run(mut io: PotrfIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, batch) = shape::square(&io.x)?;
-        let triangle = letter::triangle("uplo", *io.uplo)?;
-        io.info.expect_dims(batch)?;
-        let factor: Changed<T> = Changed::new(&io.x, &mut io.factor)?;
-        let info = io.info.as_mut_slice()?;
-        host::potrf((cx, shape), triangle, factor, info, |_, _| ())
-    }
+fn potrf<T: HostScalar>(mut io: PotrfIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    let (shape, batch) = shape::square(&io.x)?;
+    let triangle = letter::triangle("uplo", *io.uplo)?;
+    io.info.expect_dims(batch)?;
+    let factor: Changed<T> = Changed::new(&io.x, &mut io.factor)?;
+    let info = io.info.as_mut_slice()?;
+    host::potrf((cx, shape), triangle, factor, info, |_, _| ())
 }

@@ -5,8 +5,7 @@ use crate::platform::MemoryAccess;
 use crate::shape;
 use ::cuda::{Cuda, DeviceSliceMut, Element};
 use xla_ffi::{
-    io, AnyBufferMut, Arg, Attr, Cx, Error, Kernel, MinRank, Op, Operand, OperandKind,
-    RealAndComplex, Result, Ret, Scalar,
+    io, AnyBufferMut, Arg, Attr, Cx, Error, MinRank, Operand, OperandKind, Result, Ret, Scalar,
 };
 
 io! {
@@ -32,40 +31,33 @@ io! {
     }
 }
 
-/// Eigenvalues and eigenvectors of general matrices.
-pub struct Geev;
-
-impl Op for Geev {
-    const TARGET: &'static str = "cusolver_geev_ffi";
-    type Dtypes = RealAndComplex;
+crate::cusolver::target! {
+    /// Eigenvalues and eigenvectors of general matrices.
+    Geev: GeevIo = "cusolver_geev_ffi" by geev
 }
 
-impl<T: Element> Kernel<Cuda, T> for Geev {
-    type Io<'f> = GeevIo<'f, T>;
-
-    fn run(mut io: GeevIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
-        let (shape, batch) = shape::square(&io.x)?;
-        if *io.left {
-            let operand = Operand::new(OperandKind::Attribute, "left");
-            return Err(Error::mismatch(
-                operand,
-                "be false: cuSOLVER has right eigenvectors only",
-                true,
-            ));
-        }
-        io.scratch.expect_dims(io.x.dims())?;
-        io.vl.expect_dims(io.x.dims())?;
-        io.vr.expect_dims(io.x.dims())?;
-        io.w.expect_dtype(T::Complex::DTYPE)?;
-        io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
-        io.info.expect_dims(batch)?;
-        Cuda::copy(cx, &io.x, &mut io.scratch)?;
-        let a = DeviceSliceMut::<T>::of(&mut io.scratch)?;
-        let w = DeviceSliceMut::of(&mut io.w)?;
-        let vl = DeviceSliceMut::of(&mut io.vl)?;
-        let vr = DeviceSliceMut::of(&mut io.vr)?;
-        let info = DeviceSliceMut::of(&mut io.info)?;
-        let wanted = (*io.left, *io.right);
-        cuda::geev((cx, shape), wanted, a, w, (vl, vr), info)
+fn geev<T: Element>(mut io: GeevIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
+    let (shape, batch) = shape::square(&io.x)?;
+    if *io.left {
+        let operand = Operand::new(OperandKind::Attribute, "left");
+        return Err(Error::mismatch(
+            operand,
+            "be false: cuSOLVER has right eigenvectors only",
+            true,
+        ));
     }
+    io.scratch.expect_dims(io.x.dims())?;
+    io.vl.expect_dims(io.x.dims())?;
+    io.vr.expect_dims(io.x.dims())?;
+    io.w.expect_dtype(T::Complex::DTYPE)?;
+    io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
+    io.info.expect_dims(batch)?;
+    Cuda::copy(cx, &io.x, &mut io.scratch)?;
+    let a = DeviceSliceMut::<T>::of(&mut io.scratch)?;
+    let w = DeviceSliceMut::of(&mut io.w)?;
+    let vl = DeviceSliceMut::of(&mut io.vl)?;
+    let vr = DeviceSliceMut::of(&mut io.vr)?;
+    let info = DeviceSliceMut::of(&mut io.info)?;
+    let wanted = (*io.left, *io.right);
+    cuda::geev((cx, shape), wanted, a, w, (vl, vr), info)
 }

@@ -4,7 +4,7 @@ use super::host;
 use crate::letter;
 use crate::platform::host::HostScalar;
 use crate::shape;
-use xla_ffi::{io, AnyBufferMut, Arg, Attr, Cx, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
+use xla_ffi::{io, AnyBufferMut, Arg, Attr, Cx, Host, MinRank, Result, Ret, Scalar};
 
 io! {
     /// `A V = V diag(wr + i wi)`.
@@ -30,31 +30,38 @@ io! {
 
 crate::jaxlib::targets! {
     /// Eigenvalues and eigenvectors of real general matrices.
-    real Geev = "geev"
+    real Geev: GeevIo = "geev" by geev
 }
 
-impl<T: HostScalar> Kernel<Host, T> for Geev<T>
-where
-    Geev<T>: Op,
-{
-    type Io<'f> = GeevIo<'f, T>;
+fn geev<T: HostScalar>(mut io: GeevIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    let (shape, batch) = shape::square(&io.x)?;
+    io.wr.expect_batch_dims(batch, &[shape.rows.into()])?;
+    io.wi.expect_batch_dims(batch, &[shape.rows.into()])?;
+    let values = (io.wr.as_mut_slice()?, io.wi.as_mut_slice()?);
+    let vectors = [(io.vl, *io.compute_left), (io.vr, *io.compute_right)];
+    decompose(cx, &io.x, values, vectors, &mut io.info)
+}
 
-    fn run(mut io: GeevIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, batch) = shape::square(&io.x)?;
-        let n = i64::from(shape.rows);
-        io.wr.expect_batch_dims(batch, &[n])?;
-        io.wi.expect_batch_dims(batch, &[n])?;
-        io.info.expect_dims(batch)?;
-        let left = letter::with_vectors("compute_left", *io.compute_left)?;
-        let right = letter::with_vectors("compute_right", *io.compute_right)?;
-        let vectors = (
-            wanted::<T::Complex>(left, &mut io.vl, (batch, n))?,
-            wanted::<T::Complex>(right, &mut io.vr, (batch, n))?,
-        );
-        let values = (io.wr.as_mut_slice()?, io.wi.as_mut_slice()?);
-        let (x, info) = (io.x.as_slice()?, io.info.as_mut_slice()?);
-        host::geev((cx, shape), x, values, vectors, info)
-    }
+/// What is the same for real and complex matrices: `values` as [`host::geev`] has them, and left and
+/// right eigenvectors with the letters that say whether they are asked for.
+fn decompose<T: HostScalar>(
+    cx: &Cx<'_, Host>,
+    x: &Arg<'_, T, MinRank<2>>,
+    values: (&mut [T], &mut [T]),
+    [(mut vl, left), (mut vr, right)]: [(AnyBufferMut<'_>, u8); 2],
+    info: &mut Ret<'_, i32>,
+) -> Result<()> {
+    let (shape, batch) = shape::square(x)?;
+    let n = i64::from(shape.rows);
+    info.expect_dims(batch)?;
+    let left = letter::with_vectors("compute_left", left)?;
+    let right = letter::with_vectors("compute_right", right)?;
+    let vectors = (
+        wanted::<T::Complex>(left, &mut vl, (batch, n))?,
+        wanted::<T::Complex>(right, &mut vr, (batch, n))?,
+    );
+    let (x, info) = (x.as_slice()?, info.as_mut_slice()?);
+    host::geev((cx, shape), x, values, vectors, info)
 }
 
 /// The elements of the eigenvectors; none if they are not asked for, which makes them zero.
@@ -95,28 +102,13 @@ io! {
 
 crate::jaxlib::targets! {
     /// Eigenvalues and eigenvectors of complex general matrices.
-    complex GeevComplex = "geev"
+    complex GeevComplex: GeevComplexIo = "geev" by geev_complex
 }
 
-impl<T: HostScalar<Complex = T>> Kernel<Host, T> for GeevComplex<T>
-where
-    GeevComplex<T>: Op,
-{
-    type Io<'f> = GeevComplexIo<'f, T>;
-
-    fn run(mut io: GeevComplexIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, batch) = shape::square(&io.x)?;
-        let n = i64::from(shape.rows);
-        io.w.expect_batch_dims(batch, &[n])?;
-        io.info.expect_dims(batch)?;
-        let left = letter::with_vectors("compute_left", *io.compute_left)?;
-        let right = letter::with_vectors("compute_right", *io.compute_right)?;
-        let vectors = (
-            wanted::<T>(left, &mut io.vl, (batch, n))?,
-            wanted::<T>(right, &mut io.vr, (batch, n))?,
-        );
-        let values = (io.w.as_mut_slice()?, &mut [][..]);
-        let (x, info) = (io.x.as_slice()?, io.info.as_mut_slice()?);
-        host::geev((cx, shape), x, values, vectors, info)
-    }
+fn geev_complex<T: HostScalar>(mut io: GeevComplexIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    let (shape, batch) = shape::square(&io.x)?;
+    io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
+    let values = (io.w.as_mut_slice()?, &mut [][..]);
+    let vectors = [(io.vl, *io.compute_left), (io.vr, *io.compute_right)];
+    decompose(cx, &io.x, values, vectors, &mut io.info)
 }

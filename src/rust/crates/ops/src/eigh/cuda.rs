@@ -1,13 +1,14 @@
 //! Eigenvalues of a batch of Hermitian matrices.
 
 use super::EighSolver;
+use crate::platform::Call;
 use cuda::guard::{self, Guard, NOT_FINITE};
 use cuda::routines::eigh;
 use cuda::scratch::{bytes, Arena};
 use cuda::{device, sizes, Batch, Cuda, DeviceSliceMut, Element};
-use matrices::{Matrices, Triangle};
+use matrices::Triangle;
 use std::mem::size_of;
-use xla_ffi::{AnyBufferMut, Cx, Result};
+use xla_ffi::{AnyBufferMut, Result};
 
 /// Who says which algorithm is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,14 +65,12 @@ impl<T: Element> EighSolver<T> for Cuda {
     type Real = T::Real;
 
     fn eigh(
-        cx: &Cx<'_, Cuda>,
-        shape: Matrices,
+        call: Call<'_, '_, Self>,
         triangle: Triangle,
-        a: &mut AnyBufferMut<'_>,
-        w: &mut AnyBufferMut<'_>,
+        [a, w]: [&mut AnyBufferMut<'_>; 2],
     ) -> Result<()> {
         let how = (Method::Default, triangle);
         let (a, w) = (DeviceSliceMut::<T>::of(a)?, DeviceSliceMut::of(w)?);
-        syevd((cx, shape), how, a, w, None)
+        syevd(call, how, a, w, None)
     }
 }

@@ -5,8 +5,7 @@ use crate::platform::MemoryAccess;
 use crate::shape;
 use ::cuda::{Cuda, DeviceSliceMut, Element};
 use xla_ffi::{
-    io, AnyBufferMut, Arg, Attr, Cx, Error, Kernel, MinRank, Op, Operand, OperandKind,
-    RealAndComplex, Result, Ret, Scalar,
+    io, AnyBufferMut, Arg, Attr, Cx, Error, MinRank, Operand, OperandKind, Result, Ret, Scalar,
 };
 
 io! {
@@ -27,36 +26,29 @@ io! {
     }
 }
 
-/// Eigenvalues and eigenvectors of Hermitian matrices.
-pub struct Syevd;
-
-impl Op for Syevd {
-    const TARGET: &'static str = "cusolver_syevd_ffi";
-    type Dtypes = RealAndComplex;
+crate::cusolver::target! {
+    /// Eigenvalues and eigenvectors of Hermitian matrices.
+    Syevd: SyevdIo = "cusolver_syevd_ffi" by syevd
 }
 
-impl<T: Element> Kernel<Cuda, T> for Syevd {
-    type Io<'f> = SyevdIo<'f, T>;
-
-    fn run(mut io: SyevdIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
-        let (shape, batch) = shape::square(&io.x)?;
-        let method = match *io.algorithm {
-            0 => Method::Default,
-            1 => Method::DivideAndConquer,
-            2 => Method::Jacobi,
-            other => {
-                let operand = Operand::new(OperandKind::Attribute, "algorithm");
-                return Err(Error::mismatch(operand, "be 0, 1 or 2", other));
-            }
-        };
-        io.w.expect_dtype(T::Real::DTYPE)?;
-        io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
-        io.info.expect_dims(batch)?;
-        Cuda::copy(cx, &io.x, &mut io.v)?;
-        let a = DeviceSliceMut::<T>::of(&mut io.v)?;
-        let w = DeviceSliceMut::of(&mut io.w)?;
-        let info = DeviceSliceMut::of(&mut io.info)?;
-        let how = (method, crate::cusolver::triangle(*io.lower));
-        cuda::syevd((cx, shape), how, a, w, Some(info))
-    }
+fn syevd<T: Element>(mut io: SyevdIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
+    let (shape, batch) = shape::square(&io.x)?;
+    let method = match *io.algorithm {
+        0 => Method::Default,
+        1 => Method::DivideAndConquer,
+        2 => Method::Jacobi,
+        other => {
+            let operand = Operand::new(OperandKind::Attribute, "algorithm");
+            return Err(Error::mismatch(operand, "be 0, 1 or 2", other));
+        }
+    };
+    io.w.expect_dtype(T::Real::DTYPE)?;
+    io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
+    io.info.expect_dims(batch)?;
+    Cuda::copy(cx, &io.x, &mut io.v)?;
+    let a = DeviceSliceMut::<T>::of(&mut io.v)?;
+    let w = DeviceSliceMut::of(&mut io.w)?;
+    let info = DeviceSliceMut::of(&mut io.info)?;
+    let how = (method, crate::cusolver::triangle(*io.lower));
+    cuda::syevd((cx, shape), how, a, w, Some(info))
 }

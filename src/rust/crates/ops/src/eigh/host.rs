@@ -5,11 +5,12 @@ use crate::platform::host::batch::{
     cost_in_lanes, for_each, for_each_run, run_length, split, Cost,
 };
 use crate::platform::host::{kernel_suits, xla_error, Batch, HostScalar, UnwantedInfo};
+use crate::platform::Call;
 use lanes::eigh::{Syevd, MOST, NOT_FINITE};
 use lapack::routines;
 use lapack::{refuse_negative, Roomy, Sizes, Workspace};
-use matrices::{triangle_finite, Element, Matrices, Triangle};
-use xla_ffi::{AnyBufferMut, Cx, Host, Result};
+use matrices::{triangle_finite, Element, Triangle};
+use xla_ffi::{AnyBufferMut, Host, Result};
 
 /// `A = V diag(w) Vᴴ`, `w` ascending; `a` becomes `V` if `vectors`, else anything. Only the triangle
 /// is read. `info` is 0, or positive where it did not converge or the triangle has NaN or an
@@ -83,14 +84,12 @@ impl<T: HostScalar> EighSolver<T> for Host {
     type Real = T::Real;
 
     fn eigh(
-        cx: &Cx<'_, Host>,
-        shape: Matrices,
+        call: Call<'_, '_, Self>,
         triangle: Triangle,
-        a: &mut AnyBufferMut<'_>,
-        w: &mut AnyBufferMut<'_>,
+        [a, w]: [&mut AnyBufferMut<'_>; 2],
     ) -> Result<()> {
         let (a, w) = (a.as_mut_slice::<T>()?, w.as_mut_slice::<T::Real>()?);
-        let mut info = UnwantedInfo::new(shape)?;
-        syevd((cx, shape), true, triangle, a, w, info.as_mut_slice())
+        let mut info = UnwantedInfo::new(call.1)?;
+        syevd((call.0, call.1), true, triangle, a, w, info.as_mut_slice())
     }
 }

@@ -4,7 +4,7 @@ use super::host;
 use crate::letter;
 use crate::platform::host::HostScalar;
 use crate::shape;
-use xla_ffi::{io, AnyBufferMut, Arg, Attr, Cx, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
+use xla_ffi::{io, AnyBufferMut, Arg, Attr, Cx, Host, MinRank, Result, Ret, Scalar};
 
 io! {
     /// `A = V diag(w) Vᴴ`.
@@ -26,31 +26,24 @@ io! {
 
 crate::jaxlib::targets! {
     /// Eigenvalues and eigenvectors of Hermitian matrices by divide and conquer.
-    Syevd = "syevd", "heevd"
+    Syevd: SyevdIo = "syevd", "heevd" by syevd
 }
 
-impl<T: HostScalar> Kernel<Host, T> for Syevd<T>
-where
-    Syevd<T>: Op,
-{
-    type Io<'f> = SyevdIo<'f, T>;
-
-    fn run(mut io: SyevdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, batch) = shape::square(&io.x)?;
-        let vectors = letter::with_vectors("mode", *io.mode)?;
-        let triangle = letter::triangle("uplo", *io.uplo)?;
-        io.w.expect_dtype(T::Real::DTYPE)?;
-        io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
-        io.info.expect_dims(batch)?;
-        io.v.copy_from(&io.x)?;
-        let (w, info) = (io.w.as_mut_slice()?, io.info.as_mut_slice()?);
-        host::syevd(
-            (cx, shape),
-            vectors,
-            triangle,
-            io.v.as_mut_slice()?,
-            w,
-            info,
-        )
-    }
+fn syevd<T: HostScalar>(mut io: SyevdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    let (shape, batch) = shape::square(&io.x)?;
+    let vectors = letter::with_vectors("mode", *io.mode)?;
+    let triangle = letter::triangle("uplo", *io.uplo)?;
+    io.w.expect_dtype(T::Real::DTYPE)?;
+    io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
+    io.info.expect_dims(batch)?;
+    io.v.copy_from(&io.x)?;
+    let (w, info) = (io.w.as_mut_slice()?, io.info.as_mut_slice()?);
+    host::syevd(
+        (cx, shape),
+        vectors,
+        triangle,
+        io.v.as_mut_slice()?,
+        w,
+        info,
+    )
 }

@@ -6,9 +6,9 @@ pub(crate) mod host;
 pub(crate) mod jaxlib;
 
 use crate::letter;
-use crate::platform::MemoryAccess;
+use crate::platform::{Call, MemoryAccess};
 use crate::shape;
-use matrices::{Matrices, Triangle};
+use matrices::Triangle;
 use xla_ffi::{
     io, AnyAttr, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret,
     Scalar,
@@ -46,17 +46,15 @@ pub trait EighSolver<T: Scalar>: MemoryAccess {
     /// `T`, or the type of its parts.
     type Real: Scalar;
 
-    /// `A = V diag(w) Vᴴ` of Hermitian matrices of which one triangle is read; `a` becomes `V`, `w`
-    /// is real and ascending.
+    /// `A = V diag(w) Vᴴ` of Hermitian matrices of which one triangle is read, in place of the first of
+    /// the results; the second one, `w`, is real and ascending.
     ///
     /// # Errors
     /// The platform's own.
     fn eigh(
-        cx: &Cx<'_, Self>,
-        shape: Matrices,
+        call: Call<'_, '_, Self>,
         triangle: Triangle,
-        a: &mut AnyBufferMut<'_>,
-        w: &mut AnyBufferMut<'_>,
+        results: [&mut AnyBufferMut<'_>; 2],
     ) -> Result<()>;
 }
 
@@ -70,6 +68,6 @@ impl<T: Scalar, P: EighSolver<T>> Kernel<P, T> for Eigh {
         io.v.expect_dims(io.a.dims())?;
         io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
         P::copy(cx, &io.a, &mut io.v)?;
-        P::eigh(cx, shape, triangle, &mut io.v, &mut io.w)
+        P::eigh((cx, shape), triangle, [&mut io.v, &mut io.w])
     }
 }

@@ -1,13 +1,13 @@
 //! LU factorisation of a batch.
 
 use super::LuSolver;
+use crate::platform::Call;
 use cuda::guard::{self, Guard};
 use cuda::routines::lu;
 use cuda::scratch::{bytes, Arena};
 use cuda::{device, sizes, Batch, Cuda, DeviceSliceMut, Element};
-use matrices::Matrices;
 use std::mem::size_of;
-use xla_ffi::{AnyBufferMut, Cx, Result};
+use xla_ffi::{AnyBufferMut, Result};
 
 /// `P A = L U` in place. `info` is 0, or the first column, counted from 1, where `U` has a zero on
 /// its diagonal. A matrix with NaN or an infinity becomes NaN, its pivots 1, 2, ….
@@ -50,13 +50,8 @@ pub(crate) fn getrf<T: Element>(
 }
 
 impl<T: Element> LuSolver<T> for Cuda {
-    fn getrf(
-        cx: &Cx<'_, Cuda>,
-        shape: Matrices,
-        a: &mut AnyBufferMut<'_>,
-        pivots: &mut AnyBufferMut<'_>,
-    ) -> Result<()> {
+    fn getrf(call: Call<'_, '_, Self>, [a, pivots]: [&mut AnyBufferMut<'_>; 2]) -> Result<()> {
         let (a, pivots) = (DeviceSliceMut::<T>::of(a)?, DeviceSliceMut::of(pivots)?);
-        getrf((cx, shape), a, pivots, None)
+        getrf(call, a, pivots, None)
     }
 }

@@ -6,27 +6,20 @@ use super::permutation::{self, Rows};
 use crate::platform::MemoryAccess;
 use ::cuda::routines::lu;
 use ::cuda::{Cuda, DeviceSlice, DeviceSliceMut, Element};
-use xla_ffi::{io, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Traits};
+use xla_ffi::{io, Arg, Cx, Kernel, MinRank, Op, Result, Ret, Traits};
 
-/// LU factorisation with partial pivoting.
-pub struct Getrf;
-
-impl Op for Getrf {
-    const TARGET: &'static str = "cusolver_getrf_ffi";
-    type Dtypes = RealAndComplex;
+crate::cusolver::target! {
+    /// LU factorisation with partial pivoting.
+    Getrf: GetrfIo = "cusolver_getrf_ffi" by getrf
 }
 
-impl<T: Element> Kernel<Cuda, T> for Getrf {
-    type Io<'f> = GetrfIo<'f, T>;
-
-    fn run(mut io: GetrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
-        let shape = io.shape()?;
-        Cuda::copy(cx, &io.x, &mut io.lu)?;
-        let a = DeviceSliceMut::<T>::of(&mut io.lu)?;
-        let pivots = DeviceSliceMut::of(&mut io.ipiv)?;
-        let info = DeviceSliceMut::of(&mut io.info)?;
-        cuda::getrf((cx, shape), a, pivots, Some(info))
-    }
+fn getrf<T: Element>(mut io: GetrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
+    let shape = io.shape()?;
+    Cuda::copy(cx, &io.x, &mut io.lu)?;
+    let a = DeviceSliceMut::<T>::of(&mut io.lu)?;
+    let pivots = DeviceSliceMut::of(&mut io.ipiv)?;
+    let info = DeviceSliceMut::of(&mut io.info)?;
+    cuda::getrf((cx, shape), a, pivots, Some(info))
 }
 
 io! {

@@ -3,10 +3,11 @@
 use super::LuSolver;
 use crate::platform::host::batch::{cost_in_lanes, for_each, for_each_run, run_length_of, split};
 use crate::platform::host::{kernel_suits, Batch, Changed, HostScalar, UnwantedInfo};
+use crate::platform::Call;
 use lapack::refuse_negative;
 use lapack::routines;
-use matrices::{all_finite, Matrices};
-use xla_ffi::{AnyBufferMut, Cx, Host, Result};
+use matrices::all_finite;
+use xla_ffi::{AnyBufferMut, Host, Result};
 
 /// `P A = L U` in place. `info` is 0, or the first column, counted from 1, where `U` has a zero on
 /// its diagonal. A matrix with NaN or an infinity becomes NaN, its pivots 1, 2, ….
@@ -142,12 +143,8 @@ fn lift<T: HostScalar>(a: &mut [T]) -> Option<f64> {
 }
 
 impl<T: HostScalar> LuSolver<T> for Host {
-    fn getrf(
-        cx: &Cx<'_, Host>,
-        shape: Matrices,
-        a: &mut AnyBufferMut<'_>,
-        pivots: &mut AnyBufferMut<'_>,
-    ) -> Result<()> {
+    fn getrf(call: Call<'_, '_, Self>, [a, pivots]: [&mut AnyBufferMut<'_>; 2]) -> Result<()> {
+        let (cx, shape) = call;
         let (a, pivots) = (a.as_mut_slice::<T>()?, pivots.as_mut_slice::<i32>()?);
         getrf(
             (cx, shape),

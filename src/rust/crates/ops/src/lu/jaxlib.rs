@@ -4,7 +4,7 @@ use super::host;
 use crate::platform::host::{Changed, HostScalar};
 use crate::shape;
 use matrices::Matrices;
-use xla_ffi::{io, Arg, Cx, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
+use xla_ffi::{io, Arg, Cx, Host, MinRank, Result, Ret, Scalar};
 
 io! {
     /// `P A = L U`.
@@ -32,19 +32,12 @@ impl<T: Scalar> GetrfIo<'_, T> {
 
 crate::jaxlib::targets! {
     /// LU factorisation with partial pivoting.
-    Getrf = "getrf"
+    Getrf: GetrfIo = "getrf" by getrf
 }
 
-impl<T: HostScalar> Kernel<Host, T> for Getrf<T>
-where
-    Getrf<T>: Op,
-{
-    type Io<'f> = GetrfIo<'f, T>;
-
-    fn run(mut io: GetrfIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let shape = io.shape()?;
-        let lu: Changed<T> = Changed::new(&io.x, &mut io.lu)?;
-        let (pivots, info) = (io.ipiv.as_mut_slice()?, io.info.as_mut_slice()?);
-        host::getrf((cx, shape), lu, pivots, info)
-    }
+fn getrf<T: HostScalar>(mut io: GetrfIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    let shape = io.shape()?;
+    let lu: Changed<T> = Changed::new(&io.x, &mut io.lu)?;
+    let (pivots, info) = (io.ipiv.as_mut_slice()?, io.info.as_mut_slice()?);
+    host::getrf((cx, shape), lu, pivots, info)
 }

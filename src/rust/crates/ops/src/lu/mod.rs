@@ -6,9 +6,8 @@ pub(crate) mod host;
 pub(crate) mod jaxlib;
 pub(crate) mod permutation;
 
-use crate::platform::MemoryAccess;
+use crate::platform::{Call, MemoryAccess};
 use crate::shape;
-use matrices::Matrices;
 use xla_ffi::{
     io, AnyBufferMut, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar,
 };
@@ -39,17 +38,12 @@ impl Op for Lu {
 /// The operands' shapes have been checked. What cannot be computed becomes NaN in the matrix concerned
 /// and is not an error.
 pub trait LuSolver<T: Scalar>: MemoryAccess {
-    /// `P A = L U` with partial pivoting. `pivots` holds `shape.rank()` row numbers per matrix,
+    /// `P A = L U` with partial pivoting, in place of the first of the results. The second one, the pivots, holds `shape.rank()` row numbers per matrix,
     /// counted from 1: row `i` was exchanged with row `pivots[i]`.
     ///
     /// # Errors
     /// The platform's own.
-    fn getrf(
-        cx: &Cx<'_, Self>,
-        shape: Matrices,
-        a: &mut AnyBufferMut<'_>,
-        pivots: &mut AnyBufferMut<'_>,
-    ) -> Result<()>;
+    fn getrf(call: Call<'_, '_, Self>, results: [&mut AnyBufferMut<'_>; 2]) -> Result<()>;
 }
 
 impl<T: Scalar, P: LuSolver<T>> Kernel<P, T> for Lu {
@@ -60,6 +54,6 @@ impl<T: Scalar, P: LuSolver<T>> Kernel<P, T> for Lu {
         io.lu.expect_dims(io.a.dims())?;
         io.pivots.expect_batch_dims(batch, &[shape.rank().into()])?;
         P::copy(cx, &io.a, &mut io.lu)?;
-        P::getrf(cx, shape, &mut io.lu, &mut io.pivots)
+        P::getrf((cx, shape), [&mut io.lu, &mut io.pivots])
     }
 }

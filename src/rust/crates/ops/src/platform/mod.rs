@@ -1,11 +1,15 @@
 //! What op bodies ask of every platform: reach of its memory. What one op needs beside that is a trait
-//! in its room (`LuSolver`), with the platforms' implementations in `host.rs` and `cuda.rs` there.
+//! in its module (`LuSolver`), with the platforms' implementations in `host.rs` and `cuda.rs` there.
 
 mod cuda;
 pub mod host;
 
+use matrices::Matrices;
 use std::borrow::Cow;
 use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Platform, Result};
+
+/// A call of an op, and the shape of its batch of matrices.
+pub type Call<'a, 'f, P> = (&'a Cx<'f, P>, Matrices);
 
 /// Reach of a platform's memory.
 pub trait MemoryAccess: Platform {

@@ -1,14 +1,14 @@
 //! QR factorisation of a batch, and products with `Q`.
 
 use super::QrSolver;
-use crate::platform::MemoryAccess;
+use crate::platform::{Call, MemoryAccess};
 use cuda::guard::{self, Guard};
 use cuda::routines::qr;
 use cuda::scratch::{bytes, Arena};
 use cuda::{columns, device, sizes, Batch, Cuda, DeviceSlice, DeviceSliceMut, Element};
 use matrices::Matrices;
 use std::mem::size_of;
-use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Result};
+use xla_ffi::{AnyBuffer, AnyBufferMut, Result};
 
 /// `A = Q R` in place: `R` on and above the diagonal, the reflectors of `Q` below it and in `tau`.
 /// A matrix with NaN or an infinity becomes NaN.
@@ -117,23 +117,18 @@ pub(crate) fn ormqr<T: Element>(
 }
 
 impl<T: Element> QrSolver<T> for Cuda {
-    fn geqrf(
-        cx: &Cx<'_, Cuda>,
-        shape: Matrices,
-        a: &mut AnyBufferMut<'_>,
-        tau: &mut AnyBufferMut<'_>,
-    ) -> Result<()> {
+    fn geqrf(call: Call<'_, '_, Self>, [a, tau]: [&mut AnyBufferMut<'_>; 2]) -> Result<()> {
         let (a, tau) = (DeviceSliceMut::<T>::of(a)?, DeviceSliceMut::of(tau)?);
-        geqrf((cx, shape), a, tau)
+        geqrf(call, a, tau)
     }
 
     fn copy_columns(
-        cx: &Cx<'_, Cuda>,
-        shape: Matrices,
-        from: &AnyBuffer<'_>,
+        call: Call<'_, '_, Self>,
         cols: i32,
+        from: &AnyBuffer<'_>,
         to: &mut AnyBufferMut<'_>,
     ) -> Result<()> {
+        let (cx, shape) = call;
         if cols == shape.cols {
             return Self::copy(cx, from, to);
         }
@@ -143,13 +138,12 @@ impl<T: Element> QrSolver<T> for Cuda {
     }
 
     fn orgqr(
-        cx: &Cx<'_, Cuda>,
-        shape: Matrices,
+        call: Call<'_, '_, Self>,
         reflectors: usize,
         a: &mut AnyBufferMut<'_>,
         tau: &AnyBuffer<'_>,
     ) -> Result<()> {
         let (a, tau) = (DeviceSliceMut::<T>::of(a)?, DeviceSlice::of(tau)?);
-        orgqr((cx, shape), reflectors, a, tau)
+        orgqr(call, reflectors, a, tau)
     }
 }

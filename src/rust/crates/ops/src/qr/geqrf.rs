@@ -33,6 +33,6 @@ impl<T: Scalar, P: QrSolver<T>> Kernel<P, T> for Geqrf {
         io.packed.expect_dims(io.a.dims())?;
         io.tau.expect_batch_dims(batch, &[shape.rank().into()])?;
         P::copy(cx, &io.a, &mut io.packed)?;
-        P::geqrf(cx, shape, &mut io.packed, &mut io.tau)
+        P::geqrf((cx, shape), [&mut io.packed, &mut io.tau])
     }
 }

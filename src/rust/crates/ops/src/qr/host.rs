@@ -3,11 +3,11 @@
 use super::QrSolver;
 use crate::platform::host::batch::{cost_in_lanes, for_each, for_each_run, run_length_of, split};
 use crate::platform::host::{kernel_suits, reflect, xla_error, Batch, Changed, HostScalar};
-use crate::platform::MemoryAccess;
+use crate::platform::{Call, MemoryAccess};
 use lapack::routines;
 use lapack::{filled, refuse_negative, Sizes, Workspace};
 use matrices::{all_finite, fill_identity, Matrices};
-use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Host, Result};
+use xla_ffi::{AnyBuffer, AnyBufferMut, Host, Result};
 
 /// `A = Q R` in place: `R` on and above the diagonal, the reflectors of `Q` below it and in `tau`.
 /// A matrix with NaN or an infinity becomes NaN.
@@ -163,23 +163,18 @@ pub fn ormqr<T: HostScalar>(
 }
 
 impl<T: HostScalar> QrSolver<T> for Host {
-    fn geqrf(
-        cx: &Cx<'_, Host>,
-        shape: Matrices,
-        a: &mut AnyBufferMut<'_>,
-        tau: &mut AnyBufferMut<'_>,
-    ) -> Result<()> {
+    fn geqrf(call: Call<'_, '_, Self>, [a, tau]: [&mut AnyBufferMut<'_>; 2]) -> Result<()> {
         let (a, tau) = (a.as_mut_slice::<T>()?, tau.as_mut_slice::<T>()?);
-        geqrf((cx, shape), Changed::in_place(a), tau)
+        geqrf((call.0, call.1), Changed::in_place(a), tau)
     }
 
     fn copy_columns(
-        cx: &Cx<'_, Host>,
-        shape: Matrices,
-        from: &AnyBuffer<'_>,
+        call: Call<'_, '_, Self>,
         cols: i32,
+        from: &AnyBuffer<'_>,
         to: &mut AnyBufferMut<'_>,
     ) -> Result<()> {
+        let (cx, shape) = call;
         if cols == shape.cols {
             return Self::copy(cx, from, to);
         }
@@ -195,13 +190,12 @@ impl<T: HostScalar> QrSolver<T> for Host {
     }
 
     fn orgqr(
-        cx: &Cx<'_, Host>,
-        shape: Matrices,
+        call: Call<'_, '_, Self>,
         reflectors: usize,
         a: &mut AnyBufferMut<'_>,
         tau: &AnyBuffer<'_>,
     ) -> Result<()> {
         let (a, tau) = (a.as_mut_slice::<T>()?, tau.as_slice::<T>()?);
-        orgqr((cx, shape), reflectors, Changed::in_place(a), tau)
+        orgqr((call.0, call.1), reflectors, Changed::in_place(a), tau)
     }
 }

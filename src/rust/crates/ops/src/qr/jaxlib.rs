@@ -4,7 +4,7 @@ use super::host;
 use crate::platform::host::{Changed, HostScalar};
 use crate::shape;
 use matrices::Matrices;
-use xla_ffi::{io, Arg, Attr, Cx, Error, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
+use xla_ffi::{io, Arg, Attr, Cx, Error, Host, MinRank, Result, Ret, Scalar};
 
 io! {
     /// `A = Q R`.
@@ -29,20 +29,13 @@ impl<T: Scalar> GeqrfIo<'_, T> {
 
 crate::jaxlib::targets! {
     /// QR factorisation, `Q` as reflectors.
-    Geqrf = "geqrf"
+    Geqrf: GeqrfIo = "geqrf" by geqrf
 }
 
-impl<T: HostScalar> Kernel<Host, T> for Geqrf<T>
-where
-    Geqrf<T>: Op,
-{
-    type Io<'f> = GeqrfIo<'f, T>;
-
-    fn run(mut io: GeqrfIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let shape = io.shape()?;
-        let packed = Changed::new(&io.x, &mut io.packed)?;
-        host::geqrf((cx, shape), packed, io.tau.as_mut_slice()?)
-    }
+fn geqrf<T: HostScalar>(mut io: GeqrfIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    let shape = io.shape()?;
+    let packed = Changed::new(&io.x, &mut io.packed)?;
+    host::geqrf((cx, shape), packed, io.tau.as_mut_slice()?)
 }
 
 io! {
@@ -74,20 +67,13 @@ impl<T: Scalar> OrgqrIo<'_, T> {
 
 crate::jaxlib::targets! {
     /// The first columns of the `Q` that reflectors make.
-    Orgqr = "orgqr", "ungqr"
+    Orgqr: OrgqrIo = "orgqr", "ungqr" by orgqr
 }
 
-impl<T: HostScalar> Kernel<Host, T> for Orgqr<T>
-where
-    Orgqr<T>: Op,
-{
-    type Io<'f> = OrgqrIo<'f, T>;
-
-    fn run(mut io: OrgqrIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, k) = io.shape()?;
-        let q = Changed::new(&io.x, &mut io.q)?;
-        host::orgqr((cx, shape), k, q, io.tau.as_slice()?)
-    }
+fn orgqr<T: HostScalar>(mut io: OrgqrIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    let (shape, k) = io.shape()?;
+    let q = Changed::new(&io.x, &mut io.q)?;
+    host::orgqr((cx, shape), k, q, io.tau.as_slice()?)
 }
 
 /// How many reflectors `tau` has per matrix.
@@ -136,20 +122,13 @@ impl<T: Scalar> OrmqrIo<'_, T> {
 
 crate::jaxlib::targets! {
     /// Products with the `Q` that reflectors make.
-    Ormqr = "ormqr", "unmqr"
+    Ormqr: OrmqrIo = "ormqr", "unmqr" by ormqr
 }
 
-impl<T: HostScalar> Kernel<Host, T> for Ormqr<T>
-where
-    Ormqr<T>: Op,
-{
-    type Io<'f> = OrmqrIo<'f, T>;
-
-    fn run(mut io: OrmqrIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, k) = io.shape()?;
-        io.product.copy_from(&io.c)?;
-        let reflectors = (io.a.as_slice()?, io.tau.as_slice()?, k);
-        let form = (*io.left, *io.transpose);
-        host::ormqr((cx, shape), form, reflectors, io.product.as_mut_slice()?)
-    }
+fn ormqr<T: HostScalar>(mut io: OrmqrIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    let (shape, k) = io.shape()?;
+    io.product.copy_from(&io.c)?;
+    let reflectors = (io.a.as_slice()?, io.tau.as_slice()?, k);
+    let form = (*io.left, *io.transpose);
+    host::ormqr((cx, shape), form, reflectors, io.product.as_mut_slice()?)
 }

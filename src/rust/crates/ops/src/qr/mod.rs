@@ -9,26 +9,20 @@ pub(crate) mod jaxlib;
 pub(crate) mod orgqr;
 pub(crate) mod pivoted;
 
-use crate::platform::MemoryAccess;
-use matrices::Matrices;
-use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Result, Scalar};
+use crate::platform::{Call, MemoryAccess};
+use xla_ffi::{AnyBuffer, AnyBufferMut, Result, Scalar};
 
 /// A platform with QR factorisation in `T`.
 ///
 /// The operands' shapes have been checked. What cannot be computed becomes NaN in the matrix concerned
 /// and is not an error.
 pub trait QrSolver<T: Scalar>: MemoryAccess {
-    /// `A = Q R`: `R` on and above the diagonal, below it and in `tau` (`shape.rank()` per matrix)
-    /// the reflectors of `Q`.
+    /// `A = Q R` in place of the first of the results: `R` on and above the diagonal, below it and in
+    /// the second one, `tau` (`shape.rank()` per matrix), the reflectors of `Q`.
     ///
     /// # Errors
     /// The platform's own.
-    fn geqrf(
-        cx: &Cx<'_, Self>,
-        shape: Matrices,
-        a: &mut AnyBufferMut<'_>,
-        tau: &mut AnyBufferMut<'_>,
-    ) -> Result<()>;
+    fn geqrf(call: Call<'_, '_, Self>, results: [&mut AnyBufferMut<'_>; 2]) -> Result<()>;
 
     /// Copies the first `cols` columns of each matrix; where these are all, as
     /// [`copy`](MemoryAccess::copy).
@@ -36,10 +30,9 @@ pub trait QrSolver<T: Scalar>: MemoryAccess {
     /// # Errors
     /// The platform's own.
     fn copy_columns(
-        cx: &Cx<'_, Self>,
-        shape: Matrices,
-        from: &AnyBuffer<'_>,
+        call: Call<'_, '_, Self>,
         cols: i32,
+        from: &AnyBuffer<'_>,
         to: &mut AnyBufferMut<'_>,
     ) -> Result<()>;
 
@@ -49,8 +42,7 @@ pub trait QrSolver<T: Scalar>: MemoryAccess {
     /// # Errors
     /// The platform's own.
     fn orgqr(
-        cx: &Cx<'_, Self>,
-        shape: Matrices,
+        call: Call<'_, '_, Self>,
         reflectors: usize,
         a: &mut AnyBufferMut<'_>,
         tau: &AnyBuffer<'_>,

@@ -3,7 +3,7 @@
 use super::host_pivoted;
 use crate::platform::host::HostScalar;
 use crate::shape;
-use xla_ffi::{io, Arg, Cx, Host, Kernel, MinRank, Op, Result, Ret};
+use xla_ffi::{io, Arg, Cx, Host, MinRank, Result, Ret};
 
 io! {
     /// `A P = Q R`.
@@ -24,22 +24,15 @@ io! {
 
 crate::jaxlib::targets! {
     /// QR factorisation with column pivoting.
-    Geqp3 = "geqp3"
+    Geqp3: Geqp3Io = "geqp3" by geqp3
 }
 
-impl<T: HostScalar> Kernel<Host, T> for Geqp3<T>
-where
-    Geqp3<T>: Op,
-{
-    type Io<'f> = Geqp3Io<'f, T>;
-
-    fn run(mut io: Geqp3Io<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, batch) = shape::matrices(&io.x)?;
-        io.jpvt.expect_batch_dims(batch, &[shape.cols.into()])?;
-        io.tau.expect_batch_dims(batch, &[shape.rank().into()])?;
-        io.packed.copy_from(&io.x)?;
-        io.columns.copy_from(&io.jpvt)?;
-        let (columns, tau) = (io.columns.as_mut_slice()?, io.tau.as_mut_slice()?);
-        host_pivoted::geqp3((cx, shape), io.packed.as_mut_slice()?, columns, tau)
-    }
+fn geqp3<T: HostScalar>(mut io: Geqp3Io<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    let (shape, batch) = shape::matrices(&io.x)?;
+    io.jpvt.expect_batch_dims(batch, &[shape.cols.into()])?;
+    io.tau.expect_batch_dims(batch, &[shape.rank().into()])?;
+    io.packed.copy_from(&io.x)?;
+    io.columns.copy_from(&io.jpvt)?;
+    let (columns, tau) = (io.columns.as_mut_slice()?, io.tau.as_mut_slice()?);
+    host_pivoted::geqp3((cx, shape), io.packed.as_mut_slice()?, columns, tau)
 }

@@ -5,8 +5,8 @@ use crate::letter;
 use crate::platform::host::HostScalar;
 use crate::shape;
 use xla_ffi::{
-    io, AnyBufferMut, Arg, Attr, Cx, Error, Host, Kernel, MinRank, Op, Operand, OperandKind,
-    Result, Ret, Scalar,
+    io, AnyBufferMut, Arg, Attr, Cx, Error, Host, MinRank, Operand, OperandKind, Result, Ret,
+    Scalar,
 };
 
 io! {
@@ -31,34 +31,27 @@ io! {
 
 crate::jaxlib::targets! {
     /// Reduction of Hermitian matrices to tridiagonal form.
-    Sytrd = "sytrd", "hetrd"
+    Sytrd: SytrdIo = "sytrd", "hetrd" by sytrd
 }
 
-impl<T: HostScalar> Kernel<Host, T> for Sytrd<T>
-where
-    Sytrd<T>: Op,
-{
-    type Io<'f> = SytrdIo<'f, T>;
-
-    fn run(mut io: SytrdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, batch) = shape::square(&io.x)?;
-        let triangle = letter::triangle("uplo", *io.uplo)?;
-        let beside = i64::from(shape.rows - 1).max(0);
-        io.d.expect_dtype(T::Real::DTYPE)?;
-        io.d.expect_batch_dims(batch, &[shape.rows.into()])?;
-        io.e.expect_dtype(T::Real::DTYPE)?;
-        io.e.expect_batch_dims(batch, &[beside])?;
-        io.tau.expect_batch_dims(batch, &[beside])?;
-        io.info.expect_dims(batch)?;
-        io.packed.copy_from(&io.x)?;
-        let results = (
-            io.d.as_mut_slice()?,
-            io.e.as_mut_slice()?,
-            io.tau.as_mut_slice()?,
-        );
-        let (a, info) = (io.packed.as_mut_slice()?, io.info.as_mut_slice()?);
-        host::sytrd((cx, shape), triangle, a, results, info)
+fn sytrd<T: HostScalar>(mut io: SytrdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    let (shape, batch) = shape::square(&io.x)?;
+    let triangle = letter::triangle("uplo", *io.uplo)?;
+    let beside = i64::from(shape.rows - 1).max(0);
+    for (part, length) in [(&io.d, shape.rows.into()), (&io.e, beside)] {
+        part.expect_dtype(T::Real::DTYPE)?;
+        part.expect_batch_dims(batch, &[length])?;
     }
+    io.tau.expect_batch_dims(batch, &[beside])?;
+    io.info.expect_dims(batch)?;
+    io.packed.copy_from(&io.x)?;
+    let results = (
+        io.d.as_mut_slice()?,
+        io.e.as_mut_slice()?,
+        io.tau.as_mut_slice()?,
+    );
+    let (a, info) = (io.packed.as_mut_slice()?, io.info.as_mut_slice()?);
+    host::sytrd((cx, shape), triangle, a, results, info)
 }
 
 io! {
@@ -81,43 +74,36 @@ io! {
 
 crate::jaxlib::targets! {
     /// Reduction to Hessenberg form.
-    Gehrd = "gehrd"
+    Gehrd: GehrdIo = "gehrd" by gehrd
 }
 
-impl<T: HostScalar> Kernel<Host, T> for Gehrd<T>
-where
-    Gehrd<T>: Op,
-{
-    type Io<'f> = GehrdIo<'f, T>;
-
-    fn run(mut io: GehrdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, batch) = shape::square(&io.x)?;
-        let (n, low, high) = (shape.rows, *io.low, *io.high);
-        io.tau
-            .expect_batch_dims(batch, &[i64::from(n - 1).max(0)])?;
-        io.info.expect_dims(batch)?;
-        if low < 1 || low > n.max(1) {
-            return Err(Error::mismatch(
-                Operand::new(OperandKind::Attribute, "low"),
-                format_args!("be from 1 to {}", n.max(1)),
-                low,
-            ));
-        }
-        if high < low.min(n) || high > n {
-            return Err(Error::mismatch(
-                Operand::new(OperandKind::Attribute, "high"),
-                format_args!("be from {} to {n}", low.min(n)),
-                high,
-            ));
-        }
-        io.packed.copy_from(&io.x)?;
-        let (tau, info) = (io.tau.as_mut_slice()?, io.info.as_mut_slice()?);
-        host::gehrd(
-            (cx, shape),
-            (low, high),
-            io.packed.as_mut_slice()?,
-            tau,
-            info,
-        )
+fn gehrd<T: HostScalar>(mut io: GehrdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    let (shape, batch) = shape::square(&io.x)?;
+    let (n, low, high) = (shape.rows, *io.low, *io.high);
+    io.tau
+        .expect_batch_dims(batch, &[i64::from(n - 1).max(0)])?;
+    io.info.expect_dims(batch)?;
+    if low < 1 || low > n.max(1) {
+        return Err(Error::mismatch(
+            Operand::new(OperandKind::Attribute, "low"),
+            format_args!("be from 1 to {}", n.max(1)),
+            low,
+        ));
     }
+    if high < low.min(n) || high > n {
+        return Err(Error::mismatch(
+            Operand::new(OperandKind::Attribute, "high"),
+            format_args!("be from {} to {n}", low.min(n)),
+            high,
+        ));
+    }
+    io.packed.copy_from(&io.x)?;
+    let (tau, info) = (io.tau.as_mut_slice()?, io.info.as_mut_slice()?);
+    host::gehrd(
+        (cx, shape),
+        (low, high),
+        io.packed.as_mut_slice()?,
+        tau,
+        info,
+    )
 }

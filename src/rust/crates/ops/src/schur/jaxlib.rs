@@ -4,7 +4,7 @@ use super::host;
 use crate::letter;
 use crate::platform::host::HostScalar;
 use crate::shape;
-use xla_ffi::{io, Arg, Attr, Cx, Host, Kernel, MinRank, Op, Result, Ret};
+use xla_ffi::{io, Arg, Attr, Cx, Host, MinRank, Result, Ret};
 
 io! {
     /// `A = Z T Zᴴ`.
@@ -33,31 +33,37 @@ io! {
 
 crate::jaxlib::targets! {
     /// Schur form of real matrices.
-    real Gees = "gees"
+    real Gees: GeesIo = "gees" by gees
 }
 
-impl<T: HostScalar> Kernel<Host, T> for Gees<T>
-where
-    Gees<T>: Op,
-{
-    type Io<'f> = GeesIo<'f, T>;
+fn gees<T: HostScalar>(mut io: GeesIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    let (shape, batch) = shape::square(&io.x)?;
+    io.wr.expect_batch_dims(batch, &[shape.rows.into()])?;
+    io.wi.expect_batch_dims(batch, &[shape.rows.into()])?;
+    let values = (io.wr.as_mut_slice()?, io.wi.as_mut_slice()?);
+    let how = (*io.mode, *io.sort);
+    decompose(cx, &io.x, how, values, (io.t, io.z), (io.selected, io.info))
+}
 
-    fn run(mut io: GeesIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, batch) = shape::square(&io.x)?;
-        let n = i64::from(shape.rows);
-        let vectors = letter::with_vectors("mode", *io.mode)?;
-        letter::unsorted("sort", *io.sort)?;
-        io.wr.expect_batch_dims(batch, &[n])?;
-        io.wi.expect_batch_dims(batch, &[n])?;
-        io.selected.expect_dims(batch)?;
-        io.info.expect_dims(batch)?;
-        let z = wanted(vectors, &mut io.z, io.x.dims())?;
-        io.t.copy_from(&io.x)?;
-        io.selected.as_mut_slice()?.fill(0);
-        let values = (io.wr.as_mut_slice()?, io.wi.as_mut_slice()?);
-        let (t, info) = (io.t.as_mut_slice()?, io.info.as_mut_slice()?);
-        host::gees((cx, shape), t, z, values, info)
-    }
+/// What is the same for real and complex matrices; `values` as [`host::gees`] has them.
+fn decompose<T: HostScalar>(
+    cx: &Cx<'_, Host>,
+    x: &Arg<'_, T, MinRank<2>>,
+    (mode, sort): (u8, u8),
+    values: (&mut [T], &mut [T]),
+    (mut t, mut z): (Ret<'_, T>, Ret<'_, T>),
+    (mut selected, mut info): (Ret<'_, i32>, Ret<'_, i32>),
+) -> Result<()> {
+    let (shape, batch) = shape::square(x)?;
+    let vectors = letter::with_vectors("mode", mode)?;
+    letter::unsorted("sort", sort)?;
+    selected.expect_dims(batch)?;
+    info.expect_dims(batch)?;
+    let z = wanted(vectors, &mut z, x.dims())?;
+    t.copy_from(x)?;
+    selected.as_mut_slice()?.fill(0);
+    let (t, info) = (t.as_mut_slice()?, info.as_mut_slice()?);
+    host::gees((cx, shape), t, z, values, info)
 }
 
 /// The elements of the Schur vectors; none if they are not asked for, which makes them zero.
@@ -99,27 +105,13 @@ io! {
 
 crate::jaxlib::targets! {
     /// Schur form of complex matrices.
-    complex GeesComplex = "gees"
+    complex GeesComplex: GeesComplexIo = "gees" by gees_complex
 }
 
-impl<T: HostScalar> Kernel<Host, T> for GeesComplex<T>
-where
-    GeesComplex<T>: Op,
-{
-    type Io<'f> = GeesComplexIo<'f, T>;
-
-    fn run(mut io: GeesComplexIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, batch) = shape::square(&io.x)?;
-        let vectors = letter::with_vectors("mode", *io.mode)?;
-        letter::unsorted("sort", *io.sort)?;
-        io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
-        io.selected.expect_dims(batch)?;
-        io.info.expect_dims(batch)?;
-        let z = wanted(vectors, &mut io.z, io.x.dims())?;
-        io.t.copy_from(&io.x)?;
-        io.selected.as_mut_slice()?.fill(0);
-        let values = (io.w.as_mut_slice()?, &mut [][..]);
-        let (t, info) = (io.t.as_mut_slice()?, io.info.as_mut_slice()?);
-        host::gees((cx, shape), t, z, values, info)
-    }
+fn gees_complex<T: HostScalar>(mut io: GeesComplexIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    let (shape, batch) = shape::square(&io.x)?;
+    io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
+    let values = (io.w.as_mut_slice()?, &mut [][..]);
+    let how = (*io.mode, *io.sort);
+    decompose(cx, &io.x, how, values, (io.t, io.z), (io.selected, io.info))
 }

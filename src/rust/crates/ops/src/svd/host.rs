@@ -5,11 +5,12 @@ use crate::platform::host::batch::{
     cost_in_lanes, for_each, for_each_run, run_length, split, Cost,
 };
 use crate::platform::host::{kernel_suits, xla_error, Batch, HostScalar, UnwantedInfo};
+use crate::platform::Call;
 use lanes::svd::{Gesdd, MOST};
 use lapack::routines;
 use lapack::{filled, refuse_negative, Roomy, Sizes, Workspace, NOT_FINITE};
-use matrices::{all_finite, fill_identity, Element, Matrices, Vectors};
-use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Host, Result};
+use matrices::{all_finite, fill_identity, Element, Vectors};
+use xla_ffi::{AnyBuffer, AnyBufferMut, Host, Result};
 
 /// [`gesdd`] or a routine like it.
 pub type Routine<T> = fn(
@@ -243,21 +244,18 @@ impl<T: HostScalar> SvdSolver<T> for Host {
     type Real = T::Real;
 
     fn svd(
-        cx: &Cx<'_, Host>,
-        shape: Matrices,
+        call: Call<'_, '_, Self>,
         a: &AnyBuffer<'_>,
-        u: &mut AnyBufferMut<'_>,
-        s: &mut AnyBufferMut<'_>,
-        vt: &mut AnyBufferMut<'_>,
+        [u, s, vt]: [&mut AnyBufferMut<'_>; 3],
     ) -> Result<()> {
         let results = (
             s.as_mut_slice::<T::Real>()?,
             u.as_mut_slice::<T>()?,
             vt.as_mut_slice::<T>()?,
         );
-        let mut info = UnwantedInfo::new(shape)?;
+        let mut info = UnwantedInfo::new(call.1)?;
         gesdd_of(
-            (cx, shape),
+            (call.0, call.1),
             Vectors::Thin,
             a.as_slice::<T>()?,
             results,

@@ -6,7 +6,7 @@ use crate::letter;
 use crate::platform::host::HostScalar;
 use crate::shape;
 use matrices::Vectors;
-use xla_ffi::{io, AnyBufferMut, Arg, Attr, Cx, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
+use xla_ffi::{io, AnyBufferMut, Arg, Attr, Cx, Host, MinRank, Result, Ret, Scalar};
 
 io! {
     /// `A = U diag(s) Vᴴ`.
@@ -30,60 +30,39 @@ io! {
 
 crate::jaxlib::targets! {
     /// Singular value decomposition by divide and conquer.
-    Gesdd = "gesdd"
-}
-
-impl<T: HostScalar> Kernel<Host, T> for Gesdd<T>
-where
-    Gesdd<T>: Op,
-{
-    type Io<'f> = SvdIo<'f, T>;
-
-    fn run(io: SvdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        io.run(cx, host::gesdd)
-    }
+    Gesdd: SvdIo = "gesdd" by |io, cx| svd(io, cx, host::gesdd)
 }
 
 crate::jaxlib::targets! {
     /// Singular value decomposition by the QR algorithm.
-    Gesvd = "gesvd"
+    Gesvd: SvdIo = "gesvd" by |io, cx| svd(io, cx, host_gesvd::gesvd)
 }
 
-impl<T: HostScalar> Kernel<Host, T> for Gesvd<T>
-where
-    Gesvd<T>: Op,
-{
-    type Io<'f> = SvdIo<'f, T>;
-
-    fn run(io: SvdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        io.run(cx, host_gesvd::gesvd)
-    }
-}
-
-impl<T: HostScalar> SvdIo<'_, T> {
-    /// Checks the operands and has the routine do the rest.
-    fn run(mut self, cx: &Cx<'_, Host>, routine: host::Routine<T>) -> Result<()> {
-        let io = &mut self;
-        let (shape, batch) = shape::matrices(&io.x)?;
-        let vectors = letter::vectors("mode", *io.mode)?;
-        let (columns, rows) = vectors.counts(shape.rows, shape.cols);
-        io.s.expect_dtype(T::Real::DTYPE)?;
-        io.s.expect_batch_dims(batch, &[shape.rank().into()])?;
-        io.info.expect_dims(batch)?;
-        let (u, vt) = if vectors == Vectors::No {
-            // Not what lay in that memory before.
-            io.u.as_mut_slice()?.fill(T::ZERO);
-            io.vt.as_mut_slice()?.fill(T::ZERO);
-            (&mut [][..], &mut [][..])
-        } else {
-            io.u.expect_batch_dims(batch, &[shape.rows.into(), columns.into()])?;
-            io.vt
-                .expect_batch_dims(batch, &[rows.into(), shape.cols.into()])?;
-            (io.u.as_mut_slice()?, io.vt.as_mut_slice()?)
-        };
-        io.scratch.copy_from(&io.x)?;
-        let results = (io.s.as_mut_slice()?, u, vt);
-        let (a, info) = (io.scratch.as_mut_slice()?, io.info.as_mut_slice()?);
-        routine((cx, shape), vectors, a, results, info)
-    }
+/// Checks the operands and has the routine do the rest.
+fn svd<T: HostScalar>(
+    mut io: SvdIo<'_, T>,
+    cx: &Cx<'_, Host>,
+    routine: host::Routine<T>,
+) -> Result<()> {
+    let (shape, batch) = shape::matrices(&io.x)?;
+    let vectors = letter::vectors("mode", *io.mode)?;
+    let (columns, rows) = vectors.counts(shape.rows, shape.cols);
+    io.s.expect_dtype(T::Real::DTYPE)?;
+    io.s.expect_batch_dims(batch, &[shape.rank().into()])?;
+    io.info.expect_dims(batch)?;
+    let (u, vt) = if vectors == Vectors::No {
+        // Not what lay in that memory before.
+        io.u.as_mut_slice()?.fill(T::ZERO);
+        io.vt.as_mut_slice()?.fill(T::ZERO);
+        (&mut [][..], &mut [][..])
+    } else {
+        io.u.expect_batch_dims(batch, &[shape.rows.into(), columns.into()])?;
+        io.vt
+            .expect_batch_dims(batch, &[rows.into(), shape.cols.into()])?;
+        (io.u.as_mut_slice()?, io.vt.as_mut_slice()?)
+    };
+    io.scratch.copy_from(&io.x)?;
+    let results = (io.s.as_mut_slice()?, u, vt);
+    let (a, info) = (io.scratch.as_mut_slice()?, io.info.as_mut_slice()?);
+    routine((cx, shape), vectors, a, results, info)
 }

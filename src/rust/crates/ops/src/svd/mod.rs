@@ -6,9 +6,8 @@ pub(crate) mod host;
 mod host_gesvd;
 pub(crate) mod jaxlib;
 
-use crate::platform::MemoryAccess;
+use crate::platform::{Call, MemoryAccess};
 use crate::shape;
-use matrices::Matrices;
 use xla_ffi::{
     io, AnyBuffer, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret,
     Scalar,
@@ -47,18 +46,15 @@ pub trait SvdSolver<T: Scalar>: MemoryAccess {
     /// `T`, or the type of its parts.
     type Real: Scalar;
 
-    /// `A = U diag(s) Vᴴ` with `k = shape.rank()` columns of `U` and rows of `Vᴴ`; `s` is real and
-    /// descending.
+    /// `A = U diag(s) Vᴴ` with `k = shape.rank()` columns of `U` and rows of `Vᴴ`; the results
+    /// are `U`, `s`, which is real and descending, and `Vᴴ`.
     ///
     /// # Errors
     /// The platform's own.
     fn svd(
-        cx: &Cx<'_, Self>,
-        shape: Matrices,
+        call: Call<'_, '_, Self>,
         a: &AnyBuffer<'_>,
-        u: &mut AnyBufferMut<'_>,
-        s: &mut AnyBufferMut<'_>,
-        vt: &mut AnyBufferMut<'_>,
+        results: [&mut AnyBufferMut<'_>; 3],
     ) -> Result<()>;
 }
 
@@ -75,9 +71,9 @@ impl<T: Scalar, P: SvdSolver<T>> Kernel<P, T> for Svd {
         if *io.transposed {
             // Row-major `A` is column-major `Aᵀ = conj(V) diag(S) Uᵀ`, whose factors are row-major
             // `Vᴴ` and `U`.
-            let shape = shape.transposed();
-            return P::svd(cx, shape, &io.a, &mut io.vt, &mut io.s, &mut io.u);
+            let call = (cx, shape.transposed());
+            return P::svd(call, &io.a, [&mut io.vt, &mut io.s, &mut io.u]);
         }
-        P::svd(cx, shape, &io.a, &mut io.u, &mut io.s, &mut io.vt)
+        P::svd((cx, shape), &io.a, [&mut io.u, &mut io.s, &mut io.vt])
     }
 }

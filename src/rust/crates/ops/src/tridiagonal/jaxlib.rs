@@ -3,7 +3,7 @@
 use super::host;
 use crate::platform::host::HostScalar;
 use crate::shape;
-use xla_ffi::{io, Arg, Cx, Host, Kernel, MinRank, Op, Result, Ret};
+use xla_ffi::{io, Arg, Cx, Host, MinRank, Result, Ret};
 
 io! {
     /// `A S = B`.
@@ -31,31 +31,24 @@ io! {
 
 crate::jaxlib::targets! {
     /// Solves tridiagonal systems.
-    Gtsv = "gtsv"
+    Gtsv: GtsvIo = "gtsv" by gtsv
 }
 
-impl<T: HostScalar> Kernel<Host, T> for Gtsv<T>
-where
-    Gtsv<T>: Op,
-{
-    type Io<'f> = GtsvIo<'f, T>;
-
-    fn run(mut io: GtsvIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (shape, batch) = shape::matrices(&io.b)?;
-        for diagonal in [&io.dl, &io.d, &io.du] {
-            diagonal.expect_batch_dims(batch, &[shape.rows.into()])?;
-        }
-        io.info.expect_dims(batch)?;
-        io.dl_out.copy_from(&io.dl)?;
-        io.d_out.copy_from(&io.d)?;
-        io.du_out.copy_from(&io.du)?;
-        io.solution.copy_from(&io.b)?;
-        let diagonals = (
-            io.dl_out.as_mut_slice()?,
-            io.d_out.as_mut_slice()?,
-            io.du_out.as_mut_slice()?,
-        );
-        let (b, info) = (io.solution.as_mut_slice()?, io.info.as_mut_slice()?);
-        host::gtsv((cx, shape), diagonals, b, info)
+fn gtsv<T: HostScalar>(mut io: GtsvIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+    let (shape, batch) = shape::matrices(&io.b)?;
+    for diagonal in [&io.dl, &io.d, &io.du] {
+        diagonal.expect_batch_dims(batch, &[shape.rows.into()])?;
     }
+    io.info.expect_dims(batch)?;
+    io.dl_out.copy_from(&io.dl)?;
+    io.d_out.copy_from(&io.d)?;
+    io.du_out.copy_from(&io.du)?;
+    io.solution.copy_from(&io.b)?;
+    let diagonals = (
+        io.dl_out.as_mut_slice()?,
+        io.d_out.as_mut_slice()?,
+        io.du_out.as_mut_slice()?,
+    );
+    let (b, info) = (io.solution.as_mut_slice()?, io.info.as_mut_slice()?);
+    host::gtsv((cx, shape), diagonals, b, info)
 }

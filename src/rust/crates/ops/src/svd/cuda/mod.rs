@@ -3,6 +3,7 @@
 mod thin;
 
 use super::SvdSolver;
+use crate::platform::Call;
 use thin::thin;
 
 use cuda::guard::{self, Guard, NOT_FINITE};
@@ -10,7 +11,23 @@ use cuda::routines::svd::{self, Form, Parts};
 use cuda::scratch::Arena;
 use cuda::{columns, device, sizes, Batch, Cuda, DeviceSlice, DeviceSliceMut, Element};
 use matrices::{Matrices, Vectors};
-use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Result};
+use xla_ffi::{AnyBuffer, AnyBufferMut, Result};
+
+/// The results in device memory.
+///
+/// # Errors
+/// An element type is another one.
+pub(crate) fn parts<'a, T: Element>(
+    s: &'a mut AnyBufferMut<'_>,
+    u: &'a mut AnyBufferMut<'_>,
+    v: &'a mut AnyBufferMut<'_>,
+) -> Result<Parts<'a, T>> {
+    Ok(Parts {
+        s: DeviceSliceMut::of(s)?,
+        u: DeviceSliceMut::of(u)?,
+        v: DeviceSliceMut::of(v)?,
+    })
+}
 
 /// Does `decompose` with what the policy asks for before and after it.
 fn guarded<T: Element>(
@@ -125,18 +142,10 @@ impl<T: Element> SvdSolver<T> for Cuda {
     type Real = T::Real;
 
     fn svd(
-        cx: &Cx<'_, Cuda>,
-        shape: Matrices,
+        call: Call<'_, '_, Self>,
         a: &AnyBuffer<'_>,
-        u: &mut AnyBufferMut<'_>,
-        s: &mut AnyBufferMut<'_>,
-        vt: &mut AnyBufferMut<'_>,
+        [u, s, vt]: [&mut AnyBufferMut<'_>; 3],
     ) -> Result<()> {
-        let parts = Parts::<T> {
-            s: DeviceSliceMut::of(s)?,
-            u: DeviceSliceMut::of(u)?,
-            v: DeviceSliceMut::of(vt)?,
-        };
-        thin((cx, shape), DeviceSlice::of(a)?, parts)
+        thin(call, DeviceSlice::<T>::of(a)?, parts(s, u, vt)?)
     }
 }
