@@ -2,7 +2,7 @@
 
 use super::block::{finite, gather, scatter, transpose};
 use super::dispatch::run_by_block;
-use super::field::{Field, Pair};
+use super::field::{Field, FieldOf, Pair};
 use super::update::{scale, subtract, subtract_panel, PANEL};
 use super::{rows, Float, Kernel, Lanes, Most, Together, Vectorised};
 use matrices::{Element, Triangle};
@@ -116,31 +116,24 @@ impl<T: Vectorised> Kernel<T> for Potrf<'_, T> {
 }
 
 impl<T: Vectorised> Potrf<'_, T> {
-    /// The matrices of `range`, of which `numbers` makes numbers from their parts.
+    /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
-    fn block<V: Lanes<Float = T::Real>, F: Field<Real = V>>(
-        &mut self,
-        range: Range<usize>,
-        block: &mut [V],
-        numbers: impl Fn(&mut [V]) -> &mut [F],
-    ) where
-        T::Real: Float,
-    {
+    fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, block: &mut [F::Real]) {
         let n = self.n;
         let size = n * n;
         let a = &mut self.a[range.start * size..range.end * size];
         gather(T::parts(a), block);
         let upper = self.triangle == Triangle::Upper;
         if upper {
-            adjoint(numbers(block), n);
+            adjoint(F::numbers(block), n);
         }
         let mut sum = block[0].like(0.0);
         for (j, column) in block.chunks_exact(n * T::PARTS).enumerate() {
             sum += finite(&column[j * T::PARTS..]);
         }
-        let failed = factor(n, numbers(block));
+        let failed = factor(n, F::numbers(block));
         if upper {
-            adjoint(numbers(block), n);
+            adjoint(F::numbers(block), n);
         }
         // With the other triangle as it was.
         scatter(block, T::parts_mut(a));

@@ -64,8 +64,7 @@ pub trait Kernel<T> {
         T: Float;
 }
 
-/// [`Kernel::run`] and [`Kernel::run_complex`] of a kernel whose `block` computes with both kinds of numbers: it
-/// takes, besides, what makes numbers from their parts.
+/// [`Kernel::run`] and [`Kernel::run_complex`] of a kernel whose `block` computes with both kinds of numbers.
 macro_rules! run_by_block {
     () => {
         #[inline(always)]
@@ -73,7 +72,7 @@ macro_rules! run_by_block {
         where
             T: Float,
         {
-            self.block(range, scratch, |parts| parts);
+            self.block::<V>(range, scratch);
         }
 
         #[inline(always)]
@@ -81,7 +80,7 @@ macro_rules! run_by_block {
         where
             T::Real: Float,
         {
-            self.block(range, scratch, Pair::of_parts);
+            self.block::<Pair<V>>(range, scratch);
         }
     };
 }

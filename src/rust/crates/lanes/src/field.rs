@@ -40,7 +40,14 @@ pub trait Field: Copy + Add<Output = Self> + Sub<Output = Self> + Neg<Output = S
     fn if_equal(a: Self::Real, b: Self::Real, yes: Self, no: Self) -> Self;
     /// Exchanges two of the numbers in one lane.
     fn exchange(numbers: &mut [Self], lane: usize, a: usize, b: usize);
+    /// The numbers of which these are the parts, as they stand in memory.
+    fn numbers(parts: &mut [Self::Real]) -> &mut [Self];
 }
+
+/// Numbers whose parts are floating-point numbers of that kind.
+pub trait FieldOf<R>: Field<Real: Lanes<Float = R>> {}
+
+impl<R, F: Field<Real: Lanes<Float = R>>> FieldOf<R> for F {}
 
 impl<V: Lanes> Field for V {
     type Real = V;
@@ -111,6 +118,10 @@ impl<V: Lanes> Field for V {
         numbers[a].as_mut_slice()[lane] = y;
         numbers[b].as_mut_slice()[lane] = x;
     }
+    #[inline(always)]
+    fn numbers(parts: &mut [V]) -> &mut [V] {
+        parts
+    }
 }
 
 /// Complex numbers. In memory their parts stand as those of a matrix of complex numbers do, which is gathered as one
@@ -123,19 +134,11 @@ pub struct Pair<V> {
 }
 
 impl<V: Lanes> Pair<V> {
-    /// Pairs of vectors.
+    /// The parts of each, one after the other.
     #[inline(always)]
-    pub(crate) fn of_parts(parts: &mut [V]) -> &mut [Self] {
-        let len = parts.len() / 2;
-        // SAFETY: a pair is two vectors, without anything between them, and aligned like one.
-        unsafe { std::slice::from_raw_parts_mut(parts.as_mut_ptr().cast(), len) }
-    }
-
-    /// The way back.
-    #[inline(always)]
-    pub(crate) fn parts(pairs: &mut [Self]) -> &mut [V] {
+    fn parts(pairs: &mut [Self]) -> &mut [V] {
         let len = pairs.len() * 2;
-        // SAFETY: as above.
+        // SAFETY: a pair is two vectors, without anything between them, and aligned like one.
         unsafe { std::slice::from_raw_parts_mut(pairs.as_mut_ptr().cast(), len) }
     }
 
@@ -294,5 +297,11 @@ impl<V: Lanes> Field for Pair<V> {
     fn exchange(numbers: &mut [Self], lane: usize, a: usize, b: usize) {
         V::exchange(Self::parts(numbers), lane, 2 * a, 2 * b);
         V::exchange(Self::parts(numbers), lane, 2 * a + 1, 2 * b + 1);
+    }
+    #[inline(always)]
+    fn numbers(parts: &mut [V]) -> &mut [Self] {
+        let len = parts.len() / 2;
+        // SAFETY: as in `parts`.
+        unsafe { std::slice::from_raw_parts_mut(parts.as_mut_ptr().cast(), len) }
     }
 }

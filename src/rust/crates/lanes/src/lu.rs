@@ -2,7 +2,7 @@
 
 use super::block::{finite, gather, scatter};
 use super::dispatch::run_by_block;
-use super::field::{Field, Pair};
+use super::field::{Field, FieldOf, Pair};
 use super::update::{largest, subtract, subtract_panel, PANEL};
 use super::{given, rows, Float, Kernel, Lanes, Most, Together, Vectorised};
 use matrices::Element;
@@ -83,23 +83,16 @@ impl<T: Vectorised> Kernel<T> for Lu<'_, T> {
 }
 
 impl<T: Vectorised> Lu<'_, T> {
-    /// The matrices of `range`, of which `numbers` makes numbers from their parts.
+    /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
-    fn block<V: Lanes<Float = T::Real>, F: Field<Real = V>>(
-        &mut self,
-        range: Range<usize>,
-        scratch: &mut [V],
-        numbers: impl Fn(&mut [V]) -> &mut [F],
-    ) where
-        T::Real: Float,
-    {
+    fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {
         let (m, n) = (self.m, self.n);
         let (size, rank) = (m * n, m.min(n));
         let a = &mut self.a[range.start * size..range.end * size];
         let (block, rows) = scratch.split_at_mut(size * T::PARTS);
         gather(T::parts(given(self.from, a, range.clone())), block);
         let finite = finite(block);
-        let singular = factor(m, numbers(block), rows);
+        let singular = factor(m, F::numbers(block), rows);
         scatter(block, T::parts_mut(a));
         let pivots = self.pivots[range.start * rank..range.end * rank].chunks_exact_mut(rank);
         let matrices = a.chunks_exact_mut(size).zip(pivots);

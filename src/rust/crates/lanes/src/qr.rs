@@ -3,7 +3,7 @@
 
 use super::block::{finite, gather, scatter};
 use super::dispatch::run_by_block;
-use super::field::{Field, Pair};
+use super::field::{FieldOf, Pair};
 use super::householder::{reflect, reflection};
 use super::{given, rows, Float, Kernel, Lanes, Most, Together, Vectorised};
 use matrices::Element;
@@ -90,16 +90,9 @@ impl<T: Vectorised> Kernel<T> for Geqrf<'_, T> {
 }
 
 impl<T: Vectorised> Geqrf<'_, T> {
-    /// The matrices of `range`, of which `numbers` makes numbers from their parts.
+    /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
-    fn block<V: Lanes<Float = T::Real>, F: Field<Real = V>>(
-        &mut self,
-        range: Range<usize>,
-        scratch: &mut [V],
-        numbers: impl Fn(&mut [V]) -> &mut [F],
-    ) where
-        T::Real: Float,
-    {
+    fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {
         let (m, n) = (self.m, self.n);
         let (size, rank) = (m * n, m.min(n));
         let a = &mut self.a[range.start * size..range.end * size];
@@ -107,7 +100,7 @@ impl<T: Vectorised> Geqrf<'_, T> {
         let (parts, taus) = scratch.split_at_mut(size * T::PARTS);
         gather(T::parts(given(self.from, a, range.clone())), parts);
         let finite = finite(parts);
-        let (block, factors) = (numbers(parts), numbers(taus));
+        let (block, factors) = (F::numbers(parts), F::numbers(taus));
         for (j, factor) in factors.iter_mut().enumerate() {
             let (done, rest) = block.split_at_mut((j + 1) * m);
             let (head, v) = done[j * m..].split_at_mut(j + 1);
@@ -185,16 +178,9 @@ impl<T: Vectorised> Kernel<T> for Orgqr<'_, T> {
 }
 
 impl<T: Vectorised> Orgqr<'_, T> {
-    /// The matrices of `range`, of which `numbers` makes numbers from their parts.
+    /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
-    fn block<V: Lanes<Float = T::Real>, F: Field<Real = V>>(
-        &mut self,
-        range: Range<usize>,
-        scratch: &mut [V],
-        numbers: impl Fn(&mut [V]) -> &mut [F],
-    ) where
-        T::Real: Float,
-    {
+    fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {
         let (m, k) = (self.m, self.k);
         let size = m * self.n;
         let a = &mut self.a[range.start * size..range.end * size];
@@ -204,7 +190,7 @@ impl<T: Vectorised> Orgqr<'_, T> {
         gather(T::parts(a), parts);
         gather(T::parts(&self.tau[range.start * k..range.end * k]), taus);
         let finite = finite(&parts[..m * k * T::PARTS]) + finite(taus);
-        let (block, factors) = (numbers(parts), numbers(taus));
+        let (block, factors) = (F::numbers(parts), F::numbers(taus));
         let (_, others) = block.split_at_mut(m * k);
         for (j, column) in others.chunks_exact_mut(m).enumerate() {
             column.fill(zero);

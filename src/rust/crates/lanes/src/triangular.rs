@@ -2,7 +2,7 @@
 
 use super::block::{gather, scatter, transpose};
 use super::dispatch::run_by_block;
-use super::field::{Field, Pair};
+use super::field::{Field, FieldOf, Pair};
 use super::update::{subtract, subtract_panel, PANEL};
 use super::{Float, Kernel, Lanes, Most, Vectorised};
 use matrices::{Form, Transpose, Triangle};
@@ -50,16 +50,9 @@ impl<T: Vectorised> Kernel<T> for Trsm<'_, T> {
 }
 
 impl<T: Vectorised> Trsm<'_, T> {
-    /// The matrices of `range`, of which `numbers` makes numbers from their parts.
+    /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
-    fn block<V: Lanes<Float = T::Real>, F: Field<Real = V>>(
-        &mut self,
-        range: Range<usize>,
-        scratch: &mut [V],
-        numbers: impl Fn(&mut [V]) -> &mut [F],
-    ) where
-        T::Real: Float,
-    {
+    fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {
         let (order, size) = (self.order(), self.m * self.n);
         let square = order * order;
         let y = &mut self.y[range.start * size..range.end * size];
@@ -67,7 +60,7 @@ impl<T: Vectorised> Trsm<'_, T> {
         let x = &self.x[range.start * square..range.end * square];
         gather(T::parts(x), matrix);
         gather(T::parts(y), sides);
-        let (matrix, known) = (numbers(matrix), numbers(sides));
+        let (matrix, known) = (F::numbers(matrix), F::numbers(sides));
         let transposed = self.form.transpose != Transpose::No;
         if transposed {
             transpose(matrix, order);
