@@ -11,6 +11,7 @@
 mod batched;
 pub mod columns;
 pub mod device;
+mod driver;
 mod element;
 pub mod guard;
 mod handles;

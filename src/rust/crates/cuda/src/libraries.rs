@@ -1,10 +1,12 @@
 //! The libraries of this process, each loaded when it is first asked for.
 
+pub use super::driver::driver;
+
+use super::driver::THE_DRIVER;
 use super::loader::{Lazy, Search, CUBLAS, CUSOLVER, DRIVER, NVRTC};
-use super::sys::{Cublas, Cusolver, Driver, Nvrtc};
+use super::sys::{Cublas, Cusolver, Nvrtc};
 use xla_ffi::Result;
 
-static THE_DRIVER: Lazy<Driver> = Lazy::new(DRIVER);
 static THE_CUSOLVER: Lazy<Cusolver> = Lazy::new(CUSOLVER);
 static THE_CUBLAS: Lazy<Cublas> = Lazy::new(CUBLAS);
 static THE_NVRTC: Lazy<Nvrtc> = Lazy::new(NVRTC);
@@ -19,13 +21,6 @@ fn by_driver() -> Search {
         oldest_first: old,
         ..Search::from_environment()
     }
-}
-
-/// # Errors
-/// There is none, or it is too old.
-pub fn driver() -> Result<&'static Driver> {
-    let (driver, _) = THE_DRIVER.get(Search::from_environment)?;
-    Ok(driver)
 }
 
 /// The newest version of CUDA that the driver supports: 12040 is 12.4.

@@ -1,6 +1,5 @@
 //! Answers of NVIDIA's libraries as errors that name the function.
 
-use super::libraries;
 use super::sys::Status;
 use std::ffi::{c_char, CStr};
 use std::ptr;
@@ -92,7 +91,7 @@ pub fn driver(function: &str, status: Status) -> Result<()> {
 }
 
 fn error_name(status: Status) -> Option<String> {
-    let driver = libraries::driver().ok()?;
+    let driver = super::driver::driver().ok()?;
     let mut name: *const c_char = ptr::null();
     // SAFETY: `name` is where the answer goes.
     let known = unsafe { (driver.get_error_name)(status, &mut name) } == 0;

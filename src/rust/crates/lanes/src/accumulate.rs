@@ -1,7 +1,7 @@
 //! Reflections multiplied up.
 
 use super::householder::reflect;
-use super::Lanes;
+use super::lanes::Lanes;
 
 /// The columns, of `m` rows, of the product of reflections, as LAPACK's `org2l`: reflection `k`
 /// begins in row `k + offset` (0 or 1), its vector stands in column `k` below that row.

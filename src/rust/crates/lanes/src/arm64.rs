@@ -5,8 +5,10 @@
 #![allow(unused_unsafe)]
 
 use crate::block;
-use crate::lanes::{shared, Float, Lanes};
-use crate::rows::{self, Block, Product, Step, Task};
+use crate::lanes::{Float, Lanes};
+use crate::operands::{Block, Product, Step, Task};
+use crate::rows;
+use crate::shared::shared;
 use std::arch::aarch64::*;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 

@@ -1,8 +1,8 @@
 //! Householder's reduction to upper bidiagonal form, as LAPACK's `gebd2`.
 
 use super::householder::{reflect, reflection};
+use super::lanes::Lanes;
 use super::tridiagonal::{columns, multiply, AT_ONCE};
-use super::Lanes;
 
 /// `Qᵀ A P` bidiagonal, of `m` × `n` with `m >= n`: its diagonal and the elements right of it, the
 /// factors of the left and the right reflections, of which the vectors stay in `a`, below the

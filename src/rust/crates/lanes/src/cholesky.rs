@@ -1,10 +1,13 @@
 //! Cholesky factorisation: right-looking, as LAPACK's `potf2`.
 
 use super::block::{finite, gather, scatter, transpose};
-use super::dispatch::run_by_block;
+use super::dtype::InParts;
 use super::field::{Field, FieldOf, Pair};
+use super::kernel::{run_by_block, Kernel, Most};
+use super::lanes::{Float, Lanes};
+use super::rows;
+use super::together::Together;
 use super::update::{scale, subtract, subtract_panel, PANEL};
-use super::{rows, Float, Kernel, Lanes, Most, Together, Vectorised};
 use matrices::{Element, Triangle};
 use std::ops::Range;
 
@@ -35,7 +38,7 @@ pub struct Potrf<'a, T> {
     pub together: Together<'a>,
 }
 
-impl<T: Vectorised> Kernel<T> for Potrf<'_, T> {
+impl<T: InParts> Kernel<T> for Potrf<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
         self.n * self.n * T::PARTS
@@ -115,7 +118,7 @@ impl<T: Vectorised> Kernel<T> for Potrf<'_, T> {
     run_by_block!();
 }
 
-impl<T: Vectorised> Potrf<'_, T> {
+impl<T: InParts> Potrf<'_, T> {
     /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
     fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, block: &mut [F::Real]) {

@@ -2,110 +2,16 @@
 //! stable from Rust 1.89 on and we build from 1.81 on, which `build.rs` can follow and a crate's
 //! feature cannot.
 
-#[cfg(not(target_arch = "x86_64"))]
-use super::lanes::PLAIN_FMA;
+use super::kernel::Kernel;
 use super::lanes::{Float, Lanes};
+#[cfg(not(target_arch = "x86_64"))]
+use super::pack::PLAIN_FMA;
 #[cfg(target_arch = "x86_64")]
 use super::processor::Avx2;
 #[cfg(all(target_arch = "x86_64", avx512))]
 use super::processor::Avx512;
-use super::scratch::{with_lines, Line};
-use super::NoMemory;
-use matrices::{Complex, Element};
+use super::scratch::{with_lines, Line, NoMemory};
 use std::ops::Range;
-
-/// What is done with each group of matrices. Whether a matrix is one of many in a block, of few
-/// (the other lanes hold what is left there, and are not looked at) or alone must not change its
-/// result; it does not where lanes are never mixed.
-pub trait Kernel<T> {
-    /// How many `V`s it works in.
-    fn scratch(&self) -> usize;
-
-    /// Whether [`run_rows`](Kernel::run_rows) computes what is left after blocks: all matrices where no
-    /// [block pays](Kernel::block_pays).
-    fn alone_in_rows(&self) -> bool {
-        false
-    }
-
-    /// Whether a block of `width` lanes pays for so many matrices: it costs what a few cost one by one, however
-    /// many it holds.
-    fn block_pays(&self, width: usize, matrices: usize) -> bool {
-        matrices > width / 4
-    }
-
-    /// How many vectors of `width` lanes [`run_rows`](Kernel::run_rows) works in.
-    fn rows_scratch(&self, _width: usize) -> usize {
-        0
-    }
-
-    /// As [`run`](Kernel::run), of complex matrices, whose parts stand one after the other.
-    fn run_complex<V: Lanes<Float = T::Real>>(&mut self, _range: Range<usize>, _scratch: &mut [V])
-    where
-        T: Element,
-        T::Real: Float,
-    {
-        unreachable!("a kernel without complex numbers");
-    }
-
-    /// Computes matrix `one` with its rows in lanes. Where a matrix of that shape may be computed by
-    /// [`run`](Kernel::run) too, to the same bits; where none is, as in QR of more than 64 rows or columns, to bits
-    /// that do not depend on the vectors' width.
-    fn run_rows<V: Lanes<Float = T>>(&mut self, _one: usize, _scratch: &mut [V])
-    where
-        T: Float,
-    {
-        unreachable!("a kernel without rows in lanes");
-    }
-
-    /// Computes the matrices of `range`, which are not more than `V` has lanes; `scratch` holds
-    /// anything. To be `#[inline(always)]`, as what it calls: so it gets the vector instructions.
-    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
-    where
-        T: Float;
-}
-
-/// [`Kernel::run`] and [`Kernel::run_complex`] of a kernel whose `block` computes with both kinds of numbers.
-macro_rules! run_by_block {
-    () => {
-        #[inline(always)]
-        fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
-        where
-            T: Float,
-        {
-            self.block::<V>(range, scratch);
-        }
-
-        #[inline(always)]
-        fn run_complex<V: Lanes<Float = T::Real>>(&mut self, range: Range<usize>, scratch: &mut [V])
-        where
-            T::Real: Float,
-        {
-            self.block::<Pair<V>>(range, scratch);
-        }
-    };
-}
-pub(crate) use run_by_block;
-
-/// A kernel of complex matrices, as one of their parts.
-pub(crate) struct Parts<K>(pub(crate) K);
-
-impl<T: Float, K: Kernel<Complex<T>>> Kernel<T> for Parts<K>
-where
-    Complex<T>: Element<Real = T>,
-{
-    #[inline(always)]
-    fn scratch(&self) -> usize {
-        self.0.scratch()
-    }
-
-    #[inline(always)]
-    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
-    where
-        T: Float,
-    {
-        self.0.run_complex(range, scratch);
-    }
-}
 
 /// The vector units that there is code for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

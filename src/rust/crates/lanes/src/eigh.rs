@@ -3,11 +3,12 @@
 
 use super::accumulate::form;
 use super::block::{finite, gather};
+use super::kernel::{Kernel, Most};
+use super::lanes::{Float, Lanes};
 use super::scale::Scale;
 use super::sorted::{order, scatter_columns};
 use super::symmetric::diagonal;
 use super::tridiagonal::tridiagonal;
-use super::{Float, Kernel, Lanes, Most};
 use matrices::{Element, Triangle};
 use std::ops::Range;
 

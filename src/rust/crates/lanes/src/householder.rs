@@ -1,8 +1,8 @@
 //! Householder's reflections `H = I - tau v vᴴ`, `v` beginning with 1, by LAPACK's conventions.
 
 use super::field::Field;
+use super::lanes::{Float, Lanes};
 use super::update::{self, products, subtract};
-use super::{Float, Lanes};
 
 /// Powers of 2 that bring what is too small or too large to be squared into range, and the bounds
 /// of a sum of squares that is right without.

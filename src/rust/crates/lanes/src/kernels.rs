@@ -1,9 +1,12 @@
 //! The kernels that there are, as values of one type. So their machine code, which is much for every dtype and vector
 //! unit, is made in this crate, once for all that call them.
 
-use crate::dispatch::{run, Parts, Unit};
-use crate::{cholesky, eigh, lu, qr, svd, triangular, NoMemory, Vectorised};
-use matrices::{Complex, Element};
+use crate::dispatch::{run, Unit};
+use crate::dtype::InParts;
+use crate::kernel::{Most, Parts};
+use crate::scratch::NoMemory;
+use crate::{cholesky, eigh, lu, qr, svd, triangular};
+use matrices::{Complex, Element, Matrices};
 
 macro_rules! kernels {
     ($($name:ident $module:ident;)*) => {
@@ -35,19 +38,29 @@ kernels! {
     Gesdd svd;
 }
 
+/// A dtype of the kernels.
+pub trait Vectorised: InParts {
+    /// Runs `kernel` over `count` matrices on this thread, with a vector unit that the processor has. None of the
+    /// matrices is without rows or columns.
+    ///
+    /// # Errors
+    /// There is no memory to work in; the matrices are as they were.
+    fn run_on(unit: Unit, kernel: AnyKernel<'_, Self>, count: usize) -> Result<(), NoMemory>;
+
+    /// The same with the processor's best unit, of matrices that [suit](suits) it.
+    ///
+    /// # Errors
+    /// As above.
+    #[inline]
+    fn in_lanes<'a>(kernel: impl Into<AnyKernel<'a, Self>>, count: usize) -> Result<(), NoMemory> {
+        let unit = Unit::best().expect("a vector unit, as `suits` found one");
+        Self::run_on(unit, kernel.into(), count)
+    }
+}
+
 macro_rules! vectorised {
     ($($t:ident)*) => {$(
         impl Vectorised for $t {
-            const PARTS: usize = 1;
-
-            #[inline(always)]
-            fn parts(values: &[$t]) -> &[$t] {
-                values
-            }
-            #[inline(always)]
-            fn parts_mut(values: &mut [$t]) -> &mut [$t] {
-                values
-            }
             fn run_on(unit: Unit, kernel: AnyKernel<'_, Self>, count: usize) -> Result<(), NoMemory> {
                 match kernel {
                     AnyKernel::Lu(mut kernel) => run(unit, &mut kernel, count),
@@ -62,20 +75,6 @@ macro_rules! vectorised {
         }
 
         impl Vectorised for Complex<$t> {
-            const PARTS: usize = 2;
-
-            #[inline(always)]
-            fn parts(values: &[Self]) -> &[$t] {
-                let len = 2 * values.len();
-                // SAFETY: a complex number is its two parts, without anything between them.
-                unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), len) }
-            }
-            #[inline(always)]
-            fn parts_mut(values: &mut [Self]) -> &mut [$t] {
-                let len = 2 * values.len();
-                // SAFETY: as above.
-                unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), len) }
-            }
             fn run_on(unit: Unit, kernel: AnyKernel<'_, Self>, count: usize) -> Result<(), NoMemory> {
                 match kernel {
                     AnyKernel::Lu(kernel) => run::<$t, _>(unit, &mut Parts(kernel), count),
@@ -92,3 +91,9 @@ macro_rules! vectorised {
     )*};
 }
 vectorised!(f32 f64);
+
+/// Whether matrices of that shape are computed here, by a kernel of that size, on a processor that there is code for.
+pub fn suits<T: Vectorised>(shape: Matrices, most: Most) -> bool {
+    let most = if T::COMPLEX { most.complex } else { most.real };
+    shape.rows.max(shape.cols) <= most && Unit::best().is_some()
+}

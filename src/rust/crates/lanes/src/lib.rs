@@ -28,24 +28,30 @@ mod bidiagonal;
 mod block;
 pub mod cholesky;
 mod dispatch;
+mod dtype;
 pub mod eigh;
 mod field;
 mod householder;
+mod kernel;
 mod kernels;
 mod lanes;
 pub mod lu;
+mod operands;
+mod pack;
 pub mod processor;
 pub mod qr;
 mod rotation;
 mod rows;
 mod scale;
 mod scratch;
+mod shared;
 mod singular;
 mod sorted;
 pub mod svd;
 mod symmetric;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod together;
 pub mod triangular;
 mod tridiagonal;
 mod update;
@@ -53,89 +59,9 @@ mod update;
 mod x86;
 
 pub use dispatch::Unit;
-pub use kernels::AnyKernel;
+pub use dtype::InParts;
+pub use kernel::Most;
+pub use kernels::{suits, AnyKernel, Vectorised};
 pub use lanes::Float;
-
-use dispatch::Kernel;
-use lanes::Lanes;
-use matrices::{Element, Matrices};
-use std::ops::Range;
-
-/// A dtype of the kernels.
-pub trait Vectorised: Element<Real: Float> {
-    /// Numbers that make one.
-    const PARTS: usize;
-
-    /// The parts of all values, one after the other.
-    fn parts(values: &[Self]) -> &[Self::Real];
-    /// The same, to be changed.
-    fn parts_mut(values: &mut [Self]) -> &mut [Self::Real];
-
-    /// Runs `kernel` over `count` matrices on this thread, with a vector unit that the processor has. None of the
-    /// matrices is without rows or columns.
-    ///
-    /// # Errors
-    /// There is no memory to work in; the matrices are as they were.
-    fn run_on(unit: Unit, kernel: AnyKernel<'_, Self>, count: usize) -> Result<(), NoMemory>;
-
-    /// The same with the processor's best unit, of matrices that [suit](suits) it.
-    ///
-    /// # Errors
-    /// As above.
-    #[inline]
-    fn in_lanes<'a>(kernel: impl Into<AnyKernel<'a, Self>>, count: usize) -> Result<(), NoMemory> {
-        let unit = Unit::best().expect("a vector unit, as `suits` found one");
-        Self::run_on(unit, kernel.into(), count)
-    }
-}
-
-/// There is no memory for so many bytes to work in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoMemory {
-    /// How many were asked for.
-    pub bytes: usize,
-}
-
-/// Threads that work at one thing, the one that asks for them among them.
-#[derive(Clone, Copy)]
-pub struct Together<'a> {
-    /// How many there are at most.
-    pub threads: usize,
-    /// Calls a function on so many of them at once at most, and returns when all are done with it.
-    pub run: &'a (dyn Fn(usize, &(dyn Fn() + Sync)) + Sync),
-}
-
-/// This thread only.
-pub const ALONE: Together<'static> = Together {
-    threads: 1,
-    run: &|_, work| work(),
-};
-
-/// The matrices `range` as a kernel was given them: elsewhere, or in `a`, which is as many.
-#[inline(always)]
-fn given<'a, T>(from: Option<&'a [T]>, a: &'a [T], range: Range<usize>) -> &'a [T] {
-    let size = a.len() / range.len();
-    from.map_or(a, |from| &from[range.start * size..range.end * size])
-}
-
-/// Rows and columns up to which a kernel is the best there is.
-#[derive(Clone, Copy, Debug)]
-pub struct Most {
-    /// Of real matrices.
-    pub real: i32,
-    /// Of complex ones; 0 if it has none.
-    pub complex: i32,
-}
-
-impl Most {
-    /// A kernel of real matrices only.
-    const fn real(real: i32) -> Self {
-        Most { real, complex: 0 }
-    }
-}
-
-/// Whether matrices of that shape are computed here, by a kernel of that size, on a processor that there is code for.
-pub fn suits<T: Vectorised>(shape: Matrices, most: Most) -> bool {
-    let most = if T::COMPLEX { most.complex } else { most.real };
-    shape.rows.max(shape.cols) <= most && Unit::best().is_some()
-}
+pub use scratch::NoMemory;
+pub use together::{Together, ALONE};

@@ -1,10 +1,13 @@
 //! LU factorisation with partial pivoting: right-looking, as LAPACK's `getf2`.
 
 use super::block::{finite, gather, scatter};
-use super::dispatch::run_by_block;
+use super::dtype::InParts;
 use super::field::{Field, FieldOf, Pair};
+use super::kernel::{given, run_by_block, Kernel, Most};
+use super::lanes::{Float, Lanes};
+use super::rows;
+use super::together::Together;
 use super::update::{largest, subtract, subtract_panel, PANEL};
-use super::{given, rows, Float, Kernel, Lanes, Most, Together, Vectorised};
 use matrices::Element;
 use std::ops::Range;
 
@@ -35,7 +38,7 @@ pub struct Lu<'a, T> {
     pub together: Together<'a>,
 }
 
-impl<T: Vectorised> Kernel<T> for Lu<'_, T> {
+impl<T: InParts> Kernel<T> for Lu<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
         self.m * self.n * T::PARTS + self.m.min(self.n)
@@ -82,7 +85,7 @@ impl<T: Vectorised> Kernel<T> for Lu<'_, T> {
     run_by_block!();
 }
 
-impl<T: Vectorised> Lu<'_, T> {
+impl<T: InParts> Lu<'_, T> {
     /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
     fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {

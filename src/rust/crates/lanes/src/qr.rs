@@ -2,10 +2,13 @@
 //! `org2r`.
 
 use super::block::{finite, gather, scatter};
-use super::dispatch::run_by_block;
+use super::dtype::InParts;
 use super::field::{FieldOf, Pair};
 use super::householder::{reflect, reflection};
-use super::{given, rows, Float, Kernel, Lanes, Most, Together, Vectorised};
+use super::kernel::{given, run_by_block, Kernel, Most};
+use super::lanes::{Float, Lanes};
+use super::rows;
+use super::together::Together;
 use matrices::Element;
 use std::ops::Range;
 
@@ -49,7 +52,7 @@ pub struct Geqrf<'a, T> {
     pub together: Together<'a>,
 }
 
-impl<T: Vectorised> Kernel<T> for Geqrf<'_, T> {
+impl<T: InParts> Kernel<T> for Geqrf<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
         (self.m * self.n + self.m.min(self.n)) * T::PARTS
@@ -89,7 +92,7 @@ impl<T: Vectorised> Kernel<T> for Geqrf<'_, T> {
     run_by_block!();
 }
 
-impl<T: Vectorised> Geqrf<'_, T> {
+impl<T: InParts> Geqrf<'_, T> {
     /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
     fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {
@@ -135,7 +138,7 @@ pub struct Orgqr<'a, T> {
     pub together: Together<'a>,
 }
 
-impl<T: Vectorised> Kernel<T> for Orgqr<'_, T> {
+impl<T: InParts> Kernel<T> for Orgqr<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
         (self.m * self.n + self.k) * T::PARTS
@@ -177,7 +180,7 @@ impl<T: Vectorised> Kernel<T> for Orgqr<'_, T> {
     run_by_block!();
 }
 
-impl<T: Vectorised> Orgqr<'_, T> {
+impl<T: InParts> Orgqr<'_, T> {
     /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
     fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {

@@ -1,6 +1,6 @@
 //! Plane rotations, and in which lanes and between which columns they are at work.
 
-use super::{Float, Lanes};
+use super::lanes::{Float, Lanes};
 
 /// Squares below this are too small for the digits that their sums need: what belongs to them is
 /// taken for 0. The matrices are scaled, so that it is negligible.

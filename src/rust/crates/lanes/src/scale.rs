@@ -1,6 +1,6 @@
 //! Matrices brought near 1, so that the squares of what matters neither overflow nor vanish.
 
-use super::{Float, Lanes};
+use super::lanes::{Float, Lanes};
 
 /// Powers of 2, each in two factors, as one may be beyond the largest number.
 pub(crate) struct Scale<V> {

@@ -1,8 +1,14 @@
 //! The memory that kernels work in: one piece per thread, kept from call to call.
 
 use super::lanes::Lanes;
-use super::NoMemory;
 use std::cell::RefCell;
+
+/// There is no memory for so many bytes to work in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoMemory {
+    /// How many were asked for.
+    pub bytes: usize,
+}
 
 /// What a vector register holds at most, aligned like it.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! The QR algorithm for bidiagonal matrices, as LAPACK's `bdsqr`: with a shift, or, where a diagonal
 //! element is negligible and so a singular value nearly 0, without, which takes it out at once.
 
+use super::lanes::{Float, Lanes};
 use super::rotation::{negligible_square, rotation, span, Active};
-use super::{Float, Lanes};
 
 /// Sweeps, per column, before it is given up.
 const SWEEPS: usize = 60;

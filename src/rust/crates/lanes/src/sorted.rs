@@ -1,6 +1,6 @@
 //! Results of one lane, sorted.
 
-use super::Lanes;
+use super::lanes::Lanes;
 
 /// Writes a lane of `values` in the order that `before` asks for of any two that follow one another.
 /// Returns where they come from.

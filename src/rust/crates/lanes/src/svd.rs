@@ -4,11 +4,12 @@
 use super::accumulate::form;
 use super::bidiagonal::bidiagonal;
 use super::block::{finite, gather, gather_strided};
+use super::kernel::{Kernel, Most};
+use super::lanes::{Float, Lanes};
 use super::scale::Scale;
 use super::singular::diagonal;
 use super::sorted::{order, scatter_columns};
 use super::update::largest;
-use super::{Float, Kernel, Lanes, Most};
 use matrices::{Element, Vectors};
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! The QR algorithm for symmetric tridiagonal matrices, with Wilkinson's shift, as LAPACK's `steqr`.
 
+use super::lanes::{Float, Lanes};
 use super::rotation::{negligible_square, rotation, span, Active};
-use super::{Float, Lanes};
 
 /// Sweeps, per column, before it is given up.
 const SWEEPS: usize = 30;

@@ -1,8 +1,10 @@
 //! What tests want to see of the inside.
 
+use crate::kernel::Kernel;
 use crate::qr::{Geqrf, Orgqr};
-use crate::scratch::with_lines;
-use crate::{rows, Kernel, NoMemory, Together};
+use crate::rows;
+use crate::scratch::{with_lines, NoMemory};
+use crate::together::Together;
 
 /// How many lines of 64 bytes a kernel has to work in that asks for so many.
 ///

@@ -1,10 +1,11 @@
 //! Triangular systems, by substitution.
 
 use super::block::{gather, scatter, transpose};
-use super::dispatch::run_by_block;
+use super::dtype::InParts;
 use super::field::{Field, FieldOf, Pair};
+use super::kernel::{run_by_block, Kernel, Most};
+use super::lanes::{Float, Lanes};
 use super::update::{subtract, subtract_panel, PANEL};
-use super::{Float, Kernel, Lanes, Most, Vectorised};
 use matrices::{Form, Transpose, Triangle};
 use std::ops::Range;
 
@@ -40,7 +41,7 @@ impl<T> Trsm<'_, T> {
     }
 }
 
-impl<T: Vectorised> Kernel<T> for Trsm<'_, T> {
+impl<T: InParts> Kernel<T> for Trsm<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
         (self.order().pow(2) + self.m * self.n) * T::PARTS
@@ -49,7 +50,7 @@ impl<T: Vectorised> Kernel<T> for Trsm<'_, T> {
     run_by_block!();
 }
 
-impl<T: Vectorised> Trsm<'_, T> {
+impl<T: InParts> Trsm<'_, T> {
     /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
     fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {

@@ -2,8 +2,8 @@
 //! triangles are kept up to date: so all is done along columns.
 
 use super::householder::reflection;
+use super::lanes::Lanes;
 use super::update::products;
-use super::Lanes;
 
 /// Columns that are read together, so that what is summed is loaded and stored less often.
 pub(crate) const AT_ONCE: usize = 4;

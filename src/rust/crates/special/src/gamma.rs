@@ -128,8 +128,6 @@ mod tests {
                 let difference = lgamma(a + b) - lgamma(b);
                 assert!((lgamma_step(b, a) - difference).abs() < 1e-13 * difference.abs().max(1.0));
             }
-            let small = lgamma_step(b, 1e-12) / 1e-12;
-            assert!((small / crate::zeta::digamma(b) - 1.0).abs() < 1e-9);
         }
     }
 

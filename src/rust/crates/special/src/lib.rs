@@ -19,6 +19,7 @@ mod gamma_inc;
 mod lambert;
 mod number;
 mod owens_t;
+mod real;
 mod series;
 mod table;
 mod tail;

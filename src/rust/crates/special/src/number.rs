@@ -1,7 +1,6 @@
 //! Numbers that carry derivatives: an algorithm written once over [`Number`] gives the function, and
 //! over [`Dual`] its derivatives in the parameters, with the same care for digits.
 
-use crate::{erf, gamma, zeta};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 pub(crate) trait Number:
@@ -27,7 +26,7 @@ pub(crate) trait Number:
     fn sqrt(self) -> Self;
     /// The logarithm of the gamma function (`n = 0`) or its `n`-th derivative.
     fn lgamma_derivative(self, n: u32) -> Self;
-    /// `exp(x^2) erfc(x)` below [`erf::FAR`], where it has no series of its own.
+    /// `exp(x^2) erfc(x)` below `erf::FAR`, where it has no series of its own.
     fn erfcx_near(self) -> Self;
 
     /// `x (a + b) - a` with one rounding; `y = 1 - x`, of which the smaller one is exact.
@@ -39,60 +38,6 @@ pub(crate) trait Number:
 
     fn recip(self) -> Self {
         Self::constant(1.0) / self
-    }
-}
-
-impl Number for f64 {
-    #[inline]
-    fn constant(value: f64) -> Self {
-        value
-    }
-    #[inline]
-    fn value(self) -> f64 {
-        self
-    }
-    #[inline]
-    fn is_negligible(self, sum: Self, eps: f64) -> bool {
-        self.abs() <= eps * sum.abs()
-    }
-    #[inline]
-    fn ln(self) -> Self {
-        self.ln()
-    }
-    #[inline]
-    fn ln_1p(self) -> Self {
-        self.ln_1p()
-    }
-    #[inline]
-    fn exp(self) -> Self {
-        self.exp()
-    }
-    #[inline]
-    fn exp_m1(self) -> Self {
-        self.exp_m1()
-    }
-    #[inline]
-    fn sqrt(self) -> Self {
-        self.sqrt()
-    }
-    fn lgamma_derivative(self, n: u32) -> Self {
-        match n {
-            0 => gamma::lgamma(self),
-            _ => zeta::polygamma(f64::from(n - 1), self),
-        }
-    }
-    fn erfcx_near(self) -> Self {
-        erf::erfcx_near(self)
-    }
-    fn excess(a: Self, b: Self, x: f64, y: f64) -> Self {
-        let sum = a + b;
-        let (large, small) = if a > b { (a, b) } else { (b, a) };
-        let missed = small - (sum - large);
-        if x <= 0.5 {
-            libm::fma(x, sum, -a) + x * missed
-        } else {
-            libm::fma(-y, sum, b) - y * missed
-        }
     }
 }
 

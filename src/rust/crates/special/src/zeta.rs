@@ -232,6 +232,14 @@ mod tests {
     }
 
     #[test]
+    fn a_small_step_of_lgamma_is_a_derivative() {
+        for b in [0.01, 0.7, 3.0, 9.9, 25.0] {
+            let small = crate::gamma::lgamma_step(b, 1e-12) / 1e-12;
+            assert!((small / digamma(b) - 1.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
     fn both_ways_of_reflecting_agree() {
         for n in 1..8 {
             let n = f64::from(n);

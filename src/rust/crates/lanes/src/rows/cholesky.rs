@@ -1,8 +1,9 @@
 //! The Cholesky factor of one matrix.
 
 use super::share::share;
-use super::{lanes_of, panel, waiting, Below, Columns, Factors, Product};
+use super::{lanes_of, panel, waiting, Below, Columns};
 use crate::lanes::{Float, Lanes};
+use crate::operands::{Factors, Product};
 
 /// Factors the lower triangle of a square matrix in place, in room of [`packed`](super::packed); above it anything may
 /// come. Returns the order of the first minor that is not positive definite, or 0.

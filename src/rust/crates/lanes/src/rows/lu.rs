@@ -1,9 +1,10 @@
 //! `L` and `U` of one matrix.
 
 use super::share::share;
-use super::{lanes_of, panel, waiting, Below, Columns, Factors, Product};
+use super::{lanes_of, panel, waiting, Below, Columns};
 use crate::lanes::{Float, Lanes};
-use crate::Together;
+use crate::operands::{Factors, Product, Step};
+use crate::together::Together;
 use std::ops::Range;
 
 /// The largest [`panel`].
@@ -78,16 +79,6 @@ pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>, rows: &mut [i32]) ->
         step.share(together, right, work);
     }
     singular
-}
-
-/// Columns that have their results, the number of the first one, and the rows of their pivots.
-#[derive(Clone, Copy, Debug)]
-pub struct Step<'a, V> {
-    m: usize,
-    stride: usize,
-    known: &'a [V],
-    first: usize,
-    rows: &'a [i32],
 }
 
 impl<V: Lanes> Step<'_, V> {

@@ -15,15 +15,12 @@ mod reflect;
 mod share;
 
 pub(crate) use lu::follow;
-pub use lu::Step;
 pub(crate) use product::{packed, product};
-pub use product::{Factors, Product};
 pub(crate) use reflect::{prepare, project, reflect};
-pub use reflect::{Block, Task};
 
 use super::block::finite;
 use super::lanes::{Float, Lanes};
-use super::Together;
+use super::together::Together;
 use std::ops::Range;
 
 /// Vectors of a column from which on columns that follow one another at a power of 2 would push each other out of

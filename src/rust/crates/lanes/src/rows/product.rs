@@ -2,32 +2,12 @@
 //! the innermost loop reads them, which holds a tile of the result in registers.
 
 use crate::lanes::{Float, Lanes};
+use crate::operands::{Factors, Product};
 use std::ops::Range;
 
 /// Columns that are packed at a time, and vectors of rows: what the second level of cache holds.
 const DEPTH: usize = 256;
 const HEIGHT: usize = 24;
-
-/// Where the factors of the products stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Factors {
-    /// In the columns that are changed, in the rows of the known ones: `A₂₂ - L₂₁ U₁₂`.
-    Above,
-    /// In the known columns, in the rows of those that are changed, of which no more than the lower triangle is
-    /// wanted: `A₂₂ - L₂₁ L₂₁ᵀ`.
-    Beside,
-}
-
-/// From some columns the known ones, each multiplied by its factor, are taken, in the vectors `rows`.
-#[derive(Clone, Debug)]
-pub struct Product<'a, V> {
-    pub(crate) stride: usize,
-    pub(crate) rows: Range<usize>,
-    pub(crate) known: &'a [V],
-    /// The numbers of the first known column and of the first one that is changed.
-    pub(crate) first: (usize, usize),
-    pub(crate) factors: Factors,
-}
 
 /// Vectors of a tile's columns, and columns: with two of the operands they fill the registers, of which there are
 /// 32 or 16.

@@ -2,11 +2,12 @@
 //! at a time, so that a large matrix is fetched from memory half as often.
 
 use super::panel::{eliminate, unfold};
-use super::reflect::{room, Block, Task, BLOCK};
+use super::reflect::{room, BLOCK};
 use super::share::share;
 use super::Columns;
 use crate::lanes::{Float, Lanes};
-use crate::Together;
+use crate::operands::{Block, Task};
+use crate::together::Together;
 
 /// Columns of `Q` up to which reflections act one by one.
 const ONE_BY_ONE: usize = 12;

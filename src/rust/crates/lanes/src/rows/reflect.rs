@@ -2,20 +2,12 @@
 //! How the numbers are added up does not depend on the vectors' width.
 
 use crate::lanes::{Float, Lanes};
+use crate::operands::{Block, Task};
 use std::array::from_fn;
 use std::ops::Range;
 
 /// Reflections of a block, and rows of its triangle: whole vectors of every width.
 pub(crate) const BLOCK: usize = 16;
-
-/// Which of both a block's triangle is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
-    /// `Hᵀ C`, of a factorisation.
-    Factor,
-    /// `H C`, of the columns of `Q`.
-    Columns,
-}
 
 /// Columns that are computed at a time, and vectors of a tile's columns: they fill the registers, of which there are
 /// 32 or 16.
@@ -25,20 +17,6 @@ const FEW: (usize, usize) = (2, 6);
 /// Vectors that the memory of a block has, in columns of `stride`.
 pub(crate) fn room(stride: usize, width: usize) -> usize {
     2 * BLOCK * stride + 2 * BLOCK * BLOCK.div_ceil(width)
-}
-
-/// Reflections that are ready to act.
-#[derive(Clone, Copy, Debug)]
-pub struct Block<'a, V> {
-    /// `V` by columns, and by rows.
-    v: &'a [V],
-    v_rows: &'a [V],
-    /// `T` or its transposed, by columns.
-    t: &'a [V],
-    /// The vector of a matrix's columns where they begin.
-    first: usize,
-    /// The rows, from there on, where the columns they act on are not 0.
-    rows: (usize, usize),
 }
 
 impl<'a, V: Lanes> Block<'a, V> {

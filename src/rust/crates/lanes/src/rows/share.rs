@@ -1,9 +1,9 @@
 //! Columns that several threads change, some each. It does not matter to a column which thread that is, nor which
 //! columns are beside it.
 
-use super::Lanes;
+use crate::lanes::Lanes;
 use crate::scratch::{with_lines, Line};
-use crate::Together;
+use crate::together::Together;
 use std::sync::Mutex;
 
 /// Operations from which on it pays to wake threads.

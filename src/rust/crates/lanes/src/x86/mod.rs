@@ -9,8 +9,9 @@ mod transpose;
 
 use crate::block;
 use crate::lanes::{Float, Lanes};
+use crate::operands::{Block, Product, Step, Task};
 use crate::processor;
-use crate::rows::{self, Block, Product, Step, Task};
+use crate::rows;
 use std::arch::x86_64::*;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 

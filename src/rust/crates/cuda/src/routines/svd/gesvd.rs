@@ -1,6 +1,6 @@
 //! By QR iteration.
 
-use super::{Parts, Places};
+use super::parts::{Parts, Places};
 use crate::scratch::Work;
 use crate::{handles, status, Batch, DeviceSliceMut, Element};
 use matrices::Vectors;

@@ -1,6 +1,6 @@
 //! By Jacobi's method.
 
-use super::{kind, Parts, Places};
+use super::parts::{kind, Parts, Places};
 use crate::batched::{count_of, in_parts};
 use crate::scratch::Elements;
 use crate::{handles, job, sizes, status, Batch, DeviceSliceMut, Element};

@@ -1,6 +1,6 @@
 //! By polar decomposition.
 
-use super::{kind, Parts, Places};
+use super::parts::{kind, Parts, Places};
 use crate::scratch::Work;
 use crate::{handles, job, status, Batch, DeviceSliceMut, Element};
 use std::ffi::c_int;

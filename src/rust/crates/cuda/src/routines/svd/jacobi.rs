@@ -1,6 +1,6 @@
 //! By Jacobi's method in a kernel of our own, a block of threads for each matrix.
 
-use super::{kind, Parts, Places};
+use super::parts::{kind, Parts, Places};
 use crate::kernels::{self, Blocks};
 use crate::scratch::{bytes, Arena};
 use crate::{sizes, Batch, DeviceSlice, DeviceSliceMut, Element};

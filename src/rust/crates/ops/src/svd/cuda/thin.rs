@@ -1,6 +1,6 @@
 //! The thin decomposition, its method chosen by the sizes, and its copies and transposes.
 
-use super::{gesvd, gesvdj};
+use super::guarded::{gesvd, gesvdj};
 use cuda::routines::svd::{self, Form, Parts};
 use cuda::scratch::{bytes, Arena};
 use cuda::{columns, device, sizes, Batch, DeviceSlice, Element};

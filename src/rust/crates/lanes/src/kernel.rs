@@ -1,0 +1,121 @@
+//! What a kernel is.
+
+use super::lanes::{Float, Lanes};
+use matrices::{Complex, Element};
+use std::ops::Range;
+
+/// What is done with each group of matrices. Whether a matrix is one of many in a block, of few
+/// (the other lanes hold what is left there, and are not looked at) or alone must not change its
+/// result; it does not where lanes are never mixed.
+pub trait Kernel<T> {
+    /// How many `V`s it works in.
+    fn scratch(&self) -> usize;
+
+    /// Whether [`run_rows`](Kernel::run_rows) computes what is left after blocks: all matrices where no
+    /// [block pays](Kernel::block_pays).
+    fn alone_in_rows(&self) -> bool {
+        false
+    }
+
+    /// Whether a block of `width` lanes pays for so many matrices: it costs what a few cost one by one, however
+    /// many it holds.
+    fn block_pays(&self, width: usize, matrices: usize) -> bool {
+        matrices > width / 4
+    }
+
+    /// How many vectors of `width` lanes [`run_rows`](Kernel::run_rows) works in.
+    fn rows_scratch(&self, _width: usize) -> usize {
+        0
+    }
+
+    /// As [`run`](Kernel::run), of complex matrices, whose parts stand one after the other.
+    fn run_complex<V: Lanes<Float = T::Real>>(&mut self, _range: Range<usize>, _scratch: &mut [V])
+    where
+        T: Element,
+        T::Real: Float,
+    {
+        unreachable!("a kernel without complex numbers");
+    }
+
+    /// Computes matrix `one` with its rows in lanes. Where a matrix of that shape may be computed by
+    /// [`run`](Kernel::run) too, to the same bits; where none is, as in QR of more than 64 rows or columns, to bits
+    /// that do not depend on the vectors' width.
+    fn run_rows<V: Lanes<Float = T>>(&mut self, _one: usize, _scratch: &mut [V])
+    where
+        T: Float,
+    {
+        unreachable!("a kernel without rows in lanes");
+    }
+
+    /// Computes the matrices of `range`, which are not more than `V` has lanes; `scratch` holds
+    /// anything. To be `#[inline(always)]`, as what it calls: so it gets the vector instructions.
+    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
+    where
+        T: Float;
+}
+
+/// [`Kernel::run`] and [`Kernel::run_complex`] of a kernel whose `block` computes with both kinds of numbers.
+macro_rules! run_by_block {
+    () => {
+        #[inline(always)]
+        fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
+        where
+            T: Float,
+        {
+            self.block::<V>(range, scratch);
+        }
+
+        #[inline(always)]
+        fn run_complex<V: Lanes<Float = T::Real>>(&mut self, range: Range<usize>, scratch: &mut [V])
+        where
+            T::Real: Float,
+        {
+            self.block::<Pair<V>>(range, scratch);
+        }
+    };
+}
+pub(crate) use run_by_block;
+
+/// A kernel of complex matrices, as one of their parts.
+pub(crate) struct Parts<K>(pub(crate) K);
+
+impl<T: Float, K: Kernel<Complex<T>>> Kernel<T> for Parts<K>
+where
+    Complex<T>: Element<Real = T>,
+{
+    #[inline(always)]
+    fn scratch(&self) -> usize {
+        self.0.scratch()
+    }
+
+    #[inline(always)]
+    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
+    where
+        T: Float,
+    {
+        self.0.run_complex(range, scratch);
+    }
+}
+
+/// The matrices `range` as a kernel was given them: elsewhere, or in `a`, which is as many.
+#[inline(always)]
+pub(crate) fn given<'a, T>(from: Option<&'a [T]>, a: &'a [T], range: Range<usize>) -> &'a [T] {
+    let size = a.len() / range.len();
+    from.map_or(a, |from| &from[range.start * size..range.end * size])
+}
+
+/// Rows and columns up to which a kernel is the best there is.
+#[derive(Clone, Copy, Debug)]
+pub struct Most {
+    /// Of real matrices.
+    pub real: i32,
+    /// Of complex ones; 0 if it has none.
+    pub complex: i32,
+}
+
+impl Most {
+    /// A kernel of real matrices only.
+    pub(crate) const fn real(real: i32) -> Self {
+        Most { real, complex: 0 }
+    }
+}
