@@ -1,9 +1,28 @@
-//! Why a routine was not called, and what one says of its arguments.
+//! Why a routine was not called.
 
-use crate::library::{self, Refused};
-use crate::sys::Int;
+use crate::int::Int;
 use std::fmt;
 use std::io;
+
+/// Names a LAPACK: a file, or one of the [places](PLACES).
+pub const VARIABLE: &str = "XLAFFI_LAPACK";
+
+/// A library that was not taken.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// Where it was looked for.
+    pub place: &'static str,
+    /// Its file, or what was asked of the system.
+    pub path: String,
+    /// What it lacks.
+    pub why: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}): {}", self.place, self.path, self.why)
+    }
+}
 
 /// Why there is no result.
 #[derive(Debug)]
@@ -31,7 +50,7 @@ pub enum Error {
     },
     /// No LAPACK that was found can be used.
     NoLibrary {
-        /// What [`VARIABLE`](library::VARIABLE) asks for.
+        /// What [`VARIABLE`] asks for.
         asked: Option<String>,
         /// Those that were found.
         refused: Vec<Refused>,
@@ -62,7 +81,7 @@ impl fmt::Display for Error {
             Error::NoLibrary { asked, refused } => {
                 f.write_str("no LAPACK can be used")?;
                 if let Some(asked) = asked {
-                    write!(f, " ({} is \"{asked}\")", library::VARIABLE)?;
+                    write!(f, " ({} is \"{asked}\")", VARIABLE)?;
                 }
                 if refused.is_empty() {
                     f.write_str(": none was found")?;
@@ -83,33 +102,5 @@ impl std::error::Error for Error {
             Error::NoThread(error) => Some(error),
             _ => None,
         }
-    }
-}
-
-/// A negative `info` blames an argument of ours, or says that the routine was not called.
-///
-/// # Errors
-/// It is negative.
-#[inline]
-pub fn refuse_negative(info: Int, routine: &'static str) -> Result<()> {
-    if info >= 0 {
-        return Ok(());
-    }
-    Err(refusal(info, routine))
-}
-
-#[cold]
-fn refusal(info: Int, routine: &'static str) -> Error {
-    match info {
-        // Should one have been found since, the call is none the less without a result.
-        NO_LIBRARY => library::choose().err().unwrap_or(Error::NoLibrary {
-            asked: None,
-            refused: Vec::new(),
-        }),
-        NO_MEMORY => Error::NoCopy,
-        _ => Error::Refused {
-            routine,
-            argument: info.unsigned_abs(),
-        },
     }
 }

@@ -2,8 +2,10 @@
 //! precision, on copies.
 
 use crate::error::NO_MEMORY;
+use crate::int::Int;
+use crate::list::{arguments, list};
 use crate::routines::gesdd_real;
-use crate::sys::{arguments, list, Int, Routines};
+use crate::sys::Routines;
 use crate::workspace::filled;
 use matrices::{Complex, Element};
 
@@ -47,7 +49,7 @@ struct Widened<N: Narrow> {
 }
 
 impl<N: Narrow> Widened<N> {
-    /// Zeros in place of that many elements, and room for a column behind them: see `room.rs`.
+    /// Zeros in place of that many elements, and room for a column behind them: see `padded.rs`.
     #[inline(never)]
     fn scratch(_: *const N, extents: &[Int]) -> Option<Self> {
         let sizes = || {
@@ -181,7 +183,7 @@ macro_rules! widen {
     };
 }
 
-macro_rules! method {
+macro_rules! promoted {
     ($name:ident $arguments:tt ($($method:tt)*) $names:tt $fortran:tt $passed:tt) => {
         /// # Safety
         /// As [`Routines`]'.
@@ -191,7 +193,7 @@ macro_rules! method {
     };
 }
 
-macro_rules! methods {
+macro_rules! all_promoted {
     ($($name:ident: $real:literal, $complex:literal $arguments:tt $(-> $info:ident)?;)*) => {
         /// [`Routines`] in double precision.
         #[allow(clippy::too_many_arguments)] // LAPACK's own
@@ -199,10 +201,10 @@ macro_rules! methods {
         where
             Self::Real: Narrow<Wide = <Self::Wide as Element>::Real>,
         {
-            $(arguments! { method!($name $arguments) both [] [] [] [] [] [] $arguments })*
+            $(arguments! { promoted!($name $arguments) both [] [] [] [] [] [] $arguments })*
         }
     };
 }
-list!(methods!());
+list!(all_promoted!());
 
 impl<N: Narrow> Promoted for N where N::Real: Narrow<Wide = <N::Wide as Element>::Real> {}

@@ -1,4 +1,4 @@
-//! Room on the stack. OpenBLAS's threaded factorisations recurse with half a megabyte per level
+//! Space on the stack. OpenBLAS's threaded factorisations recurse with half a megabyte per level
 //! and no stack probes: on a thread with a small stack (2 MiB under `ulimit -s unlimited`) they
 //! run past the guard page and overwrite other memory without a word.
 
@@ -14,7 +14,7 @@ const OURS: usize = 16 << 20;
 ///
 /// # Errors
 /// `f`'s, or no thread could be started.
-pub fn with_room<R: Send>(f: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+pub fn with_stack<R: Send>(f: impl FnOnce() -> Result<R> + Send) -> Result<R> {
     let marker = 0_u8;
     let here = std::ptr::from_ref(&marker) as usize;
     if here.saturating_sub(limit()) >= NEEDED {
@@ -86,7 +86,7 @@ mod tests {
     fn a_large_stack_is_used_as_it_is() {
         let stayed = on_stack_of(8 << 20, || {
             let outer = current().id();
-            with_room(|| Ok(current().id() == outer))
+            with_stack(|| Ok(current().id() == outer))
         });
         assert!(matches!(stayed.expect("no panic"), Ok(true)));
     }
@@ -104,7 +104,7 @@ mod tests {
     fn on_a_small_stack_there_is_room_all_the_same() {
         let depth = NEEDED / (16 << 10) - 32;
         let dug = on_stack_of(256 << 10, || {
-            with_room(|| Ok(dig(NEEDED / (16 << 10) - 32)))
+            with_stack(|| Ok(dig(NEEDED / (16 << 10) - 32)))
         });
         assert_eq!(dug.expect("no panic").expect("room"), depth + 1);
     }
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn a_panic_comes_back_to_the_caller() {
-        let outcome = on_stack_of(256 << 10, || with_room::<()>(|| panic!("on purpose")));
+        let outcome = on_stack_of(256 << 10, || with_stack::<()>(|| panic!("on purpose")));
         let panic = outcome.expect_err("a panic");
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"));
     }

@@ -1,7 +1,7 @@
 //! The memory that LAPACK works in, sized before any work and made once per thread.
 
 use crate::error::{Error, Result};
-use crate::sys::Int;
+use crate::int::Int;
 use matrices::{Complex, Element};
 use std::cell::Cell;
 use std::mem::take;
@@ -125,7 +125,7 @@ fn resized<T: Clone>(mut kept: Vec<T>, len: usize, value: T) -> Result<Vec<T>> {
 
 /// Elements behind the end that are ours: OpenBLAS 0.3.21's complex `gemv` for Haswell reads, without
 /// using it, one element more of its vector, which faults where the next page is not mapped; see
-/// `room.rs`.
+/// `padded.rs`.
 const SLACK: usize = 512;
 
 /// A vector of `len` times `value`.

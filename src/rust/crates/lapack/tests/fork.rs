@@ -2,14 +2,14 @@
 #![cfg(unix)]
 
 use lapack::routines::getrf;
-use lapack::{with_room, Turn, Work};
+use lapack::{with_stack, Turn, Work};
 
 fn factors() -> Vec<f64> {
     const N: usize = 300;
     let mut a: Vec<f64> = (0..N * N).map(|k| (k * 7919 % 1009) as f64).collect();
     let mut pivots = [0; N];
     let turn = Turn::new(Work::Library);
-    let info = with_room(|| {
+    let info = with_stack(|| {
         let _here = turn.enter();
         Ok(getrf((N as i32, N as i32), &mut a, &mut pivots))
     });

@@ -2,7 +2,7 @@
 //! results.
 
 use lapack::routines::{getrf, potrf};
-use lapack::{with_room, Turn, Work};
+use lapack::{with_stack, Turn, Work};
 use matrices::Triangle;
 use std::sync::Barrier;
 
@@ -25,7 +25,7 @@ fn matrix(n: usize) -> Vec<f64> {
 
 fn factors(work: Work, n: usize) -> Vec<f64> {
     let turn = Turn::new(work);
-    let result = with_room(|| {
+    let result = with_stack(|| {
         let _here = turn.enter();
         let (mut lu, mut chol, mut pivots) = (matrix(n), matrix(n), vec![0; n]);
         assert_eq!(getrf((n as i32, n as i32), &mut lu, &mut pivots), 0);

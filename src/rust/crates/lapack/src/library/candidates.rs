@@ -1,12 +1,10 @@
 //! Where a LAPACK is looked for, the best place first.
 
 use super::loaded::Loaded;
+use crate::error::VARIABLE;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-
-/// Names a LAPACK: a file, or one of the [places](PLACES).
-pub const VARIABLE: &str = "XLAFFI_LAPACK";
 
 /// The words that [`VARIABLE`] may have, and what they mean.
 const PLACES: [(&str, &str); 5] = [

@@ -1,8 +1,7 @@
 //! A shared library, or the two that R has for LAPACK and BLAS.
 
 use super::conventions::Convention;
-use super::Address;
-use crate::sys::Int;
+use crate::int::{Address, Int};
 use libloading::Library;
 use std::ffi::{c_char, c_int, c_void, CStr};
 use std::path::Path;

@@ -3,71 +3,29 @@
 mod candidates;
 mod conventions;
 mod loaded;
+mod lock;
+mod table;
 mod threads;
 mod trial;
 
-use crate::error::{Error, Result};
-use crate::sys::{c, d, s, z, Int};
+use crate::error::{Error, Refused, Result};
+use crate::int::Int;
+use crate::tables::{c, d, s, z};
 use candidates::Search;
 use conventions::{Convention, CONVENTIONS};
 use loaded::Loaded;
+use lock::lock;
 use std::cell::Cell;
-use std::ffi::c_void;
-use std::fmt;
-use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
+use table::Library;
+use threads::Control;
 
-pub use candidates::{look_in, Sites, VARIABLE};
+pub use candidates::{look_in, Sites};
+pub use table::About;
 pub use threads::{Turn, Work};
-
-/// Of a symbol.
-pub(crate) type Address = NonNull<c_void>;
 
 /// Set to `0`, single precision is computed in double precision even where the library has it.
 pub const SINGLE: &str = "XLAFFI_F32_LAPACK";
-
-/// A library's tables of symbols.
-#[derive(Debug)]
-pub(crate) struct Library {
-    pub(crate) s: Option<s::Table>,
-    pub(crate) d: d::Table,
-    pub(crate) c: Option<c::Table>,
-    pub(crate) z: z::Table,
-    threads: threads::Control,
-    about: About,
-}
-
-/// What can be said of the library in use.
-#[derive(Clone, Debug)]
-pub struct About {
-    /// Where it was looked for.
-    pub place: &'static str,
-    /// Its file, or what was asked of the system.
-    pub path: String,
-    /// Its name and version, as far as it tells.
-    pub version: String,
-    /// Whether it has single precision, which is computed in double precision otherwise.
-    pub single: bool,
-    /// Threads of its own, as far as it tells.
-    pub threads: Option<i32>,
-}
-
-/// A library that was not taken.
-#[derive(Clone, Debug)]
-pub struct Refused {
-    /// Where it was looked for.
-    pub place: &'static str,
-    /// Its file, or what was asked of the system.
-    pub path: String,
-    /// What it lacks.
-    pub why: String,
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({}): {}", self.place, self.path, self.why)
-    }
-}
 
 /// The library in use, and those that came before it.
 static CHOSEN: OnceLock<(&'static Library, Vec<Refused>)> = OnceLock::new();
@@ -89,6 +47,15 @@ pub(crate) fn current() -> Option<&'static Library> {
 #[cold]
 fn not_yet() -> Option<&'static Library> {
     TRIAL.get().or_else(|| choose().ok())
+}
+
+impl Turn {
+    /// Waits until nobody is there who wants another number of threads.
+    #[must_use]
+    pub fn new(work: Work) -> Self {
+        let control = current().map_or(Control::None, |library| library.threads);
+        Turn::of(work, control)
+    }
 }
 
 /// A library and those that were not taken, or why there is none.
@@ -158,7 +125,7 @@ fn take(
         (Ok(s), Ok(c)) if single => (Some(s), Some(c)),
         _ => (None, None),
     };
-    let threads = threads::Control::of(&loaded, convention);
+    let threads = Control::of(&loaded, convention);
     // For good: threads of the library's may run.
     let library: &'static Library = Box::leak(Box::new(Library {
         s,
@@ -196,8 +163,4 @@ fn convention(loaded: &Loaded) -> std::result::Result<Convention, String> {
         ));
     }
     Ok(found)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

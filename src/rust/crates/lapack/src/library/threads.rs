@@ -4,7 +4,7 @@
 
 use super::conventions::Convention;
 use super::loaded::Loaded;
-use super::{current, lock};
+use super::lock::lock;
 use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -122,15 +122,7 @@ pub struct Turn {
 
 impl Turn {
     /// Waits until nobody is there who wants another number of threads.
-    #[must_use]
-    pub fn new(work: Work) -> Self {
-        Turn::of(
-            work,
-            current().map_or(Control::None, |library| library.threads),
-        )
-    }
-
-    fn of(work: Work, control: Control) -> Self {
+    pub(super) fn of(work: Work, control: Control) -> Self {
         if let Control::Process { get, set } = control {
             let mut gate = lock(&GATE);
             if work == Work::Library {

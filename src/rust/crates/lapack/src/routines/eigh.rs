@@ -1,6 +1,8 @@
 //! Eigenvalues of Hermitian matrices.
 
-use super::{elements, job, length, Int, Routines, BLOCK};
+use super::lengths::{elements, job, length, BLOCK};
+use crate::int::Int;
+use crate::sys::Routines;
 use crate::workspace::{Sizes, Workspace};
 use matrices::Triangle;
 

@@ -1,7 +1,9 @@
 //! Singular values by the QR algorithm.
 
+use super::lengths::{best_length, length, BLOCK};
 use super::svd::checked_lengths;
-use super::{best_length, length, Int, Routines, BLOCK};
+use crate::int::Int;
+use crate::sys::Routines;
 use crate::workspace::{Sizes, Workspace};
 use matrices::{Element, Vectors};
 

@@ -1,6 +1,8 @@
 //! LU factorisation.
 
-use super::{elements, Int, Routines};
+use super::lengths::elements;
+use crate::int::Int;
+use crate::sys::Routines;
 
 /// `P A = L U` in place; `a` is column-major `m` × `n` without gaps, `pivots` has `min(m, n)` places.
 /// `info` is positive where `U` has a zero on its diagonal.

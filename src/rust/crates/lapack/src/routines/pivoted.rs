@@ -1,6 +1,8 @@
 //! QR factorisation with column pivoting.
 
-use super::{elements, length, Int, Routines, BLOCK};
+use super::lengths::{elements, length, BLOCK};
+use crate::int::Int;
+use crate::sys::Routines;
 use crate::workspace::{Sizes, Workspace};
 
 /// The workspace of [`geqp3`] on `n` columns.

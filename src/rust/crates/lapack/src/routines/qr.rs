@@ -1,6 +1,8 @@
 //! QR factorisation.
 
-use super::{elements, length, Int, Routines, BLOCK};
+use super::lengths::{elements, length, BLOCK};
+use crate::int::Int;
+use crate::sys::Routines;
 use crate::workspace::{Sizes, Workspace};
 
 /// The workspace of [`geqrf`] and [`orgqr`] on `n` columns.

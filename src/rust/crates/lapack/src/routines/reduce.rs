@@ -1,6 +1,8 @@
 //! Reduction to simpler forms, and products with `Q`.
 
-use super::{elements, length, Int, Routines, BLOCK};
+use super::lengths::{elements, length, BLOCK};
+use crate::int::Int;
+use crate::sys::Routines;
 use crate::workspace::{Sizes, Workspace};
 use matrices::Triangle;
 

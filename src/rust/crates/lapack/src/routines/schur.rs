@@ -1,6 +1,8 @@
 //! Schur form.
 
-use super::{best_length, elements, job, length, Int, Routines, BLOCK};
+use super::lengths::{best_length, elements, job, length, BLOCK};
+use crate::int::Int;
+use crate::sys::Routines;
 use crate::workspace::{Sizes, Workspace};
 use matrices::Element;
 

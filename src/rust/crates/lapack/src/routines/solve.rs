@@ -1,6 +1,8 @@
 //! Cholesky factorisation and systems of equations.
 
-use super::{elements, length, Int, Routines};
+use super::lengths::{elements, length};
+use crate::int::Int;
+use crate::sys::Routines;
 use matrices::{Form, Transpose, Triangle};
 
 /// The Cholesky factor in place of the triangle of an `n` × `n` matrix. `info` is positive where the

@@ -1,6 +1,8 @@
 //! Singular values.
 
-use super::{best_length, elements, length, Int, Routines, BLOCK};
+use super::lengths::{best_length, elements, length, BLOCK};
+use crate::int::Int;
+use crate::sys::Routines;
 use crate::workspace::{Sizes, Workspace};
 use matrices::{Element, Vectors};
 

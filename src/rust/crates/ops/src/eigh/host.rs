@@ -8,7 +8,7 @@ use crate::platform::host::{kernel_suits, xla_error, Batch, HostScalar, Unwanted
 use crate::platform::Call;
 use lanes::eigh::{Syevd, MOST, NOT_FINITE};
 use lapack::routines;
-use lapack::{refuse_negative, Roomy, Sizes, Workspace};
+use lapack::{refuse_negative, Padded, Sizes, Workspace};
 use matrices::{triangle_finite, Element, Triangle};
 use xla_ffi::{AnyBufferMut, Host, Result};
 
@@ -67,7 +67,7 @@ pub fn syevd<T: HostScalar>(
         |ws, ((a, w), info)| {
             *info = NOT_FINITE;
             if triangle_finite(a, n as usize, triangle) {
-                let mut a = Roomy::new(a, n)?;
+                let mut a = Padded::new(a, n)?;
                 *info = routines::syevd(vectors, triangle, &mut a, w, ws);
                 refuse_negative(*info, "syevd")?;
             }

@@ -3,7 +3,7 @@
 use crate::platform::host::batch::{for_each, split};
 use crate::platform::host::{reflect, xla_error, Batch, HostScalar};
 use lapack::routines;
-use lapack::{refuse_negative, Roomy, Sizes, Workspace};
+use lapack::{refuse_negative, Padded, Sizes, Workspace};
 use matrices::{triangle_finite, Element, Triangle};
 use xla_ffi::Result;
 
@@ -45,7 +45,7 @@ pub fn sytrd<T: HostScalar>(
                 tau.fill(T::NAN);
                 return Ok(());
             }
-            let mut a = Roomy::new(a, shape.rows)?;
+            let mut a = Padded::new(a, shape.rows)?;
             let info = routines::sytrd(triangle, &mut a, (d, e, tau), ws);
             refuse_negative(info, "sytrd")
         },

@@ -8,7 +8,7 @@ use crate::platform::host::{kernel_suits, xla_error, Batch, HostScalar, Unwanted
 use crate::platform::Call;
 use lanes::svd::{Gesdd, MOST};
 use lapack::routines;
-use lapack::{filled, refuse_negative, Roomy, Sizes, Workspace, NOT_FINITE};
+use lapack::{filled, refuse_negative, Padded, Sizes, Workspace, NOT_FINITE};
 use matrices::{all_finite, fill_identity, Element, Vectors};
 use xla_ffi::{AnyBuffer, AnyBufferMut, Host, Result};
 
@@ -223,8 +223,8 @@ impl<T: HostScalar> Parts<'_, T> {
         let Parts { s, u, vt, info } = self;
         *info = NOT_FINITE;
         if all_finite(a) {
-            let mut a = Roomy::new(a, rows)?;
-            let mut vt = Roomy::new(vt, vt_rows)?;
+            let mut a = Padded::new(a, rows)?;
+            let mut vt = Padded::new(vt, vt_rows)?;
             *info = routine(&mut a, s, (u, &mut vt));
             // Newer versions look for NaN themselves, in what they were given and on the way.
             if *info != NOT_FINITE {

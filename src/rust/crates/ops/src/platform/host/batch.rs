@@ -4,7 +4,7 @@
 
 use super::{xla_error, Batch};
 use lanes::{NoMemory, Together};
-use lapack::{with_room, Turn, Work};
+use lapack::{with_stack, Turn, Work};
 use std::sync::{Mutex, PoisonError};
 use xla_ffi::{Context, Result};
 
@@ -118,7 +118,7 @@ fn in_threads(
 ) -> Result<()> {
     let turn = Turn::new(whose);
     let work = || {
-        with_room(|| {
+        with_stack(|| {
             let _here = turn.enter();
             work()
         })

@@ -41,11 +41,6 @@ const CRATES: &[(&str, &[&str])] = &[
 
 /// The crates whose modules have no order yet. At the end there are none.
 const UNORDERED: &[&str] = &[
-    "cuda",
-    "lanes",
-    "lapack",
-    "ops",
-    "special",
     "xla-ffi",
 ];
 

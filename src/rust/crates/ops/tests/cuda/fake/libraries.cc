@@ -54,7 +54,7 @@ void zgeev_(const char *, const char *, int *, C128 *, int *, C128 *, C128 *, in
 
 namespace {
 // OpenBLAS's threaded getrf and potrf need more stack than a test's thread has.
-template <class F> void with_room(F f) {
+template <class F> void with_stack(F f) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 16 << 20);
@@ -162,7 +162,7 @@ API cublasSetStream_v2(void *, void *) { return 0; }
 #define CUBLAS(S, s, T, or_, sy)                                                                          \
   API cublas##S##getrfBatched(void *, int n, T *const *a, int lda, int *pivots, int *info, int count) {   \
     ENTER;                                                                                                \
-    with_room([&] { for (int b = 0; b < count; ++b) s##getrf_(&n, &n, a[b], &lda, pivots + b * n, info + b); });              \
+    with_stack([&] { for (int b = 0; b < count; ++b) s##getrf_(&n, &n, a[b], &lda, pivots + b * n, info + b); });              \
     return 0;                                                                                             \
   }                                                                                                       \
   API cublas##S##geqrfBatched(void *, int m, int n, T *const *a, int lda, T *const *tau, int *info, int count) { \
@@ -190,7 +190,7 @@ API cusolverDnCreateGesvdjInfo(void **params) { return *params = new int, 0; }
   API cusolverDn##S##getrf(void *, int m, int n, T *a, int lda, T *work, int *pivots, int *info) {          \
     ENTER;                                                                                                  \
     use(work, WORK);                                                                                        \
-    with_room([&] { s##getrf_(&m, &n, a, &lda, pivots, info); });                                                               \
+    with_stack([&] { s##getrf_(&m, &n, a, &lda, pivots, info); });                                                               \
     return 0;                                                                                               \
   }                                                                                                         \
   API cusolverDn##S##geqrf_bufferSize(void *, int, int, T *, int, int *length) { return *length = WORK, 0; } \
@@ -225,13 +225,13 @@ API cusolverDnCreateGesvdjInfo(void **params) { return *params = new int, 0; }
     ENTER;                                                                                                  \
     use(work, length);                                                                                      \
     char triangle = letter(uplo);                                                                           \
-    with_room([&] { s##potrf_(&triangle, &n, a, &lda, info, 1); });                                                             \
+    with_stack([&] { s##potrf_(&triangle, &n, a, &lda, info, 1); });                                                             \
     return 0;                                                                                               \
   }                                                                                                         \
   API cusolverDn##S##potrfBatched(void *, int uplo, int n, T **a, int lda, int *info, int count) {          \
     ENTER;                                                                                                  \
     char triangle = letter(uplo);                                                                           \
-    with_room([&] { for (int b = 0; b < count; ++b) s##potrf_(&triangle, &n, a[b], &lda, info + b, 1); });                      \
+    with_stack([&] { for (int b = 0; b < count; ++b) s##potrf_(&triangle, &n, a[b], &lda, info + b, 1); });                      \
     return 0;                                                                                               \
   }                                                                                                         \
   API cusolverDn##S##sy##trd_bufferSize(void *, int, int, const T *, int, const Real<T> *, const Real<T> *, const T *, int *length) { return *length = WORK, 0; } \

@@ -1,4 +1,4 @@
-//! Room behind operands that lie in XLA's memory.
+//! Space behind operands that lie in XLA's memory.
 //!
 //! The product of a complex matrix and a vector in OpenBLAS up to 0.3.21 (`cgemv` and `zgemv`, not
 //! transposed, Haswell's kernel) reads one element of the vector too many, without using it. Where the
@@ -15,12 +15,12 @@ use std::ops::{Deref, DerefMut};
 
 /// A matrix behind which a column more may be read: complex ones are a copy, which is written back
 /// when it goes.
-pub struct Roomy<'a, W: Element> {
+pub struct Padded<'a, W: Element> {
     origin: &'a mut [W],
     copy: Option<Vec<W>>,
 }
 
-impl<'a, W: Element> Roomy<'a, W> {
+impl<'a, W: Element> Padded<'a, W> {
     /// The matrix `origin`, of that many rows.
     ///
     /// # Errors
@@ -34,11 +34,11 @@ impl<'a, W: Element> Roomy<'a, W> {
         } else {
             None
         };
-        Ok(Roomy { origin, copy })
+        Ok(Padded { origin, copy })
     }
 }
 
-impl<W: Element> Deref for Roomy<'_, W> {
+impl<W: Element> Deref for Padded<'_, W> {
     type Target = [W];
 
     fn deref(&self) -> &[W] {
@@ -46,13 +46,13 @@ impl<W: Element> Deref for Roomy<'_, W> {
     }
 }
 
-impl<W: Element> DerefMut for Roomy<'_, W> {
+impl<W: Element> DerefMut for Padded<'_, W> {
     fn deref_mut(&mut self) -> &mut [W] {
         self.copy.as_deref_mut().unwrap_or(self.origin)
     }
 }
 
-impl<W: Element> Drop for Roomy<'_, W> {
+impl<W: Element> Drop for Padded<'_, W> {
     fn drop(&mut self) {
         if let Some(copy) = &self.copy {
             self.origin.copy_from_slice(copy);
