@@ -2,8 +2,8 @@
 #![cfg(test)]
 #![allow(dead_code)]
 
-#[path = "../../../src/rust/crates/xla-ffi/src/gang.rs"]
-mod gang;
+#[path = "../../../src/rust/crates/xla-ffi/src/fork_join.rs"]
+mod fork_join;
 #[path = "../../../src/rust/crates/xla-ffi/src/registry/slot.rs"]
 mod slot;
 #[path = "../../../src/rust/crates/pjrt-jaxlib/src/cluster/launch/turn.rs"]
@@ -21,7 +21,7 @@ mod base {
 use std::ptr;
 use std::sync::atomic::{AtomicBool as PlainBool, Ordering::SeqCst};
 
-use gang::Gang;
+use fork_join::ForkJoin;
 use loom::sync::atomic::AtomicUsize;
 use loom::sync::Arc;
 use loom::thread;
@@ -161,14 +161,14 @@ fn nobody_works_when_the_caller_has_left() {
             std::mem::transmute::<*const (dyn Fn() + Sync + '_), *const (dyn Fn() + Sync)>(shared)
         };
         // SAFETY: as above.
-        let gang = Arc::new(unsafe { Gang::new(shared) });
-        let helpers = [gang.clone(), gang.clone()].map(|gang| {
+        let fork_join = Arc::new(unsafe { ForkJoin::new(shared) });
+        let helpers = [fork_join.clone(), fork_join.clone()].map(|fork_join| {
             thread::spawn(move || {
-                assert!(gang.help().is_none());
+                assert!(fork_join.help().is_none());
             })
         });
         work();
-        assert!(gang.close_and_wait().is_none());
+        assert!(fork_join.close_and_wait().is_none());
         gone.store(true, SeqCst);
         for helper in helpers {
             helper.join().unwrap();

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use xla_ffi::registry::Registry;
 use xla_ffi::{
-    bundle, handler, io, AnyBufferMut, Arg, Attr, Attrs, Context, Cx, Error, Host, Kernel, Later,
-    Op, Platform, RealAndComplex, RemainingArgs, Result, Ret, Scalar, Stateful, Untyped,
+    bundle, handler, io, AnyBufferMut, Arg, Attr, Attrs, Context, Cx, Error, Host, Kernel, Op,
+    Pending, Platform, RealAndComplex, RemainingArgs, Result, Ret, Scalar, Stateful, Untyped,
 };
 
 io! {
@@ -213,7 +213,7 @@ io! {
     pub struct LaterIo<'f> {
         x: Arg<'f, f64>,
         out: Ret<'f, f64>,
-        later: Later<'f>,
+        pending: Pending<'f>,
         fails: Attr<bool> = false,
     }
 }
@@ -231,8 +231,8 @@ impl<P: Platform> Kernel<P> for Doubled {
 
     fn run(io: LaterIo<'_>, _: &Cx<'_, P>) -> Result<()> {
         io.out.expect_dims(io.x.dims())?;
-        let (x, mut out) = (io.later.keep(io.x)?, io.later.keep_mut(io.out)?);
-        let (promise, fails) = (io.later.promise(), *io.fails);
+        let (x, mut out) = (io.pending.keep(io.x)?, io.pending.keep_mut(io.out)?);
+        let (promise, fails) = (io.pending.promise(), *io.fails);
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(20));
             for (out, x) in out.iter_mut().zip(&*x) {

@@ -1,74 +1,80 @@
-//! Attributes by name.
+//! Attributes by name and Rust type.
 
-use core::ffi::c_void;
-use core::slice;
+use core::str;
 
-use crate::attr::{AnyAttr, AttrType, AttrValue};
+use num_complex::Complex;
+
+use crate::attr::{AnyAttr, AttrType, Attrs};
+use crate::dtype::{DataType, Pred, Scalar};
 use crate::error::{Error, Operand, OperandKind, Result};
-use crate::sys;
 
-/// The attributes of a call or of a dictionary.
-#[derive(Clone, Copy, Debug)]
-pub struct Attrs<'f> {
-    types: &'f [sys::XLA_FFI_AttrType],
-    names: &'f [*mut sys::XLA_FFI_ByteSpan],
-    values: &'f [*mut c_void],
+/// A Rust type that an attribute can be read as: each [`Scalar`], `bool`, `&[T]`, `&str`,
+/// [`Attrs`], [`AnyAttr`].
+pub trait AttrValue<'f>: Sized {
+    /// What the attribute must hold.
+    const TYPE: AttrType;
+
+    /// The value, or `None` if the attribute holds something else.
+    fn read(attr: AnyAttr<'f>) -> Option<Self>;
 }
 
-// SAFETY: attributes are constants of the program; nobody writes them.
-unsafe impl Send for Attrs<'_> {}
-// SAFETY: as above.
-unsafe impl Sync for Attrs<'_> {}
+macro_rules! scalar_values {
+    ($($ty:ty),* $(,)?) => {$(
+        impl<'f> AttrValue<'f> for $ty {
+            const TYPE: AttrType = AttrType::Scalar(<$ty as Scalar>::DTYPE);
 
-impl<'f> Attrs<'f> {
-    /// # Safety
-    /// `raw` is XLA's, and all it points to lives, unchanged, for `'f`.
-    pub(crate) unsafe fn from_raw(raw: &sys::XLA_FFI_Attrs) -> Self {
-        // SAFETY: by contract the three arrays have `size` entries.
-        unsafe {
-            Attrs {
-                types: raw_slice(raw.types, raw.size),
-                names: raw_slice(raw.names, raw.size),
-                values: raw_slice(raw.attrs, raw.size),
+            fn read(attr: AnyAttr<'f>) -> Option<Self> {
+                attr.scalar()
             }
         }
-    }
+    )*};
+}
 
-    /// How many there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.types.len()
-    }
+scalar_values!(Pred, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
+scalar_values!(half::f16, half::bf16, Complex<f32>, Complex<f64>);
 
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.types.is_empty()
-    }
+impl<'f> AttrValue<'f> for bool {
+    const TYPE: AttrType = AttrType::Scalar(DataType::PRED);
 
-    /// Name and value of each, in XLA's order (sorted by name).
-    pub fn iter(&self) -> impl Iterator<Item = (&'f [u8], AnyAttr<'f>)> + 'f {
-        let all = self.types.iter().zip(self.names).zip(self.values);
-        all.map(|((&type_, &name), &value)| {
-            // SAFETY: XLA's names and values, see `from_raw`.
-            unsafe { (name_of(name), AnyAttr::from_raw(type_, value)) }
-        })
+    fn read(attr: AnyAttr<'f>) -> Option<Self> {
+        attr.scalar::<Pred>().map(Pred::get)
     }
+}
 
-    /// The attribute of that name, whatever it holds.
-    // A linear search: there are few, and a host that does not sort them does no harm.
-    #[must_use]
-    #[inline(never)] // once, not for each attribute
-    pub fn find(&self, name: &str) -> Option<AnyAttr<'f>> {
-        let is_it = |&raw: &*mut sys::XLA_FFI_ByteSpan| {
-            // SAFETY: XLA's names, see `from_raw`.
-            unsafe { name_of(raw) == name.as_bytes() }
-        };
-        let at = self.names.iter().position(is_it)?;
-        // SAFETY: XLA's values, see `from_raw`.
-        Some(unsafe { AnyAttr::from_raw(*self.types.get(at)?, *self.values.get(at)?) })
+impl<'f, T: Scalar> AttrValue<'f> for &'f [T] {
+    const TYPE: AttrType = AttrType::Array(T::DTYPE);
+
+    fn read(attr: AnyAttr<'f>) -> Option<Self> {
+        attr.array()
     }
+}
 
+/// UTF-8 text; see [`AnyAttr::bytes`] for other bytes.
+impl<'f> AttrValue<'f> for &'f str {
+    const TYPE: AttrType = AttrType::String;
+
+    fn read(attr: AnyAttr<'f>) -> Option<Self> {
+        str::from_utf8(attr.bytes()?).ok()
+    }
+}
+
+impl<'f> AttrValue<'f> for Attrs<'f> {
+    const TYPE: AttrType = AttrType::Dictionary;
+
+    fn read(attr: AnyAttr<'f>) -> Option<Self> {
+        attr.dictionary()
+    }
+}
+
+impl<'f> AttrValue<'f> for AnyAttr<'f> {
+    const TYPE: AttrType = AttrType::Any;
+
+    fn read(attr: AnyAttr<'f>) -> Option<Self> {
+        Some(attr)
+    }
+}
+
+impl<'f> Attrs<'f> {
     /// The attribute of that name.
     ///
     /// # Errors
@@ -122,30 +128,4 @@ fn unreadable<'f, V: AttrValue<'f>>(name: &'static str, attr: AnyAttr<'f>) -> Er
         _ => "one without readable memory",
     };
     Error::mismatch(attribute(name), expected, got)
-}
-
-/// # Safety
-/// `data` is null or has `size` elements that live, unchanged, for `'f`.
-#[inline]
-pub(crate) unsafe fn raw_slice<'f, T>(data: *const T, size: i64) -> &'f [T] {
-    match usize::try_from(size) {
-        // SAFETY: by contract.
-        Ok(len) if len > 0 && !data.is_null() => unsafe { slice::from_raw_parts(data, len) },
-        _ => &[],
-    }
-}
-
-/// # Safety
-/// `name` is null or a byte span that lives, unchanged, for `'f`.
-unsafe fn name_of<'f>(name: *const sys::XLA_FFI_ByteSpan) -> &'f [u8] {
-    if name.is_null() {
-        return &[];
-    }
-    // SAFETY: by contract.
-    unsafe {
-        raw_slice(
-            (*name).ptr.cast::<u8>(),
-            i64::try_from((*name).len).unwrap_or(0),
-        )
-    }
 }

@@ -3,11 +3,11 @@
 use core::ffi::c_void;
 use std::sync::Arc;
 
-use crate::attrs::{raw_slice, Attrs};
+use crate::attr::{raw_slice, Attrs};
 use crate::buffer::{AnyBuffer, AnyBufferMut};
+use crate::completion::Completion;
 use crate::context::Context;
 use crate::error::{Error, Operand, OperandKind, Result};
-use crate::later::{Call, Later};
 use crate::view::{checked, dims_of, fault, View, Want};
 use crate::{sys, DataType};
 
@@ -26,7 +26,7 @@ pub struct CallFrame<'f> {
     attrs: Attrs<'f>,
     context: Context<'f>,
     /// Set where the call may be completed later.
-    pub(crate) later: Option<Arc<Call>>,
+    pub(crate) completion: Option<Arc<Completion>>,
 }
 
 impl<'f> CallFrame<'f> {
@@ -50,7 +50,7 @@ impl<'f> CallFrame<'f> {
                 next_ret: 0,
                 attrs: Attrs::from_raw(&(*raw).attrs),
                 context: Context::from_raw((*raw).api, (*raw).ctx, host),
-                later: None,
+                completion: None,
             }
         }
     }
@@ -71,7 +71,7 @@ impl<'f> CallFrame<'f> {
     pub(crate) fn split_off_args(&mut self) -> CallFrame<'f> {
         let rest = CallFrame {
             next_ret: self.rets.len(),
-            later: None,
+            completion: None,
             ..*self
         };
         self.next_arg = self.args.len();
@@ -82,7 +82,7 @@ impl<'f> CallFrame<'f> {
     pub(crate) fn split_off_rets(&mut self) -> CallFrame<'f> {
         let rest = CallFrame {
             next_arg: self.args.len(),
-            later: None,
+            completion: None,
             ..*self
         };
         self.next_ret = self.rets.len();
@@ -111,17 +111,6 @@ impl<'f> CallFrame<'f> {
     #[must_use]
     pub fn context(&self) -> Context<'f> {
         self.context
-    }
-
-    /// What completes the call after the handler has returned.
-    ///
-    /// # Errors
-    /// XLA has no futures.
-    pub fn later(&mut self) -> Result<Later<'f>> {
-        Call::is_possible(&self.context)?;
-        Ok(Later::new(Arc::clone(
-            self.later.get_or_insert_with(Arc::default),
-        )))
     }
 
     /// The element type of the argument at `index`, if it is a buffer.

@@ -2,15 +2,15 @@
 
 use core::ops::Deref;
 
-use crate::attr::{AttrType, AttrValue};
-use crate::attrs::Attrs;
+use crate::attr::{AttrType, Attrs};
+use crate::attrs::AttrValue;
 use crate::buffer::{AnyBuffer, AnyBufferMut};
 use crate::dims::{RankCheck, RankSpec};
 use crate::dtype::Generic;
 use crate::error::Result;
 use crate::frame::CallFrame;
-use crate::later::Later;
 use crate::operand::{Arg, Ret};
+use crate::pending::Pending;
 use crate::{DataType, Scalar};
 
 /// The element type that a field asks for.
@@ -199,11 +199,11 @@ impl<'f> Field<'f> for Attrs<'f> {
     }
 }
 
-impl<'f> Field<'f> for Later<'f> {
+impl<'f> Field<'f> for Pending<'f> {
     const KIND: FieldKind = FieldKind::Completion;
 
     fn decode(frame: &mut CallFrame<'f>, _name: &'static str) -> Result<Self> {
-        frame.later()
+        frame.pending()
     }
 }
 

@@ -6,7 +6,7 @@
 /// checked), [`AnyBuffer`](crate::AnyBuffer) and [`AnyBufferMut`](crate::AnyBufferMut) (any element
 /// type), [`RemainingArgs`](crate::RemainingArgs) and [`RemainingRets`](crate::RemainingRets) (last
 /// of their kind), [`Attr`](crate::Attr) (by the field's name, with a default if one is given),
-/// [`Attrs`](crate::Attrs) (all), or that the call is completed later ([`Later`](crate::Later)). Field names are the names in error messages, doc comments end up
+/// [`Attrs`](crate::Attrs) (all), or that the call is completed later ([`Pending`](crate::Pending)). Field names are the names in error messages, doc comments end up
 /// in [`FieldInfo`](crate::FieldInfo). The struct has a lifetime (unless no field needs it) and, if
 /// its op is generic over the element type, one type parameter.
 ///

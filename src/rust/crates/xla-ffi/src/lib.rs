@@ -100,6 +100,7 @@
 mod attr;
 mod attrs;
 mod buffer;
+mod completion;
 mod context;
 mod dims;
 mod dtype;
@@ -107,22 +108,25 @@ mod dtype_set;
 mod entry;
 mod error;
 mod float_mode;
+mod fork_join;
 mod frame;
-mod gang;
 mod io;
 mod io_macro;
-mod later;
 mod layout;
 mod nearest;
 mod op;
 mod operand;
+mod panics;
+mod pending;
 mod pool;
 mod query;
 #[cfg(feature = "registry")]
 #[cfg_attr(docsrs, doc(cfg(feature = "registry")))]
 pub mod registry;
+mod report;
 mod scratch;
 mod state;
+mod state_type;
 mod sync;
 #[doc(hidden)]
 pub mod sys;
@@ -131,37 +135,41 @@ pub mod sys;
 pub mod testing;
 mod traits;
 mod user_data;
+mod version;
 mod view;
 
 /// For handlers that pass a call frame on instead of decoding it, or decode it by a table.
 #[doc(hidden)]
 pub mod raw {
-    pub use crate::entry::{answer_metadata, enter, report, OpEntry};
+    pub use crate::entry::{enter, OpEntry};
     pub use crate::nearest::nearest;
+    pub use crate::report::report;
     pub use crate::state::enter_instantiate;
+    pub use crate::version::answer_metadata;
 }
 
-pub use attr::{AnyAttr, AttrType, AttrValue};
-pub use attrs::Attrs;
+pub use attr::{AnyAttr, AttrType, Attrs};
+pub use attrs::AttrValue;
 pub use buffer::{AnyBuffer, AnyBufferMut};
 pub use context::Context;
 pub use dims::{AnyRank, MinRank, Rank, RankCheck, RankSpec};
 pub use dtype::{DataKind, DataType, DataTypeInfo, Pred, Scalar};
 pub use dtype_set::{AllDtypes, AnyFloats, Floats, Integers, RealAndComplex, Untyped};
-pub use entry::{handler, HandlerFn, REPORTED_VERSION};
+pub use entry::handler;
 pub use error::{Code, Error, Operand, OperandKind, Result};
 pub use frame::{CallFrame, Described};
 pub use half;
 pub use io::{Attr, Field, FieldDtype, FieldInfo, FieldKind, Io, RemainingArgs, RemainingRets};
-pub use later::{KeptArg, KeptRet, Later, Promise};
 pub use num_complex::{self, Complex};
 pub use op::{describe, Cx, Dispatch, DtypeSet, Host, Kernel, Op, OpInfo, Platform};
 pub use operand::{Arg, Ret};
+pub use pending::{KeptArg, KeptRet, Pending, Promise};
 pub use query::{metadata, Answer, Metadata};
 pub use scratch::Scratch;
 pub use state::{bundle, Stateful};
 pub use traits::Traits;
 pub use user_data::UserData;
+pub use version::{HandlerFn, REPORTED_VERSION};
 
 /// For the macros of this crate only.
 #[doc(hidden)]

@@ -6,15 +6,72 @@ use core::ops::{Deref, DerefMut};
 
 use crate::buffer::{AnyBuffer, AnyBufferMut};
 use crate::dims::{AnyRank, RankCheck};
+use crate::dtype::Scalar;
 use crate::error::Result;
 use crate::frame::CallFrame;
 use crate::view::Want;
-use crate::Scalar;
 
-/// An argument with elements of type `T` and rank `R` (any, unless said).
-pub struct Arg<'f, T, R = AnyRank> {
-    buffer: AnyBuffer<'f>,
-    _type: PhantomData<(T, R)>,
+macro_rules! typed {
+    ($($(#[$meta:meta])* $name:ident of $buffer:ident by $next:ident;)*) => {$(
+        $(#[$meta])*
+        pub struct $name<'f, T, R = AnyRank> {
+            buffer: $buffer<'f>,
+            _type: PhantomData<(T, R)>,
+        }
+
+        impl<T, R> fmt::Debug for $name<'_, T, R> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.buffer.fmt(f)
+            }
+        }
+
+        impl<'f, T: Scalar, R: RankCheck> $name<'f, T, R> {
+            /// Takes the next one out of the frame.
+            #[inline(always)]
+            pub(crate) fn take(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
+                let want = const {
+                    &Want {
+                        dtype: Some(T::DTYPE),
+                        rank: R::SPEC,
+                    }
+                };
+                Ok($name {
+                    buffer: frame.$next(name, None, want)?,
+                    _type: PhantomData,
+                })
+            }
+
+            /// Checks element type and rank.
+            ///
+            /// # Errors
+            /// ``argument `a` must be f32, got i32``, ``argument `a` must have rank 2, got rank 3``.
+            #[inline]
+            pub fn new(buffer: $buffer<'f>) -> Result<Self> {
+                buffer.expect_dtype(T::DTYPE)?;
+                R::SPEC.check(buffer.operand(), buffer.dims())?;
+                Ok($name {
+                    buffer,
+                    _type: PhantomData,
+                })
+            }
+        }
+
+        impl<'f, T, R> Deref for $name<'f, T, R> {
+            type Target = $buffer<'f>;
+
+            #[inline]
+            fn deref(&self) -> &Self::Target {
+                &self.buffer
+            }
+        }
+    )*};
+}
+
+typed! {
+    /// An argument with elements of type `T` and rank `R` (any, unless said).
+    Arg of AnyBuffer by next_arg_as;
+    /// A result with elements of type `T` and rank `R` (any, unless said).
+    Ret of AnyBufferMut by next_ret_as;
 }
 
 impl<T, R> Clone for Arg<'_, T, R> {
@@ -25,42 +82,7 @@ impl<T, R> Clone for Arg<'_, T, R> {
 
 impl<T, R> Copy for Arg<'_, T, R> {}
 
-impl<T, R> fmt::Debug for Arg<'_, T, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.buffer.fmt(f)
-    }
-}
-
 impl<'f, T: Scalar, R: RankCheck> Arg<'f, T, R> {
-    /// Takes the next one out of the frame.
-    #[inline(always)]
-    pub(crate) fn take(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
-        let want = const {
-            &Want {
-                dtype: Some(T::DTYPE),
-                rank: R::SPEC,
-            }
-        };
-        Ok(Arg {
-            buffer: frame.next_arg_as(name, None, want)?,
-            _type: PhantomData,
-        })
-    }
-
-    /// Checks element type and rank.
-    ///
-    /// # Errors
-    /// ``argument `a` must be f32, got i32``, ``argument `a` must have rank 2, got rank 3``.
-    #[inline]
-    pub fn new(buffer: AnyBuffer<'f>) -> Result<Self> {
-        buffer.expect_dtype(T::DTYPE)?;
-        R::SPEC.check(buffer.operand(), buffer.dims())?;
-        Ok(Arg {
-            buffer,
-            _type: PhantomData,
-        })
-    }
-
     /// The elements, in the order in which they lie in memory.
     ///
     /// # Errors
@@ -71,57 +93,7 @@ impl<'f, T: Scalar, R: RankCheck> Arg<'f, T, R> {
     }
 }
 
-impl<'f, T, R> Deref for Arg<'f, T, R> {
-    type Target = AnyBuffer<'f>;
-
-    #[inline]
-    fn deref(&self) -> &Self::Target {
-        &self.buffer
-    }
-}
-
-/// A result with elements of type `T` and rank `R` (any, unless said).
-pub struct Ret<'f, T, R = AnyRank> {
-    buffer: AnyBufferMut<'f>,
-    _type: PhantomData<(T, R)>,
-}
-
-impl<T, R> fmt::Debug for Ret<'_, T, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.buffer.fmt(f)
-    }
-}
-
 impl<'f, T: Scalar, R: RankCheck> Ret<'f, T, R> {
-    /// Takes the next one out of the frame.
-    #[inline(always)]
-    pub(crate) fn take(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
-        let want = const {
-            &Want {
-                dtype: Some(T::DTYPE),
-                rank: R::SPEC,
-            }
-        };
-        Ok(Ret {
-            buffer: frame.next_ret_as(name, None, want)?,
-            _type: PhantomData,
-        })
-    }
-
-    /// Checks element type and rank.
-    ///
-    /// # Errors
-    /// As [`Arg::new`].
-    #[inline]
-    pub fn new(buffer: AnyBufferMut<'f>) -> Result<Self> {
-        buffer.expect_dtype(T::DTYPE)?;
-        R::SPEC.check(buffer.operand(), buffer.dims())?;
-        Ok(Ret {
-            buffer,
-            _type: PhantomData,
-        })
-    }
-
     /// The elements, in the order in which they lie in memory. Until written they hold anything.
     ///
     /// # Errors
@@ -162,15 +134,6 @@ impl<'f, T: Scalar, R: RankCheck> Ret<'f, T, R> {
         f: impl FnMut([T; N]) -> T,
     ) -> Result<()> {
         self.buffer.map_from(args.map(|arg| &arg.buffer), f)
-    }
-}
-
-impl<'f, T, R> Deref for Ret<'f, T, R> {
-    type Target = AnyBufferMut<'f>;
-
-    #[inline]
-    fn deref(&self) -> &Self::Target {
-        &self.buffer
     }
 }
 

@@ -9,17 +9,17 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
 
 use crate::context::{api_fn, service, Context};
-use crate::entry::discard;
 use crate::error::Result;
 use crate::float_mode::GradualUnderflow;
-use crate::gang::Gang;
+use crate::fork_join::ForkJoin;
+use crate::panics::discard;
 use crate::sys;
 
-unsafe extern "C" fn help(gang: *mut c_void) {
+unsafe extern "C" fn help(fork_join: *mut c_void) {
     // SAFETY: from `Arc::into_raw` in `fan_out`; each task owns one count.
-    let gang = unsafe { Arc::from_raw(gang.cast_const().cast::<Gang>()) };
+    let fork_join = unsafe { Arc::from_raw(fork_join.cast_const().cast::<ForkJoin>()) };
     let _mode = GradualUnderflow::new();
-    if let Some(surplus) = gang.help() {
+    if let Some(surplus) = fork_join.help() {
         discard(surplus);
     }
 }
@@ -148,9 +148,9 @@ impl Context<'_> {
             )
         };
         // SAFETY: `close_and_wait` is below, and nothing before it panics.
-        let gang = Arc::new(unsafe { Gang::new(work_forever) });
+        let fork_join = Arc::new(unsafe { ForkJoin::new(work_forever) });
         for _ in 0..helpers {
-            let count = Arc::into_raw(Arc::clone(&gang));
+            let count = Arc::into_raw(Arc::clone(&fork_join));
             // SAFETY: `help` takes such a count.
             if unsafe { self.schedule_raw(help, count.cast_mut().cast()) }.is_err() {
                 // SAFETY: XLA did not take it, so it is still ours.
@@ -159,7 +159,7 @@ impl Context<'_> {
             }
         }
         let outcome = catch_unwind(AssertUnwindSafe(work));
-        let panic = gang.close_and_wait();
+        let panic = fork_join.close_and_wait();
         match (outcome, panic) {
             (Err(payload), other) => {
                 other.into_iter().for_each(discard);

@@ -6,7 +6,7 @@ use core::mem::size_of;
 use core::ptr;
 use std::ffi::CString;
 
-use crate::entry::{HandlerFn, FRAME_SIZE};
+use crate::version::{HandlerFn, FRAME_SIZE};
 use crate::{sys, Traits};
 
 /// What a handler answers to XLA's metadata query.

@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use core::{mem, ptr};
 
-use crate::attrs::raw_slice;
+use crate::attr::raw_slice;
 use crate::dims::{byte_len, element_count, Dims, RankSpec};
 use crate::error::{Error, Operand, Result};
 use crate::{sys, DataType};

@@ -8,8 +8,8 @@ use xla_ffi::half::{bf16, f16};
 use xla_ffi::registry::{Checks, Debug, Finding, Kind, Profile, Registry};
 use xla_ffi::testing::{Call, Failure, Frame};
 use xla_ffi::{
-    handler, io, sys, Arg, Code, Complex, Cx, Error, HandlerFn, Host, Kernel, Later, Op,
-    OperandKind, Result, Ret, Scalar, Untyped,
+    handler, io, sys, Arg, Code, Complex, Cx, Error, HandlerFn, Host, Kernel, Op, OperandKind,
+    Pending, Result, Ret, Scalar, Untyped,
 };
 
 /// What is watched is the process.
@@ -600,7 +600,7 @@ fn devices_are_not_checked_and_it_is_told() {
 }
 
 io! {
-    struct LaterIo<'f> { x: Arg<'f, f64>, z: Ret<'f, f64>, later: Later<'f> }
+    struct LaterIo<'f> { x: Arg<'f, f64>, z: Ret<'f, f64>, pending: Pending<'f> }
 }
 
 struct CopyLater;
@@ -614,8 +614,8 @@ impl Kernel<Host> for CopyLater {
     type Io<'f> = LaterIo<'f>;
 
     fn run(io: LaterIo<'_>, cx: &Cx<'_, Host>) -> Result<()> {
-        let (x, mut z) = (io.later.keep(io.x)?, io.later.keep_mut(io.z)?);
-        let promise = io.later.promise();
+        let (x, mut z) = (io.pending.keep(io.x)?, io.pending.keep_mut(io.z)?);
+        let promise = io.pending.promise();
         cx.schedule(move || {
             std::thread::sleep(std::time::Duration::from_millis(5));
             z.copy_from_slice(&x);

@@ -34,7 +34,7 @@ pub(crate) fn start(
     let plan = Plan {
         call,
         context: &context,
-        pending: &|| Ok(frame.borrow_mut().later()?.promise()),
+        pending: &|| Ok(frame.borrow_mut().pending()?.promise()),
     };
     run(&plan, body, work)
 }

@@ -10,7 +10,7 @@ use crate::common::{api, Answer};
 use pjrt_api::*;
 use std::sync::{Condvar, Mutex};
 use xla_ffi::{
-    io, AnyBuffer, Arg, Attr, Cx, Error, Floats, HandlerFn, Kernel, Later, Op, Platform, Result,
+    io, AnyBuffer, Arg, Attr, Cx, Error, Floats, HandlerFn, Kernel, Pending, Op, Platform, Result,
     Ret, Scalar, Untyped,
 };
 
@@ -192,7 +192,7 @@ io! {
         /// its ordinal
         device: Attr<i32>,
         /// until then
-        later: Later<'f>,
+        pending: Pending<'f>,
     }
 }
 
@@ -208,8 +208,8 @@ impl<P: Platform> Kernel<P> for FailsLater {
 
     fn run(io: FailsLaterIo<'_>, cx: &Cx<'_, P>) -> Result<()> {
         let fails = cx.device_ordinal()? == *io.device;
-        let (x, mut y) = (io.later.keep(io.x)?, io.later.keep_mut(io.y)?);
-        let promise = io.later.promise();
+        let (x, mut y) = (io.pending.keep(io.x)?, io.pending.keep_mut(io.y)?);
+        let promise = io.pending.promise();
         std::thread::spawn(move || {
             std::thread::sleep(std::time::Duration::from_millis(2));
             y.copy_from_slice(&x);

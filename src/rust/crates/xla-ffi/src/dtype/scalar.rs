@@ -5,7 +5,7 @@ use core::fmt;
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use super::DataType;
+use super::data_type::DataType;
 
 /// A truth value as XLA stores it: one byte, zero is false, anything else true.
 ///

@@ -1,10 +1,11 @@
 //! What calls, and XLA's questions, ask the registry by slot.
 
-use super::names::{Name, Told};
-use super::{Entry, Registry};
-use crate::entry::asked_metadata;
+use super::entry::Entry;
+use super::names::{Info, Name};
+use super::state::Registry;
 use crate::error::{Code, Error};
 use crate::sys;
+use crate::version::asked_metadata;
 
 impl Registry {
     /// How errors call what is in a slot: `target (platform)`.
@@ -40,21 +41,21 @@ impl Registry {
     ///
     /// # Safety
     /// `frame` is XLA's, with a metadata query that has been answered.
-    pub(crate) unsafe fn told(&self, slot: usize, frame: *const sys::XLA_FFI_CallFrame) {
+    pub(crate) unsafe fn note_info(&self, slot: usize, frame: *const sys::XLA_FFI_CallFrame) {
         // SAFETY: by contract; `api` is null or XLA's table, which starts with its version.
-        let told = unsafe {
+        let info = unsafe {
             let Some(metadata) = asked_metadata(frame).and_then(|metadata| metadata.as_ref())
             else {
                 return;
             };
             let version = (*frame).api.as_ref().map(|api| api.api_version);
-            Told {
+            Info {
                 traits: metadata.traits,
                 xla: version.map(|v| (v.major_version, v.minor_version)),
             }
         };
         if let Some(name) = self.names().all.get_mut(slot) {
-            name.told = Some(told);
+            name.info = Some(info);
         }
     }
 

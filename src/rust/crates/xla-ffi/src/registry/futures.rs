@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::current::current;
-use super::services::xla;
 use super::slot::Running;
+use super::tables::xla;
 use super::watch;
 use crate::context::api_fn;
 use crate::sys;

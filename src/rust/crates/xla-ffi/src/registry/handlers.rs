@@ -7,8 +7,8 @@ use core::ptr;
 use std::sync::Arc;
 
 use super::slot::{Functions, STAGES};
-use crate::entry::HandlerFn;
 use crate::sys;
+use crate::version::HandlerFn;
 
 /// The functions of a name, one for each stage that XLA shall call; made from one function, it
 /// takes the execute stage.

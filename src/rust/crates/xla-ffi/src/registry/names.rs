@@ -4,15 +4,15 @@
 use std::any::Any;
 use std::collections::HashMap;
 
+use super::calls::Calls;
+use super::entry::Entry;
 use super::handlers::{Handlers, Keep};
 use super::slot::{Installed, STAGES};
-use super::trampoline::{CAPACITY, SLOTS, TRAMPOLINES};
-use super::withdrawn::Calls;
-use super::Entry;
-use crate::entry::HandlerFn;
+use super::slots::{CAPACITY, SLOTS};
 use crate::error::{Code, Error, Result};
 use crate::query::Metadata;
 use crate::sys;
+use crate::version::HandlerFn;
 
 #[derive(Default)]
 pub(super) struct Names {
@@ -24,22 +24,22 @@ pub(super) struct Names {
 pub(super) struct Name {
     pub(super) entry: Entry,
     /// What XLA was told of it, and keeps.
-    pub(super) told: Option<Told>,
+    pub(super) info: Option<Info>,
     pub(super) last_traits: sys::XLA_FFI_Handler_Traits,
-    stages: [bool; STAGES],
+    pub(super) stages: [bool; STAGES],
     /// The function that it has now for calls.
-    execute: Option<HandlerFn>,
+    pub(super) execute: Option<HandlerFn>,
     /// The current handlers, and those before that may be running; the others are spare.
-    tenants: Vec<Tenant>,
+    installations: Vec<Installation>,
 }
 
 /// What XLA was told when it asked, and its own version.
-pub(super) struct Told {
+pub(super) struct Info {
     pub(super) traits: sys::XLA_FFI_Handler_Traits,
     pub(super) xla: Option<(i32, i32)>,
 }
 
-struct Tenant {
+struct Installation {
     installed: &'static Installed,
     current: bool,
     owner: Option<String>,
@@ -67,51 +67,27 @@ impl Names {
                 owner: None,
                 active: false,
             },
-            told: None,
+            info: None,
             last_traits: 0,
             stages: [false; STAGES],
             execute: None,
-            tenants: Vec::new(),
+            installations: Vec::new(),
         });
         let key = (target.to_owned(), platform.to_owned());
         self.by_name.insert(key, index);
         Ok(index)
     }
 
-    /// What XLA is given for a slot: its trampoline, for each stage that the handlers have.
-    pub(super) fn bundle(&self, slot: usize) -> sys::XLA_FFI_Handler_Bundle {
-        let trampoline = |stage: bool| stage.then(|| TRAMPOLINES.get(slot));
-        let [instantiate, prepare, initialize, execute] = self.all[slot].stages.map(trampoline);
-        sys::XLA_FFI_Handler_Bundle {
-            instantiate,
-            prepare,
-            initialize,
-            execute,
-        }
-    }
-
-    /// Whether a call of `function` would come to that slot, by way of trampolines.
-    pub(super) fn leads_to(&self, slot: usize, function: HandlerFn) -> bool {
-        let mut next = TRAMPOLINES.slot_of(function);
-        while let Some(at) = next {
-            if at == slot {
-                return true;
-            }
-            let name = self.all.get(at);
-            next = name.and_then(|name| TRAMPOLINES.slot_of(name.execute?));
-        }
-        false
-    }
-
     /// Takes out what was kept for handlers that are neither current nor running.
     pub(super) fn sweep(&mut self) -> Vec<Keep> {
-        let tenants = self.all.iter_mut().flat_map(|name| &mut name.tenants);
-        let idle = tenants.filter(|tenant| tenant.is_spare());
-        idle.filter_map(|tenant| tenant.keep.take()).collect()
+        let installations = self.all.iter_mut().flat_map(|name| &mut name.installations);
+        let idle = installations.filter(|installation| installation.is_spare());
+        idle.filter_map(|installation| installation.keep.take())
+            .collect()
     }
 }
 
-impl Tenant {
+impl Installation {
     fn is_spare(&self) -> bool {
         !self.current && self.installed.running() == 0
     }
@@ -120,7 +96,10 @@ impl Tenant {
 impl Name {
     /// What is kept for the current handlers.
     pub(super) fn kept(&self) -> Option<&(dyn Any + Send)> {
-        let current = self.tenants.iter().find(|tenant| tenant.current)?;
+        let current = self
+            .installations
+            .iter()
+            .find(|installation| installation.current)?;
         current.keep.as_deref()
     }
 
@@ -130,7 +109,7 @@ impl Name {
         metadata: Option<&Metadata>,
         stages: [bool; STAGES],
     ) -> Result<()> {
-        let (Some(told), Some(metadata)) = (&self.told, metadata) else {
+        let (Some(info), Some(metadata)) = (&self.info, metadata) else {
             return Ok(());
         };
         let refuse = |what: String| {
@@ -142,7 +121,7 @@ impl Name {
             );
             Err(Error::new(Code::FailedPrecondition, text))
         };
-        if let Some(xla) = told
+        if let Some(xla) = info
             .xla
             .filter(|&xla| !accepts_version(xla, metadata.version))
         {
@@ -151,12 +130,12 @@ impl Name {
                 "it was built for XLA FFI {major}.{minor}, and XLA has {have_major}.{have_minor}"
             ));
         }
-        if told.traits != metadata.traits.bits() {
+        if info.traits != metadata.traits.bits() {
             return refuse(format!(
                 "its traits are {}, and XLA, which keeps what it was told first, has {}; \
                  register it under another name",
                 metadata.traits.bits(),
-                told.traits
+                info.traits
             ));
         }
         if self.stages != stages {
@@ -177,25 +156,25 @@ impl Name {
     ) -> Option<Keep> {
         self.stages = handlers.stages();
         self.execute = handlers.execute();
-        let at = self.tenants.iter().position(Tenant::is_spare);
+        let at = self.installations.iter().position(Installation::is_spare);
         let at = at.unwrap_or_else(|| {
-            self.tenants.push(Tenant {
+            self.installations.push(Installation {
                 installed: Box::leak(Box::new(Installed::new())),
                 current: false,
                 owner: None,
                 keep: None,
             });
-            self.tenants.len() - 1
+            self.installations.len() - 1
         });
-        let tenant = &mut self.tenants[at];
+        let installation = &mut self.installations[at];
         let (functions, barrier) = (handlers.addresses(), handlers.barrier_address());
         let data = handlers.data.cast_mut();
-        tenant.installed.reuse(slot, functions, barrier, data);
-        tenant.owner = owner.map(str::to_owned);
-        let kept = std::mem::replace(&mut tenant.keep, handlers.keep);
-        SLOTS[slot].set(Some(tenant.installed));
-        for (i, tenant) in self.tenants.iter_mut().enumerate() {
-            tenant.current = i == at;
+        installation.installed.reuse(slot, functions, barrier, data);
+        installation.owner = owner.map(str::to_owned);
+        let kept = std::mem::replace(&mut installation.keep, handlers.keep);
+        SLOTS[slot].set(Some(installation.installed));
+        for (i, installation) in self.installations.iter_mut().enumerate() {
+            installation.current = i == at;
         }
         kept
     }
@@ -204,18 +183,21 @@ impl Name {
     pub(super) fn withdraw(&mut self, slot: usize) -> bool {
         SLOTS[slot].set(None);
         self.execute = None;
-        for tenant in &mut self.tenants {
-            tenant.current = false;
+        for installation in &mut self.installations {
+            installation.current = false;
         }
         std::mem::replace(&mut self.entry.active, false)
     }
 
     /// Calls that run in handlers that are no longer current, of the owners that are asked for.
     pub(super) fn running(&self, of: impl Fn(Option<&str>) -> bool) -> Vec<Calls> {
-        let old = self.tenants.iter().filter(|tenant| {
-            !tenant.current && tenant.installed.running() > 0 && of(tenant.owner.as_deref())
+        let old = self.installations.iter().filter(|installation| {
+            !installation.current
+                && installation.installed.running() > 0
+                && of(installation.owner.as_deref())
         });
-        old.map(|tenant| Calls::of(tenant.installed)).collect()
+        old.map(|installation| Calls::of(installation.installed))
+            .collect()
     }
 }
 

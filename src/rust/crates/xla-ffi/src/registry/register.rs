@@ -1,12 +1,31 @@
 //! Names get handlers.
 
-use super::call;
+use super::barrier;
+use super::entry::canonical_platform;
 use super::handlers::Handlers;
+use super::state::Registry;
 use super::trampoline::TRAMPOLINES;
-use super::{canonical_platform, Registered, Registry, Replaced};
-use crate::entry::HandlerFn;
 use crate::error::{Error, Result};
 use crate::query::{asked, Answer};
+use crate::version::HandlerFn;
+
+/// What a registration did.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Registered {
+    /// What to give to XLA under this name, for each stage: the same function every time.
+    pub trampoline: HandlerFn,
+    /// The registration that this one replaced.
+    pub replaced: Option<Replaced>,
+}
+
+/// A registration that is no more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Replaced {
+    /// Whose it was.
+    pub owner: Option<String>,
+}
 
 impl Registry {
     /// Makes `handler` the one that runs for `target` on `platform`, in the execute stage.
@@ -66,7 +85,7 @@ impl Registry {
         // Without the lock: it is foreign code.
         let answer = asked(|frame| {
             // SAFETY: by contract a handler.
-            unsafe { call::guarded(handlers.barrier, execute, frame) }
+            unsafe { barrier::guarded(handlers.barrier, execute, frame) }
         });
         let metadata = match answer {
             Answer::Metadata(metadata) => Some(metadata),

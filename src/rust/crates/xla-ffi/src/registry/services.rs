@@ -7,35 +7,19 @@
 use core::ffi::{c_void, CStr};
 use core::mem::{offset_of, size_of};
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::Ordering;
 use std::ffi::CString;
 use std::sync::{Mutex, PoisonError};
 
-use super::call::run_task;
+use super::barrier::run_task;
 use super::current::current;
 use super::futures;
 use super::slot::Running;
-use super::{watch, Registry};
+use super::state::Registry;
+use super::tables::{stands_for, xla, Table, KNOWN, TABLES};
+use super::watch;
 use crate::context::api_fn;
 use crate::sys;
-
-/// One for each XLA in the process, and a plugin brings its own. Handlers under more than these
-/// get XLA's own table.
-const TABLES: usize = 4;
-
-/// XLA's table, and the copy of it in which some functions are ours. Never freed.
-struct Table {
-    xla: *const sys::XLA_FFI_Api,
-    ours: *const sys::XLA_FFI_Api,
-}
-
-static KNOWN: [AtomicPtr<Table>; TABLES] = [const { AtomicPtr::new(ptr::null_mut()) }; TABLES];
-
-/// Handlers called by way of another handler have one of ours already.
-#[inline]
-fn stands_for(table: &Table, api: *const sys::XLA_FFI_Api) -> bool {
-    table.xla == api || table.ours == api
-}
 
 /// The table to call a handler with in place of XLA's.
 ///
@@ -131,12 +115,6 @@ const fn hooks<const TABLE: usize>() -> Hooks {
 }
 
 static HOOKS: [&Hooks; TABLES] = [&hooks::<0>(), &hooks::<1>(), &hooks::<2>(), &hooks::<3>()];
-
-/// XLA's table behind the one that this function of ours was found in.
-pub(super) fn xla<const TABLE: usize>() -> *const sys::XLA_FFI_Api {
-    // SAFETY: our functions are only in tables that are known, and those are never freed.
-    unsafe { (*KNOWN[TABLE].load(Ordering::Acquire)).xla }
-}
 
 /// Puts the custom call before the message, unless the message starts with it.
 unsafe extern "C" fn error_create<const TABLE: usize>(

@@ -1,21 +1,11 @@
 //! The functions that XLA is given: one per slot, made at compile time.
 
 use core::ptr;
-use core::sync::atomic::AtomicPtr;
 
 use super::call::{call, no_handler};
-use super::slot::Slot;
-use crate::entry::HandlerFn;
+use super::slots::{CAPACITY, SLOTS};
 use crate::sys;
-
-/// How many different names can be registered in the life of the process.
-pub const CAPACITY: usize = 1024;
-
-pub(super) static SLOTS: [Slot; CAPACITY] = [const {
-    Slot {
-        current: AtomicPtr::new(ptr::null_mut()),
-    }
-}; CAPACITY];
+use crate::version::HandlerFn;
 
 /// # Safety
 /// As a [`HandlerFn`].

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::slot::Installed;
-use super::{canonical_platform, Entry, Registry};
+use super::calls::Calls;
+use super::entry::{canonical_platform, Entry};
+use super::state::Registry;
 
 /// What a withdrawal did, and what is still running.
 #[derive(Default)]
@@ -11,31 +12,6 @@ use super::{canonical_platform, Entry, Registry};
 pub struct Withdrawn {
     count: usize,
     calls: Vec<Calls>,
-}
-
-/// The calls in handlers as they were when these were withdrawn.
-pub(super) struct Calls {
-    installed: &'static Installed,
-    epoch: usize,
-}
-
-impl Calls {
-    pub(super) fn of(installed: &'static Installed) -> Self {
-        Calls {
-            installed,
-            epoch: installed.epoch(),
-        }
-    }
-
-    fn running(&self) -> usize {
-        let running = self.installed.running();
-        // Used again means that they were over.
-        if self.installed.epoch() == self.epoch {
-            running
-        } else {
-            0
-        }
-    }
 }
 
 impl Withdrawn {

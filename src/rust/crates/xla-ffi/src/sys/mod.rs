@@ -13,10 +13,8 @@
 )]
 
 mod api;
-mod frame;
 
 pub use api::*;
-pub use frame::*;
 
 use core::ffi::{c_char, c_int, c_void};
 

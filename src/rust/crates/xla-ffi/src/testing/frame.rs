@@ -5,9 +5,12 @@ use core::mem::size_of;
 use core::ptr;
 
 use super::attr::RawAttrs;
-use super::{future, host, Buffer, Call, Failure};
-use crate::entry::HandlerFn;
+use super::call::{Buffer, Call};
+use super::failure::Failure;
+use super::future;
+use super::raw_error::take_failure;
 use crate::float_mode::as_under_xla;
+use crate::version::HandlerFn;
 use crate::{sys, DataType, Scalar};
 
 /// A call laid out in memory as XLA does; it can be made any number of times.
@@ -123,7 +126,7 @@ impl Frame {
         // SAFETY: a frame as XLA makes it, all of it owned by `self`.
         let error = as_under_xla(|| unsafe { handler(&mut *self.raw) });
         let future = core::mem::replace(&mut self.raw.future, ptr::null_mut());
-        match host::take_failure(error) {
+        match take_failure(error) {
             Some(failure) => {
                 assert!(future.is_null(), "there is no call to be completed later");
                 Err(failure)
@@ -173,5 +176,21 @@ impl Buffer {
     fn elements<T: Scalar>(&self, dtype: DataType) -> &[T] {
         assert_eq!(dtype, T::DTYPE, "the elements are of another type");
         self.memory.as_slice()
+    }
+}
+
+impl Call {
+    /// Lays the call out in memory as XLA does.
+    #[must_use]
+    pub fn build(self) -> Frame {
+        Frame::new(self)
+    }
+
+    /// Makes the call once, when its results are of no interest.
+    ///
+    /// # Errors
+    /// What the handler reports.
+    pub fn run(self, handler: HandlerFn) -> Result<(), Failure> {
+        self.build().call(handler)
     }
 }

@@ -3,8 +3,8 @@
 use core::ptr;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::host::take_failure;
-use super::Failure;
+use super::failure::Failure;
+use super::raw_error::take_failure;
 use crate::sys;
 
 #[derive(Default)]

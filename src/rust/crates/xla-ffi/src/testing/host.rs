@@ -1,65 +1,17 @@
 //! What XLA offers to handlers, imitated: errors, context, scratch memory, a pool of real threads.
 
-use core::ffi::{c_void, CStr};
-use core::mem::size_of;
+use core::ffi::c_void;
 use core::ptr;
 use std::alloc::{alloc, dealloc, Layout};
 use std::collections::HashMap;
-use std::ffi::CString;
 use std::rc::Rc;
-use std::sync::mpsc::{channel, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
-use super::{future, Failure};
+use super::future;
+use super::pool::{Pool, Task};
+use super::raw_error::{error, error_create, error_destroy, error_message};
 use crate::error::Code;
-use crate::float_mode::as_under_xla;
 use crate::sys;
-
-struct Task {
-    run: sys::XLA_FFI_Task,
-    data: *mut c_void,
-}
-
-// SAFETY: XLA's contract with tasks: they may run on any thread.
-unsafe impl Send for Task {}
-
-#[derive(Debug)]
-struct Pool {
-    tasks: Option<Sender<Task>>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-impl Pool {
-    fn new(count: usize) -> Self {
-        let (tasks, queue) = channel::<Task>();
-        let queue = Arc::new(Mutex::new(queue));
-        let work = move || {
-            let queue = Arc::clone(&queue);
-            std::thread::spawn(move || loop {
-                let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                let Ok(task) = task else { return };
-                // SAFETY: the handler scheduled it to be run once.
-                as_under_xla(|| unsafe { (task.run)(task.data) });
-            })
-        };
-        let threads = (0..count).map(|_| work()).collect();
-        Pool {
-            tasks: Some(tasks),
-            threads,
-        }
-    }
-}
-
-impl Drop for Pool {
-    fn drop(&mut self) {
-        self.tasks = None;
-        for thread in self.threads.drain(..) {
-            // A thread that died by a panic has failed its test already.
-            let _ = thread.join();
-        }
-    }
-}
 
 #[derive(Debug, Default)]
 struct Scratch {
@@ -160,67 +112,6 @@ unsafe extern "C" fn user_data(
         }
     }
     ptr::null_mut()
-}
-
-struct Error {
-    code: Code,
-    message: CString,
-}
-
-fn error(code: Code, message: &CStr) -> *mut sys::XLA_FFI_Error {
-    Box::into_raw(Box::new(Error {
-        code,
-        message: message.to_owned(),
-    }))
-    .cast()
-}
-
-/// Takes an error that a handler returned.
-pub(super) fn take_failure(raw: *mut sys::XLA_FFI_Error) -> Option<Failure> {
-    if raw.is_null() {
-        return None;
-    }
-    // SAFETY: handlers have no errors but those of `error_create`, and give them away.
-    let error = unsafe { Box::from_raw(raw.cast::<Error>()) };
-    Some(Failure {
-        code: error.code,
-        message: error.message.to_string_lossy().into_owned(),
-    })
-}
-
-unsafe extern "C" fn error_create(
-    args: *mut sys::XLA_FFI_Error_Create_Args,
-) -> *mut sys::XLA_FFI_Error {
-    // SAFETY: the API's contract: a filled struct, and a message that ends in NUL.
-    unsafe {
-        error(
-            Code::from_raw((*args).errc),
-            CStr::from_ptr((*args).message),
-        )
-    }
-}
-
-/// What the function takes from FFI 0.4 on.
-#[repr(C)]
-struct Details {
-    message: sys::XLA_FFI_Error_GetMessage_Args,
-    errc: sys::XLA_FFI_Error_Code,
-}
-
-unsafe extern "C" fn error_message(args: *mut sys::XLA_FFI_Error_GetMessage_Args) {
-    // SAFETY: the API's contract: a filled struct, as long as it says, and a live error.
-    unsafe {
-        let error = &*(*args).error.cast_const().cast::<Error>();
-        (*args).message = error.message.as_ptr();
-        if (*args).struct_size >= size_of::<Details>() {
-            (*args.cast::<Details>()).errc = error.code as sys::XLA_FFI_Error_Code;
-        }
-    }
-}
-
-unsafe extern "C" fn error_destroy(args: *mut sys::XLA_FFI_Error_Destroy_Args) {
-    // SAFETY: the API's contract: a filled struct and an error that nobody uses any more.
-    drop(unsafe { Box::from_raw((*args).error.cast::<Error>()) });
 }
 
 unsafe extern "C" fn stream(args: *mut sys::XLA_FFI_Stream_Get_Args) -> *mut sys::XLA_FFI_Error {

@@ -7,12 +7,12 @@ use std::time::Duration;
 use xla_ffi::registry::Registry;
 use xla_ffi::testing::{Call, Frame, API_WITHOUT_FUTURES};
 use xla_ffi::{
-    handler, io, Arg, Attr, Cx, Error, HandlerFn, Host, Kernel, Later, Op, Promise, Result, Ret,
+    handler, io, Arg, Attr, Cx, Error, HandlerFn, Host, Kernel, Op, Pending, Promise, Result, Ret,
     Untyped, UserData,
 };
 
 io! {
-    struct SlowIo<'f> { x: Arg<'f, i64>, y: Ret<'f, i64>, later: Later<'f>, how: Attr<&'f str> }
+    struct SlowIo<'f> { x: Arg<'f, i64>, y: Ret<'f, i64>, pending: Pending<'f>, how: Attr<&'f str> }
 }
 
 /// Doubles, on the pool, as it is told.
@@ -32,12 +32,12 @@ impl Kernel<Host> for Slow {
                 io.y.copy_from(&io.x)?;
                 return Ok(());
             }
-            "no promise" => return io.later.keep(io.x).map(drop),
+            "no promise" => return io.pending.keep(io.x).map(drop),
             _ => {}
         }
         let how = (*io.how).to_owned();
-        let (x, mut y) = (io.later.keep(io.x)?, io.later.keep_mut(io.y)?);
-        let promise = io.later.promise();
+        let (x, mut y) = (io.pending.keep(io.x)?, io.pending.keep_mut(io.y)?);
+        let promise = io.pending.promise();
         let double = move || {
             for (y, x) in y.iter_mut().zip(&*x) {
                 *y = 2 * x;
@@ -144,7 +144,7 @@ fn a_call_without_a_pool_is_an_error_of_the_body() {
 }
 
 io! {
-    struct HeldIo<'f> { later: Later<'f> }
+    struct HeldIo<'f> { pending: Pending<'f> }
 }
 
 /// Completed by whoever takes the promise.
@@ -161,7 +161,7 @@ impl Kernel<Host> for Held {
     type Io<'f> = HeldIo<'f>;
 
     fn run(io: HeldIo<'_>, _: &Cx<'_, Host>) -> Result<()> {
-        *PROMISE.lock().expect("nobody panics") = Some(io.later.promise());
+        *PROMISE.lock().expect("nobody panics") = Some(io.pending.promise());
         Ok(())
     }
 }

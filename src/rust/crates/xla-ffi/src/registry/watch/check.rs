@@ -2,17 +2,19 @@
 
 use core::ptr;
 
-use super::super::{Entry, Registry};
 use super::compare::{self, Difference};
+use super::deferred;
 use super::fill::Fill;
 use super::finding::{Finding, Kind};
 use super::frame::Operands;
-use super::later;
-use super::run::{Plan, Run};
+use super::outcome::Run;
+use super::plan::Plan;
 use super::session::Session;
 use super::zone::{Place, Zone};
-use crate::entry::report;
 use crate::error::{Error, OperandKind};
+use crate::registry::entry::Entry;
+use crate::registry::state::Registry;
+use crate::report::report;
 use crate::{sys, DataType};
 
 /// Calls a handler in memory of ours, as often as the checks ask, and gives XLA the first run's
@@ -141,7 +143,7 @@ impl Check<'_> {
         let why = match self.run(plan) {
             Ok(run) if run.error.is_null() => return Some(run),
             // SAFETY: the frame's table, and the handler gave us the error.
-            Ok(run) => unsafe { later::take_text((*self.frame).api, run.error) },
+            Ok(run) => unsafe { deferred::take_text((*self.frame).api, run.error) },
             Err(error) => error.to_string(),
         };
         let mut finding = about_call(&self.entry, kind);

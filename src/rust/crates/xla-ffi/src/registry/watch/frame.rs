@@ -2,9 +2,9 @@
 
 use core::ffi::c_void;
 
-use crate::attrs::raw_slice;
+use crate::attr::raw_slice;
 use crate::dims::{byte_len, element_count};
-use crate::entry::FRAME_SIZE;
+use crate::version::FRAME_SIZE;
 use crate::view::overlap;
 use crate::{sys, DataType};
 

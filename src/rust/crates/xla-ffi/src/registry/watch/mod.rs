@@ -6,13 +6,19 @@
 mod bytes;
 mod check;
 mod compare;
+mod counters;
+mod debug;
+mod deferred;
 mod fill;
 mod finding;
 mod frame;
-mod later;
+mod ground;
+mod open;
+mod outcome;
 mod outside;
 #[cfg(unix)]
 mod pages;
+mod plan;
 mod profile;
 mod results;
 mod run;
@@ -21,50 +27,24 @@ mod session;
 mod side_effects;
 mod zone;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::PoisonError;
 use std::time::Instant;
 
-use super::call::enter;
+use super::barrier::enter;
 use super::slot::Running;
 use crate::sys;
+use open::OPEN;
 
+pub use debug::Debug;
+pub use deferred::checking;
+pub(super) use deferred::{future_complete, future_create, schedule};
 pub use finding::{Finding, Kind};
-pub use later::checking;
-pub(super) use later::{future_complete, future_create, schedule};
+pub(super) use open::watched;
 pub use profile::{Profile, Row};
 pub use scratch::CheckedScratch;
-pub use session::{Checks, Debug};
+pub use session::Checks;
 
-/// How many watch.
-static WATCHERS: AtomicUsize = AtomicUsize::new(0);
-
-static OPEN: RwLock<Open> = RwLock::new(Open {
-    debugs: Vec::new(),
-    profiles: Vec::new(),
-});
-
-struct Open {
-    debugs: Vec<Arc<session::Session>>,
-    profiles: Vec<Arc<profile::Counters>>,
-}
-
-impl Open {
-    fn change(change: impl FnOnce(&mut Open)) {
-        let mut open = OPEN.write().unwrap_or_else(PoisonError::into_inner);
-        change(&mut open);
-        // Under the lock, so that the sum is that of the last change.
-        WATCHERS.store(open.debugs.len() + open.profiles.len(), Ordering::Relaxed);
-    }
-}
-
-/// Whether anybody watches. A call that begins while that changes may miss the change.
-#[inline]
-pub(super) fn watched() -> bool {
-    WATCHERS.load(Ordering::Relaxed) != 0
-}
-
-/// A handler's call, under the eyes of whoever watches.
+/// A handler's call, checked and timed for whoever watches.
 ///
 /// # Safety
 /// `function` is one of what runs; the rest as a [`HandlerFn`](crate::HandlerFn).

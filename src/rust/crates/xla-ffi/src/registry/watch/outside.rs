@@ -4,7 +4,7 @@ use super::check::{about, Check};
 use super::fill::{Area, Side};
 use super::finding::{Finding, Kind};
 use super::frame::Buffer;
-use super::run::Plan;
+use super::plan::Plan;
 use crate::error::OperandKind;
 
 /// What is read there is no input.

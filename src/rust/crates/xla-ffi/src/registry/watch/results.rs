@@ -5,7 +5,8 @@ use super::check::{about, of_values, Check};
 use super::compare::{self, Difference};
 use super::finding::Kind;
 use super::frame::Buffer;
-use super::run::{Plan, Run};
+use super::outcome::Run;
+use super::plan::Plan;
 use crate::error::OperandKind;
 
 impl Check<'_> {

@@ -5,48 +5,14 @@ use core::ptr;
 use std::sync::Arc;
 
 use super::check::Check;
-use super::fill::Fill;
+use super::deferred;
 use super::frame::{Buffer, Operands};
-use super::later;
-use super::scratch::{Ground, Spoilt};
-use super::zone::{Place, Zone, LEAST_ALIGNMENT};
+use super::ground::Ground;
+use super::outcome::Run;
+use super::plan::Plan;
+use super::zone::{Zone, LEAST_ALIGNMENT};
 use crate::error::{Code, Error};
 use crate::sys;
-
-/// How a run differs from others.
-#[derive(Clone, Copy)]
-pub(super) struct Plan {
-    pub(super) fill: Fill,
-    pub(super) place: Place,
-    /// Results that have an operand's memory have it.
-    pub(super) shared: bool,
-}
-
-/// What a run left behind.
-pub(super) struct Run {
-    pub(super) args: Vec<Option<Zone>>,
-    /// Those that have memory of their own.
-    pub(super) rets: Vec<Option<Zone>>,
-    pub(super) aliases: Vec<Option<usize>>,
-    /// Scratch memory beside which it wrote.
-    pub(super) scratch: Vec<Spoilt>,
-    pub(super) error: *mut sys::XLA_FFI_Error,
-}
-
-impl Run {
-    pub(super) fn ret(&self, index: usize) -> &[u8] {
-        let zone = match self.aliases[index] {
-            Some(arg) => &self.args[arg],
-            None => &self.rets[index],
-        };
-        zone.as_ref().map_or(&[], Zone::inside)
-    }
-
-    /// What every byte of that result was at first, if it has memory of its own.
-    pub(super) fn ret_fill(&self, index: usize) -> Option<u8> {
-        self.rets[index].as_ref().map(Zone::filled_with)
-    }
-}
 
 impl Check<'_> {
     /// Runs the handler, and looks at what it did outside of its results.
@@ -98,7 +64,7 @@ impl Check<'_> {
         }
         self.point_to(&mut run);
         let ground = Ground::new(plan, self.operands.args.len() + self.operands.rets.len());
-        let error = later::within_check(Arc::clone(&ground), || (self.handler)());
+        let error = deferred::within_check(Arc::clone(&ground), || (self.handler)());
         let error = self.complete(error);
         // SAFETY: the call lasts, and its handler has returned.
         unsafe {
@@ -152,7 +118,7 @@ impl Check<'_> {
         if future.is_null() {
             return Some(error);
         }
-        let later = later::wait(future)?;
-        Some(if error.is_null() { later } else { error })
+        let outcome = deferred::wait(future)?;
+        Some(if error.is_null() { outcome } else { error })
     }
 }

@@ -1,53 +1,14 @@
 //! Scratch memory of handlers under check, between zones as operands are.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
-use super::later;
-use super::run::Plan;
-use super::zone::{Place, Zone, ALIGNMENT};
+use super::deferred;
+use super::ground::{Ground, Spoilt};
+use super::zone::{Zone, ALIGNMENT};
 use crate::dims::{byte_len, element_count};
 use crate::error::{Code, Error, Result};
 use crate::DataType;
-
-/// Where the scratch memory of one run comes from, on all of its threads.
-pub(super) struct Ground {
-    place: Place,
-    fill: [u8; 3],
-    taken: AtomicUsize,
-    spoilt: Mutex<Vec<Spoilt>>,
-}
-
-/// Scratch memory beside which something was written.
-pub(super) struct Spoilt {
-    pub(super) index: usize,
-    pub(super) dtype: DataType,
-    pub(super) dims: Vec<i64>,
-    pub(super) zone: Zone,
-}
-
-impl Ground {
-    /// `array`: its number among the arrays of the call.
-    pub(super) fn new(plan: Plan, array: usize) -> Arc<Self> {
-        Arc::new(Ground {
-            place: match plan.place {
-                Place::LeastAligned => Place::Aligned,
-                place => place,
-            },
-            fill: plan.fill.array(array),
-            taken: AtomicUsize::new(0),
-            spoilt: Mutex::default(),
-        })
-    }
-
-    /// What was given back since the last time with something written beside it.
-    pub(super) fn spoilt(&self) -> Vec<Spoilt> {
-        let mut spoilt = self.spoilt.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut all = std::mem::take(&mut *spoilt);
-        all.sort_by_key(|one| one.index);
-        all
-    }
-}
 
 /// Scratch memory of a handler that is being checked: every byte of it is set, another one in each
 /// run, and what is written beside it is found when it is dropped.
@@ -69,7 +30,7 @@ impl CheckedScratch {
         dims: Vec<i64>,
         align: usize,
     ) -> Result<Option<Self>> {
-        let Some(ground) = later::ground() else {
+        let Some(ground) = deferred::ground() else {
             return Ok(None);
         };
         let taken = ground.taken.fetch_add(1, Ordering::Relaxed);

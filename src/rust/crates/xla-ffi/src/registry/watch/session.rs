@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::finding::{Finding, Findings};
-use super::{side_effects, Open};
+use super::side_effects;
 
-/// What a [`Debug`] looks for. Memory that is no operand's is looked at in every case.
+/// What a [`Debug`](super::Debug) looks for. Memory that is no operand's is looked at in every case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checks {
@@ -63,73 +63,13 @@ impl Checks {
     }
 }
 
-/// Checks every call on the CPU for as long as it lives. A handler is called several times with
-/// operands and results in memory of the check's own, what it completes later is waited for, and its
-/// results are those of the first run.
-///
-/// Handlers with side effects run once: those without results, and those
-/// [marked](super::super::Registry::has_side_effect) or named as such.
-#[derive(Debug)]
-#[must_use = "it checks for as long as it lives"]
-pub struct Debug(Arc<Session>);
-
-impl Debug {
-    /// Begins. Handlers of the targets `once` run once.
-    pub fn start(checks: Checks, once: impl IntoIterator<Item = String>) -> Self {
-        let session = Arc::new(Session {
-            checks,
-            once: once.into_iter().collect(),
-            found: Mutex::default(),
-            running: AtomicUsize::new(0),
-            checked: AtomicU64::new(0),
-        });
-        Open::change(|open| open.debugs.push(Arc::clone(&session)));
-        Debug(session)
-    }
-
-    /// Ends: calls from now on are not checked. Those that [run](Self::running) still are.
-    pub fn stop(&self) {
-        Open::change(|open| open.debugs.retain(|one| !Arc::ptr_eq(one, &self.0)));
-    }
-
-    /// How many calls are being checked now.
-    #[must_use]
-    pub fn running(&self) -> usize {
-        self.0.running.load(Ordering::Acquire)
-    }
-
-    /// How many calls have been checked.
-    #[must_use]
-    pub fn checked(&self) -> u64 {
-        self.0.checked.load(Ordering::Relaxed)
-    }
-
-    /// What was found so far, in order of first appearance.
-    #[must_use]
-    pub fn findings(&self) -> Vec<Finding> {
-        self.0.lock().all().to_vec()
-    }
-
-    /// As [`findings`](Self::findings), which are then forgotten.
-    #[must_use]
-    pub fn take_findings(&self) -> Vec<Finding> {
-        std::mem::take(&mut *self.0.lock()).into_all()
-    }
-}
-
-impl Drop for Debug {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) checks: Checks,
-    once: HashSet<String>,
-    found: Mutex<Findings>,
-    running: AtomicUsize,
-    checked: AtomicU64,
+    pub(super) once: HashSet<String>,
+    pub(super) found: Mutex<Findings>,
+    pub(super) running: AtomicUsize,
+    pub(super) checked: AtomicU64,
 }
 
 /// A call that is being checked.
@@ -154,7 +94,7 @@ impl Session {
         self.checked.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Findings> {
+    pub(super) fn lock(&self) -> std::sync::MutexGuard<'_, Findings> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

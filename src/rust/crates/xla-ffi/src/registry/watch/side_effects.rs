@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use super::super::Registry;
+use crate::registry::state::Registry;
 
 static MARKED: Mutex<Option<HashSet<String>>> = Mutex::new(None);
 

@@ -1,183 +1,24 @@
-//! Calls that are complete only some time after their handler has returned.
+//! The completion of a call after its handler has returned: XLA's futures.
 
-use core::marker::PhantomData;
 use core::mem::size_of;
-use core::ops::{Deref, DerefMut};
-use core::ptr::{self, NonNull};
-use core::slice;
+use core::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::context::{api_fn, Context};
-use crate::dims::RankCheck;
-use crate::entry::xla_error;
 use crate::error::{Error, Result};
-use crate::operand::{Arg, Ret};
-use crate::{sys, Scalar};
-
-/// A field of an operand struct, for a body that returns before its results are there: the call goes
-/// on until its [`Promise`] is answered and every operand that was kept is dropped.
-///
-/// ```
-/// use xla_ffi::{io, Arg, Cx, Host, Kernel, Later, Op, Result, Ret, Untyped};
-///
-/// io! {
-///     struct SlowIo<'f> { x: Arg<'f, f64>, y: Ret<'f, f64>, later: Later<'f> }
-/// }
-///
-/// struct Slow;
-///
-/// impl Op for Slow {
-///     const TARGET: &'static str = "slow";
-///     type Dtypes = Untyped;
-/// }
-///
-/// impl Kernel<Host> for Slow {
-///     type Io<'f> = SlowIo<'f>;
-///
-///     fn run(io: SlowIo<'_>, cx: &Cx<'_, Host>) -> Result<()> {
-///         io.y.expect_dims(io.x.dims())?;
-///         let (x, mut y) = (io.later.keep(io.x)?, io.later.keep_mut(io.y)?);
-///         let promise = io.later.promise();
-///         cx.schedule(move || {
-///             y.copy_from_slice(&x); // what takes long goes here
-///             promise.complete(Ok(()));
-///         })
-///     }
-/// }
-/// ```
-///
-/// It is an error of the call if a promise was made, or an operand kept, and nobody completes the
-/// promise: if the task panics, say. What the body itself returns as an error is the call's, however
-/// the promise is answered, and XLA is told when the operands are dropped. An XLA without futures
-/// gets an error before the body runs.
-#[derive(Debug)]
-pub struct Later<'f> {
-    call: Arc<Call>,
-    // Exactly the lifetime of the frame: operands of no other call can be kept for this one.
-    _frame: PhantomData<fn(&'f ()) -> &'f ()>,
-}
-
-impl<'f> Later<'f> {
-    pub(crate) fn new(call: Arc<Call>) -> Self {
-        Later {
-            call,
-            _frame: PhantomData,
-        }
-    }
-
-    /// The elements of an argument, for as long as they are needed.
-    ///
-    /// # Errors
-    /// As [`Arg::as_slice`].
-    pub fn keep<T: Scalar, R: RankCheck>(&self, arg: Arg<'f, T, R>) -> Result<KeptArg<T>> {
-        let elements = arg.as_slice()?;
-        Ok(KeptArg {
-            data: NonNull::from(elements).cast(),
-            len: elements.len(),
-            _call: self.begin(),
-        })
-    }
-
-    /// The elements of a result, for as long as they are needed. Until written they hold anything.
-    ///
-    /// # Errors
-    /// As [`Ret::as_mut_slice`].
-    pub fn keep_mut<T: Scalar, R: RankCheck>(&self, ret: Ret<'f, T, R>) -> Result<KeptRet<T>> {
-        let elements = ret.into_mut_slice()?;
-        Ok(KeptRet {
-            len: elements.len(),
-            data: NonNull::from(elements).cast(),
-            _call: self.begin(),
-        })
-    }
-
-    /// What completes the call, from any thread.
-    #[must_use = "a promise that is dropped is an error of the call"]
-    pub fn promise(self) -> Promise {
-        Promise { call: self.begin() }
-    }
-
-    fn begin(&self) -> Arc<Call> {
-        self.call.lock().begun = true;
-        Arc::clone(&self.call)
-    }
-}
-
-/// Completes a call that its handler has left.
-#[derive(Debug)]
-pub struct Promise {
-    call: Arc<Call>,
-}
-
-impl Promise {
-    /// Says what the call came to. XLA hears of it when the operands that were kept are dropped.
-    pub fn complete(self, outcome: Result<()>) {
-        self.call.lock().answer.get_or_insert(outcome);
-    }
-}
-
-/// The elements of an argument that outlive the handler's return; see [`Later::keep`].
-#[derive(Debug)]
-pub struct KeptArg<T> {
-    data: NonNull<T>,
-    len: usize,
-    _call: Arc<Call>,
-}
-
-// SAFETY: like `&[T]`; the call is complete only when this is gone.
-unsafe impl<T: Sync> Send for KeptArg<T> {}
-// SAFETY: as above.
-unsafe impl<T: Sync> Sync for KeptArg<T> {}
-
-impl<T> Deref for KeptArg<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        // SAFETY: a slice of an argument; XLA keeps it until the call is complete, and `_call` keeps
-        // the call from being so.
-        unsafe { slice::from_raw_parts(self.data.as_ptr(), self.len) }
-    }
-}
-
-/// The elements of a result that outlive the handler's return; see [`Later::keep_mut`].
-#[derive(Debug)]
-pub struct KeptRet<T> {
-    data: NonNull<T>,
-    len: usize,
-    _call: Arc<Call>,
-}
-
-// SAFETY: like `&mut [T]`; the call is complete only when this is gone.
-unsafe impl<T: Send> Send for KeptRet<T> {}
-// SAFETY: as above.
-unsafe impl<T: Sync> Sync for KeptRet<T> {}
-
-impl<T> Deref for KeptRet<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        // SAFETY: as for an argument.
-        unsafe { slice::from_raw_parts(self.data.as_ptr(), self.len) }
-    }
-}
-
-impl<T> DerefMut for KeptRet<T> {
-    fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as for an argument; made of the only result that there was.
-        unsafe { slice::from_raw_parts_mut(self.data.as_ptr(), self.len) }
-    }
-}
+use crate::report::xla_error;
+use crate::sys;
 
 /// A call that may be completed later. XLA is told when the last one who has it lets go.
 #[derive(Debug, Default)]
-pub(crate) struct Call(Mutex<State>);
+pub(crate) struct Completion(Mutex<State>);
 
 #[derive(Debug, Default)]
-struct State {
+pub(crate) struct State {
     /// Somebody has a promise, or operands.
-    begun: bool,
-    answer: Option<Result<()>>,
+    pub(crate) begun: bool,
+    pub(crate) answer: Option<Result<()>>,
     /// Set when the handler has returned, if the call was not complete then.
     future: Option<Future>,
 }
@@ -205,8 +46,8 @@ impl State {
     }
 }
 
-impl Call {
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+impl Completion {
+    pub(crate) fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -281,7 +122,7 @@ fn create(context: &Context<'_>) -> Result<*mut sys::XLA_FFI_Future> {
     Ok(args.future)
 }
 
-impl Drop for Call {
+impl Drop for Completion {
     fn drop(&mut self) {
         let state = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(future) = state.future.take() {

@@ -12,7 +12,7 @@ pub(crate) type Payload = Box<dyn Any + Send>;
 /// What the caller and its helpers share. A helper that XLA starts late finds it closed and leaves
 /// at once, so the caller need not wait for helpers that never got a thread: on a busy pool it does
 /// all the work itself.
-pub(crate) struct Gang {
+pub(crate) struct ForkJoin {
     // Borrowed from the caller's stack; used only between `enter` and `leave`.
     work: *const (dyn Fn() + Sync),
     state: Mutex<State>,
@@ -26,15 +26,15 @@ struct State {
 }
 
 // SAFETY: `work` is `Sync`, and the protocol of `enter` keeps it alive while any thread uses it.
-unsafe impl Send for Gang {}
+unsafe impl Send for ForkJoin {}
 // SAFETY: as above.
-unsafe impl Sync for Gang {}
+unsafe impl Sync for ForkJoin {}
 
-impl Gang {
+impl ForkJoin {
     /// # Safety
     /// `work` is alive until [`close_and_wait`](Self::close_and_wait) has returned.
     pub(crate) unsafe fn new(work: *const (dyn Fn() + Sync)) -> Self {
-        Gang {
+        ForkJoin {
             work,
             state: Mutex::new(State {
                 closed: false,
@@ -58,7 +58,7 @@ impl Gang {
             }
             state.inside += 1;
         }
-        // SAFETY: the gang was open, and `close_and_wait`, which the caller runs before `work`
+        // SAFETY: it was open, and `close_and_wait`, which the caller runs before `work`
         // goes, waits for us.
         let work = unsafe { &*self.work };
         let outcome = catch_unwind(AssertUnwindSafe(work));

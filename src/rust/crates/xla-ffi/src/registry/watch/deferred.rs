@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::scratch::Ground;
+use super::ground::Ground;
 use crate::float_mode::FloatMode;
 use crate::sys;
 
@@ -74,7 +74,7 @@ fn futures() -> MutexGuard<'static, Option<Futures>> {
 
 /// A future for a handler under check. Its address is that of memory which is ours until it is
 /// waited for, so no future of XLA's has it.
-pub(in super::super) fn future_create() -> *mut sys::XLA_FFI_Future {
+pub(in crate::registry) fn future_create() -> *mut sys::XLA_FFI_Future {
     let address = Box::into_raw(Box::new(0u64));
     COUNT.fetch_add(1, Ordering::Relaxed);
     futures()
@@ -84,7 +84,7 @@ pub(in super::super) fn future_create() -> *mut sys::XLA_FFI_Future {
 }
 
 /// Completes a future with an error or null, if it is one of ours.
-pub(in super::super) fn future_complete(
+pub(in crate::registry) fn future_complete(
     future: *mut sys::XLA_FFI_Future,
     error: *mut sys::XLA_FFI_Error,
 ) -> bool {
@@ -134,7 +134,7 @@ struct Task {
 unsafe impl Send for Task {}
 
 /// Runs a task of a handler under check on a thread of its own; whether it is checked and there is one.
-pub(in super::super) fn schedule(
+pub(in crate::registry) fn schedule(
     run: unsafe extern "C" fn(*mut c_void),
     data: *mut c_void,
 ) -> bool {
