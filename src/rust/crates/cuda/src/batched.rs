@@ -3,7 +3,8 @@
 
 use super::memory::MutMatrices;
 use super::scratch::{bytes, Arena};
-use super::{kernels, Cuda, DeviceSliceMut};
+use super::sys::Status;
+use super::{kernels, status, Cuda, DeviceSliceMut};
 use std::ffi::{c_int, c_void};
 use std::mem::size_of;
 use xla_ffi::{Code, Cx, Error, Result};
@@ -34,11 +35,26 @@ pub(crate) fn in_parts(
         .try_for_each(|first| f(first, most.max(1).min(count - first)))
 }
 
+/// Calls a routine of cuSOLVER for one matrix after the other; `run` is given the matrix's number.
+///
+/// # Errors
+/// The routine refuses.
+pub(crate) fn one_by_one(
+    count: usize,
+    routine: &str,
+    mut run: impl FnMut(usize) -> Status,
+) -> Result<()> {
+    (0..count).try_for_each(|i| status::cusolver(routine, run(i)))
+}
+
 /// Memory for the addresses of as many matrices, `N` times.
 ///
 /// # Errors
 /// There is no memory.
-pub(crate) fn room<'f, const N: usize>(cx: &Cx<'f, Cuda>, count: usize) -> Result<Arena<'f, N>> {
+pub(crate) fn address_lists<'f, const N: usize>(
+    cx: &Cx<'f, Cuda>,
+    count: usize,
+) -> Result<Arena<'f, N>> {
     Arena::new(cx, [bytes(count, size_of::<u64>())?; N])
 }
 

@@ -118,6 +118,11 @@ impl<'f> Elements<'f> {
             _device: scratch,
         })
     }
+
+    /// What a routine is passed: the memory, its elements, and where a number goes.
+    pub(crate) fn parts(&self) -> (*mut c_void, c_int, *mut c_int) {
+        (self.device, self.length, self.info)
+    }
 }
 
 /// What a routine of the 64-bit API works in; there for as long as this is. The host's memory is
@@ -165,6 +170,11 @@ impl<'f> Work<'f> {
             _device: scratch,
             _host: memory,
         })
+    }
+
+    /// What a routine is passed: the device's memory and its bytes, then the host's.
+    pub(crate) fn parts(&self) -> (*mut c_void, usize, *mut c_void, usize) {
+        (self.device, self.device_bytes, self.host, self.host_bytes)
     }
 
     /// Sets the device's part to 0.

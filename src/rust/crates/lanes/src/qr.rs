@@ -66,7 +66,7 @@ impl<T: InParts> Kernel<T> for Geqrf<'_, T> {
             return 0;
         }
         let stride = rows::stride(self.m, width);
-        self.n * stride + rows::qr::room_to_factor((self.n, self.m.min(self.n)), stride, width)
+        self.n * stride + rows::qr::work_to_factor((self.n, self.m.min(self.n)), stride, width)
     }
 
     #[inline(always)]
@@ -152,7 +152,7 @@ impl<T: InParts> Kernel<T> for Orgqr<'_, T> {
             return 0;
         }
         let stride = rows::stride(self.m, width);
-        self.n * stride + rows::qr::room_for_columns((self.n, self.k), stride, width)
+        self.n * stride + rows::qr::work_for_columns((self.n, self.k), stride, width)
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Cholesky factorisation.
 
-use crate::batched::{count_of, list_addresses, room};
+use crate::batched::{address_lists, count_of, list_addresses, one_by_one};
 use crate::routines::order;
 use crate::scratch::Elements;
 use crate::{fill_mode, handles, status, Batch, DeviceSliceMut, Element};
@@ -21,7 +21,7 @@ pub fn potrf_batched<T: Element>(
     let a = a.matrices("a", shape.count, shape.elements())?;
     let info = info.matrices("info", shape.count, 1)?;
     let solver = handles::solver(cx.platform())?;
-    let mut addresses = room::<1>(cx, shape.count)?;
+    let mut addresses = address_lists::<1>(cx, shape.count)?;
     let [addresses] = addresses.parts();
     let addresses = list_addresses(cx, addresses.of(), &a)?;
     let count = count_of(shape.count)?;
@@ -58,20 +58,11 @@ pub fn potrf<T: Element>(
         // SAFETY: only the length is written; the matrix is not looked at.
         unsafe { (solver.library.potrf_size[T::KIND])(solver.handle, uplo, n, a.at(0), n, length) }
     })?;
-    (0..shape.count).try_for_each(|i| {
+    let handle = solver.handle;
+    one_by_one(shape.count, "potrf", |i| {
+        let (a, info) = (a.at(i), info.at(i).cast());
+        let (space, length, _) = work.parts();
         // SAFETY: a matrix of `n` rows and its info, as much to work in as the routine asked for.
-        let answer = unsafe {
-            (solver.library.potrf[T::KIND])(
-                solver.handle,
-                uplo,
-                n,
-                a.at(i),
-                n,
-                work.device,
-                work.length,
-                info.at(i).cast(),
-            )
-        };
-        status::cusolver("potrf", answer)
+        unsafe { (solver.library.potrf[T::KIND])(handle, uplo, n, a, n, space, length, info) }
     })
 }

@@ -1,8 +1,9 @@
 //! Eigenvalues of general matrices.
 
+use crate::batched::one_by_one;
 use crate::routines::order;
 use crate::scratch::Work;
-use crate::{handles, job, status, Batch, DeviceSliceMut, Element};
+use crate::{handles, job, Batch, DeviceSliceMut, Element};
 use std::sync::{Mutex, PoisonError};
 use xla_ffi::{Code, Error, Result};
 
@@ -36,62 +37,28 @@ pub fn geev<T: Element>(
     };
     let (jobvl, jobvr, n) = (job(left), job(right), i64::from(rows));
     let (a_type, w_type) = (T::DATA_TYPE, T::Complex::DATA_TYPE);
+    let (handle, params) = (solver.handle, solver.params);
     let work = Work::ask(cx, "Xgeev_bufferSize", |device, host| {
+        let (a, w, vl, vr) = (a.at(0), w.at(0), vl.at(0), vr.at(0));
         // SAFETY: only the sizes are written; the operands are not looked at.
         unsafe {
             size(
-                solver.handle,
-                solver.params,
-                jobvl,
-                jobvr,
-                n,
-                a_type,
-                a.at(0),
-                n,
-                w_type,
-                w.at(0),
-                a_type,
-                vl.at(0),
-                n,
-                a_type,
-                vr.at(0),
-                n,
-                a_type,
-                device,
-                host,
+                handle, params, jobvl, jobvr, n, a_type, a, n, w_type, w, a_type, vl, n, a_type,
+                vr, n, a_type, device, host,
             )
         }
     })?;
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    (0..shape.count).try_for_each(|i| {
+    one_by_one(shape.count, "Xgeev", |i| {
+        let (a, w, vl, vr, info) = (a.at(i), w.at(i), vl.at(i), vr.at(i), info.at(i).cast());
+        let (space, bytes, host, more) = work.parts();
         // SAFETY: a matrix of `n` rows, its eigenvalues, vectors and info, and as much to work in,
         // here and there, as the routine asked for.
-        let answer = unsafe {
+        unsafe {
             run(
-                solver.handle,
-                solver.params,
-                jobvl,
-                jobvr,
-                n,
-                a_type,
-                a.at(i),
-                n,
-                w_type,
-                w.at(i),
-                a_type,
-                vl.at(i),
-                n,
-                a_type,
-                vr.at(i),
-                n,
-                a_type,
-                work.device,
-                work.device_bytes,
-                work.host,
-                work.host_bytes,
-                info.at(i).cast(),
+                handle, params, jobvl, jobvr, n, a_type, a, n, w_type, w, a_type, vl, n, a_type,
+                vr, n, a_type, space, bytes, host, more, info,
             )
-        };
-        status::cusolver("Xgeev", answer)
+        }
     })
 }

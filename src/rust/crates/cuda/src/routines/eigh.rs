@@ -1,31 +1,74 @@
 //! Eigenvalues of Hermitian matrices: `A = V diag(w) Vᴴ`, `w` ascending; `a` becomes `V`, `info` is as
 //! LAPACK has it.
 
-use crate::batched::{count_of, in_parts};
+use crate::batched::{count_of, in_parts, one_by_one};
+use crate::handles::Solver;
+use crate::memory::MutMatrices;
 use crate::routines::order;
 use crate::scratch::{Elements, Work};
 use crate::{fill_mode, handles, job, sizes, status, Batch, DeviceSliceMut, Element};
 use matrices::Triangle;
+use std::ffi::c_int;
 use xla_ffi::Result;
 
-/// By Jacobi's method: one matrix, or as many as possible in one launch.
+/// How the eigenvalues are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Jacobi's: one matrix, or as many as possible in one launch.
+    Jacobi,
+    /// Reduction to tridiagonal form, then divide and conquer: as many at once as cuSOLVER can (from
+    /// CUDA 12.6 on), else one after the other.
+    DivideAndConquer,
+}
+
+/// The operands of a call, compared with the shape.
+struct Call<'m> {
+    n: i32,
+    uplo: c_int,
+    a: MutMatrices<'m>,
+    w: MutMatrices<'m>,
+    info: MutMatrices<'m>,
+}
+
+/// By that method.
 ///
 /// # Errors
 /// The [module's](super).
-pub fn jacobi<T: Element>(
-    (cx, shape): Batch<'_, '_>,
-    triangle: Triangle,
+pub fn decompose<T: Element>(
+    batch: Batch<'_, '_>,
+    (method, triangle): (Method, Triangle),
     mut a: DeviceSliceMut<'_, T>,
     mut w: DeviceSliceMut<'_, T::Real>,
     mut info: DeviceSliceMut<'_, i32>,
 ) -> Result<()> {
+    let (cx, shape) = batch;
     let n = order(shape)?;
-    let a = a.matrices("a", shape.count, shape.elements())?;
-    let w = w.matrices("w", shape.count, n as usize)?;
-    let info = info.matrices("info", shape.count, 1)?;
+    let call = Call {
+        n,
+        uplo: fill_mode(triangle),
+        a: a.matrices("a", shape.count, shape.elements())?,
+        w: w.matrices("w", shape.count, n as usize)?,
+        info: info.matrices("info", shape.count, 1)?,
+    };
     let solver = handles::solver(cx.platform())?;
-    let (library, handle, params) = (solver.library, solver.handle, solver.syevj);
-    let (jobz, uplo) = (job(true), fill_mode(triangle));
+    match method {
+        Method::Jacobi => jacobi::<T>(batch, &call, &solver),
+        Method::DivideAndConquer => divide_and_conquer::<T>(batch, &call, &solver),
+    }
+}
+
+fn jacobi<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    &Call {
+        n,
+        uplo,
+        ref a,
+        ref w,
+        ref info,
+    }: &Call<'_>,
+    solver: &Solver,
+) -> Result<()> {
+    let (library, handle, params, jobz) = (solver.library, solver.handle, solver.syevj, job(true));
     let most = sizes::jacobi_part(shape.elements());
     in_parts(shape.count, most, |first, count| {
         let (a, w, info) = (a.at(first), w.at(first), info.at(first).cast());
@@ -47,15 +90,17 @@ pub fn jacobi<T: Element>(
                 }
             }
         })?;
-        let (room, length) = (work.device, work.length);
+        let (space, length) = (work.device, work.length);
         // SAFETY: `count` matrices of `n` rows without gaps, eigenvalues and infos for all, and as
         // much to work in as the routine asked for.
         let answer = unsafe {
             if count == 1 {
-                (library.syevj[T::KIND])(handle, jobz, uplo, n, a, n, w, room, length, info, params)
+                (library.syevj[T::KIND])(
+                    handle, jobz, uplo, n, a, n, w, space, length, info, params,
+                )
             } else {
                 (library.syevj_batched[T::KIND])(
-                    handle, jobz, uplo, n, a, n, w, room, length, info, params, count,
+                    handle, jobz, uplo, n, a, n, w, space, length, info, params, count,
                 )
             }
         };
@@ -63,71 +108,83 @@ pub fn jacobi<T: Element>(
     })
 }
 
-/// By reduction to tridiagonal form, then divide and conquer: as many at once as cuSOLVER can (from
-/// CUDA 12.6 on), else one after the other.
-///
-/// # Errors
-/// The [module's](super).
-pub fn divide_and_conquer<T: Element>(
-    (cx, shape): Batch<'_, '_>,
-    triangle: Triangle,
-    mut a: DeviceSliceMut<'_, T>,
-    mut w: DeviceSliceMut<'_, T::Real>,
-    mut info: DeviceSliceMut<'_, i32>,
+fn divide_and_conquer<T: Element>(
+    batch: Batch<'_, '_>,
+    call: &Call<'_>,
+    solver: &Solver,
 ) -> Result<()> {
-    let rows = order(shape)?;
-    let a = a.matrices("a", shape.count, shape.elements())?;
-    let w = w.matrices("w", shape.count, rows as usize)?;
-    let info = info.matrices("info", shape.count, 1)?;
-    let solver = handles::solver(cx.platform())?;
-    let (library, handle, params) = (solver.library, solver.handle, solver.params);
-    let (n, jobz, uplo) = (i64::from(rows), job(true), fill_mode(triangle));
-    let (a_type, w_type) = (T::DATA_TYPE, T::Real::DATA_TYPE);
-    let most = sizes::eigh_part(rows);
-    if let (Some(size), Some(run)) = (library.xsyev_batched_size, library.xsyev_batched) {
-        if shape.count > 1 && most > 1 {
-            return in_parts(shape.count, most, |first, count| {
-                let (a, w, info) = (a.at(first), w.at(first), info.at(first).cast());
-                let count = count as i64; // at most `most`
-                let work = Work::ask(cx, "XsyevBatched_bufferSize", |device, host| {
-                    // SAFETY: only the sizes are written; the operands are not looked at.
-                    unsafe {
-                        size(
-                            handle, params, jobz, uplo, n, a_type, a, n, w_type, w, a_type, device,
-                            host, count,
-                        )
-                    }
-                })?;
-                // CUDA 12.6's takes for granted that it is: other matrices' vectors come out.
-                work.clear(cx)?;
-                let (device, host) = (work.device, work.host);
-                // SAFETY: `count` matrices of `n` rows without gaps, eigenvalues and infos for all,
-                // and as much to work in, here and there, as the routine asked for.
-                let answer = unsafe {
-                    run(
-                        handle,
-                        params,
-                        jobz,
-                        uplo,
-                        n,
-                        a_type,
-                        a,
-                        n,
-                        w_type,
-                        w,
-                        a_type,
-                        device,
-                        work.device_bytes,
-                        host,
-                        work.host_bytes,
-                        info,
-                        count,
-                    )
-                };
-                status::cusolver("XsyevBatched", answer)
-            });
-        }
+    if batch.1.count > 1 && sizes::eigh_part(call.n) > 1 {
+        at_once::<T>(batch, call, solver)
+    } else {
+        one_after_the_other::<T>(batch, call, solver)
     }
+}
+
+fn at_once<T: Element>(batch: Batch<'_, '_>, call: &Call<'_>, solver: &Solver) -> Result<()> {
+    let (cx, shape) = batch;
+    let &Call {
+        n,
+        uplo,
+        ref a,
+        ref w,
+        ref info,
+    } = call;
+    let &Solver {
+        library,
+        handle,
+        params,
+        ..
+    } = solver;
+    let (Some(size), Some(run)) = (library.xsyev_batched_size, library.xsyev_batched) else {
+        return one_after_the_other::<T>(batch, call, solver);
+    };
+    let (most, n, jobz) = (sizes::eigh_part(n), i64::from(n), job(true));
+    let (a_type, w_type) = (T::DATA_TYPE, T::Real::DATA_TYPE);
+    in_parts(shape.count, most, |first, count| {
+        let (a, w, info) = (a.at(first), w.at(first), info.at(first).cast());
+        let count = count as i64; // at most `most`
+        let work = Work::ask(cx, "XsyevBatched_bufferSize", |device, host| {
+            // SAFETY: only the sizes are written; the operands are not looked at.
+            unsafe {
+                size(
+                    handle, params, jobz, uplo, n, a_type, a, n, w_type, w, a_type, device, host,
+                    count,
+                )
+            }
+        })?;
+        // CUDA 12.6's takes for granted that it is: other matrices' vectors come out.
+        work.clear(cx)?;
+        let (space, bytes, place, more) = work.parts();
+        // SAFETY: `count` matrices of `n` rows without gaps, eigenvalues and infos for all,
+        // and as much to work in, here and there, as the routine asked for.
+        let answer = unsafe {
+            run(
+                handle, params, jobz, uplo, n, a_type, a, n, w_type, w, a_type, space, bytes,
+                place, more, info, count,
+            )
+        };
+        status::cusolver("XsyevBatched", answer)
+    })
+}
+
+fn one_after_the_other<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    &Call {
+        n,
+        uplo,
+        ref a,
+        ref w,
+        ref info,
+    }: &Call<'_>,
+    &Solver {
+        library,
+        handle,
+        params,
+        ..
+    }: &Solver,
+) -> Result<()> {
+    let (n, jobz) = (i64::from(n), job(true));
+    let (a_type, w_type) = (T::DATA_TYPE, T::Real::DATA_TYPE);
     let work = Work::ask(cx, "Xsyevd_bufferSize", |device, host| {
         let (a, w) = (a.at(0), w.at(0));
         // SAFETY: only the sizes are written; the operands are not looked at.
@@ -137,28 +194,15 @@ pub fn divide_and_conquer<T: Element>(
             )
         }
     })?;
-    (0..shape.count).try_for_each(|i| {
+    one_by_one(shape.count, "Xsyevd", |i| {
+        let (a, w, info) = (a.at(i), w.at(i), info.at(i).cast());
+        let (space, bytes, host, more) = work.parts();
         // SAFETY: as above, of one matrix.
-        let answer = unsafe {
+        unsafe {
             (library.xsyevd)(
-                handle,
-                params,
-                jobz,
-                uplo,
-                n,
-                a_type,
-                a.at(i),
-                n,
-                w_type,
-                w.at(i),
-                a_type,
-                work.device,
-                work.device_bytes,
-                work.host,
-                work.host_bytes,
-                info.at(i).cast(),
+                handle, params, jobz, uplo, n, a_type, a, n, w_type, w, a_type, space, bytes, host,
+                more, info,
             )
-        };
-        status::cusolver("Xsyevd", answer)
+        }
     })
 }

@@ -1,6 +1,6 @@
 //! LU factorisation.
 
-use crate::batched::{count_of, list_addresses, room};
+use crate::batched::{address_lists, count_of, list_addresses, one_by_one};
 use crate::kernels::{self, Blocks};
 use crate::routines::order;
 use crate::scratch::Elements;
@@ -22,7 +22,7 @@ pub fn getrf_batched<T: Element>(
     let a = a.matrices("a", shape.count, shape.elements())?;
     let pivots = pivots.matrices("pivots", shape.count, shape.rank() as usize)?;
     let info = info.matrices("info", shape.count, 1)?;
-    let mut addresses = room::<1>(cx, shape.count)?;
+    let mut addresses = address_lists::<1>(cx, shape.count)?;
     let [addresses] = addresses.parts();
     let addresses = list_addresses(cx, addresses.of(), &a)?;
     let blas = handles::blas(cx.platform())?;
@@ -62,22 +62,13 @@ pub fn getrf<T: Element>(
         // SAFETY: only the length is written; the matrix is not looked at.
         unsafe { (solver.library.getrf_size[T::KIND])(solver.handle, m, n, a.at(0), m, length) }
     })?;
-    (0..shape.count).try_for_each(|i| {
+    let handle = solver.handle;
+    one_by_one(shape.count, "getrf", |i| {
+        let (a, pivots, info) = (a.at(i), pivots.at(i).cast(), info.at(i).cast());
+        let (space, _, _) = work.parts();
         // SAFETY: a matrix of that shape, its pivots and its info, and as much to work in as the
         // routine asked for.
-        let answer = unsafe {
-            (solver.library.getrf[T::KIND])(
-                solver.handle,
-                m,
-                n,
-                a.at(i),
-                m,
-                work.device,
-                pivots.at(i).cast(),
-                info.at(i).cast(),
-            )
-        };
-        status::cusolver("getrf", answer)
+        unsafe { (solver.library.getrf[T::KIND])(handle, m, n, a, m, space, pivots, info) }
     })
 }
 

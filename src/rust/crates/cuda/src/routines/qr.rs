@@ -1,6 +1,6 @@
 //! QR factorisation, and products with `Q`.
 
-use crate::batched::{count_of, list_addresses, room};
+use crate::batched::{address_lists, count_of, list_addresses, one_by_one};
 use crate::kernels::{self, Blocks};
 use crate::scratch::Elements;
 use crate::{handles, sizes, status, Batch, DeviceSlice, DeviceSliceMut, Element};
@@ -19,7 +19,7 @@ pub fn geqrf_batched<T: Element>(
 ) -> Result<()> {
     let a = a.matrices("a", shape.count, shape.elements())?;
     let tau = tau.matrices("tau", shape.count, shape.rank() as usize)?;
-    let mut addresses = room::<2>(cx, shape.count)?;
+    let mut addresses = address_lists::<2>(cx, shape.count)?;
     let [matrices, factors] = addresses.parts();
     let matrices = list_addresses(cx, matrices.of(), &a)?;
     let factors = list_addresses(cx, factors.of(), &tau)?;
@@ -61,23 +61,13 @@ pub fn geqrf<T: Element>(
         // SAFETY: only the length is written; the matrix is not looked at.
         unsafe { (solver.library.geqrf_size[T::KIND])(solver.handle, m, n, a.at(0), m, length) }
     })?;
-    (0..shape.count).try_for_each(|i| {
+    let handle = solver.handle;
+    one_by_one(shape.count, "geqrf", |i| {
+        let (a, tau) = (a.at(i), tau.at(i));
+        let (space, length, own_info) = work.parts();
         // SAFETY: a matrix of that shape and its factors, as much to work in as the routine asked
         // for.
-        let answer = unsafe {
-            (solver.library.geqrf[T::KIND])(
-                solver.handle,
-                m,
-                n,
-                a.at(i),
-                m,
-                tau.at(i),
-                work.device,
-                work.length,
-                work.info,
-            )
-        };
-        status::cusolver("geqrf", answer)
+        unsafe { (solver.library.geqrf[T::KIND])(handle, m, n, a, m, tau, space, length, own_info) }
     })
 }
 
@@ -111,24 +101,15 @@ pub fn orgqr<T: Element>(
         // SAFETY: only the length is written; the operands are not looked at.
         unsafe { (solver.library.orgqr_size[T::KIND])(solver.handle, m, n, k, a, m, tau, length) }
     })?;
-    (0..shape.count).try_for_each(|i| {
+    let handle = solver.handle;
+    one_by_one(shape.count, "orgqr", |i| {
+        let (a, tau) = (a.at(i), tau.at(i));
+        let (space, length, own_info) = work.parts();
         // SAFETY: a matrix of that shape and its `k` factors, as much to work in as the routine
         // asked for.
-        let answer = unsafe {
-            (solver.library.orgqr[T::KIND])(
-                solver.handle,
-                m,
-                n,
-                k,
-                a.at(i),
-                m,
-                tau.at(i),
-                work.device,
-                work.length,
-                work.info,
-            )
-        };
-        status::cusolver("orgqr", answer)
+        unsafe {
+            (solver.library.orgqr[T::KIND])(handle, m, n, k, a, m, tau, space, length, own_info)
+        }
     })
 }
 
@@ -209,7 +190,7 @@ pub fn ormqr<T: Element>(
     };
     expect_reflectors(of_a, k)?;
     let side = c_int::from(!left);
-    let operation = if adjoint {
+    let op = if adjoint {
         ADJOINT[T::SHIFT as usize]
     } else {
         PLAIN
@@ -218,46 +199,25 @@ pub fn ormqr<T: Element>(
     let tau = tau.matrices("tau", shape.count, k as usize)?;
     let c = c.matrices("c", shape.count, shape.elements())?;
     let solver = handles::solver(cx.platform())?;
+    let handle = solver.handle;
     let work = Elements::ask::<T>(cx, "ormqr_bufferSize", |length| {
+        let (a, tau, c) = (a.at(0), tau.at(0), c.at(0));
         // SAFETY: only the length is written; the operands are not looked at.
         unsafe {
             (solver.library.ormqr_size[T::KIND])(
-                solver.handle,
-                side,
-                operation,
-                m,
-                n,
-                k,
-                a.at(0),
-                order,
-                tau.at(0),
-                c.at(0),
-                m,
-                length,
+                handle, side, op, m, n, k, a, order, tau, c, m, length,
             )
         }
     })?;
-    (0..shape.count).try_for_each(|i| {
+    one_by_one(shape.count, "ormqr", |i| {
+        let (a, tau, c) = (a.at(i), tau.at(i), c.at(i));
+        let (space, length, own_info) = work.parts();
         // SAFETY: reflectors, factors and a matrix of these shapes, as much to work in as the
         // routine asked for.
-        let answer = unsafe {
+        unsafe {
             (solver.library.ormqr[T::KIND])(
-                solver.handle,
-                side,
-                operation,
-                m,
-                n,
-                k,
-                a.at(i),
-                order,
-                tau.at(i),
-                c.at(i),
-                m,
-                work.device,
-                work.length,
-                work.info,
+                handle, side, op, m, n, k, a, order, tau, c, m, space, length, own_info,
             )
-        };
-        status::cusolver("ormqr", answer)
+        }
     })
 }

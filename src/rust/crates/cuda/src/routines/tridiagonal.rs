@@ -1,8 +1,9 @@
 //! Reduction to tridiagonal form.
 
+use crate::batched::one_by_one;
 use crate::routines::order;
 use crate::scratch::Elements;
-use crate::{fill_mode, handles, status, Batch, DeviceSliceMut, Element};
+use crate::{fill_mode, handles, Batch, DeviceSliceMut, Element};
 use matrices::Triangle;
 use xla_ffi::Result;
 
@@ -37,24 +38,14 @@ pub fn sytrd<T: Element>(
             (solver.library.sytrd_size[T::KIND])(solver.handle, uplo, n, a, n, d, e, tau, length)
         }
     })?;
-    (0..count).try_for_each(|i| {
+    let handle = solver.handle;
+    one_by_one(count, "sytrd", |i| {
+        let (a, d, e, tau, info) = (a.at(i), d.at(i), e.at(i), tau.at(i), info.at(i).cast());
+        let (space, length, _) = work.parts();
         // SAFETY: a matrix of `n` rows, its diagonals, factors and info, as much to work in as the
         // routine asked for.
-        let answer = unsafe {
-            (solver.library.sytrd[T::KIND])(
-                solver.handle,
-                uplo,
-                n,
-                a.at(i),
-                n,
-                d.at(i),
-                e.at(i),
-                tau.at(i),
-                work.device,
-                work.length,
-                info.at(i).cast(),
-            )
-        };
-        status::cusolver("sytrd", answer)
+        unsafe {
+            (solver.library.sytrd[T::KIND])(handle, uplo, n, a, n, d, e, tau, space, length, info)
+        }
     })
 }

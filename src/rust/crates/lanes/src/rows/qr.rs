@@ -2,7 +2,7 @@
 //! at a time, so that a large matrix is fetched from memory half as often.
 
 use super::panel::{eliminate, unfold};
-use super::reflect::{room, BLOCK};
+use super::reflect::{work_of_block, BLOCK};
 use super::share::share;
 use super::Columns;
 use crate::lanes::{Float, Lanes};
@@ -13,20 +13,20 @@ use crate::together::Together;
 const ONE_BY_ONE: usize = 12;
 
 /// Vectors that [`factor`] works in: in room for a block where one acts on what is behind it, of which two act at once.
-pub(crate) fn room_to_factor((n, rank): (usize, usize), stride: usize, width: usize) -> usize {
+pub(crate) fn work_to_factor((n, rank): (usize, usize), stride: usize, width: usize) -> usize {
     let acting = rank.div_ceil(BLOCK) - usize::from(rank == n);
-    acting.min(2) * room(stride, width)
+    acting.min(2) * work_of_block(stride, width)
 }
 
 /// Vectors that [`columns`] works in, of `n` columns of `k` reflections.
-pub(crate) fn room_for_columns((n, k): (usize, usize), stride: usize, width: usize) -> usize {
+pub(crate) fn work_for_columns((n, k): (usize, usize), stride: usize, width: usize) -> usize {
     if n <= ONE_BY_ONE {
         return 0;
     }
-    k.div_ceil(BLOCK).min(2) * room(stride, width)
+    k.div_ceil(BLOCK).min(2) * work_of_block(stride, width)
 }
 
-/// Factors in place, as LAPACK's `geqrf`, in room of [`room_to_factor`]; there is a factor for each reflection.
+/// Factors in place, as LAPACK's `geqrf`, in room of [`work_to_factor`]; there is a factor for each reflection.
 #[inline(always)]
 pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>, tau: &mut [V::Float]) {
     let Columns {
@@ -38,7 +38,7 @@ pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>, tau: &mut [V::Float]
     } = matrix;
     let (m, stride, together) = (*m, *stride, *together);
     let (n, rank) = (a.len() / stride, tau.len());
-    let (even, odd) = work.split_at_mut(work.len().min(room(stride, V::WIDTH)));
+    let (even, odd) = work.split_at_mut(work.len().min(work_of_block(stride, V::WIDTH)));
     for (at, tau) in tau.chunks_mut(BLOCK).enumerate() {
         let (start, end) = (at * BLOCK, at * BLOCK + tau.len());
         let (known, behind) = a.split_at_mut(end * stride);
@@ -63,7 +63,7 @@ pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>, tau: &mut [V::Float]
 }
 
 /// The columns of `Q` in place of the reflections, of which there are as many as factors, in room of
-/// [`room_for_columns`].
+/// [`work_for_columns`].
 #[inline(always)]
 pub(crate) fn columns<V: Lanes>(matrix: &mut Columns<'_, V>, tau: &[V::Float]) {
     let Columns {
@@ -79,7 +79,7 @@ pub(crate) fn columns<V: Lanes>(matrix: &mut Columns<'_, V>, tau: &[V::Float]) {
     if n <= ONE_BY_ONE {
         return unfold(a, stride, m.div_ceil(V::WIDTH), tau);
     }
-    let (even, odd) = work.split_at_mut(work.len().min(room(stride, V::WIDTH)));
+    let (even, odd) = work.split_at_mut(work.len().min(work_of_block(stride, V::WIDTH)));
     for (at, tau_of) in tau.chunks(BLOCK).enumerate().rev() {
         let (start, end) = (at * BLOCK, at * BLOCK + tau_of.len());
         let (known, behind) = a.split_at_mut(end * stride);

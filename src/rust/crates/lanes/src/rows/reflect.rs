@@ -15,7 +15,7 @@ const MANY: (usize, usize) = (3, 8);
 const FEW: (usize, usize) = (2, 6);
 
 /// Vectors that the memory of a block has, in columns of `stride`.
-pub(crate) fn room(stride: usize, width: usize) -> usize {
+pub(crate) fn work_of_block(stride: usize, width: usize) -> usize {
     2 * BLOCK * stride + 2 * BLOCK * BLOCK.div_ceil(width)
 }
 

@@ -49,12 +49,13 @@ pub(crate) fn syevd<T: Element>(
     guard.scan_triangle(batch, a.as_const(), triangle)?;
     guard.scrub(batch, a.reborrow())?;
     let small = shape.rows <= sizes::EIGH_JACOBI;
-    let decompose = match method {
-        Method::Jacobi => eigh::jacobi::<T>,
-        Method::Default if small => eigh::jacobi::<T>,
-        _ => eigh::divide_and_conquer::<T>,
+    let method = match method {
+        Method::Jacobi => eigh::Method::Jacobi,
+        Method::Default if small => eigh::Method::Jacobi,
+        _ => eigh::Method::DivideAndConquer,
     };
-    decompose(batch, triangle, a.reborrow(), w.reborrow(), info.reborrow())?;
+    let how = (method, triangle);
+    eigh::decompose(batch, how, a.reborrow(), w.reborrow(), info.reborrow())?;
     guard.mark(batch, info.reborrow(), NOT_FINITE)?;
     let info = Some(info.as_const());
     guard.poison(batch, a, shape.elements(), info)?;

@@ -1,8 +1,9 @@
 //! By QR iteration.
 
 use super::parts::{Parts, Places};
+use crate::batched::one_by_one;
 use crate::scratch::Work;
-use crate::{handles, status, Batch, DeviceSliceMut, Element};
+use crate::{handles, Batch, DeviceSliceMut, Element};
 use matrices::Vectors;
 use std::ffi::c_schar;
 use xla_ffi::{Error, Result};
@@ -44,36 +45,16 @@ pub fn gesvd<T: Element>(
             )
         }
     })?;
-    (0..shape.count).try_for_each(|i| {
+    one_by_one(shape.count, "Xgesvd", |i| {
+        let (a, s, u, v, info) = (a.at(i), s.at(i), u.at(i), v.at(i), info.at(i).cast());
+        let (space, bytes, host, more) = work.parts();
         // SAFETY: a matrix of that shape, room for its parts, and as much to work in, here and
         // there, as the routine asked for.
-        let answer = unsafe {
+        unsafe {
             (library.xgesvd)(
-                handle,
-                params,
-                letter,
-                letter,
-                m,
-                n,
-                t,
-                a.at(i),
-                m,
-                s_type,
-                s.at(i),
-                t,
-                u.at(i),
-                m,
-                t,
-                v.at(i),
-                n,
-                t,
-                work.device,
-                work.device_bytes,
-                work.host,
-                work.host_bytes,
-                info.at(i).cast(),
+                handle, params, letter, letter, m, n, t, a, m, s_type, s, t, u, m, t, v, n, t,
+                space, bytes, host, more, info,
             )
-        };
-        status::cusolver("Xgesvd", answer)
+        }
     })
 }

@@ -1,7 +1,7 @@
 //! By Jacobi's method.
 
 use super::parts::{kind, Parts, Places};
-use crate::batched::{count_of, in_parts};
+use crate::batched::{count_of, in_parts, one_by_one};
 use crate::scratch::Elements;
 use crate::{handles, job, sizes, status, Batch, DeviceSliceMut, Element};
 use matrices::Vectors;
@@ -43,12 +43,12 @@ pub fn gesvdj_batched<T: Element>(
                 )
             }
         })?;
-        let (room, length) = (work.device, work.length);
+        let (space, length) = (work.device, work.length);
         // SAFETY: `count` matrices of that shape, room for all their parts, as much to work in as
         // the routine asked for.
         let answer = unsafe {
             (library.gesvdj_batched[T::KIND])(
-                handle, jobz, m, n, a, m, s, u, m, v, n, room, length, info, params, count,
+                handle, jobz, m, n, a, m, s, u, m, v, n, space, length, info, params, count,
             )
         };
         status::cusolver("gesvdjBatched", answer)
@@ -82,29 +82,15 @@ pub fn gesvdj<T: Element>(
             )
         }
     })?;
-    (0..shape.count).try_for_each(|i| {
+    one_by_one(shape.count, "gesvdj", |i| {
+        let (a, s, u, v, info) = (a.at(i), s.at(i), u.at(i), v.at(i), info.at(i).cast());
+        let (space, length, _) = work.parts();
         // SAFETY: a matrix of that shape, room for its parts, as much to work in as the routine
         // asked for.
-        let answer = unsafe {
+        unsafe {
             (library.gesvdj[T::KIND])(
-                handle,
-                jobz,
-                econ,
-                m,
-                n,
-                a.at(i),
-                m,
-                s.at(i),
-                u.at(i),
-                m,
-                v.at(i),
-                n,
-                work.device,
-                work.length,
-                info.at(i).cast(),
-                params,
+                handle, jobz, econ, m, n, a, m, s, u, m, v, n, space, length, info, params,
             )
-        };
-        status::cusolver("gesvdj", answer)
+        }
     })
 }

@@ -1,8 +1,9 @@
 //! By polar decomposition.
 
 use super::parts::{kind, Parts, Places};
+use crate::batched::one_by_one;
 use crate::scratch::Work;
-use crate::{handles, job, status, Batch, DeviceSliceMut, Element};
+use crate::{handles, job, Batch, DeviceSliceMut, Element};
 use std::ffi::c_int;
 use xla_ffi::Result;
 
@@ -37,38 +38,17 @@ pub fn gesvdp<T: Element>(
             )
         }
     })?;
-    (0..shape.count).try_for_each(|i| {
-        let mut sigma_error = 0.0;
+    one_by_one(shape.count, "Xgesvdp", |i| {
+        let mut error = 0.0;
+        let (a, s, u, v, info) = (a.at(i), s.at(i), u.at(i), v.at(i), info.at(i).cast());
+        let (space, bytes, host, more) = work.parts();
         // SAFETY: a matrix of that shape, room for its parts, and as much to work in, here and
         // there, as the routine asked for.
-        let answer = unsafe {
+        unsafe {
             (library.xgesvdp)(
-                handle,
-                params,
-                jobz,
-                econ,
-                m,
-                n,
-                t,
-                a.at(i),
-                m,
-                s_type,
-                s.at(i),
-                t,
-                u.at(i),
-                m,
-                t,
-                v.at(i),
-                n,
-                t,
-                work.device,
-                work.device_bytes,
-                work.host,
-                work.host_bytes,
-                info.at(i).cast(),
-                &mut sigma_error,
+                handle, params, jobz, econ, m, n, t, a, m, s_type, s, t, u, m, t, v, n, t, space,
+                bytes, host, more, info, &mut error,
             )
-        };
-        status::cusolver("Xgesvdp", answer)
+        }
     })
 }

@@ -23,7 +23,7 @@ pub(crate) fn thin<T: Element>(
         return Ok(());
     }
     let of = |rows: i32, cols: i32| Matrices { rows, cols, count };
-    let room = |part: Matrices| bytes(bytes(part.elements(), size_of::<T>())?, count);
+    let bytes_of = |part: Matrices| bytes(bytes(part.elements(), size_of::<T>())?, count);
     let (m, n) = (shape.rows, shape.cols);
     if sizes::svd_in_blocks(shape, true) {
         let form = Form {
@@ -40,9 +40,9 @@ pub(crate) fn thin<T: Element>(
     let full = count > 1 && m.max(n) <= sizes::SVD_AT_ONCE;
     let (columns, rows) = if full { (m, n) } else { (k, k) };
     let own_u = full && m > k;
-    let u_room = if own_u { room(of(m, columns))? } else { 0 };
+    let u_bytes = if own_u { bytes_of(of(m, columns))? } else { 0 };
     let infos = bytes(count, size_of::<i32>())?;
-    let sizes = [room(shape)?, u_room, room(of(n, rows))?, infos];
+    let sizes = [bytes_of(shape)?, u_bytes, bytes_of(of(n, rows))?, infos];
     let mut scratch = Arena::new(cx, sizes)?;
     let [copy, wide_u, v, info] = scratch.parts();
     let (mut copy, mut wide_u, mut v) = (copy.of::<T>(), wide_u.of::<T>(), v.of::<T>());
@@ -76,12 +76,17 @@ fn by_qr_iteration<T: Element>(
     let (cx, shape) = batch;
     let (count, k) = (shape.count, shape.rank());
     let of = |rows: i32, cols: i32| Matrices { rows, cols, count };
-    let room = |part: Matrices| bytes(bytes(part.elements(), size_of::<T>())?, count);
+    let bytes_of = |part: Matrices| bytes(bytes(part.elements(), size_of::<T>())?, count);
     let (m, n) = (shape.rows, shape.cols);
     let tall = shape.cols <= shape.rows;
-    let turned = |part: Matrices| if tall { Ok(0) } else { room(part) };
+    let turned = |part: Matrices| if tall { Ok(0) } else { bytes_of(part) };
     let infos = bytes(count, size_of::<i32>())?;
-    let sizes = [room(shape)?, turned(of(n, k))?, turned(of(k, m))?, infos];
+    let sizes = [
+        bytes_of(shape)?,
+        turned(of(n, k))?,
+        turned(of(k, m))?,
+        infos,
+    ];
     let mut scratch = Arena::new(cx, sizes)?;
     let [copy, conj_v, ut, info] = scratch.parts();
     let (mut copy, info) = (copy.of::<T>(), info.of());

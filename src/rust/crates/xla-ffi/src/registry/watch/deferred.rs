@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::ground::Ground;
+use super::scratch_source::ScratchSource;
 use crate::float_mode::FloatMode;
 use crate::sys;
 
 thread_local! {
-    static CHECKING: RefCell<Option<Arc<Ground>>> = const { RefCell::new(None) };
+    static CHECKING: RefCell<Option<Arc<ScratchSource>>> = const { RefCell::new(None) };
 }
 
 /// Whether this thread runs a handler, or a task of one, that is being checked.
@@ -26,20 +26,20 @@ pub fn checking() -> bool {
 }
 
 /// Where the scratch memory of that handler comes from.
-pub(super) fn ground() -> Option<Arc<Ground>> {
-    let ground = CHECKING.try_with(|checking| checking.borrow().clone());
-    ground.ok().flatten()
+pub(super) fn source() -> Option<Arc<ScratchSource>> {
+    let source = CHECKING.try_with(|checking| checking.borrow().clone());
+    source.ok().flatten()
 }
 
 /// Marks what this thread does as part of a check.
-pub(super) fn within_check<R>(ground: Arc<Ground>, body: impl FnOnce() -> R) -> R {
-    struct Restore(Option<Arc<Ground>>);
+pub(super) fn within_check<R>(source: Arc<ScratchSource>, body: impl FnOnce() -> R) -> R {
+    struct Restore(Option<Arc<ScratchSource>>);
     impl Drop for Restore {
         fn drop(&mut self) {
             CHECKING.replace(self.0.take());
         }
     }
-    let _restore = Restore(CHECKING.replace(Some(ground)));
+    let _restore = Restore(CHECKING.replace(Some(source)));
     body()
 }
 
@@ -138,7 +138,7 @@ pub(in crate::registry) fn schedule(
     run: unsafe extern "C" fn(*mut c_void),
     data: *mut c_void,
 ) -> bool {
-    let Some(ground) = ground() else {
+    let Some(source) = source() else {
         return false;
     };
     let task = Task { run, data };
@@ -147,7 +147,7 @@ pub(in crate::registry) fn schedule(
         let Task { run, data } = { task };
         mode.set();
         // SAFETY: given to be run once, on any thread.
-        within_check(ground, || unsafe { run(data) });
+        within_check(source, || unsafe { run(data) });
     };
     thread::Builder::new().spawn(body).is_ok()
 }

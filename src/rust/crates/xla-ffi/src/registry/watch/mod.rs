@@ -12,7 +12,7 @@ mod deferred;
 mod fill;
 mod finding;
 mod frame;
-mod ground;
+mod scratch_source;
 mod open;
 mod outcome;
 mod outside;

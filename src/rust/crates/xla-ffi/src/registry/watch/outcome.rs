@@ -1,6 +1,6 @@
 //! What a run of a handler left behind.
 
-use super::ground::Spoilt;
+use super::scratch_source::Spoilt;
 use super::zone::Zone;
 use crate::sys;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::check::Check;
 use super::deferred;
 use super::frame::{Buffer, Operands};
-use super::ground::Ground;
+use super::scratch_source::ScratchSource;
 use super::outcome::Run;
 use super::plan::Plan;
 use super::zone::{Zone, LEAST_ALIGNMENT};
@@ -63,8 +63,8 @@ impl Check<'_> {
             });
         }
         self.point_to(&mut run);
-        let ground = Ground::new(plan, self.operands.args.len() + self.operands.rets.len());
-        let error = deferred::within_check(Arc::clone(&ground), || (self.handler)());
+        let source = ScratchSource::new(plan, self.operands.args.len() + self.operands.rets.len());
+        let error = deferred::within_check(Arc::clone(&source), || (self.handler)());
         let error = self.complete(error);
         // SAFETY: the call lasts, and its handler has returned.
         unsafe {
@@ -81,7 +81,7 @@ impl Check<'_> {
                 return Err(Error::new(Code::Unimplemented, text));
             }
         }
-        run.scratch = ground.spoilt();
+        run.scratch = source.spoilt();
         self.look_around(plan, &run);
         Ok(run)
     }

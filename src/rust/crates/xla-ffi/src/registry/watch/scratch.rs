@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use super::deferred;
-use super::ground::{Ground, Spoilt};
+use super::scratch_source::{ScratchSource, Spoilt};
 use super::zone::{Zone, ALIGNMENT};
 use crate::dims::{byte_len, element_count};
 use crate::error::{Code, Error, Result};
@@ -15,7 +15,7 @@ use crate::DataType;
 pub struct CheckedScratch {
     // Taken out on drop only.
     memory: Option<Spoilt>,
-    ground: Arc<Ground>,
+    source: Arc<ScratchSource>,
 }
 
 impl CheckedScratch {
@@ -30,13 +30,13 @@ impl CheckedScratch {
         dims: Vec<i64>,
         align: usize,
     ) -> Result<Option<Self>> {
-        let Some(ground) = deferred::ground() else {
+        let Some(source) = deferred::source() else {
             return Ok(None);
         };
-        let taken = ground.taken.fetch_add(1, Ordering::Relaxed);
+        let taken = source.taken.fetch_add(1, Ordering::Relaxed);
         let size = element_count(&dims).and_then(|len| byte_len(dtype, len));
         let zone =
-            size.and_then(|size| Zone::new(size, ground.fill, ground.place, align.max(ALIGNMENT)));
+            size.and_then(|size| Zone::new(size, source.fill, source.place, align.max(ALIGNMENT)));
         let zone = zone.ok_or_else(|| {
             Error::new(
                 Code::ResourceExhausted,
@@ -49,7 +49,7 @@ impl CheckedScratch {
             dims,
             zone,
         });
-        Ok(Some(CheckedScratch { memory, ground }))
+        Ok(Some(CheckedScratch { memory, source }))
     }
 
     /// The first byte.
@@ -66,7 +66,7 @@ impl Drop for CheckedScratch {
             .take()
             .filter(|memory| memory.zone.before().or(memory.zone.behind()).is_some());
         if let Some(spoilt) = spoilt {
-            let all = &self.ground.spoilt;
+            let all = &self.source.spoilt;
             all.lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(spoilt);

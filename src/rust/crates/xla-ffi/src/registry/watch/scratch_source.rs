@@ -8,7 +8,7 @@ use super::zone::{Place, Zone};
 use crate::DataType;
 
 /// Where the scratch memory of one run comes from, on all of its threads.
-pub(super) struct Ground {
+pub(super) struct ScratchSource {
     pub(super) place: Place,
     pub(super) fill: [u8; 3],
     pub(super) taken: AtomicUsize,
@@ -23,10 +23,10 @@ pub(super) struct Spoilt {
     pub(super) zone: Zone,
 }
 
-impl Ground {
+impl ScratchSource {
     /// `array`: its number among the arrays of the call.
     pub(super) fn new(plan: Plan, array: usize) -> Arc<Self> {
-        Arc::new(Ground {
+        Arc::new(ScratchSource {
             place: match plan.place {
                 Place::LeastAligned => Place::Aligned,
                 place => place,
