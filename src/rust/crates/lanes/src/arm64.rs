@@ -8,12 +8,12 @@ use crate::block;
 use crate::lanes::{Float, Lanes};
 use crate::operands::{Block, Product, Step, Task};
 use crate::rows;
-use crate::shared::shared;
+use crate::shared::{arithmetic, as_array, shared};
 use std::arch::aarch64::*;
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
+use std::ops::{Add, Div, Mul, Neg, Range, Sub};
 
 /// A vector type from its instructions.
-macro_rules! vector {
+macro_rules! neon {
     (
         $name:ident($raw:ty) = $width:literal $float:ident:
         $splat:ident $add:ident $sub:ident $mul:ident $div:ident $neg:ident
@@ -23,7 +23,7 @@ macro_rules! vector {
         #[derive(Clone, Copy, Debug)]
         pub struct $name($raw);
 
-        vector!(@operators $name: Add add $add, Sub sub $sub, Mul mul $mul, Div div $div);
+        arithmetic!($name: Add add $add, Sub sub $sub, Mul mul $mul, Div div $div);
 
         impl Neg for $name {
             type Output = Self;
@@ -31,13 +31,6 @@ macro_rules! vector {
             fn neg(self) -> Self {
                 // SAFETY: every processor has the instruction.
                 $name(unsafe { $neg(self.0) })
-            }
-        }
-
-        impl AddAssign for $name {
-            #[inline(always)]
-            fn add_assign(&mut self, other: Self) {
-                *self = *self + other;
             }
         }
 
@@ -53,18 +46,7 @@ macro_rules! vector {
                 // SAFETY: as above.
                 $name(unsafe { $splat(<$float as Float>::of(value)) })
             }
-            #[inline(always)]
-            fn as_slice(&self) -> &[$float] {
-                // SAFETY: a vector is an array of its lanes, any bits of which are a number.
-                let lanes: &[$float; $width] = unsafe { &*std::ptr::from_ref(self).cast() };
-                lanes
-            }
-            #[inline(always)]
-            fn as_mut_slice(&mut self) -> &mut [$float] {
-                // SAFETY: as above.
-                let lanes: &mut [$float; $width] = unsafe { &mut *std::ptr::from_mut(self).cast() };
-                lanes
-            }
+            as_array!($float, $width);
             shared!($float);
 
             #[inline(always)]
@@ -130,26 +112,16 @@ macro_rules! vector {
             }
         }
     };
-    (@operators $name:ident: $($trait:ident $method:ident $instruction:ident),*) => {$(
-        impl $trait for $name {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                // SAFETY: every processor has the instruction.
-                $name(unsafe { $instruction(self.0, other.0) })
-            }
-        }
-    )*};
 }
 
-vector! {
+neon! {
     F64x2(float64x2_t) = 2 f64:
     vdupq_n_f64 vaddq_f64 vsubq_f64 vmulq_f64 vdivq_f64 vnegq_f64
     vfmaq_f64 vfmsq_f64 vsqrtq_f64 vabsq_f64 vcltq_f64 vceqq_f64 vbslq_f64,
     sign vdupq_n_u64(1 << 63), |mask| words vreinterpretq_u32_u64(mask)
 }
 
-vector! {
+neon! {
     F32x4(float32x4_t) = 4 f32:
     vdupq_n_f32 vaddq_f32 vsubq_f32 vmulq_f32 vdivq_f32 vnegq_f32
     vfmaq_f32 vfmsq_f32 vsqrtq_f32 vabsq_f32 vcltq_f32 vceqq_f32 vbslq_f32,

@@ -46,3 +46,46 @@ macro_rules! shared {
     };
 }
 pub(crate) use shared;
+
+/// Operators of a vector by its processor's instructions; where there is a vector, they may be used.
+macro_rules! arithmetic {
+    ($name:ident: $($trait:ident $method:ident $instruction:ident),*) => {
+        $(
+            impl $trait for $name {
+                type Output = Self;
+                #[inline(always)]
+                fn $method(self, other: Self) -> Self {
+                    // SAFETY: see the module's documentation.
+                    $name(unsafe { $instruction(self.0, other.0) })
+                }
+            }
+        )*
+
+        impl std::ops::AddAssign for $name {
+            #[inline(always)]
+            fn add_assign(&mut self, other: Self) {
+                *self = *self + other;
+            }
+        }
+    };
+}
+pub(crate) use arithmetic;
+
+/// The lanes of a vector in memory.
+macro_rules! as_array {
+    ($float:ty, $width:literal) => {
+        #[inline(always)]
+        fn as_slice(&self) -> &[$float] {
+            // SAFETY: a vector is an array of its lanes, any bits of which are a number.
+            let lanes: &[$float; $width] = unsafe { &*std::ptr::from_ref(self).cast() };
+            lanes
+        }
+        #[inline(always)]
+        fn as_mut_slice(&mut self) -> &mut [$float] {
+            // SAFETY: as above.
+            let lanes: &mut [$float; $width] = unsafe { &mut *std::ptr::from_mut(self).cast() };
+            lanes
+        }
+    };
+}
+pub(crate) use as_array;

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     fn near(got: f64, want: f64) {
-        assert!((got / want - 1.0).abs() < 2e-15, "{got} is not {want}");
+        crate::near::within(2e-15, got, want);
     }
 
     #[test]

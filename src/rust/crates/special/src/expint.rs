@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     fn near(got: f64, want: f64) {
-        assert!((got / want - 1.0).abs() < 1e-14, "{got} is not {want}");
+        crate::near::within(1e-14, got, want);
     }
 
     #[test]

@@ -17,6 +17,8 @@ mod expint;
 mod gamma;
 mod gamma_inc;
 mod lambert;
+#[cfg(test)]
+mod near;
 mod number;
 mod owens_t;
 mod real;

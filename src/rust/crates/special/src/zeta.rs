@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     fn near(got: f64, want: f64) {
-        assert!((got / want - 1.0).abs() < 4e-15, "{got} is not {want}");
+        crate::near::within(4e-15, got, want);
     }
 
     #[test]

@@ -12,8 +12,9 @@ use crate::lanes::{Float, Lanes};
 use crate::operands::{Block, Product, Step, Task};
 use crate::processor;
 use crate::rows;
+use crate::shared::{arithmetic, as_array};
 use std::arch::x86_64::*;
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
+use std::ops::{Add, Div, Mul, Neg, Range, Sub};
 
 /// A vector type from its instructions.
 macro_rules! vector {
@@ -28,7 +29,7 @@ macro_rules! vector {
         #[derive(Clone, Copy, Debug)]
         pub struct $name($raw);
 
-        vector!(@operators $name: Add add $add, Sub sub $sub, Mul mul $mul, Div div $div);
+        arithmetic!($name: Add add $add, Sub sub $sub, Mul mul $mul, Div div $div);
 
         impl Neg for $name {
             type Output = Self;
@@ -36,13 +37,6 @@ macro_rules! vector {
             fn neg(self) -> Self {
                 // SAFETY: see the module's documentation.
                 $name(unsafe { $xor(self.0, $splat(-0.0)) })
-            }
-        }
-
-        impl AddAssign for $name {
-            #[inline(always)]
-            fn add_assign(&mut self, other: Self) {
-                *self = *self + other;
             }
         }
 
@@ -58,18 +52,7 @@ macro_rules! vector {
                 // SAFETY: see the module's documentation.
                 $name(unsafe { $splat(<$float as Float>::of(value)) })
             }
-            #[inline(always)]
-            fn as_slice(&self) -> &[$float] {
-                // SAFETY: a vector is an array of its lanes, any bits of which are a number.
-                let lanes: &[$float; $width] = unsafe { &*std::ptr::from_ref(self).cast() };
-                lanes
-            }
-            #[inline(always)]
-            fn as_mut_slice(&mut self) -> &mut [$float] {
-                // SAFETY: as above.
-                let lanes: &mut [$float; $width] = unsafe { &mut *std::ptr::from_mut(self).cast() };
-                lanes
-            }
+            as_array!($float, $width);
             vector!(@shared $features:
                 fn gather(matrices: &[$float], to: &mut [$name]) = block::gather_full if to;
                 fn scatter(from: &mut [$name], matrices: &mut [$float]) = block::scatter_full if from;
@@ -178,16 +161,6 @@ macro_rules! vector {
             if !$shown.is_empty() {
                 // SAFETY: see the module's documentation.
                 unsafe { $name($($argument),*) };
-            }
-        }
-    )*};
-    (@operators $name:ident: $($trait:ident $method:ident $instruction:ident),*) => {$(
-        impl $trait for $name {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                // SAFETY: see the module's documentation.
-                $name(unsafe { $instruction(self.0, other.0) })
             }
         }
     )*};

@@ -6,26 +6,42 @@ use crate::platform::host::HostScalar;
 use crate::shape;
 use xla_ffi::{io, AnyBufferMut, Arg, Attr, Cx, Host, MinRank, Result, Ret, Scalar};
 
-io! {
-    /// `A V = V diag(wr + i wi)`.
-    pub struct GeevIo<'f, T> {
-        /// `(..., n, n)`
-        x: Arg<'f, T, MinRank<2>>,
-        /// `(..., n)`: the real parts of the eigenvalues
-        wr: Ret<'f, T>,
-        /// `(..., n)`: the imaginary parts; conjugates lie side by side, the positive one first
-        wi: Ret<'f, T>,
-        /// `(..., n, n)`: the left eigenvectors as columns; complex
-        vl: AnyBufferMut<'f>,
-        /// `(..., n, n)`: the right eigenvectors as columns; complex
-        vr: AnyBufferMut<'f>,
-        /// `(...)`: 0, or not if there is no result
-        info: Ret<'f, i32>,
-        /// V: with left eigenvectors, N: without
-        compute_left: Attr<u8>,
-        /// the same for the right ones
-        compute_right: Attr<u8>,
-    }
+/// Real matrices have the eigenvalues in two parts.
+macro_rules! geev_io {
+    ($name:ident, $($(#[doc = $doc:literal])* $w:ident),*) => {
+        io! {
+            /// `A V = V diag(w)`, of real matrices with `w = wr + i wi`.
+            pub struct $name<'f, T> {
+                /// `(..., n, n)`
+                x: Arg<'f, T, MinRank<2>>,
+                $($(#[doc = $doc])* $w: Ret<'f, T>,)*
+                /// `(..., n, n)`: the left eigenvectors as columns; complex
+                vl: AnyBufferMut<'f>,
+                /// `(..., n, n)`: the right eigenvectors as columns; complex
+                vr: AnyBufferMut<'f>,
+                /// `(...)`: 0, or not if there is no result
+                info: Ret<'f, i32>,
+                /// V: with left eigenvectors, N: without
+                compute_left: Attr<u8>,
+                /// the same for the right ones
+                compute_right: Attr<u8>,
+            }
+        }
+    };
+}
+
+geev_io! {
+    GeevIo,
+    /// `(..., n)`: the real parts of the eigenvalues
+    wr,
+    /// `(..., n)`: the imaginary parts; conjugates lie side by side, the positive one first
+    wi
+}
+
+geev_io! {
+    GeevComplexIo,
+    /// `(..., n)`: the eigenvalues
+    w
 }
 
 crate::jaxlib::targets! {
@@ -78,26 +94,6 @@ fn wanted<'b, T: Scalar>(
     vectors.expect_dtype(T::DTYPE)?;
     vectors.expect_batch_dims(batch, &[n, n])?;
     vectors.as_mut_slice()
-}
-
-io! {
-    /// `A V = V diag(w)`.
-    pub struct GeevComplexIo<'f, T> {
-        /// `(..., n, n)`
-        x: Arg<'f, T, MinRank<2>>,
-        /// `(..., n)`: the eigenvalues
-        w: Ret<'f, T>,
-        /// `(..., n, n)`: the left eigenvectors as columns
-        vl: AnyBufferMut<'f>,
-        /// `(..., n, n)`: the right eigenvectors as columns
-        vr: AnyBufferMut<'f>,
-        /// `(...)`: 0, or not if there is no result
-        info: Ret<'f, i32>,
-        /// V: with left eigenvectors, N: without
-        compute_left: Attr<u8>,
-        /// the same for the right ones
-        compute_right: Attr<u8>,
-    }
 }
 
 crate::jaxlib::targets! {
