@@ -10,7 +10,7 @@ use crate::common::{api, Answer};
 use pjrt_api::*;
 use std::sync::{Condvar, Mutex};
 use xla_ffi::{
-    io, AnyBuffer, Arg, Attr, Cx, Error, Floats, HandlerFn, Kernel, Pending, Op, Platform, Result,
+    io, AnyBuffer, Arg, Attr, Cx, Error, Floats, HandlerFn, Kernel, Op, Pending, Platform, Result,
     Ret, Scalar, Untyped,
 };
 
