@@ -134,10 +134,11 @@ fn spectra(batch: Batch<'_, '_>) -> Result<()> {
     let (a, info) = (("a", ALL, REAL), ("info", 3, INT));
     let w = ("w", EACH, REAL);
     refuses(cx, "syevj", [a, w, info], |[a, w, i]| {
-        eigh::jacobi::<f64>(batch, lower, a.of(), w.of(), i.of())
+        eigh::decompose::<f64>(batch, (eigh::Method::Jacobi, lower), a.of(), w.of(), i.of())
     })?;
     refuses(cx, "syevd", [a, w, info], |[a, w, i]| {
-        eigh::divide_and_conquer::<f64>(batch, lower, a.of(), w.of(), i.of())
+        let how = (eigh::Method::DivideAndConquer, lower);
+        eigh::decompose::<f64>(batch, how, a.of(), w.of(), i.of())
     })?;
     let w = ("w", EACH, COMPLEX);
     let (vl, vr) = (("vl", ALL, REAL), ("vr", ALL, REAL));
