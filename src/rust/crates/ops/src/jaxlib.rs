@@ -1,7 +1,7 @@
 //! jaxlib's targets on the CPU, `lapack_{s,d,c,z}…_ffi`, so that programs exported by JAX run as
 //! they are: operands, results, aliases and attributes (letters as their ASCII codes) as in jaxlib.
 //! One file per decomposition, `jaxlib.rs` in its module, generic over the dtype; the target's name
-//! says the dtype.
+//! says the dtype. The operands are declared in `operands.rs` beside it.
 //!
 //! Where a result is not asked for (singular vectors, with the mode for none), it is zero. A matrix with NaN or an
 //! infinity gives NaN, and a positive `info` where jaxlib's callers take that for "no result".

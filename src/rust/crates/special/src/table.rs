@@ -30,46 +30,26 @@ use Function::{One, Three, Two};
 
 type Named = (&'static str, Function);
 
-static FAMILIES: &[&[Named]] = &[GAMMA, ERF, BESSEL, OTHERS, GAMMA_INC, BETA_INC];
+/// Functions of a module, each with the number of its arguments, by their own names.
+macro_rules! functions {
+    ($module:ident: $($arity:ident $name:ident),*) => {
+        &[$((stringify!($name), $arity($module::$name))),*]
+    };
+}
 
-static GAMMA: &[Named] = &[
-    ("lgamma", One(gamma::lgamma)),
-    ("gamma", One(gamma::gamma)),
-    ("digamma", One(zeta::digamma)),
-    ("polygamma", Two(zeta::polygamma)),
-    ("zeta", Two(zeta::zeta)),
-    ("lbeta", Two(beta::lbeta)),
-    ("beta", Two(beta::beta)),
-    ("choose", Two(beta::choose)),
-    ("lchoose", Two(beta::lchoose)),
-];
-
-static ERF: &[Named] = &[
-    ("erf", One(erf::erf)),
-    ("erfc", One(erf::erfc)),
-    ("erfcx", One(erf::erfcx)),
-    ("erfinv", One(erf::erfinv)),
-    ("erfcinv", One(erf::erfcinv)),
-    ("ndtr", One(erf::ndtr)),
-    ("log_ndtr", One(erf::log_ndtr)),
-    ("ndtri", One(erf::ndtri)),
-    ("ndtri_exp", One(erf::ndtri_exp)),
-];
-
-static BESSEL: &[Named] = &[
-    ("bessel_j", Two(bessel::bessel_j)),
-    ("bessel_y", Two(bessel::bessel_y)),
-    ("bessel_i", Two(bessel::bessel_i)),
-    ("bessel_i_scaled", Two(bessel::bessel_i_scaled)),
-    ("bessel_k", Two(bessel::bessel_k)),
-    ("bessel_k_scaled", Two(bessel::bessel_k_scaled)),
-];
-
-static OTHERS: &[Named] = &[
-    ("expint_n", Two(expint::expint_n)),
-    ("expint_ei", One(expint::expint_ei)),
-    ("owens_t", Two(owens_t::owens_t)),
-    ("lambert_w", One(lambert::lambert_w)),
+static FAMILIES: &[&[Named]] = &[
+    functions!(gamma: One lgamma, One gamma),
+    functions!(zeta: One digamma, Two polygamma, Two zeta),
+    functions!(beta: Two lbeta, Two beta, Two choose, Two lchoose),
+    functions!(erf: One erf, One erfc, One erfcx, One erfinv, One erfcinv),
+    functions!(erf: One ndtr, One log_ndtr, One ndtri, One ndtri_exp),
+    functions!(bessel: Two bessel_j, Two bessel_y),
+    functions!(bessel: Two bessel_i, Two bessel_i_scaled, Two bessel_k, Two bessel_k_scaled),
+    functions!(expint: Two expint_n, One expint_ei),
+    functions!(owens_t: Two owens_t),
+    functions!(lambert: One lambert_w),
+    GAMMA_INC,
+    BETA_INC,
 ];
 
 /// The variable of second derivatives.

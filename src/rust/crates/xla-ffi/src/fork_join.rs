@@ -63,8 +63,7 @@ impl ForkJoin {
         let work = unsafe { &*self.work };
         let outcome = catch_unwind(AssertUnwindSafe(work));
         let mut state = self.state();
-        // The first panic goes on in the caller; the others have told their story through the panic
-        // hook.
+        // The first panic goes on in the caller; of the others the panic hook's message is left.
         let surplus = match outcome {
             Err(payload) if state.panic.is_none() => {
                 state.panic = Some(payload);

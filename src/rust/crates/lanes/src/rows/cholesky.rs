@@ -9,14 +9,7 @@ use crate::operands::{Factors, Product};
 /// come. Returns the order of the first minor that is not positive definite, or 0.
 #[inline(always)]
 pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>) -> i32 {
-    let Columns {
-        m: n,
-        stride,
-        a,
-        work,
-        together,
-    } = matrix;
-    let (n, stride, together) = (*n, *stride, *together);
+    let (n, stride, together, a, work) = matrix.parts();
     let lanes = lanes_of(a[0]);
     let zero = V::Float::of(0.0);
     let width = panel(V::WIDTH);

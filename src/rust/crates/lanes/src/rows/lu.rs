@@ -14,14 +14,7 @@ const PANEL: usize = 16;
 /// first column, counted from 1, where the pivot is 0, or 0.
 #[inline(always)]
 pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>, rows: &mut [i32]) -> i32 {
-    let Columns {
-        m,
-        stride,
-        a,
-        work,
-        together,
-    } = matrix;
-    let (m, stride, together) = (*m, *stride, *together);
+    let (m, stride, together, a, work) = matrix.parts();
     let n = a.len() / stride;
     let lanes = lanes_of(a[0]);
     let width = panel(V::WIDTH);

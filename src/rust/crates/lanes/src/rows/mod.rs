@@ -89,6 +89,19 @@ impl<'a, V: Lanes> Columns<'a, V> {
         (columns, all_zero(sum))
     }
 
+    /// Rows, stride, who helps, the columns, and what a factorisation works in.
+    #[inline(always)]
+    fn parts(&mut self) -> (usize, usize, Together<'a>, &mut [V], &mut [V]) {
+        let Columns {
+            m,
+            stride,
+            a,
+            work,
+            together,
+        } = self;
+        (*m, *stride, *together, a, work)
+    }
+
     /// The way back of [`load`](Columns::load).
     #[inline(always)]
     pub(crate) fn store(&self, x: &mut [V::Float]) {

@@ -29,14 +29,7 @@ pub(crate) fn work_for_columns((n, k): (usize, usize), stride: usize, width: usi
 /// Factors in place, as LAPACK's `geqrf`, in room of [`work_to_factor`]; there is a factor for each reflection.
 #[inline(always)]
 pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>, tau: &mut [V::Float]) {
-    let Columns {
-        m,
-        stride,
-        a,
-        work,
-        together,
-    } = matrix;
-    let (m, stride, together) = (*m, *stride, *together);
+    let (m, stride, together, a, work) = matrix.parts();
     let (n, rank) = (a.len() / stride, tau.len());
     let (even, odd) = work.split_at_mut(work.len().min(work_of_block(stride, V::WIDTH)));
     for (at, tau) in tau.chunks_mut(BLOCK).enumerate() {
@@ -66,14 +59,7 @@ pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>, tau: &mut [V::Float]
 /// [`work_for_columns`].
 #[inline(always)]
 pub(crate) fn columns<V: Lanes>(matrix: &mut Columns<'_, V>, tau: &[V::Float]) {
-    let Columns {
-        m,
-        stride,
-        a,
-        work,
-        together,
-    } = matrix;
-    let (m, stride, together) = (*m, *stride, *together);
+    let (m, stride, together, a, work) = matrix.parts();
     let n = a.len() / stride;
     identity(a, stride, tau.len()..n);
     if n <= ONE_BY_ONE {

@@ -1,24 +1,11 @@
 //! Cholesky factorisation.
 
 use super::host;
+use super::operands::PotrfIo;
 use crate::letter;
 use crate::platform::host::{Changed, HostScalar};
 use crate::shape;
-use xla_ffi::{io, Arg, Attr, Cx, Host, MinRank, Result, Ret};
-
-io! {
-    /// `A = L Lᴴ` or `A = Uᴴ U`.
-    pub struct PotrfIo<'f, T> {
-        /// `(..., n, n)`, Hermitian and positive definite
-        x: Arg<'f, T, MinRank<2>>,
-        /// `(..., n, n)`: the factor in its triangle, the other one as in `x`; shares `x`'s memory
-        factor: Ret<'f, T>,
-        /// `(...)`: 0, or the order of the first minor that is not positive definite
-        info: Ret<'f, i32>,
-        /// the triangle that is read and written: L or U
-        uplo: Attr<u8>,
-    }
-}
+use xla_ffi::{Cx, Host, Result};
 
 crate::jaxlib::targets! {
     /// Cholesky factorisation.

@@ -1,48 +1,11 @@
 //! Eigenvalues of general matrices.
 
 use super::host;
+use super::operands::{GeevComplexIo, GeevIo};
 use crate::letter;
 use crate::platform::host::HostScalar;
 use crate::shape;
-use xla_ffi::{io, AnyBufferMut, Arg, Attr, Cx, Host, MinRank, Result, Ret, Scalar};
-
-/// Real matrices have the eigenvalues in two parts.
-macro_rules! geev_io {
-    ($name:ident, $($(#[doc = $doc:literal])* $w:ident),*) => {
-        io! {
-            /// `A V = V diag(w)`, of real matrices with `w = wr + i wi`.
-            pub struct $name<'f, T> {
-                /// `(..., n, n)`
-                x: Arg<'f, T, MinRank<2>>,
-                $($(#[doc = $doc])* $w: Ret<'f, T>,)*
-                /// `(..., n, n)`: the left eigenvectors as columns; complex
-                vl: AnyBufferMut<'f>,
-                /// `(..., n, n)`: the right eigenvectors as columns; complex
-                vr: AnyBufferMut<'f>,
-                /// `(...)`: 0, or not if there is no result
-                info: Ret<'f, i32>,
-                /// V: with left eigenvectors, N: without
-                compute_left: Attr<u8>,
-                /// the same for the right ones
-                compute_right: Attr<u8>,
-            }
-        }
-    };
-}
-
-geev_io! {
-    GeevIo,
-    /// `(..., n)`: the real parts of the eigenvalues
-    wr,
-    /// `(..., n)`: the imaginary parts; conjugates lie side by side, the positive one first
-    wi
-}
-
-geev_io! {
-    GeevComplexIo,
-    /// `(..., n)`: the eigenvalues
-    w
-}
+use xla_ffi::{AnyBufferMut, Arg, Cx, Host, MinRank, Result, Ret, Scalar};
 
 crate::jaxlib::targets! {
     /// Eigenvalues and eigenvectors of real general matrices.

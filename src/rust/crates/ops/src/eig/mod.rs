@@ -4,3 +4,4 @@ mod cuda;
 pub(crate) mod cusolver;
 mod host;
 pub(crate) mod jaxlib;
+mod operands;

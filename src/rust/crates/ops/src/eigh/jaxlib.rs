@@ -1,28 +1,11 @@
 //! Eigenvalues of Hermitian matrices.
 
 use super::host;
+use super::operands::SyevdIo;
 use crate::letter;
 use crate::platform::host::HostScalar;
 use crate::shape;
-use xla_ffi::{io, AnyBufferMut, Arg, Attr, Cx, Host, MinRank, Result, Ret, Scalar};
-
-io! {
-    /// `A = V diag(w) Vᴴ`.
-    pub struct SyevdIo<'f, T> {
-        /// `(..., n, n)`
-        x: Arg<'f, T, MinRank<2>>,
-        /// `(..., n, n)`: the eigenvectors as columns; shares `x`'s memory
-        v: Ret<'f, T>,
-        /// `(..., n)`, ascending; real
-        w: AnyBufferMut<'f>,
-        /// `(...)`: 0, or not if there is no result
-        info: Ret<'f, i32>,
-        /// V: with eigenvectors, N: without (`v` is then overwritten)
-        mode: Attr<u8>,
-        /// the triangle that is read: L or U
-        uplo: Attr<u8>,
-    }
-}
+use xla_ffi::{Cx, Host, Result, Scalar};
 
 crate::jaxlib::targets! {
     /// Eigenvalues and eigenvectors of Hermitian matrices by divide and conquer.

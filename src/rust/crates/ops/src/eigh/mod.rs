@@ -4,6 +4,7 @@ pub(crate) mod cuda;
 pub(crate) mod cusolver;
 pub(crate) mod host;
 pub(crate) mod jaxlib;
+mod operands;
 
 use crate::letter;
 use crate::platform::{Call, MemoryAccess};

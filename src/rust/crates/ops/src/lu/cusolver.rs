@@ -1,12 +1,12 @@
 //! LU factorisation, and its exchanges of rows as a permutation.
 
 use super::cuda;
-use super::jaxlib::GetrfIo;
+use super::operands::{GetrfIo, PivotsIo};
 use super::permutation::{self, Rows};
 use crate::platform::MemoryAccess;
 use ::cuda::routines::lu;
 use ::cuda::{Cuda, DeviceSlice, DeviceSliceMut, Element};
-use xla_ffi::{io, Arg, Cx, Kernel, MinRank, Op, Result, Ret, Traits};
+use xla_ffi::{Cx, Kernel, Op, Result, Traits};
 
 crate::cusolver::target! {
     /// LU factorisation with partial pivoting.
@@ -20,16 +20,6 @@ fn getrf<T: Element>(mut io: GetrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
     let pivots = DeviceSliceMut::of(&mut io.ipiv)?;
     let info = DeviceSliceMut::of(&mut io.info)?;
     cuda::getrf((cx, shape), a, pivots, Some(info))
-}
-
-io! {
-    /// Row numbers from pivots.
-    pub struct PivotsIo<'f, T> {
-        /// `(..., k)`: row `i` was exchanged with row `pivots[i]`, counted from 0
-        pivots: Arg<'f, T, MinRank<1>>,
-        /// `(..., m)`, `m >= k`: the rows in their new order
-        permutation: Ret<'f, T, MinRank<1>>,
-    }
 }
 
 /// The order of rows that the pivots of LU factorisation leave.

@@ -4,6 +4,7 @@ pub(crate) mod cuda;
 pub(crate) mod cusolver;
 pub(crate) mod host;
 pub(crate) mod jaxlib;
+mod operands;
 pub(crate) mod permutation;
 
 use crate::platform::{Call, MemoryAccess};

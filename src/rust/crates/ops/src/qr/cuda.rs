@@ -1,7 +1,7 @@
 //! QR factorisation of a batch, and products with `Q`.
 
 use super::QrSolver;
-use crate::platform::{Call, MemoryAccess};
+use crate::platform::Call;
 use cuda::guard::{self, Guard};
 use cuda::routines::qr;
 use cuda::scratch::{bytes, Arena};
@@ -129,9 +129,6 @@ impl<T: Element> QrSolver<T> for Cuda {
         to: &mut AnyBufferMut<'_>,
     ) -> Result<()> {
         let (cx, shape) = call;
-        if cols == shape.cols {
-            return Self::copy(cx, from, to);
-        }
         let part = Matrices { cols, ..shape };
         let (to, from) = (DeviceSliceMut::<T>::of(to)?, DeviceSlice::of(from)?);
         columns::take((cx, part), to, from, shape.elements())

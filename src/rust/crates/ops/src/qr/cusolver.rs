@@ -1,7 +1,7 @@
 //! QR factorisation.
 
 use super::cuda;
-use super::jaxlib::{GeqrfIo, OrgqrIo, OrmqrIo};
+use super::operands::{GeqrfIo, OrgqrIo, OrmqrIo};
 use crate::platform::MemoryAccess;
 use ::cuda::{Cuda, DeviceSlice, DeviceSliceMut, Element};
 use xla_ffi::{Cx, Result};

@@ -6,6 +6,7 @@ pub(crate) mod geqrf;
 pub(crate) mod host;
 mod host_pivoted;
 pub(crate) mod jaxlib;
+mod operands;
 pub(crate) mod orgqr;
 pub(crate) mod pivoted;
 
@@ -24,8 +25,7 @@ pub trait QrSolver<T: Scalar>: MemoryAccess {
     /// The platform's own.
     fn geqrf(call: Call<'_, '_, Self>, results: [&mut AnyBufferMut<'_>; 2]) -> Result<()>;
 
-    /// Copies the first `cols` columns of each matrix; where these are all, as
-    /// [`copy`](MemoryAccess::copy).
+    /// Copies the first `cols` columns of each matrix, which has more.
     ///
     /// # Errors
     /// The platform's own.

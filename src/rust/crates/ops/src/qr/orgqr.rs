@@ -42,7 +42,11 @@ impl<T: Scalar, P: QrSolver<T>> Kernel<P, T> for Orgqr {
         };
         io.tau.expect_batch_dims(batch, &[cols.into()])?;
         io.q.expect_batch_dims(batch, &[packed.rows.into(), cols.into()])?;
-        P::copy_columns((cx, packed), cols, &io.packed, &mut io.q)?;
+        if cols == packed.cols {
+            P::copy(cx, &io.packed, &mut io.q)?;
+        } else {
+            P::copy_columns((cx, packed), cols, &io.packed, &mut io.q)?;
+        }
         let shape = Matrices { cols, ..packed };
         P::orgqr((cx, shape), k, &mut io.q, &io.tau)
     }

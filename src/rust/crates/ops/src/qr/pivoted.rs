@@ -1,26 +1,10 @@
 //! QR factorisation with column pivoting.
 
 use super::host_pivoted;
+use super::operands::Geqp3Io;
 use crate::platform::host::HostScalar;
 use crate::shape;
-use xla_ffi::{io, Arg, Cx, Host, MinRank, Result, Ret};
-
-io! {
-    /// `A P = Q R`.
-    pub struct Geqp3Io<'f, T> {
-        /// `(..., m, n)`
-        x: Arg<'f, T, MinRank<2>>,
-        /// `(..., n)`: not 0 for the columns that come first
-        jpvt: Arg<'f, i32, MinRank<1>>,
-        /// `(..., m, n)`: `R`, and the reflectors of `Q` below it; shares `x`'s memory
-        packed: Ret<'f, T>,
-        /// `(..., n)`: the columns of `A` in the order of `A P`, counted from 1; shares `jpvt`'s
-        /// memory
-        columns: Ret<'f, i32>,
-        /// `(..., min(m, n))`
-        tau: Ret<'f, T>,
-    }
-}
+use xla_ffi::{Cx, Host, Result};
 
 crate::jaxlib::targets! {
     /// QR factorisation with column pivoting.

@@ -1,33 +1,11 @@
 //! Tridiagonal and Hessenberg form.
 
 use super::host;
+use super::operands::{GehrdIo, SytrdIo};
 use crate::letter;
 use crate::platform::host::HostScalar;
 use crate::shape;
-use xla_ffi::{
-    io, AnyBufferMut, Arg, Attr, Cx, Error, Host, MinRank, Operand, OperandKind, Result, Ret,
-    Scalar,
-};
-
-io! {
-    /// `Qᴴ A Q` tridiagonal.
-    pub struct SytrdIo<'f, T> {
-        /// `(..., n, n)`, Hermitian
-        x: Arg<'f, T, MinRank<2>>,
-        /// `(..., n, n)`: the tridiagonal form and the reflectors; shares `x`'s memory
-        packed: Ret<'f, T>,
-        /// `(..., n)`: the diagonal; real
-        d: AnyBufferMut<'f>,
-        /// `(..., n - 1)`: beside it; real
-        e: AnyBufferMut<'f>,
-        /// `(..., n - 1)`
-        tau: Ret<'f, T>,
-        /// `(...)`: 0
-        info: Ret<'f, i32>,
-        /// the triangle that is read and written: L or U
-        uplo: Attr<u8>,
-    }
-}
+use xla_ffi::{Cx, Error, Host, Operand, OperandKind, Result, Scalar};
 
 crate::jaxlib::targets! {
     /// Reduction of Hermitian matrices to tridiagonal form.
@@ -52,24 +30,6 @@ fn sytrd<T: HostScalar>(mut io: SytrdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()>
     );
     let (a, info) = (io.packed.as_mut_slice()?, io.info.as_mut_slice()?);
     host::sytrd((cx, shape), triangle, a, results, info)
-}
-
-io! {
-    /// `Qᴴ A Q` of Hessenberg form.
-    pub struct GehrdIo<'f, T> {
-        /// `(..., n, n)`
-        x: Arg<'f, T, MinRank<2>>,
-        /// `(..., n, n)`: the Hessenberg form and the reflectors; shares `x`'s memory
-        packed: Ret<'f, T>,
-        /// `(..., n - 1)`
-        tau: Ret<'f, T>,
-        /// `(...)`: 0
-        info: Ret<'f, i32>,
-        /// the first row, counted from 1, that is not of the form already
-        low: Attr<i32>,
-        /// the last one
-        high: Attr<i32>,
-    }
 }
 
 crate::jaxlib::targets! {

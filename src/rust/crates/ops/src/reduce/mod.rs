@@ -4,3 +4,4 @@ pub(crate) mod cuda;
 pub(crate) mod cusolver;
 pub(crate) mod host;
 pub(crate) mod jaxlib;
+mod operands;

@@ -1,51 +1,11 @@
 //! Schur form.
 
 use super::host;
+use super::operands::{GeesComplexIo, GeesIo};
 use crate::letter;
 use crate::platform::host::HostScalar;
 use crate::shape;
-use xla_ffi::{io, Arg, Attr, Cx, Host, MinRank, Result, Ret};
-
-/// Real matrices have the eigenvalues in two parts.
-macro_rules! gees_io {
-    ($name:ident, $($(#[doc = $doc:literal])* $w:ident),*) => {
-        io! {
-            /// `A = Z T Zᴴ`.
-            pub struct $name<'f, T> {
-                /// `(..., n, n)`
-                x: Arg<'f, T, MinRank<2>>,
-                /// `(..., n, n)`: triangular, of real matrices but for blocks of two rows, one for each
-                /// conjugate pair of eigenvalues; shares `x`'s memory
-                t: Ret<'f, T>,
-                /// `(..., n, n)`: the Schur vectors as columns
-                z: Ret<'f, T>,
-                $($(#[doc = $doc])* $w: Ret<'f, T>,)*
-                /// `(...)`: the number of eigenvalues that sorting selected, 0
-                selected: Ret<'f, i32>,
-                /// `(...)`: 0, or not if there is no result
-                info: Ret<'f, i32>,
-                /// V: with Schur vectors, N: without
-                mode: Attr<u8>,
-                /// N: the eigenvalues are not sorted
-                sort: Attr<u8>,
-            }
-        }
-    };
-}
-
-gees_io! {
-    GeesIo,
-    /// `(..., n)`: the real parts of the eigenvalues
-    wr,
-    /// `(..., n)`: the imaginary parts
-    wi
-}
-
-gees_io! {
-    GeesComplexIo,
-    /// `(..., n)`: the eigenvalues
-    w
-}
+use xla_ffi::{Arg, Cx, Host, MinRank, Result, Ret};
 
 crate::jaxlib::targets! {
     /// Schur form of real matrices.

@@ -1,38 +1,13 @@
 //! Singular values.
 
 use super::cuda;
+use super::operands::{GesvdIo, GesvdjIo};
 use crate::platform::MemoryAccess;
 use crate::shape;
 use ::cuda::routines::svd::Parts;
 use ::cuda::{Batch, Cuda, DeviceSliceMut, Element};
 use matrices::Vectors;
-use xla_ffi::{io, AnyBufferMut, Arg, Attr, Cx, Error, MinRank, Result, Ret, Scalar};
-
-io! {
-    /// `A = U diag(s) Vᴴ`, or with `transposed` the same of the transposed matrix.
-    pub struct GesvdIo<'f, T> {
-        /// `(..., m, n)`, `m >= n`; with `transposed` row-major, `m <= n`
-        x: Arg<'f, T, MinRank<2>>,
-        /// `(..., m, n)`: overwritten; shares `x`'s memory
-        scratch: Ret<'f, T>,
-        /// `(..., min(m, n))`, descending; real
-        s: AnyBufferMut<'f>,
-        /// `(..., m, m)` or `(..., m, n)`: the left singular vectors as columns; with `transposed`
-        /// row-major, the right ones, `(..., n, n)` or `(..., m, n)`
-        u: Ret<'f, T>,
-        /// `(..., n, n)`: the right singular vectors, conjugated, as rows; with `transposed`
-        /// row-major, the left ones, `(..., m, m)`
-        vt: Ret<'f, T>,
-        /// `(...)`: 0, or not if there is no result
-        info: Ret<'f, i32>,
-        /// whether all singular vectors are computed, else the first min(m, n)
-        full_matrices: Attr<bool>,
-        /// whether singular vectors are computed; else nothing is written to them
-        compute_uv: Attr<bool>,
-        /// whether `x`, `u` and `vt` are row-major
-        transposed: Attr<bool> = false,
-    }
-}
+use xla_ffi::{Cx, Error, Result, Scalar};
 
 crate::cusolver::target! {
     /// Singular value decomposition by QR iteration.
@@ -83,28 +58,6 @@ fn gesvd<T: Element>(mut io: GesvdIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
     let a = DeviceSliceMut::of(&mut io.scratch)?;
     let info = DeviceSliceMut::of(&mut io.info)?;
     cuda::gesvd((cx, shape), vectors, a, parts, info)
-}
-
-io! {
-    /// `A = U diag(s) Vᴴ`.
-    pub struct GesvdjIo<'f, T> {
-        /// `(..., m, n)`
-        x: Arg<'f, T, MinRank<2>>,
-        /// `(..., m, n)`: overwritten; shares `x`'s memory
-        scratch: Ret<'f, T>,
-        /// `(..., min(m, n))`, descending; real
-        s: AnyBufferMut<'f>,
-        /// `(..., m, m)` or `(..., m, min(m, n))`: the left singular vectors as columns
-        u: Ret<'f, T>,
-        /// `(..., n, n)` or `(..., n, min(m, n))`: the right singular vectors as columns
-        v: Ret<'f, T>,
-        /// `(...)`: 0, or not if there is no result
-        info: Ret<'f, i32>,
-        /// whether all singular vectors are computed, else the first min(m, n)
-        full_matrices: Attr<bool>,
-        /// whether singular vectors are computed; else they hold anything
-        compute_uv: Attr<bool>,
-    }
 }
 
 crate::cusolver::target! {

@@ -2,31 +2,12 @@
 
 use super::host;
 use super::host_gesvd;
+use super::operands::SvdIo;
 use crate::letter;
 use crate::platform::host::HostScalar;
 use crate::shape;
 use matrices::Vectors;
-use xla_ffi::{io, AnyBufferMut, Arg, Attr, Cx, Host, MinRank, Result, Ret, Scalar};
-
-io! {
-    /// `A = U diag(s) Vᴴ`.
-    pub struct SvdIo<'f, T> {
-        /// `(..., m, n)`
-        x: Arg<'f, T, MinRank<2>>,
-        /// `(..., m, n)`: overwritten; shares `x`'s memory
-        scratch: Ret<'f, T>,
-        /// `(..., min(m, n))`, descending; real
-        s: AnyBufferMut<'f>,
-        /// `(..., m, m)` or `(..., m, min(m, n))`
-        u: Ret<'f, T, MinRank<2>>,
-        /// `(..., n, n)` or `(..., min(m, n), n)`
-        vt: Ret<'f, T, MinRank<2>>,
-        /// `(...)`: 0, or not if there is no result
-        info: Ret<'f, i32>,
-        /// A: all singular vectors, S: the first min(m, n), N: none
-        mode: Attr<u8>,
-    }
-}
+use xla_ffi::{Cx, Host, Result, Scalar};
 
 crate::jaxlib::targets! {
     /// Singular value decomposition by divide and conquer.

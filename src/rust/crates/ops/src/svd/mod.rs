@@ -5,6 +5,7 @@ pub(crate) mod cusolver;
 pub(crate) mod host;
 mod host_gesvd;
 pub(crate) mod jaxlib;
+mod operands;
 
 use crate::platform::{Call, MemoryAccess};
 use crate::shape;

@@ -1,30 +1,11 @@
 //! Triangular systems.
 
 use super::host;
+use super::operands::TrsmIo;
 use crate::letter;
 use crate::platform::host::{Changed, HostScalar};
 use crate::shape;
-use xla_ffi::{io, Arg, Attr, Cx, Error, Host, MinRank, Result, Ret};
-
-io! {
-    /// `op(X) S = Y` or `S op(X) = Y`.
-    pub struct TrsmIo<'f, T> {
-        /// `(..., m, m)` (left) or `(..., n, n)` (right), triangular
-        x: Arg<'f, T, MinRank<2>>,
-        /// `(..., m, n)`
-        y: Arg<'f, T, MinRank<2>>,
-        /// `(..., m, n)`: `S`; shares `y`'s memory
-        solution: Ret<'f, T>,
-        /// the side of `X`: L or R
-        side: Attr<u8>,
-        /// the triangle of `X` that is read: L or U
-        uplo: Attr<u8>,
-        /// `op`: N, T (transposed) or C (conjugated, too)
-        trans_x: Attr<u8>,
-        /// U: ones on the diagonal of `X`, which is not read; N: what is there
-        diag: Attr<u8>,
-    }
-}
+use xla_ffi::{Cx, Error, Host, Result};
 
 crate::jaxlib::targets! {
     /// Solves triangular systems. A zero on the diagonal gives infinities or NaN, and NaN or an

@@ -2,3 +2,4 @@
 
 mod host;
 pub(crate) mod jaxlib;
+mod operands;

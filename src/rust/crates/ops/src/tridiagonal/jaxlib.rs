@@ -1,33 +1,10 @@
 //! Tridiagonal systems.
 
 use super::host;
+use super::operands::GtsvIo;
 use crate::platform::host::HostScalar;
 use crate::shape;
-use xla_ffi::{io, Arg, Cx, Host, MinRank, Result, Ret};
-
-io! {
-    /// `A S = B`.
-    pub struct GtsvIo<'f, T> {
-        /// `(..., n)`: below the diagonal, from the second place on
-        dl: Arg<'f, T>,
-        /// `(..., n)`: the diagonal
-        d: Arg<'f, T>,
-        /// `(..., n)`: above it, up to the last place but one
-        du: Arg<'f, T>,
-        /// `(..., n, k)`
-        b: Arg<'f, T, MinRank<2>>,
-        /// overwritten; shares `dl`'s memory
-        dl_out: Ret<'f, T>,
-        /// overwritten; shares `d`'s memory
-        d_out: Ret<'f, T>,
-        /// overwritten; shares `du`'s memory
-        du_out: Ret<'f, T>,
-        /// `(..., n, k)`: `S`; shares `b`'s memory
-        solution: Ret<'f, T>,
-        /// `(...)`: 0, or the first row where the elimination meets a zero
-        info: Ret<'f, i32>,
-    }
-}
+use xla_ffi::{Cx, Host, Result};
 
 crate::jaxlib::targets! {
     /// Solves tridiagonal systems.
