@@ -40,9 +40,7 @@ const CRATES: &[(&str, &[&str])] = &[
 ];
 
 /// The crates whose modules have no order yet. At the end there are none.
-const UNORDERED: &[&str] = &[
-    "xla-ffi",
-];
+const UNORDERED: &[&str] = &["xla-ffi"];
 
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
