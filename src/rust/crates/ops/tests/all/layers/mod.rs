@@ -39,9 +39,6 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The crates whose modules have no order yet. At the end there are none.
-const UNORDERED: &[&str] = &["xla-ffi"];
-
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -150,10 +147,6 @@ fn modules_name_modules_of_lower_layers_only() {
     let mut wrong = Vec::new();
     for (name, root) in all.chain([("the glue", glue)]) {
         let list = root.join("layers.txt");
-        if UNORDERED.contains(&name) {
-            assert!(!list.exists(), "{name} has a list of its layers");
-            continue;
-        }
         let list = fs::read_to_string(list).expect("layers.txt, beside each manifest");
         let (sources, layers) = (Crate::read(&root.join("src")), layers(&list));
         wrong.extend(
