@@ -1,4 +1,5 @@
 test_that("the models of the vignette agree with R's on the whole of the data", {
+  skip_unless_all()
   m <- new.env()
   sys.source(system.file("examples/devices.R", package = "xlaffi", mustWork = TRUE), m)
   x <- m$x

@@ -100,10 +100,13 @@ test_that("derivatives of all orders and batches are those of the whole", {
       along <- xla_jvp(function(t) xla_grad(f, 2)(w, x + t * dx))(0, 1)$tangent
       ws <- c(0.5, 0.9)
       xs <- aperm(array(c(x, dx), c(16, 4, 2)), c(3, 1, 2))
+      # In `make test` a number for each device and each column
+      places <- if (all_run()) seq_along(x) else seq(1, 64, 7)
       list(
+        places = places,
         gw = both[[1]], gx = both[[2]],
         nw = (value(w + step, x) - value(w - step, x)) / (2 * step),
-        nx = vapply(seq_along(x), function(i) {
+        nx = vapply(places, function(i) {
           e <- replace(x * 0, i, step)
           (value(w, x + e) - value(w, x - e)) / (2 * step)
         }, 0),
@@ -116,7 +119,7 @@ test_that("derivatives of all orders and batches are those of the whole", {
   })
   for (kind in found) {
     expect_equal(kind$gw, kind$nw, tolerance = 1e-7)
-    expect_equal(c(kind$gx), kind$nx, tolerance = 1e-7)
+    expect_equal(c(kind$gx)[kind$places], kind$nx, tolerance = 1e-7)
     expect_equal(kind$forward, kind$forward_n, tolerance = 1e-7)
     expect_equal(kind$second, kind$second_n, tolerance = 1e-7)
     expect_equal(kind$batch, kind$one_by_one)

@@ -54,7 +54,8 @@ test_that("other devices, vectors, scalars, empty arrays, more axes", {
 
 test_that("buffers are cut where they are, sharded arrays are moved", {
   x <- matrix(as.double(1:64), 8)
-  for (dtype in c("f64", "f32", "i64", "ui8", "bf16", "c64", "pred")) {
+  dtypes <- c("f64", "bf16", "f32", "i64", "ui8", "c64", "pred")
+  for (dtype in if (all_run()) dtypes else dtypes[1:2]) {
     buffer <- pjrt_buffer(x, dtype, device = "cpu:3")
     whole <- as_array(buffer)
     for (spec in specs) {
