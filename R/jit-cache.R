@@ -1,3 +1,9 @@
+# Compiled functions: programs by what they are, calls by signature; how many calls there were. The last call of a
+# function of linear algebra, which asks for no signature if it comes again.
+jit_state <- session_state("jit_state",
+  programs = new.env(parent = emptyenv()), calls = new.env(parent = emptyenv()), clock = 0, ran = NULL
+)
+
 #' Compiled functions and compiled code
 #'
 #' What [xla_jit()], [ffi_op()], [ffi_call()] and the like have compiled is kept, so that the next call with
@@ -55,12 +61,12 @@
 xla_cache <- function(what = c("programs", "saved", "code")) {
   what <- check_choice(what, "what", c("programs", "saved", "code"))
   if (what == "code") {
-    return(cache_entries(code_folder()))
+    return(cache_entries(hooks$code_folder()))
   }
   if (what == "saved") {
     return(cache_entries(program_folder()))
   }
-  programs <- as.list(the$programs)
+  programs <- as.list(jit_state$programs)
   used <- vapply(programs, function(program) program$used, 0)
   programs <- unname(programs[order(used, decreasing = TRUE)])
   column <- function(field) vapply(programs, function(program) program[[field]], "")
@@ -76,15 +82,15 @@ xla_cache <- function(what = c("programs", "saved", "code")) {
 xla_cache_clear <- function(what = c("programs", "saved", "code")) {
   what <- check_choice(what, "what", c("programs", "saved", "code"))
   if (what == "code") {
-    return(invisible(clear_code()))
+    return(invisible(hooks$clear_code()))
   }
   if (what == "saved") {
     return(invisible(clear_saved()))
   }
   clear_cache(program_folder())
-  count <- length(the$programs)
-  for (signature in ls(the$programs)) {
-    forget_program(the$programs[[signature]])
+  count <- length(jit_state$programs)
+  for (signature in ls(jit_state$programs)) {
+    forget_program(jit_state$programs[[signature]])
   }
   invisible(count)
 }
@@ -96,11 +102,11 @@ remember_program <- function(program) {
       operand = "xlaffi.cache_size", call = NULL
     )
   }
-  while (length(the$programs) >= limit) {
-    used <- vapply(as.list(the$programs), function(program) program$used, 0)
-    forget_program(the$programs[[names(used)[[which.min(used)]]]])
+  while (length(jit_state$programs) >= limit) {
+    used <- vapply(as.list(jit_state$programs), function(program) program$used, 0)
+    forget_program(jit_state$programs[[names(used)[[which.min(used)]]]])
   }
-  the$programs[[program$key]] <- program
+  jit_state$programs[[program$key]] <- program
 }
 
 # How many calls are known that run one program: functions that are made again and again are equal, each with
@@ -109,21 +115,21 @@ calls_per_program <- 48L
 
 # Under `key` the call is found the next time, as long as its program is kept.
 remember_call <- function(call, key) {
-  before <- the$calls[[key]]
+  before <- jit_state$calls[[key]]
   if (!is.null(before)) {
     before$program$keys <- setdiff(before$program$keys, key)
   }
   program <- call$program
   keys <- c(program$keys, key)
   if (length(keys) > calls_per_program) {
-    rm(list = keys[[1L]], envir = the$calls)
+    rm(list = keys[[1L]], envir = jit_state$calls)
     keys <- keys[-1L]
   }
   program$keys <- keys
-  the$calls[[key]] <- call
+  jit_state$calls[[key]] <- call
 }
 
 forget_program <- function(program) {
-  rm(list = as.character(program$keys), envir = the$calls)
-  rm(list = program$key, envir = the$programs)
+  rm(list = as.character(program$keys), envir = jit_state$calls)
+  rm(list = program$key, envir = jit_state$programs)
 }

@@ -58,20 +58,6 @@ changed <- function(captured) {
   FALSE
 }
 
-# The same numbers bit by bit: 0 is not -0.
-is_same <- function(x, y) identical(x, y, num.eq = FALSE, single.NA = FALSE)
-
-# Without what the function itself has changed: those are its own notes.
-settled <- function(captured) {
-  lapply(captured, function(group) {
-    now <- mget(group$names, group$env, "any", list(NULL))
-    kept <- vapply(seq_along(now), function(i) is_same(now[i], group$values[i]), NA)
-    group$names <- group$names[kept]
-    group$values <- group$values[kept]
-    group
-  })
-}
-
 # Functions and environments that code gets at through a value which is found in `env`; and code, as functions: it may
 # be evaluated.
 reached_through <- function(x, env = globalenv()) {
@@ -257,4 +243,48 @@ noted <- function(code) {
     level <- unlist(lapply(level, function(code) c(list(code[[1L]]), given_parts(code))), recursive = FALSE)
   }
   names
+}
+
+# Code as one call, without a class: terms have methods of their own.
+as_call <- function(code) {
+  parts <- lapply(if (is.expression(code)) as.list(code) else list(code), function(part) {
+    if (is.call(part)) attributes(part) <- NULL
+    part
+  })
+  as.call(c(as.name("{"), parts))
+}
+
+# Functions that are given others by their names
+by_string <- c(
+  "do.call", "match.fun", "get", "get0", "sapply", "lapply", "vapply", "mapply", "rapply", "Map", "Reduce", "Filter",
+  "Find", "Position", "outer", "apply", "sweep", "Vectorize", "Negate", "kronecker", "mget", "exists", "dynGet",
+  "tapply", "aggregate", "ave"
+)
+
+# Names in strings, and in strings that are code
+looked_up <- function(code, names) {
+  as_code <- any(c("parse", "str2lang", "str2expression") %in% names)
+  if (!as_code && !any(by_string %in% names)) {
+    return(character())
+  }
+  strings <- strings_in(code)
+  inside <- if (as_code) {
+    unlist(lapply(strings, function(text) tryCatch(all.names(str2expression(text)), error = function(e) NULL)))
+  }
+  unique(c(strings, inside))
+}
+
+strings_in <- function(code) {
+  found <- character()
+  level <- list(code)
+  # Level by level: a call for each part of a deep expression would use up R's stack.
+  while (length(level)) {
+    found <- c(found, unlist(Filter(is.character, level)))
+    level <- unlist(lapply(level, function(code) {
+      parts <- if (is.call(code) || is.pairlist(code)) as.list(code)
+      parts[!vapply(parts, is_missing_arg, NA)]
+    }), recursive = FALSE)
+  }
+  # R has a limit on the length of names.
+  found[!is.na(found) & nzchar(found) & nchar(found, "bytes") < 1000L]
 }

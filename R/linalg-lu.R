@@ -68,3 +68,65 @@ row_order <- function(pivots, m) {
     hlo_custom_call(private_target("cu_lu_pivots_to_permutation"), pivots - 1L, order)
   }
 }
+
+# The rows of matrices (..., m, n) in another order: row i of the result is row order[i] of `x`, order
+# (..., m) counting from 0 and having each number once.
+permute_rows <- function(x, order) {
+  # A gather refuses to take rows of nothing
+  if (length(x)) bind("permute_rows", list(x, order), x@dtype, x@shape) else x
+}
+
+primitive("permute_rows",
+  text = function(node, operands, scope) {
+    shape <- node$types[[1L]]@shape
+    rank <- length(shape)
+    batch <- toString(seq_len(rank - 2L) - 1L)
+    sprintf(
+      paste0(
+        "\"stablehlo.gather\"(%s) <{dimension_numbers = #stablehlo.gather<offset_dims = [%d], ",
+        "collapsed_slice_dims = [%d], operand_batching_dims = [%s], start_indices_batching_dims = [%s], ",
+        "start_index_map = [%d], index_vector_dim = %d>, indices_are_sorted = false, ",
+        "slice_sizes = array<i64: %s>}> : %s"
+      ),
+      toString(operands), rank - 1L, rank - 2L, batch, batch, rank - 2L, rank - 1L,
+      toString(c(rep(1L, rank - 1L), shape[[rank]])), signature_text(node)
+    )
+  },
+  jvp = function(node, tangents) list(permute_rows(tangents[[1L]], node$inputs[[2L]])),
+  transpose = function(node, cotangents, linear) {
+    list(permute_rows(cotangents[[1L]], inverse_order(node$inputs[[2L]])), NULL)
+  },
+  vmap = function(node, inputs, mapped, size) rebind_batch(node, all_in_front(inputs, mapped, size), size)
+)
+
+# Where each row went
+inverse_order <- function(order) {
+  rank <- rank_of(order)
+  square <- c(order@shape, order@shape[[rank]])
+  hit <- hlo_broadcast(order, square, seq_len(rank)) == hlo_iota("i32", square, rank + 1L)
+  hlo_sum(hlo_select(hit, hlo_iota("i32", square, rank), 0L), rank)
+}
+
+# P A = L U, with P locally constant: B = P dA = dL U + L dU. Let L₁ and U₁ be the leading k x k
+# blocks, k = min(m, n), and M = L₁⁻¹ B₁₁ U₁⁻¹ = L₁⁻¹ dL₁ + dU₁ U₁⁻¹: its strictly lower part is the
+# first term, the rest the second one. Then, with all rows or columns,
+# dL = B[, 1:k] U₁⁻¹ - L upper(M) and dU = L₁⁻¹ B[1:k, ] - strict_lower(M) U.
+# Not differentiable where U has a zero on its diagonal, or where two pivots tie.
+lu_jvp <- function(primals, results, tangents) {
+  list(lu = lu_change(results$lu, permute_rows(tangents[[1L]], results$order)), order = NULL)
+}
+
+# The change of the packed factors for that of P A
+lu_change <- function(packed, change) {
+  k <- matrix_dims(packed)[[3L]]
+  factors <- lu_factors(packed)
+  core <- leading(packed, k, k)
+  x <- solve_upper(core, leading(change, columns = k), left = FALSE)
+  y <- solve_unit_lower(core, leading(change, rows = k))
+  inside <- solve_unit_lower(core, leading(x, rows = k))
+  dl <- x - hlo_matmul(factors$l, upper(inside))
+  du <- y - hlo_matmul(strict_lower(inside), factors$u)
+  pad_to(strict_lower(dl), change@shape) + pad_to(upper(du), change@shape)
+}
+
+primitive("permute_rows", export = exported_params())

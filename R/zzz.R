@@ -1,13 +1,13 @@
 .onLoad <- function(libname, pkgname) {
   keep_session(topenv())
   register_refused()
-  register_words()
+  register_overloads()
   register_refused_sharded()
   .Call(wrap__start)
   note_library()
   check(.Call(wrap__callback_open, quote(serve_callback), topenv()))
-  the$dtypes <- check(.Call(wrap__dtype_table))
-  the$kinds <- list(
+  type_state$dtypes <- check(.Call(wrap__dtype_table))
+  type_state$kinds <- list(
     float = dtypes_of_kind("float"), complex = dtypes_of_kind("complex"),
     integer = dtypes_of_kind(c("signed", "unsigned")), inexact = dtypes_of_kind(c("float", "complex"))
   )
@@ -20,7 +20,7 @@
   addTaskCallback(function(...) follow_debug_option(), name = "xlaffi_debug")
   # At the end of a session what programs printed last is shown too, and none waits for R any more.
   # Other processes are told that this one has not died.
-  reg.finalizer(the, function(the) {
+  reg.finalizer(session, function(session) {
     .Call(wrap__distributed_leave)
     .Call(wrap__callback_close)
     print_waiting()
@@ -44,17 +44,12 @@ keep_session <- function(namespace) {
   version <- getNamespaceVersion(namespace)
   before <- Filter(function(hook) identical(hook()$version, version), getHook("xlaffi_session"))
   if (length(before)) {
-    assign("the", before[[1L]](), envir = namespace)
+    kept <- before[[1L]]()
+    assign("session", kept, envir = namespace)
+    for (owner in setdiff(names(kept), "version")) assign(owner, kept[[owner]], envir = namespace)
   } else {
-    session <- get("the", envir = namespace)
+    session <- get("session", envir = namespace)
     session$version <- version
     setHook("xlaffi_session", function() session, action = "replace")
-  }
-}
-
-# reticulate and the CPU plugin use one Python, whichever comes first.
-share_python <- function(...) {
-  if (isNamespaceLoaded("reticulate")) {
-    check(.Call(wrap__python_keep_lock))
   }
 }

@@ -117,7 +117,7 @@ function_of <- function(arguments, body) {
 
 # All cases of the words with names that begin so
 distribution_cases_of <- function(kind) {
-  entries <- Filter(function(entry) entry$topic == "Distributions", as.list(xlaffi:::words, sorted = TRUE))
+  entries <- Filter(function(entry) entry$topic == "Distributions", as.list(xlaffi:::overloads, sorted = TRUE))
   names <- names(Filter(function(entry) entry$derivative != "none" && startsWith(entry$name, kind), entries))
   unlist(lapply(setdiff(names, "dmultinom"), distribution_cases), recursive = FALSE)
 }

@@ -2,7 +2,7 @@
 
 # What `name` gives for values, with further arguments that are none
 of_values <- function(name, arguments, ...) {
-  f <- get(paste0("word_", name), asNamespace("xlaffi"))
+  f <- get(paste0("overload_", name), asNamespace("xlaffi"))
   options <- list(...)
   as.vector(do.call(xla_jit(function(...) do.call(f, c(list(...), options))), as.list(arguments)))
 }
@@ -52,7 +52,7 @@ check_together <- function(cases, check) {
 # `name` beside R's over all combinations of the arguments in `grid`; where R gives NaN, `own` says what is there.
 distribution_case <- function(name, grid, ..., tolerance = 1e-12, absolute = FALSE, own = NaN) {
   options <- list(...)
-  f <- get(paste0("word_", name), asNamespace("xlaffi"))
+  f <- get(paste0("overload_", name), asNamespace("xlaffi"))
   list(
     name = name, arguments = as.list(expand.grid(grid)), options = options, tolerance = tolerance,
     absolute = absolute, own = own, f = function(...) do.call(f, c(list(...), options))

@@ -181,7 +181,7 @@ expression_results <- function(functions) {
         error = function(e) {
           failures[[name]] <<- e
           # Otherwise the trace would end with what could not be decided.
-          notes <- xlaffi:::the
+          notes <- xlaffi:::trace_state
           notes$undecided <- NULL
           NULL
         }

@@ -9,7 +9,7 @@ results_together <- function(functions, arguments) {
       tryCatch(xla_jit(functions[[i]])(...), error = function(e) {
         errors[[as.character(i)]] <<- e
         # Otherwise the trace would end with what could not be decided.
-        notes <- xlaffi:::the
+        notes <- xlaffi:::trace_state
         notes$undecided <- NULL
         NULL
       })

@@ -3,11 +3,11 @@
 has_derivative <- function(entry) entry$derivative != "none"
 
 is_mathematical <- function(names) {
-  vapply(names, function(name) xlaffi:::words[[name]]$topic == "Mathematical functions", NA)
+  vapply(names, function(name) xlaffi:::overloads[[name]]$topic == "Mathematical functions", NA)
 }
 
 test_that("every word that has a derivative has points, and no other name has", {
-  words <- as.list(xlaffi:::words, all.names = TRUE)
+  words <- as.list(xlaffi:::overloads, all.names = TRUE)
   distributions <- names(Filter(function(word) word$topic == "Distributions" && has_derivative(word), words))
   of_families <- c("dmultinom", outer(c("d", "p", "q"), sub("_.*", "", names(distribution_points)), paste0))
   expect_identical(setdiff(distributions, of_families), character())
@@ -49,8 +49,8 @@ test_that("gamma numbers have the derivatives of the quantiles that they are", {
   constant <- xla_stop_gradient
   withr::defer(assignInNamespace("log_gamma_number", number, "xlaffi"))
   by_quantiles <- function(draw, shape, part = 0L) {
-    p <- xlaffi:::word_pgamma(exp(constant(number(draw, shape, part))), constant(shape))
-    log(xlaffi:::word_qgamma(p, shape))
+    p <- xlaffi:::overload_pgamma(exp(constant(number(draw, shape, part))), constant(shape))
+    log(xlaffi:::overload_qgamma(p, shape))
   }
   assignInNamespace("log_gamma_number", by_quantiles, "xlaffi")
   expect_equal(found, hessians(), tolerance = 1e-8)

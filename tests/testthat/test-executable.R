@@ -147,8 +147,8 @@ test_that("an interactive session is told once while a program compiles for long
   after <- get("progress_after", asNamespace("xlaffi"))
   withr::defer(assignInNamespace("progress_after", after, "xlaffi"))
   assignInNamespace("progress_after", 0, "xlaffi")
-  the <- xlaffi:::the
-  the$said_compiling <- NULL
+  host_state <- xlaffi:::host_state
+  host_state$said_compiling <- NULL
   withr::local_options(rlang_interactive = TRUE, xlaffi.progress = FALSE)
   program <- pjrt_program(xla_program(function(x) x + 1, 1))
   expect_silent(pjrt_compile(program))

@@ -69,7 +69,7 @@ test_that("each signature is compiled once, and what is compiled can be seen and
   expect_match(seen$program, "custom_call @lu", fixed = TRUE)
   expect_identical(xla_cache_clear(), 3L)
   expect_identical(nrow(xla_cache()), 0L)
-  expect_length(ls(xlaffi:::the$calls), 0)
+  expect_length(ls(xlaffi:::jit_state$calls), 0)
   expect_identical(lu(a)$pivots, 1:2)
 })
 

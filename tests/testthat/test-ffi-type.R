@@ -1,5 +1,5 @@
 test_that("the table of element types says what is what", {
-  all <- the$dtypes$name
+  all <- type_state$dtypes$name
   expect_setequal(all[is_float(all)], c("f16", "bf16", "f32", "f64"))
   expect_setequal(all[is_complex(all)], c("c64", "c128"))
   expect_setequal(all[is_integer(all)], c(paste0("i", 2^(3:6)), paste0("ui", 2^(3:6))))

@@ -4,8 +4,9 @@ test_that("bits of integers and logicals are as R has them", {
   y <- c(3L, 1L, 4L, 2L, 31L)
   out <- xla_jit(function(x, y) {
     list(
-      xlaffi:::word_bitwAnd(x, y), xlaffi:::word_bitwOr(x, 6L), xlaffi:::word_bitwXor(x, y), xlaffi:::word_bitwNot(x),
-      xlaffi:::word_bitwShiftL(x, 3L), xlaffi:::word_bitwShiftR(x, y), hlo_shift_right_arithmetic(x, y),
+      xlaffi:::overload_bitwAnd(x, y), xlaffi:::overload_bitwOr(x, 6L), xlaffi:::overload_bitwXor(x, y),
+      xlaffi:::overload_bitwNot(x),
+      xlaffi:::overload_bitwShiftL(x, 3L), xlaffi:::overload_bitwShiftR(x, y), hlo_shift_right_arithmetic(x, y),
       hlo_popcnt(x), hlo_count_leading_zeros(x)
     )
   })(x, y)
@@ -41,7 +42,7 @@ test_that("bits are read as another dtype", {
     xla_jit(function(x) hlo_bitcast_convert(x, "pred"))(1)
     xla_jit(function(x) hlo_bitcast_convert(x, "f64"))(1:3)
     xla_jit(function(x) hlo_shift_left(x, 1))(1)
-    xla_jit(function(x) xlaffi:::word_bitwAnd(x, 1))(1)
-    xla_jit(function(x) xlaffi:::word_bitwShiftL(x, 32L))(1L)
+    xla_jit(function(x) xlaffi:::overload_bitwAnd(x, 1))(1)
+    xla_jit(function(x) xlaffi:::overload_bitwShiftL(x, 32L))(1L)
   })
 })

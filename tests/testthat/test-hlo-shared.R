@@ -105,8 +105,8 @@ test_that("large constants are those that the function has now", {
   gradient <- xla_grad(function(x) sum(own * x^2))
   value(2)
   gradient(2)
-  the <- xlaffi:::the
-  hidden <- unlist(lapply(as.list(the$calls), function(call) {
+  jit_state <- xlaffi:::jit_state
+  hidden <- unlist(lapply(as.list(jit_state$calls), function(call) {
     lapply(call$constants, function(constant) if (identical(constant$data, own)) constant$argument)
   }))
   expect_identical(length(hidden), 2L)

@@ -81,7 +81,7 @@ test_that("elements of each dtype keep their places in long programs", {
     list(as.vector(y), aperm(y, c(2, 3, 1)), y[2, , ], matrix(y, 4)[-1, ], as.vector(x))
   }
   x <- array(1:12 * rep_len(c(1L, 0L, 0L, 1L, 1L), 12), c(2, 3, 2))
-  for (name in the$dtypes$name) {
+  for (name in type_state$dtypes$name) {
     data <- if (name == "pred") x > 0 else if (name %in% c("c64", "c128")) x + 0i else x
     expected <- lapply(places(data), function(y) as.integer(Re(y)))
     found <- lapply(xla_jit(places)(pjrt_buffer(data, name)), function(y) {

@@ -5,15 +5,15 @@ local_no_python <- function(envir = parent.frame()) {
     VIRTUAL_ENV = NA, RETICULATE_PYTHON = NA, PJRT_PLUGIN_PATH_CPU = NA, PJRT_PLUGIN_URL_CPU = NA,
     PJRT_INSTALL = NA, PATH = withr::local_tempdir(.local_envir = envir), .local_envir = envir
   )
-  the <- xlaffi:::the
-  usable <- the$python_usable
-  plugin <- the$plugins$cpu
-  the$python_usable <- NULL
+  host_state <- xlaffi:::host_state
+  usable <- host_state$python_usable
+  plugin <- host_state$plugins$cpu
+  host_state$python_usable <- NULL
   if (!is.null(plugin)) {
-    rm("cpu", envir = the$plugins)
-    withr::defer(assign("cpu", plugin, envir = the$plugins), envir = envir)
+    rm("cpu", envir = host_state$plugins)
+    withr::defer(assign("cpu", plugin, envir = host_state$plugins), envir = envir)
   }
-  withr::defer(the$python_usable <- usable, envir = envir)
+  withr::defer(host_state$python_usable <- usable, envir = envir)
 }
 
 test_that("without Python, the error of a script says what was looked for and what mends it", {

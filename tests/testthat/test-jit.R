@@ -205,9 +205,9 @@ test_that("equal functions share a program", {
     expect_identical(ffi_call("kepler", function(M, e) list(M, M))(0, 0)[[2]], 1)
   }
   expect_identical(nrow(xla_cache()), 2L)
-  expect_lt(length(ls(xlaffi:::the$calls)), 100)
+  expect_lt(length(ls(xlaffi:::jit_state$calls)), 100)
   expect_identical(xla_cache_clear(), 2L)
-  expect_length(ls(xlaffi:::the$calls), 0)
+  expect_length(ls(xlaffi:::jit_state$calls), 0)
 })
 
 test_that("a change of a variable that a function uses is noticed", {

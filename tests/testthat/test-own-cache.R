@@ -98,9 +98,10 @@ test_that("a folder that others can write is not used", {
   skip_on_os("windows")
   root <- local_code_cache()
   Sys.chmod(root, "0777", use_umask = FALSE)
-  the <- xlaffi:::the
-  withr::defer(the$folders$code <- NULL)
-  the$told_code_folder <- FALSE
+  cache_state <- xlaffi:::cache_state
+  op_state <- xlaffi:::op_state
+  withr::defer(cache_state$folders$code <- NULL)
+  op_state$warned_code_folder <- FALSE
   expect_message(folder <- entry("open"), "can be written by others", class = "xlaffi_message_code_cache")
   expect_true(startsWith(folder, tempdir()))
   expect_identical(list.files(root), character())
@@ -117,9 +118,10 @@ test_that("a relative path is the folder that it names where R works", {
   # Looked at there, too.
   Sys.chmod(file.path(folders[[1L]], "cache"), "0777", use_umask = FALSE)
   setwd(folders[[1L]])
-  the <- xlaffi:::the
-  withr::defer(the$folders$code <- NULL)
-  the$told_code_folder <- FALSE
+  cache_state <- xlaffi:::cache_state
+  op_state <- xlaffi:::op_state
+  withr::defer(cache_state$folders$code <- NULL)
+  op_state$warned_code_folder <- FALSE
   expect_message(code <- entry("a"), "can be written by others", class = "xlaffi_message_code_cache")
   expect_true(startsWith(code, tempdir()))
 })
@@ -140,9 +142,10 @@ test_that("what belongs to another user is told from what is ours", {
 test_that("a folder that cannot be used is told once, and the session's own is used", {
   file <- withr::local_tempfile(lines = "no folder")
   withr::local_options(xlaffi.code_cache = file.path(file, "code"))
-  the <- xlaffi:::the
-  withr::defer(the$folders$code <- NULL)
-  the$told_code_folder <- FALSE
+  cache_state <- xlaffi:::cache_state
+  op_state <- xlaffi:::op_state
+  withr::defer(cache_state$folders$code <- NULL)
+  op_state$warned_code_folder <- FALSE
   expect_message(folder <- entry("a"), "cannot be made", class = "xlaffi_message_code_cache")
   expect_true(startsWith(folder, tempdir()))
   expect_silent(expect_identical(entry("a", never), folder))
@@ -150,9 +153,10 @@ test_that("a folder that cannot be used is told once, and the session's own is u
 
 test_that("a full disk sends code to the session's own folder", {
   root <- local_code_cache()
-  the <- xlaffi:::the
-  withr::defer(the$folders$code <- NULL)
-  the$told_code_folder <- FALSE
+  cache_state <- xlaffi:::cache_state
+  op_state <- xlaffi:::op_state
+  withr::defer(cache_state$folders$code <- NULL)
+  op_state$warned_code_folder <- FALSE
   full <- function(folder) if (startsWith(folder, root)) xlaffi:::disk_full("is full") else writes("code")(folder)
   expect_message(folder <- entry("full", full), "is full", class = "xlaffi_message_code_cache")
   expect_true(startsWith(folder, tempdir()))

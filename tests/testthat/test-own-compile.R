@@ -146,15 +146,15 @@ test_that("facts about compilers are found again on disk, and anew when the comp
   compiler <- withr::local_tempfile(lines = c("#!/bin/sh", "echo first"))
   Sys.chmod(compiler, "0755")
   expect_identical(xlaffi:::program_version(compiler, "c"), "first")
-  the <- xlaffi:::the
-  the$compilers <- list()
+  op_state <- xlaffi:::op_state
+  op_state$compilers <- list()
   facts <- list.files(xlaffi:::code_folder(), "^fact-", full.names = TRUE)
   expect_length(facts, 1L)
   expect_identical(xlaffi:::program_version(compiler, "c"), "first")
   writeLines(c("#!/bin/sh", "echo second one"), compiler)
   expect_identical(xlaffi:::program_version(compiler, "c"), "second one")
   # A file that others could have written is not read.
-  the$compilers <- list()
+  op_state$compilers <- list()
   fact <- unserialize(readBin(facts, "raw", file.size(facts)))
   fact$value <- "foreign"
   writeBin(serialize(fact, NULL), facts)

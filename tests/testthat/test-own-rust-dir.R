@@ -159,10 +159,10 @@ test_that("Rust that defines no op is refused, and errors are shown with the use
 })
 
 test_that("libraries that stay loaded are told when they become many", {
-  the <- xlaffi:::the
-  withr::defer(the$kept_libraries <- before)
-  before <- the$kept_libraries
-  the$kept_libraries <- NULL
+  op_state <- xlaffi:::op_state
+  withr::defer(op_state$kept_libraries <- before)
+  before <- op_state$kept_libraries
+  op_state$kept_libraries <- NULL
   file <- withr::local_tempfile(lines = strrep("x", 2^20))
   keep <- function(i) xlaffi:::keep_library(if (i == 1) file else paste0(file, i), TRUE)
   expect_silent(for (i in c(1:99, 1:99)) keep(i))

@@ -73,7 +73,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(CounterCount, Count, ffi::Ffi::Bind().Ctx<ffi::Sta
 test_that("where XLA's headers are is asked for once, and again where they are not any more", {
   skip_without_plugin()
   local_code_cache()
-  the <- xlaffi:::the
+  op_state <- xlaffi:::op_state
   asked <- 0L
   folder <- withr::local_tempdir()
   dir.create(file.path(folder, "xla", "ffi", "api"), recursive = TRUE)
@@ -83,11 +83,11 @@ test_that("where XLA's headers are is asked for once, and again where they are n
     asked <<- asked + 1L
     folder
   }
-  before <- the$compilers
-  withr::defer(the$compilers <- before)
+  before <- op_state$compilers
+  withr::defer(op_state$compilers <- before)
   found <- function() {
     # As in a new session.
-    the$compilers <- list()
+    op_state$compilers <- list()
     xlaffi:::xla_include(find)
   }
   expect_identical(c(found(), found()), c(folder, folder))

@@ -42,7 +42,7 @@ test_that("a plugin of another major version is refused, an older minor one is n
   expect_match(conditionMessage(error), "9.1", fixed = TRUE)
   # Loads, and then lacks everything: an error and no crash.
   withr::local_envvar(PJRT_PLUGIN_PATH_TEST = shared_library(plugin_code(0, 40), "old"))
-  withr::defer(rm("test", envir = xlaffi:::the$plugins))
+  withr::defer(rm("test", envir = xlaffi:::host_state$plugins))
   expect_output(print(pjrt_plugin("test")), "<PJRTPlugin:test>", fixed = TRUE)
   error <- error_of(pjrt_client("test"))
   expect_s3_class(error, "xlaffi_error_unimplemented")

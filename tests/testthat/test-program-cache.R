@@ -70,12 +70,12 @@ test_that("programs of one text for other places and plugins are others", {
   expect_match(key, "^[0-9a-f]{64}$")
   expect_identical(xlaffi:::program_key("text", device), key)
   expect_false(identical(xlaffi:::program_key("another", device), key))
-  the <- xlaffi:::the
-  before <- as.list(the)[c("flags", "library_stamp", "plugin_stamps")]
-  withr::defer(list2env(before, the))
+  saved_state <- xlaffi:::saved_state
+  before <- as.list(saved_state)[c("flags", "library_stamp", "plugin_stamps")]
+  withr::defer(list2env(before, saved_state))
   key_with <- function(...) {
-    list2env(before, the)
-    list2env(list(...), the)
+    list2env(before, saved_state)
+    list2env(list(...), saved_state)
     xlaffi:::program_key("text", device)
   }
   fast <- "--xla_cpu_enable_fast_math=true"
@@ -95,7 +95,7 @@ test_that("programs of one text for other places and plugins are others", {
     expect_null(key_with(flags = list(cpu = c("", fast))))
   })
   withr::with_envvar(c(XLA_FLAGS = fast), expect_null(xlaffi:::program_key("text", device)))
-  list2env(before, the)
+  list2env(before, saved_state)
   facts <- xlaffi:::compilation_facts(device)
   for (name in c(names(facts$where), "threads")) {
     other <- facts
@@ -125,11 +125,11 @@ test_that("programs are found by the flags that XLA has read, which is once", {
 test_that("this package and plugins are those that were loaded, not what their files are by now", {
   skip_without_plugin()
   run <- run_r("
-    the <- xlaffi:::the
+    saved_state <- xlaffi:::saved_state
     path <- getLoadedDLLs()[['xlaffi']][['path']]
-    stopifnot(identical(the$library_stamp, xlaffi:::file_stamp(path)), !length(the$plugin_stamps))
+    stopifnot(identical(saved_state$library_stamp, xlaffi:::file_stamp(path)), !length(saved_state$plugin_stamps))
     plugin <- pjrt_plugin('cpu')
-    stopifnot(is.character(the$plugin_stamps$cpu), length(the$plugin_stamps$cpu) == 1L)
+    stopifnot(is.character(saved_state$plugin_stamps$cpu), length(saved_state$plugin_stamps$cpu) == 1L)
     before <- xlaffi:::program_key('text', xlaffi:::default_device())
     assignInNamespace('file_stamp', function(...) 'another', 'xlaffi')
     stopifnot(identical(xlaffi:::program_key('text', xlaffi:::default_device()), before))")
@@ -203,12 +203,12 @@ test_that("nothing is kept where that is turned off, or the folder cannot be use
   withr::local_options(xlaffi.program_cache = root)
   if (.Platform$OS.type == "unix") {
     Sys.chmod(root, "0777", use_umask = FALSE)
-    the <- xlaffi:::the
-    the$folders$program <- NULL
+    cache_state <- xlaffi:::cache_state
+    cache_state$folders$program <- NULL
     forget_session()
     decompose(a)
     expect_identical(list.files(root), character())
-    the$folders$program <- NULL
+    cache_state$folders$program <- NULL
   }
   withr::local_options(xlaffi.program_cache = 1)
   forget_session()
@@ -315,19 +315,19 @@ test_that("a program whose op means something else by now is not run", {
 test_that("programs used least lately go when there is too much, and large ones are not kept", {
   skip_without_plugin()
   root <- local_program_cache()
-  the <- xlaffi:::the
+  saved_state <- xlaffi:::saved_state
   scaled <- function(k) xla_jit(function(x) x * k)(c(1, 2))
   for (k in 1:3) scaled(k)
   saved <- xla_cache("saved")
   Sys.setFileTime(file.path(saved$folder[[2L]], "about"), as.POSIXct("2026-01-01"))
   withr::local_options(xlaffi.program_cache_size = 3.5 * saved$bytes[[1L]])
-  the$programs_saved <- 0
+  saved_state$programs_saved <- 0
   # An eighth of this is less than a program.
   scaled(4)
   expect_identical(nrow(xla_cache("saved")), 3L)
   withr::local_options(xlaffi.program_cache_size = 9 * saved$bytes[[1L]])
   for (k in 5:11) {
-    the$programs_saved <- 0
+    saved_state$programs_saved <- 0
     scaled(k)
   }
   left <- xla_cache("saved")

@@ -22,7 +22,7 @@ test_that("plain files are read in every type, order, place and range of rows", 
     }
   }
   # The bytes of every type are what they are.
-  for (dtype in xlaffi:::the$dtypes$name) {
+  for (dtype in xlaffi:::type_state$dtypes$name) {
     buffer <- pjrt_buffer(as_array(pjrt_buffer(c(0, 1, 1, 0, 1, 1), "f32", shape = 2:3)), dtype)
     path <- file_of(as_raw(buffer, row_major = TRUE))
     from <- pjrt_buffer_from_file(path, dtype, 2:3, row_major = TRUE)

@@ -43,7 +43,7 @@ test_that("densities have their digits where R loses them", {
   )
   parts <- lapply(stats::setNames(nm = names(arguments)), function(name) cases[cases$name == name, ])
   found <- computed_together(lapply(names(arguments), function(name) {
-    f <- get(paste0("word_", sub("_mu", "", name)), asNamespace("xlaffi"))
+    f <- get(paste0("overload_", sub("_mu", "", name)), asNamespace("xlaffi"))
     list(
       f = function(...) list(log = f(..., log = TRUE), density = f(..., log = FALSE)),
       arguments = stats::setNames(as.list(parts[[name]][2:4]), arguments[[name]])[arguments[[name]]]
@@ -61,7 +61,10 @@ test_that("densities have their digits where R loses them", {
 test_that("what is not chosen does not come through in slopes of densities", {
   skip_without_plugin()
   g <- xla_grad(function(x, a, b) {
-    f <- list(xlaffi:::word_dgamma, xlaffi:::word_dbeta, xlaffi:::word_dweibull, xlaffi:::word_dlnorm, xlaffi:::word_df)
+    f <- list(
+      xlaffi:::overload_dgamma, xlaffi:::overload_dbeta, xlaffi:::overload_dweibull, xlaffi:::overload_dlnorm,
+      xlaffi:::overload_df
+    )
     sum(Reduce(`+`, lapply(f, function(density) density(x, a, b))))
   }, 1:3)
   # The slope of F with 4 and 3 degrees of freedom at 0 is finite, that with 3 is not.
@@ -71,12 +74,13 @@ test_that("what is not chosen does not come through in slopes of densities", {
 
 test_that("second derivatives, batches, f32 and integers", {
   skip_without_plugin()
-  h <- xla_hessian(function(v) xlaffi:::word_dgamma(v[1], v[2], v[3], log = TRUE))(c(2, 3, 0.5))
+  h <- xla_hessian(function(v) xlaffi:::overload_dgamma(v[1], v[2], v[3], log = TRUE))(c(2, 3, 0.5))
   expect_equal(h, matrix(c(-2 / 4, 1 / 2, -1, 1 / 2, -trigamma(3), 2, -1, 2, -3 / 0.25), 3), tolerance = 1e-10)
-  batch <- xla_vmap(function(x, a) xlaffi:::word_dgamma(x, a, 2), in_axes = list(1, NULL))(matrix(1:6 / 2, 3), c(2, 5))
+  density <- function(x, a) xlaffi:::overload_dgamma(x, a, 2)
+  batch <- xla_vmap(density, in_axes = list(1, NULL))(matrix(1:6 / 2, 3), c(2, 5))
   expect_equal(batch, matrix(dgamma(matrix(1:6 / 2, 3), rep(c(2, 5), each = 3), 2), 3), tolerance = 1e-13)
   expect_equal(of_values("dbinom", list(x = 0:3, size = 3L, prob = 0.3)), dbinom(0:3, 3, 0.3), tolerance = 1e-14)
-  f32 <- xla_jit(function(x) xlaffi:::word_dgamma(hlo_convert(x, "f32"), 1e5, 1e3))
+  f32 <- xla_jit(function(x) xlaffi:::overload_dgamma(hlo_convert(x, "f32"), 1e5, 1e3))
   expect_equal(as.vector(f32(100)), dgamma(100, 1e5, 1e3), tolerance = 1e-7)
   # Recycling
   expect_equal(of_values("dnorm", list(x = 1:6 / 2, mean = c(0, 1), sd = 2)), dnorm(1:6 / 2, c(0, 1), 2))
@@ -115,13 +119,13 @@ test_that("what densities refuse", {
   skip_without_plugin()
   run <- function(f, ...) xla_jit(f)(...)
   expect_snapshot(error = TRUE, {
-    run(function(x) xlaffi:::word_dgamma(x, 1, rate = 2, scale = 3), 1)
-    run(function(x) xlaffi:::word_dt(x, 3, ncp = 1), 1)
-    run(function(x) xlaffi:::word_dbeta(x, 3, 1, ncp = x), 1)
-    run(function(x) xlaffi:::word_dnorm(x, log = NA), 1)
-    run(function(x) xlaffi:::word_dnbinom(x, 3), 1)
-    run(function(x) xlaffi:::word_dnorm(hlo_convert(x, "c128")), 1)
-    run(function(x) xlaffi:::word_dnorm(x, c(1, 2)), c(1, 2, 3))
-    run(function(x) xlaffi:::word_dnorm(x, "a"), c(1, 2, 3))
+    run(function(x) xlaffi:::overload_dgamma(x, 1, rate = 2, scale = 3), 1)
+    run(function(x) xlaffi:::overload_dt(x, 3, ncp = 1), 1)
+    run(function(x) xlaffi:::overload_dbeta(x, 3, 1, ncp = x), 1)
+    run(function(x) xlaffi:::overload_dnorm(x, log = NA), 1)
+    run(function(x) xlaffi:::overload_dnbinom(x, 3), 1)
+    run(function(x) xlaffi:::overload_dnorm(hlo_convert(x, "c128")), 1)
+    run(function(x) xlaffi:::overload_dnorm(x, c(1, 2)), c(1, 2, 3))
+    run(function(x) xlaffi:::overload_dnorm(x, "a"), c(1, 2, 3))
   })
 })

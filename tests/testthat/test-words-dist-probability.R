@@ -94,7 +94,7 @@ test_that("quantiles of next to no degrees of freedom are at the ends, where R's
     beta <- list(p = grid$p, shape1 = grid$df1, shape2 = grid$df2)
     word <- function(f) function(...) do.call(f, c(list(...), tail))
     both <- computed_together(list(
-      list(f = word(xlaffi:::word_qbeta), arguments = beta), list(f = word(xlaffi:::word_qf), arguments = grid)
+      list(f = word(xlaffi:::overload_qbeta), arguments = beta), list(f = word(xlaffi:::overload_qf), arguments = grid)
     ))
     shares <- as.vector(both[[1]])
     found <- as.vector(both[[2]])
@@ -114,11 +114,11 @@ test_that("quantiles undo distribution functions, also at the steps of counts", 
   skip_without_plugin()
   k <- c(0, 1, 5, 20, 40)
   out <- xla_jit(function(k) {
-    pois <- xlaffi:::word_qpois(xlaffi:::word_ppois(k, 13.7), 13.7)
-    upper <- xlaffi:::word_qbinom(
-      xlaffi:::word_pbinom(k, 70, 0.3, lower.tail = FALSE, log.p = TRUE), 70, 0.3, lower.tail = FALSE, log.p = TRUE
+    pois <- xlaffi:::overload_qpois(xlaffi:::overload_ppois(k, 13.7), 13.7)
+    upper <- xlaffi:::overload_qbinom(
+      xlaffi:::overload_pbinom(k, 70, 0.3, lower.tail = FALSE, log.p = TRUE), 70, 0.3, lower.tail = FALSE, log.p = TRUE
     )
-    large <- xlaffi:::word_qpois(0.5, k * 0 + 1e9)
+    large <- xlaffi:::overload_qpois(0.5, k * 0 + 1e9)
     list(pois, upper, large)
   })(k)
   expect_identical(as.vector(out[[1]]), k)
@@ -131,7 +131,7 @@ test_that("slopes at the middle of Student's distribution, and outside supports"
   df <- c(0.4, 1, 3, 20, Inf)
   sides <- xla_jit(function(half, log_half) {
     lapply(list(TRUE, FALSE), function(lower) {
-      at <- function(p, ...) xlaffi:::word_qt(p, df, lower.tail = lower, ...)
+      at <- function(p, ...) xlaffi:::overload_qt(p, df, lower.tail = lower, ...)
       list(
         half = xla_grad(function(p) sum(at(p)))(half), middle = at(half),
         log_half = xla_grad(function(p) sum(at(p, log.p = TRUE)))(log_half)
@@ -145,9 +145,9 @@ test_that("slopes at the middle of Student's distribution, and outside supports"
     expect_equal(found$log_half, 0.5 * slope, tolerance = 1e-12)
     expect_identical(found$middle, numeric(5))
   }
-  expect_equal(as.vector(xla_grad(function(q) sum(xlaffi:::word_pt(q, 3)))(0)), dt(0, 3), tolerance = 1e-12)
+  expect_equal(as.vector(xla_grad(function(q) sum(xlaffi:::overload_pt(q, 3)))(0)), dt(0, 3), tolerance = 1e-12)
   expect_equal(
-    as.vector(xla_grad(function(q) sum(xlaffi:::word_pgamma(q, c(2, 3))))(c(-1, 0))), c(0, 0)
+    as.vector(xla_grad(function(q) sum(xlaffi:::overload_pgamma(q, c(2, 3))))(c(-1, 0))), c(0, 0)
   )
 })
 

@@ -79,6 +79,6 @@ test_that("wrong calls of quantile() and its kin are named", {
     quantile(x, "a")
     quantile(x, type = 10)
     quantile(z)
-    xlaffi:::words[["mad"]]$f(x, low = TRUE)
+    xlaffi:::overloads[["mad"]]$f(x, low = TRUE)
   })
 })

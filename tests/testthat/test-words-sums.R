@@ -208,7 +208,7 @@ test_that("what is not available is named", {
   x <- xlaffi:::new_parameter(ffi_type("f64", 3))
   z <- xlaffi:::new_parameter(ffi_type("c128", 3))
   m <- xlaffi:::new_parameter(ffi_type("f64", c(3, 2)))
-  w <- function(name) xlaffi:::words[[name]]$f
+  w <- function(name) xlaffi:::overloads[[name]]$f
   expect_snapshot(error = TRUE, {
     sum(x, na.rm = x)
     max(z)

@@ -1,6 +1,6 @@
 # The table of words is complete, and nothing that R dispatches on values is done by R.
 
-entries <- function(...) as.list(xlaffi:::words, ...)
+entries <- function(...) as.list(xlaffi:::overloads, ...)
 
 methods_of <- function(package) {
   table <- get(".__S3MethodsTable__.", if (package == "base") baseenv() else asNamespace(package))
@@ -14,11 +14,11 @@ refused_names <- function() unlist(xlaffi:::refused, use.names = FALSE)
 
 test_that("every entry is whole, and every function is in the table or refused", {
   for (entry in entries()) {
-    expect_true(entry$topic %in% xlaffi:::word_topics, label = entry$name)
-    expect_true(entry$by %in% c("method", "scope", "group", "own"), label = entry$name)
+    expect_true(entry$topic %in% xlaffi:::overload_topics, label = entry$name)
+    expect_true(entry$by %in% c("method", "conversion", "group", "own"), label = entry$name)
     texts <- c(entry$dtypes, entry$derivative)
     expect_true(is.character(texts) && length(texts) == 2L && all(nzchar(texts)), label = entry$name)
-    if (entry$by %in% c("method", "scope")) {
+    if (entry$by %in% c("method", "conversion")) {
       expect_true(is.function(entry$f), label = entry$name)
       expect_true(exists(entry$name, asNamespace(entry$package), inherits = FALSE), label = entry$name)
     }
@@ -32,7 +32,7 @@ test_that("every entry is whole, and every function is in the table or refused",
 })
 
 test_that("the help topic has every word", {
-  text <- paste(xlaffi:::words_sections(), collapse = "\n")
+  text <- paste(xlaffi:::overload_sections(), collapse = "\n")
   for (entry in entries()) {
     expect_match(text, sprintf("\\code{%s} \\tab", xlaffi:::escaped(entry$name)), fixed = TRUE)
   }

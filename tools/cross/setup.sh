@@ -89,7 +89,7 @@ wheels() {
 mapfile -t pins < <(grep -hv '^#' tools/requirements.txt)
 # Microsoft's C++ runtime, with which jaxlib is compiled: exceptions end a process in Wine's own.
 runtime_pin=msvc-runtime==14.44.35112
-# As R/install.R has it.
+# As R/host-install.R has it.
 windows_pins=("${pins[@]/#scipy-openblas32==*/scipy-openblas32==0.3.33.0.0}")
 
 # --- Windows ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-//! Errors on their way to R: data, raised as a condition by `raise()` in `R/condition.R`.
+//! Errors on their way to R: data, raised as a condition by `raise()` in `R/base-condition.R`.
 //!
 //! A failed call returns an R list of class `xlaffi_failure`.
 

@@ -1,0 +1,183 @@
+# Every error of this package has the class `xlaffi_error` and `xlaffi_error_<code>` and the
+# fields `code` (one of XLA's code names), `op` and `operand` (NULL where unknown). The message is
+# inserted as a value, so that braces in it are text and no template.
+abort <- function(message, code = "INVALID_ARGUMENT", op = NULL, operand = NULL, hint = NULL,
+                  call = rlang::caller_env(), parent = NULL) {
+  text <- "{message}"
+  if (!is.null(hint)) {
+    text <- c(text, stats::setNames(sprintf("{hint[[%d]]}", seq_along(hint)), rep("i", length(hint))))
+  }
+  cli::cli_abort(
+    text,
+    class = c(paste0("xlaffi_error_", tolower(code)), "xlaffi_error"),
+    code = code,
+    op = op,
+    operand = operand,
+    call = hooks$shown_call(call),
+    parent = parent,
+    trace = hooks$shown_trace()
+  )
+}
+
+# Raises what the Rust side returned instead of a result.
+raise <- function(failure, call = rlang::caller_env()) {
+  cause <- hooks$callback_condition(failure$message)
+  message <- if (is.null(cause)) failure$message else cause$message
+  abort(message, failure$code, failure$op, failure$operand, failure$hint, call = call, parent = cause$parent)
+}
+
+# Passes a result on, or raises it if it is a failure.
+check <- function(result, call = rlang::caller_env()) {
+  if (inherits(result, "xlaffi_failure")) {
+    raise(result, call)
+  }
+  result
+}
+
+check_string <- function(x, name, call = rlang::caller_env()) {
+  if (!is.character(x) || length(x) != 1L || is.na(x) || !nzchar(x)) {
+    abort(sprintf("`%s` must be one non-empty string, not %s", name, describe(x)),
+      operand = name, call = call
+    )
+  }
+  if (!validEnc(x)) {
+    abort(sprintf("`%s` is not valid text in its encoding", name), operand = name, call = call)
+  }
+}
+
+# R has a limit on the length of names.
+check_name <- function(x, name, call = rlang::caller_env()) {
+  check_string(x, name, call)
+  if (nchar(x, "bytes") > 255L) {
+    abort(sprintf("`%s` is too long for a name: it has %d bytes", name, nchar(x, "bytes")), operand = name, call = call)
+  }
+}
+
+check_flag <- function(x, name, call = rlang::caller_env()) {
+  if (!is.logical(x) || length(x) != 1L || is.na(x)) {
+    abort(sprintf("`%s` must be TRUE or FALSE, not %s", name, describe(x)),
+      operand = name, call = call
+    )
+  }
+}
+
+# Names, "" where there are none. (rlang has this too, and takes a tenth of a second to load: what runs in every session
+# does without.)
+names2 <- function(x) {
+  names <- names(x)
+  if (is.null(names)) character(length(x)) else replace(names, is.na(names), "")
+}
+
+# One of several strings; a call that leaves the argument out has them all, the default first.
+check_choice <- function(x, name, choices, call = rlang::caller_env()) {
+  if (identical(x, choices)) {
+    return(choices[[1L]])
+  }
+  if (!is.character(x) || length(x) != 1L || !x %in% choices) {
+    abort(sprintf("`%s` must be one of %s, not %s", name, toString(dQuote(choices, FALSE)), describe(x)),
+      operand = name, call = call
+    )
+  }
+  x
+}
+
+# A short name for any R object, for error messages.
+describe <- function(x) {
+  if (is.null(x)) {
+    "NULL"
+  } else if (is.object(x)) {
+    sprintf("an object of class <%s>", class(x)[[1L]])
+  } else if (is.atomic(x) && length(x) == 1L) {
+    if (is.character(x) && !is.na(x)) dQuote(x, FALSE) else format(x)
+  } else if (is.atomic(x)) {
+    sprintf("a vector of type %s and length %d", typeof(x), length(x))
+  } else {
+    sprintf("an object of type %s", typeof(x))
+  }
+}
+
+# A hint for a name that is not there: the nearest one, or `otherwise` where none is near. Near: two letters or a third
+# of them differ, and not more than half.
+name_hint <- function(name, known, mark, otherwise = NULL) {
+  distance <- drop(utils::adist(name, known, ignore.case = TRUE))
+  letters <- pmax(nchar(name), nchar(known))
+  i <- which.min(distance)
+  near <- length(i) && distance[[i]] <= min(max(2, letters[[i]] %/% 3), letters[[i]] / 2)
+  if (near) sprintf("Did you mean %s?", sprintf(mark, known[[i]])) else otherwise
+}
+
+check_dots_empty <- function(..., call = rlang::caller_env()) {
+  if (...length()) {
+    names <- ...names()
+    names <- if (is.null(names)) character() else names[nzchar(names)]
+    abort(
+      paste0("unused arguments in `...`", if (length(names)) paste0(": ", toString(names))),
+      operand = "...", call = call
+    )
+  }
+}
+
+start_of <- function(op) if (is.null(op)) "" else paste0(op, ": ")
+
+# A whole number from 0 on
+check_count <- function(x, name, call, least = 0) {
+  if (is_value(x)) {
+    abort(sprintf("`%s` must be known while the program is written: results have fixed shapes", name),
+      operand = name, call = call
+    )
+  }
+  if (!is.numeric(x) || length(x) != 1L || !isTRUE(x >= least) || x > .Machine$integer.max) {
+    abort(sprintf("`%s` must be a whole number from %d on, not %s", name, least, describe(x)),
+      operand = name, call = call
+    )
+  }
+  as.integer(x)
+}
+
+check_square <- function(x, name, shown, call) {
+  if (rank_of(x) != 2L || x@shape[[1L]] != x@shape[[2L]]) {
+    abort(sprintf("%s: `%s` must be a square matrix, not %s", shown, name, type_text(x)),
+      op = sub("()", "", shown, fixed = TRUE), operand = name, call = call
+    )
+  }
+}
+
+# Whether a function of the user's can be called so: R's own error would show a call that nobody wrote.
+check_takes <- function(f, arguments, op, name, call) {
+  form <- args(f)
+  if (is.null(form)) {
+    return(invisible())
+  }
+  given <- as.call(c(quote(f), rep(list(NULL), length(arguments))))
+  names(given) <- c("", names2(arguments))
+  matched <- tryCatch(match.call(form, given), error = function(cnd) NULL)
+  if (is.null(matched)) {
+    named <- names2(arguments)
+    abort(
+      sprintf(
+        "%s: `%s` is called with %d argument%s%s, but it is function(%s)", op, name, length(arguments),
+        if (length(arguments) == 1L) "" else "s",
+        if (any(nzchar(named))) sprintf(" (%s)", toString(named)) else "", toString(names(formals(form)))
+      ),
+      op = op, operand = name, call = call
+    )
+  }
+}
+
+check_function <- function(f, name = "f", call = rlang::caller_env()) {
+  if (!is.function(f)) {
+    abort(sprintf("`%s` must be a function, not %s", name, describe(f)), operand = name, call = call)
+  }
+}
+
+is_missing_arg <- function(x) missing(x) || (is.symbol(x) && !nzchar(as.character(x)))
+
+# The call of the method that asks: R puts the method's name into it, and for some generics the values themselves.
+# To be asked at once: in an argument that is looked at later, another function's call would be the last one.
+method_call <- function(generic) {
+  call <- sys.call(-1L)
+  call[[1L]] <- as.name(generic)
+  inlined <- vapply(as.list(call), function(part) inherits(part, "xlaffi_typed"), NA)
+  call[inlined] <- rep(list(quote(x)), sum(inlined))
+  call
+}

@@ -1,0 +1,63 @@
+# Batches: the nodes of a function's graph are replaced, one by one, by nodes that work on all
+# elements. Every batched value has the batch axis in front; what does not depend on a mapped
+# argument stays as it is.
+
+# `f` takes and gives a list of leaves; NULL among the results stays. `mapped` says which of `leaves`
+# have a batch axis, of length `size`.
+batch_leaves <- function(f, leaves, mapped, size) {
+  none <- NULL
+  region <- trace_region(function(params) {
+    leaves[mapped] <- params
+    results <- f(leaves)
+    none <<- vapply(results, is.null, NA)
+    results[!none]
+  }, lapply(leaves[mapped], element_type))
+  known <- new.env(parent = emptyenv())
+  for (i in seq_along(region$params)) {
+    known[[value_key(region$params[[i]])]] <- leaves[mapped][[i]]
+  }
+  walk_region(region, known, function(node, inputs, moved) batch_node(node, inputs, moved, size))
+  found <- lapply(region$results, function(value) known[[value_key(value)]])
+  is_mapped <- !vapply(found, is.null, NA)
+  found[!is_mapped] <- region$results[!is_mapped]
+  values <- vector("list", length(none))
+  values[!none] <- found
+  flags <- logical(length(none))
+  flags[!none] <- is_mapped
+  list(values = values, mapped = flags)
+}
+
+# Goes through a region in the order of computation. `known` has what takes the place of a value;
+# for nodes that take such a value `replace(node, inputs, moved)` gives the new ones.
+walk_region <- function(region, known, replace) {
+  nodes <- nodes_behind(c(nodes_of(region$results), region$effects), function(node) node$inputs, region$first)
+  effects <- node_ids(region$effects)
+  for (node in nodes) {
+    found <- lapply(node$inputs, function(value) known[[value_key(value)]])
+    moved <- !vapply(found, is.null, NA)
+    if (any(moved)) {
+      inputs <- node$inputs
+      inputs[moved] <- found[moved]
+      values <- replace(node, inputs, moved)
+      for (i in seq_along(values)) {
+        known[[paste0(node$id, ":", i)]] <- values[[i]]
+      }
+    } else if (node$id %in% effects) {
+      record_effect(node)
+    }
+  }
+}
+
+batch_node <- function(node, inputs, mapped, size) {
+  if (any_token(c(node$inputs, node$types))) {
+    no_rule(node, "vmap", "takes or gives tokens, so there are no batches of it")
+  }
+  rule <- primitive_rule(node$op, "vmap")
+  (if (is.null(rule)) hooks$batch_one_by_one else rule)(node, inputs, mapped, size)
+}
+
+element_type <- function(value) new_type(value@dtype, value@shape[-1L])
+
+batch_type <- function(type, size) new_type(type@dtype, c(size, type@shape))
+
+primitive("alias", vmap = function(node, inputs, mapped, size) inputs)

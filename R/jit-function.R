@@ -1,0 +1,230 @@
+#' Compile a function of values
+#'
+#' `xla_jit(f)` gives a function that writes `f` down as a StableHLO program, compiles it and runs
+#' it. It is traced and compiled once per signature: the dtypes and shapes of the arguments. What `f` reads besides its
+#' arguments is fixed in the program; the next call after such a variable was given another value makes another
+#' program.
+#'
+#' @details
+#' R data are passed on in R's own precision: doubles as `f64`, integers `i32`, logicals `pred`,
+#' complex numbers `c128`. A vector without dimensions has shape (n). With R data alone the
+#' results are R data: what has two or more axes an array, what has none or one a vector without dimensions (an array of
+#' one axis, if an argument is one). With a buffer among the arguments they are buffers; with a
+#' [value][xlaffi_value] they are values: inside another such function, `f` is written out (also when its
+#' arguments there are R data alone). A function that returns nothing (`NULL`, an empty list) gives `NULL`,
+#' invisibly.
+#'
+#' Beside buffers one R number without dimensions takes the dtype of the first buffer that has numbers of its kind: a
+#' double that of floating-point or complex numbers, an integer that of integers.
+#'
+#' Variables are looked up as they are named in `f` and in the functions and methods of yours that it calls, and so are
+#' the fields of environments and of objects made of them, if there are not more than 1000, and the variables of
+#' formulas and calls that `f` uses. What `f` reads while it is traced by `get()`, `exists()`, `eval()`, `with()`, `$`,
+#' `[[`, `ls()` and the like is noticed by any name and in any environment of the session; so is what `getOption()`,
+#' `options()`, `Sys.getenv()`, `getwd()` and `Sys.getlocale()` give. Numbers are compared bit by bit: 0 is not -0.
+#' Clocks, files, connections and other processes are refused, as R's random numbers are: they would be read once. So is
+#' `parent.frame()` of `f` itself, which is another place in each call. Not noticed is what functions of other packages
+#' read by themselves. What `f` itself assigns by `<<-`, or to fields, is its own affair.
+#'
+#' Of what `f` reads, arrays from 512 elements on are not written into the program: they are uploaded once and passed to
+#' each run. So functions that differ in these only share a program.
+#'
+#' Functions can be saved, and sent to other processes: there they are traced and compiled anew. Equal functions share
+#' one compiled program, and what was compiled is kept on disk for later sessions: see [xla_cache()].
+#'
+#' Loops of R's are written out turn by turn. Of more than 500 operations in a row, all of them on few elements, XLA
+#' neither fuses nor optimises any, as that takes longer than it saves: the last bit of a result may differ from that
+#' of the same operations in a shorter program. [hlo_scan()] and [hlo_fori()] are loops of the program, which are
+#' compiled as one turn.
+#'
+#' Arguments may be lists of data. Everything else that `f` uses is taken as it is while the program is
+#' written: R's `if` and `for` decide then what the program contains.
+#'
+#' The program runs on the device of the first buffer, or on the default one.
+#'
+#' @section Several devices:
+#' With a [sharded array][xla_shard] among the arguments the program runs on all devices of its mesh. XLA parts the
+#' work and adds the communication; the results are sharded arrays. Other arguments, R data and buffers, are
+#' copied to every device, unless `in_shardings` cuts them. Shapes in `f` are those of whole arrays. All sharded
+#' arguments lie on one mesh.
+#'
+#' `in_shardings` and `out_shardings` say along which axes of the mesh arguments and results are cut: one
+#' specification ([xla_spec()]) for all of them; or a list with one for each, nested where arguments are lists; named,
+#' it may leave out arguments. NULL: arguments as they come, results as XLA chooses. What XLA chooses and no
+#' specification describes (half of an axis, say) is asked for whole on every device, for which the program is
+#' compiled once more. An argument that is sharded otherwise is refused. With one of both given results stay sharded
+#' arrays also when all arguments are R data.
+#'
+#' As a part of another program the function keeps its shardings, as [hlo_shard()] would: so derivatives and batches
+#' of it are computed where it is. Custom calls, ops of your own and linear algebra ([xla_chol()] and its like) are
+#' computed by every device on whole arrays, which XLA gathers before: that is right, but not parallel, and an R
+#' function ([ffi_callback()]) is called once by each device. Calls with side effects are made once, by the first one.
+#' Inside [xla_shard_map()] each device computes with its own part.
+#'
+#' @param f A function of [values][xlaffi_value] that gives a value or a (named) list of values.
+#' @param exact Whether each operation is computed as it is written. XLA otherwise multiplies by `1 / 3` for `x / 3`,
+#'   takes constants together and fuses `x * y + z`, which may change the last bit, for speed. With `exact = TRUE`,
+#'   `+`, `-`, `*`, `/` and `sqrt()` of doubles give R's results bit for bit; sums may still be added up in another
+#'   order. For the CPU. As a part of another program a function is compiled as that one is.
+#' @param mesh A mesh, see [xla_mesh()]; `NULL`: that of the sharded arguments, if there are any.
+#' @param in_shardings,out_shardings Along which axes of the mesh arguments and results are cut, see below.
+#' @return A function of R data, buffers, sharded arrays or values.
+#' @seealso [xla_program()] shows the program, [xla_cache()] what is compiled; [ffi_op()],
+#'   [xla_jvp()], [xla_vjp()].
+#' @examplesIf plugins_downloaded()
+#' norm <- xla_jit(function(x) sqrt(sum(x^2)))
+#' norm(c(3, 4))
+#' norm(pjrt_buffer(c(3, 4), "f32"))
+#'
+#' # On a mesh of devices, here of one
+#' mesh <- xla_mesh(c(data = 1))
+#' norm(xla_shard(c(3, 4), mesh, "data"))
+#' xla_jit(function(x, b) x %*% b, mesh = mesh, in_shardings = list(x = "data"))(diag(2), c(1, 2))
+#' @export
+xla_jit <- function(f, exact = FALSE, mesh = NULL, in_shardings = NULL, out_shardings = NULL) {
+  if (!is.function(f)) {
+    abort(sprintf("`f` must be a function, not %s", describe(f)), operand = "f")
+  }
+  check_flag(exact, "exact")
+  if (!is.null(mesh)) check_mesh(mesh)
+  check_spec_tree(in_shardings, "in_shardings")
+  check_spec_tree(out_shardings, "out_shardings")
+  shardings <- if (!is.null(mesh) || !is.null(in_shardings) || !is.null(out_shardings)) {
+    list(mesh = mesh, inputs = in_shardings, outputs = out_shardings, strict = TRUE)
+  }
+  new_jit(f, "function", exact = exact, shardings = shardings)
+}
+
+# `name` is what xla_cache() calls it; `uses` are the functions of the user behind `f`. What tells the function
+# from others, `identity`, is an external pointer: R saves those as NULL, so a function that comes back from a
+# file or another process is a new one there. Nothing else of the session is kept in it. `shardings` says where
+# arguments and results lie, see jit-mesh.R; `part` is what the function is as a part of another program.
+new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL, part = f) {
+  force(f)
+  force(exact)
+  force(shardings)
+  force(part)
+  force(name)
+  force(uses)
+  identity <- NULL
+  self <- environment()
+  compiled <- function(...) {
+    arguments <- list(...)
+    # While a program is being written, this becomes a part of it.
+    key <- if (!is_tracing()) .Call(wrap__signature, identity, arguments)
+    call <- if (!is.null(key)) jit_state$calls[[key]]
+    if (is.null(call) || (length(call$captured) && changed(call$captured)) || !same_names(call, arguments)) {
+      return(run_new(self, arguments, environment()))
+    }
+    run_again(call, arguments)
+  }
+  structure(compiled, class = c("xlaffi_jit", "function"))
+}
+
+# Compiled functions and ops of the package's own, each made at its first use: they hold their programs,
+# which belong to a session.
+made <- new.env(parent = emptyenv())
+
+made_once <- function(key, make) {
+  found <- made[[key]]
+  if (is.null(found)) {
+    found <- make()
+    made[[key]] <- found
+  }
+  found
+}
+
+# The function as a part of the program that is being written
+inlined <- function(self, arguments, env) {
+  names <- names2(arguments)
+  names[!nzchar(names)] <- which(!nzchar(names))
+  values <- Map(function(argument, name) tree_map(argument, as_value, name, call = env), arguments, names)
+  if (isTRUE(self$shardings$strict)) {
+    return(inlined_sharded(self, values, env))
+  }
+  call_written(self$part, values)
+}
+
+# Beside buffers one R number without dimensions takes the dtype of the first that has numbers of its kind.
+adapted <- function(types, leaves, buffers) {
+  own <- tree_leaves(types)
+  like <- vapply(own[buffers], function(type) type@dtype, "")
+  tree_fill(types, Map(function(type, x, is_buffer) {
+    number <- !is_buffer && is.numeric(x) && !is.object(x) && length(x) == 1L && is.null(dim(x))
+    kind <- if (is.double(x)) is_inexact else is_integer
+    found <- if (number) Find(kind, like)
+    if (is.null(found)) type else new_type(found, type@shape)
+  }, own, leaves, buffers))
+}
+
+# `f` traced for arguments of these types: `program`, which equal functions share; the device; `dtypes`, in which R
+# data are passed on; `form`, `names` and `results`, of which the value is made; `constants`, of which `hidden` are the
+# arguments of a run that the user does not give.
+new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shardings = NULL, leaves = list(NULL)) {
+  labels <- lapply(unname(leaves), data_labels)
+  traced <- trace_program(f, types, platform(device), placed$mesh, if (length(labels)) labels else list(NULL))
+  results <- traced$results
+  layout <- program_layout(traced, placed, shardings)
+  # Processes compare the texts of their programs, where constants are to be seen.
+  hidden <- is.null(layout) || length(layout$mesh$local) == mesh_size(layout$mesh)
+  constants <- NULL
+  compiled <- function(layout) {
+    written <- written_program(traced$region, layout, platform(device), hidden)
+    constants <<- written$constants
+    text <- if (isTRUE(exact)) exact_text(written$text, device) else written$text
+    compiled_program(text, device, name, types, layout$mesh)
+  }
+  program <- compiled(layout)
+  if (!is.null(layout)) {
+    layout <- settled_layout(layout, program, traced, types)
+    layout$stays <- isTRUE(shardings$strict) && !is.null(c(shardings$inputs, shardings$outputs))
+    if (!layout$chosen) program <- compiled(layout)
+  }
+  constants <- uploaded_constants(constants, device, layout)
+  dtypes <- lapply(c(tree_leaves(types), lapply(constants, `[[`, "type")), function(type) type@dtype)
+  list(
+    program = program, device = device, dtypes = dtypes, form = result_form(results), names = names(results),
+    results = results, layout = layout, labels = leaf_labels(stats::setNames(types, parameter_names(f, types))),
+    known_names = if (traced$names_read) labels, constants = constants, hidden = lapply(constants, `[[`, "argument"),
+    present = traced$present
+  )
+}
+
+# A program says by the name of its module how it is to be compiled.
+exact_text <- function(text, device) {
+  if (platform(device) != "cpu") {
+    abort(sprintf("`exact = TRUE` is for the CPU, not for %s", format(device)), "UNIMPLEMENTED",
+      operand = "exact", call = NULL
+    )
+  }
+  sub("^module @[a-z_]+ ", "module @xlaffi_exact ", text)
+}
+
+result_form <- function(results) {
+  if (is_type(results)) {
+    "one"
+  } else if (!length(results)) {
+    "none"
+  } else {
+    if (all(vapply(results, is_type, NA))) "list" else "tree"
+  }
+}
+
+compiled_program <- function(text, device, name, types, mesh = NULL) {
+  key <- text_digest(c(text, if (is.null(mesh)) format(device) else mesh$key))
+  program <- jit_state$programs[[key]]
+  if (is.null(program)) {
+    types <- types_text(tree_leaves(types))
+    options <- if (is.null(mesh)) new_compile_options() else mesh_options(mesh)
+    made <- made_executable(text, device, name, types, options)
+    program <- list2env(c(list(text = text, name = name, types = types, key = key), made), parent = emptyenv())
+    remember_program(program)
+  }
+  program
+}
+
+#' @export
+print.xlaffi_jit <- function(x, ...) {
+  cat("<function of R data, buffers and values, compiled by XLA>\n")
+  invisible(x)
+}

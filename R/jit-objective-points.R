@@ -1,0 +1,328 @@
+# What xla_objective() computes: programs of one vector of parameters and the data, and the last point.
+
+# `identity` tells whether the session is the one in which the data were uploaded: R saves external pointers as NULL.
+new_points <- function(f, template, data, negate, dtype, call = rlang::caller_env()) {
+  types <- argument_types(data, call)
+  start <- template_vector(template)
+  # Compiled functions are found by their arguments fastest where these are no lists.
+  form <- tree_map(data, function(leaf) TRUE)
+  labels <- lapply(tree_leaves(data), data_labels)
+  vector <- function(theta, ...) {
+    values <- Map(labelled, list(...), labels)
+    objective_vector(f, template, theta, tree_fill(form, unname(values)), negate)
+  }
+  self <- list2env(list(
+    f = f, template = template, data = data, types = types, negate = negate, dtype = dtype,
+    names = names(start), size = length(start),
+    counts = c(value = 0L, gradient = 0L, hessian = 0L), identity = NULL, mode = NULL, captured = NULL,
+    signatures = list()
+  ), parent = emptyenv())
+  # Traces `f`, and so reads what it reads of the session.
+  self$recount <- function(self) {
+    traced <- with_session_reads(list(count = objective_count(vector, self, types)))
+    self$session <- traced$session
+    if (!identical(self$count, traced$count)) {
+      count <- self$count <- traced$count
+      self$programs <- objective_programs(vector, f, count)
+    }
+  }
+  self$recount(self)
+  self
+}
+
+# The points of an objective with other data, which has the same programs where these are of the same kind.
+updated_points <- function(self, data) {
+  labels <- function(data) lapply(tree_leaves(data), data_labels)
+  alike <- identical(argument_types(data), self$types) && identical(labels(data), labels(self$data))
+  if (!alike) {
+    return(new_points(self$f, self$template, data, self$negate, self$dtype))
+  }
+  new <- list2env(as.list(self), parent = emptyenv())
+  none <- list(data = data, counts = 0L * self$counts, signatures = list())
+  list2env(none, new)
+  for (name in c("identity", "buffers", "x", "value", "slope", "hessian")) new[[name]] <- NULL
+  new
+}
+
+# `f` of the parameters in their form. Its result as a vector in R's order
+objective_vector <- function(f, template, theta, data, negate) {
+  result <- call_written(f, c(list(parameters(template, theta)), data))
+  leaves <- tree_leaves(result)
+  if (is_branch(result) && length(leaves) != 1L) {
+    abort(sprintf("xla_objective: `f` must return one value, not a list of %d", length(leaves)),
+      operand = "f", call = NULL
+    )
+  }
+  if (!length(leaves)) {
+    abort("xla_objective: `f` must return a number or numbers, not NULL", operand = "f", call = NULL)
+  }
+  value <- as_doubles(as_value(leaves[[1L]], "f", call = NULL))
+  if (!is_float(value@dtype) || !length(value)) {
+    abort(sprintf("xla_objective: `f` must return a real number or real numbers, not %s", type_text(value)),
+      operand = "f", call = NULL
+    )
+  }
+  value <- as_column(converted(value, theta@dtype))
+  if (negate) -value else value
+}
+
+# The parts of a vector of parameters, each in its shape
+parameters <- function(template, theta) {
+  end <- 0L
+  tree_map(template, function(leaf) {
+    start <- end
+    end <<- end + length(leaf)
+    labelled(from_column(sliced(theta, start + 1L, end), r_shape(leaf)), data_labels(leaf))
+  })
+}
+
+# How many numbers `f` gives
+objective_count <- function(vector, self, types) {
+  theta <- new_type(self$dtype, self$size)
+  data <- lapply(tree_leaves(types), function(type) new_type(data_dtype(type@dtype, self$dtype), type@shape))
+  trace_program(vector, c(list(theta), data), mesh = mesh_of_data(self$data))$results@shape
+}
+
+data_dtype <- function(dtype, chosen) {
+  if (chosen == "f64") dtype else switch(dtype, f64 = "f32", c128 = "c64", dtype)
+}
+
+# Each gives one vector: values, then derivatives by columns. One read-back for both.
+objective_programs <- function(vector, f, count) {
+  compiled <- function(program) new_jit(program, "objective", uses = list(f))
+  both <- function(slopes) {
+    compiled(function(theta, ...) {
+      at <- slopes(function(theta) vector(theta, ...), theta, count)
+      concatenated(list(at$value, as_column(at$slope)), 1L, NULL)
+    })
+  }
+  second <- function(slopes) {
+    compiled(function(theta, ...) {
+      slope <- function(theta) as_column(slopes(function(theta) vector(theta, ...), theta, 1L)$slope)
+      as_column(forward_slopes(slope, theta)$slope)
+    })
+  }
+  list(
+    value = compiled(vector), reverse = both(reverse_slopes), forward = both(forward_slopes),
+    reverse_hessian = second(reverse_slopes), forward_hessian = second(forward_slopes)
+  )
+}
+
+# The vector g(theta) of `count` numbers and its Jacobian, row by row
+reverse_slopes <- function(g, theta, count) {
+  pulled <- xla_vjp(g)
+  weights <- unit_rows(count, theta@dtype)
+  if (count == 1L) {
+    at <- pulled(theta, reshaped(weights, 1L))
+    return(list(value = at$value, slope = reshaped(at$gradients, c(1L, length(theta)))))
+  }
+  at <- xla_vmap(function(weights) pulled(theta, weights), out_axes = list(value = NULL, gradients = 1))(weights)
+  list(value = at$value, slope = at$gradients)
+}
+
+# ... and column by column
+forward_slopes <- function(g, theta, ...) {
+  pushed <- xla_jvp(g)
+  directions <- unit_rows(length(theta), theta@dtype)
+  at <- xla_vmap(function(direction) pushed(theta, direction), out_axes = list(value = NULL, tangent = 2))(directions)
+  list(value = at$value, slope = at$tangent)
+}
+
+# The rows of an identity matrix
+unit_rows <- function(count, dtype) {
+  square <- c(count, count)
+  converted(hlo_iota("i32", square, 1) == hlo_iota("i32", square, 2), dtype)
+}
+
+# Runs a program at the point and gives its vector: at once where it is known from another point.
+run_point <- function(self, program) {
+  upload_data(self)
+  call <- known_call(self, program)
+  if (!is.null(call)) {
+    return(as.vector(run_again(call, c(list(self$x), self$buffers), read = TRUE)))
+  }
+  compiled <- self$programs[[program]]
+  arguments <- c(list(pjrt_buffer(self$x, self$dtype, self$device)), self$buffers)
+  result <- as.vector(as_array(do.call(compiled, arguments)))
+  self$signatures[[program]] <- signature_of(compiled, arguments)
+  result
+}
+
+# What `f` reads has been compared when the point was gone to.
+known_call <- function(self, program) {
+  signature <- self$signatures[[program]]
+  if (!is.null(signature)) jit_state$calls[[signature]]
+}
+
+upload_data <- function(self) {
+  if (!is.null(.Call(wrap__identity_text, self$identity))) {
+    return(invisible())
+  }
+  leaves <- tree_leaves(self$data)
+  buffers <- Filter(function(leaf) inherits(leaf, "xlaffi_buffer"), leaves)
+  mesh <- mesh_of_data(leaves)
+  self$device <- if (!is.null(mesh)) {
+    mesh$devices[[mesh$local[[1L]]]]
+  } else if (length(buffers)) {
+    device(buffers[[1L]])
+  } else {
+    default_device()
+  }
+  self$buffers <- lapply(leaves, function(leaf) {
+    if (is_on_device(leaf)) {
+      return(if (is.null(mesh) || is_sharded(leaf)) leaf else xla_shard(leaf, mesh))
+    }
+    dtype <- data_dtype(r_dtype(leaf), self$dtype)
+    # Of doubles NA is NaN; nothing else has a place for it.
+    check <- is.object(leaf) || !is.double(leaf)
+    if (is.null(mesh)) {
+      pjrt_buffer(leaf, dtype, self$device, check = check)
+    } else {
+      xla_shard(leaf, mesh, dtype = dtype, check = check)
+    }
+  })
+  self$identity <- .Call(wrap__identity_new)
+  self$signatures <- list()
+}
+
+# Goes to the point `x`, which forgets what is known of another one, and of another program.
+go_to <- function(self, x, call) {
+  x <- check_point(self, x, call)
+  if (is.null(self$captured) || changed(self$captured) || changed(self$session)) {
+    if (!is.null(self$captured)) self$recount(self)
+    self$captured <- captured_variables(list(self$f))
+    self$mode <- self$x <- NULL
+    self$signatures <- list()
+  }
+  if (!identical(self$x, x, num.eq = FALSE, single.NA = FALSE)) {
+    self$x <- x
+    self$value <- self$slope <- self$hessian <- NULL
+  }
+}
+
+point_value <- function(self, x, call = rlang::caller_env()) {
+  go_to(self, x, call)
+  if (is.null(self$value) && self$count == 1L) {
+    compute_slope(self)
+  }
+  if (is.null(self$value)) {
+    self$value <- run_point(self, "value")
+    count_one(self, "value")
+  }
+  self$value
+}
+
+# The Jacobian. Where the value is finite, so it must be: optimisers do not look.
+point_slope <- function(self, x, call = rlang::caller_env()) {
+  go_to(self, x, call)
+  slope_here(self, call)
+}
+
+slope_here <- function(self, call) {
+  if (is.null(self$slope)) {
+    compute_slope(self)
+  }
+  if (is.null(self$slope)) {
+    stop(self$failure)
+  }
+  check_finite_slope(self, self$slope, "gradient", call)
+  self$slope
+}
+
+point_gradient <- function(self, x, call = rlang::caller_env()) {
+  go_to(self, x, call)
+  check_one_number(self, "gr", call)
+  slope <- as.vector(slope_here(self, call))
+  names(slope) <- self$names
+  slope
+}
+
+point_hessian <- function(self, x, call = rlang::caller_env()) {
+  go_to(self, x, call)
+  check_one_number(self, "he", call)
+  slope_here(self, call)
+  if (is.null(self$hessian)) {
+    second <- run_point(self, paste0(self$mode, "_hessian"))
+    self$hessian <- matrix(second, self$size, self$size, dimnames = if (!is.null(self$names)) rep(list(self$names), 2L))
+    count_one(self, "hessian")
+  }
+  check_finite_slope(self, self$hessian, "Hessian", call)
+  self$hessian
+}
+
+# The value and its Jacobian by the first mode that goes through `f`. Where none does they stay unknown.
+compute_slope <- function(self) {
+  if (is.null(self$mode)) {
+    both <- find_mode(self)
+  } else if (self$mode != "none") {
+    both <- run_point(self, self$mode)
+  }
+  if (self$mode == "none") {
+    return(invisible())
+  }
+  values <- seq_len(length(both) %/% (self$size + 1L))
+  self$value <- both[values]
+  self$slope <- matrix(both[-values], length(values), self$size)
+  if (!is.null(self$names)) {
+    dimnames(self$slope) <- list(NULL, self$names)
+  }
+  count_one(self, c("value", "gradient"))
+}
+
+find_mode <- function(self) {
+  tall <- self$count > 1L && self$size <= self$count
+  for (mode in if (tall) c("forward", "reverse") else c("reverse", "forward")) {
+    both <- tryCatch(run_point(self, mode), xlaffi_error_unimplemented = function(error) error)
+    if (is.numeric(both)) {
+      self$mode <- mode
+      return(both)
+    }
+    self$failure <- both
+  }
+  self$mode <- "none"
+}
+
+count_one <- function(self, what) self$counts[what] <- self$counts[what] + 1L
+
+check_one_number <- function(self, name, call = rlang::caller_env()) {
+  if (self$count != 1L) {
+    abort(sprintf("`%s` is for a function that gives one number; `f` gives %d", name, self$count),
+      operand = "f", hint = "`jac` gives the Jacobian.", call = call
+    )
+  }
+}
+
+check_point <- function(self, x, call) {
+  if (is.double(x) && is.null(attributes(x)) && length(x) == self$size) {
+    return(x)
+  }
+  if (!is.numeric(x) || is.object(x) || length(x) != self$size) {
+    what <- if (is.numeric(x) && !is.object(x)) sprintf("%d", length(x)) else describe(x)
+    abort(sprintf("`par` must be a vector of %d numbers, not %s", self$size, what),
+      operand = "par", hint = if (is_branch(x)) "`$unlist()` makes a vector of parameters in their form.", call = call
+    )
+  }
+  shapes <- list(c(self$size, 1L), if (!is_branch(self$template)) dim(self$template))
+  if (!is.null(dim(x)) && !list(dim(x)) %in% shapes) {
+    abort(sprintf("`par` must be a vector, not an array %s", shape_text(dim(x))), operand = "par", call = call)
+  }
+  if (!is.null(names(x)) && !is.null(self$names) && !identical(names(x), self$names)) {
+    abort(sprintf("the names of `par` must be %s, not %s", toString(self$names), toString(names(x))),
+      operand = "par", call = call
+    )
+  }
+  as.double(x)
+}
+
+check_finite_slope <- function(self, slope, what, call) {
+  if (all(is.finite(slope)) || !all(is.finite(self$value))) {
+    return(invisible())
+  }
+  bad <- which(colSums(!is.finite(slope)) > 0)
+  named <- if (is.null(self$names)) bad else sprintf("`%s`", self$names[bad])
+  abort(
+    sprintf("the %s is not finite where the value is: parameter %s", what, toString(named)), "OUT_OF_RANGE",
+    operand = "par", call = call,
+    hint = "A kink or a pole of a part of `f`, such as sqrt() or log() at 0, does this, also under `ifelse()`."
+  )
+}

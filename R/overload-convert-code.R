@@ -1,0 +1,171 @@
+# What R itself does with a value in `if`, `while`, `switch()`, `&&`, `||` and `for` cannot be had by other functions of
+# these names without changing what return(), break and sys.call() mean. So the copy's code asks first, by two functions
+# of the layer; with the code as it was written, for the messages.
+
+#
+# A function that comes out of an object, `object$f(x)`, is made one of the scope when it is called, and UseMethod()
+# sees of a value what class R's vector would have.
+
+control_names <- c("if", "while", "for", "switch", "&&", "||", "UseMethod", "$", "[[", "@", "(")
+
+# `first` is the first argument of the function whose code this is.
+rewritten <- function(code, first = NULL) {
+  if (!is.call(code)) {
+    return(code)
+  }
+  if (is_operation(code)) {
+    return(operations_changed(code, function(part) rewritten(part, first)))
+  }
+  name <- if (is.symbol(code[[1L]])) as.character(code[[1L]]) else ""
+  if (name %in% quoting) {
+    return(code)
+  }
+  parts <- as.list(code)
+  if (name == "function") {
+    parts[2L] <- list(rewritten_formals(parts[[2L]]))
+    parts[3L] <- list(rewritten(parts[[3L]], first_formal(parts[[2L]])))
+  } else {
+    for (i in seq_along(parts)) {
+      if (is.call(parts[[i]])) parts[i] <- list(rewritten(parts[[i]], first))
+    }
+  }
+  if (is.call(code[[1L]]) && !is_double_colon(code[[1L]])) {
+    parts[[1L]] <- call(".xlaffi_function", parts[[1L]])
+  }
+  asks <- function(i, by = ".xlaffi_test") {
+    if (length(parts) >= i && !is_missing_arg(parts[[i]])) parts[[i]] <<- call(by, parts[[i]], call("quote", code))
+  }
+  switch(name,
+    "if" = ,
+    "while" = ,
+    "switch" = asks(2L),
+    "&&" = ,
+    "||" = {
+      asks(2L)
+      asks(3L)
+    },
+    "for" = asks(3L, ".xlaffi_each"),
+    UseMethod = if (length(parts) > 1L) {
+      object <- if (length(parts) > 2L) parts[[3L]] else first
+      if (!is.null(object)) parts[[3L]] <- call(".xlaffi_object", object)
+    }
+  )
+  again <- as.call(parts)
+  attributes(again) <- attributes(code)
+  again
+}
+
+operators <- c("+", "-", "*", "/", "^", "%%", "%/%", "%*%", "==", "!=", "<", ">", "<=", ">=", "&", "|")
+
+is_operation <- function(code) is.call(code) && is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% operators
+
+# The operands of an operation as `change` makes them. What is on the left of what is on the left is gone through in a
+# loop: a call for each of a thousand would use up R's stack.
+operations_changed <- function(code, change) {
+  outer <- list()
+  while (is_operation(code)) {
+    outer <- c(outer, list(code))
+    code <- code[[2L]]
+  }
+  code <- change(code)
+  for (operation in rev(outer)) {
+    operation[2L] <- list(code)
+    if (length(operation) > 2L) operation[3L] <- list(change(operation[[3L]]))
+    code <- operation
+  }
+  code
+}
+
+is_double_colon <- function(code) is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% c("::", ":::")
+
+# What UseMethod() dispatches on by itself
+first_formal <- function(formals) {
+  name <- names(formals)[1L]
+  if (!length(formals)) NULL else if (name == "...") quote(..1) else as.name(name)
+}
+
+rewritten_formals <- function(formals) {
+  for (i in seq_along(formals)) {
+    if (is.call(formals[[i]])) formals[[i]] <- rewritten(formals[[i]])
+  }
+  formals
+}
+
+# Code as it was before: what error messages show.
+as_written <- function(code) {
+  if (!is.call(code)) {
+    return(code)
+  }
+  if (is_operation(code)) {
+    return(operations_changed(code, as_written))
+  }
+  if (is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% patched_functions) {
+    return(as_written(code[[2L]]))
+  }
+  parts <- as.list(code)
+  for (i in seq_along(parts)) {
+    if (is.call(parts[[i]])) parts[i] <- list(as_written(parts[[i]]))
+  }
+  again <- as.call(parts)
+  attributes(again) <- attributes(code)
+  again
+}
+
+patched_functions <- c(".xlaffi_test", ".xlaffi_each", ".xlaffi_function", ".xlaffi_object")
+
+# A function that is called by no name of its own
+called_converted <- function(f, home) {
+  if (isS4(f)) {
+    return(if (is.function(f)) convert_s4(f, home) else f)
+  }
+  known <- is.primitive(f) || (is.function(f) && (is_users(f, home) || is_rs_own(f)))
+  if (known) convert_function(f) else f
+}
+
+# What UseMethod() is to dispatch on.
+object_of <- function(x) {
+  if (missing(x)) NULL else if (is_value(x)) structure(0L, class = c("xlaffi_value", implicit_class(x))) else x
+}
+
+# The classes by which R dispatches on such numbers
+implicit_class <- function(x) {
+  rank <- length(x@shape)
+  type <- r_type(x)
+  c(
+    if (rank == 2L) "matrix", if (rank > 1L) "array",
+    type, if (type %in% c("integer", "double")) "numeric"
+  )
+}
+
+# The condition of `code`, if R can look at it.
+test_of_values <- function(condition, code) {
+  if (!is_value(condition)) {
+    return(condition)
+  }
+  name <- as.character(code[[1L]])
+  shown <- if (name == "switch") "switch()" else sprintf("`%s`", name)
+  # A handler of the user's would make a number of it: trace_program() raises it again.
+  withCallingHandlers(
+    abort(
+      sprintf(
+        "%s is decided while the program is written, but this is a value, %s, which is known when it runs", shown,
+        type_text(condition)
+      ),
+      op = name, operand = "x", hint = control_hints[[name]], call = code
+    ),
+    xlaffi_error = function(e) trace_state$undecided <- e
+  )
+}
+
+control_hints <- list(
+  "if" = "`ifelse()` chooses element by element, `hlo_cond()` runs one of two functions.",
+  "while" = "`hlo_while()` is a loop of the program.",
+  "switch" = "`hlo_case()` runs one of several functions.",
+  "&&" = "`&` works on values.",
+  "||" = "`|` works on values."
+)
+
+# What a `for` loop goes through: of a value its elements.
+each_of <- function(x, code) {
+  if (is_value(x)) elements_of(x) else x
+}

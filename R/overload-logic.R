@@ -1,0 +1,253 @@
+# R's functions of logicals and of what numbers are like.
+
+# As R's ifelse(): of the shape of `test`. In R the branches are vectors that are repeated or cut; to cut is refused.
+overload_ifelse <- function(test, yes, no) {
+  call <- method_call("ifelse")
+  test <- as_value(test, "test", call = call, op = "ifelse()")
+  check_no_token(test, "ifelse()", "test", call)
+  if (!length(test)) {
+    return(filled(FALSE, new_type("pred", test@shape)))
+  }
+  here <- if (test@dtype == "pred") test else test != 0L
+  parts <- common(list(yes, no), "ifelse()", c("yes", "no"), call)
+  if (is_inexact(test@dtype)) {
+    parts <- lapply(parts, as_doubles)
+  }
+  parts <- Map(function(part, name) fitted_to(part, test@shape, name, call), parts, c("yes", "no"))
+  chosen <- selected(here, shielded(parts[[1L]], here), shielded(parts[[2L]], hlo_not(here)))
+  unknown <- if (is_inexact(test@dtype)) nan_at(test) else undecided(test)
+  if (is.null(unknown) || chosen@dtype == "pred") chosen else selected(unknown, missing_like(chosen), chosen)
+}
+
+# R's NA: NaN, and of integers the smallest one
+missing_like <- function(x) filled(if (is_inexact(x@dtype)) NaN else NA_integer_, x)
+
+# Where a logical is NA in R, since it was found by comparing NaN; NULL for nowhere.
+undecided <- function(test) {
+  node <- test@node
+  inputs <- node$inputs
+  again <- function() {
+    inner <- undecided(inputs[[1L]])
+    if (!is.null(inner)) bind(node$op, list(inner), "pred", test@shape, node$params)
+  }
+  switch(node$op,
+    compare = if (is_inexact(inputs[[1L]]@dtype)) hlo_or(nan_at(inputs[[1L]]), nan_at(inputs[[2L]])),
+    not = undecided(inputs[[1L]]),
+    and = undecided_joined(inputs, hlo_not),
+    or = undecided_joined(inputs, identity),
+    broadcast_in_dim = again(),
+    reshape = again(),
+    transpose = again()
+  )
+}
+
+# Of `&` and `|`: unless one side decides, which is TRUE by `deciding`.
+undecided_joined <- function(inputs, deciding) {
+  unknown <- lapply(inputs, undecided)
+  any <- Reduce(function(x, y) if (is.null(x)) y else if (is.null(y)) x else hlo_or(x, y), unknown)
+  if (is.null(any)) {
+    return(NULL)
+  }
+  decided <- Map(function(x, unknown) {
+    if (is.null(unknown)) deciding(x) else hlo_and(deciding(x), hlo_not(unknown))
+  }, inputs, unknown)
+  hlo_and(any, hlo_not(hlo_or(decided[[1L]], decided[[2L]])))
+}
+
+overload("ifelse", "base", overload_ifelse,
+  topic = "Logic and control", dtypes = "all",
+  differs = paste(
+    "A branch longer than `test` is refused; the result has the larger type of both branches. NA in `test` is known",
+    "where it was compared with NaN in the same function."
+  )
+)
+
+fitted_to <- function(part, shape, name, call) {
+  size <- prod(shape)
+  count <- length(part)
+  if (count == 0 && size > 0 || (count > 1 && size %% count != 0) || count > max(size, 1)) {
+    abort(
+      sprintf(
+        "ifelse(): `%s` must have %s elements as `test` has, or be repeated a whole number of times, not %s", name,
+        format(size), type_text(part)
+      ),
+      op = "ifelse", operand = name, call = call,
+      hint = if (size == 1) "`hlo_cond()` chooses between whole arrays."
+    )
+  }
+  if (identical(part@shape, shape)) part else repeated(as_column(part), shape)
+}
+
+# A value that counts only where `here` says so, and so has no derivative elsewhere: not 0 times what is infinite there,
+# as of log(x) at 0. What was computed element by element is computed again from operands that have no derivatives
+# elsewhere.
+shielded <- function(value, here) {
+  if (!isTRUE(trace_state$differentiated) || !is_inexact(value@dtype) || !is_element_wise(value@node, value@shape)) {
+    return(value)
+  }
+  ends <- list()
+  seen <- new.env(parent = emptyenv())
+  waiting <- list(value)
+  while (length(waiting)) {
+    now <- waiting[[1L]]
+    waiting <- waiting[-1L]
+    if (!is.null(seen[[value_key(now)]])) {
+      next
+    }
+    seen[[value_key(now)]] <- TRUE
+    if (is_element_wise(now@node, value@shape)) {
+      waiting <- c(waiting, now@node$inputs)
+    } else {
+      ends <- c(ends, list(now))
+    }
+  }
+  replay(list(value), ends, lapply(ends, function(end) if (is_fixed_number(end)) end else gated(here, end)), 0)[[1L]]
+}
+
+is_fixed_number <- function(value) {
+  node <- value@node
+  node$op == "constant" || (node$op == "broadcast_in_dim" && is_fixed_number(node$inputs[[1L]]))
+}
+
+is_element_wise <- function(node, shape) {
+  kind <- node$op %in% c(elementwise, "real", "imag", "abs", "complex", "convert", "compare", "select") ||
+    is_special_op(node)
+  kind && all(vapply(c(node$inputs, node$types), function(x) identical(x@shape, shape), NA))
+}
+
+is_special_op <- function(node) {
+  node$op == "op" && all(vapply(node$params$body, function(value) {
+    value@node$op == "custom_call" && identical(value@node$params$target, private_target("special"))
+  }, NA))
+}
+
+overload("xor", "base", function(x, y) {
+  call <- method_call("xor")
+  both <- operands(x, y, "xor()", c("x", "y"), call)
+  check_kind(both[[1L]], bits_kind, "xor()", "x", call)
+  both <- lapply(both, function(x) if (x@dtype == "pred") x else x != 0L)
+  bind("xor", both, "pred", both[[1L]]@shape)
+}, topic = "Logic and control", dtypes = "logicals, integers", derivative = "none")
+
+# Values of one logical answer with themselves, everything else is neither TRUE nor FALSE.
+overload("isTRUE", "base", function(x) {
+  if (x@dtype == "pred" && length(x) == 1L) reshaped(x, integer()) else FALSE
+}, topic = "Logic and control", dtypes = "all", derivative = "none")
+
+overload("isFALSE", "base", function(x) {
+  if (x@dtype == "pred" && length(x) == 1L) hlo_not(reshaped(x, integer())) else FALSE
+}, topic = "Logic and control", dtypes = "all", derivative = "none")
+
+# What holds for all elements
+known_answer <- function(x, truth) constant(truth, "pred", x@shape, "x")
+
+# R's NA of integers, which XLA takes for the smallest one
+missing_integer <- function(x) {
+  missing <- switch(x@dtype,
+    i32 = NA_integer_,
+    i64 = bit64::NA_integer64_
+  )
+  if (is.null(missing)) known_answer(x, FALSE) else compared(x, filled(missing, x), "EQ", "is.na()")
+}
+
+of_parts <- function(x, f, join) if (is_complex(x@dtype)) join(f(hlo_real(x)), f(hlo_imag(x))) else f(x)
+
+nan_at <- function(x) of_parts(x, function(x) if (is_float(x@dtype)) x != x else known_answer(x, FALSE), hlo_or)
+
+na_at <- function(x) if (is_inexact(x@dtype)) nan_at(x) else missing_integer(x)
+
+# An overload about elements, as a method; `f` is a function of a value that is no token.
+test_overload <- function(name, f, differs = "") {
+  force(f)
+  shown <- paste0(name, "()")
+  overload(name, "base", function(x, ...) {
+    call <- method_call(name)
+    check_no_token(x, shown, "x", call)
+    # Under a name of its own: it is never NA, see undecided().
+    alias_of(f(x))
+  }, by = "method", topic = "Logic and control", dtypes = "all", derivative = "none", differs = differs)
+}
+
+test_overload("is.na", na_at, "NaN and NA are the same; of logicals none is NA.")
+test_overload("is.nan", nan_at, "TRUE for NA too, which is NaN.")
+test_overload("is.finite", function(x) {
+  of_parts(x, function(x) if (is_float(x@dtype)) abs(x) < Inf else !missing_integer(x), hlo_and)
+})
+test_overload("is.infinite", function(x) {
+  of_parts(x, function(x) if (is_float(x@dtype)) abs(x) == Inf else known_answer(x, FALSE), hlo_or)
+})
+
+overload("anyNA", "base", function(x, recursive = FALSE) {
+  call <- method_call("anyNA")
+  check_no_token(x, "anyNA()", "x", call)
+  hlo_sum(converted(na_at(x), "i32")) > 0L
+}, by = "method", topic = "Logic and control", dtypes = "all", derivative = "none", differs = "As is.na().")
+
+# How many elements there are must not depend on values.
+overload_seq <- function(from = 1, to = 1, by, length.out = NULL, along.with = NULL, ...) {
+  call <- method_call("seq")
+  check_dots_empty(..., call = call)
+  refuse <- function() {
+    abort("seq(): how many elements there are must be known while the program is written",
+      op = "seq", operand = "length.out", call = call,
+      hint = "`seq(from, to, length.out = n)` is for bounds that are values; `hlo_iota()` counts to a length."
+    )
+  }
+  if (!missing(along.with)) {
+    length.out <- length(along.with)
+    if (missing(from) && missing(to) && missing(by)) {
+      return(seq_len(length.out))
+    }
+  }
+  if (missing(to) && missing(by) && is.null(length.out)) {
+    if (length(from) == 1L) refuse()
+    return(seq_along(from))
+  }
+  fine <- is.numeric(length.out) && !is_value(length.out) && length(length.out) == 1L && !is.na(length.out) &&
+    length.out >= 0
+  if (!fine) {
+    refuse()
+  }
+  count <- as.integer(ceiling(length.out))
+  scalar <- function(x, name) {
+    x <- as_doubles(as_value(x, name, new_type("f64", integer()), call, "seq()"))
+    check_kind(x, "a floating-point number", "seq()", name, call)
+    if (length(x) != 1L) {
+      abort(sprintf("seq(): `%s` must be one number, not %s", name, type_text(x)),
+        op = "seq", operand = name, call = call
+      )
+    }
+    reshaped(x, integer())
+  }
+  given <- c(from = !missing(from), to = !missing(to), by = !missing(by))
+  if (all(given)) {
+    abort("seq(): too many arguments", op = "seq", operand = "by", call = call)
+  }
+  if (count == 0L) {
+    return(integer())
+  }
+  ends <- list(from = if (given[["from"]]) scalar(from, "from"), to = if (given[["to"]]) scalar(to, "to"))
+  step <- if (given[["by"]]) scalar(by, "by")
+  dtype <- Find(Negate(is.null), c(ends, list(step)))@dtype
+  steps <- hlo_iota(dtype, count)
+  if (is.null(step)) {
+    if (!all(given[c("from", "to")])) {
+      # The other end is so many whole steps away.
+      return(if (given[["from"]]) ends$from + steps else ends$to - (count - 1) + steps)
+    }
+    if (count == 1L) {
+      return(reshaped(ends$from, 1L))
+    }
+    all <- ends$from + steps * ((ends$to - ends$from) / (count - 1))
+    # The last one is `to` itself.
+    return(selected(steps == count - 1, repeated(ends$to, count), all))
+  }
+  if (!any(given[c("from", "to")])) {
+    ends$from <- scalar(1, "from")
+  }
+  if (!is.null(ends$from)) ends$from + steps * step else ends$to - (count - 1 - steps) * step
+}
+
+overload("seq", "base", overload_seq,
+  topic = "Shapes", dtypes = "real numbers", differs = "Doubles, also of whole numbers; `length.out` is no value."
+)

@@ -1,0 +1,122 @@
+#' @rdname hlo_elementwise
+#' @export
+hlo_add <- function(...) {
+  if (!is_tracing()) refuse_outside()
+  Reduce(add_tangents, list(...))
+}
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_max <- function(x, y) binary("maximum", x, y, "a real number", "hlo_max")
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_min <- function(x, y) binary("minimum", x, y, "a real number", "hlo_min")
+
+#' @rdname hlo_elementwise
+#' @export
+hlo_atan2 <- function(y, x) binary("atan2", y, x, "a floating-point number", "hlo_atan2", c("y", "x"))
+
+primitive("add",
+  jvp = function(node, tangents) list(add_tangents(tangents[[1L]], tangents[[2L]])),
+  transpose = function(node, cotangents, linear) {
+    lapply(linear, function(here) if (here) cotangents[[1L]])
+  }
+)
+
+primitive("subtract",
+  jvp = function(node, tangents) {
+    list(add_tangents(tangents[[1L]], along(tangents[[2L]], `-`)))
+  },
+  transpose = function(node, cotangents, linear) {
+    list(if (linear[[1L]]) cotangents[[1L]], if (linear[[2L]]) -cotangents[[1L]])
+  }
+)
+
+primitive("negate",
+  jvp = function(node, tangents) list(-tangents[[1L]]),
+  transpose = function(node, cotangents, linear) list(-cotangents[[1L]])
+)
+
+primitive("multiply",
+  jvp = function(node, tangents) {
+    x <- node$inputs[[1L]]
+    y <- node$inputs[[2L]]
+    list(add_tangents(along(tangents[[1L]], function(t) t * y), along(tangents[[2L]], function(t) x * t)))
+  },
+  transpose = function(node, cotangents, linear) {
+    check_linear(node, !all(linear))
+    if (linear[[1L]]) {
+      list(cotangents[[1L]] * node$inputs[[2L]], NULL)
+    } else {
+      list(NULL, node$inputs[[1L]] * cotangents[[1L]])
+    }
+  }
+)
+
+primitive("divide",
+  jvp = function(node, tangents) {
+    y <- node$inputs[[2L]]
+    list(add_tangents(
+      along(tangents[[1L]], function(t) t / y),
+      along(tangents[[2L]], function(t) -(t * (output(node) / y)))
+    ))
+  },
+  transpose = function(node, cotangents, linear) {
+    check_linear(node, !linear[[2L]])
+    list(cotangents[[1L]] / node$inputs[[2L]], NULL)
+  }
+)
+
+# x^y: where y is 0 it does not depend on x, and where x is 0 log(x) is taken as 0.
+primitive("power", jvp = function(node, tangents) {
+  x <- node$inputs[[1L]]
+  y <- node$inputs[[2L]]
+  one <- filled(1, x)
+  by_x <- along(tangents[[1L]], function(t) {
+    flat <- compared(y, 0, "EQ", "`==`")
+    exponent <- selected(flat, one, y - 1)
+    t * selected(flat, filled(0, x), y * bind("power", list(x, exponent), x@dtype, x@shape))
+  })
+  by_y <- along(tangents[[2L]], function(t) {
+    zero <- compared(x, 0, "EQ", "`==`")
+    t * (log(selected(zero, one, x)) * output(node))
+  })
+  list(add_tangents(by_x, by_y))
+})
+
+# Where both are equal each counts half.
+larger <- function(direction) {
+  function(node, tangents) {
+    x <- node$inputs[[1L]]
+    y <- node$inputs[[2L]]
+    share <- function(x, y) {
+      half <- selected(x == y, filled(0.5, x), filled(0, x))
+      selected(compared(x, y, direction, direction), filled(1, x), half)
+    }
+    list(add_tangents(
+      along(tangents[[1L]], function(t) t * share(x, y)),
+      along(tangents[[2L]], function(t) t * share(y, x))
+    ))
+  }
+}
+
+primitive("maximum", jvp = larger("GT"))
+
+primitive("minimum", jvp = larger("LT"))
+
+primitive("atan2", jvp = function(node, tangents) {
+  y <- node$inputs[[1L]]
+  x <- node$inputs[[2L]]
+  square <- x * x + y * y
+  list(add_tangents(
+    along(tangents[[1L]], function(t) t * (x / square)),
+    along(tangents[[2L]], function(t) t * (-y / square))
+  ))
+})
+
+# The quotient, rounded towards zero, is constant almost everywhere.
+primitive("remainder", jvp = function(node, tangents) {
+  ratio <- node$inputs[[1L]] / node$inputs[[2L]]
+  list(add_tangents(tangents[[1L]], along(tangents[[2L]], function(t) -(t * trunc(ratio)))))
+})

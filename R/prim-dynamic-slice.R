@@ -1,0 +1,138 @@
+#' @rdname hlo_shape
+#' @export
+hlo_dynamic_slice <- function(x, start, sizes) {
+  x <- as_value(x, "x")
+  sizes <- check_per_axis(sizes, "sizes", length(x@shape))
+  if (any(sizes < 0L | sizes > x@shape)) {
+    abort(sprintf("hlo_dynamic_slice: `sizes` %s do not fit into `x`, which is %s", shape_text(sizes), type_text(x)),
+      op = "hlo_dynamic_slice", operand = "sizes"
+    )
+  }
+  dynamic_sliced(x, check_starts(start, x), sizes)
+}
+
+# `starts` count from 0.
+dynamic_sliced <- function(x, starts, sizes) {
+  bind("dynamic_slice", c(list(x), starts), x@dtype, sizes, list(sizes = sizes))
+}
+
+#' @rdname hlo_shape
+#' @export
+hlo_dynamic_update_slice <- function(x, update, start) {
+  x <- as_value(x, "x")
+  update <- as_value(update, "update", new_type(x@dtype, rep(1L, length(x@shape))))
+  fits <- length(update@shape) == length(x@shape) && all(update@shape <= x@shape)
+  if (update@dtype != x@dtype || !fits) {
+    abort(
+      sprintf(
+        "hlo_dynamic_update_slice: `update` must be %s and fit into `x`, which is %s, not %s",
+        x@dtype, type_text(x), type_text(update)
+      ),
+      op = "hlo_dynamic_update_slice", operand = "update"
+    )
+  }
+  dynamic_updated(x, update, check_starts(start, x))
+}
+
+dynamic_updated <- function(x, update, starts) {
+  bind("dynamic_update_slice", c(list(x, update), starts), x@dtype, x@shape)
+}
+
+# Positions counted from 1 as scalar values counted from 0, of one dtype.
+check_starts <- function(start, x, call = rlang::caller_env()) {
+  start <- if (is_value(start)) list(start) else as.list(start)
+  if (length(start) != length(x@shape)) {
+    abort(sprintf("`start` must have %d positions, one per axis, not %d", length(x@shape), length(start)),
+      operand = "start", call = call
+    )
+  }
+  start <- lapply(start, function(position) {
+    position <- as_value(position, "start", new_type("i32", integer()), call)
+    if (!is_integer(position@dtype) || length(position) != 1L) {
+      abort(sprintf("`start` must be scalar integers, not %s", type_text(position)), operand = "start", call = call)
+    }
+    converted(reshaped(position, integer()), "i32") - 1L
+  })
+}
+
+primitive("dynamic_slice",
+  jvp = same_on_tangents(),
+  transpose = function(node, cotangents, linear) {
+    starts <- node$inputs[-1L]
+    whole <- dynamic_updated(filled(0, node$inputs[[1L]]), cotangents[[1L]], starts)
+    c(list(whole), vector("list", length(starts)))
+  }
+)
+
+primitive("dynamic_update_slice",
+  jvp = same_on_tangents(1:2),
+  transpose = function(node, cotangents, linear) {
+    given <- cotangents[[1L]]
+    update <- node$inputs[[2L]]
+    starts <- node$inputs[-(1:2)]
+    c(
+      list(
+        if (linear[[1L]]) dynamic_updated(given, filled(0, update), starts),
+        if (linear[[2L]]) dynamic_sliced(given, starts, update@shape)
+      ),
+      vector("list", length(starts))
+    )
+  }
+)
+
+primitive("dynamic_slice", text = signed_text(function(p) sprintf(", sizes = %s", sizes_text(p$sizes))))
+
+primitive("dynamic_update_slice", text = signed_text())
+
+primitive("dynamic_update_slice", export = exported_params())
+
+primitive("dynamic_slice", export = exported_params("sizes"))
+
+# Positions that differ from element to element are those of a gather, axis by axis.
+primitive("dynamic_slice", vmap = function(node, inputs, mapped, size) {
+  sizes <- node$params$sizes
+  x <- inputs[[1L]]
+  here <- mapped[[1L]]
+  for (axis in which(mapped[-1L])) {
+    at <- window_positions(inputs[[axis + 1L]], node$inputs[[1L]]@shape[[axis]], sizes[[axis]])
+    x <- batched_gather(list(x, at), c(here, TRUE), size, axis)
+    here <- TRUE
+  }
+  zero <- constant(0L, "i32", integer(), "start")
+  starts <- inputs[-1L]
+  starts[mapped[-1L]] <- list(zero)
+  list(dynamic_sliced(x, c(list(zero), starts), c(size, sizes)))
+})
+
+# The positions in a window of `count` along an axis of `length` elements, which XLA moves back inside.
+window_positions <- function(start, length, count) {
+  shape <- c(start@shape, count)
+  limit <- function(op, x, by) bind(op, list(x, filled(by, x)), x@dtype, x@shape)
+  start <- converted(limit("minimum", limit("maximum", start, 0L), length - count), "i32")
+  parts <- list(broadcast(start, shape, seq_along(start@shape)), hlo_iota("i32", shape, length(shape)))
+  bind("add", parts, "i32", shape)
+}
+
+primitive("dynamic_update_slice", vmap = function(node, inputs, mapped, size) {
+  both <- all_in_front(inputs[1:2], mapped[1:2], size)
+  starts <- inputs[-(1:2)]
+  if (!any(mapped[-(1:2)])) {
+    zero <- constant(0L, "i32", integer(), "start")
+    return(list(dynamic_updated(both[[1L]], both[[2L]], c(list(zero), starts))))
+  }
+  starts <- all_in_front(starts, mapped[-(1:2)], size)
+  list(windows_set(both[[1L]], both[[2L]], starts))
+})
+
+# Puts the window `update` of each element of a batch at its place in `x`, by rows.
+windows_set <- function(x, update, starts) {
+  dim <- x@shape[-1L]
+  window <- update@shape[-1L]
+  strides <- rev(cumprod(c(1, rev(dim))))[-1L]
+  at <- Reduce(`+`, Map(function(start, axis) {
+    along <- window_positions(start, dim[[axis]], window[[axis]])
+    broadcast(along, update@shape, c(1L, axis + 1L)) * as.integer(strides[[axis]])
+  }, starts, seq_along(dim)))
+  in_rows <- function(x) reshaped(x, c(x@shape[[1L]], as.integer(prod(x@shape[-1L]))))
+  reshaped(scattered("set", in_rows(x), in_rows(at), in_rows(update), 2L, 1L), x@shape)
+}

@@ -1,0 +1,134 @@
+# A batched op is an op again: its derivative rules are those of the op, batched. Ops of this package's own may have
+# `batch` for it, function(inputs, mapped, size), which gives the values as a kind's rule does.
+primitive("op", vmap = function(node, inputs, mapped, size) {
+  batch <- node$params$op$batch
+  if (!is.null(batch)) {
+    return(batch(inputs, mapped, size))
+  }
+  arguments <- tree_fill(node$params$arguments, inputs)
+  tree_leaves(bind_op(batched_op(node, mapped, size), arguments))
+})
+
+batched_op <- function(node, mapped, size) {
+  op <- node$params$op
+  given <- node$params$arguments
+  like <- node$params$results
+  axes <- tree_fill(given, lapply(mapped, function(mapped) if (mapped) 1L))
+  list(
+    name = op$name,
+    call = function(...) {
+      leaves <- tree_leaves(list(...))
+      if (!is.null(op$vmap)) {
+        return(own_batch(op, tree_fill(given, leaves), axes, size, like, node$types))
+      }
+      run <- function(leaves) tree_leaves(call_written(op$call, tree_fill(given, leaves), op$name))
+      batch <- batch_leaves(run, leaves, mapped, size)
+      tree_fill(like, Map(in_front, batch$values, batch$mapped, size))
+    },
+    jvp = if (!is.null(op$jvp)) {
+      function(primals, results, tangents) {
+        groups <- list(tree_leaves(primals), tree_leaves(results), tree_slots(given, tangents))
+        rule <- function(groups) {
+          jvp <- hooks$convert_function(op$jvp)
+          primals <- tree_fill(given, groups[[1L]])
+          results <- tree_fill(like, groups[[2L]])
+          tangents <- tree_fill(given, groups[[3L]])
+          rule_results(jvp(primals, results, tangents), like, node$types, op$name, "jvp")
+        }
+        flags <- list(mapped, rep(TRUE, length(groups[[2L]])), mapped)
+        changes <- batch_groups(rule, groups, flags, size)
+        tree_fill(like, Map(function(value, mapped) {
+          if (!is.null(value)) in_front(value, mapped, size)
+        }, changes$values, changes$mapped))
+      }
+    },
+    transpose = if (!is.null(op$transpose)) {
+      function(primals, cotangents) {
+        groups <- list(tree_slots(given, primals), tree_slots(like, cotangents))
+        rule <- function(groups) {
+          transpose <- hooks$convert_function(op$transpose)
+          primals <- tree_fill(given, groups[[1L]])
+          cotangents <- tree_fill(like, groups[[2L]])
+          tree_slots(given, transpose(primals, cotangents))
+        }
+        batch_shares(rule, groups, list(mapped, rep(TRUE, length(groups[[2L]]))), given, mapped, size)
+      }
+    },
+    vjp = batched_vjp(node, mapped, size)
+  )
+}
+
+batched_vjp <- function(node, mapped, size) {
+  op <- node$params$op
+  given <- node$params$arguments
+  like <- node$params$results
+  every <- rep(TRUE, length(node$types))
+  types <- lapply(node$inputs, type_of)
+  shares_of <- function(primals, results, cotangents, residuals) {
+    shares <- call_vjp(op, given, like, primals, results, cotangents, residuals)
+    rule_results(shares, given, types, op$name, "vjp")
+  }
+  if (is.function(op$vjp)) {
+    function(primals, results, cotangents) {
+      groups <- list(tree_leaves(primals), tree_leaves(results), tree_slots(like, cotangents))
+      rule <- function(groups) shares_of(groups[[1L]], groups[[2L]], groups[[3L]], NULL)
+      batch_shares(rule, groups, list(mapped, every, every), given, mapped, size)
+    }
+  } else if (has_residuals(op)) {
+    list(
+      # The residuals, and which of their values have the batch axis.
+      forward = function(primals) {
+        residuals <- NULL
+        batch <- batch_leaves(function(leaves) {
+          out <- run_forward(op, tree_fill(given, leaves), like, node$types)
+          residuals <<- out$residuals
+          c(out$values, values_in(residuals))
+        }, tree_leaves(primals), mapped, size)
+        own <- seq_along(every)
+        list(
+          results = tree_fill(like, Map(in_front, batch$values[own], batch$mapped[own], size)),
+          residuals = list(fill_values(residuals, batch$values[-own]), mapped = batch$mapped[-own])
+        )
+      },
+      reverse = function(residuals, cotangents) {
+        groups <- list(values_in(residuals[[1L]]), tree_slots(like, cotangents))
+        rule <- function(groups) shares_of(NULL, NULL, groups[[2L]], fill_values(residuals[[1L]], groups[[1L]]))
+        batch_shares(rule, groups, list(residuals$mapped, every), given, mapped, size)
+      }
+    )
+  }
+}
+
+# A rule for cotangents on batches. What is the same for all elements gets the sum of their shares.
+batch_shares <- function(rule, groups, flags, given, mapped, size) {
+  shares <- batch_groups(rule, groups, flags, size)
+  tree_fill(given, Map(function(share, is_batch, mapped) {
+    if (!is.null(share)) {
+      share <- in_front(share, is_batch, size)
+      if (mapped) share else hlo_sum(share, 1)
+    }
+  }, shares$values, shares$mapped, mapped))
+}
+
+# The leaves of `x` at the places of those of `like`, NULL where there is none.
+tree_slots <- function(like, x) {
+  tree_match(like, x, function(text) abort(text, "INTERNAL", call = NULL))
+}
+
+# As batch_leaves(), for a function of several lists, in which NULL stands for nothing.
+batch_groups <- function(f, groups, mapped, size) {
+  all <- unlist(groups, recursive = FALSE)
+  there <- !vapply(all, is.null, NA)
+  number <- rep(seq_along(groups), lengths(groups))
+  batch_leaves(function(leaves) {
+    all[there] <- leaves
+    f(lapply(seq_along(groups), function(group) all[number == group]))
+  }, all[there], unlist(mapped)[there], size)
+}
+
+# What an op's own rule gives, checked.
+own_batch <- function(op, arguments, axes, size, like, types) {
+  vmap <- hooks$convert_function(op$vmap)
+  types <- lapply(types, batch_type, size)
+  tree_fill(like, all_rule_values(vmap(arguments, axes, size), like, types, op$name, "vmap"))
+}

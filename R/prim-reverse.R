@@ -1,0 +1,22 @@
+primitive("reverse",
+  jvp = same_on_tangents(),
+  transpose = function(node, cotangents, linear) list(hlo_reverse(cotangents[[1L]], node$params$axes))
+)
+
+#' @rdname hlo_shape
+#' @export
+hlo_reverse <- function(x, axes) {
+  x <- as_value(x, "x")
+  axes <- check_axes(axes, "axes", length(x@shape))
+  bind("reverse", list(x), x@dtype, x@shape, list(axes = axes))
+}
+
+primitive("reverse", text = function(node, operands, scope) {
+  sprintf("stablehlo.reverse %s, dims = %s : %s", operands, axes_text(node$params$axes), result_types(node))
+})
+
+primitive("reverse", export = exported_params("axes"))
+
+primitive("reverse", vmap = function(node, inputs, mapped, size) {
+  rebind_batch(node, inputs, size, list(axes = node$params$axes + 1L))
+})

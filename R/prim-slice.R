@@ -1,0 +1,52 @@
+primitive("slice",
+  jvp = same_on_tangents(),
+  transpose = function(node, cotangents, linear) {
+    p <- node$params
+    given <- cotangents[[1L]]
+    if (length(given) == 0L) {
+      return(list(filled(0, node$inputs[[1L]])))
+    }
+    last <- p$start + (given@shape - 1L) * p$step
+    high <- node$inputs[[1L]]@shape - last
+    list(padded(given, zero_scalar(given), p$start - 1L, high, p$step - 1L))
+  }
+)
+
+#' @rdname hlo_shape
+#' @export
+hlo_slice <- function(x, start, end, step = rep(1, length(start))) {
+  x <- as_value(x, "x")
+  rank <- length(x@shape)
+  start <- check_per_axis(start, "start", rank)
+  end <- check_per_axis(end, "end", rank)
+  step <- check_per_axis(step, "step", rank)
+  if (any(start < 1L | end > x@shape | end < start - 1L | step < 1L)) {
+    abort(
+      sprintf(
+        "hlo_slice: %s to %s in steps of %s does not lie within `x`, which is %s",
+        shape_text(start), shape_text(end), shape_text(step), type_text(x)
+      ),
+      op = "hlo_slice", operand = "start"
+    )
+  }
+  sliced(x, start, end, step)
+}
+
+sliced <- function(x, start, end, step = rep(1L, length(start))) {
+  shape <- (end - start + step) %/% step
+  if (identical(shape, x@shape)) {
+    return(x)
+  }
+  bind("slice", list(x), x@dtype, shape, list(start = start, end = end, step = step))
+}
+
+primitive("slice", text = signed_text(function(p) {
+  sprintf(" [%s]", paste(sprintf("%d:%d:%d", p$start - 1L, p$end, p$step), collapse = ", "))
+}))
+
+primitive("slice", export = exported_params("start", "end", "step"))
+
+primitive("slice", vmap = function(node, inputs, mapped, size) {
+  p <- node$params
+  list(sliced(inputs[[1L]], c(1L, p$start), c(size, p$end), c(1L, p$step)))
+})

@@ -1,0 +1,143 @@
+# Walks over the graph of a program.
+
+# The program that is being written. How many nodes there have been; the programs and regions that are being traced, the
+# innermost last; the branch, see check_living(). Functions of the user's and what stands for them, in pairs; the last
+# error about what R cannot decide of a value; the name of the op whose call is being traced; whether derivatives are
+# going to be taken; the platform, the mesh (NULL for one device), and while the body of xla_shard_map() is traced its
+# mesh; whether names of values were read; what the function does with R's `present`; what it read of the session.
+trace_state <- session_state("trace_state",
+  node_count = 0, traces = list(), branch = NULL, converted = list(), undecided = NULL, owner = NULL,
+  differentiated = NULL, platform = NULL, mesh = NULL, manual = NULL, names_read = NULL, present = NULL,
+  session_reads = list()
+)
+
+value_key <- function(value) paste0(value@node$id, ":", value@index)
+
+unique_values <- function(values) values[!duplicated(vapply(values, value_key, ""))]
+
+nodes_of <- function(values) lapply(values, function(value) value@node)
+
+# These nodes and those that they are computed from, in the order of computation; none with a number
+# below `first` is looked at. `edges` gives the values that a node is computed from.
+nodes_behind <- function(nodes, edges, first = 0) {
+  seen <- new.env(parent = emptyenv())
+  waiting <- nodes
+  while (length(waiting)) {
+    fresh <- list()
+    for (node in waiting) {
+      id <- as.character(node$id)
+      if (node$id >= first && is.null(seen[[id]])) {
+        seen[[id]] <- node
+        fresh <- c(fresh, nodes_of(edges(node)))
+      }
+    }
+    waiting <- fresh
+  }
+  in_order(as.list(seen))
+}
+
+node_ids <- function(nodes) vapply(nodes, function(node) node$id, 0)
+
+in_order <- function(nodes) unname(nodes)[order(node_ids(nodes))]
+
+# An op stands for the values that its call gave (see ffi_op()): that is what a program is made of.
+program_edges <- function(node) if (node$op == "op") node$params$body else node$inputs
+
+all_edges <- function(node) c(node$inputs, if (node$op == "op") node$params$body)
+
+# Follows names to what was computed.
+resolved <- function(value) {
+  repeat {
+    node <- value@node
+    if (node$op != "alias" && node$op != "op") {
+      return(value)
+    }
+    value <- program_edges(node)[[value@index]]
+  }
+}
+
+# Calls `f` with parameters of the given types and records what it does: a program, or a region of
+# one. Nodes with side effects are kept though nobody uses what they give.
+trace_region <- function(f, types, silent = FALSE) {
+  depth <- length(trace_state$traces)
+  is_inner <- is_tracing()
+  on.exit({
+    trace_state$traces <- trace_state$traces[seq_len(depth)]
+    if (depth == 0L) trace_state$converted <- list()
+  })
+  trace_state$traces[[depth + 1L]] <- list()
+  first <- trace_state$node_count + 1
+  params <- NULL
+  trace <- function() {
+    params <<- lapply(types, new_parameter)
+    f(params)
+  }
+  results <- if (is_inner) trace() else marked_as_trace(trace())
+  list(
+    params = params, results = results, first = first, last = trace_state$node_count,
+    effects = if (!silent) trace_state$traces[[depth + 1L]]
+  )
+}
+
+# R's collector may come in the middle of a trace, and call finalizers, which have nothing to do with the program that
+# is being written. R hides from them what restarts there are: so a trace has one, and who does not see it is no part
+# of it.
+marked_as_trace <- function(expr) withRestarts(expr, xlaffi_trace = function() NULL)
+
+# Asked while a program is being written: whether a finalizer calls.
+in_finalizer <- function() {
+  for (restart in computeRestarts()) {
+    if (restart[[1L]] == "xlaffi_trace") return(FALSE)
+  }
+  TRUE
+}
+
+# What `f` gives, recorded without side effects.
+silently <- function(f) {
+  results <- NULL
+  trace_region(function(params) results <<- f(), list(), silent = TRUE)
+  results
+}
+
+record_effect <- function(node) {
+  if (is_tracing()) {
+    depth <- length(trace_state$traces)
+    trace_state$traces[[depth]] <- c(trace_state$traces[[depth]], node)
+  }
+}
+
+# The nodes of a region that are computed for its results or for what they do.
+region_nodes <- function(region) {
+  nodes_behind(c(nodes_of(region$results), region$effects), program_edges, region$first)
+}
+
+# The values from outside that a region uses, also those that only an op's rules use.
+region_captures <- function(region) {
+  nodes <- nodes_behind(c(nodes_of(region$results), region$effects), all_edges, region$first)
+  inputs <- unlist(lapply(nodes, all_edges), recursive = FALSE)
+  Filter(function(value) value@node$id < region$first, c(inputs, region$results))
+}
+
+node_title <- function(node) {
+  if (node$op != "custom_call") {
+    return(sprintf("`%s`", node$op))
+  }
+  owner <- node$params$owner
+  call <- sprintf("the custom call \"%s\"", public_target(node$params$target))
+  if (is.null(owner)) call else sprintf("the op `%s` (%s)", owner, call)
+}
+
+no_rule <- function(node, rule, text, hint = NULL) {
+  op <- if (node$op == "custom_call") public_target(node$params$target) else node$op
+  abort(sprintf("%s %s", node_title(node), text), "UNIMPLEMENTED", op = op, operand = rule, hint = hint, call = NULL)
+}
+
+inner_regions <- function(node) {
+  Filter(Negate(is.null), c(node$params[["regions"]], list(node$params[["region"]], node$params[["stop"]])))
+}
+
+# What comes after the first `count` of a list
+beyond <- function(x, count) x[seq_along(x) > count]
+
+# Whether what calls is a part of a trace.
+is_tracing <- function() length(trace_state$traces) > 0L && !in_finalizer()

@@ -1,0 +1,64 @@
+# Without what the function itself has changed: those are its own notes.
+settled <- function(captured) {
+  lapply(captured, function(group) {
+    now <- mget(group$names, group$env, "any", list(NULL))
+    kept <- vapply(seq_along(now), function(i) is_same(now[i], group$values[i]), NA)
+    group$names <- group$names[kept]
+    group$values <- group$values[kept]
+    group
+  })
+}
+
+# What traced code asks for, with what it was: a change asks for another program.
+with_session_reads <- function(call) {
+  outer <- trace_state$session_reads
+  on.exit(trace_state$session_reads <- outer)
+  trace_state$session_reads <- list()
+  call <- force(call)
+  reads <- trace_state$session_reads
+  call$session <- grouped_reads(reads)
+  # What surrounds this one has read it, too.
+  outer <- c(outer, reads[setdiff(names(reads), names(outer))])
+  call
+}
+
+# As captured_variables() has them: variables by environments, without what the code has changed itself.
+grouped_reads <- function(reads) {
+  is_variable <- vapply(reads, function(read) is.environment(read$env), NA)
+  groups <- list()
+  for (read in reads[is_variable]) {
+    place <- Position(function(group) identical(group$env, read$env), groups)
+    if (is.na(place)) {
+      groups <- c(groups, list(list(env = read$env, names = names(read$values), values = read$values)))
+    } else {
+      groups[[place]]$names <- c(groups[[place]]$names, names(read$values))
+      groups[[place]]$values <- c(groups[[place]]$values, read$values)
+    }
+  }
+  c(reads[!is_variable], settled(groups))
+}
+
+# What a function of base gives, noted once: a loop that asks again is one question at the next call. What traced code
+# has changed itself in between is its own affair.
+noted_read <- function(name, arguments) {
+  read <- function() do.call(getExportedValue("base", name), arguments)
+  value <- read()
+  key <- rlang::hash(list(name, arguments))
+  if (is.null(trace_state$session_reads[[key]])) {
+    trace_state$session_reads[[key]] <- list(read = read, value = value)
+  }
+  value
+}
+
+random_state <- function() get0(".Random.seed", envir = globalenv(), inherits = FALSE)
+
+# In code that the scope does not reach, R's random numbers are drawn all the same.
+check_no_draws <- function(before) {
+  if (!identical(before, random_state())) {
+    abort("random numbers of R's were drawn while the program was written: they would be the same in every run",
+      "UNIMPLEMENTED",
+      op = "function", call = NULL,
+      hint = "The functions `hlo_r*()` draw each time, with a key; or pass the numbers as an argument."
+    )
+  }
+}
