@@ -46,12 +46,7 @@ pub fn gesvd<T: Routines>(
     assert!(ws.work.len() as i128 >= minimum(m, n));
     assert!(ws.real.len() >= 5 * s.len());
     let job = vectors as u8;
-    let (a, s, u, vt) = (
-        a.as_mut_ptr(),
-        s.as_mut_ptr(),
-        u.as_mut_ptr(),
-        vt.as_mut_ptr(),
-    );
+    let ([a, u, vt], s) = ([a, u, vt].map(<[T]>::as_mut_ptr), s.as_mut_ptr());
     let (lwork, work, real) = (length(&ws.work), ws.work.as_mut_ptr(), ws.real.as_mut_ptr());
     // SAFETY: matrices, singular values and workspaces have the lengths that the routine's
     // documentation asks for, with leading dimensions of their own row counts: no argument is one that

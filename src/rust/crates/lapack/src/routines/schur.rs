@@ -46,12 +46,7 @@ pub fn gees<T: Routines>(
     assert!(ws.work.len() >= 3 * w.len());
     assert!(ws.real.len() >= w.len());
     let (job, mut count) = (job(!z.is_empty()), 0);
-    let (a, w, wi, z) = (
-        a.as_mut_ptr(),
-        w.as_mut_ptr(),
-        wi.as_mut_ptr(),
-        z.as_mut_ptr(),
-    );
+    let [a, w, wi, z] = [a, w, wi, z].map(<[T]>::as_mut_ptr);
     let (lwork, work, real) = (length(&ws.work), ws.work.as_mut_ptr(), ws.real.as_mut_ptr());
     let flags = ws.ints.as_mut_ptr();
     // SAFETY: `a` and, if it is asked for, `z` are `n` × `n`, the eigenvalues have `n` places, `n` is
