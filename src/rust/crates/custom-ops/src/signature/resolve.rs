@@ -5,14 +5,14 @@ use super::dtype::is_integer;
 use super::error::{Fault, Result};
 use super::parse::{Draft, Kind, Of};
 
-/// Names of integer attributes in dimensions mean their values; all others are numbered anew.
-pub(super) fn resolve_attributes(draft: &mut Draft) -> Result<()> {
+/// That attributes whose names stand in dimensions are whole numbers.
+fn check_uses(draft: &Draft) -> Result<()> {
     for used in draft.uses.iter().filter(|used| used.kind != Kind::Dtype) {
         let name = &draft.dims[used.index];
         let Some(attribute) = draft.attributes.iter().find(|a| a.name == *name) else {
             continue;
         };
-        let told = match attribute.kind {
+        let what = match attribute.kind {
             AttributeKind::Scalar(dtype) if used.kind == Kind::Count && is_integer(dtype) => {
                 Err("an attribute".to_string())
             }
@@ -24,18 +24,24 @@ pub(super) fn resolve_attributes(draft: &mut Draft) -> Result<()> {
             AttributeKind::Array(..) => Err("an attribute with several elements".to_string()),
             AttributeKind::Text => Err("a text".to_string()),
         };
-        told.map_err(|told| match used.kind {
+        what.map_err(|what| match used.kind {
             Kind::Count => Fault::new(
                 &used.at,
-                format!("`{name}` is {told}: a count has a name of its own"),
+                format!("`{name}` is {what}: a count has a name of its own"),
             ),
             _ if matches!(used.of, Of::Attribute(_)) => Fault::new(
                 &used.at,
-                format!("`{name}` is {told}: a length has a name of its own"),
+                format!("`{name}` is {what}: a length has a name of its own"),
             ),
-            _ => Fault::new(&used.at, format!("`{name}` is {told}, not a whole number")),
+            _ => Fault::new(&used.at, format!("`{name}` is {what}, not a whole number")),
         })?;
     }
+    Ok(())
+}
+
+/// Names of integer attributes in dimensions mean their values; all others are numbered anew.
+pub(super) fn resolve_attributes(draft: &mut Draft) -> Result<()> {
+    check_uses(draft)?;
     let attribute = |name: &str| draft.attributes.iter().position(|a| a.name == name);
     let mut map = Vec::new();
     let mut dims = Vec::new();

@@ -17,22 +17,12 @@ use pjrt_api::{
 };
 use std::sync::Arc;
 
+/// The array's shape on the device, and the strides that were given.
+///
 /// # Safety
-/// `args` holds what the API says.
-unsafe fn upload(args: &mut Args) -> Result<()> {
+/// As [`upload`].
+unsafe fn described(args: &Args) -> Result<(Shape, &[i64])> {
     // SAFETY: by this function's contract, here and below.
-    let client = unsafe { Client::share(args.client)? };
-    let device = if args.memory.is_null() {
-        args.device
-    } else {
-        // SAFETY: as above.
-        unsafe { MemorySpace::device_of_default(args.memory)? }
-    };
-    if device.is_null() {
-        return Err(Error::invalid("`device` and `memory` are both NULL"));
-    }
-    let device = client.own_device(device)?;
-    // SAFETY: as above.
     let dims = unsafe { slice(args.dims, args.num_dims, "dims")? };
     // SAFETY: as above.
     let given = unsafe { slice(args.byte_strides, args.num_byte_strides, "byte_strides")? };
@@ -58,13 +48,33 @@ unsafe fn upload(args: &mut Args) -> Result<()> {
             "`data` is NULL for an array {shape}"
         )));
     }
+    Ok((shape, given))
+}
+
+/// # Safety
+/// `args` holds what the API says.
+unsafe fn upload(args: &mut Args) -> Result<()> {
+    // SAFETY: by this function's contract, here and below.
+    let client = unsafe { Client::share(args.client)? };
+    let device = if args.memory.is_null() {
+        args.device
+    } else {
+        // SAFETY: as above.
+        unsafe { MemorySpace::device_of_default(args.memory)? }
+    };
+    if device.is_null() {
+        return Err(Error::invalid("`device` and `memory` are both NULL"));
+    }
+    let device = client.own_device(device)?;
+    // SAFETY: as above.
+    let (shape, given) = unsafe { described(args)? };
     // No strides mean row-major order, which is only the device's order where that is it too.
     let row_major;
     let strides = if given.is_empty() {
         if shape.is_row_major() {
             None
         } else {
-            row_major = Shape::row_major(args.r#type, dims)?.strides();
+            row_major = Shape::row_major(args.r#type, &shape.dims)?.strides();
             Some(&row_major[..])
         }
     } else {

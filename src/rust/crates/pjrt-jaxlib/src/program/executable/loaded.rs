@@ -79,6 +79,96 @@ pub(crate) struct Loaded {
     pub(super) runner: Mutex<Option<Arc<Runner>>>,
 }
 
+/// What running the program needs of jaxlib.
+fn made_runner(
+    gil: &Gil,
+    client: &Arc<Client>,
+    object: &Object,
+    placed: &Placement,
+    module: &Module,
+    results: &[Arc<Shape>],
+) -> Result<Runner> {
+    let jax = client.jax;
+    let (handlers, over) = match placed.devices[..] {
+        [id] => {
+            let device = client.device(id)?;
+            let handler = |shape: &Arc<Shape>| {
+                let [dims, ty] = &described(gil, shape)?;
+                gil.call(&jax.handler, [&device.sharding, dims, ty])
+            };
+            (results.iter().map(handler).collect::<Result<_>>()?, None)
+        }
+        ref ids => {
+            let over = Over::new(gil, client, object, ids, &module.parameters)?;
+            (Vec::new(), Some(over))
+        }
+    };
+    Ok(Runner {
+        execute: gil.call(&jax.executor, [object])?,
+        handlers: gil.list(handlers.iter())?,
+        frames: Frames::default(),
+        over,
+    })
+}
+
+/// What is known of the program where it runs over several devices.
+fn info(client: &Client, placed: &Placement, module: &Module, runner: &Runner) -> Result<Info> {
+    let name = |&id: &i64| {
+        client
+            .device(id)
+            .map(|device| (id, device.short().to_owned()))
+    };
+    // By which handlers find their run.
+    let has_ids = runner.over.as_ref().is_some_and(|over| over.takes_ids);
+    Ok(Info {
+        name: module.name.clone(),
+        devices: placed.devices.iter().map(name).collect::<Result<_>>()?,
+        collectives: module.collectives.clone(),
+        calls_unseen: module
+            .handlers
+            .iter()
+            .any(|name| !(has_ids && calls::is_seen(name))),
+    })
+}
+
+/// What processes tell each other of it, where it runs in several of them.
+fn launch(
+    client: &Client,
+    placed: &Placement,
+    module: &Module,
+    origin: &Origin<'_>,
+) -> Result<Option<Launch>> {
+    let parties = placed.devices.iter();
+    let parties = parties.map(|&id| Ok(client.device(id)?.process() as u32));
+    let mut parties = parties.collect::<Result<Vec<u32>>>()?;
+    parties.sort_unstable();
+    parties.dedup();
+    Ok((parties.len() > 1).then(|| {
+        let list = |shapes: &[Shape]| {
+            let shapes: Vec<String> = shapes.iter().map(Shape::to_string).collect();
+            shapes.join(", ")
+        };
+        let ids: Vec<String> = placed.devices.iter().map(i64::to_string).collect();
+        Launch {
+            devices: ids.join(","),
+            parties,
+            digest: origin.digest(placed.partitions),
+            what: format!(
+                "of ({}) -> ({})",
+                list(&module.parameters),
+                list(&module.results)
+            ),
+            calls: {
+                let mut calls = module.calls.clone();
+                calls.sort_unstable();
+                calls.dedup();
+                calls
+            },
+            exchanges: !module.collectives.is_empty(),
+        }
+    }))
+}
+
 impl Loaded {
     /// Wraps what jaxlib compiled or loaded.
     pub fn new(
@@ -94,76 +184,14 @@ impl Loaded {
         let local = gil.call(&jax.addressable_ids, [&object])?.items(gil)?;
         let local = local.iter().map(|id| id.to_int(gil));
         let local = local.collect::<Result<Vec<i64>>>()?;
-        let (handlers, over) = match placed.devices[..] {
-            [id] => {
-                let device = client.device(id)?;
-                let handler = |shape: &Arc<Shape>| {
-                    let [dims, ty] = &described(gil, shape)?;
-                    gil.call(&jax.handler, [&device.sharding, dims, ty])
-                };
-                (results.iter().map(handler).collect::<Result<_>>()?, None)
-            }
-            ref ids => {
-                let over = Over::new(gil, &client, &object, ids, &module.parameters)?;
-                (Vec::new(), Some(over))
-            }
-        };
-        let runner = Runner {
-            execute: gil.call(&jax.executor, [&object])?,
-            handlers: gil.list(handlers.iter())?,
-            frames: Frames::default(),
-            over,
-        };
-        let name = |&id: &i64| {
-            client
-                .device(id)
-                .map(|device| (id, device.short().to_owned()))
-        };
-        // By which handlers find their run.
-        let has_ids = runner.over.as_ref().is_some_and(|over| over.takes_ids);
-        let info = Info {
-            name: module.name.clone(),
-            devices: placed.devices.iter().map(name).collect::<Result<_>>()?,
-            collectives: module.collectives.clone(),
-            calls_unseen: module
-                .handlers
-                .iter()
-                .any(|name| !(has_ids && calls::is_seen(name))),
-        };
+        let runner = made_runner(gil, &client, &object, &placed, &module, &results)?;
+        let info = info(&client, &placed, &module, &runner)?;
         const MEMORY: &str = "device";
         let device_list = local
             .iter()
             .map(|&id| client.device(id).map(|d| d.handle()))
             .collect::<Result<_>>()?;
-        let parties = placed.devices.iter();
-        let parties = parties.map(|&id| Ok(client.device(id)?.process() as u32));
-        let mut parties = parties.collect::<Result<Vec<u32>>>()?;
-        parties.sort_unstable();
-        parties.dedup();
-        let launch = (parties.len() > 1).then(|| {
-            let list = |shapes: &[Shape]| {
-                let shapes: Vec<String> = shapes.iter().map(Shape::to_string).collect();
-                shapes.join(", ")
-            };
-            let ids: Vec<String> = placed.devices.iter().map(i64::to_string).collect();
-            Launch {
-                devices: ids.join(","),
-                parties,
-                digest: origin.digest(placed.partitions),
-                what: format!(
-                    "of ({}) -> ({})",
-                    list(&module.parameters),
-                    list(&module.results)
-                ),
-                calls: {
-                    let mut calls = module.calls.clone();
-                    calls.sort_unstable();
-                    calls.dedup();
-                    calls
-                },
-                exchanges: !module.collectives.is_empty(),
-            }
-        });
+        let launch = launch(&client, &placed, &module, &origin)?;
         let executable = Executable {
             launch,
             fingerprint: gil.call(&jax.fingerprint, [&object])?.to_bytes(gil)?,

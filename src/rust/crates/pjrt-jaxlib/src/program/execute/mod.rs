@@ -4,18 +4,17 @@ mod arguments;
 mod results;
 mod several;
 
-use crate::array::buffer::Buffer;
 use crate::array::event::Event;
 use crate::base::entry::{entry, slice};
 use crate::base::error::{Error, Result};
+use crate::client::device::Device;
 use crate::program::executable::{loaded, Executable, Loaded, Runner};
 use crate::python::gil::Gil;
 use crate::python::object::Object;
 use crate::run::state::Run;
 use arguments::{buffers, check, fill, forget_donated, kept, kept_arrays, sources, Argument, Held};
 use pjrt_api::PJRT_LoadedExecutable_Execute_Args as Args;
-use results::{in_token, take_over};
-use std::sync::Arc;
+use results::{in_token, put, take_over};
 
 /// Runs the program; the results are Python's arrays.
 fn run(
@@ -42,6 +41,22 @@ fn run(
     items
 }
 
+/// The device of a program for one, which the caller may name.
+fn only_device<'a>(args: &Args, executable: &'a Executable) -> Result<&'a Device> {
+    let device = executable.client.device(executable.devices[0])?;
+    if !args.execute_device.is_null() {
+        let wanted = executable.client.own_device(args.execute_device)?;
+        if !std::ptr::eq(wanted, device) {
+            return Err(Error::invalid(format!(
+                "the program was compiled for device {}, it cannot run on {}",
+                device.short(),
+                wanted.short()
+            )));
+        }
+    }
+    Ok(device)
+}
+
 /// # Safety
 /// `args` holds what the API says.
 unsafe fn execute(args: &mut Args) -> Result<()> {
@@ -60,17 +75,7 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
         // SAFETY: as above, and the caller's lists are for so many devices.
         return unsafe { several::execute(args, executable, runner) };
     }
-    let device = executable.client.device(executable.devices[0])?;
-    if !args.execute_device.is_null() {
-        let wanted = executable.client.own_device(args.execute_device)?;
-        if !std::ptr::eq(wanted, device) {
-            return Err(Error::invalid(format!(
-                "the program was compiled for device {}, it cannot run on {}",
-                device.short(),
-                wanted.short()
-            )));
-        }
-    }
+    let device = only_device(args, executable)?;
     // SAFETY: as above; there is one device.
     let (lists, outputs) = unsafe {
         (
@@ -115,12 +120,8 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
         if !results.is_empty() {
             runner.frames.keep(frame, running);
         }
-        for (i, (contents, shape)) in results.into_iter().zip(&executable.results).enumerate() {
-            let (client, shape) = (Arc::clone(&executable.client), Arc::clone(shape));
-            let buffer = Buffer::new(client, device, shape, contents, false);
-            // SAFETY: the caller's list has a place for every result.
-            unsafe { output.add(i).write(buffer.into_raw()) };
-        }
+        // SAFETY: the caller's list has a place for every result.
+        unsafe { put(output, executable, device, results) };
         // All results become ready together.
         first.map(Event::of)
     };

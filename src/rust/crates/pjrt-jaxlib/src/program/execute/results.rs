@@ -1,15 +1,18 @@
 //! What a run leaves.
 
+use crate::array::buffer::Buffer;
 use crate::array::jax_array::Array;
 use crate::array::small;
 use crate::array::small::{Contents, Small};
 use crate::base::error::Result;
+use crate::client::device::Device;
 use crate::program::executable::Executable;
 use crate::python::compat::Jaxlib;
 use crate::python::gil::Gil;
 use crate::python::object::Object;
 use crate::run::signal::{in_background, Outcome, Signal};
 use crate::run::state::Run;
+use pjrt_api::PJRT_Buffer;
 use std::sync::Arc;
 
 /// What results hold; the run where it is not through: `run`, where there is more to be known of it. Small programs are
@@ -66,4 +69,22 @@ pub(super) fn in_token(
         waiting.set(outcome.or_else(|| run?.failure()));
     })?;
     Ok(signal)
+}
+
+/// Gives the results on a device to the caller.
+///
+/// # Safety
+/// `output` has a place for every result.
+pub(super) unsafe fn put(
+    output: *mut *mut PJRT_Buffer,
+    executable: &Executable,
+    device: *const Device,
+    results: Vec<Contents>,
+) {
+    for (i, (contents, shape)) in results.into_iter().zip(&executable.results).enumerate() {
+        let (client, shape) = (Arc::clone(&executable.client), Arc::clone(shape));
+        let buffer = Buffer::new(client, device, shape, contents, false);
+        // SAFETY: by this function's contract.
+        unsafe { output.add(i).write(buffer.into_raw()) };
+    }
 }

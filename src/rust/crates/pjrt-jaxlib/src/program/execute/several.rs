@@ -3,7 +3,7 @@
 use super::arguments::{
     buffers, check, forget_donated, kept, kept_arrays, sources, Argument, Held,
 };
-use super::results::{in_token, take_over};
+use super::results::{in_token, put, take_over};
 use crate::array::buffer::Buffer;
 use crate::array::event::Event;
 use crate::array::jax_array::Array;
@@ -15,7 +15,7 @@ use crate::program::executable::{Executable, Runner};
 use crate::python::gil::{blocking, Gil};
 use crate::python::object::Object;
 use crate::run::state::{Computed, Run};
-use pjrt_api::PJRT_LoadedExecutable_Execute_Args as Args;
+use pjrt_api::{PJRT_Buffer, PJRT_LoadedExecutable_Execute_Args as Args};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Weak};
 
@@ -202,13 +202,25 @@ fn arrays(arguments: &Vec<Argument<'_>>) -> Vec<Arc<Array>> {
     arrays.collect()
 }
 
+/// The first result on a device, as a run knows it.
+fn first(contents: &[Contents]) -> Option<Weak<dyn Computed>> {
+    match contents.first()? {
+        Contents::Array(array) => {
+            let array = Arc::downgrade(array);
+            Some(array as Weak<dyn Computed>)
+        }
+        Contents::Small(_) => None,
+    }
+}
+
+/// The arguments for each device, and where its results go.
+///
 /// # Safety
-/// `args` holds what the API says, for as many devices of this process as the program has.
-pub(super) unsafe fn execute(
-    args: &mut Args,
-    executable: &Arc<Executable>,
-    runner: Arc<Runner>,
-) -> Result<()> {
+/// As [`execute`].
+unsafe fn lists<'a>(
+    args: &Args,
+    executable: &Executable,
+) -> Result<(Vec<Vec<&'a Buffer>>, &'a [*mut *mut PJRT_Buffer])> {
     let n = executable.local.len();
     // SAFETY: by this function's contract.
     let (argument_lists, output_lists) = unsafe {
@@ -234,6 +246,19 @@ pub(super) unsafe fn execute(
         // SAFETY: as above.
         given.push(unsafe { buffers(list, args.num_args, &format!("argument_lists[{d}]"))? });
     }
+    Ok((given, output_lists))
+}
+
+/// # Safety
+/// `args` holds what the API says, for as many devices of this process as the program has.
+pub(super) unsafe fn execute(
+    args: &mut Args,
+    executable: &Arc<Executable>,
+    runner: Arc<Runner>,
+) -> Result<()> {
+    let n = executable.local.len();
+    // SAFETY: by this function's contract.
+    let (given, output_lists) = unsafe { lists(args, executable)? };
     let devices = executable.local_devices()?;
     let arguments = devices
         .iter()
@@ -268,17 +293,7 @@ pub(super) unsafe fn execute(
     let of_devices: Vec<Vec<Contents>> = of_devices
         .map(|arrays| take_over(&gil, executable, arrays, Some(&run)).0)
         .collect();
-    run.set_results(
-        of_devices
-            .iter()
-            .filter_map(|contents| match contents.first()? {
-                Contents::Array(array) => {
-                    let array = Arc::downgrade(array);
-                    Some(array as Weak<dyn Computed>)
-                }
-                Contents::Small(_) => None,
-            }),
-    );
+    run.set_results(of_devices.iter().filter_map(|contents| first(contents)));
     if let Some((mesh, launch)) = mesh {
         finish(mesh, launch, &of_devices)?;
     }
@@ -286,12 +301,8 @@ pub(super) unsafe fn execute(
     let mut events = Vec::with_capacity(n);
     for ((contents, output), device) in of_devices.into_iter().zip(output_lists).zip(&devices) {
         events.extend(contents.first().cloned().map(Event::of));
-        for (i, (contents, shape)) in contents.into_iter().zip(&executable.results).enumerate() {
-            let (client, shape) = (Arc::clone(client), Arc::clone(shape));
-            let buffer = Buffer::new(client, *device, shape, contents, false);
-            // SAFETY: the caller's list has a place for every result.
-            unsafe { output.add(i).write(buffer.into_raw()) };
-        }
+        // SAFETY: the caller's list has a place for every result.
+        unsafe { put(*output, executable, *device, contents) };
     }
     if !args.device_complete_events.is_null() {
         if events.is_empty() {
