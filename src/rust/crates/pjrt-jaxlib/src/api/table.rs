@@ -82,6 +82,11 @@ pub(crate) fn table() -> *const PJRT_Api {
     std::ptr::addr_of!(table.api)
 }
 
+/// Sets functions of a table.
+macro_rules! set {
+    ($api:ident; $($name:ident = $function:path;)*) => { $($api.$name = Some($function);)* };
+}
+
 fn api() -> PJRT_Api {
     let mut api = PJRT_Api::new();
     api.struct_size = PJRT_Api::STRUCT_SIZE;
@@ -99,10 +104,14 @@ fn api() -> PJRT_Api {
             functions.add(i).write(Some(*function));
         }
     }
-    macro_rules! set {
-        ($($name:ident = $function:path;)*) => { $(api.$name = Some($function);)* };
-    }
+    set_programs(&mut api);
+    set_buffers(&mut api);
+    api
+}
+
+fn set_programs(api: &mut PJRT_Api) {
     set! {
+        api;
         PJRT_Error_Destroy = error::destroy;
         PJRT_Error_Message = error::message;
         PJRT_Error_GetCode = error::get_code;
@@ -166,6 +175,12 @@ fn api() -> PJRT_Api {
         PJRT_LoadedExecutable_AddressableDevices = executable::loaded_devices;
         PJRT_LoadedExecutable_Fingerprint = executable::loaded_fingerprint;
         PJRT_LoadedExecutable_Execute = execute::loaded_execute;
+    }
+}
+
+fn set_buffers(api: &mut PJRT_Api) {
+    set! {
+        api;
         PJRT_Buffer_Destroy = buffer::destroy;
         PJRT_Buffer_Delete = buffer::delete;
         PJRT_Buffer_IsDeleted = buffer::is_deleted;
@@ -188,5 +203,4 @@ fn api() -> PJRT_Api {
         PJRT_Buffer_ToHostBuffer = download::to_host_buffer;
         PJRT_Buffer_CopyRawToHost = download::copy_raw_to_host;
     }
-    api
 }

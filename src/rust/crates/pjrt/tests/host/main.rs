@@ -4,4 +4,5 @@ mod behaviour;
 mod devices;
 mod fake;
 mod parts;
+mod refusals;
 mod versions;

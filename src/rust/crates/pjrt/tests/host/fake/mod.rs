@@ -1,6 +1,7 @@
 //! A plugin without XLA: a function table of fakes that count the objects alive, so that tests
 //! can tell leaks, double frees and wrong orders. Programs are words, see `execute`.
 
+mod execute;
 mod objects;
 mod run;
 pub mod transfers;

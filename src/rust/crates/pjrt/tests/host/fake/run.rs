@@ -1,19 +1,25 @@
 //! Plugin, client and programs of the fake plugin.
 
+use super::execute::{execute_on, SHARDED};
 use super::objects::*;
+
 use pjrt_api::*;
+
 use std::ptr::{null_mut, NonNull};
+
 use std::sync::atomic::Ordering;
+
 use std::sync::{Arc, Mutex};
+
 use std::time::Duration;
 
-struct FakeClient {
+pub struct FakeClient {
     platform: String,
     devices: [*mut PJRT_Device; 2],
 }
 
 /// A program is a few words; where it runs on other devices than the first, their addresses come after "on".
-struct FakeProgram {
+pub struct FakeProgram {
     code: String,
     devices: Vec<*mut PJRT_Device>,
 }
@@ -36,14 +42,14 @@ impl FakeProgram {
     }
 }
 
-fn text(data: *const std::ffi::c_char, len: usize) -> String {
+pub fn text(data: *const std::ffi::c_char, len: usize) -> String {
     // SAFETY: the host passes valid strings.
     let bytes = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) };
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
 /// When the results of the program "gated" are there.
-static GATE: Mutex<Option<FakeEvent>> = Mutex::new(None);
+pub static GATE: Mutex<Option<FakeEvent>> = Mutex::new(None);
 
 /// Lets the results of the last "gated" be there.
 pub fn open_gate() {
@@ -67,7 +73,7 @@ pub fn row_major(rank: usize) -> Placing {
 }
 
 /// A 2×3 array of the `f32`s 0..6 in the order of its memory.
-fn six(layout: Placing, ready: FakeEvent) -> *mut PJRT_Buffer {
+pub fn six(layout: Placing, ready: FakeEvent) -> *mut PJRT_Buffer {
     let data = (0..6u8).flat_map(|i| f32::from(i).to_ne_bytes()).collect();
     FakeBuffer {
         kind: PJRT_Buffer_Type::F32,
@@ -281,86 +287,4 @@ functions! {
         }
         null_mut()
     }
-}
-
-/// A module of two results: one in two tiles on devices 1 and 0, and one that both have.
-const SHARDED: &[u8] = b"\x62\x10\x08\x02\x2a\x0a\x08\x03\x1a\x02\x02\x01\x22\x02\x01\x00\x2a\x00";
-
-/// # Safety
-/// The lists are as the API says, with an element for `device`.
-unsafe fn execute_on(
-    a: &PJRT_LoadedExecutable_Execute_Args,
-    code: &str,
-    device: usize,
-) -> *mut PJRT_Error {
-    // SAFETY: the caller's promise, and the lists are as long as the host says.
-    let (inputs, kept, outputs) = unsafe {
-        let options = &*a.options;
-        let kept = match options.num_non_donatable_input_indices {
-            0 => &[],
-            n => std::slice::from_raw_parts(options.non_donatable_input_indices, n),
-        };
-        let inputs = std::slice::from_raw_parts(*a.argument_lists.add(device), a.num_args);
-        (inputs, kept, *a.output_lists.add(device))
-    };
-    let fails = Some((PJRT_Error_Code::INTERNAL, "the handler said no".to_string()));
-    let output = |i: usize, b: *mut PJRT_Buffer| {
-        // SAFETY: the host's list has room for each output.
-        unsafe { *outputs.add(i) = b }
-    };
-    let event = FakeEvent::default();
-    match code {
-        "fails" => return error(PJRT_Error_Code::ABORTED, "not today"),
-        "none" => event.set(None),
-        "none, fails" => event.set(fails),
-        "none, second fails" => event.set(fails.filter(|_| device == 1)),
-        "pass" => {
-            let data = peek::<FakeBuffer, _>(inputs[0])
-                .data
-                .lock()
-                .unwrap()
-                .clone();
-            let passed = take::<FakeBuffer, _>(BUFFER, six(row_major(2), FakeEvent::ready()));
-            *passed.data.lock().unwrap() = data;
-            output(0, passed.give());
-        }
-        "donor" => {
-            if !kept.contains(&0) {
-                peek::<FakeBuffer, _>(inputs[0]).delete();
-            }
-            output(0, six(row_major(2), FakeEvent::ready()));
-        }
-        "late" | "late, fails" => {
-            let ready = FakeEvent::default();
-            output(0, six(row_major(2), ready.clone()));
-            let outcome = (code == "late, fails").then_some(fails).flatten();
-            later(move || ready.set(outcome));
-        }
-        "gated" => {
-            let gate = FakeEvent::default();
-            output(0, six(row_major(2), gate.clone()));
-            *GATE.lock().unwrap() = Some(gate);
-        }
-        "two" => {
-            output(0, six(row_major(2), FakeEvent::ready()));
-            output(
-                1,
-                six(Placing::MinorToMajor(vec![0, 1]), FakeEvent::ready()),
-            );
-        }
-        "one strange" => {
-            let mut strange = take::<FakeBuffer, _>(BUFFER, six(row_major(2), FakeEvent::ready()));
-            strange.kind = PJRT_Buffer_Type::F8E5M2;
-            output(0, strange.give());
-            output(1, six(row_major(2), FakeEvent::ready()));
-        }
-        "strides" => output(0, six(Placing::ByteStrides(vec![4, 8]), FakeEvent::ready())),
-        "tiled" => output(0, six(Placing::Tiled, FakeEvent::ready())),
-        _ => output(0, six(row_major(2), FakeEvent::ready())),
-    }
-    if !a.device_complete_events.is_null() {
-        // SAFETY: the host's list has room for an event of each device.
-        unsafe { *a.device_complete_events.add(device) = event.give() };
-    }
-    null_mut()
 }
