@@ -3,9 +3,8 @@
 use super::cuda::{self, Method};
 use super::operands::CudaSyevdIo;
 use crate::platform::MemoryAccess;
-use crate::shape;
 use ::cuda::{Cuda, DeviceSliceMut, Element};
-use xla_ffi::{Cx, Error, Operand, OperandKind, Result, Scalar};
+use xla_ffi::{Cx, Error, Operand, OperandKind, Result};
 
 crate::cusolver::target! {
     /// Eigenvalues and eigenvectors of Hermitian matrices.
@@ -13,7 +12,7 @@ crate::cusolver::target! {
 }
 
 fn syevd<T: Element>(mut io: CudaSyevdIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
-    let (shape, batch) = shape::square(&io.x)?;
+    let shape = io.shape::<T::Real>()?;
     let method = match *io.algorithm {
         0 => Method::Default,
         1 => Method::DivideAndConquer,
@@ -23,9 +22,6 @@ fn syevd<T: Element>(mut io: CudaSyevdIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()
             return Err(Error::mismatch(operand, "be 0, 1 or 2", other));
         }
     };
-    io.w.expect_dtype(T::Real::DTYPE)?;
-    io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
-    io.info.expect_dims(batch)?;
     Cuda::copy(cx, &io.x, &mut io.v)?;
     let a = DeviceSliceMut::<T>::of(&mut io.v)?;
     let w = DeviceSliceMut::of(&mut io.w)?;

@@ -4,8 +4,7 @@ use super::host;
 use super::operands::SyevdIo;
 use crate::letter;
 use crate::platform::host::HostScalar;
-use crate::shape;
-use xla_ffi::{Cx, Host, Result, Scalar};
+use xla_ffi::{Cx, Host, Result};
 
 crate::jaxlib::targets! {
     /// Eigenvalues and eigenvectors of Hermitian matrices by divide and conquer.
@@ -13,12 +12,9 @@ crate::jaxlib::targets! {
 }
 
 fn syevd<T: HostScalar>(mut io: SyevdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-    let (shape, batch) = shape::square(&io.x)?;
+    let shape = io.shape::<T::Real>()?;
     let vectors = letter::with_vectors("mode", *io.mode)?;
     let triangle = letter::triangle("uplo", *io.uplo)?;
-    io.w.expect_dtype(T::Real::DTYPE)?;
-    io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
-    io.info.expect_dims(batch)?;
     io.v.copy_from(&io.x)?;
     let (w, info) = (io.w.as_mut_slice()?, io.info.as_mut_slice()?);
     host::syevd(

@@ -1,6 +1,8 @@
 //! The operands of jaxlib's targets.
 
-use xla_ffi::{io, AnyBufferMut, Arg, Attr, MinRank, Ret};
+use crate::shape;
+use matrices::Matrices;
+use xla_ffi::{io, AnyBufferMut, Arg, Attr, MinRank, Result, Ret, Scalar};
 
 /// On a GPU the attributes are others.
 macro_rules! syevd_io {
@@ -17,6 +19,18 @@ macro_rules! syevd_io {
                 /// `(...)`: 0, or not if there is no result
                 pub(super) info: Ret<'f, i32>,
                 $($(#[doc = $doc])* pub(super) $attr: Attr<$type>,)*
+            }
+        }
+
+        impl<T: Scalar> $name<'_, T> {
+            /// The matrices, once the results are found to have their shapes; `R` is the type of the
+            /// elements' parts.
+            pub(super) fn shape<R: Scalar>(&self) -> Result<Matrices> {
+                let (shape, batch) = shape::square(&self.x)?;
+                self.w.expect_dtype(R::DTYPE)?;
+                self.w.expect_batch_dims(batch, &[shape.rows.into()])?;
+                self.info.expect_dims(batch)?;
+                Ok(shape)
             }
         }
     };

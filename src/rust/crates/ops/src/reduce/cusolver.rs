@@ -3,9 +3,8 @@
 use super::cuda;
 use super::operands::CudaSytrdIo;
 use crate::platform::MemoryAccess;
-use crate::shape;
 use ::cuda::{Cuda, DeviceSliceMut, Element};
-use xla_ffi::{Cx, Result, Scalar};
+use xla_ffi::{Cx, Result};
 
 crate::cusolver::target! {
     /// Reduction of Hermitian matrices to tridiagonal form.
@@ -13,14 +12,7 @@ crate::cusolver::target! {
 }
 
 fn sytrd<T: Element>(mut io: CudaSytrdIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
-    let (shape, batch) = shape::square(&io.x)?;
-    let beside = i64::from(shape.rows - 1).max(0);
-    for (part, length) in [(&io.d, shape.rows.into()), (&io.e, beside)] {
-        part.expect_dtype(T::Real::DTYPE)?;
-        part.expect_batch_dims(batch, &[length])?;
-    }
-    io.tau.expect_batch_dims(batch, &[beside])?;
-    io.info.expect_dims(batch)?;
+    let shape = io.shape::<T::Real>()?;
     Cuda::copy(cx, &io.x, &mut io.packed)?;
     let a = DeviceSliceMut::<T>::of(&mut io.packed)?;
     let parts = (

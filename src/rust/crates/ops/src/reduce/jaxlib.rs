@@ -5,7 +5,7 @@ use super::operands::{GehrdIo, SytrdIo};
 use crate::letter;
 use crate::platform::host::HostScalar;
 use crate::shape;
-use xla_ffi::{Cx, Error, Host, Operand, OperandKind, Result, Scalar};
+use xla_ffi::{Cx, Error, Host, Operand, OperandKind, Result};
 
 crate::jaxlib::targets! {
     /// Reduction of Hermitian matrices to tridiagonal form.
@@ -13,15 +13,8 @@ crate::jaxlib::targets! {
 }
 
 fn sytrd<T: HostScalar>(mut io: SytrdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-    let (shape, batch) = shape::square(&io.x)?;
+    let shape = io.shape::<T::Real>()?;
     let triangle = letter::triangle("uplo", *io.uplo)?;
-    let beside = i64::from(shape.rows - 1).max(0);
-    for (part, length) in [(&io.d, shape.rows.into()), (&io.e, beside)] {
-        part.expect_dtype(T::Real::DTYPE)?;
-        part.expect_batch_dims(batch, &[length])?;
-    }
-    io.tau.expect_batch_dims(batch, &[beside])?;
-    io.info.expect_dims(batch)?;
     io.packed.copy_from(&io.x)?;
     let results = (
         io.d.as_mut_slice()?,

@@ -1,6 +1,8 @@
 //! The operands of jaxlib's targets.
 
-use xla_ffi::{io, AnyBufferMut, Arg, Attr, MinRank, Ret};
+use crate::shape;
+use matrices::Matrices;
+use xla_ffi::{io, AnyBufferMut, Arg, Attr, MinRank, Result, Ret, Scalar};
 
 /// On a GPU the attribute is another one.
 macro_rules! sytrd_io {
@@ -21,6 +23,22 @@ macro_rules! sytrd_io {
                 /// `(...)`: 0
                 pub(super) info: Ret<'f, i32>,
                 $($(#[doc = $doc])* pub(super) $attr: Attr<$type>,)*
+            }
+        }
+
+        impl<T: Scalar> $name<'_, T> {
+            /// The matrices, once the results are found to have their shapes; `R` is the type of the
+            /// elements' parts.
+            pub(super) fn shape<R: Scalar>(&self) -> Result<Matrices> {
+                let (shape, batch) = shape::square(&self.x)?;
+                let beside = i64::from(shape.rows - 1).max(0);
+                for (part, length) in [(&self.d, shape.rows.into()), (&self.e, beside)] {
+                    part.expect_dtype(R::DTYPE)?;
+                    part.expect_batch_dims(batch, &[length])?;
+                }
+                self.tau.expect_batch_dims(batch, &[beside])?;
+                self.info.expect_dims(batch)?;
+                Ok(shape)
             }
         }
     };
