@@ -8,6 +8,7 @@ fuzz_home <- function() {
 }
 
 test_that("random programs and derivatives of a seed are right", {
+  skip_unless_all()
   skip_if_not(plugins_downloaded())
   home <- fuzz_home()
   told <- character()
