@@ -162,3 +162,44 @@ fn modules_name_modules_of_lower_layers_only() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Lines that a file of Rust has at most.
+const LINES: usize = 350;
+
+/// Tests that are longer yet. At the end there are none.
+const LONG: &[&str] = &[
+    "ops/tests/all/jaxlib_eig.rs",
+    "ops/tests/all/jaxlib_factor.rs",
+    "ops/tests/all/jaxlib_reduce.rs",
+    "ops/tests/cuda/jaxlib.rs",
+    "ops/tests/fuzz/call.rs",
+    "xla-ffi/tests/registry.rs",
+    "xla-ffi/tests/watch.rs",
+];
+
+/// The Rust files of a folder and of those in it.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|found| found == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_file_is_too_long_to_read() {
+    let mut all = Vec::new();
+    let roots = CRATES.iter().map(|&(name, _)| crates().join(name));
+    for root in roots.chain([crates().join("..")]) {
+        for part in ["src", "tests", "examples"] {
+            sources(&root.join(part), &mut all);
+        }
+    }
+    let lines = |path: &PathBuf| fs::read_to_string(path).expect("a source").lines().count();
+    let is_known = |path: &PathBuf| LONG.iter().any(|known| path.ends_with(known));
+    all.retain(|path| lines(path) > LINES && !is_known(path));
+    assert!(all.is_empty(), "more than {LINES} lines: {all:?}");
+}
