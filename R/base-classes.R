@@ -3,7 +3,7 @@
 # an environment, and which no function changes in place, as deparse() does environments that are marked as S4
 # objects. Up to R 4.2 `%*%` has methods for S4 objects only.
 
-#' @importFrom methods new setClass
+#' @importFrom methods new representation setClass
 setClass("xlaffi_typed", representation("VIRTUAL", dtype = "character", shape = "integer"))
 
 setClass("xlaffi_type", contains = "xlaffi_typed")

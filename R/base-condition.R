@@ -26,6 +26,14 @@ raise <- function(failure, call = rlang::caller_env()) {
   abort(message, failure$code, failure$op, failure$operand, failure$hint, call = call, parent = cause$parent)
 }
 
+# Messages and warnings. The text is inserted as a value, so that braces in it are text and no template.
+inform <- function(text, class = NULL) cli::cli_inform("{text}", class = class)
+
+warn <- function(text, class = NULL, hints = NULL) {
+  hints <- stats::setNames(sprintf("{hints[[%d]]}", seq_along(hints)), rep("i", length(hints)))
+  cli::cli_warn(c("{text}", hints), class = class)
+}
+
 # Passes a result on, or raises it if it is a failure.
 check <- function(result, call = rlang::caller_env()) {
   if (inherits(result, "xlaffi_failure")) {

@@ -176,19 +176,15 @@ tell_replaced <- function(target, platform, before, now) {
     "Custom call %s (%s): the handler of %s replaces that of %s.",
     dQuote(target, FALSE), platform, owner(now), owner(before)
   )
-  cli::cli_inform("{text}", class = "xlaffi_message_replaced")
+  inform(text, "xlaffi_message_replaced")
 }
 
 tell_changed <- function(target, path) {
   text <- sprintf("Custom call %s: the file %s has changed since its library was loaded.", dQuote(target, FALSE), path)
-  cli::cli_warn(
-    c(
-      "{text}",
-      i = "Handlers that are registered keep their library in use, so the old code was registered again.",
-      i = "Before a library is unloaded, call `ffi_unregister()` for its handlers."
-    ),
-    class = "xlaffi_warning_changed"
-  )
+  warn(text, "xlaffi_warning_changed", c(
+    "Handlers that are registered keep their library in use, so the old code was registered again.",
+    "Before a library is unloaded, call `ffi_unregister()` for its handlers."
+  ))
 }
 
 # Gives a plugin the targets of its platform that it lacks. Where another host's handler has the name, programs
@@ -197,7 +193,7 @@ pass_on_targets <- function(plugin, target = NULL) {
   refused <- check(.Call(wrap__plugin_pass_on, plugin, target))
   for (name in names(refused)) {
     text <- sprintf("Custom call %s is not available: %s", dQuote(name, FALSE), refused[[name]][[2L]])
-    cli::cli_warn("{text}", class = "xlaffi_warning_refused")
+    warn(text, "xlaffi_warning_refused")
   }
 }
 
@@ -228,7 +224,7 @@ ffi_unregister <- function(target, platform) {
   withdrawn <- check(.Call(wrap__registry_withdraw, target, platform))
   if (!withdrawn$count) {
     text <- sprintf("There is no custom call %s for platform %s.", dQuote(target, FALSE), platform)
-    cli::cli_inform("{text}", class = "xlaffi_message_not_registered")
+    inform(text, "xlaffi_message_not_registered")
   }
   wait_for_calls(withdrawn$calls)
   invisible(withdrawn$count > 0L)

@@ -7,7 +7,7 @@ offer_to_pjrt <- function(...) {
   mode <- getOption("xlaffi.pjrt", "add")
   if (!identical(mode, "add") && !identical(mode, "replace") && !identical(mode, "none")) {
     text <- sprintf("Option `xlaffi.pjrt` must be \"add\", \"replace\" or \"none\", not %s.", describe(mode))
-    cli::cli_warn("{text}")
+    warn(text)
     return(invisible())
   }
   if (mode == "none") {

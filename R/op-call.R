@@ -78,7 +78,7 @@ own_function <- function(own) {
     variant <- own_variant(own, variants, given$attributes, wanted)
     if (!is.null(key) && is.null(wanted) && !length(given$attributes)) {
       environment(variant)$identity <- identity
-      known[[key]] <- variant
+      assign(key, variant, envir = known)
     }
     do.call(variant, own_constants(own, given$operands, wanted))
   }

@@ -41,7 +41,7 @@ run_commands <- function(commands, folder, name, language, environment = charact
     if (!told) {
       told <<- TRUE
       text <- sprintf("Compiling %s (%s) ...", name, compiler_names[[language]])
-      cli::cli_inform("{text}", class = "xlaffi_message_compiling")
+      inform(text, "xlaffi_message_compiling")
     }
   }
   running <- list()

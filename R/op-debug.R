@@ -157,10 +157,9 @@ tell_findings <- function(findings, action, call) {
   }
   texts <- finding_lines(findings)
   lines <- stats::setNames(sprintf("{texts[[%d]]}", seq_along(texts)), rep("x", length(texts)))
-  head <- findings_head(findings)
   tell <- if (action == "error") cli::cli_abort else cli::cli_warn
   tell(
-    c("{head}", lines),
+    c("{findings_head(findings)}", lines),
     class = if (action == "error") {
       c("xlaffi_error_findings", "xlaffi_error_internal", "xlaffi_error")
     } else {

@@ -57,7 +57,7 @@ ffi_elementwise <- function(signature, expression, name = NULL, dtypes = list(),
   loop <- function(along) {
     key <- paste(c("of", along), collapse = " ")
     if (is.null(loops[[key]])) {
-      loops[[key]] <- elementwise_loop(given, code, name, along, options)
+      assign(key, elementwise_loop(given, code, name, along, options), envir = loops)
     }
     loops[[key]]
   }

@@ -15,7 +15,8 @@ numeric_jvp <- function(f, parts, vectorized, name, dtypes, call = rlang::caller
     moved <- intersect(moving, names(Filter(Negate(is.null), tangents)))
     key <- paste(c(names(primals), "/", moved), collapse = " ")
     if (is.null(made[[key]])) {
-      made[[key]] <- numeric_along(f, parts, names(primals), moved, changing, vectorized, name, dtypes)
+      along <- numeric_along(f, parts, names(primals), moved, changing, vectorized, name, dtypes)
+      assign(key, along, envir = made)
     }
     attributes <- numeric_attributes(parts, attributes)
     changes <- do.call(made[[key]], c(primals, prefixed("d_", tangents[moved]), attributes))
@@ -97,7 +98,7 @@ numeric_along <- function(f, parts, given, moved, changing, vectorized, name, dt
     cotangents <- Filter(Negate(is.null), cotangents)
     key <- paste(names(cotangents), collapse = " ")
     if (is.null(grads[[key]])) {
-      grads[[key]] <- numeric_gradient(f, parts, given, moved, names(cotangents), name, dtypes)
+      assign(key, numeric_gradient(f, parts, given, moved, names(cotangents), name, dtypes), envir = grads)
     }
     x <- primals[given]
     shares <- do.call(grads[[key]], c(x, prefixed("c_", cotangents), attributes))

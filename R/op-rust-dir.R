@@ -143,7 +143,7 @@ keep_library <- function(file, opened) {
       "%d different versions of Rust ops with state are loaded (%.0f MB), which only the end of the session frees.",
       count, size / 2^20
     )
-    cli::cli_inform("{text}", class = "xlaffi_message_kept")
+    inform(text, "xlaffi_message_kept")
   }
 }
 

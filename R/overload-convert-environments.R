@@ -137,8 +137,9 @@ primitive_method <- function(name, value) {
   function(...) {
     frame <- new.env(parent = parent.frame())
     frame[[name]] <- value
-    environment(ask) <- frame
-    ask(...)
+    asked <- ask
+    environment(asked) <- frame
+    asked(...)
   }
 }
 

@@ -123,8 +123,8 @@ range_of <- function(parts, na_rm, call) {
   check_known_flag(finite, "finite", "range()", call)
   x <- in_a_row(parts, "range()", call)
   end <- function(op, number) {
-    if (finite && is_float(x@dtype)) x <- selected(is.finite(x), x, filled(number, x))
-    reshaped(extremum(op, x, na_rm || finite, "range()", call), 1L)
+    known <- if (finite && is_float(x@dtype)) selected(is.finite(x), x, filled(number, x)) else x
+    reshaped(extremum(op, known, na_rm || finite, "range()", call), 1L)
   }
   concatenated(list(end("reduce_min", Inf), end("reduce_max", -Inf)), 1L, call)
 }

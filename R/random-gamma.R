@@ -110,11 +110,11 @@ log_gamma_number_jvp <- function(primals, results, tangents) {
     log_x <- hlo_select(tiny, 0, results)
     x <- exp(log_x)
     usual <- a > 0 & a < Inf
-    a <- hlo_select(usual, a, 1)
-    moved <- special_jvp("gammainc_p")(list(a, x), sf("gammainc_p", a, x), list(t, NULL))
+    shape <- hlo_select(usual, a, 1)
+    moved <- special_jvp("gammainc_p")(list(shape, x), sf("gammainc_p", shape, x), list(t, NULL))
     # The density of log(x)
-    density <- exp(log_poisson(a, x)) * a
-    change <- hlo_select(tiny, t * ((digamma(a + 1) - results) / a), -moved / density)
+    density <- exp(log_poisson(shape, x)) * shape
+    change <- hlo_select(tiny, t * ((digamma(shape + 1) - results) / shape), -moved / density)
     hlo_select(usual, change, 0)
   })
 }

@@ -38,7 +38,7 @@ case "$level" in
     requirements+=(tools/requirements-test.txt) ;;
   lint)
     debs+=(shellcheck)
-    rpkgs+=(lintr)
+    rpkgs+=(lintr codetools)
     mapfile -t systems < tools/systems.txt
     rust_tools=(rustfmt clippy)
     requirements+=(tools/requirements-lint.txt) ;;
