@@ -30,8 +30,8 @@ raise <- function(failure, call = rlang::caller_env()) {
 inform <- function(text, class = NULL) cli::cli_inform("{text}", class = class)
 
 warn <- function(text, class = NULL, hints = NULL) {
-  hints <- stats::setNames(sprintf("{hints[[%d]]}", seq_along(hints)), rep("i", length(hints)))
-  cli::cli_warn(c("{text}", hints), class = class)
+  shown <- stats::setNames(sprintf("{hints[[%d]]}", seq_along(hints)), rep("i", length(hints)))
+  cli::cli_warn(c("{text}", shown), class = class)
 }
 
 # Passes a result on, or raises it if it is a failure.

@@ -21,6 +21,7 @@ for (from in parseNamespaceFile(basename(getwd()), dirname(getwd()))$imports) {
   if (is.list(from)) list2env(mget(from[[2L]], asNamespace(from[[1L]]), inherits = TRUE), imports)
 }
 code <- new.env(parent = imports)
+code$.packageName <- ".GlobalEnv"
 for (file in scan(text = read.dcf("DESCRIPTION", "Collate"), what = "", quiet = TRUE)) {
   sys.source(file.path("R", file), code, keep.source = TRUE, toplevel.env = code)
 }
