@@ -201,3 +201,4 @@ debug_findings <- function(debug) .Call(wrap__debug_findings, debug)
 profile_start <- function() .Call(wrap__profile_start)
 
 profile_stop <- function(profile) .Call(wrap__profile_stop, profile)
+

@@ -166,15 +166,15 @@ routines! {
                 })
                 .map_err(|error: pjrt::Error| [error.code().name().to_owned(), error.message().to_owned()])
             } else {
-                let told = "it has functions for several stages, of which this plugin takes one only";
-                Err(["UNIMPLEMENTED".to_owned(), told.to_owned()])
+                let why = "it has functions for several stages, of which this plugin takes one only";
+                Err(["UNIMPLEMENTED".to_owned(), why.to_owned()])
             };
             match outcome {
                 Ok(()) => {
                     passed.insert(entry.target);
                 }
-                Err(told) => {
-                    refused.push((entry.target, Value::Texts(told.map(Some).into())));
+                Err(error) => {
+                    refused.push((entry.target, Value::Texts(error.map(Some).into())));
                 }
             }
         }

@@ -63,10 +63,10 @@ routines! {
     // What is told of the device's memory: a list of numbers, NULL for what is not.
     fn device_memory_stats(device) {
         let object: &DeviceObject = get(device, "device")?;
-        let told = object.device.memory_stats()?.entries().into_iter();
-        let told = told.map(|(name, value)| {
+        let stats = object.device.memory_stats()?.entries().into_iter();
+        let stats = stats.map(|(name, value)| {
             (name.to_string(), value.map_or(Value::Null, |value| Value::from(value as f64)))
         });
-        Ok(Value::List(told.collect()))
+        Ok(Value::List(stats.collect()))
     }
 }

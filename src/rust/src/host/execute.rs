@@ -58,7 +58,7 @@ routines! {
                         return Ok(wrap(only));
                     }
                 }
-                Ok(told(outputs_to_r(outputs, &object.platform, in_lists)))
+                Ok(marked(outputs_to_r(outputs, &object.platform, in_lists)))
             }
             Started::Running(run) => Ok(with_class(wrap_list(vec![run]), "xlaffi_launched")),
         }
@@ -77,11 +77,11 @@ routines! {
             Started::Running(run) => return Ok(wrap(run)),
         };
         if !read {
-            return Ok(told(outputs_to_r(outputs, &object.platform, false)));
+            return Ok(marked(outputs_to_r(outputs, &object.platform, false)));
         }
         for output in outputs.iter().flatten() {
             if !wait(output, FIRST_WAIT)? {
-                return Ok(told(outputs_to_r(outputs, &object.platform, false)));
+                return Ok(marked(outputs_to_r(outputs, &object.platform, false)));
             }
         }
         let arrays = alloc_list(object.executable.num_outputs());
@@ -96,7 +96,7 @@ routines! {
                 }
             }
         }
-        Ok(told(arrays.sexp()))
+        Ok(marked(arrays.sexp()))
     }
 }
 
@@ -166,7 +166,7 @@ fn check_no_na(arguments: &Robj) -> Outcome<()> {
 }
 
 /// Marks fresh results, which are not protected, where printed text waits.
-fn told(results: SEXP) -> SEXP {
+fn marked(results: SEXP) -> SEXP {
     match ops::print::is_waiting() {
         true => with_class(results, "xlaffi_executed"),
         false => results,

@@ -35,11 +35,11 @@ pub(super) fn checked(literal: Literal, kind: &AttributeKind) -> Result<Attribut
         }
         (AttributeKind::Text, literal) => Err(format!(
             "the default must be a text, not {}",
-            literal.told()
+            literal.written()
         )),
         (AttributeKind::Array(dtype, _), literal) => Err(format!(
             "the default must be an array of {dtype}, as `[1, 2]`, not {}",
-            literal.told()
+            literal.written()
         )),
     }
 }
@@ -66,7 +66,7 @@ fn scalar(literal: Literal, dtype: DataType) -> Result<AttributeValue, String> {
         (_, literal) => Err(format!(
             "the default must be {}, not {}",
             a(dtype),
-            literal.told()
+            literal.written()
         )),
     }
 }
@@ -80,7 +80,7 @@ fn a(dtype: DataType) -> String {
 }
 
 impl Literal {
-    fn told(&self) -> String {
+    fn written(&self) -> String {
         match self {
             Literal::Integer(value) => value.to_string(),
             Literal::Float(value) => value.to_string(),

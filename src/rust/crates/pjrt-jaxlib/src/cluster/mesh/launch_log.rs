@@ -112,31 +112,31 @@ mod tests {
 
     #[test]
     fn what_came_next_the_last_time_is_expected() {
-        let mut course = LaunchLog::default();
+        let mut log = LaunchLog::default();
         let expected: Vec<bool> = [1, 2, 1, 2, 2, 2, 1]
-            .map(|digest| course.go_on(digest, &[]))
+            .map(|digest| log.go_on(digest, &[]))
             .to_vec();
         assert_eq!(expected, [false, false, false, true, false, true, false]);
     }
 
     #[test]
     fn what_was_called_is_told_once() {
-        let mut course = LaunchLog::default();
+        let mut log = LaunchLog::default();
         let code = |text: &str| vec![text.to_owned()];
-        course.note(1, &code("a"));
-        course.note(2, &code("b"));
-        course.go_on(1, &code("a"));
-        assert_eq!(course.take_code(), ["a", "b"]);
-        course.go_on(1, &[]);
-        assert!(course.take_code().is_empty());
+        log.note(1, &code("a"));
+        log.note(2, &code("b"));
+        log.go_on(1, &code("a"));
+        assert_eq!(log.take_code(), ["a", "b"]);
+        log.go_on(1, &[]);
+        assert!(log.take_code().is_empty());
     }
 
     #[test]
     fn marks_differ_where_launches_or_their_order_do() {
         let mark = |digests: &[u64]| {
-            let mut course = LaunchLog::default();
-            digests.iter().for_each(|digest| course.note(*digest, &[]));
-            course.mark()
+            let mut log = LaunchLog::default();
+            digests.iter().for_each(|digest| log.note(*digest, &[]));
+            log.mark()
         };
         assert_eq!(mark(&[1, 2]), mark(&[1, 2]));
         assert_ne!(mark(&[1, 2]), mark(&[2, 1]));

@@ -174,13 +174,13 @@ fn finish(mesh: &Arc<Mesh>, launch: &Launch, of_devices: &[Vec<Contents>]) -> Re
         [array] => array.wait().clone(),
         // One device may fail while another one waits for the other processes.
         _ => {
-            let (told, ends) = channel();
+            let (sender, ends) = channel();
             for array in arrays {
-                let told = told.clone();
-                let tell = Box::new(move |outcome| drop(told.send(outcome)));
+                let sender = sender.clone();
+                let tell = Box::new(move |outcome| drop(sender.send(outcome)));
                 array.completion()?.on_ready(tell);
             }
-            drop(told);
+            drop(sender);
             blocking(|| ends.into_iter().flatten().next())
         }
     };

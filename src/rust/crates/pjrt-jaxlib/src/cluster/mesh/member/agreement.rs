@@ -37,10 +37,10 @@ impl Mesh {
         announced.what.clone_from(&launch.what);
         let mut is_expected = true;
         for other in others {
-            let course = announced.log(other);
-            is_expected &= course.go_on(step, &code);
-            let mark = course.mark();
-            let code = course.take_code();
+            let log = announced.log(other);
+            is_expected &= log.go_on(step, &code);
+            let mark = log.mark();
+            let code = log.take_code();
             announced.unheard.push((other, mark, code.clone()));
             // Where it cannot be told, it cannot be heard of.
             let message = Message::Launch(mark, launch.what.clone(), code);
