@@ -1,3 +1,5 @@
+# Ops with rules of their own (ffi_op()), as nodes.
+
 # A node that stands for the op. A program is made of what its call gave, derivatives of the node.
 bind_op <- function(op, arguments) {
   outer <- trace_state$owner

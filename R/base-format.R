@@ -1,3 +1,5 @@
+# Numbers and names as messages show them.
+
 quoted <- function(names) toString(dQuote(names, FALSE))
 
 values_text <- function(x) if (is.numeric(x) && length(x) <= 8L) sprintf("(%s)", toString(x)) else describe(x)

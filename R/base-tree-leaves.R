@@ -1,3 +1,5 @@
+# Arguments and results are trees: a leaf, or a (named) list of trees. NULL stands for nothing, and has no leaves.
+
 is_branch <- function(x) is.list(x) && !is.object(x)
 
 tree_leaves <- function(x) {
@@ -60,8 +62,6 @@ one_for_each <- function(settings, like, name, many, what, call) {
   settings
 }
 
-# Arguments and results are trees: a leaf, or a (named) list of trees. NULL stands for nothing, and
-# has no leaves.
 
 # A function that takes one argument is given it without a list round it.
 as_arguments <- function(x) if (is_branch(x)) x else list(x)

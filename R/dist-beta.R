@@ -1,3 +1,5 @@
+# The beta distribution: density, probability and quantile.
+
 overload_dbeta <- function(x, shape1, shape2, ncp = 0, log = FALSE) {
   call <- sys.call()
   check_density(log, call)

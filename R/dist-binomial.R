@@ -1,3 +1,5 @@
+# The binomial and the multinomial distribution: density, and of the first probability and quantile.
+
 overload_dbinom <- function(x, size, prob, log = FALSE) {
   call <- sys.call()
   check_density(log, call)

@@ -1,3 +1,5 @@
+# The F distribution: density, probability and quantile.
+
 overload_df <- function(x, df1, df2, ncp, log = FALSE) {
   call <- sys.call()
   check_density(log, call)

@@ -1,3 +1,5 @@
+# The gamma and the chi-squared distribution: density, probability and quantile.
+
 # The logarithm of a density at 0 that goes as x^(shape - 1) there
 power_at_zero <- function(shape, at_one) hlo_select(shape > 1, -Inf, hlo_select(shape < 1, Inf, at_one))
 

@@ -1,3 +1,5 @@
+# The geometric and the negative binomial distribution: density, probability and quantile.
+
 overload_dgeom <- function(x, prob, log = FALSE) {
   call <- sys.call()
   check_density(log, call)

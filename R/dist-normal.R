@@ -1,3 +1,5 @@
+# The normal and the lognormal distribution: density, probability and quantile.
+
 log_normal_density <- function(x, mean, sd) {
   point <- sd == 0
   inside <- finite(x) & finite(mean) & !point

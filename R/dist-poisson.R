@@ -1,3 +1,5 @@
+# The Poisson distribution: density, probability and quantile.
+
 overload_dpois <- function(x, lambda, log = FALSE) {
   call <- sys.call()
   check_density(log, call)

@@ -1,3 +1,5 @@
+# The t distribution: density, probability and quantile.
+
 overload_dt <- function(x, df, ncp, log = FALSE) {
   call <- sys.call()
   check_density(log, call)

@@ -1,3 +1,5 @@
+# `optimization_barrier`: XLA does not look through it.
+
 # For integers, which have no derivatives.
 kept_apart <- function(x) bind("optimization_barrier", list(x), x@dtype, x@shape)
 

@@ -1,16 +1,4 @@
-primitive("broadcast_in_dim",
-  jvp = same_on_tangents(),
-  transpose = function(node, cotangents, linear) {
-    shape <- node$inputs[[1L]]@shape
-    axes <- node$params$axes
-    given <- cotangents[[1L]]
-    # Axes that were repeated from length 1 are added up too, and come back below.
-    stretched <- axes[shape != given@shape[axes]]
-    added <- reduced("reduce_add", given, c(setdiff(seq_along(given@shape), axes), stretched), "hlo_sum")
-    left <- setdiff(axes, stretched)
-    list(reshaped(transposed(added, match(left, sort(left))), shape))
-  }
-)
+# `broadcast_in_dim`: elements repeated along new axes and axes of length 1.
 
 #' @rdname hlo_shape
 #' @export
@@ -36,6 +24,20 @@ broadcast <- function(x, shape, axes) {
   }
   bind("broadcast_in_dim", list(x), x@dtype, shape, list(axes = axes))
 }
+
+primitive("broadcast_in_dim",
+  jvp = same_on_tangents(),
+  transpose = function(node, cotangents, linear) {
+    shape <- node$inputs[[1L]]@shape
+    axes <- node$params$axes
+    given <- cotangents[[1L]]
+    # Axes that were repeated from length 1 are added up too, and come back below.
+    stretched <- axes[shape != given@shape[axes]]
+    added <- reduced("reduce_add", given, c(setdiff(seq_along(given@shape), axes), stretched), "hlo_sum")
+    left <- setdiff(axes, stretched)
+    list(reshaped(transposed(added, match(left, sort(left))), shape))
+  }
+)
 
 primitive("broadcast_in_dim", text = signed_text(function(p) sprintf(", dims = %s", axes_text(p$axes))))
 

@@ -1,85 +1,11 @@
 # Derivatives and batches of branches.
 
-# The branches with other values in place of what they take from outside
-primitive("case", rebind = function(node, inputs) {
-  case_node(lapply(node$params$regions, function(region) {
-    function() replay_region(region, list(), node$inputs[-1L], inputs[-1L])
-  }), inputs[[1L]])
-})
-
-primitive("case", jvp = function(node, tangents) {
-  check_no_carried_token(node)
-  captured <- node$inputs[-1L]
-  inexact <- inexact_results(node)
-  calls <- lapply(node$params$regions, function(region) {
-    function() {
-      roots <- lapply(captured, alias_of)
-      results <- differentiated(function() replay_region(region, list(), captured, roots))
-      changes <- jvp_graph(results, roots, tangents[-1L])
-      Map(or_zero, changes[inexact], results[inexact])
-    }
-  })
-  changes <- vector("list", length(inexact))
-  changes[inexact] <- case_node(calls, node$inputs[[1L]], silent = TRUE)
-  changes
-})
-
 # The second one would make the calls behind the tokens again.
 check_no_carried_token <- function(node) {
   if (any_token(node$types)) {
     no_rule(node, "jvp", "carries tokens, so it has no derivatives")
   }
 }
-
-# Every branch keeps what its derivative needs, in results that the branches share: what a branch does not have is zero.
-# To compute it again would run a branch twice, and what runs a branch's calls again would have to be as cheap as the
-# rest; zeros cost memory only.
-primitive("case", linearize = function(node, moving) {
-  check_no_carried_token(node)
-  index <- node$inputs[[1L]]
-  captured <- node$inputs[-1L]
-  own <- seq_along(node$types)
-  branches <- lapply(node$params$regions, function(region) {
-    linear <- linearized(region, captured, moving[-1L])
-    linear$kept <- residual_values(linear, function(value) !value@node$op %in% cheap)
-    linear
-  })
-  types <- list()
-  for (i in seq_along(branches)) {
-    places <- integer()
-    for (value in branches[[i]]$kept) {
-      fits <- setdiff(which(vapply(types, same_type, NA, value)), places)
-      if (!length(fits)) {
-        types <- c(types, list(type_of(value)))
-        fits <- length(types)
-      }
-      places <- c(places, fits[[1L]])
-    }
-    branches[[i]]$places <- places
-  }
-  keep_in_branches(node, branches, types)
-  outputs <- node_values(node)
-  has <- function(name) Reduce(`|`, lapply(branches, function(branch) !vapply(branch[[name]], is.null, NA)))
-  sharing <- has("shares")
-  pull <- function(given) {
-    calls <- lapply(branches, function(branch) {
-      function() {
-        there <- !vapply(branch$cotangents, is.null, NA)
-        cotangents <- Map(or_zero, given[there], branch$cotangents[there])
-        shares <- Map(function(share, like) if (is.null(share)) filled(0, like) else share, branch$shares, captured)
-        from <- c(branch$roots, branch$kept, branch$cotangents[there])
-        to <- c(captured, outputs[length(own) + branch$places], cotangents)
-        replay(shares[sharing], from, to, branch$first)
-      }
-    })
-    shares <- vector("list", length(captured))
-    if (any(sharing)) {
-      shares[sharing] <- case_node(calls, index, silent = TRUE)
-    }
-    c(list(NULL), shares)
-  }
-  list(changing = has("cotangents"), pull = pull)
-})
 
 # Adds results of the types `types` to a node, in which each branch gives what it keeps at its places.
 keep_in_branches <- function(node, branches, types) {
@@ -97,8 +23,6 @@ keep_in_branches <- function(node, branches, types) {
   node$inputs <- c(node$inputs[1L], captured_by(regions))
 }
 
-primitive("case", transpose = function(node, cotangents, linear) transposed_by_linearize(node, cotangents, linear))
-
 # Kinds of nodes that run on a whole batch though an element does not want them: not what may fail, run for ever or be
 # seen from outside.
 runs_anywhere <- function(region) {
@@ -108,37 +32,6 @@ runs_anywhere <- function(region) {
   }
   all(vapply(nodes, inside, NA))
 }
-
-primitive("case", vmap = function(node, inputs, mapped, size) {
-  regions <- node$params$regions
-  captured <- node$inputs[-1L]
-  if (!mapped[[1L]]) {
-    return(case_node(lapply(regions, function(region) {
-      function() {
-        batch <- batch_region(region, list(), logical(), captured, inputs[-1L], mapped[-1L], size)
-        all_in_front(batch$values, batch$mapped, size)
-      }
-    }), inputs[[1L]]))
-  }
-  if (!all(vapply(regions, runs_anywhere, NA))) {
-    return(hooks$batch_one_by_one(node, inputs, mapped, size))
-  }
-  last <- length(regions)
-  index <- inputs[[1L]]
-  results <- NULL
-  for (i in rev(seq_along(regions))) {
-    here <- if (i == last) (index < 0L) | (index >= last - 1L) else index == i - 1L
-    outside <- Map(function(value, mapped) gated(here, in_front(value, mapped, size)), inputs[-1L], mapped[-1L])
-    batch <- batch_region(regions[[i]], list(), logical(), captured, outside, rep(TRUE, length(outside)), size)
-    values <- all_in_front(batch$values, batch$mapped, size)
-    results <- if (is.null(results)) {
-      values
-    } else {
-      Map(function(x, y) selected(repeated_along(here, x), x, y), values, results)
-    }
-  }
-  results
-})
 
 repeated_along <- function(flags, like) {
   if (identical(flags@shape, like@shape)) flags else broadcast(flags, like@shape, 1L)
@@ -192,6 +85,113 @@ case_node <- function(calls, index, silent = FALSE, finish = identity) {
 }
 
 captured_by <- function(regions) unique_values(unlist(lapply(regions, region_captures), recursive = FALSE))
+
+# The branches with other values in place of what they take from outside
+primitive("case", rebind = function(node, inputs) {
+  case_node(lapply(node$params$regions, function(region) {
+    function() replay_region(region, list(), node$inputs[-1L], inputs[-1L])
+  }), inputs[[1L]])
+})
+
+primitive("case", jvp = function(node, tangents) {
+  check_no_carried_token(node)
+  captured <- node$inputs[-1L]
+  inexact <- inexact_results(node)
+  calls <- lapply(node$params$regions, function(region) {
+    function() {
+      roots <- lapply(captured, alias_of)
+      results <- differentiated(function() replay_region(region, list(), captured, roots))
+      changes <- jvp_graph(results, roots, tangents[-1L])
+      Map(or_zero, changes[inexact], results[inexact])
+    }
+  })
+  changes <- vector("list", length(inexact))
+  changes[inexact] <- case_node(calls, node$inputs[[1L]], silent = TRUE)
+  changes
+})
+
+# Every branch keeps what its derivative needs, in results that the branches share: what a branch does not have is zero.
+# To compute it again would run a branch twice, and what runs a branch's calls again would have to be as cheap as the
+# rest; zeros cost memory only.
+primitive("case", linearize = function(node, moving) {
+  check_no_carried_token(node)
+  index <- node$inputs[[1L]]
+  captured <- node$inputs[-1L]
+  own <- seq_along(node$types)
+  branches <- lapply(node$params$regions, function(region) {
+    linear <- linearized(region, captured, moving[-1L])
+    linear$kept <- residual_values(linear, function(value) !value@node$op %in% cheap)
+    linear
+  })
+  types <- list()
+  for (i in seq_along(branches)) {
+    places <- integer()
+    for (value in branches[[i]]$kept) {
+      fits <- setdiff(which(vapply(types, same_type, NA, value)), places)
+      if (!length(fits)) {
+        types <- c(types, list(type_of(value)))
+        fits <- length(types)
+      }
+      places <- c(places, fits[[1L]])
+    }
+    branches[[i]]$places <- places
+  }
+  keep_in_branches(node, branches, types)
+  outputs <- node_values(node)
+  has <- function(name) Reduce(`|`, lapply(branches, function(branch) !vapply(branch[[name]], is.null, NA)))
+  sharing <- has("shares")
+  pull <- function(given) {
+    calls <- lapply(branches, function(branch) {
+      function() {
+        there <- !vapply(branch$cotangents, is.null, NA)
+        cotangents <- Map(or_zero, given[there], branch$cotangents[there])
+        shares <- Map(function(share, like) if (is.null(share)) filled(0, like) else share, branch$shares, captured)
+        from <- c(branch$roots, branch$kept, branch$cotangents[there])
+        to <- c(captured, outputs[length(own) + branch$places], cotangents)
+        replay(shares[sharing], from, to, branch$first)
+      }
+    })
+    shares <- vector("list", length(captured))
+    if (any(sharing)) {
+      shares[sharing] <- case_node(calls, index, silent = TRUE)
+    }
+    c(list(NULL), shares)
+  }
+  list(changing = has("cotangents"), pull = pull)
+})
+
+primitive("case", transpose = function(node, cotangents, linear) transposed_by_linearize(node, cotangents, linear))
+
+primitive("case", vmap = function(node, inputs, mapped, size) {
+  regions <- node$params$regions
+  captured <- node$inputs[-1L]
+  if (!mapped[[1L]]) {
+    return(case_node(lapply(regions, function(region) {
+      function() {
+        batch <- batch_region(region, list(), logical(), captured, inputs[-1L], mapped[-1L], size)
+        all_in_front(batch$values, batch$mapped, size)
+      }
+    }), inputs[[1L]]))
+  }
+  if (!all(vapply(regions, runs_anywhere, NA))) {
+    return(hooks$batch_one_by_one(node, inputs, mapped, size))
+  }
+  last <- length(regions)
+  index <- inputs[[1L]]
+  results <- NULL
+  for (i in rev(seq_along(regions))) {
+    here <- if (i == last) (index < 0L) | (index >= last - 1L) else index == i - 1L
+    outside <- Map(function(value, mapped) gated(here, in_front(value, mapped, size)), inputs[-1L], mapped[-1L])
+    batch <- batch_region(regions[[i]], list(), logical(), captured, outside, rep(TRUE, length(outside)), size)
+    values <- all_in_front(batch$values, batch$mapped, size)
+    results <- if (is.null(results)) {
+      values
+    } else {
+      Map(function(x, y) selected(repeated_along(here, x), x, y), values, results)
+    }
+  }
+  results
+})
 
 primitive("case", text = function(node, operands, scope) {
   inner <- scope

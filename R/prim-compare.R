@@ -1,3 +1,5 @@
+# `compare`: elements compared, NaN as in R, integers with NA too.
+
 comparisons <- c("==" = "EQ", "!=" = "NE", "<" = "LT", "<=" = "LE", ">" = "GT", ">=" = "GE")
 
 compared <- function(e1, e2, direction, shown, kind = NULL, call = rlang::caller_env()) {

@@ -1,24 +1,4 @@
-primitive("concatenate",
-  jvp = same_on_tangents("all"),
-  transpose = function(node, cotangents, linear) {
-    given <- cotangents[[1L]]
-    axis <- node$params$axis
-    before <- 0L
-    parts <- vector("list", length(linear))
-    for (i in seq_along(linear)) {
-      size <- node$inputs[[i]]@shape[[axis]]
-      start <- rep(1L, length(given@shape))
-      end <- given@shape
-      start[[axis]] <- before + 1L
-      end[[axis]] <- before + size
-      if (linear[[i]]) {
-        parts[[i]] <- sliced(given, start, end)
-      }
-      before <- before + size
-    }
-    parts
-  }
-)
+# `concatenate`: arrays one behind the other along an axis.
 
 #' @rdname hlo_shape
 #' @export
@@ -50,6 +30,28 @@ concatenated <- function(parts, axis, call) {
   shape[[axis]] <- sum(vapply(parts, function(part) as.double(part@shape[[axis]]), 0))
   bind("concatenate", parts, first@dtype, shape, list(axis = axis))
 }
+
+primitive("concatenate",
+  jvp = same_on_tangents("all"),
+  transpose = function(node, cotangents, linear) {
+    given <- cotangents[[1L]]
+    axis <- node$params$axis
+    before <- 0L
+    parts <- vector("list", length(linear))
+    for (i in seq_along(linear)) {
+      size <- node$inputs[[i]]@shape[[axis]]
+      start <- rep(1L, length(given@shape))
+      end <- given@shape
+      start[[axis]] <- before + 1L
+      end[[axis]] <- before + size
+      if (linear[[i]]) {
+        parts[[i]] <- sliced(given, start, end)
+      }
+      before <- before + size
+    }
+    parts
+  }
+)
 
 primitive("concatenate", text = signed_text(function(p) sprintf(", dim = %d", p$axis - 1L)))
 

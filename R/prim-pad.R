@@ -1,15 +1,4 @@
-# Every element of the result comes from the operand or is the number that fills.
-primitive("pad",
-  jvp = same_on_tangents(1:2),
-  transpose = function(node, cotangents, linear) {
-    p <- node$params
-    given <- cotangents[[1L]]
-    shape <- node$inputs[[1L]]@shape
-    framed <- padded(given, zero_scalar(given), -p$low, -p$high, 0L * p$low)
-    own <- sliced(framed, rep(1L, length(shape)), framed@shape, p$interior + 1L)
-    list(if (linear[[1L]]) own, if (linear[[2L]]) sum(given) - sum(own))
-  }
-)
+# `pad`: a number in front, behind and between the elements along each axis.
 
 #' @rdname hlo_shape
 #' @export
@@ -49,6 +38,19 @@ padded <- function(x, value, low, high, interior) {
   shape <- padded_shape(x@shape, low, high, interior)
   bind("pad", list(x, value), x@dtype, shape, list(low = low, high = high, interior = interior))
 }
+
+# Every element of the result comes from the operand or is the number that fills.
+primitive("pad",
+  jvp = same_on_tangents(1:2),
+  transpose = function(node, cotangents, linear) {
+    p <- node$params
+    given <- cotangents[[1L]]
+    shape <- node$inputs[[1L]]@shape
+    framed <- padded(given, zero_scalar(given), -p$low, -p$high, 0L * p$low)
+    own <- sliced(framed, rep(1L, length(shape)), framed@shape, p$interior + 1L)
+    list(if (linear[[1L]]) own, if (linear[[2L]]) sum(given) - sum(own))
+  }
+)
 
 primitive("pad", text = signed_text(function(p) {
   sprintf(

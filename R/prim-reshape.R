@@ -1,7 +1,4 @@
-primitive("reshape",
-  jvp = same_on_tangents(),
-  transpose = function(node, cotangents, linear) list(reshaped(cotangents[[1L]], node$inputs[[1L]]@shape))
-)
+# `reshape`: the same elements, by rows, in another shape.
 
 #' @rdname hlo_shape
 #' @export
@@ -23,6 +20,11 @@ hlo_reshape <- function(x, shape) {
 reshaped <- function(x, shape) {
   if (identical(x@shape, shape)) x else bind("reshape", list(x), x@dtype, shape)
 }
+
+primitive("reshape",
+  jvp = same_on_tangents(),
+  transpose = function(node, cotangents, linear) list(reshaped(cotangents[[1L]], node$inputs[[1L]]@shape))
+)
 
 primitive("reshape", text = signed_text())
 

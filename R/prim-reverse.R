@@ -1,7 +1,4 @@
-primitive("reverse",
-  jvp = same_on_tangents(),
-  transpose = function(node, cotangents, linear) list(hlo_reverse(cotangents[[1L]], node$params$axes))
-)
+# `reverse`: axes backwards.
 
 #' @rdname hlo_shape
 #' @export
@@ -10,6 +7,11 @@ hlo_reverse <- function(x, axes) {
   axes <- check_axes(axes, "axes", length(x@shape))
   bind("reverse", list(x), x@dtype, x@shape, list(axes = axes))
 }
+
+primitive("reverse",
+  jvp = same_on_tangents(),
+  transpose = function(node, cotangents, linear) list(hlo_reverse(cotangents[[1L]], node$params$axes))
+)
 
 primitive("reverse", text = function(node, operands, scope) {
   sprintf("stablehlo.reverse %s, dims = %s : %s", operands, axes_text(node$params$axes), result_types(node))

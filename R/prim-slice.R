@@ -1,16 +1,4 @@
-primitive("slice",
-  jvp = same_on_tangents(),
-  transpose = function(node, cotangents, linear) {
-    p <- node$params
-    given <- cotangents[[1L]]
-    if (length(given) == 0L) {
-      return(list(filled(0, node$inputs[[1L]])))
-    }
-    last <- p$start + (given@shape - 1L) * p$step
-    high <- node$inputs[[1L]]@shape - last
-    list(padded(given, zero_scalar(given), p$start - 1L, high, p$step - 1L))
-  }
-)
+# `slice`: from, to and by which step along each axis.
 
 #' @rdname hlo_shape
 #' @export
@@ -39,6 +27,20 @@ sliced <- function(x, start, end, step = rep(1L, length(start))) {
   }
   bind("slice", list(x), x@dtype, shape, list(start = start, end = end, step = step))
 }
+
+primitive("slice",
+  jvp = same_on_tangents(),
+  transpose = function(node, cotangents, linear) {
+    p <- node$params
+    given <- cotangents[[1L]]
+    if (length(given) == 0L) {
+      return(list(filled(0, node$inputs[[1L]])))
+    }
+    last <- p$start + (given@shape - 1L) * p$step
+    high <- node$inputs[[1L]]@shape - last
+    list(padded(given, zero_scalar(given), p$start - 1L, high, p$step - 1L))
+  }
+)
 
 primitive("slice", text = signed_text(function(p) {
   sprintf(" [%s]", paste(sprintf("%d:%d:%d", p$start - 1L, p$end, p$step), collapse = ", "))

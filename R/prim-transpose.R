@@ -1,7 +1,4 @@
-primitive("transpose",
-  jvp = same_on_tangents(),
-  transpose = function(node, cotangents, linear) list(transposed(cotangents[[1L]], order(node$params$permutation)))
-)
+# `transpose`: axes in another order.
 
 #' @rdname hlo_shape
 #' @export
@@ -28,6 +25,11 @@ hlo_t <- function(x) {
   }
   transposed(x, c(seq_len(rank - 2L), rank, rank - 1L))
 }
+
+primitive("transpose",
+  jvp = same_on_tangents(),
+  transpose = function(node, cotangents, linear) list(transposed(cotangents[[1L]], order(node$params$permutation)))
+)
 
 primitive("transpose", text = signed_text(function(p) sprintf(", dims = %s", axes_text(p$permutation))))
 

@@ -1,3 +1,5 @@
+# Special functions: custom calls of the handler `special`, with derivatives. Families are in other files special-*.R.
+
 # A special function of `arguments`, a named list of values and numbers; `shown` is the function as messages name it.
 special <- function(name, arguments, shown, call) {
   do.call(special_op(name), special_values(arguments, shown, call))

@@ -1,3 +1,5 @@
+# The mesh of a program for several devices, while it is traced.
+
 # The mesh of the program that is being traced, NULL if it has none (yet).
 mesh_of_program <- function() trace_state$mesh
 

@@ -1,3 +1,5 @@
+# What the session gives traced code besides the variables that it names, and what a program keeps of it.
+
 # Without what the function itself has changed: those are its own notes.
 settled <- function(captured) {
   lapply(captured, function(group) {
