@@ -1,8 +1,8 @@
 #' What enters and leaves
 #'
 #' Which R objects become arrays of XLA, with which element type and shape, what comes back, and what is refused. It is
-#' the same wherever data enter: arguments of functions made by [xla_jit()], [ffi_op()] and [ffi_call()] and of the package's
-#' own ([xla_lu()] and its like), [pjrt_buffer()], [xla_shard()], [hlo_constant()], and R data beside
+#' the same wherever data enter: arguments of functions made by [xla_jit()], [ffi_op()] and [ffi_call()] and of the
+#' package's own ([xla_lu()] and its like), [pjrt_buffer()], [xla_shard()], [hlo_constant()], and R data beside
 #' [values][xlaffi_value] in a program. What is not in this table is refused by an error that says what came and, where
 #' R has a function for it, what makes numbers of it.
 #'
