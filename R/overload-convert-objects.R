@@ -62,8 +62,8 @@ without_closures <- function(code) {
 }
 
 # Functions that R makes for the user: by approxfun() and its kin of data (overload-interpolators.R and
-# overload-splines.R), by Vectorize() and Negate() of functions, by families of models. R's code does not know values, so in traces copies
-# stand for them.
+# overload-splines.R), by Vectorize() and Negate() of functions, by families of models. R's code does not know values,
+# so in traces copies stand for them.
 
 # What made `f`; NULL for other functions. They live in frames in front of {stats} and {base}.
 made_kind <- function(f) {

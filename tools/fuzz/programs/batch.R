@@ -17,7 +17,7 @@ batch_outcomes <- function(codes, data, dtype = "f64") {
         failed[at] <<- TRUE
         outcomes[[at]] <<- e
         # What could not be decided would end the trace.
-        notes <- xlaffi:::the
+        notes <- xlaffi:::trace_state
         notes$undecided <- NULL
         0
       }

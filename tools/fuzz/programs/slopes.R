@@ -40,7 +40,7 @@ slopes_program <- function(functions, second, along, notes) {
       },
       error = function(e) {
         notes[[as.character(at)]] <- e
-        internal <- xlaffi:::the
+        internal <- xlaffi:::trace_state
         internal$undecided <- NULL
         list(value = 0, gradient = 0, again = 0, hessian = 0)
       }
