@@ -42,5 +42,5 @@ has_residuals <- function(op) is.list(op$vjp)
 
 primitive("op",
   rebind = function(node, inputs) tree_leaves(bind_op(node$params$op, tree_fill(node$params$arguments, inputs))),
-  replay = function(node, now) op_replayed(node, now)
+  replay = op_replayed
 )

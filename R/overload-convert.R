@@ -180,4 +180,4 @@ converted_tree <- function(x) {
   }
 }
 
-hooks$convert_function <- function(f) convert_function(f)
+hooks$convert_function <- convert_function

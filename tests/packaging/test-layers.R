@@ -1,9 +1,6 @@
 # The files of R/ are in layers, named by the first part of a file's name: each uses only its own layer and those before
-# it in this list. tools/collate.R has the same order for loading.
-layers <- c(
-  "base", "host", "shard", "trace", "ad", "batch", "prim", "jit", "linalg", "special", "dist", "random", "overload",
-  "op", "interop"
-)
+# it in the list with which tools/collate.R begins, which puts them in order for loading.
+layers <- eval(parse(source_file("tools", "collate.R"))[[1L]][[3L]])
 # What is in no layer: the package's page, what the glue generates, and what runs as the package is loaded.
 below <- c("xlaffi-package.R", "extendr-wrappers.R")
 above <- "zzz.R"
