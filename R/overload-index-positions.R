@@ -43,11 +43,13 @@ fixed_positions <- function(index, size, place, call, open = FALSE) {
 
 # An index that is a value: i32 positions counted from 0, those outside moved inside, and which lie inside.
 moving_positions <- function(index, size, place, call) {
+  left_out <- negated(check_moving(index, place, call))
+  if (is.null(left_out)) counted_positions(index, size, place, call) else all_but(left_out, size, place, call)
+}
+
+# The same where a negative number is no position, but leaves nothing out
+counted_positions <- function(index, size, place, call) {
   index <- check_moving(index, place, call)
-  left_out <- negated(index)
-  if (!is.null(left_out)) {
-    return(all_but(left_out, size, place, call))
-  }
   limits <- list(compared(index, 1, "GE", "`[`"), compared(index, size + 1, "LT", "`[`"))
   inside <- bind("and", limits, "pred", index@shape)
   at <- converted(selected(inside, index, filled(1, index)), "i32")
@@ -71,7 +73,7 @@ all_but <- function(index, size, place, call) {
       operand = "...", hint = "One position can be left out.", call = call
     )
   }
-  one <- moving_positions(reshaped(index, integer()), size, place, call)
+  one <- counted_positions(reshaped(index, integer()), size, place, call)
   count <- max(size - 1L, 0L)
   at <- hlo_iota("i32", count)
   after <- converted(compared(at, repeated(one$at, count), "GE", "`[`"), "i32")

@@ -110,7 +110,7 @@ moving_elements <- function(x, index, call) {
 moving_rows <- function(index, dim, call) {
   columns <- lapply(seq_along(dim), function(axis) {
     column <- reshaped(sliced(index, c(1L, axis), c(index@shape[[1L]], axis)), index@shape[[1L]])
-    moving_positions(column, dim[[axis]], axis, call)
+    counted_positions(column, dim[[axis]], axis, call)
   })
   before <- cumprod(c(1, dim))
   list(

@@ -214,7 +214,7 @@ sort_overload("tabulate", function(bin, nbins) {
     )
   }
   nbins <- check_count(nbins, "nbins", call)
-  place <- lapply(moving_positions(as_column(as_value(bin, "bin", call = call)), nbins, 1L, call), as_column)
+  place <- lapply(counted_positions(as_column(as_value(bin, "bin", call = call)), nbins, 1L, call), as_column)
   none <- constant(0L, "i32", nbins, "nbins")
   at <- selected(place$inside, place$at, filled(-1L, place$at))
   scattered("add", none, at, filled(1L, at), 1L, within = FALSE)

@@ -16,28 +16,6 @@ dynamic_sliced <- function(x, starts, sizes) {
   bind("dynamic_slice", c(list(x), starts), x@dtype, sizes, list(sizes = sizes))
 }
 
-#' @rdname hlo_shape
-#' @export
-hlo_dynamic_update_slice <- function(x, update, start) {
-  x <- as_value(x, "x")
-  update <- as_value(update, "update", new_type(x@dtype, rep(1L, length(x@shape))))
-  fits <- length(update@shape) == length(x@shape) && all(update@shape <= x@shape)
-  if (update@dtype != x@dtype || !fits) {
-    abort(
-      sprintf(
-        "hlo_dynamic_update_slice: `update` must be %s and fit into `x`, which is %s, not %s",
-        x@dtype, type_text(x), type_text(update)
-      ),
-      op = "hlo_dynamic_update_slice", operand = "update"
-    )
-  }
-  dynamic_updated(x, update, check_starts(start, x))
-}
-
-dynamic_updated <- function(x, update, starts) {
-  bind("dynamic_update_slice", c(list(x, update), starts), x@dtype, x@shape)
-}
-
 # Positions counted from 1 as scalar values counted from 0, of one dtype.
 check_starts <- function(start, x, call = rlang::caller_env()) {
   start <- if (is_value(start)) list(start) else as.list(start)
@@ -64,27 +42,7 @@ primitive("dynamic_slice",
   }
 )
 
-primitive("dynamic_update_slice",
-  jvp = same_on_tangents(1:2),
-  transpose = function(node, cotangents, linear) {
-    given <- cotangents[[1L]]
-    update <- node$inputs[[2L]]
-    starts <- node$inputs[-(1:2)]
-    c(
-      list(
-        if (linear[[1L]]) dynamic_updated(given, filled(0, update), starts),
-        if (linear[[2L]]) dynamic_sliced(given, starts, update@shape)
-      ),
-      vector("list", length(starts))
-    )
-  }
-)
-
 primitive("dynamic_slice", text = signed_text(function(p) sprintf(", sizes = %s", sizes_text(p$sizes))))
-
-primitive("dynamic_update_slice", text = signed_text())
-
-primitive("dynamic_update_slice", export = exported_params())
 
 primitive("dynamic_slice", export = exported_params("sizes"))
 
@@ -111,28 +69,4 @@ window_positions <- function(start, length, count) {
   start <- converted(limit("minimum", limit("maximum", start, 0L), length - count), "i32")
   parts <- list(broadcast(start, shape, seq_along(start@shape)), hlo_iota("i32", shape, length(shape)))
   bind("add", parts, "i32", shape)
-}
-
-primitive("dynamic_update_slice", vmap = function(node, inputs, mapped, size) {
-  both <- all_in_front(inputs[1:2], mapped[1:2], size)
-  starts <- inputs[-(1:2)]
-  if (!any(mapped[-(1:2)])) {
-    zero <- constant(0L, "i32", integer(), "start")
-    return(list(dynamic_updated(both[[1L]], both[[2L]], c(list(zero), starts))))
-  }
-  starts <- all_in_front(starts, mapped[-(1:2)], size)
-  list(windows_set(both[[1L]], both[[2L]], starts))
-})
-
-# Puts the window `update` of each element of a batch at its place in `x`, by rows.
-windows_set <- function(x, update, starts) {
-  dim <- x@shape[-1L]
-  window <- update@shape[-1L]
-  strides <- rev(cumprod(c(1, rev(dim))))[-1L]
-  at <- Reduce(`+`, Map(function(start, axis) {
-    along <- window_positions(start, dim[[axis]], window[[axis]])
-    broadcast(along, update@shape, c(1L, axis + 1L)) * as.integer(strides[[axis]])
-  }, starts, seq_along(dim)))
-  in_rows <- function(x) reshaped(x, c(x@shape[[1L]], as.integer(prod(x@shape[-1L]))))
-  reshaped(scattered("set", in_rows(x), in_rows(at), in_rows(update), 2L, 1L), x@shape)
 }

@@ -65,6 +65,7 @@ name_parameters <- function(scope, params, names) {
 region_lines <- function(scope, region) {
   scope$block <- new_constants()
   nodes <- written_nodes(region)
+  note_updates(nodes)
   if (!is.null(scope$kind)) {
     note_kind(scope$kind, nodes)
   }
