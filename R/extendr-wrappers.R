@@ -192,6 +192,8 @@ library_symbol <- function(library, name) .Call(wrap__library_symbol, library, n
 
 library_load <- function(library, name) .Call(wrap__library_load, library, name)
 
+sparse_analyse <- function(n, colptr, rowind) .Call(wrap__sparse_analyse, n, colptr, rowind)
+
 debug_start <- function(names, once) .Call(wrap__debug_start, names, once)
 
 debug_stop <- function(debug) .Call(wrap__debug_stop, debug)

@@ -40,6 +40,7 @@ const ALL: &[&[Routine]] = &[
     custom::registry::ROUTINES,
     custom::routine::ROUTINES,
     custom::shared_library::ROUTINES,
+    custom::sparse::ROUTINES,
     host::watch::ROUTINES,
 ];
 

@@ -12,3 +12,4 @@ pub mod routine;
 pub mod sets;
 pub mod shared_library;
 pub mod signature;
+pub mod sparse;

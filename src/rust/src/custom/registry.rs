@@ -41,8 +41,11 @@ routines! {
         for op in ops::table() {
             for &(platform, handler) in op.handlers {
                 for target in [op.target, &format!("{}{}", ops::PRIVATE, op.target)] {
+                    let stages = op.stages.filter(|_| platform == "host");
+                    let handlers = stages.map_or(handler.into(), |stages| stages().into());
+                    let registry = Registry::global();
                     // SAFETY: handlers of this library, which stays loaded.
-                    unsafe { Registry::global().register(target, platform, handler, Some(OURS)) }?;
+                    unsafe { registry.register_handlers(target, platform, handlers, Some(OURS)) }?;
                 }
             }
         }

@@ -18,10 +18,12 @@ mod qr;
 mod reduce;
 mod schur;
 mod shape;
+mod sparse;
 mod special;
 mod svd;
 mod table;
 mod triangular;
 mod tridiagonal;
 
+pub use sparse::state::{analysis as sparse_analysis, Analysis as SparseAnalysis};
 pub use table::{find, named, table, Entry, PRIVATE};

@@ -4,6 +4,12 @@ use crate::kepler::Kepler;
 use crate::lu::permutation::LuPivotsToPermutation;
 use crate::print::tensor::PrintTensor;
 use crate::qr::{geqrf::Geqrf, orgqr::Orgqr};
+use crate::sparse::{
+    factor::{SparseCholesky, SparseFactorValues},
+    inverse::{SparseInverse, SparseInverseDerivative},
+    product::{SparseMatmul, SparseSampledProduct},
+    solve::SparseSolve,
+};
 use crate::special::Special;
 use crate::{
     cholesky, cholesky::Cholesky, eig, eigh, eigh::Eigh, lu, lu::Lu, qr, reduce, schur, svd,
@@ -11,8 +17,8 @@ use crate::{
 };
 use cuda::Cuda;
 use xla_ffi::{
-    handler, Complex, DataType, Dispatch, DtypeSet, FieldInfo, FieldKind, HandlerFn, Host, Op,
-    Platform,
+    bundle, handler, sys, Complex, DataType, Dispatch, DtypeSet, FieldInfo, FieldKind, HandlerFn,
+    Host, Op, Platform,
 };
 
 /// A custom-call target.
@@ -22,6 +28,9 @@ pub struct Entry {
     pub target: &'static str,
     /// Its handler on each platform that has it, under XLA's canonical name (`"host"`, `"cuda"`).
     pub handlers: &'static [(&'static str, HandlerFn)],
+    /// Where calls keep something on the CPU: the functions of all stages of a call. Its handler alone finds the same
+    /// by the attributes, in every call.
+    pub stages: Option<fn() -> sys::XLA_FFI_Handler_Bundle>,
     /// Operands, results and attributes in their order, with names and documentation.
     pub fields: &'static [FieldInfo],
     /// The element types of the operands that may differ from call to call.
@@ -73,16 +82,25 @@ impl Entry {
 }
 
 /// `Op: Platform, Platform;`: the first platform describes the operands, which are the same on
-/// all.
+/// all. Those of `stateful` keep something for each call, on the CPU.
 macro_rules! ops {
-    ($($op:ty: $first:ty $(, $more:ty)*;)*) => {
+    (stateful { $($stateful:ty;)* } $($op:ty: $first:ty $(, $more:ty)*;)*) => {
         static TABLE: &[Entry] = &[$(
+            Entry {
+                target: <$stateful as Op>::TARGET,
+                handlers: &[(<Host as Platform>::NAME, handler::<$stateful, Host>)],
+                stages: Some(bundle::<$stateful, Host>),
+                fields: <<$stateful as Op>::Dtypes as Dispatch<$stateful, Host>>::SIGNATURE,
+                dtypes: <<$stateful as Op>::Dtypes as DtypeSet>::DTYPES,
+            },
+        )* $(
             Entry {
                 target: <$op as Op>::TARGET,
                 handlers: &[
                     (<$first as Platform>::NAME, handler::<$op, $first>),
                     $((<$more as Platform>::NAME, handler::<$op, $more>),)*
                 ],
+                stages: None,
                 fields: <<$op as Op>::Dtypes as Dispatch<$op, $first>>::SIGNATURE,
                 dtypes: <<$op as Op>::Dtypes as DtypeSet>::DTYPES,
             },
@@ -95,6 +113,15 @@ type C64 = Complex<f32>;
 type C128 = Complex<f64>;
 
 ops! {
+    stateful {
+        SparseCholesky;
+        SparseFactorValues;
+        SparseInverse;
+        SparseInverseDerivative;
+        SparseMatmul;
+        SparseSampledProduct;
+        SparseSolve;
+    }
     Cholesky: Host;
     Eigh: Host, Cuda;
     Geqrf: Host, Cuda;

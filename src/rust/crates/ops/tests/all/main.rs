@@ -19,6 +19,7 @@ mod permutation;
 mod print_tensor;
 mod qr;
 mod small;
+mod sparse;
 mod special;
 mod spectra;
 mod subnormal;

@@ -88,6 +88,7 @@ fn learn(
         rets.map(|_| operand()).collect(),
     );
     let mut spec = Spec::new(args, rets);
+    spec.attrs.extend(pattern(entry));
     for turn in 0..80 {
         let failure = match make(&spec, handler, hosts, arena, turn) {
             Ok(_) => return Some(spec),
@@ -102,6 +103,29 @@ fn learn(
         heed(&failure, entry, &mut spec, rng);
     }
     None
+}
+
+/// The attributes of an op that takes a sparse pattern, which no message spells out: the lower triangle of 3 x 3 with
+/// an entry below the diagonal.
+fn pattern(entry: &Entry) -> Vec<(Vec<u8>, Attr)> {
+    let array = |name: &str, numbers: &[i32]| {
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
+        let value = Attr::Array(DataType::S32, numbers.len(), bytes.collect());
+        (name.as_bytes().to_vec(), value)
+    };
+    let named = |name: &str| entry.attributes().any(|field| field.name == name);
+    if !named("colptr") {
+        return Vec::new();
+    }
+    let mut attrs = vec![
+        array("colptr", &[0, 2, 3, 4]),
+        array("rowind", &[0, 2, 1, 2]),
+    ];
+    for size in ["n", "nrow", "ncol"].into_iter().filter(|size| named(size)) {
+        let three = Attr::Scalar(DataType::S64, 3_i64.to_le_bytes().to_vec());
+        attrs.push((size.as_bytes().to_vec(), three));
+    }
+    attrs
 }
 
 /// Changes the operand that the error is about to what it asks for.

@@ -19,6 +19,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("fork", &[]),
     ("main-thread", &["fork"]),
     ("matrices", &[]),
+    ("sparse", &[]),
     ("special", &[]),
     ("xla-ffi", &[]),
     ("lapack", &["matrices"]),
@@ -27,7 +28,9 @@ const CRATES: &[(&str, &[&str])] = &[
     ("custom-ops", &["cuda", "xla-ffi"]),
     (
         "ops",
-        &["cuda", "lanes", "lapack", "matrices", "special", "xla-ffi"],
+        &[
+            "cuda", "lanes", "lapack", "matrices", "sparse", "special", "xla-ffi",
+        ],
     ),
     ("ops-lib", &["lapack", "ops", "custom-ops", "xla-ffi"]),
     ("pjrt-api", &["xla-ffi"]),

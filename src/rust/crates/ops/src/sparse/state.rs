@@ -1,0 +1,221 @@
+//! What is found once for each pattern: kept by programs for their calls, and for a while by this process.
+
+use ::sparse::{Columns, Pattern, PatternError, Symbolic};
+use std::collections::{TryReserveError, VecDeque};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use xla_ffi::{io, Attr, Code, Context, Error, Operand, OperandKind, Result};
+
+io! {
+    /// The attributes of a symmetric pattern.
+    pub struct SymmetricSetup<'f> {
+        /// how many rows and columns there are
+        n: Attr<i64>,
+        /// where each column begins
+        colptr: Attr<&'f [i32]>,
+        /// the rows of the entries
+        rowind: Attr<&'f [i32]>,
+    }
+}
+
+io! {
+    /// The attributes of a pattern of any shape.
+    pub struct ColumnsSetup<'f> {
+        /// how many rows there are
+        nrow: Attr<i64>,
+        /// how many columns there are
+        ncol: Attr<i64>,
+        /// where each column begins
+        colptr: Attr<&'f [i32]>,
+        /// the rows of the entries
+        rowind: Attr<&'f [i32]>,
+    }
+}
+
+/// A symmetric pattern, analysed.
+pub struct Analysis {
+    /// The analysis itself.
+    pub symbolic: Symbolic,
+    factor_places: OnceLock<Vec<usize>>,
+}
+
+impl Analysis {
+    /// The places of the factor's entries in its buffer, in compressed columns.
+    pub fn factor_places(&self) -> &[usize] {
+        let places = || self.symbolic.factor_pattern().places;
+        self.factor_places.get_or_init(places)
+    }
+}
+
+/// What this process knows of patterns.
+struct Known<T> {
+    // Whatever a program keeps.
+    all: Vec<Weak<T>>,
+    // For calls of programs that keep nothing, as XLA may not call their stage for it.
+    recent: VecDeque<Arc<T>>,
+}
+
+/// So many patterns are kept for calls of programs that keep none.
+const RECENT: usize = 4;
+
+static SYMMETRIC: Mutex<Known<Analysis>> = Mutex::new(Known::new());
+static COLUMNS: Mutex<Known<Columns>> = Mutex::new(Known::new());
+
+impl<T> Known<T> {
+    const fn new() -> Self {
+        Known {
+            all: Vec::new(),
+            recent: VecDeque::new(),
+        }
+    }
+
+    /// The one that `is` the wanted one, or a new one.
+    fn get(
+        known: &Mutex<Self>,
+        is: impl Fn(&T) -> bool,
+        new: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
+        let lock = || known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = lock().find(is) {
+            return Ok(found);
+        }
+        // Without the lock, as it takes long: two threads may do the same.
+        let made = Arc::new(new()?);
+        let mut known = lock();
+        known.all.retain(|kept| kept.strong_count() > 0);
+        known.all.push(Arc::downgrade(&made));
+        known.recent.push_front(Arc::clone(&made));
+        known.recent.truncate(RECENT);
+        Ok(made)
+    }
+
+    fn find(&self, is: impl Fn(&T) -> bool) -> Option<Arc<T>> {
+        let mut all = self.all.iter().filter_map(Weak::upgrade);
+        all.find(|kept| is(kept))
+    }
+}
+
+/// The analysis of the pattern with those attributes.
+///
+/// # Errors
+/// It is no pattern.
+pub fn analysis(n: i64, colptr: &[i32], rowind: &[i32]) -> Result<Arc<Analysis>> {
+    Known::get(
+        &SYMMETRIC,
+        |kept| kept.symbolic.pattern().is(n, colptr, rowind),
+        || {
+            let pattern = Pattern::new(n, colptr, rowind).map_err(no_pattern)?;
+            Ok(Analysis {
+                symbolic: Symbolic::new(&pattern),
+                factor_places: OnceLock::new(),
+            })
+        },
+    )
+}
+
+/// The pattern of any shape with those attributes.
+///
+/// # Errors
+/// It is none.
+pub fn columns(nrow: i64, ncol: i64, colptr: &[i32], rowind: &[i32]) -> Result<Arc<Columns>> {
+    Known::get(
+        &COLUMNS,
+        |kept| kept.is(nrow, ncol, colptr, rowind),
+        || Columns::new(nrow, ncol, colptr, rowind).map_err(no_pattern),
+    )
+}
+
+/// What the program keeps for this call, or what is known of its attributes where XLA did not let it keep anything.
+pub fn kept<T: Send + Sync + 'static>(
+    context: &Context<'_>,
+    known: impl FnOnce() -> Result<Arc<T>>,
+) -> Result<Arc<T>> {
+    match context.state::<Arc<T>>() {
+        Ok(state) => Ok(Arc::clone(state)),
+        Err(_) => known(),
+    }
+}
+
+#[cold]
+fn no_pattern(error: PatternError) -> Error {
+    let operand = Operand::new(OperandKind::Attribute, error.part);
+    Error::mismatch(operand, error.expected, error.got)
+}
+
+/// As XLA has errors.
+#[cold]
+pub fn no_memory(_: TryReserveError) -> Error {
+    Error::new(
+        Code::ResourceExhausted,
+        "there is no memory to work in for a sparse matrix",
+    )
+}
+
+/// An op whose calls keep the analysis of their symmetric pattern.
+macro_rules! symmetric {
+    ($($op:ty)*) => {$(
+        impl xla_ffi::Stateful<xla_ffi::Host> for $op {
+            type State = std::sync::Arc<$crate::sparse::state::Analysis>;
+            type Setup<'f> = $crate::sparse::state::SymmetricSetup<'f>;
+
+            fn instantiate(
+                setup: Self::Setup<'_>,
+                _: &xla_ffi::Context<'_>,
+            ) -> xla_ffi::Result<Self::State> {
+                setup.analysis()
+            }
+        }
+    )*};
+}
+pub(crate) use symmetric;
+
+/// An op whose calls keep their pattern of any shape.
+macro_rules! rectangular {
+    ($($op:ty)*) => {$(
+        impl xla_ffi::Stateful<xla_ffi::Host> for $op {
+            type State = std::sync::Arc<::sparse::Columns>;
+            type Setup<'f> = $crate::sparse::state::ColumnsSetup<'f>;
+
+            fn instantiate(
+                setup: Self::Setup<'_>,
+                _: &xla_ffi::Context<'_>,
+            ) -> xla_ffi::Result<Self::State> {
+                setup.columns()
+            }
+        }
+    )*};
+}
+pub(crate) use rectangular;
+
+impl SymmetricSetup<'_> {
+    pub fn analysis(&self) -> Result<Arc<Analysis>> {
+        analysis(*self.n, &self.colptr, &self.rowind)
+    }
+}
+
+impl ColumnsSetup<'_> {
+    pub fn columns(&self) -> Result<Arc<Columns>> {
+        columns(*self.nrow, *self.ncol, &self.colptr, &self.rowind)
+    }
+}
+
+/// Calls `f` with every item, on XLA's threads if there are several.
+///
+/// # Errors
+/// The first one of `f`'s; items may be left out then.
+pub fn for_each<I>(
+    context: &Context<'_>,
+    items: I,
+    f: impl Fn(I::Item) -> Result<(), TryReserveError> + Sync,
+) -> Result<()>
+where
+    I: ExactSizeIterator + Send,
+    I::Item: Send,
+{
+    let failure = Mutex::new(Ok(()));
+    context.parallel_for_each(items, |item| {
+        if let Err(error) = f(item) {
+            *failure.lock().unwrap_or_else(PoisonError::into_inner) = Err(no_memory(error));
+        }
+    });
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
