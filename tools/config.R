@@ -5,7 +5,8 @@
 #   inside the build folder and removed afterwards. NOT_CRAN=true turns this off.
 # - developer's: no archive. cargo's own settings, and a target folder that is kept.
 #
-# Environment: XLAFFI_DEBUG=1 gives an unoptimised build with debug info.
+# Environment: XLAFFI_DEBUG=1 gives an unoptimised build with debug info; XLAFFI_WITH_TESTS=1 one of the crates as
+# `cargo test` compiles them for its own tests, together with those, so that both share what is compiled.
 
 windows <- .Platform$OS.type == "windows"
 mac <- Sys.info()[["sysname"]] == "Darwin"
@@ -62,6 +63,7 @@ link_flags <- function(debug, sealed) {
 
 sealed <- file.exists("src/rust/vendor.tar.xz") && Sys.getenv("NOT_CRAN") != "true"
 debug <- flag("XLAFFI_DEBUG")
+with_tests <- !sealed && flag("XLAFFI_WITH_TESTS")
 target_dir <- if (sealed) "" else Sys.getenv("CARGO_TARGET_DIR")
 
 values <- c(
@@ -71,10 +73,10 @@ values <- c(
   } else {
     "x86_64-pc-windows-gnu"
   },
-  PROFILE_DIR = if (debug) "debug" else "release",
+  PROFILE_DIR = if (debug || with_tests) "debug" else "release",
   SEALED = if (sealed) "yes" else "no",
   CARGO_FLAGS = paste(c(
-    if (!debug) "--release",
+    if (with_tests) "--workspace --tests" else if (!debug) "--release",
     if (sealed) "-j 2 --offline --locked"
   ), collapse = " "),
   LINK_FLAGS = link_flags(debug, sealed),

@@ -70,12 +70,11 @@ for module in kepler layers permutation print print_tensor special table; do
   not_lapack+=(--skip "$module::")
 done
 
-# The tests of all crates, then the package: while the first ones run it is built.
-crates=(--manifest-path src/rust/Cargo.toml --workspace --exclude xlaffi)
+# The tests of all crates, then the package, which shares what they compiled: while the first ones run it is built.
 echo "== compiling"
-cargo test --no-run "${crates[@]}"
+cargo test --no-run --tests --workspace --manifest-path src/rust/Cargo.toml
 {
-  tools/install.sh .lib --no-docs
+  tools/install.sh --tests .lib --no-docs
   echo $? > "$work/installed"
 } > "$work/install" 2>&1 &
 
@@ -89,7 +88,7 @@ if [ -z "$all" ]; then
   repeats=(--skip svd::decomposes::f32)
   repeats+=(--skip small::ratios::lu_of_every_kind::c --skip small::ratios::qr_of_every_kind::c)
 fi
-XLAFFI_LAPACK=r cargo_test "cargo test" "${kinds[@]}" --workspace --exclude xlaffi -- --skip nvrtc_takes \
+XLAFFI_LAPACK=r cargo_test "cargo test" "${kinds[@]}" --workspace -- --skip nvrtc_takes \
   "${repeats[@]}"
 if [ -n "$all" ]; then
   XLAFFI_LAPACK=$("$XLAFFI_PYTHON" -c 'import scipy_openblas32 as openblas, os

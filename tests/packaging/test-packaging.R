@@ -102,6 +102,16 @@ test_that("XLAFFI_DEBUG keeps the debug info", {
   expect_false(any(grepl("-Wl,-S", makevars(dir), fixed = TRUE)))
 })
 
+test_that("XLAFFI_WITH_TESTS builds the crates as for their tests, and no tarball so", {
+  dir <- configure_copy()
+  configure(dir, c(XLAFFI_WITH_TESTS = "1"))
+  expect_match(makevars(dir), "^LIBDIR = .*/debug$", all = FALSE)
+  expect_match(makevars(dir), "cargo build --lib --workspace --tests --", fixed = TRUE, all = FALSE)
+  file.create(file.path(dir, "src", "rust", "vendor.tar.xz"))
+  configure(dir, c(XLAFFI_WITH_TESTS = "1"))
+  expect_match(makevars(dir), "--release -j 2 --offline --locked", fixed = TRUE, all = FALSE)
+})
+
 test_that("configure stops where Rust is too old, and tells the minimum and how to get it", {
   dir <- configure_copy()
   path <- paste(fake_rust("1.63.0"), Sys.getenv("PATH"), sep = ":")

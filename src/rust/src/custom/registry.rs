@@ -26,6 +26,16 @@ use crate::r::value::{named, IntoSexp, Value};
 use crate::runtime::attend::serve_in_plugin;
 use crate::runtime::serve::serve_waiting;
 
+/// A routine of LAPACK and one of BLAS in what R is linked to, which the package's link line has.
+#[cfg(unix)]
+fn linked_lapack() -> [*mut c_void; 2] {
+    extern "C" {
+        fn dgetrf_();
+        fn dtrsm_();
+    }
+    [dgetrf_ as *mut c_void, dtrsm_ as *mut c_void]
+}
+
 /// Handlers that were withdrawn, and calls of them that still run.
 struct WithdrawnObject(Withdrawn);
 
@@ -35,6 +45,8 @@ routines! {
     // Registers our ops and takes charge of what they print. Called when the package is loaded.
     fn start() {
         lapack::look_in(pjrt_jaxlib::packages);
+        #[cfg(unix)]
+        lapack::linked_to(linked_lapack);
         pjrt_jaxlib::mesh::compare_code_by(code_of);
         take_charge();
         serve_in_plugin();

@@ -17,7 +17,7 @@ mod workspace;
 
 pub use error::{Error, Refused, Result, VARIABLE};
 pub use int::Int;
-pub use library::{look_in, report, About, Sites, Turn, Work, SINGLE};
+pub use library::{linked_to, look_in, report, About, Linked, Sites, Turn, Work, SINGLE};
 pub use padded::Padded;
 pub use refusal::refuse_negative;
 pub use stack::with_stack;

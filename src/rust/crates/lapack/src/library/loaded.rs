@@ -5,6 +5,17 @@ use crate::int::{Address, Int};
 use libloading::Library;
 use std::ffi::{c_char, c_int, c_void, CStr};
 use std::path::Path;
+use std::sync::OnceLock;
+
+/// Tells the addresses of a routine of LAPACK and of one of BLAS, in the libraries that a program is linked to.
+pub type Linked = fn() -> [*mut c_void; 2];
+
+static LINKED: OnceLock<Linked> = OnceLock::new();
+
+/// Has the libraries that have the addresses `linked` used in R's place. What is said first stands.
+pub fn linked_to(linked: Linked) {
+    LINKED.get_or_init(|| linked);
+}
 
 /// Libraries in the process, which stay for good.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +34,7 @@ impl Loaded {
 
     /// What R's link line gave us; nothing without R.
     pub(super) fn linked() -> Option<Self> {
-        let libraries = system::linked();
+        let libraries = system::linked(LINKED.get().copied());
         (!libraries.is_empty()).then(|| Loaded::of(libraries))
     }
 
@@ -90,7 +101,7 @@ impl Loaded {
 
 #[cfg(unix)]
 mod system {
-    use super::{Address, Library, Path};
+    use super::{Address, Library, Linked, Path};
     use libloading::os::unix::{Library as Unix, RTLD_LOCAL, RTLD_NOW};
     use std::ffi::CStr;
 
@@ -137,16 +148,10 @@ mod system {
         Some(file.to_string_lossy().into_owned())
     }
 
-    #[cfg(feature = "r")]
-    pub(super) fn linked() -> Vec<Library> {
-        extern "C" {
-            fn dgetrf_();
-            fn dtrsm_();
-        }
-        let symbols: [unsafe extern "C" fn(); 2] = [dgetrf_, dtrsm_];
-        let mut files: Vec<String> = symbols
-            .into_iter()
-            .filter_map(|symbol| file_of(Address::new(symbol as *mut _)?))
+    pub(super) fn linked(linked: Option<Linked>) -> Vec<Library> {
+        let addresses = linked.map(|linked| linked()).into_iter().flatten();
+        let mut files: Vec<String> = addresses
+            .filter_map(|address| file_of(Address::new(address)?))
             .collect();
         files.dedup();
         let loaded = files.iter().filter_map(|file| {
@@ -155,16 +160,11 @@ mod system {
         });
         loaded.map(Library::from).collect()
     }
-
-    #[cfg(not(feature = "r"))]
-    pub(super) fn linked() -> Vec<Library> {
-        Vec::new()
-    }
 }
 
 #[cfg(windows)]
 mod system {
-    use super::{Address, Library, Path};
+    use super::{Address, Library, Linked, Path};
     use libloading::os::windows::{Library as Windows, LOAD_WITH_ALTERED_SEARCH_PATH};
 
     pub(super) fn open(file: &Path) -> Result<Library, libloading::Error> {
@@ -184,7 +184,7 @@ mod system {
     }
 
     /// R's, under the names that they have in every R.
-    pub(super) fn linked() -> Vec<Library> {
+    pub(super) fn linked(_: Option<Linked>) -> Vec<Library> {
         let names = ["Rlapack.dll", "Rblas.dll"];
         let loaded = names
             .iter()

@@ -21,6 +21,7 @@ use table::Library;
 use threads::Control;
 
 pub use candidates::{look_in, Sites};
+pub use loaded::{linked_to, Linked};
 pub use table::About;
 pub use threads::{Turn, Work};
 
