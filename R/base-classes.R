@@ -17,6 +17,9 @@ setClass("xlaffi_sharded", contains = "xlaffi_typed", slots = c(
   shards = "list", mesh = "ANY", spec = "list", key = "character"
 ))
 
+# A sparse matrix in a program: `values` at the entries of `pattern`; see sparse-pattern.R.
+setClass("xlaffi_sparse", slots = c(values = "xlaffi_value", pattern = "environment"))
+
 # What new_type() and its kin fill in: new() takes ten times as long.
 blank_type <- new("xlaffi_type")
 
@@ -52,3 +55,5 @@ str.xlaffi_typed <- function(object, ...) cat("", format(object), "\n")
 is_value <- function(x) isS4(x) && inherits(x, "xlaffi_value")
 
 is_sharded <- function(x) isS4(x) && inherits(x, "xlaffi_sharded")
+
+is_sparse <- function(x) isS4(x) && inherits(x, "xlaffi_sparse")

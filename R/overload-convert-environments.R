@@ -115,6 +115,7 @@ new_patch <- function(name, entry, value, home) {
   mask <- eval(bquote(function(...) UseMethod(.(name), .(chooses)(...)), splice = FALSE), home)
   methods <- home[[".__S3MethodsTable__."]]
   methods[[paste0(name, ".xlaffi_value")]] <- entry$f
+  methods[[paste0(name, ".xlaffi_sparse")]] <- sparse_method(name, entry$f)
   methods[[paste0(name, ".R")]] <- if (is.primitive(value)) primitive_method(name, value) else value
   if (isTRUE(entry$first)) {
     methods[[paste0(name, ".xlaffi_later")]] <- function(x, ...) value(as_value(x, "x", call = method_call(name)), ...)
@@ -148,12 +149,17 @@ for_values <- structure(0L, class = "xlaffi_value")
 
 for_r <- structure(0L, class = "R")
 
+for_sparse <- structure(0L, class = "xlaffi_sparse")
+
 for_later <- structure(0L, class = "xlaffi_later")
 
 dispatched <- function(on_value) if (on_value) for_values else for_r
 
 given_anywhere <- function(...) {
   for (part in given_arguments(...)) {
+    if (is_sparse(part)) {
+      return(for_sparse)
+    }
     if (is_value(part) || (is_branch(part) && any(vapply(part, is_value, NA)))) {
       return(for_values)
     }
@@ -163,6 +169,9 @@ given_anywhere <- function(...) {
 
 directly_given <- function(...) {
   for (part in given_arguments(...)) {
+    if (is_sparse(part)) {
+      return(for_sparse)
+    }
     if (is_value(part) || (inherits(part, "formula") && is_of_values(part))) {
       return(for_values)
     }
@@ -192,6 +201,9 @@ has_users_method <- function(generic, arguments, caller) {
 by_first <- function(x, ...) {
   if (missing(x) || is_value(x)) {
     return(for_values)
+  }
+  if (is_sparse(x)) {
+    return(for_sparse)
   }
   for (part in given_arguments(...)) {
     if (is_value(part)) {
@@ -267,6 +279,6 @@ patch_choices[c("lm", "glm", "nls", "aov", "model.frame", "xtabs")] <- list(func
 # Objects have methods that may take their indices unevaluated.
 index_choice <- function(x, ...) {
   if (is.environment(x) && ...length() && is.character(..1)) note_names(..1, x, inherits = FALSE)
-  if (is_value(x)) for_values else if (is.object(x)) for_r else given_anywhere(x, ...)
+  if (is_value(x)) for_values else if (is_sparse(x)) for_sparse else if (is.object(x)) for_r else given_anywhere(x, ...)
 }
 patch_choices[c("[", "[[", "[<-", "[[<-")] <- list(index_choice)

@@ -2,6 +2,9 @@
 
 overload_diag <- function(x = 1, nrow, ncol, names = TRUE) {
   call <- method_call("diag")
+  if (is_sparse(x)) {
+    return(sparse_diagonal(x))
+  }
   x <- as_value(x, "x", call = call)
   if (length(x@shape) == 2L) {
     if (!missing(nrow) || !missing(ncol)) {

@@ -47,7 +47,16 @@ setMethod("%*%", c("ANY", "xlaffi_value"), function(x, y) matrix_product(x, y, s
 #' @export
 setMethod("%*%", c("xlaffi_value", "xlaffi_value"), function(x, y) matrix_product(x, y, sys.call()))
 
+for (other in c("ANY", "xlaffi_value", "xlaffi_sparse")) {
+  setMethod("%*%", c("xlaffi_sparse", other), function(x, y) matrix_product(x, y, sys.call()))
+  setMethod("%*%", c(other, "xlaffi_sparse"), function(x, y) matrix_product(x, y, sys.call()))
+}
+rm(other)
+
 matrix_product <- function(x, y, call) {
+  if (is_sparse(x) || is_sparse(y)) {
+    return(sparse_matrix_product(x, y, call))
+  }
   both <- same_dtype(x, y, "`%*%`", call = call)
   # R multiplies integers as doubles.
   x <- as_doubles(both[[1L]])
@@ -81,6 +90,9 @@ one_axis <- function(x, row) reshaped(x, if (row) c(1L, length(x)) else c(length
 solve.xlaffi_value <- function(a, b, ...) {
   call <- method_call("solve")
   check_dots_empty(..., call = call)
+  if (is_sparse(a)) {
+    return(sparse_equations(a, if (!missing(b)) b, call))
+  }
   parts <- if (missing(b)) list(a = a) else list(a = a, b = b)
   both <- lapply(common(parts, "solve()", names(parts), call), as_doubles)
   check_kind(both[[1L]], "a floating-point or complex number", "solve()", "a", call)
@@ -101,6 +113,9 @@ chol.xlaffi_value <- function(x, ...) {
 determinant.xlaffi_value <- function(x, logarithm = TRUE, ...) {
   check_dots_empty(...)
   check_flag(logarithm, "logarithm")
+  if (is_sparse(x)) {
+    return(sparse_determinant(x, logarithm, environment()))
+  }
   x <- as_doubles(x)
   check_kind(x, "a floating-point number", "determinant()", "x", environment())
   x <- check_matrices(x, "x", NULL, square = TRUE)

@@ -14,6 +14,11 @@ cross_matrices <- function(x, y, right) {
 }
 
 cross_product <- function(x, y, right, shown, call) {
+  if (is_sparse(x) || is_sparse(y)) {
+    y <- if (is.null(y)) x else y
+    turned <- function(x) if (is_sparse(x)) t(x) else hlo_t(as_column_matrix(x))
+    return(if (right) sparse_matrix_product(x, turned(y), call) else sparse_matrix_product(turned(x), y, call))
+  }
   both <- if (is.null(y)) list(x, x) else list(x, y)
   both <- lapply(common(both, shown, c("x", "y"), call), as_doubles)
   check_kind(both[[1L]], "a number", shown, "x", call)
@@ -186,9 +191,11 @@ overload("det", "base",
   f = function(x, ...) {
     call <- method_call("det")
     check_dots_empty(..., call = call)
-    x <- as_doubles(as_value(x, "x", call = call))
-    check_kind(x, "a floating-point number", "det()", "x", call)
-    check_square(x, "x", "det()", call)
+    if (!is_sparse(x)) {
+      x <- as_doubles(as_value(x, "x", call = call))
+      check_kind(x, "a floating-point number", "det()", "x", call)
+      check_square(x, "x", "det()", call)
+    }
     found <- determinant(x)
     found$sign * exp(found$modulus)
   }, topic = "Linear algebra", dtypes = "real matrices", derivative = "yes, of matrices that are not singular"

@@ -24,6 +24,9 @@ margin_overload <- function(name, rows, mean) {
   overload(name, "base",
     f = function(x, na.rm = FALSE, dims = 1L) {
       call <- method_call(name)
+      if (is_sparse(x)) {
+        return(sparse_sums(x, rows) / (if (mean) dim(x)[[if (rows) 2L else 1L]] else 1))
+      }
       margin(x, na.rm, dims, rows, mean, paste0(name, "()"), call)
     }, topic = "Summaries", dtypes = "all numbers"
   )

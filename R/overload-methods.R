@@ -91,7 +91,7 @@ register_refused_sharded <- function() {
     registerS3method(group, "xlaffi_sharded", function(...) refuse_sharded(.Generic, sys.call()), envir = baseenv())
   }
   # Where both operands have a method R takes it only if it is the same.
-  for (class in c("xlaffi_value", "xlaffi_sharded")) {
+  for (class in c("xlaffi_value", "xlaffi_sharded", "xlaffi_sparse")) {
     registerS3method("Ops", class, Ops.xlaffi_value, envir = baseenv())
   }
 }

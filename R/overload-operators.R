@@ -5,6 +5,9 @@ arithmetic <- c("+" = "add", "-" = "subtract", "*" = "multiply", "/" = "divide",
 
 #' @export
 Ops.xlaffi_value <- function(e1, e2) {
+  if (is_sparse(e1) || (!missing(e2) && is_sparse(e2))) {
+    return(sparse_operator(.Generic, e1, if (!missing(e2)) e2, method_call(.Generic)))
+  }
   plain <- if (!missing(e2)) plain_operation(.Generic, e1, e2)
   if (!is.null(plain)) {
     return(plain)

@@ -3,6 +3,7 @@
   register_refused()
   register_overloads()
   register_refused_sharded()
+  register_sparse()
   .Call(wrap__start)
   note_library()
   check(.Call(wrap__callback_open, quote(serve_callback), topenv()))

@@ -3,7 +3,7 @@
 #
 #   Rscript tools/collate.R
 layers <- c(
-  "base", "host", "shard", "trace", "ad", "batch", "prim", "jit", "linalg", "special", "dist", "random", "overload",
+  "base", "host", "shard", "trace", "ad", "batch", "prim", "jit", "linalg", "sparse", "special", "dist", "random", "overload",
   "op", "interop"
 )
 files <- list.files("R", "[.]R$")

@@ -1,0 +1,105 @@
+# The Cholesky factor of a sparse matrix A, a buffer that handlers read (see the crate `sparse`), and what is computed
+# with it: solutions, the logarithm of the determinant, and the inverse at the entries of A. Derivatives never go through
+# the factor: what is computed with it has rules in terms of A, of which it is another form.
+#
+# With W for what counts each entry off the diagonal twice, log det(A + D) changes by sum(W * D * inverse of A), and the
+# k-th derivative of the inverse in directions D1, ..., Dk is a form symmetric in these and in what it is multiplied with
+# (differentiate the inverse: the inverse changes by -inverse D inverse). So one handler gives the derivatives of every
+# order, and their transposes.
+
+# `a` are values (..., nnz).
+sparse_factor <- function(pattern, a) {
+  op <- pattern_op(pattern, "sparse Cholesky factor", "factor", function(a) {
+    length <- pattern_analysis(pattern)$factor_length
+    pattern_call(pattern, "sparse_cholesky", list(a),
+      list(factor = resized_type(a, 1L, length), info = resized_type(a, 1L, integer(), "i32")), FALSE, FALSE
+    )
+  }, jvp = function(primals, results, tangents) list(factor = NULL, info = NULL))
+  op(a)$factor
+}
+
+# A X = B for B (..., n, k)
+sparse_solve <- function(pattern, a, factor, b) {
+  op <- pattern_op(pattern, "solve", "solve", function(a, factor, b) {
+    pattern_call(pattern, "sparse_solve", list(factor, b), type_of(b), c(FALSE, TRUE), TRUE)
+  }, jvp = function(primals, results, tangents) {
+    change <- tangents$b
+    if (!is.null(tangents$a)) {
+      pull <- symmetric_product(pattern, tangents$a, results)
+      change <- if (is.null(change)) -pull else change - pull
+    }
+    sparse_solve(pattern, primals$a, primals$factor, change)
+  }, transpose = function(primals, cotangents) {
+    list(a = NULL, factor = NULL, b = sparse_solve(pattern, primals$a, primals$factor, cotangents))
+  })
+  op(a, factor, b)
+}
+
+symmetric_product <- function(pattern, a, x) {
+  whole <- as_general(new_sparse(a, pattern))
+  sparse_product(whole@pattern, whole@values, x)
+}
+
+# The logarithm of the determinant, (...)
+sparse_logdet <- function(pattern, a, factor) {
+  op <- pattern_op(pattern, "determinant", "logdet", function(a, factor) {
+    last <- rank_of(factor)
+    on_diagonal <- taken(factor, pattern_analysis(pattern)$diagonal + 1L, last)
+    hlo_sum(log(on_diagonal), last) * 2
+  }, jvp = function(primals, results, tangents) {
+    inverse <- sparse_inverse(pattern, primals$a, primals$factor)
+    hlo_sum(weighted(pattern, inverse) * tangents$a, rank_of(tangents$a))
+  })
+  op(a, factor)
+}
+
+weighted <- function(pattern, x) {
+  weights <- constant(pattern_weights(pattern), x@dtype, length(pattern$i), "weights")
+  x * hlo_broadcast(weights, x@shape, rank_of(x))
+}
+
+# The inverse at the entries of A, (..., nnz)
+sparse_inverse <- function(pattern, a, factor) {
+  op <- pattern_op(pattern, "sparse inverse", "inverse", function(a, factor) {
+    pattern_call(pattern, "sparse_inverse", list(factor), type_of(a), FALSE, FALSE)
+  }, jvp = function(primals, results, tangents) inverse_derivative(pattern, list(primals$a, tangents$a)))
+  op(a, factor)
+}
+
+highest_order <- 4L
+
+# `arguments` are the values of A and of the directions.
+inverse_derivative <- function(pattern, arguments) {
+  count <- length(arguments) - 1L
+  if (count > highest_order) {
+    abort(
+      sprintf("the inverse of a sparse matrix has derivatives up to order %d here, not %d", highest_order, count),
+      "UNIMPLEMENTED", op = "determinant", call = NULL
+    )
+  }
+  call <- function(...) {
+    pattern_call(pattern, "sparse_inverse_derivative", list(...), type_of(..1), rep(FALSE, ...length()), FALSE)
+  }
+  names <- c("a", paste0("d", seq_len(count)))
+  formals <- stats::setNames(rep(list(quote(expr = )), length(names)), names)
+  passing <- as.call(c(quote(call), lapply(names, as.name)))
+  named <- as.function(c(formals, passing), environment())
+  op <- pattern_op(pattern, "sparse inverse", paste("derivative", count), named,
+    jvp = function(primals, results, tangents) {
+      changed <- which(!vapply(tangents, is.null, NA))
+      parts <- lapply(changed, function(k) {
+        directions <- if (k == 1L) c(primals, tangents[1L]) else replace(primals, k, tangents[k])
+        inverse_derivative(pattern, unname(directions))
+      })
+      do.call(hlo_add, parts)
+    },
+    transpose = function(primals, cotangents) {
+      linear <- which(vapply(primals, is.null, NA))
+      weights <- constant(1 / pattern_weights(pattern), cotangents@dtype, length(pattern$i), "weights")
+      one <- cotangents * hlo_broadcast(weights, cotangents@shape, rank_of(cotangents))
+      share <- weighted(pattern, inverse_derivative(pattern, unname(replace(primals, linear, list(one)))))
+      replace(replace(primals, seq_along(primals), list(NULL)), linear, list(share))
+    }
+  )
+  do.call(op, arguments)
+}

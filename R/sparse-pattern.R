@@ -1,0 +1,137 @@
+# Where a sparse matrix has entries: known while a program is written, and an attribute of the handlers that work with
+# it. A pattern has `nrow` and `ncol`, `p`, where each column begins, and `i`, the row of each entry, ascending in a
+# column; all count from 0. Of a `symmetric` one only the lower triangle counts. `made` keeps what is found out about it:
+# ops, the text of its attributes, the analysis of its factor.
+
+new_pattern <- function(nrow, ncol, i, j, symmetric) {
+  pattern <- new.env(parent = emptyenv())
+  pattern$nrow <- as.integer(nrow)
+  pattern$ncol <- as.integer(ncol)
+  pattern$p <- c(0L, cumsum(tabulate(j + 1L, ncol)))
+  pattern$i <- as.integer(i)
+  pattern$symmetric <- symmetric
+  pattern$made <- new.env(parent = emptyenv())
+  pattern
+}
+
+pattern_fact <- function(pattern, name, find) {
+  found <- pattern$made[[name]]
+  if (is.null(found)) {
+    found <- find()
+    pattern$made[[name]] <- found
+  }
+  found
+}
+
+# The column of each entry
+pattern_columns <- function(pattern) {
+  pattern_fact(pattern, "columns", function() rep(seq_len(pattern$ncol) - 1L, diff(pattern$p)))
+}
+
+# A number for each place of a matrix, in R's order
+pattern_keys <- function(pattern) pattern$i + as.double(pattern$nrow) * pattern_columns(pattern)
+
+same_pattern <- function(a, b) {
+  identical(a, b) || (
+    a$nrow == b$nrow && a$symmetric == b$symmetric && identical(a$p, b$p) && identical(a$i, b$i)
+  )
+}
+
+# What handlers of symmetric matrices, and those of products, are told of a pattern. The texts of long patterns take a
+# while to write.
+pattern_attributes <- function(pattern, square) {
+  written <- pattern_fact(pattern, "attributes", function() {
+    array <- function(numbers) structure(list(text = typed_text(numbers, "i32", TRUE)), class = "xlaffi_attribute")
+    list(colptr = array(pattern$p), rowind = array(pattern$i))
+  })
+  size <- if (square) {
+    list(n = raw_attribute(pattern$nrow, "i64"))
+  } else {
+    list(nrow = raw_attribute(pattern$nrow, "i64"), ncol = raw_attribute(pattern$ncol, "i64"))
+  }
+  c(size, written)
+}
+
+# The order of elimination of a symmetric pattern and what follows from it; see the crate `sparse`.
+pattern_analysis <- function(pattern) {
+  pattern_fact(pattern, "analysis", function() {
+    check(sparse_analyse(pattern$nrow, pattern$p, pattern$i))
+  })
+}
+
+# How often each stored entry stands in the whole matrix
+pattern_weights <- function(pattern) {
+  if (pattern$symmetric) ifelse(pattern$i == pattern_columns(pattern), 1, 2) else rep(1, length(pattern$i))
+}
+
+# A matrix of `values` at rows `i` and columns `j`, which count from 0 and come in any order; where several fall on one
+# place they are summed.
+sparse_from <- function(i, j, values, nrow, ncol, symmetric = FALSE) {
+  ordered <- order(j, i)
+  i <- i[ordered]
+  j <- j[ordered]
+  first <- !(duplicated(i + as.double(nrow) * j))
+  pattern <- new_pattern(nrow, ncol, i[first], j[first], symmetric)
+  if (all(first)) {
+    if (is.unsorted(ordered)) values <- taken(values, ordered, 1L)
+  } else {
+    at <- integer(length(i))
+    at[ordered] <- cumsum(first) - 1L
+    zeros <- filled(0, new_type(values@dtype, sum(first)))
+    values <- scattered("add", zeros, constant(at, "i32", length(at), "index"), values, 1L)
+  }
+  new_sparse(values, pattern)
+}
+
+new_sparse <- function(values, pattern) methods::new("xlaffi_sparse", values = values, pattern = pattern)
+
+# The same matrix with both triangles stored
+as_general <- function(x) {
+  pattern <- x@pattern
+  if (!pattern$symmetric) {
+    return(x)
+  }
+  map <- pattern_fact(pattern, "general", function() {
+    j <- pattern_columns(pattern)
+    below <- which(pattern$i != j)
+    rows <- c(pattern$i, j[below])
+    columns <- c(j, pattern$i[below])
+    ordered <- order(columns, rows)
+    list(
+      at = c(seq_along(j), below)[ordered],
+      pattern = new_pattern(pattern$nrow, pattern$ncol, rows[ordered], columns[ordered], FALSE)
+    )
+  })
+  new_sparse(taken(x@values, map$at, 1L), map$pattern)
+}
+
+# An op on the values of matrices of one pattern, made once for it. A batch of its arguments is one of more axes.
+pattern_op <- function(pattern, name, key, call, jvp, transpose = NULL) {
+  pattern_fact(pattern, paste("op", key), function() {
+    vmap <- function(arguments, axes, size) {
+      do.call(call, Map(function(argument, axis) {
+        in_front(argument, !is.null(axis), size)
+      }, arguments, axes))
+    }
+    ffi_op(call, jvp, vmap, transpose, name = name)
+  })
+}
+
+# A call of a handler. `matrices` says which operands, and `given` whether the first result, are column-major matrices.
+pattern_call <- function(pattern, target, operands, results, matrices, given, attributes = list(), square = TRUE) {
+  if (!on_cpu()) {
+    abort(sprintf("%s: sparse matrices are for the CPU; there is no handler for %s", target, default_platform()),
+      "UNIMPLEMENTED", op = target, call = NULL
+    )
+  }
+  layouts <- function(columns, count) lapply(seq_len(count), function(k) if (k %in% columns) "column")
+  hlo_custom_call(private_target(target), operands, results, c(attributes, pattern_attributes(pattern, square)),
+    operand_layouts = layouts(which(matrices), length(operands)),
+    result_layouts = layouts(if (given) 1L, length(tree_leaves(results)))
+  )
+}
+
+# The type of `x` without its last `less` axes, and with others behind
+resized_type <- function(x, less, dims, dtype = x@dtype) {
+  new_type(dtype, c(x@shape[seq_len(rank_of(x) - less)], as.integer(dims)))
+}

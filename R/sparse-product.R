@@ -1,0 +1,69 @@
+# Products of a sparse matrix with dense ones, and a product of dense ones at the entries of a pattern. Each is the
+# other's derivative.
+
+# A X, or t(A) X, for `values` (..., nnz) of A and X (..., rows, k)
+sparse_product <- function(pattern, values, x, transpose = FALSE) {
+  product_op(pattern, transpose)(values, x)
+}
+
+product_op <- function(pattern, transpose) {
+  call <- function(values, x) {
+    rows <- if (transpose) pattern$ncol else pattern$nrow
+    pattern_call(pattern, "sparse_matmul", list(values, x), resized_type(x, 2L, c(rows, x@shape[[rank_of(x)]])),
+      c(FALSE, TRUE), TRUE, list(transpose = transpose),
+      square = FALSE
+    )
+  }
+  pattern_op(pattern, "%*%", paste("product", transpose), call,
+    jvp = function(primals, results, tangents) {
+      hlo_add(
+        if (!is.null(tangents$values)) sparse_product(pattern, tangents$values, primals$x, transpose),
+        if (!is.null(tangents$x)) sparse_product(pattern, primals$values, tangents$x, transpose)
+      )
+    },
+    transpose = function(primals, cotangents) {
+      if (is.null(primals$x)) {
+        return(list(values = NULL, x = sparse_product(pattern, primals$values, cotangents, !transpose)))
+      }
+      both <- if (transpose) list(primals$x, cotangents) else list(cotangents, primals$x)
+      list(values = sampled_product(pattern, both[[1L]], both[[2L]]), x = NULL)
+    }
+  )
+}
+
+# U t(V) at the entries of the pattern
+sampled_product <- function(pattern, u, v) sampled_op(pattern)(u, v)
+
+sampled_op <- function(pattern) {
+  call <- function(u, v) {
+    pattern_call(pattern, "sparse_sampled_product", list(u, v), resized_type(u, 2L, length(pattern$i)), c(TRUE, TRUE),
+      FALSE,
+      square = FALSE
+    )
+  }
+  pattern_op(pattern, "sampled product", "sampled", call,
+    jvp = function(primals, results, tangents) {
+      hlo_add(
+        if (!is.null(tangents$u)) sampled_product(pattern, tangents$u, primals$v),
+        if (!is.null(tangents$v)) sampled_product(pattern, primals$u, tangents$v)
+      )
+    },
+    transpose = function(primals, cotangents) {
+      if (is.null(primals$u)) {
+        return(list(u = sparse_product(pattern, cotangents, primals$v), v = NULL))
+      }
+      list(u = NULL, v = sparse_product(pattern, cotangents, primals$u, TRUE))
+    }
+  )
+}
+
+# The product of two sparse matrices: which entries meet is known.
+sparse_sparse_product <- function(a, b) {
+  a <- as_general(a)
+  b <- as_general(b)
+  counts <- diff(a@pattern$p)[b@pattern$i + 1L]
+  in_b <- rep(seq_along(b@pattern$i), counts)
+  in_a <- sequence(counts, a@pattern$p[b@pattern$i + 1L] + 1L)
+  values <- taken(a@values, in_a, 1L) * taken(b@values, in_b, 1L)
+  sparse_from(a@pattern$i[in_a], pattern_columns(b@pattern)[in_b], values, a@pattern$nrow, b@pattern$ncol)
+}

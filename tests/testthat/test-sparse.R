@@ -1,0 +1,164 @@
+# A symmetric positive definite pattern: a grid of 4 x 3 points and one entry far off
+grid <- function() {
+  at <- matrix(1:12, 4)
+  i <- c(at[-1, ], at[, -1], 12L)
+  j <- c(at[-4, ], at[, -3], 1L)
+  list(i = c(1:12, i), j = c(1:12, j), off = length(i))
+}
+
+lower <- grid()
+entries <- c(6 + sin(1:12), cos(seq_len(lower$off)))
+
+# The whole matrix of entries of a lower triangle, in R
+whole <- function(x) {
+  a <- matrix(0, 12, 12)
+  a[cbind(lower$i, lower$j)] <- x
+  a[cbind(lower$j, lower$i)] <- x
+  a
+}
+
+rect <- list(i = c(1, 3, 2, 3, 5, 1), j = c(1, 1, 2, 4, 4, 3), dims = c(5, 4))
+numbers <- c(2, -1, 3, 0.5, 4, 1.5)
+
+whole_rect <- function(x) {
+  a <- matrix(0, 5, 4)
+  a[cbind(rect$i, rect$j)] <- x
+  a
+}
+
+test_that("sparse matrices compute as dense ones do", {
+  b <- matrix(sin(1:24), 12)
+  f <- function(x, b) {
+    a <- hlo_sparse(x, lower$i, lower$j, symmetric = TRUE)
+    found <- determinant(a)
+    list(
+      a = as.matrix(a), product = a %*% b, left = t(b) %*% a, one = a %*% b[, 1], x = solve(a, b), v = solve(a, b[, 2]),
+      logdet = found$modulus, sign = found$sign, det = det(a), diag = diag(a), rows = rowSums(a), means = colMeans(a),
+      cross = as.matrix(crossprod(a)), twice = as.matrix(a + 2 * a - a / 4), squares = as.matrix(a * a),
+      inverse = hlo_nonzeros(hlo_sparse_inverse(a)), scaled = as.matrix(a * b[, 1]), minus = as.matrix(-a)
+    )
+  }
+  a <- whole(entries)
+  inverse <- solve(a)
+  expected <- list(
+    a = a, product = a %*% b, left = t(b) %*% a, one = a %*% b[, 1], x = solve(a, b), v = solve(a, b[, 2]),
+    logdet = c(determinant(a)$modulus), sign = 1, det = det(a), diag = diag(a), rows = rowSums(a), means = colMeans(a),
+    cross = crossprod(a), twice = a + 2 * a - a / 4, squares = a * a,
+    inverse = inverse[lower.tri(a, TRUE) & a != 0], scaled = a * b[, 1], minus = -a
+  )
+  expect_equal(xla_jit(f)(entries, b), expected)
+  g <- function(x, y) {
+    a <- hlo_sparse(x, rect$i, rect$j, rect$dims)
+    s <- hlo_sparse(y, lower$i, lower$j, symmetric = TRUE)
+    u <- hlo_sparse(1, c(1, 3, 3, 5), c(1, 2, 2, 4), rect$dims)
+    list(
+      a = as.matrix(a), t = as.matrix(t(a)), cross = as.matrix(crossprod(a)), tcross = as.matrix(tcrossprod(a)),
+      union = as.matrix(a + u), common = as.matrix(a * u), vector = crossprod(a, 1:5), rows = rowSums(a),
+      columns = colSums(a), diag = diag(a), both = as.matrix(s + t(s) %*% s), dim = dim(a)
+    )
+  }
+  r <- whole_rect(numbers)
+  u <- matrix(0, 5, 4)
+  u[cbind(c(1, 3, 5), c(1, 2, 4))] <- c(1, 2, 1)
+  expect_equal(xla_jit(g)(numbers, entries), list(
+    a = r, t = t(r), cross = crossprod(r), tcross = tcrossprod(r), union = r + u, common = r * u,
+    vector = crossprod(r, 1:5), rows = rowSums(r), columns = colSums(r), diag = diag(r), both = a + t(a) %*% a,
+    dim = c(5L, 4L)
+  ))
+})
+
+test_that("matrices of the package Matrix come in", {
+  skip_if_not_installed("Matrix")
+  dense <- whole_rect(numbers)
+  square <- whole(entries)
+  upper <- square * upper.tri(square, TRUE)
+  shapes <- list(
+    methods::as(dense, "CsparseMatrix"), methods::as(dense, "TsparseMatrix"), methods::as(dense != 0, "CsparseMatrix"),
+    Matrix::forceSymmetric(methods::as(square, "CsparseMatrix"), "U"),
+    Matrix::forceSymmetric(methods::as(square, "TsparseMatrix"), "L"),
+    methods::as(methods::as(upper, "CsparseMatrix"), "triangularMatrix"), Matrix::Diagonal(3),
+    Matrix::Diagonal(3, 1:3)
+  )
+  for (m in shapes) {
+    f <- function(s) as.matrix(hlo_sparse(m) * s)
+    expect_equal(xla_jit(f)(2), unname(as.matrix(m) * 2))
+  }
+  s <- shapes[[4]]
+  b <- sin(1:12)
+  expect_equal(xla_jit(function(b) solve(hlo_sparse(s), b))(b), as.vector(Matrix::solve(s, b)))
+})
+
+test_that("derivatives of sparse matrices are those of dense ones, to the third order", {
+  dense_of <- function(x) as.matrix(hlo_sparse(x, lower$i, lower$j, symmetric = TRUE))
+  b <- matrix(cos(1:24), 12)
+  sparse <- function(x, b) {
+    a <- hlo_sparse(x, lower$i, lower$j, symmetric = TRUE)
+    solved <- solve(a, b)
+    determinant(a)$modulus + sum(solved^2) + sum(sin(a %*% solved[, 1])) + sum(hlo_nonzeros(hlo_sparse_inverse(a))^2)
+  }
+  ordered <- order(lower$j, lower$i)
+  dense <- function(x, b) {
+    a <- dense_of(x)
+    inverse <- solve(a)
+    solved <- inverse %*% b
+    stored <- inverse[cbind(lower$i, lower$j)[ordered, ]]
+    determinant(a)$modulus + sum(solved^2) + sum(sin(a %*% solved[, 1])) + sum(stored^2)
+  }
+  expect_equal(xla_jit(sparse)(entries, b), xla_jit(dense)(entries, b))
+  expect_equal(xla_grad(sparse)(entries, b), xla_grad(dense)(entries, b))
+  expect_equal(xla_hessian(sparse)(entries, b), xla_hessian(dense)(entries, b))
+  size <- length(entries)
+  along <- function(f) {
+    one <- function(x) sum(xla_grad(function(x) f(x, b))(x) * sin(seq_len(size)))
+    xla_grad(function(x) sum(xla_grad(one)(x) * cos(seq_len(size))))
+  }
+  expect_equal(along(sparse)(entries), along(dense)(entries))
+  # Batches share one analysis.
+  batch <- rbind(entries, entries * 1.1, entries * 0.9)
+  one <- function(x) sparse(x, b)
+  expect_equal(
+    xla_jit(function(x) xla_vmap(xla_grad(one))(x))(batch), t(apply(batch, 1, function(x) xla_grad(one)(x))),
+    ignore_attr = TRUE
+  )
+})
+
+test_that("products of rectangular matrices have derivatives of second order", {
+  x <- matrix(sin(1:8), 4)
+  f <- function(v, x) {
+    a <- hlo_sparse(v, rect$i, rect$j, rect$dims)
+    sum((a %*% x)^3) + sum((crossprod(a, a) * 2) %*% x^2) + sum(as.matrix(tcrossprod(a))^2)
+  }
+  g <- function(v, x) {
+    a <- as.matrix(hlo_sparse(v, rect$i, rect$j, rect$dims))
+    sum((a %*% x)^3) + sum((crossprod(a, a) * 2) %*% x^2) + sum(tcrossprod(a)^2)
+  }
+  expect_equal(xla_grad(f)(numbers, x), xla_grad(g)(numbers, x))
+  expect_equal(xla_hessian(f)(numbers, x), xla_hessian(g)(numbers, x))
+})
+
+test_that("a matrix that is not positive definite gives NaN", {
+  f <- function(x) {
+    a <- hlo_sparse(x, c(1, 2, 2), c(1, 1, 2), symmetric = TRUE)
+    list(determinant(a)$modulus, solve(a, c(1, 1)))
+  }
+  expect_equal(xla_jit(f)(c(1, 2, 1)), list(NaN, c(NaN, NaN)))
+  expect_equal(xla_jit(f)(c(1, NaN, 1)), list(NaN, c(NaN, NaN)))
+})
+
+test_that("what does not fit, or would be dense, is refused", {
+  a <- function(x, symmetric = TRUE) hlo_sparse(x, c(1, 2, 2), c(1, 1, 2), symmetric = symmetric)
+  said <- function(f) expect_snapshot(xla_jit(f)(c(2, 1, 3)), error = TRUE, cran = TRUE)
+  said(function(x) a(x) + 1)
+  said(function(x) exp(a(x)))
+  said(function(x) solve(a(x)))
+  said(function(x) solve(a(x, FALSE), x[1:2]))
+  said(function(x) a(x) %*% x)
+  said(function(x) a(x))
+  said(function(x) a(x) + hlo_sparse(x, 1:3, 1:3))
+  said(function(x) solve(a(x), x))
+  said(function(x) hlo_sparse(x, c(1, 2), c(1, 2)))
+  said(function(x) hlo_sparse(x, c(1, 2, 2), c(1, 2, 1), dims = c(2, 1)))
+  said(function(x) hlo_sparse(x, c(1, 2, 1), c(1, 1, 2), symmetric = TRUE))
+  said(function(x) hlo_sparse(matrix(1, 2, 2)))
+  said(function(x) median(a(x)))
+})
