@@ -52,6 +52,9 @@ overloads_elsewhere(c("hlo_logistic", "hlo_rsqrt"), "xlaffi",
   topic = "Mathematical functions", dtypes = "floating-point, complex"
 )
 overloads_elsewhere(c("hlo_dot", "hlo_matmul"), "xlaffi", topic = "Linear algebra", dtypes = "all numbers")
+overloads_elsewhere(c("hlo_sparse", "hlo_nonzeros", "hlo_sparse_inverse"), "xlaffi",
+  topic = "Linear algebra", dtypes = "f32, f64"
+)
 overloads_elsewhere("hlo_triangular_solve", "xlaffi", topic = "Linear algebra", dtypes = "floating-point, complex")
 overloads_elsewhere("hlo_complex", "xlaffi", topic = "Complex numbers and bits", dtypes = "f32, f64")
 overloads_elsewhere(c("hlo_real", "hlo_imag"), "xlaffi", topic = "Complex numbers and bits", dtypes = "complex")

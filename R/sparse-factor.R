@@ -1,10 +1,10 @@
 # The Cholesky factor of a sparse matrix A, a buffer that handlers read (see the crate `sparse`), and what is computed
-# with it: solutions, the logarithm of the determinant, and the inverse at the entries of A. Derivatives never go through
-# the factor: what is computed with it has rules in terms of A, of which it is another form.
+# with it: solutions, the logarithm of the determinant, and the inverse at the entries of A. Derivatives never go
+# through the factor: what is computed with it has rules in terms of A, of which it is another form.
 #
-# With W for what counts each entry off the diagonal twice, log det(A + D) changes by sum(W * D * inverse of A), and the
-# k-th derivative of the inverse in directions D1, ..., Dk is a form symmetric in these and in what it is multiplied with
-# (differentiate the inverse: the inverse changes by -inverse D inverse). So one handler gives the derivatives of every
+# With W for what counts each entry off the diagonal twice, log det(A + D) changes by sum(W * D * inverse of A). The
+# k-th derivative of the inverse in directions D1, ..., Dk, multiplied with W * D0 and summed up, is symmetric in all of
+# D0, ..., Dk, as it is a derivative of the logarithm of the determinant. So one handler gives the derivatives of every
 # order, and their transposes.
 
 # `a` are values (..., nnz).

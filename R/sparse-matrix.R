@@ -117,8 +117,8 @@ check_symmetric <- function(a, name, shown, call) {
     abort(sprintf("%s: `%s` must be a symmetric sparse matrix", shown, name),
       op = sub("()", "", shown, fixed = TRUE), operand = name, call = call,
       hint = paste(
-        "`hlo_sparse(symmetric = TRUE)` takes the entries of one triangle, `Matrix::forceSymmetric()` makes a symmetric",
-        "Matrix; there is no sparse factor of others yet."
+        "`hlo_sparse(symmetric = TRUE)` takes the entries of one triangle, `Matrix::forceSymmetric()` makes a",
+        "symmetric Matrix; there is no sparse factor of others yet."
       )
     )
   }

@@ -1,7 +1,7 @@
 # Where a sparse matrix has entries: known while a program is written, and an attribute of the handlers that work with
 # it. A pattern has `nrow` and `ncol`, `p`, where each column begins, and `i`, the row of each entry, ascending in a
-# column; all count from 0. Of a `symmetric` one only the lower triangle counts. `made` keeps what is found out about it:
-# ops, the text of its attributes, the analysis of its factor.
+# column; all count from 0. Of a `symmetric` one only the lower triangle counts. `made` keeps what is found out about
+# it: ops, the text of its attributes, the analysis of its factor.
 
 new_pattern <- function(nrow, ncol, i, j, symmetric) {
   pattern <- new.env(parent = emptyenv())

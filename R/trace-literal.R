@@ -65,6 +65,9 @@ mlir_integers <- function(x) {
   }
 }
 
+# Of each byte from 0 on. format() and toupper() of all bytes of an array take four times as long.
+byte_texts <- sprintf("%02X", 0:255)
+
 # `dense<...>` for data in R's order; XLA's is by rows.
 mlir_dense <- function(x, dtype, shape) {
   if (length(x) == 1L) {
@@ -77,7 +80,7 @@ mlir_dense <- function(x, dtype, shape) {
     x <- by_rows(x, shape)
   }
   if (length(x) > 64L && dtype %in% c("f32", "f64", "i32", "c64", "c128")) {
-    return(sprintf("dense<\"0x%s\">", paste(toupper(format(little_endian(x, dtype))), collapse = "")))
+    return(sprintf("dense<\"0x%s\">", paste(byte_texts[as.integer(little_endian(x, dtype)) + 1L], collapse = "")))
   }
   text <- mlir_numbers(x, dtype)
   for (size in rev(shape)) {
