@@ -85,21 +85,6 @@ names_in <- function(line) {
   found[startsWith(found, "%")]
 }
 
-primitive("stablehlo_text", text = function(node, operands, scope) {
-  p <- node$params
-  prefix <- paste0("%text", sub("%", "", fresh_name(scope)), "_")
-  renamed <- function(names) {
-    at <- match(names, p$arguments)
-    is_name <- startsWith(names, "%")
-    names[is_name] <- ifelse(is.na(at), paste0(prefix, substring(names, 2L)), operands[at])[is_name]
-    names
-  }
-  text <- p$text
-  places <- gregexpr(names_or_strings, text, perl = TRUE)
-  regmatches(text, places) <- lapply(regmatches(text, places), renamed)
-  list(lines = paste0(scope$indent, text), names = renamed(p$results))
-})
-
 # The cotangents of arguments for those of results: anvl's gradient of the sum of the results, each times its own.
 anvl_pulled <- function(g, name, primals, results, cotangents) {
   leaves <- tree_leaves(primals)
@@ -151,4 +136,20 @@ anvl_transposed <- function(pulled, name, arguments, primals, cotangents) {
   tree_fill(arguments, shares)
 }
 
-primitive("stablehlo_text", export = exported_params("text", "arguments", "results", "has_side_effect"))
+primitive("stablehlo_text",
+  text = function(node, operands, scope) {
+    p <- node$params
+    prefix <- paste0("%text", sub("%", "", fresh_name(scope)), "_")
+    renamed <- function(names) {
+      at <- match(names, p$arguments)
+      is_name <- startsWith(names, "%")
+      names[is_name] <- ifelse(is.na(at), paste0(prefix, substring(names, 2L)), operands[at])[is_name]
+      names
+    }
+    text <- p$text
+    places <- gregexpr(names_or_strings, text, perl = TRUE)
+    regmatches(text, places) <- lapply(regmatches(text, places), renamed)
+    list(lines = paste0(scope$indent, text), names = renamed(p$results))
+  },
+  export = exported_params("text", "arguments", "results", "has_side_effect")
+)

@@ -76,28 +76,21 @@ permute_rows <- function(x, order) {
   if (length(x)) bind("permute_rows", list(x, order), x@dtype, x@shape) else x
 }
 
-primitive("permute_rows",
-  text = function(node, operands, scope) {
-    shape <- node$types[[1L]]@shape
-    rank <- length(shape)
-    batch <- toString(seq_len(rank - 2L) - 1L)
-    sprintf(
-      paste0(
-        "\"stablehlo.gather\"(%s) <{dimension_numbers = #stablehlo.gather<offset_dims = [%d], ",
-        "collapsed_slice_dims = [%d], operand_batching_dims = [%s], start_indices_batching_dims = [%s], ",
-        "start_index_map = [%d], index_vector_dim = %d>, indices_are_sorted = false, ",
-        "slice_sizes = array<i64: %s>}> : %s"
-      ),
-      toString(operands), rank - 1L, rank - 2L, batch, batch, rank - 2L, rank - 1L,
-      toString(c(rep(1L, rank - 1L), shape[[rank]])), signature_text(node)
-    )
-  },
-  jvp = function(node, tangents) list(permute_rows(tangents[[1L]], node$inputs[[2L]])),
-  transpose = function(node, cotangents, linear) {
-    list(permute_rows(cotangents[[1L]], inverse_order(node$inputs[[2L]])), NULL)
-  },
-  vmap = function(node, inputs, mapped, size) rebind_batch(node, all_in_front(inputs, mapped, size), size)
-)
+permute_rows_text <- function(node, operands, scope) {
+  shape <- node$types[[1L]]@shape
+  rank <- length(shape)
+  batch <- toString(seq_len(rank - 2L) - 1L)
+  sprintf(
+    paste0(
+      "\"stablehlo.gather\"(%s) <{dimension_numbers = #stablehlo.gather<offset_dims = [%d], ",
+      "collapsed_slice_dims = [%d], operand_batching_dims = [%s], start_indices_batching_dims = [%s], ",
+      "start_index_map = [%d], index_vector_dim = %d>, indices_are_sorted = false, ",
+      "slice_sizes = array<i64: %s>}> : %s"
+    ),
+    toString(operands), rank - 1L, rank - 2L, batch, batch, rank - 2L, rank - 1L,
+    toString(c(rep(1L, rank - 1L), shape[[rank]])), signature_text(node)
+  )
+}
 
 # Where each row went
 inverse_order <- function(order) {
@@ -129,4 +122,12 @@ lu_change <- function(packed, change) {
   pad_to(strict_lower(dl), change@shape) + pad_to(upper(du), change@shape)
 }
 
-primitive("permute_rows", export = exported_params())
+primitive("permute_rows",
+  text = permute_rows_text,
+  jvp = function(node, tangents) list(permute_rows(tangents[[1L]], node$inputs[[2L]])),
+  transpose = function(node, cotangents, linear) {
+    list(permute_rows(cotangents[[1L]], inverse_order(node$inputs[[2L]])), NULL)
+  },
+  vmap = function(node, inputs, mapped, size) rebind_batch(node, all_in_front(inputs, mapped, size), size),
+  export = exported_params()
+)

@@ -3,12 +3,11 @@
 # For integers, which have no derivatives.
 kept_apart <- function(x) bind("optimization_barrier", list(x), x@dtype, x@shape)
 
-primitive("optimization_barrier", text = function(node, operands, scope) {
-  sprintf("stablehlo.optimization_barrier %s : %s", toString(operands), toString(result_types(node)))
-})
-
-primitive("optimization_barrier", replication = function(node, given, known) given)
-
-primitive("optimization_barrier", export = exported_params())
-
-primitive("optimization_barrier", vmap = batch_together)
+primitive("optimization_barrier",
+  text = function(node, operands, scope) {
+    sprintf("stablehlo.optimization_barrier %s : %s", toString(operands), toString(result_types(node)))
+  },
+  vmap = batch_together,
+  replication = function(node, given, known) given,
+  export = exported_params()
+)

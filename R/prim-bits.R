@@ -103,8 +103,6 @@ bytes_of <- function(dtype) {
   if (is_integer(dtype) || is_float(dtype)) as.numeric(gsub("[^0-9]", "", dtype)) / 8 else NA_real_
 }
 
-primitive("bitcast_convert", vmap = function(node, inputs, mapped, size) rebind_batch(node, inputs, size))
-
 for (name in c("and", "or", "xor", "not")) {
   overload(paste0("hlo_", name), "xlaffi", get(paste0("hlo_", name)),
     by = "own", topic = "Complex numbers and bits", dtypes = "logicals, integers", derivative = "none"
@@ -122,6 +120,8 @@ overload("hlo_bitcast_convert", "xlaffi", hlo_bitcast_convert,
   by = "own", topic = "Complex numbers and bits", dtypes = "integers, floating-point numbers", derivative = "none"
 )
 
-primitive("bitcast_convert", text = signed_text())
-
-primitive("bitcast_convert", export = exported_params())
+primitive("bitcast_convert",
+  text = signed_text(),
+  vmap = function(node, inputs, mapped, size) rebind_batch(node, inputs, size),
+  export = exported_params()
+)

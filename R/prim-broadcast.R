@@ -26,6 +26,7 @@ broadcast <- function(x, shape, axes) {
 }
 
 primitive("broadcast_in_dim",
+  text = signed_text(function(p) sprintf(", dims = %s", axes_text(p$axes))),
   jvp = same_on_tangents(),
   transpose = function(node, cotangents, linear) {
     shape <- node$inputs[[1L]]@shape
@@ -36,13 +37,9 @@ primitive("broadcast_in_dim",
     added <- reduced("reduce_add", given, c(setdiff(seq_along(given@shape), axes), stretched), "hlo_sum")
     left <- setdiff(axes, stretched)
     list(reshaped(transposed(added, match(left, sort(left))), shape))
-  }
+  },
+  vmap = function(node, inputs, mapped, size) {
+    list(broadcast(inputs[[1L]], c(size, node$types[[1L]]@shape), c(1L, node$params$axes + 1L)))
+  },
+  export = exported_params("axes")
 )
-
-primitive("broadcast_in_dim", text = signed_text(function(p) sprintf(", dims = %s", axes_text(p$axes))))
-
-primitive("broadcast_in_dim", export = exported_params("axes"))
-
-primitive("broadcast_in_dim", vmap = function(node, inputs, mapped, size) {
-  list(broadcast(inputs[[1L]], c(size, node$types[[1L]]@shape), c(1L, node$params$axes + 1L)))
-})

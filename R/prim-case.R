@@ -86,14 +86,7 @@ case_node <- function(calls, index, silent = FALSE, finish = identity) {
 
 captured_by <- function(regions) unique_values(unlist(lapply(regions, region_captures), recursive = FALSE))
 
-# The branches with other values in place of what they take from outside
-primitive("case", rebind = function(node, inputs) {
-  case_node(lapply(node$params$regions, function(region) {
-    function() replay_region(region, list(), node$inputs[-1L], inputs[-1L])
-  }), inputs[[1L]])
-})
-
-primitive("case", jvp = function(node, tangents) {
+case_jvp <- function(node, tangents) {
   check_no_carried_token(node)
   captured <- node$inputs[-1L]
   inexact <- inexact_results(node)
@@ -108,12 +101,12 @@ primitive("case", jvp = function(node, tangents) {
   changes <- vector("list", length(inexact))
   changes[inexact] <- case_node(calls, node$inputs[[1L]], silent = TRUE)
   changes
-})
+}
 
 # Every branch keeps what its derivative needs, in results that the branches share: what a branch does not have is zero.
 # To compute it again would run a branch twice, and what runs a branch's calls again would have to be as cheap as the
 # rest; zeros cost memory only.
-primitive("case", linearize = function(node, moving) {
+case_linearize <- function(node, moving) {
   check_no_carried_token(node)
   index <- node$inputs[[1L]]
   captured <- node$inputs[-1L]
@@ -158,11 +151,9 @@ primitive("case", linearize = function(node, moving) {
     c(list(NULL), shares)
   }
   list(changing = has("cotangents"), pull = pull)
-})
+}
 
-primitive("case", transpose = function(node, cotangents, linear) transposed_by_linearize(node, cotangents, linear))
-
-primitive("case", vmap = function(node, inputs, mapped, size) {
+case_vmap <- function(node, inputs, mapped, size) {
   regions <- node$params$regions
   captured <- node$inputs[-1L]
   if (!mapped[[1L]]) {
@@ -191,31 +182,41 @@ primitive("case", vmap = function(node, inputs, mapped, size) {
     }
   }
   results
-})
+}
 
-primitive("case", text = function(node, operands, scope) {
-  inner <- scope
-  inner$indent <- paste0(scope$indent, "  ")
-  regions <- lapply(node$params$regions, function(region) {
-    lines <- region_lines(inner, region)
-    c(lines, return_line(inner, vapply(region$results, value_name, "", scope = inner), region$results))
-  })
-  between <- rep(list(paste0(scope$indent, "}, {")), length(regions))
-  between[[length(regions)]] <- sprintf(
-    "%s}) : (%s) -> (%s)", scope$indent, mlir_type(node$inputs[[1L]]), toString(result_types(node))
-  )
-  c(sprintf("\"stablehlo.case\"(%s) ({", operands[[1L]]), unlist(Map(c, regions, between)))
-})
-
-primitive("case", replication = function(node, given, known) {
-  branches <- lapply(node$params$regions, function(region) {
-    check_together(region, given[[1L]], "the branches of `hlo_cond()` or `hlo_case()`", "the condition", known)
-    replication_of_results(region, list(), known)
-  })
-  lapply(seq_along(node$types), function(i) all_of(c(given[1L], lapply(branches, `[[`, i))))
-})
-
-primitive("case", export = function(node) {
-  regions <- node$params$regions
-  with_regions(node, list(), 1L, stats::setNames(regions, sprintf("branch%d", seq_along(regions))))
-})
+primitive("case",
+  text = function(node, operands, scope) {
+    inner <- scope
+    inner$indent <- paste0(scope$indent, "  ")
+    regions <- lapply(node$params$regions, function(region) {
+      lines <- region_lines(inner, region)
+      c(lines, return_line(inner, vapply(region$results, value_name, "", scope = inner), region$results))
+    })
+    between <- rep(list(paste0(scope$indent, "}, {")), length(regions))
+    between[[length(regions)]] <- sprintf(
+      "%s}) : (%s) -> (%s)", scope$indent, mlir_type(node$inputs[[1L]]), toString(result_types(node))
+    )
+    c(sprintf("\"stablehlo.case\"(%s) ({", operands[[1L]]), unlist(Map(c, regions, between)))
+  },
+  jvp = case_jvp,
+  transpose = transposed_by_linearize,
+  vmap = case_vmap,
+  # The branches with other values in place of what they take from outside
+  rebind = function(node, inputs) {
+    case_node(lapply(node$params$regions, function(region) {
+      function() replay_region(region, list(), node$inputs[-1L], inputs[-1L])
+    }), inputs[[1L]])
+  },
+  linearize = case_linearize,
+  replication = function(node, given, known) {
+    branches <- lapply(node$params$regions, function(region) {
+      check_together(region, given[[1L]], "the branches of `hlo_cond()` or `hlo_case()`", "the condition", known)
+      replication_of_results(region, list(), known)
+    })
+    lapply(seq_along(node$types), function(i) all_of(c(given[1L], lapply(branches, `[[`, i))))
+  },
+  export = function(node) {
+    regions <- node$params$regions
+    with_regions(node, list(), 1L, stats::setNames(regions, sprintf("branch%d", seq_along(regions))))
+  }
+)

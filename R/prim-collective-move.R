@@ -153,6 +153,11 @@ check_perm <- function(perm, size, op, call) {
   perm
 }
 
+# What a collective gives each device differs along its axes.
+becomes_different <- function(node, given, known) {
+  list(union(given[[1L]], intersect(node$params$group$axes, mesh_axes(known))))
+}
+
 primitive("all_gather",
   text = function(node, operands, scope) {
     collective_text(node, operands, scope, "all_gather", dimension_text("all_gather_dim", node$params$dim))
@@ -161,7 +166,8 @@ primitive("all_gather",
   transpose = function(node, cotangents, linear) {
     list(reduce_scattered(cotangents[[1L]], node$params$group, node$params$dim))
   },
-  vmap = with_batch_axis("dim")
+  vmap = with_batch_axis("dim"),
+  replication = becomes_equal
 )
 
 primitive("reduce_scatter",
@@ -174,7 +180,8 @@ primitive("reduce_scatter",
   transpose = function(node, cotangents, linear) {
     list(all_gathered(cotangents[[1L]], node$params$group, node$params$dim))
   },
-  vmap = with_batch_axis("dim")
+  vmap = with_batch_axis("dim"),
+  replication = becomes_different
 )
 
 primitive("all_to_all",
@@ -191,7 +198,8 @@ primitive("all_to_all",
     p <- node$params
     list(exchanged_parts(cotangents[[1L]], p$group, p$concat, p$split))
   },
-  vmap = with_batch_axis(c("split", "concat"))
+  vmap = with_batch_axis(c("split", "concat")),
+  replication = becomes_different
 )
 
 primitive("collective_permute",
@@ -208,18 +216,6 @@ primitive("collective_permute",
   transpose = function(node, cotangents, linear) {
     list(permuted(cotangents[[1L]], node$params$group, node$params$perm[, 2:1, drop = FALSE]))
   },
-  vmap = with_batch_axis(character())
+  vmap = with_batch_axis(character()),
+  replication = becomes_different
 )
-
-# What a collective gives each device differs along its axes.
-becomes_different <- function(node, given, known) {
-  list(union(given[[1L]], intersect(node$params$group$axes, mesh_axes(known))))
-}
-
-primitive("all_gather", replication = becomes_equal)
-
-primitive("reduce_scatter", replication = becomes_different)
-
-primitive("all_to_all", replication = becomes_different)
-
-primitive("collective_permute", replication = becomes_different)

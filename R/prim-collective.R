@@ -217,26 +217,6 @@ with_batch_axis <- function(axes) {
   }
 }
 
-primitive("all_reduce",
-  text = function(node, operands, scope) all_reduce_text(node, operands, scope),
-  # Of an extremum: the mean over the devices that have it.
-  jvp = function(node, tangents) {
-    p <- node$params
-    x <- node$inputs[[1L]]
-    total <- function(x) all_reduced(x, p$group, "add")
-    if (p$reduction == "add") {
-      return(list(total(tangents[[1L]])))
-    }
-    here <- converted(x == output(node), x@dtype)
-    list(total(tangents[[1L]] * here) / total(here))
-  },
-  transpose = function(node, cotangents, linear) {
-    check_linear(node, node$params$reduction == "add")
-    list(all_reduced(cotangents[[1L]], node$params$group, "add"))
-  },
-  vmap = with_batch_axis(character())
-)
-
 # Along axes along which the operand is the same (see trace-replication.R) there is nothing to ask for: the sum is a
 # multiple.
 all_reduce_text <- function(node, operands, scope) {
@@ -267,7 +247,7 @@ all_reduce_text <- function(node, operands, scope) {
 }
 
 # The place along the axes, counted from 0: the number of the device, which is by rows as the mesh is, taken apart.
-primitive("axis_index", text = function(node, operands, scope) {
+axis_index_text <- function(node, operands, scope) {
   group <- node$params$group
   sizes <- group$mesh$axes
   strides <- rev(cumprod(c(1L, rev(sizes)))[seq_along(sizes)])
@@ -287,7 +267,7 @@ primitive("axis_index", text = function(node, operands, scope) {
   }
   index <- add("convert %s : (%s) -> tensor<i32>", index, type)
   list(lines = text$lines(), names = index)
-})
+}
 
 # What a collective makes equal along its axes
 becomes_equal <- function(node, given, known) {
@@ -296,8 +276,30 @@ becomes_equal <- function(node, given, known) {
   list(setdiff(given[[1L]], node$params$group$axes))
 }
 
-primitive("all_reduce", replication = becomes_equal)
+primitive("all_reduce",
+  text = all_reduce_text,
+  # Of an extremum: the mean over the devices that have it.
+  jvp = function(node, tangents) {
+    p <- node$params
+    x <- node$inputs[[1L]]
+    total <- function(x) all_reduced(x, p$group, "add")
+    if (p$reduction == "add") {
+      return(list(total(tangents[[1L]])))
+    }
+    here <- converted(x == output(node), x@dtype)
+    list(total(tangents[[1L]] * here) / total(here))
+  },
+  transpose = function(node, cotangents, linear) {
+    check_linear(node, node$params$reduction == "add")
+    list(all_reduced(cotangents[[1L]], node$params$group, "add"))
+  },
+  vmap = with_batch_axis(character()),
+  replication = becomes_equal
+)
 
-primitive("axis_index", replication = function(node, given, known) {
-  list(intersect(node$params$group$axes, mesh_axes(known)))
-})
+primitive("axis_index",
+  text = axis_index_text,
+  replication = function(node, given, known) {
+    list(intersect(node$params$group$axes, mesh_axes(known)))
+  }
+)

@@ -45,19 +45,18 @@ within_range <- function(x, dtype, direction) {
   x
 }
 
-primitive("compare", jvp = function(node, tangents) list(NULL))
-
 comparison_kind <- function(dtype) {
   if (is_inexact(dtype)) "FLOAT" else if (dtype == "pred" || startsWith(dtype, "u")) "UNSIGNED" else "SIGNED"
 }
 
-primitive("compare", text = function(node, operands, scope) {
-  kind <- comparison_kind(node$inputs[[1L]]@dtype)
-  sprintf(
-    "stablehlo.compare %s, %s, %s : %s", node$params$direction, toString(operands), kind, signature_text(node)
-  )
-})
-
-primitive("compare", export = exported_params("direction"))
-
-primitive("compare", vmap = batch_together)
+primitive("compare",
+  text = function(node, operands, scope) {
+    kind <- comparison_kind(node$inputs[[1L]]@dtype)
+    sprintf(
+      "stablehlo.compare %s, %s, %s : %s", node$params$direction, toString(operands), kind, signature_text(node)
+    )
+  },
+  jvp = function(node, tangents) list(NULL),
+  vmap = batch_together,
+  export = exported_params("direction")
+)

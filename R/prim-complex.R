@@ -34,45 +34,36 @@ hlo_conj <- function(x) {
   hlo_complex(hlo_real(x), -hlo_imag(x))
 }
 
-# The pairing that transposition keeps is sum(cotangent * tangent), without conjugation, as in JAX.
 primitive("real",
+  text = signed_text(),
+  # The pairing that transposition keeps is sum(cotangent * tangent), without conjugation, as in JAX.
   jvp = function(node, tangents) list(hlo_real(tangents[[1L]])),
   transpose = function(node, cotangents, linear) {
     list(hlo_complex(cotangents[[1L]], filled(0, cotangents[[1L]])))
-  }
+  },
+  vmap = batch_together,
+  export = exported_params()
 )
 
 primitive("imag",
+  text = signed_text(),
   jvp = function(node, tangents) list(hlo_imag(tangents[[1L]])),
   transpose = function(node, cotangents, linear) {
     list(hlo_complex(filled(0, cotangents[[1L]]), -cotangents[[1L]]))
-  }
+  },
+  vmap = batch_together,
+  export = exported_params()
 )
 
 primitive("complex",
+  text = signed_text(),
   jvp = function(node, tangents) {
     list(hlo_complex(or_zero(tangents[[1L]], node$inputs[[1L]]), or_zero(tangents[[2L]], node$inputs[[2L]])))
   },
   transpose = function(node, cotangents, linear) {
     given <- cotangents[[1L]]
     list(if (linear[[1L]]) hlo_real(given), if (linear[[2L]]) -hlo_imag(given))
-  }
+  },
+  vmap = batch_together,
+  export = exported_params()
 )
-
-primitive("real", text = signed_text())
-
-primitive("imag", text = signed_text())
-
-primitive("complex", text = signed_text())
-
-primitive("real", export = exported_params())
-
-primitive("imag", export = exported_params())
-
-primitive("complex", export = exported_params())
-
-primitive("real", vmap = batch_together)
-
-primitive("imag", vmap = batch_together)
-
-primitive("complex", vmap = batch_together)

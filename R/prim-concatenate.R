@@ -31,32 +31,31 @@ concatenated <- function(parts, axis, call) {
   bind("concatenate", parts, first@dtype, shape, list(axis = axis))
 }
 
-primitive("concatenate",
-  jvp = same_on_tangents("all"),
-  transpose = function(node, cotangents, linear) {
-    given <- cotangents[[1L]]
-    axis <- node$params$axis
-    before <- 0L
-    parts <- vector("list", length(linear))
-    for (i in seq_along(linear)) {
-      size <- node$inputs[[i]]@shape[[axis]]
-      start <- rep(1L, length(given@shape))
-      end <- given@shape
-      start[[axis]] <- before + 1L
-      end[[axis]] <- before + size
-      if (linear[[i]]) {
-        parts[[i]] <- sliced(given, start, end)
-      }
-      before <- before + size
+concatenate_transpose <- function(node, cotangents, linear) {
+  given <- cotangents[[1L]]
+  axis <- node$params$axis
+  before <- 0L
+  parts <- vector("list", length(linear))
+  for (i in seq_along(linear)) {
+    size <- node$inputs[[i]]@shape[[axis]]
+    start <- rep(1L, length(given@shape))
+    end <- given@shape
+    start[[axis]] <- before + 1L
+    end[[axis]] <- before + size
+    if (linear[[i]]) {
+      parts[[i]] <- sliced(given, start, end)
     }
-    parts
+    before <- before + size
   }
+  parts
+}
+
+primitive("concatenate",
+  text = signed_text(function(p) sprintf(", dim = %d", p$axis - 1L)),
+  jvp = same_on_tangents("all"),
+  transpose = concatenate_transpose,
+  vmap = function(node, inputs, mapped, size) {
+    rebind_batch(node, all_in_front(inputs, mapped, size), size, list(axis = node$params$axis + 1L))
+  },
+  export = exported_params("axis")
 )
-
-primitive("concatenate", text = signed_text(function(p) sprintf(", dim = %d", p$axis - 1L)))
-
-primitive("concatenate", export = exported_params("axis"))
-
-primitive("concatenate", vmap = function(node, inputs, mapped, size) {
-  rebind_batch(node, all_in_front(inputs, mapped, size), size, list(axis = node$params$axis + 1L))
-})

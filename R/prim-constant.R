@@ -39,8 +39,9 @@ hlo_iota <- function(dtype, shape, axis = 1) {
   bind("iota", list(), dtype, shape, list(axis = axis))
 }
 
-primitive("iota", text = function(node, operands, scope) {
-  sprintf("stablehlo.iota dim = %d : %s", node$params$axis - 1L, result_types(node))
-})
-
-primitive("iota", export = exported_params("axis"))
+primitive("iota",
+  text = function(node, operands, scope) {
+    sprintf("stablehlo.iota dim = %d : %s", node$params$axis - 1L, result_types(node))
+  },
+  export = exported_params("axis")
+)

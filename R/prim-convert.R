@@ -23,6 +23,7 @@ converted <- function(x, dtype) {
 }
 
 primitive("convert",
+  text = signed_text(),
   jvp = function(node, tangents) {
     dtype <- output(node)@dtype
     list(if (is_inexact(dtype)) converted(tangents[[1L]], dtype))
@@ -34,11 +35,7 @@ primitive("convert",
       given <- hlo_real(given)
     }
     list(converted(given, dtype))
-  }
+  },
+  vmap = batch_together,
+  export = exported_params()
 )
-
-primitive("convert", text = signed_text())
-
-primitive("convert", export = exported_params())
-
-primitive("convert", vmap = batch_together)

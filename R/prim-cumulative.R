@@ -25,30 +25,6 @@ shifted <- function(x, axis, number, back = FALSE) {
   padded(x, constant(number, x@dtype, integer(), "number"), shift, -shift, 0L * shift)
 }
 
-primitive(paste0("cumulative_", names(cumulative_reductions)),
-  text = function(node, operands, scope) {
-    p <- node$params
-    shape <- node$types[[1L]]@shape
-    scalar <- mlir_type(node$inputs[[2L]])
-    at_axis <- function(number, others) paste(replace(rep(others, length(shape)), p$axis, number), collapse = ", ")
-    before <- shape[[p$axis]] - 1L
-    padding <- at_axis(if (p$reverse) sprintf("[0, %d]", before) else sprintf("[%d, 0]", before), "[0, 0]")
-    c(
-      sprintf("\"stablehlo.reduce_window\"(%s) ({", toString(operands)),
-      sprintf("%s  ^bb0(%%x: %s, %%y: %s):", scope$indent, scalar, scalar),
-      sprintf("%s  %%both = stablehlo.%s %%x, %%y : %s", scope$indent, sub("^cumulative_", "", node$op), scalar),
-      sprintf("%s  stablehlo.return %%both : %s", scope$indent, scalar),
-      sprintf(
-        "%s}) {window_dimensions = array<i64: %s>, padding = dense<[%s]> : tensor<%dx2xi64>} : %s", scope$indent,
-        at_axis(shape[[p$axis]], 1L), padding, length(shape), signature_text(node)
-      )
-    )
-  },
-  vmap = function(node, inputs, mapped, size) {
-    list(cumulated(sub("^cumulative_", "", node$op), inputs[[1L]], node$params$axis + 1L, node$params$reverse))
-  }
-)
-
 primitive("cumulative_add",
   jvp = same_on_tangents(),
   transpose = function(node, cotangents, linear) {
@@ -80,4 +56,27 @@ reduction_number <- function(node) node$inputs[[2L]]@node$params$data
 primitive("cumulative_maximum", jvp = cumulative_extremum("GT"))
 primitive("cumulative_minimum", jvp = cumulative_extremum("LT"))
 
-primitive(paste0("cumulative_", names(cumulative_reductions)), export = exported_params("axis", "reverse"))
+primitive(paste0("cumulative_", names(cumulative_reductions)),
+  text = function(node, operands, scope) {
+    p <- node$params
+    shape <- node$types[[1L]]@shape
+    scalar <- mlir_type(node$inputs[[2L]])
+    at_axis <- function(number, others) paste(replace(rep(others, length(shape)), p$axis, number), collapse = ", ")
+    before <- shape[[p$axis]] - 1L
+    padding <- at_axis(if (p$reverse) sprintf("[0, %d]", before) else sprintf("[%d, 0]", before), "[0, 0]")
+    c(
+      sprintf("\"stablehlo.reduce_window\"(%s) ({", toString(operands)),
+      sprintf("%s  ^bb0(%%x: %s, %%y: %s):", scope$indent, scalar, scalar),
+      sprintf("%s  %%both = stablehlo.%s %%x, %%y : %s", scope$indent, sub("^cumulative_", "", node$op), scalar),
+      sprintf("%s  stablehlo.return %%both : %s", scope$indent, scalar),
+      sprintf(
+        "%s}) {window_dimensions = array<i64: %s>, padding = dense<[%s]> : tensor<%dx2xi64>} : %s", scope$indent,
+        at_axis(shape[[p$axis]], 1L), padding, length(shape), signature_text(node)
+      )
+    )
+  },
+  vmap = function(node, inputs, mapped, size) {
+    list(cumulated(sub("^cumulative_", "", node$op), inputs[[1L]], node$params$axis + 1L, node$params$reverse))
+  },
+  export = exported_params("axis", "reverse")
+)

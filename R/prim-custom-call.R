@@ -193,7 +193,7 @@ aliases_text <- function(aliases, count) {
   sprintf("[%s]", paste(vapply(aliases, one, ""), collapse = ", "))
 }
 
-primitive("custom_call", text = function(node, operands, scope) {
+custom_call_text <- function(node, operands, scope) {
   p <- node$params
   if (p$has_side_effect && !is.null(scope$mesh)) {
     return(once_text(node, operands, scope))
@@ -213,7 +213,7 @@ primitive("custom_call", text = function(node, operands, scope) {
     "stablehlo.custom_call @%s(%s) {%s} : %s", target_text(p$target), toString(operands), toString(fields),
     signature_text(node)
   )
-})
+}
 
 # A symbol of MLIR: quoted unless it is a plain name.
 target_text <- function(target) {
@@ -240,23 +240,12 @@ check_vmap_method <- function(method, call = rlang::caller_env()) {
   }
 }
 
-# What acts may find something else on each device.
-primitive("custom_call", replication = function(node, given, known) {
-  rep(list(if (node$params$has_side_effect) mesh_axes(known) else all_of(given)), length(node$types))
-})
-
 # An attribute whose text is known.
 raw_attribute <- function(number, dtype) {
   structure(list(text = paste(number, ":", dtype)), class = "xlaffi_attribute")
 }
 
-primitive("custom_call", export = function(node) {
-  p <- node$params
-  names <- c("target", "operand_layouts", "result_layouts", "aliases", "has_side_effect", "ordered")
-  list(attributes = c(p[names], list(backend_config = p$attributes)), operands = length(node$inputs))
-})
-
-primitive("custom_call", vmap = function(node, inputs, mapped, size) {
+custom_call_vmap <- function(node, inputs, mapped, size) {
   p <- node$params
   method <- p$vmap_method
   if (is.null(method)) {
@@ -289,4 +278,18 @@ primitive("custom_call", vmap = function(node, inputs, mapped, size) {
     record_effect(call)
   }
   node_values(call)
-})
+}
+
+primitive("custom_call",
+  text = custom_call_text,
+  vmap = custom_call_vmap,
+  # What acts may find something else on each device.
+  replication = function(node, given, known) {
+    rep(list(if (node$params$has_side_effect) mesh_axes(known) else all_of(given)), length(node$types))
+  },
+  export = function(node) {
+    p <- node$params
+    names <- c("target", "operand_layouts", "result_layouts", "aliases", "has_side_effect", "ordered")
+    list(attributes = c(p[names], list(backend_config = p$attributes)), operands = length(node$inputs))
+  }
+)

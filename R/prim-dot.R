@@ -92,25 +92,6 @@ hlo_matmul <- function(x, y) {
 
 # Derivatives of products and of triangular systems.
 
-primitive("dot_general",
-  jvp = function(node, tangents) {
-    p <- node$params
-    x <- node$inputs[[1L]]
-    y <- node$inputs[[2L]]
-    list(add_tangents(
-      along(tangents[[1L]], function(t) dot(t, y, p$contract, p$batch)),
-      along(tangents[[2L]], function(t) dot(x, t, p$contract, p$batch))
-    ))
-  },
-  transpose = function(node, cotangents, linear) {
-    check_linear(node, !all(linear))
-    side <- if (linear[[1L]]) 1L else 2L
-    parts <- vector("list", 2L)
-    parts[[side]] <- dot_transposed(node, cotangents[[1L]], side)
-    parts
-  }
-)
-
 # The cotangent of operand `side`: the given one times the other operand, over what is left of that.
 dot_transposed <- function(node, given, side) {
   contract <- node$params$contract
@@ -131,16 +112,8 @@ dot_transposed <- function(node, given, side) {
 
 turned <- function(a, kind) switch(kind, none = a, transpose = hlo_t(a), adjoint = hlo_conj(hlo_t(a)))
 
-primitive("dot_general", text = signed_text(function(p) {
-  pair <- function(axes) sprintf("%s x %s", axes_text(axes[[1L]]), axes_text(axes[[2L]]))
-  batch <- if (length(p$batch[[1L]])) sprintf(", batching_dims = %s", pair(p$batch)) else ""
-  sprintf("%s, contracting_dims = %s, precision = [HIGHEST, HIGHEST]", batch, pair(p$contract))
-}))
-
-primitive("dot_general", export = exported_params("contract", "batch"))
-
 # The axes of a product are the shared ones, then what is left of x, then of y.
-primitive("dot_general", vmap = function(node, inputs, mapped, size) {
+dot_general_vmap <- function(node, inputs, mapped, size) {
   p <- node$params
   shift <- function(axes) Map(function(axes, mapped) axes + mapped, axes, mapped)
   contract <- shift(p$contract)
@@ -154,4 +127,30 @@ primitive("dot_general", vmap = function(node, inputs, mapped, size) {
     before <- before + length(kept(inputs[[1L]]@shape, c(contract[[1L]], batch[[1L]])))
   }
   list(to_front(product, before + 1L))
-})
+}
+
+primitive("dot_general",
+  text = signed_text(function(p) {
+    pair <- function(axes) sprintf("%s x %s", axes_text(axes[[1L]]), axes_text(axes[[2L]]))
+    batch <- if (length(p$batch[[1L]])) sprintf(", batching_dims = %s", pair(p$batch)) else ""
+    sprintf("%s, contracting_dims = %s, precision = [HIGHEST, HIGHEST]", batch, pair(p$contract))
+  }),
+  jvp = function(node, tangents) {
+    p <- node$params
+    x <- node$inputs[[1L]]
+    y <- node$inputs[[2L]]
+    list(add_tangents(
+      along(tangents[[1L]], function(t) dot(t, y, p$contract, p$batch)),
+      along(tangents[[2L]], function(t) dot(x, t, p$contract, p$batch))
+    ))
+  },
+  transpose = function(node, cotangents, linear) {
+    check_linear(node, !all(linear))
+    side <- if (linear[[1L]]) 1L else 2L
+    parts <- vector("list", 2L)
+    parts[[side]] <- dot_transposed(node, cotangents[[1L]], side)
+    parts
+  },
+  vmap = dot_general_vmap,
+  export = exported_params("contract", "batch")
+)

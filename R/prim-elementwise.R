@@ -105,17 +105,6 @@ primitive("tanh", jvp = by_slope(function(x, y) {
   if (is_complex(x@dtype)) (1 - y) * (1 + y) else 4 * hlo_logistic(2 * x) * hlo_logistic(-2 * x)
 }))
 
-# |x| has slope 0 where it is 0.
-primitive("abs", jvp = function(node, tangents) {
-  x <- node$inputs[[1L]]
-  if (!is_complex(x@dtype)) {
-    return(list(tangents[[1L]] * sign(x)))
-  }
-  size <- output(node)
-  direction <- hlo_conj(x) / converted(selected(size == 0, filled(1, size), size), x@dtype)
-  list(hlo_real(tangents[[1L]] * direction))
-})
-
 # Steps are flat, and logicals and integers have no derivatives.
 primitive(
   c("sign", "floor", "ceil", "round_nearest_even", "not", "and", "or"),
@@ -128,17 +117,23 @@ float_precision <- c(f16 = 2^10, bf16 = 2^7, f32 = 2^23, f64 = 2^52)
 # NaN where parameters are none.
 only_where <- function(valid, y) hlo_select(valid, y, NaN)
 
-primitive(elementwise, text = plain_text)
+primitive(elementwise, text = plain_text, vmap = batch_together, export = exported_params())
 
-primitive("abs", text = signed_text())
-
-primitive(elementwise, export = exported_params())
-
-primitive("abs", export = exported_params())
-
-primitive(elementwise, vmap = batch_together)
-
-primitive("abs", vmap = batch_together)
+primitive("abs",
+  text = signed_text(),
+  # |x| has slope 0 where it is 0.
+  jvp = function(node, tangents) {
+    x <- node$inputs[[1L]]
+    if (!is_complex(x@dtype)) {
+      return(list(tangents[[1L]] * sign(x)))
+    }
+    size <- output(node)
+    direction <- hlo_conj(x) / converted(selected(size == 0, filled(1, size), size), x@dtype)
+    list(hlo_real(tangents[[1L]] * direction))
+  },
+  vmap = batch_together,
+  export = exported_params()
+)
 
 # The complex dtype of a value's precision
 as_complex <- function(x, op, name, call) {
@@ -162,14 +157,6 @@ finite <- function(x) abs(x) < Inf
 
 chlo_functions <- c("asin", "acos", "atan", "asinh", "acosh", "atanh", "erf_inv")
 
-primitive(paste0("chlo_", chlo_functions),
-  text = function(node, operands, scope) {
-    type <- result_types(node)
-    sprintf("chlo.%s %s : %s -> %s", sub("^chlo_", "", node$op), operands, type, type)
-  },
-  vmap = function(node, inputs, mapped, size) rebind_batch(node, inputs, size)
-)
-
 # Of complex numbers, roots of the factors, as the root of a product lies on another branch. 1i times x without the
 # product's 0 times infinity.
 times_i <- function(x) hlo_complex(-hlo_imag(x), hlo_real(x))
@@ -186,4 +173,11 @@ primitive("chlo_erf_inv", jvp = by_slope(function(x, y) sqrt(pi) / 2 * exp(y * y
 
 chlo <- function(name, x) bind(paste0("chlo_", name), list(x), x@dtype, x@shape)
 
-primitive(paste0("chlo_", chlo_functions), export = exported_params())
+primitive(paste0("chlo_", chlo_functions),
+  text = function(node, operands, scope) {
+    type <- result_types(node)
+    sprintf("chlo.%s %s : %s -> %s", sub("^chlo_", "", node$op), operands, type, type)
+  },
+  vmap = function(node, inputs, mapped, size) rebind_batch(node, inputs, size),
+  export = exported_params()
+)

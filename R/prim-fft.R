@@ -58,45 +58,32 @@ fft_node <- function(x, type, lengths, dtype = x@dtype, shape = x@shape) {
   bind("fft", list(x), dtype, shape, list(type = type, lengths = lengths))
 }
 
-primitive("fft", text = function(node, operands, scope) {
+# The matrix of a whole transform is symmetric. Half of one is a whole one of which the rest is left out; its inverse
+# takes all but the ends twice.
+fft_transpose <- function(node, cotangents, linear) {
   p <- node$params
-  lengths <- sizes_text(p$lengths)
-  sprintf("stablehlo.fft %s, type = %s, length = %s : %s", operands, p$type, lengths, signature_text(node))
-})
-
-primitive("fft",
-  jvp = function(node, tangents) {
-    type <- node$types[[1L]]
-    list(bind("fft", tangents, type@dtype, type@shape, node$params))
-  },
-  vmap = function(node, inputs, mapped, size) rebind_batch(node, inputs, size),
-  # The matrix of a whole transform is symmetric. Half of one is a whole one of which the rest is left out; its inverse
-  # takes all but the ends twice.
-  transpose = function(node, cotangents, linear) {
-    p <- node$params
-    given <- cotangents[[1L]]
-    n <- as.integer(p$lengths[[length(p$lengths)]])
-    rank <- length(given@shape)
-    list(switch(p$type,
-      RFFT = {
-        high <- c(rep(0L, rank - 1L), n - given@shape[[rank]])
-        whole <- padded(given, zero_scalar(given), 0L * high, high, 0L * high)
-        hlo_real(fft_node(whole, "FFT", n))
-      },
-      IRFFT = {
-        half <- hlo_conj(hlo_rfft(given))
-        place <- hlo_iota(given@dtype, half@shape, rank)
-        is_end <- place == 0L
-        if (n %% 2L == 0L) {
-          is_end <- is_end | place == n %/% 2L
-        }
-        weight <- selected(is_end, filled(1 / n, place), filled(2 / n, place))
-        hlo_complex(hlo_real(half) * weight, hlo_imag(half) * weight)
-      },
-      fft_node(given, p$type, p$lengths)
-    ))
-  }
-)
+  given <- cotangents[[1L]]
+  n <- as.integer(p$lengths[[length(p$lengths)]])
+  rank <- length(given@shape)
+  list(switch(p$type,
+    RFFT = {
+      high <- c(rep(0L, rank - 1L), n - given@shape[[rank]])
+      whole <- padded(given, zero_scalar(given), 0L * high, high, 0L * high)
+      hlo_real(fft_node(whole, "FFT", n))
+    },
+    IRFFT = {
+      half <- hlo_conj(hlo_rfft(given))
+      place <- hlo_iota(given@dtype, half@shape, rank)
+      is_end <- place == 0L
+      if (n %% 2L == 0L) {
+        is_end <- is_end | place == n %/% 2L
+      }
+      weight <- selected(is_end, filled(1 / n, place), filled(2 / n, place))
+      hlo_complex(hlo_real(half) * weight, hlo_imag(half) * weight)
+    },
+    fft_node(given, p$type, p$lengths)
+  ))
+}
 
 # R's transform along `axes`; the inverse is not divided.
 fourier <- function(x, axes, inverse) {
@@ -144,4 +131,17 @@ overload_mvfft <- function(z, inverse = FALSE) {
 overload("fft", "stats", overload_fft, topic = "Complex numbers and bits", dtypes = "all numbers")
 overload("mvfft", "stats", overload_mvfft, topic = "Complex numbers and bits", dtypes = "all numbers")
 
-primitive("fft", export = exported_params("type", "lengths"))
+primitive("fft",
+  text = function(node, operands, scope) {
+    p <- node$params
+    lengths <- sizes_text(p$lengths)
+    sprintf("stablehlo.fft %s, type = %s, length = %s : %s", operands, p$type, lengths, signature_text(node))
+  },
+  jvp = function(node, tangents) {
+    type <- node$types[[1L]]
+    list(bind("fft", tangents, type@dtype, type@shape, node$params))
+  },
+  transpose = fft_transpose,
+  vmap = function(node, inputs, mapped, size) rebind_batch(node, inputs, size),
+  export = exported_params("type", "lengths")
+)

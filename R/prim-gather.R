@@ -34,7 +34,7 @@ window_axes <- function(node) {
   setdiff(seq_along(node$inputs[[1L]]@shape), c(seq_len(p$batch), p$axis)) - 1L
 }
 
-primitive("gather", text = function(node, operands, scope) {
+gather_text <- function(node, operands, scope) {
   p <- node$params
   batch <- toString(seq_len(p$batch) - 1L)
   sizes <- node$inputs[[1L]]@shape
@@ -49,41 +49,7 @@ primitive("gather", text = function(node, operands, scope) {
     toString(operands), toString(window_axes(node)), p$axis - 1L, batch, batch, p$axis - 1L, p$batch + 1L,
     toString(sizes), signature_text(node)
   )
-})
-
-primitive(scatters, text = function(node, operands, scope) {
-  p <- node$params
-  batch <- toString(seq_len(p$batch) - 1L)
-  type <- mlir_type(new_type(node$types[[1L]]@dtype, integer()))
-  # Names of their own: those of a region must not hide others
-  part <- sprintf("%%part%d_%d", scope$count$values, 1:3)
-  combined <- switch(node$op,
-    scatter_add = "stablehlo.add",
-    scatter_max = "stablehlo.maximum"
-  )
-  c(
-    sprintf(
-      paste0(
-        "\"stablehlo.scatter\"(%s) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [%s], ",
-        "inserted_window_dims = [%d], input_batching_dims = [%s], scatter_indices_batching_dims = [%s], ",
-        "scatter_dims_to_operand_dims = [%d], index_vector_dim = %d>, indices_are_sorted = false, ",
-        "unique_indices = %s}> ({"
-      ),
-      toString(operands), toString(window_axes(node)), p$axis - 1L, batch, batch, p$axis - 1L, p$batch + 1L,
-      if (is.null(combined)) "true" else "false"
-    ),
-    sprintf("%s^bb0(%s: %s, %s: %s):", scope$indent, part[[1L]], type, part[[2L]], type),
-    if (!is.null(combined)) {
-      sprintf("%s  %s = %s %s, %s : %s", scope$indent, part[[3L]], combined, part[[1L]], part[[2L]], type)
-    },
-    sprintf("%s  stablehlo.return %s : %s", scope$indent, part[[if (is.null(combined)) 2L else 3L]], type),
-    sprintf("%s}) : %s", scope$indent, signature_text(node))
-  )
-})
-
-primitive("gather", vmap = function(node, inputs, mapped, size) {
-  list(batched_gather(inputs, mapped, size, node$params$axis, node$params$batch))
-})
+}
 
 # `inputs` are operand and positions, of which at least one has the axis of a batch in front.
 batched_gather <- function(inputs, mapped, size, axis, batch = 0L) {
@@ -101,25 +67,7 @@ batched_gather <- function(inputs, mapped, size, axis, batch = 0L) {
   gathered(inputs[[1L]], inputs[[2L]], axis + 1L, batch + side_by_side)
 }
 
-primitive(scatters, vmap = function(node, inputs, mapped, size) {
-  p <- node$params
-  side_by_side <- mapped[[2L]] || p$batch
-  moved <- if (side_by_side) 1:3 else c(1L, 3L)
-  inputs[moved] <- all_in_front(inputs[moved], mapped[moved], size)
-  kind <- sub("scatter_", "", node$op, fixed = TRUE)
-  list(scattered(kind, inputs[[1L]], inputs[[2L]], inputs[[3L]], p$axis + 1L, p$batch + side_by_side, p$within))
-})
-
 # Derivatives of gather and scatter: all are linear in operand and updates.
-
-primitive("gather",
-  jvp = same_on_tangents(),
-  transpose = function(node, cotangents, linear) {
-    p <- node$params
-    zero <- filled(0, node$inputs[[1L]])
-    list(scattered("add", zero, node$inputs[[2L]], cotangents[[1L]], p$axis, p$batch), NULL)
-  }
-)
 
 primitive(c("scatter_add", "scatter_set"), jvp = same_on_tangents(c(1L, 3L)))
 
@@ -186,6 +134,57 @@ taken <- function(x, positions, axis) {
 # Values of one dtype, side by side along an axis
 joined <- function(parts, axis = 1L) concatenated(unname(parts), axis, environment())
 
-primitive("gather", export = exported_params("axis", "batch"))
+primitive("gather",
+  text = gather_text,
+  jvp = same_on_tangents(),
+  transpose = function(node, cotangents, linear) {
+    p <- node$params
+    zero <- filled(0, node$inputs[[1L]])
+    list(scattered("add", zero, node$inputs[[2L]], cotangents[[1L]], p$axis, p$batch), NULL)
+  },
+  vmap = function(node, inputs, mapped, size) {
+    list(batched_gather(inputs, mapped, size, node$params$axis, node$params$batch))
+  },
+  export = exported_params("axis", "batch")
+)
 
-primitive(scatters, export = exported_params("axis", "batch", "within"))
+primitive(scatters,
+  text = function(node, operands, scope) {
+    p <- node$params
+    batch <- toString(seq_len(p$batch) - 1L)
+    type <- mlir_type(new_type(node$types[[1L]]@dtype, integer()))
+    # Names of their own: those of a region must not hide others
+    part <- sprintf("%%part%d_%d", scope$count$values, 1:3)
+    combined <- switch(node$op,
+      scatter_add = "stablehlo.add",
+      scatter_max = "stablehlo.maximum"
+    )
+    c(
+      sprintf(
+        paste0(
+          "\"stablehlo.scatter\"(%s) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [%s], ",
+          "inserted_window_dims = [%d], input_batching_dims = [%s], scatter_indices_batching_dims = [%s], ",
+          "scatter_dims_to_operand_dims = [%d], index_vector_dim = %d>, indices_are_sorted = false, ",
+          "unique_indices = %s}> ({"
+        ),
+        toString(operands), toString(window_axes(node)), p$axis - 1L, batch, batch, p$axis - 1L, p$batch + 1L,
+        if (is.null(combined)) "true" else "false"
+      ),
+      sprintf("%s^bb0(%s: %s, %s: %s):", scope$indent, part[[1L]], type, part[[2L]], type),
+      if (!is.null(combined)) {
+        sprintf("%s  %s = %s %s, %s : %s", scope$indent, part[[3L]], combined, part[[1L]], part[[2L]], type)
+      },
+      sprintf("%s  stablehlo.return %s : %s", scope$indent, part[[if (is.null(combined)) 2L else 3L]], type),
+      sprintf("%s}) : %s", scope$indent, signature_text(node))
+    )
+  },
+  vmap = function(node, inputs, mapped, size) {
+    p <- node$params
+    side_by_side <- mapped[[2L]] || p$batch
+    moved <- if (side_by_side) 1:3 else c(1L, 3L)
+    inputs[moved] <- all_in_front(inputs[moved], mapped[moved], size)
+    kind <- sub("scatter_", "", node$op, fixed = TRUE)
+    list(scattered(kind, inputs[[1L]], inputs[[2L]], inputs[[3L]], p$axis + 1L, p$batch + side_by_side, p$within))
+  },
+  export = exported_params("axis", "batch", "within")
+)

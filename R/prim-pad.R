@@ -39,8 +39,13 @@ padded <- function(x, value, low, high, interior) {
   bind("pad", list(x, value), x@dtype, shape, list(low = low, high = high, interior = interior))
 }
 
-# Every element of the result comes from the operand or is the number that fills.
 primitive("pad",
+  text = signed_text(function(p) {
+    sprintf(
+      ", low = %s, high = %s, interior = %s", sizes_text(p$low), sizes_text(p$high), sizes_text(p$interior)
+    )
+  }),
+  # Every element of the result comes from the operand or is the number that fills.
   jvp = same_on_tangents(1:2),
   transpose = function(node, cotangents, linear) {
     p <- node$params
@@ -49,20 +54,12 @@ primitive("pad",
     framed <- padded(given, zero_scalar(given), -p$low, -p$high, 0L * p$low)
     own <- sliced(framed, rep(1L, length(shape)), framed@shape, p$interior + 1L)
     list(if (linear[[1L]]) own, if (linear[[2L]]) sum(given) - sum(own))
-  }
+  },
+  vmap = function(node, inputs, mapped, size) {
+    if (mapped[[2L]]) {
+      return(hooks$batch_one_by_one(node, inputs, mapped, size))
+    }
+    rebind_batch(node, inputs, size, lapply(node$params, function(counts) c(0L, counts)))
+  },
+  export = exported_params("low", "high", "interior")
 )
-
-primitive("pad", text = signed_text(function(p) {
-  sprintf(
-    ", low = %s, high = %s, interior = %s", sizes_text(p$low), sizes_text(p$high), sizes_text(p$interior)
-  )
-}))
-
-primitive("pad", export = exported_params("low", "high", "interior"))
-
-primitive("pad", vmap = function(node, inputs, mapped, size) {
-  if (mapped[[2L]]) {
-    return(hooks$batch_one_by_one(node, inputs, mapped, size))
-  }
-  rebind_batch(node, inputs, size, lapply(node$params, function(counts) c(0L, counts)))
-})

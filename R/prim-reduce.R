@@ -78,27 +78,6 @@ reduction_text <- function(node, operands, reduction) {
   )
 }
 
-primitive(names(reductions),
-  text = function(node, operands, scope) {
-    reduction <- reductions[[node$op]]
-    if (is.null(scope$mesh) || !loses_nan(node, reduction)) {
-      return(reduction_text(node, operands, reduction))
-    }
-    text <- text_lines(scope)
-    false <- text$add("stablehlo.constant dense<false> : tensor<i1>")
-    name <- keeping_nan(node, operands[[1L]], reduction, function(node, x, op) {
-      text$add(reduction_text(node, c(x, if (op == "or") false else operands[[2L]]), op))
-    }, text)
-    list(names = name, lines = text$lines())
-  },
-  vmap = function(node, inputs, mapped, size) {
-    if (mapped[[2L]]) {
-      return(hooks$batch_one_by_one(node, inputs, mapped, size))
-    }
-    rebind_batch(node, inputs, size, list(axes = node$params$axes + 1L))
-  }
-)
-
 primitive("reduce_add",
   jvp = same_on_tangents(),
   transpose = function(node, cotangents, linear) {
@@ -152,35 +131,26 @@ first_extremum <- function(x, axis, largest) {
   new_value(node, 2L)
 }
 
-primitive("first_extremum",
-  text = function(node, operands, scope) {
-    number <- mlir_type(node$inputs[[3L]])
-    kind <- comparison_kind(node$inputs[[1L]]@dtype)
-    pair <- sprintf("(%s, %s) -> tensor<i1>", number, number)
-    beyond <- if (node$params$largest) "GT" else "LT"
-    in_region <- function(...) paste0(scope$indent, "  ", sprintf(...))
-    c(
-      sprintf("\"stablehlo.reduce\"(%s) ({", toString(operands)),
-      in_region("^bb0(%%x: %s, %%i: tensor<i32>, %%y: %s, %%j: tensor<i32>):", number, number),
-      in_region("%%beyond = stablehlo.compare %s, %%x, %%y, %s : %s", beyond, kind, pair),
-      in_region("%%equal = stablehlo.compare EQ, %%x, %%y, %s : %s", kind, pair),
-      in_region("%%before = stablehlo.compare LT, %%i, %%j, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>"),
-      in_region("%%tie = stablehlo.and %%equal, %%before : tensor<i1>"),
-      in_region("%%first = stablehlo.or %%beyond, %%tie : tensor<i1>"),
-      in_region("%%value = stablehlo.select %%first, %%x, %%y : tensor<i1>, %s", number),
-      in_region("%%place = stablehlo.select %%first, %%i, %%j : tensor<i1>, tensor<i32>"),
-      in_region("stablehlo.return %%value, %%place : %s, tensor<i32>", number),
-      sprintf("%s}) {dimensions = array<i64: %d>} : %s", scope$indent, node$params$axis - 1L, signature_text(node))
-    )
-  },
-  jvp = function(node, tangents) vector("list", 2L),
-  vmap = function(node, inputs, mapped, size) {
-    both <- all_in_front(inputs[1:2], mapped[1:2], size)
-    params <- node$params
-    params$axis <- params$axis + 1L
-    rebind_batch(node, c(both, inputs[3:4]), size, params)
-  }
-)
+first_extremum_text <- function(node, operands, scope) {
+  number <- mlir_type(node$inputs[[3L]])
+  kind <- comparison_kind(node$inputs[[1L]]@dtype)
+  pair <- sprintf("(%s, %s) -> tensor<i1>", number, number)
+  beyond <- if (node$params$largest) "GT" else "LT"
+  in_region <- function(...) paste0(scope$indent, "  ", sprintf(...))
+  c(
+    sprintf("\"stablehlo.reduce\"(%s) ({", toString(operands)),
+    in_region("^bb0(%%x: %s, %%i: tensor<i32>, %%y: %s, %%j: tensor<i32>):", number, number),
+    in_region("%%beyond = stablehlo.compare %s, %%x, %%y, %s : %s", beyond, kind, pair),
+    in_region("%%equal = stablehlo.compare EQ, %%x, %%y, %s : %s", kind, pair),
+    in_region("%%before = stablehlo.compare LT, %%i, %%j, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>"),
+    in_region("%%tie = stablehlo.and %%equal, %%before : tensor<i1>"),
+    in_region("%%first = stablehlo.or %%beyond, %%tie : tensor<i1>"),
+    in_region("%%value = stablehlo.select %%first, %%x, %%y : tensor<i1>, %s", number),
+    in_region("%%place = stablehlo.select %%first, %%i, %%j : tensor<i1>, tensor<i32>"),
+    in_region("stablehlo.return %%value, %%place : %s, tensor<i32>", number),
+    sprintf("%s}) {dimensions = array<i64: %d>} : %s", scope$indent, node$params$axis - 1L, signature_text(node))
+  )
+}
 
 #' Sums and products
 #'
@@ -229,6 +199,36 @@ reduced <- function(op, x, axes, shown, call = rlang::caller_env()) {
   bind(op, list(x, reduction_start(op, x)), x@dtype, x@shape[-axes], list(axes = axes))
 }
 
-primitive(names(reductions), export = exported_params("axes"))
+primitive(names(reductions),
+  text = function(node, operands, scope) {
+    reduction <- reductions[[node$op]]
+    if (is.null(scope$mesh) || !loses_nan(node, reduction)) {
+      return(reduction_text(node, operands, reduction))
+    }
+    text <- text_lines(scope)
+    false <- text$add("stablehlo.constant dense<false> : tensor<i1>")
+    name <- keeping_nan(node, operands[[1L]], reduction, function(node, x, op) {
+      text$add(reduction_text(node, c(x, if (op == "or") false else operands[[2L]]), op))
+    }, text)
+    list(names = name, lines = text$lines())
+  },
+  vmap = function(node, inputs, mapped, size) {
+    if (mapped[[2L]]) {
+      return(hooks$batch_one_by_one(node, inputs, mapped, size))
+    }
+    rebind_batch(node, inputs, size, list(axes = node$params$axes + 1L))
+  },
+  export = exported_params("axes")
+)
 
-primitive("first_extremum", export = exported_params("axis", "largest"))
+primitive("first_extremum",
+  text = first_extremum_text,
+  jvp = function(node, tangents) vector("list", 2L),
+  vmap = function(node, inputs, mapped, size) {
+    both <- all_in_front(inputs[1:2], mapped[1:2], size)
+    params <- node$params
+    params$axis <- params$axis + 1L
+    rebind_batch(node, c(both, inputs[3:4]), size, params)
+  },
+  export = exported_params("axis", "largest")
+)

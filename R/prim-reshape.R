@@ -22,14 +22,11 @@ reshaped <- function(x, shape) {
 }
 
 primitive("reshape",
+  text = signed_text(),
   jvp = same_on_tangents(),
-  transpose = function(node, cotangents, linear) list(reshaped(cotangents[[1L]], node$inputs[[1L]]@shape))
+  transpose = function(node, cotangents, linear) list(reshaped(cotangents[[1L]], node$inputs[[1L]]@shape)),
+  vmap = function(node, inputs, mapped, size) {
+    list(reshaped(inputs[[1L]], c(size, node$types[[1L]]@shape)))
+  },
+  export = exported_params()
 )
-
-primitive("reshape", text = signed_text())
-
-primitive("reshape", export = exported_params())
-
-primitive("reshape", vmap = function(node, inputs, mapped, size) {
-  list(reshaped(inputs[[1L]], c(size, node$types[[1L]]@shape)))
-})

@@ -9,16 +9,13 @@ hlo_reverse <- function(x, axes) {
 }
 
 primitive("reverse",
+  text = function(node, operands, scope) {
+    sprintf("stablehlo.reverse %s, dims = %s : %s", operands, axes_text(node$params$axes), result_types(node))
+  },
   jvp = same_on_tangents(),
-  transpose = function(node, cotangents, linear) list(hlo_reverse(cotangents[[1L]], node$params$axes))
+  transpose = function(node, cotangents, linear) list(hlo_reverse(cotangents[[1L]], node$params$axes)),
+  vmap = function(node, inputs, mapped, size) {
+    rebind_batch(node, inputs, size, list(axes = node$params$axes + 1L))
+  },
+  export = exported_params("axes")
 )
-
-primitive("reverse", text = function(node, operands, scope) {
-  sprintf("stablehlo.reverse %s, dims = %s : %s", operands, axes_text(node$params$axes), result_types(node))
-})
-
-primitive("reverse", export = exported_params("axes"))
-
-primitive("reverse", vmap = function(node, inputs, mapped, size) {
-  rebind_batch(node, inputs, size, list(axes = node$params$axes + 1L))
-})

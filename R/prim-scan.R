@@ -18,9 +18,7 @@ scan_results <- function(node, values) {
   list(carry = values[seq_len(count)], ys = beyond(values, count))
 }
 
-primitive("scan", rebind = function(node, inputs) rebind_scan(node, inputs))
-
-primitive("scan", jvp = function(node, tangents) {
+scan_jvp <- function(node, tangents) {
   check_no_carried_token(node)
   p <- node$params
   inputs <- scan_inputs(node)
@@ -55,11 +53,11 @@ primitive("scan", jvp = function(node, tangents) {
   changes <- vector("list", length(inexact))
   changes[inexact] <- beyond(values, p$carry)
   changes
-})
+}
 
 # Reverse mode: the loop keeps what the derivatives of its turns need in stacks, which a loop in the other direction
 # takes apart. What is the same for all turns is computed outside of both.
-primitive("scan", linearize = function(node, moving) {
+scan_linearize <- function(node, moving) {
   check_no_carried_token(node)
   p <- node$params
   inputs <- scan_inputs(node)
@@ -136,7 +134,7 @@ primitive("scan", linearize = function(node, moving) {
     c(if (p$counted) list(NULL), gradients)
   }
   list(changing = changing, pull = pull)
-})
+}
 
 # Adds the stacks of `kept` to the results of a loop.
 keep_in_turns <- function(node, linear, kept) {
@@ -156,9 +154,7 @@ keep_in_turns <- function(node, linear, kept) {
   )
 }
 
-primitive("scan", transpose = function(node, cotangents, linear) transposed_by_linearize(node, cotangents, linear))
-
-primitive("scan", vmap = function(node, inputs, mapped, size) {
+scan_vmap <- function(node, inputs, mapped, size) {
   p <- node$params
   old <- scan_inputs(node)$captured
   new <- scan_inputs(node, inputs)
@@ -203,7 +199,7 @@ primitive("scan", vmap = function(node, inputs, mapped, size) {
   )
   stacked <- Map(exchanged, beyond(values, p$carry), beyond(marks$results, p$carry))
   all_in_front(c(values[own], stacked), c(carried, beyond(marks$results, p$carry)), size)
-})
+}
 
 # With the batch axis where `wanted`
 front_where <- function(wanted, values, mapped, size) {
@@ -254,7 +250,7 @@ scan_inputs <- function(node, inputs = node$inputs) {
   )
 }
 
-primitive("scan", replication = function(node, given, known) {
+scan_replication <- function(node, given, known) {
   p <- node$params
   parts <- scan_inputs(node, given)
   own <- seq_len(p$carry)
@@ -272,15 +268,23 @@ primitive("scan", replication = function(node, given, known) {
     check_together(region, stop, "a loop", "the number of turns", known)
   }
   c(carry, beyond(results, p$carry))
-})
+}
 
-primitive("scan", export = function(node) {
-  p <- node$params
-  with_regions(
-    node, p[c("turns", "counted", "carry", "slices", "reverse")], p$counted + p$carry + p$slices,
-    c(list(body = p$region), if (!is.null(p$stop)) list(cond = p$stop))
-  )
-})
+primitive("scan",
+  jvp = scan_jvp,
+  transpose = transposed_by_linearize,
+  vmap = scan_vmap,
+  rebind = rebind_scan,
+  linearize = scan_linearize,
+  replication = scan_replication,
+  export = function(node) {
+    p <- node$params
+    with_regions(
+      node, p[c("turns", "counted", "carry", "slices", "reverse")], p$counted + p$carry + p$slices,
+      c(list(body = p$region), if (!is.null(p$stop)) list(cond = p$stop))
+    )
+  }
+)
 
 # A loop over the elements, for a node that works on one.
 hooks$batch_one_by_one <- function(node, inputs, mapped, size) {

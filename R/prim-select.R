@@ -30,6 +30,9 @@ hlo_select <- function(pred, x, y) {
 selected <- function(pred, x, y) bind("select", list(pred, x, y), x@dtype, x@shape)
 
 primitive("select",
+  text = function(node, operands, scope) {
+    sprintf("stablehlo.select %s : %s", toString(operands), toString(input_types(node)[1:2]))
+  },
   jvp = function(node, tangents) {
     x <- output(node)
     list(selected(node$inputs[[1L]], or_zero(tangents[[2L]], x), or_zero(tangents[[3L]], x)))
@@ -39,18 +42,12 @@ primitive("select",
     given <- cotangents[[1L]]
     zero <- filled(0, given)
     list(NULL, if (linear[[2L]]) selected(pred, given, zero), if (linear[[3L]]) selected(pred, zero, given))
-  }
+  },
+  vmap = function(node, inputs, mapped, size) {
+    inputs <- all_in_front(inputs, mapped, size)
+    # One condition for all of an element.
+    inputs[[1L]] <- broadcast(inputs[[1L]], inputs[[2L]]@shape, seq_along(inputs[[1L]]@shape))
+    rebind_batch(node, inputs, size)
+  },
+  export = exported_params()
 )
-
-primitive("select", text = function(node, operands, scope) {
-  sprintf("stablehlo.select %s : %s", toString(operands), toString(input_types(node)[1:2]))
-})
-
-primitive("select", export = exported_params())
-
-primitive("select", vmap = function(node, inputs, mapped, size) {
-  inputs <- all_in_front(inputs, mapped, size)
-  # One condition for all of an element.
-  inputs[[1L]] <- broadcast(inputs[[1L]], inputs[[2L]]@shape, seq_along(inputs[[1L]]@shape))
-  rebind_batch(node, inputs, size)
-})

@@ -5,15 +5,7 @@ replayed_on <- function(node, params, captured) {
   replay_region(node$params$region, params, shard_map_inputs(node)$captured, captured)
 }
 
-primitive("shard_map", rebind = function(node, inputs) {
-  p <- node$params
-  new <- shard_map_inputs(node, inputs)
-  node_values(shard_map_node(function(params) {
-    list(values = replayed_on(node, params, new$captured), specs = p$out_specs)
-  }, new$own, p$in_specs, p$mesh))
-})
-
-primitive("shard_map", jvp = function(node, tangents) {
+shard_map_jvp <- function(node, tangents) {
   p <- node$params
   inputs <- shard_map_inputs(node)
   given <- shard_map_inputs(node, tangents)
@@ -34,12 +26,12 @@ primitive("shard_map", jvp = function(node, tangents) {
     silent = TRUE
   ))
   changes
-})
+}
 
 # Reverse mode in which the cotangent of a result counts once for all devices: those that have the same result get equal
 # shares of it, and the shares of an argument that devices have in common are added up. Collectives are transposed as
 # what they are, linear functions of what all devices have.
-primitive("shard_map", linearize = function(node, moving) {
+shard_map_linearize <- function(node, moving) {
   p <- node$params
   inputs <- shard_map_inputs(node)
   linear <- on_devices(p$mesh, function() linearized(p$region, inputs$captured, moving))
@@ -77,7 +69,7 @@ primitive("shard_map", linearize = function(node, moving) {
     shares
   }
   list(changing = changing, pull = pull)
-})
+}
 
 shared_out <- function(cotangent, spec, mesh) {
   copies <- group_size(mesh, other_axes(spec, mesh))
@@ -113,9 +105,7 @@ keep_on_devices <- function(node, linear, kept) {
   node$inputs <- c(shard_map_inputs(node)$own, captured_by(list(region)))
 }
 
-primitive("shard_map", transpose = function(node, cotangents, linear) transposed_by_linearize(node, cotangents, linear))
-
-primitive("shard_map", vmap = function(node, inputs, mapped, size) {
+shard_map_vmap <- function(node, inputs, mapped, size) {
   p <- node$params
   old <- shard_map_inputs(node)$captured
   new <- shard_map_inputs(node, inputs)
@@ -130,7 +120,7 @@ primitive("shard_map", vmap = function(node, inputs, mapped, size) {
       specs = along_batch(p$out_specs, rep(TRUE, length(p$out_specs)))
     )
   }, new$own, along_batch(p$in_specs, flags$own), p$mesh))
-})
+}
 
 # `body` is a function of the parts that one device has of `inputs`; it gives list(values, specs). With `call`, for
 # errors, it is checked that devices come to the same collectives: those that do not would end the process.
@@ -182,7 +172,7 @@ varying_in_shards <- function(region, specs, mesh, call) {
   replication_of_results(region, lapply(specs, function(spec) intersect(unlist(spec), mesh_axes(known))), known)
 }
 
-primitive("shard_map", text = function(node, operands, scope) {
+shard_map_text <- function(node, operands, scope) {
   p <- node$params
   inner <- scope
   inner$indent <- paste0(scope$indent, "  ")
@@ -223,7 +213,22 @@ primitive("shard_map", text = function(node, operands, scope) {
       toString(whole_types)
     )
   )
-})
+}
+
+primitive("shard_map",
+  text = shard_map_text,
+  jvp = shard_map_jvp,
+  transpose = transposed_by_linearize,
+  vmap = shard_map_vmap,
+  rebind = function(node, inputs) {
+    p <- node$params
+    new <- shard_map_inputs(node, inputs)
+    node_values(shard_map_node(function(params) {
+      list(values = replayed_on(node, params, new$captured), specs = p$out_specs)
+    }, new$own, p$in_specs, p$mesh))
+  },
+  linearize = shard_map_linearize
+)
 
 # Names a value that nodes of a scope take.
 name_value <- function(scope, value, name) {

@@ -29,6 +29,9 @@ sliced <- function(x, start, end, step = rep(1L, length(start))) {
 }
 
 primitive("slice",
+  text = signed_text(function(p) {
+    sprintf(" [%s]", paste(sprintf("%d:%d:%d", p$start - 1L, p$end, p$step), collapse = ", "))
+  }),
   jvp = same_on_tangents(),
   transpose = function(node, cotangents, linear) {
     p <- node$params
@@ -39,16 +42,10 @@ primitive("slice",
     last <- p$start + (given@shape - 1L) * p$step
     high <- node$inputs[[1L]]@shape - last
     list(padded(given, zero_scalar(given), p$start - 1L, high, p$step - 1L))
-  }
+  },
+  vmap = function(node, inputs, mapped, size) {
+    p <- node$params
+    list(sliced(inputs[[1L]], c(1L, p$start), c(size, p$end), c(1L, p$step)))
+  },
+  export = exported_params("start", "end", "step")
 )
-
-primitive("slice", text = signed_text(function(p) {
-  sprintf(" [%s]", paste(sprintf("%d:%d:%d", p$start - 1L, p$end, p$step), collapse = ", "))
-}))
-
-primitive("slice", export = exported_params("start", "end", "step"))
-
-primitive("slice", vmap = function(node, inputs, mapped, size) {
-  p <- node$params
-  list(sliced(inputs[[1L]], c(1L, p$start), c(size, p$end), c(1L, p$step)))
-})

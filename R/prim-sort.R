@@ -86,43 +86,45 @@ sorted_along <- function(x, decreasing = FALSE, nan_first = FALSE) {
   node_values(new_node("sort", list(x, positions), types, list(decreasing = decreasing, nan_first = nan_first)))
 }
 
+sort_text <- function(node, operands, scope) {
+  p <- node$params
+  rank <- length(node$types[[1L]]@shape)
+  dtype <- node$types[[1L]]@dtype
+  scalars <- vapply(node$types, function(type) mlir_type(new_type(type@dtype, integer())), "")
+  name <- function(what) sprintf("%%sort%d_%s", scope$count$values, what)
+  both <- sprintf("(%s, %s) -> tensor<i1>", scalars[[1L]], scalars[[1L]])
+  kind <- comparison_kind(dtype)
+  line <- function(result, direction, x, y) {
+    sprintf("%s = stablehlo.compare %s, %s, %s, %s : %s", name(result), direction, name(x), name(y), kind, both)
+  }
+  logical <- function(result, op, ...) {
+    sprintf("%s = stablehlo.%s %s : tensor<i1>", name(result), op, toString(vapply(c(...), name, "")))
+  }
+  # NaN stands on one side of all numbers.
+  nan <- if (p$nan_first) c("x", "y") else c("y", "x")
+  lines <- c(
+    line("less", if (p$decreasing) "GT" else "LT", "x", "y"),
+    if (is_float(dtype)) {
+      c(
+        line("nan", "NE", nan[[1L]], nan[[1L]]), line("number", "EQ", nan[[2L]], nan[[2L]]),
+        logical("apart", "and", "nan", "number"), logical("before", "or", "less", "apart")
+      )
+    },
+    sprintf("stablehlo.return %s : tensor<i1>", name(if (is_float(dtype)) "before" else "less"))
+  )
+  c(
+    sprintf("\"stablehlo.sort\"(%s) <{dimension = %d : i64, is_stable = true}> ({", toString(operands), rank - 1L),
+    sprintf(
+      "%s^bb0(%s: %s, %s: %s, %s: %s, %s: %s):", scope$indent, name("x"), scalars[[1L]], name("y"), scalars[[1L]],
+      name("i"), scalars[[2L]], name("j"), scalars[[2L]]
+    ),
+    paste0(scope$indent, "  ", lines),
+    sprintf("%s}) : %s", scope$indent, signature_text(node))
+  )
+}
+
 primitive("sort",
-  text = function(node, operands, scope) {
-    p <- node$params
-    rank <- length(node$types[[1L]]@shape)
-    dtype <- node$types[[1L]]@dtype
-    scalars <- vapply(node$types, function(type) mlir_type(new_type(type@dtype, integer())), "")
-    name <- function(what) sprintf("%%sort%d_%s", scope$count$values, what)
-    both <- sprintf("(%s, %s) -> tensor<i1>", scalars[[1L]], scalars[[1L]])
-    kind <- comparison_kind(dtype)
-    line <- function(result, direction, x, y) {
-      sprintf("%s = stablehlo.compare %s, %s, %s, %s : %s", name(result), direction, name(x), name(y), kind, both)
-    }
-    logical <- function(result, op, ...) {
-      sprintf("%s = stablehlo.%s %s : tensor<i1>", name(result), op, toString(vapply(c(...), name, "")))
-    }
-    # NaN stands on one side of all numbers.
-    nan <- if (p$nan_first) c("x", "y") else c("y", "x")
-    lines <- c(
-      line("less", if (p$decreasing) "GT" else "LT", "x", "y"),
-      if (is_float(dtype)) {
-        c(
-          line("nan", "NE", nan[[1L]], nan[[1L]]), line("number", "EQ", nan[[2L]], nan[[2L]]),
-          logical("apart", "and", "nan", "number"), logical("before", "or", "less", "apart")
-        )
-      },
-      sprintf("stablehlo.return %s : tensor<i1>", name(if (is_float(dtype)) "before" else "less"))
-    )
-    c(
-      sprintf("\"stablehlo.sort\"(%s) <{dimension = %d : i64, is_stable = true}> ({", toString(operands), rank - 1L),
-      sprintf(
-        "%s^bb0(%s: %s, %s: %s, %s: %s, %s: %s):", scope$indent, name("x"), scalars[[1L]], name("y"), scalars[[1L]],
-        name("i"), scalars[[2L]], name("j"), scalars[[2L]]
-      ),
-      paste0(scope$indent, "  ", lines),
-      sprintf("%s}) : %s", scope$indent, signature_text(node))
-    )
-  },
+  text = sort_text,
   # The elements change where they come from.
   jvp = function(node, tangents) {
     rank <- length(node$types[[1L]]@shape)
@@ -131,7 +133,6 @@ primitive("sort",
   vmap = function(node, inputs, mapped, size) {
     x <- in_front(inputs[[1L]], mapped[[1L]], size)
     sorted_along(x, node$params$decreasing, node$params$nan_first)
-  }
+  },
+  export = exported_params("decreasing", "nan_first")
 )
-
-primitive("sort", export = exported_params("decreasing", "nan_first"))

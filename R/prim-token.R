@@ -45,9 +45,10 @@ hlo_token <- function(...) {
   bind("after_all", unname(tokens), "token", integer())
 }
 
-primitive("after_all", text = function(node, operands, scope) {
-  op <- if (length(operands)) paste("after_all", toString(operands)) else "create_token"
-  sprintf("stablehlo.%s : %s", op, result_types(node))
-})
-
-primitive("after_all", export = exported_params())
+primitive("after_all",
+  text = function(node, operands, scope) {
+    op <- if (length(operands)) paste("after_all", toString(operands)) else "create_token"
+    sprintf("stablehlo.%s : %s", op, result_types(node))
+  },
+  export = exported_params()
+)

@@ -27,14 +27,11 @@ hlo_t <- function(x) {
 }
 
 primitive("transpose",
+  text = signed_text(function(p) sprintf(", dims = %s", axes_text(p$permutation))),
   jvp = same_on_tangents(),
-  transpose = function(node, cotangents, linear) list(transposed(cotangents[[1L]], order(node$params$permutation)))
+  transpose = function(node, cotangents, linear) list(transposed(cotangents[[1L]], order(node$params$permutation))),
+  vmap = function(node, inputs, mapped, size) {
+    list(transposed(inputs[[1L]], c(1L, node$params$permutation + 1L)))
+  },
+  export = exported_params("permutation")
 )
-
-primitive("transpose", text = signed_text(function(p) sprintf(", dims = %s", axes_text(p$permutation))))
-
-primitive("transpose", export = exported_params("permutation"))
-
-primitive("transpose", vmap = function(node, inputs, mapped, size) {
-  list(transposed(inputs[[1L]], c(1L, node$params$permutation + 1L)))
-})

@@ -2,11 +2,6 @@
 # blocks of the diagonal, takes long to compile and is slow on batches of middle-sized matrices,
 # so there LAPACK's routine is called.
 
-primitive("triangular_solve", text = function(node, operands, scope) {
-  lapack <- on_cpu() && node$types[[1L]]@dtype %in% names(lapack_letters)
-  if (lapack) trsm_text(node, operands) else triangular_text(node, operands)
-})
-
 trsm_text <- function(node, operands) {
   p <- node$params
   type <- node$types[[1L]]
@@ -80,8 +75,22 @@ hlo_triangular_solve <- function(a, b, left = TRUE, lower = TRUE, unit_diagonal 
 
 triangular_solve <- function(a, b, params) bind("triangular_solve", list(a, b), b@dtype, b@shape, params)
 
-# op(A) X = B: op(A) dX = dB - op(dA) X, and the same with X on the left.
+# The part of a matrix that triangular_solve() reads.
+triangle <- function(a, params) {
+  rank <- length(a@shape)
+  row <- hlo_iota("i32", a@shape, rank - 1L)
+  column <- hlo_iota("i32", a@shape, rank)
+  low <- if (params$lower) column else row
+  high <- if (params$lower) row else column
+  selected(if (params$unit) low < high else low <= high, a, filled(0, a))
+}
+
 primitive("triangular_solve",
+  text = function(node, operands, scope) {
+    lapack <- on_cpu() && node$types[[1L]]@dtype %in% names(lapack_letters)
+    if (lapack) trsm_text(node, operands) else triangular_text(node, operands)
+  },
+  # op(A) X = B: op(A) dX = dB - op(dA) X, and the same with X on the left.
   jvp = function(node, tangents) {
     p <- node$params
     x <- output(node)
@@ -104,19 +113,7 @@ primitive("triangular_solve",
       triangular_solve(a, given, p)
     }
     list(NULL, solved)
-  }
+  },
+  vmap = batch_together,
+  export = exported_params("left", "lower", "unit", "transpose")
 )
-
-# The part of a matrix that triangular_solve() reads.
-triangle <- function(a, params) {
-  rank <- length(a@shape)
-  row <- hlo_iota("i32", a@shape, rank - 1L)
-  column <- hlo_iota("i32", a@shape, rank)
-  low <- if (params$lower) column else row
-  high <- if (params$lower) row else column
-  selected(if (params$unit) low < high else low <= high, a, filled(0, a))
-}
-
-primitive("triangular_solve", export = exported_params("left", "lower", "unit", "transpose"))
-
-primitive("triangular_solve", vmap = batch_together)

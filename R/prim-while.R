@@ -1,7 +1,7 @@
 # A loop with derivatives carries the tangents too. Reverse mode would have to know how many turns
 # there are, so there is no transpose.
 
-primitive("while", jvp = function(node, tangents) {
+while_jvp <- function(node, tangents) {
   # The second loop would make the calls behind the tokens again.
   if (any_token(node$types)) {
     no_rule(node, "jvp", "carries tokens, so it has no derivatives")
@@ -24,16 +24,7 @@ primitive("while", jvp = function(node, tangents) {
   changes <- vector("list", count)
   changes[moving] <- out[-carried]
   changes
-})
-
-# The loop with other values in place of what it takes from outside
-primitive("while", rebind = function(node, inputs) {
-  carried <- seq_along(node$types)
-  region_with <- function(region) {
-    function(leaves) replay_region(region, leaves, node$inputs[-carried], inputs[-carried])
-  }
-  while_loop(region_with(node$params$regions[[1L]]), region_with(node$params$regions[[2L]]), inputs[carried])
-})
+}
 
 #' Loops
 #'
@@ -152,7 +143,7 @@ check_carried <- function(leaves, types, op, name, call) {
 
 is_widened <- function(value, type) value@dtype == "f64" && type@dtype == "i32" && identical(value@shape, type@shape)
 
-primitive("while", text = function(node, operands, scope) {
+while_text <- function(node, operands, scope) {
   carried <- seq_along(node$types)
   inner <- scope
   inner$indent <- paste0(scope$indent, "  ")
@@ -171,22 +162,33 @@ primitive("while", text = function(node, operands, scope) {
     head, paste0(scope$indent, "cond {"), region(node$params$regions[[1L]]),
     paste0(scope$indent, "} do {"), region(node$params$regions[[2L]]), paste0(scope$indent, "}")
   )
-})
+}
 
-primitive("while", replication = function(node, given, known) {
-  regions <- node$params$regions
-  own <- seq_along(node$types)
-  test <- function(carry) replication_of_results(regions[[1L]], carry, known)[[1L]]
-  carry <- settled_carry(given[own], function(carry) {
-    stop <- test(carry)
-    lapply(replication_of_results(regions[[2L]], carry, known), union, stop)
-  })
-  for (region in regions) {
-    check_together(region, test(carry), "`hlo_while()`", "its condition", known)
+primitive("while",
+  text = while_text,
+  jvp = while_jvp,
+  # The loop with other values in place of what it takes from outside
+  rebind = function(node, inputs) {
+    carried <- seq_along(node$types)
+    region_with <- function(region) {
+      function(leaves) replay_region(region, leaves, node$inputs[-carried], inputs[-carried])
+    }
+    while_loop(region_with(node$params$regions[[1L]]), region_with(node$params$regions[[2L]]), inputs[carried])
+  },
+  replication = function(node, given, known) {
+    regions <- node$params$regions
+    own <- seq_along(node$types)
+    test <- function(carry) replication_of_results(regions[[1L]], carry, known)[[1L]]
+    carry <- settled_carry(given[own], function(carry) {
+      stop <- test(carry)
+      lapply(replication_of_results(regions[[2L]], carry, known), union, stop)
+    })
+    for (region in regions) {
+      check_together(region, test(carry), "`hlo_while()`", "its condition", known)
+    }
+    carry
+  },
+  export = function(node) {
+    with_regions(node, list(), length(node$types), stats::setNames(node$params$regions, c("cond", "body")))
   }
-  carry
-})
-
-primitive("while", export = function(node) {
-  with_regions(node, list(), length(node$types), stats::setNames(node$params$regions, c("cond", "body")))
-})
+)

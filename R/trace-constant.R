@@ -43,7 +43,7 @@ filled <- function(number, like) {
 # What stands for nothing
 zero_of <- function(type) constant(if (type@dtype == "pred") FALSE else 0, type@dtype, type@shape, "zero")
 
-primitive("constant", text = function(node, operands, scope) {
+constant_text <- function(node, operands, scope) {
   if (length(node$params$data) == 1L) {
     return(constant_text(node))
   }
@@ -57,6 +57,9 @@ primitive("constant", text = function(node, operands, scope) {
     name
   })
   list(lines = lines, names = entry$name)
-})
+}
 
-primitive("constant", export = function(node) list(attributes = list(value = node$params$data), operands = 0L))
+primitive("constant",
+  text = constant_text,
+  export = function(node) list(attributes = list(value = node$params$data), operands = 0L)
+)

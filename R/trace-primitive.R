@@ -1,5 +1,6 @@
 # What programs are made of: one entry per primitive. A node's `op` is the primitive's name, an entry holds its rules.
-# A primitive has one file, which calls primitive() for all of them:
+# A primitive has one file, which calls primitive() once for all of them; rules that several primitives share are added
+# to all of these together:
 #
 # text         function(node, operands, scope): the lines of StableHLO, without "%0 = "; trace-text.R
 # jvp          function(node, tangents): one tangent per result. A tangent is a value or NULL for zero; at least one
