@@ -21,116 +21,147 @@ fn time(count: usize, mut work: impl FnMut()) -> f64 {
     best * 1e9 / count as f64
 }
 
+/// Batches of `count` matrices of `n` × `n`, positive definite.
+struct Batch<T> {
+    n: usize,
+    count: usize,
+    given: Vec<T>,
+}
+
+impl<T: Vectorised + Element<Real = T>> Batch<T> {
+    fn new(n: usize, count: usize) -> Self {
+        let element = |e: usize| {
+            let (i, j) = (e % n, e / n % n);
+            let beside = 1.0 / (1 + i + j + e / (n * n) % 7) as f64;
+            T::ONE.times(if i == j { n as f64 } else { beside })
+        };
+        let given = (0..n * n * count).map(element).collect();
+        Batch { n, count, given }
+    }
+
+    /// Times of `getrf`, `potrf` and `trsm`.
+    fn solving(&self) -> [f64; 3] {
+        let (m, n, count, triangle) = (self.n, self.n, self.count, Triangle::Lower);
+        let (mut a, mut pivots, mut info) =
+            (self.given.clone(), vec![0; n * count], vec![0; count]);
+        let getrf = time(count, || {
+            a.copy_from_slice(&self.given);
+            let (a, pivots, info) = (&mut a[..], &mut pivots[..], &mut info[..]);
+            let kernel = lu::Lu {
+                from: None,
+                m,
+                n,
+                a,
+                pivots,
+                info,
+                together: ALONE,
+            };
+            T::in_lanes(kernel, count).expect("memory to work in");
+        });
+        let potrf = time(count, || {
+            a.copy_from_slice(&self.given);
+            let (a, info) = (&mut a[..], &mut info[..]);
+            let kernel = cholesky::Potrf {
+                n,
+                triangle,
+                a,
+                info,
+                together: ALONE,
+            };
+            T::in_lanes(kernel, count).expect("memory to work in");
+        });
+        let form = Form {
+            left: true,
+            triangle,
+            transpose: Transpose::No,
+            unit: false,
+        };
+        let trsm = time(count, || {
+            a.copy_from_slice(&self.given);
+            let (x, y) = (&self.given[..], &mut a[..]);
+            let kernel = triangular::Trsm { form, m, n, x, y };
+            T::in_lanes(kernel, count).expect("memory to work in");
+        });
+        [getrf, potrf, trsm]
+    }
+
+    /// Times of `geqrf` and `orgqr`.
+    fn orthogonal(&self) -> [f64; 2] {
+        let (m, n, k, count) = (self.n, self.n, self.n, self.count);
+        let (mut a, mut rest) = (self.given.clone(), vec![T::ZERO; n * count]);
+        let geqrf = time(count, || {
+            a.copy_from_slice(&self.given);
+            let (a, tau) = (&mut a[..], &mut rest[..]);
+            let kernel = qr::Geqrf {
+                from: None,
+                m,
+                n,
+                a,
+                tau,
+                together: ALONE,
+            };
+            T::in_lanes(kernel, count).expect("memory to work in");
+        });
+        let factored = a.clone();
+        let orgqr = time(count, || {
+            a.copy_from_slice(&factored);
+            let (a, tau) = (&mut a[..], &rest[..]);
+            let kernel = qr::Orgqr {
+                m,
+                n,
+                k,
+                a,
+                tau,
+                together: ALONE,
+            };
+            T::in_lanes(kernel, count).expect("memory to work in");
+        });
+        [geqrf, orgqr]
+    }
+
+    /// Times of `syevd` and `gesdd`.
+    fn spectral(&self) -> [f64; 2] {
+        let (m, n, count, triangle) = (self.n, self.n, self.count, Triangle::Lower);
+        let [mut a, mut u, mut vt] = [(); 3].map(|()| self.given.clone());
+        let (mut rest, mut info) = (vec![T::ZERO; n * count], vec![0; count]);
+        let syevd = time(count, || {
+            a.copy_from_slice(&self.given);
+            let (a, w, info) = (&mut a[..], &mut rest[..], &mut info[..]);
+            let vectors = true;
+            let kernel = eigh::Syevd {
+                n,
+                vectors,
+                triangle,
+                a,
+                w,
+                info,
+            };
+            T::in_lanes(kernel, count).expect("memory to work in");
+        });
+        let gesdd = time(count, || {
+            let (a, s, info) = (&self.given[..], &mut rest[..], &mut info[..]);
+            let (vectors, u, vt) = (Vectors::Thin, &mut u[..], &mut vt[..]);
+            let kernel = svd::Gesdd {
+                m,
+                n,
+                vectors,
+                a,
+                s,
+                u,
+                vt,
+                info,
+            };
+            T::in_lanes(kernel, count).expect("memory to work in");
+        });
+        [syevd, gesdd]
+    }
+}
+
 /// A line for batches of `count` matrices of `n` × `n`.
 fn line<T: Vectorised + Element<Real = T>>(dtype: &str, n: usize, count: usize) {
-    let (m, k, triangle) = (n, n, Triangle::Lower);
-    let run = |kernel: &mut dyn FnMut()| time(count, kernel);
-    // Positive definite, and good for everything else.
-    let element = |e: usize| {
-        let (i, j) = (e % n, e / n % n);
-        let beside = 1.0 / (1 + i + j + e / (n * n) % 7) as f64;
-        T::ONE.times(if i == j { n as f64 } else { beside })
-    };
-    let given: Vec<T> = (0..n * n * count).map(element).collect();
-    let [mut a, mut u, mut vt] = [given.clone(), given.clone(), given.clone()];
-    let mut rest = vec![T::ZERO; n * count];
-    let (mut pivots, mut info) = (vec![0; n * count], vec![0; count]);
-    let again = |a: &mut Vec<T>| a.copy_from_slice(&given);
-
-    let getrf = run(&mut || {
-        again(&mut a);
-        let (a, pivots, info) = (&mut a[..], &mut pivots[..], &mut info[..]);
-        let kernel = lu::Lu {
-            from: None,
-            m,
-            n,
-            a,
-            pivots,
-            info,
-            together: ALONE,
-        };
-        T::in_lanes(kernel, count).expect("memory to work in");
-    });
-    let potrf = run(&mut || {
-        again(&mut a);
-        let (a, info) = (&mut a[..], &mut info[..]);
-        let kernel = cholesky::Potrf {
-            n,
-            triangle,
-            a,
-            info,
-            together: ALONE,
-        };
-        T::in_lanes(kernel, count).expect("memory to work in");
-    });
-    let form = Form {
-        left: true,
-        triangle,
-        transpose: Transpose::No,
-        unit: false,
-    };
-    let trsm = run(&mut || {
-        again(&mut a);
-        let (x, y) = (&given[..], &mut a[..]);
-        let kernel = triangular::Trsm { form, m, n, x, y };
-        T::in_lanes(kernel, count).expect("memory to work in");
-    });
-    let syevd = run(&mut || {
-        again(&mut a);
-        let (a, w, info) = (&mut a[..], &mut rest[..], &mut info[..]);
-        let vectors = true;
-        let kernel = eigh::Syevd {
-            n,
-            vectors,
-            triangle,
-            a,
-            w,
-            info,
-        };
-        T::in_lanes(kernel, count).expect("memory to work in");
-    });
-    let gesdd = run(&mut || {
-        let (a, s, info) = (&given[..], &mut rest[..], &mut info[..]);
-        let (vectors, u, vt) = (Vectors::Thin, &mut u[..], &mut vt[..]);
-        let kernel = svd::Gesdd {
-            m,
-            n,
-            vectors,
-            a,
-            s,
-            u,
-            vt,
-            info,
-        };
-        T::in_lanes(kernel, count).expect("memory to work in");
-    });
-    let geqrf = run(&mut || {
-        again(&mut a);
-        let (a, tau) = (&mut a[..], &mut rest[..]);
-        let kernel = qr::Geqrf {
-            from: None,
-            m,
-            n,
-            a,
-            tau,
-            together: ALONE,
-        };
-        T::in_lanes(kernel, count).expect("memory to work in");
-    });
-    let factored = a.clone();
-    let orgqr = run(&mut || {
-        a.copy_from_slice(&factored);
-        let (a, tau) = (&mut a[..], &rest[..]);
-        let kernel = qr::Orgqr {
-            m,
-            n,
-            k,
-            a,
-            tau,
-            together: ALONE,
-        };
-        T::in_lanes(kernel, count).expect("memory to work in");
-    });
+    let batch = Batch::<T>::new(n, count);
+    let ([getrf, potrf, trsm], [geqrf, orgqr]) = (batch.solving(), batch.orthogonal());
+    let [syevd, gesdd] = batch.spectral();
     print!("{dtype} {n:>2} x {n:<2} {count:>3}:");
     for ns in [getrf, geqrf, orgqr, potrf, trsm, syevd, gesdd] {
         print!(" {ns:>9.0}");

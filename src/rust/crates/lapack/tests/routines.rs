@@ -17,9 +17,12 @@ fn getrf_factors() {
     assert_eq!((a, pivots), ([4.0, 0.25, 12.0, -1.0], [2, 2]));
 }
 
+fn refused(what: &str, call: fn()) {
+    assert!(catch_unwind(call).is_err(), "{what}");
+}
+
 #[test]
 fn operands_of_other_lengths_are_refused() {
-    let refused = |what: &str, call: fn()| assert!(catch_unwind(call).is_err(), "{what}");
     refused("a short matrix", || {
         getrf((2, 2), &mut [1.0; 3], &mut [0; 2]);
     });
@@ -72,6 +75,10 @@ fn operands_of_other_lengths_are_refused() {
     refused("a short diagonal", || {
         gtsv(&mut [1.0; 2], &mut [1.0; 2], &mut [1.0; 1], &mut [1.0; 2]);
     });
+}
+
+#[test]
+fn results_of_other_lengths_are_refused() {
     for routine in [gesdd::<f64>, gesvd::<f64>] {
         let call = || {
             let mut ws = workspace(gesdd_sizes::<f64>(Vectors::Full, 3, 3));

@@ -18,17 +18,8 @@ fn serve_until(done: impl Fn() -> bool) {
     }
 }
 
-#[test]
-fn errands_are_done_by_the_main_thread_only() {
-    claim(|| {
-        RUNG.fetch_add(1, Ordering::SeqCst);
-    });
-    let main = thread::current().id();
-    let patient = Patience::default();
-    assert!(is_here() && !has_work() && !serve());
-    assert_eq!(ask(|| 1, &patient), Ok(1), "on the spot");
-
-    // Many at once.
+/// Errands of many threads at once.
+fn many_at_once(main: thread::ThreadId) {
     let done = Arc::new(AtomicUsize::new(0));
     let askers: Vec<_> = (0..8)
         .map(|k| {
@@ -55,8 +46,10 @@ fn errands_are_done_by_the_main_thread_only() {
         .into_iter()
         .for_each(|asker| asker.join().expect("fine"));
     assert!(!is_serving() && !is_needed());
+}
 
-    // An errand that waits serves others, and those end first.
+/// An errand that waits serves others, and those end first.
+fn nested() {
     let order = Arc::new(Mutex::new(Vec::new()));
     let (inner, outer) = (order.clone(), order.clone());
     let asker = thread::spawn(move || {
@@ -78,16 +71,20 @@ fn errands_are_done_by_the_main_thread_only() {
     serve_until(|| outer.lock().unwrap().len() == 2);
     assert_eq!(asker.join().expect("fine"), Ok(()));
     assert_eq!(*order.lock().unwrap(), ["inner", "outer"]);
+}
 
-    // One that unwinds tells its asker, and goes on here.
+/// One that unwinds tells its asker, and goes on here.
+fn unwinding() {
     let asker = thread::spawn(|| ask(|| panic!("away"), &Patience::default()));
     while !has_work() {
         thread::yield_now();
     }
     assert!(catch_unwind(serve).is_err());
     assert_eq!(asker.join().expect("fine"), Err::<(), _>(Refusal::Left));
+}
 
-    // The bell rings where nobody attends, and when somebody stops with work left.
+/// `claim()`'s function is called where nobody attends, and when somebody stops with work left.
+fn nobody_attends() {
     let rung = RUNG.load(Ordering::SeqCst);
     let cancelled = Arc::new(AtomicBool::new(false));
     let patience = Patience {
@@ -105,8 +102,10 @@ fn errands_are_done_by_the_main_thread_only() {
     wake_askers();
     assert_eq!(asker.join().expect("fine"), Err(Refusal::Cancelled));
     assert!(!has_work());
+}
 
-    // Nobody comes.
+/// Nobody comes.
+fn nobody_comes() {
     let limit = Duration::from_millis(1);
     let hurried = Patience {
         cancelled: None,
@@ -114,8 +113,10 @@ fn errands_are_done_by_the_main_thread_only() {
     };
     let asker = thread::spawn(move || ask(|| (), &hurried));
     assert_eq!(asker.join().expect("fine"), Err(Refusal::Alone(limit)));
+}
 
-    // The end, and a new beginning.
+/// The end, and a new beginning.
+fn closed_and_open_again() {
     let asker = thread::spawn(|| ask(|| (), &Patience::default()));
     while !has_work() {
         thread::yield_now();
@@ -128,4 +129,21 @@ fn errands_are_done_by_the_main_thread_only() {
     let again = thread::spawn(|| ask(|| 2, &Patience::default()));
     serve_until(|| again.is_finished());
     assert_eq!(again.join().expect("fine"), Ok(2));
+}
+
+#[test]
+fn errands_are_done_by_the_main_thread_only() {
+    claim(|| {
+        RUNG.fetch_add(1, Ordering::SeqCst);
+    });
+    let main = thread::current().id();
+    let patient = Patience::default();
+    assert!(is_here() && !has_work() && !serve());
+    assert_eq!(ask(|| 1, &patient), Ok(1), "on the spot");
+    many_at_once(main);
+    nested();
+    unwinding();
+    nobody_attends();
+    nobody_comes();
+    closed_and_open_again();
 }

@@ -70,6 +70,41 @@ impl Process {
             Err(failure) => say(format!("{:?} {}", failure.code, failure.message)),
         }
     }
+
+    /// The same program from several threads.
+    fn run_on_threads(&self, program: *mut PJRT_LoadedExecutable) {
+        // In which order threads launch is not said: all launch the same.
+        std::thread::scope(|scope| {
+            let process = (self.client as usize, self.number, program as usize);
+            for _ in 0..4 {
+                scope.spawn(move || {
+                    let (client, number, program) = process;
+                    let client = client as *mut PJRT_Client;
+                    let process = Process { client, number };
+                    for _ in 0..20 {
+                        process.run(program as *mut PJRT_LoadedExecutable, 2);
+                    }
+                });
+            }
+        });
+    }
+}
+
+/// Says which scheduling policies this process's threads have.
+#[cfg(target_os = "linux")]
+fn say_policies() {
+    // Fields of stat after the name, from the state on; the policy is number 41 of all.
+    let policy = |task: std::path::PathBuf| {
+        let stat = std::fs::read_to_string(task.join("stat")).ok()?;
+        let (_, fields) = stat.rsplit_once(')')?;
+        fields.split_whitespace().nth(41 - 3)?.parse::<i32>().ok()
+    };
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let policies = tasks.filter_map(|task| policy(task.unwrap().path()));
+    let (batch, other): (Vec<_>, Vec<_>) = policies.partition(|p| *p == libc::SCHED_BATCH);
+    say(!batch.is_empty());
+    say(other.contains(&libc::SCHED_OTHER));
+    say(policy("/proc/thread-self".into()) == Some(libc::SCHED_OTHER));
 }
 
 #[test]
@@ -139,34 +174,10 @@ fn one_of_several() {
         #[cfg(target_os = "linux")]
         "policies" => {
             process.run(small, 2);
-            // Fields of stat after the name, from the state on; the policy is number 41 of all.
-            let policy = |task: std::path::PathBuf| {
-                let stat = std::fs::read_to_string(task.join("stat")).ok()?;
-                let (_, fields) = stat.rsplit_once(')')?;
-                fields.split_whitespace().nth(41 - 3)?.parse::<i32>().ok()
-            };
-            let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-            let policies = tasks.filter_map(|task| policy(task.unwrap().path()));
-            let (batch, other): (Vec<_>, Vec<_>) = policies.partition(|p| *p == libc::SCHED_BATCH);
-            say(!batch.is_empty());
-            say(other.contains(&libc::SCHED_OTHER));
-            say(policy("/proc/thread-self".into()) == Some(libc::SCHED_OTHER));
+            say_policies();
         }
         "threads" => {
-            // In which order threads launch is not said: all launch the same.
-            std::thread::scope(|scope| {
-                let process = (client as usize, number, small as usize);
-                for _ in 0..4 {
-                    scope.spawn(move || {
-                        let (client, number, small) = process;
-                        let client = client as *mut PJRT_Client;
-                        let process = Process { client, number };
-                        for _ in 0..20 {
-                            process.run(small as *mut PJRT_LoadedExecutable, 2);
-                        }
-                    });
-                }
-            });
+            process.run_on_threads(small);
         }
         _ => unreachable!("{what}"),
     }

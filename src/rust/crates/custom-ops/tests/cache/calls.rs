@@ -89,6 +89,61 @@ fn buffer(frame: &mut Frame, at: usize) -> &mut sys::XLA_FFI_Buffer {
     }
 }
 
+/// Buffers in place of one that was found, and what the refusal says.
+fn other_buffers(
+    found: sys::XLA_FFI_Buffer,
+    spare: *mut f64,
+    [three, negative]: [*mut i64; 2],
+) -> [(sys::XLA_FFI_Buffer, &'static str); 6] {
+    [
+        (
+            sys::XLA_FFI_Buffer {
+                dtype: DataType::S64.0,
+                ..found
+            },
+            "must be",
+        ),
+        (
+            sys::XLA_FFI_Buffer {
+                data: std::ptr::null_mut(),
+                ..found
+            },
+            "has elements but no memory",
+        ),
+        (
+            sys::XLA_FFI_Buffer {
+                data: spare.wrapping_byte_add(4).cast(),
+                ..found
+            },
+            "is not aligned to its element type",
+        ),
+        (
+            sys::XLA_FFI_Buffer {
+                rank: 1 - found.rank,
+                dims: three,
+                ..found
+            },
+            "shape",
+        ),
+        (
+            sys::XLA_FFI_Buffer {
+                rank: 1,
+                dims: three,
+                ..found
+            },
+            "shape",
+        ),
+        (
+            sys::XLA_FFI_Buffer {
+                rank: 1,
+                dims: negative,
+                ..found
+            },
+            "",
+        ),
+    ]
+}
+
 #[test]
 fn what_is_not_as_in_the_first_call_is_checked_anew() {
     let op = times_op("anew");
@@ -112,53 +167,7 @@ fn what_is_not_as_in_the_first_call_is_checked_anew() {
         right(&mut frame);
         for at in 0..3 {
             let found = *buffer(&mut frame, at);
-            let tries = [
-                (
-                    sys::XLA_FFI_Buffer {
-                        dtype: DataType::S64.0,
-                        ..found
-                    },
-                    "must be",
-                ),
-                (
-                    sys::XLA_FFI_Buffer {
-                        data: std::ptr::null_mut(),
-                        ..found
-                    },
-                    "has elements but no memory",
-                ),
-                (
-                    sys::XLA_FFI_Buffer {
-                        data: spare.wrapping_byte_add(4).cast(),
-                        ..found
-                    },
-                    "is not aligned to its element type",
-                ),
-                (
-                    sys::XLA_FFI_Buffer {
-                        rank: 1 - found.rank,
-                        dims: three,
-                        ..found
-                    },
-                    "shape",
-                ),
-                (
-                    sys::XLA_FFI_Buffer {
-                        rank: 1,
-                        dims: three,
-                        ..found
-                    },
-                    "shape",
-                ),
-                (
-                    sys::XLA_FFI_Buffer {
-                        rank: 1,
-                        dims: negative,
-                        ..found
-                    },
-                    "",
-                ),
-            ];
+            let tries = other_buffers(found, spare, [three, negative]);
             for (other, part) in tries {
                 *buffer(&mut frame, at) = other;
                 refused(&mut frame, part);

@@ -5,4 +5,5 @@
 mod rng;
 
 mod bind;
+mod length;
 mod model;

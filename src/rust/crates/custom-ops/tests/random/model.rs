@@ -1,68 +1,9 @@
 //! A model of signatures.
 
+use crate::length::Length;
 use crate::rng::Rng;
 use custom_ops::bind::ArrayType;
 use xla_ffi::DataType;
-
-/// A dimension, by itself: nothing here is that of the crate.
-#[derive(Clone, Debug)]
-pub enum Length {
-    Number(i128),
-    Name(usize),
-    Attribute,
-    Of(char, Box<Length>, Box<Length>),
-}
-
-impl Length {
-    pub fn text(&self, rng: &mut Rng) -> String {
-        let space = |rng: &mut Rng| " ".repeat(rng.below(3) / 2);
-        match self {
-            Length::Number(number) => number.to_string(),
-            Length::Name(name) => NAMES[*name].to_string(),
-            Length::Attribute => "lag".to_string(),
-            Length::Of('m', a, b) => format!("min({},{}{})", a.text(rng), space(rng), b.text(rng)),
-            Length::Of('M', a, b) => format!("max({}{},{})", a.text(rng), space(rng), b.text(rng)),
-            Length::Of(sign, a, b) => {
-                format!("(({}){sign}{}({}))", a.text(rng), space(rng), b.text(rng))
-            }
-        }
-    }
-
-    pub fn value(&self, names: &[i128], lag: i128) -> Option<i128> {
-        Some(match self {
-            Length::Number(number) => *number,
-            Length::Name(name) => names[*name],
-            Length::Attribute => lag,
-            Length::Of(sign, a, b) => {
-                let (a, b) = (a.value(names, lag)?, b.value(names, lag)?);
-                match sign {
-                    '+' => a + b,
-                    '-' => a - b,
-                    '*' => a * b,
-                    '/' if b == 0 => return None,
-                    '/' => (a as f64 / b as f64).floor() as i128,
-                    'm' => a.min(b),
-                    _ => a.max(b),
-                }
-            }
-        })
-    }
-
-    /// Of names that are known.
-    pub fn by_chance(rng: &mut Rng, known: &[usize], depth: usize) -> Length {
-        if depth == 0 || rng.once_in(2) {
-            return match rng.below(4) {
-                0 => Length::Number(rng.below(4) as i128),
-                1 => Length::Attribute,
-                _ if known.is_empty() => Length::Number(1),
-                _ => Length::Name(*rng.pick(known)),
-            };
-        }
-        let mut part = || Box::new(Length::by_chance(rng, known, depth - 1));
-        let (a, b) = (part(), part());
-        Length::Of(*rng.pick(&['+', '+', '-', '*', '/', 'm', 'M']), a, b)
-    }
-}
 
 pub const NAMES: [&str; 5] = ["n", "m", "p", "k", "l"];
 
@@ -179,25 +120,20 @@ impl Model {
         Some((all, if several { times } else { 0 }))
     }
 
-    /// The results, or `None` where the operands do not fit: by trying all values.
-    pub fn reference(
+    /// The values of the names and the types with which all operands fit, the smallest ones.
+    fn values_of(
         &self,
+        which: &[usize],
         operands: &[ArrayType],
-        lag: i64,
-        length: i64,
-    ) -> Option<Vec<ArrayType>> {
-        let (which, times) = self.operands_of(operands.len())?;
-        let lag = i128::from(lag);
-        let several = self.arrays[..self.operands]
-            .iter()
-            .any(|array| array.several);
+        lag: i128,
+        [count, length]: [i128; 2],
+    ) -> Option<(Vec<i128>, [DataType; 2])> {
         // What is known from an operand that does not come is 0, or `f32`.
         let mut found: Option<(Vec<i128>, [DataType; 2])> = None;
         for at in 0..7 * 7 * 7 * 4 {
             let types = [TYPES[at % 2], TYPES[at / 2 % 2]];
             let at = (at / 4) as i128;
-            let count = if several { times as i128 } else { 0 };
-            let names = vec![at % 7, at / 7 % 7, at / 49, count, i128::from(length)];
+            let names = vec![at % 7, at / 7 % 7, at / 49, count, length];
             let fits = which.iter().zip(operands).all(|(at, given)| {
                 let array = &self.arrays[*at];
                 let Some(front) = given.dims.len().checked_sub(array.dims.len()) else {
@@ -215,7 +151,23 @@ impl Model {
                 found = Some((names, types));
             }
         }
-        let (names, types) = found?;
+        found
+    }
+
+    /// The results, or `None` where the operands do not fit: by trying all values.
+    pub fn reference(
+        &self,
+        operands: &[ArrayType],
+        lag: i64,
+        length: i64,
+    ) -> Option<Vec<ArrayType>> {
+        let (which, times) = self.operands_of(operands.len())?;
+        let lag = i128::from(lag);
+        let several = self.arrays[..self.operands]
+            .iter()
+            .any(|array| array.several);
+        let known = [if several { times as i128 } else { 0 }, i128::from(length)];
+        let (names, types) = self.values_of(&which, operands, lag, known)?;
         if several && times == 0 && self.needs_several() {
             return None;
         }
@@ -224,18 +176,7 @@ impl Model {
             .zip(operands)
             .map(|(at, given)| &given.dims[..given.dims.len() - self.arrays[*at].dims.len()])
             .collect();
-        let rank = fronts.iter().map(|front| front.len()).max().unwrap_or(0);
-        let mut batch = Vec::new();
-        for axis in (1..=rank).rev() {
-            let mut dims = fronts
-                .iter()
-                .filter_map(|front| Some(front[front.len().checked_sub(axis)?]));
-            let other = dims.clone().find(|dim| *dim != 1).unwrap_or(1);
-            if dims.any(|dim| dim != 1 && dim != other) {
-                return None;
-            }
-            batch.push(other);
-        }
+        let batch = broadcast(&fronts)?;
         let mut results = Vec::new();
         let results_of = self.arrays[self.operands..].iter();
         for array in results_of.filter(|array| !array.several || times > 0) {
@@ -345,4 +286,21 @@ impl Array {
             dims.join(", ")
         )
     }
+}
+
+/// The dimensions of a batch from those in front of each operand's own.
+fn broadcast(fronts: &[&[i64]]) -> Option<Vec<i64>> {
+    let rank = fronts.iter().map(|front| front.len()).max().unwrap_or(0);
+    let mut batch = Vec::new();
+    for axis in (1..=rank).rev() {
+        let mut dims = fronts
+            .iter()
+            .filter_map(|front| Some(front[front.len().checked_sub(axis)?]));
+        let other = dims.clone().find(|dim| *dim != 1).unwrap_or(1);
+        if dims.any(|dim| dim != 1 && dim != other) {
+            return None;
+        }
+        batch.push(other);
+    }
+    Some(batch)
 }

@@ -36,64 +36,70 @@ fn bytes<T: Number>(frame: &Frame, at: &[usize]) -> Vec<u8> {
     bits.flat_map(u64::to_le_bytes).collect()
 }
 
-/// One matrix per routine of a dtype, of so many rows, in a batch of so many.
-fn jobs<T: Number>(n: usize, count: usize) -> Vec<Job> {
-    let batch = vec![count as i64];
-    let mut random = Random(n as u64 + 7);
-    let general = random.matrix::<T>(count * n * n);
-    let hermitian: Vec<T> = (0..count).flat_map(|_| random.hermitian::<T>(n)).collect();
-    let regular: Vec<T> = hermitian
-        .chunks(n * n)
-        .flat_map(|x| {
-            Mat::new(n, n, x)
-                .plus(&Mat::identity(n), 3.0 * n as f64)
-                .to::<T>()
-        })
-        .collect();
-    let complex =
-        |real: &'static str, complex: &'static str| if T::COMPLEX { complex } else { real };
-    let mut jobs = Vec::new();
-    let mut add = |routine: &str, x: &[T], rest: fn(Call, &[i64], usize) -> Call, bits| {
-        let (x, batch) = (x.to_vec(), batch.clone());
-        jobs.push(Job {
-            name: format!("lapack_{}{routine}_ffi {n} x {count}", T::LETTER),
+/// Jobs on batches of so many matrices of so many rows.
+struct Jobs {
+    all: Vec<Job>,
+    n: usize,
+    batch: Vec<i64>,
+}
+
+impl Jobs {
+    /// A routine that writes over its matrix, what else its call has, and what it gives.
+    fn add<T: Number>(
+        &mut self,
+        routine: &str,
+        x: &[T],
+        rest: fn(Call, &[i64], usize) -> Call,
+        bits: fn(&Frame) -> Vec<u8>,
+    ) {
+        let (x, batch, n) = (x.to_vec(), self.batch.clone(), self.n);
+        self.all.push(Job {
+            name: format!("lapack_{}{routine}_ffi {n} x {}", T::LETTER, batch[0]),
             call: Box::new(move || {
                 let call = Call::new().arg(&dims(&batch, &[n, n]), &x);
                 rest(call.ret::<T>(&dims(&batch, &[n, n])), &batch, n)
             }),
             bits,
         });
-    };
-    add(
+    }
+}
+
+fn factorisations<T: Number>(jobs: &mut Jobs, general: &[T], regular: &[T]) {
+    jobs.add::<T>(
         "getrf",
-        &general,
+        general,
         |call, batch, n| call.ret::<i32>(&dims(batch, &[n])).ret::<i32>(batch),
         |f| bytes::<T>(f, &[0]),
     );
-    add(
+    jobs.add::<T>(
         "geqrf",
-        &general,
+        general,
         |call, batch, n| call.ret::<T>(&dims(batch, &[n])),
         |f| bytes::<T>(f, &[0, 1]),
     );
-    add(
+    jobs.add::<T>(
         "potrf",
-        &regular,
+        regular,
         |call, batch, _| call.ret::<i32>(batch).attr("uplo", b'L'),
         |f| bytes::<T>(f, &[0]),
     );
-    add(
+}
+
+fn of_hermitian_matrices<T: Number>(jobs: &mut Jobs, hermitian: &[T]) {
+    let complex =
+        |real: &'static str, complex: &'static str| if T::COMPLEX { complex } else { real };
+    jobs.add::<T>(
         complex("syevd", "heevd"),
-        &hermitian,
+        hermitian,
         |call, batch, n| {
             let call = call.ret::<T::Real>(&dims(batch, &[n])).ret::<i32>(batch);
             call.attr("mode", b'V').attr("uplo", b'U')
         },
         |f| [bytes::<T>(f, &[0]), bytes::<T::Real>(f, &[1])].concat(),
     );
-    add(
+    jobs.add::<T>(
         complex("sytrd", "hetrd"),
-        &hermitian,
+        hermitian,
         |call, batch, n| {
             let call = call
                 .ret::<T::Real>(&dims(batch, &[n]))
@@ -104,9 +110,12 @@ fn jobs<T: Number>(n: usize, count: usize) -> Vec<Job> {
         },
         |f| [bytes::<T>(f, &[0, 3]), bytes::<T::Real>(f, &[1, 2])].concat(),
     );
-    add(
+}
+
+fn of_general_matrices<T: Number>(jobs: &mut Jobs, general: &[T]) {
+    jobs.add::<T>(
         "gehrd",
-        &general,
+        general,
         |call, batch, n| {
             let call = call.ret::<T>(&dims(batch, &[n - 1])).ret::<i32>(batch);
             call.attr("low", 1_i32).attr("high", n as i32)
@@ -122,13 +131,13 @@ fn jobs<T: Number>(n: usize, count: usize) -> Vec<Job> {
             .attr("mode", b'S')
     };
     for routine in ["gesdd", "gesvd"] {
-        add(routine, &general, svd, |f| {
+        jobs.add::<T>(routine, general, svd, |f| {
             [bytes::<T::Real>(f, &[1]), bytes::<T>(f, &[2, 3])].concat()
         });
     }
-    add(
+    jobs.add::<T>(
         "gees",
-        &general,
+        general,
         |call, batch, n| {
             let parts = if T::COMPLEX { 1 } else { 2 };
             let call = call.ret::<T>(&dims(batch, &[n, n]));
@@ -140,9 +149,11 @@ fn jobs<T: Number>(n: usize, count: usize) -> Vec<Job> {
         },
         |f| bytes::<T>(f, &[0, 1, 2]),
     );
-    let (x, size) = (general, batch);
-    jobs.push(Job {
-        name: format!("lapack_{}geev_ffi {n} x {count}", T::LETTER),
+}
+
+fn geev<T: Number>(n: usize, size: Vec<i64>, x: Vec<T>) -> Job {
+    Job {
+        name: format!("lapack_{}geev_ffi {n} x {}", T::LETTER, size[0]),
         call: Box::new(move || {
             let call = Call::new().arg(&dims(&size, &[n, n]), &x);
             let parts = if T::COMPLEX { 1 } else { 2 };
@@ -161,8 +172,33 @@ fn jobs<T: Number>(n: usize, count: usize) -> Vec<Job> {
             ]
             .concat()
         },
-    });
-    jobs
+    }
+}
+
+/// One matrix per routine of a dtype, of so many rows, in a batch of so many.
+fn jobs<T: Number>(n: usize, count: usize) -> Vec<Job> {
+    let batch = vec![count as i64];
+    let mut random = Random(n as u64 + 7);
+    let general = random.matrix::<T>(count * n * n);
+    let hermitian: Vec<T> = (0..count).flat_map(|_| random.hermitian::<T>(n)).collect();
+    let regular: Vec<T> = hermitian
+        .chunks(n * n)
+        .flat_map(|x| {
+            Mat::new(n, n, x)
+                .plus(&Mat::identity(n), 3.0 * n as f64)
+                .to::<T>()
+        })
+        .collect();
+    let mut jobs = Jobs {
+        all: Vec::new(),
+        n,
+        batch: batch.clone(),
+    };
+    factorisations(&mut jobs, &general, &regular);
+    of_hermitian_matrices(&mut jobs, &hermitian);
+    of_general_matrices(&mut jobs, &general);
+    jobs.all.push(geev(n, batch, general));
+    jobs.all
 }
 
 fn all_jobs() -> Vec<Job> {

@@ -12,6 +12,7 @@ mod jaxlib_eig;
 mod jaxlib_factor;
 mod jaxlib_gesvd;
 mod jaxlib_reduce;
+mod jaxlib_refused;
 mod kepler;
 mod layers;
 mod lu;

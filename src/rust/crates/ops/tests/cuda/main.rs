@@ -8,6 +8,7 @@ mod common;
 #[path = "../all/eigh.rs"]
 mod eigh;
 mod fakes;
+mod geev;
 mod jaxlib;
 mod lengths;
 #[path = "../all/lu.rs"]

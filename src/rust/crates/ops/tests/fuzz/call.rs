@@ -2,11 +2,13 @@
 
 use core::ffi::c_void;
 use core::mem::size_of;
+use core::ops::Range;
 use core::ptr;
 
 use xla_ffi::testing::{Call, Failure, Frame};
-use xla_ffi::{sys, DataKind, DataType, HandlerFn};
+use xla_ffi::{sys, DataType, HandlerFn};
 
+use crate::lay::{fill, Attributes};
 use crate::rng::Rng;
 
 /// Bytes around each operand that nobody may write.
@@ -155,18 +157,14 @@ struct Place {
     len: usize,
 }
 
-/// Makes the call and checks that nothing was written but results.
-///
-/// # Panics
-/// Something was.
-pub fn make(
-    spec: &Spec,
-    handler: HandlerFn,
-    hosts: &mut Hosts,
-    arena: &mut Arena,
-    data: u64,
-) -> Result<Written, Failure> {
-    // Where everything lies.
+impl Place {
+    fn range(&self) -> Range<usize> {
+        self.start..self.start + self.len
+    }
+}
+
+/// Where arguments and results lie, and where the memory ends.
+fn places(spec: &Spec) -> (Vec<Place>, Vec<Place>, usize) {
     let mut end = GUARD;
     let mut place = |operand: &Operand| {
         let len = operand.bytes().filter(|_| !operand.no_data).unwrap_or(0);
@@ -175,7 +173,7 @@ pub fn make(
         Place { start, len }
     };
     let args: Vec<Place> = spec.args.iter().map(&mut place).collect();
-    let rets: Vec<Place> = spec
+    let rets = spec
         .rets
         .iter()
         .map(|ret| match ret.alias.and_then(|at| args.get(at)) {
@@ -183,22 +181,20 @@ pub fn make(
             None => place(ret),
         })
         .collect();
-    if arena.0.len() * 64 < end {
-        arena.0.resize(end / 64 + 1, [0; 8]);
-    }
-    let memory = arena.bytes();
-    memory[..end].fill(UNTOUCHED);
-    let mut rng = Rng::of(data, 1);
-    for (place, arg) in args.iter().zip(&spec.args) {
-        let bytes = &mut memory[place.start..place.start + place.len];
-        fill(bytes, arg.dtype, arg.fill, &mut rng);
-    }
-    let before = memory[..end].to_vec();
-    let base = memory.as_mut_ptr();
+    (args, rets, end)
+}
 
-    // The frame.
-    let mut keep = Vec::new();
-    let mut lay = |operands: &[Operand], places: &[Place]| -> (Vec<i32>, Vec<*mut c_void>) {
+/// The descriptors of operands that lie at `places` behind `base`, the dimensions that they point
+/// to, and the arrays of a frame.
+struct Operands {
+    kept: Vec<(*mut sys::XLA_FFI_Buffer, Vec<i64>)>,
+    types: Vec<i32>,
+    pointers: Vec<*mut c_void>,
+}
+
+impl Operands {
+    fn lay(operands: &[Operand], places: &[Place], base: *mut u8) -> Self {
+        let mut kept = Vec::new();
         let of = operands.iter().zip(places).map(|(operand, place)| {
             let mut dims = operand.dims.clone();
             let descriptor = Box::into_raw(Box::new(sys::XLA_FFI_Buffer {
@@ -215,17 +211,79 @@ pub fn make(
                     false => dims.as_mut_ptr(),
                 },
             }));
-            keep.push((descriptor, dims));
+            kept.push((descriptor, dims));
             let pointer = match operand.no_descriptor {
                 true => ptr::null_mut(),
                 false => descriptor.cast(),
             };
             (operand.type_, pointer)
         });
-        of.unzip()
-    };
-    let (mut arg_types, mut arg_pointers) = lay(&spec.args, &args);
-    let (mut ret_types, mut ret_pointers) = lay(&spec.rets, &rets);
+        let (types, pointers) = of.unzip();
+        Operands {
+            kept,
+            types,
+            pointers,
+        }
+    }
+}
+
+impl Drop for Operands {
+    fn drop(&mut self) {
+        for (descriptor, _) in &self.kept {
+            // SAFETY: made by `lay()`, and the call is over.
+            drop(unsafe { Box::from_raw(*descriptor) });
+        }
+    }
+}
+
+/// Makes the call and checks that nothing was written but results.
+///
+/// # Panics
+/// Something was.
+pub fn make(
+    spec: &Spec,
+    handler: HandlerFn,
+    hosts: &mut Hosts,
+    arena: &mut Arena,
+    data: u64,
+) -> Result<Written, Failure> {
+    let (args, rets, end) = places(spec);
+    if arena.0.len() * 64 < end {
+        arena.0.resize(end / 64 + 1, [0; 8]);
+    }
+    let memory = arena.bytes();
+    memory[..end].fill(UNTOUCHED);
+    let mut rng = Rng::of(data, 1);
+    for (place, arg) in args.iter().zip(&spec.args) {
+        fill(&mut memory[place.range()], arg.dtype, arg.fill, &mut rng);
+    }
+    let before = memory[..end].to_vec();
+    let base = memory.as_mut_ptr();
+    let answer = call(spec, handler, hosts, (&args, &rets, base));
+
+    // What may have changed is put back, and then all is as before.
+    let memory = arena.bytes();
+    let written = rets.iter().map(|ret| memory[ret.range()].to_vec());
+    let written = written.collect();
+    for ret in &rets {
+        memory[ret.range()].copy_from_slice(&before[ret.range()]);
+    }
+    if let Some(at) = (0..end).find(|&at| memory[at] != before[at]) {
+        let args: Vec<_> = args.iter().map(|arg| (arg.start, arg.len)).collect();
+        panic!("byte {at} was written: arguments {args:?}");
+    }
+    answer.map(|()| written)
+}
+
+/// The call itself, of operands at these places behind an address.
+fn call(
+    spec: &Spec,
+    handler: HandlerFn,
+    hosts: &mut Hosts,
+    (args, rets, base): (&[Place], &[Place], *mut u8),
+) -> Result<(), Failure> {
+    let mut args = Operands::lay(&spec.args, args, base);
+    let mut rets = Operands::lay(&spec.rets, rets, base);
     let mut attributes = Attributes::default();
     let attrs = attributes.lay(&spec.attrs);
     let host = &mut hosts.0[spec.host % Hosts::COUNT];
@@ -244,192 +302,10 @@ pub fn make(
             &mut extension
         }
     };
-    (frame.args.size, frame.args.types) = (arg_types.len() as i64, arg_types.as_mut_ptr());
-    frame.args.args = arg_pointers.as_mut_ptr();
-    (frame.rets.size, frame.rets.types) = (ret_types.len() as i64, ret_types.as_mut_ptr());
-    frame.rets.rets = ret_pointers.as_mut_ptr();
+    (frame.args.size, frame.args.types) = (args.types.len() as i64, args.types.as_mut_ptr());
+    frame.args.args = args.pointers.as_mut_ptr();
+    (frame.rets.size, frame.rets.types) = (rets.types.len() as i64, rets.types.as_mut_ptr());
+    frame.rets.rets = rets.pointers.as_mut_ptr();
     frame.attrs = attrs;
-    let answer = host.call(handler);
-    for (descriptor, _) in keep {
-        // SAFETY: made above, and the call is over.
-        drop(unsafe { Box::from_raw(descriptor) });
-    }
-
-    // What may have changed is put back, and then all is as before.
-    let memory = arena.bytes();
-    let written = rets
-        .iter()
-        .map(|ret| memory[ret.start..ret.start + ret.len].to_vec())
-        .collect();
-    for ret in &rets {
-        let range = ret.start..ret.start + ret.len;
-        memory[range.clone()].copy_from_slice(&before[range]);
-    }
-    if let Some(at) = (0..end).find(|&at| memory[at] != before[at]) {
-        panic!("byte {at} was written: arguments {:?}", places(&args));
-    }
-    answer.map(|()| written)
-}
-
-fn places(all: &[Place]) -> Vec<(usize, usize)> {
-    all.iter().map(|place| (place.start, place.len)).collect()
-}
-
-/// Attributes laid out as XLA does.
-#[derive(Default)]
-struct Attributes {
-    keep: Vec<Kept>,
-}
-
-/// What attributes point to.
-#[allow(dead_code, reason = "held only for those who point there")]
-enum Kept {
-    Bytes(Vec<u64>),
-    Span(Vec<sys::XLA_FFI_ByteSpan>),
-    Scalar(Vec<sys::XLA_FFI_Scalar>),
-    Array(Vec<sys::XLA_FFI_Array>),
-    Attrs(Vec<sys::XLA_FFI_Attrs>),
-    Types(Vec<i32>),
-    Names(Vec<*mut sys::XLA_FFI_ByteSpan>),
-    Values(Vec<*mut c_void>),
-}
-
-/// Keeps a value (in a `Vec`, which may be moved while others point into it); its address.
-macro_rules! keep {
-    ($all:expr, $kind:ident, $value:expr) => {{
-        let mut value = vec![$value];
-        let address = value.as_mut_ptr();
-        $all.keep.push(Kept::$kind(value));
-        address
-    }};
-}
-
-impl Attributes {
-    fn bytes(&mut self, bytes: &[u8]) -> *mut c_void {
-        if bytes.is_empty() {
-            return ptr::null_mut();
-        }
-        let mut words = vec![0u64; bytes.len().div_ceil(8)];
-        for (to, from) in words.iter_mut().zip(bytes.chunks(8)) {
-            let mut word = [0; 8];
-            word[..from.len()].copy_from_slice(from);
-            *to = u64::from_ne_bytes(word);
-        }
-        let address = words.as_mut_ptr().cast();
-        self.keep.push(Kept::Bytes(words));
-        address
-    }
-
-    fn span(&mut self, text: &[u8]) -> *mut sys::XLA_FFI_ByteSpan {
-        let ptr = self.bytes(text).cast_const().cast();
-        let len = text.len();
-        keep!(self, Span, sys::XLA_FFI_ByteSpan { ptr, len })
-    }
-
-    fn lay(&mut self, attrs: &[(Vec<u8>, Attr)]) -> sys::XLA_FFI_Attrs {
-        let (mut types, mut names, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        for (name, attr) in attrs {
-            names.push(self.span(name));
-            let (type_, value) = self.value(attr);
-            types.push(type_);
-            values.push(value);
-        }
-        let raw = sys::XLA_FFI_Attrs {
-            struct_size: size_of::<sys::XLA_FFI_Attrs>(),
-            extension_start: ptr::null_mut(),
-            size: types.len() as i64,
-            types: types.as_mut_ptr(),
-            names: names.as_mut_ptr(),
-            attrs: values.as_mut_ptr(),
-        };
-        self.keep.push(Kept::Types(types));
-        self.keep.push(Kept::Names(names));
-        self.keep.push(Kept::Values(values));
-        raw
-    }
-
-    fn value(&mut self, attr: &Attr) -> (i32, *mut c_void) {
-        match attr {
-            Attr::Scalar(dtype, bytes) => {
-                let value = self.bytes(bytes);
-                let raw = sys::XLA_FFI_Scalar {
-                    dtype: dtype.0,
-                    value,
-                };
-                (
-                    sys::XLA_FFI_AttrType_SCALAR,
-                    keep!(self, Scalar, raw).cast(),
-                )
-            }
-            Attr::Array(dtype, size, bytes) => {
-                let (dtype, size, data) = (dtype.0, *size, self.bytes(bytes));
-                let raw = sys::XLA_FFI_Array { dtype, size, data };
-                (sys::XLA_FFI_AttrType_ARRAY, keep!(self, Array, raw).cast())
-            }
-            Attr::Text(text) => (sys::XLA_FFI_AttrType_STRING, self.span(text).cast()),
-            Attr::Table(attrs) => {
-                let raw = self.lay(attrs);
-                (
-                    sys::XLA_FFI_AttrType_DICTIONARY,
-                    keep!(self, Attrs, raw).cast(),
-                )
-            }
-            Attr::Null(type_) => (*type_, ptr::null_mut()),
-        }
-    }
-}
-
-/// Elements of an argument.
-fn fill(bytes: &mut [u8], dtype: DataType, how: Fill, rng: &mut Rng) {
-    let Some(info) = dtype
-        .info()
-        .filter(|_| matches!(how, Fill::Ordinary | Fill::Special))
-    else {
-        match how {
-            Fill::Zeros => bytes.fill(0),
-            _ => bytes.iter_mut().for_each(|byte| *byte = rng.next() as u8),
-        }
-        return;
-    };
-    let part = dtype.part().unwrap_or(dtype);
-    for element in bytes.chunks_exact_mut(part.size().unwrap_or(1)) {
-        let special = how == Fill::Special && rng.one_in(8);
-        match (info.kind, part) {
-            (DataKind::Float | DataKind::Complex, DataType::F32) => {
-                let x = number(special, rng) as f32;
-                element.copy_from_slice(&x.to_ne_bytes());
-            }
-            (DataKind::Float | DataKind::Complex, DataType::F64) => {
-                element.copy_from_slice(&number(special, rng).to_ne_bytes());
-            }
-            (DataKind::Signed | DataKind::Unsigned, _) if !special => {
-                element.fill(0);
-                let least = if cfg!(target_endian = "little") {
-                    0
-                } else {
-                    element.len() - 1
-                };
-                element[least] = 1 + rng.below(9) as u8;
-            }
-            _ => element.iter_mut().for_each(|byte| *byte = rng.next() as u8),
-        }
-    }
-}
-
-fn number(special: bool, rng: &mut Rng) -> f64 {
-    const SPECIAL: [f64; 9] = [
-        f64::NAN,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-        0.0,
-        -0.0,
-        1e300,
-        1e-300,
-        1e-320,
-        1e38,
-    ];
-    match special {
-        true => *rng.pick(&SPECIAL),
-        false => rng.number(),
-    }
+    host.call(handler)
 }

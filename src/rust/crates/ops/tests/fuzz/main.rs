@@ -8,6 +8,7 @@
 
 mod attributes;
 mod call;
+mod lay;
 mod learn;
 mod mutate;
 mod rng;

@@ -116,22 +116,7 @@ fn once(spec: &mut Spec, rng: &mut Rng) -> bool {
             false
         }
         13 => {
-            // Memory of an argument for a result of the same type and shape.
-            let same =
-                |arg: &Operand, ret: &Operand| (arg.dtype, &arg.dims) == (ret.dtype, &ret.dims);
-            for ret in &mut spec.rets {
-                let arg = rng.below(spec.args.len());
-                if spec.args.get(arg).is_some_and(|arg| same(arg, ret)) {
-                    ret.alias = Some(arg);
-                }
-            }
-            // No two results with one memory: XLA has none.
-            for at in 1..spec.rets.len() {
-                let (before, rest) = spec.rets.split_at_mut(at);
-                if before.iter().any(|other| other.alias == rest[0].alias) {
-                    rest[0].alias = None;
-                }
-            }
+            share_memory(spec, rng);
             true
         }
         14 => {
@@ -151,6 +136,24 @@ fn once(spec: &mut Spec, rng: &mut Rng) -> bool {
                 }
             }
             false
+        }
+    }
+}
+
+/// Memory of an argument for a result of the same type and shape.
+fn share_memory(spec: &mut Spec, rng: &mut Rng) {
+    let same = |arg: &Operand, ret: &Operand| (arg.dtype, &arg.dims) == (ret.dtype, &ret.dims);
+    for ret in &mut spec.rets {
+        let arg = rng.below(spec.args.len());
+        if spec.args.get(arg).is_some_and(|arg| same(arg, ret)) {
+            ret.alias = Some(arg);
+        }
+    }
+    // No two results with one memory: XLA has none.
+    for at in 1..spec.rets.len() {
+        let (before, rest) = spec.rets.split_at_mut(at);
+        if before.iter().any(|other| other.alias == rest[0].alias) {
+            rest[0].alias = None;
         }
     }
 }

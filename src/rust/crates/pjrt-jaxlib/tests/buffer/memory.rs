@@ -161,6 +161,23 @@ fn impossible_sizes_are_refused() {
     .unwrap();
 }
 
+fn default_memory(device: *mut PJRT_Device) -> *mut PJRT_Memory {
+    call!(
+        PJRT_Device_DefaultMemory,
+        PJRT_Device_DefaultMemory_Args { device }
+    )
+    .unwrap()
+    .memory
+}
+
+fn kind(memory: *mut PJRT_Memory) -> String {
+    let a = call!(PJRT_Memory_Kind, PJRT_Memory_Kind_Args { memory }).unwrap();
+    String::from_utf8(
+        unsafe { std::slice::from_raw_parts(a.kind.cast::<u8>(), a.kind_size) }.to_vec(),
+    )
+    .unwrap()
+}
+
 #[test]
 fn memories_belong_to_their_device() {
     let client = client();
@@ -171,12 +188,7 @@ fn memories_belong_to_their_device() {
     )
     .unwrap();
     let memories = unsafe { std::slice::from_raw_parts(a.memories, a.num_memories) };
-    let default = call!(
-        PJRT_Device_DefaultMemory,
-        PJRT_Device_DefaultMemory_Args { device }
-    )
-    .unwrap()
-    .memory;
+    let default = default_memory(device);
     assert!(memories.contains(&default));
     let mut args = upload_args(client, T::F32, &[1], [1f32].as_ptr().cast());
     args.memory = default;
@@ -200,13 +212,6 @@ fn memories_belong_to_their_device() {
             .is_on_cpu
     );
     destroy(buffer);
-    let kind = |memory| {
-        let a = call!(PJRT_Memory_Kind, PJRT_Memory_Kind_Args { memory }).unwrap();
-        String::from_utf8(
-            unsafe { std::slice::from_raw_parts(a.kind.cast::<u8>(), a.kind_size) }.to_vec(),
-        )
-        .unwrap()
-    };
     assert_eq!(kind(default), "device");
     for &memory in memories {
         let a = call!(
@@ -237,12 +242,7 @@ fn memories_belong_to_their_device() {
     let ids: Vec<_> = devices(client)
         .iter()
         .map(|&device| {
-            let memory = call!(
-                PJRT_Device_DefaultMemory,
-                PJRT_Device_DefaultMemory_Args { device }
-            )
-            .unwrap()
-            .memory;
+            let memory = default_memory(device);
             call!(PJRT_Memory_Id, PJRT_Memory_Id_Args { memory })
                 .unwrap()
                 .id

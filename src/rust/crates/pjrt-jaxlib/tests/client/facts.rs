@@ -4,15 +4,84 @@ use crate::call;
 use crate::common::*;
 use pjrt_api::*;
 
+fn text(pointer: *const std::ffi::c_char, size: usize) -> String {
+    // SAFETY: text of the plugin, which lives as long as it.
+    let bytes = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), size) };
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Device `i` of a client, by what it and the client tell of it.
+fn check_device(client: *mut PJRT_Client, i: i32, device: *mut PJRT_Device) {
+    let device_description = call!(
+        PJRT_Device_GetDescription,
+        PJRT_Device_GetDescription_Args { device }
+    )
+    .unwrap()
+    .device_description;
+    assert_eq!(
+        call!(
+            PJRT_DeviceDescription_Id,
+            PJRT_DeviceDescription_Id_Args { device_description }
+        )
+        .unwrap()
+        .id,
+        i
+    );
+    let a = call!(
+        PJRT_DeviceDescription_ToString,
+        PJRT_DeviceDescription_ToString_Args { device_description }
+    )
+    .unwrap();
+    assert_eq!(
+        text(a.to_string, a.to_string_size),
+        format!("CpuDevice(id={i})")
+    );
+    let a = call!(
+        PJRT_DeviceDescription_Kind,
+        PJRT_DeviceDescription_Kind_Args { device_description }
+    )
+    .unwrap();
+    assert_eq!(text(a.device_kind, a.device_kind_size), "cpu");
+    assert_eq!(
+        call!(
+            PJRT_Client_LookupDevice,
+            PJRT_Client_LookupDevice_Args { client, id: i }
+        )
+        .unwrap()
+        .device,
+        device
+    );
+    let local_hardware_id = call!(
+        PJRT_Device_LocalHardwareId,
+        PJRT_Device_LocalHardwareId_Args { device }
+    )
+    .unwrap()
+    .local_hardware_id;
+    assert_eq!(
+        call!(
+            PJRT_Client_LookupAddressableDevice,
+            PJRT_Client_LookupAddressableDevice_Args {
+                client,
+                local_hardware_id
+            }
+        )
+        .unwrap()
+        .addressable_device,
+        device
+    );
+    assert!(
+        call!(
+            PJRT_Device_IsAddressable,
+            PJRT_Device_IsAddressable_Args { device }
+        )
+        .unwrap()
+        .is_addressable
+    );
+}
+
 #[test]
 fn a_client_describes_itself() {
     let client = client();
-    let text = |pointer: *const std::ffi::c_char, size| {
-        String::from_utf8(
-            unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), size) }.to_vec(),
-        )
-        .unwrap()
-    };
     let a = call!(
         PJRT_Client_PlatformName,
         PJRT_Client_PlatformName_Args { client }
@@ -54,74 +123,7 @@ fn a_client_describes_itself() {
         0
     );
     for (i, &device) in all.iter().enumerate() {
-        let device_description = call!(
-            PJRT_Device_GetDescription,
-            PJRT_Device_GetDescription_Args { device }
-        )
-        .unwrap()
-        .device_description;
-        assert_eq!(
-            call!(
-                PJRT_DeviceDescription_Id,
-                PJRT_DeviceDescription_Id_Args { device_description }
-            )
-            .unwrap()
-            .id,
-            i as i32
-        );
-        let a = call!(
-            PJRT_DeviceDescription_ToString,
-            PJRT_DeviceDescription_ToString_Args { device_description }
-        )
-        .unwrap();
-        assert_eq!(
-            text(a.to_string, a.to_string_size),
-            format!("CpuDevice(id={i})")
-        );
-        let a = call!(
-            PJRT_DeviceDescription_Kind,
-            PJRT_DeviceDescription_Kind_Args { device_description }
-        )
-        .unwrap();
-        assert_eq!(text(a.device_kind, a.device_kind_size), "cpu");
-        assert_eq!(
-            call!(
-                PJRT_Client_LookupDevice,
-                PJRT_Client_LookupDevice_Args {
-                    client,
-                    id: i as i32
-                }
-            )
-            .unwrap()
-            .device,
-            device
-        );
-        let local_hardware_id = call!(
-            PJRT_Device_LocalHardwareId,
-            PJRT_Device_LocalHardwareId_Args { device }
-        )
-        .unwrap()
-        .local_hardware_id;
-        assert_eq!(
-            call!(
-                PJRT_Client_LookupAddressableDevice,
-                PJRT_Client_LookupAddressableDevice_Args {
-                    client,
-                    local_hardware_id
-                }
-            )
-            .unwrap()
-            .addressable_device,
-            device
-        );
-        assert!(
-            call!(
-                PJRT_Device_IsAddressable,
-                PJRT_Device_IsAddressable_Args { device }
-            )
-            .unwrap()
-            .is_addressable
-        );
+        check_device(client, i as i32, device);
     }
     let failure = call!(
         PJRT_Client_LookupDevice,

@@ -7,6 +7,12 @@ use crate::handlers::*;
 use pjrt_api::*;
 use xla_ffi::{handler, Host};
 
+/// A callback that sends what came to the channel at `to`.
+unsafe extern "C" fn called(error: *mut PJRT_Error, to: *mut std::ffi::c_void) {
+    let to = unsafe { &*to.cast::<std::sync::mpsc::Sender<Answer<()>>>() };
+    to.send(answer(error)).unwrap();
+}
+
 #[test]
 fn execution_is_asynchronous_and_errors_come_with_the_event() {
     let client = client();
@@ -31,10 +37,6 @@ fn execution_is_asynchronous_and_errors_come_with_the_event() {
         // Asked for before it is there: a read, a callback on each, and a deletion.
         let (calls, received) = std::sync::mpsc::channel::<Answer<()>>();
         let calls = Box::into_raw(Box::new(calls));
-        unsafe extern "C" fn called(error: *mut PJRT_Error, to: *mut std::ffi::c_void) {
-            let to = unsafe { &*to.cast::<std::sync::mpsc::Sender<Answer<()>>>() };
-            to.send(answer(error)).unwrap();
-        }
         let on_ready = |event| {
             call!(
                 PJRT_Event_OnReady,

@@ -77,6 +77,24 @@ fn wrong_arguments_are_named() {
     destroy_executable(program);
 }
 
+/// Reading `x`, its address and runs of the program with it are errors.
+fn check_that_it_is_gone(program: *mut PJRT_LoadedExecutable, [x, y]: [*mut PJRT_Buffer; 2]) {
+    for failure in [
+        read::<f32>(x).unwrap_err(),
+        address(x).map(drop).unwrap_err(),
+        execute(program, &[x, y]).unwrap_err(),
+    ] {
+        assert_eq!(failure.code, PJRT_Error_Code::INVALID_ARGUMENT);
+        assert!(
+            failure
+                .message
+                .contains("called on deleted or donated buffer"),
+            "{}",
+            failure.message
+        );
+    }
+}
+
 #[test]
 fn donation_takes_the_buffer_unless_told_not_to() {
     let client = client();
@@ -142,20 +160,7 @@ fn donation_takes_the_buffer_unless_told_not_to() {
         "PJRT_Event_Await: called on deleted or donated buffer (the buffer)"
     );
     destroy_event(ready);
-    for failure in [
-        read::<f32>(x).unwrap_err(),
-        address(x).map(drop).unwrap_err(),
-        execute(program, &[x, y]).unwrap_err(),
-    ] {
-        assert_eq!(failure.code, PJRT_Error_Code::INVALID_ARGUMENT);
-        assert!(
-            failure
-                .message
-                .contains("called on deleted or donated buffer"),
-            "{}",
-            failure.message
-        );
-    }
+    check_that_it_is_gone(program, [x, y]);
     [x, y, kept[0], held[0], out[0]]
         .into_iter()
         .for_each(destroy);

@@ -169,17 +169,6 @@ fn modules_name_modules_of_lower_layers_only() {
 /// Lines that a file of Rust has at most.
 const LINES: usize = 350;
 
-/// Tests that are longer yet. At the end there are none.
-const LONG: &[&str] = &[
-    "ops/tests/all/jaxlib_eig.rs",
-    "ops/tests/all/jaxlib_factor.rs",
-    "ops/tests/all/jaxlib_reduce.rs",
-    "ops/tests/cuda/jaxlib.rs",
-    "ops/tests/fuzz/call.rs",
-    "xla-ffi/tests/registry.rs",
-    "xla-ffi/tests/watch.rs",
-];
-
 /// The Rust files of a folder and of those in it.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten() {
@@ -192,8 +181,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-#[test]
-fn no_file_is_too_long_to_read() {
+/// All Rust files: of the crates and of the glue.
+fn all_sources() -> Vec<PathBuf> {
     let mut all = Vec::new();
     let roots = CRATES.iter().map(|&(name, _)| crates().join(name));
     for root in roots.chain([crates().join("..")]) {
@@ -201,8 +190,63 @@ fn no_file_is_too_long_to_read() {
             sources(&root.join(part), &mut all);
         }
     }
+    all
+}
+
+#[test]
+fn no_file_is_too_long_to_read() {
+    let mut all = all_sources();
     let lines = |path: &PathBuf| fs::read_to_string(path).expect("a source").lines().count();
-    let is_known = |path: &PathBuf| LONG.iter().any(|known| path.ends_with(known));
-    all.retain(|path| lines(path) > LINES && !is_known(path));
+    all.retain(|path| lines(path) > LINES);
     assert!(all.is_empty(), "more than {LINES} lines: {all:?}");
+}
+
+/// Lines that a function has at most.
+const FUNCTION_LINES: usize = 80;
+
+/// The functions of a file that rustfmt has formatted: their first lines, and how many they have.
+fn functions(text: &str) -> Vec<(&str, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_function = |line: &str| {
+        let words = line.split(" fn ").next().unwrap_or_default();
+        line.starts_with("fn ")
+            || words.len() < line.len()
+                && words.split(' ').all(|word| {
+                    word.starts_with("pub") || word.ends_with(')') || MODIFIERS.contains(&word)
+                })
+    };
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let indent = line.len() - line.trim_start().len();
+        if is_function(line.trim_start()) && !line.ends_with([';', '}']) {
+            let ends = |other: &&str| {
+                other.len() - other.trim_start().len() == indent
+                    && (other.trim_start().starts_with('}') || other.ends_with(';'))
+            };
+            let body = lines[at + 1..].iter().position(ends);
+            found.push((*line, body.map_or(0, |body| body + 2)));
+        }
+    }
+    found
+}
+
+/// What may stand before `fn`, besides visibility.
+const MODIFIERS: [&str; 6] = ["const", "unsafe", "extern", "\"C\"", "async", "default"];
+
+#[test]
+fn no_function_is_too_long_to_read() {
+    let mut long = Vec::new();
+    let mut count = 0;
+    for path in all_sources() {
+        let text = fs::read_to_string(&path).expect("a source");
+        let found = functions(&text);
+        count += found.len();
+        let found = found
+            .into_iter()
+            .filter(|&(_, lines)| lines > FUNCTION_LINES);
+        long.extend(found.map(|(line, lines)| format!("{}: {line} {lines}", path.display())));
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+    // It sees functions at all.
+    assert!(count > 3000, "{count}");
 }
