@@ -42,8 +42,9 @@ filled <- function(number, like) {
 
 # What stands for nothing
 zero_of <- function(type) constant(if (type@dtype == "pred") FALSE else 0, type@dtype, type@shape, "zero")
+# A scalar stands where it is used, a large constant beside the program, any other one once in its block.
 
-constant_text <- function(node, operands, scope) {
+constant_once_text <- function(node, operands, scope) {
   if (length(node$params$data) == 1L) {
     return(constant_text(node))
   }
@@ -60,6 +61,6 @@ constant_text <- function(node, operands, scope) {
 }
 
 primitive("constant",
-  text = constant_text,
+  text = constant_once_text,
   export = function(node) list(attributes = list(value = node$params$data), operands = 0L)
 )
