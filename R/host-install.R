@@ -156,9 +156,9 @@ without_r_libraries <- function() {
     return(character())
   }
   code <- "unset LD_LIBRARY_PATH; . \"$0\"; echo \"$LD_LIBRARY_PATH\""
-  told <- system2("/bin/sh", shQuote(c("-c", code, own)), stdout = TRUE)
+  printed <- system2("/bin/sh", shQuote(c("-c", code, own)), stdout = TRUE)
   folders <- function(path) strsplit(path, ":", fixed = TRUE)[[1L]]
-  rest <- setdiff(folders(Sys.getenv("LD_LIBRARY_PATH")), folders(told))
+  rest <- setdiff(folders(Sys.getenv("LD_LIBRARY_PATH")), folders(printed))
   paste0("LD_LIBRARY_PATH=", shQuote(paste(rest, collapse = ":")))
 }
 

@@ -139,17 +139,17 @@ graph_number <- function(value, numbers) {
 }
 
 graph_node <- function(node, numbers) {
-  told <- primitive_rule(node$op, "export")
-  if (is.null(told)) {
+  exported <- primitive_rule(node$op, "export")
+  if (is.null(exported)) {
     abort(sprintf("xla_graph: %s is for programs for several devices", node_title(node)), "UNIMPLEMENTED", call = NULL)
   }
-  told <- told(node)
-  operands <- vapply(node$inputs[seq_len(told$operands)], graph_number, 0L, numbers)
-  regions <- lapply(told$regions, graph_region, numbers)
+  exported <- exported(node)
+  operands <- vapply(node$inputs[seq_len(exported$operands)], graph_number, 0L, numbers)
+  regions <- lapply(exported$regions, graph_region, numbers)
   numbers$nodes <- numbers$nodes + 1L
   list(
     id = numbers$nodes, op = node$op, operands = operands, results = lapply(node_values(node), graph_value, numbers),
-    attributes = told$attributes, regions = regions
+    attributes = exported$attributes, regions = regions
   )
 }
 

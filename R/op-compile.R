@@ -36,10 +36,10 @@ finish_program <- function(running, tell = NULL) {
 # Commands side by side, two or as many as there are processors at a time. Ends with all that they wrote, and whether
 # one failed.
 run_commands <- function(commands, folder, name, language, environment = character()) {
-  told <- FALSE
+  notified <- FALSE
   tell <- function() {
-    if (!told) {
-      told <<- TRUE
+    if (!notified) {
+      notified <<- TRUE
       text <- sprintf("Compiling %s (%s) ...", name, compiler_names[[language]])
       inform(text, "xlaffi_message_compiling")
     }

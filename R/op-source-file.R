@@ -82,7 +82,7 @@ function_of <- function(op, lines, source, call) {
   }
   inside <- in_parentheses(substring(rest, at + attr(at, "match.length")))
   parameters <- gsub("&?\n|\\s+", " ", parameters_in(inside))
-  told <- switch(language,
+  declared <- switch(language,
     rust = list(
       name = sub("^(mut )?\\s*([A-Za-z0-9_]+)\\s*:.*$", "\\2", parameters),
       type = trimws(sub("^[^:]*:", "", parameters))
@@ -100,7 +100,7 @@ function_of <- function(op, lines, source, call) {
   before <- sub("(?s)^.*\n\\s*\n", "", before, perl = TRUE)
   c(
     list(is_function = TRUE, returns = returned(before, language)),
-    arguments_of(op, told, source, call)
+    arguments_of(op, declared, source, call)
   )
 }
 
@@ -132,7 +132,7 @@ parameters_in <- function(text) {
 }
 
 # Each argument of the function is named after what it takes.
-arguments_of <- function(op, told, source, call) {
+arguments_of <- function(op, declared, source, call) {
   signature <- read_signature(op$text, call)
   arrays <- vapply(c(signature$operands, signature$results, signature$scratch), `[[`, "", "name")
   texts <- vapply(Filter(function(attribute) attribute$dtype == "str", signature$attributes), `[[`, "", "name")
@@ -140,10 +140,10 @@ arguments_of <- function(op, told, source, call) {
   known <- names
   special <- if (source$language %in% c("c", "c++")) c(call = "xlaffi_this", state = "xlaffi_state")
   same <- if (source$language == "fortran") tolower else identity
-  name <- known[match(same(told$name), same(known))]
-  name <- ifelse(is.na(name), special[told$name], name)
+  name <- known[match(same(declared$name), same(known))]
+  name <- ifelse(is.na(name), special[declared$name], name)
   if (anyNA(name)) {
-    unknown <- told$name[is.na(name)][[1L]]
+    unknown <- declared$name[is.na(name)][[1L]]
     abort(sprintf("%s: the function's argument `%s` is nothing that the signature names", op$name, unknown),
       op = op$name, operand = "file", hint = sprintf("It names %s.", toString(names)), call = call
     )
@@ -154,8 +154,8 @@ arguments_of <- function(op, told, source, call) {
       op = op$name, operand = "file", call = call
     )
   }
-  narrow <- name %in% signature$dims & grepl("^(const )?(int|int32_t)( const)?$", told$type)
-  list(arguments = unname(name), argument_types = told$type, narrow = name[narrow])
+  narrow <- name %in% signature$dims & grepl("^(const )?(int|int32_t)( const)?$", declared$type)
+  list(arguments = unname(name), argument_types = declared$type, narrow = name[narrow])
 }
 
 # The files that a source names. Those that a compiler finds in folders of its own are in op-inputs.R.

@@ -189,11 +189,11 @@ part_names <- function(source) {
 
 # What is made, and where the compiler tells what it read.
 made_with_messages <- function(language, library, i) {
-  told <- sprintf("unit%d.d", i)
+  dependencies <- sprintf("unit%d.d", i)
   switch(language,
-    rust = sprintf("--emit=link=%s,dep-info=%s", library, told),
+    rust = sprintf("--emit=link=%s,dep-info=%s", library, dependencies),
     fortran = c("-o", library),
-    c("-o", library, "-MD", "-MF", told)
+    c("-o", library, "-MD", "-MF", dependencies)
   )
 }
 

@@ -226,8 +226,8 @@ cargo_build <- function(source, folder, key, name, libraries, parts, call) {
   if (!file.rename(file.path(target, "release", made), file.path(folder, libraries))) {
     disk_full("cannot be written")
   }
-  told <- list.files(file.path(target, "release", "deps"), "[.]d$", full.names = TRUE)
-  write_lines(c("", told_of(told, folder, crates)), file.path(folder, "unit1.d"))
+  files <- list.files(file.path(target, "release", "deps"), "[.]d$", full.names = TRUE)
+  write_lines(c("", dependencies_of(files, folder, crates)), file.path(folder, "unit1.d"))
   # The crates stay, for other ops; what is the op's own is done with.
   own <- list.files(file.path(target, "release"), package, full.names = TRUE, recursive = TRUE, include.dirs = TRUE,
     all.files = TRUE
@@ -236,7 +236,7 @@ cargo_build <- function(source, folder, key, name, libraries, parts, call) {
 }
 
 # What rustc told of the op, and of crates that are given by their folders.
-told_of <- function(files, folder, dependencies) {
+dependencies_of <- function(files, folder, dependencies) {
   places <- c(folder, normalizePath(crate_folders(dependencies), "/", FALSE))
   unlist(lapply(files, function(file) {
     lines <- readLines(file, warn = FALSE)

@@ -145,20 +145,20 @@ pjrt_distributed <- function(coordinator = NULL, num_processes = NULL, process_i
                              heartbeat_timeout = 60, collective_timeout = 600, job = NULL) {
   call <- environment()
   refuse_joined(call)
-  told <- launched()
+  known <- launched()
   if (is.null(coordinator) && is.null(job)) {
-    job <- told$job
+    job <- known$job
   }
   given <- list(coordinator = coordinator, num_processes = num_processes, process_id = process_id)
   origin <- lapply(stats::setNames(nm = launch_names), function(name) {
-    from <- told$launchers[[name]]
+    from <- known$launchers[[name]]
     if (is.null(given[[name]]) && !is.null(from)) sprintf(" (from %s)", from) else ""
   })
   given <- lapply(stats::setNames(nm = launch_names), function(name) {
-    if (is.null(given[[name]])) told$values[[name]] else given[[name]]
+    if (is.null(given[[name]])) known$values[[name]] else given[[name]]
   })
   for (name in launch_names) {
-    if (is.null(given[[name]])) refuse_not_given(name, told$all, call)
+    if (is.null(given[[name]])) refuse_not_given(name, known$all, call)
   }
   check_string(given$coordinator, "coordinator", call)
   size <- launch_number(given$num_processes, "num_processes", 1, 1e5, origin$num_processes, call)

@@ -6,29 +6,29 @@ launch_names <- c("coordinator", "num_processes", "process_id")
 # What is told plainly goes before what launchers tell, one by one: so a coordinator can be named to processes that MPI
 # has numbered.
 launched <- function() {
-  told <- list(
+  known <- list(
     launched_plainly("XLAFFI_", "XLAFFI_COORDINATOR"), launched_plainly("JAX_", "JAX_COORDINATOR_ADDRESS"),
     launched_by_launcher()
   )
-  told <- Filter(Negate(is.null), told)
-  if (!length(told)) {
+  known <- Filter(Negate(is.null), known)
+  if (!length(known)) {
     return(NULL)
   }
   found <- lapply(stats::setNames(launch_names, launch_names), function(name) {
-    from <- Find(function(one) !is.null(one[[name]]), told)
+    from <- Find(function(one) !is.null(one[[name]]), known)
     if (!is.null(from)) list(value = from[[name]], launcher = from$launcher, job = from$job)
   })
   list(
     values = lapply(found, `[[`, "value"), launchers = lapply(found, `[[`, "launcher"),
     # The name of a job belongs to the coordinator that it names.
-    job = found$coordinator$job, all = toString(vapply(told, `[[`, "", "launcher"))
+    job = found$coordinator$job, all = toString(vapply(known, `[[`, "", "launcher"))
   )
 }
 
 launched_plainly <- function(prefix, coordinator) {
   names <- stats::setNames(c(coordinator, paste0(prefix, c("NUM_PROCESSES", "PROCESS_ID"))), launch_names)
-  told <- Filter(Negate(is.null), lapply(names, environment_text))
-  if (length(told)) c(list(launcher = sprintf("the environment (%s)", toString(names[names(told)]))), told)
+  known <- Filter(Negate(is.null), lapply(names, environment_text))
+  if (length(known)) c(list(launcher = sprintf("the environment (%s)", toString(names[names(known)]))), known)
 }
 
 # The innermost: in an allocation of Slurm's mpirun starts its own helpers by srun, and the numbers that Slurm gave

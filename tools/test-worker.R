@@ -53,12 +53,12 @@ run <- function(file) {
   # Of what the reporter writes, what there is to tell beside how many passed.
   lines <- if (file.exists(summary)) readLines(summary, warn = FALSE) else character()
   unlink(summary)
-  told <- grep("^(\u2550\u2550|==) ", lines)
-  told <- lines[cumsum(seq_along(lines) %in% told) > 0 & nzchar(lines) & !grepl(" DONE [=\u2550]+$", lines)]
+  shown <- grep("^(\u2550\u2550|==) ", lines)
+  shown <- lines[cumsum(seq_along(lines) %in% shown) > 0 & nzchar(lines) & !grepl(" DONE [=\u2550]+$", lines)]
   count <- sum(lengths(if (is.list(tests)) lapply(tests, `[[`, "results")))
   head <- sprintf("%s: %d expectations in %d tests, %.1f s", name, count, nrow(results), took[["elapsed"]])
   list(
-    tests = results, summary = paste0(c(head, told), "\n", collapse = ""), seconds = took[["elapsed"]],
+    tests = results, summary = paste0(c(head, shown), "\n", collapse = ""), seconds = took[["elapsed"]],
     cpu = sum(took[c("user.self", "sys.self", "user.child", "sys.child")])
   )
 }

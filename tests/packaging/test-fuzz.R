@@ -11,10 +11,10 @@ test_that("random programs and derivatives of a seed are right", {
   skip_unless_all()
   skip_if_not(plugins_downloaded())
   home <- fuzz_home()
-  told <- character()
-  say <- function(...) told <<- c(told, paste0(...))
-  expect_identical(home$run_programs(0, 1L, 40, say), 0L, info = told)
-  expect_identical(home$run_functions(0, 1L, 4, say), 0L, info = told)
+  printed <- character()
+  say <- function(...) printed <<- c(printed, paste0(...))
+  expect_identical(home$run_programs(0, 1L, 40, say), 0L, info = printed)
+  expect_identical(home$run_functions(0, 1L, 4, say), 0L, info = printed)
 })
 
 test_that("a seed's programs are the same again, and well-typed", {
@@ -44,12 +44,12 @@ test_that("a function that computes something else is found and the program made
       value
     })
   }
-  told <- character()
-  count <- home$run_programs(0, 6L, 250, function(...) told <<- c(told, paste0(...)))
-  functions <- sub("^.*\\) (.*)$", "\\1", grep("^  f <- ", told, value = TRUE))
-  expect_true(any(grepl("^cumsum\\([a-z0-9]+\\)$", functions)), info = told)
-  expect_true(any(grepl("^round\\([a-z0-9]+\\)$", functions)), info = told)
-  expect_true(all(grepl("cumsum|round", functions)), info = told)
+  printed <- character()
+  count <- home$run_programs(0, 6L, 250, function(...) printed <<- c(printed, paste0(...)))
+  functions <- sub("^.*\\) (.*)$", "\\1", grep("^  f <- ", printed, value = TRUE))
+  expect_true(any(grepl("^cumsum\\([a-z0-9]+\\)$", functions)), info = printed)
+  expect_true(any(grepl("^round\\([a-z0-9]+\\)$", functions)), info = printed)
+  expect_true(all(grepl("cumsum|round", functions)), info = printed)
   expect_lt(count, 12)
 })
 

@@ -15,7 +15,7 @@ check_peers <- function(what, ...) {
   arguments <- c(file.path(dir, "check.sh"), what, file.path(dir, "checkout"), dir)
   output <- suppressWarnings(system2("bash", arguments, stdout = TRUE, stderr = TRUE))
   status <- attr(output, "status")
-  list(told = as.character(output), status = if (is.null(status)) 0L else status)
+  list(printed = as.character(output), status = if (is.null(status)) 0L else status)
 }
 
 test_that("what is wrong in a suite or in the bridge is the status of the whole", {
@@ -25,13 +25,13 @@ test_that("what is wrong in a suite or in the bridge is the status of the whole"
   expect_identical(right$status, 0L)
   last <- c("== anvl", "plugin: 3 passed, 1 failed", "handlers: 3 passed, 1 failed",
     "functions: not run, STABLEHLO is not given", "bridge: right")
-  expect_identical(tail(right$told, 5L), last)
+  expect_identical(tail(right$printed, 5L), last)
 
   wrong <- check_peers("anvl", anvl = counts, bridge = "echo '2 wrong'; exit 1")
   expect_identical(wrong$status, 1L)
-  expect_identical(tail(wrong$told, 1L), "bridge: WRONG")
+  expect_identical(tail(wrong$printed, 1L), "bridge: WRONG")
 
   ended <- check_peers("pjrt", pjrt = "[ $1 = functions ] || exit 7; echo '3 passed, 1 failed'")
   expect_identical(ended$status, 1L)
-  expect_identical(tail(ended$told, 2L), c("plugin: did not run to its end", "functions: 3 passed, 1 failed"))
+  expect_identical(tail(ended$printed, 2L), c("plugin: did not run to its end", "functions: 3 passed, 1 failed"))
 })

@@ -89,8 +89,8 @@ end_one_of_two <- function(how, victims, heartbeat = 5, patience = 90) {
     if (i == victim) writeLines(format(now(), digits = 15), at)
   ', how, folder, deparse(as.integer(victims)), deparse(as.integer(ports)), heartbeat), timeout = patience)
   rows <- lapply(runs, function(run) {
-    told <- grep("^ended\t", run$output, value = TRUE)
-    parts <- if (length(told) == 1L) strsplit(told, "\t", fixed = TRUE)[[1L]] else character()
+    ended <- grep("^ended\t", run$output, value = TRUE)
+    parts <- if (length(ended) == 1L) strsplit(ended, "\t", fixed = TRUE)[[1L]] else character()
     data.frame(
       status = run$status, seconds = as.numeric(parts[2L]), class = parts[3L],
       message = parts[4L], output = paste(run$output, collapse = "\n")

@@ -1,10 +1,10 @@
 test_that("one of two that is interrupted or killed in a loop ends the other's call, which is told why", {
   skip_without_processes()
-  told <- c(
+  expected <- c(
     interrupt = "process %d.* is gone: it left, or ended, while a program over several processes was under way",
     kill = "process %d.* is gone: its connection is closed: it ended or was killed"
   )
-  for (how in names(told)) {
+  for (how in names(expected)) {
     victims <- c(0L, 1L, 1L)
     rounds <- end_one_of_two(how, victims)
     for (round in seq_along(victims)) {
@@ -12,7 +12,7 @@ test_that("one of two that is interrupted or killed in a loop ends the other's c
       other <- rounds[[round]][2L - victims[[round]], ]
       expect_identical(other$status, 0L, info = other$output)
       expect_identical(other$class, "xlaffi_error_unavailable")
-      expect_match(other$message, sprintf(told[[how]], victims[[round]]))
+      expect_match(other$message, sprintf(expected[[how]], victims[[round]]))
       if (how == "interrupt") {
         expect_identical(victim$status, 0L, info = victim$output)
         expect_identical(victim$class, "interrupt")

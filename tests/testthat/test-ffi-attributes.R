@@ -1,5 +1,5 @@
 # What a handler is told, as it says itself: `name=type:value`, in the order of the names.
-told <- function(attributes, length = 400L) {
+decoded <- function(attributes, length = 400L) {
   pjrt_register_custom_call("write_attributes", list(host = handlers("write_attributes"))) |> suppressMessages()
   tell <- ffi_call("write_attributes", ffi_type("ui8", length), attributes)
   trimws(rawToChar(as.raw(tell())))
@@ -8,7 +8,7 @@ told <- function(attributes, length = 400L) {
 test_that("each R type arrives as the type that the help promises", {
   skip_without_plugin()
   expect_identical(
-    told(list(
+    decoded(list(
       flag = TRUE, int = -7L, double = 0.1, long = bit64::as.integer64("9007199254740993"), text = "abc",
       ints = 1:3, doubles = c(0.5, Inf), longs = bit64::as.integer64(c(1, -2)),
       one = I(5L), one_double = I(2.5), none = integer(), nested = list(a = 1L, b = list(c = "x", d = FALSE)),
@@ -20,12 +20,12 @@ test_that("each R type arrives as the type that the help promises", {
       "one=i32[5] one_double=f64[2.5] text=\"abc\""
     )
   )
-  expect_identical(told(list()), "")
+  expect_identical(decoded(list()), "")
 })
 
 test_that("types that are asked for arrive", {
   skip_without_plugin()
-  as <- function(x, ...) told(list(a = ffi_attribute(x, ...)))
+  as <- function(x, ...) decoded(list(a = ffi_attribute(x, ...)))
   for (dtype in c("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")) {
     expect_identical(as(100, dtype), sprintf("a=%s:100", dtype))
     expect_identical(as(c(1, 100, 1), dtype), sprintf("a=%s[1,100,1]", dtype))
@@ -47,9 +47,9 @@ test_that("types that are asked for arrive", {
 test_that("strings arrive byte for byte, names too", {
   skip_without_plugin()
   for (text in c("", "a\"b\\c", "line\nbreak\ttab", "\u00e4\u4e2d", "\\0A", "%d {x}", "\001")) {
-    expect_identical(charToRaw(told(list(a = text))), charToRaw(enc2utf8(sprintf("a=\"%s\"", text))))
+    expect_identical(charToRaw(decoded(list(a = text))), charToRaw(enc2utf8(sprintf("a=\"%s\"", text))))
   }
-  expect_identical(told(list(`a "b"` = 1L, `x.y` = 2L)), "a \"b\"=i32:1 x.y=i32:2")
+  expect_identical(decoded(list(`a "b"` = 1L, `x.y` = 2L)), "a \"b\"=i32:1 x.y=i32:2")
 })
 
 test_that("attributes that XLA does not know are refused by name", {

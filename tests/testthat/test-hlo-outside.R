@@ -49,8 +49,8 @@ test_that("outside of programs every function hlo_... is an error that names it"
     error <- error_of(eval(code, data))
     expect_s3_class(error, "xlaffi_error")
     # What is in a call is called before, or with it.
-    told <- startsWith(cli::ansi_strip(error$message), unique(c(names[[k]], all.names(code))))
-    expect_true(any(told), label = sprintf("that the error of %s names it", calls[[k]]))
+    is_named <- startsWith(cli::ansi_strip(error$message), unique(c(names[[k]], all.names(code))))
+    expect_true(any(is_named), label = sprintf("that the error of %s names it", calls[[k]]))
   }
   traced <- xlaffi:::trace_program(function() {
     for (call in whole_calls) {

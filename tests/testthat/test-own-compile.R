@@ -176,9 +176,9 @@ is_running <- function(id) {
 test_that("long work is told, and an interrupt ends the compiler", {
   skip_on_os("windows")
   script <- withr::local_tempfile(lines = c("#!/bin/sh", "sleep 1.3", "echo done"))
-  told <- 0
-  done <- xlaffi:::run_program("/bin/sh", script, tempdir(), function() told <<- told + 1)
-  expect_identical(told, 1)
+  count <- 0
+  done <- xlaffi:::run_program("/bin/sh", script, tempdir(), function() count <<- count + 1)
+  expect_identical(count, 1)
   expect_identical(done, list(status = 0L, output = "done"))
   expect_message(
     xlaffi:::run_commands(list(c("/bin/sh", script)), tempdir(), "times", "c"),

@@ -81,16 +81,16 @@ test_that("findings warn, or are an error", {
 
 test_that("an error of the handler is the program's, and what was found before is told", {
   f <- calling("fails")
-  told <- NULL
+  findings <- NULL
   error <- withCallingHandlers(
     expect_error(ffi_debug(f(c(1, 2))), class = "xlaffi_error_out_of_range"),
     xlaffi_warning_findings = function(warning) {
-      told <<- warning$findings
+      findings <<- warning$findings
       rlang::cnd_muffle(warning)
     }
   )
   expect_match(conditionMessage(error), "fails (host): always", fixed = TRUE)
-  expect_identical(told$kind, "operand_changed")
+  expect_identical(findings$kind, "operand_changed")
 })
 
 test_that("handlers with side effects run once", {

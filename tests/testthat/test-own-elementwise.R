@@ -149,19 +149,19 @@ test_that("what is no elementwise op is told", {
 test_that("what does not compile is told of the line of the expression", {
   skip_without_compiler("c")
   local_code_cache()
-  told <- function(expression, ...) {
+  message_of <- function(expression, ...) {
     error <- error_of(ffi_elementwise("x: T, y: T -> z: T", expression, name = "told", ...))
     # Compilers' own words differ.
     found <- regmatches(conditionMessage(error), regexpr("^told: line [0-9]+ of [^:]+", conditionMessage(error)))
     c(found, grep("^ +[0-9]+ [|] ", strsplit(conditionMessage(error), "\n")[[1L]], value = TRUE)[[1L]])
   }
-  expect_identical(told("z = x + w"), c("told: line 1 of the expression", "    1 | z = x + w"))
-  expect_identical(told("d = x - y\n\nz = d +\n  w"), c("told: line 3 of the expression", "    3 | z = d +"))
+  expect_identical(message_of("z = x + w"), c("told: line 1 of the expression", "    1 | z = x + w"))
+  expect_identical(message_of("d = x - y\n\nz = d +\n  w"), c("told: line 3 of the expression", "    3 | z = d +"))
   in_c <- c("double d = x - y;", "z = d > w ? 1 : 0;")
-  expect_identical(told(in_c), c("told: line 2 of the expression", "    2 | z = d > w ? 1 : 0;"))
-  expect_identical(told("if (x > y) z = x;"), c("told: line 1 of the expression", "    1 | if (x > y) z = x;"))
+  expect_identical(message_of(in_c), c("told: line 2 of the expression", "    2 | z = d > w ? 1 : 0;"))
+  expect_identical(message_of("if (x > y) z = x;"), c("told: line 1 of the expression", "    1 | if (x > y) z = x;"))
   support <- c("static double f(double x) {", "  return u;", "}")
-  expect_identical(told("z = f(x) + y", support = support), c("told: line 2 of `support`", "    2 |   return u;"))
+  expect_identical(message_of("z = f(x) + y", support = support), c("told: line 2 of `support`", "    2 |   return u;"))
 })
 
 test_that("whole numbers that overflow are refused", {

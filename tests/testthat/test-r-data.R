@@ -1,9 +1,9 @@
-# ?"xlaffi-types", row by row: what each door makes of R objects, and that all say the same of what they refuse.
+# ?"xlaffi-types", row by row: what each way into XLA makes of R objects, and that all say the same of what they refuse.
 
 mesh_of_one <- function() xla_mesh(c(data = 1))
 
-# Doors to XLA: each takes an R object and gives it back as it comes out.
-doors <- list(
+# Ways into XLA: each takes an R object and gives it back as it comes out.
+entries <- list(
   pjrt_buffer = function(x) as_array(pjrt_buffer(x)),
   xla_jit = function(x) xla_jit(function(x) x)(x),
   beside_buffer = function(x) as_array(xla_jit(function(x, b) list(x, b))(x, pjrt_buffer(1, "f64"))[[1L]]),
@@ -17,7 +17,7 @@ doors <- list(
 )
 
 # Those that give what they were given, in R's own precision
-faithful <- doors[c("xla_jit", "beside_buffer", "in_list", "inlined", "ffi_op", "xla_shard", "hlo_constant")]
+faithful <- entries[c("xla_jit", "beside_buffer", "in_list", "inlined", "ffi_op", "xla_shard", "hlo_constant")]
 
 plain_of <- function(x) {
   if (length(dim(x)) == 1L) dim(x) <- NULL
@@ -32,10 +32,10 @@ test_that("base arrays enter in R's own precision and leave as they were", {
     .Machine$integer.max, -.Machine$integer.max, 5e-324 * 2^60, .Machine$double.xmax
   )
   for (x in data) {
-    for (door in names(faithful)) {
-      out <- plain_of(faithful[[door]](x))
-      expect_identical(out, x, info = paste(door, deparse(x)))
-      expect_identical(1 / as.complex(out), 1 / as.complex(x), info = paste("signs of zeros:", door))
+    for (entry in names(faithful)) {
+      out <- plain_of(faithful[[entry]](x))
+      expect_identical(out, x, info = paste(entry, deparse(x)))
+      expect_identical(1 / as.complex(out), 1 / as.complex(x), info = paste("signs of zeros:", entry))
     }
   }
 })
@@ -51,11 +51,11 @@ test_that("one number beside buffers takes their dtype, or is refused", {
   expect_identical(plain_of(as_array(f(Inf, single))), Inf)
 })
 
-test_that("NA of doubles is NA or NaN, and that of logicals and integers is refused at every door", {
+test_that("NA of doubles is NA or NaN, and that of logicals and integers is refused by each", {
   skip_without_plugin()
-  for (door in names(faithful)) {
-    out <- faithful[[door]](c(1, NA))
-    expect_true(is.na(out[[2L]]), info = door)
+  for (entry in names(faithful)) {
+    out <- faithful[[entry]](c(1, NA))
+    expect_true(is.na(out[[2L]]), info = entry)
   }
   missing <- list(pred = c(TRUE, NA), i32 = c(1L, NA), i64 = bit64::as.integer64(c("1", NA)))
   mesh <- mesh_of_one()
@@ -82,11 +82,11 @@ test_that("NA of doubles is NA or NaN, and that of logicals and integers is refu
     callback = function(x) ffi_callback(function(v) x, sprintf("v: f64[] -> y: %s[2]", xlaffi:::r_dtype(x)))(1)
   )
   refusing <- c(faithful, further)
-  for (door in names(refusing)) {
+  for (entry in names(refusing)) {
     for (dtype in names(missing)) {
-      error <- with_plain_errors(error_of(refusing[[door]](missing[[dtype]])))
+      error <- with_plain_errors(error_of(refusing[[entry]](missing[[dtype]])))
       expect_s3_class(error, "xlaffi_error_invalid_argument")
-      expect_match(conditionMessage(error), "NA, which|of data with NA|have no NA", info = paste(door, dtype))
+      expect_match(conditionMessage(error), "NA, which|of data with NA|have no NA", info = paste(entry, dtype))
     }
   }
   # Compiled for data without NA before
@@ -109,27 +109,27 @@ test_that("NA of doubles is NA or NaN, and that of logicals and integers is refu
 test_that("names and dimnames are dropped", {
   skip_without_plugin()
   x <- matrix(1:4 + 0.5, 2, dimnames = list(c("a", "b"), c("c", "d")))
-  for (door in names(faithful)) {
-    expect_identical(faithful[[door]](x), unname(x), info = door)
-    expect_identical(plain_of(faithful[[door]](c(a = 1L, b = 2L))), 1:2, info = door)
+  for (entry in names(faithful)) {
+    expect_identical(faithful[[entry]](x), unname(x), info = entry)
+    expect_identical(plain_of(faithful[[entry]](c(a = 1L, b = 2L))), 1:2, info = entry)
   }
 })
 
 test_that("integers of 64 bits keep them all, both ways", {
   skip_without_plugin()
   x <- bit64::as.integer64(c("9007199254740993", "-9223372036854775807", "9223372036854775807", "1", "0"))
-  for (door in names(faithful)) {
-    out <- plain_of(faithful[[door]](x))
+  for (entry in names(faithful)) {
+    out <- plain_of(faithful[[entry]](x))
     expect_s3_class(out, "integer64")
-    expect_identical(unclass(out), unclass(x), info = door)
+    expect_identical(unclass(out), unclass(x), info = entry)
   }
   expect_identical(unclass(plain_of(as_array(pjrt_buffer(x)))), unclass(x))
   m <- x[1:4]
   dim(m) <- c(2L, 2L)
-  for (door in names(faithful)) {
-    out <- faithful[[door]](m)
-    expect_identical(dim(out), c(2L, 2L), info = door)
-    expect_identical(as.vector(unclass(out)), as.vector(unclass(m)), info = door)
+  for (entry in names(faithful)) {
+    out <- faithful[[entry]](m)
+    expect_identical(dim(out), c(2L, 2L), info = entry)
+    expect_identical(as.vector(unclass(out)), as.vector(unclass(m)), info = entry)
   }
   expect_identical(as.character(plain_of(xla_jit(function(x) x + 1L)(x))[[1L]]), "9007199254740994")
 })
@@ -142,16 +142,16 @@ test_that("doubles become integers only where they are some", {
     function(x, dtype) as_array(xla_shard(x, mesh, dtype = dtype)),
     function(x, dtype) xla_jit(function() hlo_constant(x, dtype))()
   )
-  for (door in typed) {
-    expect_identical(as.character(plain_of(door(2^53, "i64"))), "9007199254740992")
+  for (entry in typed) {
+    expect_identical(as.character(plain_of(entry(2^53, "i64"))), "9007199254740992")
     for (bad in list(2^31, -2^31 - 1, NaN, NA_real_, Inf)) {
-      expect_error(door(bad, "i32"), class = "xlaffi_error_invalid_argument", info = bad)
+      expect_error(entry(bad, "i32"), class = "xlaffi_error_invalid_argument", info = bad)
     }
     for (bad in list(2^63, -2^64, 1e300)) {
-      expect_error(door(bad, "i64"), class = "xlaffi_error_invalid_argument", info = bad)
+      expect_error(entry(bad, "i64"), class = "xlaffi_error_invalid_argument", info = bad)
     }
-    expect_error(door(-1, "ui8"), class = "xlaffi_error_invalid_argument")
-    expect_error(door(256L, "ui8"), class = "xlaffi_error_invalid_argument")
+    expect_error(entry(-1, "ui8"), class = "xlaffi_error_invalid_argument")
+    expect_error(entry(256L, "ui8"), class = "xlaffi_error_invalid_argument")
   }
 })
 
@@ -177,28 +177,28 @@ refused_data <- list(
   arrow_table = list(structure(list(), class = c("Table", "ArrowTabular")), "pjrt_buffer_from(x, dtype)")
 )
 
-# What the doors say, without the name of the argument: what came, and what mends it
+# What they say, without the name of the argument: what came, and what mends it
 said_of <- function(error) {
   lines <- strsplit(conditionMessage(error), "\n", fixed = TRUE)[[1L]]
   c(sub("^.*, not ", "not ", lines[[1L]]), lines[-1L])
 }
 
-test_that("every door refuses the same objects, in the same words", {
+test_that("every way into XLA refuses the same objects, in the same words", {
   skip_without_plugin()
-  all_doors <- c(doors, list(
+  all_entries <- c(entries, list(
     linalg = function(x) xla_lu(x), kepler = function(x) kepler(x, 0.5),
     ffi_call = function(x) ffi_call("kepler", function(M, e) list(M, M))(x, 0.5),
     operator = function(x) xla_jit(function(v) hlo_dot(v, x))(1), pjrt_scalar = function(x) pjrt_scalar(x)
   ))
   # c() of values gives lists of other things, as in R; bytes are for buffers, which ask for what they lack.
-  all_doors$beside_value <- NULL
+  all_entries$beside_value <- NULL
   with_plain_errors(
     for (name in names(refused_data)) {
       x <- refused_data[[name]][[1L]]
       hint <- refused_data[[name]][[2L]]
-      for (door in setdiff(names(all_doors), if (name == "raw") c("pjrt_buffer", "pjrt_scalar"))) {
-        info <- paste(name, door)
-        error <- error_of(all_doors[[door]](x))
+      for (entry in setdiff(names(all_entries), if (name == "raw") c("pjrt_buffer", "pjrt_scalar"))) {
+        info <- paste(name, entry)
+        error <- error_of(all_entries[[entry]](x))
         expect_s3_class(error, "xlaffi_error_invalid_argument")
         said <- said_of(error)
         expect_identical(said[[1L]], paste("not", xlaffi:::describe(x)), info = info)
@@ -258,8 +258,8 @@ test_that("dense matrices of Matrix enter with all of their elements", {
   for (name in names(matrices)) {
     x <- matrices[[name]]
     want <- unname(as.matrix(x))
-    for (door in names(faithful)) {
-      expect_identical(faithful[[door]](x), want, info = paste(name, door))
+    for (entry in names(faithful)) {
+      expect_identical(faithful[[entry]](x), want, info = paste(name, entry))
     }
     expect_identical(as_array(pjrt_buffer(x, if (is.double(want)) "f64")), want, info = name)
   }
@@ -298,8 +298,8 @@ test_that("sparse matrices are refused, and what makes them dense is named", {
   skip_without_plugin()
   skip_if_not_installed("Matrix")
   x <- methods::as(matrix(c(1, 0, 0, 2), 2), "CsparseMatrix")
-  for (door in setdiff(names(doors), "beside_value")) {
-    error <- error_of(doors[[door]](x))
-    expect_match(said_of(error)[[2L]], "as.matrix(x)", fixed = TRUE, info = door)
+  for (entry in setdiff(names(entries), "beside_value")) {
+    error <- error_of(entries[[entry]](x))
+    expect_match(said_of(error)[[2L]], "as.matrix(x)", fixed = TRUE, info = entry)
   }
 })

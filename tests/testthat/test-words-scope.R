@@ -225,13 +225,13 @@ test_that("values have the classes of R's data", {
   skip_without_plugin()
   kinds <- list(1.5, 1:3, TRUE, 1i, matrix(1:4, 2), array(1, c(1, 1, 1)))
   for (x in kinds) {
-    told <- NULL
+    shown <- NULL
     tell <- function(x) list(class(x), oldClass(x), is.object(x), isS4(x))
     xla_jit(function(x) {
-      told <<- tell(x)
+      shown <<- tell(x)
       x
     })(x)
-    expect_identical(told, tell(x))
+    expect_identical(shown, tell(x))
   }
 })
 

@@ -133,12 +133,12 @@ test_that("apply() over nothing gives what R gives", {
 
 test_that("errors of replacements show the replacement that was written", {
   skip_without_plugin()
-  told <- function(f) deparse(conditionCall(error_of(xla_jit(f)(c(1, 2, 3)))))
-  expect_identical(told(function(x) {
+  call_of <- function(f) deparse(conditionCall(error_of(xla_jit(f)(c(1, 2, 3)))))
+  expect_identical(call_of(function(x) {
     x[7:8, 1] <- 0
     x
   }), "x[7:8, 1] <- 0")
-  expect_identical(told(function(x) {
+  expect_identical(call_of(function(x) {
     x[[2]] <- c(1, 2)
     x
   }), "x[[2]] <- c(1, 2)")

@@ -51,13 +51,13 @@ test_that("R's generics give a value, what R says of such a vector, or an error 
     unlist(lapply(c("Math", "Summary", "Complex"), methods::getGroupMembers, recursive = TRUE))
   ))
   # What is known of it, and what is no function of vectors; is.unsorted() and `@<-` do not dispatch.
-  told <- c(
+  methods <- c(
     "length", "dim", "names", "dimnames", "levels", "is.array", "is.matrix", "is.numeric", "lengths", "seq.int",
     "is.unsorted", "@<-"
   )
   # Of two, and of names
   other <- c("%*%", "matrixOps", "@")
-  for (name in setdiff(generics, c(told, other))) {
+  for (name in setdiff(generics, c(methods, other))) {
     f <- get0(name, baseenv(), mode = "function")
     if (is.null(f) || name %in% groups) next
     second <- list("[" = 1, "[[" = 1, "$" = "a", "$<-" = "a", "[<-" = 1, "[[<-" = 1, rep.int = 2, rep_len = 4)[[name]]

@@ -4,8 +4,8 @@ suppressPackageStartupMessages(library(arrow))
 library(nanoarrow)
 
 values <- function(chunks, ...) as_array(pjrt_buffer_from(chunks, ...))
-refused <- function(chunks, ..., why, door = pjrt_buffer_from) {
-  met <- tryCatch(door(chunks, ...), error = identity)
+refused <- function(chunks, ..., why, convert = pjrt_buffer_from) {
+  met <- tryCatch(convert(chunks, ...), error = identity)
   stopifnot(inherits(met, paste0("xlaffi_error_", why)))
 }
 plain <- function(frame) unname(as.matrix(frame))
@@ -63,12 +63,12 @@ objects <- list(
 for (object in objects) {
   x <- object[[1L]]
   # Beside a value arrow's own operators answer.
-  refused(x, why = "invalid_argument", door = function(x) xla_jit(function(y) y + x)(1))
-  for (door in list(xla_jit(function(x) x), xla_lu, pjrt_buffer)) {
-    met <- tryCatch(door(x), error = identity)
+  refused(x, why = "invalid_argument", convert = function(x) xla_jit(function(y) y + x)(1))
+  for (convert in list(xla_jit(function(x) x), xla_lu, pjrt_buffer)) {
+    met <- tryCatch(convert(x), error = identity)
     stopifnot(inherits(met, "xlaffi_error_invalid_argument"))
-    told <- gsub("\n *", " ", conditionMessage(met))
-    quoted <- regmatches(told, gregexpr("(?<=`)[^`]+(?=`)", told, perl = TRUE))[[1L]]
+    message <- gsub("\n *", " ", conditionMessage(met))
+    quoted <- regmatches(message, gregexpr("(?<=`)[^`]+(?=`)", message, perl = TRUE))[[1L]]
     code <- grep("(x", quoted, fixed = TRUE, value = TRUE)
   }
   dtype <- "f64"

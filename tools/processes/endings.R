@@ -20,7 +20,7 @@ one_round <- function(how, victim) {
     died = !other$status %in% 0L || how == "interrupt" && !victim$status %in% 0L,
     waited = !is.na(other$seconds) && other$seconds > heartbeat + 5 || is.na(other$status),
     class = !other$class %in% "xlaffi_error_unavailable" || how == "interrupt" && !victim$class %in% "interrupt",
-    untold = !grepl("process [01].* is gone: (it left, or ended, while|its connection is closed)", other$message)
+    unnamed = !grepl("process [01].* is gone: (it left, or ended, while|its connection is closed)", other$message)
   )
   if (any(found)) {
     cat(how, "failed:", toString(names(found)[found]), "\n", both$output, sep = "\n")

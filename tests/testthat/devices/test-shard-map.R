@@ -210,7 +210,7 @@ test_that("what would be wrong, or would not end, is refused with its reason", {
     loop <- function(decide) {
       map(function(x) hlo_while(function(s) decide(s) < 3, function(s) s + hlo_psum(s, "data"), sum(x)), outs = NULL)
     }
-    told <- function(expression) {
+    outcome <- function(expression) {
       found <- rlang::catch_cnd(expression)
       c("", if (is.null(found)) "fine" else sprintf("%s\n%s", class(found)[[1]], conditionMessage(found)))
     }
@@ -248,7 +248,7 @@ test_that("what would be wrong, or would not end, is refused with its reason", {
       quote(map(sum, ins = 3)(x)),
       quote(xla_jit(function(x) map(sums)(x) + xla_shard_map(sums, xla_mesh(c(data = 8)), "data", NULL)(x))(x))
     )
-    lapply(cases, function(case) told(eval(case)))
+    lapply(cases, function(case) outcome(eval(case)))
   })
   expect_snapshot(cat(unlist(said), sep = "\n"))
 })

@@ -91,13 +91,13 @@ is_of_kind <- function(code, problem, kind) {
 # The same for derivatives: every third function has its Hessian looked at.
 run_functions <- function(seconds, seed, most, say, first = 1L, size = 45L) {
   kinds <- list()
-  told <- 0
+  compared <- 0
   done <- run_batches(seconds, seed, most, first, say, function(batch, left) {
     data <- smooth_data()
     codes <- random_functions(min(size, left), data)
     second <- seq_along(codes) %% 3L == 1L
     problems <- compiled_as(batch_kind(batch), slope_problems(codes, data, second))
-    told <<- told + sum(!vapply(problems, function(problem) length(problem) && is.na(problem), NA))
+    compared <<- compared + sum(!vapply(problems, function(problem) length(problem) && is.na(problem), NA))
     for (at in seq_along(codes)) {
       if (is.null(problems[[at]]) || is.na(problems[[at]])) next
       kinds <<- function_finding(codes[[at]], data, problems[[at]], second[[at]], kinds,
@@ -106,7 +106,7 @@ run_functions <- function(seconds, seed, most, say, first = 1L, size = 45L) {
     length(codes)
   })
   tell_kinds(kinds, say)
-  say(sprintf("%d functions, %d of them compared, %d kinds of findings", done, told, length(kinds)))
+  say(sprintf("%d functions, %d of them compared, %d kinds of findings", done, compared, length(kinds)))
   length(kinds)
 }
 

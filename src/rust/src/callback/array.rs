@@ -87,17 +87,21 @@ impl Array {
         (offset, &self.dims[self.batch..])
     }
 
+    fn shape<'a>(&self, dims: &'a [i64]) -> Shape<'a> {
+        Shape {
+            dtype: self.dtype,
+            dims,
+            columns: self.columns,
+        }
+    }
+
     /// As R has it, not protected.
     pub fn to_r(&self, element: Option<usize>, sizes: &[usize]) -> Outcome<SEXP> {
         let (offset, dims) = self.part(element, sizes);
         let bytes = self.size(dims);
         // SAFETY: the frame's array, which lives until the call is complete; the part lies in it.
         let memory = unsafe { slice(self.place.0.wrapping_offset(offset), bytes) };
-        let shape = Shape {
-            dtype: self.dtype,
-            dims,
-            columns: self.columns,
-        };
+        let shape = self.shape(dims);
         let array = new_array(self.dtype, bytes / self.dtype.size(), |dest| {
             Ok(shape.read(memory, dest, pjrt::Order::ColumnMajor)?)
         })?;
@@ -140,12 +144,7 @@ impl Array {
         // SAFETY: the frame's array, which lives until the call is complete, and which nobody else
         // writes; the part lies in it.
         let memory = unsafe { slice_mut(self.place.0.wrapping_offset(offset), bytes) };
-        let shape = Shape {
-            dtype: self.dtype,
-            dims,
-            columns: self.columns,
-        };
-        shape
+        self.shape(dims)
             .write(vector.source(), pjrt::Order::ColumnMajor, memory)
             .map_err(|error| {
                 Error::invalid_argument(error.message().replace("`data`", &self.called()))

@@ -56,6 +56,18 @@ pub fn clear<T: Scalar>(cuda: &Cuda, mut to: DeviceSliceMut<'_, T>, len: usize) 
     unsafe { raw::clear(cuda, to.address(), len * size_of::<T>()) }
 }
 
+/// The same where there is something to clear.
+///
+/// # Errors
+/// As [`clear`].
+pub fn clear_if_given<T: Scalar>(
+    cuda: &Cuda,
+    to: Option<DeviceSliceMut<'_, T>>,
+    len: usize,
+) -> Result<()> {
+    to.map_or(Ok(()), |to| clear(cuda, to, len))
+}
+
 /// An argument's bytes, read once all earlier work on the stream is done. The only function here
 /// that waits.
 ///

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_items_are_told() {
+    fn too_many_items_are_reported() {
         assert_eq!(bytes(3, 8), Ok(24));
         assert_eq!(bytes(usize::MAX, 0), Ok(0));
         let error = bytes(usize::MAX, 2).expect_err("too many");

@@ -110,7 +110,7 @@ fn error_name(status: Status) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn told(answer: Result<()>) -> (Code, String) {
+    fn code_and_text(answer: Result<()>) -> (Code, String) {
         let error = answer.expect_err("no success");
         (error.code(), error.to_string())
     }
@@ -125,16 +125,22 @@ mod tests {
     #[test]
     fn a_status_is_named_with_its_function() {
         let text = "cusolverDnXsyevd answered CUSOLVER_STATUS_INTERNAL_ERROR (7)";
-        assert_eq!(told(cusolver("Xsyevd", 7)), (Code::Internal, text.into()));
+        assert_eq!(
+            code_and_text(cusolver("Xsyevd", 7)),
+            (Code::Internal, text.into())
+        );
         // The same number is something else there.
         let text = "cublasSgetrfBatched answered CUBLAS_STATUS_INVALID_VALUE (7)";
         assert_eq!(
-            told(cublas("SgetrfBatched", 7)),
+            code_and_text(cublas("SgetrfBatched", 7)),
             (Code::Internal, text.into())
         );
         for status in [-1, 4, 99, Status::MAX] {
             let text = format!("cublasCreate answered an unknown status ({status})");
-            assert_eq!(told(cublas("Create", status)), (Code::Internal, text));
+            assert_eq!(
+                code_and_text(cublas("Create", status)),
+                (Code::Internal, text)
+            );
         }
     }
 
@@ -145,7 +151,7 @@ mod tests {
             cublas("Create", 3),
             driver("MemAlloc", 2),
         ];
-        for (code, text) in codes.map(told) {
+        for (code, text) in codes.map(code_and_text) {
             assert_eq!(code, Code::ResourceExhausted, "{text}");
         }
     }
@@ -162,7 +168,7 @@ mod tests {
     /// The driver's own word where there is one, else that it is unknown.
     #[test]
     fn an_error_of_the_driver_has_its_number_and_function() {
-        let (code, text) = told(driver("LaunchKernel", 999_999));
+        let (code, text) = code_and_text(driver("LaunchKernel", 999_999));
         assert_eq!(code, Code::Internal);
         assert!(text.starts_with("cuLaunchKernel answered "), "{text}");
         assert!(text.ends_with(" (999999)"), "{text}");

@@ -66,10 +66,10 @@ fn what_is_missing_is_named_with_all_that_was_tried() {
     );
     let folder = folder("missing");
     let missing = search(&folder).open(names).expect_err("no such library");
-    let told = missing.to_string();
+    let message = missing.to_string();
     assert!(
-        told.contains(&format!("(XLAFFI_CUDA_PATH is {})", folder.display())),
-        "{told}"
+        message.contains(&format!("(XLAFFI_CUDA_PATH is {})", folder.display())),
+        "{message}"
     );
     fs::write(folder.join("libxlaffi_none.so.1"), "no library").expect("a file");
     let broken = search(&folder)

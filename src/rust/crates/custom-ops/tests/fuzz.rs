@@ -142,17 +142,17 @@ fn any_text_is_read_or_refused_at_a_place() {
                     "{text:?}: {:?}",
                     error.at
                 );
-                let told = error.to_string();
-                let lines: Vec<&str> = told.lines().collect();
+                let message = error.to_string();
+                let lines: Vec<&str> = message.lines().collect();
                 if let [_, excerpt, carets] = lines[..] {
                     let length = excerpt.chars().count();
                     assert!(
                         length <= 74 && carets.len() <= length.max(3) + 1,
-                        "{text:?}\n{told}"
+                        "{text:?}\n{message}"
                     );
                     assert!(carets.trim_start().chars().all(|c| c == '^') && carets.ends_with('^'));
                 } else {
-                    assert!(text.trim().is_empty(), "{text:?}\n{told}");
+                    assert!(text.trim().is_empty(), "{text:?}\n{message}");
                 }
             }
         }

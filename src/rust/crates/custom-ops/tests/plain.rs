@@ -43,7 +43,7 @@ unsafe extern "C" fn kinds(
     y: *mut f64,
 ) -> i32 {
     unsafe {
-        let told = [
+        let reported = [
             *x,
             n as f64,
             f64::from(*n_int),
@@ -54,8 +54,8 @@ unsafe extern "C" fn kinds(
             f64::from(*length),
             f64::from(*size),
         ];
-        for (i, told) in told.into_iter().enumerate() {
-            *y.add(i) = told;
+        for (i, reported) in reported.into_iter().enumerate() {
+            *y.add(i) = reported;
         }
     }
     -1
@@ -84,9 +84,9 @@ fn words_are_what_they_say() {
         .ret::<f64>(&[2, 9])
         .build();
     frame.call(handler).unwrap();
-    let told = [3.0, 3.0, 3.0, 0.5, 7.0, 2.0, 2.0, 3.0];
-    assert_eq!(frame.ret::<f64>(0)[..9], [&[1.0], &told[..]].concat());
-    assert_eq!(frame.ret::<f64>(0)[9..], [&[4.0], &told[..]].concat());
+    let reported = [3.0, 3.0, 3.0, 0.5, 7.0, 2.0, 2.0, 3.0];
+    assert_eq!(frame.ret::<f64>(0)[..9], [&[1.0], &reported[..]].concat());
+    assert_eq!(frame.ret::<f64>(0)[9..], [&[4.0], &reported[..]].concat());
 }
 
 #[test]
@@ -99,12 +99,12 @@ fn what_is_returned_counts_where_it_is_a_status() {
         let name = format!("status {status}");
         let handler = handler(&name, text, seven as *const c_void, &["array x"], status);
         let call = Call::new().arg(&[1], &[1.0]).ret::<f64>(&[1]);
-        let told = call.run(handler).map_err(|failure| failure.to_string());
+        let reported = call.run(handler).map_err(|failure| failure.to_string());
         let expected = match status {
             false => Ok(()),
             true => Err("INTERNAL: status true: the function returned 7".to_owned()),
         };
-        assert_eq!(told, expected);
+        assert_eq!(reported, expected);
     }
 }
 
@@ -173,39 +173,39 @@ fn as_many_arguments_as_r_has() {
 }
 
 #[test]
-fn words_that_make_no_sense_are_told() {
+fn words_that_make_no_sense_are_reported() {
     let signature = Signature::parse("x: f64[n]; mode: str -> y: f64[n]; work: f64[n]").unwrap();
-    let told = |words: &[&str]| {
+    let reported = |words: &[&str]| {
         PlainFunction::new(std::ptr::null(), words, false, &signature)
             .err()
             .unwrap_or_default()
     };
     assert_eq!(
-        told(&["x"]),
+        reported(&["x"]),
         "argument 1 (\"x\"): it must be a kind and a name"
     );
     assert_eq!(
-        told(&["array x", "int n"]),
+        reported(&["array x", "int n"]),
         "argument 2 (\"int n\"): there is no kind `int` of argument"
     );
     assert_eq!(
-        told(&["array n"]),
+        reported(&["array n"]),
         "argument 1 (\"array n\"): there is no array `n`"
     );
     assert_eq!(
-        told(&["i32 m"]),
+        reported(&["i32 m"]),
         "argument 1 (\"i32 m\"): there is no dimension or attribute `m`"
     );
     assert_eq!(
-        told(&["i32 mode"]),
+        reported(&["i32 mode"]),
         "argument 1 (\"i32 mode\"): attribute `mode` is not one number"
     );
     assert_eq!(
-        told(&["size work"]),
+        reported(&["size work"]),
         "argument 1 (\"size work\"): `work` is scratch memory"
     );
     assert_eq!(
-        told(&["array x"; 66]),
+        reported(&["array x"; 66]),
         "a function has at most 65 arguments, not 66"
     );
 }

@@ -252,8 +252,8 @@ const WRONG: &[&str] = &[
 ];
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
-    let mut told = String::new();
+fn what_is_wrong_is_reported_with_its_place() {
+    let mut report = String::new();
     for text in WRONG {
         let error = match Signature::parse(text) {
             Ok(signature) => panic!("{text} is read as {signature}"),
@@ -264,11 +264,11 @@ fn what_is_wrong_is_told_with_its_place() {
             "{text}: {:?}",
             error.at
         );
-        let _ = writeln!(told, "{error}");
+        let _ = writeln!(report, "{error}");
         if let Some(hint) = error.hint {
-            let _ = writeln!(told, "hint: {hint}");
+            let _ = writeln!(report, "hint: {hint}");
         }
-        told.push('\n');
+        report.push('\n');
     }
-    snapshot::compare("signature.txt", &told);
+    snapshot::compare("signature.txt", &report);
 }

@@ -8,7 +8,7 @@ use crate::block;
 use crate::lanes::{Float, Lanes};
 use crate::operands::{Block, Product, Step, Task};
 use crate::rows;
-use crate::shared::{arithmetic, as_array, shared};
+use crate::shared::{arithmetic, as_array, functions, shared};
 use std::arch::aarch64::*;
 use std::ops::{Add, Div, Mul, Neg, Range, Sub};
 
@@ -59,41 +59,15 @@ macro_rules! neon {
                     }
                 }
             }
-            #[inline(always)]
-            fn mul_add(self, b: Self, c: Self) -> Self {
-                // SAFETY: every processor has the instruction.
-                $name(unsafe { $fma(c.0, self.0, b.0) })
-            }
-            #[inline(always)]
-            fn neg_mul_add(self, b: Self, c: Self) -> Self {
-                // SAFETY: as above.
-                $name(unsafe { $fms(c.0, self.0, b.0) })
-            }
-            #[inline(always)]
-            fn sqrt(self) -> Self {
-                // SAFETY: as above.
-                $name(unsafe { $sqrt(self.0) })
-            }
-            #[inline(always)]
-            fn abs(self) -> Self {
-                // SAFETY: as above.
-                $name(unsafe { $abs(self.0) })
-            }
-            #[inline(always)]
-            fn copysign(self, sign: Self) -> Self {
-                // SAFETY: as above.
-                $name(unsafe { $select($sign, sign.0, self.0) })
-            }
-            #[inline(always)]
-            fn if_less(self, other: Self, yes: Self, no: Self) -> Self {
-                // SAFETY: as above.
-                $name(unsafe { $select($less(self.0, other.0), yes.0, no.0) })
-            }
-            #[inline(always)]
-            fn if_equal(self, other: Self, yes: Self, no: Self) -> Self {
-                // SAFETY: as above.
-                $name(unsafe { $select($equal(self.0, other.0), yes.0, no.0) })
-            }
+            functions!($name:
+                fn mul_add(self, b, c) = $fma(c.0, self.0, b.0);
+                fn neg_mul_add(self, b, c) = $fms(c.0, self.0, b.0);
+                fn sqrt(self) = $sqrt(self.0);
+                fn abs(self) = $abs(self.0);
+                fn copysign(self, sign) = $select($sign, sign.0, self.0);
+                fn if_less(self, other, yes, no) = $select($less(self.0, other.0), yes.0, no.0);
+                fn if_equal(self, other, yes, no) = $select($equal(self.0, other.0), yes.0, no.0);
+            );
             #[inline(always)]
             fn any_less(self, other: Self) -> bool {
                 // SAFETY: as above.

@@ -10,6 +10,16 @@ pub(crate) fn negligible_square<V: Lanes>(vector: V) -> V {
     vector.like(V::Float::SMALLEST.f64() / eps / eps)
 }
 
+/// How many are not 0.
+#[inline(always)]
+pub(crate) fn not_zero<V: Lanes>(elements: &[V], zero: V) -> V {
+    let mut count = zero;
+    for element in elements {
+        count += element.if_equal(zero, zero, zero.like(1.0));
+    }
+    count
+}
+
 /// `c`, `s` and `r` with `c f + s g = r` and `c g = s f`.
 #[inline(always)]
 pub(crate) fn rotation<V: Lanes>(f: V, g: V) -> (V, V, V) {

@@ -71,6 +71,18 @@ macro_rules! arithmetic {
 }
 pub(crate) use arithmetic;
 
+/// Functions of a vector that give one, by its processor's instructions.
+macro_rules! functions {
+    ($name:ident: $(fn $function:ident($this:ident $(, $other:ident)*) = $value:expr;)*) => {$(
+        #[inline(always)]
+        fn $function($this $(, $other: Self)*) -> Self {
+            // SAFETY: see the module's documentation.
+            $name(unsafe { $value })
+        }
+    )*};
+}
+pub(crate) use functions;
+
 /// The lanes of a vector in memory.
 macro_rules! as_array {
     ($float:ty, $width:literal) => {

@@ -2,7 +2,7 @@
 //! element is negligible and so a singular value nearly 0, without, which takes it out at once.
 
 use super::lanes::{Float, Lanes};
-use super::rotation::{negligible_square, rotation, span, Active};
+use super::rotation::{negligible_square, not_zero, rotation, span, Active};
 
 /// Sweeps, per column, before it is given up.
 const SWEEPS: usize = 60;
@@ -47,11 +47,7 @@ pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut factors: Factors<
             sweep.direct(block.first, direct, some);
         }
     }
-    let mut left = zero;
-    for e in &e[..n - 1] {
-        left += e.if_equal(zero, zero, one);
-    }
-    left
+    not_zero(&e[..n - 1], zero)
 }
 
 /// Of each lane the last rows of its bidiagonal matrix that are not diagonal yet.

@@ -1,7 +1,7 @@
 //! The QR algorithm for symmetric tridiagonal matrices, with Wilkinson's shift, as LAPACK's `steqr`.
 
 use super::lanes::{Float, Lanes};
-use super::rotation::{negligible_square, rotation, span, Active};
+use super::rotation::{negligible_square, not_zero, rotation, span, Active};
 
 /// Sweeps, per column, before it is given up.
 const SWEEPS: usize = 30;
@@ -50,11 +50,7 @@ pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut q: Option<&mut [V
             }
         }
     }
-    let mut left = zero;
-    for e in &e[..n - 1] {
-        left += e.if_equal(zero, zero, one);
-    }
-    left
+    not_zero(&e[..n - 1], zero)
 }
 
 /// Of each lane the last rows of its tridiagonal matrix that are not diagonal yet.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a process says that looks for a LAPACK, with these variables.
-fn told(variables: &[(&str, &str)]) -> String {
+fn report_of(variables: &[(&str, &str)]) -> String {
     let mut command = Command::new(std::env::current_exe().expect("this test"));
     command.args(["--exact", "--nocapture", "in_a_process"]);
     command
@@ -76,19 +76,19 @@ const BEFORE_LAPACK: &[&str] = &["-Wl,--no-as-needed", "-llapack", "-lblas"];
 
 /// What is said of a library alone.
 fn said_of(file: &Path) -> String {
-    told(&[("XLAFFI_LAPACK", file.to_str().expect("a name in UTF-8"))])
+    report_of(&[("XLAFFI_LAPACK", file.to_str().expect("a name in UTF-8"))])
 }
 
 #[test]
 fn the_systems_is_taken_and_computes_in_either_precision() {
-    for (single, told_of_single) in [("1", "single: true"), ("0", "single: false")] {
-        let text = told(&[
+    for (single, expected) in [("1", "single: true"), ("0", "single: false")] {
+        let text = report_of(&[
             ("XLAFFI_LAPACK", "r"),
             ("XLAFFI_F32_LAPACK", single),
             ("COMPUTE", "1"),
         ]);
         assert!(
-            text.contains("taken: ") && text.contains(told_of_single),
+            text.contains("taken: ") && text.contains(expected),
             "{text}"
         );
         assert!(
@@ -158,7 +158,7 @@ fn a_library_without_a_routine_is_refused() {
     assert!(text.contains("has no scipy_dgeqrf_"), "{text}");
     let text = said_of(&made("none", "void nothing(void) {}", &[]));
     assert!(text.contains("is no LAPACK: it has no dgetrf"), "{text}");
-    let text = told(&[("XLAFFI_LAPACK", "/nowhere.so")]);
+    let text = report_of(&[("XLAFFI_LAPACK", "/nowhere.so")]);
     assert!(
         text.contains("XLAFFI_LAPACK is \"/nowhere.so\"") && text.contains("No such file"),
         "{text}"
@@ -177,12 +177,12 @@ fn what_lies_beside_jaxlib_comes_first_and_the_next_one_where_it_fails() {
     )
     .expect("to be moved");
     let site = site.to_str().expect("a name in UTF-8");
-    let text = told(&[("SITES", site)]);
+    let text = report_of(&[("SITES", site)]);
     assert!(
         text.contains("refused: beside jaxlib (") && text.contains("taken: "),
         "{text}"
     );
-    let text = told(&[("SITES", site), ("XLAFFI_LAPACK", "scipy")]);
+    let text = report_of(&[("SITES", site), ("XLAFFI_LAPACK", "scipy")]);
     assert!(
         text.contains("none: ") && text.contains("XLAFFI_LAPACK is \"scipy\""),
         "{text}"

@@ -125,15 +125,15 @@ fn stored(client: &Client) -> Outcome {
 /// A call that our handler refuses ends its program, with our words, and no other one.
 fn failing(client: &Client) -> Outcome {
     let wrong = EIGH.replace("tensor<3xf64>", "tensor<2xf64>");
-    let told = match run(client, &wrong, &MATRIX, &[3, 3], &[2]) {
+    let message = match run(client, &wrong, &MATRIX, &[3, 3], &[2]) {
         Ok(values) => return Err(format!("eigh with 2 of 3 values: {values:?}").into()),
         Err(error) => error.to_string(),
     };
-    if !told.contains("eigh: ") {
-        return Err(format!("the handler's words are not in {told:?}").into());
+    if !message.contains("eigh: ") {
+        return Err(format!("the handler's words are not in {message:?}").into());
     }
     run(client, EIGH, &MATRIX, &[3, 3], &[3])?;
-    println!("refused as it should be: {told}");
+    println!("refused as it should be: {message}");
     Ok(())
 }
 

@@ -196,7 +196,7 @@ fn ends_with_different_programs(said: &[String], before: usize, expected: &str) 
 }
 
 #[test]
-fn different_programs_of_the_same_shapes_are_told() {
+fn different_programs_of_the_same_shapes_are_reported() {
     for said in run("program", 2) {
         assert_eq!(said[0], "3");
         let expected = "of (f32[2]) -> (f32[2]), process";
@@ -205,7 +205,7 @@ fn different_programs_of_the_same_shapes_are_told() {
 }
 
 #[test]
-fn known_programs_in_another_order_are_told() {
+fn known_programs_in_another_order_are_reported() {
     for said in run("order", 2) {
         assert_eq!(said[..6], ["3"; 6], "{said:?}");
         ends_with_different_programs(&said, 6, "one of (f32[");
@@ -213,7 +213,7 @@ fn known_programs_in_another_order_are_told() {
 }
 
 #[test]
-fn who_waits_for_others_that_wait_elsewhere_is_told() {
+fn who_waits_for_others_that_wait_elsewhere_is_reported() {
     for (process, said) in run("crossed", 3).iter().enumerate() {
         let before = if process < 2 { 6 } else { 3 };
         assert!(said[..before].iter().all(|said| said == "3" || said == "6"));

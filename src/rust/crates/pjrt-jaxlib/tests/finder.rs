@@ -81,7 +81,7 @@ const GOOD: &str =
 fn the_variable_is_all_that_is_looked_at() {
     let place = Place::new("variable");
     place.interpreter("bin/python3", GOOD);
-    let told = |value: &Path, want: &str| {
+    let refused = |value: &Path, want: &str| {
         std::env::set_var("XLAFFI_PYTHON", value);
         let report = find();
         assert!(report.chosen().is_none());
@@ -96,23 +96,23 @@ fn the_variable_is_all_that_is_looked_at() {
             "{message}"
         );
     };
-    told(Path::new("/no/such/python"), "no such file");
-    told(
+    refused(Path::new("/no/such/python"), "no such file");
+    refused(
         &place.interpreter("true", ""),
         "is not a Python interpreter (it ended with exit status: 0)",
     );
     let text = place.folder.join("text");
     std::fs::write(&text, "not a program").unwrap();
-    told(&text, "cannot be run");
+    refused(&text, "cannot be run");
     let old = place.interpreter("old", &GOOD.replace("3.11.7", "3.10.18"));
-    told(&old, "Python 3.10.18 is too old (needs 3.11)");
+    refused(&old, "Python 3.10.18 is too old (needs 3.11)");
     let early = place.interpreter("early", &GOOD.replace("0.10.2", "0.4.30"));
-    told(
+    refused(
         &early,
         "Python 3.11.7 has jaxlib 0.4.30, which is too old (needs 0.10)",
     );
     let bare = place.interpreter("bare", &GOOD.replace("jaxlib=0.10.2\n", ""));
-    told(&bare, "Python 3.11.7 has no jaxlib");
+    refused(&bare, "Python 3.11.7 has no jaxlib");
     std::env::set_var("XLAFFI_PYTHON", place.interpreter("good", GOOD));
     assert_eq!(find().chosen().unwrap().jaxlib.as_deref(), Some("0.10.2"));
     assert_eq!(find().message(), "");

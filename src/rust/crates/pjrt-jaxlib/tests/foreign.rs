@@ -26,21 +26,21 @@ fn python(code: &str) -> String {
     let python = found.chosen().unwrap().executable.clone().unwrap();
     let code = format!("import ctypes, sys\nlib = ctypes.CDLL({library:?})\n{code}");
     let output = Command::new(python).args(["-c", &code]).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{:?}: {told}", output.status);
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{:?}: {printed}", output.status);
     String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
 fn the_running_python_is_used_and_jax_left_alone() {
-    let told = python(
+    let printed = python(
         "assert lib.run_add() == 0
 assert lib.run_add() == 0
 # A caller that keeps Python's lock meanwhile, as old versions of reticulate do.
 assert ctypes.PyDLL(lib._name).run_add() == 0
 print([name for name in sys.modules if name.split('.')[0] == 'jax'])",
     );
-    assert_eq!(told, "[]\n");
+    assert_eq!(printed, "[]\n");
 }
 
 const USE_JAX: &str = "

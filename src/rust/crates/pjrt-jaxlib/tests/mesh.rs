@@ -122,7 +122,7 @@ fn the_coordinator_that_is_killed_ends_what_the_others_wait_for() {
 }
 
 #[test]
-fn who_cannot_take_part_is_told() {
+fn who_cannot_take_part_is_reported() {
     let port = free_port();
     let zero = start("sum", 0, 3, port);
     let limit = Instant::now() + Duration::from_secs(30);
@@ -152,7 +152,7 @@ fn who_cannot_take_part_is_told() {
 }
 
 #[test]
-fn where_one_is_told_another_number_of_processes_all_are_told() {
+fn where_one_is_told_another_number_of_processes_all_are_reported() {
     let port = free_port();
     for child in [start("sum", 0, 3, port), start("sum", 1, 2, port)] {
         // Long before the start has taken too long.

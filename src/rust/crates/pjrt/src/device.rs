@@ -34,6 +34,25 @@ impl Client {
     }
 }
 
+/// A text of the description of a device.
+macro_rules! text_function {
+    ($(#[$doc:meta])* $name:ident = $function:ident, $args:ident, $text:ident, $size:ident) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// What the plugin returns.
+        pub fn $name(&self) -> Result<String> {
+            let mut args = $args::new();
+            args.device_description = self.description()?;
+            // SAFETY: the description is alive, and the text is copied at once.
+            unsafe {
+                call!(self.api(), $function(args))?;
+                Ok(string(args.$text, args.$size))
+            }
+        }
+    };
+}
+
 impl Device {
     pub(crate) fn new(client: &Client, index: usize) -> Self {
         Self {
@@ -109,46 +128,18 @@ impl Device {
         Ok(args.local_hardware_id)
     }
 
-    /// The vendor's name of the kind of device.
-    ///
-    /// # Errors
-    /// What the plugin returns.
-    pub fn kind(&self) -> Result<String> {
-        let mut args = PJRT_DeviceDescription_Kind_Args::new();
-        args.device_description = self.description()?;
-        // SAFETY: the description is alive, and the text is copied at once.
-        unsafe {
-            call!(self.api(), PJRT_DeviceDescription_Kind(args))?;
-            Ok(string(args.device_kind, args.device_kind_size))
-        }
+    text_function! {
+        /// The vendor's name of the kind of device.
+        kind = PJRT_DeviceDescription_Kind, PJRT_DeviceDescription_Kind_Args, device_kind, device_kind_size
     }
-
-    /// The plugin's short text for the device, e.g. `"CpuDevice(id=0)"`.
-    ///
-    /// # Errors
-    /// What the plugin returns.
-    pub fn text(&self) -> Result<String> {
-        let mut args = PJRT_DeviceDescription_ToString_Args::new();
-        args.device_description = self.description()?;
-        // SAFETY: the description is alive, and the text is copied at once.
-        unsafe {
-            call!(self.api(), PJRT_DeviceDescription_ToString(args))?;
-            Ok(string(args.to_string, args.to_string_size))
-        }
+    text_function! {
+        /// The plugin's short text for the device, e.g. `"CpuDevice(id=0)"`.
+        text = PJRT_DeviceDescription_ToString, PJRT_DeviceDescription_ToString_Args, to_string, to_string_size
     }
-
-    /// The plugin's long text for the device.
-    ///
-    /// # Errors
-    /// What the plugin returns.
-    pub fn debug_text(&self) -> Result<String> {
-        let mut args = PJRT_DeviceDescription_DebugString_Args::new();
-        args.device_description = self.description()?;
-        // SAFETY: the description is alive, and the text is copied at once.
-        unsafe {
-            call!(self.api(), PJRT_DeviceDescription_DebugString(args))?;
-            Ok(string(args.debug_string, args.debug_string_size))
-        }
+    text_function! {
+        /// The plugin's long text for the device.
+        debug_text =
+            PJRT_DeviceDescription_DebugString, PJRT_DeviceDescription_DebugString_Args, debug_string, debug_string_size
     }
 
     /// What the plugin tells of the device's memory.
@@ -160,7 +151,7 @@ impl Device {
         args.device = self.raw();
         // SAFETY: a device lives as long as its client.
         unsafe { call!(self.api(), PJRT_Device_MemoryStats(args))? };
-        Ok(MemoryStats::told(&args))
+        Ok(MemoryStats::from_args(&args))
     }
 
     /// The memories that it can address.
@@ -204,7 +195,7 @@ macro_rules! memory_stats {
         }
 
         impl MemoryStats {
-            fn told(args: &PJRT_Device_MemoryStats_Args) -> Self {
+            fn from_args(args: &PJRT_Device_MemoryStats_Args) -> Self {
                 Self {
                     bytes_in_use: args.bytes_in_use,
                     $($name: args.$is_set.then_some(args.$name),)*

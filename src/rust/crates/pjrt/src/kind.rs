@@ -154,7 +154,7 @@ impl ProgramKind {
             ProgramKind::Exact
         } else if code.starts_with(b"module @xlaffi_scalars {") {
             ProgramKind::Scalars
-        } else if is_for_one_cpu && program.format() == ProgramFormat::Mlir && !is_told_how() {
+        } else if is_for_one_cpu && program.format() == ProgramFormat::Mlir && !has_flags() {
             std::str::from_utf8(code).map_or(ProgramKind::Plain, of_text)
         } else {
             ProgramKind::Plain
@@ -188,7 +188,7 @@ impl ProgramKind {
 }
 
 /// What the user says about the compiler counts.
-fn is_told_how() -> bool {
+fn has_flags() -> bool {
     std::env::var_os("XLA_FLAGS").is_some_and(|flags| !flags.is_empty())
 }
 

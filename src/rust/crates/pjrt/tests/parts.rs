@@ -277,8 +277,8 @@ fn files_that_cannot_be_read() {
 fn the_plugin_tells_what_buffers_hold() {
     // No other test has buffers there.
     let device = client().devices()[1].clone();
-    let told = || device.memory_stats().unwrap();
-    let before = told();
+    let stats = || device.memory_stats().unwrap();
+    let before = stats();
     assert_eq!(before.bytes_limit, None);
     let large = || {
         let mut parts = client()
@@ -290,12 +290,12 @@ fn the_plugin_tells_what_buffers_hold() {
         parts.finish().unwrap()
     };
     let (first, second) = (large(), large());
-    assert_eq!(told().bytes_in_use, before.bytes_in_use + 1_600_000);
+    assert_eq!(stats().bytes_in_use, before.bytes_in_use + 1_600_000);
     drop(first);
     second.delete().unwrap();
-    assert_eq!(told().bytes_in_use, before.bytes_in_use);
+    assert_eq!(stats().bytes_in_use, before.bytes_in_use);
     drop(second);
-    let after = told();
+    let after = stats();
     assert_eq!(after.bytes_in_use, before.bytes_in_use);
     assert!(after.peak_bytes_in_use >= Some(1_600_000));
     assert_eq!(after.num_allocs, before.num_allocs.map(|n| n + 2));

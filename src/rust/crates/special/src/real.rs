@@ -3,6 +3,16 @@
 use crate::number::Number;
 use crate::{erf, gamma, zeta};
 
+/// Methods that f64 has itself.
+macro_rules! of_the_type {
+    ($($name:ident)*) => {$(
+        #[inline]
+        fn $name(self) -> Self {
+            f64::$name(self)
+        }
+    )*};
+}
+
 impl Number for f64 {
     #[inline]
     fn constant(value: f64) -> Self {
@@ -16,26 +26,7 @@ impl Number for f64 {
     fn is_negligible(self, sum: Self, eps: f64) -> bool {
         self.abs() <= eps * sum.abs()
     }
-    #[inline]
-    fn ln(self) -> Self {
-        self.ln()
-    }
-    #[inline]
-    fn ln_1p(self) -> Self {
-        self.ln_1p()
-    }
-    #[inline]
-    fn exp(self) -> Self {
-        self.exp()
-    }
-    #[inline]
-    fn exp_m1(self) -> Self {
-        self.exp_m1()
-    }
-    #[inline]
-    fn sqrt(self) -> Self {
-        self.sqrt()
-    }
+    of_the_type!(ln ln_1p exp exp_m1 sqrt);
     fn lgamma_derivative(self, n: u32) -> Self {
         match n {
             0 => gamma::lgamma(self),

@@ -70,10 +70,10 @@ impl<T: Scalar, P: Platform> Kernel<P, T> for Mix {
             .try_fold(0, |sum, arg| Ok(sum + arg?.len() as i32))?;
         let bytes = io.any.as_bytes()?.len() as i32;
         let attrs = (*io.scale as i32) + io.label.len() as i32 + io.sizes.len() as i32;
-        let told = cx.device_ordinal()? + i32::from(io.maybe.unwrap_or(false));
+        let numbers = cx.device_ordinal()? + i32::from(io.maybe.unwrap_or(false));
         io.pivots
             .as_mut_slice()?
-            .fill(depth + rest + bytes + attrs + told);
+            .fill(depth + rest + bytes + attrs + numbers);
         Ok(())
     }
 }

@@ -80,10 +80,10 @@ fn xla_accepts_and_calls_the_handlers() {
         .env("JAX_PLATFORMS", "cpu")
         .output()
         .expect("running Python");
-    let told = String::from_utf8_lossy(&out.stdout);
+    let printed = String::from_utf8_lossy(&out.stdout);
     let errors = String::from_utf8_lossy(&out.stderr);
     assert!(
-        out.status.success() && told.trim_end().ends_with("ok"),
-        "{told}{errors}"
+        out.status.success() && printed.trim_end().ends_with("ok"),
+        "{printed}{errors}"
     );
 }

@@ -57,17 +57,8 @@ pub fn decompose<T: Element>(
     }
 }
 
-fn jacobi<T: Element>(
-    (cx, shape): Batch<'_, '_>,
-    &Call {
-        n,
-        uplo,
-        ref a,
-        ref w,
-        ref info,
-    }: &Call<'_>,
-    solver: &Solver,
-) -> Result<()> {
+fn jacobi<T: Element>((cx, shape): Batch<'_, '_>, call: &Call<'_>, solver: &Solver) -> Result<()> {
+    let (n, uplo, Call { a, w, info, .. }) = (call.n, call.uplo, call);
     let (library, handle, params, jobz) = (solver.library, solver.handle, solver.syevj, job(true));
     let most = sizes::jacobi_part(shape.elements());
     in_parts(shape.count, most, |first, count| {
@@ -122,13 +113,7 @@ fn divide_and_conquer<T: Element>(
 
 fn at_once<T: Element>(batch: Batch<'_, '_>, call: &Call<'_>, solver: &Solver) -> Result<()> {
     let (cx, shape) = batch;
-    let &Call {
-        n,
-        uplo,
-        ref a,
-        ref w,
-        ref info,
-    } = call;
+    let (n, uplo, Call { a, w, info, .. }) = (call.n, call.uplo, call);
     let &Solver {
         library,
         handle,
@@ -169,13 +154,7 @@ fn at_once<T: Element>(batch: Batch<'_, '_>, call: &Call<'_>, solver: &Solver) -
 
 fn one_after_the_other<T: Element>(
     (cx, shape): Batch<'_, '_>,
-    &Call {
-        n,
-        uplo,
-        ref a,
-        ref w,
-        ref info,
-    }: &Call<'_>,
+    call: &Call<'_>,
     &Solver {
         library,
         handle,
@@ -183,7 +162,8 @@ fn one_after_the_other<T: Element>(
         ..
     }: &Solver,
 ) -> Result<()> {
-    let (n, jobz) = (i64::from(n), job(true));
+    let (n, uplo, Call { a, w, info, .. }) = (i64::from(call.n), call.uplo, call);
+    let jobz = job(true);
     let (a_type, w_type) = (T::DATA_TYPE, T::Real::DATA_TYPE);
     let work = Work::ask(cx, "Xsyevd_bufferSize", |device, host| {
         let (a, w) = (a.at(0), w.at(0));

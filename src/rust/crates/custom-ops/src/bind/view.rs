@@ -40,26 +40,20 @@ impl ArrayView for (DataType, &[i64]) {
     }
 }
 
-impl ArrayView for AnyBuffer<'_> {
-    #[inline]
-    fn dtype(&self) -> DataType {
-        AnyBuffer::dtype(self)
-    }
+macro_rules! views {
+    ($($buffer:ident)*) => {$(
+        impl ArrayView for $buffer<'_> {
+            #[inline]
+            fn dtype(&self) -> DataType {
+                $buffer::dtype(self)
+            }
 
-    #[inline]
-    fn dims(&self) -> &[i64] {
-        AnyBuffer::dims(self)
-    }
+            #[inline]
+            fn dims(&self) -> &[i64] {
+                $buffer::dims(self)
+            }
+        }
+    )*};
 }
 
-impl ArrayView for AnyBufferMut<'_> {
-    #[inline]
-    fn dtype(&self) -> DataType {
-        AnyBufferMut::dtype(self)
-    }
-
-    #[inline]
-    fn dims(&self) -> &[i64] {
-        AnyBufferMut::dims(self)
-    }
-}
+views!(AnyBuffer AnyBufferMut);

@@ -4,7 +4,7 @@ use xla_ffi::{CallFrame, Code, Error, Result};
 
 use super::state::Program;
 use crate::call::arena::{self, Arena, Work};
-use crate::call::arrays::Flats;
+use crate::call::arrays::{Flats, Pairs};
 use crate::call::attributes::Decoded;
 use crate::call::cache::CachedCall;
 use crate::call::cuda;
@@ -37,16 +37,7 @@ pub(crate) fn run_on_cuda(op: &CustomOp, frame: &mut CallFrame<'_>, marked: bool
         let (attributes, layout) = (&mut arena.attributes, &mut arena.layout);
         op.interface.decode(&frame.attrs(), marked, attributes)?;
         let mut flats = Flats::new();
-        let (operands, first_result) =
-            take(&op.interface, frame, &mut flats, attributes.batch_axes)?;
-        layout.check(
-            &op.interface,
-            operands,
-            first_result,
-            attributes,
-            &mut flats,
-        )?;
-        let copies = in_place(&op.interface, &flats, first_result, layout.count)?;
+        let (_, copies) = arrays_of(op, frame, attributes, layout, &mut flats)?;
         complete(&op.interface, &layout.bound, &mut flats, &copies)?;
         layout.stride(&flats, attributes.batch_axes, true);
         cuda::run(&cuda::Call {
@@ -75,6 +66,21 @@ pub(crate) fn run_kept(program: &Program, frame: &mut CallFrame<'_>) -> Result<(
     })
 }
 
+/// Puts the frame's arrays into `flats` and compares them with the signature: how many operands there are, where
+/// results begin, and what is copied because it shares no memory.
+fn arrays_of<'f>(
+    op: &CustomOp,
+    frame: &mut CallFrame<'f>,
+    attributes: &Decoded,
+    layout: &mut Layout,
+    flats: &mut Flats<'f>,
+) -> Result<((usize, usize), Pairs)> {
+    let counts = take(&op.interface, frame, flats, attributes.batch_axes)?;
+    layout.check(&op.interface, counts.0, counts.1, attributes, flats)?;
+    let copies = in_place(&op.interface, flats, counts.1, layout.count)?;
+    Ok((counts, copies))
+}
+
 fn checked(
     op: &CustomOp,
     program: Option<&Program>,
@@ -84,15 +90,7 @@ fn checked(
     work: &mut Work,
 ) -> Result<()> {
     let mut flats = Flats::new();
-    let (operands, first_result) = take(&op.interface, frame, &mut flats, attributes.batch_axes)?;
-    layout.check(
-        &op.interface,
-        operands,
-        first_result,
-        attributes,
-        &mut flats,
-    )?;
-    let copies = in_place(&op.interface, &flats, first_result, layout.count)?;
+    let ((operands, first_result), copies) = arrays_of(op, frame, attributes, layout, &mut flats)?;
     let at = op.body_of(layout.bound.instance())?;
     let given = flats.len();
     let scratch = complete(&op.interface, &layout.bound, &mut flats, &copies)?;

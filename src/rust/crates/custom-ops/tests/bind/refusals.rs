@@ -171,7 +171,7 @@ const CASES: &[(&str, &str, &[i64], Option<&str>)] = &[
 ];
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn what_does_not_fit_is_reported() {
     let mut text = String::new();
     for (signature, operands, attributes, given) in CASES {
         let plan = plan(signature, &[]);

@@ -90,8 +90,8 @@ pub fn all_of_it(call: &mut BoundCall<'_>) -> xla_ffi::Result<()> {
     call.dims().iter().for_each(|&dim| add(dim as u64));
     for at in 0..call.results() {
         for (place, bytes) in call.result(at).bytes.chunks_exact_mut(8).enumerate() {
-            let told = (sum.wrapping_add((at * 100 + place) as u64) % 100_003) as f64;
-            bytes.copy_from_slice(&told.to_ne_bytes());
+            let number = (sum.wrapping_add((at * 100 + place) as u64) % 100_003) as f64;
+            bytes.copy_from_slice(&number.to_ne_bytes());
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use custom_ops::abi::Call as Body;
 use xla_ffi::testing::Call;
 
 /// `; alpha: f64 = 2, lags: i64[p] = [1, 2], mode: str = "fast", k: i32 = 3 -> y: f64[5 + p + k]`
-unsafe extern "C" fn told(call: *const Body) -> i32 {
+unsafe extern "C" fn writes_attributes(call: *const Body) -> i32 {
     unsafe {
         let call = &*call;
         let attribute = |i: usize| &*call.attributes.add(i);
@@ -25,7 +25,7 @@ unsafe extern "C" fn told(call: *const Body) -> i32 {
 #[test]
 fn attributes_have_defaults() {
     let text = "; alpha: f64 = 2, lags: i64[p] = [1, 2], mode: str = \"fast\", k: i32 = 3 -> y: f64[5 + p + k]";
-    let handler = simple("told", text, told);
+    let handler = simple("told", text, writes_attributes);
     let mut frame = Call::new().ret::<f64>(&[10]).build();
     frame.call(handler).unwrap();
     assert_eq!(frame.ret::<f64>(0)[..6], [2.0, 2.0, 3.0, 1.0, 3.0, 2.0]);
@@ -61,7 +61,7 @@ fn attributes_have_defaults() {
 
 #[test]
 fn an_attribute_without_default_must_be_there() {
-    let handler = simple("needs", "; alpha: f64 -> y: f64[]", told);
+    let handler = simple("needs", "; alpha: f64 -> y: f64[]", writes_attributes);
     let text = failure(&mut Call::new().ret::<f64>(&[]).build(), handler);
     assert_eq!(
         text,

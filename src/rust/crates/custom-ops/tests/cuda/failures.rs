@@ -42,8 +42,8 @@ fn a_kernel_fails_by_a_macro_of_its_support_code() {
     let handler = kernel("cuda_need", text, &code);
     let call = |x| start().arg(&[1], &[x]).ret::<f64>(&[1]);
     assert_eq!(run(call(2.0), handler).ret::<f64>(0), [2.0]);
-    let told = failure(call(-2.0), handler);
-    assert_eq!(told, "INVALID_ARGUMENT: cuda_need: bad 0");
+    let message = failure(call(-2.0), handler);
+    assert_eq!(message, "INVALID_ARGUMENT: cuda_need: bad 0");
 }
 
 /// Nobody would wait for it.
@@ -55,9 +55,9 @@ fn a_macro_of_a_header_cannot_fail() {
         ..code("NEED(x[i] >= 0); y[i] = x[i];")
     };
     let handler = kernel("cuda_hidden_need", "x: f64[n] -> y: f64[n]", &code);
-    let told = failure(start().arg(&[1], &[2.0]).ret::<f64>(&[1]), handler);
+    let message = failure(start().arg(&[1], &[2.0]).ret::<f64>(&[1]), handler);
     let expected = "FAIL comes from a header or a flag";
-    assert!(told.contains(expected), "{told}");
+    assert!(message.contains(expected), "{message}");
 }
 
 #[test]
@@ -98,57 +98,57 @@ fn a_program_is_compiled_once_and_code_that_is_there_is_taken() {
 }
 
 #[test]
-fn a_source_that_does_not_compile_is_told_by_the_call() {
+fn a_source_that_does_not_compile_is_reported_by_the_call() {
     let handler = kernel(
         "cuda_broken",
         "x: f64[n] -> y: f64[n]",
         &code("\ny[i] = offset;"),
     );
     let call = || start().arg(&[1], &[3.0]).ret::<f64>(&[1]);
-    let told = failure(call(), handler);
+    let message = failure(call(), handler);
     let expected = "INVALID_ARGUMENT: cuda_broken: its kernel does not compile for this device: ";
     assert!(
-        told.starts_with(expected) && told.contains("body.cu:2:"),
-        "{told}"
+        message.starts_with(expected) && message.contains("body.cu:2:"),
+        "{message}"
     );
 }
 
 #[test]
-fn what_kernels_cannot_do_is_told_when_they_are_made() {
-    let told = |text: &str, code: &KernelCode| {
+fn what_kernels_cannot_do_is_reported_when_they_are_made() {
+    let message = |text: &str, code: &KernelCode| {
         let signature = Signature::parse(text).expect("a signature");
         let sets = Sets::new(&signature, &[]).expect("sets");
         let fault = Kernels::new(&signature, &sets, code).expect_err("a fault");
         format!("{}: {}", fault.part, fault.message)
     };
     assert_eq!(
-        told("xs: f64[n]*k -> y: f64[n]", &code("")),
+        message("xs: f64[n]*k -> y: f64[n]", &code("")),
         "signature: `xs` may come several times, which a kernel cannot take"
     );
     assert_eq!(
-        told("x: f64[i] -> y: f64[i]", &code("")),
+        message("x: f64[i] -> y: f64[i]", &code("")),
         "signature: `i` counts what a kernel does, and cannot be a name in the signature"
     );
     assert_eq!(
-        told("x: f64[n] -> y: f64[n]", &over("", "n * q")),
+        message("x: f64[n] -> y: f64[n]", &over("", "n * q")),
         "over: `q` is no dimension of the signature\n  n * q\n      ^"
     );
     assert_eq!(
-        told(
+        message(
             "x: f64[n]; a: f64 -> y: f64[n]",
             &grid("", &["n", "a"], &["1"], None)
         ),
         "grid: `a` is not one whole number\n  a\n  ^"
     );
     assert_eq!(
-        told(
+        message(
             "x: f64[n] -> y: f64[n]",
             &grid("", &["n", "1", "1"], &["1"], None)
         ),
         "grid: it has 1 to 2 axes, got 3"
     );
     assert_eq!(
-        told("x: f64[n] -> ", &code("")),
+        message("x: f64[n] -> ", &code("")),
         "over: there is no result whose elements could be counted"
     );
 }

@@ -168,7 +168,7 @@ fn sizes_of_a_grid_follow_from_dimensions() {
 }
 
 #[test]
-fn sizes_that_cuda_cannot_launch_are_told() {
+fn sizes_that_cuda_cannot_launch_are_reported() {
     let text = "x: i32[n] -> y: i32[n]";
     let call = |n: i64| start().arg(&[n], &vec![1i32; n as usize]).ret::<i32>(&[n]);
     let handler = kernel("cuda_few", text, &grid("", &["n/32"], &["32"], None));

@@ -36,15 +36,15 @@ fn an_op_without_a_body_or_a_kernel_says_so() {
     assert!(Registry::global().lookup("cuda_none", "cuda").is_none());
     custom_ops::refuse_on_cuda("cuda_none", None).expect("registration");
     let call = || start().arg(&[1], &[3.0]).ret::<f64>(&[1]);
-    let told = failure(call(), on_cuda("cuda_none"));
-    assert_eq!(told, without.replace("it_is", "cuda_none"));
+    let text = failure(call(), on_cuda("cuda_none"));
+    assert_eq!(text, without.replace("it_is", "cuda_none"));
     assert!(!custom_ops::runs("cuda_none", "cuda"));
 
     // A redefinition without a kernel takes the place of one with a kernel.
     define("cuda_only");
     assert!(!runs("cuda") && runs("host"));
-    let told = failure(call(), on_cuda("cuda_only"));
-    assert_eq!(told, without.replace("it_is", "cuda_only"));
+    let text = failure(call(), on_cuda("cuda_only"));
+    assert_eq!(text, without.replace("it_is", "cuda_only"));
 }
 
 unsafe extern "C" fn nothing(_: *const custom_ops::abi::Call) -> i32 {
@@ -98,7 +98,7 @@ fn a_handler_for_cuda_that_is_no_own_op_stays() {
 #[test]
 fn a_registration_that_fails_changes_nothing() {
     crate::fake::load();
-    let told = |name: &str| {
+    let text = |name: &str| {
         let answer = xla_ffi::testing::metadata(foreign_on(name, "host"));
         assert!(answer.is_some());
     };
@@ -108,7 +108,7 @@ fn a_registration_that_fails_changes_nothing() {
     };
     let with_kernel = |name: &str| with_body(name, Some("y[i] = x[i];"));
 
-    told("cuda_half");
+    text("cuda_half");
     refused(&with_kernel("cuda_half"));
     assert!(Registry::global().lookup("cuda_half", "cuda").is_none());
     let owner = owner_of("cuda_half", "host");
@@ -118,7 +118,7 @@ fn a_registration_that_fails_changes_nothing() {
     let first = with_kernel("cuda_again");
     register(&first, Some("first")).expect("registration");
     assert!(Registry::global().unregister("cuda_again", "host"));
-    told("cuda_again");
+    text("cuda_again");
     refused(&with_kernel("cuda_again"));
     let now = Registry::global().data::<CustomOp>("cuda_again", "cuda");
     assert!(Arc::ptr_eq(&now.expect("the first"), &first));

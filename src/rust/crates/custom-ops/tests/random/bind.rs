@@ -83,14 +83,14 @@ fn shapes_are_bound_as_by_trying_all_values() {
             let expected = model.reference(&operands, lag, length);
             let attributes = [lag, length];
             let inferred = infer(&signature, plan.sets(), &operands, &attributes);
-            let told = || {
+            let described = || {
                 format!("seed {seed}, {at}: {text} of {operands:?}, {lag}, {length}: {inferred:?}")
             };
             let Ok(inferred) = &inferred else {
-                assert_eq!(expected, None, "{}", told());
+                assert_eq!(expected, None, "{}", described());
                 refused += 1;
                 let checked = plan.check::<_, ArrayType>(&operands, &[], &attributes, &mut bound);
-                assert!(checked.is_err(), "{}", told());
+                assert!(checked.is_err(), "{}", described());
                 continue;
             };
             let results: Vec<ArrayType> = inferred
@@ -98,17 +98,17 @@ fn shapes_are_bound_as_by_trying_all_values() {
                 .iter()
                 .map(|result| result.array.clone())
                 .collect();
-            assert_eq!(expected.as_ref(), Some(&results), "{}", told());
+            assert_eq!(expected.as_ref(), Some(&results), "{}", described());
             fitted += 1;
             let checked = plan.check(&operands, &results, &attributes, &mut bound);
-            assert_eq!(checked, Ok(()), "{}", told());
-            assert_eq!(bound.dims(), inferred.dims, "{}", told());
-            assert_eq!(bound.batch(), inferred.batch, "{}", told());
+            assert_eq!(checked, Ok(()), "{}", described());
+            assert_eq!(bound.dims(), inferred.dims, "{}", described());
+            assert_eq!(bound.batch(), inferred.batch, "{}", described());
             assert_eq!(
                 plan.sets().instance(bound.instance()),
                 inferred.dtypes,
                 "{}",
-                told()
+                described()
             );
             sizes_are_those_of_batch_elements(&model, &operands, &results, &bound);
             wrong_results_are_refused(&plan, &operands, &results, &attributes, &mut rng);

@@ -12,7 +12,7 @@ use crate::lanes::{Float, Lanes};
 use crate::operands::{Block, Product, Step, Task};
 use crate::processor;
 use crate::rows;
-use crate::shared::{arithmetic, as_array};
+use crate::shared::{arithmetic, as_array, functions};
 use std::arch::x86_64::*;
 use std::ops::{Add, Div, Mul, Neg, Range, Sub};
 
@@ -84,55 +84,29 @@ macro_rules! vector {
                     to.0 = column;
                 }
             }
-            #[inline(always)]
-            fn mul_add(self, b: Self, c: Self) -> Self {
-                // SAFETY: see the module's documentation.
-                $name(unsafe { $fmadd(self.0, b.0, c.0) })
-            }
-            #[inline(always)]
-            fn neg_mul_add(self, b: Self, c: Self) -> Self {
-                // SAFETY: as above.
-                $name(unsafe { $fnmadd(self.0, b.0, c.0) })
-            }
-            #[inline(always)]
-            fn sqrt(self) -> Self {
-                // SAFETY: as above.
-                $name(unsafe { $sqrt(self.0) })
-            }
-            #[inline(always)]
-            fn abs(self) -> Self {
-                // SAFETY: as above.
-                $name(unsafe { $andnot($splat(-0.0), self.0) })
-            }
-            #[inline(always)]
-            fn copysign(self, sign: Self) -> Self {
-                // SAFETY: as above.
-                $name(unsafe {
+            functions!($name:
+                fn mul_add(self, b, c) = $fmadd(self.0, b.0, c.0);
+                fn neg_mul_add(self, b, c) = $fnmadd(self.0, b.0, c.0);
+                fn sqrt(self) = $sqrt(self.0);
+                fn abs(self) = $andnot($splat(-0.0), self.0);
+                fn copysign(self, sign) = {
                     let minus = $splat(-0.0);
                     $or($andnot(minus, self.0), $and(minus, sign.0))
-                })
-            }
-            #[inline(always)]
-            fn if_less(self, other: Self, yes: Self, no: Self) -> Self {
-                let ($yes, $no) = (yes.0, no.0);
-                // SAFETY: as above.
-                $name(unsafe {
+                };
+                fn if_less(self, other, yes, no) = {
+                    let ($yes, $no) = (yes.0, no.0);
                     let $mask = $compare::<_CMP_LT_OQ>(self.0, other.0);
                     $blend
-                })
-            }
-            #[inline(always)]
-            fn if_equal(self, other: Self, yes: Self, no: Self) -> Self {
-                let ($yes, $no) = (yes.0, no.0);
-                // SAFETY: as above.
-                $name(unsafe {
+                };
+                fn if_equal(self, other, yes, no) = {
+                    let ($yes, $no) = (yes.0, no.0);
                     let $mask = $compare::<_CMP_EQ_OQ>(self.0, other.0);
                     $blend
-                })
-            }
+                };
+            );
             #[inline(always)]
             fn any_less(self, other: Self) -> bool {
-                // SAFETY: as above.
+                // SAFETY: see the module's documentation.
                 unsafe {
                     let $mask = $compare::<_CMP_LT_OQ>(self.0, other.0);
                     $any != 0

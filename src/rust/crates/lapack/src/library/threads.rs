@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_outside_of_turns_is_told_and_the_users_change_stays() {
+    fn the_number_outside_of_turns_is_reported_and_the_users_change_stays() {
         let control = Control::Process { get, set };
         // SAFETY: functions of this test.
         let now = || unsafe { get() };

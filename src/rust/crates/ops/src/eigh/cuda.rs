@@ -36,9 +36,7 @@ pub(crate) fn syevd<T: Element>(
 ) -> Result<()> {
     let (cx, shape) = batch;
     if shape.elements() == 0 || shape.count == 0 {
-        return info.map_or(Ok(()), |info| {
-            device::clear(cx.platform(), info, shape.count)
-        });
+        return device::clear_if_given(cx.platform(), info, shape.count);
     }
     let infos = bytes(shape.count, size_of::<i32>())?;
     let own_info = if info.is_some() { 0 } else { infos };

@@ -22,9 +22,7 @@ pub(crate) fn getrf<T: Element>(
 ) -> Result<()> {
     let (cx, shape) = batch;
     if shape.elements() == 0 || shape.count == 0 {
-        return info.map_or(Ok(()), |info| {
-            device::clear(cx.platform(), info, shape.count)
-        });
+        return device::clear_if_given(cx.platform(), info, shape.count);
     }
     if sizes::lu_in_blocks(shape) {
         return lu::in_blocks(batch, a, pivots, info);

@@ -30,7 +30,7 @@ fn in_a_process() {
 }
 
 /// Whether the handlers' results are LAPACK's to the bit.
-fn told(kernels: Option<&str>) -> Vec<bool> {
+fn answers(kernels: Option<&str>) -> Vec<bool> {
     let mut command = Command::new(std::env::current_exe().expect("this test"));
     command.args(["--exact", "--nocapture", "forced::in_a_process"]);
     command.env("OPENBLAS_NUM_THREADS", "1");
@@ -50,7 +50,7 @@ fn told(kernels: Option<&str>) -> Vec<bool> {
 
 #[test]
 fn lapack_is_used_where_the_variable_is_0() {
-    assert_eq!(told(Some("0")), [true, true]);
+    assert_eq!(answers(Some("0")), [true, true]);
     let kernels = lanes::suits::<f64>(
         matrices::Matrices {
             count: 1,
@@ -61,7 +61,7 @@ fn lapack_is_used_where_the_variable_is_0() {
     );
     if kernels {
         // Other sums give other bits.
-        assert!(told(None).contains(&false));
-        assert!(told(Some("1")).contains(&false));
+        assert!(answers(None).contains(&false));
+        assert!(answers(Some("1")).contains(&false));
     }
 }

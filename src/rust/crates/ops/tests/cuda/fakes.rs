@@ -74,7 +74,7 @@ fn a_call_without_a_stream_is_refused() {
 }
 
 #[test]
-fn scratch_memory_is_given_back_and_its_lack_is_told() {
+fn scratch_memory_is_given_back_and_its_lack_is_reported() {
     let mut frame = eigh(40).build();
     frame.call(handler("eigh")).expect("enough memory");
     let (live, requests) = frame.scratch();

@@ -77,16 +77,16 @@ impl Fuzzer {
                     Code::ResourceExhausted,
                     Code::Unimplemented,
                 ];
-                let told = &failure.message;
+                let message = &failure.message;
                 let of_the_host = ["is a null pointer", "no memory", "not aligned"];
                 let fine = known.contains(&failure.code)
                     || (failure.code == Code::Internal
-                        && of_the_host.iter().any(|fault| told.contains(fault)));
+                        && of_the_host.iter().any(|fault| message.contains(fault)));
                 assert!(
-                    fine && !told.contains("panicked"),
+                    fine && !message.contains("panicked"),
                     "{target}: {failure}\n{spec:?}"
                 );
-                assert!(told.starts_with(target), "{target}: {failure}");
+                assert!(message.starts_with(target), "{target}: {failure}");
             }
             Ok(results) if same => {
                 // In place or from an older XLA: the results of the call that it was made of.
@@ -180,9 +180,9 @@ fn mutated_frames_are_refused_or_right() {
     }
     let (last, made) = reader.join().expect("no panic");
     let status = child.wait().expect("its status");
-    let told = complaints.join().expect("no panic").unwrap_or_default();
+    let message = complaints.join().expect("no panic").unwrap_or_default();
     let Some(made) = made.filter(|_| status.success()) else {
-        panic!("{status}; run {ONE}={last} alone:\n{told}");
+        panic!("{status}; run {ONE}={last} alone:\n{message}");
     };
     println!("frames, accepted, calls that were mutated: {made}");
 }

@@ -243,12 +243,12 @@ fn value(rng: &mut Rng, depth: usize) -> Attr {
             let count = rng.below(5);
             let bytes = bytes(rng, count);
             // Elements of no size, or no memory for those there are.
-            let told = if bytes.is_empty() {
+            let stated = if bytes.is_empty() {
                 rng.below(3)
             } else {
                 count
             };
-            Attr::Array(dtype, told, bytes)
+            Attr::Array(dtype, stated, bytes)
         }
         5 => Attr::Text(
             (0..rng.below(6))

@@ -101,8 +101,8 @@ impl Array {
     pub fn wait(self: &Arc<Self>) -> &Outcome {
         // jaxlib waits without end for a run that may be given up.
         let run = self.run.as_ref();
-        let is_told = attendant().is_some() || run.is_some_and(|run| run.can_be_given_up());
-        if is_told && self.poll().is_none() {
+        let is_watched = attendant().is_some() || run.is_some_and(|run| run.can_be_given_up());
+        if is_watched && self.poll().is_none() {
             // Without a thread for it nobody can be told of the end.
             if let Ok(completion) = self.completion() {
                 completion.wait();

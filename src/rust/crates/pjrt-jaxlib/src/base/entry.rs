@@ -22,6 +22,19 @@ macro_rules! entry {
 }
 pub(crate) use entry;
 
+/// Defines the entry point that says where a list or a text begins, and how long it is.
+macro_rules! list_entry {
+    ($name:ident, $args:ident, |$arg:ident| $list:expr => $pointer:ident, $count:ident) => {
+        $crate::base::entry::entry!($name, $args, |$arg| {
+            // SAFETY: the API's contract.
+            let list = unsafe { &$list };
+            ($arg.$pointer, $arg.$count) = (list.as_ptr().cast(), list.len());
+            Ok(())
+        });
+    };
+}
+pub(crate) use list_entry;
+
 /// Runs `body` on a copy of the arguments. A caller that was built with an older (or newer) API
 /// passes a shorter (or longer) struct: what it lacks is zero, what is too long is left alone.
 ///
@@ -41,13 +54,13 @@ pub(crate) unsafe fn call<A: CStruct>(
             return Err(Error::invalid("the arguments are NULL"));
         }
         // SAFETY: every argument struct begins with its size.
-        let told = unsafe { args.cast::<usize>().read() };
-        if told < size_of::<usize>() {
+        let given = unsafe { args.cast::<usize>().read() };
+        if given < size_of::<usize>() {
             return Err(Error::invalid(format!(
-                "struct_size {told} is not the size of a struct"
+                "struct_size {given} is not the size of a struct"
             )));
         }
-        let size = told.min(size_of::<A>());
+        let size = given.min(size_of::<A>());
         let mut copy = MaybeUninit::<A>::zeroed();
         // SAFETY: `size` bytes are valid on both sides; all-zero is valid for what is not copied.
         let mut copy = unsafe {

@@ -65,7 +65,7 @@ mod tests {
         usage.add(100);
         usage.remove(100);
         usage.add(50);
-        let told = [usage.now(), usage.most(), usage.buffers(), usage.largest()];
-        assert_eq!(told, [58, 108, 3, 100]);
+        let figures = [usage.now(), usage.most(), usage.buffers(), usage.largest()];
+        assert_eq!(figures, [58, 108, 3, 100]);
     }
 }

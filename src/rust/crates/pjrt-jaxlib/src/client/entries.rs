@@ -1,6 +1,6 @@
 //! Clients.
 
-use crate::base::entry::{entry, object, slice};
+use crate::base::entry::{entry, list_entry, object, slice};
 use crate::base::environment::Variables;
 use crate::base::error::{Error, Result};
 use crate::client::device::Device;
@@ -221,19 +221,15 @@ entry!(destroy, PJRT_Client_Destroy_Args, |args| {
     Ok(())
 });
 
-entry!(platform_name, PJRT_Client_PlatformName_Args, |args| {
-    // SAFETY: the API's contract.
-    let name = &unsafe { client(args.client)? }.platform;
-    (args.platform_name, args.platform_name_size) = (name.as_ptr().cast(), name.len());
-    Ok(())
-});
+list_entry! {
+    platform_name, PJRT_Client_PlatformName_Args,
+    |args| client(args.client)?.platform => platform_name, platform_name_size
+}
 
-entry!(platform_version, PJRT_Client_PlatformVersion_Args, |args| {
-    // SAFETY: the API's contract.
-    let version = &unsafe { client(args.client)? }.version;
-    (args.platform_version, args.platform_version_size) = (version.as_ptr().cast(), version.len());
-    Ok(())
-});
+list_entry! {
+    platform_version, PJRT_Client_PlatformVersion_Args,
+    |args| client(args.client)?.version => platform_version, platform_version_size
+}
 
 entry!(process_index, PJRT_Client_ProcessIndex_Args, |args| {
     // SAFETY: the API's contract.
@@ -241,34 +237,20 @@ entry!(process_index, PJRT_Client_ProcessIndex_Args, |args| {
     Ok(())
 });
 
-entry!(devices, PJRT_Client_Devices_Args, |args| {
-    // SAFETY: the API's contract.
-    let list = &unsafe { client(args.client)? }.device_list;
-    (args.devices, args.num_devices) = (list.as_ptr(), list.len());
-    Ok(())
-});
+list_entry! {
+    devices, PJRT_Client_Devices_Args,
+    |args| client(args.client)?.device_list => devices, num_devices
+}
 
-entry!(
-    addressable_devices,
-    PJRT_Client_AddressableDevices_Args,
-    |args| {
-        // SAFETY: the API's contract.
-        let list = &unsafe { client(args.client)? }.addressable_list;
-        (args.addressable_devices, args.num_addressable_devices) = (list.as_ptr(), list.len());
-        Ok(())
-    }
-);
+list_entry! {
+    addressable_devices, PJRT_Client_AddressableDevices_Args,
+    |args| client(args.client)?.addressable_list => addressable_devices, num_addressable_devices
+}
 
-entry!(
-    addressable_memories,
-    PJRT_Client_AddressableMemories_Args,
-    |args| {
-        // SAFETY: the API's contract.
-        let list = &unsafe { client(args.client)? }.memory_list;
-        (args.addressable_memories, args.num_addressable_memories) = (list.as_ptr(), list.len());
-        Ok(())
-    }
-);
+list_entry! {
+    addressable_memories, PJRT_Client_AddressableMemories_Args,
+    |args| client(args.client)?.memory_list => addressable_memories, num_addressable_memories
+}
 
 entry!(lookup_device, PJRT_Client_LookupDevice_Args, |args| {
     // SAFETY: the API's contract.

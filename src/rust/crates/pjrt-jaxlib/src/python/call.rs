@@ -1,6 +1,6 @@
 //! Making Python objects, and calling them.
 
-use super::capi::ARGUMENTS_OFFSET;
+use super::capi::{PyObject, ARGUMENTS_OFFSET};
 use super::gil::Gil;
 use super::object::Object;
 use crate::base::error::Result;
@@ -103,27 +103,22 @@ impl Gil {
 
     /// Calls `object.name()`.
     pub fn method0(&self, object: &Object, name: &Object) -> Result<Object> {
-        let slots = [null_mut(), object.as_ptr()];
+        self.method(name, [null_mut(), object.as_ptr()])
+    }
+
+    /// Calls `object.name(argument)`.
+    pub fn method1(&self, object: &Object, name: &Object, argument: &Object) -> Result<Object> {
+        self.method(name, [null_mut(), object.as_ptr(), argument.as_ptr()])
+    }
+
+    /// Calls the method of that name of the object in slot 1 with what follows it.
+    fn method<const N: usize>(&self, name: &Object, slots: [*mut PyObject; N]) -> Result<Object> {
         // SAFETY: as in `call`; the object itself is the first argument.
         unsafe {
             self.owned((self.py.c.PyObject_VectorcallMethod)(
                 name.as_ptr(),
                 slots.as_ptr().add(1),
-                1 | ARGUMENTS_OFFSET,
-                null_mut(),
-            ))
-        }
-    }
-
-    /// Calls `object.name(argument)`.
-    pub fn method1(&self, object: &Object, name: &Object, argument: &Object) -> Result<Object> {
-        let slots = [null_mut(), object.as_ptr(), argument.as_ptr()];
-        // SAFETY: as in `method0`.
-        unsafe {
-            self.owned((self.py.c.PyObject_VectorcallMethod)(
-                name.as_ptr(),
-                slots.as_ptr().add(1),
-                2 | ARGUMENTS_OFFSET,
+                (N - 1) | ARGUMENTS_OFFSET,
                 null_mut(),
             ))
         }

@@ -143,9 +143,9 @@ pub(crate) fn try_flags(path: &Path) -> Result<(), String> {
     if std::env::var_os(ABOUT).map_or(true, |flags| flags.is_empty()) {
         return Ok(());
     }
-    let (status, told) = run(Command::new(path).args(["-c", TRY]), PATIENCE)?;
+    let (status, reply) = run(Command::new(path).args(["-c", TRY]), PATIENCE)?;
     // A process that ends badly for another reason: what follows here will say it.
-    match told.err.lines().find(|line| line.contains(ABOUT)) {
+    match reply.err.lines().find(|line| line.contains(ABOUT)) {
         Some(line) if !status.success() => {
             let text = line.find("Unknown").map_or(line, |at| &line[at..]);
             Err(text.trim_end().to_owned())
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn every_defect_is_told() {
+    fn every_defect_is_reported() {
         let cases = [
             (
                 "version=3.11.7",
@@ -274,8 +274,8 @@ mod tests {
             ),
         ];
         for (from, to, want) in cases {
-            let told = answer(&GOOD.replace(from, to)).expect_err(want);
-            assert!(told.contains(want), "{told}");
+            let reply = answer(&GOOD.replace(from, to)).expect_err(want);
+            assert!(reply.contains(want), "{reply}");
         }
         let static_build = GOOD
             .replace("library=/l/libpython3.11.so.1.0\n", "")
@@ -301,8 +301,8 @@ mod tests {
         let path = std::env::temp_dir().join(format!("xlaffi-silent-{}", std::process::id()));
         std::fs::write(&path, "#!/bin/sh\nexec sleep 60\n").expect("written");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("set");
-        let told = ask(&path, Duration::from_millis(50)).expect_err("no answer");
+        let reply = ask(&path, Duration::from_millis(50)).expect_err("no answer");
         std::fs::remove_file(&path).expect("removed");
-        assert_eq!(told, "gave no answer within 0 s");
+        assert_eq!(reply, "gave no answer within 0 s");
     }
 }

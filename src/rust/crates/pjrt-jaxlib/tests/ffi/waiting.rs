@@ -83,8 +83,8 @@ fn execution_is_asynchronous_and_errors_come_with_the_event() {
             }
         }
         assert!(is_ready(event));
-        let told = call!(PJRT_Event_Error, PJRT_Event_Error_Args { event }).map(drop);
-        assert_eq!(told.is_err(), !failure.is_empty());
+        let error = call!(PJRT_Event_Error, PJRT_Event_Error_Args { event }).map(drop);
+        assert_eq!(error.is_err(), !failure.is_empty());
         // Late callbacks come at once.
         on_ready(event);
         assert_eq!(received.try_recv().unwrap().is_err(), !failure.is_empty());

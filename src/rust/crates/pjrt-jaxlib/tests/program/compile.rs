@@ -89,7 +89,7 @@ fn results_of_several_types_are_described_and_right() {
 }
 
 #[test]
-fn layouts_other_than_row_major_are_told_and_honoured() {
+fn layouts_other_than_row_major_are_reported_and_honoured() {
     let client = client();
     let program = compile(
         client,

@@ -182,7 +182,7 @@ fn a_run_that_nobody_waits_for_keeps_no_later_one_waiting() {
 }
 
 #[test]
-fn who_waits_for_what_reads_a_run_is_told_where_its_results_are_gone() {
+fn who_waits_for_what_reads_a_run_is_reported_where_its_results_are_gone() {
     let client = alone(2);
     let program = compile_over(client, &uneven(2, 256), Over::replicas(2));
     let reader = compile(client, &twice(256));

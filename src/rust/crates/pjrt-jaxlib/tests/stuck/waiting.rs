@@ -44,7 +44,7 @@ fn devices_that_wait_for_one_that_does_not_come_are_given_up() {
             assert!(failure.message.contains(part), "{}", failure.message);
         }
         // Where it waits in its launch, XLA does not tell.
-        let is_told = failure.message.contains("; ended: CpuDevice(id=1)");
+        let is_named = failure.message.contains("; ended: CpuDevice(id=1)");
         let refused = launch_over(program, &even, &[]).unwrap_err();
         assert_eq!(refused.code, PJRT_Error_Code::FAILED_PRECONDITION);
         assert!(
@@ -64,12 +64,12 @@ fn devices_that_wait_for_one_that_does_not_come_are_given_up() {
             let x = f32s_on(client, device, &[2, 2], &[1.; 4]);
             match execute(program, &[x]) {
                 Ok(out) => {
-                    assert!(is_told && device == 1);
+                    assert!(is_named && device == 1);
                     assert_eq!(read::<f32>(out[0]).unwrap(), [2.; 4]);
                     out.into_iter().for_each(destroy);
                 }
                 Err(failure) => {
-                    assert!(!is_told || device == 0);
+                    assert!(!is_named || device == 0);
                     assert_eq!(failure.code, PJRT_Error_Code::FAILED_PRECONDITION);
                     assert!(
                         failure.message.contains("has not come back"),

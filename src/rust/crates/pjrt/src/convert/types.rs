@@ -3,59 +3,19 @@
 /// The Rust type `$T` for each element type but the complex ones, in `$body`.
 macro_rules! for_real {
     ($dtype:expr, $T:ident => $body:expr, complex => $complex:expr) => {
+        for_real!(
+            $dtype, $T => $body, $complex,
+            Pred $crate::convert::scalar::Pred,
+            I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F16 half::f16, BF16 half::bf16, F32 f32, F64 f64
+        )
+    };
+    ($dtype:expr, $T:ident => $body:expr, $complex:expr, $($kind:ident $type:ty),*) => {
         match $dtype {
-            $crate::dtype::DType::Pred => {
-                type $T = $crate::convert::scalar::Pred;
+            $($crate::dtype::DType::$kind => {
+                type $T = $type;
                 $body
-            }
-            $crate::dtype::DType::I8 => {
-                type $T = i8;
-                $body
-            }
-            $crate::dtype::DType::I16 => {
-                type $T = i16;
-                $body
-            }
-            $crate::dtype::DType::I32 => {
-                type $T = i32;
-                $body
-            }
-            $crate::dtype::DType::I64 => {
-                type $T = i64;
-                $body
-            }
-            $crate::dtype::DType::U8 => {
-                type $T = u8;
-                $body
-            }
-            $crate::dtype::DType::U16 => {
-                type $T = u16;
-                $body
-            }
-            $crate::dtype::DType::U32 => {
-                type $T = u32;
-                $body
-            }
-            $crate::dtype::DType::U64 => {
-                type $T = u64;
-                $body
-            }
-            $crate::dtype::DType::F16 => {
-                type $T = half::f16;
-                $body
-            }
-            $crate::dtype::DType::BF16 => {
-                type $T = half::bf16;
-                $body
-            }
-            $crate::dtype::DType::F32 => {
-                type $T = f32;
-                $body
-            }
-            $crate::dtype::DType::F64 => {
-                type $T = f64;
-                $body
-            }
+            })*
             $crate::dtype::DType::C64 | $crate::dtype::DType::C128 => $complex,
         }
     };
@@ -64,27 +24,14 @@ macro_rules! for_real {
 /// A type of the element's size, for what does not look at the number.
 macro_rules! for_size {
     ($size:expr, $T:ident => $body:expr) => {
+        for_size!($size, $T => $body, 1, u8; 2, u16; 4, u32; 8, u64; _, [u64; 2])
+    };
+    ($size:expr, $T:ident => $body:expr, $($bytes:pat_param, $type:ty);*) => {
         match $size {
-            1 => {
-                type $T = u8;
+            $($bytes => {
+                type $T = $type;
                 $body
-            }
-            2 => {
-                type $T = u16;
-                $body
-            }
-            4 => {
-                type $T = u32;
-                $body
-            }
-            8 => {
-                type $T = u64;
-                $body
-            }
-            _ => {
-                type $T = [u64; 2];
-                $body
-            }
+            })*
         }
     };
 }

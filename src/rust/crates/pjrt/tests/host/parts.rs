@@ -68,7 +68,7 @@ fn arrays_that_are_given_up_leave_nothing() {
 }
 
 #[test]
-fn errors_of_the_device_are_told() {
+fn errors_of_the_device_are_reported() {
     let _s = session();
     let client = elsewhere(with_transfers());
     let error = client.parts(&[13, 9000], DType::F64, None).unwrap_err();

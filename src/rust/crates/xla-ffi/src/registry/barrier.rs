@@ -150,12 +150,12 @@ pub(super) unsafe fn run_task(running: &Running, task: sys::XLA_FFI_Task, data: 
         if !unsafe { (barrier.run)(task, data, thrown.as_mut_ptr(), THROWN) } {
             // No call is there to take an error, and XLA's thread must go on.
             let name = Registry::global().name(running.installed().slot());
-            let told = format!(
+            let warning = format!(
                 "{name}: a task on XLA's thread pool threw {}\n",
                 text(&thrown)
             );
             // At once, so that the line stays one beside what other threads write.
-            let _ = std::io::stderr().write_all(told.as_bytes());
+            let _ = std::io::stderr().write_all(warning.as_bytes());
         }
     });
 }

@@ -49,10 +49,10 @@ impl Kernel<Host> for Slow {
             promise.complete(Ok(()));
             return Ok(());
         }
-        let told = how.clone();
+        let choice = how.clone();
         cx.schedule(move || {
             std::thread::sleep(Duration::from_millis(20));
-            match told.as_str() {
+            match choice.as_str() {
                 "panic" => panic!("in a task"),
                 "drop" => drop(promise),
                 "fail" => promise.complete(Err(Error::invalid_argument("is too slow"))),
@@ -120,7 +120,7 @@ fn what_the_body_says_waits_for_operands_that_are_kept() {
 }
 
 #[test]
-fn an_xla_without_futures_is_told_before_anything_is_done() {
+fn an_xla_without_futures_is_reported_before_anything_is_done() {
     let call = Call::new()
         .arg(&[1], &[1i64])
         .ret::<i64>(&[1])

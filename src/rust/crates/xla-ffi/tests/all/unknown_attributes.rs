@@ -70,7 +70,7 @@ impl<P: Platform> Kernel<P> for All {
     }
 }
 
-fn told(handler: HandlerFn, attrs: &[&str]) -> String {
+fn answer(handler: HandlerFn, attrs: &[&str]) -> String {
     let mut call = Call::new().arg(&[1], &[1f32]);
     for name in attrs {
         call = match *name {
@@ -88,17 +88,17 @@ fn told(handler: HandlerFn, attrs: &[&str]) -> String {
 
 #[test]
 fn what_a_field_takes_or_the_op_ignores_may_be_there() {
-    let solve = |attrs: &[&str]| told(handler::<Solve, Host>, attrs);
+    let solve = |attrs: &[&str]| answer(handler::<Solve, Host>, attrs);
     assert_eq!(solve(&["uplo"]), "fine");
     assert_eq!(solve(&["rows", "transposed", "uplo"]), "fine");
     assert_eq!(solve(&["algorithm", "uplo"]), "fine");
-    assert_eq!(told(handler::<Plain, Host>, &[]), "fine");
-    assert_eq!(told(handler::<All, Host>, &["what", "ever"]), "fine");
+    assert_eq!(answer(handler::<Plain, Host>, &[]), "fine");
+    assert_eq!(answer(handler::<All, Host>, &["what", "ever"]), "fine");
 }
 
 #[test]
 fn what_nobody_knows_is_refused_with_the_nearest_name() {
-    let solve = |attrs: &[&str]| told(handler::<Solve, Host>, attrs);
+    let solve = |attrs: &[&str]| answer(handler::<Solve, Host>, attrs);
     assert_eq!(
         solve(&["Rows", "uplo"]),
         "INVALID_ARGUMENT: solve: unknown attribute `Rows`; did you mean `rows`?"
@@ -112,7 +112,7 @@ fn what_nobody_knows_is_refused_with_the_nearest_name() {
         "INVALID_ARGUMENT: solve: unknown attribute `whatever`; it has `uplo`, `transposed`, `rows`"
     );
     assert_eq!(
-        told(handler::<Plain, Host>, &["uplo"]),
+        answer(handler::<Plain, Host>, &["uplo"]),
         "INVALID_ARGUMENT: plain: unknown attribute `uplo`; it has none"
     );
     // In place of one that must be there.

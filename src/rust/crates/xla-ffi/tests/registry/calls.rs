@@ -65,7 +65,10 @@ fn xla_keeps_what_it_was_told() {
         .trampoline;
     // Nobody has asked yet.
     register("told", "host", ONE, None).expect("the same slot");
-    assert_eq!(metadata(trampoline).map(|told| told.traits.bits()), Some(1));
+    assert_eq!(
+        metadata(trampoline).map(|writes_data| writes_data.traits.bits()),
+        Some(1)
+    );
     register("told", "host", TWO, None).expect("the same traits");
     let failure = register("told", "host", OTHER, None).expect_err("other traits");
     assert_eq!(failure.code(), Code::FailedPrecondition);
@@ -224,7 +227,9 @@ fn calls_and_changes_from_many_threads() {
 fn handlers_find_what_they_were_registered_with() {
     use std::sync::Arc;
 
-    unsafe extern "C" fn told(frame: *mut sys::XLA_FFI_CallFrame) -> *mut sys::XLA_FFI_Error {
+    unsafe extern "C" fn writes_data(
+        frame: *mut sys::XLA_FFI_CallFrame,
+    ) -> *mut sys::XLA_FFI_Error {
         // SAFETY: a frame of the harness.
         unsafe {
             if xla_ffi::raw::answer_metadata(frame, 0) {
@@ -243,7 +248,7 @@ fn handlers_find_what_they_were_registered_with() {
     let mut found = Vec::new();
     let first = Arc::new(1.0);
     for data in [Arc::clone(&first), Arc::new(2.0)] {
-        let handlers = Handlers::from(told as HandlerFn).with_data(data);
+        let handlers = Handlers::from(writes_data as HandlerFn).with_data(data);
         // SAFETY: a handler of this program.
         let done = unsafe { registry.register_handlers("with data", "cpu", handlers, None) };
         frame.call(done.unwrap().trampoline).unwrap();

@@ -106,7 +106,7 @@ fn writes_beside_scratch_memory_are_found() {
 }
 
 #[test]
-fn what_is_read_outside_is_told_as_that() {
+fn what_is_read_outside_is_reported_as_that() {
     use Kind::{ReadBefore, ReadBehind, WriteBefore, WriteBehind};
     let of_x = |kind, note: &str| {
         let side = if kind == ReadBefore {
@@ -162,8 +162,8 @@ fn what_is_read_outside_is_told_as_that() {
                 OperandKind::Result => "result 1",
                 _ => "operand 1",
             };
-            let told = finding.text(name);
-            assert!(told.starts_with(&text), "{target}: {told}");
+            let message = finding.text(name);
+            assert!(message.starts_with(&text), "{target}: {message}");
         }
     }
 }

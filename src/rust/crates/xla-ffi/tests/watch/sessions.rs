@@ -11,7 +11,7 @@ use xla_ffi::{
 use crate::*;
 
 #[test]
-fn only_what_is_asked_for_is_told() {
+fn only_what_is_asked_for_is_reported() {
     let bad: [HandlerFn; 6] = [
         writes_behind,
         leaves_holes,
@@ -78,7 +78,7 @@ fn the_innermost_check_has_the_findings() {
 }
 
 #[test]
-fn devices_are_not_checked_and_it_is_told() {
+fn devices_are_not_checked_and_it_is_reported() {
     let _alone = alone();
     let trampoline = registered("on_device", "cuda", changes_operand);
     let debug = Debug::start(Checks::default(), []);

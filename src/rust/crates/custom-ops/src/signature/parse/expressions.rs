@@ -11,6 +11,8 @@ use super::{intern, reserved, Kind, Parser, Use};
 /// Operations in one dimension or dtype: deeper ones could exhaust the stack.
 const OPERATIONS: usize = 32;
 
+type Operator = fn(Box<Dim>, Box<Dim>) -> Dim;
+
 impl Parser {
     pub(super) fn dtype(&mut self) -> Result<Dtype> {
         self.operations = 0;
@@ -87,29 +89,25 @@ impl Parser {
     }
 
     fn sum(&mut self) -> Result<Dim> {
-        let mut dim = self.product()?;
-        loop {
-            let make = match self.token() {
-                Token::Sign("+") => Dim::Add,
-                Token::Sign("-") => Dim::Subtract,
-                _ => return Ok(dim),
-            };
-            self.sign()?;
-            dim = make(Box::new(dim), Box::new(self.product()?));
-        }
+        self.chain(Self::product, [("+", Dim::Add), ("-", Dim::Subtract)])
     }
 
     fn product(&mut self) -> Result<Dim> {
-        let mut dim = self.atom()?;
-        loop {
-            let make = match self.token() {
-                Token::Sign("*") => Dim::Multiply,
-                Token::Sign("/") => Dim::Divide,
-                _ => return Ok(dim),
-            };
+        self.chain(Self::atom, [("*", Dim::Multiply), ("/", Dim::Divide)])
+    }
+
+    /// Parts with operators between them, from left to right.
+    fn chain(
+        &mut self,
+        part: fn(&mut Self) -> Result<Dim>,
+        operators: [(&str, Operator); 2],
+    ) -> Result<Dim> {
+        let mut dim = part(self)?;
+        while let Some((_, make)) = operators.iter().find(|(sign, _)| self.is(sign)) {
             self.sign()?;
-            dim = make(Box::new(dim), Box::new(self.atom()?));
+            dim = make(Box::new(dim), Box::new(part(self)?));
         }
+        Ok(dim)
     }
 
     fn atom(&mut self) -> Result<Dim> {

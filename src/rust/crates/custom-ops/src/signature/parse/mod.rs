@@ -59,27 +59,25 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn parse(text: &str) -> Result<Draft> {
-        let mut parser = Parser {
+    fn new(text: &str) -> Result<Self> {
+        Ok(Parser {
             tokens: tokens(text)?,
             next: 0,
             draft: Draft::default(),
             of: Of::Scratch,
             operations: 0,
-        };
+        })
+    }
+
+    pub(super) fn parse(text: &str) -> Result<Draft> {
+        let mut parser = Parser::new(text)?;
         parser.signature()?;
         Ok(parser.draft)
     }
 
     /// A dimension alone, whose names are those of the draft.
     pub(super) fn number(text: &str) -> Result<(Dim, Draft)> {
-        let mut parser = Parser {
-            tokens: tokens(text)?,
-            next: 0,
-            draft: Draft::default(),
-            of: Of::Scratch,
-            operations: 0,
-        };
+        let mut parser = Parser::new(text)?;
         let dim = parser.dim()?;
         match parser.token() {
             Token::End => Ok((dim, parser.draft)),
@@ -144,7 +142,7 @@ impl Parser {
         value.ok_or_else(|| Fault::new(&self.place(), format!("{digits} is above {GREATEST}")))
     }
 
-    fn is(&self, sign: &str) -> bool {
+    pub(super) fn is(&self, sign: &str) -> bool {
         matches!(self.token(), Token::Sign(found) if *found == sign)
     }
 

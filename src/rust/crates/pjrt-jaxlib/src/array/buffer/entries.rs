@@ -4,7 +4,7 @@ use super::handle::Buffer;
 use crate::array::event::Event;
 use crate::array::jax_array::deleted;
 use crate::array::small::Contents;
-use crate::base::entry::entry;
+use crate::base::entry::{entry, list_entry};
 use crate::base::error::{Error, Result};
 use crate::client::device::MemorySpace;
 use pjrt_api::{
@@ -58,23 +58,15 @@ entry!(element_type, PJRT_Buffer_ElementType_Args, |args| {
     Ok(())
 });
 
-entry!(dimensions, PJRT_Buffer_Dimensions_Args, |args| {
-    // SAFETY: the API's contract.
-    let dims = &unsafe { buffer(args.buffer)? }.shape.dims;
-    (args.dims, args.num_dims) = (dims.as_ptr(), dims.len());
-    Ok(())
-});
+list_entry! {
+    dimensions, PJRT_Buffer_Dimensions_Args,
+    |args| buffer(args.buffer)?.shape.dims => dims, num_dims
+}
 
-entry!(
-    unpadded_dimensions,
-    PJRT_Buffer_UnpaddedDimensions_Args,
-    |args| {
-        // SAFETY: the API's contract.
-        let dims = &unsafe { buffer(args.buffer)? }.shape.dims;
-        (args.unpadded_dims, args.num_dims) = (dims.as_ptr(), dims.len());
-        Ok(())
-    }
-);
+list_entry! {
+    unpadded_dimensions, PJRT_Buffer_UnpaddedDimensions_Args,
+    |args| buffer(args.buffer)?.shape.dims => unpadded_dims, num_dims
+}
 
 entry!(
     dynamic_dimension_indices,

@@ -116,8 +116,8 @@ impl Launcher {
                 // Given up while it waited for the run before it.
                 Task::Launch(job) if job.caller.is_set() => {}
                 Task::Launch(job) => last = self.launch(job),
-                Task::End(told) => {
-                    told.set(None);
+                Task::End(ended) => {
+                    ended.set(None);
                 }
             }
         }

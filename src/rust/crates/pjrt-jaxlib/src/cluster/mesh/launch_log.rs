@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_called_is_told_once() {
+    fn what_was_called_is_reported_once() {
         let mut log = LaunchLog::default();
         let code = |text: &str| vec![text.to_owned()];
         log.note(1, &code("a"));

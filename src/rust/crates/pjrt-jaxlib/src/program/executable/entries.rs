@@ -1,7 +1,7 @@
 //! The functions of the API that take an executable.
 
 use super::loaded::{executable, loaded, Executable, Loaded};
-use crate::base::entry::entry;
+use crate::base::entry::{entry, list_entry};
 use std::sync::{Arc, PoisonError};
 
 entry!(loaded_destroy, PJRT_LoadedExecutable_Destroy_Args, |args| {
@@ -41,30 +41,15 @@ entry!(
     }
 );
 
-entry!(
-    loaded_devices,
-    PJRT_LoadedExecutable_AddressableDevices_Args,
-    |args| {
-        // SAFETY: the API's contract.
-        let list = &unsafe { loaded(args.executable)? }.executable.device_list;
-        (args.addressable_devices, args.num_addressable_devices) = (list.as_ptr(), list.len());
-        Ok(())
-    }
-);
+list_entry! {
+    loaded_devices, PJRT_LoadedExecutable_AddressableDevices_Args,
+    |args| loaded(args.executable)?.executable.device_list => addressable_devices, num_addressable_devices
+}
 
-entry!(
-    loaded_fingerprint,
-    PJRT_LoadedExecutable_Fingerprint_Args,
-    |args| {
-        // SAFETY: the API's contract.
-        let text = &unsafe { loaded(args.executable)? }.executable.fingerprint;
-        (
-            args.executable_fingerprint,
-            args.executable_fingerprint_size,
-        ) = (text.as_ptr().cast(), text.len());
-        Ok(())
-    }
-);
+list_entry! {
+    loaded_fingerprint, PJRT_LoadedExecutable_Fingerprint_Args,
+    |args| loaded(args.executable)?.executable.fingerprint => executable_fingerprint, executable_fingerprint_size
+}
 
 entry!(destroy, PJRT_Executable_Destroy_Args, |args| {
     if !args.executable.is_null() {

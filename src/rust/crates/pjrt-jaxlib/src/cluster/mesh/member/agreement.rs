@@ -96,28 +96,28 @@ impl Mesh {
 
     /// Waits until a process has told what it launches, which must have that mark. `code` is what was called here.
     fn hear_of(self: &Arc<Self>, other: u32, mark: u64, what: &str, code: &[String]) -> Result<()> {
-        let told = self.link_to(other)?.receive();
-        let why = match told {
-            Ok(Message::Launch(told, ..)) if told == mark => return Ok(()),
-            Ok(Message::Launch(_, told, called)) => {
+        let received = self.link_to(other)?.receive();
+        let why = match received {
+            Ok(Message::Launch(received, ..)) if received == mark => return Ok(()),
+            Ok(Message::Launch(_, received, called)) => {
                 let here = self.settings.process;
                 let differs = code::difference((here, code), (other, &called));
-                let own = if let (Some(differs), true) = (differs, told == what) {
+                let own = if let (Some(differs), true) = (differs, received == what) {
                     &format!(
                         "another one of the same shapes, or has launched others before ({differs})"
                     )
-                } else if told == what {
+                } else if received == what {
                     "another one of the same shapes, or has launched others before"
                 } else {
                     &format!("one {what}")
                 };
                 format!(
-                    "process {other} launches a program {told}, process {} {own}; all processes must launch the same \
+                    "process {other} launches a program {received}, process {} {own}; all processes must launch the same \
                      programs in the same order",
                     self.settings.process
                 )
             }
-            Ok(told) => format!("process {other} told it {told:?}"),
+            Ok(received) => format!("process {other} told it {received:?}"),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 let limit = self.settings.limits.collective.as_secs();
                 self.fail(&format!(

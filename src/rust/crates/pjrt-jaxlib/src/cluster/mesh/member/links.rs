@@ -51,10 +51,10 @@ impl Mesh {
         self.set(&key(here), format!("{port} {secret}").into_bytes());
         let mut streams: Vec<Option<TcpStream>> = (0..all).map(|_| None).collect();
         for (process, place) in (0..here).zip(&mut streams) {
-            let told = String::from_utf8(self.get(&key(process))?);
+            let text = String::from_utf8(self.get(&key(process))?);
             let address: Option<IpAddr> = self.state().peers[process as usize].address.parse().ok();
-            let parts = told.ok().and_then(|told| {
-                let (port, secret) = told.split_once(' ')?;
+            let parts = text.ok().and_then(|text| {
+                let (port, secret) = text.split_once(' ')?;
                 Some(((address?, port.parse().ok()?).into(), secret.to_owned()))
             });
             let (at, secret) =
