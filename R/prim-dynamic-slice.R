@@ -34,33 +34,30 @@ check_starts <- function(start, x, call = rlang::caller_env()) {
 }
 
 primitive("dynamic_slice",
+  text = signed_text(function(p) sprintf(", sizes = %s", sizes_text(p$sizes))),
   jvp = same_on_tangents(),
   transpose = function(node, cotangents, linear) {
     starts <- node$inputs[-1L]
     whole <- dynamic_updated(filled(0, node$inputs[[1L]]), cotangents[[1L]], starts)
     c(list(whole), vector("list", length(starts)))
-  }
+  },
+  # Positions that differ from element to element are those of a gather, axis by axis.
+  vmap = function(node, inputs, mapped, size) {
+    sizes <- node$params$sizes
+    x <- inputs[[1L]]
+    here <- mapped[[1L]]
+    for (axis in which(mapped[-1L])) {
+      at <- window_positions(inputs[[axis + 1L]], node$inputs[[1L]]@shape[[axis]], sizes[[axis]])
+      x <- batched_gather(list(x, at), c(here, TRUE), size, axis)
+      here <- TRUE
+    }
+    zero <- constant(0L, "i32", integer(), "start")
+    starts <- inputs[-1L]
+    starts[mapped[-1L]] <- list(zero)
+    list(dynamic_sliced(x, c(list(zero), starts), c(size, sizes)))
+  },
+  export = exported_params("sizes")
 )
-
-primitive("dynamic_slice", text = signed_text(function(p) sprintf(", sizes = %s", sizes_text(p$sizes))))
-
-primitive("dynamic_slice", export = exported_params("sizes"))
-
-# Positions that differ from element to element are those of a gather, axis by axis.
-primitive("dynamic_slice", vmap = function(node, inputs, mapped, size) {
-  sizes <- node$params$sizes
-  x <- inputs[[1L]]
-  here <- mapped[[1L]]
-  for (axis in which(mapped[-1L])) {
-    at <- window_positions(inputs[[axis + 1L]], node$inputs[[1L]]@shape[[axis]], sizes[[axis]])
-    x <- batched_gather(list(x, at), c(here, TRUE), size, axis)
-    here <- TRUE
-  }
-  zero <- constant(0L, "i32", integer(), "start")
-  starts <- inputs[-1L]
-  starts[mapped[-1L]] <- list(zero)
-  list(dynamic_sliced(x, c(list(zero), starts), c(size, sizes)))
-})
 
 # The positions in a window of `count` along an axis of `length` elements, which XLA moves back inside.
 window_positions <- function(start, length, count) {

@@ -152,7 +152,6 @@ zero_number <- function(dtype) if (dtype == "pred") FALSE else 0
 
 primitive("dynamic_update_slice",
   text = update_text,
-  export = exported_params(),
   jvp = same_on_tangents(1:2),
   transpose = function(node, cotangents, linear) {
     given <- cotangents[[1L]]
@@ -165,19 +164,19 @@ primitive("dynamic_update_slice",
       ),
       vector("list", length(starts))
     )
-  }
+  },
+  vmap = function(node, inputs, mapped, size) {
+    both <- all_in_front(inputs[1:2], mapped[1:2], size)
+    starts <- inputs[-(1:2)]
+    if (!any(mapped[-(1:2)])) {
+      zero <- constant(0L, "i32", integer(), "start")
+      return(list(dynamic_updated(both[[1L]], both[[2L]], c(list(zero), starts))))
+    }
+    starts <- all_in_front(starts, mapped[-(1:2)], size)
+    list(windows_set(both[[1L]], both[[2L]], starts))
+  },
+  export = exported_params()
 )
-
-primitive("dynamic_update_slice", vmap = function(node, inputs, mapped, size) {
-  both <- all_in_front(inputs[1:2], mapped[1:2], size)
-  starts <- inputs[-(1:2)]
-  if (!any(mapped[-(1:2)])) {
-    zero <- constant(0L, "i32", integer(), "start")
-    return(list(dynamic_updated(both[[1L]], both[[2L]], c(list(zero), starts))))
-  }
-  starts <- all_in_front(starts, mapped[-(1:2)], size)
-  list(windows_set(both[[1L]], both[[2L]], starts))
-})
 
 # Puts the window `update` of each element of a batch at its place in `x`, by rows.
 windows_set <- function(x, update, starts) {
