@@ -149,7 +149,7 @@ devices.xlaffi_executable <- function(x = NULL, ...) {
   find_devices(info$platform, info$devices)
 }
 
-# What an interactive session is told while XLA compiles for long.
+# What an interactive session is shown while XLA compiles for long.
 
 # Seconds that nothing is said in
 progress_after <- 3

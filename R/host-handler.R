@@ -7,7 +7,7 @@
 #' Platforms whose plugin is not loaded yet get the handler when it is. Registering a name again
 #' replaces the handler, also for programs that are compiled already, and says so in a message.
 #' Calls of the old one that are still running go on. XLA keeps a name's traits for ever: a handler
-#' with others than XLA was told is refused under that name.
+#' with others than XLA first got is refused under that name.
 #'
 #' What is no handler is refused as far as that can be found out: what is no function, R's
 #' descriptions of routines, routines for `.Call()` and the like, and (except on Windows) functions

@@ -164,7 +164,7 @@ check_chunk <- function(result, number, call) {
   check(result, call)
 }
 
-# What is told after each part, `tell()`, and in the end, `end()`.
+# What is called after each part, `tell()`, and in the end, `end()`.
 progress_of <- function(progress, call = rlang::caller_env()) {
   force(call)
   end <- function() NULL

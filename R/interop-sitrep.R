@@ -3,7 +3,7 @@
 #' What was found: versions, plugins, Python and jaxlib, LAPACK, and the environment variables that
 #' are set; and for what is missing or does not work, the command that mends it. A plugin that is a file is loaded
 #' to see whether it can be, and so are NVIDIA's libraries; the folder in the variable `XLAFFI_CUDA_PATH` comes before
-#' the system's. No client is made: what was wrong when one was last asked for is told.
+#' the system's. No client is made: what was wrong when one was last asked for is shown.
 #'
 #' @section LAPACK:
 #' On the CPU, kernels of the package compute real matrices up to a number of rows and columns: lu and the Cholesky

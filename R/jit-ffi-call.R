@@ -129,7 +129,7 @@ results_for <- function(results, operands, target, call) {
   types
 }
 
-# An unknown target would only be told by XLA, with less to go by.
+# An unknown target would only be an error of XLA's, with less to go by.
 check_registered <- function(target, call) {
   known <- unique(ffi_targets()$target)
   if (target %in% known) {

@@ -5,7 +5,7 @@
 #'
 #' @details
 #' What is checked, in each of `dtypes`:
-#' * `value`: two runs give the same, of the dtypes and shapes that were promised. NaN and infinities are told; they
+#' * `value`: two runs give the same, of the dtypes and shapes that were promised. NaN and infinities are reported; they
 #'   are left out of the rest.
 #' * `jvp`: forward mode against central differences, one argument at a time, then all at once.
 #' * `vjp`: reverse mode against forward mode, or against differences where there is no forward mode, for all results
@@ -16,8 +16,8 @@
 #'
 #' Differences are taken with three steps, of which the best counts, since what is right for one function is too long or
 #' too short for another. An error is relative to the largest number of what it is an error of. What has no rule is
-#' told, and does not count as wrong. Where a derivative is wrong and one-sided differences differ, the point may be one
-#' without a derivative, and that is told too.
+#' reported, and does not count as wrong. Where a derivative is wrong and one-sided differences differ, the point may be
+#' one without a derivative, and that is reported too.
 #'
 #' Every program is compiled, so a check takes seconds. R's random numbers go on as if nothing had been.
 #'
@@ -27,7 +27,7 @@
 #'   Attributes of [ffi_source()] and its kin by name. Other options go into a function:
 #'   `ffi_check(function(x) f(x, lower = TRUE), x)`.
 #' @param dtypes The floating-point types in which examples that are R data are passed on. Those that `op` does not take
-#'   are told, if it takes another one. Types and buffers have their own.
+#'   are reported, if it takes another one. Types and buffers have their own.
 #' @param second_order Whether the gradient's derivatives are checked.
 #' @param batch How many elements batches have. The first one is the point.
 #' @param seed For the random numbers.

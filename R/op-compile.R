@@ -183,7 +183,7 @@ diagnostics <- function(log, starts, is_error, file, line, message, snippet) {
   found[!is.na(found$line), ]
 }
 
-# file:line:column: error: message, then the line and a caret. An error in a generated call is told of the place in
+# file:line:column: error: message, then the line and a caret. An error in a generated call is shown at the place in
 # one of the `files` that the note behind it shows: what the called function takes.
 c_diagnostics <- function(log, files, kind = "error") {
   form <- "^(.+?):([0-9]+):([0-9]+:)? (fatal error|error|warning|note): (.*)$"

@@ -10,7 +10,7 @@
 #'   what is written there was read beside another array, that too (`read_before`, `read_behind`).
 #' - `"operands"`: operands that are changed, other than those whose memory a result has (`operand_changed`).
 #' - `"unwritten"`: elements of results that are not written.
-#' - `"repeat"`: results that differ between two runs on the same operands. It is told apart whether they depend on
+#' - `"repeat"`: results that differ between two runs on the same operands. The finding says whether they depend on
 #'   what lies before or behind an operand or result (`read_before`, `read_behind`), on other memory that is no input,
 #'   such as a result or scratch memory before it is written (`uninitialised`), or on anything else
 #'   (`nondeterministic`).

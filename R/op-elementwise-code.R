@@ -185,7 +185,7 @@ elementwise_loop <- function(signature, code, name, along, options) {
   )
 }
 
-# A compiler's error is told of the lines that the user wrote; those of the loop belong to the nearest.
+# A compiler's error names the lines that the user wrote; those of the loop belong to the nearest.
 elementwise_error <- function(error, name, before, code, support) {
   if (is.null(error$log)) {
     rlang::cnd_signal(error)

@@ -61,7 +61,7 @@ ffi_elementwise <- function(signature, expression, name = NULL, dtypes = list(),
     }
     loops[[key]]
   }
-  # What does not compile is told here.
+  # What does not compile is an error here.
   dtypes <- attr(loop(names(given$operands)), "op")$own$dtypes
   check_computable(c(unlist(dtypes), array_dtypes(given)), name)
   if (is.null(jvp) && is.null(vjp)) {

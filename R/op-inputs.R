@@ -39,12 +39,12 @@ input_entry <- function(key, name, libraries, make, compiler) {
 
 compiled_inputs <- function(folder) unserialize(read_bytes(file.path(folder, "inputs")))
 
-# What ops of the same text are told apart by, in every session and process.
+# What ops of the same text differ by, in every session and process.
 inputs_digest <- function(key, inputs) {
   text_digest(c(key, sort(unique(inputs$files$digest)), sprintf("%s=%s", names(inputs$variables), inputs$variables)))
 }
 
-# What compilers have told. A file that changed while they were at work is like no other.
+# What compilers have answered. A file that changed while they were at work is like no other.
 found_inputs <- function(folder, started) {
   lines <- unlist(lapply(list.files(folder, "^unit.*[.]d$", full.names = TRUE), readLines, warn = FALSE))
   files <- rule_files(grep("^#", lines, value = TRUE, invert = TRUE))
@@ -166,7 +166,7 @@ response_words <- function(words) {
   c(words, files[is_file], inner)
 }
 
-# Where the compiler's linker looks without being told.
+# Where the compiler's linker looks by itself.
 default_folders <- function(compiler) {
   remembered(paste0("folders-", text_digest(compiler$command)), compiler$stamp, function() {
     done <- run_program(

@@ -25,7 +25,7 @@
 #'
 #' # Errors
 #' `FAIL("x[%lld] is negative", i)` and `FAIL_WITH(XLAFFI_OUT_OF_RANGE, ...)` end the thread, or the value of `i`; the
-#' others go on, and of several errors one is told. Texts take numbers only, eight at most. A call of a kernel with
+#' others go on, and of several errors one is reported. Texts take numbers only, eight at most. A call of a kernel with
 #' `FAIL` in its text, or in its support code, waits until the device is done; others do not wait.
 #'
 #' # What there is not
@@ -34,7 +34,7 @@
 #' # Compiling
 #' Kernels are compiled by NVRTC (`xlaffi_sitrep()` says whether it was found) for the devices that are there, and kept
 #' as [ffi_source()] keeps code; the key has NVRTC's version and the architecture. Where there is no device, they
-#' are compiled for an old one, so that mistakes are told; where there is no NVRTC, not before the first call.
+#' are compiled for an old one, so that mistakes are found early; where there is no NVRTC, not before the first call.
 #' Standard headers of C may be included and are empty, as NVRTC has their functions itself. The code of a kernel
 #' stays on the device until the session ends.
 #'

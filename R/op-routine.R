@@ -144,7 +144,7 @@ check_routine_parts <- function(parts, arguments, op, call) {
   }
 }
 
-# The values of all names that dimensions are told by, and what R means by the division of a signature.
+# The values of all names that dimensions follow from, and what R means by the division of a signature.
 routine_sizes <- function(parts, given) {
   sizes <- list(`/` = function(a, b) a %/% b)
   for (operand in parts$operands) {

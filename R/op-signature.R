@@ -5,7 +5,7 @@
 #' and dimensions, attributes, results, scratch memory. Checks, the types of results, the variables
 #' that the body sees and batches follow from it.
 #'
-#' `ffi_signature()` reads one and shows its parts. A mistake is told with its place:
+#' `ffi_signature()` reads one and shows its parts. A mistake is shown with its place:
 #' ```
 #' `m` is not known from any operand
 #'   x: T[n] -> z: T[m]

@@ -130,7 +130,7 @@ c_function <- function(declaration, language, lines, caught = c_caught) {
 
 c_part <- function(file, code, language) c("{", c_lines(file, code, language), "}")
 
-# The user's lines under their own file's name and numbers. What is missing at their end is told of the line behind
+# The user's lines under their own file's name and numbers. What is missing at their end is an error in the line behind
 # them, which also follows where the last one ends in a backslash.
 c_lines <- function(file, code, language) c(sprintf("#line 1 \"%s%s\"", file, c_suffix(language)), code, "")
 

@@ -235,7 +235,7 @@ cargo_build <- function(source, folder, key, name, libraries, parts, call) {
   unlink(own, recursive = TRUE)
 }
 
-# What rustc told of the op, and of crates that are given by their folders.
+# What rustc says that the op depends on, and so for crates that are given by their folders.
 dependencies_of <- function(files, folder, dependencies) {
   places <- c(folder, normalizePath(crate_folders(dependencies), "/", FALSE))
   unlist(lapply(files, function(file) {

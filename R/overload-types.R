@@ -1,4 +1,4 @@
-# What R tells about the kinds of its vectors, told of values: an `f64` is a double, and so is every floating-point
+# What R says about the kinds of its vectors, for values: an `f64` is a double, and so is every floating-point
 # dtype; all integers are integers.
 
 r_types <- list(

@@ -46,7 +46,7 @@
 #' )
 #' share(c(1, 2, 5))
 #' # What the others have, whole and in parts; and who they are
-#' told <- xla_shard_map(
+#' exchanged <- xla_shard_map(
 #'   function(x) {
 #'     list(
 #'       all = hlo_all_gather(x, "data", tiled = TRUE),
@@ -61,7 +61,7 @@
 #'     all = xla_spec(), part = "data", turned = "data", next_one = "data", least = NULL, place = NULL
 #'   )
 #' )
-#' told(c(1, 2, 5))
+#' exchanged(c(1, 2, 5))
 #' @name hlo_collective
 NULL
 

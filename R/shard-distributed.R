@@ -87,7 +87,7 @@
 #'   variable `MPITRAMPOLINE_LIB` names the file `libmpiwrapper.so`). MPI ends all processes where one fails, listens
 #'   where it likes, and lets a process that leaves wait until all do.
 #' @param startup_timeout Seconds within which all processes must have come. Where one comes that was given another
-#'   number of processes, or runs other versions, all are told at once.
+#'   number of processes, or runs other versions, all get an error at once.
 #' @param heartbeat_timeout Seconds after which a process that gives no sign of life is taken for dead, at least 2. A
 #'   process that is stopped (Ctrl-Z) gives none.
 #' @param collective_timeout Seconds that a program waits for the other processes in a collective, and to launch its

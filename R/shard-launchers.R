@@ -1,9 +1,9 @@
 # What a launcher tells each of its processes in environment variables: how many there are, which one this is, and
-# where the first of them can be reached. `NULL` where nothing is told. Arguments of pjrt_distributed() come first.
+# where the first of them can be reached. `NULL` where nothing is known. Arguments of pjrt_distributed() come first.
 
 launch_names <- c("coordinator", "num_processes", "process_id")
 
-# What is told plainly goes before what launchers tell, one by one: so a coordinator can be named to processes that MPI
+# What is said plainly goes before what launchers tell, one by one: so a coordinator can be named to processes that MPI
 # has numbered.
 launched <- function() {
   known <- list(

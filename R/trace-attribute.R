@@ -1,6 +1,6 @@
 #' An attribute with an explicit type
 #'
-#' Attributes are what a custom call is told besides its operands, fixed when the program is
+#' Attributes are what a custom call gets besides its operands, fixed when the program is
 #' compiled. R values have types of their own (see *Details*); `ffi_attribute()` asks for another,
 #' for handlers that want one.
 #'

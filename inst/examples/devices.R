@@ -108,9 +108,9 @@ block_loss <- function(p, x, y) {
   for (block in seq_len(hlo_axis_size("rows"))) {
     first <- seq_len(m)
     # The block of the diagonal and what is left of y there, which this turn's device has and tells the others
-    told <- hlo_psum(list(k = k[, first] * (own == block), y = y * (own == block)), "rows")
-    root <- chol(told$k + exp(2 * p$noise) * diag(m))
-    z <- backsolve(root, told$y, transpose = TRUE)
+    total <- hlo_psum(list(k = k[, first] * (own == block), y = y * (own == block)), "rows")
+    root <- chol(total$k + exp(2 * p$noise) * diag(m))
+    z <- backsolve(root, total$y, transpose = TRUE)
     loss <- loss + sum(z^2) / 2 + sum(log(diag(root))) + m / 2 * log(2 * pi)
     # What the columns of this block explain is taken out of the rows below.
     panel <- t(backsolve(root, t(k[, first]), transpose = TRUE))
