@@ -61,8 +61,7 @@ fn request(callback: &Arc<Callback>, call: &mut BoundCall<'_>) -> Result<Request
             continue;
         };
         let mut known = signature.operands.iter();
-        let known = known.find(|known| known.array.name == name);
-        let several = known.is_some_and(|known| known.count.is_some());
+        let several = known.any(|known| known.array.name == name && known.count.is_some());
         let place = Place(bytes.as_ptr().cast_mut());
         operands.push(Array::new(
             (name, several),
@@ -84,8 +83,7 @@ fn request(callback: &Arc<Callback>, call: &mut BoundCall<'_>) -> Result<Request
             ..
         } = call.result(at);
         let mut known = signature.results.iter();
-        let known = known.find(|known| known.array.name == name);
-        let several = known.is_some_and(|known| known.count.is_some());
+        let several = known.any(|known| known.array.name == name && known.count.is_some());
         let place = Place(bytes.as_mut_ptr());
         results.push(Array::new(
             (name, several),

@@ -66,3 +66,24 @@ macro_rules! targets {
     };
 }
 pub(crate) use targets;
+
+/// Operands of targets that differ in some of them: those before, the targets' own, and those behind.
+macro_rules! variants {
+    (#[doc = $doc:literal] $before:tt $($name:ident $own:tt)+) => {
+        $crate::jaxlib::variants!(#[doc = $doc] $before $($name $own)+; {});
+    };
+    (#[doc = $doc:literal] $before:tt $($name:ident $own:tt)+; $behind:tt) => {
+        $($crate::jaxlib::variants!(@ $doc $name $before $own $behind);)+
+    };
+    (@ $doc:literal $name:ident {$($before:tt)*} {$($own:tt)*} {$($behind:tt)*}) => {
+        xla_ffi::io! {
+            #[doc = $doc]
+            pub struct $name<'f, T> {
+                $($before)*
+                $($own)*
+                $($behind)*
+            }
+        }
+    };
+}
+pub(crate) use variants;

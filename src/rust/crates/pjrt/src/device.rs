@@ -34,19 +34,23 @@ impl Client {
     }
 }
 
-/// A text of the description of a device.
+/// A text that the plugin has of a device or a memory.
 macro_rules! text_function {
-    ($(#[$doc:meta])* $name:ident = $function:ident, $args:ident, $text:ident, $size:ident) => {
+    (
+        $(#[$doc:meta])*
+        $name:ident($this:ident) = $function:ident, $args:ident { $handle:ident: $value:expr }, $api:expr,
+        $text:ident, $size:ident
+    ) => {
         $(#[$doc])*
         ///
         /// # Errors
         /// What the plugin returns.
-        pub fn $name(&self) -> Result<String> {
+        pub fn $name(&$this) -> Result<String> {
             let mut args = $args::new();
-            args.device_description = self.description()?;
-            // SAFETY: the description is alive, and the text is copied at once.
+            args.$handle = $value;
+            // SAFETY: what is described is alive, and the text is copied at once.
             unsafe {
-                call!(self.api(), $function(args))?;
+                call!($api, $function(args))?;
                 Ok(string(args.$text, args.$size))
             }
         }
@@ -130,16 +134,21 @@ impl Device {
 
     text_function! {
         /// The vendor's name of the kind of device.
-        kind = PJRT_DeviceDescription_Kind, PJRT_DeviceDescription_Kind_Args, device_kind, device_kind_size
+        kind(self) = PJRT_DeviceDescription_Kind,
+        PJRT_DeviceDescription_Kind_Args { device_description: self.description()? }, self.api(),
+        device_kind, device_kind_size
     }
     text_function! {
         /// The plugin's short text for the device, e.g. `"CpuDevice(id=0)"`.
-        text = PJRT_DeviceDescription_ToString, PJRT_DeviceDescription_ToString_Args, to_string, to_string_size
+        text(self) = PJRT_DeviceDescription_ToString,
+        PJRT_DeviceDescription_ToString_Args { device_description: self.description()? }, self.api(),
+        to_string, to_string_size
     }
     text_function! {
         /// The plugin's long text for the device.
-        debug_text =
-            PJRT_DeviceDescription_DebugString, PJRT_DeviceDescription_DebugString_Args, debug_string, debug_string_size
+        debug_text(self) = PJRT_DeviceDescription_DebugString,
+        PJRT_DeviceDescription_DebugString_Args { device_description: self.description()? }, self.api(),
+        debug_string, debug_string_size
     }
 
     /// What the plugin tells of the device's memory.
@@ -278,31 +287,13 @@ impl Memory {
         Ok(args.id)
     }
 
-    /// What kind of memory it is, e.g. `"device"`, `"pinned_host"`.
-    ///
-    /// # Errors
-    /// What the plugin returns.
-    pub fn kind(&self) -> Result<String> {
-        let mut args = PJRT_Memory_Kind_Args::new();
-        args.memory = self.raw;
-        // SAFETY: the memory is alive, and the text is copied at once.
-        unsafe {
-            call!(self.client.api(), PJRT_Memory_Kind(args))?;
-            Ok(string(args.kind, args.kind_size))
-        }
+    text_function! {
+        /// What kind of memory it is, e.g. `"device"`, `"pinned_host"`.
+        kind(self) = PJRT_Memory_Kind, PJRT_Memory_Kind_Args { memory: self.raw }, self.client.api(), kind, kind_size
     }
-
-    /// The plugin's short text for the memory.
-    ///
-    /// # Errors
-    /// What the plugin returns.
-    pub fn text(&self) -> Result<String> {
-        let mut args = PJRT_Memory_ToString_Args::new();
-        args.memory = self.raw;
-        // SAFETY: the memory is alive, and the text is copied at once.
-        unsafe {
-            call!(self.client.api(), PJRT_Memory_ToString(args))?;
-            Ok(string(args.to_string, args.to_string_size))
-        }
+    text_function! {
+        /// The plugin's short text for the memory.
+        text(self) = PJRT_Memory_ToString, PJRT_Memory_ToString_Args { memory: self.raw }, self.client.api(),
+        to_string, to_string_size
     }
 }

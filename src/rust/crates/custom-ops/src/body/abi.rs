@@ -1,6 +1,7 @@
 //! What a compiled body is given: the structs of `inst/include/xlaffi.h`.
 
 use core::ffi::{c_char, c_void};
+use core::ptr;
 
 /// An attribute's value: scalars and strings are pointed to as well.
 #[repr(C)]
@@ -34,6 +35,22 @@ pub struct Call {
     pub message: *mut c_char,
     /// Bytes there, the NUL included.
     pub message_size: usize,
+}
+
+impl Call {
+    /// Of a function without arrays, dimensions and attributes, with that much memory for its text.
+    pub(crate) fn without_arrays((message, message_size): (*mut c_char, usize)) -> Self {
+        Call {
+            size: size_of::<Call>(),
+            buffers: ptr::null(),
+            dims: ptr::null(),
+            attributes: ptr::null(),
+            state: ptr::null_mut(),
+            batch: 0,
+            message,
+            message_size,
+        }
+    }
 }
 
 /// A body. 0: fine; else XLA's number of an error's code (see [`xla_ffi::Code`]), with a text in

@@ -1,8 +1,5 @@
 //! Code of the user's that runs once its library is loaded.
 
-use core::mem::size_of;
-use core::ptr;
-
 use xla_ffi::Result;
 
 use super::abi;
@@ -17,17 +14,7 @@ use super::message::Message;
 /// It is such a function.
 pub unsafe fn load(body: abi::Body) -> Result<()> {
     let mut message = Message::default();
-    let (text, size) = message.buffer();
-    let call = abi::Call {
-        size: size_of::<abi::Call>(),
-        buffers: ptr::null(),
-        dims: ptr::null(),
-        attributes: ptr::null(),
-        state: ptr::null_mut(),
-        batch: 0,
-        message: text,
-        message_size: size,
-    };
+    let call = abi::Call::without_arrays(message.buffer());
     // SAFETY: the caller's promise: the text is there until the call is over, and ends in NUL.
     unsafe {
         let code = body(&call);

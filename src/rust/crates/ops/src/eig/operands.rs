@@ -1,43 +1,36 @@
 //! The operands of jaxlib's targets.
 
+use crate::jaxlib::variants;
 use xla_ffi::{io, AnyBufferMut, Arg, Attr, MinRank, Ret};
 
-/// Real matrices have the eigenvalues in two parts.
-macro_rules! geev_io {
-    ($name:ident, $($(#[doc = $doc:literal])* $w:ident),*) => {
-        io! {
-            /// `A V = V diag(w)`, of real matrices with `w = wr + i wi`.
-            pub struct $name<'f, T> {
-                /// `(..., n, n)`
-                pub(super) x: Arg<'f, T, MinRank<2>>,
-                $($(#[doc = $doc])* pub(super) $w: Ret<'f, T>,)*
-                /// `(..., n, n)`: the left eigenvectors as columns; complex
-                pub(super) vl: AnyBufferMut<'f>,
-                /// `(..., n, n)`: the right eigenvectors as columns; complex
-                pub(super) vr: AnyBufferMut<'f>,
-                /// `(...)`: 0, or not if there is no result
-                pub(super) info: Ret<'f, i32>,
-                /// V: with left eigenvectors, N: without
-                pub(super) compute_left: Attr<u8>,
-                /// the same for the right ones
-                pub(super) compute_right: Attr<u8>,
-            }
-        }
+variants! {
+    /// `A V = V diag(w)`, of real matrices with `w = wr + i wi`.
+    {
+        /// `(..., n, n)`
+        pub(super) x: Arg<'f, T, MinRank<2>>,
+    }
+    GeevIo {
+        /// `(..., n)`: the real parts of the eigenvalues
+        pub(super) wr: Ret<'f, T>,
+        /// `(..., n)`: the imaginary parts; conjugates lie side by side, the positive one first
+        pub(super) wi: Ret<'f, T>,
+    }
+    GeevComplexIo {
+        /// `(..., n)`: the eigenvalues
+        pub(super) w: Ret<'f, T>,
     };
-}
-
-geev_io! {
-    GeevIo,
-    /// `(..., n)`: the real parts of the eigenvalues
-    wr,
-    /// `(..., n)`: the imaginary parts; conjugates lie side by side, the positive one first
-    wi
-}
-
-geev_io! {
-    GeevComplexIo,
-    /// `(..., n)`: the eigenvalues
-    w
+    {
+        /// `(..., n, n)`: the left eigenvectors as columns; complex
+        pub(super) vl: AnyBufferMut<'f>,
+        /// `(..., n, n)`: the right eigenvectors as columns; complex
+        pub(super) vr: AnyBufferMut<'f>,
+        /// `(...)`: 0, or not if there is no result
+        pub(super) info: Ret<'f, i32>,
+        /// V: with left eigenvectors, N: without
+        pub(super) compute_left: Attr<u8>,
+        /// the same for the right ones
+        pub(super) compute_right: Attr<u8>,
+    }
 }
 
 io! {

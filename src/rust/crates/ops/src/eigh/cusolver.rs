@@ -1,7 +1,7 @@
 //! Eigenvalues of Hermitian matrices.
 
 use super::cuda::{self, Method};
-use super::operands::CudaSyevdIo;
+use super::operands::{self, CudaSyevdIo};
 use crate::platform::MemoryAccess;
 use ::cuda::{Cuda, DeviceSliceMut, Element};
 use xla_ffi::{Cx, Error, Operand, OperandKind, Result};
@@ -12,7 +12,7 @@ crate::cusolver::target! {
 }
 
 fn syevd<T: Element>(mut io: CudaSyevdIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
-    let shape = io.shape::<T::Real>()?;
+    let shape = operands::shape::<T, T::Real>(&io.x, &io.w, &io.info)?;
     let method = match *io.algorithm {
         0 => Method::Default,
         1 => Method::DivideAndConquer,

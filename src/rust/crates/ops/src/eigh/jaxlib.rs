@@ -1,7 +1,7 @@
 //! Eigenvalues of Hermitian matrices.
 
 use super::host;
-use super::operands::SyevdIo;
+use super::operands::{self, SyevdIo};
 use crate::letter;
 use crate::platform::host::HostScalar;
 use xla_ffi::{Cx, Host, Result};
@@ -12,7 +12,7 @@ crate::jaxlib::targets! {
 }
 
 fn syevd<T: HostScalar>(mut io: SyevdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-    let shape = io.shape::<T::Real>()?;
+    let shape = operands::shape::<T, T::Real>(&io.x, &io.w, &io.info)?;
     let vectors = letter::with_vectors("mode", *io.mode)?;
     let triangle = letter::triangle("uplo", *io.uplo)?;
     io.v.copy_from(&io.x)?;

@@ -1,7 +1,7 @@
 //! Tridiagonal form.
 
 use super::cuda;
-use super::operands::CudaSytrdIo;
+use super::operands::{self, CudaSytrdIo};
 use crate::platform::MemoryAccess;
 use ::cuda::{Cuda, DeviceSliceMut, Element};
 use xla_ffi::{Cx, Result};
@@ -12,7 +12,7 @@ crate::cusolver::target! {
 }
 
 fn sytrd<T: Element>(mut io: CudaSytrdIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
-    let shape = io.shape::<T::Real>()?;
+    let shape = operands::shape::<T, T::Real>(&io.x, [&io.d, &io.e], &io.tau, &io.info)?;
     Cuda::copy(cx, &io.x, &mut io.packed)?;
     let a = DeviceSliceMut::<T>::of(&mut io.packed)?;
     let parts = (

@@ -1,7 +1,7 @@
 //! Tridiagonal and Hessenberg form.
 
 use super::host;
-use super::operands::{GehrdIo, SytrdIo};
+use super::operands::{self, GehrdIo, SytrdIo};
 use crate::letter;
 use crate::platform::host::HostScalar;
 use crate::shape;
@@ -13,7 +13,7 @@ crate::jaxlib::targets! {
 }
 
 fn sytrd<T: HostScalar>(mut io: SytrdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-    let shape = io.shape::<T::Real>()?;
+    let shape = operands::shape::<T, T::Real>(&io.x, [&io.d, &io.e], &io.tau, &io.info)?;
     let triangle = letter::triangle("uplo", *io.uplo)?;
     io.packed.copy_from(&io.x)?;
     let results = (

@@ -1,53 +1,53 @@
 //! The operands of jaxlib's targets.
 
+use crate::jaxlib::variants;
 use crate::shape;
 use matrices::Matrices;
 use xla_ffi::{io, AnyBufferMut, Arg, Attr, MinRank, Result, Ret, Scalar};
 
-/// On a GPU the attribute is another one.
-macro_rules! sytrd_io {
-    ($name:ident, $($(#[doc = $doc:literal])* $attr:ident: $type:ty),*) => {
-        io! {
-            /// `Qᴴ A Q` tridiagonal.
-            pub struct $name<'f, T> {
-                /// `(..., n, n)`, Hermitian
-                pub(super) x: Arg<'f, T, MinRank<2>>,
-                /// `(..., n, n)`: the tridiagonal form and the reflectors; shares `x`'s memory
-                pub(super) packed: Ret<'f, T>,
-                /// `(..., n)`: the diagonal; real
-                pub(super) d: AnyBufferMut<'f>,
-                /// `(..., n - 1)`: beside it; real
-                pub(super) e: AnyBufferMut<'f>,
-                /// `(..., n - 1)`
-                pub(super) tau: Ret<'f, T>,
-                /// `(...)`: 0
-                pub(super) info: Ret<'f, i32>,
-                $($(#[doc = $doc])* pub(super) $attr: Attr<$type>,)*
-            }
-        }
-
-        impl<T: Scalar> $name<'_, T> {
-            /// The matrices, once the results are found to have their shapes; `R` is the type of the
-            /// elements' parts.
-            pub(super) fn shape<R: Scalar>(&self) -> Result<Matrices> {
-                let (shape, batch) = shape::square(&self.x)?;
-                let beside = i64::from(shape.rows - 1).max(0);
-                for (part, length) in [(&self.d, shape.rows.into()), (&self.e, beside)] {
-                    part.expect_dtype(R::DTYPE)?;
-                    part.expect_batch_dims(batch, &[length])?;
-                }
-                self.tau.expect_batch_dims(batch, &[beside])?;
-                self.info.expect_dims(batch)?;
-                Ok(shape)
-            }
-        }
-    };
+variants! {
+    /// `Qᴴ A Q` tridiagonal.
+    {
+        /// `(..., n, n)`, Hermitian
+        pub(super) x: Arg<'f, T, MinRank<2>>,
+        /// `(..., n, n)`: the tridiagonal form and the reflectors; shares `x`'s memory
+        pub(super) packed: Ret<'f, T>,
+        /// `(..., n)`: the diagonal; real
+        pub(super) d: AnyBufferMut<'f>,
+        /// `(..., n - 1)`: beside it; real
+        pub(super) e: AnyBufferMut<'f>,
+        /// `(..., n - 1)`
+        pub(super) tau: Ret<'f, T>,
+        /// `(...)`: 0
+        pub(super) info: Ret<'f, i32>,
+    }
+    SytrdIo {
+        /// the triangle that is read and written: L or U
+        pub(super) uplo: Attr<u8>,
+    }
+    CudaSytrdIo {
+        /// whether the lower triangle is read and written, else the upper one
+        pub(super) lower: Attr<bool>,
+    }
 }
 
-sytrd_io! {
-    SytrdIo,
-    /// the triangle that is read and written: L or U
-    uplo: u8
+/// The matrices of `sytrd`, once the results are found to have their shapes; `R` is the type of the
+/// elements' parts.
+pub(super) fn shape<T: Scalar, R: Scalar>(
+    x: &Arg<'_, T, MinRank<2>>,
+    [d, e]: [&AnyBufferMut<'_>; 2],
+    tau: &Ret<'_, T>,
+    info: &Ret<'_, i32>,
+) -> Result<Matrices> {
+    let (shape, batch) = shape::square(x)?;
+    let beside = i64::from(shape.rows - 1).max(0);
+    for (part, length) in [(d, shape.rows.into()), (e, beside)] {
+        part.expect_dtype(R::DTYPE)?;
+        part.expect_batch_dims(batch, &[length])?;
+    }
+    tau.expect_batch_dims(batch, &[beside])?;
+    info.expect_dims(batch)?;
+    Ok(shape)
 }
 
 io! {
@@ -66,10 +66,4 @@ io! {
         /// the last one
         pub(super) high: Attr<i32>,
     }
-}
-
-sytrd_io! {
-    CudaSytrdIo,
-    /// whether the lower triangle is read and written, else the upper one
-    lower: bool
 }

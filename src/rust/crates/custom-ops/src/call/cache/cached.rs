@@ -208,16 +208,12 @@ impl CachedCall {
             return self.laid_out(kept, frame, addresses);
         };
         let mut message = Message::default();
-        let (text, size) = message.buffer();
         let call = abi::Call {
-            size: size_of::<abi::Call>(),
             buffers: addresses.data.as_ptr(),
             dims: self.types()[self.named.into()..].as_ptr(),
             attributes: self.attributes,
             state: self.state,
-            batch: 0,
-            message: text,
-            message_size: size,
+            ..abi::Call::without_arrays(message.buffer())
         };
         // SAFETY: the op's function, with what its signature says; it wrote its text as `xlaffi.h`
         // says.

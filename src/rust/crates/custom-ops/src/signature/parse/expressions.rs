@@ -54,14 +54,7 @@ impl Parser {
         }
         reserved(&name, &at)?;
         let index = intern(&mut self.draft.dtypes, &name);
-        let (kind, of) = (Kind::Dtype, self.of);
-        self.draft.uses.push(Use {
-            kind,
-            index,
-            of,
-            alone,
-            at,
-        });
+        self.note_use(Kind::Dtype, index, alone, at);
         Ok(Dtype::Variable(index))
     }
 
@@ -192,14 +185,17 @@ impl Parser {
     ) -> Result<usize> {
         reserved(name, &at)?;
         let index = intern(&mut self.draft.dims, name);
-        let of = self.of;
+        self.note_use(kind, index, alone, at);
+        Ok(index)
+    }
+
+    fn note_use(&mut self, kind: Kind, index: usize, alone: bool, at: Range<usize>) {
         self.draft.uses.push(Use {
             kind,
             index,
-            of,
+            of: self.of,
             alone,
             at,
         });
-        Ok(index)
     }
 }
