@@ -48,6 +48,15 @@
 #' x <- c(0.3, 0.1, -0.2, 0.5, 0.4)
 #' xla_jit(density)(0.5, x)
 #' xla_grad(density)(0.5, x)
+#'
+#' # The variances of the process are on the diagonal of the inverse
+#' variances <- function(phi) {
+#'   diagonal <- c(1, rep(1 + phi^2, n - 2), 1)
+#'   q <- hlo_sparse(c(diagonal, rep(-phi, n - 1)), c(1:n, 2:n), c(1:n, 1:(n - 1)), symmetric = TRUE)
+#'   inverse <- hlo_sparse_inverse(q)
+#'   list(diag(inverse), hlo_nonzeros(inverse))
+#' }
+#' xla_jit(variances)(0.5)
 #' @export
 hlo_sparse <- function(x, i = NULL, j = NULL, dims = NULL, symmetric = FALSE) {
   call <- environment()

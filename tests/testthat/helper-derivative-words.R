@@ -123,6 +123,12 @@ whole_words <- c(
   Vectorize = "Vectorize(function(a, b) a * b)(x, 2)", fft = "fft(x)", mvfft = "mvfft(m)",
   convolve = "convolve(x, x[1:2], type = 'open')", hlo_rfft = "hlo_rfft(x)", hlo_irfft = "hlo_irfft(hlo_rfft(x), 6)",
   hlo_block_sum = "hlo_block_sum(function(v) sum(v^3), x, size = 3)",
+  hlo_sparse = "hlo_sparse(x[1:3], c(1, 2, 2), c(1, 1, 2), symmetric = TRUE) %*% x[1:2]",
+  hlo_nonzeros = "hlo_nonzeros(hlo_sparse(x[1:3], 1:3, 1:3) * x[2])",
+  hlo_sparse_inverse = paste(
+    "hlo_nonzeros(hlo_sparse_inverse(",
+    "hlo_sparse(c(x[1:2]^2 + 3, x[3]), c(1, 2, 2), c(1, 2, 1), symmetric = TRUE)))"
+  ),
   hlo_case = "hlo_case(1L, list(function(v) v^2, sin), x)",
   hlo_cond = "hlo_cond(x[1] > 0, function(v) v^2, sin, x)",
   hlo_fori = "hlo_fori(1, 3, function(i, v) v * sin(v), x)",

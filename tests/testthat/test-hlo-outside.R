@@ -24,6 +24,8 @@ whole_calls <- c(
   "hlo_runif(hlo_key(1), 2)", "hlo_rweibull(hlo_key(1), 2, 1)", "hlo_sample(hlo_key(1), v, 1)",
   "hlo_scan(function(a, x) list(a + x, x), 0, v)", "hlo_searchsorted(v, v)", "hlo_select(l, 1, 2)",
   "hlo_shift_left(i, i)", "hlo_shift_right_arithmetic(i, i)", "hlo_shift_right_logical(i, i)", "hlo_slice(v, 1, 1)",
+  "hlo_sparse(v, 1:2, 1:2)", "hlo_nonzeros(hlo_sparse(v, 1:2, 1:2))",
+  "hlo_sparse_inverse(hlo_sparse(v, 1:2, 1:2, symmetric = TRUE))",
   "hlo_split(hlo_key(1), 2)", "hlo_sum(m)", "hlo_t(m)", "hlo_token()", "hlo_top_k(v, 1)", "hlo_transpose(m)",
   "hlo_triangular_solve(m, m)", "hlo_while(function(x) x < 3, function(x) x + 1, 0)", "hlo_xor(l, l)",
   "hlo_zeta(v + 2, v)"
