@@ -49,6 +49,7 @@ mod singular;
 mod sorted;
 pub mod svd;
 mod symmetric;
+mod task;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod together;
@@ -64,4 +65,5 @@ pub use kernel::Most;
 pub use kernels::{suits, AnyKernel, Vectorised};
 pub use lanes::Float;
 pub use scratch::NoMemory;
+pub use task::{vectorised, Task};
 pub use together::{Together, ALONE};

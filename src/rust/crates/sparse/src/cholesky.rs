@@ -1,7 +1,8 @@
 //! Cholesky factorisation, supernode by supernode from the leaves of the tree: each passes what its columns subtract
 //! from later ones on to its parent (the multifrontal method: J. W. H. Liu, SIAM Review 34 (1992), 82-109).
 
-use crate::scalar::Scalar;
+use crate::kernels;
+use crate::number::Number;
 use crate::scratch::stacks;
 use crate::symbolic::{Supernode, Symbolic};
 use crate::tree::NONE;
@@ -16,7 +17,7 @@ impl Symbolic {
     ///
     /// # Panics
     /// The lengths are not those of the pattern and of the factor.
-    pub fn cholesky<S: Scalar>(&self, a: &[S], factor: &mut [S]) -> Result<i32, TryReserveError> {
+    pub fn cholesky<S: Number>(&self, a: &[S], factor: &mut [S]) -> Result<i32, TryReserveError> {
         assert_eq!(a.len(), self.pattern().nnz());
         assert_eq!(factor.len(), self.factor_len());
         let mut stacks = stacks(self.update_stacks)?;
@@ -30,7 +31,7 @@ impl Symbolic {
         Ok(0)
     }
 
-    fn eliminate<S: Scalar>(
+    fn eliminate<S: Number>(
         &self,
         node: &Supernode,
         a: &[S],
@@ -52,15 +53,15 @@ impl Symbolic {
             self.add(from, &other[from.update..], node, panel, update);
             child = from.next_sibling;
         }
-        S::factor_panel(panel, node.height)?;
+        kernels::factor_panel(panel, node.height)?;
         if below > 0 {
-            S::subtract_square(update, panel, node.height);
+            kernels::subtract_square(update, panel, node.height);
         }
         Ok(())
     }
 
     /// Adds a child's update to its parent's panel and update.
-    fn add<S: Scalar>(
+    fn add<S: Number>(
         &self,
         child: &Supernode,
         from: &[S],

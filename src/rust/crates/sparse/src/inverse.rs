@@ -4,9 +4,9 @@
 //! from the inverse at the rows below, which the parent has. K. Takahashi, J. Fagan and M. Chin, "Formation of a sparse
 //! bus impedance matrix and its application to short circuit study", 8th PICA conference (1973).
 
-use crate::dense::subtract;
 use crate::jet::Jet;
-use crate::scalar::Scalar;
+use crate::kernels;
+use crate::number::Number;
 use crate::scratch::{stacks, zeros};
 use crate::symbolic::{Supernode, Symbolic};
 use crate::tree::NONE;
@@ -23,7 +23,7 @@ impl Symbolic {
     ///
     /// # Panics
     /// The lengths are not those of the factor and of the pattern.
-    pub fn inverse<S: Scalar>(
+    pub fn inverse<S: Number>(
         &self,
         factor: &[S],
         inverse: &mut [S],
@@ -31,8 +31,9 @@ impl Symbolic {
         assert_eq!(factor.len(), self.factor_len());
         assert_eq!(inverse.len(), self.pattern().nnz());
         let mut stacks = stacks(self.front_stacks)?;
-        let most = self.supernodes.iter().map(|node| node.height * node.width);
-        let mut work = zeros(most.max().unwrap_or(0))?;
+        let panels = self.supernodes.iter().map(|node| node.height * node.width);
+        let most = panels.max().unwrap_or(0);
+        let (mut panel, mut work) = (zeros(most)?, zeros(2 * most)?);
         for node in self.supernodes.iter().rev() {
             let [even, odd] = &mut stacks;
             let (own, other) = if node.odd { (odd, even) } else { (even, odd) };
@@ -42,9 +43,9 @@ impl Symbolic {
                 let parent = &self.supernodes[node.parent];
                 self.take(node, front, &other[parent.front..], parent.height);
             }
-            let work = &mut work[..height * node.width];
-            work.copy_from_slice(&factor[node.panel()]);
-            invert_front(front, work, height);
+            let panel = &mut panel[..height * node.width];
+            panel.copy_from_slice(&factor[node.panel()]);
+            kernels::invert_front(front, panel, &mut work, height);
             for (entry, place) in self.entries(node) {
                 inverse[entry] = front[place];
             }
@@ -53,7 +54,7 @@ impl Symbolic {
     }
 
     /// The part of the parent's front that has the rows below a supernode's own.
-    fn take<S: Scalar>(&self, node: &Supernode, front: &mut [S], parent: &[S], height: usize) {
+    fn take<S: Number>(&self, node: &Supernode, front: &mut [S], parent: &[S], height: usize) {
         let relative = self.relative(node);
         let columns = front.chunks_exact_mut(node.height).skip(node.width);
         for (to, &column) in columns.zip(relative) {
@@ -72,7 +73,7 @@ impl Symbolic {
     ///
     /// # Panics
     /// There are none or more than [`HIGHEST_ORDER`] directions; the lengths are not those of the pattern.
-    pub fn inverse_derivative<S: Scalar>(
+    pub fn inverse_derivative<S: Number>(
         &self,
         a: &[S],
         directions: &[&[S]],
@@ -87,7 +88,7 @@ impl Symbolic {
         }
     }
 
-    fn derivative<S: Scalar, const M: usize>(
+    fn derivative<S: Number, const M: usize>(
         &self,
         a: &[S],
         along: &[&[S]],
@@ -113,64 +114,5 @@ impl Symbolic {
             *result = value.0[M - 1];
         }
         Ok(())
-    }
-}
-
-/// Completes the inverse in a square front, of which the part at the rows below the panel's own is there. The panel is
-/// lost.
-fn invert_front<S: Scalar>(front: &mut [S], panel: &mut [S], height: usize) {
-    let width = panel.len() / height;
-    // `Y = B L⁻¹` below, `L⁻¹` in the panel's own rows.
-    for j in (0..width).rev() {
-        let (before, rest) = panel.split_at_mut((j + 1) * height);
-        let column = &mut before[j * height..];
-        let factor = column[j].recip();
-        for k in (j + 1..width).rev() {
-            let l = column[k];
-            column[k] = S::ZERO;
-            subtract(
-                &mut column[k..],
-                &rest[(k - j - 1) * height..][k..height],
-                l,
-            );
-        }
-        for x in &mut column[width..] {
-            *x = *x * factor;
-        }
-        for x in &mut column[j + 1..width] {
-            *x = *x * factor;
-        }
-        column[j] = factor;
-    }
-    let (own, below) = front.split_at_mut(width * height);
-    // `-Z Y` below.
-    for (to, y) in own.chunks_exact_mut(height).zip(panel.chunks_exact(height)) {
-        to.fill(S::ZERO);
-        for (z, &y) in below.chunks_exact(height).zip(&y[width..]) {
-            subtract(&mut to[width..], &z[width..], y);
-        }
-    }
-    // `L⁻ᵀ L⁻¹ - Yᵀ (-Z Y)`, on and below the diagonal and its mirror image.
-    for j in 0..width {
-        for i in j..width {
-            let (a, b) = (
-                &panel[i * height..][..height],
-                &panel[j * height..][..height],
-            );
-            let mut sum = S::ZERO;
-            for k in i..width {
-                sum = sum + a[k] * b[k];
-            }
-            for k in width..height {
-                sum = sum - a[k] * own[j * height + k];
-            }
-            own[j * height + i] = sum;
-            own[i * height + j] = sum;
-        }
-    }
-    for (to, row) in below.chunks_exact_mut(height).zip(width..) {
-        for (j, to) in to[..width].iter_mut().enumerate() {
-            *to = own[j * height + row];
-        }
     }
 }

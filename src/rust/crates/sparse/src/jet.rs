@@ -2,53 +2,60 @@
 
 use std::ops::{Add, Mul, Neg, Sub};
 
-use crate::scalar::Scalar;
+use crate::number::Number;
 
 /// A polynomial of `M = 2ᵏ` coefficients: that of the product of some `ei` is at the index that has their bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jet<T, const M: usize>(pub [T; M]);
 
-impl<T: Scalar, const M: usize> Add for Jet<T, M> {
+impl<T: Number, const M: usize> Add for Jet<T, M> {
     type Output = Self;
 
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
-        Jet(std::array::from_fn(|i| self.0[i] + other.0[i]))
+        let mut sum = self.0;
+        for (x, y) in sum.iter_mut().zip(other.0) {
+            *x = *x + y;
+        }
+        Jet(sum)
     }
 }
 
-impl<T: Scalar, const M: usize> Sub for Jet<T, M> {
+impl<T: Number, const M: usize> Sub for Jet<T, M> {
     type Output = Self;
 
+    #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        Jet(std::array::from_fn(|i| self.0[i] - other.0[i]))
+        let mut difference = self.0;
+        for (x, y) in difference.iter_mut().zip(other.0) {
+            *x = *x - y;
+        }
+        Jet(difference)
     }
 }
 
-impl<T: Scalar, const M: usize> Neg for Jet<T, M> {
+impl<T: Number, const M: usize> Neg for Jet<T, M> {
     type Output = Self;
 
+    #[inline(always)]
     fn neg(self) -> Self {
         Jet(self.0.map(|x| -x))
     }
 }
 
-impl<T: Scalar, const M: usize> Mul for Jet<T, M> {
+impl<T: Number, const M: usize> Mul for Jet<T, M> {
     type Output = Self;
 
+    #[inline(always)]
     fn mul(self, other: Self) -> Self {
-        let mut product = [T::ZERO; M];
-        for (i, sum) in product.iter_mut().enumerate() {
-            for part in (0..=i).filter(|part| part & !i == 0) {
-                *sum = *sum + self.0[part] * other.0[i ^ part];
-            }
-        }
-        Jet(product)
+        self.mul_add::<false>(other, Self::ZERO)
     }
 }
 
-impl<T: Scalar, const M: usize> Scalar for Jet<T, M> {
+impl<T: Number, const M: usize> Number for Jet<T, M> {
     const ZERO: Self = Jet([T::ZERO; M]);
     const NAN: Self = Jet([T::NAN; M]);
+    const SMALL: bool = false;
 
     fn is_pivot(self) -> bool {
         self.0[0].is_pivot()
@@ -79,5 +86,18 @@ impl<T: Scalar, const M: usize> Scalar for Jet<T, M> {
             inverse[i] = -(sum * inverse[0]);
         }
         Jet(inverse)
+    }
+
+    #[inline(always)]
+    fn mul_add<const FMA: bool>(self, b: Self, c: Self) -> Self {
+        let mut sum = c.0;
+        for i in 0..M {
+            for j in 0..M {
+                if i & j == 0 {
+                    sum[i | j] = self.0[i].mul_add::<FMA>(b.0[j], sum[i | j]);
+                }
+            }
+        }
+        Jet(sum)
     }
 }

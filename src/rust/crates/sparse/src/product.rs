@@ -1,14 +1,14 @@
 //! Products of a sparse matrix of any shape and dense ones in columns.
 
+use crate::number::Number;
 use crate::pattern::Columns;
-use crate::scalar::Scalar;
 
 impl Columns {
     /// `y = A x`, or `Aᵀ x`, with the values of `A` at its entries, column by column of `x`.
     ///
     /// # Panics
     /// The lengths do not fit.
-    pub fn product<S: Scalar>(&self, values: &[S], transpose: bool, x: &[S], y: &mut [S]) {
+    pub fn product<S: Number>(&self, values: &[S], transpose: bool, x: &[S], y: &mut [S]) {
         assert_eq!(values.len(), self.nnz());
         let (long, wide) = match transpose {
             true => (self.nrow(), self.ncol()),
@@ -40,7 +40,7 @@ impl Columns {
     ///
     /// # Panics
     /// The lengths do not fit.
-    pub fn sampled_product<S: Scalar>(&self, u: &[S], v: &[S], values: &mut [S]) {
+    pub fn sampled_product<S: Number>(&self, u: &[S], v: &[S], values: &mut [S]) {
         assert_eq!(values.len(), self.nnz());
         values.fill(S::ZERO);
         if self.nrow() == 0 || self.ncol() == 0 {

@@ -1,7 +1,6 @@
 //! Solution of equations with a factor.
 
-use crate::dense::subtract;
-use crate::scalar::Scalar;
+use crate::number::Number;
 use crate::scratch::zeros;
 use crate::symbolic::Symbolic;
 use std::collections::TryReserveError;
@@ -25,7 +24,7 @@ impl Symbolic {
     ///
     /// # Panics
     /// The lengths do not fit.
-    pub fn solve<S: Scalar>(
+    pub fn solve<S: Number>(
         &self,
         factor: &[S],
         system: System,
@@ -62,7 +61,7 @@ impl Symbolic {
     }
 
     /// `L y = y`
-    fn forward<S: Scalar>(&self, factor: &[S], y: &mut [S]) {
+    fn forward<S: Number>(&self, factor: &[S], y: &mut [S]) {
         for node in &self.supernodes {
             let rows = self.rows(node);
             for (j, column) in factor[node.panel()].chunks_exact(node.height).enumerate() {
@@ -83,7 +82,7 @@ impl Symbolic {
     }
 
     /// `Lᵀ y = y`
-    fn backward<S: Scalar>(&self, factor: &[S], y: &mut [S]) {
+    fn backward<S: Number>(&self, factor: &[S], y: &mut [S]) {
         for node in self.supernodes.iter().rev() {
             let rows = self.rows(node);
             let columns = factor[node.panel()].chunks_exact(node.height);
@@ -95,5 +94,12 @@ impl Symbolic {
                 y[node.first + j] = sum * column[j].recip();
             }
         }
+    }
+}
+
+/// `y -= factor x`
+fn subtract<S: Number>(y: &mut [S], x: &[S], factor: S) {
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y = *y - x * factor;
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::order::minimum_degree;
 use crate::pattern::Pattern;
 use crate::supernodes;
-use crate::tree::{column_counts, each_entry, elimination_tree, postorder, Graph, NONE};
+use crate::tree::{column_counts, elimination_tree, postorder, Graph, NONE};
 
 /// The analysis of a pattern: order of elimination, supernodes and their places in memory.
 ///
@@ -272,61 +272,10 @@ impl Symbolic {
         };
         self.supernodes.iter().flat_map(of).collect()
     }
-
-    /// The pattern of the factor in compressed columns, rows and columns in the order of elimination, without the
-    /// zeros that supernodes store; and the place of each entry in the factor's buffer.
-    #[must_use]
-    pub fn factor_pattern(&self) -> FactorPattern {
-        let place: Vec<usize> = inverse(self.permutation.iter().map(|&column| column as usize));
-        let upper = upper(&self.pattern, &place);
-        let parent = elimination_tree(&upper);
-        let mut starts = vec![0];
-        for count in column_counts(&upper, &parent) {
-            starts.push(starts[starts.len() - 1] + count);
-        }
-        let mut next = starts.clone();
-        let mut rows = vec![0; starts[self.n()]];
-        for column in 0..self.n() {
-            rows[next[column]] = column as u32;
-            next[column] += 1;
-        }
-        each_entry(&upper, &parent, |row, column| {
-            rows[next[column]] = row as u32;
-            next[column] += 1;
-        });
-        let mut places = Vec::with_capacity(rows.len());
-        for node in &self.supernodes {
-            for j in 0..node.width {
-                let mut at = 0;
-                for &row in &rows[starts[node.first + j]..starts[node.first + j + 1]] {
-                    while self.rows(node)[at] != row {
-                        at += 1;
-                    }
-                    places.push(node.panel + j * node.height + at);
-                }
-            }
-        }
-        FactorPattern {
-            starts,
-            rows,
-            places,
-        }
-    }
-}
-
-/// The factor in compressed columns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FactorPattern {
-    /// Where each column begins, and the number of entries.
-    pub starts: Vec<usize>,
-    /// The row of each entry, ascending in a column.
-    pub rows: Vec<u32>,
-    /// Its place in the factor's buffer.
-    pub places: Vec<usize>,
 }
 
 /// What is above the diagonal of the matrix in another order, `place` being where each column goes.
-fn upper(pattern: &Pattern, place: &[usize]) -> Graph {
+pub(crate) fn upper(pattern: &Pattern, place: &[usize]) -> Graph {
     Graph::of(pattern.n(), pairs(pattern, place).map(|(c, r, _)| (r, c)))
 }
 
@@ -347,7 +296,9 @@ fn pairs<'a>(
 }
 
 /// Where each number from 0 stands in a permutation.
-fn inverse(order: impl IntoIterator<Item = impl std::borrow::Borrow<usize>>) -> Vec<usize> {
+pub(crate) fn inverse(
+    order: impl IntoIterator<Item = impl std::borrow::Borrow<usize>>,
+) -> Vec<usize> {
     let order: Vec<usize> = order.into_iter().map(|at| *at.borrow()).collect();
     let mut place = vec![0; order.len()];
     for (at, &column) in order.iter().enumerate() {

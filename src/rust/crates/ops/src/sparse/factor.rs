@@ -2,7 +2,7 @@
 
 use super::state::{analysis, for_each, kept, symmetric};
 use crate::platform::host::batch::split;
-use ::sparse::Scalar as Number;
+use ::sparse::Number;
 use xla_ffi::{io, Arg, Attr, Cx, Floats, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
 
 io! {

@@ -2,7 +2,7 @@
 
 use super::state::{analysis, for_each, kept, symmetric};
 use crate::platform::host::batch::split;
-use ::sparse::{Scalar as Number, HIGHEST_ORDER};
+use ::sparse::{Number, HIGHEST_ORDER};
 use xla_ffi::{
     io, Arg, Attr, Cx, Error, Floats, Host, Kernel, MinRank, Op, RemainingArgs, Result, Ret, Scalar,
 };

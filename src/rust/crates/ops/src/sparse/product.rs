@@ -2,7 +2,7 @@
 
 use super::state::{columns, for_each, kept, rectangular};
 use crate::platform::host::batch::split;
-use ::sparse::Scalar as Number;
+use ::sparse::Number;
 use xla_ffi::{io, Arg, Attr, Cx, Floats, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
 
 io! {

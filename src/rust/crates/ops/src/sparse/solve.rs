@@ -2,7 +2,7 @@
 
 use super::state::{analysis, for_each, kept, symmetric};
 use crate::platform::host::batch::split;
-use ::sparse::{Scalar as Number, System};
+use ::sparse::{Number, System};
 use xla_ffi::{
     io, Arg, Attr, Cx, Error, Floats, Host, Kernel, MinRank, Op, Operand, OperandKind, Result, Ret,
     Scalar,

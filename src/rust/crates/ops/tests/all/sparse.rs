@@ -1,7 +1,7 @@
 //! Sparse matrices: the handlers beside the crate that computes, and what they refuse.
 
 use crate::common::{count, dims, handler, same, Number as Tested, Random};
-use ::sparse::{Columns, Pattern, Scalar as Number, Symbolic, System};
+use ::sparse::{Columns, Number, Pattern, Symbolic, System};
 use xla_ffi::sys;
 use xla_ffi::testing::{Call, Frame};
 

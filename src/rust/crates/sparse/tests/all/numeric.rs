@@ -2,7 +2,7 @@
 
 use crate::matrices::MEMORY;
 use crate::matrices::{all, assert_near, cholesky, grid, inverse, Matrix, Random};
-use sparse::{Scalar, Symbolic, System};
+use sparse::{Number, Symbolic, System};
 
 fn factor(symbolic: &Symbolic, values: &[f64]) -> Vec<f64> {
     let mut factor = vec![1.5; symbolic.factor_len()];

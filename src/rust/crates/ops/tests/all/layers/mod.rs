@@ -19,11 +19,11 @@ const CRATES: &[(&str, &[&str])] = &[
     ("fork", &[]),
     ("main-thread", &["fork"]),
     ("matrices", &[]),
-    ("sparse", &[]),
     ("special", &[]),
     ("xla-ffi", &[]),
     ("lapack", &["matrices"]),
     ("lanes", &["matrices"]),
+    ("sparse", &["lanes"]),
     ("cuda", &["matrices", "xla-ffi"]),
     ("custom-ops", &["cuda", "xla-ffi"]),
     (

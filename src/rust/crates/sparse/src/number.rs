@@ -2,10 +2,8 @@
 
 use std::ops::{Add, Mul, Neg, Sub};
 
-use crate::dense;
-
 /// Numbers, or what is computed with like numbers.
-pub trait Scalar:
+pub trait Number:
     Copy
     + Send
     + Sync
@@ -20,6 +18,8 @@ pub trait Scalar:
     const ZERO: Self;
     /// No number.
     const NAN: Self;
+    /// Whether vector registers hold several.
+    const SMALL: bool;
 
     /// Whether it can be a pivot: positive and finite.
     fn is_pivot(self) -> bool;
@@ -27,38 +27,39 @@ pub trait Scalar:
     fn sqrt(self) -> Self;
     /// 1 divided by it.
     fn recip(self) -> Self;
-
-    /// Factors the columns of a panel of `height` rows; its own rows come first. Fails with the column whose pivot
-    /// is none.
-    ///
-    /// # Errors
-    /// A pivot is not positive and finite.
-    fn factor_panel(panel: &mut [Self], height: usize) -> Result<(), usize> {
-        dense::factor_panel(panel, height)
-    }
-
-    /// Subtracts `B Bᵀ` from the lower triangle of a square matrix, `B` being the panel's rows below its own.
-    fn subtract_square(square: &mut [Self], panel: &[Self], height: usize) {
-        dense::subtract_square(square, panel, height);
-    }
+    /// `self * b + c`; if `FMA`, products are added without being rounded.
+    fn mul_add<const FMA: bool>(self, b: Self, c: Self) -> Self;
 }
 
 macro_rules! numbers {
     ($($number:ty)*) => {$(
-        impl Scalar for $number {
+        impl Number for $number {
             const ZERO: Self = 0.0;
             const NAN: Self = <$number>::NAN;
+            const SMALL: bool = true;
 
+            #[inline(always)]
             fn is_pivot(self) -> bool {
                 self > 0.0 && self < <$number>::INFINITY
             }
 
+            #[inline(always)]
             fn sqrt(self) -> Self {
                 <$number>::sqrt(self)
             }
 
+            #[inline(always)]
             fn recip(self) -> Self {
                 1.0 / self
+            }
+
+            #[inline(always)]
+            fn mul_add<const FMA: bool>(self, b: Self, c: Self) -> Self {
+                if FMA {
+                    <$number>::mul_add(self, b, c)
+                } else {
+                    self * b + c
+                }
             }
         }
     )*};

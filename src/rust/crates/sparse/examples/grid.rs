@@ -1,0 +1,73 @@
+//! How long a grid's Laplacian takes: `grid [SIDE [WHAT]]`, the least of several times, in milliseconds.
+
+use sparse::{Pattern, Symbolic, System};
+use std::time::Instant;
+
+fn least(what: &str, mut f: impl FnMut()) {
+    if std::env::args()
+        .nth(2)
+        .is_some_and(|only| !what.starts_with(&only))
+    {
+        return;
+    }
+    let mut least = f64::INFINITY;
+    let begin = Instant::now();
+    while begin.elapsed().as_secs_f64() < 1.5 {
+        let start = Instant::now();
+        f();
+        least = least.min(start.elapsed().as_secs_f64() * 1e3);
+    }
+    println!("{what}: {least:.2}");
+}
+
+fn main() {
+    let side = std::env::args().nth(1).and_then(|side| side.parse().ok());
+    let side: usize = side.unwrap_or(100);
+    let (mut colptr, mut rowind, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..side {
+        for j in 0..side {
+            let at = (i * side + j) as i32;
+            rowind.push(at);
+            values.push(5.0);
+            if j + 1 < side {
+                rowind.push(at + 1);
+                values.push(-1.0);
+            }
+            if i + 1 < side {
+                rowind.push(at + side as i32);
+                values.push(-1.0);
+            }
+            colptr.push(rowind.len() as i32);
+        }
+    }
+    let n = side * side;
+    let pattern = Pattern::new(n as i64, &colptr, &rowind).expect("a pattern");
+    least("analysis", || drop(Symbolic::new(&pattern)));
+    let symbolic = Symbolic::new(&pattern);
+    let entries = symbolic.factor_pattern().rows.len();
+    println!(
+        "{n} columns, {entries} entries, {} with zeros",
+        symbolic.factor_len()
+    );
+    let mut factor = vec![0.0; symbolic.factor_len()];
+    least("factor", || {
+        assert_eq!(symbolic.cholesky(&values, &mut factor).expect("memory"), 0);
+    });
+    println!("log det {}", symbolic.log_determinant(&factor));
+    let mut inverse = vec![0.0; values.len()];
+    least("inverse", || {
+        symbolic.inverse(&factor, &mut inverse).expect("memory")
+    });
+    let (b, mut x) = (vec![1.0; n], vec![0.0; n]);
+    least("solution", || {
+        symbolic
+            .solve(&factor, System::Whole, &b, &mut x)
+            .expect("memory");
+    });
+    least("derivative", || {
+        let along = [&values[..]];
+        symbolic
+            .inverse_derivative(&values, &along, &mut inverse)
+            .expect("memory");
+    });
+}

@@ -1,0 +1,280 @@
+//! What is done with the dense matrices of a supernode, in tiles, on the processor's vector unit.
+
+use lanes::{vectorised, Task};
+
+use crate::number::Number;
+use crate::tile::{subtract_product, Operand};
+
+/// Columns of a panel that are factored at a time; those before them are subtracted as a product.
+const BLOCK: usize = 8;
+
+/// Factors the columns of a panel of `height` rows; its own rows come first. Fails with the column whose pivot is none.
+pub(crate) fn factor_panel<T: Number>(panel: &mut [T], height: usize) -> Result<(), usize> {
+    vectorised(FactorPanel { panel, height })
+}
+
+/// Subtracts `B Bᵀ` from the lower triangle of a square matrix, `B` being the panel's rows below its own.
+pub(crate) fn subtract_square<T: Number>(square: &mut [T], panel: &[T], height: usize) {
+    vectorised(SubtractSquare {
+        square,
+        panel,
+        height,
+    });
+}
+
+/// Completes the inverse in a square front, of which the part at the rows below the panel's own is there. The panel is
+/// lost; `work` has as many elements as two panels.
+pub(crate) fn invert_front<T: Number>(
+    front: &mut [T],
+    panel: &mut [T],
+    work: &mut [T],
+    height: usize,
+) {
+    vectorised(InvertFront {
+        front,
+        panel,
+        work,
+        height,
+    });
+}
+
+struct FactorPanel<'a, T> {
+    panel: &'a mut [T],
+    height: usize,
+}
+
+impl<T: Number> Task for FactorPanel<'_, T> {
+    type Output = Result<(), usize>;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> Result<(), usize> {
+        let (panel, height) = (self.panel, self.height);
+        let width = panel.len() / height;
+        for first in (0..width).step_by(BLOCK) {
+            let end = width.min(first + BLOCK);
+            let (done, rest) = panel.split_at_mut(first * height);
+            let block = &mut rest[..(end - first) * height];
+            let rows = &done[first.min(done.len())..];
+            let (a, b) = (
+                Operand {
+                    data: rows,
+                    down: 1,
+                    right: height,
+                },
+                Operand {
+                    data: rows,
+                    down: height,
+                    right: 1,
+                },
+            );
+            if first > 0 {
+                let size = (height - first, end - first, first);
+                subtract_product::<T, FMA>(&mut block[first..], height, size, a, b, true);
+                // Above the diagonal tiles leave what is of no interest.
+                for (j, column) in block.chunks_exact_mut(height).enumerate() {
+                    column[first..first + j].fill(T::ZERO);
+                }
+            }
+            factor_columns::<T, FMA>(block, height, first)?;
+        }
+        Ok(())
+    }
+}
+
+/// Factors the columns of a block, of which the first one's diagonal is in row `first`.
+#[inline(always)]
+fn factor_columns<T: Number, const FMA: bool>(
+    block: &mut [T],
+    height: usize,
+    first: usize,
+) -> Result<(), usize> {
+    let mut rest = block;
+    let mut k = first;
+    while !rest.is_empty() {
+        let (column, others) = rest.split_at_mut(height);
+        let column = &mut column[k..];
+        if !column[0].is_pivot() {
+            return Err(k);
+        }
+        column[0] = column[0].sqrt();
+        let factor = column[0].recip();
+        for x in &mut column[1..] {
+            *x = *x * factor;
+        }
+        for (j, next) in others.chunks_exact_mut(height).enumerate() {
+            let factor = -column[j + 1];
+            for (y, &x) in next[k + 1 + j..].iter_mut().zip(&column[j + 1..]) {
+                *y = x.mul_add::<FMA>(factor, *y);
+            }
+        }
+        rest = others;
+        k += 1;
+    }
+    Ok(())
+}
+
+struct SubtractSquare<'a, T> {
+    square: &'a mut [T],
+    panel: &'a [T],
+    height: usize,
+}
+
+impl<T: Number> Task for SubtractSquare<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let width = self.panel.len() / self.height;
+        let below = self.height - width;
+        let rows = &self.panel[width..];
+        let a = Operand {
+            data: rows,
+            down: 1,
+            right: self.height,
+        };
+        let b = Operand {
+            data: rows,
+            down: self.height,
+            right: 1,
+        };
+        let size = (below, below, width);
+        subtract_product::<T, FMA>(self.square, below, size, a, b, true);
+    }
+}
+
+struct InvertFront<'a, T> {
+    front: &'a mut [T],
+    panel: &'a mut [T],
+    work: &'a mut [T],
+    height: usize,
+}
+
+impl<T: Number> Task for InvertFront<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let (panel, height) = (self.panel, self.height);
+        let width = panel.len() / height;
+        let below = height - width;
+        for first in (0..width).step_by(BLOCK).rev() {
+            times_inverse::<T, FMA>(panel, height, first, width.min(first + BLOCK));
+        }
+        // The panel, `L⁻¹` over `Y = B L⁻¹`, transposed.
+        let (across, product) = self.work.split_at_mut(width * height);
+        for (j, column) in panel.chunks_exact(height).enumerate() {
+            for (to, &x) in across[j..].iter_mut().step_by(width).zip(column) {
+                *to = x;
+            }
+        }
+        let product = &mut product[..width * below];
+        product.fill(T::ZERO);
+        let (own, rest) = self.front.split_at_mut(width * height);
+        let across_of = |at: usize| Operand {
+            data: &across[at * width..],
+            down: 1,
+            right: width,
+        };
+        // `L⁻ᵀ L⁻¹`, with the sign that products are subtracted with.
+        for column in own.chunks_exact_mut(height) {
+            column[..width].fill(T::ZERO);
+        }
+        let l = in_columns(panel, height);
+        let size = (width, width, width);
+        subtract_product::<T, FMA>(own, height, size, across_of(0), l, true);
+        for column in own.chunks_exact_mut(height) {
+            for x in &mut column[..width] {
+                *x = -*x;
+            }
+        }
+        if below > 0 {
+            let y = in_columns(&panel[width..], height);
+            let z = in_columns(&rest[width..], height);
+            subtract_product::<T, FMA>(product, below, (below, width, below), z, y, false);
+            let size = (width, width, below);
+            let (left, right) = (across_of(width), in_columns(product, below));
+            subtract_product::<T, FMA>(own, height, size, left, right, true);
+        }
+        for (to, from) in own
+            .chunks_exact_mut(height)
+            .zip(product.chunks_exact(below.max(1)))
+        {
+            to[width..].copy_from_slice(from);
+        }
+        // What is above the diagonal is its mirror image.
+        for j in 0..width {
+            for i in 0..j {
+                own[j * height + i] = own[i * height + j];
+            }
+        }
+        for (i, to) in rest.chunks_exact_mut(height).enumerate() {
+            for (to, &x) in to[..width]
+                .iter_mut()
+                .zip(product[i..].iter().step_by(below))
+            {
+                *to = x;
+            }
+        }
+    }
+}
+
+fn in_columns<T>(data: &[T], stride: usize) -> Operand<'_, T> {
+    Operand {
+        data,
+        down: 1,
+        right: stride,
+    }
+}
+
+/// The columns `first..end` of `B L⁻¹`, and of `L⁻¹` in the rows of `L`, where the columns behind them are done.
+#[inline(always)]
+fn times_inverse<T: Number, const FMA: bool>(
+    panel: &mut [T],
+    height: usize,
+    first: usize,
+    end: usize,
+) {
+    let width = panel.len() / height;
+    let (before, done) = panel.split_at_mut(end * height);
+    let block = &mut before[first * height..];
+    let mut below = [[T::ZERO; BLOCK]; BLOCK];
+    for (j, column) in block.chunks_exact(height).enumerate() {
+        below[j][..end - first].copy_from_slice(&column[first..end]);
+    }
+    if end < width {
+        // `L` below the block is where the product goes: a row of it at a time would be lost otherwise.
+        for chunk in (end..width).step_by(BLOCK).rev() {
+            let last = width.min(chunk + BLOCK);
+            let mut l = [T::ZERO; BLOCK * BLOCK];
+            for (j, column) in block.chunks_exact_mut(height).enumerate() {
+                l[j * BLOCK..][..last - chunk].copy_from_slice(&column[chunk..last]);
+                column[chunk..last].fill(T::ZERO);
+            }
+            // Columns of the inverse have nothing above their diagonal.
+            let size = (height - chunk, end - first, last - chunk);
+            let a = in_columns(&done[(chunk - end) * height + chunk..], height);
+            let b = in_columns(&l, BLOCK);
+            subtract_product::<T, FMA>(&mut block[chunk..], height, size, a, b, false);
+        }
+    }
+    for j in (0..end - first).rev() {
+        let (columns, others) = block.split_at_mut((j + 1) * height);
+        let column = &mut columns[j * height..];
+        let factor = below[j][j].recip();
+        column[first..first + j].fill(T::ZERO);
+        column[first + j] = factor;
+        column[first + j + 1..end].fill(T::ZERO);
+        for x in &mut column[end..] {
+            *x = *x * factor;
+        }
+        for (k, other) in others.chunks_exact(height).enumerate() {
+            let l = -(below[j][j + 1 + k] * factor);
+            for (y, &x) in column[first + j + 1..]
+                .iter_mut()
+                .zip(&other[first + j + 1..])
+            {
+                *y = x.mul_add::<FMA>(l, *y);
+            }
+        }
+    }
+}
