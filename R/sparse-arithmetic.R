@@ -156,6 +156,7 @@ sparse_equations <- function(a, b, call) {
   }
   if (is_sparse(b)) dense_result("solve", call)
   b <- as_doubles(as_value(b, "b", new_type(a@values@dtype, integer()), call))
+  if (!rank_of(b)) b <- reshaped(b, 1L)
   n <- dim(a)[[1L]]
   if (!rank_of(b) %in% 1:2 || b@shape[[1L]] != n) {
     abort(sprintf("solve(): `b` must be a vector of %d elements or a matrix of as many rows, not %s", n, type_text(b)),

@@ -136,6 +136,28 @@ test_that("products of rectangular matrices have derivatives of second order", {
   expect_equal(xla_hessian(f)(numbers, x), xla_hessian(g)(numbers, x))
 })
 
+test_that("matrices may be empty, have one element, or have no entries in some rows, in both dtypes", {
+  empty <- function(x) determinant(hlo_sparse(x, integer(), integer(), c(0, 0), symmetric = TRUE))$modulus
+  expect_equal(xla_jit(empty)(numeric()), 0)
+  one <- function(x) {
+    a <- hlo_sparse(x, 1, 1, symmetric = TRUE)
+    list(determinant(a)$modulus, solve(a, 3), a %*% 2)
+  }
+  expect_equal(xla_jit(one)(5), list(log(5), 0.6, matrix(10)))
+  short <- function(x) {
+    a <- hlo_sparse(x, 1:2, 1:2, c(3, 3), symmetric = TRUE)
+    list(determinant(a)$modulus, diag(a), rowSums(a))
+  }
+  expect_equal(xla_jit(short)(c(5, 2)), list(NaN, c(5, 2, 0), c(5, 2, 0)))
+  f <- function(x) {
+    a <- hlo_sparse(x, c(1, 2, 2), c(1, 1, 2), symmetric = TRUE)
+    list(determinant(a)$modulus, solve(a, c(1, 2)), as.matrix(a * 2))
+  }
+  single <- xla_jit(f)(pjrt_buffer(c(4, 1, 3), "f32"))
+  expect_identical(vapply(single, function(x) format(dtype(x)), ""), rep("<f32>", 3))
+  expect_equal(lapply(single, as_array), xla_jit(f)(c(4, 1, 3)), tolerance = 1e-6, ignore_attr = TRUE)
+})
+
 test_that("a matrix that is not positive definite gives NaN", {
   f <- function(x) {
     a <- hlo_sparse(x, c(1, 2, 2), c(1, 1, 2), symmetric = TRUE)
