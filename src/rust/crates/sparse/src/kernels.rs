@@ -278,3 +278,47 @@ fn times_inverse<T: Number, const FMA: bool>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A processor without a fused multiply-add has results that differ by rounding alone.
+    #[test]
+    fn a_processor_without_fused_multiply_add_gives_the_same_but_for_rounding() {
+        let (height, width) = (29, 21);
+        let mut panel = vec![0.0_f64; height * width];
+        for (j, column) in panel.chunks_exact_mut(height).enumerate() {
+            for (i, x) in column.iter_mut().enumerate().skip(j) {
+                *x = if i == j {
+                    40.0
+                } else {
+                    ((i * 7 + j * 3) % 11) as f64 / 5.0 - 1.0
+                };
+            }
+        }
+        let mut plain = panel.clone();
+        assert_eq!(factor_panel(&mut panel, height), Ok(()));
+        let task = FactorPanel {
+            panel: &mut plain,
+            height,
+        };
+        assert_eq!(task.run::<false>(), Ok(()));
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-13);
+        assert!(near(&panel, &plain));
+        let front: Vec<f64> = (0..height * height)
+            .map(|at| (at / height + at % height) as f64 / 50.0)
+            .collect();
+        let (mut fused, mut other) = (front.clone(), front);
+        let mut work = vec![0.0; 2 * panel.len()];
+        invert_front(&mut fused, &mut panel.clone(), &mut work, height);
+        let task = InvertFront {
+            front: &mut other,
+            panel: &mut panel,
+            work: &mut work,
+            height,
+        };
+        task.run::<false>();
+        assert!(near(&fused, &other));
+    }
+}
