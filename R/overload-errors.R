@@ -72,8 +72,13 @@ refuse_other_methods <- function(w) {
 
 # What another package's methods, or R's, say of values
 refuse_other_object <- function(condition) {
+  sparse <- grepl("<[dln][gst][CRT]Matrix>", conditionMessage(condition))
   abort(sprintf("a value of the program meets an object of another class: %s", conditionMessage(condition)),
-    hint = "`unclass()`, `as.numeric()` and `as.matrix()` take the numbers out of objects.",
+    hint = if (sparse) {
+      "`hlo_sparse(x)` makes a sparse matrix of the program, `as.matrix(x)` gives all elements."
+    } else {
+      "`unclass()`, `as.numeric()` and `as.matrix()` take the numbers out of objects."
+    },
     call = conditionCall(condition)
   )
 }

@@ -7,7 +7,7 @@ sparse_overloads <- c(
 )
 
 # R's functions that have methods in sparse-matrix.R
-sparse_methods <- c("t", "as.matrix", "dim", "length", "format", "print")
+sparse_methods <- c("$", "is.numeric", "t", "as.matrix", "dim", "length", "format", "print")
 
 # What stands for R's function where an argument is a sparse matrix
 sparse_method <- function(name, f) {

@@ -205,6 +205,16 @@ dim.xlaffi_sparse <- function(x) c(x@pattern$nrow, x@pattern$ncol)
 length.xlaffi_sparse <- function(x) prod(dim(x))
 
 #' @export
+is.numeric.xlaffi_sparse <- function(x) TRUE
+
+#' @export
+`$.xlaffi_sparse` <- function(x, name) {
+  abort("sparse matrices of programs have no fields",
+    operand = name, hint = "`hlo_nonzeros()` gives the entries, `dim()` the dimensions.", call = method_call("$")
+  )
+}
+
+#' @export
 format.xlaffi_sparse <- function(x, ...) {
   sprintf("<%ssparse matrix %d x %d of %s with %d entries>", if (x@pattern$symmetric) "symmetric " else "",
     x@pattern$nrow, x@pattern$ncol, x@values@dtype, length(x@pattern$i)

@@ -55,7 +55,7 @@ pattern_attributes <- function(pattern, square) {
 # The order of elimination of a symmetric pattern and what follows from it; see the crate `sparse`.
 pattern_analysis <- function(pattern) {
   pattern_fact(pattern, "analysis", function() {
-    check(sparse_analyse(pattern$nrow, pattern$p, pattern$i))
+    check(.Call(wrap__sparse_analyse, pattern$nrow, pattern$p, pattern$i))
   })
 }
 

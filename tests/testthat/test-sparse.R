@@ -183,4 +183,5 @@ test_that("what does not fit, or would be dense, is refused", {
   said(function(x) hlo_sparse(x, c(1, 2, 1), c(1, 1, 2), symmetric = TRUE))
   said(function(x) hlo_sparse(matrix(1, 2, 2)))
   said(function(x) median(a(x)))
+  said(function(x) a(x)$x)
 })
