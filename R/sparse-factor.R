@@ -80,11 +80,7 @@ inverse_derivative <- function(pattern, arguments) {
   call <- function(...) {
     pattern_call(pattern, "sparse_inverse_derivative", list(...), type_of(..1), rep(FALSE, ...length()), FALSE)
   }
-  names <- c("a", paste0("d", seq_len(count)))
-  formals <- stats::setNames(rep(list(quote(expr = )), length(names)), names)
-  passing <- as.call(c(quote(call), lapply(names, as.name)))
-  named <- as.function(c(formals, passing), environment())
-  op <- pattern_op(pattern, "sparse inverse", paste("derivative", count), named,
+  op <- pattern_op(pattern, "sparse inverse", paste("derivative", count), call,
     jvp = function(primals, results, tangents) {
       changed <- which(!vapply(tangents, is.null, NA))
       parts <- lapply(changed, function(k) {

@@ -3,8 +3,8 @@
 #
 #   Rscript tools/collate.R
 layers <- c(
-  "base", "host", "shard", "trace", "ad", "batch", "prim", "jit", "linalg", "sparse", "special", "dist", "random", "overload",
-  "op", "interop"
+  "base", "host", "shard", "trace", "ad", "batch", "prim", "jit", "linalg", "sparse", "special", "dist", "random",
+  "overload", "op", "interop"
 )
 files <- list.files("R", "[.]R$")
 layer <- sub("-.*", "", files)
