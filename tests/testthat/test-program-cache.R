@@ -144,9 +144,20 @@ test_that("every op of the package is kept, in all its dtypes, and comes back", 
     s <- x %*% t(hlo_conj(x))
     list(chol(s), xla_eigh(s), xla_qr(x), xla_svd(x), xla_lu(x), solve(x, b), hlo_triangular_solve(x, x, lower = TRUE))
   }
+  sparse <- function(b) {
+    matrix_of <- function(v) hlo_sparse(c(v, v[2:3] / 9), c(1:3, 2:3), c(1:3, 1:2), symmetric = TRUE)
+    a <- matrix_of(b + 1)
+    slopes <- xla_grad(function(v) sum(hlo_nonzeros(hlo_sparse_inverse(matrix_of(v)))) + sum(matrix_of(v) %*% b))
+    pattern <- a@pattern
+    entries <- hlo_custom_call("xlaffi.sparse_factor_values", xlaffi:::factor_of(a), ffi_type(b@dtype, 5),
+      attributes = xlaffi:::pattern_attributes(pattern, TRUE)
+    )
+    list(determinant(a)$modulus, solve(a, b), a %*% b, hlo_nonzeros(hlo_sparse_inverse(a)), slopes(b + 1), entries)
+  }
   f <- function(x, b) {
+    both <- list(sparse(b), sparse(hlo_convert(b, "f32")))
     others <- lapply(c("f32", "c64", "c128"), function(dtype) ops(hlo_convert(x, dtype), hlo_convert(b, dtype)))
-    list(ops(x, b), others, kepler(b, b / 10), besselK(x, 1), pgamma(x, b), determinant(x)$modulus)
+    list(ops(x, b), others, both, kepler(b, b / 10), besselK(x, 1), pgamma(x, b), determinant(x)$modulus)
   }
   x <- matrix(c(4, 1, 2, 1, 5, 3, 2, 1, 6), 3)
   b <- c(0.5, 1, 2)
