@@ -157,10 +157,7 @@ run_linalg <- function(key, f, arguments, dtype, program) {
 # An op on matrices, with its rule for derivatives. A batch of its arguments is one of more axes.
 matrix_op <- function(name, key, call, jvp) {
   made_once(paste(c("op", name, key), collapse = " "), function() {
-    vmap <- function(arguments, axes, size) {
-      do.call(call, Map(in_front, arguments, !vapply(axes, is.null, NA), size))
-    }
-    ffi_op(call, jvp, vmap, name = name)
+    ffi_op(call, jvp, batch_in_front(call), name = name)
   })
 }
 
@@ -176,9 +173,9 @@ call_handler <- function(target, operands, results, attributes = list()) {
   )
 }
 
-# The type like `x` with other last dimensions
-stacked_type <- function(x, dims, dtype = x@dtype) {
-  new_type(dtype, c(x@shape[seq_len(rank_of(x) - 2L)], dims))
+# The type of `x` without its last `less` axes, and with others behind
+stacked_type <- function(x, dims, dtype = x@dtype, less = 2L) {
+  new_type(dtype, c(x@shape[seq_len(rank_of(x) - less)], dims))
 }
 
 # Rows, columns, and the smaller of both

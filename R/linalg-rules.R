@@ -43,6 +43,9 @@ hermitian_of <- function(x, uplo) {
   half + adjoint(half)
 }
 
+# A vector as a matrix of one row or of one column
+one_axis <- function(x, row) reshaped(x, if (row) c(1L, length(x)) else c(length(x), 1L))
+
 # Numbers (..., n) as matrices (..., m, n) that are constant down the columns, or (rows) (..., n, m)
 # that are constant along the rows
 each_column <- function(v, shape) {

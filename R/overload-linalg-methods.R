@@ -82,9 +82,6 @@ matrix_product <- function(x, y, call) {
   hlo_matmul(matrices[[1L]], matrices[[2L]])
 }
 
-# A vector as a matrix of one row or of one column
-one_axis <- function(x, row) reshaped(x, if (row) c(1L, length(x)) else c(length(x), 1L))
-
 #' @rdname hlo_linalg
 #' @export
 solve.xlaffi_value <- function(a, b, ...) {

@@ -11,6 +11,12 @@ in_front <- function(value, mapped, size) {
 
 all_in_front <- function(inputs, mapped, size) Map(in_front, inputs, mapped, size)
 
+# The rule for batches of an op that takes a batch as one more axis in front
+batch_in_front <- function(call) {
+  force(call)
+  function(arguments, axes, size) do.call(call, all_in_front(arguments, !vapply(axes, is.null, NA), size))
+}
+
 # The same kind of node on batches.
 rebind_batch <- function(node, inputs, size, params = node$params) {
   node_values(new_node(node$op, inputs, lapply(node$types, batch_type, size), params))

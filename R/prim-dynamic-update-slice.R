@@ -42,7 +42,7 @@ update_text <- function(node, operands, scope) {
     starts <- pmin(pmax(unlist(starts), 0), whole - part)
     joined_text(text, node$types[[1L]], operands[[1L]], operands[[2L]], starts, part, axes)
   } else {
-    chosen_text(text, node, operands, axes)
+    chosen_text(text, node, operands, axes, starts)
   }
   list(lines = text$lines(), names = name)
 }
@@ -82,8 +82,8 @@ joined_text <- function(text, type, x, y, starts, part, axes) {
   ))
 }
 
-# For each element the update where it falls, else the one that was there.
-chosen_text <- function(text, node, operands, axes) {
+# For each element the update where it falls, else the one that was there. `starts` has numbers where they are known.
+chosen_text <- function(text, node, operands, axes, starts) {
   type <- node$types[[1L]]
   part <- node$inputs[[2L]]@shape
   add <- function(...) text$add(paste0("stablehlo.", sprintf(...)))
@@ -92,7 +92,7 @@ chosen_text <- function(text, node, operands, axes) {
   mask <- NULL
   for (axis in axes) {
     index <- node$inputs[[axis + 2L]]@dtype
-    number <- function(n, shape = integer()) add("constant %s : %s", mlir_dense(n, index, shape), typed(index, shape))
+    number <- function(n, shape = integer()) number_text(add, typed, n, index, shape)
     spread <- function(name) {
       add("broadcast_in_dim %s, dims = [] : (%s) -> %s", name, typed(index, integer()), typed(index))
     }
@@ -101,7 +101,7 @@ chosen_text <- function(text, node, operands, axes) {
       add("compare %s, %s, %s : (%s, %s) -> %s", direction, position, bound, typed(index), typed(index), typed("pred"))
     }
     last <- type@shape[[axis]] - part[[axis]]
-    known <- known_start(node$inputs[[axis + 2L]])
+    known <- starts[[axis]]
     here <- if (part[[axis]] == 1L && !is.null(known)) {
       compared(position, "EQ", number(as.integer(min(max(known, 0), last)), type@shape))
     } else {
@@ -125,6 +125,10 @@ chosen_text <- function(text, node, operands, axes) {
   add("select %s, %s, %s : %s, %s", mask, y, operands[[1L]], typed("pred"), typed(type@dtype))
 }
 
+number_text <- function(add, typed, n, dtype, shape = integer()) {
+  add("constant %s : %s", mlir_dense(n, dtype, shape), typed(dtype, shape))
+}
+
 # The update `y` at its place along one axis of the whole: with as many elements as the axis has on both sides, of which
 # a window is taken.
 moved_text <- function(add, typed, node, y, part, axis, start) {
@@ -133,12 +137,12 @@ moved_text <- function(add, typed, node, y, part, axis, start) {
   index <- node$inputs[[axis + 2L]]@dtype
   sides <- function(n) sprintf("[%s]", toString(replace(integer(length(part)), axis, n)))
   wide <- replace(part, axis, part[[axis]] + 2L * size)
-  zero <- add("constant %s : %s", mlir_dense(zero_number(dtype), dtype, integer()), typed(dtype, integer()))
+  number <- function(n) number_text(add, typed, n, index)
+  zero <- number_text(add, typed, 0, dtype)
   padded <- add(
     "pad %s, %s, low = %s, high = %s, interior = %s : (%s, %s) -> %s", y, zero, sides(size), sides(size), sides(0L),
     typed(dtype, part), typed(dtype, integer()), typed(dtype, wide)
   )
-  number <- function(n) add("constant %s : %s", mlir_dense(n, index, integer()), typed(index, integer()))
   from <- add("subtract %s, %s : %s", number(size), start, typed(index, integer()))
   starts <- replace(rep(number(0L), length(part)), axis, from)
   moved <- replace(part, axis, size)
@@ -147,8 +151,6 @@ moved_text <- function(add, typed, node, y, part, axis, start) {
     strrep(paste0(", ", typed(index, integer())), length(part)), typed(dtype, moved)
   )
 }
-
-zero_number <- function(dtype) if (dtype == "pred") FALSE else 0
 
 primitive("dynamic_update_slice",
   text = update_text,

@@ -17,10 +17,7 @@ recurrence_op <- function(axis, reverse) {
     transpose = function(primals, cotangents) {
       list(NULL, recurrence(shifted(primals[[1L]], axis, 0, !reverse), cotangents, axis, !reverse))
     },
-    vmap = function(arguments, axes, size) {
-      both <- Map(in_front, arguments, !vapply(axes, is.null, NA), size)
-      recurrence(both[[1L]], both[[2L]], axis + 1L, reverse)
-    }
+    vmap = batch_in_front(function(a, b) recurrence(a, b, axis + 1L, reverse))
   )
 }
 

@@ -5,10 +5,6 @@ sparse_operator <- function(op, x, y, call) {
   if (is.null(y)) {
     return(switch(op, "+" = x, "-" = negated_sparse(x), dense_result(op, call)))
   }
-  sparse_operation(op, x, y, call)
-}
-
-sparse_operation <- function(op, x, y, call) {
   if (op %in% c("+", "-") && is_sparse(x) && is_sparse(y)) {
     check_alike(op, x, y, call)
     return(sparse_sum(x, y, op))
@@ -119,22 +115,19 @@ sparse_matrix_product <- function(x, y, call) {
     )
   }
   if (is_sparse(x)) {
-    if (rank_of(other) < 2L) other <- one_column(other, length(other) == dim(a)[[2L]])
+    if (rank_of(other) < 2L) other <- one_axis(other, length(other) != dim(a)[[2L]])
     check_inner(x, other, dim(a)[[2L]], other@shape[[1L]], call)
     return(sparse_product(a@pattern, a@values, other))
   }
-  if (rank_of(other) < 2L) other <- one_column(other, length(other) != dim(a)[[1L]])
+  if (rank_of(other) < 2L) other <- one_axis(other, length(other) == dim(a)[[1L]])
   check_inner(other, y, other@shape[[2L]], dim(a)[[1L]], call)
   hlo_t(sparse_product(a@pattern, a@values, hlo_t(other), transpose = TRUE))
 }
 
 as_column_matrix <- function(x) {
   x <- as_doubles(as_value(x, "x"))
-  if (rank_of(x) < 2L) one_column(x, TRUE) else x
+  if (rank_of(x) < 2L) one_axis(x, FALSE) else x
 }
-
-# A vector as a matrix of one column, or of one row
-one_column <- function(x, column) reshaped(x, if (column) c(length(x), 1L) else c(1L, length(x)))
 
 check_inner <- function(x, y, columns, rows, call) {
   if (columns != rows) {
@@ -163,7 +156,7 @@ sparse_equations <- function(a, b, call) {
       op = "solve", operand = "b", call = call
     )
   }
-  columns <- if (rank_of(b) == 1L) one_column(b, TRUE) else b
+  columns <- if (rank_of(b) == 1L) one_axis(b, FALSE) else b
   reshaped(sparse_solve(a@pattern, a@values, factor_of(a), columns), b@shape)
 }
 

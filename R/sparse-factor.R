@@ -12,7 +12,7 @@ sparse_factor <- function(pattern, a) {
   op <- pattern_op(pattern, "sparse Cholesky factor", "factor", function(a) {
     length <- pattern_analysis(pattern)$factor_length
     pattern_call(pattern, "sparse_cholesky", list(a),
-      list(factor = resized_type(a, 1L, length), info = resized_type(a, 1L, integer(), "i32")), FALSE, FALSE
+      list(factor = stacked_type(a, length, less = 1L), info = stacked_type(a, integer(), "i32", less = 1L)), FALSE, FALSE
     )
   }, jvp = function(primals, results, tangents) list(factor = NULL, info = NULL))
   op(a)$factor
@@ -48,14 +48,13 @@ sparse_logdet <- function(pattern, a, factor) {
     hlo_sum(log(on_diagonal), last) * 2
   }, jvp = function(primals, results, tangents) {
     inverse <- sparse_inverse(pattern, primals$a, primals$factor)
-    hlo_sum(weighted(pattern, inverse) * tangents$a, rank_of(tangents$a))
+    hlo_sum(weighted(pattern_weights(pattern), inverse) * tangents$a, rank_of(tangents$a))
   })
   op(a, factor)
 }
 
-weighted <- function(pattern, x) {
-  weights <- constant(pattern_weights(pattern), x@dtype, length(pattern$i), "weights")
-  x * hlo_broadcast(weights, x@shape, rank_of(x))
+weighted <- function(weights, x) {
+  x * hlo_broadcast(constant(weights, x@dtype, length(weights), "weights"), x@shape, rank_of(x))
 }
 
 # The inverse at the entries of A, (..., nnz)
@@ -91,9 +90,9 @@ inverse_derivative <- function(pattern, arguments) {
     },
     transpose = function(primals, cotangents) {
       linear <- which(vapply(primals, is.null, NA))
-      weights <- constant(1 / pattern_weights(pattern), cotangents@dtype, length(pattern$i), "weights")
-      one <- cotangents * hlo_broadcast(weights, cotangents@shape, rank_of(cotangents))
-      share <- weighted(pattern, inverse_derivative(pattern, unname(replace(primals, linear, list(one)))))
+      weights <- pattern_weights(pattern)
+      one <- weighted(1 / weights, cotangents)
+      share <- weighted(weights, inverse_derivative(pattern, unname(replace(primals, linear, list(one)))))
       replace(replace(primals, seq_along(primals), list(NULL)), linear, list(share))
     }
   )

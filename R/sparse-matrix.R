@@ -15,7 +15,7 @@
 #' which the Cholesky factor stays sparse (approximate minimum degree: P. Amestoy, T. Davis, I. Duff, "An Approximate
 #' Minimum Degree Ordering Algorithm", SIAM Journal on Matrix Analysis and Applications 17, 1996), once for a program.
 #' The same factor serves all that is computed of one matrix. The inverse at the entries follows K. Takahashi, J. Fagan
-#' and M. Chen, "Formation of a Sparse Bus Impedance Matrix and its Application to Short Circuit Study" (1973).
+#' and M.-S. Chin, "Formation of a Sparse Bus Impedance Matrix and its Application to Short Circuit Study" (1973).
 #'
 #' All have derivatives, also by [xla_vmap()]: of every order, but for `determinant()` and `hlo_sparse_inverse()`, which
 #' have five and four.

@@ -108,12 +108,7 @@ as_general <- function(x) {
 # An op on the values of matrices of one pattern, made once for it. A batch of its arguments is one of more axes.
 pattern_op <- function(pattern, name, key, call, jvp, transpose = NULL) {
   pattern_fact(pattern, paste("op", key), function() {
-    vmap <- function(arguments, axes, size) {
-      do.call(call, Map(function(argument, axis) {
-        in_front(argument, !is.null(axis), size)
-      }, arguments, axes))
-    }
-    ffi_op(call, jvp, vmap, transpose, name = name)
+    ffi_op(call, jvp, batch_in_front(call), transpose, name = name)
   })
 }
 
@@ -129,9 +124,4 @@ pattern_call <- function(pattern, target, operands, results, matrices, given, at
     operand_layouts = layouts(which(matrices), length(operands)),
     result_layouts = layouts(if (given) 1L, length(tree_leaves(results)))
   )
-}
-
-# The type of `x` without its last `less` axes, and with others behind
-resized_type <- function(x, less, dims, dtype = x@dtype) {
-  new_type(dtype, c(x@shape[seq_len(rank_of(x) - less)], as.integer(dims)))
 }

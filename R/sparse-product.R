@@ -9,7 +9,7 @@ sparse_product <- function(pattern, values, x, transpose = FALSE) {
 product_op <- function(pattern, transpose) {
   call <- function(values, x) {
     rows <- if (transpose) pattern$ncol else pattern$nrow
-    pattern_call(pattern, "sparse_matmul", list(values, x), resized_type(x, 2L, c(rows, x@shape[[rank_of(x)]])),
+    pattern_call(pattern, "sparse_matmul", list(values, x), stacked_type(x, c(rows, x@shape[[rank_of(x)]])),
       c(FALSE, TRUE), TRUE, list(transpose = transpose),
       square = FALSE
     )
@@ -36,7 +36,7 @@ sampled_product <- function(pattern, u, v) sampled_op(pattern)(u, v)
 
 sampled_op <- function(pattern) {
   call <- function(u, v) {
-    pattern_call(pattern, "sparse_sampled_product", list(u, v), resized_type(u, 2L, length(pattern$i)), c(TRUE, TRUE),
+    pattern_call(pattern, "sparse_sampled_product", list(u, v), stacked_type(u, length(pattern$i)), c(TRUE, TRUE),
       FALSE,
       square = FALSE
     )

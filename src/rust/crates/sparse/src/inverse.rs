@@ -1,8 +1,8 @@
 //! The inverse where the matrix has entries, and its derivatives there.
 //!
 //! From the roots of the tree down: the inverse at all rows of a supernode follows from its columns of the factor and
-//! from the inverse at the rows below, which the parent has. K. Takahashi, J. Fagan and M. Chin, "Formation of a sparse
-//! bus impedance matrix and its application to short circuit study", 8th PICA conference (1973).
+//! from the inverse at the rows below, which the parent has. K. Takahashi, J. Fagan and M.-S. Chin, "Formation of a
+//! sparse bus impedance matrix and its application to short circuit study", 8th PICA conference (1973).
 
 use crate::jet::Jet;
 use crate::kernels;

@@ -1,6 +1,6 @@
 //! The Cholesky factor of a sparse matrix, and its entries.
 
-use super::state::{analysis, for_each, kept, symmetric};
+use super::state::{analysis, for_each, keeps, kept};
 use crate::platform::host::batch::split;
 use ::sparse::Number;
 use xla_ffi::{io, Arg, Attr, Cx, Floats, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
@@ -99,4 +99,4 @@ impl<T: Scalar + Number> Kernel<Host, T> for SparseFactorValues {
     }
 }
 
-symmetric! { SparseCholesky SparseFactorValues }
+keeps! { SymmetricSetup: SparseCholesky SparseFactorValues }

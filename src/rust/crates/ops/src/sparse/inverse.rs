@@ -1,6 +1,6 @@
 //! The inverse of a sparse matrix where it has entries, and its derivatives there.
 
-use super::state::{analysis, for_each, kept, symmetric};
+use super::state::{analysis, for_each, keeps, kept};
 use crate::platform::host::batch::split;
 use ::sparse::{Number, HIGHEST_ORDER};
 use xla_ffi::{
@@ -114,4 +114,4 @@ impl<T: Scalar + Number> Kernel<Host, T> for SparseInverseDerivative {
     }
 }
 
-symmetric! { SparseInverse SparseInverseDerivative }
+keeps! { SymmetricSetup: SparseInverse SparseInverseDerivative }

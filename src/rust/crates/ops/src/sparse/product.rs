@@ -1,6 +1,6 @@
 //! Products of a sparse matrix of any shape and dense ones.
 
-use super::state::{columns, for_each, kept, rectangular};
+use super::state::{columns, for_each, keeps, kept};
 use crate::platform::host::batch::split;
 use ::sparse::Number;
 use xla_ffi::{io, Arg, Attr, Cx, Floats, Host, Kernel, MinRank, Op, Result, Ret, Scalar};
@@ -114,4 +114,4 @@ impl<T: Scalar + Number> Kernel<Host, T> for SparseSampledProduct {
     }
 }
 
-rectangular! { SparseMatmul SparseSampledProduct }
+keeps! { ColumnsSetup: SparseMatmul SparseSampledProduct }

@@ -1,6 +1,6 @@
 //! Equations with a sparse factor.
 
-use super::state::{analysis, for_each, kept, symmetric};
+use super::state::{analysis, for_each, keeps, kept};
 use crate::platform::host::batch::split;
 use ::sparse::{Number, System};
 use xla_ffi::{
@@ -72,4 +72,4 @@ fn system(mode: &str) -> Result<System> {
     }
 }
 
-symmetric! { SparseSolve }
+keeps! { SymmetricSetup: SparseSolve }

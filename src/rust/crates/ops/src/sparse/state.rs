@@ -150,50 +150,46 @@ pub fn no_memory(_: TryReserveError) -> Error {
     )
 }
 
-/// An op whose calls keep the analysis of their symmetric pattern.
-macro_rules! symmetric {
-    ($($op:ty)*) => {$(
+/// Ops whose calls keep what is known of their pattern, found by its attributes.
+macro_rules! keeps {
+    ($setup:ident: $($op:ty)*) => {$(
         impl xla_ffi::Stateful<xla_ffi::Host> for $op {
-            type State = std::sync::Arc<$crate::sparse::state::Analysis>;
-            type Setup<'f> = $crate::sparse::state::SymmetricSetup<'f>;
+            type State = std::sync::Arc<<$crate::sparse::state::$setup<'static> as $crate::sparse::state::Setup>::Known>;
+            type Setup<'f> = $crate::sparse::state::$setup<'f>;
 
             fn instantiate(
                 setup: Self::Setup<'_>,
                 _: &xla_ffi::Context<'_>,
             ) -> xla_ffi::Result<Self::State> {
-                setup.analysis()
+                $crate::sparse::state::Setup::known(&setup)
             }
         }
     )*};
 }
-pub(crate) use symmetric;
+pub(crate) use keeps;
 
-/// An op whose calls keep their pattern of any shape.
-macro_rules! rectangular {
-    ($($op:ty)*) => {$(
-        impl xla_ffi::Stateful<xla_ffi::Host> for $op {
-            type State = std::sync::Arc<::sparse::Columns>;
-            type Setup<'f> = $crate::sparse::state::ColumnsSetup<'f>;
+/// The attributes of a pattern.
+pub trait Setup {
+    /// What is known of it.
+    type Known;
 
-            fn instantiate(
-                setup: Self::Setup<'_>,
-                _: &xla_ffi::Context<'_>,
-            ) -> xla_ffi::Result<Self::State> {
-                setup.columns()
-            }
-        }
-    )*};
+    /// # Errors
+    /// It is no pattern.
+    fn known(&self) -> Result<Arc<Self::Known>>;
 }
-pub(crate) use rectangular;
 
-impl SymmetricSetup<'_> {
-    pub fn analysis(&self) -> Result<Arc<Analysis>> {
+impl Setup for SymmetricSetup<'_> {
+    type Known = Analysis;
+
+    fn known(&self) -> Result<Arc<Analysis>> {
         analysis(*self.n, &self.colptr, &self.rowind)
     }
 }
 
-impl ColumnsSetup<'_> {
-    pub fn columns(&self) -> Result<Arc<Columns>> {
+impl Setup for ColumnsSetup<'_> {
+    type Known = Columns;
+
+    fn known(&self) -> Result<Arc<Columns>> {
         columns(*self.nrow, *self.ncol, &self.colptr, &self.rowind)
     }
 }
