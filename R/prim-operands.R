@@ -170,3 +170,16 @@ as_numbers <- function(x) if (x@dtype == "pred") converted(x, "i32") else x
 
 # R's logicals and integers as doubles, for what R computes in doubles.
 as_doubles <- function(x) if (x@dtype %in% c("pred", "i32")) converted(x, "f64") else x
+
+# Arguments of functions of vectors as floating-point values of one dtype, each with its own shape
+vector_parameters <- function(parameters, op, call) {
+  names <- names(parameters)
+  parameters <- lapply(common(parameters, op, names, call), as_doubles)
+  dtype <- parameters[[1L]]@dtype
+  if (!dtype %in% c("f32", "f64")) {
+    abort(sprintf("%s: `%s` must be of f32 or f64, not %s", op, names[[1L]], dtype),
+      op = op, operand = names[[1L]], call = call
+    )
+  }
+  stats::setNames(parameters, names)
+}

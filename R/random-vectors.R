@@ -68,18 +68,6 @@ hlo_rdirichlet <- function(key, n, alpha) {
   only_where(repeated(all(alpha >= 0 & alpha < Inf), shape), shares / over(hlo_sum(shares, axis)))
 }
 
-vector_parameters <- function(parameters, op, call) {
-  names <- names(parameters)
-  parameters <- lapply(common(parameters, op, names, call), as_doubles)
-  dtype <- parameters[[1L]]@dtype
-  if (!dtype %in% c("f32", "f64")) {
-    abort(sprintf("%s: `%s` must be of f32 or f64, not %s", op, names[[1L]], dtype),
-      op = op, operand = names[[1L]], call = call
-    )
-  }
-  stats::setNames(parameters, names)
-}
-
 for (name in c("hlo_rmvnorm", "hlo_rdirichlet")) {
   overload(name, "xlaffi", get(name),
     by = "own", topic = "Random numbers", dtypes = "f32, f64", derivative = "in the parameters"

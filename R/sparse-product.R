@@ -61,9 +61,13 @@ sampled_op <- function(pattern) {
 sparse_sparse_product <- function(a, b) {
   a <- as_general(a)
   b <- as_general(b)
-  counts <- diff(a@pattern$p)[b@pattern$i + 1L]
-  in_b <- rep(seq_along(b@pattern$i), counts)
-  in_a <- sequence(counts, a@pattern$p[b@pattern$i + 1L] + 1L)
-  values <- taken(a@values, in_a, 1L) * taken(b@values, in_b, 1L)
-  sparse_from(a@pattern$i[in_a], pattern_columns(b@pattern)[in_b], values, a@pattern$nrow, b@pattern$ncol)
+  at <- product_places(a@pattern, b@pattern)
+  values <- taken(a@values, at$a, 1L) * taken(b@values, at$b, 1L)
+  sparse_from(a@pattern$i[at$a], pattern_columns(b@pattern)[at$b], values, a@pattern$nrow, b@pattern$ncol)
+}
+
+# The entries of two matrices that are multiplied with each other in their product
+product_places <- function(a, b) {
+  counts <- diff(a$p)[b$i + 1L]
+  list(a = sequence(counts, a$p[b$i + 1L] + 1L), b = rep(seq_along(b$i), counts))
 }

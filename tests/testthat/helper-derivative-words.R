@@ -129,6 +129,24 @@ whole_words <- c(
     "hlo_nonzeros(hlo_sparse_inverse(",
     "hlo_sparse(c(x[1:2]^2 + 3, x[3]), c(1, 2, 2), c(1, 2, 1), symmetric = TRUE)))"
   ),
+  hlo_dmvnorm = paste(
+    "{d <- hlo_dmvnorm; q <- hlo_sparse(c(x[1:2]^2 + 3, x[3]), c(1, 2, 2), c(1, 2, 1), symmetric = TRUE);",
+    "list(d(m, x[1:2], s, log = TRUE), d(m, x[1:2], chol = chol(s), log = TRUE),",
+    "d(m, x[1:2], precision = s, log = TRUE), d(m, m^2, precision = q, log = TRUE))}"
+  ),
+  hlo_dar1 = "hlo_dar1(m, tanh(x[1:3]), x[1:2], exp(x[4:6]), log = TRUE)",
+  hlo_dseparable = paste(
+    "{q <- hlo_sparse(c(x[1:2]^2 + 3, x[3]), c(1, 2, 2), c(1, 2, 1), symmetric = TRUE);",
+    "hlo_dseparable(t(m), list(q, tcrossprod(x[1:3]) + diag(3)), m[1], log = TRUE)}"
+  ),
+  hlo_ar1_precision = "hlo_nonzeros(hlo_ar1_precision(3, tanh(x[1]), exp(x[2])))",
+  hlo_corr_chol = "hlo_corr_chol(x[1:3], x[4:6])",
+  hlo_spde_precision = paste(
+    "{g <- hlo_sparse(x[1:3], c(1, 2, 2), c(1, 1, 2), symmetric = TRUE);",
+    "data <- list(i = c(1, 2, 2), j = c(1, 1, 2), x = c(2, -1, 1));",
+    "list(hlo_nonzeros(hlo_spde_precision(1:2, data, exp(x[1]), exp(x[2]))),",
+    "hlo_nonzeros(hlo_spde_precision(exp(x[1:2]), g, x[4]^2 + 1, x[5])))}"
+  ),
   hlo_case = "hlo_case(1L, list(function(v) v^2, sin), x)",
   hlo_cond = "hlo_cond(x[1] > 0, function(v) v^2, sin, x)",
   hlo_fori = "hlo_fori(1, 3, function(i, v) v * sin(v), x)",

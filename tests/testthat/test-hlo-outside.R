@@ -2,10 +2,12 @@
 
 # A call of each that a program takes
 whole_calls <- c(
-  "hlo_and(l, l)", "hlo_atan2(v, v)", "hlo_betainc(v, v, v)", "hlo_betainc_inv(v, v, v)",
+  "hlo_and(l, l)", "hlo_ar1_precision(3, 0.5)", "hlo_atan2(v, v)", "hlo_betainc(v, v, v)", "hlo_betainc_inv(v, v, v)",
   "hlo_bitcast_convert(v, 'i64')", "hlo_block_sum(function(x) sum(x), v)", "hlo_broadcast(1, 2)",
   "hlo_case(0L, list(function() 1, function() 2))", "hlo_complex(v, v)", "hlo_concatenate(v, v, axis = 1)",
   "hlo_cond(TRUE, function() 1, function() 2)", "hlo_conj(z)", "hlo_constant(m)", "hlo_convert(v, 'f32')",
+  "hlo_corr_chol(v[1])", "hlo_dar1(v, 0.5)", "hlo_dmvnorm(v, 0, m)", "hlo_dseparable(v, list(m))",
+  "hlo_spde_precision(1:2, list(i = 1:2, j = 1:2, x = 1:2), 1)",
   "hlo_count_leading_zeros(i)", "hlo_custom_call('xlaffi.none', list(v), ffi_type('f64', 2))",
   "hlo_dot(m, m, list(2, 1))", "hlo_dynamic_slice(v, list(1L), 1)", "hlo_dynamic_update_slice(v, 1, list(1L))",
   "hlo_erf(v)", "hlo_erfc(v)", "hlo_erfcinv(v)", "hlo_erfcx(v)", "hlo_erfinv(v)", "hlo_expint(v, 1)",
