@@ -1,20 +1,17 @@
 # What R itself does with a value in `if`, `while`, `switch()`, `&&`, `||` and `for` cannot be had by other functions of
 # these names without changing what return(), break and sys.call() mean. So the copy's code asks first, by two functions
 # of the layer; with the code as it was written, for the messages.
-
 #
-# A function that comes out of an object, `object$f(x)`, is made one of the scope when it is called, and UseMethod()
-# sees of a value what class R's vector would have.
+# A function that comes out of an object, `object$f(x)`, is made one of the scope when it is called, one that came as an
+# argument just before, and UseMethod() sees of a value what class R's vector would have.
 
-control_names <- c("if", "while", "for", "switch", "&&", "||", "UseMethod", "$", "[[", "@", "(")
-
-# `first` is the first argument of the function whose code this is.
-rewritten <- function(code, first = NULL) {
+# `first` is the first argument of the function whose code this is, `arguments` the names of the arguments that it sees.
+rewritten <- function(code, first = NULL, arguments = character()) {
   if (!is.call(code)) {
     return(code)
   }
   if (is_operation(code)) {
-    return(operations_changed(code, function(part) rewritten(part, first)))
+    return(operations_changed(code, function(part) rewritten(part, first, arguments)))
   }
   name <- if (is.symbol(code[[1L]])) as.character(code[[1L]]) else ""
   if (name %in% quoting) {
@@ -22,16 +19,26 @@ rewritten <- function(code, first = NULL) {
   }
   parts <- as.list(code)
   if (name == "function") {
-    parts[2L] <- list(rewritten_formals(parts[[2L]]))
-    parts[3L] <- list(rewritten(parts[[3L]], first_formal(parts[[2L]])))
+    inner <- c(names(parts[[2L]]), arguments)
+    parts[2L] <- list(rewritten_formals(parts[[2L]], arguments))
+    parts[3L] <- list(rewritten(parts[[3L]], first_formal(parts[[2L]]), inner))
   } else {
+    target <- if (name %in% c("<-", "=", "<<-")) 2L else 0L
     for (i in seq_along(parts)) {
-      if (is.call(parts[[i]])) parts[i] <- list(rewritten(parts[[i]], first))
+      # What is assigned to calls `f<-`, not `f`.
+      if (is.call(parts[[i]])) parts[i] <- list(rewritten(parts[[i]], first, if (i != target) arguments))
     }
   }
   if (is.call(code[[1L]]) && !is_double_colon(code[[1L]])) {
     parts[[1L]] <- call(".xlaffi_function", parts[[1L]])
   }
+  again <- as.call(asking_parts(parts, name, code, first))
+  attributes(again) <- attributes(code)
+  if (name %in% arguments) call("{", call(".xlaffi_argument", name), again) else again
+}
+
+# The parts of a call with the questions in them
+asking_parts <- function(parts, name, code, first) {
   asks <- function(i, by = ".xlaffi_test") {
     if (length(parts) >= i && !is_missing_arg(parts[[i]])) parts[[i]] <<- call(by, parts[[i]], call("quote", code))
   }
@@ -50,9 +57,7 @@ rewritten <- function(code, first = NULL) {
       if (!is.null(object)) parts[[3L]] <- call(".xlaffi_object", object)
     }
   )
-  again <- as.call(parts)
-  attributes(again) <- attributes(code)
-  again
+  parts
 }
 
 operators <- c("+", "-", "*", "/", "^", "%%", "%/%", "%*%", "==", "!=", "<", ">", "<=", ">=", "&", "|")
@@ -84,9 +89,9 @@ first_formal <- function(formals) {
   if (!length(formals)) NULL else if (name == "...") quote(..1) else as.name(name)
 }
 
-rewritten_formals <- function(formals) {
+rewritten_formals <- function(formals, arguments = character()) {
   for (i in seq_along(formals)) {
-    if (is.call(formals[[i]])) formals[[i]] <- rewritten(formals[[i]])
+    if (is.call(formals[[i]])) formals[[i]] <- rewritten(formals[[i]], NULL, c(names(formals), arguments))
   }
   formals
 }
@@ -102,6 +107,9 @@ as_written <- function(code) {
   if (is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% patched_functions) {
     return(as_written(code[[2L]]))
   }
+  if (is_asked_argument(code)) {
+    return(as_written(code[[3L]]))
+  }
   parts <- as.list(code)
   for (i in seq_along(parts)) {
     if (is.call(parts[[i]])) parts[i] <- list(as_written(parts[[i]]))
@@ -109,6 +117,12 @@ as_written <- function(code) {
   again <- as.call(parts)
   attributes(again) <- attributes(code)
   again
+}
+
+# A call of an argument, `{ .xlaffi_argument("f"); f(x) }`
+is_asked_argument <- function(code) {
+  identical(code[[1L]], quote(`{`)) && length(code) == 3L && is.call(code[[2L]]) &&
+    identical(code[[2L]][[1L]], quote(.xlaffi_argument))
 }
 
 patched_functions <- c(".xlaffi_test", ".xlaffi_each", ".xlaffi_function", ".xlaffi_object")
@@ -120,6 +134,20 @@ called_converted <- function(f, home) {
   }
   known <- is.primitive(f) || (is.function(f) && (is_users(f, home) || is_rs_own(f)))
   if (known) convert_function(f) else f
+}
+
+# A function that came as an argument, before it is called by its name there. It may be out of a list or an environment.
+convert_argument <- function(name, frame, home) {
+  while (!exists(name, envir = frame, mode = "function", inherits = FALSE)) {
+    if (exists(patched_mark, envir = frame, inherits = FALSE) || identical(frame, emptyenv())) {
+      return()
+    }
+    frame <- parent.env(frame)
+  }
+  f <- get(name, envir = frame, mode = "function", inherits = FALSE)
+  outside <- exists(patched_mark, envir = frame, inherits = FALSE) || exists(front_mark, envir = frame, inherits = FALSE)
+  converted <- if (outside) f else called_converted(f, home)
+  if (!identical(f, converted)) assign(name, converted, envir = frame)
 }
 
 # What UseMethod() is to dispatch on.

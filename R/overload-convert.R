@@ -49,13 +49,10 @@ front_mark <- ".xlaffi_front"
 converted_copy <- function(f, home) {
   code <- as.call(c(as.name("{"), formals(f), body(f)))
   names <- all.names(code, unique = TRUE)
-  copy <- f
-  if (any(control_names %in% names)) {
-    kept <- attributes(f)
-    code_of_copy <- rewritten(body(f), first_formal(formals(f)))
-    copy <- as.function(c(rewritten_formals(formals(f)), list(code_of_copy)), environment(f))
-    attributes(copy) <- kept
-  }
+  kept <- attributes(f)
+  code_of_copy <- rewritten(body(f), first_formal(formals(f)), names(formals(f)))
+  copy <- as.function(c(rewritten_formals(formals(f)), list(code_of_copy)), environment(f))
+  attributes(copy) <- kept
   names <- mentioned(code, names)
   methods <- unlist(lapply(users_environments(environment(f)), methods_in, c(names, group_generics)))
   methods <- grep("^[.]__T__", methods, value = TRUE, invert = TRUE)
@@ -91,6 +88,7 @@ new_patched_environment <- function(names, env, home, assigned) {
   layer[[".xlaffi_test"]] <- test_of_values
   layer[[".xlaffi_each"]] <- each_of
   layer[[".xlaffi_function"]] <- function(f) called_converted(f, home)
+  layer[[".xlaffi_argument"]] <- function(name) convert_argument(name, parent.frame(), home)
   layer[[".xlaffi_object"]] <- object_of
   layer[[".xlaffi_extend"]] <- function(names) extend_patched_environment(layer, names, env, home, assigned)
   if (!length(variables)) {
@@ -171,7 +169,7 @@ has_functions <- function(x) {
 
 converted_tree <- function(x) {
   if (is.function(x)) {
-    if (is_users(x, globalenv())) convert_function(x) else x
+    if (is_users(x, globalenv()) || is_rs_own(x)) convert_function(x) else x
   } else if (is_branch(x)) {
     x[] <- lapply(x, converted_tree)
     x

@@ -128,7 +128,8 @@ power <- function(e1, e2, shown, call) {
 }
 
 # Where R's powers are not those of C: negative numbers, -Inf too, have none with infinite exponents, nor -Inf with a
-# fraction, and -0 counts as 0. So the result is also no plain power, for whose logarithm XLA takes y * log(abs(x)).
+# fraction, -0 counts as 0, and NA^0 and 1^NA are 1 (R's NA is a signaling NaN, for which C's pow() gives NaN). So the
+# result is also no plain power, for whose logarithm XLA takes y * log(abs(x)).
 as_r_powers <- function(power, x, y) {
   exponents <- if (y@node$op == "constant") y@node$params$data
   whole <- if (is.null(exponents)) {
@@ -139,7 +140,17 @@ as_r_powers <- function(power, x, y) {
   if (is.null(exponents) || any(exponents %% 2 %in% 1)) {
     power <- selected(x == 0, abs(power), power)
   }
+  for (one in list(nan_with(x, y, 0), nan_with(y, x, 1))) {
+    if (!is.null(one)) power <- selected(one, filled(1, power), power)
+  }
   if (is.null(whole)) power else selected((x < 0) & !whole, filled(NaN, power), power)
+}
+
+# Where `x` is NaN and `other` is the number; NULL for nowhere.
+nan_with <- function(x, other, number) {
+  known <- function(x) if (x@node$op == "constant") x@node$params$data
+  nowhere <- !is.null(known(x)) && !anyNA(known(x)) || !is.null(known(other)) && !number %in% known(other)
+  if (!nowhere) where_nan(x) & other == number
 }
 
 # R's sign rule: the result has the sign of the divisor.

@@ -121,7 +121,7 @@ converted_code <- function(code, envir, enclos, call) {
 }
 
 # Code that substitute() gave may have been rewritten before.
-rewritten_again <- function(code) if (any(control_names %in% all.names(code))) rewritten(as_written(code)) else code
+rewritten_again <- function(code) rewritten(as_written(code))
 
 is_rs_own_name <- function(name, env) {
   f <- get0(name, envir = env, mode = "function")

@@ -112,7 +112,7 @@ extremum <- function(op, x, na_rm, shown, call) {
   if (may_have_na(x)) {
     other <- filled((if (largest) -1 else 1) * .Machine$integer.max, x)
     found <- reduced(op, selected(is_na_integer(x), other, x), NULL, shown, call)
-    return(if (na_rm) found else na_if_any(found, x))
+    return(if (na_rm) na_if_all(found, x) else na_if_any(found, x))
   }
   reduced(op, without_nan(x, if (largest) -Inf else Inf, na_rm), NULL, shown, call)
 }
@@ -161,7 +161,7 @@ for (name in c("sum", "prod", "max", "min", "range", "any", "all")) {
       prod = "Products are of the dtype's precision, without R's longer numbers.",
       any = ,
       all = "Numbers with a fraction are refused, where R warns. Comparisons with NaN are FALSE, where R has NA.",
-      "Of nothing they are infinite, without R's warning."
+      "Of nothing they are infinite, without R's warning; of integers that are all NA they are NA, where R has doubles."
     )
   )
 }

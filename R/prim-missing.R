@@ -54,6 +54,11 @@ na_if_any <- function(result, x) {
   selected(any(is_na_integer(x)), filled(missing_number(result@dtype), result), result)
 }
 
+# NA where `x` has nothing else
+na_if_all <- function(result, x) {
+  selected(all(is_na_integer(x)), filled(missing_number(result@dtype), result), result)
+}
+
 # Where an operand is NA, of which `result` was computed, that is NA.
 with_na_of <- function(result, operands) {
   for (operand in Filter(may_have_na, operands)) {

@@ -1,4 +1,6 @@
-# R code in a process that has room for one array of 112 MB beside what it has, and not for two.
+# R code in a process that has room for one array of 112 MB beside what it has, and not for two. glibc would reserve 64 MB
+# for each thread that allocates for the first time, and keep freed memory by what was freed before: settings of its own
+# take both away, so that the room does not depend on which threads come when.
 run_in_little_room <- function(prepare, code) {
   code <- c("
     status <- function(what) {
@@ -10,7 +12,7 @@ run_in_little_room <- function(prepare, code) {
     invisible(gc())
     limit <- (status('VmSize') + 190) * 2^20
     system2('prlimit', c('--pid', Sys.getpid(), paste0('--as=', format(limit, scientific = FALSE))))", code)
-  run_r(code, timeout = 300)
+  run_r(code, c(MALLOC_ARENA_MAX = "1", MALLOC_MMAP_THRESHOLD_ = "131072"), timeout = 300)
 }
 
 skip_without_prlimit <- function() {

@@ -41,6 +41,14 @@ test_that("signs of zeros are R's", {
   expect_identical(xla_jit(f)(zeros), f(zeros))
 })
 
+test_that("powers of NA and of NaN, and to them, are R's", {
+  x <- c(NA, NaN, 1, 0, 2)
+  expect_as_r(x[1]^y, x[2]^y, x^0, 1^x, y^x[1], x^y, x[3]^x, data = list(x = x, y = c(0, 1, -1, 2, -0)))
+  # Beside them derivatives are what they were.
+  slopes <- xla_grad(function(x, y) sum(x^y), 1:2)(c(1, 1, 2), c(2.5, 0, 0))
+  expect_equal(slopes, list(c(2.5, 0, 0), c(0, 0, log(2))), ignore_attr = TRUE)
+})
+
 test_that("integers and logicals become doubles where they do in R", {
   skip_without_plugin()
   f <- function(x) {

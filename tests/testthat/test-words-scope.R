@@ -172,6 +172,48 @@ test_that("functions that come out of objects are in scope", {
   }
 })
 
+test_that("functions that come out of lists, environments and arguments are in scope, R's own too", {
+  skip_without_plugin()
+  x <- c(1, 2, 4)
+  own <- list(sd, list(mad), a = function(v) var(v))
+  held <- new.env()
+  held$f <- sd
+  called <- function(f, x) f(x)
+  found <- function(f, x) {
+    f <- match.fun(f)
+    f(x)
+  }
+  later <- function(f, x) function() f(x)
+  apply_all <- function(...) {
+    functions <- list(...)
+    function(x) Reduce(function(x, f) f(x), functions, x)
+  }
+  made <- apply_all(sd, sqrt)
+  for (f in list(
+    function(x) unlist(lapply(own[c(1, 3)], function(f) f(x))), function(x) own[[2]][[1]](x), function(x) own$a(x),
+    function(x) called(held$f, x), function(x) called(own[[1]], x), function(x) found("sd", x), function(x) made(x),
+    function(x) vapply(c("sd", "mad"), function(name) match.fun(name)(x), 0), function(x) found(held$f, x),
+    function(x) later(held$f, x)(), function(x) called(f = function(v) held$f(v), x)
+  )) {
+    expect_equal(traced(f, x), unname(f(x)), label = deparse1(f))
+  }
+  # A variable is no function, what is assigned to calls another one, and calls are as they were written.
+  numbered <- function(c, x) c(c, x)
+  expect_identical(traced(function(x) numbered(3, x), x), c(3, x))
+  named <- function(x, names) {
+    names(x) <- names
+    x
+  }
+  expect_identical(traced(function(x) named(x, c("a", "b", "c"))[["b"]], x), 2)
+  written <- NULL
+  shown <- function(x) {
+    written <<- sys.call()
+    x
+  }
+  traced(function(x) called(shown, x), x)
+  expect_identical(written, quote(f(x)))
+})
+
 test_that("what cannot be decided does not become a number by a handler", {
   skip_without_plugin()
   expect_error(traced(function(x) tryCatch(if (all(x > -5)) x else -x, error = function(e) 99), 1), "is decided while")

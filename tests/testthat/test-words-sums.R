@@ -52,6 +52,16 @@ test_that("summaries of nothing are R's", {
   expect_words(as.list(expression(any(x), all(x))), x = logical())
 })
 
+test_that("extremes of integers that are all NA are NA", {
+  none <- function(i) i[i + 8L]
+  found <- xla_jit(function(i) {
+    list(max(none(i), na.rm = TRUE), min(none(i), na.rm = TRUE), range(none(i), na.rm = TRUE) + 1L)
+  })(1:2)
+  expect_identical(found, list(NA_integer_, NA_integer_, c(NA_integer_, NA_integer_)))
+  some <- xla_jit(function(i) range(i[c(9L, 1L, 2L) + i[1] - 1L], na.rm = TRUE))(c(1L, -.Machine$integer.max))
+  expect_identical(some, c(-.Machine$integer.max, 1L))
+})
+
 test_that("any() and all() of logicals and integers", {
   skip_without_plugin()
   expressions <- as.list(expression(any(x), all(x), any(x, TRUE), all(x, FALSE), any(x > 0L, na.rm = TRUE)))

@@ -23,6 +23,21 @@ differences <- list(
     documented = "?xla_supported: median, NaN where R may give a double"
   ),
   list(
+    name = "extremes of no integers", functions = c("max", "min", "range"),
+    when = function(arguments, value) {
+      is.double(value) && all(is.infinite(value)) && all(vapply(arguments, function(a) is.integer(a) || is.logical(a), NA))
+    },
+    documented = "?xla_supported: max, NA of integers that are all NA"
+  ),
+  list(
+    name = "angles of zeros", functions = c("atan2", "Arg"),
+    when = function(arguments, value) {
+      y <- if (is.complex(arguments[[1L]])) Im(arguments[[1L]]) else arguments[[1L]]
+      (is.complex(arguments[[1L]]) || length(arguments) > 1L) && any(y == 0, na.rm = TRUE)
+    },
+    documented = "?xlaffi_value: signs of zeros that are computed"
+  ),
+  list(
     name = "logicals of NaN", functions = c("as.logical", "!", "&", "|", "xor", "any", "all"),
     when = function(arguments, value) has_na(arguments),
     documented = "?xla_supported: as.logical"
