@@ -145,7 +145,7 @@ convert_argument <- function(name, frame, home) {
     frame <- parent.env(frame)
   }
   f <- get(name, envir = frame, mode = "function", inherits = FALSE)
-  outside <- exists(patched_mark, envir = frame, inherits = FALSE) || exists(front_mark, envir = frame, inherits = FALSE)
+  outside <- any(vapply(c(patched_mark, front_mark), exists, NA, envir = frame, inherits = FALSE))
   converted <- if (outside) f else called_converted(f, home)
   if (!identical(f, converted)) assign(name, converted, envir = frame)
 }

@@ -5,7 +5,7 @@ batch_outcomes <- function(codes, data, dtype = "f64") {
   outcomes <- vector("list", length(codes))
   failed <- logical(length(codes))
   none <- logical(length(codes))
-  home <- new.env(parent = globalenv())
+  home <- list2env(sparse_words, parent = globalenv())
   home$attempt <- function(at, value) {
     tryCatch(
       {

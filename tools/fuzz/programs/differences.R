@@ -25,7 +25,7 @@ differences <- list(
   list(
     name = "extremes of no integers", functions = c("max", "min", "range"),
     when = function(arguments, value) {
-      is.double(value) && all(is.infinite(value)) && all(vapply(arguments, function(a) is.integer(a) || is.logical(a), NA))
+      is.double(value) && all(is.infinite(value)) && !any(vapply(arguments, is.double, NA))
     },
     documented = "?xla_supported: max, NA of integers that are all NA"
   ),
@@ -73,12 +73,13 @@ differences <- list(
 )
 
 # Functions whose zeros may have the other sign, in R from one BLAS to the next: ?xlaffi_value says so. (R's quantiles
-# of counts have zeros of both signs.)
+# of counts have zeros of both signs. Where a sparse matrix has no entry there is 0, whatever it is multiplied by.)
 zero_signs <- c(
   "+", "-", "max", "min", "pmax", "pmin", "range", "cummax", "cummin", "fivenum", "quantile", "median", "rowsum", "^",
   "sum", "mean", "cumsum", "diff", "colSums", "rowSums", "colMeans", "rowMeans", "%*%", "%o%", "outer", "crossprod",
   "tcrossprod", "kronecker", "fft", "mvfft", "convolve", "solve", "scale", "sweep", "ave", "var", "sd", "cov", "cor",
   "Reduce", "sort", "toeplitz", "norm", "mahalanobis", "weighted.mean", "tapply", "sapply", "apply", "approx", "%%",
   "%/%", "Mod", "qr.solve", "backsolve", "forwardsolve", "chol", "chol2inv", "cov2cor", "det", "determinant", "svd",
-  "eigen", "IQR", "mad", "do.call", "complex", "qbinom", "qpois", "qnbinom", "qgeom"
+  "eigen", "IQR", "mad", "do.call", "complex", "qbinom", "qpois", "qnbinom", "qgeom",
+  names(sparse_words)
 )

@@ -58,6 +58,7 @@ grammar <- list(
     cov2cor(.S), toeplitz(.v), .i %*% .i, matrix(.i, 2) %*% matrix(.l, 2), .z %*% .z, qr.solve(.S, .v), crossprod(.z),
     max(abs(.q - t(.q))), .q %*% .S %*% t(.q)
   ),
+  sparse = sparse_grammar,
   shapes = alist(
     c(.a, .a), c(.a, .c), c(.z, .a), rev(.a), rep(.a, 2), rep(.a, each = 2), rep(.v, times = .n), rep_len(.a, 7),
     rep(.a, length.out = 5), head(.v, 2), head(.v, -1), tail(.v, 2), tail(.m, 1), head(.m, 1), append(.v, .s, 1),

@@ -39,7 +39,7 @@ is_short <- function(x) abs(x) < 1024 & x * 4096 == round(x * 4096)
 # An environment in which R's functions round elsewhere: `sign` is 1 or -1, or 0 to look on only. Whatever was computed
 # is noted in it: `least` and `most`, the sizes of numbers, and `kinds`, the documented differences that were met.
 rounding_scope <- function(sign, kinds) {
-  scope <- new.env(parent = globalenv())
+  scope <- list2env(sparse_words, parent = globalenv())
   state <- new.env(parent = emptyenv())
   state$count <- 0L
   state$least <- Inf

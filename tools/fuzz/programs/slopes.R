@@ -16,7 +16,7 @@ random_functions <- function(count, data) {
 function_of <- function(code, data) {
   f <- function(q) NULL
   body(f) <- code
-  environment(f) <- list2env(data[names(data) != "q"], parent = globalenv())
+  environment(f) <- list2env(c(data[names(data) != "q"], sparse_words), parent = globalenv())
   f
 }
 

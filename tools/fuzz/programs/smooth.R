@@ -27,6 +27,7 @@ smooth_grammar <- list(
     mahalanobis(.m, colMeans(.m), diag(ncol(.m))), upper.tri(.S) * .S, sum(diag(.S)), qr.solve(.S, .v), toeplitz(.v),
     cov2cor(.S)
   ),
+  sparse = sparse_grammar,
   shapes = alist(
     c(.d, .d), rev(.v), rep(.v, 2), head(.v, 2), matrix(.v, 2), matrix(rep(.v, 2), 2), as.vector(.m), .v[.k], .v[-1],
     .v[c(1, 1, 2)], .m[1, ], .m[, 1], .m[1:2, 1], sort(.v), .v[order(.v)], t(.v), .v[c(2, 1)], ifelse(.d > 0, .d, .d^2),
