@@ -36,7 +36,7 @@ test_that("a function that computes something else is found and the program made
     wrong <- list(
       cumsum = function(x) replace(cumsum(x), length(x), 0), round = function(x, ...) as.integer(base::round(x, ...))
     )
-    frame <- list2env(data, parent = list2env(wrong, parent = globalenv()))
+    frame <- list2env(data, parent = list2env(c(wrong, home$sparse_words), parent = globalenv()))
     lapply(codes, function(code) {
       value <- tryCatch(suppressWarnings(eval(code, new.env(parent = frame))), error = identity)
       if (is.atomic(value)) attributes(value) <- attributes(value)["dim"]
