@@ -71,12 +71,18 @@ empty_integral <- function(slope) {
 
 # The derivative of `f` in its argument `i`
 partial_derivative <- function(f, i) {
+  slopes <- partial_derivatives(function(...) list(f(...)), i)
+  function(...) slopes(...)[[1L]]
+}
+
+# That of each value which the list `f` gives has
+partial_derivatives <- function(f, i) {
   force(f)
   force(i)
   function(...) {
     arguments <- list(...)
     at <- evaluated(function(x) do.call(f, replace(arguments, i, list(x))), arguments[i], named = FALSE)
     like <- arguments[[i]]
-    or_zero(jvp_graph(at$outputs, at$roots, list(filled(1, like)))[[1L]], like)
+    lapply(jvp_graph(at$outputs, at$roots, list(filled(1, like))), or_zero, like)
   }
 }

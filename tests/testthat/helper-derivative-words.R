@@ -63,7 +63,28 @@ element_points <- list(
   hlo_gammainc_p_inv = list("hlo_gammainc_p_inv(a, p)", a = c(2, 30), p = c(0.3, 1e-5)),
   hlo_gammainc_q_inv = list("hlo_gammainc_q_inv(a, p, TRUE)", a = c(2, 30), p = c(-3, -0.1)),
   hlo_betainc = list("hlo_betainc(a, b, x, FALSE)", a = c(2, 30), b = c(4, 0.7), x = c(0.3, 0.9)),
-  hlo_betainc_inv = list("hlo_betainc_inv(a, b, p)", a = c(2, 30), b = c(4, 0.7), p = c(0.3, 1e-3))
+  hlo_betainc_inv = list("hlo_betainc_inv(a, b, p)", a = c(2, 30), b = c(4, 0.7), p = c(0.3, 1e-3)),
+  hlo_dbetabinom = list("hlo_dbetabinom(3, 8, mu, phi, log = TRUE)", mu = c(0.2, 0.9, 0.5), phi = c(0.3, 4, 1e3)),
+  hlo_dtweedie = list("hlo_dtweedie(x, mu, phi, p, log = TRUE)",
+    x = c(0.3, 4, 70, 0.01), mu = c(1, 2, 30, 0.2), phi = c(0.4, 2, 0.9, 1), p = c(1.2, 1.5, 1.8, 1.02)
+  ),
+  hlo_dcompois = list("hlo_dcompois(3, mu, nu, log = TRUE) + hlo_dcompois(2, nu = nu, lambda = mu, log = TRUE)",
+    mu = c(0.7, 4, 12), nu = c(2.5, 0.8, 1.2)
+  ),
+  hlo_dgenpois = list("hlo_dgenpois(3, mu, phi, log = TRUE)", mu = c(0.7, 4, 12), phi = c(2.5, 0.8, 1.2)),
+  hlo_dztpois = list("hlo_dztpois(3, lambda, log = TRUE)", lambda = c(1e-8, 4, 50)),
+  hlo_dztnbinom = list("hlo_dztnbinom(3, n, p, log = TRUE) + hlo_dztnbinom(2, n, mu = 10 * p, log = TRUE)",
+    n = c(0.5, 3), p = c(0.2, 0.8)
+  ),
+  hlo_dzerotruncated = list("hlo_dzerotruncated(2, dpois(2, mu, TRUE), -mu, TRUE)", mu = c(0.2, 8)),
+  hlo_dzeroinflated = list(
+    "hlo_dzeroinflated(0, p, dpois(0, mu, TRUE), TRUE) + hlo_dzeroinflated(3, p, dpois(3, mu, TRUE), TRUE)",
+    p = c(0.2, 0.9), mu = c(0.2, 8)
+  ),
+  hlo_dordbeta = list(
+    "hlo_dordbeta(0, z, s, a, b, TRUE) + hlo_dordbeta(0.3, z, s, a, b, TRUE) + hlo_dordbeta(1, z, s, a, b, TRUE)",
+    z = c(0.5, -2), s = c(0.7, 12), a = c(-1, -3), b = c(0.4, 2)
+  )
 )
 
 # Of a vector x of 6 numbers, m = matrix(x, 3) and a positive definite matrix s

@@ -1,0 +1,101 @@
+# The Conway-Maxwell-Poisson distribution: probabilities in proportion to lambda^x / (x!)^nu. They are computed by those
+# of the Poisson distribution with the mean m = lambda^(1 / nu), to the power nu, so that no digits cancel; `place` is
+# the logarithm of m.
+
+#' @rdname hlo_densities
+#' @export
+hlo_dcompois <- function(x, mean, nu, lambda, log = FALSE) {
+  call <- sys.call()
+  check_density(log, call)
+  check_one_given(c(!missing(mean), !missing(lambda)), c("mean", "lambda"), "hlo_dcompois", call)
+  by_mean <- missing(lambda)
+  arguments <- c(list(x = x, nu = nu), if (by_mean) list(mean = mean) else list(lambda = lambda))
+  distribution("hlo_dcompois", arguments, function(x, nu, by) {
+    valid <- nu > 0 & finite(nu) & by > 0 & finite(by)
+    power <- hlo_select(valid, nu, 1)
+    by <- hlo_select(valid, by, 1)
+    place <- if (by_mean) compois_place(by, power) else log(by) / power
+    # Beyond this m, or its inverse, is no number.
+    known <- abs(place) < 690 & by < 1e10
+    place <- hlo_select(known, place, 0)
+    window <- compois_window(place, power)
+    total <- log(compois_sums(window, place, power)[[1L]]) + window$largest
+    density <- of_counts(x, function(k) power * log_poisson(k, exp(place)) - total)
+    density_of(density, valid & known & window$known & x == x, log)
+  }, call)
+}
+
+# Where the terms are, and the logarithm of the largest
+compois_window <- function(place, nu) {
+  place <- xla_stop_gradient(place)
+  nu <- xla_stop_gradient(nu)
+  peak <- exp(place)
+  c(series_window(peak, nu, 0), list(largest = nu * log_poisson(floor(peak), peak)))
+}
+
+# The sum of all terms, and those of terms times the distance d from m, times d^2, times the logarithm l of a Poisson
+# probability, and times d l
+compois_sums <- function(window, place, nu) {
+  made_once("op compois_sums", function() {
+    series_sums(5L, function(j, place, nu, largest) {
+      distance <- j - exp(place)
+      poisson <- log_poisson(j, exp(place))
+      term <- exp(nu * poisson - largest)
+      list(term, distance * term, distance * distance * term, poisson * term, distance * poisson * term)
+    })
+  })(window$from, window$to, place, nu, window$largest)
+}
+
+# The place at which the mean is `mean`. The derivatives of the mean in the place and in nu are nu times the variance of
+# a count, and its covariance with l.
+compois_place <- function(mean, nu) {
+  made_once("op compois_place", function() {
+    elementwise_op("compois_place", solved_compois_place, function(primals, results, tangents) {
+      nu <- primals[[2L]]
+      sums <- compois_sums(compois_window(results, nu), results, nu)
+      means <- lapply(sums[-1L], function(sum) sum / sums[[1L]])
+      slope <- nu * (means[[2L]] - means[[1L]] * means[[1L]])
+      hlo_add(
+        along(tangents[[1L]], function(t) t / slope),
+        along(tangents[[2L]], function(t) t * ((means[[1L]] * means[[3L]] - means[[4L]]) / slope))
+      )
+    })
+  })(mean, nu)
+}
+
+# Newton's method for the logarithm of the mean, by halves of the bracket where a step would leave it
+solved_compois_place <- function(mean, nu) {
+  turn <- function(state) {
+    place <- state[[1L]]
+    m <- exp(place)
+    window <- compois_window(place, nu)
+    sums <- compois_sums(window, place, nu)
+    excess <- hlo_select(window$known, sums[[2L]] / sums[[1L]], 0)
+    here <- m + excess
+    variance <- sums[[3L]] / sums[[1L]] - excess * excess
+    gap <- log_ratio(here, mean)
+    below <- gap < 0
+    low <- hlo_select(below, place, state[[2L]])
+    high <- hlo_select(below, state[[3L]], place)
+    step <- hlo_min(hlo_max(-gap * here / (nu * variance), -4), 4)
+    wanted <- place + hlo_select(step == step, step, hlo_select(below, filled(1, step), -1))
+    middle <- 0.5 * (hlo_max(low, -1e4) + hlo_min(high, 1e4))
+    fits <- wanted >= low & wanted <= high
+    found <- hlo_select(fits, wanted, middle)
+    done <- abs(found - place) <= 4 * .Machine$double.eps * hlo_max(abs(place), 1)
+    list(found, low, high, state[[4L]] + 1, converted(reduced_any(!done), "i32"))
+  }
+  again <- function(state) list(state[[5L]] > 0L & state[[4L]] < 100)
+  # The mean is about m - (nu - 1) / (2 nu) where it is large, and m^nu where it is small.
+  large <- mean + (nu - 1) / (2 * nu)
+  start <- hlo_select(large > 0 & mean > 1, log(hlo_select(large > 0, large, 1)), log(mean) / hlo_max(nu, 0.1))
+  zero <- filled(0, new_type("f64", integer()))
+  state <- list(start, filled(-Inf, start), filled(Inf, start), zero, converted(zero + 1, "i32"))
+  while_loop(again, turn, state)[[1L]]
+}
+
+reduced_any <- function(flags) hlo_sum(converted(reshaped(flags, length(flags)), "i32")) > 0L
+
+overload("hlo_dcompois", "xlaffi", hlo_dcompois,
+  by = "own", topic = "Distributions", dtypes = "f32, f64; integers become f64", derivative = "in the parameters"
+)
