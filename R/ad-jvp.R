@@ -120,11 +120,25 @@ rule_value <- function(leaf, type, number, op, rule) {
   leaf
 }
 
+sparse_match <- function(like, x, refuse) {
+  if (is.null(x)) {
+    return(list(NULL))
+  }
+  if (!is_sparse(x) || !same_pattern(like@pattern, x@pattern)) {
+    given <- if (is_sparse(x)) pattern_text(x@pattern) else if (is_branch(x)) "a list" else describe(x)
+    refuse(sprintf("%s where %s belongs", given, pattern_text(like@pattern)))
+  }
+  list(x@values)
+}
+
 # The leaves of `x` at the places of those of `like`, by name where both have names; NULL where
 # there is nothing.
 tree_match <- function(like, x, refuse) {
   if (is.null(like)) {
     return(list())
+  }
+  if (is_sparse(like)) {
+    return(sparse_match(like, x, refuse))
   }
   if (!is_branch(like)) {
     if (is_branch(x)) {

@@ -8,8 +8,13 @@ setClass("xlaffi_typed", representation("VIRTUAL", dtype = "character", shape = 
 
 setClass("xlaffi_type", contains = "xlaffi_typed")
 
+# What programs compute with: values, and sparse matrices of them
+setClass("xlaffi_traced", representation("VIRTUAL"))
+
 # The result number `index` of a node; see trace-value.R.
-setClass("xlaffi_value", contains = "xlaffi_typed", slots = c(node = "environment", index = "integer"))
+setClass("xlaffi_value", contains = c("xlaffi_typed", "xlaffi_traced"),
+  slots = c(node = "environment", index = "integer")
+)
 
 # An array on the devices of a mesh; see shard-array.R. `spec` has the names of axes for each dimension,
 # `key` all that compiled functions look at.
@@ -17,8 +22,8 @@ setClass("xlaffi_sharded", contains = "xlaffi_typed", slots = c(
   shards = "list", mesh = "ANY", spec = "list", key = "character"
 ))
 
-# A sparse matrix in a program: `values` at the entries of `pattern`; see sparse-pattern.R.
-setClass("xlaffi_sparse", slots = c(values = "xlaffi_value", pattern = "environment"))
+# A sparse matrix: `values` at the entries of `pattern`; see base-pattern.R.
+setClass("xlaffi_sparse", contains = "xlaffi_traced", slots = c(values = "ANY", pattern = "environment"))
 
 # What new_type() and its kin fill in: new() takes ten times as long.
 blank_type <- new("xlaffi_type")

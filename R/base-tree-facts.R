@@ -124,11 +124,11 @@ tree_concat <- function(children, names = NULL) {
 
 #' @rdname tree_size
 #' @export
-tree_equal <- function(a, b) identical(skeleton_of(a, "a"), skeleton_of(b, "b"))
+tree_equal <- function(a, b) is.null(skeleton_difference(skeleton_of(a, "a"), skeleton_of(b, "b")))
 
 #' @rdname tree_size
 #' @export
-tree_hash <- function(tree) rlang::hash(utf8_names(skeleton_of(tree)))
+tree_hash <- function(tree) rlang::hash(plain_skeleton(skeleton_of(tree)))
 
 #' @rdname tree_size
 #' @export
@@ -136,21 +136,7 @@ tree_repr <- function(tree) skeleton_text(skeleton_of(tree))
 
 #' @rdname tree_size
 #' @export
-tree_diff <- function(a, b) {
-  differ <- function(a, b, path) {
-    same_kind <- is.list(a) && is.list(b) && length(a) == length(b) && identical(names(a), names(b))
-    if (!same_kind) {
-      return(if (!identical(a, b)) list(prefix = path, a = skeleton_text(a), b = skeleton_text(b)))
-    }
-    for (k in seq_along(a)) {
-      found <- differ(a[[k]], b[[k]], child_path(path, a, k))
-      if (!is.null(found)) {
-        return(found)
-      }
-    }
-  }
-  differ(skeleton_of(a, "a"), skeleton_of(b, "b"), "")
-}
+tree_diff <- function(a, b) skeleton_difference(skeleton_of(a, "a"), skeleton_of(b, "b"))
 
 #' @export
 format.xlaffi_tree <- function(x, ...) tree_repr(x)
@@ -159,6 +145,21 @@ format.xlaffi_tree <- function(x, ...) tree_repr(x)
 print.xlaffi_tree <- function(x, ...) {
   cat(format(x), "\n", sep = "")
   invisible(x)
+}
+
+# The first place where skeletons differ, and what is there; NULL for equal ones
+skeleton_difference <- function(a, b, path = "") {
+  same_kind <- is.list(a) && is.list(b) && length(a) == length(b) && identical(names(a), names(b))
+  if (!same_kind) {
+    same <- if (is_sparse(a) && is_sparse(b)) same_pattern(a@pattern, b@pattern) else identical(a, b)
+    return(if (!same) list(prefix = path, a = skeleton_text(a), b = skeleton_text(b)))
+  }
+  for (k in seq_along(a)) {
+    found <- skeleton_difference(a[[k]], b[[k]], child_path(path, a, k))
+    if (!is.null(found)) {
+      return(found)
+    }
+  }
 }
 
 kind_of <- function(skeleton) {
@@ -185,6 +186,9 @@ child_path <- function(path, skeleton, k) {
 }
 
 skeleton_text <- function(skeleton) {
+  if (is_sparse(skeleton)) {
+    return(pattern_text(skeleton@pattern))
+  }
   if (!is.list(skeleton)) {
     return(if (is.null(skeleton)) "NULL" else "*")
   }
@@ -196,13 +200,16 @@ skeleton_text <- function(skeleton) {
   sprintf("list%s(%s)", if (named) "<named>" else "", paste(children, collapse = ", "))
 }
 
-# With the names of one encoding, which the hash sees.
-utf8_names <- function(skeleton) {
+# What a hash sees: names of one encoding, the keys of patterns
+plain_skeleton <- function(skeleton) {
+  if (is_sparse(skeleton)) {
+    return(list(pattern_key(skeleton@pattern), skeleton@values))
+  }
   if (!is.list(skeleton)) {
     return(skeleton)
   }
   names <- names(skeleton)
-  stats::setNames(lapply(skeleton, utf8_names), if (!is.null(names)) enc2utf8(names))
+  stats::setNames(lapply(skeleton, plain_skeleton), if (!is.null(names)) enc2utf8(names))
 }
 
 check_names <- function(x, name, call = rlang::caller_env()) {

@@ -1,4 +1,5 @@
-# Arguments and results are trees: a leaf, or a (named) list of trees. NULL stands for nothing, and has no leaves.
+# Arguments and results are trees: a leaf, or a (named) list of trees. NULL stands for nothing, and has no leaves. A
+# sparse matrix has one leaf, its entries: the rest of it is known.
 
 is_branch <- function(x) is.list(x) && !is.object(x)
 
@@ -7,6 +8,8 @@ tree_leaves <- function(x) {
     list()
   } else if (is_branch(x)) {
     do.call(c, c(list(list()), lapply(unname(x), tree_leaves)))
+  } else if (is_sparse(x)) {
+    tree_leaves(x@values)
   } else {
     list(x)
   }
@@ -21,6 +24,9 @@ tree_fill <- function(x, leaves) {
     }
     if (is_branch(x)) {
       return(lapply(x, fill))
+    }
+    if (is_sparse(x)) {
+      return(new_sparse(fill(x@values), x@pattern))
     }
     at <<- at + 1L
     leaves[[at]]

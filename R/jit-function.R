@@ -203,6 +203,8 @@ exact_text <- function(text, device) {
 result_form <- function(results) {
   if (is_type(results)) {
     "one"
+  } else if (has_sparse(results)) {
+    "sparse"
   } else if (!length(results)) {
     "none"
   } else {

@@ -53,10 +53,10 @@ xla_jacobian <- function(f, wrt = 1, mode = c("auto", "forward", "reverse")) {
     }
     by_result <- lapply(jacobians(at, mode), function(parts) {
       # NULL for results without derivatives
-      filled <- if (!is.null(parts)) tree_fill(arguments[chosen], parts)
+      filled <- if (!is.null(parts)) tree_fill(unwrapped(arguments[chosen]), parts)
       if (length(wrt) == 1L && !is.null(filled)) filled[[1L]] else filled
     })
-    tree_fill(at$value, by_result)
+    tree_fill(unwrapped(at$value), by_result)
   }, "jacobian")
 }
 

@@ -107,7 +107,7 @@ linear_result <- function(linear, results, leaves, call) {
   as_constants <- NULL
   jvp <- function(tangents) {
     env <- environment()
-    tangents <- tree_map(tangents, r_data)
+    tangents <- tree_map(tangents, program_data)
     given <- as.list(tree_leaves(tangents))
     buffers <- are_buffers(given)
     if (is_part(given, buffers)) {
@@ -128,9 +128,9 @@ linear_result <- function(linear, results, leaves, call) {
     }
     changes <- vector("list", length(outputs))
     changes[inexact] <- as_they_came(found, given, call$any || any(buffers))
-    tree_fill(linear$value, changes)
+    with_matrices(tree_fill(linear$value, changes))
   }
-  value <- tree_fill(linear$value, as_they_came(tree_leaves(results$value), leaves, call$any))
+  value <- with_matrices(tree_fill(linear$value, as_they_came(tree_leaves(results$value), leaves, call$any)))
   list(value = value, jvp = new_linear(linear, jvp))
 }
 

@@ -78,7 +78,7 @@ xla_objective <- function(f, par, ..., negate = FALSE, dtype = "f64") {
   check_template(par)
   check_flag(negate, "negate")
   dtype <- check_choice(dtype, "dtype", c("f64", "f32"))
-  data <- list(...)
+  data <- tree_map(list(...), program_data)
   template <- tree_map(par, function(leaf) {
     storage.mode(leaf) <- "double"
     leaf
@@ -117,7 +117,7 @@ objective_of <- function(self) {
 #' @export
 update.xlaffi_objective <- function(object, ...) {
   self <- environment(object$fn)$self
-  objective_of(updated_points(self, replaced_data(self, list(...), rlang::current_env())))
+  objective_of(updated_points(self, replaced_data(self, tree_map(list(...), program_data), rlang::current_env())))
 }
 
 # The data with those in `new` in place of what goes by their names, which `f` gives to data without.

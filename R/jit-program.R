@@ -16,7 +16,7 @@ xla_program <- function(f, ...) {
   if (!is.function(f)) {
     abort(sprintf("`f` must be a function, not %s", describe(f)), operand = "f")
   }
-  arguments <- list(...)
+  arguments <- tree_map(list(...), program_data)
   types <- argument_types(arguments)
   env <- if (inherits(f, "xlaffi_jit")) environment(f)
   placed <- placed_arguments(f, env$shardings, arguments, types, rlang::current_env())

@@ -78,6 +78,7 @@ in_form <- function(call, outputs, leaves) {
     one = outputs[[1L]],
     list = `names<-`(outputs, call$names),
     none = invisible(),
+    sparse = with_matrices(tree_fill(call$results, outputs)),
     tree_fill(call$results, outputs)
   )
 }
@@ -97,7 +98,7 @@ read_results <- function(buffers, arguments) {
 
 # The first call with a signature, and every call with nested lists or values.
 run_new <- function(self, arguments, env) {
-  arguments <- tree_map(arguments, r_data)
+  arguments <- tree_map(arguments, program_data)
   leaves <- as.list(tree_leaves(arguments))
   buffers <- are_buffers(leaves)
   if (is_part(leaves, buffers)) {
@@ -119,7 +120,8 @@ run_new <- function(self, arguments, env) {
   if (is.null(key)) {
     # R has a limit on the length of names in an environment.
     place <- if (is.null(placed)) format(device) else list(placed$mesh$key, placed$inputs)
-    key <- paste("hash", .Call(wrap__identity_text, self$identity), rlang::hash(list(types, buffers, place)))
+    kinds <- rlang::hash(list(plain_skeleton(types), buffers, place))
+    key <- paste("hash", .Call(wrap__identity_text, self$identity), kinds)
   }
   call <- jit_state$calls[[key]]
   if (is.null(call) || changed(call$captured) || !same_names(call, leaves)) {

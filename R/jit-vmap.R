@@ -78,6 +78,11 @@ axes_for <- function(axes, like, name, what, call) {
   if (is.null(like)) {
     return(list())
   }
+  if (is_sparse(like) && !is.null(unlist(axes))) {
+    abort(sprintf("`%s` has an axis for a sparse matrix among %s, which has none to be mapped", name, what),
+      operand = name, hint = "NULL stands for no axis; a batch goes through the entries, `hlo_nonzeros()`.", call = call
+    )
+  }
   if (!is_branch(like)) {
     if (is_branch(axes)) {
       if (length(axes) != 1L) {

@@ -35,6 +35,10 @@ patch_for <- function(name, value, home) {
   if (name %in% c("::", ":::")) {
     return(if (identical(value, get(name, baseenv()))) double_colon(home, name))
   }
+  of_sparse <- matrix_functions[[name]]
+  if (!is.null(of_sparse) && is_of_matrix_package(name, value)) {
+    return(standard_patch(name, list(f = of_sparse), value))
+  }
   entry <- overloads[[name]]
   if (isS4(value)) {
     # Another package made R's function generic.
@@ -118,7 +122,9 @@ new_patch <- function(name, entry, value, home) {
   methods[[paste0(name, ".xlaffi_sparse")]] <- sparse_method(name, entry$f)
   methods[[paste0(name, ".R")]] <- if (is.primitive(value)) primitive_method(name, value) else value
   if (isTRUE(entry$first)) {
-    methods[[paste0(name, ".xlaffi_later")]] <- function(x, ...) value(as_value(x, "x", call = method_call(name)), ...)
+    methods[[paste0(name, ".xlaffi_later")]] <- function(x, ...) {
+      value(if (is_sparse_matrix(x)) sparse_operand(x) else as_value(x, "x", call = method_call(name)), ...)
+    }
   }
   home[[name]] <- mask
   mask
@@ -156,15 +162,15 @@ for_later <- structure(0L, class = "xlaffi_later")
 dispatched <- function(on_value) if (on_value) for_values else for_r
 
 given_anywhere <- function(...) {
-  for (part in given_arguments(...)) {
+  found <- for_r
+  parts <- given_arguments(...)
+  for (part in parts) {
     if (is_sparse(part)) {
       return(for_sparse)
     }
-    if (is_value(part) || (is_branch(part) && any(vapply(part, is_value, NA)))) {
-      return(for_values)
-    }
+    if (is_value(part) || (is_branch(part) && any(vapply(part, is_value, NA)))) found <- for_values
   }
-  for_r
+  if (identical(found, for_values) && any(vapply(parts, is_sparse_matrix, NA))) for_sparse else found
 }
 
 directly_given <- function(...) {
@@ -268,6 +274,9 @@ patch_choices <- list(
     dispatched((any(test, na.rm = TRUE) && is_value(yes)) || (!all(test, na.rm = TRUE) && is_value(no)))
   }
 )
+
+# Blocks may come as a list.
+patch_choices$bdiag <- function(...) dispatched(any(vapply(tree_leaves(list(...)), is_value, NA)))
 
 # What takes other arguments as code: looked at here, they would be computed where their names mean something else.
 first_choice <- function(...) if (...length()) dispatched(is_value(...elt(1L))) else for_r

@@ -6,6 +6,7 @@
 
 # What stands for `f` in a trace. The functions of this package, and of others, are left alone.
 convert_function <- function(f) {
+  prepare_matrix_operators()
   kind <- made_kind(f)
   if (!is.null(kind)) {
     return(converted_once(f, function(f) convert_made(f, kind)))

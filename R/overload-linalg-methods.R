@@ -87,6 +87,7 @@ matrix_product <- function(x, y, call) {
 solve.xlaffi_value <- function(a, b, ...) {
   call <- method_call("solve")
   check_dots_empty(..., call = call)
+  a <- sparse_operand(a)
   if (is_sparse(a)) {
     return(sparse_equations(a, if (!missing(b)) b, call))
   }

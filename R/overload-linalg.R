@@ -14,8 +14,12 @@ cross_matrices <- function(x, y, right) {
 }
 
 cross_product <- function(x, y, right, shown, call) {
+  x <- sparse_operand(x)
+  y <- sparse_operand(y)
   if (is_sparse(x) || is_sparse(y)) {
-    y <- if (is.null(y)) x else y
+    if (is.null(y)) {
+      return(sparse_sparse_product(if (right) x else t(x), if (right) t(x) else x, symmetric = TRUE))
+    }
     turned <- function(x) if (is_sparse(x)) t(x) else hlo_t(as_column_matrix(x))
     return(if (right) sparse_matrix_product(x, turned(y), call) else sparse_matrix_product(turned(x), y, call))
   }
@@ -58,8 +62,11 @@ matrix_operand <- function(x, name, shown, call) {
 overload("norm", "base",
   f = function(x, type = c("O", "I", "F", "M", "2")) {
     call <- method_call("norm")
-    x <- matrix_operand(x, "x", "norm()", call)
     type <- if (missing(type)) "O" else toupper(substr(check_norm_type(type, call), 1L, 1L))
+    if (is_sparse(x)) {
+      return(sparse_norm(x, type, call))
+    }
+    x <- matrix_operand(x, "x", "norm()", call)
     if (length(x) == 0L) {
       return(constant(0, real_dtype(x@dtype), integer(), "x"))
     }

@@ -2,19 +2,179 @@
 
 # Overloads that take sparse matrices, too
 sparse_overloads <- c(
-  "crossprod", "tcrossprod", "diag", "det", "solve", "determinant", "rowSums", "colSums", "rowMeans", "colMeans", "+",
-  "-", "*", "/", "%*%"
+  "crossprod", "tcrossprod", "diag", "det", "solve", "determinant", "norm", "rowSums", "colSums", "rowMeans",
+  "colMeans", "+", "-", "*", "/", "^", "%*%"
 )
 
 # R's functions that have methods in sparse-matrix.R
 sparse_methods <- c("$", "is.numeric", "t", "as.matrix", "dim", "length", "format", "print")
 
+# Functions of numbers that are zero at zero
+zero_at_zero <- c(
+  "abs", "sign", "sqrt", "floor", "ceiling", "trunc", "round", "signif", "expm1", "log1p", "sin", "tan", "asin", "atan",
+  "sinh", "tanh", "asinh", "atanh", "sinpi", "tanpi"
+)
+
+of_entries <- function(name) {
+  force(name)
+  function(x, ...) {
+    x <- sparse_operand(x)
+    new_sparse(do.call(name, list(x@values, ...), envir = baseenv()), x@pattern)
+  }
+}
+
+# What is neither an overload nor an S3 method of sparse matrices
+sparse_functions <- c(sapply(zero_at_zero, of_entries), list(
+  "[" = function(x, ..., drop = TRUE) sparse_index(x, index_arguments(...), drop, method_call("[")),
+  sum = function(..., na.rm = FALSE) {
+    call <- method_call("sum")
+    check_known_flag(na.rm, "na.rm", "sum()", call)
+    parts <- lapply(list(...), function(part) {
+      part <- sparse_operand(part)
+      if (!is_sparse(part)) {
+        sum(part, na.rm = na.rm)
+      } else {
+        sparse_total(new_sparse(without_nan(part@values, 0, na.rm), part@pattern))
+      }
+    })
+    Reduce(`+`, parts)
+  },
+  mean = function(x, ...) {
+    check_dots_empty(..., call = method_call("mean"))
+    sparse_total(x) / length(x)
+  },
+  cbind = function(..., deparse.level = 1) {
+    sparse_bound(lapply(list(...), sparse_operand), 2L, "cbind()", method_call("cbind"))
+  },
+  rbind = function(..., deparse.level = 1) {
+    sparse_bound(lapply(list(...), sparse_operand), 1L, "rbind()", method_call("rbind"))
+  },
+  kronecker = function(X, Y, FUN = "*", make.dimnames = FALSE, ...) {
+    call <- method_call("kronecker")
+    if (!identical(FUN, "*")) dense_result("kronecker", call)
+    sparse_kronecker(any_sparse(X, "X", call), any_sparse(Y, "Y", call))
+  },
+  "%x%" = function(X, Y) {
+    call <- method_call("%x%")
+    sparse_kronecker(any_sparse(X, "X", call), any_sparse(Y, "Y", call))
+  },
+  chol = function(x, ...) {
+    abort("chol() of a sparse matrix is not available", "UNIMPLEMENTED", op = "chol", call = method_call("chol"),
+      hint = "Its factor serves `solve()` and `determinant()`; `chol(as.matrix(x))` gives a dense one."
+    )
+  }
+))
+
+# A sparse matrix as it is, and of a dense one or of numbers all entries
+any_sparse <- function(x, name, call) {
+  x <- sparse_operand(x)
+  if (is_sparse(x)) {
+    return(x)
+  }
+  x <- as_doubles(as_value(x, name, call = call))
+  all_entries(if (rank_of(x) < 2L) one_axis(x, FALSE) else x)
+}
+
+sparse_norm <- function(x, type, call) {
+  if (type == "2") dense_result("norm", call)
+  largest <- function(x) if (length(x)) max(x) else constant(0, x@dtype, integer(), "x")
+  sums <- function(rows) sparse_sums(new_sparse(abs(x@values), x@pattern), rows)
+  switch(type,
+    "1" = ,
+    O = largest(sums(FALSE)),
+    I = largest(sums(TRUE)),
+    M = largest(abs(x@values)),
+    F = ,
+    E = frobenius(as_general(x)@values)
+  )
+}
+
+# x[i, j], as Matrix has it: one row or column is a dense vector, unless `drop` is FALSE.
+sparse_index <- function(x, given, drop, call) {
+  check_flag(drop, "drop", call)
+  for (index in given) {
+    if (is_value(index) || is_sparse(index)) {
+      abort("an index of a sparse matrix must be known while the program is written, not a value",
+        op = "[", operand = "...", call = call, hint = "`as.matrix(x)[i, j]` takes values as indices."
+      )
+    }
+  }
+  if (length(given) == 1L && is_index_matrix(given[[1L]], dim(x))) {
+    index <- given[[1L]]
+    matrix_positions(index, dim(x), call)
+    return(sparse_elements(x, index[, 1L], index[, 2L]))
+  }
+  if (length(given) != 2L) {
+    abort(sprintf("`x[...]` needs 2 indices, or a matrix of positions, for %s, not %d", format(x), length(given)),
+      op = "[", operand = "...", call = call
+    )
+  }
+  positions <- Map(function(index, size, place) {
+    if (is.null(index)) seq_len(size) else as.integer(fixed_positions(index, size, place, call))
+  }, given, dim(x), 1:2)
+  part <- sparse_part(x, positions[[1L]], positions[[2L]])
+  if (!drop || all(dim(part) != 1L)) {
+    return(part)
+  }
+  whole <- as.matrix(part)
+  reshaped(whole, whole@shape[whole@shape != 1L])
+}
+
+# Functions of the package Matrix that programs know
+matrix_functions <- list(
+  sparseMatrix = function(i, j, p, x, dims, dimnames, symmetric = FALSE, triangular = FALSE, index1 = TRUE, ...) {
+    call <- method_call("sparseMatrix")
+    if (missing(i) + missing(j) + missing(p) != 1L) {
+      abort("sparseMatrix(): exactly two of `i`, `j` and `p` must be given", operand = "i", call = call)
+    }
+    if (!missing(p)) {
+      along <- rep(seq_len(length(p) - 1L), diff(p)) - !index1
+      if (missing(i)) i <- along else j <- along
+    }
+    shift <- as.integer(!index1)
+    hlo_sparse(x, i + shift, j + shift, if (!missing(dims)) dims, symmetric)
+  },
+  Diagonal = function(n, x = NULL, ...) {
+    call <- method_call("Diagonal")
+    x <- as_column(as_doubles(as_value(x, "x", call = call)))
+    size <- if (missing(n)) length(x) else check_count(n, "n", call)
+    hlo_sparse(if (length(x) == 1L) reshaped(x, integer()) else x, seq_len(size), seq_len(size), c(size, size),
+      symmetric = TRUE
+    )
+  },
+  bdiag = function(...) {
+    call <- method_call("bdiag")
+    parts <- if (...length() == 1L && is.list(..1)) ..1 else list(...)
+    sparse_blocks(lapply(parts, any_sparse, "...", call))
+  },
+  forceSymmetric = function(x, uplo = "U") {
+    x <- sparse_operand(x)
+    if (x@pattern$symmetric) {
+      return(x)
+    }
+    if (nrow(x) != ncol(x)) {
+      abort(sprintf("forceSymmetric(): `x` must be square, not %s", format(x)),
+        operand = "x", call = method_call("forceSymmetric")
+      )
+    }
+    sparse_where(if (uplo == "U") t(x) else x, `>=`, symmetric = TRUE)
+  },
+  tril = function(x, k = 0, ...) sparse_where(as_general(sparse_operand(x)), function(i, j) j - i <= k),
+  triu = function(x, k = 0, ...) sparse_where(as_general(sparse_operand(x)), function(i, j) j - i >= k)
+)
+
+is_of_matrix_package <- function(name, value) {
+  isNamespaceLoaded("Matrix") && identical(value, get0(name, asNamespace("Matrix"), inherits = FALSE))
+}
+
 # What stands for R's function where an argument is a sparse matrix
 sparse_method <- function(name, f) {
-  if (name %in% sparse_overloads) {
+  if (name %in% c(sparse_overloads, names(matrix_functions))) {
     f
   } else if (name %in% sparse_methods) {
     get(paste0(name, ".xlaffi_sparse"), topenv())
+  } else if (!is.null(sparse_functions[[name]])) {
+    sparse_functions[[name]]
   } else {
     not_sparse(name)
   }
@@ -23,17 +183,38 @@ sparse_method <- function(name, f) {
 register_sparse <- function() {
   registerS3method("solve", "xlaffi_sparse", solve.xlaffi_value, envir = baseenv())
   registerS3method("determinant", "xlaffi_sparse", determinant.xlaffi_value, envir = baseenv())
-  for (generic in setdiff(names(overload_methods), c(sparse_methods, sparse_overloads))) {
-    package <- overload_methods[[generic]]
+  generics <- setdiff(c(names(overload_methods), "cbind", "rbind"), c(sparse_methods, sparse_overloads))
+  for (generic in generics) {
+    package <- if (generic %in% names(overload_methods)) overload_methods[[generic]] else "base"
     home <- if (package == "base") baseenv() else asNamespace(package)
-    registerS3method(generic, "xlaffi_sparse", not_sparse(generic), envir = home)
+    registerS3method(generic, "xlaffi_sparse", sparse_method(generic, NULL), envir = home)
   }
   for (group in c("Math", "Summary", "Complex")) {
-    registerS3method(group, "xlaffi_sparse", function(...) dense_result(.Generic, sys.call()), envir = baseenv())
+    registerS3method(group, "xlaffi_sparse", function(...) sparse_method(.Generic, NULL)(...), envir = baseenv())
   }
 }
 
 not_sparse <- function(generic) {
   force(generic)
   function(...) dense_result(generic, method_call(generic))
+}
+
+# Operators between a matrix of the package Matrix and what programs compute with: that package has methods for all
+# objects, which go by classes of S4, so these are defined where it is loaded.
+matrix_operators <- new.env(parent = emptyenv())
+
+prepare_matrix_operators <- function() {
+  if (is.null(matrix_operators$made) && isNamespaceLoaded("Matrix")) {
+    matrix_operators$made <- made <- new.env(parent = topenv())
+    operate <- function(e1, e2) get(.Generic, baseenv())(sparse_operand(e1), sparse_operand(e2))
+    multiply <- function(x, y) matrix_product(sparse_operand(x), sparse_operand(y), sys.call())
+    for (class in c("Matrix", "ddiMatrix", "ldiMatrix")) {
+      methods::setMethod("Ops", c(class, "xlaffi_traced"), operate, where = made)
+      methods::setMethod("Ops", c("xlaffi_traced", class), operate, where = made)
+    }
+    for (class in c("Matrix", "TsparseMatrix")) {
+      methods::setMethod("%*%", c(class, "xlaffi_traced"), multiply, where = made)
+      methods::setMethod("%*%", c("xlaffi_traced", class), multiply, where = made)
+    }
+  }
 }

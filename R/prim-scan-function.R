@@ -55,6 +55,7 @@ hlo_scan <- function(f, init, xs = NULL, length = NULL, reverse = FALSE, checkpo
   }
   check_flag(reverse, "reverse")
   start <- carried_leaves(init, op, call)
+  check_not_sparse(xs, "xs", op, call)
   slices <- lapply(tree_leaves(xs), as_value, "xs", call = call, op = op)
   turns <- scan_length(slices, length, op, call)
   checkpoint <- check_checkpoint(checkpoint, op, call)
@@ -67,6 +68,7 @@ hlo_scan <- function(f, init, xs = NULL, length = NULL, reverse = FALSE, checkpo
     out <- call_written(f, arguments)
     out <- scan_parts(out, op, call)
     tree <<- out$y
+    check_not_sparse(tree, "f", op, call)
     list(
       carry = next_carry(out$carry, init, start, op, "f", call),
       ys = lapply(tree_leaves(out$y), scan_result, op, call)
@@ -88,6 +90,16 @@ scan_parts <- function(out, op, call) {
     )
   }
   if (named) out[parts] else stats::setNames(out, parts)
+}
+
+# A stack of sparse matrices is none.
+check_not_sparse <- function(x, name, op, call) {
+  if (has_sparse(x)) {
+    what <- if (name == "f") "its results" else "`xs`"
+    abort(sprintf("%s: %s cannot have sparse matrices, only the carry can", op, what),
+      op = op, operand = name, call = call, hint = "`hlo_nonzeros()` gives the entries."
+    )
+  }
 }
 
 describe_leaf <- function(x) if (is_value(x)) type_text(x) else describe(x)

@@ -72,7 +72,9 @@ hlo_while <- function(cond, body, init, max_iter = NULL, checkpoint = FALSE) {
   run <- function(f, leaves, name) {
     arguments <- as_arguments(tree_fill(init, leaves))
     check_takes(f, arguments, "hlo_while", name, call)
-    tree_leaves(call_written(f, arguments, name))
+    tree <- call_written(f, arguments, name)
+    if (name == "body") check_patterns(init, tree, call)
+    tree_leaves(tree)
   }
   test <- function(leaves) loop_test(run(cond, leaves, "cond"), call)
   turn <- function(leaves) loop_turn(run(body, leaves, "body"), types, call)
@@ -113,6 +115,21 @@ loop_test <- function(leaves, call) {
     )
   }
   list(reshaped(test[[1L]], integer()))
+}
+
+# Sparse matrices keep their patterns.
+check_patterns <- function(init, tree, call) {
+  if (!has_sparse(init) && !has_sparse(tree)) {
+    return(invisible())
+  }
+  shown <- function(pattern) if (is.null(pattern)) "an array" else pattern_text(pattern)
+  Map(function(before, after, i) {
+    if (!identical(before, after) && (is.null(before) || is.null(after) || !same_pattern(before, after))) {
+      abort(sprintf("hlo_while: number %d that `body` gives must be %s, as in `init`, not %s", i, shown(before),
+        shown(after)
+      ), op = "hlo_while", operand = "body", call = call)
+    }
+  }, leaf_patterns(init), leaf_patterns(tree)[seq_along(leaf_patterns(init))], seq_along(leaf_patterns(init)))
 }
 
 loop_turn <- function(leaves, types, call) {

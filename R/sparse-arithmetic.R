@@ -5,6 +5,8 @@ sparse_operator <- function(op, x, y, call) {
   if (is.null(y)) {
     return(switch(op, "+" = x, "-" = negated_sparse(x), dense_result(op, call)))
   }
+  x <- sparse_operand(x)
+  y <- sparse_operand(y)
   if (op %in% c("+", "-") && is_sparse(x) && is_sparse(y)) {
     check_alike(op, x, y, call)
     return(sparse_sum(x, y, op))
@@ -18,6 +20,10 @@ sparse_operator <- function(op, x, y, call) {
   }
   if (op %in% c("*", "/") && !is_sparse(y)) {
     return(scaled(op, x, y, call))
+  }
+  # Zeros stay zeros.
+  if (op == "^" && is.numeric(y) && !is.object(y) && length(y) == 1L && isTRUE(y > 0)) {
+    return(new_sparse(x@values^y, x@pattern))
   }
   dense_result(op, call)
 }
@@ -102,6 +108,8 @@ scaled <- function(op, x, by, call) {
 
 # `%*%`, where one side is sparse
 sparse_matrix_product <- function(x, y, call) {
+  x <- sparse_operand(x)
+  y <- sparse_operand(y)
   if (is_sparse(x) && is_sparse(y)) {
     check_inner(x, y, dim(x)[[2L]], dim(y)[[1L]], call)
     return(sparse_sparse_product(x, y))
@@ -138,6 +146,9 @@ check_inner <- function(x, y, columns, rows, call) {
   }
 }
 
+# The sum of all elements
+sparse_total <- function(x) hlo_sum(weighted(pattern_weights(x@pattern), x@values))
+
 # solve(a, b)
 sparse_equations <- function(a, b, call) {
   check_symmetric(a, "a", "solve()", call)
@@ -147,6 +158,7 @@ sparse_equations <- function(a, b, call) {
       hint = "`hlo_sparse_inverse()` gives the inverse where the matrix has entries, `solve(as.matrix(a))` all of it."
     )
   }
+  b <- sparse_operand(b)
   if (is_sparse(b)) dense_result("solve", call)
   b <- as_doubles(as_value(b, "b", new_type(a@values@dtype, integer()), call))
   if (!rank_of(b)) b <- reshaped(b, 1L)

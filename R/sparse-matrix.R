@@ -171,31 +171,25 @@ sparse_of_matrix <- function(x, call) {
       operand = "x", call = call
     )
   }
-  symmetric <- methods::is(x, "symmetricMatrix") || methods::is(x, "diagonalMatrix")
-  parts <- methods::as(x, "CsparseMatrix")
-  # The ones on the diagonal of some triangular matrices are not stored.
-  if (methods::is(parts, "triangularMatrix")) parts <- Matrix::diagU2N(parts)
-  parts <- methods::as(parts, "TsparseMatrix")
-  numbers <- if (methods::.hasSlot(parts, "x")) as.double(parts@x) else rep(1, length(parts@i))
-  values <- constant(numbers, "f64", length(numbers), "x")
-  i <- parts@i
-  j <- parts@j
-  if (symmetric) {
-    i <- pmax(parts@i, parts@j)
-    j <- pmin(parts@i, parts@j)
-  }
-  sparse_from(i, j, values, nrow(x), ncol(x), symmetric)
+  data <- sparse_data(if (is_sparse_matrix(x)) x else methods::as(x, "CsparseMatrix"))
+  new_sparse(constant(data@values, "f64", length(data@values), "x"), data@pattern)
 }
+
+# What stands beside a sparse matrix: another one, where it is one of the package Matrix
+sparse_operand <- function(x) if (is_sparse_matrix(x)) sparse_of_matrix(x, NULL) else r_data(x)
 
 # One factor of a matrix in a program
 factor_of <- function(a) {
-  key <- paste("factor of", a@values@node$id, a@values@index)
-  found <- a@pattern$made[[key]]
-  if (is.null(found) || isTRUE(found@node$branch$ended) || isTRUE(found@node$branch$closed)) {
-    found <- sparse_factor(a@pattern, a@values)
-    a@pattern$made[[key]] <- found
+  # With the node of the values, and not with the pattern, which may live longer than the program
+  node <- a@values@node
+  key <- paste("factor", a@values@index)
+  found <- node[[key]]
+  lives <- !is.null(found) && !isTRUE(found$factor@node$branch$ended) && !isTRUE(found$factor@node$branch$closed)
+  if (!lives || !same_pattern(found$pattern, a@pattern)) {
+    found <- list(pattern = a@pattern, factor = sparse_factor(a@pattern, a@values))
+    node[[key]] <- found
   }
-  found
+  found$factor
 }
 
 #' @export
@@ -241,9 +235,8 @@ as.matrix.xlaffi_sparse <- function(x, ...) {
   x <- as_general(x)
   pattern <- x@pattern
   # By rows, as values lie
-  at <- constant(as.integer(pattern$i * pattern$ncol + pattern_columns(pattern)), "i32", length(pattern$i), "index")
-  zeros <- filled(0, new_type(x@values@dtype, pattern$nrow * pattern$ncol))
-  reshaped(scattered("set", zeros, at, x@values, 1L), dim(x))
+  at <- pattern$i * pattern$ncol + pattern_columns(pattern)
+  reshaped(scattered_at(x@values, at, pattern$nrow * pattern$ncol), dim(x))
 }
 
 # The diagonal, with zeros where there is no entry
@@ -255,8 +248,7 @@ sparse_diagonal <- function(x) {
   if (length(here) == size) {
     return(values)
   }
-  at <- constant(pattern$i[here], "i32", length(here), "index")
-  scattered("set", filled(0, new_type(values@dtype, size)), at, values, 1L)
+  scattered_at(values, pattern$i[here], size)
 }
 
 # Sums of rows, or of columns

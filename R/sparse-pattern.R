@@ -1,41 +1,7 @@
-# Where a sparse matrix has entries: known while a program is written, and an attribute of the handlers that work with
-# it. A pattern has `nrow` and `ncol`, `p`, where each column begins, and `i`, the row of each entry, ascending in a
-# column; all count from 0. Of a `symmetric` one only the lower triangle counts. `made` keeps what is found out about
-# it: ops, the text of its attributes, the analysis of its factor.
-
-new_pattern <- function(nrow, ncol, i, j, symmetric) {
-  pattern <- new.env(parent = emptyenv())
-  pattern$nrow <- as.integer(nrow)
-  pattern$ncol <- as.integer(ncol)
-  pattern$p <- c(0L, cumsum(tabulate(j + 1L, ncol)))
-  pattern$i <- as.integer(i)
-  pattern$symmetric <- symmetric
-  pattern$made <- new.env(parent = emptyenv())
-  pattern
-}
-
-pattern_fact <- function(pattern, name, find) {
-  found <- pattern$made[[name]]
-  if (is.null(found)) {
-    found <- find()
-    pattern$made[[name]] <- found
-  }
-  found
-}
-
-# The column of each entry
-pattern_columns <- function(pattern) {
-  pattern_fact(pattern, "columns", function() rep(seq_len(pattern$ncol) - 1L, diff(pattern$p)))
-}
+# Patterns in programs: what handlers are told of one, and matrices and ops of one pattern. base-pattern.R has patterns.
 
 # A number for each place of a matrix, in R's order
 pattern_keys <- function(pattern) pattern$i + as.double(pattern$nrow) * pattern_columns(pattern)
-
-same_pattern <- function(a, b) {
-  identical(a, b) || (
-    a$nrow == b$nrow && a$symmetric == b$symmetric && identical(a$p, b$p) && identical(a$i, b$i)
-  )
-}
 
 # What handlers of symmetric matrices, and those of products, are told of a pattern. The texts of long patterns take a
 # while to write.
@@ -82,8 +48,6 @@ sparse_from <- function(i, j, values, nrow, ncol, symmetric = FALSE) {
   }
   new_sparse(values, pattern)
 }
-
-new_sparse <- function(values, pattern) methods::new("xlaffi_sparse", values = values, pattern = pattern)
 
 # The same matrix with both triangles stored
 as_general <- function(x) {

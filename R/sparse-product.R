@@ -57,13 +57,16 @@ sampled_op <- function(pattern) {
   )
 }
 
-# The product of two sparse matrices: which entries meet is known.
-sparse_sparse_product <- function(a, b) {
+# The product of two sparse matrices: which entries meet is known. Of a `symmetric` one the lower triangle is computed.
+sparse_sparse_product <- function(a, b, symmetric = FALSE) {
   a <- as_general(a)
   b <- as_general(b)
   at <- product_places(a@pattern, b@pattern)
-  values <- taken(a@values, at$a, 1L) * taken(b@values, at$b, 1L)
-  sparse_from(a@pattern$i[at$a], pattern_columns(b@pattern)[at$b], values, a@pattern$nrow, b@pattern$ncol)
+  i <- a@pattern$i[at$a]
+  j <- pattern_columns(b@pattern)[at$b]
+  kept <- if (symmetric) which(i >= j) else seq_along(i)
+  values <- taken(a@values, at$a[kept], 1L) * taken(b@values, at$b[kept], 1L)
+  sparse_from(i[kept], j[kept], values, a@pattern$nrow, b@pattern$ncol, symmetric)
 }
 
 # The entries of two matrices that are multiplied with each other in their product

@@ -18,7 +18,7 @@ trace_program <- function(f, arguments, platform = default_platform(), mesh = NU
   seed <- random_state()
   region <- trace_region(function(params) {
     params <- if (length(params)) Map(labelled, params, labels) else params
-    tree <<- hooks$with_written_calls(call_written(f, tree_fill(arguments, params)))
+    tree <<- tree_map(hooks$with_written_calls(call_written(f, tree_fill(arguments, params))), program_data)
     if (!is.null(trace_state$undecided)) stop(trace_state$undecided)
     check_no_draws(seed)
     results <- lapply(tree_leaves(tree), result_value)
