@@ -18,14 +18,15 @@
 #' | matrix, array | its `dim()`, zeros among them too | matrix, array |
 #' | names, dimnames | dropped | |
 #' | nested list without a class | its leaves, one by one | list |
-#' | dense or diagonal matrix of \pkg{Matrix} | all of its elements, `f64` or `pred` | matrix |
+#' | dense matrix of \pkg{Matrix} | all of its elements, `f64` or `pred` | matrix |
+#' | sparse matrix of \pkg{Matrix} | arguments of compiled functions: its entries, `f64` | `dgCMatrix`, `dsCMatrix` |
+#' | diagonal matrix of \pkg{Matrix} | as sparse ones do; elsewhere all of its elements | `dsCMatrix`; matrix |
 #' | `NaN`, `Inf`, `-0` of doubles | as they are | as they are |
 #' | `NA` of doubles | NaN | NaN, or `NA` where it was only moved |
 #' | `NA` of integers, integer64 | refused; the smallest number by `pjrt_buffer()` | `NA` |
 #' | `NA` of logicals | refused; `TRUE` by `pjrt_buffer()` | logical |
 #' | character, `NULL`, function | refused | |
 #' | factor, Date, POSIXct, POSIXlt, difftime, data.frame, table, ts | refused | |
-#' | sparse matrix of \pkg{Matrix} | refused | |
 #' | array of \pkg{nanoarrow} or \pkg{arrow}, tensor of \pkg{torch} | refused | |
 #' | stream, table, dataset of \pkg{nanoarrow} or \pkg{arrow} | by [pjrt_buffer_from()] only | matrix |
 #' | any other object with a class | refused | |
@@ -44,8 +45,8 @@
 #' * What a class says is lost with the class, so objects are not taken silently for their numbers: `as.numeric()` of a
 #'   Date gives days, of a POSIXct seconds, of a difftime a number in a unit that differs; `as.integer()` of a factor
 #'   its codes; `data.matrix()` a matrix of a data frame, `as.list()` its columns.
-#' * A dense matrix of \pkg{Matrix} leaves as R's own matrix. Beside values it goes where a matrix of R's goes, but for
-#'   `+`, `==` and the other operators, which \pkg{Matrix} answers itself: there it is refused, and `as.matrix()` helps.
+#' * A dense matrix of \pkg{Matrix} leaves as R's own matrix. Beside values it goes where a matrix of R's goes. Of sparse
+#'   ones [hlo_sparse()] tells more; where they are no arguments, results or operands of a program they are refused.
 #' @examplesIf plugins_downloaded()
 #' f <- xla_jit(function(x) x)
 #' f(c(TRUE, FALSE))

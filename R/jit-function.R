@@ -37,8 +37,9 @@
 #' of the same operations in a shorter program. [hlo_scan()] and [hlo_fori()] are loops of the program, which are
 #' compiled as one turn.
 #'
-#' Arguments may be lists of data. Everything else that `f` uses is taken as it is while the program is
-#' written: R's `if` and `for` decide then what the program contains.
+#' Arguments may be lists of data, and sparse matrices of the package \pkg{Matrix}, see [hlo_sparse()]. Everything else
+#' that `f` uses is taken as it is while the program is written: R's `if` and `for` decide then what the program
+#' contains.
 #'
 #' The program runs on the device of the first buffer, or on the default one.
 #'

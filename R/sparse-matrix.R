@@ -5,11 +5,18 @@
 #' symmetric positive definite matrix where the matrix itself has entries.
 #'
 #' @details
+#' Sparse matrices of the package \pkg{Matrix} need no `hlo_sparse()`: they are arguments of compiled functions, data of
+#' [xla_objective()] and variables that a function reads, and results are such matrices, `dgCMatrix` or `dsCMatrix`.
+#' Their entries are doubles, and what is stored is an entry, zeros too. A program is for one pattern: other numbers at
+#' the same places need no other one.
+#'
 #' In functions that are being compiled, R's own functions work on sparse matrices: `+`, `-`, `*` and `/` (with another
-#' sparse matrix, a number, or a vector of one number for each row), `%*%`, [crossprod()], [tcrossprod()], [t()],
-#' [diag()], [solve()] with a right side, [determinant()], [det()], [rowSums()], [colSums()], [sum()], [dim()],
-#' [as.matrix()]. What would have to be dense, such as `A + 1` or `solve(A)`, is an error that says so;
-#' `as.matrix(A)` has all elements.
+#' sparse matrix, a number, or a vector of one number for each row), `^` with a positive exponent, `%*%`, [crossprod()],
+#' [tcrossprod()], [kronecker()], `[` with indices that are known, [cbind()], [rbind()], [t()], [diag()], [solve()] with
+#' a right side, [determinant()], [det()], [norm()], [sum()], [mean()], [rowSums()], [colSums()], [dim()],
+#' [as.matrix()], those of numbers that are zero at zero, such as [sqrt()] and [expm1()], and of \pkg{Matrix}
+#' `sparseMatrix()`, `Diagonal()`, `bdiag()`, `forceSymmetric()`, `tril()` and `triu()`. What would have to be dense,
+#' such as `A + 1`, `max(A)` or `solve(A)`, is an error that says so; `as.matrix(A)` has all elements.
 #'
 #' `solve()` and `determinant()` take symmetric positive definite matrices: rows and columns are put into an order in
 #' which the Cholesky factor stays sparse (approximate minimum degree: P. Amestoy, T. Davis, I. Duff, "An Approximate
@@ -20,8 +27,9 @@
 #' All have derivatives, also by [xla_vmap()]: of every order, but for `determinant()` and `hlo_sparse_inverse()`, which
 #' have five and four.
 #'
-#' A sparse matrix lives in the program that it was made in: arguments and results of compiled functions are its
-#' nonzeros.
+#' Derivatives in a sparse matrix are matrices of its pattern, in its entries: of a symmetric one an entry off the
+#' diagonal stands for two elements. [xla_jacobian()] gives arrays, whose last axes go along the entries. Branches and
+#' the carries of loops may be sparse matrices; their patterns stay. A batch has no sparse matrices, only entries.
 #'
 #' @param x A matrix of the package \pkg{Matrix}, or the entries: values, numbers, or one number for all of them. A
 #'   Matrix's own class says whether it is symmetric.
@@ -57,6 +65,11 @@
 #'   list(diag(inverse), hlo_nonzeros(inverse))
 #' }
 #' xla_jit(variances)(0.5)
+#'
+#' # Matrices of the package Matrix are arguments and results
+#' q <- Matrix::bandSparse(5, k = 0:1, diagonals = list(rep(2, 5), rep(-1, 4)), symmetric = TRUE)
+#' xla_jit(function(q, x) list(q * 2, solve(q, x)))(q, x)
+#' xla_grad(function(q) determinant(q)$modulus)(q)
 #' @export
 hlo_sparse <- function(x, i = NULL, j = NULL, dims = NULL, symmetric = FALSE) {
   call <- environment()
