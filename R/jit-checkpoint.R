@@ -85,7 +85,7 @@ run_apart <- function(run, leaves, types) {
   if (!length(leaves) || !length(types)) {
     return(run(leaves))
   }
-  if (!identical(trace_state$platform, "cpu") || !is.null(trace_state$mesh)) {
+  if (!identical(trace_state$platform, "cpu")) {
     return(run(node_values(new_node("optimization_barrier", leaves, lapply(leaves, type_of)))))
   }
   first <- kept_apart(constant(0L, "i32", integer(), "index"))
