@@ -69,11 +69,11 @@ test_that("R's functions give what they give for matrices of the package Matrix"
   expect_as_matrix(function(a) {
     list(
       sum(a), mean(a), sum(a, 2), norm(a), norm(a, "I"), norm(a, "F"), norm(a, "M"), a[2:3, ], a[c(1, 1, 3), -1],
-      a[2, ],      a[, 3], a[2, 1], a[c(TRUE, FALSE, TRUE, FALSE, TRUE), , drop = FALSE], a[1, , drop = FALSE],
+      a[2, ], a[, 3], a[2, 1], a[c(TRUE, FALSE, TRUE, FALSE, TRUE), , drop = FALSE], a[1, , drop = FALSE],
       a[cbind(c(1, 2, 2), c(1, 1, 2))], cbind(a, a * 2), rbind(a, 1:4), cbind(1:5, a), cbind(a, 1), kronecker(a, a),
       a %x% matrix(1:2, 1), a^2, a^0.5 * 0, sqrt(abs(a)), sign(a), sin(a), expm1(a), round(a, 1), trunc(a),
-      log1p(abs(a)), Matrix::tril(a), Matrix::triu(a, 1), Matrix::bdiag(a, a), -a, a / 2, a %*% t(a), Matrix::crossprod(a),
-      Matrix::tcrossprod(a), Matrix::rowSums(a), dim(a)
+      log1p(abs(a)), Matrix::tril(a), Matrix::triu(a, 1), Matrix::bdiag(a, a), -a, a / 2, a %*% t(a),
+      Matrix::crossprod(a), Matrix::tcrossprod(a), Matrix::rowSums(a), dim(a)
     )
   }, abs(tall))
   expect_as_matrix(function(q) {
