@@ -68,12 +68,20 @@ special_jvp <- function(name) {
         return(NULL)
       }
       if (identical(slope, "none")) {
-        abort(sprintf("%s has no derivative in its argument %d", name, at), "UNIMPLEMENTED", op = name, call = NULL)
+        argument <- slope_argument(slopes, at)
+        abort(sprintf("%s has no derivative in `%s`", name, argument), "UNIMPLEMENTED",
+          op = name, operand = argument, call = NULL
+        )
       }
       tangent * do.call(slope, c(list(results), unname(primals)))
     }, slopes, tangents, seq_along(slopes))
     Reduce(add_tangents, changes)
   }
+}
+
+# The name of the argument at a place: of its slope, or what the derivatives in other arguments call it
+slope_argument <- function(slopes, at) {
+  if (is.null(names(slopes))) names(formals(Find(is.function, slopes)))[[at + 1L]] else names(slopes)[[at]]
 }
 
 # How slopes name functions: of values that are of one dtype and shape.

@@ -174,7 +174,8 @@ tail_slopes <- function(name, sign, is_log, family) {
     )
   }
   for (pair in names(family$bends)) {
-    special_slopes[[paste0(tail, "_", pair)]] <- c(as.list(rep("none", length(parameters))), local({
+    none <- stats::setNames(as.list(rep("none", length(parameters))), parameters)
+    special_slopes[[paste0(tail, "_", pair)]] <- c(none, local({
       pair <- pair
       two <- strsplit(pair, "")[[1L]]
       function(y, ...) {

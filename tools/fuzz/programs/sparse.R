@@ -9,7 +9,7 @@ sparse_words <- list(
   # Some of the entries of a matrix
   sparse_matrix = function(x) {
     at <- sparse_places(nrow(x), ncol(x))
-    if (xlaffi:::is_value(x)) {
+    if (xlaffi:::is_tracing()) {
       return(xlaffi::hlo_sparse(x[at], at[, 1L], at[, 2L], dim(x)))
     }
     y <- array(0, dim(x))
@@ -22,7 +22,7 @@ sparse_words <- list(
     at <- sparse_places(n, n)
     at <- rbind(cbind(seq_len(n), seq_len(n)), at[at[, 1L] > at[, 2L], , drop = FALSE])
     entries <- x[at] * ifelse(at[, 1L] == at[, 2L], 1, 1 / n)
-    if (xlaffi:::is_value(x)) {
+    if (xlaffi:::is_tracing()) {
       return(xlaffi::hlo_sparse(entries, at[, 1L], at[, 2L], c(n, n), symmetric = TRUE))
     }
     y <- array(0, dim(x))
