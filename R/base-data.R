@@ -45,8 +45,9 @@
 #' * What a class says is lost with the class, so objects are not taken silently for their numbers: `as.numeric()` of a
 #'   Date gives days, of a POSIXct seconds, of a difftime a number in a unit that differs; `as.integer()` of a factor
 #'   its codes; `data.matrix()` a matrix of a data frame, `as.list()` its columns.
-#' * A dense matrix of \pkg{Matrix} leaves as R's own matrix. Beside values it goes where a matrix of R's goes. Of sparse
-#'   ones [hlo_sparse()] tells more; where they are no arguments, results or operands of a program they are refused.
+#' * A dense matrix of \pkg{Matrix} leaves as R's own matrix. Beside values it goes where a matrix of R's goes. Of
+#'   sparse ones [hlo_sparse()] tells more; where they are no arguments, results or operands of a program they are
+#'   refused.
 #' @examplesIf plugins_downloaded()
 #' f <- xla_jit(function(x) x)
 #' f(c(TRUE, FALSE))

@@ -9,6 +9,7 @@
 # batch_one_by_one(node, inputs, mapped, size)   the batch of a primitive without a rule `vmap`, by a loop
 # cut_buffer(x, parts, local)   the parts of a buffer, cut by its device
 # resharded(x, mesh, spec, shape, call)          a sharded array in another sharding
+# sparse_hessian(gradient, x), sparse_jacobian(f, arguments, chosen, mode, call)   derivatives as sparse matrices
 # code_folder(), clear_code()   where compiled custom ops are kept, and their removal
 hooks <- new.env(parent = emptyenv())
 

@@ -25,6 +25,8 @@
 #' @param f The function. All its arguments are data; it returns a value or a (named) list of values.
 #' @param wrt The arguments that the gradient is about, by number or name.
 #' @param value Whether the function's value comes along.
+#' @param sparse Whether the Hessian is a sparse matrix. Positions that are not known while the program is written, and
+#'   custom calls, are taken to mix all elements: the matrix then has more entries than are not zero.
 #' @return All are functions as [xla_jit()] returns them:
 #' * `xla_jvp(f)`: a function of `primals`, the list of f's arguments (named or in order; without
 #'   the list where there is one argument), and `tangents`, a list like it, with NULL for what does
@@ -34,7 +36,10 @@
 #' * `xla_grad(f)`: a function of f's arguments that returns the gradient as the argument is
 #'   shaped, a list for several `wrt`, and with `value = TRUE` `list(value = , gradient = )`.
 #' * `xla_hessian(f)`: a function of f's arguments that returns the n x n matrix of second
-#'   derivatives by the first of them, which has n elements (by rows, where it has axes).
+#'   derivatives by the first of them, which has n elements (by rows, where it has axes). With `sparse = TRUE` a
+#'   symmetric [sparse matrix][hlo_sparse], in R's order of elements: where it has entries is found out from the
+#'   function's operations, which tell which elements of the gradient depend on which elements of the argument, and few
+#'   products with the Hessian tell all entries.
 #' @examplesIf plugins_downloaded()
 #' f <- function(x, y) sin(x) * y
 #' xla_jvp(f)(primals = list(1, 2), tangents = list(1, NULL))
@@ -138,15 +143,20 @@ evaluated_by <- function(f, arguments, chosen) {
 
 #' @rdname xla_jvp
 #' @export
-xla_hessian <- function(f) {
+xla_hessian <- function(f, sparse = FALSE) {
+  check_flag(sparse, "sparse")
   gradient <- xla_grad(f)
   new_jit(function(x, ...) {
     others <- list(...)
     if (!is_value(x) || !is_float(x@dtype)) {
       abort("xla_hessian: the first argument of `f` must be an array of real numbers", operand = "x")
     }
+    at <- function(x) call_written(gradient, c(list(x), others))
+    if (sparse) {
+      return(hooks$sparse_hessian(at, x))
+    }
     size <- length(x)
-    slope <- xla_jvp(function(x) call_written(gradient, c(list(x), others)))
+    slope <- xla_jvp(at)
     # One turn per row: the derivative of the gradient along one axis.
     rows <- hlo_while(
       cond = function(i, rows) i < size,

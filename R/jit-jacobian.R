@@ -21,6 +21,8 @@
 #' @inheritParams xla_jvp
 #' @param wrt The arguments by which derivatives are taken, by number or name.
 #' @param mode `"forward"`, `"reverse"`, or `"auto"`.
+#' @param sparse Whether the derivative of one array by one array is a [sparse matrix][hlo_sparse], with rows and
+#'   columns in R's order of elements; see [xla_hessian()] for how its entries are found.
 #' @return A function of f's arguments, as [xla_jit()] returns it. Of a result of shape s and an argument of shape a it
 #'   gives an array of shape `c(s, a)`: for two vectors the matrix with a row per result, and a scalar adds no axis
 #'   (one number of R's is a vector of length 1). Where the argument is a list, lists of arrays like it, in a list for
@@ -37,14 +39,18 @@
 #' f <- function(p, t) list(fit = p$a * exp(-p$b * t), size = p$a^2)
 #' xla_jacobian(f)(list(a = 3, b = 1), c(0, 1, 2))
 #' @export
-xla_jacobian <- function(f, wrt = 1, mode = c("auto", "forward", "reverse")) {
+xla_jacobian <- function(f, wrt = 1, mode = c("auto", "forward", "reverse"), sparse = FALSE) {
   check_function(f)
   check_wrt(wrt)
+  check_flag(sparse, "sparse")
   mode <- check_choice(mode, "mode", c("auto", "forward", "reverse"))
   new_jit(function(...) {
     call <- environment()
     arguments <- arranged(f, list(...))
     chosen <- chosen_arguments(arguments, wrt, "xla_jacobian", "derivatives", call)
+    if (sparse) {
+      return(hooks$sparse_jacobian(f, arguments, chosen, mode, call))
+    }
     at <- evaluated_by(f, arguments, chosen)
     if (!any(inexact_types(at$outputs))) {
       abort(sprintf("xla_jacobian: `f` must return real or complex numbers, not %s", types_text(at$outputs)),

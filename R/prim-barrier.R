@@ -9,5 +9,6 @@ primitive("optimization_barrier",
   },
   vmap = batch_together,
   replication = function(node, given, known) given,
-  export = exported_params()
+  export = exported_params(),
+  sparsity = function(node, given, sets, known) given
 )

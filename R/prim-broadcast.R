@@ -41,5 +41,8 @@ primitive("broadcast_in_dim",
   vmap = function(node, inputs, mapped, size) {
     list(broadcast(inputs[[1L]], c(size, node$types[[1L]]@shape), c(1L, node$params$axes + 1L)))
   },
-  export = exported_params("axes")
+  export = exported_params("axes"),
+  sparsity = function(node, given, sets, known) {
+    list(sets_repeated(given[[1L]], node$inputs[[1L]]@shape, node$types[[1L]]@shape, node$params$axes))
+  }
 )

@@ -218,5 +218,13 @@ primitive("case",
   export = function(node) {
     regions <- node$params$regions
     with_regions(node, list(), 1L, stats::setNames(regions, sprintf("branch%d", seq_along(regions))))
+  },
+  sparsity = function(node, given, sets, known) {
+    live <- !vapply(given[-1L], is.null, NA)
+    branches <- lapply(node$params$regions, function(region) {
+      dependence <- region_dependence(region, node$inputs[-1L], live, known)
+      composed_dependence(dependence, sets_in_a_row(given[-1L], dependence$sizes), sets)
+    })
+    do.call(Map, c(list(function(...) all_united(sets, list(...))), branches))
   }
 )

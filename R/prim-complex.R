@@ -42,7 +42,8 @@ primitive("real",
     list(hlo_complex(cotangents[[1L]], filled(0, cotangents[[1L]])))
   },
   vmap = batch_together,
-  export = exported_params()
+  export = exported_params(),
+  sparsity = by_element
 )
 
 primitive("imag",
@@ -52,7 +53,8 @@ primitive("imag",
     list(hlo_complex(filled(0, cotangents[[1L]]), -cotangents[[1L]]))
   },
   vmap = batch_together,
-  export = exported_params()
+  export = exported_params(),
+  sparsity = by_element
 )
 
 primitive("complex",
@@ -65,5 +67,6 @@ primitive("complex",
     list(if (linear[[1L]]) hlo_real(given), if (linear[[2L]]) -hlo_imag(given))
   },
   vmap = batch_together,
-  export = exported_params()
+  export = exported_params(),
+  sparsity = by_element
 )

@@ -57,5 +57,21 @@ primitive("concatenate",
   vmap = function(node, inputs, mapped, size) {
     rebind_batch(node, all_in_front(inputs, mapped, size), size, list(axis = node$params$axis + 1L))
   },
-  export = exported_params("axis")
+  export = exported_params("axis"),
+  sparsity = function(node, given, sets, known) {
+    axis <- node$params$axis
+    shape <- node$types[[1L]]@shape
+    result <- integer(prod(shape))
+    end <- 0L
+    for (i in seq_along(given)) {
+      own <- node$inputs[[i]]@shape
+      if (!is.null(given[[i]])) {
+        at <- coordinates(own)
+        at[[axis]] <- at[[axis]] + end
+        result[places(shape, at)] <- given[[i]]
+      }
+      end <- end + own[[axis]]
+    }
+    list(result)
+  }
 )

@@ -37,5 +37,6 @@ primitive("convert",
     list(converted(given, dtype))
   },
   vmap = batch_together,
-  export = exported_params()
+  export = exported_params(),
+  sparsity = by_element
 )

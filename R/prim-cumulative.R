@@ -78,5 +78,6 @@ primitive(paste0("cumulative_", names(cumulative_reductions)),
   vmap = function(node, inputs, mapped, size) {
     list(cumulated(sub("^cumulative_", "", node$op), inputs[[1L]], node$params$axis + 1L, node$params$reverse))
   },
-  export = exported_params("axis", "reverse")
+  export = exported_params("axis", "reverse"),
+  sparsity = mixed_along(function(node) node$params$axis)
 )

@@ -129,6 +129,54 @@ dot_general_vmap <- function(node, inputs, mapped, size) {
   list(to_front(product, before + 1L))
 }
 
+# The elements of one side that meet a zero of the other one do not count, where that one is known.
+dot_dependence <- function(node, given, sets, known) {
+  p <- node$params
+  parts <- lapply(which(!vapply(given, is.null, NA)), function(side) {
+    other <- 3L - side
+    shape <- node$inputs[[side]]@shape
+    contract <- p$contract[[side]]
+    batch <- p$batch[[side]]
+    left <- setdiff(seq_along(shape), c(contract, batch))
+    plain <- !length(batch) && length(contract) == 1L && length(node$inputs[[other]]@shape) <= 2L
+    numbers <- if (plain) known(node$inputs[[other]])
+    if (any(numbers == 0, na.rm = TRUE)) {
+      return(sparse_dot_dependence(node, given[[side]], side, numbers, sets))
+    }
+    result <- node$types[[1L]]@shape
+    before <- length(batch)
+    first <- length(node$inputs[[1L]]@shape) - length(p$contract[[1L]]) - before
+    axes <- c(batch, left)
+    along <- sets_along(sets, given[[side]], shape, contract)
+    # The axes that are left, in their own order, and where they are in the result
+    ordered <- order(axes)
+    places <- c(seq_len(before), before + (if (side == 2L) first else 0L) + seq_along(left))
+    sets_repeated(along, shape[axes][ordered], result, places[ordered])
+  })
+  list(all_united(sets, parts))
+}
+
+# ... of a matrix or a vector with one of the known `numbers`
+sparse_dot_dependence <- function(node, ids, side, numbers, sets) {
+  contract <- node$params$contract
+  other <- 3L - side
+  as_matrix <- function(x, axis) {
+    if (length(dim(x)) < 2L) matrix(x, 1L, byrow = TRUE) else if (axis == 1L) t(x) else x
+  }
+  # A row for each element that is left, a column for each that is added up
+  numbers <- as_matrix(array(numbers, node$inputs[[other]]@shape), contract[[other]])
+  shape <- node$inputs[[side]]@shape
+  ids <- array(ids, rev(shape))
+  own <- if (length(shape) == 2L) (if (contract[[side]] == 2L) t(ids) else ids) else matrix(ids, 1L)
+  met <- which(is.na(numbers) | numbers != 0, arr.ind = TRUE)
+  rows <- nrow(own)
+  found <- as.vector(own[, met[, 2L]])
+  left <- rep(met[, 1L], each = rows) - 1L
+  mine <- rep(seq_len(rows), times = nrow(met)) - 1L
+  group <- if (side == 1L) mine * nrow(numbers) + left else left * rows + mine
+  grouped_sets(sets, found, group + 1L, rows * nrow(numbers))
+}
+
 primitive("dot_general",
   text = signed_text(function(p) {
     pair <- function(axes) sprintf("%s x %s", axes_text(axes[[1L]]), axes_text(axes[[2L]]))
@@ -152,5 +200,6 @@ primitive("dot_general",
     parts
   },
   vmap = dot_general_vmap,
-  export = exported_params("contract", "batch")
+  export = exported_params("contract", "batch"),
+  sparsity = dot_dependence
 )

@@ -33,6 +33,14 @@ check_starts <- function(start, x, call = rlang::caller_env()) {
   })
 }
 
+# Where a window lies along each axis, NULL where that is not known: XLA moves it back inside.
+known_starts <- function(starts, shape, sizes, known) {
+  Map(function(start, length, count) {
+    start <- if (length == count) 0L else known(start)
+    if (!is.null(start)) as.integer(max(0, min(as.double(start), length - count)))
+  }, starts, shape, sizes)
+}
+
 primitive("dynamic_slice",
   text = signed_text(function(p) sprintf(", sizes = %s", sizes_text(p$sizes))),
   jvp = same_on_tangents(),
@@ -56,7 +64,17 @@ primitive("dynamic_slice",
     starts[mapped[-1L]] <- list(zero)
     list(dynamic_sliced(x, c(list(zero), starts), c(size, sizes)))
   },
-  export = exported_params("sizes")
+  export = exported_params("sizes"),
+  sparsity = function(node, given, sets, known) {
+    whole <- node$inputs[[1L]]@shape
+    sizes <- node$params$sizes
+    starts <- known_starts(node$inputs[-1L], whole, sizes, known)
+    ids <- given[[1L]]
+    anywhere <- which(vapply(starts, is.null, NA))
+    if (length(anywhere)) ids <- sets_spread(sets, ids, whole, anywhere)
+    starts[anywhere] <- list(0L)
+    list(ids[places(whole, Map(`+`, coordinates(sizes), starts), as.integer(prod(sizes)))])
+  }
 )
 
 # The positions in a window of `count` along an axis of `length` elements, which XLA moves back inside.

@@ -177,7 +177,24 @@ primitive("dynamic_update_slice",
     starts <- all_in_front(starts, mapped[-(1:2)], size)
     list(windows_set(both[[1L]], both[[2L]], starts))
   },
-  export = exported_params()
+  export = exported_params(),
+  sparsity = function(node, given, sets, known) {
+    shape <- node$types[[1L]]@shape
+    sizes <- node$inputs[[2L]]@shape
+    starts <- known_starts(node$inputs[-(1:2)], shape, sizes, known)
+    anywhere <- which(vapply(starts, is.null, NA))
+    whole <- if (is.null(given[[1L]])) integer(prod(shape)) else given[[1L]]
+    update <- if (is.null(given[[2L]])) integer(prod(sizes)) else given[[2L]]
+    here <- setdiff(seq_along(shape), anywhere)
+    window <- sets_along(sets, update, sizes, anywhere)
+    starts[anywhere] <- list(0L)
+    counts <- replace(sizes, anywhere, shape[anywhere])
+    at <- places(shape, Map(`+`, coordinates(counts), starts), as.integer(prod(counts)))
+    spread <- sets_repeated(window, sizes[here], counts, here)
+    # Where the place is known what was there is gone.
+    whole[at] <- if (length(anywhere)) united(sets, whole[at], spread) else spread
+    list(whole)
+  }
 )
 
 # Puts the window `update` of each element of a batch at its place in `x`, by rows.

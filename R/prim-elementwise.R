@@ -117,7 +117,7 @@ float_precision <- c(f16 = 2^10, bf16 = 2^7, f32 = 2^23, f64 = 2^52)
 # NaN where parameters are none.
 only_where <- function(valid, y) hlo_select(valid, y, NaN)
 
-primitive(elementwise, text = plain_text, vmap = batch_together, export = exported_params())
+primitive(elementwise, text = plain_text, vmap = batch_together, export = exported_params(), sparsity = by_element)
 
 primitive("abs",
   text = signed_text(),
@@ -132,7 +132,8 @@ primitive("abs",
     list(hlo_real(tangents[[1L]] * direction))
   },
   vmap = batch_together,
-  export = exported_params()
+  export = exported_params(),
+  sparsity = by_element
 )
 
 # The complex dtype of a value's precision
@@ -179,5 +180,6 @@ primitive(paste0("chlo_", chlo_functions),
     sprintf("chlo.%s %s : %s -> %s", sub("^chlo_", "", node$op), operands, type, type)
   },
   vmap = function(node, inputs, mapped, size) rebind_batch(node, inputs, size),
-  export = exported_params()
+  export = exported_params(),
+  sparsity = by_element
 )

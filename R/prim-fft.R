@@ -143,5 +143,12 @@ primitive("fft",
   },
   transpose = fft_transpose,
   vmap = function(node, inputs, mapped, size) rebind_batch(node, inputs, size),
-  export = exported_params("type", "lengths")
+  export = exported_params("type", "lengths"),
+  sparsity = function(node, given, sets, known) {
+    shape <- node$inputs[[1L]]@shape
+    result <- node$types[[1L]]@shape
+    axes <- length(shape) + 1L - seq_along(node$params$lengths)
+    left <- setdiff(seq_along(shape), axes)
+    list(sets_repeated(sets_along(sets, given[[1L]], shape, axes), shape[left], result, left))
+  }
 )

@@ -134,6 +134,52 @@ taken <- function(x, positions, axis) {
 # Values of one dtype, side by side along an axis
 joined <- function(parts, axis = 1L) concatenated(unname(parts), axis, environment())
 
+# Where the positions are not known an element may come from anywhere along the axis.
+gather_dependence <- function(node, given, sets, known) {
+  p <- node$params
+  shape <- node$inputs[[1L]]@shape
+  result <- node$types[[1L]]@shape
+  ids <- given[[1L]]
+  at <- known(node$inputs[[2L]])
+  from <- coordinates(result)
+  if (is.null(at)) {
+    ids <- sets_along(sets, ids, shape, p$axis)
+    left <- setdiff(seq_along(shape), p$axis)
+    return(list(sets_repeated(ids, shape[left], result, left)))
+  }
+  from[[p$axis]] <- positions_at(at, from, node$inputs[[2L]]@shape, p)
+  list(ids[places(shape, from)])
+}
+
+# The positions for elements with these coordinates
+positions_at <- function(at, coordinates, shape, p) {
+  at <- aperm(array(at, shape))
+  at[places(shape, coordinates[c(seq_len(p$batch), p$axis)])]
+}
+
+scatter_dependence <- function(node, given, sets, known) {
+  p <- node$params
+  shape <- node$types[[1L]]@shape
+  updates <- node$inputs[[3L]]@shape
+  whole <- given[[1L]]
+  ids <- given[[3L]]
+  at <- known(node$inputs[[2L]])
+  if (is.null(at)) {
+    if (!is.null(ids)) {
+      left <- setdiff(seq_along(shape), p$axis)
+      ids <- sets_repeated(sets_along(sets, ids, updates, p$axis), updates[left], shape, left)
+    }
+    return(list(united(sets, whole, ids)))
+  }
+  to <- coordinates(updates)
+  to[[p$axis]] <- positions_at(at, to, node$inputs[[2L]]@shape, p)
+  inside <- to[[p$axis]] >= 0L & to[[p$axis]] < shape[[p$axis]]
+  place <- places(shape, lapply(to, `[`, inside), sum(inside))
+  if (node$op == "scatter_set" && !is.null(whole)) whole[place] <- 0L
+  if (!is.null(ids)) ids <- grouped_sets(sets, ids[inside], place, as.integer(prod(shape)))
+  list(united(sets, whole, ids))
+}
+
 primitive("gather",
   text = gather_text,
   jvp = same_on_tangents(),
@@ -145,7 +191,8 @@ primitive("gather",
   vmap = function(node, inputs, mapped, size) {
     list(batched_gather(inputs, mapped, size, node$params$axis, node$params$batch))
   },
-  export = exported_params("axis", "batch")
+  export = exported_params("axis", "batch"),
+  sparsity = gather_dependence
 )
 
 primitive(scatters,
@@ -186,5 +233,6 @@ primitive(scatters,
     kind <- sub("scatter_", "", node$op, fixed = TRUE)
     list(scattered(kind, inputs[[1L]], inputs[[2L]], inputs[[3L]], p$axis + 1L, p$batch + side_by_side, p$within))
   },
-  export = exported_params("axis", "batch", "within")
+  export = exported_params("axis", "batch", "within"),
+  sparsity = scatter_dependence
 )

@@ -61,5 +61,17 @@ primitive("pad",
     }
     rebind_batch(node, inputs, size, lapply(node$params, function(counts) c(0L, counts)))
   },
-  export = exported_params("low", "high", "interior")
+  export = exported_params("low", "high", "interior"),
+  sparsity = function(node, given, sets, known) {
+    p <- node$params
+    shape <- node$types[[1L]]@shape
+    count <- as.integer(prod(shape))
+    result <- rep(if (is.null(given[[2L]])) 0L else given[[2L]], count)
+    own <- if (is.null(given[[1L]])) integer(prod(node$inputs[[1L]]@shape)) else given[[1L]]
+    place <- function(x, low, interior) low + x * (interior + 1L)
+    at <- Map(place, coordinates(node$inputs[[1L]]@shape), p$low, p$interior)
+    inside <- Reduce(`&`, Map(function(x, size) x >= 0L & x < size, at, shape), rep(TRUE, length(own)))
+    result[places(shape, lapply(at, `[`, inside), sum(inside))] <- own[inside]
+    list(result)
+  }
 )

@@ -218,7 +218,13 @@ primitive(names(reductions),
     }
     rebind_batch(node, inputs, size, list(axes = node$params$axes + 1L))
   },
-  export = exported_params("axes")
+  export = exported_params("axes"),
+  sparsity = function(node, given, sets, known) {
+    along <- if (!is.null(given[[1L]])) sets_along(sets, given[[1L]], node$inputs[[1L]]@shape, node$params$axes)
+    # What a reduction starts from is in all of its results.
+    start <- if (!is.null(given[[2L]])) rep(given[[2L]], prod(node$types[[1L]]@shape))
+    list(united(sets, along, start))
+  }
 )
 
 primitive("first_extremum",

@@ -28,5 +28,6 @@ primitive("reshape",
   vmap = function(node, inputs, mapped, size) {
     list(reshaped(inputs[[1L]], c(size, node$types[[1L]]@shape)))
   },
-  export = exported_params()
+  export = exported_params(),
+  sparsity = function(node, given, sets, known) given
 )

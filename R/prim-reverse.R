@@ -17,5 +17,12 @@ primitive("reverse",
   vmap = function(node, inputs, mapped, size) {
     rebind_batch(node, inputs, size, list(axes = node$params$axes + 1L))
   },
-  export = exported_params("axes")
+  export = exported_params("axes"),
+  sparsity = function(node, given, sets, known) {
+    shape <- node$types[[1L]]@shape
+    at <- coordinates(shape)
+    axes <- node$params$axes
+    at[axes] <- Map(function(x, size) size - 1L - x, at[axes], shape[axes])
+    list(given[[1L]][places(shape, at)])
+  }
 )

@@ -270,6 +270,31 @@ scan_replication <- function(node, given, known) {
   c(carry, beyond(results, p$carry))
 }
 
+# Turn by turn: what one turn does is found out once.
+scan_dependence <- function(node, given, sets, known) {
+  p <- node$params
+  inputs <- scan_inputs(node)
+  now <- scan_inputs(node, given)
+  own <- seq_len(p$carry)
+  floats <- vapply(inputs$start, function(x) is_inexact(x@dtype), NA)
+  live <- c(floats, !vapply(c(now$slices, now$captured), is.null, NA))
+  dependence <- region_dependence(p$region, inputs$captured, live, known)
+  sizes <- dependence$sizes
+  carry <- now$start
+  rows <- lapply(now$slices, function(ids) if (!is.null(ids)) matrix(ids, ncol = p$turns))
+  stacks <- replicate(length(node$types) - p$carry, vector("list", p$turns), simplify = FALSE)
+  ended <- carry
+  for (turn in if (p$reverse) rev(seq_len(p$turns)) else seq_len(p$turns)) {
+    slices <- lapply(rows, function(ids) if (!is.null(ids)) ids[, turn])
+    results <- composed_dependence(dependence, sets_in_a_row(c(carry, slices, now$captured), sizes), sets)
+    carry <- results[own]
+    # A loop may end after any turn.
+    ended <- Map(function(a, b) united(sets, a, b), ended, carry)
+    for (k in seq_along(stacks)) stacks[[k]][[turn]] <- results[[p$carry + k]]
+  }
+  c(if (p$counted || !is.null(p$stop)) ended else carry, lapply(stacks, unlist))
+}
+
 primitive("scan",
   jvp = scan_jvp,
   transpose = transposed_by_linearize,
@@ -283,7 +308,8 @@ primitive("scan",
       node, p[c("turns", "counted", "carry", "slices", "reverse")], p$counted + p$carry + p$slices,
       c(list(body = p$region), if (!is.null(p$stop)) list(cond = p$stop))
     )
-  }
+  },
+  sparsity = scan_dependence
 )
 
 # A loop over the elements, for a node that works on one.

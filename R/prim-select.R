@@ -49,5 +49,8 @@ primitive("select",
     inputs[[1L]] <- broadcast(inputs[[1L]], inputs[[2L]]@shape, seq_along(inputs[[1L]]@shape))
     rebind_batch(node, inputs, size)
   },
-  export = exported_params()
+  export = exported_params(),
+  sparsity = function(node, given, sets, known) {
+    list(united(sets, given[[2L]], given[[3L]]))
+  }
 )

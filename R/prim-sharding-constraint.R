@@ -65,7 +65,8 @@ primitive("sharding_constraint",
   vmap = function(node, inputs, mapped, size) {
     p <- node$params
     list(constrained(inputs[[1L]], c(list(character()), p$entries), c(1L, p$open + 1L)))
-  }
+  },
+  sparsity = by_element
 )
 
 overload("hlo_shard", "xlaffi", hlo_shard, by = "own", topic = "Several devices", dtypes = "all")

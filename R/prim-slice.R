@@ -47,5 +47,10 @@ primitive("slice",
     p <- node$params
     list(sliced(inputs[[1L]], c(1L, p$start), c(size, p$end), c(1L, p$step)))
   },
-  export = exported_params("start", "end", "step")
+  export = exported_params("start", "end", "step"),
+  sparsity = function(node, given, sets, known) {
+    p <- node$params
+    at <- Map(function(x, start, step) start - 1L + x * step, coordinates(node$types[[1L]]@shape), p$start, p$step)
+    list(given[[1L]][places(node$inputs[[1L]]@shape, at)])
+  }
 )

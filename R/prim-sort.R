@@ -134,5 +134,9 @@ primitive("sort",
     x <- in_front(inputs[[1L]], mapped[[1L]], size)
     sorted_along(x, node$params$decreasing, node$params$nan_first)
   },
-  export = exported_params("decreasing", "nan_first")
+  export = exported_params("decreasing", "nan_first"),
+  sparsity = function(node, given, sets, known) {
+    shape <- node$inputs[[1L]]@shape
+    list(sets_spread(sets, given[[1L]], shape, length(shape)), NULL)
+  }
 )

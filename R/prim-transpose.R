@@ -33,5 +33,9 @@ primitive("transpose",
   vmap = function(node, inputs, mapped, size) {
     list(transposed(inputs[[1L]], c(1L, node$params$permutation + 1L)))
   },
-  export = exported_params("permutation")
+  export = exported_params("permutation"),
+  sparsity = function(node, given, sets, known) {
+    at <- coordinates(node$types[[1L]]@shape)[order(node$params$permutation)]
+    list(given[[1L]][places(node$inputs[[1L]]@shape, at, length(given[[1L]]))])
+  }
 )

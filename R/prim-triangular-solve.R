@@ -115,5 +115,17 @@ primitive("triangular_solve",
     list(NULL, solved)
   },
   vmap = batch_together,
-  export = exported_params("left", "lower", "unit", "transpose")
+  export = exported_params("left", "lower", "unit", "transpose"),
+  sparsity = function(node, given, sets, known) {
+    shape <- node$types[[1L]]@shape
+    rank <- length(shape)
+    batch <- seq_len(rank - 2L)
+    by_a <- if (!is.null(given[[1L]])) {
+      sets_repeated(sets_along(sets, given[[1L]], node$inputs[[1L]]@shape, rank - 1:0), shape[batch], shape, batch)
+    }
+    by_b <- if (!is.null(given[[2L]])) {
+      sets_spread(sets, given[[2L]], shape, if (node$params$left) rank - 1L else rank)
+    }
+    list(united(sets, by_a, by_b))
+  }
 )

@@ -207,5 +207,12 @@ primitive("while",
   },
   export = function(node) {
     with_regions(node, list(), length(node$types), stats::setNames(node$params$regions, c("cond", "body")))
+  },
+  sparsity = function(node, given, sets, known) {
+    own <- seq_along(node$types)
+    floats <- vapply(node$types, function(type) is_inexact(type@dtype), NA)
+    live <- c(floats, !vapply(given[-own], is.null, NA))
+    dependence <- region_dependence(node$params$regions[[2L]], node$inputs[-own], live, known)
+    settled_dependence(dependence, given, own, sets)
   }
 )

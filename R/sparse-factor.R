@@ -12,7 +12,8 @@ sparse_factor <- function(pattern, a) {
   op <- pattern_op(pattern, "sparse Cholesky factor", "factor", function(a) {
     length <- pattern_analysis(pattern)$factor_length
     pattern_call(pattern, "sparse_cholesky", list(a),
-      list(factor = stacked_type(a, length, less = 1L), info = stacked_type(a, integer(), "i32", less = 1L)), FALSE, FALSE
+      list(factor = stacked_type(a, length, less = 1L), info = stacked_type(a, integer(), "i32", less = 1L)),
+      FALSE, FALSE
     )
   }, jvp = function(primals, results, tangents) list(factor = NULL, info = NULL))
   op(a)$factor

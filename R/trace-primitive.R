@@ -14,13 +14,16 @@
 # linearize    function(node, moving): reverse mode of a primitive with regions, in two parts; ad-region.R
 # replication  function(node, given, known): along which axes of the mesh each result differs from device to device;
 #              trace-replication.R
+# sparsity     function(node, given, sets, known): which elements of the operands those of the results depend on;
+#              ad-sparsity.R
 # export       function(node): what xla_graph() says of the node: its `attributes`, how many of the inputs are
 #              `operands` (what follows them is captured by regions), and its `regions`; ?xla_graph is the contract
 #
 # Without `jvp` or `transpose` there is no derivative of that kind. Without `vmap` a batch is a loop. Without `rebind` a
 # node of the same params is made. `linearize` and `rebind` are for primitives with regions, and `op` (ad-op.R), which
-# has another one, `replay`. Without `replication` a result differs where an input does. Without `export` a primitive
-# belongs to programs for several devices and is not exported. tests/testthat/test-primitives.R walks this table.
+# has another one, `replay`. Without `replication` a result differs where an input does. Without `sparsity` all depends
+# on all. Without `export` a primitive belongs to programs for several devices and is not exported.
+# tests/testthat/test-primitives.R walks this table.
 primitives <- new.env(parent = emptyenv())
 
 # Adds rules to one or several primitives.

@@ -4,7 +4,7 @@
 #   Rscript tools/collate.R
 layers <- c(
   "base", "host", "shard", "trace", "ad", "batch", "prim", "jit", "linalg", "sparse", "special", "dist", "random",
-  "overload", "op", "interop"
+  "overload", "fit", "op", "interop"
 )
 files <- list.files("R", "[.]R$")
 layer <- sub("-.*", "", files)

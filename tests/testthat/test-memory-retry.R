@@ -1,6 +1,6 @@
-# R code in a process that has room for one array of 112 MB beside what it has, and not for two. glibc would reserve 64 MB
-# for each thread that allocates for the first time, and keep freed memory by what was freed before: settings of its own
-# take both away, so that the room does not depend on which threads come when.
+# R code in a process that has room for one array of 112 MB beside what it has, and not for two. glibc would reserve
+# 64 MB for each thread that allocates for the first time, and keep freed memory by what was freed before: settings of
+# its own take both away, so that the room does not depend on which threads come when.
 run_in_little_room <- function(prepare, code) {
   code <- c("
     status <- function(what) {

@@ -4,7 +4,8 @@ test_that("every primitive has the rules that the table describes, and no other"
   rules <- list(
     text = c("node", "operands", "scope"), jvp = c("node", "tangents"), transpose = c("node", "cotangents", "linear"),
     vmap = c("node", "inputs", "mapped", "size"), rebind = c("node", "inputs"), linearize = c("node", "moving"),
-    replication = c("node", "given", "known"), export = "node", replay = c("node", "now")
+    replication = c("node", "given", "known"), export = "node", replay = c("node", "now"),
+    sparsity = c("node", "given", "sets", "known")
   )
   table <- as.list(xlaffi:::primitives)
   for (name in names(table)) {

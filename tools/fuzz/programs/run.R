@@ -1,8 +1,10 @@
 # The loop over batches, and what it tells.
 
 load_programs <- function(folder, into = globalenv()) {
-  files <- c("sparse.R", "grammar.R", "rounding.R", "grow.R", "differences.R", "refusals.R", "batch.R", "shrink.R", "smooth.R",
-  "slopes.R")
+  files <- c(
+    "sparse.R", "grammar.R", "rounding.R", "grow.R", "differences.R", "refusals.R", "batch.R", "shrink.R", "smooth.R",
+    "slopes.R"
+  )
   for (file in files) sys.source(file.path(folder, file), into)
 }
 

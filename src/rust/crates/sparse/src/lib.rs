@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod cholesky;
+mod colouring;
 mod factor_pattern;
 mod inverse;
 mod jet;
@@ -32,6 +33,7 @@ mod symbolic;
 mod tile;
 mod tree;
 
+pub use colouring::{column_colouring, star_colouring, Colouring};
 pub use factor_pattern::FactorPattern;
 pub use inverse::HIGHEST_ORDER;
 pub use number::Number;

@@ -1,5 +1,6 @@
 //! Factors, solutions and inverses beside dense ones.
 
+mod colouring;
 mod derivative;
 mod matrices;
 mod numeric;

@@ -1,41 +1,45 @@
 # What xla_objective() computes: programs of one vector of parameters and the data, and the last point.
 
 # `identity` tells whether the session is the one in which the data were uploaded: R saves external pointers as NULL.
-new_points <- function(f, template, data, negate, dtype, call = rlang::caller_env()) {
+# `optimum` is where the random effects were found last, from which the next search begins.
+new_points <- function(f, template, layout, data, negate, dtype, call = rlang::caller_env()) {
   types <- argument_types(data, call)
-  start <- template_vector(template)
   # Compiled functions are found by their arguments fastest where these are no lists.
   form <- tree_map(data, function(leaf) TRUE)
   labels <- lapply(tree_leaves(data), data_labels)
-  vector <- function(theta, ...) {
+  vector <- function(parameters, ...) {
     values <- Map(labelled, list(...), labels)
-    objective_vector(f, template, theta, tree_fill(form, unname(values)), negate)
+    objective_vector(f, template, parameters, tree_fill(form, unname(values)), negate)
   }
   self <- list2env(list(
-    f = f, template = template, data = data, types = types, negate = negate, dtype = dtype,
-    names = names(start), size = length(start),
+    f = f, template = template, layout = layout, data = data, types = types, negate = negate, dtype = dtype,
+    names = names(layout$start), size = length(layout$start), vector = vector,
     counts = c(value = 0L, gradient = 0L, hessian = 0L), identity = NULL, mode = NULL, captured = NULL,
     signatures = list()
   ), parent = emptyenv())
-  # Traces `f`, and so reads what it reads of the session.
-  self$recount <- function(self) {
-    traced <- with_session_reads(list(count = objective_count(vector, self, types)))
-    self$session <- traced$session
-    if (!identical(self$count, traced$count)) {
-      count <- self$count <- traced$count
-      self$programs <- objective_programs(vector, f, count)
-    }
-  }
+  self$recount <- recount
   self$recount(self)
   self
+}
+
+# Traces `f`, and so reads what it reads of the session.
+recount <- function(self) {
+  traced <- with_session_reads(if (length(self$layout$effects)) traced_marginal(self) else traced_count(self))
+  self$session <- traced$session
+  if (!identical(self$count, traced$count) || !identical(self$facts, traced$facts)) {
+    self$count <- traced$count
+    self$facts <- traced$facts
+    self$programs <- if (is.null(traced$plan)) objective_programs(self) else marginal_programs(self, traced$plan)
+  }
 }
 
 # The points of an objective with other data, which has the same programs where these are of the same kind.
 updated_points <- function(self, data) {
   labels <- function(data) lapply(tree_leaves(data), data_labels)
   alike <- identical(argument_types(data), self$types) && identical(labels(data), labels(self$data))
-  if (!alike) {
-    return(new_points(self$f, self$template, data, self$negate, self$dtype))
+  # Where random effects act may depend on the data.
+  if (!alike || length(self$layout$effects)) {
+    return(new_points(self$f, self$template, self$layout, data, self$negate, self$dtype))
   }
   new <- list2env(as.list(self), parent = emptyenv())
   none <- list(data = data, counts = 0L * self$counts, signatures = list())
@@ -45,8 +49,8 @@ updated_points <- function(self, data) {
 }
 
 # `f` of the parameters in their form. Its result as a vector in R's order
-objective_vector <- function(f, template, theta, data, negate) {
-  result <- call_written(f, c(list(parameters(template, theta)), data))
+objective_vector <- function(f, template, all, data, negate) {
+  result <- call_written(f, c(list(parameters(template, all)), data))
   leaves <- tree_leaves(result)
   if (is_branch(result) && length(leaves) != 1L) {
     abort(sprintf("xla_objective: `f` must return one value, not a list of %d", length(leaves)),
@@ -62,25 +66,32 @@ objective_vector <- function(f, template, theta, data, negate) {
       operand = "f", call = NULL
     )
   }
-  value <- as_column(converted(value, theta@dtype))
+  value <- as_column(converted(value, all@dtype))
   if (negate) -value else value
 }
 
 # The parts of a vector of parameters, each in its shape
-parameters <- function(template, theta) {
+parameters <- function(template, all) {
   end <- 0L
   tree_map(template, function(leaf) {
     start <- end
     end <<- end + length(leaf)
-    labelled(from_column(sliced(theta, start + 1L, end), r_shape(leaf)), data_labels(leaf))
+    labelled(from_column(sliced(all, start + 1L, end), r_shape(leaf)), data_labels(leaf))
   })
 }
 
 # How many numbers `f` gives
-objective_count <- function(vector, self, types) {
-  theta <- new_type(self$dtype, self$size)
-  data <- lapply(tree_leaves(types), function(type) new_type(data_dtype(type@dtype, self$dtype), type@shape))
-  trace_program(vector, c(list(theta), data), mesh = mesh_of_data(self$data))$results@shape
+traced_count <- function(self) {
+  traced <- traced_objective(self, self$size, function(theta, ...) {
+    self$vector(whole_parameters(self$layout, theta), ...)
+  })
+  list(count = traced$results@shape)
+}
+
+# The trace of a function of `size` numbers and the data
+traced_objective <- function(self, size, f) {
+  data <- lapply(tree_leaves(self$types), function(type) new_type(data_dtype(type@dtype, self$dtype), type@shape))
+  trace_program(f, c(list(new_type(self$dtype, size)), data), mesh = mesh_of_data(self$data))
 }
 
 data_dtype <- function(dtype, chosen) {
@@ -88,9 +99,13 @@ data_dtype <- function(dtype, chosen) {
 }
 
 # Each gives one vector: values, then derivatives by columns. One read-back for both.
-objective_programs <- function(vector, f, count) {
-  compiled <- function(program) new_jit(program, "objective", uses = list(f))
+objective_programs <- function(self) {
+  layout <- self$layout
+  whole <- self$vector
+  vector <- function(theta, ...) whole(whole_parameters(layout, theta), ...)
+  compiled <- function(program) new_jit(program, "objective", uses = list(self$f))
   both <- function(slopes) {
+    count <- self$count
     compiled(function(theta, ...) {
       at <- slopes(function(theta) vector(theta, ...), theta, count)
       concatenated(list(at$value, as_column(at$slope)), 1L, NULL)
@@ -108,41 +123,20 @@ objective_programs <- function(vector, f, count) {
   )
 }
 
-# The vector g(theta) of `count` numbers and its Jacobian, row by row
-reverse_slopes <- function(g, theta, count) {
-  pulled <- xla_vjp(g)
-  weights <- unit_rows(count, theta@dtype)
-  if (count == 1L) {
-    at <- pulled(theta, reshaped(weights, 1L))
-    return(list(value = at$value, slope = reshaped(at$gradients, c(1L, length(theta)))))
-  }
-  at <- xla_vmap(function(weights) pulled(theta, weights), out_axes = list(value = NULL, gradients = 1))(weights)
-  list(value = at$value, slope = at$gradients)
-}
-
-# ... and column by column
-forward_slopes <- function(g, theta, ...) {
-  pushed <- xla_jvp(g)
-  directions <- unit_rows(length(theta), theta@dtype)
-  at <- xla_vmap(function(direction) pushed(theta, direction), out_axes = list(value = NULL, tangent = 2))(directions)
-  list(value = at$value, slope = at$tangent)
-}
-
-# The rows of an identity matrix
-unit_rows <- function(count, dtype) {
-  square <- c(count, count)
-  converted(hlo_iota("i32", square, 1) == hlo_iota("i32", square, 2), dtype)
-}
-
-# Runs a program at the point and gives its vector: at once where it is known from another point.
+# Runs a program at the point and gives its vector.
 run_point <- function(self, program) {
+  if (length(self$layout$effects)) run_marginal(self, program) else run_numbers(self, program, self$x)
+}
+
+# ... for a vector of numbers and the data: at once where it is known from another point
+run_numbers <- function(self, program, numbers) {
   upload_data(self)
   call <- known_call(self, program)
   if (!is.null(call)) {
-    return(as.vector(run_again(call, c(list(self$x), self$buffers), read = TRUE)))
+    return(as.vector(run_again(call, c(list(numbers), self$buffers), read = TRUE)))
   }
   compiled <- self$programs[[program]]
-  arguments <- c(list(pjrt_buffer(self$x, self$dtype, self$device)), self$buffers)
+  arguments <- c(list(pjrt_buffer(numbers, self$dtype, self$device)), self$buffers)
   result <- as.vector(as_array(do.call(compiled, arguments)))
   self$signatures[[program]] <- signature_of(compiled, arguments)
   result
@@ -325,4 +319,11 @@ check_finite_slope <- function(self, slope, what, call) {
     operand = "par", call = call,
     hint = "A kink or a pole of a part of `f`, such as sqrt() or log() at 0, does this, also under `ifelse()`."
   )
+}
+
+# All parameters in their form, with the random effects at their optimum
+point_parameters <- function(self, x, call = rlang::caller_env()) {
+  x <- check_point(self, x, call)
+  effects <- if (length(self$layout$effects)) effects_here(self, x, call)
+  from_vector(self$template, whole_parameters(self$layout, x, effects))
 }

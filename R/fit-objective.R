@@ -28,6 +28,17 @@
 #' old one as it is. Where dtypes, shapes and names of elements are those of before, nothing is traced or compiled;
 #' others make another program.
 #'
+#' Random effects: `random` names parts of `par`, a list, over which `exp(-f)` is integrated (`exp(f)` with `negate`):
+#' the functions are those of minus the logarithm of the integral, in Laplace's approximation, of the other parameters.
+#' For given ones the integrand's maximum is found by Newton's method within the program, which begins where it ended
+#' for the point before; the matrix of second derivatives by the random effects there is sparse, and where it has
+#' entries is found out from `f`'s operations and from the data that are positions. Gradient and Hessian are exact
+#' derivatives of the approximation (H. J. Skaug, D. A. Fournier, "Automatic approximation of the marginal likelihood in
+#' non-Gaussian hierarchical models", Computational Statistics & Data Analysis 51, 2006). `$random(x)` gives the random
+#' effects at the maximum for the point x, `$relist(x)` all parameters in their form. `f` must contain the density of
+#' the random effects; each of them must matter, or an error names those that do not. Where no maximum is found, the
+#' value is NaN, with a warning. `random` is for one device of the CPU and for `dtype = "f64"`.
+#'
 #' Standard errors: if `f` is minus the logarithm of the likelihood, `sqrt(diag(solve(objective$he(fit$par))))`.
 #'
 #' An objective can be saved and sent to other processes. There it compiles anew and uploads its data again, unless they
@@ -39,6 +50,10 @@
 #' @param ... Data: more arguments of `f`, which are uploaded once. R data, buffers, and lists of them.
 #'   For `update()` those that change, by name.
 #' @param object What `xla_objective()` returns.
+#' @param random The names of the parts of `par` that are random effects.
+#' @param map What is fixed or shared: a list with a factor for a part of `par` by its name, as long as the part.
+#'   Elements of one level are one parameter, which starts where the first of them does; elements with NA, or all of
+#'   them where NA stands for the factor, stay what `par` has.
 #' @param negate Whether the functions are those of `-f`: optimisers minimise.
 #' @param dtype The element type of the parameters, `"f64"` or `"f32"`. R's doubles among the data are uploaded in it;
 #'   buffers keep theirs.
@@ -73,7 +88,7 @@
 #' other <- update(logistic, y = mtcars$vs)
 #' nlminb(other$par, other$fn, other$gr, other$he)$par
 #' @export
-xla_objective <- function(f, par, ..., negate = FALSE, dtype = "f64") {
+xla_objective <- function(f, par, ..., random = NULL, map = NULL, negate = FALSE, dtype = "f64") {
   check_function(f)
   check_template(par)
   check_flag(negate, "negate")
@@ -83,7 +98,9 @@ xla_objective <- function(f, par, ..., negate = FALSE, dtype = "f64") {
     storage.mode(leaf) <- "double"
     leaf
   })
-  objective_of(new_points(f, template, data, negate, dtype))
+  layout <- new_layout(template, random, map, environment())
+  if (length(layout$effects)) check_laplace(data, dtype, environment())
+  objective_of(new_points(f, template, layout, data, negate, dtype))
 }
 
 # The functions of an objective. Its points are a variable of theirs.
@@ -92,23 +109,24 @@ objective_of <- function(self) {
   fn <- function(par) point_value(self, par)
   he <- function(par) point_hessian(self, par)
   objective <- list(
-    par = template_vector(self$template),
+    par = self$layout$start,
     fn = fn,
     gr = gradient,
     he = he,
     jac = function(par) point_slope(self, par),
     fn_gr = function(par) structure(fn(par), gradient = gradient(par)),
     fn_gr_he = function(par) structure(fn(par), gradient = gradient(par), hessian = he(par)),
-    relist = function(x) from_vector(self$template, check_point(self, x, rlang::current_env())),
+    relist = function(x) point_parameters(self, x),
     unlist = function(x) {
       check_template(x, "x")
       if (!identical(lapply(tree_leaves(x), r_shape), lapply(tree_leaves(self$template), r_shape))) {
         abort("`x` must have the form of the template", operand = "x")
       }
-      stats::setNames(template_vector(x), self$names)
+      own_parameters(self$layout, template_vector(x))
     },
     evaluations = function() self$counts
   )
+  if (length(self$layout$effects)) objective$random <- function(par) point_effects(self, par)
   structure(objective, class = "xlaffi_objective")
 }
 
@@ -141,9 +159,14 @@ print.xlaffi_objective <- function(x, ...) {
   names <- names(x$par)
   count <- length(x$par)
   shown <- if (!is.null(names)) toString(names, width = 60)
+  effects <- length(environment(x$fn)$self$layout$effects)
   cat(sprintf("<objective of %d parameter%s%s>\n", count, if (count == 1L) "" else "s",
     if (is.null(shown)) "" else paste0(": ", shown)
   ))
+  if (effects) {
+    plural <- if (effects > 1L) "s" else ""
+    cat(sprintf("%d random effect%s integrated by Laplace's approximation\n", effects, plural))
+  }
   counts <- x$evaluations()
   cat("computed so far:", toString(sprintf("%s %d", names(counts), counts)), "\n")
   invisible(x)

@@ -1,0 +1,105 @@
+# Random effects: Laplace's approximation of the integral over them. With the function f(theta, u), minus the logarithm
+# of the joint density, its minimum over u at u0(theta), and H its matrix of second derivatives by u there, q x q,
+#
+#   -log integral exp(-f(theta, u)) du  =~  f(theta, u0) + log(det H) / 2 - q log(2 pi) / 2.
+#
+# H is sparse (see sparse-derivatives.R). Derivatives by theta are exact: of u0 by the implicit function theorem, and of
+# all else as ever. H. J. Skaug and D. A. Fournier, "Automatic approximation of the marginal likelihood in non-Gaussian
+# hierarchical models", Computational Statistics & Data Analysis 51 (2006).
+
+# `joint` is the function of theta and u. `plan` is that of H.
+
+slope_by_effects <- function(joint, theta) {
+  pulled <- xla_vjp(function(u) joint(theta, u))
+  function(u) pulled(u, constant(1, u@dtype, integer(), "weight"))$gradients
+}
+
+# The optimum as an op: u0, the entries of H there, and whether it was found. Its derivatives do not go through the
+# search.
+optimum_op <- function(joint, plan) {
+  list(
+    name = "inner optimum",
+    call = function(theta, start) {
+      found <- inner_optimum(joint, plan, theta, start)
+      hessian <- planned_hessian(plan, slope_by_effects(joint, theta), found$u)
+      list(u = found$u, hessian = hessian@values, ok = found$ok)
+    },
+    jvp = function(primals, results, tangents) {
+      if (is.null(tangents$theta)) {
+        return(list(u = NULL, hessian = NULL, ok = NULL))
+      }
+      u <- results$u
+      pushed <- xla_jvp(function(theta) slope_by_effects(joint, theta)(u))
+      change <- pushed(primals$theta, tangents$theta)$tangent
+      h <- new_sparse(results$hessian, plan$pattern)
+      column <- reshaped(-change, c(length(u), 1L))
+      moved <- reshaped(sparse_solve(plan$pattern, h@values, factor_of(h), column), u@shape)
+      along <- xla_jvp(function(theta, u) planned_hessian(plan, slope_by_effects(joint, theta), u)@values)
+      list(u = moved, hessian = along(list(primals$theta, u), list(tangents$theta, moved))$tangent, ok = NULL)
+    }
+  )
+}
+
+# The approximation, and what it was found with
+marginal <- function(joint, plan, theta, start) {
+  found <- bind_op(optimum_op(joint, plan), list(theta = theta, start = start))
+  h <- new_sparse(found$hessian, plan$pattern)
+  half <- sparse_logdet(plan$pattern, h@values, factor_of(h)) / 2
+  value <- reshaped(joint(theta, found$u), integer()) + half - length(start) * log(2 * pi) / 2
+  list(value = value, u = found$u, ok = found$ok)
+}
+
+# Newton's method, with a multiple of the identity added to H where that does not lead down (Levenberg and Marquardt).
+# Each turn computes f, its gradient and H at a point that the turn before proposed, keeps it if it is a better one, and
+# proposes another. Near the optimum a step squares the distance, so the one after a small decrease is the last.
+inner_optimum <- function(joint, plan, theta, start) {
+  dtype <- start@dtype
+  scalar <- function(x) constant(x, dtype, integer(), "number")
+  no <- constant(FALSE, "pred", integer(), "flag")
+  entries <- length(plan$pattern$i)
+  on_diagonal <- which(plan$pattern$i == pattern_columns(plan$pattern))
+  all_good <- function(x) hlo_sum(converted(compared(x - x, filled(0, x), "NE", "search"), "i32")) == 0L
+  pulled <- function(u) xla_vjp(function(u) joint(theta, u))(u, filled(1, scalar(1)))
+  turn <- function(turns, best, trial, value, gradient, hessian, shift, done, failed) {
+    at <- pulled(trial)
+    here <- reshaped(at$value, integer())
+    h_here <- planned_hessian(plan, slope_by_effects(joint, theta), trial)@values
+    better <- all_good(at$gradients) & (here <= value + 1e-11 * (1 + abs(here)))
+    keep <- function(new, old) hlo_select(hlo_broadcast(better, new@shape, integer()), new, old)
+    best <- keep(trial, best)
+    gradient <- keep(at$gradients, gradient)
+    hessian <- keep(h_here, hessian)
+    value <- hlo_select(better, here, value)
+    diagonal <- abs(taken(hessian, on_diagonal, 1L))
+    size <- reduced("reduce_max", diagonal, NULL, "max()")
+    lower <- hlo_select(shift > 1e-3 * size, shift / 10, scalar(0))
+    higher <- hlo_select(shift > 0, shift * 10, 1e-4 * size + 1e-300)
+    shift <- hlo_select(better, lower, higher)
+    # At the optimum up to rounding
+    near <- better & (hlo_sum(gradient * gradient / (diagonal + 1e-300)) <= 1e-20 * (1 + abs(value)))
+    step <- hlo_cond(near, function() filled(0, best), function() {
+      added <- constant(replace(numeric(entries), on_diagonal, 1), dtype, entries, "shift")
+      h <- hessian + added * hlo_broadcast(shift, entries, integer())
+      factor <- sparse_factor(plan$pattern, h)
+      reshaped(-sparse_solve(plan$pattern, h, factor, reshaped(gradient, c(length(best), 1L))), best@shape)
+    })
+    decrease <- -hlo_sum(gradient * step)
+    usable <- all_good(step)
+    small <- usable & (decrease >= 0) & (decrease <= 1e-9) & (shift == 0)
+    trial <- hlo_select(hlo_broadcast(usable, best@shape, integer()), best + step, best)
+    # The point to begin with is no better than any, if it is good at all.
+    hopeless <- (compared(value, scalar(Inf), "EQ", "search")) | (shift > 1e15 * (size + 1e-300))
+    list(turns + 1L, best, trial, value, gradient, hessian, shift, near | small, hopeless)
+  }
+  end <- hlo_while(
+    cond = function(turns, best, trial, value, gradient, hessian, shift, done, failed) {
+      (turns < 200L) & !(done | failed)
+    },
+    body = turn,
+    init = list(
+      turns = 0L, best = start, trial = start, value = scalar(Inf), gradient = filled(0, start),
+      hessian = constant(0, dtype, entries, "h"), shift = scalar(0), done = no, failed = no
+    )
+  )
+  list(u = end$trial, ok = end$done)
+}

@@ -1,0 +1,100 @@
+# Which elements of the parameters are what: the optimiser's vector, random effects, or fixed.
+
+# `start` and `effects` are the vectors of both, with names; `fixed` are numbers. `at` says for each element of the
+# parameters, in a row, which one of c(start, effects, fixed) it is; it is NULL where all are the optimiser's.
+new_layout <- function(template, random, map, call) {
+  all <- template_vector(template)
+  parts <- part_of_each(template)
+  is_random <- parts %in% check_part_names(random, template, "random", call)
+  levels <- mapped_levels(template, map, parts, call)
+  fixed <- is.na(levels)
+  own <- !fixed & !is_random
+  effects <- !fixed & is_random
+  if (!any(own)) {
+    abort("no parameters are left for the optimiser", operand = if (any(is_random)) "random" else "map", call = call)
+  }
+  if (length(random) && !any(effects)) {
+    abort("`map` fixes all random effects", operand = "map", call = call)
+  }
+  first <- function(chosen) which(chosen)[!duplicated(levels[chosen])]
+  starts <- first(own)
+  random_starts <- first(effects)
+  at <- integer(length(all))
+  at[own] <- match(levels[own], levels[starts])
+  at[effects] <- length(starts) + match(levels[effects], levels[random_starts])
+  at[fixed] <- length(starts) + length(random_starts) + seq_len(sum(fixed))
+  list(
+    start = all[starts], effects = all[random_starts], fixed = unname(all[fixed]),
+    at = if (!identical(at, seq_along(all)) || any(effects)) at
+  )
+}
+
+# The name of the part of the template that each element belongs to
+part_of_each <- function(template) {
+  if (!is_branch(template)) {
+    return(rep("", length(template)))
+  }
+  counts <- vapply(template, function(part) sum(lengths(tree_leaves(part))), 0)
+  rep(names2(template), counts)
+}
+
+check_part_names <- function(names, template, what, call) {
+  if (is.null(names)) {
+    return(character())
+  }
+  known <- if (is_branch(template)) setdiff(names2(template), "") else character()
+  if (!is.character(names) || anyNA(names) || anyDuplicated(names) || !all(names %in% known)) {
+    shown <- if (is.character(names)) toString(names) else describe(names)
+    parts <- toString(known)
+    hint <- if (nzchar(parts)) sprintf("The parts are: %s.", parts) else "`par` must be a list of named parts."
+    abort(sprintf("`%s` must name parts of `par`, not %s", what, shown), operand = what, hint = hint, call = call)
+  }
+  names
+}
+
+# What elements share, as numbers: NA for those that are fixed.
+mapped_levels <- function(template, map, parts, call) {
+  levels <- seq_along(parts)
+  if (is.null(map)) {
+    return(levels)
+  }
+  if (!is.list(map)) {
+    abort(sprintf("`map` must be a list of factors, not %s", describe(map)), operand = "map", call = call)
+  }
+  check_part_names(names2(map), template, "map", call)
+  for (name in names(map)) {
+    here <- which(parts == name)
+    own <- map[[name]]
+    if (length(own) == 1L && is.na(own)) own <- rep(NA, length(here))
+    if (!is.atomic(own) || length(own) != length(here)) {
+      abort(
+        sprintf("`map$%s` must have %d elements, as the part has, or be NA, not %s", name, length(here), describe(own)),
+        operand = "map", call = call
+      )
+    }
+    own <- as.integer(factor(own))
+    # The number of the first element that shares a level
+    levels[here] <- here[match(own, own)]
+    levels[here[is.na(own)]] <- NA
+  }
+  levels
+}
+
+# All parameters in a row, as a value of a program or as numbers
+whole_parameters <- function(layout, theta, effects = NULL) {
+  if (is.null(layout$at)) {
+    return(theta)
+  }
+  if (!is_value(theta)) {
+    return(c(theta, effects, layout$fixed)[layout$at])
+  }
+  fixed <- if (length(layout$fixed)) constant(layout$fixed, theta@dtype, length(layout$fixed), "par")
+  taken(joined(Filter(Negate(is.null), list(theta, effects, fixed))), layout$at, 1L)
+}
+
+# The optimiser's vector of all parameters in a row
+own_parameters <- function(layout, all) {
+  size <- seq_along(layout$start)
+  chosen <- if (is.null(layout$at)) all else all[match(size, layout$at)]
+  stats::setNames(unname(chosen), names(layout$start))
+}

@@ -1,0 +1,95 @@
+# Laplace's approximation is exact for normal models: their marginal density is known.
+groups <- rep(1:6, c(3L, 1L, 4L, 2L, 5L, 3L))
+y <- sin(seq_along(groups)) * 2 + cos(groups)
+normal_model <- function(p, y, group) {
+  -sum(dnorm(y, p$mu + p$u[group], exp(p$log_sd[1]), log = TRUE)) -
+    sum(dnorm(p$u, 0, exp(p$log_sd[2]), log = TRUE))
+}
+start <- list(mu = 0, u = numeric(6), log_sd = c(0, 0.3))
+marginal_density <- function(x, y, groups) {
+  z <- outer(groups, 1:6, "==") * 1
+  v <- diag(exp(2 * x[[2]]), length(y)) + exp(2 * x[[3]]) * tcrossprod(z)
+  r <- y - x[[1]]
+  (determinant(v)$modulus[[1]] + sum(r * solve(v, r)) + length(y) * log(2 * pi)) / 2
+}
+
+test_that("normal random effects are integrated exactly, with gradient and Hessian", {
+  skip_without_plugin()
+  objective <- xla_objective(normal_model, start, y, groups, random = "u")
+  expect_named(objective$par, c("mu", "log_sd1", "log_sd2"))
+  x <- c(0.2, -0.1, 0.4)
+  expect_equal(objective$fn(x), marginal_density(x, y, groups), tolerance = 1e-12)
+  step <- 1e-5
+  differences <- function(f, x) {
+    vapply(seq_along(x), function(i) {
+      by <- replace(0 * x, i, step)
+      (f(x + by) - f(x - by)) / (2 * step)
+    }, f(x))
+  }
+  expect_equal(unname(objective$gr(x)), differences(function(x) marginal_density(x, y, groups), x), tolerance = 1e-7)
+  he <- unname(objective$he(x))
+  expect_equal(he, differences(function(x) unname(objective$gr(x)), x), tolerance = 1e-6)
+  expect_equal(he, t(he), tolerance = 1e-9)
+  # The optimum is what is expected of the effects.
+  shrink <- exp(2 * x[[3]]) * tabulate(groups) / (exp(2 * x[[3]]) * tabulate(groups) + exp(2 * x[[2]]))
+  means <- as.vector(tapply(y - x[[1]], groups, mean))
+  expect_equal(unname(objective$random(x)), shrink * means, tolerance = 1e-9)
+  expect_equal(objective$relist(x)$u, shrink * means, tolerance = 1e-9)
+  expect_identical(objective$unlist(objective$relist(x)), stats::setNames(x, names(objective$par)))
+  # Other data in other groups, of which the entries are others
+  other <- rev(groups)
+  changed <- stats::update(objective, group = other)
+  expect_equal(changed$fn(x), marginal_density(x, y, other), tolerance = 1e-12)
+  expect_output(print(objective), "6 random effects")
+})
+
+test_that("random effects that meet in pairs, in loops and in counts have their own optimum", {
+  skip_without_plugin()
+  counts <- c(2L, 0L, 3L, 5L, 1L, 4L, 2L, 2L)
+  model <- function(p) {
+    u <- p$u
+    steps <- hlo_scan(function(last, now) list(now, (now - p$phi * last)^2), 0, u)$y
+    sum(steps) / 2 + 4 * log(2 * pi) - sum(dpois(counts, exp(u), log = TRUE))
+  }
+  objective <- xla_objective(model, list(phi = 0.3, u = numeric(8)), random = "u")
+  x <- 0.5
+  plain <- function(u) {
+    sum((u - x * c(0, u[-8]))^2) / 2 + 4 * log(2 * pi) - sum(dpois(counts, exp(u), log = TRUE))
+  }
+  at <- stats::optim(numeric(8), plain, method = "BFGS", control = list(reltol = 1e-15))
+  u <- unname(objective$random(x))
+  expect_equal(u, at$par, tolerance = 1e-4)
+  h <- diag(exp(u) + 1 + c(rep(x^2, 7), 0))
+  h[cbind(1:7, 2:8)] <- h[cbind(2:8, 1:7)] <- -x
+  expect_equal(objective$fn(x), plain(u) + determinant(h)$modulus[[1]] / 2 - 4 * log(2 * pi), tolerance = 1e-12)
+})
+
+test_that("parameters are fixed and shared by `map`", {
+  skip_without_plugin()
+  f <- function(p, y) sum((y - p$a)^2) + sum(exp(p$b)) + p$c^2
+  data <- c(1, 2, 3)
+  objective <- xla_objective(f, list(a = c(0, 1, 5), b = c(1, 2), c = 3), data,
+    map = list(a = factor(c("x", NA, "x")), c = NA)
+  )
+  expect_identical(objective$par, c(a1 = 0, b1 = 1, b2 = 2))
+  x <- c(2, 0.5, 0.25)
+  expect_equal(objective$fn(x), f(list(a = c(2, 1, 2), b = x[2:3], c = 3), data))
+  expect_equal(unname(objective$gr(x)), c(-2 * (1 - 2) - 2 * (3 - 2), exp(x[2:3])))
+  expect_identical(objective$relist(x), list(a = c(2, 1, 2), b = x[2:3], c = 3))
+})
+
+test_that("models that random effects do not fit are refused or NaN", {
+  skip_without_plugin()
+  expect_snapshot(error = TRUE, {
+    xla_objective(normal_model, start, y, groups, random = "v")
+    xla_objective(sum, c(1, 2), random = "u")
+    xla_objective(function(p) p$mu^2 + sum(p$u[1:2]^2), list(mu = 1, u = numeric(4)), random = "u")
+    xla_objective(function(p) p$u^2, list(u = c(0, 0)), random = "u")
+    xla_objective(normal_model, start, y, groups, random = "u", dtype = "f32")
+    xla_objective(normal_model, start, y, groups, map = list(u = 1:2))
+    xla_objective(normal_model, start, y, groups, map = "u")
+  })
+  saddle <- xla_objective(function(p) p$mu^2 - sum(p$u^2), list(mu = 1, u = c(1, 1)), random = "u")
+  expect_warning(value <- saddle$fn(1), "no optimum of the random effects was found.* mu = 1;")
+  expect_identical(value, NaN)
+})
