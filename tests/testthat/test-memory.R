@@ -35,17 +35,17 @@ test_that("where memory is short R collects, and tries once more", {
   skip_if_not(nzchar(Sys.which("prlimit")), "there is no program prlimit")
   # Each arena of glibc's, of which threads have their own, takes 64 MB of the room.
   run <- run_r(c(status, "
-    x <- rnorm(1.4e7)
-    exec <- pjrt_compile(pjrt_program('func.func @main(%x: tensor<f64>) -> tensor<14000000xf64> {
-      %r = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f64>) -> tensor<14000000xf64>
-      return %r : tensor<14000000xf64>
+    x <- numeric(3.2e7)
+    exec <- pjrt_compile(pjrt_program('func.func @main(%x: tensor<f64>) -> tensor<32000000xf64> {
+      %r = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f64>) -> tensor<32000000xf64>
+      return %r : tensor<32000000xf64>
     }'))
     one <- pjrt_scalar(1, 'f64')
     invisible(as_array(pjrt_buffer(1)))
     invisible(as_array(pjrt_execute(exec, one))[[1]])
     invisible(gc())
-    # Room for one array of 112 MB, not for two.
-    limit <- (status('VmSize') + 190) * 2^20
+    # Room for one array of 256 MB, not for two, and for what R and XLA's threads need beside it, which was 80 MB.
+    limit <- (status('VmSize') + 440) * 2^20
     system2('prlimit', c('--pid', Sys.getpid(), paste0('--as=', format(limit, scientific = FALSE))))
     for (i in 1:4) pjrt_buffer(x, 'f64')
     for (i in 1:4) await(pjrt_execute(exec, one))
