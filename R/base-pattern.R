@@ -32,6 +32,9 @@ pattern_columns <- function(pattern) {
   pattern_fact(pattern, "columns", function() rep(seq_len(pattern$ncol) - 1L, diff(pattern$p)))
 }
 
+# Which entries are on the diagonal
+diagonal_entries <- function(pattern) which(pattern$i == pattern_columns(pattern))
+
 same_pattern <- function(a, b) {
   identical(a, b) || (
     a$nrow == b$nrow && a$symmetric == b$symmetric && identical(a$p, b$p) && identical(a$i, b$i)

@@ -9,10 +9,11 @@
 
 # `joint` is the function of theta and u. `plan` is that of H.
 
-slope_by_effects <- function(joint, theta) {
-  pulled <- xla_vjp(function(u) joint(theta, u))
-  function(u) pulled(u, constant(1, u@dtype, integer(), "weight"))$gradients
+value_and_slope <- function(joint, theta, u) {
+  xla_vjp(function(u) joint(theta, u))(u, constant(1, u@dtype, integer(), "weight"))
 }
+
+slope_by_effects <- function(joint, theta) function(u) value_and_slope(joint, theta, u)$gradients
 
 # The optimum as an op: u0, the entries of H there, and whether it was found. Its derivatives do not go through the
 # search.
@@ -45,7 +46,7 @@ marginal <- function(joint, plan, theta, start) {
   found <- bind_op(optimum_op(joint, plan), list(theta = theta, start = start))
   h <- new_sparse(found$hessian, plan$pattern)
   half <- sparse_logdet(plan$pattern, h@values, factor_of(h)) / 2
-  value <- reshaped(joint(theta, found$u), integer()) + half - length(start) * log(2 * pi) / 2
+  value <- joint(theta, found$u) + half - length(start) * log(2 * pi) / 2
   list(value = value, u = found$u, ok = found$ok)
 }
 
@@ -57,19 +58,18 @@ inner_optimum <- function(joint, plan, theta, start) {
   scalar <- function(x) constant(x, dtype, integer(), "number")
   no <- constant(FALSE, "pred", integer(), "flag")
   entries <- length(plan$pattern$i)
-  on_diagonal <- which(plan$pattern$i == pattern_columns(plan$pattern))
+  on_diagonal <- diagonal_entries(plan$pattern)
   all_good <- function(x) hlo_sum(converted(compared(x - x, filled(0, x), "NE", "search"), "i32")) == 0L
-  pulled <- function(u) xla_vjp(function(u) joint(theta, u))(u, filled(1, scalar(1)))
   turn <- function(turns, best, trial, value, gradient, hessian, shift, done, failed) {
-    at <- pulled(trial)
-    here <- reshaped(at$value, integer())
-    h_here <- planned_hessian(plan, slope_by_effects(joint, theta), trial)@values
-    better <- all_good(at$gradients) & (here <= value + 1e-11 * (1 + abs(here)))
+    linear <- xla_linearize(function(u) value_and_slope(joint, theta, u))(trial)
+    at <- linear$value
+    h_here <- planned_entries(plan, function(direction) linear$jvp(direction)$gradients, trial)
+    better <- all_good(at$gradients) & (at$value <= value + 1e-11 * (1 + abs(at$value)))
     keep <- function(new, old) hlo_select(hlo_broadcast(better, new@shape, integer()), new, old)
     best <- keep(trial, best)
     gradient <- keep(at$gradients, gradient)
     hessian <- keep(h_here, hessian)
-    value <- hlo_select(better, here, value)
+    value <- hlo_select(better, at$value, value)
     diagonal <- abs(taken(hessian, on_diagonal, 1L))
     size <- reduced("reduce_max", diagonal, NULL, "max()")
     lower <- hlo_select(shift > 1e-3 * size, shift / 10, scalar(0))
@@ -87,7 +87,7 @@ inner_optimum <- function(joint, plan, theta, start) {
     usable <- all_good(step)
     small <- usable & (decrease >= 0) & (decrease <= 1e-9) & (shift == 0)
     trial <- hlo_select(hlo_broadcast(usable, best@shape, integer()), best + step, best)
-    # The point to begin with is no better than any, if it is good at all.
+    # The point to begin with has no finite value or gradient, or no multiple of the identity was large enough.
     hopeless <- (compared(value, scalar(Inf), "EQ", "search")) | (shift > 1e15 * (size + 1e-300))
     list(turns + 1L, best, trial, value, gradient, hessian, shift, near | small, hopeless)
   }

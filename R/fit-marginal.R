@@ -13,34 +13,45 @@ check_laplace <- function(data, dtype, call) {
   }
 }
 
-# The function of theta and u for given data
-joint_of <- function(self, data) {
+# The function of theta and u for given data. It holds nothing of `self`, so that the data can go with their objective.
+joint_of <- function(self) {
   layout <- self$layout
   whole <- self$vector
-  function(theta, u) reshaped(do.call(whole, c(list(whole_parameters(layout, theta, u)), data)), integer())
+  function(data) {
+    function(theta, u) {
+      value <- do.call(whole, c(list(whole_parameters(layout, theta, u)), data))
+      if (length(value) != 1L) {
+        abort(sprintf("xla_objective: with `random` `f` must return one number, not %d", length(value)),
+          operand = "f", call = NULL
+        )
+      }
+      reshaped(value, integer())
+    }
+  }
 }
 
 # What the programs of the approximation need: the plan of the Hessian, and the `facts` of the data that it rests on.
 traced_marginal <- function(self) {
-  q <- length(self$layout$effects)
   graph <- data <- NULL
-  traced_objective(self, self$size + q, function(all, ...) {
+  joint <- joint_of(self)
+  traced_objective(self, self$size + length(self$layout$effects), function(all, ...) {
     own <- split_vector(all, self$size)
-    joint <- joint_of(self, list(...))
-    value <- self$vector(whole_parameters(self$layout, own$theta, own$u), ...)
-    if (length(value) != 1L) {
-      abort(sprintf("xla_objective: with `random` `f` must return one number, not %d", length(value)),
-        operand = "f", call = NULL
-      )
-    }
-    graph <<- derivative_graph(slope_by_effects(joint, own$theta), own$u)
     data <<- list(...)
-    value
+    graph <<- derivative_graph(slope_by_effects(joint(data), own$theta), own$u)
+    all
   })
-  facts <- known_of_data(self, graph, data)
+  facts <- facts_of_data(self, graph, data)
   plan <- hessian_plan(graph, facts$known)
   check_plan(self, plan)
-  list(count = 1L, facts = facts$facts, plan = plan)
+  list(count = 1L, facts = facts[c("of", "found")], plan = plan)
+}
+
+same_plan <- function(a, b) {
+  if (is.null(a) || is.null(b)) {
+    return(is.null(a) && is.null(b))
+  }
+  rest <- setdiff(names(a), "pattern")
+  same_pattern(a$pattern, b$pattern) && identical(a[rest], b[rest])
 }
 
 split_vector <- function(all, size) {
@@ -50,7 +61,7 @@ split_vector <- function(all, size) {
 # Every random effect must matter, by itself and not only beside others.
 check_plan <- function(self, plan) {
   pattern <- plan$pattern
-  there <- pattern$i[pattern$i == pattern_columns(pattern)] + 1L
+  there <- pattern$i[diagonal_entries(pattern)] + 1L
   missing <- setdiff(seq_along(self$layout$effects), there)
   if (length(missing)) {
     names <- names(self$layout$effects)
@@ -68,8 +79,9 @@ check_plan <- function(self, plan) {
 }
 
 # Where the second derivative has entries may rest on numbers among the data, such as those that tell which group a row
-# belongs to, or a matrix's zeros: those are computed here, as the dependence of the graph asks for them.
-known_of_data <- function(self, graph, data) {
+# belongs to, or a matrix's zeros: `of` is a function that computes them, as the dependence of the graph asks for them,
+# of the data of an objective. What it has `found` here is `known` by value.
+facts_of_data <- function(self, graph, data) {
   wanted <- list()
   ask <- function(value) {
     found <- known_constants(value)
@@ -82,13 +94,14 @@ known_of_data <- function(self, graph, data) {
   }
   keys <- vapply(data, value_key, "")
   wanted <- Filter(function(value) rests_on_data(value, keys), wanted)
-  facts <- if (length(wanted)) lapply(computed_of_data(self, wanted, data), fact_of)
-  names(facts) <- names(wanted)
+  of <- if (length(wanted)) facts_program(self$f, unname(wanted), data) else function(self) list()
+  found <- of(self)
+  numbers <- stats::setNames(found, names(wanted))
   known <- function(value) {
-    found <- known_constants(value)
-    if (is.null(found)) facts[[value_key(value)]] else found
+    constants <- known_constants(value)
+    if (is.null(constants)) numbers[[value_key(value)]] else constants
   }
-  list(known = known, facts = unname(facts))
+  list(of = of, found = found, known = known)
 }
 
 # Of positions the numbers count, of others whether they are zero.
@@ -104,67 +117,66 @@ rests_on_data <- function(value, keys) {
   all(vapply(parameters, function(node) value_key(new_value(node, 1L)) %in% keys, NA))
 }
 
-computed_of_data <- function(self, wanted, data) {
-  upload_data(self)
+facts_program <- function(f, wanted, data) {
+  force(data)
   first <- min(vapply(nodes_behind(nodes_of(wanted), program_edges), function(node) node$id, 0))
-  compiled <- new_jit(function(...) replay(unname(wanted), data, list(...), first), "objective", uses = list(self$f))
-  lapply(do.call(compiled, self$buffers), as_array)
+  compiled <- new_jit(function(...) replay(wanted, data, list(...), first), "objective", uses = list(f))
+  function(self) {
+    upload_data(self)
+    lapply(do.call(compiled, self$buffers), function(buffer) fact_of(as_array(buffer)))
+  }
 }
 
 # Each gives a vector: what the program is for, then the random effects at their optimum and whether it was found.
 # The first argument is theta with the random effects at which the search begins.
-marginal_programs <- function(self, plan) {
+marginal_programs <- function(self) {
   size <- self$size
-  with_found <- function(values, found) list(values = values, u = found$u, ok = found$ok)
-  gradient <- function(joint, theta, start) {
-    at <- evaluated(function(theta) marginal(joint, plan, theta, start)[c("value", "u", "ok")], list(theta))
-    slope <- gradients_of(at, list(filled(1, at$outputs[[1L]]), NULL, NULL))[[1L]]
-    c(at$value, list(slope = slope))
-  }
+  plan <- self$plan
+  joint <- joint_of(self)
   compiled <- function(numbers) {
     new_jit(function(all, ...) {
       own <- split_vector(all, size)
-      at <- numbers(joint_of(self, list(...)), own$theta, own$u)
-      joined(c(lapply(at$values, as_column), list(at$u, as_column(converted(at$ok, "f64")))))
+      at <- function(theta, start) marginal(joint(list(...)), plan, theta, start)
+      found <- numbers(at, own$theta, own$u)
+      joined(c(lapply(found$numbers, as_column), list(found$u, as_column(converted(found$ok, "f64")))))
     }, "objective", uses = list(self$f))
   }
+  with_gradient <- function(at, theta, start) {
+    found <- evaluated(function(theta) at(theta, start), list(theta))
+    slope <- gradients_of(found, list(filled(1, found$value$value), NULL, NULL))[[1L]]
+    c(list(numbers = list(found$value$value, slope)), found$value[c("u", "ok")])
+  }
   list(
-    value = compiled(function(joint, theta, start) {
-      at <- marginal(joint, plan, theta, start)
-      with_found(list(at$value), at)
+    value = compiled(function(at, theta, start) {
+      found <- at(theta, start)
+      c(list(numbers = found["value"]), found[c("u", "ok")])
     }),
-    reverse = compiled(function(joint, theta, start) {
-      at <- gradient(joint, theta, start)
-      with_found(list(at$value, at$slope), at)
-    }),
-    reverse_hessian = compiled(function(joint, theta, start) {
-      at <- marginal(joint, plan, theta, start)
-      slope <- function(theta) gradient(joint, theta, at$u)$slope
-      with_found(list(forward_slopes(slope, theta)$slope), at)
+    reverse = compiled(with_gradient),
+    reverse_hessian = compiled(function(at, theta, start) {
+      found <- at(theta, start)
+      slope <- function(theta) with_gradient(at, theta, found$u)$numbers[[2L]]
+      c(list(numbers = list(forward_slopes(slope, theta)$slope)), found[c("u", "ok")])
     })
   )
 }
 
 # Runs a program from where the random effects were found last; if it does not find them from there, from where they
-# began.
+# began. `optimum` is NULL where they were not found last.
 run_marginal <- function(self, program) {
-  start <- if (is.null(self$optimum)) unname(self$layout$effects) else self$optimum
-  repeat {
+  q <- length(self$layout$effects)
+  starts <- list(self$optimum, unname(self$layout$effects))
+  for (start in Filter(Negate(is.null), starts)) {
     numbers <- run_numbers(self, program, c(self$x, start))
     count <- length(numbers)
-    q <- length(start)
+    values <- numbers[seq_len(count - q - 1L)]
     if (numbers[[count]] == 1) {
-      self$optimum <- self$effects <- numbers[count - q:1]
-      return(numbers[seq_len(count - q - 1L)])
+      self$optimum <- numbers[count - q:1]
+      return(values)
     }
-    if (is.null(self$optimum)) {
-      self$effects <- NULL
-      warn_no_optimum(self)
-      return(rep(NaN, count - q - 1L))
-    }
-    self$optimum <- NULL
-    start <- unname(self$layout$effects)
   }
+  self$optimum <- NULL
+  warn_no_optimum(self)
+  rep(NaN, length(values))
 }
 
 warn_no_optimum <- function(self) {
@@ -181,7 +193,7 @@ warn_no_optimum <- function(self) {
 # The random effects at their optimum, as a vector
 effects_here <- function(self, x, call) {
   value <- point_value(self, x, call)
-  if (is.null(self$effects) || is.nan(value)) rep(NaN, length(self$layout$effects)) else self$effects
+  if (is.null(self$optimum) || is.nan(value)) rep(NaN, length(self$layout$effects)) else self$optimum
 }
 
 point_effects <- function(self, x, call = rlang::caller_env()) {

@@ -100,7 +100,7 @@ xla_objective <- function(f, par, ..., random = NULL, map = NULL, negate = FALSE
   })
   layout <- new_layout(template, random, map, environment())
   if (length(layout$effects)) check_laplace(data, dtype, environment())
-  objective_of(new_points(f, template, layout, data, negate, dtype))
+  objective_of(new_points(f, template, layout, data, negate, dtype, environment()))
 }
 
 # The functions of an objective. Its points are a variable of theirs.
@@ -135,7 +135,8 @@ objective_of <- function(self) {
 #' @export
 update.xlaffi_objective <- function(object, ...) {
   self <- environment(object$fn)$self
-  objective_of(updated_points(self, replaced_data(self, tree_map(list(...), program_data), rlang::current_env())))
+  call <- environment()
+  objective_of(updated_points(self, replaced_data(self, tree_map(list(...), program_data), call), call))
 }
 
 # The data with those in `new` in place of what goes by their names, which `f` gives to data without.

@@ -2,7 +2,7 @@
 
 # `identity` tells whether the session is the one in which the data were uploaded: R saves external pointers as NULL.
 # `optimum` is where the random effects were found last, from which the next search begins.
-new_points <- function(f, template, layout, data, negate, dtype, call = rlang::caller_env()) {
+new_points <- function(f, template, layout, data, negate, dtype, call) {
   types <- argument_types(data, call)
   # Compiled functions are found by their arguments fastest where these are no lists.
   form <- tree_map(data, function(leaf) TRUE)
@@ -14,37 +14,37 @@ new_points <- function(f, template, layout, data, negate, dtype, call = rlang::c
   self <- list2env(list(
     f = f, template = template, layout = layout, data = data, types = types, negate = negate, dtype = dtype,
     names = names(layout$start), size = length(layout$start), vector = vector,
-    counts = c(value = 0L, gradient = 0L, hessian = 0L), identity = NULL, mode = NULL, captured = NULL,
-    signatures = list()
+    counts = c(value = 0L, gradient = 0L, hessian = 0L), identity = NULL, mode = NULL, signatures = list()
   ), parent = emptyenv())
-  self$recount <- recount
-  self$recount(self)
+  recount(self)
   self
 }
 
-# Traces `f`, and so reads what it reads of the session.
+# Traces `f`, and so reads what it reads of the session. Programs stay if they are the same.
 recount <- function(self) {
   traced <- with_session_reads(if (length(self$layout$effects)) traced_marginal(self) else traced_count(self))
   self$session <- traced$session
-  if (!identical(self$count, traced$count) || !identical(self$facts, traced$facts)) {
+  self$captured <- captured_variables(list(self$f))
+  self$facts <- traced$facts
+  if (!identical(self$count, traced$count) || !same_plan(self$plan, traced$plan)) {
     self$count <- traced$count
-    self$facts <- traced$facts
-    self$programs <- if (is.null(traced$plan)) objective_programs(self) else marginal_programs(self, traced$plan)
+    self$plan <- traced$plan
+    self$programs <- if (is.null(self$plan)) objective_programs(self) else marginal_programs(self)
   }
 }
 
 # The points of an objective with other data, which has the same programs where these are of the same kind.
-updated_points <- function(self, data) {
+updated_points <- function(self, data, call) {
   labels <- function(data) lapply(tree_leaves(data), data_labels)
-  alike <- identical(argument_types(data), self$types) && identical(labels(data), labels(self$data))
-  # Where random effects act may depend on the data.
-  if (!alike || length(self$layout$effects)) {
-    return(new_points(self$f, self$template, self$layout, data, self$negate, self$dtype))
+  if (!identical(argument_types(data, call), self$types) || !identical(labels(data), labels(self$data))) {
+    return(new_points(self$f, self$template, self$layout, data, self$negate, self$dtype, call))
   }
   new <- list2env(as.list(self), parent = emptyenv())
   none <- list(data = data, counts = 0L * self$counts, signatures = list())
   list2env(none, new)
-  for (name in c("identity", "buffers", "x", "value", "slope", "hessian")) new[[name]] <- NULL
+  for (name in c("identity", "buffers", "x", "value", "slope", "hessian", "optimum")) new[[name]] <- NULL
+  # Where random effects act may depend on the data.
+  if (!is.null(new$plan) && !identical(new$facts$of(new), new$facts$found)) recount(new)
   new
 }
 
@@ -182,9 +182,8 @@ upload_data <- function(self) {
 # Goes to the point `x`, which forgets what is known of another one, and of another program.
 go_to <- function(self, x, call) {
   x <- check_point(self, x, call)
-  if (is.null(self$captured) || changed(self$captured) || changed(self$session)) {
-    if (!is.null(self$captured)) self$recount(self)
-    self$captured <- captured_variables(list(self$f))
+  if (changed(self$captured) || changed(self$session)) {
+    recount(self)
     self$mode <- self$x <- NULL
     self$signatures <- list()
   }

@@ -63,12 +63,17 @@ colour_rows <- function(colours, count, dtype) {
 
 # The Hessian at `x`
 planned_hessian <- function(plan, slope, x) {
-  if (!plan$count) {
-    return(new_sparse(constant(0, x@dtype, 0L, "x"), plan$pattern))
-  }
   pushed <- xla_jvp(slope)
-  products <- xla_vmap(function(direction) pushed(x, direction)$tangent)(colour_rows(plan$colours, plan$count, x@dtype))
-  new_sparse(taken(reshaped(products, length(products)), plan$at, 1L), plan$pattern)
+  new_sparse(planned_entries(plan, function(direction) pushed(x, direction)$tangent, x), plan$pattern)
+}
+
+# ... its entries, where `product` is its product with a vector
+planned_entries <- function(plan, product, x) {
+  if (!plan$count) {
+    return(constant(0, x@dtype, 0L, "x"))
+  }
+  products <- xla_vmap(product)(colour_rows(plan$colours, plan$count, x@dtype))
+  taken(reshaped(products, length(products)), plan$at, 1L)
 }
 
 hooks$sparse_hessian <- function(gradient, x) {

@@ -93,3 +93,56 @@ test_that("models that random effects do not fit are refused or NaN", {
   expect_warning(value <- saddle$fn(1), "no optimum of the random effects was found.* mu = 1;")
   expect_identical(value, NaN)
 })
+
+test_that("other data need other programs only where the random effects meet elsewhere", {
+  skip_without_plugin()
+  objective <- xla_objective(normal_model, start, y, groups, random = "u")
+  x <- c(0.2, -0.1, 0.4)
+  objective$gr(x)
+  before <- nrow(xla_cache())
+  other <- rev(y)
+  changed <- stats::update(objective, y = other)
+  expect_equal(changed$fn(x), marginal_density(x, other, groups), tolerance = 1e-12)
+  changed$gr(x)
+  expect_identical(nrow(xla_cache()), before)
+  # All positions are others, and each effect still meets itself alone: the programs are those of before.
+  renamed <- stats::update(changed, group = 7L - groups)
+  expect_equal(renamed$fn(x), marginal_density(x, other, 7L - groups), tolerance = 1e-12)
+  renamed$gr(x)
+  expect_identical(nrow(xla_cache()), before)
+  expect_equal(objective$fn(x), marginal_density(x, y, groups), tolerance = 1e-12)
+  # Neighbours in a ring, which effects meet is told by the data
+  ring <- function(p, from, to) sum((p$u[from] - p$u[to])^2) + sum(p$u^2) * exp(p$a) + sum(p$u)
+  first <- xla_objective(ring, list(a = 0.5, u = numeric(6)), from = 1:3, to = 4:6, random = "u")
+  expected <- function(a, from, to) {
+    h <- diag(2 * exp(a), 6)
+    for (k in seq_along(from)) {
+      at <- c(from[[k]], to[[k]])
+      h[at, at] <- h[at, at] + 2 * c(1, -1, -1, 1)
+    }
+    -sum(solve(h, rep(1, 6))) / 2 + determinant(h)$modulus[[1]] / 2 - 3 * log(2 * pi)
+  }
+  expect_equal(first$fn(0.5), expected(0.5, 1:3, 4:6), tolerance = 1e-12)
+  second <- stats::update(first, to = c(2L, 3L, 4L))
+  expect_equal(second$fn(0.5), expected(0.5, 1:3, 2:4), tolerance = 1e-12)
+  expect_equal(first$fn(0.2), expected(0.2, 1:3, 4:6), tolerance = 1e-12)
+})
+
+test_that("what `f` reads of the session may tell which random effects meet", {
+  skip_without_plugin()
+  pairs <- cbind(1:3, 4:6)
+  ring <- function(p) sum((p$u[pairs[, 1]] - p$u[pairs[, 2]])^2) + sum(p$u^2) * exp(p$a) + sum(p$u)
+  objective <- xla_objective(ring, list(a = 0.5, u = numeric(6)), random = "u")
+  plain <- function() {
+    h <- diag(2 * exp(0.5), 6)
+    for (k in seq_len(nrow(pairs))) {
+      at <- pairs[k, ]
+      h[at, at] <- h[at, at] + 2 * c(1, -1, -1, 1)
+    }
+    -sum(solve(h, rep(1, 6))) / 2 + determinant(h)$modulus[[1]] / 2 - 3 * log(2 * pi)
+  }
+  pairs <- cbind(1:4, 2:5)
+  expect_equal(objective$fn(0.5), plain(), tolerance = 1e-12)
+  pairs <- cbind(c(1L, 1L), c(6L, 3L))
+  expect_equal(objective$fn(0.5), plain(), tolerance = 1e-12)
+})
