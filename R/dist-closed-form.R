@@ -83,43 +83,34 @@ overload_pweibull <- function(q, shape, scale = 1, lower.tail = TRUE, log.p = FA
   })
 }
 
-overload_plogis <- function(q, location = 0, scale = 1, lower.tail = TRUE, log.p = FALSE) {
+# The tail of what lies anywhere on the line; `inner` is of the place, with its sign changed for the upper tail.
+located_tail <- function(shown, q, location, scale, lower, log, call, inner) {
   arguments <- list(q = q, location = location, scale = scale)
-  probability_overload("plogis()", arguments, lower.tail, log.p, sys.call(), function(x, location, scale) {
-    z <- (x - location) / scale
-    valid <- scale > 0 & z == z
-    inside <- finite(z) & valid
-    z <- hlo_select(inside, if (lower.tail) z else -z, 0)
+  probability_overload(shown, arguments, lower, log, call, function(x, location, scale) {
+    at <- (x - location) / scale
+    valid <- scale > 0 & at == at
+    z <- hlo_select(finite(at) & valid, if (lower) at else -at, 0)
+    list(inner = inner(z), before = at == -Inf, behind = at == Inf, valid = valid)
+  })
+}
+
+overload_plogis <- function(q, location = 0, scale = 1, lower.tail = TRUE, log.p = FALSE) {
+  located_tail("plogis()", q, location, scale, lower.tail, log.p, sys.call(), function(z) {
     # Both halves by the decaying exponential
     up <- z > 0
     small <- exp(-hlo_select(up, z, -z))
-    inner <- if (log.p) {
-      -(hlo_select(up, 0, -z) + log1p(small))
-    } else {
-      hlo_select(up, 1, small) / (1 + small)
-    }
-    at <- (x - location) / scale
-    list(inner = inner, before = at == -Inf, behind = at == Inf, valid = valid)
+    if (log.p) -(hlo_select(up, 0, -z) + log1p(small)) else hlo_select(up, 1, small) / (1 + small)
   })
 }
 
 overload_pcauchy <- function(q, location = 0, scale = 1, lower.tail = TRUE, log.p = FALSE) {
-  arguments <- list(q = q, location = location, scale = scale)
-  probability_overload("pcauchy()", arguments, lower.tail, log.p, sys.call(), function(x, location, scale) {
-    z <- (x - location) / scale
-    valid <- scale > 0 & z == z
-    inside <- finite(z) & valid
-    z <- hlo_select(inside, if (lower.tail) z else -z, 0)
+  located_tail("pcauchy()", q, location, scale, lower.tail, log.p, sys.call(), function(z) {
     one <- filled(1, z)
-    inner <- if (log.p) {
-      up <- z > 0
-      other <- hlo_select(up, z, 1)
-      hlo_select(up, log1p(-hlo_atan2(one, other) / pi), log(hlo_atan2(one, -z) / pi))
-    } else {
-      hlo_atan2(one, -z) / pi
+    if (!log.p) {
+      return(hlo_atan2(one, -z) / pi)
     }
-    behind <- (x - location) / scale == Inf
-    list(inner = inner, before = !inside & !behind, behind = behind, valid = valid)
+    up <- z > 0
+    hlo_select(up, log1p(-hlo_atan2(one, hlo_select(up, z, 1)) / pi), log(hlo_atan2(one, -z) / pi))
   })
 }
 

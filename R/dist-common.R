@@ -26,14 +26,16 @@ check_no_ncp <- function(ncp, shown, call) {
   )
 }
 
-# One of two parameters that say the same
-check_one_given <- function(given, names, shown, call) {
+# Of two parameters that say the same the one that the caller was given, in a list with its name
+one_given <- function(names, shown, call, frame = parent.frame()) {
+  given <- !vapply(names, function(name) eval(call("missing", as.name(name)), frame), NA)
   if (sum(given) != 1L) {
     text <- if (all(given)) "not both" else "one of them"
     abort(sprintf("%s: give `%s` or `%s`, %s", shown, names[[1L]], names[[2L]], text),
       op = shown, operand = names[[2L]], call = call
     )
   }
+  mget(names[given], frame)
 }
 
 # R takes numbers for whole ones that are next to them: within 1e-7, newer ones within 1e-9. The one in use is asked.

@@ -7,10 +7,9 @@
 hlo_dcompois <- function(x, mean, nu, lambda, log = FALSE) {
   call <- sys.call()
   check_density(log, call)
-  check_one_given(c(!missing(mean), !missing(lambda)), c("mean", "lambda"), "hlo_dcompois", call)
-  by_mean <- missing(lambda)
-  arguments <- c(list(x = x, nu = nu), if (by_mean) list(mean = mean) else list(lambda = lambda))
-  distribution("hlo_dcompois", arguments, function(x, nu, by) {
+  given <- one_given(c("mean", "lambda"), "hlo_dcompois", call)
+  by_mean <- names(given) == "mean"
+  distribution("hlo_dcompois", c(list(x = x, nu = nu), given), function(x, nu, by) {
     valid <- nu > 0 & finite(nu) & by > 0 & finite(by)
     power <- hlo_select(valid, nu, 1)
     by <- hlo_select(valid, by, 1)

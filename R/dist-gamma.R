@@ -6,22 +6,23 @@ power_at_zero <- function(shape, at_one) hlo_select(shape > 1, -Inf, hlo_select(
 overload_dgamma <- function(x, shape, rate = 1, scale = 1 / rate, log = FALSE) {
   call <- sys.call()
   check_density(log, call)
-  given <- scale_given(missing(rate), missing(scale), "dgamma()", call)
-  arguments <- c(list(x = x, shape = shape), if (given == "scale") list(scale = scale) else list(rate = rate))
-  distribution("dgamma()", arguments, function(x, shape, by) {
-    scale <- if (given == "scale") by else 1 / by
+  given <- scale_given("dgamma()", call)
+  distribution("dgamma()", c(list(x = x, shape = shape), given), function(x, shape, by) {
+    scale <- as_scale(by, given)
     valid <- shape >= 0 & scale > 0 & x == x
     density_of(log_gamma_density(x, shape, scale), valid, log, list(end_at_zero(x, shape, scale)))
   }, call)
 }
 
-# Which of `rate` and `scale` the user gave
-scale_given <- function(no_rate, no_scale, shown, call) {
-  if (!no_rate && !no_scale) {
-    check_one_given(c(TRUE, TRUE), c("rate", "scale"), shown, call)
+# As one_given(), of `rate`, which has a default, and `scale`
+scale_given <- function(shown, call, frame = parent.frame()) {
+  if (eval(quote(missing(rate) && missing(scale)), frame)) {
+    return(list(rate = frame$rate))
   }
-  if (no_scale) "rate" else "scale"
+  one_given(c("rate", "scale"), shown, call, frame)
 }
+
+as_scale <- function(by, given) if (names(given) == "scale") by else 1 / by
 
 # Where a gamma distribution begins
 end_at_zero <- function(x, shape, scale) {
@@ -65,10 +66,10 @@ gamma_tail <- function(x, shape, scale, lower, log) {
 
 overload_pgamma <- function(q, shape, rate = 1, scale = 1 / rate, lower.tail = TRUE, log.p = FALSE) {
   call <- sys.call()
-  given <- scale_given(missing(rate), missing(scale), "pgamma()", call)
-  arguments <- c(list(q = q, shape = shape), if (given == "scale") list(scale = scale) else list(rate = rate))
+  given <- scale_given("pgamma()", call)
+  arguments <- c(list(q = q, shape = shape), given)
   probability_overload("pgamma()", arguments, lower.tail, log.p, call, function(x, shape, by) {
-    gamma_tail(x, shape, if (given == "scale") by else 1 / by, lower.tail, log.p)
+    gamma_tail(x, shape, as_scale(by, given), lower.tail, log.p)
   })
 }
 
@@ -98,10 +99,10 @@ gamma_quantile <- function(p, shape, scale, lower, log) {
 
 overload_qgamma <- function(p, shape, rate = 1, scale = 1 / rate, lower.tail = TRUE, log.p = FALSE) {
   call <- sys.call()
-  given <- scale_given(missing(rate), missing(scale), "qgamma()", call)
-  arguments <- c(list(p = p, shape = shape), if (given == "scale") list(scale = scale) else list(rate = rate))
+  given <- scale_given("qgamma()", call)
+  arguments <- c(list(p = p, shape = shape), given)
   quantile_overload("qgamma()", arguments, lower.tail, log.p, call, function(p, shape, by) {
-    gamma_quantile(p, shape, if (given == "scale") by else 1 / by, lower.tail, log.p)
+    gamma_quantile(p, shape, as_scale(by, given), lower.tail, log.p)
   })
 }
 

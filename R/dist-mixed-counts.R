@@ -143,10 +143,9 @@ hlo_dztpois <- function(x, lambda, log = FALSE) {
 hlo_dztnbinom <- function(x, size, prob, mu, log = FALSE) {
   call <- sys.call()
   check_density(log, call)
-  check_one_given(c(!missing(prob), !missing(mu)), c("prob", "mu"), "hlo_dztnbinom", call)
-  by_mean <- missing(prob)
-  arguments <- c(list(x = x, size = size), if (by_mean) list(mu = mu) else list(prob = prob))
-  distribution("hlo_dztnbinom", arguments, function(x, size, by) {
+  given <- one_given(c("prob", "mu"), "hlo_dztnbinom", call)
+  by_mean <- names(given) == "mu"
+  distribution("hlo_dztnbinom", c(list(x = x, size = size), given), function(x, size, by) {
     valid <- size > 0 & finite(size) & (if (by_mean) by > 0 & finite(by) else by > 0 & by < 1)
     n <- hlo_select(valid, size, 1)
     by <- hlo_select(valid, by, 0.5)

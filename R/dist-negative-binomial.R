@@ -19,9 +19,10 @@ overload_dgeom <- function(x, prob, log = FALSE) {
 overload_dnbinom <- function(x, size, prob, mu, log = FALSE) {
   call <- sys.call()
   check_density(log, call)
-  check_one_given(c(!missing(prob), !missing(mu)), c("prob", "mu"), "dnbinom()", call)
-  if (missing(mu)) {
-    distribution("dnbinom()", list(x = x, size = size, prob = prob), function(x, size, prob) {
+  given <- one_given(c("prob", "mu"), "dnbinom()", call)
+  arguments <- c(list(x = x, size = size), given)
+  if (names(given) == "prob") {
+    distribution("dnbinom()", arguments, function(x, size, prob) {
       valid <- prob > 0 & prob <= 1 & size >= 0 & x == x
       inside <- is_count(x) & size > 0 & finite(size)
       end <- end_of(inside & prob == 1, 1 - prob, list(count_of(x), size), negative_binomial_end)
@@ -29,7 +30,7 @@ overload_dnbinom <- function(x, size, prob, mu, log = FALSE) {
       density_of(density, valid, log, list(end))
     }, call)
   } else {
-    distribution("dnbinom()", list(x = x, size = size, mu = mu), function(x, size, mu) {
+    distribution("dnbinom()", arguments, function(x, size, mu) {
       density <- of_counts(x, function(k) {
         endless <- size == Inf
         n <- hlo_select(endless, 1, size)
@@ -71,10 +72,9 @@ overload_pgeom <- function(q, prob, lower.tail = TRUE, log.p = FALSE) {
 
 overload_pnbinom <- function(q, size, prob, mu, lower.tail = TRUE, log.p = FALSE) {
   call <- sys.call()
-  check_one_given(c(!missing(prob), !missing(mu)), c("prob", "mu"), "pnbinom()", call)
-  by_mean <- missing(prob)
-  arguments <- c(list(q = q, size = size), if (by_mean) list(mu = mu) else list(prob = prob))
-  probability_overload("pnbinom()", arguments, lower.tail, log.p, call, function(x, size, by) {
+  given <- one_given(c("prob", "mu"), "pnbinom()", call)
+  by_mean <- names(given) == "mu"
+  probability_overload("pnbinom()", c(list(q = q, size = size), given), lower.tail, log.p, call, function(x, size, by) {
     negative_binomial_tail(x, size, by, by_mean, lower.tail, log.p)
   })
 }
@@ -125,10 +125,9 @@ overload_qgeom <- function(p, prob, lower.tail = TRUE, log.p = FALSE) {
 
 overload_qnbinom <- function(p, size, prob, mu, lower.tail = TRUE, log.p = FALSE) {
   call <- sys.call()
-  check_one_given(c(!missing(prob), !missing(mu)), c("prob", "mu"), "qnbinom()", call)
-  by_mean <- missing(prob)
-  arguments <- c(list(p = p, size = size), if (by_mean) list(mu = mu) else list(prob = prob))
-  quantile_overload("qnbinom()", arguments, lower.tail, log.p, call, function(p, size, by) {
+  given <- one_given(c("prob", "mu"), "qnbinom()", call)
+  by_mean <- names(given) == "mu"
+  quantile_overload("qnbinom()", c(list(p = p, size = size), given), lower.tail, log.p, call, function(p, size, by) {
     valid <- size >= 0 & (if (by_mean) by >= 0 & finite(by) else by > 0 & by <= 1 & finite(size))
     inside <- valid & size > 0 & (if (by_mean) by > 0 else by < 1)
     n <- hlo_select(inside, size, 1)

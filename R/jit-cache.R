@@ -60,11 +60,8 @@ jit_state <- session_state("jit_state",
 #' @export
 xla_cache <- function(what = c("programs", "saved", "code")) {
   what <- check_choice(what, "what", c("programs", "saved", "code"))
-  if (what == "code") {
-    return(cache_entries(hooks$code_folder()))
-  }
-  if (what == "saved") {
-    return(cache_entries(program_folder()))
+  if (what != "programs") {
+    return(cache_entries(if (what == "code") hooks$code_folder() else program_folder()))
   }
   programs <- as.list(jit_state$programs)
   used <- vapply(programs, function(program) program$used, 0)

@@ -1,49 +1,51 @@
 #' Compile a function of values
 #'
-#' `xla_jit(f)` gives a function that writes `f` down as a StableHLO program, compiles it and runs
-#' it. It is traced and compiled once per signature: the dtypes and shapes of the arguments. What `f` reads besides its
-#' arguments is fixed in the program; the next call after such a variable was given another value makes another
-#' program.
+#' `xla_jit(f)` gives a function that writes `f` down as a StableHLO program, compiles it and runs it:
 #'
-#' @details
-#' R data are passed on in R's own precision: doubles as `f64`, integers `i32`, logicals `pred`,
-#' complex numbers `c128`. A vector without dimensions has shape (n). With R data alone the
-#' results are R data: what has two or more axes an array, what has none or one a vector without dimensions (an array of
-#' one axis, if an argument is one). With a buffer among the arguments they are buffers; with a
-#' [value][xlaffi_value] they are values: inside another such function, `f` is written out (also when its
-#' arguments there are R data alone). A function that returns nothing (`NULL`, an empty list) gives `NULL`,
-#' invisibly.
+#' ```r
+#' norm <- xla_jit(function(x) sqrt(sum(x^2)))
+#' norm(c(3, 4))
+#' ```
+#'
+#' It is traced and compiled once per signature: the dtypes and shapes of the arguments. What `f` reads besides its
+#' arguments is fixed in the program; the next call after such a variable was given another value makes another
+#' program. R's `if` and `for` decide, while the program is written, what it contains.
+#'
+#' @section Arguments and results:
+#' R data are passed on in R's own precision: doubles as `f64`, integers `i32`, logicals `pred`, complex numbers `c128`.
+#' A vector without dimensions has shape (n). Arguments may be lists of data, and sparse matrices of the package
+#' \pkg{Matrix}, see [hlo_sparse()].
+#'
+#' With R data alone the results are R data: what has two or more axes an array, what has none or one a vector without
+#' dimensions (an array of one axis, if an argument is one). With a buffer among the arguments they are buffers; with a
+#' [value][xlaffi_value] they are values: inside another such function, `f` is written out (also when its arguments
+#' there are R data alone). A function that returns nothing (`NULL`, an empty list) gives `NULL`, invisibly.
 #'
 #' Beside buffers one R number without dimensions takes the dtype of the first buffer that has numbers of its kind: a
-#' double that of floating-point or complex numbers, an integer that of integers.
+#' double that of floating-point or complex numbers, an integer that of integers. The program runs on the device of the
+#' first buffer, or on the default one.
 #'
+#' @section What `f` reads:
 #' Variables are looked up as they are named in `f` and in the functions and methods of yours that it calls, and so are
 #' the fields of environments and of objects made of them, if there are not more than 1000, and the variables of
 #' formulas and calls that `f` uses. What `f` reads while it is traced by `get()`, `exists()`, `eval()`, `with()`, `$`,
 #' `[[`, `ls()` and the like is noticed by any name and in any environment of the session; so is what `getOption()`,
 #' `options()`, `Sys.getenv()`, `getwd()` and `Sys.getlocale()` give. Numbers are compared bit by bit: 0 is not -0.
-#' Clocks, files, connections and other processes are refused, as R's random numbers are: they would be read once. So is
-#' `parent.frame()` of `f` itself, which is another place in each call. Not noticed is what functions of other packages
-#' read by themselves. What `f` itself assigns by `<<-`, or to fields, is its own affair.
+#' Not noticed is what functions of other packages read by themselves, and what `f` itself assigns by `<<-`, or to
+#' fields.
 #'
-#' Of what `f` reads, arrays from 512 elements on are not written into the program: they are uploaded once and passed to
-#' each run. So functions that differ in these only share a program.
+#' Clocks, files, connections, other processes and R's random numbers are refused, as they would be read once. So is
+#' `parent.frame()` of `f` itself, which is another environment in each call.
 #'
-#' Functions can be saved, and sent to other processes: there they are traced and compiled anew. Equal functions share
-#' one compiled program, and what was compiled is kept on disk for later sessions: see [xla_cache()].
+#' Arrays from 512 elements on are not written into the program: they are uploaded once and passed to each run. So
+#' functions that differ in these only share a program. Equal functions share one, too, and what was compiled is kept on
+#' disk for later sessions ([xla_cache()]). Functions can be saved, and sent to other processes: there they are traced
+#' and compiled anew.
 #'
+#' @section Loops:
 #' Loops of R's are written out turn by turn. Of more than 500 operations in a row, all of them on few elements, XLA
-#' neither fuses nor optimises any, as that takes longer than it saves: the last bit of a result may differ from that
-#' of the same operations in a shorter program. [hlo_scan()] and [hlo_fori()] are loops of the program, which are
-#' compiled as one turn.
-#'
-#' Arguments may be lists of data, and sparse matrices of the package \pkg{Matrix}, see [hlo_sparse()]. Everything else
-#' that `f` uses is taken as it is while the program is written: R's `if` and `for` decide then what the program
-#' contains.
-#'
-#' The program runs on the device of the first buffer, or on the default one.
-#'
-#' @section Several devices:
+#' neither fuses nor optimises any: the last bit of a result may differ from that of the same operations in a shorter
+#' program. [hlo_scan()] and [hlo_fori()] are loops of the program, which are compiled as one turn.
 #' With a [sharded array][xla_shard] among the arguments the program runs on all devices of its mesh. XLA parts the
 #' work and adds the communication; the results are sharded arrays. Other arguments, R data and buffers, are
 #' copied to every device, unless `in_shardings` cuts them. Shapes in `f` are those of whole arrays. All sharded

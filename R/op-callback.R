@@ -1,8 +1,13 @@
 #' An op from an R function
 #'
 #' `ffi_callback()` makes an op whose body is an R function: compiled programs call R, as they call the ops of
-#' [ffi_targets()]. For what XLA has no words for, or what need not be fast: a root finder, a random generator of R's,
-#' a progress bar, a look at a value in the middle of a loop.
+#' [ffi_targets()]. For what XLA cannot do, or what need not be fast: a root finder, a random generator of R's, a
+#' progress bar, a look at a value in the middle of a loop:
+#'
+#' ```r
+#' roots <- ffi_callback(function(p) polyroot(p), "p: f64[n] -> z: c128[n - 1]")
+#' xla_jit(function(p) abs(roots(p * 2)))(c(6, -5, 1))
+#' ```
 #'
 #' @details
 #' # What `f` gets and gives

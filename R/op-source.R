@@ -2,7 +2,13 @@
 #'
 #' Compiles code in C, C++, Fortran, Rust or CUDA and makes an op of it: a function that works on R arrays, on buffers
 #' and inside programs. The [signature][ffi_signature()] says what it takes and gives; checks, types and batches come
-#' from there.
+#' from there:
+#'
+#' ```r
+#' times <- ffi_source("x: T[n], y: T[] -> z: T[n]",
+#'   code = "for (int64_t i = 0; i < n; i++) z[i] = x[i] * *y;")
+#' times(c(1, 2, 3), 2)
+#' ```
 #'
 #' @details
 #' # What a body sees
@@ -35,11 +41,10 @@
 #'
 #' # Code at load and unload
 #' `on_load` is code that runs once when the compiled library is loaded, with the support code's functions and variables
-#' in sight; it may fail as a body does, and then there is no op. `on_unload` runs when the library goes, which is after
-#' the last op and program that need it, or at the end of R, on any thread; errors in it can only be printed. Each copy
-#' of the support code has its own: where it uses a dtype variable, and always in Rust, there is one for each
-#' combination of dtypes. In Rust on Windows there is no `on_unload`. In Fortran there is no such code: a variable with
-#' `save` in a body tells its first call from the others, or an op in C has the code and Fortran in its `libraries`.
+#' in sight; it may fail as a body does, and then there is no op. `on_unload` runs when the library goes: after the last
+#' op and program that need it, or at the end of R, on any thread; errors in it can only be printed. Each copy of the
+#' support code has its own: where it uses a dtype variable, and always in Rust, there is one for each combination of
+#' dtypes. Fortran has no such code, Rust on Windows no `on_unload`.
 #'
 #' # Files
 #' A file may hold several ops, each a function behind a comment that says its signature:
@@ -59,26 +64,20 @@
 #' # The cache
 #' What was compiled is kept in the user's cache folder, see [xla_cache()], and later sessions load it, also where there
 #' is no compiler any more. It is found by the source, flags, libraries, the compiler, variables such as `CPATH`, and,
-#' with `native`, the processor; and it is used as long as all files that the compiler read are as they were: headers,
-#' the system's included, modules of Fortran, static libraries, in Rust files and variables (`env!()`) too. Code whose
+#' with `native`, the processor; and it is used as long as all files that the compiler read are as they were. Code whose
 #' inputs cannot be known (`__TIME__`, `.incbin` with a name in pieces, crates in folders with a `build.rs`) is compiled
-#' each time.
+#' each time. Making an op again leaves others as they are: a program runs the body that it was compiled with.
 #'
 #' What the compiler warns of in your lines is shown when they are compiled, as a message of class
 #' `xlaffi_message_compiler`, and not where they come from the cache; `flags = "-Wall"` asks C and C++ compilers for
 #' more, `options(xlaffi.compiler_warnings = FALSE)` for none.
 #'
 #' # XLA's own C++ interface
-#' With `lang = "xla"` a file (or `code`) is one that includes `xla/ffi/api/ffi.h`, as jax.ffi's examples do. Each
-#' handler that `XLA_FFI_DEFINE_HANDLER_SYMBOL()` defines is registered as a target under its name, for [ffi_call()].
-#' Those of other stages than execution are not: `pjrt_register_custom_call("name", list(host = list(instantiate =
-#' ops$Make, execute = ops$Run)))` puts them together. Types of states (with `static TypeId id`, outside of named
-#' namespaces) are registered with XLA. The same goes for Rust that is written with the crate `xla-ffi`, see
-#' [ffi_rust_dir()].
-#'
-#' # Redefinition
-#' Making an op again, under its name or another, leaves others as they are: a program runs the body that it was
-#' compiled with.
+#' With `lang = "xla"` a file (or `code`) is one that includes `xla/ffi/api/ffi.h`, as jax.ffi's examples do, or Rust
+#' that is written with the crate `xla-ffi` ([ffi_rust_dir()]). Each handler that `XLA_FFI_DEFINE_HANDLER_SYMBOL()`
+#' defines is registered as a target under its name, for [ffi_call()]. Those of other stages than execution are not:
+#' `pjrt_register_custom_call("name", list(host = list(instantiate = ops$Make, execute = ops$Run)))` puts them together.
+#' Types of states (with `static TypeId id`, outside of named namespaces) are registered with XLA.
 #'
 #' @param signature What the op takes and gives, see [ffi_signature()]. `NULL` with a `file` that says it.
 #' @param code The body, or NULL for one in `file`.

@@ -241,23 +241,19 @@ which_extreme <- function(x, largest, shown, call) {
   selected(at == .Machine$integer.max, filled(NA_integer_, at), at + 1L)
 }
 
-which_differs <- "Where all elements are NaN the position is NA, as its length must be known."
-
-overload("which.max", "base",
-  f = function(x) {
-    call <- method_call("which.max")
-    which_extreme(x, TRUE, "which.max()", call)
-  }, topic = "Summaries",
-  dtypes = "real numbers", derivative = "none", differs = which_differs
-)
-
-overload("which.min", "base",
-  f = function(x) {
-    call <- method_call("which.min")
-    which_extreme(x, FALSE, "which.min()", call)
-  }, topic = "Summaries",
-  dtypes = "real numbers", derivative = "none", differs = which_differs
-)
+for (name in c("which.max", "which.min")) {
+  overload(name, "base",
+    f = local({
+      name <- name
+      function(x) {
+        call <- method_call(name)
+        which_extreme(x, name == "which.max", paste0(name, "()"), call)
+      }
+    }), topic = "Summaries",
+    dtypes = "real numbers", derivative = "none",
+    differs = "Where all elements are NaN the position is NA, as its length must be known."
+  )
+}
 
 # Elementwise extremes of several arguments. As in R, dimensions are those of the first one or there are none.
 parallel_extremum <- function(op, parts, na_rm, shown, call) {

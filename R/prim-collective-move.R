@@ -158,14 +158,17 @@ becomes_different <- function(node, given, known) {
   list(union(given[[1L]], intersect(node$params$group$axes, mesh_axes(known))))
 }
 
+# Parts that were put together are taken apart, and the other way round.
+gone_back <- function(f) {
+  function(node, cotangents, linear) list(f(cotangents[[1L]], node$params$group, node$params$dim))
+}
+
 primitive("all_gather",
   text = function(node, operands, scope) {
     collective_text(node, operands, scope, "all_gather", dimension_text("all_gather_dim", node$params$dim))
   },
   jvp = on_tangents,
-  transpose = function(node, cotangents, linear) {
-    list(reduce_scattered(cotangents[[1L]], node$params$group, node$params$dim))
-  },
+  transpose = gone_back(reduce_scattered),
   vmap = with_batch_axis("dim"),
   replication = becomes_equal
 )
@@ -177,9 +180,7 @@ primitive("reduce_scatter",
     )
   },
   jvp = on_tangents,
-  transpose = function(node, cotangents, linear) {
-    list(all_gathered(cotangents[[1L]], node$params$group, node$params$dim))
-  },
+  transpose = gone_back(all_gathered),
   vmap = with_batch_axis("dim"),
   replication = becomes_different
 )

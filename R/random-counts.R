@@ -31,11 +31,11 @@ hlo_rgeom <- function(key, n, prob, dtype = NULL) {
 #' @rdname hlo_random_numbers
 #' @export
 hlo_rnbinom <- function(key, n, size, prob, mu, dtype = NULL) {
-  check_one_given(c(!missing(prob), !missing(mu)), c("prob", "mu"), "hlo_rnbinom", environment())
-  by <- if (missing(mu)) list(prob = prob) else list(mu = mu)
+  by <- one_given(c("prob", "mu"), "hlo_rnbinom", environment())
   draw <- random_draw("hlo_rnbinom", key, n, c(list(size = size), by), dtype)
   size <- draw$size
-  if (missing(mu)) {
+  by_mean <- names(by) == "mu"
+  if (!by_mean) {
     valid <- size > 0 & size < Inf & draw$prob > 0 & draw$prob <= 1
     scale <- (1 - draw$prob) / draw$prob
   } else {
@@ -44,7 +44,7 @@ hlo_rnbinom <- function(key, n, size, prob, mu, dtype = NULL) {
   }
   usual <- valid & size < Inf
   mean <- scale * exp(log_gamma_number(draw, hlo_select(usual, size, 1), part = 1L))
-  if (!missing(mu)) {
+  if (by_mean) {
     mean <- hlo_select(size == Inf, draw$mu, mean)
   }
   only_where(valid, poisson_number(draw, mean))

@@ -1,10 +1,9 @@
 #' @rdname hlo_random_numbers
 #' @export
 hlo_rgamma <- function(key, n, shape, rate = 1, scale = 1 / rate, dtype = NULL) {
-  given <- scale_given(missing(rate), missing(scale), "hlo_rgamma", environment())
-  by <- if (given == "scale") list(scale = scale) else list(rate = rate)
-  draw <- random_draw("hlo_rgamma", key, n, c(list(shape = shape), by), dtype)
-  scale <- if (given == "scale") draw$scale else 1 / draw$rate
+  given <- scale_given("hlo_rgamma", environment())
+  draw <- random_draw("hlo_rgamma", key, n, c(list(shape = shape), given), dtype)
+  scale <- as_scale(draw[[names(given)]], given)
   valid <- draw$shape >= 0 & scale >= 0
   only_where(valid, hlo_select(draw$shape == 0 | scale == 0, 0, scale * exp(log_gamma_number(draw, draw$shape))))
 }

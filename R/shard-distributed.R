@@ -2,38 +2,41 @@
 #'
 #' Each of several R processes calls `pjrt_distributed()` before anything else, and all of them get one client for the
 #' CPU whose devices are those of all processes. A program over these devices is launched by every process, each with
-#' its part of the data; where it needs the others' parts, the processes exchange them (collectives). The same code
-#' runs as with one process.
+#' its part of the data; where it needs the others' parts, the processes exchange them. Here the sum of data of two
+#' processes, in the one with number 0:
 #'
-#' @details
-#' One process, number 0, is the coordinator: it listens where `coordinator` says, and the others find each other
-#' through it. All processes wait until all have come; Ctrl-C ends the wait, and the process may join
-#' again. Then each opens a port of its own at
+#' ```r
+#' pjrt_distributed("127.0.0.1:29500", num_processes = 2, process_id = 0)
+#' x <- xla_shard(c(1, 2), xla_mesh(c(data = 2)), "data", global_shape = 4)
+#' as_array(xla_jit(function(x) sum(x), out_shardings = xla_spec())(x))
+#' ```
+#'
+#' @section Joining:
+#' Process 0 is the coordinator: it listens where `coordinator` says, and the others find each other through it. All
+#' wait until all have come; Ctrl-C ends the wait, and the process may join again. Then each opens a port of its own at
 #' `address`, by which the data are exchanged with gloo, and, until all are connected, another one for what they tell
-#' each other at launches, where only who has heard a secret from the coordinator is let in.
-#' A session joins once, before its first client, and stays until
-#' it ends or calls `pjrt_distributed_leave()`.
+#' each other at launches, where only who has heard a secret from the coordinator is let in. A session joins once,
+#' before its first client, and stays until it ends or calls `pjrt_distributed_leave()`.
+#'
+#' Processes must be made afresh, as by `Rscript`, callr, mirai, `parallel::makeCluster()`, Slurm or MPI; children
+#' forked by `parallel::mclapply()` are refused.
 #'
 #' `devices()` lists the devices of all processes, and `xla_mesh()` takes them; this process's data lie on its own
 #' devices, which `"cpu"` without a number means. `xla_shard(local, mesh, spec, global_shape = )` makes an array of the
 #' parts that the processes have.
 #'
-#' Every process must compile and launch the same programs in the same order. What runs on one device of the own
-#' process only (buffers, [pjrt_execute()] of programs for one device, [xla_jit()] without a mesh) is nobody else's
-#' affair. Processes are compared at each launch: one that launches another program (another text, other shapes, other
-#' constants), or the same ones in another order, gets an error of class `xlaffi_error_unavailable`, and so do the
-#' others, before anything is exchanged and in the same call. This is so as well where one process has caught an error
-#' and is behind. Programs in which the devices exchange nothing run at once, and are compared with the next one that
-#' exchanges something.
+#' @section Programs:
+#' Every process must compile and launch the same programs over several devices in the same order. Processes are
+#' compared at each launch: one that launches another program (another text, other shapes, other constants), or the same
+#' ones in another order, gets an error of class `xlaffi_error_unavailable`, and so do the others, before anything is
+#' exchanged and in the same call. This is so as well where one process has caught an error and is behind. Programs in
+#' which the devices exchange nothing run at once, and are compared with the next one that exchanges something.
+#' Programs for one device of the own process are not compared.
 #'
 #' The ops that programs call are compared, too: those of [ffi_source()] and [ffi_elementwise()] by their code and the
 #' options it is compiled with, those of [ffi_load()] and [ffi_routine()] by the file of the library, or, where it is a
-#' package's, by the package's version. Compilers and folders may differ. Of R functions ([ffi_callback()]) only name
-#' and signature are compared: what they do may differ. Of what [pjrt_register_custom_call()] has registered only the
-#' name is known.
-#'
-#' Processes must be made afresh, as by `Rscript`, callr, mirai, `parallel::makeCluster()`, Slurm or MPI; children
-#' forked by `parallel::mclapply()` are refused.
+#' package's, by the package's version. Of R functions ([ffi_callback()]) name and signature are compared, of what
+#' [pjrt_register_custom_call()] has registered the name.
 #'
 #' @section Security: **Neither the coordinator nor gloo asks who is there, and nothing is encrypted.** Whoever can
 #' reach one of these ports can read the data, change it, or end the computation. So by default everything listens on
