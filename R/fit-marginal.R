@@ -32,18 +32,22 @@ joint_of <- function(self) {
 
 # What the programs of the approximation need: the plan of the Hessian, and the `facts` of the data that it rests on.
 traced_marginal <- function(self) {
+  traced <- traced_plan(self, length(self$layout$effects), joint_of(self))
+  check_plan(self, traced$plan)
+  traced
+}
+
+# The plan of the Hessian of a function of theta and a vector u of `size` numbers, which `joint` makes of the data
+traced_plan <- function(self, size, joint) {
   graph <- data <- NULL
-  joint <- joint_of(self)
-  traced_objective(self, self$size + length(self$layout$effects), function(all, ...) {
+  traced_objective(self, self$size + size, function(all, ...) {
     own <- split_vector(all, self$size)
     data <<- list(...)
     graph <<- derivative_graph(slope_by_effects(joint(data), own$theta), own$u)
     all
   })
   facts <- facts_of_data(self, graph, data)
-  plan <- hessian_plan(graph, facts$known)
-  check_plan(self, plan)
-  list(count = 1L, facts = facts[c("of", "found")], plan = plan)
+  list(count = 1L, facts = facts[c("of", "found")], plan = hessian_plan(graph, facts$known))
 }
 
 same_plan <- function(a, b) {

@@ -39,7 +39,8 @@
 #' the random effects; each of them must matter, or an error names those that do not. Where no maximum is found, the
 #' value is NaN, with a warning. `random` is for one device of the CPU and for `dtype = "f64"`.
 #'
-#' Standard errors: if `f` is minus the logarithm of the likelihood, `sqrt(diag(solve(objective$he(fit$par))))`.
+#' If `f` is minus the logarithm of a likelihood, [xla_fit()] looks for its maximum and gives standard errors,
+#' intervals, predictions and residuals.
 #'
 #' An objective can be saved and sent to other processes. There it compiles anew and uploads its data again, unless they
 #' are buffers, which stay behind: an error says so.
@@ -65,7 +66,8 @@
 #' * `relist`: the vector in the form of the template; `unlist` the other way round.
 #' * `evaluations`: a function without arguments that tells how often the value, first and second derivatives were
 #'   computed.
-#' @seealso [xla_grad()], [xla_hessian()].
+#' * `random`, with random effects: the vector of these at their optimum for the given parameters.
+#' @seealso [xla_fit()], [xla_grad()], [xla_hessian()].
 #' @examplesIf plugins_downloaded()
 #' rosenbrock <- xla_objective(function(x) (1 - x[1])^2 + 100 * (x[2] - x[1]^2)^2, c(-1.2, 1))
 #' optim(rosenbrock$par, rosenbrock$fn, rosenbrock$gr, method = "BFGS")$par
@@ -139,9 +141,12 @@ update.xlaffi_objective <- function(object, ...) {
   objective_of(updated_points(self, replaced_data(self, tree_map(list(...), program_data), call), call))
 }
 
-# The data with those in `new` in place of what goes by their names, which `f` gives to data without.
+# The names of the data, which `f` gives to those without
+data_names <- function(self) parameter_names(self$f, c(list(self$template), self$data))[-1L]
+
+# The data with those in `new` in place of what goes by their names
 replaced_data <- function(self, new, call) {
-  names <- parameter_names(self$f, c(list(self$template), self$data))[-1L]
+  names <- data_names(self)
   unknown <- setdiff(names2(new), names[nzchar(names)])
   if (length(unknown)) {
     what <- if (nzchar(unknown[[1L]])) sprintf("there are no data `%s`", unknown[[1L]]) else "data need a name"

@@ -1,0 +1,142 @@
+# Profile likelihoods, and intervals of both kinds
+
+#' @rdname xla_fit
+#' @importFrom stats confint
+#' @export
+confint.xlaffi_fit <- function(object, parm, level = 0.95, method = c("Wald", "profile"), ...) {
+  method <- check_choice(if (missing(method)) "Wald" else method, "method", c("Wald", "profile"))
+  if (!is.numeric(level) || length(level) != 1L || is.na(level) || level <= 0 || level >= 1) {
+    abort(sprintf("`level` must be a number between 0 and 1, not %s", describe(level)), operand = "level")
+  }
+  chosen <- chosen_parameters(object, if (!missing(parm)) parm, "parm")
+  tails <- c((1 - level) / 2, (1 + level) / 2)
+  ends <- if (method == "Wald") {
+    object$par[chosen] + outer(sqrt(diag(stats::vcov(object)))[chosen], stats::qnorm(tails))
+  } else {
+    t(vapply(chosen, function(which) {
+      profile <- profile_of(object, which)
+      c(profile_end(profile, -1, stats::qnorm(tails[[2L]])), profile_end(profile, 1, stats::qnorm(tails[[2L]])))
+    }, numeric(2L)))
+  }
+  dimnames(ends) <- list(names(object$par)[chosen], paste(format(100 * tails, trim = TRUE, digits = 3), "%"))
+  ends
+}
+
+chosen_parameters <- function(fit, parm, name, call = rlang::caller_env()) {
+  names <- names(fit$par)
+  if (is.null(parm)) {
+    return(seq_along(names))
+  }
+  at <- if (is.character(parm)) match(parm, names) else parm
+  if (!is.numeric(at) || anyNA(at) || !all(at %in% seq_along(names))) {
+    abort(sprintf("`%s` must name parameters or be their numbers, not %s", name, toString(parm)),
+      operand = name, hint = sprintf("The parameters are: %s.", toString(names, width = 200)), call = call
+    )
+  }
+  as.integer(at)
+}
+
+# The curve of one parameter: a function of its value that gives `zeta` and the whole vector. The search for the other
+# parameters begins where they are expected if the likelihood is that of a normal distribution.
+profile_of <- function(fit, which) {
+  objective <- fit$objective
+  v <- suppressWarnings(stats::vcov(fit))
+  scale <- sqrt(v[which, which])
+  known <- is.finite(scale) && scale > 0
+  direction <- if (known) v[, which] / v[which, which] else replace(0 * fit$par, which, 1)
+  direction[!is.finite(direction)] <- 0
+  bounds <- fit$bounds
+  whole <- function(x, others) par_of(replace(x, -which, others), objective)
+  at <- function(value) {
+    x <- pmin(pmax(fit$par + (value - fit$par[[which]]) * direction, bounds$lower), bounds$upper)
+    x[[which]] <- value
+    others <- x[-which]
+    if (length(others)) {
+      # Where the start has no value the estimates of the others may have one.
+      if (!is.finite(objective$fn(whole(x, others)))) others <- fit$par[-which]
+      found <- stats::nlminb(others, function(others) objective$fn(whole(x, others)),
+        function(others) objective$gr(whole(x, others))[-which],
+        lower = bounds$lower[-which], upper = bounds$upper[-which]
+      )
+      x[-which] <- found$par
+    }
+    lost <- objective$fn(par_of(x, objective)) - fit$value
+    if (is.finite(lost) && lost < -1e-4) {
+      warning(sprintf(
+        "xla_fit: at %s = %s the likelihood is higher than at the estimates: start the fit there",
+        names(fit$par)[[which]], format(value)
+      ), call. = FALSE)
+    }
+    list(zeta = sign(value - fit$par[[which]]) * sqrt(2 * max(if (is.nan(lost)) Inf else lost, 0)), par = x)
+  }
+  list(
+    at = at, estimate = fit$par[[which]], scale = if (known) scale else 0.1 * (1 + abs(fit$par[[which]])),
+    lower = bounds$lower[[which]], upper = bounds$upper[[which]]
+  )
+}
+
+# Where the curve has fallen by `depth` on one side
+profile_end <- function(profile, side, depth) {
+  bound <- if (side < 0) profile$lower else profile$upper
+  missing <- function(value) min(abs(profile$at(value)$zeta), 1e3) - depth
+  step <- depth * profile$scale
+  inner <- profile$estimate
+  value_inner <- -depth
+  for (turn in 1:20) {
+    outer <- profile$estimate + side * step
+    if (side * (bound - outer) < 0) outer <- bound
+    value_outer <- missing(outer)
+    if (value_outer >= 0) {
+      ends <- if (side > 0) c(inner, outer) else c(outer, inner)
+      values <- if (side > 0) c(value_inner, value_outer) else c(value_outer, value_inner)
+      return(stats::uniroot(missing, ends, f.lower = values[[1L]], f.upper = values[[2L]], tol = 1e-5 * step)$root)
+    }
+    if (outer == bound) {
+      return(bound)
+    }
+    inner <- outer
+    value_inner <- value_outer
+    step <- 2 * step
+  }
+  side * Inf
+}
+
+#' @rdname xla_fit
+#' @importFrom stats profile
+#' @export
+profile.xlaffi_fit <- function(fitted, which = NULL, points = 8L, ...) {
+  if (!is.numeric(points) || length(points) != 1L || !is.finite(points) || points < 1) {
+    abort(sprintf("`points` must be a number from 1 on, not %s", describe(points)), operand = "points")
+  }
+  # As far as the interval of 99 %
+  depth <- stats::qnorm(0.995)
+  curves <- lapply(chosen_parameters(fitted, which, "which"), function(chosen) {
+    profile <- profile_of(fitted, chosen)
+    values <- profile$estimate + profile$scale * depth * seq(-1, 1, length.out = 2L * as.integer(points) + 1L)
+    values <- unique(pmin(pmax(values, profile$lower), profile$upper))
+    at <- lapply(values, profile$at)
+    data.frame(
+      parameter = names(fitted$par)[[chosen]], value = values, zeta = vapply(at, `[[`, 0, "zeta"),
+      do.call(rbind, lapply(at, `[[`, "par")), check.names = FALSE
+    )
+  })
+  structure(do.call(rbind, curves), class = c("xlaffi_profile", "data.frame"))
+}
+
+#' @importFrom graphics abline lines plot
+#' @export
+plot.xlaffi_profile <- function(x, level = 0.95, ...) {
+  parts <- split(as.data.frame(x), factor(x$parameter, unique(x$parameter)))
+  columns <- ceiling(sqrt(length(parts)))
+  old <- graphics::par(mfrow = c(ceiling(length(parts) / columns), columns))
+  on.exit(graphics::par(old))
+  for (part in parts) {
+    fallen <- -part$zeta^2 / 2
+    plot(part$value, fallen, type = "n", xlab = part$parameter[[1L]], ylab = "log-likelihood - maximum", ...)
+    abline(h = -stats::qchisq(level, 1) / 2, col = "grey60", lty = 2)
+    curve <- stats::spline(part$value, part$zeta, n = 200L)
+    lines(curve$x, -curve$y^2 / 2, col = "#1b6ca8", lwd = 2)
+    graphics::points(part$value, fallen, pch = 16, col = "#1b6ca8")
+  }
+  invisible(x)
+}

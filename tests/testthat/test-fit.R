@@ -1,0 +1,110 @@
+# Fitted models beside glm() and closed forms
+groups <- rep(1:6, c(3L, 1L, 4L, 2L, 5L, 3L))
+y <- sin(seq_along(groups)) * 2 + cos(groups)
+mixed <- function(p, y, group, keep) {
+  -sum(keep * dnorm(y, p$mu + p$u[group], exp(p$log_sd[1]), log = TRUE)) -
+    sum(dnorm(p$u, 0, exp(p$log_sd[2]), log = TRUE))
+}
+start <- list(mu = 0, u = numeric(6), log_sd = c(0, 0.3))
+x <- seq(-1, 1, length.out = 20L)
+counts <- c(0, 1, 0, 2, 1, 1, 3, 2, 1, 4, 2, 5, 3, 4, 6, 3, 7, 5, 9, 6)
+rates <- function(beta, x, y, keep) -sum(keep * dpois(y, exp(beta[1] + beta[2] * x), log = TRUE))
+
+test_that("a fit without random effects is that of glm()", {
+  skip_without_plugin()
+  model <- xla_objective(rates, c(a = 0, b = 0), x, counts, rep(1, 20))
+  fit <- xla_fit(model, nobs = 20)
+  known <- stats::glm(counts ~ x, family = stats::poisson(), control = list(epsilon = 1e-14))
+  expect_equal(unname(coef(fit)), unname(coef(known)), tolerance = 1e-7)
+  expect_equal(unname(vcov(fit)), unname(vcov(known)), tolerance = 1e-6)
+  expect_equal(c(logLik(fit)), c(logLik(known)))
+  expect_equal(c(stats::AIC(fit), stats::BIC(fit)), c(stats::AIC(known), stats::BIC(known)))
+  expect_equal(unname(summary(fit)$coefficients), unname(summary(known)$coefficients), tolerance = 1e-6)
+  wald <- confint(fit, "b", level = 0.9)
+  expect_equal(c(wald), coef(fit)[["b"]] + sqrt(vcov(fit)[2, 2]) * stats::qnorm(c(0.05, 0.95)))
+  # Along the profile the other parameter is at its optimum.
+  ends <- confint(fit, method = "profile")
+  profiled <- function(b) {
+    (stats::deviance(stats::glm(counts ~ 1 + offset(b * x), family = stats::poisson())) - known$deviance) / 2
+  }
+  lost <- vapply(ends["b", ], profiled, 0)
+  expect_equal(unname(2 * lost), rep(stats::qchisq(0.95, 1), 2), tolerance = 1e-4)
+  curve <- stats::profile(fit, "b", points = 2)
+  expect_equal(curve$zeta^2 / 2, vapply(curve$value, profiled, 0), tolerance = 1e-6)
+  # The delta method of a line on the scale of counts
+  at <- predict(fit, function(beta, x) exp(beta[1] + beta[2] * x), x = c(0, 2), se.fit = TRUE)
+  se <- stats::predict(known, data.frame(x = c(0, 2)), type = "response", se.fit = TRUE)
+  expect_equal(at$fit, unname(se$fit), tolerance = 1e-6)
+  expect_equal(at$se.fit, unname(se$se.fit), tolerance = 1e-6)
+  # Independent counts have the distribution function itself.
+  set.seed(4)
+  shown <- residuals(fit, "y", keep = "keep", discrete = TRUE)
+  set.seed(4)
+  expected <- stats::ppois(counts - 1, fitted(known)) + stats::runif(20) * stats::dpois(counts, fitted(known))
+  expect_equal(shown, stats::qnorm(expected), tolerance = 1e-6)
+  draw <- function(beta, x) list(y = stats::rpois(length(x), exp(beta[["a"]] + beta[["b"]] * x)))
+  before <- get(".Random.seed", globalenv())
+  sets <- stats::simulate(fit, 2, seed = 9, draw = draw)
+  expect_identical(get(".Random.seed", globalenv()), before)
+  set.seed(9)
+  expect_identical(sets$sim_1, draw(coef(fit), x))
+  expect_identical(stats::simulate(fit, 2, seed = 9, draw = draw), sets)
+})
+
+test_that("predictions and residuals of random effects are those of the normal distribution", {
+  skip_without_plugin()
+  model <- xla_objective(mixed, start, y, groups, rep(1, length(y)), random = "u")
+  fit <- xla_fit(model)
+  par <- coef(fit)
+  z <- outer(groups, 1:6, "==") * 1
+  v <- diag(exp(2 * par[[2]]), length(y)) + exp(2 * par[[3]]) * tcrossprod(z)
+  expect_equal(unname(fit$value), (determinant(v)$modulus[[1]] + sum((y - par[[1]]) * solve(v, y - par[[1]])) +
+    length(y) * log(2 * pi)) / 2)
+  step <- 1e-5
+  slope <- vapply(1:3, function(i) {
+    by <- replace(0 * par, i, step)
+    unname(model$random(par + by) - model$random(par - by)) / (2 * step)
+  }, numeric(6))
+  given <- 1 / (tabulate(groups) / exp(2 * par[[2]]) + exp(-2 * par[[3]]))
+  at <- predict(fit, se.fit = TRUE)
+  expect_equal(at$fit$u, unname(model$random(par)))
+  expect_equal(at$se.fit$u, sqrt(given + rowSums((slope %*% vcov(fit)) * slope)), tolerance = 1e-6)
+  expect_equal(at$se.fit$mu, sqrt(vcov(fit)[["mu", "mu"]]))
+  rate <- predict(fit, function(p, by) list(e = exp(p$mu + p$u), d = by * p$u[[2]]), by = 3, se.fit = TRUE)
+  e <- exp(par[[1]] + at$fit$u)
+  total <- e * (slope + outer(rep(1, 6), c(1, 0, 0)))
+  expect_equal(rate$fit, list(e = e, d = 3 * at$fit$u[[2]]))
+  expect_equal(rate$se.fit$e, sqrt(e^2 * given + rowSums((total %*% vcov(fit)) * total)), tolerance = 1e-6)
+  expect_equal(rate$se.fit$d, 3 * at$se.fit$u[[2]], tolerance = 1e-6)
+  expected <- forwardsolve(t(chol(v)), y - par[[1]])
+  expect_equal(residuals(fit, "y"), expected, tolerance = 1e-8)
+  sequential <- residuals(fit, "y", keep = "keep")
+  expect_equal(sequential, expected, tolerance = 1e-5)
+  expect_match(capture.output(summary(fit)), "3 parameters, 6 random effects integrated", all = FALSE)
+})
+
+test_that("bounds, directions without curvature and wrong arguments are told", {
+  skip_without_plugin()
+  model <- xla_objective(function(p) (p[1] - 1)^2 + exp(p[2] - p[3]) + (p[2] - p[3])^2, c(a = 0, b = 0, c = 1))
+  expect_warning(expect_true(all(is.nan(vcov(xla_fit(model))))), "the data do not tell b, c apart")
+  bounded <- xla_fit(xla_objective(function(p) sum((p - 1)^2), c(a = 0, b = 0)), upper = c(Inf, 0.5))
+  expect_equal(vcov(bounded), matrix(c(0.5, NA, NA, NA), 2, dimnames = rep(list(c("a", "b")), 2)))
+  expect_identical(confint(bounded, "b", method = "profile")[[2L]], 0.5)
+  expect_output(print(summary(bounded)), "at a bound: b")
+  # Falls to a limit on one side
+  flat <- xla_fit(xla_objective(function(p) log(1 + exp(-p)) + 0.01 * (p < 0) * p^2, c(a = 1)), upper = 3)
+  expect_identical(confint(flat, method = "profile")[[2L]], 3)
+  expect_snapshot(error = TRUE, {
+    xla_fit(function(p) p)
+    xla_fit(model, start = c(Inf, 0, 0))
+    xla_fit(model, upper = c(1, 2))
+    xla_fit(model, lower = 1)
+    nobs(bounded)
+    confint(bounded, "d")
+    confint(bounded, level = 95)
+    predict(bounded, function(p) p > 1)
+    predict(bounded, x = 3)
+    simulate(bounded)
+    residuals(bounded, "y")
+  })
+})
