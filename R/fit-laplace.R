@@ -7,7 +7,7 @@
 # all else as ever. H. J. Skaug and D. A. Fournier, "Automatic approximation of the marginal likelihood in non-Gaussian
 # hierarchical models", Computational Statistics & Data Analysis 51 (2006).
 
-# `joint` is the function of theta and u. `plan` is that of H.
+# `joint` is the function of theta and u, `plan` the plan of H.
 
 value_and_slope <- function(joint, theta, u) {
   xla_vjp(function(u) joint(theta, u))(u, constant(1, u@dtype, integer(), "weight"))
@@ -15,44 +15,63 @@ value_and_slope <- function(joint, theta, u) {
 
 slope_by_effects <- function(joint, theta) function(u) value_and_slope(joint, theta, u)$gradients
 
-# The optimum as an op: u0, the entries of H there, and whether it was found. Its derivatives do not go through the
-# search.
+# The value, the gradient by the effects, and the entries of H, of one trace of the function
+second_order <- function(joint, plan, theta, u) {
+  linear <- xla_linearize(function(u) value_and_slope(joint, theta, u))(u)
+  entries <- planned_entries(plan, function(direction) linear$jvp(direction)$gradients, u)
+  list(value = linear$value$value, slope = linear$value$gradients, hessian = entries)
+}
+
+# The same as a function of the effects alone, for the turns of the search: what does not depend on them is computed
+# before.
+second_order_of <- function(joint, plan, theta, start) {
+  root <- alias_of(start)
+  first <- root@node$id
+  values <- second_order(joint, plan, theta, root)
+  moves <- dependents(values, list(root), first)
+  nodes <- nodes_between(unname(values), list(), emptyenv(), first)
+  nodes <- Filter(function(node) !moves(new_value(node, 1L)) && !node$op %in% cheap, nodes)
+  fixed <- do.call(c, c(list(list()), lapply(nodes, node_values)))
+  function(u) tree_fill(values, replay(unname(values), c(list(root), fixed), c(list(u), fixed), first))
+}
+
+# The optimum as an op: u0, the value and the entries of H there, and whether it was found. Its derivatives do not go
+# through the search. The gradient by u is zero at u0, so the value changes by theta alone.
 optimum_op <- function(joint, plan) {
   list(
     name = "inner optimum",
-    call = function(theta, start) {
-      found <- inner_optimum(joint, plan, theta, start)
-      hessian <- planned_hessian(plan, slope_by_effects(joint, theta), found$u)
-      list(u = found$u, hessian = hessian@values, ok = found$ok)
-    },
+    call = function(theta, start) inner_optimum(joint, plan, theta, start),
     jvp = function(primals, results, tangents) {
       if (is.null(tangents$theta)) {
-        return(list(u = NULL, hessian = NULL, ok = NULL))
+        return(list(u = NULL, value = NULL, hessian = NULL, ok = NULL))
       }
       u <- results$u
-      pushed <- xla_jvp(function(theta) slope_by_effects(joint, theta)(u))
-      change <- pushed(primals$theta, tangents$theta)$tangent
+      at <- evaluated(function(theta, u) second_order(joint, plan, theta, u), list(primals$theta, u))
+      direct <- jvp_graph(at$outputs[1:2], at$roots, list(tangents$theta, NULL))
       h <- new_sparse(results$hessian, plan$pattern)
-      column <- reshaped(-change, c(length(u), 1L))
+      column <- reshaped(-or_zero(direct[[2L]], u), c(length(u), 1L))
       moved <- reshaped(sparse_solve(plan$pattern, h@values, factor_of(h), column), u@shape)
-      along <- xla_jvp(function(theta, u) planned_hessian(plan, slope_by_effects(joint, theta), u)@values)
-      list(u = moved, hessian = along(list(primals$theta, u), list(tangents$theta, moved))$tangent, ok = NULL)
+      list(
+        u = moved, value = or_zero(direct[[1L]], results$value),
+        hessian = or_zero(jvp_graph(at$outputs[3L], at$roots, list(tangents$theta, moved))[[1L]], h@values), ok = NULL
+      )
     }
   )
 }
 
-# The approximation, and what it was found with
+# The approximation, and what it was found with. Where H is not positive definite, its logarithm is NaN.
 marginal <- function(joint, plan, theta, start) {
   found <- bind_op(optimum_op(joint, plan), list(theta = theta, start = start))
   h <- new_sparse(found$hessian, plan$pattern)
   half <- sparse_logdet(plan$pattern, h@values, factor_of(h)) / 2
-  value <- joint(theta, found$u) + half - length(start) * log(2 * pi) / 2
-  list(value = value, u = found$u, ok = found$ok)
+  value <- found$value + half - length(start) * log(2 * pi) / 2
+  list(value = value, u = found$u, ok = found$ok & compared(half, half, "EQ", "search"))
 }
 
 # Newton's method, with a multiple of the identity added to H where that does not lead down (Levenberg and Marquardt).
 # Each turn computes f, its gradient and H at a point that the turn before proposed, keeps it if it is a better one, and
-# proposes another. Near the optimum a step squares the distance, so the one after a small decrease is the last.
+# proposes another. Near the optimum a step squares the distance, so the point after a small decrease is the last, which
+# is `close` to the optimum.
 inner_optimum <- function(joint, plan, theta, start) {
   dtype <- start@dtype
   scalar <- function(x) constant(x, dtype, integer(), "number")
@@ -60,15 +79,14 @@ inner_optimum <- function(joint, plan, theta, start) {
   entries <- length(plan$pattern$i)
   on_diagonal <- diagonal_entries(plan$pattern)
   all_good <- function(x) hlo_sum(converted(compared(x - x, filled(0, x), "NE", "search"), "i32")) == 0L
-  turn <- function(turns, best, trial, value, gradient, hessian, shift, done, failed) {
-    linear <- xla_linearize(function(u) value_and_slope(joint, theta, u))(trial)
-    at <- linear$value
-    h_here <- planned_entries(plan, function(direction) linear$jvp(direction)$gradients, trial)
-    better <- all_good(at$gradients) & (at$value <= value + 1e-11 * (1 + abs(at$value)))
+  at_point <- second_order_of(joint, plan, theta, start)
+  turn <- function(turns, best, trial, value, gradient, hessian, shift, close, done, failed) {
+    at <- at_point(trial)
+    better <- all_good(at$slope) & (at$value <= value + 1e-11 * (1 + abs(at$value)))
     keep <- function(new, old) hlo_select(hlo_broadcast(better, new@shape, integer()), new, old)
     best <- keep(trial, best)
-    gradient <- keep(at$gradients, gradient)
-    hessian <- keep(h_here, hessian)
+    gradient <- keep(at$slope, gradient)
+    hessian <- keep(at$hessian, hessian)
     value <- hlo_select(better, at$value, value)
     diagonal <- abs(taken(hessian, on_diagonal, 1L))
     size <- reduced("reduce_max", diagonal, NULL, "max()")
@@ -76,8 +94,9 @@ inner_optimum <- function(joint, plan, theta, start) {
     higher <- hlo_select(shift > 0, shift * 10, 1e-4 * size + 1e-300)
     shift <- hlo_select(better, lower, higher)
     # At the optimum up to rounding
-    near <- better & (hlo_sum(gradient * gradient / (diagonal + 1e-300)) <= 1e-20 * (1 + abs(value)))
-    step <- hlo_cond(near, function() filled(0, best), function() {
+    near <- hlo_sum(gradient * gradient / (diagonal + 1e-300)) <= 1e-20 * (1 + abs(value))
+    done <- better & (near | close)
+    step <- hlo_cond(done, function() filled(0, best), function() {
       added <- constant(replace(numeric(entries), on_diagonal, 1), dtype, entries, "shift")
       h <- hessian + added * hlo_broadcast(shift, entries, integer())
       factor <- sparse_factor(plan$pattern, h)
@@ -85,21 +104,21 @@ inner_optimum <- function(joint, plan, theta, start) {
     })
     decrease <- -hlo_sum(gradient * step)
     usable <- all_good(step)
-    small <- usable & (decrease >= 0) & (decrease <= 1e-9) & (shift == 0)
+    close <- usable & (decrease >= 0) & (decrease <= 1e-11) & (shift == 0)
     trial <- hlo_select(hlo_broadcast(usable, best@shape, integer()), best + step, best)
     # The point to begin with has no finite value or gradient, or no multiple of the identity was large enough.
     hopeless <- (compared(value, scalar(Inf), "EQ", "search")) | (shift > 1e15 * (size + 1e-300))
-    list(turns + 1L, best, trial, value, gradient, hessian, shift, near | small, hopeless)
+    list(turns + 1L, best, trial, value, gradient, hessian, shift, close, done, hopeless)
   }
   end <- hlo_while(
-    cond = function(turns, best, trial, value, gradient, hessian, shift, done, failed) {
+    cond = function(turns, best, trial, value, gradient, hessian, shift, close, done, failed) {
       (turns < 200L) & !(done | failed)
     },
     body = turn,
     init = list(
       turns = 0L, best = start, trial = start, value = scalar(Inf), gradient = filled(0, start),
-      hessian = constant(0, dtype, entries, "h"), shift = scalar(0), done = no, failed = no
+      hessian = constant(0, dtype, entries, "h"), shift = scalar(0), close = no, done = no, failed = no
     )
   )
-  list(u = end$trial, ok = end$done)
+  list(u = end$best, value = end$value, hessian = end$hessian, ok = end$done)
 }

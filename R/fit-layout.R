@@ -25,7 +25,7 @@ new_layout <- function(template, random, map, call) {
   at[fixed] <- length(starts) + length(random_starts) + seq_len(sum(fixed))
   list(
     start = all[starts], effects = all[random_starts], fixed = unname(all[fixed]),
-    at = if (!identical(at, seq_along(all)) || any(effects)) at
+    at = if (!identical(at, seq_along(all)) || any(effects)) at, sizes = lengths(tree_leaves(template))
   )
 }
 
@@ -80,7 +80,8 @@ mapped_levels <- function(template, map, parts, call) {
   levels
 }
 
-# All parameters in a row, as a value of a program or as numbers
+# All parameters in a row, as numbers; of values a list of those of each leaf of the template, or one for all. What is
+# made of one kind of parameters does not depend on the others.
 whole_parameters <- function(layout, theta, effects = NULL) {
   if (is.null(layout$at)) {
     return(theta)
@@ -89,7 +90,17 @@ whole_parameters <- function(layout, theta, effects = NULL) {
     return(c(theta, effects, layout$fixed)[layout$at])
   }
   fixed <- if (length(layout$fixed)) constant(layout$fixed, theta@dtype, length(layout$fixed), "par")
-  taken(joined(Filter(Negate(is.null), list(theta, effects, fixed))), layout$at, 1L)
+  sources <- Filter(Negate(is.null), list(theta, effects, fixed))
+  before <- cumsum(c(0L, vapply(sources, length, 0L)))
+  Map(function(end, size) {
+    at <- layout$at[end - size + seq_len(size)]
+    from <- unique(findInterval(at, before, left.open = TRUE))
+    if (length(from) > 1L) {
+      return(taken(joined(sources), at, 1L))
+    }
+    from <- c(from, 1L)[[1L]]
+    taken(sources[[from]], at - before[[from]], 1L)
+  }, cumsum(layout$sizes), layout$sizes)
 }
 
 # The optimiser's vector of all parameters in a row

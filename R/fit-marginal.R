@@ -157,9 +157,11 @@ marginal_programs <- function(self) {
     }),
     reverse = compiled(with_gradient),
     reverse_hessian = compiled(function(at, theta, start) {
-      found <- at(theta, start)
-      slope <- function(theta) with_gradient(at, theta, found$u)$numbers[[2L]]
-      c(list(numbers = list(forward_slopes(slope, theta)$slope)), found[c("u", "ok")])
+      linear <- xla_linearize(function(theta) with_gradient(at, theta, start))(theta)
+      row <- function(direction) linear$jvp(direction)$numbers[[2L]]
+      found <- linear$value
+      found$numbers <- list(xla_vmap(row)(unit_rows(size, "f64")))
+      found
     })
   )
 }

@@ -66,17 +66,20 @@ objective_vector <- function(f, template, all, data, negate) {
       operand = "f", call = NULL
     )
   }
-  value <- as_column(converted(value, all@dtype))
+  value <- as_column(converted(value, tree_leaves(all)[[1L]]@dtype))
   if (negate) -value else value
 }
 
-# The parts of a vector of parameters, each in its shape
+# Parameters in their form, of one value or of what whole_parameters() gives
 parameters <- function(template, all) {
-  end <- 0L
+  sizes <- lengths(tree_leaves(template))
+  if (is_value(all)) {
+    all <- Map(function(end, size) sliced(all, end - size + 1L, end), cumsum(sizes), sizes)
+  }
+  number <- 0L
   tree_map(template, function(leaf) {
-    start <- end
-    end <<- end + length(leaf)
-    labelled(from_column(sliced(all, start + 1L, end), r_shape(leaf)), data_labels(leaf))
+    number <<- number + 1L
+    labelled(from_column(all[[number]], r_shape(leaf)), data_labels(leaf))
   })
 }
 

@@ -54,8 +54,27 @@ batched_op <- function(node, mapped, size) {
         batch_shares(rule, groups, list(mapped, rep(TRUE, length(groups[[2L]]))), given, mapped, size)
       }
     },
-    vjp = batched_vjp(node, mapped, size)
+    vjp = batched_vjp(node, mapped, size),
+    vmap = if (!is.null(op$vmap)) batch_of_batch(node, mapped, size)
   )
+}
+
+# A batch of batches is one batch of so many more elements.
+batch_of_batch <- function(node, mapped, size) {
+  given <- node$params$arguments
+  every <- tree_map(given, function(leaf) 1L)
+  function(arguments, axes, outer) {
+    moved <- !vapply(tree_slots(given, axes), is.null, NA)
+    inner <- batch_leaves(function(leaves) all_in_front(leaves, mapped, size), tree_leaves(arguments), moved, outer)
+    flat <- Map(function(value, moved) {
+      value <- in_front(value, moved, outer)
+      reshaped(value, c(outer * size, value@shape[-(1:2)]))
+    }, inner$values, inner$mapped)
+    results <- own_batch(
+      node$params$op, tree_fill(given, flat), every, outer * size, node$params$results, node$types
+    )
+    tree_map(results, function(value) reshaped(value, c(outer, size, value@shape[-1L])))
+  }
 }
 
 batched_vjp <- function(node, mapped, size) {

@@ -146,3 +146,47 @@ test_that("what `f` reads of the session may tell which random effects meet", {
   pairs <- cbind(c(1L, 1L), c(6L, 3L))
   expect_equal(objective$fn(0.5), plain(), tolerance = 1e-12)
 })
+
+test_that("a point with a zero gradient is no optimum where the second derivatives are not positive definite", {
+  skip_without_plugin()
+  saddle <- xla_objective(function(p) p$mu^2 + sum(p$u^2 * c(1, -1)), list(mu = 1, u = c(0, 0)), random = "u")
+  expect_warning(value <- saddle$fn(1), "no optimum of the random effects was found")
+  expect_identical(value, NaN)
+})
+
+test_that("effects that share leaves with parameters and fixed numbers have the same density", {
+  skip_without_plugin()
+  # Of `u` the first two are one effect and the last is fixed.
+  f <- function(p, y) sum((y - p$a - p$u)^2) + sum(p$u^2) * exp(p$a) + sum(p$none)
+  y <- c(1, 3, 2, 5)
+  start <- list(a = 0.2, none = numeric(), u = c(0, 0, 0, 7))
+  objective <- xla_objective(f, start, y, random = "u", map = list(u = factor(c(1, 1, 2, NA))))
+  e <- exp(0.2)
+  h <- diag(c(4, 2) * (1 + e))
+  b <- 2 * c(sum(y[1:2] - 0.2), y[3] - 0.2)
+  v <- solve(h, b)
+  u <- c(v[[1]], v, 7)
+  value <- sum((y - 0.2 - u)^2) + sum(u^2) * e + determinant(h)$modulus[[1]] / 2 - log(2 * pi)
+  expect_equal(objective$fn(0.2), value, tolerance = 1e-12)
+  expect_equal(objective$random(0.2), v, tolerance = 1e-10, ignore_attr = TRUE)
+})
+
+test_that("the density of a sparse precision that parameters make has a gradient and a Hessian", {
+  skip_without_plugin()
+  n <- 12L
+  y <- c(2L, 0L, 1L, 4L, 3L, 1L, 0L, 0L, 2L, 5L, 2L, 1L)
+  model <- function(p, y) {
+    on_diagonal <- rep(exp(p$a) + 2, n)
+    q <- hlo_sparse(c(on_diagonal, rep(-1, n - 1L)), c(1:n, 2:n), c(1:n, 1:(n - 1L)), c(n, n), symmetric = TRUE)
+    sum(p$u * (q %*% p$u)) / 2 - determinant(q)$modulus / 2 - sum(dpois(y, exp(p$b + p$u), log = TRUE))
+  }
+  objective <- xla_objective(model, list(a = 0.1, b = 0.2, u = numeric(n)), y, random = "u")
+  x <- c(0.1, 0.2)
+  step <- 1e-4
+  differences <- function(f) {
+    vapply(1:2, function(i) (f(x + step * (1:2 == i)) - f(x - step * (1:2 == i))) / (2 * step), f(x))
+  }
+  expect_equal(unname(objective$gr(x)), differences(objective$fn), tolerance = 1e-6)
+  he <- unname(objective$he(x))
+  expect_equal(he, differences(function(x) unname(objective$gr(x))), tolerance = 1e-6)
+})

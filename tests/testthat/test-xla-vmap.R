@@ -231,3 +231,26 @@ test_that("custom calls have the types and layouts that jax.vmap gives them", {
   }
   expect_identical(ours, jax)
 })
+
+test_that("batches of batches of the package's own ops are batches", {
+  skip_without_plugin()
+  a <- array(0, c(2, 3, 2, 2))
+  for (i in 1:2) for (j in 1:3) a[i, j, , ] <- matrix(c(2 + i, 1, 1, 2 + j), 2)
+  each <- function(f) apply(a, 1:2, f)
+  twice <- function(f) xla_vmap(xla_vmap(f))
+  expect_equal(twice(function(x) c(xla_chol(x)))(a), aperm(each(chol), c(2, 3, 1)))
+  solved <- each(function(x) solve(x, c(1, 2)))
+  # The inner batch has no part in the right side.
+  one_side <- xla_vmap(xla_vmap(function(x, b) c(xla_solve(x, b)), list(1, NULL)), list(1, NULL))
+  expect_equal(one_side(a, c(1, 2)), aperm(solved, c(2, 3, 1)))
+  product <- function(x, y) c(hlo_sparse(x, 1:3, 1:3, c(3L, 3L)) %*% y)
+  values <- matrix(as.double(1:6), 2)
+  y <- array(as.double(1:60), c(5, 4, 3))
+  inner <- xla_vmap(xla_vmap(product, list(1, NULL)), list(NULL, 1))
+  found <- xla_vmap(inner, list(NULL, 1))(values, y)
+  expect_identical(dim(found), c(5L, 4L, 2L, 3L))
+  expect_equal(found[3, 4, 2, ], values[2, ] * y[3, 4, ])
+  # Their derivatives, too
+  slopes <- twice(xla_grad(function(x) sum(log(diag(xla_chol(x))))))(a)
+  expect_equal((slopes[2, 3, , ] + t(slopes[2, 3, , ])) / 2, solve(a[2, 3, , ]) / 2)
+})
