@@ -40,13 +40,19 @@ test_that("gamma numbers have the derivatives of the quantiles that they are", {
   cases <- unname(Map(whole_case, names(implicit_words), implicit_words))
   plans <- lapply(cases, derivative_plan)
   data <- Map(plan_data, cases, plans, FALSE)
-  hessians <- function() {
+  # And Hessians, in `make test-all`
+  derivatives <- function() {
     program <- xla_jit(function(data) {
-      Map(function(case, d) each_point(case, forward_over_reverse(case))(d$x, d$t, list()), cases, data)
+      Map(function(case, d) {
+        if (!all_run()) {
+          return(each_point(case, value_and_gradient(case))(d$x, list()))
+        }
+        each_point(case, forward_over_reverse(case))(d$x, d$t, list())
+      }, cases, data)
     })
-    unlist(lapply(program(data), function(r) lapply(r[c("value", "gradient", "along")], unlist)))
+    unlist(lapply(program(data), function(r) lapply(r, unlist)))
   }
-  found <- hessians()
+  found <- derivatives()
   number <- xlaffi:::log_gamma_number
   constant <- xla_stop_gradient
   withr::defer(assignInNamespace("log_gamma_number", number, "xlaffi"))
@@ -55,7 +61,7 @@ test_that("gamma numbers have the derivatives of the quantiles that they are", {
     log(xlaffi:::overload_qgamma(p, shape))
   }
   assignInNamespace("log_gamma_number", by_quantiles, "xlaffi")
-  expect_equal(found, hessians(), tolerance = 1e-8)
+  expect_equal(found, derivatives(), tolerance = 1e-8)
 })
 
 test_that("second derivatives of words are the same in all modes", {
