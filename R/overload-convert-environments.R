@@ -78,12 +78,23 @@ patch_of <- function(f, home = globalenv(), name = name_in_r(f)) {
   if (is.null(mask)) f else mask
 }
 
+# Names of functions by their addresses: to look through a namespace takes milliseconds, and grows with the session.
+names_in_r <- session_state("names_in_r")
+
 name_in_r <- function(f) {
   if (is.primitive(f)) {
     return(sub("^[.]Primitive[(]\"(.*)\"[)]$", "\\1", deparse(f)[[1L]]))
   }
   namespace <- environment(f)
-  Find(function(name) identical(get0(name, namespace, inherits = FALSE), f), names(namespace))
+  has_it <- function(name) identical(get0(name, namespace, inherits = FALSE), f)
+  address <- rlang::obj_address(f)
+  name <- names_in_r[[address]]
+  # Another function may have that address by now.
+  if (is.null(name) || !has_it(name)) {
+    name <- Find(has_it, names(namespace))
+    if (!is.null(name)) names_in_r[[address]] <- name
+  }
+  name
 }
 
 standard_patch <- function(name, entry, value) {

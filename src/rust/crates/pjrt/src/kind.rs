@@ -228,6 +228,10 @@ fn word(text: &str) -> &str {
 /// not.
 fn elements(text: &str) -> Option<u64> {
     let (inner, _) = text.split_once('>')?;
+    // The layouts of a custom call's operands are in a type that no data have.
+    if inner.ends_with("index") {
+        return Some(0);
+    }
     let mut parts = inner.split('x').rev();
     let dtype = parts.next()?;
     let mut dims = parts.map(|dim| dim.parse::<u64>().ok());
@@ -253,7 +257,8 @@ mod tests {
     fn what_calls_handlers_and_moves_a_few_elements_moves() {
         let program = |size: &str, op: &str| {
             format!(
-                "%0 = stablehlo.custom_call @lu(%x) {{api_version = 4 : i32}} : (tensor<{size}>) -> tensor<{size}>\n\
+                "%0 = stablehlo.custom_call @lu(%x) {{api_version = 4 : i32, \
+                 operand_layouts = [dense<[1, 0]> : tensor<2xindex>]}} : (tensor<{size}>) -> tensor<{size}>\n\
                  %1 = stablehlo.{op} %0, %0 : tensor<{size}>"
             )
         };
