@@ -66,12 +66,16 @@ quantiles <- function(x, probs, type, na_rm, scalar = FALSE) {
   above <- at(place$below + 1)
   share <- as_value(place$share, "probs", new_type("f64", length(below)))
   share <- converted(reshaped(share, length(below)), x@dtype)
+  # What a share of 0 or 1 leaves out may be infinite; what is finite is a part of the slope in `probs`.
+  leaves_out <- function(limit, other) {
+    left <- compared(share, filled(limit, share), "EQ", "quantile()")
+    if (is_value(probs)) left & !is.finite(other) else left
+  }
   # Equal neighbours may be infinite.
   result <- selected(
-    compared(below, above, "EQ", "quantile()") | compared(share, filled(0, share), "EQ", "quantile()"), below,
-    (1 - share) * below + share * above
+    compared(below, above, "EQ", "quantile()") | leaves_out(0, above), below, (1 - share) * below + share * above
   )
-  result <- selected(compared(share, filled(1, share), "EQ", "quantile()"), above, result)
+  result <- selected(leaves_out(1, below), above, result)
   if (na_rm) {
     none <- compared(reshaped(converted(size, x@dtype), length(below)), filled(0, result), "EQ", "quantile()")
     result <- selected(none, filled(NaN, result), result)
@@ -90,7 +94,8 @@ quantile_places <- function(size, probs, type) {
   fuzz <- 4 * .Machine$double.eps
   if (type == 7) {
     index <- 1 + at_least(size - 1, 0) * probs
-    below <- floor(index)
+    # The last one has a slope, too: that on its left.
+    below <- at_most(floor(index), at_least(size - 1, 1))
     return(list(below = below, share = index - below))
   }
   if (type <= 3) {

@@ -82,3 +82,13 @@ test_that("wrong calls of quantile() and its kin are named", {
     xlaffi:::overloads[["mad"]]$f(x, low = TRUE)
   })
 })
+
+test_that("quantiles have a slope in probabilities at elements, too: that to the right, of the last to the left", {
+  skip_without_plugin()
+  x <- c(7, 1, 20, 3, 12)
+  p <- c(0, 0.1, 0.25, 0.5, 1)
+  expect_equal(xla_grad(function(p) sum(quantile(x, p, names = FALSE)))(p), 4 * c(2, 2, 4, 5, 8))
+  each <- function(p) list(quantile(x, p, names = FALSE), quantile(c(Inf, -Inf, 2), p, names = FALSE), quantile(4, p))
+  found <- xla_jit(each)(c(0, 0.5, 1))
+  expect_equal(lapply(found, as.vector), list(c(1, 7, 20), c(-Inf, 2, Inf), c(4, 4, 4)))
+})

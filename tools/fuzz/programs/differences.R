@@ -32,8 +32,12 @@ differences <- list(
   list(
     name = "angles of zeros", functions = c("atan2", "Arg"),
     when = function(arguments, value) {
-      y <- if (is.complex(arguments[[1L]])) Im(arguments[[1L]]) else arguments[[1L]]
-      (is.complex(arguments[[1L]]) || length(arguments) > 1L) && any(y == 0, na.rm = TRUE)
+      y <- arguments[[1L]]
+      x <- if (length(arguments) > 1L) arguments[[2L]] else if (is.complex(y)) Re(y) else 1
+      if (is.complex(y)) y <- Im(y)
+      size <- max(length(x), length(y))
+      # To the right of 0 the angle is a zero, of whatever sign.
+      any(rep_len(y, size) == 0 & rep_len(x, size) <= 0, na.rm = TRUE)
     },
     documented = "?xlaffi_value: signs of zeros that are computed"
   ),
