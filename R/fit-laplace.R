@@ -82,7 +82,9 @@ inner_optimum <- function(joint, plan, theta, start) {
   at_point <- second_order_of(joint, plan, theta, start)
   turn <- function(turns, best, trial, value, gradient, hessian, shift, close, done, failed) {
     at <- at_point(trial)
-    better <- all_good(at$slope) & (at$value <= value + 1e-11 * (1 + abs(at$value)))
+    # A point that is close differs from the best one by what its sums are rounded by.
+    slack <- hlo_select(close, scalar(1e-8), scalar(1e-11))
+    better <- all_good(at$slope) & (at$value <= value + slack * (1 + abs(at$value)))
     keep <- function(new, old) hlo_select(hlo_broadcast(better, new@shape, integer()), new, old)
     best <- keep(trial, best)
     gradient <- keep(at$slope, gradient)
