@@ -48,7 +48,7 @@ case "$level" in
   # The browser prints the cheat sheet.
   site)
     debs+=(pandoc chromium)
-    rpkgs+=(pkgdown knitr rmarkdown jsonlite yaml) ;;
+    rpkgs+=(pkgdown knitr rmarkdown jsonlite yaml Matrix lme4) ;;
   check)
     debs+=(pandoc devscripts qpdf tidy git)
     rpkgs+=(testthat withr knitr rmarkdown reticulate jsonlite codetools Matrix)
