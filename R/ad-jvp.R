@@ -16,33 +16,9 @@ has_rule <- function(node, rule) {
 # computed from does not count. `reverse` says that backward_pass() comes next, `kept` that the tangents are linear
 # functions that are used apart from the outputs: loops keep what they need for them, where they can.
 jvp_graph <- function(outputs, roots, tangents, reverse = FALSE, kept = FALSE) {
-  if (!length(roots)) {
-    return(vector("list", length(outputs)))
-  }
-  edges <- derivative_edges("jvp")
-  known <- new.env(parent = emptyenv())
-  leaf <- new.env(parent = emptyenv())
-  for (i in seq_along(roots)) {
-    leaf[[as.character(roots[[i]]@node$id)]] <- TRUE
-    known[[value_key(roots[[i]])]] <- tangents[[i]]
-  }
-  is_leaf <- function(node) !is.null(leaf[[as.character(node$id)]])
-  first <- min(vapply(roots, function(root) root@node$id, 0))
-  nodes <- nodes_behind(nodes_of(outputs), function(node) if (is_leaf(node)) list() else edges(node), first)
-  for (node in nodes) {
-    if (is_leaf(node)) {
-      next
-    }
-    given <- lapply(edges(node), function(value) known[[value_key(value)]])
-    if (all(vapply(given, is.null, NA))) {
-      next
-    }
-    changes <- node_tangents(node, given, reverse, kept)
-    for (i in seq_along(changes)) {
-      known[[paste0(node$id, ":", i)]] <- changes[[i]]
-    }
-  }
-  lapply(outputs, function(value) known[[value_key(value)]])
+  passed_on(outputs, roots, tangents, derivative_edges("jvp"), function(node, given) {
+    node_tangents(node, given, reverse, kept)
+  })
 }
 
 node_tangents <- function(node, tangents, reverse, kept) {

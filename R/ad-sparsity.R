@@ -8,29 +8,11 @@
 
 # The sets of `outputs` where `roots` have the sets `given`
 dependence_graph <- function(outputs, roots, given, sets, known) {
-  found <- new.env(parent = emptyenv())
-  leaf <- new.env(parent = emptyenv())
-  for (i in seq_along(roots)) {
-    leaf[[as.character(roots[[i]]@node$id)]] <- TRUE
-    found[[value_key(roots[[i]])]] <- given[[i]]
-  }
-  is_leaf <- function(node) !is.null(leaf[[as.character(node$id)]])
-  first <- if (length(roots)) min(vapply(roots, function(root) root@node$id, 0)) else Inf
-  nodes <- nodes_behind(nodes_of(outputs), function(node) if (is_leaf(node)) list() else program_edges(node), first)
-  for (node in nodes) {
-    if (is_leaf(node)) {
-      next
-    }
-    inputs <- lapply(program_edges(node), function(value) found[[value_key(value)]])
-    if (all(vapply(inputs, is.null, NA))) {
-      next
-    }
+  passed_on(outputs, roots, given, program_edges, function(node, inputs) {
     results <- node_dependence(node, inputs, sets, known)
-    for (i in seq_along(results)) {
-      if (any(results[[i]] != 0L)) found[[paste0(node$id, ":", i)]] <- results[[i]]
-    }
-  }
-  lapply(outputs, function(value) found[[value_key(value)]])
+    results[!vapply(results, function(ids) any(ids != 0L), NA)] <- list(NULL)
+    results
+  })
 }
 
 node_dependence <- function(node, given, sets, known) {

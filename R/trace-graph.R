@@ -36,6 +36,32 @@ nodes_behind <- function(nodes, edges, first = 0) {
   in_order(as.list(seen))
 }
 
+# What `outputs` have of something that `roots` have as in `given` and that nodes pass on: `rule(node, inputs)` gives it
+# for each result of a node that is computed from what has any, NULL for nothing. What the roots are computed from does
+# not count.
+passed_on <- function(outputs, roots, given, edges, rule) {
+  found <- new.env(parent = emptyenv())
+  leaf <- new.env(parent = emptyenv())
+  for (i in seq_along(roots)) {
+    leaf[[as.character(roots[[i]]@node$id)]] <- TRUE
+    found[[value_key(roots[[i]])]] <- given[[i]]
+  }
+  is_leaf <- function(node) !is.null(leaf[[as.character(node$id)]])
+  first <- if (length(roots)) min(vapply(roots, function(root) root@node$id, 0)) else Inf
+  nodes <- nodes_behind(nodes_of(outputs), function(node) if (is_leaf(node)) list() else edges(node), first)
+  for (node in Filter(Negate(is_leaf), nodes)) {
+    inputs <- lapply(edges(node), function(value) found[[value_key(value)]])
+    if (all(vapply(inputs, is.null, NA))) {
+      next
+    }
+    results <- rule(node, inputs)
+    for (i in seq_along(results)) {
+      found[[paste0(node$id, ":", i)]] <- results[[i]]
+    }
+  }
+  lapply(outputs, function(value) found[[value_key(value)]])
+}
+
 node_ids <- function(nodes) vapply(nodes, function(node) node$id, 0)
 
 in_order <- function(nodes) unname(nodes)[order(node_ids(nodes))]
