@@ -299,6 +299,14 @@ patch_choices[c("lm", "glm", "nls", "aov", "model.frame", "xtabs")] <- list(func
 # Objects have methods that may take their indices unevaluated.
 index_choice <- function(x, ...) {
   if (is.environment(x) && ...length() && is.character(..1)) note_names(..1, x, inherits = FALSE)
-  if (is_value(x)) for_values else if (is_sparse(x)) for_sparse else if (is.object(x)) for_r else given_anywhere(x, ...)
+  if (is_value(x)) {
+    for_values
+  } else if (is_sparse(x)) {
+    for_sparse
+  } else if (is.object(x) && !is_sparse_matrix(x)) {
+    for_r
+  } else {
+    given_anywhere(x, ...)
+  }
 }
 patch_choices[c("[", "[[", "[<-", "[[<-")] <- list(index_choice)

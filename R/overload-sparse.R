@@ -39,6 +39,23 @@ sparse_functions <- c(sapply(zero_at_zero, of_entries), list(
     })
     Reduce(`+`, parts)
   },
+  "[<-" = function(x, ..., value) {
+    call <- assign_call("[<-")
+    x <- sparse_operand(x)
+    given <- index_arguments(...)
+    check_known_indices(given, call)
+    if (is_sparse(x)) {
+      return(sparse_assigned(x, given, value, call))
+    }
+    assigned(x, given, as.matrix(sparse_operand(value)), "`[<-`", call)
+  },
+  "diag<-" = function(x, value) {
+    call <- quote(`diag<-`(x, value))
+    sparse_diagonal_assigned(any_sparse(x, "x", call), value, call)
+  },
+  max = function(..., na.rm = FALSE) do.call(base::max, c(lapply(list(...), distinct_elements), na.rm = na.rm)),
+  min = function(..., na.rm = FALSE) do.call(base::min, c(lapply(list(...), distinct_elements), na.rm = na.rm)),
+  range = function(..., na.rm = FALSE) do.call(base::range, c(lapply(list(...), distinct_elements), na.rm = na.rm)),
   mean = function(x, ...) {
     check_dots_empty(..., call = method_call("mean"))
     sparse_total(x) / length(x)
@@ -64,6 +81,16 @@ sparse_functions <- c(sapply(zero_at_zero, of_entries), list(
     )
   }
 ))
+
+# All numbers that are elements of a matrix, zero among them where it has places without an entry
+distinct_elements <- function(x) {
+  x <- sparse_operand(x)
+  if (!is_sparse(x)) {
+    return(x)
+  }
+  zeros <- sum(pattern_weights(x@pattern)) < length(x)
+  if (zeros) joined(list(x@values, constant(0, x@values@dtype, 1L, "x"))) else x@values
+}
 
 # A sparse matrix as it is, and of a dense one or of numbers all entries
 any_sparse <- function(x, name, call) {
@@ -92,6 +119,22 @@ sparse_norm <- function(x, type, call) {
 # x[i, j], as Matrix has it: one row or column is a dense vector, unless `drop` is FALSE.
 sparse_index <- function(x, given, drop, call) {
   check_flag(drop, "drop", call)
+  check_known_indices(given, call)
+  if (length(given) == 1L && is_index_matrix(given[[1L]], dim(x))) {
+    index <- given[[1L]]
+    matrix_positions(index, dim(x), call)
+    return(sparse_elements(x, index[, 1L], index[, 2L]))
+  }
+  positions <- index_positions(x, given, call)
+  part <- sparse_part(x, positions[[1L]], positions[[2L]])
+  if (!drop || all(dim(part) != 1L)) {
+    return(part)
+  }
+  whole <- as.matrix(part)
+  reshaped(whole, whole@shape[whole@shape != 1L])
+}
+
+check_known_indices <- function(given, call) {
   for (index in given) {
     if (is_value(index) || is_sparse(index)) {
       abort("an index of a sparse matrix must be known while the program is written, not a value",
@@ -99,25 +142,18 @@ sparse_index <- function(x, given, drop, call) {
       )
     }
   }
-  if (length(given) == 1L && is_index_matrix(given[[1L]], dim(x))) {
-    index <- given[[1L]]
-    matrix_positions(index, dim(x), call)
-    return(sparse_elements(x, index[, 1L], index[, 2L]))
-  }
+}
+
+# The rows and the columns that two indices say
+index_positions <- function(x, given, call) {
   if (length(given) != 2L) {
     abort(sprintf("`x[...]` needs 2 indices, or a matrix of positions, for %s, not %d", format(x), length(given)),
       op = "[", operand = "...", call = call
     )
   }
-  positions <- Map(function(index, size, place) {
+  Map(function(index, size, place) {
     if (is.null(index)) seq_len(size) else as.integer(fixed_positions(index, size, place, call))
   }, given, dim(x), 1:2)
-  part <- sparse_part(x, positions[[1L]], positions[[2L]])
-  if (!drop || all(dim(part) != 1L)) {
-    return(part)
-  }
-  whole <- as.matrix(part)
-  reshaped(whole, whole@shape[whole@shape != 1L])
 }
 
 # Functions of the package Matrix that programs know
@@ -157,7 +193,7 @@ matrix_functions <- list(
         operand = "x", call = method_call("forceSymmetric")
       )
     }
-    sparse_where(if (uplo == "U") t(x) else x, `>=`, symmetric = TRUE)
+    lower_as_symmetric(if (uplo == "U") t(x) else x)
   },
   tril = function(x, k = 0, ...) sparse_where(as_general(sparse_operand(x)), function(i, j) j - i <= k),
   triu = function(x, k = 0, ...) sparse_where(as_general(sparse_operand(x)), function(i, j) j - i >= k)

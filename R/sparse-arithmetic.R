@@ -159,7 +159,9 @@ sparse_equations <- function(a, b, call) {
     )
   }
   b <- sparse_operand(b)
-  if (is_sparse(b)) dense_result("solve", call)
+  if (is_sparse(b)) {
+    return(sparse_solutions(a, b, call))
+  }
   b <- as_doubles(as_value(b, "b", new_type(a@values@dtype, integer()), call))
   if (!rank_of(b)) b <- reshaped(b, 1L)
   n <- dim(a)[[1L]]
@@ -170,6 +172,38 @@ sparse_equations <- function(a, b, call) {
   }
   columns <- if (rank_of(b) == 1L) one_axis(b, FALSE) else b
   reshaped(sparse_solve(a@pattern, a@values, factor_of(a), columns), b@shape)
+}
+
+# ... for a sparse b: only rows that entries of `a` link with those of a column of `b` can be other than zero there.
+sparse_solutions <- function(a, b, call) {
+  reached <- reached_places(a@pattern, as_general(b)@pattern)
+  x <- sparse_equations(a, as.matrix(b), call)
+  columns <- dim(b)[[2L]]
+  at <- reached$i * as.double(columns) + reached$j + 1
+  sparse_from(reached$i, reached$j, taken(reshaped(x, length(x)), at, 1L), dim(a)[[1L]], columns)
+}
+
+reached_places <- function(a, b) {
+  part <- connected_parts(a)
+  touched <- unique(data.frame(part = part[b$i + 1L], column = pattern_columns(b)))
+  rows <- split(seq_len(a$nrow) - 1L, part)[as.character(touched$part)]
+  list(i = as.integer(unlist(rows)), j = rep(touched$column, lengths(rows)))
+}
+
+# The part of a symmetric matrix that each row belongs to, named by its first row: between parts there are no entries.
+connected_parts <- function(pattern) {
+  first <- seq_len(pattern$nrow)
+  i <- pattern$i + 1L
+  j <- pattern_columns(pattern) + 1L
+  repeat {
+    apart <- first[i] != first[j]
+    if (!any(apart)) {
+      return(first)
+    }
+    ends <- cbind(first[i], first[j])[apart, , drop = FALSE]
+    first[pmax(ends[, 1L], ends[, 2L])] <- pmin(ends[, 1L], ends[, 2L])
+    while (any(first != first[first])) first <- first[first]
+  }
 }
 
 sparse_determinant <- function(x, logarithm, call) {

@@ -13,10 +13,15 @@
 #' In functions that are being compiled, R's own functions work on sparse matrices: `+`, `-`, `*` and `/` (with another
 #' sparse matrix, a number, or a vector of one number for each row), `^` with a positive exponent, `%*%`, [crossprod()],
 #' [tcrossprod()], [kronecker()], `[` with indices that are known, [cbind()], [rbind()], [t()], [diag()], [solve()] with
-#' a right side, [determinant()], [det()], [norm()], [sum()], [mean()], [rowSums()], [colSums()], [dim()],
-#' [as.matrix()], those of numbers that are zero at zero, such as [sqrt()] and [expm1()], and of \pkg{Matrix}
-#' `sparseMatrix()`, `Diagonal()`, `bdiag()`, `forceSymmetric()`, `tril()` and `triu()`. What would have to be dense,
-#' such as `A + 1`, `max(A)` or `solve(A)`, is an error that says so; `as.matrix(A)` has all elements.
+#' a right side, [determinant()], [det()], [norm()], [sum()], [mean()], [max()], [min()], [range()], [rowSums()],
+#' [colSums()], [dim()], [as.matrix()], those of numbers that are zero at zero, such as [sqrt()] and [expm1()], and of
+#' \pkg{Matrix} `sparseMatrix()`, `Diagonal()`, `bdiag()`, `forceSymmetric()`, `tril()` and `triu()`. What would have to be dense,
+#' such as `A + 1` or `solve(A)`, is an error that says so; `as.matrix(A)` has all elements.
+#'
+#' `A[i, j] <- v` and `diag(A) <- v` make entries of the elements that are replaced, but for zeros that are known. A
+#' symmetric matrix stays symmetric where the same rows and columns become one number or a symmetric sparse matrix. The
+#' solution for a sparse right side is a sparse matrix with an entry wherever it can be other than zero: where no
+#' entries link rows of `A` with those of the right side there is none, but of a connected part all are.
 #'
 #' `solve()` and `determinant()` take symmetric positive definite matrices: rows and columns are put into an order in
 #' which the Cholesky factor stays sparse (approximate minimum degree: P. Amestoy, T. Davis, I. Duff, "An Approximate
@@ -140,7 +145,8 @@ check_symmetric <- function(a, name, shown, call) {
       op = sub("()", "", shown, fixed = TRUE), operand = name, call = call,
       hint = paste(
         "`hlo_sparse(symmetric = TRUE)` takes the entries of one triangle, `Matrix::forceSymmetric()` makes a",
-        "symmetric Matrix; there is no sparse factor of others yet."
+        "symmetric Matrix. There is no sparse factor of others: `as.matrix(a)` has all elements, and",
+        "`solve(crossprod(a), crossprod(a, b))` solves equations."
       )
     )
   }

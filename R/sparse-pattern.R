@@ -49,6 +49,13 @@ sparse_from <- function(i, j, values, nrow, ncol, symmetric = FALSE) {
   new_sparse(values, pattern)
 }
 
+# The same of rows and columns in both triangles; of a symmetric matrix those of the lower one are kept. `values_at`
+# gives the values at some of these places.
+sparse_at <- function(i, j, values_at, nrow, ncol, symmetric) {
+  kept <- if (symmetric) which(i >= j) else seq_along(i)
+  sparse_from(i[kept], j[kept], values_at(kept), nrow, ncol, symmetric)
+}
+
 # The same matrix with both triangles stored
 as_general <- function(x) {
   pattern <- x@pattern

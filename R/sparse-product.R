@@ -64,11 +64,8 @@ sparse_sparse_product <- function(a, b, symmetric = FALSE) {
   a <- as_general(a)
   b <- as_general(b)
   at <- product_places(a@pattern, b@pattern)
-  i <- a@pattern$i[at$a]
-  j <- pattern_columns(b@pattern)[at$b]
-  kept <- if (symmetric) which(i >= j) else seq_along(i)
-  values <- taken(a@values, at$a[kept], 1L) * taken(b@values, at$b[kept], 1L)
-  sparse_from(i[kept], j[kept], values, a@pattern$nrow, b@pattern$ncol, symmetric)
+  values_at <- function(kept) taken(a@values, at$a[kept], 1L) * taken(b@values, at$b[kept], 1L)
+  sparse_at(a@pattern$i[at$a], pattern_columns(b@pattern)[at$b], values_at, a@pattern$nrow, b@pattern$ncol, symmetric)
 }
 
 # The entries of two matrices that are multiplied with each other in their product

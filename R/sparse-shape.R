@@ -17,13 +17,8 @@ sparse_part <- function(x, rows, columns) {
   i <- order(rows)[sequence(copies, begins[from] + 1L)]
   j <- rep(j, copies)
   entries <- rep(entries, copies)
-  if (symmetric) {
-    lower <- which(i >= j)
-    i <- i[lower]
-    j <- j[lower]
-    entries <- entries[lower]
-  }
-  sparse_from(i - 1L, j - 1L, taken(x@values, entries, 1L), length(rows), length(columns), symmetric)
+  values_at <- function(kept) taken(x@values, entries[kept], 1L)
+  sparse_at(i - 1L, j - 1L, values_at, length(rows), length(columns), symmetric)
 }
 
 # The elements at rows `i` and columns `j`, counted from 1, as a value of one axis
@@ -109,22 +104,21 @@ sparse_kronecker <- function(x, y) {
   columns <- y@pattern$ncol
   i <- x@pattern$i[in_x] * rows + y@pattern$i[in_y]
   j <- pattern_columns(x@pattern)[in_x] * columns + pattern_columns(y@pattern)[in_y]
-  if (symmetric) {
-    lower <- which(i >= j)
-    i <- i[lower]
-    j <- j[lower]
-    in_x <- in_x[lower]
-    in_y <- in_y[lower]
-  }
-  values <- taken(x@values, in_x, 1L) * taken(y@values, in_y, 1L)
-  sparse_from(i, j, values, x@pattern$nrow * rows, x@pattern$ncol * columns, symmetric)
+  values_at <- function(kept) taken(x@values, in_x[kept], 1L) * taken(y@values, in_y[kept], 1L)
+  sparse_at(i, j, values_at, x@pattern$nrow * rows, x@pattern$ncol * columns, symmetric)
 }
 
-# The entries for which `keep` holds of rows and columns
-sparse_where <- function(x, keep, symmetric = x@pattern$symmetric) {
+# The entries for which `keep` holds of rows and columns, of a matrix of which both triangles are stored
+sparse_where <- function(x, keep) {
   pattern <- x@pattern
   columns <- pattern_columns(pattern)
   kept <- which(keep(pattern$i, columns))
-  part <- new_pattern(pattern$nrow, pattern$ncol, pattern$i[kept], columns[kept], symmetric)
-  new_sparse(if (length(kept) == length(columns)) x@values else taken(x@values, kept, 1L), part)
+  sparse_from(pattern$i[kept], columns[kept], taken(x@values, kept, 1L), pattern$nrow, pattern$ncol)
+}
+
+# The symmetric matrix with the lower triangle of a square one
+lower_as_symmetric <- function(x) {
+  pattern <- x@pattern
+  values_at <- function(kept) taken(x@values, kept, 1L)
+  sparse_at(pattern$i, pattern_columns(pattern), values_at, pattern$nrow, pattern$ncol, TRUE)
 }

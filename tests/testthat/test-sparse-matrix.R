@@ -87,6 +87,93 @@ test_that("R's functions give what they give for matrices of the package Matrix"
   expect_identical(vapply(named, class, ""), c("dsCMatrix", "dsCMatrix", "dsCMatrix", part = "dgCMatrix"))
 })
 
+test_that("elements are replaced, extremes and solutions found as the package Matrix does it", {
+  blocks <- Matrix::forceSymmetric(Matrix::bdiag(square, Matrix::Diagonal(3, 2)))
+  right <- Matrix::sparseMatrix(c(1, 5, 6, 6), c(1, 2, 2, 4), x = 1:4, dims = c(7, 4))
+  expect_as_matrix(function(a, q, b) {
+    zeros <- a
+    zeros[2, ] <- 0
+    some <- a
+    some[1, 2:3] <- c(7, 8)
+    some[-(1:4), 4] <- 5
+    some[c(TRUE, FALSE, TRUE, FALSE, FALSE), 1] <- 6
+    some[cbind(c(5, 5, 2), c(1, 2, 1))] <- c(3, 4, 0)
+    twice <- a
+    twice[c(1, 1), 2] <- c(1, 2)
+    rows <- a
+    rows[1:2, ] <- a[4:5, ]
+    dense <- a
+    dense[2:3, 1:2] <- matrix(1:4, 2)
+    diagonal <- q
+    diag(diagonal) <- 1:7
+    long <- a
+    diag(long) <- 9
+    block <- q
+    block[1:2, 1:2] <- 9
+    part <- q
+    part[c(2, 5), c(2, 5)] <- q[c(1, 6), c(1, 6)]
+    other <- q
+    other[2, 3] <- 5
+    list(
+      max(a), min(a), range(a), max(a, 3), max(abs(q)), range(q), min(abs(q)), max(a[1:2, 1]), Matrix::solve(q, b),
+      Matrix::solve(q[5:7, 5:7], b[5:7, ]), zeros, some, twice, rows, dense, diagonal, long, block, part, other
+    )
+  }, tall, blocks, right)
+  expect_as_matrix(function(x) {
+    a <- tall
+    a[2:3, 1] <- x[1:2]
+    q <- square
+    diag(q) <- x
+    list(a, q)
+  }, c(1.5, -2, 0.5, 3))
+  # Both stay symmetric; parts that no entry links with the right side have none in the solution.
+  f <- xla_jit(function(q, b) {
+    same <- q
+    same[1:2, 1:2] <- 3
+    list(same, solve(q, b))
+  })
+  found <- f(blocks, right)
+  expect_s4_class(found[[1L]], "dsCMatrix")
+  expect_identical(found[[2L]]@p, c(0L, 4L, 6L, 6L, 7L))
+})
+
+test_that("replaced elements, extremes and solutions have derivatives, and batches of entries", {
+  words <- list(
+    solved = function(a, q) sum(sin(solve(q, crossprod(a)[, 1:2]))),
+    extremes = function(a, q) max(a)^2 * min(q) + sum(range(a, q)^3),
+    replaced = function(a, q) {
+      a[2:3, 1] <- q[1:2, 3]
+      a[cbind(1:2, 2:3)] <- sum(a)
+      diag(q) <- a[3, ]
+      q[1:2, 1:2] <- a[1, 4]
+      sum((a %*% q)^2)
+    }
+  )
+  made <- function(f, change) {
+    function(x, y) {
+      f(change(hlo_sparse(x, tall@i + 1, rep(1:4, diff(tall@p)), c(5, 4))), change(hlo_sparse(y, at[, 1], at[, 2],
+        symmetric = TRUE
+      )))
+    }
+  }
+  at <- which(upper.tri(diag(4), TRUE) & plain(square) != 0, arr.ind = TRUE)
+  x <- tall@x
+  y <- plain(square)[at]
+  both <- xla_jit(function(x, y) {
+    lapply(words, function(f) {
+      lapply(list(identity, as.matrix), function(change) {
+        g <- made(f, change)
+        second <- xla_hessian(function(all) g(all[1:8], all[-(1:8)]))
+        list(
+          g(x, y), xla_vjp(g)(list(x, y), 1)$gradients, xla_jvp(g)(list(x, y), list(cos(x), cos(y)))$tangent,
+          second(c(x, y)), xla_vmap(g)(rbind(x, 2 * x), rbind(y, 1.5 * y))
+        )
+      })
+    })
+  })(x, y)
+  for (name in names(words)) expect_equal(both[[name]][[1L]], both[[name]][[2L]], tolerance = 1e-12, label = name)
+})
+
 test_that("variables of a function may be such matrices", {
   triplets <- kinds$triplets
   diagonal <- Matrix::Diagonal(4, 1:4)
@@ -189,13 +276,34 @@ test_that("what sparse matrices cannot be is refused", {
   said(xla_jit(function(a, i) a[i, ]), tall, 1L)
   said(xla_jit(function(a) a[7, ]), tall)
   said(xla_jit(function(a) a[1:2]), tall)
-  said(xla_jit(function(a) max(a)), tall)
+  said(xla_jit(function(a) prod(a)), tall)
+  said(xla_jit(function(a, i) {
+    a[i, ] <- 1
+    a
+  }), tall, 1L)
+  said(xla_jit(function(a) {
+    a[6, 1] <- 1
+    a
+  }), tall)
+  said(xla_jit(function(a) {
+    a[1:2, ] <- t(a)
+    a
+  }), tall)
+  said(xla_jit(function(a) {
+    a[1, 1:3] <- 1:2
+    a
+  }), tall)
+  said(xla_jit(function(a) {
+    diag(a) <- 1:3
+    a
+  }), tall)
   said(xla_jit(function(a) norm(a, "2")), tall)
   said(xla_jit(function(a) a^0), tall)
   said(xla_jit(function(a) a > 0), tall)
   said(xla_jit(function(a) rbind(a, t(a))), tall)
   said(xla_jit(function(a) kronecker(a, a, "+")), tall)
-  said(xla_jit(function(q) solve(q, q)), square)
+  said(xla_jit(function(a) solve(a, a)), tall)
+  said(xla_jit(function(a) determinant(a)), tall)
   said(xla_jit(function(q) chol(q)), square)
   said(xla_jit(function(x) Matrix::sparseMatrix(1:4, x = x)), 1:4 / 2)
   said(xla_jit(function(a) Matrix::forceSymmetric(a)), tall)
