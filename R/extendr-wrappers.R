@@ -194,6 +194,8 @@ library_load <- function(library, name) .Call(wrap__library_load, library, name)
 
 sparse_analyse <- function(n, colptr, rowind) .Call(wrap__sparse_analyse, n, colptr, rowind)
 
+sparse_own_factor <- function(n, colptr, rowind) .Call(wrap__sparse_own_factor, n, colptr, rowind)
+
 sparse_star_colouring <- function(n, colptr, rowind) .Call(wrap__sparse_star_colouring, n, colptr, rowind)
 
 sparse_column_colouring <- function(nrow, ncol, colptr, rowind) .Call(wrap__sparse_column_colouring, nrow, ncol, colptr, rowind)

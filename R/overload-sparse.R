@@ -75,10 +75,17 @@ sparse_functions <- c(sapply(zero_at_zero, of_entries), list(
     call <- method_call("%x%")
     sparse_kronecker(any_sparse(X, "X", call), any_sparse(Y, "Y", call))
   },
-  chol = function(x, ...) {
-    abort("chol() of a sparse matrix is not available", "UNIMPLEMENTED", op = "chol", call = method_call("chol"),
-      hint = "Its factor serves `solve()` and `determinant()`; `chol(as.matrix(x))` gives a dense one."
-    )
+  chol = function(x, pivot = FALSE, ...) {
+    call <- method_call("chol")
+    check_dots_empty(..., call = call)
+    if (!isFALSE(pivot)) {
+      abort("chol(): `pivot` must be FALSE for a sparse matrix of a program", "UNIMPLEMENTED",
+        op = "chol", operand = "pivot", call = call,
+        hint = "`solve()` and `determinant()` put rows and columns into an order of their own."
+      )
+    }
+    check_symmetric(x, "x", "chol()", call)
+    sparse_chol(x)
   }
 ))
 

@@ -14,9 +14,10 @@
 #' sparse matrix, a number, or a vector of one number for each row), `^` with a positive exponent, `%*%`, [crossprod()],
 #' [tcrossprod()], [kronecker()], `[` with indices that are known, [cbind()], [rbind()], [t()], [diag()], [solve()] with
 #' a right side, [determinant()], [det()], [norm()], [sum()], [mean()], [max()], [min()], [range()], [rowSums()],
-#' [colSums()], [dim()], [as.matrix()], those of numbers that are zero at zero, such as [sqrt()] and [expm1()], and of
-#' \pkg{Matrix} `sparseMatrix()`, `Diagonal()`, `bdiag()`, `forceSymmetric()`, `tril()` and `triu()`. What would have to be dense,
-#' such as `A + 1` or `solve(A)`, is an error that says so; `as.matrix(A)` has all elements.
+#' [colSums()], [dim()], [as.matrix()], [chol()], those of numbers that are zero at zero, such as [sqrt()] and
+#' [expm1()], and of \pkg{Matrix} `sparseMatrix()`, `Diagonal()`, `bdiag()`, `forceSymmetric()`, `tril()` and `triu()`.
+#' What would have to be dense, such as `A + 1` or `solve(A)`, is an error that says so; `as.matrix(A)` has all
+#' elements.
 #'
 #' `A[i, j] <- v` and `diag(A) <- v` make entries of the elements that are replaced, but for zeros that are known. A
 #' symmetric matrix stays symmetric where the same rows and columns become one number or a symmetric sparse matrix. The
@@ -29,8 +30,12 @@
 #' The same factor serves all that is computed of one matrix. The inverse at the entries follows K. Takahashi, J. Fagan
 #' and M.-S. Chin, "Formation of a Sparse Bus Impedance Matrix and its Application to Short Circuit Study" (1973).
 #'
-#' All have derivatives, also by [xla_vmap()]: of every order, but for `determinant()` and `hlo_sparse_inverse()`, which
-#' have five and four.
+#' `chol()` gives the upper triangular factor of the matrix in its own order, as \pkg{Matrix} does, with the entries
+#' that the elimination fills in. It is slower than `solve()`, and may have many more entries than the factor behind
+#' that.
+#'
+#' All have derivatives, also by [xla_vmap()]: of every order, but for `determinant()`, which has five, and `chol()` and
+#' `hlo_sparse_inverse()`, which have four.
 #'
 #' Derivatives in a sparse matrix are matrices of its pattern, in its entries: of a symmetric one an entry off the
 #' diagonal stands for two elements. [xla_jacobian()] gives arrays, whose last axes go along the entries. Branches and

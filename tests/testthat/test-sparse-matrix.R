@@ -137,9 +137,47 @@ test_that("elements are replaced, extremes and solutions found as the package Ma
   expect_identical(found[[2L]]@p, c(0L, 4L, 6L, 6L, 7L))
 })
 
+test_that("Cholesky factors are those of the package Matrix, and have derivatives of dense ones", {
+  ring <- Matrix::sparseMatrix(c(1:6, 2:6, 6, 5), c(1:6, 1:5, 1, 2), x = c(rep(5, 6), sin(1:7)), symmetric = TRUE)
+  missing <- Matrix::sparseMatrix(1:2, 1:2, x = c(4, 9), dims = c(3, 3), symmetric = TRUE)
+  out <- xla_jit(function(q, ring, missing) list(chol(q), chol(ring), chol(missing), chol(q * -1)))(
+    square, ring, missing
+  )
+  expect_equal(plain(out[[1L]]), plain(Matrix::chol(square)), ignore_attr = TRUE)
+  expect_equal(plain(out[[2L]]), plain(Matrix::chol(ring)), ignore_attr = TRUE)
+  expect_s4_class(out[[2L]], "dgCMatrix")
+  expect_true(all(is.nan(out[[3L]]@x)) && all(is.nan(out[[4L]]@x)))
+  # Derivatives of the third order, and of the second one in both modes
+  at <- which(lower.tri(diag(6), TRUE) & plain(ring) != 0, arr.ind = TRUE)
+  entries <- plain(ring)[at]
+  made <- function(change) {
+    function(x) {
+      u <- chol(change(hlo_sparse(x, at[, 1L], at[, 2L], symmetric = TRUE)))
+      sum(as.matrix(u)^2 * cos(1:36)) + sum(as.matrix(u))
+    }
+  }
+  both <- xla_jit(function(x) {
+    lapply(list(identity, as.matrix), function(change) {
+      f <- made(change)
+      slope <- function(x) sum(xla_grad(f)(x) * cos(x))
+      along <- function(g) function(x) xla_jvp(g)(x, sin(x))$tangent
+      list(
+        f(x), xla_grad(f)(x), xla_hessian(f)(x), xla_grad(slope)(x), along(xla_grad(f))(x),
+        xla_grad(function(x) sum(xla_grad(slope)(x) * sin(x)))(x), along(along(along(f)))(x),
+        xla_vmap(xla_grad(f))(rbind(x, 2 * x))
+      )
+    })
+  })(entries)
+  expect_equal(both[[1L]], both[[2L]], tolerance = 1e-11)
+})
+
 test_that("replaced elements, extremes and solutions have derivatives, and batches of entries", {
   words <- list(
     solved = function(a, q) sum(sin(solve(q, crossprod(a)[, 1:2]))),
+    factor = function(a, q) {
+      u <- chol(q)
+      sum(as.matrix(u)^3) + sum(log(diag(u))) + sum(sin(u %*% (1:4)))
+    },
     extremes = function(a, q) max(a)^2 * min(q) + sum(range(a, q)^3),
     replaced = function(a, q) {
       a[2:3, 1] <- q[1:2, 3]
@@ -304,7 +342,8 @@ test_that("what sparse matrices cannot be is refused", {
   said(xla_jit(function(a) kronecker(a, a, "+")), tall)
   said(xla_jit(function(a) solve(a, a)), tall)
   said(xla_jit(function(a) determinant(a)), tall)
-  said(xla_jit(function(q) chol(q)), square)
+  said(xla_jit(function(q) chol(q, pivot = TRUE)), square)
+  said(xla_jit(function(a) chol(a)), tall)
   said(xla_jit(function(x) Matrix::sparseMatrix(1:4, x = x)), 1:4 / 2)
   said(xla_jit(function(a) Matrix::forceSymmetric(a)), tall)
   said(xla_hessian(function(a) sum(a^2)), tall)

@@ -50,6 +50,18 @@ routines! {
         })
     }
 
+    // The pattern of the factor of such a matrix in its own order: where each column begins and the rows, from 0.
+    fn sparse_own_factor(n, colptr, rowind) {
+        let n = size(n, "n")?;
+        let (colptr, rowind) = (integers(colptr, "colptr")?, integers(rowind, "rowind")?);
+        let analysis = ops::sparse_analysis(n, colptr, rowind).map_err(Failure::from)?;
+        let own = analysis.own_order();
+        Ok(named! {
+            p = counted(own.starts().iter().copied()),
+            i = own.rows().iter().map(|&row| row as i32).collect::<Vec<i32>>(),
+        })
+    }
+
     // Colours of a symmetric matrix of such a pattern: that of each column, how many there are, and for each entry the
     // row and the colour by which the products with the vectors of the colours have it.
     fn sparse_star_colouring(n, colptr, rowind) {

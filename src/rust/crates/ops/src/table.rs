@@ -7,6 +7,7 @@ use crate::qr::{geqrf::Geqrf, orgqr::Orgqr};
 use crate::sparse::{
     factor::{SparseCholesky, SparseFactorValues},
     inverse::{SparseInverse, SparseInverseDerivative},
+    own_order::{SparseOwnFactor, SparseOwnFactorPullback},
     product::{SparseMatmul, SparseSampledProduct},
     solve::SparseSolve,
 };
@@ -119,6 +120,8 @@ ops! {
         SparseInverse;
         SparseInverseDerivative;
         SparseMatmul;
+        SparseOwnFactor;
+        SparseOwnFactorPullback;
         SparseSampledProduct;
         SparseSolve;
     }

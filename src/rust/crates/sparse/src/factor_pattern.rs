@@ -1,7 +1,7 @@
 //! The factor without its supernodes.
 
 use crate::symbolic::{inverse, upper, Symbolic};
-use crate::tree::{column_counts, each_entry, elimination_tree};
+use crate::tree::{column_counts, each_entry, elimination_tree, Graph};
 
 /// The factor in compressed columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,22 +20,7 @@ impl Symbolic {
     #[must_use]
     pub fn factor_pattern(&self) -> FactorPattern {
         let place: Vec<usize> = inverse(self.permutation().iter().map(|&column| column as usize));
-        let upper = upper(self.pattern(), &place);
-        let parent = elimination_tree(&upper);
-        let mut starts = vec![0];
-        for count in column_counts(&upper, &parent) {
-            starts.push(starts[starts.len() - 1] + count);
-        }
-        let mut next = starts.clone();
-        let mut rows = vec![0; starts[self.n()]];
-        for column in 0..self.n() {
-            rows[next[column]] = column as u32;
-            next[column] += 1;
-        }
-        each_entry(&upper, &parent, |row, column| {
-            rows[next[column]] = row as u32;
-            next[column] += 1;
-        });
+        let (starts, rows) = factor_columns(&upper(self.pattern(), &place));
         let mut places = Vec::with_capacity(rows.len());
         for node in &self.supernodes {
             for j in 0..node.width {
@@ -54,4 +39,25 @@ impl Symbolic {
             places,
         }
     }
+}
+
+/// Where each column of the factor begins, with the number of its entries at the end, and their rows. `upper` has the
+/// entries above the diagonal of the matrix.
+pub(crate) fn factor_columns(upper: &Graph) -> (Vec<usize>, Vec<u32>) {
+    let parent = elimination_tree(upper);
+    let mut starts = vec![0];
+    for count in column_counts(upper, &parent) {
+        starts.push(starts[starts.len() - 1] + count);
+    }
+    let mut next = starts.clone();
+    let mut rows = vec![0; starts[parent.len()]];
+    for column in 0..parent.len() {
+        rows[next[column]] = column as u32;
+        next[column] += 1;
+    }
+    each_entry(upper, &parent, |row, column| {
+        rows[next[column]] = row as u32;
+        next[column] += 1;
+    });
+    (starts, rows)
 }

@@ -95,15 +95,7 @@ impl Symbolic {
         result: &mut [S],
     ) -> Result<(), TryReserveError> {
         assert_eq!(result.len(), a.len());
-        let mut values: Vec<Jet<S, M>> = zeros(a.len())?;
-        for (at, value) in values.iter_mut().enumerate() {
-            let mut jet = [S::ZERO; M];
-            jet[0] = a[at];
-            for (bit, along) in along.iter().enumerate() {
-                jet[1 << bit] = along[at];
-            }
-            *value = Jet(jet);
-        }
+        let mut values = Jet::<S, M>::along(a, along)?;
         let mut factor = zeros(self.factor_len())?;
         if self.cholesky(&values, &mut factor)? != 0 {
             result.fill(S::NAN);

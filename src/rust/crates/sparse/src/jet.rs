@@ -1,12 +1,28 @@
 //! Numbers with their mixed derivatives in up to four directions: polynomials in `e1`, …, `ek` with `ei² = 0`.
 
+use std::collections::TryReserveError;
 use std::ops::{Add, Mul, Neg, Sub};
 
 use crate::number::Number;
+use crate::scratch::zeros;
 
 /// A polynomial of `M = 2ᵏ` coefficients: that of the product of some `ei` is at the index that has their bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jet<T, const M: usize>(pub [T; M]);
+
+impl<T: Number, const M: usize> Jet<T, M> {
+    /// `values + e1 directions[0] + … + ek directions[k - 1]`
+    pub fn along(values: &[T], directions: &[&[T]]) -> Result<Vec<Self>, TryReserveError> {
+        let mut jets: Vec<Self> = zeros(values.len())?;
+        for (at, jet) in jets.iter_mut().enumerate() {
+            jet.0[0] = values[at];
+            for (bit, direction) in directions.iter().enumerate() {
+                jet.0[1 << bit] = direction[at];
+            }
+        }
+        Ok(jets)
+    }
+}
 
 impl<T: Number, const M: usize> Add for Jet<T, M> {
     type Output = Self;

@@ -1,10 +1,11 @@
 //! The inverse of a sparse matrix where it has entries, and its derivatives there.
 
+use super::directions::read_directions;
 use super::state::{analysis, for_each, keeps, kept};
 use crate::platform::host::batch::split;
-use ::sparse::{Number, HIGHEST_ORDER};
+use ::sparse::Number;
 use xla_ffi::{
-    io, Arg, Attr, Cx, Error, Floats, Host, Kernel, MinRank, Op, RemainingArgs, Result, Ret, Scalar,
+    io, Arg, Attr, Cx, Floats, Host, Kernel, MinRank, Op, RemainingArgs, Result, Ret, Scalar,
 };
 
 io! {
@@ -89,21 +90,8 @@ impl<T: Scalar + Number> Kernel<Host, T> for SparseInverseDerivative {
         io.a.expect_batch_dims(batch, &[nnz as i64])?;
         let mut derivative = io.derivative;
         derivative.expect_dims(io.a.dims())?;
-        let mut directions = vec![io.direction];
-        for direction in io.more {
-            directions.push(Arg::new(direction?)?);
-        }
-        if directions.len() > HIGHEST_ORDER {
-            return Err(Error::invalid_argument(format!(
-                "expected at most {HIGHEST_ORDER} directions, got {}",
-                directions.len()
-            )));
-        }
-        let mut along = Vec::with_capacity(directions.len());
-        for direction in &directions {
-            direction.expect_dims(io.a.dims())?;
-            along.push(direction.as_slice()?);
-        }
+        io.direction.expect_dims(io.a.dims())?;
+        let along = read_directions(vec![io.direction.as_slice()?], io.more, io.a.dims())?;
         let a = io.a.as_slice()?;
         let items = split(derivative.as_mut_slice()?, nnz, count).enumerate();
         for_each(cx, items, |(at, result)| {

@@ -2,8 +2,10 @@
 //! the lower triangle of a symmetric matrix. What depends on a pattern alone is found once for each, and shared by
 //! all calls of a program and by the matrices of a batch.
 
+pub(crate) mod directions;
 pub(crate) mod factor;
 pub(crate) mod inverse;
+pub(crate) mod own_order;
 pub(crate) mod product;
 pub(crate) mod solve;
 pub(crate) mod state;

@@ -1,6 +1,6 @@
 //! What is found once for each pattern: kept by programs for their calls, and for a while by this process.
 
-use ::sparse::{Columns, Pattern, PatternError, Symbolic};
+use ::sparse::{Columns, OwnOrder, Pattern, PatternError, Symbolic};
 use std::collections::{TryReserveError, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use xla_ffi::{io, Attr, Code, Context, Error, Operand, OperandKind, Result};
@@ -36,6 +36,7 @@ pub struct Analysis {
     /// The analysis itself.
     pub symbolic: Symbolic,
     factor_places: OnceLock<Vec<usize>>,
+    own_order: OnceLock<OwnOrder>,
 }
 
 impl Analysis {
@@ -43,6 +44,12 @@ impl Analysis {
     pub fn factor_places(&self) -> &[usize] {
         let places = || self.symbolic.factor_pattern().places;
         self.factor_places.get_or_init(places)
+    }
+
+    /// The analysis for the matrix's own order.
+    pub fn own_order(&self) -> &OwnOrder {
+        let own = || OwnOrder::new(self.symbolic.pattern());
+        self.own_order.get_or_init(own)
     }
 }
 
@@ -107,6 +114,7 @@ pub fn analysis(n: i64, colptr: &[i32], rowind: &[i32]) -> Result<Arc<Analysis>>
             Ok(Analysis {
                 symbolic: Symbolic::new(&pattern),
                 factor_places: OnceLock::new(),
+                own_order: OnceLock::new(),
             })
         },
     )

@@ -1,7 +1,7 @@
 //! Sparse matrices: the handlers beside the crate that computes, and what they refuse.
 
 use crate::common::{count, dims, handler, same, Number as Tested, Random};
-use ::sparse::{Columns, Number, Pattern, Symbolic, System};
+use ::sparse::{Columns, Number, OwnOrder, Pattern, Symbolic, System};
 use xla_ffi::sys;
 use xla_ffi::testing::{Call, Frame};
 
@@ -112,6 +112,7 @@ fn everything<T: Tested + Number + From<f32>>() {
         assert!(of_factor("sparse_inverse", NNZ).ret::<T>(0) == inverse);
         solutions(&symbolic, batch, &want);
         derivatives(&symbolic, batch, &a);
+        own_factors(batch, &a);
         products(batch, &a);
     }
 }
@@ -164,6 +165,40 @@ fn derivatives<T: Tested + Number + From<f32>>(symbolic: &Symbolic, batch: &[i64
             want.extend(to);
         }
         assert!(frame.ret::<T>(0) == want);
+    }
+}
+
+fn own_factors<T: Tested + Number + From<f32>>(batch: &[i64], a: &[T]) {
+    let own = OwnOrder::new(symbolic().pattern());
+    let len = own.rows().len();
+    let weights = values::<T>(a.len() / NNZ * len);
+    for order in 0..=4 {
+        let all = values::<T>(order * a.len());
+        let directions: Vec<&[T]> = all.chunks(a.len()).collect();
+        let along = |call: Call, size: usize| {
+            let given = directions.iter();
+            let call = given.fold(call, |call, d| call.arg(&dims(batch, &[NNZ]), d));
+            with_pattern(call.ret::<T>(&dims(batch, &[size])))
+        };
+        let (mut factors, mut slopes) = (Vec::new(), Vec::new());
+        for (at, a) in a.chunks(NNZ).enumerate() {
+            let here: Vec<&[T]> = directions.iter().map(|d| &d[at * NNZ..][..NNZ]).collect();
+            let (mut factor, mut slope) = (vec![T::ZERO; len], vec![T::ZERO; NNZ]);
+            own.factor(a, &here, &mut factor).expect("memory");
+            own.pullback(a, &weights[at * len..][..len], &here, &mut slope)
+                .expect("memory");
+            factors.extend(factor);
+            slopes.extend(slope);
+        }
+        let frame = run::<T>("sparse_own_factor", &|| {
+            along(Call::new().arg(&dims(batch, &[NNZ]), a), len)
+        });
+        assert!(frame.ret::<T>(0) == factors);
+        let frame = run::<T>("sparse_own_factor_pullback", &|| {
+            let call = Call::new().arg(&dims(batch, &[NNZ]), a);
+            along(call.arg(&dims(batch, &[len]), &weights), NNZ)
+        });
+        assert!(frame.ret::<T>(0) == slopes);
     }
 }
 
@@ -297,4 +332,14 @@ fn bad_operands_are_named() {
     assert!(failure
         .to_string()
         .contains("attribute `rowind` must have 2 elements"));
+}
+
+#[test]
+fn a_factor_of_another_size_is_refused() {
+    let call = Call::new().arg(&[13], &[1.0; 13]).ret::<f64>(&[13]);
+    let failure = with_pattern(call).run(handler("sparse_own_factor"));
+    assert_eq!(
+        failure.expect_err("bad input").to_string(),
+        "INVALID_ARGUMENT: sparse_own_factor: result `values` must have shape (16), got (13)"
+    );
 }

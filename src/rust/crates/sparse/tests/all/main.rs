@@ -4,5 +4,6 @@ mod colouring;
 mod derivative;
 mod matrices;
 mod numeric;
+mod own_order;
 mod pattern;
 mod product;
