@@ -18,7 +18,7 @@ hlo_dcompois <- function(x, mean, nu, lambda, log = FALSE) {
     known <- abs(place) < 690 & by < 1e10
     place <- hlo_select(known, place, 0)
     window <- compois_window(place, power)
-    total <- log(compois_sums(window, place, power)[[1L]]) + window$largest
+    total <- log(compois_sums(window, place, power, cbind(0, 0))[[1L]]) + window$largest
     density <- of_counts(x, function(k) power * log_poisson(k, exp(place)) - total)
     density_of(density, valid & known & window$known & x == x, log)
   }, call)
@@ -32,17 +32,54 @@ compois_window <- function(place, nu) {
   c(series_window(peak, nu, 0), list(largest = nu * log_poisson(floor(peak), peak)))
 }
 
-# The sum of all terms, and those of terms times the distance d from m, times d^2, times the logarithm l of a Poisson
-# probability, and times d l
-compois_sums <- function(window, place, nu) {
-  made_once("op compois_sums", function() {
-    series_sums(5L, function(j, place, nu, largest) {
-      distance <- j - exp(place)
-      poisson <- log_poisson(j, exp(place))
-      term <- exp(nu * poisson - largest)
-      list(term, distance * term, distance * distance * term, poisson * term, distance * poisson * term)
+# The sums M[a, b] of d^a l^b w for the rows (a, b) of `powers`, where d is the distance of a count from m, l the logarithm
+# of its Poisson probability and w = exp(nu l - largest). Derivatives are sums of the same kind: with respect to the place
+# nu M[a + 1, b] + b M[a + 1, b - 1] - a m M[a - 1, b], with respect to nu M[a, b + 1].
+compois_sums <- function(window, place, nu, powers) {
+  made_once(paste("op compois_sums", toString(powers)), function() {
+    sums <- function(from, to, place, nu, largest) {
+      series_loop(from, to, nrow(powers), function(j) compois_terms(j, place, nu, largest, powers))
+    }
+    elementwise_op("compois_sums", sums, function(primals, results, tangents) {
+      compois_tangents(primals, tangents, powers)
     })
   })(window$from, window$to, place, nu, window$largest)
+}
+
+compois_terms <- function(j, place, nu, largest, powers) {
+  distance <- j - exp(place)
+  poisson <- log_poisson(j, exp(place))
+  weight <- exp(nu * poisson - largest)
+  lapply(seq_len(nrow(powers)), function(k) {
+    Reduce(`*`, c(rep(list(distance), powers[k, 1L]), rep(list(poisson), powers[k, 2L])), weight)
+  })
+}
+
+# The window is a constant.
+compois_tangents <- function(primals, tangents, powers) {
+  neighbour <- function(a, b) cbind(powers[, 1L] + a, powers[, 2L] + b)
+  wanted <- rbind(
+    if (!is.null(tangents[[3L]])) rbind(neighbour(1, 0), neighbour(1, -1), neighbour(-1, 0)),
+    if (!is.null(tangents[[4L]])) neighbour(0, 1)
+  )
+  wanted <- unique(wanted[wanted[, 1L] >= 0 & wanted[, 2L] >= 0, , drop = FALSE])
+  window <- list(from = primals[[1L]], to = primals[[2L]], largest = primals[[5L]])
+  place <- primals[[3L]]
+  nu <- primals[[4L]]
+  known <- compois_sums(window, place, nu, wanted)
+  sum_at <- function(a, b) known[[which(wanted[, 1L] == a & wanted[, 2L] == b)]]
+  lapply(seq_len(nrow(powers)), function(k) {
+    a <- powers[k, 1L]
+    b <- powers[k, 2L]
+    by_place <- along(tangents[[3L]], function(t) {
+      slope <- nu * sum_at(a + 1, b)
+      if (b > 0) slope <- slope + b * sum_at(a + 1, b - 1)
+      if (a > 0) slope <- slope - a * exp(place) * sum_at(a - 1, b)
+      t * slope
+    })
+    by_nu <- along(tangents[[4L]], function(t) t * sum_at(a, b + 1))
+    add_tangents(by_place, by_nu)
+  })
 }
 
 # The place at which the mean is `mean`. The derivatives of the mean in the place and in nu are nu times the variance of
@@ -51,7 +88,7 @@ compois_place <- function(mean, nu) {
   made_once("op compois_place", function() {
     elementwise_op("compois_place", solved_compois_place, function(primals, results, tangents) {
       nu <- primals[[2L]]
-      sums <- compois_sums(compois_window(results, nu), results, nu)
+      sums <- compois_sums(compois_window(results, nu), results, nu, cbind(c(0, 1, 2, 0, 1), c(0, 0, 0, 1, 1)))
       means <- lapply(sums[-1L], function(sum) sum / sums[[1L]])
       slope <- nu * (means[[2L]] - means[[1L]] * means[[1L]])
       hlo_add(
@@ -68,7 +105,7 @@ solved_compois_place <- function(mean, nu) {
     place <- state[[1L]]
     m <- exp(place)
     window <- compois_window(place, nu)
-    sums <- compois_sums(window, place, nu)
+    sums <- compois_sums(window, place, nu, cbind(0:2, 0))
     excess <- hlo_select(window$known, sums[[2L]] / sums[[1L]], 0)
     here <- m + excess
     variance <- sums[[3L]] / sums[[1L]] - excess * excess
