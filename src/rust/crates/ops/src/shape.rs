@@ -1,7 +1,7 @@
 //! Matrices in a call's buffers.
 
 use matrices::Matrices;
-use xla_ffi::{AnyBuffer, Error, Result};
+use xla_ffi::{AnyBuffer, Error, Result, Ret, Scalar};
 
 /// The matrices that `buffer` holds in its last two dimensions, and its batch dimensions.
 ///
@@ -36,4 +36,18 @@ pub fn square<'f>(buffer: &AnyBuffer<'f>) -> Result<(Matrices, &'f [i64])> {
         "be square",
         format_args!("{} x {}", shape.rows, shape.cols),
     ))
+}
+
+/// Real and imaginary parts of eigenvalues, of which there is one for each row of the square matrices in `x`.
+///
+/// # Errors
+/// Shapes are others than these.
+pub fn parts_of_values<'b, T: Scalar>(
+    x: &AnyBuffer<'_>,
+    [re, im]: [&'b mut Ret<'_, T>; 2],
+) -> Result<(&'b mut [T], &'b mut [T])> {
+    let (shape, batch) = square(x)?;
+    re.expect_batch_dims(batch, &[shape.rows.into()])?;
+    im.expect_batch_dims(batch, &[shape.rows.into()])?;
+    Ok((re.as_mut_slice()?, im.as_mut_slice()?))
 }

@@ -22,6 +22,15 @@ impl<T: Number, const M: usize> Jet<T, M> {
         }
         Ok(jets)
     }
+
+    /// Coefficient by coefficient.
+    #[inline(always)]
+    fn with(mut self, other: Self, f: impl Fn(T, T) -> T) -> Self {
+        for (x, y) in self.0.iter_mut().zip(other.0) {
+            *x = f(*x, y);
+        }
+        self
+    }
 }
 
 impl<T: Number, const M: usize> Add for Jet<T, M> {
@@ -29,11 +38,7 @@ impl<T: Number, const M: usize> Add for Jet<T, M> {
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        let mut sum = self.0;
-        for (x, y) in sum.iter_mut().zip(other.0) {
-            *x = *x + y;
-        }
-        Jet(sum)
+        self.with(other, Add::add)
     }
 }
 
@@ -42,11 +47,7 @@ impl<T: Number, const M: usize> Sub for Jet<T, M> {
 
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        let mut difference = self.0;
-        for (x, y) in difference.iter_mut().zip(other.0) {
-            *x = *x - y;
-        }
-        Jet(difference)
+        self.with(other, Sub::sub)
     }
 }
 

@@ -53,17 +53,25 @@ impl Columns {
         colptr: &[i32],
         rowind: &[i32],
     ) -> Result<Columns, PatternError> {
-        let rows = size("nrow", nrow)?;
-        let starts = starts("ncol", ncol, colptr, rowind)?;
-        let columns = Columns {
-            rows,
-            starts,
-            indices: rowind.to_vec(),
-        };
+        let columns = Columns::unsorted(("nrow", nrow), ("ncol", ncol), colptr, rowind)?;
         for column in 0..columns.ncol() {
             columns.check_column(column, 0)?;
         }
         Ok(columns)
+    }
+
+    /// Checks all but the order of the rows; the numbers of rows and columns come with their names.
+    fn unsorted(
+        (rows_name, rows): (&'static str, i64),
+        (columns_name, columns): (&'static str, i64),
+        colptr: &[i32],
+        rowind: &[i32],
+    ) -> Result<Columns, PatternError> {
+        Ok(Columns {
+            rows: size(rows_name, rows)?,
+            starts: starts(columns_name, columns, colptr, rowind)?,
+            indices: rowind.to_vec(),
+        })
     }
 
     /// The rows of a column ascend, the first is `least` or more and the last is a row.
@@ -124,14 +132,8 @@ impl Pattern {
     /// # Errors
     /// It is none.
     pub fn new(n: i64, colptr: &[i32], rowind: &[i32]) -> Result<Pattern, PatternError> {
-        let rows = size("n", n)?;
-        let starts = starts("n", n, colptr, rowind)?;
-        let columns = Columns {
-            rows,
-            starts,
-            indices: rowind.to_vec(),
-        };
-        for column in 0..rows {
+        let columns = Columns::unsorted(("n", n), ("n", n), colptr, rowind)?;
+        for column in 0..columns.rows {
             // Of a row above the diagonal it is said so; nothing else differs.
             if let Some(row) = columns.column(column).iter().find(|&&row| row >= 0) {
                 if (*row as usize) < column {

@@ -141,52 +141,32 @@ pub trait Field<'f>: Sized {
     fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self>;
 }
 
-impl<'f, T: Scalar, R: RankCheck> Field<'f> for Arg<'f, T, R> {
-    const KIND: FieldKind = FieldKind::Argument {
-        dtype: FieldDtype::of::<T>(),
-        rank: R::SPEC,
-    };
+/// Fields that take the next argument or result.
+macro_rules! buffers {
+    ($(
+        [$($generics:tt)*] $type:ty: $kind:ident($dtype:expr, $rank:expr), |$frame:ident, $name:ident| $decode:expr;
+    )*) => {$(
+        impl<'f, $($generics)*> Field<'f> for $type {
+            const KIND: FieldKind = FieldKind::$kind {
+                dtype: $dtype,
+                rank: $rank,
+            };
 
-    #[inline(always)]
-    fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
-        Arg::take(frame, name)
-    }
+            #[inline(always)]
+            fn decode($frame: &mut CallFrame<'f>, $name: &'static str) -> Result<Self> {
+                $decode
+            }
+        }
+    )*};
 }
 
-impl<'f, T: Scalar, R: RankCheck> Field<'f> for Ret<'f, T, R> {
-    const KIND: FieldKind = FieldKind::Result {
-        dtype: FieldDtype::of::<T>(),
-        rank: R::SPEC,
-    };
-
-    #[inline(always)]
-    fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
-        Ret::take(frame, name)
-    }
-}
-
-impl<'f> Field<'f> for AnyBuffer<'f> {
-    const KIND: FieldKind = FieldKind::Argument {
-        dtype: FieldDtype::Any,
-        rank: RankSpec::Any,
-    };
-
-    #[inline(always)]
-    fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
-        frame.next_arg(name, None)
-    }
-}
-
-impl<'f> Field<'f> for AnyBufferMut<'f> {
-    const KIND: FieldKind = FieldKind::Result {
-        dtype: FieldDtype::Any,
-        rank: RankSpec::Any,
-    };
-
-    #[inline(always)]
-    fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
-        frame.next_ret(name, None)
-    }
+buffers! {
+    [T: Scalar, R: RankCheck] Arg<'f, T, R>: Argument(FieldDtype::of::<T>(), R::SPEC),
+        |frame, name| Arg::take(frame, name);
+    [T: Scalar, R: RankCheck] Ret<'f, T, R>: Result(FieldDtype::of::<T>(), R::SPEC),
+        |frame, name| Ret::take(frame, name);
+    [] AnyBuffer<'f>: Argument(FieldDtype::Any, RankSpec::Any), |frame, name| frame.next_arg(name, None);
+    [] AnyBufferMut<'f>: Result(FieldDtype::Any, RankSpec::Any), |frame, name| frame.next_ret(name, None);
 }
 
 /// All attributes of the call, for an op that looks them up itself.

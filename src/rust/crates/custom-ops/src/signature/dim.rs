@@ -31,6 +31,18 @@ pub(crate) fn divide(a: i64, b: i64) -> Result<i64, DimProblem> {
     Ok(quotient - i64::from(a % b != 0 && (a < 0) != (b < 0)))
 }
 
+/// Whatever is made of two others.
+macro_rules! of_two {
+    ($a:ident, $b:ident) => {
+        Dim::Add($a, $b)
+            | Dim::Subtract($a, $b)
+            | Dim::Multiply($a, $b)
+            | Dim::Divide($a, $b)
+            | Dim::Min($a, $b)
+            | Dim::Max($a, $b)
+    };
+}
+
 impl Dim {
     /// Its value, where all that it names have one: `dims` has those of the named dimensions,
     /// `attributes` those of the attributes, both by index.
@@ -67,12 +79,7 @@ impl Dim {
     pub fn visit(&self, leaf: &mut impl FnMut(&Dim)) {
         match self {
             Dim::Number(_) | Dim::Name(_) | Dim::Attribute(_) => leaf(self),
-            Dim::Add(a, b)
-            | Dim::Subtract(a, b)
-            | Dim::Multiply(a, b)
-            | Dim::Divide(a, b)
-            | Dim::Min(a, b)
-            | Dim::Max(a, b) => {
+            of_two!(a, b) => {
                 a.visit(leaf);
                 b.visit(leaf);
             }
@@ -83,12 +90,7 @@ impl Dim {
     pub(super) fn replace(&mut self, leaf: &impl Fn(&mut Dim)) {
         match self {
             Dim::Number(_) | Dim::Name(_) | Dim::Attribute(_) => leaf(self),
-            Dim::Add(a, b)
-            | Dim::Subtract(a, b)
-            | Dim::Multiply(a, b)
-            | Dim::Divide(a, b)
-            | Dim::Min(a, b)
-            | Dim::Max(a, b) => {
+            of_two!(a, b) => {
                 a.replace(leaf);
                 b.replace(leaf);
             }

@@ -13,10 +13,7 @@ crate::jaxlib::targets! {
 }
 
 fn geev<T: HostScalar>(mut io: GeevIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-    let (shape, batch) = shape::square(&io.x)?;
-    io.wr.expect_batch_dims(batch, &[shape.rows.into()])?;
-    io.wi.expect_batch_dims(batch, &[shape.rows.into()])?;
-    let values = (io.wr.as_mut_slice()?, io.wi.as_mut_slice()?);
+    let values = shape::parts_of_values(&io.x, [&mut io.wr, &mut io.wi])?;
     let vectors = [(io.vl, *io.compute_left), (io.vr, *io.compute_right)];
     decompose(cx, &io.x, values, vectors, &mut io.info)
 }

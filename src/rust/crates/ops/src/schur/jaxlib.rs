@@ -13,10 +13,7 @@ crate::jaxlib::targets! {
 }
 
 fn gees<T: HostScalar>(mut io: GeesIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-    let (shape, batch) = shape::square(&io.x)?;
-    io.wr.expect_batch_dims(batch, &[shape.rows.into()])?;
-    io.wi.expect_batch_dims(batch, &[shape.rows.into()])?;
-    let values = (io.wr.as_mut_slice()?, io.wi.as_mut_slice()?);
+    let values = shape::parts_of_values(&io.x, [&mut io.wr, &mut io.wi])?;
     let how = (*io.mode, *io.sort);
     decompose(cx, &io.x, how, values, (io.t, io.z), (io.selected, io.info))
 }

@@ -158,11 +158,66 @@ pub fn no_memory(_: TryReserveError) -> Error {
     )
 }
 
-/// Ops whose calls keep what is known of their pattern, found by its attributes.
-macro_rules! keeps {
-    ($setup:ident: $($op:ty)*) => {$(
+/// `kind Op: Operands = "name" by function` and fields: an op of sparse matrices, `symmetric` or of `columns`. The
+/// attributes of the pattern follow the fields. `function` also gets what is known of the pattern, which programs keep.
+macro_rules! sparse_op {
+    ($(#[$doc:meta])* symmetric $op:ident: $io:ident = $target:literal by $run:ident { $($fields:tt)* }) => {
+        $crate::sparse::state::sparse_op! { @ [$(#[$doc])*] $op: $io = $target by $run SymmetricSetup
+            |io| $crate::sparse::state::analysis(*io.n, &io.colptr, &io.rowind);
+            $($fields)*
+            /// how many rows and columns there are
+            n: xla_ffi::Attr<i64>,
+            /// where each column begins among the entries of the lower triangle, and their number
+            colptr: xla_ffi::Attr<&'f [i32]>,
+            /// the rows of the entries, counted from 0, ascending in a column
+            rowind: xla_ffi::Attr<&'f [i32]>,
+        }
+    };
+    ($(#[$doc:meta])* columns $op:ident: $io:ident = $target:literal by $run:ident { $($fields:tt)* }) => {
+        $crate::sparse::state::sparse_op! { @ [$(#[$doc])*] $op: $io = $target by $run ColumnsSetup
+            |io| $crate::sparse::state::columns(*io.nrow, *io.ncol, &io.colptr, &io.rowind);
+            $($fields)*
+            /// how many rows the sparse matrix has
+            nrow: xla_ffi::Attr<i64>,
+            /// how many columns it has
+            ncol: xla_ffi::Attr<i64>,
+            /// where each column begins among the entries, and their number
+            colptr: xla_ffi::Attr<&'f [i32]>,
+            /// the rows of the entries, counted from 0, ascending in a column
+            rowind: xla_ffi::Attr<&'f [i32]>,
+        }
+    };
+    (
+        @ [$(#[$doc:meta])*] $op:ident: $io:ident = $target:literal by $run:ident $setup:ident
+        |$operands:ident| $known:expr;
+        $($fields:tt)*
+    ) => {
+        xla_ffi::io! {
+            /// The operands.
+            pub struct $io<'f, T> { $($fields)* }
+        }
+
+        $(#[$doc])*
+        pub struct $op;
+
+        impl xla_ffi::Op for $op {
+            const TARGET: &'static str = $target;
+            type Dtypes = xla_ffi::Floats;
+        }
+
+        impl<T: xla_ffi::Scalar + ::sparse::Number> xla_ffi::Kernel<xla_ffi::Host, T> for $op {
+            type Io<'f> = $io<'f, T>;
+
+            fn run($operands: $io<'_, T>, cx: &xla_ffi::Cx<'_, xla_ffi::Host>) -> xla_ffi::Result<()> {
+                let known = $crate::sparse::state::kept(cx, || $known)?;
+                $run($operands, cx, &known)
+            }
+        }
+
         impl xla_ffi::Stateful<xla_ffi::Host> for $op {
-            type State = std::sync::Arc<<$crate::sparse::state::$setup<'static> as $crate::sparse::state::Setup>::Known>;
+            type State = std::sync::Arc<
+                <$crate::sparse::state::$setup<'static> as $crate::sparse::state::Setup>::Known,
+            >;
             type Setup<'f> = $crate::sparse::state::$setup<'f>;
 
             fn instantiate(
@@ -172,9 +227,9 @@ macro_rules! keeps {
                 $crate::sparse::state::Setup::known(&setup)
             }
         }
-    )*};
+    };
 }
-pub(crate) use keeps;
+pub(crate) use sparse_op;
 
 /// The attributes of a pattern.
 pub trait Setup {

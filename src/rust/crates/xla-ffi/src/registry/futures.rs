@@ -50,34 +50,28 @@ fn complete(future: *mut sys::XLA_FFI_Future) -> Option<Running> {
     pending().as_mut()?.remove(&(future as usize))
 }
 
-pub(super) unsafe extern "C" fn set_available<const TABLE: usize>(
-    args: *mut sys::XLA_FFI_Future_SetAvailable_Args,
-) -> *mut sys::XLA_FFI_Error {
-    let Some(tell) = api_fn!(xla::<TABLE>(), XLA_FFI_Future_SetAvailable) else {
-        return ptr::null_mut();
-    };
-    // SAFETY: the API's contract: a filled struct.
-    unsafe {
-        if watch::future_complete((*args).future, ptr::null_mut()) {
-            return ptr::null_mut();
+/// The functions that complete a future, by what they are in XLA's table and the error that they give.
+macro_rules! completing {
+    ($($name:ident: $function:ident($args:ident), |$given:ident| $error:expr;)*) => {$(
+        pub(super) unsafe extern "C" fn $name<const TABLE: usize>(
+            $given: *mut sys::$args,
+        ) -> *mut sys::XLA_FFI_Error {
+            let Some(tell) = api_fn!(xla::<TABLE>(), $function) else {
+                return ptr::null_mut();
+            };
+            // SAFETY: the API's contract: a filled struct.
+            unsafe {
+                if watch::future_complete((*$given).future, $error) {
+                    return ptr::null_mut();
+                }
+                let _running = complete((*$given).future);
+                tell($given)
+            }
         }
-        let _running = complete((*args).future);
-        tell(args)
-    }
+    )*};
 }
 
-pub(super) unsafe extern "C" fn set_error<const TABLE: usize>(
-    args: *mut sys::XLA_FFI_Future_SetError_Args,
-) -> *mut sys::XLA_FFI_Error {
-    let Some(tell) = api_fn!(xla::<TABLE>(), XLA_FFI_Future_SetError) else {
-        return ptr::null_mut();
-    };
-    // SAFETY: the API's contract: a filled struct.
-    unsafe {
-        if watch::future_complete((*args).future, (*args).error) {
-            return ptr::null_mut();
-        }
-        let _running = complete((*args).future);
-        tell(args)
-    }
+completing! {
+    set_available: XLA_FFI_Future_SetAvailable(XLA_FFI_Future_SetAvailable_Args), |args| ptr::null_mut();
+    set_error: XLA_FFI_Future_SetError(XLA_FFI_Future_SetError_Args), |args| (*args).error;
 }
