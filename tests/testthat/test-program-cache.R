@@ -147,12 +147,16 @@ test_that("every op of the package is kept, in all its dtypes, and comes back", 
   sparse <- function(b) {
     matrix_of <- function(v) hlo_sparse(c(v, v[2:3] / 9), c(1:3, 2:3), c(1:3, 1:2), symmetric = TRUE)
     a <- matrix_of(b + 1)
-    slopes <- xla_grad(function(v) sum(hlo_nonzeros(hlo_sparse_inverse(matrix_of(v)))) + sum(matrix_of(v) %*% b))
+    slopes <- xla_grad(function(v) {
+      here <- matrix_of(v)
+      sum(hlo_nonzeros(hlo_sparse_inverse(here))) + sum(here %*% b) + sum(hlo_nonzeros(chol(here)))
+    })
     pattern <- a@pattern
     entries <- hlo_custom_call("xlaffi.sparse_factor_values", xlaffi:::factor_of(a), ffi_type(b@dtype, 5),
       attributes = xlaffi:::pattern_attributes(pattern, TRUE)
     )
-    list(determinant(a)$modulus, solve(a, b), a %*% b, hlo_nonzeros(hlo_sparse_inverse(a)), slopes(b + 1), entries)
+    nonzeros <- lapply(list(hlo_sparse_inverse(a), chol(a)), hlo_nonzeros)
+    list(determinant(a)$modulus, solve(a, b), a %*% b, nonzeros, slopes(b + 1), entries)
   }
   f <- function(x, b) {
     both <- list(sparse(b), sparse(hlo_convert(b, "f32")))
