@@ -32,9 +32,9 @@ compois_window <- function(place, nu) {
   c(series_window(peak, nu, 0), list(largest = nu * log_poisson(floor(peak), peak)))
 }
 
-# The sums M[a, b] of d^a l^b w for the rows (a, b) of `powers`, where d is the distance of a count from m, l the logarithm
-# of its Poisson probability and w = exp(nu l - largest). Derivatives are sums of the same kind: with respect to the place
-# nu M[a + 1, b] + b M[a + 1, b - 1] - a m M[a - 1, b], with respect to nu M[a, b + 1].
+# The sums M[a, b] of d^a l^b w for the rows (a, b) of `powers`, where d is the distance of a count from m, l the
+# logarithm of its Poisson probability and w = exp(nu l - largest). Derivatives are sums of the same kind: with respect
+# to the place nu M[a + 1, b] + b M[a + 1, b - 1] - a m M[a - 1, b], with respect to nu M[a, b + 1].
 compois_sums <- function(window, place, nu, powers) {
   made_once(paste("op compois_sums", toString(powers)), function() {
     sums <- function(from, to, place, nu, largest) {
