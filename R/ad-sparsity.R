@@ -25,9 +25,24 @@ node_dependence <- function(node, given, sets, known) {
   }
   rule <- node$params$sparsity
   if (is.null(rule)) rule <- primitive_rule(node$op, "sparsity")
-  results <- (if (is.null(rule)) all_on_all else rule)(node, given, sets, known)
+  if (is.null(rule)) {
+    note_opaque(node, given)
+    rule <- all_on_all
+  }
+  results <- rule(node, given, sets, known)
   results[!inexact] <- list(NULL)
   results
+}
+
+# A sparse derivative may be fuller than it need be for this node: xla_program() says so.
+note_opaque <- function(node, given) {
+  counts <- c(max(vapply(node$types, function(type) prod(type@shape), 0)), max(lengths(given)))
+  if (any(counts > 1)) {
+    note <- sprintf("sparse derivative: each element of what %s gives is taken to depend on all of what it takes",
+      node_title(node)
+    )
+    trace_state$opaque <- unique(c(trace_state$opaque, note))
+  }
 }
 
 # Rules that several primitives share

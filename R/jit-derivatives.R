@@ -39,7 +39,7 @@
 #'   derivatives by the first of them, which has n elements (by rows, where it has axes). With `sparse = TRUE` a
 #'   symmetric [sparse matrix][hlo_sparse], in R's order of elements: where it has entries is found out from the
 #'   function's operations, which tell which elements of the gradient depend on which elements of the argument, and few
-#'   products with the Hessian tell all entries.
+#'   products with the Hessian tell all entries. [xla_program()] names operations that do not tell.
 #' @examplesIf plugins_downloaded()
 #' f <- function(x, y) sin(x) * y
 #' xla_jvp(f)(primals = list(1, 2), tangents = list(1, NULL))

@@ -1,6 +1,7 @@
 #' The program of a function
 #'
-#' The StableHLO text that [xla_jit()] compiles for such arguments.
+#' The StableHLO text that [xla_jit()] compiles for such arguments. Comments before it name the operations that made a
+#' sparse derivative (`sparse = TRUE` of [xla_hessian()] and [xla_jacobian()]) fuller than it need be, if any.
 #'
 #' @section Errors:
 #' What [xla_jit()] would refuse is refused here: arguments that are no data, results that are no values.
@@ -25,7 +26,8 @@ xla_program <- function(f, ...) {
   labels <- lapply(unname(as.list(tree_leaves(arguments))), data_labels)
   traced <- trace_program(inner, types, mesh = placed$mesh, labels = if (length(labels)) labels else list(NULL))
   text <- program_text(traced$region, program_layout(traced, placed, env$shardings), default_platform())
-  structure(text, class = "xlaffi_text")
+  notes <- sprintf("// %s\n", traced$opaque)
+  structure(paste(c(notes, text), collapse = ""), class = "xlaffi_text")
 }
 
 #' @export

@@ -4,11 +4,12 @@
 # innermost last; the branch, see check_living(). Functions of the user's and what stands for them, in pairs; the last
 # error about what R cannot decide of a value; the name of the op whose call is being traced; whether derivatives are
 # going to be taken; the platform, the mesh (NULL for one device), and while the body of xla_shard_map() is traced its
-# mesh; whether names of values were read; what the function does with R's `present`; what it read of the session.
+# mesh; whether names of values were read; what the function does with R's `present`; what it read of the session; what
+# sparse derivatives did not see through.
 trace_state <- session_state("trace_state",
   node_count = 0, traces = list(), branch = NULL, converted = list(), undecided = NULL, owner = NULL,
   differentiated = NULL, platform = NULL, mesh = NULL, manual = NULL, names_read = NULL, present = NULL,
-  session_reads = list()
+  session_reads = list(), opaque = NULL
 )
 
 value_key <- function(value) paste0(value@node$id, ":", value@index)

@@ -3,7 +3,7 @@
 # run what its caller gets. `platform` is where it is going to run, `mesh` on which devices if these are several; what
 # `f` does may make it a program for a mesh, see use_mesh().
 trace_program <- function(f, arguments, platform = default_platform(), mesh = NULL, labels = list(NULL)) {
-  own <- c("platform", "undecided", "mesh", "manual", "names_read", "branch", "present")
+  own <- c("platform", "undecided", "mesh", "manual", "names_read", "branch", "present", "opaque")
   outer <- mget(own, trace_state)
   trace_state$branch <- whole <- new.env(parent = emptyenv())
   on.exit({
@@ -12,7 +12,8 @@ trace_program <- function(f, arguments, platform = default_platform(), mesh = NU
   })
   trace_state$platform <- platform
   trace_state$mesh <- mesh
-  trace_state$undecided <- trace_state$manual <- trace_state$names_read <- trace_state$present <- NULL
+  trace_state$undecided <- trace_state$manual <- trace_state$names_read <- NULL
+  trace_state$present <- trace_state$opaque <- NULL
   check_no_tokens(tree_leaves(arguments), "a program cannot be given a token")
   tree <- NULL
   seed <- random_state()
@@ -27,7 +28,7 @@ trace_program <- function(f, arguments, platform = default_platform(), mesh = NU
   }, tree_leaves(arguments))
   list(
     region = region, results = tree_fill(tree, lapply(region$results, type_of)), mesh = trace_state$mesh,
-    names_read = isTRUE(trace_state$names_read), present = trace_state$present
+    names_read = isTRUE(trace_state$names_read), present = trace_state$present, opaque = trace_state$opaque
   )
 }
 

@@ -94,3 +94,17 @@ test_that("every primitive with derivatives says what its results depend on", {
   without <- Filter(function(name) is.null(rules[[name]]$sparsity), with_jvp)
   expect_setequal(without, all_on_all)
 })
+
+test_that("the program names what made a sparse derivative fuller than it need be", {
+  skip_without_plugin()
+  f <- function(x) sum(solve(matrix(x, 2, 2) + diag(2)))
+  hessian <- function(x) hlo_nonzeros(xla_hessian(f, sparse = TRUE)(x))
+  text <- xla_program(hessian, c(0.1, 0.2, 0.3, 0.4))
+  expect_snapshot(writeLines(grep("^//", strsplit(text, "\n")[[1]], value = TRUE)))
+  expect_no_error(pjrt_compile(pjrt_program(text)))
+  # Other programs do not: those whose structure is known, and one that comes after.
+  walk <- function(x) hlo_nonzeros(xla_hessian(functions$walk, sparse = TRUE)(x))
+  for (other in list(walk, function(x) x * 2)) {
+    expect_false(grepl("//", xla_program(other, sin(1:12)), fixed = TRUE))
+  }
+})
