@@ -4,7 +4,7 @@
 #   Rscript tools/collate.R
 layers <- c(
   "base", "host", "shard", "trace", "ad", "batch", "prim", "jit", "linalg", "sparse", "special", "dist", "random",
-  "overload", "fit", "op", "interop"
+  "solve", "overload", "fit", "sample", "op", "interop"
 )
 files <- list.files("R", "[.]R$")
 layer <- sub("-.*", "", files)
