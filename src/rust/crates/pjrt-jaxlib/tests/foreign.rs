@@ -5,7 +5,7 @@ use common::*;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The plugin as a shared library: the example that `cargo test` builds.
+/// The plugin as a shared library: an example, which tools/test.sh builds, as `cargo test` without options does.
 fn library() -> PathBuf {
     let suffix = std::env::consts::DLL_SUFFIX;
     let test = std::env::current_exe().unwrap();
@@ -19,7 +19,7 @@ fn python(code: &str) -> String {
     let library = library();
     assert!(
         library.is_file(),
-        "cargo test without --test builds {}",
+        "cargo build --example plugin builds {}",
         library.display()
     );
     let found = pjrt_jaxlib::python::find();
