@@ -186,6 +186,9 @@ scan_vmap <- function(node, inputs, mapped, size) {
     }
     carried <- carried | marks$results[own]
   }
+  if (isTRUE(flags$count) && is.null(p$stop)) {
+    return(scan_to_counts(node, inputs, mapped, size))
+  }
   if (isTRUE(flags$count) || marks$stop) {
     return(hooks$batch_one_by_one(node, inputs, mapped, size))
   }
@@ -199,6 +202,26 @@ scan_vmap <- function(node, inputs, mapped, size) {
   )
   stacked <- Map(exchanged, beyond(values, p$carry), beyond(marks$results, p$carry))
   all_in_front(c(values[own], stacked), c(carried, beyond(marks$results, p$carry)), size)
+}
+
+# A batch whose elements make different numbers of turns: all go through the turns of the one that makes the most,
+# with a mark that says whether a turn is one of an element's own. Otherwise its carry stays, and its results are zero.
+scan_to_counts <- function(node, inputs, mapped, size) {
+  p <- node$params
+  count <- inputs[[1L]]
+  shape <- c(size, p$turns)
+  own_turn <- compared(hlo_iota("i32", shape, 2), broadcast(count, shape, 1L), "LT", "hlo_scan")
+  most <- reduced("reduce_max", count, NULL, "hlo_scan")
+  batch <- batch_leaves(function(leaves) {
+    given <- scan_inputs(node, c(list(NULL), beyond(leaves, 2L)))
+    marked <- function(carry, x) {
+      results <- replay_region(p$region, c(carry, x[-1L]), scan_inputs(node)$captured, given$captured)
+      kept <- c(carry, lapply(beyond(results, p$carry), zero_of))
+      scan_results(node, Map(function(new, old) selected(repeated(x[[1L]], new@shape), new, old), results, kept))
+    }
+    scan_node(marked, given$start, c(leaves[1L], given$slices), p$turns, p$reverse, p$keep, count = leaves[[2L]])
+  }, c(list(own_turn, most), inputs[-1L]), c(TRUE, FALSE, mapped[-1L]), size)
+  all_in_front(batch$values, batch$mapped, size)
 }
 
 # With the batch axis where `wanted`
