@@ -63,15 +63,8 @@ scan_linearize <- function(node, moving) {
   inputs <- scan_inputs(node)
   own <- seq_len(p$carry)
   moving <- if (p$counted) moving[-1L] else moving
-  # What the carry takes up moves it.
-  repeat {
-    linear <- linearized(p$region, inputs$captured, moving)
-    further <- own[!vapply(linear$cotangents[own], is.null, NA) & !moving[own]]
-    if (!length(further)) {
-      break
-    }
-    moving[further] <- TRUE
-  }
+  moving <- settled_moving(p$region, inputs$captured, moving, own)
+  linear <- linearized(p$region, inputs$captured, moving)
   carried <- vapply(linear$params[own], value_key, "")
   shares <- Filter(Negate(is.null), linear$shares)
   varies <- dependents(c(shares, linear$results), linear$params, linear$first)
@@ -136,6 +129,19 @@ scan_linearize <- function(node, moving) {
   list(changing = changing, pull = pull)
 }
 
+# The marks of what a loop's region takes that moves: what the carry takes up moves it.
+settled_moving <- function(region, captured, moving, own) {
+  params <- seq_along(region$params)
+  inexact <- inexact_types(region$results[own])
+  repeat {
+    further <- inexact & depending(region, moving[params], captured, moving[-params])[own] & !moving[own]
+    if (!any(further)) {
+      return(moving)
+    }
+    moving[own][further] <- TRUE
+  }
+}
+
 # Adds the stacks of `kept` to the results of a loop.
 keep_in_turns <- function(node, linear, kept) {
   p <- node$params
@@ -165,31 +171,19 @@ scan_vmap <- function(node, inputs, mapped, size) {
     batch_region(region, params, marks, old, new$captured, flags$captured, size)
   }
   slices <- Map(exchanged, new$slices, flags$slices)
-  # Which results have the batch axis, and whether the test has it
-  marks_of <- function() {
-    types <- lapply(p$region$params, type_of)
-    types[own][carried] <- lapply(types[own][carried], batch_type, size)
-    types[p$carry + seq_along(slices)] <- lapply(slices, function(x) new_type(x@dtype, x@shape[-1L]))
-    marks <- NULL
-    trace_region(function(params) {
-      results <- batch(p$region, params, c(carried, flags$slices))$mapped
-      marks <<- list(results = results, stop = !is.null(p$stop) && batch(p$stop, params[own], carried)$mapped)
-      list()
-    }, types, silent = TRUE)
-    marks
-  }
   # What the carry takes up is mapped too.
   repeat {
-    marks <- marks_of()
-    if (!any(marks$results[own] & !carried)) {
+    mapped_results <- depending(p$region, c(carried, flags$slices), old, flags$captured)
+    if (!any(mapped_results[own] & !carried)) {
       break
     }
-    carried <- carried | marks$results[own]
+    carried <- carried | mapped_results[own]
   }
+  mapped_stop <- !is.null(p$stop) && depending(p$stop, carried, old, flags$captured)
   if (isTRUE(flags$count) && is.null(p$stop)) {
     return(scan_to_counts(node, inputs, mapped, size))
   }
-  if (isTRUE(flags$count) || marks$stop) {
+  if (isTRUE(flags$count) || mapped_stop) {
     return(hooks$batch_one_by_one(node, inputs, mapped, size))
   }
   body <- function(carry, x) {
@@ -200,8 +194,14 @@ scan_vmap <- function(node, inputs, mapped, size) {
     body, front_where(carried, new$start, flags$start, size), slices, p$turns, p$reverse, p$keep,
     if (!is.null(p$stop)) function(carry) batch(p$stop, carry, carried)$values, new$count
   )
-  stacked <- Map(exchanged, beyond(values, p$carry), beyond(marks$results, p$carry))
-  all_in_front(c(values[own], stacked), c(carried, beyond(marks$results, p$carry)), size)
+  stacked <- Map(exchanged, beyond(values, p$carry), beyond(mapped_results, p$carry))
+  all_in_front(c(values[own], stacked), c(carried, beyond(mapped_results, p$carry)), size)
+}
+
+# Which results of a region depend on what `marks` and `marks_captured` mark of its parameters and of what it captures
+depending <- function(region, marks, captured, marks_captured) {
+  is_dependent <- dependents(region$results, c(region$params[marks], captured[marks_captured]), region$first)
+  vapply(region$results, is_dependent, NA)
 }
 
 # A batch whose elements make different numbers of turns: all go through the turns of the one that makes the most,
