@@ -82,7 +82,7 @@ replayed_steps <- function(ode, inputs, record) {
     width = filled(1, t), k = constant(0, ode$dtype, c(ode$method$stages, length(y)), "k")
   )
   state <- Filter(Negate(is.null), state)
-  if (!is.null(ode$root)) state[c("root_time", "root_y")] <- list(filled(NaN, t), filled(NaN, y))
+  state <- c(state, starting_root(ode, NULL, t, y)[root_results(ode)])
   visit <- function(carry, x) {
     state <- stats::setNames(carry, names(state))
     item <- tree_fill(inputs$items, beyond(x, 3L))
@@ -96,9 +96,8 @@ replayed_steps <- function(ode, inputs, record) {
   }
   slices <- c(record[c("row", "count", "missing")], tree_leaves(inputs$items))
   values <- scan_node(visit, unname(state), unname(slices), ode$items, keep = FALSE)
-  names(values) <- c(names(state), "y")
-  values[names(values) == "y"][[1L]] <- NULL
-  c(list(y = values[[length(values)]]), values[ode_root_results(ode)])
+  ended <- stats::setNames(values[seq_along(state)], names(state))
+  c(list(y = values[[length(values)]]), ended[root_results(ode)])
 }
 
 # The steps of the `count` rows from `first` on. Two loops, one in the other, so that reverse mode keeps few states.

@@ -6,10 +6,8 @@
 # batch is a function of single values, which `together()` makes one of all elements, side by side: in a loop each takes
 # steps until it has come to the item, and waits there for the others.
 
-# What an ode is, besides numbers: `f`, `jump`, `root` (functions of t, y and theta), `method`, `items`, `max_steps`,
+# What an ode is, besides numbers: `f`, `jump`, `root`, `root_jump` (functions of t, y and theta), `method`, `items`, `max_steps`,
 # and for batches `size` and `mapped`, which marks inputs that differ from element to element.
-
-ode_root_results <- function(ode) if (is.null(ode$root)) character() else c("root_time", "root_y")
 
 ode_status <- c(going = 0L, too_many = 1L, too_small = 2L, not_finite = 3L, root = 4L)
 
@@ -68,13 +66,14 @@ solve_ode <- function(ode, inputs) {
   names(stacks) <- c("y", "missing", "row", "count")
   c(
     stacks, state[c("steps", "rejected", "status")],
-    stats::setNames(values[1L + length(own) + seq_along(record)], names(recorded(ode))), state[ode_root_results(ode)]
+    stats::setNames(values[1L + length(own) + seq_along(record)], names(recorded(ode))),
+    state[c(root_results(ode), if (!is.null(ode$root)) "roots")]
   )
 }
 
 # What is kept of each accepted step, for derivatives: its size, as a part of the way between two events, and how much
 # of it was left where a root was found.
-recorded <- function(ode) c(size = 0, if (!is.null(ode$root)) c(left = 1))
+recorded <- function(ode) c(size = 0, if (!is.null(ode$root)) c(left = no_root))
 
 marks_of <- function(ode, inputs) {
   tree_fill(inputs, if (is.null(ode$size)) rep(list(FALSE), length(tree_leaves(inputs))) else as.list(ode$mapped))
@@ -92,7 +91,7 @@ steps_to_item <- function(ode, row, state, record, given, marks) {
   turn <- function(leaves) {
     row <- leaves[[1L]]
     out <- on_elements(ode, function(state, given) one_turn(ode, state, given), named(leaves), given, marks)
-    if (!is.null(ode$root)) out <- stop_at_roots(ode, out, given, marks)
+    if (!is.null(ode$root)) out <- stopped_at_roots(ode, out, given, marks)
     zero <- constant(0L, "i32", integer(), "start")
     written <- Map(function(record, value) {
       batched <- !is.null(ode$size)
@@ -113,7 +112,7 @@ any_of <- function(x) {
 # --- one element ---------------------------------------------------------------------------------------------------
 
 functions_of <- function(ode, theta) {
-  lapply(ode[c("f", "jump", "root")], function(f) if (!is.null(f)) function(t, y) f(t, y, theta))
+  lapply(ode[c("f", "jump", "root", "root_jump")], function(f) if (!is.null(f)) function(t, y) f(t, y, theta))
 }
 
 root_mean_square <- function(x) sqrt(hlo_sum(x * x) / length(x))
@@ -131,7 +130,7 @@ starting_state <- function(ode, inputs) {
   y <- inputs$y
   slope <- functions$f(t, y)
   h <- first_step(functions$f, t, y, slope, span, tolerance_of(inputs, y), ode$method$order)
-  fine <- ordered_times(time, span) & finite(h) & is_finite_vector(y)
+  fine <- finite(h) & finite(span) & is_finite_vector(y)
   one <- filled(1, t)
   state <- list(
     t = t, h = hlo_select(fine, h, one), y = y, slope = slope, start = t, base = y, following = y, from = t,
@@ -140,22 +139,10 @@ starting_state <- function(ode, inputs) {
     status = hlo_select(fine, as_i32(ode_status[["going"]]), as_i32(ode_status[["not_finite"]]))
   )
   if (!ode$method$keeps_slope) state$slope <- NULL
-  if (!is.null(ode$root)) c(state, starting_root(functions$root, t, y)) else state
+  c(state, starting_root(ode, functions$root, t, y))
 }
 
 is_finite_vector <- function(x) reduced("reduce_max", abs(x) + 0 * x, NULL, "hlo_ode") < Inf
-
-# Whether times go one way
-ordered_times <- function(time, span) {
-  count <- length(time)
-  whole <- finite(span)
-  if (count < 3L) {
-    return(whole)
-  }
-  change <- sliced(time, 2L, count) - sliced(time, 1L, count - 1L)
-  least <- reduced("reduce_min", change * sign_of(span), NULL, "hlo_ode")
-  whole & (least >= 0)
-}
 
 # 1 where there is nowhere to go
 sign_of <- function(span) hlo_select(span < 0, filled(-1, span), filled(1, span))
@@ -216,7 +203,7 @@ one_turn <- function(ode, state, given) {
   later$status <- hlo_select(too_small, as_i32(ode_status[["too_small"]]), state$status)
   way <- item$stop - state$start
   share <- hlo_select(accepted, h / hlo_select(way == 0, filled(1, way), way), filled(0, h))
-  list(state = later, accepted = accepted, recorded = c(list(share), if (!is.null(ode$root)) list(filled(1, share))))
+  list(state = later, accepted = accepted, recorded = c(list(share), if (!is.null(ode$root)) list(filled(no_root, share))))
 }
 
 # The rule of DOPRI5: a proportional-integral controller with beta = 0.04, factors from 0.2 to 10, and no growth after

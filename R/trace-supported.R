@@ -37,7 +37,7 @@ element_overload <- function(name, f, by = "conversion", differs = "") {
 }
 
 overload_topics <- c(
-  "Mathematical functions", "Special functions", "Summaries", "Linear algebra", "Shapes", "Indices", "Sorting",
+  "Mathematical functions", "Special functions", "Summaries", "Linear algebra", "Solvers", "Shapes", "Indices", "Sorting",
   "Logic and control", "Complex numbers and bits", "Elements", "Distributions", "Random numbers", "Several devices"
 )
 
