@@ -22,10 +22,14 @@ bind_op <- function(op, arguments) {
   tree_fill(results, node_values(node))
 }
 
-# The op is called again only where derivatives need residuals that it has not kept.
+# The op is called again only where derivatives need residuals that it has not kept. Ops of this package's own may
+# have `recording`, an op that takes its place then: it has further results behind those of the op.
 op_replayed <- function(node, now) {
   p <- node$params
   inputs <- lapply(node$inputs, now)
+  if (isTRUE(trace_state$differentiated) && !is.null(p$op$recording)) {
+    return(tree_leaves(bind_op(p$op$recording, tree_fill(p$arguments, inputs))))
+  }
   if (isTRUE(trace_state$differentiated) && has_residuals(p$op) && is.null(p$residuals)) {
     return(tree_leaves(bind_op(p$op, tree_fill(p$arguments, inputs))))
   }

@@ -4,19 +4,22 @@
 # so that steps move with the times of output and of events. What reverse mode keeps is the state at the items, and
 # within an item that of every 64th step or so.
 
-ode_op <- function(ode) {
+# `record`: whether the steps are recorded. Programs without derivatives do without.
+ode_op <- function(ode, record = isTRUE(trace_state$differentiated)) {
+  ode$record <- record
   list(
     name = "hlo_ode",
+    recording = if (!record) ode_op(ode, TRUE),
     call = function(...) solve_ode(ode, tree_fill(ode$form, list(...))),
     jvp = function(primals, results, tangents) {
-      at <- steps_again(ode, primals, results)
+      at <- steps_again(ode, primals, with_record(ode, primals, results))
       changes <- jvp_graph(at$outputs, at$roots, tangents)
       found <- lapply(results, function(x) NULL)
       found[names(at$value)] <- changes
       found
     },
     vjp = function(primals, results, cotangents) {
-      at <- steps_again(ode, primals, results)
+      at <- steps_again(ode, primals, with_record(ode, primals, results))
       moving <- inexact_types(at$roots)
       shares <- gradients_of(at, cotangents[names(at$value)])
       shares[!moving] <- list(NULL)
@@ -32,7 +35,7 @@ ode_batch <- function(ode, inputs, mapped, size) {
   many <- ode
   if (is.null(ode$size)) {
     many[c("size", "mapped")] <- list(size, mapped)
-    return(unname(bind_op(ode_op(many), inputs)))
+    return(unname(bind_op(ode_op(many, ode$record), inputs)))
   }
   both <- mapped | inner
   many[c("size", "mapped")] <- list(size * ode$size, both)
@@ -44,12 +47,16 @@ ode_batch <- function(ode, inputs, mapped, size) {
     x <- in_front(x, mapped, size)
     reshaped(x, c(size * ode$size, x@shape[-(1:2)]))
   }, inputs, mapped, inner)
-  lapply(unname(bind_op(ode_op(many), flat)), function(x) reshaped(x, c(size, ode$size, x@shape[-1L])))
+  lapply(unname(bind_op(ode_op(many, ode$record), flat)), function(x) reshaped(x, c(size, ode$size, x@shape[-1L])))
+}
+
+with_record <- function(ode, primals, results) {
+  if (ode$record) results else bind_op(ode_op(ode, TRUE), unname(primals))
 }
 
 # The results that have derivatives, as functions of the inputs, with the steps that `results` has on record
 steps_again <- function(ode, primals, results) {
-  kept <- c("missing", "row", "count", names(recorded(ode)))
+  kept <- c("missing", "row", "count", names(recorded(ode, TRUE)))
   single <- function(leaves) {
     count <- length(primals)
     inputs <- tree_fill(ode$form, leaves[seq_len(count)])

@@ -65,15 +65,14 @@ solve_ode <- function(ode, inputs) {
   if (!is.null(ode$size)) stacks <- lapply(stacks, to_front, 2L)
   names(stacks) <- c("y", "missing", "row", "count")
   c(
-    stacks, state[c("steps", "rejected", "status")],
-    stats::setNames(values[1L + length(own) + seq_along(record)], names(recorded(ode))),
-    state[c(root_results(ode), if (!is.null(ode$root)) "roots")]
+    stacks, state[c("steps", "rejected", "status", root_results(ode), if (!is.null(ode$root)) "roots")],
+    stats::setNames(values[1L + length(own) + seq_along(record)], names(recorded(ode)))
   )
 }
 
 # What is kept of each accepted step, for derivatives: its size, as a part of the way between two events, and how much
 # of it was left where a root was found.
-recorded <- function(ode) c(size = 0, if (!is.null(ode$root)) c(left = no_root))
+recorded <- function(ode, record = ode$record) if (record) c(size = 0, if (!is.null(ode$root)) c(left = no_root))
 
 marks_of <- function(ode, inputs) {
   tree_fill(inputs, if (is.null(ode$size)) rep(list(FALSE), length(tree_leaves(inputs))) else as.list(ode$mapped))
@@ -97,7 +96,7 @@ steps_to_item <- function(ode, row, state, record, given, marks) {
       batched <- !is.null(ode$size)
       update <- reshaped(value, c(ode$size, 1L))
       dynamic_updated(record, update, if (batched) list(zero, row) else list(row))
-    }, beyond(leaves, 1L + length(own)), out$recorded)
+    }, beyond(leaves, 1L + length(own)), out$recorded[names(recorded(ode))])
     row <- row + converted(any_of(out$accepted), "i32")
     c(list(row), unname(out$state), unname(written))
   }
@@ -203,7 +202,7 @@ one_turn <- function(ode, state, given) {
   later$status <- hlo_select(too_small, as_i32(ode_status[["too_small"]]), state$status)
   way <- item$stop - state$start
   share <- hlo_select(accepted, h / hlo_select(way == 0, filled(1, way), way), filled(0, h))
-  list(state = later, accepted = accepted, recorded = c(list(share), if (!is.null(ode$root)) list(filled(no_root, share))))
+  list(state = later, accepted = accepted, recorded = list(size = share, left = filled(no_root, share)))
 }
 
 # The rule of DOPRI5: a proportional-integral controller with beta = 0.04, factors from 0.2 to 10, and no growth after

@@ -36,7 +36,7 @@ stopped_at_roots <- function(ode, out, given, marks) {
   found <- list(crossing = ends$crossing, value = ends$value, left = bracket[[3L]], accepted = out$accepted)
   end <- on_elements(ode, function(state, inputs) at_root(ode, state, inputs), c(out$state, found), given, marks)
   out$state <- end[names(out$state)]
-  out$recorded[[2L]] <- end$left
+  out$recorded$left <- end$left
   out
 }
 
