@@ -10,8 +10,7 @@ cache_state <- session_state("cache_state", folders = list())
 disk_cache <- function(kind) {
   list(
     kind = kind, folder = sprintf("xlaffi.%s_cache", kind), variable = sprintf("XLAFFI_%s_CACHE", toupper(kind)),
-    size = sprintf("xlaffi.%s_cache_size", kind), limit = c(code = 256, program = 64)[[kind]] * 2^20,
-    optional = kind == "program"
+    size = sprintf("xlaffi.%s_cache_size", kind), limit = 256 * 2^20, optional = kind == "program"
   )
 }
 

@@ -154,18 +154,25 @@ unpack_program <- function(bytes, where, call = rlang::caller_env()) {
   if (is.na(last) || last < 4L) {
     damaged()
   }
-  lines <- seq_len(newlines[[last - 2L]])
-  digest <- bytes[seq(newlines[[last - 2L]] + 1L, newlines[[last - 1L]] - 1L)]
-  body <- bytes[-seq_len(newlines[[last]])]
-  if (!identical(digest, charToRaw(paste("sha256", digest_of(c(bytes[lines], body)))))) {
+  # A connection: indices of millions of bytes take longer than what they are for.
+  source <- rawConnection(bytes)
+  on.exit(close(source))
+  take <- function(count) readBin(source, "raw", count)
+  head <- take(newlines[[last - 2L]])
+  digest <- utils::head(take(newlines[[last]] - length(head)), -2L)
+  body <- take(length(bytes))
+  if (!identical(digest, charToRaw(paste("sha256", digest_of(c(head, body)))))) {
     damaged()
   }
-  lines <- strsplit(rawToChar(bytes[lines]), "\n", fixed = TRUE)[[1L]]
+  lines <- strsplit(rawToChar(head), "\n", fixed = TRUE)[[1L]]
   check_place(lines, where, call)
   last <- strsplit(utils::tail(lines, 2L), " ", fixed = TRUE)
   size <- as.numeric(last[[2L]][[3L]])
+  parts <- rawConnection(body)
+  on.exit(close(parts), add = TRUE)
   list(
-    format = last[[2L]][[2L]], program = body[seq_len(size)], compiled = body[-seq_len(size)],
+    format = last[[2L]][[2L]], program = readBin(parts, "raw", size),
+    compiled = readBin(parts, "raw", length(body) - size),
     replicas = as.integer(last[[1L]][[2L]]), partitions = as.integer(last[[1L]][[3L]])
   )
 }

@@ -25,10 +25,10 @@ jit_state <- session_state("jit_state",
 #' environment variable `XLA_FLAGS`, and this package as it is installed: where one of them changes, programs are
 #' compiled anew. A program is used only if it is the user's own, nobody else can write it, and its digest is the one
 #' that was written down; whatever else is wrong with it, it is compiled. Beyond
-#' `getOption("xlaffi.program_cache_size", 64 * 2^20)` bytes those that were not used for the longest time go (seen to
-#' once in a while); a program of more than an eighth of that is not kept. Small constants of a program are in there:
-#' data
-#' of less than 512 elements that a function reads besides its arguments. Several sessions may use the folder at once.
+#' `getOption("xlaffi.program_cache_size", 256 * 2^20)` bytes those that were not used for the longest time go (seen to
+#' once in a while); a program of more than an eighth of that is not kept (one with the patterns of sparse matrices of
+#' 10^4 rows has some 15 MB). Small constants of a program are in there: data of less than 512 elements that a function
+#' reads besides its arguments. Several sessions may use the folder at once.
 #'
 #' Not kept on disk are programs that call R functions ([ffi_callback()]) or print (`print_tensor`), whose calls are in
 #' order (`has_side_effect = "ordered"`), or which call JAX's LAPACK targets by name; and any while `XLA_FLAGS` names a

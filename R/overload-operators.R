@@ -52,9 +52,11 @@ Ops.xlaffi_value <- function(e1, e2) {
   )
 }
 
-# What most programs consist of: arithmetic of doubles of one shape, or of a value and one R number. NULL for all else.
+# What most programs consist of: arithmetic and comparisons of doubles of one shape, or of a value and one R number. NULL
+# for all else.
 plain_operation <- function(generic, e1, e2) {
-  if (!generic %in% c("+", "-", "*", "/")) {
+  direction <- comparisons[generic]
+  if (is.na(direction) && !generic %in% c("+", "-", "*", "/")) {
     return(NULL)
   }
   like <- if (is_value(e1)) e1 else e2
@@ -70,7 +72,13 @@ plain_operation <- function(generic, e1, e2) {
   }
   e1 <- goes_along(e1)
   e2 <- if (!is.null(e1)) goes_along(e2)
-  if (!is.null(e2)) bind(arithmetic[[generic]], list(e1, e2), "f64", like@shape)
+  if (is.null(e2)) {
+    return(NULL)
+  }
+  if (is.na(direction)) {
+    return(bind(arithmetic[[generic]], list(e1, e2), "f64", like@shape))
+  }
+  bind("compare", list(e1, e2), "pred", like@shape, list(direction = direction[[1L]]))
 }
 
 # R's NA beside a value would be NA where logicals, which comparisons give, and integers have none.
