@@ -71,7 +71,8 @@ marginal <- function(joint, plan, theta, start) {
 # Newton's method, with a multiple of the identity added to H where that does not lead down (Levenberg and Marquardt).
 # Each turn computes f, its gradient and H at a point that the turn before proposed, keeps it if it is a better one, and
 # proposes another. Near the optimum a step squares the distance, so the point after a small decrease is the last, which
-# is `close` to the optimum.
+# is `close` to the optimum. There H is that of the point before: where its diagonal still changes, as that of exp(-u),
+# which falls for ever, or of u^4, whose optimum has none, the search goes on, and ends without an optimum.
 inner_optimum <- function(joint, plan, theta, start) {
   dtype <- start@dtype
   scalar <- function(x) constant(x, dtype, integer(), "number")
@@ -86,18 +87,22 @@ inner_optimum <- function(joint, plan, theta, start) {
     slack <- hlo_select(close, scalar(1e-8), scalar(1e-11))
     better <- all_good(at$slope) & (at$value <= value + slack * (1 + abs(at$value)))
     keep <- function(new, old) hlo_select(hlo_broadcast(better, new@shape, integer()), new, old)
+    on_diagonal_of <- function(h) abs(taken(h, on_diagonal, 1L))
+    before <- on_diagonal_of(hessian)
     best <- keep(trial, best)
     gradient <- keep(at$slope, gradient)
     hessian <- keep(at$hessian, hessian)
+    diagonal <- on_diagonal_of(hessian)
+    # Nothing is known before the first point.
+    settled <- (value == Inf) | !any(abs(diagonal - before) > 0.1 * before)
     value <- hlo_select(better, at$value, value)
-    diagonal <- abs(taken(hessian, on_diagonal, 1L))
     size <- reduced("reduce_max", diagonal, NULL, "max()")
     lower <- hlo_select(shift > 1e-3 * size, shift / 10, scalar(0))
     higher <- hlo_select(shift > 0, shift * 10, 1e-4 * size + 1e-300)
     shift <- hlo_select(better, lower, higher)
     # At the optimum up to rounding
     near <- hlo_sum(gradient * gradient / (diagonal + 1e-300)) <= 1e-20 * (1 + abs(value))
-    done <- better & (near | close)
+    done <- better & settled & (near | close)
     step <- hlo_cond(done, function() filled(0, best), function() {
       added <- constant(replace(numeric(entries), on_diagonal, 1), dtype, entries, "shift")
       h <- hessian + added * hlo_broadcast(shift, entries, integer())

@@ -122,7 +122,11 @@ check_start <- function(objective, start, bounds, call = rlang::caller_env()) {
   }
   if (!is.finite(value)) {
     abort(sprintf("the objective is %s at `start`", format(value)), operand = "start", call = call,
-      hint = "`objective$fn(start)` is the value. Another `start`, or `par` of the objective, may have one."
+      hint = paste(
+        c(about_data(environment(objective$fn)$self),
+          "`objective$fn(start)` is the value. Another `start`, or `par` of the objective, may have one."
+        ), collapse = " "
+      )
     )
   }
 }

@@ -165,21 +165,39 @@ upload_data <- function(self) {
   } else {
     default_device()
   }
-  self$buffers <- lapply(leaves, function(leaf) {
+  self$buffers <- Map(function(leaf, label) {
     if (is_on_device(leaf)) {
       return(if (is.null(mesh) || is_sharded(leaf)) leaf else xla_shard(leaf, mesh))
     }
     dtype <- data_dtype(r_dtype(leaf), self$dtype)
     # Of doubles NA is NaN; nothing else has a place for it.
     check <- is.object(leaf) || !is.double(leaf)
+    problem <- if (check) na_problem(leaf, dtype)
+    if (!is.null(problem)) {
+      abort(sprintf("xla_objective: %s among the data %s", label, problem), operand = "...", call = NULL,
+        hint = na_hint(leaf)
+      )
+    }
     if (is.null(mesh)) {
       pjrt_buffer(leaf, dtype, self$device, check = check)
     } else {
       xla_shard(leaf, mesh, dtype = dtype, check = check)
     }
-  })
+  }, leaves, labels_of_data(self))
   self$identity <- .Call(wrap__identity_new)
   self$signatures <- list()
+}
+
+# What messages call the data that each leaf belongs to
+labels_of_data <- function(self) leaf_labels(stats::setNames(self$data, data_names(self)))
+
+# A sentence about doubles among the data, R's or of sparse matrices, that are no finite numbers; NULL for none
+about_data <- function(self) {
+  odd <- vapply(tree_leaves(self$data), function(leaf) {
+    is.double(leaf) && !is.object(leaf) && !all(is.finite(leaf))
+  }, NA)
+  labels <- unique(labels_of_data(self)[odd])
+  if (length(labels)) sprintf("NaN or infinite numbers are among the data: %s.", toString(labels))
 }
 
 # Goes to the point `x`, which forgets what is known of another one, and of another program.

@@ -190,3 +190,50 @@ test_that("the density of a sparse precision that parameters make has a gradient
   he <- unname(objective$he(x))
   expect_equal(he, differences(function(x) unname(objective$gr(x))), tolerance = 1e-6)
 })
+
+test_that("what has no optimum, and data that are no numbers, give NaN and a warning that names them", {
+  skip_without_plugin()
+  f <- function(p, w) p$a^2 + w[1] * sum(exp(-p$u)) + w[2] * sum(p$u^4) + w[3] * sum((p$u - p$a)^2) / 2
+  start <- list(a = 1, u = c(1, 2))
+  with_weights <- function(...) update(objective, w = c(...))
+  objective <- xla_objective(f, start, c(0, 0, 1), random = "u")
+  expect_equal(objective$fn(1), 1 - log(2 * pi))
+  found <- "no optimum of the random effects was found.* a = 1; the value is NaN$"
+  # It falls for ever, has an optimum without second derivatives, or is a saddle.
+  for (weights in list(c(1, 0, 0), c(0, 1, 0), c(0, 0, -1))) {
+    expect_warning(value <- with_weights(weights)$fn(1), found)
+    expect_identical(value, NaN)
+  }
+  expect_warning(slope <- with_weights(0, 0, NaN)$gr(1), "NaN or infinite numbers are among the data: `w`")
+  expect_identical(slope, c(a = NaN))
+  u <- stats::uniroot(function(u) u - 1 - exp(-u), c(1, 2), tol = 1e-14)$root
+  value <- 1 + 2 * (exp(-u) + (u - 1)^2 / 2) + log(1 + exp(-u)) - log(2 * pi)
+  expect_equal(with_weights(1, 0, 1)$fn(1), value, tolerance = 1e-12)
+  expect_snapshot(error = TRUE, cran = TRUE, {
+    xla_fit(with_weights(0, Inf, 1))
+    xla_objective(normal_model, list(mu = 0, u = numeric(2), log_sd = c(0, 0)), 1:3 / 2, c(1L, NA, 2L), random = "u")
+    xla_objective(normal_model, list(mu = 0, u = numeric(2), log_sd = c(0, 0)), 1:3 / 2, group = factor(1:3), random = "u")
+    xla_objective(normal_model, list(mu = 0, u = numeric(2), log_sd = c(0, 0)), 1:3 / 2, c("a", "b", "b"), random = "u")
+  })
+})
+
+test_that("precision matrices among the data that are no precisions give NaN, those that do not fit an error", {
+  skip_without_plugin()
+  skip_if_not_installed("Matrix")
+  precision <- Matrix::sparseMatrix(c(1:4, 2:4), c(1:4, 1:3), x = rep(c(2.5, -1), c(4, 3)), symmetric = TRUE)
+  f <- function(p, y, q) -hlo_dmvnorm(p$u, precision = q * exp(p$a), log = TRUE) + sum((y - p$u)^2)
+  objective <- xla_objective(f, list(a = 0, u = numeric(4)), c(1, 0, 2, 1), precision, random = "u")
+  expect_true(is.finite(objective$fn(0)))
+  broken <- precision
+  broken@x[[2L]] <- NaN
+  expect_warning(value <- update(objective, q = broken)$fn(0), "NaN or infinite numbers are among the data: `q`")
+  expect_identical(value, NaN)
+  # Semidefinite: a random walk without a level
+  walk <- precision
+  walk@x <- c(1, -1, 2, -1, 2, -1, 1)
+  for (q in list(walk, Matrix::Diagonal(4, c(1, 1, 1, -1)))) {
+    expect_warning(value <- update(objective, q = q)$fn(0), "no optimum of the random effects was found")
+    expect_identical(value, NaN)
+  }
+  expect_snapshot(update(objective, q = Matrix::Diagonal(3))$fn(0), error = TRUE, cran = TRUE)
+})
