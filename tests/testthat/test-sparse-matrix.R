@@ -73,7 +73,8 @@ test_that("R's functions give what they give for matrices of the package Matrix"
       a[cbind(c(1, 2, 2), c(1, 1, 2))], cbind(a, a * 2), rbind(a, 1:4), cbind(1:5, a), cbind(a, 1), kronecker(a, a),
       a %x% matrix(1:2, 1), a^2, a^0.5 * 0, sqrt(abs(a)), sign(a), sin(a), expm1(a), round(a, 1), trunc(a),
       log1p(abs(a)), Matrix::tril(a), Matrix::triu(a, 1), Matrix::bdiag(a, a), -a, a / 2, a %*% t(a),
-      Matrix::crossprod(a), Matrix::tcrossprod(a), Matrix::rowSums(a), dim(a)
+      Matrix::crossprod(a), Matrix::tcrossprod(a), Matrix::rowSums(a), dim(a), methods::cbind2(a, a),
+      methods::rbind2(a, a * 2), a[integer(), ], a[, 0, drop = FALSE]
     )
   }, abs(tall))
   expect_as_matrix(function(q) {

@@ -167,6 +167,42 @@ test_that("a matrix that is not positive definite gives NaN", {
   expect_equal(xla_jit(f)(c(1, NaN, 1)), list(NaN, c(NaN, NaN)))
 })
 
+test_that("a semidefinite matrix has a factor with a shift, and its batch is not touched by it", {
+  # Differences along a line of four, and a plain matrix
+  i <- c(1:4, 2:4)
+  j <- c(1:4, 1:3)
+  walk <- c(1, 2, 2, 1, -1, -1, -1)
+  other <- walk + c(1, 1, 1, 1, 0, 0, 0)
+  f <- function(x, eps) {
+    a <- hlo_sparse(x, i, j, symmetric = TRUE) + eps * hlo_sparse(1, 1:4, 1:4, symmetric = TRUE)
+    list(
+      logdet = determinant(a)$modulus, x = solve(a, 1:4 / 4), chol = hlo_nonzeros(chol(a)),
+      inverse = hlo_nonzeros(hlo_sparse_inverse(a))
+    )
+  }
+  batch <- xla_jit(function(x, eps) xla_vmap(function(x) f(x, eps))(x))
+  plain <- function(x, eps) {
+    a <- matrix(0, 4, 4)
+    a[cbind(i, j)] <- a[cbind(j, i)] <- x
+    a <- a + diag(eps, 4)
+    stored <- lower.tri(a, TRUE) & a != 0
+    factor <- chol(a)
+    list(
+      logdet = c(determinant(a)$modulus), x = solve(a, 1:4 / 4), chol = factor[factor != 0], inverse = solve(a)[stored]
+    )
+  }
+  found <- batch(rbind(walk, other), 0)
+  expect_true(all(is.nan(unlist(lapply(found, function(x) as.matrix(x)[1, ])))))
+  row <- function(found, k) lapply(found, function(x) as.matrix(x)[k, ])
+  expect_equal(row(found, 2), plain(other, 0))
+  shifted <- batch(rbind(walk, other), 1e-3)
+  expect_equal(row(shifted, 1), plain(walk, 1e-3), tolerance = 1e-10)
+  # By the shift the logarithm of the determinant changes by the trace of the inverse.
+  slope <- xla_grad(function(eps) f(walk, eps)$logdet)(1e-3)
+  a <- plain(walk, 1e-3)
+  expect_equal(slope, sum(a$inverse[c(1, 3, 5, 7)]), tolerance = 1e-10)
+})
+
 test_that("what does not fit, or would be dense, is refused", {
   a <- function(x, symmetric = TRUE) hlo_sparse(x, c(1, 2, 2), c(1, 1, 2), symmetric = symmetric)
   said <- function(f) expect_snapshot(xla_jit(f)(c(2, 1, 3)), error = TRUE, cran = TRUE)
