@@ -158,16 +158,12 @@ xla_hessian <- function(f, sparse = FALSE) {
     size <- length(x)
     slope <- xla_jvp(at)
     # One turn per row: the derivative of the gradient along one axis.
-    rows <- hlo_while(
-      cond = function(i, rows) i < size,
-      body = function(i, rows) {
-        here <- converted(hlo_iota("i32", size) == i, x@dtype)
-        row <- slope(x, reshaped(here, x@shape))$tangent
-        list(i + 1L, hlo_dynamic_update_slice(rows, reshaped(row, c(1L, size)), list(i + 1L, 1L)))
-      },
-      init = list(i = hlo_constant(0L, shape = integer()), rows = constant(0, x@dtype, c(size, size), "x"))
-    )
-    rows$rows
+    axes <- hlo_iota("i32", size)
+    row <- function(carry, axis) {
+      here <- converted(axes == axis[[1L]], x@dtype)
+      list(carry = carry, ys = list(reshaped(slope(x, reshaped(here, x@shape))$tangent, size)))
+    }
+    scan_node(row, list(), list(axes), size)[[1L]]
   }, "hessian")
 }
 

@@ -17,7 +17,17 @@ hlo_dynamic_update_slice <- function(x, update, start) {
 }
 
 dynamic_updated <- function(x, update, starts) {
-  bind("dynamic_update_slice", c(list(x, update), starts), x@dtype, x@shape)
+  value <- bind("dynamic_update_slice", c(list(x, update), starts), x@dtype, x@shape)
+  at <- known_window(value@node)
+  if (!is.null(at)) {
+    before <- x@node$replaced
+    value@node$replaced <- if (is.null(before)) {
+      c(list(x = x), at)
+    } else {
+      list(x = before$x, from = pmin(at$from, before$from), to = pmax(at$to, before$to))
+    }
+  }
+  value
 }
 
 # XLA may write an update into the memory of the array that it updates. Where the update reads that array in another
@@ -45,12 +55,6 @@ update_text <- function(node, operands, scope) {
     chosen_text(text, node, operands, axes, starts)
   }
   list(lines = text$lines(), names = name)
-}
-
-# The number of a start that is a constant, or NULL
-known_start <- function(value) {
-  node <- resolved(value)@node
-  if (node$op == "constant") node$params$data[[1L]]
 }
 
 # The pieces of `x` before and behind the update `y`, and `y` between them, along the first of `axes`; along the others

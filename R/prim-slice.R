@@ -25,6 +25,12 @@ sliced <- function(x, start, end, step = rep(1L, length(start))) {
   if (identical(shape, x@shape)) {
     return(x)
   }
+  if (x@node$op == "dynamic_update_slice" && all(shape > 0L)) {
+    window <- before_updates(x, start, end)
+    if (!identical(window$x, x)) {
+      return(labelled(sliced(window$x, window$start, window$end, step), NULL))
+    }
+  }
   bind("slice", list(x), x@dtype, shape, list(start = start, end = end, step = step))
 }
 

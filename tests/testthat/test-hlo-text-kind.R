@@ -71,6 +71,60 @@ test_that("the name of the module says how a program is compiled", {
   expect_identical(kind(function(x, n) chain(x) + sum(n), 1, as.double(1:5000)), "module @main")
   expect_identical(kind(function(x) hlo_while(function(x) x > 0, chain, x), 1), "module @main")
   expect_identical(kind(function(x) sin(x) * 0.5, 1), "module @main")
+  turns <- function(n) function(x) hlo_scan(function(x) list(chain(x), NULL), x, length = n)$carry
+  expect_identical(kind(turns(64L), 1), "module @xlaffi_scalars")
+  expect_identical(kind(turns(65L), 1), "module @main")
+  expect_identical(kind(xla_hessian(function(x) sum(chain(x))), c(1, 2)), "module @xlaffi_scalars")
+  a <- matrix(0.01, 300, 300)
+  product <- function(x) a %*% (a %*% x)
+  expect_identical(kind(product, numeric(300)), "module @xlaffi_scalars")
+  expect_identical(kind(function(a, x) a %*% (a %*% x), matrix(0, 400, 400), numeric(400)), "module @main")
+  expect_identical(kind(function(x) a %*% (a %*% x), matrix(0, 300, 300)), "module @main")
+})
+
+test_that("what is wide, not deep, is compiled as all programs are", {
+  kind <- function(f) sub(" [{].*", "", strsplit(xla_program(f, as.double(1:300)), "\n")[[1]][[1]])
+  expect_identical(kind(function(x) {
+    for (i in 1:200) x[i] <- 1 / (1 + exp(x[i] * i))
+    x
+  }), "module @main")
+  expect_identical(kind(function(x) {
+    for (i in 2:201) x[i] <- 1 / (1 + exp(x[i - 1] * i))
+    x
+  }), "module @xlaffi_scalars")
+})
+
+test_that("products and Hessians of long programs agree with R and with other programs", {
+  skip_without_plugin()
+  a <- matrix(sin(1:90000), 300) / 20
+  product <- function(x) {
+    for (i in 1:3) x <- tanh(a %*% x) + crossprod(a, x)
+    sum(x^2)
+  }
+  small <- function(x) {
+    y <- x[1]
+    for (i in 1:5) y <- sin(y * x[2]) + x[3] / (1 + y^2)
+    y
+  }
+  x <- cos(1:300)
+  p <- c(0.4, 1.3, -0.7)
+  run <- function() {
+    list(
+      xla_jit(product)(x), xla_grad(product)(x), xla_hessian(small)(p),
+      xla_grad(function(p) sum(xla_hessian(small)(p)))(p)
+    )
+  }
+  others <- run()
+  local_long()
+  long <- run()
+  expect_equal(long, others, tolerance = 1e-11)
+  expect_equal(long[[1]], product(x), tolerance = 1e-12)
+  # Reverse mode of Hessians
+  third <- vapply(1:3, function(i) {
+    h <- replace(numeric(3), i, 1e-5)
+    sum(xla_hessian(small)(p + h) - xla_hessian(small)(p - h)) / 2e-5
+  }, 0)
+  expect_equal(long[[4]], third, tolerance = 1e-7)
 })
 
 test_that("elements of each dtype keep their places in long programs", {
