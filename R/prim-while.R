@@ -20,7 +20,7 @@ while_jvp <- function(node, tangents) {
     changes <- jvp_graph(results, c(values, captured), c(now, tangents[-carried]))
     c(results, Map(or_zero, changes[moving], results[moving]))
   }
-  out <- while_loop(function(leaves) p$cond(leaves[carried]), turn, start, silent = TRUE)
+  out <- while_loop(function(leaves) p$cond(leaves[carried]), turn, start, silent = TRUE, together = p$together)
   changes <- vector("list", count)
   changes[moving] <- out[-carried]
   changes
@@ -94,17 +94,42 @@ overload("hlo_while", "xlaffi", hlo_while,
 )
 
 # `cond` and `body` are functions of lists of values. They are kept, since a loop with
-# derivatives is another loop; a `silent` one has no side effects, since the first one has them.
-while_loop <- function(cond, body, start, silent = FALSE) {
+# derivatives is another loop; a `silent` one has no side effects, since the first one has them. In a batch, the elements
+# of a loop that go `together` take turns until all have ended, see while_together().
+while_loop <- function(cond, body, start, silent = FALSE, together = FALSE) {
   types <- lapply(start, type_of)
   regions <- list(trace_region(cond, types, silent), trace_region(body, types, silent))
   captured <- unique_values(unlist(lapply(regions, region_captures), recursive = FALSE))
-  params <- list(cond = cond, body = body, regions = regions)
+  params <- list(cond = cond, body = body, regions = regions, together = together)
   node <- new_node("while", c(start, captured), types, params)
   if (!silent && any(lengths(lapply(regions, function(region) region$effects)))) {
     record_effect(node)
   }
   node_values(node)
+}
+
+# The loop on a whole batch: as long as any element goes on. What an element has that has ended stays as it is, though
+# its turns are computed; so it is for loops whose turns do nothing but compute. Which elements go on is carried.
+while_together <- function(node, inputs, mapped, size) {
+  carried <- seq_along(node$types)
+  captured <- node$inputs[-carried]
+  batch_of <- function(region, leaves) {
+    batch <- batch_region(
+      region, leaves, rep(TRUE, length(leaves)), captured, inputs[-carried], mapped[-carried], size
+    )
+    all_in_front(batch$values, batch$mapped, size)
+  }
+  goes_on <- function(leaves) batch_of(node$params$regions[[1L]], leaves)[[1L]]
+  start <- all_in_front(inputs[carried], mapped[carried], size)
+  turn <- function(leaves) {
+    going <- leaves[[1L]]
+    after <- Map(function(new, old) {
+      selected(repeated_along(going, old), new, old)
+    }, batch_of(node$params$regions[[2L]], leaves[-1L]), leaves[-1L])
+    c(list(going & goes_on(after)), after)
+  }
+  any_left <- function(leaves) list(reduced("reduce_or", leaves[[1L]], NULL, "hlo_while"))
+  while_loop(any_left, turn, c(list(goes_on(start)), start), together = TRUE)[-1L]
 }
 
 loop_test <- function(leaves, call) {
@@ -190,7 +215,12 @@ primitive("while",
     region_with <- function(region) {
       function(leaves) replay_region(region, leaves, node$inputs[-carried], inputs[-carried])
     }
-    while_loop(region_with(node$params$regions[[1L]]), region_with(node$params$regions[[2L]]), inputs[carried])
+    while_loop(region_with(node$params$regions[[1L]]), region_with(node$params$regions[[2L]]), inputs[carried],
+      together = node$params$together
+    )
+  },
+  vmap = function(node, inputs, mapped, size) {
+    (if (node$params$together) while_together else hooks$batch_one_by_one)(node, inputs, mapped, size)
   },
   replication = function(node, given, known) {
     regions <- node$params$regions
