@@ -71,6 +71,12 @@ unpacked <- function(x, types) {
   }, starts, ends, types)
 }
 
+# Whether leaves have the same types; one element may be a scalar or a vector.
+all_alike_types <- function(leaves, likes) {
+  alike <- function(x, y) same_type(x, y) || (x@dtype == y@dtype && prod(x@shape) == 1 && prod(y@shape) == 1)
+  length(leaves) == length(likes) && all(mapply(alike, leaves, likes))
+}
+
 # A vector of parameters in the form of those to begin with, with their names
 shaped_as <- function(x, start) {
   leaves <- tree_leaves(start)
@@ -114,9 +120,9 @@ integer_of <- function(x) constant(as.integer(x), "i32", integer(), "number")
 flag_of <- function(x) constant(x, "pred", integer(), "flag")
 as_count <- function(flag) converted(flag, "i32")
 
-all_finite <- function(x) reduced("reduce_and", abs(x) < Inf, NULL, "hlo_minimize")
+all_finite <- function(x) reduced("reduce_and", abs(x) < Inf, NULL, "is.finite()")
 inner_product <- function(x, y) hlo_sum(x * y)
-largest_of <- function(x) reduced("reduce_max", x, NULL, "hlo_minimize")
+largest_of <- function(x) reduced("reduce_max", x, NULL, "max()")
 norm_of <- function(x) {
   # Of numbers whose squares would be too large or too small, too
   size <- largest_of(abs(x))
@@ -128,7 +134,7 @@ norm_of <- function(x) {
 rounding_of <- function(dtype) if (dtype == "f32") 2^-23 else 2^-52
 
 # The tolerance, by default the root of the rounding: a number or a scalar value
-check_tolerance <- function(tol, like, op, call) {
+check_tolerance <- function(tol, like, op, call, name = "tol") {
   if (is.null(tol)) {
     return(number_as(sqrt(rounding_of(like@dtype)), like))
   }
@@ -138,8 +144,8 @@ check_tolerance <- function(tol, like, op, call) {
     is.numeric(tol) && !is.object(tol) && length(tol) == 1L && isTRUE(tol >= 0)
   }
   if (!fine) {
-    abort(sprintf("%s: `tol` must be a number from 0 on, not %s", op, describe_leaf(tol)),
-      op = op, operand = "tol", call = call
+    abort(sprintf("%s: `%s` must be a number from 0 on, not %s", op, name, describe_leaf(tol)),
+      op = op, operand = name, call = call
     )
   }
   if (is_value(tol)) converted(reshaped(tol, integer()), like@dtype) else number_as(tol, like)
@@ -162,8 +168,8 @@ where_converged <- function(converged, dtype) {
 # Codes of the reasons for which searches end
 solver_reasons <- c(
   "converged" = 0L, "max_iter reached" = 1L, "no step leads to a better point" = 2L,
-  "not finite at the start" = 3L, "unbounded" = 4L, "singular derivative" = 5L,
-  "no change of sign in the interval" = 6L, "error bound not reached by max_iter intervals" = 7L,
+  "not finite" = 3L, "unbounded" = 4L, "singular derivative" = 5L,
+  "no change of sign in the interval" = 6L, "error above its bound with max_intervals" = 7L,
   "rounding keeps the error above its bound" = 8L, "the integrand is not finite" = 9L
 )
 solving <- -1L
@@ -179,7 +185,7 @@ reason_of <- function(name) integer_of(solver_reasons[[name]])
 #' | 0 | converged | all |
 #' | 1 | max_iter reached | all but [hlo_integrate()] |
 #' | 2 | no step leads to a better point, up to rounding | [hlo_minimize()], [hlo_root()] |
-#' | 3 | the function or its derivative is not finite at the start | all but [hlo_integrate()] |
+#' | 3 | the function or its derivative is not finite at the start, or NaN in an interval | all but [hlo_integrate()] |
 #' | 4 | unbounded: the value became -Inf | [hlo_minimize()] |
 #' | 5 | the derivative is singular | [hlo_root()] |
 #' | 6 | no change of sign in the interval | [hlo_root()] with an interval |

@@ -1,5 +1,5 @@
-# The linear equations of implicit derivatives. With `at` evaluated at a solution, they have the matrix of derivatives of
-# one of its outputs by one of its roots, both vectors.
+# The linear equations of implicit derivatives. With `at` evaluated at a solution, they have the matrix of derivatives
+# of one of its outputs by one of its roots, both vectors.
 
 # Up to so many unknowns there is always a matrix.
 most_dense <- 200L

@@ -54,7 +54,7 @@ damped_turn <- function(s, now, tol, max_iter) {
   reason <- hlo_select(lost, reason_of("no step leads to a better point"), integer_of(solving))
   reason <- hlo_select(accepted & (s$iterations >= max_iter), reason_of("max_iter reached"), reason)
   reason <- hlo_select((accepted & small) | arrived, reason_of("converged"), reason)
-  s$reason <- hlo_select(!finite & !s$begun, reason_of("not finite at the start"), reason)
+  s$reason <- hlo_select(!finite & !s$begun, reason_of("not finite"), reason)
   s$begun <- flag_of(TRUE)
   s
 }

@@ -158,7 +158,8 @@ minimum_op <- function(problem, method, max_iter, history) {
       counts <- where_converged(results$converged, results$par@dtype)
       if (!is.null(direct[[2L]])) {
         change <- if (method == "L-BFGS" && length(results$par) > most_dense) {
-          conjugate_solution(function(x, given) first_order(x, given)$gradient, results$par, primals$given, direct[[2L]])
+          slope <- function(x, given) first_order(x, given)$gradient
+          conjugate_solution(slope, results$par, primals$given, direct[[2L]])
         } else {
           dense_solution(matrix_of_slopes(at, 1L, 2L), direct[[2L]])
         }

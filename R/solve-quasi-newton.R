@@ -30,12 +30,6 @@ lbfgs_memory <- function(like, history) {
   n <- length(like)
   rows <- constant(0, like@dtype, c(history, n), "history")
   one <- number_as(1, like)
-  newer <- function(rows, row) {
-    rank <- length(rows@shape)
-    rest <- if (history > 1L) sliced(rows, c(2L, rep(1L, rank - 1L)), rows@shape)
-    row <- reshaped(row, c(1L, rows@shape[-1L]))
-    if (is.null(rest)) row else joined(list(rest, row))
-  }
   row_at <- function(rows, i) {
     rest <- rows@shape[-1L]
     reshaped(sliced(rows, c(i, rep(1L, length(rest))), c(i, rest)), rest)
@@ -45,7 +39,8 @@ lbfgs_memory <- function(like, history) {
     learn = function(known, step, change, first) {
       product <- inner_product(step, change)
       list(
-        steps = newer(known$steps, step), changes = newer(known$changes, change), rho = newer(known$rho, 1 / product),
+        steps = newest_last(known$steps, step), changes = newest_last(known$changes, change),
+        rho = newest_last(known$rho, 1 / product),
         size = product / inner_product(change, change)
       )
     },
@@ -64,6 +59,13 @@ lbfgs_memory <- function(like, history) {
       -r
     }
   )
+}
+
+# Rows without the first one, and with a new one at the end
+newest_last <- function(rows, row) {
+  rest <- rows@shape[-1L]
+  row <- reshaped(row, c(1L, rest))
+  if (rows@shape[[1L]] == 1L) row else joined(list(sliced(rows, c(2L, rep(1L, length(rest))), rows@shape), row))
 }
 
 # The search by a line along each direction. Each turn evaluates `at(x)`, list(value, gradient), at one point: the first
@@ -101,7 +103,7 @@ descent_turn <- function(s, now, memory, tol, max_iter) {
   reason <- hlo_select(lost, reason_of("no step leads to a better point"), integer_of(solving))
   reason <- hlo_select(accepted & (s$iterations >= max_iter), reason_of("max_iter reached"), reason)
   reason <- hlo_select(accepted & small, reason_of("converged"), reason)
-  reason <- hlo_select(!finite & !s$begun, reason_of("not finite at the start"), reason)
+  reason <- hlo_select(!finite & !s$begun, reason_of("not finite"), reason)
   s$reason <- hlo_select(now$value == -Inf, reason_of("unbounded"), reason)
   s$begun <- flag_of(TRUE)
   s

@@ -127,7 +127,7 @@ test_that("searches end for a reason", {
     expect_false(out[[m]]$nan$converged)
     expect_equal(out[[m]]$kink$par, 1, tolerance = 1e-5)
   }
-  expect_identical(xla_reason(c(0L, 3L)), c("converged", "not finite at the start"))
+  expect_identical(xla_reason(c(0L, 3L)), c("converged", "not finite"))
   # No derivative of what has not converged, and none by the start
   slopes <- xla_jit(function(a) {
     few <- function(a) hlo_minimize(rosenbrock, c(-1.2, 1), a, max_iter = 3)
