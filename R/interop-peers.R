@@ -3,7 +3,8 @@
 peer_hooks <- function() {
   list(
     tengen = register_tengen_methods, waldo = register_waldo_methods,
-    safetensors = register_safetensors, pjrt = offer_to_pjrt, stablehlo = register_stablehlo_methods
+    safetensors = register_safetensors, pjrt = offer_to_pjrt, stablehlo = register_stablehlo_methods,
+    posterior = register_posterior_methods, coda = register_coda_methods
   )
 }
 
@@ -54,6 +55,26 @@ register_tengen_methods <- function(...) {
 # What as_anvl() puts into programs is written by us.
 register_stablehlo_methods <- function(...) {
   register_methods("stablehlo", list(repr = list(xlaffi_embedded = embedded_text)))
+}
+
+# posterior's other conversions and its summaries begin with as_draws().
+register_posterior_methods <- function(...) {
+  as_draws_array <- function(x, ...) getExportedValue("posterior", "as_draws_array")(as.array(x), ...)
+  register_methods("posterior", list(
+    as_draws = list(xlaffi_draws = as_draws_array), as_draws_array = list(xlaffi_draws = as_draws_array)
+  ))
+}
+
+register_coda_methods <- function(...) {
+  register_methods("coda", list(as.mcmc.list = list(xlaffi_draws = function(x, ...) {
+    thin <- if (is.null(x$info$thin)) 1 else x$info$thin
+    chains <- lapply(seq_len(dim(x$draws)[[2L]]), function(k) {
+      own <- x$draws[, k, , drop = FALSE]
+      numbers <- matrix(own, dim(own)[[1L]], dimnames = list(NULL, dimnames(own)[[3L]]))
+      getExportedValue("coda", "mcmc")(numbers, thin = thin)
+    })
+    getExportedValue("coda", "mcmc.list")(chains)
+  })))
 }
 
 # Buffers are compared by what they hold, not by their address, in testthat's expect_equal().

@@ -12,42 +12,194 @@ new_draws <- function(draws, diagnostics, warmup, state, template, info) {
   )
 }
 
-# Names of the elements of a nested list of arrays, as posterior and Stan have them: "mu", "u[1]", "L[2,1]", and
-# "a.b[1]" for parts of parts. Where elements have names, these are their positions; those of a vector that is not in a
-# list are the names themselves.
-variable_names <- function(template, name = "par") {
-  if (is_branch(template)) {
-    return(make.unique(unlist(branch_names(template, NULL)), sep = "_"))
-  }
-  if (is.null(dim(template)) && !is.null(names(template))) {
-    return(make.unique(names(template), sep = "_"))
-  }
-  element_names(template, name)
+#' Draws from a posterior distribution
+#'
+#' The result of [xla_sample()]: `print()` and `summary()` tell what was drawn and whether the chains converged, [plot()]
+#' [plot.xlaffi_draws] shows it, `as.array()`, `as.matrix()` and `as.data.frame()` give the numbers.
+#'
+#' @details
+#' The packages \pkg{posterior} and \pkg{coda} take draws as they are: `posterior::as_draws()` and its kin,
+#' `posterior::summarise_draws()`, `coda::as.mcmc.list()`.
+#'
+#' Variables are named as Stan's: `mu`, `u[3]`, `L[2,1]`, and `a.b[1]` for parts of a part. `variables` of the functions
+#' here may also name a part, `"u"` for all of its elements, and, for `summary()` and `plot()`, diagnostics: `lp__` (the
+#' logarithm of the density on the unconstrained scale), `accept_stat__`, `stepsize__`, `treedepth__`, `n_leapfrog__`,
+#' `divergent__`, `energy__`.
+#'
+#' `rhat` compares variances between and within halves of chains, of ranks and of distances from the median: more than
+#' 1.01 says that the chains have not converged. `ess_bulk` and `ess_tail` are effective numbers of draws for the
+#' location and for 5 % and 95 % quantiles: 100 per chain are enough to trust the rest. `mcse_` columns are Monte Carlo
+#' standard errors. They are NA for a variable that does not vary or has numbers that are not finite. E-BFMI, which
+#' `print()` gives, is small, less than 0.3, where the chains move too slowly in energy, as with heavy tails.
+#'
+#' `coef()` gives the means, or what `statistic` makes of the draws of each element, in the form of the parameters. A mean
+#' is not always a valid parameter: that of correlation matrices' factors has columns shorter than 1, for example.
+#'
+#' @param object,x Draws.
+#' @param variables Names or numbers of variables; all by default.
+#' @param chains,iterations Numbers of chains and of iterations.
+#' @param probs Probabilities of the quantiles.
+#' @param statistic A function of a vector that gives one number.
+#' @param digits How many significant digits standard deviations are shown with.
+#' @param n How many variables are shown.
+#' @param i Names or numbers of variables.
+#' @param row.names,optional Of R's own function; not used.
+#' @param ... Nothing.
+#' @return `summary()`: a data frame with a row for each variable, with the columns of
+#'   `posterior::summarise_draws()`: `variable`, `mean`, `median`, `sd`, `mad`, quantiles such as `q5`, `rhat`,
+#'   `ess_bulk`, `ess_tail`, and `mcse_mean`, `mcse_sd`, `mcse_q5` and so on.
+#' * `subset()` and `x[i]`: draws, which cannot be continued.
+#' * `as.array()`: an array, iterations x chains x variables. `as.matrix()`: a row for each draw, chain after chain.
+#'   `as.data.frame()`: the same with the columns `.chain`, `.iteration` and `.draw` at the end.
+#' * `coef()`: numbers in the form of the parameters.
+#' @references
+#' A. Vehtari, A. Gelman, D. Simpson, B. Carpenter, P.-C. Buerkner, "Rank-normalization, folding, and localization: an
+#' improved Rhat for assessing convergence of MCMC", Bayesian Analysis 16, 2021. M. Betancourt, "Diagnosing suboptimal
+#' cotangent disintegrations in Hamiltonian Monte Carlo", 2016.
+#' @seealso [xla_sample()], [plot.xlaffi_draws()].
+#' @examplesIf plugins_downloaded()
+#' y <- c(28, 8, -3, 7, -1, 1, 18, 12)
+#' sigma <- c(15, 10, 16, 11, 9, 11, 10, 18)
+#' schools <- xla_sample(
+#'   function(par, y, sigma) {
+#'     sum(dnorm(par$z, log = TRUE)) + dnorm(par$mu, 0, 5, log = TRUE) + dcauchy(par$tau, 0, 5, log = TRUE) +
+#'       sum(dnorm(y, par$mu + par$tau * par$z, sigma, log = TRUE))
+#'   },
+#'   list(mu = 0, tau = 1, z = numeric(8)), y = y, sigma = sigma, constraints = list(tau = xla_positive()), seed = 1
+#' )
+#' schools
+#' summary(schools, c("mu", "tau", "lp__"))
+#' coef(schools)$z
+#' plot(schools, "trace", variables = c("mu", "tau"))
+#' quantile(as.matrix(schools["tau"]), 0.99)
+#' @name xlaffi_draws
+NULL
+
+# The size of what was drawn, and its names
+draws_shape <- function(x) {
+  shape <- dim(x$draws)
+  list(iterations = shape[[1L]], chains = shape[[2L]], variables = dimnames(x$draws)[[3L]])
 }
 
-branch_names <- function(x, path) {
-  if (!is_branch(x)) {
-    return(element_names(x, path))
+# The chosen variables, iterations x chains x variables. Names of parts stand for all their elements.
+chosen_draws <- function(x, variables, diagnostics = FALSE, call = rlang::caller_env()) {
+  if (is.null(variables)) {
+    return(x$draws)
   }
-  own <- names2(x)
-  own[!nzchar(own)] <- seq_along(x)[!nzchar(own)]
-  unname(Map(function(part, name) branch_names(part, paste(c(path, name), collapse = ".")), x, own))
-}
-
-element_names <- function(x, name) {
-  shape <- dim(x)
-  if (is.null(shape)) {
-    if (length(x) == 1L) {
-      return(name)
-    }
-    at <- if (is.null(names(x))) as.character(seq_along(x)) else names(x)
-    return(sprintf("%s[%s]", rep(name, length(x)), at))
+  known <- draws_shape(x)$variables
+  others <- if (diagnostics) names(x$diagnostics)
+  if (is.numeric(variables) && all(variables %in% seq_along(known))) {
+    return(x$draws[, , variables, drop = FALSE])
   }
-  names <- dimnames(x)
-  places <- lapply(seq_along(shape), function(k) {
-    own <- names[[k]]
-    if (is.null(own)) as.character(seq_len(shape[[k]])) else own
+  if (!is.character(variables) || anyNA(variables)) {
+    abort(sprintf("`variables` must be names or numbers from 1 to %d, not %s", length(known), values_text(variables)),
+      operand = "variables", call = call
+    )
+  }
+  chosen <- lapply(variables, function(name) {
+    at <- which(known == name)
+    if (!length(at)) at <- which(sub("[.[].*", "", known) == name | sub("\\[.*", "", known) == name)
+    if (length(at)) known[at] else if (name %in% others) name else unknown_variable(name, known, call)
   })
-  at <- do.call(paste, c(unname(as.list(expand.grid(places, stringsAsFactors = FALSE))), sep = ","))
-  sprintf("%s[%s]", rep(name, length(x)), at)
+  chosen <- unique(unlist(chosen))
+  drawn <- chosen %in% known
+  picked <- x$draws[, , chosen[drawn], drop = FALSE]
+  if (all(drawn)) {
+    return(picked)
+  }
+  names <- dimnames(picked)
+  names[[3L]] <- c(names[[3L]], chosen[!drawn])
+  array(c(picked, unlist(x$diagnostics[chosen[!drawn]])), lengths(names), names)
+}
+
+unknown_variable <- function(name, known, call) {
+  parts <- unique(sub("\\[.*", "", known))
+  abort(sprintf("there is no variable `%s`", name),
+    operand = "variables", call = call,
+    hint = name_hint(name, c(parts, known), "`%s`", sprintf("The variables are: %s.", toString(parts, width = 200)))
+  )
+}
+
+chosen_places <- function(chosen, size, name, call) {
+  if (is.null(chosen)) {
+    return(seq_len(size))
+  }
+  if (!is.numeric(chosen) || !all(chosen %in% seq_len(size)) || anyDuplicated(chosen)) {
+    abort(sprintf("`%s` must be numbers from 1 to %d, each once, not %s", name, size, values_text(chosen)),
+      operand = name, call = call
+    )
+  }
+  as.integer(chosen)
+}
+
+#' @rdname xlaffi_draws
+#' @export
+subset.xlaffi_draws <- function(x, variables = NULL, chains = NULL, iterations = NULL, ...) {
+  check_dots_empty(...)
+  part_of_draws(x, variables, chains, iterations, environment())
+}
+
+#' @rdname xlaffi_draws
+#' @export
+`[.xlaffi_draws` <- function(x, i, ...) {
+  if (nargs() > 2L) {
+    abort("draws have one index, of variables", operand = "i",
+      hint = "`subset()` takes chains and iterations, too; `as.array()` is iterations x chains x variables."
+    )
+  }
+  if (missing(i)) x else part_of_draws(x, i, NULL, NULL, environment())
+}
+
+part_of_draws <- function(x, variables, chains, iterations, call) {
+  shape <- draws_shape(x)
+  chosen <- chosen_draws(x, variables, call = call)
+  chains <- chosen_places(chains, shape$chains, "chains", call)
+  iterations <- chosen_places(iterations, shape$iterations, "iterations", call)
+  x$draws <- chosen[iterations, chains, , drop = FALSE]
+  x$diagnostics <- lapply(x$diagnostics, function(matrix) matrix[iterations, chains, drop = FALSE])
+  x$info[c("warmup_time", "sampling_time")] <- lapply(x$info[c("warmup_time", "sampling_time")], function(times) {
+    if (length(times) == shape$chains) times[chains] else times
+  })
+  parameters <- sum(lengths(tree_leaves(x$template)))
+  all_of <- seq_len(parameters)
+  if (!identical(dimnames(x$draws)[[3L]][all_of], shape$variables[all_of])) x["template"] <- list(NULL)
+  x["state"] <- list(NULL)
+  x
+}
+
+#' @rdname xlaffi_draws
+#' @importFrom stats coef
+#' @export
+coef.xlaffi_draws <- function(object, statistic = mean, ...) {
+  check_function(statistic, "statistic")
+  flat <- as.matrix(object)
+  numbers <- vapply(seq_len(ncol(flat)), function(j) as.double(statistic(flat[, j], ...)), 0)
+  if (is.null(object$template)) stats::setNames(numbers, colnames(flat)) else from_vector(object$template, numbers)
+}
+
+#' @rdname xlaffi_draws
+#' @export
+as.array.xlaffi_draws <- function(x, ...) x$draws
+
+#' @rdname xlaffi_draws
+#' @export
+as.matrix.xlaffi_draws <- function(x, ...) {
+  shape <- draws_shape(x)
+  count <- shape$iterations * shape$chains
+  matrix(x$draws, count, length(shape$variables),
+    dimnames = list(draw = as.character(seq_len(count)), variable = shape$variables)
+  )
+}
+
+#' @rdname xlaffi_draws
+#' @export
+as.data.frame.xlaffi_draws <- function(x, row.names = NULL, optional = TRUE, ...) { # nolint: object_name_linter.
+  shape <- draws_shape(x)
+  flat <- as.matrix(x)
+  rownames(flat) <- NULL
+  frame <- as.data.frame.matrix(flat, optional = TRUE)
+  frame$.chain <- rep(seq_len(shape$chains), each = shape$iterations)
+  frame$.iteration <- rep(seq_len(shape$iterations), shape$chains)
+  frame$.draw <- seq_len(nrow(flat))
+  frame
 }
