@@ -13,3 +13,6 @@ format_bytes <- function(x) {
   unit <- cut(x, c(-Inf, 1e3, 1e6, 1e9, Inf), right = FALSE, labels = FALSE)
   sprintf("%.3g %s", x / c(1, 1e3, 1e6, 1e9)[unit], c("B", "kB", "MB", "GB")[unit])
 }
+
+# Each number with as many digits as it needs
+format_each <- function(x) vapply(x, format, "")

@@ -207,7 +207,7 @@ inlined_sharded <- function(self, values, call) {
   use_mesh(mesh, call)
   constrain <- function(tree, specs, name, labels) {
     leaves <- Map(function(x, spec, label) {
-      if (is.null(spec)) x else constrained(x, checked_spec(spec, mesh, x@shape, label, name, call))
+      if (is.null(spec)) x else sharding_constrained(x, checked_spec(spec, mesh, x@shape, label, name, call))
     }, tree_leaves(tree), specs, labels)
     tree_fill(tree, leaves)
   }

@@ -45,11 +45,11 @@ hlo_shard <- function(x, spec, mesh = NULL) {
       op = "hlo_shard", operand = "mesh", hint = "The argument `mesh` gives it one."
     )
   }
-  constrained(x, checked_spec(spec, mesh, x@shape, "hlo_shard: `x`"))
+  sharding_constrained(x, checked_spec(spec, mesh, x@shape, "hlo_shard: `x`"))
 }
 
 # `open` has the axes that are left to XLA.
-constrained <- function(x, entries, open = integer()) {
+sharding_constrained <- function(x, entries, open = integer()) {
   bind("sharding_constraint", list(x), x@dtype, x@shape, list(entries = entries, open = open))
 }
 
@@ -58,13 +58,13 @@ primitive("sharding_constraint",
     p <- node$params
     sprintf("sdy.sharding_constraint %s %s : %s", operands, sharding_text(p$entries, p$open), result_types(node))
   },
-  jvp = function(node, tangents) list(constrained(tangents[[1L]], node$params$entries, node$params$open)),
+  jvp = function(node, tangents) list(sharding_constrained(tangents[[1L]], node$params$entries, node$params$open)),
   transpose = function(node, cotangents, linear) {
-    list(constrained(cotangents[[1L]], node$params$entries, node$params$open))
+    list(sharding_constrained(cotangents[[1L]], node$params$entries, node$params$open))
   },
   vmap = function(node, inputs, mapped, size) {
     p <- node$params
-    list(constrained(inputs[[1L]], c(list(character()), p$entries), c(1L, p$open + 1L)))
+    list(sharding_constrained(inputs[[1L]], c(list(character()), p$entries), c(1L, p$open + 1L)))
   },
   sparsity = by_element
 )

@@ -32,8 +32,8 @@ summary_block <- function(x, probs, errors) {
   columns <- cbind(
     mean = colMeans(flat), median = c(median), sd = sd,
     mad = 1.4826 * c(quantiles_of(apply_columns(away, sort, na.last = TRUE), 0.5)), t(quantiles),
-    rhat = only_usable(larger(rhat_of(bulk), rhat_of(folded))), ess_bulk = only_usable(ess_of(bulk)),
-    ess_tail = only_usable(-larger(-below[1L, ], -below[2L, ]))
+    rhat = only_usable(larger_of(rhat_of(bulk), rhat_of(folded))), ess_bulk = only_usable(ess_of(bulk)),
+    ess_tail = only_usable(-larger_of(-below[1L, ], -below[2L, ]))
   )
   colnames(columns)[4L + seq_along(probs)] <- sprintf("q%s", format_each(100 * probs))
   if (!errors) {
@@ -51,14 +51,12 @@ summary_block <- function(x, probs, errors) {
   )
 }
 
-format_each <- function(x) vapply(x, format, "")
-
 apply_columns <- function(x, f, ...) {
   matrix(unlist(lapply(seq_len(ncol(x)), function(j) f(x[, j], ...)), use.names = FALSE), nrow(x), ncol(x))
 }
 
 # NA where one of them is: pmax() tells NaN from NA by position.
-larger <- function(a, b) ifelse(is.na(a) | is.na(b), NA_real_, pmax(a, b))
+larger_of <- function(a, b) ifelse(is.na(a) | is.na(b), NA_real_, pmax(a, b))
 
 # Whether columns are finite and not constant, but for rounding
 is_varied <- function(x) {

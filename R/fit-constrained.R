@@ -1,0 +1,148 @@
+# Parameters of which some have constraints: a nested list of constraints has the names of a part of the parameters.
+
+# `constrain` takes a value of rank 1, `size` free numbers called `names`, to list(par =, log_jacobian =): the parameters in
+# their form, and a scalar. `unconstrain` takes numbers in that form to R's vector.
+constrained <- function(constraints, template, name = "start", call = rlang::caller_env()) {
+  leaves <- tree_leaves(template)
+  labels <- constrained_labels(template, name)
+  own <- constraint_of_each(constraints, template, name, call)
+  shapes <- lapply(leaves, r_shape)
+  for (k in seq_along(leaves)) check_constrained_shape(own[[k]], shapes[[k]], leaves[[k]], labels[[k]], call)
+  sizes <- as.integer(mapply(function(constraint, shape) {
+    if (is.null(constraint)) prod(shape) else constraint$free(shape)
+  }, own, shapes))
+  ends <- cumsum(sizes)
+  constrain <- function(value) {
+    log_jacobian <- NULL
+    parts <- Map(function(constraint, shape, leaf, end, size) {
+      y <- sliced(value, end - size + 1L, end)
+      if (is.null(constraint)) {
+        return(labelled(from_column(y, shape), data_labels(leaf)))
+      }
+      made <- constraint$constrain(y, shape)
+      log_jacobian <<- if (is.null(log_jacobian)) made$log_jacobian else log_jacobian + made$log_jacobian
+      labelled(made$value, data_labels(leaf))
+    }, own, shapes, leaves, ends, sizes)
+    if (is.null(log_jacobian)) log_jacobian <- number_like(0, value)
+    list(par = tree_fill(template, unname(parts)), log_jacobian = log_jacobian)
+  }
+  unconstrain <- function(par, call = rlang::caller_env()) {
+    unlist(Map(function(x, constraint, label) free_numbers(x, constraint, label, call),
+      tree_leaves(par), own, labels
+    ), use.names = FALSE)
+  }
+  list(
+    constrain = constrain, unconstrain = unconstrain, size = sum(sizes), names = free_names(template, leaves, sizes),
+    any = !all(vapply(own, is.null, NA))
+  )
+}
+
+# R code that reaches each leaf, for errors
+constrained_labels <- function(template, name) {
+  if (!is_branch(template)) {
+    return(name)
+  }
+  tree <- new_tree(tree_map(template, function(leaf) TRUE))
+  vapply(seq_along(tree_leaves(template)), function(i) {
+    path <- tree_path(tree, i)
+    if (startsWith(path, "[")) paste0(name, path) else paste0(name, "$", path)
+  }, "")
+}
+
+free_numbers <- function(x, constraint, label, call) {
+  if (is.null(constraint)) {
+    return(as.double(x))
+  }
+  storage.mode(x) <- "double"
+  refuse <- function(expected) {
+    abort(sprintf("`%s` must %s, not %s", label, expected, start_text(x)), operand = label, call = call,
+      hint = sprintf("Its constraint is: %s.", constraint$text)
+    )
+  }
+  if (!all(is.finite(x))) refuse("be finite")
+  constraint$unconstrain(x, refuse)
+}
+
+start_text <- function(x) {
+  shown <- format_each(signif(utils::head(as.vector(x), 4L), 4L))
+  text <- paste(c(shown, if (length(x) > 4L) "..."), collapse = ", ")
+  if (length(x) == 1L) text else sprintf("(%s)", text)
+}
+
+# A constraint or NULL for each leaf of the template
+constraint_of_each <- function(constraints, template, name, call, path = "constraints") {
+  if (is.null(constraints)) {
+    return(rep(list(NULL), length(tree_leaves(template))))
+  }
+  if (inherits(constraints, "xlaffi_constraint")) {
+    if (is_branch(template)) {
+      abort(sprintf("`%s` is one constraint for a list: each part has its own", path), operand = "constraints",
+        call = call, hint = sprintf("For example `list(%s = xla_positive())`.", first_name(template))
+      )
+    }
+    return(list(constraints))
+  }
+  if (!is_branch(constraints)) {
+    abort(sprintf("`%s` must be a constraint, such as xla_positive(), or a list of them, not %s", path,
+      describe(constraints)
+    ), operand = "constraints", call = call, hint = constraint_hint(constraints))
+  }
+  if (!is_branch(template)) {
+    abort(sprintf("`%s` must be a constraint, as `%s` has no parts there, not a list", path, name),
+      operand = "constraints", call = call
+    )
+  }
+  if (length(constraints)) check_constraint_names(constraints, template, name, path, call)
+  do.call(c, c(list(list()), lapply(seq_along(template), function(k) {
+    part <- names2(template)[[k]]
+    own <- if (nzchar(part)) constraints[[part]]
+    constraint_of_each(own, template[[k]], name, call, paste0(path, "$", part))
+  })))
+}
+
+first_name <- function(template) {
+  names <- setdiff(names2(template), "")
+  if (length(names)) names[[1L]] else "tau"
+}
+
+constraint_hint <- function(x) {
+  if (is.function(x)) "Constraints are what functions return: `xla_positive()`, with parentheses."
+}
+
+check_constraint_names <- function(constraints, template, name, path, call) {
+  given <- names2(constraints)
+  known <- setdiff(names2(template), "")
+  if (!all(nzchar(given)) || anyDuplicated(given)) {
+    abort(sprintf("elements of `%s` must have names of parts of `%s`, each once", path, name),
+      operand = "constraints", call = call
+    )
+  }
+  unknown <- setdiff(given, known)
+  if (length(unknown)) {
+    otherwise <- if (length(known)) sprintf("The parts are: %s.", toString(known)) else "The parts have no names."
+    abort(sprintf("`%s` has `%s`, which is no part of `%s`", path, unknown[[1L]], name), operand = "constraints",
+      call = call, hint = name_hint(unknown[[1L]], known, "`%s`", otherwise)
+    )
+  }
+}
+
+check_constrained_shape <- function(constraint, shape, leaf, label, call) {
+  expected <- if (!is.null(constraint)) constraint$check(shape)
+  if (!is.null(expected)) {
+    abort(sprintf("`%s` must have %s for its constraint, not the shape %s", label, expected, shape_text(shape)),
+      operand = label, call = call, hint = sprintf("The constraint is: %s.", constraint$text)
+    )
+  }
+}
+
+# Names of the free numbers: those of the elements where there are as many
+free_names <- function(template, leaves, sizes) {
+  elements <- split_names(variable_names(template), lengths(leaves))
+  unlist(Map(function(names, size) {
+    if (length(names) == size) names else sprintf("%s[%d]", rep(sub("\\[.*", "", c(names, "")[[1L]]), size), seq_len(size))
+  }, elements, sizes), use.names = FALSE)
+}
+
+split_names <- function(names, sizes) {
+  unname(split(names, factor(rep(seq_along(sizes), sizes), seq_along(sizes))))
+}
