@@ -7,10 +7,10 @@
 #' @details
 #' The Dirichlet density refers to all elements but one. Whether `x` has the sum 1 is not looked at.
 #'
-#' Correlation matrices of n rows have the density `det(R)^(eta - 1)`, but for a constant: with `eta = 1` all are equally
-#' likely, with larger ones those near the unit matrix more. Each correlation has a beta distribution on (-1, 1) with both
-#' shapes `eta + (n - 2) / 2`. `hlo_dlkj_cholesky()` is the density of the factor's elements above the diagonal, the
-#' Jacobian of `crossprod(x)` included, as Stan's `lkj_corr_cholesky`. Only the diagonal of `x` is read.
+#' Correlation matrices of n rows have the density `det(R)^(eta - 1)`, but for a constant: with `eta = 1` all are
+#' equally likely, with larger ones those near the unit matrix more. Each correlation has a beta distribution on (-1,
+#' 1) with both shapes `eta + (n - 2) / 2`. `hlo_dlkj_cholesky()` is the density of the factor's elements above the
+#' diagonal, the Jacobian of `crossprod(x)` included, as Stan's `lkj_corr_cholesky`. Only the diagonal of `x` is read.
 #'
 #' Both have derivatives in all arguments, and work in [xla_vmap()].
 #'
@@ -64,7 +64,7 @@ log_dirichlet <- function(x, alpha) {
   valid <- alpha > 0 & alpha < Inf
   a <- hlo_select(valid, alpha, 1)
   inside <- x > 0
-  at_end <- hlo_select(a == 1, 0, hlo_select(a > 1, -Inf, Inf))
+  at_end <- hlo_select(a == 1, filled(0, a), hlo_select(a > 1, filled(-Inf, a), filled(Inf, a)))
   power <- hlo_select(inside, (a - 1) * log(hlo_select(inside, x, 1)), hlo_select(x == 0, at_end, -Inf))
   log_gamma <- special_op("lgamma")
   density <- hlo_sum(power - log_gamma(a), 2L) + log_gamma(hlo_sum(a, 2L))

@@ -1,7 +1,7 @@
 # Parameters of which some have constraints: a nested list of constraints has the names of a part of the parameters.
 
-# `constrain` takes a value of rank 1, `size` free numbers called `names`, to list(par =, log_jacobian =): the parameters in
-# their form, and a scalar. `unconstrain` takes numbers in that form to R's vector.
+# `constrain` takes a value of rank 1, `size` free numbers called `names`, to list(par =, log_jacobian =): the
+# parameters in their form, and a scalar. `unconstrain` takes numbers in that form to R's vector.
 constrained <- function(constraints, template, name = "start", call = rlang::caller_env()) {
   leaves <- tree_leaves(template)
   labels <- constrained_labels(template, name)
@@ -129,8 +129,8 @@ check_constraint_names <- function(constraints, template, name, path, call) {
 check_constrained_shape <- function(constraint, shape, leaf, label, call) {
   expected <- if (!is.null(constraint)) constraint$check(shape)
   if (!is.null(expected)) {
-    abort(sprintf("`%s` must have %s for its constraint, not the shape %s", label, expected, shape_text(shape)),
-      operand = label, call = call, hint = sprintf("The constraint is: %s.", constraint$text)
+    abort(sprintf("the constraint of `%s` is for %s, not for the shape %s", label, expected, shape_text(shape)),
+      operand = label, call = call, hint = sprintf("Its constraint is: %s.", constraint$text)
     )
   }
 }
@@ -139,7 +139,11 @@ check_constrained_shape <- function(constraint, shape, leaf, label, call) {
 free_names <- function(template, leaves, sizes) {
   elements <- split_names(variable_names(template), lengths(leaves))
   unlist(Map(function(names, size) {
-    if (length(names) == size) names else sprintf("%s[%d]", rep(sub("\\[.*", "", c(names, "")[[1L]]), size), seq_len(size))
+    if (length(names) == size) {
+      return(names)
+    }
+    part <- sub("\\[.*", "", c(names, "")[[1L]])
+    sprintf("%s[%d]", rep(part, size), seq_len(size))
   }, elements, sizes), use.names = FALSE)
 }
 

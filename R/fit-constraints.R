@@ -1,7 +1,7 @@
 #' Constraints of parameters
 #'
-#' What values a parameter may have: `xla_sample(constraints = list(tau = xla_positive()))` draws it among these alone. The
-#' sampler itself moves numbers without constraints, from which the parameter is made, and the density has the
+#' What values a parameter may have: `xla_sample(constraints = list(tau = xla_positive()))` draws it among these alone.
+#' The sampler itself moves numbers without constraints, from which the parameter is made, and the density has the
 #' transform's Jacobian in it: `f` is the density of the parameter as it stands there.
 #'
 #' @details
@@ -18,22 +18,22 @@
 #' | `xla_corr_cholesky()` | Cholesky factors of correlation matrices | `tanh(y)` as partial correlations |
 #' | `xla_cov_cholesky()` | Cholesky factors of covariance matrices | the logarithm of the diagonal |
 #'
-#' They are the transforms of Stan's Reference Manual, version 2.37 (chapter "Constraint Transforms"); that of simplexes is
-#' the isometric log-ratio transform, which has taken the place of stick-breaking there. Factors are upper triangular, as
-#' [chol()] and [hlo_dmvnorm()] have them: the correlation matrix is `crossprod(r)`. Of correlations they are made by the
-#' columns' partial correlations (D. Lewandowski, D. Kurowicka, H. Joe, "Generating random correlation matrices based on
-#' vines and extended onion method", Journal of Multivariate Analysis 100, 2009); [hlo_dlkj_cholesky()] is a density of
-#' them.
+#' They are the transforms of Stan's Reference Manual, version 2.37 (chapter "Constraint Transforms"); that of
+#' simplexes is the isometric log-ratio transform, which has taken the place of stick-breaking there. Factors are upper
+#' triangular, as [chol()] and [hlo_dmvnorm()] have them: the correlation matrix is `crossprod(r)`. Of correlations
+#' they are made by the columns' partial correlations (D. Lewandowski, D. Kurowicka, H. Joe, "Generating random
+#' correlation matrices based on vines and extended onion method", Journal of Multivariate Analysis 100, 2009);
+#' [hlo_dlkj_cholesky()] is a density of them.
 #'
-#' Bounds are numbers, or arrays of the parameter's shape, whose elements may be infinite where there is no bound. A bound
-#' is never reached, but for what is rounded: elements are at least the next number inside.
+#' Bounds are numbers, or arrays of the parameter's shape, whose elements may be infinite where there is no bound. A
+#' bound is never reached, but for what is rounded: elements are at least the next number inside.
 #'
-#' Ordered numbers, simplexes and the others for vectors may have dimensions: then each row of a matrix (each vector along
-#' the last axis of an array) is one. Constraints of parts of parts are nested lists, as the parameters are.
+#' Ordered numbers, simplexes and the others for vectors may have dimensions: then each row of a matrix (each vector
+#' along the last axis of an array) is one. Constraints of parts of parts are nested lists, as the parameters are.
 #'
-#' Where a density is wanted with respect to something else, `f` has the Jacobian to add. Those of the transforms refer to
-#' the parameter's elements, but to the first n - 1 of a simplex, to the surface of the sphere for unit vectors (any of
-#' their lengths before they were scaled is as good, so that these are normal), and to the elements above the
+#' Where a density is wanted with respect to something else, `f` has the Jacobian to add. Those of the transforms refer
+#' to the parameter's elements, but to the first n - 1 of a simplex, to the surface of the sphere for unit vectors (any
+#' of their lengths before they were scaled is as good, so that these are normal), and to the elements above the
 #' diagonal of a correlation's factor, which the diagonal follows.
 #'
 #' @param lower,upper Bounds: one number, or one for each element of the parameter.
@@ -52,10 +52,10 @@
 #' @name xla_constraints
 NULL
 
-# `free(shape)` is how many numbers without constraints a parameter of a shape is made of, `check(shape)` NULL or what is
-# expected instead of the shape. `constrain(y, shape)` takes a value of rank 1 to list(value, log_jacobian); the numbers
-# are in R's order. `unconstrain(x, refuse)` goes the other way for R's numbers; refuse(expected) is the error for those
-# that do not keep to the constraint.
+# `free(shape)` is how many numbers without constraints a parameter of a shape is made of, `check(shape)` NULL or what
+# is expected instead of the shape. `constrain(y, shape)` takes a value of rank 1 to list(value, log_jacobian); the
+# numbers are in R's order. `unconstrain(x, refuse)` goes the other way for R's numbers; refuse(expected) is the error
+# for those that do not keep to the constraint.
 new_constraint <- function(text, constrain, unconstrain, free = prod, check = function(shape) NULL) {
   structure(list(text = text, constrain = constrain, unconstrain = unconstrain, free = free, check = check),
     class = "xlaffi_constraint"
@@ -171,7 +171,7 @@ xla_unit_vector <- function() {
       if (abs(sum(row^2) - 1) > 1e-6) refuse("have squares with the sum 1")
       row
     })
-  }, check = function(shape) if (shape[[length(shape)]] < 2L) "two elements at least, as one could only be 1 or -1")
+  }, check = function(shape) if (shape[[length(shape)]] < 2L) "two elements or more (one could only be 1 or -1)")
 }
 
 #' @rdname xla_constraints
@@ -203,7 +203,7 @@ square_shape <- function(shape) {
 
 is_factor <- function(x) all(x[lower.tri(x)] == 0) && all(diag(x) > 0)
 
-at_least_one <- function(shape) if (!shape[[length(shape)]]) "one element at least"
+at_least_one <- function(shape) if (!shape[[length(shape)]]) "one element or more"
 
 free_less_one <- function(shape) prod(less_one(shape))
 

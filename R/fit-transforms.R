@@ -16,7 +16,7 @@ bounded_elements <- function(lower, upper, text) {
     as.vector(ifelse(above & below, log(x - lower) - log(upper - x), ifelse(above, log(abs(x - lower)),
       ifelse(below, log(abs(upper - x)), x)
     )))
-  }, check = function(shape) if (whole > 1L && whole != prod(shape)) sprintf("%d elements, as the bounds have", whole))
+  }, check = function(shape) if (whole > 1L && whole != prod(shape)) sprintf("%d elements, as it has bounds", whole))
 }
 
 bounded_from <- function(y, bounds) {
@@ -97,8 +97,8 @@ ordered_from <- function(positive) {
   }
 }
 
-# Stan's basis of what has the sum 0, Helmert's contrasts of length 1 as rows: the k-th has 1 at the first k places and -k
-# at the next, divided by sqrt(k (k + 1)).
+# Stan's basis of what has the sum 0, Helmert's contrasts of length 1 as rows: the k-th has 1 at the first k places and
+# -k at the next, divided by sqrt(k (k + 1)).
 sum_to_zero_from <- function(y, shape) {
   axis <- length(shape)
   size <- shape[[axis]]

@@ -3,8 +3,8 @@
 # 16, 2021. Numbers are those of {posterior}. What is computed of one variable is computed of many at once: arrays `x`
 # are iterations x chains x variables.
 
-# As posterior::summarise_draws() has them, and with `errors` Monte Carlo standard errors. The variables are taken some at
-# a time, which bounds memory.
+# As posterior::summarise_draws() has them, and with `errors` Monte Carlo standard errors. The variables are taken some
+# at a time, which bounds memory.
 summary_columns <- function(x, probs = c(0.05, 0.95), errors = TRUE) {
   count <- dim(x)[[3L]]
   at_once <- max(1, floor(2^19 / max(1, prod(dim(x)[1:2]))))
@@ -19,8 +19,10 @@ summary_block <- function(x, probs, errors) {
   flat <- matrix(x, shape[[1L]] * shape[[2L]], shape[[3L]])
   usable <- is_varied(flat)
   only_usable <- function(numbers) replace(numbers, !usable, NA)
+  # Ranks do without finite numbers.
+  unless_constant <- function(numbers) replace(numbers, !usable & colSums(!is.finite(flat)) == 0, NA)
   sorted <- apply_columns(flat, sort, na.last = TRUE)
-  median <- quantiles_of(sorted, 0.5)
+  median <- c(quantiles_of(sorted, 0.5))
   quantiles <- quantiles_of(sorted, probs)
   away <- abs(flat - rep(median, each = nrow(flat)))
   sd <- sqrt(variance_of(flat))
@@ -30,9 +32,9 @@ summary_block <- function(x, probs, errors) {
   needed <- if (errors) union(tails, probs) else tails
   below <- ess_below(x, quantiles_of(sorted, needed))
   columns <- cbind(
-    mean = colMeans(flat), median = c(median), sd = sd,
+    mean = colMeans(flat), median = median, sd = sd,
     mad = 1.4826 * c(quantiles_of(apply_columns(away, sort, na.last = TRUE), 0.5)), t(quantiles),
-    rhat = only_usable(larger_of(rhat_of(bulk), rhat_of(folded))), ess_bulk = only_usable(ess_of(bulk)),
+    rhat = unless_constant(larger_of(rhat_of(bulk), rhat_of(folded))), ess_bulk = unless_constant(ess_of(bulk)),
     ess_tail = only_usable(-larger_of(-below[1L, ], -below[2L, ]))
   )
   colnames(columns)[4L + seq_along(probs)] <- sprintf("q%s", format_each(100 * probs))
@@ -52,7 +54,8 @@ summary_block <- function(x, probs, errors) {
 }
 
 apply_columns <- function(x, f, ...) {
-  matrix(unlist(lapply(seq_len(ncol(x)), function(j) f(x[, j], ...)), use.names = FALSE), nrow(x), ncol(x))
+  columns <- lapply(seq_len(ncol(x)), function(j) f(x[, j], ...))
+  matrix(as.double(unlist(columns, use.names = FALSE)), nrow(x), ncol(x))
 }
 
 # NA where one of them is: pmax() tells NaN from NA by position.
@@ -167,9 +170,9 @@ geyer_time <- function(correlation) {
   2 * (if (last > 1L) sum(kept) else 1) - 1 + end
 }
 
-# Autocovariances, means over chains, of lags from 0 on: a row for each lag, a column for each variable. Chains are halves
-# of chains, so there is an even number of them; two are the real and the imaginary part of one transform, whose power
-# spectrum has the sum of both autocovariances as its real part.
+# Autocovariances, means over chains, of lags from 0 on: a row for each lag, a column for each variable. Chains are
+# halves of chains, so there is an even number of them; two are the real and the imaginary part of one transform, whose
+# power spectrum has the sum of both autocovariances as its real part.
 autocovariances <- function(x) {
   size <- dim(x)[[1L]]
   chains <- dim(x)[[2L]]

@@ -1,8 +1,9 @@
-# What a sampler returns. `draws` are iterations x chains x variables, `diagnostics` matrices of iterations x chains under
-# Stan's names (lp__, accept_stat__, stepsize__, treedepth__, n_leapfrog__, divergent__, energy__), `warmup` a list of
-# what was adapted, `state` what going on needs, `template` the form of the parameters, which are the first variables.
-# `info` are the settings `warmup`, `thin`, `max_treedepth` and others, and seconds: `compile_time`, one number, and
-# `warmup_time`, `sampling_time`, one for each chain; `interrupted` tells whether draws are missing at the end.
+# What a sampler returns. `draws` are iterations x chains x variables, `diagnostics` matrices of iterations x chains
+# under Stan's names (lp__, accept_stat__, stepsize__, treedepth__, n_leapfrog__, divergent__, energy__), `warmup` a
+# list of what was adapted, `state` what going on needs, `template` the form of the parameters, which are the first
+# variables. `info` are the settings `warmup`, `thin`, `max_treedepth` and others, and seconds: `compile_time`, one
+# number, and `warmup_time`, `sampling_time`, one for each chain; `interrupted` tells whether draws are missing at the
+# end.
 new_draws <- function(draws, diagnostics, warmup, state, template, info) {
   structure(
     list(
@@ -14,8 +15,8 @@ new_draws <- function(draws, diagnostics, warmup, state, template, info) {
 
 #' Draws from a posterior distribution
 #'
-#' The result of [xla_sample()]: `print()` and `summary()` tell what was drawn and whether the chains converged, [plot()]
-#' [plot.xlaffi_draws] shows it, `as.array()`, `as.matrix()` and `as.data.frame()` give the numbers.
+#' The result of [xla_sample()]: `print()` and `summary()` tell what was drawn and whether the chains converged,
+#' [plot()] [plot.xlaffi_draws] shows it, `as.array()`, `as.matrix()` and `as.data.frame()` give the numbers.
 #'
 #' @details
 #' The packages \pkg{posterior} and \pkg{coda} take draws as they are: `posterior::as_draws()` and its kin,
@@ -29,11 +30,12 @@ new_draws <- function(draws, diagnostics, warmup, state, template, info) {
 #' `rhat` compares variances between and within halves of chains, of ranks and of distances from the median: more than
 #' 1.01 says that the chains have not converged. `ess_bulk` and `ess_tail` are effective numbers of draws for the
 #' location and for 5 % and 95 % quantiles: 100 per chain are enough to trust the rest. `mcse_` columns are Monte Carlo
-#' standard errors. They are NA for a variable that does not vary or has numbers that are not finite. E-BFMI, which
+#' standard errors. All are NA for a variable that does not vary or has NaN, all but `rhat` and `ess_bulk` where it has
+#' infinite numbers. E-BFMI, which
 #' `print()` gives, is small, less than 0.3, where the chains move too slowly in energy, as with heavy tails.
 #'
-#' `coef()` gives the means, or what `statistic` makes of the draws of each element, in the form of the parameters. A mean
-#' is not always a valid parameter: that of correlation matrices' factors has columns shorter than 1, for example.
+#' `coef()` gives the means, or what `statistic` makes of the draws of each element, in the form of the parameters. A
+#' mean is not always a valid parameter: that of correlation matrices' factors has columns shorter than 1, for example.
 #'
 #' @param object,x Draws.
 #' @param variables Names or numbers of variables; all by default.

@@ -7,8 +7,8 @@ plot_intervals <- function(x) {
     if (all(is.finite(own))) stats::quantile(own, c(0.05, 0.25, 0.5, 0.75, 0.95), names = FALSE) else rep(NA_real_, 5L)
   })
   at <- rev(seq_len(count))
-  longest <- max(graphics::strwidth(names, "inches", cex = 0.8))
-  old <- graphics::par(mai = c(0.45, longest + 0.25, 0.25, 0.15), mgp = c(1.4, 0.45, 0), tcl = -0.25)
+  longest <- max(graphics::strwidth(names, "inches", cex = 0.8)) / graphics::par("csi")
+  old <- graphics::par(mar = c(2.2, longest + 1.2, 1, 0.8), mgp = c(1.4, 0.45, 0), tcl = -0.25)
   on.exit(graphics::par(old))
   span <- if (any(is.finite(ends))) range(ends, na.rm = TRUE) else c(0, 1)
   plot(span, c(0.5, count + 0.5), type = "n", xlab = "", ylab = "", yaxt = "n", bty = "n")
@@ -99,5 +99,6 @@ correlation_panel <- function(x, y) {
   varied <- min(x) < max(x) && min(y) < max(y)
   found <- if (varied) stats::cor(x, y) else NA_real_
   plot(c(0, 1), c(0, 1), type = "n", axes = FALSE, xlab = "", ylab = "")
-  graphics::text(0.5, 0.5, sprintf("%.2f", round(found, 2) + 0), cex = 0.9 + if (varied) 0.9 * abs(found) else 0, col = "grey25")
+  size <- 0.9 + if (varied) 0.9 * abs(found) else 0
+  graphics::text(0.5, 0.5, sprintf("%.2f", round(found, 2) + 0), cex = size, col = "grey25")
 }

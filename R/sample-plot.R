@@ -9,8 +9,8 @@
 #' * `"density"`: the estimated density of each chain's draws.
 #' * `"interval"`: medians with intervals of 50 % and 90 %.
 #' * `"acf"`: autocorrelations of each chain.
-#' * `"energy"`: for each chain, energies about their mean (filled) and what they change by from draw to draw (the line).
-#'   Where the changes are much narrower, the chain is slow to reach the tails, and E-BFMI is small.
+#' * `"energy"`: for each chain, energies about their mean (filled) and what they change by from draw to draw (the
+#'   line). Where the changes are much narrower, the chain is slow to reach the tails, and E-BFMI is small.
 #' * `"pairs"`: each variable against each other, correlations above the diagonal, divergences in red. Where these
 #'   gather is what the sampler cannot reach.
 #'
@@ -22,8 +22,8 @@
 #' @return `x`, invisibly.
 #' @references
 #' For ranks: A. Vehtari and others, Bayesian Analysis 16, 2021; for energies: M. Betancourt, "Diagnosing suboptimal
-#' cotangent disintegrations in Hamiltonian Monte Carlo", 2016; for pairs: J. Gabry and others, "Visualization in Bayesian
-#' workflow", Journal of the Royal Statistical Society A 182, 2019.
+#' cotangent disintegrations in Hamiltonian Monte Carlo", 2016; for pairs: J. Gabry and others, "Visualization in
+#' Bayesian workflow", Journal of the Royal Statistical Society A 182, 2019.
 #' @seealso [xla_sample()], [xlaffi_draws].
 #' @examplesIf plugins_downloaded()
 #' draws <- xla_sample(
@@ -155,7 +155,9 @@ density_panel <- function(x, colours, divergent) {
   graphics::abline(h = 0, col = "grey80")
   for (k in seq_len(ncol(x))) {
     curve <- curves[[k]]
-    if (is.null(curve)) graphics::abline(v = x[1L, k], col = colours[[k]], lwd = 1.5) else {
+    if (is.null(curve)) {
+      graphics::abline(v = x[1L, k], col = colours[[k]], lwd = 1.5)
+    } else {
       graphics::polygon(c(curve$x[[1L]], curve$x, max(curve$x)), c(0, curve$y, 0), col = faint(colours[[k]], 0.08),
         border = NA
       )

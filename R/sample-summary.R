@@ -110,7 +110,7 @@ sampler_line <- function(x) {
       sprintf("divergences %d (%s %%)", found$divergent, format(100 * found$divergent / max(draws, 1), digits = 2))
     },
     if (length(found$deepest)) {
-      sprintf("trees at the largest depth %d: %d", as.integer(x$info$max_treedepth), found$deepest)
+      sprintf("%s at the largest depth %d", plural(found$deepest, "tree"), as.integer(x$info$max_treedepth))
     },
     if (any(is.finite(found$ebfmi))) {
       sprintf("E-BFMI %s", paste(unique(sprintf("%.2f", range(found$ebfmi, na.rm = TRUE))), collapse = " to "))

@@ -33,7 +33,7 @@ case "$level" in
     rpkgs+=(knitr rmarkdown) ;;
   test)
     debs+=(pandoc zip locales iproute2)
-    rpkgs+=(testthat withr reticulate knitr rmarkdown jsonlite yaml Matrix codetools)
+    rpkgs+=(testthat withr reticulate knitr rmarkdown jsonlite yaml Matrix codetools posterior coda)
     systems=(aarch64-unknown-linux-gnu)
     requirements+=(tools/requirements-test.txt) ;;
   lint)

@@ -160,6 +160,8 @@ whole_words <- c(
     "{q <- hlo_sparse(c(x[1:2]^2 + 3, x[3]), c(1, 2, 2), c(1, 2, 1), symmetric = TRUE);",
     "hlo_dseparable(t(m), list(q, tcrossprod(x[1:3]) + diag(3)), m[1], log = TRUE)}"
   ),
+  hlo_ddirichlet = "hlo_ddirichlet(exp(m), exp(x[1:2]), log = TRUE)",
+  hlo_dlkj_cholesky = "hlo_dlkj_cholesky(chol(s), exp(x[1]), log = TRUE)",
   hlo_ar1_precision = "hlo_nonzeros(hlo_ar1_precision(3, tanh(x[1]), exp(x[2])))",
   hlo_corr_chol = "hlo_corr_chol(x[1:3], x[4:6])",
   hlo_spde_precision = paste(
