@@ -7,7 +7,7 @@ prior_draws <- 5
 
 metrics <- list(
   diag = list(
-    start = function(size, dtype) {
+    start = function(size) {
       list(scale = rep(1, size), seen = 0, mean = numeric(size), moment = numeric(size))
     },
     scale = function(s, p) s$scale * p,
@@ -17,7 +17,7 @@ metrics <- list(
     identity = function(x) filled(1, x)
   ),
   dense = list(
-    start = function(size, dtype) {
+    start = function(size) {
       list(scale = diag(size), seen = 0, mean = numeric(size), moment = matrix(0, size, size))
     },
     # `scale` is the upper factor.

@@ -60,6 +60,7 @@ turn_of_chain <- function(system, control, s) {
   point <- selected_all(moves, path[c("q", "value", "gradient")], s[c("q", "value", "gradient")])
   finite <- (path$value < Inf) & (path$value > -Inf) & all_finite(path$gradient)
   kept <- s$kept + hlo_select(has_flag(flags, flag_keep), i32(1L), i32(0L))
+  numbers <- kept_of_draw(system, control, point$q, s$clock, has_flag(flags, flag_keep))
   stats <- lapply(list(path$value, accept, s$step, path$depth, path$leaves, path$diverged, path$energy), as_f64)
   c(
     point, path[c("begin", "middle")],
@@ -67,10 +68,19 @@ turn_of_chain <- function(system, control, s) {
     next_metric(system$metric, s, point$q, flags),
     list(
       clock = s$clock + 1L, row = s$row + hlo_select(drawing, i32(1L), i32(0L)), kept = kept,
-      draws = set_row(s$draws, s$kept, system$kept_numbers(point$q)),
+      draws = set_row(s$draws, s$kept, numbers),
       stats = set_row(s$stats, s$kept, joined(lapply(stats, reshaped, 1L)))
     )
   )
+}
+
+# What is kept of a draw; what the user's function gives is computed for draws that are kept only.
+kept_of_draw <- function(system, control, q, clock, keep) {
+  key <- function() hlo_fold_in(control$generated_key, clock)
+  if (!system$has_generated) {
+    return(system$kept_numbers(q))
+  }
+  hlo_cond(keep, function() system$kept_numbers(q, key()), function() constant(0, "f64", system$kept_size, "numbers"))
 }
 
 # What a draw makes of phase, step size and its average
@@ -103,13 +113,42 @@ searched <- function(s, weight, finite) {
 
 all_finite <- function(x) hlo_sum(converted(compared(x - x, filled(0, x), "NE", "finite"), "i32")) == 0L
 
-# The whole program
-chain_program <- function(system, control, state, turns) {
+# What a chain is between two executions: numbers of R with dtypes. The clock counts from 1: what hlo_fold_in() makes of
+# the chain's key is at 0.
+initial_state <- function(metric, size, dtype) {
+  zeros <- numeric(size)
+  numbers <- c(
+    list(clock = 1L, phase = phase_start, tries = 0L, upwards = FALSE),
+    list(value = 0, step = 1, mu = 0, s_bar = 0, x_bar = 0, count = 0),
+    list(q = zeros, gradient = zeros), metric$start(size)
+  )
+  types <- lapply(numbers, function(x) new_type(r_dtype(x), if (length(x) > 1L) r_shape(x) else integer()))
+  vectors <- c("q", "gradient", "scale", "mean", "moment")
+  types[vectors] <- lapply(numbers[vectors], function(x) new_type(dtype, r_shape(x)))
+  groups <- carry_groups(types)
+  leaves <- lapply(groups, function(names) {
+    if (length(names) > 1L) do.call(rbind, lapply(numbers[names], as.vector)) else numbers[[names]]
+  })
+  leaves <- Map(function(x, names) {
+    if (length(types[[names[[1L]]]]@shape) || length(names) == 1L) x else as.vector(x)
+  }, leaves, groups)
+  list(types = types, groups = groups, leaves = leaves)
+}
+
+# The program: arguments are the packed state of a chain and what control_of() names, results the packed state, how many
+# draws were kept, and these with their diagnostics.
+chain_program <- function(system, leaves, types, groups, control) {
   rows <- control$flags@shape
-  init <- c(state, new_rows(state$q, system$max_treedepth), list(
+  own <- c(new_rows(system$size, system$dtype, system$max_treedepth), list(
     row = i32(0L), kept = i32(0L),
-    draws = constant(0, state$q@dtype, c(rows, system$kept_size), "draws"),
+    draws = constant(0, "f64", c(rows, system$kept_size), "draws"),
     stats = constant(0, "f64", c(rows, 7L), "stats")
   ))
-  state_loop(init, function(s) (s$row < turns) & (s$phase <= phase_draws), function(s) turn_of_chain(system, control, s))
+  carried <- as.list(names(own))
+  out <- packed_loop(
+    c(leaves, unname(own)), c(types, lapply(own, type_of)), c(groups, carried),
+    function(s) (s$row < control$turns) & (s$phase <= phase_draws), function(s) turn_of_chain(system, control, s)
+  )
+  own <- stats::setNames(out[length(leaves) + seq_along(own)], names(own))
+  c(out[seq_along(leaves)], own[c("kept", "draws", "stats")])
 }

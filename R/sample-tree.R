@@ -14,15 +14,20 @@ max_energy_error <- 1000
 # A loop that carries a named list of values. Each value that a loop carries is an operation of its own at the end of a
 # turn, and one that costs more than what it computes where there are few elements. So scalars of one dtype are carried
 # as one vector, and short vectors of one kind as one matrix.
-state_loop <- function(init, test, turn, groups = carry_groups(lapply(init, type_of))) {
+state_loop <- function(init, test, turn) {
   types <- lapply(init, type_of)
+  groups <- carry_groups(types)
+  unpacked(packed_loop(packed(init, groups), types, groups, test, turn), types, groups)
+}
+
+# ... that is packed before and behind
+packed_loop <- function(leaves, types, groups, test, turn) {
   body <- function(leaves) {
-    new <- turn(unpacked(leaves, types, groups))[names(init)]
+    new <- turn(unpacked(leaves, types, groups))[names(types)]
     check_carried(new, types, "xla_sample", "turn", NULL)
     packed(new, groups)
   }
-  out <- while_loop(function(leaves) list(test(unpacked(leaves, types, groups))), body, packed(init, groups))
-  unpacked(out, types, groups)
+  while_loop(function(leaves) list(test(unpacked(leaves, types, groups))), body, leaves)
 }
 
 # Longer vectors are better left alone: where they are put together, each element asks which vector it belongs to.
@@ -121,10 +126,9 @@ row_of <- function(x, i) {
 # The momenta that checks of subtrees need. `begin` has the first momentum of a subtree and the sum of the momenta that
 # come before it in the doubling, `middle` the last momentum of the left half of a subtree of 2, 4, 8... leaves. The
 # last row of `begin` takes what nobody needs.
-new_rows <- function(momentum, max_treedepth) {
-  size <- length(momentum)
+new_rows <- function(size, dtype, max_treedepth) {
   depth <- max(max_treedepth, 2L)
-  zero <- function(shape) constant(0, momentum@dtype, shape, "rows")
+  zero <- function(shape) constant(0, dtype, shape, "rows")
   list(begin = zero(c(depth + 1L, 2L, size)), middle = zero(c(depth + 1L, size)))
 }
 

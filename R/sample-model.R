@@ -1,0 +1,150 @@
+# What is sampled: the logarithm of a density of one vector q, and the numbers that are kept of each draw.
+
+# `density(q, data)` gives a scalar; `parameters(q)` the parameters in their form, and what the logarithm of the density
+# gains by the transformation (NULL for none). `start` is q where the chains begin, `names` are those of the variables.
+# `unconstrain` gives q for parameters in their form.
+new_sample_model <- function(f, template, start, density, parameters, unconstrain, data, types, dtype) {
+  list(
+    f = f, template = template, start = unname(start), size = length(start), density = density,
+    unconstrain = unconstrain,
+    parameters = parameters, data = data, types = types, dtype = dtype, names = variable_names(template)
+  )
+}
+
+# A function of parameters and data
+model_of_function <- function(f, start, data, constraints, call) {
+  check_template(start, "start", call)
+  check_no_integers(start, call)
+  template <- tree_map(start, as_doubles_of_r)
+  data <- tree_map(data, program_data)
+  types <- argument_types(data, call)
+  check_takes(f, c(list(template), data), "xla_sample", "f", call)
+  layout <- new_layout(template, NULL, NULL, call)
+  free <- list(
+    unconstrain = template_vector, constrain = function(q) list(par = parameters(template, whole_parameters(layout, q)))
+  )
+  if (length(constraints)) {
+    own <- constrained(constraints, template)
+    free <- own[c("unconstrain", "constrain")]
+  }
+  density <- function(q, data) {
+    at <- free$constrain(q)
+    value <- scalar_density(call_written(f, c(list(at$par), data)), q)
+    if (is.null(at$log_jacobian)) value else value + converted(at$log_jacobian, value@dtype)
+  }
+  new_sample_model(
+    f, template, free$unconstrain(template), density, function(q) free$constrain(q)$par, free$unconstrain, data, types,
+    "f64"
+  )
+}
+
+# An objective, minus the logarithm of a density up to its sign. Random effects are parameters like others.
+model_of_objective <- function(objective, par, constraints, call) {
+  self <- environment(objective$fn)$self
+  if (length(constraints)) {
+    abort("`constraints` go with a function, not with an objective", operand = "constraints", call = call,
+      hint = "`xla_sample(f, start, ..., constraints = )` takes the function itself."
+    )
+  }
+  if (self$count != 1L) {
+    abort(sprintf("xla_sample: the objective must give one number, not %d", self$count), operand = "f", call = call)
+  }
+  if (changed(self$captured) || changed(self$session)) recount(self)
+  layout <- self$layout
+  size <- length(layout$start)
+  effects <- length(layout$effects)
+  whole <- function(q) {
+    if (!effects) return(whole_parameters(layout, q))
+    own <- if (is_value(q)) split_vector(q, size) else list(theta = q[seq_len(size)], u = q[-seq_len(size)])
+    whole_parameters(layout, own$theta, own$u)
+  }
+  vector <- function(data) function(q) do.call(self$vector, c(list(whole(q)), tree_leaves(data)))
+  density <- function(q, data) {
+    value <- vector(data)(q)
+    if (length(value) != 1L) {
+      abort(sprintf("xla_sample: the objective must give one number, not %d", length(value)), operand = "f", call = NULL)
+    }
+    -reshaped(value, integer())
+  }
+  start <- if (is.null(par)) c(layout$start, layout$effects) else par
+  unconstrain <- function(x) {
+    all <- template_vector(x)
+    if (is.null(layout$at)) all else all[match(seq_len(size + effects), layout$at)]
+  }
+  new_sample_model(
+    self$f, self$template, start, density, function(q) parameters(self$template, whole(q)), unconstrain, self$data,
+    self$types, self$dtype
+  )
+}
+
+as_doubles_of_r <- function(leaf) {
+  storage.mode(leaf) <- "double"
+  leaf
+}
+
+# A number of R's that is an integer or a logical says that nothing between is meant.
+check_no_integers <- function(start, call) {
+  leaves <- tree_leaves(start)
+  whole <- !vapply(leaves, is.double, NA)
+  if (!any(whole)) {
+    return(invisible())
+  }
+  abort(sprintf("`start` must be doubles, as parameters are continuous, not %s", typeof(leaves[[which(whole)[[1L]]]])),
+    operand = "start", call = call,
+    hint = "Write `0` and not `0L`; discrete parameters have to be summed out of the density."
+  )
+}
+
+# What `f` gave as a scalar
+scalar_density <- function(result, q) {
+  leaves <- tree_leaves(result)
+  value <- if (length(leaves) == 1L) as_doubles(as_value(leaves[[1L]], "f", call = NULL))
+  if (is.null(value) || !is_float(value@dtype) || length(value) != 1L) {
+    shown <- if (is.null(value)) sprintf("%d values", length(leaves)) else type_text(value)
+    abort(sprintf("xla_sample: `f` must return one real number, the logarithm of a density, not %s", shown),
+      operand = "f", call = NULL,
+      hint = if (is_value(value) && is_float(value@dtype)) "`sum()` adds up the terms of several observations."
+    )
+  }
+  reshaped(value, integer())
+}
+
+# The function of the program that gives the density's value and gradient: by reverse mode, or by forward mode where the
+# density has loops without a known number of turns.
+value_and_gradient <- function(density) {
+  function(q) {
+    at <- function(q) reshaped(as_f64(density(q)), 1L)
+    found <- tryCatch(reverse_slopes(at, q, 1L), xlaffi_error_unimplemented = function(error) {
+      tryCatch(forward_slopes(at, q), xlaffi_error_unimplemented = function(second) stop(error))
+    })
+    list(value = reshaped(found$value, integer()), gradient = converted(reshaped(found$slope, length(q)), q@dtype))
+  }
+}
+
+# What is kept of a draw: the parameters, then what `generated` gives, as doubles in a row. `seen` gets the form of that.
+kept_numbers <- function(model, generated, data, seen, op = "xla_sample") {
+  in_row <- function(tree) lapply(tree_leaves(tree), function(x) as_f64(as_column(as_doubles(x))))
+  function(q, key) {
+    par <- model$parameters(q)
+    rows <- in_row(par)
+    if (!is.null(generated)) {
+      wants_key <- "key" %in% names(formals(args(generated)))
+      result <- call_written(generated, c(list(par), data, if (wants_key) list(key = key)), "generated")
+      result <- tree_map(if (is_branch(result)) result else list(generated = result), generated_value)
+      seen$form <- tree_map(result, function(x) if (length(x@shape) > 1L) array(0, x@shape) else numeric(length(x)))
+      rows <- c(rows, in_row(result))
+    }
+    joined(rows)
+  }
+}
+
+generated_value <- function(x) {
+  x <- as_doubles(as_value(x, "generated", call = NULL))
+  if (!is_float(x@dtype)) {
+    x <- if (is_integer(x@dtype)) converted(x, "f64") else abort(
+      sprintf("xla_sample: `generated` must return real numbers, not %s", type_text(x)), operand = "generated",
+      call = NULL
+    )
+  }
+  x
+}
