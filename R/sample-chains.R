@@ -9,7 +9,7 @@ new_chain <- function(number, center, radius, state, warmup, draws) {
   list2env(list(
     number = number, center = center, radius = radius, state = state, warmup = warmup, draws = draws, before = 0L,
     done = 0L, run = NULL, began = NULL, rate = NULL, size = NULL, rows = list(), stats = list(),
-    seconds = c(warmup = 0, draws = 0), divergent = 0, accept = NA_real_, adapted = NULL
+    seconds = c(warmup = 0, draws = 0), divergent = 0, accept = NA_real_
   ), parent = emptyenv())
 }
 
@@ -19,7 +19,6 @@ continued_chain <- function(chain, flags) {
   new$before <- chain$drawn
   new$rows <- list(chain$rows)
   new$stats <- list(chain$stats)
-  new$adapted <- chain$adapted
   new
 }
 
@@ -44,7 +43,7 @@ run_chains <- function(sampler, chains, most, tell) {
       tell(chains)
     }
     FALSE
-  }, interrupt = function(condition) TRUE)
+  }, interrupt = function(condition) any(vapply(chains, function(chain) chain$done < chain_total(chain), NA)))
 }
 
 abandon_runs <- function(chains) {
@@ -93,14 +92,14 @@ poll_chain <- function(sampler, chain) {
     chain$accept <- mean(stats[, 2L])
     chain$divergent <- chain$divergent + sum(stats[, 6L])
   }
-  if (warm && chain$done == length(chain$warmup)) chain$adapted <- adapted_numbers(sampler, chain)
 }
 
 # One of the numbers of a chain's state
 chain_numbers <- function(sampler, chain, name) {
   state <- sampler$compiled$state
   at <- which(vapply(state$groups, function(names) name %in% names, NA))
-  packed <- as_array(chain$state[[at]])
+  packed <- chain$state[[at]]
+  packed <- if (inherits(packed, "xlaffi_buffer")) as_array(packed) else packed
   names <- state$groups[[at]]
   if (length(names) == 1L) {
     return(if (length(dim(packed)) > 1L) packed else as.vector(packed))

@@ -20,7 +20,7 @@ gathered_draws <- function(sampler, chains, wanted, seed, interrupted, before = 
     diagnostics <- Map(function(old, new) bound_rows(old, new), before$diagnostics[stat_names], diagnostics)
   }
   result <- new_draws(
-    drawn, diagnostics, warmup_of(chains, before), state_of(sampler, chains, rows, stats, count),
+    drawn, diagnostics, warmup_of(sampler, chains, before), state_of(sampler, chains, rows, stats, count),
     sampler$model$template, info_of(sampler, chains, if (interrupted) dim(drawn)[[1L]] * sampler$settings$thin else end, seed, interrupted, before)
   )
   if (interrupted) {
@@ -68,13 +68,14 @@ bound_rows <- function(old, new) {
   both
 }
 
-warmup_of <- function(chains, before) {
+warmup_of <- function(sampler, chains, before) {
   if (!is.null(before)) {
     return(before$warmup)
   }
+  adapted <- lapply(chains, adapted_numbers, sampler = sampler)
   list(
-    step_size = vapply(chains, function(chain) chain$adapted$step_size, 0),
-    inverse_metric = lapply(chains, function(chain) chain$adapted$inverse_metric)
+    step_size = vapply(adapted, function(chain) chain$step_size, 0),
+    inverse_metric = lapply(adapted, function(chain) chain$inverse_metric)
   )
 }
 
@@ -86,7 +87,7 @@ state_of <- function(sampler, chains, rows, stats, count) {
     list(
       number = chain$number, center = chain$center, radius = chain$radius, drawn = chain$before + chain_drawn(chain),
       state = lapply(chain$state, function(x) if (inherits(x, "xlaffi_buffer")) as_array(x) else x),
-      rows = later(rows), stats = later(stats), adapted = chain$adapted
+      rows = later(rows), stats = later(stats)
     )
   }, chains, rows, stats))
 }
