@@ -110,6 +110,8 @@ signature <- function(id, arguments) .Call(wrap__signature, id, arguments)
 
 executable_execute <- function(executable, arguments, options, check, simplify, refuse_na) .Call(wrap__executable_execute, executable, arguments, options, check, simplify, refuse_na)
 
+executable_launch <- function(executable, arguments) .Call(wrap__executable_launch, executable, arguments)
+
 executable_call <- function(executable, arguments, dtypes, device, read) .Call(wrap__executable_call, executable, arguments, dtypes, device, read)
 
 executable_serialize <- function(executable) .Call(wrap__executable_serialize, executable)

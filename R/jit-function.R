@@ -162,8 +162,9 @@ adapted <- function(types, leaves, buffers) {
 
 # `f` traced for arguments of these types: `program`, which equal functions share; the device; `dtypes`, in which R
 # data are passed on; `form`, `names` and `results`, of which the value is made; `constants`, of which `hidden` are the
-# arguments of a run that the user does not give.
-new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shardings = NULL, leaves = list(NULL)) {
+# arguments of a run that the user does not give. `module` names the program, which says how it is compiled.
+new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shardings = NULL, leaves = list(NULL),
+                     module = NULL) {
   labels <- lapply(unname(leaves), data_labels)
   traced <- trace_program(f, types, platform(device), placed$mesh, if (length(labels)) labels else list(NULL))
   results <- traced$results
@@ -175,6 +176,7 @@ new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shard
     written <- written_program(traced$region, layout, platform(device), hidden)
     constants <<- written$constants
     text <- if (isTRUE(exact)) exact_text(written$text, device) else written$text
+    if (!is.null(module)) text <- named_module(text, module)
     compiled_program(text, device, name, types, layout$mesh)
   }
   program <- compiled(layout)
@@ -200,8 +202,10 @@ exact_text <- function(text, device) {
       operand = "exact", call = NULL
     )
   }
-  sub("^module @[a-z_]+ ", "module @xlaffi_exact ", text)
+  named_module(text, "xlaffi_exact")
 }
+
+named_module <- function(text, name) sub("^module @[a-z_]+ ", sprintf("module @%s ", name), text)
 
 result_form <- function(results) {
   if (is_type(results)) {

@@ -107,10 +107,9 @@ chain_centers <- function(model, inits, chains, call) {
   structure(unname(centers), radius = 0)
 }
 
-# For so many draws there is room in the results of an execution: up to 1,000, of 16 MB.
-room_for_draws <- function(size, settings) {
-  as.integer(max(1, min(1000, max(settings$warmup, settings$draws), max(20, floor(2e6 / size)))))
-}
+# For so many draws there is room in the results of an execution: 1,000, or as many as have 16 MB. It does not depend on
+# how many draws are asked for, so that these share a program.
+room_for_draws <- function(size) as.integer(min(1000, max(20, floor(2e6 / size))))
 
 chains_at_once <- function(cores, chains, call = rlang::caller_env()) {
   if (is.null(cores)) {

@@ -109,7 +109,7 @@ xla_sample <- function(f, start = NULL, ..., draws = 1000, warmup = 1000, chains
   on.exit(teller$end())
   model <- sample_model(f, start, list(...), constraints, call)
   centers <- chain_centers(model, inits, settings$chains, call)
-  settings$rows <- room_for_draws(model$size, settings)
+  settings$rows <- room_for_draws(model$size)
   seed <- check_seed(seed, call)
   sampler <- list2env(list(
     model = model, generated = generated, settings = settings, key = seed$key, identity = NULL

@@ -111,7 +111,7 @@ scalar_density <- function(result, q) {
 
 # The function of the program that gives the density's value and gradient: by reverse mode, or by forward mode where the
 # density has loops without a known number of turns.
-value_and_gradient <- function(density) {
+density_and_gradient <- function(density) {
   function(q) {
     at <- function(q) reshaped(as_f64(density(q)), 1L)
     found <- tryCatch(reverse_slopes(at, q, 1L), xlaffi_error_unimplemented = function(error) {

@@ -19,7 +19,7 @@ compile_sampler <- function(model, generated, settings) {
     control <- stats::setNames(beyond(rest, length(leaves)), control_names)
     control$key <- hlo_fold_in(control$key, control$chain)
     control$generated_key <- hlo_fold_in(control$key, 0L)
-    system$at <- value_and_gradient(function(q) model$density(q, data))
+    system$at <- density_and_gradient(function(q) model$density(q, data))
     system$kept_numbers <- kept_numbers(model, generated, data, seen)
     system$has_generated <- !is.null(generated)
     system$kept_size <- length(silently(function() system$kept_numbers(leaves_position(leaves, state), control$key)))
@@ -31,7 +31,7 @@ compile_sampler <- function(model, generated, settings) {
   state_types <- lapply(state$groups, function(names) group_type(state$types[names]))
   types <- c(data_types, state_types, control_types(model, settings$rows))
   began <- proc.time()[["elapsed"]]
-  call <- new_call(program, types, device, "sampler", leaves = list(NULL))
+  call <- new_call(program, types, device, "sampler", module = "xlaffi_loops")
   list(
     call = call, state = state, device = device, kept = kept, generated = seen$form,
     compile_time = proc.time()[["elapsed"]] - began
@@ -107,7 +107,7 @@ start_execution <- function(sampler, chain, flags, turns) {
     pjrt_buffer(sampler$key, "ui32", device, shape = 2L)
   )
   arguments <- c(sampler$data, unname(state), control, compiled$call$hidden)
-  .Call(wrap__executable_execute, compiled$call$program$executable, arguments, NULL, TRUE, FALSE, TRUE)
+  .Call(wrap__executable_launch, compiled$call$program$executable, arguments)
 }
 
 # The results of an execution that was started, or NULL where it goes on for longer than `seconds`.

@@ -1,6 +1,7 @@
 //! Running compiled programs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use extendr_api::{Robj, Rtype, Types};
 use extendr_ffi::{
@@ -46,7 +47,7 @@ routines! {
             check_no_na(arguments)?;
         }
         let in_lists = object.executable.is_over_several();
-        match start(object, parts, execute_options(options)?)? {
+        match start(object, parts, execute_options(options)?, FIRST_WAIT)? {
             Started::Launched(mut outputs) => {
                 let may_be_alone = simplify && !ops::print::is_waiting();
                 if let ([buffers], true) = (&mut outputs[..], may_be_alone && !in_lists) {
@@ -64,6 +65,21 @@ routines! {
         }
     }
 
+    // As executable_execute() on buffers, checked, for a program that may take long: R does not wait for it here, so that it can
+    // start others beside it.
+    fn executable_launch(executable, arguments) {
+        let object: &ExecutableObject = get(executable, "executable")?;
+        let parts = device_parts(arguments, &object.executable)?;
+        check_parts(&object.executable, &parts)?;
+        match start(object, parts, ExecuteOptions::default(), Duration::ZERO)? {
+            Started::Launched(outputs) => {
+                let in_lists = object.executable.is_over_several();
+                Ok(marked(outputs_to_r(outputs, &object.platform, in_lists)))
+            }
+            Started::Running(run) => Ok(with_class(wrap_list(vec![run]), "xlaffi_launched")),
+        }
+    }
+
     // Runs the program on buffers and on R arrays, which are passed on in the given dtypes and are gone from the device when
     // it returns, so that the next call finds the memory warm. A list of buffers or, where `read` says so, of the results as R
     // arrays; those with one axis are vectors, unless an argument is an array of one axis. Where R has to wait, a list of
@@ -72,7 +88,7 @@ routines! {
         let object: &ExecutableObject = get(executable, "executable")?;
         let device: &DeviceObject = get(device, "device")?;
         let (buffers, has_array_of_one_axis) = on_device(arguments, dtypes, device, &object.executable)?;
-        let outputs = match start(object, vec![buffers], ExecuteOptions::default())? {
+        let outputs = match start(object, vec![buffers], ExecuteOptions::default(), FIRST_WAIT)? {
             Started::Launched(outputs) => outputs,
             Started::Running(run) => return Ok(wrap(run)),
         };

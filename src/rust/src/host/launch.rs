@@ -29,12 +29,13 @@ pub const FIRST_WAIT: Duration = Duration::from_millis(20);
 /// for 32 programs under way, and waits without end where there is none.
 const DEEPEST: usize = 16;
 
-/// Runs a program here if it is known to be quick, else on another thread, and waits for a moment.
+/// Runs a program here if it is known to be quick, else on another thread, and waits there for so long.
 /// One without results is waited for there, so that its error is not lost.
 pub fn start(
     object: &ExecutableObject,
     parts: Vec<Vec<Arc<Buffer>>>,
     options: ExecuteOptions,
+    limit: Duration,
 ) -> Outcome<Started> {
     let (executable, pace) = (object.executable.clone(), object.pace.clone());
     let waits = object.called.may_need_r();
@@ -87,7 +88,7 @@ pub fn start(
         false => Run::start(execute)?,
     };
     // Most programs are done soon, whatever they could take.
-    match run.wait(FIRST_WAIT) {
+    match run.wait(limit) {
         Some(done) => match done? {
             Done::Executed(outputs, ..) => Ok(Started::Launched(outputs)),
             Done::Compiled(_) | Done::Looked(_) | Done::Joined(..) => {

@@ -46,7 +46,8 @@ pub enum ProgramKind {
     /// Many operations on a few elements each: what the compiler could save takes longer to find.
     Scalars,
     /// Operations on small arrays: kernels are written by what was XLA's own way before there were fusion emitters,
-    /// which takes half the time, and compiled as one part.
+    /// which takes half the time, and compiled as one part. So are programs that say by their name that they are loops
+    /// of small operations, whatever arrays there are beside.
     Small,
     /// Nothing but calls of handlers, and a few elements put in order, which LLVM's optimiser takes longer to look at
     /// than it can ever save. Nothing in there is rounded in another way without it: there are no products to be fused
@@ -154,6 +155,8 @@ impl ProgramKind {
             ProgramKind::Exact
         } else if code.starts_with(b"module @xlaffi_scalars {") {
             ProgramKind::Scalars
+        } else if is_for_one_cpu && code.starts_with(b"module @xlaffi_loops {") && !has_flags() {
+            ProgramKind::Small
         } else if is_for_one_cpu && program.format() == ProgramFormat::Mlir && !has_flags() {
             std::str::from_utf8(code).map_or(ProgramKind::Plain, of_text)
         } else {
@@ -251,6 +254,10 @@ mod tests {
     fn names() {
         assert_eq!(kind("module @xlaffi_exact {\n"), ProgramKind::Exact);
         assert_eq!(kind("module @xlaffi_scalars {\n"), ProgramKind::Scalars);
+        let loops = "module @xlaffi_loops {\n stablehlo.add_like : tensor<9999xf64>";
+        assert_eq!(kind(loops), ProgramKind::Small);
+        let elsewhere = Program::new(loops, ProgramFormat::Mlir);
+        assert_eq!(ProgramKind::of(&elsewhere, false), ProgramKind::Plain);
     }
 
     #[test]
