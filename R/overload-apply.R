@@ -25,8 +25,6 @@ mapped_rows <- function(f, rows) {
   lapply(seq_len(size), function(i) do.call(f, lapply(unname(rows), row_of, i), quote = TRUE))
 }
 
-row_of <- function(x, i) reshaped(taken(x, i, 1L), x@shape[-1L])
-
 # What `f` gives for all rows at once: `tree`, what it gave, and `stacks`, for each of its leaves what stands there for
 # all rows, one after another along a first axis.
 batch_of_rows <- function(f, rows, size) {

@@ -20,6 +20,12 @@ hlo_slice <- function(x, start, end, step = rep(1, length(start))) {
   sliced(x, start, end, step)
 }
 
+# The i-th row, the i-th part along the first axis, without that axis
+row_of <- function(x, i) {
+  rest <- x@shape[-1L]
+  reshaped(sliced(x, c(i, rep(1L, length(rest))), c(i, rest)), rest)
+}
+
 sliced <- function(x, start, end, step = rep(1L, length(start))) {
   shape <- (end - start + step) %/% step
   if (identical(shape, x@shape)) {

@@ -111,8 +111,6 @@ searched <- function(s, weight, finite) {
   c(fresh, list(step = step, phase = hlo_select(starting, started, found), tries = tries, upwards = upwards))
 }
 
-all_finite <- function(x) hlo_sum(converted(compared(x - x, filled(0, x), "NE", "finite"), "i32")) == 0L
-
 # What a chain is between two executions: numbers of R with dtypes. The clock counts from 1: what hlo_fold_in() makes of
 # the chain's key is at 0.
 initial_state <- function(metric, size, dtype) {

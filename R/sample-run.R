@@ -54,7 +54,7 @@ group_type <- function(types) {
 }
 
 # The position in the packed state
-leaves_position <- function(leaves, state) unpacked(unname(leaves), state$types, state$groups)$q
+leaves_position <- function(leaves, state) ungrouped(unname(leaves), state$types, state$groups)$q
 
 sampler_device <- function(data) {
   leaves <- tree_leaves(data)

@@ -17,17 +17,17 @@ max_energy_error <- 1000
 state_loop <- function(init, test, turn) {
   types <- lapply(init, type_of)
   groups <- carry_groups(types)
-  unpacked(packed_loop(packed(init, groups), types, groups, test, turn), types, groups)
+  ungrouped(packed_loop(grouped(init, groups), types, groups, test, turn), types, groups)
 }
 
 # ... that is packed before and behind
 packed_loop <- function(leaves, types, groups, test, turn) {
   body <- function(leaves) {
-    new <- turn(unpacked(leaves, types, groups))[names(types)]
+    new <- turn(ungrouped(leaves, types, groups))[names(types)]
     check_carried(new, types, "xla_sample", "turn", NULL)
-    packed(new, groups)
+    grouped(new, groups)
   }
-  while_loop(function(leaves) list(test(unpacked(leaves, types, groups))), body, leaves)
+  while_loop(function(leaves) list(test(ungrouped(leaves, types, groups))), body, leaves)
 }
 
 # Longer vectors are better left alone: where they are put together, each element asks which vector it belongs to.
@@ -43,7 +43,7 @@ carry_groups <- function(types) {
   unname(split(names(types), factor(alike, unique(alike))))
 }
 
-packed <- function(values, groups) {
+grouped <- function(values, groups) {
   lapply(groups, function(names) {
     rows <- unname(values[names])
     if (length(rows) == 1L) return(rows[[1L]])
@@ -51,7 +51,7 @@ packed <- function(values, groups) {
   })
 }
 
-unpacked <- function(leaves, types, groups) {
+ungrouped <- function(leaves, types, groups) {
   values <- Map(function(x, names) {
     if (length(names) == 1L) return(stats::setNames(list(x), names))
     rest <- x@shape[-1L]
@@ -118,10 +118,6 @@ get_row <- function(x, row) {
 
 two_rows <- function(x, y) joined(list(reshaped(x, c(1L, x@shape)), reshaped(y, c(1L, y@shape))))
 
-row_of <- function(x, i) {
-  rest <- x@shape[-1L]
-  reshaped(sliced(x, c(i, rep(1L, length(rest))), c(i, rest)), rest)
-}
 
 # The momenta that checks of subtrees need. `begin` has the first momentum of a subtree and the sum of the momenta that
 # come before it in the doubling, `middle` the last momentum of the left half of a subtree of 2, 4, 8... leaves. The

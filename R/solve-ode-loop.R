@@ -128,7 +128,7 @@ starting_state <- function(ode, inputs) {
   functions <- functions_of(ode, inputs$theta)
   y <- inputs$y
   slope <- functions$f(t, y)
-  h <- first_step(functions$f, t, y, slope, span, tolerance_of(inputs, y), ode$method$order)
+  h <- first_ode_step(functions$f, t, y, slope, span, tolerance_of(inputs, y), ode$method$order)
   fine <- finite(h) & finite(span) & is_finite_vector(y)
   one <- filled(1, t)
   state <- list(
@@ -148,7 +148,7 @@ sign_of <- function(span) hlo_select(span < 0, filled(-1, span), filled(1, span)
 
 # The first step by Hairer, Norsett and Wanner (1993), II.4: one in which an explicit Euler step changes y by a hundredth
 # of its size, and one with which the next derivative would be as small as the tolerance.
-first_step <- function(f, t, y, slope, span, tolerance, order) {
+first_ode_step <- function(f, t, y, slope, span, tolerance, order) {
   sign <- sign_of(span)
   size <- root_mean_square(y / tolerance)
   speed <- root_mean_square(slope / tolerance)

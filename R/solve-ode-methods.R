@@ -28,7 +28,7 @@ dormand_prince <- list(
 )
 
 # Weights times the rows of a list of vectors, without those that are zero
-weighted <- function(weights, rows) {
+weighted_sum <- function(weights, rows) {
   used <- which(weights != 0)
   Reduce(`+`, Map(function(weight, row) if (weight == 1) row else weight * row, weights[used], rows[used]))
 }
@@ -37,11 +37,11 @@ explicit_step <- function(f, t, h, y, slope) {
   p <- dormand_prince
   k <- list(slope)
   for (i in 2:7) {
-    at <- y + h * weighted(p$stages[[i]], k)
+    at <- y + h * weighted_sum(p$stages[[i]], k)
     k[[i]] <- f(t + p$nodes[[i]] * h, at)
   }
   # The last stage is the first one of the next step.
-  list(y = at, error = h * weighted(p$error, k), k = rows_joined(k), slope = k[[7L]])
+  list(y = at, error = h * weighted_sum(p$error, k), k = rows_joined(k), slope = k[[7L]])
 }
 
 # With r = 1 - s: y + s (d + r (a + s (b + r c))), d = next - y, a = h k_1 - d, b = d - h k_7 - a, c = h sum(dense k)
@@ -50,7 +50,7 @@ explicit_between <- function(y, following, h, k, at) {
   change <- following - y
   first <- h * row(1L) - change
   second <- change - h * row(7L) - first
-  third <- h * weighted(dormand_prince$dense, lapply(1:7, row))
+  third <- h * weighted_sum(dormand_prince$dense, lapply(1:7, row))
   y + at * (change + (1 - at) * (first + at * (second + (1 - at) * third)))
 }
 
@@ -116,11 +116,11 @@ implicit_step <- function(f, t, h, y, slope) {
   u <- list()
   at <- y
   for (i in 1:8) {
-    if (i > 1L) at <- y + weighted(p$a[[i]], u)
+    if (i > 1L) at <- y + weighted_sum(p$a[[i]], u)
     slope <- if (i == 1L) by_time$value else f(t + p$nodes[[i]] * h, at)
     right <- h * slope
     if (p$slopes[[i]] != 0) right <- right + p$slopes[[i]] * h * h * by_time$tangent
-    if (i > 1L) right <- right + weighted(p$c[[i]], u)
+    if (i > 1L) right <- right + weighted_sum(p$c[[i]], u)
     u[[i]] <- solve(p$gamma * right)
   }
   list(y = at + u[[8L]], error = u[[8L]], k = rows_joined(u))
@@ -147,16 +147,11 @@ identity_matrix <- function(size, dtype) {
 }
 
 implicit_between <- function(y, following, h, k, at) {
-  part <- lapply(rodas5p$dense, function(weights) weighted(weights, lapply(1:8, function(i) row_of(k, i))))
+  part <- lapply(rodas5p$dense, function(weights) weighted_sum(weights, lapply(1:8, function(i) row_of(k, i))))
   (1 - at) * y + at * (following + (1 - at) * (part[[1L]] + at * (part[[2L]] + at * part[[3L]])))
 }
 
 rows_joined <- function(rows) joined(lapply(rows, function(row) reshaped(row, c(1L, row@shape))))
-
-row_of <- function(x, i) {
-  size <- x@shape[[2L]]
-  reshaped(sliced(x, c(i, 1L), c(i, size)), size)
-}
 
 ode_methods <- list(
   ode45 = list(stages = 7L, order = 5, keeps_slope = TRUE, evaluations = 6L, step = explicit_step,
