@@ -17,7 +17,7 @@ pub(crate) fn collective_seconds() -> Option<u64> {
 
 pub(super) const FLAGS: &str = "XLA_FLAGS";
 
-/// XLA's flags as the user has set them, and two more. Where a device of a program has been waiting for another one for a
+/// XLA's flags as the user has set them, and three more. Where a device of a program has been waiting for another one for a
 /// minute, in a collective, XLA ends the process; that may be a device whose R functions take their time. And how long it
 /// waits for another process is what the mesh was made with: XLA looks at that flag only here, not when it compiles.
 pub(super) fn flags() -> Option<String> {
@@ -32,7 +32,11 @@ pub(super) fn flags() -> Option<String> {
     if !flags.is_empty() && !flags.starts_with('-') {
         return None;
     }
-    let mut more = vec![(PATIENCE, "-1".to_owned())];
+    const LOOPS: &str = "xla_cpu_small_while_loop_byte_threshold=65536";
+    let mut more = vec![
+        (PATIENCE, "-1".to_owned()),
+        ("--xla_backend_extra_options", LOOPS.to_owned()),
+    ];
     if let Some(seconds) = collective_seconds() {
         more.push((COLLECTIVE, seconds.to_string()));
     }
