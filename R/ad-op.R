@@ -44,7 +44,4 @@ op_replayed <- function(node, now) {
 
 has_residuals <- function(op) is.list(op$vjp)
 
-primitive("op",
-  rebind = function(node, inputs) tree_leaves(bind_op(node$params$op, tree_fill(node$params$arguments, inputs))),
-  replay = op_replayed
-)
+primitive("op", replay = op_replayed)

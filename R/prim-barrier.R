@@ -9,6 +9,5 @@ primitive("optimization_barrier",
   },
   vmap = batch_together,
   replication = function(node, given, known) given,
-  export = exported_params(),
-  sparsity = function(node, given, sets, known) given
+  export = exported_params()
 )

@@ -56,7 +56,6 @@ primitive("compare",
       "stablehlo.compare %s, %s, %s : %s", node$params$direction, toString(operands), kind, signature_text(node)
     )
   },
-  jvp = function(node, tangents) list(NULL),
   vmap = batch_together,
   export = exported_params("direction")
 )

@@ -105,11 +105,8 @@ primitive("tanh", jvp = by_slope(function(x, y) {
   if (is_complex(x@dtype)) (1 - y) * (1 + y) else 4 * hlo_logistic(2 * x) * hlo_logistic(-2 * x)
 }))
 
-# Steps are flat, and logicals and integers have no derivatives.
-primitive(
-  c("sign", "floor", "ceil", "round_nearest_even", "not", "and", "or"),
-  jvp = function(node, tangents) list(NULL)
-)
+# Steps are flat.
+primitive(c("sign", "floor", "ceil", "round_nearest_even"), jvp = function(node, tangents) list(NULL))
 
 # 1 / eps
 float_precision <- c(f16 = 2^10, bf16 = 2^7, f32 = 2^23, f64 = 2^52)
@@ -117,7 +114,8 @@ float_precision <- c(f16 = 2^10, bf16 = 2^7, f32 = 2^23, f64 = 2^52)
 # NaN where parameters are none.
 only_where <- function(valid, y) hlo_select(valid, y, NaN)
 
-primitive(elementwise, text = plain_text, vmap = batch_together, export = exported_params(), sparsity = by_element)
+primitive(elementwise, text = plain_text, vmap = batch_together, export = exported_params())
+primitive(setdiff(elementwise, elementwise_integers), sparsity = by_element)
 
 primitive("abs",
   text = signed_text(),

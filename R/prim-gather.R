@@ -233,6 +233,6 @@ primitive(scatters,
     kind <- sub("scatter_", "", node$op, fixed = TRUE)
     list(scattered(kind, inputs[[1L]], inputs[[2L]], inputs[[3L]], p$axis + 1L, p$batch + side_by_side, p$within))
   },
-  export = exported_params("axis", "batch", "within"),
-  sparsity = scatter_dependence
+  export = exported_params("axis", "batch", "within")
 )
+primitive(setdiff(scatters, "scatter_max"), sparsity = scatter_dependence)

@@ -111,8 +111,6 @@ primitive("reduce_multiply", jvp = function(node, tangents) {
   list(hlo_sum(in_a_row(tangents[[1L]]) * others, last))
 })
 
-primitive(c("reduce_and", "reduce_or"), jvp = function(node, tangents) list(NULL))
-
 # The position of the first largest or smallest element along one axis, counted from 0, NaN left out: where there is
 # nothing else, the largest integer. As one reduction, which takes each element once: to look for the extremum among
 # elements that are computed a second time may find none.
@@ -218,7 +216,10 @@ primitive(names(reductions),
     }
     rebind_batch(node, inputs, size, list(axes = node$params$axes + 1L))
   },
-  export = exported_params("axes"),
+  export = exported_params("axes")
+)
+
+primitive(setdiff(names(reductions), c("reduce_and", "reduce_or")),
   sparsity = function(node, given, sets, known) {
     along <- if (!is.null(given[[1L]])) sets_along(sets, given[[1L]], node$inputs[[1L]]@shape, node$params$axes)
     # What a reduction starts from is in all of its results.

@@ -70,7 +70,8 @@ special_jvp <- function(name) {
       if (identical(slope, "none")) {
         argument <- slope_argument(slopes, at)
         abort(sprintf("%s has no derivative in `%s`", name, argument), "UNIMPLEMENTED",
-          op = name, operand = argument, call = NULL
+          op = name, operand = argument, call = NULL,
+          hint = sprintf("`xla_stop_gradient(%s)` takes it for a constant.", argument)
         )
       }
       tangent * do.call(slope, c(list(results), unname(primals)))

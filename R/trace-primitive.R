@@ -19,11 +19,13 @@
 # export       function(node): what xla_graph() says of the node: its `attributes`, how many of the inputs are
 #              `operands` (what follows them is captured by regions), and its `regions`; ?xla_graph is the contract
 #
-# Without `jvp` or `transpose` there is no derivative of that kind. Without `vmap` a batch is a loop. Without `rebind` a
-# node of the same params is made. `linearize` and `rebind` are for primitives with regions, and `op` (ad-op.R), which
-# has another one, `replay`. Without `replication` a result differs where an input does. Without `sparsity` all depends
-# on all. Without `export` a primitive belongs to programs for several devices and is not exported.
-# tests/testthat/test-primitives.R walks this table.
+# Without `jvp` or `transpose` there is no derivative of that kind; results that are logicals or integers need none.
+# Without `vmap` a batch is a loop. Without `rebind` a node of the same params is made. `linearize` and `rebind` are for
+# primitives with regions, and `op` (ad-op.R), which has another one, `replay`. Without `replication` a result differs
+# where an input does. Without `sparsity` all depends on all. Without `export` a primitive belongs to programs for
+# several devices and is not exported.
+# tests/testthat/test-primitives.R walks this table; every rule must be reached by test-primitives-reached.R or, about
+# devices, by devices/test-rules.R.
 primitives <- new.env(parent = emptyenv())
 
 # Adds rules to one or several primitives.
@@ -41,6 +43,12 @@ elementwise <- c(
   "cosine", "tanh", "logistic", "floor", "ceil", "round_nearest_even", "not", "add", "subtract", "multiply",
   "divide", "power", "maximum", "minimum", "atan2", "remainder", "and", "or", "xor", "shift_left",
   "shift_right_logical", "shift_right_arithmetic", "popcnt", "count_leading_zeros"
+)
+
+# Those of logicals and integers, which have no derivatives: nobody asks these for rules about them.
+elementwise_integers <- c(
+  "not", "and", "or", "xor", "shift_left", "shift_right_logical", "shift_right_arithmetic", "popcnt",
+  "count_leading_zeros"
 )
 
 # A rule `export` by which params go under their own names

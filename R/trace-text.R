@@ -230,8 +230,8 @@ is_small_node <- function(node) {
   )
 }
 
-# How many nodes there are in the longest row, in which each is computed from the one before it. What is wide instead, as
-# a loop over elements that do not depend on one another, XLA fuses and compiles in less time than the single nodes.
+# How many nodes there are in the longest row, in which each is computed from the one before it. What is wide instead,
+# as a loop over elements that do not depend on one another, XLA fuses and compiles in less time than the single nodes.
 longest_row <- function(nodes) {
   ids <- node_ids(nodes)
   before <- min(ids) - 1

@@ -89,7 +89,10 @@ test_that("bad input is named", {
   expect_snapshot(error = TRUE, {
     xla_jit(function(x) besselI(x, 1, expon.scaled = NA))(1)
     xla_grad(function(nu) besselJ(1, nu))(1)
+    xla_grad(function(p) besselK(p[1], p[2]))(c(2, 0.5))
     xla_jit(function(x) hlo_logsumexp(x, 2))(1)
     xla_jit(function(x) hlo_log1pexp(x))(1i)
   })
+  fixed <- xla_grad(function(p) besselK(p[1], xla_stop_gradient(p[2])))(c(2, 0.5))
+  expect_near(fixed, c(-(besselK(2, 0.5) * 0.25 + besselK(2, 0.5)), 0))
 })
