@@ -240,7 +240,7 @@ method_of <- function(name, entry, value) {
 }
 
 # R's functions that compute with the numbers that a function gives
-asking_functions <- c("optim", "optimize", "optimise", "nlm", "nlminb", "integrate", "uniroot", "optimHess")
+asking_functions <- "optimHess"
 
 # Such a function, asking functions that may not give values
 asking <- function(name, f) {

@@ -1,7 +1,8 @@
 # Solutions of equations as ops, with derivatives by the implicit function theorem: residual(x, given) is zero at the
 # root x, so dx = -(d residual / dx)^-1 (d residual / d given). The rule is made of what has derivatives itself.
 
-# `search` is the op's call. Its results have `root`, a vector, and where it may fail `converged`.
+# `search` is the op's call. Its results have `root`, a vector, and where it may fail `converged`. `solve(at, right,
+# results)` solves the equations, if not by a matrix.
 implicit_op <- function(name, residual, search, solve = NULL) {
   list(
     name = name, call = search,
@@ -15,7 +16,11 @@ implicit_op <- function(name, residual, search, solve = NULL) {
       if (is.null(right)) {
         return(changes)
       }
-      change <- -(if (is.null(solve)) dense_solution(matrix_of_slopes(at, 1L, 1L), right) else solve(at, right))
+      change <- -(if (is.null(solve)) {
+        dense_solution(matrix_of_slopes(at, 1L, 1L), right)
+      } else {
+        solve(at, right, results)
+      })
       converged <- results$converged
       changes$root <- if (is.null(converged)) change else change * where_converged(converged, change@dtype)
       changes
@@ -80,7 +85,7 @@ xla_custom_root <- function(f, solve, tangent_solve = NULL) {
     check_equations(problem, x, op, "f", call)
     found <- custom_search(problem, start, x, solve, op, call)
     by_user <- if (!is.null(tangent_solve)) {
-      function(at, right) {
+      function(at, right, results) {
         g <- function(y) jvp_graph(at$outputs[1L], at$roots[1L], list(y))[[1L]]
         x <- as_value(call_written(tangent_solve, list(g, right), "tangent_solve"), "tangent_solve", call = call)
         if (!same_type(x, right)) {

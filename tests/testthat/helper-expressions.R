@@ -144,13 +144,14 @@ refused_expressions <- c(
   "numeric(n)",
   "rep(1, n)", "rnorm(6) + x", "runif(n)", "sample(x)", "stopifnot(x > 0)", "switch(n, x, y)", "factor(i)",
   "split(x, i)", "cut(x, 3)",
-  "hist(x)", "optimize(function(a) sum(x * a), c(0, 1))", "lm(y ~ x)", "x$a", "qr(s)",
+  "hist(x)", "optim(c(1, 1), function(a) sum(x * a))", "lm(y ~ x)", "x$a", "qr(s)",
   "eigen(s)", "x + 'a'", "x + 1:4", "m %*% m", "x[[1:2]]", "as.data.frame(m)", "density(x)", "tapply(x, i, sum)",
   "aggregate(x, list(i), sum)",
-  "integrate(function(t) t * k, 0, 1)", "strtoi(x)", "as.Date(x)", "toupper(x)",
+  "integrate(function(t) t * k, 0, 1, keep.xy = TRUE)", "strtoi(x)", "as.Date(x)", "toupper(x)",
   "integer(n)", "vector('list', n)", "array(0, n)", "matrix(0, n, n)", "diag(n)", "is.na(x) <- 1", "levels(x) <- 'a'",
   "x[['a']]", "m[4, 1]",
-  "attr(x, 'a')", "unclass(x)", "polyroot(x)", "nlm(function(a) sum(x), 1)", "uniroot(function(a) a - k, c(0, 5))",
+  "attr(x, 'a')", "unclass(x)", "polyroot(x)", "nlm(function(a) sum(x), 1, stepmax = 1)",
+  "uniroot(function(a) a - k, c(0, 5), extendInt = 'yes')",
   "sapply(k, function(j) 1:j)"
 )
 

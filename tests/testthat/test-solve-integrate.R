@@ -61,8 +61,9 @@ test_that("adaptive integrals end for a reason, alone and in a batch", {
     list(
       batch = xla_vmap(wave)(a), alone = lapply(1:3, function(i) wave(a[i])),
       slopes = xla_vmap(xla_grad(function(a) wave(a)$value))(a),
-      back = hlo_integrate(dnorm, 1, -Inf)$value, root = hlo_integrate(function(x) 1 / sqrt(x), 0, 1), odd = hlo_integrate(sin, -1, 1),
-      pole = hlo_integrate(function(x) log(x), -1, 1), noise = hlo_integrate(function(x) abs(x - 1 / 3), 0, 1, rel_tol = 0),
+      back = hlo_integrate(dnorm, 1, -Inf)$value, root = hlo_integrate(function(x) 1 / sqrt(x), 0, 1),
+      odd = hlo_integrate(sin, -1, 1), pole = hlo_integrate(function(x) log(x), -1, 1),
+      noise = hlo_integrate(function(x) abs(x - 1 / 3), 0, 1, rel_tol = 0),
       empty = hlo_integrate(function(x) exp(x), 2, 2), infinite = hlo_integrate(function(x) exp(-x), 0, a[1] / 0),
       one = hlo_integrate(function(x) cos(100 * x), 0, 1, max_intervals = 1)
     )
@@ -89,7 +90,8 @@ test_that("Gauss's rules are exact for polynomials", {
   out <- xla_jit(function() {
     list(
       legendre = hlo_quadrature(n), hermite = hlo_quadrature(n, "hermite"),
-      laguerre = hlo_quadrature(n, "laguerre", alpha = 0.5), jacobi = hlo_quadrature(n, "jacobi", alpha = 0.5, beta = -0.3),
+      laguerre = hlo_quadrature(n, "laguerre", alpha = 0.5),
+      jacobi = hlo_quadrature(n, "jacobi", alpha = 0.5, beta = -0.3),
       zero = hlo_quadrature(n, "jacobi", alpha = -0.5, beta = -0.5), one = hlo_quadrature(1, "hermite"),
       none = hlo_quadrature(0), single = hlo_quadrature(3, dtype = "f32")
     )

@@ -92,9 +92,12 @@ test_that("fixed points are found, plainly and accelerated", {
       plain = plain, faster = faster(b), slopes = xla_jacobian(function(b) faster(b)$point)(b),
       cosine = xla_grad(xla_grad(function(a) hlo_fixed_point(function(x) cos(a * x), 1, history = 2)$point))(1),
       # The plain iteration leaves the point.
-      away = hlo_fixed_point(function(x) 4 - 2 * x, 1, history = 1), plainly = hlo_fixed_point(function(x) 4 - 3 * x, 2),
+      away = hlo_fixed_point(function(x) 4 - 2 * x, 1, history = 1),
+      plainly = hlo_fixed_point(function(x) 4 - 3 * x, 2),
       few = hlo_fixed_point(f, c(0, 0), b, max_iter = 3), nan = hlo_fixed_point(function(x) log(x), -1),
-      tree = hlo_fixed_point(function(x) list(u = x$v[1, ] / 2 + 1, v = matrix(x$u / 2)), list(u = 0, v = matrix(0, 1, 1))),
+      tree = hlo_fixed_point(
+        function(x) list(u = x$v[1, ] / 2 + 1, v = matrix(x$u / 2)), list(u = 0, v = matrix(0, 1, 1))
+      ),
       batch = xla_vmap(function(a) hlo_fixed_point(function(x) cos(a * x), 1)[-1])(c(0.1, 1))
     )
   })(c(1, 2))
