@@ -2,9 +2,8 @@ test_that("integrals are R's, with derivatives by parameters and ends to second 
   skip_without_plugin()
   coarse <- .Machine$double.eps^0.25
   functions <- list(
-    list(function(x) exp(-x^2), 0, 1), list(function(x) 1 / (1 + 25 * x^2), -1, 1), list(dnorm, -Inf, Inf),
-    list(dnorm, -1.96, 1.96), list(function(x) exp(-x) * cos(x), 0, Inf), list(function(x) exp(x), -Inf, 1),
-    list(function(x) sin(50 * x), 0, 3), list(function(x) sin(x), 2, -1)
+    list(function(x) sin(50 * x), 3, 0), list(dnorm, -Inf, Inf), list(function(x) exp(-x) * cos(x), 0, Inf),
+    list(function(x) exp(x), -Inf, 1)
   )
   gamma_of <- function(a) hlo_integrate(function(x) x^(a - 1) * exp(-x), 0, Inf)$value
   between <- function(p) hlo_integrate(function(x) exp(p[1] * x), p[2], p[3])$value
@@ -15,12 +14,16 @@ test_that("integrals are R's, with derivatives by parameters and ends to second 
       plain = lapply(functions, function(f) {
         hlo_integrate(f[[1]], f[[2]], f[[3]], rel_tol = coarse, abs_tol = coarse)
       }),
-      gamma = gamma_of(a), d1 = xla_grad(gamma_of)(a), d2 = xla_grad(xla_grad(gamma_of))(a),
-      mixed = list(xla_jvp(xla_grad(gamma_of))(a, 1)$tangent, xla_grad(function(a) xla_jvp(gamma_of)(a, 1)$tangent)(a)),
+      gamma = gamma_of(a), d1 = xla_grad(gamma_of)(a),
+      d2 = list(xla_grad(function(a) xla_jvp(gamma_of)(a, 1)$tangent)(a), if (all_run()) {
+        list(
+          xla_grad(xla_grad(gamma_of))(a), xla_jvp(xla_grad(gamma_of))(a, 1)$tangent,
+          xla_grad(function(t) xla_linearize(xla_grad(gamma_of))(a)$jvp(t))(a)
+        )
+      }),
       between = list(between(p), xla_grad(between)(p), xla_hessian(between)(p)),
       vector = list(vector(w), xla_jacobian(vector)(w), xla_grad(function(w) sum(vector(w) * w))(w)),
-      tail = xla_grad(function(b) hlo_integrate(dnorm, b, Inf)$value)(p[1]),
-      linear = xla_grad(function(t) xla_linearize(gamma_of)(a)$jvp(t))(a)
+      tail = xla_grad(function(b) hlo_integrate(dnorm, b, Inf)$value)(p[1])
     )
   })(2.5, c(0.5, 1, 2), w)
   for (i in seq_along(functions)) {
@@ -35,7 +38,7 @@ test_that("integrals are R's, with derivatives by parameters and ends to second 
   expect_equal(as.vector(out$gamma), g, tolerance = 1e-10)
   expect_equal(as.vector(out$d1), g * digamma(2.5), tolerance = 1e-8)
   second <- g * (digamma(2.5)^2 + trigamma(2.5))
-  expect_equal(as.vector(unlist(c(out$d2, out$mixed))), rep(second, 3), tolerance = 1e-8)
+  for (d2 in xlaffi:::tree_leaves(out$d2)) expect_equal(as.vector(d2), second, tolerance = 1e-8)
   exact <- function(a, b, c) (exp(a * c) - exp(a * b)) / a
   expect_equal(as.vector(out$between[[1]]), exact(0.5, 1, 2), tolerance = 1e-12)
   by_a <- function(a, b, c) (c * exp(a * c) - b * exp(a * b)) / a - exact(a, b, c) / a
@@ -51,7 +54,6 @@ test_that("integrals are R's, with derivatives by parameters and ends to second 
   expect_equal(out$vector[[2]], diag(slope), tolerance = 1e-9)
   expect_equal(out$vector[[3]], slope * w + sin(w) / w, tolerance = 1e-9)
   expect_equal(as.vector(out$tail), -dnorm(0.5), tolerance = 1e-12)
-  expect_equal(as.vector(out$linear), g * digamma(2.5), tolerance = 1e-8)
 })
 
 test_that("adaptive integrals end for a reason, alone and in a batch", {

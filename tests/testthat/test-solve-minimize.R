@@ -8,10 +8,10 @@ test_that("minima are where they are, by every method, with their derivatives to
     list(
       rosenbrock = all(function(m) hlo_minimize(rosenbrock, c(-1.2, 1), a, method = m)),
       # x = a w: as a list, with values from outside
-      tree = all(function(m) {
-        f <- function(p) sum((p$x - a * w)^2) + sum(cosh(p$y - 1)) + sum(p$y[1, ])
-        hlo_minimize(f, list(x = c(u = 0, v = 0), y = matrix(0, 2, 2)), method = m)[c("par", "converged")]
-      }),
+      tree = hlo_minimize(
+        function(p) sum((p$x - a * w)^2) + sum(cosh(p$y - 1)) + sum(p$y[1, ]),
+        list(x = c(u = 0, v = 0), y = matrix(0, 2, 2))
+      ),
       squares = hlo_minimize(function(p, a) c(a - p[1], 10 * (p[2] - p[1]^2)), c(-1.2, 1), a, method = "Gauss-Newton")
     )
   })
@@ -23,12 +23,10 @@ test_that("minima are where they are, by every method, with their derivatives to
     expect_lt(max(abs(as.vector(fit$gradient))), 1e-6)
     expect_lte(fit$iterations, fit$evaluations)
   }
-  for (fit in out$tree) {
-    expect_equal(as.vector(fit$par$x), c(2, 6), tolerance = 1e-7)
-    # sinh(y - 1) + 1 = 0 in the first row
-    expect_equal(fit$par$y, rbind(rep(1 - asinh(1), 2), 1), tolerance = 1e-7)
-    expect_true(fit$converged)
-  }
+  expect_equal(as.vector(out$tree$par$x), c(2, 6), tolerance = 1e-7)
+  # sinh(y - 1) + 1 = 0 in the first row
+  expect_equal(out$tree$par$y, rbind(rep(1 - asinh(1), 2), 1), tolerance = 1e-7)
+  expect_true(out$tree$converged)
   # par = (a, a^2) and value = 0
   fit <- function(a, method) hlo_minimize(rosenbrock, c(-1.2, 1), a, method = method)
   d <- xla_jit(function(a) {
@@ -102,31 +100,32 @@ test_that("many fits at once are those of glm() and nls(), each with its own end
 
 test_that("searches end for a reason", {
   skip_without_plugin()
-  out <- xla_jit(function(a) {
-    ends <- function(m) {
-      list(
-        flat = hlo_minimize(function(x) 0 * sum(x) + a, c(1, 2), method = m),
-        few = hlo_minimize(rosenbrock, c(-1.2, 1), a, method = m, max_iter = 3),
-        none = hlo_minimize(rosenbrock, c(-1.2, 1), a, method = m, max_iter = 0),
-        nan = hlo_minimize(function(x) log(x) + a, -1, method = m),
-        down = hlo_minimize(function(x) a - exp(x), 1, method = m, max_iter = 2000),
-        domain = hlo_minimize(function(x) -log(x) - log(a - x), 0.01, method = m),
-        kink = hlo_minimize(function(x) abs(x - a), 0.3, method = m)
-      )
-    }
-    stats::setNames(lapply(methods, ends), methods)
-  })(1)
+  # Functions by number, so that a batch is one search: flat, NaN at the start, without a bound, with a domain, a kink
+  cases <- list(
+    function(x) 0 * x, function(x) log(x - 3), function(x) -exp(5 * x), function(x) -log(x) - log(1 - x),
+    function(x) abs(x - 1)
+  )
+  case <- function(i, m) hlo_minimize(function(x) hlo_case(i, cases, x), 0.3, method = m)
+  out <- xla_jit(function(a, i) {
+    list(
+      ends = stats::setNames(lapply(methods, function(m) xla_vmap(function(i) case(i, m))(i)), methods),
+      few = hlo_minimize(rosenbrock, c(-1.2, 1), a, method = "BFGS", max_iter = 3),
+      few_newton = hlo_minimize(rosenbrock, c(-1.2, 1), a, method = "Newton", max_iter = 3),
+      none = hlo_minimize(rosenbrock, c(-1.2, 1), a, method = "BFGS", max_iter = 0)
+    )
+  })(1, 1:5)
   for (m in methods) {
-    reasons <- vapply(out[[m]], function(fit) fit$reason, 0L)
-    expect_identical(reasons[1:4], c(flat = 0L, few = 1L, none = 1L, nan = 3L), info = m)
-    expect_true(reasons[["down"]] %in% c(1L, 4L), info = m)
-    expect_identical(reasons[["domain"]], 0L, info = m)
-    expect_equal(out[[m]]$domain$par, 0.5, tolerance = 1e-6)
-    expect_identical(out[[m]]$none$par, c(-1.2, 1))
-    expect_identical(out[[m]]$few$iterations, 3L)
-    expect_false(out[[m]]$nan$converged)
-    expect_equal(out[[m]]$kink$par, 1, tolerance = 1e-5)
+    fit <- out$ends[[m]]
+    expect_identical(fit$reason[c(1, 2, 4)], c(0L, 3L, 0L), info = m)
+    expect_true(fit$reason[3] %in% c(1L, 4L), info = m)
+    expect_identical(fit$converged, fit$reason == 0L)
+    expect_equal(fit$par[4:5], c(0.5, 1), tolerance = 1e-5)
+    expect_identical(fit$par[1:2], c(0.3, 0.3))
   }
+  expect_identical(c(out$few$reason, out$few_newton$reason, out$none$reason), c(1L, 1L, 1L))
+  expect_identical(c(out$few$iterations, out$few_newton$iterations), c(3L, 3L))
+  expect_identical(out$none$par, c(-1.2, 1))
+  expect_identical(out$none$evaluations, 1L)
   expect_identical(xla_reason(c(0L, 3L)), c("converged", "not finite"))
   # No derivative of what has not converged, and none by the start
   slopes <- xla_jit(function(a) {

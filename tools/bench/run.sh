@@ -10,6 +10,7 @@ Rscript ffi_call.R
 Rscript linalg.R
 Rscript own-ops.R
 Rscript objective.R
+Rscript solve.R
 Rscript random.R
 Rscript devices.R
 ops=$(../ops-lib/build.sh | tail -n 1)
