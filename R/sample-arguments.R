@@ -38,7 +38,6 @@ check_seed <- function(seed, call) {
 
 # The model of a function, an objective or a fit
 sample_model <- function(f, start, data, constraints, call) {
-  check_constraints(constraints, call)
   if (inherits(f, "xlaffi_fit") || inherits(f, "xlaffi_objective")) {
     if (length(data)) {
       abort("xla_sample: an objective has its data; `...` must be empty", operand = "...", call = call,
@@ -73,17 +72,6 @@ objective_start <- function(f, objective, start, call) {
   NULL
 }
 
-check_constraints <- function(constraints, call) {
-  if (is.null(constraints)) {
-    return(invisible())
-  }
-  if (!is.list(constraints) || is.object(constraints) || !rlang::is_named2(constraints)) {
-    abort(sprintf("`constraints` must be a named list of constraints, not %s", describe(constraints)),
-      operand = "constraints", call = call
-    )
-  }
-}
-
 # Where each chain looks for its first point; the attribute `radius` says how far around.
 chain_centers <- function(model, inits, chains, call) {
   if (is.numeric(inits) && length(inits) == 1L && !is.object(inits) && isTRUE(inits >= 0 && inits < Inf)) {
@@ -102,7 +90,7 @@ chain_centers <- function(model, inits, chains, call) {
     if (!identical(shapes(point), shapes(model$template)) || !identical(names(point), names(model$template))) {
       abort(sprintf("`%s` must have the form of `start`", name), operand = "inits", call = call)
     }
-    unname(model$unconstrain(point))
+    unname(model$unconstrain(point, call))
   }, inits, seq_along(inits))
   structure(unname(centers), radius = 0)
 }

@@ -19,29 +19,21 @@ model_of_function <- function(f, start, data, constraints, call) {
   data <- tree_map(data, program_data)
   types <- argument_types(data, call)
   check_takes(f, c(list(template), data), "xla_sample", "f", call)
-  layout <- new_layout(template, NULL, NULL, call)
-  free <- list(
-    unconstrain = template_vector, constrain = function(q) list(par = parameters(template, whole_parameters(layout, q)))
-  )
-  if (length(constraints)) {
-    own <- constrained(constraints, template)
-    free <- own[c("unconstrain", "constrain")]
-  }
+  free <- constrained(constraints, template, "start", call)
   density <- function(q, data) {
     at <- free$constrain(q)
-    value <- scalar_density(call_written(f, c(list(at$par), data)), q)
-    if (is.null(at$log_jacobian)) value else value + converted(at$log_jacobian, value@dtype)
+    scalar_density(call_written(f, c(list(at$par), data))) + at$log_jacobian
   }
   new_sample_model(
-    f, template, free$unconstrain(template), density, function(q) free$constrain(q)$par, free$unconstrain, data, types,
-    "f64"
+    f, template, free$unconstrain(template, call), density, function(q) free$constrain(q)$par, free$unconstrain, data,
+    types, "f64"
   )
 }
 
 # An objective, minus the logarithm of a density up to its sign. Random effects are parameters like others.
 model_of_objective <- function(objective, par, constraints, call) {
   self <- environment(objective$fn)$self
-  if (length(constraints)) {
+  if (!is.null(constraints)) {
     abort("`constraints` go with a function, not with an objective", operand = "constraints", call = call,
       hint = "`xla_sample(f, start, ..., constraints = )` takes the function itself."
     )
@@ -67,7 +59,7 @@ model_of_objective <- function(objective, par, constraints, call) {
     -reshaped(value, integer())
   }
   start <- if (is.null(par)) c(layout$start, layout$effects) else par
-  unconstrain <- function(x) {
+  unconstrain <- function(x, call) {
     all <- template_vector(x)
     if (is.null(layout$at)) all else all[match(seq_len(size + effects), layout$at)]
   }
@@ -96,7 +88,7 @@ check_no_integers <- function(start, call) {
 }
 
 # What `f` gave as a scalar
-scalar_density <- function(result, q) {
+scalar_density <- function(result) {
   leaves <- tree_leaves(result)
   value <- if (length(leaves) == 1L) as_doubles(as_value(leaves[[1L]], "f", call = NULL))
   if (is.null(value) || !is_float(value@dtype) || length(value) != 1L) {

@@ -1,0 +1,139 @@
+# Sampling from published models beside rstan, where that is installed, and numpyro, where XLAFFI_NUMPYRO names a Python
+# that has it: effective draws (the least of all parameters, in bulk) a second, with and without compilation. Every run is
+# a session of its own, without programs on disk. The posteriors must agree. Writes results-sample.md.
+#
+#   Rscript sample.R              all
+#   Rscript sample.R PEER MODEL   one run, whose numbers go to standard output
+
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+arguments <- commandArgs(TRUE)
+suppressMessages(library(xlaffi))
+source(file.path(here, "sample-models.R"))
+models <- sample_models()
+
+cpu <- function() sum(proc.time()[c("user.self", "sys.self", "user.child", "sys.child")])
+wall <- function() proc.time()[["elapsed"]]
+
+# Parameters in the order of the model's `start`, iterations x chains x variables
+seconds_of <- function(run) {
+  before <- c(wall(), cpu())
+  value <- run()
+  list(value = value, seconds = c(wall(), cpu()) - before)
+}
+
+run_xlaffi <- function(model) {
+  whole <- seconds_of(function() {
+    suppressWarnings(do.call(xla_sample, c(
+      list(model$f, model$start), model$data, list(constraints = model$constraints, seed = 1)
+    )))
+  })
+  # The program is there now: what is left is tracing and sampling.
+  again <- seconds_of(function() {
+    suppressWarnings(do.call(xla_sample, c(
+      list(model$f, model$start), model$data, list(constraints = model$constraints, seed = 2)
+    )))
+  })
+  draws <- whole$value
+  steps <- sum(draws$diagnostics$n_leapfrog__)
+  list(draws = draws$draws, whole = whole$seconds, sampling = again$seconds, steps = steps)
+}
+
+run_rstan <- function(model) {
+  options(mc.cores = 2)
+  built <- seconds_of(function() rstan::stan_model(model_code = model$stan))
+  drawn <- seconds_of(function() {
+    suppressWarnings(rstan::sampling(built$value, data = model$data, chains = 4, iter = 2000, seed = 1, refresh = 0))
+  })
+  draws <- rstan::extract(drawn$value, names(model$start), permuted = FALSE)
+  steps <- sum(vapply(rstan::get_sampler_params(drawn$value, FALSE), function(x) sum(x[, "n_leapfrog__"]), 0))
+  list(draws = unclass(draws), whole = built$seconds + drawn$seconds, sampling = drawn$seconds, steps = steps)
+}
+
+run_numpyro <- function(name, model) {
+  folder <- tempfile("numpyro")
+  dir.create(folder)
+  jsonlite::write_json(model$data, file.path(folder, "data.json"), digits = NA, auto_unbox = TRUE)
+  status <- system2(Sys.getenv("XLAFFI_NUMPYRO"), c(file.path(here, "sample.py"), name, folder), stdout = FALSE)
+  if (status != 0) stop("numpyro failed")
+  times <- jsonlite::read_json(file.path(folder, "times.json"), simplifyVector = TRUE)
+  shape <- times$shape
+  numbers <- readBin(file.path(folder, "draws.bin"), "double", prod(shape))
+  draws <- aperm(array(numbers, rev(shape)), c(2, 3, 1))
+  list(draws = draws, whole = times$whole, sampling = times$sampling, steps = times$steps)
+}
+
+if (length(arguments) == 2L) {
+  model <- models[[arguments[[2]]]]
+  run <- switch(arguments[[1]],
+    xlaffi = run_xlaffi(model), rstan = run_rstan(model), numpyro = run_numpyro(arguments[[2]], model)
+  )
+  size <- sum(lengths(unlist(list(model$start), recursive = FALSE)))
+  draws <- xlaffi:::new_draws(
+    array(run$draws[, , seq_len(size)], c(dim(run$draws)[1:2], size),
+      dimnames = list(NULL, NULL, xlaffi:::variable_names(model$start))
+    ), list(), list(), NULL, model$start, list()
+  )
+  table <- summary(draws)
+  saveRDS(list(table = table, ess = min(table$ess_bulk), run = run[c("whole", "sampling", "steps")]), stdout_file <-
+    Sys.getenv("XLAFFI_BENCH_RESULT", tempfile()))
+  cat(sprintf("%s %s: %.2f s (%.2f of processors) with, %.2f (%.2f) without compilation, %.0f effective draws\n",
+    arguments[[1]], arguments[[2]], run$whole[[1]], run$whole[[2]], run$sampling[[1]], run$sampling[[2]],
+    min(table$ess_bulk)
+  ))
+  quit("no")
+}
+
+peers <- c(
+  "xlaffi", if (requireNamespace("rstan", quietly = TRUE)) "rstan", if (nzchar(Sys.getenv("XLAFFI_NUMPYRO"))) "numpyro"
+)
+one_run <- function(peer, name) {
+  file <- tempfile(fileext = ".rds")
+  status <- system2(file.path(R.home("bin"), "Rscript"), c("--no-init-file", file.path(here, "sample.R"), peer, name),
+    env = c(paste0("XLAFFI_BENCH_RESULT=", file), "XLAFFI_PROGRAM_CACHE=off")
+  )
+  if (status != 0) stop("a run failed")
+  readRDS(file)
+}
+results <- lapply(stats::setNames(nm = names(models)), function(name) {
+  lapply(stats::setNames(nm = peers), one_run, name)
+})
+
+# Means as many Monte Carlo errors apart as the peers' are from ours, at most
+apart <- function(result) {
+  own <- result$xlaffi$table
+  vapply(result[-1], function(peer) {
+    max(abs(own$mean - peer$table$mean) / sqrt(own$mcse_mean^2 + peer$table$mcse_mean^2))
+  }, 0)
+}
+number <- function(x) format(signif(x, 3), big.mark = ",", scientific = FALSE, trim = TRUE)
+rate <- function(run, which, clock) run$ess / run$run[[which]][[clock]]
+table_of <- function(which, clock) {
+  rows <- vapply(names(results), function(name) {
+    rates <- vapply(results[[name]], rate, 0, which, clock)
+    cells <- ifelse(names(rates) == "xlaffi", number(rates), sprintf("%s (%.2g x)", number(rates), rates[["xlaffi"]] / rates))
+    sprintf("| %s | %s |", name, paste(cells, collapse = " | "))
+  }, "")
+  c(sprintf("| | %s |", paste(peers, collapse = " | ")), paste0("|", strrep("---|", length(peers) + 1)), rows)
+}
+details <- vapply(names(results), function(name) {
+  own <- results[[name]]
+  cells <- vapply(own, function(peer) {
+    sprintf("%s, %s, %.1f us", number(peer$ess), number(peer$run$steps / 4000), 1e6 * peer$run$sampling[[2]] / peer$run$steps / 2)
+  }, "")
+  sprintf("| %s | %s | %s |", name, paste(cells, collapse = " | "), paste(sprintf("%.1f", apart(own)), collapse = ", "))
+}, "")
+writeLines(c(
+  "# Sampling", "",
+  paste(
+    "4 chains of 1,000 draws after 1,000 of warm-up, on 2 cores, two chains at a time (numpyro: four threads). Models of",
+    "`sample-models.R`, with simulated data. Effective draws are the least of all parameters, in bulk (Vehtari et al.",
+    "2021), computed by the same code for all."
+  ), "",
+  "## Effective draws a second of time on the clock, compilation included", "", table_of("whole", 1), "",
+  "## ... without compilation", "", table_of("sampling", 1), "",
+  "## Effective draws a second of processors, compilation included", "", table_of("whole", 2), "",
+  "## ... without compilation", "", table_of("sampling", 2), "",
+  "## Effective draws, leapfrog steps a draw, and processor time a step (half of the run, which has the warm-up, too)", "",
+  sprintf("| | %s | means apart (Monte Carlo errors) |", paste(peers, collapse = " | ")),
+  paste0("|", strrep("---|", length(peers) + 2)), details
+), file.path(here, "results-sample.md"))
