@@ -1,7 +1,8 @@
 # The chains of a call, side by side.
 
-# How long an execution should take: R looks for Ctrl-C and shows progress between two of them.
-seconds_per_execution <- 0.4
+# How many seconds an execution should take, since R shows progress between two of them and has their draws when it is
+# interrupted; and how many draws the first one makes, of which nobody knows how long they take.
+chain_pace <- session_state("chain_pace", seconds = 0.4, first = 25)
 
 # A chain that has not begun. `center` and `radius` say where its first point is looked for; `warmup` and `draws` are the
 # flags of the draws that are to come, of which `done` have come, behind `before` draws of an earlier call.
@@ -57,16 +58,13 @@ abandon_runs <- function(chains) {
 start_chain <- function(sampler, chain) {
   warm <- chain$done < length(chain$warmup)
   left <- if (warm) length(chain$warmup) - chain$done else chain_total(chain) - chain$done
-  wanted <- if (is.null(chain$rate)) first_draws else ceiling(seconds_per_execution * chain$rate)
+  wanted <- if (is.null(chain$rate)) chain_pace$first else ceiling(chain_pace$seconds * chain$rate)
   size <- as.integer(max(1, min(left, sampler$settings$rows, wanted)))
   flags <- c(chain$warmup, chain$draws)[chain$done + seq_len(size)]
   chain$size <- size
   chain$began <- proc.time()[["elapsed"]]
   chain$run <- start_execution(sampler, chain, flags, size)
 }
-
-# The first execution of a chain, of which nobody knows how long it takes
-first_draws <- 25
 
 poll_chain <- function(sampler, chain) {
   outputs <- poll_execution(chain$run, 0.01)

@@ -90,12 +90,12 @@ check_no_integers <- function(start, call) {
 # What `f` gave as a scalar
 scalar_density <- function(result) {
   leaves <- tree_leaves(result)
-  value <- if (length(leaves) == 1L) as_doubles(as_value(leaves[[1L]], "f", call = NULL))
+  value <- if (length(leaves) == 1L) as_value(leaves[[1L]], "f", call = NULL)
   if (is.null(value) || !is_float(value@dtype) || length(value) != 1L) {
     shown <- if (is.null(value)) sprintf("%d values", length(leaves)) else type_text(value)
     abort(sprintf("xla_sample: `f` must return one real number, the logarithm of a density, not %s", shown),
       operand = "f", call = NULL,
-      hint = if (is_value(value) && is_float(value@dtype)) "`sum()` adds up the terms of several observations."
+      hint = if (!is.null(value) && is_float(value@dtype)) "`sum()` adds up the terms of several observations."
     )
   }
   reshaped(value, integer())
@@ -105,11 +105,11 @@ scalar_density <- function(result) {
 # density has loops without a known number of turns.
 density_and_gradient <- function(density) {
   function(q) {
-    at <- function(q) reshaped(as_f64(density(q)), 1L)
+    at <- function(q) reshaped(converted(density(q), q@dtype), 1L)
     found <- tryCatch(reverse_slopes(at, q, 1L), xlaffi_error_unimplemented = function(error) {
       tryCatch(forward_slopes(at, q), xlaffi_error_unimplemented = function(second) stop(error))
     })
-    list(value = reshaped(found$value, integer()), gradient = converted(reshaped(found$slope, length(q)), q@dtype))
+    list(value = reshaped(found$value, integer()), gradient = reshaped(found$slope, length(q)))
   }
 }
 
