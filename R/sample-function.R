@@ -44,7 +44,9 @@
 #'   vector as its `par`.
 #' @param ... Data: further arguments of `f`. R data, buffers, and lists of them. None with an objective.
 #' @param draws How many draws each chain makes after the warm-up. For `update()`: how many more.
-#' @param warmup How many draws adapt step size and metric before. They are not kept.
+#' @param warmup How many draws adapt step size and metric before.
+#' @param save_warmup Whether the draws of the warm-up and their diagnostics are kept, in `warmup$draws` and
+#'   `warmup$diagnostics` of the result.
 #' @param chains How many chains there are.
 #' @param seed A whole number, or a key that came back from a program. NULL takes one from R's generator.
 #' @param constraints A named list with a constraint, such as [xla_positive()], for parts of `start`.
@@ -91,7 +93,7 @@
 #' @export
 xla_sample <- function(f, start = NULL, ..., draws = 1000, warmup = 1000, chains = 4, seed = NULL, constraints = NULL,
                        generated = NULL, inits = 2, thin = 1, metric = c("diag", "dense"), target_accept = 0.8,
-                       max_treedepth = 10, cores = NULL, progress = NULL) {
+                       max_treedepth = 10, save_warmup = FALSE, cores = NULL, progress = NULL) {
   call <- environment()
   settings <- list(
     draws = check_whole(draws, "draws", 1), warmup = check_whole(warmup, "warmup", 0),
@@ -99,6 +101,7 @@ xla_sample <- function(f, start = NULL, ..., draws = 1000, warmup = 1000, chains
     metric = check_choice(metric, "metric", c("diag", "dense")), target_accept = check_between(target_accept),
     max_treedepth = check_whole(max_treedepth, "max_treedepth", 1, 20)
   )
+  check_flag(save_warmup, "save_warmup")
   if (settings$draws < settings$thin) {
     abort(sprintf("`thin` must not be larger than `draws`: of %d draws none would be kept", settings$draws),
       operand = "thin"
@@ -117,6 +120,7 @@ xla_sample <- function(f, start = NULL, ..., draws = 1000, warmup = 1000, chains
   ready_sampler(sampler)
   state <- sampler$compiled$state$leaves
   flags <- warmup_flags(settings$warmup)
+  if (save_warmup) flags <- bitwOr(flags, flag_keep)
   kept <- draw_flags(settings$draws, settings$thin)
   made <- Map(function(number, center) {
     new_chain(number, center, attr(centers, "radius"), state, flags, kept)

@@ -6,21 +6,29 @@ stat_names <- c("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfro
 gathered_draws <- function(sampler, chains, wanted, seed, interrupted, before = NULL, end = wanted * sampler$settings$thin) {
   rows <- lapply(chains, function(chain) do.call(rbind, chain$rows))
   stats <- lapply(chains, function(chain) do.call(rbind, chain$stats))
-  count <- min(wanted, vapply(rows, NROW, 0L))
-  if (interrupted && !count && is.null(before)) {
+  # The warm-up's draws come first, where they are kept.
+  early <- sum(bitwAnd(chains[[1L]]$warmup, flag_keep) > 0)
+  first <- function(x) x[seq_len(early), , drop = FALSE]
+  behind <- function(x) if (early) x[-seq_len(min(early, nrow(x))), , drop = FALSE] else x
+  count <- min(wanted, vapply(rows, NROW, 0L) - early)
+  if (interrupted && count < 1L && is.null(before)) {
     abort("xla_sample: interrupted during the warm-up: there are no draws yet", "CANCELLED", call = NULL)
   }
+  warmup <- warmup_of(sampler, chains, before)
+  if (early) {
+    warmup$draws <- stacked_chains(lapply(rows, first), early, draw_names(sampler))
+    warmup$diagnostics <- stacked_diagnostics(lapply(stats, first), early)
+  }
+  rows <- lapply(rows, behind)
+  stats <- lapply(stats, behind)
   drawn <- stacked_chains(rows, count, draw_names(sampler))
-  numbers <- stacked_chains(stats, count, stat_names)
-  diagnostics <- lapply(stats::setNames(nm = stat_names), function(name) {
-    matrix(numbers[, , name], count, length(chains), dimnames = dimnames(numbers)[1:2])
-  })
+  diagnostics <- stacked_diagnostics(stats, count)
   if (!is.null(before)) {
     drawn <- bound_iterations(before$draws, drawn)
     diagnostics <- Map(function(old, new) bound_rows(old, new), before$diagnostics[stat_names], diagnostics)
   }
   result <- new_draws(
-    drawn, diagnostics, warmup_of(sampler, chains, before), state_of(sampler, chains, rows, stats, count),
+    drawn, diagnostics, warmup, state_of(sampler, chains, rows, stats, count),
     sampler$model$template, info_of(sampler, chains, if (interrupted) dim(drawn)[[1L]] * sampler$settings$thin else end, seed, interrupted, before)
   )
   if (interrupted) {
@@ -29,6 +37,13 @@ gathered_draws <- function(sampler, chains, wanted, seed, interrupted, before = 
     )
   }
   result
+}
+
+stacked_diagnostics <- function(stats, count) {
+  numbers <- stacked_chains(stats, count, stat_names)
+  lapply(stats::setNames(nm = stat_names), function(name) {
+    matrix(numbers[, , name], count, length(stats), dimnames = dimnames(numbers)[1:2])
+  })
 }
 
 draw_names <- function(sampler) {
