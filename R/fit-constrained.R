@@ -1,7 +1,8 @@
 # Parameters of which some have constraints: a nested list of constraints has the names of a part of the parameters.
 
-# `constrain` takes a value of rank 1, `size` free numbers called `names`, to list(par =, log_jacobian =): the
-# parameters in their form, and a scalar. `unconstrain` takes numbers in that form to R's vector.
+# `constrain` takes a value of rank 1, `size` free numbers called `names`, to list(par =, log_jacobian =): the parameters
+# in their form, and a scalar. `from_parts` does so for a list of values, the free numbers of each leaf. `unconstrain` takes
+# numbers in the parameters' form to R's vector. `constraints` has a constraint or NULL for each leaf.
 constrained <- function(constraints, template, name = "start", call = rlang::caller_env()) {
   leaves <- tree_leaves(template)
   labels <- constrained_labels(template, name)
@@ -12,29 +13,29 @@ constrained <- function(constraints, template, name = "start", call = rlang::cal
     if (is.null(constraint)) prod(shape) else constraint$free(shape)
   }, own, shapes))
   ends <- cumsum(sizes)
-  constrain <- function(value) {
-    log_jacobian <- NULL
-    parts <- Map(function(constraint, shape, leaf, end, size) {
-      y <- sliced(value, end - size + 1L, end)
-      if (is.null(constraint)) {
-        return(labelled(from_column(y, shape), data_labels(leaf)))
-      }
-      made <- constraint$constrain(y, shape)
-      log_jacobian <<- if (is.null(log_jacobian)) made$log_jacobian else log_jacobian + made$log_jacobian
-      labelled(made$value, data_labels(leaf))
-    }, own, shapes, leaves, ends, sizes)
-    if (is.null(log_jacobian)) log_jacobian <- number_like(0, value)
-    list(par = tree_fill(template, unname(parts)), log_jacobian = log_jacobian)
-  }
-  unconstrain <- function(par, call = rlang::caller_env()) {
-    unlist(Map(function(x, constraint, label) free_numbers(x, constraint, label, call),
-      tree_leaves(par), own, labels
-    ), use.names = FALSE)
+  from_parts <- function(parts) {
+    made <- Map(constrained_leaf, own, shapes, leaves, parts)
+    jacobians <- Filter(Negate(is.null), lapply(made, function(leaf) leaf$log_jacobian))
+    log_jacobian <- if (length(jacobians)) Reduce(`+`, jacobians) else number_like(0, parts[[1L]])
+    list(par = tree_fill(template, lapply(unname(made), function(leaf) leaf$value)), log_jacobian = log_jacobian)
   }
   list(
-    constrain = constrain, unconstrain = unconstrain, size = sum(sizes), names = free_names(template, leaves, sizes),
-    any = !all(vapply(own, is.null, NA))
+    constrain = function(value) {
+      from_parts(Map(function(end, size) sliced(value, end - size + 1L, end), ends, sizes))
+    },
+    unconstrain = function(par, call = rlang::caller_env()) {
+      parts <- Map(function(x, constraint, label) free_numbers(x, constraint, label, call), tree_leaves(par), own, labels)
+      unlist(parts, use.names = FALSE)
+    },
+    from_parts = from_parts, size = sum(sizes), sizes = sizes, names = free_names(template, leaves, sizes),
+    constraints = own, template = template
   )
+}
+
+constrained_leaf <- function(constraint, shape, leaf, y) {
+  made <- if (is.null(constraint)) list(value = from_column(y, shape)) else constraint$constrain(y, shape)
+  made$value <- labelled(made$value, data_labels(leaf))
+  made
 }
 
 # R code that reaches each leaf, for errors
@@ -149,4 +150,37 @@ free_names <- function(template, leaves, sizes) {
 
 split_names <- function(names, sizes) {
   unname(split(names, factor(rep(seq_along(sizes), sizes), seq_along(sizes))))
+}
+
+# What an objective needs of its constraints, or NULL where it has none. `free` is the template with the free numbers in
+# place of the parts that have a constraint.
+constrained_form <- function(constraints, template, random, call) {
+  if (!length(constraints)) {
+    return(NULL)
+  }
+  form <- constrained(constraints, template, "par", call)
+  if (is_branch(template)) {
+    parts <- rep(names2(template), vapply(template, function(part) length(tree_leaves(part)), 0L))
+    both <- intersect(random, parts[!vapply(form$constraints, is.null, NA)])
+    if (length(both)) {
+      abort(sprintf("random effects have no constraints: %s", toString(both)), operand = "constraints", call = call)
+    }
+  }
+  leaves <- tree_leaves(template)
+  ends <- cumsum(form$sizes)
+  numbers <- form$unconstrain(template, call)
+  free <- Map(function(leaf, constraint, end, size) {
+    if (is.null(constraint)) {
+      return(leaf)
+    }
+    own <- numbers[end - size + seq_len(size)]
+    if (size == length(leaf)) replace(leaf, seq_along(leaf), own) else own
+  }, leaves, form$constraints, ends, form$sizes)
+  c(form, list(free = tree_fill(template, unname(free))))
+}
+
+# Parameters in their form, of one value or of what whole_parameters() gives
+formed_parameters <- function(template, form, all) {
+  free <- parameters(template, all)
+  if (is.null(form)) free else form$from_parts(lapply(tree_leaves(free), as_column))$par
 }

@@ -55,9 +55,15 @@ NULL
 # `free(shape)` is how many numbers without constraints a parameter of a shape is made of, `check(shape)` NULL or what
 # is expected instead of the shape. `constrain(y, shape)` takes a value of rank 1 to list(value, log_jacobian); the
 # numbers are in R's order. `unconstrain(x, refuse)` goes the other way for R's numbers; refuse(expected) is the error
-# for those that do not keep to the constraint.
-new_constraint <- function(text, constrain, unconstrain, free = prod, check = function(shape) NULL) {
-  structure(list(text = text, constrain = constrain, unconstrain = unconstrain, free = free, check = check),
+# for those that do not keep to the constraint. `by_element`: whether each element is made of one number. `shown(shape)`
+# are the places of the elements that tables of estimates have.
+new_constraint <- function(text, constrain, unconstrain, free = prod, check = function(shape) NULL,
+                           by_element = FALSE, shown = function(shape) seq_len(prod(shape))) {
+  structure(
+    list(
+      text = text, constrain = constrain, unconstrain = unconstrain, free = free, check = check,
+      by_element = by_element, shown = shown
+    ),
     class = "xlaffi_constraint"
   )
 }
@@ -184,7 +190,7 @@ xla_corr_cholesky <- function() {
     # tanh(y) is what an element is beside the root of the squares from there to the diagonal.
     below <- apply(x^2, 2L, function(column) rev(cumsum(rev(column)))) - x^2
     asinh((x / sqrt(below))[upper.tri(x)])
-  }, function(shape) choose(shape[[1L]], 2), square_shape)
+  }, function(shape) choose(shape[[1L]], 2), square_shape, shown = function(shape) which(upper.tri(diag(shape[[1L]]))))
 }
 
 #' @rdname xla_constraints
@@ -194,7 +200,9 @@ xla_cov_cholesky <- function() {
     if (!is_factor(x)) refuse("be upper triangular with a positive diagonal")
     diag(x) <- log(diag(x))
     x[upper.tri(x, diag = TRUE)]
-  }, function(shape) choose(shape[[1L]] + 1, 2), square_shape)
+  }, function(shape) choose(shape[[1L]] + 1, 2), square_shape, shown = function(shape) {
+    which(upper.tri(diag(shape[[1L]]), diag = TRUE))
+  })
 }
 
 square_shape <- function(shape) {

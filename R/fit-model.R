@@ -17,6 +17,12 @@
 #' chi-squared distribution than at the estimate; where a bound comes first or the likelihood does not
 #' fall so far, the end is the bound or infinite. [profile()][stats::profile] gives the points of such a curve.
 #'
+#' Where the objective has `constraints`, `coef()`, `summary()`, `vcov()`, `confint()` and `profile()` are of the parameters
+#' as `f` has them, with standard errors by the delta method: `summary()` has no tests of those, as 0 is none of
+#' their values, and intervals keep to the constraint. What is made of several numbers, as a simplex is, has Wald intervals
+#' from its standard error, and no profile. `start`, `lower`, `upper` and `$par` are numbers without constraints,
+#' `objective$unlist()` makes them.
+#'
 #' `predict()` without `g` gives all parameters in the form of the template, the random effects at their optimum; with
 #' it, what `g(par, ...)` gives, a function of [values][xlaffi_value] as `f` is, whose further arguments are those of
 #' `predict()`. Standard errors are those of the delta method. For what depends on random effects they have two parts:
@@ -144,7 +150,7 @@ free_parameters <- function(fit) unname(fit$par > fit$bounds$lower & fit$par < f
 #' @export
 print.xlaffi_fit <- function(x, ...) {
   cat(fit_title(x), "\n", sep = "")
-  print(x$par, ...)
+  print(stats::coef(x), ...)
   cat(fit_footer(x), sep = "\n")
   invisible(x)
 }
@@ -168,7 +174,7 @@ fit_footer <- function(fit) {
 
 #' @importFrom stats coef
 #' @export
-coef.xlaffi_fit <- function(object, ...) object$par
+coef.xlaffi_fit <- function(object, ...) estimates_of(object)
 
 #' @importFrom stats nobs
 #' @export
@@ -186,7 +192,10 @@ logLik.xlaffi_fit <- function(object, ...) {
 #' @rdname xla_fit
 #' @importFrom stats vcov
 #' @export
-vcov.xlaffi_fit <- function(object, ...) {
+vcov.xlaffi_fit <- function(object, ...) covariance_of(object)
+
+# That of the optimiser's vector
+free_vcov <- function(object) {
   kept <- object$kept
   if (is.null(kept$vcov)) {
     names <- names(object$par)
@@ -221,17 +230,21 @@ inverse_hessian <- function(hessian, names) {
 #' @rdname xla_fit
 #' @export
 summary.xlaffi_fit <- function(object, ...) {
+  estimates <- stats::coef(object)
   errors <- sqrt(diag(stats::vcov(object)))
-  ratio <- object$par / errors
-  coefficients <- cbind(object$par, errors, ratio, 2 * stats::pnorm(-abs(ratio)))
-  dimnames(coefficients) <- list(names(object$par), c("Estimate", "Std. Error", "z value", "Pr(>|z|)"))
+  ratio <- estimates / errors
+  # That a parameter with a constraint is 0 is no hypothesis.
+  form <- self_of(object)$form
+  if (!is.null(form)) ratio[!is.na(coefficient_table(self_of(object))$number)] <- NA
+  coefficients <- cbind(estimates, errors, ratio, 2 * stats::pnorm(-abs(ratio)))
+  dimnames(coefficients) <- list(names(estimates), c("Estimate", "Std. Error", "z value", "Pr(>|z|)"))
   structure(list(coefficients = coefficients, fit = object), class = "summary.xlaffi_fit")
 }
 
 #' @export
 print.summary.xlaffi_fit <- function(x, ...) {
   cat(fit_title(x$fit), "\n\n", sep = "")
-  stats::printCoefmat(x$coefficients, ...)
+  stats::printCoefmat(x$coefficients, ..., na.print = "")
   bound <- !free_parameters(x$fit)
   if (any(bound)) cat("at a bound: ", toString(names(x$fit$par)[bound]), "\n", sep = "")
   cat("", fit_footer(x$fit), sprintf(

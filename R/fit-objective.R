@@ -39,6 +39,11 @@
 #' the random effects; each of them must matter, or an error names those that do not. Where no maximum is found, the
 #' value is NaN, with a warning. `random` is for one device of the CPU and for `dtype = "f64"`.
 #'
+#' Constraints: `constraints = list(sd = xla_positive())` keeps a part of `par` to what it may be. The optimiser's vector
+#' then has the numbers without constraints that the part is made of, fewer ones for a simplex, for example, and `f` and
+#' `$relist()` have the part itself. The Jacobian is left out, as for maxima of likelihoods it has to be; `map` and
+#' bounds of optimisers refer to the numbers without constraints. Random effects have none.
+#'
 #' If `f` is minus the logarithm of a likelihood, [xla_fit()] looks for its maximum and gives standard errors,
 #' intervals, predictions and residuals.
 #'
@@ -55,6 +60,7 @@
 #' @param map What is fixed or shared: a list with a factor for a part of `par` by its name, as long as the part.
 #'   Elements of one level are one parameter, which starts where the first of them does; elements with NA, or all of
 #'   them where NA stands for the factor, stay what `par` has.
+#' @param constraints What parameters may be, a list of [constraints][xla_constraints] by names of parts of `par`.
 #' @param negate Whether the functions are those of `-f`: optimisers minimise.
 #' @param dtype The element type of the parameters, `"f64"` or `"f32"`. R's doubles among the data are uploaded in it;
 #'   buffers keep theirs.
@@ -90,7 +96,8 @@
 #' other <- update(logistic, y = mtcars$vs)
 #' nlminb(other$par, other$fn, other$gr, other$he)$par
 #' @export
-xla_objective <- function(f, par, ..., random = NULL, map = NULL, negate = FALSE, dtype = "f64") {
+xla_objective <- function(f, par, ..., random = NULL, map = NULL, constraints = NULL, negate = FALSE,
+                          dtype = "f64") {
   check_function(f)
   check_template(par)
   check_flag(negate, "negate")
@@ -100,9 +107,11 @@ xla_objective <- function(f, par, ..., random = NULL, map = NULL, negate = FALSE
     storage.mode(leaf) <- "double"
     leaf
   })
+  form <- constrained_form(constraints, template, random, environment())
+  if (!is.null(form)) template <- form$free
   layout <- new_layout(template, random, map, environment())
   if (length(layout$effects)) check_laplace(data, dtype, environment())
-  objective_of(new_points(f, template, layout, data, negate, dtype, environment()))
+  objective_of(new_points(f, template, layout, data, negate, dtype, form, environment()))
 }
 
 # The functions of an objective. Its points are a variable of theirs.
@@ -121,10 +130,11 @@ objective_of <- function(self) {
     relist = function(x) point_parameters(self, x),
     unlist = function(x) {
       check_template(x, "x")
-      if (!identical(lapply(tree_leaves(x), r_shape), lapply(tree_leaves(self$template), r_shape))) {
+      template <- if (is.null(self$form)) self$template else self$form$template
+      if (!identical(lapply(tree_leaves(x), r_shape), lapply(tree_leaves(template), r_shape))) {
         abort("`x` must have the form of the template", operand = "x")
       }
-      own_parameters(self$layout, template_vector(x))
+      own_parameters(self$layout, if (is.null(self$form)) template_vector(x) else self$form$unconstrain(x))
     },
     evaluations = function() self$counts
   )

@@ -2,18 +2,18 @@
 
 # `identity` tells whether the session is the one in which the data were uploaded: R saves external pointers as NULL.
 # `optimum` is where the random effects were found last, from which the next search begins.
-new_points <- function(f, template, layout, data, negate, dtype, call) {
+new_points <- function(f, template, layout, data, negate, dtype, form, call) {
   types <- argument_types(data, call)
   # Compiled functions are found by their arguments fastest where these are no lists.
-  form <- tree_map(data, function(leaf) TRUE)
+  shape <- tree_map(data, function(leaf) TRUE)
   labels <- lapply(tree_leaves(data), data_labels)
   vector <- function(parameters, ...) {
     values <- Map(labelled, list(...), labels)
-    objective_vector(f, template, parameters, tree_fill(form, unname(values)), negate)
+    objective_vector(f, formed_parameters(template, form, parameters), tree_fill(shape, unname(values)), negate)
   }
   self <- list2env(list(
     f = f, template = template, layout = layout, data = data, types = types, negate = negate, dtype = dtype,
-    names = names(layout$start), size = length(layout$start), vector = vector,
+    form = form, names = names(layout$start), size = length(layout$start), vector = vector,
     counts = c(value = 0L, gradient = 0L, hessian = 0L), identity = NULL, mode = NULL, signatures = list()
   ), parent = emptyenv())
   recount(self)
@@ -37,7 +37,7 @@ recount <- function(self) {
 updated_points <- function(self, data, call) {
   labels <- function(data) lapply(tree_leaves(data), data_labels)
   if (!identical(argument_types(data, call), self$types) || !identical(labels(data), labels(self$data))) {
-    return(new_points(self$f, self$template, self$layout, data, self$negate, self$dtype, call))
+    return(new_points(self$f, self$template, self$layout, data, self$negate, self$dtype, self$form, call))
   }
   new <- list2env(as.list(self), parent = emptyenv())
   none <- list(data = data, counts = 0L * self$counts, signatures = list())
@@ -49,8 +49,8 @@ updated_points <- function(self, data, call) {
 }
 
 # `f` of the parameters in their form. Its result as a vector in R's order
-objective_vector <- function(f, template, all, data, negate) {
-  result <- call_written(f, c(list(parameters(template, all)), data))
+objective_vector <- function(f, par, data, negate) {
+  result <- call_written(f, c(list(par), data))
   leaves <- tree_leaves(result)
   if (is_branch(result) && length(leaves) != 1L) {
     abort(sprintf("xla_objective: `f` must return one value, not a list of %d", length(leaves)),
@@ -66,7 +66,7 @@ objective_vector <- function(f, template, all, data, negate) {
       operand = "f", call = NULL
     )
   }
-  value <- as_column(converted(value, tree_leaves(all)[[1L]]@dtype))
+  value <- as_column(converted(value, tree_leaves(par)[[1L]]@dtype))
   if (negate) -value else value
 }
 
@@ -345,5 +345,6 @@ check_finite_slope <- function(self, slope, what, call) {
 point_parameters <- function(self, x, call = rlang::caller_env()) {
   x <- check_point(self, x, call)
   effects <- if (length(self$layout$effects)) effects_here(self, x, call)
-  from_vector(self$template, whole_parameters(self$layout, x, effects))
+  free <- from_vector(self$template, whole_parameters(self$layout, x, effects))
+  if (is.null(self$form)) free else natural_parameters(self, x, free)
 }

@@ -28,7 +28,7 @@ point_of_fit <- function(fit) {
 
 # The variance that parameters without one are taken to have: those at a bound are fixed.
 known_variance <- function(fit) {
-  v <- unname(stats::vcov(fit))
+  v <- unname(free_vcov(fit))
   bound <- !free_parameters(fit)
   v[bound, ] <- v[, bound] <- 0
   v
@@ -52,7 +52,7 @@ template_errors <- function(fit) {
   at <- point_of_fit(fit)
   self <- at$self
   v <- known_variance(fit)
-  own <- sqrt(diag(stats::vcov(fit)))
+  own <- sqrt(diag(free_vcov(fit)))
   effects <- if (length(at$u)) {
     pattern <- self$plan$pattern
     compiled <- new_jit(function(theta, u, v, data) {
@@ -64,7 +64,8 @@ template_errors <- function(fit) {
   }
   fixed <- numeric(length(self$layout$fixed))
   whole <- c(own, effects, fixed)
-  from_vector(self$template, if (is.null(self$layout$at)) whole else whole[self$layout$at])
+  errors <- from_vector(self$template, if (is.null(self$layout$at)) whole else whole[self$layout$at])
+  if (is.null(self$form)) errors else natural_errors(fit, errors)
 }
 
 # What `g` gives, and its standard errors
@@ -94,7 +95,7 @@ derived_numbers <- function(fit, g, data, errors) {
 derived_values <- function(self, g, theta, u, extra) {
   of <- function(theta, u) {
     all <- whole_parameters(self$layout, theta, u)
-    call_written(g, c(list(parameters(self$template, all)), extra))
+    call_written(g, c(list(formed_parameters(self$template, self$form, all)), extra))
   }
   column <- function(tree) joined(lapply(tree_leaves(tree), as_column))
   result <- tree_map(of(theta, u), as_value, "g", call = NULL)

@@ -11,19 +11,46 @@ confint.xlaffi_fit <- function(object, parm, level = 0.95, method = c("Wald", "p
   chosen <- chosen_parameters(object, if (!missing(parm)) parm, "parm")
   tails <- c((1 - level) / 2, (1 + level) / 2)
   ends <- if (method == "Wald") {
-    object$par[chosen] + outer(sqrt(diag(stats::vcov(object)))[chosen], stats::qnorm(tails))
+    wald_ends(object, chosen, stats::qnorm(tails))
   } else {
     t(vapply(chosen, function(which) {
-      profile <- profile_of(object, which)
-      c(profile_end(profile, -1, stats::qnorm(tails[[2L]])), profile_end(profile, 1, stats::qnorm(tails[[2L]])))
+      profile <- profile_of(object, own_place(object, which))
+      ends <- vapply(c(-1, 1), function(side) profile_end(profile, side, stats::qnorm(tails[[2L]])), 0)
+      sort(coefficient_at(object, which, ends))
     }, numeric(2L)))
   }
-  dimnames(ends) <- list(names(object$par)[chosen], paste(format(100 * tails, trim = TRUE, digits = 3), "%"))
+  dimnames(ends) <- list(names(stats::coef(object))[chosen], paste(format(100 * tails, trim = TRUE, digits = 3), "%"))
   ends
 }
 
+# By the numbers without constraints where the coefficient is made of one: the interval keeps to the constraint.
+wald_ends <- function(fit, chosen, quantiles) {
+  ends <- stats::coef(fit)[chosen] + outer(sqrt(diag(stats::vcov(fit)))[chosen], quantiles)
+  if (is.null(self_of(fit)$form)) {
+    return(ends)
+  }
+  places <- coefficient_places(fit)[chosen]
+  errors <- sqrt(diag(free_vcov(fit)))
+  for (k in which(!is.na(places))) {
+    at <- places[[k]]
+    ends[k, ] <- sort(coefficient_at(fit, chosen[[k]], fit$par[[at]] + errors[[at]] * quantiles), na.last = TRUE)
+  }
+  ends
+}
+
+# The element of the optimiser's vector that a coefficient is made of
+own_place <- function(fit, chosen, call = rlang::caller_env()) {
+  at <- coefficient_places(fit)[[chosen]]
+  if (is.na(at)) {
+    abort(sprintf("`%s` has no profile: it is made of several numbers", names(stats::coef(fit))[[chosen]]),
+      operand = "parm", hint = "`method = \"Wald\"` has intervals.", call = call
+    )
+  }
+  at
+}
+
 chosen_parameters <- function(fit, parm, name, call = rlang::caller_env()) {
-  names <- names(fit$par)
+  names <- names(stats::coef(fit))
   if (is.null(parm)) {
     return(seq_along(names))
   }
@@ -40,7 +67,7 @@ chosen_parameters <- function(fit, parm, name, call = rlang::caller_env()) {
 # parameters begins where they are expected if the likelihood is that of a normal distribution.
 profile_of <- function(fit, which) {
   objective <- fit$objective
-  v <- suppressWarnings(stats::vcov(fit))
+  v <- suppressWarnings(free_vcov(fit))
   scale <- sqrt(v[which, which])
   known <- is.finite(scale) && scale > 0
   direction <- if (known) v[, which] / v[which, which] else replace(0 * fit$par, which, 1)
@@ -62,9 +89,10 @@ profile_of <- function(fit, which) {
     }
     lost <- objective$fn(par_of(x, objective)) - fit$value
     if (is.finite(lost) && lost < -1e-4) {
+      chosen <- match(which, coefficient_places(fit))
       warning(sprintf(
         "xla_fit: at %s = %s the likelihood is higher than at the estimates: start the fit there",
-        names(fit$par)[[which]], format(value)
+        names(stats::coef(fit))[[chosen]], format(coefficient_at(fit, chosen, value))
       ), call. = FALSE)
     }
     list(zeta = sign(value - fit$par[[which]]) * sqrt(2 * max(if (is.nan(lost)) Inf else lost, 0)), par = x)
@@ -111,17 +139,22 @@ profile.xlaffi_fit <- function(fitted, which = NULL, points = 8L, ...) {
   # As far as the interval of 99 %
   depth <- stats::qnorm(0.995)
   curves <- lapply(chosen_parameters(fitted, which, "which"), function(chosen) {
-    profile <- profile_of(fitted, chosen)
+    profile <- profile_of(fitted, own_place(fitted, chosen))
     values <- profile$estimate + profile$scale * depth * seq(-1, 1, length.out = 2L * as.integer(points) + 1L)
     values <- unique(pmin(pmax(values, profile$lower), profile$upper))
     at <- lapply(values, profile$at)
+    estimates <- do.call(rbind, lapply(at, function(at) estimates_of(fitted, at$par)))
+    shown <- unname(estimates[, chosen])
+    zeta <- vapply(at, `[[`, 0, "zeta") * if (is_falling(shown)) -1 else 1
     data.frame(
-      parameter = names(fitted$par)[[chosen]], value = values, zeta = vapply(at, `[[`, 0, "zeta"),
-      do.call(rbind, lapply(at, `[[`, "par")), check.names = FALSE
-    )
+      parameter = colnames(estimates)[[chosen]], value = shown, zeta = zeta, estimates, check.names = FALSE
+    )[order(shown), ]
   })
   structure(do.call(rbind, curves), class = c("xlaffi_profile", "data.frame"))
 }
+
+# A bound from above turns the direction.
+is_falling <- function(x) length(x) > 1L && x[[1L]] > x[[length(x)]]
 
 #' @importFrom graphics abline lines plot
 #' @export

@@ -16,7 +16,8 @@ bounded_elements <- function(lower, upper, text) {
     as.vector(ifelse(above & below, log(x - lower) - log(upper - x), ifelse(above, log(abs(x - lower)),
       ifelse(below, log(abs(upper - x)), x)
     )))
-  }, check = function(shape) if (whole > 1L && whole != prod(shape)) sprintf("%d elements, as it has bounds", whole))
+  }, check = function(shape) if (whole > 1L && whole != prod(shape)) sprintf("%d elements, as it has bounds", whole),
+  by_element = TRUE)
 }
 
 bounded_from <- function(y, bounds) {

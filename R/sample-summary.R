@@ -107,9 +107,10 @@ sampler_line <- function(x) {
   draws <- prod(dim(x$draws)[1:2])
   parts <- c(
     if (length(found$divergent)) {
-      sprintf("divergences %d (%s %%)", found$divergent, format(100 * found$divergent / max(draws, 1), digits = 2))
+      share <- sprintf(" (%s %%)", format(100 * found$divergent / max(draws, 1), digits = 2))
+      if (found$divergent) paste0(plural(found$divergent, "divergence"), share) else "no divergences"
     },
-    if (length(found$deepest)) {
+    if (isTRUE(found$deepest > 0)) {
       sprintf("%s at the largest depth %d", plural(found$deepest, "tree"), as.integer(x$info$max_treedepth))
     },
     if (any(is.finite(found$ebfmi))) {

@@ -1,6 +1,7 @@
 # Transforms of numbers without constraints to parameters.
 
 constrained <- xlaffi:::constrained
+template_numbers <- function(x) unlist(lapply(flatten(x), as.vector))
 
 factor_of <- function(size, correlation) {
   sigma <- crossprod(matrix(sin(seq_len(size^2)), size)) + diag(size)
@@ -144,6 +145,110 @@ test_that("far out, parameters keep to their constraints and derivatives are fin
   z <- as.vector(xlaffi::xla_jit(function(y) xlaffi:::sum_to_zero_from(y, 3L))(c(-40, -40)))
   exact <- exact + 0.5 * log(3) - 3 * (max(z) + log(sum(exp(z - max(z)))))
   expect_equal(c(as_array(f(pjrt_buffer(rbind(y), "f64"))[[1]]$log_jacobian)), exact, tolerance = 1e-14)
+})
+
+test_that("fits of parameters with constraints have their estimates and standard errors", {
+  skip_without_plugin()
+  y <- sin(1:40) * 2 + cos((1:40)^2) + 3
+  counts <- c(12, 5, 3)
+  f <- function(p, y, n) {
+    z <- rbind(y - p$mu, cos(y))
+    # A factor of a covariance, and a bound from above
+    -sum(dnorm(y, p$mu, p$sd, log = TRUE)) - sum(n * log(p$p)) - sum(hlo_dmvnorm(t(z), 0, chol = p$r, log = TRUE)) +
+      sum((log(-p$top) + p$top^2 - 3)^2)
+  }
+  template <- list(mu = 1, sd = 1, p = rep(1, 3) / 3, r = diag(2), top = c(-0.5, -2))
+  constraints <- list(sd = xla_positive(), p = xla_simplex(), r = xla_cov_cholesky(), top = xla_upper(0))
+  model <- xla_objective(f, template, y, counts, constraints = constraints)
+  expect_equal(model$relist(model$par), template)
+  other <- list(mu = 2, sd = 0.1, p = c(0.5, 0.2, 0.3), r = matrix(c(2, 0, -1, 0.5), 2), top = c(-1, -3))
+  expect_equal(model$relist(model$unlist(other)), other)
+  expect_identical(names(model$par), c("mu", "sd", "p1", "p2", "r1", "r2", "r3", "top1", "top2"))
+  fit <- xla_fit(model)
+  par <- model$relist(fit$par)
+  # The same fit by numbers without constraints, with the delta method by hand
+  plain <- xla_objective(
+    function(p, y, n) {
+      e <- exp(c(p$p, 0))
+      r <- c(exp(p$r[1]), p$r[2], 0, exp(p$r[3]))
+      whole <- list(mu = p$mu, sd = exp(p$sd), p = e / sum(e), r = t(matrix(r, 2)), top = -exp(p$top))
+      f(whole, y, n)
+    },
+    list(mu = 1, sd = 0, p = c(0, 0), r = c(0, 0, 0), top = c(-0.5, 0.5)), y, counts
+  )
+  known <- xla_fit(plain)
+  v <- vcov(known)
+  estimate <- coef(known)
+  expect_equal(coef(fit)[c("mu", "sd", "p1", "r1", "r3", "r4", "top1")], c(estimate[["mu"]], exp(estimate[["sd"]]), 0.6,
+    exp(estimate[["r1"]]), estimate[["r2"]], exp(estimate[["r3"]]), -exp(estimate[["top1"]])
+  ), ignore_attr = TRUE, tolerance = 1e-5)
+  expect_identical(names(coef(fit)), c("mu", "sd", "p1", "p2", "p3", "r1", "r3", "r4", "top1", "top2"))
+  errors <- sqrt(diag(vcov(fit)))
+  # Estimates of positive numbers change as these do.
+  relative <- sqrt(diag(v))[c("sd", "r1", "r3", "top1")]
+  expect_equal(unname((errors / abs(coef(fit)))[c("sd", "r1", "r4", "top1")]), unname(relative), tolerance = 1e-4)
+  shares <- counts / 20
+  expect_equal(vcov(fit)[3:5, 3:5], (diag(shares) - tcrossprod(shares)) / 20, tolerance = 1e-3, ignore_attr = TRUE)
+  expect_equal(c(logLik(fit)), c(logLik(known)))
+  expect_identical(attr(logLik(fit), "df"), 9L)
+  expect_equal(is.na(summary(fit)$coefficients[, "z value"]), names(coef(fit)) != "mu", ignore_attr = TRUE)
+  # Intervals are those of the numbers without constraints, brought to the parameter.
+  expect_equal(confint(fit, c("sd", "top1")), rbind(exp(confint(known, "sd")), -exp(confint(known, "top1"))[, 2:1]),
+    ignore_attr = TRUE, tolerance = 1e-4
+  )
+  expect_equal(confint(fit, "p1")[1, ], shares[[1]] + stats::qnorm(c(0.025, 0.975)) * errors[["p1"]],
+    ignore_attr = TRUE, tolerance = 1e-5
+  )
+  expect_equal(confint(fit, c("sd", "top1"), method = "profile"), rbind(
+    exp(confint(known, "sd", method = "profile")), -exp(confint(known, "top1", method = "profile"))[, 2:1]
+  ), ignore_attr = TRUE, tolerance = 1e-4)
+  curve <- stats::profile(fit, "top1", points = 2)
+  expect_equal(curve$top1, curve$value)
+  expect_false(is.unsorted(curve$zeta))
+  # Standard errors in the parameters' form, and of functions of them
+  found <- predict(fit, se.fit = TRUE)
+  expect_equal(found$fit, par)
+  expect_equal(unname(template_numbers(found$se.fit)[-7]), unname(errors))
+  expect_equal(predict(fit, function(p) p$p[1] / p$p[2], se.fit = TRUE)$fit, 12 / 5, tolerance = 1e-4)
+  # Data are replaced, and an objective is saved, with its constraints.
+  saved <- unserialize(serialize(model, NULL))
+  expect_equal(saved$relist(saved$unlist(other)), other)
+  expect_equal(unname(coef(xla_fit(update(model, n = c(5, 5, 10))))[3:5]), c(0.25, 0.25, 0.5), tolerance = 1e-4)
+})
+
+test_that("constraints go with shared and fixed parameters, and with random effects", {
+  skip_without_plugin()
+  group <- rep(1:6, each = 4)
+  y <- sin(seq_along(group)) + rep(c(-1, 2, 0, 1, -2, 0.5), each = 4)
+  f <- function(p, y) {
+    -sum(dnorm(y, p$mu + p$u[group], p$sd[1], log = TRUE)) - sum(dnorm(p$u, 0, p$sd[2], log = TRUE)) +
+      sum((p$scale - 3)^2)
+  }
+  template <- list(mu = 0, u = numeric(6), sd = c(a = 1, b = 1), scale = c(1, 1, 2))
+  model <- xla_objective(f, template, y, random = "u", map = list(scale = factor(c("s", "s", NA))),
+    constraints = list(sd = xla_positive(), scale = xla_interval(0, 10))
+  )
+  expect_identical(names(model$par), c("mu", "sd.a", "sd.b", "scale1"))
+  fit <- xla_fit(model)
+  free <- xla_objective(function(p, y) f(list(mu = p$mu, u = p$u, sd = exp(p$sd), scale = 3), y),
+    list(mu = 0, u = numeric(6), sd = c(a = 0, b = 0)), y, random = "u"
+  )
+  known <- xla_fit(free)
+  expect_equal(coef(fit), c(coef(known)[1], exp(coef(known)[2:3]), scale1 = 3), tolerance = 1e-5)
+  relative <- sqrt(diag(vcov(known)))
+  found <- predict(fit, se.fit = TRUE)
+  expect_equal(found$se.fit$sd, exp(coef(known)[2:3]) * relative[2:3], tolerance = 1e-4, ignore_attr = TRUE)
+  expect_equal(found$fit$scale, c(3, 3, 2), tolerance = 1e-5)
+  expect_identical(found$se.fit$scale[[3]], 0)
+  # One at a bound of the optimiser has no standard error.
+  bound <- xla_fit(model, upper = c(Inf, -3, Inf, Inf), start = replace(model$par, 2, -4))
+  expect_equal(coef(bound)[["sd.a"]], exp(-3))
+  expect_identical(is.na(diag(vcov(bound))), c(mu = FALSE, sd.a = TRUE, sd.b = FALSE, scale1 = FALSE))
+  expect_snapshot(cran = TRUE, error = TRUE, {
+    xla_objective(f, template, y, random = "u", constraints = list(u = xla_positive()))
+  })
+  expect_snapshot(xla_objective(f, template, y, constraints = list(mu = xla_positive())), cran = TRUE, error = TRUE)
+  expect_snapshot(model$unlist(replace(template, "sd", list(c(a = 1, b = -1)))), cran = TRUE, error = TRUE)
 })
 
 test_that("constraints that do not fit, and values that do not keep to them, are refused", {
