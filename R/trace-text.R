@@ -177,7 +177,7 @@ signed_text <- function(details = function(params) "") {
 # the measurements are. (Functions in the text that the compiler is told to leave apart are quicker still to compile,
 # but XLA ends the process where one of their arguments turns out to be a constant.)
 
-# Regions with fewer nodes are compiled as all programs are.
+# Regions with fewer nodes, or with no row of an eighth as many, are compiled as all programs are.
 least_long <- 512L
 
 # Arrays of up to so many elements are small: nothing is gained by threads or by fused loops over them.
