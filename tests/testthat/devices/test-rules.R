@@ -29,7 +29,9 @@ test_that("every rule of collectives and every rule about devices is reached", {
     xla_program(xla_shard_map(function(x) hlo_while(function(s) s < 5, function(s) s * 2, hlo_psum(sum(x), all)),
       mesh, list(list(all)), NULL
     ), x)
-    xla_program(function(x) hlo_scan(function(s, v) list(s * f(v * s), NULL), 1, hlo_broadcast(x, c(2, dim(x)), 2:3)), x)
+    xla_program(function(x) {
+      hlo_scan(function(s, v) list(s * f(v * s), NULL), 1, hlo_broadcast(x, c(2, dim(x)), 2:3))$carry
+    }, x)
   })
   wanted <- all_rules(setdiff(names(xlaffi:::primitives), rules_of_devices))
   wanted <- c(wanted, grep("replication", all_rules(NULL), value = TRUE))
