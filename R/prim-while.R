@@ -94,8 +94,8 @@ overload("hlo_while", "xlaffi", hlo_while,
 )
 
 # `cond` and `body` are functions of lists of values. They are kept, since a loop with
-# derivatives is another loop; a `silent` one has no side effects, since the first one has them. In a batch, the elements
-# of a loop that go `together` take turns until all have ended, see while_together().
+# derivatives is another loop; a `silent` one has no side effects, since the first one has them. In a batch, the
+# elements of a loop that go `together` take turns until all have ended, see while_together().
 while_loop <- function(cond, body, start, silent = FALSE, together = FALSE) {
   types <- lapply(start, type_of)
   regions <- list(trace_region(cond, types, silent), trace_region(body, types, silent))

@@ -111,9 +111,9 @@ solver_loop <- function(go, turn, state) {
 }
 
 # `new` where a scalar holds, else `old`: nested lists of values
-kept_if <- function(pred, new, old) tree_fill(old, Map(function(x, y) hlo_select(pred, x, y), tree_leaves(new),
-  tree_leaves(old)
-))
+kept_if <- function(pred, new, old) {
+  tree_fill(old, Map(function(x, y) hlo_select(pred, x, y), tree_leaves(new), tree_leaves(old)))
+}
 
 number_as <- function(x, like) constant(x, like@dtype, integer(), "number")
 integer_of <- function(x) constant(as.integer(x), "i32", integer(), "number")

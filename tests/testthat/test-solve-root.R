@@ -120,6 +120,29 @@ test_that("fixed points are found, plainly and accelerated", {
   expect_identical(out$batch$reason, c(0L, 0L))
 })
 
+test_that("single precision goes, and keeps its type", {
+  skip_without_plugin()
+  out <- xla_jit(function(a) {
+    single <- function(x) hlo_constant(x, "f32")
+    list(
+      newton = hlo_root(function(x) x^2 - a, single(c(1, 2))), brent = hlo_root(function(x) x^2 - sum(a) / 2,
+        interval = list(single(0), single(4))
+      ), point = hlo_fixed_point(function(x) cos(a * x / 2), single(c(1, 1)), history = 2),
+      area = hlo_integrate(function(x) exp(-x * sum(a)), single(0), single(1)),
+      slope = xla_grad(function(a) sum(hlo_root(function(x) x^2 - a, single(c(1, 2)))$root))(a)
+    )
+  })(pjrt_buffer(c(2, 2), "f32"))
+  types <- vapply(list(out$newton$root, out$brent$root, out$point$point, out$area$value), elt_type, "")
+  expect_identical(types, rep("f32", 4))
+  out <- rapply(out, as_array, how = "replace")
+  expect_equal(as.vector(out$newton$root), sqrt(c(2, 2)), tolerance = 1e-5)
+  expect_equal(as.vector(out$brent$root), sqrt(2), tolerance = 1e-3)
+  expect_equal(as.vector(out$point$point), rep(0.739085, 2), tolerance = 1e-3)
+  expect_equal(as.vector(out$area$value), (1 - exp(-4)) / 4, tolerance = 1e-5)
+  expect_equal(as.vector(out$slope), 1 / 2 / sqrt(c(2, 2)), tolerance = 1e-5)
+  for (part in out[1:4]) expect_true(as.vector(part$converged))
+})
+
 test_that("solvers of one's own have the implicit derivative", {
   skip_without_plugin()
   f <- function(x, a) x^2 - a
