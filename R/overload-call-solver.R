@@ -2,14 +2,21 @@
 # program is written; where they meet values they become solvers of the program.
 
 # `ours` has the arguments of R's function, and `.call`.
-solver_overload <- function(name, ours, differs) {
-  in_r <- getExportedValue("stats", name)
+solver_overload <- function(name, ours, differs, derivative = "yes, implicit") {
   f <- function(...) {
     call <- method_call(name)
     given <- list(...)
     if (!has_values(tree_leaves(given))) {
       asked <- lapply(given, known_or_signal)
-      answer <- tryCatch(do.call(in_r, asked, quote = TRUE), xlaffi_met_value = function(met) met)
+      answer <- tryCatch(
+        do.call(name, asked, quote = TRUE, envir = asNamespace("stats")),
+        xlaffi_met_value = function(met) met,
+        # R's own errors would show what was given in place of the call.
+        error = function(e) {
+          if (is.call(e$call) && identical(e$call[[1L]], as.name(name))) e$call <- call
+          stop(e)
+        }
+      )
       if (!inherits(answer, "xlaffi_met_value")) {
         return(answer)
       }
@@ -17,7 +24,7 @@ solver_overload <- function(name, ours, differs) {
     ours(..., .call = call)
   }
   overload(name, "stats", f,
-    topic = "Solvers", dtypes = "f32, f64", derivative = "yes, implicit", differs = differs, functional = TRUE
+    topic = "Solvers", dtypes = "f32, f64", derivative = derivative, differs = differs, functional = TRUE
   )
 }
 

@@ -57,8 +57,6 @@ patch_for <- function(name, value, home) {
     standard_patch(name, list(f = Summary.xlaffi_value), value)
   } else if (name %in% two_arguments || (!is.null(entry) && entry$by == "method" && entry$package == package)) {
     standard_patch(name, list(f = method_of(name, entry, value), first = TRUE), value)
-  } else if (name %in% asking_functions) {
-    asking(name, value)
   } else if (name %in% names(session_reads)) {
     session_reads[[name]]
   } else if (package %in% names(outside_names) && !is.null(outside_functions[[name]])) {
@@ -237,30 +235,6 @@ two_arguments <- c("log", "round", "signif")
 # What stands for R's function if the first argument is a value: for closures themselves, so that calls are as they were
 method_of <- function(name, entry, value) {
   if (!is.primitive(value)) value else if (name %in% two_arguments) Math.xlaffi_value else entry$f
-}
-
-# R's functions that compute with the numbers that a function gives
-asking_functions <- "optimHess"
-
-# Such a function, asking functions that may not give values
-asking <- function(name, f) {
-  force(f)
-  function(...) {
-    call <- sys.call()
-    given <- lapply(list(...), function(part) {
-      if (is.function(part)) function(...) known_number(part(...), name, call) else known_number(part, name, call)
-    })
-    do.call(f, given, quote = TRUE)
-  }
-}
-
-known_number <- function(x, name, call) {
-  if (any(vapply(tree_leaves(x), is_value, NA))) {
-    abort(sprintf("%s() needs numbers while the program is written, not values", name), "UNIMPLEMENTED",
-      op = name, hint = "Around compiled functions it works: `xla_objective()` gives such functions.", call = call
-    )
-  }
-  x
 }
 
 is_of_values <- function(formula) {

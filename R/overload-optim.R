@@ -28,15 +28,22 @@ optim_of_values <- function(par, fn, gr = NULL, ..., method = "Nelder-Mead", low
     par = fit$par, value = fit$value * scale,
     counts = labelled(joined(list(evaluations, evaluations)), list(c("function", "gradient"))), convergence = code
   )
-  if (hessian) result$hessian <- hessian_of(f, fit$par)
+  if (hessian) result$hessian <- hessian_of(f, fit$par, "optim", .call)
   result
 }
 
-hessian_of <- function(f, par) {
-  if (!is_value(par)) {
-    par <- packed(tree_leaves(par))
+hessian_of <- function(f, par, name, call) {
+  par <- solver_start(par, name, call, "par")
+  objective <- function(x) {
+    value <- as_value(f(x), "fn", call = call, op = name)
+    if (length(value) != 1L || value@dtype != x@dtype) {
+      abort(sprintf("%s(): `fn` must return one number of dtype %s, not %s", name, x@dtype, type_text(value)),
+        op = name, operand = "fn", call = call
+      )
+    }
+    reshaped(value, integer())
   }
-  call_written(xla_hessian(f), list(par))
+  second_order_at(objective)(par)$hessian
 }
 
 solver_overload("optim", optim_of_values, paste(
@@ -44,6 +51,13 @@ solver_overload("optim", optim_of_values, paste(
   "`gr` is not called. It stops by the gradient, see ?hlo_minimize. There is no message; `convergence` is 52 where no",
   "better point was found."
 ))
+
+optimhess_of_values <- function(par, fn, gr = NULL, ..., control = list(), .call) {
+  check_control(control, character(), "optimHess", "xla_hessian", .call)
+  hessian_of(with_arguments(fn, list(...)), par, "optimHess", .call)
+}
+
+solver_overload("optimHess", optimhess_of_values, "It is exact, and `gr` is not called; `control` is refused.", "yes")
 
 nlminb_of_values <- function(start, objective, gradient = NULL, hessian = NULL, ..., scale = 1, control = list(),
                              lower = -Inf, upper = Inf, .call) {
@@ -83,7 +97,7 @@ nlm_of_values <- function(f, p, ..., hessian = FALSE, typsize = NULL, fscale = 1
     minimum = fit$value, estimate = fit$par, gradient = fit$gradient,
     code = reshaped(gathered(codes, reshaped(fit$reason, 1L), 1L), integer()), iterations = fit$iterations
   )
-  if (hessian) append(result, list(hessian = hessian_of(g, fit$par)), 3L) else result
+  if (hessian) append(result, list(hessian = hessian_of(g, fit$par, "nlm", .call)), 3L) else result
 }
 
 solver_overload("nlm", nlm_of_values, paste(

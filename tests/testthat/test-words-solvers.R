@@ -47,7 +47,7 @@ test_that("optim(), nlminb() and nlm() find R's minima, with R's results", {
       few = optim(start, fr, NULL, a, method = "BFGS", control = list(maxit = 2))$convergence,
       few_nlm = nlm(fr, start, a, iterlim = 2)$code,
       few_nlminb = nlminb(start, fr, a = a, control = list(iter.max = 2))[3],
-      named = optim(c(u = 0, v = 0), function(p) (p["u"] - a)^2 + p["v"]^2, method = "BFGS")$par
+      at = optimHess(c(1, 1), fr, a = a), named = optim(c(u = 0, v = 0), function(p) (p["u"] - a)^2 + p["v"]^2, method = "BFGS")$par
     )
   }
   out <- xla_jit(f)(1)
@@ -64,6 +64,7 @@ test_that("optim(), nlminb() and nlm() find R's minima, with R's results", {
   }
   hessian <- matrix(c(802, -400, -400, 200), 2)
   expect_equal(out$bfgs$hessian, hessian, tolerance = 1e-5)
+  expect_equal(out$at, hessian, tolerance = 1e-12)
   expect_equal(out$nlm$hessian, hessian, tolerance = 1e-4)
   expect_equal(out$lbfgs$par, c(1, 1), tolerance = 1e-6)
   expect_equal(out$lbfgs$value, 0, tolerance = 1e-12)
@@ -90,6 +91,8 @@ test_that("what R's solvers cannot do with values is refused", {
     trace(function(a) optimize(function(x) c(x, a), c(0, 2)))
     trace(function(a) integrate(function(x) x * a, 0, 1, keep.xy = TRUE))
     trace(function(a) integrate(function(x) c(x, a), 0, 1))
-    trace(function(a) optimHess(c(1, 1), fr, a = a))
+    trace(function(a) optimHess(c(1, 1), function(p) p * a))
+    trace(function(a) uniroot(function(x) x - a))
+    trace(function(a) optimHess(c(1, 1), fr, a = a, control = list(parscale = 2)))
   })
 })
