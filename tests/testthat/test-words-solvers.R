@@ -47,7 +47,8 @@ test_that("optim(), nlminb() and nlm() find R's minima, with R's results", {
       few = optim(start, fr, NULL, a, method = "BFGS", control = list(maxit = 2))$convergence,
       few_nlm = nlm(fr, start, a, iterlim = 2)$code,
       few_nlminb = nlminb(start, fr, a = a, control = list(iter.max = 2))[3],
-      at = optimHess(c(1, 1), fr, a = a), named = optim(c(u = 0, v = 0), function(p) (p["u"] - a)^2 + p["v"]^2, method = "BFGS")$par
+      at = optimHess(c(1, 1), fr, a = a),
+      named = optim(c(u = 0, v = 0), function(p) (p["u"] - a)^2 + p["v"]^2, method = "BFGS")$par
     )
   }
   out <- xla_jit(f)(1)
