@@ -1,8 +1,8 @@
 # Parameters of which some have constraints: a nested list of constraints has the names of a part of the parameters.
 
-# `constrain` takes a value of rank 1, `size` free numbers called `names`, to list(par =, log_jacobian =): the parameters
-# in their form, and a scalar. `from_parts` does so for a list of values, the free numbers of each leaf. `unconstrain` takes
-# numbers in the parameters' form to R's vector. `constraints` has a constraint or NULL for each leaf.
+# `constrain` takes a value of rank 1, `size` free numbers called `names`, to list(par =, log_jacobian =): parameters in
+# their form, and a scalar. `from_parts` does so for a list of values, the free numbers of each leaf. `unconstrain`
+# takes numbers in the parameters' form to R's vector. `constraints` has a constraint or NULL for each leaf.
 constrained <- function(constraints, template, name = "start", call = rlang::caller_env()) {
   leaves <- tree_leaves(template)
   labels <- constrained_labels(template, name)
@@ -24,7 +24,7 @@ constrained <- function(constraints, template, name = "start", call = rlang::cal
       from_parts(Map(function(end, size) sliced(value, end - size + 1L, end), ends, sizes))
     },
     unconstrain = function(par, call = rlang::caller_env()) {
-      parts <- Map(function(x, constraint, label) free_numbers(x, constraint, label, call), tree_leaves(par), own, labels)
+      parts <- Map(free_numbers, tree_leaves(par), own, labels, list(call))
       unlist(parts, use.names = FALSE)
     },
     from_parts = from_parts, size = sum(sizes), sizes = sizes, names = free_names(template, leaves, sizes),
@@ -181,6 +181,8 @@ constrained_form <- function(constraints, template, random, call) {
 
 # Parameters in their form, of one value or of what whole_parameters() gives
 formed_parameters <- function(template, form, all) {
-  free <- parameters(template, all)
-  if (is.null(form)) free else form$from_parts(lapply(tree_leaves(free), as_column))$par
+  if (is.null(form)) parameters(template, all) else form$from_parts(free_parts(template, all))$par
 }
+
+# ... each leaf's free numbers
+free_parts <- function(template, all) lapply(tree_leaves(parameters(template, all)), as_column)

@@ -17,11 +17,11 @@
 #' chi-squared distribution than at the estimate; where a bound comes first or the likelihood does not
 #' fall so far, the end is the bound or infinite. [profile()][stats::profile] gives the points of such a curve.
 #'
-#' Where the objective has `constraints`, `coef()`, `summary()`, `vcov()`, `confint()` and `profile()` are of the parameters
-#' as `f` has them, with standard errors by the delta method: `summary()` has no tests of those, as 0 is none of
-#' their values, and intervals keep to the constraint. What is made of several numbers, as a simplex is, has Wald intervals
-#' from its standard error, and no profile. `start`, `lower`, `upper` and `$par` are numbers without constraints,
-#' `objective$unlist()` makes them.
+#' Where the objective has `constraints`, `coef()`, `summary()`, `vcov()`, `confint()` and `profile()` are of the
+#' parameters as `f` has them, with standard errors by the delta method: `summary()` has no tests of those, as 0 is none
+#' of their values, and intervals keep to the constraint. What is made of several numbers, as a simplex is, has Wald
+#' intervals from its standard error, and no profile. `start`, `lower`, `upper` and `$par` are numbers without
+#' constraints; `objective$unlist()` makes them.
 #'
 #' `predict()` without `g` gives all parameters in the form of the template, the random effects at their optimum; with
 #' it, what `g(par, ...)` gives, a function of [values][xlaffi_value] as `f` is, whose further arguments are those of

@@ -1,5 +1,5 @@
-# Estimates of parameters with constraints, of which the optimiser's vector has numbers without. Standard errors are those
-# of the delta method.
+# Estimates of parameters with constraints, of which the optimiser's vector has numbers without. Standard errors are
+# those of the delta method.
 
 # The numbers of the parts with constraints, in a row, for the optimiser's vector `x`, and their Jacobian by it
 natural_numbers <- function(self, x) {
@@ -36,8 +36,8 @@ natural_leaves <- function(form, numbers, free) {
   tree_fill(form$template, unname(leaves))
 }
 
-# The coefficients of a fit, a row for each: `name`, `number` (which of natural_numbers(), NA where the coefficient has no
-# constraint) and `at`, the element of the optimiser's vector that it depends on, NA where there are several.
+# The coefficients of a fit, a row for each: `name`, `number` (which of natural_numbers(), NA where the coefficient has
+# no constraint) and `at`, the element of the optimiser's vector that it depends on, NA where there are several.
 coefficient_table <- function(self) {
   form <- self$form
   leaves <- tree_leaves(form$template)

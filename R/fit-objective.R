@@ -39,9 +39,9 @@
 #' the random effects; each of them must matter, or an error names those that do not. Where no maximum is found, the
 #' value is NaN, with a warning. `random` is for one device of the CPU and for `dtype = "f64"`.
 #'
-#' Constraints: `constraints = list(sd = xla_positive())` keeps a part of `par` to what it may be. The optimiser's vector
-#' then has the numbers without constraints that the part is made of, fewer ones for a simplex, for example, and `f` and
-#' `$relist()` have the part itself. The Jacobian is left out, as for maxima of likelihoods it has to be; `map` and
+#' Constraints: `constraints = list(sd = xla_positive())` keeps a part of `par` to what it may be. The optimiser's
+#' vector then has the numbers without constraints that the part is made of, one less for a simplex, for example; `f`
+#' and `$relist()` have the part itself. The Jacobian is left out, as for maxima of likelihoods it has to be; `map` and
 #' bounds of optimisers refer to the numbers without constraints. Random effects have none.
 #'
 #' If `f` is minus the logarithm of a likelihood, [xla_fit()] looks for its maximum and gives standard errors,

@@ -35,7 +35,7 @@ model_of_objective <- function(objective, par, constraints, call) {
   self <- environment(objective$fn)$self
   if (!is.null(constraints)) {
     abort("`constraints` go with a function, not with an objective", operand = "constraints", call = call,
-      hint = "`xla_sample(f, start, ..., constraints = )` takes the function itself."
+      hint = "`xla_objective(constraints = )` makes objectives with constraints."
     )
   }
   if (self$count != 1L) {
@@ -51,22 +51,41 @@ model_of_objective <- function(objective, par, constraints, call) {
     whole_parameters(layout, own$theta, own$u)
   }
   vector <- function(data) function(q) do.call(self$vector, c(list(whole(q)), tree_leaves(data)))
+  form <- self$form
+  if (!is.null(form)) check_unshared(self, call)
   density <- function(q, data) {
     value <- vector(data)(q)
     if (length(value) != 1L) {
       abort(sprintf("xla_sample: the objective must give one number, not %d", length(value)), operand = "f", call = NULL)
     }
-    -reshaped(value, integer())
+    log_jacobian <- if (!is.null(form)) form$from_parts(free_parts(self$template, whole(q)))$log_jacobian else 0
+    log_jacobian - reshaped(value, integer())
   }
   start <- if (is.null(par)) c(layout$start, layout$effects) else par
   unconstrain <- function(x, call) {
-    all <- template_vector(x)
+    all <- if (is.null(form)) template_vector(x) else form$unconstrain(x, call)
     if (is.null(layout$at)) all else all[match(seq_len(size + effects), layout$at)]
   }
+  template <- if (is.null(form)) self$template else form$template
   new_sample_model(
-    self$f, self$template, start, density, function(q) parameters(self$template, whole(q)), unconstrain, self$data,
-    self$types, self$dtype
+    self$f, template, start, density, function(q) formed_parameters(self$template, form, whole(q)), unconstrain,
+    self$data, self$types, self$dtype
   )
+}
+
+# The Jacobian has each number once.
+check_unshared <- function(self, call) {
+  at <- self$layout$at
+  if (is.null(at)) {
+    return(invisible())
+  }
+  constrained <- rep(!vapply(self$form$constraints, is.null, NA), self$form$sizes)
+  own <- at[constrained & at <= self$size]
+  if (anyDuplicated(own)) {
+    abort("xla_sample: `map` of the objective shares parameters that have constraints", "UNIMPLEMENTED",
+      operand = "f", call = call, hint = "`f` can repeat one parameter instead."
+    )
+  }
 }
 
 as_doubles_of_r <- function(leaf) {

@@ -255,6 +255,24 @@ test_that("constraints go with shared and fixed parameters, and with random effe
   expect_snapshot(model$unlist(replace(template, "sd", list(c(a = 1, b = -1)))), cran = TRUE, error = TRUE)
 })
 
+test_that("objectives with constraints are sampled with the Jacobian", {
+  skip_without_plugin()
+  f <- function(p, y) sum(dgamma(p$rate, 3, 2, log = TRUE)) + sum(y * log(p$share))
+  template <- list(rate = c(1, 2), share = c(0.5, 0.5))
+  constraints <- list(rate = xla_positive(), share = xla_simplex())
+  model <- xla_objective(f, template, c(2, 1), constraints = constraints, negate = TRUE)
+  set <- list(draws = 5, warmup = 0, chains = 1, seed = 1, progress = FALSE)
+  of_model <- suppressWarnings(do.call(xla_sample, c(list(model), set)))
+  of_function <- suppressWarnings(do.call(xla_sample, c(list(f, template, c(2, 1), constraints = constraints), set)))
+  expect_equal(as.array(of_model), as.array(of_function))
+  expect_equal(of_model$diagnostics$lp__, of_function$diagnostics$lp__)
+  expect_equal(c(of_model$template), template)
+  fixed <- update(model, y = c(1, 1))
+  shared <- xla_objective(f, template, c(2, 1), constraints = constraints, map = list(rate = c(1, 1)), negate = TRUE)
+  expect_snapshot(xla_sample(shared), cran = TRUE, error = TRUE)
+  expect_snapshot(xla_sample(fixed, constraints = constraints), cran = TRUE, error = TRUE)
+})
+
 test_that("constraints that do not fit, and values that do not keep to them, are refused", {
   said <- function(code) expect_snapshot(code, error = TRUE, cran = TRUE)
   for_start <- function(constraints, start) constrained(constraints, start, call = NULL)
