@@ -38,9 +38,17 @@
 #'
 #' @param lower,upper Bounds: one number, or one for each element of the parameter.
 #' @return An object of class `xlaffi_constraint`.
-#' @seealso [xla_sample()], [hlo_ddirichlet()].
+#' @section Errors:
+#' Bounds that are no numbers or not in order are an error, and so are parameters whose shape a constraint is not for,
+#' and starting values that do not keep to it (`xlaffi_error_invalid_argument`).
+#' @seealso [xla_sample()], [xla_objective()], [hlo_ddirichlet()].
 #' @examples
-#' xla_interval(-1, 1)
+#' # By names of the parameters that they are for
+#' list(
+#'   sd = xla_positive(), delay = xla_lower(0.5), log_rate = xla_upper(0), power = xla_interval(1, 2),
+#'   cuts = xla_ordered(), times = xla_positive_ordered(), shares = xla_simplex(), effects = xla_sum_to_zero(),
+#'   direction = xla_unit_vector(), correlation = xla_corr_cholesky(), covariance = xla_cov_cholesky()
+#' )
 #' @examplesIf plugins_downloaded()
 #' # Three groups' shares, in proportion to counts
 #' shares <- xla_sample(
