@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
+import scipy.sparse
 from handlers import Library, captured, column_major
 
 jax.config.update("jax_enable_x64", True)
@@ -348,6 +349,89 @@ def jax_targets():
     return sorted(n for n in names if n.startswith("lapack_") and n.endswith("_ffi"))
 
 
+def check_sparse(rng, library):
+    """The handlers of sparse matrices beside SciPy: each is a plain target, whose pattern are attributes."""
+    names = ("cholesky", "solve", "inverse", "inverse_derivative", "matmul", "sampled_product")
+    for name in names:
+        library.register(f"sparse_{name}")
+    side, k = 7, 3
+    n = side * side
+    line = scipy.sparse.diags([-1.0, -1.0], [-1, 1], (side, side))
+    grid = (scipy.sparse.kronsum(line, line) + 5 * scipy.sparse.identity(n)).tocsc()
+    lower = scipy.sparse.tril(grid).tocsc()
+    lower.sort_indices()
+    pattern = dict(colptr=lower.indptr.astype(np.int32), rowind=lower.indices.astype(np.int32))
+    symmetric = dict(n=np.int64(n), **pattern)
+    length = library.sparse_factor_length(n, *pattern.values())
+
+    def whole(values):
+        a = np.zeros((n, n))
+        columns = np.repeat(np.arange(n), np.diff(pattern["colptr"]))
+        a[pattern["rowind"], columns] = a[columns, pattern["rowind"]] = values
+        return a
+
+    def entries(a):
+        columns = np.repeat(np.arange(n), np.diff(pattern["colptr"]))
+        return a[..., pattern["rowind"], columns]
+
+    for dtype in (np.float32, np.float64):
+        shape = jax.ShapeDtypeStruct
+        # The last matrix of the batch is not positive definite.
+        values = np.stack([lower.data * 1.1, lower.data, -lower.data]).astype(dtype)
+        b = rng.standard_normal((3, n, k)).astype(dtype)
+        matrices = column_major(3)
+
+        @jax.jit
+        def run(values, b):
+            factor, info = jax.ffi.ffi_call(
+                "sparse_cholesky", (shape((3, length), dtype), shape((3,), np.int32))
+            )(values, **symmetric)
+            x = jax.ffi.ffi_call(
+                "sparse_solve", shape(b.shape, dtype), input_layouts=[(0, 1), matrices],
+                output_layouts=matrices,
+            )(factor, b, **symmetric)
+            inverse = jax.ffi.ffi_call("sparse_inverse", shape(values.shape, dtype))(factor, **symmetric)
+            change = jax.ffi.ffi_call("sparse_inverse_derivative", shape(values.shape, dtype))(
+                values, values, **symmetric
+            )
+            return info, x, inverse, change
+
+        info, x, inverse, change = map(np.asarray, run(values, b))
+        assert (info[:2] == 0).all() and info[2] > 0, info
+        assert all(np.isnan(part[2]).all() for part in (x, inverse, change))
+        for at in range(2):
+            a = whole(values[at].astype(np.float64))
+            known = np.linalg.inv(a)
+            close(np.linalg.solve(a, b[at]).astype(dtype), x[at])
+            close(entries(known).astype(dtype), inverse[at])
+            # In the direction of the matrix itself the inverse changes by minus itself.
+            close(-entries(known).astype(dtype), change[at])
+
+        wide = scipy.sparse.random(5, 8, 0.4, "csc", dtype, random_state=1)
+        wide.sort_indices()
+        columns = dict(
+            nrow=np.int64(5), ncol=np.int64(8), colptr=wide.indptr.astype(np.int32),
+            rowind=wide.indices.astype(np.int32),
+        )
+        two = column_major(2)
+        y, u = (rng.standard_normal((rows, k)).astype(dtype) for rows in (8, 5))
+
+        @jax.jit
+        def products(values, y, u):
+            product = jax.ffi.ffi_call(
+                "sparse_matmul", shape((5, k), dtype), input_layouts=[(0,), two], output_layouts=two
+            )(values, y, **columns)
+            sampled = jax.ffi.ffi_call(
+                "sparse_sampled_product", shape(values.shape, dtype), input_layouts=[two, two]
+            )(u, y, **columns)
+            return product, sampled
+
+        product, sampled = map(np.asarray, products(wide.data, y, u))
+        close(wide @ y, product)
+        at = wide.tocoo()
+        close((u @ y.T)[at.row, at.col], sampled)
+
+
 def check_print():
     def program(x):
         jax.ffi.ffi_call("print_tensor", (), has_side_effect=True)(
@@ -385,6 +469,7 @@ def main():
     check_lu(rng)
     check_lu_errors()
     check_threads(rng)
+    check_sparse(rng, library)
     check_print()
     count = len(check_jaxlib(rng, library))
     print(f"ops library: all right under JAX {jax.__version__}, {count} of jaxlib's targets")

@@ -21,12 +21,20 @@ class Library:
         self.handler = ctypes.CDLL(path).xlaffi_handler
         self.handler.restype = ctypes.c_void_p
         self.handler.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
+        self.factor_length = ctypes.CDLL(path).xlaffi_sparse_factor_length
+        self.factor_length.restype = ctypes.c_int64
+        self.factor_length.argtypes = [ctypes.c_int64] + 2 * [ctypes.POINTER(ctypes.c_int32)]
 
     def find(self, target, platform="cpu"):
         """A target's handler, ready for JAX, or None."""
         names = [None if name is None else name.encode() for name in (target, platform)]
         pointer = self.handler(*names)
         return None if pointer is None else capsule(pointer)
+
+    def sparse_factor_length(self, n, colptr, rowind):
+        """How many elements `sparse_cholesky` gives for a symmetric pattern, NumPy arrays of int32."""
+        pointers = (x.ctypes.data_as(ctypes.POINTER(ctypes.c_int32)) for x in (colptr, rowind))
+        return self.factor_length(n, *pointers)
 
     def register(self, target, prefix="", platform="cpu"):
         """Registers a target under its name after `prefix`, which it returns."""

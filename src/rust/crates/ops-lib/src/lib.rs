@@ -6,6 +6,7 @@ use std::ffi::{c_char, c_void, CStr};
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::ptr;
+use std::slice;
 
 /// The XLA FFI handler of `target` on `platform` (both NUL-terminated), to be registered with any
 /// XLA; NULL where there is none, or where a name is NULL.
@@ -29,6 +30,38 @@ pub unsafe extern "C" fn xlaffi_handler(
     .ok()
     .flatten()
     .map_or(ptr::null(), |handler| handler as *const c_void)
+}
+
+/// How many elements the factors of `sparse_cholesky` have for a symmetric pattern, as the handlers take it: `n` columns
+/// of the lower triangle, where they begin, `n + 1` numbers of which the last one is that of the entries, and the rows
+/// of these, all counted from 0. -1 where it is no such pattern, or a pointer is NULL.
+///
+/// # Safety
+/// Each pointer is NULL or points to as many numbers that stay unchanged during the call.
+#[no_mangle]
+pub unsafe extern "C" fn xlaffi_sparse_factor_length(
+    n: i64,
+    colptr: *const i32,
+    rowind: *const i32,
+) -> i64 {
+    let Ok(columns) = usize::try_from(n) else {
+        return -1;
+    };
+    if colptr.is_null() || rowind.is_null() || columns > i32::MAX as usize {
+        return -1;
+    }
+    catch_unwind(|| {
+        // SAFETY: by contract.
+        let colptr = unsafe { slice::from_raw_parts(colptr, columns + 1) };
+        let entries = usize::try_from(colptr[columns]).ok()?;
+        // SAFETY: by contract.
+        let rowind = unsafe { slice::from_raw_parts(rowind, entries) };
+        let analysis = ops::sparse_analysis(n, colptr, rowind).ok()?;
+        i64::try_from(analysis.symbolic.factor_len()).ok()
+    })
+    .ok()
+    .flatten()
+    .unwrap_or(-1)
 }
 
 /// The folder of Python's packages that has the jaxlib of this process.
@@ -97,5 +130,24 @@ mod tests {
         assert!(unsafe { xlaffi_handler(ptr::null(), c"host".as_ptr()) }.is_null());
         // SAFETY: NULL is allowed.
         assert!(unsafe { xlaffi_handler(c"lu".as_ptr(), ptr::null()) }.is_null());
+    }
+
+    #[test]
+    fn a_factor_has_the_length_that_its_pattern_leads_to() {
+        // SAFETY: as many numbers as there are columns and entries.
+        let length = |n, colptr: &[i32], rowind: &[i32]| unsafe {
+            xlaffi_sparse_factor_length(n, colptr.as_ptr(), rowind.as_ptr())
+        };
+        assert_eq!(length(2, &[0, 2, 3], &[0, 1, 1]), 4);
+        assert_eq!(length(0, &[0], &[]), 0);
+        // A row above the diagonal, columns that go back, a negative number
+        assert_eq!(length(2, &[0, 1, 3], &[0, 0, 1]), -1);
+        assert_eq!(length(2, &[0, 3, 2], &[0, 1]), -1);
+        assert_eq!(length(-1, &[0], &[]), -1);
+        // SAFETY: NULL is allowed.
+        assert_eq!(
+            unsafe { xlaffi_sparse_factor_length(1, ptr::null(), ptr::null()) },
+            -1
+        );
     }
 }

@@ -2,11 +2,14 @@
 
 use lanes::{vectorised, Task};
 
+use crate::blocked::subtract_product;
 use crate::number::Number;
-use crate::tile::{subtract_product, Operand};
+use crate::tile::Operand;
 
-/// Columns of a panel that are factored at a time; those before them are subtracted as a product.
+/// Columns of a panel that are factored at a time; those before them are subtracted as a product: of the same part one
+/// block at a time, of earlier parts all at once.
 const BLOCK: usize = 8;
+const PART: usize = 64;
 
 /// Factors the columns of a panel of `height` rows; its own rows come first. Fails with the column whose pivot is none.
 pub(crate) fn factor_panel<T: Number>(panel: &mut [T], height: usize) -> Result<(), usize> {
@@ -50,35 +53,47 @@ impl<T: Number> Task for FactorPanel<'_, T> {
     fn run<const FMA: bool>(self) -> Result<(), usize> {
         let (panel, height) = (self.panel, self.height);
         let width = panel.len() / height;
-        for first in (0..width).step_by(BLOCK) {
-            let end = width.min(first + BLOCK);
-            let (done, rest) = panel.split_at_mut(first * height);
-            let block = &mut rest[..(end - first) * height];
-            let rows = &done[first.min(done.len())..];
-            let (a, b) = (
-                Operand {
-                    data: rows,
-                    down: 1,
-                    right: height,
-                },
-                Operand {
-                    data: rows,
-                    down: height,
-                    right: 1,
-                },
-            );
-            if first > 0 {
-                let size = (height - first, end - first, first);
-                subtract_product::<T, FMA>(&mut block[first..], height, size, a, b, true);
+        for begin in (0..width).step_by(PART) {
+            let (done, rest) = panel.split_at_mut(begin * height);
+            let part = &mut rest[..(width - begin).min(PART) * height];
+            subtract_outer::<T, FMA>(part, done, height, begin);
+            for first in (0..part.len() / height).step_by(BLOCK) {
+                let (done, rest) = part.split_at_mut(first * height);
+                let count = (rest.len() / height).min(BLOCK);
+                let block = &mut rest[..count * height];
+                let first = begin + first;
+                subtract_outer::<T, FMA>(block, done, height, first);
                 // Above the diagonal tiles leave what is of no interest.
                 for (j, column) in block.chunks_exact_mut(height).enumerate() {
-                    column[first..first + j].fill(T::ZERO);
+                    column[begin..first + j].fill(T::ZERO);
                 }
+                factor_columns::<T, FMA>(block, height, first)?;
             }
-            factor_columns::<T, FMA>(block, height, first)?;
         }
         Ok(())
     }
+}
+
+/// Subtracts what columns that are done have in the columns that begin at row `first`.
+#[inline(always)]
+fn subtract_outer<T: Number, const FMA: bool>(
+    columns: &mut [T],
+    done: &[T],
+    height: usize,
+    first: usize,
+) {
+    if done.is_empty() {
+        return;
+    }
+    let rows = &done[first..];
+    let a = in_columns(rows, height);
+    let b = Operand {
+        data: rows,
+        down: height,
+        right: 1,
+    };
+    let size = (height - first, columns.len() / height, done.len() / height);
+    subtract_product::<T, FMA>(&mut columns[first..], height, size, a, b, true);
 }
 
 /// Factors the columns of a block, of which the first one's diagonal is in row `first`.
@@ -157,8 +172,12 @@ impl<T: Number> Task for InvertFront<'_, T> {
         let (panel, height) = (self.panel, self.height);
         let width = panel.len() / height;
         let below = height - width;
-        for first in (0..width).step_by(BLOCK).rev() {
-            times_inverse::<T, FMA>(panel, height, first, width.min(first + BLOCK));
+        for begin in (0..width).step_by(PART).rev() {
+            let end = width.min(begin + PART);
+            times_done::<T, FMA>(panel, height, begin, end, self.work);
+            for first in (begin..end).step_by(BLOCK).rev() {
+                times_inverse::<T, FMA>(panel, height, first, end.min(first + BLOCK), end);
+            }
         }
         // The panel, `L⁻¹` over `Y = B L⁻¹`, transposed.
         let (across, product) = self.work.split_at_mut(width * height);
@@ -226,25 +245,60 @@ fn in_columns<T>(data: &[T], stride: usize) -> Operand<'_, T> {
     }
 }
 
-/// The columns `first..end` of `B L⁻¹`, and of `L⁻¹` in the rows of `L`, where the columns behind them are done.
+/// Subtracts the columns from `end` on, which are done, times `L` there from the columns `begin..end`.
+#[inline(always)]
+fn times_done<T: Number, const FMA: bool>(
+    panel: &mut [T],
+    height: usize,
+    begin: usize,
+    end: usize,
+    work: &mut [T],
+) {
+    let (before, done) = panel.split_at_mut(end * height);
+    let part = &mut before[begin * height..];
+    let behind = done.len() / height;
+    if behind == 0 {
+        return;
+    }
+    // `L` is where the product goes.
+    let l = &mut work[..behind * (end - begin)];
+    for (to, column) in l
+        .chunks_exact_mut(behind)
+        .zip(part.chunks_exact_mut(height))
+    {
+        let from = &mut column[end..end + behind];
+        to.copy_from_slice(from);
+        from.fill(T::ZERO);
+    }
+    // Columns of the inverse have nothing above their diagonal.
+    for at in (0..behind).step_by(PART) {
+        let size = (height - end - at, end - begin, PART.min(behind - at));
+        let a = in_columns(&done[at * height + end + at..], height);
+        let b = in_columns(&l[at..], behind);
+        subtract_product::<T, FMA>(&mut part[end + at..], height, size, a, b, false);
+    }
+}
+
+/// The columns `first..end` of `B L⁻¹`, and of `L⁻¹` in the rows of `L`, where the columns `end..last` are done and
+/// those behind them have been subtracted.
 #[inline(always)]
 fn times_inverse<T: Number, const FMA: bool>(
     panel: &mut [T],
     height: usize,
     first: usize,
     end: usize,
+    last: usize,
 ) {
-    let width = panel.len() / height;
     let (before, done) = panel.split_at_mut(end * height);
     let block = &mut before[first * height..];
     let mut below = [[T::ZERO; BLOCK]; BLOCK];
     for (j, column) in block.chunks_exact(height).enumerate() {
         below[j][..end - first].copy_from_slice(&column[first..end]);
     }
-    if end < width {
+    if end < last {
         // `L` below the block is where the product goes: a row of it at a time would be lost otherwise.
-        for chunk in (end..width).step_by(BLOCK).rev() {
-            let last = width.min(chunk + BLOCK);
+        for chunk in (end..last).step_by(BLOCK).rev() {
+            let last = last.min(chunk + BLOCK);
             let mut l = [T::ZERO; BLOCK * BLOCK];
             for (j, column) in block.chunks_exact_mut(height).enumerate() {
                 l[j * BLOCK..][..last - chunk].copy_from_slice(&column[chunk..last]);

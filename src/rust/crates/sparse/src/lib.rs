@@ -3,19 +3,23 @@
 //!
 //! What depends on the pattern alone is found once ([`Symbolic`]) and serves all matrices that have it.
 //!
-//! Times in milliseconds of the Laplacian of a square grid plus the identity, f64, one core of an AMD EPYC with AVX2 (the
+//! Times in milliseconds of the Laplacian of a grid plus the identity, f64, one core of an AMD EPYC with AVX2 (the
 //! processor was shared; the least of many runs, by `examples/grid.rs` with Rust 1.95), beside CHOLMOD's numeric factor by
-//! `update()` of Matrix 1.5-3 in R 4.2.2 with Debian's reference BLAS 3.11 (CPU time). Both store as many elements.
+//! `update()` of Matrix 1.5-3 in R 4.2.2 (CPU time), with Debian's reference BLAS 3.11 and with OpenBLAS 0.3.21, which uses
+//! AVX-512. All store as many elements.
 //!
-//! | grid | factor | CHOLMOD's factor | inverse | first derivative of the inverse |
-//! |---|---|---|---|---|
-//! | 100 x 100 | 1.15 | 9 | 2.4 | 22 |
-//! | 316 x 316 | 29 | 260 | 65 | |
+//! | grid | factor | CHOLMOD's factor | with OpenBLAS | inverse | first derivative of the inverse |
+//! |---|---|---|---|---|---|
+//! | 100 x 100 | 0.85 | 2 | 1 | 1.9 | 46 |
+//! | 316 x 316 | 23 | 137 | 47 | 75 | 2600 |
+//! | 27 x 27 x 27 | 87 | 430 | 76 | 570 | 12400 |
 //!
-//! So the inverse takes 2.1 to 2.3 times as long as the factor; it has twice the operations.
+//! The inverse has twice the operations of the factor. With the order of minimum degree three dimensions fill in more
+//! than with nested dissection.
 
 #![forbid(unsafe_code)]
 
+mod blocked;
 mod cholesky;
 mod colouring;
 mod factor_pattern;

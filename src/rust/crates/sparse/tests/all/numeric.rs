@@ -179,3 +179,34 @@ fn results_repeat() {
     assert_eq!(other.permutation(), symbolic.permutation());
     assert!(!f64::NAN.is_pivot() && 1.0_f64.is_pivot());
 }
+
+/// Supernodes of more columns than one part, above large updates
+#[test]
+fn wide_supernodes_are_factored_and_inverted() {
+    let cliques = [0..230, 90..300];
+    let pairs = cliques
+        .into_iter()
+        .flat_map(|rows| {
+            rows.clone()
+                .flat_map(move |i| rows.clone().map(move |j| (i, j)))
+        })
+        .filter(|(i, j)| i > j);
+    let matrix = Matrix::of(300, pairs.collect());
+    let symbolic = matrix.symbolic();
+    let factor = factor(&symbolic, &matrix.values);
+    let dense = matrix.dense(&matrix.values);
+    let mut got = vec![0.0; matrix.values.len()];
+    symbolic.inverse(&factor, &mut got).expect(MEMORY);
+    let want = matrix.sampled(&inverse(&dense));
+    assert_near(&got, &want, f64::EPSILON, "inverse");
+    let b = Random(7).vector(matrix.n);
+    let mut x = vec![0.0; matrix.n];
+    symbolic
+        .solve(&factor, System::Whole, &b, &mut x)
+        .expect(MEMORY);
+    let back: Vec<f64> = dense
+        .iter()
+        .map(|row| row.iter().zip(&x).map(|(a, x)| a * x).sum())
+        .collect();
+    assert_near(&back, &b, f64::EPSILON, "solution");
+}
