@@ -78,7 +78,8 @@ steps_again <- function(ode, primals, results) {
   at
 }
 
-# The solution at the items by the steps on record
+# The solution at the items by the steps on record. They are made in stretches of up to so many rows, the last of each
+# item's behind the others: a loop over stretches, with a loop over rows in it, so that reverse mode keeps few states.
 replayed_steps <- function(ode, inputs, record) {
   functions <- functions_of(ode, inputs$theta)
   time <- inputs$items$time
@@ -90,40 +91,54 @@ replayed_steps <- function(ode, inputs, record) {
   )
   state <- Filter(Negate(is.null), state)
   state <- c(state, starting_root(ode, NULL, t, y)[root_results(ode)])
+  plan <- stretches_of(ode, record)
   visit <- function(carry, x) {
     state <- stats::setNames(carry, names(state))
     item <- tree_fill(inputs$items, beyond(x, 3L))
-    state <- steps_made(ode, functions, state, item$stop, record, first = x[[1L]], count = x[[2L]])
-    missing <- x[[3L]]
-    # A solution that failed has no derivative; that behind its end is none of it.
-    y <- item_state(ode, state, item$time) * hlo_select(missing == 1L, filled(NaN, t), filled(1, t))
-    y <- hlo_select(missing == 2L, filled(NaN, y), y)
+    state <- steps_made(ode, functions, state, item$stop, record, first = x[[1L]], count = x[[2L]], plan$most)
+    y <- item_state(ode, state, item$time)
+    if (!is.null(item$event)) item$event <- item$event & (x[[3L]] == 1L)
     state <- after_events(ode, state, list(items = item, theta = inputs$theta))
     list(carry = unname(state), ys = list(y))
   }
-  slices <- c(record[c("row", "count", "missing")], tree_leaves(inputs$items))
-  values <- scan_node(visit, unname(state), unname(slices), ode$items, keep = FALSE)
+  items <- lapply(tree_leaves(inputs$items), function(x) gathered(x, plan$item, 1L))
+  values <- scan_node(visit, unname(state), c(plan[c("first", "count", "last")], items), length(plan$item), keep = FALSE,
+    count = plan$turns
+  )
   ended <- stats::setNames(values[seq_along(state)], names(state))
-  c(list(y = values[[length(values)]]), ended[root_results(ode)])
+  y <- gathered(values[[length(values)]], plan$ends, 1L)
+  # A solution that failed has no derivative; that behind its end is none of it.
+  along <- function(x) broadcast(x, y@shape, 1L)
+  missing <- along(record$missing)
+  y <- y * hlo_select(missing == 1L, filled(NaN, y), filled(1, y))
+  c(list(y = hlo_select(missing == 2L, filled(NaN, y), y)), ended[root_results(ode)])
 }
 
-# The steps of the `count` rows from `first` on. Two loops, one in the other, so that reverse mode keeps few states.
-steps_made <- function(ode, functions, state, stop, record, first, count) {
-  inner <- as.integer(ceiling(sqrt(ode$max_steps)))
-  outer <- as.integer(ceiling(ode$max_steps / inner))
-  step <- function(carry, row) {
-    list(carry = unname(step_again(ode, functions, stats::setNames(carry, names(state)), stop, record, row)), ys = list())
+# Which rows each stretch has: of each its item, the first row, how many there are, and whether it is the item's last.
+# `ends`: the last stretches of the items; `turns`: how many stretches there are.
+stretches_of <- function(ode, record) {
+  most <- as.integer(ceiling(sqrt(ode$max_steps)))
+  room <- ode$items + as.integer(ceiling(ode$max_steps / most))
+  own <- hlo_max((record$count + (most - 1L)) %/% most, 1L)
+  ends <- cumulated("add", own, 1L)
+  number <- hlo_iota("i32", room)
+  item <- hlo_min(count_before(ends, number, TRUE), ode$items - 1L)
+  at_item <- function(x) gathered(x, item, 1L)
+  done <- (number - at_item(ends - own)) * most
+  list(
+    item = item, first = at_item(record$row) + done, count = hlo_max(hlo_min(at_item(record$count) - done, most), 0L),
+    last = converted(number == at_item(ends) - 1L, "i32"), ends = ends - 1L, most = most,
+    turns = reshaped(sliced(ends, ode$items, ode$items), integer())
+  )
+}
+
+# The steps of the `count` rows from `first` on, at `most` so many
+steps_made <- function(ode, functions, state, stop, record, first, count, most) {
+  step <- function(carry, x) {
+    state <- step_again(ode, functions, stats::setNames(carry, names(state)), stop, record, first + x[[1L]])
+    list(carry = unname(state), ys = list())
   }
-  stretch <- function(carry, x) {
-    done <- x[[1L]] * inner
-    turns <- hlo_min(count - done, inner)
-    values <- scan_node(function(carry, x) step(carry, first + done + x[[1L]]), carry, list(hlo_iota("i32", inner)),
-      inner, keep = FALSE, count = turns
-    )
-    list(carry = values, ys = list())
-  }
-  stretches <- (count + (inner - 1L)) %/% inner
-  values <- scan_node(stretch, unname(state), list(hlo_iota("i32", outer)), outer, keep = FALSE, count = stretches)
+  values <- scan_node(step, unname(state), list(hlo_iota("i32", most)), most, keep = FALSE, count = count)
   stats::setNames(values, names(state))
 }
 

@@ -14,9 +14,11 @@ ode_events <- function(events, start, rootfunc, call) {
   if (is.data.frame(events)) events <- list(data = events)
   known <- c("data", "func", "time", "root")
   if (!is_branch(events) || !all(names2(events) %in% known) || anyDuplicated(names(events))) {
-    refuse(sprintf("`events` must be a list of some of %s, or a data frame, not %s", toString(known), describe(events)),
-      "As in deSolve: list(data = data.frame(var, time, value, method)), list(func = , time = ), list(func = , root = TRUE)."
-    )
+    given <- if (is_branch(events)) sprintf("of (%s)", toString(names2(events))) else describe(events)
+    refuse(sprintf("`events` must be a list of some of %s, or a data frame, not %s", toString(known), given), paste(
+      "As in deSolve: list(data = data.frame(var, time, value, method)), list(func = , time = ) or",
+      "list(func = , root = TRUE)."
+    ))
   }
   at_roots <- isTRUE(events$root)
   if (at_roots && is.null(rootfunc)) refuse("`events` has `root = TRUE`, but there is no `rootfunc`")

@@ -48,9 +48,9 @@
 #'   * `y`: the state at these, as `y` is, with the times as the first axis in front of the others.
 #'   * `steps`, `rejected`, `evaluations`: how many steps were taken, how many attempts were not, and how often `func`
 #'     was called for them.
-#'   * `converged`, `reason`: whether the solution came to its end, and why not: 0, it did; 1, `max_steps` were not
-#'     enough; 2, the steps became too small, as near a pole or where `func` gives NaN; 3, `y`, `times` or the first
-#'     derivative are not finite, or the times not in order; 4, it ended at a root (`converged` is TRUE).
+#'   * `converged`, `reason`: whether the solution came to its end, and why not: 0, it did; 10, `max_steps` were not
+#'     enough; 11, the steps became too small, as near a pole or where `func` gives NaN; 12, `y`, `times` or the first
+#'     derivative are not finite, or the times not in order; 13, it ended at a root (`converged` is TRUE).
 #'     Behind the point where a solution fails y is NaN, and so are derivatives.
 #'   * with `rootfunc` `root`, a list: `count`, how many roots there were, and `time` and `y` of the last one, y before
 #'     its change. They have derivatives.
@@ -240,9 +240,11 @@ same_as_state <- function(out, name, start, call) {
   flat_state(Map(function(leaf, like) {
     if (is.null(leaf)) refuse("it returns NULL")
     leaf <- as_value(leaf, name, like, call, "hlo_ode")
-    type <- agreed_type(like, leaf)
-    same_size <- identical(leaf@shape, like@shape) || (length(leaf) == 1L && length(like) == 1L)
-    if (is.null(type) || type@dtype != like@dtype || !same_size) refuse(sprintf("it returns %s", type_text(leaf)))
+    dtype <- if (leaf@dtype == like@dtype) leaf@dtype else promoted_dtype(c(like@dtype, leaf@dtype))
+    # A product of a matrix and the state is a column.
+    shape <- if (length(like@shape) == 1L) c(like@shape, 1L)
+    same_size <- identical(leaf@shape, like@shape) || identical(leaf@shape, shape) || max(length(leaf), length(like)) == 1L
+    if (!identical(dtype, like@dtype) || !same_size) refuse(sprintf("it returns %s", type_text(leaf)))
     reshaped(converted(leaf, like@dtype), like@shape)
   }, leaves, start$leaves))
 }

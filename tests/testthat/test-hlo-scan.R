@@ -216,3 +216,17 @@ test_that("loops that do not fit are refused", {
     hlo_while(function(s) s > 0, function(s) s, 0, max_iter = -1)
   })
 })
+
+test_that("loops of counts that differ in a batch go side by side, in both modes", {
+  skip_without_plugin()
+  f <- function(n, x, a) hlo_fori(1L, n, function(i, s) s * a + x / hlo_convert(i, "f64"), 1, max_iter = 6)
+  n <- c(0L, 3L, 6L, 2L)
+  x <- c(1, 2, 3, 4)
+  single <- xla_jit(f)
+  slope <- xla_grad(f, 2:3)
+  batch <- xla_vmap(f, in_axes = list(1, 1, NULL))
+  expect_equal(batch(n, x, 0.9), mapply(single, n, x, 0.9))
+  each <- xla_vmap(slope, in_axes = list(1, 1, NULL))(n, x, 0.9)
+  expect_equal(lapply(each, as.vector), lapply(list(x = 1, a = 2), function(i) unlist(mapply(slope, n, x, 0.9)[i, ])))
+  expect_equal(xla_grad(function(a) sum(batch(n, x, a)))(0.9), sum(each$a))
+})

@@ -12,6 +12,7 @@ Rscript own-ops.R
 Rscript objective.R
 Rscript solve.R
 Rscript random.R
+Rscript ode.R
 Rscript devices.R
 ops=$(../ops-lib/build.sh | tail -n 1)
 "$XLAFFI_PYTHON" call.py "$ops"
