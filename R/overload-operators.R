@@ -52,8 +52,8 @@ Ops.xlaffi_value <- function(e1, e2) {
   )
 }
 
-# What most programs consist of: arithmetic and comparisons of doubles of one shape, or of a value and one R number. NULL
-# for all else.
+# What most programs consist of: arithmetic and comparisons of doubles of one shape, or of a value and one R number.
+# NULL for all else.
 plain_operation <- function(generic, e1, e2) {
   direction <- comparisons[generic]
   if (is.na(direction) && !generic %in% c("+", "-", "*", "/")) {

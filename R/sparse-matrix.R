@@ -12,12 +12,12 @@
 #'
 #' In functions that are being compiled, R's own functions work on sparse matrices: `+`, `-`, `*` and `/` (with another
 #' sparse matrix, a number, or a vector of one number for each row), `^` with a positive exponent, `%*%`, [crossprod()],
-#' [tcrossprod()], [kronecker()], `[` with indices that are known, [cbind()], [rbind()], `cbind2()`, `rbind2()`, [t()], [diag()], [solve()] with
-#' a right side, [determinant()], [det()], [norm()], [sum()], [mean()], [max()], [min()], [range()], [rowSums()],
-#' [colSums()], [dim()], [as.matrix()], [chol()], those of numbers that are zero at zero, such as [sqrt()] and
-#' [expm1()], and of \pkg{Matrix} `sparseMatrix()`, `Diagonal()`, `bdiag()`, `forceSymmetric()`, `tril()` and `triu()`.
-#' What would have to be dense, such as `A + 1` or `solve(A)`, is an error that says so; `as.matrix(A)` has all
-#' elements.
+#' [tcrossprod()], [kronecker()], `[` with indices that are known, [cbind()], [rbind()], `cbind2()`, `rbind2()`, [t()],
+#' [diag()], [solve()] with a right side, [determinant()], [det()], [norm()], [sum()], [mean()], [max()], [min()],
+#' [range()], [rowSums()], [colSums()], [dim()], [as.matrix()], [chol()], those of numbers that are zero at zero, such
+#' as [sqrt()] and [expm1()], and of \pkg{Matrix} `sparseMatrix()`, `Diagonal()`, `bdiag()`, `forceSymmetric()`,
+#' `tril()` and `triu()`. What would have to be dense, such as `A + 1` or `solve(A)`, is an error that says so;
+#' `as.matrix(A)` has all elements.
 #'
 #' `A[i, j] <- v` and `diag(A) <- v` make entries of the elements that are replaced, but for zeros that are known. A
 #' symmetric matrix stays symmetric where the same rows and columns become one number or a symmetric sparse matrix. The
@@ -35,12 +35,12 @@
 #' that.
 #'
 #' A matrix that is not positive definite, or has NaN, has no factor: `solve()`, `determinant()`, `chol()` and
-#' `hlo_sparse_inverse()` are then NaN throughout, as [xla_chol()] is, and the other matrices of a batch are not touched.
+#' `hlo_sparse_inverse()` are then NaN throughout, as [xla_chol()] is; other matrices of a batch are not touched.
 #' There is no factorisation L D L' of indefinite matrices. A semidefinite one, as the precision of a random walk or of
 #' another intrinsic field, gets a factor by a shift, `A + eps * Matrix::Diagonal(n)`, where `eps` may be a value: then
 #' solutions are those of ridge regression, and have lost `log10(max(A) / eps)` of 16 digits. Without it rounding
-#' decides: the last pivot of a singular matrix may come out as a small positive number, with a small determinant
-#' and large solutions. The custom call `sparse_cholesky` ([ffi_targets()]) tells by `info` at which column it ended.
+#' decides: the last pivot of a singular matrix may come out as a small positive number, with a small determinant and
+#' large solutions. The custom call `sparse_cholesky` ([ffi_targets()]) tells by `info` at which column it ended.
 #'
 #' All have derivatives, also by [xla_vmap()]: of every order, but for `determinant()`, which has five, and `chol()` and
 #' `hlo_sparse_inverse()`, which have four.

@@ -91,7 +91,7 @@ test_that("bounds, directions without curvature and wrong arguments are told", {
   expect_equal(vcov(bounded), matrix(c(0.5, NA, NA, NA), 2, dimnames = rep(list(c("a", "b")), 2)))
   expect_identical(confint(bounded, "b", method = "profile")[[2L]], 0.5)
   expect_output(print(summary(bounded)), "at a bound: b")
-  expect_warning(stopped <- xla_fit(model, control = list(iter.max = 1)), "the search did not converge: iteration limit")
+  expect_warning(stopped <- xla_fit(model, control = list(iter.max = 1)), "did not converge: iteration limit")
   expect_output(print(stopped), "not converged: iteration limit")
   # Falls to a limit on one side
   flat <- xla_fit(xla_objective(function(p) log(1 + exp(-p)) + 0.01 * (p < 0) * p^2, c(a = 1)), upper = 3)

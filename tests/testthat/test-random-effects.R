@@ -212,7 +212,10 @@ test_that("what has no optimum, and data that are no numbers, give NaN and a war
   expect_snapshot(error = TRUE, cran = TRUE, {
     xla_fit(with_weights(0, Inf, 1))
     xla_objective(normal_model, list(mu = 0, u = numeric(2), log_sd = c(0, 0)), 1:3 / 2, c(1L, NA, 2L), random = "u")
-    xla_objective(normal_model, list(mu = 0, u = numeric(2), log_sd = c(0, 0)), 1:3 / 2, group = factor(1:3), random = "u")
+    xla_objective(
+      normal_model, list(mu = 0, u = numeric(2), log_sd = c(0, 0)), 1:3 / 2,
+      group = factor(1:3), random = "u"
+    )
     xla_objective(normal_model, list(mu = 0, u = numeric(2), log_sd = c(0, 0)), 1:3 / 2, c("a", "b", "b"), random = "u")
   })
 })

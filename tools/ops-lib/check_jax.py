@@ -312,7 +312,9 @@ def check_jaxlib_eigen(rng, letter_of, dtype, batch):
         close(eigenvalues(theirs)[good], eigenvalues(ours)[good])
         for at, wanted in ((p, left), (p + 1, right)):
             if wanted == "V":
-                close(theirs[at][good], ours[at][good])
+                # A vector is free up to a factor of size 1.
+                products = np.abs((np.conj(theirs[at][good]) * ours[at][good]).sum(-2))
+                close(np.ones_like(products), products)
                 assert np.isnan(ours[at][~good]).all()
     for mode in "VN":
         results = [square, square, *parts, (batch, i32), (batch, i32)]
