@@ -40,6 +40,11 @@ run_xlaffi <- function(model) {
 
 run_rstan <- function(model) {
   options(mc.cores = 2)
+  # Debian has these headers where others have them inside of packages.
+  for (lib in c("boost", "eigen")) {
+    found <- c(rstan::rstan_options(paste0(lib, "_lib")), c(boost = "/usr/include", eigen = "/usr/include/eigen3")[[lib]])
+    do.call(rstan::rstan_options, stats::setNames(list(found[file.exists(found)][[1]]), paste0(lib, "_lib")))
+  }
   built <- seconds_of(function() rstan::stan_model(model_code = model$stan))
   drawn <- seconds_of(function() {
     suppressWarnings(rstan::sampling(built$value, data = model$data, chains = 4, iter = 2000, seed = 1, refresh = 0))
