@@ -6,7 +6,7 @@ sample_models <- function() {
   set.seed(20261125)
   list(
     schools = schools_model(), kidiq = kidiq_model(), radon = radon_model(), logistic = logistic_model(),
-    arK = autoregression_model(), garch = garch_model(), gp = gp_model()
+    arK = autoregression_model(), garch = garch_model(), gp = gp_model(), lotka = lotka_model()
   )
 }
 
@@ -162,6 +162,56 @@ gp_model <- function() {
         for (i in 1:50) covariance[i, i] += square(sigma);
         y ~ multi_normal_cholesky(rep_vector(0, 50), cholesky_decompose(covariance));
         rho ~ gamma(25, 4); alpha ~ normal(0, 2); sigma ~ normal(0, 1);
+      }"
+  )
+}
+
+# Hares and lynxes over 20 years, with errors on the logarithm's scale (the case study of B. Carpenter 2018)
+lotka_model <- function() {
+  slope <- function(z, theta) c((theta[1] - theta[2] * z[2]) * z[1], (theta[4] * z[1] - theta[3]) * z[2])
+  theta <- c(0.55, 0.028, 0.8, 0.024)
+  z <- c(34, 6)
+  y <- matrix(0, 21, 2)
+  for (year in 1:21) {
+    y[year, ] <- z * exp(stats::rnorm(2, 0, 0.25))
+    # Steps of Runge and Kutta's method
+    for (step in 1:100) {
+      k1 <- slope(z, theta)
+      k2 <- slope(z + k1 / 200, theta)
+      k3 <- slope(z + k2 / 200, theta)
+      z <- z + (k1 + 2 * k2 + 2 * k3 + slope(z + k3 / 100, theta)) / 600
+    }
+  }
+  list(
+    data = list(y = y),
+    start = list(theta = c(1, 0.05, 1, 0.05), z_init = c(10, 10), sigma = c(1, 1)),
+    constraints = list(theta = xla_positive(), z_init = xla_positive(), sigma = xla_positive()), inits = 0.2,
+    f = function(p, y) {
+      field <- function(t, z, theta) {
+        c((theta[1] - theta[2] * z[2]) * z[1], (theta[4] * z[1] - theta[3]) * z[2])
+      }
+      z <- hlo_ode(p$z_init, 0:20, field, p$theta, rtol = 1e-5, atol = 1e-3, max_steps = 500)$y
+      sum(dlnorm(y[, 1], log(z[, 1]), p$sigma[1], log = TRUE) + dlnorm(y[, 2], log(z[, 2]), p$sigma[2], log = TRUE)) +
+        sum(dnorm(p$theta[c(1, 3)], 1, 0.5, log = TRUE)) + sum(dnorm(p$theta[c(2, 4)], 0.05, 0.05, log = TRUE)) +
+        sum(dlnorm(p$sigma, -1, 1, log = TRUE)) + sum(dlnorm(p$z_init, log(10), 1, log = TRUE))
+    },
+    stan = "functions {
+        real[] dz_dt(real t, real[] z, real[] theta, real[] x_r, int[] x_i) {
+          return { (theta[1] - theta[2] * z[2]) * z[1], (theta[4] * z[1] - theta[3]) * z[2] };
+        }
+      }
+      data { matrix[21, 2] y; }
+      transformed data { real ts[20]; for (n in 1:20) ts[n] = n; }
+      parameters { real<lower=0> theta[4]; real<lower=0> z_init[2]; real<lower=0> sigma[2]; }
+      model {
+        real z[20, 2] = integrate_ode_rk45(dz_dt, z_init, 0, ts, theta, rep_array(0.0, 0), rep_array(0, 0),
+          1e-5, 1e-3, 5e2);
+        for (k in 1:2) {
+          y[1, k] ~ lognormal(log(z_init[k]), sigma[k]);
+          y[2:21, k] ~ lognormal(log(z[, k]), sigma[k]);
+        }
+        theta[{1, 3}] ~ normal(1, 0.5); theta[{2, 4}] ~ normal(0.05, 0.05);
+        sigma ~ lognormal(-1, 1); z_init ~ lognormal(log(10), 1);
       }"
   )
 }

@@ -22,17 +22,13 @@ seconds_of <- function(run) {
 }
 
 run_xlaffi <- function(model) {
-  whole <- seconds_of(function() {
-    suppressWarnings(do.call(xla_sample, c(
-      list(model$f, model$start), model$data, list(constraints = model$constraints, seed = 1)
-    )))
-  })
+  run <- function(seed) {
+    settings <- list(constraints = model$constraints, inits = if (is.null(model$inits)) 2 else model$inits, seed = seed)
+    seconds_of(function() suppressWarnings(do.call(xla_sample, c(list(model$f, model$start), model$data, settings))))
+  }
+  whole <- run(1)
   # The program is there now: what is left is tracing and sampling.
-  again <- seconds_of(function() {
-    suppressWarnings(do.call(xla_sample, c(
-      list(model$f, model$start), model$data, list(constraints = model$constraints, seed = 2)
-    )))
-  })
+  again <- run(2)
   draws <- whole$value
   steps <- sum(draws$diagnostics$n_leapfrog__)
   list(draws = draws$draws, whole = whole$seconds, sampling = again$seconds, steps = steps)

@@ -32,7 +32,9 @@ pub(super) fn flags() -> Option<String> {
     if !flags.is_empty() && !flags.starts_with('-') {
         return None;
     }
-    const LOOPS: &str = "xla_cpu_small_while_loop_byte_threshold=65536";
+    // Loops of up to so many bytes a turn are one piece of machine code. A step of a sampler in 100 dimensions takes 1.2 us
+    // so, and 3.5 us with 64 kB; one of a logistic regression of 1,000 x 25 8.8 us instead of 13.
+    const LOOPS: &str = "xla_cpu_small_while_loop_byte_threshold=1048576";
     let mut more = vec![
         (PATIENCE, "-1".to_owned()),
         ("--xla_backend_extra_options", LOOPS.to_owned()),
