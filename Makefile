@@ -27,7 +27,7 @@ help:
 	@echo 'make document   wrappers, help pages and NAMESPACE from the sources'
 	@echo 'make check      R CMD check --as-cran on the built tarball'
 	@echo 'make bench      the speed figures of the README'
-	@echo 'make check-jax  programs that JAX exports beside JAX, and handlers, sparse ones too, under JAX'
+	@echo 'make check-jax  programs that JAX exports beside JAX, and the sparse handlers under JAX'
 	@echo 'make check-pjrt run the test suite of the package pjrt here (PJRT=checkout; tells what else it needs)'
 	@echo 'make check-anvl the same of anvl, and functions to and from it (ANVL=checkout)'
 	@echo 'make cross      Windows, arm64 and macOS from a Debian: crates, package, plugin (PARTS=; tools/cross.md)'
@@ -79,7 +79,7 @@ check-jax:
 	@rm -rf target/jax && mkdir -p target
 	@tools/with-env.sh Rscript tools/jax/run.R target/jax
 	@tools/with-env.sh Rscript tools/jax/run-devices.R target/jax-devices
-	@tools/with-env.sh sh -c '"$$XLAFFI_PYTHON" tools/ops-lib/check_jax.py "$$(tools/ops-lib/build.sh)"'
+	@tools/with-env.sh sh -c '"$$XLAFFI_PYTHON" tools/ops-lib/check_jax.py "$$(tools/ops-lib/build.sh)" sparse'
 
 check-pjrt:
 	@tools/setup.sh test

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the ops library under JAX: the same handlers as in R, in another host.
 
-Usage: check_jax.py LIBRARY   (the path that tools/ops-lib/build.sh prints)
+Usage: check_jax.py LIBRARY [sparse]   (the path that tools/ops-lib/build.sh prints; only the sparse handlers)
 Needs jax, numpy and scipy. Exits with an error if any result is wrong.
 """
 
@@ -463,6 +463,10 @@ def check_print():
 
 def main():
     library = Library(sys.argv[1])
+    if sys.argv[2:] == ["sparse"]:
+        check_sparse(np.random.default_rng(1), library)
+        print(f"ops library: sparse handlers are right under JAX {jax.__version__}")
+        return
     for target, platform in (("nothing", "Host"), ("lu", "moon"), (None, None)):
         assert library.find(target, platform) is None
     for target in ("lu", "print_tensor"):
