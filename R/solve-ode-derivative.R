@@ -102,9 +102,8 @@ replayed_steps <- function(ode, inputs, record) {
     list(carry = unname(state), ys = list(y))
   }
   items <- lapply(tree_leaves(inputs$items), function(x) gathered(x, plan$item, 1L))
-  values <- scan_node(visit, unname(state), c(plan[c("first", "count", "last")], items), length(plan$item), keep = FALSE,
-    count = plan$turns
-  )
+  slices <- c(plan[c("first", "count", "last")], items)
+  values <- scan_node(visit, unname(state), slices, length(plan$item), keep = FALSE, count = plan$turns)
   ended <- stats::setNames(values[seq_along(state)], names(state))
   y <- gathered(values[[length(values)]], plan$ends, 1L)
   # A solution that failed has no derivative; that behind its end is none of it.

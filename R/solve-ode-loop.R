@@ -6,13 +6,14 @@
 # batch is a function of single values, which `together()` makes one of all elements, side by side: in a loop each takes
 # steps until it has come to the item, and waits there for the others.
 
-# What an ode is, besides numbers: `f`, `jump`, `root`, `root_jump` (functions of t, y and theta), `method`, `items`, `max_steps`,
-# and for batches `size` and `mapped`, which marks inputs that differ from element to element.
+# What an ode is, besides numbers: `f`, `jump`, `root`, `root_jump` (functions of t, y and theta), `method`, `items`,
+# `max_steps`, and for batches `size` and `mapped`, which marks inputs that differ from element to element.
 
 # Codes of reasons, beside those of other solvers
 ode_status <- c(going = 0L, too_many = 10L, too_small = 11L, not_finite = 12L, root = 13L)
 
-# `f`, a function of lists of values, of one element or of all. `mapped`: which have the batch axis; all results have it.
+# `f`, a function of lists of values, of one element or of all. `mapped`: which have the batch axis; all results have
+# it.
 together <- function(ode, f, leaves, mapped) {
   if (is.null(ode$size)) {
     return(f(leaves))
@@ -147,8 +148,8 @@ is_finite_vector <- function(x) reduced("reduce_max", abs(x) + 0 * x, NULL, "hlo
 # 1 where there is nowhere to go
 sign_of <- function(span) hlo_select(span < 0, filled(-1, span), filled(1, span))
 
-# The first step by Hairer, Norsett and Wanner (1993), II.4: one in which an explicit Euler step changes y by a hundredth
-# of its size, and one with which the next derivative would be as small as the tolerance.
+# The first step by Hairer, Norsett and Wanner (1993), II.4: one in which an explicit Euler step changes y by a
+# hundredth of its size, and one with which the next derivative would be as small as the tolerance.
 first_ode_step <- function(f, t, y, slope, span, tolerance, order) {
   sign <- sign_of(span)
   size <- root_mean_square(y / tolerance)

@@ -2,8 +2,8 @@
 # derivatives and batches follow.
 #
 # A method has `stages`, `order` (that of the estimated error per step), and functions:
-# step(f, t, h, y, slope)     list(y = , error = , k = , slope = ): the state after a step `h`, the estimated error, what
-#                             the dense output needs (stages, n), and the slope at the end
+# step(f, t, h, y, slope)     list(y = , error = , k = , slope = ): the state after a step `h`, the estimated error,
+#                             what the dense output needs (stages, n), and the slope at the end
 # between(y, next, h, k, at)  the state at the fraction `at` of a step from `y` to `next`
 
 # The explicit pair of orders 5 and 4 of Dormand and Prince (1980), "A family of embedded Runge-Kutta formulae",

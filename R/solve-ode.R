@@ -5,34 +5,34 @@
 #'
 #' @details
 #' * `method = "ode45"` is for most equations: the explicit pair of orders 5 and 4 of Dormand and Prince (1980).
-#'   `"rodas5p"` is for stiff ones: the Rosenbrock-Wanner method of order 5 by Steinebach (2023), with the exact Jacobian
-#'   of `func` and one LU factorisation for each step. Both choose their steps so that the estimated error of each is
-#'   at most `atol + rtol * |y|`, in the root mean square over the elements of y, and have y between steps from an
-#'   interpolation of order 4.
+#'   `"rodas5p"` is for stiff ones: the Rosenbrock-Wanner method of order 5 by Steinebach (2023), with the exact
+#'   Jacobian of `func` and one LU factorisation for each step. Both choose their steps so that the estimated error of
+#'   each is at most `atol + rtol * |y|`, in the root mean square over the elements of y, and have y between steps
+#'   from an interpolation of order 4.
 #' * `times` go up or down, equal ones may follow one another. One time gives `y` itself.
 #' * What `func` uses from outside may be values, which have derivatives as `y`, `times`, `parms` and the numbers of
 #'   `events` have. Derivatives are those of the steps that were taken, with their sizes fixed (discretise, then
 #'   differentiate): they are as exact as the solution is. In reverse mode the steps are made once more, then backwards;
 #'   what is kept grows with the number of times and with the square root of `max_steps`.
-#' * In a batch ([xla_vmap()]) each element has steps of its own, also times, events and parameters; elements go from one
-#'   of their times to the next side by side.
+#' * In a batch ([xla_vmap()]) each element has steps of its own, also times, events and parameters; elements go from
+#'   one of their times to the next side by side.
 #'
 #' @section Events:
-#' `events` is what it is in deSolve. An output at the time of an event is the state before it; an event at the last time
-#' changes nothing.
+#' `events` is what it is in deSolve. An output at the time of an event is the state before it; an event at the last
+#' time changes nothing.
 #' * `list(data = data.frame(var, time, value, method))`, or the data frame itself: at `time` the element `var` of y (a
-#'   name or a number) is changed by `value`: `method` is `"add"`, `"replace"` or `"multiply"`. In a list in place of the
-#'   data frame `time` and `value` may be values. An event whose time is not within `times`, or NaN, does not happen: so
-#'   elements of a batch can have different numbers of events.
+#'   name or a number) is changed by `value`: `method` is `"add"`, `"replace"` or `"multiply"`. In a list in place of
+#'   the data frame `time` and `value` may be values. An event whose time is not within `times`, or NaN, does not
+#'   happen: so elements of a batch can have different numbers of events.
 #' * `list(func = , time = )`: at these times y becomes `func(t, y, parms)`.
 #' * `list(func = , root = TRUE)`: y becomes `func(t, y, parms)` wherever `rootfunc(t, y, parms)` changes its sign.
 #'
-#' Without that last one the solution ends at the first root of `rootfunc`, and is NaN behind it. A function that changes
-#' its sign twice within one step has no root there. Steps end at events and begin anew: where `func` jumps at a known
-#' time (an infusion that begins or ends) an event that adds 0 there keeps a step from going across it.
+#' Without that last one the solution ends at the first root of `rootfunc`, and is NaN behind it. A function that
+#' changes its sign twice within one step has no root there. Steps end at events and begin anew: where `func` jumps at
+#' a known time (an infusion that begins or ends) an event that adds 0 there keeps a step from going across it.
 #'
-#' @param y The state at the first time: a vector, an array or a (nested) list of them, real numbers of one dtype, f64 or
-#'   f32.
+#' @param y The state at the first time: a vector, an array or a (nested) list of them, real numbers of one dtype, f64
+#'   or f32.
 #' @param times A vector of at least one time, in order.
 #' @param func A function of the time (a scalar), the state (as `y` is, with its names) and `parms`. It returns the
 #'   derivative in the shape of `y`, or as the first element of a list, as for deSolve.
@@ -40,7 +40,8 @@
 #' @param ... Further arguments of `func`, `rootfunc` and the events' `func`.
 #' @param method `"ode45"` or `"rodas5p"`.
 #' @param rtol,atol Relative and absolute tolerance: a number each, or one for each element of y.
-#' @param max_steps The most attempts at steps, in a batch turns of its loop. Reverse mode needs room for so many numbers.
+#' @param max_steps The most attempts at steps, in a batch turns of its loop. Reverse mode needs room for so many
+#'   numbers.
 #' @param events `NULL`, or a list, see below.
 #' @param rootfunc `NULL`, or a function as `func` is, that returns one number.
 #' @return A list:
@@ -140,20 +141,20 @@ ode_start <- function(y, call) {
   }
   labels <- lapply(tree_leaves(y), data_labels)
   ends <- cumsum(sizes)
-  part <- function(shape, take) {
-    tree_fill(y, Map(function(leaf, from, to, labels) take(leaf, from, to, labels), leaves, ends - sizes + 1, ends, labels))
+  part <- function(take) {
+    tree_fill(y, Map(take, leaves, ends - sizes + 1, ends, labels))
   }
   list(
     tree = y, leaves = leaves, dtype = dtypes, size = as.integer(sum(sizes)), names = state_names(y, sizes, labels),
     value = flat_state(leaves),
     state = function(vector) {
-      part(NULL, function(leaf, from, to, labels) {
+      part(function(leaf, from, to, labels) {
         labelled(reshaped(sliced(vector, from, to), leaf@shape), labels)
       })
     },
     rows = function(matrix) {
       count <- matrix@shape[[1L]]
-      part(NULL, function(leaf, from, to, labels) {
+      part(function(leaf, from, to, labels) {
         reshaped(sliced(matrix, c(1L, from), c(count, to)), c(count, leaf@shape))
       })
     }
@@ -226,7 +227,8 @@ ode_regions <- function(functions, start, more, call) {
 same_as_state <- function(out, name, start, call) {
   what <- if (name == "func") "the derivative" else "the state"
   refuse <- function(text) {
-    abort(sprintf("hlo_ode: `%s` must return %s in the shape of `y`, %s: %s", name, what, types_text(start$leaves), text),
+    wanted <- types_text(start$leaves)
+    abort(sprintf("hlo_ode: `%s` must return %s in the shape of `y`, %s: %s", name, what, wanted, text),
       op = "hlo_ode", operand = name, call = call
     )
   }
@@ -239,11 +241,12 @@ same_as_state <- function(out, name, start, call) {
   leaves <- tree_match(start$tree, out, refuse)
   flat_state(Map(function(leaf, like) {
     if (is.null(leaf)) refuse("it returns NULL")
-    leaf <- as_value(leaf, name, like, call, "hlo_ode")
+    leaf <- as_value(leaf, name, if (length(like) == 1L) like, call, "hlo_ode")
     dtype <- if (leaf@dtype == like@dtype) leaf@dtype else promoted_dtype(c(like@dtype, leaf@dtype))
     # A product of a matrix and the state is a column.
-    shape <- if (length(like@shape) == 1L) c(like@shape, 1L)
-    same_size <- identical(leaf@shape, like@shape) || identical(leaf@shape, shape) || max(length(leaf), length(like)) == 1L
+    column <- if (length(like@shape) == 1L) c(like@shape, 1L)
+    same <- identical(leaf@shape, like@shape) || identical(leaf@shape, column)
+    same_size <- same || max(length(leaf), length(like)) == 1L
     if (!identical(dtype, like@dtype) || !same_size) refuse(sprintf("it returns %s", type_text(leaf)))
     reshaped(converted(leaf, like@dtype), like@shape)
   }, leaves, start$leaves))

@@ -24,7 +24,7 @@ test_that("solutions are those that are known, at all kinds of times and in all 
     list(
       decay = solve(1, c(0, 0.5, 0.5, 2), function(t, y, p) list(-p * y), 0.7)$y,
       stiff = solve(1, c(0, 1, 3), function(t, y, p) -1000 * (y - cos(t)), method = "rodas5p")$y,
-      oscillator = solve(c(1, 0), seq(0, 20, by = 0.1), turn, 1)[c("y", "steps")],
+      oscillator = solve(c(1, 0), seq(0, 20, by = 0.02), turn, 1)[c("y", "steps")],
       back = solve(y, c(1, 0.2, -1), function(t, y, p) m %*% y)$y,
       back_implicit = solve(y, c(1, 0.2, -1), function(t, y, p) m %*% y, method = "rodas5p")$y,
       one = solve(y, 3, function(t, y, p) y),
@@ -38,9 +38,9 @@ test_that("solutions are those that are known, at all kinds of times and in all 
   l <- 1000
   smooth <- function(t) (l^2 * cos(t) + l * sin(t)) / (1 + l^2)
   expect_equal(found$stiff, smooth(c(0, 1, 3)) + (1 - smooth(0)) * exp(-l * c(0, 1, 3)), tolerance = 1e-8)
-  t <- seq(0, 20, by = 0.1)
+  t <- seq(0, 20, by = 0.02)
   expect_equal(found$oscillator$y, cbind(cos(t), -sin(t)), tolerance = 1e-7)
-  expect_lt(found$oscillator$steps, 300)
+  expect_lt(found$oscillator$steps, 500)
   exact <- t(sapply(c(1, 0.2, -1), function(t) exponential(a * (t - 1)) %*% c(1, -1, 2)))
   expect_equal(found$back, exact, tolerance = 1e-7)
   expect_equal(found$back_implicit, exact, tolerance = 1e-7)
@@ -70,7 +70,9 @@ test_that("solutions agree with deSolve's, and their errors with the tolerances"
         rtol = tolerance, atol = tolerance * 1e-4
       ),
       ode45 = hlo_ode(c(10, 5), c(0, 1, 5, 10), lotka_volterra, rates, rtol = tolerance, atol = tolerance),
-      rodas5p = hlo_ode(c(10, 5), c(0, 1, 5, 10), lotka_volterra, rates, method = "rodas5p", rtol = tolerance, atol = tolerance)
+      rodas5p = hlo_ode(c(10, 5), c(0, 1, 5, 10), lotka_volterra, rates, method = "rodas5p", rtol = tolerance,
+        atol = tolerance
+      )
     )
   })
   known <- list(robertson = robertson_known, ode45 = lotka_known, rodas5p = lotka_known)
@@ -91,7 +93,8 @@ test_that("steps have order 5, their errors and the states between them order 4"
   f <- function(t, y) c(y[2] * cos(t), -y[1]^2 + t)
   for (method in xlaffi:::ode_methods) {
     local <- xla_jit(function(h) {
-      fine <- hlo_ode(c(1, 0.5), hlo_concatenate(0 * h, 0.3 * h, h), function(t, y, p) f(t, y), rtol = 1e-13, atol = 1e-13)$y
+      times <- hlo_concatenate(0 * h, 0.3 * h, h)
+      fine <- hlo_ode(c(1, 0.5), times, function(t, y, p) f(t, y), rtol = 1e-13, atol = 1e-13)$y
       zero <- hlo_constant(0, "f64", integer())
       y <- hlo_constant(c(1, 0.5))
       h <- hlo_reshape(h, integer())
@@ -121,26 +124,35 @@ test_that("derivatives are those of differences, in all that a solution depends 
   gradient <- xla_grad(f)
   found <- gradient(x)
   expect_equal(found, slope_of(xla_jit(f), x), tolerance = 1e-6)
-  along <- xla_jit(function(x, d) {
-    list(forward = xla_jvp(f)(list(x), list(d))$tangent, back = xla_jvp(gradient)(list(x), list(d))$tangent)
-  })(x, direction)
-  expect_equal(along$forward, sum(found * direction), tolerance = 1e-9)
-  differences <- (gradient(x + 1e-5 * direction) - gradient(x - 1e-5 * direction)) / 2e-5
-  expect_equal(along$back, differences, tolerance = 1e-6)
+  forward <- xla_jvp(f)(list(x), list(direction))$tangent
+  expect_equal(forward, sum(found * direction), tolerance = 1e-9)
   f <- loss("rodas5p")
   implicit <- xla_jit(function(x, d) {
     list(back = xla_grad(f)(x), forward = xla_jvp(f)(list(x), list(d))$tangent)
   })(x, direction)
   expect_equal(implicit$back, found, tolerance = 1e-8)
   expect_equal(implicit$forward, sum(found * direction), tolerance = 1e-8)
+  # The second derivative, forward over reverse: y = y_0 exp(-k t^2 / 2) at two times
+  g <- function(x) {
+    decay <- function(t, y, k) -k * t * y
+    sum(hlo_ode(x[1], c(0, x[3:4]), decay, x[2], rtol = 1e-11, atol = 1e-11)$y[2:3] * c(1, 2))
+  }
+  at <- c(1.5, 0.4, 1, 2)
+  exact <- function(x) sum(x[1] * exp(-x[2] * x[3:4]^2 / 2) * c(1, 2))
+  along <- xla_jvp(xla_grad(g))(list(at), list(direction[1:4]))
+  expect_equal(along$value, slope_of(exact, at), tolerance = 1e-8)
+  step <- 1e-4 * direction[1:4]
+  differences <- (slope_of(exact, at + step, 1e-4) - slope_of(exact, at - step, 1e-4)) / 2e-4
+  expect_equal(along$tangent, differences, tolerance = 1e-6)
   skip_unless_all()
   # Forward over forward and over reverse by the implicit method, and reverse over reverse
   twice <- xla_jit(function(x, d) {
     once <- function(x) xla_jvp(f)(list(x), list(d))$tangent
     list(forward = xla_jvp(once)(list(x), list(d))$tangent, back = xla_jvp(xla_grad(f))(list(x), list(d))$tangent)
   })(x, direction)
-  expect_equal(twice$back, along$back, tolerance = 1e-7)
-  expect_equal(twice$forward, sum(along$back * direction), tolerance = 1e-7)
+  differences <- (gradient(x + 1e-5 * direction) - gradient(x - 1e-5 * direction)) / 2e-5
+  expect_equal(twice$back, differences, tolerance = 1e-6)
+  expect_equal(twice$forward, sum(twice$back * direction), tolerance = 1e-8)
   f <- function(k) sum(hlo_ode(1, c(0, 1, 3), function(t, y, k) -k * y^2, k, rtol = 1e-10, atol = 1e-10)$y)
   expect_equal(xla_grad(xla_grad(f))(0.5), 2 / 1.5^3 + 18 / 2.5^3, tolerance = 1e-8)
 })
@@ -152,28 +164,30 @@ test_that("a batch is what its elements are alone", {
   doses <- list(time = matrix(c(0.5, 1, NaN, 3, 2, 2.5), 3), value = matrix(c(1, 2, 3, 4, 5, 6), 3))
   k <- cbind(c(1, 0.5, 2), 0.2)
   one <- function(times, at, value, k) {
-    hlo_ode(c(1, 0), times, absorption, k, events = list(data = list(var = 1, time = at, value = value)))[c("y", "steps")]
+    doses <- list(var = 1, time = at, value = value)
+    hlo_ode(c(1, 0), times, absorption, k, events = list(data = doses))[c("y", "steps")]
   }
   loss <- function(...) sum(one(...)$y^2)
   arguments <- list(times, doses$time, doses$value, k)
   element <- function(i) lapply(arguments, function(x) x[i, ])
   batch <- do.call(xla_vmap(one), arguments)
   slopes <- do.call(xla_vmap(xla_grad(loss, 1:4)), arguments)
-  of_sum <- do.call(xla_grad(function(...) sum(xla_vmap(loss)(...)), 1:4), arguments)
-  expect_equal(of_sum, slopes, tolerance = 1e-12)
   single <- xla_jit(one)
   slope <- xla_grad(loss, 1:4)
   for (i in 1:count) {
     alone <- do.call(single, element(i))
     expect_equal(batch$y[i, , ], alone$y, tolerance = 1e-13)
     expect_identical(batch$steps[[i]], alone$steps)
-    expect_equal(unname(lapply(slopes, function(x) x[i, ])), unname(do.call(slope, element(i))), tolerance = 1e-10)
   }
+  expect_equal(unname(lapply(slopes, function(x) x[2, ])), unname(do.call(slope, element(2))), tolerance = 1e-10)
   nested <- xla_vmap(function(k) {
     xla_vmap(function(y) hlo_ode(c(y, 0), c(0, 1, 2), absorption, k, method = "rodas5p")$y)(c(1, 2))
   })(k)
   inner <- xla_jit(function(k) hlo_ode(c(2, 0), c(0, 1, 2), absorption, k, method = "rodas5p")$y)(k[3, ])
   expect_equal(nested[3, 2, , ], inner, tolerance = 1e-12)
+  skip_unless_all()
+  of_sum <- do.call(xla_grad(function(...) sum(xla_vmap(loss)(...)), 1:4), arguments)
+  expect_equal(of_sum, slopes, tolerance = 1e-12)
 })
 
 test_that("events change the state at their times, behind the outputs there", {
@@ -234,8 +248,6 @@ test_that("roots end a solution or change its state, and have derivatives", {
   value <- xla_jit(loss)
   gradient <- xla_grad(loss)
   expect_equal(gradient(p), slope_of(value, p), tolerance = 1e-6)
-  hessian <- xla_hessian(loss)(p)
-  expect_equal(hessian[1, ], slope_of(function(p) gradient(p)[1], p), tolerance = 1e-5)
   # An end: the time is sqrt(2 (1 - h) / g)
   end <- function(p) hlo_ode(c(1, 0), c(0, 0.2, 1), fall, p, rootfunc = function(t, y, p) list(y[1] - p[2]))
   many <- xla_vmap(end)(cbind(9.8, c(0.1, -100, 0.5)))
@@ -247,6 +259,9 @@ test_that("roots end a solution or change its state, and have derivatives", {
     out$root$time + sum(out$y[1:2, ])
   })(c(9.8, 0.1))
   expect_equal(slope, c(-sqrt(1.8) / 2 * 9.8^-1.5 - 0.02 - 0.2, -1 / sqrt(1.8 * 9.8)), tolerance = 1e-7)
+  skip_unless_all()
+  hessian <- xla_hessian(loss)(p)
+  expect_equal(hessian[1, ], slope_of(function(p) gradient(p)[1], p), tolerance = 1e-5)
 })
 
 test_that("a solution that fails is NaN from there on, says why, and leaves others alone", {
@@ -279,7 +294,8 @@ test_that("f32 is computed in f32", {
   skip_without_plugin()
   found <- xla_jit(function(y) {
     decay <- function(t, y, p) -y
-    lapply(c("ode45", "rodas5p"), function(method) hlo_ode(y, c(0, 1), decay, method = method, rtol = 1e-5, atol = 1e-5)$y)
+    solve <- function(method) hlo_ode(y, c(0, 1), decay, method = method, rtol = 1e-5, atol = 1e-5)$y
+    lapply(c("ode45", "rodas5p"), solve)
   })(pjrt_buffer(c(1, 2), "f32"))
   for (y in found) {
     expect_identical(as.character(dtype(y)), "f32")

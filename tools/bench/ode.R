@@ -39,15 +39,18 @@ if (with_desolve) {
   dyn.load(file.path(folder, paste0("bench_ode", .Platform$dynlib.ext)))
 }
 by_desolve <- function(name, y, times, p, method, rtol, atol, ...) {
-  deSolve::ode(y, times, name, p, method = method, dllname = "bench_ode", initfunc = paste0(name, "_parms"), rtol = rtol,
-    atol = atol, ...
+  deSolve::ode(y, times, name, p,
+    method = method, dllname = "bench_ode", initfunc = paste0(name, "_parms"), rtol = rtol, atol = atol, ...
   )
 }
 
 # Milliseconds of diffrax for the value and for both, and its gradient
 by_diffrax <- function(name, rounds = 30) {
   python <- Sys.getenv("DIFFRAX")
-  if (nzchar(python)) scan(text = tail(system2(python, c(file.path(here, "ode.py"), name, rounds), stdout = TRUE), 1))
+  if (nzchar(python)) {
+    out <- system2(python, c(file.path(here, "ode.py"), name, rounds), stdout = TRUE)
+    scan(text = tail(out, 1), quiet = TRUE)
+  }
 }
 
 best <- function(f, seconds, rounds = 15) {
@@ -111,8 +114,9 @@ titles <- c(lotka = "Lotka-Volterra, 21 times", robertson = "Robertson, to 10^6,
 lines <- vapply(names(rows), function(name) {
   row <- rows[[name]]
   diffrax <- if (length(row$diffrax)) row$diffrax else c(NA, NA)
-  sprintf("| %s | %s | %s | %s | %s | %s | %.1g | %.1f s |", titles[[name]], cell(row$value), cell(row$desolve, row$value),
-    cell(diffrax[[1]], row$value), cell(row$both), cell(diffrax[[2]], row$both), row$error, row$first
+  sprintf("| %s | %s | %s | %s | %s | %s | %.1g | %.1f s |",
+    titles[[name]], cell(row$value), cell(row$desolve, row$value), cell(diffrax[[1]], row$value), cell(row$both),
+    cell(diffrax[[2]], row$both), row$error, row$first
   )
 }, "")
 load <- if (file.exists("/proc/loadavg")) strsplit(readLines("/proc/loadavg"), " ")[[1]][[1]] else "unknown"
@@ -121,7 +125,10 @@ peers <- c(
   if (length(rows$lotka$diffrax)) "diffrax (Dopri5, Kvaerno5, default adjoint)"
 )
 writeLines(c(
-  "| tolerance 1e-8 | value | deSolve | diffrax | value and gradient | diffrax | gradient beside differences | first call |",
+  paste(
+    "| tolerance 1e-8 | value | deSolve | diffrax | value and gradient | diffrax | gradient beside differences",
+    "| first call |"
+  ),
   "|---|---|---|---|---|---|---|---|", lines, "",
   "| 1,000 subjects, 4 doses, 12 times | xlaffi | loop of deSolve |", "|---|---|---|",
   sprintf("| value | %s | %s |", cell(many$value), cell(many$desolve, many$value)),
