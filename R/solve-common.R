@@ -170,7 +170,9 @@ solver_reasons <- c(
   "converged" = 0L, "max_iter reached" = 1L, "no step leads to a better point" = 2L,
   "not finite" = 3L, "unbounded" = 4L, "singular derivative" = 5L,
   "no change of sign in the interval" = 6L, "error above its bound with max_intervals" = 7L,
-  "rounding keeps the error above its bound" = 8L, "the integrand is not finite" = 9L
+  "rounding keeps the error above its bound" = 8L, "the integrand is not finite" = 9L,
+  "max_steps reached" = 10L, "steps became too small" = 11L, "no finite start, or times not in order" = 12L,
+  "ended at a root" = 13L
 )
 solving <- -1L
 reason_of <- function(name) integer_of(solver_reasons[[name]])
@@ -192,12 +194,16 @@ reason_of <- function(name) integer_of(solver_reasons[[name]])
 #' | 7 | the error is above its bound with max_iter intervals | [hlo_integrate()] |
 #' | 8 | rounding keeps the error above its bound | [hlo_integrate()] |
 #' | 9 | the integrand is not finite | [hlo_integrate()] |
+#' | 10 | max_steps reached | [hlo_ode()] |
+#' | 11 | steps became too small: a pole, or a derivative that is NaN | [hlo_ode()] |
+#' | 12 | the state, the times or the first derivative are not finite, or times not in order | [hlo_ode()] |
+#' | 13 | ended at a root of `rootfunc` | [hlo_ode()] |
 #'
-#' @param reason Codes, integers from 0 to 9.
+#' @param reason Codes, integers from 0 to 13.
 #' @return A character vector, as long as `reason`.
 #' @section Errors:
 #' Other numbers are an error.
-#' @seealso [hlo_minimize()], [hlo_root()], [hlo_integrate()]
+#' @seealso [hlo_minimize()], [hlo_root()], [hlo_integrate()], [hlo_ode()]
 #' @examples
 #' xla_reason(0:3)
 #' @export

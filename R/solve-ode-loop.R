@@ -9,7 +9,7 @@
 # What an ode is, besides numbers: `f`, `jump`, `root`, `root_jump` (functions of t, y and theta), `method`, `items`,
 # `max_steps`, and for batches `size` and `mapped`, which marks inputs that differ from element to element.
 
-# Codes of reasons, beside those of other solvers
+# Codes of `solver_reasons`
 ode_status <- c(going = 0L, too_many = 10L, too_small = 11L, not_finite = 12L, root = 13L)
 
 # `f`, a function of lists of values, of one element or of all. `mapped`: which have the batch axis; all results have

@@ -49,9 +49,10 @@
 #'   * `y`: the state at these, as `y` is, with the times as the first axis in front of the others.
 #'   * `steps`, `rejected`, `evaluations`: how many steps were taken, how many attempts were not, and how often `func`
 #'     was called for them.
-#'   * `converged`, `reason`: whether the solution came to its end, and why not: 0, it did; 10, `max_steps` were not
-#'     enough; 11, the steps became too small, as near a pole or where `func` gives NaN; 12, `y`, `times` or the first
-#'     derivative are not finite, or the times not in order; 13, it ended at a root (`converged` is TRUE).
+#'   * `converged`, `reason`: whether the solution came to its end, and why not, for [xla_reason()]: 0, it did; 10,
+#'     `max_steps` were not enough; 11, the steps became too small, as near a pole or where `func` gives NaN; 12, `y`,
+#'     `times` or the first derivative are not finite, or the times not in order; 13, it ended at a root (`converged`
+#'     is TRUE).
 #'     Behind the point where a solution fails y is NaN, and so are derivatives.
 #'   * with `rootfunc` `root`, a list: `count`, how many roots there were, and `time` and `y` of the last one, y before
 #'     its change. They have derivatives.

@@ -203,6 +203,6 @@ test_that("what cannot be minimised is refused", {
     try_it(function(x) sum(x), 1, max_iter = NULL)
     try_it(function(x) sum(x), 1, history = 0)
     try_it(function(x) sum(x), 1, y = 2)
-    xla_reason(12)
+    xla_reason(99)
   })
 })

@@ -269,6 +269,7 @@ test_that("a solution that fails is NaN from there on, says why, and leaves othe
   pole <- function(y, p) hlo_ode(y, c(0, 0.5, 2), function(t, y, p) p * y^2, p, max_steps = 300)
   found <- xla_vmap(pole)(c(1, -1, NaN, 1), c(1, 1, 1, Inf))
   expect_identical(found$reason, c(11L, 0L, 12L, 12L))
+  expect_identical(xla_reason(found$reason[1:2]), c("steps became too small", "converged"))
   expect_identical(found$converged, c(FALSE, TRUE, FALSE, FALSE))
   expect_equal(found$y[1:2, ], rbind(c(1, 2, NaN), -1 / c(1, 1.5, 3)), tolerance = 1e-5)
   expect_true(all(is.nan(found$y[3:4, ])))
