@@ -65,7 +65,7 @@
 #' J. R. Dormand and P. J. Prince (1980), A family of embedded Runge-Kutta formulae, *J. Comp. Appl. Math.* 6, 19-26.
 #' G. Steinebach (2023), Construction of Rosenbrock-Wanner method Rodas5P and numerical benchmarks within the Julia
 #' Differential Equations package, *BIT Numer. Math.* 63, 27.
-#' @seealso [hlo_scan()] and [hlo_while()] for loops of your own; `vignette("differential-equations")` on the site.
+#' @seealso [hlo_scan()] and [hlo_while()] for loops of your own; the site has an article on differential equations.
 #' @examplesIf plugins_downloaded()
 #' # Prey and predators
 #' lotka_volterra <- function(t, y, p) {
