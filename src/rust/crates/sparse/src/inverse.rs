@@ -4,8 +4,8 @@
 //! from the inverse at the rows below, which the parent has. K. Takahashi, J. Fagan and M.-S. Chin, "Formation of a
 //! sparse bus impedance matrix and its application to short circuit study", 8th PICA conference (1973).
 
+use crate::front;
 use crate::jet::Jet;
-use crate::kernels;
 use crate::number::Number;
 use crate::scratch::{stacks, zeros};
 use crate::symbolic::{Supernode, Symbolic};
@@ -45,7 +45,7 @@ impl Symbolic {
             }
             let panel = &mut panel[..height * node.width];
             panel.copy_from_slice(&factor[node.panel()]);
-            kernels::invert_front(front, panel, &mut work, height);
+            front::invert_front(front, panel, &mut work, height);
             for (entry, place) in self.entries(node) {
                 inverse[entry] = front[place];
             }

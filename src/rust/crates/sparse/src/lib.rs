@@ -23,6 +23,7 @@ mod blocked;
 mod cholesky;
 mod colouring;
 mod factor_pattern;
+mod front;
 mod inverse;
 mod jet;
 mod kernels;
