@@ -127,10 +127,12 @@ implicit_step <- function(f, t, h, y, slope) {
 }
 
 # Solves with one matrix for one vector after another. The inverse of a small one costs less than eight solutions, and
-# is as exact here: the matrix is I minus a multiple of the Jacobian, whose inverse is not large.
+# is as exact here: the matrix is I minus a multiple of the Jacobian, whose inverse is not large. That of a very small
+# one is written out: a loop without calls of handlers is one piece of machine code.
 stage_solver <- function(matrix) {
-  if (matrix@shape[[1L]] <= small_system) {
-    inverted <- inverse(matrix)
+  size <- matrix@shape[[1L]]
+  if (size <= small_system) {
+    inverted <- if (size <= tiny_system) bind_op(tiny_inverse, list(matrix)) else inverse(matrix)
     return(function(right) hlo_sum(inverted * broadcast(right, inverted@shape, 2L), 2))
   }
   packed <- lu_op()(matrix)
@@ -140,6 +142,34 @@ stage_solver <- function(matrix) {
 }
 
 small_system <- 8L
+tiny_system <- 4L
+
+# The inverse by Gauss's and Jordan's elimination with partial pivoting, whose derivative is -X dA X
+tiny_inverse <- list(
+  name = "hlo_ode",
+  call = function(x) eliminated(x),
+  jvp = function(primals, results, tangents) -hlo_matmul(results, hlo_matmul(tangents[[1L]], results))
+)
+
+eliminated <- function(x) {
+  size <- x@shape[[1L]]
+  both <- joined(list(x, identity_matrix(size, x@dtype)), 2L)
+  rows <- lapply(seq_len(size), function(i) row_of(both, i))
+  entry <- function(row, column) reshaped(sliced(row, column, column), integer())
+  for (column in seq_len(size)) {
+    for (other in setdiff(seq_len(size), seq_len(column))) {
+      larger <- abs(entry(rows[[other]], column)) > abs(entry(rows[[column]], column))
+      exchanged <- lapply(list(rows[c(other, column)], rows[c(column, other)]), function(pair) {
+        hlo_select(larger, pair[[1L]], pair[[2L]])
+      })
+      rows[c(column, other)] <- exchanged
+    }
+    pivot <- rows[[column]] / entry(rows[[column]], column)
+    rows <- lapply(rows, function(row) row - entry(row, column) * pivot)
+    rows[[column]] <- pivot
+  }
+  rows_joined(lapply(rows, function(row) sliced(row, size + 1L, 2L * size)))
+}
 
 identity_matrix <- function(size, dtype) {
   at <- function(axis) hlo_iota("i32", c(size, size), axis)

@@ -18,6 +18,7 @@ exponential <- function(a) {
 test_that("solutions are those that are known, at all kinds of times and in all shapes", {
   skip_without_plugin()
   a <- matrix(c(-1, 2, 0.5, -3, 1, 0, 0, -2, -0.5), 3)
+  heat <- lapply(c(2, 4, 6, 10), function(n) -diag(n) * 20 + 9.5 * (abs(row(diag(n)) - col(diag(n))) == 1))
   found <- xla_jit(function(y, m) {
     solve <- function(...) hlo_ode(..., rtol = 1e-9, atol = 1e-11)
     turn <- function(t, y, p) c(y[2], -p * y[1])
@@ -27,6 +28,8 @@ test_that("solutions are those that are known, at all kinds of times and in all 
       oscillator = solve(c(1, 0), seq(0, 20, by = 0.02), turn, 1)[c("y", "steps")],
       back = solve(y, c(1, 0.2, -1), function(t, y, p) m %*% y)$y,
       back_implicit = solve(y, c(1, 0.2, -1), function(t, y, p) m %*% y, method = "rodas5p")$y,
+      # By the inverse written out, by that of a handler, and by LU
+      heat = lapply(heat, function(h) solve(h[, 1], c(0, 0.7), function(t, y, p) h %*% y, method = "rodas5p")$y[2, ]),
       one = solve(y, 3, function(t, y, p) y),
       same = solve(y, c(2, 2, 2), function(t, y, p) y)$y,
       tree = solve(list(a = 1, b = matrix(1:4, 2)), 0:1, function(t, y, p, s) list(a = t * y$a, b = s * y$b), s = -1)$y,
@@ -44,6 +47,7 @@ test_that("solutions are those that are known, at all kinds of times and in all 
   exact <- t(sapply(c(1, 0.2, -1), function(t) exponential(a * (t - 1)) %*% c(1, -1, 2)))
   expect_equal(found$back, exact, tolerance = 1e-7)
   expect_equal(found$back_implicit, exact, tolerance = 1e-7)
+  expect_equal(found$heat, lapply(heat, function(h) as.vector(exponential(h * 0.7) %*% h[, 1])), tolerance = 1e-7)
   expect_equal(found$one$y, matrix(c(1, -1, 2), 1))
   expect_true(found$one$converged)
   expect_identical(found$one$steps, 0L)
