@@ -79,7 +79,8 @@ chain_centers <- function(model, inits, chains, call) {
   }
   if (!is_branch(inits) || length(inits) != chains) {
     shown <- if (is_branch(inits)) sprintf("a list of %d", length(inits)) else describe(inits)
-    abort(sprintf("`inits` must be a number from 0 on, or a list of %d points, one for each chain, not %s", chains, shown),
+    abort(
+      sprintf("`inits` must be a number from 0 on, or a list of %d points, one for each chain, not %s", chains, shown),
       operand = "inits", call = call
     )
   }

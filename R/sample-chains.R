@@ -4,8 +4,8 @@
 # interrupted; and how many draws the first one makes, of which nobody knows how long they take.
 chain_pace <- session_state("chain_pace", seconds = 0.4, first = 25)
 
-# A chain that has not begun. `center` and `radius` say where its first point is looked for; `warmup` and `draws` are the
-# flags of the draws that are to come, of which `done` have come, behind `before` draws of an earlier call.
+# A chain that has not begun. `center` and `radius` say where its first point is looked for; `warmup` and `draws` are
+# the flags of the draws that are to come, of which `done` have come, behind `before` draws of an earlier call.
 new_chain <- function(number, center, radius, state, warmup, draws) {
   list2env(list(
     number = number, center = center, radius = radius, state = state, warmup = warmup, draws = draws, before = 0L,

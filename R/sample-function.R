@@ -19,18 +19,18 @@
 #' parameters, from the joint density; `map` keeps its meaning. A [fit][xla_fit()] of one begins at the optimum. Mind
 #' that a likelihood is not yet a posterior: parameters without a prior have a flat one.
 #'
-#' Chains begin at points around `start`: on the scale without constraints each parameter is moved by a uniform number of
-#' (-2, 2), or of (-`inits`, `inits`). Up to 100 points are tried until value and gradient are finite.
+#' Chains begin at points around `start`: on the scale without constraints each parameter is moved by a uniform number
+#' of (-2, 2), or of (-`inits`, `inits`). Up to 100 points are tried until value and gradient are finite.
 #'
 #' Warm-up is Stan's: 75 draws for the step size, windows of 25, 50, 100... draws (the last takes what is left) at whose
 #' ends the metric becomes the regularised variances (`"diag"`) or covariances (`"dense"`) of the window's draws, and 50
-#' for the step size again. Of less than 150 draws the shares are 15, 75 and 10 %; less than 20 adapt the step size only.
-#' With `warmup = 0` the step size is the first that is found to be of the right size.
+#' for the step size again. Of less than 150 draws the shares are 15, 75 and 10 %; less than 20 adapt the step size
+#' only. With `warmup = 0` the step size is the first that is found to be of the right size.
 #'
 #' Draws depend on `seed` and the number of the chain, not on how many chains there are, on how many run at the same
 #' time, on breaks in between, or on threads, as far as `f`'s own operations do not. `update(draws, draws = n)` goes on
-#' from where the chains ended, with the same draws as one longer call; also with draws that come from a file. R's random
-#' numbers have no part but in the seed that is chosen where none is given.
+#' from where the chains ended, with the same draws as one longer call; also with draws that come from a file. R's
+#' random numbers have no part but in the seed that is chosen where none is given.
 #'
 #' `generated` gives quantities of each draw that is kept, such as predictions: a function of the parameters and the
 #' data, which returns a value or a list of them. If it has an argument `key`, that is a key for random numbers, as
@@ -74,9 +74,9 @@
 #' @references
 #' M. D. Hoffman and A. Gelman, "The No-U-Turn Sampler: adaptively setting path lengths in Hamiltonian Monte Carlo",
 #' Journal of Machine Learning Research 15, 2014. M. Betancourt, "A conceptual introduction to Hamiltonian Monte
-#' Carlo", 2017 (arXiv 1701.02434): multinomial sampling and the criterion for U-turns. D. Phan, N. Pradhan, M. Jankowiak,
-#' "Composable effects for flexible and accelerated probabilistic programming in NumPyro", 2019 (arXiv 1912.11554):
-#' trees without recursion. Stan Reference Manual, "MCMC sampling": the warm-up.
+#' Carlo", 2017 (arXiv 1701.02434): multinomial sampling and the criterion for U-turns. D. Phan, N. Pradhan,
+#' M. Jankowiak, "Composable effects for flexible and accelerated probabilistic programming in NumPyro", 2019 (arXiv
+#' 1912.11554): trees without recursion. Stan Reference Manual, "MCMC sampling": the warm-up.
 #' @seealso [xlaffi_draws], [xla_objective()], [xla_fit()].
 #' @examplesIf plugins_downloaded()
 #' # Distances that cars need to stop, with errors that have heavy tails
@@ -126,8 +126,7 @@ xla_sample <- function(f, start = NULL, ..., draws = 1000, warmup = 1000, chains
     new_chain(number, center, attr(centers, "radius"), state, flags, kept)
   }, seq_len(settings$chains), centers)
   interrupted <- run_chains(sampler, made, chains_at_once(cores, settings$chains), teller$tell)
-  wanted <- settings$draws %/% settings$thin
-  result <- gathered_draws(sampler, made, wanted, seed$seed, interrupted, end = settings$draws)
+  result <- gathered_draws(sampler, made, settings$draws, seed$seed, interrupted)
   warn_of_troubles(result)
   result
 }

@@ -2,10 +2,12 @@
 
 stat_names <- c("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 
-# What the chains have drawn, as far as all of them came and `wanted` says; behind the draws of `before`, if any
-gathered_draws <- function(sampler, chains, wanted, seed, interrupted, before = NULL, end = wanted * sampler$settings$thin) {
+# What the chains have drawn, as far as all of them came, up to the number `end`; behind the draws of `before`, if any
+gathered_draws <- function(sampler, chains, end, seed, interrupted, before = NULL) {
   rows <- lapply(chains, function(chain) do.call(rbind, chain$rows))
   stats <- lapply(chains, function(chain) do.call(rbind, chain$stats))
+  thin <- sampler$settings$thin
+  wanted <- end %/% thin - (if (is.null(before)) 0L else before$info$iterations %/% thin)
   # The warm-up's draws come first, where they are kept.
   early <- sum(bitwAnd(chains[[1L]]$warmup, flag_keep) > 0)
   first <- function(x) x[seq_len(early), , drop = FALSE]
@@ -27,9 +29,10 @@ gathered_draws <- function(sampler, chains, wanted, seed, interrupted, before = 
     drawn <- bound_iterations(before$draws, drawn)
     diagnostics <- Map(function(old, new) bound_rows(old, new), before$diagnostics[stat_names], diagnostics)
   }
+  if (interrupted) end <- dim(drawn)[[1L]] * thin
   result <- new_draws(
-    drawn, diagnostics, warmup, state_of(sampler, chains, rows, stats, count),
-    sampler$model$template, info_of(sampler, chains, if (interrupted) dim(drawn)[[1L]] * sampler$settings$thin else end, seed, interrupted, before)
+    drawn, diagnostics, warmup, state_of(sampler, chains, rows, stats, count), sampler$model$template,
+    info_of(sampler, chains, end, seed, interrupted, before)
   )
   if (interrupted) {
     warn(sprintf("xla_sample: interrupted: each chain has %d draws", dim(drawn)[[1L]]), "xlaffi_warning_interrupted",
@@ -55,7 +58,9 @@ draw_names <- function(sampler) {
 # iterations x chains x variables of a matrix for each chain
 stacked_chains <- function(parts, count, names) {
   stacked <- array(0, c(count, length(parts), length(names)))
-  for (i in seq_along(parts)) stacked[, i, ] <- parts[[i]][seq_len(count), , drop = FALSE]
+  if (count) {
+    for (i in seq_along(parts)) stacked[, i, ] <- parts[[i]][seq_len(count), , drop = FALSE]
+  }
   dimnames(stacked) <- list(
     iteration = as.character(seq_len(count)), chain = as.character(seq_along(parts)), variable = names
   )
@@ -94,8 +99,8 @@ warmup_of <- function(sampler, chains, before) {
   )
 }
 
-# What going on needs. Chains that were interrupted are at different places: what some have drawn further waits in `rows`
-# and `stats`.
+# What going on needs. Chains that were interrupted are at different places: what some have drawn further waits in
+# `rows` and `stats`.
 state_of <- function(sampler, chains, rows, stats, count) {
   later <- function(x) if (NROW(x) > count) x[-seq_len(count), , drop = FALSE]
   list(sampler = sampler, chains = Map(function(chain, rows, stats) {
@@ -140,15 +145,12 @@ update.xlaffi_draws <- function(object, draws = 1000, cores = NULL, progress = N
   teller <- new_teller(progress)
   on.exit(teller$end())
   sampler <- ready_sampler(state$sampler)
-  thin <- sampler$settings$thin
   end <- object$info$iterations + draws
   chains <- lapply(state$chains, function(chain) {
-    flags <- draw_flags(max(0, end - chain$drawn), thin, chain$drawn)
-    continued_chain(chain, flags)
+    continued_chain(chain, draw_flags(max(0, end - chain$drawn), sampler$settings$thin, chain$drawn))
   })
   interrupted <- run_chains(sampler, chains, chains_at_once(cores, length(chains)), teller$tell)
-  wanted <- end %/% thin - object$info$iterations %/% thin
-  result <- gathered_draws(sampler, chains, wanted, object$info$seed, interrupted, object, end)
+  result <- gathered_draws(sampler, chains, end, object$info$seed, interrupted, object)
   warn_of_troubles(result)
   result
 }

@@ -1,13 +1,12 @@
 # What is sampled: the logarithm of a density of one vector q, and the numbers that are kept of each draw.
 
-# `density(q, data)` gives a scalar; `parameters(q)` the parameters in their form, and what the logarithm of the density
-# gains by the transformation (NULL for none). `start` is q where the chains begin, `names` are those of the variables.
-# `unconstrain` gives q for parameters in their form.
+# `density(q, data)` gives a scalar, `parameters(q)` the parameters in their form, and `unconstrain` of those of R q.
+# `start` is q around which chains begin, `names` are those of the variables.
 new_sample_model <- function(f, template, start, density, parameters, unconstrain, data, types, dtype) {
   list(
     f = f, template = template, start = unname(start), size = length(start), density = density,
-    unconstrain = unconstrain,
-    parameters = parameters, data = data, types = types, dtype = dtype, names = variable_names(template)
+    parameters = parameters, unconstrain = unconstrain, data = data, types = types, dtype = dtype,
+    names = variable_names(template)
   )
 }
 
@@ -56,7 +55,9 @@ model_of_objective <- function(objective, par, constraints, call) {
   density <- function(q, data) {
     value <- vector(data)(q)
     if (length(value) != 1L) {
-      abort(sprintf("xla_sample: the objective must give one number, not %d", length(value)), operand = "f", call = NULL)
+      abort(sprintf("xla_sample: the objective must give one number, not %d", length(value)),
+        operand = "f", call = NULL
+      )
     }
     log_jacobian <- if (!is.null(form)) form$from_parts(free_parts(self$template, whole(q)))$log_jacobian else 0
     log_jacobian - reshaped(value, integer())
@@ -132,8 +133,9 @@ density_and_gradient <- function(density) {
   }
 }
 
-# What is kept of a draw: the parameters, then what `generated` gives, as doubles in a row. `seen` gets the form of that.
-kept_numbers <- function(model, generated, data, seen, op = "xla_sample") {
+# What is kept of a draw: the parameters, then what `generated` gives, as doubles in a row. `seen` gets the form of
+# that.
+kept_numbers <- function(model, generated, data, seen) {
   in_row <- function(tree) lapply(tree_leaves(tree), function(x) as_f64(as_column(as_doubles(x))))
   function(q, key) {
     par <- model$parameters(q)

@@ -38,15 +38,17 @@ averaged <- function(s, accept, target) {
 
 has_flag <- function(flags, bit) both_bits(flags, i32(bit)) != 0L
 
-selected_all <- function(pred, x, y) Map(function(x, y) hlo_select(pred, x, y), x, y[names(x)])
-
 # One turn: a draw, a point to begin with, or a step size that is tried
 turn_of_chain <- function(system, control, s) {
   starting <- s$phase == phase_start
   drawing <- s$phase == phase_draws
   random <- transition_numbers(control$key, s$clock, length(s$q), s$q@dtype)
   guess <- control$center + like_vector(control$radius, s$q) * random$uniform
-  from <- list(q = hlo_select(starting, guess, s$q), value = s$value, gradient = s$gradient)
+  # Of a point to begin with nothing is known, and what was found at the one before may not be finite.
+  from <- list(
+    q = hlo_select(starting, guess, s$q), value = hlo_select(starting, f64(0), s$value),
+    gradient = hlo_select(starting, filled(0, s$gradient), s$gradient)
+  )
   system$scale <- function(p) system$metric$scale(s, p)
   system$force <- function(g) system$metric$force(s, g)
   path <- trajectory(system, from, random$normal, hlo_select(starting, f64(0), s$step), random$seed,
@@ -133,8 +135,8 @@ initial_state <- function(metric, size, dtype) {
   list(types = types, groups = groups, leaves = leaves)
 }
 
-# The program: arguments are the packed state of a chain and what control_of() names, results the packed state, how many
-# draws were kept, and these with their diagnostics.
+# The program: arguments are the packed state of a chain and what `control_names` lists, results the packed state, how
+# many draws were kept, and these with their diagnostics.
 chain_program <- function(system, leaves, types, groups, control) {
   rows <- control$flags@shape
   own <- c(new_rows(system$size, system$dtype, system$max_treedepth), list(

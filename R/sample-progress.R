@@ -25,8 +25,8 @@ new_teller <- function(progress, call = rlang::caller_env()) {
     text <- progress_text(numbers)
     if (is.null(bar)) {
       bar <<- cli::cli_progress_bar("Sampling",
-        total = numbers$total, format = "{cli::pb_bar} {cli::pb_percent} {cli::pb_extra$text}", extra = list(text = text),
-        .envir = env, .auto_close = FALSE
+        total = numbers$total, format = "{cli::pb_bar} {cli::pb_percent} {cli::pb_extra$text}",
+        extra = list(text = text), .envir = env, .auto_close = FALSE
       )
     }
     cli::cli_progress_update(set = numbers$done, extra = list(text = text), id = bar, .envir = env)
@@ -83,7 +83,8 @@ warn_of_troubles <- function(draws) {
   low <- found$ebfmi[is.finite(found$ebfmi) & found$ebfmi < 0.3]
   if (length(low)) {
     warn(
-      sprintf("xla_sample: E-BFMI is less than 0.3 in %d of %d chains (%.2f): momenta do not move the energy far enough",
+      sprintf(
+        "xla_sample: E-BFMI is less than 0.3 in %d of %d chains (%.2f): momenta do not move the energy far enough",
         length(low), dim(draws$draws)[[2L]], min(low)
       ), "xlaffi_warning_ebfmi", "Heavy tails do this; a model written in other parameters may have none."
     )

@@ -4,13 +4,14 @@
 # numbers, by SplitMix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number generators",
 # OOPSLA 2014), which is a dozen operations on one integer.
 
-# `normal` and `uniform`, each `size` numbers, of which one call of the sampler uses one, and the `seed` of the leaves
+# `normal` and `uniform`, numbers of (-1, 1), which are made of the same bits: a transition needs one of the two; and
+# the `seed` of the leaves
 transition_numbers <- function(key, clock, size, dtype) {
   places <- random_places(key, size + 1L)
   words <- pair_at(places, converted(clock, "ui32"))
   bits <- kept_apart(either(bits_left(converted(words[[1L]], "ui64"), 32), converted(words[[2L]], "ui64")))
   vector <- sliced(bits, 1L, size)
-  # Numbers of (0, 1): 53 bits, in the middle between two
+  # Numbers of (0, 1), in the middle between two that have 52 digits behind the point
   unit <- (converted(bits_right(vector, 12), "f64") + 0.5) * 2^-52
   signed <- 2 * unit - 1
   list(
@@ -42,5 +43,5 @@ unit_number <- function(bits) converted(bits_right(bits, 11), "f64") * 2^-53
 
 # The sign of time in a doubling, of a bit that unit_number() does not look at
 direction_of <- function(bits) {
-  converted(bind("and", list(bits, filled(1, bits)), "ui64", integer()), "f64") * 2 - 1
+  converted(both_bits(bits, filled(1, bits)), "f64") * 2 - 1
 }

@@ -1,7 +1,6 @@
 # Chains under way: each is a sequence of executions of the one program, of which several run at the same time.
 
-# Compiles the program of a model. `generated` gives further numbers of each draw; `rows` is for how many draws of one
-# execution there is room.
+# Compiles the program of a model. `generated` is the user's function of further numbers of each draw.
 compile_sampler <- function(model, generated, settings) {
   system <- list(
     metric = metrics[[settings$metric]], max_treedepth = settings$max_treedepth, size = model$size, dtype = model$dtype
@@ -9,7 +8,6 @@ compile_sampler <- function(model, generated, settings) {
   state <- initial_state(system$metric, model$size, model$dtype)
   seen <- new.env(parent = emptyenv())
   count <- length(tree_leaves(model$types))
-  kept <- NULL
   program <- function(...) {
     arguments <- list(...)
     values <- Map(labelled, arguments[seq_len(count)], lapply(tree_leaves(model$data), data_labels))
@@ -23,17 +21,18 @@ compile_sampler <- function(model, generated, settings) {
     system$kept_numbers <- kept_numbers(model, generated, data, seen)
     system$has_generated <- !is.null(generated)
     system$kept_size <- length(silently(function() system$kept_numbers(leaves_position(leaves, state), control$key)))
-    kept <<- system$kept_size
     chain_program(system, unname(leaves), state$types, state$groups, control)
   }
   device <- sampler_device(model$data)
-  data_types <- lapply(tree_leaves(model$types), function(type) new_type(data_dtype(type@dtype, model$dtype), type@shape))
+  data_types <- lapply(tree_leaves(model$types), function(type) {
+    new_type(data_dtype(type@dtype, model$dtype), type@shape)
+  })
   state_types <- lapply(state$groups, function(names) group_type(state$types[names]))
   types <- c(data_types, state_types, control_types(model, settings$rows))
   began <- proc.time()[["elapsed"]]
   call <- new_call(program, types, device, "sampler", module = "xlaffi_loops")
   list(
-    call = call, state = state, device = device, kept = kept, generated = seen$form,
+    call = call, state = state, device = device, generated = seen$form,
     compile_time = proc.time()[["elapsed"]] - began
   )
 }

@@ -1,9 +1,8 @@
 # The trajectory of a transition: doublings until it turns, diverges or is as deep as it may be.
 
-either_point <- function(pred, x, y) Map(function(x, y) hlo_select(pred, x, y), x, y[names(x)])
-
 # From the point `from`, list(q = , value = , gradient = ), with the momentum `p`. `limit` is the greatest depth. With
-# `blind`, of a single leaf, the proposal is taken whatever it weighs.
+# `blind`, of a single leaf, the proposal is taken whatever it weighs. What is carried has both ends, of which `_here`
+# is the one that moved last, in the direction `sign`.
 trajectory <- function(system, from, p, step, seed, rows, limit, blind) {
   force <- system$force(from$gradient)
   ends <- function(name) stats::setNames(list(from$q, p, force), paste0(c("q", "p", "force"), name))
@@ -11,7 +10,8 @@ trajectory <- function(system, from, p, step, seed, rows, limit, blind) {
   init <- c(ends("_here"), ends("_there"), list(
     sign = f64(1), depth = i32(0L), leaves = i32(0L),
     q = from$q, value = from$value, gradient = from$gradient, energy = energy,
-    sum = p, weight = f64(0), last_weight = f64(0), accept = f64(0), diverged = flag(FALSE), ended = flag(FALSE), seed = seed
+    sum = p, weight = f64(0), last_weight = f64(0), accept = f64(0), diverged = flag(FALSE), ended = flag(FALSE),
+    seed = seed
   ), rows)
   end_of <- function(s, name) {
     stats::setNames(s[paste0(c("q", "p", "force"), name)], c("q", "p", "force"))
@@ -21,10 +21,9 @@ trajectory <- function(system, from, p, step, seed, rows, limit, blind) {
     bits <- mixed(seed)
     sign <- direction_of(bits)
     other <- sign != s$sign
-    near <- either_point(other, end_of(s, "_there"), end_of(s, "_here"))
-    far <- either_point(other, end_of(s, "_here"), end_of(s, "_there"))
-    new <- subtree(system, near, s$depth, energy, list(signed_step = step * sign, seed = seed),
-      s[names(rows)])
+    near <- selected_all(other, end_of(s, "_there"), end_of(s, "_here"))
+    far <- selected_all(other, end_of(s, "_here"), end_of(s, "_there"))
+    new <- subtree(system, near, s$depth, energy, step * sign, seed, s[names(rows)])
     valid <- !(new$diverged | new$turned)
     take <- blind | (valid & (unit_number(bits) < exp(new$weight - s$weight)))
     keep <- function(new, old) hlo_select(take, new, old)
@@ -39,7 +38,8 @@ trajectory <- function(system, from, p, step, seed, rows, limit, blind) {
         q = keep(new$chosen, s$q), value = keep(new$chosen_value, s$value),
         gradient = keep(new$chosen_gradient, s$gradient), energy = keep(new$chosen_energy, s$energy),
         sum = s$sum + new$sum, weight = log_sum(s$weight, new$weight), last_weight = new$weight,
-        accept = s$accept + new$accept, diverged = new$diverged, ended = !(valid & straight) | (depth >= limit), seed = new$seed
+        accept = s$accept + new$accept, diverged = new$diverged, ended = !(valid & straight) | (depth >= limit),
+        seed = new$seed
       )
     )
   })

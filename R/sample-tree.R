@@ -78,9 +78,13 @@ log_sum <- function(a, b) {
   hlo_select(larger == -Inf, larger, larger + log(1 + exp(hlo_min(a, b) - larger)))
 }
 
+# Of two lists with the same names, value by value
+selected_all <- function(pred, x, y) Map(function(x, y) hlo_select(pred, x, y), x, y[names(x)])
+
 # Whether a trajectory has made no U-turn: the momenta at both ends point along `left + right`, the sum of all momenta,
-# and the same for the left half with the next state, and for the right half with the state before. `begin` and `end` are
-# momenta at the ends, `before` and `after` those to both sides of the middle. The six products are one operation.
+# and the same for the left half with the next state, and for the right half with the state before. `begin` and `end`
+# are momenta at the ends, `before` and `after` those to both sides of the middle. Of short vectors the six products
+# are one operation.
 goes_on <- function(begin, before, after, end, left, right) {
   whole <- left + right
   first <- left + after
@@ -117,7 +121,6 @@ get_row <- function(x, row) {
 }
 
 two_rows <- function(x, y) joined(list(reshaped(x, c(1L, x@shape)), reshaped(y, c(1L, y@shape))))
-
 
 # The momenta that checks of subtrees need. `begin` has the first momentum of a subtree and the sum of the momenta that
 # come before it in the doubling, `middle` the last momentum of the left half of a subtree of 2, 4, 8... leaves. The
@@ -165,22 +168,22 @@ leapfrog <- function(system, from, step) {
 
 kinetic <- function(p) as_f64(hlo_sum(p * p)) / 2
 
-# A doubling: 2^depth leaves in one direction from the point `from`, until one diverges or a subtree makes a U-turn.
-# `energy` is that at the beginning of the trajectory. The proposal is one of the leaves, each with the probability of
-# its weight exp(energy - H).
-subtree <- function(system, from, depth, energy, random, rows) {
+# A doubling: 2^depth leaves from the point `from`, with steps of the signed size `step`, until one diverges or a
+# subtree makes a U-turn. `energy` is that at the beginning of the trajectory. The proposal, `chosen`, is one of the
+# leaves, each with the probability of its weight exp(energy - H).
+subtree <- function(system, from, depth, energy, step, seed, rows) {
   q <- from$q
   zero <- filled(0, q)
   init <- c(
     list(n = i32(0L), q = q, p = from$p, force = from$force),
     list(chosen = q, chosen_gradient = zero, chosen_value = f64(0), chosen_energy = f64(0)),
     list(sum = zero, weight = f64(-Inf), accept = f64(0), diverged = flag(FALSE), turned = flag(FALSE)),
-    list(seed = random$seed), rows
+    list(seed = seed), rows
   )
   size <- bind("shift_left", list(i32(1L), depth), "i32", integer())
   state_loop(init, function(s) (s$n < size) & !(s$diverged | s$turned), function(s) {
-    to <- leapfrog(system, s, random$signed_step)
-    here <- to$value * -1 + kinetic(to$p)
+    to <- leapfrog(system, s, step)
+    here <- kinetic(to$p) - to$value
     error <- here - energy
     # Of NaN, too
     error <- hlo_select(error < Inf, error, f64(Inf))

@@ -65,7 +65,8 @@ test_that("subtrees without recursion turn where Stan's do", {
   depth <- 6L
   walks <- function(size) {
     xla_jit(function(p) {
-      init <- c(list(n = i32(0L), sum = filled(0, row_of(p, 1L)), turned = flag(FALSE)), new_rows(size, "f64", depth + 1L))
+      own <- list(n = i32(0L), sum = filled(0, row_of(p, 1L)), turned = flag(FALSE))
+      init <- c(own, new_rows(size, "f64", depth + 1L))
       out <- state_loop(init, function(s) (s$n < 2L^depth) & !s$turned, function(s) {
         here <- get_row(p, s$n)
         sum <- s$sum + here

@@ -7,7 +7,9 @@ known_error <- function(p, y, sd) {
 # What p$mu is distributed as
 precision <- 12 / 4 + 1 / 9
 posterior <- c(mean = sum(observed) / 4 / precision, sd = 1 / sqrt(precision))
-predicted <- function(p, y, sd, key) list(half = p$mu / 2, new = hlo_rnorm(key, 2, p$mu, 1), pair = outer(c(1, 2), 1:2) * p$free)
+predicted <- function(p, y, sd, key) {
+  list(half = p$mu / 2, new = hlo_rnorm(key, 2, p$mu, 1), pair = outer(c(1, 2), 1:2) * p$free)
+}
 # Functions that are saved take no environment of the tests with them.
 environment(known_error) <- environment(predicted) <- globalenv()
 sampled <- function(..., draws = 150, warmup = 100, chains = 2, seed = 7) {
@@ -15,7 +17,10 @@ sampled <- function(..., draws = 150, warmup = 100, chains = 2, seed = 7) {
     y = observed, sd = 2, generated = predicted, draws = draws, warmup = warmup, chains = chains, seed = seed, ...
   )
 }
-same_draws <- function(a, b) expect_identical(unclass(a)[c("draws", "diagnostics")], unclass(b)[c("draws", "diagnostics")])
+same_draws <- function(a, b) {
+  expect_identical(a$draws, b$draws)
+  expect_identical(a$diagnostics, b$diagnostics)
+}
 # The first execution of a chain makes so many draws, all others make one.
 in_pieces <- function(first, env = parent.frame()) {
   before <- mget(c("first", "seconds"), chain_pace)
@@ -36,7 +41,8 @@ test_that("means and deviations are those of the distribution, and energies thos
   expect_lt(abs(free$sd - 2), 4 * free$mcse_sd)
   expect_true(all(table$rhat < 1.02))
   # Generated quantities are those of their draws.
-  expect_identical(table$variable[-(1:2)], c("half", "new[1]", "new[2]", "pair[1,1]", "pair[2,1]", "pair[1,2]", "pair[2,2]"))
+  pairs <- c("pair[1,1]", "pair[2,1]", "pair[1,2]", "pair[2,2]")
+  expect_identical(table$variable[-(1:2)], c("half", "new[1]", "new[2]", pairs))
   expect_equal(as.array(fit["half"])[], as.array(fit["mu"])[] / 2, ignore_attr = TRUE)
   expect_equal(c(as.array(fit["pair[2,2]"])), 4 * c(as.array(fit["free"])))
   noise <- c(as.array(fit["new[1]"]) - as.array(fit["mu"]))
@@ -113,8 +119,8 @@ test_that("an interruption leaves the draws so far, which can be continued", {
   }
   in_pieces(20)
   # One chain is further than the other one.
-  expect_warning(
-    part <- sampled(progress = stop_at(281), cores = 1), "each chain has [0-9]+ draws", class = "xlaffi_warning_interrupted"
+  expect_warning(part <- sampled(progress = stop_at(281), cores = 1), "each chain has [0-9]+ draws",
+    class = "xlaffi_warning_interrupted"
   )
   count <- nrow(part$draws)
   expect_true(part$info$interrupted && count > 20 && count < 60)
@@ -127,6 +133,61 @@ test_that("an interruption leaves the draws so far, which can be continued", {
   expect_error(sampled(progress = stop_at(10)), "during the warm-up", class = "xlaffi_error_cancelled")
   # An interruption when all is done comes too late.
   expect_no_warning(same_draws(sampled(progress = stop_at(500)), whole))
+})
+
+test_that("parameters obey their constraints and have the density on their own scale; the warm-up can be kept", {
+  skip_without_plugin()
+  f <- function(p) {
+    dgamma(p$scale, 3, 2, log = TRUE) + dbeta(p$share, 2, 3, log = TRUE) + sum(c(1, 2, 3) * log(p$parts)) +
+      sum(dnorm(p$both, log = TRUE))
+  }
+  start <- list(scale = 1, share = 0.5, parts = rep(1 / 4, 4)[1:3] * 4 / 3, both = c(-1, 1))
+  draws <- xla_sample(f, start, draws = 700, warmup = 200, seed = 5, save_warmup = TRUE, constraints = list(
+    scale = xla_positive(), share = xla_interval(0, 1), parts = xla_simplex(), both = xla_ordered()
+  ))
+  flat <- as.matrix(draws)
+  expect_true(all(flat[, "scale"] > 0), all(flat[, "share"] > 0 & flat[, "share"] < 1))
+  expect_equal(rowSums(flat[, 3:5]), rep(1, 2800), ignore_attr = TRUE)
+  expect_true(all(flat[, "both[1]"] < flat[, "both[2]"]))
+  # Gamma, beta, Dirichlet(2, 3, 4), and the smaller and the larger of two normal numbers
+  known <- c(1.5, 0.4, 2 / 9, 3 / 9, 4 / 9, -1 / sqrt(pi), 1 / sqrt(pi))
+  table <- summary(draws)
+  expect_true(all(abs(table$mean - known) < 4.5 * table$mcse_mean))
+  # The chain goes on where the warm-up ended, of which every draw is there.
+  expect_identical(dim(draws$warmup$draws), c(200L, 4L, 7L))
+  expect_named(draws$warmup$diagnostics, names(draws$diagnostics))
+  expect_true(all(draws$warmup$diagnostics$stepsize__[200, ] != draws$warmup$step_size))
+  without <- xla_sample(f, start, draws = 50, warmup = 200, seed = 5, chains = 1, constraints = list(
+    scale = xla_positive(), share = xla_interval(0, 1), parts = xla_simplex(), both = xla_ordered()
+  ))
+  expect_identical(without$draws[, 1, ], draws$draws[1:50, 1, ])
+  expect_null(without$warmup$draws)
+  expect_snapshot(error = TRUE, xla_sample(f, start, constraints = list(skale = xla_positive())))
+})
+
+test_that("ranks of true parameters among draws of their posteriors are uniform", {
+  skip_unless_all()
+  skip_without_plugin()
+  # Simulation-based calibration (S. Talts and others 2018): parameters of the prior, data of these, draws given those
+  f <- function(p, y, x) {
+    dnorm(p$a, log = TRUE) + dnorm(p$b, log = TRUE) + dexp(p$sd, log = TRUE) +
+      sum(dnorm(y, p$a + p$b * x, p$sd, log = TRUE))
+  }
+  x <- c(-1, -0.5, 0, 0.3, 1, 2)
+  set.seed(12)
+  ranks <- vapply(1:200, function(i) {
+    truth <- c(stats::rnorm(2), stats::rexp(1))
+    y <- truth[[1]] + truth[[2]] * x + stats::rnorm(6, 0, truth[[3]])
+    draws <- suppressWarnings(xla_sample(f, list(a = 0, b = 0, sd = 1),
+      y = y, x = x, constraints = list(sd = xla_positive()), draws = 760, warmup = 400, chains = 1, thin = 40, seed = i,
+      target_accept = 0.95
+    ))
+    colSums(as.matrix(draws) < rep(truth, each = 19))
+  }, numeric(3))
+  # Ranks are whole numbers from 0 to 19.
+  for (k in 1:3) {
+    expect_gt(stats::chisq.test(table(factor(ranks[k, ], 0:19)))$p.value, 1e-3)
+  }
 })
 
 test_that("objectives and fits are sampled with their random effects", {
@@ -146,14 +207,18 @@ test_that("objectives and fits are sampled with their random effects", {
   covariance <- solve(crossprod(z) + diag(c(0, rep(exp(-1), 3))))
   mean <- covariance %*% crossprod(z, observed)
   table <- summary(draws)[1:4, ]
-  expect_true(all(abs(table$mean - mean) < 4 * table$mcse_mean), all(abs(table$sd - sqrt(diag(covariance))) < 4 * table$mcse_sd))
+  expect_true(all(abs(table$mean - mean) < 4 * table$mcse_mean))
+  expect_true(all(abs(table$sd - sqrt(diag(covariance))) < 4 * table$mcse_sd))
   expect_equal(stats::cor(as.matrix(draws)[, 1:4]), stats::cov2cor(covariance), tolerance = 0.1, ignore_attr = TRUE)
   metric <- Reduce(`+`, draws$warmup$inverse_metric) / 4
   expect_equal(metric, covariance, tolerance = 0.3)
   expect_identical(names(coef(draws)), c("mu", "u", "log_sd"))
   # An objective is minimised, so its function is minus the logarithm of the density, unless it is told otherwise.
-  minus <- xla_objective(function(p, y) -sum(dnorm(y, p, 1, log = TRUE)), c(level = 0), y = observed, dtype = "f32")
-  plus <- xla_objective(function(p, y) sum(dnorm(y, p, 1, log = TRUE)), c(level = 0), y = observed, negate = TRUE, dtype = "f32")
+  level <- c(level = 0)
+  minus <- xla_objective(function(p, y) -sum(dnorm(y, p, 1, log = TRUE)), level, y = observed, dtype = "f32")
+  plus <- xla_objective(function(p, y) sum(dnorm(y, p, 1, log = TRUE)), level,
+    y = observed, dtype = "f32", negate = TRUE
+  )
   both <- lapply(list(minus, plus), xla_sample, draws = 400, warmup = 200, chains = 2, seed = 1)
   expect_equal(both[[1]]$draws, both[[2]]$draws, tolerance = 1e-4)
   level <- summary(both[[1]])
@@ -191,8 +256,13 @@ test_that("chains begin where they are told to, and say why they cannot", {
   draws <- suppressWarnings(xla_sample(half, 0, draws = 200, warmup = 0, chains = 2, seed = 1))
   expect_true(all(draws$draws > 0))
   expect_identical(dimnames(draws$draws)[[3]], "par")
-  one <- suppressWarnings(xla_sample(half, 0, inits = list(3, 5), draws = 1, warmup = 0, chains = 2, seed = 1, max_treedepth = 1))
+  one <- suppressWarnings(xla_sample(half, 0,
+    inits = list(3, 5), draws = 1, warmup = 0, chains = 2, seed = 1, max_treedepth = 1
+  ))
   expect_true(all(one$draws > 0 & one$draws < 20))
+  # A gradient that is no number does not stay: most points around -1 are refused.
+  root <- suppressWarnings(xla_sample(function(x) sqrt(x) - x, -1.9, draws = 50, warmup = 0, chains = 2, seed = 1))
+  expect_true(all(root$draws > 0))
   expect_snapshot(error = TRUE, {
     xla_sample(half, -9, seed = 1)
     xla_sample(function(x) 0 * x, 0, seed = 1)

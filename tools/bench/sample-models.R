@@ -45,25 +45,26 @@ kidiq_model <- function() {
 # Radon in 919 houses of 85 counties, with an intercept for each (Gelman and Hill 2006)
 radon_model <- function() {
   county <- sort(c(1:85, sample(85, 834, TRUE, 1 / seq_len(85))))
-  floor <- stats::rbinom(919, 1, 0.17)
+  basement <- stats::rbinom(919, 1, 0.17)
   uranium <- stats::rnorm(85, 0, 0.4)
   a <- 1.5 + 0.7 * uranium + stats::rnorm(85, 0, 0.3)
   list(
     data = list(
-      y = a[county] - 0.7 * floor + stats::rnorm(919, 0, 0.75), county = county, floor = floor, uranium = uranium[county]
+      y = a[county] - 0.7 * basement + stats::rnorm(919, 0, 0.75), county = county, basement = basement,
+      uranium = uranium[county]
     ),
     start = list(alpha = numeric(85), beta = c(0, 0), mu = 0, sigma_alpha = 1, sigma_y = 1),
     constraints = list(sigma_alpha = xla_positive(), sigma_y = xla_positive()),
-    f = function(p, y, county, floor, uranium) {
-      mean <- p$alpha[county] + p$beta[1] * uranium + p$beta[2] * floor
+    f = function(p, y, county, basement, uranium) {
+      mean <- p$alpha[county] + p$beta[1] * uranium + p$beta[2] * basement
       sum(dnorm(y, mean, p$sigma_y, log = TRUE)) + sum(dnorm(p$alpha, p$mu, p$sigma_alpha, log = TRUE)) +
         sum(dnorm(p$beta, 0, 10, log = TRUE)) + dnorm(p$mu, 0, 10, log = TRUE) +
         dnorm(p$sigma_alpha, log = TRUE) + dnorm(p$sigma_y, log = TRUE)
     },
-    stan = "data { vector[919] y; int county[919]; vector[919] floor; vector[919] uranium; }
+    stan = "data { vector[919] y; int county[919]; vector[919] basement; vector[919] uranium; }
       parameters { vector[85] alpha; vector[2] beta; real mu; real<lower=0> sigma_alpha; real<lower=0> sigma_y; }
       model {
-        y ~ normal(alpha[county] + beta[1] * uranium + beta[2] * floor, sigma_y);
+        y ~ normal(alpha[county] + beta[1] * uranium + beta[2] * basement, sigma_y);
         alpha ~ normal(mu, sigma_alpha); beta ~ normal(0, 10); mu ~ normal(0, 10);
         sigma_alpha ~ normal(0, 1); sigma_y ~ normal(0, 1);
       }"

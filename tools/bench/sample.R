@@ -1,6 +1,6 @@
 # Sampling from published models beside rstan, where that is installed, and numpyro, where XLAFFI_NUMPYRO names a Python
-# that has it: effective draws (the least of all parameters, in bulk) a second, with and without compilation. Every run is
-# a session of its own, without programs on disk. The posteriors must agree. Writes results-sample.md.
+# that has it: effective draws (the least of all parameters, in bulk) a second, with and without compilation. Every run
+# is a session of its own, without programs on disk. The posteriors must agree. Writes results-sample.md.
 #
 #   Rscript sample.R              all
 #   Rscript sample.R PEER MODEL   one run, whose numbers go to standard output
@@ -38,8 +38,9 @@ run_rstan <- function(model) {
   options(mc.cores = 2)
   # Debian has these headers where others have them inside of packages.
   for (lib in c("boost", "eigen")) {
-    found <- c(rstan::rstan_options(paste0(lib, "_lib")), c(boost = "/usr/include", eigen = "/usr/include/eigen3")[[lib]])
-    do.call(rstan::rstan_options, stats::setNames(list(found[file.exists(found)][[1]]), paste0(lib, "_lib")))
+    option <- paste0(lib, "_lib")
+    found <- c(rstan::rstan_options(option), c(boost = "/usr/include", eigen = "/usr/include/eigen3")[[lib]])
+    do.call(rstan::rstan_options, stats::setNames(list(found[file.exists(found)][[1]]), option))
   }
   built <- seconds_of(function() rstan::stan_model(model_code = model$stan))
   drawn <- seconds_of(function() {
@@ -75,8 +76,8 @@ if (length(arguments) == 2L) {
     ), list(), list(), NULL, model$start, list()
   )
   table <- summary(draws)
-  saveRDS(list(table = table, ess = min(table$ess_bulk), run = run[c("whole", "sampling", "steps")]), stdout_file <-
-    Sys.getenv("XLAFFI_BENCH_RESULT", tempfile()))
+  kept <- list(table = table, ess = min(table$ess_bulk), run = run[c("whole", "sampling", "steps")])
+  saveRDS(kept, Sys.getenv("XLAFFI_BENCH_RESULT", tempfile()))
   cat(sprintf("%s %s: %.2f s (%.2f of processors) with, %.2f (%.2f) without compilation, %.0f effective draws\n",
     arguments[[1]], arguments[[2]], run$whole[[1]], run$whole[[2]], run$sampling[[1]], run$sampling[[2]],
     min(table$ess_bulk)
@@ -111,7 +112,8 @@ rate <- function(run, which, clock) run$ess / run$run[[which]][[clock]]
 table_of <- function(which, clock) {
   rows <- vapply(names(results), function(name) {
     rates <- vapply(results[[name]], rate, 0, which, clock)
-    cells <- ifelse(names(rates) == "xlaffi", number(rates), sprintf("%s (%.2g x)", number(rates), rates[["xlaffi"]] / rates))
+    beside <- sprintf("%s (%.2g x)", number(rates), rates[["xlaffi"]] / rates)
+    cells <- ifelse(names(rates) == "xlaffi", number(rates), beside)
     sprintf("| %s | %s |", name, paste(cells, collapse = " | "))
   }, "")
   c(sprintf("| | %s |", paste(peers, collapse = " | ")), paste0("|", strrep("---|", length(peers) + 1)), rows)
@@ -119,22 +121,23 @@ table_of <- function(which, clock) {
 details <- vapply(names(results), function(name) {
   own <- results[[name]]
   cells <- vapply(own, function(peer) {
-    sprintf("%s, %s, %.1f us", number(peer$ess), number(peer$run$steps / 4000), 1e6 * peer$run$sampling[[2]] / peer$run$steps / 2)
+    step <- 1e6 * peer$run$sampling[[2]] / peer$run$steps / 2
+    sprintf("%s, %s, %.1f us", number(peer$ess), number(peer$run$steps / 4000), step)
   }, "")
   sprintf("| %s | %s | %s |", name, paste(cells, collapse = " | "), paste(sprintf("%.1f", apart(own)), collapse = ", "))
 }, "")
 writeLines(c(
   "# Sampling", "",
   paste(
-    "4 chains of 1,000 draws after 1,000 of warm-up, on 2 cores, two chains at a time (numpyro: four threads). Models of",
-    "`sample-models.R`, with simulated data. Effective draws are the least of all parameters, in bulk (Vehtari et al.",
-    "2021), computed by the same code for all."
+    "4 chains of 1,000 draws after 1,000 of warm-up, on 2 cores, two chains at a time (numpyro: four threads). Models",
+    "of `sample-models.R`, with simulated data. Effective draws are the least of all parameters, in bulk (Vehtari et",
+    "al. 2021), computed by the same code for all."
   ), "",
   "## Effective draws a second of time on the clock, compilation included", "", table_of("whole", 1), "",
   "## ... without compilation", "", table_of("sampling", 1), "",
   "## Effective draws a second of processors, compilation included", "", table_of("whole", 2), "",
   "## ... without compilation", "", table_of("sampling", 2), "",
-  "## Effective draws, leapfrog steps a draw, and processor time a step (half of the run, which has the warm-up, too)", "",
+  "## Effective draws, leapfrog steps a draw, and processor time a step (half of the run, with its warm-up)", "",
   sprintf("| | %s | means apart (Monte Carlo errors) |", paste(peers, collapse = " | ")),
   paste0("|", strrep("---|", length(peers) + 2)), details
 ), file.path(here, "results-sample.md"))
