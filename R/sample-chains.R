@@ -33,18 +33,34 @@ run_chains <- function(sampler, chains, most, tell) {
   on.exit(abandon_runs(chains))
   tryCatch({
     repeat {
+      start_waiting(sampler, chains, most)
       running <- Filter(function(chain) !is.null(chain$run), chains)
-      waiting <- Filter(function(chain) is.null(chain$run) && chain$done < chain_total(chain), chains)
-      if (!length(running) && !length(waiting)) break
-      # The chain that is most behind comes first.
-      waiting <- waiting[order(vapply(waiting, function(chain) chain$done, 0L))]
-      for (chain in utils::head(waiting, max(most - length(running), 0L))) start_chain(sampler, chain)
-      for (chain in Filter(function(chain) !is.null(chain$run), chains)) poll_chain(sampler, chain)
+      if (!length(running)) break
+      for (chain in running) {
+        chain$run <- polled(chain$run, 0.01 / length(running))
+        if (inherits(chain$run, "xlaffi_there")) {
+          # The draws are read while the next ones are made. An interruption comes behind or before.
+          suspendInterrupts({
+            outputs <- chain$run
+            end_execution(sampler, chain, outputs)
+            start_waiting(sampler, chains, most)
+            read_draws(sampler, chain, outputs)
+          })
+        }
+      }
       Sys.sleep(0)
       tell(chains)
     }
     FALSE
   }, interrupt = function(condition) any(vapply(chains, function(chain) chain$done < chain_total(chain), NA)))
+}
+
+# Starts executions of chains that have none, those most behind first, until `most` run.
+start_waiting <- function(sampler, chains, most) {
+  idle <- vapply(chains, function(chain) is.null(chain$run), NA)
+  waiting <- Filter(function(chain) chain$done < chain_total(chain), chains[idle])
+  waiting <- waiting[order(vapply(waiting, function(chain) chain$done, 0L))]
+  for (chain in utils::head(waiting, max(most - sum(!idle), 0L))) start_chain(sampler, chain)
 }
 
 abandon_runs <- function(chains) {
@@ -66,30 +82,30 @@ start_chain <- function(sampler, chain) {
   chain$run <- start_execution(sampler, chain, flags, size)
 }
 
-poll_chain <- function(sampler, chain) {
-  outputs <- poll_execution(chain$run, 0.01)
-  if (is.null(outputs)) {
-    return(invisible())
-  }
+# What is known of a chain whose execution is through
+end_execution <- function(sampler, chain, outputs) {
   chain$run <- NULL
-  warm <- chain$done < length(chain$warmup)
-  count <- length(sampler$compiled$state$leaves)
-  chain$state <- outputs[seq_len(count)]
-  kept <- as.vector(as_array(outputs[[count + 1L]]))
+  chain$state <- outputs[seq_along(sampler$compiled$state$leaves)]
   check_phase(chain_numbers(sampler, chain, "phase"), chain$number)
-  taken <- seq_len(kept)
-  chain$rows <- c(chain$rows, list(as_array(outputs[[count + 2L]])[taken, , drop = FALSE]))
-  stats <- as_array(outputs[[count + 3L]])[taken, , drop = FALSE]
-  chain$stats <- c(chain$stats, list(stats))
   seconds <- max(proc.time()[["elapsed"]] - chain$began, 1e-4)
+  warm <- chain$done < length(chain$warmup)
   chain$seconds <- chain$seconds + c(warm * seconds, (!warm) * seconds)
   # Trajectories are longer at some times of the warm-up than at others.
   chain$rate <- min(chain$size / seconds, if (is.null(chain$rate)) Inf else 10 * chain$rate)
   chain$done <- chain$done + chain$size
-  if (kept) {
-    chain$accept <- mean(stats[, 2L])
-    chain$divergent <- chain$divergent + sum(stats[, 6L])
+}
+
+read_draws <- function(sampler, chain, outputs) {
+  count <- length(sampler$compiled$state$leaves)
+  kept <- as.vector(as_array(outputs[[count + 1L]]))
+  if (!kept) {
+    return(invisible())
   }
+  rows <- lapply(outputs[count + 2:3], function(buffer) as_array(buffer)[seq_len(kept), , drop = FALSE])
+  chain$rows <- c(chain$rows, rows[1L])
+  chain$stats <- c(chain$stats, rows[2L])
+  chain$accept <- mean(rows[[2L]][, 2L])
+  chain$divergent <- chain$divergent + sum(rows[[2L]][, 6L])
 }
 
 # One of the numbers of a chain's state

@@ -109,15 +109,19 @@ start_execution <- function(sampler, chain, flags, turns) {
   .Call(wrap__executable_launch, compiled$call$program$executable, arguments)
 }
 
-# The results of an execution that was started, or NULL where it goes on for longer than `seconds`.
-poll_execution <- function(run, seconds) {
+# What an execution that was started is within `seconds`: the run that it was, the buffers of its results, or these with
+# the mark that they are there. XLA may give buffers before the program is through.
+polled <- function(run, seconds) {
   if (inherits(run, "xlaffi_launched")) {
-    run <- .Call(wrap__run_wait, run[[1L]], seconds)
+    found <- .Call(wrap__run_wait, run[[1L]], seconds)
     print_waiting()
-    if (is.null(run)) {
-      return(NULL)
+    if (is.null(found)) {
+      return(run)
     }
+    run <- found
   }
+  buffers <- if (inherits(run, "xlaffi_executed")) unclass(run) else check(run, NULL)
+  there <- check(.Call(wrap__buffer_wait, buffers[[1L]], seconds), NULL)
   print_waiting()
-  if (inherits(run, "xlaffi_executed")) unclass(run) else check(run, NULL)
+  if (isTRUE(there)) structure(buffers, class = "xlaffi_there") else buffers
 }

@@ -2,7 +2,7 @@
 # that has it: effective draws (the least of all parameters, in bulk) a second, with and without compilation. Every run
 # is a session of its own, without programs on disk. The posteriors must agree. Writes results-sample.md.
 #
-#   Rscript sample.R              all
+#   Rscript sample.R              all; runs whose numbers XLAFFI_BENCH_KEEP, a folder, has are not made again
 #   Rscript sample.R PEER MODEL   one run, whose numbers go to standard output
 
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
@@ -88,8 +88,12 @@ if (length(arguments) == 2L) {
 peers <- c(
   "xlaffi", if (requireNamespace("rstan", quietly = TRUE)) "rstan", if (nzchar(Sys.getenv("XLAFFI_NUMPYRO"))) "numpyro"
 )
+keep <- Sys.getenv("XLAFFI_BENCH_KEEP", tempdir())
 one_run <- function(peer, name) {
-  file <- tempfile(fileext = ".rds")
+  file <- file.path(keep, paste0(peer, "-", name, ".rds"))
+  if (file.exists(file)) {
+    return(readRDS(file))
+  }
   status <- system2(file.path(R.home("bin"), "Rscript"), c("--no-init-file", file.path(here, "sample.R"), peer, name),
     env = c(paste0("XLAFFI_BENCH_RESULT=", file), "XLAFFI_PROGRAM_CACHE=off")
   )

@@ -74,7 +74,7 @@ def garch(y, sigma1):
         new = alpha0 + alpha1 * square + beta * variance
         return new, new
 
-    first = jnp.asarray(float(sigma1) ** 2)
+    first = sigma1**2
     _, later = lax.scan(step, first, (y[:-1] - mu) ** 2)
     variance = jnp.concatenate([first[None], later])
     sample("y", dist.Normal(mu, jnp.sqrt(variance)), obs=y)
