@@ -13,6 +13,7 @@ Rscript objective.R
 Rscript solve.R
 Rscript random.R
 Rscript ode.R
+Rscript sample.R
 Rscript devices.R
 ops=$(../ops-lib/build.sh | tail -n 1)
 "$XLAFFI_PYTHON" call.py "$ops"
