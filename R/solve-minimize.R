@@ -110,7 +110,6 @@ check_objective <- function(problem, x, squares, call) {
 
 # The result of a search as the caller gets it
 minimum <- function(problem, start, x, method, tol, max_iter, history) {
-  squares <- method == "Gauss-Newton"
   found <- bind_op(
     minimum_op(problem, method, max_iter, history), list(start = x, tol = tol, given = problem$captured)
   )

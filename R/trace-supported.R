@@ -37,8 +37,9 @@ element_overload <- function(name, f, by = "conversion", differs = "") {
 }
 
 overload_topics <- c(
-  "Mathematical functions", "Special functions", "Summaries", "Linear algebra", "Solvers", "Shapes", "Indices", "Sorting",
-  "Logic and control", "Complex numbers and bits", "Elements", "Distributions", "Random numbers", "Several devices"
+  "Mathematical functions", "Special functions", "Summaries", "Linear algebra", "Solvers", "Shapes", "Indices",
+  "Sorting", "Logic and control", "Complex numbers and bits", "Elements", "Distributions", "Random numbers",
+  "Several devices"
 )
 
 # function(x, shown, call, ...) by R's name: `shown` is the function as messages name it, `call` the user's call.

@@ -130,7 +130,8 @@ joined_updates_text <- function(node, scope) {
     count <- prod(value@shape)
     if (is.null(columns[[key]])) {
       name <- value_name(value, scope)
-      columns[[key]] <- if (length(value@shape) == 1L) name else text$add(reshape_text(name, value, flat_type(count)))
+      if (length(value@shape) != 1L) name <- text$add(reshape_text(name, value, flat_type(count)))
+      assign(key, name, columns)
     }
     if (to - from + 1 == count) {
       return(columns[[key]])

@@ -198,7 +198,11 @@ derived_elsewhere <- list(
     "hlo_all_gather", "hlo_all_to_all", "hlo_pmax", "hlo_pmean", "hlo_pmin", "hlo_ppermute", "hlo_psum",
     "hlo_psum_scatter", "hlo_shard"
   ),
-  "has the rules that its user gives" = "hlo_custom_call"
+  "has the rules that its user gives" = "hlo_custom_call",
+  "is a search or a solution in steps, whose files, test-solve-*.R and test-words-solvers.R, have derivatives" = c(
+    "hlo_minimize", "hlo_root", "hlo_fixed_point", "hlo_integrate", "hlo_ode", "optim", "optimHess", "optimize",
+    "optimise", "nlm", "nlminb", "uniroot", "integrate"
+  )
 )
 
 whole_points <- rbind(c(0.7, -1.3, 2.5, 0.2, 3.1, -0.4), c(-1.1, 0.6, 1.9, 2.2, 0.35, 1.4))
