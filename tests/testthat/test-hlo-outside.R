@@ -33,7 +33,10 @@ whole_calls <- c(
   "hlo_sparse_inverse(hlo_sparse(v, 1:2, 1:2, symmetric = TRUE))",
   "hlo_split(hlo_key(1), 2)", "hlo_sum(m)", "hlo_t(m)", "hlo_token()", "hlo_top_k(v, 1)", "hlo_transpose(m)",
   "hlo_triangular_solve(m, m)", "hlo_while(function(x) x < 3, function(x) x + 1, 0)", "hlo_xor(l, l)",
-  "hlo_zeta(v + 2, v)"
+  "hlo_zeta(v + 2, v)",
+  "hlo_minimize(function(x) sum(x^2), v)", "hlo_root(function(x) x - 1, v)", "hlo_fixed_point(function(x) x / 2, v)",
+  "hlo_integrate(function(x) x, 0, 1)", "hlo_quadrature(3)", "hlo_ode(v, c(0, 1), function(t, y, p) -y)",
+  "hlo_ddirichlet(v, v)", "hlo_dlkj_cholesky(m, 1)"
 )
 
 # These need devices, or arguments of a program.
