@@ -92,6 +92,12 @@ xla_cache_clear <- function(what = c("programs", "saved", "code")) {
   invisible(count)
 }
 
+# A program that is used now is the last to go where there is no room for more. One that was compiled counts as used.
+use_program <- function(program) {
+  jit_state$clock <- jit_state$clock + 1
+  program$used <- jit_state$clock
+}
+
 remember_program <- function(program) {
   limit <- getOption("xlaffi.cache_size", 512)
   if (!is.numeric(limit) || length(limit) != 1L || is.na(limit) || limit < 1) {

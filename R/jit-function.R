@@ -229,6 +229,7 @@ compiled_program <- function(text, device, name, types, mesh = NULL) {
     program <- list2env(c(list(text = text, name = name, types = types, key = key), made), parent = emptyenv())
     remember_program(program)
   }
+  use_program(program)
   program
 }
 

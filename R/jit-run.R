@@ -7,8 +7,7 @@ signature_of <- function(compiled, arguments) {
 }
 
 run_again <- function(call, arguments, ...) {
-  jit_state$clock <- jit_state$clock + 1
-  call$program$used <- jit_state$clock
+  use_program(call$program)
   run_call(call, arguments, ...)
 }
 

@@ -40,6 +40,12 @@ test_that("means and deviations are those of the distribution, and energies thos
   expect_lt(abs(free$mean), 4 * free$mcse_mean)
   expect_lt(abs(free$sd - 2), 4 * free$mcse_sd)
   expect_true(all(table$rhat < 1.02))
+  # The sampler's program is among those that are kept, and makes room for others.
+  local({
+    withr::local_options(xlaffi.cache_size = 1)
+    expect_equal(xla_jit(function(x) x + 41)(1), 42)
+    expect_identical(nrow(xla_cache()), 1L)
+  })
   # Generated quantities are those of their draws.
   pairs <- c("pair[1,1]", "pair[2,1]", "pair[1,2]", "pair[2,2]")
   expect_identical(table$variable[-(1:2)], c("half", "new[1]", "new[2]", pairs))

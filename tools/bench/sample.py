@@ -16,7 +16,6 @@ import jax
 import jax.numpy as jnp
 import numpyro.distributions as dist
 from jax import lax
-from jax.experimental.ode import odeint
 from numpyro import sample
 from numpyro.infer import MCMC, NUTS
 
@@ -90,24 +89,10 @@ def gp(x, y):
     sample("y", dist.MultivariateNormal(jnp.zeros(50), covariance_matrix=covariance), obs=y)
 
 
-def lotka(y):
-    middle = jnp.array([1.0, 0.05, 1.0, 0.05])
-    theta = sample("theta", dist.TruncatedNormal(middle, jnp.array([0.5, 0.05, 0.5, 0.05]), low=0.0))
-    sigma = sample("sigma", dist.LogNormal(-1, 1).expand([2]))
-    z_init = sample("z_init", dist.LogNormal(jnp.log(10.0), 1).expand([2]))
-
-    def field(z, t, theta):
-        return jnp.array([(theta[0] - theta[1] * z[1]) * z[0], (theta[3] * z[0] - theta[2]) * z[1]])
-
-    z = odeint(field, z_init, jnp.arange(21.0), theta, rtol=1e-5, atol=1e-3, mxstep=500)
-    sample("y", dist.LogNormal(jnp.log(z), sigma), obs=y)
-
-
 ORDER = {
     "schools": ["mu", "tau", "z"], "kidiq": ["beta", "sigma"],
     "radon": ["alpha", "beta", "mu", "sigma_alpha", "sigma_y"], "logistic": ["beta"], "arK": ["alpha", "beta", "sigma"],
     "garch": ["mu", "alpha0", "alpha1", "share"], "gp": ["rho", "alpha", "sigma"],
-    "lotka": ["theta", "z_init", "sigma"],
 }
 
 
