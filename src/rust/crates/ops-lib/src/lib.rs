@@ -145,9 +145,7 @@ mod tests {
         assert_eq!(length(2, &[0, 3, 2], &[0, 1]), -1);
         assert_eq!(length(-1, &[0], &[]), -1);
         // SAFETY: NULL is allowed.
-        assert_eq!(
-            unsafe { xlaffi_sparse_factor_length(1, ptr::null(), ptr::null()) },
-            -1
-        );
+        let none = unsafe { xlaffi_sparse_factor_length(1, ptr::null(), ptr::null()) };
+        assert_eq!(none, -1);
     }
 }
