@@ -1,7 +1,6 @@
 //! Running compiled programs.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use extendr_api::{Robj, Rtype, Types};
 use extendr_ffi::{
@@ -13,7 +12,7 @@ use crate::host::buffer::{upload_array, BufferObject};
 use crate::host::contents::{size, wait};
 use crate::host::device::DeviceObject;
 use crate::host::executable::ExecutableObject;
-use crate::host::launch::{execute_options, start, Started, FIRST_WAIT};
+use crate::host::launch::{execute_options, start, start_beside, Started, FIRST_WAIT};
 use crate::host::parts::{check_alive, check_parts, device_parts, outputs_to_r};
 use crate::host::{array, in_flight};
 use crate::r::argument::elements;
@@ -47,7 +46,7 @@ routines! {
             check_no_na(arguments)?;
         }
         let in_lists = object.executable.is_over_several();
-        match start(object, parts, execute_options(options)?, FIRST_WAIT)? {
+        match start(object, parts, execute_options(options)?)? {
             Started::Launched(mut outputs) => {
                 let may_be_alone = simplify && !ops::print::is_waiting();
                 if let ([buffers], true) = (&mut outputs[..], may_be_alone && !in_lists) {
@@ -71,7 +70,7 @@ routines! {
         let object: &ExecutableObject = get(executable, "executable")?;
         let parts = device_parts(arguments, &object.executable)?;
         check_parts(&object.executable, &parts)?;
-        match start(object, parts, ExecuteOptions::default(), Duration::ZERO)? {
+        match start_beside(object, parts)? {
             Started::Launched(outputs) => {
                 let in_lists = object.executable.is_over_several();
                 Ok(marked(outputs_to_r(outputs, &object.platform, in_lists)))
@@ -88,7 +87,7 @@ routines! {
         let object: &ExecutableObject = get(executable, "executable")?;
         let device: &DeviceObject = get(device, "device")?;
         let (buffers, has_array_of_one_axis) = on_device(arguments, dtypes, device, &object.executable)?;
-        let outputs = match start(object, vec![buffers], ExecuteOptions::default(), FIRST_WAIT)? {
+        let outputs = match start(object, vec![buffers], ExecuteOptions::default())? {
             Started::Launched(outputs) => outputs,
             Started::Running(run) => return Ok(wrap(run)),
         };

@@ -29,16 +29,32 @@ pub const FIRST_WAIT: Duration = Duration::from_millis(20);
 /// for 32 programs under way, and waits without end where there is none.
 const DEEPEST: usize = 16;
 
-/// Runs a program here if it is known to be quick, else on another thread, and waits there for so long.
+/// Runs a program here if it is known to be quick, else on another thread, and waits for a moment.
 /// One without results is waited for there, so that its error is not lost.
 pub fn start(
     object: &ExecutableObject,
     parts: Vec<Vec<Arc<Buffer>>>,
     options: ExecuteOptions,
+) -> Outcome<Started> {
+    start_within(object, parts, options, FIRST_WAIT, false)
+}
+
+/// As [`start`], for a program that may take long, so that others can run beside it: nobody waits here, and its thread
+/// is busy until the results are there. XLA runs what one thread launches in order.
+pub fn start_beside(object: &ExecutableObject, parts: Vec<Vec<Arc<Buffer>>>) -> Outcome<Started> {
+    let options = ExecuteOptions::default();
+    start_within(object, parts, options, Duration::ZERO, true)
+}
+
+fn start_within(
+    object: &ExecutableObject,
+    parts: Vec<Vec<Arc<Buffer>>>,
+    options: ExecuteOptions,
     limit: Duration,
+    stays: bool,
 ) -> Outcome<Started> {
     let (executable, pace) = (object.executable.clone(), object.pace.clone());
-    let waits = object.called.may_need_r();
+    let waits = stays || object.called.may_need_r();
     let execute = move || {
         let buffers = parts
             .iter()
