@@ -59,10 +59,10 @@ test_that("many fits at once are those of glm() and nls(), each with its own end
   z <- outer(c(1, 2, 3), time, function(a, t) a * exp(-0.4 * t)) + rnorm(24, sd = 0.01)
   decay <- function(p, z) z - p[["a"]] * exp(-p[["b"]] * time)
   methods <- c("BFGS", "Newton")
-  fits <- function(y, z) {
+  fits <- function(y, z, tol) {
     c(
-      lapply(methods, function(m) hlo_minimize(loss, c(0, 0), y, method = m)[-3]),
-      list(hlo_minimize(decay, c(a = 1, b = 1), z, method = "Gauss-Newton")[-3])
+      lapply(methods, function(m) hlo_minimize(loss, c(0, 0), y, method = m, tol = tol)[-3]),
+      list(hlo_minimize(decay, c(a = 1, b = 1), z, method = "Gauss-Newton", tol = tol)[-3])
     )
   }
   batch <- xla_jit(function(y, z) {
@@ -72,30 +72,36 @@ test_that("many fits at once are those of glm() and nls(), each with its own end
     )
   })(y, z)
   one <- xla_jit(fits)
-  alone <- lapply(1:3, function(i) one(y[i, ], z[i, ]))
+  alone <- lapply(1:3, function(i) one(y[i, ], z[i, ], sqrt(.Machine$double.eps)))
   pick <- function(fit, i) lapply(fit, function(part) if (is.matrix(part)) part[i, ] else part[[i]])
+  # A criterion that is met to within rounding may be met one step later in other machine code.
+  expect_same_end <- function(together, alone) {
+    expect_identical(together[5:6], lapply(alone[5:6], as.vector))
+    expect_lte(abs(together[[3]] - as.vector(alone[[3]])), 1)
+    expect_lte(abs(together[[4]] - as.vector(alone[[4]])), 2)
+  }
   for (i in 1:3) {
     reference <- stats::coef(stats::glm(y[i, ] ~ x - 1, family = stats::binomial()))
     for (m in 1:2) {
       together <- pick(batch[[1]][[m]], i)
       expect_equal(together$par, unname(reference), tolerance = 1e-6)
-      expect_identical(together[3:6], lapply(alone[[i]][[m]][3:6], as.vector))
-      expect_equal(together[1:2], lapply(alone[[i]][[m]][1:2], as.vector), tolerance = 1e-12)
+      expect_same_end(together, alone[[i]][[m]])
+      expect_equal(together[1:2], lapply(alone[[i]][[m]][1:2], as.vector), tolerance = 1e-7)
     }
     frame <- data.frame(z = z[i, ], time = time)
     reference <- stats::nls(z ~ a * exp(-b * time), frame, list(a = 1, b = 0.5))
     together <- pick(batch[[2]], i)
     expect_equal(together$par, unname(stats::coef(reference)), tolerance = 1e-6)
     expect_equal(together$value, stats::deviance(reference), tolerance = 1e-9)
-    expect_identical(together[3:6], lapply(alone[[i]][[3]][3:6], as.vector))
+    expect_same_end(together, alone[[i]][[3]])
   }
-  # The derivative of a fit by its data, in a batch
+  # The derivative of a fit by its data, in a batch. Differences take fits that are exact to the last digits.
   slopes <- xla_vmap(function(z) {
     xla_jacobian(function(z) hlo_minimize(decay, c(a = 1, b = 1), z, method = "Gauss-Newton")$par)(z)
   })(z)
-  fit <- function(z) one(y[1, ], z)[[3]]$par
+  fit <- function(z) one(y[1, ], z, 1e-13)[[3]]$par
   shifted <- function(j, h) replace(z[2, ], j, z[2, j] + h)
-  differences <- vapply(1:8, function(j) (fit(shifted(j, 1e-5)) - fit(shifted(j, -1e-5))) / 2e-5, numeric(2))
+  differences <- vapply(1:8, function(j) (fit(shifted(j, 1e-4)) - fit(shifted(j, -1e-4))) / 2e-4, numeric(2))
   expect_equal(slopes[2, , ], differences, tolerance = 1e-5)
 })
 
