@@ -4,13 +4,8 @@ use crate::{kernels, Batch, DeviceSlice, DeviceSliceMut, Element};
 use std::mem::size_of;
 use xla_ffi::{Error, Result};
 
-const IDENTITY: [&str; 2] = ["identity_f32", "identity_f64"];
-const TRANSPOSE: [&str; 4] = [
-    "transpose_f32",
-    "transpose_f64",
-    "transpose_c64",
-    "transpose_c128",
-];
+const IDENTITY: [&str; 2] = kernels::for_precisions!("identity");
+const TRANSPOSE: [&str; 4] = kernels::for_kinds!("transpose");
 const ADJOINT: [&str; 4] = [
     "transpose_f32",
     "transpose_f64",
@@ -68,35 +63,13 @@ pub fn take<T: Element>(
     unsafe { kernels::launch(cx.platform(), "take_front", sizes, arguments) }
 }
 
-/// The transposes of what [`take`] takes.
+/// The transposes of what [`take`] takes, `conjugated` or not.
 ///
 /// # Errors
 /// As [`take`].
 pub fn transpose<T: Element>(
-    batch: Batch<'_, '_>,
-    to: DeviceSliceMut<'_, T>,
-    from: DeviceSlice<'_, T>,
-    stride: usize,
-) -> Result<()> {
-    turn(batch, TRANSPOSE[T::KIND], to, from, stride)
-}
-
-/// The same, conjugated.
-///
-/// # Errors
-/// As [`take`].
-pub fn adjoint<T: Element>(
-    batch: Batch<'_, '_>,
-    to: DeviceSliceMut<'_, T>,
-    from: DeviceSlice<'_, T>,
-    stride: usize,
-) -> Result<()> {
-    turn(batch, ADJOINT[T::KIND], to, from, stride)
-}
-
-fn turn<T: Element>(
     (cx, part): Batch<'_, '_>,
-    kernel: &'static str,
+    conjugated: bool,
     mut to: DeviceSliceMut<'_, T>,
     from: DeviceSlice<'_, T>,
     stride: usize,
@@ -113,6 +86,11 @@ fn turn<T: Element>(
         part.rows as u64,
         stride as u64,
     ];
+    let kernel = if conjugated {
+        ADJOINT[T::KIND]
+    } else {
+        TRANSPOSE[T::KIND]
+    };
     // SAFETY: as in `take`, of elements.
     unsafe { kernels::launch(cx.platform(), kernel, (size, part.count), arguments) }
 }

@@ -2,15 +2,15 @@
 //! before anything iterates over it, and its results become NaN; so do those where `info` says that
 //! there are none. The host learns nothing of it and waits for nothing.
 
-use super::scratch::{bytes, Part};
+use super::scratch::{bytes, Arena, Part};
 use super::{device, kernels, Batch, DeviceSlice, DeviceSliceMut, Element};
 use matrices::{Matrices, Triangle};
 use std::mem::size_of;
 use xla_ffi::{Error, Result};
 
-const SCAN: [&str; 2] = ["scan_f32", "scan_f64"];
-const SCRUB: [&str; 2] = ["scrub_f32", "scrub_f64"];
-const POISON: [&str; 2] = ["poison_f32", "poison_f64"];
+const SCAN: [&str; 2] = kernels::for_precisions!("scan");
+const SCRUB: [&str; 2] = kernels::for_precisions!("scrub");
+const POISON: [&str; 2] = kernels::for_precisions!("poison");
 
 /// What `info` is for a matrix that is not finite, where it says that there is no result.
 pub const NOT_FINITE: u64 = 1;
@@ -24,6 +24,38 @@ pub struct Guard<'m>(DeviceSliceMut<'m, i32>);
 /// They are beyond all memory.
 pub fn size(shape: Matrices) -> Result<usize> {
     bytes(shape.count, size_of::<i32>())
+}
+
+/// Does `work` with a guard of the batch, if there is anything in it.
+///
+/// # Errors
+/// `work`'s; there is no memory for the guard.
+pub fn with(batch: Batch<'_, '_>, work: impl FnOnce(Guard<'_>) -> Result<()>) -> Result<()> {
+    if batch.1.is_empty() {
+        return Ok(());
+    }
+    let mut memory = Arena::new(batch.0, [size(batch.1)?])?;
+    let [flags] = memory.parts();
+    work(Guard::new(batch, flags)?)
+}
+
+/// The same with `info`, or with a number for each matrix where nobody asks for it. It is 0 where there is nothing to do.
+///
+/// # Errors
+/// As [`with`].
+pub fn with_info(
+    batch: Batch<'_, '_>,
+    info: Option<DeviceSliceMut<'_, i32>>,
+    work: impl FnOnce(Guard<'_>, DeviceSliceMut<'_, i32>) -> Result<()>,
+) -> Result<()> {
+    let (cx, shape) = batch;
+    if shape.is_empty() {
+        return device::clear_if_given(cx.platform(), info, shape.count);
+    }
+    let size = size(shape)?;
+    let mut memory = Arena::new(cx, [size, if info.is_some() { 0 } else { size }])?;
+    let [flags, own_info] = memory.parts();
+    work(Guard::new(batch, flags)?, info.unwrap_or(own_info.of()))
 }
 
 impl<'m> Guard<'m> {

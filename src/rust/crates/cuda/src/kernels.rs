@@ -43,6 +43,27 @@ static BLOCKS: Program = Program {
     ptx: concat!(include_str!("kernels/generated/blocks.ptx"), "\0"),
 };
 
+/// The names of a kernel that there is for both precisions.
+macro_rules! for_precisions {
+    ($name:literal) => {
+        [concat!($name, "_f32"), concat!($name, "_f64")]
+    };
+}
+pub(crate) use for_precisions;
+
+/// The names of a kernel that there is for each kind of element.
+macro_rules! for_kinds {
+    ($name:literal) => {
+        [
+            concat!($name, "_f32"),
+            concat!($name, "_f64"),
+            concat!($name, "_c64"),
+            concat!($name, "_c128"),
+        ]
+    };
+}
+pub(crate) use for_kinds;
+
 /// Set to `ptx`, it keeps NVRTC out.
 pub const VARIABLE: &str = "XLAFFI_CUDA_KERNELS";
 

@@ -50,13 +50,7 @@ impl<'m, T: Scalar> DeviceSlice<'m, T> {
         count: usize,
         each: usize,
     ) -> Result<ConstMatrices<'m>> {
-        expect(self.len, name, count, each)?;
-        Ok(ConstMatrices(Span {
-            first: self.address as usize,
-            step: each.wrapping_mul(size_of::<T>()),
-            count,
-            memory: PhantomData,
-        }))
+        matrices::<T, _>((self.address as usize, self.len), name, count, each)
     }
 }
 
@@ -115,76 +109,80 @@ impl<'m, T: Scalar> DeviceSliceMut<'m, T> {
         count: usize,
         each: usize,
     ) -> Result<MutMatrices<'_>> {
-        expect(self.len, name, count, each)?;
-        Ok(MutMatrices(Span {
-            first: self.address as usize,
-            step: each.wrapping_mul(size_of::<T>()),
-            count,
-            memory: PhantomData,
-        }))
+        matrices::<T, _>((self.address as usize, self.len), name, count, each)
     }
 }
 
-fn expect(len: usize, name: &str, count: usize, each: usize) -> Result<()> {
+/// `count` matrices of `each` elements in the `len` elements of a type that begin at `first`.
+fn matrices<'m, T, P>(
+    (first, len): (usize, usize),
+    name: &str,
+    count: usize,
+    each: usize,
+) -> Result<Span<'m, P>> {
     if count.checked_mul(each).is_some_and(|needed| needed <= len) {
-        return Ok(());
+        return Ok(Span {
+            first,
+            step: each.wrapping_mul(size_of::<T>()),
+            count,
+            memory: PhantomData,
+        });
     }
     let text = format!("`{name}` must have {each} elements for each of {count} matrices in the device's memory, got {len} in all");
     Err(Error::internal(text))
 }
 
-/// Memory whose length has been compared with what is wanted of it.
-struct Span<'m> {
+/// Matrices whose memory's length has been compared with what is wanted of it.
+pub(crate) struct Span<'m, P> {
     first: usize,
     step: usize,
     count: usize,
-    memory: PhantomData<&'m ()>,
-}
-
-impl Span<'_> {
-    fn at(&self, i: usize) -> usize {
-        assert!(i < self.count.max(1), "matrix {i} of {}", self.count);
-        self.first.wrapping_add(i.wrapping_mul(self.step))
-    }
+    memory: PhantomData<(&'m (), P)>,
 }
 
 /// Matrices that are read, each of so many elements.
-pub(crate) struct ConstMatrices<'m>(Span<'m>);
-
-impl ConstMatrices<'_> {
-    /// Where matrix `i` is.
-    pub(crate) fn at(&self, i: usize) -> *const c_void {
-        self.0.at(i) as *const c_void
-    }
-
-    /// Where the first is, for a kernel.
-    pub(crate) fn address(&self) -> u64 {
-        self.0.first as u64
-    }
-}
+pub(crate) type ConstMatrices<'m> = Span<'m, *const c_void>;
 
 /// Matrices that are written, each of so many elements.
-pub(crate) struct MutMatrices<'m>(Span<'m>);
+pub(crate) type MutMatrices<'m> = Span<'m, *mut c_void>;
 
-impl MutMatrices<'_> {
+impl<P: Pointer> Span<'_, P> {
     /// Where matrix `i` is.
-    pub(crate) fn at(&self, i: usize) -> *mut c_void {
-        self.0.at(i) as *mut c_void
+    pub(crate) fn at(&self, i: usize) -> P {
+        assert!(i < self.count.max(1), "matrix {i} of {}", self.count);
+        P::of(self.first.wrapping_add(i.wrapping_mul(self.step)))
     }
 
     /// Where the first is, for a kernel.
     pub(crate) fn address(&self) -> u64 {
-        self.0.first as u64
+        self.first as u64
     }
 
     /// Bytes from one to the next.
     pub(crate) fn step(&self) -> usize {
-        self.0.step
+        self.step
     }
 
     /// How many.
     pub(crate) fn count(&self) -> usize {
-        self.0.count
+        self.count
+    }
+}
+
+/// An address in the device's memory, as the libraries take it.
+pub(crate) trait Pointer {
+    fn of(address: usize) -> Self;
+}
+
+impl Pointer for *const c_void {
+    fn of(address: usize) -> Self {
+        address as Self
+    }
+}
+
+impl Pointer for *mut c_void {
+    fn of(address: usize) -> Self {
+        address as Self
     }
 }
 

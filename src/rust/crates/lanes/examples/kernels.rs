@@ -1,6 +1,6 @@
 //! Every kernel once in each precision: `tests/machine_code.rs` reads what became of it.
 
-use lanes::{cholesky, eigh, lu, qr, svd, triangular, Vectorised, ALONE};
+use lanes::{cholesky, eigh, lu, qr, svd, triangular, Run, Vectorised, ALONE};
 use matrices::{Complex, Element, Form, Transpose, Triangle, Vectors};
 
 const N: usize = 3;
@@ -16,37 +16,44 @@ fn all<T: Vectorised>() {
     let triangle = Triangle::Lower;
     T::in_lanes(
         lu::Lu {
-            from: None,
-            m,
-            n,
-            a: &mut a,
+            run: Run {
+                from: None,
+                m,
+                n,
+                a: &mut a,
+                together: ALONE,
+            },
             pivots: &mut pivots,
             info: &mut info,
-            together: ALONE,
         },
         COUNT,
     )
     .expect("memory to work in");
     T::in_lanes(
         qr::Geqrf {
-            from: None,
-            m,
-            n,
-            a: &mut a,
+            run: Run {
+                from: None,
+                m,
+                n,
+                a: &mut a,
+                together: ALONE,
+            },
             tau: &mut tau,
-            together: ALONE,
         },
         COUNT,
     )
     .expect("memory to work in");
     T::in_lanes(
         qr::Orgqr {
-            m,
-            n,
+            run: Run {
+                m,
+                n,
+                a: &mut a,
+                together: ALONE,
+                from: None,
+            },
             k,
-            a: &mut a,
             tau: &tau,
-            together: ALONE,
         },
         COUNT,
     )

@@ -1,7 +1,7 @@
 //! What each kernel costs a matrix, alone and in a batch, on one thread:
 //! `cargo run --release -p lanes --features examples --example times`. The copy of the operands counts.
 
-use lanes::{cholesky, eigh, lu, qr, svd, triangular, Vectorised, ALONE};
+use lanes::{cholesky, eigh, lu, qr, svd, triangular, Run, Vectorised, ALONE};
 use matrices::{Element, Form, Transpose, Triangle, Vectors};
 use std::time::Instant;
 
@@ -48,13 +48,15 @@ impl<T: Vectorised + Element<Real = T>> Batch<T> {
             a.copy_from_slice(&self.given);
             let (a, pivots, info) = (&mut a[..], &mut pivots[..], &mut info[..]);
             let kernel = lu::Lu {
-                from: None,
-                m,
-                n,
-                a,
+                run: Run {
+                    from: None,
+                    m,
+                    n,
+                    a,
+                    together: ALONE,
+                },
                 pivots,
                 info,
-                together: ALONE,
             };
             T::in_lanes(kernel, count).expect("memory to work in");
         });
@@ -93,12 +95,14 @@ impl<T: Vectorised + Element<Real = T>> Batch<T> {
             a.copy_from_slice(&self.given);
             let (a, tau) = (&mut a[..], &mut rest[..]);
             let kernel = qr::Geqrf {
-                from: None,
-                m,
-                n,
-                a,
+                run: Run {
+                    from: None,
+                    m,
+                    n,
+                    a,
+                    together: ALONE,
+                },
                 tau,
-                together: ALONE,
             };
             T::in_lanes(kernel, count).expect("memory to work in");
         });
@@ -107,12 +111,15 @@ impl<T: Vectorised + Element<Real = T>> Batch<T> {
             a.copy_from_slice(&factored);
             let (a, tau) = (&mut a[..], &rest[..]);
             let kernel = qr::Orgqr {
-                m,
-                n,
+                run: Run {
+                    m,
+                    n,
+                    a,
+                    together: ALONE,
+                    from: None,
+                },
                 k,
-                a,
                 tau,
-                together: ALONE,
             };
             T::in_lanes(kernel, count).expect("memory to work in");
         });

@@ -10,7 +10,7 @@ use crate::operands::{Block, Product, Step, Task};
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions, shared};
 use std::arch::aarch64::*;
-use std::ops::{Add, Div, Mul, Neg, Range, Sub};
+use std::ops::{Add, Div, Mul, Range, Sub};
 
 /// A vector type from its instructions.
 macro_rules! neon {
@@ -20,19 +20,9 @@ macro_rules! neon {
         $fma:ident $fms:ident $sqrt:ident $abs:ident $less:ident $equal:ident $select:ident,
         sign $sign:expr, |$mask:ident| words $words:expr
     ) => {
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name($raw);
-
-        arithmetic!($name: Add add $add, Sub sub $sub, Mul mul $mul, Div div $div);
-
-        impl Neg for $name {
-            type Output = Self;
-            #[inline(always)]
-            fn neg(self) -> Self {
-                // SAFETY: every processor has the instruction.
-                $name(unsafe { $neg(self.0) })
-            }
-        }
+        arithmetic!(
+            $name($raw): Add add $add, Sub sub $sub, Mul mul $mul, Div div $div; fn neg(self) = $neg(self.0)
+        );
 
         impl Lanes for $name {
             type Float = $float;
@@ -43,7 +33,7 @@ macro_rules! neon {
 
             #[inline(always)]
             fn like(self, value: f64) -> Self {
-                // SAFETY: as above.
+                // SAFETY: every processor has the instruction.
                 $name(unsafe { $splat(<$float as Float>::of(value)) })
             }
             as_array!($float, $width);

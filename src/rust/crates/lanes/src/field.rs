@@ -154,6 +154,15 @@ impl<V: Lanes> Pair<V> {
         let square = near.im.mul_add(near.im, near.re * near.re);
         (near, size, square)
     }
+
+    /// `self` less `i im` times `b`.
+    #[inline(always)]
+    fn less_imaginary_product(self, im: V, b: Self) -> Self {
+        Pair {
+            re: im.mul_add(b.im, self.re),
+            im: im.neg_mul_add(b.re, self.im),
+        }
+    }
 }
 
 impl<V: Lanes> Add for Pair<V> {
@@ -237,21 +246,19 @@ impl<V: Lanes> Field for Pair<V> {
     }
     #[inline(always)]
     fn less_product(self, a: Self, b: Self) -> Self {
-        let re = a.re.neg_mul_add(b.re, self.re);
-        let im = a.re.neg_mul_add(b.im, self.im);
-        Pair {
-            re: a.im.mul_add(b.im, re),
-            im: a.im.neg_mul_add(b.re, im),
-        }
+        let less_real = Pair {
+            re: a.re.neg_mul_add(b.re, self.re),
+            im: a.re.neg_mul_add(b.im, self.im),
+        };
+        less_real.less_imaginary_product(a.im, b)
     }
     #[inline(always)]
     fn plus_inner(self, a: Self, b: Self) -> Self {
-        let re = a.re.mul_add(b.re, self.re);
-        let im = a.re.mul_add(b.im, self.im);
-        Pair {
-            re: a.im.mul_add(b.im, re),
-            im: a.im.neg_mul_add(b.re, im),
-        }
+        let plus_real = Pair {
+            re: a.re.mul_add(b.re, self.re),
+            im: a.re.mul_add(b.im, self.im),
+        };
+        plus_real.less_imaginary_product(a.im, b)
     }
     #[inline(always)]
     fn square(self, more: V) -> V {

@@ -1,6 +1,10 @@
 //! What a kernel is.
 
+use super::block;
+use super::dtype::InParts;
 use super::lanes::{Float, Lanes};
+use super::rows::Columns;
+use super::together::Together;
 use matrices::{Complex, Element};
 use std::ops::Range;
 
@@ -97,11 +101,52 @@ where
     }
 }
 
-/// The matrices `range` as a kernel was given them: elsewhere, or in `a`, which is as many.
-#[inline(always)]
-pub(crate) fn given<'a, T>(from: Option<&'a [T]>, a: &'a [T], range: Range<usize>) -> &'a [T] {
-    let size = a.len() / range.len();
-    from.map_or(a, |from| &from[range.start * size..range.end * size])
+/// A run of matrices of `m` × `n`, which a kernel changes.
+pub struct Run<'a, T> {
+    /// Rows.
+    pub m: usize,
+    /// Columns.
+    pub n: usize,
+    /// The matrices, if they are elsewhere than in `a`.
+    pub from: Option<&'a [T]>,
+    /// The matrices or room for them, which become what is computed.
+    pub a: &'a mut [T],
+    /// Who helps with a large matrix.
+    pub together: Together<'a>,
+}
+
+impl<T: InParts> Run<'_, T> {
+    /// The place of matrix `one`, its first `cols` columns with their rows in lanes, room for the others behind them,
+    /// and whether those columns are finite.
+    #[inline(always)]
+    pub(crate) fn load<'s, V: Lanes<Float = T>>(
+        &'s mut self,
+        one: usize,
+        cols: usize,
+        scratch: &'s mut [V],
+    ) -> (&'s mut [T], Columns<'s, V>, bool) {
+        let here = one * self.m * self.n..(one + 1) * self.m * self.n;
+        let a = &mut self.a[here.clone()];
+        let from = self.from.map_or(&*a, |from| &from[here]);
+        let from = &from[..self.m * cols];
+        let (columns, finite) = Columns::load(from, (self.m, self.n), scratch, self.together);
+        (a, columns, finite)
+    }
+
+    /// The places of the matrices of `range`, which are gathered in the lanes of `to`.
+    #[inline(always)]
+    pub(crate) fn gather<V: Lanes<Float = T::Real>>(
+        &mut self,
+        range: Range<usize>,
+        to: &mut [V],
+    ) -> &mut [T] {
+        let size = self.m * self.n;
+        let here = range.start * size..range.end * size;
+        let a = &mut self.a[here.clone()];
+        let from = self.from.map_or(&*a, |from| &from[here]);
+        block::gather(T::parts(from), to);
+        a
+    }
 }
 
 /// Rows and columns up to which a kernel is the best there is.

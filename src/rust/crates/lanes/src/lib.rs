@@ -61,7 +61,7 @@ mod x86;
 
 pub use dispatch::Unit;
 pub use dtype::InParts;
-pub use kernel::Most;
+pub use kernel::{Most, Run};
 pub use kernels::{suits, AnyKernel, Vectorised};
 pub use lanes::Float;
 pub use scratch::NoMemory;

@@ -1,12 +1,11 @@
 //! LU factorisation with partial pivoting: right-looking, as LAPACK's `getf2`.
 
-use super::block::{finite, gather, scatter};
+use super::block::{finite, scatter};
 use super::dtype::InParts;
 use super::field::{Field, FieldOf, Pair};
-use super::kernel::{given, run_by_block, Kernel, Most};
+use super::kernel::{run_by_block, Kernel, Most, Run};
 use super::lanes::{Float, Lanes};
 use super::rows;
-use super::together::Together;
 use super::update::{largest, subtract, subtract_panel, PANEL};
 use matrices::Element;
 use std::ops::Range;
@@ -20,28 +19,21 @@ pub const MOST: Most = Most {
 /// Rows and columns up to which blocks of matrices beat one after the other.
 pub const BLOCKS: i32 = 64;
 
-/// A run of matrices of `m` × `n`, their pivots and `info`s.
+/// A run of matrices, their pivots and `info`s.
 pub struct Lu<'a, T> {
-    /// Rows.
-    pub m: usize,
-    /// Columns.
-    pub n: usize,
-    /// The matrices, if they are elsewhere than in `a`.
-    pub from: Option<&'a [T]>,
-    /// The matrices or room for them, which become `L` and `U`.
-    pub a: &'a mut [T],
+    /// They become `L` and `U`.
+    pub run: Run<'a, T>,
     /// `min(m, n)` each.
     pub pivots: &'a mut [i32],
     /// One each.
     pub info: &'a mut [i32],
-    /// Who helps with a large matrix.
-    pub together: Together<'a>,
 }
 
 impl<T: InParts> Kernel<T> for Lu<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
-        self.m * self.n * T::PARTS + self.m.min(self.n)
+        let Run { m, n, .. } = self.run;
+        m * n * T::PARTS + m.min(n)
     }
 
     #[inline(always)]
@@ -51,13 +43,14 @@ impl<T: InParts> Kernel<T> for Lu<'_, T> {
 
     #[inline(always)]
     fn block_pays(&self, width: usize, matrices: usize) -> bool {
-        self.m.max(self.n) <= BLOCKS as usize && 2 * matrices > width
+        self.run.m.max(self.run.n) <= BLOCKS as usize && 2 * matrices > width
     }
 
     #[inline(always)]
     fn rows_scratch(&self, width: usize) -> usize {
-        let stride = rows::stride(self.m, width);
-        self.n * stride + rows::packed(stride, self.n, width)
+        let Run { m, n, .. } = self.run;
+        let stride = rows::stride(m, width);
+        n * stride + rows::packed(stride, n, width)
     }
 
     #[inline(always)]
@@ -65,12 +58,9 @@ impl<T: InParts> Kernel<T> for Lu<'_, T> {
     where
         T: Float,
     {
-        let (m, n) = (self.m, self.n);
-        let (size, rank) = (m * n, m.min(n));
-        let x = &mut self.a[one * size..][..size];
-        let from = given(self.from, x, one..one + 1);
-        let pivots = &mut self.pivots[one * rank..][..rank];
-        let (mut matrix, finite) = rows::Columns::load(from, (m, n), scratch, self.together);
+        let Run { m, n, .. } = self.run;
+        let pivots = &mut self.pivots[one * m.min(n)..][..m.min(n)];
+        let (x, mut matrix, finite) = self.run.load(one, n, scratch);
         if !finite {
             not_finite(x, pivots, &mut self.info[one]);
             return;
@@ -89,11 +79,10 @@ impl<T: InParts> Lu<'_, T> {
     /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
     fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {
-        let (m, n) = (self.m, self.n);
+        let Run { m, n, .. } = self.run;
         let (size, rank) = (m * n, m.min(n));
-        let a = &mut self.a[range.start * size..range.end * size];
         let (block, rows) = scratch.split_at_mut(size * T::PARTS);
-        gather(T::parts(given(self.from, a, range.clone())), block);
+        let a = self.run.gather(range.clone(), block);
         let finite = finite(block);
         let singular = factor(m, F::numbers(block), rows);
         scatter(block, T::parts_mut(a));

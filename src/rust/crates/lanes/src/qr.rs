@@ -5,10 +5,9 @@ use super::block::{finite, gather, scatter};
 use super::dtype::InParts;
 use super::field::{FieldOf, Pair};
 use super::householder::{reflect, reflection};
-use super::kernel::{given, run_by_block, Kernel, Most};
+use super::kernel::{run_by_block, Kernel, Most, Run};
 use super::lanes::{Float, Lanes};
 use super::rows;
-use super::together::Together;
 use matrices::Element;
 use std::ops::Range;
 
@@ -26,7 +25,7 @@ macro_rules! in_rows_if_large {
     () => {
         #[inline(always)]
         fn alone_in_rows(&self) -> bool {
-            self.m.max(self.n) > BLOCKS as usize
+            self.run.m.max(self.run.n) > BLOCKS as usize
         }
 
         #[inline(always)]
@@ -36,26 +35,19 @@ macro_rules! in_rows_if_large {
     };
 }
 
-/// A run of matrices of `m` × `n` and the factors of their reflections.
+/// A run of matrices and the factors of their reflections.
 pub struct Geqrf<'a, T> {
-    /// Rows.
-    pub m: usize,
-    /// Columns.
-    pub n: usize,
-    /// The matrices, if they are elsewhere than in `a`.
-    pub from: Option<&'a [T]>,
-    /// The matrices or room for them, which become `R` and the reflections.
-    pub a: &'a mut [T],
+    /// They become `R` and the reflections.
+    pub run: Run<'a, T>,
     /// `min(m, n)` each.
     pub tau: &'a mut [T],
-    /// Who helps with a large matrix.
-    pub together: Together<'a>,
 }
 
 impl<T: InParts> Kernel<T> for Geqrf<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
-        (self.m * self.n + self.m.min(self.n)) * T::PARTS
+        let Run { m, n, .. } = self.run;
+        (m * n + m.min(n)) * T::PARTS
     }
 
     in_rows_if_large!();
@@ -65,8 +57,9 @@ impl<T: InParts> Kernel<T> for Geqrf<'_, T> {
         if !self.alone_in_rows() {
             return 0;
         }
-        let stride = rows::stride(self.m, width);
-        self.n * stride + rows::qr::work_to_factor((self.n, self.m.min(self.n)), stride, width)
+        let Run { m, n, .. } = self.run;
+        let stride = rows::stride(m, width);
+        n * stride + rows::qr::work_to_factor((n, m.min(n)), stride, width)
     }
 
     #[inline(always)]
@@ -74,12 +67,9 @@ impl<T: InParts> Kernel<T> for Geqrf<'_, T> {
     where
         T: Float,
     {
-        let (m, n) = (self.m, self.n);
-        let (size, rank) = (m * n, m.min(n));
-        let x = &mut self.a[one * size..][..size];
-        let from = given(self.from, x, one..one + 1);
-        let tau = &mut self.tau[one * rank..][..rank];
-        let (mut matrix, finite) = rows::Columns::load(from, (m, n), scratch, self.together);
+        let Run { m, n, .. } = self.run;
+        let tau = &mut self.tau[one * m.min(n)..][..m.min(n)];
+        let (x, mut matrix, finite) = self.run.load(one, n, scratch);
         if !finite {
             x.fill(T::NAN);
             tau.fill(T::NAN);
@@ -96,12 +86,11 @@ impl<T: InParts> Geqrf<'_, T> {
     /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
     fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {
-        let (m, n) = (self.m, self.n);
+        let Run { m, n, .. } = self.run;
         let (size, rank) = (m * n, m.min(n));
-        let a = &mut self.a[range.start * size..range.end * size];
         let tau = &mut self.tau[range.start * rank..range.end * rank];
         let (parts, taus) = scratch.split_at_mut(size * T::PARTS);
-        gather(T::parts(given(self.from, a, range.clone())), parts);
+        let a = self.run.gather(range, parts);
         let finite = finite(parts);
         let (block, factors) = (F::numbers(parts), F::numbers(taus));
         for (j, factor) in factors.iter_mut().enumerate() {
@@ -124,24 +113,18 @@ impl<T: InParts> Geqrf<'_, T> {
 
 /// A run of matrices of `m` × `n`, `n <= m`, in whose first `k` columns the reflections are.
 pub struct Orgqr<'a, T> {
-    /// Rows.
-    pub m: usize,
-    /// Columns.
-    pub n: usize,
+    /// They become the first columns of `Q`.
+    pub run: Run<'a, T>,
     /// Reflections, at least one.
     pub k: usize,
-    /// The matrices, which become the first columns of `Q`.
-    pub a: &'a mut [T],
     /// `k` each.
     pub tau: &'a [T],
-    /// Who helps with a large matrix.
-    pub together: Together<'a>,
 }
 
 impl<T: InParts> Kernel<T> for Orgqr<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
-        (self.m * self.n + self.k) * T::PARTS
+        (self.run.m * self.run.n + self.k) * T::PARTS
     }
 
     in_rows_if_large!();
@@ -151,8 +134,9 @@ impl<T: InParts> Kernel<T> for Orgqr<'_, T> {
         if !self.alone_in_rows() {
             return 0;
         }
-        let stride = rows::stride(self.m, width);
-        self.n * stride + rows::qr::work_for_columns((self.n, self.k), stride, width)
+        let Run { m, n, .. } = self.run;
+        let stride = rows::stride(m, width);
+        n * stride + rows::qr::work_for_columns((n, self.k), stride, width)
     }
 
     #[inline(always)]
@@ -160,12 +144,9 @@ impl<T: InParts> Kernel<T> for Orgqr<'_, T> {
     where
         T: Float,
     {
-        let (m, n, k) = (self.m, self.n, self.k);
-        let size = m * n;
-        let x = &mut self.a[one * size..][..size];
+        let k = self.k;
         let tau = &self.tau[one * k..][..k];
-        let (mut matrix, mut finite) =
-            rows::Columns::load(&x[..m * k], (m, n), scratch, self.together);
+        let (x, mut matrix, mut finite) = self.run.load(one, k, scratch);
         for tau in tau {
             finite &= tau.f64().is_finite();
         }
@@ -184,14 +165,13 @@ impl<T: InParts> Orgqr<'_, T> {
     /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
     fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {
-        let (m, k) = (self.m, self.k);
-        let size = m * self.n;
-        let a = &mut self.a[range.start * size..range.end * size];
+        let (m, k) = (self.run.m, self.k);
+        let size = m * self.run.n;
         let (zero, one) = (scratch[0].like(0.0), scratch[0].like(1.0));
         let (zero, one) = (F::of(zero), F::of(one));
         let (parts, taus) = scratch.split_at_mut(size * T::PARTS);
-        gather(T::parts(a), parts);
         gather(T::parts(&self.tau[range.start * k..range.end * k]), taus);
+        let a = self.run.gather(range, parts);
         let finite = finite(&parts[..m * k * T::PARTS]) + finite(taus);
         let (block, factors) = (F::numbers(parts), F::numbers(taus));
         let (_, others) = block.split_at_mut(m * k);

@@ -47,9 +47,25 @@ macro_rules! shared {
 }
 pub(crate) use shared;
 
-/// Operators of a vector by its processor's instructions; where there is a vector, they may be used.
+/// A vector and its operators by its processor's instructions; where there is a vector, they may be used.
 macro_rules! arithmetic {
-    ($name:ident: $($trait:ident $method:ident $instruction:ident),*) => {
+    (
+        $(#[$meta:meta])* $name:ident($raw:ty): $($trait:ident $method:ident $instruction:ident),*;
+        fn neg($this:ident) = $negative:expr
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name($raw);
+
+        impl std::ops::Neg for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn neg($this) -> Self {
+                // SAFETY: see the module's documentation.
+                $name(unsafe { $negative })
+            }
+        }
+
         $(
             impl $trait for $name {
                 type Output = Self;

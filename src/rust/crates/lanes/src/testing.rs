@@ -1,6 +1,6 @@
 //! What tests want to see of the inside.
 
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Run};
 use crate::qr::{Geqrf, Orgqr};
 use crate::rows;
 use crate::scratch::{with_lines, NoMemory};
@@ -19,21 +19,26 @@ pub fn lines(count: usize) -> Result<usize, NoMemory> {
 #[must_use]
 pub fn blocks_of_qr(m: usize, n: usize, k: usize, together: Together<'_>) -> [usize; 2] {
     let factor = Geqrf {
-        from: None,
-        m,
-        n,
-        a: &mut [0.0; 0],
+        run: Run {
+            from: None,
+            m,
+            n,
+            a: &mut [0.0; 0],
+            together,
+        },
         tau: &mut [],
-        together,
     }
     .rows_scratch(8);
     let columns = Orgqr {
-        m,
-        n,
+        run: Run {
+            m,
+            n,
+            a: &mut [0.0; 0],
+            together,
+            from: None,
+        },
         k,
-        a: &mut [0.0; 0],
         tau: &[],
-        together,
     }
     .rows_scratch(8);
     [factor, columns].map(|room| (room / rows::stride(m, 8) - n) / 32)

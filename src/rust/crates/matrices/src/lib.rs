@@ -37,6 +37,13 @@ impl Matrices {
         self.rows as usize * self.cols as usize
     }
 
+    /// Whether there are no elements in all of them.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.elements() == 0 || self.count == 0
+    }
+
     /// Rows, columns and the smaller of both.
     #[must_use]
     #[inline]

@@ -6,7 +6,20 @@
 //! A matrix with NaN or an infinity gives NaN, and a positive `info` where jaxlib's callers take
 //! that for "no result".
 
+use crate::platform::MemoryAccess;
+use cuda::{Cuda, DeviceSliceMut, Element};
 use matrices::Triangle;
+use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Result};
+
+/// A result that a routine overwrites, with the argument's elements in it.
+pub(crate) fn copied<'a, T: Element>(
+    cx: &Cx<'_, Cuda>,
+    from: &AnyBuffer<'_>,
+    to: &'a mut AnyBufferMut<'_>,
+) -> Result<DeviceSliceMut<'a, T>> {
+    Cuda::copy(cx, from, to)?;
+    DeviceSliceMut::of(to)
+}
 
 /// The triangle that jaxlib's attribute `lower` names.
 pub(crate) fn triangle(lower: bool) -> Triangle {

@@ -52,11 +52,8 @@ fn choose<V: Copy>(name: &'static str, letter: u8, choices: &[(u8, V)]) -> Resul
 /// # Errors
 /// It is neither.
 pub fn triangle(name: &'static str, letter: u8) -> Result<Triangle> {
-    choose(
-        name,
-        letter,
-        &[(b'L', Triangle::Lower), (b'U', Triangle::Upper)],
-    )
+    let kinds = [Triangle::Lower, Triangle::Upper];
+    choose(name, letter, &kinds.map(|kind| (kind as u8, kind)))
 }
 
 /// `L`, also where there is no attribute, or `U`.
@@ -72,12 +69,8 @@ pub fn triangle_or_lower(name: &'static str, attr: Option<AnyAttr<'_>>) -> Resul
 /// # Errors
 /// It is none of them.
 pub fn vectors(name: &'static str, letter: u8) -> Result<Vectors> {
-    let choices = [
-        (b'A', Vectors::Full),
-        (b'S', Vectors::Thin),
-        (b'N', Vectors::No),
-    ];
-    choose(name, letter, &choices)
+    let kinds = [Vectors::Full, Vectors::Thin, Vectors::No];
+    choose(name, letter, &kinds.map(|kind| (kind as u8, kind)))
 }
 
 /// `V` (with vectors) or `N` (without).
@@ -117,10 +110,6 @@ pub fn unit(name: &'static str, letter: u8) -> Result<bool> {
 /// # Errors
 /// It is none of them.
 pub fn transpose(name: &'static str, letter: u8) -> Result<Transpose> {
-    let choices = [
-        (b'N', Transpose::No),
-        (b'T', Transpose::Plain),
-        (b'C', Transpose::Conjugate),
-    ];
-    choose(name, letter, &choices)
+    let kinds = [Transpose::No, Transpose::Plain, Transpose::Conjugate];
+    choose(name, letter, &kinds.map(|kind| (kind as u8, kind)))
 }

@@ -12,6 +12,7 @@ mod jaxlib;
 pub mod kepler;
 mod letter;
 mod lu;
+mod op;
 mod platform;
 pub mod print;
 mod qr;

@@ -38,6 +38,20 @@ pub fn square<'f>(buffer: &AnyBuffer<'f>) -> Result<(Matrices, &'f [i64])> {
     ))
 }
 
+/// Complex eigenvalues, and no imaginary parts beside them, of which there is one for each row of the square matrices in
+/// `x`.
+///
+/// # Errors
+/// Shapes are others than these.
+pub fn complex_values<'b, T: Scalar>(
+    x: &AnyBuffer<'_>,
+    values: &'b mut Ret<'_, T>,
+) -> Result<(&'b mut [T], &'b mut [T])> {
+    let (shape, batch) = square(x)?;
+    values.expect_batch_dims(batch, &[shape.rows.into()])?;
+    Ok((values.as_mut_slice()?, &mut []))
+}
+
 /// Real and imaginary parts of eigenvalues, of which there is one for each row of the square matrices in `x`.
 ///
 /// # Errors

@@ -82,36 +82,52 @@ impl Entry {
     }
 }
 
-/// `Op: Platform, Platform;`: the first platform describes the operands, which are the same on
-/// all. Those of `stateful` keep something for each call, on the CPU.
-macro_rules! ops {
-    (stateful { $($stateful:ty;)* } $($op:ty: $first:ty $(, $more:ty)*;)*) => {
-        static TABLE: &[Entry] = &[$(
-            Entry {
-                target: <$stateful as Op>::TARGET,
-                handlers: &[(<Host as Platform>::NAME, handler::<$stateful, Host>)],
-                stages: Some(bundle::<$stateful, Host>),
-                fields: <<$stateful as Op>::Dtypes as Dispatch<$stateful, Host>>::SIGNATURE,
-                dtypes: <<$stateful as Op>::Dtypes as DtypeSet>::DTYPES,
-            },
-        )* $(
-            Entry {
-                target: <$op as Op>::TARGET,
-                handlers: &[
-                    (<$first as Platform>::NAME, handler::<$op, $first>),
-                    $((<$more as Platform>::NAME, handler::<$op, $more>),)*
-                ],
-                stages: None,
-                fields: <<$op as Op>::Dtypes as Dispatch<$op, $first>>::SIGNATURE,
-                dtypes: <<$op as Op>::Dtypes as DtypeSet>::DTYPES,
-            },
-        )*];
+/// An op's [`Entry`]; its first platform describes the operands, which are the same on all.
+macro_rules! entry {
+    ($stages:expr; $op:ty: $first:ty $(, $more:ty)*) => {
+        Entry {
+            target: <$op as Op>::TARGET,
+            handlers: &[
+                (<$first as Platform>::NAME, handler::<$op, $first>),
+                $((<$more as Platform>::NAME, handler::<$op, $more>),)*
+            ],
+            stages: $stages,
+            fields: <<$op as Op>::Dtypes as Dispatch<$op, $first>>::SIGNATURE,
+            dtypes: <<$op as Op>::Dtypes as DtypeSet>::DTYPES,
+        }
     };
 }
 
-/// c64 and c128 in Rust.
-type C64 = Complex<f32>;
-type C128 = Complex<f64>;
+/// `Op: Platform, Platform;`. On the CPU are those of `stateful`, which keep something for each call, and jaxlib's, with
+/// an op for each dtype: `every` one, the `real` or the `complex` ones.
+macro_rules! ops {
+    (
+        stateful { $($stateful:ty;)* }
+        every { $($($every:ident)::+;)* }
+        real { $($($real:ident)::+;)* }
+        complex { $($($complex:ident)::+;)* }
+        $($op:ty: $($platform:ty),+;)*
+    ) => {
+        static TABLE: &[Entry] = &[
+            $(entry!(Some(bundle::<$stateful, Host>); $stateful: Host),)*
+            $(entry!(None; $op: $($platform),+),)*
+            $(
+                entry!(None; $($every)::+<f32>: Host),
+                entry!(None; $($every)::+<f64>: Host),
+                entry!(None; $($every)::+<Complex<f32>>: Host),
+                entry!(None; $($every)::+<Complex<f64>>: Host),
+            )*
+            $(
+                entry!(None; $($real)::+<f32>: Host),
+                entry!(None; $($real)::+<f64>: Host),
+            )*
+            $(
+                entry!(None; $($complex)::+<Complex<f32>>: Host),
+                entry!(None; $($complex)::+<Complex<f64>>: Host),
+            )*
+        ];
+    };
+}
 
 ops! {
     stateful {
@@ -125,6 +141,18 @@ ops! {
         SparseSampledProduct;
         SparseSolve;
     }
+    every {
+        cholesky::jaxlib::Potrf;
+        eigh::jaxlib::Syevd;
+        lu::jaxlib::Getrf;
+        qr::jaxlib::Geqrf; qr::jaxlib::Orgqr; qr::jaxlib::Ormqr; qr::pivoted::Geqp3;
+        reduce::jaxlib::Gehrd; reduce::jaxlib::Sytrd;
+        svd::jaxlib::Gesdd; svd::jaxlib::Gesvd;
+        triangular::jaxlib::Trsm;
+        tridiagonal::jaxlib::Gtsv;
+    }
+    real { eig::jaxlib::Geev; schur::jaxlib::Gees; }
+    complex { eig::jaxlib::GeevComplex; schur::jaxlib::GeesComplex; }
     Cholesky: Host;
     Eigh: Host, Cuda;
     Geqrf: Host, Cuda;
@@ -147,23 +175,6 @@ ops! {
     cholesky::cusolver::Potrf: Cuda;
     eigh::cusolver::Syevd: Cuda;
     reduce::cusolver::Sytrd: Cuda;
-    qr::jaxlib::Geqrf<f32>: Host; qr::jaxlib::Geqrf<f64>: Host; qr::jaxlib::Geqrf<C64>: Host; qr::jaxlib::Geqrf<C128>: Host;
-    svd::jaxlib::Gesdd<f32>: Host; svd::jaxlib::Gesdd<f64>: Host; svd::jaxlib::Gesdd<C64>: Host; svd::jaxlib::Gesdd<C128>: Host;
-    svd::jaxlib::Gesvd<f32>: Host; svd::jaxlib::Gesvd<f64>: Host; svd::jaxlib::Gesvd<C64>: Host; svd::jaxlib::Gesvd<C128>: Host;
-    lu::jaxlib::Getrf<f32>: Host; lu::jaxlib::Getrf<f64>: Host; lu::jaxlib::Getrf<C64>: Host; lu::jaxlib::Getrf<C128>: Host;
-    qr::jaxlib::Orgqr<f32>: Host; qr::jaxlib::Orgqr<f64>: Host; qr::jaxlib::Orgqr<C64>: Host; qr::jaxlib::Orgqr<C128>: Host;
-    cholesky::jaxlib::Potrf<f32>: Host; cholesky::jaxlib::Potrf<f64>: Host; cholesky::jaxlib::Potrf<C64>: Host; cholesky::jaxlib::Potrf<C128>: Host;
-    eigh::jaxlib::Syevd<f32>: Host; eigh::jaxlib::Syevd<f64>: Host; eigh::jaxlib::Syevd<C64>: Host; eigh::jaxlib::Syevd<C128>: Host;
-    eig::jaxlib::Geev<f32>: Host; eig::jaxlib::Geev<f64>: Host;
-    eig::jaxlib::GeevComplex<C64>: Host; eig::jaxlib::GeevComplex<C128>: Host;
-    schur::jaxlib::Gees<f32>: Host; schur::jaxlib::Gees<f64>: Host;
-    schur::jaxlib::GeesComplex<C64>: Host; schur::jaxlib::GeesComplex<C128>: Host;
-    reduce::jaxlib::Gehrd<f32>: Host; reduce::jaxlib::Gehrd<f64>: Host; reduce::jaxlib::Gehrd<C64>: Host; reduce::jaxlib::Gehrd<C128>: Host;
-    qr::pivoted::Geqp3<f32>: Host; qr::pivoted::Geqp3<f64>: Host; qr::pivoted::Geqp3<C64>: Host; qr::pivoted::Geqp3<C128>: Host;
-    tridiagonal::jaxlib::Gtsv<f32>: Host; tridiagonal::jaxlib::Gtsv<f64>: Host; tridiagonal::jaxlib::Gtsv<C64>: Host; tridiagonal::jaxlib::Gtsv<C128>: Host;
-    qr::jaxlib::Ormqr<f32>: Host; qr::jaxlib::Ormqr<f64>: Host; qr::jaxlib::Ormqr<C64>: Host; qr::jaxlib::Ormqr<C128>: Host;
-    reduce::jaxlib::Sytrd<f32>: Host; reduce::jaxlib::Sytrd<f64>: Host; reduce::jaxlib::Sytrd<C64>: Host; reduce::jaxlib::Sytrd<C128>: Host;
-    triangular::jaxlib::Trsm<f32>: Host; triangular::jaxlib::Trsm<f64>: Host; triangular::jaxlib::Trsm<C64>: Host; triangular::jaxlib::Trsm<C128>: Host;
 }
 
 /// All ops.

@@ -4,7 +4,7 @@ use crate::{kernels, Cuda, Element};
 use std::mem::size_of;
 use xla_ffi::{Arg, Code, Cx, Error, Result, Ret};
 
-const KEPLER: [&str; 2] = ["kepler_f32", "kepler_f64"];
+const KEPLER: [&str; 2] = kernels::for_precisions!("kepler");
 
 /// Bytes that a thread of the kernel reads at once, and so its points.
 const PACK: usize = 16;

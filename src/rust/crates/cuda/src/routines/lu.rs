@@ -72,7 +72,7 @@ pub fn getrf<T: Element>(
     })
 }
 
-const LU: [&str; 4] = ["lu_f32", "lu_f64", "lu_c64", "lu_c128"];
+const LU: [&str; 4] = kernels::for_kinds!("lu");
 
 /// `P A = L U` in place in a kernel of our own, a block of threads for each matrix. What is not
 /// finite becomes NaN, its pivots 1, 2, ….

@@ -113,18 +113,8 @@ pub fn orgqr<T: Element>(
     })
 }
 
-const COLUMNS: [&str; 4] = [
-    "columns_of_q_f32",
-    "columns_of_q_f64",
-    "columns_of_q_c64",
-    "columns_of_q_c128",
-];
-const LONG_COLUMNS: [&str; 4] = [
-    "long_columns_of_q_f32",
-    "long_columns_of_q_f64",
-    "long_columns_of_q_c64",
-    "long_columns_of_q_c128",
-];
+const COLUMNS: [&str; 4] = kernels::for_kinds!("columns_of_q");
+const LONG_COLUMNS: [&str; 4] = kernels::for_kinds!("long_columns_of_q");
 
 /// The columns of all `Q` in one launch of a kernel of our own, to `q` from the reflectors in
 /// `packed`, matrices of the same shape; `reflectors <= cols <= rows`.

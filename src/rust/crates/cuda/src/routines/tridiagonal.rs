@@ -7,6 +7,16 @@ use crate::{fill_mode, handles, Batch, DeviceSliceMut, Element};
 use matrices::Triangle;
 use xla_ffi::Result;
 
+/// What is beside the matrix of reflectors.
+pub struct Parts<'m, T: Element> {
+    /// The diagonal.
+    pub d: DeviceSliceMut<'m, T::Real>,
+    /// The elements beside it.
+    pub e: DeviceSliceMut<'m, T::Real>,
+    /// The reflectors' factors.
+    pub tau: DeviceSliceMut<'m, T>,
+}
+
 /// `Qᴴ A Q` tridiagonal: diagonals in `d` and `e`, reflectors in `a` and `tau`; `info` as LAPACK has
 /// it.
 ///
@@ -16,11 +26,11 @@ pub fn sytrd<T: Element>(
     (cx, shape): Batch<'_, '_>,
     triangle: Triangle,
     mut a: DeviceSliceMut<'_, T>,
-    (mut d, mut e, mut tau): (
-        DeviceSliceMut<'_, T::Real>,
-        DeviceSliceMut<'_, T::Real>,
-        DeviceSliceMut<'_, T>,
-    ),
+    Parts {
+        mut d,
+        mut e,
+        mut tau,
+    }: Parts<'_, T>,
     mut info: DeviceSliceMut<'_, i32>,
 ) -> Result<()> {
     let (n, uplo, count) = (order(shape)?, fill_mode(triangle), shape.count);

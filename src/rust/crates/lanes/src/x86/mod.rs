@@ -14,7 +14,7 @@ use crate::processor;
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions};
 use std::arch::x86_64::*;
-use std::ops::{Add, Div, Mul, Neg, Range, Sub};
+use std::ops::{Add, Div, Mul, Range, Sub};
 
 /// A vector type from its instructions.
 macro_rules! vector {
@@ -25,20 +25,11 @@ macro_rules! vector {
         |$a:ident, $b:ident| $compare:ident, |$mask:ident, $yes:ident, $no:ident| $blend:expr,
         any $any:expr
     ) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name($raw);
-
-        arithmetic!($name: Add add $add, Sub sub $sub, Mul mul $mul, Div div $div);
-
-        impl Neg for $name {
-            type Output = Self;
-            #[inline(always)]
-            fn neg(self) -> Self {
-                // SAFETY: see the module's documentation.
-                $name(unsafe { $xor(self.0, $splat(-0.0)) })
-            }
-        }
+        arithmetic!(
+            $(#[$meta])*
+            $name($raw): Add add $add, Sub sub $sub, Mul mul $mul, Div div $div;
+            fn neg(self) = $xor(self.0, $splat(-0.0))
+        );
 
         impl Lanes for $name {
             type Float = $float;

@@ -4,7 +4,7 @@ use crate::{in_both, on, Random, Real, SLACK, THREADS};
 use lanes::cholesky::Potrf;
 use lanes::lu::Lu;
 use lanes::triangular::Trsm;
-use lanes::{Unit, Vectorised};
+use lanes::{Run, Unit, Vectorised};
 use matrices::{Complex, Form, Transpose, Triangle};
 
 type C = Complex<f64>;
@@ -104,13 +104,15 @@ fn lu<T: Part>() {
                 let (mut a, mut ints) = (x.to_vec(), vec![0; n * count]);
                 let mut info = vec![-1; count];
                 let kernel = Lu {
-                    from: None,
-                    m: n,
-                    n,
-                    a: &mut a,
+                    run: Run {
+                        from: None,
+                        m: n,
+                        n,
+                        a: &mut a,
+                        together: THREADS,
+                    },
                     pivots: &mut ints,
                     info: &mut info,
-                    together: THREADS,
                 };
                 on(unit, kernel, count);
                 assert!(info.iter().all(|&info| info == 0));

@@ -1,5 +1,6 @@
 use crate::*;
 use lanes::lu::Lu;
+use lanes::Run;
 
 fn run<T: Real>(m: usize, n: usize) -> impl Fn(Unit, &[T], usize) -> Results<T> {
     move |unit, x, count| {
@@ -7,13 +8,15 @@ fn run<T: Real>(m: usize, n: usize) -> impl Fn(Unit, &[T], usize) -> Results<T> 
         let mut info = vec![-1; count];
         let (matrices, places, infos) = (&mut a, &mut pivots, &mut info);
         let kernel = Lu {
-            from: None,
-            m,
-            n,
-            a: matrices,
+            run: Run {
+                from: None,
+                m,
+                n,
+                a: matrices,
+                together: THREADS,
+            },
             pivots: places,
             info: infos,
-            together: THREADS,
         };
         on(unit, kernel, count);
         Results {

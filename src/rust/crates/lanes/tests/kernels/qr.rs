@@ -1,18 +1,21 @@
 use crate::*;
 use lanes::qr::{Geqrf, Orgqr};
 use lanes::testing::blocks_of_qr;
+use lanes::Run;
 
 fn run<T: Real>(m: usize, n: usize) -> impl Fn(Unit, &[T], usize) -> Results<T> {
     move |unit, x, count| {
         let (mut a, mut tau) = (x.to_vec(), vec![T::ZERO; m.min(n) * count]);
         let (matrices, factors) = (&mut a, &mut tau);
         let kernel = Geqrf {
-            from: None,
-            m,
-            n,
-            a: matrices,
+            run: Run {
+                from: None,
+                m,
+                n,
+                a: matrices,
+                together: THREADS,
+            },
             tau: factors,
-            together: THREADS,
         };
         on(unit, kernel, count);
         Results {
@@ -30,12 +33,15 @@ fn columns<T: Real>(m: usize, n: usize, k: usize) -> impl Fn(Unit, &[T], usize) 
         let tau: Vec<T> = matrices().flat_map(|one| &one[m * n..]).copied().collect();
         let (matrices, tau) = (&mut a, &tau);
         let kernel = Orgqr {
-            m,
-            n,
+            run: Run {
+                m,
+                n,
+                a: matrices,
+                together: THREADS,
+                from: None,
+            },
             k,
-            a: matrices,
             tau,
-            together: THREADS,
         };
         on(unit, kernel, count);
         Results {

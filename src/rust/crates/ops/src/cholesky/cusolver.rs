@@ -2,7 +2,7 @@
 
 use super::cuda;
 use super::operands::CudaPotrfIo;
-use crate::platform::MemoryAccess;
+use crate::cusolver::copied;
 use crate::shape;
 use ::cuda::{Cuda, DeviceSliceMut, Element};
 use xla_ffi::{Cx, Result};
@@ -15,8 +15,7 @@ crate::cusolver::target! {
 fn potrf<T: Element>(mut io: CudaPotrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
     let (shape, batch) = shape::square(&io.x)?;
     io.info.expect_dims(batch)?;
-    Cuda::copy(cx, &io.x, &mut io.factor)?;
-    let a = DeviceSliceMut::<T>::of(&mut io.factor)?;
+    let a = copied::<T>(cx, &io.x, &mut io.factor)?;
     let info = DeviceSliceMut::of(&mut io.info)?;
     cuda::potrf((cx, shape), crate::cusolver::triangle(*io.lower), a, info)
 }

@@ -1,6 +1,8 @@
 //! Cholesky factorisation of a batch.
 
-use crate::platform::host::batch::{cost_in_lanes, for_each, for_each_run, run_length_of};
+use crate::platform::host::batch::{
+    cost_in_lanes, for_each, for_each_run, no_workspace, run_length_of,
+};
 use crate::platform::host::{kernel_suits, Batch, Changed, HostScalar};
 use lanes::cholesky::NOT_FINITE;
 use lapack::refuse_negative;
@@ -50,21 +52,15 @@ pub fn potrf<T: HostScalar>(
         });
     }
     let items = a.parts(shape.elements()).zip(info);
-    for_each(
-        cx,
-        flops,
-        items,
-        || Ok(()),
-        |(), (a, info)| {
-            let a = a.ready();
-            if triangle_finite(a, shape.rows as usize, triangle) {
-                *info = routines::potrf(triangle, shape.rows, a);
-            } else {
-                a.fill(T::NAN);
-                *info = NOT_FINITE;
-            }
-            finish(a, info);
-            refuse_negative(*info, "potrf")
-        },
-    )
+    for_each(cx, flops, items, no_workspace, |(), (a, info)| {
+        let a = a.ready();
+        if triangle_finite(a, shape.rows as usize, triangle) {
+            *info = routines::potrf(triangle, shape.rows, a);
+        } else {
+            a.fill(T::NAN);
+            *info = NOT_FINITE;
+        }
+        finish(a, info);
+        refuse_negative(*info, "potrf")
+    })
 }

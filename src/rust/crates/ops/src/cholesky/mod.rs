@@ -7,14 +7,16 @@ pub(crate) mod jaxlib;
 mod operands;
 
 use crate::letter;
+use crate::op::op;
 use crate::platform::host::{Changed, HostScalar, UnwantedInfo};
 use crate::shape;
 use matrices::Triangle;
-use xla_ffi::{io, AnyAttr, Arg, Attr, Cx, Host, Kernel, MinRank, Op, RealAndComplex, Result, Ret};
+use xla_ffi::{AnyAttr, Arg, Attr, Cx, Host, Kernel, MinRank, Result, Ret};
 
-io! {
-    /// `A = L Lᴴ` or `A = Uᴴ U`.
-    pub struct CholeskyIo<'f, T> {
+op! {
+    /// `cholesky`: the Cholesky factor, `A = L Lᴴ` or `A = Uᴴ U`, of each matrix of a batch, of which one
+    /// triangle is read. NaN where the matrix is not positive definite, or has NaN or an infinity in that triangle.
+    Cholesky: CholeskyIo = "cholesky" of RealAndComplex {
         /// `(..., n, n)`, column-major Hermitian matrices, positive definite
         a: Arg<'f, T, MinRank<2>>,
         /// `(..., n, n)`: the factor, with zeros in the other triangle
@@ -22,15 +24,6 @@ io! {
         /// the triangle that is read and written: "L" (default) or "U", as text or as one ui8 letter
         uplo: Attr<Option<AnyAttr<'f>>>,
     }
-}
-
-/// `cholesky`: the Cholesky factor of each matrix of a batch, of which one triangle is read. NaN where
-/// the matrix is not positive definite, or has NaN or an infinity in that triangle.
-pub struct Cholesky;
-
-impl Op for Cholesky {
-    const TARGET: &'static str = "cholesky";
-    type Dtypes = RealAndComplex;
 }
 
 impl<T: HostScalar> Kernel<Host, T> for Cholesky {

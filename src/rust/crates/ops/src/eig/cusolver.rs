@@ -2,7 +2,7 @@
 
 use super::cuda;
 use super::operands::CudaGeevIo;
-use crate::platform::MemoryAccess;
+use crate::cusolver::copied;
 use crate::shape;
 use ::cuda::{Cuda, DeviceSliceMut, Element};
 use xla_ffi::{Cx, Error, Operand, OperandKind, Result, Scalar};
@@ -28,8 +28,7 @@ fn geev<T: Element>(mut io: CudaGeevIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> 
     io.w.expect_dtype(T::Complex::DTYPE)?;
     io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
     io.info.expect_dims(batch)?;
-    Cuda::copy(cx, &io.x, &mut io.scratch)?;
-    let a = DeviceSliceMut::<T>::of(&mut io.scratch)?;
+    let a = copied::<T>(cx, &io.x, &mut io.scratch)?;
     let w = DeviceSliceMut::of(&mut io.w)?;
     let vl = DeviceSliceMut::of(&mut io.vl)?;
     let vr = DeviceSliceMut::of(&mut io.vr)?;

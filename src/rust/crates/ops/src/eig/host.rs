@@ -1,9 +1,9 @@
 //! Eigenvalues of a batch of general matrices.
 
 use crate::platform::host::batch::{for_each, split};
-use crate::platform::host::{xla_error, Batch, HostScalar};
+use crate::platform::host::{workspace_sizes, Batch, HostScalar};
 use lapack::routines;
-use lapack::{filled, refuse_negative, Sizes, Workspace, NOT_FINITE};
+use lapack::{filled, refuse_negative, Workspace, NOT_FINITE};
 use matrices::{all_finite, drop_tiny, Element};
 use xla_ffi::Result;
 
@@ -27,8 +27,7 @@ pub fn geev<T: HostScalar>(
         return Ok(());
     }
     let wanted = (!vl.is_empty(), !vr.is_empty());
-    let sizes =
-        Sizes::or_too_large(routines::geev_sizes::<T>(wanted, n), n, n).map_err(xla_error)?;
+    let sizes = workspace_sizes(routines::geev_sizes::<T>(wanted, n), shape)?;
     let [left, right, parts] = [vl.len(), vr.len(), wi.len()].map(|len| len / count.max(1));
     let items = x
         .chunks_exact(shape.elements())

@@ -62,9 +62,7 @@ crate::jaxlib::targets! {
 }
 
 fn geev_complex<T: HostScalar>(mut io: GeevComplexIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-    let (shape, batch) = shape::square(&io.x)?;
-    io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
-    let values = (io.w.as_mut_slice()?, &mut [][..]);
+    let values = shape::complex_values(&io.x, &mut io.w)?;
     let vectors = [(io.vl, *io.compute_left), (io.vr, *io.compute_right)];
     decompose(cx, &io.x, values, vectors, &mut io.info)
 }

@@ -1,14 +1,12 @@
 //! Eigenvalues of a batch of Hermitian matrices.
 
 use super::EighSolver;
-use crate::platform::Call;
-use cuda::guard::{self, Guard, NOT_FINITE};
+use crate::platform::{Call, Results};
+use cuda::guard::{self, NOT_FINITE};
 use cuda::routines::eigh;
-use cuda::scratch::{bytes, Arena};
-use cuda::{device, sizes, Batch, Cuda, DeviceSliceMut, Element};
+use cuda::{sizes, Batch, Cuda, DeviceSliceMut, Element};
 use matrices::Triangle;
-use std::mem::size_of;
-use xla_ffi::{AnyBufferMut, Result};
+use xla_ffi::Result;
 
 /// Who says which algorithm is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,18 +32,7 @@ pub(crate) fn syevd<T: Element>(
     mut w: DeviceSliceMut<'_, T::Real>,
     info: Option<DeviceSliceMut<'_, i32>>,
 ) -> Result<()> {
-    let (cx, shape) = batch;
-    if shape.elements() == 0 || shape.count == 0 {
-        return device::clear_if_given(cx.platform(), info, shape.count);
-    }
-    let infos = bytes(shape.count, size_of::<i32>())?;
-    let own_info = if info.is_some() { 0 } else { infos };
-    let mut memory = Arena::new(cx, [guard::size(shape)?, own_info])?;
-    let [flags, own_info] = memory.parts();
-    let mut guard = Guard::new(batch, flags)?;
-    let mut info = info.unwrap_or(own_info.of());
-    guard.scan_triangle(batch, a.as_const(), triangle)?;
-    guard.scrub(batch, a.reborrow())?;
+    let shape = batch.1;
     let small = shape.rows <= sizes::EIGH_JACOBI;
     let method = match method {
         Method::Jacobi => eigh::Method::Jacobi,
@@ -53,22 +40,22 @@ pub(crate) fn syevd<T: Element>(
         _ => eigh::Method::DivideAndConquer,
     };
     let how = (method, triangle);
-    eigh::decompose(batch, how, a.reborrow(), w.reborrow(), info.reborrow())?;
-    guard.mark(batch, info.reborrow(), NOT_FINITE)?;
-    let info = Some(info.as_const());
-    guard.poison(batch, a, shape.elements(), info)?;
-    guard.poison(batch, w, shape.rows as usize, info)
+    guard::with_info(batch, info, |mut guard, mut info| {
+        guard.scan_triangle(batch, a.as_const(), triangle)?;
+        guard.scrub(batch, a.reborrow())?;
+        eigh::decompose(batch, how, a.reborrow(), w.reborrow(), info.reborrow())?;
+        guard.mark(batch, info.reborrow(), NOT_FINITE)?;
+        let info = Some(info.as_const());
+        guard.poison(batch, a, shape.elements(), info)?;
+        guard.poison(batch, w, shape.rows as usize, info)
+    })
 }
 
 impl<T: Element> EighSolver<T> for Cuda {
     type Real = T::Real;
 
-    fn eigh(
-        call: Call<'_, '_, Self>,
-        triangle: Triangle,
-        [a, w]: [&mut AnyBufferMut<'_>; 2],
-    ) -> Result<()> {
-        let how = (Method::Default, triangle);
+    fn eigh(call: Call<'_, '_, Self>, uplo: Triangle, [a, w]: Results<'_, '_, 2>) -> Result<()> {
+        let how = (Method::Default, uplo);
         let (a, w) = (DeviceSliceMut::<T>::of(a)?, DeviceSliceMut::of(w)?);
         syevd(call, how, a, w, None)
     }

@@ -4,13 +4,13 @@ use super::EighSolver;
 use crate::platform::host::batch::{
     cost_in_lanes, for_each, for_each_run, run_length, split, Cost,
 };
-use crate::platform::host::{kernel_suits, xla_error, Batch, HostScalar, UnwantedInfo};
-use crate::platform::Call;
+use crate::platform::host::{kernel_suits, workspace_sizes, Batch, HostScalar, UnwantedInfo};
+use crate::platform::{Call, Results};
 use lanes::eigh::{Syevd, MOST, NOT_FINITE};
 use lapack::routines;
-use lapack::{refuse_negative, Padded, Sizes, Workspace};
+use lapack::{refuse_negative, Padded, Workspace};
 use matrices::{triangle_finite, Element, Triangle};
-use xla_ffi::{AnyBufferMut, Host, Result};
+use xla_ffi::{Host, Result};
 
 /// `A = V diag(w) Vᴴ`, `w` ascending; `a` becomes `V` if `vectors`, else anything. Only the triangle
 /// is read. `info` is 0, or positive where it did not converge or the triangle has NaN or an
@@ -27,8 +27,7 @@ pub fn syevd<T: HostScalar>(
     info: &mut [i32],
 ) -> Result<()> {
     let n = shape.rows;
-    let sizes =
-        Sizes::or_too_large(routines::syevd_sizes::<T>(vectors, n), n, n).map_err(xla_error)?;
+    let sizes = workspace_sizes(routines::syevd_sizes::<T>(vectors, n), shape)?;
     if a.is_empty() {
         info.fill(0);
         return Ok(());
@@ -59,37 +58,29 @@ pub fn syevd<T: HostScalar>(
     let items = split(a, shape.elements(), shape.count)
         .zip(split(w, n as usize, shape.count))
         .zip(info);
-    for_each(
-        cx,
-        Cost::of_spectrum(flops),
-        items,
-        || Workspace::new(sizes),
-        |ws, ((a, w), info)| {
-            *info = NOT_FINITE;
-            if triangle_finite(a, n as usize, triangle) {
-                let mut a = Padded::new(a, n)?;
-                *info = routines::syevd(vectors, triangle, &mut a, w, ws);
-                refuse_negative(*info, "syevd")?;
-            }
-            if *info != 0 {
-                a.fill(T::NAN);
-                w.fill(T::Real::NAN);
-            }
-            Ok(())
-        },
-    )
+    let workspace = || Workspace::new(sizes);
+    let cost = Cost::of_spectrum(flops);
+    for_each(cx, cost, items, workspace, |ws, ((a, w), info)| {
+        *info = NOT_FINITE;
+        if triangle_finite(a, n as usize, triangle) {
+            let mut a = Padded::new(a, n)?;
+            *info = routines::syevd(vectors, triangle, &mut a, w, ws);
+            refuse_negative(*info, "syevd")?;
+        }
+        if *info != 0 {
+            a.fill(T::NAN);
+            w.fill(T::Real::NAN);
+        }
+        Ok(())
+    })
 }
 
 impl<T: HostScalar> EighSolver<T> for Host {
     type Real = T::Real;
 
-    fn eigh(
-        call: Call<'_, '_, Self>,
-        triangle: Triangle,
-        [a, w]: [&mut AnyBufferMut<'_>; 2],
-    ) -> Result<()> {
+    fn eigh(call: Call<'_, '_, Self>, uplo: Triangle, [a, w]: Results<'_, '_, 2>) -> Result<()> {
         let (a, w) = (a.as_mut_slice::<T>()?, w.as_mut_slice::<T::Real>()?);
         let mut info = UnwantedInfo::new(call.1)?;
-        syevd((call.0, call.1), true, triangle, a, w, info.as_mut_slice())
+        syevd((call.0, call.1), true, uplo, a, w, info.as_mut_slice())
     }
 }

@@ -7,17 +7,17 @@ pub(crate) mod jaxlib;
 mod operands;
 
 use crate::letter;
-use crate::platform::{Call, MemoryAccess};
+use crate::op::op;
+use crate::platform::{Call, MemoryAccess, Results};
 use crate::shape;
 use matrices::Triangle;
-use xla_ffi::{
-    io, AnyAttr, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret,
-    Scalar,
-};
+use xla_ffi::{AnyAttr, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Result, Ret, Scalar};
 
-io! {
-    /// `A = V diag(W) Vᴴ`.
-    pub struct EighIo<'f, T> {
+op! {
+    /// `eigh`: eigenvalues and eigenvectors, `A = V diag(W) Vᴴ`, of each Hermitian (or real symmetric)
+    /// matrix of a batch, of which one triangle is read. NaN where it has NaN or an infinity, or the iteration does not
+    /// converge.
+    Eigh: EighIo = "eigh" of RealAndComplex {
         /// `(..., n, n)`, column-major Hermitian matrices
         a: Arg<'f, T, MinRank<2>>,
         /// `(..., n, n)`: the eigenvectors as columns
@@ -27,16 +27,6 @@ io! {
         /// the triangle that is read: "L" (default) or "U", as text or as one ui8 letter
         uplo: Attr<Option<AnyAttr<'f>>>,
     }
-}
-
-/// `eigh`: eigenvalues and eigenvectors of each Hermitian (or real symmetric) matrix of a batch, of
-/// which one triangle is read. NaN where it has NaN or an infinity, or the iteration does not
-/// converge.
-pub struct Eigh;
-
-impl Op for Eigh {
-    const TARGET: &'static str = "eigh";
-    type Dtypes = RealAndComplex;
 }
 
 /// A platform with eigenvalues of Hermitian matrices in `T`.
@@ -52,11 +42,7 @@ pub trait EighSolver<T: Scalar>: MemoryAccess {
     ///
     /// # Errors
     /// The platform's own.
-    fn eigh(
-        call: Call<'_, '_, Self>,
-        triangle: Triangle,
-        results: [&mut AnyBufferMut<'_>; 2],
-    ) -> Result<()>;
+    fn eigh(call: Call<'_, '_, Self>, uplo: Triangle, results: Results<'_, '_, 2>) -> Result<()>;
 }
 
 impl<T: Scalar, P: EighSolver<T>> Kernel<P, T> for Eigh {

@@ -1,13 +1,11 @@
 //! LU factorisation of a batch.
 
 use super::LuSolver;
-use crate::platform::Call;
-use cuda::guard::{self, Guard};
+use crate::platform::{Call, Results};
+use cuda::guard;
 use cuda::routines::lu;
-use cuda::scratch::{bytes, Arena};
 use cuda::{device, sizes, Batch, Cuda, DeviceSliceMut, Element};
-use std::mem::size_of;
-use xla_ffi::{AnyBufferMut, Result};
+use xla_ffi::Result;
 
 /// `P A = L U` in place. `info` is 0, or the first column, counted from 1, where `U` has a zero on
 /// its diagonal. A matrix with NaN or an infinity becomes NaN, its pivots 1, 2, ….
@@ -21,34 +19,30 @@ pub(crate) fn getrf<T: Element>(
     info: Option<DeviceSliceMut<'_, i32>>,
 ) -> Result<()> {
     let (cx, shape) = batch;
-    if shape.elements() == 0 || shape.count == 0 {
+    if shape.is_empty() {
         return device::clear_if_given(cx.platform(), info, shape.count);
     }
     if sizes::lu_in_blocks(shape) {
         return lu::in_blocks(batch, a, pivots, info);
     }
-    let infos = bytes(shape.count, size_of::<i32>())?;
-    let own_info = if info.is_some() { 0 } else { infos };
-    let mut memory = Arena::new(cx, [guard::size(shape)?, own_info])?;
-    let [flags, own_info] = memory.parts();
-    let mut guard = Guard::new(batch, flags)?;
-    let mut info = info.unwrap_or(own_info.of());
-    let elements = shape.elements();
-    guard.scan(batch, a.as_const(), elements)?;
-    guard.scrub(batch, a.reborrow())?;
-    let factor = if sizes::lu_at_once(shape) {
-        lu::getrf_batched
-    } else {
-        lu::getrf
-    };
-    factor(batch, a.reborrow(), pivots.reborrow(), info.reborrow())?;
-    guard.poison(batch, a, elements, None)?;
-    guard.keep_rows(batch, pivots)?;
-    guard.mark(batch, info, 0)
+    guard::with_info(batch, info, |mut guard, mut info| {
+        let elements = shape.elements();
+        guard.scan(batch, a.as_const(), elements)?;
+        guard.scrub(batch, a.reborrow())?;
+        let factor = if sizes::lu_at_once(shape) {
+            lu::getrf_batched
+        } else {
+            lu::getrf
+        };
+        factor(batch, a.reborrow(), pivots.reborrow(), info.reborrow())?;
+        guard.poison(batch, a, elements, None)?;
+        guard.keep_rows(batch, pivots)?;
+        guard.mark(batch, info, 0)
+    })
 }
 
 impl<T: Element> LuSolver<T> for Cuda {
-    fn getrf(call: Call<'_, '_, Self>, [a, pivots]: [&mut AnyBufferMut<'_>; 2]) -> Result<()> {
+    fn getrf(call: Call<'_, '_, Self>, [a, pivots]: Results<'_, '_, 2>) -> Result<()> {
         let (a, pivots) = (DeviceSliceMut::<T>::of(a)?, DeviceSliceMut::of(pivots)?);
         getrf(call, a, pivots, None)
     }

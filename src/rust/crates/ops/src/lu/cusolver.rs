@@ -3,7 +3,7 @@
 use super::cuda;
 use super::operands::{GetrfIo, PivotsIo};
 use super::permutation::{self, Rows};
-use crate::platform::MemoryAccess;
+use crate::cusolver::copied;
 use ::cuda::routines::lu;
 use ::cuda::{Cuda, DeviceSlice, DeviceSliceMut, Element};
 use xla_ffi::{Cx, Kernel, Op, Result, Traits};
@@ -15,8 +15,7 @@ crate::cusolver::target! {
 
 fn getrf<T: Element>(mut io: GetrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
     let shape = io.shape()?;
-    Cuda::copy(cx, &io.x, &mut io.lu)?;
-    let a = DeviceSliceMut::<T>::of(&mut io.lu)?;
+    let a = copied::<T>(cx, &io.x, &mut io.lu)?;
     let pivots = DeviceSliceMut::of(&mut io.ipiv)?;
     let info = DeviceSliceMut::of(&mut io.info)?;
     cuda::getrf((cx, shape), a, pivots, Some(info))

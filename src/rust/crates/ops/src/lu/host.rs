@@ -1,13 +1,15 @@
 //! LU factorisation of a batch.
 
 use super::LuSolver;
-use crate::platform::host::batch::{cost_in_lanes, for_each, for_each_run, run_length_of, split};
+use crate::platform::host::batch::{
+    cost_in_lanes, for_each, for_each_run, no_workspace, run_length_of, split,
+};
 use crate::platform::host::{kernel_suits, Batch, Changed, HostScalar, UnwantedInfo};
-use crate::platform::Call;
+use crate::platform::{Call, Results};
 use lapack::refuse_negative;
 use lapack::routines;
 use matrices::all_finite;
-use xla_ffi::{AnyBufferMut, Host, Result};
+use xla_ffi::{Host, Result};
 
 /// `P A = L U` in place. `info` is 0, or the first column, counted from 1, where `U` has a zero on
 /// its diagonal. A matrix with NaN or an infinity becomes NaN, its pivots 1, 2, ….
@@ -50,16 +52,12 @@ fn eliminate<T: HostScalar>(
             .zip(pivots.chunks_mut(run * rank))
             .zip(info.chunks_mut(run));
         return for_each_run((cx, shape), cost, runs, |((a, pivots), info), together| {
-            let ((from, a), count) = (a.split(), info.len());
+            let count = info.len();
             T::in_lanes(
                 lanes::lu::Lu {
-                    m,
-                    n,
-                    from,
-                    a,
+                    run: a.run(shape, together),
                     pivots,
                     info,
-                    together,
                 },
                 count,
             )
@@ -69,33 +67,27 @@ fn eliminate<T: HostScalar>(
         .parts(shape.elements())
         .zip(split(pivots, shape.rank() as usize, shape.count))
         .zip(info);
-    for_each(
-        cx,
-        flops,
-        items,
-        || Ok(()),
-        |(), ((a, pivots), info)| {
-            let a = a.ready();
-            // The search for a pivot compares, and no comparison with NaN means anything.
-            if !all_finite(a) {
-                lanes::lu::not_finite(a, pivots, info);
-                return Ok(());
-            }
-            let lifted = lift(a);
-            *info = routines::getrf((shape.rows, shape.cols), a, pivots);
-            if let Some(power) = lifted {
-                let columns = a.chunks_exact_mut(shape.rows as usize).enumerate();
-                for (j, column) in columns {
-                    for u in column.iter_mut().take(j + 1) {
-                        *u = u.times(1.0 / power);
-                    }
+    for_each(cx, flops, items, no_workspace, |(), ((a, pivots), info)| {
+        let a = a.ready();
+        // The search for a pivot compares, and no comparison with NaN means anything.
+        if !all_finite(a) {
+            lanes::lu::not_finite(a, pivots, info);
+            return Ok(());
+        }
+        let lifted = lift(a);
+        *info = routines::getrf((shape.rows, shape.cols), a, pivots);
+        if let Some(power) = lifted {
+            let columns = a.chunks_exact_mut(shape.rows as usize).enumerate();
+            for (j, column) in columns {
+                for u in column.iter_mut().take(j + 1) {
+                    *u = u.times(1.0 / power);
                 }
-                // Some of `U` may be less than the smallest number now.
-                *info = first_zero(a, shape.rows as usize);
             }
-            refuse_negative(*info, "getrf")
-        },
-    )
+            // Some of `U` may be less than the smallest number now.
+            *info = first_zero(a, shape.rows as usize);
+        }
+        refuse_negative(*info, "getrf")
+    })
 }
 
 /// The first column, counted from 1, with a zero on the diagonal; 0 for none.
@@ -143,7 +135,7 @@ fn lift<T: HostScalar>(a: &mut [T]) -> Option<f64> {
 }
 
 impl<T: HostScalar> LuSolver<T> for Host {
-    fn getrf(call: Call<'_, '_, Self>, [a, pivots]: [&mut AnyBufferMut<'_>; 2]) -> Result<()> {
+    fn getrf(call: Call<'_, '_, Self>, [a, pivots]: Results<'_, '_, 2>) -> Result<()> {
         let (cx, shape) = call;
         let (a, pivots) = (a.as_mut_slice::<T>()?, pivots.as_mut_slice::<i32>()?);
         getrf(

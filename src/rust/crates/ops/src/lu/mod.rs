@@ -7,15 +7,15 @@ pub(crate) mod jaxlib;
 mod operands;
 pub(crate) mod permutation;
 
-use crate::platform::{Call, MemoryAccess};
+use crate::op::op;
+use crate::platform::{Call, MemoryAccess, Results};
 use crate::shape;
-use xla_ffi::{
-    io, AnyBufferMut, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar,
-};
+use xla_ffi::{Arg, Cx, Kernel, MinRank, Result, Ret, Scalar};
 
-io! {
-    /// `P A = L U` with partial pivoting.
-    pub struct LuIo<'f, T> {
+op! {
+    /// `lu`: LU factorisation with partial pivoting, `P A = L U`, of each matrix of a batch. A singular
+    /// matrix has one like any other; a matrix with NaN or an infinity becomes NaN, its pivots 1, 2, ….
+    Lu: LuIo = "lu" of RealAndComplex {
         /// `(..., m, n)`, column-major matrices
         a: Arg<'f, T, MinRank<2>>,
         /// `(..., m, n)`: `U` on and above the diagonal, `L` without its diagonal of ones below
@@ -23,15 +23,6 @@ io! {
         /// `(..., min(m, n))`: row `i` was exchanged with row `pivots[i]`, counted from 1
         pivots: Ret<'f, i32>,
     }
-}
-
-/// `lu`: LU factorisation of each matrix of a batch. A singular matrix has one like any other; a
-/// matrix with NaN or an infinity becomes NaN, its pivots 1, 2, ….
-pub struct Lu;
-
-impl Op for Lu {
-    const TARGET: &'static str = "lu";
-    type Dtypes = RealAndComplex;
 }
 
 /// A platform with LU factorisation in `T`.
@@ -44,7 +35,7 @@ pub trait LuSolver<T: Scalar>: MemoryAccess {
     ///
     /// # Errors
     /// The platform's own.
-    fn getrf(call: Call<'_, '_, Self>, results: [&mut AnyBufferMut<'_>; 2]) -> Result<()>;
+    fn getrf(call: Call<'_, '_, Self>, results: Results<'_, '_, 2>) -> Result<()>;
 }
 
 impl<T: Scalar, P: LuSolver<T>> Kernel<P, T> for Lu {

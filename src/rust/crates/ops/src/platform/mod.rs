@@ -11,6 +11,9 @@ use xla_ffi::{AnyBuffer, AnyBufferMut, Cx, Platform, Result};
 /// A call of an op, and the shape of its batch of matrices.
 pub type Call<'a, 'f, P> = (&'a Cx<'f, P>, Matrices);
 
+/// Results of a call, which a platform writes.
+pub type Results<'a, 'f, const N: usize> = [&'a mut AnyBufferMut<'f>; N];
+
 /// Reach of a platform's memory.
 pub trait MemoryAccess: Platform {
     /// Copies an argument to a result of the same shape, unless XLA gave them the same memory.

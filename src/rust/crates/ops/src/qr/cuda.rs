@@ -1,7 +1,7 @@
 //! QR factorisation of a batch, and products with `Q`.
 
 use super::QrSolver;
-use crate::platform::Call;
+use crate::platform::{Call, Results};
 use cuda::guard::{self, Guard};
 use cuda::routines::qr;
 use cuda::scratch::{bytes, Arena};
@@ -20,22 +20,18 @@ pub(crate) fn geqrf<T: Element>(
     mut a: DeviceSliceMut<'_, T>,
     mut tau: DeviceSliceMut<'_, T>,
 ) -> Result<()> {
-    let (cx, shape) = batch;
-    if shape.elements() == 0 || shape.count == 0 {
-        return Ok(());
-    }
-    let mut memory = Arena::new(cx, [guard::size(shape)?])?;
-    let [flags] = memory.parts();
-    let mut guard = Guard::new(batch, flags)?;
-    guard.scan(batch, a.as_const(), shape.elements())?;
-    let factor = if sizes::qr_at_once(shape) {
-        qr::geqrf_batched
-    } else {
-        qr::geqrf
-    };
-    factor(batch, a.reborrow(), tau.reborrow())?;
-    guard.poison(batch, a, shape.elements(), None)?;
-    guard.poison(batch, tau, shape.rank() as usize, None)
+    let shape = batch.1;
+    guard::with(batch, |mut guard| {
+        guard.scan(batch, a.as_const(), shape.elements())?;
+        let factor = if sizes::qr_at_once(shape) {
+            qr::geqrf_batched
+        } else {
+            qr::geqrf
+        };
+        factor(batch, a.reborrow(), tau.reborrow())?;
+        guard.poison(batch, a, shape.elements(), None)?;
+        guard.poison(batch, tau, shape.rank() as usize, None)
+    })
 }
 
 /// The columns of `Q` in place of the reflectors in `a`, whose `tau` has `reflectors` places per
@@ -51,7 +47,7 @@ pub(crate) fn orgqr<T: Element>(
     tau: DeviceSlice<'_, T>,
 ) -> Result<()> {
     let (cx, shape) = batch;
-    if shape.elements() == 0 || shape.count == 0 {
+    if shape.is_empty() {
         return Ok(());
     }
     if reflectors == 0 {
@@ -96,7 +92,7 @@ pub(crate) fn ormqr<T: Element>(
     mut c: DeviceSliceMut<'_, T>,
 ) -> Result<()> {
     let (cx, shape) = batch;
-    if shape.elements() == 0 || shape.count == 0 || reflectors == 0 {
+    if reflectors == 0 {
         return Ok(());
     }
     let part = |rows: i32, cols: i32| Matrices {
@@ -106,18 +102,17 @@ pub(crate) fn ormqr<T: Element>(
     };
     let order = if left { shape.rows } else { shape.cols };
     let (of_a, of_tau) = (part(order, reflectors), part(reflectors, 1));
-    let mut memory = Arena::new(cx, [guard::size(shape)?])?;
-    let [flags] = memory.parts();
-    let mut guard = Guard::new(batch, flags)?;
-    guard.scan((cx, of_a), a, of_a.elements())?;
-    guard.scan((cx, of_tau), tau, of_tau.elements())?;
-    guard.scan(batch, c.as_const(), shape.elements())?;
-    qr::ormqr(batch, (left, adjoint), (a, tau, reflectors), c.reborrow())?;
-    guard.poison(batch, c, shape.elements(), None)
+    guard::with(batch, |mut guard| {
+        guard.scan((cx, of_a), a, of_a.elements())?;
+        guard.scan((cx, of_tau), tau, of_tau.elements())?;
+        guard.scan(batch, c.as_const(), shape.elements())?;
+        qr::ormqr(batch, (left, adjoint), (a, tau, reflectors), c.reborrow())?;
+        guard.poison(batch, c, shape.elements(), None)
+    })
 }
 
 impl<T: Element> QrSolver<T> for Cuda {
-    fn geqrf(call: Call<'_, '_, Self>, [a, tau]: [&mut AnyBufferMut<'_>; 2]) -> Result<()> {
+    fn geqrf(call: Call<'_, '_, Self>, [a, tau]: Results<'_, '_, 2>) -> Result<()> {
         let (a, tau) = (DeviceSliceMut::<T>::of(a)?, DeviceSliceMut::of(tau)?);
         geqrf(call, a, tau)
     }

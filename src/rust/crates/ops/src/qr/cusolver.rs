@@ -2,7 +2,7 @@
 
 use super::cuda;
 use super::operands::{GeqrfIo, OrgqrIo, OrmqrIo};
-use crate::platform::MemoryAccess;
+use crate::cusolver::copied;
 use ::cuda::{Cuda, DeviceSlice, DeviceSliceMut, Element};
 use xla_ffi::{Cx, Result};
 
@@ -13,8 +13,7 @@ crate::cusolver::target! {
 
 fn geqrf<T: Element>(mut io: GeqrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
     let shape = io.shape()?;
-    Cuda::copy(cx, &io.x, &mut io.packed)?;
-    let a = DeviceSliceMut::<T>::of(&mut io.packed)?;
+    let a = copied::<T>(cx, &io.x, &mut io.packed)?;
     cuda::geqrf((cx, shape), a, DeviceSliceMut::of(&mut io.tau)?)
 }
 
@@ -25,8 +24,7 @@ crate::cusolver::target! {
 
 fn orgqr<T: Element>(mut io: OrgqrIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
     let (shape, reflectors) = io.shape()?;
-    Cuda::copy(cx, &io.x, &mut io.q)?;
-    let a = DeviceSliceMut::<T>::of(&mut io.q)?;
+    let a = copied::<T>(cx, &io.x, &mut io.q)?;
     cuda::orgqr((cx, shape), reflectors, a, DeviceSlice::of(&io.tau)?)
 }
 
@@ -37,7 +35,6 @@ crate::cusolver::target! {
 
 fn ormqr<T: Element>(mut io: OrmqrIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
     let (shape, reflectors) = io.shape()?;
-    Cuda::copy(cx, &io.c, &mut io.product)?;
     // Not more than rows or columns, which are i32.
     let reflectors = reflectors as i32;
     let reflectors = (
@@ -46,6 +43,6 @@ fn ormqr<T: Element>(mut io: OrmqrIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
         reflectors,
     );
     let form = (*io.left, *io.transpose);
-    let c = DeviceSliceMut::<T>::of(&mut io.product)?;
+    let c = copied::<T>(cx, &io.c, &mut io.product)?;
     cuda::ormqr((cx, shape), form, reflectors, c)
 }

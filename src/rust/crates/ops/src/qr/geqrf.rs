@@ -1,12 +1,14 @@
 //! QR factorisation.
 
 use super::QrSolver;
+use crate::op::op;
 use crate::shape;
-use xla_ffi::{io, Arg, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar};
+use xla_ffi::{Arg, Cx, Kernel, MinRank, Result, Ret, Scalar};
 
-io! {
-    /// `A = Q R`, `Q` as reflectors.
-    pub struct GeqrfIo<'f, T> {
+op! {
+    /// `geqrf`: QR factorisation, `A = Q R`, of each matrix of a batch, `Q` as LAPACK's reflectors; `orgqr` makes
+    /// its columns of them. A matrix with NaN or an infinity becomes NaN.
+    Geqrf: GeqrfIo = "geqrf" of RealAndComplex {
         /// `(..., m, n)`, column-major matrices
         a: Arg<'f, T, MinRank<2>>,
         /// `(..., m, n)`: `R` on and above the diagonal, the reflectors below it
@@ -14,15 +16,6 @@ io! {
         /// `(..., min(m, n))`: the reflectors' factors
         tau: Ret<'f, T>,
     }
-}
-
-/// `geqrf`: QR factorisation of each matrix of a batch, `Q` as LAPACK's reflectors; `orgqr` makes
-/// its columns of them. A matrix with NaN or an infinity becomes NaN.
-pub struct Geqrf;
-
-impl Op for Geqrf {
-    const TARGET: &'static str = "geqrf";
-    type Dtypes = RealAndComplex;
 }
 
 impl<T: Scalar, P: QrSolver<T>> Kernel<P, T> for Geqrf {

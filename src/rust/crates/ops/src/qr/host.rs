@@ -2,10 +2,10 @@
 
 use super::QrSolver;
 use crate::platform::host::batch::{cost_in_lanes, for_each, for_each_run, run_length_of, split};
-use crate::platform::host::{kernel_suits, reflect, xla_error, Batch, Changed, HostScalar};
-use crate::platform::Call;
+use crate::platform::host::{kernel_suits, reflect, workspace_sizes, Batch, Changed, HostScalar};
+use crate::platform::{Call, Results};
 use lapack::routines;
-use lapack::{filled, refuse_negative, Sizes, Workspace};
+use lapack::{filled, refuse_negative, Workspace};
 use matrices::{all_finite, fill_identity, Matrices};
 use xla_ffi::{AnyBuffer, AnyBufferMut, Host, Result};
 
@@ -19,8 +19,7 @@ pub fn geqrf<T: HostScalar>(
     a: Changed<'_, T>,
     tau: &mut [T],
 ) -> Result<()> {
-    let sizes = Sizes::or_too_large(routines::qr_sizes(shape.cols), shape.rows, shape.cols)
-        .map_err(xla_error)?;
+    let sizes = workspace_sizes(routines::qr_sizes(shape.cols), shape)?;
     if a.is_empty() {
         return Ok(());
     }
@@ -31,14 +30,10 @@ pub fn geqrf<T: HostScalar>(
         let (m, n, rank) = shape.sizes();
         let runs = a.parts(run * m * n).zip(tau.chunks_mut(run * rank));
         return for_each_run((cx, shape), cost, runs, |(a, tau), together| {
-            let ((from, a), count) = (a.split(), tau.len() / rank);
+            let count = tau.len() / rank;
             let kernel = lanes::qr::Geqrf {
-                m,
-                n,
-                from,
-                a,
+                run: a.run(shape, together),
                 tau,
-                together,
             };
             T::in_lanes(kernel, count)
         });
@@ -46,17 +41,12 @@ pub fn geqrf<T: HostScalar>(
     let items = a
         .parts(shape.elements())
         .zip(split(tau, shape.rank() as usize, shape.count));
-    for_each(
-        cx,
-        flops,
-        items,
-        || Workspace::new(sizes),
-        |ws, (a, tau)| {
-            reflect("geqrf", a.ready(), tau, |a, tau| {
-                routines::geqrf((shape.rows, shape.cols), a, tau, ws)
-            })
-        },
-    )
+    let workspace = || Workspace::new(sizes);
+    for_each(cx, flops, items, workspace, |ws, (a, tau)| {
+        reflect("geqrf", a.ready(), tau, |a, tau| {
+            routines::geqrf((shape.rows, shape.cols), a, tau, ws)
+        })
+    })
 }
 
 /// The columns of `Q` in place of the reflectors in `a`, whose `tau` has `reflectors` places per
@@ -71,8 +61,7 @@ pub fn orgqr<T: HostScalar>(
     a: Changed<'_, T>,
     tau: &[T],
 ) -> Result<()> {
-    let sizes = Sizes::or_too_large(routines::qr_sizes(shape.cols), shape.rows, shape.cols)
-        .map_err(xla_error)?;
+    let sizes = workspace_sizes(routines::qr_sizes(shape.cols), shape)?;
     if a.is_empty() {
         return Ok(());
     }
@@ -87,35 +76,27 @@ pub fn orgqr<T: HostScalar>(
         let (m, n, k) = (shape.rows as usize, shape.cols as usize, reflectors);
         let runs = a.parts(run * m * n).zip(tau.chunks(run * k));
         return for_each_run((cx, shape), cost, runs, |(a, tau), together| {
-            let (a, count) = (a.ready(), tau.len() / k);
+            let count = tau.len() / k;
             let kernel = lanes::qr::Orgqr {
-                m,
-                n,
+                run: a.run(shape, together),
                 k,
-                a,
                 tau,
-                together,
             };
             T::in_lanes(kernel, count)
         });
     }
     let items = a.parts(shape.elements()).zip(tau.chunks_exact(reflectors));
-    for_each(
-        cx,
-        flops,
-        items,
-        || Workspace::new(sizes),
-        |ws, (a, tau)| {
-            let a = a.ready();
-            let used = &a[..shape.rows as usize * reflectors];
-            if !(all_finite(used) && all_finite(tau)) {
-                a.fill(T::NAN);
-                return Ok(());
-            }
-            let info = routines::orgqr((shape.rows, shape.cols), a, tau, ws);
-            refuse_negative(info, "orgqr")
-        },
-    )
+    let workspace = || Workspace::new(sizes);
+    for_each(cx, flops, items, workspace, |ws, (a, tau)| {
+        let a = a.ready();
+        let used = &a[..shape.rows as usize * reflectors];
+        if !(all_finite(used) && all_finite(tau)) {
+            a.fill(T::NAN);
+            return Ok(());
+        }
+        let info = routines::orgqr((shape.rows, shape.cols), a, tau, ws);
+        refuse_negative(info, "orgqr")
+    })
 }
 
 /// `Q C`, `C Q` (`left` or not) or the same with `Qᴴ`, in place of `c` (of the batch's shape); `a`
@@ -131,7 +112,7 @@ pub fn ormqr<T: HostScalar>(
     c: &mut [T],
 ) -> Result<()> {
     let sizes = routines::reduce_sizes(shape.rows.max(shape.cols));
-    let sizes = Sizes::or_too_large(sizes, shape.rows, shape.cols).map_err(xla_error)?;
+    let sizes = workspace_sizes(sizes, shape)?;
     if c.is_empty() || reflectors == 0 {
         return Ok(());
     }
@@ -163,7 +144,7 @@ pub fn ormqr<T: HostScalar>(
 }
 
 impl<T: HostScalar> QrSolver<T> for Host {
-    fn geqrf(call: Call<'_, '_, Self>, [a, tau]: [&mut AnyBufferMut<'_>; 2]) -> Result<()> {
+    fn geqrf(call: Call<'_, '_, Self>, [a, tau]: Results<'_, '_, 2>) -> Result<()> {
         let (a, tau) = (a.as_mut_slice::<T>()?, tau.as_mut_slice::<T>()?);
         geqrf((call.0, call.1), Changed::in_place(a), tau)
     }

@@ -1,9 +1,9 @@
 //! QR factorisation with column pivoting of a batch.
 
 use crate::platform::host::batch::{for_each, split};
-use crate::platform::host::{xla_error, Batch, HostScalar};
+use crate::platform::host::{workspace_sizes, Batch, HostScalar};
 use lapack::routines;
-use lapack::{refuse_negative, Sizes, Workspace};
+use lapack::{refuse_negative, Workspace};
 use matrices::all_finite;
 use xla_ffi::Result;
 
@@ -18,8 +18,7 @@ pub fn geqp3<T: HostScalar>(
     jpvt: &mut [i32],
     tau: &mut [T],
 ) -> Result<()> {
-    let sizes = Sizes::or_too_large(routines::geqp3_sizes(shape.cols), shape.rows, shape.cols)
-        .map_err(xla_error)?;
+    let sizes = workspace_sizes(routines::geqp3_sizes(shape.cols), shape)?;
     let (columns, rank) = (shape.cols as usize, shape.rank() as usize);
     if a.is_empty() {
         for jpvt in jpvt.chunks_exact_mut(columns.max(1)) {
@@ -30,20 +29,16 @@ pub fn geqp3<T: HostScalar>(
     let items = split(a, shape.elements(), shape.count)
         .zip(split(jpvt, columns, shape.count))
         .zip(split(tau, rank, shape.count));
-    for_each(
-        cx,
-        2.0 * shape.flops(),
-        items,
-        || Workspace::new(sizes),
-        |ws, ((a, jpvt), tau)| {
-            if !all_finite(a) {
-                a.fill(T::NAN);
-                tau.fill(T::NAN);
-                jpvt.iter_mut().zip(1..).for_each(|(p, j)| *p = j);
-                return Ok(());
-            }
-            let info = routines::geqp3((shape.rows, shape.cols), a, jpvt, tau, ws);
-            refuse_negative(info, "geqp3")
-        },
-    )
+    let workspace = || Workspace::new(sizes);
+    let flops = 2.0 * shape.flops();
+    for_each(cx, flops, items, workspace, |ws, ((a, jpvt), tau)| {
+        if !all_finite(a) {
+            a.fill(T::NAN);
+            tau.fill(T::NAN);
+            jpvt.iter_mut().zip(1..).for_each(|(p, j)| *p = j);
+            return Ok(());
+        }
+        let info = routines::geqp3((shape.rows, shape.cols), a, jpvt, tau, ws);
+        refuse_negative(info, "geqp3")
+    })
 }

@@ -10,7 +10,7 @@ mod operands;
 pub(crate) mod orgqr;
 pub(crate) mod pivoted;
 
-use crate::platform::{Call, MemoryAccess};
+use crate::platform::{Call, MemoryAccess, Results};
 use xla_ffi::{AnyBuffer, AnyBufferMut, Result, Scalar};
 
 /// A platform with QR factorisation in `T`.
@@ -23,7 +23,7 @@ pub trait QrSolver<T: Scalar>: MemoryAccess {
     ///
     /// # Errors
     /// The platform's own.
-    fn geqrf(call: Call<'_, '_, Self>, results: [&mut AnyBufferMut<'_>; 2]) -> Result<()>;
+    fn geqrf(call: Call<'_, '_, Self>, results: Results<'_, '_, 2>) -> Result<()>;
 
     /// Copies the first `cols` columns of each matrix, which has more.
     ///

@@ -1,13 +1,15 @@
 //! The orthogonal factor of a QR factorisation.
 
 use super::QrSolver;
+use crate::op::op;
 use crate::shape;
 use matrices::Matrices;
-use xla_ffi::{io, Arg, Cx, Error, Kernel, MinRank, Op, RealAndComplex, Result, Ret, Scalar};
+use xla_ffi::{Arg, Cx, Error, Kernel, MinRank, Result, Ret, Scalar};
 
-io! {
-    /// The columns of `Q` from its reflectors.
-    pub struct OrgqrIo<'f, T> {
+op! {
+    /// `orgqr`: the first columns of `Q` from the reflectors of `geqrf`, for each matrix of a batch. NaN
+    /// or an infinity in the reflectors gives NaN.
+    Orgqr: OrgqrIo = "orgqr" of RealAndComplex {
         /// `(..., m, n)`, column-major matrices as `geqrf` gives them
         packed: Arg<'f, T, MinRank<2>>,
         /// `(..., k)` as `geqrf` gives it, `k <= min(m, n)`
@@ -15,15 +17,6 @@ io! {
         /// `(..., m, k)`: the columns
         q: Ret<'f, T>,
     }
-}
-
-/// `orgqr`: the first columns of `Q` from the reflectors of `geqrf`, for each matrix of a batch. NaN
-/// or an infinity in the reflectors gives NaN.
-pub struct Orgqr;
-
-impl Op for Orgqr {
-    const TARGET: &'static str = "orgqr";
-    type Dtypes = RealAndComplex;
 }
 
 impl<T: Scalar, P: QrSolver<T>> Kernel<P, T> for Orgqr {

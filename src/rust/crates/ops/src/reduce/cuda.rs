@@ -1,9 +1,8 @@
 //! Tridiagonal form of a batch.
 
-use cuda::guard::{self, Guard};
-use cuda::routines::tridiagonal;
-use cuda::scratch::Arena;
-use cuda::{device, Batch, DeviceSliceMut, Element};
+use cuda::guard;
+use cuda::routines::tridiagonal::{self, Parts};
+use cuda::{Batch, DeviceSliceMut, Element};
 use matrices::Triangle;
 use xla_ffi::Result;
 
@@ -16,27 +15,24 @@ pub(crate) fn sytrd<T: Element>(
     batch: Batch<'_, '_>,
     triangle: Triangle,
     mut a: DeviceSliceMut<'_, T>,
-    (mut d, mut e, mut tau): (
-        DeviceSliceMut<'_, T::Real>,
-        DeviceSliceMut<'_, T::Real>,
-        DeviceSliceMut<'_, T>,
-    ),
+    mut parts: Parts<'_, T>,
     info: DeviceSliceMut<'_, i32>,
 ) -> Result<()> {
-    let (cx, shape) = batch;
-    if shape.elements() == 0 || shape.count == 0 {
-        return device::clear(cx.platform(), info, shape.count);
-    }
-    let n = shape.rows as usize;
-    let mut memory = Arena::new(cx, [guard::size(shape)?])?;
-    let [flags] = memory.parts();
-    let mut guard = Guard::new(batch, flags)?;
-    guard.scan_triangle(batch, a.as_const(), triangle)?;
-    guard.scrub(batch, a.reborrow())?;
-    let parts = (d.reborrow(), e.reborrow(), tau.reborrow());
-    tridiagonal::sytrd(batch, triangle, a.reborrow(), parts, info)?;
-    guard.poison(batch, a, shape.elements(), None)?;
-    guard.poison(batch, d, n, None)?;
-    guard.poison(batch, e, n - 1, None)?;
-    guard.poison(batch, tau, n - 1, None)
+    let shape = batch.1;
+    guard::with_info(batch, Some(info), |mut guard, info| {
+        let n = shape.rows as usize;
+        guard.scan_triangle(batch, a.as_const(), triangle)?;
+        guard.scrub(batch, a.reborrow())?;
+        let Parts { d, e, tau } = &mut parts;
+        let written = Parts {
+            d: d.reborrow(),
+            e: e.reborrow(),
+            tau: tau.reborrow(),
+        };
+        tridiagonal::sytrd(batch, triangle, a.reborrow(), written, info)?;
+        guard.poison(batch, a, shape.elements(), None)?;
+        guard.poison(batch, parts.d, n, None)?;
+        guard.poison(batch, parts.e, n - 1, None)?;
+        guard.poison(batch, parts.tau, n - 1, None)
+    })
 }

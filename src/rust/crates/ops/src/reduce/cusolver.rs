@@ -2,7 +2,8 @@
 
 use super::cuda;
 use super::operands::{self, CudaSytrdIo};
-use crate::platform::MemoryAccess;
+use crate::cusolver::copied;
+use ::cuda::routines::tridiagonal::Parts;
 use ::cuda::{Cuda, DeviceSliceMut, Element};
 use xla_ffi::{Cx, Result};
 
@@ -13,13 +14,12 @@ crate::cusolver::target! {
 
 fn sytrd<T: Element>(mut io: CudaSytrdIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
     let shape = operands::shape::<T, T::Real>(&io.x, [&io.d, &io.e], &io.tau, &io.info)?;
-    Cuda::copy(cx, &io.x, &mut io.packed)?;
-    let a = DeviceSliceMut::<T>::of(&mut io.packed)?;
-    let parts = (
-        DeviceSliceMut::of(&mut io.d)?,
-        DeviceSliceMut::of(&mut io.e)?,
-        DeviceSliceMut::of(&mut io.tau)?,
-    );
+    let a = copied::<T>(cx, &io.x, &mut io.packed)?;
+    let parts = Parts {
+        d: DeviceSliceMut::of(&mut io.d)?,
+        e: DeviceSliceMut::of(&mut io.e)?,
+        tau: DeviceSliceMut::of(&mut io.tau)?,
+    };
     let info = DeviceSliceMut::of(&mut io.info)?;
     let triangle = crate::cusolver::triangle(*io.lower);
     cuda::sytrd((cx, shape), triangle, a, parts, info)

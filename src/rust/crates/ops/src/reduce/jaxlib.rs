@@ -21,8 +21,8 @@ fn sytrd<T: HostScalar>(mut io: SytrdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()>
         io.e.as_mut_slice()?,
         io.tau.as_mut_slice()?,
     );
-    let (a, info) = (io.packed.as_mut_slice()?, io.info.as_mut_slice()?);
-    host::sytrd((cx, shape), triangle, a, results, info)
+    io.info.as_mut_slice()?.fill(0);
+    host::sytrd((cx, shape), triangle, io.packed.as_mut_slice()?, results)
 }
 
 crate::jaxlib::targets! {
@@ -51,12 +51,7 @@ fn gehrd<T: HostScalar>(mut io: GehrdIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()>
         ));
     }
     io.packed.copy_from(&io.x)?;
-    let (tau, info) = (io.tau.as_mut_slice()?, io.info.as_mut_slice()?);
-    host::gehrd(
-        (cx, shape),
-        (low, high),
-        io.packed.as_mut_slice()?,
-        tau,
-        info,
-    )
+    io.info.as_mut_slice()?.fill(0);
+    let (a, tau) = (io.packed.as_mut_slice()?, io.tau.as_mut_slice()?);
+    host::gehrd((cx, shape), (low, high), a, tau)
 }

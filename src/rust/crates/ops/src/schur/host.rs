@@ -1,9 +1,9 @@
 //! Schur form of a batch.
 
 use crate::platform::host::batch::{for_each, split};
-use crate::platform::host::{xla_error, Batch, HostScalar};
+use crate::platform::host::{workspace_sizes, Batch, HostScalar};
 use lapack::routines;
-use lapack::{refuse_negative, Sizes, Workspace};
+use lapack::{refuse_negative, Workspace};
 use matrices::{all_finite, drop_tiny};
 use xla_ffi::Result;
 
@@ -25,18 +25,19 @@ pub fn gees<T: HostScalar>(
         info.fill(0);
         return Ok(());
     }
-    let sizes = Sizes::or_too_large(routines::gees_sizes::<T>(!z.is_empty(), n), n, n)
-        .map_err(xla_error)?;
+    let sizes = workspace_sizes(routines::gees_sizes::<T>(!z.is_empty(), n), shape)?;
     let [vectors, parts] = [z.len(), wi.len()].map(|len| len / count.max(1));
     let items = split(a, shape.elements(), count)
         .zip(split(z, vectors, count))
         .zip(split(w, n as usize, count).zip(split(wi, parts, count)))
         .zip(info);
+    let workspace = || Workspace::new(sizes);
+    let flops = 10.0 * shape.flops();
     for_each(
         cx,
-        10.0 * shape.flops(),
+        flops,
         items,
-        || Workspace::new(sizes),
+        workspace,
         |ws, (((a, z), (w, wi)), info)| {
             *info = n;
             if all_finite(a) {

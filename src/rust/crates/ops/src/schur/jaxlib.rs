@@ -60,9 +60,7 @@ crate::jaxlib::targets! {
 }
 
 fn gees_complex<T: HostScalar>(mut io: GeesComplexIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-    let (shape, batch) = shape::square(&io.x)?;
-    io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
-    let values = (io.w.as_mut_slice()?, &mut [][..]);
+    let values = shape::complex_values(&io.x, &mut io.w)?;
     let how = (*io.mode, *io.sort);
     decompose(cx, &io.x, how, values, (io.t, io.z), (io.selected, io.info))
 }

@@ -1,9 +1,8 @@
 //! The Cholesky factor of a sparse matrix, and its entries.
 
-use super::state::{for_each, sparse_op, Analysis};
+use super::state::{sparse_op, Analysis, Call, Float};
 use crate::platform::host::batch::split;
-use ::sparse::Number;
-use xla_ffi::{Arg, Cx, Host, MinRank, Result, Ret, Scalar};
+use xla_ffi::{Arg, MinRank, Result, Ret};
 
 sparse_op! {
     /// `sparse_cholesky`: the Cholesky factor of each sparse symmetric matrix of a batch, rows and columns in an order in
@@ -18,21 +17,16 @@ sparse_op! {
     }
 }
 
-fn cholesky<T: Scalar + Number>(
-    mut io: CholeskyIo<'_, T>,
-    cx: &Cx<'_, Host>,
-    known: &Analysis,
-) -> Result<()> {
-    let symbolic = &known.symbolic;
-    let (batch, count, [_]) = io.a.split_dims()?;
-    let (nnz, len) = (symbolic.pattern().nnz(), symbolic.factor_len());
-    io.a.expect_batch_dims(batch, &[nnz as i64])?;
+fn cholesky<T: Float>(mut io: CholeskyIo<'_, T>, call: Call<'_, Analysis>) -> Result<()> {
+    let symbolic = &call.known.symbolic;
+    let (batch, count, nnz) = call.known.matrices(&io.a)?;
+    let len = symbolic.factor_len();
     io.factor.expect_batch_dims(batch, &[len as i64])?;
     io.info.expect_dims(batch)?;
     let a = io.a.as_slice()?;
     let factors = split(io.factor.as_mut_slice()?, len, count).enumerate();
     let items = factors.zip(io.info.as_mut_slice()?);
-    for_each(cx, items, |((at, factor), info)| {
+    call.for_each(items, |((at, factor), info)| {
         *info = symbolic.cholesky(&a[at * nnz..][..nnz], factor)?;
         Ok(())
     })
@@ -49,18 +43,14 @@ sparse_op! {
     }
 }
 
-fn factor_values<T: Scalar + Number>(
-    mut io: FactorValuesIo<'_, T>,
-    cx: &Cx<'_, Host>,
-    known: &Analysis,
-) -> Result<()> {
+fn factor_values<T: Float>(mut io: FactorValuesIo<'_, T>, call: Call<'_, Analysis>) -> Result<()> {
     let (batch, count, [_]) = io.factor.split_dims()?;
-    let (len, places) = (known.symbolic.factor_len(), known.factor_places());
+    let (len, places) = (call.known.symbolic.factor_len(), call.known.factor_places());
     io.factor.expect_batch_dims(batch, &[len as i64])?;
     io.values.expect_batch_dims(batch, &[places.len() as i64])?;
     let factors = io.factor.as_slice()?;
     let values = split(io.values.as_mut_slice()?, places.len(), count).enumerate();
-    for_each(cx, values, |(at, values)| {
+    call.for_each(values, |(at, values)| {
         let factor = &factors[at * len..][..len];
         for (value, &place) in values.iter_mut().zip(places) {
             *value = factor[place];

@@ -1,10 +1,9 @@
 //! The inverse of a sparse matrix where it has entries, and its derivatives there.
 
 use super::directions::read_directions;
-use super::state::{for_each, sparse_op, Analysis};
+use super::state::{sparse_op, Analysis, Call, Float};
 use crate::platform::host::batch::split;
-use ::sparse::Number;
-use xla_ffi::{Arg, Cx, Host, MinRank, RemainingArgs, Result, Ret, Scalar};
+use xla_ffi::{Arg, MinRank, RemainingArgs, Result, Ret};
 
 sparse_op! {
     /// `sparse_inverse`: of each factored sparse matrix the inverse, where the matrix has entries.
@@ -16,19 +15,15 @@ sparse_op! {
     }
 }
 
-fn inverse<T: Scalar + Number>(
-    mut io: InverseIo<'_, T>,
-    cx: &Cx<'_, Host>,
-    known: &Analysis,
-) -> Result<()> {
-    let symbolic = &known.symbolic;
+fn inverse<T: Float>(mut io: InverseIo<'_, T>, call: Call<'_, Analysis>) -> Result<()> {
+    let symbolic = &call.known.symbolic;
     let (batch, count, [_]) = io.factor.split_dims()?;
     let (nnz, len) = (symbolic.pattern().nnz(), symbolic.factor_len());
     io.factor.expect_batch_dims(batch, &[len as i64])?;
     io.inverse.expect_batch_dims(batch, &[nnz as i64])?;
     let factors = io.factor.as_slice()?;
     let items = split(io.inverse.as_mut_slice()?, nnz, count).enumerate();
-    for_each(cx, items, |(at, inverse)| {
+    call.for_each(items, |(at, inverse)| {
         symbolic.inverse(&factors[at * len..][..len], inverse)
     })
 }
@@ -49,22 +44,16 @@ sparse_op! {
     }
 }
 
-fn inverse_derivative<T: Scalar + Number>(
-    io: DerivativeIo<'_, T>,
-    cx: &Cx<'_, Host>,
-    known: &Analysis,
-) -> Result<()> {
-    let symbolic = &known.symbolic;
-    let (batch, count, [_]) = io.a.split_dims()?;
-    let nnz = symbolic.pattern().nnz();
-    io.a.expect_batch_dims(batch, &[nnz as i64])?;
+fn inverse_derivative<T: Float>(io: DerivativeIo<'_, T>, call: Call<'_, Analysis>) -> Result<()> {
+    let symbolic = &call.known.symbolic;
+    let (_, count, nnz) = call.known.matrices(&io.a)?;
     let mut derivative = io.derivative;
     derivative.expect_dims(io.a.dims())?;
     io.direction.expect_dims(io.a.dims())?;
     let along = read_directions(vec![io.direction.as_slice()?], io.more, io.a.dims())?;
     let a = io.a.as_slice()?;
     let items = split(derivative.as_mut_slice()?, nnz, count).enumerate();
-    for_each(cx, items, |(at, result)| {
+    call.for_each(items, |(at, result)| {
         let here = at * nnz..(at + 1) * nnz;
         let along: Vec<&[T]> = along.iter().map(|values| &values[here.clone()]).collect();
         symbolic.inverse_derivative(&a[here], &along, result)

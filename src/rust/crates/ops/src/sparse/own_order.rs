@@ -1,10 +1,9 @@
 //! The Cholesky factor in the matrix's own order, and its derivatives.
 
 use super::directions::read_directions;
-use super::state::{for_each, sparse_op, Analysis};
+use super::state::{sparse_op, Analysis, Call, Float};
 use crate::platform::host::batch::split;
-use ::sparse::Number;
-use xla_ffi::{Arg, Cx, Host, MinRank, RemainingArgs, Result, Ret, Scalar};
+use xla_ffi::{Arg, MinRank, RemainingArgs, Result, Ret};
 
 sparse_op! {
     /// `sparse_own_factor`: the Cholesky factor of each sparse symmetric matrix of a batch, rows and columns in their own
@@ -19,20 +18,15 @@ sparse_op! {
     }
 }
 
-fn factor<T: Scalar + Number>(
-    mut io: OwnFactorIo<'_, T>,
-    cx: &Cx<'_, Host>,
-    known: &Analysis,
-) -> Result<()> {
-    let own = known.own_order();
-    let (batch, count, [_]) = io.a.split_dims()?;
-    let (nnz, entries) = (known.symbolic.pattern().nnz(), own.rows().len());
-    io.a.expect_batch_dims(batch, &[nnz as i64])?;
+fn factor<T: Float>(mut io: OwnFactorIo<'_, T>, call: Call<'_, Analysis>) -> Result<()> {
+    let own = call.known.own_order();
+    let (batch, count, nnz) = call.known.matrices(&io.a)?;
+    let entries = own.rows().len();
     io.values.expect_batch_dims(batch, &[entries as i64])?;
     let directions = read_directions(Vec::new(), io.directions, io.a.dims())?;
     let a = io.a.as_slice()?;
     let items = split(io.values.as_mut_slice()?, entries, count).enumerate();
-    for_each(cx, items, |(at, values)| {
+    call.for_each(items, |(at, values)| {
         let here = at * nnz..(at + 1) * nnz;
         let along: Vec<&[T]> = directions.iter().map(|d| &d[here.clone()]).collect();
         own.factor(&a[here], &along, values)
@@ -55,21 +49,16 @@ sparse_op! {
     }
 }
 
-fn pullback<T: Scalar + Number>(
-    mut io: PullbackIo<'_, T>,
-    cx: &Cx<'_, Host>,
-    known: &Analysis,
-) -> Result<()> {
-    let own = known.own_order();
-    let (batch, count, [_]) = io.a.split_dims()?;
-    let (nnz, entries) = (known.symbolic.pattern().nnz(), own.rows().len());
-    io.a.expect_batch_dims(batch, &[nnz as i64])?;
+fn pullback<T: Float>(mut io: PullbackIo<'_, T>, call: Call<'_, Analysis>) -> Result<()> {
+    let own = call.known.own_order();
+    let (batch, count, nnz) = call.known.matrices(&io.a)?;
+    let entries = own.rows().len();
     io.weights.expect_batch_dims(batch, &[entries as i64])?;
     io.slope.expect_dims(io.a.dims())?;
     let directions = read_directions(Vec::new(), io.directions, io.a.dims())?;
     let (a, weights) = (io.a.as_slice()?, io.weights.as_slice()?);
     let items = split(io.slope.as_mut_slice()?, nnz, count).enumerate();
-    for_each(cx, items, |(at, slope)| {
+    call.for_each(items, |(at, slope)| {
         let here = at * nnz..(at + 1) * nnz;
         let along: Vec<&[T]> = directions.iter().map(|d| &d[here.clone()]).collect();
         own.pullback(&a[here], &weights[at * entries..][..entries], &along, slope)

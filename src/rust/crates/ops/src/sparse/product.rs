@@ -1,9 +1,9 @@
 //! Products of a sparse matrix of any shape and dense ones.
 
-use super::state::{for_each, sparse_op};
+use super::state::{sparse_op, Call, Float};
 use crate::platform::host::batch::split;
-use ::sparse::{Columns, Number};
-use xla_ffi::{Arg, Attr, Cx, Host, MinRank, Result, Ret, Scalar};
+use ::sparse::Columns;
+use xla_ffi::{Arg, Attr, MinRank, Result, Ret};
 
 sparse_op! {
     /// `sparse_matmul`: the product of each sparse matrix of a batch, or of its transpose, and a dense one.
@@ -19,12 +19,8 @@ sparse_op! {
     }
 }
 
-fn matmul<T: Scalar + Number>(
-    mut io: MatmulIo<'_, T>,
-    cx: &Cx<'_, Host>,
-    pattern: &Columns,
-) -> Result<()> {
-    let transpose = *io.transpose;
+fn matmul<T: Float>(mut io: MatmulIo<'_, T>, call: Call<'_, Columns>) -> Result<()> {
+    let (pattern, transpose) = (call.known, *io.transpose);
     let (batch, count, [_]) = io.values.split_dims()?;
     let (nnz, nrow, ncol) = (pattern.nnz(), pattern.nrow(), pattern.ncol());
     let (long, wide) = if transpose {
@@ -39,7 +35,7 @@ fn matmul<T: Scalar + Number>(
     let (values, x) = (io.values.as_slice()?, io.x.as_slice()?);
     let (from, to) = (long * k, wide * k);
     let items = split(io.y.as_mut_slice()?, to, count).enumerate();
-    for_each(cx, items, |(at, y)| {
+    call.for_each(items, |(at, y)| {
         let (values, x) = (&values[at * nnz..][..nnz], &x[at * from..][..from]);
         pattern.product(values, transpose, x, y);
         Ok(())
@@ -59,11 +55,11 @@ sparse_op! {
     }
 }
 
-fn sampled_product<T: Scalar + Number>(
+fn sampled_product<T: Float>(
     mut io: SampledProductIo<'_, T>,
-    cx: &Cx<'_, Host>,
-    pattern: &Columns,
+    call: Call<'_, Columns>,
 ) -> Result<()> {
+    let pattern = call.known;
     let (batch, count, [_, k]) = io.u.split_dims()?;
     let (nnz, nrow, ncol) = (pattern.nnz(), pattern.nrow(), pattern.ncol());
     io.u.expect_batch_dims(batch, &[nrow as i64, k as i64])?;
@@ -71,7 +67,7 @@ fn sampled_product<T: Scalar + Number>(
     io.values.expect_batch_dims(batch, &[nnz as i64])?;
     let (u, v) = (io.u.as_slice()?, io.v.as_slice()?);
     let items = split(io.values.as_mut_slice()?, nnz, count).enumerate();
-    for_each(cx, items, |(at, values)| {
+    call.for_each(items, |(at, values)| {
         let u = &u[at * nrow * k..][..nrow * k];
         let v = &v[at * ncol * k..][..ncol * k];
         pattern.sampled_product(u, v, values);

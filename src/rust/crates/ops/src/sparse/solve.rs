@@ -1,9 +1,9 @@
 //! Equations with a sparse factor.
 
-use super::state::{for_each, sparse_op, Analysis};
+use super::state::{sparse_op, Analysis, Call, Float};
 use crate::platform::host::batch::split;
-use ::sparse::{Number, System};
-use xla_ffi::{Arg, Attr, Cx, Error, Host, MinRank, Operand, OperandKind, Result, Ret, Scalar};
+use ::sparse::System;
+use xla_ffi::{Arg, Attr, Error, MinRank, Operand, OperandKind, Result, Ret};
 
 sparse_op! {
     /// `sparse_solve`: solutions of equations with the Cholesky factor of a sparse matrix.
@@ -19,13 +19,9 @@ sparse_op! {
     }
 }
 
-fn solve<T: Scalar + Number>(
-    mut io: SolveIo<'_, T>,
-    cx: &Cx<'_, Host>,
-    known: &Analysis,
-) -> Result<()> {
+fn solve<T: Float>(mut io: SolveIo<'_, T>, call: Call<'_, Analysis>) -> Result<()> {
     let system = system(*io.mode)?;
-    let symbolic = &known.symbolic;
+    let symbolic = &call.known.symbolic;
     let (batch, count, [_]) = io.factor.split_dims()?;
     let (n, len) = (symbolic.n(), symbolic.factor_len());
     io.factor.expect_batch_dims(batch, &[len as i64])?;
@@ -35,7 +31,7 @@ fn solve<T: Scalar + Number>(
     let (factors, b) = (io.factor.as_slice()?, io.b.as_slice()?);
     let size = n * columns;
     let items = split(io.x.as_mut_slice()?, size, count).enumerate();
-    for_each(cx, items, |(at, x)| {
+    call.for_each(items, |(at, x)| {
         let factor = &factors[at * len..][..len];
         symbolic.solve(factor, system, &b[at * size..][..size], x)
     })

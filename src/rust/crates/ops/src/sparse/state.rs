@@ -1,9 +1,9 @@
 //! What is found once for each pattern: kept by programs for their calls, and for a while by this process.
 
-use ::sparse::{Columns, OwnOrder, Pattern, PatternError, Symbolic};
+use ::sparse::{Columns, Number, OwnOrder, Pattern, PatternError, Symbolic};
 use std::collections::{TryReserveError, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use xla_ffi::{io, Attr, Code, Context, Error, Operand, OperandKind, Result};
+use xla_ffi::{io, Arg, Attr, Code, Context, Error, MinRank, Operand, OperandKind, Result, Scalar};
 
 io! {
     /// The attributes of a symmetric pattern.
@@ -50,6 +50,20 @@ impl Analysis {
     pub fn own_order(&self) -> &OwnOrder {
         let own = || OwnOrder::new(self.symbolic.pattern());
         self.own_order.get_or_init(own)
+    }
+
+    /// The batch dimensions of matrices of this pattern, their number, and how many values each has.
+    ///
+    /// # Errors
+    /// They have other numbers of values.
+    pub fn matrices<'f, T: Scalar>(
+        &self,
+        values: &Arg<'f, T, MinRank<1>>,
+    ) -> Result<(&'f [i64], usize, usize)> {
+        let (batch, count, [_]) = values.split_dims()?;
+        let nnz = self.symbolic.pattern().nnz();
+        values.expect_batch_dims(batch, &[nnz as i64])?;
+        Ok((batch, count, nnz))
     }
 }
 
@@ -159,7 +173,7 @@ pub fn no_memory(_: TryReserveError) -> Error {
 }
 
 /// `kind Op: Operands = "name" by function` and fields: an op of sparse matrices, `symmetric` or of `columns`. The
-/// attributes of the pattern follow the fields. `function` also gets what is known of the pattern, which programs keep.
+/// attributes of the pattern follow the fields. `function` also gets the [`Call`].
 macro_rules! sparse_op {
     ($(#[$doc:meta])* symmetric $op:ident: $io:ident = $target:literal by $run:ident { $($fields:tt)* }) => {
         $crate::sparse::state::sparse_op! { @ [$(#[$doc])*] $op: $io = $target by $run SymmetricSetup
@@ -192,25 +206,14 @@ macro_rules! sparse_op {
         |$operands:ident| $known:expr;
         $($fields:tt)*
     ) => {
-        xla_ffi::io! {
-            /// The operands.
-            pub struct $io<'f, T> { $($fields)* }
-        }
+        $crate::op::op! { $(#[$doc])* $op: $io = $target of Floats { $($fields)* } }
 
-        $(#[$doc])*
-        pub struct $op;
-
-        impl xla_ffi::Op for $op {
-            const TARGET: &'static str = $target;
-            type Dtypes = xla_ffi::Floats;
-        }
-
-        impl<T: xla_ffi::Scalar + ::sparse::Number> xla_ffi::Kernel<xla_ffi::Host, T> for $op {
+        impl<T: $crate::sparse::state::Float> xla_ffi::Kernel<xla_ffi::Host, T> for $op {
             type Io<'f> = $io<'f, T>;
 
             fn run($operands: $io<'_, T>, cx: &xla_ffi::Cx<'_, xla_ffi::Host>) -> xla_ffi::Result<()> {
                 let known = $crate::sparse::state::kept(cx, || $known)?;
-                $run($operands, cx, &known)
+                $run($operands, $crate::sparse::state::Call { context: cx, known: &known })
             }
         }
 
@@ -257,24 +260,39 @@ impl Setup for ColumnsSetup<'_> {
     }
 }
 
-/// Calls `f` with every item, on XLA's threads if there are several.
-///
-/// # Errors
-/// The first one of `f`'s; items may be left out then.
-pub fn for_each<I>(
-    context: &Context<'_>,
-    items: I,
-    f: impl Fn(I::Item) -> Result<(), TryReserveError> + Sync,
-) -> Result<()>
-where
-    I: ExactSizeIterator + Send,
-    I::Item: Send,
-{
-    let failure = Mutex::new(Ok(()));
-    context.parallel_for_each(items, |item| {
-        if let Err(error) = f(item) {
-            *failure.lock().unwrap_or_else(PoisonError::into_inner) = Err(no_memory(error));
-        }
-    });
-    failure.into_inner().unwrap_or_else(PoisonError::into_inner)
+/// A dtype that sparse matrices have.
+pub trait Float: Scalar + Number {}
+
+impl<T: Scalar + Number> Float for T {}
+
+/// A call of an op of sparse matrices.
+pub struct Call<'a, K> {
+    /// Where it runs.
+    pub context: &'a Context<'a>,
+    /// What is known of the pattern, which programs keep.
+    pub known: &'a K,
+}
+
+impl<K> Call<'_, K> {
+    /// Calls `f` with every item, on XLA's threads if there are several.
+    ///
+    /// # Errors
+    /// The first one of `f`'s; items may be left out then.
+    pub fn for_each<I>(
+        &self,
+        items: I,
+        f: impl Fn(I::Item) -> Result<(), TryReserveError> + Sync,
+    ) -> Result<()>
+    where
+        I: ExactSizeIterator + Send,
+        I::Item: Send,
+    {
+        let failure = Mutex::new(Ok(()));
+        self.context.parallel_for_each(items, |item| {
+            if let Err(error) = f(item) {
+                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Err(no_memory(error));
+            }
+        });
+        failure.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -2,9 +2,9 @@
 
 use super::cuda;
 use super::operands::{GesvdIo, GesvdjIo};
-use crate::platform::MemoryAccess;
+use crate::cusolver::copied;
 use crate::shape;
-use ::cuda::routines::svd::Parts;
+use ::cuda::routines::svd::Operands;
 use ::cuda::{Batch, Cuda, DeviceSliceMut, Element};
 use matrices::Vectors;
 use xla_ffi::{Cx, Error, Result, Scalar};
@@ -53,11 +53,10 @@ fn gesvd<T: Element>(mut io: GesvdIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
         io.u.expect_batch_dims(batch, &of_u)?;
         io.vt.expect_batch_dims(batch, &[n, n])?;
     }
-    Cuda::copy(cx, &io.x, &mut io.scratch)?;
     let parts = cuda::parts::<T>(&mut io.s, &mut io.u, &mut io.vt)?;
-    let a = DeviceSliceMut::of(&mut io.scratch)?;
+    let a = copied::<T>(cx, &io.x, &mut io.scratch)?;
     let info = DeviceSliceMut::of(&mut io.info)?;
-    cuda::gesvd((cx, shape), vectors, a, parts, info)
+    cuda::gesvd((cx, shape), vectors, Operands { a, parts, info })
 }
 
 crate::cusolver::target! {
@@ -74,13 +73,7 @@ crate::cusolver::target! {
 fn with_v<T: Element>(
     mut io: GesvdjIo<'_, T>,
     cx: &Cx<'_, Cuda>,
-    routine: impl FnOnce(
-        Batch<'_, '_>,
-        (bool, bool),
-        DeviceSliceMut<'_, T>,
-        Parts<'_, T>,
-        DeviceSliceMut<'_, i32>,
-    ) -> Result<()>,
+    routine: impl FnOnce(Batch<'_, '_>, (bool, bool), Operands<'_, T>) -> Result<()>,
 ) -> Result<()> {
     let (shape, batch) = shape::matrices(&io.x)?;
     let kind = if *io.full_matrices {
@@ -94,10 +87,9 @@ fn with_v<T: Element>(
     io.u.expect_batch_dims(batch, &[shape.rows.into(), columns.into()])?;
     io.v.expect_batch_dims(batch, &[shape.cols.into(), rows.into()])?;
     io.info.expect_dims(batch)?;
-    Cuda::copy(cx, &io.x, &mut io.scratch)?;
     let parts = cuda::parts(&mut io.s, &mut io.u, &mut io.v)?;
-    let a = DeviceSliceMut::of(&mut io.scratch)?;
+    let a = copied::<T>(cx, &io.x, &mut io.scratch)?;
     let info = DeviceSliceMut::of(&mut io.info)?;
     let how = (*io.compute_uv, *io.full_matrices);
-    routine((cx, shape), how, a, parts, info)
+    routine((cx, shape), how, Operands { a, parts, info })
 }

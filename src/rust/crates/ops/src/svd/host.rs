@@ -4,25 +4,19 @@ use super::SvdSolver;
 use crate::platform::host::batch::{
     cost_in_lanes, for_each, for_each_run, run_length, split, Cost,
 };
-use crate::platform::host::{kernel_suits, xla_error, Batch, HostScalar, UnwantedInfo};
-use crate::platform::Call;
+use crate::platform::host::{kernel_suits, workspace_sizes, Batch, HostScalar, UnwantedInfo};
+use crate::platform::{Call, Results};
 use lanes::svd::{Gesdd, MOST};
 use lapack::routines;
 use lapack::{filled, refuse_negative, Padded, Sizes, Workspace, NOT_FINITE};
 use matrices::{all_finite, fill_identity, Element, Vectors};
-use xla_ffi::{AnyBuffer, AnyBufferMut, Host, Result};
+use xla_ffi::{AnyBuffer, Host, Result};
 
 /// [`gesdd`] or a routine like it.
-pub type Routine<T> = fn(
-    Batch<'_>,
-    Vectors,
-    &mut [T],
-    (&mut [<T as Element>::Real], &mut [T], &mut [T]),
-    &mut [i32],
-) -> Result<()>;
+pub type Routine<T> = fn(Batch<'_>, Vectors, &mut [T], Triplets<'_, T>, &mut [i32]) -> Result<()>;
 
 /// The singular values, left and right singular vectors of all matrices.
-pub type Results<'a, T> = (&'a mut [<T as Element>::Real], &'a mut [T], &'a mut [T]);
+pub type Triplets<'a, T> = (&'a mut [<T as Element>::Real], &'a mut [T], &'a mut [T]);
 
 /// The results of one matrix.
 pub(super) struct Parts<'a, T: HostScalar> {
@@ -41,7 +35,7 @@ pub fn gesdd<T: HostScalar>(
     batch: Batch<'_>,
     vectors: Vectors,
     a: &mut [T],
-    results: Results<'_, T>,
+    results: Triplets<'_, T>,
     info: &mut [i32],
 ) -> Result<()> {
     if suits::<T>(batch) {
@@ -60,7 +54,7 @@ pub fn gesdd_of<T: HostScalar>(
     batch: Batch<'_>,
     vectors: Vectors,
     a: &[T],
-    results: Results<'_, T>,
+    results: Triplets<'_, T>,
     info: &mut [i32],
 ) -> Result<()> {
     if suits::<T>(batch) {
@@ -98,7 +92,7 @@ fn by_lapack<'a, T: HostScalar>(
     vectors: Vectors,
     matrices: impl ExactSizeIterator<Item = Operand<'a, T>> + Send,
     copy: usize,
-    (s, u, vt): Results<'_, T>,
+    (s, u, vt): Triplets<'_, T>,
     info: &mut [i32],
 ) -> Result<()> {
     let (cx, shape) = batch;
@@ -122,7 +116,7 @@ fn by_lapack<'a, T: HostScalar>(
 
 /// Whether the matrices are computed in lanes.
 fn suits<T: HostScalar>((_, shape): Batch<'_>) -> bool {
-    kernel_suits::<T>(shape, MOST) && shape.rank() > 0 && shape.count > 0
+    kernel_suits::<T>(shape, MOST) && !shape.is_empty()
 }
 
 /// As [`gesdd_of`], of matrices that [suit](suits).
@@ -133,7 +127,7 @@ fn in_lanes<T: HostScalar>(
     (cx, shape): Batch<'_>,
     vectors: Vectors,
     a: &[T],
-    (s, u, vt): Results<'_, T>,
+    (s, u, vt): Triplets<'_, T>,
     info: &mut [i32],
 ) -> Result<()> {
     let cost = cost_in_lanes(10.0 * shape.flops(), shape.elements());
@@ -176,7 +170,7 @@ pub(super) fn sizes(
     } else {
         sizes(vectors, shape.rows, shape.cols)
     };
-    Sizes::or_too_large(sizes, shape.rows, shape.cols).map_err(xla_error)
+    workspace_sizes(sizes, shape)
 }
 
 /// The results matrix by matrix; none where all that is to be done is done: a matrix without
@@ -192,7 +186,7 @@ pub(super) fn parts<'a, T: HostScalar>(
     let (m, n, count) = (shape.rows as usize, shape.cols as usize, shape.count);
     let (columns, rows) = vectors.counts(shape.rows, shape.cols);
     let (columns, rows) = (columns as usize, rows as usize);
-    if shape.rank() == 0 || count == 0 {
+    if shape.is_empty() {
         if vectors != Vectors::No {
             fill_identity(u, m, columns);
             fill_identity(vt, rows, n);
@@ -243,11 +237,8 @@ impl<T: HostScalar> Parts<'_, T> {
 impl<T: HostScalar> SvdSolver<T> for Host {
     type Real = T::Real;
 
-    fn svd(
-        call: Call<'_, '_, Self>,
-        a: &AnyBuffer<'_>,
-        [u, s, vt]: [&mut AnyBufferMut<'_>; 3],
-    ) -> Result<()> {
+    fn svd(call: Call<'_, '_, Self>, a: &AnyBuffer<'_>, out: Results<'_, '_, 3>) -> Result<()> {
+        let [u, s, vt] = out;
         let results = (
             s.as_mut_slice::<T::Real>()?,
             u.as_mut_slice::<T>()?,

@@ -1,6 +1,6 @@
 //! Singular values of a batch by the QR algorithm.
 
-use super::host::{parts, sizes};
+use super::host::{parts, sizes, Triplets};
 use crate::platform::host::batch::{for_each, split, Cost};
 use crate::platform::host::{Batch, HostScalar};
 use lapack::routines;
@@ -16,7 +16,7 @@ pub fn gesvd<T: HostScalar>(
     batch: Batch<'_>,
     vectors: Vectors,
     a: &mut [T],
-    (s, u, vt): (&mut [T::Real], &mut [T], &mut [T]),
+    (s, u, vt): Triplets<'_, T>,
     info: &mut [i32],
 ) -> Result<()> {
     let (cx, shape) = batch;
@@ -26,15 +26,12 @@ pub fn gesvd<T: HostScalar>(
         return Ok(());
     };
     let rows = (m, vectors.counts(m, n).1);
-    for_each(
-        cx,
-        Cost::of_spectrum(10.0 * shape.flops()),
-        split(a, shape.elements(), shape.count).zip(parts),
-        || Workspace::new(sizes),
-        |ws, (a, parts)| {
-            parts.fill("gesvd", rows, a, |a, s, factors| {
-                routines::gesvd(vectors, (m, n), a, s, factors, ws)
-            })
-        },
-    )
+    let items = split(a, shape.elements(), shape.count).zip(parts);
+    let workspace = || Workspace::new(sizes);
+    let cost = Cost::of_spectrum(10.0 * shape.flops());
+    for_each(cx, cost, items, workspace, |ws, (a, parts)| {
+        parts.fill("gesvd", rows, a, |a, s, factors| {
+            routines::gesvd(vectors, (m, n), a, s, factors, ws)
+        })
+    })
 }

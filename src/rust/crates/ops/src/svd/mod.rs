@@ -7,16 +7,15 @@ mod host_gesvd;
 pub(crate) mod jaxlib;
 mod operands;
 
-use crate::platform::{Call, MemoryAccess};
+use crate::op::op;
+use crate::platform::{Call, MemoryAccess, Results};
 use crate::shape;
-use xla_ffi::{
-    io, AnyBuffer, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Op, RealAndComplex, Result, Ret,
-    Scalar,
-};
+use xla_ffi::{AnyBuffer, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Result, Ret, Scalar};
 
-io! {
-    /// `A = U diag(S) Vᴴ`.
-    pub struct SvdIo<'f, T> {
+op! {
+    /// `svd`: thin singular value decomposition, `A = U diag(S) Vᴴ`, of each matrix of a batch. NaN where
+    /// a matrix has NaN or an infinity, or the iteration does not converge.
+    Svd: SvdIo = "svd" of RealAndComplex {
         /// `(..., m, n)`, column-major matrices
         a: Arg<'f, T, MinRank<2>>,
         /// `(..., m, min(m, n))`: the left singular vectors
@@ -28,15 +27,6 @@ io! {
         /// whether `a`, `u` and `vt` are row-major
         transposed: Attr<bool> = false,
     }
-}
-
-/// `svd`: thin singular value decomposition of each matrix of a batch. NaN where a matrix has NaN or
-/// an infinity, or the iteration does not converge.
-pub struct Svd;
-
-impl Op for Svd {
-    const TARGET: &'static str = "svd";
-    type Dtypes = RealAndComplex;
 }
 
 /// A platform with singular values in `T`.
@@ -52,11 +42,7 @@ pub trait SvdSolver<T: Scalar>: MemoryAccess {
     ///
     /// # Errors
     /// The platform's own.
-    fn svd(
-        call: Call<'_, '_, Self>,
-        a: &AnyBuffer<'_>,
-        results: [&mut AnyBufferMut<'_>; 3],
-    ) -> Result<()>;
+    fn svd(call: Call<'_, '_, Self>, a: &AnyBuffer<'_>, out: Results<'_, '_, 3>) -> Result<()>;
 }
 
 impl<T: Scalar, P: SvdSolver<T>> Kernel<P, T> for Svd {

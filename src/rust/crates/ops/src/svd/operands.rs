@@ -1,5 +1,6 @@
 //! The operands of jaxlib's targets.
 
+use crate::jaxlib::variants;
 use xla_ffi::{io, AnyBufferMut, Arg, Attr, MinRank, Ret};
 
 io! {
@@ -22,50 +23,36 @@ io! {
     }
 }
 
-io! {
+variants! {
     /// `A = U diag(s) Vᴴ`, or with `transposed` the same of the transposed matrix.
-    pub struct GesvdIo<'f, T> {
-        /// `(..., m, n)`, `m >= n`; with `transposed` row-major, `m <= n`
+    {
+        /// `(..., m, n)`; of `GesvdIo` `m >= n`, with `transposed` row-major, `m <= n`
         pub(super) x: Arg<'f, T, MinRank<2>>,
         /// `(..., m, n)`: overwritten; shares `x`'s memory
         pub(super) scratch: Ret<'f, T>,
         /// `(..., min(m, n))`, descending; real
         pub(super) s: AnyBufferMut<'f>,
-        /// `(..., m, m)` or `(..., m, n)`: the left singular vectors as columns; with `transposed`
+        /// `(..., m, m)` or `(..., m, min(m, n))`: the left singular vectors as columns; with `transposed`
         /// row-major, the right ones, `(..., n, n)` or `(..., m, n)`
         pub(super) u: Ret<'f, T>,
+    }
+    GesvdIo {
         /// `(..., n, n)`: the right singular vectors, conjugated, as rows; with `transposed`
         /// row-major, the left ones, `(..., m, m)`
         pub(super) vt: Ret<'f, T>,
-        /// `(...)`: 0, or not if there is no result
-        pub(super) info: Ret<'f, i32>,
-        /// whether all singular vectors are computed, else the first min(m, n)
-        pub(super) full_matrices: Attr<bool>,
-        /// whether singular vectors are computed; else nothing is written to them
-        pub(super) compute_uv: Attr<bool>,
         /// whether `x`, `u` and `vt` are row-major
         pub(super) transposed: Attr<bool> = false,
     }
-}
-
-io! {
-    /// `A = U diag(s) Vᴴ`.
-    pub struct GesvdjIo<'f, T> {
-        /// `(..., m, n)`
-        pub(super) x: Arg<'f, T, MinRank<2>>,
-        /// `(..., m, n)`: overwritten; shares `x`'s memory
-        pub(super) scratch: Ret<'f, T>,
-        /// `(..., min(m, n))`, descending; real
-        pub(super) s: AnyBufferMut<'f>,
-        /// `(..., m, m)` or `(..., m, min(m, n))`: the left singular vectors as columns
-        pub(super) u: Ret<'f, T>,
+    GesvdjIo {
         /// `(..., n, n)` or `(..., n, min(m, n))`: the right singular vectors as columns
         pub(super) v: Ret<'f, T>,
+    };
+    {
         /// `(...)`: 0, or not if there is no result
         pub(super) info: Ret<'f, i32>,
         /// whether all singular vectors are computed, else the first min(m, n)
         pub(super) full_matrices: Attr<bool>,
-        /// whether singular vectors are computed; else they hold anything
+        /// whether singular vectors are computed; else nothing of use is written to them
         pub(super) compute_uv: Attr<bool>,
     }
 }

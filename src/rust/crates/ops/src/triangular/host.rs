@@ -1,6 +1,8 @@
 //! Triangular systems of a batch.
 
-use crate::platform::host::batch::{cost_in_lanes, for_each, for_each_run, run_length};
+use crate::platform::host::batch::{
+    cost_in_lanes, for_each, for_each_run, no_workspace, run_length,
+};
 use crate::platform::host::{kernel_suits, Batch, Changed, HostScalar};
 use lapack::{refuse_negative, routines};
 use matrices::Form;
@@ -35,14 +37,8 @@ pub fn trsm<T: HostScalar>(
     let items = x
         .chunks_exact((order as usize).pow(2))
         .zip(y.parts(shape.elements()));
-    for_each(
-        cx,
-        flops,
-        items,
-        || Ok(()),
-        |(), (x, y)| {
-            let info = routines::trsm(form, (shape.rows, shape.cols), x, y.ready());
-            refuse_negative(info, "trsm")
-        },
-    )
+    for_each(cx, flops, items, no_workspace, |(), (x, y)| {
+        let info = routines::trsm(form, (shape.rows, shape.cols), x, y.ready());
+        refuse_negative(info, "trsm")
+    })
 }

@@ -1,6 +1,6 @@
 //! Tridiagonal systems of a batch.
 
-use crate::platform::host::batch::{for_each, split};
+use crate::platform::host::batch::{for_each, no_workspace, split};
 use crate::platform::host::{Batch, HostScalar};
 use lapack::refuse_negative;
 use lapack::routines;
@@ -33,11 +33,12 @@ pub fn gtsv<T: HostScalar>(
         .zip(split(du, n, count))
         .zip(split(b, shape.elements(), count))
         .zip(info);
+    let flops = 10.0 * shape.elements() as f64;
     for_each(
         cx,
-        10.0 * shape.elements() as f64,
+        flops,
         items,
-        || Ok(()),
+        no_workspace,
         |(), ((((dl, d), du), b), info)| {
             let (dl, du) = (&mut dl[1..], &mut du[..n - 1]);
             if !(all_finite(dl) && all_finite(d) && all_finite(du) && all_finite(b)) {

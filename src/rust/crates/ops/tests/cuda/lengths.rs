@@ -2,7 +2,7 @@
 
 use super::common::{fake, start};
 use cuda::guard::{self, Guard};
-use cuda::routines::svd::{Form, Parts};
+use cuda::routines::svd::{Form, Operands, Parts};
 use cuda::routines::{cholesky, eig, eigh, lu, qr, svd, tridiagonal};
 use cuda::scratch::{Arena, Part};
 use cuda::{columns, device, Batch, Cuda};
@@ -116,7 +116,11 @@ fn factorisations(batch: Batch<'_, '_>) -> Result<()> {
     })?;
     let (d, e, beside) = (("d", EACH, REAL), ("e", 9, REAL), ("tau", 9, REAL));
     refuses(cx, "sytrd", [a, d, e, beside, info], |[a, d, e, tau, i]| {
-        let parts = (d.of(), e.of(), tau.of());
+        let parts = tridiagonal::Parts {
+            d: d.of(),
+            e: e.of(),
+            tau: tau.of(),
+        };
         tridiagonal::sytrd::<f64>(batch, lower, a.of(), parts, i.of())
     })
 }
@@ -126,6 +130,20 @@ fn parts<'m>(s: Part<'m>, u: Part<'m>, v: Part<'m>) -> Parts<'m, f64> {
         s: s.of(),
         u: u.of(),
         v: v.of(),
+    }
+}
+
+fn all<'m>(
+    a: Part<'m>,
+    s: Part<'m>,
+    u: Part<'m>,
+    v: Part<'m>,
+    info: Part<'m>,
+) -> Operands<'m, f64> {
+    Operands {
+        a: a.of(),
+        parts: parts(s, u, v),
+        info: info.of(),
     }
 }
 
@@ -155,16 +173,16 @@ fn spectra(batch: Batch<'_, '_>) -> Result<()> {
     let (s, u, v) = (("s", EACH, REAL), ("u", ALL, REAL), ("v", ALL, REAL));
     let operands = [a, s, u, v, info];
     refuses(cx, "gesvd", operands, |[a, s, u, v, i]| {
-        svd::gesvd(batch, Vectors::Thin, a.of(), parts(s, u, v), i.of())
+        svd::gesvd(batch, Vectors::Thin, all(a, s, u, v, i))
     })?;
     refuses(cx, "gesvdj", operands, |[a, s, u, v, i]| {
-        svd::gesvdj(batch, (true, false), a.of(), parts(s, u, v), i.of())
+        svd::gesvdj(batch, (true, false), all(a, s, u, v, i))
     })?;
     refuses(cx, "gesvdjBatched", operands, |[a, s, u, v, i]| {
-        svd::gesvdj_batched(batch, true, a.of(), parts(s, u, v), i.of())
+        svd::gesvdj_batched(batch, true, all(a, s, u, v, i))
     })?;
     refuses(cx, "gesvdp", operands, |[a, s, u, v, i]| {
-        svd::gesvdp(batch, (true, false), a.of(), parts(s, u, v), i.of())
+        svd::gesvdp(batch, (true, false), all(a, s, u, v, i))
     })?;
     let form = Form {
         vectors: true,
@@ -183,9 +201,12 @@ fn kernels(batch: Batch<'_, '_>) -> Result<()> {
     refuses(cx, "identity", [("a", ALL, REAL)], |[a]| {
         columns::fill_identity::<f64>(batch, a.of())
     })?;
-    for turn in [columns::take, columns::transpose, columns::adjoint] {
-        refuses(cx, "columns", [to, from], |[to, from]| {
-            turn(batch, to.of::<f64>(), from.of().as_const(), 16)
+    refuses(cx, "columns", [to, from], |[to, from]| {
+        columns::take::<f64>(batch, to.of(), from.of().as_const(), 16)
+    })?;
+    for conjugated in [false, true] {
+        refuses(cx, "transposes", [to, from], |[to, from]| {
+            columns::transpose::<f64>(batch, conjugated, to.of(), from.of().as_const(), 16)
         })?;
     }
     refuses(cx, "copy", [to, from], |[to, from]| {

@@ -1,9 +1,9 @@
 //! By QR iteration.
 
-use super::parts::{Parts, Places};
+use super::parts::{Operands, Places};
 use crate::batched::one_by_one;
 use crate::scratch::Work;
-use crate::{handles, Batch, DeviceSliceMut, Element};
+use crate::{handles, Batch, Element};
 use matrices::Vectors;
 use std::ffi::c_schar;
 use xla_ffi::{Error, Result};
@@ -16,9 +16,7 @@ use xla_ffi::{Error, Result};
 pub fn gesvd<T: Element>(
     (cx, shape): Batch<'_, '_>,
     vectors: Vectors,
-    mut a: DeviceSliceMut<'_, T>,
-    mut parts: Parts<'_, T>,
-    mut info: DeviceSliceMut<'_, i32>,
+    mut operands: Operands<'_, T>,
 ) -> Result<()> {
     if shape.rows < shape.cols {
         return Err(Error::internal("a wide matrix for cuSOLVER's gesvd"));
@@ -28,9 +26,7 @@ pub fn gesvd<T: Element>(
         Vectors::Thin => b'S',
         Vectors::No => b'N',
     } as c_schar;
-    let a = a.matrices("a", shape.count, shape.elements())?;
-    let Places { s, u, v } = parts.matrices(shape, vectors)?;
-    let info = info.matrices("info", shape.count, 1)?;
+    let (a, Places { s, u, v }, info) = operands.matrices(shape, vectors)?;
     let solver = handles::solver(cx.platform())?;
     let (library, handle, params) = (solver.library, solver.handle, solver.params);
     let (m, n) = (i64::from(shape.rows), i64::from(shape.cols));

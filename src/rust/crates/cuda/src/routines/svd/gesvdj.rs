@@ -1,9 +1,9 @@
 //! By Jacobi's method.
 
-use super::parts::{kind, Parts, Places};
+use super::parts::{kind, Operands, Places};
 use crate::batched::{count_of, in_parts, one_by_one};
 use crate::scratch::Elements;
-use crate::{handles, job, sizes, status, Batch, DeviceSliceMut, Element};
+use crate::{handles, job, sizes, status, Batch, Element};
 use matrices::Vectors;
 use std::ffi::c_int;
 use xla_ffi::{Error, Result};
@@ -16,18 +16,14 @@ use xla_ffi::{Error, Result};
 pub fn gesvdj_batched<T: Element>(
     (cx, shape): Batch<'_, '_>,
     vectors: bool,
-    mut a: DeviceSliceMut<'_, T>,
-    mut parts: Parts<'_, T>,
-    mut info: DeviceSliceMut<'_, i32>,
+    mut operands: Operands<'_, T>,
 ) -> Result<()> {
     let (m, n, jobz) = (shape.rows, shape.cols, job(vectors));
     if m.max(n) > sizes::SVD_AT_ONCE {
         let text = format!("{m} x {n} matrices for cuSOLVER's gesvdjBatched");
         return Err(Error::internal(text));
     }
-    let a = a.matrices("a", shape.count, shape.elements())?;
-    let Places { s, u, v } = parts.matrices(shape, Vectors::Full)?;
-    let info = info.matrices("info", shape.count, 1)?;
+    let (a, Places { s, u, v }, info) = operands.matrices(shape, Vectors::Full)?;
     let solver = handles::solver(cx.platform())?;
     let (library, handle, params) = (solver.library, solver.handle, solver.gesvdj);
     let most = sizes::jacobi_part(shape.elements());
@@ -63,14 +59,10 @@ pub fn gesvdj_batched<T: Element>(
 pub fn gesvdj<T: Element>(
     (cx, shape): Batch<'_, '_>,
     (vectors, full): (bool, bool),
-    mut a: DeviceSliceMut<'_, T>,
-    mut parts: Parts<'_, T>,
-    mut info: DeviceSliceMut<'_, i32>,
+    mut operands: Operands<'_, T>,
 ) -> Result<()> {
     let (m, n, econ, jobz) = (shape.rows, shape.cols, c_int::from(!full), job(vectors));
-    let a = a.matrices("a", shape.count, shape.elements())?;
-    let Places { s, u, v } = parts.matrices(shape, kind(full))?;
-    let info = info.matrices("info", shape.count, 1)?;
+    let (a, Places { s, u, v }, info) = operands.matrices(shape, kind(full))?;
     let solver = handles::solver(cx.platform())?;
     let (library, handle, params) = (solver.library, solver.handle, solver.gesvdj);
     let work = Elements::ask::<T>(cx, "gesvdj_bufferSize", |length| {

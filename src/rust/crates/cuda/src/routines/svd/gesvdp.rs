@@ -1,9 +1,9 @@
 //! By polar decomposition.
 
-use super::parts::{kind, Parts, Places};
+use super::parts::{kind, Operands, Places};
 use crate::batched::one_by_one;
 use crate::scratch::Work;
-use crate::{handles, job, Batch, DeviceSliceMut, Element};
+use crate::{handles, job, Batch, Element};
 use std::ffi::c_int;
 use xla_ffi::Result;
 
@@ -16,14 +16,10 @@ use xla_ffi::Result;
 pub fn gesvdp<T: Element>(
     (cx, shape): Batch<'_, '_>,
     (vectors, full): (bool, bool),
-    mut a: DeviceSliceMut<'_, T>,
-    mut parts: Parts<'_, T>,
-    mut info: DeviceSliceMut<'_, i32>,
+    mut operands: Operands<'_, T>,
 ) -> Result<()> {
     let (econ, jobz) = (c_int::from(!full), job(vectors));
-    let a = a.matrices("a", shape.count, shape.elements())?;
-    let Places { s, u, v } = parts.matrices(shape, kind(full))?;
-    let info = info.matrices("info", shape.count, 1)?;
+    let (a, Places { s, u, v }, info) = operands.matrices(shape, kind(full))?;
     let solver = handles::solver(cx.platform())?;
     let (library, handle, params) = (solver.library, solver.handle, solver.params);
     let (m, n) = (i64::from(shape.rows), i64::from(shape.cols));

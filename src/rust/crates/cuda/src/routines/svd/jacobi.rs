@@ -7,7 +7,7 @@ use crate::{sizes, Batch, DeviceSlice, DeviceSliceMut, Element};
 use std::mem::size_of;
 use xla_ffi::{Error, Result};
 
-const JACOBI: [&str; 4] = ["jacobi_f32", "jacobi_f64", "jacobi_c64", "jacobi_c128"];
+const JACOBI: [&str; 4] = kernels::for_kinds!("jacobi");
 
 /// What is asked of [`in_blocks`].
 #[derive(Clone, Copy)]

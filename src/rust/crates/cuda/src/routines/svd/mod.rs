@@ -11,4 +11,4 @@ pub use gesvd::gesvd;
 pub use gesvdj::{gesvdj, gesvdj_batched};
 pub use gesvdp::gesvdp;
 pub use jacobi::{in_blocks, Form};
-pub use parts::Parts;
+pub use parts::{Operands, Parts};

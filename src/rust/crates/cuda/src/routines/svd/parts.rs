@@ -37,6 +37,31 @@ impl<T: Element> Parts<'_, T> {
     }
 }
 
+/// What a routine is given.
+pub struct Operands<'m, T: Element> {
+    /// The matrices, which are overwritten.
+    pub a: DeviceSliceMut<'m, T>,
+    /// The results.
+    pub parts: Parts<'m, T>,
+    /// One number for each matrix.
+    pub info: DeviceSliceMut<'m, i32>,
+}
+
+impl<T: Element> Operands<'_, T> {
+    /// The matrices, their results and infos.
+    pub(super) fn matrices(
+        &mut self,
+        shape: Matrices,
+        vectors: Vectors,
+    ) -> Result<(MutMatrices<'_>, Places<'_>, MutMatrices<'_>)> {
+        Ok((
+            self.a.matrices("a", shape.count, shape.elements())?,
+            self.parts.matrices(shape, vectors)?,
+            self.info.matrices("info", shape.count, 1)?,
+        ))
+    }
+}
+
 /// The results' memory, compared with the shape.
 pub(super) struct Places<'m> {
     pub(super) s: MutMatrices<'m>,

@@ -108,6 +108,11 @@ where
     })
 }
 
+/// The workspace of routines that need none.
+pub fn no_workspace() -> lapack::Result<()> {
+    Ok(())
+}
+
 /// Runs `work` with room on the stack, on that many threads at once. Not generic: what calls it is
 /// compiled for every routine and dtype.
 fn in_threads(

@@ -9,7 +9,7 @@ pub use operand::Changed;
 
 use super::MemoryAccess;
 use lanes::{Most, Vectorised};
-use lapack::{refuse_negative, Routines};
+use lapack::{refuse_negative, Routines, Sizes};
 use matrices::{all_finite, Element, Matrices};
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -48,6 +48,14 @@ pub fn xla_error(error: lapack::Error) -> Error {
         lapack::Error::Refused { .. } => Code::Internal,
     };
     Error::new(code, error.to_string())
+}
+
+/// The workspace that a routine needs for a matrix of that shape.
+///
+/// # Errors
+/// The matrix is too large for LAPACK's integers.
+pub fn workspace_sizes(sizes: Option<Sizes>, shape: Matrices) -> Result<Sizes> {
+    Sizes::or_too_large(sizes, shape.rows, shape.cols).map_err(xla_error)
 }
 
 impl MemoryAccess for Host {

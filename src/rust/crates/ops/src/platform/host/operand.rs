@@ -1,5 +1,7 @@
 //! Matrices that a routine changes in place.
 
+use lanes::{Run, Together};
+use matrices::Matrices;
 use xla_ffi::{AnyBuffer, AnyBufferMut, Result, Scalar};
 
 /// Matrices to be changed in place, and where they are until someone works on them: each thread
@@ -41,9 +43,19 @@ impl<'a, T: Scalar> Changed<'a, T> {
         self.to.is_empty()
     }
 
-    /// Where they are, if that is elsewhere, and their place.
-    pub fn split(self) -> (Option<&'a [T]>, &'a mut [T]) {
-        (self.from, self.to)
+    /// As kernels take them: matrices of that shape, and who helps with a large one.
+    pub fn run<'b>(self, shape: Matrices, together: Together<'b>) -> Run<'b, T>
+    where
+        'a: 'b,
+    {
+        let (m, n, _) = shape.sizes();
+        Run {
+            m,
+            n,
+            from: self.from,
+            a: self.to,
+            together,
+        }
     }
 
     /// All of them, ready to be changed.

@@ -1,8 +1,7 @@
 //! The routines, with what the numerical policy asks for before and after each.
 
-use cuda::guard::{self, Guard, NOT_FINITE};
-use cuda::routines::svd::{self, Form, Parts};
-use cuda::scratch::Arena;
+use cuda::guard::{self, NOT_FINITE};
+use cuda::routines::svd::{self, Form, Operands, Parts};
 use cuda::{columns, device, sizes, Batch, DeviceSliceMut, Element};
 use matrices::{Matrices, Vectors};
 use xla_ffi::{AnyBufferMut, Result};
@@ -27,15 +26,18 @@ pub(crate) fn parts<'a, T: Element>(
 fn guarded<T: Element>(
     batch: Batch<'_, '_>,
     vectors: Vectors,
-    mut a: DeviceSliceMut<'_, T>,
-    mut parts: Parts<'_, T>,
-    mut info: DeviceSliceMut<'_, i32>,
-    decompose: impl FnOnce(DeviceSliceMut<'_, T>, Parts<'_, T>, DeviceSliceMut<'_, i32>) -> Result<()>,
+    operands: Operands<'_, T>,
+    decompose: impl FnOnce(Operands<'_, T>) -> Result<()>,
 ) -> Result<()> {
     let (cx, shape) = batch;
+    let Operands {
+        mut a,
+        mut parts,
+        mut info,
+    } = operands;
     let (m, n, k) = shape.sizes();
     let (columns, rows) = vectors.counts(shape.rows, shape.cols);
-    if m == 0 || n == 0 || shape.count == 0 {
+    if shape.is_empty() {
         let side = |order: i32, vectors: i32| Matrices {
             rows: order,
             cols: vectors,
@@ -46,17 +48,20 @@ fn guarded<T: Element>(
         columns::fill_identity((cx, side(shape.cols, rows)), parts.v)?;
         return device::clear(cx.platform(), info, shape.count);
     }
-    let mut memory = Arena::new(cx, [guard::size(shape)?])?;
-    let [flags] = memory.parts();
-    let mut guard = Guard::new(batch, flags)?;
-    guard.scan(batch, a.as_const(), shape.elements())?;
-    guard.scrub(batch, a.reborrow())?;
-    decompose(a, parts.reborrow(), info.reborrow())?;
-    guard.mark(batch, info.reborrow(), NOT_FINITE)?;
-    let info = Some(info.as_const());
-    guard.poison(batch, parts.s, k, info)?;
-    guard.poison(batch, parts.u, m * columns as usize, info)?;
-    guard.poison(batch, parts.v, rows as usize * n, info)
+    guard::with(batch, |mut guard| {
+        guard.scan(batch, a.as_const(), shape.elements())?;
+        guard.scrub(batch, a.reborrow())?;
+        decompose(Operands {
+            a,
+            parts: parts.reborrow(),
+            info: info.reborrow(),
+        })?;
+        guard.mark(batch, info.reborrow(), NOT_FINITE)?;
+        let info = Some(info.as_const());
+        guard.poison(batch, parts.s, k, info)?;
+        guard.poison(batch, parts.u, m * columns as usize, info)?;
+        guard.poison(batch, parts.v, rows as usize * n, info)
+    })
 }
 
 fn kind(full: bool) -> Vectors {
@@ -74,12 +79,10 @@ fn kind(full: bool) -> Vectors {
 pub(crate) fn gesvd<T: Element>(
     batch: Batch<'_, '_>,
     vectors: Vectors,
-    a: DeviceSliceMut<'_, T>,
-    parts: Parts<'_, T>,
-    info: DeviceSliceMut<'_, i32>,
+    operands: Operands<'_, T>,
 ) -> Result<()> {
-    guarded(batch, vectors, a, parts, info, |a, parts, info| {
-        svd::gesvd(batch, vectors, a, parts, info)
+    guarded(batch, vectors, operands, |operands| {
+        svd::gesvd(batch, vectors, operands)
     })
 }
 
@@ -91,9 +94,7 @@ pub(crate) fn gesvd<T: Element>(
 pub(crate) fn gesvdj<T: Element>(
     batch: Batch<'_, '_>,
     (vectors, full): (bool, bool),
-    a: DeviceSliceMut<'_, T>,
-    parts: Parts<'_, T>,
-    info: DeviceSliceMut<'_, i32>,
+    operands: Operands<'_, T>,
 ) -> Result<()> {
     let shape = batch.1;
     if sizes::svd_in_blocks(shape, full) {
@@ -102,15 +103,16 @@ pub(crate) fn gesvdj<T: Element>(
             full,
             adjoint: false,
         };
+        let Operands { a, parts, info } = operands;
         return svd::in_blocks(batch, form, a.as_const(), parts, Some(info));
     }
     let larger = shape.rows.max(shape.cols);
     let at_once = full && shape.count > 1 && larger <= sizes::SVD_AT_ONCE;
-    guarded(batch, kind(full), a, parts, info, |a, parts, info| {
+    guarded(batch, kind(full), operands, |operands| {
         if at_once {
-            svd::gesvdj_batched(batch, vectors, a, parts, info)
+            svd::gesvdj_batched(batch, vectors, operands)
         } else {
-            svd::gesvdj(batch, (vectors, full), a, parts, info)
+            svd::gesvdj(batch, (vectors, full), operands)
         }
     })
 }
@@ -123,11 +125,9 @@ pub(crate) fn gesvdj<T: Element>(
 pub(crate) fn gesvdp<T: Element>(
     batch: Batch<'_, '_>,
     (vectors, full): (bool, bool),
-    a: DeviceSliceMut<'_, T>,
-    parts: Parts<'_, T>,
-    info: DeviceSliceMut<'_, i32>,
+    operands: Operands<'_, T>,
 ) -> Result<()> {
-    guarded(batch, kind(full), a, parts, info, |a, parts, info| {
-        svd::gesvdp(batch, (vectors, full), a, parts, info)
+    guarded(batch, kind(full), operands, |operands| {
+        svd::gesvdp(batch, (vectors, full), operands)
     })
 }

@@ -1,7 +1,7 @@
 //! The thin decomposition, its method chosen by the sizes, and its copies and transposes.
 
 use super::guarded::{gesvd, gesvdj};
-use cuda::routines::svd::{self, Form, Parts};
+use cuda::routines::svd::{self, Form, Operands, Parts};
 use cuda::scratch::{bytes, Arena};
 use cuda::{columns, device, sizes, Batch, DeviceSlice, Element};
 use matrices::{Matrices, Vectors};
@@ -19,7 +19,7 @@ pub(crate) fn thin<T: Element>(
 ) -> Result<()> {
     let (cx, shape) = batch;
     let (cuda, count, k) = (cx.platform(), shape.count, shape.rank());
-    if shape.elements() == 0 || count == 0 {
+    if shape.is_empty() {
         return Ok(());
     }
     let of = |rows: i32, cols: i32| Matrices { rows, cols, count };
@@ -58,13 +58,18 @@ pub(crate) fn thin<T: Element>(
         u: to_u.reborrow(),
         v: v.reborrow(),
     };
-    gesvdj(batch, (true, full), copy, wide, info.of())?;
+    let operands = Operands {
+        a: copy,
+        parts: wide,
+        info: info.of(),
+    };
+    gesvdj(batch, (true, full), operands)?;
     if own_u {
         let whole = of(m, columns).elements();
         columns::take((cx, of(m, k)), u, wide_u.as_const(), whole)?;
     }
     let whole = of(n, rows).elements();
-    columns::adjoint((cx, of(n, k)), adjoint, v.as_const(), whole)
+    columns::transpose((cx, of(n, k)), true, adjoint, v.as_const(), whole)
 }
 
 /// As [`thin`]. A wide matrix is transposed first: `Aᵀ = conj(V) diag(s) Uᵀ`.
@@ -93,9 +98,17 @@ fn by_qr_iteration<T: Element>(
     if tall {
         let elements = shape.elements() * count;
         device::copy(cx.platform(), copy.reborrow(), a, elements)?;
-        return gesvd(batch, Vectors::Thin, copy, parts, info);
+        return gesvd(
+            batch,
+            Vectors::Thin,
+            Operands {
+                a: copy,
+                parts,
+                info,
+            },
+        );
     }
-    columns::transpose(batch, copy.reborrow(), a, shape.elements())?;
+    columns::transpose(batch, false, copy.reborrow(), a, shape.elements())?;
     let (mut conj_v, mut ut) = (conj_v.of::<T>(), ut.of::<T>());
     let turned = Parts {
         s: parts.s,
@@ -103,8 +116,19 @@ fn by_qr_iteration<T: Element>(
         v: ut.reborrow(),
     };
     let transposed = (cx, shape.transposed());
-    gesvd(transposed, Vectors::Thin, copy, turned, info)?;
+    let operands = Operands {
+        a: copy,
+        parts: turned,
+        info,
+    };
+    gesvd(transposed, Vectors::Thin, operands)?;
     let (of_v, of_u) = (of(n, k), of(k, m));
-    columns::transpose((cx, of_v), parts.v, conj_v.as_const(), of_v.elements())?;
-    columns::transpose((cx, of_u), parts.u, ut.as_const(), of_u.elements())
+    columns::transpose(
+        (cx, of_v),
+        false,
+        parts.v,
+        conj_v.as_const(),
+        of_v.elements(),
+    )?;
+    columns::transpose((cx, of_u), false, parts.u, ut.as_const(), of_u.elements())
 }
