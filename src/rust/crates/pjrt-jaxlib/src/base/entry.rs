@@ -22,18 +22,18 @@ macro_rules! entry {
 }
 pub(crate) use entry;
 
-/// Defines the entry point that says where a list or a text begins, and how long it is.
-macro_rules! list_entry {
-    ($name:ident, $args:ident, |$arg:ident| $list:expr => $pointer:ident, $count:ident) => {
+/// Defines entry points that say where a list or a text begins, and how long it is.
+macro_rules! list_entries {
+    ($($name:ident, $args:ident, |$arg:ident| $list:expr => $pointer:ident, $count:ident;)+) => {$(
         $crate::base::entry::entry!($name, $args, |$arg| {
             // SAFETY: the API's contract.
             let list = unsafe { &$list };
             ($arg.$pointer, $arg.$count) = (list.as_ptr().cast(), list.len());
             Ok(())
         });
-    };
+    )+};
 }
-pub(crate) use list_entry;
+pub(crate) use list_entries;
 
 /// Runs `body` on a copy of the arguments. A caller that was built with an older (or newer) API
 /// passes a shorter (or longer) struct: what it lacks is zero, what is too long is left alone.

@@ -1,6 +1,6 @@
 //! Clients.
 
-use crate::base::entry::{entry, list_entry, object, slice};
+use crate::base::entry::{entry, list_entries, object, slice};
 use crate::base::environment::Variables;
 use crate::base::error::{Error, Result};
 use crate::client::device::Device;
@@ -221,14 +221,17 @@ entry!(destroy, PJRT_Client_Destroy_Args, |args| {
     Ok(())
 });
 
-list_entry! {
+list_entries! {
     platform_name, PJRT_Client_PlatformName_Args,
-    |args| client(args.client)?.platform => platform_name, platform_name_size
-}
-
-list_entry! {
+    |args| client(args.client)?.platform => platform_name, platform_name_size;
     platform_version, PJRT_Client_PlatformVersion_Args,
-    |args| client(args.client)?.version => platform_version, platform_version_size
+    |args| client(args.client)?.version => platform_version, platform_version_size;
+    devices, PJRT_Client_Devices_Args,
+    |args| client(args.client)?.device_list => devices, num_devices;
+    addressable_devices, PJRT_Client_AddressableDevices_Args,
+    |args| client(args.client)?.addressable_list => addressable_devices, num_addressable_devices;
+    addressable_memories, PJRT_Client_AddressableMemories_Args,
+    |args| client(args.client)?.memory_list => addressable_memories, num_addressable_memories;
 }
 
 entry!(process_index, PJRT_Client_ProcessIndex_Args, |args| {
@@ -236,21 +239,6 @@ entry!(process_index, PJRT_Client_ProcessIndex_Args, |args| {
     args.process_index = unsafe { client(args.client)? }.process;
     Ok(())
 });
-
-list_entry! {
-    devices, PJRT_Client_Devices_Args,
-    |args| client(args.client)?.device_list => devices, num_devices
-}
-
-list_entry! {
-    addressable_devices, PJRT_Client_AddressableDevices_Args,
-    |args| client(args.client)?.addressable_list => addressable_devices, num_addressable_devices
-}
-
-list_entry! {
-    addressable_memories, PJRT_Client_AddressableMemories_Args,
-    |args| client(args.client)?.memory_list => addressable_memories, num_addressable_memories
-}
 
 entry!(lookup_device, PJRT_Client_LookupDevice_Args, |args| {
     // SAFETY: the API's contract.

@@ -3,7 +3,7 @@
 use super::pair::Pair;
 use super::plan::{Axis, Plan};
 use super::stream;
-use super::transpose::strips;
+use super::transpose::{strips, Runs};
 
 /// From this many bytes on, an array is large: more threads are worth their start, and the result
 /// would not stay in cache anyway.
@@ -128,11 +128,17 @@ unsafe fn walk(
                 }
             }
             None if b.len > 1 && a.from == 1 && b.to == 1 => {
-                let steps = (b.from * sizes.0, a.to * sizes.1);
+                let runs = Runs {
+                    rows: a.len,
+                    columns: b.len,
+                    steps: (b.from * sizes.0, a.to * sizes.1),
+                    from,
+                    to,
+                };
                 if large && b.len * pair.to >= RUN {
-                    stream::transpose(pair, (a.len, b.len), steps, from, to);
+                    stream::transpose(pair, runs);
                 } else {
-                    strips(pair, (a.len, b.len), steps, from, to);
+                    strips(pair, runs);
                 }
             }
             None => {

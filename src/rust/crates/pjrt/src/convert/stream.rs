@@ -3,7 +3,7 @@
 //! that a transposition runs nearly as fast as a plain copy.
 
 use super::pair::Pair;
-use super::transpose;
+use super::transpose::{self, Runs};
 use std::mem::MaybeUninit;
 
 /// Bytes of a cache line.
@@ -98,13 +98,8 @@ pub(super) unsafe fn line(pair: &Pair, from: *const u8, to: *mut u8, len: usize)
 ///
 /// # Safety
 /// As there.
-pub(super) unsafe fn transpose(
-    pair: &Pair,
-    (rows, columns): (usize, usize),
-    steps: (isize, isize),
-    from: *const u8,
-    to: *mut u8,
-) {
+pub(super) unsafe fn transpose(pair: &Pair, runs: Runs) {
+    let Runs { rows, columns, .. } = runs;
     let width = WIDTH / pair.to;
     let mut memory: Vec<u8> = Vec::with_capacity(ROWS * PITCH + LINE);
     let spare = memory.spare_capacity_mut().as_mut_ptr().cast::<u8>();
@@ -119,11 +114,19 @@ pub(super) unsafe fn transpose(
             // lies in the destination, except for what does not fill a line: that stays in the
             // buffer until more of the row follows.
             unsafe {
-                let block = from.add(first * pair.from).offset(start as isize * steps.0);
-                let to_buffer = (steps.0, PITCH as isize);
-                transpose::transpose(pair, (count, width), to_buffer, block, buffer.add(LINE));
+                let block = Runs {
+                    rows: count,
+                    columns: width,
+                    steps: (runs.steps.0, PITCH as isize),
+                    from: runs
+                        .from
+                        .add(first * pair.from)
+                        .offset(start as isize * runs.steps.0),
+                    to: buffer.add(LINE),
+                };
+                transpose::transpose(pair, block);
                 for i in 0..count {
-                    let row = to.offset((first + i) as isize * steps.1);
+                    let row = runs.to.offset((first + i) as isize * runs.steps.1);
                     let last = start + width == columns;
                     flush(
                         buffer.add(i * PITCH + LINE),

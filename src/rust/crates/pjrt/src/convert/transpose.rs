@@ -13,42 +13,43 @@ const CHUNK: usize = 64;
 /// Bytes of the largest element.
 const WIDEST: usize = 16;
 
+/// `columns` runs of `rows` elements in the source, `steps.0` bytes apart, which become `rows` runs in
+/// the destination, `steps.1` bytes apart.
+#[derive(Clone, Copy)]
+pub(super) struct Runs {
+    pub rows: usize,
+    pub columns: usize,
+    pub steps: (isize, isize),
+    pub from: *const u8,
+    pub to: *mut u8,
+}
+
 /// Transposes in strips.
 ///
 /// # Safety
 /// As [`transpose`].
-pub(super) unsafe fn strips(
-    pair: &Pair,
-    (rows, columns): (usize, usize),
-    steps: (isize, isize),
-    from: *const u8,
-    to: *mut u8,
-) {
-    for start in (0..rows).step_by(STRIP) {
-        let sizes = (STRIP.min(rows - start), columns);
+pub(super) unsafe fn strips(pair: &Pair, all: Runs) {
+    for start in (0..all.rows).step_by(STRIP) {
         // SAFETY: the strip is part of the whole.
         unsafe {
-            let (f, t) = (
-                from.add(start * pair.from),
-                to.offset(start as isize * steps.1),
-            );
-            transpose(pair, sizes, steps, f, t);
+            let strip = Runs {
+                rows: STRIP.min(all.rows - start),
+                from: all.from.add(start * pair.from),
+                to: all.to.offset(start as isize * all.steps.1),
+                ..all
+            };
+            transpose(pair, strip);
         }
     }
 }
 
-/// Transposes: `columns` runs of `rows` elements in the source, `steps.0` bytes apart, become
-/// `rows` runs in the destination, `steps.1` bytes apart.
+/// Transposes.
 ///
 /// # Safety
-/// These elements are inside either memory.
-pub(super) unsafe fn transpose(
-    pair: &Pair,
-    (rows, columns): (usize, usize),
-    steps: (isize, isize),
-    from: *const u8,
-    to: *mut u8,
-) {
+/// The elements are inside either memory.
+pub(super) unsafe fn transpose(pair: &Pair, runs: Runs) {
+    let (rows, columns, steps) = (runs.rows, runs.columns, runs.steps);
+    let (from, to) = (runs.from, runs.to);
     let (whole_rows, whole_columns) = (rows / TILE * TILE, columns / TILE * TILE);
     // A part of column `j`, element by element.
     let part = |j: usize, rows: Range<usize>| {

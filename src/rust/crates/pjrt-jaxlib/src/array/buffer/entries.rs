@@ -4,7 +4,7 @@ use super::handle::Buffer;
 use crate::array::event::Event;
 use crate::array::jax_array::deleted;
 use crate::array::small::Contents;
-use crate::base::entry::{entry, list_entry};
+use crate::base::entry::{entry, list_entries};
 use crate::base::error::{Error, Result};
 use crate::client::device::MemorySpace;
 use pjrt_api::{
@@ -58,14 +58,11 @@ entry!(element_type, PJRT_Buffer_ElementType_Args, |args| {
     Ok(())
 });
 
-list_entry! {
+list_entries! {
     dimensions, PJRT_Buffer_Dimensions_Args,
-    |args| buffer(args.buffer)?.shape.dims => dims, num_dims
-}
-
-list_entry! {
+    |args| buffer(args.buffer)?.shape.dims => dims, num_dims;
     unpadded_dimensions, PJRT_Buffer_UnpaddedDimensions_Args,
-    |args| buffer(args.buffer)?.shape.dims => unpadded_dims, num_dims
+    |args| buffer(args.buffer)?.shape.dims => unpadded_dims, num_dims;
 }
 
 entry!(

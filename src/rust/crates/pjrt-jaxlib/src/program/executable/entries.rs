@@ -1,7 +1,7 @@
 //! The functions of the API that take an executable.
 
 use super::loaded::{executable, loaded, Executable, Loaded};
-use crate::base::entry::{entry, list_entry};
+use crate::base::entry::{entry, list_entries};
 use std::sync::{Arc, PoisonError};
 
 entry!(loaded_destroy, PJRT_LoadedExecutable_Destroy_Args, |args| {
@@ -41,14 +41,11 @@ entry!(
     }
 );
 
-list_entry! {
+list_entries! {
     loaded_devices, PJRT_LoadedExecutable_AddressableDevices_Args,
-    |args| loaded(args.executable)?.executable.device_list => addressable_devices, num_addressable_devices
-}
-
-list_entry! {
+    |args| loaded(args.executable)?.executable.device_list => addressable_devices, num_addressable_devices;
     loaded_fingerprint, PJRT_LoadedExecutable_Fingerprint_Args,
-    |args| loaded(args.executable)?.executable.fingerprint => executable_fingerprint, executable_fingerprint_size
+    |args| loaded(args.executable)?.executable.fingerprint => executable_fingerprint, executable_fingerprint_size;
 }
 
 entry!(destroy, PJRT_Executable_Destroy_Args, |args| {
