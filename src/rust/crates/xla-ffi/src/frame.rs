@@ -160,7 +160,8 @@ impl<'f> CallFrame<'f> {
     /// There are no more; it is no buffer; its shape does not fit in memory.
     #[inline]
     pub fn next_arg(&mut self, name: &'static str, index: Option<u32>) -> Result<AnyBuffer<'f>> {
-        self.next_arg_as(name, index, &Want::ANYTHING)
+        let kind = OperandKind::Argument;
+        self.next_arg_as(Operand { kind, name, index }, &Want::ANYTHING)
     }
 
     /// Takes the next result; `name` and `index` tell which it is in errors.
@@ -169,21 +170,16 @@ impl<'f> CallFrame<'f> {
     /// As [`next_arg`](Self::next_arg).
     #[inline]
     pub fn next_ret(&mut self, name: &'static str, index: Option<u32>) -> Result<AnyBufferMut<'f>> {
-        self.next_ret_as(name, index, &Want::ANYTHING)
+        let kind = OperandKind::Result;
+        self.next_ret_as(Operand { kind, name, index }, &Want::ANYTHING)
     }
 
     #[inline(always)]
     pub(crate) fn next_arg_as(
         &mut self,
-        name: &'static str,
-        index: Option<u32>,
+        operand: Operand,
         want: &'static Want,
     ) -> Result<AnyBuffer<'f>> {
-        let operand = Operand {
-            kind: OperandKind::Argument,
-            name,
-            index,
-        };
         let Some((raw, len)) = self.checked_arg(want) else {
             return Err(self.arg_fault(want, operand));
         };
@@ -194,15 +190,9 @@ impl<'f> CallFrame<'f> {
     #[inline(always)]
     pub(crate) fn next_ret_as(
         &mut self,
-        name: &'static str,
-        index: Option<u32>,
+        operand: Operand,
         want: &'static Want,
     ) -> Result<AnyBufferMut<'f>> {
-        let operand = Operand {
-            kind: OperandKind::Result,
-            name,
-            index,
-        };
         let Some((raw, len)) = self.checked_ret(want) else {
             return Err(self.ret_fault(want, operand));
         };

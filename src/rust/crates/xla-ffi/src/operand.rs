@@ -7,12 +7,12 @@ use core::ops::{Deref, DerefMut};
 use crate::buffer::{AnyBuffer, AnyBufferMut};
 use crate::dims::{AnyRank, RankCheck};
 use crate::dtype::Scalar;
-use crate::error::Result;
+use crate::error::{Operand, OperandKind, Result};
 use crate::frame::CallFrame;
 use crate::view::Want;
 
 macro_rules! typed {
-    ($($(#[$meta:meta])* $name:ident of $buffer:ident by $next:ident;)*) => {$(
+    ($($(#[$meta:meta])* $name:ident of $buffer:ident as $kind:ident by $next:ident;)*) => {$(
         $(#[$meta])*
         pub struct $name<'f, T, R = AnyRank> {
             buffer: $buffer<'f>,
@@ -36,7 +36,7 @@ macro_rules! typed {
                     }
                 };
                 Ok($name {
-                    buffer: frame.$next(name, None, want)?,
+                    buffer: frame.$next(Operand::new(OperandKind::$kind, name), want)?,
                     _type: PhantomData,
                 })
             }
@@ -69,9 +69,9 @@ macro_rules! typed {
 
 typed! {
     /// An argument with elements of type `T` and rank `R` (any, unless said).
-    Arg of AnyBuffer by next_arg_as;
+    Arg of AnyBuffer as Argument by next_arg_as;
     /// A result with elements of type `T` and rank `R` (any, unless said).
-    Ret of AnyBufferMut by next_ret_as;
+    Ret of AnyBufferMut as Result by next_ret_as;
 }
 
 impl<T, R> Clone for Arg<'_, T, R> {

@@ -1,6 +1,6 @@
 //! Eigenvalues of general matrices.
 
-use super::lengths::{best_length, elements, job, length, BLOCK};
+use super::lengths::{best_length, job, length, order_with_values, BLOCK};
 use crate::int::Int;
 use crate::sys::Routines;
 use crate::workspace::{Sizes, Workspace};
@@ -39,9 +39,7 @@ pub fn geev<T: Routines>(
     (vl, vr): (&mut [T], &mut [T]),
     ws: &mut Workspace<T>,
 ) -> Int {
-    let n = length(w);
-    assert!(n > 0 && a.len() == elements(n, n));
-    assert_eq!(wi.len(), if T::COMPLEX { 0 } else { w.len() });
+    let n = order_with_values(a, (w, wi));
     assert!(vl.is_empty() || vl.len() == a.len());
     assert!(vr.is_empty() || vr.len() == a.len());
     assert!(ws.work.len() >= 4 * w.len());

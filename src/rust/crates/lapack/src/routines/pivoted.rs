@@ -1,6 +1,6 @@
 //! QR factorisation with column pivoting.
 
-use super::lengths::{elements, length, BLOCK};
+use super::lengths::{expect_matrix, length, BLOCK};
 use crate::int::Int;
 use crate::sys::Routines;
 use crate::workspace::{Sizes, Workspace};
@@ -20,8 +20,7 @@ pub fn geqp3<T: Routines>(
     tau: &mut [T],
     ws: &mut Workspace<T>,
 ) -> Int {
-    assert!(m > 0 && n > 0, "geqp3 needs a matrix, got {m} x {n}");
-    assert_eq!(a.len(), elements(m, n));
+    expect_matrix("geqp3", (m, n), a);
     assert_eq!(jpvt.len(), n as usize);
     assert_eq!(tau.len(), m.min(n) as usize);
     assert!(geqp3_sizes(n).is_some_and(|sizes| ws.holds(sizes)));

@@ -1,6 +1,6 @@
 //! QR factorisation.
 
-use super::lengths::{elements, length, BLOCK};
+use super::lengths::{elements, expect_matrix, length, BLOCK};
 use crate::int::Int;
 use crate::sys::Routines;
 use crate::workspace::{Sizes, Workspace};
@@ -18,8 +18,7 @@ pub fn geqrf<T: Routines>(
     tau: &mut [T],
     ws: &mut Workspace<T>,
 ) -> Int {
-    assert!(m > 0 && n > 0, "geqrf needs a matrix, got {m} x {n}");
-    assert_eq!(a.len(), elements(m, n));
+    expect_matrix("geqrf", (m, n), a);
     assert_eq!(tau.len(), m.min(n) as usize);
     assert!(ws.work.len() >= n as usize);
     let (a, tau, work) = (a.as_mut_ptr(), tau.as_mut_ptr(), &mut ws.work);

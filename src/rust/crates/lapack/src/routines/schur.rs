@@ -1,6 +1,6 @@
 //! Schur form.
 
-use super::lengths::{best_length, elements, job, length, BLOCK};
+use super::lengths::{best_length, job, length, order_with_values, BLOCK};
 use crate::int::Int;
 use crate::sys::Routines;
 use crate::workspace::{Sizes, Workspace};
@@ -39,9 +39,7 @@ pub fn gees<T: Routines>(
     z: &mut [T],
     ws: &mut Workspace<T>,
 ) -> Int {
-    let n = length(w);
-    assert!(n > 0 && a.len() == elements(n, n));
-    assert_eq!(wi.len(), if T::COMPLEX { 0 } else { w.len() });
+    let n = order_with_values(a, (w, wi));
     assert!(z.is_empty() || z.len() == a.len());
     assert!(ws.work.len() >= 3 * w.len());
     assert!(ws.real.len() >= w.len());
