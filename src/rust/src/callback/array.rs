@@ -51,19 +51,19 @@ pub fn dtype_of(dtype: DataType) -> Result<DType> {
 impl Array {
     /// A named array, of which there may be several of that name. The first of its dimensions are
     /// those of the batch, along whose axes it is so many bytes from one element to the next.
-    pub fn new(
-        (name, several): (&str, bool),
-        (dtype, dims, order): (DataType, &[i64], Order),
+    pub fn new<B>(
+        array: &custom_ops::Array<'_, B>,
+        several: bool,
         (batch, steps): (usize, Vec<isize>),
         place: Place,
     ) -> Result<Self> {
         Ok(Array {
-            name: name.into(),
+            name: array.name.into(),
             several,
-            dtype: dtype_of(dtype)?,
-            dims: dims.to_vec(),
+            dtype: dtype_of(array.dtype)?,
+            dims: array.dims.to_vec(),
             batch,
-            columns: order == Order::Column,
+            columns: array.order == Order::Column,
             steps,
             place,
         })

@@ -49,48 +49,23 @@ fn request(callback: &Arc<Callback>, call: &mut BoundCall<'_>) -> Result<Request
     let mut operands = Vec::with_capacity(call.operands());
     for at in 0..call.operands() {
         let in_batch = (call.batch_rank(at), call.strides(at));
-        let Some(custom_ops::Array {
-            name,
-            bytes,
-            dtype,
-            dims,
-            order,
-            ..
-        }) = call.operand(at)
-        else {
+        let Some(array) = call.operand(at) else {
             continue;
         };
+        let place = Place(array.bytes.as_ptr().cast_mut());
         let mut known = signature.operands.iter();
-        let several = known.any(|known| known.array.name == name && known.count.is_some());
-        let place = Place(bytes.as_ptr().cast_mut());
-        operands.push(Array::new(
-            (name, several),
-            (dtype, dims, order),
-            in_batch,
-            place,
-        )?);
+        let several = known.any(|known| known.array.name == array.name && known.count.is_some());
+        operands.push(Array::new(&array, several, in_batch, place)?);
     }
     let mut results = Vec::with_capacity(call.results());
     for at in 0..call.results() {
         let behind = call.operands() + at;
         let in_batch = (call.batch_rank(behind), call.strides(behind));
-        let custom_ops::ArrayMut {
-            name,
-            bytes,
-            dtype,
-            dims,
-            order,
-            ..
-        } = call.result(at);
+        let array = call.result(at);
+        let place = Place(array.bytes.as_mut_ptr());
         let mut known = signature.results.iter();
-        let several = known.any(|known| known.array.name == name && known.count.is_some());
-        let place = Place(bytes.as_mut_ptr());
-        results.push(Array::new(
-            (name, several),
-            (dtype, dims, order),
-            in_batch,
-            place,
-        )?);
+        let several = known.any(|known| known.array.name == array.name && known.count.is_some());
+        results.push(Array::new(&array, several, in_batch, place)?);
     }
     let attributes = 0..signature.attributes.len();
     Ok(Request {

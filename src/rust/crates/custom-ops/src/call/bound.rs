@@ -20,7 +20,7 @@ pub struct BoundCall<'a> {
 
 /// An array that the body reads.
 #[derive(Clone, Copy, Debug)]
-pub struct Array<'a> {
+pub struct Array<'a, B = &'a [u8]> {
     /// The signature's name.
     pub name: &'a str,
     /// Which one, of an array that comes several times; else 0.
@@ -32,25 +32,11 @@ pub struct Array<'a> {
     /// How matrices lie.
     pub order: Order,
     /// The elements.
-    pub bytes: &'a [u8],
+    pub bytes: B,
 }
 
-/// An array that the body writes.
-#[derive(Debug)]
-pub struct ArrayMut<'a> {
-    /// The signature's name.
-    pub name: &'a str,
-    /// Which one, of an array that comes several times; else 0.
-    pub index: usize,
-    /// Element type.
-    pub dtype: DataType,
-    /// With those of the batch, where the body is given whole batches.
-    pub dims: &'a [i64],
-    /// How matrices lie.
-    pub order: Order,
-    /// The elements: anything, or the operand's of which it is the result in place.
-    pub bytes: &'a mut [u8],
-}
+/// An array that the body writes. Its elements are anything, or the operand's of which it is the result in place.
+pub type ArrayMut<'a> = Array<'a, &'a mut [u8]>;
 
 /// An attribute.
 #[derive(Clone, Copy, Debug)]
@@ -172,16 +158,30 @@ impl<'a> BoundCall<'a> {
         let flat = &self.plan.call.flats[at];
         let operands = &self.signature().operands;
         let (which, index) = self.place(at, operands.iter().map(|operand| operand.count));
-        flat.is_given().then(|| Array {
-            name: &operands[which].array.name,
+        flat.is_given().then(|| {
+            // SAFETY: XLA's memory of the operand, which nobody writes but by way of a result, and
+            // those are borrowed with all of `self`.
+            let bytes = unsafe { slice::from_raw_parts(self.address(at), self.size_of(flat)) };
+            self.array(&operands[which].array, index, flat, bytes)
+        })
+    }
+
+    /// An array of the signature, `bytes` being its elements.
+    fn array<'b, B>(
+        &'b self,
+        array: &'b signature::Array,
+        index: usize,
+        flat: &Flat<'b>,
+        bytes: B,
+    ) -> Array<'b, B> {
+        Array {
+            name: &array.name,
             index,
             dtype: flat.dtype,
             dims: self.dims_of(flat),
-            order: operands[which].array.order,
-            // SAFETY: XLA's memory of the operand, which nobody writes but by way of a result, and
-            // those are borrowed with all of `self`.
-            bytes: unsafe { slice::from_raw_parts(self.address(at), self.size_of(flat)) },
-        })
+            order: array.order,
+            bytes,
+        }
     }
 
     /// How many results there are.
@@ -205,15 +205,9 @@ impl<'a> BoundCall<'a> {
         let (which, index) = self.place(at, results.iter().map(|result| result.count));
         let at = self.operands() + at;
         let flat = &self.plan.call.flats[at];
-        ArrayMut {
-            name: &results[which].array.name,
-            index,
-            dtype: flat.dtype,
-            dims: self.dims_of(flat),
-            order: results[which].array.order,
-            // SAFETY: XLA's memory of the result, of this element alone; all of `self` is borrowed.
-            bytes: unsafe { slice::from_raw_parts_mut(self.address(at), self.size_of(flat)) },
-        }
+        // SAFETY: XLA's memory of the result, of this element alone; all of `self` is borrowed.
+        let bytes = unsafe { slice::from_raw_parts_mut(self.address(at), self.size_of(flat)) };
+        self.array(&results[which].array, index, flat, bytes)
     }
 
     /// An attribute, by its place in the signature.
