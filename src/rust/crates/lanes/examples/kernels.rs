@@ -16,13 +16,7 @@ fn all<T: Vectorised>() {
     let triangle = Triangle::Lower;
     T::in_lanes(
         lu::Lu {
-            run: Run {
-                from: None,
-                m,
-                n,
-                a: &mut a,
-                together: ALONE,
-            },
+            run: Run::in_place((m, n), &mut a, ALONE),
             pivots: &mut pivots,
             info: &mut info,
         },
@@ -31,13 +25,7 @@ fn all<T: Vectorised>() {
     .expect("memory to work in");
     T::in_lanes(
         qr::Geqrf {
-            run: Run {
-                from: None,
-                m,
-                n,
-                a: &mut a,
-                together: ALONE,
-            },
+            run: Run::in_place((m, n), &mut a, ALONE),
             tau: &mut tau,
         },
         COUNT,
@@ -45,13 +33,7 @@ fn all<T: Vectorised>() {
     .expect("memory to work in");
     T::in_lanes(
         qr::Orgqr {
-            run: Run {
-                m,
-                n,
-                a: &mut a,
-                together: ALONE,
-                from: None,
-            },
+            run: Run::in_place((m, n), &mut a, ALONE),
             k,
             tau: &tau,
         },

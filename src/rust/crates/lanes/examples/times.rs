@@ -48,13 +48,7 @@ impl<T: Vectorised + Element<Real = T>> Batch<T> {
             a.copy_from_slice(&self.given);
             let (a, pivots, info) = (&mut a[..], &mut pivots[..], &mut info[..]);
             let kernel = lu::Lu {
-                run: Run {
-                    from: None,
-                    m,
-                    n,
-                    a,
-                    together: ALONE,
-                },
+                run: Run::in_place((m, n), a, ALONE),
                 pivots,
                 info,
             };
@@ -95,13 +89,7 @@ impl<T: Vectorised + Element<Real = T>> Batch<T> {
             a.copy_from_slice(&self.given);
             let (a, tau) = (&mut a[..], &mut rest[..]);
             let kernel = qr::Geqrf {
-                run: Run {
-                    from: None,
-                    m,
-                    n,
-                    a,
-                    together: ALONE,
-                },
+                run: Run::in_place((m, n), a, ALONE),
                 tau,
             };
             T::in_lanes(kernel, count).expect("memory to work in");
@@ -111,13 +99,7 @@ impl<T: Vectorised + Element<Real = T>> Batch<T> {
             a.copy_from_slice(&factored);
             let (a, tau) = (&mut a[..], &rest[..]);
             let kernel = qr::Orgqr {
-                run: Run {
-                    m,
-                    n,
-                    a,
-                    together: ALONE,
-                    from: None,
-                },
+                run: Run::in_place((m, n), a, ALONE),
                 k,
                 tau,
             };

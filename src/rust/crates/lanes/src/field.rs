@@ -155,7 +155,25 @@ impl<V: Lanes> Pair<V> {
         (near, size, square)
     }
 
-    /// `self` less `i im` times `b`.
+    /// `self + re b`.
+    #[inline(always)]
+    fn plus_real_product(self, re: V, b: Self) -> Self {
+        Pair {
+            re: re.mul_add(b.re, self.re),
+            im: re.mul_add(b.im, self.im),
+        }
+    }
+
+    /// `self - re b`.
+    #[inline(always)]
+    fn less_real_product(self, re: V, b: Self) -> Self {
+        Pair {
+            re: re.neg_mul_add(b.re, self.re),
+            im: re.neg_mul_add(b.im, self.im),
+        }
+    }
+
+    /// `self - i im b`.
     #[inline(always)]
     fn less_imaginary_product(self, im: V, b: Self) -> Self {
         Pair {
@@ -246,19 +264,13 @@ impl<V: Lanes> Field for Pair<V> {
     }
     #[inline(always)]
     fn less_product(self, a: Self, b: Self) -> Self {
-        let less_real = Pair {
-            re: a.re.neg_mul_add(b.re, self.re),
-            im: a.re.neg_mul_add(b.im, self.im),
-        };
-        less_real.less_imaginary_product(a.im, b)
+        self.less_real_product(a.re, b)
+            .less_imaginary_product(a.im, b)
     }
     #[inline(always)]
     fn plus_inner(self, a: Self, b: Self) -> Self {
-        let plus_real = Pair {
-            re: a.re.mul_add(b.re, self.re),
-            im: a.re.mul_add(b.im, self.im),
-        };
-        plus_real.less_imaginary_product(a.im, b)
+        self.plus_real_product(a.re, b)
+            .less_imaginary_product(a.im, b)
     }
     #[inline(always)]
     fn square(self, more: V) -> V {

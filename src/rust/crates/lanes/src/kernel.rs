@@ -115,6 +115,19 @@ pub struct Run<'a, T> {
     pub together: Together<'a>,
 }
 
+impl<'a, T> Run<'a, T> {
+    /// Matrices that are where they are to be changed.
+    pub fn in_place((m, n): (usize, usize), a: &'a mut [T], together: Together<'a>) -> Self {
+        Run {
+            m,
+            n,
+            from: None,
+            a,
+            together,
+        }
+    }
+}
+
 impl<T: InParts> Run<'_, T> {
     /// The place of matrix `one`, its first `cols` columns with their rows in lanes, room for the others behind them,
     /// and whether those columns are finite.

@@ -19,24 +19,12 @@ pub fn lines(count: usize) -> Result<usize, NoMemory> {
 #[must_use]
 pub fn blocks_of_qr(m: usize, n: usize, k: usize, together: Together<'_>) -> [usize; 2] {
     let factor = Geqrf {
-        run: Run {
-            from: None,
-            m,
-            n,
-            a: &mut [0.0; 0],
-            together,
-        },
+        run: Run::in_place((m, n), &mut [0.0; 0], together),
         tau: &mut [],
     }
     .rows_scratch(8);
     let columns = Orgqr {
-        run: Run {
-            m,
-            n,
-            a: &mut [0.0; 0],
-            together,
-            from: None,
-        },
+        run: Run::in_place((m, n), &mut [0.0; 0], together),
         k,
         tau: &[],
     }

@@ -5,15 +5,12 @@
 //! sparse bus impedance matrix and its application to short circuit study", 8th PICA conference (1973).
 
 use crate::front;
-use crate::jet::Jet;
+use crate::jet::{along, Jet};
 use crate::number::Number;
 use crate::scratch::{stacks, zeros};
 use crate::symbolic::{Supernode, Symbolic};
 use crate::tree::NONE;
 use std::collections::TryReserveError;
-
-/// The highest order of a derivative.
-pub const HIGHEST_ORDER: usize = 4;
 
 impl Symbolic {
     /// The inverse of the factored matrix at the pattern's entries.
@@ -72,20 +69,15 @@ impl Symbolic {
     /// There is no memory to work in.
     ///
     /// # Panics
-    /// There are none or more than [`HIGHEST_ORDER`] directions; the lengths are not those of the pattern.
+    /// There are none or more than [`HIGHEST_ORDER`](crate::HIGHEST_ORDER) directions; the lengths are not those of the pattern.
     pub fn inverse_derivative<S: Number>(
         &self,
         a: &[S],
         directions: &[&[S]],
         result: &mut [S],
     ) -> Result<(), TryReserveError> {
-        match directions.len() {
-            1 => self.derivative::<S, 2>(a, directions, result),
-            2 => self.derivative::<S, 4>(a, directions, result),
-            3 => self.derivative::<S, 8>(a, directions, result),
-            4 => self.derivative::<S, 16>(a, directions, result),
-            count => panic!("{count} directions"),
-        }
+        assert!(!directions.is_empty(), "0 directions");
+        along!(directions.len(), M => self.derivative::<S, M>(a, directions, result))
     }
 
     fn derivative<S: Number, const M: usize>(

@@ -10,6 +10,26 @@ use crate::scratch::zeros;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jet<T, const M: usize>(pub [T; M]);
 
+/// The highest order of a derivative.
+pub const HIGHEST_ORDER: usize = 4;
+
+/// `call` with the constant `M`, the coefficients of jets along `count` directions.
+macro_rules! along {
+    ($count:expr, $m:ident => $call:expr) => {
+        $crate::jet::along!(@ $count, $m => $call, 0 1, 1 2, 2 4, 3 8, 4 16)
+    };
+    (@ $count:expr, $m:ident => $call:expr, $($directions:literal $coefficients:literal),*) => {
+        match $count {
+            $($directions => {
+                const $m: usize = $coefficients;
+                $call
+            })*
+            count => panic!("{count} directions"),
+        }
+    };
+}
+pub(crate) use along;
+
 impl<T: Number, const M: usize> Jet<T, M> {
     /// `values + e1 directions[0] + … + ek directions[k - 1]`
     pub fn along(values: &[T], directions: &[&[T]]) -> Result<Vec<Self>, TryReserveError> {

@@ -41,7 +41,7 @@ mod tree;
 
 pub use colouring::{column_colouring, star_colouring, Colouring};
 pub use factor_pattern::FactorPattern;
-pub use inverse::HIGHEST_ORDER;
+pub use jet::HIGHEST_ORDER;
 pub use number::Number;
 pub use own_order::OwnOrder;
 pub use pattern::{Columns, Pattern, PatternError};

@@ -1,8 +1,7 @@
 //! The Cholesky factor with rows and columns in the matrix's own order, and its derivatives, column by column.
 
 use crate::factor_pattern::factor_columns;
-use crate::inverse::HIGHEST_ORDER;
-use crate::jet::Jet;
+use crate::jet::{along, Jet};
 use crate::number::Number;
 use crate::pattern::Pattern;
 use crate::scratch::zeros;
@@ -84,14 +83,15 @@ impl OwnOrder {
     /// There is no memory to work in.
     ///
     /// # Panics
-    /// There are more than [`HIGHEST_ORDER`] directions; the lengths are not those of the pattern and of the factor.
+    /// There are more than [`HIGHEST_ORDER`](crate::HIGHEST_ORDER) directions; the lengths are not those of the pattern
+    /// and of the factor.
     pub fn factor<S: Number>(
         &self,
         a: &[S],
         directions: &[&[S]],
         factor: &mut [S],
     ) -> Result<(), TryReserveError> {
-        self.along(a, None, directions, factor)
+        along!(directions.len(), M => self.derivative::<S, M>(a, None, directions, factor))
     }
 
     /// The derivative, by the matrix's entries, of the sum of `weights` times the factor's entries; of that the mixed
@@ -109,24 +109,8 @@ impl OwnOrder {
         directions: &[&[S]],
         result: &mut [S],
     ) -> Result<(), TryReserveError> {
-        self.along(a, Some(weights), directions, result)
-    }
-
-    fn along<S: Number>(
-        &self,
-        a: &[S],
-        weights: Option<&[S]>,
-        directions: &[&[S]],
-        result: &mut [S],
-    ) -> Result<(), TryReserveError> {
-        match directions.len() {
-            0 => self.derivative::<S, 1>(a, weights, directions, result),
-            1 => self.derivative::<S, 2>(a, weights, directions, result),
-            2 => self.derivative::<S, 4>(a, weights, directions, result),
-            3 => self.derivative::<S, 8>(a, weights, directions, result),
-            HIGHEST_ORDER => self.derivative::<S, 16>(a, weights, directions, result),
-            count => panic!("{count} directions"),
-        }
+        let weights = Some(weights);
+        along!(directions.len(), M => self.derivative::<S, M>(a, weights, directions, result))
     }
 
     fn derivative<S: Number, const M: usize>(

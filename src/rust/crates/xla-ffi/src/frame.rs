@@ -175,11 +175,7 @@ impl<'f> CallFrame<'f> {
     }
 
     #[inline(always)]
-    pub(crate) fn next_arg_as(
-        &mut self,
-        operand: Operand,
-        want: &'static Want,
-    ) -> Result<AnyBuffer<'f>> {
+    pub(crate) fn next_arg_as(&mut self, operand: Operand, want: &Want) -> Result<AnyBuffer<'f>> {
         let Some((raw, len)) = self.checked_arg(want) else {
             return Err(self.arg_fault(want, operand));
         };
@@ -191,7 +187,7 @@ impl<'f> CallFrame<'f> {
     pub(crate) fn next_ret_as(
         &mut self,
         operand: Operand,
-        want: &'static Want,
+        want: &Want,
     ) -> Result<AnyBufferMut<'f>> {
         let Some((raw, len)) = self.checked_ret(want) else {
             return Err(self.ret_fault(want, operand));

@@ -70,6 +70,12 @@ pub enum FieldKind {
     Completion,
 }
 
+impl FieldKind {
+    const fn attribute(type_: AttrType, required: bool) -> Self {
+        FieldKind::Attribute { type_, required }
+    }
+}
+
 /// A field of an operand struct.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -204,10 +210,7 @@ impl<V> Deref for Attr<V> {
 }
 
 impl<'f, V: AttrValue<'f>> Field<'f> for Attr<V> {
-    const KIND: FieldKind = FieldKind::Attribute {
-        type_: V::TYPE,
-        required: true,
-    };
+    const KIND: FieldKind = FieldKind::attribute(V::TYPE, true);
 
     #[inline(always)]
     fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {
@@ -216,10 +219,7 @@ impl<'f, V: AttrValue<'f>> Field<'f> for Attr<V> {
 }
 
 impl<'f, V: AttrValue<'f>> Field<'f> for Attr<Option<V>> {
-    const KIND: FieldKind = FieldKind::Attribute {
-        type_: V::TYPE,
-        required: false,
-    };
+    const KIND: FieldKind = FieldKind::attribute(V::TYPE, false);
 
     #[inline(always)]
     fn decode(frame: &mut CallFrame<'f>, name: &'static str) -> Result<Self> {

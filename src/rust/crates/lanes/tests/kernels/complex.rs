@@ -104,13 +104,7 @@ fn lu<T: Part>() {
                 let (mut a, mut ints) = (x.to_vec(), vec![0; n * count]);
                 let mut info = vec![-1; count];
                 let kernel = Lu {
-                    run: Run {
-                        from: None,
-                        m: n,
-                        n,
-                        a: &mut a,
-                        together: THREADS,
-                    },
+                    run: Run::in_place((n, n), &mut a, THREADS),
                     pivots: &mut ints,
                     info: &mut info,
                 };

@@ -8,13 +8,7 @@ fn run<T: Real>(m: usize, n: usize) -> impl Fn(Unit, &[T], usize) -> Results<T> 
         let mut info = vec![-1; count];
         let (matrices, places, infos) = (&mut a, &mut pivots, &mut info);
         let kernel = Lu {
-            run: Run {
-                from: None,
-                m,
-                n,
-                a: matrices,
-                together: THREADS,
-            },
+            run: Run::in_place((m, n), matrices, THREADS),
             pivots: places,
             info: infos,
         };

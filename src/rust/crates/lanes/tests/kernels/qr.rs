@@ -8,13 +8,7 @@ fn run<T: Real>(m: usize, n: usize) -> impl Fn(Unit, &[T], usize) -> Results<T> 
         let (mut a, mut tau) = (x.to_vec(), vec![T::ZERO; m.min(n) * count]);
         let (matrices, factors) = (&mut a, &mut tau);
         let kernel = Geqrf {
-            run: Run {
-                from: None,
-                m,
-                n,
-                a: matrices,
-                together: THREADS,
-            },
+            run: Run::in_place((m, n), matrices, THREADS),
             tau: factors,
         };
         on(unit, kernel, count);
@@ -33,13 +27,7 @@ fn columns<T: Real>(m: usize, n: usize, k: usize) -> impl Fn(Unit, &[T], usize) 
         let tau: Vec<T> = matrices().flat_map(|one| &one[m * n..]).copied().collect();
         let (matrices, tau) = (&mut a, &tau);
         let kernel = Orgqr {
-            run: Run {
-                m,
-                n,
-                a: matrices,
-                together: THREADS,
-                from: None,
-            },
+            run: Run::in_place((m, n), matrices, THREADS),
             k,
             tau,
         };
