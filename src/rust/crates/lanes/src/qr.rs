@@ -170,8 +170,8 @@ impl<T: InParts> Orgqr<'_, T> {
         let (zero, one) = (scratch[0].like(0.0), scratch[0].like(1.0));
         let (zero, one) = (F::of(zero), F::of(one));
         let (parts, taus) = scratch.split_at_mut(size * T::PARTS);
+        let a = self.run.gather(range.clone(), parts);
         gather(T::parts(&self.tau[range.start * k..range.end * k]), taus);
-        let a = self.run.gather(range, parts);
         let finite = finite(&parts[..m * k * T::PARTS]) + finite(taus);
         let (block, factors) = (F::numbers(parts), F::numbers(taus));
         let (_, others) = block.split_at_mut(m * k);
