@@ -190,18 +190,9 @@ fn copied_tile<T: Number, const FMA: bool>(
 fn whole_tile<T: Number, const FMA: bool>(c: &mut [T], stride: usize, a: &[T], b: &[T]) {
     let mut sums = [[T::ZERO; TALL]; WIDE];
     for (left, factors) in a.chunks_exact(TALL).zip(b.chunks_exact(WIDE)) {
-        let (left, factors) = (&left[..TALL], &factors[..WIDE]);
-        for n in 0..WIDE {
-            for m in 0..TALL {
-                sums[n][m] = left[m].mul_add::<FMA>(factors[n], sums[n][m]);
-            }
-        }
+        tile::add_product::<T, FMA, TALL, WIDE>(&mut sums, left, factors);
     }
-    for (n, sums) in sums.iter().enumerate() {
-        for (c, &sum) in c[n * stride..][..TALL].iter_mut().zip(sums) {
-            *c = *c - sum;
-        }
-    }
+    tile::subtract(c, stride, &sums);
 }
 
 #[cfg(test)]

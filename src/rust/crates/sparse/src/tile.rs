@@ -100,14 +100,34 @@ fn tile<T: Number, const FMA: bool, const M: usize, const N: usize>(
     } else {
         let rows = b.data.chunks(b.down).take(depth);
         for (left, factors) in a.chunks(right).zip(rows) {
-            let (left, factors) = (&left[..M], &factors[..N]);
-            for n in 0..N {
-                for m in 0..M {
-                    sums[n][m] = left[m].mul_add::<FMA>(factors[n], sums[n][m]);
-                }
-            }
+            add_product::<T, FMA, M, N>(&mut sums, left, factors);
         }
     }
+    subtract(c, stride, &sums);
+}
+
+/// Adds the product of a column of `M` and a row of `N` elements.
+#[inline(always)]
+pub(crate) fn add_product<T: Number, const FMA: bool, const M: usize, const N: usize>(
+    sums: &mut [[T; M]; N],
+    left: &[T],
+    factors: &[T],
+) {
+    let (left, factors) = (&left[..M], &factors[..N]);
+    for n in 0..N {
+        for m in 0..M {
+            sums[n][m] = left[m].mul_add::<FMA>(factors[n], sums[n][m]);
+        }
+    }
+}
+
+/// Subtracts the sums from a tile of `c`, whose columns are `stride` apart.
+#[inline(always)]
+pub(crate) fn subtract<T: Number, const M: usize, const N: usize>(
+    c: &mut [T],
+    stride: usize,
+    sums: &[[T; M]; N],
+) {
     for (n, sums) in sums.iter().enumerate() {
         for (c, &sum) in c[n * stride..][..M].iter_mut().zip(sums) {
             *c = *c - sum;
