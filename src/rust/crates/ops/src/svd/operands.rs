@@ -26,24 +26,26 @@ io! {
 variants! {
     /// `A = U diag(s) Vᴴ`, or with `transposed` the same of the transposed matrix.
     {
-        /// `(..., m, n)`; of `GesvdIo` `m >= n`, with `transposed` row-major, `m <= n`
+        /// `(..., m, n)`
         pub(super) x: Arg<'f, T, MinRank<2>>,
         /// `(..., m, n)`: overwritten; shares `x`'s memory
         pub(super) scratch: Ret<'f, T>,
         /// `(..., min(m, n))`, descending; real
         pub(super) s: AnyBufferMut<'f>,
-        /// `(..., m, m)` or `(..., m, min(m, n))`: the left singular vectors as columns; with `transposed`
-        /// row-major, the right ones, `(..., n, n)` or `(..., m, n)`
-        pub(super) u: Ret<'f, T>,
     }
     GesvdIo {
+        /// `(..., m, m)` or `(..., m, n)`: the left singular vectors as columns; with `transposed`
+        /// row-major, the right ones, `(..., n, n)` or `(..., m, n)`
+        pub(super) u: Ret<'f, T>,
         /// `(..., n, n)`: the right singular vectors, conjugated, as rows; with `transposed`
         /// row-major, the left ones, `(..., m, m)`
         pub(super) vt: Ret<'f, T>,
-        /// whether `x`, `u` and `vt` are row-major
+        /// whether `x`, `u` and `vt` are row-major, and `m <= n`; else `m >= n`
         pub(super) transposed: Attr<bool> = false,
     }
     GesvdjIo {
+        /// `(..., m, m)` or `(..., m, min(m, n))`: the left singular vectors as columns
+        pub(super) u: Ret<'f, T>,
         /// `(..., n, n)` or `(..., n, min(m, n))`: the right singular vectors as columns
         pub(super) v: Ret<'f, T>,
     };
