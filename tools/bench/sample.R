@@ -9,51 +9,8 @@ here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE
 arguments <- commandArgs(TRUE)
 suppressMessages(library(xlaffi))
 source(file.path(here, "sample-models.R"))
+source(file.path(here, "sample-run.R"))
 models <- sample_models()
-
-cpu <- function() sum(proc.time()[c("user.self", "sys.self", "user.child", "sys.child")])
-wall <- function() proc.time()[["elapsed"]]
-
-# Parameters in the order of the model's `start`, iterations x chains x variables
-seconds_of <- function(run) {
-  before <- c(wall(), cpu())
-  value <- run()
-  list(value = value, seconds = c(wall(), cpu()) - before)
-}
-
-run_xlaffi <- function(model) {
-  run <- function(seed) {
-    settings <- list(constraints = model$constraints, inits = if (is.null(model$inits)) 2 else model$inits, seed = seed)
-    seconds_of(function() suppressWarnings(do.call(xla_sample, c(list(model$f, model$start), model$data, settings))))
-  }
-  whole <- run(1)
-  # The program is there now: what is left is tracing and sampling.
-  again <- run(2)
-  draws <- whole$value
-  steps <- sum(draws$diagnostics$n_leapfrog__)
-  list(draws = draws$draws, whole = whole$seconds, sampling = again$seconds, steps = steps)
-}
-
-run_rstan <- function(model) {
-  options(mc.cores = 2)
-  # Debian has these headers where others have them inside of packages.
-  for (lib in c("boost", "eigen")) {
-    option <- paste0(lib, "_lib")
-    found <- c(rstan::rstan_options(option), c(boost = "/usr/include", eigen = "/usr/include/eigen3")[[lib]])
-    do.call(rstan::rstan_options, stats::setNames(list(found[file.exists(found)][[1]]), option))
-  }
-  built <- seconds_of(function() rstan::stan_model(model_code = model$stan))
-  drawn <- seconds_of(function() {
-    settings <- list(built$value, data = model$data, chains = 4, iter = 2000, seed = 1, refresh = 0)
-    # Near the same points as ours, where all parameters are positive
-    near <- function(x) x * exp(stats::runif(length(x), -model$inits, model$inits))
-    if (!is.null(model$inits)) settings$init <- function() lapply(model$start, near)
-    suppressWarnings(do.call(rstan::sampling, settings))
-  })
-  draws <- rstan::extract(drawn$value, names(model$start), permuted = FALSE)
-  steps <- sum(vapply(rstan::get_sampler_params(drawn$value, FALSE), function(x) sum(x[, "n_leapfrog__"]), 0))
-  list(draws = unclass(draws), whole = built$seconds + drawn$seconds, sampling = drawn$seconds, steps = steps)
-}
 
 run_numpyro <- function(name, model) {
   folder <- tempfile("numpyro")
@@ -73,13 +30,7 @@ if (length(arguments) == 2L) {
   run <- switch(arguments[[1]],
     xlaffi = run_xlaffi(model), rstan = run_rstan(model), numpyro = run_numpyro(arguments[[2]], model)
   )
-  size <- sum(lengths(unlist(list(model$start), recursive = FALSE)))
-  draws <- xlaffi:::new_draws(
-    array(run$draws[, , seq_len(size)], c(dim(run$draws)[1:2], size),
-      dimnames = list(NULL, NULL, xlaffi:::variable_names(model$start))
-    ), list(), list(), NULL, model$start, list()
-  )
-  table <- summary(draws)
+  table <- table_of_draws(model, run$draws)
   kept <- list(table = table, ess = min(table$ess_bulk), run = run[c("whole", "sampling", "steps")])
   saveRDS(kept, Sys.getenv("XLAFFI_BENCH_RESULT", tempfile()))
   cat(sprintf("%s %s: %.2f s (%.2f of processors) with, %.2f (%.2f) without compilation, %.0f effective draws\n",

@@ -164,18 +164,20 @@ impl ProgramKind {
         }
     }
 
-    /// The passes over XLA's own representation that are left out.
+    /// The passes over XLA's own representation that are left out. Without `fusion` each operation is a kernel of its
+    /// own, whose result is rounded.
     pub(crate) fn without(self) -> Option<&'static str> {
         match self {
-            ProgramKind::Exact => Some("algsimp"),
+            ProgramKind::Exact => Some("algsimp,fusion"),
             ProgramKind::Scalars => Some("fusion"),
             ProgramKind::Plain | ProgramKind::Small | ProgramKind::Moves => None,
         }
     }
 
-    /// Whether LLVM optimises the machine code. Wherever it does it fuses multiplications with additions.
+    /// Whether LLVM optimises the machine code. It fuses multiplications with additions within a kernel, on some
+    /// processors without being asked to optimise.
     pub(crate) fn is_optimised(self) -> bool {
-        matches!(self, ProgramKind::Plain | ProgramKind::Small)
+        !matches!(self, ProgramKind::Scalars | ProgramKind::Moves)
     }
 
     /// Whether kernels are written in the way that takes least time.
