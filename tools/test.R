@@ -65,8 +65,8 @@ if (!length(files)) {
   quit(save = "no", status = 0)
 }
 
-# The longest first, by the last run; where there was none, by one of 2026-11 that took the seconds in test-costs.csv.
-# Files that neither names are taken to need a second for each KB.
+# The longest first, by the last run; where there was none, by one of everything, in 2026-11, that took the seconds in
+# test-costs.csv. Files that neither names are taken to need a second for each KB.
 costs_file <- file.path(kept, paste0("costs-", basename(folder), ".csv"))
 costs <- utils::read.csv(if (file.exists(costs_file)) costs_file else file.path("tools", "test-costs.csv"))
 size <- file.size(file.path(folder, files)) / 1000
