@@ -20,16 +20,19 @@ new_points <- function(f, template, layout, data, negate, dtype, form, call) {
   self
 }
 
-# Traces `f`, and so reads what it reads of the session. Programs stay if they are the same.
+# Traces `f`, and so reads what it reads of the session, or finds what another session has. Programs stay if they are the
+# same.
 recount <- function(self) {
-  traced <- with_session_reads(if (length(self$layout$effects)) traced_marginal(self) else traced_count(self))
+  self$lasting <- objective_digest(self)
+  traced <- lasting_count(self)
   self$session <- traced$session
   self$captured <- captured_variables(list(self$f))
   self$facts <- traced$facts
   if (!identical(self$count, traced$count) || !same_plan(self$plan, traced$plan)) {
     self$count <- traced$count
     self$plan <- traced$plan
-    self$programs <- if (is.null(self$plan)) objective_programs(self) else marginal_programs(self)
+    programs <- if (is.null(self$plan)) objective_programs(self) else marginal_programs(self)
+    self$programs <- Map(lasting_program, programs, names(programs), list(self))
   }
 }
 

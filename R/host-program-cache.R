@@ -8,22 +8,31 @@ saved_state <- session_state("saved_state",
 )
 
 # The executable of a program, loaded from disk or compiled: `executable` and `saved`, the folder on disk or NA. Where
-# `options` are for several devices, these are in there, and `device` is the first.
-made_executable <- function(text, device, name, types, options = new_compile_options()) {
+# `options` are for several devices, these are in there, and `device` is the first; `digest` is that of the text.
+made_executable <- function(text, device, name, types, options = new_compile_options(), digest = text_digest(text)) {
   program <- pjrt_program(text)
   compiled <- function() pjrt_compile(program, options, if (is.null(options$devices)) device)
   root <- if (check(.Call(wrap__program_lasts, program))) program_folder()
-  key <- if (!is.null(root)) program_key(text, device, options)
+  key <- if (!is.null(root)) program_key(digest, device, options)
   if (is.null(key)) {
     return(list(executable = compiled(), saved = NA_character_))
   }
   saved <- found_entry(root, key, "program")
-  executable <- if (!is.null(saved)) loaded_program(file.path(saved, "program"), text, device, options)
+  executable <- if (!is.null(saved)) loaded_program(file.path(saved, "program"), device, options, text)$executable
   if (is.null(executable)) {
     executable <- compiled()
     saved <- save_program(root, key, paste(name, types), executable, device)
   }
   list(executable = executable, saved = saved)
+}
+
+# The same, with the text, of a program on disk that is known by the digest of its text; NULL where it is not there
+saved_executable <- function(digest, device) {
+  root <- program_folder()
+  key <- if (!is.null(root)) program_key(digest, device)
+  saved <- if (!is.null(key)) found_entry(root, key, "program")
+  loaded <- if (!is.null(saved)) loaded_program(file.path(saved, "program"), device, new_compile_options())
+  if (!is.null(loaded)) list(text = rawToChar(loaded$program), executable = loaded$executable, saved = saved)
 }
 
 # NULL where programs are not kept, or the folder cannot be used.
@@ -48,8 +57,8 @@ clear_saved <- function() {
   clear_cache(if (!is.null(root) && is.null(foreign_reason(root))) root)
 }
 
-# All that a compiled program depends on; NULL where nobody knows.
-program_key <- function(text, device, options = new_compile_options()) {
+# All that a compiled program depends on, its text by the digest; NULL where nobody knows.
+program_key <- function(digest, device, options = new_compile_options()) {
   # More than one: XLA has read others than there are now, or nobody knows which.
   flags <- unique(c(saved_state$flags[[platform(device)]], Sys.getenv("XLA_FLAGS")))
   # A file of flags may change, and who asks for a dump wants the compiler to run.
@@ -59,7 +68,7 @@ program_key <- function(text, device, options = new_compile_options()) {
   facts <- tryCatch(compilation_facts(device), xlaffi_error = function(error) NULL)
   if (!is.null(facts)) {
     files <- c(saved_state$library_stamp, saved_state$plugin_stamps[[platform(device)]])
-    text_digest(c(text, format(device), options_text(options), facts$where, facts$threads, flags, files))
+    text_digest(c(digest, format(device), options_text(options), facts$where, facts$threads, flags, files))
   }
 }
 
@@ -92,11 +101,16 @@ note_plugin <- function(plugin, platform) {
   saved_state$plugin_stamps[[platform]] <- if (file.exists(path)) file_stamp(path) else path
 }
 
-loaded_program <- function(file, text, device, options) {
+# The `executable` and its `program`, a text as bytes, which is `text` where that is given; NULL where it cannot be
+# loaded. What the entry is has been checked by its digest.
+loaded_program <- function(file, device, options, text = NULL) {
   tryCatch(
     {
-      saved <- unpack_program(read_bytes(file), compilation_facts(device)$where)
-      if (identical(saved$program, charToRaw(text))) load_program(saved, options, if (is.null(options$devices)) device)
+      saved <- read_program(file, compilation_facts(device)$where)
+      if (is.null(text) || identical(saved$program, charToRaw(text))) {
+        executable <- load_program(saved, options, if (is.null(options$devices)) device)
+        list(executable = executable, program = saved$program)
+      }
     },
     xlaffi_error = function(error) NULL
   )

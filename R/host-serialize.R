@@ -147,7 +147,7 @@ unpack_program <- function(bytes, where, call = rlang::caller_env()) {
       code = "DATA_LOSS", operand = "bytes", call = call
     )
   }
-  newlines <- which(bytes[seq_len(min(length(bytes), 16384L))] == as.raw(10L))
+  newlines <- which(utils::head(bytes, most_of_head) == as.raw(10L))
   check_head(bytes, newlines, damaged, call)
   # The empty line, and the digest's before it.
   last <- match(1L, diff(newlines)) + 1L
@@ -164,15 +164,40 @@ unpack_program <- function(bytes, where, call = rlang::caller_env()) {
   if (!identical(digest, charToRaw(paste("sha256", digest_of(c(head, body)))))) {
     damaged()
   }
+  parts <- rawConnection(body)
+  on.exit(close(parts), add = TRUE)
+  program_parts(head, where, function(size) readBin(parts, "raw", size), length(body), call)
+}
+
+# The same of a file whose digest has been compared
+read_program <- function(path, where, call = rlang::caller_env()) {
+  damaged <- function() abort("the compiled program is damaged", code = "DATA_LOSS", operand = "path", call = call)
+  source <- file(path, "rb")
+  on.exit(close(source))
+  start <- readBin(source, "raw", most_of_head)
+  newlines <- which(start == as.raw(10L))
+  check_head(start, newlines, damaged, call)
+  last <- match(1L, diff(newlines)) + 1L
+  if (is.na(last) || last < 4L) {
+    damaged()
+  }
+  seek(source, newlines[[last]])
+  take <- function(size) readBin(source, "raw", size)
+  size <- file.size(path) - newlines[[last]]
+  program_parts(start[seq_len(newlines[[last - 2L]])], where, take, size, call)
+}
+
+# So many bytes hold all lines before the program.
+most_of_head <- 16384L
+
+# `take(size)` gives the next of the `size` bytes behind the head.
+program_parts <- function(head, where, take, size, call) {
   lines <- strsplit(rawToChar(head), "\n", fixed = TRUE)[[1L]]
   check_place(lines, where, call)
   last <- strsplit(utils::tail(lines, 2L), " ", fixed = TRUE)
-  size <- as.numeric(last[[2L]][[3L]])
-  parts <- rawConnection(body)
-  on.exit(close(parts), add = TRUE)
+  program <- as.numeric(last[[2L]][[3L]])
   list(
-    format = last[[2L]][[2L]], program = readBin(parts, "raw", size),
-    compiled = readBin(parts, "raw", length(body) - size),
+    format = last[[2L]][[2L]], program = take(program), compiled = take(size - program),
     replicas = as.integer(last[[1L]][[2L]]), partitions = as.integer(last[[1L]][[3L]])
   )
 }

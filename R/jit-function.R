@@ -101,14 +101,16 @@ xla_jit <- function(f, exact = FALSE, mesh = NULL, in_shardings = NULL, out_shar
 # `name` is what xla_cache() calls it; `uses` are the functions of the user behind `f`. What tells the function
 # from others, `identity`, is an external pointer: R saves those as NULL, so a function that comes back from a
 # file or another process is a new one there. Nothing else of the session is kept in it. `shardings` says where
-# arguments and results lie, see jit-mesh.R; `part` is what the function is as a part of another program.
-new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL, part = f) {
+# arguments and results lie, see jit-mesh.R; `part` is what the function is as a part of another program. `lasting` gives
+# a digest of all that its trace depends on, by which other sessions find it, or NULL; see jit-lasting.R.
+new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL, part = f, lasting = NULL) {
   force(f)
   force(exact)
   force(shardings)
   force(part)
   force(name)
   force(uses)
+  force(lasting)
   identity <- NULL
   self <- environment()
   compiled <- function(...) {
@@ -220,13 +222,30 @@ result_form <- function(results) {
 }
 
 compiled_program <- function(text, device, name, types, mesh = NULL) {
-  key <- text_digest(c(text, if (is.null(mesh)) format(device) else mesh$key))
+  digest <- text_digest(text)
+  place <- if (is.null(mesh)) format(device) else mesh$key
+  types <- types_text(tree_leaves(types))
+  known_program(digest, place, name, types, function() {
+    options <- if (is.null(mesh)) new_compile_options() else mesh_options(mesh)
+    c(list(text = text), made_executable(text, device, name, types, options, digest))
+  })
+}
+
+# The program whose text has this digest, if it is on disk; else NULL
+saved_program <- function(digest, device, name, types) {
+  known_program(digest, format(device), name, types, function() saved_executable(digest, device))
+}
+
+# One that this session has, or that `make()` gives
+known_program <- function(digest, place, name, types, make) {
+  key <- paste(digest, place)
   program <- jit_state$programs[[key]]
   if (is.null(program)) {
-    types <- types_text(tree_leaves(types))
-    options <- if (is.null(mesh)) new_compile_options() else mesh_options(mesh)
-    made <- made_executable(text, device, name, types, options)
-    program <- list2env(c(list(text = text, name = name, types = types, key = key), made), parent = emptyenv())
+    made <- make()
+    if (is.null(made)) {
+      return(NULL)
+    }
+    program <- list2env(c(list(name = name, types = types, key = key, digest = digest), made), parent = emptyenv())
     remember_program(program)
   }
   use_program(program)

@@ -127,7 +127,9 @@ run_new <- function(self, arguments, env) {
     # Before `f` runs: what it changes itself is its own affair.
     captured <- captured_variables(self$uses)
     types <- adapted(types, leaves, buffers)
-    call <- with_session_reads(new_call(self$f, types, device, self$name, self$exact, placed, self$shardings, leaves))
+    call <- lasting_call(self, types, device, leaves, placed, function() {
+      with_session_reads(new_call(self$f, types, device, self$name, self$exact, placed, self$shardings, leaves))
+    })
     call$buffers <- buffers
     call$any <- any(buffers)
     call$all <- all(buffers)

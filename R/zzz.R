@@ -6,6 +6,7 @@
   register_sparse()
   .Call(wrap__start)
   note_library()
+  note_code()
   check(.Call(wrap__callback_open, quote(serve_callback), topenv()))
   type_state$dtypes <- check(.Call(wrap__dtype_table))
   type_state$kinds <- list(

@@ -1,0 +1,72 @@
+# What traces gave, on disk beside the programs: a function whose digest (jit-lasting.R) is that of another session is
+# not traced again. An entry is under a digest of the function's and of what was asked of it.
+
+# `make()`, or what another session made of it: a list of plain data. `wanted` says what is asked of the function with
+# the digest `lasting`; `keep(made)` is what is to be saved, NULL for nothing, and `back(saved)` is `made` again, NULL
+# where that cannot be.
+saved_or_made <- function(lasting, wanted, make, keep, back) {
+  root <- if (!is.null(lasting)) program_folder()
+  if (is.null(root)) {
+    return(make())
+  }
+  key <- digest_of(serialize(list(lasting, wanted), NULL, version = 2L))
+  saved <- found_entry(root, key, "trace")
+  made <- if (!is.null(saved)) back(unserialize(read_bytes(file.path(saved, "trace"))))
+  if (is.null(made)) {
+    spoke <- FALSE
+    note <- function(condition) spoke <<- TRUE
+    made <- withCallingHandlers(make(), warning = note, message = note)
+    # What the session gave besides is compared with what it is in that session.
+    bytes <- if (!spoke && !length(made$session)) keep(made)
+    if (!is.null(bytes)) save_trace(root, key, wanted$name, serialize(bytes, NULL))
+  }
+  made
+}
+
+save_trace <- function(root, key, name, bytes) {
+  if (length(bytes) > size_limit(disk_cache("program")) / 8) {
+    return(invisible())
+  }
+  tryCatch(
+    {
+      discard_entry(file.path(root, key))
+      make_entry(root, key, paste("trace of", name), "trace", function(folder) {
+        write_bytes(bytes, file.path(folder, "trace"))
+      })
+    },
+    xlaffi_error_disk_full = function(error) NULL
+  )
+  invisible()
+}
+
+# The call of a compiled function, see new_call(), which `make()` traces; `self` is the function's environment.
+lasting_call <- function(self, types, device, leaves, placed, make) {
+  lasting <- if (!is.null(self$lasting) && is.null(placed)) self$lasting()
+  wanted <- list(
+    name = self$name, types = types_text(tree_leaves(types)), names = names2(types), device = format(device),
+    labels = lapply(unname(leaves), data_labels), exact = self$exact
+  )
+  saved_or_made(lasting, wanted, make, keep = saved_call, back = function(saved) {
+    program <- saved_program(saved$text, device, self$name, saved$types)
+    if (is.null(program)) {
+      return(NULL)
+    }
+    constants <- lapply(saved$constants, function(entry) c(entry, list(node = list(params = list(data = entry$data)))))
+    constants <- uploaded_constants(constants, device, NULL)
+    hidden <- lapply(constants, `[[`, "argument")
+    c(saved$call, list(program = program, device = device, constants = constants, hidden = hidden))
+  })
+}
+
+# What of a call is saved, of one result and for one device. The program is known by the digest of its text.
+saved_call <- function(call) {
+  parts <- c("dtypes", "form", "names", "results", "labels", "known_names")
+  if (call$form == "one" && is.null(call$layout) && is.null(call$present) && !is.na(call$program$saved)) {
+    constants <- lapply(call$constants, function(constant) constant[c("type", "data")])
+    # Patterns of sparse matrices and objects of the session are none of these.
+    plain <- all(vapply(constants, function(constant) is.atomic(constant$data), NA))
+    if (plain) {
+      list(call = call[parts], constants = constants, text = call$program$digest, types = call$program$types)
+    }
+  }
+}
