@@ -12,7 +12,7 @@ objective_digest <- function(self) {
 }
 
 # What recount() traces: how many numbers `f` gives, or the plan of the Hessian and its `facts`. Facts that rest on the
-# data are found by a program that is traced when other data come.
+# data are found by a program, which is traced when other data come.
 lasting_count <- function(self) {
   trace <- function() {
     with_session_reads(if (length(self$layout$effects)) traced_marginal(self) else traced_count(self))
@@ -23,21 +23,27 @@ lasting_count <- function(self) {
     list(count = made$count, plan = plan, found = made$facts$found)
   }
   back <- function(saved) {
-    plan <- saved$plan
-    if (is.null(plan)) {
+    if (is.null(saved$plan)) {
       return(list(count = saved$count))
     }
+    plan <- saved$plan
     plan$pattern <- do.call(pattern_of_columns, unname(plan$pattern))
-    of <- if (length(saved$found)) function(other) trace()$facts$of(other) else function(other) list()
+    facts <- NULL
+    of <- function(other) {
+      if (is.null(facts)) facts <<- if (length(saved$found)) trace()$facts else list(of = function(other) list())
+      facts$of(other)
+    }
     list(count = saved$count, plan = plan, facts = list(of = of, found = saved$found))
   }
   saved_or_made(self$lasting, list(name = "objective", what = "count"), trace, keep, back)
 }
 
-# The programs of an objective go by its digest and their names. Settings of the session may have changed since then.
-lasting_program <- function(program, name, self) {
+# The programs of an objective go by its digest, as it is when they are made, and their names. Settings of the session
+# may change until they are traced. Other data under the same programs have the same traces.
+lasting_program <- function(program, name, lasting) {
+  force(name)
+  force(lasting)
   environment(program)$lasting <- function() {
-    lasting <- self$lasting
     if (!is.null(lasting)) digest_of(serialize(list(lasting, name, settings()), NULL, version = 2L))
   }
   program

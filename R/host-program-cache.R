@@ -31,7 +31,7 @@ saved_executable <- function(digest, device) {
   root <- program_folder()
   key <- if (!is.null(root)) program_key(digest, device)
   saved <- if (!is.null(key)) found_entry(root, key, "program")
-  loaded <- if (!is.null(saved)) loaded_program(file.path(saved, "program"), device, new_compile_options())
+  loaded <- if (!is.null(saved)) loaded_program(file.path(saved, "program"), device, digest = digest)
   if (!is.null(loaded)) list(text = rawToChar(loaded$program), executable = loaded$executable, saved = saved)
 }
 
@@ -101,13 +101,14 @@ note_plugin <- function(plugin, platform) {
   saved_state$plugin_stamps[[platform]] <- if (file.exists(path)) file_stamp(path) else path
 }
 
-# The `executable` and its `program`, a text as bytes, which is `text` where that is given; NULL where it cannot be
-# loaded. What the entry is has been checked by its digest.
-loaded_program <- function(file, device, options, text = NULL) {
+# The `executable` and its `program`, a text as bytes, which is `text`, or has that `digest`; NULL where it cannot be
+# loaded. The file is the one that was written: found_entry() has compared its digest.
+loaded_program <- function(file, device, options = new_compile_options(), text = NULL, digest = NULL) {
   tryCatch(
     {
       saved <- read_program(file, compilation_facts(device)$where)
-      if (is.null(text) || identical(saved$program, charToRaw(text))) {
+      is_it <- if (is.null(text)) digest_of(saved$program) == digest else identical(saved$program, charToRaw(text))
+      if (is_it) {
         executable <- load_program(saved, options, if (is.null(options$devices)) device)
         list(executable = executable, program = saved$program)
       }

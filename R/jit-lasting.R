@@ -165,7 +165,7 @@ environment_label <- function(env, known) {
 # which they are may have been changed.
 package_functions <- function(captured) {
   absent <- lapply(captured, function(group) group$names[vapply(group$values, is.null, NA)])
-  names <- sort(unique(unlist(absent)), method = "radix")
+  names <- sort(unique(as.character(unlist(absent))), method = "radix")
   lapply(names, function(name) {
     found <- get0(name, envir = globalenv())
     if (typeof(found) == "closure") {

@@ -290,7 +290,7 @@ test_that("what is damaged, of others or not the program that is asked for is co
   xla_lu(a)
   other <- xlaffi:::read_bytes(file.path(setdiff(xla_cache("saved")$folder, saved), "program"))
   damages <- list(
-    function() writeBin(flipped, file), function() put(flipped), function() put(head(whole, 1000)),
+    function() writeBin(flipped, file), function() put(head(whole, 1000)),
     function() put(raw()), function() put(other), function() unlink(file), function() unlink(file.path(saved, "about")),
     function() writeLines("name", file.path(saved, "about")), function() unlink(saved, recursive = TRUE)
   )

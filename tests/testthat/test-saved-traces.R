@@ -159,7 +159,7 @@ test_that("where it is not certain there is no digest", {
 counts_model <- quote({
   scale <- 2
   groups <- rep(1:3, each = 2)
-  f <- function(p, y) {
+  f <- function(p, y, groups) {
     -sum(dnorm(p$u, 0, exp(p$s), log = TRUE)) - sum(dpois(y, exp(p$m + scale * p$u[groups]), log = TRUE))
   }
   par <- list(m = 0, s = 0, u = numeric(3))
@@ -167,7 +167,7 @@ counts_model <- quote({
 })
 
 # The numbers of an objective that is made after `code`, and how often something was traced
-traced_times <- function(code, ..., random = "u", hessian = FALSE) {
+traced_times <- function(code, ..., random = "u", hessian = FALSE, evaluate = TRUE) {
   env <- new.env(parent = globalenv())
   for (part in list(code, ...)) eval(part, env)
   times <- 0
@@ -178,9 +178,9 @@ traced_times <- function(code, ..., random = "u", hessian = FALSE) {
   }, "xlaffi")
   on.exit(assignInNamespace("trace_program", trace, "xlaffi"))
   withr::with_options(list(xlaffi.program_cache = FALSE), xla_cache_clear("programs"))
-  objective <- xla_objective(env$f, env$par, y = env$y, random = random)
+  objective <- xla_objective(env$f, env$par, y = env$y, groups = env$groups, random = random)
   x <- objective$par + 0.1
-  numbers <- list(objective$fn(x), objective$gr(x), if (hessian) objective$he(x))
+  numbers <- if (evaluate) list(objective$fn(x), objective$gr(x), if (hessian) objective$he(x))
   list(times = times, numbers = numbers, objective = objective, data = env)
 }
 
@@ -211,6 +211,14 @@ test_that("objectives of other sessions are found, with equal numbers, and other
   expect_identical(found$times, 0)
   other <- update(found$objective, y = c(9, 4, 0, 2, 7, 3))
   expect_equal(other$fn(x), traced_times(counts_model, quote(y[1] <- 9))$numbers[[1L]])
+  expect_equal(update(found$objective, groups = c(1:3, 1:3))$fn(x), moved$numbers[[1L]])
+  # ... while what is read has changed: nothing of that is saved as the first one's.
+  unlink(xla_cache("saved")$folder, recursive = TRUE)
+  found <- traced_times(counts_model, evaluate = FALSE)
+  other <- update(found$objective, y = c(9, 4, 0, 2, 7, 3))
+  found$data$scale <- 3
+  expect_equal(other$fn(x), traced_times(counts_model, quote(y[1] <- 9), quote(scale <- 3))$numbers[[1L]])
+  expect_equal(traced_times(counts_model)$numbers[1:2], first$numbers[1:2])
   # Without random effects
   plain <- traced_times(counts_model, random = NULL)
   expect_identical(traced_times(counts_model, random = NULL)[c("times", "numbers")],
@@ -227,7 +235,7 @@ test_that("objectives of other sessions are found, with equal numbers, and other
   # In sessions of their own
   out <- withr::local_tempfile()
   session <- c(
-    deparse(counts_model), "objective <- xla_objective(f, par, y = y, random = 'u')", "x <- objective$par + 0.1",
+    deparse(counts_model), "objective <- xla_objective(f, par, y = y, groups = groups, random = 'u')", "x <- objective$par + 0.1",
     sprintf("saveRDS(list(objective$fn(x), objective$gr(x)), %s)", deparse(out))
   )
   expect_session <- function(code) {
