@@ -35,6 +35,24 @@ jit_state <- session_state("jit_state",
 #' file, asks for a dump or is not what it was when XLA read it, once, before the session's first program.
 #' [pjrt_compile()] always compiles; [pjrt_serialize()] is for what it makes.
 #'
+#' # Traces on disk
+#' To write a program down takes R as long as to compile it. So what tracing gave for an objective ([xla_objective()],
+#' and fits of it) lies there, too, and a script that is run again calls its function only if something is different. It
+#' is found by a digest of the function and the functions that it calls, by code, of all variables that they read, of
+#' the parameters and the data, bit by bit with types and attributes, of R, this package and \pkg{Matrix} as they are
+#' installed, of attached packages, of options, locale and the environment variables of XLA. In the files are positions
+#' among the data on which a sparse Hessian rests, and what of 512 elements or more the function reads besides its
+#' arguments; of other data there is only the digest.
+#'
+#' Traced in each session are functions of which that is not certain: those that call functions of other packages than
+#' R's own, this one and \pkg{Matrix}, or compiled functions and ops; that read environments, active bindings, objects of
+#' other classes, or `...` of the function around them; that look at the session (`getOption()`, `get()`, `eval()`,
+#' `environment()` and the like) or do something besides (`<<-`, `print()`, `cat()`, warnings); all where S4 classes or
+#' methods are defined in the global environment, or S3 methods have been registered by hand; objectives with
+#' `constraints`, with buffers or sharded arrays, or with more than 64 MiB of data. Nobody notices functions that were
+#' replaced inside of a package's namespace, unless `f` calls them itself: turn the programs on disk off where
+#' you do that.
+#'
 #' # Code
 #' It lies in `tools::R_user_dir("xlaffi", "cache")`, or in the folder that the option `xlaffi.code_cache` or the
 #' environment variable `XLAFFI_CODE_CACHE` names: a folder for each digest of source, included local files, flags,
