@@ -64,9 +64,25 @@ impl<T: Number> Task for InvertFront<'_, T> {
         for column in own.chunks_exact_mut(height) {
             column[..width].fill(T::ZERO);
         }
-        let l = in_columns(panel, height);
-        let size = (width, width, width);
-        subtract_product::<T, FMA>(own, height, size, across_of(0), l, true);
+        // Row `i` of `L⁻ᵀ` begins at its diagonal: the rows of a part need no columns before those.
+        for top in (0..width).step_by(PART) {
+            let tall = PART.min(width - top);
+            let left = Operand {
+                data: &across[top * width + top..],
+                down: 1,
+                right: width,
+            };
+            let (before, from) = own.split_at_mut(top * height);
+            let deep = width - top;
+            if top > 0 {
+                let right = in_columns(&panel[top..], height);
+                let size = (tall, top, deep);
+                subtract_product::<T, FMA>(&mut before[top..], height, size, left, right, false);
+            }
+            let right = in_columns(&panel[top * height + top..], height);
+            let size = (tall, tall, deep);
+            subtract_product::<T, FMA>(&mut from[top..], height, size, left, right, true);
+        }
         for column in own.chunks_exact_mut(height) {
             for x in &mut column[..width] {
                 *x = -*x;
