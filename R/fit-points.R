@@ -20,24 +20,6 @@ new_points <- function(f, template, layout, data, negate, dtype, form, call) {
   self
 }
 
-# Traces `f`, and so reads what it reads of the session, or finds what another session has. Programs stay if they are the
-# same.
-recount <- function(self) {
-  before <- self$lasting
-  self$lasting <- objective_digest(self)
-  traced <- lasting_count(self)
-  self$session <- traced$session
-  self$captured <- captured_variables(list(self$f))
-  self$facts <- traced$facts
-  same <- identical(self$count, traced$count) && same_plan(self$plan, traced$plan) && identical(self$lasting, before)
-  if (!same) {
-    self$count <- traced$count
-    self$plan <- traced$plan
-    programs <- if (is.null(self$plan)) objective_programs(self) else marginal_programs(self)
-    self$programs <- Map(lasting_program, programs, names(programs), list(self$lasting))
-  }
-}
-
 # The points of an objective with other data, which has the same programs where these are of the same kind.
 updated_points <- function(self, data, call) {
   labels <- function(data) lapply(tree_leaves(data), data_labels)

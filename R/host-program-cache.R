@@ -133,10 +133,14 @@ save_program <- function(root, key, name, executable, device) {
     },
     xlaffi_error = function(error) NA_character_, xlaffi_error_disk_full = function(error) NA_character_
   )
-  # To look at all of them takes time.
+  note_saved(cache, root, folder)
+  folder
+}
+
+# Sees to it that there is not too much, once in a while: to look at all of them takes time.
+note_saved <- function(cache, root, folder) {
   if (saved_state$programs_saved %% 32 == 0) {
     sweep_cache(cache, root, keep = folder)
   }
   saved_state$programs_saved <- saved_state$programs_saved + 1
-  folder
 }

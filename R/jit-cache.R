@@ -38,20 +38,21 @@ jit_state <- session_state("jit_state",
 #' # Traces on disk
 #' To write a program down takes R as long as to compile it. So what tracing gave for an objective ([xla_objective()],
 #' and fits of it) lies there, too, and a script that is run again calls its function only if something is different. It
-#' is found by a digest of the function and the functions that it calls, by code, of all variables that they read, of
-#' the parameters and the data, bit by bit with types and attributes, of R, this package and \pkg{Matrix} as they are
-#' installed, of attached packages, of options, locale and the environment variables of XLA. In the files are positions
-#' among the data on which a sparse Hessian rests, and what of 512 elements or more the function reads besides its
-#' arguments; of other data there is only the digest.
+#' is found by a digest of the function and the functions that it calls, by code, of all variables that they read and of
+#' the parameters, bit by bit with types and attributes, of the data's types, of R, this package and \pkg{Matrix} as they
+#' are installed, of attached packages, of options, locale and the environment variables of XLA. Where a sparse
+#' Hessian rests on some of the data, such as the groups of rows, all data belong to the digest, and these are in the
+#' file; so is what of 512 elements or more the function reads besides its arguments.
 #'
-#' Traced in each session are functions of which that is not certain: those that call functions of other packages than
-#' R's own, this one and \pkg{Matrix}, or compiled functions and ops; that read environments, active bindings, objects of
-#' other classes, or `...` of the function around them; that look at the session (`getOption()`, `get()`, `eval()`,
-#' `environment()` and the like) or do something besides (`<<-`, `print()`, `cat()`, warnings); all where S4 classes or
-#' methods are defined in the global environment, or S3 methods have been registered by hand; objectives with
-#' `constraints`, with buffers or sharded arrays, or with more than 64 MiB of data. Nobody notices functions that were
-#' replaced inside of a package's namespace, unless `f` calls them itself: turn the programs on disk off where
-#' you do that.
+#' Traced in each session are functions of which that is not certain: those that call other functions of R than the
+#' supported ones and some that plainly compute, functions of other packages, or compiled functions and ops; that give
+#' `lapply()` and the like a function whose name is computed; that read environments, active bindings, objects of other
+#' classes, or `...` of the function around them; that look at the session (`getOption()`, `get()`, `eval()`) or do
+#' something besides (`<<-`, `print()`, `cat()`, warnings); all where S4 classes or methods are defined in the global
+#' environment, or S3 methods have been registered by hand; objectives with
+#' `constraints`; and where the data belong to the digest, those with buffers or with more than 64 MiB. Nobody notices
+#' functions that were replaced inside of a package's namespace, unless `f` calls them itself: turn the programs on disk
+#' off where you do that.
 #'
 #' # Code
 #' It lies in `tools::R_user_dir("xlaffi", "cache")`, or in the folder that the option `xlaffi.code_cache` or the

@@ -101,8 +101,8 @@ xla_jit <- function(f, exact = FALSE, mesh = NULL, in_shardings = NULL, out_shar
 # `name` is what xla_cache() calls it; `uses` are the functions of the user behind `f`. What tells the function
 # from others, `identity`, is an external pointer: R saves those as NULL, so a function that comes back from a
 # file or another process is a new one there. Nothing else of the session is kept in it. `shardings` says where
-# arguments and results lie, see jit-mesh.R; `part` is what the function is as a part of another program. `lasting` gives
-# a digest of all that its trace depends on, by which other sessions find it, or NULL; see jit-lasting.R.
+# arguments and results lie, see jit-mesh.R; `part` is what the function is as a part of another program. `lasting`
+# gives a digest of all that its trace depends on, by which other sessions find it, or NULL; see jit-lasting.R.
 new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL, part = f, lasting = NULL) {
   force(f)
   force(exact)

@@ -20,20 +20,22 @@ settings <- function() {
   variables <- Sys.getenv()
   variables <- variables[grepl("^(XLA|PJRT|JAX|R_|LC_|LANG|TZ)", names(variables))]
   variables <- variables[!names(variables) %in% c("R_SESSION_TMPDIR", "XLAFFI_PROGRAM_CACHE", "XLAFFI_CODE_CACHE")]
-  options <- options()
-  certain <- vapply(options, function(x) is.atomic(x) && is.null(attributes(x)), NA)
-  list(
+  options <- lapply(options(), function(x) {
+    if (typeof(x) == "closure") list(formals(x), body(x)) else if (is.atomic(x)) x else typeof(x)
+  })
+  facts <- list(
     search = search(), variables = c(unclass(variables)), names = names(variables), locale = Sys.getlocale(),
-    options = unname(options[certain]), which = names(options)[certain]
+    options = options
   )
+  digest_of(serialize(facts, NULL, version = 2L, refhook = function(env) "reference"))
 }
 
 matrix_build <- function() {
   file <- system.file("R", "Matrix.rdb", package = "Matrix")
   if (nzchar(file)) {
     loaded <- isNamespaceLoaded("Matrix")
-    version <- if (loaded) getNamespaceVersion("Matrix") else utils::packageVersion("Matrix")
-    c(as.character(version), file_stamp(file))
+    version <- if (loaded) getNamespaceVersion("Matrix") else utils::packageDescription("Matrix")$Version
+    c(unname(version), file_stamp(file))
   }
 }
 

@@ -9,15 +9,23 @@ certain_packages <- c("base", "stats", "utils", "methods", "graphics", "grDevice
 # Classes of data whose methods are in those packages
 certain_classes <- c("factor", "data.frame", "table", "matrix", "array")
 
-# Names in code of functions whose effects a call has by being traced, or that look at what no digest has
-uncertain_names <- c(
-  "<<-", "assign", "delayedAssign", "makeActiveBinding", "cat", "print", "message", "warning", "writeLines", "write",
-  "str", "sink", "browser", "environment", "environment<-", "parent.frame", "parent.env", "sys.function", "sys.call",
-  "sys.frame", "sys.frames", "sys.calls", "sys.nframe", "match.call", "globalenv", "as.environment", "topenv",
-  "options", "interactive", "commandArgs", "tempdir", "R.home", "object.size", "tracemem",
-  "library", "require", "requireNamespace", "loadNamespace", "getNamespace", "asNamespace", "attach", "detach",
-  "setMethod", "setClass", "setGeneric", "registerS3method", "set.seed", "reg.finalizer", "parse", "str2lang",
-  "str2expression", ".Call", ".C", ".Fortran", ".External", ".External2", ".Internal", ".Primitive", "standardGeneric"
+# Functions of R's that code may call besides those of the table of supported functions: what they give follows from
+# their arguments, and they do nothing else.
+certain_functions <- c(
+  "{", "(", "if", "for", "while", "repeat", "break", "next", "function", "return", "<-", "=", "[", "[[", "$", "[<-",
+  "[[<-", "$<-", "::", "&&", "||", "!", ":", "-", "+", "*", "/", "^", "%%", "%/%", "%*%", "==", "!=", "<", ">", "<=",
+  ">=", "&", "|", "c", "list", "unlist", "length", "names", "dim", "nrow", "ncol", "NROW", "NCOL", "levels", "nlevels",
+  "rep", "rep_len", "seq", "seq_len", "seq_along", "numeric", "integer", "logical", "character", "vector", "matrix",
+  "array", "as.numeric", "as.double", "as.integer", "as.vector", "as.matrix", "is.null", "is.numeric", "is.matrix",
+  "identity", "invisible", "stop", "stopifnot", "switch", "missing", "T", "F", "pi", "letters", "LETTERS"
+)
+
+# Functions that are given others, and the number and name of the argument that is one. It must be written out, be a
+# name of the user's functions, or a string in the code, which captured_variables() sees.
+given_function <- list(
+  do.call = list(1L, "what"), sapply = list(2L, "FUN"), lapply = list(2L, "FUN"), vapply = list(2L, "FUN"),
+  Map = list(1L, "f"), Reduce = list(1L, "f"), mapply = list(1L, "FUN"), outer = list(3L, "FUN"),
+  apply = list(3L, "FUN"), Filter = list(1L, "f")
 )
 
 uncertain <- function() {
@@ -30,6 +38,7 @@ lasting_digest <- function(functions, about) {
     {
       known <- new.env(parent = emptyenv())
       known$environments <- list()
+      known$symbols <- known$heads <- 0
       captured <- captured_variables(functions)
       code <- lapply(functions, plain_form, known)
       groups <- lapply(captured, plain_group, known)
@@ -40,10 +49,17 @@ lasting_digest <- function(functions, about) {
         if (exists("...", envir = env, inherits = FALSE)) uncertain()
         around <- c(around, list(environment_label(parent.env(env), known)))
       }
-      packages <- package_functions(captured)
+      packages <- package_functions(captured, known)
       form <- list(code, groups, around, packages, plain_form(about, known, FALSE), traced_by())
       digest_of(serialize(form, NULL, version = 2L))
     },
+    xlaffi_uncertain = function(error) NULL
+  )
+}
+
+# The digest with data, by value
+digest_with <- function(digest, data) {
+  tryCatch(digest_of(serialize(list(digest, plain_form(data, NULL, FALSE)), NULL, version = 2L)),
     xlaffi_uncertain = function(error) NULL
   )
 }
@@ -117,11 +133,16 @@ code_form <- function(code, known) {
 part_form <- function(x, known) {
   if (is.symbol(x)) {
     name <- as.character(x)
-    if (name %in% uncertain_names || startsWith(name, "Sys.")) uncertain()
+    if (name == "<<-") uncertain()
+    known$symbols <- known$symbols + name %in% names(given_function)
     list("symbol", name)
   } else if (is.call(x)) {
     head <- if (is.symbol(x[[1L]])) as.character(x[[1L]]) else ""
     if (head %in% c("::", ":::") && !as.character(x[[2L]]) %in% certain_packages) uncertain()
+    if (head %in% names(given_function)) {
+      known$heads <- known$heads + 1
+      known$given <- c(known$given, function_given(x, given_function[[head]]))
+    }
     list("call", length(x), names(x), attributes_form(structure(x, names = NULL), known))
   } else if (is.pairlist(x)) {
     list("arguments", length(x), names(x))
@@ -161,13 +182,45 @@ environment_label <- function(env, known) {
   place
 }
 
+# Of supported functions those that do nothing else and are not given others, whose names R would look up
+is_certain <- function(name) {
+  entry <- if (!name %in% c("print", "cat", "message", "warning", "str", "assign", "environment")) overloads[[name]]
+  name %in% c(certain_functions, names(given_function)) || !is.null(entry) && !entry$functional &&
+    !name %in% by_string && (entry$topic != "Solvers" || startsWith(name, "hlo_"))
+}
+
+# The argument that is a function: its code, or its name as a symbol; NULL where it is the only one and left out
+function_given <- function(call, place) {
+  parts <- as.list(call)[-1L]
+  names <- names2(parts)
+  named <- which(names == place[[2L]])
+  at <- if (length(named)) named[[1L]] else which(names == "")[place[[1L]]]
+  if (is.na(at) || any(vapply(parts, identical, NA, as.name("...")))) uncertain()
+  given <- parts[[at]]
+  if (is.call(given) && identical(given[[1L]], as.name("function"))) {
+    return(NULL)
+  }
+  if (!is.symbol(given) && !(is.character(given) && length(given) == 1L)) uncertain()
+  as.character(given)
+}
+
 # What names stand for that the user has not given a value: functions of packages by their code, as the package in
 # which they are may have been changed.
-package_functions <- function(captured) {
+package_functions <- function(captured, known) {
+  values <- unlist(lapply(captured, `[[`, "values"), recursive = FALSE)
+  names(values) <- unlist(lapply(captured, `[[`, "names"))
+  # A name of what is no function, or of what the code assigns itself, might stand for the name of one.
+  # So might a function that is given others, if it is given itself.
+  if (known$symbols != known$heads) uncertain()
+  for (name in known$given) {
+    found <- values[names(values) == name]
+    if (!length(found) || !all(vapply(found, function(x) is.null(x) || is.function(x), NA))) uncertain()
+  }
   absent <- lapply(captured, function(group) group$names[vapply(group$values, is.null, NA)])
   names <- sort(unique(as.character(unlist(absent))), method = "radix")
   lapply(names, function(name) {
     found <- get0(name, envir = globalenv())
+    if (is.function(found) && !is_certain(name)) uncertain()
     if (typeof(found) == "closure") {
       package <- environmentName(topenv(environment(found)))
       if (!package %in% certain_packages) uncertain()
@@ -176,7 +229,7 @@ package_functions <- function(captured) {
     } else if (is.primitive(found)) {
       list(name, deparse(found))
     } else {
-      list(name, typeof(found), plain_form(found, new.env(), FALSE))
+      list(name, typeof(found), plain_form(found, known, FALSE))
     }
   })
 }

@@ -16,8 +16,9 @@ saved_or_made <- function(lasting, wanted, make, keep, back) {
     spoke <- FALSE
     note <- function(condition) spoke <<- TRUE
     made <- withCallingHandlers(make(), warning = note, message = note)
-    # What the session gave besides is compared with what it is in that session.
-    bytes <- if (!spoke && !length(made$session)) keep(made)
+    made$spoke <- spoke || isTRUE(made$spoke)
+    # What the session gave besides is compared with what it is in that session; nobody would say it again.
+    bytes <- if (!made$spoke && !length(made$session)) keep(made)
     if (!is.null(bytes)) save_trace(root, key, wanted$name, serialize(bytes, NULL))
   }
   made
@@ -27,7 +28,7 @@ save_trace <- function(root, key, name, bytes) {
   if (length(bytes) > size_limit(disk_cache("program")) / 8) {
     return(invisible())
   }
-  tryCatch(
+  folder <- tryCatch(
     {
       discard_entry(file.path(root, key))
       make_entry(root, key, paste("trace of", name), "trace", function(folder) {
@@ -36,6 +37,7 @@ save_trace <- function(root, key, name, bytes) {
     },
     xlaffi_error_disk_full = function(error) NULL
   )
+  note_saved(disk_cache("program"), root, folder)
   invisible()
 }
 

@@ -13,7 +13,7 @@ model <- quote({
   group <- factor(c("x", "y"))
   table <- list(shift = 1L, scale = c(1, NA))
   inner <- function(x, by = 3) x * by + length(table$shift)
-  apply_inner <- function(x) vapply(1, function(i) 1, 0) * do.call("inner", list(x))
+  apply_inner <- function(x) vapply(1, function(i) 1, 0) * do.call("inner", list(x)) * sum(sapply(list(1), inner))
   f <- function(x, y = 1) sum(dnorm(x, k[1], log = TRUE)) + apply_inner(y) * nlevels(group) + if (FALSE) later(1) else 0
 })
 
@@ -34,7 +34,7 @@ test_that("equal functions have one digest, however they were made", {
   expect_identical(digest_after(ends, quote(k <- c(1L, 2L, 3L))), digest_after(ends))
   # Expressions of a thousand operations do not use up the stack.
   long <- Reduce(function(code, i) call("+", code, quote(x)), 1:3000, quote(x))
-  expect_match(digest_after(call("<-", quote(f), call("function", as.pairlist(alist(x = )), long))), "^[0-9a-f]{64}$")
+  expect_match(digest_after(call("<-", quote(f), call("function", as.pairlist(alist(x =)), long))), "^[0-9a-f]{64}$")
 })
 
 test_that("whatever of a function's may matter has another digest", {
@@ -131,7 +131,16 @@ test_that("where it is not certain there is no digest", {
     },
     f <- function(x) print(x), f <- function(x) x * nchar(Sys.getenv("HOME")), f <- function(x) x * interactive(),
     f <- function(x) get("k", environment()), f <- function(x) eval(parse(text = "x")),
-    f <- function(x) .Call("foo", x), f <- function(x) lapply(x, cat),
+    f <- function(x) .Call("foo", x), f <- function(x) lapply(x, cat), f <- function(x) nchar(format(x)),
+    # Functions by names that are computed, or that somebody else gives
+    f <- function(x) do.call(paste0("in", "ner"), list(x)), f <- function(x, g = "inner") sapply(x, g),
+    f <- function(x) sapply(x, names(k)[1]), f <- function(x) Map(do.call, "inner", list(list(x))),
+    f <- function(x) integrate("inner", 0, 1), f <- function(x) Reduce(f = paste0("in", "ner"), x),
+    f <- function(x, ...) sapply(..., x),
+    {
+      by_name <- "inner"
+      f <- function(x) lapply(x, by_name)
+    },
     # Environments, functions of other packages, compiled functions, classes of others
     k <- new.env(), k <- y ~ x, f <- function(x) rlang::hash(x), k <- rlang::hash, inner <- rlang::hash,
     inner <- xla_jit(function(x) x), k <- structure(1, class = "own"), k <- structure(1, f = function() 1),
@@ -206,6 +215,15 @@ test_that("objectives of other sessions are found, with equal numbers, and other
   expect_identical(traced_times(counts_model, quote(groups <- c(1:3, 1:3)))[c("times", "numbers")],
     list(times = 0, numbers = moved$numbers)
   )
+  # Other data without a part in where the Hessian has entries
+  own <- quote({
+    f <- function(p, y, groups) {
+      -sum(dnorm(p$u, 0, exp(p$s), log = TRUE)) - sum(dpois(y, exp(p$m + rep(p$u, each = 2)), log = TRUE))
+    }
+  })
+  expect_gt(traced_times(counts_model, own)$times, 1)
+  expect_identical(traced_times(counts_model, own, quote(y[1] <- 9))$times, 0)
+  expect_gt(traced_times(counts_model, own, quote(y <- as.integer(y)))$times, 1)
   # With other data put in, whose numbers are those of an objective that was made with them
   found <- traced_times(counts_model)
   expect_identical(found$times, 0)
@@ -235,7 +253,8 @@ test_that("objectives of other sessions are found, with equal numbers, and other
   # In sessions of their own
   out <- withr::local_tempfile()
   session <- c(
-    deparse(counts_model), "objective <- xla_objective(f, par, y = y, groups = groups, random = 'u')", "x <- objective$par + 0.1",
+    deparse(counts_model), "objective <- xla_objective(f, par, y = y, groups = groups, random = 'u')",
+    "x <- objective$par + 0.1",
     sprintf("saveRDS(list(objective$fn(x), objective$gr(x)), %s)", deparse(out))
   )
   expect_session <- function(code) {
@@ -260,7 +279,8 @@ test_that("traces that look at the session, speak or are refused are not saved",
   expect_identical(saved(function(x, y) sum(x^2) * getOption("xlaffi.trial")), 0L)
   k <- 2
   expect_identical(saved(function(x, y) sum(x^2) * get("k")), 0L)
-  expect_identical(saved(function(x, y) sum(x^2) * y, pjrt_buffer(1, "f64")), 0L)
+  inner <- function(x) x
+  expect_identical(saved(function(x, y) sum(x^2) + do.call(paste0("inn", "er"), list(x))[1]), 0L)
   expect_identical(suppressWarnings(saved(function(x, y) sum(x^2) + length(as.integer("one")))), 0L)
   expect_identical(saved(function(x, y) sum(x^2) * k), 2L)
 })
