@@ -14,7 +14,11 @@
 //! | 316 x 316 | 23 | 137 | 47 | 75 | 2600 |
 //! | 27 x 27 x 27 | 87 | 430 | 76 | 570 | 12400 |
 //!
-//! The inverse has twice the operations of the factor. With the order of minimum degree three dimensions fill in more
+//! The inverse has twice the operations of the factor: for a supernode of `w` columns with `b` rows below, the factor takes
+//! `w³/6 + b w²/2 + b² w/2` multiplications with additions (its triangle, the rows below, and what they subtract from the
+//! parent), the inverse `w³/3 + b w² + b² w`: `L⁻¹` and `L⁻ᵀ L⁻¹` of the triangle, `Y = B L⁻¹` and `Yᵀ Z Y`, and `Z Y`, of
+//! which all entries are needed. (On another day of the same processor, with fronts that leave out the zeros of `L⁻¹`: 1.9,
+//! 47 and 178 ms beside factors of 0.9, 22 and 65 ms.) With the order of minimum degree three dimensions fill in more
 //! than with nested dissection.
 
 #![forbid(unsafe_code)]
