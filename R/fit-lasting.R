@@ -68,8 +68,8 @@ saved_count <- function(saved, trace) {
   list(count = saved$count, plan = plan, facts = list(of = of, found = saved$found))
 }
 
-# The programs of an objective go by its digest, as it is when they are made, and their names; by none if settings of the
-# session have changed until they are traced. Other data under the same programs have the same traces.
+# The programs of an objective go by its digest, as it is when they are made, and their names; by none if settings of
+# the session have changed until they are traced. Other data under the same programs have the same traces.
 lasting_program <- function(program, name, lasting) {
   force(name)
   before <- if (!is.null(lasting)) settings()

@@ -39,8 +39,8 @@ jit_state <- session_state("jit_state",
 #' To write a program down takes R as long as to compile it. So what tracing gave for an objective ([xla_objective()],
 #' and fits of it) lies there, too, and a script that is run again calls its function only if something is different. It
 #' is found by a digest of the function and the functions that it calls, by code, of all variables that they read and of
-#' the parameters, bit by bit with types and attributes, of the data's types, of R, this package and \pkg{Matrix} as they
-#' are installed, of attached packages, of options, locale and the environment variables of XLA. Where a sparse
+#' the parameters, bit by bit with types and attributes, of the data's types, of R, this package and \pkg{Matrix} as
+#' they are installed, of attached packages, of options, locale and the environment variables of XLA. Where a sparse
 #' Hessian rests on some of the data, such as the groups of rows, all data belong to the digest, and these are in the
 #' file; so is what of 512 elements or more the function reads besides its arguments.
 #'
