@@ -70,9 +70,22 @@ plugin_client_create <- function(plugin, platform, options = list()) {
     }
     return(client)
   }
+  given <- names(options)
   options <- client_options(platform, options)
+  # A CPU plugin of others runs what is launched, by whatever thread, in one order: a program that an R function runs
+  # would wait for the one that called the function, and chains beside each other would take turns. Unless each runs on
+  # the thread that launches it.
+  if (platform == "cpu" && !is_included(plugin) && !"asynchronous" %in% given) {
+    options$asynchronous <- FALSE
+  }
   note_flags(platform)
-  client <- .Call(wrap__plugin_client, plugin, platform, names(options), unname(options))
+  made <- function(options) .Call(wrap__plugin_client, plugin, platform, names(options), unname(options))
+  client <- made(options)
+  if (inherits(client, "xlaffi_failure") && length(options) > length(given)) {
+    # Our defaults are not options of every plugin.
+    without <- made(options[given])
+    client <- if (inherits(without, "xlaffi_failure")) client else without
+  }
   # For xlaffi_sitrep()
   host_state$client_problems[[platform]] <- if (inherits(client, "xlaffi_failure")) client$message
   keep_client(check(client), platform)

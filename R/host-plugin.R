@@ -15,8 +15,8 @@ host_state <- session_state("host_state",
 #' @details
 #' Where it comes from, in this order: the environment variable `PJRT_PLUGIN_PATH_CPU` (or
 #' `_CUDA`, ...); a plugin that was downloaded before; a download from `PJRT_PLUGIN_URL_CPU`; for
-#' the CPU the plugin inside this package, which needs a Python with jaxlib (see [install_pjrt()]
-#' and [xlaffi_sitrep()]).
+#' the CPU the plugin inside this package, which needs a Python with jaxlib. [install_pjrt()] brings a plugin or
+#' jaxlib, [xlaffi_sitrep()] tells what was found.
 #'
 #' Custom calls registered before with [pjrt_register_custom_call()] are passed on to the plugin
 #' when it is loaded.
@@ -154,10 +154,18 @@ plugin_path <- function(platform, call = rlang::caller_env()) {
       )
     )
   }
+  runtime <- offered_runtime()
   agree_to_install(
     python_report()$message,
-    sprintf("A virtual environment with jaxlib can be made in %s (600 MB).", python_home()), call
+    if (runtime == "plugin") {
+      sprintf("A CPU plugin that needs no Python can be installed in %s (200 MB, of which 60 MB are downloaded).", cache_dir("cpu"))
+    } else {
+      sprintf("A virtual environment with jaxlib can be made in %s (600 MB).", python_home())
+    }, call
   )
+  if (runtime == "plugin") {
+    return(install_wheel(call = call))
+  }
   install_python(call)
   ""
 }
@@ -172,3 +180,6 @@ share_python <- function(...) {
     check(.Call(wrap__python_keep_lock))
   }
 }
+
+# Whether it is the plugin inside this package.
+is_included <- function(plugin) check(.Call(wrap__plugin_info, plugin))$included

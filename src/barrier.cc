@@ -1,4 +1,4 @@
-// Calls handlers, and what they give to XLA's thread pool, and catches what they throw: Rust cannot
+// Calls handlers, what they give to XLA's thread pool, and plugins, and catches what they throw: Rust cannot
 // catch another language's exceptions, and a thread of XLA's that throws ends the process.
 #include <array>
 #include <cstddef>
@@ -71,4 +71,14 @@ extern "C" bool xlaffi_call_handler(void *(*handler)(void *), void *frame, void 
 
 extern "C" bool xlaffi_run_task(void (*task)(void *), void *data, char *thrown, std::size_t size) {
   return caught(thrown, size, [&] { task(data); });
+}
+
+// A function of a plugin's that may return an error, and one that returns nothing.
+extern "C" bool xlaffi_call_plugin(void *(*function)(void *), void *args, void **error, char *thrown,
+                                   std::size_t size) {
+  return caught(thrown, size, [&] { *error = function(args); });
+}
+
+extern "C" bool xlaffi_run_plugin(void (*function)(void *), void *args, char *thrown, std::size_t size) {
+  return caught(thrown, size, [&] { function(args); });
 }

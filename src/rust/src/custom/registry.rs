@@ -13,7 +13,7 @@ use crate::custom::handler::{handlers, Handler};
 use crate::custom::op::row;
 use crate::host::other_hosts::OURS;
 use crate::host::other_hosts::{note_taken, second_name};
-use crate::host::plugin::PluginObject;
+use crate::host::plugin::{catch_exceptions_of_plugins, PluginObject};
 use crate::host::printed::take_charge;
 use crate::r::argument::elements;
 use crate::r::entry::routines;
@@ -50,6 +50,7 @@ routines! {
         pjrt_jaxlib::mesh::compare_code_by(code_of);
         take_charge();
         serve_in_plugin();
+        catch_exceptions_of_plugins();
         for op in ops::table() {
             for &(platform, handler) in op.handlers {
                 for target in [op.target, &format!("{}{}", ops::PRIVATE, op.target)] {

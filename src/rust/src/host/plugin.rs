@@ -2,11 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::ffi::{c_char, c_void};
 use std::path::Path;
 use std::sync::Arc;
 
 use extendr_api::Robj;
-use pjrt::{Plugin, Value as Attribute};
+use pjrt::{Barrier, Fallible, Infallible, Plugin, Value as Attribute};
 
 use crate::host::client::ClientObject;
 use crate::r::argument::{elements, flag, number};
@@ -31,6 +32,32 @@ class!(
     c"xlaffi_plugin",
     "a plugin made by pjrt_plugin()"
 );
+
+extern "C" {
+    fn xlaffi_call_plugin(
+        function: Fallible,
+        args: *mut c_void,
+        error: *mut *mut c_void,
+        thrown: *mut c_char,
+        size: usize,
+    ) -> bool;
+    fn xlaffi_run_plugin(
+        function: Infallible,
+        args: *mut c_void,
+        thrown: *mut c_char,
+        size: usize,
+    ) -> bool;
+}
+
+static BARRIER: Barrier = Barrier {
+    call: xlaffi_call_plugin,
+    run: xlaffi_run_plugin,
+};
+
+/// Makes C++ exceptions that leave plugins errors, see `src/barrier.cc`.
+pub fn catch_exceptions_of_plugins() {
+    pjrt::catch_exceptions(&BARRIER);
+}
 
 routines! {
     // Loads the plugin at `path`; "" is the one in this library.
@@ -62,6 +89,7 @@ routines! {
             platform = &*object.platform,
             path = object.plugin.path().display().to_string(),
             version = vec![major, minor],
+            included = object.plugin.is(pjrt_jaxlib::GetPjrtApi()),
         })
     }
 

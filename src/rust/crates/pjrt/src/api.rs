@@ -1,5 +1,6 @@
 //! The one place where functions of a plugin's table are called.
 
+use crate::barrier;
 use crate::error::{Code, Error, Kind, Result};
 use pjrt_api::*;
 use std::ffi::c_char;
@@ -32,7 +33,8 @@ macro_rules! call {
         };
         match function {
             _ if fork::is_child() => Err($crate::error::Error::forked()),
-            Some(f) => api.check(stringify!($function), f(&mut $args)),
+            Some(f) => $crate::barrier::answer(stringify!($function), f, &mut $args)
+                .and_then(|error| api.check(stringify!($function), error)),
             None => Err($crate::error::Error::missing_function(stringify!(
                 $function
             ))),
@@ -139,24 +141,26 @@ impl Api {
             let has = |offset| self.holds(offset);
             let text = match (*self.table).PJRT_Error_Message {
                 Some(f) if has(std::mem::offset_of!(PJRT_Api, PJRT_Error_Message)) => {
-                    f(&mut message);
-                    string(message.message, message.message_size)
+                    match barrier::done("PJRT_Error_Message", f, &mut message) {
+                        Ok(()) => string(message.message, message.message_size),
+                        Err(thrown) => thrown.message().to_owned(),
+                    }
                 }
                 _ => "the plugin cannot tell its errors' messages".to_string(),
             };
             let code = match (*self.table).PJRT_Error_GetCode {
                 Some(f) if has(std::mem::offset_of!(PJRT_Api, PJRT_Error_GetCode)) => {
-                    if f(&mut code).is_null() {
-                        Code(code.code.0)
-                    } else {
-                        Code::UNKNOWN
+                    match barrier::answer("PJRT_Error_GetCode", f, &mut code) {
+                        Ok(error) if error.is_null() => Code(code.code.0),
+                        _ => Code::UNKNOWN,
                     }
                 }
                 _ => Code::UNKNOWN,
             };
             if has(std::mem::offset_of!(PJRT_Api, PJRT_Error_Destroy)) {
                 if let Some(f) = (*self.table).PJRT_Error_Destroy {
-                    f(&mut destroy);
+                    // An error at that has nobody to go to.
+                    let _ = barrier::done("PJRT_Error_Destroy", f, &mut destroy);
                 }
             }
             Error::from_plugin(call, code, text)

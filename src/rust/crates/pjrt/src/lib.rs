@@ -8,6 +8,7 @@
 //! and the order (R's memory is column-major, XLA's row-major) in one pass.
 
 mod api;
+mod barrier;
 mod buffer;
 mod client;
 mod compile;
@@ -36,6 +37,7 @@ mod transfer;
 mod upload;
 mod value;
 
+pub use barrier::{catch_exceptions, Barrier, Fallible, Infallible};
 pub use buffer::Buffer;
 pub use client::Client;
 pub use custom_calls::{custom_calls, may_have_side_effects, CustomCall};

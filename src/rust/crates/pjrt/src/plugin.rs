@@ -1,6 +1,7 @@
 //! Plugins: shared libraries that export `GetPjrtApi`.
 
 use crate::api::{call, Api};
+use crate::barrier;
 use crate::error::{Code, Error, Kind, Result};
 use crate::value::{self, Value};
 use pjrt_api::*;
@@ -54,9 +55,10 @@ impl Plugin {
             )
         })?;
         // SAFETY: a plugin's entry point takes nothing and may be called at any time.
-        let table = unsafe { entry() };
+        let table = unsafe { barrier::table(*entry) };
         // XLA leaves threads and statics behind: unloading its code would crash at exit.
         std::mem::forget(library);
+        let table = table?;
         // SAFETY: the table belongs to the library, which stays loaded.
         unsafe { Self::from_table(table, &file) }
     }
@@ -169,7 +171,7 @@ impl Plugin {
         args.platform_name_size = platform.len();
         // SAFETY: the strings outlive the call, in which they are copied; the handler is the
         // caller's promise.
-        let error = unsafe { register(&mut args) };
+        let error = unsafe { barrier::answer(CALL, register, &mut args)? };
         self.api().check(CALL, error)
     }
 }
