@@ -1,7 +1,7 @@
-# A shared library made from C source; the text of a plugin that is not one.
-shared_library <- function(code, name = "library", envir = parent.frame()) {
+# A shared library made from C source (or C++, "cc"); the text of a plugin that is not one.
+shared_library <- function(code, name = "library", envir = parent.frame(), language = "c") {
   folder <- withr::local_tempdir(.local_envir = envir)
-  source <- file.path(folder, paste0(name, ".c"))
+  source <- file.path(folder, paste0(name, ".", language))
   writeLines(code, source)
   output <- suppressWarnings(system2(
     file.path(R.home("bin"), "R"), c("CMD", "SHLIB", shQuote(source)),
@@ -32,4 +32,49 @@ static struct {
 } table = {sizeof table, NULL, {24, NULL, %d, %d}, {NULL}};
 void *GetPjrtApi(void) { return &table; }
 ', major, minor)
+}
+
+# A plugin whose functions throw, from the one at `first` (counted from 0, behind the version) on; those before are not
+# there. Where `entry`, its entry point throws.
+throwing_plugin <- function(first = 3, entry = FALSE, envir = parent.frame()) {
+  code <- sprintf('
+#include <cstddef>
+#include <stdexcept>
+struct Version { size_t struct_size; void *extension; int major, minor; };
+static void *thrower(void *) { throw std::runtime_error("no such luck"); }
+static struct {
+  size_t struct_size; void *extension; Version version; void *(*functions[200])(void *);
+} table = {sizeof table, NULL, {24, NULL, 0, 100}, {NULL}};
+extern "C" void *GetPjrtApi() {
+  if (%s) throw 7;
+  for (int i = %d; i < 200; i++) table.functions[i] = thrower;
+  return &table;
+}
+', tolower(entry), first)
+  shared_library(code, "throwing", envir, "cc")
+}
+
+# No Python with jaxlib anywhere.
+local_no_python <- function(envir = parent.frame()) {
+  withr::local_envvar(
+    R_USER_CACHE_DIR = withr::local_tempdir(.local_envir = envir), XLAFFI_PYTHON = NA,
+    VIRTUAL_ENV = NA, RETICULATE_PYTHON = NA, PJRT_PLUGIN_PATH_CPU = NA, PJRT_PLUGIN_URL_CPU = NA,
+    PJRT_INSTALL = NA, PATH = withr::local_tempdir(.local_envir = envir), .local_envir = envir
+  )
+  host_state <- xlaffi:::host_state
+  usable <- host_state$python_usable
+  plugin <- host_state$plugins$cpu
+  host_state$python_usable <- NULL
+  if (!is.null(plugin)) {
+    rm("cpu", envir = host_state$plugins)
+    withr::defer(assign("cpu", plugin, envir = host_state$plugins), envir = envir)
+  }
+  withr::defer(host_state$python_usable <- usable, envir = envir)
+}
+
+# Puts a function in place of the package's.
+local_binding <- function(name, value, envir = parent.frame()) {
+  before <- get(name, asNamespace("xlaffi"))
+  assignInNamespace(name, value, "xlaffi")
+  withr::defer(assignInNamespace(name, before, "xlaffi"), envir)
 }

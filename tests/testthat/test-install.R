@@ -1,21 +1,3 @@
-# No Python with jaxlib anywhere.
-local_no_python <- function(envir = parent.frame()) {
-  withr::local_envvar(
-    R_USER_CACHE_DIR = withr::local_tempdir(.local_envir = envir), XLAFFI_PYTHON = NA,
-    VIRTUAL_ENV = NA, RETICULATE_PYTHON = NA, PJRT_PLUGIN_PATH_CPU = NA, PJRT_PLUGIN_URL_CPU = NA,
-    PJRT_INSTALL = NA, PATH = withr::local_tempdir(.local_envir = envir), .local_envir = envir
-  )
-  host_state <- xlaffi:::host_state
-  usable <- host_state$python_usable
-  plugin <- host_state$plugins$cpu
-  host_state$python_usable <- NULL
-  if (!is.null(plugin)) {
-    rm("cpu", envir = host_state$plugins)
-    withr::defer(assign("cpu", plugin, envir = host_state$plugins), envir = envir)
-  }
-  withr::defer(host_state$python_usable <- usable, envir = envir)
-}
-
 test_that("without Python, the error of a script says what was looked for and what mends it", {
   skip_if(interactive())
   local_no_python()
@@ -27,7 +9,7 @@ test_that("without Python, the error of a script says what was looked for and wh
   })
   report <- xlaffi:::python_report()
   expect_match(report$message, "install_pjrt()", fixed = TRUE)
-  expect_error(suppressMessages(install_pjrt()), "python3", class = "xlaffi_error_not_found")
+  expect_error(suppressMessages(install_pjrt("jaxlib")), "python3", class = "xlaffi_error_not_found")
 })
 
 test_that("a Python that cannot be used is named with its reason", {
@@ -59,6 +41,14 @@ test_that("what is there is not installed again", {
   skip_without_plugin()
   expect_message(expect_identical(install_pjrt(cuda = FALSE), "cpu"), "is ready")
   expect_error(install_pjrt(cuda = "yes"), class = "xlaffi_error_invalid_argument")
+  expect_snapshot(error = TRUE, {
+    install_pjrt("cpu")
+    install_pjrt(TRUE)
+    install_pjrt("jaxlib", file = tempdir())
+    install_pjrt(file = "/no/such/wheel")
+  })
+  withr::local_envvar(PJRT_PLUGIN_PATH_CPU = "/some/plugin.so")
+  expect_snapshot(error = TRUE, install_pjrt("plugin"))
 })
 
 test_that("the environment is made and used", {

@@ -49,6 +49,23 @@ test_that("a plugin of another major version is refused, an older minor one is n
   expect_match(conditionMessage(error), "PJRT_Client_Create", fixed = TRUE)
 })
 
+test_that("a C++ exception that leaves a plugin is an error", {
+  thrown <- function(...) {
+    withr::local_envvar(PJRT_PLUGIN_PATH_TEST = throwing_plugin(...))
+    withr::defer(if (exists("test", host_state$plugins)) rm("test", envir = host_state$plugins))
+    error_of(pjrt_client("test"))
+  }
+  host_state <- xlaffi:::host_state
+  error <- thrown(first = 3) # PJRT_Plugin_Initialize, as the plugin is loaded
+  expect_s3_class(error, "xlaffi_error_internal")
+  expect_match(conditionMessage(error), "the plugin threw a C++ exception: no such luck", fixed = TRUE)
+  error <- thrown(first = 5)
+  expect_s3_class(error, "xlaffi_error_internal")
+  expect_match(conditionMessage(error), "no such luck", fixed = TRUE)
+  error <- thrown(entry = TRUE)
+  expect_match(conditionMessage(error), "a C++ exception that is not a std::exception", fixed = TRUE)
+})
+
 test_that("where no plugin is, the error says what to do", {
   withr::local_envvar(PJRT_PLUGIN_PATH_TPU = NA, PJRT_PLUGIN_URL_TPU = NA)
   expect_false(plugins_downloaded("tpu"))

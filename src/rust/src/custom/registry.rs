@@ -173,18 +173,24 @@ routines! {
                 // SAFETY: a trampoline is a handler and a function of this library, which is never unloaded.
                 unsafe { object.plugin.register_ffi_handler(name, &platform, handler as *const c_void) }
             };
-            let outcome = if all_stages || !needs_stages(&entry.target, &platform) {
-                register(&entry.target).or_else(|error| {
+            let register = |name: &str| {
+                let stages = Registry::global()
+                    .lookup_bundle(&entry.target, &platform)
+                    .filter(|_| !all_stages && needs_stages(&entry.target, &platform));
+                match stages {
+                    // SAFETY: trampolines are handlers of this library, which is never unloaded.
+                    Some(stages) => unsafe { object.plugin.register_ffi_stages(name, &platform, stages) },
+                    None => register(name),
+                }
+            };
+            let outcome = register(&entry.target)
+                .or_else(|error| {
                     // Another host's handler came first.
                     register(&second_name(&entry.target)).map_err(|_| error)?;
                     note_taken(&object.platform, &entry.target);
                     Ok(())
                 })
-                .map_err(|error: pjrt::Error| [error.code().name().to_owned(), error.message().to_owned()])
-            } else {
-                let why = "it has functions for several stages, of which this plugin takes one only";
-                Err(["UNIMPLEMENTED".to_owned(), why.to_owned()])
-            };
+                .map_err(|error: pjrt::Error| [error.code().name().to_owned(), error.message().to_owned()]);
             match outcome {
                 Ok(()) => {
                     passed.insert(entry.target);

@@ -66,7 +66,7 @@ routines! {
             // SAFETY: our own table, a static.
             unsafe { Plugin::from_api(pjrt_jaxlib::GetPjrtApi(), "the plugin inside xlaffi") }
         } else {
-            Plugin::load(Path::new(path))
+            pjrt_jaxlib::quietly(|| Plugin::load(Path::new(path)))
         };
         let plugin = plugin.map_err(|error| {
             Failure::from(error).hint(format!(
@@ -104,7 +104,12 @@ routines! {
     fn plugin_client(plugin, platform: &str, names, values) {
         let object: &PluginObject = get(plugin, "plugin")?;
         let options = options(names, values)?;
-        Ok(wrap(ClientObject::of(object.plugin.client(&options)?, platform)))
+        // The included plugin looks after that itself.
+        let client = match object.plugin.is(pjrt_jaxlib::GetPjrtApi()) {
+            true => object.plugin.client(&options),
+            false => pjrt_jaxlib::quietly(|| object.plugin.client(&options)),
+        };
+        Ok(wrap(ClientObject::of(client?, platform)))
     }
 }
 

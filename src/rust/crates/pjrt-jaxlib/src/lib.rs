@@ -18,6 +18,7 @@ pub mod python;
 mod run;
 
 pub use base::attend::{attend_by, compile_served, Attendant, Others, Served};
+pub use base::environment::quietly;
 pub use base::error::{Error, Result};
 pub use base::soon::look_for;
 pub use cluster::mesh;

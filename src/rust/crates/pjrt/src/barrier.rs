@@ -5,8 +5,6 @@ use std::mem::{transmute, MaybeUninit};
 use std::ptr::{self, null_mut};
 use std::sync::OnceLock;
 
-use pjrt_api::PJRT_Error;
-
 use crate::error::{Code, Error, Result};
 
 /// A function of a plugin's table that may return an error.
@@ -69,11 +67,11 @@ impl Thrown {
 /// # Safety
 /// As the function.
 #[inline]
-pub(crate) unsafe fn answer<A>(
+pub(crate) unsafe fn answer<A, E>(
     call: &'static str,
-    function: unsafe extern "C" fn(*mut A) -> *mut PJRT_Error,
+    function: unsafe extern "C" fn(*mut A) -> *mut E,
     args: *mut A,
-) -> Result<*mut PJRT_Error> {
+) -> Result<*mut E> {
     let Some(barrier) = BARRIER.get() else {
         // SAFETY: by contract.
         return Ok(unsafe { function(args) });
@@ -83,7 +81,7 @@ pub(crate) unsafe fn answer<A>(
     // SAFETY: both types take one pointer and return one, which the barrier hands on without a look at it; it is called
     // with what the function wants. The barrier writes a text where it returns `false`.
     unsafe {
-        let function = transmute::<unsafe extern "C" fn(*mut A) -> *mut PJRT_Error, Fallible>(function);
+        let function = transmute::<unsafe extern "C" fn(*mut A) -> *mut E, Fallible>(function);
         match (barrier.call)(function, args.cast(), &mut error, thrown.place(), THROWN) {
             true => Ok(error.cast()),
             false => Err(thrown.error(call)),

@@ -32,6 +32,7 @@ mod read;
 mod ready;
 mod sharding;
 mod staging;
+mod stages;
 mod stored;
 mod transfer;
 mod upload;

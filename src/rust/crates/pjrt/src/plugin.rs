@@ -8,7 +8,7 @@ use pjrt_api::*;
 use std::collections::HashSet;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 /// A loaded plugin. Cheap to clone; never unloaded.
 #[derive(Clone)]
@@ -19,6 +19,8 @@ pub struct Plugin {
 struct Inner {
     api: Api,
     path: PathBuf,
+    /// The table of functions that XLA in there has for handlers, once it was asked for.
+    handlers: OnceLock<usize>,
 }
 
 /// Tables whose `PJRT_Plugin_Initialize` has been called: once per table is the rule.
@@ -95,6 +97,7 @@ impl Plugin {
             inner: Arc::new(Inner {
                 api,
                 path: path.to_path_buf(),
+                handlers: OnceLock::new(),
             }),
         })
     }
@@ -129,6 +132,10 @@ impl Plugin {
     /// Whether it is the plugin of that table.
     pub fn is(&self, table: *const pjrt_api::PJRT_Api) -> bool {
         std::ptr::eq(self.inner.api.table(), table)
+    }
+
+    pub(crate) fn handlers(&self) -> &OnceLock<usize> {
+        &self.inner.handlers
     }
 
     fn ffi(&self) -> Option<*const PJRT_FFI_Extension> {

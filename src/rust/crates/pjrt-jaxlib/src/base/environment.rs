@@ -32,6 +32,16 @@ impl Variables {
     }
 }
 
+/// XLA's variable for how much it logs.
+pub(crate) const LOG_LEVEL: &str = "TF_CPP_MIN_LOG_LEVEL";
+
+/// Has XLA not report at start what nobody asked for; a level that the user chose stays.
+pub fn quietly<R>(start: impl FnOnce() -> R) -> R {
+    let quiet = std::env::var_os(LOG_LEVEL).is_none();
+    let _set = quiet.then(|| Variables::set(&[(LOG_LEVEL, "1")]));
+    start()
+}
+
 impl Drop for Variables {
     fn drop(&mut self) {
         while let Some(set) = self.sets.pop() {

@@ -1,7 +1,7 @@
 //! jaxlib: the functions of `compat.py`, loaded once, and names that are used on hot paths.
 
 use super::flags::{flags, FLAGS};
-use crate::base::environment::Variables;
+use crate::base::environment::{Variables, LOG_LEVEL};
 use crate::base::error::{Error, Result};
 use crate::python::capi::FILE_INPUT;
 use crate::python::gil::Gil;
@@ -86,8 +86,6 @@ pub(crate) fn jaxlib(
 pub(crate) fn started() -> Option<&'static Jaxlib> {
     JAXLIB.get()
 }
-
-const LOG_LEVEL: &str = "TF_CPP_MIN_LOG_LEVEL";
 
 fn import(register_own: impl Fn(&Gil, &Jaxlib) -> Result<()>) -> Result<&'static Jaxlib> {
     static IMPORTING: Mutex<()> = Mutex::new(());

@@ -1,0 +1,114 @@
+# The CPU plugin from a wheel, from an index that is a folder. The wheel here is small: its digest is put in place of the
+# pinned one.
+
+local_wheel <- function(envir = parent.frame()) {
+  zip <- Sys.which("zip")
+  skip_if(!nzchar(zip), "no zip")
+  library <- shared_library(plugin_code(0, 40), "pjrt_some", envir)
+  local_no_python(envir)
+  root <- withr::local_tempdir(.local_envir = envir)
+  wheel <- list(
+    project = "some-plugin", wheel = "some_plugin-1.0-py3-none-any.whl", file = "some_plugin/pjrt_some.so",
+    origin = "somebody's build"
+  )
+  dir.create(file.path(root, "some_plugin"))
+  file.copy(library, file.path(root, wheel$file))
+  writeLines("import no", file.path(root, "some_plugin", "__init__.py"))
+  page <- file.path(root, "simple", wheel$project)
+  dir.create(page, recursive = TRUE)
+  file <- file.path(page, wheel$wheel)
+  withr::with_dir(root, utils::zip(paste0(file, ".zip"), "some_plugin", flags = "-qr", zip = zip))
+  file.rename(paste0(file, ".zip"), file)
+  wheel <- c(wheel, sha256 = cli::hash_file_sha256(file), bytes = file.size(file), unpacked = file.size(library))
+  writeLines(
+    c("<a href=\"other-1.0.whl#sha256=00\">", sprintf("<a href=\"./%s#sha256=%s\">x</a>", wheel$wheel, wheel$sha256)),
+    file.path(page, "index.html")
+  )
+  withr::local_options(xlaffi.pypi = paste0("file://", root, "/simple/"), .local_envir = envir)
+  local_binding("own_wheel", function() wheel, envir)
+  local_binding("glibc_version", function() "2.36", envir)
+  c(wheel, path = file)
+}
+
+hide_paths <- function(lines) gsub("\"(file://)?/[^\"]*\"|'(file://)?/[^']*'", "<path>", lines)
+
+test_that("a plugin comes from the wheel of an index, and is found again", {
+  wheel <- local_wheel()
+  expect_null(xlaffi:::plugin_found("cpu"))
+  expect_message(install_pjrt("plugin"), "Installed the CPU plugin")
+  folder <- xlaffi:::cache_dir("cpu")
+  expect_setequal(list.files(folder), c("pjrt_some.so", "source"))
+  expect_identical(list.files(xlaffi:::cache_dir(), all.files = TRUE, pattern = "^[.]cpu"), character())
+  expect_identical(xlaffi:::plugin_found("cpu"), normalizePath(file.path(folder, "pjrt_some.so")))
+  # A second call downloads nothing, and the plugin that is there is what the CPU has.
+  unlink(wheel$path)
+  expect_message(install_pjrt("plugin"), "is there already")
+  expect_message(install_pjrt(), "is ready")
+  # Another wheel is pinned by a newer version of the package.
+  writeLines("some_plugin-0.9-py3-none-any.whl", file.path(folder, "source"))
+  expect_error(suppressMessages(install_pjrt("plugin")), class = "xlaffi_error_unavailable")
+  expect_true(file.exists(file.path(folder, "pjrt_some.so")))
+})
+
+test_that("without Python the plugin is what is installed, and a file serves offline", {
+  wheel <- local_wheel()
+  expect_identical(xlaffi:::offered_runtime(), "plugin")
+  expect_message(install_pjrt(), "Installed what platform")
+  expect_true(plugins_downloaded("cpu"))
+  unlink(xlaffi:::cache_dir("cpu"), recursive = TRUE)
+  withr::local_options(xlaffi.pypi = "file:///no/such/index")
+  expect_message(install_pjrt(file = wheel$path), "Installed the CPU plugin")
+})
+
+test_that("what cannot be had is an error that says why, and changes nothing", {
+  wheel <- local_wheel()
+  attempt <- function() suppressMessages(install_pjrt("plugin"))
+  # Another file under the name
+  file.copy(wheel$path, kept <- withr::local_tempfile())
+  cat("more", file = wheel$path, append = TRUE)
+  expect_error(attempt(), "checksum", class = "xlaffi_error_data_loss")
+  file.copy(kept, wheel$path, overwrite = TRUE)
+  with_wheel <- function(...) {
+    changed <- list(...)
+    wheel[names(changed)] <- changed
+    local_binding("own_wheel", function() wheel)
+    expect_snapshot(error = TRUE, transform = hide_paths, attempt())
+  }
+  with_wheel(wheel = "other.whl")
+  with_wheel(unpacked = 1e6)
+  with_wheel(file = "some_plugin/other.so")
+  withr::with_options(list(xlaffi.pypi = 1), expect_snapshot(error = TRUE, attempt()))
+  error <- error_of(withr::with_options(list(xlaffi.pypi = "file://me:secret@/no/such"), attempt()))
+  expect_s3_class(error, "xlaffi_error_unavailable")
+  expect_no_match(conditionMessage(error), "secret")
+  local_binding("glibc_version", function() "2.17")
+  expect_snapshot(error = TRUE, attempt())
+  local_binding("glibc_version", function() NULL)
+  expect_snapshot(error = TRUE, attempt())
+  expect_identical(xlaffi:::offered_runtime(), "jaxlib")
+  expect_null(xlaffi:::plugin_found("cpu"))
+  expect_identical(list.files(xlaffi:::cache_dir(), all.files = TRUE, pattern = "^[.]cpu"), character())
+})
+
+test_that("links of an index are read as pip reads them", {
+  resolved <- xlaffi:::resolved_link
+  page <- "https://me@host:8/root/simple/some-plugin/"
+  expect_identical(resolved("https://files/a.whl", page), "https://files/a.whl")
+  expect_identical(resolved("//files/a.whl", page), "https://files/a.whl")
+  expect_identical(resolved("/files/a.whl", page), "https://me@host:8/files/a.whl")
+  expect_identical(resolved("../../files/./a.whl", page), "https://me@host:8/root/files/a.whl")
+  expect_identical(resolved("a.whl", page), paste0(page, "a.whl"))
+  lines <- c("<a href='x/a-1.whl.metadata'>", "<A HREF=\"b\"><a href=\"x/a-1.whl?k=1&amp;l=2#sha256=00\" data-x>a-1.whl</a>")
+  expect_identical(xlaffi:::wheel_link(lines, "a-1.whl"), "x/a-1.whl?k=1&l=2")
+  expect_null(xlaffi:::wheel_link(lines, "a-2.whl"))
+})
+
+test_that("the runtime of each system is pinned", {
+  for (wheel in xlaffi:::wheels) {
+    expect_match(wheel$sha256, "^[0-9a-f]{64}$")
+    expect_match(wheel$file, "[.]so$")
+    expect_gt(wheel$unpacked, wheel$bytes)
+  }
+  skip_on_os(c("windows", "mac"))
+  expect_match(xlaffi:::glibc_version(), "^[0-9]+[.]")
+})
