@@ -105,7 +105,7 @@ install_runtime <- function(runtime, file, call = rlang::caller_env()) {
   wheel <- own_wheel()
   place <- cache_dir("cpu")
   if (runtime == "plugin") {
-    if (is.null(file) && !is.null(wheel) && identical(plugin_source("cpu"), wheel$wheel)) {
+    if (is.null(file) && identical(plugin_source("cpu"), wheel$wheel) && !is.null(downloaded_plugin("cpu"))) {
       cli::cli_inform(c(v = "The plugin is there already: {.path {place}}."))
     } else {
       path <- install_wheel(file, call)

@@ -38,7 +38,11 @@ report_plugin <- function(platform, plugin, found) {
   )
   if (plugin$state == "missing") {
     cli::cli_bullets(if (platform == "cpu") {
-      c(x = "cpu: none", i = "The included one needs a Python with jaxlib, see below.")
+      c(x = "cpu: none", i = if (is.null(wheel_problem())) {
+        "{.run install_pjrt(\"plugin\")} brings one that needs no Python; the included one needs jaxlib, see below."
+      } else {
+        "The included one needs a Python with jaxlib, see below."
+      })
     } else {
       c("*" = "{platform}: none; {variable} names one")
     })
@@ -64,7 +68,20 @@ report_plugin <- function(platform, plugin, found) {
   } else {
     cli::cli_bullets(c(v = paste0("{platform}: ", where, "{if (!is.null(plugin$devices)) ', '}{
       if (!is.null(plugin$devices)) cli::pluralize('{plugin$devices} device{?s}')}")))
+    report_runtime(plugin$runtime)
   }
+}
+
+# Whose XLA it is, and what it cannot do that the plugin inside this package can.
+report_runtime <- function(runtime) {
+  if (is.null(runtime) || runtime == "jaxlib") {
+    return(invisible())
+  }
+  cli::cli_bullets(c(
+    " " = "XLA without Python: {runtime}",
+    " " = "It has no memory statistics, no several processes, no options `num_threads` and `collective_timeout`, and
+      keeps no order of calls with side effects; {.run install_pjrt(\"jaxlib\")} brings one that has."
+  ))
 }
 
 report_programs <- function(programs) {

@@ -66,7 +66,10 @@ plugin_state <- function(platform) {
       return(list(state = "missing"))
     }
     if (!nzchar(path)) {
-      return(list(state = "found", path = "inside this package", problem = host_state$client_problems[[platform]]))
+      return(list(
+        state = "found", path = "inside this package", runtime = runtime_of(""),
+        problem = host_state$client_problems[[platform]]
+      ))
     }
     problem <- tryCatch(
       {
@@ -83,8 +86,19 @@ plugin_state <- function(platform) {
   client <- host_state$clients[[platform]]
   list(
     state = "loaded", path = info$path, api = paste(info$version, collapse = "."),
+    runtime = if (platform == "cpu") runtime_of(if (info$included) "" else info$path),
     devices = if (!is.null(client)) length(devices(client)), problem = host_state$client_problems[[platform]]
   )
+}
+
+# Whose XLA the plugin for the CPU is; "" is the one inside this package.
+runtime_of <- function(path) {
+  if (!nzchar(path)) {
+    return("jaxlib")
+  }
+  wheel <- own_wheel()
+  ours <- identical(normalizePath(dirname(path), mustWork = FALSE), normalizePath(cache_dir("cpu"), mustWork = FALSE))
+  if (ours && !is.null(wheel) && identical(plugin_source("cpu"), wheel$wheel)) wheel$origin else "somebody else's build"
 }
 
 problem_line <- function(error) strsplit(conditionMessage(error), "\n", fixed = TRUE)[[1L]][[1L]]

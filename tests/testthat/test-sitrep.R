@@ -103,6 +103,21 @@ test_that("the report tells what is there", {
   })
 })
 
+test_that("the report tells whose XLA a plugin without Python has, and what it cannot do", {
+  skip_if(Sys.info()[["sysname"]] != "Linux" || Sys.info()[["machine"]] != "x86_64", "another wheel")
+  stand_in <- shared_library(plugin_code(0, 40), "pjrt_stand_in")
+  code <- function(source) {
+    c(
+      "folder <- xlaffi:::cache_dir('cpu')", "dir.create(folder, recursive = TRUE)",
+      sprintf("invisible(file.copy('%s', folder))", stand_in), sprintf("writeLines(%s, file.path(folder, 'source'))", source)
+    )
+  }
+  expect_snapshot({
+    show_sitrep("Plugins", code("xlaffi:::own_wheel()$wheel"))
+    show_sitrep("Plugins", code("'https://example.org/plugin.zip'"))
+  })
+})
+
 test_that("the report tells who computes together", {
   skip_without_plugin()
   skip_on_os("windows")

@@ -63,6 +63,14 @@ fn make(
     }
     let is_alone = options.replicas * options.partitions == 1;
     options.kind = ProgramKind::of(program, is_alone && &*on.platform == "cpu");
+    let is_included = on.client.plugin().is(pjrt_jaxlib::GetPjrtApi());
+    if !is_included && &*on.platform == "cpu" && is_in_order(program.code()) {
+        return Err(Failure::new(
+            "UNIMPLEMENTED",
+            "this CPU plugin does not keep calls in order (`side_effect = \"ordered\"`), of which the program may make several",
+        )
+        .hint("The plugin inside this package does: `install_pjrt(\"jaxlib\")`. Calls may also depend on one another, see `?hlo_token`."));
+    }
     let (client, program) = (on.client.clone(), program.clone());
     let platform = on.platform.clone();
     let run = Run::start(move || {
@@ -83,6 +91,13 @@ fn make(
         }))
     })?;
     Ok(wrap(run))
+}
+
+/// Whether a program has several calls that are to come in the order of the program, or one in a loop.
+fn is_in_order(code: &[u8]) -> bool {
+    let text = std::str::from_utf8(code).unwrap_or_default();
+    let calls = text.matches("xlaffi.ordered").count();
+    calls > 1 || (calls == 1 && text.contains("stablehlo.while"))
 }
 
 /// What is made with these options, or without those that only save time where the plugin knows one of them not.
