@@ -78,3 +78,10 @@ local_binding <- function(name, value, envir = parent.frame()) {
   assignInNamespace(name, value, "xlaffi")
   withr::defer(assignInNamespace(name, before, "xlaffi"), envir)
 }
+
+# Tests of what the plugin inside this package can do and another one of XLA's for the CPU cannot (see
+# docs/decisions/73-runtime-without-python.md) are skipped there, with the reason.
+skip_unless_included <- function(what) {
+  skip_without_plugin()
+  skip_if_not(xlaffi:::is_included(pjrt_plugin("cpu")), paste("this CPU plugin has no", what))
+}

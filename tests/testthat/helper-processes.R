@@ -1,6 +1,7 @@
 # Runs R code in `n` processes at once, which know `i` (their number, from 0), `n` and `port`, a free one. For each,
 # what it wrote and its exit status. A process that does not end is ended, and has the status NA.
 processes <- function(n, code, timeout = 60, port = free_port()) {
+  skip_unless_included("mesh of several processes")
   folder <- withr::local_tempdir()
   libraries <- paste(deparse(.libPaths()), collapse = "")
   file <- function(name, i) file.path(folder, paste0(name, i))

@@ -245,7 +245,7 @@ test_that("many programs, of which each waits for R", {
 })
 
 test_that("side effects", {
-  skip_without_plugin()
+  skip_unless_included("order of calls")
   seen <- NULL
   note <- ffi_callback(function(x) seen <<- c(seen, x), "x: f64[] ->", side_effect = "ordered")
   run <- xla_jit(function(x) {
@@ -323,7 +323,7 @@ test_that("derivatives by a rule and by differences", {
 })
 
 test_that("a program is served that another package waits for in the plugin", {
-  skip_without_plugin()
+  skip_unless_included("waits for other hosts")
   skip_on_os("windows")
   withr::local_options(xlaffi.callback_wait = 10)
   calls <- 0
@@ -445,7 +445,7 @@ left <- "
 "
 
 test_that("R serves at an idle moment what nobody waits for", {
-  skip_without_plugin()
+  skip_unless_included("work beside the thread that launches")
   skip_on_os("windows")
   idle <- run_r(c(left, "for (i in 1:100) if (calls < 2) Sys.sleep(0.1)", "cat('end\\n')"))
   expect_identical(unique(idle$output), c("away", "called", "end"))

@@ -16,7 +16,7 @@ test_that("options come with the first call only", {
 })
 
 test_that("the included plugin takes the options that are documented", {
-  skip_without_plugin()
+  skip_unless_included("options `num_threads` and `collective_timeout`")
   run <- run_r('
     client <- pjrt_client("cpu", cpu_device_count = 2, num_threads = 2L, asynchronous = FALSE)
     length(devices(client))

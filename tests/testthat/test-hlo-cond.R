@@ -66,7 +66,7 @@ test_that("what branches give agrees, numbers and R's own dtypes as in c()", {
 })
 
 test_that("the side effects of the branch that runs, once in a gradient too", {
-  skip_without_plugin()
+  skip_unless_included("order of calls")
   seen <- character()
   note <- function(text) {
     show <- ffi_callback(function(x) seen <<- c(seen, text), "x: f64[] ->", side_effect = "ordered")

@@ -72,7 +72,7 @@ test_that("Ctrl-C ends a loop of launches that wait for room", {
 })
 
 test_that("R goes on while a result is on its way", {
-  skip_without_plugin()
+  skip_unless_included("work beside the thread that launches")
   slow <- compile(product(1500))
   x <- pjrt_buffer(diag(1500), "f64")
   promises <- lapply(1:3, function(i) as_array_async(pjrt_execute(slow, x)))

@@ -1,5 +1,5 @@
 test_that("the CPU plugin tells what its buffers hold", {
-  skip_without_plugin()
+  skip_unless_included("memory statistics")
   run <- run_r("
     client <- pjrt_client('cpu', cpu_device_count = 2L)
     now <- function(device = NULL) pjrt_memory_stats(device)[['bytes_in_use']]

@@ -135,7 +135,7 @@ open(sys.argv[2], 'wb').write(m.mlir_module_to_xla_computation(text).as_serializ
 })
 
 test_that("handlers of others run on R's thread", {
-  skip_without_plugin()
+  skip_unless_included("waits for other hosts")
   skip_on_os("windows")
   host <- foreign_host()
   # Large enough to be off the thread that launches it

@@ -240,7 +240,7 @@ test_that("names and functions are looked at", {
 })
 
 test_that("a compiled program has a state, which goes with it", {
-  skip_without_plugin()
+  skip_unless_included("order of calls")
   alive <- own_op("alive", "-> alive: i32[]")
   expect_identical(alive(), 0L)
   for (has_side_effect in list(FALSE, "ordered")) {

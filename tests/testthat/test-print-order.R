@@ -11,7 +11,7 @@ print_call <- function(value, header, type = "tensor<i32>") {
 headers <- function(output) grep("^[a-z]", output, value = TRUE)
 
 test_that("prints without data flow between them keep their order", {
-  skip_without_plugin()
+  skip_unless_included("order of calls")
   products <- vapply(0:7, function(i) {
     heavy <- sprintf(
       "%%y%d = stablehlo.dot_general %%x, %%x, contracting_dims = [1] x [0] :
@@ -37,7 +37,7 @@ test_that("prints without data flow between them keep their order", {
 })
 
 test_that("the order goes through loops, branches and functions", {
-  skip_without_plugin()
+  skip_unless_included("order of calls")
   exec <- pjrt_compile(pjrt_program(paste0(
     "func.func @main(%n: tensor<i32>) -> tensor<i32> {
        %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -93,7 +93,7 @@ test_that("a program can order prints by tokens of its own", {
 })
 
 test_that("calls of any handler keep their order where they are marked", {
-  skip_without_plugin()
+  skip_unless_included("order of calls")
   pjrt_register_custom_call("my_print", list(host = ffi_handler("print_tensor", "host")))
   say <- function(i) {
     ffi_call("my_print", list(), list(print_header = paste0("p", i), print_footer = ""), has_side_effect = "ordered")

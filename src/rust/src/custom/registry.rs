@@ -6,6 +6,7 @@ use std::time::Duration;
 use extendr_ffi::{R_MakeExternalPtr, R_NilValue, SET_VECTOR_ELT, SEXP};
 use ops::Entry as Op;
 use xla_ffi::registry::{canonical_platform, Entry, Registry, Withdrawn};
+use xla_ffi::sys::XLA_FFI_Handler_Bundle;
 use xla_ffi::FieldInfo;
 
 use crate::custom::code::code_of;
@@ -176,11 +177,16 @@ routines! {
             let register = |name: &str| {
                 let stages = Registry::global()
                     .lookup_bundle(&entry.target, &platform)
-                    .filter(|_| !all_stages && needs_stages(&entry.target, &platform));
-                match stages {
-                    // SAFETY: trampolines are handlers of this library, which is never unloaded.
-                    Some(stages) => unsafe { object.plugin.register_ffi_stages(name, &platform, stages) },
-                    None => register(name),
+                    .filter(|stages| !all_stages && has_stages(stages));
+                let Some(stages) = stages else {
+                    return register(name);
+                };
+                // SAFETY: trampolines are handlers of this library, which is never unloaded.
+                let outcome = unsafe { object.plugin.register_ffi_stages(name, &platform, stages) };
+                // Own ops do without.
+                match outcome {
+                    Err(error) if error.code() == pjrt::Code::UNIMPLEMENTED && custom_ops::registered(&entry.target).is_some() => register(name),
+                    outcome => outcome,
                 }
             };
             let outcome = register(&entry.target)
@@ -244,12 +250,10 @@ routines! {
     }
 }
 
-/// Whether a handler works only if XLA calls it in other stages as well. Own ops do without.
-fn needs_stages(target: &str, platform: &str) -> bool {
-    let bundle = Registry::global().lookup_bundle(target, platform);
-    let others = bundle.map(|bundle| [bundle.instantiate, bundle.prepare, bundle.initialize]);
-    others.is_some_and(|others| others.iter().any(Option::is_some))
-        && custom_ops::registered(target).is_none()
+/// Whether XLA is to call a handler in other stages than the one in which it executes.
+fn has_stages(bundle: &XLA_FFI_Handler_Bundle) -> bool {
+    let others = [bundle.instantiate, bundle.prepare, bundle.initialize];
+    others.iter().any(Option::is_some)
 }
 
 /// How many there were, and what waits for their calls: an R object, not protected.

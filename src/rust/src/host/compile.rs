@@ -64,7 +64,9 @@ fn make(
     let is_alone = options.replicas * options.partitions == 1;
     options.kind = ProgramKind::of(program, is_alone && &*on.platform == "cpu");
     let is_included = on.client.plugin().is(pjrt_jaxlib::GetPjrtApi());
-    if !is_included && &*on.platform == "cpu" && is_in_order(program.code()) {
+    let is_other_cpu = !is_included && &*on.platform == "cpu";
+    options.keeps_nan = is_other_cpu;
+    if is_other_cpu && is_in_order(program.code()) {
         return Err(Failure::new(
             "UNIMPLEMENTED",
             "this CPU plugin does not keep calls in order (`side_effect = \"ordered\"`), of which the program may make several",
@@ -154,6 +156,7 @@ fn compile_options(options: &Robj, program: &Program) -> Outcome<CompileOptions>
         devices: ids.ok_or_else(refused)?,
         shardy: partitioner(flag(shardy), program)?,
         kind: ProgramKind::Plain,
+        keeps_nan: false,
     })
 }
 

@@ -20,6 +20,9 @@ pub struct CompileOptions {
     pub shardy: bool,
     /// What XLA is told about the kind of program.
     pub kind: ProgramKind,
+    /// Whether XLA's CPU compiler is told that minima and maxima keep NaN, which it may drop otherwise. The included plugin
+    /// tells it for all programs.
+    pub keeps_nan: bool,
 }
 
 impl Default for CompileOptions {
@@ -31,6 +34,7 @@ impl Default for CompileOptions {
             devices: Vec::new(),
             shardy: true,
             kind: ProgramKind::Plain,
+            keeps_nan: false,
         }
     }
 }
@@ -52,6 +56,10 @@ impl CompileOptions {
             build = build.number(19, 1); // use_shardy_partitioner
         }
         let mut options = Message::default().bytes(3, build); // executable_build_options
+        if self.keeps_nan {
+            let no = Message::default().number(2, 0);
+            options = flag(options, "xla_cpu_enable_fast_min_max", no);
+        }
         if let Some(pass) = self.kind.without() {
             let pass = Message::default().bytes(1, pass);
             options = flag(options, "xla_disable_hlo_passes", pass);
