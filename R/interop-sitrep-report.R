@@ -79,8 +79,9 @@ report_runtime <- function(runtime) {
   }
   cli::cli_bullets(c(
     " " = "XLA without Python: {runtime}",
-    " " = "It has no memory statistics, no several processes, no options `num_threads` and `collective_timeout`, and
-      keeps no order of calls with side effects; {.run install_pjrt(\"jaxlib\")} brings one that has."
+    " " = "It has no programs over several devices or processes, no memory statistics, no options `num_threads` and
+      `collective_timeout`, and keeps no order of calls with side effects; {.run install_pjrt(\"jaxlib\")} brings one
+      that has."
   ))
 }
 

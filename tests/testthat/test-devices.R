@@ -1,5 +1,5 @@
 # What the tests in the folder `devices` found, told here one by one.
-if (plugins_downloaded("cpu")) {
+if (plugins_downloaded("cpu") && xlaffi:::is_included(pjrt_plugin("cpu"))) {
   filter <- Sys.getenv("XLAFFI_DEVICE_TESTS")
   for (test in device_tests(if (nzchar(filter)) filter)) {
     test_that(paste0(sub("^test-(.*)\\.R$", "\\1", test$file), ": ", test$test), {
@@ -9,7 +9,7 @@ if (plugins_downloaded("cpu")) {
     })
   }
 } else {
-  test_that("programs run on several devices", skip_without_plugin())
+  test_that("programs run on several devices", skip_unless_included("programs over several devices"))
 }
 
 test_that("of the process with several devices the error names the test that did not end", {

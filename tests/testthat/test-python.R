@@ -15,7 +15,7 @@ start_reticulate <- "
   invisible(reticulate::py_run_string('y = 1'))"
 
 test_that("reticulate and the plugin share a Python, whichever starts it", {
-  skip_without_plugin()
+  skip_unless_included("Python")
   skip_without_reticulate()
   theirs_first <- run_r(c(start_reticulate, use_both), timeout = 60)
   expect_identical(theirs_first, list(output = "both", status = 0L))
@@ -24,7 +24,7 @@ test_that("reticulate and the plugin share a Python, whichever starts it", {
 })
 
 test_that("R waits without Python's lock, which its thread may keep", {
-  skip_without_plugin()
+  skip_unless_included("Python")
   skip_on_os("windows")
   path <- handlers("library")[["path"]]
   # XLA runs the product and what comes after it on a thread of its own, so that R waits for the buffer.
@@ -57,7 +57,7 @@ start_fails <- function(env) {
 }
 
 test_that("a flag that XLA does not know is an error, not the end of R", {
-  skip_without_plugin()
+  skip_unless_included("Python")
   output <- start_fails(c(XLA_FLAGS = "--xla_nonsense=1"))
   expect_identical(output[[1]], "xlaffi_error_invalid_argument")
   expect_match(output[[2]], "Unknown flags? in XLA_FLAGS: --xla_nonsense=1")
@@ -66,7 +66,7 @@ test_that("a flag that XLA does not know is an error, not the end of R", {
 })
 
 test_that("a jaxlib that cannot be imported is one error", {
-  skip_without_plugin()
+  skip_unless_included("Python")
   folder <- withr::local_tempdir()
   dir.create(file.path(folder, "jaxlib"))
   writeLines("raise ImportError('broken on purpose')", file.path(folder, "jaxlib", "__init__.py"))
@@ -76,7 +76,7 @@ test_that("a jaxlib that cannot be imported is one error", {
 })
 
 test_that("a jaxlib that is too old is refused before XLA could end R for its flags", {
-  skip_without_plugin()
+  skip_unless_included("Python")
   skip_without_reticulate()
   folder <- withr::local_tempdir()
   dir.create(file.path(folder, "jaxlib"))
@@ -96,14 +96,14 @@ test_that("a jaxlib that is too old is refused before XLA could end R for its fl
 })
 
 test_that("a bad PYTHONHOME is named", {
-  skip_without_plugin()
+  skip_unless_included("Python")
   skip_on_os("windows")
   output <- start_fails(c(PYTHONHOME = "/nowhere"))
   expect_match(output[[2]], "does not start with PYTHONHOME set to /nowhere; unset it", fixed = TRUE)
 })
 
 test_that("Ctrl-C ends the wait for an interpreter that does not answer", {
-  skip_without_plugin()
+  skip_unless_included("Python")
   skip_on_os("windows")
   silent <- withr::local_tempfile(lines = c("#!/bin/sh", "exec sleep 60"))
   Sys.chmod(silent, "755")

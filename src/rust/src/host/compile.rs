@@ -66,12 +66,22 @@ fn make(
     let is_included = on.client.plugin().is(pjrt_jaxlib::GetPjrtApi());
     let is_other_cpu = !is_included && &*on.platform == "cpu";
     options.keeps_nan = is_other_cpu;
+    // The plugin that install_pjrt() brings computes the arc tangent of an array with NaN wrongly where that is fused with
+    // the constant 1.
+    options.without_fusion = is_other_cpu && names(program.code(), "atan");
     if is_other_cpu && is_in_order(program.code()) {
         return Err(Failure::new(
             "UNIMPLEMENTED",
             "this CPU plugin does not keep calls in order (`side_effect = \"ordered\"`), of which the program may make several",
         )
         .hint("The plugin inside this package does: `install_pjrt(\"jaxlib\")`. Calls may also depend on one another, see `?hlo_token`."));
+    }
+    if is_other_cpu && !is_alone {
+        return Err(Failure::new(
+            "UNIMPLEMENTED",
+            "this CPU plugin is not given programs over several devices: where one device waits for another without end, nobody would end it",
+        )
+        .hint("The plugin inside this package is: `install_pjrt(\"jaxlib\")`."));
     }
     let (client, program) = (on.client.clone(), program.clone());
     let platform = on.platform.clone();
@@ -93,6 +103,11 @@ fn make(
         }))
     })?;
     Ok(wrap(run))
+}
+
+/// Whether a word is in a program, in whatever format that is.
+fn names(code: &[u8], word: &str) -> bool {
+    code.windows(word.len()).any(|part| part == word.as_bytes())
 }
 
 /// Whether a program has several calls that are to come in the order of the program, or one in a loop.
@@ -157,16 +172,14 @@ fn compile_options(options: &Robj, program: &Program) -> Outcome<CompileOptions>
         shardy: partitioner(flag(shardy), program)?,
         kind: ProgramKind::Plain,
         keeps_nan: false,
+        without_fusion: false,
     })
 }
 
 /// Whether Shardy is to partition a program, where nothing was asked for: all but those whose shardings are written for
 /// GSPMD, which Shardy does not find at every place.
 fn partitioner(asked: Option<bool>, program: &Program) -> Outcome<bool> {
-    let says = |word: &str| {
-        let mut parts = program.code().windows(word.len());
-        parts.any(|part| part == word.as_bytes())
-    };
+    let says = |word| names(program.code(), word);
     match asked {
         Some(true) => Ok(true),
         Some(false) if says("sdy.") => Err(Failure::argument(

@@ -23,6 +23,8 @@ pub struct CompileOptions {
     /// Whether XLA's CPU compiler is told that minima and maxima keep NaN, which it may drop otherwise. The included plugin
     /// tells it for all programs.
     pub keeps_nan: bool,
+    /// Whether XLA leaves operations apart that it computes together otherwise.
+    pub without_fusion: bool,
 }
 
 impl Default for CompileOptions {
@@ -35,6 +37,7 @@ impl Default for CompileOptions {
             shardy: true,
             kind: ProgramKind::Plain,
             keeps_nan: false,
+            without_fusion: false,
         }
     }
 }
@@ -60,7 +63,7 @@ impl CompileOptions {
             let no = Message::default().number(2, 0);
             options = flag(options, "xla_cpu_enable_fast_min_max", no);
         }
-        if let Some(pass) = self.kind.without() {
+        if let Some(pass) = self.kind.without().or(self.without_fusion.then_some("fusion")) {
             let pass = Message::default().bytes(1, pass);
             options = flag(options, "xla_disable_hlo_passes", pass);
         }
