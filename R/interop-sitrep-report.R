@@ -67,7 +67,7 @@ report_plugin <- function(platform, plugin, found) {
     ))
   } else {
     cli::cli_bullets(c(v = paste0("{platform}: ", where, "{if (!is.null(plugin$devices)) ', '}{
-      if (!is.null(plugin$devices)) cli::pluralize('{plugin$devices} device{?s}')}")))
+      if (!is.null(plugin$devices)) counted(plugin$devices, 'device')}")))
     report_runtime(plugin$runtime)
   }
 }
@@ -172,7 +172,7 @@ report_lapack <- function(lapack) {
   threads <- lapack$threads
   cli::cli_bullets(c(
     v = "LAPACK: {lapack$version}, {lapack$place} ({.path {lapack$path}}){if (!is.null(threads)) ', '}{
-      if (!is.null(threads)) cli::pluralize('{threads} thread{?s}')}",
+      if (!is.null(threads)) counted(threads, 'thread')}",
     if (!lapack$single_precision) {
       c("*" = "f32 and c64 are computed in double precision: this LAPACK has no single precision, or is not to use it")
     },
@@ -198,3 +198,6 @@ report_cuda <- function(cuda) {
     cli::cli_bullets(if (is.na(path)) c(x = "{problem}") else c(v = "{library}: {.path {path}}"))
   }
 }
+
+# (cli::pluralize() of Debian 12 needs the package glue.)
+counted <- function(n, what) paste0(n, " ", what, if (n != 1) "s")

@@ -187,7 +187,14 @@ pjrt_distributed <- function(coordinator = NULL, num_processes = NULL, process_i
     )
   }
   note_flags("cpu")
-  joining <- .Call(wrap__distributed_join, pjrt_plugin("cpu"), "cpu", names(options), unname(options))
+  plugin <- pjrt_plugin("cpu")
+  if (!is_included(plugin)) {
+    abort("only the CPU plugin inside this package computes together with other processes",
+      code = "UNIMPLEMENTED", call = call,
+      hint = "`install_pjrt(\"jaxlib\")` brings what it needs; PJRT_PLUGIN_PATH_CPU names no other one then."
+    )
+  }
+  joining <- .Call(wrap__distributed_join, plugin, "cpu", names(options), unname(options))
   keep_client(given_by_arguments(finish(joining, call)), "cpu")
   structure(
     list(process_id = number, num_processes = size, coordinator = given$coordinator),

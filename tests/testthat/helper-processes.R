@@ -57,7 +57,7 @@ join_mesh <- function(i, n, port, ...) {
 }
 
 skip_without_processes <- function() {
-  skip_without_plugin()
+  skip_unless_included("mesh of several processes")
   skip_on_os("windows")
 }
 

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# The demo in a Debian without Python and compilers: see tools/places.sh.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# This machine's release, for which .lib was built.
+# shellcheck source=/dev/null
+XLAFFI_SUITE=${XLAFFI_SUITE:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
+# shellcheck source=tools/places/root.sh
+. tools/places/root.sh
+root=$XLAFFI_PLACES/bare-$suite
+[ -e .lib/xlaffi ] || tools/install.sh .lib --no-docs
+made
+renewed
+mkdir -p "$root/root/library"
+cp -a .lib/xlaffi "$root/root/library/"
+enter bash -c '
+  set -e
+  apt-get update -qq
+  apt-get install -y -qq --no-install-recommends r-base-core r-cran-cli r-cran-rlang r-cran-bit64 >/dev/null
+  for program in python3 gcc; do
+    if command -v "$program"; then echo "bare: there is a $program" >&2; exit 1; fi
+  done
+  export R_LIBS=/root/library
+  SECONDS=0
+  Rscript -e "xlaffi::install_pjrt()"
+  Rscript tools/demo/demo.R
+  Rscript tools/demo/kepler.R
+  Rscript -e "xlaffi::xlaffi_sitrep()"
+  echo "without Python: installed and shown in $SECONDS s"
+'
