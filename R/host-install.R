@@ -10,8 +10,8 @@ python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", openblas_package)
 #'
 #' @details
 #' `"jaxlib"` is the first choice where a Python of 3.11 or newer with `venv` and its shared library is there: `python3`
-#' on the `PATH`, or the one that `XLAFFI_PYTHON` names. It comes with OpenBLAS for linear algebra, and only with it there
-#' are memory statistics, several processes and [pjrt_client()]'s options. (An environment from before OpenBLAS was part
+#' on the `PATH`, or the one that `XLAFFI_PYTHON` names. It comes with OpenBLAS for linear algebra, and only with it
+#' there are memory statistics, programs over several devices and processes, and all of [pjrt_client()]'s options. (An environment from before OpenBLAS was part
 #' of it gets that; in a Python of your own, `pip install scipy-openblas32` brings it.)
 #'
 #' `"plugin"` is taken on Linux where there is no such Python, on x86-64 and aarch64 with glibc 2.27 or newer: a
@@ -30,16 +30,17 @@ python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", openblas_package)
 #' An archive is checked against `PJRT_PLUGIN_SHA256_CPU`, or a `#sha256=` at the end of its
 #' address, if there is one.
 #'
-#' @param runtime What runs programs on the CPU: `"jaxlib"`, `"plugin"`, or `NULL`: what is there already, else the first
-#'   of them that this system can have.
+#' @param runtime What runs programs on the CPU: `"jaxlib"`, `"plugin"`, or `NULL`: what is there already, else the
+#'   first of them that this system can have.
 #' @param cuda Whether to install the CUDA plugin too, from `PJRT_PLUGIN_URL_CUDA`. `NULL` means
 #'   only if that variable is set.
-#' @param file The plugin's wheel on this computer, for those without a network; the error of a failed download names it.
+#' @param file The plugin's wheel on this computer, for those without a network; the error of a failed download names
+#'   it.
 #' @return The platforms that are ready, invisibly.
 #' @section Errors:
-#' No network, or an index without the file: `xlaffi_error_unavailable`, `xlaffi_error_not_found`. Another digest than the
-#' pinned one: `xlaffi_error_data_loss`; nothing is installed then. A full disk: `xlaffi_error_resource_exhausted`. A system
-#' for which there is no plugin: `xlaffi_error_unimplemented`.
+#' No network, or an index without the file: `xlaffi_error_unavailable`, `xlaffi_error_not_found`. Another digest than
+#' the pinned one: `xlaffi_error_data_loss`; nothing is installed then. A full disk: `xlaffi_error_resource_exhausted`. A
+#' system for which there is no plugin: `xlaffi_error_unimplemented`.
 #' @examplesIf interactive()
 #' install_pjrt()
 #' install_pjrt("plugin")

@@ -1,5 +1,5 @@
-# A CPU plugin that needs no Python: the shared library in a wheel of Python's package index. A wheel is a zip file, which
-# R unpacks. It is pinned by its digest: what an index has under that name counts only with it.
+# A CPU plugin that needs no Python: the shared library in a wheel of Python's package index. A wheel is a zip file,
+# which R unpacks. It is pinned by its digest: what an index has under that name counts only with it.
 # docs/decisions/73-runtime-without-python.md tells why it is these.
 
 # For a processor: the project, its wheel, the shared library in there, and the bytes of both.
@@ -48,7 +48,9 @@ wheel_problem <- function() {
   }
   version <- glibc_version()
   if (is.null(version)) {
-    return(sprintf("the CPU plugin without Python needs glibc %s or newer; this system has another C library", wheel_glibc))
+    return(sprintf(
+      "the CPU plugin without Python needs glibc %s or newer; this system has another C library", wheel_glibc
+    ))
   }
   if (utils::compareVersion(version, wheel_glibc) < 0L) {
     sprintf("the CPU plugin without Python needs glibc %s or newer; this system has %s", wheel_glibc, version)

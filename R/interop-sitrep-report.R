@@ -12,9 +12,15 @@ report <- function(found) {
   }
   report_programs(found$programs)
   cli::cli_h2("Python for the CPU plugin")
-  report_python(found$python)
+  runtime <- found$plugins$cpu$runtime
+  without_python <- !is.null(runtime) && runtime != "jaxlib"
+  if (without_python) {
+    cli::cli_bullets(c("*" = "none is needed"))
+  } else {
+    report_python(found$python)
+  }
   cli::cli_h2("Linear algebra")
-  report_lapack(found$lapack)
+  report_lapack(found$lapack, without_python)
   cli::cli_bullets(c("*" = "{found$targets} custom call target{?s}, see {.code ffi_targets()}"))
   cli::cli_h2("CUDA")
   report_cuda(found$cuda)
@@ -158,10 +164,12 @@ python_install <- function() {
   )
 }
 
-report_lapack <- function(lapack) {
+report_lapack <- function(lapack, without_python = FALSE) {
   # Which one is in use is settled with the first that is needed.
   brings <- if (nzchar(Sys.getenv("XLAFFI_LAPACK"))) {
     "{.run Sys.unsetenv(\"XLAFFI_LAPACK\")} at the start of a session has others looked at."
+  } else if (without_python) {
+    "The system's OpenBLAS is taken where it has one: {.code apt install libopenblas0} in a terminal."
   } else {
     "{.run install_pjrt()} brings OpenBLAS, in a Python of your own {.code pip install scipy-openblas32}."
   }

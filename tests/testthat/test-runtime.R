@@ -1,5 +1,5 @@
-# The CPU plugin from a wheel, from an index that is a folder. The wheel here is small: its digest is put in place of the
-# pinned one.
+# The CPU plugin from a wheel, from an index that is a folder. The wheel here is small: its digest is put in place of
+# the pinned one.
 
 local_wheel <- function(envir = parent.frame()) {
   zip <- Sys.which("zip")
@@ -98,7 +98,9 @@ test_that("links of an index are read as pip reads them", {
   expect_identical(resolved("/files/a.whl", page), "https://me@host:8/files/a.whl")
   expect_identical(resolved("../../files/./a.whl", page), "https://me@host:8/root/files/a.whl")
   expect_identical(resolved("a.whl", page), paste0(page, "a.whl"))
-  lines <- c("<a href='x/a-1.whl.metadata'>", "<A HREF=\"b\"><a href=\"x/a-1.whl?k=1&amp;l=2#sha256=00\" data-x>a-1.whl</a>")
+  lines <- c(
+    "<a href='x/a-1.whl.metadata'>", "<A HREF=\"b\"><a href=\"x/a-1.whl?k=1&amp;l=2#sha256=00\" data-x>a-1.whl</a>"
+  )
   expect_identical(xlaffi:::wheel_link(lines, "a-1.whl"), "x/a-1.whl?k=1&l=2")
   expect_null(xlaffi:::wheel_link(lines, "a-2.whl"))
 })

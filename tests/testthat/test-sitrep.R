@@ -109,11 +109,12 @@ test_that("the report tells whose XLA a plugin without Python has, and what it c
   code <- function(source) {
     c(
       "folder <- xlaffi:::cache_dir('cpu')", "dir.create(folder, recursive = TRUE)",
-      sprintf("invisible(file.copy('%s', folder))", stand_in), sprintf("writeLines(%s, file.path(folder, 'source'))", source)
+      sprintf("invisible(file.copy('%s', folder))", stand_in),
+      sprintf("writeLines(%s, file.path(folder, 'source'))", source)
     )
   }
   expect_snapshot({
-    show_sitrep("Plugins", code("xlaffi:::own_wheel()$wheel"))
+    show_sitrep(c("Plugins", "Python for the CPU plugin"), code("xlaffi:::own_wheel()$wheel"))
     show_sitrep("Plugins", code("'https://example.org/plugin.zip'"))
   })
 })

@@ -138,7 +138,10 @@ pub(crate) unsafe fn table(entry: pjrt_api::GetPjrtApi) -> Result<*const pjrt_ap
     // SAFETY: as in `enter`; C++ calls it and knows no difference. Without a barrier what is thrown ends the process, as
     // everywhere.
     unsafe {
-        let enter = transmute::<unsafe extern "C-unwind" fn(*mut Place), unsafe extern "C" fn(*mut Place)>(enter);
+        let enter = transmute::<
+            unsafe extern "C-unwind" fn(*mut Place),
+            unsafe extern "C" fn(*mut Place),
+        >(enter);
         done(pjrt_api::ENTRY_POINT, enter, &mut place)?;
     }
     Ok(place.table)

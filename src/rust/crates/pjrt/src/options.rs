@@ -63,7 +63,11 @@ impl CompileOptions {
             let no = Message::default().number(2, 0);
             options = flag(options, "xla_cpu_enable_fast_min_max", no);
         }
-        if let Some(pass) = self.kind.without().or(self.without_fusion.then_some("fusion")) {
+        if let Some(pass) = self
+            .kind
+            .without()
+            .or(self.without_fusion.then_some("fusion"))
+        {
             let pass = Message::default().bytes(1, pass);
             options = flag(options, "xla_disable_hlo_passes", pass);
         }
