@@ -11,8 +11,9 @@ python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", openblas_package)
 #' @details
 #' `"jaxlib"` is the first choice where a Python of 3.11 or newer with `venv` and its shared library is there: `python3`
 #' on the `PATH`, or the one that `XLAFFI_PYTHON` names. It comes with OpenBLAS for linear algebra, and only with it
-#' there are memory statistics, programs over several devices and processes, and all of [pjrt_client()]'s options. (An environment from before OpenBLAS was part
-#' of it gets that; in a Python of your own, `pip install scipy-openblas32` brings it.)
+#' there are memory statistics, programs over several devices and processes, and all of [pjrt_client()]'s
+#' options. (An environment from before OpenBLAS was part of it gets that; in a Python of your own,
+#' `pip install scipy-openblas32` brings it.)
 #'
 #' `"plugin"` is taken on Linux where there is no such Python, on x86-64 and aarch64 with glibc 2.27 or newer: a
 #' PJRT plugin of 200 MB from a wheel of the Python package index, of which R downloads some 60 MB and unpacks one file.
@@ -39,8 +40,8 @@ python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", openblas_package)
 #' @return The platforms that are ready, invisibly.
 #' @section Errors:
 #' No network, or an index without the file: `xlaffi_error_unavailable`, `xlaffi_error_not_found`. Another digest than
-#' the pinned one: `xlaffi_error_data_loss`; nothing is installed then. A full disk: `xlaffi_error_resource_exhausted`. A
-#' system for which there is no plugin: `xlaffi_error_unimplemented`.
+#' the pinned one: `xlaffi_error_data_loss`; nothing is installed then. A full disk: `xlaffi_error_resource_exhausted`.
+#' A system for which there is no plugin: `xlaffi_error_unimplemented`.
 #' @examplesIf interactive()
 #' install_pjrt()
 #' install_pjrt("plugin")

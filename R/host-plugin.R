@@ -158,7 +158,7 @@ plugin_path <- function(platform, call = rlang::caller_env()) {
   agree_to_install(
     python_report()$message,
     if (runtime == "plugin") {
-      sprintf("A CPU plugin that needs no Python can be installed in %s (200 MB, of a download of 60 MB).", cache_dir("cpu"))
+      sprintf("A CPU plugin without Python can be installed in %s (200 MB, downloaded as 60 MB).", cache_dir("cpu"))
     } else {
       sprintf("A virtual environment with jaxlib can be made in %s (600 MB).", python_home())
     }, call
