@@ -35,6 +35,7 @@ report <- function(found) {
   }
 }
 
+# (Counts by counted(): cli::pluralize() of Debian 12 needs the package glue.)
 report_plugin <- function(platform, plugin, found) {
   variable <- sprintf("PJRT_PLUGIN_PATH_%s", toupper(platform))
   no_driver <- platform == "cuda" && !all(is.na(found$cuda$problem[found$cuda$library == "NVIDIA's driver"]))
@@ -206,6 +207,3 @@ report_cuda <- function(cuda) {
     cli::cli_bullets(if (is.na(path)) c(x = "{problem}") else c(v = "{library}: {.path {path}}"))
   }
 }
-
-# (cli::pluralize() of Debian 12 needs the package glue.)
-counted <- function(n, what) paste0(n, " ", what, if (n != 1) "s")
