@@ -110,8 +110,7 @@ install_runtime <- function(runtime, file, call = rlang::caller_env()) {
     if (is.null(file) && identical(plugin_source("cpu"), wheel$wheel) && !is.null(downloaded_plugin("cpu"))) {
       cli::cli_inform(c(v = "The plugin is there already: {.path {place}}."))
     } else {
-      path <- install_wheel(file, call)
-      cli::cli_inform(c(v = "Installed the CPU plugin {.path {path}}."))
+      cli::cli_inform(c(v = "Installed the CPU plugin {.path {install_wheel(file, call)}}."))
     }
   } else {
     if (!python_usable()) {

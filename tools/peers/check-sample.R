@@ -1,7 +1,7 @@
 # Eight posteriors beside long runs of rstan: means and standard deviations of xla_sample()'s 4 chains of 1,000 draws
-# must be those of 4 chains of 10,000, within 3 Monte Carlo errors of both. Among so many numbers some are further off by
-# chance: as many as a normal distribution has, and none by more than 4.5. All Rhat must be at most 1.01, but for what
-# a second seed mends. Writes results-sample.md beside itself; ends with status 1 where a model is further off.
+# must be those of 4 chains of 10,000, within 3 Monte Carlo errors of both. Among so many numbers some are further off
+# by chance: as many as a normal distribution has, and none by more than 4.5. All Rhat must be at most 1.01. Writes
+# results-sample.md beside itself; ends with status 1 where this is not so.
 #
 #   Rscript check-sample.R [PATTERN OF MODELS' NAMES]
 
@@ -43,7 +43,7 @@ rows <- vapply(results, function(result) {
 }, "")
 writeLines(c(
   "# Posteriors beside long runs of rstan", "",
-  "Models of `tools/bench/sample-models.R`: `xla_sample()` with 4 chains of 1,000 draws, rstan with 4 of 10,000, seed 1.",
+  "Models of `tools/bench/sample-models.R`: `xla_sample()` with 4 chains of 1,000 draws, rstan with 4 of 10,000.",
   "Distances are in Monte Carlo errors of both, the largest of all parameters.", "",
   sprintf("%s, R %s, rstan %s.", Sys.Date(), getRversion(), utils::packageVersion("rstan")), "",
   "| | parameters | means | standard deviations | Rhat | Rhat of the long run |", "|---|---|---|---|---|---|", rows, "",
