@@ -110,7 +110,8 @@ install_runtime <- function(runtime, file, call = rlang::caller_env()) {
     if (is.null(file) && identical(plugin_source("cpu"), wheel$wheel) && !is.null(downloaded_plugin("cpu"))) {
       cli::cli_inform(c(v = "The plugin is there already: {.path {place}}."))
     } else {
-      cli::cli_inform(c(v = "Installed the CPU plugin {.path {install_wheel(file, call)}}."))
+      install_wheel(file, call)
+      cli::cli_inform(c(v = "Installed the CPU plugin in {.path {place}}."))
     }
   } else {
     if (!python_usable()) {
