@@ -65,3 +65,23 @@ test_that("a process forked before XLA was used works, and so does its parent", 
     "[1] 1 0 0 2 0 0", "[1] 3", "[1] \"xlaffi_error_failed_precondition\""
   ))
 })
+
+test_that("no thread but R's takes the signals that R and {parallel} answer", {
+  skip_without_plugin()
+  skip_if_not(dir.exists("/proc/self/task"), "where threads' signals can be seen")
+  run <- run_r("
+    f <- xla_jit(function(x) list(x %*% x, chol(crossprod(x)), svd(x)$d))
+    invisible(f(matrix(sin(1:250000), 500)))
+    threads <- list.files('/proc/self/task')
+    masks <- unlist(lapply(setdiff(threads, Sys.getpid()), function(thread) {
+      status <- readLines(file.path('/proc/self/task', thread, 'status'))
+      sub('SigBlk:\\t', '', grep('^SigBlk', status, value = TRUE), fixed = TRUE)
+    }))
+    # Signal n is bit n - 1, of which the last digit has four.
+    digit <- function(mask, n) strtoi(substring(mask, 16 - (n - 1) %/% 4, 16 - (n - 1) %/% 4), 16L)
+    has <- function(mask, n) bitwAnd(digit(mask, n), 2^((n - 1) %% 4)) > 0
+    for (n in c(HUP = 1, USR1 = 10, USR2 = 12, ALRM = 14, CHLD = 17, WINCH = 28)) cat(all(has(masks, n)), '')
+    cat(length(masks) > 5, '\\n')
+  ")
+  expect_identical(trimws(utils::tail(run$output, 1L)), paste(rep("TRUE", 7), collapse = " "))
+})

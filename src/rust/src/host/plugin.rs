@@ -62,6 +62,7 @@ pub fn catch_exceptions_of_plugins() {
 routines! {
     // Loads the plugin at `path`; "" is the one in this library.
     fn plugin_open(path: &str, platform: &str) {
+        let _threads = pjrt_jaxlib::SignalsLater::default();
         let plugin = if path.is_empty() {
             // SAFETY: our own table, a static.
             unsafe { Plugin::from_api(pjrt_jaxlib::GetPjrtApi(), "the plugin inside xlaffi") }
@@ -104,6 +105,7 @@ routines! {
     fn plugin_client(plugin, platform: &str, names, values) {
         let object: &PluginObject = get(plugin, "plugin")?;
         let options = options(names, values)?;
+        let _threads = pjrt_jaxlib::SignalsLater::default();
         // The included plugin looks after that itself.
         let client = match object.plugin.is(pjrt_jaxlib::GetPjrtApi()) {
             true => object.plugin.client(&options),

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::r::failure::{panicked, Failure, Outcome};
-use pjrt_jaxlib::look_for;
+use pjrt_jaxlib::{leave_signals, look_for};
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -57,7 +57,11 @@ pub fn start_alone<T: Send + 'static>(
 ) -> Outcome<Pending<T>> {
     let (job, pending) = job(work);
     let thread = std::thread::Builder::new().name("xlaffi-look".into());
-    match thread.spawn(job) {
+    let alone = move || {
+        leave_signals();
+        job();
+    };
+    match thread.spawn(alone) {
         Ok(_) => Ok(pending),
         Err(_) => Err(no_thread()),
     }
@@ -74,6 +78,7 @@ pub fn start_afresh<T: Send + 'static>(
         .name("xlaffi-inner".into())
         .stack_size(STACK);
     let alone = move || {
+        leave_signals();
         HERE.set(true);
         job();
     };
@@ -103,6 +108,7 @@ pub fn start<T: Send + 'static>(
     let (sender, jobs) = channel::<Job>();
     let again = sender.clone();
     let loops = move || {
+        leave_signals();
         HERE.set(true);
         while let Some(job) = look_for(|| jobs.try_recv().ok()).or_else(|| jobs.recv().ok()) {
             pjrt_jaxlib::python::stay_known();

@@ -20,6 +20,7 @@ mod run;
 pub use base::attend::{attend_by, compile_served, Attendant, Others, Served};
 pub use base::environment::quietly;
 pub use base::error::{Error, Result};
+pub use base::signals::{leave_signals, SignalsLater};
 pub use base::soon::look_for;
 pub use cluster::mesh;
 pub use handlers::prepare::depends_on_handlers;

@@ -5,6 +5,7 @@ pub(crate) mod bytes;
 pub(crate) mod entry;
 pub(crate) mod environment;
 pub(crate) mod error;
+pub(crate) mod signals;
 pub(crate) mod soon;
 pub(crate) mod strided;
 pub(crate) mod sync;

@@ -1,6 +1,7 @@
 //! jaxlib: the functions of `compat.py`, loaded once, and names that are used on hot paths.
 
 use super::flags::{flags, FLAGS};
+use crate::base::signals::SignalsLater;
 use crate::base::environment::{Variables, LOG_LEVEL};
 use crate::base::error::{Error, Result};
 use crate::python::capi::FILE_INPUT;
@@ -89,6 +90,7 @@ pub(crate) fn started() -> Option<&'static Jaxlib> {
 
 fn import(register_own: impl Fn(&Gil, &Jaxlib) -> Result<()>) -> Result<&'static Jaxlib> {
     static IMPORTING: Mutex<()> = Mutex::new(());
+    let _threads = SignalsLater::default();
     let py = start()?;
     let _one_at_a_time = IMPORTING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(jaxlib) = JAXLIB.get() {

@@ -2,6 +2,7 @@
 
 use crate::base::attend::attendant;
 use crate::base::error::{Error, Result};
+use crate::base::signals::leave_signals;
 use crate::python::gil::blocking;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -109,7 +110,10 @@ impl Signal {
 pub(crate) fn in_background(name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
     std::thread::Builder::new()
         .name(name.to_owned())
-        .spawn(body)
+        .spawn(|| {
+            leave_signals();
+            body();
+        })
         .map(drop)
         .map_err(|e| Error::exhausted(format!("cannot start a thread: {e}")))
 }

@@ -2,6 +2,7 @@
 
 use super::state::{Flight, Job, State, Stuck, Task, UnderWay};
 use crate::base::error::{Error, Result};
+use crate::base::signals::leave_signals;
 use crate::base::soon::look_for;
 use crate::cluster::guard::Registered;
 use crate::python::compat::Jaxlib;
@@ -67,7 +68,10 @@ impl Launcher {
             let thread = thread::Builder::new()
                 .name(THREAD.into())
                 .stack_size(STACK)
-                .spawn(move || launcher.work());
+                .spawn(move || {
+                    leave_signals();
+                    launcher.work();
+                });
             let thread =
                 thread.map_err(|e| Error::exhausted(format!("cannot start a thread: {e}")))?;
             state.thread = Some(thread.thread().id());
