@@ -69,7 +69,7 @@ overload("is.element", "base", function(el, table) {
 
 # The first place where a condition holds, of elements of which R knows whether it does.
 first_place <- function(f, x, right, shown, call) {
-  f <- called_function(f)
+  f <- called_function(f, parent.frame(2L), call)
   check_flag(right, "right", call)
   x <- if (is_value(x)) elements_of(x) else x
   for (i in if (right) rev(seq_along(x)) else seq_along(x)) {

@@ -81,6 +81,24 @@ environment_reads <- list(
     }
     base::mget(x, envir = envir, mode = mode, inherits = inherits)
   },
+  do.call = function(what, args, quote = FALSE, envir = parent.frame()) {
+    note_names(what, envir, mode = "function")
+    base::do.call(what, args, quote, envir)
+  },
+  # R looks from where the function was called that calls this one.
+  match.fun = function(FUN, descend = TRUE) {
+    if (!is.character(FUN) || length(FUN) != 1L) {
+      return(base::match.fun(FUN, descend))
+    }
+    env <- parent.frame(2L)
+    note_names(FUN, if (is.null(patched_environment_of(env))) parent.frame() else env, mode = "function")
+    base::get(FUN, envir = env, mode = if (descend) "function" else "any")
+  },
+  Negate = function(f) {
+    note_names(f, parent.frame(), mode = "function")
+    if (is.character(f)) f <- found_from_code(base::get(f, envir = parent.frame(), mode = "function"), parent.frame())
+    base::Negate(f)
+  },
   # R looks through the frames of all callers.
   dynGet = function(x, ifnotfound, minframe = 1L, inherits = FALSE) {
     for (env in rev(sys.frames())[-1L]) {
@@ -149,6 +167,7 @@ noting_environments <- function(name, chooses) {
     given <- tryCatch(given_arguments(...), error = function(e) NULL)
     for (part in given) {
       if (is.environment(part)) note_whole(part, only_names)
+      if (name == "eapply") note_names(part, parent.frame(2L), mode = "function")
     }
     chooses(...)
   }

@@ -82,6 +82,43 @@ test_that("what functions of R's read of the session asks for another program wh
   expect_identical(as.character(bodies[same]), character())
 })
 
+test_that("functions that are given by computed names ask for another program when they change", {
+  skip_without_plugin()
+  one <- list(before = function(x) x + 1, after = function(x) x + 10)
+  two <- list(before = function(a, b) a + b, after = function(a, b) a * b + 7)
+  first <- list(before = function(x) x > 1, after = function(x) x > 0)
+  all <- list(before = function(x) sum(x), after = function(x) sum(x) * 3 + 1)
+  # `name` stands for a name that is put together while the code runs.
+  uses <- list(
+    do.call = list(quote(do.call(name, list(x))), one), sapply = list(quote(sum(sapply(x, name))), one),
+    lapply = list(quote(lapply(list(x, x), name)[[2]]), one), vapply = list(quote(sum(vapply(x, name, 0))), one),
+    Map = list(quote(Map(name, list(x))[[1]]), one), mapply = list(quote(sum(mapply(name, list(x, x)))), one),
+    eapply = list(quote(x + eapply(list2env(list(a = 1)), name)[[1]]), one),
+    match.fun = list(quote((function() match.fun(name))()(x)), one), Reduce = list(quote(Reduce(name, list(x, x))), two),
+    outer = list(quote(sum(outer(c(x, x), c(x, x), name))), two),
+    sweep = list(quote(sum(sweep(cbind(x, x), 1, 2, name))), two),
+    Filter = list(quote(x + length(Filter(name, list(1, 2)))), first),
+    Find = list(quote(x + Find(name, list(1, 2))), first),
+    Position = list(quote(x + Position(name, list(1, 2))), first), Negate = list(quote(x + Negate(name)(1)), first),
+    apply = list(quote(sum(apply(cbind(x, x), 1, name))), all),
+    tapply = list(quote(sum(tapply(c(x, x), c(1, 2), name))), all),
+    ave = list(quote(sum(ave(c(x, x), c(1, 2), FUN = (function() match.fun(name))()))), all)
+  )
+  home <- new.env(parent = globalenv())
+  bodies <- lapply(names(uses), function(use) {
+    assign(paste0("for_", use), uses[[use]][[2]]$before, envir = home)
+    do.call(substitute, list(uses[[use]][[1]], list(name = call("paste0", "for", paste0("_", use)))))
+  })
+  f <- eval(call("function", as.pairlist(alist(x = )), as.call(c(as.name("list"), bodies))), home) # nolint
+  compiled <- xla_jit(f)
+  values <- function(f) stats::setNames(lapply(f(2), as.vector), names(uses))
+  expect_equal(values(compiled), values(f))
+  for (use in names(uses)) {
+    assign(paste0("for_", use), uses[[use]][[2]]$after, envir = home)
+    expect_equal(values(compiled), values(f), info = use)
+  }
+})
+
 test_that("0 and -0 are two numbers for what keeps programs", {
   skip_without_plugin()
   zero <- 0
