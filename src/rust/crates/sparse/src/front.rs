@@ -60,34 +60,7 @@ impl<T: Number> Task for InvertFront<'_, T> {
             down: 1,
             right: width,
         };
-        // `L⁻ᵀ L⁻¹`, with the sign that products are subtracted with.
-        for column in own.chunks_exact_mut(height) {
-            column[..width].fill(T::ZERO);
-        }
-        // Row `i` of `L⁻ᵀ` begins at its diagonal: the rows of a part need no columns before those.
-        for top in (0..width).step_by(PART) {
-            let tall = PART.min(width - top);
-            let left = Operand {
-                data: &across[top * width + top..],
-                down: 1,
-                right: width,
-            };
-            let (before, from) = own.split_at_mut(top * height);
-            let deep = width - top;
-            if top > 0 {
-                let right = in_columns(&panel[top..], height);
-                let size = (tall, top, deep);
-                subtract_product::<T, FMA>(&mut before[top..], height, size, left, right, false);
-            }
-            let right = in_columns(&panel[top * height + top..], height);
-            let size = (tall, tall, deep);
-            subtract_product::<T, FMA>(&mut from[top..], height, size, left, right, true);
-        }
-        for column in own.chunks_exact_mut(height) {
-            for x in &mut column[..width] {
-                *x = -*x;
-            }
-        }
+        square_of_inverse::<T, FMA>(own, panel, across, (width, height));
         if below > 0 {
             let y = in_columns(&panel[width..], height);
             let z = in_columns(&rest[width..], height);
@@ -115,6 +88,45 @@ impl<T: Number> Task for InvertFront<'_, T> {
             {
                 *to = x;
             }
+        }
+    }
+}
+
+/// `L⁻ᵀ L⁻¹` on and below the diagonal of the first rows of `own`, from the first rows of `panel`, which are `L⁻¹`, and
+/// `across`, the panel's transpose.
+#[inline(always)]
+fn square_of_inverse<T: Number, const FMA: bool>(
+    own: &mut [T],
+    panel: &[T],
+    across: &[T],
+    (width, height): (usize, usize),
+) {
+    // With the sign that products are subtracted with.
+    for column in own.chunks_exact_mut(height) {
+        column[..width].fill(T::ZERO);
+    }
+    // Row `i` of `L⁻ᵀ` begins at its diagonal: the rows of a part need no columns before those.
+    for top in (0..width).step_by(PART) {
+        let tall = PART.min(width - top);
+        let left = Operand {
+            data: &across[top * width + top..],
+            down: 1,
+            right: width,
+        };
+        let (before, from) = own.split_at_mut(top * height);
+        let deep = width - top;
+        if top > 0 {
+            let right = in_columns(&panel[top..], height);
+            let size = (tall, top, deep);
+            subtract_product::<T, FMA>(&mut before[top..], height, size, left, right, false);
+        }
+        let right = in_columns(&panel[top * height + top..], height);
+        let size = (tall, tall, deep);
+        subtract_product::<T, FMA>(&mut from[top..], height, size, left, right, true);
+    }
+    for column in own.chunks_exact_mut(height) {
+        for x in &mut column[..width] {
+            *x = -*x;
         }
     }
 }

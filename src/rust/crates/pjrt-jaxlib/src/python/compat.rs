@@ -1,9 +1,9 @@
 //! jaxlib: the functions of `compat.py`, loaded once, and names that are used on hot paths.
 
 use super::flags::{flags, FLAGS};
-use crate::base::signals::SignalsLater;
 use crate::base::environment::{Variables, LOG_LEVEL};
 use crate::base::error::{Error, Result};
+use crate::base::signals::SignalsLater;
 use crate::python::capi::FILE_INPUT;
 use crate::python::gil::Gil;
 use crate::python::object::Object;
