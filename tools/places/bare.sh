@@ -13,6 +13,7 @@ made
 renewed
 mkdir -p "$root/root/library"
 cp -a .lib/xlaffi "$root/root/library/"
+# shellcheck disable=SC2016
 enter bash -c '
   set -e
   apt-get update -qq
