@@ -18,6 +18,9 @@ pattern_of_columns <- function(nrow, ncol, p, i, symmetric) {
   pattern
 }
 
+# A pattern as plain data, of which pattern_of_columns() makes one again
+columns_of_pattern <- function(pattern) as.list(pattern)[c("nrow", "ncol", "p", "i", "symmetric")]
+
 pattern_fact <- function(pattern, name, find) {
   found <- pattern$made[[name]]
   if (is.null(found)) {

@@ -49,7 +49,7 @@ with_data <- function(digest, data) {
 
 plain_count <- function(made) {
   plan <- made$plan
-  if (!is.null(plan)) plan$pattern <- as.list(plan$pattern)[c("nrow", "ncol", "p", "i", "symmetric")]
+  if (!is.null(plan)) plan$pattern <- columns_of_pattern(plan$pattern)
   list(count = made$count, plan = plan, found = made$facts$found)
 }
 
@@ -59,7 +59,7 @@ saved_count <- function(saved, trace) {
   if (is.null(plan)) {
     return(list(count = saved$count))
   }
-  plan$pattern <- do.call(pattern_of_columns, unname(plan$pattern))
+  plan$pattern <- do.call(pattern_of_columns, plan$pattern)
   facts <- NULL
   of <- function(other) {
     if (is.null(facts)) facts <<- if (length(saved$found)) trace()$facts else list(of = function(other) list())

@@ -131,7 +131,7 @@ download_wheel <- function(wheel, file, call) {
 package_index <- function(call) {
   said <- getOption("xlaffi.pypi", Sys.getenv("PIP_INDEX_URL"))
   index <- if (identical(said, "")) "https://pypi.org/simple" else said
-  if (!is.character(index) || length(index) != 1L || is.na(index) || !grepl("^(https?|file)://", index)) {
+  if (!is_string(index) || !grepl("^(https?|file)://", index)) {
     abort(sprintf("option `xlaffi.pypi` must be the address of an index, such as \"https://pypi.org/simple\", not %s",
       describe(index)), operand = "xlaffi.pypi", call = call)
   }

@@ -92,8 +92,7 @@ plain_form <- function(x, known, allowed = TRUE) {
     },
     S4 = {
       if (is_sparse(x)) {
-        pattern <- as.list(x@pattern)[c("nrow", "ncol", "p", "i", "symmetric")]
-        return(list("sparse", plain_form(x@values, known), plain_form(pattern, known)))
+        return(list("sparse", plain_form(x@values, known), plain_form(columns_of_pattern(x@pattern), known)))
       }
       if (!attr(class(x), "package") %in% certain_packages) uncertain()
       list("S4", c(class(x)), lapply(attributes(x)[names(attributes(x)) != "class"], plain_form, known, FALSE))

@@ -239,8 +239,7 @@ element_overload("apply", overload_apply, differs = "Names are dropped.")
 # The function that an argument names, as it is in traces.
 called_function <- function(f, env = parent.frame(2L), call = rlang::caller_env()) {
   if (is.character(f) && length(f) == 1L) {
-    note_names(f, env, mode = "function")
-    f <- get(f, envir = env, mode = "function")
+    f <- noted_function(f, env)
   }
   if (!is.function(f)) {
     abort(sprintf("`FUN` must be a function, not %s", describe(f)), operand = "FUN", call = call)

@@ -12,6 +12,12 @@ found_from_code <- function(value, caller) {
   if (is.null(scoped)) value else scoped(value)
 }
 
+# The function with that name, looked for from `env`
+noted_function <- function(name, env) {
+  note_names(name, env, mode = "function")
+  get(name, envir = env, mode = "function")
+}
+
 refuse_absent <- function(op, name, inherits, call) {
   abort(sprintf("%s(): there is no object `%s` in this environment", op, name), "NOT_FOUND",
     op = op, operand = "x", call = call,
@@ -95,8 +101,8 @@ environment_reads <- list(
     base::get(FUN, envir = env, mode = if (descend) "function" else "any")
   },
   Negate = function(f) {
-    note_names(f, parent.frame(), mode = "function")
-    if (is.character(f)) f <- found_from_code(base::get(f, envir = parent.frame(), mode = "function"), parent.frame())
+    env <- parent.frame()
+    if (is.character(f)) f <- found_from_code(noted_function(f, env), env)
     base::Negate(f)
   },
   # R looks through the frames of all callers.
