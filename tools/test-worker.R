@@ -28,8 +28,11 @@ skip_reason <- function(test) {
 }
 
 # One file's tests, what is to be printed of them, and what they took. What processes took that did not wait to be
-# looked after by this one is not known.
+# looked after by this one is not known. Each file begins with R's own generator and without a seed, whatever the file
+# before it has left: which one that was depends on the machine.
 run <- function(file) {
+  RNGkind("default", "default", "default")
+  suppressWarnings(rm(".Random.seed", envir = globalenv()))
   name <- sub("^test-(.*)\\.R$", "\\1", file)
   summary <- file.path(home, "summary")
   before <- proc.time()
