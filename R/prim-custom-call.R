@@ -14,7 +14,8 @@
 #'   fastest first.
 #' @param aliases Results that may take the memory of an operand: a list of
 #'   `c(operand, result)`, counted from 1.
-#' @param has_side_effect Whether the call must stay though nobody uses its results. `"ordered"`: and
+#' @param has_side_effect Whether the call must stay though nobody uses its results, and be made as often as it is
+#'   written: calls without side effects of the same target, operands and attributes are made once. `"ordered"`: and
 #'   the included CPU plugin makes all such calls, and those of `print_tensor`, in the order of the
 #'   program, whatever their handlers. On other platforms XLA may order them by data flow alone. In a program over
 #'   several devices the first device makes such a call, once and with the whole arrays; inside of [xla_shard_map()]

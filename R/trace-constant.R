@@ -43,7 +43,7 @@ filled <- function(number, like) {
 # What stands for nothing
 zero_of <- function(type) constant(if (type@dtype == "pred") FALSE else 0, type@dtype, type@shape, "zero")
 
-# A scalar stands where it is used, a large constant beside the program, any other one once in its block.
+# A scalar is a line like any other, a large constant stands beside the program, any other one once in its block.
 constant_once_text <- function(node, operands, scope) {
   if (length(node$params$data) == 1L) {
     return(constant_text(node))

@@ -64,6 +64,7 @@ name_parameters <- function(scope, params, names) {
 
 region_lines <- function(scope, region) {
   scope$block <- new_constants()
+  scope$written <- utils::hashtab()
   nodes <- written_nodes(region)
   note_updates(nodes)
   nodes <- without_joined(nodes, region$results)
@@ -94,6 +95,7 @@ value_of_another <- function(value) {
 }
 
 node_lines <- function(scope, node) {
+  operands <- character()
   text <- if (is.null(node$joined)) {
     operands <- character(length(node$inputs))
     for (i in seq_along(operands)) operands[[i]] <- value_name(node$inputs[[i]], scope)
@@ -110,10 +112,34 @@ node_lines <- function(scope, node) {
   if (!count) {
     return(paste0(scope$indent, text))
   }
+  key <- key_of(node, operands, text)
+  known <- if (!is.null(key)) utils::gethash(scope$written, key)
+  if (!is.null(known)) {
+    scope$names[[as.character(node$id)]] <- known
+    return(character())
+  }
   name <- fresh_name(scope)
-  scope$names[[as.character(node$id)]] <- if (count == 1L) name else sprintf("%s#%d", name, seq_len(count) - 1L)
+  names <- if (count == 1L) name else sprintf("%s#%d", name, seq_len(count) - 1L)
+  scope$names[[as.character(node$id)]] <- names
+  if (!is.null(key)) {
+    utils::sethash(scope$written, key, names)
+  }
   text[[1L]] <- paste0(scope$indent, name, if (count > 1L) paste0(":", count), " = ", text[[1L]])
   text
+}
+
+# By what a node is left out where its block has computed the same before: its text, or what it is made of where the
+# text has names of its own; NULL for one that is written always. XLA finds equal nodes itself, but for custom calls,
+# and with these all that is computed from them. What has side effects is done as often as it is written; barriers and
+# new tokens are there to keep apart what is equal.
+key_of <- function(node, operands, text) {
+  if (node$op %in% c("optimization_barrier", "after_all") || isTRUE(node$params$has_side_effect)) {
+    return(NULL)
+  }
+  if (length(text) == 1L) {
+    return(text)
+  }
+  if (is.null(node$joined) && !length(inner_regions(node))) list(node$op, operands, node$params, node$types)
 }
 
 fresh_name <- function(scope) {
