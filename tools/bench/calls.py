@@ -34,7 +34,7 @@ def main():
     client = plugin.make_client(1, True)
     device = plugin.devices(client)[0]
     options = plugin.xla_client.CompileOptions().SerializeAsString()
-    program = plugin.compile_program(client, PROGRAM, False, [device], options, False)
+    program = plugin.compile_program(client, PROGRAM, False, [device], options)
     sys.modules.update(zip(plugin.stand_in_names, plugin.stand_ins))
     sharding = plugin.placement(device)[1]
     handlers = [plugin.handler(sharding, (2, 2), "float64")]
