@@ -3,6 +3,7 @@
 overload_dbinom <- function(x, size, prob, log = FALSE) {
   call <- sys.call()
   check_density(log, call)
+  log_probability <- if (is_one(size)) log_bernoulli else log_binomial
   distribution("dbinom()", list(x = x, size = size, prob = prob), function(x, size, prob) {
     n <- round(size)
     valid <- prob >= 0 & prob <= 1 & (is_whole(size) | size == Inf) & size >= 0 & x == x
@@ -13,9 +14,12 @@ overload_dbinom <- function(x, size, prob, log = FALSE) {
       end_of(inside & prob == 0, prob, list(count, others), binomial_end),
       end_of(inside & prob == 1, 1 - prob, list(others, count), binomial_end)
     )
-    density_of(of_counts(x, function(k) log_binomial(k, n - k, prob, 1 - prob)), valid, log, ends)
+    density_of(of_counts(x, function(k) log_probability(k, n - k, prob, 1 - prob)), valid, log, ends)
   }, call)
 }
+
+# Whether a number is known to be 1 while the program is written
+is_one <- function(size) is.numeric(size) && !is.object(size) && length(size) == 1L && isTRUE(size == 1)
 
 overload_dmultinom <- function(x, size = NULL, prob, log = FALSE) {
   call <- sys.call()

@@ -96,24 +96,34 @@ over <- function(x, y) hlo_select(x == 0, 0, x / hlo_select(x == 0, 1, y))
 # The logarithm of choose(x + y, x) p^x q^y, where q = 1 - p.
 log_binomial <- function(x, y, p, q) {
   made_once("op log_binomial", function() {
+    ffi_op(log_binomial_values, jvp = log_binomial_jvp, name = "log_binomial")
+  })(x, y, p, q)
+}
+
+# The same where x + y is 1, as in logistic regression: nothing of it needs the expansion.
+log_bernoulli <- function(x, y, p, q) {
+  made_once("op log_bernoulli", function() {
     ffi_op(
-      log_binomial_values,
-      jvp = function(primals, results, tangents) {
-        x <- primals[[1L]]
-        y <- primals[[2L]]
-        p <- primals[[3L]]
-        q <- primals[[4L]]
-        both <- digamma(x + y + 1)
-        hlo_add(
-          along(tangents[[1L]], function(t) t * (both - digamma(x + 1) + log_complement(q, p))),
-          along(tangents[[2L]], function(t) t * (both - digamma(y + 1) + log_complement(p, q))),
-          along(tangents[[3L]], function(t) t * (x / not_zero(p))),
-          along(tangents[[4L]], function(t) t * (y / not_zero(q)))
-        )
+      function(x, y, p, q) {
+        hlo_select(x == 0, log_complement(p, q), hlo_select(y == 0, log_complement(q, p), -Inf))
       },
-      name = "log_binomial"
+      jvp = log_binomial_jvp, name = "log_bernoulli"
     )
   })(x, y, p, q)
+}
+
+log_binomial_jvp <- function(primals, results, tangents) {
+  x <- primals[[1L]]
+  y <- primals[[2L]]
+  p <- primals[[3L]]
+  q <- primals[[4L]]
+  both <- digamma(x + y + 1)
+  hlo_add(
+    along(tangents[[1L]], function(t) t * (both - digamma(x + 1) + log_complement(q, p))),
+    along(tangents[[2L]], function(t) t * (both - digamma(y + 1) + log_complement(p, q))),
+    along(tangents[[3L]], function(t) t * (x / not_zero(p))),
+    along(tangents[[4L]], function(t) t * (y / not_zero(q)))
+  )
 }
 
 # log(q) by the smaller of p and q = 1 - p, which has more digits

@@ -203,8 +203,10 @@ signed_text <- function(details = function(params) "") {
 # the measurements are. (Functions in the text that the compiler is told to leave apart are quicker still to compile,
 # but XLA ends the process where one of their arguments turns out to be a constant.)
 
-# Regions with fewer nodes, or with no row of an eighth as many, are compiled as all programs are.
+# Regions with fewer nodes, or with no row of so many, are compiled as all programs are. Values and gradients of single
+# densities have 500 to 1,800 nodes and rows of 75 to 130; fused they compile in half the time and run in less.
 least_long <- 512L
+least_row <- 192L
 
 # Arrays of up to so many elements are small: nothing is gained by threads or by fused loops over them.
 most_small <- 1024
@@ -237,7 +239,7 @@ new_kind <- function() {
 
 note_kind <- function(kind, nodes) {
   kind$long <- kind$long ||
-    (sum(vapply(nodes, compile_weight, 0)) >= least_long && longest_row(nodes) >= least_long / 8)
+    (sum(vapply(nodes, compile_weight, 0)) >= least_long && longest_row(nodes) >= least_row)
   kind$small <- kind$small && all(vapply(nodes, is_small_node, NA))
 }
 

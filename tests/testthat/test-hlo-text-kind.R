@@ -2,10 +2,13 @@
 
 # Programs of a few nodes are long, until the test ends
 local_long <- function(least = 6L, env = parent.frame()) {
-  namespace <- asNamespace("xlaffi")
-  old <- get("least_long", namespace)
-  withr::defer(assignInNamespace("least_long", old, "xlaffi"), env)
-  assignInNamespace("least_long", least, "xlaffi")
+  put <- function(long, row) {
+    assignInNamespace("least_long", long, "xlaffi")
+    assignInNamespace("least_row", row, "xlaffi")
+  }
+  old <- mget(c("least_long", "least_row"), asNamespace("xlaffi"))
+  withr::defer(put(old[[1L]], old[[2L]]), env)
+  put(least, 1L)
 }
 
 test_that("long programs compute what they compute as others", {
@@ -92,6 +95,11 @@ test_that("what is wide, not deep, is compiled as all programs are", {
     for (i in 2:201) x[i] <- 1 / (1 + exp(x[i - 1] * i))
     x
   }), "module @xlaffi_scalars")
+  # The value and the gradient of a density
+  density <- function(p, y) sum(dnbinom(y, exp(p[1]), mu = exp(p[2]), log = TRUE))
+  text <- xla_program(function(p, y) list(density(p, y), xla_grad(density)(p, y)), c(1, 2), as.double(1:9))
+  expect_match(text, "^module @main ")
+  expect_gt(lengths(regmatches(text, gregexpr("\n", text))), 512)
 })
 
 test_that("products and Hessians of long programs agree with R and with other programs", {

@@ -33,6 +33,31 @@ test_that("densities are R's", {
   expect_distributions(cases)
 })
 
+test_that("one trial, known while the program is written, is the binomial distribution", {
+  skip_without_plugin()
+  points <- expand.grid(x = c(-1, 0, 1, 2, 0.5, 1 + 1e-10, Inf, NaN), prob = c(unit, 1e-300, 0.25, 1 - 1e-15))
+  inside <- expand.grid(x = c(0, 1), prob = c(0, 1e-20, 0.2, 0.5, 0.9, 1))
+  # The number of trials is one of the code, or data.
+  all <- function(f, points, inside) {
+    slope <- function(p) xla_jvp(function(p) f(inside$x, p))(p, p * 0 + 1)$tangent
+    curve <- xla_jvp(slope)(inside$prob, inside$prob * 0 + 1)$tangent
+    list(f(points$x, points$prob), slope(inside$prob), curve)
+  }
+  found <- xla_jit(function(points, inside, size) {
+    lapply(c(TRUE, FALSE), function(log) {
+      known <- function(x, p) dbinom(x, 1, p, log = log)
+      data <- function(x, p) dbinom(x, size, p, log = log)
+      list(all(known, points, inside), all(data, points, inside))
+    })
+  })(as.list(points), as.list(inside), 1)
+  for (log in c(TRUE, FALSE)) {
+    given <- found[[2L - log]]
+    expected <- suppressWarnings(dbinom(points$x, 1, points$prob, log = log))
+    expect_equal(given[[1L]][[1L]], expected, tolerance = 1e-14)
+    expect_equal(given[[1L]], given[[2L]], tolerance = 1e-13)
+  }
+})
+
 test_that("densities have their digits where R loses them", {
   skip_without_plugin()
   cases <- utils::read.csv(test_path("dist-reference.csv"), colClasses = c("character", rep("numeric", 4)))
