@@ -13,7 +13,8 @@ new_points <- function(f, template, layout, data, negate, dtype, form, call) {
   }
   self <- list2env(list(
     f = f, template = template, layout = layout, data = data, types = types, negate = negate, dtype = dtype,
-    form = form, names = names(layout$start), size = length(layout$start), vector = vector,
+    form = form, names = names(layout$start), slope_names = if (length(names(layout$start))) list(NULL, names(layout$start)),
+    size = length(layout$start), vector = vector,
     counts = c(value = 0L, gradient = 0L, hessian = 0L), identity = NULL, mode = NULL, signatures = list()
   ), parent = emptyenv())
   recount(self)
@@ -263,11 +264,8 @@ compute_slope <- function(self) {
   }
   values <- seq_len(length(both) %/% (self$size + 1L))
   self$value <- both[values]
-  self$slope <- matrix(both[-values], length(values), self$size)
-  if (!is.null(self$names)) {
-    dimnames(self$slope) <- list(NULL, self$names)
-  }
-  count_one(self, c("value", "gradient"))
+  self$slope <- matrix(both[-values], length(values), self$size, dimnames = self$slope_names)
+  count_one(self, "slope")
 }
 
 find_mode <- function(self) {
@@ -283,7 +281,10 @@ find_mode <- function(self) {
   self$mode <- "none"
 }
 
-count_one <- function(self, what) self$counts[what] <- self$counts[what] + 1L
+# Of values, gradients and Hessians
+one_more <- list(value = c(1L, 0L, 0L), slope = c(1L, 1L, 0L), hessian = c(0L, 0L, 1L))
+
+count_one <- function(self, what) self$counts <- self$counts + one_more[[what]]
 
 check_one_number <- function(self, name, call = rlang::caller_env()) {
   if (self$count != 1L) {

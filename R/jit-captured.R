@@ -45,13 +45,15 @@ captured_variables <- function(functions) {
 # An environment with more than this is not looked into.
 most_fields <- 1000L
 
+# Most have not: then each value is the object that is kept, and nothing is compared.
 changed <- function(captured) {
   for (group in captured) {
-    if (is.function(group$read)) {
-      if (!is_same(group$read(), group$value)) {
+    if (is.null(group$read)) {
+      values <- mget(group$names, group$env, "any", list(NULL))
+      if (!.Call(wrap__same_objects, values, group$values) && !is_same(values, group$values)) {
         return(TRUE)
       }
-    } else if (!is_same(mget(group$names, group$env, "any", list(NULL)), group$values)) {
+    } else if (!is_same(group$read(), group$value)) {
       return(TRUE)
     }
   }

@@ -6,14 +6,23 @@ signature_of <- function(compiled, arguments) {
   if (!is.null(key) && !is.null(jit_state$calls[[key]]) && is.null(jit_state$calls[[key]]$layout)) key
 }
 
-run_again <- function(call, arguments, ...) {
-  use_program(call$program)
-  run_call(call, arguments, ...)
+# Where R data come alone and one array is given, which is most often so, nothing else is looked at.
+run_again <- function(call, arguments, read = call$read) {
+  program <- call$program
+  use_program(program)
+  if (!read || !call$plain) {
+    return(run_call(call, arguments, read))
+  }
+  outputs <- .Call(wrap__executable_call, program$executable, arguments, call$dtypes, call$device, TRUE)
+  if (!is.object(outputs) && is.list(outputs) && typeof(outputs[[1L]]) != "externalptr") {
+    return(outputs[[1L]])
+  }
+  results_of(call, outputs, arguments, TRUE)
 }
 
 # Runs a call that was found by its signature; new_call() has what it holds. Where R data alone came, R data are given,
 # or where `read` says so.
-run_call <- function(call, leaves, read = !call$any && is.null(call$present)) {
+run_call <- function(call, leaves, read = call$read) {
   if (!is.null(call$layout)) {
     return(run_on_mesh(call, leaves))
   }
@@ -29,6 +38,11 @@ run_call <- function(call, leaves, read = !call$any && is.null(call$present)) {
     }
     outputs <- .Call(wrap__executable_call, executable, arguments, call$dtypes, call$device, read)
   }
+  results_of(call, outputs, leaves, read)
+}
+
+# What a run gave, in the function's form
+results_of <- function(call, outputs, leaves, read) {
   if (is.object(outputs)) {
     outputs <- finish(about_argument(outputs, call, leaves), NULL)
   }
@@ -133,6 +147,8 @@ run_new <- function(self, arguments, env) {
     call$buffers <- buffers
     call$any <- any(buffers)
     call$all <- all(buffers)
+    call$read <- !call$any && is.null(call$present)
+    call$plain <- is.null(call$layout) && is.null(call$present) && !length(call$hidden) && identical(call$form, "one")
     call$captured <- c(settled(captured), call$session)
     remember_call(call, key)
   }

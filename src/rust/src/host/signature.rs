@@ -55,6 +55,12 @@ routines! {
         };
         Ok(Value::from(text).into_sexp())
     }
+
+    // Whether two lists hold the same objects, not equal ones: what was not changed since it was kept is still the object
+    // that is kept.
+    fn same_objects(x, y) {
+        Ok(Value::from(elements(x) == elements(y)))
+    }
 }
 
 fn signature_of(id: &Robj, arguments: &Robj) -> Outcome<Option<String>> {
