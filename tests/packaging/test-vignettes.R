@@ -21,7 +21,7 @@ names <- sub("[.]Rmd$", "", list.files(source_file("vignettes"), "[.]Rmd$"))
 # A text that only code that ran can have put there.
 results <- c(
   "custom-calls" = "row_quantile: p must lie between 0 and 1",
-  "ffi-call" = "relative_error",
+  "ffi-call" = "check of lambert_w: all is well",
   kepler = "data:image/png",
   "linear-algebra" = "#&gt;",
   "own-ops" = "logs: x[3] is -3"
