@@ -27,7 +27,7 @@
 #' @param path The package's folder: one that is not there, an empty one, or a package.
 #' @param name The package's name, where it is new.
 #' @return The folder, invisibly.
-#' @seealso `vignette("own-ops")`; [ffi_load()] makes an op of a function in a package's library.
+#' @seealso `vignette("own-ops-tools")`; [ffi_load()] makes an op of a function in a package's library.
 #' @section Errors:
 #' What cannot be the name of a package is an error, and so is a folder that is neither empty nor a package; nothing is
 #' written then.
