@@ -20,11 +20,12 @@ jit_state <- session_state("jit_state",
 #' What was compiled lies in `tools::R_user_dir("xlaffi", "cache")`, or in the folder that the option
 #' `xlaffi.program_cache` or the environment variable `XLAFFI_PROGRAM_CACHE` names;
 #' `options(xlaffi.program_cache = FALSE)`, or the variable set to `off`, turns that off; `TRUE` is the default again,
-#' whatever the variable turns off. It is found by a digest of the
-#' program's text, the device, the version of the plugin and of jaxlib, the processor and the number of its threads, the
-#' environment variable `XLA_FLAGS`, and this package as it is installed: where one of them changes, programs are
-#' compiled anew. A program is used only if it is the user's own, nobody else can write it, and its digest is the one
-#' that was written down; whatever else is wrong with it, it is compiled. Beyond
+#' whatever the variable turns off.
+#'
+#' A program is found by a digest of its text, the device, the version of the plugin and of jaxlib, the processor and
+#' the number of its threads, the environment variable `XLA_FLAGS`, and this package as it is installed: where one of
+#' them changes, it is compiled anew. It is used only if it is the user's own, nobody else can write it, and its digest
+#' is the one that was written down; whatever else is wrong with it, it is compiled. Beyond
 #' `getOption("xlaffi.program_cache_size", 256 * 2^20)` bytes those that were not used for the longest time go (seen to
 #' once in a while); a program of more than an eighth of that is not kept (one with the patterns of sparse matrices of
 #' 10^4 rows has some 15 MB). Small constants of a program are in there: data of less than 512 elements that a function

@@ -46,6 +46,8 @@
 #' Loops of R's are written out turn by turn. Of more than 500 operations in a row, all of them on few elements, XLA
 #' neither fuses nor optimises any: the last bit of a result may differ from that of the same operations in a shorter
 #' program. [hlo_scan()] and [hlo_fori()] are loops of the program, which are compiled as one turn.
+#'
+#' @section Sharded arrays:
 #' With a [sharded array][xla_shard] among the arguments the program runs on all devices of its mesh. XLA parts the
 #' work and adds the communication; the results are sharded arrays. Other arguments, R data and buffers, are
 #' copied to every device, unless `in_shardings` cuts them. Shapes in `f` are those of whole arrays. All sharded
