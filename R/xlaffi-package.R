@@ -14,8 +14,7 @@
 #'   `vignette("devices")`: several devices, several processes.
 #' * `vignette("own-ops")`: from five lines to derivatives; `vignette("own-ops-tools")`: debugging, speed and packages;
 #'   `vignette("ffi-call")`: for those who know `jax.ffi`; `vignette("custom-calls")`: XLA's own C++ interface;
-#'   `vignette("cuda")`: the same ops on a GPU, not run on one yet; `vignette("anvl")`: functions to and from the package
-#'   anvl.
+#'   `vignette("cuda")`: the same ops on a GPU, not run on one yet; `vignette("anvl")`: functions to and from anvl.
 #' * `vignette("performance")`: what was measured; `vignette("architecture")`: how the package is built.
 #'
 #' @eval local({ source("tools/site/map.R", local = TRUE); map_sections() })
