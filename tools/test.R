@@ -77,13 +77,15 @@ queue <- tempfile("queue")
 dir.create(queue)
 
 # A worker is a process that waits for the name of a file in `next`, writes what came of it to `done`, and all its
-# output to `output`, of which `shown` bytes have been printed.
+# output to `output`, of which `shown` bytes have been printed. R begins with the heap that traces need soon: growing
+# it step by step, each with a collection of all, takes a fifth of what R computes.
 start_worker <- function() {
   home <- tempfile("worker", queue)
   dir.create(home)
   process <- processx::process$new(
     file.path(R.home("bin"), "Rscript"), c("tools/test-worker.R", folder, home, Sys.getpid()),
-    stdout = file.path(home, "output"), stderr = "2>&1", cleanup_tree = TRUE
+    stdout = file.path(home, "output"), stderr = "2>&1", cleanup_tree = TRUE,
+    env = c("current", R_NSIZE = "6000000", R_VSIZE = "128M")
   )
   list(home = home, process = process, name = NULL, started = NULL, shown = 0)
 }
