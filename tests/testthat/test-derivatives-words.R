@@ -46,7 +46,9 @@ test_that("words of arrays have first and second derivatives", {
 
 test_that("gamma numbers have the derivatives of the quantiles that they are", {
   skip_without_plugin()
-  cases <- unname(Map(whole_case, names(implicit_words), implicit_words))
+  # In `make test` the numbers themselves and what is made of two of them
+  words <- if (all_run()) implicit_words else implicit_words[c("hlo_rgamma", "hlo_rbeta")]
+  cases <- unname(Map(whole_case, names(words), words))
   plans <- lapply(cases, derivative_plan)
   data <- Map(plan_data, cases, plans, FALSE)
   # And Hessians, in `make test-all`
