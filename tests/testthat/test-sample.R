@@ -17,6 +17,14 @@ sampled <- function(..., draws = 150, warmup = 100, chains = 2, seed = 7) {
     y = observed, sd = 2, generated = predicted, draws = draws, warmup = warmup, chains = chains, seed = seed, ...
   )
 }
+# What several tests compare with
+whole_draws <- local({
+  made <- NULL
+  function() {
+    if (is.null(made)) made <<- sampled()
+    made
+  }
+})
 same_draws <- function(a, b) {
   expect_identical(a$draws, b$draws)
   expect_identical(a$diagnostics, b$diagnostics)
@@ -76,7 +84,7 @@ test_that("means and deviations are those of the distribution, and energies thos
 
 test_that("the same seed gives the same draws, in however many pieces and however many chains", {
   skip_without_plugin()
-  whole <- sampled()
+  whole <- whole_draws()
   same_draws(sampled(cores = 1), whole)
   local({
     in_pieces(13)
@@ -94,7 +102,7 @@ test_that("the same seed gives the same draws, in however many pieces and howeve
 
 test_that("chains go on as if they had not stopped", {
   skip_without_plugin()
-  whole <- sampled()
+  whole <- whole_draws()
   part <- sampled(draws = 40)
   same_draws(update(part, draws = 110), whole)
   file <- withr::local_tempfile()
@@ -115,7 +123,7 @@ test_that("chains go on as if they had not stopped", {
 
 test_that("an interruption leaves the draws so far, which can be continued", {
   skip_without_plugin()
-  whole <- sampled()
+  whole <- whole_draws()
   numbers <- NULL
   stop_at <- function(count) {
     function(now) {
