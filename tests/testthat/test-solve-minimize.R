@@ -29,19 +29,20 @@ test_that("minima are where they are, by every method, with their derivatives to
   expect_true(out$tree$converged)
   # par = (a, a^2) and value = 0
   fit <- function(a, method) hlo_minimize(rosenbrock, c(-1.2, 1), a, method = method)
+  reversed <- if (all_run()) methods else "L-BFGS"
   d <- xla_jit(function(a) {
     list(
       first = xla_jvp(function(a) fit(a, "BFGS")$par)(a, 1)$tangent,
-      reverse = lapply(methods, function(m) xla_grad(function(a) sum(fit(a, m)$par * c(1, 10)))(a)),
+      reverse = lapply(reversed, function(m) xla_grad(function(a) sum(fit(a, m)$par * c(1, 10)))(a)),
       second = xla_grad(xla_grad(function(a) sum(fit(a, "Newton")$par)))(a),
-      mixed = xla_jvp(xla_grad(function(a) sum(fit(a, "Newton")$par)))(a, 1)$tangent,
+      mixed = if (all_run()) xla_jvp(xla_grad(function(a) sum(fit(a, "Newton")$par)))(a, 1)$tangent,
       value = xla_grad(function(a) fit(a, "L-BFGS")$value)(a)
     )
   })(2)
   expect_equal(as.vector(d$first), c(1, 4), tolerance = 1e-6)
-  expect_equal(unlist(lapply(d$reverse, as.vector)), rep(41, 3), tolerance = 1e-6)
+  expect_equal(unlist(lapply(d$reverse, as.vector)), rep(41, length(reversed)), tolerance = 1e-6)
   expect_equal(as.vector(d$second), 2, tolerance = 1e-5)
-  expect_equal(as.vector(d$mixed), 2, tolerance = 1e-5)
+  if (all_run()) expect_equal(as.vector(d$mixed), 2, tolerance = 1e-5)
   expect_equal(as.vector(d$value), 0, tolerance = 1e-6)
 })
 
@@ -155,7 +156,9 @@ test_that("a saddle is left by Newton's method, and single precision and sizes o
     start <- hlo_constant(c(0, 0, 0), "f32")
     list(
       saddle = hlo_minimize(function(p) p[1]^2 * 2 + p[2]^4 - a * p[2]^2, c(0.5, 0), method = "Newton"),
-      f32 = lapply(methods, function(m) hlo_minimize(function(p) sum(cosh(p - x)), start, method = m)),
+      f32 = lapply(if (all_run()) methods else "BFGS", function(m) {
+        hlo_minimize(function(p) sum(cosh(p - x)), start, method = m)
+      }),
       f32_squares = hlo_minimize(function(p) c(p - x, p[1] * p[2]), start, method = "Gauss-Newton"),
       one = hlo_minimize(function(p) (p - a)^2, 5, history = 1, method = "L-BFGS"),
       # Fewer residuals than parameters
