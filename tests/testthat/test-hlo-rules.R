@@ -115,6 +115,7 @@ test_that("derivatives are JAX's, in forward and in reverse mode", {
 })
 
 test_that("derivatives are the limits of finite differences", {
+  skip_unless_all()
   skip_without_plugin()
   cases <- read_cases(test_path("jax-derivatives.csv"))
   cases <- cases[setdiff(names(cases), c(kinks, "kepler hard"))]
