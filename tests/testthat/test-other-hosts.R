@@ -71,7 +71,7 @@ test_that("programs that print do so by our handler, whoever has the name", {
       return %r : tensor<f32>
     }')"
     run <- run_r(c(
-      host, order, "options(warn = 2)", sprintf("count <- %d", if (first) 100 else 10), prints, end,
+      host, order, "options(warn = 2)", sprintf("count <- %d", if (first && all_run()) 100 else 10), prints, end,
       sprintf("out <- capture.output(%s)", theirs), "check('their own', out[[1]], 'theirs: 7')"
     ))
     expect_checks(run, c(checks, "their own"))
@@ -139,11 +139,11 @@ test_that("handlers of others run on R's thread", {
   skip_on_os("windows")
   host <- foreign_host()
   # Large enough to be off the thread that launches it
-  run <- run_r(c(host, "
+  run <- run_r(c(host, sprintf("count <- %d", if (all_run()) 50 else 5), "
     stopifnot(is.null(foreign('tells', 'tells')), is.null(foreign('stops', 'stops')))
     tells <- function(x) hlo_custom_call('tells', x, x)
-    out <- capture.output(for (k in 1:50) stopifnot(xla_jit(function(x) tells(x + k))(0) == k + 1))
-    check('programs', out, paste('told', 1:50))
+    out <- capture.output(for (k in 1:count) stopifnot(xla_jit(function(x) tells(x + k))(0) == k + 1))
+    check('programs', out, paste('told', 1:count))
     loop <- xla_jit(function(x) hlo_fori(1, 60, function(i, x) tells(x), x))
     out <- capture.output(last <- loop(0))
     check('loop', list(out, last), list(paste('told', 0:59), 60))
