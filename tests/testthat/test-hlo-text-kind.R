@@ -43,8 +43,12 @@ test_that("loops, branches, batches and derivatives of long programs agree with 
     gradient <- xla_grad(loss, value = TRUE)
     list(
       gradient(rows[1, ], y), xla_hessian(loss)(rows[1, ], y), xla_vmap(gradient, list(1, NULL))(rows, y),
-      xla_jit(function(x) turn(x, rev(x)))(as.double(1:2000) / 2000), xla_jit(loss, exact = TRUE)(rows[2, ], y),
-      xla_objective(function(p) loss(p, y), rows[3, ])$gr(rows[3, ])
+      xla_jit(function(x) turn(x, rev(x)))(as.double(1:2000) / 2000),
+      if (all_run()) {
+        list(
+          xla_jit(loss, exact = TRUE)(rows[2, ], y), xla_objective(function(p) loss(p, y), rows[3, ])$gr(rows[3, ])
+        )
+      }
     )
   }
   others <- run()
@@ -119,7 +123,7 @@ test_that("products and Hessians of long programs agree with R and with other pr
   run <- function() {
     list(
       xla_jit(product)(x), xla_grad(product)(x), xla_hessian(small)(p),
-      xla_grad(function(p) sum(xla_hessian(small)(p)))(p)
+      if (all_run()) xla_grad(function(p) sum(xla_hessian(small)(p)))(p)
     )
   }
   others <- run()
@@ -127,6 +131,7 @@ test_that("products and Hessians of long programs agree with R and with other pr
   long <- run()
   expect_equal(long, others, tolerance = 1e-11)
   expect_equal(long[[1]], product(x), tolerance = 1e-12)
+  skip_unless_all()
   # Reverse mode of Hessians
   third <- vapply(1:3, function(i) {
     h <- replace(numeric(3), i, 1e-5)
