@@ -25,23 +25,25 @@ test_that("each R type arrives as the type that the help promises", {
 
 test_that("types that are asked for arrive", {
   skip_without_plugin()
-  as <- function(x, ...) decoded(list(a = ffi_attribute(x, ...)))
+  as <- ffi_attribute
+  largest <- bit64::as.integer64("9223372036854775807")
   for (dtype in c("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")) {
-    expect_identical(as(100, dtype), sprintf("a=%s:100", dtype))
-    expect_identical(as(c(1, 100, 1), dtype), sprintf("a=%s[1,100,1]", dtype))
-    expect_identical(as(numeric(), dtype), sprintf("a=%s[]", dtype))
-    expect_identical(as(3L, dtype, array = TRUE), sprintf("a=%s[3]", dtype))
+    expect_identical(
+      decoded(list(a = as(100, dtype), b = as(c(1, 100, 1), dtype), c = as(numeric(), dtype), d = as(3L, dtype, TRUE))),
+      gsub("type", dtype, "a=type:100 b=type[1,100,1] c=type[] d=type[3]")
+    )
   }
-  expect_identical(as(255, "u8"), "a=ui8:255")
-  expect_identical(as(-2^63, "i64"), "a=i64:-9223372036854775808")
-  expect_identical(as(bit64::as.integer64("9223372036854775807"), "i64"), "a=i64:9223372036854775807")
-  expect_identical(as(bit64::as.integer64("9223372036854775807"), "ui64"), "a=ui64:9223372036854775807")
-  expect_identical(as(2^64 - 2^11, "ui64"), "a=ui64:18446744073709549568")
-  expect_identical(as(0.1, "f32"), "a=f32:0.10000000149011612")
-  expect_identical(as(c(1L, 2L), "f32"), "a=f32[1,2]")
-  expect_identical(as(NaN), "a=f64:nan")
-  expect_identical(as(1e-300), "a=f64:1e-300")
-  expect_identical(as(TRUE, "bool"), "a=i1:1")
+  expect_identical(
+    decoded(list(
+      a = as(255, "u8"), b = as(-2^63, "i64"), c = as(largest, "i64"), d = as(largest, "ui64"),
+      e = as(2^64 - 2^11, "ui64"), f = as(0.1, "f32"), g = as(c(1L, 2L), "f32"), h = as(NaN), i = as(1e-300),
+      j = as(TRUE, "bool")
+    )),
+    paste(
+      "a=ui8:255 b=i64:-9223372036854775808 c=i64:9223372036854775807 d=ui64:9223372036854775807",
+      "e=ui64:18446744073709549568 f=f32:0.10000000149011612 g=f32[1,2] h=f64:nan i=f64:1e-300 j=i1:1"
+    )
+  )
 })
 
 test_that("strings arrive byte for byte, names too", {
