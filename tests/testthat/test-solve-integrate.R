@@ -58,10 +58,11 @@ test_that("integrals are R's, with derivatives by parameters and ends to second 
 
 test_that("adaptive integrals end for a reason, alone and in a batch", {
   skip_without_plugin()
+  alone <- if (all_run()) 1:3 else 3L
   wave <- function(a) hlo_integrate(function(x) cos(a * x), 0, 1, max_intervals = 40)
   out <- xla_jit(function(a) {
     list(
-      batch = xla_vmap(wave)(a), alone = lapply(1:3, function(i) wave(a[i])),
+      batch = xla_vmap(wave)(a), alone = lapply(alone, function(i) wave(a[i])),
       slopes = xla_vmap(xla_grad(function(a) wave(a)$value))(a),
       back = hlo_integrate(dnorm, 1, -Inf)$value, root = hlo_integrate(function(x) 1 / sqrt(x), 0, 1),
       odd = hlo_integrate(sin, -1, 1), pole = hlo_integrate(function(x) log(x), -1, 1),
@@ -70,8 +71,8 @@ test_that("adaptive integrals end for a reason, alone and in a batch", {
       one = hlo_integrate(function(x) cos(100 * x), 0, 1, max_intervals = 1)
     )
   })(c(1, 100, 1000))
-  for (i in 1:3) {
-    expect_equal(lapply(out$batch, `[`, i), lapply(out$alone[[i]], as.vector), tolerance = 1e-10)
+  for (i in seq_along(alone)) {
+    expect_equal(lapply(out$batch, `[`, alone[[i]]), lapply(out$alone[[i]], as.vector), tolerance = 1e-10)
   }
   expect_identical(out$batch$reason, c(0L, 0L, 7L))
   expect_equal(out$batch$value[1:2], sin(c(1, 100)) / c(1, 100), tolerance = 1e-9)

@@ -14,6 +14,7 @@ test_that("uniroot(), optimize() and integrate() are R's", {
     uniroot(function(x) x^2 - 2, c(0, 2))$root * a, optim(c(1, 1), function(p) sum((p - 3)^2))$par[1] * a,
     data = list(a = 2), tolerance = 1e-9
   )
+  some <- if (all_run()) 1:5 else c(1L, 2L, 5L)
   out <- xla_jit(function(a) {
     list(
       none = uniroot(function(x) x^2 + a, c(0, 2)), pole = integrate(function(x) 1 / (x * a), 0, 1)$value,
@@ -25,7 +26,7 @@ test_that("uniroot(), optimize() and integrate() are R's", {
           function(a) optimize(function(x) (x - a / 3)^2 + a, c(0, 1))$objective,
           function(a) optimize(function(x) x * a, c(0, 1))$minimum,
           function(a) integrate(function(x) exp(-a * x), 0, Inf, rel.tol = 1e-9)$value
-        ), function(f) xla_grad(f)(a)
+        )[some], function(f) xla_grad(f)(a)
       )
     )
   })(1)
@@ -33,7 +34,7 @@ test_that("uniroot(), optimize() and integrate() are R's", {
   expect_true(is.nan(out$pole))
   expect_false(is.nan(out$kept))
   x <- uniroot(function(x) 2 * (x - 1 / 3) + 4 * x^3, c(0, 1), tol = 1e-14)$root
-  expect_equal(unlist(out$slopes), c(1 / 3, 2 / 3 / (2 + 12 * x^2), 1, 0, -1), tolerance = 1e-5)
+  expect_equal(unlist(out$slopes), c(1 / 3, 2 / 3 / (2 + 12 * x^2), 1, 0, -1)[some], tolerance = 1e-5)
 })
 
 test_that("optim(), nlminb() and nlm() find R's minima, with R's results", {

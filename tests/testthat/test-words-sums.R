@@ -34,7 +34,7 @@ test_that("summaries of doubles, integers and logicals, with NaN and without", {
     c(3.5, -1, 2, 8, 0.25), c(1, NaN, 3), c(4L, -2L, 7L), c(TRUE, FALSE, TRUE), 2.5, c(1, NaN, NaN, 4, 5, 7),
     matrix(c(3, 1, 4, 1, 5, 9), 2)[, 1:3]
   )
-  for (x in inputs[-7]) {
+  for (x in inputs[if (all_run()) 1:6 else 2:4]) {
     expect_words(expressions, x = x)
   }
   expect_words(expressions[1:15], x = inputs[[7]])
