@@ -1,4 +1,5 @@
 test_that("the models of the gallery find what R and the literature have", {
+  skip_unless_all()
   skip_without_plugin()
   m <- new.env()
   sys.source(system.file("examples/models.R", package = "xlaffi", mustWork = TRUE), m)
