@@ -35,6 +35,7 @@ test_that("Ctrl-C ends the wait for the others, who are told, and another one ma
 })
 
 test_that("a join that was interrupted before all had come leaves nothing to the others", {
+  skip_unless_all()
   skip_without_processes()
   runs <- processes(2, '
     if (i == 1) {

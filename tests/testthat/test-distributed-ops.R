@@ -31,6 +31,7 @@ test_that("ops of one name that are made of other code are told, and give no num
 })
 
 test_that("handlers without a signature are compared by their libraries", {
+  skip_unless_all()
   skip_without_processes()
   skip_without_compiler("c")
   files <- unname(mapply(answer_library, c(withr::local_tempdir(), withr::local_tempdir()), 1:2))

@@ -149,6 +149,7 @@ test_that("arrays of different sizes are not gathered", {
 })
 
 test_that("where one of several devices of a process fails, nobody waits for it", {
+  skip_unless_all()
   skip_without_processes()
   runs <- processes(2, '
     d <- join_mesh(i, n, port, cpu_device_count = 2)
@@ -182,6 +183,7 @@ test_that("forked children are refused", {
 })
 
 test_that("the coordinator may be killed, too", {
+  skip_unless_all()
   skip_without_processes()
   runs <- processes(2, '
     d <- join_mesh(i, n, port)
@@ -201,6 +203,7 @@ test_that("the coordinator may be killed, too", {
 })
 
 test_that("sessions end in any order without a word", {
+  skip_unless_all()
   skip_without_processes()
   runs <- processes(3, '
     d <- join_mesh(i, n, port)
@@ -222,6 +225,7 @@ test_that("sessions end in any order without a word", {
 })
 
 test_that("who does not come is named, and the session goes on", {
+  skip_unless_all()
   skip_without_processes()
   run <- run_r(sprintf('
     lost <- function(...) conditionMessage(tryCatch(pjrt_distributed(..., startup_timeout = 1), error = identity))
