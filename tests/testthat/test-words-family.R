@@ -10,20 +10,26 @@ eta <- c(0.3, -0.5, 31, -31)
 
 test_that("the functions of families take values", {
   skip_without_plugin()
-  for (family in families) {
+  of_family <- function(family, mu, eta) {
     positive <- family$link %in% c("inverse", "1/mu^2", "sqrt", "log", "mu^2") || startsWith(family$link, "mu^")
     at <- if (positive) abs(eta[1:2]) else eta
-    about <- paste(family$family, family$link)
-    expect_equal(xla_jit(function(v) family$linkfun(v))(mu), family$linkfun(mu), tolerance = 1e-13, label = about)
-    expect_equal(xla_jit(function(v) family$linkinv(v))(at), family$linkinv(at), tolerance = 1e-13, label = about)
-    expect_equal(xla_jit(function(v) family$mu.eta(v))(at), family$mu.eta(at), tolerance = 1e-13, label = about)
-    expect_equal(xla_jit(function(v) family$variance(v))(mu), family$variance(mu), tolerance = 1e-13, label = about)
     y <- if (grepl("binomial", family$family)) c(0, 1, 0.5) else c(1, 2.5, 0.1)
-    weights <- c(1, 2, 3)
-    deviances <- function(mu) family$dev.resids(y, mu, weights)
-    expect_equal(xla_jit(deviances)(mu), deviances(mu), tolerance = 1e-13, label = about)
-    slope <- xla_grad(function(v) sum(family$linkinv(v)))(at[1:2])
-    expect_equal(slope, family$mu.eta(at[1:2]), tolerance = 1e-9, label = about)
+    list(
+      family$linkfun(mu), family$linkinv(at), family$mu.eta(at), family$variance(mu),
+      family$dev.resids(y, mu, c(1, 2, 3)), at[1:2]
+    )
+  }
+  found <- xla_jit(function(mu, eta) {
+    lapply(families, function(family) {
+      values <- of_family(family, mu, eta)
+      c(values[1:5], list(xla_grad(function(v) sum(family$linkinv(v)))(values[[6]])))
+    })
+  })(mu, eta)
+  for (i in seq_along(families)) {
+    about <- paste(families[[i]]$family, families[[i]]$link)
+    expected <- of_family(families[[i]], mu, eta)
+    expect_equal(found[[i]][1:5], expected[1:5], tolerance = 1e-13, label = about)
+    expect_equal(found[[i]][[6]], families[[i]]$mu.eta(expected[[6]]), tolerance = 1e-9, label = about)
   }
   expect_equal(xla_grad(function(mu) sum(binomial()$dev.resids(c(0, 1), mu, c(1, 1))))(c(0, 1)), c(2, -2))
   deviances <- binomial()$dev.resids
