@@ -41,7 +41,7 @@ test_that("functions of R agree with R or give our error: groups and primitive g
     grep("<-$", .S3PrimitiveGenerics, value = TRUE), "as.call", "as.environment", "length", "dim", "dimnames",
     "is.array", "names", "levels"
   ))
-  expect_right_or_refused(c(groups, primitive), data, "refused")
+  expect_right_or_refused(c(groups, primitive), data[if (all_run()) 1:5 else c(1, 2, 5)], "refused")
 })
 
 test_that("functions of R agree with R or fail: others that take data", {
@@ -52,7 +52,7 @@ test_that("functions of R agree with R or fail: others that take data", {
     "qr", "quantile", "range", "rank", "rbind", "rep_len", "rev", "rowSums", "rowsum", "scale", "sd", "sort", "summary",
     "table", "tabulate", "unique", "unlist", "var", "which", "which.max"
   )
-  expect_right_or_refused(others, data[c(1, 2, 5)], c("refused", "failed"))
+  expect_right_or_refused(others, data[if (all_run()) c(1, 2, 5) else c(2, 5)], c("refused", "failed"))
   more <- list(
     function(x) rep(x, 3), function(x) mean(x, na.rm = TRUE), function(x) x %in% 1, function(x) match(1, x),
     function(x) sapply(x, identity), function(x) lapply(x, identity)[[1]], function(x) Reduce(`+`, x),
