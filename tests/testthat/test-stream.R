@@ -106,6 +106,8 @@ test_that("a buffer by parts takes one copy and a part of memory", {
   connection <- file(file, "wb")
   for (i in 1:32) writeBin(rep(as.double(i), 1e6), connection)
   close(connection)
+  kinds <- c("rows", "columns", "function", "open", "connection", "empty")
+  if (!all_run()) kinds <- c("rows", "open")
   run <- run_r(sprintf("
     status <- function(what) {
       lines <- readLines('/proc/self/status')
@@ -114,6 +116,7 @@ test_that("a buffer by parts takes one copy and a part of memory", {
     invisible(pjrt_buffer(1))
     # Whether a buffer of 244 MiB takes little more than that at its peak, and R itself next to nothing.
     measure <- function(make, name) {
+      if (!name %%in%% %2$s) return(invisible())
       invisible(gc(reset = TRUE))
       writeLines('5', '/proc/self/clear_refs')
       before <- status('VmRSS')
@@ -146,9 +149,9 @@ test_that("a buffer by parts takes one copy and a part of memory", {
     }
     invisible(gc())
     cat('given up', status('VmRSS') - before < 120, '\\n')
-  ", file), timeout = 300)
+  ", file, paste(deparse(kinds), collapse = "")), timeout = 300)
   expect_identical(
     trimws(run$output),
-    c(paste(c("rows", "columns", "function", "open", "connection", "empty"), "TRUE TRUE"), "given up TRUE")
+    c(paste(kinds, "TRUE TRUE"), "given up TRUE")
   )
 })
