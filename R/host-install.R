@@ -10,10 +10,8 @@ python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", openblas_package)
 #'
 #' @details
 #' `"jaxlib"` is the first choice where a Python of 3.11 or newer with `venv` and its shared library is there: `python3`
-#' on the `PATH`, or the one that `XLAFFI_PYTHON` names. It comes with OpenBLAS for linear algebra, and only with it
-#' there are memory statistics, programs over several devices and processes, and all of [pjrt_client()]'s
-#' options. (An environment from before OpenBLAS was part of it gets that; in a Python of your own,
-#' `pip install scipy-openblas32` brings it.)
+#' on the `PATH`, or the one that `XLAFFI_PYTHON` names. It comes with OpenBLAS for linear algebra. (An environment
+#' from before OpenBLAS was part of it gets that; in a Python of your own, `pip install scipy-openblas32` brings it.)
 #'
 #' `"plugin"` is taken on Linux where there is no such Python, on x86-64 and aarch64 with glibc 2.27 or newer: a
 #' PJRT plugin of 200 MB from a wheel of the Python package index, of which R downloads some 60 MB and unpacks one file.
@@ -21,7 +19,23 @@ python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", openblas_package)
 #' `index-url`; without it the environment variable `PIP_INDEX_URL`, else `https://pypi.org/simple`. Linear algebra
 #' uses the system's OpenBLAS or R's LAPACK (see [xlaffi_sitrep()]).
 #'
-#' Both lie in `tools::R_user_dir("xlaffi", "cache")`, in `venv` and `cpu`; deleting a folder undoes the
+#' `"pjrt"` copies the CPU plugin that the package pjrt has downloaded, and downloads nothing. It is offered where it is
+#' there, and taken without being named where neither of the others can be had.
+#'
+#' What the second and the third cannot do, each of which is an error that says so, or is written here:
+#'
+#' | | `"jaxlib"` | `"plugin"` | `"pjrt"` |
+#' |---|---|---|---|
+#' | programs over several devices, several processes ([xla_mesh()], [pjrt_distributed()]) | yes | no | no |
+#' | more than one call with `side_effect = "ordered"` in a program | yes | no | no |
+#' | options `num_threads` and `collective_timeout` of [pjrt_client()] | yes | no | no |
+#' | memory statistics of the CPU ([pjrt_memory_stats()]) | yes | no | no |
+#' | R goes on while a program computes: [pjrt_execute()] returns before | yes | no, it waits | yes |
+#' | an R function that a program calls starts another program | yes | yes | no |
+#' | [refine_shapes()] | yes | with a Python that has jaxlib | as before |
+#' | programs of other packages that use the plugin inside this package call R functions | yes | no | no |
+#'
+#' All lie in `tools::R_user_dir("xlaffi", "cache")`, in `venv` and `cpu`; deleting a folder undoes the
 #' installation. Where both are there, the plugin is used; `install_pjrt("jaxlib")` deletes it. Calling this function
 #' means consent, except that an interactive session asks first when
 #' a download starts that was not named. Elsewhere, when a plugin is needed and missing, the variable `PJRT_INSTALL`
@@ -31,8 +45,8 @@ python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", openblas_package)
 #' An archive is checked against `PJRT_PLUGIN_SHA256_CPU`, or a `#sha256=` at the end of its
 #' address, if there is one.
 #'
-#' @param runtime What runs programs on the CPU: `"jaxlib"`, `"plugin"`, or `NULL`: what is there already, else the
-#'   first of them that this system can have.
+#' @param runtime What runs programs on the CPU: `"jaxlib"`, `"plugin"`, `"pjrt"`, or `NULL`: what is there already, else
+#'   the first of them that this system can have.
 #' @param cuda Whether to install the CUDA plugin too, from `PJRT_PLUGIN_URL_CUDA`. `NULL` means
 #'   only if that variable is set.
 #' @param file The plugin's wheel on this computer, for those without a network; the error of a failed download names
@@ -41,7 +55,8 @@ python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", openblas_package)
 #' @section Errors:
 #' No network, or an index without the file: `xlaffi_error_unavailable`, `xlaffi_error_not_found`. Another digest than
 #' the pinned one: `xlaffi_error_data_loss`; nothing is installed then. A full disk: `xlaffi_error_resource_exhausted`.
-#' A system for which there is no plugin: `xlaffi_error_unimplemented`.
+#' A system for which there is no plugin: `xlaffi_error_unimplemented`. `"pjrt"` where that package has downloaded none:
+#' `xlaffi_error_not_found`.
 #' @examplesIf interactive()
 #' install_pjrt()
 #' install_pjrt("plugin")
@@ -73,8 +88,8 @@ install_pjrt <- function(runtime = NULL, cuda = NULL, file = NULL) {
 
 # The runtime that a call asks for by name; NULL where it does not.
 chosen_runtime <- function(runtime, file, call = rlang::caller_env()) {
-  if (!is.null(runtime) && (!is_string(runtime) || !runtime %in% c("jaxlib", "plugin"))) {
-    abort(sprintf("`runtime` must be \"jaxlib\", \"plugin\" or NULL, not %s", describe(runtime)),
+  if (!is.null(runtime) && (!is_string(runtime) || !runtime %in% c("jaxlib", "plugin", "pjrt"))) {
+    abort(sprintf("`runtime` must be \"jaxlib\", \"plugin\", \"pjrt\" or NULL, not %s", describe(runtime)),
       operand = "runtime", call = call,
       hint = if (is.logical(runtime)) "The CUDA plugin is asked for by name, `install_pjrt(cuda = TRUE)`."
     )
@@ -87,8 +102,10 @@ chosen_runtime <- function(runtime, file, call = rlang::caller_env()) {
       operand = "file", call = call, hint = if (is_string(file)) sprintf("There is no file \"%s\".", file)
     )
   }
-  if (identical(runtime, "jaxlib")) {
-    abort("`file` is the wheel of a plugin; jaxlib is installed by pip", operand = "file", call = call)
+  if (!is.null(runtime) && runtime != "plugin") {
+    abort(sprintf("`file` is the wheel of the runtime \"plugin\", which \"%s\" does not use", runtime),
+      operand = "file", call = call
+    )
   }
   "plugin"
 }
@@ -113,6 +130,9 @@ install_runtime <- function(runtime, file, call = rlang::caller_env()) {
       install_wheel(file, call)
       cli::cli_inform(c(v = "Installed the CPU plugin in {.path {place}}."))
     }
+  } else if (runtime == "pjrt") {
+    install_pjrt_download(call)
+    cli::cli_inform(c(v = "Copied the CPU plugin of the package pjrt into {.path {place}}."))
   } else {
     if (!python_usable()) {
       install_python(call)
@@ -150,7 +170,7 @@ agree_to_install <- function(problem, offer, call = rlang::caller_env()) {
   refuse <- function(why) {
     abort(problem,
       code = "FAILED_PRECONDITION", call = call,
-      hint = c(why, "`install_pjrt()` installs what is missing, `xlaffi_sitrep()` shows what was found.")
+      hint = c(why, "`install_pjrt()` installs what is missing, `xlaffi_sitrep()` shows what was found.", offer[-1L])
     )
   }
   if (variable == "0") {
@@ -159,7 +179,8 @@ agree_to_install <- function(problem, offer, call = rlang::caller_env()) {
   if (!interactive()) {
     refuse("PJRT_INSTALL is not \"1\": a script installs nothing unasked.")
   }
-  cli::cli_inform(c("{problem}", i = "{offer}"))
+  offers <- sprintf("{offer[[%d]]}", seq_along(offer))
+  cli::cli_inform(c("{problem}", stats::setNames(offers, rep("i", length(offers)))))
   if (!isTRUE(utils::askYesNo("Install it now?"))) {
     refuse("Installing it was declined.")
   }
@@ -193,7 +214,33 @@ python_fits <- function(python = base_python()) {
 }
 
 # What the CPU gets where nothing is there.
-offered_runtime <- function() if (is.null(wheel_problem()) && !python_fits()) "plugin" else "jaxlib"
+offered_runtime <- function() {
+  if (python_fits()) {
+    "jaxlib"
+  } else if (is.null(wheel_problem())) {
+    "plugin"
+  } else if (!is.null(plugin_of_pjrt())) {
+    "pjrt"
+  } else {
+    "jaxlib"
+  }
+}
+
+# What that is, for the question whether it may be installed.
+runtime_offer <- function(runtime) {
+  c(
+    switch(runtime,
+      plugin = sprintf(
+        "A CPU plugin without Python can be installed in %s (200 MB, downloaded as 60 MB).", cache_dir("cpu")
+      ),
+      pjrt = sprintf("The CPU plugin that the package pjrt has downloaded can be copied into %s.", cache_dir("cpu")),
+      sprintf("A virtual environment with jaxlib can be made in %s (600 MB).", python_home())
+    ),
+    if (runtime != "pjrt" && !is.null(plugin_of_pjrt())) {
+      "The package pjrt has downloaded a CPU plugin: `install_pjrt(\"pjrt\")` takes that, without a download."
+    }
+  )
+}
 
 install_python <- function(call = rlang::caller_env()) {
   base <- base_python()

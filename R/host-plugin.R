@@ -155,17 +155,11 @@ plugin_path <- function(platform, call = rlang::caller_env()) {
     )
   }
   runtime <- offered_runtime()
-  agree_to_install(
-    python_report()$message,
-    if (runtime == "plugin") {
-      sprintf("A CPU plugin without Python can be installed in %s (200 MB, downloaded as 60 MB).", cache_dir("cpu"))
-    } else {
-      sprintf("A virtual environment with jaxlib can be made in %s (600 MB).", python_home())
-    }, call
+  agree_to_install(python_report()$message, runtime_offer(runtime), call)
+  switch(runtime,
+    plugin = return(install_wheel(call = call)),
+    pjrt = return(install_pjrt_download(call))
   )
-  if (runtime == "plugin") {
-    return(install_wheel(call = call))
-  }
   install_python(call)
   ""
 }

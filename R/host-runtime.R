@@ -67,20 +67,50 @@ install_wheel <- function(file = NULL, call = rlang::caller_env()) {
     )
   }
   wheel <- own_wheel()
-  # Beside its place, so that one step puts it there.
+  place_plugin(wheel$wheel, call, function(folder) {
+    archive <- if (is.null(file)) download_wheel(wheel, file.path(dirname(folder), wheel$wheel), call) else file
+    shown <- if (is.null(file)) wheel$wheel else file
+    check_digest(archive, wheel$sha256, shown, call)
+    unpack_member(archive, wheel, folder, shown, call)
+  })
+}
+
+# The CPU plugin that the package pjrt has downloaded, or NULL. It keeps it in a cache of its own.
+plugin_of_pjrt <- function() find_library(file.path(tools::R_user_dir("pjrt", "cache"), "cpu"))
+
+source_pjrt <- "downloaded by the package pjrt"
+
+# Makes that plugin ours. It is copied, as pjrt replaces its file when it wants another version.
+install_pjrt_download <- function(call = rlang::caller_env()) {
+  library <- plugin_of_pjrt()
+  if (is.null(library)) {
+    abort(sprintf("the package pjrt has downloaded no CPU plugin into \"%s\"",
+      file.path(tools::R_user_dir("pjrt", "cache"), "cpu")), code = "NOT_FOUND", operand = "runtime", call = call,
+      hint = "`pjrt::install_pjrt()` downloads it; `install_pjrt(\"plugin\")` and `install_pjrt(\"jaxlib\")` do without."
+    )
+  }
+  place_plugin(source_pjrt, call, function(folder) {
+    if (!file.copy(library, folder)) {
+      abort(sprintf("cannot copy \"%s\" into \"%s\"", library, dirname(folder)),
+        code = "RESOURCE_EXHAUSTED", call = call,
+        hint = sprintf("It needs %s there: is the disk full?", format_bytes(file.size(library)))
+      )
+    }
+  })
+}
+
+# Makes the plugin that `fill` puts into a folder that of the CPU, in one step.
+place_plugin <- function(source, call, fill) {
+  # Beside its place.
   work <- cache_dir(sprintf(".cpu-%d", Sys.getpid()))
   unlink(work, recursive = TRUE)
-  if (!dir.create(work, recursive = TRUE, showWarnings = FALSE)) {
+  folder <- file.path(work, "cpu")
+  if (!dir.create(folder, recursive = TRUE, showWarnings = FALSE)) {
     abort(sprintf("cannot make the folder \"%s\"", work), code = "FAILED_PRECONDITION", call = call)
   }
   on.exit(unlink(work, recursive = TRUE))
-  archive <- if (is.null(file)) download_wheel(wheel, file.path(work, wheel$wheel), call) else file
-  shown <- if (is.null(file)) wheel$wheel else file
-  check_digest(archive, wheel$sha256, shown, call)
-  folder <- file.path(work, "cpu")
-  dir.create(folder)
-  unpack_member(archive, wheel, folder, shown, call)
-  writeLines(wheel$wheel, file.path(folder, "source"))
+  fill(folder)
+  writeLines(source, file.path(folder, "source"))
   place <- cache_dir("cpu")
   unlink(place, recursive = TRUE)
   if (!file.rename(folder, place)) {

@@ -98,7 +98,14 @@ runtime_of <- function(path) {
   }
   wheel <- own_wheel()
   ours <- identical(normalizePath(dirname(path), mustWork = FALSE), normalizePath(cache_dir("cpu"), mustWork = FALSE))
-  if (ours && !is.null(wheel) && identical(plugin_source("cpu"), wheel$wheel)) wheel$origin else "somebody else's build"
+  source <- if (ours) plugin_source("cpu")
+  if (!is.null(wheel) && identical(source, wheel$wheel)) {
+    wheel$origin
+  } else if (identical(source, source_pjrt)) {
+    "what the package pjrt downloaded"
+  } else {
+    "somebody else's build"
+  }
 }
 
 problem_line <- function(error) strsplit(conditionMessage(error), "\n", fixed = TRUE)[[1L]][[1L]]

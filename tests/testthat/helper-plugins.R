@@ -83,5 +83,7 @@ local_binding <- function(name, value, envir = parent.frame()) {
 # docs/decisions/73-runtime-without-python.md) are skipped there, with the reason.
 skip_unless_included <- function(what) {
   skip_without_plugin()
-  skip_if_not(xlaffi:::is_included(pjrt_plugin("cpu")), paste("this CPU plugin has no", what))
+  skip_if_not(is_included_plugin(), paste("this CPU plugin has no", what))
 }
+
+is_included_plugin <- function() xlaffi:::is_included(pjrt_plugin("cpu"))

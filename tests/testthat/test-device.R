@@ -26,7 +26,7 @@ test_that("bad names", {
 })
 
 test_that("programs and buffers go to the device they are told", {
-  skip_unless_included("check of the devices of arguments")
+  skip_without_plugin()
   run <- run_r("
     src <- 'func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
       %0 = stablehlo.add %x, %x : tensor<2xf32>

@@ -58,7 +58,7 @@ test_that("a package loads where XLA is not", {
   suppressMessages(ffi_use_c(path))
   library <- local_installed(path)
   result <- run_r(c(use_library(library), "requireNamespace('norms')", "cat(plugins_downloaded('cpu'))"),
-    env = c(XLAFFI_PYTHON = "/no/python")
+    env = c(XLAFFI_PYTHON = "/no/python", PJRT_PLUGIN_PATH_CPU = NA, R_USER_CACHE_DIR = withr::local_tempdir())
   )
   expect_identical(result$status, 0L)
   expect_match(result$output, "FALSE", all = FALSE)

@@ -10,6 +10,7 @@ use pjrt::{may_have_side_effects, Client, CompileOptions, Executable, Program, P
 use crate::host::called::Called;
 use crate::host::device::DeviceObject;
 use crate::host::executable::ExecutableObject;
+use crate::host::foreign::{check_program, compile_failure, compiled, is_foreign_cpu, prepared};
 use crate::host::other_hosts::Calls;
 use crate::host::run::{Done, Run};
 use crate::r::argument::{counts, elements, flag, integer};
@@ -63,36 +64,34 @@ fn make(
     }
     let is_alone = options.replicas * options.partitions == 1;
     options.kind = ProgramKind::of(program, is_alone && &*on.platform == "cpu");
-    let is_included = on.client.plugin().is(pjrt_jaxlib::GetPjrtApi());
-    let is_other_cpu = !is_included && &*on.platform == "cpu";
-    options.keeps_nan = is_other_cpu;
+    let is_foreign_cpu = is_foreign_cpu(&on.client, &on.platform);
+    options.keeps_nan = is_foreign_cpu;
     // The plugin that install_pjrt() brings computes the arc tangent of an array with NaN wrongly where that is fused with
     // the constant 1.
-    options.without_fusion = is_other_cpu && names(program.code(), "atan");
-    if is_other_cpu && is_in_order(program.code()) {
-        return Err(Failure::new(
-            "UNIMPLEMENTED",
-            "this CPU plugin does not keep calls in order (`side_effect = \"ordered\"`), of which the program may make several",
-        )
-        .hint("The plugin inside this package does: `install_pjrt(\"jaxlib\")`. Calls may also depend on one another, see `?hlo_token`."));
+    options.without_fusion = is_foreign_cpu && names(program.code(), "atan");
+    if is_foreign_cpu {
+        check_program(program.code(), is_alone)?;
     }
-    if is_other_cpu && !is_alone {
-        return Err(Failure::new(
-            "UNIMPLEMENTED",
-            "this CPU plugin is not given programs over several devices: where one device waits for another without end, nobody would end it",
-        )
-        .hint("The plugin inside this package is: `install_pjrt(\"jaxlib\")`."));
-    }
-    let (client, program) = (on.client.clone(), program.clone());
+    let program = match is_foreign_cpu {
+        true => prepared(program),
+        false => program.clone(),
+    };
+    let client = on.client.clone();
     let platform = on.platform.clone();
     let run = Run::start(move || {
         let calls = Calls::of(&program, &client, &platform);
         let (executable, others) = calls.compile(|changed| {
-            known_options(&options, |options| match calls.is_changed {
-                // What was compiled in another session may call other names.
-                true => client.compile(changed, options),
-                false => how(&client, changed, options),
-            })
+            let make = || {
+                known_options(&options, |options| match calls.is_changed {
+                    // What was compiled in another session may call other names.
+                    true => client.compile(changed, options),
+                    false => how(&client, changed, options),
+                })
+            };
+            match is_foreign_cpu {
+                true => compiled(&client, changed, make).map_err(compile_failure),
+                false => Ok(make()?),
+            }
         });
         Ok(Done::Compiled(ExecutableObject {
             executable: Arc::new(executable?),
@@ -100,6 +99,7 @@ fn make(
             called: Called::by(program.code(), others),
             runs_once: may_have_side_effects(program.code()),
             platform: platform.clone(),
+            is_foreign_cpu,
         }))
     })?;
     Ok(wrap(run))
@@ -108,13 +108,6 @@ fn make(
 /// Whether a word is in a program, in whatever format that is.
 fn names(code: &[u8], word: &str) -> bool {
     code.windows(word.len()).any(|part| part == word.as_bytes())
-}
-
-/// Whether a program has several calls that are to come in the order of the program, or one in a loop.
-fn is_in_order(code: &[u8]) -> bool {
-    let text = std::str::from_utf8(code).unwrap_or_default();
-    let calls = text.matches("xlaffi.ordered").count();
-    calls > 1 || (calls == 1 && text.contains("stablehlo.while"))
 }
 
 /// What is made with these options, or without those that only save time where the plugin knows one of them not.

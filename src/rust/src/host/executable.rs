@@ -24,6 +24,8 @@ pub struct ExecutableObject {
     pub runs_once: bool,
     /// Name of the platform.
     pub platform: Arc<str>,
+    /// Whether it is one of a CPU plugin that is not the one inside this package.
+    pub is_foreign_cpu: bool,
 }
 
 class!(

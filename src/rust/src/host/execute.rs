@@ -40,7 +40,7 @@ routines! {
         }
         let parts = device_parts(arguments, &object.executable)?;
         if check {
-            check_parts(&object.executable, &parts)?;
+            check_parts(object, &parts)?;
         }
         if refuse_na {
             check_no_na(arguments)?;
@@ -69,7 +69,7 @@ routines! {
     fn executable_launch(executable, arguments) {
         let object: &ExecutableObject = get(executable, "executable")?;
         let parts = device_parts(arguments, &object.executable)?;
-        check_parts(&object.executable, &parts)?;
+        check_parts(object, &parts)?;
         match start_beside(object, parts)? {
             Started::Launched(outputs) => {
                 let in_lists = object.executable.is_over_several();

@@ -7,6 +7,7 @@ use extendr_api::Robj;
 use pjrt::{Buffer, ExecuteOptions};
 
 use crate::host::executable::ExecutableObject;
+use crate::host::foreign::{check_nested, look_at_threads};
 use crate::host::in_flight;
 use crate::host::run::{Done, Run};
 use crate::r::argument::{counts, elements, integer};
@@ -78,6 +79,13 @@ fn start_within(
             "FAILED_PRECONDITION",
             "a program over several devices cannot be started by an R function that a program calls",
         ));
+    }
+    if object.is_foreign_cpu {
+        if main_thread::is_serving() {
+            check_nested()?;
+        } else if object.called.may_need_r() {
+            look_at_threads(object.executable.client());
+        }
     }
     in_flight::make_room();
     // XLA has room for so many programs under way; where some wait for R, R must not wait for room.

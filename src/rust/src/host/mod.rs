@@ -15,6 +15,7 @@ pub mod dtype;
 pub mod errors;
 pub mod executable;
 pub mod execute;
+pub mod foreign;
 pub mod in_flight;
 pub mod launch;
 pub mod literal;

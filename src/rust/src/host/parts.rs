@@ -8,6 +8,7 @@ use pjrt::{Buffer, Executable};
 
 use crate::host::buffer::BufferObject;
 use crate::host::contents::size;
+use crate::host::executable::ExecutableObject;
 use crate::host::in_flight;
 use crate::r::argument::elements;
 use crate::r::failure::{Failure, Outcome};
@@ -86,8 +87,15 @@ pub fn device_parts(arguments: &Robj, executable: &Executable) -> Outcome<Vec<Ve
     Ok(parts)
 }
 
-/// An error for an argument that is gone.
-pub fn check_parts(executable: &Executable, parts: &[Vec<Arc<Buffer>>]) -> Outcome<()> {
+/// An error for an argument that is gone; of a program on one device, also for one that does not fit it, where the plugin
+/// does not look at that: XLA takes whatever has the right size.
+pub fn check_parts(object: &ExecutableObject, parts: &[Vec<Arc<Buffer>>]) -> Outcome<()> {
+    let executable = &object.executable;
+    let is_included = executable.client().plugin().is(pjrt_jaxlib::GetPjrtApi());
+    if let ([only], false) = (parts, is_included || executable.is_over_several()) {
+        let arguments: Vec<&Buffer> = only.iter().map(|buffer| &**buffer).collect();
+        executable.check_parameters(&arguments)?;
+    }
     for (device, buffers) in parts.iter().enumerate() {
         for (index, buffer) in buffers.iter().enumerate() {
             check_alive(executable, buffer, index, device)?;

@@ -46,6 +46,8 @@ impl Client {
         args.overridden_serialized_compile_options_size = options.len();
         // SAFETY: the client is alive; bytes and options outlive the call, which only reads them.
         unsafe { call!(self.api(), PJRT_Executable_DeserializeAndLoad(args))? };
-        Executable::new(self, args.loaded_executable, program)
+        let mut executable = Executable::new(self, args.loaded_executable, program)?;
+        executable.note_source(bytes);
+        Ok(executable)
     }
 }

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::program::{Program, ProgramFormat};
 use crate::sharding::{Sharding, Shardings};
 use pjrt_api::*;
+use proto_wire::Fields;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 
@@ -25,6 +26,9 @@ pub struct Executable {
     program: Program,
     /// Whether it may take the memory of an argument for a result.
     pub(crate) may_donate: bool,
+    /// What it was loaded from, where it may donate: XLA of 2026-06 writes such an executable, if it was itself loaded, as one
+    /// that refuses to run.
+    loaded_from: Option<Vec<u8>>,
 }
 
 // SAFETY: the API allows calls on an executable from any thread.
@@ -63,6 +67,7 @@ impl Executable {
             is_over_several: false,
             shardings: OnceLock::new(),
             may_donate: program.may_donate(),
+            loaded_from: None,
             program: program.clone(),
         };
         let mut get = PJRT_LoadedExecutable_GetExecutable_Args::new();
@@ -85,6 +90,11 @@ impl Executable {
         Ok(this)
     }
 
+    /// Notes what it was loaded from.
+    pub(crate) fn note_source(&mut self, bytes: &[u8]) {
+        self.loaded_from = self.may_donate.then(|| bytes.to_vec());
+    }
+
     pub(crate) fn api(&self) -> Api {
         self.client.api()
     }
@@ -105,6 +115,9 @@ impl Executable {
     /// # Errors
     /// What the plugin returns; `UNIMPLEMENTED` where it cannot.
     pub fn serialize(&self) -> Result<Vec<u8>> {
+        if let Some(bytes) = &self.loaded_from {
+            return Ok(bytes.clone());
+        }
         let mut args = PJRT_Executable_Serialize_Args::new();
         args.executable = self.executable;
         // SAFETY: the executable is alive. The bytes are the plugin's until its deleter is called, and are
@@ -291,11 +304,16 @@ impl Executable {
             code.truncate(program.code_size);
             (code, string(program.format, program.format_size))
         };
-        let format = match format.as_str() {
-            "mlir" => ProgramFormat::Mlir,
-            _ => ProgramFormat::Hlo,
-        };
-        Ok(Program::new(code, format))
+        Ok(match format.as_str() {
+            "mlir" => Program::new(code, ProgramFormat::Mlir),
+            // An `HloModuleProtoWithConfig`, whose first field is the module.
+            "hlo_with_config" => {
+                let module = Fields(&code).find(|(number, _)| *number == 1);
+                let module = module.map_or_else(Vec::new, |(_, module)| module.bytes().to_vec());
+                Program::new(module, ProgramFormat::Hlo)
+            }
+            _ => Program::new(code, ProgramFormat::Hlo),
+        })
     }
 }
 

@@ -2,11 +2,14 @@
 
 use crate::api::call;
 use crate::buffer::Buffer;
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::executable::Executable;
 use pjrt_api::*;
 use std::ptr::null_mut;
+
+const CALL: &str = "PJRT_LoadedExecutable_Execute";
 
 /// How a program is run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -181,6 +184,52 @@ impl Executable {
         }
     }
 
+    /// Compares the arguments of a program on one device with its parameters, for plugins that look at sizes only: there a
+    /// transposed matrix, or one of another element type, passes for the right one. Where the plugin does not tell what
+    /// the parameters are, everything fits.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for another number of arguments, and for one of another element type, shape or device.
+    pub fn check_parameters(&self, arguments: &[&Buffer]) -> Result<()> {
+        let Ok(shardings) = self.shardings() else {
+            return Ok(());
+        };
+        let parameters = &shardings.parameter_parts;
+        if parameters.is_empty() || parameters.iter().any(|part| part.dtype.is_none()) {
+            return Ok(());
+        }
+        let wrong = |text| Err(Error::argument(format!("{CALL}: {text}")));
+        if parameters.len() != arguments.len() {
+            let name = self.name().unwrap_or_default();
+            let (count, came) = (parameters.len(), arguments.len());
+            return wrong(format!("`{name}` takes {count} argument(s), got {came}"));
+        }
+        let devices = match self.client.raw_devices() {
+            [_] => Vec::new(),
+            _ => self.devices()?,
+        };
+        for (i, (buffer, parameter)) in arguments.iter().zip(parameters).enumerate() {
+            let argument = self.argument(i, 0);
+            if parameter.dtype != Some(buffer.dtype()) || parameter.dims != buffer.dims() {
+                let wanted = shown(parameter.dtype, &parameter.dims);
+                let came = shown(Some(buffer.dtype()), buffer.dims());
+                return wrong(format!(
+                    "{argument} must have dtype and shape {wanted}, got {came}"
+                ));
+            }
+            if let [device] = &devices[..] {
+                let on = buffer.device()?;
+                if on.id()? != device.id()? {
+                    let (on, device) = (on.text()?, device.text()?);
+                    return wrong(format!(
+                        "{argument} is on device {on}, but the program was compiled for device {device}"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// What errors call an argument, on the device at a place among the program's.
     pub fn argument(&self, i: usize, device: usize) -> String {
         let argument = format!("argument {}", i + 1);
@@ -205,4 +254,10 @@ impl Executable {
         }
         error
     }
+}
+
+/// An array's type as XLA writes it, such as `f32[2,3]`.
+fn shown(dtype: Option<DType>, dims: &[i64]) -> String {
+    let dims: Vec<String> = dims.iter().map(i64::to_string).collect();
+    format!("{}[{}]", dtype.map_or("?", DType::name), dims.join(","))
 }

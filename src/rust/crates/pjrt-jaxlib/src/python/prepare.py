@@ -178,8 +178,6 @@ def prepared(code, over_several, served):
     return _bytecode(module) if changed else code, found, unserved
 
 
-
-
 def refined(code, shapes):
     """The program `code`, whose arguments have dimensions without sizes, for arguments of these
     shapes."""
@@ -187,7 +185,21 @@ def refined(code, shapes):
     if module is None:
         raise ValueError("the program is not StableHLO, or is not valid")
     _changed(lambda module: _size_arguments(module, shapes), module)
-    return compat.refine(_bytecode(module))
+    return _portable(compat.refine(_bytecode(module)))
+
+
+def _portable(code):
+    """The program as other versions of XLA read it, which another plugin has, if it is StableHLO alone."""
+    module = _parse(code)
+    if module is None:
+        return code
+    weeks = stablehlo.StablehloCompatibilityRequirement.WEEK_12
+    try:
+        with module.context, ir.Location.unknown():
+            return stablehlo.serialize_portable_artifact(
+                module, stablehlo.get_version_from_compatibility_requirement(weeks))
+    except (ir.MLIRError, ValueError):
+        return code
 
 
 def _size_arguments(module, shapes):
