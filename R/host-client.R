@@ -5,7 +5,7 @@
 #'
 #' @param platform The platform: `"cpu"`, `"cuda"`, ... `NULL` means the environment variable
 #'   `PJRT_PLATFORM`, or `"cpu"`.
-#' @param ... Options for the plugin, only the first time. The included CPU plugin takes
+#' @param ... Options for the plugin, only the first time. The included CPU plugin, with jaxlib, takes
 #'   `cpu_device_count`, how many devices it makes of the CPU (default 1, or the environment variable
 #'   `PJRT_CPU_DEVICE_COUNT`), `num_threads`, how many threads compute (default: one for each
 #'   processor; at least eight for each device where there are several, or several processes, as devices that wait for
@@ -85,6 +85,11 @@ plugin_client_create <- function(plugin, platform, options = list()) {
     # Our defaults are not options of every plugin.
     without <- made(options[given])
     client <- if (inherits(without, "xlaffi_failure")) client else without
+  }
+  if (platform == "cpu" && any(c("num_threads", "collective_timeout") %in% given)) {
+    client <- with_included_hint(
+      client, "`num_threads` and `collective_timeout` are options of the plugin inside this package"
+    )
   }
   # For xlaffi_sitrep()
   host_state$client_problems[[platform]] <- if (inherits(client, "xlaffi_failure")) client$message

@@ -140,7 +140,12 @@ is_on_device <- function(x) inherits(x, c("xlaffi_buffer", "xlaffi_typed"))
 #' pjrt_memory_stats()
 #' @export
 pjrt_memory_stats <- function(device = NULL) {
-  unlist(check(.Call(wrap__device_memory_stats, as_pjrt_device(device))))
+  device <- as_pjrt_device(device)
+  stats <- .Call(wrap__device_memory_stats, device)
+  if (platform(device) == "cpu") {
+    stats <- with_included_hint(stats, "The plugin inside this package counts what is in use")
+  }
+  unlist(check(stats))
 }
 
 #' How many programs may be under way

@@ -177,3 +177,17 @@ share_python <- function(...) {
 
 # Whether it is the plugin inside this package.
 is_included <- function(plugin) check(.Call(wrap__plugin_info, plugin))$included
+
+# The result of a call; where it failed for want of what only the plugin inside this package has, with a hint.
+with_included_hint <- function(result, what) {
+  if (!inherits(result, "xlaffi_failure")) {
+    return(result)
+  }
+  plugin <- host_state$plugins[["cpu"]]
+  path <- plugin_found("cpu")
+  is_other <- if (is.null(plugin)) !is.null(path) && nzchar(path) else !is_included(plugin)
+  if (is_other) {
+    result$hint <- sprintf("%s: `install_pjrt(\"jaxlib\")` brings what that needs.", what)
+  }
+  result
+}

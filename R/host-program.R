@@ -81,6 +81,9 @@ print.xlaffi_program <- function(x, ..., n = 5) {
 #' @param program A program, see [pjrt_program()]; StableHLO, not `"hlo"`.
 #' @param shapes A list with the shape of each argument of `main`, as [shape()] gives it; `integer()`
 #'   for a scalar.
+#' @section Errors:
+#' jaxlib does it, also where another plugin runs programs: without a Python that has it there is an error of class
+#' `xlaffi_error_not_found`.
 #' @return A program, class `xlaffi_program`. Shapes that do not fit the program are an error of class
 #'   `xlaffi_error_invalid_argument`.
 #' @examplesIf plugins_downloaded()
@@ -98,5 +101,10 @@ refine_shapes <- function(program, shapes) {
   if (!is.list(shapes)) {
     abort(sprintf("`shapes` must be a list, not %s", describe(shapes)), operand = "shapes")
   }
-  check(.Call(wrap__program_refine, program, unname(shapes)))
+  refined <- .Call(wrap__program_refine, program, unname(shapes))
+  if (inherits(refined, "xlaffi_failure") && refined$code == "NOT_FOUND") {
+    # No Python was found, and without it.
+    refined <- with_included_hint(refined, "Programs are refined by jaxlib")
+  }
+  check(refined)
 }

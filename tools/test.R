@@ -14,7 +14,7 @@ folder <- args[[1]]
 result_file <- args[[2]]
 filter <- if (length(args) > 2 && nzchar(args[[3]])) args[[3]]
 run_all <- "all" %in% args[-(1:3)]
-allowed_skips <- "^Reason: (On (Linux|Mac|Windows)|interactive\\(\\) is TRUE|CUDA: )"
+allowed_skips <- "^Reason: (On (Linux|Mac|Windows)|interactive\\(\\) is TRUE|CUDA: |this CPU plugin )"
 left_out <- "^Reason: only in `make test-all`"
 
 is_ci <- identical(Sys.getenv("CI"), "true")

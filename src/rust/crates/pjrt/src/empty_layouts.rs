@@ -12,6 +12,8 @@ pub fn order_nothing_by_default(program: &str) -> Option<String> {
     let mut copied = 0;
     for (at, _) in program.match_indices(CALL) {
         let call = &program[at + CALL.len()..];
+        // MLIR's generic form has the name in quotes.
+        let call = call.strip_prefix('"').unwrap_or(call);
         let Some((attributes, operands, results)) = parts(call) else {
             continue;
         };

@@ -1,5 +1,6 @@
 //! State that an op keeps for each of its calls in a program, and the stages that make and use it.
 
+use core::ffi::c_void;
 use core::ptr;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use crate::entry::{enter, handler, OpEntry};
 use crate::error::{Error, Result};
 use crate::io::Io;
 use crate::op::{Dispatch, Op, Platform};
+use crate::state_type::drop_state;
 use crate::version::asked_metadata;
 use crate::{sys, CallFrame};
 
@@ -212,6 +214,9 @@ impl<'f> Context<'f> {
     /// There is none, or it is of another type, or this XLA is too old.
     pub fn state<S: Send + Sync + 'static>(&self) -> Result<&'f S> {
         let mut type_id = self.type_of_state::<S>()?;
+        if self.has_one_state() {
+            return self.only_state(&mut type_id);
+        }
         let args = service!(
             self,
             XLA_FFI_State_Get,
@@ -242,19 +247,94 @@ impl<'f> Context<'f> {
     pub fn share_state<S: Send + Sync + 'static>(&self, state: Arc<S>) -> Result<()> {
         let mut type_id = self.type_of_state::<S>()?;
         let state = Arc::into_raw(state);
-        let done = service!(
-            self,
-            XLA_FFI_State_Set,
-            XLA_FFI_State_Set_Args {
-                stage: sys::XLA_FFI_ExecutionStage_INSTANTIATE,
-                type_id: &mut type_id,
-                state: state.cast_mut().cast(),
-            }
-        );
+        let done = match self.has_one_state() {
+            true => self.set_only_state(&mut type_id, state),
+            false => service!(
+                self,
+                XLA_FFI_State_Set,
+                XLA_FFI_State_Set_Args {
+                    stage: sys::XLA_FFI_ExecutionStage_INSTANTIATE,
+                    type_id: &mut type_id,
+                    state: state.cast_mut().cast(),
+                }
+            )
+            .map(drop),
+        };
         if done.is_err() {
             // SAFETY: XLA did not take it, so it is still ours.
             drop(unsafe { Arc::from_raw(state) });
         }
-        done.map(drop)
+        done
     }
+
+    /// Whether XLA keeps one state for a call, and not one for each stage.
+    fn has_one_state(&self) -> bool {
+        // SAFETY: null or a live table, whose first fields are in every version.
+        let api = unsafe { self.api.as_ref() };
+        api.is_some_and(|api| {
+            let version = (api.api_version.major_version, api.api_version.minor_version);
+            version < (0, HAS_STATE_OF_STAGES)
+        })
+    }
+
+    fn set_only_state<S: Send + Sync + 'static>(
+        &self,
+        type_id: *mut sys::XLA_FFI_TypeId,
+        state: *const S,
+    ) -> Result<()> {
+        const CALL: &str = "XLA_FFI_State_Set";
+        let set = api_fn!(self.api, XLA_FFI_State_Set).ok_or_else(|| self.missing(CALL))?;
+        let mut args = OnlyStateSetArgs {
+            struct_size: size_of::<OnlyStateSetArgs>(),
+            extension_start: ptr::null_mut(),
+            ctx: self.ctx,
+            type_id,
+            state: state.cast_mut().cast(),
+            deleter: drop_state::<S>,
+        };
+        // SAFETY: the struct of that version; `ctx` is this call's, and the error ours.
+        unsafe { self.take_error(CALL, set(ptr::from_mut(&mut args).cast())) }
+    }
+
+    fn only_state<S>(&self, type_id: *mut sys::XLA_FFI_TypeId) -> Result<&'f S> {
+        const CALL: &str = "XLA_FFI_State_Get";
+        let get = api_fn!(self.api, XLA_FFI_State_Get).ok_or_else(|| self.missing(CALL))?;
+        let mut args = OnlyStateGetArgs {
+            struct_size: size_of::<OnlyStateGetArgs>(),
+            extension_start: ptr::null_mut(),
+            ctx: self.ctx,
+            type_id,
+            state: ptr::null_mut(),
+        };
+        // SAFETY: as above; the state is one that was set with this type, and lives longer than the call.
+        unsafe {
+            self.take_error(CALL, get(ptr::from_mut(&mut args).cast()))?;
+            args.state.cast::<S>().as_ref()
+        }
+        .ok_or_else(|| Error::internal("XLA gave no state"))
+    }
+}
+
+/// The minor version of the FFI whose services for states name a stage.
+const HAS_STATE_OF_STAGES: i32 = 3;
+
+/// What `XLA_FFI_State_Set` takes before that version.
+#[repr(C)]
+struct OnlyStateSetArgs {
+    struct_size: usize,
+    extension_start: *mut sys::XLA_FFI_Extension_Base,
+    ctx: *mut sys::XLA_FFI_ExecutionContext,
+    type_id: *mut sys::XLA_FFI_TypeId,
+    state: *mut c_void,
+    deleter: unsafe extern "C" fn(*mut c_void),
+}
+
+/// The same for `XLA_FFI_State_Get`.
+#[repr(C)]
+struct OnlyStateGetArgs {
+    struct_size: usize,
+    extension_start: *mut sys::XLA_FFI_Extension_Base,
+    ctx: *mut sys::XLA_FFI_ExecutionContext,
+    type_id: *mut sys::XLA_FFI_TypeId,
+    state: *mut c_void,
 }

@@ -35,7 +35,8 @@ fn known(xla: usize, type_: TypeId) -> Option<sys::XLA_FFI_TypeId> {
     None
 }
 
-unsafe extern "C" fn drop_state<S>(state: *mut c_void) {
+/// Drops a state that XLA gives back.
+pub(crate) unsafe extern "C" fn drop_state<S>(state: *mut c_void) {
     // SAFETY: from `Arc::into_raw` in `Context::share_state`; XLA drops each once.
     let state = unsafe { Arc::from_raw(state.cast::<S>()) };
     // XLA must not be unwound.

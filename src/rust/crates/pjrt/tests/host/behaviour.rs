@@ -142,6 +142,8 @@ fn what_was_serialised_is_loaded_again() {
         ..ExecuteOptions::default()
     };
     loaded.execute(&[&buffer], &keep).unwrap();
+    // The bytes that it was loaded from, whatever the plugin would write now.
+    assert_eq!(loaded.serialize().unwrap(), bytes);
     assert!(!buffer.is_deleted().unwrap());
     loaded
         .execute(&[&buffer], &ExecuteOptions::default())

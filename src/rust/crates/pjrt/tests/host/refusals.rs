@@ -86,6 +86,47 @@ fn late_results_and_late_errors() {
 }
 
 #[test]
+fn arguments_are_compared_with_parameters() {
+    let _s = session();
+    let client = client("cpu");
+    let typed = program(&client, "typed");
+    let six = [0.0; 6];
+    let of = |dims: &[i64]| upload(&client, &six, dims);
+    let [right, transposed, flat] = [of(&[2, 3]), of(&[3, 2]), of(&[6])];
+    typed.check_parameters(&[&right]).unwrap();
+    let says = |arguments: &[&Buffer], what: &str| {
+        let e = typed.check_parameters(arguments).unwrap_err();
+        assert_eq!(
+            (e.kind(), e.code()),
+            (Kind::Argument, Code::INVALID_ARGUMENT)
+        );
+        assert_eq!(
+            e.message(),
+            format!("PJRT_LoadedExecutable_Execute: {what}")
+        );
+    };
+    let wanted = "argument 1 must have dtype and shape f32[2,3], got";
+    says(&[&transposed], &format!("{wanted} f32[3,2]"));
+    says(&[&flat], &format!("{wanted} f32[6]"));
+    let host = HostData {
+        source: Source::F64(&six),
+        dims: &[2, 3],
+        order: Order::ColumnMajor,
+        dtype: DType::I32,
+    };
+    let integers = client.upload(host, None).unwrap();
+    says(&[&integers], &format!("{wanted} i32[2,3]"));
+    let name = typed.name().unwrap_or_default();
+    says(&[], &format!("`{name}` takes 1 argument(s), got 0"));
+    says(
+        &[&right, &right],
+        &format!("`{name}` takes 1 argument(s), got 2"),
+    );
+    // Of another module nothing is known.
+    program(&client, "pass").check_parameters(&[&flat]).unwrap();
+}
+
+#[test]
 fn deleted_and_donated_buffers() {
     let _s = session();
     let client = client("cpu");

@@ -151,3 +151,113 @@ fn a_state_is_made_once_and_read_by_every_call() {
         Some(answer.traits)
     );
 }
+
+/// The services of an XLA before version 0.3: one state for a call, whatever the stage.
+mod early {
+    use std::ffi::c_void;
+    use std::mem::size_of;
+    use std::ptr::null_mut;
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[repr(C)]
+    struct SetArgs {
+        struct_size: usize,
+        extension_start: *mut sys::XLA_FFI_Extension_Base,
+        ctx: *mut sys::XLA_FFI_ExecutionContext,
+        type_id: *mut sys::XLA_FFI_TypeId,
+        state: *mut c_void,
+        deleter: Option<unsafe extern "C" fn(*mut c_void)>,
+    }
+
+    #[repr(C)]
+    struct GetArgs {
+        struct_size: usize,
+        extension_start: *mut sys::XLA_FFI_Extension_Base,
+        ctx: *mut sys::XLA_FFI_ExecutionContext,
+        type_id: *mut sys::XLA_FFI_TypeId,
+        state: *mut c_void,
+    }
+
+    type Deleter = unsafe extern "C" fn(*mut c_void);
+
+    static KEPT: Mutex<Option<(i64, usize, Deleter)>> = Mutex::new(None);
+
+    unsafe extern "C" fn set(args: *mut sys::XLA_FFI_State_Set_Args) -> *mut sys::XLA_FFI_Error {
+        // SAFETY: what a caller of this version passes.
+        let args = unsafe { &*args.cast::<SetArgs>() };
+        assert_eq!(args.struct_size, size_of::<SetArgs>());
+        // SAFETY: as above.
+        let id = unsafe { (*args.type_id).type_id };
+        *KEPT.lock().unwrap() = Some((id, args.state as usize, args.deleter.unwrap()));
+        null_mut()
+    }
+
+    unsafe extern "C" fn get(args: *mut sys::XLA_FFI_State_Get_Args) -> *mut sys::XLA_FFI_Error {
+        // SAFETY: as above.
+        let args = unsafe { &mut *args.cast::<GetArgs>() };
+        assert_eq!(args.struct_size, size_of::<GetArgs>());
+        let (id, state, _) = KEPT.lock().unwrap().unwrap();
+        // SAFETY: as above.
+        assert_eq!(unsafe { (*args.type_id).type_id }, id);
+        args.state = state as *mut c_void;
+        null_mut()
+    }
+
+    struct Early;
+
+    impl Op for Early {
+        const TARGET: &'static str = "early";
+        type Dtypes = Untyped;
+    }
+
+    static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+    struct Factor(i64);
+
+    impl Drop for Factor {
+        fn drop(&mut self) {
+            DROPPED.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    impl Stateful<Host> for Early {
+        type State = Factor;
+        type Setup<'f> = SetupIo;
+
+        fn instantiate(setup: SetupIo, _: &Context<'_>) -> Result<Factor> {
+            Ok(Factor(*setup.factor))
+        }
+    }
+
+    impl Kernel<Host> for Early {
+        type Io<'f> = TimesIo<'f>;
+
+        fn run(mut io: TimesIo<'_>, cx: &Cx<'_, Host>) -> Result<()> {
+            io.out.as_mut_slice()?.fill(cx.state::<Factor>()?.0);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_earlier_xla_has_one_state() {
+        let mut frame = call(5);
+        // SAFETY: the frame's own table.
+        let mut api = unsafe { *frame.as_raw().api };
+        api.api_version.minor_version = 2;
+        api.XLA_FFI_State_Set = Some(set);
+        api.XLA_FFI_State_Get = Some(get);
+        frame.as_raw().api = &api;
+        let stages = bundle::<Early, Host>();
+        frame.set_stage(STAGES[0]);
+        frame.call(stages.instantiate.unwrap()).expect("a state");
+        frame.set_stage(STAGES[3]);
+        frame.call(stages.execute.unwrap()).expect("the state");
+        assert_eq!(frame.ret::<i64>(0), [5, 5, 5]);
+        let (_, state, deleter) = KEPT.lock().unwrap().take().unwrap();
+        // SAFETY: as XLA does once.
+        unsafe { deleter(state as *mut c_void) };
+        assert_eq!(DROPPED.load(Ordering::SeqCst), 1);
+    }
+}

@@ -9,6 +9,9 @@ use std::ptr::null_mut;
 pub const SHARDED: &[u8] =
     b"\x62\x10\x08\x02\x2a\x0a\x08\x03\x1a\x02\x02\x01\x22\x02\x01\x00\x2a\x00";
 
+/// The module of the program "typed", with a configuration around it: a parameter f32[2,3].
+pub const TYPED: &[u8] = b"\x0a\x0a\x22\x08\x0a\x06\x10\x0b\x1a\x02\x02\x03";
+
 /// # Safety
 /// The lists are as the API says, with an element for `device`.
 pub unsafe fn execute_on(

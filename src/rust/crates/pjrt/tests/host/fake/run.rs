@@ -1,6 +1,6 @@
 //! Plugin, client and programs of the fake plugin.
 
-use super::execute::{execute_on, SHARDED};
+use super::execute::{execute_on, SHARDED, TYPED};
 use super::objects::*;
 
 use pjrt_api::*;
@@ -254,16 +254,20 @@ functions! {
         null_mut()
     }
     fn optimized_program(a: PJRT_Executable_OptimizedProgram_Args) -> *mut PJRT_Error {
+        let (module, format) = match peek::<FakeProgram, _>(a.executable).word() {
+            "typed" => (TYPED, c"hlo_with_config"),
+            _ => (SHARDED, c"hlo"),
+        };
         // SAFETY: the host's program is alive during the call.
         let program = unsafe { &mut *a.program };
         if program.code.is_null() {
-            program.code_size = SHARDED.len();
+            program.code_size = module.len();
         } else {
-            assert_eq!(program.code_size, SHARDED.len());
+            assert_eq!(program.code_size, module.len());
             // SAFETY: the host's memory is that long.
-            unsafe { program.code.cast::<u8>().copy_from(SHARDED.as_ptr(), SHARDED.len()) };
+            unsafe { program.code.cast::<u8>().copy_from(module.as_ptr(), module.len()) };
         }
-        (program.format, program.format_size) = (c"hlo".as_ptr(), 3);
+        (program.format, program.format_size) = (format.as_ptr(), format.count_bytes());
         null_mut()
     }
     fn execute(a: PJRT_LoadedExecutable_Execute_Args) -> *mut PJRT_Error {
