@@ -45,8 +45,8 @@ python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", openblas_package)
 #' An archive is checked against `PJRT_PLUGIN_SHA256_CPU`, or a `#sha256=` at the end of its
 #' address, if there is one.
 #'
-#' @param runtime What runs programs on the CPU: `"jaxlib"`, `"plugin"`, `"pjrt"`, or `NULL`: what is there already, else
-#'   the first of them that this system can have.
+#' @param runtime What runs programs on the CPU: `"jaxlib"`, `"plugin"`, `"pjrt"`, or `NULL`: what is there already,
+#'   else the first of them that this system can have.
 #' @param cuda Whether to install the CUDA plugin too, from `PJRT_PLUGIN_URL_CUDA`. `NULL` means
 #'   only if that variable is set.
 #' @param file The plugin's wheel on this computer, for those without a network; the error of a failed download names

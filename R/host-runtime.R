@@ -86,7 +86,10 @@ install_pjrt_download <- function(call = rlang::caller_env()) {
   if (is.null(library)) {
     abort(sprintf("the package pjrt has downloaded no CPU plugin into \"%s\"",
       file.path(tools::R_user_dir("pjrt", "cache"), "cpu")), code = "NOT_FOUND", operand = "runtime", call = call,
-      hint = "`pjrt::install_pjrt()` downloads it; `install_pjrt(\"plugin\")` and `install_pjrt(\"jaxlib\")` do without."
+      hint = c(
+        "`pjrt::install_pjrt()` downloads it.",
+        "`install_pjrt(\"plugin\")` and `install_pjrt(\"jaxlib\")` do without."
+      )
     )
   }
   place_plugin(source_pjrt, call, function(folder) {

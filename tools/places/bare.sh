@@ -22,6 +22,8 @@ enter bash -c '
     if command -v "$program"; then echo "bare: there is a $program" >&2; exit 1; fi
   done
   export R_LIBS=/root/library
+  # As after the installation of the package.
+  rm -rf /root/.cache/R/xlaffi
   SECONDS=0
   Rscript -e "xlaffi::install_pjrt()"
   Rscript tools/demo/demo.R
