@@ -33,7 +33,7 @@ python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", openblas_package)
 #' | R goes on while a program computes: [pjrt_execute()] returns before | yes | no, it waits | yes |
 #' | an R function that a program calls starts another program | yes | yes | no |
 #' | [refine_shapes()] | yes | with a Python that has jaxlib | as before |
-#' | programs of other packages that use the plugin inside this package call R functions | yes | no | no |
+#' | bytecode and HLO that call a name of which another host in the process has the handler | yes | no | no |
 #'
 #' All lie in `tools::R_user_dir("xlaffi", "cache")`, in `venv` and `cpu`; deleting a folder undoes the
 #' installation. Where both are there, the plugin is used; `install_pjrt("jaxlib")` deletes it. Calling this function

@@ -11,7 +11,7 @@ use crate::host::called::Called;
 use crate::host::device::DeviceObject;
 use crate::host::executable::ExecutableObject;
 use crate::host::foreign::{check_program, compile_failure, compiled, is_foreign_cpu, prepared};
-use crate::host::other_hosts::Calls;
+use crate::host::other_hosts::{taken_name_in, Calls};
 use crate::host::run::{Done, Run};
 use crate::r::argument::{counts, elements, flag, integer};
 use crate::r::entry::routines;
@@ -71,6 +71,13 @@ fn make(
     options.without_fusion = is_foreign_cpu && names(program.code(), "atan");
     if is_foreign_cpu {
         check_program(program.code(), is_alone)?;
+        if let Some(name) = taken_name_in(program, &on.platform) {
+            return Err(Failure::new(
+                "FAILED_PRECONDITION",
+                format!("the program calls `{name}`, of which another host in this process has the handler"),
+            )
+            .hint("StableHLO as text, and not as bytecode or HLO, calls the handler of this session."));
+        }
     }
     let program = match is_foreign_cpu {
         true => prepared(program),

@@ -127,6 +127,29 @@ fn meanings(platform: &Arc<str>) -> Vec<(String, String)> {
         .collect()
 }
 
+/// A name that is in a program of no text, where another host has the handler of that name: calls of it can be given other
+/// names by the plugin inside this package only.
+pub fn taken_name_in(program: &Program, platform: &Arc<str>) -> Option<String> {
+    let code = program.code();
+    let is_text = std::str::from_utf8(code).is_ok_and(|text| !text.contains('\0'));
+    if is_text && program.format() == ProgramFormat::Mlir {
+        return None;
+    }
+    let is_part = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(byte))
+    };
+    let is_in = |name: &str| {
+        let name = name.as_bytes();
+        let mut places = code.windows(name.len()).enumerate();
+        places.any(|(at, part)| {
+            let before = at.checked_sub(1).and_then(|at| code.get(at));
+            part == name && !is_part(before) && !is_part(code.get(at + name.len()))
+        })
+    };
+    let meanings = meanings(platform).into_iter();
+    meanings.map(|(name, _)| name).find(|name| is_in(name))
+}
+
 /// Whether a program that is no text has custom calls, as StableHLO's bytecode and HLO write them.
 fn calls_anything(code: &[u8]) -> bool {
     ["custom_call", "custom-call"]
