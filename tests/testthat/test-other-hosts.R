@@ -134,6 +134,23 @@ open(sys.argv[2], 'wb').write(m.mlir_module_to_xla_computation(text).as_serializ
   expect_checks(run, c("taken", "results", "program", "bytecode", "hlo"))
 })
 
+test_that("on a plugin of others, what is no text is refused where it calls a name of another host's", {
+  skip_without_plugin()
+  skip_if(is_included_plugin(), "this CPU plugin gives calls other names")
+  skip_on_os("windows")
+  host <- sub("getLoadedDLLs()[['xlaffi']][['path']]", "xlaffi:::plugin_found('cpu')", foreign_host(), fixed = TRUE)
+  run <- run_r(c(host, "
+    invisible(pjrt_client())
+    stopifnot(is.null(foreign('taken_op', 'spoils')))
+    op <- ffi_callback(function(x) x * 5, 'x: f64[n] -> y: f64[n]', name = 'taken_op')
+    check('text', op(c(1, 2)), c(5, 10))
+    program <- pjrt_program(charToRaw('. taken_op .'), format = 'hlo')
+    refused <- tryCatch(pjrt_compile(program), xlaffi_error_failed_precondition = conditionMessage)
+    check('hlo', grepl('calls `taken_op`', refused), TRUE)
+  "))
+  expect_checks(run, c("text", "hlo"))
+})
+
 test_that("handlers of others run on R's thread", {
   skip_unless_included("waits for other hosts")
   skip_on_os("windows")
