@@ -108,6 +108,8 @@ identity_text <- function(identity) .Call(wrap__identity_text, identity)
 
 signature <- function(id, arguments) .Call(wrap__signature, id, arguments)
 
+same_objects <- function(x, y) .Call(wrap__same_objects, x, y)
+
 executable_execute <- function(executable, arguments, options, check, simplify, refuse_na) .Call(wrap__executable_execute, executable, arguments, options, check, simplify, refuse_na)
 
 executable_launch <- function(executable, arguments) .Call(wrap__executable_launch, executable, arguments)

@@ -13,8 +13,8 @@ new_points <- function(f, template, layout, data, negate, dtype, form, call) {
   }
   self <- list2env(list(
     f = f, template = template, layout = layout, data = data, types = types, negate = negate, dtype = dtype,
-    form = form, names = names(layout$start), slope_names = if (length(names(layout$start))) list(NULL, names(layout$start)),
-    size = length(layout$start), vector = vector,
+    form = form, names = names(layout$start), size = length(layout$start), vector = vector,
+    slope_names = if (!is.null(names(layout$start))) list(NULL, names(layout$start)),
     counts = c(value = 0L, gradient = 0L, hessian = 0L), identity = NULL, mode = NULL, signatures = list()
   ), parent = emptyenv())
   recount(self)
