@@ -169,10 +169,11 @@ unpack_program <- function(bytes, where, call = rlang::caller_env()) {
   program_parts(head, where, function(size) readBin(parts, "raw", size), length(body), call)
 }
 
-# The same of a file whose digest has been compared
+# The same of a file whose digest has been compared. Another session may have taken it away since.
 read_program <- function(path, where, call = rlang::caller_env()) {
   damaged <- function() abort("the compiled program is damaged", code = "DATA_LOSS", operand = "path", call = call)
-  source <- file(path, "rb")
+  gone <- function(condition = NULL) abort("the compiled program is gone", "NOT_FOUND", operand = "path", call = call)
+  source <- tryCatch(file(path, "rb"), error = gone, warning = gone)
   on.exit(close(source))
   start <- readBin(source, "raw", most_of_head)
   newlines <- which(start == as.raw(10L))
@@ -181,9 +182,12 @@ read_program <- function(path, where, call = rlang::caller_env()) {
   if (is.na(last) || last < 4L) {
     damaged()
   }
+  size <- file.size(path) - newlines[[last]]
+  if (is.na(size)) {
+    gone()
+  }
   seek(source, newlines[[last]])
   take <- function(size) readBin(source, "raw", size)
-  size <- file.size(path) - newlines[[last]]
   program_parts(start[seq_len(newlines[[last - 2L]])], where, take, size, call)
 }
 

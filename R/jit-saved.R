@@ -11,7 +11,11 @@ saved_or_made <- function(lasting, wanted, make, keep, back) {
   }
   key <- digest_of(serialize(list(lasting, wanted), NULL, version = 2L))
   saved <- found_entry(root, key, "trace")
-  made <- if (!is.null(saved)) back(unserialize(read_bytes(file.path(saved, "trace"))))
+  # Another session may take it away meanwhile.
+  bytes <- if (!is.null(saved)) {
+    tryCatch(read_bytes(file.path(saved, "trace")), xlaffi_error = function(error) NULL)
+  }
+  made <- if (length(bytes)) back(unserialize(bytes))
   if (is.null(made)) {
     spoke <- FALSE
     note <- function(condition) spoke <<- TRUE

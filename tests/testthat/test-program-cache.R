@@ -312,6 +312,28 @@ test_that("what is damaged, of others or not the program that is asked for is co
   expect_identical(left_over(root), character())
 })
 
+test_that("what another session takes away after it was found is made again", {
+  skip_without_plugin()
+  local_program_cache()
+  counts <- local_counted()
+  # A program alone, and the trace of an objective with its program
+  compute <- function() {
+    forget_session()
+    model <- xla_objective(function(p) sum((p - 1)^2), c(3, 3))
+    list(decompose(a), model$fn(c(3, 3)))
+  }
+  expected <- compute()
+  compiled <- counts$compiled
+  find <- xlaffi:::found_entry
+  local_function("found_entry", function(root, key, files) {
+    folder <- find(root, key, files)
+    if (!is.null(folder)) unlink(folder, recursive = TRUE)
+    folder
+  })
+  expect_identical(compute(), expected)
+  expect_identical(counts$compiled, 2 * compiled)
+})
+
 test_that("a program whose op means something else by now is not run", {
   skip_without_plugin()
   local_program_cache()
