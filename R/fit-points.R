@@ -14,7 +14,6 @@ new_points <- function(f, template, layout, data, negate, dtype, form, call) {
   self <- list2env(list(
     f = f, template = template, layout = layout, data = data, types = types, negate = negate, dtype = dtype,
     form = form, names = names(layout$start), size = length(layout$start), vector = vector,
-    slope_names = if (!is.null(names(layout$start))) list(NULL, names(layout$start)),
     counts = c(value = 0L, gradient = 0L, hessian = 0L), identity = NULL, mode = NULL, signatures = list()
   ), parent = emptyenv())
   recount(self)
@@ -264,7 +263,8 @@ compute_slope <- function(self) {
   }
   values <- seq_len(length(both) %/% (self$size + 1L))
   self$value <- both[values]
-  self$slope <- matrix(both[-values], length(values), self$size, dimnames = self$slope_names)
+  names <- if (!is.null(self$names)) list(NULL, self$names)
+  self$slope <- matrix(both[-values], length(values), self$size, dimnames = names)
   count_one(self, "slope")
 }
 

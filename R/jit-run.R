@@ -22,7 +22,7 @@ run_again <- function(call, arguments, read = call$read) {
 
 # Runs a call that was found by its signature; new_call() has what it holds. Where R data alone came, R data are given,
 # or where `read` says so.
-run_call <- function(call, leaves, read = call$read) {
+run_call <- function(call, leaves, read) {
   if (!is.null(call$layout)) {
     return(run_on_mesh(call, leaves))
   }
@@ -32,9 +32,9 @@ run_call <- function(call, leaves, read = call$read) {
     names(arguments) <- NULL
     outputs <- .Call(wrap__executable_execute, executable, arguments, NULL, TRUE, FALSE, TRUE)
   } else {
-    for (i in which(!call$buffers)) {
-      # Without buffers beside them doubles and integers keep their own dtypes.
-      if (!read) representable(leaves[[i]], call$dtypes[[i]], call$labels[[i]])
+    # Without buffers beside them doubles and integers keep their own dtypes.
+    for (i in if (!read) which(!call$buffers)) {
+      representable(leaves[[i]], call$dtypes[[i]], call$labels[[i]])
     }
     outputs <- .Call(wrap__executable_call, executable, arguments, call$dtypes, call$device, read)
   }

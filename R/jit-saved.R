@@ -12,10 +12,10 @@ saved_or_made <- function(lasting, wanted, make, keep, back) {
   key <- digest_of(serialize(list(lasting, wanted), NULL, version = 2L))
   saved <- found_entry(root, key, "trace")
   # Another session may take it away meanwhile.
-  bytes <- if (!is.null(saved)) {
+  trace <- if (!is.null(saved)) {
     tryCatch(read_bytes(file.path(saved, "trace")), xlaffi_error = function(error) NULL)
   }
-  made <- if (length(bytes)) back(unserialize(bytes))
+  made <- if (length(trace)) back(unserialize(trace))
   if (is.null(made)) {
     spoke <- FALSE
     note <- function(condition) spoke <<- TRUE

@@ -8,6 +8,7 @@ parent <- as.integer(args[[3]])
 # Processes that tests start have R's usual heap: some measure their memory.
 heap <- Sys.getenv(c("R_NSIZE", "R_VSIZE"))
 Sys.unsetenv(names(heap))
+options(xlaffi.test_heap = heap)
 
 library(testthat)
 library(xlaffi)

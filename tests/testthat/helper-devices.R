@@ -18,7 +18,7 @@ device_tests <- function(filter = NULL, env = parent.frame(), folder = test_path
     saveRDS(found, .(file))
   }))
   # With the heap of tools/test.R's own processes
-  child <- run_r(code, c(R_NSIZE = "6000000", R_VSIZE = "128M"), limit)
+  child <- run_r(code, getOption("xlaffi.test_heap", character()), limit)
   if (!file.exists(file)) {
     why <- if (child$status == 124L) sprintf("took more than %g seconds", limit) else "ended early"
     test <- paste(readLines(running), collapse = " ")

@@ -66,8 +66,20 @@ fn symbol_in_quotes(text: &str) -> Option<&str> {
     Some(text.strip_prefix('"')?.split_once('"')?.0)
 }
 
-/// `name = [dense<[0, 1]> : tensor<2xindex>, dense<> : tensor<0xindex>]`
+/// The axes of each of [`layout_texts`].
 fn layouts(text: &str, name: &str) -> Vec<Vec<usize>> {
+    let axes = |layout: &str| -> Option<Vec<usize>> {
+        let dims = layout.trim_matches(|c| "[] ".contains(c)).split(',');
+        let dims = dims.map(str::trim).filter(|dim| !dim.is_empty());
+        dims.map(|dim| dim.parse().ok()).collect()
+    };
+    let layouts: Option<_> = layout_texts(text, name).into_iter().map(axes).collect();
+    layouts.unwrap_or_default()
+}
+
+/// What is in the brackets of `dense<>`, for each member of
+/// `name = [dense<[0, 1]> : tensor<2xindex>, dense<> : tensor<0xindex>]`.
+pub(crate) fn layout_texts<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     let value = text
         .split_once(name)
         .and_then(|(_, value)| value.trim_start().strip_prefix('='))
@@ -77,15 +89,10 @@ fn layouts(text: &str, name: &str) -> Vec<Vec<usize>> {
     };
     let mut layouts = Vec::new();
     while let Some(inside) = rest.trim_start().strip_prefix("dense<") {
-        let Some((dims, after)) = inside.split_once('>') else {
+        let Some((layout, after)) = inside.split_once('>') else {
             return Vec::new();
         };
-        let dims = dims.trim_matches(|c| "[] ".contains(c));
-        let dims = dims.split(',').map(str::trim).filter(|dim| !dim.is_empty());
-        let Ok(dims) = dims.map(str::parse).collect() else {
-            return Vec::new();
-        };
-        layouts.push(dims);
+        layouts.push(layout);
         // Behind its type.
         rest = after.split_once('>').map_or("", |(_, rest)| rest);
         rest = rest.trim_start().trim_start_matches(',');

@@ -1,5 +1,7 @@
 //! Layouts of arrays without elements, in the text of a program.
 
+use crate::custom_calls::layout_texts;
+
 const CALL: &str = "stablehlo.custom_call";
 
 /// A program in which custom calls have arrays without elements by rows; `None` where nothing changes. XLA's compiler for the
@@ -19,7 +21,7 @@ pub fn order_nothing_by_default(program: &str) -> Option<String> {
         };
         let mut changes = Vec::new();
         for (name, types) in [("operand_layouts", operands), ("result_layouts", results)] {
-            for (layout, ty) in layouts(attributes, name).into_iter().zip(types) {
+            for (layout, ty) in layout_texts(attributes, name).into_iter().zip(types) {
                 if is_empty(ty) {
                     changes.push((layout, by_rows(layout)));
                 }
@@ -100,28 +102,6 @@ fn outside(text: &str, wanted: impl Fn(char) -> bool) -> Option<usize> {
         before = if in_string && before == '\\' { ' ' } else { c };
     }
     None
-}
-
-/// What is in the brackets of `dense<[1, 0]>`, for each member of a list of layouts.
-fn layouts<'a>(attributes: &'a str, name: &str) -> Vec<&'a str> {
-    let value = attributes
-        .split_once(name)
-        .and_then(|(_, value)| value.trim_start().strip_prefix('='))
-        .and_then(|value| value.trim_start().strip_prefix('['));
-    let Some(mut rest) = value else {
-        return Vec::new();
-    };
-    let mut layouts = Vec::new();
-    while let Some(inside) = rest.trim_start().strip_prefix("dense<") {
-        let Some((layout, after)) = inside.split_once('>') else {
-            break;
-        };
-        layouts.push(layout);
-        // Behind its type.
-        rest = after.split_once('>').map_or("", |(_, rest)| rest);
-        rest = rest.trim_start().trim_start_matches(',');
-    }
-    layouts
 }
 
 /// That of rows, of as many dimensions: the last one varies fastest.
