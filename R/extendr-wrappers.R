@@ -50,6 +50,8 @@ callback_failed <- function(code, message) .Call(wrap__callback_failed, code, me
 
 client_platform <- function(client) .Call(wrap__client_platform, client)
 
+client_number <- function(client) .Call(wrap__client_number, client)
+
 client_devices <- function(client) .Call(wrap__client_devices, client)
 
 client_compile <- function(device, program, options) .Call(wrap__client_compile, device, program, options)
@@ -142,7 +144,7 @@ plugin_info <- function(plugin) .Call(wrap__plugin_info, plugin)
 
 plugin_attributes_list <- function(plugin) .Call(wrap__plugin_attributes_list, plugin)
 
-plugin_client <- function(plugin, platform, names, values) .Call(wrap__plugin_client, plugin, platform, names, values)
+plugin_client <- function(plugin, platform, names, values, further) .Call(wrap__plugin_client, plugin, platform, names, values, further)
 
 printed <- function() .Call(wrap__printed)
 

@@ -150,7 +150,7 @@ upload_data <- function(self) {
   } else if (length(buffers)) {
     device(buffers[[1L]])
   } else {
-    default_device()
+    synchronous_device()
   }
   self$buffers <- Map(function(leaf, label) {
     if (is_on_device(leaf)) {

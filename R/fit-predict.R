@@ -85,6 +85,11 @@ derived_numbers <- function(fit, g, data, errors) {
     list(fit = derived$result, se.fit = split_column(derived$result, sqrt(variance)))
   }, "prediction", uses = list(self$f, g))
   v <- if (errors) known_variance(fit)
+  if (errors) {
+    data <- tree_map(data, function(leaf) {
+      if (inherits(leaf, "xlaffi_buffer")) copy_buffer(leaf, self$device) else leaf
+    })
+  }
   tree_map(compiled(at$x, at$u, v, if (errors) self$buffers, data), function(leaf) {
     x <- if (inherits(leaf, "xlaffi_buffer")) as_array(leaf) else leaf
     if (length(dim(x)) < 2L) as.vector(x) else x

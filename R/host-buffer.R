@@ -233,13 +233,7 @@ copy_buffer <- function(buffer, device) {
   if (device(buffer) == device) {
     return(buffer)
   }
-  if (platform(buffer) == platform(device)) {
-    return(check(.Call(wrap__buffer_copy, buffer, device)))
-  }
-  # Another plugin: through R's memory.
-  info <- buffer_info(buffer)
-  bytes <- as_raw(buffer, row_major = TRUE)
-  check(.Call(wrap__buffer_from_raw, bytes, info$dtype, device, info$shape, TRUE))
+  check(.Call(wrap__buffer_copy, buffer, device))
 }
 
 buffer_info <- function(x, call = rlang::caller_env()) check(.Call(wrap__buffer_describe, x), call)
@@ -259,12 +253,12 @@ platform.xlaffi_buffer <- function(x, ...) buffer_info(x)$platform
 #' @export
 device.xlaffi_buffer <- function(x, ...) {
   at <- check(.Call(wrap__buffer_device, x))
-  find_devices(at$platform, at$id)[[1L]]
+  find_devices(at$client, at$id)[[1L]]
 }
 
 # The devices with these ids, as the very objects that devices() lists.
-find_devices <- function(platform, ids) {
-  known <- host_state$devices[[platform]]
+find_devices <- function(client, ids) {
+  known <- host_state$devices[[as.character(client)]]
   lapply(ids, function(id) Find(function(device) device_info(device)$id == id, known))
 }
 

@@ -11,8 +11,8 @@
 #'   processor; at least eight for each device where there are several, or several processes, as devices that wait for
 #'   each other hold threads), both whole numbers from 1 to 1024, `asynchronous`, whether [pjrt_execute()] may
 #'   return before the results are there (default `TRUE`; with `FALSE` programs run on the thread that calls, which
-#'   takes some 30 microseconds less where there is little to compute), and `collective_timeout`, for how many
-#'   seconds nothing of a program over several devices may move before it is given up (default 300).
+#'   takes some 30 microseconds less where there is little to compute; functions of [xla_jit()] that get R data alone,
+#'   and objectives, do so anyway, unless this option is given), and `collective_timeout`, for how many seconds nothing of a program over several devices may move before it is given up (default 300).
 #' @param x A client, the name of a platform, or `NULL` for the default.
 #' @section Devices that wait for each other:
 #' In a program over several devices, a device waits in a collective, such as [hlo_psum()], until the others come. Where
@@ -79,7 +79,7 @@ plugin_client_create <- function(plugin, platform, options = list()) {
     options$asynchronous <- FALSE
   }
   note_flags(platform)
-  made <- function(options) .Call(wrap__plugin_client, plugin, platform, names(options), unname(options))
+  made <- function(options) .Call(wrap__plugin_client, plugin, platform, names(options), unname(options), FALSE)
   client <- made(options)
   if (inherits(client, "xlaffi_failure") && length(options) > length(given)) {
     # Our defaults are not options of every plugin.
@@ -94,16 +94,43 @@ plugin_client_create <- function(plugin, platform, options = list()) {
   # For xlaffi_sitrep()
   host_state$client_problems[[platform]] <- if (inherits(client, "xlaffi_failure")) client$message
   keep_client(check(client), platform)
+  if (platform == "cpu" && is_included(plugin) && !"asynchronous" %in% given) host_state$cpu_options <- options
+  client
 }
 
-# All devices of the client in order, and the one for those who name none: the first of this process.
+# The client, its devices, and the one for those who name none: the first of this process.
 keep_client <- function(client, platform) {
   share_python()
   host_state$clients[[platform]] <- client
-  all <- check(.Call(wrap__client_devices, client))
-  host_state$devices[[platform]] <- all
+  all <- keep_devices(client)
   host_state$first[[platform]] <- Find(function(device) device_info(device)$addressable, all)
   client
+}
+
+# All devices of the client in order, the very objects that find_devices() gives.
+keep_devices <- function(client) {
+  number <- as.character(check(.Call(wrap__client_number, client)))
+  host_state$devices[[number]] <- check(.Call(wrap__client_devices, client))
+  host_state$devices[[number]]
+}
+
+# The device for programs whose results R waits for at once. On the CPU it is that of a client of its own, which runs
+# programs on the thread that calls: where there is little to compute, the way to a thread of XLA's and back takes
+# longer than that. It is the default device on what other plugins run, in jobs of several processes, and where the user
+# has said how programs run.
+synchronous_device <- function() {
+  device <- default_device()
+  if (is.null(host_state$cpu_options) || !identical(device, host_state$first$cpu)) {
+    return(device)
+  }
+  if (is.null(host_state$synchronous)) {
+    options <- host_state$cpu_options
+    options$cpu_device_count <- 1L
+    options$asynchronous <- FALSE
+    client <- .Call(wrap__plugin_client, pjrt_plugin("cpu"), "cpu", names(options), unname(options), TRUE)
+    host_state$synchronous <- if (inherits(client, "xlaffi_client")) keep_devices(client)[[1L]] else device
+  }
+  host_state$synchronous
 }
 
 # Defaults of the platform, then the user's; each one integer, number, string or flag.

@@ -83,12 +83,8 @@ devices.default <- function(x = NULL, ...) {
 
 #' @export
 devices.xlaffi_client <- function(x = NULL, ...) {
-  platform <- check(.Call(wrap__client_platform, x))
-  client <- host_state$clients[[platform]]
-  if (identical(client, x) && !is.null(host_state$devices[[platform]])) {
-    return(host_state$devices[[platform]])
-  }
-  check(.Call(wrap__client_devices, x))
+  known <- host_state$devices[[as.character(check(.Call(wrap__client_number, x)))]]
+  if (is.null(known)) check(.Call(wrap__client_devices, x)) else known
 }
 
 #' @export
@@ -107,6 +103,12 @@ print.xlaffi_device <- function(x, ...) {
   info <- device_info(x)
   cat("<", info$label, if (!info$addressable) sprintf(" of process %d", info$process), ">\n", sep = "")
   invisible(x)
+}
+
+# A name that no other device of the session has: those of two clients of one platform have the same labels.
+device_key <- function(device) {
+  info <- device_info(device)
+  paste(info$client, info$id)
 }
 
 same_device <- function(e1, e2) {

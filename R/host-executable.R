@@ -146,7 +146,7 @@ device.xlaffi_executable <- function(x, ...) devices(x)[[1L]]
 #' @export
 devices.xlaffi_executable <- function(x = NULL, ...) {
   info <- check(.Call(wrap__executable_info, x))
-  find_devices(info$platform, info$devices)
+  find_devices(info$client, info$devices)
 }
 
 # What an interactive session is shown while XLA compiles for long.

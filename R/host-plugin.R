@@ -4,7 +4,8 @@
 host_state <- session_state("host_state",
   plugins = new.env(parent = emptyenv()), clients = new.env(parent = emptyenv()),
   devices = new.env(parent = emptyenv()), first = new.env(parent = emptyenv()), client_problems = list(),
-  unload_hooks = character(), python_usable = NULL, said_compiling = NULL
+  unload_hooks = character(), python_usable = NULL, said_compiling = NULL,
+  cpu_options = NULL, synchronous = NULL
 )
 
 #' Plugins

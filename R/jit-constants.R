@@ -1,7 +1,7 @@
 # The large constants of a program that is going to run, on `device` or as `layout` says: for each its `type`, `data`,
 # and what a run is given, `argument`.
 uploaded_constants <- function(entries, device, layout) {
-  place <- if (is.null(layout)) format(device) else layout$mesh$key
+  place <- if (is.null(layout)) device_key(device) else layout$mesh$key
   lapply(entries, function(entry) {
     type <- entry$type
     data <- entry$node$params$data

@@ -176,6 +176,8 @@ new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shard
   # Processes compare the texts of their programs, where constants are to be seen.
   hidden <- is.null(layout) || length(layout$mesh$local) == mesh_size(layout$mesh)
   constants <- NULL
+  # Results that stay on the device are used with buffers of the user's.
+  if (!is.null(traced$present) && identical(device, host_state$synchronous)) device <- default_device()
   compiled <- function(layout) {
     written <- written_program(traced$region, layout, platform(device), hidden)
     constants <<- written$constants
@@ -225,7 +227,7 @@ result_form <- function(results) {
 
 compiled_program <- function(text, device, name, types, mesh = NULL) {
   digest <- text_digest(text)
-  place <- if (is.null(mesh)) format(device) else mesh$key
+  place <- if (is.null(mesh)) device_key(device) else mesh$key
   types <- types_text(tree_leaves(types))
   known_program(digest, place, name, types, function() {
     options <- if (is.null(mesh)) new_compile_options() else mesh_options(mesh)
@@ -235,7 +237,7 @@ compiled_program <- function(text, device, name, types, mesh = NULL) {
 
 # The program whose text has this digest, if it is on disk; else NULL
 saved_program <- function(digest, device, name, types) {
-  known_program(digest, format(device), name, types, function() saved_executable(digest, device))
+  known_program(digest, device_key(device), name, types, function() saved_executable(digest, device))
 }
 
 # One that this session has, or that `make()` gives

@@ -127,12 +127,12 @@ run_new <- function(self, arguments, env) {
   } else if (any(buffers)) {
     device(leaves[[which(buffers)[[1L]]]])
   } else {
-    default_device()
+    synchronous_device()
   }
   key <- .Call(wrap__signature, self$identity, arguments)
   if (is.null(key)) {
     # R has a limit on the length of names in an environment.
-    place <- if (is.null(placed)) format(device) else list(placed$mesh$key, placed$inputs)
+    place <- if (is.null(placed)) device_key(device) else list(placed$mesh$key, placed$inputs)
     kinds <- rlang::hash(list(plain_skeleton(types), buffers, place))
     key <- paste("hash", .Call(wrap__identity_text, self$identity), kinds)
   }

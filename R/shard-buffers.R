@@ -113,7 +113,7 @@ sharding_plan <- function(executable, call = rlang::caller_env()) {
       code = "FAILED_PRECONDITION", operand = "executable", call = call
     )
   }
-  list(info = info, devices = find_devices(info$platform, info$devices))
+  list(info = info, devices = find_devices(info$client, info$devices))
 }
 
 tiles_of <- function(sharding) if (sharding$kind == "tiled") sharding$tiles else 1L

@@ -257,11 +257,11 @@ routines! {
         })
     }
 
-    // Platform and id of the device.
+    // The number of the client and the id of the device.
     fn buffer_device(buffer) {
         let object: &BufferObject = get(buffer, "x")?;
         Ok(named! {
-            platform = &*object.platform,
+            client = object.buffer.client().number() as i32,
             id = object.buffer.device()?.id()?,
         })
     }
@@ -273,13 +273,25 @@ routines! {
         Ok(Value::from(wait(&object.buffer, limit)?))
     }
 
-    // A copy on another device of the same platform.
+    // A copy on another device; on one of another client through this process's memory.
     fn buffer_copy(buffer, device) {
         let object: &BufferObject = get(buffer, "buffer")?;
         let to: &DeviceObject = get(device, "device")?;
-        memory::expect(size(&object.buffer));
-        let copy = memory::retried(|| Ok(object.buffer.copy_to(&to.device)?))?;
-        Ok(wrap(BufferObject::new(copy, &to.platform).with_na(object.has_na)))
+        let from = &object.buffer;
+        let copy = if from.client().is_same(&to.client) {
+            memory::expect(size(from));
+            let copy = memory::retried(|| Ok(from.copy_to(&to.device)?))?;
+            BufferObject::new(copy, &to.platform)
+        } else {
+            let bytes = array::read_bytes(from, Order::RowMajor)?;
+            upload(to, HostData {
+                source: Source::Bytes(&bytes),
+                dims: from.dims(),
+                order: Order::RowMajor,
+                dtype: from.dtype(),
+            })?
+        };
+        Ok(wrap(copy.with_na(object.has_na)))
     }
 
     // The lines that print() shows.

@@ -24,8 +24,8 @@ class!(
 );
 
 impl ClientObject {
-    /// A client that was made just now: its first device in this process is the platform's default.
-    pub fn of(client: Client, platform: &str) -> Self {
+    /// The client of a platform, made just now: its first device in this process is the default one.
+    pub fn first(client: Client, platform: &str) -> Self {
         let platform: Arc<str> = platform.into();
         if let Some(device) = client.addressable_devices().into_iter().next() {
             set_default(DeviceObject {
@@ -36,6 +36,12 @@ impl ClientObject {
         }
         Self { client, platform }
     }
+
+    /// Another client of a platform, which nobody gets who names none.
+    pub fn further(client: Client, platform: &str) -> Self {
+        let platform = platform.into();
+        Self { client, platform }
+    }
 }
 
 routines! {
@@ -43,6 +49,12 @@ routines! {
     fn client_platform(client) {
         let object: &ClientObject = get(client, "client")?;
         Ok(Value::from(&*object.platform))
+    }
+
+    // Its number among the session's.
+    fn client_number(client) {
+        let object: &ClientObject = get(client, "client")?;
+        Ok(Value::from(object.client.number() as i32))
     }
 
     // The devices, as a list.

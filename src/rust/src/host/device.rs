@@ -47,11 +47,12 @@ pub fn default_device() -> Option<&'static DeviceObject> {
 }
 
 routines! {
-    // Platform, id and label, the process that it belongs to, and whether that is this one.
+    // Platform, the number of the client, id and label, the process that it belongs to, and whether that is this one.
     fn device_describe(device) {
         let object: &DeviceObject = get(device, "device")?;
         Ok(named! {
             platform = &*object.platform,
+            client = object.client.number() as i32,
             id = object.device.id()?,
             label = object.device.text()?,
             // A plugin that cannot tell knows one process.

@@ -59,6 +59,7 @@ routines! {
         let (parameters, results) = shardings(executable)?;
         Ok(named! {
             platform = &*object.platform,
+            client = object.executable.client().number() as i32,
             name = executable.name().unwrap_or_default(),
             results = executable.num_outputs() as i32,
             devices = ids,

@@ -101,8 +101,8 @@ routines! {
         Ok(Value::List(attributes.map(|(name, value)| (name, to_r(value))).collect()))
     }
 
-    // A client; options by name and value.
-    fn plugin_client(plugin, platform: &str, names, values) {
+    // A client; options by name and value. Its first device is the platform's default, unless it is a `further` one.
+    fn plugin_client(plugin, platform: &str, names, values, further: bool) {
         let object: &PluginObject = get(plugin, "plugin")?;
         let options = options(names, values)?;
         let _threads = pjrt_jaxlib::SignalsLater::default();
@@ -111,7 +111,10 @@ routines! {
             true => object.plugin.client(&options),
             false => pjrt_jaxlib::quietly(|| object.plugin.client(&options)),
         };
-        Ok(wrap(ClientObject::of(client?, platform)))
+        Ok(wrap(match further {
+            true => ClientObject::further(client?, platform),
+            false => ClientObject::first(client?, platform),
+        }))
     }
 }
 

@@ -45,7 +45,7 @@ impl Done {
                 outputs_to_r(outputs, &platform, in_lists)
             }
             Done::Looked(report) => report_to_r(&report),
-            Done::Joined(client, platform) => wrap(ClientObject::of(client, &platform)),
+            Done::Joined(client, platform) => wrap(ClientObject::first(client, &platform)),
         }
     }
 }

@@ -91,7 +91,7 @@ fn signature_of(id: &Robj, arguments: &Robj) -> Outcome<Option<String>> {
             let buffer = &object.buffer;
             let _ = write!(text, "b{}{:?}", buffer.dtype(), buffer.dims());
             if device.is_none() {
-                device = Some((object.platform.clone(), buffer.device()?.id()?));
+                device = Some((buffer.client().number(), buffer.device()?.id()?));
             }
         } else if let Some(kind) = data_kind(argument, sexp) {
             let _ = write!(text, "{kind}{:?}", dims_of(argument));
@@ -109,8 +109,8 @@ fn signature_of(id: &Robj, arguments: &Robj) -> Outcome<Option<String>> {
         }
     }
     match (device, default_device()) {
-        (Some((platform, id)), _) => {
-            let _ = write!(text, " {platform}:{id}");
+        (Some((client, id)), _) => {
+            let _ = write!(text, " {client}:{id}");
         }
         (None, Some(first)) => {
             let _ = write!(text, " {}", first.platform);

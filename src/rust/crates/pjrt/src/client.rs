@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::plugin::Plugin;
 use crate::value::{self, Value};
 use pjrt_api::*;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 
 /// A client. Cheap to clone; destroyed when the last object made from it is gone.
@@ -16,6 +17,7 @@ pub struct Client {
 struct Inner {
     plugin: Plugin,
     raw: *mut PJRT_Client,
+    number: u32,
     platform_name: String,
     /// All devices, of all processes.
     devices: Vec<*mut PJRT_Device>,
@@ -37,6 +39,9 @@ impl Drop for Inner {
         let _ = unsafe { call!(self.plugin.api(), PJRT_Client_Destroy(args)) };
     }
 }
+
+/// The number of the next client.
+static NUMBERS: AtomicU32 = AtomicU32::new(1);
 
 impl Plugin {
     /// Creates a client. Options are the plugin's own.
@@ -62,6 +67,7 @@ impl Client {
         let mut inner = Inner {
             plugin: plugin.clone(),
             raw: args.client,
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             platform_name: String::new(),
             devices: Vec::new(),
             addressable: Vec::new(),
@@ -148,6 +154,11 @@ impl Client {
         // SAFETY: the client is alive.
         unsafe { call!(self.api(), PJRT_Client_ProcessIndex(args))? };
         Ok(args.process_index)
+    }
+
+    /// Its number among the clients of this process, which no other one gets.
+    pub fn number(&self) -> u32 {
+        self.inner.number
     }
 
     /// Whether both are the same client.
