@@ -12,7 +12,8 @@
 #'   each other hold threads), both whole numbers from 1 to 1024, `asynchronous`, whether [pjrt_execute()] may
 #'   return before the results are there (default `TRUE`; with `FALSE` programs run on the thread that calls, which
 #'   takes some 30 microseconds less where there is little to compute; functions of [xla_jit()] that get R data alone,
-#'   and objectives, do so anyway, unless this option is given), and `collective_timeout`, for how many seconds nothing of a program over several devices may move before it is given up (default 300).
+#'   and objectives, do so anyway, unless this option is given), and `collective_timeout`, for how many seconds nothing
+#'   of a program over several devices may move before it is given up (default 300).
 #' @param x A client, the name of a platform, or `NULL` for the default.
 #' @section Devices that wait for each other:
 #' In a program over several devices, a device waits in a collective, such as [hlo_psum()], until the others come. Where
