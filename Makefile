@@ -2,7 +2,7 @@
 # (tools/setup.sh), so none needs another to be run before it.
 .POSIX:
 .SUFFIXES:
-.PHONY: help demo test test-all install lint document check check-jax check-pjrt check-anvl cross random fuzz sanitize bench
+.PHONY: help demo test test-all install lint document check check-jax check-pjrt check-anvl cross random fuzz sanitize bench bench-quick
 .PHONY: vignettes site ops-lib clean
 
 # One folder for all builds and for the package that tests and demo use; git ignores it.
@@ -27,6 +27,7 @@ help:
 	@echo 'make document   wrappers, help pages and NAMESPACE from the sources'
 	@echo 'make check      R CMD check --as-cran on the built tarball'
 	@echo 'make bench      the speed figures of the README'
+	@echo 'make bench-quick   three minutes: whether something has become slower by a factor of two'
 	@echo 'make check-jax  programs that JAX exports beside JAX, and the sparse handlers under JAX'
 	@echo 'make check-pjrt run the test suite of the package pjrt here (PJRT=checkout; tells what else it needs)'
 	@echo 'make check-anvl the same of anvl, and functions to and from it (ANVL=checkout)'
@@ -111,6 +112,11 @@ bench:
 	@tools/setup.sh bench
 	@tools/install.sh --shipped $(LIB)
 	@tools/with-env.sh bash tools/bench/run.sh
+
+bench-quick:
+	@tools/setup.sh test
+	@tools/install.sh --shipped $(LIB)
+	@tools/with-env.sh Rscript tools/bench/quick.R
 
 vignettes:
 	@tools/setup.sh document

@@ -43,3 +43,9 @@ test_that("files that these pages name are there", {
     expect_identical(names(there)[!there], character(), label = basename(text))
   }
 })
+
+test_that("the README's table of figures is made from the tables of the benchmarks", {
+  command <- c("--no-init-file", source_file("tools", "bench", "readme.R"), "--check")
+  status <- suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), command, stdout = FALSE, stderr = FALSE))
+  expect_identical(status, 0L)
+})

@@ -21,3 +21,4 @@ ops=$(../ops-lib/build.sh | tail -n 1)
 "$XLAFFI_PYTHON" linalg.py "$ops"
 "$XLAFFI_PYTHON" cores.py "$ops"
 ./engines.sh
+Rscript readme.R
