@@ -134,7 +134,9 @@ is_on_device <- function(x) inherits(x, c("xlaffi_buffer", "xlaffi_typed"))
 #'
 #' The included CPU plugin tells of the elements of buffers: `bytes_in_use` of those that live, the most that
 #' there were, how many were made, and the largest. What programs use while they run, and memory that is kept
-#' for later, is not in it: of that only the system knows. A buffer that R does not need any more lives until
+#' for later, is not in it: of that only the system knows. Of the default device, data of objectives and of calls with R
+#' data alone are counted too, which a second client holds; the most that there were is then the sum of both clients'
+#' peaks. A buffer that R does not need any more lives until
 #' R collects it (`gc()`).
 #' @seealso The section Memory of [pjrt_buffer()].
 #' @examplesIf plugins_downloaded()
@@ -147,7 +149,15 @@ pjrt_memory_stats <- function(device = NULL) {
   if (platform(device) == "cpu") {
     stats <- with_included_hint(stats, "The plugin inside this package counts what is in use")
   }
-  unlist(check(stats))
+  stats <- unlist(check(stats))
+  beside <- host_state$synchronous
+  if (is.null(beside) || !identical(device, host_state$first$cpu) || identical(beside, device)) {
+    return(stats)
+  }
+  others <- unlist(check(.Call(wrap__device_memory_stats, beside)))
+  largest <- names(stats) == "largest_alloc_size"
+  stats[] <- ifelse(largest, pmax(stats, others), stats + others)
+  stats
 }
 
 #' How many programs may be under way

@@ -45,6 +45,17 @@ test_that("an objective takes R data and buffers in turns, and predictions take 
   expect_equal(found[[2]], found[[1]])
 })
 
+test_that("the memory of an objective's data is counted", {
+  skip_unless_included("memory statistics")
+  before <- pjrt_memory_stats()
+  objective <- xla_objective(function(m, x) sum((x - m)^2), 0, x = as.double(1:1e4))
+  expect_equal(objective$fn(0), sum((1:1e4)^2))
+  after <- pjrt_memory_stats()
+  expect_identical(names(after), names(before))
+  expect_gte(after[["bytes_in_use"]] - before[["bytes_in_use"]], 8e4)
+  expect_gte(after[["largest_alloc_size"]], 8e4)
+})
+
 test_that("functions of R that a program calls run programs", {
   skip_without_plugin()
   inner <- xla_jit(function(x) x * 2)
