@@ -12,8 +12,8 @@
 #' * `vignette("models")`: five models, their likelihoods compiled, gradients exact; `vignette("linear-algebra")`:
 #'   factorisations, batches and derivatives; `vignette("kepler")`: an op, its derivatives, and two planets;
 #'   `vignette("devices")`: several devices, several processes.
-#' * `vignette("own-ops")`: from five lines to derivatives; `vignette("own-ops-tools")`: debugging, speed and packages;
-#'   `vignette("ffi-call")`: for those who know `jax.ffi`; `vignette("custom-calls")`: XLA's own C++ interface;
+#' * `vignette("own-ops")`: from five lines to derivatives; `vignette("own-ops-tools")`: existing code, states,
+#'   debugging, packages; `vignette("ffi-call")`: for those who know `jax.ffi`; `vignette("custom-calls")`: XLA's own C++ interface;
 #'   `vignette("cuda")`: the same ops on a GPU, not run on one yet; `vignette("anvl")`: functions to and from anvl.
 #' * `vignette("performance")`: what was measured; `vignette("architecture")`: how the package is built.
 #'
