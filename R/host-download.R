@@ -23,7 +23,7 @@ download_plugin <- function(platform, call = rlang::caller_env()) {
   on.exit(unlink(work, recursive = TRUE))
   archive <- file.path(work, "archive")
   cli::cli_progress_step("Downloading the {.val {platform}} plugin")
-  fetch_file(sub("#.*$", "", url), archive, quiet = TRUE, call = call)
+  fetch_file(sub("#.*$", "", url), archive, sprintf("%s plugin", platform), call = call)
   check_sha256(archive, url, platform, call)
   unpacked <- file.path(work, "unpacked")
   unpack(archive, unpacked, url, call)
@@ -44,12 +44,18 @@ download_plugin <- function(platform, call = rlang::caller_env()) {
   file.path(folder, basename(library))
 }
 
-# Downloads a file; R's own bar shows how far it is, unless `quiet`.
-fetch_file <- function(url, file, quiet, hint = NULL, call = rlang::caller_env()) {
+# Downloads a file. With a name for it an interactive session sees a bar, unless a program is to download that only
+# download.file() knows. `bytes` is how long the file is, where that is known.
+fetch_file <- function(url, file, name = NULL, bytes = NULL, hint = NULL, call = rlang::caller_env()) {
   old <- options(timeout = max(getOption("timeout"), 600))
   on.exit(options(old))
+  by_program <- getOption("download.file.method", "auto") %in% c("wget", "curl")
   status <- tryCatch(
-    utils::download.file(url, file, mode = "wb", quiet = quiet),
+    if (is.null(name) || by_program || !shows_progress()) {
+      utils::download.file(url, file, mode = "wb", quiet = TRUE)
+    } else {
+      fetch_with_bar(url, file, name, bytes)
+    },
     warning = identity, error = identity
   )
   if (!identical(status, 0L)) {
@@ -58,6 +64,17 @@ fetch_file <- function(url, file, quiet, hint = NULL, call = rlang::caller_env()
       code = "UNAVAILABLE", call = call, hint = hint
     )
   }
+}
+
+# 0, as download.file() gives it. The length that the server says must be there; what else a file should be is seen by
+# its digest.
+fetch_with_bar <- function(url, file, name, bytes) {
+  said <- if (is.null(bytes)) download_size(url)
+  bar <- new_download_bar(name, c(bytes, said))
+  on.exit(bar$end())
+  done <- download_parts(url, file, bar)
+  if (isTRUE(done < said)) stop(sprintf("it ended after %s of %s", format_bytes(done), format_bytes(said)))
+  0L
 }
 
 check_sha256 <- function(file, url, platform, call) {

@@ -163,7 +163,7 @@ compiling_notice <- function() {
 }
 
 say_compiling <- function() {
-  if (isTRUE(host_state$said_compiling) || !rlang::is_interactive() || isFALSE(getOption("xlaffi.progress"))) {
+  if (isTRUE(host_state$said_compiling) || !shows_progress()) {
     return(invisible())
   }
   host_state$said_compiling <- TRUE

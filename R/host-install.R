@@ -42,6 +42,9 @@ python_packages <- c("jaxlib==0.10.2", "numpy", "ml_dtypes", openblas_package)
 #' decides: `"1"` installs without a question, `"0"` never; unset, an interactive session asks and
 #' a script stops with an error.
 #'
+#' An interactive session sees of each download how much is there and how long it will take, unless
+#' `options(xlaffi.progress = FALSE)`; a script writes one line before it.
+#'
 #' An archive is checked against `PJRT_PLUGIN_SHA256_CPU`, or a `#sha256=` at the end of its
 #' address, if there is one.
 #'
@@ -276,7 +279,11 @@ environment_python <- function() {
 }
 
 pip_install <- function(python, packages, call) {
-  run(python, c("-m", "pip", "install", "--quiet", "--disable-pip-version-check", packages), call)
+  if (!shows_progress()) {
+    return(run(python, c("-m", "pip", "install", "--quiet", "--disable-pip-version-check", packages), call))
+  }
+  arguments <- c("install", "--progress-bar", "off", "--disable-pip-version-check", packages)
+  check_run(run_pip(python, arguments), c(python, "-m", "pip", arguments), call)
 }
 
 # For the package's own environment, where it has none; a Python of the user's is left alone.
@@ -309,17 +316,21 @@ without_r_libraries <- function() {
   paste0("LD_LIBRARY_PATH=", shQuote(paste(rest, collapse = ":")))
 }
 
-# Runs a program; if it fails, the end of what it wrote is the error.
+# Runs a program.
 run <- function(program, arguments, call, hint = NULL) {
   output <- suppressWarnings(
     system2(program, shQuote(arguments), stdout = TRUE, stderr = TRUE, env = without_r_libraries())
   )
+  check_run(output, c(program, arguments), call, hint)
+}
+
+# If a program failed, the end of what it wrote is the error.
+check_run <- function(output, command, call, hint = NULL) {
   status <- attr(output, "status")
   if (!is.null(status)) {
     shown <- utils::tail(output, 5L)
     abort(
-      sprintf("`%s` failed with status %d: %s", paste(c(program, arguments), collapse = " "), status,
-        paste(shown, collapse = "\n")),
+      sprintf("`%s` failed with status %d: %s", paste(command, collapse = " "), status, paste(shown, collapse = "\n")),
       code = "FAILED_PRECONDITION", call = call, hint = hint
     )
   }

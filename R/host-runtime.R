@@ -149,7 +149,7 @@ download_wheel <- function(wheel, file, call) {
   page_file <- if (grepl("^file:", page)) paste0(page, "index.html") else page
   text <- tempfile("xlaffi-index-")
   on.exit(unlink(text))
-  fetch_file(page_file, text, quiet = TRUE, hint, call)
+  fetch_file(page_file, text, hint = hint, call = call)
   link <- wheel_link(readLines(text, warn = FALSE), wheel$wheel)
   if (is.null(link)) {
     abort(sprintf("the index \"%s\" has no \"%s\"", without_password(index), wheel$wheel),
@@ -157,7 +157,7 @@ download_wheel <- function(wheel, file, call) {
     )
   }
   cli::cli_inform(c(i = "Downloading {.file {wheel$wheel}} ({format_bytes(wheel$bytes)})"))
-  fetch_file(resolved_link(link, page), file, quiet = !interactive(), hint, call)
+  fetch_file(resolved_link(link, page), file, "the plugin", wheel$bytes, hint, call)
   file
 }
 

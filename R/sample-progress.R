@@ -6,32 +6,21 @@ new_teller <- function(progress, call = rlang::caller_env()) {
     return(list(tell = function(chains) progress(progress_numbers(chains)), end = function() NULL))
   }
   if (is.null(progress)) {
-    progress <- rlang::is_interactive() && !isFALSE(getOption("xlaffi.progress"))
+    progress <- shows_progress()
   }
   check_flag(progress, "progress", call)
   if (!progress) {
     return(list(tell = function(chains) NULL, end = function() NULL))
   }
-  env <- new.env(parent = emptyenv())
-  last <- 0
   bar <- NULL
   tell <- function(chains) {
-    now <- proc.time()[["elapsed"]]
-    if (now - last < 0.1) {
-      return(invisible())
+    if (is.null(bar)) bar <<- new_bar("Sampling", sum(vapply(chains, chain_total, 0)))
+    if (bar$due()) {
+      numbers <- progress_numbers(chains)
+      bar$set(numbers$done, progress_text(numbers))
     }
-    last <<- now
-    numbers <- progress_numbers(chains)
-    text <- progress_text(numbers)
-    if (is.null(bar)) {
-      bar <<- cli::cli_progress_bar("Sampling",
-        total = numbers$total, format = "{cli::pb_bar} {cli::pb_percent} {cli::pb_extra$text}",
-        extra = list(text = text), .envir = env, .auto_close = FALSE
-      )
-    }
-    cli::cli_progress_update(set = numbers$done, extra = list(text = text), id = bar, .envir = env)
   }
-  list(tell = tell, end = function() if (!is.null(bar)) cli::cli_progress_done(id = bar, .envir = env))
+  list(tell = tell, end = function() if (!is.null(bar)) bar$end())
 }
 
 # `done` of `total` draws of all chains, the warm-up's among them; how many chains warm up; the mean of the acceptance

@@ -31,6 +31,7 @@
 #'   [xla_cache()].
 #' * `xlaffi.program_cache`, `xlaffi.program_cache_size`: the same of compiled programs; `FALSE` keeps none on disk.
 #' * `xlaffi.cache_size`: how many programs a session keeps (512), see [xla_cache()].
+#' * `xlaffi.progress`: `FALSE` shows no bars while something is downloaded or sampled, and no message while XLA compiles.
 #' * `xlaffi.compiler_warnings`: `FALSE` shows no warnings of compilers, see [ffi_source()].
 #' * `xlaffi.pypi`: the index of Python packages from which [install_pjrt()] takes a plugin.
 #' * `xlaffi.callback_wait`: for how many seconds (60) a program waits for R, see [ffi_callback()].

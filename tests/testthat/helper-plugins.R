@@ -79,6 +79,36 @@ local_binding <- function(name, value, envir = parent.frame()) {
   withr::defer(assignInNamespace(name, before, "xlaffi"), envir)
 }
 
+# A small wheel with a plugin, in an index that is a folder; its digest is put in place of the pinned one.
+local_wheel <- function(envir = parent.frame()) {
+  zip <- Sys.which("zip")
+  skip_if(!nzchar(zip), "no zip")
+  library <- shared_library(plugin_code(0, 40), "pjrt_some", envir)
+  local_no_python(envir)
+  root <- withr::local_tempdir(.local_envir = envir)
+  wheel <- list(
+    project = "some-plugin", wheel = "some_plugin-1.0-py3-none-any.whl", file = "some_plugin/pjrt_some.so",
+    origin = "somebody's build"
+  )
+  dir.create(file.path(root, "some_plugin"))
+  file.copy(library, file.path(root, wheel$file))
+  writeLines("import no", file.path(root, "some_plugin", "__init__.py"))
+  page <- file.path(root, "simple", wheel$project)
+  dir.create(page, recursive = TRUE)
+  file <- file.path(page, wheel$wheel)
+  withr::with_dir(root, utils::zip(paste0(file, ".zip"), "some_plugin", flags = "-qr", zip = zip))
+  file.rename(paste0(file, ".zip"), file)
+  wheel <- c(wheel, sha256 = cli::hash_file_sha256(file), bytes = file.size(file), unpacked = file.size(library))
+  writeLines(
+    c("<a href=\"other-1.0.whl#sha256=00\">", sprintf("<a href=\"./%s#sha256=%s\">x</a>", wheel$wheel, wheel$sha256)),
+    file.path(page, "index.html")
+  )
+  withr::local_options(xlaffi.pypi = paste0("file://", root, "/simple/"), .local_envir = envir)
+  local_binding("own_wheel", function() wheel, envir)
+  local_binding("glibc_version", function() "2.36", envir)
+  c(wheel, path = file, library = library)
+}
+
 # Tests of what the plugin inside this package can do and another one of XLA's for the CPU cannot (see
 # docs/decisions/73-runtime-without-python.md) are skipped there, with the reason.
 skip_unless_included <- function(what) {

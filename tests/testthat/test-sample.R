@@ -149,6 +149,14 @@ test_that("an interruption leaves the draws so far, which can be continued", {
   expect_no_warning(same_draws(sampled(progress = stop_at(500)), whole))
 })
 
+test_that("an interactive session sees a bar", {
+  skip_without_plugin()
+  withr::local_options(cli.dynamic = TRUE, cli.ansi = FALSE, cli.progress_show_after = 0, cli.width = 100)
+  f <- function(p) -sum(p^2) / 2
+  lines <- cli::cli_fmt(xla_sample(f, numeric(2), draws = 50, warmup = 50, seed = 1, progress = TRUE))
+  expect_match(paste(lines, collapse = "\n"), "Sampling .*%.*acceptance [01][.][0-9]{2} [|] [0-9]+ s left")
+})
+
 test_that("parameters obey their constraints and have the density on their own scale; the warm-up can be kept", {
   skip_without_plugin()
   f <- function(p) {
