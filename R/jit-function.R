@@ -1,5 +1,6 @@
 #' Compile a function of values
 #'
+#' @description
 #' `xla_jit(f)` gives a function that writes `f` down as a StableHLO program, compiles it and runs it:
 #'
 #' ```r

@@ -1,5 +1,6 @@
 #' An op from an R function
 #'
+#' @description
 #' `ffi_callback()` makes an op whose body is an R function: compiled programs call R, as they call the ops of
 #' [ffi_targets()]. For what XLA cannot do, or what need not be fast: a root finder, a random generator of R's, a
 #' progress bar, a look at a value in the middle of a loop:

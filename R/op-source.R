@@ -1,5 +1,6 @@
 #' An op from source code
 #'
+#' @description
 #' Compiles code in C, C++, Fortran, Rust or CUDA and makes an op of it: a function that works on R arrays, on buffers
 #' and inside programs. The [signature][ffi_signature()] says what it takes and gives; checks, types and batches come
 #' from there:

@@ -1,5 +1,6 @@
 #' Several R processes as one
 #'
+#' @description
 #' Each of several R processes calls `pjrt_distributed()` before anything else, and all of them get one client for the
 #' CPU whose devices are those of all processes. A program over these devices is launched by every process, each with
 #' its part of the data; where it needs the others' parts, the processes exchange them. Here the sum of data of two

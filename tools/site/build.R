@@ -13,6 +13,11 @@ pkgdown::build_site(
   override = list(destination = folder, template = list(path = normalizePath("tools/site/templates")))
 )
 
+# pkgdown knows the README's links to vignettes, but not those to pages that only the site has.
+home <- file.path(folder, "index.html")
+lines <- readLines(home, encoding = "UTF-8")
+writeLines(gsub("href=\"vignettes/articles/([^\"]+)[.]Rmd\"", "href=\"articles/\\1.html\"", lines), home, useBytes = TRUE)
+
 # What these pages load in its place is tools/site/assets/site.js.
 unlink(file.path(folder, "pkgdown.js"))
 
