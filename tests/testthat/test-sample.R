@@ -154,7 +154,7 @@ test_that("an interactive session sees a bar", {
   withr::local_options(cli.dynamic = TRUE, cli.ansi = FALSE, cli.progress_show_after = 0, cli.width = 100)
   f <- function(p) -sum(p^2) / 2
   lines <- cli::cli_fmt(xla_sample(f, numeric(2), draws = 50, warmup = 50, seed = 1, progress = TRUE))
-  expect_match(paste(lines, collapse = "\n"), "Sampling .*%.*acceptance [01][.][0-9]{2} [|] [0-9]+ s left")
+  expect_match(paste(lines, collapse = "\n"), "Sampling .* [0-9]+% ")
 })
 
 test_that("parameters obey their constraints and have the density on their own scale; the warm-up can be kept", {

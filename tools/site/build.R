@@ -16,7 +16,8 @@ pkgdown::build_site(
 # pkgdown knows the README's links to vignettes, but not those to pages that only the site has.
 home <- file.path(folder, "index.html")
 lines <- readLines(home, encoding = "UTF-8")
-writeLines(gsub("href=\"vignettes/articles/([^\"]+)[.]Rmd\"", "href=\"articles/\\1.html\"", lines), home, useBytes = TRUE)
+lines <- gsub("href=\"vignettes/articles/([^\"]+)[.]Rmd\"", "href=\"articles/\\1.html\"", lines)
+writeLines(lines, home, useBytes = TRUE)
 
 # What these pages load in its place is tools/site/assets/site.js.
 unlink(file.path(folder, "pkgdown.js"))
