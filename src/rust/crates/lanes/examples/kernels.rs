@@ -88,6 +88,7 @@ fn real<T: Vectorised + Element<Real = T>>() {
             a: &mut a,
             w: &mut rest,
             info: &mut info,
+            together: ALONE,
         },
         COUNT,
     )

@@ -124,6 +124,7 @@ impl<T: Vectorised + Element<Real = T>> Batch<T> {
                 a,
                 w,
                 info,
+                together: ALONE,
             };
             T::in_lanes(kernel, count).expect("memory to work in");
         });

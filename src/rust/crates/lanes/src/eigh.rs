@@ -1,20 +1,26 @@
 //! Eigenvalues of symmetric matrices: Householder's reduction to tridiagonal form, then the QR
-//! algorithm with Wilkinson's shift, as LAPACK's `sytd2`, `org2l` and `steqr`.
+//! algorithm with Wilkinson's shift, as LAPACK's `sytd2`, `org2l` and `steqr`; large matrices, whose rows are in lanes, by
+//! divide and conquer (`rows/eigh.rs`).
 
 use super::accumulate::form;
 use super::block::{finite, gather};
 use super::kernel::{Kernel, Most};
 use super::lanes::{Float, Lanes};
+use super::rows;
+use super::rows::eigh::{Eigh, Failure};
 use super::scale::Scale;
 use super::sorted::{order, scatter_columns};
 use super::symmetric::diagonal;
+use super::together::Together;
 use super::tridiagonal::tridiagonal;
 use matrices::{Element, Triangle};
 use std::ops::Range;
 
-/// Rows up to which this is used: where a matrix alone takes as long as OpenBLAS takes on one thread. Blocks win up
-/// to 192, but what comes out is to depend on the matrix alone, and not on how many there are.
-pub const MOST: Most = Most::real(96);
+/// Rows up to which this beats LAPACK's `syevd`.
+pub const MOST: Most = Most::real(rows::eigh::MOST as i32);
+
+/// Rows up to which matrices are computed one to a lane, alone too.
+pub const BLOCKS: i32 = 96;
 
 /// What `info` is for a matrix with NaN or an infinity: none of its eigenvalues was found.
 pub const NOT_FINITE: i32 = 1;
@@ -31,14 +37,67 @@ pub struct Syevd<'a, T: Element> {
     pub a: &'a mut [T],
     /// Their eigenvalues, ascending.
     pub w: &'a mut [T::Real],
-    /// 0; or [`NOT_FINITE`], or how many elements beside the diagonal did not vanish.
+    /// 0; or [`NOT_FINITE`], or another number where they were not found.
     pub info: &'a mut [i32],
+    /// Who helps with a large matrix.
+    pub together: Together<'a>,
+}
+
+impl<'a, T: Element> Syevd<'a, T> {
+    /// What is done with a large matrix.
+    #[inline(always)]
+    fn alone(&self) -> Eigh<'a> {
+        Eigh {
+            n: self.n,
+            vectors: self.vectors,
+            triangle: self.triangle,
+            together: self.together,
+        }
+    }
 }
 
 impl<T: Element> Kernel<T> for Syevd<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
         self.n * (self.n + 5)
+    }
+
+    #[inline(always)]
+    fn alone_in_rows(&self) -> bool {
+        self.n > BLOCKS as usize
+    }
+
+    #[inline(always)]
+    fn block_pays(&self, width: usize, matrices: usize) -> bool {
+        !self.alone_in_rows() && matrices > width / 4
+    }
+
+    #[inline(always)]
+    fn rows_scratch(&self, width: usize) -> usize {
+        if !self.alone_in_rows() {
+            return 0;
+        }
+        self.alone().scratch(size_of::<T>(), width)
+    }
+
+    #[inline(always)]
+    fn run_rows<V: Lanes<Float = T>>(&mut self, one: usize, scratch: &mut [V])
+    where
+        T: Float,
+    {
+        let n = self.n;
+        let problem = self.alone();
+        let a = &mut self.a[one * n * n..][..n * n];
+        let w = &mut self.w[one * n..][..n];
+        self.info[one] = match problem.run(a, w, scratch) {
+            Ok(()) => 0,
+            Err(Failure::NotFinite) => NOT_FINITE,
+            Err(Failure::NotConverged) => n as i32,
+        };
+        if self.info[one] != 0 {
+            w.fill(T::NAN);
+            a.fill(T::NAN);
+        }
     }
 
     #[inline(always)]
@@ -75,7 +134,7 @@ impl<T: Element> Kernel<T> for Syevd<'_, T> {
                 a.fill(T::NAN);
                 continue;
             }
-            let mut places = [0; MOST.real as usize];
+            let mut places = [0; BLOCKS as usize];
             let places = order(d, lane, w, &mut places, |a, b| a <= b);
             if self.vectors {
                 scatter_columns(block, n, lane, places, a, (1, n));

@@ -1,6 +1,6 @@
 //! The same number of each of several matrices: one lane per matrix.
 
-use super::operands::{Block, Product, Step, Task};
+use super::operands::{Block, Product, Roots, Secular, Step, Sweep, Task};
 use matrices::Element;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 
@@ -105,6 +105,27 @@ pub trait Lanes:
         stride: usize,
         which: Range<usize>,
         to: &mut [Self],
+    );
+    /// `rows::sweep`, not inlined.
+    fn sweep(a: &mut [Self], step: &Sweep<'_, Self>, p: &mut [Self]);
+    /// `rows::multiply`, not inlined.
+    fn multiply(p: &mut [Self], a: &[Self], step: &Sweep<'_, Self>, which: Range<usize>);
+    /// `rows::roots`, not inlined.
+    fn roots(pairs: &mut [Self], equation: &Secular<'_, Self>, first: usize);
+    /// `rows::weights`, not inlined.
+    fn weights(
+        z: &mut [Self],
+        equation: &Secular<'_, Self>,
+        roots: &Roots<'_, Self>,
+        first: usize,
+    );
+    /// `rows::spread`, not inlined.
+    fn spread(
+        columns: &mut [Self],
+        stride: usize,
+        of: (&[Self], &[Self]),
+        roots: &Roots<'_, Self>,
+        first: usize,
     );
 
     /// The lanes of all vectors, one after the other.

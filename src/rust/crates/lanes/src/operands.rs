@@ -1,15 +1,18 @@
 //! What the functions work with that [`Lanes`](crate::lanes::Lanes) compiles once for all kernels.
 
+use crate::lanes::Lanes;
 use std::ops::Range;
 
 /// Where the factors of the products stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Factors {
+#[derive(Clone, Copy, Debug)]
+pub enum Factors<'a, V> {
     /// In the columns that are changed, in the rows of the known ones: `A₂₂ - L₂₁ U₁₂`.
     Above,
-    /// In the known columns, in the rows of those that are changed, of which no more than the lower triangle is
-    /// wanted: `A₂₂ - L₂₁ L₂₁ᵀ`.
-    Beside,
+    /// In these columns, one for each known one, in the rows of those that are changed, of which no more than the lower
+    /// triangle is wanted: `A₂₂ - L₂₁ L₂₁ᵀ`.
+    Beside(&'a [V]),
+    /// In columns of their own, one for each that is changed, a number of vectors from one to the next, from a row on.
+    Apart(&'a [V], usize, usize),
 }
 
 /// From some columns the known ones, each multiplied by its factor, are taken, in the vectors `rows`.
@@ -20,7 +23,34 @@ pub struct Product<'a, V> {
     pub(crate) known: &'a [V],
     /// The numbers of the first known column and of the first one that is changed.
     pub(crate) first: (usize, usize),
-    pub(crate) factors: Factors,
+    pub(crate) factors: Factors<'a, V>,
+}
+
+/// A symmetric matrix, of which the lower triangle is read from row and column `first` on; what is done with it: `x` is
+/// a factor, and `v wᵀ + w vᵀ` taken from it. These are 0 in the line of that row before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sweep<'a, V> {
+    pub(crate) n: usize,
+    pub(crate) stride: usize,
+    pub(crate) first: usize,
+    pub(crate) x: &'a [V],
+    pub(crate) v: &'a [V],
+    pub(crate) w: &'a [V],
+}
+
+/// The secular equation `1 / rho + Σ zᵢ² / (dᵢ - λ) = 0`, with `d` ascending and no `z` 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Secular<'a, V: Lanes> {
+    pub(crate) poles: &'a [V::Float],
+    pub(crate) z: &'a [V::Float],
+    pub(crate) rho: f64,
+}
+
+/// Roots of the [secular equation](Secular), each as a pole and how far it is from that: a vector of poles and one of
+/// distances for so many roots as a vector has lanes, then the next ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Roots<'a, V> {
+    pub(crate) pairs: &'a [V],
 }
 
 /// Columns that have their results, the number of the first one, and the rows of their pivots.

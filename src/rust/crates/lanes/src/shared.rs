@@ -43,6 +43,37 @@ macro_rules! shared {
         ) {
             rows::project(left, columns, stride, which, to);
         }
+        #[inline(never)]
+        fn sweep(a: &mut [Self], step: &Sweep<'_, Self>, p: &mut [Self]) {
+            rows::sweep(a, step, p);
+        }
+        #[inline(never)]
+        fn multiply(p: &mut [Self], a: &[Self], step: &Sweep<'_, Self>, which: Range<usize>) {
+            rows::multiply(p, a, step, which);
+        }
+        #[inline(never)]
+        fn roots(pairs: &mut [Self], equation: &Secular<'_, Self>, first: usize) {
+            rows::roots(pairs, equation, first);
+        }
+        #[inline(never)]
+        fn weights(
+            z: &mut [Self],
+            equation: &Secular<'_, Self>,
+            roots: &Roots<'_, Self>,
+            first: usize,
+        ) {
+            rows::weights(z, equation, roots, first);
+        }
+        #[inline(never)]
+        fn spread(
+            columns: &mut [Self],
+            stride: usize,
+            of: (&[Self], &[Self]),
+            roots: &Roots<'_, Self>,
+            first: usize,
+        ) {
+            rows::spread(columns, stride, of, roots, first);
+        }
     };
 }
 pub(crate) use shared;

@@ -43,12 +43,13 @@ pub(crate) fn factor<V: Lanes>(matrix: &mut Columns<'_, V>) -> i32 {
         if end < n {
             let count = waiting(done);
             let (known, behind) = a.split_at_mut(end * stride);
+            let known = &known[(end - count * width) * stride..];
             let step = Product {
                 stride,
                 rows: end / V::WIDTH..n.div_ceil(V::WIDTH),
-                known: &known[(end - count * width) * stride..],
+                known,
                 first: (end - count * width, end),
-                factors: Factors::Beside,
+                factors: Factors::Beside(known),
             };
             let to = &mut behind[..(count * width).min(n - end) * stride];
             let operations = count * width * to.len() * V::WIDTH * 2;

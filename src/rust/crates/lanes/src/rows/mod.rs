@@ -7,16 +7,26 @@
 //! together: no size of matrix is computed in both ways there.
 
 pub(crate) mod cholesky;
+mod conquer;
+mod deflate;
+pub(crate) mod eigh;
 pub(crate) mod lu;
+mod merge;
 mod panel;
 mod product;
 pub(crate) mod qr;
+mod reduce;
 mod reflect;
+mod secular;
 mod share;
+mod sweep;
+mod values;
 
 pub(crate) use lu::follow;
 pub(crate) use product::{packed, product};
 pub(crate) use reflect::{prepare, project, reflect};
+pub(crate) use secular::{roots, spread, weights};
+pub(crate) use sweep::{multiply, sweep};
 
 use super::block::finite;
 use super::lanes::{Float, Lanes};

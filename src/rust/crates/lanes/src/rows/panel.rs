@@ -53,7 +53,7 @@ pub(crate) fn unfold<V: Lanes>(columns: &mut [V], stride: usize, len: usize, tau
 }
 
 /// A reflection that is in the making, or made.
-struct Reflection<'a, V> {
+pub(super) struct Reflection<'a, V> {
     /// The rows of the panel's triangle, with 0 above the reflection; there are [`BLOCK`] rows, or fewer.
     head: [V; BLOCK],
     /// In the matrix.
@@ -69,7 +69,7 @@ impl<'a, V: Lanes> Reflection<'a, V> {
 
     /// What is below the diagonal.
     #[inline(always)]
-    fn of(column: &'a mut [V], row: usize, lanes: V) -> Self {
+    pub(super) fn of(column: &'a mut [V], row: usize, lanes: V) -> Self {
         let zero = lanes.like(0.0);
         let mut head = [zero; BLOCK];
         for (q, (head, &value)) in head.iter_mut().zip(&*column).take(Self::HEAD).enumerate() {
@@ -101,7 +101,7 @@ impl<'a, V: Lanes> Reflection<'a, V> {
                 *sum = term(value, *sum);
             }
         }
-        total(sums)
+        total(sums, Self::HEAD)
     }
 
     /// Each element below the diagonal times `factor`.
@@ -118,7 +118,7 @@ impl<'a, V: Lanes> Reflection<'a, V> {
 
     /// Makes the reflection, whose factor it returns: [`crate::householder::reflection`] of one column.
     #[inline(always)]
-    fn make(&mut self) -> V::Float {
+    pub(super) fn make(&mut self) -> V::Float {
         let (zero, one) = (self.lanes.like(0.0), self.lanes.like(1.0));
         let range = Range::like(zero);
         let mut alpha = zero.like(V::flat(self.column)[self.row].f64());
@@ -219,7 +219,7 @@ impl<'a, V: Lanes> Reflection<'a, V> {
             }
             let mut factors = [zero; N];
             for (factor, sums) in factors.iter_mut().zip(sums) {
-                *factor = zero.like(total(sums).f64()) * zero.like(tau.f64());
+                *factor = zero.like(total(sums, Self::HEAD).f64()) * zero.like(tau.f64());
             }
             for (column, factor) in group.chunks_exact_mut(stride).zip(factors) {
                 let column = &mut column[first..][..len];
@@ -235,10 +235,11 @@ impl<'a, V: Lanes> Reflection<'a, V> {
     }
 }
 
-/// The sum over all lanes of the first [`BLOCK`] lanes, halves first, so that the width of a vector does not matter.
+/// The sum over all lanes of the first vectors, which are a power of 2, halves first: so the width of a vector does not
+/// matter.
 #[inline(always)]
-fn total<V: Lanes>(mut sums: [V; BLOCK]) -> V::Float {
-    let mut half = BLOCK / V::WIDTH;
+pub(super) fn total<V: Lanes>(mut sums: [V; BLOCK], vectors: usize) -> V::Float {
+    let mut half = vectors;
     while half > 1 {
         half /= 2;
         for q in 0..half {

@@ -64,9 +64,19 @@ fn by_tiles<V: Lanes, const M: usize, const N: usize>(
                         }
                         rows.start
                     }
-                    Factors::Beside => {
-                        let known = known.chunks_exact(stride);
-                        for (to, column) in right.chunks_exact_mut(N).zip(known) {
+                    Factors::Apart(columns, stride, start) => {
+                        let columns = columns[strip * N * stride..].chunks_exact(stride);
+                        for (j, column) in columns.take(cols).enumerate() {
+                            let column = &V::flat(column)[start + at * DEPTH..][..depth];
+                            for (to, &from) in right.chunks_exact_mut(N).zip(column) {
+                                to[j] = from;
+                            }
+                        }
+                        rows.start
+                    }
+                    Factors::Beside(columns) => {
+                        let columns = columns[at * DEPTH * stride..].chunks_exact(stride);
+                        for (to, column) in right.chunks_exact_mut(N).zip(columns) {
                             let column = &V::flat(column)[c..];
                             // A length that the compiler knows is no call.
                             if cols == N {

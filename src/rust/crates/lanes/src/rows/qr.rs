@@ -106,7 +106,7 @@ fn identity<V: Lanes>(a: &mut [V], stride: usize, which: std::ops::Range<usize>)
 }
 
 /// The blocks act on columns, of which several threads take some each.
-fn act<V: Lanes>(
+pub(super) fn act<V: Lanes>(
     together: Together<'_>,
     columns: &mut [V],
     stride: usize,

@@ -9,7 +9,7 @@ mod transpose;
 
 use crate::block;
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Block, Product, Step, Task};
+use crate::operands::{Block, Product, Roots, Secular, Step, Sweep, Task};
 use crate::processor;
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions};
@@ -64,6 +64,22 @@ macro_rules! vector {
                     which: Range<usize>,
                     to: &mut [$name]
                 ) = rows::project if columns;
+                fn sweep(a: &mut [$name], step: &Sweep<'_, $name>, p: &mut [$name]) = rows::sweep if a;
+                fn multiply(p: &mut [$name], a: &[$name], step: &Sweep<'_, $name>, which: Range<usize>) = rows::multiply if p;
+                fn roots(pairs: &mut [$name], equation: &Secular<'_, $name>, first: usize) = rows::roots if pairs;
+                fn weights(
+                    z: &mut [$name],
+                    equation: &Secular<'_, $name>,
+                    roots: &Roots<'_, $name>,
+                    first: usize
+                ) = rows::weights if z;
+                fn spread(
+                    columns: &mut [$name],
+                    stride: usize,
+                    of: (&[$name], &[$name]),
+                    roots: &Roots<'_, $name>,
+                    first: usize
+                ) = rows::spread if columns;
             );
 
             #[inline(always)]

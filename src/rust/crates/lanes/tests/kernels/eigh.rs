@@ -1,5 +1,5 @@
 use crate::*;
-use lanes::eigh::{Syevd, MOST, NOT_FINITE};
+use lanes::eigh::{Syevd, BLOCKS, NOT_FINITE};
 use matrices::Triangle;
 
 fn run<T: Real>(
@@ -18,6 +18,7 @@ fn run<T: Real>(
             a: matrices,
             w: values,
             info: infos,
+            together: THREADS,
         };
         on(unit, kernel, count);
         Results {
@@ -65,7 +66,7 @@ fn naive(mut a: Matrix) -> Vec<f64> {
 
 fn decomposes<T: Real>() {
     let mut random = Random(1);
-    for n in SIZES.into_iter().chain([MOST.real as usize]) {
+    for n in SIZES.into_iter().chain([BLOCKS as usize]) {
         for count in COUNTS {
             let triangle = [Triangle::Lower, Triangle::Upper][(n + count) % 2];
             let x: Vec<T> = random.numbers(n * n * count);
@@ -102,7 +103,7 @@ fn decomposes<T: Real>() {
 /// Matrices without anything to do, and of a few large numbers among small ones.
 fn special<T: Real>() {
     let (large, small) = (T::of(1e30), T::of(1e-30));
-    for n in [1, 2, 5, 17, MOST.real as usize] {
+    for n in [1, 2, 5, 17, BLOCKS as usize] {
         for diagonal in [T::ZERO, T::ONE, large, small] {
             let mut a = vec![T::ZERO; n * n];
             (0..n).for_each(|i| a[i * n + i] = diagonal);
@@ -118,7 +119,7 @@ fn special<T: Real>() {
 }
 
 fn not_finite<T: Real>() {
-    for n in [1, 4, 9, 33, MOST.real as usize] {
+    for n in [1, 4, 9, 33, BLOCKS as usize] {
         let x: Vec<T> = Random(3).numbers(n * n * 7);
         for vectors in [true, false] {
             for place in [0, n - 1, n * n - 1] {

@@ -1,0 +1,295 @@
+//! The secular equation of a symmetric matrix `diag(d) + rho z zᵀ`: its eigenvalues and eigenvectors (Gu and Eisenstat,
+//! A divide-and-conquer algorithm for the symmetric tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16, 1995).
+//!
+//! Each lane has a root of its own. A root is kept as its distance from the nearer pole, as only so its distances from
+//! all poles are exact to the last digits.
+
+use super::panel::total;
+use super::reflect::BLOCK;
+use crate::lanes::{Float, Lanes};
+use crate::operands::{Roots, Secular};
+
+/// Steps before a root is given up; a few are enough.
+const STEPS: usize = 100;
+
+/// Steps after which every second one halves what is known of the exponent, or of the digits.
+const RATIONAL: usize = 8;
+
+/// Vectors of [`Roots`] for so many.
+pub(crate) fn room_for_roots(count: usize, width: usize) -> usize {
+    2 * count.div_ceil(width)
+}
+
+impl<V: Lanes> Roots<'_, V> {
+    /// A root: the pole and the distance; NaN where it was not found.
+    #[inline(always)]
+    pub(crate) fn at(&self, j: usize) -> (f64, f64) {
+        let pair = &self.pairs[j / V::WIDTH * 2..][..2];
+        let of = |q: usize| pair[q].as_slice()[j % V::WIDTH].f64();
+        (of(0), of(1))
+    }
+}
+
+/// The sums over the poles up to a root and over those above it, with their derivatives, and how much rounding may
+/// have changed them, in roundings.
+struct Sums<V> {
+    below: V,
+    below_slope: V,
+    above: V,
+    above_slope: V,
+    error: V,
+}
+
+/// Roots from that of group `first` on, as [`Roots`].
+#[inline(always)]
+pub(crate) fn roots<V: Lanes>(pairs: &mut [V], equation: &Secular<'_, V>, first: usize) {
+    for (group, pair) in pairs.chunks_exact_mut(2).enumerate() {
+        let (pole, distance) = solve(equation, (first + group) * V::WIDTH, pair[0]);
+        pair[0] = pole;
+        pair[1] = distance;
+    }
+}
+
+/// The roots from `start` on, one to a lane; lanes too many have the last one.
+#[inline(always)]
+fn solve<V: Lanes>(equation: &Secular<'_, V>, start: usize, any: V) -> (V, V) {
+    let zero = any.like(0.0);
+    let (inverse, eps) = (
+        any.like(1.0 / equation.rho),
+        any.like(V::Float::ROUNDING.f64()),
+    );
+    let root = Interval::of(equation, start, any);
+    let (gap, half) = (root.gap, root.gap * any.like(0.5));
+    // From the middle it is seen which pole is the nearer one.
+    let sums = root.sums(equation, root.left, half);
+    let middle = inverse + sums.below + sums.above;
+    let nearer = |left, right| root.last.if_equal(zero, middle.if_less(zero, right, left), left);
+    let pole = nearer(root.left, root.right);
+    let (from_left, from_right) = (nearer(zero, -gap), nearer(gap, zero));
+    let (zl, zr) = (root.zl * root.zl, root.zr * root.zr);
+    // A root is not nearer to its pole than the other terms, with their values in the middle, would have it.
+    let least = any.like(0.5);
+    let low = nearer(least * zl / (inverse + sums.above), -half);
+    let high = nearer(half, least * zr / sums.below);
+    let beyond = |yes, no| root.last.if_equal(zero, no, middle.if_less(zero, yes, no));
+    let (mut low, mut high) = (beyond(half, low), beyond(gap, high));
+    // All poles but the two beside it are taken to be as far away as from the middle.
+    let rest = middle + (zl - zr) / half;
+    let size = zl + zr;
+    let a = nearer(rest.mul_add(gap, size), rest.neg_mul_add(gap, size));
+    let b = nearer(zl * gap, -(zr * gap));
+    let mut distance = inside(smaller_root(a, b, rest), low, high);
+    let mut open = any.like(1.0);
+    for step in 0..STEPS {
+        let sums = root.sums(equation, pole, distance);
+        let value = inverse + sums.below + sums.above;
+        let slope = sums.below_slope + sums.above_slope;
+        let eight = any.like(8.0);
+        let error = (sums.above - sums.below).mul_add(eight, sums.error + inverse);
+        let error = eps * distance.abs().mul_add(slope, error);
+        // Closed, too, where no number is left between the bounds. NaN stays open.
+        let wide = any.like(4.0) * eps * low.abs().max(high.abs());
+        let still = error.if_less(value.abs(), wide.if_less(high - low, open, zero), zero);
+        open = value.if_equal(value, still, open);
+        if !zero.any_less(open) {
+            return (pole, distance);
+        }
+        let negative = |yes, no| value.if_less(zero, yes, no);
+        low = negative(distance, low);
+        high = negative(high, distance);
+        // R.-C. Li, Solving secular equations stably and efficiently, LAPACK Working Note 89: the middle way.
+        let (left, right) = (from_left - distance, from_right - distance);
+        let product = left * right;
+        let a = product.neg_mul_add(slope, (left + right) * value);
+        let b = product * value;
+        let c = value - left * sums.below_slope - right * sums.above_slope;
+        let mut next = distance + smaller_root(a, b, c);
+        if step >= RATIONAL && step % 2 == 0 {
+            next = low + low - high;
+        }
+        let next = inside(next, low, high);
+        distance = zero.if_less(open, next, distance);
+    }
+    (pole, zero.if_less(open, any.like(f64::NAN), distance))
+}
+
+/// The solution of `c x² - a x + b = 0` that is the smaller one where both have one sign.
+#[inline(always)]
+fn smaller_root<V: Lanes>(a: V, b: V, c: V) -> V {
+    let (zero, two) = (a.like(0.0), a.like(2.0));
+    let square = a.mul_add(a, -(a.like(4.0) * b * c));
+    let root = zero.if_less(square, square, zero).sqrt();
+    zero.if_less(a, (two * b) / (a + root), (a - root) / (two * c))
+}
+
+/// The number, or one between the bounds, which have one sign, where it is not between them: the geometric mean.
+#[inline(always)]
+fn inside<V: Lanes>(number: V, low: V, high: V) -> V {
+    let mean = (low.abs().sqrt() * high.abs().sqrt()).copysign(low);
+    low.if_less(number, number.if_less(high, number, mean), mean)
+}
+
+/// Where the roots of a group lie.
+struct Interval<V> {
+    /// The first one's number.
+    start: usize,
+    /// The numbers of the poles up to them, counted from the first one's.
+    number: V,
+    /// 1 in the lanes of the last root of all, which no pole is above.
+    last: V,
+    left: V,
+    right: V,
+    gap: V,
+    zl: V,
+    zr: V,
+}
+
+impl<V: Lanes> Interval<V> {
+    #[inline(always)]
+    fn of(equation: &Secular<'_, V>, start: usize, any: V) -> Self {
+        let count = equation.poles.len();
+        let zero = any.like(0.0);
+        let mut root = Interval {
+            start,
+            number: zero,
+            last: zero,
+            left: zero,
+            right: zero,
+            gap: zero,
+            zl: zero,
+            zr: zero,
+        };
+        let mut square = 0.0;
+        for z in equation.z {
+            square += z.f64() * z.f64();
+        }
+        for lane in 0..V::WIDTH {
+            let j = (start + lane).min(count - 1);
+            let (pole, z) = (equation.poles[j].f64(), equation.z[j].f64());
+            let set = |vector: &mut V, value: f64| {
+                vector.as_mut_slice()[lane] = V::Float::of(value);
+            };
+            set(&mut root.number, (j - start) as f64);
+            set(&mut root.left, pole);
+            set(&mut root.zl, z);
+            if j + 1 < count {
+                let right = equation.poles[j + 1].f64();
+                set(&mut root.right, right);
+                set(&mut root.gap, right - pole);
+                set(&mut root.zr, equation.z[j + 1].f64());
+            } else {
+                set(&mut root.last, 1.0);
+                set(&mut root.right, pole);
+                set(&mut root.gap, equation.rho * square);
+            }
+        }
+        root
+    }
+
+    /// The sums where the roots are that far from those poles.
+    #[inline(always)]
+    fn sums(&self, equation: &Secular<'_, V>, pole: V, distance: V) -> Sums<V> {
+        let zero = pole.like(0.0);
+        let count = equation.poles.len();
+        let all = &equation.poles[..count];
+        let z = &equation.z[..count];
+        let (mixed, rest) = (self.start + 1, count.min(self.start + V::WIDTH));
+        let mut sums = Sums {
+            below: zero,
+            below_slope: zero,
+            above: zero,
+            above_slope: zero,
+            error: zero,
+        };
+        for i in 0..rest {
+            let z = zero.like(z[i].f64());
+            let mut quotient = z / ((zero.like(all[i].f64()) - pole) - distance);
+            if i >= mixed {
+                let number = zero.like((i - self.start) as f64);
+                quotient = self.number.if_less(number, zero, quotient);
+            }
+            sums.below = z.mul_add(quotient, sums.below);
+            sums.below_slope = quotient.mul_add(quotient, sums.below_slope);
+            sums.error = sums.error - sums.below;
+        }
+        for i in (mixed..count).rev() {
+            let z = zero.like(z[i].f64());
+            let mut quotient = z / ((zero.like(all[i].f64()) - pole) - distance);
+            if i < rest {
+                let number = zero.like((i - self.start) as f64);
+                quotient = self.number.if_less(number, quotient, zero);
+            }
+            sums.above = z.mul_add(quotient, sums.above);
+            sums.above_slope = quotient.mul_add(quotient, sums.above_slope);
+            sums.error += sums.above;
+        }
+        sums
+    }
+}
+
+/// The `z` of which the roots are exact, from group `first` on (Löwner's formula): with these the eigenvectors are
+/// orthogonal, however exact the roots are. A factor that all have in common is left out.
+#[inline(always)]
+pub(crate) fn weights<V: Lanes>(
+    z: &mut [V],
+    equation: &Secular<'_, V>,
+    roots: &Roots<'_, V>,
+    first: usize,
+) {
+    let count = equation.poles.len();
+    for (group, z) in z.iter_mut().enumerate() {
+        let zero = z.like(0.0);
+        let start = (first + group) * V::WIDTH;
+        let (mut here, mut signs) = (zero, zero);
+        for lane in 0..V::WIDTH {
+            let i = (start + lane).min(count - 1);
+            here.as_mut_slice()[lane] = equation.poles[i];
+            signs.as_mut_slice()[lane] = equation.z[i];
+        }
+        let mut product = zero.like(1.0);
+        for (j, pole) in equation.poles.iter().enumerate() {
+            let (origin, distance) = roots.at(j);
+            let above = (here - zero.like(origin)) - zero.like(distance);
+            let apart = here - zero.like(pole.f64());
+            // The pole itself has no other factor.
+            product = product * (above / apart.if_equal(zero, zero.like(1.0), apart));
+        }
+        *z = product.abs().sqrt().copysign(signs);
+    }
+}
+
+/// The negative eigenvectors from that of root `first` on, of norm 1, by the poles and the `z` of [`weights`] in any
+/// order. Where there is no pole, `z` is 0 and the pole is far away.
+#[inline(always)]
+pub(crate) fn spread<V: Lanes>(
+    columns: &mut [V],
+    stride: usize,
+    (poles, z): (&[V], &[V]),
+    roots: &Roots<'_, V>,
+    first: usize,
+) {
+    let len = poles.len();
+    let z = &z[..len];
+    let tall = BLOCK / V::WIDTH;
+    for (j, column) in columns.chunks_exact_mut(stride).enumerate() {
+        let column = &mut column[..len];
+        let zero = column[0].like(0.0);
+        let (origin, distance) = roots.at(first + j);
+        let (origin, distance) = (zero.like(origin), zero.like(distance));
+        let mut squares = [zero; BLOCK];
+        let each = column.chunks_mut(tall).zip(poles.chunks(tall)).zip(z.chunks(tall));
+        for ((to, poles), z) in each {
+            let each = to.iter_mut().zip(poles).zip(z).zip(&mut squares[..tall]);
+            for (((to, pole), z), square) in each {
+                let value = *z / ((*pole - origin) - distance);
+                *to = value;
+                *square = value.mul_add(value, *square);
+            }
+        }
+        let size = zero.like(total(squares, tall).f64()).sqrt();
+        let factor = zero.like(-1.0) / size;
+        for value in column {
+            *value = *value * factor;
+        }
+    }
+}
