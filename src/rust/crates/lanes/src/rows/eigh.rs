@@ -46,7 +46,7 @@ impl Eigh<'_> {
     pub(crate) fn scratch(&self, size: usize, width: usize) -> usize {
         let n = self.n;
         let stride = stride(n, size_of::<Line>() / size, width);
-        let small = 3 * stride + work_to_reduce(stride);
+        let small = 3 * stride + 1 + work_to_reduce(stride);
         if !self.vectors {
             return n * stride + small + packed(stride, n, width);
         }
@@ -72,7 +72,7 @@ impl Eigh<'_> {
         let (matrix, scratch) = scratch.split_at_mut(whole);
         let (d, scratch) = scratch.split_at_mut(stride);
         let (e, scratch) = scratch.split_at_mut(stride);
-        let (tau, scratch) = scratch.split_at_mut(stride);
+        let (tau, scratch) = scratch.split_at_mut(stride + 1);
         self.load(a, &mut matrix[..n * stride], stride);
         let scale = bring_near_1(&mut matrix[..n * stride], stride).ok_or(Failure::NotFinite)?;
         square(matrix, n, stride);

@@ -2,11 +2,11 @@
 
 use super::EighSolver;
 use crate::platform::host::batch::{
-    cost_in_lanes, for_each, for_each_run, run_length, split, Cost,
+    cost_in_lanes, for_each, for_each_run, run_length_of, split, Cost,
 };
 use crate::platform::host::{kernel_suits, workspace_sizes, Batch, HostScalar, UnwantedInfo};
 use crate::platform::{Call, Results};
-use lanes::eigh::{Syevd, MOST, NOT_FINITE};
+use lanes::eigh::{Syevd, BLOCKS, MOST, NOT_FINITE};
 use lapack::routines;
 use lapack::{refuse_negative, Padded, Workspace};
 use matrices::{triangle_finite, Element, Triangle};
@@ -35,12 +35,12 @@ pub fn syevd<T: HostScalar>(
     let flops = 5.0 * shape.flops();
     if kernel_suits::<T>(shape, MOST) {
         let cost = cost_in_lanes(flops, shape.elements());
-        let (n, run) = (n as usize, run_length((cx, shape), cost));
+        let (n, run) = (n as usize, run_length_of((cx, shape), BLOCKS, cost));
         let runs = a
             .chunks_mut(run * n * n)
             .zip(w.chunks_mut(run * n))
             .zip(info.chunks_mut(run));
-        return for_each_run((cx, shape), cost, runs, |((a, w), info), _| {
+        return for_each_run((cx, shape), cost, runs, |((a, w), info), together| {
             let count = info.len();
             T::in_lanes(
                 Syevd {
@@ -50,6 +50,7 @@ pub fn syevd<T: HostScalar>(
                     a,
                     w,
                     info,
+                    together,
                 },
                 count,
             )
