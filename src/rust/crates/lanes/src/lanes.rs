@@ -127,6 +127,8 @@ pub trait Lanes:
         roots: &Roots<'_, Self>,
         first: usize,
     );
+    /// `rows::ends`, not inlined.
+    fn ends(columns: &mut [Self], of: [&[Self]; 4], roots: &Roots<'_, Self>, first: usize);
 
     /// The lanes of all vectors, one after the other.
     #[inline(always)]

@@ -74,6 +74,10 @@ macro_rules! shared {
         ) {
             rows::spread(columns, stride, of, roots, first);
         }
+        #[inline(never)]
+        fn ends(columns: &mut [Self], of: [&[Self]; 4], roots: &Roots<'_, Self>, first: usize) {
+            rows::ends(columns, of, roots, first);
+        }
     };
 }
 pub(crate) use shared;

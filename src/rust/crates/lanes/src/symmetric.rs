@@ -6,13 +6,14 @@ use super::rotation::{negligible_square, not_zero, rotation, span, Active};
 /// Sweeps, per column, before it is given up.
 const SWEEPS: usize = 30;
 
-/// The eigenvalues of a tridiagonal matrix become `d`; `q` is multiplied by the rotations that take
+/// The eigenvalues of a tridiagonal matrix become `d`; `q`, of any rows, is multiplied by the rotations that take
 /// it there. Returns how many of the elements `e` beside the diagonal are not negligible in the
 /// end.
 #[inline(always)]
 pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut q: Option<&mut [V]>) -> V {
     let (zero, one) = (d[0].like(0.0), d[0].like(1.0));
     let n = d.len();
+    let rows = q.as_ref().map_or(0, |q| q.len() / n);
     let mut end = n - 1;
     for _ in 0..SWEEPS * n {
         let block = last_block(d, e, end);
@@ -46,7 +47,7 @@ pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut q: Option<&mut [V
             d[i + 1] = index.if_equal(block.last, d[i + 1] - p, d[i + 1]);
             e[i] = index.if_equal(block.last, g, e[i]);
             if let Some(q) = &mut q {
-                active.rotate(q, n, i, (cosine, sine));
+                active.rotate(q, rows, i, (cosine, sine));
             }
         }
     }

@@ -8,7 +8,7 @@ use super::qr::act;
 use super::reduce::{stride, tridiagonal, work_to_reduce};
 use super::reflect::{work_of_block, BLOCK};
 use super::sweep::line;
-use super::values::values;
+use super::values::{self, values};
 use super::all_zero;
 use crate::block::finite;
 use crate::lanes::{Float, Lanes};
@@ -48,7 +48,7 @@ impl Eigh<'_> {
         let stride = stride(n, size_of::<Line>() / size, width);
         let small = 3 * stride + 1 + work_to_reduce(stride);
         if !self.vectors {
-            return n * stride + small + packed(stride, n, width);
+            return n * stride + small + values::vectors(n, stride, width).max(conquer::LEAST);
         }
         let rest = conquer::vectors(n, stride, width);
         3 * matrix(n, stride, width) + small + rest + packed(stride, n, width)
@@ -84,10 +84,15 @@ impl Eigh<'_> {
             &mut tau[1..],
         );
         tridiagonal((n, stride), matrix, results, scratch, self.together);
+        let mut order = [0; MOST];
+        let order = &mut order[..n];
+        let problem = (&mut V::flat_mut(d)[..n], &V::flat(e)[..n]);
         if !self.vectors {
-            let found = values(&mut V::flat_mut(d)[..n], &V::flat(e)[..n]);
+            let found = values(problem, order, stride, scratch, self.together);
             scale.back(d);
-            w.copy_from_slice(&V::flat(d)[..n]);
+            for (w, &from) in w.iter_mut().zip(&*order) {
+                *w = V::flat(d)[usize::from(from)];
+            }
             return found.then_some(()).ok_or(Failure::NotConverged);
         }
         for (j, (to, from)) in a.chunks_exact_mut(n).zip(matrix.chunks_exact(stride)).enumerate() {
@@ -97,8 +102,6 @@ impl Eigh<'_> {
         let (vectors, scratch) = scratch.split_at_mut(whole);
         let (rest, work) = scratch.split_at_mut(conquer::vectors(n, stride, V::WIDTH));
         let q = &mut q[..n * stride];
-        let mut order = [0; MOST];
-        let order = &mut order[..n];
         let mut room = Room {
             stride,
             packed: matrix,
@@ -106,7 +109,6 @@ impl Eigh<'_> {
             rest,
             work,
         };
-        let problem = (&mut V::flat_mut(d)[..n], &V::flat(e)[..n]);
         if !conquer(problem, q, order, &mut room, self.together) {
             return Err(Failure::NotConverged);
         }

@@ -1,14 +1,12 @@
 //! Two eigendecompositions become that of one tridiagonal matrix, which is a diagonal and a matrix of rank one in the
 //! basis of their eigenvectors.
 
-use super::deflate::{ascending, Deflated, Kind, MOST};
+use super::deflate::{Deflated, Kind};
 use super::share::share;
+use super::solved::{join, of_none, Solved, TERM};
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Factors, Product, Roots, Secular};
+use crate::operands::{Factors, Product};
 use crate::together::Together;
-
-/// Operations that a term of the secular equation is worth, over all steps.
-const TERM: usize = 60;
 
 /// What merges work in. A matrix is `n` columns of `stride` vectors, or more.
 pub(crate) struct Room<'a, V> {
@@ -50,17 +48,12 @@ impl Merge<'_> {
         let (z, rest) = room.rest.split_at_mut(stride);
         let z = &mut V::flat_mut(z)[..size];
         self.rows_at_the_cut(q, stride, beside, z);
-        for number in &mut order[upper..] {
-            *number += upper as u16;
-        }
-        let mut sorted = [0; MOST];
-        ascending(d, order.split_at(upper), &mut sorted);
-        order.copy_from_slice(&sorted[..size]);
+        join(d, upper, order);
         let rho = 2.0 * beside.abs();
         let rows = self.start / V::WIDTH..self.end.div_ceil(V::WIDTH);
         let mut columns = Deflated::new(upper);
         let place = (&mut *q, stride, rows.clone());
-        columns.find((d, z), rho, &sorted[..size], place);
+        columns.find((d, z), rho, order, place);
         let count = columns.kept().len();
         if count == 0 {
             return true;
@@ -71,9 +64,9 @@ impl Merge<'_> {
             to[rows.clone()].copy_from_slice(&from[rows.clone()]);
         }
         let packed = &mut room.packed[..count * stride];
-        let equation = (&*z, rho);
-        let Some(kinds) = self.decompose(d, equation, &columns, (q, stride), (packed, vectors), rest)
-        else {
+        let parts = (&mut *packed, &mut *vectors);
+        let kinds = self.decompose((d, order), (z, rho), &columns, (q, stride), parts, rest);
+        let Some(kinds) = kinds else {
             return false;
         };
         let (kept, behind) = q.split_at_mut(count * stride);
@@ -81,10 +74,6 @@ impl Merge<'_> {
         for (to, from) in behind.chunks_exact_mut(stride).zip(others.chunks_exact(stride)) {
             to[rows.clone()].copy_from_slice(&from[rows.clone()]);
         }
-        for (at, to) in sorted[..size].iter_mut().enumerate() {
-            *to = at as u16;
-        }
-        ascending(d, sorted[..size].split_at(count), order);
         true
     }
 
@@ -109,81 +98,42 @@ impl Merge<'_> {
         }
     }
 
-    /// The eigenvalues become the first of `d`, before those of columns that stay; the columns that take part become
-    /// `packed`, by kinds, and the negative eigenvectors in their basis `vectors`. Returns how many columns there are
-    /// of each kind, if all roots are found.
+    /// The eigenvalues become the first of `d`, before those of columns that stay, `order` follows; the columns that take
+    /// part become `packed`, by kinds, and the negative eigenvectors in their basis `vectors`. Returns how many columns
+    /// there are of each kind, if all roots are found.
     #[inline(always)]
     fn decompose<V: Lanes>(
         &self,
-        d: &mut [V::Float],
+        (d, order): (&mut [V::Float], &mut [u16]),
         (z, rho): (&[V::Float], f64),
         columns: &Deflated,
         (q, stride): (&[V], usize),
         (packed, vectors): (&mut [V], &mut [V]),
         rest: &mut [V],
     ) -> Option<[usize; 3]> {
-        let kept = columns.kept();
-        let count = kept.len();
-        let (poles, rest) = rest.split_at_mut(stride);
-        let (kept_z, rest) = rest.split_at_mut(stride);
-        let (weights, rest) = rest.split_at_mut(stride);
-        let (by_kind, pairs) = rest.split_at_mut(2 * stride);
-        let (poles, kept_z) = (&mut V::flat_mut(poles)[..count], &mut V::flat_mut(kept_z)[..count]);
-        for (at, &from) in kept.iter().enumerate() {
-            poles[at] = d[usize::from(from)];
-            kept_z[at] = z[usize::from(from)];
-        }
-        let equation = &Secular {
-            poles,
-            z: kept_z,
-            rho,
-        };
-        let groups = count.div_ceil(V::WIDTH);
-        let pairs = &mut pairs[..2 * groups];
-        let (together, operations) = (self.together, TERM * count * count);
-        share(together, operations, pairs, 2, &mut [], &|at, part, _| {
-            V::roots(part, equation, at);
-        });
-        let roots = &Roots { pairs: &*pairs };
-        for j in 0..count {
-            if roots.at(j).1.is_nan() {
-                return None;
-            }
-        }
-        let weights = &mut weights[..groups];
-        share(together, operations, weights, 1, &mut [], &|at, part, _| {
-            V::weights(part, equation, roots, at);
-        });
-        let mut others = [V::Float::of(0.0); MOST];
-        for (to, &from) in others.iter_mut().zip(columns.others()) {
-            *to = d[usize::from(from)];
-        }
-        let len = groups;
-        let (poles, z) = by_kind.split_at_mut(stride);
-        let (poles, z) = (&mut poles[..len], &mut z[..len]);
-        poles.fill(poles[0].like(f64::from(f32::MAX) / 4.0));
-        z.fill(z[0].like(0.0));
+        let (by_kind, rest) = rest.split_at_mut(2 * stride);
+        let solved = Solved::of((d, z, rho), columns, stride, rest, self.together)?;
+        let len = solved.weights.len();
+        let (poles, z) = of_none(by_kind, stride, len);
         let rows = self.start / V::WIDTH..self.end.div_ceil(V::WIDTH);
         let (mut kinds, mut to) = ([0; 3], 0);
         for (kind, count) in [Kind::Upper, Kind::All, Kind::Lower].into_iter().zip(&mut kinds) {
-            for (at, &from) in kept.iter().enumerate() {
+            for (at, &from) in columns.kept().iter().enumerate() {
                 if columns.kind(from) == kind {
-                    V::flat_mut(poles)[to] = equation.poles[at];
-                    V::flat_mut(z)[to] = V::flat(weights)[at];
+                    V::flat_mut(poles)[to] = solved.poles[at];
+                    V::flat_mut(z)[to] = V::flat(solved.weights)[at];
                     let from = &q[usize::from(from) * stride..][..stride];
                     packed[to * stride..][rows.clone()].copy_from_slice(&from[rows.clone()]);
                     (to, *count) = (to + 1, *count + 1);
                 }
             }
         }
-        share(together, operations, vectors, stride, &mut [], &|at, part, _| {
+        let roots = &solved.roots;
+        let terms = TERM * to * to;
+        share(self.together, terms, vectors, stride, &mut [], &|at, part, _| {
             V::spread(part, stride, (poles, z), roots, at);
         });
-        for (j, d) in d[..count].iter_mut().enumerate() {
-            let (pole, distance) = roots.at(j);
-            *d = V::Float::of(pole + distance);
-        }
-        d[count..].copy_from_slice(&others[..columns.others().len()]);
+        solved.finish(d, columns, order);
         Some(kinds)
     }
 

@@ -19,13 +19,14 @@ mod reduce;
 mod reflect;
 mod secular;
 mod share;
+mod solved;
 mod sweep;
 mod values;
 
 pub(crate) use lu::follow;
 pub(crate) use product::{packed, product};
 pub(crate) use reflect::{prepare, project, reflect};
-pub(crate) use secular::{roots, spread, weights};
+pub(crate) use secular::{ends, roots, spread, weights};
 pub(crate) use sweep::{multiply, sweep};
 
 use super::block::finite;

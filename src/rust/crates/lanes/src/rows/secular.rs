@@ -293,3 +293,37 @@ pub(crate) fn spread<V: Lanes>(
         }
     }
 }
+
+/// The first and the last rows of eigenvectors of both parts in the basis of [`spread`], whose norm is 1, from that of root
+/// `first` on: the first two lanes. Poles, `z` and the rows are in the same order.
+#[inline(always)]
+pub(crate) fn ends<V: Lanes>(
+    columns: &mut [V],
+    [poles, z, upper, lower]: [&[V]; 4],
+    roots: &Roots<'_, V>,
+    first: usize,
+) {
+    let tall = BLOCK / V::WIDTH;
+    for (j, to) in columns.iter_mut().enumerate() {
+        let zero = to.like(0.0);
+        let (origin, distance) = roots.at(first + j);
+        let (origin, distance) = (zero.like(origin), zero.like(distance));
+        let mut sums = [[zero; BLOCK]; 3];
+        let [squares, uppers, lowers] = &mut sums;
+        let mut at = 0;
+        while at < poles.len() {
+            for q in 0..tall.min(poles.len() - at) {
+                let value = z[at + q] / ((poles[at + q] - origin) - distance);
+                squares[q] = value.mul_add(value, squares[q]);
+                uppers[q] = value.mul_add(upper[at + q], uppers[q]);
+                lowers[q] = value.mul_add(lower[at + q], lowers[q]);
+            }
+            at += tall;
+        }
+        let [squares, upper, lower] = sums.map(|sums| total(sums, tall).f64());
+        *to = zero;
+        let size = squares.sqrt();
+        to.as_mut_slice()[0] = V::Float::of(upper / size);
+        to.as_mut_slice()[1] = V::Float::of(lower / size);
+    }
+}

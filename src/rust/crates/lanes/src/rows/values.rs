@@ -1,90 +1,156 @@
-//! Eigenvalues alone of a symmetric tridiagonal matrix, by the QL algorithm without square roots of Pal, Walker and Kahan
-//! (Parlett, The Symmetric Eigenvalue Problem, 8.15), in f64.
+//! Eigenvalues alone of one symmetric tridiagonal matrix, by divide and conquer: a merge asks for no more of the
+//! eigenvectors than their first and last rows. These are the first two lanes of a vector for each column.
 
-use super::deflate::MOST;
-use crate::lanes::Float;
+use super::conquer::{solve, widest, Cut};
+use super::deflate::Deflated;
+use super::secular::room_for_roots;
+use super::share::share;
+use super::solved::{join, of_none, Solved, TERM, VECTORS};
+use crate::lanes::{Float, Lanes};
+use crate::together::Together;
 
-/// Sweeps, per column, before it is given up.
-const SWEEPS: usize = 30;
+/// Rows of eigenvectors.
+const ENDS: usize = 2;
 
-/// Squares below this are nothing beside matrices that are brought near 1.
-const NOTHING: f64 = 1e-270;
+/// Vectors that [`values`] works in, of `n` columns of `stride` vectors.
+pub(super) fn vectors(n: usize, stride: usize, width: usize) -> usize {
+    2 * n + (1 + 2 * ENDS + VECTORS) * stride + room_for_roots(n, width)
+}
 
-/// The eigenvalues, ascending, become `d`. False where they were not found.
+/// The eigenvalues become `d`; `order` are their numbers as they ascend. False where something did not converge.
 #[inline(always)]
-pub(super) fn values<T: Float>(d: &mut [T], e: &[T]) -> bool {
+pub(super) fn values<V: Lanes>(
+    (d, e): (&mut [V::Float], &[V::Float]),
+    order: &mut [u16],
+    stride: usize,
+    room: &mut [V],
+    together: Together<'_>,
+) -> bool {
     let n = d.len();
-    let mut a = [0.0; MOST];
-    let mut squares = [0.0; MOST];
-    for ((to, square), (d, e)) in a.iter_mut().zip(&mut squares).zip(d.iter().zip(e)) {
-        *to = d.f64();
-        *square = e.f64() * e.f64();
+    let cut = Cut::of(n);
+    cut.tear(d, e);
+    let (ends, rest) = room.split_at_mut(n);
+    let mut converged = true;
+    for first in (0..cut.parts).step_by(V::WIDTH) {
+        let (starts, count) = cut.starts(first, V::WIDTH);
+        converged &= leaves(&starts[..count], (d, e), (ends, order), rest);
     }
-    let (a, squares) = (&mut a[..n], &mut squares[..n]);
-    let (mut first, mut end, mut sweeps) = (0, 0, SWEEPS * n);
-    while first < n {
-        if first >= end {
-            end = block(a, squares, first, n);
-            // The end with the small eigenvalues comes first.
-            if a[end - 1].abs() < a[first].abs() {
-                a[first..end].reverse();
-                squares[first..end - 1].reverse();
+    let mut parts = cut.parts / 2;
+    while parts > 0 {
+        for at in 0..parts {
+            let (start, cut, end) = cut.merge(at, parts);
+            let merge = Merge {
+                d: &mut d[start..end],
+                order: &mut order[start..end],
+                ends: &mut ends[start..end],
+                upper: cut - start,
+                beside: e[cut - 1].f64(),
+            };
+            converged &= merge.run(stride, rest, together);
+        }
+        parts /= 2;
+    }
+    converged
+}
+
+/// The matrices between the `starts`, of which there are not more than lanes.
+#[inline(always)]
+fn leaves<V: Lanes>(
+    starts: &[usize],
+    (d, e): (&mut [V::Float], &[V::Float]),
+    (ends, order): (&mut [V], &mut [u16]),
+    room: &mut [V],
+) -> bool {
+    let (block, rest) = room.split_at_mut(ENDS * widest(starts));
+    block.fill(block[0].like(0.0));
+    for (lane, pair) in starts.windows(2).enumerate() {
+        let one = V::Float::of(1.0);
+        block[0].as_mut_slice()[lane] = one;
+        block[(pair[1] - pair[0]) * ENDS - 1].as_mut_slice()[lane] = one;
+    }
+    let converged = solve(starts, (d, e), order, block, rest);
+    for (lane, pair) in starts.windows(2).enumerate() {
+        let columns = block.chunks_exact(ENDS);
+        for (to, from) in ends[pair[0]..pair[1]].iter_mut().zip(columns) {
+            for (to, from) in to.as_mut_slice().iter_mut().zip(from) {
+                *to = from.as_slice()[lane];
             }
         }
-        let last = block(a, squares, first, end) - 1;
-        if last == first {
-            first += 1;
-        } else if sweeps == 0 {
+    }
+    converged
+}
+
+/// Two parts of a matrix.
+struct Merge<'a, V: Lanes> {
+    d: &'a mut [V::Float],
+    order: &'a mut [u16],
+    ends: &'a mut [V],
+    /// Rows of the first part.
+    upper: usize,
+    /// What is beside the diagonal between them.
+    beside: f64,
+}
+
+impl<V: Lanes> Merge<'_, V> {
+    /// False where a root was not found.
+    #[inline(always)]
+    fn run(self, stride: usize, room: &mut [V], together: Together<'_>) -> bool {
+        let Merge {
+            d,
+            order,
+            ends,
+            upper,
+            beside,
+        } = self;
+        let size = d.len();
+        let (z, room) = room.split_at_mut(stride);
+        let z = &mut V::flat_mut(z)[..size];
+        let half = std::f64::consts::FRAC_1_SQRT_2;
+        for (c, (z, ends)) in z.iter_mut().zip(&mut *ends).enumerate() {
+            let ends = ends.as_mut_slice();
+            let (at_cut, factor) = if c < upper {
+                (1, half)
+            } else {
+                (0, half.copysign(beside))
+            };
+            *z = V::Float::of(ends[at_cut].f64() * factor);
+            ends[at_cut] = V::Float::of(0.0);
+        }
+        join(d, upper, order);
+        let rho = 2.0 * beside.abs();
+        let mut columns = Deflated::new(upper);
+        columns.find((d, z), rho, order, (&mut *ends, 1, 0..1));
+        let count = columns.kept().len();
+        if count == 0 {
+            return true;
+        }
+        let (others, room) = room.split_at_mut(size - count);
+        for (to, &from) in others.iter_mut().zip(columns.others()) {
+            *to = ends[usize::from(from)];
+        }
+        let (poles, room) = room.split_at_mut(2 * stride);
+        let (rows, room) = room.split_at_mut(2 * stride);
+        let Some(solved) = Solved::of((d, z, rho), &columns, stride, room, together) else {
             return false;
-        } else {
-            sweep(&mut a[first..=last], &mut squares[first..last]);
-            sweeps -= 1;
-        }
-    }
-    a.sort_unstable_by(f64::total_cmp);
-    for (d, a) in d.iter_mut().zip(a) {
-        *d = T::of(*a);
-    }
-    true
-}
-
-/// The row, up to `end`, before which something beside the diagonal from row `first` on is negligible.
-#[inline(always)]
-fn block(a: &[f64], squares: &[f64], first: usize, end: usize) -> usize {
-    let eps = f64::EPSILON / 2.0;
-    for i in first..end - 1 {
-        if squares[i] <= eps * eps * (a[i] * a[i + 1]).abs() + NOTHING {
-            return i + 1;
-        }
-    }
-    end
-}
-
-/// One step with Wilkinson's shift.
-#[inline(always)]
-fn sweep(a: &mut [f64], squares: &mut [f64]) {
-    let last = squares.len();
-    let beside = squares[0].sqrt();
-    let half = (a[1] - a[0]) / (2.0 * beside);
-    let shift = a[0] - beside / (half + half.hypot(1.0).copysign(half));
-    let (mut c, mut s, mut g) = (1.0, 0.0, a[last] - shift);
-    let mut p = g * g;
-    for i in (0..last).rev() {
-        let square = squares[i];
-        let r = p + square;
-        if i + 1 < last {
-            squares[i + 1] = s * r;
-        }
-        let before = (c, g);
-        (c, s) = (p / r, square / r);
-        g = c * (a[i] - shift) - s * g;
-        a[i + 1] = before.1 + (a[i] - g);
-        p = if c == 0.0 {
-            before.0 * square
-        } else {
-            g * g / c
         };
+        let len = solved.weights.len();
+        let (poles, weights) = of_none(poles, stride, len);
+        V::flat_mut(poles)[..count].copy_from_slice(solved.poles);
+        V::flat_mut(weights)[..count].copy_from_slice(&V::flat(solved.weights)[..count]);
+        let (first, last) = of_none(rows, stride, len);
+        for (at, &from) in columns.kept().iter().enumerate() {
+            let from = ends[usize::from(from)].as_slice();
+            V::flat_mut(first)[at] = from[0];
+            V::flat_mut(last)[at] = from[1];
+        }
+        let (kept, behind) = ends.split_at_mut(count);
+        let of = [&*poles, &*weights, &*first, &*last];
+        let terms = 2 * TERM * count * count;
+        share(together, terms, kept, 1, &mut [], &|at, part, _| {
+            V::ends(part, of, &solved.roots, at);
+        });
+        behind.copy_from_slice(others);
+        solved.finish(d, &columns, order);
+        true
     }
-    squares[0] = s * p;
-    a[0] = shift + g;
 }

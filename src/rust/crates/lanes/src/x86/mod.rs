@@ -80,6 +80,12 @@ macro_rules! vector {
                     roots: &Roots<'_, $name>,
                     first: usize
                 ) = rows::spread if columns;
+                fn ends(
+                    columns: &mut [$name],
+                    of: [&[$name]; 4],
+                    roots: &Roots<'_, $name>,
+                    first: usize
+                ) = rows::ends if columns;
             );
 
             #[inline(always)]
