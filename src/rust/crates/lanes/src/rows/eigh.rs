@@ -5,7 +5,7 @@ use super::conquer::{self, conquer};
 use super::merge::Room;
 use super::product::packed;
 use super::qr::act;
-use super::reduce::{stride, tridiagonal, work_to_reduce};
+use super::reduce::{square, stride, tridiagonal, work_to_reduce};
 use super::reflect::{work_of_block, BLOCK};
 use super::sweep::line;
 use super::values::{self, values};
@@ -46,12 +46,15 @@ impl Eigh<'_> {
     pub(crate) fn scratch(&self, size: usize, width: usize) -> usize {
         let n = self.n;
         let stride = stride(n, size_of::<Line>() / size, width);
-        let small = 3 * stride + 1 + work_to_reduce(stride);
-        if !self.vectors {
-            return n * stride + small + values::vectors(n, stride, width).max(conquer::LEAST);
-        }
-        let rest = conquer::vectors(n, stride, width);
-        3 * matrix(n, stride, width) + small + rest + packed(stride, n, width)
+        let (whole, rest) = if self.vectors {
+            let whole = matrix(n, stride, width);
+            let rest = conquer::vectors(n, stride, width);
+            (whole, 2 * whole + rest + packed(stride, n, width))
+        } else {
+            let rest = values::vectors(n, stride, width);
+            (n * stride, rest.max(conquer::LEAST))
+        };
+        whole + 3 * stride + 1 + rest.max(work_to_reduce(stride, width))
     }
 
     /// The eigenvalues, ascending, become `w`, and `a` the eigenvectors where these are wanted.
@@ -75,7 +78,7 @@ impl Eigh<'_> {
         let (tau, scratch) = scratch.split_at_mut(stride + 1);
         self.load(a, &mut matrix[..n * stride], stride);
         let scale = bring_near_1(&mut matrix[..n * stride], stride).ok_or(Failure::NotFinite)?;
-        square(matrix, n, stride);
+        square(matrix, 0..n, stride);
         let tau = &mut V::flat_mut(tau)[..=n];
         tau[0] = V::Float::of(0.0);
         let results = (
@@ -216,16 +219,4 @@ fn bring_near_1<V: Lanes>(matrix: &mut [V], stride: usize) -> Option<Scale<V>> {
     let scale = Scale::of(zero.like(size));
     scale.there(matrix);
     Some(scale)
-}
-
-/// Makes the squares of a line on the diagonal whole.
-#[inline(always)]
-pub(super) fn square<V: Lanes>(matrix: &mut [V], n: usize, stride: usize) {
-    let (line, rows) = (line::<V>(), stride * V::WIDTH);
-    let matrix = V::flat_mut(matrix);
-    for j in 0..n {
-        for i in j + 1..n.min(j / line * line + line) {
-            matrix[i * rows + j] = matrix[j * rows + i];
-        }
-    }
 }

@@ -19,6 +19,11 @@ const LEAST: usize = 24;
 /// What changes some columns: given the number of their first one, these, and memory to work in.
 type Change<'a, V> = &'a (dyn Fn(usize, &mut [V], &mut [V]) + Sync);
 
+/// Whether that many are worth it.
+pub(crate) const fn worth_it(operations: usize) -> bool {
+    operations >= WORTH_IT
+}
+
 /// Calls `change` with parts of `columns` and as much memory as `work`, on several threads if
 /// that many `operations` are worth it.
 pub(crate) fn share<V: Lanes>(
@@ -29,10 +34,22 @@ pub(crate) fn share<V: Lanes>(
     work: &mut [V],
     change: Change<'_, V>,
 ) {
+    share_by(LEAST, together, operations, (columns, stride), work, change);
+}
+
+/// The same with `least` columns of a part at least.
+pub(crate) fn share_by<V: Lanes>(
+    least: usize,
+    together: Together<'_>,
+    operations: usize,
+    (columns, stride): (&mut [V], usize),
+    work: &mut [V],
+    change: Change<'_, V>,
+) {
     let count = columns.len() / stride;
     let each = count.div_ceil(PARTS * together.threads);
-    let each = each.next_multiple_of(LEAST);
-    if together.threads == 1 || operations < WORTH_IT || count <= each {
+    let each = each.next_multiple_of(least);
+    if together.threads == 1 || !worth_it(operations) || count <= each {
         return change(0, columns, work);
     }
     let any = columns[0];
