@@ -113,12 +113,7 @@ pub trait Lanes:
     /// `rows::roots`, not inlined.
     fn roots(pairs: &mut [Self], equation: &Secular<'_, Self>, first: usize);
     /// `rows::weights`, not inlined.
-    fn weights(
-        z: &mut [Self],
-        equation: &Secular<'_, Self>,
-        roots: &Roots<'_, Self>,
-        first: usize,
-    );
+    fn weights(z: &mut [Self], equation: &Secular<'_, Self>, roots: &Roots<'_, Self>, first: usize);
     /// `rows::spread`, not inlined.
     fn spread(
         columns: &mut [Self],

@@ -4,8 +4,8 @@
 use super::merge::{Merge, Room};
 use super::secular::room_for_roots;
 use crate::lanes::{Float, Lanes};
-use crate::together::Together;
 use crate::symmetric::diagonal;
+use crate::together::Together;
 
 /// Columns up to which matrices are computed alone, half a block of rows more or less.
 const LEAF: usize = 32;

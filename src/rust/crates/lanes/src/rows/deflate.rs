@@ -140,7 +140,11 @@ fn rotate<V: Lanes>(
     let (head, tail) = q.split_at_mut(second * stride);
     let first = &mut head[first * stride..][rows.clone()];
     let second = &mut tail[rows];
-    let (x, y) = if i < j { (first, second) } else { (second, first) };
+    let (x, y) = if i < j {
+        (first, second)
+    } else {
+        (second, first)
+    };
     for (x, y) in x.iter_mut().zip(y) {
         let (old, other) = (*x, *y);
         *x = s.mul_add(other, c * old);

@@ -1,6 +1,7 @@
 //! Eigenvalues and eigenvectors of one symmetric matrix: to tridiagonal form, divide and conquer, and back by blocks of
 //! reflections, as LAPACK's `syevd`.
 
+use super::all_zero;
 use super::conquer::{self, conquer};
 use super::merge::Room;
 use super::product::packed;
@@ -9,7 +10,6 @@ use super::reduce::{square, stride, tridiagonal, work_to_reduce};
 use super::reflect::{work_of_block, BLOCK};
 use super::sweep::line;
 use super::values::{self, values};
-use super::all_zero;
 use crate::block::finite;
 use crate::lanes::{Float, Lanes};
 use crate::operands::{Block, Task};
@@ -98,7 +98,11 @@ impl Eigh<'_> {
             }
             return found.then_some(()).ok_or(Failure::NotConverged);
         }
-        for (j, (to, from)) in a.chunks_exact_mut(n).zip(matrix.chunks_exact(stride)).enumerate() {
+        for (j, (to, from)) in a
+            .chunks_exact_mut(n)
+            .zip(matrix.chunks_exact(stride))
+            .enumerate()
+        {
             to[j..].copy_from_slice(&V::flat(from)[j..n]);
         }
         let (q, scratch) = scratch.split_at_mut(whole);

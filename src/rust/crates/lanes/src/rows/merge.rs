@@ -71,7 +71,10 @@ impl Merge<'_> {
         };
         let (kept, behind) = q.split_at_mut(count * stride);
         self.multiply(kept, stride, kinds, (packed, vectors), room.work);
-        for (to, from) in behind.chunks_exact_mut(stride).zip(others.chunks_exact(stride)) {
+        for (to, from) in behind
+            .chunks_exact_mut(stride)
+            .zip(others.chunks_exact(stride))
+        {
             to[rows.clone()].copy_from_slice(&from[rows.clone()]);
         }
         true
@@ -79,13 +82,7 @@ impl Merge<'_> {
 
     /// The last row of the upper eigenvectors and the first one of the lower ones, which have a norm of 1 together.
     #[inline(always)]
-    fn rows_at_the_cut<V: Lanes>(
-        &self,
-        q: &[V],
-        stride: usize,
-        beside: f64,
-        z: &mut [V::Float],
-    ) {
+    fn rows_at_the_cut<V: Lanes>(&self, q: &[V], stride: usize, beside: f64, z: &mut [V::Float]) {
         let upper = self.cut - self.start;
         let half = std::f64::consts::FRAC_1_SQRT_2;
         for (c, (z, column)) in z.iter_mut().zip(q.chunks_exact(stride)).enumerate() {
@@ -117,7 +114,10 @@ impl Merge<'_> {
         let (poles, z) = of_none(by_kind, stride, len);
         let rows = self.start / V::WIDTH..self.end.div_ceil(V::WIDTH);
         let (mut kinds, mut to) = ([0; 3], 0);
-        for (kind, count) in [Kind::Upper, Kind::All, Kind::Lower].into_iter().zip(&mut kinds) {
+        for (kind, count) in [Kind::Upper, Kind::All, Kind::Lower]
+            .into_iter()
+            .zip(&mut kinds)
+        {
             for (at, &from) in columns.kept().iter().enumerate() {
                 if columns.kind(from) == kind {
                     V::flat_mut(poles)[to] = solved.poles[at];
@@ -130,9 +130,16 @@ impl Merge<'_> {
         }
         let roots = &solved.roots;
         let terms = TERM * to * to;
-        share(self.together, terms, vectors, stride, &mut [], &|at, part, _| {
-            V::spread(part, stride, (poles, z), roots, at);
-        });
+        share(
+            self.together,
+            terms,
+            vectors,
+            stride,
+            &mut [],
+            &|at, part, _| {
+                V::spread(part, stride, (poles, z), roots, at);
+            },
+        );
         solved.finish(d, columns, order);
         Some(kinds)
     }
@@ -156,20 +163,27 @@ impl Merge<'_> {
         let terms = (cut - start) * (upper + all) + (end - cut) * (all + lower);
         let operations = 2 * V::WIDTH * terms * (columns.len() / stride);
         let zero = columns[0].like(0.0);
-        share(self.together, operations, columns, stride, work, &|at, part, work| {
-            for column in part.chunks_exact_mut(stride) {
-                column[start..end].fill(zero);
-            }
-            for (rows, which) in &halves {
-                let step = Product {
-                    stride,
-                    rows: rows.clone(),
-                    known: &packed[which.start * stride..which.end * stride],
-                    first: (0, 0),
-                    factors: Factors::Apart(&vectors[at * stride..], stride, which.start),
-                };
-                V::product(part, &step, work);
-            }
-        });
+        share(
+            self.together,
+            operations,
+            columns,
+            stride,
+            work,
+            &|at, part, work| {
+                for column in part.chunks_exact_mut(stride) {
+                    column[start..end].fill(zero);
+                }
+                for (rows, which) in &halves {
+                    let step = Product {
+                        stride,
+                        rows: rows.clone(),
+                        known: &packed[which.start * stride..which.end * stride],
+                        first: (0, 0),
+                        factors: Factors::Apart(&vectors[at * stride..], stride, which.start),
+                    };
+                    V::product(part, &step, work);
+                }
+            },
+        );
     }
 }

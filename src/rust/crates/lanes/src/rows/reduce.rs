@@ -75,12 +75,7 @@ pub(crate) fn tridiagonal<V: Lanes>(
 impl<V: Lanes> Matrix<'_, V> {
     /// The reflections from `start` on.
     #[inline(always)]
-    fn one_by_one(
-        &mut self,
-        start: usize,
-        (d, e, tau): Results<'_, V::Float>,
-        work: &mut [V],
-    ) {
+    fn one_by_one(&mut self, start: usize, (d, e, tau): Results<'_, V::Float>, work: &mut [V]) {
         let (n, len, stride) = (self.n, self.len, self.stride);
         let zero = self.lanes.like(0.0);
         let (mut v, work) = work.split_at_mut(stride);
@@ -114,12 +109,7 @@ impl<V: Lanes> Matrix<'_, V> {
 
     /// So many reflections as a panel has, from `start` on.
     #[inline(always)]
-    fn by_panel(
-        &mut self,
-        start: usize,
-        (d, e, tau): Results<'_, V::Float>,
-        work: &mut [V],
-    ) {
+    fn by_panel(&mut self, start: usize, (d, e, tau): Results<'_, V::Float>, work: &mut [V]) {
         let (n, len, stride) = (self.n, self.len, self.stride);
         let (known, work) = work.split_at_mut(3 * PANEL * stride);
         let (parts, work) = work.split_at_mut(PARTS * stride);
@@ -161,15 +151,22 @@ impl<V: Lanes> Matrix<'_, V> {
         };
         let to = &mut self.a[end * stride..n * stride];
         let operations = 2 * PANEL * to.len() * V::WIDTH;
-        share(self.together, operations, to, stride, work, &|at, part, work| {
-            let first = end + at;
-            let step = Product {
-                rows: first / V::WIDTH..len,
-                first: (0, first),
-                ..step.clone()
-            };
-            V::product(part, &step, work);
-        });
+        share(
+            self.together,
+            operations,
+            to,
+            stride,
+            work,
+            &|at, part, work| {
+                let first = end + at;
+                let step = Product {
+                    rows: first / V::WIDTH..len,
+                    first: (0, first),
+                    ..step.clone()
+                };
+                V::product(part, &step, work);
+            },
+        );
         square(self.a, end..n, stride);
     }
 
@@ -204,11 +201,18 @@ impl<V: Lanes> Matrix<'_, V> {
         };
         let least = 1;
         let all = (&mut *parts, stride);
-        share_by(least, self.together, operations, all, &mut [], &|at, part, _| {
-            for (p, at) in part.chunks_exact_mut(stride).zip(at..) {
-                V::multiply(&mut p[..len], a, step, start(at)..start(at + 1));
-            }
-        });
+        share_by(
+            least,
+            self.together,
+            operations,
+            all,
+            &mut [],
+            &|at, part, _| {
+                for (p, at) in part.chunks_exact_mut(stride).zip(at..) {
+                    V::multiply(&mut p[..len], a, step, start(at)..start(at + 1));
+                }
+            },
+        );
         let top = first / line * line / V::WIDTH;
         p[top..].fill(x[0].like(0.0));
         for (at, part) in parts.chunks_exact(stride).enumerate() {

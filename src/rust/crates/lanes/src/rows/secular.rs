@@ -63,7 +63,10 @@ fn solve<V: Lanes>(equation: &Secular<'_, V>, start: usize, any: V) -> (V, V) {
     // From the middle it is seen which pole is the nearer one.
     let sums = root.sums(equation, root.left, half);
     let middle = inverse + sums.below + sums.above;
-    let nearer = |left, right| root.last.if_equal(zero, middle.if_less(zero, right, left), left);
+    let nearer = |left, right| {
+        root.last
+            .if_equal(zero, middle.if_less(zero, right, left), left)
+    };
     let pole = nearer(root.left, root.right);
     let (from_left, from_right) = (nearer(zero, -gap), nearer(gap, zero));
     let (zl, zr) = (root.zl * root.zl, root.zr * root.zr);
@@ -201,27 +204,38 @@ impl<V: Lanes> Interval<V> {
             above_slope: zero,
             error: zero,
         };
+        // Of the poles beside the roots, each is below some of these and above others.
         for i in 0..rest {
             let z = zero.like(z[i].f64());
-            let mut quotient = z / ((zero.like(all[i].f64()) - pole) - distance);
-            if i >= mixed {
-                let number = zero.like((i - self.start) as f64);
-                quotient = self.number.if_less(number, zero, quotient);
-            }
+            let quotient = z / ((zero.like(all[i].f64()) - pole) - distance);
+            let number = zero.like(i as f64 - self.start as f64);
+            let part = |value: V| {
+                if i < mixed {
+                    value
+                } else {
+                    self.number.if_less(number, zero, value)
+                }
+            };
+            let quotient = part(quotient);
             sums.below = z.mul_add(quotient, sums.below);
             sums.below_slope = quotient.mul_add(quotient, sums.below_slope);
-            sums.error = sums.error - sums.below;
+            sums.error = sums.error - part(sums.below);
         }
         for i in (mixed..count).rev() {
             let z = zero.like(z[i].f64());
-            let mut quotient = z / ((zero.like(all[i].f64()) - pole) - distance);
-            if i < rest {
-                let number = zero.like((i - self.start) as f64);
-                quotient = self.number.if_less(number, quotient, zero);
-            }
+            let quotient = z / ((zero.like(all[i].f64()) - pole) - distance);
+            let number = zero.like(i as f64 - self.start as f64);
+            let part = |value: V| {
+                if i < rest {
+                    self.number.if_less(number, value, zero)
+                } else {
+                    value
+                }
+            };
+            let quotient = part(quotient);
             sums.above = z.mul_add(quotient, sums.above);
             sums.above_slope = quotient.mul_add(quotient, sums.above_slope);
-            sums.error += sums.above;
+            sums.error += part(sums.above);
         }
         sums
     }
@@ -277,7 +291,10 @@ pub(crate) fn spread<V: Lanes>(
         let (origin, distance) = roots.at(first + j);
         let (origin, distance) = (zero.like(origin), zero.like(distance));
         let mut squares = [zero; BLOCK];
-        let each = column.chunks_mut(tall).zip(poles.chunks(tall)).zip(z.chunks(tall));
+        let each = column
+            .chunks_mut(tall)
+            .zip(poles.chunks(tall))
+            .zip(z.chunks(tall));
         for ((to, poles), z) in each {
             let each = to.iter_mut().zip(poles).zip(z).zip(&mut squares[..tall]);
             for (((to, pole), z), square) in each {

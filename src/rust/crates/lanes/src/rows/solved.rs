@@ -66,9 +66,16 @@ impl<'a, V: Lanes> Solved<'a, V> {
         let groups = count.div_ceil(V::WIDTH);
         let pairs = &mut pairs[..2 * groups];
         let terms = count * count;
-        share(together, STEPS * terms, pairs, 2, &mut [], &|at, part, _| {
-            V::roots(part, equation, at);
-        });
+        share(
+            together,
+            STEPS * terms,
+            pairs,
+            2,
+            &mut [],
+            &|at, part, _| {
+                V::roots(part, equation, at);
+            },
+        );
         let roots = Roots { pairs };
         for j in 0..count {
             if roots.at(j).1.is_nan() {
@@ -76,9 +83,16 @@ impl<'a, V: Lanes> Solved<'a, V> {
             }
         }
         let weights = &mut weights[..groups];
-        share(together, TERM * terms, weights, 1, &mut [], &|at, part, _| {
-            V::weights(part, equation, &roots, at);
-        });
+        share(
+            together,
+            TERM * terms,
+            weights,
+            1,
+            &mut [],
+            &|at, part, _| {
+                V::weights(part, equation, &roots, at);
+            },
+        );
         Some(Solved {
             poles,
             weights,

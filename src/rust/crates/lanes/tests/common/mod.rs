@@ -13,10 +13,13 @@ const IN_ROWS: [&str; 2] = ["Lu", "Potrf"];
 const COMPLEX: [&str; 5] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm"];
 
 /// Products that kernels share, not inlined.
-const PRODUCTS: [&str; 5] = ["product", "follow", "reflect", "prepare", "project"];
+const PRODUCTS: [&str; 10] = [
+    "product", "follow", "reflect", "prepare", "project", "sweep", "multiply", "roots", "spread",
+    "ends",
+];
 
 /// What may be called: it moves data only, or is looked at itself.
-pub const CALLED: [&str; 12] = [
+pub const CALLED: [&str; 19] = [
     "gather",
     "scatter",
     "scatter_some",
@@ -27,7 +30,15 @@ pub const CALLED: [&str; 12] = [
     "reflect",
     "project",
     "prepare",
+    "sweep",
+    "multiply",
+    "roots",
+    "spread",
+    "ends",
+    // It divides and multiplies only.
+    "weights",
     "share",
+    "share_by",
     // A slice of a slice, which Rust 1.81 leaves out of line.
     "index_mut",
 ];

@@ -1,11 +1,21 @@
 use crate::*;
 use lanes::eigh::{Syevd, BLOCKS, NOT_FINITE};
+use lanes::ALONE;
 use matrices::Triangle;
 
 fn run<T: Real>(
     n: usize,
     vectors: bool,
     triangle: Triangle,
+) -> impl Fn(Unit, &[T], usize) -> Results<T> {
+    run_by(n, vectors, triangle, ALONE)
+}
+
+pub(crate) fn run_by<T: Real>(
+    n: usize,
+    vectors: bool,
+    triangle: Triangle,
+    together: Together<'static>,
 ) -> impl Fn(Unit, &[T], usize) -> Results<T> {
     move |unit, x, count| {
         let (mut a, mut w) = (x.to_vec(), vec![T::ZERO; n * count]);
@@ -18,7 +28,7 @@ fn run<T: Real>(
             a: matrices,
             w: values,
             info: infos,
-            together: THREADS,
+            together,
         };
         on(unit, kernel, count);
         Results {
@@ -29,7 +39,7 @@ fn run<T: Real>(
 }
 
 /// The matrix that a triangle stands for.
-fn symmetric<T: Real>(n: usize, triangle: Triangle, x: &[T]) -> Matrix {
+pub(crate) fn symmetric<T: Real>(n: usize, triangle: Triangle, x: &[T]) -> Matrix {
     let a = Matrix::of(n, x);
     Matrix::from_fn(n, n, |i, j| match triangle {
         Triangle::Lower => a.at(i.max(j), i.min(j)),

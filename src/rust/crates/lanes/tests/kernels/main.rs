@@ -3,6 +3,7 @@
 mod cholesky;
 mod complex;
 mod eigh;
+mod eigh_large;
 mod lu;
 mod qr;
 mod svd;
