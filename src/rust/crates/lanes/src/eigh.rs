@@ -1,6 +1,6 @@
 //! Eigenvalues of symmetric matrices: Householder's reduction to tridiagonal form, then the QR
-//! algorithm with Wilkinson's shift, as LAPACK's `sytd2`, `org2l` and `steqr`; large matrices, whose rows are in lanes, by
-//! divide and conquer (`rows/eigh.rs`).
+//! algorithm with Wilkinson's shift, as LAPACK's `sytd2`, `org2l` and `steqr`; large matrices, whose rows are in lanes,
+//! by divide and conquer (`rows/eigh.rs`).
 
 use super::accumulate::form;
 use super::block::{finite, gather};

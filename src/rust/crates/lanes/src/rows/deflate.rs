@@ -74,9 +74,9 @@ impl Deflated {
         self.rest += 1;
     }
 
-    /// Looks at the columns of `diag(d) + rho z zᵀ`, in the order of `sorted`: one with hardly any `z` is left as it is,
-    /// as is one of two with nearly the same eigenvalue, once a rotation of both has made its `z` 0. The columns of `q`
-    /// in which there is something between the vectors `rows` follow the rotations.
+    /// Looks at the columns of `diag(d) + rho z zᵀ`, in the order of `sorted`: one with hardly any `z` is left as it
+    /// is, as is one of two with nearly the same eigenvalue, once a rotation of both has made its `z` 0. The columns of
+    /// `q`, which are not 0 in the vectors `rows` only, follow the rotations.
     #[inline(always)]
     pub(super) fn find<V: Lanes>(
         &mut self,

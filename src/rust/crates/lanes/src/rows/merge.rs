@@ -95,9 +95,9 @@ impl Merge<'_> {
         }
     }
 
-    /// The eigenvalues become the first of `d`, before those of columns that stay, `order` follows; the columns that take
-    /// part become `packed`, by kinds, and the negative eigenvectors in their basis `vectors`. Returns how many columns
-    /// there are of each kind, if all roots are found.
+    /// The eigenvalues become the first of `d`, before those of columns that stay, and `order` follows. The columns that
+    /// take part become `packed`, by kinds, and the negative eigenvectors in their basis `vectors`. Returns how many
+    /// columns there are of each kind, if all roots are found.
     #[inline(always)]
     fn decompose<V: Lanes>(
         &self,

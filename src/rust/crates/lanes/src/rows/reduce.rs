@@ -1,7 +1,8 @@
-//! Householder's reduction of one symmetric matrix to tridiagonal form. While the matrix is larger than the cache, a panel
-//! of reflections at a time, as LAPACK's `latrd` (Dongarra, Hammarling and Sorensen, Block reduction of matrices to
-//! condensed forms for eigenvalue computations, LAPACK Working Note 2): what they take from the rest is taken at once, so
-//! that a reflection reads it and does not write it. Then one by one, each in the same pass as the next one's product.
+//! Householder's reduction of one symmetric matrix to tridiagonal form. While the matrix is larger than the cache, a
+//! panel of reflections at a time, as LAPACK's `latrd` (Dongarra, Hammarling and Sorensen, Block reduction of matrices
+//! to condensed forms for eigenvalue computations, LAPACK Working Note 2): what they take from the rest is taken at
+//! once, so that a reflection reads it and does not write it. Then one by one, each in the same pass as the next one's
+//! product.
 
 use super::lanes_of;
 use super::panel::{total, Reflection};

@@ -311,8 +311,8 @@ pub(crate) fn spread<V: Lanes>(
     }
 }
 
-/// The first and the last rows of eigenvectors of both parts in the basis of [`spread`], whose norm is 1, from that of root
-/// `first` on: the first two lanes. Poles, `z` and the rows are in the same order.
+/// The first and the last rows of eigenvectors of norm 1, as [`spread`] has them with another sign, from that of root
+/// `first` on: the first two lanes. Given are those rows of the basis, and poles and `z`, all in the same order.
 #[inline(always)]
 pub(crate) fn ends<V: Lanes>(
     columns: &mut [V],

@@ -19,7 +19,7 @@ const LEAST: usize = 24;
 /// What changes some columns: given the number of their first one, these, and memory to work in.
 type Change<'a, V> = &'a (dyn Fn(usize, &mut [V], &mut [V]) + Sync);
 
-/// Whether that many are worth it.
+/// Whether that many operations are worth waking threads.
 pub(crate) const fn worth_it(operations: usize) -> bool {
     operations >= WORTH_IT
 }

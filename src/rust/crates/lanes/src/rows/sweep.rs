@@ -18,8 +18,8 @@ pub(crate) const fn line<V: Lanes>() -> usize {
     size_of::<Line>() / size_of::<V::Float>()
 }
 
-/// `p` becomes the product of the matrix, in the columns of `a`, with `x`, once `v wᵀ + w vᵀ` is taken from it; from the
-/// line of the first row on, in rows before which `p` is anything.
+/// `p` becomes the product of the matrix, in the columns of `a`, with `x`, once `v wᵀ + w vᵀ` is taken from it: in rows
+/// from the first one on; before that it is anything.
 #[inline(always)]
 pub(crate) fn sweep<V: Lanes>(a: &mut [V], step: &Sweep<'_, V>, p: &mut [V]) {
     match line::<V>() / V::WIDTH {
@@ -101,21 +101,18 @@ fn sweep_columns<V: Lanes, const G: usize, const TALL: usize>(
         p[i] = sum;
     }
     let mut mirrored = [[zero; TALL]; G];
-    let mut at = TALL;
-    while at < len {
-        for q in 0..TALL {
-            let i = at + q;
+    for at in (TALL..len).step_by(TALL) {
+        for i in at..at + TALL {
             let (xi, vi, wi, mut sum) = (x[i], v[i], w[i], p[i]);
             for g in 0..G {
                 let [xc, vc, wc] = factors[g];
                 let value = wi.neg_mul_add(vc, vi.neg_mul_add(wc, columns[g][i]));
                 columns[g][i] = value;
                 sum = value.mul_add(xc, sum);
-                mirrored[g][q] = value.mul_add(xi, mirrored[g][q]);
+                mirrored[g][i - at] = value.mul_add(xi, mirrored[g][i - at]);
             }
             p[i] = sum;
         }
-        at += TALL;
     }
     sums[..G].copy_from_slice(&mirrored);
 }
@@ -176,19 +173,16 @@ fn multiply_columns<V: Lanes, const G: usize, const TALL: usize>(
         p[i] = sum;
     }
     let mut mirrored = [[zero; TALL]; G];
-    let mut at = TALL;
-    while at < len {
-        for q in 0..TALL {
-            let i = at + q;
+    for at in (TALL..len).step_by(TALL) {
+        for i in at..at + TALL {
             let (xi, mut sum) = (x[i], p[i]);
             for g in 0..G {
                 let value = columns[g][i];
                 sum = value.mul_add(factors[g], sum);
-                mirrored[g][q] = value.mul_add(xi, mirrored[g][q]);
+                mirrored[g][i - at] = value.mul_add(xi, mirrored[g][i - at]);
             }
             p[i] = sum;
         }
-        at += TALL;
     }
     sums[..G].copy_from_slice(&mirrored);
 }
@@ -202,7 +196,7 @@ fn add_up<V: Lanes, const TALL: usize>(sums: &mut [[V; TALL]; LINE], p: &mut [V]
             let mut half = TALL / 2;
             while half > 0 {
                 for q in 0..half {
-                    sums[q] = sums[q] + sums[q + half];
+                    sums[q] += sums[q + half];
                 }
                 half /= 2;
             }
@@ -212,7 +206,7 @@ fn add_up<V: Lanes, const TALL: usize>(sums: &mut [[V; TALL]; LINE], p: &mut [V]
         let mut half = V::WIDTH / 2;
         while half > 0 {
             for i in 0..half {
-                square[i] = square[i] + square[i + half];
+                square[i] += square[i + half];
             }
             half /= 2;
         }
