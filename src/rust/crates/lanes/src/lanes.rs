@@ -111,9 +111,14 @@ pub trait Lanes:
     /// `rows::multiply`, not inlined.
     fn multiply(p: &mut [Self], a: &[Self], step: &Sweep<'_, Self>, which: Range<usize>);
     /// `rows::roots`, not inlined.
-    fn roots(pairs: &mut [Self], equation: &Secular<'_, Self>, first: usize);
+    fn roots(pairs: &mut [Self], equation: &Secular<'_, Self::Float>, first: usize);
     /// `rows::weights`, not inlined.
-    fn weights(z: &mut [Self], equation: &Secular<'_, Self>, roots: &Roots<'_, Self>, first: usize);
+    fn weights(
+        z: &mut [Self],
+        equation: &Secular<'_, Self::Float>,
+        roots: &Roots<'_, Self>,
+        first: usize,
+    );
     /// `rows::spread`, not inlined.
     fn spread(
         columns: &mut [Self],

@@ -1,6 +1,5 @@
 //! What the functions work with that [`Lanes`](crate::lanes::Lanes) compiles once for all kernels.
 
-use crate::lanes::Lanes;
 use std::ops::Range;
 
 /// Where the factors of the products stand.
@@ -40,9 +39,9 @@ pub struct Sweep<'a, V> {
 
 /// The secular equation `1 / rho + Σ zᵢ² / (dᵢ - λ) = 0`, with `d` ascending and no `z` 0.
 #[derive(Clone, Copy, Debug)]
-pub struct Secular<'a, V: Lanes> {
-    pub(crate) poles: &'a [V::Float],
-    pub(crate) z: &'a [V::Float],
+pub struct Secular<'a, T> {
+    pub(crate) poles: &'a [T],
+    pub(crate) z: &'a [T],
     pub(crate) rho: f64,
 }
 

@@ -52,13 +52,13 @@ macro_rules! shared {
             rows::multiply(p, a, step, which);
         }
         #[inline(never)]
-        fn roots(pairs: &mut [Self], equation: &Secular<'_, Self>, first: usize) {
+        fn roots(pairs: &mut [Self], equation: &Secular<'_, $float>, first: usize) {
             rows::roots(pairs, equation, first);
         }
         #[inline(never)]
         fn weights(
             z: &mut [Self],
-            equation: &Secular<'_, Self>,
+            equation: &Secular<'_, $float>,
             roots: &Roots<'_, Self>,
             first: usize,
         ) {

@@ -42,7 +42,7 @@ struct Sums<V> {
 
 /// Roots from that of group `first` on, as [`Roots`].
 #[inline(always)]
-pub(crate) fn roots<V: Lanes>(pairs: &mut [V], equation: &Secular<'_, V>, first: usize) {
+pub(crate) fn roots<V: Lanes>(pairs: &mut [V], equation: &Secular<'_, V::Float>, first: usize) {
     for (group, pair) in pairs.chunks_exact_mut(2).enumerate() {
         let (pole, distance) = solve(equation, (first + group) * V::WIDTH, pair[0]);
         pair[0] = pole;
@@ -52,7 +52,7 @@ pub(crate) fn roots<V: Lanes>(pairs: &mut [V], equation: &Secular<'_, V>, first:
 
 /// The roots from `start` on, one to a lane; lanes too many have the last one.
 #[inline(always)]
-fn solve<V: Lanes>(equation: &Secular<'_, V>, start: usize, any: V) -> (V, V) {
+fn solve<V: Lanes>(equation: &Secular<'_, V::Float>, start: usize, any: V) -> (V, V) {
     let zero = any.like(0.0);
     let (inverse, eps) = (
         any.like(1.0 / equation.rho),
@@ -149,7 +149,7 @@ struct Interval<V> {
 
 impl<V: Lanes> Interval<V> {
     #[inline(always)]
-    fn of(equation: &Secular<'_, V>, start: usize, any: V) -> Self {
+    fn of(equation: &Secular<'_, V::Float>, start: usize, any: V) -> Self {
         let count = equation.poles.len();
         let zero = any.like(0.0);
         let mut root = Interval {
@@ -191,7 +191,7 @@ impl<V: Lanes> Interval<V> {
 
     /// The sums where the roots are that far from those poles.
     #[inline(always)]
-    fn sums(&self, equation: &Secular<'_, V>, pole: V, distance: V) -> Sums<V> {
+    fn sums(&self, equation: &Secular<'_, V::Float>, pole: V, distance: V) -> Sums<V> {
         let zero = pole.like(0.0);
         let count = equation.poles.len();
         let all = &equation.poles[..count];
@@ -246,7 +246,7 @@ impl<V: Lanes> Interval<V> {
 #[inline(always)]
 pub(crate) fn weights<V: Lanes>(
     z: &mut [V],
-    equation: &Secular<'_, V>,
+    equation: &Secular<'_, V::Float>,
     roots: &Roots<'_, V>,
     first: usize,
 ) {

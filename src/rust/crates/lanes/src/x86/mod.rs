@@ -66,10 +66,10 @@ macro_rules! vector {
                 ) = rows::project if columns;
                 fn sweep(a: &mut [$name], step: &Sweep<'_, $name>, p: &mut [$name]) = rows::sweep if a;
                 fn multiply(p: &mut [$name], a: &[$name], step: &Sweep<'_, $name>, which: Range<usize>) = rows::multiply if p;
-                fn roots(pairs: &mut [$name], equation: &Secular<'_, $name>, first: usize) = rows::roots if pairs;
+                fn roots(pairs: &mut [$name], equation: &Secular<'_, $float>, first: usize) = rows::roots if pairs;
                 fn weights(
                     z: &mut [$name],
-                    equation: &Secular<'_, $name>,
+                    equation: &Secular<'_, $float>,
                     roots: &Roots<'_, $name>,
                     first: usize
                 ) = rows::weights if z;
