@@ -146,3 +146,10 @@ test_that("files and targets that the release checklist names are there", {
   steps <- unlist(strsplit(sub("^make ([a-z -]*[a-z]).*", "\\1", sub(" *(&&|#).*", "", steps)), " "))
   expect_identical(setdiff(steps, targets), character())
 })
+
+test_that("the tests that CRAN runs are there", {
+  assigned <- Filter(function(x) is.call(x) && identical(x[[2L]], quote(quick)), as.list(parse(source_file("tests/testthat.R"))))
+  quick <- eval(assigned[[1L]][[3L]])
+  expect_identical(anyDuplicated(quick), 0L)
+  expect_identical(quick[!file.exists(source_file("tests", "testthat", sprintf("test-%s.R", quick)))], character())
+})
