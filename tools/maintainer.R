@@ -153,7 +153,7 @@ set_field <- function(lines, field, value, behind) {
   if (length(old)) {
     lines <- lines[-old]
   }
-  append(lines, if (!is.null(value)) paste0(field, ": ", value), at)
+  append(lines, if (!is.null(value)) strsplit(paste0(field, ": ", value), "\n", fixed = TRUE)[[1L]], at)
 }
 
 person_call <- function(name, email = NULL, role = "aut", orcid = NULL) {
