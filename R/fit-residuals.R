@@ -7,7 +7,7 @@
 #' @details
 #' Without `keep` the observations and the random effects must together be normal for given parameters: the residuals
 #' are then those of the Cholesky factor of the observations' covariance. This is checked: an `f` whose Hessian by both
-#' changes is refused, and so is one that is no density of both, as that of a random walk without one of its first value.
+#' changes is refused, and so is one that is no density of both, as that of a random walk without its first value's.
 #'
 #' With `keep`, the name of data of ones by which `f` multiplies the logarithms of the density of each observation
 #' (`sum(keep * dpois(y, rate, log = TRUE))`), any model goes: the density of an observation given those before it is a

@@ -8,9 +8,9 @@
 # --holder=         who holds the copyright; the maintainer by default
 # --issues=         where faults are told; the issues of the repository by default
 # --site=           where the documentation is published, if it is
-# --packages=       repositories of the packages in Enhances that CRAN has not, with a comma between; as it is by default
+# --packages=       repositories of packages in Enhances that CRAN has not, with a comma between; as it is by default
 #
-# An argument without a value, as --site=, keeps the script from asking. XLAFFI_ASK=true has it ask where no terminal is.
+# An argument without a value, as --site=, keeps the script from asking. XLAFFI_ASK=true: it asks where no terminal is.
 
 placeholder <- "xlaffi authors"
 
@@ -55,7 +55,9 @@ checked_email <- function(email, what) {
   if (grepl(to_nobody, email, ignore.case = TRUE)) {
     refused("%s: \"%s\" takes no mail; CRAN's must arrive", what, email)
   }
-  to_many <- "^(maintainers?|authors?|team|group|dev|devel|devs|developers?|info|admin|contact|help|support|office|list)@"
+  to_many <- paste0(
+    "^(maintainers?|authors?|team|group|dev|devel|devs|developers?|info|admin|contact|help|support|office|list)@"
+  )
   of_lists <- "@(lists?|groups)\\.|@googlegroups\\.|@groups\\.io$"
   if (grepl(to_many, email, ignore.case = TRUE) || grepl(of_lists, email, ignore.case = TRUE)) {
     refused("%s: \"%s\" is the address of a list or an office; CRAN writes to a person", what, email)

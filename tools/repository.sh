@@ -25,6 +25,7 @@ package=$(basename "$tarball" | sed 's/_.*//')
 
 # shellcheck source=/dev/null
 system=$(. /etc/os-release && echo "${VERSION_CODENAME:-$ID$VERSION_ID}")-$(uname -m)
+# shellcheck disable=SC2016
 version=$(Rscript --vanilla -e 'cat(R.version$major, sub("[.].*", "", R.version$minor), sep = ".")')
 sources=$out/src/contrib
 binaries=$out/bin/linux/$system/$version/src/contrib

@@ -24,7 +24,9 @@ fill_in <- function(dir, ..., input = "", env = character()) {
 contents <- function(dir) lapply(file.path(dir, filled_files), readLines)
 
 # Names and addresses of nobody: the script takes what looks like a person's.
-ada <- c("--name=Ada Lovelace", "--email=ada@lovelace-xlaffi.org", "--repository=https://git.lovelace-xlaffi.org/xlaffi")
+ada <- c(
+  "--name=Ada Lovelace", "--email=ada@lovelace-xlaffi.org", "--repository=https://git.lovelace-xlaffi.org/xlaffi"
+)
 
 test_that("one call puts names and addresses everywhere, and another call others in their place", {
   dir <- maintainer_copy()
@@ -54,10 +56,12 @@ test_that("one call puts names and addresses everywhere, and another call others
   once <- contents(dir)
   expect_identical(grep("^changed", fill_in(dir, ada), value = TRUE), character())
   expect_identical(contents(dir), once)
-  output <- fill_in(dir, "--name=Grace Brewster Hopper", "--email=grace@hopper-xlaffi.org", "--orcid=0000-0002-1825-0097",
+  output <- fill_in(dir,
+    "--name=Grace Brewster Hopper", "--email=grace@hopper-xlaffi.org", "--orcid=0000-0002-1825-0097",
     "--authors=Ada Lovelace <ada@lovelace-xlaffi.org>; Emmy No\u00ebther", "--holder=Navy of Numbers",
     "--repository=https://hopper-xlaffi.org/xlaffi/", "--issues=https://hopper-xlaffi.org/faults",
-    "--site=https://docs.hopper-xlaffi.org/xlaffi", "--packages=https://a.lovelace-xlaffi.org, https://b.lovelace-xlaffi.org"
+    "--site=https://docs.hopper-xlaffi.org/xlaffi",
+    "--packages=https://a.hopper-xlaffi.org, https://b.hopper-xlaffi.org"
   )
   expect_identical(attr(output, "status"), NULL)
   expect_false(any(grepl("git[.]lovelace", unlist(contents(dir)))))
@@ -67,7 +71,7 @@ test_that("one call puts names and addresses everywhere, and another call others
   expect_identical(people[2:3], c("Ada Lovelace <ada@lovelace-xlaffi.org> [aut]", "Emmy No\u00ebther [aut]"))
   expect_identical(people[[4L]], "Navy of Numbers [cph]")
   expect_identical(description[["URL"]], "https://hopper-xlaffi.org/xlaffi, https://docs.hopper-xlaffi.org/xlaffi")
-  expect_identical(description[["Additional_repositories"]], "https://a.lovelace-xlaffi.org, https://b.lovelace-xlaffi.org")
+  expect_identical(description[["Additional_repositories"]], "https://a.hopper-xlaffi.org, https://b.hopper-xlaffi.org")
   expect_identical(
     yaml::read_yaml(file.path(dir, "_pkgdown.yml"))$url, "https://docs.hopper-xlaffi.org/xlaffi"
   )
@@ -102,19 +106,22 @@ test_that("what CRAN would refuse is refused, and nothing is changed", {
     }, error = conditionMessage)
   }
   expect_identical(complaint(), "taken")
-  expect_identical(complaint(name = "Ludwig van Beethoven-M\u00fcller", authors = "J. O'Neill; A. B. Cox <c@cox.org>"), "taken")
+  others <- "J. O'Neill; A. B. Cox <cox@site.org>"
+  expect_identical(complaint(name = "Ludwig van Beethoven-M\u00fcller", authors = others), "taken")
   wrong <- list(
     list(name = "Ada"), list(name = "xlaffi authors"), list(name = "The Numbers Team"), list(name = "Lovelace, Ada"),
     list(name = "Ada Lovelace <ada@lovelace.org>"), list(name = "Ada \"King\" Lovelace"),
     list(email = "maintainers@xlaffi.example"), list(email = "ada@example.com"), list(email = "ada@localhost"),
-    list(email = "ada at lovelace.org"), list(email = "ada@lovelace.org, grace@hopper.org"), list(email = "ada@site.test"),
+    list(email = "ada at lovelace.org"), list(email = "ada@lovelace.org, grace@hopper.org"),
+    list(email = "ada@site.test"),
     list(email = "team@lovelace.org"), list(email = "ada@lists.lovelace.org"), list(email = "numbers@googlegroups.com"),
     list(email = "12+ada@users.noreply.github.com"), list(email = "no-reply@lovelace.org"),
     list(repository = "http://git.lovelace.org/x"), list(repository = "https://example.org/x"),
     list(repository = "git@git.lovelace.org:x"), list(repository = "https://localhost/x"),
     list(repository = "https://10.0.0.1/x"), list(repository = "https://a.org/x, https://b.org/x"),
     list(site = "https://cran.r-project.org/web/packages/xlaffi/index.html"), list(issues = "ada@lovelace.org"),
-    list(orcid = "0000-0002-1825-0098"), list(orcid = "0000-0002-1825"), list(authors = "Ada Lovelace <ada@site.invalid>"),
+    list(orcid = "0000-0002-1825-0098"), list(orcid = "0000-0002-1825"),
+    list(authors = "Ada Lovelace <ada@site.invalid>"),
     list(authors = "Grace"), list(holder = "xlaffi authors"), list(packages = "https://a.org, b.org")
   )
   for (answers in wrong) {

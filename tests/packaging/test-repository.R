@@ -30,7 +30,8 @@ test_that("a repository has the sources and a binary, which is installed without
   address <- utils::tail(output, 1L)
   expect_match(address, "^file:///.*/bin/linux/[a-z0-9]+-[a-z0-9_]+/[0-9]+[.][0-9]+$")
 
-  sources <- utils::available.packages(repos = paste0("file://", normalizePath(folder)), type = "source", filters = list())
+  repos <- paste0("file://", normalizePath(folder))
+  sources <- utils::available.packages(repos = repos, type = "source", filters = list())
   expect_identical(unname(sources[, c("Package", "Version")]), c("tinyxlaffi", "0.2.0"))
   expect_identical(list.files(file.path(folder, "src", "contrib"), "gz$"), c("PACKAGES.gz", basename(tarball)))
 

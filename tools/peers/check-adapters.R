@@ -53,7 +53,8 @@ expect_near("numDeriv's gradient", numDeriv::grad(made$by_r, made$start),
   made$grad(made$likelihood, made$start, made$time, made$event, made$treated), 1e-8)
 expect_near("numDeriv's Hessian", numDeriv::hessian(made$by_r, made$start),
   made$hessian(made$likelihood, made$start, made$time, made$event, made$treated), 1e-5)
-expect_near("numDeriv's Jacobian", numDeriv::jacobian(made$remission, coef(made$fit), week = made$weeks), made$slopes, 1e-8)
+expect_near("numDeriv's Jacobian", numDeriv::jacobian(made$remission, coef(made$fit), week = made$weeks),
+  made$slopes, 1e-8)
 expect_near("car, estimate and error", unlist(made$difference_12[c("Estimate", "SE")]),
   unlist(made$effects[2L, c("difference", "error")]), 1e-10)
 
@@ -64,15 +65,20 @@ density_of <- function(name) {
   function(p) {
     eta <- p[[1L]] + p[[2L]] * cars$speed
     scale <- exp(p[[3L]])
-    each <- if (name == "t") dt((cars$dist - eta) / scale, 4, log = TRUE) - p[[3L]] else dnorm(cars$dist, eta, scale, TRUE)
+    each <- switch(name,
+      t = dt((cars$dist - eta) / scale, 4, log = TRUE) - p[[3L]],
+      normal = dnorm(cars$dist, eta, scale, log = TRUE)
+    )
     sum(each) + sum(dnorm(p, c(0, 0, 2), c(50, 10, 1), log = TRUE))
   }
 }
 # Sums over a grid that is turned and stretched by the Hessian at the mode, 7 standard deviations to each side: of a
 # smooth density that falls so far they are exact to many digits.
 on_grid <- function(f) {
-  mode <- optim(c(-15, 4, 2.5), f, method = "BFGS", control = list(fnscale = -1, reltol = 1e-14, parscale = c(5, 0.5, 0.1)))
-  root <- t(chol(solve(-optimHess(mode$par, f, control = list(parscale = c(5, 0.5, 0.1))))))
+  size <- c(5, 0.5, 0.1)
+  control <- list(fnscale = -1, reltol = 1e-14, parscale = size)
+  mode <- optim(c(-15, 4, 2.5), f, method = "BFGS", control = control)
+  root <- t(chol(solve(-optimHess(mode$par, f, control = list(parscale = size)))))
   z <- seq(-7, 7, length.out = 41)
   points <- as.matrix(expand.grid(z, z, z)) %*% t(root) + rep(mode$par, each = 41^3)
   values <- apply(points, 1L, f)
@@ -101,8 +107,7 @@ chains <- rep(1:4, each = nrow(points) / 4)
 known <- loo::loo(in_r, r_eff = loo::relative_eff(exp(in_r), chain_id = chains))
 expect_near("loo, of each observation", made$loo_t$pointwise[, "elpd_loo"], known$pointwise[, "elpd_loo"], 1e-9)
 
-versions <- vapply(c("numDeriv", "nloptr", "maxLik", "sandwich", "car", "mcmc", "bridgesampling", "loo"), function(name) {
-  paste(name, utils::packageVersion(name))
-}, "")
+peers <- c("numDeriv", "nloptr", "maxLik", "sandwich", "car", "mcmc", "bridgesampling", "loo")
+versions <- vapply(peers, function(name) paste(name, utils::packageVersion(name)), "")
 cat("With", toString(versions), "\n")
 quit(status = if (failed) 1L else 0L)
