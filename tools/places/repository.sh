@@ -28,7 +28,7 @@ enter bash -c '
   started=$(date +%s%N)
   Rscript -e "install.packages(\"xlaffi\", repos = \"file://$binaries\")"
   took=$(( ($(date +%s%N) - started) / 1000000 ))
-  Rscript -e "library(xlaffi); print(xlaffi_sitrep())"
+  Rscript -e "library(xlaffi); xlaffi_sitrep()"
   echo "from the repository: installed in $took ms"
   [ "$took" -le 20000 ]
 ' repository "$suite"
