@@ -117,7 +117,6 @@ test_that("value and gradient are computed once per point", {
 
 test_that("a point that C code overwrites in place is another point", {
   skip_without_plugin()
-  skip_if_not(nzchar(Sys.which("make")))
   code <- c("#include <Rinternals.h>", "SEXP put(SEXP x, SEXP y) { REAL(x)[0] = REAL(y)[0]; return x; }")
   library <- dyn.load(shared_library(code, "put"))
   on.exit(dyn.unload(library[["path"]]))

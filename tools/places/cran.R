@@ -1,5 +1,9 @@
 # The examples of all help pages and the code of all vignettes of the sources in the folder `xlaffi`, each in a process
 # of its own: names those that fail. See tools/places/cran.sh.
+
+# As R CMD check has it: then nothing is kept in the user's cache.
+Sys.setenv(`_R_CHECK_PACKAGE_NAME_` = "xlaffi")
+
 rscript <- function(lines) {
   script <- tempfile(fileext = ".R")
   writeLines(c("library(xlaffi)", lines), script)
