@@ -104,3 +104,8 @@ test_that("lines of examples fit the manual, and methods of `%*%` have an alias"
   expect_true("%*%,xlaffi_sparse,ANY-method" %in% own)
   expect_none(setdiff(own, unlist(aliases)))
 })
+
+test_that("help pages have no braces that R takes for lost ones", {
+  lost <- vapply(files, function(file) any(grepl("(^|[^\\\\a-zA-Z\\]}])[{](anvl|pjrt|stablehlo)[}]", readLines(file))), NA)
+  expect_none(basename(files)[lost])
+})
