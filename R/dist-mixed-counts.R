@@ -57,9 +57,9 @@
 #' counts <- c(0, 1, 4)
 #' f <- function(mu, phi) {
 #'   list(
-#'     hlo_dbetabinom(counts, 5, plogis(mu), phi), hlo_dtweedie(counts, mu, phi, 1.5), hlo_dgenpois(counts, mu, phi),
-#'     hlo_dcompois(counts, mu, 1 / phi), hlo_dztpois(counts, mu), hlo_dztnbinom(counts, size = phi, mu = mu),
-#'     hlo_dordbeta(c(0, 0.2, 1), mu, phi, -1, 3)
+#'     hlo_dbetabinom(counts, 5, plogis(mu), phi), hlo_dtweedie(counts, mu, phi, 1.5),
+#'     hlo_dgenpois(counts, mu, phi), hlo_dcompois(counts, mu, 1 / phi), hlo_dztpois(counts, mu),
+#'     hlo_dztnbinom(counts, size = phi, mu = mu), hlo_dordbeta(c(0, 0.2, 1), mu, phi, -1, 3)
 #'   )
 #' }
 #' xla_jit(f)(2, 1.3)
@@ -70,7 +70,8 @@
 #' xla_grad(nll)(c(0, 1))
 #' # Without zeros
 #' xla_jit(function(mu) {
-#'   hlo_dzerotruncated(counts, hlo_dgenpois(counts, mu, 2, log = TRUE), hlo_dgenpois(0, mu, 2, log = TRUE))
+#'   log_density <- function(x) hlo_dgenpois(x, mu, 2, log = TRUE)
+#'   hlo_dzerotruncated(counts, log_density(counts), log_density(0))
 #' })(2)
 #' @name hlo_densities
 NULL

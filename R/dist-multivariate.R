@@ -49,7 +49,9 @@
 #' xla_grad(function(phi) hlo_dmvnorm(y, precision = hlo_ar1_precision(3, phi), log = TRUE))(0.5)
 #' # A process on a grid
 #' field <- matrix(sin(1:12), 3)
-#' xla_jit(function(a, b) hlo_dseparable(field, list(hlo_ar1_precision(3, a), hlo_ar1_precision(4, b))))(0.5, 0.8)
+#' xla_jit(function(a, b) {
+#'   hlo_dseparable(field, list(hlo_ar1_precision(3, a), hlo_ar1_precision(4, b)))
+#' })(0.5, 0.8)
 #' # Any covariance of three
 #' xla_jit(function(theta, sd) hlo_dmvnorm(y, chol = hlo_corr_chol(theta, sd)))(c(0.2, -1, 0.4), 1:3)
 #' @references

@@ -46,14 +46,16 @@
 #' # By names of the parameters that they are for
 #' list(
 #'   sd = xla_positive(), delay = xla_lower(0.5), log_rate = xla_upper(0), power = xla_interval(1, 2),
-#'   cuts = xla_ordered(), times = xla_positive_ordered(), shares = xla_simplex(), effects = xla_sum_to_zero(),
-#'   direction = xla_unit_vector(), correlation = xla_corr_cholesky(), covariance = xla_cov_cholesky()
+#'   cuts = xla_ordered(), times = xla_positive_ordered(), shares = xla_simplex(),
+#'   effects = xla_sum_to_zero(), direction = xla_unit_vector(), correlation = xla_corr_cholesky(),
+#'   covariance = xla_cov_cholesky()
 #' )
 #' @examplesIf plugins_downloaded()
 #' # Three groups' shares, in proportion to counts
 #' shares <- xla_sample(
 #'   function(par, counts) hlo_ddirichlet(par$p, c(1, 1, 1), log = TRUE) + sum(counts * log(par$p)),
-#'   list(p = rep(1, 3) / 3), counts = c(12, 5, 3), constraints = list(p = xla_simplex()), draws = 500, seed = 1
+#'   list(p = rep(1, 3) / 3), counts = c(12, 5, 3), constraints = list(p = xla_simplex()),
+#'   draws = 500, seed = 1
 #' )
 #' coef(shares)$p
 #' (c(12, 5, 3) + 1) / 23

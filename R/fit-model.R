@@ -35,7 +35,7 @@
 #' @param lower,upper Bounds of the parameters, one number or one for each.
 #' @param control For [stats::nlminb()].
 #' @param nobs The number of observations, which [stats::BIC()] wants to know.
-#' @param object,x,fitted A fitted model.
+#' @param object,fitted A fitted model.
 #' @param parm,which Numbers or names of parameters; all by default.
 #' @param level The probability of the interval.
 #' @param method `"Wald"` or `"profile"`.
@@ -55,7 +55,9 @@
 #' @examplesIf plugins_downloaded()
 #' # Counts with a rate for each group, which are normal on the logarithm's scale
 #' groups <- rep(1:8, each = 4)
-#' counts <- c(3, 5, 2, 4, 9, 7, 8, 11, 1, 0, 2, 1, 4, 6, 3, 5, 2, 2, 4, 1, 12, 9, 14, 10, 5, 3, 4, 6, 0, 1, 1, 2)
+#' counts <- c(
+#'   3, 5, 2, 4, 9, 7, 8, 11, 1, 0, 2, 1, 4, 6, 3, 5, 2, 2, 4, 1, 12, 9, 14, 10, 5, 3, 4, 6, 0, 1, 1, 2
+#' )
 #' model <- xla_objective(
 #'   function(par, y, group) {
 #'     -sum(dnorm(par$u, 0, exp(par$log_sd), log = TRUE)) -

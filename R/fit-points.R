@@ -196,7 +196,8 @@ go_to <- function(self, x, call) {
     self$signatures <- list()
   }
   if (!identical(self$x, x, num.eq = FALSE, single.NA = FALSE)) {
-    self$x <- x
+    # A copy: samplers and optimisers in C, as that of mcmc, write the next point into the same vector.
+    self$x <- c(x)
     self$value <- self$slope <- self$hessian <- NULL
   }
 }

@@ -7,7 +7,7 @@
 #' @details
 #' Without `keep` the observations and the random effects must together be normal for given parameters: the residuals
 #' are then those of the Cholesky factor of the observations' covariance. This is checked: an `f` whose Hessian by both
-#' changes is refused.
+#' changes is refused, and so is one that is no density of both, as that of a random walk without its first value's.
 #'
 #' With `keep`, the name of data of ones by which `f` multiplies the logarithms of the density of each observation
 #' (`sum(keep * dpois(y, rate, log = TRUE))`), any model goes: the density of an observation given those before it is a
@@ -31,7 +31,8 @@
 #' flow <- as.vector(datasets::Nile) / 100
 #' level <- xla_objective(
 #'   function(par, y) {
-#'     -sum(dnorm(diff(par$level), 0, exp(par$log_sd[1]), log = TRUE)) -
+#'     -dnorm(par$level[1], 9, 10, log = TRUE) -
+#'       sum(dnorm(diff(par$level), 0, exp(par$log_sd[1]), log = TRUE)) -
 #'       sum(dnorm(y, par$level, exp(par$log_sd[2]), log = TRUE))
 #'   },
 #'   par = list(level = rep(9, 100), log_sd = c(0, 0)), y = flow, random = "level"

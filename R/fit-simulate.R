@@ -26,7 +26,8 @@
 #' sets <- simulate(fit, 20, seed = 1, draw = function(par, y) {
 #'   list(y = rgamma(length(y), exp(par$log_shape), exp(par$log_rate)))
 #' })
-#' again <- vapply(sets, function(set) coef(xla_fit(update(waiting, y = set$y), start = coef(fit))), coef(fit))
+#' refit <- function(set) coef(xla_fit(update(waiting, y = set$y), start = coef(fit)))
+#' again <- vapply(sets, refit, coef(fit))
 #' apply(again, 1, sd)
 #' @importFrom stats simulate
 #' @export

@@ -1,31 +1,31 @@
-#' Functions of ours in {anvl}, and functions of {anvl}'s in ours
+#' Functions of ours in anvl, and functions of anvl's in ours
 #'
-#' `as_anvl()` makes a function of [values][xlaffi_value] into a primitive of the package {anvl}, with derivatives of
-#' any order; `from_anvl()` a function of {anvl}'s into an op. {anvl} has to be installed; this package does not need
+#' `as_anvl()` makes a function of [values][xlaffi_value] into a primitive of the package anvl, with derivatives of
+#' any order; `from_anvl()` a function of anvl's into an op. anvl has to be installed; this package does not need
 #' it for anything else.
 #'
 #' @details
 #' # as_anvl()
 #' `f` may be all that [xla_jit()] takes and all that it makes: linear algebra ([xla_svd()] and its kin), [ffi_call()],
-#' own ops ([ffi_source()], [ffi_callback()], ...), loops. {anvl}'s `jit()`, `gradient()` and `value_and_gradient()` of
-#' functions that call it work as with {anvl}'s own primitives. Each derivative is that of [xla_vjp()], as a primitive
+#' own ops ([ffi_source()], [ffi_callback()], ...), loops. anvl's `jit()`, `gradient()` and `value_and_gradient()` of
+#' functions that call it work as with anvl's own primitives. Each derivative is that of [xla_vjp()], as a primitive
 #' of the same kind. It computes what it needs of the function again; XLA finds that, and computes it once. A function
 #' with side effects has a derivative if that does not need what they give; it does not repeat them.
 #'
-#' Arrays of {anvl}'s among the arguments, in nested lists too, become values of their dtype and shape. Everything else
+#' Arrays of anvl's among the arguments, in nested lists too, become values of their dtype and shape. Everything else
 #' is handed on as it is, and numbers adapt to the values beside them, as in [xla_jit()]. Called outside of `jit()`,
-#' {anvl} makes arrays of numbers; their dtype, which {anvl} calls ambiguous, becomes that of the first array that has
-#' numbers of their kind. Arguments that are no arrays are named by `static` then, as for {anvl}'s `jit()`.
+#' anvl makes arrays of numbers; their dtype, which anvl calls ambiguous, becomes that of the first array that has
+#' numbers of their kind. Arguments that are no arrays are named by `static` then, as for anvl's `jit()`.
 #'
-#' {anvl}'s dtypes are `bool` (`pred` here) and integers and floating-point numbers of all sizes from `i8`, `ui8` and
+#' anvl's dtypes are `bool` (`pred` here) and integers and floating-point numbers of all sizes from `i8`, `ui8` and
 #' `f32` to 64 bits: complex numbers may be computed with inside of `f`, but not be returned.
 #'
-#' Custom calls in `f` are answered by this package's handlers, which it gives to {pjrt}, on which {anvl} runs. Handlers
-#' of yours must be known to {pjrt} too (its `pjrt_register_custom_call()`), unless it uses this package's CPU plugin.
+#' Custom calls in `f` are answered by this package's handlers, which it gives to pjrt, on which anvl runs. Handlers
+#' of yours must be known to pjrt too (its `pjrt_register_custom_call()`), unless it uses this package's CPU plugin.
 #'
 #' # from_anvl()
-#' `g` is traced by {anvl} for the dtypes and shapes that it is called with; what {anvl} makes of it becomes a part of
-#' the program. Derivatives are {anvl}'s: reverse mode by its `gradient()`, as often as {anvl} can, and forward mode by
+#' `g` is traced by anvl for the dtypes and shapes that it is called with; what anvl makes of it becomes a part of
+#' the program. Derivatives are anvl's: reverse mode by its `gradient()`, as often as anvl can, and forward mode by
 #' the transpose of that. Batches go one element after the other.
 #'
 #' All arguments and results are arrays, in nested lists too. Arrays that `g` captures are copied into the program. An
@@ -34,10 +34,10 @@
 #' @param f A function of [values][xlaffi_value] that gives a value or a nested (named) list of values.
 #' @param name What it is called in messages and in graphs.
 #' @param static Names or numbers of arguments that are no arrays.
-#' @param platform What {anvl} will run it on, `"cpu"` or `"cuda"`; `NULL`: the environment variable `PJRT_PLATFORM`, or
+#' @param platform What anvl will run it on, `"cpu"` or `"cuda"`; `NULL`: the environment variable `PJRT_PLATFORM`, or
 #'   the CPU.
-#' @param g A function of {anvl}'s arrays, jitted or not, that gives one or a nested list of them.
-#' @return `as_anvl()`: a primitive, {anvl}'s class `JitPrimitive`: a function with `f`'s arguments. `from_anvl()`: an
+#' @param g A function of anvl's arrays, jitted or not, that gives one or a nested list of them.
+#' @return `as_anvl()`: a primitive, anvl's class `JitPrimitive`: a function with `f`'s arguments. `from_anvl()`: an
 #'   op, see [ffi_op()].
 #' @seealso [xla_graph()], by which other packages can do the same.
 #' @examplesIf requireNamespace("anvl", quietly = TRUE) && plugins_downloaded()

@@ -47,6 +47,7 @@ setMethod("%*%", c("ANY", "xlaffi_value"), function(x, y) matrix_product(x, y, s
 #' @export
 setMethod("%*%", c("xlaffi_value", "xlaffi_value"), function(x, y) matrix_product(x, y, sys.call()))
 
+# Their help is that of sparse matrices (sparse-matrix.R).
 for (other in c("ANY", "xlaffi_value", "xlaffi_sparse")) {
   setMethod("%*%", c("xlaffi_sparse", other), function(x, y) matrix_product(x, y, sys.call()))
   setMethod("%*%", c(other, "xlaffi_sparse"), function(x, y) matrix_product(x, y, sys.call()))

@@ -113,7 +113,7 @@ sparse_norm <- function(x, type, call) {
   if (type == "2") dense_result("norm", call)
   largest <- function(x) if (length(x)) max(x) else constant(0, x@dtype, integer(), "x")
   sums <- function(rows) sparse_sums(new_sparse(abs(x@values), x@pattern), rows)
-  switch(type,
+  switch(EXPR = type,
     "1" = ,
     O = largest(sums(FALSE)),
     I = largest(sums(TRUE)),

@@ -64,10 +64,12 @@ new_draws <- function(draws, diagnostics, warmup, state, template, info) {
 #' sigma <- c(15, 10, 16, 11, 9, 11, 10, 18)
 #' schools <- xla_sample(
 #'   function(par, y, sigma) {
-#'     sum(dnorm(par$z, log = TRUE)) + dnorm(par$mu, 0, 5, log = TRUE) + dcauchy(par$tau, 0, 5, log = TRUE) +
+#'     sum(dnorm(par$z, log = TRUE)) + dnorm(par$mu, 0, 5, log = TRUE) +
+#'       dcauchy(par$tau, 0, 5, log = TRUE) +
 #'       sum(dnorm(y, par$mu + par$tau * par$z, sigma, log = TRUE))
 #'   },
-#'   list(mu = 0, tau = 1, z = numeric(8)), y = y, sigma = sigma, constraints = list(tau = xla_positive()), seed = 1
+#'   list(mu = 0, tau = 1, z = numeric(8)),
+#'   y = y, sigma = sigma, constraints = list(tau = xla_positive()), seed = 1
 #' )
 #' schools
 #' summary(schools, c("mu", "tau", "lp__"))

@@ -81,7 +81,8 @@
 #' @examplesIf plugins_downloaded()
 #' # Distances that cars need to stop, with errors that have heavy tails
 #' posterior <- function(p, x, y) {
-#'   sum(dt((y - p$a - p$b * x) / p$scale, df = 4, log = TRUE) - log(p$scale)) + dexp(p$scale, 0.1, log = TRUE)
+#'   sum(dt((y - p$a - p$b * x) / p$scale, df = 4, log = TRUE) - log(p$scale)) +
+#'     dexp(p$scale, 0.1, log = TRUE)
 #' }
 #' draws <- xla_sample(posterior, list(a = 0, b = 0, scale = 1),
 #'   x = cars$speed, y = cars$dist, constraints = list(scale = xla_positive()), seed = 1

@@ -68,7 +68,8 @@ check_equations <- function(problem, x, op, name, call) {
 #' @examplesIf plugins_downloaded()
 #' # The square root by a known number of Newton's steps
 #' f <- function(x, a) x^2 - a
-#' root <- xla_custom_root(f, function(f, start) hlo_fori(1, 30, function(i, x) x - f(x) / (2 * x), start))
+#' newton <- function(f, start) hlo_fori(1, 30, function(i, x) x - f(x) / (2 * x), start)
+#' root <- xla_custom_root(f, newton)
 #' root(1, 9)
 #' xla_grad(function(a) root(1, a))(9)
 #' @export

@@ -69,7 +69,8 @@
 #' @examplesIf plugins_downloaded()
 #' # Prey and predators
 #' lotka_volterra <- function(t, y, p) {
-#'   c(p$a * y["prey"] - p$b * y["prey"] * y["predator"], p$b * y["prey"] * y["predator"] - p$c * y["predator"])
+#'   eaten <- p$b * y["prey"] * y["predator"]
+#'   c(p$a * y["prey"] - eaten, eaten - p$c * y["predator"])
 #' }
 #' solve <- xla_jit(function(p) hlo_ode(c(prey = 2, predator = 1), 0:4, lotka_volterra, p)$y)
 #' solve(list(a = 1, b = 0.5, c = 0.7))
@@ -77,7 +78,8 @@
 #'
 #' # A drug that is given three times
 #' doses <- data.frame(var = 1, time = c(0, 8, 16), value = 100)
-#' xla_jit(function(k) hlo_ode(0, c(0, 4, 8, 12, 24), function(t, y, k) -k * y, k, events = doses)$y)(0.2)
+#' drug <- function(t, y, k) -k * y
+#' xla_jit(function(k) hlo_ode(0, c(0, 4, 8, 12, 24), drug, k, events = doses)$y)(0.2)
 #' @export
 hlo_ode <- function(y, times, func, parms = NULL, ..., method = c("ode45", "rodas5p"), rtol = 1e-6, atol = 1e-6,
                     max_steps = 4096, events = NULL, rootfunc = NULL) {

@@ -62,6 +62,8 @@
 #' @section Errors:
 #' Entries outside of `dims`, in both triangles of a symmetric matrix, or as many `x` as do not fit, are an error
 #' (`xlaffi_error_invalid_argument`).
+#' @aliases %*%,xlaffi_sparse,ANY-method %*%,ANY,xlaffi_sparse-method %*%,xlaffi_sparse,xlaffi_sparse-method
+#'   %*%,xlaffi_sparse,xlaffi_value-method %*%,xlaffi_value,xlaffi_sparse-method
 #' @examplesIf plugins_downloaded()
 #' # The log density of an autoregressive process, by its precision matrix
 #' n <- 5

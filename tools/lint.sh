@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# rustfmt, clippy, lintr, shellcheck and linters of the workflows of a public host, and, where rustup has them, the oldest
+# rustfmt, clippy, rustdoc, lintr, shellcheck and linters of the workflows of a public host, and, where rustup has them, the oldest
 # Rust that we declare and the systems that are prepared for; runs all of them and fails if any complains.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -17,6 +17,7 @@ scripts=(tools/*.sh tools/*/*.sh .ci/run configure configure.win cleanup cleanup
 
 step rustfmt cargo fmt --all --check --manifest-path src/rust/Cargo.toml
 step clippy cargo clippy --quiet --workspace --all-targets --manifest-path src/rust/Cargo.toml -- -D warnings
+RUSTDOCFLAGS="-D warnings" step rustdoc cargo doc --quiet --no-deps --workspace --all-features --manifest-path src/rust/Cargo.toml
 oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' src/rust/Cargo.toml | head -n 1).0
 if cargo "+$oldest" --version >/dev/null 2>&1; then
   step "rustc $oldest" cargo "+$oldest" check --quiet --workspace --all-targets \

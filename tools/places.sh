@@ -6,6 +6,9 @@
 #                                                    environment of that Python, which has a shared libpython
 #   tools/places.sh plugin [FILTER]                  the R suite on the CPU plugin that needs no Python
 #   tools/places.sh bare                             the demo in a Debian with R and neither Python nor compilers (root)
+#   tools/places.sh repository FOLDER                the package from that repository (tools/repository.sh) in such a
+#                                                    Debian, by install.packages(), in 20 seconds at most (root)
+#   tools/places.sh cran FOLDER                      there: tests, examples and vignettes without plugin and network (root)
 #   tools/places.sh debian [FILTER]                  all tests in Debian testing with its newest R, Rust and Python (root)
 #   tools/places.sh arrow                            there: parts of data from the packages arrow and nanoarrow (root)
 #   tools/places.sh launchers                        there: processes started by Slurm, Open MPI and MPICH (root)
@@ -21,7 +24,7 @@ export XLAFFI_PLACES=${XLAFFI_PLACES:-$PWD/target/places}
 
 place=${1:-}
 case "$place" in
-  jaxlib | plugin | bare | debian | arrow | launchers | mirai | machines)
+  jaxlib | plugin | bare | repository | cran | debian | arrow | launchers | mirai | machines)
     shift
     exec "tools/places/$place.sh" "$@" ;;
   *)

@@ -29,14 +29,29 @@ writeLines(
 # cargo takes from the build's Cargo.lock what this crate needs.
 lock <- file.path(copy, "Cargo.lock")
 stopifnot(file.copy(file.path(root, "src", "rust", "Cargo.lock"), lock))
-vendor <- function(...) {
-  system2("cargo", c(
-    "vendor", "--quiet", ..., "--respect-source-config",
-    "--manifest-path", shQuote(file.path(copy, "Cargo.toml")), shQuote(file.path(work, "vendor"))
-  ), stdout = FALSE, stderr = if (...length()) FALSE else "")
+manifest_path <- c("--manifest-path", shQuote(file.path(copy, "Cargo.toml")))
+if (dir.exists("vendor")) {
+  # The crates of the tarball are copied: `cargo vendor` of cargo 1.85 deletes crates in the folder that it reads.
+  tree <- system2("cargo", c(
+    "tree", "--quiet", "--offline", "--target", "all", "--edges", "normal,build", "--prefix", "none", "--format", "{p}",
+    manifest_path
+  ), stdout = TRUE)
+  needed <- setdiff(unique(sub("^([^ ]+) v([^ ]+).*$", "\\1-\\2", tree)), "")
+  needed <- needed[!startsWith(needed, "xla-ffi-")]
+  # A crate of which there are two versions has the older one's in its folder's name.
+  places <- file.path("vendor", needed)
+  places <- ifelse(dir.exists(places), places, sub("-[0-9][^-]*$", "", places))
+  stopifnot(length(needed) > 0L, dir.exists(places), dir.create(file.path(work, "vendor")))
+  stopifnot(file.copy(places, file.path(work, "vendor"), recursive = TRUE))
+} else {
+  vendor <- function(...) {
+    system2("cargo", c(
+      "vendor", "--quiet", ..., "--respect-source-config", manifest_path, shQuote(file.path(work, "vendor"))
+    ), stdout = FALSE, stderr = if (...length()) FALSE else "")
+  }
+  # A build for one system has not taken what only others need.
+  stopifnot(vendor("--offline") == 0L || vendor() == 0L)
 }
-# A build for one system has not taken what only others need.
-stopifnot(vendor("--offline") == 0L || vendor() == 0L)
 unlink(lock)
 
 # What no build reads goes, and with it the lists of files' digests; the digests of the crates stay.

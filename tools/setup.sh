@@ -45,10 +45,11 @@ case "$level" in
   document)
     debs+=(pandoc)
     rpkgs+=(roxygen2 knitr rmarkdown yaml) ;;
-  # The browser prints the cheat sheet.
+  # The browser prints the cheat sheet; articles use packages of others.
   site)
     debs+=(pandoc chromium)
-    rpkgs+=(pkgdown knitr rmarkdown jsonlite yaml Matrix lme4) ;;
+    rpkgs+=(pkgdown knitr rmarkdown jsonlite yaml Matrix lme4)
+    rpkgs+=(numDeriv nloptr maxLik sandwich car mcmc bridgesampling loo) ;;
   check)
     debs+=(pandoc devscripts qpdf tidy git)
     rpkgs+=(testthat withr knitr rmarkdown reticulate jsonlite codetools Matrix)

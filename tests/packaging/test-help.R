@@ -90,3 +90,23 @@ test_that("the map of the package has every page, and ?xlaffi every function", {
     expect_true(grepl(sprintf("\\section{%s}", group$title), text, fixed = TRUE), label = group$title)
   }
 })
+
+test_that("lines of examples fit the manual, and methods of `%*%` have an alias", {
+  # R's width: longer lines are cut in the manual as a book.
+  wide <- vapply(pages, function(page) {
+    lines <- run_code(page)
+    any(nchar(lines[!grepl("withAutoprint", lines, fixed = TRUE)]) > 100L)
+  }, NA)
+  expect_none(names(pages)[wide])
+  methods <- methods::findMethods("%*%", where = asNamespace("xlaffi"))
+  classes <- vapply(methods@.Data, function(method) toString(method@defined), "")
+  own <- sprintf("%%*%%,%s-method", gsub(", ", ",", classes[grepl("xlaffi_", classes)]))
+  expect_true("%*%,xlaffi_sparse,ANY-method" %in% own)
+  expect_none(setdiff(own, unlist(aliases)))
+})
+
+test_that("help pages have no braces that R takes for lost ones", {
+  names <- "(^|[^\\\\a-zA-Z\\]}])[{](anvl|pjrt|stablehlo)[}]"
+  lost <- vapply(files, function(file) any(grepl(names, readLines(file))), NA)
+  expect_none(basename(files)[lost])
+})

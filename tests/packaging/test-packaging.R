@@ -136,8 +136,8 @@ test_that("files and targets that the release checklist names are there", {
   named <- unlist(regmatches(text, gregexpr("`[^`\n]+`", text)))
   named <- gsub("`", "", named, fixed = TRUE)
   files <- grep("^([A-Za-z_]+/[A-Za-z_./-]+|[A-Z_]+(\\.md)?|_pkgdown\\.yml|tools/[a-z_./]+)$", named, value = TRUE)
-  # What the maintainer adds, and what building makes
-  files <- setdiff(files, c("URL", "target/site"))
+  # What the maintainer adds, a variable, and what building makes
+  files <- setdiff(files, c("URL", "NOT_CRAN", "target/site"))
   expect_true(all(c("DESCRIPTION", "tools/check.sh", "src/rust/Cargo.toml") %in% files))
   expect_identical(files[!file.exists(source_file(files))], character())
 
@@ -145,4 +145,11 @@ test_that("files and targets that the release checklist names are there", {
   steps <- grep("^make ", strsplit(text, "\n", fixed = TRUE)[[1L]], value = TRUE)
   steps <- unlist(strsplit(sub("^make ([a-z -]*[a-z]).*", "\\1", sub(" *(&&|#).*", "", steps)), " "))
   expect_identical(setdiff(steps, targets), character())
+})
+
+test_that("the tests that CRAN runs are there", {
+  code <- as.list(parse(source_file("tests", "testthat.R")))
+  quick <- eval(Filter(function(x) is.call(x) && identical(x[[2L]], quote(quick)), code)[[1L]][[3L]])
+  expect_identical(anyDuplicated(quick), 0L)
+  expect_identical(quick[!file.exists(source_file("tests", "testthat", sprintf("test-%s.R", quick)))], character())
 })

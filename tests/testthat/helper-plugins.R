@@ -1,5 +1,9 @@
+# R CMD SHLIB needs them; machines that only run programs have none.
+skip_without_build_tools <- function() skip_if_not(nzchar(Sys.which("make")), "no compiler")
+
 # A shared library made from C source (or C++, "cc"); the text of a plugin that is not one.
 shared_library <- function(code, name = "library", envir = parent.frame(), language = "c") {
+  skip_without_build_tools()
   folder <- withr::local_tempdir(.local_envir = envir)
   source <- file.path(folder, paste0(name, ".", language))
   writeLines(code, source)

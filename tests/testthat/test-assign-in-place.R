@@ -78,6 +78,7 @@ window <- function(x, at) {
 }
 
 test_that("an assignment reads what was there before it, whatever comes after", {
+  skip_without_plugin()
   # 2,000 elements are too many to be written anew each time.
   for (size in c(4L, 2000L)) {
     x <- sin(seq_len(size))
@@ -93,6 +94,7 @@ test_that("an assignment reads what was there before it, whatever comes after", 
 })
 
 test_that("batches and gradients of assignments are those of exact programs", {
+  skip_without_plugin()
   f <- function(x) {
     r <- x
     for (i in 2:4) r[i] <- sin(r[i - 1]) * x[i]
@@ -119,11 +121,13 @@ test_that("large arrays are updated in place where nothing can come between", {
 })
 
 test_that("tabulate() takes a negated value for numbers, not for positions to leave out", {
+  skip_without_plugin()
   i <- c(-1L, -2L, -2L, 3L)
   expect_equal(xla_jit(function(i) tabulate(-i, 4))(i), tabulate(-i, 4))
 })
 
 test_that("rows of assignments at known places are one concatenation, and what they read is found before", {
+  skip_without_plugin()
   chains <- list(
     function(x, m, i) {
       for (k in 2:5) x[k] <- x[k - 1] * 0.5 + x[6] + m[k, 1]
@@ -182,6 +186,7 @@ test_that("rows of assignments at known places are one concatenation, and what t
 })
 
 test_that("rows of assignments in loops, branches, batches and under derivatives", {
+  skip_without_plugin()
   step <- function(s) {
     for (k in 2:4) s[k] <- sin(s[k - 1]) * s[k]
     s[1] <- s[4]

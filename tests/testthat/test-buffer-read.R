@@ -55,6 +55,7 @@ test_that("a subclass keeps its own method of as_array()", {
 })
 
 test_that("bit64 is loaded with the first 64-bit integers", {
+  skip_without_plugin()
   run <- run_r("
     isNamespaceLoaded('bit64')
     x <- as_array(pjrt_buffer(c(2, 3), 'i64'))

@@ -9,7 +9,9 @@ if (plugins_downloaded("cpu") && xlaffi:::is_included(pjrt_plugin("cpu"))) {
     })
   }
 } else {
-  test_that("programs run on several devices", skip_unless_included("programs over several devices"))
+  test_that("programs run on several devices", {
+    skip_unless_included("programs over several devices")
+  })
 }
 
 test_that("of the process with several devices the error names the test that did not end", {

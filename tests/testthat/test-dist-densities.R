@@ -41,6 +41,7 @@ mixed <- expand.grid(x = counts, mu = c(0.02, 0.5, 0.97), phi = c(0.1, 3, 1e4))
 dispersed <- expand.grid(x = counts, mu = c(0.05, 1, 12), phi = c(0.7, 1, 4))
 
 test_that("densities of families are those of their definitions", {
+  skip_without_plugin()
   f <- function(t, s, m, d) {
     list(
       hlo_dtweedie(t$x, t$mu, t$phi, t$p, TRUE), hlo_dcompois(s$x, nu = s$nu, lambda = s$mean^s$nu, log = TRUE),
@@ -70,6 +71,7 @@ test_that("densities of families are those of their definitions", {
 })
 
 test_that("probabilities sum up to 1, and means are those that are asked for", {
+  skip_without_plugin()
   k <- rep(0:400, 3)
   mean <- rep(c(0.01, 2, 40), each = 401)
   f <- function(mean, nu) {
@@ -89,6 +91,7 @@ test_that("probabilities sum up to 1, and means are those that are asked for", {
 })
 
 test_that("numbers outside of the support have no probability, parameters that are none give NaN, limits are R's", {
+  skip_without_plugin()
   bad <- c(-1, NaN, 0)
   # A call of each function: numbers outside of the support, parameters that are none, and limits, in this order
   f <- function(bad, none) {
@@ -133,6 +136,7 @@ test_that("numbers outside of the support have no probability, parameters that a
 })
 
 test_that("parameters far out keep their digits", {
+  skip_without_plugin()
   f <- function(phi, mu, n) {
     c(
       hlo_dbetabinom(3, 10, 0.3, phi, log = TRUE), hlo_dtweedie(c(1e5, 1), n, 1, 1.5, log = TRUE),
@@ -147,6 +151,7 @@ test_that("parameters far out keep their digits", {
 })
 
 test_that("densities of families come in both dtypes, in shapes and batches as R's", {
+  skip_without_plugin()
   f <- function(mu, nu) {
     list(
       hlo_dcompois(matrix(0:3, 2), mu, nu), hlo_dtweedie(c(0, 1.5), mu, nu, 1.3, log = TRUE),
@@ -165,6 +170,7 @@ test_that("densities of families come in both dtypes, in shapes and batches as R
 })
 
 test_that("what does not go together is refused", {
+  skip_without_plugin()
   said <- function(f) expect_snapshot(xla_jit(f)(c(2, 1, 3)), error = TRUE, cran = TRUE)
   said(function(x) hlo_dcompois(1, 1, 1, x))
   said(function(x) hlo_dcompois(1, nu = x))

@@ -25,6 +25,7 @@ field_precision <- function(fem, kappa, tau) {
 }
 
 test_that("normal densities of vectors and of rows are those of R's formulas, in all forms", {
+  skip_without_plugin()
   f <- function(x, mean, sigma, phi) {
     r <- chol(sigma)
     q <- chol2inv(r)
@@ -58,6 +59,7 @@ test_that("normal densities of vectors and of rows are those of R's formulas, in
 })
 
 test_that("separable densities are those of Kronecker products", {
+  skip_without_plugin()
   z <- array(sin(1:24), c(4, 3, 2))
   dense <- crossprod(matrix(cos(1:9), 3)) + diag(3)
   f <- function(z, dense, phi) {
@@ -77,6 +79,7 @@ test_that("separable densities are those of Kronecker products", {
 })
 
 test_that("correlations of unconstrained numbers are those of TMB", {
+  skip_without_plugin()
   f <- xla_jit(function(theta, sd) {
     list(hlo_corr_chol(theta), crossprod(hlo_corr_chol(theta, sd)), hlo_corr_chol(numeric(), sd[1]))
   })
@@ -88,6 +91,7 @@ test_that("correlations of unconstrained numbers are those of TMB", {
 })
 
 test_that("precision matrices of meshes are those of finite elements", {
+  skip_without_plugin()
   fem <- fem_matrices(nodes, triangles)
   expect_equal(sum(fem$c), sum(apply(triangles, 1, function(t) abs(det(cbind(1, nodes[t, ]))) / 2)))
   # Gradients of linear functions: integrals of their products
@@ -118,6 +122,7 @@ test_that("precision matrices of meshes are those of finite elements", {
 })
 
 test_that("matrices of the package Matrix make precision matrices", {
+  skip_without_plugin()
   skip_if_not_installed("Matrix")
   fem <- fem_matrices(nodes, triangles)
   field <- cos(1:12)
@@ -136,6 +141,7 @@ test_that("matrices of the package Matrix make precision matrices", {
 })
 
 test_that("densities of vectors work in batches, with derivatives of what is in the batch", {
+  skip_without_plugin()
   fem <- fem_matrices(nodes, triangles)
   f <- function(p, x) {
     field <- hlo_dmvnorm(x, precision = hlo_spde_precision(fem$c, fem$g, exp(p[1]), exp(p[2])), log = TRUE)
@@ -150,6 +156,7 @@ test_that("densities of vectors work in batches, with derivatives of what is in 
 })
 
 test_that("what is no covariance, and no parameter of a series, gives NaN", {
+  skip_without_plugin()
   f <- function(x, sigma, phi, sd) {
     list(
       hlo_dmvnorm(x, 0, sigma), hlo_dmvnorm(x, 0, precision = sigma),
@@ -163,6 +170,7 @@ test_that("what is no covariance, and no parameter of a series, gives NaN", {
 })
 
 test_that("vectors and matrices that do not fit are refused", {
+  skip_without_plugin()
   said <- function(f) expect_snapshot(xla_jit(f)(c(2, 1, 3)), error = TRUE, cran = TRUE)
   said(function(x) hlo_dmvnorm(x))
   said(function(x) hlo_dmvnorm(x, 0, diag(3), precision = diag(3)))

@@ -24,6 +24,7 @@ alpha <- c(2, 1, 0.5)
 factors <- lapply(1:5, function(n) chol(stats::cov2cor(crossprod(matrix(sin(seq_len(n^2)), n)) + diag(n))))
 
 test_that("densities are those of their definitions, of each row, in both precisions", {
+  skip_without_plugin()
   f <- function(x, a, factors, eta) {
     list(
       rows = hlo_ddirichlet(x[1:2, ], a, log = TRUE), one = hlo_ddirichlet(x[1, ], a), flat = hlo_ddirichlet(x, 1),
@@ -56,6 +57,7 @@ test_that("densities are those of their definitions, of each row, in both precis
 })
 
 test_that("what is no parameter gives NaN, what is no share has density 0, and what does not fit is refused", {
+  skip_without_plugin()
   f <- xla_jit(function(x, bad, r) {
     list(
       hlo_ddirichlet(x, bad), hlo_ddirichlet(x, c(1, -1)), hlo_ddirichlet(c(-0.5, 1.5) * x / x, 1),

@@ -113,6 +113,7 @@ test_that("branches that do not agree are refused", {
 })
 
 test_that("what a branch computes is no value outside of it", {
+  skip_without_plugin()
   leaked <- function(x, use) {
     z <- NULL
     y <- hlo_cond(x[1] > 0, function() {
@@ -142,6 +143,7 @@ test_that("what a branch computes is no value outside of it", {
 })
 
 test_that("functions that cannot be called so are refused", {
+  skip_without_plugin()
   values_anywhere()
   x <- xlaffi:::new_parameter(ffi_type("f64"))
   expect_snapshot(error = TRUE, {

@@ -112,6 +112,7 @@ test_that("custom calls have layouts, aliases and attributes", {
 })
 
 test_that("bad arguments are named", {
+  skip_without_plugin()
   values_anywhere()
   f <- xla_jit(function(x) x)
   expect_snapshot(error = TRUE, {

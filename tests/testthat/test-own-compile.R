@@ -128,6 +128,7 @@ test_that("a missing compiler says how to get one", {
 })
 
 test_that("R's variables are found, and those of the user's Makevars", {
+  skip_without_build_tools()
   local_code_cache()
   config <- function(name) {
     system2(file.path(R.home("bin"), "R"), c("CMD", "config", name), stdout = TRUE)

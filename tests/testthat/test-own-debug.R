@@ -23,6 +23,8 @@ found <- function(f, x = c(1, 2, 4, 8), ...) {
 }
 
 test_that("a good handler has no findings, and its value is given back", {
+  skip_without_plugin()
+  skip_without_build_tools()
   f <- calling("behaves")
   x <- matrix(c(1, 2, 3, 4, 5, 6), 2)
   expect_identical(expect_no_warning(ffi_debug(f(x))), x)
@@ -34,6 +36,8 @@ test_that("a good handler has no findings, and its value is given back", {
 })
 
 test_that("every fault is found and told", {
+  skip_without_plugin()
+  skip_without_build_tools()
   x <- matrix(c(1, 2, 0, 8, 16, 32), 2)
   tell <- function(name, ...) found(calling(name, ...), x)$text
   expect_snapshot({
@@ -51,6 +55,8 @@ test_that("every fault is found and told", {
 })
 
 test_that("an index is that of the array, however it lies in memory", {
+  skip_without_plugin()
+  skip_without_build_tools()
   x <- matrix(as.double(1:6), 2)
   expect_identical(found(calling("changes_operand"), x)$index, list(c(1, 2)))
   test <- environment()
@@ -65,6 +71,8 @@ test_that("an index is that of the array, however it lies in memory", {
 })
 
 test_that("findings warn, or are an error", {
+  skip_without_plugin()
+  skip_without_build_tools()
   # Whatever the session makes of warnings.
   withr::local_options(warn = 1)
   f <- calling("changes_operand")
@@ -80,6 +88,8 @@ test_that("findings warn, or are an error", {
 })
 
 test_that("an error of the handler is the program's, and what was found before is told", {
+  skip_without_plugin()
+  skip_without_build_tools()
   f <- calling("fails")
   findings <- NULL
   error <- withCallingHandlers(
@@ -94,6 +104,8 @@ test_that("an error of the handler is the program's, and what was found before i
 })
 
 test_that("handlers with side effects run once", {
+  skip_without_plugin()
+  skip_without_build_tools()
   runs <- function(...) {
     f <- calling("counts_calls", ...)
     before <- f(0)
@@ -115,6 +127,8 @@ test_that("handlers with side effects run once", {
 })
 
 test_that("checks are those asked for, and end with the expression", {
+  skip_without_plugin()
+  skip_without_build_tools()
   f <- calling("changes_operand")
   expect_no_warning(ffi_debug(f(c(1, 2)), checks = "bounds"))
   expect_identical(nrow(found(f, checks = "operands")), 1L)

@@ -54,6 +54,7 @@ test_that("the package that is written has an op in Rust", {
 })
 
 test_that("a package loads where XLA is not", {
+  skip_without_build_tools()
   path <- file.path(withr::local_tempdir(), "norms")
   suppressMessages(ffi_use_c(path))
   library <- local_installed(path)

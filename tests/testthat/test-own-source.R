@@ -199,6 +199,7 @@ test_that("an op that threads may not share is another op, with the same code", 
 })
 
 test_that("the parts of a source have their places in the key", {
+  skip_without_build_tools()
   key <- function(code = "a", init = NULL, cleanup = NULL, support = NULL, dependencies = NULL) {
     source <- list(
       language = "c", ops = list(list(code = code, init = init, cleanup = cleanup)), support = support,
@@ -245,6 +246,7 @@ test_that("libraries are linked, R's own by their names", {
 })
 
 test_that("a function that no library has is told", {
+  skip_without_build_tools()
   error <- error_of(ffi_source("x: f64[] -> z: f64[]", "*z = nowhere(*x);",
     name = "lost", support = "double nowhere(double);"
   ))
@@ -253,6 +255,7 @@ test_that("a function that no library has is told", {
 })
 
 test_that("compiler errors name the user's line", {
+  skip_without_build_tools()
   error <- error_of(ffi_source("x: f64[n] -> z: f64[n]", "z[0] = 1;\nz[1] = q;", name = "bad"))
   expect_match(conditionMessage(error), "^bad: line 2 of the body: ")
   expect_match(conditionMessage(error), "z[1] = q;", fixed = TRUE)
@@ -262,6 +265,7 @@ test_that("compiler errors name the user's line", {
 })
 
 test_that("arguments that make no sense are refused", {
+  skip_without_build_tools()
   signature <- "x: f64[n] -> z: f64[n]"
   expect_snapshot(error = TRUE, {
     ffi_source("x: f64[n -> z: f64[n]", "")

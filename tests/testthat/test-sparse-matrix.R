@@ -39,6 +39,7 @@ expect_as_matrix <- function(f, ...) {
 }
 
 test_that("matrices of every kind enter and leave with the entries that they have", {
+  skip_without_plugin()
   out <- xla_jit(function(kinds) kinds)(kinds)
   for (name in names(kinds)) {
     x <- kinds[[name]]
@@ -53,6 +54,7 @@ test_that("matrices of every kind enter and leave with the entries that they hav
 })
 
 test_that("a program is for a pattern, whatever the numbers are", {
+  skip_without_plugin()
   traced <- 0
   f <- xla_jit(function(x, y) {
     traced <<- traced + 1
@@ -66,6 +68,7 @@ test_that("a program is for a pattern, whatever the numbers are", {
 })
 
 test_that("R's functions give what they give for matrices of the package Matrix", {
+  skip_without_plugin()
   expect_as_matrix(function(a) {
     list(
       sum(a), mean(a), sum(a, 2), norm(a), norm(a, "I"), norm(a, "F"), norm(a, "M"), a[2:3, ], a[c(1, 1, 3), -1],
@@ -89,6 +92,7 @@ test_that("R's functions give what they give for matrices of the package Matrix"
 })
 
 test_that("elements are replaced, extremes and solutions found as the package Matrix does it", {
+  skip_without_plugin()
   blocks <- Matrix::forceSymmetric(Matrix::bdiag(square, Matrix::Diagonal(3, 2)))
   right <- Matrix::sparseMatrix(c(1, 5, 6, 6), c(1, 2, 2, 4), x = 1:4, dims = c(7, 4))
   expect_as_matrix(function(a, q, b) {
@@ -139,6 +143,7 @@ test_that("elements are replaced, extremes and solutions found as the package Ma
 })
 
 test_that("Cholesky factors are those of the package Matrix, and have derivatives of dense ones", {
+  skip_without_plugin()
   ring <- Matrix::sparseMatrix(c(1:6, 2:6, 6, 5), c(1:6, 1:5, 1, 2), x = c(rep(5, 6), sin(1:7)), symmetric = TRUE)
   missing <- Matrix::sparseMatrix(1:2, 1:2, x = c(4, 9), dims = c(3, 3), symmetric = TRUE)
   out <- xla_jit(function(q, ring, missing) list(chol(q), chol(ring), chol(missing), chol(q * -1)))(
@@ -173,6 +178,7 @@ test_that("Cholesky factors are those of the package Matrix, and have derivative
 })
 
 test_that("replaced elements, extremes and solutions have derivatives, and batches of entries", {
+  skip_without_plugin()
   words <- list(
     solved = function(a, q) sum(sin(solve(q, crossprod(a)[, 1:2]))),
     factor = function(a, q) {
@@ -216,6 +222,7 @@ test_that("replaced elements, extremes and solutions have derivatives, and batch
 })
 
 test_that("variables of a function may be such matrices", {
+  skip_without_plugin()
   triplets <- kinds$triplets
   diagonal <- Matrix::Diagonal(4, 1:4)
   dense <- Matrix::Matrix(1:20 / 7, 5)
@@ -238,6 +245,7 @@ test_that("variables of a function may be such matrices", {
 })
 
 test_that("sparse matrices are made of values as the package Matrix makes them of numbers", {
+  skip_without_plugin()
   expect_as_matrix(function(x) {
     list(
       Matrix::sparseMatrix(1:4, c(2, 1, 3, 2), x = x),
@@ -252,6 +260,7 @@ test_that("sparse matrices are made of values as the package Matrix makes them o
 })
 
 test_that("derivatives in a matrix are matrices of its pattern, of every order", {
+  skip_without_plugin()
   x <- c(1.5, -2, 0.5, 3)
 
   f <- function(a, x) sum((a %*% x)^3) + sum(crossprod(a)[1:2, ]^2) + norm(a, "F") + sum(sin(a) %x% a)
@@ -282,6 +291,7 @@ test_that("derivatives in a matrix are matrices of its pattern, of every order",
 })
 
 test_that("loops, branches, batches and objectives take sparse matrices", {
+  skip_without_plugin()
   f <- function(a, q, x) {
     halved <- hlo_while(function(a) norm(a, "F") > 1, function(a) a / 2, a)
     counted <- hlo_fori(1, 3, function(i, s) list(q = s$q * 2, x = q %*% s$x), list(q = q, x = x))
@@ -306,6 +316,7 @@ test_that("loops, branches, batches and objectives take sparse matrices", {
 })
 
 test_that("what sparse matrices cannot be is refused", {
+  skip_without_plugin()
   said <- function(f, ...) expect_snapshot(f(...), error = TRUE, cran = TRUE)
   said(xla_vmap(function(a, x) a %*% x), tall, diag(4))
   said(xla_vmap(function(x) hlo_sparse(x, 1:4, 1:4)), diag(4))

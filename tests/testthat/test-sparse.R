@@ -27,6 +27,7 @@ whole_rect <- function(x) {
 }
 
 test_that("sparse matrices compute as dense ones do", {
+  skip_without_plugin()
   b <- matrix(sin(1:24), 12)
   f <- function(x, b) {
     a <- hlo_sparse(x, lower$i, lower$j, symmetric = TRUE)
@@ -68,6 +69,7 @@ test_that("sparse matrices compute as dense ones do", {
 })
 
 test_that("matrices of the package Matrix come in", {
+  skip_without_plugin()
   skip_if_not_installed("Matrix")
   dense <- whole_rect(numbers)
   square <- whole(entries)
@@ -89,6 +91,7 @@ test_that("matrices of the package Matrix come in", {
 })
 
 test_that("derivatives of sparse matrices are those of dense ones, to the third order", {
+  skip_without_plugin()
   dense_of <- function(x) as.matrix(hlo_sparse(x, lower$i, lower$j, symmetric = TRUE))
   b <- matrix(cos(1:24), 12)
   sparse <- function(x, b) {
@@ -123,6 +126,7 @@ test_that("derivatives of sparse matrices are those of dense ones, to the third 
 })
 
 test_that("products of rectangular matrices have derivatives of second order", {
+  skip_without_plugin()
   x <- matrix(sin(1:8), 4)
   f <- function(v, x) {
     a <- hlo_sparse(v, rect$i, rect$j, rect$dims)
@@ -137,6 +141,7 @@ test_that("products of rectangular matrices have derivatives of second order", {
 })
 
 test_that("matrices may be empty, have one element, or have no entries in some rows, in both dtypes", {
+  skip_without_plugin()
   empty <- function(x) determinant(hlo_sparse(x, integer(), integer(), c(0, 0), symmetric = TRUE))$modulus
   expect_equal(xla_jit(empty)(numeric()), 0)
   one <- function(x) {
@@ -159,6 +164,7 @@ test_that("matrices may be empty, have one element, or have no entries in some r
 })
 
 test_that("a matrix that is not positive definite gives NaN", {
+  skip_without_plugin()
   f <- function(x) {
     a <- hlo_sparse(x, c(1, 2, 2), c(1, 1, 2), symmetric = TRUE)
     list(determinant(a)$modulus, solve(a, c(1, 1)))
@@ -168,6 +174,7 @@ test_that("a matrix that is not positive definite gives NaN", {
 })
 
 test_that("a semidefinite matrix has a factor with a shift, and its batch is not touched by it", {
+  skip_without_plugin()
   # Differences along a line of four, and a plain matrix
   i <- c(1:4, 2:4)
   j <- c(1:4, 1:3)
@@ -204,6 +211,7 @@ test_that("a semidefinite matrix has a factor with a shift, and its batch is not
 })
 
 test_that("what does not fit, or would be dense, is refused", {
+  skip_without_plugin()
   a <- function(x, symmetric = TRUE) hlo_sparse(x, c(1, 2, 2), c(1, 1, 2), symmetric = symmetric)
   said <- function(f) expect_snapshot(xla_jit(f)(c(2, 1, 3)), error = TRUE, cran = TRUE)
   said(function(x) a(x) + 1)

@@ -11,6 +11,7 @@ model <- function(code) {
 error_in <- function(f, ...) rlang::catch_cnd(xla_jit(f)(...), "error")
 
 test_that("an error has the line of the user's, and the way there is the user's", {
+  skip_without_plugin()
   env <- model(c(
     "helper <- function(a) {",
     "  b <- a * 2",
@@ -33,6 +34,7 @@ test_that("an error has the line of the user's, and the way there is the user's"
 })
 
 test_that("errors of R's show the code as it was written", {
+  skip_without_plugin()
   calls <- function(f) deparse1(conditionCall(error_in(f, c(1, 2, 3))))
   expect_identical(calls(function(x) if (NA) x else 2), "if (NA) x else 2")
   expect_identical(calls(function(x) while (NULL) x), "while (NULL) x")

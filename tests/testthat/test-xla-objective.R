@@ -115,6 +115,21 @@ test_that("value and gradient are computed once per point", {
   expect_identical(computed(), c(3L, 3L, 1L))
 })
 
+test_that("a point that C code overwrites in place is another point", {
+  skip_without_plugin()
+  code <- c("#include <Rinternals.h>", "SEXP put(SEXP x, SEXP y) { REAL(x)[0] = REAL(y)[0]; return x; }")
+  library <- dyn.load(shared_library(code, "put"))
+  on.exit(dyn.unload(library[["path"]]))
+  put <- getNativeSymbolInfo("put", library)$address
+  objective <- xla_objective(function(x) sum(x^2), c(1, 2))
+  point <- c(1, 2)
+  expect_identical(objective$fn(point), 5)
+  .Call(put, point, 3)
+  expect_identical(objective$fn(point), 13)
+  .Call(put, point, 4)
+  expect_identical(objective$gr(point), c(8, 4))
+})
+
 test_that("parameters have the form of the template, and R's vectors its names", {
   skip_without_plugin()
   template <- list(beta = matrix(1:4, 2, dimnames = list(c("a", "b"), NULL)), rest = list(c(u = 1, v = 2), s = 3L))

@@ -1,7 +1,7 @@
 //! Kernels for batches of small matrices, where LAPACK's calls cost more than its work.
 //! They compute several matrices at once, one per lane of a vector register: element `(i, j)` of
 //! all of them lies side by side (`block.rs`), and the algorithm is the unblocked one of
-//! the textbook, written once over [`Lanes`]. A decision for one matrix (a pivot, a scaling) is a
+//! the textbook, written once over the trait `Lanes`. A decision for one matrix (a pivot, a scaling) is a
 //! choice in its lane and nothing to its neighbours, so a matrix's result is the same to the last
 //! bit wherever it stands in a batch, also alone.
 //!

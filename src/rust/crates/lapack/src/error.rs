@@ -4,7 +4,7 @@ use crate::int::Int;
 use std::fmt;
 use std::io;
 
-/// Names a LAPACK: a file, or one of the [places](PLACES).
+/// Names a LAPACK: a file, or the word for one of the places where one may be (`library/candidates.rs`).
 pub const VARIABLE: &str = "XLAFFI_LAPACK";
 
 /// A library that was not taken.

@@ -1,7 +1,7 @@
 //! The XLA FFI handlers of xlaffi: one module, a folder, per decomposition.
 //!
 //! There `mod.rs` has the op, `jaxlib.rs` and `cusolver.rs` have jaxlib's targets for the CPU and for
-//! CUDA, `operands.rs` what these take, `host.rs` and `cuda.rs` do the work. [`platform`] has what
+//! CUDA, `operands.rs` what these take, `host.rs` and `cuda.rs` do the work. `platform` has what
 //! bodies need of either; [`table`] lists the ops. To add one: write its module, add it to the table.
 
 mod cholesky;

@@ -51,10 +51,10 @@ impl Registry {
     /// what their owner has, waits for them, too.
     ///
     /// # Errors
-    /// [`Code::ResourceExhausted`] when [`CAPACITY`] different names have been registered;
-    /// [`Code::InvalidArgument`] for an empty name, without a function for the execute stage, or
+    /// [`Code::ResourceExhausted`](crate::Code::ResourceExhausted) when [`CAPACITY`](super::CAPACITY) different names have been registered;
+    /// [`Code::InvalidArgument`](crate::Code::InvalidArgument) for an empty name, without a function for the execute stage, or
     /// where that is a trampoline that leads back to this name;
-    /// [`Code::FailedPrecondition`] where XLA knows the name, and the handlers have other traits or
+    /// [`Code::FailedPrecondition`](crate::Code::FailedPrecondition) where XLA knows the name, and the handlers have other traits or
     /// stages than it was told, or a version that it refuses.
     ///
     /// # Safety
