@@ -13,11 +13,12 @@
 #'   factorisations, batches and derivatives; `vignette("kepler")`: an op, its derivatives, and two planets;
 #'   `vignette("devices")`: several devices, several processes.
 #' * `vignette("own-ops")`: from five lines to derivatives; `vignette("own-ops-tools")`: existing code, states,
-#'   debugging, packages; `vignette("ffi-call")`: for those who know `jax.ffi`; `vignette("custom-calls")`: XLA's own C++ interface;
+#'   debugging, packages; `vignette("ffi-call")`: for those who know `jax.ffi`; `vignette("custom-calls")`: XLA's own
+#'   C++ interface;
 #'   `vignette("cuda")`: the same ops on a GPU, not run on one yet; `vignette("anvl")`: functions to and from anvl.
 #' * `vignette("performance")`: what was measured; `vignette("architecture")`: how the package is built.
-#' * On the site (`make site` in the sources, whose folder `vignettes/articles` has them): where to begin, installation by
-#'   system, coming from RTMB, Stan, torch, JAX or Rcpp, differences from R, tracing, an index of errors, JAX models.
+#' * On the site (`make site` in the sources, whose folder `vignettes/articles` has them): where to begin, installation
+#'   by system, coming from RTMB, Stan, torch, JAX or Rcpp, differences from R, tracing, an index of errors, JAX models.
 #'
 #' @eval local({ source("tools/site/map.R", local = TRUE); map_sections() })
 #'
@@ -31,7 +32,8 @@
 #'   [xla_cache()].
 #' * `xlaffi.program_cache`, `xlaffi.program_cache_size`: the same of compiled programs; `FALSE` keeps none on disk.
 #' * `xlaffi.cache_size`: how many programs a session keeps (512), see [xla_cache()].
-#' * `xlaffi.progress`: `FALSE` shows no bars while something is downloaded or sampled, and no message while XLA compiles.
+#' * `xlaffi.progress`: `FALSE` shows no bars while something is downloaded or sampled, and no message while XLA
+#'   compiles.
 #' * `xlaffi.compiler_warnings`: `FALSE` shows no warnings of compilers, see [ffi_source()].
 #' * `xlaffi.pypi`: the index of Python packages from which [install_pjrt()] takes a plugin.
 #' * `xlaffi.callback_wait`: for how many seconds (60) a program waits for R, see [ffi_callback()].
