@@ -32,8 +32,9 @@
 #' formulas and calls that `f` uses. What `f` reads while it is traced by `get()`, `exists()`, `eval()`, `with()`, `$`,
 #' `[[`, `ls()` and the like is noticed by any name and in any environment of the session; so is what `getOption()`,
 #' `options()`, `Sys.getenv()`, `getwd()` and `Sys.getlocale()` give. Numbers are compared bit by bit: 0 is not -0.
-#' Not noticed is what functions of other packages read by themselves, and what `f` itself assigns by `<<-`, or to
-#' fields.
+#' Not noticed is what functions of other packages read by themselves, what `f` itself assigns by `<<-`, or to fields,
+#' and what code in C changes within an array that `f` reads, as data.table's `:=` does: give such an array as an
+#' argument.
 #'
 #' Clocks, files, connections, other processes and R's random numbers are refused, as they would be read once. So is
 #' `parent.frame()` of `f` itself, which is another environment in each call.

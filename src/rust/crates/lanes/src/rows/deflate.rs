@@ -101,7 +101,8 @@ impl Deflated {
             if let Some(last) = before {
                 let i = usize::from(last);
                 let (c, s) = (z[j].f64(), z[i].f64());
-                let size = c.hypot(s);
+                // Neither can be so large or small that its square is not a number of its size.
+                let size = (c * c + s * s).sqrt();
                 let (c, s) = (c / size, -s / size);
                 let (x, y) = (d[i].f64(), d[j].f64());
                 if ((y - x) * c * s).abs() <= tolerance {
