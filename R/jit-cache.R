@@ -14,7 +14,8 @@ jit_state <- session_state("jit_state",
 #' # Programs
 #' At most `getOption("xlaffi.cache_size", 512)` programs are kept in a session; the one that was not used for the
 #' longest time makes place for a new one. What was forgotten is made again when it is needed. Functions that come to
-#' the same program share it.
+#' the same program share it; a function that gets R data alone and one that gets buffers do not, see `asynchronous` in
+#' [pjrt_client()].
 #'
 #' # Programs on disk
 #' What was compiled lies in `tools::R_user_dir("xlaffi", "cache")`, or in the folder that the option

@@ -441,7 +441,7 @@ left <- "
     for (i in 2:6) sum <- sum + f((x * i) %*% x)
     sum
   })
-  withRestarts(program(diag(500)), away = function() cat('away\\n'))
+  withRestarts(program(pjrt_buffer(diag(500), 'f64')), away = function() cat('away\\n'))
 "
 
 test_that("R serves at an idle moment what nobody waits for", {

@@ -59,15 +59,17 @@ test_that("a result may take an operand's memory", {
 
 test_that("each signature is compiled once, and what is compiled can be seen and forgotten", {
   skip_without_plugin()
+  # R data and buffers have clients of their own where the plugin in this package runs programs.
+  clients <- if (identical(synchronous_device(), as_pjrt_device(NULL))) 1L else 2L
   xla_cache_clear()
   lu <- lu_call()
   a <- matrix(c(4, 2, 1, 3), 2)
   for (x in list(a, a + 1, pjrt_buffer(a, "f64"), pjrt_buffer(a, "f32"), diag(3))) lu(x)
   seen <- xla_cache()
-  expect_identical(seen$name, rep("lu", 3))
-  expect_identical(seen$arguments, c("f64(3, 3)", "f32(2, 2)", "f64(2, 2)"))
+  expect_identical(seen$name, rep("lu", 2L + clients))
+  expect_identical(seen$arguments, c("f64(3, 3)", "f32(2, 2)", rep("f64(2, 2)", clients)))
   expect_match(seen$program, "custom_call @lu", fixed = TRUE)
-  expect_identical(xla_cache_clear(), 3L)
+  expect_identical(xla_cache_clear(), 2L + clients)
   expect_identical(nrow(xla_cache()), 0L)
   expect_length(ls(xlaffi:::jit_state$calls), 0)
   expect_identical(lu(a)$pivots, 1:2)
