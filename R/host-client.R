@@ -111,8 +111,9 @@ keep_client <- function(client, platform) {
 # All devices of the client in order, the very objects that find_devices() gives.
 keep_devices <- function(client) {
   number <- as.character(check(.Call(wrap__client_number, client)))
-  host_state$devices[[number]] <- check(.Call(wrap__client_devices, client))
-  host_state$devices[[number]]
+  all <- check(.Call(wrap__client_devices, client))
+  host_state$devices[[number]] <- all
+  all
 }
 
 # The device for programs whose results R waits for at once. On the CPU it is that of a client of its own, which runs

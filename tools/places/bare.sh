@@ -2,15 +2,10 @@
 # The demo in a Debian without Python and compilers: see tools/places.sh.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-# This machine's release, for which .lib was built.
-# shellcheck source=/dev/null
-XLAFFI_SUITE=${XLAFFI_SUITE:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
 # shellcheck source=tools/places/root.sh
 . tools/places/root.sh
-root=$XLAFFI_PLACES/bare-$suite
 [ -e .lib/xlaffi ] || tools/install.sh .lib --no-docs
-made
-renewed
+bare
 mkdir -p "$root/root/library"
 cp -a .lib/xlaffi "$root/root/library/"
 # shellcheck disable=SC2016

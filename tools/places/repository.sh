@@ -3,16 +3,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 repository=$(cd "${1:?tools/places.sh repository FOLDER}" && pwd)
-# This machine's release, for which the binary was built.
-# shellcheck source=/dev/null
-XLAFFI_SUITE=${XLAFFI_SUITE:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
 # shellcheck source=tools/places/root.sh
 . tools/places/root.sh
-root=$XLAFFI_PLACES/bare-$suite
-made
-renewed
-rm -rf "$root/root/repository"
-cp -a "$repository" "$root/root/repository"
+bare
+holds "$repository"
 # shellcheck disable=SC2016
 enter bash -c '
   set -e

@@ -2,6 +2,9 @@
 #
 #   prepared PACKAGES...     makes it where it is not there, with the files that git knows or could know in /root/xlaffi (what
 #                            was built there stays), these packages of Debian, and what tests need
+#   bare                     makes one of this machine's release beside it, for which this machine's builds are, with the
+#                            same files and nothing installed
+#   holds REPOSITORY         copies it to /root/repository
 #   enter COMMAND...         runs it in that folder. Its processes and mounts end with it.
 # shellcheck shell=bash
 
@@ -35,6 +38,19 @@ renewed() {
     [ ! -e "$file" ] || printf '%s\0' "$file"
   done >"$list"
   tar -cf - --null -T "$list" | tar -xf - -C "$there"
+}
+
+bare() {
+  # shellcheck source=/dev/null
+  suite=${XLAFFI_SUITE:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
+  root=$XLAFFI_PLACES/bare-$suite
+  made
+  renewed
+}
+
+holds() {
+  rm -rf "$root/root/repository"
+  cp -a "$1" "$root/root/repository"
 }
 
 enter() {
