@@ -1,6 +1,6 @@
 # The largest and smallest floating-point numbers of several devices, in which NaN is kept. XLA's CPU compiles what
 # devices make of their parts, be it an all-reduce of the program or one that the partitioner writes, to `a < b ? b : a`
-# from device to device, which drops NaN and with it what stood before. On one device NaN is kept.
+# from device to device, which drops NaN and with it what stood before. (For one device see prim-extremum.R.)
 
 loses_nan <- function(node, reduction) {
   reduction %in% c("maximum", "minimum") && is_float(node$types[[1L]]@dtype)
@@ -200,7 +200,14 @@ reduced <- function(op, x, axes, shown, call = rlang::caller_env()) {
 primitive(names(reductions),
   text = function(node, operands, scope) {
     reduction <- reductions[[node$op]]
-    if (is.null(scope$mesh) || !loses_nan(node, reduction)) {
+    if (reduces_few(node, scope)) {
+      return(few_reduced_text(node, operands[[1L]], scope))
+    }
+    is_alone <- is.null(scope$mesh)
+    if (is_alone && loses_nan(node, reduction) && is_for_library(node$inputs[[1L]])) {
+      return(extremum_reduction_text(node, operands, reduction, scope))
+    }
+    if (is_alone || !loses_nan(node, reduction)) {
       return(reduction_text(node, operands, reduction))
     }
     text <- text_lines(scope)

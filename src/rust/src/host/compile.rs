@@ -5,7 +5,8 @@ use std::thread::available_parallelism;
 
 use extendr_api::Robj;
 use extendr_ffi::SEXP;
-use pjrt::{may_have_side_effects, Client, CompileOptions, Executable, Program, ProgramKind};
+use pjrt::{may_have_side_effects, reduces_extrema};
+use pjrt::{Client, CompileOptions, Executable, Program, ProgramKind};
 
 use crate::host::called::Called;
 use crate::host::device::DeviceObject;
@@ -69,6 +70,7 @@ fn make(
     // The plugin that install_pjrt() brings computes the arc tangent of an array with NaN wrongly where that is fused with
     // the constant 1.
     options.without_fusion = is_foreign_cpu && names(program.code(), "atan");
+    options.own_reductions = &*on.platform == "cpu" && reduces_extrema(program);
     if is_foreign_cpu {
         check_program(program.code(), is_alone)?;
         if let Some(name) = taken_name_in(program, &on.platform) {
@@ -117,24 +119,20 @@ fn names(code: &[u8], word: &str) -> bool {
     code.windows(word.len()).any(|part| part == word.as_bytes())
 }
 
-/// What is made with these options, or without those that only save time where the plugin knows one of them not.
+/// What is made with these options. Where the plugin knows one of them not, without those that only save time, and
+/// without the one against a library's reductions: an XLA that has no such option has not that library.
 fn known_options<T>(
     options: &CompileOptions,
     make: impl Fn(&[u8]) -> pjrt::Result<T>,
 ) -> pjrt::Result<T> {
+    let mut fewer = options.clone();
+    fewer.own_reductions = false;
+    if fewer.kind.only_saves_time() {
+        fewer.kind = ProgramKind::Plain;
+    }
     match make(&options.to_bytes()) {
-        Err(error)
-            if options.kind.only_saves_time()
-                && error.to_string().contains("No such compile option") =>
-        {
-            let kind = ProgramKind::Plain;
-            make(
-                &CompileOptions {
-                    kind,
-                    ..options.clone()
-                }
-                .to_bytes(),
-            )
+        Err(error) if fewer != *options && error.to_string().contains("No such compile option") => {
+            make(&fewer.to_bytes())
         }
         made => made,
     }
@@ -173,6 +171,7 @@ fn compile_options(options: &Robj, program: &Program) -> Outcome<CompileOptions>
         kind: ProgramKind::Plain,
         keeps_nan: false,
         without_fusion: false,
+        own_reductions: false,
     })
 }
 

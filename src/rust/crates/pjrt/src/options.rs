@@ -25,6 +25,9 @@ pub struct CompileOptions {
     pub keeps_nan: bool,
     /// Whether XLA leaves operations apart that it computes together otherwise.
     pub without_fusion: bool,
+    /// Whether XLA's CPU reduces arrays by code of its own and leaves no reduction to YNNPACK. Products of matrices are
+    /// left to it, as they are otherwise.
+    pub own_reductions: bool,
 }
 
 impl Default for CompileOptions {
@@ -38,6 +41,7 @@ impl Default for CompileOptions {
             kind: ProgramKind::Plain,
             keeps_nan: false,
             without_fusion: false,
+            own_reductions: false,
         }
     }
 }
@@ -70,6 +74,10 @@ impl CompileOptions {
         {
             let pass = Message::default().bytes(1, pass);
             options = flag(options, "xla_disable_hlo_passes", pass);
+        }
+        if self.own_reductions {
+            let products = Message::default().bytes(1, "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT");
+            options = flag(options, "xla_cpu_experimental_ynn_fusion_type", products);
         }
         if !self.kind.is_optimised() {
             let unoptimised = Message::default().number(3, 0);
@@ -170,6 +178,12 @@ mod tests {
         assert_eq!(bytes(ProgramKind::Small), short);
         assert_eq!(bytes(ProgramKind::Moves), [&level[..], short].concat());
         assert!(bytes(ProgramKind::Plain).is_empty());
+        let options = CompileOptions {
+            own_reductions: true,
+            ..CompileOptions::default()
+        };
+        let own = b":L\n$xla_cpu_experimental_ynn_fusion_type\x12$\n\"LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT";
+        assert_eq!(options.to_bytes()[17..], own[..]);
     }
 
     #[test]
