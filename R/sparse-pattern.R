@@ -3,12 +3,11 @@
 # A number for each place of a matrix, in R's order
 pattern_keys <- function(pattern) pattern$i + as.double(pattern$nrow) * pattern_columns(pattern)
 
-# What handlers of symmetric matrices, and those of products, are told of a pattern. The texts of long patterns take a
-# while to write.
+# What handlers of symmetric matrices, and those of products, are told of a pattern. It is in the text of a program for
+# each call, and twice in what XLA compiles of it: the numbers themselves would be five times as long.
 pattern_attributes <- function(pattern, square) {
   written <- pattern_fact(pattern, "attributes", function() {
-    array <- function(numbers) structure(list(text = typed_text(numbers, "i32", TRUE)), class = "xlaffi_attribute")
-    list(colptr = array(pattern$p), rowind = array(pattern$i))
+    list(colptr = differences_text(pattern$p), rowind = differences_text(pattern$i))
   })
   size <- if (square) {
     list(n = raw_attribute(pattern$nrow, "i64"))
@@ -16,6 +15,27 @@ pattern_attributes <- function(pattern, square) {
     list(nrow = raw_attribute(pattern$nrow, "i64"), ncol = raw_attribute(pattern$ncol, "i64"))
   }
   c(size, written)
+}
+
+base64_digits <- c(LETTERS, letters, 0:9, "+", "/")
+
+# The differences of neighbours, the first from 0, in Base64 VLQ, as source maps have them: digits of five bits, the
+# lowest first, with 32 added where another one follows; the lowest bit of a number is its sign.
+differences_text <- function(numbers) {
+  change <- diff(c(0, numbers))
+  rest <- 2 * abs(change) + (change < 0)
+  of <- seq_along(rest)
+  digits <- positions <- list()
+  while (length(of)) {
+    low <- rest %% 32
+    rest <- rest %/% 32
+    digits <- c(digits, list(low + 32 * (rest > 0)))
+    positions <- c(positions, list(of))
+    of <- of[rest > 0]
+    rest <- rest[rest > 0]
+  }
+  # The sort is stable.
+  paste(base64_digits[unlist(digits)[order(as.integer(unlist(positions)))] + 1], collapse = "")
 }
 
 # The order of elimination of a symmetric pattern and what follows from it; see the crate `sparse`.

@@ -229,3 +229,10 @@ test_that("what does not fit, or would be dense, is refused", {
   said(function(x) median(a(x)))
   said(function(x) a(x)$x)
 })
+
+test_that("patterns are told as differences in Base64 VLQ", {
+  # As source maps have them: 0, 1, -1, 15, 16 and -16 are A, C, D, e, gB and hB.
+  expect_identical(differences_text(cumsum(c(0, 1, -1, 15, 16, -16))), "ACDegBhB")
+  expect_identical(differences_text(integer()), "")
+  expect_identical(differences_text(c(.Machine$integer.max, -.Machine$integer.max)), "+/////D9/////H")
+})

@@ -1,5 +1,6 @@
 //! What is found once for each pattern: kept by programs for their calls, and for a while by this process.
 
+use super::numbers::Numbers;
 use ::sparse::{Columns, Number, OwnOrder, Pattern, PatternError, Symbolic};
 use std::collections::{TryReserveError, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -11,9 +12,9 @@ io! {
         /// how many rows and columns there are
         n: Attr<i64>,
         /// where each column begins
-        colptr: Attr<&'f [i32]>,
+        colptr: Attr<Numbers<'f>>,
         /// the rows of the entries
-        rowind: Attr<&'f [i32]>,
+        rowind: Attr<Numbers<'f>>,
     }
 }
 
@@ -25,9 +26,9 @@ io! {
         /// how many columns there are
         ncol: Attr<i64>,
         /// where each column begins
-        colptr: Attr<&'f [i32]>,
+        colptr: Attr<Numbers<'f>>,
         /// the rows of the entries
-        rowind: Attr<&'f [i32]>,
+        rowind: Attr<Numbers<'f>>,
     }
 }
 
@@ -177,28 +178,28 @@ pub fn no_memory(_: TryReserveError) -> Error {
 macro_rules! sparse_op {
     ($(#[$doc:meta])* symmetric $op:ident: $io:ident = $target:literal by $run:ident { $($fields:tt)* }) => {
         $crate::sparse::state::sparse_op! { @ [$(#[$doc])*] $op: $io = $target by $run SymmetricSetup
-            |io| $crate::sparse::state::analysis(*io.n, &io.colptr, &io.rowind);
+            |io| $crate::sparse::state::analysis(*io.n, &io.colptr.get("colptr")?, &io.rowind.get("rowind")?);
             $($fields)*
             /// how many rows and columns there are
             n: xla_ffi::Attr<i64>,
             /// where each column begins among the entries of the lower triangle, and their number
-            colptr: xla_ffi::Attr<&'f [i32]>,
+            colptr: xla_ffi::Attr<$crate::sparse::numbers::Numbers<'f>>,
             /// the rows of the entries, counted from 0, ascending in a column
-            rowind: xla_ffi::Attr<&'f [i32]>,
+            rowind: xla_ffi::Attr<$crate::sparse::numbers::Numbers<'f>>,
         }
     };
     ($(#[$doc:meta])* columns $op:ident: $io:ident = $target:literal by $run:ident { $($fields:tt)* }) => {
         $crate::sparse::state::sparse_op! { @ [$(#[$doc])*] $op: $io = $target by $run ColumnsSetup
-            |io| $crate::sparse::state::columns(*io.nrow, *io.ncol, &io.colptr, &io.rowind);
+            |io| $crate::sparse::state::columns(*io.nrow, *io.ncol, &io.colptr.get("colptr")?, &io.rowind.get("rowind")?);
             $($fields)*
             /// how many rows the sparse matrix has
             nrow: xla_ffi::Attr<i64>,
             /// how many columns it has
             ncol: xla_ffi::Attr<i64>,
             /// where each column begins among the entries, and their number
-            colptr: xla_ffi::Attr<&'f [i32]>,
+            colptr: xla_ffi::Attr<$crate::sparse::numbers::Numbers<'f>>,
             /// the rows of the entries, counted from 0, ascending in a column
-            rowind: xla_ffi::Attr<&'f [i32]>,
+            rowind: xla_ffi::Attr<$crate::sparse::numbers::Numbers<'f>>,
         }
     };
     (
@@ -248,7 +249,7 @@ impl Setup for SymmetricSetup<'_> {
     type Known = Analysis;
 
     fn known(&self) -> Result<Arc<Analysis>> {
-        analysis(*self.n, &self.colptr, &self.rowind)
+        analysis(*self.n, &self.colptr.get("colptr")?, &self.rowind.get("rowind")?)
     }
 }
 
@@ -256,7 +257,8 @@ impl Setup for ColumnsSetup<'_> {
     type Known = Columns;
 
     fn known(&self) -> Result<Arc<Columns>> {
-        columns(*self.nrow, *self.ncol, &self.colptr, &self.rowind)
+        let (colptr, rowind) = (self.colptr.get("colptr")?, self.rowind.get("rowind")?);
+        columns(*self.nrow, *self.ncol, &colptr, &rowind)
     }
 }
 
