@@ -3,6 +3,9 @@
 # inserted as a value, so that braces in it are text and no template.
 abort <- function(message, code = "INVALID_ARGUMENT", op = NULL, operand = NULL, hint = NULL,
                   call = rlang::caller_env(), parent = NULL) {
+  # What fails where these are made is an error of its own.
+  force(message)
+  force(hint)
   text <- "{message}"
   if (!is.null(hint)) {
     text <- c(text, stats::setNames(sprintf("{hint[[%d]]}", seq_along(hint)), rep("i", length(hint))))

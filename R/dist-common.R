@@ -87,7 +87,8 @@ distribution_overloads <- function(names, counts = FALSE) {
       derivative = if (counts) in_parameters else sprintf("in %s and the parameters", of),
       differs = paste0(
         "No warnings", if (part == "q") "; parameters that are none give NaN also where p is 0 or 1", ".",
-        if ("ncp" %in% names(formals(f))) " No non-central ones (`ncp`)."
+        if ("ncp" %in% names(formals(f))) " No non-central ones (`ncp`).",
+        if (name == "qf") " Small ones, which R gives as 0, are numbers here."
       )
     )
   }

@@ -147,6 +147,7 @@ overload("approx", "stats", overload_approx,
   topic = "Sorting", dtypes = "real numbers",
   differs = paste(
     "`ties` is mean or \"ordered\". Where R raises an error as all but one element are NaN the result is NaN. At one",
-    "of `x` the slope is that of the piece to its right, at the last one that of the piece before."
+    "of `x` the slope is that of the piece to its right, at the last one that of the piece before. Computed positions",
+    "that are equal but for rounding may be one here and two in R, or the other way round."
   )
 )

@@ -60,6 +60,34 @@ differences <- list(
     when = function(arguments, value) length(value) == 0L, documented = "?xla_supported: which.max"
   ),
   list(
+    name = "five numbers of nothing", functions = "fivenum", when = function(arguments, value) is.logical(value),
+    documented = "?xla_supported: fivenum"
+  ),
+  list(
+    name = "integers that are NA, rounded", functions = "zapsmall", when = function(arguments, value) is.integer(value),
+    documented = "?xla_supported: zapsmall"
+  ),
+  list(
+    name = "assignment behind the end", functions = c("[<-", "[[<-"),
+    when = function(arguments, value) length(value) > length(arguments[[1L]]),
+    documented = "?xla_supported: [<-, updates at positions that are values and lie outside are left out"
+  ),
+  list(
+    name = "division by zeros of a matrix", functions = c("%/%", "/"),
+    when = function(arguments, value) is.matrix(arguments[[2L]]) && any(arguments[[2L]] == 0, na.rm = TRUE),
+    documented = "?xlaffi_value: signs of zeros that are computed"
+  ),
+  list(
+    name = "quantiles of F near 0", functions = "qf",
+    when = function(arguments, value) any(value == 0 & arguments[[1L]] != 0, na.rm = TRUE),
+    documented = "?xla_supported: qf"
+  ),
+  list(
+    name = "positions that rounding makes equal", functions = "approx",
+    when = function(arguments, value) any(diff(sort(arguments[[1L]])) < 1e-6 * max(abs(arguments[[1L]])), na.rm = TRUE),
+    documented = "?xla_supported: approx"
+  ),
+  list(
     name = "overflow on the way", functions = c("exp", "*", "/", "^", "sum", "prod", "cumprod", "cumsum", "sinh",
     "cosh"),
     when = function(arguments, value) {
