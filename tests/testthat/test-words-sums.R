@@ -41,6 +41,25 @@ test_that("summaries of doubles, integers and logicals, with NaN and without", {
   expect_words(as.list(expression(sum(x), prod(x), mean(x), sum(x, 1, 2L))), x = c(1 + 2i, 3 - 1i))
 })
 
+test_that("summaries of arrays of 4096 elements and more, of which XLA takes care in other ways", {
+  skip_without_plugin()
+  set.seed(4)
+  x <- replace(rnorm(4200), c(9, 800, 4100), c(NaN, Inf, -Inf))
+  expect_words(
+    as.list(expression(
+      sum(x), max(x), min(x), range(x), mean(x), sum(x, na.rm = TRUE), max(x, na.rm = TRUE), min(x, na.rm = TRUE),
+      range(x, finite = TRUE), which.max(x), which.min(x), anyNA(x), cummax(x), cummin(x), cumsum(x), pmax(x, 0.5),
+      pmin(x, y), pmax(x, y, na.rm = TRUE), sum(pmax(x, 0)), sum(pmin(x, y), na.rm = TRUE), sort(x, na.last = TRUE),
+      order(x, y), sum(y), prod(abs(y)^1e-3), var(y), sd(y), median(y), quantile(y, c(0.1, 0.6)), fivenum(y), max(y),
+      cummax(y), rank(y), sum(exp(y)), sum(y * y), max(y) + log(sum(exp(y - max(y)))), rowSums(m), colSums(m),
+      apply(m, 1, max), apply(m, 2, min), apply(m, 2, range, na.rm = TRUE), colSums(pmax(m, 0)), rowSums(exp(m)),
+      colMeans(m, na.rm = TRUE), norm(m, "M"), apply(matrix(y, 6), 2, max), rowSums(matrix(y, 700)^2),
+      colSums(matrix(y, 3)), colSums(matrix(y, 42)), sum(k), max(k), range(k), cummax(k), all(k < 99L), crossprod(y, k)
+    )),
+    x = x, y = rnorm(4200), m = matrix(x, 60), k = sample(-9:9, 4200, TRUE)
+  )
+})
+
 test_that("summaries of nothing are R's", {
   skip_without_plugin()
   expressions <- as.list(expression(sum(x), prod(x), max(x), min(x), range(x), which.max(x)))
