@@ -8,12 +8,14 @@
 # with the next seed if it dies; that seed and the number of the call repeat it.
 args <- commandArgs(trailingOnly = TRUE)
 script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
-folder <- dirname(script)
+folder <- normalizePath(dirname(script))
 
 seconds <- as.numeric(args[[1]])
 seed <- if (length(args) > 1) as.integer(args[[2]]) else 1L
 only <- args[-(1:2)]
 log <- tempfile("fuzz")
+# Some calls write a file or a folder of the name that they are given.
+setwd(tempdir())
 findings <- 0L
 calls <- 0L
 started <- proc.time()[["elapsed"]]
