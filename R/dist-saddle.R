@@ -11,9 +11,11 @@ stirling_error <- function(n) {
   # B(2k) / (2k (2k - 1)), k from 1
   terms <- c(1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
   series <- horner(1 / (m * m), terms) / m
+  # Of n + 8 less that of n
   n <- hlo_select(small, n, 1)
-  product <- Reduce(`*`, lapply(1:8, function(k) n + k))
-  shift <- (n + 8.5) * log(n + 8) - 8 - log(product) - (n + 0.5) * log(n)
+  top <- n + 8
+  product <- Reduce(`*`, lapply(1:8, function(k) top / (n + k)))
+  shift <- (n + 0.5) * log(top / n) + log(product) - 8
   hlo_select(small, series + shift, series)
 }
 
@@ -35,7 +37,7 @@ deviance_part <- function(x, m) {
         near <- abs(v) < 0.3
         v <- hlo_select(near, v, 0)
         series <- horner(v * v, 1 / (2 * (1:16) + 1))
-        hlo_select(near, (x - m) * v + 2 * x * v * (v * v * series), x * log_ratio(x, m) + m - x)
+        hlo_select(near, (x - m) * v + 2 * x * v * (v * v * series), x * far_log_ratio(x, m) + m - x)
       },
       jvp = function(primals, results, tangents) {
         x <- primals[[1L]]
@@ -48,6 +50,16 @@ deviance_part <- function(x, m) {
       name = "deviance_part"
     )
   })(x, m)
+}
+
+# log(x / m), where that is not near 0. A quotient that is too large or too small is brought back by powers of two.
+far_log_ratio <- function(x, m) {
+  ratio <- x / m
+  large <- ratio > 1e300
+  small <- ratio < 1e-300
+  up <- hlo_select(small, 2^512, hlo_select(large, 2^-512, 1))
+  down <- hlo_select(small, 2^-512, hlo_select(large, 2^512, 1))
+  log((x * up) / (m * down)) + hlo_select(large, 1024 * log(2), hlo_select(small, -1024 * log(2), 0))
 }
 
 # log(x / m)
