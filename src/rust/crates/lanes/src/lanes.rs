@@ -1,6 +1,6 @@
 //! The same number of each of several matrices: one lane per matrix.
 
-use super::operands::{Block, Product, Roots, Secular, Step, Sweep, Task};
+use super::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
 use matrices::Element;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 
@@ -110,6 +110,10 @@ pub trait Lanes:
     fn sweep(a: &mut [Self], step: &Sweep<'_, Self>, p: &mut [Self]);
     /// `rows::multiply`, not inlined.
     fn multiply(p: &mut [Self], a: &[Self], step: &Sweep<'_, Self>, which: Range<usize>);
+    /// `rows::gemver`, not inlined.
+    fn gemver(a: &mut [Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
+    /// `rows::gemvt`, not inlined.
+    fn gemvt(a: &[Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
     /// `rows::roots`, not inlined.
     fn roots(pairs: &mut [Self], equation: &Secular<'_, Self::Float>, first: usize);
     /// `rows::weights`, not inlined.
@@ -120,13 +124,7 @@ pub trait Lanes:
         first: usize,
     );
     /// `rows::spread`, not inlined.
-    fn spread(
-        columns: &mut [Self],
-        stride: usize,
-        of: (&[Self], &[Self]),
-        roots: &Roots<'_, Self>,
-        first: usize,
-    );
+    fn spread(columns: &mut [Self], stride: usize, of: &Spread<'_, Self>, first: usize);
     /// `rows::ends`, not inlined.
     fn ends(columns: &mut [Self], of: [&[Self]; 4], roots: &Roots<'_, Self>, first: usize);
 

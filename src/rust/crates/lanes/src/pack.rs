@@ -2,7 +2,7 @@
 
 use super::block;
 use super::lanes::{Float, Lanes};
-use super::operands::{Block, Product, Roots, Secular, Step, Sweep, Task};
+use super::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
 use super::rows;
 use super::shared::shared;
 #[cfg(target_arch = "x86_64")]

@@ -52,6 +52,14 @@ macro_rules! shared {
             rows::multiply(p, a, step, which);
         }
         #[inline(never)]
+        fn gemver(a: &mut [Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]) {
+            rows::gemver(a, step, results);
+        }
+        #[inline(never)]
+        fn gemvt(a: &[Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]) {
+            rows::gemvt(a, step, results);
+        }
+        #[inline(never)]
         fn roots(pairs: &mut [Self], equation: &Secular<'_, $float>, first: usize) {
             rows::roots(pairs, equation, first);
         }
@@ -65,14 +73,8 @@ macro_rules! shared {
             rows::weights(z, equation, roots, first);
         }
         #[inline(never)]
-        fn spread(
-            columns: &mut [Self],
-            stride: usize,
-            of: (&[Self], &[Self]),
-            roots: &Roots<'_, Self>,
-            first: usize,
-        ) {
-            rows::spread(columns, stride, of, roots, first);
+        fn spread(columns: &mut [Self], stride: usize, of: &Spread<'_, Self>, first: usize) {
+            rows::spread(columns, stride, of, first);
         }
         #[inline(never)]
         fn ends(columns: &mut [Self], of: [&[Self]; 4], roots: &Roots<'_, Self>, first: usize) {

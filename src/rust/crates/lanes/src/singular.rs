@@ -11,9 +11,8 @@ const SWEEPS: usize = 60;
 /// negligible. LAPACK allows 10 and more of them: with less, some elements never get there.
 const TOLERANCE: f64 = 4.0;
 
-/// The matrices whose columns take part in the rotations: the left one with its rows, and the right
-/// one.
-type Factors<'a, V> = Option<(&'a mut [V], usize, &'a mut [V])>;
+/// The matrices whose columns take part in the rotations, the left and the right one, and their rows.
+type Factors<'a, V> = Option<[(&'a mut [V], usize); 2]>;
 
 /// The singular values of a bidiagonal matrix become `d`, with either sign; the factors are
 /// multiplied by the rotations that take it there. Returns how many of the elements `e` right of
@@ -120,7 +119,7 @@ fn last_block<V: Lanes>(d: &[V], e: &mut [V], end: usize) -> Block<V> {
 struct Sweep<'a, 'f, V> {
     d: &'a mut [V],
     e: &'a mut [V],
-    factors: Option<&'a mut (&'f mut [V], usize, &'f mut [V])>,
+    factors: Option<&'a mut [(&'f mut [V], usize); 2]>,
 }
 
 impl<V: Lanes> Sweep<'_, '_, V> {
@@ -197,9 +196,9 @@ impl<V: Lanes> Sweep<'_, '_, V> {
 
     #[inline(always)]
     fn rotate(&mut self, active: Active<V>, i: usize, left: (V, V), right: (V, V)) {
-        if let Some((u, rows, v)) = &mut self.factors {
-            active.rotate(u, *rows, i, left);
-            active.rotate(v, self.d.len(), i, right);
+        if let Some([(u, u_rows), (v, v_rows)]) = &mut self.factors {
+            active.rotate(u, *u_rows, i, left);
+            active.rotate(v, *v_rows, i, right);
         }
     }
 }

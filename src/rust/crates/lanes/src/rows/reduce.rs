@@ -228,7 +228,7 @@ impl<V: Lanes> Matrix<'_, V> {
 
 /// From the column `j`, `v wᵀ + w vᵀ`: of each pair the rows that are left, and a whole vector with the factor.
 #[inline(always)]
-fn take<V: Lanes>(to: &mut [V], [(v, w_all), (w, v_all)]: [(&[V], &[V]); 2], j: usize) {
+pub(super) fn take<V: Lanes>(to: &mut [V], [(v, w_all), (w, v_all)]: [(&[V], &[V]); 2], j: usize) {
     let (vj, wj) = (V::flat(v_all)[j].f64(), V::flat(w_all)[j].f64());
     let (vj, wj) = (to[0].like(vj), to[0].like(wj));
     for ((to, v), w) in to.iter_mut().zip(v).zip(w) {
@@ -239,7 +239,7 @@ fn take<V: Lanes>(to: &mut [V], [(v, w_all), (w, v_all)]: [(&[V], &[V]); 2], j: 
 /// The reflection of what is below the row before `row`: its element there and the factor. `x` becomes the vector, 0 in
 /// the rows of its first block before it.
 #[inline(always)]
-fn reflection<V: Lanes>(
+pub(super) fn reflection<V: Lanes>(
     column: &mut [V],
     row: usize,
     x: &mut [V],
@@ -274,7 +274,7 @@ fn complete<V: Lanes>(p: &mut [V], x: &[V], row: usize, tau: V::Float) {
 
 /// Inner products with `x`, in an order that does not depend on the vectors' width, in all lanes.
 #[inline(always)]
-fn dots<V: Lanes, const N: usize>(x: &[V], columns: [&[V]; N]) -> [V; N] {
+pub(super) fn dots<V: Lanes, const N: usize>(x: &[V], columns: [&[V]; N]) -> [V; N] {
     let tall = BLOCK / V::WIDTH;
     let zero = x[0].like(0.0);
     let mut sums = [[zero; BLOCK]; N];

@@ -9,7 +9,7 @@ mod transpose;
 
 use crate::block;
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Block, Product, Roots, Secular, Step, Sweep, Task};
+use crate::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
 use crate::processor;
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions};
@@ -66,6 +66,8 @@ macro_rules! vector {
                 ) = rows::project if columns;
                 fn sweep(a: &mut [$name], step: &Sweep<'_, $name>, p: &mut [$name]) = rows::sweep if a;
                 fn multiply(p: &mut [$name], a: &[$name], step: &Sweep<'_, $name>, which: Range<usize>) = rows::multiply if p;
+                fn gemver(a: &mut [$name], step: &Gemver<'_, $name>, results: [&mut [$name]; 3]) = rows::gemver if a;
+                fn gemvt(a: &[$name], step: &Gemver<'_, $name>, results: [&mut [$name]; 3]) = rows::gemvt if a;
                 fn roots(pairs: &mut [$name], equation: &Secular<'_, $float>, first: usize) = rows::roots if pairs;
                 fn weights(
                     z: &mut [$name],
@@ -76,8 +78,7 @@ macro_rules! vector {
                 fn spread(
                     columns: &mut [$name],
                     stride: usize,
-                    of: (&[$name], &[$name]),
-                    roots: &Roots<'_, $name>,
+                    of: &Spread<'_, $name>,
                     first: usize
                 ) = rows::spread if columns;
                 fn ends(
