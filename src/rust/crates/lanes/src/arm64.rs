@@ -9,6 +9,7 @@ use crate::lanes::{Float, Lanes};
 use crate::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions, shared};
+use crate::singular;
 use std::arch::aarch64::*;
 use std::ops::{Add, Div, Mul, Range, Sub};
 

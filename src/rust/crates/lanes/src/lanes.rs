@@ -114,6 +114,8 @@ pub trait Lanes:
     fn gemver(a: &mut [Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
     /// `rows::gemvt`, not inlined.
     fn gemvt(a: &[Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
+    /// `singular::diagonal`, with factors, not inlined: of how many elements it did not get rid becomes `failed`.
+    fn bdsqr(d: &mut [Self], e: &mut [Self], factors: [(&mut [Self], usize); 2], failed: &mut Self);
     /// `rows::roots`, not inlined.
     fn roots(pairs: &mut [Self], equation: &Secular<'_, Self::Float>, first: usize);
     /// `rows::weights`, not inlined.

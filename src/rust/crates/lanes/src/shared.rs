@@ -60,6 +60,15 @@ macro_rules! shared {
             rows::gemvt(a, step, results);
         }
         #[inline(never)]
+        fn bdsqr(
+            d: &mut [Self],
+            e: &mut [Self],
+            factors: [(&mut [Self], usize); 2],
+            failed: &mut Self,
+        ) {
+            singular::bdsqr(d, e, factors, failed);
+        }
+        #[inline(never)]
         fn roots(pairs: &mut [Self], equation: &Secular<'_, $float>, first: usize) {
             rows::roots(pairs, equation, first);
         }

@@ -49,6 +49,17 @@ pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut factors: Factors<
     not_zero(&e[..n - 1], zero)
 }
 
+/// [`diagonal`] of matrices of which `failed` shows that there are some, and becomes what is returned.
+#[inline(always)]
+pub(crate) fn bdsqr<V: Lanes>(
+    d: &mut [V],
+    e: &mut [V],
+    factors: [(&mut [V], usize); 2],
+    failed: &mut V,
+) {
+    *failed = diagonal(d, e, Some(factors));
+}
+
 /// Of each lane the last rows of its bidiagonal matrix that are not diagonal yet.
 struct Block<V> {
     /// Its first row.
@@ -80,25 +91,25 @@ fn last_block<V: Lanes>(d: &[V], e: &mut [V], end: usize) -> Block<V> {
         let bound = tolerance.mul_add(here + next, floor);
         let size = e[i].abs();
         e[i] = size.if_less(bound, zero, e[i]);
-        let new = |new, old| before.if_equal(zero, new, old);
-        begins = new(index, begins);
-        begin = new(d[i], begin);
-        beside = new(e[i], beside);
-        smallest = new(here, smallest);
+        // Where the element before is 0 the block begins here.
+        begins = before.if_equal(zero, index, begins);
+        begin = before.if_equal(zero, d[i], begin);
+        beside = before.if_equal(zero, e[i], beside);
+        smallest = before.if_equal(zero, here, smallest);
         smallest = next.if_less(smallest, next, smallest);
-        largest = new(here, largest).max(next).max(size);
+        largest = before.if_equal(zero, here, largest).max(next).max(size);
         before = e[i];
         index += one;
-        let found = |new, old| before.if_equal(zero, old, new);
-        first = found(begins, first);
-        top = found(begin, top);
-        right = found(beside, right);
-        last = found(index, last);
+        // Where this one is not 0 it is the last one so far.
+        first = before.if_equal(zero, first, begins);
+        top = before.if_equal(zero, top, begin);
+        right = before.if_equal(zero, right, beside);
+        last = before.if_equal(zero, last, index);
         let negligible = (eps * largest).if_less(smallest, zero, one);
-        singular = found(negligible, singular);
-        above = found(here, above);
-        between = found(size, between);
-        bottom = found(next, bottom);
+        singular = before.if_equal(zero, singular, negligible);
+        above = before.if_equal(zero, above, here);
+        between = before.if_equal(zero, between, size);
+        bottom = before.if_equal(zero, bottom, next);
     }
     // The smaller singular value of the last two rows: a quotient, as a difference would be
     // inexact.
@@ -149,9 +160,8 @@ impl<V: Lanes> Sweep<'_, '_, V> {
             // The last step has no element to the right.
             self.e[i] = index.if_equal(last, next, self.e[i]);
             if let Some(e) = self.e.get_mut(i + 1) {
-                let inside = |new, old| index.if_less(last, active.pick(new, old), old);
-                g = inside(sine * *e, g);
-                *e = inside(cosine * *e, *e);
+                g = index.if_less(last, active.pick(sine * *e, g), g);
+                *e = index.if_less(last, active.pick(cosine * *e, *e), *e);
             }
             self.rotate(active, i, (cosine, sine), (c, s));
         }
@@ -178,9 +188,8 @@ impl<V: Lanes> Sweep<'_, '_, V> {
             cosine = active.pick(cosine_here, cosine);
             sine = active.pick(sine_here, sine);
             let bottom = self.d[i + 1] * c;
-            let end = |new, old| index.if_equal(last, new, old);
-            self.d[i + 1] = end(bottom * cosine, self.d[i + 1]);
-            self.e[i] = end(bottom * sine, self.e[i]);
+            self.d[i + 1] = index.if_equal(last, bottom * cosine, self.d[i + 1]);
+            self.e[i] = index.if_equal(last, bottom * sine, self.e[i]);
             self.rotate(active, i, (cosine_here, sine_here), (c_here, s));
         }
     }

@@ -1,10 +1,14 @@
 //! What many reflections make of the columns of a matrix, the last reflection first: `H₁ H₂ ⋯ C`.
 
+use super::panel::reflect;
 use super::qr::act;
 use super::reflect::{work_of_block, BLOCK};
 use crate::lanes::{Float, Lanes};
 use crate::operands::{Block, Task};
 use crate::together::Together;
+
+/// Reflections up to which they act one by one: a block of them costs as much as that many.
+const ONE_BY_ONE: usize = 6;
 
 /// Reflections, as a reduction to condensed form leaves them in the columns of a matrix.
 pub(super) struct Reflections<'a, T> {
@@ -51,7 +55,10 @@ impl<T: Float> Reflections<'_, T> {
                     V::flat_mut(column)[row..n].copy_from_slice(from);
                 }
             }
-            let panel = &panel[..tau.len() * stride];
+            let panel = &mut panel[..tau.len() * stride];
+            if self.tau.len() <= ONE_BY_ONE {
+                return reflect(q, panel, stride, n.div_ceil(V::WIDTH), tau);
+            }
             let memory = if first { &mut *even } else { &mut *odd };
             V::prepare(panel, stride, (start, n), (tau, Task::Columns), memory);
             if !first {

@@ -7,21 +7,21 @@ use super::lanes_of;
 use super::product::packed;
 use super::reduce::{dots, reflection, take};
 use super::reflect::BLOCK;
-use super::share::{share, share_by, worth_it};
+use super::share::share;
+use super::step::{Matrix, PARTS};
 use super::sweep::line;
-use crate::householder::Range;
 use crate::lanes::{Float, Lanes};
 use crate::operands::{Factors, Gemver, Product};
 use crate::together::Together;
+use std::ops::Range;
+
+pub(super) use super::step::Reduced;
 
 /// Columns of a panel.
 const PANEL: usize = 32;
 
 /// Bytes of a matrix that are read and written as fast as they are read.
 const CACHE: usize = 768 * 1024;
-
-/// Parts of a pass over a large matrix: so many whoever helps, as their products are added up one after the other.
-const PARTS: usize = 8;
 
 /// Columns that the memory of a matrix of `n` has: whole lines, the last ones 0.
 pub(super) fn places(n: usize, line: usize) -> usize {
@@ -31,31 +31,6 @@ pub(super) fn places(n: usize, line: usize) -> usize {
 /// Vectors that [`bidiagonal`] works in.
 pub(super) fn work_to_reduce(stride: usize, width: usize) -> usize {
     (4 * PANEL + 3 * PARTS + 5) * stride + packed(stride, 2 * PANEL, width)
-}
-
-/// A matrix that is being reduced.
-struct Matrix<'a, V> {
-    m: usize,
-    n: usize,
-    /// Vectors of a column and of a row.
-    tall: usize,
-    wide: usize,
-    /// Vectors from one column to the next.
-    stride: usize,
-    a: &'a mut [V],
-    lanes: V,
-    together: Together<'a>,
-}
-
-/// The diagonal and what is right of it, the factors of the left and the right reflections, `n` each, and room for the
-/// right reflections, as columns: that of row `j` is in column `j`, from row `j + 1` on.
-pub(super) struct Reduced<'a, T> {
-    pub(super) d: &'a mut [T],
-    pub(super) e: &'a mut [T],
-    pub(super) left: &'a mut [T],
-    pub(super) right: &'a mut [T],
-    /// Nothing where they are not wanted.
-    pub(super) reflections: &'a mut [T],
 }
 
 /// `Qᵀ A P` bidiagonal, of `m` rows and no more columns, which stand in as many [`places`] as these have. The left
@@ -126,13 +101,7 @@ impl<V: Lanes> Matrix<'_, V> {
             V::gemver(self.a, &step, [next_y, row, next_w]);
             let made = self.reflect_row(j, row, next_u, results);
             self.begin(next_w, j, &made);
-            let next_u = &next_u[made.top..self.wide];
-            let [along] = dots(next_u, [&next_y[made.top..self.wide]]);
-            let factor = self.lanes.like(made.tau);
-            for (w, v) in next_w[top..self.tall].iter_mut().zip(&next_v[top..]) {
-                *w = factor * v.neg_mul_add(along, *w);
-            }
-            clear(next_w, j + 1);
+            self.finish(next_w, [next_v, next_y, next_u], j, &made);
             std::mem::swap(&mut old, &mut new);
         }
     }
@@ -140,8 +109,7 @@ impl<V: Lanes> Matrix<'_, V> {
     /// So many columns as a panel has, from `start` on.
     #[inline(always)]
     fn by_panel(&mut self, start: usize, results: &mut Reduced<'_, V::Float>, work: &mut [V]) {
-        let (stride, tall, wide) = (self.stride, self.tall, self.wide);
-        // The columns `v` and `w` of what is taken from the matrix, and the rows `y` and `u`.
+        let stride = self.stride;
         let (columns, work) = work.split_at_mut(2 * PANEL * stride);
         let (rows, work) = work.split_at_mut(2 * PANEL * stride);
         let (base, work) = work.split_at_mut(2 * stride);
@@ -151,52 +119,26 @@ impl<V: Lanes> Matrix<'_, V> {
         rows.fill(self.lanes.like(0.0));
         for i in 0..PANEL {
             let j = start + i;
-            let top = j / BLOCK * BLOCK / V::WIDTH;
-            let (vs, ws) = columns.split_at_mut(PANEL * stride);
-            let (ys, us) = rows.split_at_mut(PANEL * stride);
-            let (vs, v) = vs.split_at_mut(i * stride);
-            let (ws, w) = ws.split_at_mut(i * stride);
-            let (ys, y) = ys.split_at_mut(i * stride);
-            let (us, u) = us.split_at_mut(i * stride);
-            let (v, w, y, u) = (
-                &mut v[..tall],
-                &mut w[..tall],
-                &mut y[..wide],
-                &mut u[..wide],
-            );
-            let known = || {
-                let columns = vs.chunks_exact(stride).zip(ws.chunks_exact(stride));
-                columns.zip(ys.chunks_exact(stride).zip(us.chunks_exact(stride)))
+            let ([vs, v], [ws, w]) = halves(columns, i, stride);
+            let ([ys, y], [us, u]) = halves(rows, i, stride);
+            let known = Known {
+                columns: [vs, ws],
+                rows: [ys, us],
+                stride,
+                vectors: j / BLOCK * BLOCK / V::WIDTH..self.tall,
+                wide: self.wide,
             };
-            let column = &mut self.a[j * stride..][..tall];
-            for ((v, w), (y, u)) in known() {
-                take(
-                    &mut column[top..],
-                    [(&v[top..tall], y), (&w[top..tall], u)],
-                    j,
-                );
-            }
+            let column = &mut self.a[j * stride..][..self.tall];
+            known.take_from(column, j);
+            let v = &mut v[..self.tall];
             (results.d[j], results.left[j]) = reflection(column, j, v, self.lanes);
             base.fill(self.lanes.like(0.0));
             let (product, row_base) = base.split_at_mut(stride);
-            for ((known_v, known_w), (known_y, known_u)) in known() {
-                let (known_v, known_w) = (&known_v[top..tall], &known_w[top..tall]);
-                let along = dots(&v[top..], [known_v, known_w]);
-                let at = j - top * V::WIDTH;
-                let here = [known_v, known_w].map(|known| V::flat(known)[at].f64());
-                let here = here.map(|factor| self.lanes.like(factor));
-                let from = (j + 1) / V::WIDTH;
-                let known = known_y[from..wide].iter().zip(&known_u[from..wide]);
-                let to = product[from..].iter_mut().zip(&mut row_base[from..]);
-                for ((product, row), (y, u)) in to.zip(known) {
-                    *product = u.neg_mul_add(along[1], y.neg_mul_add(along[0], *product));
-                    *row = u.neg_mul_add(here[1], y.neg_mul_add(here[0], *row));
-                }
-            }
+            known.take_from_rows((v, j), (&mut *product, &mut *row_base));
             let step = Gemver {
                 stride,
-                top,
-                end: tall,
+                top: known.vectors.start,
+                end: self.tall,
                 which: j + 1..places(self.n, line::<V>()),
                 row: j,
                 v,
@@ -204,23 +146,11 @@ impl<V: Lanes> Matrix<'_, V> {
                 update: [(v, v); 2],
                 base: [product, row_base],
             };
-            self.multiply(&step, [y, row, w], parts);
+            self.multiply(&step, [&mut *y, &mut *row, &mut *w], parts);
             let made = self.reflect_row(j, row, u, results);
             self.begin(w, j, &made);
-            let from = made.top;
-            for ((known_v, known_w), (known_y, known_u)) in known() {
-                let along = dots(&u[from..], [&known_y[from..wide], &known_u[from..wide]]);
-                let known = known_v[top..tall].iter().zip(&known_w[top..tall]);
-                for (to, (v, w)) in w[top..].iter_mut().zip(known) {
-                    *to = w.neg_mul_add(along[1], v.neg_mul_add(along[0], *to));
-                }
-            }
-            let [along] = dots(&u[from..], [&y[from..]]);
-            let factor = self.lanes.like(made.tau);
-            for (w, v) in w[top..].iter_mut().zip(&v[top..]) {
-                *w = factor * v.neg_mul_add(along, *w);
-            }
-            clear(w, j + 1);
+            known.take_from_product(&u[made.top..], made.top, w);
+            self.finish(w, [v, y, u], j, &made);
         }
         self.update(start + PANEL, (columns, rows), work);
     }
@@ -249,118 +179,79 @@ impl<V: Lanes> Matrix<'_, V> {
             },
         );
     }
+}
 
-    /// As [`gemvt`](super::gemver::gemvt), by several threads.
+/// What is still to be taken from a matrix: of each pair of columns, times those of rows.
+struct Known<'a, V> {
+    columns: [&'a [V]; 2],
+    rows: [&'a [V]; 2],
+    stride: usize,
+    /// Of the columns those that are left, and of rows all.
+    vectors: Range<usize>,
+    wide: usize,
+}
+
+impl<V: Lanes> Known<'_, V> {
+    /// The pairs of columns and of rows.
     #[inline(always)]
-    fn multiply(&self, step: &Gemver<'_, V>, [y, x, w]: [&mut [V]; 3], parts: &mut [V]) {
-        let (a, stride) = (&*self.a, self.stride);
-        let operations = 4 * step.which.len() * (self.m - step.row);
-        if !worth_it(operations) {
-            V::gemvt(a, step, [y, x, w]);
-            return;
+    fn pairs(&self) -> impl Iterator<Item = ([&[V]; 2], [&[V]; 2])> {
+        let [v, w] = self.columns.map(|list| list.chunks_exact(self.stride));
+        let [y, u] = self.rows.map(|list| list.chunks_exact(self.stride));
+        v.zip(w).zip(y.zip(u)).map(|((v, w), (y, u))| {
+            let columns = [v, w].map(|column| &column[self.vectors.clone()]);
+            (columns, [y, u].map(|row| &row[..self.wide]))
+        })
+    }
+
+    /// From column `j` of the matrix.
+    #[inline(always)]
+    fn take_from(&self, column: &mut [V], j: usize) {
+        let column = &mut column[self.vectors.clone()];
+        for ([v, w], [y, u]) in self.pairs() {
+            take(column, [(v, y), (w, u)], j);
         }
-        let line = line::<V>();
-        let first = step.which.start;
-        let start = |at: usize| match at {
-            0 => first,
-            _ => (first + step.which.len() * at / PARTS).next_multiple_of(line),
-        };
-        let least = 1;
-        share_by(
-            least,
-            self.together,
-            operations,
-            (&mut *parts, 3 * stride),
-            &mut [],
-            &|at, part, _| {
-                for (part, at) in part.chunks_exact_mut(3 * stride).zip(at..) {
-                    let (y, part) = part.split_at_mut(stride);
-                    let (x, w) = part.split_at_mut(stride);
-                    let step = Gemver {
-                        which: start(at)..start(at + 1),
-                        ..step.clone()
-                    };
-                    V::gemvt(a, &step, [y, x, w]);
-                }
-            },
-        );
-        w[step.top..step.end].fill(self.lanes.like(0.0));
-        for (at, part) in parts.chunks_exact(3 * stride).enumerate() {
-            let (own_y, part) = part.split_at(stride);
-            let (own_x, own_w) = part.split_at(stride);
-            let which = start(at) / line * line / V::WIDTH..start(at + 1) / V::WIDTH;
-            y[which.clone()].copy_from_slice(&own_y[which.clone()]);
-            x[which.clone()].copy_from_slice(&own_x[which]);
-            let own = &own_w[step.top..step.end];
-            for (w, own) in w[step.top..step.end].iter_mut().zip(own) {
-                *w += *own;
+    }
+
+    /// From the product of `v` with the matrix, and from row `j`, of which `v` makes the reflection.
+    #[inline(always)]
+    fn take_from_rows(&self, (v, j): (&[V], usize), (product, row): (&mut [V], &mut [V])) {
+        let from = (j + 1) / V::WIDTH;
+        let at = j - self.vectors.start * V::WIDTH;
+        for (columns, [y, u]) in self.pairs() {
+            let along = dots(&v[self.vectors.clone()], columns);
+            let here = columns.map(|column| v[0].like(V::flat(column)[at].f64()));
+            let rows = y[from..].iter().zip(&u[from..]);
+            let to = product[from..].iter_mut().zip(&mut row[from..]);
+            for ((product, row), (y, u)) in to.zip(rows) {
+                *product = u.neg_mul_add(along[1], y.neg_mul_add(along[0], *product));
+                *row = u.neg_mul_add(here[1], y.neg_mul_add(here[0], *row));
             }
         }
     }
 
-    /// The reflection of row `j` right of the diagonal, which `x` is; `u` becomes its vector.
+    /// From the product of the matrix with `u`, which begins in vector `top`.
     #[inline(always)]
-    fn reflect_row(
-        &self,
-        j: usize,
-        x: &mut [V],
-        u: &mut [V],
-        results: &mut Reduced<'_, V::Float>,
-    ) -> Made {
-        let first = j + 1;
-        let (line, zero) = (line::<V>(), self.lanes.like(0.0));
-        let x = &mut x[..self.wide];
-        let from = first / line * line / V::WIDTH;
-        // What is that small is rounding of the largest elements, which are near 1; its squares would be inexact.
-        let [square] = dots(&x[from..], [&x[from..]]);
-        let alpha = V::flat(x)[first];
-        if square.any_less(Range::like(zero).tiny) {
-            x[from..].fill(zero);
-            V::flat_mut(x)[first] = alpha;
-        }
-        (results.e[j], results.right[j]) = reflection(x, first, &mut u[..self.wide], self.lanes);
-        if !results.reflections.is_empty() {
-            let to = &mut results.reflections[j * self.n..][first..self.n];
-            to.copy_from_slice(&V::flat(u)[first..self.n]);
-        }
-        Made {
-            alpha: alpha.f64(),
-            beta: results.e[j].f64(),
-            tau: results.right[j].f64(),
-            top: first / BLOCK * BLOCK / V::WIDTH,
-        }
-    }
-
-    /// The product of the matrix with row `j` becomes that with the vector of the row's reflection.
-    #[inline(always)]
-    fn begin(&self, w: &mut [V], j: usize, made: &Made) {
-        let top = j / BLOCK * BLOCK / V::WIDTH;
-        let w = &mut w[top..self.tall];
-        if made.tau == 0.0 {
-            return w.fill(self.lanes.like(0.0));
-        }
-        let beta = self.lanes.like(made.beta);
-        let factor = self.lanes.like(1.0) / self.lanes.like(made.alpha - made.beta);
-        let column = &self.a[(j + 1) * self.stride..][top..self.tall];
-        for (w, column) in w.iter_mut().zip(column) {
-            *w = column.neg_mul_add(beta, *w) * factor;
+    fn take_from_product(&self, u: &[V], top: usize, product: &mut [V]) {
+        let product = &mut product[self.vectors.clone()];
+        let u = &u[..self.wide - top];
+        for ([v, w], rows) in self.pairs() {
+            let along = dots(u, rows.map(|row| &row[top..]));
+            for (to, (v, w)) in product.iter_mut().zip(v.iter().zip(w)) {
+                *to = w.neg_mul_add(along[1], v.neg_mul_add(along[0], *to));
+            }
         }
     }
 }
 
-/// A reflection of a row: it takes `alpha` to `beta`, and its vector begins in a line from vector `top` on.
-struct Made {
-    alpha: f64,
-    beta: f64,
-    tau: f64,
-    top: usize,
-}
-
-/// The rows of the line of row `row - 1` before `row` become 0.
+/// Of two lists of columns the first `i` of each and the next one.
 #[inline(always)]
-fn clear<V: Lanes>(w: &mut [V], row: usize) {
-    let first = (row - 1) / BLOCK * BLOCK;
-    V::flat_mut(w)[first..row].fill(V::Float::of(0.0));
+fn halves<V>(lists: &mut [V], i: usize, stride: usize) -> ([&mut [V]; 2], [&mut [V]; 2]) {
+    let (first, second) = lists.split_at_mut(lists.len() / 2);
+    let known = |list| {
+        let (known, others) = <[V]>::split_at_mut(list, i * stride);
+        [known, &mut others[..stride]]
+    };
+    (known(first), known(second))
 }
 
 #[inline(always)]

@@ -3,11 +3,12 @@
 
 use crate::lanes::{Float, Lanes};
 
-/// Columns up to which matrices are computed alone, half a block of rows more or less.
-const LEAF: usize = 32;
-/// What is cut begins with a whole line, of every width.
-pub(super) const WHOLE: usize = 16;
-pub(super) const MOST_LEAF: usize = LEAF + WHOLE / 2;
+/// Rows of a small matrix, half as many more or less in the last one: whole lines, of every width.
+const LEAF: usize = 16;
+pub(super) const MOST_LEAF: usize = LEAF + LEAF / 2;
+
+/// Lanes of the widest vectors.
+const MOST_LANES: usize = 16;
 
 /// A matrix that is decomposed in parts. False where something did not converge.
 pub(super) trait Parts {
@@ -17,38 +18,35 @@ pub(super) trait Parts {
     fn merge(&mut self, rows: (usize, usize, usize)) -> bool;
 }
 
-/// How a matrix of `n` columns is cut: into a power of 2 of parts.
+/// How a matrix of `n` columns is cut.
 #[derive(Clone, Copy)]
 pub(super) struct Cut {
     n: usize,
-    parts: usize,
+    leaves: usize,
 }
 
 impl Cut {
     #[inline(always)]
     pub(super) fn of(n: usize) -> Self {
-        let mut parts = 1;
-        while n > LEAF * parts {
-            parts *= 2;
-        }
-        Cut { n, parts }
+        let leaves = ((n + LEAF / 2) / LEAF).max(1);
+        Cut { n, leaves }
     }
 
-    /// The first row of one of so many parts, no more than there are.
+    /// The first row of a small matrix.
     #[inline(always)]
-    fn start(self, at: usize, parts: usize) -> usize {
-        if at == parts {
+    fn start(self, leaf: usize) -> usize {
+        if leaf == self.leaves {
             self.n
         } else {
-            (at * self.n / parts + WHOLE / 2) / WHOLE * WHOLE
+            leaf * LEAF
         }
     }
 
     /// Takes from the diagonal of a symmetric tridiagonal matrix what is a matrix of rank one at each cut.
     #[inline(always)]
     pub(super) fn tear<T: Float>(self, d: &mut [T], e: &[T]) {
-        for at in 1..self.parts {
-            let cut = self.start(at, self.parts);
+        for leaf in 1..self.leaves {
+            let cut = self.start(leaf);
             let beside = e[cut - 1].f64().abs();
             for d in &mut d[cut - 1..=cut] {
                 *d = T::of(d.f64() - beside);
@@ -56,39 +54,27 @@ impl Cut {
         }
     }
 
-    /// The first rows of the parts from `first` on, as many as lanes or all, and where the last one ends.
-    #[inline(always)]
-    fn starts(self, first: usize, lanes: usize) -> ([usize; WHOLE + 1], usize) {
-        let mut starts = [0; WHOLE + 1];
-        let count = lanes.min(self.parts - first);
-        for (at, to) in starts[..=count].iter_mut().enumerate() {
-            *to = self.start(first + at, self.parts);
-        }
-        (starts, count + 1)
-    }
-
-    /// The rows of the merge of two parts that gives part `at` of so many: where they start, are cut, and end.
-    #[inline(always)]
-    fn merge(self, at: usize, parts: usize) -> (usize, usize, usize) {
-        (
-            self.start(at, parts),
-            self.start(2 * at + 1, 2 * parts),
-            self.start(at + 1, parts),
-        )
-    }
-
     /// Decomposes the matrix, with vectors of so many lanes.
     #[inline(always)]
     pub(super) fn conquer<V: Lanes>(self, matrix: &mut impl Parts) -> bool {
         let mut converged = true;
-        for first in (0..self.parts).step_by(V::WIDTH) {
-            let (starts, count) = self.starts(first, V::WIDTH);
-            converged &= matrix.leaves(&starts[..count]);
+        for first in (0..self.leaves).step_by(V::WIDTH) {
+            let mut starts = [0; MOST_LANES + 1];
+            let count = V::WIDTH.min(self.leaves - first);
+            for (at, to) in starts[..=count].iter_mut().enumerate() {
+                *to = self.start(first + at);
+            }
+            converged &= matrix.leaves(&starts[..=count]);
         }
-        let mut parts = self.parts / 2;
+        let mut parts = self.leaves.next_power_of_two() / 2;
         while parts > 0 {
             for at in 0..parts {
-                converged &= matrix.merge(self.merge(at, parts));
+                let start = |at: usize| self.start(at * self.leaves / (2 * parts));
+                let rows = (start(2 * at), start(2 * at + 1), start(2 * at + 2));
+                // Of a part with a single small matrix there is one half.
+                if rows.0 < rows.1 && rows.1 < rows.2 {
+                    converged &= matrix.merge(rows);
+                }
             }
             parts /= 2;
         }

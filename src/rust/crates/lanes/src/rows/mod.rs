@@ -29,6 +29,7 @@ mod singular;
 mod singular_values;
 mod solved;
 mod spread;
+mod step;
 pub(crate) mod svd;
 mod sweep;
 mod torn;

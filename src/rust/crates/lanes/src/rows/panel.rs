@@ -52,6 +52,28 @@ pub(crate) fn unfold<V: Lanes>(columns: &mut [V], stride: usize, len: usize, tau
     }
 }
 
+/// What the reflections in the columns `known`, which begin in the first row, make of other columns, one after the other,
+/// the last one first. They are as few as in [`unfold`].
+#[inline(always)]
+pub(super) fn reflect<V: Lanes>(
+    columns: &mut [V],
+    known: &mut [V],
+    stride: usize,
+    len: usize,
+    tau: &[V::Float],
+) {
+    let lanes = lanes_of(columns[0]);
+    for (c, &tau) in tau.iter().enumerate().rev() {
+        let mut v = Reflection::of(&mut known[c * stride..][..len], c, lanes);
+        v.begin();
+        if V::REGISTERS >= 32 {
+            v.act::<MANY>(tau, columns, stride, 0);
+        } else {
+            v.act::<FEW>(tau, columns, stride, 0);
+        }
+    }
+}
+
 /// A reflection that is in the making, or made.
 pub(super) struct Reflection<'a, V> {
     /// The rows of the panel's triangle, with 0 above the reflection; there are [`BLOCK`] rows, or fewer.

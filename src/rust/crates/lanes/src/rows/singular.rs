@@ -9,7 +9,6 @@ use super::solved::{of_none, Solved, TERM};
 use super::torn::{load, triplets, Torn};
 use crate::lanes::{Float, Lanes};
 use crate::operands::{Spectrum, Spread};
-use crate::singular::diagonal;
 use crate::together::Together;
 
 /// Vectors that a whole matrix of [`Room`] has at least: leaves are computed in it.
@@ -55,7 +54,8 @@ impl<V: Lanes> Parts for Singular<'_, '_, V> {
             }
         }
         load(starts, (self.d, self.e), (d, e));
-        let failed = diagonal(d, e, Some([(&mut *u, n), (&mut *w, n)]));
+        let mut failed = zero;
+        V::bdsqr(d, e, [(&mut *u, n), (&mut *w, n)], &mut failed);
         let mut converged = true;
         for (lane, pair) in starts.windows(2).enumerate() {
             let (start, end) = (pair[0], pair[1]);

@@ -9,7 +9,6 @@ use super::solved::{of_none, Solved, TERM};
 use super::torn::{load, triplets, Torn};
 use crate::lanes::{Float, Lanes};
 use crate::operands::Spectrum;
-use crate::singular::diagonal;
 use crate::together::Together;
 
 /// Rows of singular vectors.
@@ -48,7 +47,8 @@ impl<V: Lanes> Parts for Values<'_, V> {
             block[(pair[1] - pair[0]) * ENDS - 1].as_mut_slice()[lane] = one;
         }
         load(starts, (self.d, self.e), (d, e));
-        let failed = diagonal(d, e, Some([(&mut [], 0), (&mut *block, ENDS)]));
+        let mut failed = d[0];
+        V::bdsqr(d, e, [(&mut [], 0), (&mut *block, ENDS)], &mut failed);
         let mut converged = true;
         for (lane, pair) in starts.windows(2).enumerate() {
             let (start, end) = (pair[0], pair[1]);

@@ -13,6 +13,7 @@ use crate::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Swee
 use crate::processor;
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions};
+use crate::singular;
 use std::arch::x86_64::*;
 use std::ops::{Add, Div, Mul, Range, Sub};
 
@@ -68,6 +69,12 @@ macro_rules! vector {
                 fn multiply(p: &mut [$name], a: &[$name], step: &Sweep<'_, $name>, which: Range<usize>) = rows::multiply if p;
                 fn gemver(a: &mut [$name], step: &Gemver<'_, $name>, results: [&mut [$name]; 3]) = rows::gemver if a;
                 fn gemvt(a: &[$name], step: &Gemver<'_, $name>, results: [&mut [$name]; 3]) = rows::gemvt if a;
+                fn bdsqr(
+                    d: &mut [$name],
+                    e: &mut [$name],
+                    factors: [(&mut [$name], usize); 2],
+                    failed: &mut $name
+                ) = singular::bdsqr if d;
                 fn roots(pairs: &mut [$name], equation: &Secular<'_, $float>, first: usize) = rows::roots if pairs;
                 fn weights(
                     z: &mut [$name],
