@@ -28,6 +28,12 @@ pub(super) fn places(n: usize, line: usize) -> usize {
     n.next_multiple_of(line)
 }
 
+/// Vectors of whole lines that so many numbers take.
+#[inline(always)]
+fn in_lines<V: Lanes>(count: usize) -> usize {
+    places(count, line::<V>()) / V::WIDTH
+}
+
 /// Vectors that [`bidiagonal`] works in.
 pub(super) fn work_to_reduce(stride: usize, width: usize) -> usize {
     (4 * PANEL + 3 * PARTS + 5) * stride + packed(stride, 2 * PANEL, width)
@@ -43,13 +49,11 @@ pub(super) fn bidiagonal<V: Lanes>(
     work: &mut [V],
     together: Together<'_>,
 ) {
-    let line = line::<V>();
-    let vectors = |count: usize| count.div_ceil(line) * (line / V::WIDTH);
     let mut matrix = Matrix {
         m,
         n,
-        tall: vectors(m),
-        wide: vectors(n),
+        tall: in_lines::<V>(m),
+        wide: in_lines::<V>(n),
         stride,
         lanes: lanes_of(a[0]),
         a,
@@ -124,6 +128,7 @@ impl<V: Lanes> Matrix<'_, V> {
             let known = Known {
                 columns: [vs, ws],
                 rows: [ys, us],
+                count: i,
                 stride,
                 vectors: j / BLOCK * BLOCK / V::WIDTH..self.tall,
                 wide: self.wide,
@@ -185,6 +190,7 @@ impl<V: Lanes> Matrix<'_, V> {
 struct Known<'a, V> {
     columns: [&'a [V]; 2],
     rows: [&'a [V]; 2],
+    count: usize,
     stride: usize,
     /// Of the columns those that are left, and of rows all.
     vectors: Range<usize>,
@@ -192,22 +198,25 @@ struct Known<'a, V> {
 }
 
 impl<V: Lanes> Known<'_, V> {
-    /// The pairs of columns and of rows.
+    /// A pair of columns and one of rows.
     #[inline(always)]
-    fn pairs(&self) -> impl Iterator<Item = ([&[V]; 2], [&[V]; 2])> {
-        let [v, w] = self.columns.map(|list| list.chunks_exact(self.stride));
-        let [y, u] = self.rows.map(|list| list.chunks_exact(self.stride));
-        v.zip(w).zip(y.zip(u)).map(|((v, w), (y, u))| {
-            let columns = [v, w].map(|column| &column[self.vectors.clone()]);
-            (columns, [y, u].map(|row| &row[..self.wide]))
-        })
+    fn pair(&self, at: usize) -> ([&[V]; 2], [&[V]; 2]) {
+        let ([v, w], [y, u]) = (self.columns, self.rows);
+        let start = at * self.stride;
+        let rows = self.vectors.clone();
+        let columns = [&v[start..][rows.clone()], &w[start..][rows]];
+        (
+            columns,
+            [&y[start..][..self.wide], &u[start..][..self.wide]],
+        )
     }
 
     /// From column `j` of the matrix.
     #[inline(always)]
     fn take_from(&self, column: &mut [V], j: usize) {
         let column = &mut column[self.vectors.clone()];
-        for ([v, w], [y, u]) in self.pairs() {
+        for at in 0..self.count {
+            let ([v, w], [y, u]) = self.pair(at);
             take(column, [(v, y), (w, u)], j);
         }
     }
@@ -216,10 +225,14 @@ impl<V: Lanes> Known<'_, V> {
     #[inline(always)]
     fn take_from_rows(&self, (v, j): (&[V], usize), (product, row): (&mut [V], &mut [V])) {
         let from = (j + 1) / V::WIDTH;
-        let at = j - self.vectors.start * V::WIDTH;
-        for (columns, [y, u]) in self.pairs() {
+        let row_j = j - self.vectors.start * V::WIDTH;
+        for at in 0..self.count {
+            let (columns, [y, u]) = self.pair(at);
             let along = dots(&v[self.vectors.clone()], columns);
-            let here = columns.map(|column| v[0].like(V::flat(column)[at].f64()));
+            let mut here = along;
+            for (here, column) in here.iter_mut().zip(columns) {
+                *here = v[0].like(V::flat(column)[row_j].f64());
+            }
             let rows = y[from..].iter().zip(&u[from..]);
             let to = product[from..].iter_mut().zip(&mut row[from..]);
             for ((product, row), (y, u)) in to.zip(rows) {
@@ -234,8 +247,9 @@ impl<V: Lanes> Known<'_, V> {
     fn take_from_product(&self, u: &[V], top: usize, product: &mut [V]) {
         let product = &mut product[self.vectors.clone()];
         let u = &u[..self.wide - top];
-        for ([v, w], rows) in self.pairs() {
-            let along = dots(u, rows.map(|row| &row[top..]));
+        for at in 0..self.count {
+            let ([v, w], [y, known_u]) = self.pair(at);
+            let along = dots(u, [&y[top..], &known_u[top..]]);
             for (to, (v, w)) in product.iter_mut().zip(v.iter().zip(w)) {
                 *to = w.neg_mul_add(along[1], v.neg_mul_add(along[0], *to));
             }
@@ -247,11 +261,9 @@ impl<V: Lanes> Known<'_, V> {
 #[inline(always)]
 fn halves<V>(lists: &mut [V], i: usize, stride: usize) -> ([&mut [V]; 2], [&mut [V]; 2]) {
     let (first, second) = lists.split_at_mut(lists.len() / 2);
-    let known = |list| {
-        let (known, others) = <[V]>::split_at_mut(list, i * stride);
-        [known, &mut others[..stride]]
-    };
-    (known(first), known(second))
+    let (a, a_next) = first.split_at_mut(i * stride);
+    let (b, b_next) = second.split_at_mut(i * stride);
+    ([a, &mut a_next[..stride]], [b, &mut b_next[..stride]])
 }
 
 #[inline(always)]

@@ -76,11 +76,9 @@ pub(super) fn write<V: Lanes>(
     to: &mut [V::Float],
     rows: bool,
 ) {
-    let place = |j: usize| order.get(j).map_or(j, |&place| usize::from(place));
-    let column = |j: usize| &V::flat(&q[place(j) * stride..][..stride])[..m];
     if !rows {
         for (j, to) in to.chunks_exact_mut(m).enumerate() {
-            to.copy_from_slice(column(j));
+            to.copy_from_slice(column((q, stride), m, order, j));
         }
         return;
     }
@@ -88,12 +86,30 @@ pub(super) fn write<V: Lanes>(
     // A few columns at a time, so that what is read stays in the cache.
     for first in (0..count).step_by(BLOCK) {
         let wide = BLOCK.min(count - first);
-        let columns: [&[V::Float]; BLOCK] =
-            std::array::from_fn(|c| column(first + c.min(wide - 1)));
+        let mut columns = [column((q, stride), m, order, first); BLOCK];
+        for (c, to) in columns[..wide].iter_mut().enumerate() {
+            *to = column((q, stride), m, order, first + c);
+        }
         for (i, to) in to.chunks_exact_mut(count).enumerate() {
             for (to, column) in to[first..][..wide].iter_mut().zip(&columns) {
                 *to = column[i];
             }
         }
     }
+}
+
+/// The numbers of column `j` in that order, or in their own where there is none.
+#[inline(always)]
+fn column<'a, V: Lanes>(
+    (q, stride): (&'a [V], usize),
+    m: usize,
+    order: &[u16],
+    j: usize,
+) -> &'a [V::Float] {
+    let place = if j < order.len() {
+        usize::from(order[j])
+    } else {
+        j
+    };
+    &V::flat(&q[place * stride..][..stride])[..m]
 }

@@ -4,7 +4,6 @@ use super::lanes_of;
 use super::reflect::BLOCK;
 use crate::householder::Range;
 use crate::lanes::{Float, Lanes};
-use std::array::from_fn;
 use std::ops;
 
 /// Columns whose inner products with a reflection are summed at a time.
@@ -222,7 +221,10 @@ impl<'a, V: Lanes> Reflection<'a, V> {
         for group in others.chunks_mut(N * stride) {
             // Those that are not there are the last one again.
             let last = group.len() / stride - 1;
-            let columns: [_; N] = from_fn(|j| &group[j.min(last) * stride + first..][..len]);
+            let mut columns = [&group[first..][..len]; N];
+            for (j, column) in columns.iter_mut().enumerate() {
+                *column = &group[j.min(last) * stride + first..][..len];
+            }
             let mut sums = [[zero; BLOCK]; N];
             for (sums, column) in sums.iter_mut().zip(&columns) {
                 for q in 0..Self::HEAD.min(len) {

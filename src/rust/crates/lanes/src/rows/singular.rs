@@ -115,16 +115,22 @@ impl<V: Lanes> Parts for Singular<'_, '_, V> {
         } = &mut *self.room;
         let (z, rest) = rest.split_at_mut(stride);
         let z = &mut V::flat_mut(z)[..size];
-        let mut bases = [&mut *self.u, &mut *self.w].map(|q| Basis {
-            q: &mut q[start * stride..end * stride],
-            stride,
-            rows: lines.clone(),
-        });
+        let columns = start * stride..end * stride;
+        let mut bases = [
+            Basis {
+                q: &mut self.u[columns.clone()],
+                stride,
+                rows: lines.clone(),
+            },
+            Basis {
+                q: &mut self.w[columns],
+                stride,
+                rows: lines,
+            },
+        ];
         let w = &mut bases[1];
-        let rotation = torn.row(z, |c| {
-            let column = V::flat(&w.q[c * stride..][..stride]);
-            [column[cut - 1], column[cut]]
-        });
+        let vectors_at_cut = (V::flat(w.q), stride * V::WIDTH, [cut - 1, cut]);
+        let rotation = torn.row(z, vectors_at_cut);
         torn.turn(z, rotation, w);
         let mut columns = Deflated::new(middle);
         torn.find((&mut *d, &mut *z), order, &mut bases, &mut columns);

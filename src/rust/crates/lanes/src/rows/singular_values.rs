@@ -82,10 +82,7 @@ impl<V: Lanes> Parts for Values<'_, V> {
         );
         let (z, room) = self.room.split_at_mut(stride);
         let z = &mut V::flat_mut(z)[..size];
-        let rotation = torn.row(z, |c| {
-            let ends = ends[c].as_slice();
-            [ends[1], ends[0]]
-        });
+        let rotation = torn.row(z, (V::flat(ends), V::WIDTH, [1, 0]));
         for (c, ends) in ends.iter_mut().enumerate() {
             let at_cut = usize::from(c <= middle);
             ends.as_mut_slice()[at_cut] = V::Float::of(0.0);

@@ -40,31 +40,31 @@ impl Torn {
         }
     }
 
-    /// The row in the basis of the right singular vectors, of which `ends` gives the elements of column `c` before the cut
-    /// and after it. Returns the cosine and sine of the rotation between the vectors without a singular value, if
-    /// there are two.
+    /// The row in the basis of the right singular vectors, which stand `step` numbers apart and have their elements before
+    /// the cut and after it at those places. Returns the cosine and sine of the rotation between the vectors without a
+    /// singular value, if there are two.
     #[inline(always)]
     pub(super) fn row<T: Float>(
         &self,
         z: &mut [T],
-        ends: impl Fn(usize) -> [T; 2],
+        (vectors, step, [upper, lower]): (&[T], usize, [usize; 2]),
     ) -> Option<(f64, f64)> {
         let [before, after] = self.row;
         for (c, z) in z.iter_mut().enumerate() {
-            let [upper, lower] = ends(c);
+            let column = &vectors[c * step..];
             *z = if c < self.middle {
-                T::of(before * upper.f64())
+                T::of(before * column[upper].f64())
             } else {
-                T::of(after * lower.f64())
+                T::of(after * column[lower].f64())
             };
         }
-        let x = before * ends(self.middle)[0].f64();
+        let x = before * vectors[self.middle * step + upper].f64();
         let wide = self.start + self.size < self.end;
         if !wide {
             z[self.middle] = T::of(x);
             return None;
         }
-        let y = after * ends(self.size)[1].f64();
+        let y = after * vectors[self.size * step + lower].f64();
         let largest = x.abs().max(y.abs());
         if largest == 0.0 {
             z[self.middle] = T::of(0.0);
