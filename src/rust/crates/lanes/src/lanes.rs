@@ -110,6 +110,8 @@ pub trait Lanes:
     fn sweep(a: &mut [Self], step: &Sweep<'_, Self>, p: &mut [Self]);
     /// `rows::multiply`, not inlined.
     fn multiply(p: &mut [Self], a: &[Self], step: &Sweep<'_, Self>, which: Range<usize>);
+    /// `rows::larfg`, not inlined.
+    fn larfg(column: &mut [Self], row: usize, x: &mut [Self], results: &mut [Self::Float; 2]);
     /// `rows::gemver`, not inlined.
     fn gemver(a: &mut [Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
     /// `rows::gemvt`, not inlined.

@@ -52,6 +52,10 @@ macro_rules! shared {
             rows::multiply(p, a, step, which);
         }
         #[inline(never)]
+        fn larfg(column: &mut [Self], row: usize, x: &mut [Self], results: &mut [$float; 2]) {
+            rows::larfg(column, row, x, results);
+        }
+        #[inline(never)]
         fn gemver(a: &mut [Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]) {
             rows::gemver(a, step, results);
         }

@@ -86,8 +86,7 @@ impl<V: Lanes> Matrix<'_, V> {
             let pairs = [(&v[top..self.tall], &y[..]), (&w[top..self.tall], &u[..])];
             take(&mut column[top..], pairs, j);
             let [next_v, next_y, next_w, next_u] = four(new, stride);
-            (results.d[j], results.left[j]) =
-                reflection(column, j, &mut next_v[..self.tall], self.lanes);
+            (results.d[j], results.left[j]) = reflection(column, j, &mut next_v[..self.tall]);
             if j + 1 == self.n {
                 break;
             }
@@ -136,7 +135,7 @@ impl<V: Lanes> Matrix<'_, V> {
             let column = &mut self.a[j * stride..][..self.tall];
             known.take_from(column, j);
             let v = &mut v[..self.tall];
-            (results.d[j], results.left[j]) = reflection(column, j, v, self.lanes);
+            (results.d[j], results.left[j]) = reflection(column, j, v);
             base.fill(self.lanes.like(0.0));
             let (product, row_base) = base.split_at_mut(stride);
             known.take_from_rows((v, j), (&mut *product, &mut *row_base));

@@ -39,6 +39,7 @@ mod values;
 pub(crate) use gemver::{gemver, gemvt};
 pub(crate) use lu::follow;
 pub(crate) use product::{packed, product};
+pub(crate) use reduce::larfg;
 pub(crate) use reflect::{prepare, project, reflect};
 pub(crate) use secular::roots;
 pub(crate) use spread::{ends, spread, weights};

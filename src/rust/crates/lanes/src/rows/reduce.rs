@@ -93,7 +93,7 @@ impl<V: Lanes> Matrix<'_, V> {
             if j + 1 == n {
                 break;
             }
-            (e[j], tau[j]) = reflection(column, j + 1, &mut x[..len], self.lanes);
+            (e[j], tau[j]) = reflection(column, j + 1, &mut x[..len]);
             let step = Sweep {
                 n,
                 stride,
@@ -127,7 +127,7 @@ impl<V: Lanes> Matrix<'_, V> {
                 take(&mut column[top..], [(&v[top..], w), (&w[top..], v)], j);
             }
             d[j] = V::flat(column)[j];
-            (e[j], tau[j]) = reflection(column, j + 1, x, self.lanes);
+            (e[j], tau[j]) = reflection(column, j + 1, x);
             self.multiply(x, j + 1, p, parts);
             let top = (j + 1) / BLOCK * BLOCK / V::WIDTH;
             for (v, w) in vs.chunks_exact(stride).zip(ws.chunks_exact(stride)) {
@@ -243,18 +243,31 @@ pub(super) fn reflection<V: Lanes>(
     column: &mut [V],
     row: usize,
     x: &mut [V],
-    lanes: V,
 ) -> (V::Float, V::Float) {
+    let mut results = [V::Float::of(0.0); 2];
+    V::larfg(column, row, x, &mut results);
+    let [beside, tau] = results;
+    (beside, tau)
+}
+
+/// See [`reflection`].
+#[inline(always)]
+pub(crate) fn larfg<V: Lanes>(
+    column: &mut [V],
+    row: usize,
+    x: &mut [V],
+    results: &mut [V::Float; 2],
+) {
     let first = row / BLOCK * BLOCK;
     let top = first / V::WIDTH;
+    let lanes = lanes_of(column[0]);
     let mut made = Reflection::of(&mut column[top..], row - first, lanes);
     let tau = made.make();
-    let beside = V::flat(column)[row];
+    *results = [V::flat(column)[row], tau];
     x[top..].copy_from_slice(&column[top..]);
     let x = V::flat_mut(x);
     x[first..row].fill(V::Float::of(0.0));
     x[row] = V::Float::of(1.0);
-    (beside, tau)
 }
 
 /// `p = A x` becomes the `w` with which `v wᵀ + w vᵀ` is to be taken from `A` for the reflection of `v = x`.

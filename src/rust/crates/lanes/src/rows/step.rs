@@ -106,7 +106,7 @@ impl<V: Lanes> Matrix<'_, V> {
             x[from..].fill(zero);
             V::flat_mut(x)[first] = alpha;
         }
-        (results.e[j], results.right[j]) = reflection(x, first, &mut u[..self.wide], self.lanes);
+        (results.e[j], results.right[j]) = reflection(x, first, &mut u[..self.wide]);
         if !results.reflections.is_empty() {
             let to = &mut results.reflections[j * self.n..][first..self.n];
             to.copy_from_slice(&V::flat(u)[first..self.n]);

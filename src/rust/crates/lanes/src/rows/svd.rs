@@ -93,53 +93,58 @@ impl<'a> Svd<'a> {
         let (tau, scratch) = scratch.split_at_mut(n / V::WIDTH + 1);
         let tau = &mut V::flat_mut(tau)[..n];
         let (matrix, scratch) = scratch.split_at_mut(places(n, line) * inner.stride);
-        let (mut order, results) = ([0; MOST], (s, &mut *short, !self.wide));
-        let order = &mut order[..n];
-        if !self.much_taller() {
-            let scale = self.load(a, matrix, inner.stride)?;
-            let u = inner.run(matrix, &scale, results, order, scratch)?;
-            write((u, inner.stride), m, order, long, self.wide);
-            return Ok(());
-        }
-        let stride = stride(m, line, V::WIDTH);
-        let scale = self.load(a, &mut outer[..n * stride], stride)?;
-        let mut whole = Columns {
-            m,
-            stride,
-            a: &mut outer[..n * stride],
-            work: &mut *work,
-            together: self.together,
+        let outer_stride = stride(m, line, V::WIDTH);
+        let much_taller = self.much_taller();
+        let (first, first_stride) = if much_taller {
+            (&mut outer[..n * outer_stride], outer_stride)
+        } else {
+            (&mut *matrix, inner.stride)
         };
-        factor(&mut whole, tau);
-        if self.columns > 0 {
-            whole.store(&mut long[..m * n]);
+        let scale = self.load(a, &mut *first, first_stride)?;
+        if much_taller {
+            let mut whole = Columns {
+                m,
+                stride: outer_stride,
+                a: &mut outer[..n * outer_stride],
+                work: &mut *work,
+                together: self.together,
+            };
+            factor(&mut whole, tau);
+            if self.columns > 0 {
+                whole.store(&mut long[..m * n]);
+            }
+            matrix.fill(matrix[0].like(0.0));
+            let columns = matrix.chunks_exact_mut(inner.stride);
+            for (j, (to, from)) in columns.zip(whole.a.chunks_exact(outer_stride)).enumerate() {
+                V::flat_mut(to)[..=j].copy_from_slice(&V::flat(from)[..=j]);
+            }
         }
-        matrix.fill(matrix[0].like(0.0));
-        let columns = matrix.chunks_exact_mut(inner.stride);
-        for (j, (to, from)) in columns.zip(outer.chunks_exact(stride)).enumerate().take(n) {
-            V::flat_mut(to)[..=j].copy_from_slice(&V::flat(from)[..=j]);
-        }
+        let mut order = [0; MOST];
+        let order = &mut order[..n];
+        let results = (s, &mut *short, !self.wide);
         let u = inner.run(matrix, &scale, results, order, scratch)?;
         if self.columns == 0 {
             return Ok(());
         }
-        unit(outer, stride, n);
-        for (to, from) in outer
-            .chunks_exact_mut(stride)
-            .zip(u.chunks_exact(inner.stride))
-        {
-            to.fill(to[0].like(0.0));
-            V::flat_mut(to)[..n].copy_from_slice(&V::flat(from)[..n]);
+        let (mut u, mut u_stride) = (&*u, inner.stride);
+        if much_taller {
+            unit(outer, outer_stride, n);
+            let columns = outer.chunks_exact_mut(outer_stride);
+            for (to, from) in columns.zip(u.chunks_exact(u_stride)) {
+                to.fill(to[0].like(0.0));
+                V::flat_mut(to)[..n].copy_from_slice(&V::flat(from)[..n]);
+            }
+            let reflections = Reflections {
+                from: &*long,
+                step: m,
+                rows: m,
+                before: 0,
+                tau,
+            };
+            reflections.act((&mut *outer, outer_stride), work, self.together);
+            (u, u_stride) = (outer, outer_stride);
         }
-        let reflections = Reflections {
-            from: &*long,
-            step: m,
-            rows: m,
-            before: 0,
-            tau,
-        };
-        reflections.act((&mut *outer, stride), work, self.together);
-        write((outer, stride), m, order, long, self.wide);
+        write((u, u_stride), m, order, long, self.wide);
         Ok(())
     }
 

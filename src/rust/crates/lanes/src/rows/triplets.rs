@@ -148,26 +148,22 @@ impl Triplets<'_> {
         if !problem.run() {
             return (u, false);
         }
-        let reflections = Reflections {
-            from: &*short,
-            step: n,
-            rows: n,
-            before: 1,
-            tau: right,
-        };
-        reflections.act((&mut *w, stride), room.vectors, self.together);
+        unit(u, stride, n);
+        let of_right = (&*short, n, n, 1, right);
+        let of_left = (V::flat(matrix), stride * V::WIDTH, self.m, 0, left);
+        for (q, (from, step, rows, before, tau)) in [(&mut *w, of_right), (&mut *u, of_left)] {
+            let reflections = Reflections {
+                from,
+                step,
+                rows,
+                before,
+                tau,
+            };
+            reflections.act((q, stride), room.vectors, self.together);
+        }
         order.reverse();
         write((w, stride), n, order, short, rows);
         order.reverse();
-        unit(u, stride, n);
-        let reflections = Reflections {
-            from: V::flat(matrix),
-            step: stride * V::WIDTH,
-            rows: self.m,
-            before: 0,
-            tau: left,
-        };
-        reflections.act((&mut *u, stride), room.vectors, self.together);
         (u, true)
     }
 }

@@ -67,6 +67,12 @@ macro_rules! vector {
                 ) = rows::project if columns;
                 fn sweep(a: &mut [$name], step: &Sweep<'_, $name>, p: &mut [$name]) = rows::sweep if a;
                 fn multiply(p: &mut [$name], a: &[$name], step: &Sweep<'_, $name>, which: Range<usize>) = rows::multiply if p;
+                fn larfg(
+                    column: &mut [$name],
+                    row: usize,
+                    x: &mut [$name],
+                    results: &mut [$float; 2]
+                ) = rows::larfg if column;
                 fn gemver(a: &mut [$name], step: &Gemver<'_, $name>, results: [&mut [$name]; 3]) = rows::gemver if a;
                 fn gemvt(a: &[$name], step: &Gemver<'_, $name>, results: [&mut [$name]; 3]) = rows::gemvt if a;
                 fn bdsqr(
