@@ -147,11 +147,7 @@ impl<V: Lanes> Parts for Singular<'_, '_, V> {
         };
         let kinds = Kinds::of(&columns, middle);
         let (poles, z) = of_none(by_kind, stride, solved.weights.len());
-        for (to, &at) in kinds.places[..count].iter().enumerate() {
-            let at = usize::from(at);
-            V::flat_mut(poles)[to] = solved.poles[at];
-            V::flat_mut(z)[to] = V::flat(solved.weights)[at];
-        }
+        kinds.arrange(&solved, (&mut *poles, &mut *z));
         let merge = Merge {
             start,
             cut,
@@ -212,6 +208,17 @@ impl Kinds {
             }
         }
         kinds
+    }
+
+    /// The poles and weights in that order.
+    #[inline(always)]
+    fn arrange<V: Lanes>(&self, solved: &Solved<'_, V>, (poles, z): (&mut [V], &mut [V])) {
+        let count = solved.poles.len();
+        for (to, &at) in self.places[..count].iter().enumerate() {
+            let at = usize::from(at);
+            V::flat_mut(poles)[to] = solved.poles[at];
+            V::flat_mut(z)[to] = V::flat(solved.weights)[at];
+        }
     }
 
     /// The columns `q` of one of both bases become those after the merge, the ones that take part first.
