@@ -103,6 +103,7 @@ fn real<T: Vectorised + Element<Real = T>>() {
             u: &mut u,
             vt: &mut vt,
             info: &mut info,
+            together: ALONE,
         },
         COUNT,
     )

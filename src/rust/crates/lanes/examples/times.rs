@@ -140,6 +140,7 @@ impl<T: Vectorised + Element<Real = T>> Batch<T> {
                 u,
                 vt,
                 info,
+                together: ALONE,
             };
             T::in_lanes(kernel, count).expect("memory to work in");
         });

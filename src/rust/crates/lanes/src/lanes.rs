@@ -1,6 +1,6 @@
 //! The same number of each of several matrices: one lane per matrix.
 
-use super::operands::{Block, Product, Roots, Secular, Step, Sweep, Task};
+use super::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
 use matrices::Element;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 
@@ -110,6 +110,14 @@ pub trait Lanes:
     fn sweep(a: &mut [Self], step: &Sweep<'_, Self>, p: &mut [Self]);
     /// `rows::multiply`, not inlined.
     fn multiply(p: &mut [Self], a: &[Self], step: &Sweep<'_, Self>, which: Range<usize>);
+    /// `rows::larfg`, not inlined.
+    fn larfg(column: &mut [Self], row: usize, x: &mut [Self], results: &mut [Self::Float; 2]);
+    /// `rows::gemver`, not inlined.
+    fn gemver(a: &mut [Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
+    /// `rows::gemvt`, not inlined.
+    fn gemvt(a: &[Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
+    /// `singular::diagonal`, with factors, not inlined: of how many elements it did not get rid becomes `failed`.
+    fn bdsqr(d: &mut [Self], e: &mut [Self], factors: [(&mut [Self], usize); 2], failed: &mut Self);
     /// `rows::roots`, not inlined.
     fn roots(pairs: &mut [Self], equation: &Secular<'_, Self::Float>, first: usize);
     /// `rows::weights`, not inlined.
@@ -120,13 +128,7 @@ pub trait Lanes:
         first: usize,
     );
     /// `rows::spread`, not inlined.
-    fn spread(
-        columns: &mut [Self],
-        stride: usize,
-        of: (&[Self], &[Self]),
-        roots: &Roots<'_, Self>,
-        first: usize,
-    );
+    fn spread(columns: &mut [Self], stride: usize, of: &Spread<'_, Self>, first: usize);
     /// `rows::ends`, not inlined.
     fn ends(columns: &mut [Self], of: [&[Self]; 4], roots: &Roots<'_, Self>, first: usize);
 

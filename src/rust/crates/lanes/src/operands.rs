@@ -10,6 +10,8 @@ pub enum Factors<'a, V> {
     /// In these columns, one for each known one, in the rows of those that are changed, of which no more than the lower
     /// triangle is wanted: `A₂₂ - L₂₁ L₂₁ᵀ`.
     Beside(&'a [V]),
+    /// The same, where all of the rows are wanted: `A - V Yᵀ`.
+    Across(&'a [V]),
     /// In columns of their own, one for each that is changed, a number of vectors from one to the next, from a row on.
     Apart(&'a [V], usize, usize),
 }
@@ -37,9 +39,38 @@ pub struct Sweep<'a, V> {
     pub(crate) w: &'a [V],
 }
 
-/// The secular equation `1 / rho + Σ zᵢ² / (dᵢ - λ) = 0`, with `d` ascending and no `z` 0.
+/// A pass over the columns `which` of a matrix, from the vector `top` to `end`, for a reflection of its rows,
+/// `I - tau v vᵀ`, which makes a row final: the next reflection is made of that. `v` is 0 from `top` to that row.
+#[derive(Clone, Debug)]
+pub struct Gemver<'a, V> {
+    pub(crate) stride: usize,
+    pub(crate) top: usize,
+    pub(crate) end: usize,
+    /// From any column to the end of a line of columns.
+    pub(crate) which: Range<usize>,
+    pub(crate) row: usize,
+    pub(crate) v: &'a [V],
+    pub(crate) tau: f64,
+    /// What is taken from the matrix first: products of a column and a row.
+    pub(crate) update: [(&'a [V], &'a [V]); 2],
+    /// What is added to the products of the columns with `v`, and to the row.
+    pub(crate) base: [&'a [V]; 2],
+}
+
+/// What the roots of a [secular equation](Secular) are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spectrum {
+    /// Eigenvalues of `diag(d) + rho z zᵀ`.
+    Eigenvalues,
+    /// Singular values of `diag(d)` with `z` in place of its first row, where `d` is 0.
+    SingularValues,
+}
+
+/// The secular equation `1 / rho + Σ zᵢ² / (dᵢ - λ) = 0`, with `d` ascending and no `z` 0; or with the squares of
+/// `d` and `λ` in place of these.
 #[derive(Clone, Copy, Debug)]
 pub struct Secular<'a, T> {
+    pub(crate) spectrum: Spectrum,
     pub(crate) poles: &'a [T],
     pub(crate) z: &'a [T],
     pub(crate) rho: f64,
@@ -49,7 +80,18 @@ pub struct Secular<'a, T> {
 /// distances for so many roots as a vector has lanes, then the next ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Roots<'a, V> {
+    pub(crate) spectrum: Spectrum,
     pub(crate) pairs: &'a [V],
+}
+
+/// Vectors of [roots](Roots), by poles and `z` in any order. Where there is no pole, `z` is 0 and the pole is far away.
+#[derive(Clone, Copy, Debug)]
+pub struct Spread<'a, V> {
+    pub(crate) poles: &'a [V],
+    pub(crate) z: &'a [V],
+    pub(crate) roots: Roots<'a, V>,
+    /// Of left singular vectors the place of the row that is `z`.
+    pub(crate) left: Option<usize>,
 }
 
 /// Columns that have their results, the number of the first one, and the rows of their pivots.

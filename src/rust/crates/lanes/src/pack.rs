@@ -2,9 +2,10 @@
 
 use super::block;
 use super::lanes::{Float, Lanes};
-use super::operands::{Block, Product, Roots, Secular, Step, Sweep, Task};
+use super::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
 use super::rows;
 use super::shared::shared;
+use super::singular;
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};

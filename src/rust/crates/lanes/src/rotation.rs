@@ -25,10 +25,14 @@ pub(crate) fn not_zero<V: Lanes>(elements: &[V], zero: V) -> V {
 pub(crate) fn rotation<V: Lanes>(f: V, g: V) -> (V, V, V) {
     let (zero, one) = (f.like(0.0), f.like(1.0));
     let square = f.mul_add(f, g * g);
-    let tiny = |yes, no| square.if_less(negligible_square(f), yes, no);
-    let r = tiny(one, square).sqrt();
+    let tiny = negligible_square(f);
+    let r = square.if_less(tiny, one, square).sqrt();
     let inverse = one / r;
-    (tiny(one, f * inverse), tiny(zero, g * inverse), tiny(f, r))
+    (
+        square.if_less(tiny, one, f * inverse),
+        square.if_less(tiny, zero, g * inverse),
+        square.if_less(tiny, f, r),
+    )
 }
 
 /// The lanes that take part in a step.

@@ -52,6 +52,27 @@ macro_rules! shared {
             rows::multiply(p, a, step, which);
         }
         #[inline(never)]
+        fn larfg(column: &mut [Self], row: usize, x: &mut [Self], results: &mut [$float; 2]) {
+            rows::larfg(column, row, x, results);
+        }
+        #[inline(never)]
+        fn gemver(a: &mut [Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]) {
+            rows::gemver(a, step, results);
+        }
+        #[inline(never)]
+        fn gemvt(a: &[Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]) {
+            rows::gemvt(a, step, results);
+        }
+        #[inline(never)]
+        fn bdsqr(
+            d: &mut [Self],
+            e: &mut [Self],
+            factors: [(&mut [Self], usize); 2],
+            failed: &mut Self,
+        ) {
+            singular::bdsqr(d, e, factors, failed);
+        }
+        #[inline(never)]
         fn roots(pairs: &mut [Self], equation: &Secular<'_, $float>, first: usize) {
             rows::roots(pairs, equation, first);
         }
@@ -65,14 +86,8 @@ macro_rules! shared {
             rows::weights(z, equation, roots, first);
         }
         #[inline(never)]
-        fn spread(
-            columns: &mut [Self],
-            stride: usize,
-            of: (&[Self], &[Self]),
-            roots: &Roots<'_, Self>,
-            first: usize,
-        ) {
-            rows::spread(columns, stride, of, roots, first);
+        fn spread(columns: &mut [Self], stride: usize, of: &Spread<'_, Self>, first: usize) {
+            rows::spread(columns, stride, of, first);
         }
         #[inline(never)]
         fn ends(columns: &mut [Self], of: [&[Self]; 4], roots: &Roots<'_, Self>, first: usize) {

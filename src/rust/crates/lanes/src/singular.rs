@@ -11,9 +11,8 @@ const SWEEPS: usize = 60;
 /// negligible. LAPACK allows 10 and more of them: with less, some elements never get there.
 const TOLERANCE: f64 = 4.0;
 
-/// The matrices whose columns take part in the rotations: the left one with its rows, and the right
-/// one.
-type Factors<'a, V> = Option<(&'a mut [V], usize, &'a mut [V])>;
+/// The matrices whose columns take part in the rotations, the left and the right one, and their rows.
+type Factors<'a, V> = Option<[(&'a mut [V], usize); 2]>;
 
 /// The singular values of a bidiagonal matrix become `d`, with either sign; the factors are
 /// multiplied by the rotations that take it there. Returns how many of the elements `e` right of
@@ -50,6 +49,17 @@ pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut factors: Factors<
     not_zero(&e[..n - 1], zero)
 }
 
+/// [`diagonal`] of matrices of which `failed` shows that there are some, and becomes what is returned.
+#[inline(always)]
+pub(crate) fn bdsqr<V: Lanes>(
+    d: &mut [V],
+    e: &mut [V],
+    factors: [(&mut [V], usize); 2],
+    failed: &mut V,
+) {
+    *failed = diagonal(d, e, Some(factors));
+}
+
 /// Of each lane the last rows of its bidiagonal matrix that are not diagonal yet.
 struct Block<V> {
     /// Its first row.
@@ -81,25 +91,25 @@ fn last_block<V: Lanes>(d: &[V], e: &mut [V], end: usize) -> Block<V> {
         let bound = tolerance.mul_add(here + next, floor);
         let size = e[i].abs();
         e[i] = size.if_less(bound, zero, e[i]);
-        let new = |new, old| before.if_equal(zero, new, old);
-        begins = new(index, begins);
-        begin = new(d[i], begin);
-        beside = new(e[i], beside);
-        smallest = new(here, smallest);
+        // Where the element before is 0 the block begins here.
+        begins = before.if_equal(zero, index, begins);
+        begin = before.if_equal(zero, d[i], begin);
+        beside = before.if_equal(zero, e[i], beside);
+        smallest = before.if_equal(zero, here, smallest);
         smallest = next.if_less(smallest, next, smallest);
-        largest = new(here, largest).max(next).max(size);
+        largest = before.if_equal(zero, here, largest).max(next).max(size);
         before = e[i];
         index += one;
-        let found = |new, old| before.if_equal(zero, old, new);
-        first = found(begins, first);
-        top = found(begin, top);
-        right = found(beside, right);
-        last = found(index, last);
+        // Where this one is not 0 it is the last one so far.
+        first = before.if_equal(zero, first, begins);
+        top = before.if_equal(zero, top, begin);
+        right = before.if_equal(zero, right, beside);
+        last = before.if_equal(zero, last, index);
         let negligible = (eps * largest).if_less(smallest, zero, one);
-        singular = found(negligible, singular);
-        above = found(here, above);
-        between = found(size, between);
-        bottom = found(next, bottom);
+        singular = before.if_equal(zero, singular, negligible);
+        above = before.if_equal(zero, above, here);
+        between = before.if_equal(zero, between, size);
+        bottom = before.if_equal(zero, bottom, next);
     }
     // The smaller singular value of the last two rows: a quotient, as a difference would be
     // inexact.
@@ -120,7 +130,7 @@ fn last_block<V: Lanes>(d: &[V], e: &mut [V], end: usize) -> Block<V> {
 struct Sweep<'a, 'f, V> {
     d: &'a mut [V],
     e: &'a mut [V],
-    factors: Option<&'a mut (&'f mut [V], usize, &'f mut [V])>,
+    factors: Option<&'a mut [(&'f mut [V], usize); 2]>,
 }
 
 impl<V: Lanes> Sweep<'_, '_, V> {
@@ -150,9 +160,8 @@ impl<V: Lanes> Sweep<'_, '_, V> {
             // The last step has no element to the right.
             self.e[i] = index.if_equal(last, next, self.e[i]);
             if let Some(e) = self.e.get_mut(i + 1) {
-                let inside = |new, old| index.if_less(last, active.pick(new, old), old);
-                g = inside(sine * *e, g);
-                *e = inside(cosine * *e, *e);
+                g = index.if_less(last, active.pick(sine * *e, g), g);
+                *e = index.if_less(last, active.pick(cosine * *e, *e), *e);
             }
             self.rotate(active, i, (cosine, sine), (c, s));
         }
@@ -179,9 +188,8 @@ impl<V: Lanes> Sweep<'_, '_, V> {
             cosine = active.pick(cosine_here, cosine);
             sine = active.pick(sine_here, sine);
             let bottom = self.d[i + 1] * c;
-            let end = |new, old| index.if_equal(last, new, old);
-            self.d[i + 1] = end(bottom * cosine, self.d[i + 1]);
-            self.e[i] = end(bottom * sine, self.e[i]);
+            self.d[i + 1] = index.if_equal(last, bottom * cosine, self.d[i + 1]);
+            self.e[i] = index.if_equal(last, bottom * sine, self.e[i]);
             self.rotate(active, i, (cosine_here, sine_here), (c_here, s));
         }
     }
@@ -197,9 +205,9 @@ impl<V: Lanes> Sweep<'_, '_, V> {
 
     #[inline(always)]
     fn rotate(&mut self, active: Active<V>, i: usize, left: (V, V), right: (V, V)) {
-        if let Some((u, rows, v)) = &mut self.factors {
-            active.rotate(u, *rows, i, left);
-            active.rotate(v, self.d.len(), i, right);
+        if let Some([(u, u_rows), (v, v_rows)]) = &mut self.factors {
+            active.rotate(u, *u_rows, i, left);
+            active.rotate(v, *v_rows, i, right);
         }
     }
 }

@@ -1,14 +1,18 @@
 //! Singular values: Householder's reduction to bidiagonal form, then the QR algorithm on it, as
-//! LAPACK's `gebd2`, `orgbr` and `bdsqr`. A wide matrix is taken as its transpose.
+//! LAPACK's `gebd2`, `orgbr` and `bdsqr`; of large matrices, whose rows are in lanes, by divide and conquer
+//! (`rows/svd.rs`). A wide matrix is taken as its transpose.
 
 use super::accumulate::form;
 use super::bidiagonal::bidiagonal;
 use super::block::{finite, gather, gather_strided};
 use super::kernel::{Kernel, Most};
 use super::lanes::{Float, Lanes};
+use super::rows::svd::{self, Svd};
+use super::rows::Failure;
 use super::scale::Scale;
 use super::singular::diagonal;
 use super::sorted::{order, scatter_columns};
+use super::together::Together;
 use super::update::largest;
 use matrices::{Element, Vectors};
 use std::ops::Range;
@@ -16,8 +20,11 @@ use std::ops::Range;
 /// LAPACK's own answer to a matrix that is not finite.
 pub const NOT_FINITE: i32 = -4;
 
-/// Rows and columns up to which this is used, for the reason that [`eigh`](super::eigh::MOST) has.
-pub const MOST: Most = Most::real(96);
+/// Rows and columns up to which this beats LAPACK's `gesdd`.
+pub const MOST: Most = Most::real(svd::MOST as i32);
+
+/// Rows and columns up to which matrices are computed one to a lane, alone too.
+pub const BLOCKS: i32 = 96;
 
 /// A run of matrices of `m` × `n`.
 pub struct Gesdd<'a, T: Element> {
@@ -38,9 +45,11 @@ pub struct Gesdd<'a, T: Element> {
     /// 0; or -4 for a matrix with NaN or an infinity, or how many elements beside the diagonal did
     /// not vanish.
     pub info: &'a mut [i32],
+    /// Who helps with a large matrix.
+    pub together: Together<'a>,
 }
 
-impl<T: Element> Gesdd<'_, T> {
+impl<'a, T: Element> Gesdd<'a, T> {
     /// Rows and columns of what is reduced, and columns of its left singular vectors.
     #[inline(always)]
     fn sizes(&self) -> (usize, usize, usize) {
@@ -51,6 +60,23 @@ impl<T: Element> Gesdd<'_, T> {
         };
         (tall, narrow, columns)
     }
+
+    /// What is done with a large matrix.
+    #[inline(always)]
+    fn alone(&self) -> Svd<'a> {
+        let (tall, narrow, columns) = self.sizes();
+        Svd {
+            m: tall,
+            n: narrow,
+            columns: if self.vectors == Vectors::No {
+                0
+            } else {
+                columns
+            },
+            wide: self.m < self.n,
+            together: self.together,
+        }
+    }
 }
 
 impl<T: Element> Kernel<T> for Gesdd<'_, T> {
@@ -58,6 +84,56 @@ impl<T: Element> Kernel<T> for Gesdd<'_, T> {
     fn scratch(&self) -> usize {
         let (tall, narrow, columns) = self.sizes();
         tall * columns + narrow * narrow + 4 * narrow + tall + narrow
+    }
+
+    #[inline(always)]
+    fn alone_in_rows(&self) -> bool {
+        self.m.max(self.n) > BLOCKS as usize
+    }
+
+    #[inline(always)]
+    fn block_pays(&self, width: usize, matrices: usize) -> bool {
+        !self.alone_in_rows() && matrices > width / 4
+    }
+
+    #[inline(always)]
+    fn rows_scratch(&self, width: usize) -> usize {
+        if !self.alone_in_rows() {
+            return 0;
+        }
+        self.alone().scratch(size_of::<T>(), width)
+    }
+
+    #[inline(always)]
+    fn run_rows<V: Lanes<Float = T>>(&mut self, one: usize, scratch: &mut [V])
+    where
+        T: Float,
+    {
+        let (m, n) = (self.m, self.n);
+        let (tall, narrow, _) = self.sizes();
+        let problem = self.alone();
+        let a = &self.a[one * m * n..][..m * n];
+        let s = &mut self.s[one * narrow..][..narrow];
+        let (long, short) = (tall * problem.columns, narrow * narrow);
+        let short = if long > 0 { short } else { 0 };
+        let (u_len, vt_len) = if m < n { (short, long) } else { (long, short) };
+        let u = &mut self.u[one * u_len..][..u_len];
+        let vt = &mut self.vt[one * vt_len..][..vt_len];
+        let results = if m < n {
+            (&mut *s, &mut *vt, &mut *u)
+        } else {
+            (&mut *s, &mut *u, &mut *vt)
+        };
+        self.info[one] = match problem.run(a, results, scratch) {
+            Ok(()) => 0,
+            Err(Failure::NotFinite) => NOT_FINITE,
+            Err(Failure::NotConverged) => narrow as i32,
+        };
+        if self.info[one] != 0 {
+            for result in [s, u, vt] {
+                result.fill(T::NAN);
+            }
+        }
     }
 
     #[inline(always)]
@@ -95,7 +171,7 @@ impl<T: Element> Kernel<T> for Gesdd<'_, T> {
             }
             form(v, narrow, 1, &right[..narrow - 1]);
             form(u, tall, 0, left);
-            diagonal(d, e, Some((&mut *u, tall, &mut *v)))
+            diagonal(d, e, Some([(&mut *u, tall), (&mut *v, narrow)]))
         };
         scale.back(d);
         positive(d, if vectors == Vectors::No { &mut [] } else { v });
@@ -111,7 +187,7 @@ impl<T: Element> Kernel<T> for Gesdd<'_, T> {
             if bad.as_slice()[lane] != T::ZERO {
                 *info = NOT_FINITE;
             }
-            let mut places = [0; MOST.real as usize];
+            let mut places = [0; BLOCKS as usize];
             let places = order(d, lane, s, &mut places, |a, b| a >= b);
             if *info != 0 {
                 s.fill(T::NAN);
@@ -188,7 +264,7 @@ impl<T: Float> Outputs<'_, T> {
         if columns > narrow {
             // Beside the range of the matrix there is no order.
             let rest = &u[narrow * tall..];
-            let others: [u16; MOST.real as usize] = std::array::from_fn(|i| i as u16);
+            let others: [u16; BLOCKS as usize] = std::array::from_fn(|i| i as u16);
             let to = &mut to[narrow * steps.1..];
             scatter_columns(rest, tall, lane, &others[..columns - narrow], to, steps);
         }

@@ -1,17 +1,12 @@
 //! Eigenvalues and eigenvectors of one symmetric tridiagonal matrix by divide and conquer (Cuppen, Numer. Math. 36,
 //! 1981): small matrices by the QR algorithm, one to a lane; then [merges](super::merge), two and two.
 
+use super::divide::{sort, widest, Cut, Parts, MOST_LEAF};
 use super::merge::{Merge, Room};
 use super::secular::room_for_roots;
 use crate::lanes::{Float, Lanes};
 use crate::symmetric::diagonal;
 use crate::together::Together;
-
-/// Columns up to which matrices are computed alone, half a block of rows more or less.
-const LEAF: usize = 32;
-/// What is cut begins with a whole line, of every width.
-const WHOLE: usize = 16;
-const MOST_LEAF: usize = LEAF + WHOLE / 2;
 
 /// Vectors of [`Room`] for `n` columns of `stride` vectors, apart from whole matrices and what products work in.
 pub(crate) fn vectors(n: usize, stride: usize, width: usize) -> usize {
@@ -20,67 +15,6 @@ pub(crate) fn vectors(n: usize, stride: usize, width: usize) -> usize {
 
 /// Vectors that a whole matrix of [`Room`] has at least: leaves are computed in it.
 pub(crate) const LEAST: usize = MOST_LEAF * (MOST_LEAF + 2);
-
-/// How a matrix of `n` columns is cut: into a power of 2 of parts.
-#[derive(Clone, Copy)]
-pub(super) struct Cut {
-    n: usize,
-    pub(super) parts: usize,
-}
-
-impl Cut {
-    #[inline(always)]
-    pub(super) fn of(n: usize) -> Self {
-        let mut parts = 1;
-        while n > LEAF * parts {
-            parts *= 2;
-        }
-        Cut { n, parts }
-    }
-
-    /// The first row of one of so many parts, no more than there are.
-    #[inline(always)]
-    pub(super) fn start(self, at: usize, parts: usize) -> usize {
-        if at == parts {
-            self.n
-        } else {
-            (at * self.n / parts + WHOLE / 2) / WHOLE * WHOLE
-        }
-    }
-
-    /// Takes from the diagonal what is a matrix of rank one at each cut.
-    #[inline(always)]
-    pub(super) fn tear<T: Float>(self, d: &mut [T], e: &[T]) {
-        for at in 1..self.parts {
-            let cut = self.start(at, self.parts);
-            let beside = e[cut - 1].f64().abs();
-            for d in &mut d[cut - 1..=cut] {
-                *d = T::of(d.f64() - beside);
-            }
-        }
-    }
-
-    /// The first rows of the parts from `first` on, as many as lanes or all, and where the last one ends.
-    #[inline(always)]
-    pub(super) fn starts(self, first: usize, lanes: usize) -> ([usize; WHOLE + 1], usize) {
-        let mut starts = [0; WHOLE + 1];
-        let count = lanes.min(self.parts - first);
-        for (at, to) in starts[..=count].iter_mut().enumerate() {
-            *to = self.start(first + at, self.parts);
-        }
-        (starts, count + 1)
-    }
-
-    /// The rows of the merge of two parts that gives part `at` of so many: where they start, are cut, and end.
-    #[inline(always)]
-    pub(super) fn merge(self, at: usize, parts: usize) -> (usize, usize, usize) {
-        (
-            self.start(at, parts),
-            self.start(2 * at + 1, 2 * parts),
-            self.start(at + 1, parts),
-        )
-    }
-}
 
 /// The eigenvalues become `d`, in the order of the columns of `q` that are their eigenvectors; `order` are the numbers
 /// of these columns as the eigenvalues ascend. False where something did not converge.
@@ -95,26 +29,43 @@ pub(crate) fn conquer<V: Lanes>(
     let cut = Cut::of(d.len());
     cut.tear(d, e);
     q.fill(q[0].like(0.0));
-    let mut converged = true;
-    for first in (0..cut.parts).step_by(V::WIDTH) {
-        let (starts, count) = cut.starts(first, V::WIDTH);
-        converged &= leaves(&starts[..count], (d, e), (q, order), room);
+    cut.conquer::<V>(&mut Vectors {
+        d,
+        e,
+        q,
+        order,
+        room,
+        together,
+    })
+}
+
+/// A matrix whose eigenvectors are wanted: what [`conquer`] is given.
+struct Vectors<'a, 'r, V: Lanes> {
+    d: &'a mut [V::Float],
+    e: &'a [V::Float],
+    q: &'a mut [V],
+    order: &'a mut [u16],
+    room: &'a mut Room<'r, V>,
+    together: Together<'a>,
+}
+
+impl<V: Lanes> Parts for Vectors<'_, '_, V> {
+    #[inline(always)]
+    fn leaves(&mut self, starts: &[usize]) -> bool {
+        let problem = (&mut *self.d, self.e);
+        leaves(starts, problem, (self.q, self.order), self.room)
     }
-    let mut parts = cut.parts / 2;
-    while parts > 0 {
-        for at in 0..parts {
-            let (start, cut, end) = cut.merge(at, parts);
-            let merge = Merge {
-                start,
-                cut,
-                end,
-                together,
-            };
-            converged &= merge.run((d, e), q, order, room);
-        }
-        parts /= 2;
+
+    #[inline(always)]
+    fn merge(&mut self, (start, cut, end): (usize, usize, usize)) -> bool {
+        let merge = Merge {
+            start,
+            cut,
+            end,
+            together: self.together,
+        };
+        merge.run((self.d, self.e), self.q, self.order, self.room)
     }
-    converged
 }
 
 /// The eigenvectors of the matrices between the `starts`, of which there are not more than lanes.
@@ -145,16 +96,6 @@ fn leaves<V: Lanes>(
         }
     }
     converged
-}
-
-/// The rows of the largest of the matrices.
-#[inline(always)]
-pub(super) fn widest(starts: &[usize]) -> usize {
-    let mut n = 0;
-    for pair in starts.windows(2) {
-        n = n.max(pair[1] - pair[0]);
-    }
-    n
 }
 
 /// The eigenvalues of the matrices between the `starts`, one in each lane, and where they stand as they ascend; `block`
@@ -194,17 +135,4 @@ pub(super) fn solve<V: Lanes>(
         sort(&d[start..end], &mut order[start..end]);
     }
     converged
-}
-
-/// The numbers of the values as they ascend.
-#[inline(always)]
-fn sort<T: Float>(values: &[T], order: &mut [u16]) {
-    for i in 0..values.len() {
-        let mut at = i;
-        while at > 0 && values[usize::from(order[at - 1])] > values[i] {
-            order[at] = order[at - 1];
-            at -= 1;
-        }
-        order[at] = i as u16;
-    }
 }

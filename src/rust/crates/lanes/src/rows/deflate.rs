@@ -57,7 +57,7 @@ impl Deflated {
     }
 
     #[inline(always)]
-    fn keep(&mut self, column: u16) {
+    pub(super) fn keep(&mut self, column: u16) {
         self.kept[self.count] = column;
         self.count += 1;
     }
@@ -76,21 +76,15 @@ impl Deflated {
 
     /// Looks at the columns of `diag(d) + rho z zᵀ`, in the order of `sorted`: one with hardly any `z` is left as it
     /// is, as is one of two with nearly the same eigenvalue, once a rotation of both has made its `z` 0. The columns of
-    /// `q`, which are not 0 in the vectors `rows` only, follow the rotations.
+    /// the bases follow the rotations. So it is with singular values of `diag(d)` with `z` as a row, where `rho` is 1.
     #[inline(always)]
     pub(super) fn find<V: Lanes>(
         &mut self,
         (d, z): (&mut [V::Float], &mut [V::Float]),
-        rho: f64,
+        (rho, tolerance): (f64, f64),
         sorted: &[u16],
-        (q, stride, rows): (&mut [V], usize, Range<usize>),
+        bases: &mut [Basis<'_, V>],
     ) {
-        let (mut largest, mut largest_z) = (0.0_f64, 0.0_f64);
-        for (d, z) in d.iter().zip(&*z) {
-            largest = largest.max(d.f64().abs());
-            largest_z = largest_z.max(z.f64().abs());
-        }
-        let tolerance = 8.0 * V::Float::ROUNDING.f64() * largest.max(largest_z);
         let mut before = None;
         for &number in sorted {
             let j = usize::from(number);
@@ -111,7 +105,9 @@ impl Deflated {
                     if self.kinds[i] != self.kinds[j] {
                         self.kinds[j] = Kind::All;
                     }
-                    rotate(q, stride, (i, j), rows.clone(), (c, s));
+                    for basis in &mut *bases {
+                        basis.rotate((i, j), (c, s));
+                    }
                     d[i] = V::Float::of(x * c * c + y * s * s);
                     d[j] = V::Float::of(x * s * s + y * c * c);
                     self.leave(last, d);
@@ -127,29 +123,50 @@ impl Deflated {
     }
 }
 
-/// Columns `(x, y)` become `(c x + s y, c y - s x)`.
+/// What is too small to matter beside the largest of these.
 #[inline(always)]
-fn rotate<V: Lanes>(
-    q: &mut [V],
-    stride: usize,
-    (i, j): (usize, usize),
-    rows: Range<usize>,
-    (c, s): (f64, f64),
-) {
-    let (c, s) = (q[0].like(c), q[0].like(s));
-    let (first, second) = (i.min(j), i.max(j));
-    let (head, tail) = q.split_at_mut(second * stride);
-    let first = &mut head[first * stride..][rows.clone()];
-    let second = &mut tail[rows];
-    let (x, y) = if i < j {
-        (first, second)
-    } else {
-        (second, first)
-    };
-    for (x, y) in x.iter_mut().zip(y) {
-        let (old, other) = (*x, *y);
-        *x = s.mul_add(other, c * old);
-        *y = s.neg_mul_add(old, c * other);
+pub(super) fn tolerance<T: Float>(d: &[T], z: &[T]) -> f64 {
+    let (mut largest, mut largest_z) = (0.0_f64, 0.0_f64);
+    for (d, z) in d.iter().zip(z) {
+        largest = largest.max(d.f64().abs());
+        largest_z = largest_z.max(z.f64().abs());
+    }
+    8.0 * T::ROUNDING.f64() * largest.max(largest_z)
+}
+
+/// Columns of `stride` vectors, which are not 0 in the vectors `rows` only.
+pub(super) struct Basis<'a, V> {
+    pub(super) q: &'a mut [V],
+    pub(super) stride: usize,
+    pub(super) rows: Range<usize>,
+}
+
+impl<V: Lanes> Basis<'_, V> {
+    /// Columns `(x, y)` become `(c x + s y, c y - s x)`.
+    #[inline(always)]
+    pub(super) fn rotate(&mut self, (i, j): (usize, usize), (c, s): (f64, f64)) {
+        let (c, s) = (self.q[0].like(c), self.q[0].like(s));
+        let (first, second) = (i.min(j), i.max(j));
+        let (head, tail) = self.q.split_at_mut(second * self.stride);
+        let first = &mut head[first * self.stride..][self.rows.clone()];
+        let second = &mut tail[self.rows.clone()];
+        let (x, y) = if i < j {
+            (first, second)
+        } else {
+            (second, first)
+        };
+        for (x, y) in x.iter_mut().zip(y) {
+            let (old, other) = (*x, *y);
+            *x = s.mul_add(other, c * old);
+            *y = s.neg_mul_add(old, c * other);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn negate(&mut self, column: usize) {
+        for value in &mut self.q[column * self.stride..][self.rows.clone()] {
+            *value = -*value;
+        }
     }
 }
 

@@ -1,30 +1,22 @@
 //! Eigenvalues and eigenvectors of one symmetric matrix: to tridiagonal form, divide and conquer, and back by blocks of
 //! reflections, as LAPACK's `syevd`.
 
-use super::all_zero;
+use super::back::{room_for_reflections, Reflections};
 use super::conquer::{self, conquer};
 use super::merge::Room;
+use super::near::bring_near_1;
 use super::product::packed;
-use super::qr::act;
 use super::reduce::{square, stride, tridiagonal, work_to_reduce};
-use super::reflect::{work_of_block, BLOCK};
+use super::reflect::BLOCK;
 use super::sweep::line;
 use super::values::{self, values};
-use crate::block::finite;
+use super::Failure;
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Block, Task};
-use crate::scale::Scale;
 use crate::scratch::Line;
 use crate::together::Together;
 use matrices::Triangle;
 
 pub(crate) use super::deflate::MOST;
-
-/// Why there are no eigenvalues.
-pub(crate) enum Failure {
-    NotFinite,
-    NotConverged,
-}
 
 /// One matrix of `n` columns.
 pub(crate) struct Eigh<'a> {
@@ -36,7 +28,7 @@ pub(crate) struct Eigh<'a> {
 
 /// Vectors of a whole matrix in which reflections can act, too, and leaves be computed.
 fn matrix(n: usize, stride: usize, width: usize) -> usize {
-    let reflections = 2 * work_of_block(stride, width) + 2 * BLOCK * stride;
+    let reflections = room_for_reflections(stride, width);
     (n * stride).max(reflections).max(conquer::LEAST)
 }
 
@@ -119,7 +111,14 @@ impl Eigh<'_> {
         if !conquer(problem, q, order, &mut room, self.together) {
             return Err(Failure::NotConverged);
         }
-        self.back(a, &tau[..n], (q, stride), room.vectors);
+        let reflections = Reflections {
+            from: a,
+            step: n,
+            rows: n,
+            before: 1,
+            tau: &tau[..n],
+        };
+        reflections.act((q, stride), room.vectors, self.together);
         scale.back(d);
         for ((w, a), &from) in w.iter_mut().zip(a.chunks_exact_mut(n)).zip(&*order) {
             let from = usize::from(from);
@@ -157,70 +156,4 @@ impl Eigh<'_> {
             }
         }
     }
-
-    /// The eigenvectors of the matrix from those of its tridiagonal form: `a` has the reflections.
-    #[inline(always)]
-    fn back<V: Lanes>(
-        &self,
-        a: &[V::Float],
-        tau: &[V::Float],
-        (q, stride): (&mut [V], usize),
-        room: &mut [V],
-    ) {
-        let n = self.n;
-        let len = work_of_block(stride, V::WIDTH);
-        let (even, room) = room.split_at_mut(len);
-        let (odd, room) = room.split_at_mut(len);
-        let panel = &mut room[..BLOCK * stride];
-        let zero = panel[0].like(0.0);
-        for (at, tau) in tau.chunks(BLOCK).enumerate().rev() {
-            let start = at * BLOCK;
-            let first = at % 2 == 0;
-            // Reflection `j` begins in row `j + 1`, so that of row 0 is none.
-            panel.fill(zero);
-            for (c, column) in panel.chunks_exact_mut(stride).enumerate().take(tau.len()) {
-                let row = start + c;
-                if row > 0 {
-                    let from = &a[(row - 1) * n..][row..n];
-                    V::flat_mut(column)[row..n].copy_from_slice(from);
-                }
-            }
-            let panel = &panel[..tau.len() * stride];
-            let memory = if first { &mut *even } else { &mut *odd };
-            V::prepare(panel, stride, (start, n), (tau, Task::Columns), memory);
-            if !first {
-                continue;
-            }
-            let block = Block::of(even, start, n);
-            if start + BLOCK < n {
-                let after = Block::of(odd, start + BLOCK, n);
-                act(self.together, q, stride, &[after, block]);
-            } else {
-                act(self.together, q, stride, &[block]);
-            }
-        }
-    }
-}
-
-/// A matrix brought near 1; none if it is not finite.
-#[inline(always)]
-fn bring_near_1<V: Lanes>(matrix: &mut [V], stride: usize) -> Option<Scale<V>> {
-    let zero = matrix[0].like(0.0);
-    let (mut sum, mut largest) = (zero, zero);
-    for column in matrix.chunks_exact(stride) {
-        sum += finite(column);
-        for value in column {
-            largest = value.abs().max(largest);
-        }
-    }
-    if !all_zero(sum) {
-        return None;
-    }
-    let mut size = 0.0_f64;
-    for lane in largest.as_slice() {
-        size = size.max(lane.f64());
-    }
-    let scale = Scale::of(zero.like(size));
-    scale.there(matrix);
-    Some(scale)
 }

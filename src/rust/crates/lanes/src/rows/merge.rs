@@ -1,12 +1,13 @@
 //! Two eigendecompositions become that of one tridiagonal matrix, which is a diagonal and a matrix of rank one in the
 //! basis of their eigenvectors.
 
-use super::deflate::{Deflated, Kind};
+use super::deflate::{tolerance, Basis, Deflated, Kind};
 use super::share::share;
 use super::solved::{join, of_none, Solved, TERM};
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Factors, Product};
+use crate::operands::{Factors, Product, Spectrum, Spread};
 use crate::together::Together;
+use std::ops::Range;
 
 /// What merges work in. A matrix is `n` columns of `stride` vectors, or more.
 pub(crate) struct Room<'a, V> {
@@ -52,8 +53,13 @@ impl Merge<'_> {
         let rho = 2.0 * beside.abs();
         let rows = self.start / V::WIDTH..self.end.div_ceil(V::WIDTH);
         let mut columns = Deflated::new(upper);
-        let place = (&mut *q, stride, rows.clone());
-        columns.find((d, z), rho, order, place);
+        let basis = Basis {
+            q: &mut *q,
+            stride,
+            rows: rows.clone(),
+        };
+        let tolerance = tolerance(d, z);
+        columns.find((d, z), (rho, tolerance), order, &mut [basis]);
         let count = columns.kept().len();
         if count == 0 {
             return true;
@@ -70,7 +76,9 @@ impl Merge<'_> {
             return false;
         };
         let (kept, behind) = q.split_at_mut(count * stride);
-        self.multiply(kept, stride, kinds, (packed, vectors), room.work);
+        let [upper, all, lower] = kinds;
+        let which = [0..upper + all, upper..upper + all + lower];
+        self.multiply(kept, stride, which, (packed, vectors), room.work);
         for (to, from) in behind
             .chunks_exact_mut(stride)
             .zip(others.chunks_exact(stride))
@@ -109,7 +117,8 @@ impl Merge<'_> {
         rest: &mut [V],
     ) -> Option<[usize; 3]> {
         let (by_kind, rest) = rest.split_at_mut(2 * stride);
-        let solved = Solved::of((d, z, rho), columns, stride, rest, self.together)?;
+        let spectrum = Spectrum::Eigenvalues;
+        let solved = Solved::of(spectrum, (d, z, rho), columns, stride, rest, self.together)?;
         let len = solved.weights.len();
         let (poles, z) = of_none(by_kind, stride, len);
         let rows = self.start / V::WIDTH..self.end.div_ceil(V::WIDTH);
@@ -128,7 +137,12 @@ impl Merge<'_> {
                 }
             }
         }
-        let roots = &solved.roots;
+        let of = &Spread {
+            poles,
+            z,
+            roots: solved.roots,
+            left: None,
+        };
         let terms = TERM * to * to;
         share(
             self.together,
@@ -137,30 +151,28 @@ impl Merge<'_> {
             stride,
             &mut [],
             &|at, part, _| {
-                V::spread(part, stride, (poles, z), roots, at);
+                V::spread(part, stride, of, at);
             },
         );
         solved.finish(d, columns, order);
         Some(kinds)
     }
 
-    /// The eigenvectors: products of `packed`, where that is not 0, with `vectors`.
+    /// The new basis: negative products of the columns `packed` with `vectors`. Before the cut the columns of the first
+    /// range are not 0, after it those of the second.
     #[inline(always)]
-    fn multiply<V: Lanes>(
+    pub(super) fn multiply<V: Lanes>(
         &self,
         columns: &mut [V],
         stride: usize,
-        [upper, all, lower]: [usize; 3],
+        [before, after]: [Range<usize>; 2],
         (packed, vectors): (&[V], &[V]),
         work: &mut [V],
     ) {
         let (start, cut) = (self.start / V::WIDTH, self.cut / V::WIDTH);
         let end = self.end.div_ceil(V::WIDTH);
-        let halves = [
-            (start..cut, 0..upper + all),
-            (cut..end, upper..upper + all + lower),
-        ];
-        let terms = (cut - start) * (upper + all) + (end - cut) * (all + lower);
+        let terms = (cut - start) * before.len() + (end - cut) * after.len();
+        let halves = [(start..cut, before), (cut..end, after)];
         let operations = 2 * V::WIDTH * terms * (columns.len() / stride);
         let zero = columns[0].like(0.0);
         share(

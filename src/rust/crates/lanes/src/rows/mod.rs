@@ -6,27 +6,43 @@
 //! of the blocks to the last bit, however the work is cut into panels and tiles. Not so in QR, where reflections act
 //! together: no size of matrix is computed in both ways there.
 
+mod back;
+mod bidiagonal;
 pub(crate) mod cholesky;
 mod conquer;
 mod deflate;
+mod divide;
 pub(crate) mod eigh;
+mod gemver;
 pub(crate) mod lu;
 mod merge;
+mod near;
 mod panel;
+mod poles;
 mod product;
 pub(crate) mod qr;
 mod reduce;
 mod reflect;
 mod secular;
 mod share;
+mod singular;
+mod singular_values;
 mod solved;
+mod spread;
+mod step;
+pub(crate) mod svd;
 mod sweep;
+mod torn;
+mod triplets;
 mod values;
 
+pub(crate) use gemver::{gemver, gemvt};
 pub(crate) use lu::follow;
 pub(crate) use product::{packed, product};
+pub(crate) use reduce::larfg;
 pub(crate) use reflect::{prepare, project, reflect};
-pub(crate) use secular::{ends, roots, spread, weights};
+pub(crate) use secular::roots;
+pub(crate) use spread::{ends, spread, weights};
 pub(crate) use sweep::{multiply, sweep};
 
 use super::block::finite;
@@ -55,6 +71,12 @@ pub(crate) const fn panel(width: usize) -> usize {
     } else {
         width
     }
+}
+
+/// Why there are no eigenvalues or singular values.
+pub(crate) enum Failure {
+    NotFinite,
+    NotConverged,
 }
 
 /// What follows when panel `done - 1` is computed: the panels before `done` that the next ones wait for, as many

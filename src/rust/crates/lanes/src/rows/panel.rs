@@ -4,7 +4,6 @@ use super::lanes_of;
 use super::reflect::BLOCK;
 use crate::householder::Range;
 use crate::lanes::{Float, Lanes};
-use std::array::from_fn;
 use std::ops;
 
 /// Columns whose inner products with a reflection are summed at a time.
@@ -49,6 +48,28 @@ pub(crate) fn unfold<V: Lanes>(columns: &mut [V], stride: usize, len: usize, tau
             v.act::<FEW>(tau, others, stride, 0);
         }
         v.unfold(tau);
+    }
+}
+
+/// What the reflections in the columns `known`, which begin in the first row, make of other columns, one after the other,
+/// the last one first. They are as few as in [`unfold`].
+#[inline(always)]
+pub(super) fn reflect<V: Lanes>(
+    columns: &mut [V],
+    known: &mut [V],
+    stride: usize,
+    len: usize,
+    tau: &[V::Float],
+) {
+    let lanes = lanes_of(columns[0]);
+    for (c, &tau) in tau.iter().enumerate().rev() {
+        let mut v = Reflection::of(&mut known[c * stride..][..len], c, lanes);
+        v.begin();
+        if V::REGISTERS >= 32 {
+            v.act::<MANY>(tau, columns, stride, 0);
+        } else {
+            v.act::<FEW>(tau, columns, stride, 0);
+        }
     }
 }
 
@@ -200,7 +221,10 @@ impl<'a, V: Lanes> Reflection<'a, V> {
         for group in others.chunks_mut(N * stride) {
             // Those that are not there are the last one again.
             let last = group.len() / stride - 1;
-            let columns: [_; N] = from_fn(|j| &group[j.min(last) * stride + first..][..len]);
+            let mut columns = [&group[first..][..len]; N];
+            for (j, column) in columns.iter_mut().enumerate() {
+                *column = &group[j.min(last) * stride + first..][..len];
+            }
             let mut sums = [[zero; BLOCK]; N];
             for (sums, column) in sums.iter_mut().zip(&columns) {
                 for q in 0..Self::HEAD.min(len) {

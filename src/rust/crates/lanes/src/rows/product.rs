@@ -74,7 +74,7 @@ fn by_tiles<V: Lanes, const M: usize, const N: usize>(
                         }
                         rows.start
                     }
-                    Factors::Beside(columns) => {
+                    Factors::Beside(columns) | Factors::Across(columns) => {
                         let columns = columns[at * DEPTH * stride..].chunks_exact(stride);
                         for (to, column) in right.chunks_exact_mut(N).zip(columns) {
                             let column = &V::flat(column)[c..];
@@ -85,9 +85,13 @@ fn by_tiles<V: Lanes, const M: usize, const N: usize>(
                                 to[..cols].copy_from_slice(&column[..cols]);
                             }
                         }
-                        // Tiles that are all above the diagonal are left out.
-                        let above = (c / V::WIDTH).clamp(rows.start, rows.end) - rows.start;
-                        rows.start + above / M * M
+                        if matches!(factors, Factors::Across(_)) {
+                            rows.start
+                        } else {
+                            // Tiles that are all above the diagonal are left out.
+                            let above = (c / V::WIDTH).clamp(rows.start, rows.end) - rows.start;
+                            rows.start + above / M * M
+                        }
                     }
                 };
                 let mut row = start;

@@ -93,7 +93,7 @@ impl<V: Lanes> Matrix<'_, V> {
             if j + 1 == n {
                 break;
             }
-            (e[j], tau[j]) = reflection(column, j + 1, &mut x[..len], self.lanes);
+            (e[j], tau[j]) = reflection(column, j + 1, &mut x[..len]);
             let step = Sweep {
                 n,
                 stride,
@@ -127,7 +127,7 @@ impl<V: Lanes> Matrix<'_, V> {
                 take(&mut column[top..], [(&v[top..], w), (&w[top..], v)], j);
             }
             d[j] = V::flat(column)[j];
-            (e[j], tau[j]) = reflection(column, j + 1, x, self.lanes);
+            (e[j], tau[j]) = reflection(column, j + 1, x);
             self.multiply(x, j + 1, p, parts);
             let top = (j + 1) / BLOCK * BLOCK / V::WIDTH;
             for (v, w) in vs.chunks_exact(stride).zip(ws.chunks_exact(stride)) {
@@ -228,7 +228,7 @@ impl<V: Lanes> Matrix<'_, V> {
 
 /// From the column `j`, `v wᵀ + w vᵀ`: of each pair the rows that are left, and a whole vector with the factor.
 #[inline(always)]
-fn take<V: Lanes>(to: &mut [V], [(v, w_all), (w, v_all)]: [(&[V], &[V]); 2], j: usize) {
+pub(super) fn take<V: Lanes>(to: &mut [V], [(v, w_all), (w, v_all)]: [(&[V], &[V]); 2], j: usize) {
     let (vj, wj) = (V::flat(v_all)[j].f64(), V::flat(w_all)[j].f64());
     let (vj, wj) = (to[0].like(vj), to[0].like(wj));
     for ((to, v), w) in to.iter_mut().zip(v).zip(w) {
@@ -239,22 +239,35 @@ fn take<V: Lanes>(to: &mut [V], [(v, w_all), (w, v_all)]: [(&[V], &[V]); 2], j: 
 /// The reflection of what is below the row before `row`: its element there and the factor. `x` becomes the vector, 0 in
 /// the rows of its first block before it.
 #[inline(always)]
-fn reflection<V: Lanes>(
+pub(super) fn reflection<V: Lanes>(
     column: &mut [V],
     row: usize,
     x: &mut [V],
-    lanes: V,
 ) -> (V::Float, V::Float) {
+    let mut results = [V::Float::of(0.0); 2];
+    V::larfg(column, row, x, &mut results);
+    let [beside, tau] = results;
+    (beside, tau)
+}
+
+/// See [`reflection`].
+#[inline(always)]
+pub(crate) fn larfg<V: Lanes>(
+    column: &mut [V],
+    row: usize,
+    x: &mut [V],
+    results: &mut [V::Float; 2],
+) {
     let first = row / BLOCK * BLOCK;
     let top = first / V::WIDTH;
+    let lanes = lanes_of(column[0]);
     let mut made = Reflection::of(&mut column[top..], row - first, lanes);
     let tau = made.make();
-    let beside = V::flat(column)[row];
+    *results = [V::flat(column)[row], tau];
     x[top..].copy_from_slice(&column[top..]);
     let x = V::flat_mut(x);
     x[first..row].fill(V::Float::of(0.0));
     x[row] = V::Float::of(1.0);
-    (beside, tau)
 }
 
 /// `p = A x` becomes the `w` with which `v wᵀ + w vᵀ` is to be taken from `A` for the reflection of `v = x`.
@@ -274,7 +287,7 @@ fn complete<V: Lanes>(p: &mut [V], x: &[V], row: usize, tau: V::Float) {
 
 /// Inner products with `x`, in an order that does not depend on the vectors' width, in all lanes.
 #[inline(always)]
-fn dots<V: Lanes, const N: usize>(x: &[V], columns: [&[V]; N]) -> [V; N] {
+pub(super) fn dots<V: Lanes, const N: usize>(x: &[V], columns: [&[V]; N]) -> [V; N] {
     let tall = BLOCK / V::WIDTH;
     let zero = x[0].like(0.0);
     let mut sums = [[zero; BLOCK]; N];

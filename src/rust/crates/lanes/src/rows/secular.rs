@@ -1,13 +1,14 @@
-//! The secular equation of a symmetric matrix `diag(d) + rho z zᵀ`: its eigenvalues and eigenvectors (Gu and Eisenstat,
-//! A divide-and-conquer algorithm for the symmetric tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16, 1995).
+//! The roots of the secular equation: the eigenvalues of `diag(d) + rho z zᵀ` (Gu and Eisenstat, A divide-and-conquer
+//! algorithm for the symmetric tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16, 1995), or the singular values
+//! of `diag(d)` with `z` in place of its first row (the same, A divide-and-conquer algorithm for the bidiagonal SVD,
+//! ibid.).
 //!
 //! Each lane has a root of its own. A root is kept as its distance from the nearer pole, as only so its distances from
 //! all poles are exact to the last digits.
 
-use super::panel::total;
-use super::reflect::BLOCK;
+use super::poles::{Compare, Numbers, Squares};
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Roots, Secular};
+use crate::operands::{Roots, Secular, Spectrum};
 
 /// Steps before a root is given up; a few are enough.
 const STEPS: usize = 100;
@@ -43,8 +44,16 @@ struct Sums<V> {
 /// Roots from that of group `first` on, as [`Roots`].
 #[inline(always)]
 pub(crate) fn roots<V: Lanes>(pairs: &mut [V], equation: &Secular<'_, V::Float>, first: usize) {
+    match equation.spectrum {
+        Spectrum::Eigenvalues => roots_by::<V, Numbers>(pairs, equation, first),
+        Spectrum::SingularValues => roots_by::<V, Squares>(pairs, equation, first),
+    }
+}
+
+#[inline(always)]
+fn roots_by<V: Lanes, C: Compare>(pairs: &mut [V], equation: &Secular<'_, V::Float>, first: usize) {
     for (group, pair) in pairs.chunks_exact_mut(2).enumerate() {
-        let (pole, distance) = solve(equation, (first + group) * V::WIDTH, pair[0]);
+        let (pole, distance) = solve::<V, C>(equation, (first + group) * V::WIDTH, pair[0]);
         pair[0] = pole;
         pair[1] = distance;
     }
@@ -52,16 +61,16 @@ pub(crate) fn roots<V: Lanes>(pairs: &mut [V], equation: &Secular<'_, V::Float>,
 
 /// The roots from `start` on, one to a lane; lanes too many have the last one.
 #[inline(always)]
-fn solve<V: Lanes>(equation: &Secular<'_, V::Float>, start: usize, any: V) -> (V, V) {
+fn solve<V: Lanes, C: Compare>(equation: &Secular<'_, V::Float>, start: usize, any: V) -> (V, V) {
     let zero = any.like(0.0);
     let (inverse, eps) = (
         any.like(1.0 / equation.rho),
         any.like(V::Float::ROUNDING.f64()),
     );
-    let root = Interval::of(equation, start, any);
+    let root = Interval::of::<C>(equation, start, any);
     let (gap, half) = (root.gap, root.gap * any.like(0.5));
     // From the middle it is seen which pole is the nearer one.
-    let sums = root.sums(equation, root.left, half);
+    let sums = root.sums::<C>(equation, root.left, half);
     let middle = inverse + sums.below + sums.above;
     let nearer = |left, right| {
         root.last
@@ -72,24 +81,27 @@ fn solve<V: Lanes>(equation: &Secular<'_, V::Float>, start: usize, any: V) -> (V
     let (zl, zr) = (root.zl * root.zl, root.zr * root.zr);
     // A root is not nearer to its pole than the other terms, with their values in the middle, would have it.
     let least = any.like(0.5);
-    let low = nearer(least * zl / (inverse + sums.above), -half);
-    let high = nearer(half, least * zr / sums.below);
+    let low = C::moved(root.left, least * zl / (inverse + sums.above));
+    let low = nearer(low, -half);
+    let high = nearer(half, C::moved(root.right, least * zr / sums.below));
     let beyond = |yes, no| root.last.if_equal(zero, no, middle.if_less(zero, yes, no));
     let (mut low, mut high) = (beyond(half, low), beyond(gap, high));
     // All poles but the two beside it are taken to be as far away as from the middle.
-    let rest = middle + (zl - zr) / half;
-    let size = zl + zr;
+    let at = root.left + half;
+    let rest = middle + zl / C::apart(half, root.left, at) - zr / C::apart(half, root.right, at);
+    let (size, gap) = (zl + zr, C::apart(gap, root.left, root.right));
     let a = nearer(rest.mul_add(gap, size), rest.neg_mul_add(gap, size));
     let b = nearer(zl * gap, -(zr * gap));
-    let mut distance = inside(smaller_root(a, b, rest), low, high);
+    let mut distance = inside(C::moved(pole, smaller_root(a, b, rest)), low, high);
     let mut open = any.like(1.0);
     for step in 0..STEPS {
-        let sums = root.sums(equation, pole, distance);
+        let sums = root.sums::<C>(equation, pole, distance);
+        let at = pole + distance;
         let value = inverse + sums.below + sums.above;
         let slope = sums.below_slope + sums.above_slope;
         let eight = any.like(8.0);
         let error = (sums.above - sums.below).mul_add(eight, sums.error + inverse);
-        let error = eps * distance.abs().mul_add(slope, error);
+        let error = eps * C::apart(distance.abs(), at, at).mul_add(slope, error);
         // Closed, too, where no number is left between the bounds. NaN stays open.
         let wide = any.like(4.0) * eps * low.abs().max(high.abs());
         let still = error.if_less(value.abs(), wide.if_less(high - low, open, zero), zero);
@@ -101,12 +113,13 @@ fn solve<V: Lanes>(equation: &Secular<'_, V::Float>, start: usize, any: V) -> (V
         low = negative(distance, low);
         high = negative(high, distance);
         // R.-C. Li, Solving secular equations stably and efficiently, LAPACK Working Note 89: the middle way.
-        let (left, right) = (from_left - distance, from_right - distance);
+        let left = C::apart(from_left - distance, root.left, at);
+        let right = C::apart(from_right - distance, root.right, at);
         let product = left * right;
         let a = product.neg_mul_add(slope, (left + right) * value);
         let b = product * value;
         let c = value - left * sums.below_slope - right * sums.above_slope;
-        let mut next = distance + smaller_root(a, b, c);
+        let mut next = distance + C::moved(at, smaller_root(a, b, c));
         if step >= RATIONAL && step % 2 == 0 {
             next = low + low - high;
         }
@@ -149,7 +162,7 @@ struct Interval<V> {
 
 impl<V: Lanes> Interval<V> {
     #[inline(always)]
-    fn of(equation: &Secular<'_, V::Float>, start: usize, any: V) -> Self {
+    fn of<C: Compare>(equation: &Secular<'_, V::Float>, start: usize, any: V) -> Self {
         let count = equation.poles.len();
         let zero = any.like(0.0);
         let mut root = Interval {
@@ -182,17 +195,19 @@ impl<V: Lanes> Interval<V> {
                 set(&mut root.zr, equation.z[j + 1].f64());
             } else {
                 set(&mut root.last, 1.0);
-                set(&mut root.right, pole);
                 set(&mut root.gap, equation.rho * square);
             }
         }
+        let gap = C::moved(root.left, root.gap);
+        root.gap = root.last.if_equal(zero, root.gap, gap);
+        root.right = root.last.if_equal(zero, root.right, root.left + gap);
         root
     }
 
     /// The sums where the roots are that far from those poles.
     #[inline(always)]
-    fn sums(&self, equation: &Secular<'_, V::Float>, pole: V, distance: V) -> Sums<V> {
-        let zero = pole.like(0.0);
+    fn sums<C: Compare>(&self, equation: &Secular<'_, V::Float>, pole: V, distance: V) -> Sums<V> {
+        let (zero, at) = (pole.like(0.0), pole + distance);
         let count = equation.poles.len();
         let all = &equation.poles[..count];
         let z = &equation.z[..count];
@@ -207,7 +222,8 @@ impl<V: Lanes> Interval<V> {
         // Of the poles beside the roots, each is below some of these and above others.
         for i in 0..rest {
             let z = zero.like(z[i].f64());
-            let quotient = z / ((zero.like(all[i].f64()) - pole) - distance);
+            let d = zero.like(all[i].f64());
+            let quotient = z / C::apart((d - pole) - distance, d, at);
             let number = zero.like(i as f64 - self.start as f64);
             let part = |value: V| {
                 if i < mixed {
@@ -223,7 +239,8 @@ impl<V: Lanes> Interval<V> {
         }
         for i in (mixed..count).rev() {
             let z = zero.like(z[i].f64());
-            let quotient = z / ((zero.like(all[i].f64()) - pole) - distance);
+            let d = zero.like(all[i].f64());
+            let quotient = z / C::apart((d - pole) - distance, d, at);
             let number = zero.like(i as f64 - self.start as f64);
             let part = |value: V| {
                 if i < rest {
@@ -238,109 +255,5 @@ impl<V: Lanes> Interval<V> {
             sums.error += part(sums.above);
         }
         sums
-    }
-}
-
-/// The `z` of which the roots are exact, from group `first` on (Löwner's formula): with these the eigenvectors are
-/// orthogonal, however exact the roots are. A factor that all have in common is left out.
-#[inline(always)]
-pub(crate) fn weights<V: Lanes>(
-    z: &mut [V],
-    equation: &Secular<'_, V::Float>,
-    roots: &Roots<'_, V>,
-    first: usize,
-) {
-    let count = equation.poles.len();
-    for (group, z) in z.iter_mut().enumerate() {
-        let zero = z.like(0.0);
-        let start = (first + group) * V::WIDTH;
-        let (mut here, mut signs) = (zero, zero);
-        for lane in 0..V::WIDTH {
-            let i = (start + lane).min(count - 1);
-            here.as_mut_slice()[lane] = equation.poles[i];
-            signs.as_mut_slice()[lane] = equation.z[i];
-        }
-        let mut product = zero.like(1.0);
-        for (j, pole) in equation.poles.iter().enumerate() {
-            let (origin, distance) = roots.at(j);
-            let above = (here - zero.like(origin)) - zero.like(distance);
-            let apart = here - zero.like(pole.f64());
-            // The pole itself has no other factor.
-            product = product * (above / apart.if_equal(zero, zero.like(1.0), apart));
-        }
-        *z = product.abs().sqrt().copysign(signs);
-    }
-}
-
-/// The negative eigenvectors from that of root `first` on, of norm 1, by the poles and the `z` of [`weights`] in any
-/// order. Where there is no pole, `z` is 0 and the pole is far away.
-#[inline(always)]
-pub(crate) fn spread<V: Lanes>(
-    columns: &mut [V],
-    stride: usize,
-    (poles, z): (&[V], &[V]),
-    roots: &Roots<'_, V>,
-    first: usize,
-) {
-    let len = poles.len();
-    let z = &z[..len];
-    let tall = BLOCK / V::WIDTH;
-    for (j, column) in columns.chunks_exact_mut(stride).enumerate() {
-        let column = &mut column[..len];
-        let zero = column[0].like(0.0);
-        let (origin, distance) = roots.at(first + j);
-        let (origin, distance) = (zero.like(origin), zero.like(distance));
-        let mut squares = [zero; BLOCK];
-        let each = column
-            .chunks_mut(tall)
-            .zip(poles.chunks(tall))
-            .zip(z.chunks(tall));
-        for ((to, poles), z) in each {
-            let each = to.iter_mut().zip(poles).zip(z).zip(&mut squares[..tall]);
-            for (((to, pole), z), square) in each {
-                let value = *z / ((*pole - origin) - distance);
-                *to = value;
-                *square = value.mul_add(value, *square);
-            }
-        }
-        let size = zero.like(total(squares, tall).f64()).sqrt();
-        let factor = zero.like(-1.0) / size;
-        for value in column {
-            *value = *value * factor;
-        }
-    }
-}
-
-/// The first and the last rows of eigenvectors of norm 1, as [`spread`] has them with another sign, from that of root
-/// `first` on: the first two lanes. Given are those rows of the basis, and poles and `z`, all in the same order.
-#[inline(always)]
-pub(crate) fn ends<V: Lanes>(
-    columns: &mut [V],
-    [poles, z, upper, lower]: [&[V]; 4],
-    roots: &Roots<'_, V>,
-    first: usize,
-) {
-    let tall = BLOCK / V::WIDTH;
-    for (j, to) in columns.iter_mut().enumerate() {
-        let zero = to.like(0.0);
-        let (origin, distance) = roots.at(first + j);
-        let (origin, distance) = (zero.like(origin), zero.like(distance));
-        let mut sums = [[zero; BLOCK]; 3];
-        let [squares, uppers, lowers] = &mut sums;
-        let mut at = 0;
-        while at < poles.len() {
-            for q in 0..tall.min(poles.len() - at) {
-                let value = z[at + q] / ((poles[at + q] - origin) - distance);
-                squares[q] = value.mul_add(value, squares[q]);
-                uppers[q] = value.mul_add(upper[at + q], uppers[q]);
-                lowers[q] = value.mul_add(lower[at + q], lowers[q]);
-            }
-            at += tall;
-        }
-        let [squares, upper, lower] = sums.map(|sums| total(sums, tall).f64());
-        *to = zero;
-        let size = squares.sqrt();
-        to.as_mut_slice()[0] = V::Float::of(upper / size);
-        to.as_mut_slice()[1] = V::Float::of(lower / size);
     }
 }

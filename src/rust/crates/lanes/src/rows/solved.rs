@@ -3,7 +3,7 @@
 use super::deflate::{ascending, Deflated, MOST};
 use super::share::share;
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Roots, Secular};
+use crate::operands::{Roots, Secular, Spectrum};
 use crate::together::Together;
 
 /// Operations that a term of the secular equation is worth, over all steps.
@@ -36,9 +36,10 @@ pub(super) struct Solved<'a, V: Lanes> {
 }
 
 impl<'a, V: Lanes> Solved<'a, V> {
-    /// Of `diag(d) + rho z zᵀ`, if all roots are found.
+    /// Of `diag(d) + rho z zᵀ`, or of `diag(d)` with `z` as a row, if all roots are found.
     #[inline(always)]
     pub(super) fn of(
+        spectrum: Spectrum,
         (d, z, rho): (&[V::Float], &[V::Float], f64),
         columns: &Deflated,
         stride: usize,
@@ -59,6 +60,7 @@ impl<'a, V: Lanes> Solved<'a, V> {
             kept_z[at] = z[usize::from(from)];
         }
         let equation = &Secular {
+            spectrum,
             poles,
             z: kept_z,
             rho,
@@ -76,7 +78,7 @@ impl<'a, V: Lanes> Solved<'a, V> {
                 V::roots(part, equation, at);
             },
         );
-        let roots = Roots { pairs };
+        let roots = Roots { spectrum, pairs };
         for j in 0..count {
             if roots.at(j).1.is_nan() {
                 return None;

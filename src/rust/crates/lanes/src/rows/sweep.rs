@@ -11,7 +11,7 @@ use crate::tridiagonal::columns;
 use std::ops::Range;
 
 /// Numbers of a line at most.
-const LINE: usize = 16;
+pub(super) const LINE: usize = 16;
 
 /// Numbers of a line.
 pub(crate) const fn line<V: Lanes>() -> usize {
@@ -189,7 +189,7 @@ fn multiply_columns<V: Lanes, const G: usize, const TALL: usize>(
 
 /// Adds the lanes of the sums of a line's columns to the rows of their numbers, halves first.
 #[inline(always)]
-fn add_up<V: Lanes, const TALL: usize>(sums: &mut [[V; TALL]; LINE], p: &mut [V]) {
+pub(super) fn add_up<V: Lanes, const TALL: usize>(sums: &mut [[V; TALL]; LINE], p: &mut [V]) {
     for (sums, p) in sums.chunks_exact_mut(V::WIDTH).zip(&mut p[..TALL]) {
         let mut square = [*p; LINE];
         for (to, sums) in square.iter_mut().zip(sums) {

@@ -1,12 +1,14 @@
 //! Eigenvalues alone of one symmetric tridiagonal matrix, by divide and conquer: a merge asks for no more of the
 //! eigenvectors than their first and last rows. These are the first two lanes of a vector for each column.
 
-use super::conquer::{solve, widest, Cut};
-use super::deflate::Deflated;
+use super::conquer::solve;
+use super::deflate::{tolerance, Basis, Deflated};
+use super::divide::{widest, Cut, Parts};
 use super::secular::room_for_roots;
 use super::share::share;
 use super::solved::{join, of_none, Solved, TERM, VECTORS};
 use crate::lanes::{Float, Lanes};
+use crate::operands::Spectrum;
 use crate::together::Together;
 
 /// Rows of eigenvectors.
@@ -29,28 +31,47 @@ pub(super) fn values<V: Lanes>(
     let n = d.len();
     let cut = Cut::of(n);
     cut.tear(d, e);
-    let (ends, rest) = room.split_at_mut(n);
-    let mut converged = true;
-    for first in (0..cut.parts).step_by(V::WIDTH) {
-        let (starts, count) = cut.starts(first, V::WIDTH);
-        converged &= leaves(&starts[..count], (d, e), (ends, order), rest);
+    let (ends, room) = room.split_at_mut(n);
+    cut.conquer::<V>(&mut Values {
+        d,
+        e,
+        ends,
+        order,
+        stride,
+        room,
+        together,
+    })
+}
+
+/// A matrix whose eigenvalues are wanted: what [`values`] is given.
+struct Values<'a, V: Lanes> {
+    d: &'a mut [V::Float],
+    e: &'a [V::Float],
+    ends: &'a mut [V],
+    order: &'a mut [u16],
+    stride: usize,
+    room: &'a mut [V],
+    together: Together<'a>,
+}
+
+impl<V: Lanes> Parts for Values<'_, V> {
+    #[inline(always)]
+    fn leaves(&mut self, starts: &[usize]) -> bool {
+        let problem = (&mut *self.d, self.e);
+        leaves(starts, problem, (self.ends, self.order), self.room)
     }
-    let mut parts = cut.parts / 2;
-    while parts > 0 {
-        for at in 0..parts {
-            let (start, cut, end) = cut.merge(at, parts);
-            let merge = Merge {
-                d: &mut d[start..end],
-                order: &mut order[start..end],
-                ends: &mut ends[start..end],
-                upper: cut - start,
-                beside: e[cut - 1].f64(),
-            };
-            converged &= merge.run(stride, rest, together);
-        }
-        parts /= 2;
+
+    #[inline(always)]
+    fn merge(&mut self, (start, cut, end): (usize, usize, usize)) -> bool {
+        let merge = Merge {
+            d: &mut self.d[start..end],
+            order: &mut self.order[start..end],
+            ends: &mut self.ends[start..end],
+            upper: cut - start,
+            beside: self.e[cut - 1].f64(),
+        };
+        merge.run(self.stride, self.room, self.together)
     }
-    converged
 }
 
 /// The matrices between the `starts`, of which there are not more than lanes.
@@ -119,7 +140,13 @@ impl<V: Lanes> Merge<'_, V> {
         join(d, upper, order);
         let rho = 2.0 * beside.abs();
         let mut columns = Deflated::new(upper);
-        columns.find((d, z), rho, order, (&mut *ends, 1, 0..1));
+        let basis = Basis {
+            q: &mut *ends,
+            stride: 1,
+            rows: 0..1,
+        };
+        let tolerance = tolerance(d, z);
+        columns.find((d, z), (rho, tolerance), order, &mut [basis]);
         let count = columns.kept().len();
         if count == 0 {
             return true;
@@ -130,7 +157,9 @@ impl<V: Lanes> Merge<'_, V> {
         }
         let (poles, room) = room.split_at_mut(2 * stride);
         let (rows, room) = room.split_at_mut(2 * stride);
-        let Some(solved) = Solved::of((d, z, rho), &columns, stride, room, together) else {
+        let spectrum = Spectrum::Eigenvalues;
+        let solved = Solved::of(spectrum, (d, z, rho), &columns, stride, room, together);
+        let Some(solved) = solved else {
             return false;
         };
         let len = solved.weights.len();

@@ -9,10 +9,11 @@ mod transpose;
 
 use crate::block;
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Block, Product, Roots, Secular, Step, Sweep, Task};
+use crate::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
 use crate::processor;
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions};
+use crate::singular;
 use std::arch::x86_64::*;
 use std::ops::{Add, Div, Mul, Range, Sub};
 
@@ -66,6 +67,20 @@ macro_rules! vector {
                 ) = rows::project if columns;
                 fn sweep(a: &mut [$name], step: &Sweep<'_, $name>, p: &mut [$name]) = rows::sweep if a;
                 fn multiply(p: &mut [$name], a: &[$name], step: &Sweep<'_, $name>, which: Range<usize>) = rows::multiply if p;
+                fn larfg(
+                    column: &mut [$name],
+                    row: usize,
+                    x: &mut [$name],
+                    results: &mut [$float; 2]
+                ) = rows::larfg if column;
+                fn gemver(a: &mut [$name], step: &Gemver<'_, $name>, results: [&mut [$name]; 3]) = rows::gemver if a;
+                fn gemvt(a: &[$name], step: &Gemver<'_, $name>, results: [&mut [$name]; 3]) = rows::gemvt if a;
+                fn bdsqr(
+                    d: &mut [$name],
+                    e: &mut [$name],
+                    factors: [(&mut [$name], usize); 2],
+                    failed: &mut $name
+                ) = singular::bdsqr if d;
                 fn roots(pairs: &mut [$name], equation: &Secular<'_, $float>, first: usize) = rows::roots if pairs;
                 fn weights(
                     z: &mut [$name],
@@ -76,8 +91,7 @@ macro_rules! vector {
                 fn spread(
                     columns: &mut [$name],
                     stride: usize,
-                    of: (&[$name], &[$name]),
-                    roots: &Roots<'_, $name>,
+                    of: &Spread<'_, $name>,
                     first: usize
                 ) = rows::spread if columns;
                 fn ends(

@@ -13,13 +13,13 @@ const IN_ROWS: [&str; 2] = ["Lu", "Potrf"];
 const COMPLEX: [&str; 5] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm"];
 
 /// Products that kernels share, not inlined.
-const PRODUCTS: [&str; 10] = [
-    "product", "follow", "reflect", "prepare", "project", "sweep", "multiply", "roots", "spread",
-    "ends",
+const PRODUCTS: [&str; 14] = [
+    "product", "follow", "reflect", "prepare", "project", "sweep", "multiply", "larfg", "gemver",
+    "gemvt", "bdsqr", "roots", "spread", "ends",
 ];
 
 /// What may be called: it moves data only, or is looked at itself.
-pub const CALLED: [&str; 20] = [
+pub const CALLED: [&str; 24] = [
     "gather",
     "scatter",
     "scatter_some",
@@ -32,6 +32,10 @@ pub const CALLED: [&str; 20] = [
     "prepare",
     "sweep",
     "multiply",
+    "larfg",
+    "gemver",
+    "gemvt",
+    "bdsqr",
     "roots",
     "spread",
     "ends",

@@ -7,6 +7,7 @@ mod eigh_large;
 mod lu;
 mod qr;
 mod svd;
+mod svd_large;
 mod triangular;
 
 use lanes::testing::lines;

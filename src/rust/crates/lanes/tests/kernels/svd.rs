@@ -1,8 +1,18 @@
 use crate::*;
-use lanes::svd::{Gesdd, MOST, NOT_FINITE};
+use lanes::svd::{Gesdd, BLOCKS, NOT_FINITE};
+use lanes::ALONE;
 use matrices::Vectors;
 
 fn run<T: Real>(m: usize, n: usize, vectors: Vectors) -> impl Fn(Unit, &[T], usize) -> Results<T> {
+    run_by(m, n, vectors, ALONE)
+}
+
+pub(crate) fn run_by<T: Real>(
+    m: usize,
+    n: usize,
+    vectors: Vectors,
+    together: Together<'static>,
+) -> impl Fn(Unit, &[T], usize) -> Results<T> {
     move |unit, x, count| {
         let (columns, rows) = vectors.counts(m as i32, n as i32);
         let mut s = vec![T::ZERO; m.min(n) * count];
@@ -19,6 +29,7 @@ fn run<T: Real>(m: usize, n: usize, vectors: Vectors) -> impl Fn(Unit, &[T], usi
             u: left,
             vt: right,
             info: infos,
+            together,
         };
         on(unit, kernel, count);
         Results {
@@ -55,7 +66,7 @@ fn naive(a: Matrix) -> Vec<f64> {
 
 fn decomposes<T: Real>() {
     let mut random = Random(1);
-    for n in SIZES.into_iter().chain([MOST.real as usize]) {
+    for n in SIZES.into_iter().chain([BLOCKS as usize]) {
         for m in [n, n / 2 + 1, 64 - n / 2] {
             for (count, vectors) in COUNTS.into_iter().flat_map(|count| ALL.map(|v| (count, v))) {
                 let x: Vec<T> = random.numbers(m * n * count);
@@ -102,7 +113,7 @@ fn check<T: Real>(a: &Matrix, vectors: Vectors, result: &Results<T>) {
 
 /// Of rank 0 and 1.
 fn deficient<T: Real>() {
-    for (m, n) in [(1, 1), (5, 3), (3, 5), (17, 17), (MOST.real as usize, 9)] {
+    for (m, n) in [(1, 1), (5, 3), (3, 5), (17, 17), (BLOCKS as usize, 9)] {
         for value in [0.0, 1.0] {
             let a = vec![T::of(value); m * n];
             let results = batch(&a.repeat(7), 7, &run(m, n, Vectors::Full));
@@ -117,7 +128,7 @@ fn deficient<T: Real>() {
 }
 
 fn not_finite<T: Real>() {
-    for n in [1, 4, 9, 33, MOST.real as usize] {
+    for n in [1, 4, 9, 33, BLOCKS as usize] {
         for vectors in ALL {
             let x: Vec<T> = Random(3).numbers(n * n * 7);
             for place in [0, n * n / 2, n * n - 1] {

@@ -2,11 +2,11 @@
 
 use super::SvdSolver;
 use crate::platform::host::batch::{
-    cost_in_lanes, for_each, for_each_run, run_length, split, Cost,
+    cost_in_lanes, for_each, for_each_run, run_length_of, split, Cost,
 };
 use crate::platform::host::{kernel_suits, workspace_sizes, Batch, HostScalar, UnwantedInfo};
 use crate::platform::{Call, Results};
-use lanes::svd::{Gesdd, MOST};
+use lanes::svd::{Gesdd, BLOCKS, MOST};
 use lapack::routines;
 use lapack::{filled, refuse_negative, Padded, Sizes, Workspace, NOT_FINITE};
 use matrices::{all_finite, fill_identity, Element, Vectors};
@@ -133,7 +133,7 @@ fn in_lanes<T: HostScalar>(
     let cost = cost_in_lanes(10.0 * shape.flops(), shape.elements());
     let (m, n, rank) = shape.sizes();
     let (columns, rows) = vectors.counts(shape.rows, shape.cols);
-    let run = run_length((cx, shape), cost);
+    let run = run_length_of((cx, shape), BLOCKS, cost);
     let count = shape.count.div_ceil(run);
     let runs = a
         .chunks(run * m * n)
@@ -141,22 +141,28 @@ fn in_lanes<T: HostScalar>(
         .zip(split(u, run * m * columns as usize, count))
         .zip(split(vt, run * rows as usize * n, count))
         .zip(info.chunks_mut(run));
-    for_each_run((cx, shape), cost, runs, |((((a, s), u), vt), info), _| {
-        let count = info.len();
-        T::in_lanes(
-            Gesdd {
-                m,
-                n,
-                vectors,
-                a,
-                s,
-                u,
-                vt,
-                info,
-            },
-            count,
-        )
-    })
+    for_each_run(
+        (cx, shape),
+        cost,
+        runs,
+        |((((a, s), u), vt), info), together| {
+            let count = info.len();
+            T::in_lanes(
+                Gesdd {
+                    m,
+                    n,
+                    vectors,
+                    a,
+                    s,
+                    u,
+                    vt,
+                    info,
+                    together,
+                },
+                count,
+            )
+        },
+    )
 }
 
 /// The workspace by a routine's own `sizes`, which a matrix without elements does not need.
