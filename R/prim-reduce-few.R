@@ -12,8 +12,9 @@ few_reductions <- c("reduce_add", "reduce_max", "reduce_min")
 reduces_few <- function(node, scope) {
   x <- node$inputs[[1L]]
   count <- prod(x@shape[node$params$axes])
-  node$op %in% few_reductions && count > 1L && count <= (if (node$op == "reduce_add") most_multiplied else most_added) &&
-    is_for_library(x) && x@dtype %in% c("f64", "f32") && is.null(scope$mesh) && begins_with_nothing(node)
+  most <- if (node$op == "reduce_add") most_multiplied else most_added
+  node$op %in% few_reductions && count > 1L && count <= most && is_for_library(x) && x@dtype %in% c("f64", "f32") &&
+    is.null(scope$mesh) && begins_with_nothing(node)
 }
 
 # Whether the reduction starts with the number that changes nothing.
@@ -36,8 +37,8 @@ sum_by_ones <- function(node, x, text) {
   type <- mlir_type(new_type(given@dtype, given@shape[axes]))
   ones <- text$add(sprintf("stablehlo.constant dense<1.0> : %s", type))
   text$add(sprintf(
-    "stablehlo.dot_general %s, %s, contracting_dims = %s x %s, precision = [HIGHEST, HIGHEST] : (%s, %s) -> %s", ones, x,
-    axes_text(seq_along(axes)), axes_text(axes), type, mlir_type(given), mlir_type(node$types[[1L]])
+    "stablehlo.dot_general %s, %s, contracting_dims = %s x %s, precision = [HIGHEST, HIGHEST] : (%s, %s) -> %s",
+    ones, x, axes_text(seq_along(axes)), axes_text(axes), type, mlir_type(given), mlir_type(node$types[[1L]])
   ))
 }
 

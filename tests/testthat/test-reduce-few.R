@@ -90,7 +90,8 @@ test_that("maxima and minima of large arrays keep NaN, alone and within sums, in
     came <- xla_jit(function(x) {
       m <- hlo_reshape(x, c(50L, 100L))
       list(
-        max(x), min(x * 2), range(x)[2], sum(pmax(x, 0.5)), colSums(pmin(m, 0.5)), rowSums(pmax(m, 0.5)), apply(m, 1, max)
+        max(x), min(x * 2), range(x)[2], sum(pmax(x, 0.5)), colSums(pmin(m, 0.5)), rowSums(pmax(m, 0.5)),
+        apply(m, 1, max)
       )
     })(x)
     nan <- vapply(came, function(value) sum(is.nan(as_array(value))), 0)
