@@ -148,5 +148,5 @@ r_takes_ceiling <- function() "ceiling" %in% all.names(body(base::zapsmall))
 
 overload("zapsmall", "base", overload_zapsmall,
   topic = "Mathematical functions", dtypes = "real numbers", derivative = "none",
-  differs = "`digits` is one number that is known. Always doubles, or f32; R gives integers that are all NA as they are."
+  differs = "`digits` is one number that is known. Always doubles or f32, where R gives integers that are all NA."
 )

@@ -45,7 +45,7 @@ test_that("a function that computes something else is found and the program made
     })
   }
   printed <- character()
-  count <- home$run_programs(0, 6L, 250, function(...) printed <<- c(printed, paste0(...)))
+  count <- home$run_programs(0, 9L, 250, function(...) printed <<- c(printed, paste0(...)))
   functions <- sub("^.*\\) (.*)$", "\\1", grep("^  f <- ", printed, value = TRUE))
   expect_true(any(grepl("^cumsum\\([a-z0-9]+\\)$", functions)), info = printed)
   expect_true(any(grepl("^round\\([a-z0-9]+\\)$", functions)), info = printed)

@@ -44,7 +44,7 @@ test_that("XLAFFI_LAPACK takes what R is linked to", {
 test_that("a LAPACK that is asked for and cannot be used is an error", {
   skip_without_plugin()
   run <- run_r(
-    "tryCatch(xla_svd(diag(99)), error = function(e) cat(class(e)[[1L]], conditionMessage(e)))",
+    "tryCatch(xla_svd(diag(99) + 0i), error = function(e) cat(class(e)[[1L]], conditionMessage(e)))",
     env = c(XLAFFI_LAPACK = "/nowhere.so")
   )
   text <- paste(run$output, collapse = " ")

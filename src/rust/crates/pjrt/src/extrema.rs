@@ -66,7 +66,8 @@ mod tests {
         reduces_extrema(&Program::new(code, ProgramFormat::Mlir))
     }
 
-    const SUM: &str = "%1 = stablehlo.reduce(%x init: %0) applies stablehlo.add across dimensions = [0] : \
+    const SUM: &str =
+        "%1 = stablehlo.reduce(%x init: %0) applies stablehlo.add across dimensions = [0] : \
         (tensor<9999xf64>, tensor<f64>) -> tensor<f64>\n";
 
     #[test]
@@ -79,27 +80,41 @@ mod tests {
                 )
             };
             let before = |size: &str| format!("%2 = stablehlo.{op} %1, %y : tensor<{size}>\n{SUM}");
-            for size in ["4096xf64", "64x64xf32", "2x3x?xf64", "99999999999x99999999999xf32"] {
+            for size in [
+                "4096xf64",
+                "64x64xf32",
+                "2x3x?xf64",
+                "99999999999x99999999999xf32",
+            ] {
                 assert!(of(&reduced(size)) && of(&before(size)), "{size}");
             }
             for size in ["4095xf64", "f64", "0x5000xf32", "64x63xf64"] {
                 assert!(!of(&reduced(size)) && !of(&before(size)), "{size}");
             }
-            assert!(of(&format!("\"stablehlo.reduce\"(%x, %0) ({{ stablehlo.{op} %a, %b : tensor<f64>")));
-            assert!(of(&format!("{SUM} %2 = func.call @f(%1)\n stablehlo.{op} %a, %b : tensor<f64>")));
+            assert!(of(&format!(
+                "\"stablehlo.reduce\"(%x, %0) ({{ stablehlo.{op} %a, %b : tensor<f64>"
+            )));
+            assert!(of(&format!(
+                "{SUM} %2 = func.call @f(%1)\n stablehlo.{op} %a, %b : tensor<f64>"
+            )));
             assert!(of(&format!("{SUM} stablehlo.{op} %a, %b")));
             let hlo = format!("\u{8}reduce\u{3} {op}");
             let hlo = Program::new(hlo.into_bytes(), ProgramFormat::Hlo);
             assert!(reduces_extrema(&hlo));
             let bytecode = [&b"ML\xefR\xff reduce "[..], op.as_bytes()].concat();
-            assert!(reduces_extrema(&Program::new(bytecode, ProgramFormat::Mlir)));
+            assert!(reduces_extrema(&Program::new(
+                bytecode,
+                ProgramFormat::Mlir
+            )));
         }
     }
 
     #[test]
     fn others_are_left_alone() {
         assert!(!of(SUM));
-        assert!(!of("\"stablehlo.reduce\"(%x, %0) ({ stablehlo.add %a, %b : tensor<f64>"));
+        assert!(!of(
+            "\"stablehlo.reduce\"(%x, %0) ({ stablehlo.add %a, %b : tensor<f64>"
+        ));
         assert!(!of("%2 = stablehlo.maximum %1, %y : tensor<9999xf64>"));
         let bytecode = Program::new(&b"ML\xefR\xff reduce add"[..], ProgramFormat::Mlir);
         assert!(!reduces_extrema(&bytecode));

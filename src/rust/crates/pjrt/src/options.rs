@@ -182,7 +182,8 @@ mod tests {
             own_reductions: true,
             ..CompileOptions::default()
         };
-        let own = b":L\n$xla_cpu_experimental_ynn_fusion_type\x12$\n\"LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT";
+        let own =
+            b":L\n$xla_cpu_experimental_ynn_fusion_type\x12$\n\"LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT";
         assert_eq!(options.to_bytes()[17..], own[..]);
     }
 

@@ -92,7 +92,14 @@ mod tests {
         assert_eq!(parse("hgggggE"), Some(vec![i32::MIN]));
         let ends = Some(vec![i32::MAX, i32::MIN]);
         assert_eq!(parse("+/////D//////H"), ends);
-        for none in ["hgggggEggggggI", "ggggggE", "hggggg", "ggggggggA", "A-", "\u{c4}"] {
+        for none in [
+            "hgggggEggggggI",
+            "ggggggE",
+            "hggggg",
+            "ggggggggA",
+            "A-",
+            "\u{c4}",
+        ] {
             assert_eq!(parse(none), None, "{none}");
         }
     }

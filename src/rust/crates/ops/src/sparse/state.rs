@@ -249,7 +249,11 @@ impl Setup for SymmetricSetup<'_> {
     type Known = Analysis;
 
     fn known(&self) -> Result<Arc<Analysis>> {
-        analysis(*self.n, &self.colptr.get("colptr")?, &self.rowind.get("rowind")?)
+        analysis(
+            *self.n,
+            &self.colptr.get("colptr")?,
+            &self.rowind.get("rowind")?,
+        )
     }
 }
 

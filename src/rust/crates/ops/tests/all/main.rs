@@ -21,6 +21,7 @@ mod print_tensor;
 mod qr;
 mod small;
 mod sparse;
+mod sparse_text;
 mod special;
 mod spectra;
 mod subnormal;
