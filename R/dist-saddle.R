@@ -52,7 +52,8 @@ deviance_part <- function(x, m) {
   })(x, m)
 }
 
-# log(x / m), where that is not near 0. A quotient that is too large or too small is brought back by powers of two.
+# log(x / m), where that is not near 0. A quotient that is too large or too small is brought back by powers of two: one
+# for each number, as XLA makes one product of `x * up / (m / up)`, which is too large or too small again.
 far_log_ratio <- function(x, m) {
   ratio <- x / m
   large <- ratio > 1e300

@@ -32,19 +32,13 @@ primitive(c("maximum", "minimum"), text = function(node, operands, scope) {
 # A reduction by such a choice
 extremum_reduction_text <- function(node, operands, reduction, scope) {
   type <- new_type(node$types[[1L]]@dtype, integer())
-  lines <- character()
-  add <- function(text) {
-    force(text)
-    name <- paste0("%c", length(lines))
-    lines <<- c(lines, sprintf("%s  %s = %s", scope$indent, name, text))
-    name
-  }
-  name <- chosen_extremum(reduction, "%x", "%y", type, add)
+  text <- text_lines(replace(scope, "indent", paste0(scope$indent, "  ")))
+  name <- chosen_extremum(reduction, "%x", "%y", type, text$add)
   shown <- mlir_type(type)
   c(
     sprintf("\"stablehlo.reduce\"(%s) ({", toString(operands)),
     sprintf("%s  ^bb0(%%x: %s, %%y: %s):", scope$indent, shown, shown),
-    lines,
+    text$lines(),
     sprintf("%s  stablehlo.return %s : %s", scope$indent, name, shown),
     sprintf(
       "%s}) {dimensions = array<i64: %s>} : %s", scope$indent, toString(node$params$axes - 1L), signature_text(node)

@@ -69,7 +69,7 @@ fn make(
     options.keeps_nan = is_foreign_cpu;
     // The plugin that install_pjrt() brings computes the arc tangent of an array with NaN wrongly where that is fused with
     // the constant 1.
-    options.without_fusion = is_foreign_cpu && names(program.code(), "atan");
+    options.without_fusion = is_foreign_cpu && program.names("atan");
     options.own_reductions = &*on.platform == "cpu" && reduces_extrema(program);
     if is_foreign_cpu {
         check_program(program.code(), is_alone)?;
@@ -112,11 +112,6 @@ fn make(
         }))
     })?;
     Ok(wrap(run))
-}
-
-/// Whether a word is in a program, in whatever format that is.
-fn names(code: &[u8], word: &str) -> bool {
-    code.windows(word.len()).any(|part| part == word.as_bytes())
 }
 
 /// What is made with these options. Where the plugin knows one of them not, without those that only save time, and
@@ -178,7 +173,7 @@ fn compile_options(options: &Robj, program: &Program) -> Outcome<CompileOptions>
 /// Whether Shardy is to partition a program, where nothing was asked for: all but those whose shardings are written for
 /// GSPMD, which Shardy does not find at every place.
 fn partitioner(asked: Option<bool>, program: &Program) -> Outcome<bool> {
-    let says = |word| names(program.code(), word);
+    let says = |word| program.names(word);
     match asked {
         Some(true) => Ok(true),
         Some(false) if says("sdy.") => Err(Failure::argument(

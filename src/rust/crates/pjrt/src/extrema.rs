@@ -1,5 +1,6 @@
 //! Programs whose largest and smallest numbers XLA's CPU computes without NaN, if it is not told otherwise.
 
+use crate::kind::counted;
 use crate::program::{Program, ProgramFormat};
 
 /// Words of programs in which a reducer may be in a region of its own, or in another dialect or function.
@@ -21,14 +22,13 @@ const LEAST: u64 = 4096;
 /// programs that XLA is told to leave out the library. Programs that R functions are written as have such extrema as
 /// a comparison and a choice, which the library does not take.
 pub fn reduces_extrema(program: &Program) -> bool {
-    let code = program.code();
     let text = match program.format() {
-        ProgramFormat::Mlir => std::str::from_utf8(code).ok(),
+        ProgramFormat::Mlir => std::str::from_utf8(program.code()).ok(),
         ProgramFormat::Hlo => None,
     };
     let Some(text) = text else {
         // Bytecode and HLO have the names of operations as they are.
-        return has(code, "reduce") && (has(code, "maximum") || has(code, "minimum"));
+        return program.names("reduce") && (program.names("maximum") || program.names("minimum"));
     };
     if !text.contains("reduce") {
         return false;
@@ -46,16 +46,7 @@ fn is_large(line: &str) -> bool {
         return true;
     };
     let inner = rest.split(['>', ',']).next().unwrap_or("");
-    let dims = inner.rsplit_once('x').map_or("", |(dims, _)| dims);
-    let mut dims = dims.split('x').filter(|dim| !dim.is_empty());
-    let count = dims.try_fold(1_u64, |count, dim| {
-        Some(count.saturating_mul(dim.parse().ok()?))
-    });
-    count.map_or(true, |count| count >= LEAST)
-}
-
-fn has(code: &[u8], word: &str) -> bool {
-    code.windows(word.len()).any(|part| part == word.as_bytes())
+    counted(inner).map_or(true, |(count, _)| count >= LEAST)
 }
 
 #[cfg(test)]

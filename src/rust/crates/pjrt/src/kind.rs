@@ -237,11 +237,17 @@ fn elements(text: &str) -> Option<u64> {
     if inner.ends_with("index") {
         return Some(0);
     }
+    let (count, dtype) = counted(inner)?;
+    REAL.contains(&dtype).then_some(count)
+}
+
+/// How many elements an array has of whose type this is what stands between the brackets, and its dtype.
+pub(crate) fn counted(inner: &str) -> Option<(u64, &str)> {
     let mut parts = inner.split('x').rev();
     let dtype = parts.next()?;
     let mut dims = parts.map(|dim| dim.parse::<u64>().ok());
     let count = dims.try_fold(1, |count: u64, dim| Some(count.saturating_mul(dim?)))?;
-    REAL.contains(&dtype).then_some(count)
+    Some((count, dtype))
 }
 
 #[cfg(test)]

@@ -59,17 +59,19 @@ impl Program {
         &self.code
     }
 
+    /// Whether a word is in it, however it is written.
+    pub fn names(&self, word: &str) -> bool {
+        let word = word.as_bytes();
+        self.code.windows(word.len()).any(|part| part == word)
+    }
+
     /// Whether it may take the memory of an argument for a result. StableHLO names what says so;
     /// of other formats nothing is known.
     pub(crate) fn may_donate(&self) -> bool {
-        let says = |name: &str| {
-            let name = name.as_bytes();
-            self.code.windows(name.len()).any(|part| part == name)
-        };
         self.format == ProgramFormat::Hlo
             || ["donor", "aliasing_output", "output_alias"]
                 .into_iter()
-                .any(says)
+                .any(|word| self.names(word))
     }
 
     /// How it is written.

@@ -13,6 +13,7 @@ mod conquer;
 mod deflate;
 mod divide;
 pub(crate) mod eigh;
+mod ends;
 mod gemver;
 pub(crate) mod lu;
 mod merge;

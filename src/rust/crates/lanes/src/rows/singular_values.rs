@@ -1,18 +1,13 @@
 //! Singular values alone of one upper bidiagonal matrix, by divide and conquer: a merge asks for no more of the right
-//! singular vectors than their first and last rows, and for nothing of the left ones. These are the first two lanes of a
-//! vector for each column.
+//! singular vectors than their first and last rows, and for nothing of the left ones.
 
 use super::deflate::{Basis, Deflated};
 use super::divide::{sort, widest, Cut, Parts};
-use super::share::share;
-use super::solved::{of_none, Solved, TERM};
+use super::ends::{self, ENDS};
 use super::torn::{load, triplets, Torn};
 use crate::lanes::{Float, Lanes};
 use crate::operands::Spectrum;
 use crate::together::Together;
-
-/// Rows of singular vectors.
-const ENDS: usize = 2;
 
 /// A matrix whose singular values are wanted, as [`Singular`](super::singular::Singular).
 pub(super) struct Values<'a, V: Lanes> {
@@ -95,41 +90,18 @@ impl<V: Lanes> Parts for Values<'_, V> {
         torn.turn(z, rotation, &mut basis);
         let mut columns = Deflated::new(middle);
         torn.find((&mut *d, &mut *z), order, &mut [basis], &mut columns);
-        let count = columns.kept().len();
-        if count == 1 {
+        if columns.kept().len() == 1 {
             return true;
         }
-        let ends = &mut ends[..size];
-        let (others, room) = room.split_at_mut(size - count);
-        for (to, &from) in others.iter_mut().zip(columns.others()) {
-            *to = ends[usize::from(from)];
-        }
-        let (poles, room) = room.split_at_mut(2 * stride);
-        let (rows, room) = room.split_at_mut(2 * stride);
-        let spectrum = Spectrum::SingularValues;
-        let problem = (&*d, &*z, 1.0);
-        let solved = Solved::of(spectrum, problem, &columns, stride, room, self.together);
-        let Some(solved) = solved else {
-            return false;
-        };
-        let len = solved.weights.len();
-        let (poles, weights) = of_none(poles, stride, len);
-        V::flat_mut(poles)[..count].copy_from_slice(solved.poles);
-        V::flat_mut(weights)[..count].copy_from_slice(&V::flat(solved.weights)[..count]);
-        let (first, last) = of_none(rows, stride, len);
-        for (at, &from) in columns.kept().iter().enumerate() {
-            let from = ends[usize::from(from)].as_slice();
-            V::flat_mut(first)[at] = from[0];
-            V::flat_mut(last)[at] = from[1];
-        }
-        let (kept, behind) = ends.split_at_mut(count);
-        let of = [&*poles, &*weights, &*first, &*last];
-        let terms = 2 * TERM * count * count;
-        share(self.together, terms, kept, 1, &mut [], &|at, part, _| {
-            V::ends(part, of, &solved.roots, at);
-        });
-        behind.copy_from_slice(others);
-        solved.finish(d, &columns, order);
-        true
+        let problem = (Spectrum::SingularValues, d, &*z, 1.0);
+        let room = (stride, room);
+        ends::merge(
+            &mut ends[..size],
+            problem,
+            &columns,
+            order,
+            room,
+            self.together,
+        )
     }
 }

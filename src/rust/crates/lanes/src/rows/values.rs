@@ -1,18 +1,15 @@
 //! Eigenvalues alone of one symmetric tridiagonal matrix, by divide and conquer: a merge asks for no more of the
-//! eigenvectors than their first and last rows. These are the first two lanes of a vector for each column.
+//! eigenvectors than their first and last rows.
 
 use super::conquer::solve;
 use super::deflate::{tolerance, Basis, Deflated};
 use super::divide::{widest, Cut, Parts};
+use super::ends::{self, ENDS};
 use super::secular::room_for_roots;
-use super::share::share;
-use super::solved::{join, of_none, Solved, TERM, VECTORS};
+use super::solved::{join, VECTORS};
 use crate::lanes::{Float, Lanes};
 use crate::operands::Spectrum;
 use crate::together::Together;
-
-/// Rows of eigenvectors.
-const ENDS: usize = 2;
 
 /// Vectors that [`values`] works in, of `n` columns of `stride` vectors.
 pub(super) fn vectors(n: usize, stride: usize, width: usize) -> usize {
@@ -146,40 +143,11 @@ impl<V: Lanes> Merge<'_, V> {
             rows: 0..1,
         };
         let tolerance = tolerance(d, z);
-        columns.find((d, z), (rho, tolerance), order, &mut [basis]);
-        let count = columns.kept().len();
-        if count == 0 {
+        columns.find((&mut *d, &mut *z), (rho, tolerance), order, &mut [basis]);
+        if columns.kept().is_empty() {
             return true;
         }
-        let (others, room) = room.split_at_mut(size - count);
-        for (to, &from) in others.iter_mut().zip(columns.others()) {
-            *to = ends[usize::from(from)];
-        }
-        let (poles, room) = room.split_at_mut(2 * stride);
-        let (rows, room) = room.split_at_mut(2 * stride);
-        let spectrum = Spectrum::Eigenvalues;
-        let solved = Solved::of(spectrum, (d, z, rho), &columns, stride, room, together);
-        let Some(solved) = solved else {
-            return false;
-        };
-        let len = solved.weights.len();
-        let (poles, weights) = of_none(poles, stride, len);
-        V::flat_mut(poles)[..count].copy_from_slice(solved.poles);
-        V::flat_mut(weights)[..count].copy_from_slice(&V::flat(solved.weights)[..count]);
-        let (first, last) = of_none(rows, stride, len);
-        for (at, &from) in columns.kept().iter().enumerate() {
-            let from = ends[usize::from(from)].as_slice();
-            V::flat_mut(first)[at] = from[0];
-            V::flat_mut(last)[at] = from[1];
-        }
-        let (kept, behind) = ends.split_at_mut(count);
-        let of = [&*poles, &*weights, &*first, &*last];
-        let terms = 2 * TERM * count * count;
-        share(together, terms, kept, 1, &mut [], &|at, part, _| {
-            V::ends(part, of, &solved.roots, at);
-        });
-        behind.copy_from_slice(others);
-        solved.finish(d, &columns, order);
-        true
+        let problem = (Spectrum::Eigenvalues, d, &*z, rho);
+        ends::merge(ends, problem, &columns, order, (stride, room), together)
     }
 }

@@ -1,28 +1,11 @@
 //! Matrices with their rows in lanes.
 
 use crate::eigh::{run_by, symmetric};
+use crate::large::{eps, expect_same, expect_values, less, norm1, RATIO};
 use crate::*;
 use lanes::eigh::{BLOCKS, MOST, NOT_FINITE};
 use lanes::ALONE;
 use matrices::Triangle;
-
-/// What LAPACK's own tests allow, in roundings for each row.
-const RATIO: f64 = 30.0;
-
-/// What may be between two ways to the eigenvalues, in roundings of the norm.
-const APART: f64 = 20.0;
-
-fn eps<T: Real>() -> f64 {
-    2.0 * T::ROUNDING.f64()
-}
-
-/// The largest sum of a column.
-fn norm1(a: &Matrix) -> f64 {
-    let columns = a.data.chunks_exact(a.rows);
-    columns.fold(0.0, |most, column| {
-        column.iter().map(|x| x.abs()).sum::<f64>().max(most)
-    })
-}
 
 /// Eigenvalues and vectors of `x`, once what LAPACK's tests look at is found small, and eigenvalues alone the same.
 fn decompose<T: Real>(what: &str, triangle: Triangle, n: usize, x: &[T]) -> Results<T> {
@@ -44,27 +27,6 @@ fn decompose<T: Real>(what: &str, triangle: Triangle, n: usize, x: &[T]) -> Resu
     assert_eq!(alone.numbers[1], x, "{what}, {n}: the matrix changed");
     expect_values::<T>(what, w, &Matrix::of(n, &alone.numbers[0]).data, norm);
     results
-}
-
-/// The norm of the difference.
-fn less(a: &Matrix, b: &Matrix) -> f64 {
-    norm1(&Matrix::from_fn(a.rows, a.cols(), |i, j| {
-        a.at(i, j) - b.at(i, j)
-    }))
-}
-
-/// To the last bit; the numbers are too many to be shown.
-#[track_caller]
-fn expect_same<T: Real>(a: &Results<T>, b: &Results<T>, what: &str) {
-    assert!(a.bits() == b.bits(), "{what}");
-}
-
-#[track_caller]
-fn expect_values<T: Real>(what: &str, w: &[T], known: &[f64], norm: f64) {
-    for (w, known) in w.iter().zip(known) {
-        let apart = (w.f64() - known).abs() / norm / eps::<T>();
-        assert!(apart <= APART, "{what}: {w:?} for {known}");
-    }
 }
 
 /// Sizes around the edges of leaves, lines, blocks and panels: the same bits on every vector unit and with any threads.

@@ -4,6 +4,7 @@ mod cholesky;
 mod complex;
 mod eigh;
 mod eigh_large;
+mod large;
 mod lu;
 mod qr;
 mod svd;

@@ -1,35 +1,11 @@
 //! Matrices with their rows in lanes.
 
+use crate::large::{eps, expect_same, expect_values, less, norm1, RATIO};
 use crate::svd::run_by;
 use crate::*;
 use lanes::svd::{BLOCKS, MOST, NOT_FINITE};
 use lanes::ALONE;
 use matrices::Vectors;
-
-/// What LAPACK's own tests allow, in roundings for each row.
-const RATIO: f64 = 30.0;
-
-/// What may be between two ways to the singular values, in roundings of the norm.
-const APART: f64 = 20.0;
-
-fn eps<T: Real>() -> f64 {
-    2.0 * T::ROUNDING.f64()
-}
-
-/// The largest sum of a column.
-fn norm1(a: &Matrix) -> f64 {
-    let columns = a.data.chunks_exact(a.rows);
-    columns.fold(0.0, |most, column| {
-        column.iter().map(|x| x.abs()).sum::<f64>().max(most)
-    })
-}
-
-/// The norm of the difference.
-fn less(a: &Matrix, b: &Matrix) -> f64 {
-    norm1(&Matrix::from_fn(a.rows, a.cols(), |i, j| {
-        a.at(i, j) - b.at(i, j)
-    }))
-}
 
 /// Singular values and vectors of `x`, once what LAPACK's tests look at is found small, and the values alone the same.
 fn decompose<T: Real>(what: &str, m: usize, n: usize, vectors: Vectors, x: &[T]) -> Results<T> {
@@ -58,20 +34,6 @@ fn decompose<T: Real>(what: &str, m: usize, n: usize, vectors: Vectors, x: &[T])
     assert_eq!(alone.ints[0], [0], "{what}");
     expect_values::<T>(&what, s, &Matrix::of(rank, &alone.numbers[0]).data, norm);
     results
-}
-
-/// To the last bit; the numbers are too many to be shown.
-#[track_caller]
-fn expect_same<T: Real>(a: &Results<T>, b: &Results<T>, what: &str) {
-    assert!(a.bits() == b.bits(), "{what}");
-}
-
-#[track_caller]
-fn expect_values<T: Real>(what: &str, s: &[T], known: &[f64], norm: f64) {
-    for (s, known) in s.iter().zip(known) {
-        let apart = (s.f64() - known).abs() / norm / eps::<T>();
-        assert!(apart <= APART, "{what}: {s:?} for {known}");
-    }
 }
 
 /// Sizes around the edges of leaves, lines, blocks and panels, tall, wide, and much longer than wide: the same bits on every
