@@ -14,8 +14,9 @@ stirling_error <- function(n) {
   # Of n + 8 less that of n
   n <- hlo_select(small, n, 1)
   top <- n + 8
-  product <- Reduce(`*`, lapply(1:8, function(k) top / (n + k)))
-  shift <- (n + 0.5) * log(top / n) + log(product) - 8
+  product <- Reduce(`*`, lapply(1:7, function(k) n + k))
+  power <- top * ((top * top) * (top * top) * (top * top))
+  shift <- (n + 0.5) * log(top / n) + log(power / product) - 8
   hlo_select(small, series + shift, series)
 }
 
@@ -94,7 +95,8 @@ log_poisson <- function(x, lambda) {
 log_poisson_values <- function(x, lambda) {
   tiny <- x <= lambda * .Machine$double.xmin
   inside <- x > 0 & !tiny & lambda > 0 & lambda < Inf
-  count <- hlo_select(inside, x, 1)
+  # Nothing of the mean is in the count, so that what is computed of data alone can be known.
+  count <- hlo_select(x > 0, x, 1)
   mean <- hlo_select(inside, lambda, 1)
   inner <- -(half_log_2pi + 0.5 * log(count)) - stirling_error(count) - deviance_part(count, mean)
   hlo_select(inside, inner, hlo_select(x >= 0 & tiny & lambda < Inf, -lambda, -Inf))
@@ -146,9 +148,12 @@ log_complement <- function(p, q) {
 }
 
 log_binomial_values <- function(x, y, p, q) {
-  inside <- x > 0 & y > 0 & x < Inf & y < Inf & p > 0 & q > 0
-  k <- hlo_select(inside, x, 1)
-  l <- hlo_select(inside, y, 1)
+  some <- x > 0 & x < Inf
+  others <- y > 0 & y < Inf
+  inside <- some & others & p > 0 & q > 0
+  # As in log_poisson_values()
+  k <- hlo_select(some, x, 1)
+  l <- hlo_select(others, y, 1)
   inner_p <- hlo_select(inside, p, 0.5)
   inner_q <- hlo_select(inside, q, 0.5)
   n <- k + l

@@ -143,7 +143,7 @@ marginal_programs <- function(self) {
       at <- function(theta, start) marginal(joint(list(...)), plan, theta, start)
       found <- numbers(at, own$theta, own$u)
       joined(c(lapply(found$numbers, as_column), list(found$u, as_column(converted(found$ok, "f64")))))
-    }, "objective", uses = list(self$f))
+    }, "objective", uses = list(self$f), varies = 1L)
   }
   with_gradient <- function(at, theta, start) {
     found <- evaluated(function(theta) at(theta, start), list(theta))

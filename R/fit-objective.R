@@ -28,6 +28,9 @@
 #' old one as it is. Where dtypes, shapes and names of elements are those of before, nothing is traced or compiled;
 #' others make another program.
 #'
+#' What `f` computes of the data alone, such as the logarithms of counts in their density, is computed once for these
+#' data, by a program of its own, where that saves some 0.1 ms a call; up to 2^24 such numbers are kept on the device.
+#'
 #' Random effects: `random` names parts of `par`, a list, over which `exp(-f)` is integrated (`exp(f)` with `negate`):
 #' the functions are those of minus the logarithm of the integral, in Laplace's approximation, of the other parameters.
 #' For given ones the integrand's maximum is found by Newton's method within the program, which begins where it ended

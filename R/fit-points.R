@@ -93,7 +93,7 @@ objective_programs <- function(self) {
   layout <- self$layout
   whole <- self$vector
   vector <- function(theta, ...) whole(whole_parameters(layout, theta), ...)
-  compiled <- function(program) new_jit(program, "objective", uses = list(self$f))
+  compiled <- function(program) new_jit(program, "objective", uses = list(self$f), varies = 1L)
   both <- function(slopes) {
     count <- self$count
     compiled(function(theta, ...) {

@@ -106,8 +106,10 @@ xla_jit <- function(f, exact = FALSE, mesh = NULL, in_shardings = NULL, out_shar
 # from others, `identity`, is an external pointer: R saves those as NULL, so a function that comes back from a
 # file or another process is a new one there. Nothing else of the session is kept in it. `shardings` says where
 # arguments and results lie, see jit-mesh.R; `part` is what the function is as a part of another program. `lasting`
-# gives a digest of all that its trace depends on, by which other sessions find it, or NULL; see jit-lasting.R.
-new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL, part = f, lasting = NULL) {
+# gives a digest of all that its trace depends on, by which other sessions find it, or NULL; see jit-lasting.R. With
+# `varies` only that argument, by its number, is another one call after call; see jit-terms.R.
+new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL, part = f, lasting = NULL,
+                    varies = NULL) {
   force(f)
   force(exact)
   force(shardings)
@@ -115,6 +117,7 @@ new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL, pa
   force(name)
   force(uses)
   force(lasting)
+  force(varies)
   identity <- NULL
   self <- environment()
   compiled <- function(...) {
@@ -168,9 +171,10 @@ adapted <- function(types, leaves, buffers) {
 
 # `f` traced for arguments of these types: `program`, which equal functions share; the device; `dtypes`, in which R
 # data are passed on; `form`, `names` and `results`, of which the value is made; `constants`, of which `hidden` are the
-# arguments of a run that the user does not give. `module` names the program, which says how it is compiled.
+# arguments of a run that the user does not give; `terms`, see jit-terms.R, if some arguments are `fixed`. `module` names
+# the program, which says how it is compiled.
 new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shardings = NULL, leaves = list(NULL),
-                     module = NULL) {
+                     module = NULL, fixed = NULL) {
   labels <- lapply(unname(leaves), data_labels)
   traced <- trace_program(f, types, platform(device), placed$mesh, if (length(labels)) labels else list(NULL))
   results <- traced$results
@@ -178,10 +182,11 @@ new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shard
   # Processes compare the texts of their programs, where constants are to be seen.
   hidden <- is.null(layout) || length(layout$mesh$local) == mesh_size(layout$mesh)
   constants <- NULL
+  apart <- if (is.null(layout) && !is.null(fixed)) fixed_terms(traced$region, fixed)
   # Results that stay on the device are used with buffers of the user's.
   if (!is.null(traced$present) && identical(device, host_state$synchronous)) device <- default_device()
   compiled <- function(layout) {
-    written <- written_program(traced$region, layout, platform(device), hidden)
+    written <- written_program(traced$region, layout, platform(device), hidden, apart)
     constants <<- written$constants
     text <- if (isTRUE(exact)) exact_text(written$text, device) else written$text
     if (!is.null(module)) text <- named_module(text, module)
@@ -194,10 +199,12 @@ new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shard
     if (!layout$chosen) program <- compiled(layout)
   }
   constants <- uploaded_constants(constants, device, layout)
-  dtypes <- lapply(c(tree_leaves(types), lapply(constants, `[[`, "type")), function(type) type@dtype)
+  terms <- terms_call(traced$region, apart, fixed, device, name, types)
+  dtypes <- lapply(c(tree_leaves(types), terms$types, lapply(constants, `[[`, "type")), function(type) type@dtype)
   list(
-    program = program, device = device, dtypes = dtypes, form = result_form(results), names = names(results),
-    results = results, layout = layout, labels = leaf_labels(stats::setNames(types, parameter_names(f, types))),
+    program = program, terms = terms, device = device, dtypes = dtypes, form = result_form(results),
+    names = names(results), results = results, layout = layout,
+    labels = leaf_labels(stats::setNames(types, parameter_names(f, types))),
     known_names = if (traced$names_read) labels, constants = constants, hidden = lapply(constants, `[[`, "argument"),
     present = traced$present
   )

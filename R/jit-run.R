@@ -27,7 +27,7 @@ run_call <- function(call, leaves, read) {
     return(run_on_mesh(call, leaves))
   }
   executable <- call$program$executable
-  arguments <- c(leaves, call$hidden)
+  arguments <- c(leaves, terms_of(call$terms, leaves), call$hidden)
   if (call$all && !read) {
     names(arguments) <- NULL
     outputs <- .Call(wrap__executable_execute, executable, arguments, NULL, TRUE, FALSE, TRUE)
@@ -141,14 +141,18 @@ run_new <- function(self, arguments, env) {
     # Before `f` runs: what it changes itself is its own affair.
     captured <- captured_variables(self$uses)
     types <- adapted(types, leaves, buffers)
-    call <- lasting_call(self, types, device, leaves, placed, function() {
-      with_session_reads(new_call(self$f, types, device, self$name, self$exact, placed, self$shardings, leaves))
+    fixed <- if (!is.null(self$varies)) buffers & !seq_along(leaves) %in% self$varies
+    call <- lasting_call(self, types, device, leaves, placed, fixed, function() {
+      with_session_reads(new_call(
+        self$f, types, device, self$name, self$exact, placed, self$shardings, leaves, fixed = fixed
+      ))
     })
     call$buffers <- buffers
     call$any <- any(buffers)
     call$all <- all(buffers)
     call$read <- !call$any && is.null(call$present)
-    call$plain <- is.null(call$layout) && is.null(call$present) && !length(call$hidden) && identical(call$form, "one")
+    call$plain <- is.null(call$layout) && is.null(call$present) && is.null(call$terms) && !length(call$hidden) &&
+      identical(call$form, "one")
     call$captured <- c(settled(captured), call$session)
     remember_call(call, key)
   }

@@ -45,34 +45,51 @@ save_trace <- function(root, key, name, bytes) {
   invisible()
 }
 
-# The call of a compiled function, see new_call(), which `make()` traces; `self` is the function's environment.
-lasting_call <- function(self, types, device, leaves, placed, make) {
+# The call of a compiled function, see new_call(), which `make()` traces; `self` is the function's environment, and
+# `fixed` is for jit-terms.R.
+lasting_call <- function(self, types, device, leaves, placed, fixed, make) {
   lasting <- if (!is.null(self$lasting) && is.null(placed)) self$lasting()
   wanted <- list(
     name = self$name, types = types_text(tree_leaves(types)), names = names2(types), device = format(device),
-    labels = lapply(unname(leaves), data_labels), exact = self$exact
+    labels = lapply(unname(leaves), data_labels), exact = self$exact, fixed = fixed
   )
   saved_or_made(lasting, wanted, make, keep = saved_call, back = function(saved) {
-    program <- saved_program(saved$text, device, self$name, saved$types)
-    if (is.null(program)) {
+    own <- part_again(saved$own, device, self$name)
+    terms <- if (!is.null(saved$terms)) part_again(saved$terms, device, data_name(self$name))
+    if (is.null(own) || is.null(terms) != is.null(saved$terms)) {
       return(NULL)
     }
-    constants <- lapply(saved$constants, function(entry) c(entry, list(node = list(params = list(data = entry$data)))))
-    constants <- uploaded_constants(constants, device, NULL)
-    hidden <- lapply(constants, `[[`, "argument")
-    c(saved$call, list(program = program, device = device, constants = constants, hidden = hidden))
+    if (!is.null(terms)) terms <- new_terms(terms$program, saved$fixed, terms$constants, saved$types)
+    c(saved$call, own, list(terms = terms, device = device, hidden = lapply(own$constants, `[[`, "argument")))
   })
 }
 
-# What of a call is saved, of one result and for one device. The program is known by the digest of its text.
+# What of a call is saved, of one result and for one device
 saved_call <- function(call) {
+  if (call$form != "one" || !is.null(call$layout) || !is.null(call$present)) {
+    return(NULL)
+  }
   parts <- c("dtypes", "form", "names", "results", "labels", "known_names")
-  if (call$form == "one" && is.null(call$layout) && is.null(call$present) && !is.na(call$program$saved)) {
-    constants <- lapply(call$constants, function(constant) constant[c("type", "data")])
-    # Patterns of sparse matrices and objects of the session are none of these.
-    plain <- all(vapply(constants, function(constant) is.atomic(constant$data), NA))
-    if (plain) {
-      list(call = call[parts], constants = constants, text = call$program$digest, types = call$program$types)
-    }
+  own <- saved_part(call)
+  terms <- if (!is.null(call$terms)) saved_part(call$terms)
+  if (!is.null(own) && is.null(terms) == is.null(call$terms)) {
+    list(call = call[parts], own = own, terms = terms, fixed = call$terms$fixed, types = call$terms$types)
+  }
+}
+
+# A program, by the digest of its text, and its large constants; NULL where these are patterns of sparse matrices or
+# objects of the session.
+saved_part <- function(made) {
+  constants <- lapply(made$constants, function(constant) constant[c("type", "data")])
+  if (!is.na(made$program$saved) && all(vapply(constants, function(constant) is.atomic(constant$data), NA))) {
+    list(constants = constants, text = made$program$digest, types = made$program$types)
+  }
+}
+
+part_again <- function(saved, device, name) {
+  program <- saved_program(saved$text, device, name, saved$types)
+  if (!is.null(program)) {
+    constants <- lapply(saved$constants, function(entry) c(entry, list(node = list(params = list(data = entry$data)))))
+    list(program = program, constants = uploaded_constants(constants, device, NULL))
   }
 }

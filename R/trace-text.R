@@ -6,20 +6,22 @@ program_text <- function(region, layout = NULL, platform = "cpu") {
   written_program(region, layout, platform, hidden = FALSE)$text
 }
 
-# The `text`, and the large `constants`, which are arguments behind the others, if they are `hidden`.
-written_program <- function(region, layout, platform, hidden) {
+# The `text`, and the large `constants`, which are arguments behind the others, if they are `hidden`. Values that are
+# `given` are arguments between these and the region's own.
+written_program <- function(region, layout, platform, hidden, given = list()) {
   kind <- if (is.null(layout) && platform == "cpu") new_kind()
   scope <- new_scope("    ", mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh, kind = kind)
-  arguments <- sprintf("%%arg%d", seq_along(region$params) - 1L)
-  name_parameters(scope, region$params, arguments)
-  body <- region_lines(scope, region)
+  params <- c(region$params, given)
+  arguments <- sprintf("%%arg%d", seq_along(params) - 1L)
+  name_parameters(scope, params, arguments)
+  body <- region_lines(scope, region, given)
   types <- vapply(region$results, mlir_type, "")
   results <- vapply(region$results, value_name, "", scope = scope)
   constants <- if (hidden) scope$shared$entries
   constant_types <- lapply(constants, function(entry) entry$type)
   parameters <- sprintf(
     "%s: %s", c(arguments, vapply(constants, function(entry) entry$name, "")),
-    vapply(c(region$params, constant_types), mlir_type, "")
+    vapply(c(params, constant_types), mlir_type, "")
   )
   inputs <- if (!is.null(layout)) c(layout$inputs, lapply(constant_types, whole_spec))
   lines <- c(
@@ -62,10 +64,10 @@ name_parameters <- function(scope, params, names) {
   }
 }
 
-region_lines <- function(scope, region) {
+region_lines <- function(scope, region, given = list()) {
   scope$block <- new_constants()
   scope$written <- utils::hashtab()
-  nodes <- written_nodes(region)
+  nodes <- written_nodes(region, given)
   note_updates(nodes)
   nodes <- without_joined(nodes, region$results)
   if (!is.null(scope$kind)) {
@@ -74,9 +76,12 @@ region_lines <- function(scope, region) {
   unlist(lapply(nodes, node_lines, scope = scope))
 }
 
-# The nodes of a region that a program shows
-written_nodes <- function(region) {
-  Filter(function(node) !node$op %in% c("alias", "op", "parameter"), region_nodes(region))
+# The nodes of a region that a program shows, without those that values are computed by which are `given`
+written_nodes <- function(region, given = list()) {
+  known <- node_ids(nodes_of(given))
+  edges <- function(node) if (node$id %in% known) list() else program_edges(node)
+  nodes <- nodes_behind(c(nodes_of(region$results), region$effects), edges, region$first)
+  Filter(function(node) !node$op %in% c("alias", "op", "parameter") && !node$id %in% known, nodes)
 }
 
 value_name <- function(value, scope) {
