@@ -120,10 +120,14 @@ run_point <- function(self, program) {
 
 # ... for a vector of numbers and the data: at once where it is known from another point
 run_numbers <- function(self, program, numbers) {
-  upload_data(self)
-  call <- known_call(self, program)
+  # Data are uploaded again in another session.
+  if (is.null(.Call(wrap__identity_text, self$identity))) upload_data(self)
+  # What `f` reads has been compared when the point was gone to.
+  signature <- self$signatures[[program]]
+  call <- if (!is.null(signature)) jit_state$calls[[signature]]
   if (!is.null(call)) {
-    return(as.vector(run_again(call, c(list(numbers), self$buffers), read = TRUE)))
+    result <- run_again(call, c(list(numbers), self$buffers), read = TRUE)
+    return(if (is.null(attributes(result))) result else as.vector(result))
   }
   compiled <- self$programs[[program]]
   arguments <- c(list(pjrt_buffer(numbers, self$dtype, self$device)), self$buffers)
@@ -132,16 +136,7 @@ run_numbers <- function(self, program, numbers) {
   result
 }
 
-# What `f` reads has been compared when the point was gone to.
-known_call <- function(self, program) {
-  signature <- self$signatures[[program]]
-  if (!is.null(signature)) jit_state$calls[[signature]]
-}
-
 upload_data <- function(self) {
-  if (!is.null(.Call(wrap__identity_text, self$identity))) {
-    return(invisible())
-  }
   leaves <- tree_leaves(self$data)
   buffers <- Filter(function(leaf) inherits(leaf, "xlaffi_buffer"), leaves)
   mesh <- mesh_of_data(leaves)
@@ -190,7 +185,7 @@ about_data <- function(self) {
 # Goes to the point `x`, which forgets what is known of another one, and of another program.
 go_to <- function(self, x, call) {
   x <- check_point(self, x, call)
-  if (changed(self$captured) || changed(self$session)) {
+  if (changed(self$captured) || (length(self$session) && changed(self$session))) {
     recount(self)
     self$mode <- self$x <- NULL
     self$signatures <- list()
@@ -217,25 +212,23 @@ point_value <- function(self, x, call = rlang::caller_env()) {
 # The Jacobian. Where the value is finite, so it must be: optimisers do not look.
 point_slope <- function(self, x, call = rlang::caller_env()) {
   go_to(self, x, call)
-  slope_here(self, call)
+  slope <- slope_here(self, call)
+  matrix(slope, ncol = self$size, dimnames = if (!is.null(self$names)) list(NULL, self$names))
 }
 
+# ... as a vector of its columns
 slope_here <- function(self, call) {
-  if (is.null(self$slope)) {
-    compute_slope(self)
-  }
-  if (is.null(self$slope)) {
-    stop(self$failure)
-  }
-  check_finite_slope(self, self$slope, "gradient", call)
+  if (is.null(self$slope)) compute_slope(self)
+  if (is.null(self$slope)) stop(self$failure)
+  if (!all(is.finite(self$slope))) check_finite_slope(self, self$slope, "gradient", call)
   self$slope
 }
 
 point_gradient <- function(self, x, call = rlang::caller_env()) {
   go_to(self, x, call)
-  check_one_number(self, "gr", call)
-  slope <- as.vector(slope_here(self, call))
-  names(slope) <- self$names
+  if (self$count != 1L) check_one_number(self, "gr", call)
+  slope <- slope_here(self, call)
+  if (!is.null(self$names)) names(slope) <- self$names
   slope
 }
 
@@ -252,21 +245,22 @@ point_hessian <- function(self, x, call = rlang::caller_env()) {
   self$hessian
 }
 
-# The value and its Jacobian by the first mode that goes through `f`. Where none does they stay unknown.
+# The value and its Jacobian, as a vector of its columns, by the first mode that goes through `f`. Where none does they
+# stay unknown.
 compute_slope <- function(self) {
-  if (is.null(self$mode)) {
+  mode <- self$mode
+  if (is.null(mode)) {
     both <- find_mode(self)
-  } else if (self$mode != "none") {
-    both <- run_point(self, self$mode)
+    mode <- self$mode
+  } else if (mode != "none") {
+    both <- run_point(self, mode)
   }
-  if (self$mode == "none") {
-    return(invisible())
+  if (mode != "none") {
+    values <- seq_len(length(both) %/% (self$size + 1L))
+    self$value <- both[values]
+    self$slope <- both[-values]
+    count_one(self, "slope")
   }
-  values <- seq_len(length(both) %/% (self$size + 1L))
-  self$value <- both[values]
-  names <- if (!is.null(self$names)) list(NULL, self$names)
-  self$slope <- matrix(both[-values], length(values), self$size, dimnames = names)
-  count_one(self, "slope")
 }
 
 find_mode <- function(self) {
@@ -317,11 +311,12 @@ check_point <- function(self, x, call) {
   as.double(x)
 }
 
+# Of the columns of a gradient, a Jacobian or a Hessian
 check_finite_slope <- function(self, slope, what, call) {
   if (all(is.finite(slope)) || !all(is.finite(self$value))) {
     return(invisible())
   }
-  bad <- which(colSums(!is.finite(slope)) > 0)
+  bad <- which(colSums(matrix(!is.finite(slope), ncol = self$size)) > 0)
   named <- if (is.null(self$names)) bad else sprintf("`%s`", self$names[bad])
   abort(
     sprintf("the %s is not finite where the value is: parameter %s", what, toString(named)), "OUT_OF_RANGE",

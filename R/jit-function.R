@@ -171,8 +171,8 @@ adapted <- function(types, leaves, buffers) {
 
 # `f` traced for arguments of these types: `program`, which equal functions share; the device; `dtypes`, in which R
 # data are passed on; `form`, `names` and `results`, of which the value is made; `constants`, of which `hidden` are the
-# arguments of a run that the user does not give; `terms`, see jit-terms.R, if some arguments are `fixed`. `module` names
-# the program, which says how it is compiled.
+# arguments of a run that the user does not give; `terms`, see jit-terms.R, if some arguments are `fixed`. `module`
+# names the program, which says how it is compiled.
 new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shardings = NULL, leaves = list(NULL),
                      module = NULL, fixed = NULL) {
   labels <- lapply(unname(leaves), data_labels)
