@@ -112,6 +112,8 @@ signature <- function(id, arguments) .Call(wrap__signature, id, arguments)
 
 same_objects <- function(x, y) .Call(wrap__same_objects, x, y)
 
+same_variables <- function(groups) .Call(wrap__same_variables, groups)
+
 executable_execute <- function(executable, arguments, options, check, simplify, refuse_na) .Call(wrap__executable_execute, executable, arguments, options, check, simplify, refuse_na)
 
 executable_launch <- function(executable, arguments) .Call(wrap__executable_launch, executable, arguments)

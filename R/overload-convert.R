@@ -135,8 +135,14 @@ found_in <- function(names, env) {
     # An argument that has not been looked at yet may fail.
     stats::setNames(lapply(names, function(name) tryCatch(get0(name, env), error = function(e) nowhere)), names)
   })
-  found[!vapply(found, identical, NA, nowhere)]
+  # An argument of a function around this one that was left out stays what it is.
+  none <- vapply(seq_along(found), function(i) {
+    identical(unname(found[i]), left_out) || identical(found[[i]], nowhere)
+  }, NA)
+  found[!none]
 }
+
+left_out <- list(quote(expr = ))
 
 nowhere <- new.env(parent = emptyenv())
 

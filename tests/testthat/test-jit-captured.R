@@ -136,6 +136,23 @@ test_that("what a function changes itself does not ask for another program", {
   expect_identical(count, 1)
 })
 
+test_that("arguments that were left out of the function around are as in R, and noticed when they come", {
+  skip_without_plugin()
+  expect_noticed(quote({
+    has <- FALSE
+    make <- function(w, g) {
+      list(f = function(x) if (has) sum(w * x) else if (FALSE) g(x) else sum(x), set = function(value) w <<- value)
+    }
+    made <- make()
+    f <- made$f
+  }), quote({
+    has <- TRUE
+    made$set(3)
+  }))
+  lacking <- function(w) function(x) x * w
+  expect_error(xla_jit(lacking())(1), "argument \"w\" is missing", fixed = TRUE)
+})
+
 test_that("expressions of a thousand operations do not use up the stack", {
   skip_without_plugin()
   deep <- function(start, end = "") {

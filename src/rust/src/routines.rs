@@ -29,6 +29,7 @@ const ALL: &[&[Routine]] = &[
     custom::signature::ROUTINES,
     host::run::ROUTINES,
     host::signature::ROUTINES,
+    host::variables::ROUTINES,
     host::execute::ROUTINES,
     host::executable::ROUTINES,
     host::by_parts::ROUTINES,

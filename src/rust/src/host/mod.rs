@@ -29,4 +29,5 @@ pub mod report;
 pub mod run;
 pub mod sharding;
 pub mod signature;
+pub mod variables;
 pub mod watch;
