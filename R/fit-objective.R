@@ -139,7 +139,7 @@ objective_of <- function(self) {
       }
       own_parameters(self$layout, if (is.null(self$form)) template_vector(x) else self$form$unconstrain(x))
     },
-    evaluations = function() self$counts
+    evaluations = function() evaluations(self)
   )
   if (length(self$layout$effects)) objective$random <- function(par) point_effects(self, par)
   structure(objective, class = "xlaffi_objective")

@@ -14,7 +14,7 @@ new_points <- function(f, template, layout, data, negate, dtype, form, call) {
   self <- list2env(list(
     f = f, template = template, layout = layout, data = data, types = types, negate = negate, dtype = dtype,
     form = form, names = names(layout$start), size = length(layout$start), vector = vector,
-    counts = c(value = 0L, gradient = 0L, hessian = 0L), identity = NULL, mode = NULL, signatures = list()
+    values = 0L, slopes = 0L, hessians = 0L, identity = NULL, mode = NULL, signatures = list()
   ), parent = emptyenv())
   recount(self)
   self
@@ -27,7 +27,7 @@ updated_points <- function(self, data, call) {
     return(new_points(self$f, self$template, self$layout, data, self$negate, self$dtype, self$form, call))
   }
   new <- list2env(as.list(self), parent = emptyenv())
-  none <- list(data = data, counts = 0L * self$counts, signatures = list())
+  none <- list(data = data, values = 0L, slopes = 0L, hessians = 0L, signatures = list())
   list2env(none, new)
   for (name in c("identity", "buffers", "x", "value", "slope", "hessian", "optimum")) new[[name]] <- NULL
   # Where random effects act may depend on the data.
@@ -204,7 +204,7 @@ point_value <- function(self, x, call = rlang::caller_env()) {
   }
   if (is.null(self$value)) {
     self$value <- run_point(self, "value")
-    count_one(self, "value")
+    self$values <- self$values + 1L
   }
   self$value
 }
@@ -239,7 +239,7 @@ point_hessian <- function(self, x, call = rlang::caller_env()) {
   if (is.null(self$hessian)) {
     second <- run_point(self, paste0(self$mode, "_hessian"))
     self$hessian <- matrix(second, self$size, self$size, dimnames = if (!is.null(self$names)) rep(list(self$names), 2L))
-    count_one(self, "hessian")
+    self$hessians <- self$hessians + 1L
   }
   check_finite_slope(self, self$hessian, "Hessian", call)
   self$hessian
@@ -259,7 +259,7 @@ compute_slope <- function(self) {
     values <- seq_len(length(both) %/% (self$size + 1L))
     self$value <- both[values]
     self$slope <- both[-values]
-    count_one(self, "slope")
+    self$slopes <- self$slopes + 1L
   }
 }
 
@@ -276,10 +276,10 @@ find_mode <- function(self) {
   self$mode <- "none"
 }
 
-# Of values, gradients and Hessians
-one_more <- list(value = c(1L, 0L, 0L), slope = c(1L, 1L, 0L), hessian = c(0L, 0L, 1L))
-
-count_one <- function(self, what) self$counts <- self$counts + one_more[[what]]
+# How many there have been; a gradient comes with its value.
+evaluations <- function(self) {
+  c(value = self$values + self$slopes, gradient = self$slopes, hessian = self$hessians)
+}
 
 check_one_number <- function(self, name, call = rlang::caller_env()) {
   if (self$count != 1L) {

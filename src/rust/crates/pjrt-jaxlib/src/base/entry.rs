@@ -45,9 +45,9 @@ pub(crate) unsafe fn call<A: CStruct>(
     args: *mut A,
     body: impl FnOnce(&mut A) -> Result<()>,
 ) -> *mut PJRT_Error {
-    let name = name.trim_end_matches("_Args");
+    let function = || name.trim_end_matches("_Args");
     if fork::is_child() {
-        return in_child(name);
+        return in_child(function());
     }
     let run = || {
         if args.is_null() {
@@ -90,7 +90,7 @@ pub(crate) unsafe fn call<A: CStruct>(
         Ok(()) => null_mut(),
         Err(mut error) => {
             if error.own {
-                error.message = format!("{name}: {}", error.message);
+                error.message = format!("{}: {}", function(), error.message);
             }
             error.into_raw()
         }
