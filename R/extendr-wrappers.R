@@ -106,6 +106,8 @@ run_abandon <- function(run) .Call(wrap__run_abandon, run)
 
 identity_new <- function() .Call(wrap__identity_new)
 
+identity_is_here <- function(identity) .Call(wrap__identity_is_here, identity)
+
 identity_text <- function(identity) .Call(wrap__identity_text, identity)
 
 signature <- function(id, arguments) .Call(wrap__signature, id, arguments)

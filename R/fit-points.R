@@ -14,7 +14,7 @@ new_points <- function(f, template, layout, data, negate, dtype, form, call) {
   self <- list2env(list(
     f = f, template = template, layout = layout, data = data, types = types, negate = negate, dtype = dtype,
     form = form, names = names(layout$start), size = length(layout$start), vector = vector,
-    values = 0L, slopes = 0L, hessians = 0L, identity = NULL, mode = NULL, signatures = list()
+    values = 0L, slopes = 0L, hessians = 0L, identity = NULL, mode = NULL, calls = list()
   ), parent = emptyenv())
   recount(self)
   self
@@ -27,7 +27,7 @@ updated_points <- function(self, data, call) {
     return(new_points(self$f, self$template, self$layout, data, self$negate, self$dtype, self$form, call))
   }
   new <- list2env(as.list(self), parent = emptyenv())
-  none <- list(data = data, values = 0L, slopes = 0L, hessians = 0L, signatures = list())
+  none <- list(data = data, values = 0L, slopes = 0L, hessians = 0L, calls = list())
   list2env(none, new)
   for (name in c("identity", "buffers", "x", "value", "slope", "hessian", "optimum")) new[[name]] <- NULL
   # Where random effects act may depend on the data.
@@ -121,18 +121,17 @@ run_point <- function(self, program) {
 # ... for a vector of numbers and the data: at once where it is known from another point
 run_numbers <- function(self, program, numbers) {
   # Data are uploaded again in another session.
-  if (is.null(.Call(wrap__identity_text, self$identity))) upload_data(self)
+  if (!.Call(wrap__identity_is_here, self$identity)) upload_data(self)
   # What `f` reads has been compared when the point was gone to.
-  signature <- self$signatures[[program]]
-  call <- if (!is.null(signature)) jit_state$calls[[signature]]
-  if (!is.null(call)) {
+  call <- self$calls[[program]]
+  if (!is.null(call) && is.null(call$program$forgotten)) {
     result <- run_again(call, c(list(numbers), self$buffers), read = TRUE)
     return(if (is.null(attributes(result))) result else as.vector(result))
   }
   compiled <- self$programs[[program]]
   arguments <- c(list(pjrt_buffer(numbers, self$dtype, self$device)), self$buffers)
   result <- as.vector(as_array(do.call(compiled, arguments)))
-  self$signatures[[program]] <- signature_of(compiled, arguments)
+  self$calls[[program]] <- known_call(compiled, arguments)
   result
 }
 
@@ -167,7 +166,7 @@ upload_data <- function(self) {
     }
   }, leaves, labels_of_data(self))
   self$identity <- .Call(wrap__identity_new)
-  self$signatures <- list()
+  self$calls <- list()
 }
 
 # What messages call the data that each leaf belongs to
@@ -184,11 +183,11 @@ about_data <- function(self) {
 
 # Goes to the point `x`, which forgets what is known of another one, and of another program.
 go_to <- function(self, x, call) {
-  x <- check_point(self, x, call)
+  if (!is.double(x) || !is.null(attributes(x)) || length(x) != self$size) x <- check_point(self, x, call)
   if (changed(self$captured) || (length(self$session) && changed(self$session))) {
     recount(self)
     self$mode <- self$x <- NULL
-    self$signatures <- list()
+    self$calls <- list()
   }
   if (!identical(self$x, x, num.eq = FALSE, single.NA = FALSE)) {
     # A copy: samplers and optimisers in C, as that of mcmc, write the next point into the same vector.
@@ -289,10 +288,8 @@ check_one_number <- function(self, name, call = rlang::caller_env()) {
   }
 }
 
+# A vector of as many numbers as there are parameters
 check_point <- function(self, x, call) {
-  if (is.double(x) && is.null(attributes(x)) && length(x) == self$size) {
-    return(x)
-  }
   if (!is.numeric(x) || is.object(x) || length(x) != self$size) {
     what <- if (is.numeric(x) && !is.object(x)) sprintf("%d", length(x)) else describe(x)
     abort(sprintf("`par` must be a vector of %d numbers, not %s", self$size, what),

@@ -153,7 +153,9 @@ remember_call <- function(call, key) {
   jit_state$calls[[key]] <- call
 }
 
+# Who keeps a call of it looks for the mark.
 forget_program <- function(program) {
+  program$forgotten <- TRUE
   rm(list = as.character(program$keys), envir = jit_state$calls)
   rm(list = program$key, envir = jit_state$programs)
 }

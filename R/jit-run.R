@@ -1,9 +1,10 @@
 # Calls of compiled functions: found by the signature of their arguments, run, and their results read.
 
-# Under what the next call with these arguments is found; NULL where it is not.
-signature_of <- function(compiled, arguments) {
+# What the next call with these arguments runs; NULL where it is not known.
+known_call <- function(compiled, arguments) {
   key <- .Call(wrap__signature, environment(compiled)$identity, arguments)
-  if (!is.null(key) && !is.null(jit_state$calls[[key]]) && is.null(jit_state$calls[[key]]$layout)) key
+  call <- if (!is.null(key)) jit_state$calls[[key]]
+  if (is.null(call$layout)) call
 }
 
 # Where R data come alone and one array is given, which is most often so, nothing else is looked at.
@@ -117,7 +118,7 @@ run_new <- function(self, arguments, env) {
   if (is_part(leaves, buffers)) {
     return(inlined(self, arguments, env))
   }
-  if (is.null(.Call(wrap__identity_text, self$identity))) {
+  if (!.Call(wrap__identity_is_here, self$identity)) {
     self$identity <- .Call(wrap__identity_new)
   }
   types <- argument_types(arguments, env)

@@ -37,6 +37,11 @@ routines! {
         Ok(wrap(Identity(COUNT.fetch_add(1, Ordering::Relaxed))))
     }
 
+    // Whether it is one of this process.
+    fn identity_is_here(identity) {
+        Ok(Value::from(get::<Identity>(identity, "identity").is_ok()))
+    }
+
     // It as text; NULL where there is none of this process.
     fn identity_text(identity) or null {
         let identity: &Identity = get(identity, "identity")?;
