@@ -10,7 +10,9 @@ use crate::handlers::prepare;
 use crate::handlers::stages;
 use crate::program::executable::{executable, read_serialized, Loaded, Origin};
 use crate::program::proto::Placement;
+use crate::python::object::Object;
 use pjrt_api::{PJRT_Error_Code, PJRT_SerializedExecutable};
+use programs::{Reductions, NO_SUCH_OPTION};
 
 /// Where a program goes that is compiled with these options.
 fn place(client: &Client, options: &[u8]) -> Result<Placement> {
@@ -54,6 +56,22 @@ fn with_devices(client: &Client, mut placed: Placement) -> Result<Placement> {
     Ok(placed)
 }
 
+/// What is made with these options and what XLA is told of a program's reductions; without the latter where XLA has no
+/// such option: then it has not the library that it is about.
+fn with_reductions(
+    reductions: Reductions,
+    options: &[u8],
+    make: impl Fn(&[u8]) -> Result<Object>,
+) -> Result<Object> {
+    let Some(told) = reductions.told(options) else {
+        return make(options);
+    };
+    match make(&told) {
+        Err(error) if error.message.contains(NO_SUCH_OPTION) => make(options),
+        made => made,
+    }
+}
+
 entry!(compile, PJRT_Client_Compile_Args, |args| {
     // SAFETY: the API's contract, here and below.
     let client = unsafe { Client::share(args.client)? };
@@ -88,17 +106,21 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
     let gil = client.jax.gil()?;
     // A process that keeps an error to itself lets the others compute with what is not there.
     let several = placed.devices.len() > 1 && client.has_all(&placed.devices)?;
-    let (program, is_hlo) = prepare::prepared(&gil, client.jax, code, is_hlo, several)?;
-    let compiled = gil.call(
-        &client.jax.compile_program,
-        [
+    let (program, is_prepared_hlo) = prepare::prepared(&gil, client.jax, code, is_hlo, several)?;
+    let [is_prepared_hlo, devices] = [
+        gil.bool(is_prepared_hlo)?,
+        client.python_devices(&gil, &placed.devices)?,
+    ];
+    let compiled = with_reductions(Reductions::of(code, is_hlo), options, |options| {
+        let arguments = [
             &client.object,
             &program,
-            &gil.bool(is_hlo)?,
-            &client.python_devices(&gil, &placed.devices)?,
+            &is_prepared_hlo,
+            &devices,
             &gil.bytes(options)?,
-        ],
-    );
+        ];
+        gil.call(&client.jax.compile_program, arguments)
+    });
     let compiled = compiled.map_err(|mut error| {
         // XLA's parser reports without a code what is the caller's mistake.
         if error.code == PJRT_Error_Code::UNKNOWN {

@@ -231,6 +231,75 @@ fn maximum_and_minimum_keep_nan() {
     [some, none].into_iter().for_each(destroy);
 }
 
+/// Of reductions of 4096 elements or more, XLA's CPU would let a library forget NaN, the sign of zeros and conversions.
+#[test]
+fn large_reductions_are_what_the_program_says() {
+    const SIZE: usize = 5000;
+    let sums = |ty: &str, body: &str, results: &[&str]| {
+        let sums = results.iter().enumerate().map(|(i, x)| {
+            format!(
+                "%sum{i} = stablehlo.reduce({x} init: %zero) applies stablehlo.add across dimensions = [0]
+                   : (tensor<{SIZE}x{ty}>, tensor<{ty}>) -> tensor<{ty}>\n"
+            )
+        });
+        let sums: String = sums.collect();
+        let names: Vec<_> = (0..results.len()).map(|i| format!("%sum{i}")).collect();
+        let types = vec![format!("tensor<{ty}>"); results.len()].join(", ");
+        let names = names.join(", ");
+        let code = format!(
+            "func.func @main(%x: tensor<{SIZE}x{ty}>, %zeros: tensor<{SIZE}x{ty}>) -> ({types}) {{
+               %zero = stablehlo.constant dense<0.0> : tensor<{ty}>
+               {body} {sums} return {names} : {types}
+             }}"
+        );
+        code.replace("TYPE", &format!("tensor<{SIZE}x{ty}>"))
+    };
+    let exact = "%relu = stablehlo.maximum %x, %zeros : TYPE
+        %least = stablehlo.minimum %x, %zeros : TYPE
+        %negated = stablehlo.negate %zeros : TYPE
+        %ratio = stablehlo.divide %x, %negated : TYPE";
+    let rounded = |to: &str| {
+        format!(
+            "%other = stablehlo.convert %x : (TYPE) -> tensor<{SIZE}x{to}>
+             %rounded = stablehlo.convert %other : (tensor<{SIZE}x{to}>) -> TYPE"
+        )
+    };
+    let client = client();
+    fn results<T: Copy + Default>(
+        client: *mut PJRT_Client,
+        code: &str,
+        x: *mut PJRT_Buffer,
+        zeros: *mut PJRT_Buffer,
+    ) -> Vec<T> {
+        let program = compile(client, code);
+        let results = execute(program, &[x, zeros]).unwrap();
+        destroy_executable(program);
+        let read = |result| {
+            let value = read::<T>(result).unwrap()[0];
+            destroy(result);
+            value
+        };
+        results.into_iter().map(read).collect()
+    }
+    let mut data = vec![1.501; SIZE]; // 1.5 in 16 bits
+    let zeros = f32s(client, &[SIZE as i64], &[0.0; SIZE]);
+    let x = f32s(client, &[SIZE as i64], &data);
+    for (to, expected) in [("i8", 5000.0), ("bf16", 7500.0)] {
+        let code = sums("f32", &rounded(to), &["%rounded"]);
+        assert_eq!(results::<f32>(client, &code, x, zeros), [expected]);
+    }
+    let code = sums("f32", exact, &["%ratio"]);
+    assert_eq!(results::<f32>(client, &code, x, zeros), [f32::NEG_INFINITY]);
+    destroy(x);
+    data[SIZE / 2] = f32::NAN;
+    let x = f32s(client, &[SIZE as i64], &data);
+    let code = sums("f32", exact, &["%relu", "%least"]);
+    assert!(results::<f32>(client, &code, x, zeros)
+        .iter()
+        .all(|sum| sum.is_nan()));
+    [x, zeros].into_iter().for_each(destroy);
+}
+
 #[test]
 fn a_program_for_any_shape_is_refined() {
     let client = client();
