@@ -1,5 +1,5 @@
 //! Programs that XLA's CPU computes wrongly, if it is not told otherwise. It leaves reductions of 4096 elements or more,
-//! with the elementwise operations before them, to a library, YNNPACK (seen with jaxlib 0.10.2), which
+//! with the elementwise operations before them, to a library, YNNPACK (seen with jaxlib 0.10.2 and 0.11.2), which
 //!
 //! * drops NaN in `maximum` and `minimum`,
 //! * loses the sign of a zero where it negates, and in `expm1`, `log1p`, `tanh`, `sign` and `erf`: 1 divided by it is the
