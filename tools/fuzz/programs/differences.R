@@ -143,6 +143,15 @@ differences <- list(
   )
 )
 
+# The same of derivatives
+slope_differences <- list(
+  list(
+    name = "infinite on the way", functions = c(rounding_always, rounding_sums),
+    when = function(arguments, value) any(is.infinite(unlist(value))),
+    documented = "?xla_grad: 0 times infinity"
+  )
+)
+
 # Functions whose zeros may have the other sign, in R from one BLAS to the next: ?xlaffi_value says so. (R's quantiles
 # of counts have zeros of both signs. Where a sparse matrix has no entry there is 0, whatever it is multiplied by.)
 zero_signs <- c(

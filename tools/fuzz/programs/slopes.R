@@ -3,7 +3,7 @@
 # Functions of what `of` names among the data
 random_functions <- function(count, data, of = "q", patterns = smooth_grammar, ends = smooth_ends,
                              casts = hole_casts) {
-  maker <- program_maker(data, list(), patterns, smooth_weights, casts)
+  maker <- program_maker(data, slope_differences, patterns, smooth_weights, casts)
   functions <- list()
   while (length(functions) < count) {
     part <- maker$grow(sample.int(3L, 1L))

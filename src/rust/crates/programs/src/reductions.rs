@@ -1,15 +1,15 @@
-//! Programs that XLA's CPU computes wrongly, if it is not told otherwise. It leaves reductions of 4096 elements or more,
-//! with the elementwise operations before them, to a library, YNNPACK (seen with jaxlib 0.10.2 and 0.11.2), which
+//! Programs that XLA's CPU computes wrongly, if it is not told otherwise. It leaves reductions of 4096 elements or
+//! more, with the elementwise operations before them, to a library, YNNPACK (seen with jaxlib 0.10.2 and 0.11.2), which
 //!
 //! * drops NaN in `maximum` and `minimum`,
-//! * loses the sign of a zero where it negates, and in `expm1`, `log1p`, `tanh`, `sign` and `erf`: 1 divided by it is the
-//!   infinity of the other sign,
+//! * loses the sign of a zero where it negates, and in `expm1`, `log1p`, `tanh`, `sign` and `erf`: 1 divided by it is
+//!   the infinity of the other sign,
 //! * rounds where it converts to integers of 8 bits, which is to cut off,
 //! * leaves out two conversions of which the second is to the dtype before the first.
 //!
-//! Its sums are as exact as XLA's, and two to four times as fast where they are long, so it is left out only where a program
-//! may have one of these. It may overflow early: `exp()` is infinite from 88.38 (`f32`) or 709.44 (`f64`) on, 0.35 below
-//! where it must be.
+//! Its sums are as exact as XLA's, and two to four times as fast where they are long, so it is left out only where a
+//! program may have one of these. It may overflow early: `exp()` is infinite from 88.38 (`f32`) or 709.44 (`f64`) on,
+//! 0.35 below where it must be.
 
 use std::collections::HashSet;
 
@@ -122,8 +122,8 @@ fn needs_own(text: &str) -> bool {
     uses_what_is_lost(large())
 }
 
-/// Whether one of these statements takes the sign of a zero that may have lost it, or converts what was converted to fewer
-/// digits.
+/// Whether one of these statements takes the sign of a zero that may have lost it, or converts what was converted to
+/// fewer digits.
 fn uses_what_is_lost<'a>(large: impl Iterator<Item = Statement<'a>>) -> bool {
     let (mut zeros, mut narrow) = (HashSet::new(), HashSet::new());
     for said in large {
