@@ -10,7 +10,6 @@ use crate::handlers::prepare;
 use crate::handlers::stages;
 use crate::program::executable::{executable, read_serialized, Loaded, Origin};
 use crate::program::proto::Placement;
-use crate::python::object::Object;
 use pjrt_api::{PJRT_Error_Code, PJRT_SerializedExecutable};
 use programs::{Reductions, NO_SUCH_OPTION};
 
@@ -58,11 +57,11 @@ fn with_devices(client: &Client, mut placed: Placement) -> Result<Placement> {
 
 /// What is made with these options and what XLA is told of a program's reductions; without the latter where XLA has no
 /// such option: then it has not the library that it is about.
-fn with_reductions(
+fn with_reductions<T>(
     reductions: Reductions,
     options: &[u8],
-    make: impl Fn(&[u8]) -> Result<Object>,
-) -> Result<Object> {
+    make: impl Fn(&[u8]) -> Result<T>,
+) -> Result<T> {
     let Some(told) = reductions.told(options) else {
         return make(options);
     };
@@ -244,3 +243,26 @@ entry!(
         Ok(())
     }
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_xla_without_the_option_is_not_told() {
+        const OPTIONS: &[u8] = b"\x1a\x04\x20\x01\x28\x01";
+        let told = Reductions::Own.told(OPTIONS).unwrap();
+        let of = |reductions, refused: Option<&str>| {
+            with_reductions(reductions, OPTIONS, |options| match refused {
+                Some(message) if options == told => Err(Error::invalid(message)),
+                _ => Ok(options.to_vec()),
+            })
+        };
+        assert_eq!(of(Reductions::AsXla, None), Ok(OPTIONS.to_vec()));
+        assert_eq!(of(Reductions::Own, None), Ok(told.clone()));
+        let unknown = "No such compile option: 'xla_cpu_experimental_ynn_fusion_type'";
+        assert_eq!(of(Reductions::Own, Some(unknown)), Ok(OPTIONS.to_vec()));
+        let other = of(Reductions::Own, Some("the program is wrong"));
+        assert_eq!(other, Err(Error::invalid("the program is wrong")));
+    }
+}
