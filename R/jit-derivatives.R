@@ -20,7 +20,9 @@
 #' Conventions are JAX's. Logicals and integers have no derivatives: their tangents and gradients are
 #' NULL. Complex numbers: `jvp` is the derivative along `tangents`, `vjp` transposes it without
 #' conjugation, so the gradient of a real function of z = x + iy is df/dx - i df/dy. Where a
-#' function has a kink: `abs(0)` has slope 0, equal arguments of `hlo_max()` count half each.
+#' function has a kink: `abs(0)` has slope 0, equal arguments of `hlo_max()` count half each. Where a
+#' number on the way is infinite, a derivative may be NaN, as 0 times infinity is: that of
+#' `exp(-(x / 0)^2)` is.
 #'
 #' @param f The function. All its arguments are data; it returns a value or a (named) list of values.
 #' @param wrt The arguments that the gradient is about, by number or name.

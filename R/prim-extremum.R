@@ -1,7 +1,7 @@
 # The larger and the smaller of two numbers. XLA's CPU leaves reductions of 4096 elements or more, and what is computed
 # for them, to a library (YNNPACK, in jaxlib 0.10.2) whose `maximum` and `minimum` drop NaN. So of arrays of that size
-# they are written as a choice, which the library does not take. Of programs that have them as they are the glue tells
-# XLA to leave out the library (`reduces_extrema()` of the crate `pjrt`).
+# they are written as a choice, which the library does not take. Of programs that have them as they are XLA is told to
+# leave out the library (the crate `programs`).
 least_elements_of_library <- 4096
 
 is_for_library <- function(type) is_float(type@dtype) && prod(type@shape) >= least_elements_of_library

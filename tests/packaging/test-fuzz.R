@@ -15,6 +15,9 @@ test_that("random programs and derivatives of a seed are right", {
   say <- function(...) printed <<- c(printed, paste0(...))
   expect_identical(home$run_programs(0, 1L, 40, say), 0L, info = printed)
   expect_identical(home$run_functions(0, 1L, 4, say), 0L, info = printed)
+  # Of large arrays
+  expect_identical(home$run_programs(0, 1L, 12, say, first = 2L), 0L, info = printed)
+  expect_identical(home$run_functions(0, 1L, 3, say, first = 2L), 0L, info = printed)
 })
 
 test_that("a seed's programs are the same again, and well-typed", {
@@ -27,6 +30,27 @@ test_that("a seed's programs are the same again, and well-typed", {
   expect_identical(lapply(first, function(x) x$code), lapply(programs(), function(x) x$code))
   types <- vapply(first, function(x) typeof(x$found$value), "")
   expect_setequal(types, c("logical", "integer", "double", "complex"))
+})
+
+test_that("one batch in eight is of arrays that XLA computes in other ways, with divisors that are zeros of a sign", {
+  home <- fuzz_home()
+  expect_identical(which(vapply(1:16, home$is_large_batch, NA)), c(2L, 10L))
+  set.seed(1)
+  data <- home$large_data()
+  programs <- home$random_programs(40L, data, home$differences, home$large_grammar, home$large_weights)
+  expect_true(all(lengths(data[c("x", "u", "m", "o", "i")]) >= 4095))
+  expect_true(any(vapply(programs, function(x) length(x$found$value) == 1L && x$found$most > 0, NA)))
+  for (code in expression(sum(1 / -o), 1 / tanh(-o))) expect_false(home$has_unsure_divisors(code))
+  for (code in expression(1 / (x - y), sum(x)^-1, local({
+    r <- x
+    1 / r
+  }))) {
+    expect_true(home$has_unsure_divisors(code))
+  }
+  # Sums of many numbers are known to what is left of their sizes, a few to the largest one.
+  many <- rep(c(1, -1), 3000)
+  expect_identical(home$size_of_sums(0, "sum", list(many)), 6000)
+  expect_false(home$is_many(list(many[1:6])))
 })
 
 test_that("a function that computes something else is found and the program made small", {

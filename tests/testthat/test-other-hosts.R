@@ -70,11 +70,23 @@ test_that("programs that print do so by our handler, whoever has the name", {
       %r = stablehlo.constant dense<2.0> : tensor<f32>
       return %r : tensor<f32>
     }')"
+    # The largest of the square roots of -1, 0, 1, ...
+    largest <- "on_foreign('func.func @main() -> tensor<f32> {
+      %i = stablehlo.iota dim = 0 : tensor<5000xf32>
+      %one = stablehlo.constant dense<1.0> : tensor<5000xf32>
+      %x = stablehlo.subtract %i, %one : tensor<5000xf32>
+      %y = stablehlo.sqrt %x : tensor<5000xf32>
+      %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %r = stablehlo.reduce(%y init: %least) applies stablehlo.maximum across dimensions = [0]
+        : (tensor<5000xf32>, tensor<f32>) -> tensor<f32>
+      return %r : tensor<f32>
+    }')"
     run <- run_r(c(
       host, order, "options(warn = 2)", sprintf("count <- %d", if (first && all_run()) 100 else 10), prints, end,
-      sprintf("out <- capture.output(%s)", theirs), "check('their own', out[[1]], 'theirs: 7')"
+      sprintf("out <- capture.output(%s)", theirs), "check('their own', out[[1]], 'theirs: 7')",
+      sprintf("check('NaN', %s, NaN)", largest)
     ))
-    expect_checks(run, c(checks, "their own"))
+    expect_checks(run, c(checks, "their own", "NaN"))
   }
 })
 

@@ -111,3 +111,23 @@ test_that("maxima and minima of large arrays keep NaN, alone and within sums, in
   data <- pjrt_buffer(replace(seq_len(n) / n, 7, NaN), "f64")
   expect_identical(as_array(pjrt_execute(pjrt_compile(program), data)), NaN)
 })
+
+test_that("in sums of large arrays zeros that divide keep their sign, and conversions are made", {
+  skip_without_plugin()
+  data <- replace(rep(1.501, 5000), 7, 0)
+  functions <- list(
+    function(x) sum(1 / -x), function(x) sum(1 / tanh(-x)), function(x) sum(rev(x) / expm1(-x)),
+    function(x) sum(1 / log1p(-x), na.rm = TRUE), function(x) sum(1 / sign(x))
+  )
+  converted <- function(to, from) {
+    function(x) sum(hlo_convert(hlo_reshape(hlo_convert(x, to), c(50L, 100L)), from))
+  }
+  for (dtype in c("f64", "f32")) {
+    x <- pjrt_buffer(data, dtype)
+    came <- vapply(functions, function(f) as_array(xla_jit(f)(x)), 0)
+    expect_identical(came, vapply(functions, function(f) suppressWarnings(f(data)), 0), label = dtype)
+    came <- vapply(c("i8", "ui8", "bf16"), function(to) as_array(xla_jit(converted(to, dtype))(x)), 0)
+    expect_equal(unname(came), 4999 * c(1, 1, 1.5), label = dtype)
+  }
+  expect_equal(xla_jit(converted("f32", "f64"))(data), 4999 * 1.50100004673004150390625, tolerance = 1e-13)
+})

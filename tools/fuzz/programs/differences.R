@@ -1,6 +1,32 @@
 # What programs compute otherwise than R, and say so: by kind. A program in which R's `functions` meet arguments and a
-# result of which `when` is TRUE is not compared. Nothing else is let through.
+# result of which `when` is TRUE is not compared, unless `unless` is TRUE of the program. Nothing else is let through.
 has_na <- function(arguments) any(vapply(arguments, function(a) is.atomic(a) && anyNA(a), NA))
+
+# Whether finite numbers gave an infinite one, among those that `counts`.
+overflows <- function(arguments, counts, value) {
+  infinite <- is.infinite(unlist(value))
+  any(infinite & rep_len(counts, length(infinite)), na.rm = TRUE) &&
+    !any(is.infinite(unlist(Filter(is.numeric, arguments))))
+}
+
+# Whether a zero that code comes to may have the other sign in R. Of a number alone `-` says which.
+has_unsure_zeros <- function(code) {
+  if (!is.call(code)) {
+    return(is.name(code) && as.character(code) %in% zero_signs)
+  }
+  if (identical(code[[1L]], quote(`-`)) && length(code) == 2L) code <- code[-1L]
+  any(vapply(as.list(code), function(x) !identical(x, quote(expr = )) && has_unsure_zeros(x), NA)) # nolint
+}
+
+# Whether code may divide by one
+has_unsure_divisors <- function(code) {
+  if (!is.call(code)) {
+    return(FALSE)
+  }
+  divisor <- if (identical(code[[1L]], quote(`/`))) code[[3L]] else if (identical(code[[1L]], quote(`^`))) code[[2L]]
+  any(c("function", "<-") %in% all.names(code)) || has_unsure_zeros(divisor) ||
+    any(vapply(as.list(code), function(x) !identical(x, quote(expr = )) && has_unsure_divisors(x), NA)) # nolint
+}
 
 differences <- list(
   list(
@@ -88,12 +114,25 @@ differences <- list(
     documented = "?xla_supported: approx"
   ),
   list(
-    name = "overflow on the way", functions = c("exp", "*", "/", "^", "sum", "prod", "cumprod", "cumsum", "sinh",
-    "cosh"),
-    when = function(arguments, value) {
-      any(is.infinite(unlist(value))) && !any(is.infinite(unlist(Filter(is.numeric, arguments))))
-    },
+    name = "overflow on the way", functions = c("exp", "*", "sum", "prod", "cumprod", "cumsum", "sinh", "cosh"),
+    when = function(arguments, value) overflows(arguments, TRUE, value),
     documented = "?xlaffi_value: XLA takes log(exp(x)) for x"
+  ),
+  list(
+    name = "overflow of quotients", functions = "/",
+    when = function(arguments, value) overflows(arguments, arguments[[2L]] != 0, value),
+    documented = "?xlaffi_value: XLA takes log(exp(x)) for x"
+  ),
+  list(
+    name = "overflow of powers", functions = "^",
+    when = function(arguments, value) overflows(arguments, arguments[[1L]] != 0, value),
+    documented = "?xlaffi_value: XLA takes log(exp(x)) for x"
+  ),
+  list(
+    name = "infinities of zeros", functions = c("/", "^"),
+    when = function(arguments, value) overflows(arguments, TRUE, value),
+    unless = function(code) !has_unsure_divisors(code),
+    documented = "?xlaffi_value: signs of zeros that are computed"
   ),
   list(
     name = "numbers that are too small", functions = c(rounding_always, rounding_sums),
@@ -101,6 +140,15 @@ differences <- list(
       (is.double(value) || is.complex(value)) && any(Mod(value) < 1e-307 & Mod(value) > 0, na.rm = TRUE)
     },
     documented = "?xla_supported: numbers below 2.3e-308 count as 0"
+  )
+)
+
+# The same of derivatives
+slope_differences <- list(
+  list(
+    name = "infinite on the way", functions = c(rounding_always, rounding_sums),
+    when = function(arguments, value) any(is.infinite(unlist(value))),
+    documented = "?xla_grad: 0 times infinity"
   )
 )
 

@@ -67,12 +67,12 @@ random_static <- function(hole) {
 topic_weights <- c(distributions = 0.15, special = 0.5)
 
 # The program maker of a batch: a list of functions over its data.
-program_maker <- function(data, kinds, patterns = grammar, weights = topic_weights) {
+program_maker <- function(data, kinds, patterns = grammar, weights = topic_weights, casts = hole_casts) {
   scopes <- lapply(c(0, 1, -1), rounding_scope, kinds)
   weights <- ifelse(names(patterns) %in% names(weights), weights[names(patterns)], 1)
   leaves <- lapply(hole_fits, function(fits) names(data)[vapply(data, function(x) isTRUE(fits(x)), NA)])
   # Odd numbers stand in for .e mostly, elsewhere never.
-  leaves$.e <- c("o", "oo", "o", "oo", leaves$.d)
+  leaves$.e <- c(rep(c("o", "oo"), 4L), leaves$.d)
   value_of <- function(code) rounded_value(code, data, scopes)
 
   grown <- function(depth) {
@@ -109,8 +109,8 @@ program_maker <- function(data, kinds, patterns = grammar, weights = topic_weigh
       }
     }
     cast <- depth > 0L && stats::runif(1L) < 0.5 || !length(leaves[[hole]]) || hole == ".j"
-    if (cast && hole %in% names(hole_casts)) {
-      code <- filled(hole_casts[[hole]], max(depth - 1L, 0L))
+    if (cast && hole %in% names(casts)) {
+      code <- filled(casts[[hole]], max(depth - 1L, 0L))
       found <- value_of(code)
       if (!is.null(found) && isTRUE(fits(found$value))) {
         return(code)
@@ -155,8 +155,8 @@ program_maker <- function(data, kinds, patterns = grammar, weights = topic_weigh
 }
 
 # `count` programs of the seed's generator: a list of `code` and `found`. Deterministic for a seed.
-random_programs <- function(count, data, kinds, depth = 3L) {
-  maker <- program_maker(data, kinds)
+random_programs <- function(count, data, kinds, patterns = grammar, weights = topic_weights, depth = 3L) {
+  maker <- program_maker(data, kinds, patterns, weights)
   programs <- list()
   seen <- character()
   while (length(programs) < count) {

@@ -33,6 +33,24 @@ rounding_by_norm <- c(
   "lgamma", "digamma", "gamma", "besselJ", "besselY", "approx", "log", "^", "exp"
 )
 
+# What adds up many numbers: its error is relative to the sum of their sizes, which is what "of the dtype's precision"
+# in ?xla_supported can mean for sums.
+rounding_of_many <- c("sum", "colSums", "rowSums", "cumsum", "rowsum", "crossprod", "tcrossprod", "%*%", "norm")
+is_many <- function(arguments) any(lengths(arguments) > 1000L)
+
+size_of_sums <- function(x, name, arguments) {
+  sizes <- lapply(Filter(function(a) is.numeric(a) || is.complex(a), arguments), function(a) {
+    ifelse(is.finite(a), Mod(a), 0)
+  })
+  if (name == "cumsum") {
+    return(cumsum(sizes[[1L]]))
+  }
+  largest <- max(vapply(sizes, max, 0))
+  # A product of two adds up as many products as one side has numbers for each of the result's.
+  factor <- if (name %in% c("crossprod", "tcrossprod", "%*%")) max(1, largest) else 1
+  max(largest, factor * max(vapply(sizes, sum, 0)) / if (name == "norm") 1 else length(x))
+}
+
 # Numbers of at most 12 places before and after the point: sums and products of a few are exact, in f32 as well.
 is_short <- function(x) abs(x) < 1024 & x * 4096 == round(x * 4096)
 
@@ -63,7 +81,9 @@ rounding_scope <- function(sign, kinds) {
     }
     unit <- pattern[(state$count + seq_along(x)) %% 1009L + 1L]
     state$count <- state$count + length(x)
-    scale <- if (name %in% rounding_by_norm) {
+    scale <- if (name %in% rounding_of_many && length(x) && is_many(arguments)) {
+      size_of_sums(x, name, arguments)
+    } else if (name %in% rounding_by_norm) {
       numbers <- abs(c(sizes, unlist(lapply(arguments, function(a) if (is.numeric(a) || is.complex(a)) Mod(a)))))
       max(0, numbers[is.finite(numbers)])
     } else {
@@ -101,7 +121,15 @@ rounding_scope <- function(sign, kinds) {
     scope[[name]] <- wrapped(name, get(name, globalenv()))
   }
   scope$.state <- state
+  scope$.kinds <- kinds
   scope
+}
+
+# The documented differences that count of those that `code` met
+met_kinds <- function(scope, code) {
+  met <- Filter(function(kind) kind$name %in% scope$.state$kinds, scope$.kinds)
+  met <- Filter(function(kind) !is.function(kind$unless) || !kind$unless(code), met)
+  vapply(met, function(kind) kind$name, "")
 }
 
 # What R makes of `code` with `data`: `value`; `spread`, how much it moves per element; `state`. NULL where R gives an
@@ -125,7 +153,7 @@ rounded_value <- function(code, data, scopes) {
   }
   values <- lapply(scopes, evaluate)
   value <- values[[1L]]
-  if (is.null(value) || !is.atomic(value) || is.character(value) || length(value) > 60L) {
+  if (is.null(value) || !is.atomic(value) || is.character(value) || length(value) > max(60L, 2L * lengths(data))) {
     return(NULL)
   }
   attributes(value) <- attributes(value)["dim"]
@@ -146,10 +174,12 @@ rounded_value <- function(code, data, scopes) {
     }
   }
   sizes <- Mod(as.vector(value))
-  # Half of the digits lost: nothing could be said in f32.
-  if (any(spread > 1e-3 * pmax(sizes, 1e-3), na.rm = TRUE)) {
+  # Half of the digits lost: nothing could be said in f32. Of many numbers some are near 0.
+  lost <- which(spread > 1e-3 * pmax(sizes, 1e-3))
+  if (length(lost) > length(value) / 60) {
     return(NULL)
   }
-  list(value = value, spread = spread, least = scopes[[1L]]$.state$least, most = scopes[[1L]]$.state$most,
-    kinds = scopes[[1L]]$.state$kinds)
+  spread[lost] <- Inf
+  found <- scopes[[1L]]$.state
+  list(value = value, spread = spread, least = found$least, most = found$most, kinds = met_kinds(scopes[[1L]], code))
 }

@@ -3,7 +3,7 @@
 load_programs <- function(folder, into = globalenv()) {
   files <- c(
     "sparse.R", "grammar.R", "rounding.R", "grow.R", "differences.R", "refusals.R", "batch.R", "shrink.R", "smooth.R",
-    "slopes.R"
+    "slopes.R", "large.R"
   )
   for (file in files) sys.source(file.path(folder, file), into)
 }
@@ -48,11 +48,19 @@ batch_kind <- function(batch) if (batch %% 8L == 5L) "long" else "short"
 run_programs <- function(seconds, seed, most, say, first = 1L) {
   kinds <- list()
   done <- run_batches(seconds, seed, most, first, say, function(batch, left) {
-    data <- random_data()
-    programs <- random_programs(min(batch_size, left), data, differences)
-    dtype <- if (batch %% 4L == 3L) "f32" else "f64"
+    if (is_large_batch(batch)) {
+      data <- large_data()
+      together <- large_together
+      programs <- random_programs(min(large_batch_size, left), data, differences, large_grammar, large_weights)
+    } else {
+      data <- random_data()
+      together <- batch_size
+      programs <- random_programs(min(batch_size, left), data, differences)
+    }
+    dtype <- if (batch %% 4L == 3L || batch %% 16L == 10L) "f32" else "f64"
     compiled_as(batch_kind(batch), {
-      kinds <<- batch_findings(programs, data, dtype, kinds, sprintf("seed %d, batch %d", seed, batch), say)
+      place <- sprintf("seed %d, batch %d", seed, batch)
+      kinds <<- batch_findings(programs, data, dtype, kinds, place, say, together)
     })
     length(programs)
   })
@@ -61,13 +69,15 @@ run_programs <- function(seconds, seed, most, say, first = 1L) {
   length(kinds)
 }
 
-batch_findings <- function(programs, data, dtype, kinds, place, say) {
+batch_findings <- function(programs, data, dtype, kinds, place, say, together) {
   usable <- vapply(programs, function(program) {
     # Single precision has neither larger nor smaller numbers.
     dtype == "f64" || program$found$most < 1e30 && program$found$least > 1e-25
   }, NA)
   programs <- programs[usable]
-  outcomes <- batch_outcomes(lapply(programs, function(program) program$code), data, dtype)
+  outcomes <- in_pieces(programs, together, function(programs) {
+    batch_outcomes(lapply(programs, function(program) program$code), data, dtype)
+  })
   for (at in seq_along(programs)) {
     problem <- outcome_problem(outcomes[[at]], programs[[at]]$found, dtype, programs[[at]]$code)
     if (is.null(problem)) next
@@ -85,6 +95,12 @@ batch_findings <- function(programs, data, dtype, kinds, place, say) {
   kinds
 }
 
+# The list that `f` makes of so many of `x` at a time
+in_pieces <- function(x, size, f) {
+  pieces <- split(x, (seq_along(x) - 1L) %/% size)
+  unlist(lapply(unname(pieces), f), recursive = FALSE)
+}
+
 # A program with all functions of a smaller one that failed in the same way is taken to be of its kind.
 is_of_kind <- function(code, problem, kind) {
   problem_class(problem) == problem_class(kind$problem) && all(kind$names %in% all.names(code))
@@ -95,10 +111,18 @@ run_functions <- function(seconds, seed, most, say, first = 1L, size = 45L) {
   kinds <- list()
   compared <- 0
   done <- run_batches(seconds, seed, most, first, say, function(batch, left) {
-    data <- smooth_data()
-    codes <- random_functions(min(size, left), data)
+    if (is_large_batch(batch)) {
+      data <- large_smooth_data()
+      codes <- large_functions(min(large_functions_size, left), data)
+    } else {
+      data <- smooth_data()
+      codes <- random_functions(min(size, left), data)
+    }
     second <- seq_along(codes) %% 3L == 1L
-    problems <- compiled_as(batch_kind(batch), slope_problems(codes, data, second))
+    together <- if (is_large_batch(batch)) large_together else size
+    problems <- compiled_as(batch_kind(batch), in_pieces(seq_along(codes), together, function(at) {
+      slope_problems(codes[at], data, second[at])
+    }))
     compared <<- compared + sum(!vapply(problems, function(problem) length(problem) && is.na(problem), NA))
     for (at in seq_along(codes)) {
       if (is.null(problems[[at]]) || is.na(problems[[at]])) next

@@ -98,6 +98,8 @@ smaller_data <- function(data) {
   candidates <- list()
   for (name in names(data)) {
     x <- data[[name]]
+    # That an array is large may be what fails.
+    if (length(x) > 1000L) next
     if (is.null(dim(x)) && length(x) > 1L) {
       # Vectors of one length stay so.
       same <- vapply(data, function(other) is.null(dim(other)) && length(other) == length(x), NA)
@@ -129,6 +131,9 @@ program_text <- function(program, dtype, problem) {
 }
 
 literal_text <- function(x) {
+  if (length(x) > 1000L) {
+    return(sprintf("<%s of the batch: %s>", typeof(x), toString(if (is.null(dim(x))) length(x) else dim(x))))
+  }
   text <- paste(deparse(as.vector(x), control = c("keepNA", "keepInteger", "digits17")), collapse = "")
   text <- gsub("(^|[^0-9.])-0([,)]|$)", "\\1-0\\2", text)
   if (is.null(dim(x))) text else sprintf("array(%s, c(%s))", text, toString(dim(x)))

@@ -1,12 +1,14 @@
 # Gradients and Hessians of many functions of `q` in one program, and what differences say of them.
 
-random_functions <- function(count, data) {
-  maker <- program_maker(data, list(), patterns = smooth_grammar, weights = smooth_weights)
+# Functions of what `of` names among the data
+random_functions <- function(count, data, of = "q", patterns = smooth_grammar, ends = smooth_ends,
+                             casts = hole_casts) {
+  maker <- program_maker(data, slope_differences, patterns, smooth_weights, casts)
   functions <- list()
   while (length(functions) < count) {
     part <- maker$grow(sample.int(3L, 1L))
-    if (is.null(part) || !"q" %in% all.names(part$code) || !is.double(part$found$value)) next
-    end <- smooth_ends[[sample.int(length(smooth_ends), 1L)]]
+    if (is.null(part) || !of %in% all.names(part$code) || !is.double(part$found$value)) next
+    end <- ends[[sample.int(length(ends), 1L)]]
     code <- do.call(substitute, list(end, list(. = part$code)))
     if (nchar(paste(deparse(code), collapse = "")) < 300L) functions <- c(functions, list(code))
   }

@@ -5,8 +5,8 @@ use std::thread::available_parallelism;
 
 use extendr_api::Robj;
 use extendr_ffi::SEXP;
-use pjrt::{may_have_side_effects, reduces_extrema};
-use pjrt::{Client, CompileOptions, Executable, Program, ProgramKind};
+use pjrt::{may_have_side_effects, NO_SUCH_OPTION};
+use pjrt::{Client, CompileOptions, Executable, Program, ProgramKind, Reductions};
 
 use crate::host::called::Called;
 use crate::host::device::DeviceObject;
@@ -70,8 +70,8 @@ fn make(
     // The plugin that install_pjrt() brings computes the arc tangent of an array with NaN wrongly where that is fused with
     // the constant 1.
     options.without_fusion = is_foreign_cpu && program.names("atan");
-    options.own_reductions = &*on.platform == "cpu" && reduces_extrema(program);
     if is_foreign_cpu {
+        options.reductions = program.reductions();
         check_program(program.code(), is_alone)?;
         if let Some(name) = taken_name_in(program, &on.platform) {
             return Err(Failure::new(
@@ -115,18 +115,18 @@ fn make(
 }
 
 /// What is made with these options. Where the plugin knows one of them not, without those that only save time, and
-/// without the one against a library's reductions: an XLA that has no such option has not that library.
+/// without the one about a library's reductions: an XLA that has no such option has not that library.
 fn known_options<T>(
     options: &CompileOptions,
     make: impl Fn(&[u8]) -> pjrt::Result<T>,
 ) -> pjrt::Result<T> {
     let mut fewer = options.clone();
-    fewer.own_reductions = false;
+    fewer.reductions = Reductions::AsXla;
     if fewer.kind.only_saves_time() {
         fewer.kind = ProgramKind::Plain;
     }
     match make(&options.to_bytes()) {
-        Err(error) if fewer != *options && error.to_string().contains("No such compile option") => {
+        Err(error) if fewer != *options && error.to_string().contains(NO_SUCH_OPTION) => {
             make(&fewer.to_bytes())
         }
         made => made,
@@ -166,7 +166,7 @@ fn compile_options(options: &Robj, program: &Program) -> Outcome<CompileOptions>
         kind: ProgramKind::Plain,
         keeps_nan: false,
         without_fusion: false,
-        own_reductions: false,
+        reductions: Reductions::AsXla,
     })
 }
 

@@ -1,6 +1,7 @@
 //! Kinds of programs, which say how they are compiled.
 
 use crate::program::{Program, ProgramFormat};
+use programs::counted;
 
 /// Kinds of programs that XLA compiles with other options than its own. All but the plain are for XLA's CPU client. A
 /// program says by the name of its module or by its text which it is, so whatever is found by a program's text is found
@@ -239,15 +240,6 @@ fn elements(text: &str) -> Option<u64> {
     }
     let (count, dtype) = counted(inner)?;
     REAL.contains(&dtype).then_some(count)
-}
-
-/// How many elements an array has of whose type this is what stands between the brackets, and its dtype.
-pub(crate) fn counted(inner: &str) -> Option<(u64, &str)> {
-    let mut parts = inner.split('x').rev();
-    let dtype = parts.next()?;
-    let mut dims = parts.map(|dim| dim.parse::<u64>().ok());
-    let count = dims.try_fold(1, |count: u64, dim| Some(count.saturating_mul(dim?)))?;
-    Some((count, dtype))
 }
 
 #[cfg(test)]

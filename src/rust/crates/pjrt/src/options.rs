@@ -1,6 +1,7 @@
 //! Compile options: the fields of XLA's `CompileOptionsProto` that say where a program runs and how it is partitioned.
 
 use crate::kind::ProgramKind;
+use programs::{flag, Reductions};
 use proto_wire::Message;
 
 /// `device_ordinal` that leaves the choice to the device assignment.
@@ -25,9 +26,8 @@ pub struct CompileOptions {
     pub keeps_nan: bool,
     /// Whether XLA leaves operations apart that it computes together otherwise.
     pub without_fusion: bool,
-    /// Whether XLA's CPU reduces arrays by code of its own and leaves no reduction to YNNPACK. Products of matrices are
-    /// left to it, as they are otherwise.
-    pub own_reductions: bool,
+    /// How XLA's CPU reduces arrays. The included plugin tells it for all programs, too.
+    pub reductions: Reductions,
 }
 
 impl Default for CompileOptions {
@@ -41,7 +41,7 @@ impl Default for CompileOptions {
             kind: ProgramKind::Plain,
             keeps_nan: false,
             without_fusion: false,
-            own_reductions: false,
+            reductions: Reductions::AsXla,
         }
     }
 }
@@ -75,10 +75,6 @@ impl CompileOptions {
             let pass = Message::default().bytes(1, pass);
             options = flag(options, "xla_disable_hlo_passes", pass);
         }
-        if self.own_reductions {
-            let products = Message::default().bytes(1, "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT");
-            options = flag(options, "xla_cpu_experimental_ynn_fusion_type", products);
-        }
         if !self.kind.is_optimised() {
             let unoptimised = Message::default().number(3, 0);
             options = flag(options, "xla_backend_optimization_level", unoptimised);
@@ -89,7 +85,8 @@ impl CompileOptions {
             let one = Message::default().number(3, 1);
             options = flag(options, "xla_cpu_parallel_codegen_split_count", one);
         }
-        options.into_bytes()
+        let options = options.into_bytes();
+        self.reductions.told(&options).unwrap_or(options)
     }
 
     /// A `DeviceAssignmentProto`: for each partition the devices of its replicas.
@@ -112,11 +109,6 @@ pub fn compile_options(device: Option<i32>) -> Vec<u8> {
     let devices = device.into_iter().collect();
     let options = CompileOptions::default();
     CompileOptions { devices, ..options }.to_bytes()
-}
-
-/// Adds an entry of `env_option_overrides`, whose value is an `OptionOverrideProto`.
-fn flag(options: Message, name: &str, value: Message) -> Message {
-    options.bytes(7, Message::default().bytes(1, name).bytes(2, value))
 }
 
 #[cfg(test)]
@@ -179,12 +171,11 @@ mod tests {
         assert_eq!(bytes(ProgramKind::Moves), [&level[..], short].concat());
         assert!(bytes(ProgramKind::Plain).is_empty());
         let options = CompileOptions {
-            own_reductions: true,
+            reductions: Reductions::Own,
             ..CompileOptions::default()
         };
-        let own =
-            b":L\n$xla_cpu_experimental_ynn_fusion_type\x12$\n\"LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT";
-        assert_eq!(options.to_bytes()[17..], own[..]);
+        let own = Reductions::Own.told(&[]).unwrap_or_default();
+        assert_eq!(options.to_bytes()[17..], own);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Programs before compilation.
 
 use crate::error::{Code, Error, Kind, Result};
+use programs::Reductions;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -61,8 +62,12 @@ impl Program {
 
     /// Whether a word is in it, however it is written.
     pub fn names(&self, word: &str) -> bool {
-        let word = word.as_bytes();
-        self.code.windows(word.len()).any(|part| part == word)
+        programs::contains(&self.code, word.as_bytes())
+    }
+
+    /// How XLA's CPU is to reduce its arrays.
+    pub fn reductions(&self) -> Reductions {
+        Reductions::of(&self.code, self.format == ProgramFormat::Hlo)
     }
 
     /// Whether it may take the memory of an argument for a result. StableHLO names what says so;

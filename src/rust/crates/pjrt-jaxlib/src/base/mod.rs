@@ -1,7 +1,6 @@
 //! What knows nothing of Python: errors, entries of the API's table, memory, variables of the environment.
 
 pub(crate) mod attend;
-pub(crate) mod bytes;
 pub(crate) mod entry;
 pub(crate) mod environment;
 pub(crate) mod error;

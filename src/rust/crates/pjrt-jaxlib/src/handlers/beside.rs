@@ -1,7 +1,7 @@
 //! Handlers of other hosts whose names are taken by handlers of this library: they are registered beside these, by other
 //! names.
 
-use crate::base::bytes::contains;
+use programs::contains;
 use std::sync::{PoisonError, RwLock};
 
 /// What other hosts' handlers are called for whose names are taken by handlers of this library.

@@ -11,10 +11,10 @@
 //! [`MISSING`] fails. It is in branches for other platforms.
 
 use crate::base::attend::on_its_thread;
-use crate::base::bytes::contains;
 use crate::cluster::guard;
 use crate::cluster::guard::GUARDED;
 use crate::handlers::stages::find;
+use programs::contains;
 use xla_ffi::sys::{
     XLA_FFI_AttrType_STRING, XLA_FFI_ByteSpan, XLA_FFI_CallFrame, XLA_FFI_Error,
     XLA_FFI_ExecutionStage_EXECUTE, XLA_FFI_ExecutionStage_INSTANTIATE, XLA_FFI_Handler,

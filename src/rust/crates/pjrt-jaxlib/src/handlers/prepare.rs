@@ -3,12 +3,12 @@
 use super::beside::may_mean_others;
 use crate::base::attend;
 use crate::base::attend::{Others, Served};
-use crate::base::bytes::contains;
 use crate::base::error::{Error, Result};
 use crate::handlers::stages;
 use crate::python::compat::Jaxlib;
 use crate::python::gil::Gil;
 use crate::python::object::Object;
+use programs::contains;
 
 /// The program as XLA shall have it, and whether that is in HLO. What it calls of other hosts' handlers is noted for the
 /// host that serves.

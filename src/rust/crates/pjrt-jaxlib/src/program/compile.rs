@@ -11,6 +11,7 @@ use crate::handlers::stages;
 use crate::program::executable::{executable, read_serialized, Loaded, Origin};
 use crate::program::proto::Placement;
 use pjrt_api::{PJRT_Error_Code, PJRT_SerializedExecutable};
+use programs::{Reductions, NO_SUCH_OPTION};
 
 /// Where a program goes that is compiled with these options.
 fn place(client: &Client, options: &[u8]) -> Result<Placement> {
@@ -54,6 +55,22 @@ fn with_devices(client: &Client, mut placed: Placement) -> Result<Placement> {
     Ok(placed)
 }
 
+/// What is made with these options and what XLA is told of a program's reductions; without the latter where XLA has no
+/// such option: then it has not the library that it is about.
+fn with_reductions<T>(
+    reductions: Reductions,
+    options: &[u8],
+    make: impl Fn(&[u8]) -> Result<T>,
+) -> Result<T> {
+    let Some(told) = reductions.told(options) else {
+        return make(options);
+    };
+    match make(&told) {
+        Err(error) if error.message.contains(NO_SUCH_OPTION) => make(options),
+        made => made,
+    }
+}
+
 entry!(compile, PJRT_Client_Compile_Args, |args| {
     // SAFETY: the API's contract, here and below.
     let client = unsafe { Client::share(args.client)? };
@@ -88,17 +105,21 @@ entry!(compile, PJRT_Client_Compile_Args, |args| {
     let gil = client.jax.gil()?;
     // A process that keeps an error to itself lets the others compute with what is not there.
     let several = placed.devices.len() > 1 && client.has_all(&placed.devices)?;
-    let (program, is_hlo) = prepare::prepared(&gil, client.jax, code, is_hlo, several)?;
-    let compiled = gil.call(
-        &client.jax.compile_program,
-        [
+    let (program, is_prepared_hlo) = prepare::prepared(&gil, client.jax, code, is_hlo, several)?;
+    let [is_prepared_hlo, devices] = [
+        gil.bool(is_prepared_hlo)?,
+        client.python_devices(&gil, &placed.devices)?,
+    ];
+    let compiled = with_reductions(Reductions::of(code, is_hlo), options, |options| {
+        let arguments = [
             &client.object,
             &program,
-            &gil.bool(is_hlo)?,
-            &client.python_devices(&gil, &placed.devices)?,
+            &is_prepared_hlo,
+            &devices,
             &gil.bytes(options)?,
-        ],
-    );
+        ];
+        gil.call(&client.jax.compile_program, arguments)
+    });
     let compiled = compiled.map_err(|mut error| {
         // XLA's parser reports without a code what is the caller's mistake.
         if error.code == PJRT_Error_Code::UNKNOWN {
@@ -222,3 +243,26 @@ entry!(
         Ok(())
     }
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_xla_without_the_option_is_not_told() {
+        const OPTIONS: &[u8] = b"\x1a\x04\x20\x01\x28\x01";
+        let told = Reductions::Own.told(OPTIONS).unwrap();
+        let of = |reductions, refused: Option<&str>| {
+            with_reductions(reductions, OPTIONS, |options| match refused {
+                Some(message) if options == told => Err(Error::invalid(message)),
+                _ => Ok(options.to_vec()),
+            })
+        };
+        assert_eq!(of(Reductions::AsXla, None), Ok(OPTIONS.to_vec()));
+        assert_eq!(of(Reductions::Own, None), Ok(told.clone()));
+        let unknown = "No such compile option: 'xla_cpu_experimental_ynn_fusion_type'";
+        assert_eq!(of(Reductions::Own, Some(unknown)), Ok(OPTIONS.to_vec()));
+        let other = of(Reductions::Own, Some("the program is wrong"));
+        assert_eq!(other, Err(Error::invalid("the program is wrong")));
+    }
+}

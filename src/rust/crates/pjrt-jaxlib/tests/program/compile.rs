@@ -196,39 +196,85 @@ fn hlo_and_serialised_programs_run_too() {
     destroy(x);
 }
 
-/// JAX turns off what XLA's CPU compiler does by default: minima and maxima that forget NaN.
+/// JAX turns off what XLA's CPU compiler does by default: minima and maxima that forget NaN. Large arrays it leaves to a
+/// library that forgets it, too.
 #[test]
 fn maximum_and_minimum_keep_nan() {
     let client = client();
-    let reduce = |op: &str, start: &str| {
+    let reduce = |size: usize, op: &str, start: &str| {
         format!(
-            "func.func @main(%x: tensor<4xf32>) -> tensor<f32> {{
+            "func.func @main(%x: tensor<{size}xf32>) -> tensor<f32> {{
                %start = stablehlo.constant dense<{start}> : tensor<f32>
                %0 = stablehlo.reduce(%x init: %start) applies stablehlo.{op} across dimensions = [0]
-                 : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+                 : (tensor<{size}xf32>, tensor<f32>) -> tensor<f32>
                return %0 : tensor<f32>
              }}"
         )
     };
-    let some = f32s(client, &[4], &[1., f32::NAN, 3., 4.]);
-    let none = f32s(client, &[4], &[1., 2., 3., 4.]);
-    for (op, start, expected) in [("maximum", "0xFF800000", 4.), ("minimum", "0x7F800000", 1.)] {
-        // executable_build_options { num_replicas: 1 num_partitions: 1 }
-        for options in [&b""[..], b"\x1a\x04\x20\x01\x28\x01"] {
-            let program =
-                compile_with(client, reduce(op, start).as_bytes(), "mlir", options).unwrap();
-            let result = |x| {
-                let out = execute(program, &[x]).unwrap()[0];
-                let value = read::<f32>(out).unwrap()[0];
-                destroy(out);
-                value
-            };
-            assert!(result(some).is_nan(), "{op}");
-            assert_eq!(result(none), expected, "{op}");
-            destroy_executable(program);
+    for size in [4, 5000] {
+        let mut data = vec![2.; size];
+        (data[0], data[size - 1]) = (1., 4.);
+        let none = f32s(client, &[size as i64], &data);
+        data[size / 2] = f32::NAN;
+        let some = f32s(client, &[size as i64], &data);
+        for (op, start, expected) in [("maximum", "0xFF800000", 4.), ("minimum", "0x7F800000", 1.)]
+        {
+            // executable_build_options { num_replicas: 1 num_partitions: 1 }
+            for options in [&b""[..], b"\x1a\x04\x20\x01\x28\x01"] {
+                let code = reduce(size, op, start);
+                let program = compile_with(client, code.as_bytes(), "mlir", options).unwrap();
+                assert!(only_number(program, some).is_nan(), "{op} {size}");
+                assert_eq!(only_number(program, none), expected, "{op} {size}");
+                destroy_executable(program);
+            }
         }
+        [some, none].into_iter().for_each(destroy);
     }
-    [some, none].into_iter().for_each(destroy);
+}
+
+/// What a program makes of an array: one number.
+fn only_number(program: *mut PJRT_LoadedExecutable, x: *mut PJRT_Buffer) -> f32 {
+    let out = execute(program, &[x]).unwrap()[0];
+    let value = read::<f32>(out).unwrap()[0];
+    destroy(out);
+    value
+}
+
+/// In sums of large arrays that library would lose the sign of zeros and conversions as well.
+#[test]
+fn sums_of_large_arrays_are_what_the_program_says() {
+    let client = client();
+    let sum = |body: &str, number: f32| {
+        let code = format!(
+            "func.func @main(%x: TYPE) -> tensor<f32> {{
+               %zero = stablehlo.constant dense<0.0> : tensor<f32>
+               %zeros = stablehlo.constant dense<0.0> : TYPE
+               %ones = stablehlo.constant dense<1.0> : TYPE
+               {body}
+               %sum = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [0]
+                 : (TYPE, tensor<f32>) -> tensor<f32>
+               return %sum : tensor<f32>
+             }}"
+        );
+        let program = compile(client, &code.replace("TYPE", "tensor<5000xf32>"));
+        let x = f32s(client, &[5000], &[number; 5000]);
+        let value = only_number(program, x);
+        destroy(x);
+        destroy_executable(program);
+        value
+    };
+    let negative = "%n = stablehlo.negate %x : TYPE
+        %y = stablehlo.divide %ones, %n : TYPE";
+    assert_eq!(sum(negative, 0.0), f32::NEG_INFINITY);
+    // 1.501 is 1.5 in 16 bits.
+    for (to, expected) in [("i8", 5000.0), ("bf16", 7500.0)] {
+        let rounded = "%o = stablehlo.convert %x : (TYPE) -> tensor<5000xOTHER>
+            %y = stablehlo.convert %o : (tensor<5000xOTHER>) -> TYPE";
+        assert_eq!(sum(&rounded.replace("OTHER", to), 1.501), expected);
+    }
+    let largest = "%y = stablehlo.maximum %x, %zeros : TYPE";
+    assert!(sum(largest, f32::NAN).is_nan());
+    assert_eq!(sum(largest, 1.0), 5000.0);
 }
 
 #[test]

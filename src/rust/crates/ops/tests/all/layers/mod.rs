@@ -35,10 +35,14 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ops-lib", &["lapack", "ops", "custom-ops", "xla-ffi"]),
     ("pjrt-api", &["xla-ffi"]),
     ("proto-wire", &[]),
-    ("pjrt", &["fork", "pjrt-api", "proto-wire", "xla-ffi"]),
+    ("programs", &["proto-wire"]),
+    (
+        "pjrt",
+        &["fork", "pjrt-api", "programs", "proto-wire", "xla-ffi"],
+    ),
     (
         "pjrt-jaxlib",
-        &["fork", "pjrt-api", "proto-wire", "xla-ffi"],
+        &["fork", "pjrt-api", "programs", "proto-wire", "xla-ffi"],
     ),
 ];
 
