@@ -11,8 +11,6 @@
 //! program may have one of these. It may overflow early: `exp()` is infinite from 88.38 (`f32`) or 709.44 (`f64`) on,
 //! 0.35 below where it must be.
 
-use std::collections::HashSet;
-
 use crate::size::counted;
 use crate::statements::{statements, Statement};
 use crate::words::contains;
@@ -45,33 +43,6 @@ const UNSIGNED: [&str; 6] = [
 /// To what the sign of a zero matters.
 const SIGNED: [&str; 3] = ["divide", "power", "rsqrt"];
 
-/// What passes elements on as they are.
-const MOVES: [&str; 6] = [
-    "broadcast_in_dim",
-    "concatenate",
-    "pad",
-    "reshape",
-    "slice",
-    "transpose",
-];
-
-/// What else passes zeros on.
-const CARRY: [&str; 13] = [
-    "add",
-    "ceil",
-    "convert",
-    "divide",
-    "floor",
-    "maximum",
-    "minimum",
-    "multiply",
-    "round_nearest_even",
-    "sine",
-    "sqrt",
-    "subtract",
-    "tan",
-];
-
 /// Words of programs in which a reducer is in a region of its own.
 const REGIONS: [&str; 2] = ["\"stablehlo.reduce", "stablehlo.reduce_window"];
 
@@ -102,53 +73,21 @@ fn may_need_own(code: &[u8]) -> bool {
     has(&EXTREMA) || has(&["convert"]) || (has(&UNSIGNED) && has(&SIGNED))
 }
 
-/// Whether a text needs them.
+/// Whether a text needs them. What becomes of a value is not looked at: a large array that may have lost signs, and
+/// another one that is divided by, are enough, and so is one conversion to fewer digits.
 fn needs_own(text: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let (in_regions, is_apart) = (has(&REGIONS), has(&APART));
-    let large = || statements(text).filter(is_large);
-    let extremum = |said: &Statement<'_>| EXTREMA.contains(&said.op);
-    if large().any(|said| extremum(&said) || rounds(&said)) {
+    let large = |is: fn(&Statement<'_>) -> bool| statements(text).any(|s| is_large(&s) && is(&s));
+    // There the size of what is reduced is not seen.
+    if (has(&REGIONS) || has(&APART)) && statements(text).any(|said| is_extremum(&said)) {
         return true;
     }
-    if (in_regions || is_apart) && statements(text).any(|said| extremum(&said)) {
-        return true;
-    }
-    if is_apart {
-        let takes_signs = || large().any(|said| SIGNED.contains(&said.op));
-        return large().any(|said| narrows(&said))
-            || (large().any(|said| is_unsigned(&said)) && takes_signs());
-    }
-    uses_what_is_lost(large())
+    large(|said| is_extremum(said) || rounds(said) || narrows(said))
+        || (large(is_unsigned) && large(|said| SIGNED.contains(&said.op)))
 }
 
-/// Whether one of these statements takes the sign of a zero that may have lost it, or converts what was converted to
-/// fewer digits.
-fn uses_what_is_lost<'a>(large: impl Iterator<Item = Statement<'a>>) -> bool {
-    let (mut zeros, mut narrow) = (HashSet::new(), HashSet::new());
-    for said in large {
-        let taken = match said.op {
-            "divide" => said.operands().nth(1),
-            "rsqrt" | "power" => said.operands().next(),
-            _ => None,
-        };
-        let is_any = |of: &HashSet<&str>| said.operands().any(|name| of.contains(name));
-        let (has_zeros, has_narrow) = (is_any(&zeros), is_any(&narrow));
-        if taken.is_some_and(|name| zeros.contains(name)) || (said.op == "convert" && has_narrow) {
-            return true;
-        }
-        let Some(result) = said.result else {
-            continue;
-        };
-        let moves = MOVES.contains(&said.op);
-        if is_unsigned(&said) || (has_zeros && (moves || CARRY.contains(&said.op))) {
-            zeros.insert(result);
-        }
-        if narrows(&said) || (has_narrow && moves) {
-            narrow.insert(result);
-        }
-    }
-    false
+fn is_extremum(said: &Statement<'_>) -> bool {
+    EXTREMA.contains(&said.op)
 }
 
 fn is_unsigned(said: &Statement<'_>) -> bool {
@@ -227,44 +166,33 @@ mod tests {
     }
 
     #[test]
-    fn divisors_that_may_be_zeros_without_their_sign_are_found() {
-        let program = |made: &str, passed: &str, taken: &str, size: &str| {
-            format!(
-                "%1 = {made} %x : tensor<{size}>\n%2 = stablehlo.{passed} %1, %y : tensor<{size}>\n\
-                 %3 = stablehlo.{taken} : tensor<{size}>\n{SUM}"
-            )
-        };
+    fn divisors_beside_zeros_without_their_sign_are_found() {
         for made in [
             "stablehlo.negate",
             "stablehlo.tanh",
             "\"stablehlo.sign\"",
             "chlo.erf",
         ] {
-            for (passed, taken, size, expected) in [
-                ("multiply", "divide %y, %2", "4096xf64", Reductions::Own),
-                ("multiply", "divide %y, %1", "4096xf64", Reductions::Own),
-                ("add", "rsqrt %2", "?xf64", Reductions::Own),
-                ("reshape", "power %2, %y", "64x64xf32", Reductions::Own),
-                ("multiply", "divide %2, %y", "4096xf64", Reductions::AsXla),
-                ("multiply", "power %y, %2", "4096xf64", Reductions::AsXla),
-                (
-                    "exponential",
-                    "divide %y, %2",
-                    "4096xf64",
-                    Reductions::AsXla,
-                ),
-                ("select", "divide %y, %2", "4096xf64", Reductions::AsXla),
-                ("multiply", "divide %y, %2", "4095xf64", Reductions::AsXla),
+            for (taken, size, expected) in [
+                ("divide", "4096xf64", Reductions::Own),
+                ("rsqrt", "?xf64", Reductions::Own),
+                ("power", "64x64xf32", Reductions::Own),
+                ("multiply", "4096xf64", Reductions::AsXla),
+                ("divide", "4095xf64", Reductions::AsXla),
             ] {
-                let text = program(made, passed, taken, size);
+                let text = format!(
+                    "%1 = {made} %x : tensor<{size}>\n%2 = stablehlo.{taken} %y, %1 : tensor<{size}>\n{SUM}"
+                );
                 assert_eq!(of(&text), expected, "{text}");
+                assert_eq!(of(&format!("{text} func.call @f")), expected, "{text}");
             }
         }
-        let text = program("stablehlo.abs", "multiply", "divide %y, %2", "4096xf64");
-        assert_eq!(of(&text), Reductions::AsXla);
-        assert_eq!(of(&format!("{text} func.call @f")), Reductions::AsXla);
-        let called = program("stablehlo.negate", "select", "divide %y, %2", "4096xf64");
-        assert_eq!(of(&format!("{called} func.call @f")), Reductions::Own);
+        assert_eq!(
+            of(&format!(
+                "%1 = stablehlo.divide %x, %y : tensor<9999xf64>\n{SUM}"
+            )),
+            Reductions::AsXla
+        );
         for (bytecode, expected) in [
             ("reduce negate_v1 rsqrt_v1", Reductions::Own),
             ("reduce log-plus-one divide", Reductions::Own),
@@ -272,48 +200,29 @@ mod tests {
             ("reduce add divide", Reductions::AsXla),
             ("reduce convert", Reductions::Own),
         ] {
-            assert_eq!(
-                Reductions::of(bytecode.as_bytes(), true),
-                expected,
-                "{bytecode}"
-            );
+            let code = bytecode.as_bytes();
+            assert_eq!(Reductions::of(code, true), expected, "{bytecode}");
         }
     }
 
     #[test]
-    fn conversions_of_what_was_converted_are_found() {
-        let convert = |name: &str, of: &str, from: &str, to: &str| {
-            format!("%{name} = stablehlo.convert %{of} : (tensor<{from}>) -> tensor<{to}>\n")
-        };
-        let there = |to: &str| convert("2", "x", "9999xf64", &format!("9999x{to}"));
-        let back = |of: &str| convert("4", of, "9999xf32", "9999xf64");
-        for (text, expected) in [
-            (there("f32") + SUM, Reductions::AsXla),
-            (there("i8") + SUM, Reductions::Own),
-            (
-                convert("2", "x", "4095xf64", "4095xui8") + SUM,
-                Reductions::AsXla,
-            ),
-            (there("f32") + &back("2"), Reductions::AsXla),
-            (there("f32") + &back("2") + SUM, Reductions::Own),
-            (there("bf16") + &back("2") + SUM, Reductions::Own),
-            (there("f8E4M3FN") + &back("2") + SUM, Reductions::Own),
-            (there("f64") + &back("2") + SUM, Reductions::AsXla),
-            (there("i32") + &back("2") + SUM, Reductions::AsXla),
-            (there("f32") + &back("3") + SUM, Reductions::AsXla),
-            (
-                there("f32")
-                    + "%3 = stablehlo.reshape %2 : (tensor<9999xf32>) -> tensor<9x1111xf32>\n"
-                    + &back("3")
-                    + SUM,
-                Reductions::Own,
-            ),
-            (there("f32") + SUM + " func.call @f(%1)", Reductions::Own),
-            (there("f64") + SUM + " func.call @f(%1)", Reductions::AsXla),
-            (format!("{SUM}stablehlo.convert %x"), Reductions::Own),
+    fn conversions_to_fewer_digits_are_found() {
+        for (from, to, expected) in [
+            ("9999xf64", "9999xf32", Reductions::Own),
+            ("9999xf64", "9999xi8", Reductions::Own),
+            ("9999xf32", "9999xbf16", Reductions::Own),
+            ("9999xf32", "9999xf8E4M3FN", Reductions::Own),
+            ("4095xf64", "4095xui8", Reductions::AsXla),
+            ("9999xf32", "9999xf64", Reductions::AsXla),
+            ("9999xf64", "9999xi32", Reductions::AsXla),
+            ("9999xi64", "9999xf32", Reductions::AsXla),
         ] {
+            let text =
+                format!("%2 = stablehlo.convert %x : (tensor<{from}>) -> tensor<{to}>\n{SUM}");
             assert_eq!(of(&text), expected, "{text}");
+            assert_eq!(of(&format!("{text} func.call @f")), expected, "{text}");
         }
+        assert_eq!(of(&format!("{SUM}stablehlo.convert %x")), Reductions::Own);
     }
 
     #[test]

@@ -1,9 +1,7 @@
 //! The operations in the text of a StableHLO program, as much of them as can be told without a parser.
 
-/// What one operation says, such as `%2 = stablehlo.add %0, %1 : tensor<3xf64>`.
+/// What one operation says, such as `stablehlo.add %0, %1 : tensor<3xf64>`.
 pub(crate) struct Statement<'a> {
-    /// The name of its result, or of several results together; none for what is said within another statement.
-    pub result: Option<&'a str>,
     /// What it does, without the dialect.
     pub op: &'a str,
     /// Whether that is CHLO: functions that are made of StableHLO's.
@@ -13,11 +11,6 @@ pub(crate) struct Statement<'a> {
 }
 
 impl<'a> Statement<'a> {
-    /// The names of values in it, its operands the first of them. Several results of one statement are one name.
-    pub fn operands(&self) -> impl Iterator<Item = &'a str> {
-        self.rest.split('%').skip(1).map(name)
-    }
-
     /// What stands in the brackets of its first type, mostly that of an operand: `3xf64`.
     pub fn first_type(&self) -> Option<&'a str> {
         inner(self.rest)
@@ -40,7 +33,6 @@ pub(crate) fn statements(text: &str) -> impl Iterator<Item = Statement<'_>> {
     before.zip(after).map(|(before, after)| {
         let op = &after[..word(after)];
         Statement {
-            result: result(before),
             op,
             is_chlo: before.ends_with('c'),
             rest: &after[op.len()..],
@@ -51,19 +43,6 @@ pub(crate) fn statements(text: &str) -> impl Iterator<Item = Statement<'_>> {
 /// What stands in the brackets of the first type in a text.
 fn inner(text: &str) -> Option<&str> {
     text.split_once("tensor<")?.1.split(['>', ',']).next()
-}
-
-/// The name that an operation's result is given by the end of a text: `%2 = stable` or `%2:3 = "c`.
-fn result(before: &str) -> Option<&str> {
-    let before = before.strip_suffix("stable").or(before.strip_suffix('c'))?;
-    let before = before.strip_suffix('"').unwrap_or(before);
-    let before = before.trim_end().strip_suffix('=')?;
-    Some(name(before.rsplit_once('%')?.1))
-}
-
-/// The name that a text begins with.
-fn name(text: &str) -> &str {
-    &text[..word(text)]
 }
 
 fn word(text: &str) -> usize {
@@ -85,25 +64,20 @@ mod tests {
               : (tensor<4xf64>, tensor<f64>) -> tensor<f64>\n\
             stablehlo.return %3 : tensor<f64>";
         let found: Vec<_> = statements(text)
-            .map(|s| {
-                assert_eq!(s.is_chlo, s.op == "erf");
-                (
-                    s.result,
-                    s.op,
-                    s.operands().take(2).collect::<Vec<_>>(),
-                    s.first_type(),
-                )
+            .map(|said| {
+                assert_eq!(said.is_chlo, said.op == "erf");
+                (said.op, said.first_type())
             })
             .collect();
         assert_eq!(
             found,
             [
-                (Some("cst"), "constant", vec!["1"], Some("f64")),
-                (Some("1"), "while", vec!["x", "cst"], None),
-                (Some("2"), "erf", vec!["1", "3"], Some("4xf64")),
-                (Some("3"), "reduce", vec!["2", "cst"], None),
-                (None, "add", vec![], Some("4xf64")),
-                (None, "return", vec!["3"], Some("f64")),
+                ("constant", Some("f64")),
+                ("while", None),
+                ("erf", Some("4xf64")),
+                ("reduce", None),
+                ("add", Some("4xf64")),
+                ("return", Some("f64")),
             ]
         );
         for (text, expected) in [
