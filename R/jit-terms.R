@@ -43,36 +43,48 @@ may_differ <- function(node) {
 # The values of a region that are to be computed apart: of what is computed of the `fixed` parameters and of large
 # constants, and of no other parameter, what the rest of the region uses.
 fixed_terms <- function(region, fixed) {
-  # 0 for what depends on nothing, 1 for what depends on what is fixed, 2 for what depends on other parameters, too
-  kinds <- new.env(parent = emptyenv())
-  dear <- new.env(parent = emptyenv())
-  kind_of <- function(node) c(kinds[[as.character(node$id)]], 0)[[1L]]
-  is_dear <- function(node) isTRUE(dear[[as.character(node$id)]])
-  for (i in seq_along(region$params)) {
-    kinds[[as.character(region$params[[i]]@node$id)]] <- if (fixed[[i]]) 1 else 2
+  nodes <- region_nodes(region)
+  sizes <- vapply(region$params, function(value) prod(value@shape), 0)
+  if (!any(sizes[fixed] >= large_constant) && !any(vapply(nodes, is_large_constant, NA))) {
+    return(list())
   }
+  # 0 for what depends on nothing, 1 for what depends on what is fixed, 2 for what depends on other parameters, too;
+  # by the numbers of nodes
+  before <- region$first - 1
+  kinds <- integer(region$last - before)
+  dear <- logical(region$last - before)
+  kinds[node_ids(nodes_of(region$params)) - before] <- ifelse(fixed, 1L, 2L)
   cost <- 0
   terms <- region$results
-  for (node in region_nodes(region)) {
+  for (node in nodes) {
     if (node$op == "parameter") next
-    id <- as.character(node$id)
-    sources <- nodes_of(program_edges(node))
-    kind <- max(0, vapply(sources, kind_of, 0), if (is_large_constant(node)) 1, if (may_differ(node)) 2)
-    kinds[[id]] <- kind
-    if (kind == 1) {
+    at <- node$id - before
+    edges <- program_edges(node)
+    kind <- if (is_large_constant(node)) 1L else 0L
+    is_dear <- FALSE
+    for (value in edges) {
+      source <- value@node$id - before
+      if (source > 0) {
+        kind <- max(kind, kinds[[source]])
+        is_dear <- is_dear || dear[[source]]
+      }
+    }
+    if (kind == 1L && may_differ(node)) kind <- 2L
+    kinds[[at]] <- kind
+    if (kind == 1L) {
       own <- node_cost(node)
       cost <- cost + own
-      dear[[id]] <- own > 0 || any(vapply(sources, is_dear, NA))
-    } else if (kind == 2 && !node$op %in% c("op", "alias")) {
-      terms <- c(terms, program_edges(node))
+      dear[[at]] <- own > 0 || is_dear
+    } else if (kind == 2L && is_dear && !node$op %in% c("op", "alias")) {
+      terms <- c(terms, edges)
     }
   }
   if (cost < least_of_terms) {
     return(list())
   }
   is_term <- function(value) {
-    node <- value@node
-    kind_of(node) == 1 && is_dear(node) && length(node$types) == 1L && !is_token(value)
+    at <- value@node$id - before
+    at > 0 && kinds[[at]] == 1L && dear[[at]] && length(value@node$types) == 1L && !is_token(value)
   }
   terms <- unique_values(Filter(is_term, lapply(terms, before_broadcast)))
   sizes <- vapply(terms, function(value) prod(value@shape), 0)
