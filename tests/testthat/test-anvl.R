@@ -67,7 +67,7 @@ test_that("as_anvl() makes primitives with derivatives of every order", {
     "first <- function(f) function(x) anvl::gradient(f, 'x')(x)$x",
     "along <- function(g) function(x) { y <- g(x); sum(y * y) }",
     "same(lowered(first(cubes(f)), x), xla_grad(cubes(values))(x))",
-    "same(lowered(first(along(first(cubes(f)))), x), xla_grad(along(xla_grad(cubes(values))))(x))",
+    if (all_run()) "same(lowered(first(along(first(cubes(f)))), x), xla_grad(along(xla_grad(cubes(values))))(x))",
     # Lists, an argument that is no array, several results, one of them integers
     "g <- as_anvl(function(p, twice, scale = 3) {",
     "  lu <- xla_lu(p$a)",
@@ -82,13 +82,18 @@ test_that("as_anvl() makes primitives with derivatives of every order", {
     "same(lowered(function(a, b) anvl::gradient(total, c('a', 'b'))(a, b)$b, x, c(1, 2)), c(1, 1))"
   ))
   expect_identical(output, c(
-    "[1] \"JitPrimitive\"", "[1] \"x\"", "TRUE", "TRUE", "TRUE", "[1] \"u\"     \"order\" \"twice\"", "TRUE", "TRUE",
-    "TRUE"
+    "[1] \"JitPrimitive\"", "[1] \"x\"", rep("TRUE", if (all_run()) 3L else 2L),
+    "[1] \"u\"     \"order\" \"twice\"", "TRUE", "TRUE", "TRUE"
   ))
 })
 
 test_that("from_anvl() makes ops with derivatives of both modes and batches", {
   skip_without_plugin()
+  second_order <- c(
+    "same(xla_hessian(loss(op))(x, y), xla_hessian(loss(own))(x, y))",
+    "twice <- function(op) function(x) sum(xla_grad(loss(op))(x, y)^2)",
+    "same(xla_grad(twice(op))(x), xla_grad(twice(own))(x))"
+  )
   output <- with_anvl(local_anvl(), c(
     "weights <- anvl::nv_array(c(1, 2, 3))",
     "g <- function(p, y) list(cubes = p$x * p$x * p$x * weights, total = sum(p$x * y))",
@@ -100,9 +105,7 @@ test_that("from_anvl() makes ops with derivatives of both modes and batches", {
     "same(xla_grad(loss(op), 1:2)(x, y), xla_grad(loss(own), 1:2)(x, y))",
     "change <- list(c(1, 0, 0), c(0, 1, 1))",
     "same(xla_jvp(loss(op))(list(x, y), change), xla_jvp(loss(own))(list(x, y), change))",
-    "same(xla_hessian(loss(op))(x, y), xla_hessian(loss(own))(x, y))",
-    "twice <- function(op) function(x) sum(xla_grad(loss(op))(x, y)^2)",
-    "same(xla_grad(twice(op))(x), xla_grad(twice(own))(x))",
+    if (all_run()) second_order,
     "m <- rbind(x, 2 * x)",
     "same(xla_vmap(function(x) op(list(x = x), y))(m), xla_vmap(function(x) own(list(x = x), y))(m))",
     # In a loop, and one in the other
@@ -118,7 +121,7 @@ test_that("from_anvl() makes ops with derivatives of both modes and batches", {
     "held <- anvl::nv_array(wide, 'i64')",
     "identical(xla_jit(from_anvl(function(x) x + held))(wide), wide + wide)"
   ))
-  expect_identical(output, c(rep("TRUE", 8L), rep("[1] TRUE", 2L)))
+  expect_identical(output, c(rep("TRUE", if (all_run()) 8L else 6L), rep("[1] TRUE", 2L)))
 })
 
 test_that("what cannot be done with anvl is told", {

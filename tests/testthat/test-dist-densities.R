@@ -72,6 +72,7 @@ test_that("densities of families are those of their definitions", {
 
 test_that("probabilities sum up to 1, and means are those that are asked for", {
   skip_without_plugin()
+  skip_unless_all()
   k <- rep(0:400, 3)
   mean <- rep(c(0.01, 2, 40), each = 401)
   f <- function(mean, nu) {
@@ -92,6 +93,7 @@ test_that("probabilities sum up to 1, and means are those that are asked for", {
 
 test_that("numbers outside of the support have no probability, parameters that are none give NaN, limits are R's", {
   skip_without_plugin()
+  skip_unless_all()
   bad <- c(-1, NaN, 0)
   # A call of each function: numbers outside of the support, parameters that are none, and limits, in this order
   f <- function(bad, none) {
@@ -137,6 +139,7 @@ test_that("numbers outside of the support have no probability, parameters that a
 
 test_that("parameters far out keep their digits", {
   skip_without_plugin()
+  skip_unless_all()
   f <- function(phi, mu, n) {
     c(
       hlo_dbetabinom(3, 10, 0.3, phi, log = TRUE), hlo_dtweedie(c(1e5, 1), n, 1, 1.5, log = TRUE),
@@ -152,6 +155,7 @@ test_that("parameters far out keep their digits", {
 
 test_that("densities of families come in both dtypes, in shapes and batches as R's", {
   skip_without_plugin()
+  skip_unless_all()
   f <- function(mu, nu) {
     list(
       hlo_dcompois(matrix(0:3, 2), mu, nu), hlo_dtweedie(c(0, 1.5), mu, nu, 1.3, log = TRUE),
@@ -163,7 +167,6 @@ test_that("densities of families come in both dtypes, in shapes and batches as R
   single <- xla_jit(f)(pjrt_scalar(2, "f32"), pjrt_scalar(1.5, "f32"))
   expect_identical(unique(vapply(single, function(x) format(dtype(x)), "")), "<f32>")
   expect_equal(lapply(single, as_array), expected, tolerance = 1e-6, ignore_attr = TRUE)
-  skip_unless_all()
   slopes <- xla_grad(function(mu) sum(hlo_dcompois(0:3, mu, 1.5, log = TRUE) * 1:4))
   both <- xla_jit(function(mu) list(xla_vmap(slopes)(mu), slopes(mu[1]), slopes(mu[2])))(c(2, 3))
   expect_equal(both[[1]], unlist(both[-1]))

@@ -87,6 +87,7 @@ test_that("parameters go to free numbers and back, with the Jacobian's determina
 
 test_that("parameters have first and second derivatives", {
   skip_without_plugin()
+  skip_unless_all()
   whole <- constrained(constraints, at)
   y <- whole$unconstrain(at)
   # Where absolute values would have a kink, too
@@ -198,6 +199,7 @@ test_that("fits of parameters with constraints have their estimates and standard
   expect_equal(confint(fit, "p1")[1, ], shares[[1]] + stats::qnorm(c(0.025, 0.975)) * errors[["p1"]],
     ignore_attr = TRUE, tolerance = 1e-5
   )
+  skip_unless_all()
   expect_equal(confint(fit, c("sd", "top1"), method = "profile"), rbind(
     exp(confint(known, "sd", method = "profile")), -exp(confint(known, "top1", method = "profile"))[, 2:1]
   ), ignore_attr = TRUE, tolerance = 1e-4)
@@ -217,6 +219,7 @@ test_that("fits of parameters with constraints have their estimates and standard
 
 test_that("constraints go with shared and fixed parameters, and with random effects", {
   skip_without_plugin()
+  skip_unless_all()
   group <- rep(1:6, each = 4)
   y <- sin(seq_along(group)) + rep(c(-1, 2, 0, 1, -2, 0.5), each = 4)
   f <- function(p, y) {
@@ -258,6 +261,7 @@ test_that("constraints go with shared and fixed parameters, and with random effe
 
 test_that("objectives with constraints are sampled with the Jacobian", {
   skip_without_plugin()
+  skip_unless_all()
   f <- function(p, y) sum(dgamma(p$rate, 3, 2, log = TRUE)) + sum(y * log(p$share))
   template <- list(rate = c(1, 2), share = c(0.5, 0.5))
   constraints <- list(rate = xla_positive(), share = xla_simplex())

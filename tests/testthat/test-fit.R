@@ -54,7 +54,7 @@ test_that("a fit without random effects is that of glm()", {
 test_that("predictions and residuals of random effects are those of the normal distribution", {
   skip_without_plugin()
   # Each residual that takes those before it is an integral, so `make test` has few of them.
-  n <- if (all_run()) 6L else 4L
+  n <- if (all_run()) 6L else 2L
   y <- y[groups <= n]
   groups <- groups[groups <= n]
   start$u <- numeric(n)

@@ -15,7 +15,7 @@ test_that("long programs compute what they compute as others", {
   skip_without_plugin()
   local_long()
   expressions <- unlist(equal_expressions, use.names = FALSE)
-  expressions <- expressions[seq(1L, length(expressions), 8L)]
+  expressions <- expressions[seq(1L, length(expressions), if (all_run()) 8L else 24L)]
   functions <- expression_functions(expressions)
   results <- expression_results(functions)
   for (text in expressions) {
@@ -26,6 +26,7 @@ test_that("long programs compute what they compute as others", {
 
 test_that("loops, branches, batches and derivatives of long programs agree with others", {
   skip_without_plugin()
+  skip_unless_all()
   turn <- function(s, y) {
     gain <- exp(s) / (exp(s) + y * y + 1)
     s + gain * (y - s) + ifelse(s > y, 0.1, -0.2) + sin(s * y) / 3
@@ -44,11 +45,7 @@ test_that("loops, branches, batches and derivatives of long programs agree with 
     list(
       gradient(rows[1, ], y), xla_hessian(loss)(rows[1, ], y), xla_vmap(gradient, list(1, NULL))(rows, y),
       xla_jit(function(x) turn(x, rev(x)))(as.double(1:2000) / 2000),
-      if (all_run()) {
-        list(
-          xla_jit(loss, exact = TRUE)(rows[2, ], y), xla_objective(function(p) loss(p, y), rows[3, ])$gr(rows[3, ])
-        )
-      }
+      xla_jit(loss, exact = TRUE)(rows[2, ], y), xla_objective(function(p) loss(p, y), rows[3, ])$gr(rows[3, ])
     )
   }
   others <- run()
@@ -90,6 +87,7 @@ test_that("the name of the module says how a program is compiled", {
 })
 
 test_that("what is wide, not deep, is compiled as all programs are", {
+  skip_unless_all()
   kind <- function(f) sub(" [{].*", "", strsplit(xla_program(f, as.double(1:300)), "\n")[[1]][[1]])
   expect_identical(kind(function(x) {
     for (i in 1:200) x[i] <- 1 / (1 + exp(x[i] * i))
@@ -108,6 +106,7 @@ test_that("what is wide, not deep, is compiled as all programs are", {
 
 test_that("products and Hessians of long programs agree with R and with other programs", {
   skip_without_plugin()
+  skip_unless_all()
   a <- matrix(sin(1:90000), 300) / 20
   product <- function(x) {
     for (i in 1:3) x <- tanh(a %*% x) + crossprod(a, x)
@@ -123,7 +122,7 @@ test_that("products and Hessians of long programs agree with R and with other pr
   run <- function() {
     list(
       xla_jit(product)(x), xla_grad(product)(x), xla_hessian(small)(p),
-      if (all_run()) xla_grad(function(p) sum(xla_hessian(small)(p)))(p)
+      xla_grad(function(p) sum(xla_hessian(small)(p)))(p)
     )
   }
   others <- run()
@@ -131,7 +130,6 @@ test_that("products and Hessians of long programs agree with R and with other pr
   long <- run()
   expect_equal(long, others, tolerance = 1e-11)
   expect_equal(long[[1]], product(x), tolerance = 1e-12)
-  skip_unless_all()
   # Reverse mode of Hessians
   third <- vapply(1:3, function(i) {
     h <- replace(numeric(3), i, 1e-5)
@@ -142,6 +140,7 @@ test_that("products and Hessians of long programs agree with R and with other pr
 
 test_that("elements of each dtype keep their places in long programs", {
   skip_without_plugin()
+  skip_unless_all()
   local_long(1L)
   places <- function(x) {
     y <- if (is.logical(x)) !x else x + x

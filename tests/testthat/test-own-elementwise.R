@@ -94,16 +94,16 @@ test_that("derivatives are those of the expression, also of batches", {
     "u = x * s", "z = ifelse(abs(u) < delta, u^2 / 2, delta * (abs(u) - delta / 2))", "d = exp(-u) / (1 + s^2)"
   ))
   x <- c(-3, 0.5, 2)
-  expect_true(all(ffi_check(huber, x, 1.5, second_order = TRUE)$table$ok))
+  expect_true(all(ffi_check(huber, x, 1.5, second_order = all_run())$table$ok))
   slope <- xla_grad(function(x) sum(huber(x, 1)$z))(x)
   expect_equal(as.vector(slope), c(-1, 0.5, 1))
+  skip_unless_all()
   mixed <- ffi_elementwise("x: f32, y: f64, k: i32 -> z: f64", "z = x * y / k + sqrt(y) * k")
   expect_true(ffi_check(mixed, pjrt_buffer(c(1, 2), "f32"), c(1.5, 2), 1:2)$ok)
   # Attributes that a rule of the user's is told
   rule <- function(primals, results, tangents, attributes) list(attributes$a * tangents$x)
   own <- ffi_elementwise("x: T; a: f64 = 2 -> z: T", "z = a * x", jvp = rule)
   expect_true(all(ffi_check(own, x, a = 3)$table$ok))
-  skip_unless_all()
   expect_true(all(ffi_check(own, x)$table$ok))
   expect_true(all(ffi_check(huber, matrix(c(x, 1, 4, -1), 2), c(1, 2, 0.3), delta = 2.2)$table$ok))
   reverse <- function(primals, results, cotangents) list(2 * primals$x * cotangents)

@@ -107,6 +107,7 @@ test_that("programs of one text for other places and plugins are others", {
 
 test_that("programs are found by the flags that XLA has read, which is once", {
   skip_without_plugin()
+  skip_unless_all()
   root <- local_program_cache()
   flags <- "--xla_cpu_enable_fast_math=false"
   work <- function(k) sprintf("cat(xla_jit(function(x) x + %d)(2), nrow(xla_cache('saved')), '')", k)
@@ -376,6 +377,7 @@ test_that("programs used least lately go when there is too much, and large ones 
 
 test_that("sessions at once share the folder, and one that is killed leaves nothing that is used", {
   skip_without_plugin()
+  skip_unless_all()
   root <- local_program_cache()
   child <- function(code) {
     text <- sprintf("options(xlaffi.program_cache = '%s'); library(xlaffi); %s", root, code)

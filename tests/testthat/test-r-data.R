@@ -193,7 +193,7 @@ test_that("every way into XLA refuses the same objects, in the same words", {
   # c() of values gives lists of other things, as in R; bytes are for buffers, which ask for what they lack.
   all_entries$beside_value <- NULL
   with_plain_errors(
-    for (name in names(refused_data)) {
+    for (name in one_in(3L, names(refused_data))) {
       x <- refused_data[[name]][[1L]]
       hint <- refused_data[[name]][[2L]]
       for (entry in setdiff(names(all_entries), if (name == "raw") c("pjrt_buffer", "pjrt_scalar"))) {
@@ -273,7 +273,7 @@ test_that("beside values they are right, or refused by an error of ours", {
   skip_without_plugin()
   skip_if_not_installed("Matrix")
   diagonal <- list(Matrix::Diagonal(3, c(1, 2, 3)))
-  for (x in c(dense_matrices()[c("general", "symmetric", "triangular", "logical")], diagonal)) {
+  for (x in one_in(4L, c(dense_matrices()[c("general", "symmetric", "triangular", "logical")], diagonal))) {
     own <- unname(as.matrix(x))
     calls <- list(
       function(v, m) v + m, function(v, m) m + v, function(v, m) v * m, function(v, m) m * v, function(v, m) v %*% m,
@@ -284,7 +284,7 @@ test_that("beside values they are right, or refused by an error of ours", {
       function(v, m) tcrossprod(m, v), function(v, m) m - v, function(v, m) m / v, function(v, m) m == v
     )
     v <- matrix(c(2, 1, 0.5, 1, 3, 0, 0.5, 0, 4), 3)
-    for (call in calls) {
+    for (call in one_in(3L, calls)) {
       out <- tryCatch(xla_jit(function(v) call(v, x))(v), error = identity)
       if (inherits(out, "error")) {
         expect_s3_class(out, "xlaffi_error")

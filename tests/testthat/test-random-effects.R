@@ -45,6 +45,7 @@ test_that("normal random effects are integrated exactly, with gradient and Hessi
 
 test_that("random effects that meet in pairs, in loops and in counts have their own optimum", {
   skip_without_plugin()
+  skip_unless_all()
   counts <- c(2L, 0L, 3L, 5L, 1L, 4L, 2L, 2L)
   model <- function(p) {
     u <- p$u
@@ -111,6 +112,7 @@ test_that("other data need other programs only where the random effects meet els
   renamed$gr(x)
   expect_identical(nrow(xla_cache()), before)
   expect_equal(objective$fn(x), marginal_density(x, y, groups), tolerance = 1e-12)
+  skip_unless_all()
   # Neighbours in a ring, which effects meet is told by the data
   ring <- function(p, from, to) sum((p$u[from] - p$u[to])^2) + sum(p$u^2) * exp(p$a) + sum(p$u)
   first <- xla_objective(ring, list(a = 0.5, u = numeric(6)), from = 1:3, to = 4:6, random = "u")
@@ -130,6 +132,7 @@ test_that("other data need other programs only where the random effects meet els
 
 test_that("what `f` reads of the session may tell which random effects meet", {
   skip_without_plugin()
+  skip_unless_all()
   pairs <- cbind(1:3, 4:6)
   ring <- function(p) sum((p$u[pairs[, 1]] - p$u[pairs[, 2]])^2) + sum(p$u^2) * exp(p$a) + sum(p$u)
   objective <- xla_objective(ring, list(a = 0.5, u = numeric(6)), random = "u")
@@ -173,6 +176,7 @@ test_that("effects that share leaves with parameters and fixed numbers have the 
 
 test_that("the density of a sparse precision that parameters make has a gradient and a Hessian", {
   skip_without_plugin()
+  skip_unless_all()
   n <- 12L
   y <- c(2L, 0L, 1L, 4L, 3L, 1L, 0L, 0L, 2L, 5L, 2L, 1L)
   model <- function(p, y) {
@@ -222,6 +226,7 @@ test_that("what has no optimum, and data that are no numbers, give NaN and a war
 
 test_that("precision matrices among the data that are no precisions give NaN, those that do not fit an error", {
   skip_without_plugin()
+  skip_unless_all()
   skip_if_not_installed("Matrix")
   precision <- Matrix::sparseMatrix(c(1:4, 2:4), c(1:4, 1:3), x = rep(c(2.5, -1), c(4, 3)), symmetric = TRUE)
   f <- function(p, y, q) -hlo_dmvnorm(p$u, precision = q * exp(p$a), log = TRUE) + sum((y - p$u)^2)

@@ -90,6 +90,7 @@ test_that("the same seed gives the same draws, in however many pieces and howeve
     in_pieces(13)
     same_draws(sampled(), whole)
   })
+  skip_unless_all()
   expect_identical(sampled(chains = 3)$draws[, 1:2, ], whole$draws)
   expect_false(identical(sampled(seed = NULL)$draws, whole$draws))
   # A key is a seed.
@@ -105,6 +106,12 @@ test_that("chains go on as if they had not stopped", {
   whole <- whole_draws()
   part <- sampled(draws = 40)
   same_draws(update(part, draws = 110), whole)
+  expect_snapshot(error = TRUE, {
+    update(whole["mu"])
+    update(whole, draws = 0)
+    update(whole, n = 3)
+  })
+  skip_unless_all()
   file <- withr::local_tempfile()
   saveRDS(part, file)
   same_draws(update(readRDS(file), draws = 110, cores = 1), whole)
@@ -114,11 +121,6 @@ test_that("chains go on as if they had not stopped", {
   expect_identical(thinned$info[c("thin", "warmup", "chains")], list(thin = 4L, warmup = 100L, chains = 2L))
   part <- update(sampled(draws = 50), draws = 30)
   expect_identical(part$info$iterations, 80L)
-  expect_snapshot(error = TRUE, {
-    update(whole["mu"])
-    update(whole, draws = 0)
-    update(whole, n = 3)
-  })
 })
 
 test_that("an interruption leaves the draws so far, which can be continued", {
@@ -142,6 +144,7 @@ test_that("an interruption leaves the draws so far, which can be continued", {
   same_draws(update(part, draws = 150 - count), whole)
   expect_named(numbers, c("done", "total", "warming", "accept", "divergent", "left"))
   expect_identical(numbers[c("total", "warming", "divergent")], list(total = 500, warming = 0L, divergent = 0))
+  skip_unless_all()
   expect_warning(more <- update(part, draws = 60, progress = stop_at(31)), class = "xlaffi_warning_interrupted")
   same_draws(update(more, draws = 150 - nrow(more$draws)), whole)
   expect_error(sampled(progress = stop_at(10)), "during the warm-up", class = "xlaffi_error_cancelled")
@@ -179,12 +182,13 @@ test_that("parameters obey their constraints and have the density on their own s
   expect_identical(dim(draws$warmup$draws), c(200L, 4L, 7L))
   expect_named(draws$warmup$diagnostics, names(draws$diagnostics))
   expect_true(all(draws$warmup$diagnostics$stepsize__[200, ] != draws$warmup$step_size))
+  expect_snapshot(error = TRUE, xla_sample(f, start, constraints = list(skale = xla_positive())))
+  skip_unless_all()
   without <- xla_sample(f, start, draws = 50, warmup = 200, seed = 5, chains = 1, constraints = list(
     scale = xla_positive(), share = xla_interval(0, 1), parts = xla_simplex(), both = xla_ordered()
   ))
   expect_identical(without$draws[, 1, ], draws$draws[1:50, 1, ])
   expect_null(without$warmup$draws)
-  expect_snapshot(error = TRUE, xla_sample(f, start, constraints = list(skale = xla_positive())))
 })
 
 test_that("ranks of true parameters among draws of their posteriors are uniform", {
@@ -235,6 +239,7 @@ test_that("objectives and fits are sampled with their random effects", {
   metric <- Reduce(`+`, draws$warmup$inverse_metric) / 4
   expect_equal(metric, covariance, tolerance = 0.3)
   expect_identical(names(coef(draws)), c("mu", "u", "log_sd"))
+  skip_unless_all()
   # An objective is minimised, so its function is minus the logarithm of the density, unless it is told otherwise.
   level <- c(level = 0)
   minus <- xla_objective(function(p, y) -sum(dnorm(y, p, 1, log = TRUE)), level, y = observed, dtype = "f32")
@@ -278,6 +283,7 @@ test_that("chains begin where they are told to, and say why they cannot", {
   draws <- suppressWarnings(xla_sample(half, 0, draws = 200, warmup = 0, chains = 2, seed = 1))
   expect_true(all(draws$draws > 0))
   expect_identical(dimnames(draws$draws)[[3]], "par")
+  skip_unless_all()
   one <- suppressWarnings(xla_sample(half, 0,
     inits = list(3, 5), draws = 1, warmup = 0, chains = 2, seed = 1, max_treedepth = 1
   ))

@@ -109,6 +109,7 @@ test_that("derivatives of sparse matrices are those of dense ones, to the third 
   }
   expect_equal(xla_jit(sparse)(entries, b), xla_jit(dense)(entries, b))
   expect_equal(xla_grad(sparse)(entries, b), xla_grad(dense)(entries, b))
+  skip_unless_all()
   expect_equal(xla_hessian(sparse)(entries, b), xla_hessian(dense)(entries, b))
   size <- length(entries)
   along <- function(f) {
@@ -137,6 +138,7 @@ test_that("products of rectangular matrices have derivatives of second order", {
     sum((a %*% x)^3) + sum((crossprod(a, a) * 2) %*% x^2) + sum(tcrossprod(a)^2)
   }
   expect_equal(xla_grad(f)(numbers, x), xla_grad(g)(numbers, x))
+  skip_unless_all()
   expect_equal(xla_hessian(f)(numbers, x), xla_hessian(g)(numbers, x))
 })
 

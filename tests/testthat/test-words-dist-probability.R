@@ -11,9 +11,9 @@ tails <- list(
   list(lower.tail = TRUE, log.p = FALSE), list(lower.tail = FALSE, log.p = FALSE),
   list(lower.tail = TRUE, log.p = TRUE), list(lower.tail = FALSE, log.p = TRUE)
 )
-# In two of them each choice is made once.
+# The last one is in test-derivatives-probabilities.R, too.
 if (!all_run()) {
-  tails <- tails[c(1L, 4L)]
+  tails <- tails[1L]
 }
 
 test_that("distribution functions are R's in both tails, and their logarithms", {
@@ -128,6 +128,7 @@ test_that("quantiles undo distribution functions, also at the steps of counts", 
 
 test_that("slopes at the middle of Student's distribution, and outside supports", {
   skip_without_plugin()
+  skip_unless_all()
   df <- c(0.4, 1, 3, 20, Inf)
   sides <- xla_jit(function(half, log_half) {
     lapply(list(TRUE, FALSE), function(lower) {
@@ -172,6 +173,7 @@ test_that("gamma numbers move with their parameters as the distribution does", {
     expect_equal(slope, -by_shape / dgamma(x, shape), tolerance = 1e-5)
   }
   at(c(0.3, 0.9, 1, 2, 10, 100))
+  skip_unless_all()
   gradient <- xla_grad(function(a, b) sum(hlo_rbeta(hlo_key(2), 2000, a, b)) / 2000, 1:2)(2, 3)
   # The mean is a / (a + b).
   expect_equal(c(gradient[[1]], gradient[[2]]), c(3, -2) / 25, tolerance = 0.05)
@@ -180,6 +182,7 @@ test_that("gamma numbers move with their parameters as the distribution does", {
 # Differences of R's own functions are the reference: the step is such that both errors are small.
 test_that("second derivatives of probabilities are right in mixed terms and of logarithms", {
   skip_without_plugin()
+  skip_unless_all()
   second <- function(f, p, h = 2e-4) {
     unit <- diag(length(p)) * h * p
     entry <- function(i, j) {
@@ -201,7 +204,6 @@ test_that("second derivatives of probabilities are right in mixed terms and of l
     expect_equal(found[[i]], t(found[[i]]), tolerance = 1e-12, label = deparse1(functions[[i]]))
   }
 
-  skip_unless_all()
   # A regression with errors of Student's distribution, of which what is above 2 is known to be so
   x <- seq(-1, 1, length.out = 40)
   y <- 1 + 1.3 * x + 0.5 * qt((17 * seq_len(40)) %% 41 / 41, 5)

@@ -34,7 +34,7 @@ test_that("summaries of doubles, integers and logicals, with NaN and without", {
     c(3.5, -1, 2, 8, 0.25), c(1, NaN, 3), c(4L, -2L, 7L), c(TRUE, FALSE, TRUE), 2.5, c(1, NaN, NaN, 4, 5, 7),
     matrix(c(3, 1, 4, 1, 5, 9), 2)[, 1:3]
   )
-  for (x in inputs[if (all_run()) 1:6 else 2:4]) {
+  for (x in inputs[if (all_run()) 1:6 else c(2L, 4L)]) {
     expect_words(expressions, x = x)
   }
   expect_words(expressions[1:15], x = inputs[[7]])
@@ -46,7 +46,7 @@ test_that("summaries of arrays of 4096 elements and more, of which XLA takes car
   set.seed(4)
   x <- replace(rnorm(4200), c(9, 800, 4100), c(NaN, Inf, -Inf))
   expect_words(
-    as.list(expression(
+    one_in(3L, as.list(expression(
       sum(x), max(x), min(x), range(x), mean(x), sum(x, na.rm = TRUE), max(x, na.rm = TRUE), min(x, na.rm = TRUE),
       range(x, finite = TRUE), which.max(x), which.min(x), anyNA(x), cummax(x), cummin(x), cumsum(x), pmax(x, 0.5),
       pmin(x, y), pmax(x, y, na.rm = TRUE), sum(pmax(x, 0)), sum(pmin(x, y), na.rm = TRUE), sort(x, na.last = TRUE),
@@ -55,7 +55,7 @@ test_that("summaries of arrays of 4096 elements and more, of which XLA takes car
       apply(m, 1, max), apply(m, 2, min), apply(m, 2, range, na.rm = TRUE), colSums(pmax(m, 0)), rowSums(exp(m)),
       colMeans(m, na.rm = TRUE), norm(m, "M"), apply(matrix(y, 6), 2, max), rowSums(matrix(y, 700)^2),
       colSums(matrix(y, 3)), colSums(matrix(y, 42)), sum(k), max(k), range(k), cummax(k), all(k < 99L), crossprod(y, k)
-    )),
+    ))),
     x = x, y = rnorm(4200), m = matrix(x, 60), k = sample(-9:9, 4200, TRUE)
   )
 })
@@ -225,8 +225,8 @@ test_that("derivatives of the first and second order, and batches", {
       expect_equal(as.vector(both[[i]]), c(at[[i]]$value, moved[[i]]$value), tolerance = 1e-10, label = label)
     }
   }
-  check(of_vectors, x)
-  check(of_matrices, m)
+  check(one_in(4L, of_vectors), x)
+  check(one_in(4L, of_matrices), m)
   # Products have derivatives through zeros.
   zeros <- c(2, 0, 3, 0.5)
   expect_identical(as.vector(xla_grad(prod)(zeros)), c(0, 3, 0, 0))
