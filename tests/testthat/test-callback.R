@@ -200,6 +200,7 @@ test_that("programs in functions in programs", {
 
 test_that("functions and programs that call one another without end", {
   skip_without_plugin()
+  skip_unless_all()
   depth <- 0
   endless <- ffi_callback(function(x) {
     depth <<- depth + 1
@@ -230,6 +231,7 @@ test_that("several functions in one program, each of which runs programs, on XLA
 
 test_that("many programs, of which each waits for R", {
   skip_without_plugin()
+  skip_unless_all()
   calls <- 0
   f <- ffi_callback(function(x) {
     calls <<- calls + 1
@@ -362,6 +364,7 @@ test_that("a program is served that another package waits for in the plugin", {
 
 test_that("where memory is short, what has a side effect is not done twice", {
   skip_without_plugin()
+  skip_unless_all()
   local_code_cache()
   calls <- 0
   count <- function(side_effect) {
@@ -383,6 +386,7 @@ test_that("where memory is short, what has a side effect is not done twice", {
 
 test_that("Ctrl-C interrupts the function, and the program fails", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os("windows")
   run <- run_r("
     interrupted <- function(code) {
@@ -445,6 +449,7 @@ left <- "
 "
 
 test_that("R serves at an idle moment what nobody waits for", {
+  skip_unless_all()
   skip_unless_included("work beside the thread that launches")
   skip_on_os("windows")
   idle <- run_r(c(left, "for (i in 1:100) if (calls < 2) Sys.sleep(0.1)", "cat('end\\n')"))
@@ -453,6 +458,7 @@ test_that("R serves at an idle moment what nobody waits for", {
 
 test_that("R ends, and the package is unloaded, while a program waits to call it", {
   skip_without_plugin()
+  skip_unless_all()
   end <- run_r(c(left, "quit(status = 3)"), timeout = 60)
   expect_identical(end, list(output = "away", status = 3L))
   unload <- run_r(c(left, "

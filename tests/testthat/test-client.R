@@ -27,6 +27,7 @@ test_that("the included plugin takes the options that are documented", {
 
 test_that("without asynchronous execution programs that are not quick leave R's thread free", {
   skip_without_plugin()
+  skip_unless_all()
   run <- run_r('
     invisible(pjrt_client("cpu", asynchronous = FALSE))
     x <- pjrt_buffer(matrix(1e-3, 2000, 2000), "f64")

@@ -18,7 +18,7 @@ test_that("R's functions and operators give what they give in R", {
     function(x) 2 / x, function(x) x > 0.2, function(x) !(x > 0.2 | x < -0.2) & x != 0.3, function(x) x <= 0.3,
     function(x) x * c(1, 2, 3), max, min, sum, mean
   )
-  for (f in functions) {
+  for (f in one_in(3L, functions)) {
     expect_as_in_r(f, x)
   }
   for (f in list(abs, sign, function(x) x %% 3L, function(x) x * 2L, function(x) -x, max, min, sum)) {
@@ -28,7 +28,7 @@ test_that("R's functions and operators give what they give in R", {
   complex_functions <- list(
     exp, sin, cos, tanh, sqrt, log, abs, Mod, Re, Im, Conj, Arg, sum, function(z) z * 1i, function(z) z / z
   )
-  for (f in complex_functions) {
+  for (f in one_in(3L, complex_functions)) {
     expect_as_in_r(f, z)
   }
 })

@@ -72,6 +72,7 @@ test_that("elements are those of vectors, of matrices in R's order, and of all d
 
 test_that("a batch of keys gives what a loop over keys gives", {
   skip_without_plugin()
+  skip_unless_all()
   samples <- function(key) {
     x <- c(3, 1, 4, 1.5, 9)
     list(

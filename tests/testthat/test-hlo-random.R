@@ -53,6 +53,7 @@ test_that("seeds that are values give the keys of the same numbers", {
 
 test_that("a batch of keys gives what a loop over keys gives", {
   skip_without_plugin()
+  skip_unless_all()
   numbers <- function(key) {
     list(
       hlo_runif(key, 5), hlo_rnorm(key, c(2, 2)), hlo_rexp(key, 3, 2), hlo_rcauchy(key, 3), hlo_rlogis(key, 3),

@@ -41,7 +41,7 @@ test_that("functions of R agree with R or give our error: groups and primitive g
     grep("<-$", .S3PrimitiveGenerics, value = TRUE), "as.call", "as.environment", "length", "dim", "dimnames",
     "is.array", "names", "levels"
   ))
-  expect_right_or_refused(c(groups, primitive), data[if (all_run()) 1:5 else c(1, 2, 5)], "refused")
+  expect_right_or_refused(c(groups, primitive), data[if (all_run()) 1:5 else 1], "refused")
 })
 
 test_that("functions of R agree with R or fail: others that take data", {
@@ -52,13 +52,14 @@ test_that("functions of R agree with R or fail: others that take data", {
     "qr", "quantile", "range", "rank", "rbind", "rep_len", "rev", "rowSums", "rowsum", "scale", "sd", "sort", "summary",
     "table", "tabulate", "unique", "unlist", "var", "which", "which.max"
   )
-  expect_right_or_refused(others, data[if (all_run()) c(1, 2, 5) else c(2, 5)], c("refused", "failed"))
+  expect_right_or_refused(one_in(4L, others), data[if (all_run()) c(1, 2, 5) else 5], c("refused", "failed"))
   more <- list(
     function(x) rep(x, 3), function(x) mean(x, na.rm = TRUE), function(x) x %in% 1, function(x) match(1, x),
     function(x) sapply(x, identity), function(x) lapply(x, identity)[[1]], function(x) Reduce(`+`, x),
     function(x) vapply(x, function(y) 1, 0), function(x) max(x, 100),
     function(x) as.list(x)[[1]]
   )
+  more <- one_in(3L, more)
   compared <- compared_with_r(more, data[[1]])
   for (i in seq_along(more)) {
     found <- compared[[i]]

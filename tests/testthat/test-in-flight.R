@@ -32,6 +32,7 @@ test_that("no more programs are under way than the limit says, on several device
 
 test_that("ten thousand launches that nobody reads neither fill memory nor lock up", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os(c("mac", "windows"))
   run <- run_r(c(sprintf("launches <- %d", if (all_run()) 10000 else 3000), "
     status <- function(what) {
@@ -57,6 +58,7 @@ test_that("ten thousand launches that nobody reads neither fill memory nor lock 
 
 test_that("Ctrl-C ends a loop of launches that wait for room", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os("windows")
   run <- run_r(sprintf("
     slow <- pjrt_compile(pjrt_program('%s'))

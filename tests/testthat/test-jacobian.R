@@ -78,6 +78,7 @@ test_that("results by arguments are trees of trees, without what has no derivati
 
 test_that("complex results and arguments have one derivative in both modes", {
   skip_without_plugin()
+  skip_unless_all()
   z <- c(1 + 2i, 0.5 - 1i)
   found <- in_modes(function(mode, z, x) {
     list(

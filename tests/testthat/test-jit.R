@@ -71,6 +71,7 @@ test_that("results that R has to wait for arrive as well", {
 
 test_that("a signature may be long", {
   skip_without_plugin()
+  skip_unless_all()
   total <- xla_jit(function(...) Reduce(`+`, xlaffi:::tree_leaves(list(...))))
   many <- as.list(as.double(1:900))
   for (turn in 1:2) {
@@ -169,6 +170,7 @@ test_that("functions from a file or another process are functions of their own",
 
 test_that("functions that were made before the package was loaded again work on", {
   skip_without_plugin()
+  skip_unless_all()
   run <- run_r("
     f <- xla_jit(function(x) sum(sin(x)^2))
     k <- kepler

@@ -22,6 +22,7 @@ skip_without_prlimit <- function() {
 }
 
 test_that("where memory is short for parts R collects, and tries once more", {
+  skip_unless_all()
   skip_without_prlimit()
   path <- withr::local_tempfile()
   writeBin(as.double(1:1.4e7), path)

@@ -68,6 +68,7 @@ test_that("what the compiler alone knows it has read belongs to the code", {
 })
 
 test_that("static libraries belong to the code, however they are found", {
+  skip_unless_all()
   skip_without_compiler("c")
   skip_on_os("windows")
   local_code_cache()
@@ -128,6 +129,7 @@ test_that("modules belong to code in Fortran", {
 })
 
 test_that("variables, files and libraries that code in Rust asks for belong to it", {
+  skip_unless_all()
   skip_without_compiler("rust")
   skip_on_os("windows")
   local_code_cache()
@@ -151,6 +153,7 @@ test_that("variables, files and libraries that code in Rust asks for belong to i
 })
 
 test_that("variables that a crate in a folder asks for belong to the code", {
+  skip_unless_all()
   skip_without_compiler("rust")
   skip_if(is.null(xlaffi:::program_file("cargo")), "no cargo")
   local_code_cache()
@@ -170,6 +173,7 @@ test_that("variables that a crate in a folder asks for belong to the code", {
 })
 
 test_that("what is in the cache needs no compiler", {
+  skip_unless_all()
   skip_without_compiler("c")
   root <- local_code_cache()
   code <- function(languages, missing = character()) {

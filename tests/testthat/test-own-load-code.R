@@ -31,6 +31,7 @@ for (language in names(load_code)) {
   test_that(sprintf("code runs once when a library in %s is loaded, and once when it goes", language), {
     skip_without_compiler(language)
     skip_on_os("windows")
+    if (language != "c") skip_unless_all()
     code <- load_code[[language]]
     file <- withr::local_tempfile()
     lines <- vapply(c(
@@ -49,6 +50,7 @@ for (language in names(load_code)) {
 
   test_that(sprintf("an error at the load of %s is told, and there is no op", language), {
     skip_without_compiler(language)
+    if (language != "c") skip_unless_all()
     code <- load_code[[language]]
     gone <- withr::local_tempfile()
     end <- if (.Platform$OS.type == "unix") sprintf(code$on_unload, gone)
@@ -72,6 +74,7 @@ test_that("support code that is compiled for each dtype is loaded for each", {
 })
 
 test_that("an error at the end is printed", {
+  skip_unless_all()
   skip_on_os("windows")
   for (language in names(load_code)) {
     skip_without_compiler(language)

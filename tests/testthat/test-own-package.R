@@ -36,6 +36,7 @@ test_that("the package that is written has an op in C", {
 })
 
 test_that("the package that is written has an op in Rust", {
+  skip_unless_all()
   skip_without_compiler("rust")
   path <- file.path(withr::local_tempdir(), "rustynorms")
   expect_message(ffi_use_rust(path), class = "xlaffi_message_package")
@@ -54,6 +55,7 @@ test_that("the package that is written has an op in Rust", {
 })
 
 test_that("a package loads where XLA is not", {
+  skip_unless_all()
   skip_without_build_tools()
   path <- file.path(withr::local_tempdir(), "norms")
   suppressMessages(ffi_use_c(path))

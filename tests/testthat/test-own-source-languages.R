@@ -48,6 +48,7 @@ test_that("a rule in R gives rms_norm its gradient in every language, for batche
 })
 
 test_that("mixed dtypes give the wider one", {
+  skip_unless_all()
   code <- list(
     c = "for (int64_t i = 0; i < n; i++) z[i] = (double) x[i] * y[i];",
     "c++" = "for (int64_t i = 0; i < n; i++) z[i] = static_cast<double>(x[i]) * y[i];",
@@ -123,6 +124,7 @@ test_that("Rust bodies see attributes, optional, repeated and scratch arrays", {
 })
 
 test_that("Rust bodies use crates", {
+  skip_unless_all()
   skip_without_compiler("rust")
   skip_if(is.null(xlaffi:::program_file("cargo")), "no cargo")
   crate <- withr::local_tempdir()

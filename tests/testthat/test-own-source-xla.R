@@ -103,6 +103,7 @@ test_that("where XLA's headers are is asked for once, and again where they are n
 
 test_that("handlers with state run with all their stages", {
   skip_without_plugin()
+  skip_unless_all()
   found <- ffi_source(code = counter_xla, lang = "xla")
   expect_named(found, c("CounterMake", "CounterCount"))
   # A stage other than execution is no target.

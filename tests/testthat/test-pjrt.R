@@ -45,6 +45,7 @@ test_that("pjrt gets what it lacks, whichever is loaded first", {
 
 test_that("the option replaces or leaves alone", {
   skip_without_plugin()
+  skip_unless_all()
   library <- local_pjrt()
   expect_identical(
     recorded(library, "options(xlaffi.pjrt = 'replace'); invisible(loadNamespace('pjrt'))"), ours()

@@ -97,6 +97,7 @@ test_that("text is not lost when the program fails after it", {
 
 test_that("text that nobody asked for comes at the prompt, at unload and at the end", {
   skip_without_plugin()
+  skip_unless_all()
   code <- "
     exec <- pjrt_compile(pjrt_program('
       func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {
@@ -118,6 +119,7 @@ test_that("text that nobody asked for comes at the prompt, at unload and at the 
 
 test_that("what a long program prints is shown while R waits for it", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os("windows")
   # Prints for ever, a number after some milliseconds of work.
   src <- r"(

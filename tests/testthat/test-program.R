@@ -84,6 +84,7 @@ open(sys.argv[1], 'wb').write(portable)
 
 test_that("bytecode of arrays that no memory holds is refused", {
   skip_without_plugin()
+  skip_unless_all()
   # XLA would end the process.
   script <- withr::local_tempfile(lines = "
 import sys

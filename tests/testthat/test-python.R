@@ -15,6 +15,7 @@ start_reticulate <- "
   invisible(reticulate::py_run_string('y = 1'))"
 
 test_that("reticulate and the plugin share a Python, whichever starts it", {
+  skip_unless_all()
   skip_unless_included("Python")
   skip_without_reticulate()
   theirs_first <- run_r(c(start_reticulate, use_both), timeout = 60)
@@ -76,6 +77,7 @@ test_that("a jaxlib that cannot be imported is one error", {
 })
 
 test_that("a jaxlib that is too old is refused before XLA could end R for its flags", {
+  skip_unless_all()
   skip_unless_included("Python")
   skip_without_reticulate()
   folder <- withr::local_tempdir()

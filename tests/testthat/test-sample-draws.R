@@ -42,7 +42,7 @@ test_that("draws are those of posterior and coda, at awkward sizes too", {
   skip_if_not_installed("posterior")
   measures <- c("mean", "median", "sd", "mad", "quantile2", "rhat", "ess_bulk", "ess_tail", "mcse_mean", "mcse_sd",
     "mcse_quantile")
-  for (size in c(1, 4:9, 16, 25, 101)) for (chains in c(1, 2, 4)) {
+  for (size in if (all_run()) c(1, 4:9, 16, 25, 101) else c(1, 4, 25)) for (chains in c(1, 4)) {
     x <- series(size, chains)
     known <- suppressWarnings(posterior::summarise_draws(posterior::as_draws_array(x), measures))
     known <- vapply(known[-1L], as.numeric, numeric(dim(x)[[3L]]))

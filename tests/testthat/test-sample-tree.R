@@ -29,7 +29,7 @@ test_that("windows of the warm-up are Stan's", {
     }
     list(inside = inside, ends = ends)
   }
-  for (warmup in c(0:150, 200:260, 350, 500, 999:1001, 4000)) {
+  for (warmup in one_in(7L, c(0:150, 200:260, 350, 500, 999:1001, 4000))) {
     flags <- warmup_flags(warmup)
     known <- stan(warmup)
     expect_equal(list(inside = flagged(flags, flag_collect), ends = flagged(flags, flag_window)), known)
@@ -80,7 +80,7 @@ test_that("subtrees without recursion turn where Stan's do", {
   set.seed(2)
   lengths <- list()
   # The longer vectors are carried in another way than the short ones.
-  for (size in c(1L, 3L, 20L)) {
+  for (size in c(3L, if (all_run()) c(1L, 20L))) {
     walk <- walks(size)
     lengths[[size]] <- vapply(1:40, function(i) {
       # Momenta that turn slowly, later or sooner
@@ -102,6 +102,7 @@ test_that("subtrees without recursion turn where Stan's do", {
       known
     }, 0)
   }
+  skip_unless_all()
   # All lengths come up.
   expect_true(all(range(unlist(lengths)) == c(2, 64)), length(unique(unlist(lengths))) > 10)
 })

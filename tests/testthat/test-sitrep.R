@@ -70,6 +70,7 @@ test_that("the report tells what was found", {
 
 test_that("the report tells how Python is missing, and the command that brings it", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os(c("windows", "mac"))
   headings <- c("Plugins", "Python for the CPU plugin")
   nowhere <- "Sys.setenv(PATH = tempfile())"
@@ -104,6 +105,7 @@ test_that("the report tells what is there", {
 })
 
 test_that("the report tells whose XLA a plugin without Python has, and what it cannot do", {
+  skip_unless_all()
   skip_if(Sys.info()[["sysname"]] != "Linux" || Sys.info()[["machine"]] != "x86_64", "another wheel")
   stand_in <- shared_library(plugin_code(0, 40), "pjrt_stand_in")
   code <- function(source) {
@@ -128,6 +130,7 @@ test_that("the report tells who computes together", {
 
 test_that("the report tells how a plugin for GPUs cannot be used", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os("windows")
   driver <- xlaffi:::check(.Call(xlaffi:::wrap__cuda_libraries))$path[[1L]]
   skip_if_not(is.na(driver), "CUDA: there is a driver of NVIDIA's")
@@ -151,6 +154,7 @@ test_that("the report tells of a client that could not be made", {
 
 test_that("the report tells which LAPACK is forced, and that it is not there", {
   skip_without_plugin()
+  skip_unless_all()
   expect_snapshot({
     show_sitrep("Linear algebra", env = c(XLAFFI_LAPACK = "/no/such/liblapack.so"))
   })
@@ -164,6 +168,7 @@ test_that("the report tells which LAPACK is forced, and that it is not there", {
 
 test_that("the report tells why programs are not kept", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os("windows")
   file <- withr::local_tempfile(lines = "")
   open <- withr::local_tempdir()

@@ -69,6 +69,7 @@ test_that("record batches of arrow and nanoarrow are parts", {
 
 test_that("no digits of 64-bit integers are lost, and no bits are taken for numbers", {
   skip_without_plugin()
+  skip_unless_all()
   run <- run_r(c(use_library(local_arrow()), use_library(local_nanoarrow()), "
     once <- function(data) {
       parts <- list(structure(list(data = data), class = 'nanoarrow_array'), NULL)

@@ -190,6 +190,7 @@ test_that("safetensors files give their arrays without R's memory", {
 
 test_that("Ctrl-C ends the reading of a file, and what has come is freed", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os("windows")
   path <- withr::local_tempfile()
   connection <- file(path, "wb")

@@ -101,13 +101,13 @@ test_that("errors and interrupts of the user's functions pass, and all that has 
 
 test_that("a buffer by parts takes one copy and a part of memory", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os(c("mac", "windows"))
   file <- withr::local_tempfile()
   connection <- file(file, "wb")
   for (i in 1:32) writeBin(rep(as.double(i), 1e6), connection)
   close(connection)
   kinds <- c("rows", "columns", "function", "open", "connection", "empty")
-  if (!all_run()) kinds <- c("rows", "open")
   run <- run_r(sprintf("
     status <- function(what) {
       lines <- readLines('/proc/self/status')

@@ -55,6 +55,7 @@ test_that("of many elements a function gets a batch, or each if it keeps count",
 
 test_that("applied functions have derivatives and batches", {
   skip_without_plugin()
+  skip_unless_all()
   f <- function(x, m) {
     sum(sapply(x, function(v) sin(v) * v)) + sum(apply(m, 1, function(r) exp(r) / sum(exp(r)))^2) +
       Reduce(function(a, b) a * b + 1, x) + sum(mapply(function(a, b) a * b^2, x, m[1, ]))

@@ -36,6 +36,7 @@ test_that("densities are R's", {
 
 test_that("one trial, known while the program is written, is the binomial distribution", {
   skip_without_plugin()
+  skip_unless_all()
   points <- expand.grid(x = c(-1, 0, 1, 2, 0.5, 1 + 1e-10, Inf, NaN), prob = c(unit, 1e-300, 0.25, 1 - 1e-15))
   inside <- expand.grid(x = c(0, 1), prob = c(0, 1e-20, 0.2, 0.5, 0.9, 1))
   # The number of trials is one of the code, or data.
@@ -61,6 +62,7 @@ test_that("one trial, known while the program is written, is the binomial distri
 
 test_that("densities have their digits where R loses them", {
   skip_without_plugin()
+  skip_unless_all()
   cases <- utils::read.csv(test_path("dist-reference.csv"), colClasses = c("character", rep("numeric", 4)))
   arguments <- list(
     dbeta = c("x", "shape1", "shape2"), df = c("x", "df1", "df2"), dgamma = c("x", "shape", "rate"), dt = c("x", "df"),
@@ -87,6 +89,7 @@ test_that("densities have their digits where R loses them", {
 
 test_that("what is not chosen does not come through in slopes of densities", {
   skip_without_plugin()
+  skip_unless_all()
   g <- xla_grad(function(x, a, b) {
     f <- list(
       xlaffi:::overload_dgamma, xlaffi:::overload_dbeta, xlaffi:::overload_dweibull, xlaffi:::overload_dlnorm,
@@ -101,6 +104,7 @@ test_that("what is not chosen does not come through in slopes of densities", {
 
 test_that("second derivatives, batches, f32 and integers", {
   skip_without_plugin()
+  skip_unless_all()
   h <- xla_hessian(function(v) xlaffi:::overload_dgamma(v[1], v[2], v[3], log = TRUE))(c(2, 3, 0.5))
   expect_equal(h, matrix(c(-2 / 4, 1 / 2, -1, 1 / 2, -trigamma(3), 2, -1, 2, -3 / 0.25), 3), tolerance = 1e-10)
   density <- function(x, a) xlaffi:::overload_dgamma(x, a, 2)

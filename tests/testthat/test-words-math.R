@@ -127,6 +127,7 @@ test_that("round() and signif() round as R does, to the last bit", {
 
 test_that("derivatives of the first and second order", {
   skip_without_plugin()
+  skip_unless_all()
   points <- c(0.3, 0.7, 0.45)
   functions <- list(
     sinpi, cospi, tanpi, asinh, atanh, log1p, log2, log10, asin, acos, atan, tan, sinh, cosh,

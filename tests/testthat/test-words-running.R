@@ -35,6 +35,7 @@ test_that("running sums of integers are NA from the first that is too large, and
 
 test_that("derivatives of running functions, with zeros among the factors", {
   skip_without_plugin()
+  skip_unless_all()
   weights <- c(0.3, -1, 2, 0.7, -0.4, 1.1, 0.9)
   h <- 1e-5
   slopes <- function(f, x) {

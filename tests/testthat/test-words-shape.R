@@ -95,6 +95,7 @@ test_that("diagonals and pairs are R's", {
 
 test_that("functions of shape have derivatives and batches", {
   skip_without_plugin()
+  skip_unless_all()
   f <- function(x, m) {
     joined <- rbind(c(x[1:3], 1), t(embed(x, 4))[c(2, 1), ] * 2, matrix(rev(m)[1:4], 1))
     turned <- aperm(array(rep(x, each = 2), c(2, 1, 7)), c(3, 2, 1))

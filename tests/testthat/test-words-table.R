@@ -13,16 +13,14 @@ groups <- c("Math", "Ops", "Summary", "Complex")
 refused_names <- function() unlist(xlaffi:::refused, use.names = FALSE)
 
 test_that("every entry is whole, and every function is in the table or refused", {
-  for (entry in entries()) {
-    expect_true(entry$topic %in% xlaffi:::overload_topics, label = entry$name)
-    expect_true(entry$by %in% c("method", "conversion", "group", "own"), label = entry$name)
+  is_whole <- function(entry) {
     texts <- c(entry$dtypes, entry$derivative)
-    expect_true(is.character(texts) && length(texts) == 2L && all(nzchar(texts)), label = entry$name)
-    if (entry$by %in% c("method", "conversion")) {
-      expect_true(is.function(entry$f), label = entry$name)
-      expect_true(exists(entry$name, asNamespace(entry$package), inherits = FALSE), label = entry$name)
-    }
+    by_name <- !entry$by %in% c("method", "conversion")
+    entry$topic %in% xlaffi:::overload_topics && entry$by %in% c("method", "conversion", "group", "own") &&
+      is.character(texts) && length(texts) == 2L && all(nzchar(texts)) &&
+      (by_name || is.function(entry$f) && exists(entry$name, asNamespace(entry$package), inherits = FALSE))
   }
+  expect_identical(names(Filter(Negate(is_whole), entries())), character())
   there <- names(entries(all.names = TRUE))
   methods <- setdiff(unlist(lapply(c("base", "stats", "utils", "methods"), methods_of)), groups)
   expect_identical(setdiff(methods, c(there, refused_names())), character())
@@ -87,7 +85,7 @@ test_that("types and dimensions of results are R's, also of logicals, integers a
   other <- c(
     "simplify2array", "print", "invisible", "Recall", "fivenum"
   )
-  for (entry in Filter(function(entry) entry$package %in% c("base", "stats"), entries())) {
+  for (entry in one_in(8L, Filter(function(entry) entry$package %in% c("base", "stats"), entries(sorted = TRUE)))) {
     f <- get0(entry$name, asNamespace(entry$package), mode = "function")
     if (is.null(f) || entry$name %in% other || entry$by == "own") next
     for (form in c("`%s`(x)", "`%s`(x, 1)")) {

@@ -53,6 +53,7 @@ test_that("a rule for reverse mode serves for reverse mode and, transposed, for 
 
 test_that("rules for reverse mode are differentiated again", {
   skip_without_plugin()
+  skip_unless_all()
   f <- function(op) function(M, e) sum(op(M, e)$sin * M)
   second <- function(op) function(M, e) sum(xla_grad(f(op))(M, e))
   expect_same_derivatives(function(op) xla_grad(second(op), c(1, 2))(at$M, at$e))

@@ -35,7 +35,7 @@ test_that("every builder function works on batches as in a loop", {
     function(x, y) hlo_constant(7, "f64", c(2, 2)),
     function(x, y) hlo_iota("f64", 3) + y[1, 1]
   )
-  for (f in functions) {
+  for (f in one_in(3L, functions)) {
     whole <- xla_jit(f)
     loop <- looped(function(i) whole(array(x[i, , ], c(2, 3)), array(y[i, , ], c(3, 2))), count = 4)
     expect_equal(xla_vmap(f)(x, y), loop, tolerance = 1e-14, label = deparse1(body(f)))
@@ -45,6 +45,7 @@ test_that("every builder function works on batches as in a loop", {
     loop <- looped(function(i) whole(array(x[1, , ], c(2, 3)), array(y[i, , ], c(3, 2))), count = 4)
     expect_equal(xla_vmap(f, list(NULL, 1))(array(x[1, , ], c(2, 3)), y), loop, tolerance = 1e-14)
   }
+  skip_unless_all()
   solve_lower <- function(a, b) hlo_triangular_solve(a, b)
   a <- square + rep(diag(3) * 5, each = 4)
   for (axes in list(list(1, 1), list(1, NULL), list(NULL, 1))) {
