@@ -51,20 +51,22 @@ run <- function(file) {
   )
   took <- proc.time() - before
   results <- if (is.character(tests)) {
-    data.frame(file = file, test = paste("cannot be run:", tests), failed = TRUE, reason = NA_character_)
+    data.frame(file = file, test = paste("cannot be run:", tests), failed = TRUE, reason = NA_character_, ran = FALSE)
   } else {
     blocks <- as.data.frame(tests)
     data.frame(
       file = rep(file, nrow(blocks)), test = ifelse(is.na(blocks$test), outside, blocks$test),
-      failed = blocks$failed > 0 | blocks$error,
-      reason = vapply(tests, skip_reason, "")
+      failed = blocks$failed > 0 | blocks$error, reason = vapply(tests, skip_reason, ""), ran = blocks$passed > 0
     )
   }
-  # Of what the reporter writes, what there is to tell beside how many passed.
+  # Of what the reporter writes, what there is to tell beside how many passed and what is left to `make test-all`.
   lines <- if (file.exists(summary)) readLines(summary, warn = FALSE) else character()
   unlink(summary)
   shown <- grep("^(\u2550\u2550|==) ", lines)
   shown <- lines[cumsum(seq_along(lines) %in% shown) > 0 & nzchar(lines) & !grepl(" DONE [=\u2550]+$", lines)]
+  shown <- grep(" - Reason: only in `make test-all`$", shown, value = TRUE, invert = TRUE)
+  is_head <- grepl("^(\u2550\u2550|==) ", shown)
+  shown <- shown[!(is_head & c(is_head[-1L], TRUE)[seq_along(is_head)])]
   count <- sum(lengths(if (is.list(tests)) lapply(tests, `[[`, "results")))
   head <- sprintf("%s: %d expectations in %d tests, %.1f s", name, count, nrow(results), took[["elapsed"]])
   list(

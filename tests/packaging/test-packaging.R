@@ -103,6 +103,7 @@ test_that("XLAFFI_DEBUG keeps the debug info", {
 })
 
 test_that("XLAFFI_WITH_TESTS builds the crates as for their tests, and no tarball so", {
+  skip_unless_all()
   dir <- configure_copy()
   configure(dir, c(XLAFFI_WITH_TESTS = "1"))
   expect_match(makevars(dir), "^LIBDIR = .*/debug$", all = FALSE)

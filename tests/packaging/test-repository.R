@@ -1,6 +1,7 @@
 # tools/repository.sh with a small package.
 
 test_that("a repository has the sources and a binary, which is installed without compiling", {
+  skip_unless_all()
   skip_on_os(c("windows", "mac"))
   dir <- withr::local_tempdir()
   package <- file.path(dir, "tinyxlaffi")

@@ -7,6 +7,7 @@ rscript <- function(lines) {
 }
 
 test_that("the code of the cheat sheet runs", {
+  skip_unless_all()
   code <- withr::local_tempfile(fileext = ".R")
   knitr::purl(source_file("tools", "site", "cheatsheet.Rmd"), code, documentation = 0L, quiet = TRUE)
   output <- rscript(c(readLines(code), "cat('to the end\\n')"))

@@ -215,6 +215,7 @@ test_that("functions and programs that call one another without end", {
 
 test_that("several functions in one program, each of which runs programs, on XLA's threads", {
   skip_without_plugin()
+  skip_unless_all()
   inner <- xla_jit(function(x) x %*% x)
   f <- ffi_callback(function(x) inner(x), "x: f64[n, n] -> y: f64[n, n]")
   # Enough arithmetic that XLA takes its own threads for it.
@@ -471,6 +472,7 @@ test_that("R ends, and the package is unloaded, while a program waits to call it
 
 test_that("a forked child refuses", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os("windows")
   run <- run_r("
     f <- ffi_callback(function(x) x, 'x: f64[] -> y: f64[]')

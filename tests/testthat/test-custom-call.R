@@ -124,6 +124,7 @@ test_that("a handler is removed, and the name can be used again", {
 
 test_that("replacing waits for no call, and the wait of removing can be interrupted", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os("windows")
   path <- handlers("library")[["path"]]
   run <- run_r(sprintf("
@@ -269,6 +270,7 @@ test_that("bad arguments", {
 
 test_that("a handler has a state where it is registered by stages", {
   skip_without_plugin()
+  skip_unless_all()
   sums <- rust_handler("sums")
   pjrt_register_custom_call("test_sums", list(host = list(instantiate = sums, initialize = sums, execute = sums)))
   add <- function(target, steps) {

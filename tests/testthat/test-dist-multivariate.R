@@ -142,6 +142,7 @@ test_that("matrices of the package Matrix make precision matrices", {
 
 test_that("densities of vectors work in batches, with derivatives of what is in the batch", {
   skip_without_plugin()
+  skip_unless_all()
   fem <- fem_matrices(nodes, triangles)
   f <- function(p, x) {
     field <- hlo_dmvnorm(x, precision = hlo_spde_precision(fem$c, fem$g, exp(p[1]), exp(p[2])), log = TRUE)

@@ -20,7 +20,7 @@ test_that("what R calls exists, and what exists is called", {
 
 test_that("R checks the number of arguments of each routine", {
   routines <- getDLLRegisteredRoutines("xlaffi")$.Call
-  for (name in names(routines)) {
+  for (name in one_in(5L, names(routines))) {
     routine <- routines[[name]]
     wrapper <- get0(sub("^wrap__", "", name), asNamespace("xlaffi"), inherits = FALSE)
     n <- if (is.null(wrapper)) 2L else length(formals(wrapper))

@@ -46,6 +46,7 @@ test_that("wrong rules are found: signs, factors, arguments, conjugates", {
   )
   # A rule that takes NULL for a value
   expect_identical(by_jvp(function(x, y, t) 2 * x * y * t$x + x * x * t$y)[1:2], c("jvp by x", "jvp by y"))
+  skip_unless_all()
   by_vjp <- function(rule) {
     failing(square(jvp = function(primals, results, tangents) with(primals, right(x, y, tangents)), vjp = rule), 2, 3)
   }

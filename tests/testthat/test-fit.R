@@ -53,8 +53,7 @@ test_that("a fit without random effects is that of glm()", {
 
 test_that("predictions and residuals of random effects are those of the normal distribution", {
   skip_without_plugin()
-  # Each residual that takes those before it is an integral, so `make test` has few of them.
-  n <- if (all_run()) 6L else 2L
+  n <- 6L
   y <- y[groups <= n]
   groups <- groups[groups <= n]
   start$u <- numeric(n)
@@ -81,11 +80,13 @@ test_that("predictions and residuals of random effects are those of the normal d
   expect_equal(rate$fit, list(e = e, d = 3 * at$fit$u[[2]]))
   expect_equal(rate$se.fit$e, sqrt(e^2 * given + rowSums((total %*% vcov(fit)) * total)), tolerance = 1e-6)
   expect_equal(rate$se.fit$d, 3 * at$se.fit$u[[2]], tolerance = 1e-6)
+  expect_match(capture.output(summary(fit)), sprintf("3 parameters, %d random effects integrated", n), all = FALSE)
+  skip_unless_all()
   expected <- forwardsolve(t(chol(v)), y - par[[1]])
   expect_equal(residuals(fit, "y"), expected, tolerance = 1e-8)
   sequential <- residuals(fit, "y", keep = "keep")
+  # Each is an integral.
   expect_equal(sequential, expected, tolerance = 1e-5)
-  expect_match(capture.output(summary(fit)), sprintf("3 parameters, %d random effects integrated", n), all = FALSE)
 })
 
 test_that("bounds, directions without curvature and wrong arguments are told", {

@@ -8,6 +8,10 @@ test_that("keys, bits, uniform and normal numbers are those of JAX, bit by bit",
   # Another XLA has another inverse of erf().
   is_version_of_numbers <- identical(plugin_attributes(pjrt_plugin("cpu"))$jaxlib_version, "0.10.2")
   seeds <- list(0, 42, -5, 2^40 + 7)
+  if (!all_run()) {
+    seeds <- seeds[1L]
+    lines <- lines[lines$case == "1", ]
+  }
   made <- xla_jit(function() {
     lapply(seeds, function(seed) {
       key <- hlo_key(seed)

@@ -24,6 +24,7 @@ test_that("LAPACK beside jaxlib is used, and R's own stays R's", {
 
 test_that("numpy's and SciPy's libraries may be in the process before and after", {
   skip_without_plugin()
+  skip_unless_all()
   skip_without_reticulate()
   numpy <- "
     reticulate::use_python(Sys.getenv('XLAFFI_PYTHON'), required = TRUE)

@@ -7,6 +7,7 @@ status <- "
 
 test_that("buffers that nobody needs do not pile up", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os(c("mac", "windows"))
   run <- run_r(c(status, "
     x <- rnorm(1e7)

@@ -43,6 +43,7 @@ test_that("a chunk has a language, a name and rules", {
 })
 
 test_that("a chunk that is not evaluated is shown, and an error is told", {
+  skip_unless_all()
   skip_if_not_installed("knitr")
   skip_without_plugin()
   code <- c("*z = *x", "```")

@@ -96,6 +96,7 @@ test_that("support code sees the dtypes, in C and in C++", {
 
 test_that("complex numbers and the halves have types", {
   skip_without_plugin()
+  skip_unless_all()
   dtypes <- list(T = c("c64", "c128"))
   for (language in c("c", "c++", "rust", "fortran")) {
     if (language %in% c("rust", "fortran")) skip_without_compiler(language)
@@ -315,6 +316,7 @@ test_that("headers that flags name belong to the key, and folders may be relativ
 
 test_that("a body may end in a comment or a backslash, and must return what it says", {
   skip_without_plugin()
+  skip_unless_all()
   loop <- "for (int64_t i = 0; i < n; i++) z[i] = x[i];"
   op <- function(..., lang = "c", support = NULL) {
     ffi_source("x: f64[n] -> z: f64[n]", c(...), lang, name = "ends", support = support)

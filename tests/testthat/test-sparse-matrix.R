@@ -260,6 +260,7 @@ test_that("sparse matrices are made of values as the package Matrix makes them o
 
 test_that("derivatives in a matrix are matrices of its pattern, of every order", {
   skip_without_plugin()
+  skip_unless_all()
   x <- c(1.5, -2, 0.5, 3)
 
   f <- function(a, x) sum((a %*% x)^3) + sum(crossprod(a)[1:2, ]^2) + norm(a, "F") + sum(sin(a) %x% a)

@@ -15,6 +15,7 @@ run_bounded <- function(code) run_r(c(bounded, code), env = c(R_MAX_VSIZE = "100
 
 test_that("where R cannot allocate a result, nothing of it stays behind", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os(c("mac", "windows"))
   run <- run_bounded("
     resident <- function() {
@@ -36,10 +37,10 @@ test_that("where R cannot allocate a result, nothing of it stays behind", {
 
 test_that("R may jump out of each function, which then works as before", {
   skip_without_plugin()
-  run <- run_bounded("
+  run <- run_bounded(c(sprintf("turns <- %d", if (all_run()) 5L else 1L), "
     long <- pjrt_buffer(rep(1, 3e6), 'f64')
     ballast <- fill()
-    for (i in 1:5) {
+    for (i in 1:turns) {
       stopifnot(
         failed(as_array(long)), failed(as_raw(long, row_major = TRUE)),
         failed(.Call(xlaffi:::wrap__buffer_literals, long)),
@@ -50,6 +51,6 @@ test_that("R may jump out of each function, which then works as before", {
     rm(ballast)
     sum(as_array(long))
     as_array(pjrt_buffer(1:3))
-  ")
+  "))
   expect_identical(run$output, c("[1] 3e+06", "[1] 1 2 3"))
 })

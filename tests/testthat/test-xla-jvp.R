@@ -69,6 +69,7 @@ test_that("value and derivative share their work, and nothing else is in the pro
 
 test_that("forward mode goes through loops in loops, twice, and through ops in them", {
   skip_without_plugin()
+  skip_unless_all()
   anomaly <- ffi_op(kepler_call, jvp = xlaffi:::kepler_jvp, name = "anomaly")
   turns <- function(count, body, x) {
     start <- list(hlo_constant(0L, shape = integer()), x)

@@ -205,6 +205,7 @@ test_that("what does not fit is told", {
 })
 
 test_that("custom calls have the types and layouts that jax.vmap gives them", {
+  skip_unless_all()
   python <- plugin_python()
   skip_without_plugin()
   has_jax <- system2(python, c("-c", shQuote("import jax")), stdout = FALSE, stderr = FALSE) == 0

@@ -58,8 +58,7 @@ test_that("reductions that XLA cuts over devices give NaN as on one device", {
   )
   x <- matrix(c(sin(1:31), 2, 2, -2), 17)[-1, ]
   x <- rbind(x, x)
-  some <- c("max", "range", "columns_min", "which_max", "quantile", "cummax", "sort", "ties", "slopes", "looped")
-  for (name in if (all_run()) names(functions) else some) {
+  for (name in if (all_run()) names(functions) else c("columns_min", "cummax", "ties")) {
     f <- xla_jit(functions[[name]])
     # The first number, and one on each device in the second column
     for (i in c(0, 1, 33, 47, 48, 49, 64)) {

@@ -68,6 +68,7 @@ test_that("R functions answer each device, and cannot start what would wait for 
 })
 
 test_that("where memory is short R collects, and tries once more", {
+  skip_unless_all()
   skip_on_os(c("mac", "windows"))
   skip_if_not(nzchar(Sys.which("prlimit")), "there is no program prlimit")
   run <- run_r("
