@@ -20,8 +20,8 @@ PEERS =
 
 help:
 	@echo 'make demo       set up what is missing, build, and run StableHLO programs from R'
-	@echo 'make test       set up what is missing, and run all tests (FILTER=lu runs those named so)'
-	@echo 'make test-all   all of that and what is slow by nature, as continuous integration runs it'
+	@echo 'make test       set up what is missing, and test each capability (FILTER=lu runs tests named so)'
+	@echo 'make test-all   every assertion, as continuous integration runs it'
 	@echo 'make install    install the package, with its vignettes, into the default library of R'
 	@echo 'make lint       rustfmt, clippy, lintr, shellcheck'
 	@echo 'make document   wrappers, help pages and NAMESPACE from the sources'

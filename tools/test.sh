@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Runs all tests and ends with one line that adds up the parts: `N passed, N failed, N skipped`.
-# A part that does not build, crashes or says nothing counts as a failure.
+# Runs tests of each capability, with --all every test, and ends with one line that adds up the parts: `N passed, N
+# failed, N skipped`. A part that does not build, crashes or says nothing counts as a failure.
 #
 #   tools/test.sh [--all] [FILTER]     only tests whose name contains FILTER
 #
 # --all adds what is slow by nature: machine code of other processors, time-outs of other processes, whole vignettes;
-# and what repeats a check along another axis: ops with another LAPACK, every tail of every distribution.
+# what repeats a check along another axis: ops with another LAPACK, every tail of every distribution; and every entry of
+# tables (docs/decisions/63-tests.md).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 all=

@@ -127,6 +127,7 @@ test_that("from_anvl() makes ops with derivatives of both modes and batches", {
 
 test_that("what cannot be done with anvl is told", {
   skip_without_plugin()
+  skip_unless_all()
   output <- with_anvl(local_anvl(), c(
     "told <- function(expression) tryCatch({expression; cat('nothing\\n')}, error = function(e) {",
     "  cat(class(e)[[1]], sub('\\n.*', '', cli::ansi_strip(conditionMessage(e))), '\\n')",

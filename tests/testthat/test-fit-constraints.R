@@ -110,6 +110,7 @@ test_that("parameters have first and second derivatives", {
 
 test_that("far out, parameters keep to their constraints and derivatives are finite", {
   skip_without_plugin()
+  skip_unless_all()
   tails <- list(
     positive = 1, lower = 1, upper = 1, unit = c(0.5, 0.5), thin = 1, simplex = rep(1 / 3, 3), corr = diag(3),
     cov = diag(2), ordered = 1:2

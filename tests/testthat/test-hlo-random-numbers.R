@@ -19,7 +19,8 @@ test_that("gamma numbers and what is made of them have their distributions", {
       )
     }
     list(
-      part(gamma, 1), part(gamma, 2), part(gamma, 3), part(gamma, 4), part(beta, 1), part(beta, 2), made = made, tiny = part(gamma, 5), split = part(beta, 3)
+      part(gamma, 1), part(gamma, 2), part(gamma, 3), part(gamma, 4), part(beta, 1), part(beta, 2), made = made,
+      tiny = part(gamma, 5), split = part(beta, 3)
     )
   }, exact = TRUE)(1L)
   functions <- list(

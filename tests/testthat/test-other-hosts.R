@@ -92,6 +92,7 @@ test_that("programs that print do so by our handler, whoever has the name", {
 
 test_that("every public name of ours means ours in our programs", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os("windows")
   results <- "
     x <- matrix(c(4, 1, 2, 1, 5, 3, 2, 3, 6), 3)

@@ -139,6 +139,7 @@ test_that("this package and plugins are those that were loaded, not what their f
 
 test_that("every op of the package is kept, in all its dtypes, and comes back", {
   skip_without_plugin()
+  skip_unless_all()
   local_program_cache()
   counts <- local_counted()
   ops <- function(x, b) {

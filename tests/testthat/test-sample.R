@@ -154,6 +154,7 @@ test_that("an interruption leaves the draws so far, which can be continued", {
 
 test_that("an interactive session sees a bar", {
   skip_without_plugin()
+  skip_unless_all()
   withr::local_options(cli.dynamic = TRUE, cli.ansi = FALSE, cli.progress_show_after = 0, cli.width = 100)
   f <- function(p) -sum(p^2) / 2
   lines <- cli::cli_fmt(xla_sample(f, numeric(2), draws = 50, warmup = 50, seed = 1, progress = TRUE))
@@ -218,6 +219,7 @@ test_that("ranks of true parameters among draws of their posteriors are uniform"
 
 test_that("objectives and fits are sampled with their random effects", {
   skip_without_plugin()
+  skip_unless_all()
   group <- rep(1:3, each = 4)
   joint <- function(p, y, group) {
     -sum(dnorm(y, p$mu + p$u[group], 1, log = TRUE)) - sum(dnorm(p$u, 0, exp(p$log_sd), log = TRUE))
@@ -239,7 +241,6 @@ test_that("objectives and fits are sampled with their random effects", {
   metric <- Reduce(`+`, draws$warmup$inverse_metric) / 4
   expect_equal(metric, covariance, tolerance = 0.3)
   expect_identical(names(coef(draws)), c("mu", "u", "log_sd"))
-  skip_unless_all()
   # An objective is minimised, so its function is minus the logarithm of the density, unless it is told otherwise.
   level <- c(level = 0)
   minus <- xla_objective(function(p, y) -sum(dnorm(y, p, 1, log = TRUE)), level, y = observed, dtype = "f32")
@@ -256,6 +257,7 @@ test_that("objectives and fits are sampled with their random effects", {
 
 test_that("divergences, deep trees and slow energies are warned of", {
   skip_without_plugin()
+  skip_unless_all()
   funnel <- function(p) dnorm(p$v, 0, 3, log = TRUE) + sum(dnorm(p$x, 0, exp(p$v / 2), log = TRUE))
   caught <- list()
   draws <- withCallingHandlers(

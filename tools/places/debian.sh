@@ -10,5 +10,5 @@ enter bash -c '
   R --version | head -n 1
   rustc --version
   .venv/bin/python --version
-  tools/test.sh "$@"
+  tools/test.sh --all "$@"
 ' debian "$@"

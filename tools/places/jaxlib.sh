@@ -20,7 +20,7 @@ export XLAFFI_PYTHON=$venv/bin/python PATH="$PATH:$HOME/.cargo/bin"
 failed=0
 result=$(mktemp)
 trap 'rm -f "$result"' EXIT
-tools/with-env.sh Rscript tools/test.R tests/testthat "$result" "$filter" || failed=1
+tools/with-env.sh Rscript tools/test.R tests/testthat "$result" "$filter" all || failed=1
 read -r ok bad skip <"$result" || { ok=0 bad=1 skip=0; }
 if [ -z "$filter" ]; then
   cargo test --no-fail-fast -p pjrt-jaxlib --manifest-path src/rust/Cargo.toml || failed=1
