@@ -186,11 +186,11 @@ test_that("bad arguments", {
 
 test_that("sizes beyond all memory are refused", {
   skip_without_plugin()
+  skip_unless_all()
   expect_snapshot(error = TRUE, {
     pjrt_empty("f64", c(1e6, 1e6, 1e6))
     pjrt_buffer(1, shape = c(2^31, 2^31, 2^31))
   })
-  skip_unless_all()
   # Addressable but not there: the allocator says no, and R goes on.
   expect_error(pjrt_empty("f64", c(2^24, 2^22)), class = "xlaffi_error_resource_exhausted")
 })

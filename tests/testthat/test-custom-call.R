@@ -155,6 +155,7 @@ test_that("replacing waits for no call, and the wait of removing can be interrup
 
 test_that("a library that is unloaded stays in memory for as long as its handlers are registered", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os("windows")
   folder <- withr::local_tempdir()
   compiled <- answer_library(folder, 1)

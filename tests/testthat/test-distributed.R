@@ -173,6 +173,7 @@ test_that("where one of several devices of a process fails, nobody waits for it"
 })
 
 test_that("forked children are refused", {
+  skip_unless_all()
   skip_without_processes()
   run <- run_r('
     pjrt_device("cpu")

@@ -14,7 +14,8 @@ test_that("linear algebra that JAX exported gives JAX's recorded results", {
 
 test_that("the comparison sees one wrong number", {
   skip_without_plugin()
-  for (program in one_in(4L, jax_programs(test_path("data", "jax")))) {
+  skip_unless_all()
+  for (program in jax_programs(test_path("data", "jax"))) {
     for (i in seq_along(program$results)) {
       if (!any(abs(program$results[[i]]$value) > 0, na.rm = TRUE)) {
         next

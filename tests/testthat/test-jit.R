@@ -139,6 +139,7 @@ test_that("bad arguments are named", {
 
 test_that("functions from a file or another process are functions of their own", {
   skip_without_plugin()
+  skip_unless_all()
   file <- withr::local_tempfile(fileext = ".rds")
   made <- run_r(sprintf("
     f <- xla_jit(function(x) x + 1)

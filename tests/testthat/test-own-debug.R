@@ -204,6 +204,7 @@ test_that("what is read or written beyond an array is told as that", {
 
 test_that("an option checks a session", {
   skip_without_plugin()
+  skip_unless_all()
   file <- withr::local_tempfile(fileext = ".R")
   bad <- bad_handlers("behaves")
   library <- getLoadedDLLs()[["bad-handlers"]][["path"]]

@@ -241,10 +241,11 @@ test_that("names and functions are looked at", {
 })
 
 test_that("a compiled program has a state, which goes with it", {
+  skip_unless_all()
   skip_unless_included("order of calls")
   alive <- own_op("alive", "-> alive: i32[]")
   expect_identical(alive(), 0L)
-  for (has_side_effect in c(FALSE, if (all_run()) "ordered")) {
+  for (has_side_effect in list(FALSE, "ordered")) {
     stateful <- own_op("stateful", "x: f64[n]; k: f64 -> y: f64[n], alive: i32[]", "stateful",
       init = own_function("state_init"), cleanup = own_function("state_cleanup"), has_side_effect = has_side_effect
     )

@@ -82,6 +82,7 @@ test_that("operands are worked on in place, and those of R stay as they are", {
 
 test_that("support code sees the dtypes, in C and in C++", {
   skip_without_plugin()
+  skip_unless_all()
   support <- c("#include <math.h>", "T half_of(T x) { return x / (T) 2; }")
   for (language in c("c", "c++")) {
     code <- "for (int64_t i = 0; i < n; i++) z[i] = half_of(x[i]); *bytes = sizeof(T);"

@@ -58,6 +58,7 @@ start_fails <- function(env) {
 }
 
 test_that("a flag that XLA does not know is an error, not the end of R", {
+  skip_unless_all()
   skip_unless_included("Python")
   output <- start_fails(c(XLA_FLAGS = "--xla_nonsense=1"))
   expect_identical(output[[1]], "xlaffi_error_invalid_argument")
