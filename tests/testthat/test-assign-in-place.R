@@ -95,6 +95,7 @@ test_that("an assignment reads what was there before it, whatever comes after", 
 
 test_that("batches and gradients of assignments are those of exact programs", {
   skip_without_plugin()
+  skip_unless_all()
   f <- function(x) {
     r <- x
     for (i in 2:4) r[i] <- sin(r[i - 1]) * x[i]

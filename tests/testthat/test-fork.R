@@ -53,6 +53,7 @@ test_that("after XLA was used, a forked child refuses and ends, and the parent g
 
 test_that("a process forked before XLA was used works, and so does its parent", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os("windows")
   run <- run_r(c(forked, "
     # A search of Python is no use of XLA.
@@ -68,6 +69,7 @@ test_that("a process forked before XLA was used works, and so does its parent", 
 
 test_that("no thread but R's takes the signals that R and {parallel} answer", {
   skip_without_plugin()
+  skip_unless_all()
   skip_if_not(dir.exists("/proc/self/task"), "where threads' signals can be seen")
   run <- run_r("
     f <- xla_jit(function(x) list(x %*% x, chol(crossprod(x)), svd(x)$d))

@@ -167,6 +167,7 @@ test_that("loops and branches in one another, with ops that keep residuals", {
 
 test_that("rules that scan tangents, complex carries, and linear algebra in turns", {
   skip_without_plugin()
+  skip_unless_all()
   sums <- ffi_op(function(x) cumsum(x) * 2, jvp = function(primals, results, tangents) {
     turn <- function(s, t) list(s + t, hlo_cond(primals$x[1] > 0, function() (s + t) * 2, function() 2 * (s + t)))
     hlo_scan(turn, 0, tangents$x)$y

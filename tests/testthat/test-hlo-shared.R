@@ -102,6 +102,7 @@ test_that("large constants are arguments of compiled programs, and the results a
 
 test_that("large constants are those that the function has now", {
   skip_without_plugin()
+  skip_unless_all()
   made <- function(data) xla_jit(function(x) sum(data * x))
   functions <- lapply(1:3, function(i) made(long * i))
   expect_equal(vapply(functions, function(f) f(2), 0), sum(long) * 2 * 1:3)

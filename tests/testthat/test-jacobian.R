@@ -54,6 +54,7 @@ test_that("Jacobians are R's differences in both modes, for all shapes", {
 
 test_that("results by arguments are trees of trees, without what has no derivative", {
   skip_without_plugin()
+  skip_unless_all()
   f <- function(p, t, n) list(fit = p$a * exp(-p$b * t), size = p$a^2, n = n, b = list(sum(t) * p$b))
   p <- list(a = 3, b = c(1, 0.5, 2), k = 2L)
   for (mode in modes) {

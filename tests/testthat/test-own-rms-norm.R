@@ -95,6 +95,7 @@ for (language in names(bodies)) {
 
 test_that("second derivatives go through the ops of both modes where these have rules", {
   skip_without_plugin()
+  skip_unless_all()
   skip_without_compiler("c")
   in_values <- function(x) x * hlo_rsqrt(sum(x * x) / 4 + 1e-5)
   scale_change <- function(x, scale, dx) -scale * scale * scale * sum(x * dx) / length(x)

@@ -72,6 +72,7 @@ pub use sums::Sum;
 "
 
 test_that("a file written with xla-ffi is compiled without a network, and its ops are targets", {
+  skip_unless_all()
   skip_without_cargo()
   local_bare_cargo()
   file <- withr::local_tempfile(fileext = ".rs", lines = c(scale_code, sums_code))
@@ -94,6 +95,7 @@ test_that("a file written with xla-ffi is compiled without a network, and its op
 })
 
 test_that("a body uses what xla-ffi brings", {
+  skip_unless_all()
   skip_without_cargo()
   local_bare_cargo()
   crate <- c("xla-ffi" = sprintf("{ path = '%s' }", ffi_rust_dir()))
@@ -132,6 +134,7 @@ test_that("the crates that cargo has compiled count in the cache's size and go w
 })
 
 test_that("the crate's folder is made anew where it is not what was written", {
+  skip_unless_all()
   folder <- ffi_rust_dir()
   expect_true(all(c("Cargo.toml", "LICENSE.md", "src") %in% list.files(folder)))
   expect_true(all(c("half", "num-complex") %in% list.files(file.path(folder, "..", "vendor"))))

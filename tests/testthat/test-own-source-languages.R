@@ -95,6 +95,7 @@ test_that("exceptions and panics become errors", {
 })
 
 test_that("Rust bodies see attributes, optional, repeated and scratch arrays", {
+  skip_unless_all()
   skip_without_compiler("rust")
   op <- ffi_source(
     paste(
@@ -143,6 +144,7 @@ test_that("Rust bodies use crates", {
 })
 
 test_that("Fortran bodies see attributes, optional and scratch arrays, modules, and whole subroutines are called", {
+  skip_unless_all()
   skip_without_compiler("fortran")
   op <- ffi_source(
     paste(

@@ -167,6 +167,7 @@ func.func @main(%n: tensor<i64>) -> tensor<i64> {
 
 test_that("a handler that another host calls on R's thread prints at once, behind what waits", {
   skip_without_plugin()
+  skip_unless_all()
   config <- 'api_version = 4 : i32, backend_config = {print_header = "text", print_footer = ""}, has_side_effect = true'
   calls <- c(
     sprintf('stablehlo.custom_call @print_tensor(%%x) {%s} : (tensor<1xf32>) -> ()', config),

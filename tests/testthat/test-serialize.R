@@ -163,6 +163,7 @@ test_that("a place that cannot be written is told", {
 
 test_that("ops of the user's own go along by name and definition", {
   skip_without_plugin()
+  skip_unless_all()
   define <- function(digest) {
     own_op("serialized.times", "x: f64[n], y: f64[] -> z: f64[n]", "times_f64", options = list(digest = digest))
   }

@@ -123,6 +123,7 @@ test_that("the report tells whose XLA a plugin without Python has, and what it c
 
 test_that("the report tells who computes together", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os("windows")
   code <- sprintf("invisible(pjrt_distributed('127.0.0.1:%d', 1, 0))", free_port())
   expect_snapshot(show_sitrep("Plugins", code))
@@ -148,6 +149,7 @@ test_that("the report tells how a plugin for GPUs cannot be used", {
 
 test_that("the report tells of a client that could not be made", {
   skip_without_plugin()
+  skip_unless_all()
   fails <- "try(pjrt_client('cpu', cpu_device_count = -1L), silent = TRUE)"
   expect_snapshot(show_sitrep("Plugins", fails))
 })

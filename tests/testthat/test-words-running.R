@@ -74,6 +74,7 @@ test_that("long recurrences go in blocks, with the same derivatives", {
 
 test_that("batches of running functions and of their gradients", {
   skip_without_plugin()
+  skip_unless_all()
   m <- matrix(sin(1:12), 3)
   for (f in running_functions) {
     expect_equal(xla_vmap(f)(m), t(apply(m, 1, f)))

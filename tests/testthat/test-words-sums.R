@@ -186,6 +186,7 @@ test_that("products, norms and systems", {
 
 test_that("derivatives of the first and second order, and batches", {
   skip_without_plugin()
+  skip_unless_all()
   x <- c(3.5, -1, 2, 8, 0.25)
   m <- matrix(sin((1:12)^2), 4)
   of_vectors <- list(
@@ -225,8 +226,8 @@ test_that("derivatives of the first and second order, and batches", {
       expect_equal(as.vector(both[[i]]), c(at[[i]]$value, moved[[i]]$value), tolerance = 1e-10, label = label)
     }
   }
-  check(one_in(4L, of_vectors), x)
-  check(one_in(4L, of_matrices), m)
+  check(of_vectors, x)
+  check(of_matrices, m)
   # Products have derivatives through zeros.
   zeros <- c(2, 0, 3, 0.5)
   expect_identical(as.vector(xla_grad(prod)(zeros)), c(0, 3, 0, 0))

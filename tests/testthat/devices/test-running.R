@@ -142,6 +142,7 @@ test_that("programs on disk are those for their devices and options", {
 })
 
 test_that("after XLA ran on several devices, a forked child refuses", {
+  skip_unless_all()
   skip_on_os("windows")
   run <- run_r("
     invisible(pjrt_client('cpu', cpu_device_count = 2L))
