@@ -41,7 +41,7 @@ test_that("functions of R agree with R or give our error: groups and primitive g
     grep("<-$", .S3PrimitiveGenerics, value = TRUE), "as.call", "as.environment", "length", "dim", "dimnames",
     "is.array", "names", "levels"
   ))
-  expect_right_or_refused(c(groups, primitive), data[if (all_run()) 1:5 else 1], "refused")
+  expect_right_or_refused(one_in(3L, c(groups, primitive)), data[if (all_run()) 1:5 else 1], "refused")
 })
 
 test_that("functions of R agree with R or fail: others that take data", {
