@@ -194,7 +194,7 @@ is_left <- grepl(left_out, results$reason) & !failed
 not_run <- is_left & !results$ran
 skipped <- !is.na(results$reason) & !failed & !is_left
 # A file of which `make test` would show nothing is here, or has a test that takes no time.
-only_all <- c("hlo-rules-jax", "repository")
+only_all <- c("memory-retry", "repository")
 if (!run_all) {
   none <- setdiff(results$file[not_run], c(results$file[!not_run], sprintf("test-%s.R", only_all)))
   results <- rbind(results, data.frame(

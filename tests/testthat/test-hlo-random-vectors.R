@@ -19,6 +19,7 @@ test_that("normal vectors have their means and covariances", {
 
 test_that("Dirichlet vectors have beta numbers as components", {
   skip_without_plugin()
+  skip_unless_all()
   n <- 1e5
   alpha <- c(0.5, 2, 7)
   out <- xla_jit(function(seed, alpha) {

@@ -38,12 +38,14 @@ test_that("numpy's and SciPy's libraries may be in the process before and after"
 
 test_that("XLAFFI_LAPACK takes what R is linked to", {
   skip_without_plugin()
+  skip_unless_all()
   run <- run_r(compute, env = c(XLAFFI_LAPACK = "r"))
   expect_identical(run$output[1:4], c(computed, "R's "))
 })
 
 test_that("a LAPACK that is asked for and cannot be used is an error", {
   skip_without_plugin()
+  skip_unless_all()
   run <- run_r(
     "tryCatch(xla_svd(diag(99) + 0i), error = function(e) cat(class(e)[[1L]], conditionMessage(e)))",
     env = c(XLAFFI_LAPACK = "/nowhere.so")

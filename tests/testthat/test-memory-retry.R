@@ -45,6 +45,7 @@ test_that("where memory is short for parts R collects, and tries once more", {
 
 # Devices find that they have no room when the program runs, and not when it is launched.
 test_that("a program on two devices that finds no memory can be called again", {
+  skip_unless_all()
   skip_unless_included("programs over several devices")
   skip_without_prlimit()
   run <- run_in_little_room("

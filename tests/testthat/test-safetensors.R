@@ -37,6 +37,7 @@ test_that("buffers go to safetensors and come back, under both names of the fram
 
 test_that("where pjrt answers for its framework, it keeps it", {
   skip_without_plugin()
+  skip_unless_all()
   run <- run_r(c(use_library(local_safetensors()), "
     unloadNamespace('xlaffi')
     library(safetensors)

@@ -45,6 +45,7 @@ test_that("each device of a mesh reads its rows", {
 })
 
 test_that("a program computes with rows that the devices of a mesh have read", {
+  skip_unless_all()
   skip_unless_included("programs over several devices")
   run <- run_r("
     invisible(pjrt_client('cpu', cpu_device_count = 2L))
