@@ -189,19 +189,21 @@ while (length(waiting) || length(running)) {
 }
 
 results <- do.call(rbind, lapply(finished, `[[`, "tests"))
-failed <- results$failed
-is_left <- grepl(left_out, results$reason) & !failed
-not_run <- is_left & !results$ran
-skipped <- !is.na(results$reason) & !failed & !is_left
+is_only_all <- function(results) grepl(left_out, results$reason) & !results$failed
 # A file of which `make test` would show nothing is here, or has a test that takes no time.
 only_all <- c("memory-retry", "repository")
 if (!run_all) {
-  none <- setdiff(results$file[not_run], c(results$file[!not_run], sprintf("test-%s.R", only_all)))
+  shows <- !is_only_all(results) | results$ran
+  none <- setdiff(results$file, c(results$file[shows], sprintf("test-%s.R", only_all)))
   results <- rbind(results, data.frame(
     file = none, test = rep("none of its tests is in `make test`", length(none)), failed = rep(TRUE, length(none)),
     reason = rep(NA_character_, length(none)), ran = rep(FALSE, length(none))
   ))
 }
+failed <- results$failed
+is_left <- is_only_all(results)
+not_run <- is_left & !results$ran
+skipped <- !is.na(results$reason) & !failed & !is_left
 if (is_ci) {
   refused <- skipped & !grepl(allowed_skips, results$reason)
   results$test[refused] <- sprintf(

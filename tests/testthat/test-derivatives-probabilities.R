@@ -2,7 +2,7 @@
 
 test_that("probabilities have first and second derivatives in both tails, also their logarithms", {
   skip_without_plugin()
-  expect_derivatives_right(one_in(2L, distribution_cases_of("p")), check = value_and_derivative_faults)
+  expect_derivatives_right(one_in(3L, distribution_cases_of("p")), check = value_and_derivative_faults)
 })
 
 test_that("second derivatives of probabilities are the same in all modes", {

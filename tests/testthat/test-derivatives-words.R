@@ -31,8 +31,8 @@ test_that("words of elements have first and second derivatives", {
   skip_without_plugin()
   apart <- names(element_points) %in% of_complex
   cases <- lapply(names(element_points), element_case)
-  expect_derivatives_right(one_in(5L, cases[!apart]), 30L)
-  expect_derivatives_right(one_in(5L, cases[apart]), 30L)
+  expect_derivatives_right(one_in(8L, cases[!apart]), 30L)
+  expect_derivatives_right(one_in(8L, cases[apart]), 30L)
 })
 
 test_that("words of arrays have first and second derivatives", {
@@ -41,7 +41,7 @@ test_that("words of arrays have first and second derivatives", {
   apart <- names(whole_words) %in% of_complex
   slow <- !apart & grepl("^(cum|prod|filter|hlo_(pad|fori|scan|while|sample|r))", names(whole_words))
   cases <- Map(whole_case, names(whole_words), whole_words)
-  for (some in list(cases[!apart & !slow], cases[slow], cases[apart])) expect_derivatives_right(one_in(6L, some), 25L)
+  for (some in list(cases[!apart & !slow], cases[slow], cases[apart])) expect_derivatives_right(one_in(9L, some), 25L)
 })
 
 test_that("gamma numbers have the derivatives of the quantiles that they are", {

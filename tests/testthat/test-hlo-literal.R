@@ -44,6 +44,7 @@ test_that("the dtype decides, and one number fills a shape", {
 })
 
 test_that("numbers are written the same in any locale", {
+  skip_unless_all()
   code <- "cat(xlaffi:::mlir_numbers(c(1.5, 0.1, -1e-30, 2), 'f64'), xlaffi:::mlir_numbers(-0.3, 'f32'))"
   expected <- run_r(code)$output
   expect_match(expected, "^1.5 0.1 -1.0e-30 2.0")

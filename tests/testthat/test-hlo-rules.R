@@ -96,7 +96,7 @@ test_that("derivatives are JAX's, in forward and in reverse mode", {
   skip_without_plugin()
   cases <- read_cases(test_path("jax-derivatives.csv"))
   expect_setequal(names(cases), names(functions))
-  cases <- one_in(3L, cases)
+  cases <- one_in(5L, cases)
   ours <- derivatives(cases)
   for (name in names(cases)) {
     case <- cases[[name]]

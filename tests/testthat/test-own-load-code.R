@@ -50,7 +50,7 @@ for (language in names(load_code)) {
 
   test_that(sprintf("an error at the load of %s is told, and there is no op", language), {
     skip_without_compiler(language)
-    if (language != "c") skip_unless_all()
+    skip_unless_all()
     code <- load_code[[language]]
     gone <- withr::local_tempfile()
     end <- if (.Platform$OS.type == "unix") sprintf(code$on_unload, gone)

@@ -150,6 +150,7 @@ test_that("the crate's folder is made anew where it is not what was written", {
 })
 
 test_that("Rust that defines no op is refused, and errors are shown with the user's lines", {
+  skip_unless_all()
   skip_without_cargo()
   local_bare_cargo()
   refused <- function(code) suppressMessages(ffi_source(code = code, lang = "xla"))

@@ -25,6 +25,7 @@ test_that("reticulate and the plugin share a Python, whichever starts it", {
 })
 
 test_that("R waits without Python's lock, which its thread may keep", {
+  skip_unless_all()
   skip_unless_included("Python")
   skip_on_os("windows")
   path <- handlers("library")[["path"]]

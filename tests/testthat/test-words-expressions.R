@@ -11,7 +11,7 @@ test_that("expressions give what they give in R", {
   skip_without_plugin()
   expressions <- unlist(equal_expressions, use.names = FALSE)
   expect_identical(anyDuplicated(expressions), 0L)
-  expressions <- one_in(4L, expressions)
+  expressions <- one_in(6L, expressions)
   functions <- expression_functions(expressions)
   results <- all_results(expressions)
   for (text in expressions) {
