@@ -191,7 +191,7 @@ while (length(waiting) || length(running)) {
 results <- do.call(rbind, lapply(finished, `[[`, "tests"))
 is_only_all <- function(results) grepl(left_out, results$reason) & !results$failed
 # A file of which `make test` would show nothing is here, or has a test that takes no time.
-only_all <- c("memory-retry", "repository")
+only_all <- c("memory-retry", "models", "repository", "rules-linalg-jax", "solve-nested")
 if (!run_all) {
   shows <- !is_only_all(results) | results$ran
   none <- setdiff(results$file, c(results$file[shows], sprintf("test-%s.R", only_all)))
