@@ -69,6 +69,7 @@ test_that("data that the function reads, data of both kinds and results of data 
 
 test_that("loops, branches and matrices take what is computed before", {
   skip_without_plugin()
+  skip_unless_all()
   xla_cache_clear()
   design <- Matrix::sparseMatrix(i = rep(seq_len(n), 2L), j = c(rep(1:2, n / 2), rep(3L, n)), x = c(exp(x), x))
   f <- function(p, y, design) {
@@ -111,6 +112,7 @@ test_that("calls of R, and what is done besides, come with every point", {
 
 test_that("random effects, and objectives that another session has left, have them too", {
   skip_without_plugin()
+  skip_unless_all()
   folder <- withr::local_tempdir("programs")
   Sys.chmod(folder, "0700")
   withr::local_options(xlaffi.program_cache = folder)
