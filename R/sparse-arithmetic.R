@@ -115,8 +115,7 @@ sparse_matrix_product <- function(x, y, call) {
     return(sparse_sparse_product(x, y))
   }
   a <- as_general(if (is_sparse(x)) x else y)
-  other <- if (is_sparse(x)) y else x
-  other <- as_doubles(as_value(other, if (is_sparse(x)) "y" else "x", new_type(a@values@dtype, integer()), call))
+  other <- beside_values(a, if (is_sparse(x)) y else x, if (is_sparse(x)) c("x", "y") else c("y", "x"), "`%*%`", call)
   if (rank_of(other) > 2L) {
     abort(sprintf("`%%*%%`: a sparse matrix goes with a vector or a matrix, not with %s", type_text(other)),
       op = "%*%", operand = if (is_sparse(x)) "y" else "x", call = call
@@ -132,8 +131,17 @@ sparse_matrix_product <- function(x, y, call) {
   hlo_t(sparse_product(a@pattern, a@values, hlo_t(other), transpose = TRUE))
 }
 
+# What meets the values of a sparse matrix in a function, with their dtype. `names` are those of both.
+beside_values <- function(a, other, names, shown, call) {
+  dtype <- a@values@dtype
+  other <- as_value(other, names[[2L]], new_type(dtype, integer()), call)
+  met <- common(list(a@values, other), shown, names, call)[[2L]]
+  if (met@dtype != dtype) refuse_mixture(c(dtype, met@dtype), names, shown, call)
+  met
+}
+
 as_column_matrix <- function(x) {
-  x <- as_doubles(as_value(x, "x"))
+  x <- as_value(x, "x")
   if (rank_of(x) < 2L) one_axis(x, FALSE) else x
 }
 
@@ -162,7 +170,7 @@ sparse_equations <- function(a, b, call) {
   if (is_sparse(b)) {
     return(sparse_solutions(a, b, call))
   }
-  b <- as_doubles(as_value(b, "b", new_type(a@values@dtype, integer()), call))
+  b <- beside_values(a, b, c("a", "b"), "solve()", call)
   if (!rank_of(b)) b <- reshaped(b, 1L)
   n <- dim(a)[[1L]]
   if (!rank_of(b) %in% 1:2 || b@shape[[1L]] != n) {

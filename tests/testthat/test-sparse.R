@@ -165,6 +165,24 @@ test_that("matrices may be empty, have one element, or have no entries in some r
   expect_equal(lapply(single, as_array), xla_jit(f)(c(4, 1, 3)), tolerance = 1e-6, ignore_attr = TRUE)
 })
 
+test_that("products and equations with a value of another dtype are refused while the program is written", {
+  skip_without_plugin()
+  refused <- function(f, v, message) {
+    g <- function(x, v) f(hlo_sparse(x, 1:2, 1:2, symmetric = TRUE), v)
+    expect_error(xla_jit(g)(pjrt_buffer(c(2, 4), "f32"), v), message, fixed = TRUE)
+  }
+  for (v in list(c(1, 2), 1:2)) {
+    type <- if (is.integer(v)) "i32" else "f64"
+    refused(function(a, v) a %*% v, v, sprintf("`%%*%%`: `y` must have dtype f32 as `x` has, not %s", type))
+    refused(function(a, v) crossprod(v, a), v, sprintf("`%%*%%`: `x` must have dtype f32 as `y` has, not %s", type))
+    refused(function(a, v) solve(a, v), v, sprintf("solve(): `b` must have dtype f32 as `a` has, not %s", type))
+  }
+  f <- function(x, v) hlo_sparse(x, 1:2, 1:2, symmetric = TRUE) %*% v
+  product <- xla_jit(f)(pjrt_buffer(c(2, 4), "f32"), c(TRUE, FALSE))
+  expect_identical(format(dtype(product)), "<f32>")
+  expect_identical(as.vector(as_array(product)), c(2, 0))
+})
+
 test_that("a matrix that is not positive definite gives NaN", {
   skip_without_plugin()
   f <- function(x) {

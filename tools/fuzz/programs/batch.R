@@ -26,7 +26,8 @@ batch_outcomes <- function(codes, data, dtype = "f64") {
   attempts <- lapply(seq_along(codes), function(at) bquote(attempt(.(at), (function() .(codes[[at]]))())))
   formals <- stats::setNames(rep(alist(x = ), length(data)), names(data)) # nolint
   f <- as.function(c(formals, list(as.call(c(quote(list), attempts)))), envir = home)
-  results <- tryCatch(do.call(xlaffi::xla_jit(f), batch_data(data, dtype)), error = identity)
+  # What fails while it runs may tell it only where results are read.
+  results <- tryCatch(lapply(do.call(xlaffi::xla_jit(f), batch_data(data, dtype)), read_outcome), error = identity)
   if (inherits(results, "condition")) {
     if (length(codes) == 1L) {
       return(list(results))
@@ -34,7 +35,7 @@ batch_outcomes <- function(codes, data, dtype = "f64") {
     half <- seq_along(codes) <= length(codes) / 2
     return(c(batch_outcomes(codes[half], data, dtype), batch_outcomes(codes[!half], data, dtype)))
   }
-  outcomes[!failed] <- lapply(results[!failed], read_outcome)
+  outcomes[!failed] <- results[!failed]
   outcomes[none & !failed] <- list(NULL)
   outcomes
 }

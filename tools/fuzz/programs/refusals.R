@@ -17,7 +17,10 @@ refusals <- list(
   ),
   "ifelse() with longer branches" = list(message = "ifelse\\(\\): `(yes|no)` must have",
   documented = "?xla_supported: ifelse"),
-  "products of arrays" = list(message = "(crossprod|tcrossprod|%\\*%).*do not fit", documented = "?hlo_dot"),
+  "products of arrays" = list(
+    message = "(crossprod|tcrossprod|%\\*%).*do not fit|hlo_matmul: `x` must be .* of equal batch axes",
+    documented = "?hlo_linalg: with more than two axes on a side `%*%` is hlo_matmul()"
+  ),
   "sweep() of other lengths" = list(
     message = "sweep\\(\\): `STATS` must have|mahalanobis\\(\\): .* do not fit", documented = "?xla_supported: sweep"
   ),
