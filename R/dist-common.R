@@ -88,7 +88,7 @@ distribution_overloads <- function(names, counts = FALSE) {
       differs = paste0(
         "No warnings", if (part == "q") "; parameters that are none give NaN also where p is 0 or 1", ".",
         if ("ncp" %in% names(formals(f))) " No non-central ones (`ncp`).",
-        if (name == "qf") " Small ones, which R gives as 0, are numbers here."
+        if (name == "qf") " Small ones, which R gives as 0 or with half of the digits, are exact here."
       )
     )
   }
