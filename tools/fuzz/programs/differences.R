@@ -18,13 +18,13 @@ has_unsure_zeros <- function(code) {
   any(vapply(as.list(code), function(x) !identical(x, quote(expr = )) && has_unsure_zeros(x), NA)) # nolint
 }
 
-# Whether code may divide by one
+# Whether code may divide by one. What has no entry in a sparse matrix stays 0, whatever it is divided by.
 has_unsure_divisors <- function(code) {
   if (!is.call(code)) {
     return(FALSE)
   }
   divisor <- if (identical(code[[1L]], quote(`/`))) code[[3L]] else if (identical(code[[1L]], quote(`^`))) code[[2L]]
-  any(c("function", "<-") %in% all.names(code)) || has_unsure_zeros(divisor) ||
+  any(c("function", "<-", names(sparse_words)) %in% all.names(code)) || has_unsure_zeros(divisor) ||
     any(vapply(as.list(code), function(x) !identical(x, quote(expr = )) && has_unsure_divisors(x), NA)) # nolint
 }
 
