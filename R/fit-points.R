@@ -121,7 +121,7 @@ run_point <- function(self, program) {
 # ... for a vector of numbers and the data: at once where it is known from another point
 run_numbers <- function(self, program, numbers) {
   # Data are uploaded again in another session.
-  if (!.Call(wrap__identity_is_here, self$identity)) upload_data(self)
+  if (!isTRUE(.Call(wrap__identity_is_here, self$identity))) upload_data(self)
   # What `f` reads has been compared when the point was gone to.
   call <- self$calls[[program]]
   if (!is.null(call) && is.null(call$program$forgotten)) {

@@ -47,7 +47,7 @@ most_fields <- 1000L
 
 # Most have not: then each value is the object that is kept, and nothing is compared.
 changed <- function(captured) {
-  if (.Call(wrap__same_variables, captured)) {
+  if (isTRUE(.Call(wrap__same_variables, captured))) {
     return(FALSE)
   }
   for (group in captured) {

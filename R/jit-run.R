@@ -118,7 +118,7 @@ run_new <- function(self, arguments, env) {
   if (is_part(leaves, buffers)) {
     return(inlined(self, arguments, env))
   }
-  if (!.Call(wrap__identity_is_here, self$identity)) {
+  if (!isTRUE(.Call(wrap__identity_is_here, self$identity))) {
     self$identity <- .Call(wrap__identity_new)
   }
   types <- argument_types(arguments, env)

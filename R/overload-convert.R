@@ -142,7 +142,7 @@ found_in <- function(names, env) {
   found[!none]
 }
 
-left_out <- list(quote(expr = ))
+left_out <- list(quote(expr = )) # nolint
 
 nowhere <- new.env(parent = emptyenv())
 

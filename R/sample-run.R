@@ -79,7 +79,7 @@ upload_leaves <- function(data, dtype, device) {
 # A sampler of this session: the compiled program with its data on the device. What comes back from a file is compiled
 # and uploaded anew.
 ready_sampler <- function(sampler) {
-  if (!.Call(wrap__identity_is_here, sampler$identity)) {
+  if (!isTRUE(.Call(wrap__identity_is_here, sampler$identity))) {
     sampler$compiled <- compile_sampler(sampler$model, sampler$generated, sampler$settings)
     compiled <- sampler$compiled
     sampler$data <- upload_leaves(sampler$model$data, sampler$model$dtype, compiled$device)

@@ -1,6 +1,7 @@
 //! Variables that compiled functions read: whether they are what they were.
 
-use extendr_api::prelude::*;
+use std::ffi::c_void;
+
 use extendr_ffi::{
     R_MissingArg, R_NilValue, Rboolean, LENGTH, SEXP, SEXPTYPE, STRING_ELT, TYPEOF, VECTOR_ELT,
 };
@@ -11,10 +12,11 @@ use crate::r::object::borrowed;
 use crate::r::unwind::protect;
 use crate::r::value::Value;
 
+// R's objects, as pointers to what only R knows.
 extern "C-unwind" {
-    fn R_existsVarInFrame(env: SEXP, symbol: SEXP) -> Rboolean;
-    fn Rf_eval(expression: SEXP, env: SEXP) -> SEXP;
-    fn Rf_installTrChar(name: SEXP) -> SEXP;
+    fn R_existsVarInFrame(env: *mut c_void, symbol: *mut c_void) -> Rboolean;
+    fn Rf_eval(expression: *mut c_void, env: *mut c_void) -> *mut c_void;
+    fn Rf_installTrChar(name: *mut c_void) -> *mut c_void;
 }
 
 routines! {
@@ -46,11 +48,13 @@ unsafe fn group_is_same(env: SEXP, names: SEXP, values: SEXP) -> bool {
             && LENGTH(names) == LENGTH(values);
         fits && protect(|| {
             (0..LENGTH(names) as isize).all(|index| {
-                let symbol = Rf_installTrChar(STRING_ELT(names, index));
+                let symbol = Rf_installTrChar(STRING_ELT(names, index).cast());
                 let held = VECTOR_ELT(values, index);
-                match R_existsVarInFrame(env, symbol) {
+                match R_existsVarInFrame(env.cast(), symbol) {
                     // An argument that was left out cannot be evaluated.
-                    Rboolean::TRUE => held != R_MissingArg && Rf_eval(symbol, env) == held,
+                    Rboolean::TRUE => {
+                        held != R_MissingArg && Rf_eval(symbol, env.cast()) == held.cast()
+                    }
                     _ => held == R_NilValue,
                 }
             })
