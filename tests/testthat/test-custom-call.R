@@ -39,6 +39,7 @@ test_that("a handler's error is an R condition with its code and text", {
 })
 
 test_that("a panic in a handler is an error, and nothing is broken afterwards", {
+  skip_unless_all()
   skip_without_plugin()
   withr::local_envvar(RUST_BACKTRACE = "0")
   pjrt_register_custom_call("test_panic", list(host = rust_handler("fail")))

@@ -112,6 +112,7 @@ test_that("the bar itself is shown by cli, with and without a size", {
 })
 
 test_that("servers are asked for lengths, and what ends early is an error", {
+  skip_unless_all()
   skip_if(!nzchar(plugin_python()))
   skip_on_os("windows")
   root <- local_server(c(
@@ -164,6 +165,7 @@ test_that("the plugin's wheel has a bar in an interactive session", {
 })
 
 test_that("pip's downloads are watched", {
+  skip_unless_all()
   skip_if(!nzchar(plugin_python()))
   skip_on_os("windows")
   python <- plugin_python()

@@ -88,6 +88,7 @@ test_that("findings warn, or are an error", {
 })
 
 test_that("an error of the handler is the program's, and what was found before is told", {
+  skip_unless_all()
   skip_without_plugin()
   skip_without_build_tools()
   f <- calling("fails")
@@ -104,6 +105,7 @@ test_that("an error of the handler is the program's, and what was found before i
 })
 
 test_that("handlers with side effects run once", {
+  skip_unless_all()
   skip_without_plugin()
   skip_without_build_tools()
   runs <- function(...) {
@@ -127,6 +129,7 @@ test_that("handlers with side effects run once", {
 })
 
 test_that("checks are those asked for, and end with the expression", {
+  skip_unless_all()
   skip_without_plugin()
   skip_without_build_tools()
   f <- calling("changes_operand")
@@ -159,6 +162,7 @@ test_that("arguments are checked", {
 })
 
 test_that("scratch arrays are looked at by their names", {
+  skip_unless_all()
   skip_without_plugin()
   local_code_cache()
   op <- ffi_source("x: f64[n]; at: i64 -> z: f64[n]; halves: f64[n], ends: i32[2]", name = "halved", code = "
@@ -180,6 +184,7 @@ test_that("scratch arrays are looked at by their names", {
 })
 
 test_that("what is read or written beyond an array is told as that", {
+  skip_unless_all()
   skip_without_plugin()
   local_code_cache()
   tell <- function(body) {

@@ -34,6 +34,7 @@ test_that("plain functions of a library are ops", {
 })
 
 test_that("functions for several dtype variables are told by their dtypes", {
+  skip_unless_all()
   skip_without_plugin()
   library <- prebuilt("
     void f(const float *x, const int *y, double *z) { *z = *x + *y + 0.1; }
@@ -49,6 +50,7 @@ test_that("functions for several dtype variables are told by their dtypes", {
 })
 
 test_that("functions that change places, and another way to call them, are another op", {
+  skip_unless_all()
   skip_without_plugin()
   library <- prebuilt("
     int f(const void *x, double *z) { *z = 1; return 0; }
@@ -65,6 +67,7 @@ test_that("functions that change places, and another way to call them, are anoth
 })
 
 test_that("functions that take a call are ops", {
+  skip_unless_all()
   skip_without_plugin()
   include <- system.file("include", "xlaffi.h", package = "xlaffi")
   library <- prebuilt(sprintf("
@@ -107,6 +110,7 @@ test_that("what cannot be loaded is told", {
 })
 
 test_that("a library that was built again is the new one", {
+  skip_unless_all()
   skip_without_compiler("c")
   folder <- withr::local_tempdir()
   file <- file.path(folder, paste0("again", .Platform$dynlib.ext))

@@ -32,6 +32,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(Nothing, [] { return ffi::Error::Success(); }, ffi
 '
 
 test_that("a file with XLA's own header gives a target for each handler", {
+  skip_unless_all()
   skip_without_plugin()
   file <- withr::local_tempfile(fileext = ".cc", lines = rms_norm_xla)
   found <- ffi_source(file = file)
@@ -71,6 +72,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(CounterCount, Count, ffi::Ffi::Bind().Ctx<ffi::Sta
 '
 
 test_that("where XLA's headers are is asked for once, and again where they are not any more", {
+  skip_unless_all()
   skip_without_plugin()
   local_code_cache()
   op_state <- xlaffi:::op_state

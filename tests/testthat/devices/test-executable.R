@@ -33,6 +33,7 @@ test_that("the devices are those that are named, in their order", {
 })
 
 test_that("replicas run side by side", {
+  skip_unless_all()
   exec <- compile(
     'func.func @main(%x: tensor<2xf64>) -> tensor<2xf64> {
       %0 = "stablehlo.all_reduce"(%x) ({
@@ -111,6 +112,7 @@ test_that("each program has the partitioner that it was written for", {
 })
 
 test_that("whole arrays are cut and put together as the program wants them", {
+  skip_unless_all()
   exec <- compile('
     sdy.mesh @mesh = <["a"=2, "b"=3]>
     func.func @main(

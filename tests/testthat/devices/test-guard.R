@@ -32,6 +32,7 @@ test_that("a program over several devices does not start out of one that waits f
 })
 
 test_that("a loop over a handler that fails on one device ends", {
+  skip_unless_all()
   ran <- processes(1L, '
     invisible(pjrt_client("cpu", cpu_device_count = 4))
     mesh <- xla_mesh(c(d = 4L))
