@@ -26,7 +26,7 @@ alternate <- function(peers, rounds = 15L) {
 duration <- function(us) {
   ifelse(
     is.na(us), "",
-    ifelse(us < 1000, sprintf("%.3g us", us), sprintf("%.3g ms", us / 1000))
+    ifelse(signif(us, 3) < 1000, sprintf("%.3g us", us), sprintf("%.3g ms", us / 1000))
   )
 }
 
