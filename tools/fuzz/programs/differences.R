@@ -15,7 +15,12 @@ has_unsure_zeros <- function(code) {
     return(is.name(code) && as.character(code) %in% zero_signs)
   }
   if (identical(code[[1L]], quote(`-`)) && length(code) == 2L) code <- code[-1L]
-  any(vapply(as.list(code), function(x) !identical(x, quote(expr = )) && has_unsure_zeros(x), NA)) # nolint
+  any_part(code, has_unsure_zeros)
+}
+
+# Whether a part of a call, but for an index that is left out, is of a kind
+any_part <- function(code, is_kind) {
+  any(vapply(as.list(code), function(x) !identical(x, quote(expr = )) && is_kind(x), NA)) # nolint
 }
 
 # Whether code may divide by one. What has no entry in a sparse matrix stays 0, whatever it is divided by.
@@ -25,7 +30,7 @@ has_unsure_divisors <- function(code) {
   }
   divisor <- if (identical(code[[1L]], quote(`/`))) code[[3L]] else if (identical(code[[1L]], quote(`^`))) code[[2L]]
   any(c("function", "<-", names(sparse_words)) %in% all.names(code)) || has_unsure_zeros(divisor) ||
-    any(vapply(as.list(code), function(x) !identical(x, quote(expr = )) && has_unsure_divisors(x), NA)) # nolint
+    any_part(code, has_unsure_divisors)
 }
 
 differences <- list(

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ops::PRIVATE;
-use pjrt::{Client, Program, ProgramFormat};
+use pjrt::{may_have_custom_calls, Client, Program, ProgramFormat};
 use pjrt_jaxlib::{Others, Served};
 use xla_ffi::registry::{canonical_platform, Registry};
 
@@ -73,12 +73,13 @@ impl Calls {
                 true => meanings(platform),
                 false => Vec::new(),
             };
+            let others = may_have_custom_calls(program.code());
             return Calls {
                 is_changed: !names.is_empty(),
-                others: calls_anything(program.code()),
+                others,
                 program: program.clone(),
                 served: Served {
-                    may_call_others: calls_anything(program.code()),
+                    may_call_others: others,
                     names,
                 },
                 is_included,
@@ -148,13 +149,6 @@ pub fn taken_name_in(program: &Program, platform: &Arc<str>) -> Option<String> {
     };
     let meanings = meanings(platform).into_iter();
     meanings.map(|(name, _)| name).find(|name| is_in(name))
-}
-
-/// Whether a program that is no text has custom calls, as StableHLO's bytecode and HLO write them.
-fn calls_anything(code: &[u8]) -> bool {
-    ["custom_call", "custom-call"]
-        .iter()
-        .any(|word| code.windows(word.len()).any(|part| part == word.as_bytes()))
 }
 
 /// Whether a program calls a name of which this session has no handler.

@@ -1,5 +1,7 @@
 //! What the text of a program says of its custom calls.
 
+use programs::contains;
+
 /// A custom call.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CustomCall<'a> {
@@ -47,11 +49,12 @@ pub fn may_have_side_effects(program: &[u8]) -> bool {
     {
         return custom_calls(text).any(|call| call.has_side_effect);
     }
-    // In bytecode, and in HLO.
-    let names: [&[u8]; 2] = [b"custom_call", b"custom-call"];
-    names
-        .iter()
-        .any(|name| program.windows(name.len()).any(|part| part == *name))
+    may_have_custom_calls(program)
+}
+
+/// Whether a program that is no text has custom calls, as StableHLO's bytecode and HLO write them.
+pub fn may_have_custom_calls(program: &[u8]) -> bool {
+    contains(program, b"custom_call") || contains(program, b"custom-call")
 }
 
 fn symbol(text: &str) -> Option<&str> {

@@ -42,7 +42,7 @@ mod value;
 pub use barrier::{catch_exceptions, Barrier, Fallible, Infallible};
 pub use buffer::Buffer;
 pub use client::Client;
-pub use custom_calls::{custom_calls, may_have_side_effects, CustomCall};
+pub use custom_calls::{custom_calls, may_have_custom_calls, may_have_side_effects, CustomCall};
 pub use device::{Device, Memory, MemoryStats};
 pub use dtype::DType;
 pub use empty_layouts::order_nothing_by_default;
