@@ -1,6 +1,13 @@
 # The objective of what is left when random effects are integrated out: its programs, and its points.
 
 check_laplace <- function(data, dtype, call) {
+  if (!on_cpu()) {
+    abort(
+      sprintf("`random`: sparse matrices, which random effects need, are for the CPU and not for %s", default_platform()),
+      "UNIMPLEMENTED", operand = "random", call = call,
+      hint = "`Sys.setenv(PJRT_PLATFORM = \"cpu\")` makes the CPU the default, also beside a GPU's client."
+    )
+  }
   if (dtype != "f64") {
     abort("`random` needs `dtype = \"f64\"`: the search for the random effects needs its digits",
       operand = "dtype", call = call

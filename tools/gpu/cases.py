@@ -257,7 +257,7 @@ def part_large(ops):
     """A matrix whose elements 32 bits cannot count, by products with a vector."""
     tally, n = Tally(), 46_400 if ops.cuda else 500
     limit = (ops.device.memory_stats() or {}).get("bytes_limit", 0)
-    if ops.cuda and limit < 40 * n * n:
+    if ops.cuda and limit < 32 * n * n:
         print(f"skipped: {limit} bytes of memory are too few for a matrix with {n} rows")
         return
     a = jax.random.normal(jax.random.key(13), (n, n), np.float32)

@@ -295,7 +295,6 @@ take_times <- function() {
   loss <- function(beta, x, y) sum(log1p(exp(x %*% beta)) - y * (x %*% beta))
   model <- xla_objective(loss, rep(0, 100), x = x, y = y)
   p <- rnorm(100) / 100
-  both <- 0
   row("value and gradient, logistic regression, 1,000,000 x 100", timed(function() {
     p[[1L]] <<- p[[1L]] + 1e-6
     model$fn(p)
@@ -312,6 +311,19 @@ take_times <- function() {
   }
   many <- pjrt_buffer(array(rnorm(16e4), c(1e4, 4, 4)), "f64")
   svds <- xla_jit(xla_vmap(function(a) svd(a)$d))
+  gamma_numbers <- pjrt_buffer(runif(1e7, 0.1, 50), "f64")
+  for (name in c("lgamma", "digamma", "exp")) {
+    f <- xla_jit(get(name))
+    row(paste(name, "of 10,000,000 numbers"), timed(function() await(f(gamma_numbers))))
+  }
+  counts <- rnbinom(1e6, size = 2, mu = 5)
+  model <- xla_objective(function(p, k) -sum(dnbinom(k, size = exp(p[1]), mu = exp(p[2]), log = TRUE)), c(0, 0), k = counts)
+  q <- c(0.1, 0.2)
+  row("value and gradient, dnbinom() of 1,000,000 counts", timed(function() {
+    q[[1L]] <<- q[[1L]] + 1e-6
+    model$fn(q)
+    model$gr(q)
+  }, 1))
   row("singular values, 10,000 matrices of 4 x 4", timed(function() await(svds(many))))
 }
 

@@ -3,6 +3,7 @@
 import itertools
 import statistics
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import numpy as np
@@ -48,16 +49,29 @@ THEIRS = {
 
 def bench(ops, tally, cases):
     """Times of ops on batches of matrices beside jaxlib's."""
-    rng = np.random.default_rng(6)
-    print("| op | dtype | batch | rows | columns | our µs | ratio to jaxlib |\n|---|---|---|---|---|---|---|")
-    for (ours, count, m, n), dtype in itertools.product(cases, (np.float32, np.float64)):
-        with tally.case(f"{ours.__name__} {np.dtype(dtype).name} {(count, m, n)}"):
-            a = matrices(rng, (count, m, n), dtype)
+    def prepared(case):
+        """Operands and both programs, compiled side by side with those of other cases."""
+        (ours, count, m, n), dtype = case
+        try:
+            a = matrices(np.random.default_rng(6), (count, m, n), dtype)
             a = ops.put(a + adjoint(a) if m == n else a)
             operands = tuple(jax.jit(geqrf)(a)) if ours is orgqr else (a,)
+            return operands, *(jax.jit(f).lower(*operands).compile() for f in (ours, THEIRS[ours]))
+        except Exception as error:
+            return error
+
+    print("| op | dtype | batch | rows | columns | our µs | ratio to jaxlib |\n|---|---|---|---|---|---|---|")
+    all_cases = list(itertools.product(cases, (np.float32, np.float64)))
+    with ThreadPoolExecutor(12) as pool:
+        programs = list(pool.map(prepared, all_cases))
+    for ((ours, count, m, n), dtype), program in zip(all_cases, programs):
+        with tally.case(f"{ours.__name__} {np.dtype(dtype).name} {(count, m, n)}"):
+            if isinstance(program, Exception):
+                raise program
+            operands, mine, theirs = program
             # jaxlib takes singular values of a batch matrix by matrix.
             slow = (n >= 1000 and ours in (svd, eigh)) or (ours is svd and count > 1 and max(m, n) > 32)
-            took, ratio = in_turn(jax.jit(ours), jax.jit(THEIRS[ours]), operands, rounds=1 if slow else 3)
+            took, ratio = in_turn(mine, theirs, operands, rounds=1 if slow else 3)
             print(f"| {ours.__name__} | {np.dtype(dtype).name} | {count} | {m} | {n} | {took * 1e6:.1f} | {ratio:.2f} |")
 
 

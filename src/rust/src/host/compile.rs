@@ -67,6 +67,7 @@ fn make(
     options.kind = ProgramKind::of(program, is_alone && &*on.platform == "cpu");
     let is_foreign_cpu = is_foreign_cpu(&on.client, &on.platform);
     options.keeps_nan = is_foreign_cpu;
+    options.keeps_conversions = &*on.platform == "cuda";
     // The plugin that install_pjrt() brings computes the arc tangent of an array with NaN wrongly where that is fused with
     // the constant 1.
     options.without_fusion = is_foreign_cpu && program.names("atan");
@@ -167,6 +168,7 @@ fn compile_options(options: &Robj, program: &Program) -> Outcome<CompileOptions>
         keeps_nan: false,
         without_fusion: false,
         reductions: Reductions::AsXla,
+        keeps_conversions: false,
     })
 }
 

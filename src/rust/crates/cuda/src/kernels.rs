@@ -17,6 +17,8 @@ struct Program {
     source: &'static str,
     /// The same as PTX, made by `tools/cuda/ptx.py`; ends in NUL.
     ptx: &'static str,
+    /// [`load`], for this program.
+    load: fn(&Driver) -> Result<usize>,
 }
 
 /// Those that [`launch`] runs.
@@ -28,6 +30,7 @@ static ELEMENTS: Program = Program {
         include_str!("kernels/kepler.cu"),
     ),
     ptx: concat!(include_str!("kernels/generated/elements.ptx"), "\0"),
+    load: |driver| load(driver, &ELEMENTS),
 };
 
 /// Those that [`launch_blocks`] runs.
@@ -41,6 +44,7 @@ static BLOCKS: Program = Program {
         include_str!("kernels/jacobi.cu"),
     ),
     ptx: concat!(include_str!("kernels/generated/blocks.ptx"), "\0"),
+    load: |driver| load(driver, &BLOCKS),
 };
 
 /// The names of a kernel that there is for both precisions.
@@ -108,7 +112,7 @@ pub(crate) unsafe fn launch<const N: usize>(
     let grid_y = count.div_ceil(y).min(65_535) as u32;
     let sizes = ([grid_x, grid_y], [x as u32, y as u32], 0);
     // SAFETY: as promised.
-    unsafe { start(cuda, (&ELEMENTS, name), sizes, arguments) }
+    unsafe { started(cuda, &ELEMENTS.kernel(name), sizes, arguments) }
 }
 
 /// Blocks of threads for a kernel that gives each a matrix. It strides over the matrices that are
@@ -139,20 +143,41 @@ pub(crate) unsafe fn launch_blocks<const N: usize>(
     let grid = blocks.count.min(1 << 20) as u32;
     let sizes = ([grid, 1], [32, blocks.warps as u32], blocks.shared as u32);
     // SAFETY: as promised.
-    unsafe { start(cuda, (&BLOCKS, name), sizes, arguments) }
+    unsafe { started(cuda, &BLOCKS.kernel(name), sizes, arguments) }
+}
+
+/// A kernel, the module that it is in, and what loads that where it is asked for first.
+pub(crate) struct Kernel<'l> {
+    pub(crate) name: &'static str,
+    pub(crate) module: &'static str,
+    pub(crate) load: &'l dyn Fn(&Driver) -> Result<usize>,
+}
+
+impl Program {
+    /// One of its kernels.
+    fn kernel(&'static self, name: &'static str) -> Kernel<'static> {
+        Kernel {
+            name,
+            module: self.name,
+            load: &self.load,
+        }
+    }
 }
 
 /// Puts a kernel on the stream: the sizes of the grid and of a block, the bytes of shared memory.
 ///
+/// # Errors
+/// As [`launch`].
+///
 /// # Safety
 /// As [`launch`].
-unsafe fn start<const N: usize>(
+pub(crate) unsafe fn started<const N: usize>(
     cuda: &Cuda,
-    (program, name): (&'static Program, &'static str),
+    kernel: &Kernel<'_>,
     (grid, block, shared): ([u32; 2], [u32; 2], u32),
     mut arguments: [u64; N],
 ) -> Result<()> {
-    let function = function(cuda, program, name)?;
+    let function = function(cuda, kernel)?;
     let mut addresses = [ptr::null_mut(); N];
     for (address, argument) in addresses.iter_mut().zip(&mut arguments) {
         *address = ptr::from_mut(argument).cast::<c_void>();
@@ -177,31 +202,33 @@ unsafe fn start<const N: usize>(
     status::driver("LaunchKernel", launched)
 }
 
-/// The kernel of that name in the call's context.
-fn function(cuda: &Cuda, program: &'static Program, name: &'static str) -> Result<usize> {
+/// The kernel in the call's context.
+fn function(cuda: &Cuda, kernel: &Kernel<'_>) -> Result<usize> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let loaded = loaded.get_or_insert_with(Loaded::default);
-    if let Some(&function) = loaded.functions.get(&(cuda.context, name)) {
+    if let Some(&function) = loaded.functions.get(&(cuda.context, kernel.name)) {
         return Ok(function);
     }
-    let function = relaxed(cuda.driver, || loaded.look_up(cuda, program, name))?;
-    loaded.functions.insert((cuda.context, name), function);
+    let function = relaxed(cuda.driver, || loaded.look_up(cuda, kernel))?;
+    loaded
+        .functions
+        .insert((cuda.context, kernel.name), function);
     Ok(function)
 }
 
 impl Loaded {
     /// A kernel that nobody has asked for yet.
-    fn look_up(&mut self, cuda: &Cuda, program: &Program, name: &str) -> Result<usize> {
-        let (driver, key) = (cuda.driver, (cuda.context, program.name));
+    fn look_up(&mut self, cuda: &Cuda, kernel: &Kernel<'_>) -> Result<usize> {
+        let (driver, key) = (cuda.driver, (cuda.context, kernel.module));
         let module = match self.modules.get(&key) {
             Some(&module) => module,
             None => {
-                let module = load(driver, program)?;
+                let module = (kernel.load)(driver)?;
                 self.modules.insert(key, module);
                 module
             }
         };
-        let symbol = CString::new(name).unwrap_or_default();
+        let symbol = CString::new(kernel.name).unwrap_or_default();
         let mut function: *mut c_void = ptr::null_mut();
         // SAFETY: `function` is where the answer goes, the module is loaded in this context.
         let found = unsafe {
@@ -266,21 +293,22 @@ pub(crate) fn module(driver: &Driver, image: *const c_void) -> Result<usize> {
     Ok(module as usize)
 }
 
+/// CRC-32, as zlib has it.
+#[cfg(test)]
+pub(crate) fn checksum(bytes: &[u8]) -> u32 {
+    let step = |mut crc: u32, byte: &u8| {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+        }
+        crc
+    };
+    !bytes.iter().fold(!0, step)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// CRC-32, as zlib has it.
-    fn checksum(bytes: &[u8]) -> u32 {
-        let step = |mut crc: u32, byte: &u8| {
-            crc ^= u32::from(*byte);
-            for _ in 0..8 {
-                crc = (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
-            }
-            crc
-        };
-        !bytes.iter().fold(!0, step)
-    }
 
     #[test]
     fn the_ptx_is_of_these_sources() {

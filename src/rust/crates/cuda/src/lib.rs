@@ -24,6 +24,7 @@ mod pool;
 pub mod raw;
 pub mod routines;
 pub mod scratch;
+mod single;
 pub mod sizes;
 pub mod status;
 pub mod sys;

@@ -161,7 +161,7 @@ ops! {
     LuPivotsToPermutation: Host;
     Orgqr: Host, Cuda;
     PrintTensor: Host, Cuda;
-    Special: Host;
+    Special: Host, Cuda;
     Svd: Host, Cuda;
     eig::cusolver::Geev: Cuda;
     qr::cusolver::Geqrf: Cuda;

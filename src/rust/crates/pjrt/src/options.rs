@@ -28,6 +28,9 @@ pub struct CompileOptions {
     pub without_fusion: bool,
     /// How XLA's CPU reduces arrays. The included plugin tells it for all programs, too.
     pub reductions: Reductions,
+    /// Whether XLA is told to make conversions to fewer digits, which on GPUs it leaves out otherwise where a conversion back
+    /// follows.
+    pub keeps_conversions: bool,
 }
 
 impl Default for CompileOptions {
@@ -42,6 +45,7 @@ impl Default for CompileOptions {
             keeps_nan: false,
             without_fusion: false,
             reductions: Reductions::AsXla,
+            keeps_conversions: false,
         }
     }
 }
@@ -66,6 +70,10 @@ impl CompileOptions {
         if self.keeps_nan {
             let no = Message::default().number(2, 0);
             options = flag(options, "xla_cpu_enable_fast_min_max", no);
+        }
+        if self.keeps_conversions {
+            let no = Message::default().number(2, 0);
+            options = flag(options, "xla_allow_excess_precision", no);
         }
         if let Some(pass) = self
             .kind
@@ -176,6 +184,16 @@ mod tests {
         };
         let own = Reductions::Own.told(&[]).unwrap_or_default();
         assert_eq!(options.to_bytes()[17..], own);
+    }
+
+    #[test]
+    fn conversions() {
+        let options = CompileOptions {
+            keeps_conversions: true,
+            ..CompileOptions::default()
+        };
+        let told = b": \n\x1axla_allow_excess_precision\x12\x02\x10\x00";
+        assert_eq!(options.to_bytes()[17..], told[..]);
     }
 
     #[test]

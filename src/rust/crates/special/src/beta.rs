@@ -1,5 +1,7 @@
 //! The beta function and binomial coefficients.
 
+#[cfg(target_arch = "nvptx64")]
+use crate::elementary::*;
 use crate::gamma::{gamma, lgamma, lgamma_step, stirling_rest, LN_SQRT_TAU};
 use crate::number::Number;
 

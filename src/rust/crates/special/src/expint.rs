@@ -1,5 +1,7 @@
 //! Exponential integrals: DLMF 6.2, 8.19.
 
+#[cfg(target_arch = "nvptx64")]
+use crate::elementary::*;
 use crate::zeta::digamma;
 
 const EULER: f64 = 0.577_215_664_901_532_9;

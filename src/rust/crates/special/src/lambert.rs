@@ -1,6 +1,9 @@
 //! Lambert's W function, its branch above -1: R. M. Corless et al., "On the Lambert W function", Adv. Comput. Math. 5
 //! (1996), 329-359.
 
+#[cfg(target_arch = "nvptx64")]
+use crate::elementary::*;
+
 /// `W₀(x)`, the solution of `w exp(w) = x` with `w >= -1`; NaN for `x < -1/e`.
 #[must_use]
 pub fn lambert_w(x: f64) -> f64 {

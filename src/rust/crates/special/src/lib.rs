@@ -6,12 +6,20 @@
 //!
 //! Powers and fused multiply-add are `libm`'s: those of Windows' C library are x87's, which have but 53 bits in a
 //! thread that is not the first.
+//!
+//! For NVIDIA's GPUs the same code is compiled to PTX, without the standard library (`tools/cuda/special.py`).
+#![cfg_attr(target_arch = "nvptx64", no_std)]
+
+#[cfg(target_arch = "nvptx64")]
+extern crate core as std;
 
 mod bessel;
 mod beta;
 mod beta_inc;
 mod beta_mean;
 mod coefficients;
+#[cfg(target_arch = "nvptx64")]
+mod elementary;
 mod erf;
 mod expint;
 mod gamma;
@@ -37,5 +45,7 @@ pub use gamma::{gamma, lgamma};
 pub use gamma_inc::log_gamma_density;
 pub use lambert::lambert_w;
 pub use owens_t::owens_t;
+#[cfg(target_arch = "nvptx64")]
+pub use table::known;
 pub use table::{function, names, Function};
 pub use zeta::{digamma, polygamma, trigamma, zeta};

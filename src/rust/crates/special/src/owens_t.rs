@@ -5,6 +5,8 @@
 //! by the relation between `T(h, a)` and `T(a h, 1 / a)`.
 
 use crate::coefficients::{GAUSS_NODES, GAUSS_WEIGHTS};
+#[cfg(target_arch = "nvptx64")]
+use crate::elementary::*;
 use crate::erf::ndtr;
 use std::f64::consts::PI;
 

@@ -3,12 +3,15 @@
 use crate::number::Number;
 use crate::{erf, gamma, zeta};
 
-/// Methods that f64 has itself.
+/// Methods that f64 has itself, or on a GPU `libm` for it.
 macro_rules! of_the_type {
-    ($($name:ident)*) => {$(
+    ($($name:ident: $in_libm:ident,)*) => {$(
         #[inline]
         fn $name(self) -> Self {
-            f64::$name(self)
+            #[cfg(not(target_arch = "nvptx64"))]
+            return f64::$name(self);
+            #[cfg(target_arch = "nvptx64")]
+            return libm::$in_libm(self);
         }
     )*};
 }
@@ -26,7 +29,7 @@ impl Number for f64 {
     fn is_negligible(self, sum: Self, eps: f64) -> bool {
         self.abs() <= eps * sum.abs()
     }
-    of_the_type!(ln ln_1p exp exp_m1 sqrt);
+    of_the_type!(ln: log, ln_1p: log1p, exp: exp, exp_m1: expm1, sqrt: sqrt,);
     fn lgamma_derivative(self, n: u32) -> Self {
         match n {
             0 => gamma::lgamma(self),

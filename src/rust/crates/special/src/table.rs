@@ -150,6 +150,37 @@ pub fn function(name: &str) -> Option<Function> {
     found.map(|&(_, function)| function)
 }
 
+/// The function of that name, found by the compiler.
+///
+/// # Panics
+/// Where there is none.
+#[cfg(target_arch = "nvptx64")]
+#[must_use]
+pub const fn known(name: &str) -> Function {
+    let mut family = 0;
+    while family < FAMILIES.len() {
+        let mut i = 0;
+        while i < FAMILIES[family].len() {
+            let (other, function) = FAMILIES[family][i];
+            if are_equal(other.as_bytes(), name.as_bytes()) {
+                return function;
+            }
+            i += 1;
+        }
+        family += 1;
+    }
+    panic!("no function has this name")
+}
+
+#[cfg(target_arch = "nvptx64")]
+const fn are_equal(a: &[u8], b: &[u8]) -> bool {
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}
+
 /// All names.
 pub fn names() -> impl Iterator<Item = &'static str> {
     all().map(|&(name, _)| name)

@@ -1,5 +1,7 @@
 //! Numbers beyond the range of f64.
 
+#[cfg(target_arch = "nvptx64")]
+use crate::elementary::*;
 use std::f64::consts::{LN_2, LOG2_E};
 
 /// What large numbers of a recurrence are multiplied by, and the binary exponent of its inverse.

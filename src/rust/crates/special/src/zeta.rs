@@ -2,6 +2,8 @@
 //! `ψ⁽ⁿ⁾(x) = (-1)ⁿ⁺¹ n! ζ(n + 1, x)`, DLMF 5.15 and 25.11.
 
 use crate::coefficients::{DIGAMMA, DIGAMMA_ROOT};
+#[cfg(target_arch = "nvptx64")]
+use crate::elementary::*;
 use crate::gamma::{gamma, lgamma};
 use crate::series::{chebyshev, polynomial};
 use std::f64::consts::PI;
@@ -187,16 +189,19 @@ fn factorial_over_power(n: f64, x: f64) -> f64 {
     value
 }
 
+/// Up to which order the cotangent is differentiated.
+const HIGHEST: usize = 100;
+
 /// `π (d/dx)ⁿ cot πx`, a polynomial in the cotangent: `cot′ = -π (1 + cot²)`.
 fn cotangent_derivative(n: f64, x: f64) -> f64 {
     let n = n as usize;
-    if n > 100 {
+    if n > HIGHEST {
         return f64::NAN;
     }
-    let mut coefficients = vec![0.0; n + 2];
+    let mut coefficients = [0.0; HIGHEST + 2];
     coefficients[1] = PI;
     for step in 0..n {
-        let mut next = vec![0.0; n + 2];
+        let mut next = [0.0; HIGHEST + 2];
         for k in 1..=step + 1 {
             let c = -PI * k as f64 * coefficients[k];
             next[k - 1] += c;
@@ -204,7 +209,7 @@ fn cotangent_derivative(n: f64, x: f64) -> f64 {
         }
         coefficients = next;
     }
-    polynomial(1.0 / tan_pi(x), &coefficients)
+    polynomial(1.0 / tan_pi(x), &coefficients[..n + 2])
 }
 
 /// `tan πx` with the digits of what is left of x when whole numbers are taken away.

@@ -10,6 +10,7 @@ pub mod eigh;
 pub mod kepler;
 pub mod lu;
 pub mod qr;
+pub mod special;
 pub mod svd;
 pub mod tridiagonal;
 

@@ -1,8 +1,11 @@
 //! Special functions, element by element: one op, which takes the function's name.
 
+mod cuda;
+mod host;
+
 use ::special::Function;
 use xla_ffi::{
-    io, Arg, Attr, Cx, Error, Floats, Host, Kernel, Op, Operand, OperandKind, RemainingArgs,
+    io, Arg, Attr, Cx, Error, Floats, Kernel, Op, Operand, OperandKind, Platform, RemainingArgs,
     Result, Ret, Scalar,
 };
 
@@ -29,41 +32,25 @@ impl Op for Special {
     type Dtypes = Floats;
 }
 
-/// An element type that is computed with in f64.
-pub trait Real: Scalar {
-    /// Exactly this number.
-    fn widened(self) -> f64;
-    /// The nearest number.
-    fn nearest(wide: f64) -> Self;
+/// A platform that evaluates functions of `T`.
+pub trait Evaluator<T: Scalar>: Platform {
+    /// The function of that name and of so many arguments at every element. All operands have one shape.
+    ///
+    /// # Errors
+    /// The platform's own; memory shared by an argument and the values in a way that cannot be worked with.
+    fn evaluate(
+        function: (&str, Function),
+        arguments: Vec<Arg<'_, T>>,
+        values: Ret<'_, T>,
+        cx: &Cx<'_, Self>,
+    ) -> Result<()>;
 }
 
-impl Real for f32 {
-    fn widened(self) -> f64 {
-        self.into()
-    }
-    fn nearest(wide: f64) -> Self {
-        wide as f32
-    }
-}
-
-impl Real for f64 {
-    fn widened(self) -> f64 {
-        self
-    }
-    fn nearest(wide: f64) -> Self {
-        wide
-    }
-}
-
-/// Elements that a thread takes at a time: some 10 to 100 µs of work.
-const CHUNK: usize = 512;
-
-impl<T: Real> Kernel<Host, T> for Special {
+impl<T: Scalar, P: Evaluator<T>> Kernel<P, T> for Special {
     type Io<'f> = SpecialIo<'f, T>;
 
-    fn run(io: SpecialIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let mut value = io.value;
-        value.expect_dims(io.x.dims())?;
+    fn run(io: SpecialIo<'_, T>, cx: &Cx<'_, P>) -> Result<()> {
+        io.value.expect_dims(io.x.dims())?;
         let mut arguments = vec![io.x];
         for argument in io.more {
             let argument = Arg::new(argument?)?;
@@ -71,34 +58,7 @@ impl<T: Real> Kernel<Host, T> for Special {
             arguments.push(argument);
         }
         let function = named(*io.function, arguments.len())?;
-        // What shares the result's memory is read there.
-        let mut sources = Vec::with_capacity(arguments.len());
-        for argument in &arguments {
-            sources.push(if argument.is_aliased() {
-                value.copy_from(argument)?;
-                None
-            } else {
-                Some(argument.as_slice()?)
-            });
-        }
-        let chunks = value.as_mut_slice()?.chunks_mut(CHUNK).enumerate();
-        cx.parallel_for_each(chunks, |(at, chunk)| {
-            for (i, element) in chunk.iter_mut().enumerate() {
-                let here = *element;
-                let argument = |k: usize| {
-                    let source: Option<&[T]> = sources[k];
-                    source
-                        .map_or(here, |source| source[at * CHUNK + i])
-                        .widened()
-                };
-                *element = T::nearest(match function {
-                    Function::One(f) => f(argument(0)),
-                    Function::Two(f) => f(argument(0), argument(1)),
-                    Function::Three(f) => f(argument(0), argument(1), argument(2)),
-                });
-            }
-        });
-        Ok(())
+        P::evaluate((*io.function, function), arguments, io.value, cx)
     }
 }
 

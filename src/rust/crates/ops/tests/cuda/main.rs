@@ -17,5 +17,6 @@ mod parts;
 mod points;
 #[path = "../all/qr.rs"]
 mod qr;
+mod special;
 #[path = "../all/svd.rs"]
 mod svd;

@@ -1,5 +1,7 @@
 //! What Bessel functions of all kinds share: values at the ends, expansions, and recurrences.
 
+#[cfg(target_arch = "nvptx64")]
+use crate::elementary::*;
 use crate::gamma::{gamma, lgamma, lgamma_1p_slope};
 use crate::wide::{Wide, SHRINK, SHRUNK};
 use std::f64::consts::PI;

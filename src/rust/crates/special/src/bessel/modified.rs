@@ -4,6 +4,8 @@ use super::common::{
     at_end, at_zero, hankel, mixed, over_sine, series, sin_cos_pi, sinh_over, upwards, vanishing,
     Down, Gammas, EPS, MOST,
 };
+#[cfg(target_arch = "nvptx64")]
+use crate::elementary::*;
 use crate::wide::Wide;
 use std::f64::consts::PI;
 

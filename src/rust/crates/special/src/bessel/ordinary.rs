@@ -1,6 +1,8 @@
 //! Bessel functions J and Y.
 
 use super::common::*;
+#[cfg(target_arch = "nvptx64")]
+use crate::elementary::*;
 use std::f64::consts::PI;
 
 /// `J_ν(x)` for `x >= 0`.

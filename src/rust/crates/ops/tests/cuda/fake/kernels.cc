@@ -105,6 +105,28 @@ double memory[LIMIT / sizeof(double)];
 #include "lu.cu"
 #include "jacobi.cu"
 
+// Kernels that come as PTX alone: the C library has these functions, too.
+template <class T, class F, class... A> void each(T *values, size_t count, F function, const A *... x) {
+  for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += size_t(gridDim.x) * blockDim.x)
+    values[i] = T(function(double(x[i])...));
+}
+double lgamma_of(double x) {
+  int sign;
+  return lgamma_r(x, &sign);
+}
+double lbeta_of(double a, double b) { return lgamma_of(a) + lgamma_of(b) - lgamma_of(a + b); }
+double density_of(double a, double b, double x) {
+  return (a - 1) * std::log(x) + (b - 1) * std::log1p(-x) - lbeta_of(a, b);
+}
+#define SPECIAL(T, end)                                                                                    \
+  void lgamma_##end(const T *x, T *values, size_t count) { each(values, count, lgamma_of, x); }            \
+  void lbeta_##end(const T *a, const T *b, T *values, size_t count) { each(values, count, lbeta_of, a, b); } \
+  void log_beta_density_##end(const T *a, const T *b, const T *x, T *values, size_t count) {               \
+    each(values, count, density_of, a, b, x);                                                              \
+  }
+SPECIAL(float, f32)
+SPECIAL(double, f64)
+
 template <class... A, size_t... I>
 void unpack(void (*kernel)(A...), void **arguments, std::index_sequence<I...>) {
   kernel(*static_cast<A *>(arguments[I])...);
@@ -132,7 +154,7 @@ const std::map<std::string, Kernel> all = {
     TWO(scan),      TWO(scrub),       TWO(poison),      ONE(mark),         ONE(keep_rows),
     ONE(addresses), ONE(take_front),  TWO(identity),    FOUR(transpose),   ONE(adjoint_c64),
     ONE(adjoint_c128), FOUR(columns_of_q), TWO(kepler), ONE(pivots_to_permutation),
-    BLOCKS(lu),     BLOCKS(jacobi),   BLOCKS(long_columns_of_q),
+    BLOCKS(lu),     BLOCKS(jacobi),   BLOCKS(long_columns_of_q), TWO(lgamma), TWO(lbeta), TWO(log_beta_density),
 };
 
 // A device has subnormal numbers, whatever the thread that launches does with them.
