@@ -193,6 +193,39 @@ mod tests {
         assert!(SPECIAL.starts_with(&mark), "run tools/cuda/special.py");
     }
 
+    /// The driver gives a kernel as much stack as its functions need, which it cannot know of one that calls itself.
+    #[test]
+    fn no_function_calls_itself() {
+        let text = special();
+        let called = |name: &'static str| {
+            let items = text.places[name].iter().map(|&place| text.items[place]);
+            let named = items.flat_map(words).filter(move |word| *word != name);
+            named
+                .filter(|word| text.places.contains_key(word))
+                .collect::<HashSet<_>>()
+        };
+        for (&name, places) in &text.places {
+            let body = places.iter().flat_map(|&place| text.items[place].lines());
+            let mut calls = body.filter(|line| line.starts_with("call"));
+            assert!(
+                calls.all(|line| words(line).all(|word| word != name)),
+                "{name}"
+            );
+        }
+        // What nothing that is left calls is taken away; a circle stays.
+        let mut left: HashMap<_, _> = text
+            .places
+            .keys()
+            .map(|&name| (name, called(name)))
+            .collect();
+        while !left.is_empty() {
+            let some: HashSet<_> = left.values().flatten().copied().collect();
+            let before = left.len();
+            left.retain(|name, _| some.contains(name));
+            assert!(left.len() < before, "{:?}", left.keys());
+        }
+    }
+
     #[test]
     fn a_module_has_all_that_its_kernel_names_and_nothing_else() {
         let text = special();

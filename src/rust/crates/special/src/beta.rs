@@ -46,6 +46,9 @@ pub fn beta(a: f64, b: f64) -> f64 {
     lbeta(a, b).exp()
 }
 
+/// From which `k` on binomial coefficients are no products of their factors.
+const MANY: f64 = 30.0;
+
 /// The binomial coefficient of any real `n` and of `k` rounded to a whole number.
 #[must_use]
 pub fn choose(n: f64, k: f64) -> f64 {
@@ -53,38 +56,45 @@ pub fn choose(n: f64, k: f64) -> f64 {
     if n.is_nan() || k.is_nan() {
         return f64::NAN;
     }
-    let whole = n == n.floor();
-    if k < 30.0 {
-        let mut k = k;
-        if whole && n >= 0.0 && n - k < k {
-            k = n - k;
-        }
-        if k < 0.0 {
-            return 0.0;
-        }
-        let (mut product, mut j) = (1.0, 0.0);
-        while j < k {
-            product *= (n - j) / (j + 1.0);
-            j += 1.0;
-        }
-        return if whole {
-            product.round_ties_even()
-        } else {
-            product
-        };
+    if k < MANY {
+        return choose_few(n, k);
     }
     if n < 0.0 {
         let sign = if k % 2.0 == 0.0 { 1.0 } else { -1.0 };
-        return sign * choose(k - n - 1.0, k);
+        return sign * choose_many(k - n - 1.0, k);
+    }
+    choose_many(n, k)
+}
+
+/// For whole `k` below [`MANY`].
+fn choose_few(n: f64, mut k: f64) -> f64 {
+    let whole = n == n.floor();
+    if whole && n >= 0.0 && n - k < k {
+        k = n - k;
+    }
+    if k < 0.0 {
+        return 0.0;
+    }
+    let (mut product, mut j) = (1.0, 0.0);
+    while j < k {
+        product *= (n - j) / (j + 1.0);
+        j += 1.0;
     }
     if whole {
-        if n < k {
-            return 0.0;
-        }
-        if n - k < 30.0 {
-            return choose(n, n - k);
-        }
-        return lchoose(n, k).exp().round_ties_even();
+        product.round_ties_even()
+    } else {
+        product
+    }
+}
+
+/// For whole `k` from [`MANY`] on and `n >= 0`.
+fn choose_many(n: f64, k: f64) -> f64 {
+    if n == n.floor() {
+        return match n - k {
+            left if left < 0.0 => 0.0,
+            left if left < MANY => choose_few(n, left),
+            _ => lchoose(n, k).exp().round_ties_even(),
+        };
     }
     // The sign of Γ(n - k + 1)
     let negative = n < k - 1.0 && (n - k + 1.0).floor() % 2.0 != 0.0;

@@ -142,13 +142,14 @@ pub fn erfinv(y: f64) -> f64 {
 /// The inverse of `erfc`; infinite at 0 and 2, NaN beyond.
 #[must_use]
 pub fn erfcinv(y: f64) -> f64 {
+    let small = |y: f64| tail_inverse(y.ln() - LN_2) * FRAC_1_SQRT_2;
     if y < 0.5 {
-        return tail_inverse(y.ln() - LN_2) * FRAC_1_SQRT_2;
+        small(y)
+    } else if y > 1.5 {
+        -small(2.0 - y)
+    } else {
+        erfinv(1.0 - y)
     }
-    if y > 1.5 {
-        return -erfcinv(2.0 - y);
-    }
-    erfinv(1.0 - y)
 }
 
 /// The inverse of `Φ`; infinite at 0 and 1, NaN beyond.

@@ -87,6 +87,17 @@ fn inverse_power(x: f64, s: f64) -> f64 {
 /// `x > 0`, its root included.
 #[must_use]
 pub fn digamma(x: f64) -> f64 {
+    if x <= 0.0 {
+        if x == x.floor() {
+            return f64::NAN;
+        }
+        return positive_digamma(1.0 - x) - PI / tan_pi(x);
+    }
+    positive_digamma(x)
+}
+
+/// For `x > 0`.
+fn positive_digamma(x: f64) -> f64 {
     // -B₂ₖ / 2k: DLMF 5.11.2
     const SERIES: [f64; 8] = [
         -1.0 / 12.0,
@@ -98,21 +109,20 @@ pub fn digamma(x: f64) -> f64 {
         -1.0 / 12.0,
         3617.0 / 8160.0,
     ];
-    if x <= 0.0 {
-        if x == x.floor() {
-            return f64::NAN;
-        }
-        return digamma(1.0 - x) - PI / tan_pi(x);
-    }
     if x >= 10.0 {
         let inverse = 1.0 / x;
         let square = inverse * inverse;
         return x.ln() - 0.5 * inverse + square * polynomial(square, &SERIES);
     }
     if x < 1.0 {
-        return digamma(x + 1.0) - 1.0 / x;
+        return middle_digamma(x + 1.0) - 1.0 / x;
     }
-    let (mut x, mut sum) = (x, 0.0);
+    middle_digamma(x)
+}
+
+/// For x from 1 to 10.
+fn middle_digamma(mut x: f64) -> f64 {
+    let mut sum = 0.0;
     while x > 2.0 {
         x -= 1.0;
         sum += 1.0 / x;
@@ -155,7 +165,7 @@ pub fn polygamma(n: f64, x: f64) -> f64 {
         return sign * (sum + scaled_zeta(n, at));
     }
     // ψ⁽ⁿ⁾(1 - x) + (-1)ⁿ⁺¹ ψ⁽ⁿ⁾(x) = (-1)ⁿ π (d/dx)ⁿ cot πx
-    let reflected = -sign * cotangent_derivative(n, x) - polygamma(n, 1.0 - x);
+    let reflected = -sign * cotangent_derivative(n, x) - sign * scaled_zeta(n, 1.0 - x);
     sign * reflected
 }
 
