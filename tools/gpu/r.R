@@ -218,6 +218,28 @@ run_cases <- function() {
     equal(as_array(pjrt_execute(again, x)), as_array(pjrt_execute(executable, x)), 0)
   })
 
+  case("a program that JAX exported for both platforms", {
+    python <- Sys.getenv("XLAFFI_PYTHON")
+    code <- "
+import jax, jax.numpy as jnp
+jax.config.update('jax_enable_x64', True)
+def f(a):
+    s = a @ a.T + jnp.eye(4)
+    return (jnp.linalg.eigh(s)[0], jnp.linalg.svd(a, compute_uv=False), jnp.linalg.cholesky(s), jnp.linalg.solve(s, a[:, 0]),
+            jnp.abs(jnp.linalg.qr(a)[1]), jnp.linalg.slogdet(a)[1])
+print(jax.export.export(jax.jit(f), platforms=('cpu', 'cuda'))(jax.ShapeDtypeStruct((4, 4), 'float64')).mlir_module())"
+    file <- tempfile(fileext = ".py")
+    writeLines(code, file)
+    text <- system2(python, file, stdout = TRUE, env = "JAX_PLATFORMS=cpu")
+    set.seed(3)
+    a <- matrix(rnorm(16), 4)
+    s <- a %*% t(a) + diag(4)
+    index <- pjrt_scalar(as.integer(cuda), "i64")
+    got <- pjrt_execute(pjrt_compile(pjrt_program(paste(text, collapse = "\n"))), index, pjrt_buffer(a, "f64"))
+    want <- list(rev(eigen(s)$values), svd(a)$d, t(chol(s)), solve(s, a[, 1]), abs(qr.R(qr(a))), log(abs(det(a))))
+    for (i in seq_along(want)) equal(as_array(got[[i]]), want[[i]], 1e-10, paste("number", i))
+  })
+
   case("print_tensor", {
     src <- r"(func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
       stablehlo.custom_call @print_tensor(%x) {backend_config = {print_header = "my matrix", print_footer = "----"},
@@ -246,7 +268,7 @@ run_cases <- function() {
 
   case("what has no handler on CUDA says so", {
     if (cuda) {
-      twice <- ffi_callback(function(x) 2 * x, ffi_type("f64", 2))
+      twice <- ffi_callback(function(x) 2 * x, "x: f64[n] -> y: f64[n]")
       says(xla_jit(function(x) twice(x))(c(1, 2)), "CUDA|cuda")
       says(xla_jit(function(v) solve(hlo_sparse(v, 1:2, 1:2), c(1, 1)))(c(4, 9)), "CUDA|cuda")
       says(xla_objective(function(p) sum(p$u^2), list(u = c(1, 2)), random = "u"), "CPU")

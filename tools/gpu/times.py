@@ -89,11 +89,12 @@ def part_bench(ops):
 
 def part_blocks(ops):
     """The kernels that have a block for each matrix where NVIDIA's routines are taken otherwise: right, and
-    as fast? To be compared with what part bench says of the same sizes."""
+    as fast? `crates/cuda/src/sizes.rs` follows from these times and those of part bench."""
     tally = Tally()
     every(ops, tally, [((7,), n, n) for n in (1, 2, 5, 32, 64)] + [((300,), 5, 3)])
-    sizes = [(10_000, 4), (1_000, 16), (1_000, 32), (200, 64), (20, 128), (20, 256), (1, 16), (1, 64)]
-    cases = [(lu, count, n, n) for count, n in sizes] + [(svd, count, n, n) for count, n in sizes[:3]]
+    sizes = [(100_000, 4), (10_000, 8), (10_000, 16), (1_000, 24), (5_000, 32), (1_000, 48), (5_000, 64), (50, 96), (50, 128), (50, 192)]
+    cases = [(f, count, n, n) for count, n in [*sizes, (1, 4), (1, 32), (1, 64), (1, 128)] for f in (lu, geqrf)]
+    cases += [(svd, count, n, n) for count, n in [(100_000, 4), (10_000, 8), (2_000, 12), (1_000, 16), (10_000, 16), (1_000, 20), (1_000, 24)]]
     bench(ops, tally, cases)
     tally.end()
 
