@@ -18,7 +18,7 @@
 #'
 #' On CUDA the same expression is a kernel, with a thread for each element, unless there are complex numbers among the
 #' operands and results. It is compiled by NVRTC when it is first called, or with the op if CUDA's plugin is loaded by
-#' then. `support` must be code that C and CUDA's C++ both take. It has not run on a GPU yet.
+#' then. `support` must be code that C and CUDA's C++ both take.
 #'
 #' Where there is no rule, derivatives are those of the same expression in operations of XLA, as far as
 #' [values][xlaffi_value] have its functions.

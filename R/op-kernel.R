@@ -4,8 +4,9 @@
 #' run it. A plain string will do where the body is to be run once for each element of the first result.
 #'
 #' @details
-#' # Nothing of this has run on a GPU yet
-#' Sources are compiled by NVIDIA's own compiler in our tests, and run on stand-ins for the driver, thread by thread.
+#' # Where this has run
+#' On an NVIDIA H100 with CUDA 13.0: `tools/gpu/check` in the sources runs kernels of many kinds there. Our tests have
+#' NVIDIA's compiler compile them, and run them on stand-ins for the driver, thread by thread.
 #'
 #' # What a kernel sees
 #' The names of the signature, as a body in C does: `const T *x`, `T *z`, dimensions as `int64_t n`, attributes by

@@ -15,7 +15,7 @@
 #' * `vignette("own-ops")`: from five lines to derivatives; `vignette("own-ops-tools")`: existing code, states,
 #'   debugging, packages; `vignette("ffi-call")`: for those who know `jax.ffi`; `vignette("custom-calls")`: XLA's own
 #'   C++ interface;
-#'   `vignette("cuda")`: the same ops on a GPU, not run on one yet; `vignette("anvl")`: functions to and from anvl.
+#'   `vignette("cuda")`: programs and ops on a GPU; `vignette("anvl")`: functions to and from anvl.
 #' * `vignette("performance")`: what was measured; `vignette("architecture")`: how the package is built.
 #' * On the site (`make site` in the sources, whose folder `vignettes/articles` has them): where to begin, installation
 #'   by system, coming from RTMB, Stan, torch, JAX or Rcpp, differences from R, tracing, an index of errors, JAX models.
