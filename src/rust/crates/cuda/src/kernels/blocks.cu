@@ -40,7 +40,6 @@ template <class T> using Real = typename RealOf<T>::type;
 
 __device__ inline float infinity_of(float) { return __int_as_float(0x7f800000); }
 __device__ inline double infinity_of(double) { return __longlong_as_double(0x7ff0000000000000LL); }
-template <class R> __device__ inline void set_nan(Complex<R> &x) { set_nan(x.re), set_nan(x.im); }
 
 template <class R> __device__ inline R square(R x) { return x * x; }
 template <class R> __device__ inline R square(Complex<R> x) { return x.re * x.re + x.im * x.im; }

@@ -111,9 +111,18 @@ COMPLEX_KERNEL(transpose, PARAMETERS, (to, from, size, count, rows, stride))
 COMPLEX_KERNEL(adjoint, PARAMETERS, (to, from, size, count, rows, stride))
 #undef PARAMETERS
 
+// Whether all of these numbers are finite.
+template <class R> __device__ bool are_finite(const R *x, i64 count) {
+  R nothing = 0;
+  _Pragma("unroll 1") for (i64 i = 0; i < count; i++) nothing += x[i] - x[i];
+  return nothing == R(0);
+}
+template <class R> __device__ bool are_finite(const Complex<R> *x, i64 count) { return are_finite(&x->re, 2 * count); }
+
 // The columns of Q, all of the batch in one launch: a thread takes a column of the identity through
 // the reflectors, the last one first. Reflector i has a 1 in row i, which is not stored, and zeros
-// above. `packed` is a copy: `q` may have been its memory.
+// above. `packed` is a copy: `q` may have been its memory. NaN or an infinity in the first `reflectors` columns or in
+// `tau` makes all of Q NaN.
 template <class T>
 __device__ void columns_of_q(T *q, const T *packed, const T *tau, i64 cols, i64 count, i64 rows,
                              i64 reflectors) {
@@ -128,6 +137,8 @@ __device__ void columns_of_q(T *q, const T *packed, const T *tau, i64 cols, i64 
       column[i] = minus(column[i], product, one_of(T()));
       _Pragma("unroll 1") for (i64 r = i + 1; r < rows; r++) column[r] = minus(column[r], product, v[r]);
     }
+    if (!are_finite(packed + b * cols * rows, reflectors * rows) || !are_finite(tau + b * reflectors, reflectors))
+      _Pragma("unroll 1") for (i64 r = 0; r < rows; r++) set_nan(column[r]);
   }
 }
 #define PARAMETERS(T) (T *q, const T *packed, const T *tau, i64 cols, i64 count, i64 rows, i64 reflectors)

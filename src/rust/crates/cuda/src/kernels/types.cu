@@ -9,6 +9,7 @@ template <class R> struct Complex {
 // NaN without <math.h>, which NVRTC has not.
 __device__ inline void set_nan(float &x) { x = __int_as_float(0x7fffffff); }
 __device__ inline void set_nan(double &x) { x = __longlong_as_double(0x7fffffffffffffffLL); }
+template <class R> __device__ inline void set_nan(Complex<R> &x) { set_nan(x.re), set_nan(x.im); }
 // Whatever is NaN or infinite is no zero when it is taken from itself.
 template <class R> __device__ inline bool is_finite(R x) { return x - x == R(0); }
 

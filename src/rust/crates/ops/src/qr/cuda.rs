@@ -56,6 +56,15 @@ pub(crate) fn orgqr<T: Element>(
     let elements = shape.elements();
     let all = bytes(bytes(elements, size_of::<T>())?, shape.count)?;
     let at_once = sizes::columns_at_once(shape);
+    if at_once && sizes::columns_by_threads(shape) {
+        // That kernel looks for what is not finite itself.
+        let mut memory = Arena::new(cx, [all])?;
+        let [packed] = memory.parts();
+        let mut packed = packed.of::<T>();
+        let count = elements * shape.count;
+        device::copy(cx.platform(), packed.reborrow(), a.as_const(), count)?;
+        return qr::columns_of_q(batch, reflectors as i32, a, packed.as_const(), tau);
+    }
     let copied = if at_once { all } else { 0 };
     let mut memory = Arena::new(cx, [guard::size(shape)?, copied])?;
     let [flags, packed] = memory.parts();
