@@ -19,15 +19,17 @@ shared_by_all <- function(x, extremum, params) {
   here * over(filled(1, count) / count)
 }
 
+# A gradient takes up to 1.5 times as long as with comparisons where 1e6 numbers have one extremum and little else is
+# computed, and 0.8 times for the extrema of 1e5 rows of ten (jaxlib 0.10.2, one core).
 shared_by_ends <- function(x, extremum, params) {
   axes <- params$axes
   over <- function(small) broadcast(small, x@shape, setdiff(seq_along(x@shape), axes))
   ends <- extremum_places(x, axes, params$largest)
   places <- places_along(x@shape, axes)
-  is_at <- function(end) converted(compared(places, over(end), "EQ", "=="), x@dtype)
+  is_at <- function(end) converted(compared(places, over(end), "EQ", "=="), "i32")
   nan <- compared(extremum, extremum, "NE", "!=")
   half <- selected(nan, filled(NaN, extremum), filled(0.5, extremum))
-  (is_at(ends$first) + is_at(ends$last)) * over(half)
+  converted(bind("add", list(is_at(ends$first), is_at(ends$last)), "i32", x@shape), x@dtype) * over(half)
 }
 
 # Primitives that round nothing, or convert and round one number: their results are the same in every kernel.
@@ -35,16 +37,14 @@ exact_ops <- c(
   "abs", "alias", "and", "bitcast_convert", "broadcast_in_dim", "ceil", "compare", "complex", "concatenate", "convert",
   "cumulative_maximum", "cumulative_minimum", "dynamic_slice", "dynamic_update_slice", "floor", "gather", "imag",
   "maximum", "minimum", "negate", "not", "op", "optimization_barrier", "or", "pad", "permute_rows", "real",
-  "reduce_max", "reduce_min", "reshape", "reverse", "round_nearest_even", "scatter_max", "scatter_set", "select", "sign",
-  "slice", "transpose", "xor"
+  "reduce_max", "reduce_min", "reshape", "reverse", "round_nearest_even", "scatter_max", "scatter_set", "select",
+  "sign", "slice", "transpose", "xor"
 )
 
-# Primitives whose results XLA computes once, whatever their operands are: nothing is fused into these.
-computed_once <- c("all_gather", "all_reduce", "custom_call", "extremum_places")
-
-# Whether a value is the same numbers wherever a program computes it: arguments, constants and what is made of them by
-# exact operations. Numbers in 16 bits or less XLA may compute in more. What loops and branches give and take does not
-# count, as XLA takes the loop or the choice away where it knows of one turn or of one branch.
+# Whether a value is the same numbers wherever a program computes it: arguments, constants, what XLA computes once as it
+# fuses nothing into that, and what is made of all these by exact operations. Numbers in 16 bits or less XLA may compute
+# in more. What loops and branches give and take does not count, as XLA takes the loop or the choice away where it knows
+# of one turn or of one branch; so it does with sorting one element, and with gathering from one device.
 is_same_everywhere <- function(value, scope) {
   is_exact <- function(node) {
     type <- node$types[[1L]]
@@ -54,8 +54,13 @@ is_same_everywhere <- function(value, scope) {
     node$op %in% exact_ops || !is_inexact(type@dtype) && node$op %in% elementwise
   }
   is_source <- function(node) {
-    node$op %in% c("constant", "iota", computed_once) || node$op == "parameter" && node$id %in% scope$arguments ||
-      node$op == "sort" && node$types[[1L]]@shape[[rank_of(node$types[[1L]])]] > 1L
+    switch(node$op,
+      constant = , iota = , custom_call = , extremum_places = TRUE,
+      parameter = node$id %in% scope$arguments,
+      sort = node$types[[1L]]@shape[[rank_of(node$types[[1L]])]] > 1L,
+      all_gather = node$params$group$size > 1L,
+      FALSE
+    )
   }
   nodes <- nodes_behind(list(value@node), function(node) if (is_exact(node)) program_edges(node) else list())
   all(vapply(nodes, function(node) is_exact(node) || is_source(node), NA))
