@@ -38,8 +38,9 @@ places_along <- function(shape, axes) {
   Reduce(function(x, y) of_all("add", x, y), parts)
 }
 
-# The reduction has no more in it than this, as XLA's CPU makes a loop without branches of it: 0.8 ms for 1e6 numbers,
-# where comparisons for equality and of positions took 3.7 (jaxlib 0.10.2, one core).
+# XLA's CPU makes a loop without branches of this reduction: 0.8 ms for 1e6 numbers, where one that asks for equality took
+# 3.7 (jaxlib 0.10.2, one core). It has no `maximum` and no `minimum`, as programs with these do without the library that
+# adds up large arrays (see prim-extremum.R).
 extremum_places_text <- function(node, operands, scope) {
   scalars <- vapply(node$inputs[4:6], mlir_type, "")
   kind <- comparison_kind(node$inputs[[1L]]@dtype)
@@ -47,9 +48,10 @@ extremum_places_text <- function(node, operands, scope) {
   place <- scalars[[2L]]
   beyond <- if (node$params$largest) c("GT", "LT") else c("LT", "GT")
   in_region <- function(...) paste0(scope$indent, "  ", sprintf(...))
-  pair <- sprintf("(%s, %s) -> tensor<i1>", number, number)
-  compared <- function(name, direction) {
-    in_region("%%%s = stablehlo.compare %s, %%x, %%y, %s : %s", name, direction, kind, pair)
+  compared <- function(name, direction, x, y, kind, type) {
+    in_region(
+      "%%%s = stablehlo.compare %s, %%%s, %%%s, %s : (%s, %s) -> tensor<i1>", name, direction, x, y, kind, type, type
+    )
   }
   chosen <- function(name, pred, x, y, type) {
     in_region("%%%s = stablehlo.select %%%s, %%%s, %%%s : tensor<i1>, %s", name, pred, x, y, type)
@@ -60,10 +62,12 @@ extremum_places_text <- function(node, operands, scope) {
       "^bb0(%%x: %s, %%x_first: %s, %%x_last: %s, %%y: %s, %%y_first: %s, %%y_last: %s):", number, place, place, number,
       place, place
     ),
-    compared("beyond", beyond[[1L]]),
-    compared("behind", beyond[[2L]]),
-    in_region("%%sooner = stablehlo.minimum %%x_first, %%y_first : %s", place),
-    in_region("%%later = stablehlo.maximum %%x_last, %%y_last : %s", place),
+    compared("beyond", beyond[[1L]], "x", "y", kind, number),
+    compared("behind", beyond[[2L]], "x", "y", kind, number),
+    compared("is_sooner", "LT", "x_first", "y_first", "SIGNED", place),
+    chosen("sooner", "is_sooner", "x_first", "y_first", place),
+    compared("is_later", "GT", "x_last", "y_last", "SIGNED", place),
+    chosen("later", "is_later", "x_last", "y_last", place),
     chosen("value", "behind", "y", "x", number),
     chosen("other_first", "behind", "y_first", "sooner", place),
     chosen("first", "beyond", "x_first", "other_first", place),
