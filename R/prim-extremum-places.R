@@ -38,9 +38,9 @@ places_along <- function(shape, axes) {
   Reduce(function(x, y) of_all("add", x, y), parts)
 }
 
-# XLA's CPU makes a loop without branches of this reduction: 0.8 ms for 1e6 numbers, where one that asks for equality took
-# 3.7 (jaxlib 0.10.2, one core). It has no `maximum` and no `minimum`, as programs with these do without the library that
-# adds up large arrays (see prim-extremum.R).
+# XLA's CPU makes a loop without branches of this reduction: 0.8 ms for 1e6 numbers, where one that asks for equality
+# took 3.7 (jaxlib 0.10.2, one core). It has no `maximum` and no `minimum`, as programs with these do without the
+# library that adds up large arrays (see prim-extremum.R).
 extremum_places_text <- function(node, operands, scope) {
   scalars <- vapply(node$inputs[4:6], mlir_type, "")
   kind <- comparison_kind(node$inputs[[1L]]@dtype)
