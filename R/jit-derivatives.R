@@ -21,10 +21,9 @@
 #' NULL. Complex numbers: `jvp` is the derivative along `tangents`, `vjp` transposes it without
 #' conjugation, so the gradient of a real function of z = x + iy is df/dx - i df/dy. Where a
 #' function has a kink: `abs(0)` has slope 0, equal arguments of `hlo_max()` count half each, and the
-#' slope of `max()` and `min()` goes to the elements that equal the result. A fault that is known:
-#' where XLA computes such elements twice, with another last bit, none of them does, and the slope is
-#' 0 or NaN; not so in functions of `xla_jit(exact = TRUE)`. Where a
-#' number on the way is infinite, a derivative may be NaN, as 0 times infinity is: that of
+#' slope of `max()` and `min()` is shared by the elements that equal the result: by all of them where
+#' they are arguments or parts of these, by the first and the last one where they are computed. Where
+#' a number on the way is infinite, a derivative may be NaN, as 0 times infinity is: that of
 #' `exp(-(x / 0)^2)` is.
 #'
 #' @param f The function. All its arguments are data; it returns a value or a (named) list of values.

@@ -48,8 +48,11 @@
 #' * `reduce_add`, `reduce_multiply`, `reduce_max`, `reduce_min`, `reduce_and`, `reduce_or`: along `axes`, which the
 #'   result lacks; the second operand is what they start from. `cumulative_add`, `cumulative_multiply`,
 #'   `cumulative_maximum`, `cumulative_minimum`: running ones along `axis`, from its end if `reverse`.
-#' * `first_extremum`: of operands x, positions, and what x and positions start from, the largest (`largest`) or
-#'   smallest elements along `axis` and their positions, the smaller one where two are equal.
+#' * `extremum_places`: the largest (`largest`) or smallest elements along `axes` of the first operand, and of these the
+#'   least of the positions in the second operand and the greatest of those in the third. The other three operands are
+#'   what these results start from.
+#' * `extremum_weights`: of x and its largest (`largest`) or smallest elements along `axes`, the weights of all elements
+#'   in the derivative of these, see [xla_grad()].
 #' * `sort`: of x and of positions, along the last axis by x, stable: `decreasing`; NaN comes last, or first if
 #'   `nan_first`.
 #' * `gather`: the elements of the first operand at the positions of the second (i32, which lie within), which take the

@@ -49,12 +49,14 @@ overload("max.col", "base",
         op = "max.col", operand = "ties.method", hint = "R's default is random.", call = call
       )
     }
-    columns <- m@shape[[2L]]
-    last <- ties.method == "last"
-    at <- first_extremum(if (last) hlo_reverse(m, 2L) else m, 2L, TRUE)
-    nan <- is_float(m@dtype)
-    place <- if (last) columns - at else at + 1L
-    if (nan) selected(reduced("reduce_or", where_nan(m), 2L, "max.col()"), filled(NA_integer_, at), place) else place
+    if (!m@shape[[2L]]) {
+      return(constant(NA_integer_, "i32", m@shape[[1L]], "m", na = TRUE))
+    }
+    at <- extremum_places(m, 2L, TRUE)[[ties.method]] + 1L
+    if (!is_float(m@dtype)) {
+      return(at)
+    }
+    selected(reduced("reduce_or", where_nan(m), 2L, "max.col()"), filled(NA_integer_, at), at)
   }, topic = "Summaries", dtypes = "real matrices", derivative = "none", differs = "Ties at random are refused."
 )
 

@@ -237,7 +237,7 @@ which_extreme <- function(x, largest, shown, call) {
   if (length(x) == 0L) {
     return(constant(integer(), "i32", 0L, "x"))
   }
-  at <- first_extremum(x, 1L, largest)
+  at <- extremum_places(x, 1L, largest, nan = FALSE)$first
   selected(at == .Machine$integer.max, filled(NA_integer_, at), at + 1L)
 }
 

@@ -85,25 +85,23 @@ primitive("power", jvp = function(node, tangents) {
   list(add_tangents(by_x, by_y))
 })
 
-# Where both are equal each counts half.
-larger <- function(direction) {
+# Where both are equal, or one is NaN, each counts half. What one has not the other has.
+beyond_other <- function(direction) {
   function(node, tangents) {
     x <- node$inputs[[1L]]
     y <- node$inputs[[2L]]
-    share <- function(x, y) {
-      half <- selected(x == y, filled(0.5, x), filled(0, x))
-      selected(compared(x, y, direction, direction), filled(1, x), half)
-    }
+    opposite <- mirrored[[direction]]
+    within <- selected(compared(x, y, opposite, opposite), filled(0, x), filled(0.5, x))
+    share <- selected(compared(x, y, direction, direction), filled(1, x), within)
     list(add_tangents(
-      along(tangents[[1L]], function(t) t * share(x, y)),
-      along(tangents[[2L]], function(t) t * share(y, x))
+      along(tangents[[1L]], function(t) t * share), along(tangents[[2L]], function(t) t * (1 - share))
     ))
   }
 }
 
-primitive("maximum", jvp = larger("GT"))
+primitive("maximum", jvp = beyond_other("GT"))
 
-primitive("minimum", jvp = larger("LT"))
+primitive("minimum", jvp = beyond_other("LT"))
 
 primitive("atan2", jvp = function(node, tangents) {
   y <- node$inputs[[1L]]

@@ -276,18 +276,26 @@ becomes_equal <- function(node, given, known) {
   list(setdiff(given[[1L]], node$params$group$axes))
 }
 
+# The weights of what this device has in the derivative of the extremum over devices. All of them find the same ones, in
+# what they have gathered: `x` may be computed a second time to be compared (see prim-extremum-weights.R).
+weight_of_device <- function(x, group, largest) {
+  all <- all_gathered(with_axis(x, 1L), group, 1L)
+  extremum <- reduced(if (largest) "reduce_max" else "reduce_min", all, 1L, "hlo_pmax")
+  weights <- extremum_weights(all, extremum, 1L, largest)
+  zero <- constant(0L, "i32", integer(), "x")
+  place <- bind("axis_index", list(), "i32", integer(), list(group = group))
+  own <- dynamic_sliced(weights, c(list(place), rep(list(zero), rank_of(x))), c(1L, x@shape))
+  reshaped(own, x@shape)
+}
+
 primitive("all_reduce",
   text = all_reduce_text,
   # Of an extremum: the mean over the devices that have it.
   jvp = function(node, tangents) {
     p <- node$params
-    x <- node$inputs[[1L]]
-    total <- function(x) all_reduced(x, p$group, "add")
-    if (p$reduction == "add") {
-      return(list(total(tangents[[1L]])))
-    }
-    here <- converted(x == output(node), x@dtype)
-    list(total(tangents[[1L]] * here) / total(here))
+    t <- tangents[[1L]]
+    if (p$reduction != "add") t <- t * weight_of_device(node$inputs[[1L]], p$group, p$reduction == "maximum")
+    list(all_reduced(t, p$group, "add"))
   },
   transpose = function(node, cotangents, linear) {
     check_linear(node, node$params$reduction == "add")

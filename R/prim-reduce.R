@@ -86,13 +86,11 @@ primitive("reduce_add",
   }
 )
 
-# The mean over those elements that are the extremum.
+# The mean over elements that are the extremum, see prim-extremum-weights.R.
 primitive(c("reduce_max", "reduce_min"), jvp = function(node, tangents) {
-  x <- node$inputs[[1L]]
   axes <- node$params$axes
-  extremum <- broadcast(output(node), x@shape, setdiff(seq_along(x@shape), axes))
-  here <- converted(x == extremum, x@dtype)
-  list(hlo_sum(tangents[[1L]] * here, axes) / hlo_sum(here, axes))
+  weights <- extremum_weights(node$inputs[[1L]], output(node), axes, node$op == "reduce_max")
+  list(hlo_sum(tangents[[1L]] * weights, axes))
 })
 
 # Each element has the product of all others for a slope: of those before it and those after it, as zeros do not let
@@ -110,45 +108,6 @@ primitive("reduce_multiply", jvp = function(node, tangents) {
     shifted(cumulated("multiply", row, last, reverse = TRUE), last, 1, back = TRUE)
   list(hlo_sum(in_a_row(tangents[[1L]]) * others, last))
 })
-
-# The position of the first largest or smallest element along one axis, counted from 0, NaN left out: where there is
-# nothing else, the largest integer. As one reduction, which takes each element once: to look for the extremum among
-# elements that are computed a second time may find none.
-first_extremum <- function(x, axis, largest) {
-  nothing <- .Machine$integer.max
-  at <- hlo_iota("i32", x@shape, axis)
-  start <- if (largest) filled(lowest(x@dtype), new_type(x@dtype, integer())) else highest(x@dtype)
-  if (is_float(x@dtype)) {
-    nan <- compared(x, x, "NE", "which.max()")
-    at <- selected(nan, filled(nothing, at), at)
-    x <- selected(nan, broadcast(start, x@shape, integer()), x)
-  }
-  inputs <- list(x, at, start, constant(nothing, "i32", integer(), "x"))
-  types <- list(new_type(x@dtype, x@shape[-axis]), new_type("i32", x@shape[-axis]))
-  node <- new_node("first_extremum", inputs, types, list(axis = axis, largest = largest))
-  new_value(node, 2L)
-}
-
-first_extremum_text <- function(node, operands, scope) {
-  number <- mlir_type(node$inputs[[3L]])
-  kind <- comparison_kind(node$inputs[[1L]]@dtype)
-  pair <- sprintf("(%s, %s) -> tensor<i1>", number, number)
-  beyond <- if (node$params$largest) "GT" else "LT"
-  in_region <- function(...) paste0(scope$indent, "  ", sprintf(...))
-  c(
-    sprintf("\"stablehlo.reduce\"(%s) ({", toString(operands)),
-    in_region("^bb0(%%x: %s, %%i: tensor<i32>, %%y: %s, %%j: tensor<i32>):", number, number),
-    in_region("%%beyond = stablehlo.compare %s, %%x, %%y, %s : %s", beyond, kind, pair),
-    in_region("%%equal = stablehlo.compare EQ, %%x, %%y, %s : %s", kind, pair),
-    in_region("%%before = stablehlo.compare LT, %%i, %%j, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>"),
-    in_region("%%tie = stablehlo.and %%equal, %%before : tensor<i1>"),
-    in_region("%%first = stablehlo.or %%beyond, %%tie : tensor<i1>"),
-    in_region("%%value = stablehlo.select %%first, %%x, %%y : tensor<i1>, %s", number),
-    in_region("%%place = stablehlo.select %%first, %%i, %%j : tensor<i1>, tensor<i32>"),
-    in_region("stablehlo.return %%value, %%place : %s, tensor<i32>", number),
-    sprintf("%s}) {dimensions = array<i64: %d>} : %s", scope$indent, node$params$axis - 1L, signature_text(node))
-  )
-}
 
 #' Sums and products
 #'
@@ -233,16 +192,4 @@ primitive(setdiff(names(reductions), c("reduce_and", "reduce_or")),
     start <- if (!is.null(given[[2L]])) rep(given[[2L]], prod(node$types[[1L]]@shape))
     list(united(sets, along, start))
   }
-)
-
-primitive("first_extremum",
-  text = first_extremum_text,
-  jvp = function(node, tangents) vector("list", 2L),
-  vmap = function(node, inputs, mapped, size) {
-    both <- all_in_front(inputs[1:2], mapped[1:2], size)
-    params <- node$params
-    params$axis <- params$axis + 1L
-    rebind_batch(node, c(both, inputs[3:4]), size, params)
-  },
-  export = exported_params("axis", "largest")
 )

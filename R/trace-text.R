@@ -13,6 +13,7 @@ written_program <- function(region, layout, platform, hidden, given = list()) {
   scope <- new_scope("    ", mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh, kind = kind)
   params <- c(region$params, given)
   arguments <- sprintf("%%arg%d", seq_along(params) - 1L)
+  scope$arguments <- node_ids(nodes_of(params))
   name_parameters(scope, params, arguments)
   body <- region_lines(scope, region, given)
   types <- vapply(region$results, mlir_type, "")

@@ -68,6 +68,7 @@ real <- list(
   function(x) cumsum(x^2) + cumprod(x) + cummax(x) + cummin(x),
   function(x) c(prod(x), sum(x^2), max(x), min(x)),
   function(x) sort(x) * which.max(x),
+  function(x) xla_grad(function(x) max(x^2))(x) * x,
   function(x) Re(fft(x * x)),
   function(x) {
     j <- which.max(x)

@@ -88,7 +88,7 @@ test_that("every primitive with derivatives says what its results depend on", {
   # These mix all elements, or act on devices.
   all_on_all <- c(
     "all_gather", "all_reduce", "all_to_all", "collective_permute", "reduce_scatter", "shard_map", "permute_rows",
-    "first_extremum"
+    "extremum_places"
   )
   rules <- mget(ls(xlaffi:::primitives), xlaffi:::primitives)
   with_jvp <- names(Filter(function(rule) !is.null(rule$jvp), rules))

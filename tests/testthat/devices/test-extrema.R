@@ -41,6 +41,56 @@ test_that("derivatives of hlo_pmax() see NaN as they do on one device", {
   }
 })
 
+test_that("weights of computed numbers sum to 1 over devices, shared by those that are equal", {
+  mesh <- xla_mesh(c(a = 4L, b = 2L))
+  both <- list(c("a", "b"))
+  computed <- function(v) {
+    for (j in 2:3) v[j] <- v[j - 1] * 0.5 + v[j]^2 * 0.1
+    v
+  }
+  # Three numbers for each device: the same ones on the second and the last but one
+  parts <- matrix(sin(1:24), 3)
+  parts[, 2] <- parts[, 7] <- c(2, -3, 4)
+  x <- c(parts)
+  largest <- function(f, axes) {
+    cut <- xla_shard_map(function(v) f(computed(v), axes), mesh, list(both), if (length(axes) == 1L) "b")
+    xla_grad(function(x) sum(cut(x)^2))
+  }
+  found <- xla_jit(function(x) {
+    list(
+      max = largest(hlo_pmax, c("a", "b"))(x), turned = largest(hlo_pmax, c("b", "a"))(x),
+      min = largest(hlo_pmin, c("a", "b"))(x), over_a = largest(hlo_pmax, "a")(x),
+      cut = xla_grad(function(x) max(x * 0.5 + x^2 * 0.1))(x),
+      rows = xla_grad(function(x) sum(apply(hlo_reshape(x, c(8, 3)) * 0.5 + 0.1, 2, max)))(x)
+    )
+  })(xla_shard(x, mesh, both))
+  found <- lapply(found, function(g) c(as_array(g)))
+  # Devices count by rows: `b` is the faster axis.
+  slopes <- function(reduce, groups) {
+    y <- apply(parts, 2, computed)
+    weights <- 0 * y
+    for (g in groups) {
+      ends <- apply(y[, g], 1, reduce)
+      here <- y[, g] == ends
+      weights[, g] <- 2 * ends * here / rowSums(here)
+    }
+    c(vapply(1:8, function(k) {
+      jacobian <- vapply(1:3, function(i) {
+        e <- replace(numeric(3), i, 1e-5)
+        (computed(parts[, k] + e) - computed(parts[, k] - e)) / 2e-5
+      }, numeric(3))
+      weights[, k] %*% jacobian
+    }, numeric(3)))
+  }
+  expect_equal(found$max, slopes(max, list(1:8)), tolerance = 1e-7)
+  expect_equal(found$turned, found$max)
+  expect_equal(found$min, slopes(min, list(1:8)), tolerance = 1e-7)
+  expect_equal(found$over_a, slopes(max, list(c(1, 3, 5, 7), c(2, 4, 6, 8))), tolerance = 1e-7)
+  expect_equal(found$cut, (x == 4) * (0.5 + 0.2 * 4) / 2)
+  by_rows <- matrix(x, 8, byrow = TRUE)
+  expect_equal(found$rows, c(apply(by_rows, 2, function(v) 0.5 * (v == max(v)) / sum(v == max(v))) |> t()))
+})
+
 test_that("reductions that XLA cuts over devices give NaN as on one device", {
   mesh <- mesh()
   functions <- list(
