@@ -17,7 +17,7 @@ openblas=$arm64_root/opt/python/scipy_openblas32/lib/libscipy_openblas.so
 compile arm64 $triple
 tests arm64 "xla-ffi" xla-ffi
 tests arm64 "lanes" lanes:kernels
-tests arm64 "cuda, fork, main-thread, …" cuda fork main-thread matrices pjrt-api proto-wire special
+tests arm64 "cuda, fork, main-thread, …" cuda fork main-thread matrices pjrt-api programs proto-wire sparse special
 tests arm64 "custom-ops" custom-ops
 with "XLAFFI_LAPACK=$openblas" tests arm64 "lapack, ops on OpenBLAS" lapack ops
 tests arm64 "pjrt, pjrt-jaxlib, without XLA" pjrt:units pjrt:host pjrt-jaxlib:units

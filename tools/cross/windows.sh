@@ -24,7 +24,7 @@ wine64 cmd /c exit < /dev/null > /dev/null 2>&1
 compile windows $triple
 tests windows "xla-ffi" xla-ffi
 tests windows "lanes" lanes:kernels
-tests windows "cuda, fork, main-thread, …" cuda fork main-thread matrices pjrt-api proto-wire special
+tests windows "cuda, fork, main-thread, …" cuda fork main-thread matrices pjrt-api programs proto-wire sparse special
 tests windows "custom-ops" custom-ops
 with XLAFFI_LAPACK=r tests windows "lapack, ops on R's own LAPACK" lapack ops
 with "XLAFFI_LAPACK=$openblas" tests windows "lapack, ops on OpenBLAS" lapack ops
