@@ -52,16 +52,22 @@ slopes_program <- function(functions, second, along, notes) {
 }
 
 # Extrapolated differences of `at(q)`, a vector or list of numbers: `slope`, one column for each element of q, and
-# `error`
+# `error`, which is infinite where `q` is at a bend: there what both sides differ by falls as the step and not as its
+# square.
 differences_at <- function(at, q, step = 2e-3) {
+  here <- at(q)
   columns <- lapply(seq_along(q), function(j) {
-    central <- function(h) {
+    sides <- function(h) {
       e <- replace(numeric(length(q)), j, h)
-      (at(q + e) - at(q - e)) / (2 * h)
+      above <- at(q + e)
+      below <- at(q - e)
+      list(slope = (above - below) / (2 * h), turn = abs(above - 2 * here + below) / h)
     }
-    wide <- central(step)
-    near <- central(step / 2)
-    list(slope = (4 * near - wide) / 3, error = abs(near - wide))
+    wide <- sides(step)
+    near <- sides(step / 2)
+    is_bend <- !is.na(near$turn) & near$turn > 1e-5 * pmax(1, abs(near$slope)) & near$turn > 0.8 * wide$turn
+    error <- abs(near$slope - wide$slope)
+    list(slope = (4 * near$slope - wide$slope) / 3, error = ifelse(is_bend, Inf, error))
   })
   list(slope = sapply(columns, function(x) x$slope), error = sapply(columns, function(x) x$error))
 }
