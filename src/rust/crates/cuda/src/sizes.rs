@@ -1,5 +1,5 @@
 //! Which way a batch goes, by its sizes. The one place to change after measuring
-//! (`tools/gpu/check`): none of these numbers has been measured on a GPU yet. They follow what
+//! (`tools/gpu/check`): what has not been measured on a GPU yet, as most of these numbers, follows what
 //! NVIDIA's manuals and jaxlib's practice say of the routines.
 
 use matrices::Matrices;
@@ -58,8 +58,8 @@ pub fn qr_in_blocks(shape: Matrices) -> bool {
 pub fn qr_groups(shape: Matrices) -> usize {
     match shape.rows {
         ..=4 => 8,
-        ..=32 => 4,
-        ..=128 => 2,
+        5..=32 => 4,
+        33..=128 => 2,
         _ => 1,
     }
 }

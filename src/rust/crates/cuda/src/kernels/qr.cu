@@ -6,7 +6,7 @@
 
 // A row is always the same thread's, as with EACH_ROW.
 #define EACH_ROW_OF_GROUP(i, first, rows) \
-  for (int i = (first) + (((int)threadIdx.x - (first)) & (lanes - 1)); i < (rows); i += lanes)
+  LOOP (int i = (first) + (((int)threadIdx.x - (first)) & (lanes - 1)); i < (rows); i += lanes)
 
 template <class R> __device__ inline R sum_of_group(R x, int lanes) {
   LOOP (int i = lanes / 2; i > 0; i /= 2) x += __shfl_xor_sync(0xffffffffu, x, i);
@@ -88,6 +88,41 @@ template <class T> __device__ inline T reflect(T *column, int j, int rows, int l
   return tau;
 }
 
+// Rows that a thread reads before it computes with the first of them: memory is what it waits for.
+template <class T> struct Rows {
+  enum { count = sizeof(T) > 8 ? 2 : 4 };
+  T x[count], v[count];
+  __device__ inline Rows(const T *column, const T *reflector, int i, int rows, int lanes) {
+    _Pragma("unroll") for (int r = 0; r < count; r++, i += lanes) {
+      x[r] = i < rows ? column[i] : T();
+      v[r] = i < rows ? reflector[i] : T();
+    }
+  }
+};
+#define EACH_ROWS_OF_GROUP(i, first, rows)                                              \
+  LOOP (int i = (first) + (((int)threadIdx.x - (first)) & (lanes - 1)); i < (rows); \
+                           i += Rows<T>::count * lanes)
+
+// By a warp: a column from row k on is taken through the reflection with that v, whose conjugated tau is
+// `factor`.
+template <class T> __device__ inline void update(T *column, const T *v, T factor, int k, int rows, int lanes) {
+  bool first = k < rows && (((int)threadIdx.x - k) & (lanes - 1)) == 0;
+  T top = first ? column[k] : T(), product = top;
+  EACH_ROWS_OF_GROUP(i, k + 1, rows) {
+    Rows<T> some(column, v, i, rows, lanes);
+    _Pragma("unroll") for (int r = 0; r < Rows<T>::count; r++) product = plus(product, conj(some.v[r]), some.x[r]);
+  }
+  product = plus(T(), factor, sum_of_group(product, lanes));
+  if (first) column[k] = difference(top, product);
+  EACH_ROWS_OF_GROUP(i, k + 1, rows) {
+    Rows<T> some(column, v, i, rows, lanes);
+    _Pragma("unroll") for (int r = 0; r < Rows<T>::count; r++) {
+      int at = i + r * lanes;
+      if (at < rows) column[at] = minus(some.x[r], some.v[r], product);
+    }
+  }
+}
+
 // `groups` in each warp. `near`: how many rows there are between columns in shared memory, 0 if there is none
 // for a matrix. One that is not finite becomes NaN, and so do its factors.
 template <class T>
@@ -126,13 +161,7 @@ __device__ void qr(T *all, T *taus, i64 count, i64 rows, i64 cols, i64 groups, i
           int next = k + 1, j = turn + group;
           if (turn + each <= next) continue;
           T *column = x + j * stride;
-          if (moves) {
-            int end = j > k && j < n ? m : 0;
-            T product = T();
-            EACH_ROW_OF_GROUP(i, k, end) product = plus(product, i == k ? one_of(T()) : conj(v[i]), column[i]);
-            product = plus(T(), factor, sum_of_group(product, lanes));
-            EACH_ROW_OF_GROUP(i, k, end) column[i] = minus(column[i], i == k ? one_of(T()) : v[i], product);
-          }
+          if (moves) update(column, v, factor, k, j > k && j < n ? m : 0, lanes);
           if (next < rank && turn <= next) {
             T made = reflect(column, next, j == next ? m : 0, lanes);
             if (j == next && (threadIdx.x & (lanes - 1)) == 0) tau[next] = factors[next & 1] = made;
