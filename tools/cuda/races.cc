@@ -40,6 +40,7 @@ long long number(const void *address) { return reinterpret_cast<long long>(addre
 template <class T> void run(const std::string &type, int m, int n, int near, int full, int adjoint) {
   int k = std::min(m, n), larger = std::max(m, n), columns = full ? larger : k, room = larger * k + larger * columns + k * k;
   std::vector<T> a(COUNT * m * n), u(COUNT * m * m), s(COUNT * k), v(COUNT * n * n), scratch(BLOCKS * room);
+  std::vector<T> tau(COUNT * k);
   std::vector<int> info(COUNT), pivots(COUNT * k);
   for (T &x : a) x = T(std::rand() / double(RAND_MAX) - 0.5);
   // The first matrix is singular, two that a block has one after the other are not finite.
@@ -52,6 +53,12 @@ template <class T> void run(const std::string &type, int m, int n, int near, int
     std::vector<T> packed = a;
     long long lu[] = {number(packed.data()), number(pivots.data()), number(info.data()), COUNT, m, n, near > 0};
     launch("lu_" + type, warps, near ? m * n * sizeof(T) : 0, lu);
+    for (int groups : {1, 2, 8}) {
+      int stride = near ? m + 1 : 0;
+      std::vector<T> reflectors = a;
+      long long qr[] = {number(reflectors.data()), number(tau.data()), COUNT, m, n, groups, stride};
+      launch("qr_" + type, warps, stride * n * sizeof(T), qr);
+    }
   }
 }
 }  // namespace

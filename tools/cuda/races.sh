@@ -12,7 +12,7 @@ trap 'rm -rf "$folder"' EXIT
 for warp in 1 4; do
   "${CXX:-c++}" -std=c++17 -O1 -g -fsanitize=thread -DWARP=$warp -Wno-unknown-pragmas \
     -I"$ops/tests/cuda/fake" -I"$ops/../cuda/src/kernels" \
-    "$here/races.cc" "$ops"/tests/cuda/fake/{driver,kernels}.cc -o "$folder/races" -pthread
+    "$here/races.cc" "$ops"/tests/cuda/fake/{driver,kernels,own}.cc -o "$folder/races" -pthread -ldl
   TSAN_OPTIONS=halt_on_error=1 "$folder/races"
   echo "no race with $warp threads a warp"
 done

@@ -1,5 +1,5 @@
 //! Which way a batch goes, by its sizes. The one place to change after measuring
-//! (`tools/gpu/check`): none of these numbers has been measured on a GPU yet. They follow what
+//! (`tools/gpu/check`): what has not been measured on a GPU yet, as most of these numbers, follows what
 //! NVIDIA's manuals and jaxlib's practice say of the routines.
 
 use matrices::Matrices;
@@ -34,9 +34,50 @@ pub fn lu_warps(shape: Matrices) -> usize {
     (shape.elements() / 256).clamp(1, WARPS)
 }
 
-/// The same for QR factorisation.
+/// Whether cuBLAS makes QR factorisations of all matrices at once. Beyond what a kernel of our own
+/// takes, cuSOLVER's routine has one done while cuBLAS's has many: on an H100 in f64, one of 256 took it
+/// 0.7 ms, and 20 of them took cuBLAS 46 ms, which would be 67 turns.
 pub fn qr_at_once(shape: Matrices) -> bool {
-    at_once(shape)
+    let larger = shape.rows.max(shape.cols) as usize;
+    at_once(shape) && shape.count >= (larger / 32).pow(2)
+}
+
+/// Up to how many rows and columns a kernel of our own makes the QR factorisation also of one matrix by
+/// itself, for which cuSOLVER has some launches.
+const QR_ALONE: i32 = 32;
+
+/// Whether a kernel of our own makes the QR factorisations of all matrices, a block of threads each.
+pub fn qr_in_blocks(shape: Matrices) -> bool {
+    let larger = shape.rows.max(shape.cols);
+    let most = if shape.count > 1 { 256 } else { QR_ALONE };
+    larger <= most && enough(shape)
+}
+
+/// How many groups of threads a warp is for QR factorisation, each of which has a column: some rows for
+/// each thread.
+pub fn qr_groups(shape: Matrices) -> usize {
+    match shape.rows {
+        ..=4 => 8,
+        5..=32 => 4,
+        33..=128 => 2,
+        _ => 1,
+    }
+}
+
+/// Warps of a block for QR factorisation: two columns for each group.
+pub fn qr_warps(shape: Matrices) -> usize {
+    let columns = usize::try_from(shape.cols).unwrap_or(0);
+    columns.div_ceil(2 * qr_groups(shape)).clamp(1, WARPS)
+}
+
+/// How many numbers lie between two columns in shared memory, so that the groups of a warp ask different
+/// banks of it: an odd multiple of the threads in a group.
+pub fn qr_stride(shape: Matrices) -> usize {
+    let rows = usize::try_from(shape.rows).unwrap_or(0);
+    match qr_groups(shape) {
+        1 => rows,
+        groups => (rows.div_ceil(32 / groups) | 1) * (32 / groups),
+    }
 }
 
 fn at_once(shape: Matrices) -> bool {
@@ -129,6 +170,7 @@ pub const SHARED: usize = 47 << 10;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     /// Shapes around every limit above, and beyond what any machine has.
     fn shapes() -> impl Iterator<Item = Matrices> {
@@ -163,7 +205,7 @@ mod tests {
     #[test]
     fn a_block_never_has_more_warps_than_it_may() {
         for shape in shapes() {
-            for warps in [lu_warps(shape), svd_warps(shape)] {
+            for warps in [lu_warps(shape), qr_warps(shape), svd_warps(shape)] {
                 assert!((1..=WARPS).contains(&warps), "{shape:?}: {warps}");
             }
         }
@@ -188,7 +230,7 @@ mod tests {
             if cholesky_at_once(shape) {
                 assert!(shape.count > 1 && shape.rows <= 512, "{shape:?}");
             }
-            if lu_in_blocks(shape) {
+            if lu_in_blocks(shape) || qr_in_blocks(shape) {
                 assert!(larger <= 256, "{shape:?}");
             }
         }
@@ -207,12 +249,31 @@ mod tests {
                     lu_at_once(shape),
                     lu_in_blocks(shape),
                     qr_at_once(shape),
+                    qr_in_blocks(shape),
                     svd_in_blocks(shape, false),
                 ]
             };
             for (one, two) in ways(shape).into_iter().zip(ways(more)) {
                 assert!(two >= one, "{shape:?}");
             }
+        }
+    }
+
+    /// Columns in shared memory do not overlap, and their beginnings are as many banks apart as a
+    /// group has threads, so that those of a warp meet in none.
+    #[test]
+    fn groups_ask_different_banks() {
+        for rows in 1..=256 {
+            let shape = Matrices {
+                count: 2,
+                rows,
+                cols: 7,
+            };
+            let (groups, stride) = (qr_groups(shape), qr_stride(shape));
+            assert!(stride >= rows as usize && stride < rows as usize + 64 / groups);
+            let banks = (0..groups)
+                .flat_map(|group| (0..32 / groups).map(move |lane| (group * stride + lane) % 32));
+            assert_eq!(banks.collect::<BTreeSet<_>>().len(), 32, "{rows}");
         }
     }
 

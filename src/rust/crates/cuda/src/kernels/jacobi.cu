@@ -15,20 +15,6 @@ __device__ inline double epsilon_of(double) { return 2.220446049250313e-16; }
 __device__ inline float nothing_of(float) { return 1e-30f; }
 __device__ inline double nothing_of(double) { return 1e-290; }
 
-// 2^power, for powers whose result is not among the smallest numbers.
-__device__ inline float power_of_two(float, int power) { return __int_as_float((power + 127) << 23); }
-__device__ inline double power_of_two(double, int power) {
-  return __longlong_as_double((long long)(power + 1023) << 52);
-}
-// The power of two that begins a number; one that is below them all for the smallest numbers and 0.
-__device__ inline int power_in(float x) { return (__float_as_int(x) >> 23) - 127; }
-__device__ inline int power_in(double x) { return (int)(__double_as_longlong(x) >> 52) - 1023; }
-// x 2^power. In two steps, because 2^power itself may be no number.
-template <class T> __device__ inline T scaled(T x, int power) {
-  int half = power / 2;
-  return times(power_of_two(Real<T>(), power - half), times(power_of_two(Real<T>(), half), x));
-}
-
 // What a QR factorisation has beside its matrix for each column, in shared memory. Reflector k, I - gain v v^H,
 // is in column order of the matrix, from row k on, but for its first number, head. The diagonal of R is
 // turn times size.

@@ -6,6 +6,7 @@ use crate::scratch::Elements;
 use crate::{handles, sizes, status, Batch, DeviceSlice, DeviceSliceMut, Element};
 use matrices::Matrices;
 use std::ffi::c_int;
+use std::mem::size_of;
 use xla_ffi::{Error, Result};
 
 /// `A = Q R` in place, all matrices at once: reflectors below the diagonal and in `tau`.
@@ -69,6 +70,42 @@ pub fn geqrf<T: Element>(
         // for.
         unsafe { (solver.library.geqrf[T::KIND])(handle, m, n, a, m, tau, space, length, own_info) }
     })
+}
+
+const QR: [&str; 4] = kernels::for_kinds!("qr");
+
+/// `A = Q R` in place in a kernel of our own, a block of threads for each matrix. What is not finite
+/// becomes NaN, and so does its `tau`.
+///
+/// # Errors
+/// The [module's](super).
+pub fn in_blocks<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    mut a: DeviceSliceMut<'_, T>,
+    mut tau: DeviceSliceMut<'_, T>,
+) -> Result<()> {
+    let a = a.matrices("a", shape.count, shape.elements())?;
+    let tau = tau.matrices("tau", shape.count, shape.rank() as usize)?;
+    let stride = sizes::qr_stride(shape);
+    let matrix = stride * shape.cols as usize * size_of::<T>();
+    let near = matrix <= sizes::SHARED;
+    let blocks = Blocks {
+        count: shape.count,
+        warps: sizes::qr_warps(shape),
+        shared: if near { matrix } else { 0 },
+    };
+    let arguments = [
+        a.address(),
+        tau.address(),
+        shape.count as u64,
+        shape.rows as u64,
+        shape.cols as u64,
+        sizes::qr_groups(shape) as u64,
+        if near { stride as u64 } else { 0 },
+    ];
+    // SAFETY: `count` matrices of that shape and their factors; shared memory for the columns of a
+    // matrix, that far apart, where the kernel is told so.
+    unsafe { kernels::launch_blocks(cx.platform(), QR[T::KIND], blocks, arguments) }
 }
 
 /// `reflectors <= cols <= rows`.

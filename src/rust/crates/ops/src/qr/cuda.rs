@@ -21,6 +21,12 @@ pub(crate) fn geqrf<T: Element>(
     mut tau: DeviceSliceMut<'_, T>,
 ) -> Result<()> {
     let shape = batch.1;
+    if shape.is_empty() {
+        return Ok(());
+    }
+    if sizes::qr_in_blocks(shape) {
+        return qr::in_blocks(batch, a, tau);
+    }
     guard::with(batch, |mut guard| {
         guard.scan(batch, a.as_const(), shape.elements())?;
         let factor = if sizes::qr_at_once(shape) {

@@ -2,8 +2,8 @@
 //! the results must satisfy.
 
 use super::common::{
-    abs, ascending, assert_small, dims, for_every_dtype, handler, is_nan, orthogonality, ratio,
-    run, same_or_close, start, Mat, Number, Random,
+    abs, ascending, assert_small, dims, fake, for_every_dtype, handler, is_nan, orthogonality,
+    ratio, run, same_or_close, start, Mat, Number, Random,
 };
 use xla_ffi::testing::{Call, Frame, Value};
 
@@ -253,7 +253,31 @@ fn singular_values<T: Number>() {
     }
 }
 
-for_every_dtype!(factorisations hermitian singular_values);
+/// QR factorisations of more rows than our kernel takes: cuBLAS has them at once where there are many,
+/// cuSOLVER one by one where there is one less.
+fn many_or_few_long_columns<T: Number>() {
+    let (m, n) = (257, 2);
+    for (count, at_once) in [(64, 1), (63, 0)] {
+        let mut a = Random(35).matrix::<T>(count * m * n);
+        a[m * n + 2] = T::of(f64::NAN.into());
+        let call = || {
+            let call = start()
+                .arg(&dims(&[count as i64], &[m, n]), &a)
+                .ret_aliasing(0);
+            call.ret::<T>(&dims(&[count as i64], &[n]))
+        };
+        let routine = format!("cublas{}geqrfBatched", T::LETTER.to_uppercase());
+        let before = fake::calls(&routine);
+        let got = run(call().build(), "cusolver_geqrf_ffi");
+        assert_eq!(fake::calls(&routine) - before, at_once, "{count}");
+        let want = on_cpu::<T>(call(), "geqrf", "geqrf");
+        assert!(same_or_close(got.ret::<T>(0), want.ret::<T>(0)), "{count}");
+        assert!(same_or_close(got.ret::<T>(1), want.ret::<T>(1)), "{count}");
+        assert!(got.ret::<T>(0)[m * n..2 * m * n].iter().all(is_nan));
+    }
+}
+
+for_every_dtype!(factorisations many_or_few_long_columns hermitian singular_values);
 
 #[test]
 fn pivots_become_a_permutation() {

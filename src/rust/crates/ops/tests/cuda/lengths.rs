@@ -95,6 +95,9 @@ fn factorisations(batch: Batch<'_, '_>) -> Result<()> {
     refuses(cx, "geqrf", [a, tau], |[a, tau]| {
         qr::geqrf::<f64>(batch, a.of(), tau.of())
     })?;
+    refuses(cx, "qr", [a, tau], |[a, tau]| {
+        qr::in_blocks::<f64>(batch, a.of(), tau.of())
+    })?;
     refuses(cx, "orgqr", [a, tau], |[a, tau]| {
         qr::orgqr::<f64>(batch, 4, a.of(), tau.of().as_const())
     })?;

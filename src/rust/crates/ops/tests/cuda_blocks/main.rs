@@ -6,6 +6,7 @@
 mod common;
 mod lu;
 mod q;
+mod qr;
 mod svd;
 
 use common::{fake, run};

@@ -19,7 +19,7 @@ fn reflectors<T: Number>(
 }
 
 /// The product of the reflectors, from its definition.
-fn product<T: Number>((m, n): (usize, usize), packed: &[T], tau: &[T]) -> Mat {
+pub fn product<T: Number>((m, n): (usize, usize), packed: &[T], tau: &[T]) -> Mat {
     let mut q = Mat::make(m, n, |i, j| f64::from(u8::from(i == j)).into());
     for (k, tau) in tau.iter().enumerate().rev() {
         let v: Vec<C> = (k..m)

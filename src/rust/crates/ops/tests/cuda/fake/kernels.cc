@@ -64,6 +64,7 @@ inline int __float_as_int(float x) { return bits<int>(x); }
 inline double __longlong_as_double(long long x) { return bits<double>(x); }
 inline long long __double_as_longlong(double x) { return bits<long long>(x); }
 inline void sincos(double x, double *s, double *c) { *s = std::sin(x), *c = std::cos(x); }
+using std::copysign;
 using std::fabs;
 using std::fma;
 using std::hypot;
@@ -89,6 +90,10 @@ template <class X> X __shfl_xor_sync(unsigned, X x, int with) {
   __syncwarp();
   return x;
 }
+int __any_sync(unsigned mask, int x) {
+  for (int i = WARP / 2; i > 0; i /= 2) x |= __shfl_xor_sync(mask, x, i);
+  return x;
+}
 double memory[LIMIT / sizeof(double)];
 
 #define __global__
@@ -103,6 +108,7 @@ double memory[LIMIT / sizeof(double)];
 #include "blocks.cu"
 #include "q.cu"
 #include "lu.cu"
+#include "qr.cu"
 #include "jacobi.cu"
 
 // Kernels that come as PTX alone: the C library has these functions, too.
@@ -154,7 +160,8 @@ const std::map<std::string, Kernel> all = {
     TWO(scan),      TWO(scrub),       TWO(poison),      ONE(mark),         ONE(keep_rows),
     ONE(addresses), ONE(take_front),  TWO(identity),    FOUR(transpose),   ONE(adjoint_c64),
     ONE(adjoint_c128), FOUR(columns_of_q), TWO(kepler), ONE(pivots_to_permutation),
-    BLOCKS(lu),     BLOCKS(jacobi),   BLOCKS(long_columns_of_q), TWO(lgamma), TWO(lbeta), TWO(log_beta_density),
+    BLOCKS(lu),     BLOCKS(qr),       BLOCKS(jacobi),   BLOCKS(long_columns_of_q),
+    TWO(lgamma),    TWO(lbeta),       TWO(log_beta_density),
 };
 
 // A device has subnormal numbers, whatever the thread that launches does with them.
