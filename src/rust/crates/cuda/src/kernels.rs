@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use xla_ffi::{Code, Error, Result};
 
 /// Kernels that are compiled together, when the first of them is launched.
-struct Program {
+pub(crate) struct Program {
     name: &'static str,
     /// The sources.
     source: &'static str,
@@ -22,7 +22,7 @@ struct Program {
 }
 
 /// Those that [`launch`] runs.
-static ELEMENTS: Program = Program {
+pub(crate) static ELEMENTS: Program = Program {
     name: "elements",
     source: concat!(
         include_str!("kernels/types.cu"),
@@ -156,7 +156,7 @@ pub(crate) struct Kernel<'l> {
 
 impl Program {
     /// One of its kernels.
-    fn kernel(&'static self, name: &'static str) -> Kernel<'static> {
+    pub(crate) fn kernel(&'static self, name: &'static str) -> Kernel<'static> {
         Kernel {
             name,
             module: self.name,

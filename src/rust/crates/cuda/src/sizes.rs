@@ -1,6 +1,5 @@
-//! Which way a batch goes, by its sizes. The one place to change after measuring
-//! (`tools/gpu/check`): what has not been measured on a GPU yet, as most of these numbers, follows what
-//! NVIDIA's manuals and jaxlib's practice say of the routines.
+//! Which way a batch goes, by its sizes. The one place to change after measuring (`tools/gpu/check`): these numbers are
+//! by an H100 with CUDA 13.0, `tools/gpu/results.md` has the times. What is said of limits is by NVIDIA's manuals.
 
 use matrices::Matrices;
 use std::env;
@@ -21,12 +20,27 @@ fn blocks_take_all() -> bool {
     *ALL.get_or_init(|| env::var_os(VARIABLE).is_some_and(|value| value == "all"))
 }
 
+/// Up to how many elements of a batch of small matrices launches take longer than the work: there a kernel of our own,
+/// which is one launch, is faster than cuBLAS's routine between those that look for what is not finite.
+const FEW: usize = 1_000_000;
+
+fn are_few(shape: Matrices) -> bool {
+    shape.count.saturating_mul(shape.elements()) <= FEW
+}
+
 /// Whether a kernel of our own factors all matrices, a block of threads each: cuBLAS has no routine
 /// for a batch of matrices that are not square. One by itself has enough to do for a block, too,
 /// unless it is large.
 pub fn lu_in_blocks(shape: Matrices) -> bool {
     let larger = shape.rows.max(shape.cols);
-    (shape.rows != shape.cols || blocks_take_all()) && larger <= 256 && enough(shape)
+    let most = if shape.rows != shape.cols || blocks_take_all() {
+        256
+    } else if are_few(shape) {
+        64
+    } else {
+        0
+    };
+    larger <= most && enough(shape)
 }
 
 /// Warps of a block for LU factorisation: some elements for each thread.
@@ -43,14 +57,17 @@ pub fn qr_at_once(shape: Matrices) -> bool {
 }
 
 /// Up to how many rows and columns a kernel of our own makes the QR factorisation also of one matrix by
-/// itself, for which cuSOLVER has some launches.
-const QR_ALONE: i32 = 32;
+/// itself: one of 128 takes it half of cuSOLVER's time.
+const QR_ALONE: i32 = 128;
+
+/// Up to how many rows and columns cuBLAS is faster where there are many matrices.
+const QR_SMALL: i32 = 16;
 
 /// Whether a kernel of our own makes the QR factorisations of all matrices, a block of threads each.
 pub fn qr_in_blocks(shape: Matrices) -> bool {
     let larger = shape.rows.max(shape.cols);
     let most = if shape.count > 1 { 256 } else { QR_ALONE };
-    larger <= most && enough(shape)
+    larger <= most && enough(shape) && (larger > QR_SMALL || are_few(shape) || blocks_take_all())
 }
 
 /// How many groups of threads a warp is for QR factorisation, each of which has a column: some rows for
@@ -135,15 +152,18 @@ pub const SVD_AT_ONCE: i32 = 32;
 /// Up to this rank singular values come from Jacobi's method, beyond by QR iteration.
 pub const SVD_JACOBI: i32 = 1024;
 
-/// Whether a kernel of our own has the singular values of all matrices, a block of threads each:
-/// where `gesvdjBatched` cannot, which has a limit and no thin form. By an estimate, 128 columns
-/// take a block 5 ms, about what cuSOLVER's routine takes for one matrix, and 256 take it 40 ms,
-/// against 20 to 25.
-pub fn svd_in_blocks(shape: Matrices, full: bool) -> bool {
+/// Up to how many rows and columns a kernel of our own is faster than `gesvdjBatched`, in f32 and in f64.
+const SVD_SMALL: [i32; 2] = [12, 24];
+
+/// Whether a kernel of our own has the singular values of all matrices, a block of threads each: of small ones, and
+/// where `gesvdjBatched` cannot, which has a limit and no thin form. `precision` is that of the elements
+/// ([`crate::Element::PRECISION`]). 20 matrices of 256 take the kernel half of the time of cuSOLVER's routine for one.
+pub fn svd_in_blocks(shape: Matrices, full: bool, precision: usize) -> bool {
     let larger = shape.rows.max(shape.cols);
     let rank = shape.rank() as usize;
+    let instead = larger > SVD_AT_ONCE || larger <= SVD_SMALL[precision] || !full;
     shape.count > 1
-        && (larger > SVD_AT_ONCE || !full || blocks_take_all())
+        && (instead || blocks_take_all())
         && larger <= 1024
         && (1..=256).contains(&rank)
         && rank <= shape.count.saturating_mul(64)
@@ -221,8 +241,8 @@ mod tests {
                 lu_at_once(shape),
                 qr_at_once(shape),
                 columns_at_once(shape),
-                svd_in_blocks(shape, true),
-                svd_in_blocks(shape, false),
+                svd_in_blocks(shape, true, 0),
+                svd_in_blocks(shape, false, 1),
             ];
             if shape.count <= 1 || larger > 1024 {
                 assert_eq!(batched, [false; 5], "{shape:?}");
@@ -250,7 +270,7 @@ mod tests {
                     lu_in_blocks(shape),
                     qr_at_once(shape),
                     qr_in_blocks(shape),
-                    svd_in_blocks(shape, false),
+                    svd_in_blocks(shape, false, 1),
                 ]
             };
             for (one, two) in ways(shape).into_iter().zip(ways(more)) {

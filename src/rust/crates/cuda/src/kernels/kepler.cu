@@ -205,6 +205,11 @@ template <class R> __device__ void kepler(const R *m, const R *e, R *sine, R *co
     solve<R, 1>(&a, &b, sine + done + i, cosine + done + i);
   }
 }
-#define PARAMETERS(R) (const R *m, const R *e, R *sine, R *cosine, i64 count)
-REAL_KERNEL(kepler, PARAMETERS, (m, e, sine, cosine, count))
-#undef PARAMETERS
+// 48 registers for a thread, so that there are more of them, which wait for memory side by side.
+#define POINTS_KERNEL(name, R)                                                                                   \
+  extern "C" __global__ void __launch_bounds__(128, 10) name(const R *m, const R *e, R *sine, R *cosine, i64 count) { \
+    kepler(m, e, sine, cosine, count);                                                                           \
+  }
+POINTS_KERNEL(kepler_f32, float)
+POINTS_KERNEL(kepler_f64, double)
+#undef POINTS_KERNEL

@@ -9,6 +9,15 @@ const KEPLER: [&str; 2] = kernels::for_precisions!("kepler");
 /// Bytes that a thread of the kernel reads at once, and so its points.
 const PACK: usize = 16;
 
+/// Threads of a block, as the kernel says itself.
+const THREADS: usize = 128;
+
+/// Packs from which on a GPU has enough threads where each takes several of them, one after the other.
+const MANY: usize = 1 << 20;
+
+/// How many it takes then: an H100 is at 0.95 of a copy's bandwidth in f64 so, with one it is at 0.92.
+const TURNS: usize = 4;
+
 /// f32 and f64.
 pub trait Point: Element {}
 
@@ -44,8 +53,18 @@ pub fn kepler<T: Point>(
         results[1] as u64,
         count as u64,
     ];
-    let sizes = (count.div_ceil(PACK / size_of::<T>()), 1);
+    if count == 0 {
+        return Ok(());
+    }
+    let packs = count.div_ceil(PACK / size_of::<T>());
+    let turns = if packs > MANY { TURNS } else { 1 };
+    // The kernel strides over what a grid does not reach.
+    let grid = packs.div_ceil(THREADS * turns).min(1 << 20) as u32;
+    let (kernel, sizes) = (
+        kernels::ELEMENTS.kernel(KEPLER[T::PRECISION]),
+        ([grid, 1], [THREADS as u32, 1], 0),
+    );
     // SAFETY: four operands of `count` points; where an argument overlaps a result, it has its
     // memory.
-    unsafe { kernels::launch(cx.platform(), KEPLER[T::PRECISION], sizes, arguments) }
+    unsafe { kernels::started(cx.platform(), &kernel, sizes, arguments) }
 }

@@ -46,8 +46,8 @@ fn a_librarys_error_names_the_function_and_the_handle_comes_back() {
     assert!(fake::calls("cusolverDnCreate") - before < 50);
 
     let lu = || {
-        let call = start().arg(&[2, 2, 2], &[1.0_f32; 8]);
-        let call = call.ret::<f32>(&[2, 2, 2]).ret::<i32>(&[2, 2]);
+        let call = start().arg(&[2, 70, 70], &[1.0_f32; 9800]);
+        let call = call.ret::<f32>(&[2, 70, 70]).ret::<i32>(&[2, 70]);
         call.run(handler("lu"))
     };
     fake::fail("cublasSgetrfBatched", 3);

@@ -203,13 +203,19 @@ fn one_matrix_by_itself_while_it_is_small() {
 #[test]
 fn a_grid_of_all_blocks_goes_on_to_the_matrices_beyond_it() {
     let count = (1 << 20) + 3; // The most blocks, and three.
-    let a: Vec<f32> = (0..2 * count).map(|i| (i % 1000 + 1) as f32).collect();
-    let (packed, tau) = geqrf(&[count as i64], (2, 1), &a);
-    let all = packed.chunks(2).zip(&tau).zip(a.chunks(2));
+    let rows = 17; // Smaller ones are cuBLAS's where there are so many.
+    let mut a = vec![0.0_f32; rows * count];
+    for (i, column) in a.chunks_mut(rows).enumerate() {
+        column[0] = (i % 1000 + 1) as f32;
+        column[rows - 1] = (i % 77 + 1) as f32;
+    }
+    let (packed, tau) = geqrf(&[count as i64], (rows, 1), &a);
+    let all = packed.chunks(rows).zip(&tau).zip(a.chunks(rows));
     for ((got, tau), a) in all {
-        let norm = a[0].hypot(a[1]);
+        let (first, last) = (a[0], a[rows - 1]);
+        let norm = first.hypot(last);
         assert!((got[0] + norm).abs() <= 1e-6 * norm);
-        assert!((tau - (1.0 + a[0] / norm)).abs() <= 1e-6);
-        assert!((got[1] - a[1] / (a[0] + norm)).abs() <= 1e-6);
+        assert!((tau - (1.0 + first / norm)).abs() <= 1e-6);
+        assert!((got[rows - 1] - last / (first + norm)).abs() <= 1e-6);
     }
 }

@@ -97,7 +97,7 @@ pub(crate) fn gesvdj<T: Element>(
     operands: Operands<'_, T>,
 ) -> Result<()> {
     let shape = batch.1;
-    if sizes::svd_in_blocks(shape, full) {
+    if sizes::svd_in_blocks(shape, full, T::PRECISION) {
         let form = Form {
             vectors,
             full,

@@ -25,7 +25,7 @@ pub(crate) fn thin<T: Element>(
     let of = |rows: i32, cols: i32| Matrices { rows, cols, count };
     let bytes_of = |part: Matrices| bytes(bytes(part.elements(), size_of::<T>())?, count);
     let (m, n) = (shape.rows, shape.cols);
-    if sizes::svd_in_blocks(shape, true) {
+    if sizes::svd_in_blocks(shape, true, T::PRECISION) {
         let form = Form {
             vectors: true,
             full: false,
