@@ -1,5 +1,7 @@
 cuda_libraries <- function() .Call(wrap__cuda_libraries)
 
+memory_maps <- function() .Call(wrap__memory_maps)
+
 lapack_report <- function() .Call(wrap__lapack_report)
 
 buffer_from_r <- function(data, dtype, device, shape) .Call(wrap__buffer_from_r, data, dtype, device, shape)

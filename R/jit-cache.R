@@ -1,7 +1,8 @@
 # Compiled functions: programs by what they are, calls by signature; how many calls there were. The last call of a
 # function of linear algebra, which asks for no signature if it comes again.
 jit_state <- session_state("jit_state",
-  programs = new.env(parent = emptyenv()), calls = new.env(parent = emptyenv()), clock = 0, ran = NULL
+  programs = new.env(parent = emptyenv()), calls = new.env(parent = emptyenv()), clock = 0, made = 0,
+  ran = NULL
 )
 
 #' Compiled functions and compiled code
@@ -119,7 +120,26 @@ use_program <- function(program) {
   program$used <- jit_state$clock
 }
 
+# XLA maps the code of a program into memory in up to some hundred pieces. Linux lets a process have 65,530 of all kinds,
+# and beyond them LLVM ends R. So where half of them are there, those programs are forgotten that were not used for
+# longest, and what R has not collected yet is. It is looked after by every 32nd program.
+make_room_for_code <- function(maps = memory_maps()) {
+  if (is.null(maps) || maps$count < maps$limit / 2) {
+    return(invisible(FALSE))
+  }
+  used <- sort(vapply(as.list(jit_state$programs), function(program) program$used, 0))
+  for (key in names(used)[seq_len(length(used) %/% 2L)]) {
+    forget_program(jit_state$programs[[key]])
+  }
+  gc()
+  invisible(TRUE)
+}
+
+memory_maps <- function() .Call(wrap__memory_maps)
+
 remember_program <- function(program) {
+  jit_state$made <- jit_state$made + 1
+  if (jit_state$made %% 32 == 0) make_room_for_code()
   limit <- getOption("xlaffi.cache_size", 512)
   if (!is.numeric(limit) || length(limit) != 1L || is.na(limit) || limit < 1) {
     abort(sprintf("the option `xlaffi.cache_size` must be a number from 1, not %s", describe(limit)),

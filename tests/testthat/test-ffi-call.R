@@ -91,6 +91,29 @@ test_that("the cache is bounded: what was not used for longest goes", {
   expect_snapshot(error = TRUE, f(matrix(1)))
 })
 
+test_that("programs are forgotten where the process has much code in memory, the oldest first", {
+  skip_without_plugin()
+  xla_cache_clear()
+  add <- function(n) eval(bquote(xla_jit(function(x) x + .(n))))
+  functions <- lapply(1:4, add)
+  for (f in functions) f(1)
+  programs <- function() xla_cache()$name
+  expect_length(programs(), 4L)
+  expect_false(xlaffi:::make_room_for_code(NULL))
+  expect_false(xlaffi:::make_room_for_code(list(count = 30000L, limit = 65530L)))
+  expect_length(programs(), 4L)
+  expect_true(xlaffi:::make_room_for_code(list(count = 40000L, limit = 65530L)))
+  expect_length(programs(), 2L)
+  # They are compiled again where they are called.
+  expect_identical(vapply(functions, function(f) f(1), 0), c(2, 3, 4, 5))
+  expect_length(programs(), 4L)
+  if (file.exists("/proc/self/maps")) {
+    maps <- xlaffi:::memory_maps()
+    expect_gt(maps$count, 100L)
+    expect_gt(maps$limit, maps$count)
+  }
+})
+
 test_that("what is wrong is told before compiling, by name", {
   skip_without_plugin()
   expect_snapshot(error = TRUE, {

@@ -4,7 +4,7 @@ import itertools
 
 import jax
 import numpy as np
-from ops import DTYPES, Tally, adjoint, call, check_eigh, check_svd, matrices, real
+from ops import DTYPES, Tally, adjoint, call, check_eigh, check_lu, check_svd, matrices, real
 
 
 def part_jaxlib(ops):
@@ -32,7 +32,10 @@ def part_jaxlib(ops):
         def first(ours, theirs, dtype=dtype):
             close(ours[0], theirs[0], dtype)
 
-        def lu_too(ours, theirs, dtype=dtype):
+        def lu_too(ours, theirs, dtype=dtype, a=a):
+            if np.iscomplexobj(dtype(0)):
+                # LAPACK's pivot is that of the largest sum of parts, cuBLAS's that of the largest number.
+                return check_lu(a, *ours[:2], "")
             close(ours[0], theirs[0], dtype)
             assert np.array_equal(ours[1], theirs[1])
 

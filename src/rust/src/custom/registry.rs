@@ -158,7 +158,13 @@ routines! {
         if platform == "cuda" {
             let host = active().into_iter().filter(|entry| entry.platform == "host");
             for entry in host.filter(|entry| text(target).map_or(true, |name| name == entry.target)) {
-                custom_ops::refuse_on_cuda(&entry.target, entry.owner.as_deref())?;
+                let owner = entry.owner.as_deref();
+                match custom_ops::registered(&entry.target) {
+                    Some(_) => custom_ops::refuse_on_cuda(&entry.target, owner)?,
+                    // Handlers of others are theirs to write.
+                    None if owner == Some(OURS) => custom_ops::refuse_target_on_cuda(&entry.target, owner)?,
+                    None => {}
+                }
             }
         }
         let mut passed = object.passed.borrow_mut();
@@ -235,7 +241,7 @@ routines! {
         Ok(named! {
             target = column(|rows| Some(rows[0].target.clone())),
             platforms = column(|rows| {
-                let names: Vec<&str> = rows.iter().filter(|row| custom_ops::runs(&row.target, &row.platform)).map(|row| &*row.platform).collect();
+                let names: Vec<&str> = rows.iter().filter(|row| runs(row)).map(|row| &*row.platform).collect();
                 Some(names.join(", "))
             }),
             operands = described(0, |op| names(op.operands())),
@@ -279,6 +285,13 @@ fn op(rows: &[Entry]) -> Option<&'static Op> {
 fn names<'a>(fields: impl Iterator<Item = &'a FieldInfo>) -> String {
     let names: Vec<&str> = fields.map(|field| field.name).collect();
     names.join(", ")
+}
+
+/// Whether a handler does more than to say that it is for another platform.
+fn runs(entry: &Entry) -> bool {
+    let ours = || ops::named(&entry.target).filter(|_| entry.owner.as_deref() == Some(OURS));
+    custom_ops::runs(&entry.target, &entry.platform)
+        && ours().map_or(true, |op| op.handler(&entry.platform).is_some())
 }
 
 fn active() -> Vec<Entry> {

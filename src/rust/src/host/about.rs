@@ -20,6 +20,18 @@ routines! {
         })
     }
 
+    // How many pieces of memory are mapped into this process, and how many Linux allows; NULL on other systems.
+    fn memory_maps() {
+        let maps = std::fs::read("/proc/self/maps").unwrap_or_default();
+        let limit = std::fs::read_to_string("/proc/sys/vm/max_map_count");
+        let limit = limit.ok().and_then(|text| text.trim().parse::<i32>().ok());
+        let count = maps.iter().filter(|&&byte| byte == b'\n').count() as i32;
+        Ok(match limit {
+            Some(limit) if count > 0 => named! { count = count, limit = limit },
+            _ => Value::Null,
+        })
+    }
+
     // The LAPACK in use, which is looked for if none is yet, and those that were not taken.
     fn lapack_report() {
         let (found, refused) = lapack::report();

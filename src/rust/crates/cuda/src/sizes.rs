@@ -33,7 +33,8 @@ fn are_few(shape: Matrices) -> bool {
 /// unless it is large.
 pub fn lu_in_blocks(shape: Matrices) -> bool {
     let larger = shape.rows.max(shape.cols);
-    let most = if shape.rows != shape.cols || blocks_take_all() {
+    let instead = shape.rows != shape.cols || blocks_take_all();
+    let most = if instead && shape.count > 1 {
         256
     } else if are_few(shape) {
         64

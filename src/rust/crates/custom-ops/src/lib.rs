@@ -20,4 +20,4 @@ pub use call::bound::{Array, ArrayMut, AttributeValue, BoundCall};
 pub use call::instance::{Body, HostBody, Instance};
 pub use call::interface::Threads;
 pub use op::{CustomOp, Options};
-pub use registry::{common, refuse_on_cuda, register, registered, runs};
+pub use registry::{common, refuse_on_cuda, refuse_target_on_cuda, register, registered, runs};

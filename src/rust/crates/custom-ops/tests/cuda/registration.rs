@@ -47,6 +47,21 @@ fn an_op_without_a_body_or_a_kernel_says_so() {
     assert_eq!(text, without.replace("it_is", "cuda_only"));
 }
 
+/// What has a handler on the CPU alone says so on CUDA; a handler for CUDA stays.
+#[test]
+fn targets_for_the_cpu_are_refused_by_name() {
+    custom_ops::refuse_target_on_cuda("lapack_dgesdd_ffi", Some("xlaffi")).expect("registration");
+    let call = start().arg(&[1], &[3.0]).ret::<f64>(&[1]);
+    assert_eq!(
+        failure(call, on_cuda("lapack_dgesdd_ffi")),
+        "UNIMPLEMENTED: lapack_dgesdd_ffi: it is for the CPU: there is no handler for CUDA"
+    );
+    let lookup = || Registry::global().lookup("lapack_dgesdd_ffi", "cuda");
+    let before = lookup();
+    custom_ops::refuse_target_on_cuda("lapack_dgesdd_ffi", None).expect("nothing to do");
+    assert!(before.is_some() && lookup() == before);
+}
+
 unsafe extern "C" fn nothing(_: *const custom_ops::abi::Call) -> i32 {
     0
 }
