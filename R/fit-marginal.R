@@ -3,7 +3,7 @@
 check_laplace <- function(data, dtype, call) {
   if (!on_cpu()) {
     abort(
-      sprintf("`random`: sparse matrices, which random effects need, are for the CPU and not for %s", default_platform()),
+      sprintf("`random`: it needs sparse matrices, which are for the CPU and not for %s", default_platform()),
       "UNIMPLEMENTED", operand = "random", call = call,
       hint = "`Sys.setenv(PJRT_PLATFORM = \"cpu\")` makes the CPU the default, also beside a GPU's client."
     )

@@ -13,11 +13,10 @@
 #'   return before the results are there (default `TRUE`; with `FALSE` programs run on the thread that calls, which
 #'   takes some 30 microseconds less where there is little to compute; functions of [xla_jit()] that get R data alone,
 #'   and objectives, do so anyway, unless this option is given), and `collective_timeout`, for how many seconds nothing
-#'   of a program over several devices may move before it is given up (default 300). XLA's CUDA plugin takes, among
-#'   others, `preallocate`, whether it takes the GPU's memory when it starts (default `FALSE`, so that several R sessions
-#'   can share a GPU: it takes more as it is needed and keeps what it has), `memory_fraction`, how much of it at most or
-#'   with `preallocate` at once (default 0.75), and `visible_devices`, which cannot be given from R: the variable
-#'   `CUDA_VISIBLE_DEVICES` says which GPUs are seen.
+#'   of a program over several devices may move before it is given up (default 300). XLA's CUDA plugin takes
+#'   `preallocate`, whether it takes the GPU's memory when it starts (default `FALSE`, so that several R sessions can
+#'   share a GPU: it takes more as it is needed and keeps what it has), and `memory_fraction`, how much of the memory it
+#'   takes at most, or at once (default 0.75). The variable `CUDA_VISIBLE_DEVICES` says which GPUs it sees.
 #' @param x A client, the name of a platform, or `NULL` for the default.
 #' @section Devices that wait for each other:
 #' In a program over several devices, a device waits in a collective, such as [hlo_psum()], until the others come. Where

@@ -120,10 +120,10 @@ use_program <- function(program) {
   program$used <- jit_state$clock
 }
 
-# XLA maps the code of a program into memory in up to some hundred pieces. Linux lets a process have 65,530 of all kinds,
-# and beyond them LLVM ends R. So where half of them are there, those programs are forgotten that were not used for
-# longest, and what R has not collected yet is. It is looked after by every 32nd program.
-make_room_for_code <- function(maps = memory_maps()) {
+# XLA maps the code of a program into memory in up to some hundred pieces. Linux lets a process have 65,530 of all
+# kinds, and beyond them LLVM ends R. So where half of them are there, those programs are forgotten that were not used
+# for longest, and R collects what it has not collected yet. Every 32nd program looks after it.
+make_room_for_code <- function(maps = pieces_of_memory()) {
   if (is.null(maps) || maps$count < maps$limit / 2) {
     return(invisible(FALSE))
   }
@@ -135,7 +135,7 @@ make_room_for_code <- function(maps = memory_maps()) {
   invisible(TRUE)
 }
 
-memory_maps <- function() .Call(wrap__memory_maps)
+pieces_of_memory <- function() .Call(wrap__memory_maps)
 
 remember_program <- function(program) {
   jit_state$made <- jit_state$made + 1

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 export XLAFFI_PYTHON="${XLAFFI_PYTHON:-$root/.venv/bin/python}"
 export PATH="$PATH:$HOME/.cargo/bin"
-limit=4000000
+limit=4200000
 out=$root/target/check
 problems=()
 

@@ -89,6 +89,7 @@ test_that("models that random effects do not fit are refused or NaN", {
     xla_objective(normal_model, start, y, groups, random = "u", dtype = "f32")
     xla_objective(normal_model, start, y, groups, map = list(u = 1:2))
     xla_objective(normal_model, start, y, groups, map = "u")
+    withr::with_envvar(c(PJRT_PLATFORM = "cuda"), xla_objective(normal_model, start, y, groups, random = "u"))
   })
   saddle <- xla_objective(function(p) p$mu^2 - sum(p$u^2), list(mu = 1, u = c(1, 1)), random = "u")
   expect_warning(value <- saddle$fn(1), "no optimum of the random effects was found.* mu = 1;")
