@@ -25,7 +25,10 @@ refusals <- list(
     message = "sweep\\(\\): `STATS` must have|mahalanobis\\(\\): .* do not fit", documented = "?xla_supported: sweep"
   ),
   "several dtypes of floating-point numbers" = list(
-    message = "`hlo_convert\\(\\)` changes the dtype|must have the dtype|holds numbers that dtype f32 cannot|has dtype f64, but .* has f32",
+    message = paste0(
+      "`hlo_convert\\(\\)` changes the dtype|must have the dtype|holds numbers that dtype f32 cannot|",
+      "has dtype f64, but .* has f32"
+    ),
     documented = "?xlaffi_value: other mixtures, f32 with f64 say"
   )
 )
