@@ -68,6 +68,7 @@ test_that("gradients and Hessians of extrema are those of differences, whatever 
 
 test_that("weights sum to 1 beside ties of elements that are computed in different ways", {
   skip_without_plugin()
+  skip_unless_all()
   one <- function(u, v) u * 0.5 + v^2 * 0.1
   other <- function(u, v) v * (v * 0.1) + 0.5 * u
   row <- function(w, form) {
@@ -140,6 +141,7 @@ test_that("equal elements share: all that are arguments, the first and the last 
 
 test_that("an argument for which a batch or a call puts computed numbers counts as computed", {
   skip_without_plugin()
+  skip_unless_all()
   inner <- xla_jit(xla_grad(max))
   found <- xla_jit(function(q) {
     x <- recurrent(q[order(q)])
@@ -189,6 +191,7 @@ test_that("numbers are compared where they are the same everywhere, and found by
 
 test_that("NaN, infinities and numbers in 16 bits have weights", {
   skip_without_plugin()
+  skip_unless_all()
   slopes <- xla_jit(function(x) {
     list(xla_grad(max)(x), xla_grad(function(x) max(x / 2))(x), xla_grad(function(x) min(x * 1))(x))
   })
