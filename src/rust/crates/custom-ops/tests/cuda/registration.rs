@@ -59,7 +59,9 @@ fn targets_for_the_cpu_are_refused_by_name() {
     // Who registered it stays its owner.
     custom_ops::refuse_target_on_cuda("lapack_dgesdd_ffi", None).expect("nothing to do");
     let entries = Registry::global().list();
-    let mut found = entries.iter().filter(|entry| entry.target == "lapack_dgesdd_ffi");
+    let mut found = entries
+        .iter()
+        .filter(|entry| entry.target == "lapack_dgesdd_ffi");
     assert!(found.all(|entry| entry.owner.as_deref() == Some("xlaffi")));
 }
 
