@@ -280,6 +280,7 @@ test_that("objectives with constraints are sampled with the Jacobian", {
 })
 
 test_that("constraints that do not fit, and values that do not keep to them, are refused", {
+  skip_unless_all()
   said <- function(code) expect_snapshot(code, error = TRUE, cran = TRUE)
   for_start <- function(constraints, start) constrained(constraints, start, call = NULL)
   said(for_start(list(taw = xla_positive()), list(tau = 1)))

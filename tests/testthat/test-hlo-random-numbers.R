@@ -57,6 +57,7 @@ fits <- function(x, probability) {
 
 test_that("counts have their distributions, small and large", {
   skip_without_plugin()
+  skip_unless_all()
   n <- if (all_run()) 1e5 else 1e4
   out <- xla_jit(function(seed) {
     keys <- hlo_split(hlo_key(seed), 13)

@@ -34,6 +34,7 @@ test_that("one string makes an op of arrays that broadcast", {
 
 test_that("expressions mean what R means by them", {
   skip_without_plugin()
+  skip_unless_all()
   skip_without_compiler("c")
   x <- c(-2.5, -1, 0, 0.5, 1.5, 2.5, 3)
   y <- c(2, -3, 0.5, 4, 1, -2, 1.5)

@@ -303,6 +303,7 @@ test_that("chains begin where they are told to, and say why they cannot", {
 
 test_that("wrong arguments are told", {
   skip_without_plugin()
+  skip_unless_all()
   f <- function(p, y) sum(dnorm(y, p$mu, 1, log = TRUE))
   start <- list(mu = 0)
   two <- xla_objective(function(x) x, c(1, 2))

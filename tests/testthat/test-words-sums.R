@@ -146,6 +146,7 @@ test_that("rows and columns, and what is swept out of them", {
 
 test_that("covariances and correlations", {
   skip_without_plugin()
+  skip_unless_all()
   m <- matrix(c(3, 1, 4, 1, 5, 9, 2, 6, 5.5, 3, 5, 8), 4)
   expressions <- as.list(expression(
     var(m), cov(m, m^2), cor(m), cor(m, m^2), cor(m, v), cov(m, use = "complete.obs"), cor(m, use = "complete"),
