@@ -123,11 +123,11 @@ use_program <- function(program) {
 # XLA maps the code of a program into memory in up to some hundred pieces. Linux lets a process have 65,530 of all
 # kinds, and beyond them LLVM ends R. So where half of them are there, those programs are forgotten that were not used
 # for longest, and R collects what it has not collected yet. Every 32nd program looks after it.
-make_room_for_code <- function(maps = pieces_of_memory()) {
+make_room_for_code <- function(maps) {
   if (is.null(maps) || maps$count < maps$limit / 2) {
     return(invisible(FALSE))
   }
-  used <- sort(vapply(as.list(jit_state$programs), function(program) program$used, 0))
+  used <- sort(last_uses())
   for (key in names(used)[seq_len(length(used) %/% 2L)]) {
     forget_program(jit_state$programs[[key]])
   }
@@ -135,11 +135,11 @@ make_room_for_code <- function(maps = pieces_of_memory()) {
   invisible(TRUE)
 }
 
-pieces_of_memory <- function() .Call(wrap__memory_maps)
+last_uses <- function() vapply(as.list(jit_state$programs), function(program) program$used, 0)
 
 remember_program <- function(program) {
   jit_state$made <- jit_state$made + 1
-  if (jit_state$made %% 32 == 0) make_room_for_code()
+  if (jit_state$made %% 32 == 0) make_room_for_code(.Call(wrap__memory_maps))
   limit <- getOption("xlaffi.cache_size", 512)
   if (!is.numeric(limit) || length(limit) != 1L || is.na(limit) || limit < 1) {
     abort(sprintf("the option `xlaffi.cache_size` must be a number from 1, not %s", describe(limit)),
@@ -147,7 +147,7 @@ remember_program <- function(program) {
     )
   }
   while (length(jit_state$programs) >= limit) {
-    used <- vapply(as.list(jit_state$programs), function(program) program$used, 0)
+    used <- last_uses()
     forget_program(jit_state$programs[[names(used)[[which.min(used)]]]])
   }
   jit_state$programs[[program$key]] <- program

@@ -1,8 +1,9 @@
 //! Kepler's equation.
 
-use crate::{kernels, Cuda, Element};
+use super::{expect_whole, Real};
+use crate::{kernels, Cuda};
 use std::mem::size_of;
-use xla_ffi::{Arg, Code, Cx, Error, Result, Ret};
+use xla_ffi::{Arg, Cx, Result, Ret};
 
 const KEPLER: [&str; 2] = kernels::for_precisions!("kepler");
 
@@ -18,18 +19,12 @@ const MANY: usize = 1 << 20;
 /// How many it takes then: an H100 is at 0.95 of a copy's bandwidth in f64 so, with one it is at 0.92.
 const TURNS: usize = 4;
 
-/// f32 and f64.
-pub trait Point: Element {}
-
-impl Point for f32 {}
-impl Point for f64 {}
-
 /// Solves for all points. An argument may have the very memory of a result, so these are operands
 /// and no slices.
 ///
 /// # Errors
 /// The [module's](super); an argument shares a part of its memory with a result.
-pub fn kepler<T: Point>(
+pub fn kepler<T: Real>(
     cx: &Cx<'_, Cuda>,
     [mean_anomaly, eccentricity]: [&Arg<'_, T>; 2],
     [sin, cos]: [&mut Ret<'_, T>; 2],
@@ -40,11 +35,7 @@ pub fn kepler<T: Point>(
     cos.expect_dims(dims)?;
     let results = [sin.as_mut_ptr(), cos.as_mut_ptr()];
     for argument in [mean_anomaly, eccentricity] {
-        // A point is read before it is written, so the very memory will do, but not a part.
-        if argument.is_aliased() && results.iter().all(|&r| r.cast_const() != argument.as_ptr()) {
-            let text = "shares a part of its memory with a result";
-            return Err(Error::new(Code::FailedPrecondition, text).with_operand(argument.operand()));
-        }
+        expect_whole(argument, &results)?;
     }
     let arguments = [
         mean_anomaly.as_ptr() as u64,

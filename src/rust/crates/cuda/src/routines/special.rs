@@ -1,13 +1,8 @@
 //! Special functions, element by element.
 
-use crate::{single, Cuda, Element};
-use xla_ffi::{Arg, Code, Cx, Error, Result, Ret};
-
-/// f32 and f64.
-pub trait Real: Element {}
-
-impl Real for f32 {}
-impl Real for f64 {}
+use super::{expect_whole, Real};
+use crate::{single, Cuda};
+use xla_ffi::{Arg, Cx, Error, Result, Ret};
 
 /// The function of that name at every element, f32 being computed in f64 and rounded once. An argument may have the very
 /// memory of the values, so these are operands and no slices.
@@ -24,10 +19,7 @@ pub fn special<T: Real>(
     let (count, address) = (values.len(), values.as_mut_ptr());
     for argument in arguments {
         argument.expect_dims(values.dims())?;
-        if argument.is_aliased() && argument.as_ptr() != address.cast_const() {
-            let text = "shares a part of its memory with a result";
-            return Err(Error::new(Code::FailedPrecondition, text).with_operand(argument.operand()));
-        }
+        expect_whole(argument, &[address])?;
     }
     let kernel = format!("{function}_{}", ["f32", "f64"][T::PRECISION]);
     let (values, elements) = (address as u64, count as u64);

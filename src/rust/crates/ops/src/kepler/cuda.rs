@@ -1,11 +1,11 @@
 //! Kepler's equation.
 
 use super::{KeplerIo, KeplerSolver};
-use cuda::routines::kepler::{kepler, Point};
+use cuda::routines::{kepler::kepler, Real};
 use cuda::Cuda;
 use xla_ffi::{Cx, Result};
 
-impl<T: Point> KeplerSolver<T> for Cuda {
+impl<T: Real> KeplerSolver<T> for Cuda {
     fn kepler(mut io: KeplerIo<'_, T>, cx: &Cx<'_, Self>) -> Result<()> {
         kepler(
             cx,

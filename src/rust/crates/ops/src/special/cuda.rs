@@ -2,7 +2,7 @@
 
 use super::Evaluator;
 use ::special::Function;
-use cuda::routines::special::{special, Real};
+use cuda::routines::{special::special, Real};
 use cuda::Cuda;
 use xla_ffi::{Arg, Cx, Result, Ret};
 
