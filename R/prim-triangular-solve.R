@@ -2,24 +2,56 @@
 # blocks of the diagonal, takes long to compile and is slow on batches of middle-sized matrices,
 # so there LAPACK's routine is called.
 
-trsm_text <- function(node, operands) {
+# LAPACK has matrices by columns. Arrays that lie by rows are their transposes to it, so the same system can be told
+# for operands as they lie: B by rows has its unknowns on the other side, A by rows the other triangle. XLA moves
+# nothing for the transpositions of B. Few right-hand sides stand one after the other.
+trsm_text <- function(node, operands, scope) {
   p <- node$params
-  type <- node$types[[1L]]
-  # Arrays in memory: columns of a matrix one after the other, matrix after matrix
-  layouts <- check_layouts("column", node$inputs, "operand_layouts", NULL)
+  a <- node$inputs[[1L]]
+  b <- node$types[[1L]]
+  rank <- length(b@shape)
+  swapped <- c(seq_len(rank - 2L), rank, rank - 1L)
+  b_by_rows <- !0L %in% b@shape && (!p$left || b@shape[[rank]] >= 8L)
+  # Where A would have to be conjugated and not transposed, XLA turns it.
+  other <- switch(p$transpose, none = "transpose", transpose = "none", adjoint = if (!is_complex(b@dtype)) "none")
+  a_by_rows <- if (is.null(other)) b_by_rows else !lies_by_columns(a)
+  transpose <- if (a_by_rows == b_by_rows) p$transpose else other
   attributes <- attributes_text(list(
-    side = lapack_letter(if (p$left) "L" else "R"), uplo = lapack_letter(if (p$lower) "L" else "U"),
-    trans_x = lapack_letter(switch(p$transpose, none = "N", transpose = "T", adjoint = "C")),
+    side = lapack_letter(if (p$left != b_by_rows) "L" else "R"),
+    uplo = lapack_letter(if (p$lower != a_by_rows) "L" else "U"),
+    trans_x = lapack_letter(switch(transpose, none = "N", transpose = "T", adjoint = "C")),
     diag = lapack_letter(if (p$unit) "U" else "N")
   ), "trsm")
-  sprintf(
+  type <- if (b_by_rows) new_type(b@dtype, b@shape[swapped]) else b
+  layouts <- check_layouts(list(if (!a_by_rows) "column", "column"), list(a, type), "operand_layouts", NULL)
+  text <- text_lines(scope)
+  turned <- function(x, from, to) {
+    if (!b_by_rows) {
+      return(x)
+    }
+    text$add(sprintf(
+      "stablehlo.transpose %s, dims = %s : (%s) -> %s", x, axes_text(swapped), mlir_type(from), mlir_type(to)
+    ))
+  }
+  sides <- turned(operands[[2L]], b, type)
+  solved <- text$add(sprintf(
     paste0(
-      "stablehlo.custom_call @%s(%s) {api_version = 4 : i32, backend_config = %s, operand_layouts = %s, ",
-      "result_layouts = %s, output_operand_aliases = %s} : %s"
+      "stablehlo.custom_call @%s(%s, %s) {api_version = 4 : i32, backend_config = %s, operand_layouts = %s, ",
+      "result_layouts = %s, output_operand_aliases = %s} : (%s, %s) -> %s"
     ),
-    private_target(lapack_target("trsm", type)), toString(operands), attributes, layouts_text(layouts),
-    layouts_text(layouts[2L]), aliases_text(list(c(2L, 1L)), 1L), signature_text(node)
-  )
+    private_target(lapack_target("trsm", b)), operands[[1L]], sides, attributes, layouts_text(layouts),
+    layouts_text(layouts[2L]), aliases_text(list(c(2L, 1L)), 1L), mlir_type(a), mlir_type(type), mlir_type(type)
+  ))
+  names <- turned(solved, type, b)
+  list(names = names, lines = text$lines(), calls = TRUE)
+}
+
+# Whether a custom call leaves a matrix by columns, as LAPACK's factors are
+lies_by_columns <- function(x) {
+  while (x@node$op == "alias") x <- x@node$inputs[[1L]]
+  axes <- if (x@node$op == "custom_call") x@node$params$result_layouts[[x@index]]
+  rank <- rank_of(x)
+  identical(axes[1:2], c(rank - 1L, rank))
 }
 
 triangular_text <- function(node, operands) {
@@ -85,10 +117,27 @@ triangle <- function(a, params) {
   selected(if (params$unit) low < high else low <= high, a, filled(0, a))
 }
 
+# Matrices (batch, n, k), or (batch, k, n) to the left, with one triangle for all of them are one matrix.
+solve_for_batch <- function(a, b, params) {
+  shape <- b@shape
+  if (params$left && shape[[3L]] == 1L && !(params$transpose == "adjoint" && is_complex(a@dtype))) {
+    # One column each: the transposed system has them as rows, where they lie.
+    params$left <- FALSE
+    params$transpose <- if (params$transpose == "none") "transpose" else "none"
+  }
+  if (!params$left) {
+    rows <- reshaped(b, c(length(b) %/% a@shape[[1L]], a@shape[[1L]]))
+    return(reshaped(triangular_solve(a, rows, params), shape))
+  }
+  beside <- transposed(b, c(2L, 1L, 3L))
+  solved <- triangular_solve(a, reshaped(beside, c(shape[[2L]], shape[[1L]] * shape[[3L]])), params)
+  transposed(reshaped(solved, beside@shape), c(2L, 1L, 3L))
+}
+
 primitive("triangular_solve",
   text = function(node, operands, scope) {
     lapack <- on_cpu() && node$types[[1L]]@dtype %in% names(lapack_letters)
-    if (lapack) trsm_text(node, operands) else triangular_text(node, operands)
+    if (lapack) trsm_text(node, operands, scope) else triangular_text(node, operands)
   },
   # op(A) X = B: op(A) dX = dB - op(dA) X, and the same with X on the left.
   jvp = function(node, tangents) {
@@ -114,7 +163,12 @@ primitive("triangular_solve",
     }
     list(NULL, solved)
   },
-  vmap = batch_together,
+  vmap = function(node, inputs, mapped, size) {
+    if (mapped[[1L]] || rank_of(inputs[[1L]]) > 2L) {
+      return(batch_together(node, inputs, mapped, size))
+    }
+    list(solve_for_batch(inputs[[1L]], inputs[[2L]], node$params))
+  },
   export = exported_params("left", "lower", "unit", "transpose"),
   sparsity = function(node, given, sets, known) {
     shape <- node$types[[1L]]@shape

@@ -2,7 +2,9 @@
 # A primitive has one file, which calls primitive() once for all of them; rules that several primitives share are added
 # to all of these together:
 #
-# text         function(node, operands, scope): the lines of StableHLO, without "%0 = "; trace-text.R
+# text         function(node, operands, scope): the lines of StableHLO, without "%0 = "; trace-text.R. Of several
+#              operations a list of `lines`, whole ones, the `names` of the results, and `calls`, whether a handler is
+#              called: equal ones are written once, as XLA does not find them
 # jvp          function(node, tangents): one tangent per result. A tangent is a value or NULL for zero; at least one
 #              that comes is a value; ad-jvp.R
 # transpose    function(node, cotangents, linear): for a node that is linear in the operands that `linear` marks (the

@@ -111,6 +111,14 @@ node_lines <- function(scope, node) {
   }
   # What `text` names itself
   if (is.list(text)) {
+    if (isTRUE(text$calls)) {
+      known <- utils::gethash(scope$written, made_of(node, operands))
+      if (!is.null(known)) {
+        scope$names[[as.character(node$id)]] <- known
+        return(character())
+      }
+      utils::sethash(scope$written, made_of(node, operands), text$names)
+    }
     scope$names[[as.character(node$id)]] <- text$names
     return(text$lines)
   }
@@ -145,8 +153,10 @@ key_of <- function(node, operands, text) {
   if (length(text) == 1L) {
     return(text)
   }
-  if (is.null(node$joined) && !length(inner_regions(node))) list(node$op, operands, node$params, node$types)
+  if (is.null(node$joined) && !length(inner_regions(node))) made_of(node, operands)
 }
+
+made_of <- function(node, operands) list(node$op, operands, node$params, node$types)
 
 fresh_name <- function(scope) {
   name <- paste0("%", scope$prefix, scope$count$values)

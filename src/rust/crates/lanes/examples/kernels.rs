@@ -64,6 +64,7 @@ fn all<T: Vectorised>() {
             n,
             x: &x,
             y: &mut a,
+            together: lanes::ALONE,
         },
         COUNT,
     )

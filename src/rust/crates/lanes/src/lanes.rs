@@ -1,6 +1,8 @@
 //! The same number of each of several matrices: one lane per matrix.
 
-use super::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
+use super::operands::{
+    Block, Gemver, Product, Roots, Secular, Spread, Step, Substitution, Sweep, Task,
+};
 use matrices::Element;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 
@@ -88,6 +90,8 @@ pub trait Lanes:
     fn product(columns: &mut [Self], step: &Product<'_, Self>, work: &mut [Self]);
     /// `rows::follow`, not inlined.
     fn follow(columns: &mut [Self], step: &Step<'_, Self>, work: &mut [Self]);
+    /// `rows::substitute`, not inlined.
+    fn substitute(strip: &mut [Self], step: &Substitution<'_, Self>, work: &mut [Self]);
     /// `rows::reflect`, not inlined.
     fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]);
     /// `rows::prepare`, not inlined.

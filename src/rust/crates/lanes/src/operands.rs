@@ -94,6 +94,17 @@ pub struct Spread<'a, V> {
     pub(crate) left: Option<usize>,
 }
 
+/// An upper triangle by columns, a number of vectors from one to the next, and how tall the columns of a strip are that
+/// becomes `S` of `S U = Y`.
+#[derive(Clone, Copy, Debug)]
+pub struct Substitution<'a, V> {
+    pub(crate) upper: &'a [V],
+    pub(crate) stride: usize,
+    pub(crate) tall: usize,
+    /// Whether the diagonal is of ones.
+    pub(crate) unit: bool,
+}
+
 /// Columns that have their results, the number of the first one, and the rows of their pivots.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a, V> {

@@ -20,6 +20,10 @@ macro_rules! shared {
             rows::follow(columns, step, work);
         }
         #[inline(never)]
+        fn substitute(strip: &mut [Self], step: &Substitution<'_, Self>, work: &mut [Self]) {
+            rows::substitute(strip, step, work);
+        }
+        #[inline(never)]
         fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]) {
             rows::reflect(columns, stride, blocks);
         }

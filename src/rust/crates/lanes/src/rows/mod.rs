@@ -34,6 +34,7 @@ mod step;
 pub(crate) mod svd;
 mod sweep;
 mod torn;
+pub(crate) mod triangular;
 mod triplets;
 mod values;
 
@@ -45,6 +46,7 @@ pub(crate) use reflect::{prepare, project, reflect};
 pub(crate) use secular::roots;
 pub(crate) use spread::{ends, spread, weights};
 pub(crate) use sweep::{multiply, sweep};
+pub(crate) use triangular::substitute;
 
 use super::block::finite;
 use super::lanes::{Float, Lanes};

@@ -9,7 +9,9 @@ mod transpose;
 
 use crate::block;
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
+use crate::operands::{
+    Block, Gemver, Product, Roots, Secular, Spread, Step, Substitution, Sweep, Task,
+};
 use crate::processor;
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions};
@@ -50,6 +52,7 @@ macro_rules! vector {
                 fn scatter(from: &mut [$name], matrices: &mut [$float]) = block::scatter_full if from;
                 fn product(columns: &mut [$name], step: &Product<'_, $name>, work: &mut [$name]) = rows::product if columns;
                 fn follow(columns: &mut [$name], step: &Step<'_, $name>, work: &mut [$name]) = rows::follow if columns;
+                fn substitute(strip: &mut [$name], step: &Substitution<'_, $name>, work: &mut [$name]) = rows::substitute if strip;
                 fn reflect(columns: &mut [$name], stride: usize, blocks: &[Block<'_, $name>]) = rows::reflect if columns;
                 fn prepare(
                     panel: &[$name],

@@ -276,6 +276,7 @@ fn solves<T: Part>() {
                     n,
                     x: &x,
                     y: &mut y,
+                    together: lanes::ALONE,
                 };
                 on(vectors, kernel, count);
                 (y, vec![0; count])
