@@ -63,29 +63,57 @@ test_that("sums and products are R's", {
 test_that("triangular systems are solved on both sides, of either triangle, transposed too", {
   skip_without_plugin()
   set.seed(2)
-  full <- matrix(rnorm(9) + 1i * rnorm(9), 3) + 3 * diag(3)
-  b <- matrix(rnorm(6) + 1i * rnorm(6), 3)
-  for (lower in c(TRUE, FALSE)) {
-    for (unit in c(TRUE, FALSE)) {
-      a <- full
-      a[if (lower) upper.tri(a) else lower.tri(a)] <- 0
-      if (unit) diag(a) <- 1
-      for (transpose in c("none", "transpose", "adjoint")) {
-        solve_with <- function(left) {
-          xla_jit(function(a, b) hlo_triangular_solve(a, b, left, lower, unit, transpose))
-        }
-        op <- switch(transpose,
+  n <- 3L
+  full <- matrix(rnorm(n^2) + 1i * rnorm(n^2), n) + 3 * diag(n)
+  # One right-hand side, and many, which lie in memory in another way
+  sides <- lapply(c(1, 9), function(k) matrix(rnorm(n * k) + 1i * rnorm(n * k), n))
+  forms <- expand.grid(lower = c(TRUE, FALSE), transpose = c("none", "transpose", "adjoint"), stringsAsFactors = FALSE)
+  forms$unit <- c(TRUE, FALSE, FALSE, TRUE, TRUE, FALSE)
+  solve_all <- function(a, b, batch) {
+    lapply(seq_len(nrow(forms)), function(i) {
+      solve <- function(a, b, left) {
+        hlo_triangular_solve(a, b, left, forms$lower[[i]], forms$unit[[i]], forms$transpose[[i]])
+      }
+      lapply(c(TRUE, FALSE), function(left) {
+        alone <- lapply(b, function(b) solve(a, if (left) b else t(b), left))
+        together <- lapply(batch, function(b) {
+          xla_vmap(function(b) solve(a, if (left) b else t(b), left), 3, 3)(b)
+        })
+        # Factors by columns, as LAPACK leaves them
+        factors <- solve(xlaffi:::lu_packed(a)$lu, if (left) b[[2L]] else t(b[[2L]]), left)
+        list(alone, together, factors)
+      })
+    })
+  }
+  for (part in list(identity, Re)) {
+    a <- part(full)
+    b <- lapply(sides, part)
+    batch <- lapply(b, function(b) array(c(b, 2 * b, -b), c(dim(b), 3)))
+    found <- xla_jit(solve_all)(a, b, batch)
+    lu <- xla_jit(function(a) xlaffi:::lu_packed(a)$lu)(a)
+    for (i in seq_len(nrow(forms))) {
+      triangle <- function(a) {
+        a[if (forms$lower[[i]]) upper.tri(a) else lower.tri(a)] <- 0
+        if (forms$unit[[i]]) diag(a) <- 1
+        switch(forms$transpose[[i]],
           none = a,
           transpose = t(a),
           adjoint = Conj(t(a))
         )
-        expect_equal(solve_with(TRUE)(full, b), solve(op, b))
-        expect_equal(solve_with(FALSE)(full, t(b)), t(b) %*% solve(op))
+      }
+      ways <- list(function(a, b) solve(triangle(a), b), function(a, b) t(b) %*% solve(triangle(a)))
+      for (way in 1:2) {
+        alone <- lapply(b, ways[[way]], a = a)
+        expect_equal(found[[i]][[way]][[1L]], alone)
+        expect_equal(found[[i]][[way]][[2L]], lapply(alone, function(x) array(c(x, 2 * x, -x), c(dim(x), 3))))
+        expect_equal(found[[i]][[way]][[3L]], ways[[way]](lu, b[[2L]]))
       }
     }
   }
   batch <- array(c(2, 3, 0, 0, 1, 1, 0, 0), c(2, 2, 2))
   expect_identical(dim(run(hlo_triangular_solve, batch, array(1, c(2, 2, 3)))), c(2L, 2L, 3L))
+  expect_identical(dim(run(hlo_triangular_solve, diag(2), matrix(0, 2, 0))), c(2L, 0L))
+  expect_identical(dim(run(function(a, b) hlo_triangular_solve(a, b, left = FALSE), diag(2), matrix(0, 0, 2))), c(0L, 2L))
 })
 
 test_that("wrong shapes and axes are named", {

@@ -30,6 +30,8 @@ test_that("equal nodes of a block are written once, but for calls with side effe
     # One factor of each, though both matrices are made twice; rules of derivatives make a further one.
     a <- function(k) crossprod(matrix(x, 2)) + diag(2) * k
     logs <- sum(log(diag(chol(a(1))))) + sum(log(diag(chol(a(1))))) + sum(log(diag(chol(a(2)))))
+    # The text of a triangular system are several lines, which name themselves.
+    solved <- function() hlo_triangular_solve(a(1), cbind(a(1), a(2), a(1), a(2), a(1)))
     # Scatter's text has names of its own.
     put <- function() replace(x * 0, c(3L, 1L), x[1:2])
     twice <- hlo_custom_call("kepler", list(x, x), x)
@@ -37,14 +39,14 @@ test_that("equal nodes of a block are written once, but for calls with side effe
     kept <- xlaffi:::kept_apart(x) + xlaffi:::kept_apart(x)
     # A loop has a block of its own.
     sums <- hlo_fori(1, 3, function(i, s) s + sum(sin(x)) * sum(sin(x)), sum(sin(x)))
-    list(logs, put(), put(), twice, hlo_custom_call("kepler", list(x, x), x), kept, sums)
+    list(logs, solved(), solved(), put(), put(), twice, hlo_custom_call("kepler", list(x, x), x), kept, sums)
   }, ffi_type("f64", 4))
   count <- function(pattern) lengths(regmatches(text, gregexpr(pattern, text)))
   found <- vapply(c(
-    factor = "@xlaffi.cholesky", scatter = "\"stablehlo.scatter\"", kepler = "@kepler", print = "@print_tensor",
+    factor = "@xlaffi.cholesky", solved = "_dtrsm_ffi", scatter = "\"stablehlo.scatter\"", kepler = "@kepler", print = "@print_tensor",
     barrier = "optimization_barrier", sine = "stablehlo.sine"
   ), count, 0L)
-  expect_identical(found, c(factor = 2L, scatter = 1L, kepler = 1L, print = 2L, barrier = 2L, sine = 2L))
+  expect_identical(found, c(factor = 2L, solved = 1L, scatter = 1L, kepler = 1L, print = 2L, barrier = 2L, sine = 2L))
 })
 
 test_that("large constants are arguments of compiled programs, and the results are those of R", {
