@@ -114,6 +114,14 @@ differences <- list(
     documented = "?xla_supported: qf"
   ),
   list(
+    name = "binomial coefficients of numbers near whole ones", functions = c("choose", "lchoose"),
+    when = function(arguments, value) {
+      n <- arguments[[1L]]
+      is.double(n) && any(n != round(n) & abs(n - round(n)) <= 1e-7 * pmax(1, abs(n)), na.rm = TRUE)
+    },
+    documented = "?xla_supported: choose, lchoose"
+  ),
+  list(
     name = "sorted NaN", functions = "sort", when = function(arguments, value) anyNA(arguments[[1L]]),
     documented = "?xla_supported: sort, NaN stays at the end"
   ),
